@@ -1,0 +1,22 @@
+// Where libraries and tools that we do not ship are on this machine.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+
+namespace gemmsmith {
+
+// Folders that may hold the CUDA toolkit, in order: $GEMMSMITH_CUDA, $CUDA_HOME, $CUDA_PATH, the one the set-up
+// installed (its path is compiled in), /usr/local/cuda.
+std::vector<std::filesystem::path> ToolkitFolders();
+// Opens the first of them that has this library ("libnvrtc.so.13"), else what the loader finds. A failure is
+// Unavailable, says where it looked and what to do. The library stays open for the life of the process.
+Result<void*> OpenLibrary(const std::string& soname);
+// "nvcc", "nvdisasm": in the toolkit folders, then on PATH.
+std::optional<std::filesystem::path> FindProgram(const std::string& name);
+
+}  // namespace gemmsmith

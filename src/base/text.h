@@ -1,0 +1,23 @@
+// Words: splitting, strict numbers, and the nearest right word for a wrong one.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gemmsmith {
+
+std::vector<std::string_view> SplitWords(std::string_view text);             // by white space
+std::vector<std::string_view> Split(std::string_view text, char separator);  // keeps empty fields
+std::string Join(std::span<const std::string> words, std::string_view separator);
+// The whole text must be one finite decimal number in range: an optional minus and digits; no plus, no spaces, no
+// exponent.
+std::optional<long long> ParseInteger(std::string_view text);
+std::optional<double> ParseDouble(std::string_view text);
+// The known word with the smallest edit distance, if any is within a third of its length (or one letter); for "did you
+// mean".
+std::optional<std::string> NearestWord(std::string_view word, std::span<const std::string_view> known);
+
+}  // namespace gemmsmith

@@ -1,0 +1,59 @@
+#include "base/text.h"
+
+#include <gtest/gtest.h>
+
+namespace gemmsmith {
+namespace {
+
+using Words = std::vector<std::string_view>;
+
+TEST(Text, SplitWordsIgnoresAnyWhiteSpace) {
+  EXPECT_EQ(SplitWords("  a\tbc \n d"), (Words{"a", "bc", "d"}));
+  EXPECT_TRUE(SplitWords("").empty());
+  EXPECT_TRUE(SplitWords(" \t\r\n").empty());
+}
+
+TEST(Text, SplitKeepsEmptyFields) {
+  EXPECT_EQ(Split("a,,b,", ','), (Words{"a", "", "b", ""}));
+  EXPECT_EQ(Split("", ','), (Words{""}));
+}
+
+TEST(Text, JoinIsTheInverseOfSplit) {
+  const std::vector<std::string> words = {"a", "", "b"};
+  EXPECT_EQ(Join(words, ", "), "a, , b");
+  EXPECT_EQ(Join({}, ","), "");
+}
+
+TEST(Text, IntegersAreStrict) {
+  EXPECT_EQ(ParseInteger("0"), 0);
+  EXPECT_EQ(ParseInteger("-12"), -12);
+  EXPECT_EQ(ParseInteger("9223372036854775807"), 9223372036854775807LL);
+  for (std::string_view wrong : {"", " 1", "1 ", "+1", "1.0", "1e3", "0x10", "9223372036854775808", "--1", "-", "1\n"})
+    EXPECT_FALSE(ParseInteger(wrong)) << '"' << wrong << '"';
+  EXPECT_FALSE(ParseInteger(std::string_view("1\0", 2)));
+}
+
+TEST(Text, DoublesAreStrictAndFinite) {
+  EXPECT_EQ(ParseDouble("2.5"), 2.5);
+  EXPECT_EQ(ParseDouble("-3"), -3.0);
+  EXPECT_EQ(ParseDouble(".5"), 0.5);
+  for (std::string_view wrong : {"", "nan", "inf", "-inf", "1e3", "+1", " 1", "1 ", "1,5", "0x1p3", "."})
+    EXPECT_FALSE(ParseDouble(wrong)) << '"' << wrong << '"';
+  EXPECT_FALSE(ParseDouble(std::string(400, '9')));
+}
+
+TEST(Text, NearestWordHelpsWithSlipsOnly) {
+  const Words known = {"optimize", "evaluate", "records", "nn", "tn"};
+  EXPECT_EQ(NearestWord("optimise", known), "optimize");
+  EXPECT_EQ(NearestWord("record", known), "records");
+  EXPECT_EQ(NearestWord("evalute", known), "evaluate");
+  EXPECT_EQ(NearestWord("nm", known), "nn");
+  EXPECT_EQ(NearestWord("frobnicate", known), std::nullopt);
+  EXPECT_EQ(NearestWord("xy", known), std::nullopt);
+  EXPECT_EQ(NearestWord("x", known), std::nullopt);
+  EXPECT_EQ(NearestWord("", known), std::nullopt);
+  EXPECT_EQ(NearestWord("optimize", {}), std::nullopt);
+}
+
+}  // namespace
+}  // namespace gemmsmith
