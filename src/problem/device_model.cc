@@ -1,0 +1,85 @@
+#include "problem/device_model.h"
+
+#include <fmt/format.h>
+
+namespace gemmsmith {
+
+namespace {
+
+// 227, 163 and 99 KiB: the opt-in maximum of one CTA by architecture (CUDA programming guide, compute capabilities).
+constexpr int kSmem90 = 232448, kSmem80 = 166912, kSmem89 = 101376;
+constexpr int kSmemSm90 = 233472, kSmemSm80 = 167936, kSmemSm89 = 102400;
+
+Device Make(std::string name, std::string key, int major, int minor, int multiprocessors, int smem, int smem_sm,
+            double tflops, double l2_tbs, double l2_mb, double memory_tbs) {
+  Device device;
+  device.name = std::move(name);
+  device.key = std::move(key);
+  device.compute_major = major;
+  device.compute_minor = minor;
+  device.multiprocessors = multiprocessors;
+  device.smem_bytes_per_block = smem;
+  device.smem_bytes_per_multiprocessor = smem_sm;
+  device.peak_half_tflops = tflops;
+  device.l2_tbs = l2_tbs;
+  device.l2_resident_mb = l2_mb;
+  device.memory_tbs = memory_tbs;
+  return device;
+}
+
+}  // namespace
+
+std::string Device::Architecture() const {
+  // Only Hopper has a feature-specific target that our kernels use (wgmma).
+  return fmt::format("sm_{}{}", compute_capability(), compute_capability() == 90 ? "a" : "");
+}
+
+const std::vector<Device>& KnownDevices() {
+  // H200: measured on one board, 2026-11-21 (8192^3 in bursts, L2 and HBM copies). H100: its copy bandwidth measured
+  // there; the rest taken from the H200, whose processor it shares. The others: vendors' datasheets, L2 a guess of
+  // twice the memory's bandwidth; nothing was measured on them.
+  static const std::vector<Device> devices = {
+      Make("NVIDIA H200", "h200", 9, 0, 132, kSmem90, kSmemSm90, 800, 5.5, 40, 4.3),
+      Make("NVIDIA H100 80GB HBM3", "h100", 9, 0, 132, kSmem90, kSmemSm90, 800, 5.5, 40, 3.0),
+      Make("NVIDIA A100-SXM4-80GB", "a100", 8, 0, 108, kSmem80, kSmemSm80, 312, 4.0, 30, 2.0),
+      Make("NVIDIA L40S", "l40s", 8, 9, 142, kSmem89, kSmemSm89, 362, 1.7, 70, 0.86),
+      Make("NVIDIA GeForce RTX 5090", "rtx5090", 12, 0, 170, kSmem89, kSmemSm89, 209, 3.6, 70, 1.79),
+  };
+  return devices;
+}
+
+Result<Device> FindDevice(std::string_view key) {
+  std::string known;
+  for (const Device& device : KnownDevices()) {
+    if (device.key == key) return device;
+    known += (known.empty() ? "" : ", ") + device.key;
+  }
+  return NotFound(fmt::format("unknown device '{}'; known: {}", key, known));
+}
+
+Device DescribeDevice(std::string_view driver_name, int compute_major, int compute_minor, int multiprocessors,
+                      int smem_bytes_per_block, int smem_bytes_per_multiprocessor) {
+  Device device;
+  device.key = "other";
+  // Ceilings of the known device of the same architecture, so that a floor exists; its name says that it is another
+  // board.
+  for (const Device& known : KnownDevices()) {
+    if (known.name == driver_name) {
+      device = known;
+      break;
+    }
+    if (known.compute_major == compute_major && known.compute_minor == compute_minor && device.peak_half_tflops == 0) {
+      device = known;
+      device.key = "other";
+    }
+  }
+  device.name = driver_name;
+  device.compute_major = compute_major;
+  device.compute_minor = compute_minor;
+  device.multiprocessors = multiprocessors;
+  device.smem_bytes_per_block = smem_bytes_per_block;
+  device.smem_bytes_per_multiprocessor = smem_bytes_per_multiprocessor;
+  return device;
+}
+
+}  // namespace gemmsmith

@@ -1,0 +1,121 @@
+#include "problem/grids.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/files.h"
+#include "base/text.h"
+
+namespace gemmsmith {
+
+namespace {
+
+constexpr int kPaperSizes[] = {64, 128, 256, 512, 1024, 2048, 4096, 8192, 12288, 16384};
+
+std::vector<Shape> PaperShapes() {
+  std::vector<Shape> shapes;
+  for (int m : kPaperSizes)
+    for (int n : kPaperSizes)
+      for (int k : kPaperSizes) shapes.push_back({m, n, k});
+  return shapes;
+}
+
+// Ragged edges, single rows, primes and sizes that models really have.
+const std::vector<Shape>& OffGridShapes() {
+  static const std::vector<Shape> shapes = {{1, 1, 1},       {17, 31, 63},     {100, 100, 100},  {300, 3584, 460},
+                                            {1, 4096, 4096}, {7, 768, 768},    {33, 1000, 2000}, {197, 768, 768},
+                                            {65, 129, 257},  {500, 500, 1000}, {384, 1536, 96},  {96, 80, 3000}};
+  return shapes;
+}
+
+std::vector<NamedGrid> MakeGrids() {
+  std::vector<NamedGrid> grids;
+  grids.push_back(
+      {"paper1000", "m, n, k each from 64, 128, 256, 512, 1024, 2048, 4096, 8192, 12288, 16384", PaperShapes()});
+  constexpr std::pair<ShapeClass, std::string_view> kClasses[] = {
+      {ShapeClass::kTiny, "paper1000/tiny"},     {ShapeClass::kLarge, "paper1000/large"},
+      {ShapeClass::kSplitK, "paper1000/splitk"}, {ShapeClass::kStore, "paper1000/store"},
+      {ShapeClass::kSkinny, "paper1000/skinny"}, {ShapeClass::kMid, "paper1000/mid"},
+      {ShapeClass::kUpper, "paper1000/upper"}};
+  for (const auto& [shape_class, name] : kClasses) {
+    std::vector<Shape> shapes = PaperShapes();
+    std::erase_if(shapes, [c = shape_class](const Shape& shape) { return Classify(shape) != c; });
+    grids.push_back({name, "the shapes of one class of paper1000", std::move(shapes)});
+  }
+  grids.push_back({"offgrid", "ragged, odd and single-row shapes, and sizes of common models", OffGridShapes()});
+  return grids;
+}
+
+Result<std::vector<Shape>> ReadShapes(const std::filesystem::path& path) {
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
+  std::vector<Shape> shapes;
+  int line_number = 0;
+  for (std::string_view line : Split(text, '\n')) {
+    ++line_number;
+    line = line.substr(0, line.find('#'));
+    for (std::string_view word : SplitWords(line)) {
+      Result<Shape> shape = ParseShape(word);
+      if (!shape.ok())
+        return InvalidArgument(fmt::format("{}:{}: {}", path.string(), line_number, shape.status().message()));
+      shapes.push_back(*shape);
+    }
+  }
+  if (shapes.empty()) return InvalidArgument(fmt::format("{} holds no shape", path.string()));
+  return shapes;
+}
+
+}  // namespace
+
+std::string_view Name(ShapeClass shape_class) {
+  switch (shape_class) {
+    case ShapeClass::kTiny:
+      return "tiny";
+    case ShapeClass::kLarge:
+      return "large";
+    case ShapeClass::kSplitK:
+      return "splitk";
+    case ShapeClass::kStore:
+      return "store";
+    case ShapeClass::kSkinny:
+      return "skinny";
+    case ShapeClass::kMid:
+      return "mid";
+    case ShapeClass::kUpper:
+      return "upper";
+  }
+  GEMMSMITH_CHECK(false, "shape class {}", int(shape_class));
+  return "";
+}
+
+ShapeClass Classify(const Shape& shape) {
+  const auto [m, n, k] = shape;
+  const double volume = shape.Volume(), mn = double(m) * n;
+  const int shorter = std::min(m, n), longer = std::max(m, n);
+  constexpr auto power = [](int exponent) { return double(int64_t{1} << exponent); };
+  if (volume < power(26)) return ShapeClass::kTiny;
+  if (volume > power(34) && shorter > 256 && k > 256) return ShapeClass::kLarge;
+  if (mn <= power(18) && k >= 1024) return ShapeClass::kSplitK;
+  if (k <= 256 && mn >= power(22)) return ShapeClass::kStore;
+  if (shorter <= 256 && longer >= 4096 && k >= 4096) return ShapeClass::kSkinny;
+  if (volume <= power(32)) return ShapeClass::kMid;
+  return ShapeClass::kUpper;
+}
+
+const std::vector<NamedGrid>& NamedGrids() {
+  static const std::vector<NamedGrid> grids = MakeGrids();
+  return grids;
+}
+
+Result<std::vector<Shape>> LoadShapes(std::string_view name_or_path) {
+  std::vector<std::string_view> names;
+  for (const NamedGrid& grid : NamedGrids()) {
+    if (grid.name == name_or_path) return grid.shapes;
+    names.push_back(grid.name);
+  }
+  if (std::filesystem::exists(name_or_path)) return ReadShapes(name_or_path);
+  return NotFound(
+      fmt::format("'{}' is neither a named set of shapes ({}) nor a file", name_or_path, fmt::join(names, ", ")));
+}
+
+}  // namespace gemmsmith
