@@ -1,0 +1,107 @@
+// Single instructions: loads and stores of a stated width, conversions, reductions in L2.
+#pragma once
+
+#include "types.cuh"
+
+namespace gemmsmith {
+
+// kCount 16-bit elements through the read-only path, packed two to a register (kCount 1: the low half).
+template <int kCount>
+GEMMSMITH_DEVICE void LoadReadOnly(u32 (&to)[(kCount + 1) / 2], const u16* from) {
+  static_assert(kCount == 1 || kCount == 2 || kCount == 4 || kCount == 8, "one access holds 1, 2, 4 or 8 elements");
+  if constexpr (kCount == 8) {
+    asm volatile("ld.global.nc.v4.u32 {%0,%1,%2,%3}, [%4];"
+                 : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+                 : "l"(from));
+  } else if constexpr (kCount == 4) {
+    asm volatile("ld.global.nc.v2.u32 {%0,%1}, [%2];" : "=r"(to[0]), "=r"(to[1]) : "l"(from));
+  } else if constexpr (kCount == 2) {
+    asm volatile("ld.global.nc.u32 %0, [%1];" : "=r"(to[0]) : "l"(from));
+  } else {
+    u16 element;
+    asm volatile("ld.global.nc.u16 %0, [%1];" : "=h"(element) : "l"(from));
+    to[0] = element;
+  }
+}
+
+template <int kCount>
+GEMMSMITH_DEVICE void Store(u16* to, const u32 (&from)[(kCount + 1) / 2]) {
+  static_assert(kCount == 1 || kCount == 2 || kCount == 4 || kCount == 8, "one access holds 1, 2, 4 or 8 elements");
+  if constexpr (kCount == 8) {
+    asm volatile("st.global.v4.u32 [%0], {%1,%2,%3,%4};" ::"l"(to), "r"(from[0]), "r"(from[1]), "r"(from[2]),
+                 "r"(from[3])
+                 : "memory");
+  } else if constexpr (kCount == 4) {
+    asm volatile("st.global.v2.u32 [%0], {%1,%2};" ::"l"(to), "r"(from[0]), "r"(from[1]) : "memory");
+  } else if constexpr (kCount == 2) {
+    asm volatile("st.global.u32 [%0], %1;" ::"l"(to), "r"(from[0]) : "memory");
+  } else {
+    asm volatile("st.global.u16 [%0], %1;" ::"l"(to), "h"(u16(from[0])) : "memory");
+  }
+}
+
+// Two floats to one register of two 16-bit values, `low` in the low half, rounded to nearest even.
+template <class Type>
+GEMMSMITH_DEVICE u32 Pack(float low, float high) {
+  u32 packed;
+  if constexpr (IsSame<Type, F16>::value)
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(packed) : "f"(high), "f"(low));
+  else
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(packed) : "f"(high), "f"(low));
+  return packed;
+}
+
+// The low halves, or the high halves, of two registers.
+GEMMSMITH_DEVICE u32 LowHalves(u32 first, u32 second) { return __byte_perm(first, second, 0x5410); }
+GEMMSMITH_DEVICE u32 HighHalves(u32 first, u32 second) { return __byte_perm(first, second, 0x7632); }
+
+// Adds kCount neighbouring floats in L2, without an answer. `to` is aligned to the whole access.
+template <int kCount>
+GEMMSMITH_DEVICE void AddInL2(float* to, const float (&values)[kCount]) {
+  static_assert(kCount % 2 == 0, "pairs");
+#if __CUDA_ARCH__ >= 900
+  if constexpr (kCount % 4 == 0) {
+#pragma unroll
+    for (int i = 0; i < kCount; i += 4)
+      asm volatile("red.relaxed.gpu.global.add.v4.f32 [%0], {%1,%2,%3,%4};" ::"l"(to + i), "f"(values[i]),
+                   "f"(values[i + 1]), "f"(values[i + 2]), "f"(values[i + 3])
+                   : "memory");
+  } else {
+#pragma unroll
+    for (int i = 0; i < kCount; i += 2)
+      asm volatile("red.relaxed.gpu.global.add.v2.f32 [%0], {%1,%2};" ::"l"(to + i), "f"(values[i]), "f"(values[i + 1])
+                   : "memory");
+  }
+#else
+#pragma unroll
+  for (int i = 0; i < kCount; ++i)
+    asm volatile("red.relaxed.gpu.global.add.f32 [%0], %1;" ::"l"(to + i), "f"(values[i]) : "memory");
+#endif
+}
+
+// Floats that other CTAs wrote, past the first-level cache.
+template <int kCount>
+GEMMSMITH_DEVICE void LoadFromL2(float (&to)[kCount], const float* from) {
+  static_assert(kCount % 2 == 0, "pairs");
+#pragma unroll
+  for (int i = 0; i < kCount; i += 2)
+    asm volatile("ld.global.cg.v2.f32 {%0,%1}, [%2];" : "=f"(to[i]), "=f"(to[i + 1]) : "l"(from + i) : "memory");
+}
+
+template <int kCount>
+GEMMSMITH_DEVICE void StoreToL2(float* to, const float (&from)[kCount]) {
+  static_assert(kCount % 2 == 0, "pairs");
+#pragma unroll
+  for (int i = 0; i < kCount; i += 2)
+    asm volatile("st.global.cg.v2.f32 [%0], {%1,%2};" ::"l"(to + i), "f"(from[i]), "f"(from[i + 1]) : "memory");
+}
+
+// Counts an arrival; what this thread, and every thread that met it at a barrier, wrote before is visible to whoever
+// counts later.
+GEMMSMITH_DEVICE u32 CountArrival(u32* counter) {
+  u32 before;
+  asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], 1;" : "=r"(before) : "l"(counter) : "memory");
+  return before;
+}
+
+}  // namespace gemmsmith

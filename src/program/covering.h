@@ -1,0 +1,15 @@
+// A small set of plans in which every parameter value that is legal for a problem occurs: what tests run instead of
+// all.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "problem/gemm.h"
+#include "program/plan.h"
+
+namespace gemmsmith {
+
+std::vector<Plan> CoveringPlans(const Gemm& gemm, const Device& device, uint64_t seed);
+
+}  // namespace gemmsmith

@@ -1,0 +1,22 @@
+#include "program/launch.h"
+
+#include "base/check.h"
+#include "program/direct_family.h"
+
+namespace gemmsmith {
+
+Launch LaunchFor(const Plan& plan, const Gemm& gemm) {
+  switch (plan.family) {
+    case FamilyId::kDirect:
+      return LaunchDirect(DirectPlan(plan), gemm);
+  }
+  GEMMSMITH_CHECK(false, "family {}", int(plan.family));
+  return {};
+}
+
+GemmArguments ArgumentsFor(const Gemm& gemm, const void* a, const void* b, void* c, void* workspace) {
+  return {
+      a, b, c, workspace, gemm.shape.m, gemm.shape.n, gemm.shape.k, gemm.LeadingA(), gemm.LeadingB(), gemm.LeadingC()};
+}
+
+}  // namespace gemmsmith

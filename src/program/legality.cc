@@ -1,0 +1,33 @@
+#include "program/legality.h"
+
+#include "base/check.h"
+#include "program/direct_family.h"
+
+namespace gemmsmith {
+
+namespace {
+
+void CheckFamily(const Plan& plan, const Gemm& gemm, const Device& device, Reasons& reasons) {
+  switch (plan.family) {
+    case FamilyId::kDirect:
+      return CheckDirect(DirectPlan(plan), gemm, device, reasons);
+  }
+  GEMMSMITH_CHECK(false, "family {}", int(plan.family));
+}
+
+}  // namespace
+
+std::vector<std::string> Check(const Plan& plan, const Gemm& gemm, const Device& device) {
+  if (std::vector<std::string> problems = Problems(gemm); !problems.empty()) return problems;
+  Reasons reasons(Reasons::Mode::kWords);
+  CheckFamily(plan, gemm, device, reasons);
+  return std::move(reasons).words();
+}
+
+bool IsLegal(const Plan& plan, const Gemm& gemm, const Device& device) {
+  Reasons reasons(Reasons::Mode::kFactOnly);
+  CheckFamily(plan, gemm, device, reasons);
+  return !reasons.any();
+}
+
+}  // namespace gemmsmith

@@ -1,0 +1,61 @@
+// A Plan is a typed point of the kernel space: a family and a value for each of the family's parameters.
+// It names no shape: the kernel it describes serves every problem that Check() finds legal.
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+
+namespace gemmsmith {
+
+inline constexpr int kMaxParameters = 24;
+
+// One axis of a family. Values are small integers; an axis of choices also has a word for each.
+struct Parameter {
+  std::string_view name;
+  std::string_view meaning;                 // one line for people
+  std::span<const int> values;              // ascending
+  std::span<const std::string_view> words;  // empty: numbers are printed; else words[i] stands for values[i]
+  int default_value = 0;
+
+  int IndexOf(int value) const;  // -1 when not a value of this axis
+  std::string Print(int value) const;
+};
+
+enum class FamilyId : uint8_t { kDirect };
+
+struct Family {
+  FamilyId id;
+  std::string_view name;
+  std::string_view meaning;
+  std::span<const Parameter> parameters;
+
+  int IndexOf(std::string_view parameter) const;  // -1 when unknown
+};
+std::span<const Family> Families();
+const Family& GetFamily(FamilyId id);
+
+struct Plan {
+  FamilyId family = FamilyId::kDirect;
+  std::array<int, kMaxParameters> values{};  // by index of the family's parameters; the rest is 0
+
+  int Get(std::string_view parameter) const;  // CHECKs that the family has it
+  void Set(std::string_view parameter, int value);
+  auto operator<=>(const Plan&) const = default;
+};
+
+Plan DefaultPlan(FamilyId family);
+
+// Canonical text: the family's name, then key=value for every parameter in the family's order.
+// "direct tile_m=16 tile_n=8 ...". Parse takes the words in any order, fills in defaults for missing ones, and
+// refuses unknown words with the nearest known one. Parse(Print(p)) == p.
+std::string Print(const Plan& plan);
+Result<Plan> ParsePlan(std::string_view text);
+
+}  // namespace gemmsmith

@@ -1,0 +1,166 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "problem/grids.h"
+#include "program/emit.h"
+#include "program/space.h"
+
+namespace gemmsmith {
+namespace {
+
+const Device& H200() {
+  static const Device device = *FindDevice("h200");
+  return device;
+}
+Plan Direct(std::string_view words) { return *ParsePlan("direct " + std::string(words)); }
+bool AnyContains(const std::vector<std::string>& reasons, std::string_view part) {
+  return std::any_of(reasons.begin(), reasons.end(),
+                     [part](const std::string& reason) { return reason.find(part) != std::string::npos; });
+}
+
+TEST(Plan, TextRoundTripsForEveryValueOfEveryParameter) {
+  for (const Family& family : Families())
+    for (const Parameter& parameter : family.parameters)
+      for (int value : parameter.values) {
+        Plan plan = DefaultPlan(family.id);
+        plan.Set(parameter.name, value);
+        EXPECT_EQ(*ParsePlan(Print(plan)), plan) << Print(plan);
+      }
+}
+
+TEST(Plan, WordsMayComeInAnyOrderAndMissingOnesAreDefaults) {
+  EXPECT_EQ(Direct("tile_n=8 tile_m=32"), Direct("tile_m=32  tile_n=8 split=1"));
+  EXPECT_EQ(*ParsePlan("direct"), DefaultPlan(FamilyId::kDirect));
+}
+
+TEST(Plan, RefusesMalformedTextAndNamesTheNearestWord) {
+  for (const char* text :
+       {"", "  ", "dirct", "direct tile_m", "direct tile_m=", "direct tile_m=17", "direct tile_m=016x",
+        "direct tile_m=16 tile_m=16", "direct =16", "direct reduction=1", "direct split=99999999999"})
+    EXPECT_EQ(ParsePlan(text).status().code(), StatusCode::kInvalidArgument) << text;
+  EXPECT_NE(ParsePlan("direct tilem=16").status().message().find("did you mean 'tile_m'"), std::string::npos);
+  EXPECT_NE(ParsePlan("direct fixed=maybe").status().message().find("none, k, all"), std::string::npos);
+}
+
+TEST(Legality, NamesEveryReason) {
+  const Gemm gemm{{64, 64, 64}, {{Order::kColumn, Order::kColumn}, ScalarType::kF16, Accumulation::kF16}, 0, 63 + 8, 0};
+  const std::vector<std::string> reasons =
+      Check(Direct("tile_m=16 warps_m=4 warps_k=16 reduction=ordered"), gemm, H200());
+  for (const char* part :
+       {"row-major A", "f32 only", "less than one instruction", "64 warps", "stays add", "leaves idle"})
+    EXPECT_TRUE(AnyContains(reasons, part)) << part;
+}
+
+TEST(Legality, AgreesWithItsWordlessTwinOnRandomPlans) {
+  Random random(1);
+  const std::vector<Gemm> gemms = {{{64, 64, 64}}, {{17, 31, 63}, {kNn}}, {{256, 512, 4096}}, {{1, 1, 1}}};
+  int legal = 0;
+  for (int i = 0; i < 20000; ++i) {
+    const Gemm& gemm = gemms[random.Below(gemms.size())];
+    Plan plan = DefaultPlan(FamilyId::kDirect);
+    for (int step = 0; step < 4; ++step) plan = Mutate(plan, random);
+    EXPECT_EQ(Check(plan, gemm, H200()).empty(), IsLegal(plan, gemm, H200())) << Print(plan);
+    legal += IsLegal(plan, gemm, H200());
+  }
+  EXPECT_GT(legal, 0);
+}
+
+TEST(Space, EveryShapeHasALegalPlanForBothLayoutsAndTypesOnEveryKnownDevice) {
+  for (const Device& device : KnownDevices())
+    for (const Shape& shape : {Shape{1, 1, 1}, {17, 31, 63}, {64, 16384, 64}, {1, 1, 1 << 20}, {1 << 20, 1, 1}})
+      for (const Layout& layout : {kNn, kTn})
+        for (ScalarType type : {ScalarType::kF16, ScalarType::kBf16}) {
+          const Gemm gemm{shape, {layout, type}};
+          EXPECT_GT(EnumerateLegal(gemm, device).size(), 50u) << Print(gemm) << " on " << device.key;
+        }
+}
+
+TEST(Space, EnumeratesExactlyTheLegalPlansOnceInOrder) {
+  const Gemm gemm{{64, 64, 128}};
+  const std::vector<Plan> plans = EnumerateLegal(gemm, H200());
+  EXPECT_TRUE(std::is_sorted(plans.begin(), plans.end()));
+  EXPECT_EQ(std::set<Plan>(plans.begin(), plans.end()).size(), plans.size());
+  for (const Plan& plan : plans) EXPECT_TRUE(Check(plan, gemm, H200()).empty()) << Print(plan);
+  EXPECT_TRUE(Space(plans).Contains(Direct("tile_m=16 tile_n=16 warps_k=4")));
+}
+
+TEST(Space, NeighboursDifferInOneParameterAndReachNearlyEveryLegalPlan) {
+  const Space space(EnumerateLegal({{64, 64, 256}}, H200()));
+  std::set<Plan> reached{space.plans()[0]};
+  std::vector<Plan> frontier(reached.begin(), reached.end());
+  while (!frontier.empty()) {
+    const Plan plan = frontier.back();
+    frontier.pop_back();
+    for (const Plan& neighbour : space.NeighboursOf(plan)) {
+      int differences = 0;
+      for (int i = 0; i < kMaxParameters; ++i) differences += neighbour.values[i] != plan.values[i];
+      ASSERT_EQ(differences, 1);
+      if (reached.insert(neighbour).second) frontier.push_back(neighbour);
+    }
+  }
+  // Some plans need two moves at once (more warps and less in flight each); searches reach them by restarts and
+  // mutation.
+  EXPECT_GT(double(reached.size()), 0.9 * double(space.size()));
+}
+
+TEST(Space, MutationAndCrossingAreDeterministicAndStayInTheFamily) {
+  Random first(7), second(7);
+  Plan plan = DefaultPlan(FamilyId::kDirect);
+  for (int i = 0; i < 1000; ++i) {
+    const Plan mutant = Mutate(plan, first);
+    EXPECT_EQ(mutant, Mutate(plan, second));
+    const Plan child = Cross(plan, mutant, first);
+    EXPECT_EQ(child, Cross(plan, mutant, second));
+    EXPECT_EQ(*ParsePlan(Print(child)), child);
+    for (int p = 0; p < kMaxParameters; ++p)
+      EXPECT_TRUE(child.values[p] == plan.values[p] || child.values[p] == mutant.values[p]);
+    plan = mutant;
+  }
+}
+
+TEST(Launch, CoversTheMatrixAndSizesTheWorkspace) {
+  const Launch plain = LaunchFor(Direct("tile_m=32 tile_n=8 warps_k=4 warps_m=2"), {{65, 17, 4096}});
+  EXPECT_EQ(plain.grid, (Dim3{3, 3, 1}));
+  EXPECT_EQ(plain.block, (Dim3{256}));
+  EXPECT_EQ(plain.smem_bytes, 4u * 32 * 12 * 4);
+  EXPECT_EQ(plain.workspace_bytes, 0u);
+  EXPECT_EQ(LaunchFor(Direct("tile_m=32 tile_n=8 split=4"), {{65, 17, 4096}}).workspace_bytes, 256u + 9 * 32 * 8 * 4);
+  const Launch ordered = LaunchFor(Direct("tile_m=32 tile_n=8 split=4 reduction=ordered"), {{65, 17, 4096}});
+  EXPECT_EQ(ordered.workspace_bytes, 256u + 9 * 4 * 32 * 8 * 4);
+  EXPECT_EQ(ordered.grid.z, 4u);
+}
+
+TEST(Emit, TextDependsOnTheShapeOnlyWhereThePlanFixesDimensions) {
+  const Gemm small{{64, 64, 256}}, large{{128, 64, 512}};
+  EXPECT_EQ(Emit(Direct("fixed=none"), small).text, Emit(Direct("fixed=none"), large).text);
+  EXPECT_NE(Emit(Direct("fixed=k"), small).text, Emit(Direct("fixed=k"), large).text);
+  const Gemm wider{{128, 64, 256}};
+  EXPECT_EQ(Emit(Direct("fixed=k"), small).text, Emit(Direct("fixed=k"), wider).text);
+  EXPECT_NE(Emit(Direct("fixed=all"), small).text, Emit(Direct("fixed=all"), wider).text);
+}
+
+TEST(Emit, AccessesAreTheWidestThatTheStridesAllow) {
+  const auto emits = [](const Gemm& gemm, std::string_view words) {
+    return Emit(Direct("warps_k=1"), gemm).text.find(words) != std::string::npos;
+  };
+  EXPECT_TRUE(emits({{64, 64, 64}}, "kLoadVector = 8;"));
+  EXPECT_TRUE(emits({{300, 3584, 60}}, "kLoadVector = 4;"));
+  EXPECT_TRUE(emits({{300, 3584, 60}}, "kStoreVector = 8;"));
+  EXPECT_TRUE(emits({{17, 31, 63}}, "kLoadVector = 1;"));
+  EXPECT_TRUE(emits({{64, 64, 64}, {}, 70}, "kLoadVector = 2;"));
+}
+
+TEST(Emit, StandaloneTextIncludesNothingOfOursAndSaysWhatItIs) {
+  const Gemm gemm{{64, 64, 4096}, {kNn, ScalarType::kBf16}};
+  const std::string text = EmitStandalone(Direct("split=4"), gemm);
+  EXPECT_EQ(text.find("#include \""), std::string::npos);
+  EXPECT_EQ(text.find("#pragma once"), std::string::npos);
+  EXPECT_NE(text.find("extern \"C\" cudaError_t gemm("), std::string::npos);
+  EXPECT_NE(text.find("gemmsmith_descriptor_v1[] = \"gemm nn bf16 f32\""), std::string::npos);
+  for (const DeviceHeader& header : DeviceHeaders()) EXPECT_FALSE(header.text.empty()) << header.name;
+}
+
+}  // namespace
+}  // namespace gemmsmith

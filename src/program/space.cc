@@ -1,0 +1,93 @@
+#include "program/space.h"
+
+#include <algorithm>
+
+namespace gemmsmith {
+
+namespace {
+
+// Every combination of one family's values, through `visit`.
+template <class Visit>
+void ForEachCombination(const Family& family, Visit&& visit) {
+  Plan plan{family.id};
+  std::array<size_t, kMaxParameters> digits{};
+  const size_t count = family.parameters.size();
+  for (size_t i = 0; i < count; ++i) plan.values[i] = family.parameters[i].values[0];
+  while (true) {
+    visit(plan);
+    size_t i = count;
+    while (i > 0) {
+      const auto values = family.parameters[i - 1].values;
+      if (++digits[i - 1] < values.size()) {
+        plan.values[i - 1] = values[digits[i - 1]];
+        break;
+      }
+      digits[i - 1] = 0;
+      plan.values[i - 1] = values[0];
+      --i;
+    }
+    if (i == 0) return;
+  }
+}
+
+}  // namespace
+
+std::vector<Plan> EnumerateLegal(const Gemm& gemm, const Device& device) {
+  std::vector<Plan> plans;
+  if (!Problems(gemm).empty()) return plans;
+  for (const Family& family : Families())
+    ForEachCombination(family, [&](const Plan& plan) {
+      if (IsLegal(plan, gemm, device)) plans.push_back(plan);
+    });
+  return plans;
+}
+
+std::vector<Plan> Neighbours(const Plan& plan) {
+  const Family& family = GetFamily(plan.family);
+  std::vector<Plan> neighbours;
+  for (size_t i = 0; i < family.parameters.size(); ++i) {
+    const Parameter& parameter = family.parameters[i];
+    const int here = parameter.IndexOf(plan.values[i]);
+    for (int there = 0; there < int(parameter.values.size()); ++there) {
+      if (there == here || (parameter.words.empty() && std::abs(there - here) != 1)) continue;
+      Plan neighbour = plan;
+      neighbour.values[i] = parameter.values[there];
+      neighbours.push_back(neighbour);
+    }
+  }
+  return neighbours;
+}
+
+Plan Mutate(const Plan& plan, Random& random) {
+  const Family& family = GetFamily(plan.family);
+  Plan mutant = plan;
+  for (uint64_t moves = 1 + random.Below(3); moves > 0; --moves) {
+    const size_t i = random.Below(family.parameters.size());
+    const auto values = family.parameters[i].values;
+    mutant.values[i] = values[random.Below(values.size())];
+  }
+  return mutant;
+}
+
+Plan Cross(const Plan& first, const Plan& second, Random& random) {
+  Plan child = first;
+  if (first.family != second.family) return child;
+  for (size_t i = 0; i < GetFamily(first.family).parameters.size(); ++i)
+    if (random.Below(2) == 1) child.values[i] = second.values[i];
+  return child;
+}
+
+Space::Space(std::vector<Plan> plans) : plans_(std::move(plans)) {
+  std::sort(plans_.begin(), plans_.end());
+  plans_.erase(std::unique(plans_.begin(), plans_.end()), plans_.end());
+}
+
+bool Space::Contains(const Plan& plan) const { return std::binary_search(plans_.begin(), plans_.end(), plan); }
+
+std::vector<Plan> Space::NeighboursOf(const Plan& plan) const {
+  std::vector<Plan> neighbours = Neighbours(plan);
+  std::erase_if(neighbours, [this](const Plan& neighbour) { return !Contains(neighbour); });
+  return neighbours;
+}
+
+}  // namespace gemmsmith
