@@ -1,0 +1,43 @@
+// A bounds-checked view of a 64-bit little-endian ELF file, just deep enough for cubins.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+
+namespace gemmsmith {
+
+struct ElfSection {
+  std::string_view name;
+  uint32_t type = 0;
+  uint64_t size = 0;               // of a section without bytes in the file too
+  std::span<const uint8_t> bytes;  // empty where the file holds none (SHT_NOBITS)
+};
+
+struct ElfSymbol {
+  std::string_view name;
+  uint32_t section = 0;
+};
+
+// The bytes must outlive the view. Any bytes at all may be given: what does not fit is DataLoss.
+class ElfFile {
+ public:
+  static Result<ElfFile> Parse(std::span<const uint8_t> bytes);
+
+  uint16_t machine() const { return machine_; }
+  const std::vector<ElfSection>& sections() const { return sections_; }
+  const std::vector<ElfSymbol>& symbols() const { return symbols_; }  // by their index in .symtab
+  const ElfSection* FindSection(std::string_view name) const;         // null when there is none
+
+ private:
+  ElfFile() = default;
+  uint16_t machine_ = 0;
+  std::vector<ElfSection> sections_;
+  std::vector<ElfSymbol> symbols_;
+};
+
+}  // namespace gemmsmith
