@@ -1,0 +1,272 @@
+#include "gpu/cublas.h"
+
+#include <cublasLt.h>
+#include <cublas_v2.h>
+#include <dlfcn.h>
+
+#include <utility>
+
+#include "base/installation.h"
+#include "gpu/symbol.h"
+
+namespace gemmsmith {
+
+namespace {
+
+// clang-format off
+#define GEMMSMITH_CUBLAS_FUNCTIONS(X)                                                                                 \
+  X(cublasCreate) X(cublasDestroy) X(cublasSetStream) X(cublasSetWorkspace) X(cublasGetVersion)                       \
+  X(cublasGetStatusName)
+#define GEMMSMITH_CUBLASLT_FUNCTIONS(X)                                                                               \
+  X(cublasLtCreate) X(cublasLtDestroy) X(cublasLtGetVersion) X(cublasLtMatmul) X(cublasLtMatmulDescCreate)            \
+  X(cublasLtMatmulDescDestroy) X(cublasLtMatmulDescSetAttribute) X(cublasLtMatrixLayoutCreate)                        \
+  X(cublasLtMatrixLayoutDestroy) X(cublasLtMatmulPreferenceCreate) X(cublasLtMatmulPreferenceDestroy)                 \
+  X(cublasLtMatmulPreferenceSetAttribute) X(cublasLtMatmulAlgoGetHeuristic) X(cublasLtMatmulAlgoConfigGetAttribute)
+// clang-format on
+
+// Overloaded in C++, so its type is written out.
+using GemmExFunction = cublasStatus_t (*)(cublasHandle_t, cublasOperation_t, cublasOperation_t, int m, int n, int k,
+                                          const void* alpha, const void* a, cudaDataType, int lda, const void* b,
+                                          cudaDataType, int ldb, const void* beta, void* c, cudaDataType, int ldc,
+                                          cublasComputeType_t, cublasGemmAlgo_t);
+
+struct CublasLibrary {
+#define GEMMSMITH_DECLARE(function) decltype(&::function) function = nullptr;
+  GEMMSMITH_CUBLAS_FUNCTIONS(GEMMSMITH_DECLARE)
+  GEMMSMITH_CUBLASLT_FUNCTIONS(GEMMSMITH_DECLARE)
+#undef GEMMSMITH_DECLARE
+  GemmExFunction gemm_ex = nullptr;
+
+  static Result<CublasLibrary> Open() {
+    CublasLibrary library;
+    // cuBLAS needs cuBLASLt of the same folder: once that is open, the loader takes it.
+    ASSIGN_OR_RETURN(void* const lt, OpenLibrary("libcublasLt.so.13"));
+    ASSIGN_OR_RETURN(void* const cublas, OpenLibrary("libcublas.so.13"));
+#define GEMMSMITH_RESOLVE(handle, name)                                                           \
+  library.name = reinterpret_cast<decltype(library.name)>(dlsym(handle, GEMMSMITH_SYMBOL(name))); \
+  if (library.name == nullptr) return Unavailable(fmt::format("cuBLAS has no {}", GEMMSMITH_SYMBOL(name)));
+#define GEMMSMITH_RESOLVE_CUBLAS(name) GEMMSMITH_RESOLVE(cublas, name)
+#define GEMMSMITH_RESOLVE_LT(name) GEMMSMITH_RESOLVE(lt, name)
+    GEMMSMITH_CUBLAS_FUNCTIONS(GEMMSMITH_RESOLVE_CUBLAS)
+    GEMMSMITH_CUBLASLT_FUNCTIONS(GEMMSMITH_RESOLVE_LT)
+#undef GEMMSMITH_RESOLVE_LT
+#undef GEMMSMITH_RESOLVE_CUBLAS
+#undef GEMMSMITH_RESOLVE
+    library.gemm_ex = reinterpret_cast<GemmExFunction>(dlsym(cublas, "cublasGemmEx"));
+    if (library.gemm_ex == nullptr) return Unavailable("cuBLAS has no cublasGemmEx");
+    return library;
+  }
+
+  // Not supported is what this machine's library lacks; everything else is a failed call.
+  Status Check(cublasStatus_t status, const char* call) const {
+    if (status == CUBLAS_STATUS_SUCCESS) return OkStatus();
+    std::string message = fmt::format("{}: {}", call, cublasGetStatusName(status));
+    return status == CUBLAS_STATUS_NOT_SUPPORTED ? Unavailable(std::move(message)) : IoError(std::move(message));
+  }
+};
+
+// The call for column-major C^T[n,m] = B^T[n,k] A^T[k,m]: its first operand is our B. A row-major matrix is its own
+// transpose read column by column, so a row-major operand goes in as it lies (N) and a column-major one transposed (T).
+struct ColumnMajorCall {
+  cublasOperation_t first = CUBLAS_OP_N, second = CUBLAS_OP_N;
+  cudaDataType type = CUDA_R_16F;
+  cublasComputeType_t compute = CUBLAS_COMPUTE_32F;
+  cudaDataType scale_type = CUDA_R_32F;
+  // One and zero in the scale type.
+  const void* alpha = nullptr;
+  const void* beta = nullptr;
+};
+
+Result<ColumnMajorCall> CallFor(const Gemm& gemm) {
+  static constexpr float kOne = 1, kZero = 0;
+  static constexpr uint16_t kHalfOne = 0x3c00, kHalfZero = 0;
+  ColumnMajorCall call;
+  call.first = gemm.kind.layout.b == Order::kRow ? CUBLAS_OP_N : CUBLAS_OP_T;
+  call.second = gemm.kind.layout.a == Order::kRow ? CUBLAS_OP_N : CUBLAS_OP_T;
+  call.type = gemm.kind.type == ScalarType::kF16 ? CUDA_R_16F : CUDA_R_16BF;
+  call.alpha = &kOne;
+  call.beta = &kZero;
+  if (gemm.kind.accumulation == Accumulation::kF16) {
+    if (gemm.kind.type != ScalarType::kF16)
+      return Unavailable("cuBLAS accumulates in f16 for f16 matrices only: " + Print(gemm));
+    call.compute = CUBLAS_COMPUTE_16F;
+    call.scale_type = CUDA_R_16F;
+    call.alpha = &kHalfOne;
+    call.beta = &kHalfZero;
+  }
+  return call;
+}
+
+std::string PrintVersion(size_t version) {
+  return fmt::format("{}.{}.{}", version / 10000, version / 100 % 100, version % 100);
+}
+
+}  // namespace
+
+struct Cublas::State {
+  CublasLibrary library;
+  cublasHandle_t handle = nullptr;
+  cublasLtHandle_t lt_handle = nullptr;
+  // What is set on the handle.
+  bool stream_set = false;
+  CUstream stream = nullptr;
+  void* workspace = nullptr;
+  uint64_t workspace_bytes = 0;
+
+  ~State() {
+    if (lt_handle != nullptr) library.cublasLtDestroy(lt_handle);
+    if (handle != nullptr) library.cublasDestroy(handle);
+  }
+
+  Status SetStreamAndWorkspace(const GemmBuffers& buffers, CUstream wanted) {
+    if (stream_set && stream == wanted && workspace == buffers.workspace && workspace_bytes == buffers.workspace_bytes)
+      return OkStatus();
+    stream_set = false;
+    // In this order: setting the stream takes the workspace away.
+    RETURN_IF_ERROR(library.Check(library.cublasSetStream(handle, wanted), "cublasSetStream"));
+    if (buffers.workspace_bytes > 0)
+      RETURN_IF_ERROR(library.Check(library.cublasSetWorkspace(handle, buffers.workspace, buffers.workspace_bytes),
+                                    "cublasSetWorkspace"));
+    stream_set = true;
+    stream = wanted;
+    workspace = buffers.workspace;
+    workspace_bytes = buffers.workspace_bytes;
+    return OkStatus();
+  }
+};
+
+Cublas::Cublas(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Cublas::~Cublas() = default;
+
+Result<std::unique_ptr<Cublas>> Cublas::Open() {
+  ASSIGN_OR_RETURN(const CublasLibrary library, CublasLibrary::Open());
+  std::unique_ptr<State> state(new State{library});
+  RETURN_IF_ERROR(library.Check(library.cublasCreate(&state->handle), "cublasCreate"));
+  RETURN_IF_ERROR(library.Check(library.cublasLtCreate(&state->lt_handle), "cublasLtCreate"));
+  return std::unique_ptr<Cublas>(new Cublas(std::move(state)));
+}
+
+std::string Cublas::Version() const {
+  int version = 0;
+  state_->library.cublasGetVersion(state_->handle, &version);
+  return fmt::format("cublas {}, cublaslt {}", PrintVersion(size_t(version)),
+                     PrintVersion(state_->library.cublasLtGetVersion()));
+}
+
+Status Cublas::GemmEx(const Gemm& gemm, const GemmBuffers& buffers, CUstream stream) {
+  ASSIGN_OR_RETURN(const ColumnMajorCall call, CallFor(gemm));
+  RETURN_IF_ERROR(state_->SetStreamAndWorkspace(buffers, stream));
+  const CublasLibrary& library = state_->library;
+  return library.Check(
+      library.gemm_ex(state_->handle, call.first, call.second, gemm.shape.n, gemm.shape.m, gemm.shape.k, call.alpha,
+                      buffers.b, call.type, gemm.LeadingB(), buffers.a, call.type, gemm.LeadingA(), call.beta,
+                      buffers.c, call.type, gemm.LeadingC(), call.compute, CUBLAS_GEMM_DEFAULT_TENSOR_OP),
+      "cublasGemmEx");
+}
+
+struct LtGemm::State {
+  const CublasLibrary& library;
+  cublasLtHandle_t handle;
+  ColumnMajorCall call;
+  uint64_t workspace_bytes = 0;
+  cublasLtMatmulDesc_t description = nullptr;
+  cublasLtMatrixLayout_t first = nullptr, second = nullptr, result = nullptr;
+  std::vector<cublasLtMatmulHeuristicResult_t> candidates;
+
+  ~State() {
+    for (cublasLtMatrixLayout_t layout : {first, second, result})
+      if (layout != nullptr) library.cublasLtMatrixLayoutDestroy(layout);
+    if (description != nullptr) library.cublasLtMatmulDescDestroy(description);
+  }
+
+  Status Describe(const Gemm& gemm) {
+    RETURN_IF_ERROR(library.Check(library.cublasLtMatmulDescCreate(&description, call.compute, call.scale_type),
+                                  "cublasLtMatmulDescCreate"));
+    for (const auto& [attribute, operation] :
+         {std::pair{CUBLASLT_MATMUL_DESC_TRANSA, call.first}, std::pair{CUBLASLT_MATMUL_DESC_TRANSB, call.second}})
+      RETURN_IF_ERROR(
+          library.Check(library.cublasLtMatmulDescSetAttribute(description, attribute, &operation, sizeof operation),
+                        "cublasLtMatmulDescSetAttribute"));
+    const uint64_t m = uint64_t(gemm.shape.m), n = uint64_t(gemm.shape.n), k = uint64_t(gemm.shape.k);
+    const bool first_plain = call.first == CUBLAS_OP_N, second_plain = call.second == CUBLAS_OP_N;
+    RETURN_IF_ERROR(MakeLayout(first, first_plain ? n : k, first_plain ? k : n, gemm.LeadingB()));
+    RETURN_IF_ERROR(MakeLayout(second, second_plain ? k : m, second_plain ? m : k, gemm.LeadingA()));
+    return MakeLayout(result, n, m, gemm.LeadingC());
+  }
+
+  // Rows and columns of the column-major matrix as it lies in memory.
+  Status MakeLayout(cublasLtMatrixLayout_t& layout, uint64_t rows, uint64_t columns, int leading) {
+    return library.Check(library.cublasLtMatrixLayoutCreate(&layout, call.type, rows, columns, leading),
+                         "cublasLtMatrixLayoutCreate");
+  }
+
+  Status AskHeuristic(int max_candidates) {
+    cublasLtMatmulPreference_t preference = nullptr;
+    RETURN_IF_ERROR(
+        library.Check(library.cublasLtMatmulPreferenceCreate(&preference), "cublasLtMatmulPreferenceCreate"));
+    const size_t limit = workspace_bytes;  // 64 bits: through an int, 4 GiB would be none
+    cublasStatus_t status = library.cublasLtMatmulPreferenceSetAttribute(
+        preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &limit, sizeof limit);
+    std::vector<cublasLtMatmulHeuristicResult_t> found(static_cast<size_t>(max_candidates));
+    int count = 0;
+    if (status == CUBLAS_STATUS_SUCCESS)
+      status = library.cublasLtMatmulAlgoGetHeuristic(handle, description, first, second, result, result, preference,
+                                                      max_candidates, found.data(), &count);
+    library.cublasLtMatmulPreferenceDestroy(preference);
+    if (status == CUBLAS_STATUS_NOT_SUPPORTED) return OkStatus();
+    RETURN_IF_ERROR(library.Check(status, "cublasLtMatmulAlgoGetHeuristic"));
+    for (int i = 0; i < count; ++i)
+      if (found[size_t(i)].state == CUBLAS_STATUS_SUCCESS) candidates.push_back(found[size_t(i)]);
+    return OkStatus();
+  }
+};
+
+LtGemm::LtGemm(std::unique_ptr<State> state) : state_(std::move(state)) {}
+LtGemm::~LtGemm() = default;
+
+Result<std::unique_ptr<LtGemm>> LtGemm::Create(Cublas& cublas, const Gemm& gemm, uint64_t workspace_bytes,
+                                               int max_candidates) {
+  GEMMSMITH_CHECK(max_candidates > 0, "{} candidates", max_candidates);
+  ASSIGN_OR_RETURN(const ColumnMajorCall call, CallFor(gemm));
+  std::unique_ptr<State> state(new State{cublas.state_->library, cublas.state_->lt_handle, call, workspace_bytes});
+  RETURN_IF_ERROR(state->Describe(gemm));
+  RETURN_IF_ERROR(state->AskHeuristic(max_candidates));
+  return std::unique_ptr<LtGemm>(new LtGemm(std::move(state)));
+}
+
+int LtGemm::candidate_count() const { return int(state_->candidates.size()); }
+
+std::string LtGemm::Describe(int candidate) const {
+  GEMMSMITH_CHECK(candidate >= 0 && candidate < candidate_count(), "candidate {} of {}", candidate, candidate_count());
+  const cublasLtMatmulAlgo_t& algorithm = state_->candidates[size_t(candidate)].algo;
+  std::string words;
+  const auto add = [&]<class T>(const char* name, cublasLtMatmulAlgoConfigAttributes_t attribute, T value) {
+    size_t written = 0;
+    state_->library.cublasLtMatmulAlgoConfigGetAttribute(&algorithm, attribute, &value, sizeof value, &written);
+    words += fmt::format("{}{}{}", words.empty() ? "" : "/", name, value);
+  };
+  add("id", CUBLASLT_ALGO_CONFIG_ID, int32_t(0));
+  add("t", CUBLASLT_ALGO_CONFIG_TILE_ID, uint32_t(0));
+  add("s", CUBLASLT_ALGO_CONFIG_STAGES_ID, uint32_t(0));
+  add("k", CUBLASLT_ALGO_CONFIG_SPLITK_NUM, int32_t(0));
+  add("r", CUBLASLT_ALGO_CONFIG_REDUCTION_SCHEME, uint32_t(0));
+  add("w", CUBLASLT_ALGO_CONFIG_CTA_SWIZZLING, uint32_t(0));
+  add("c", CUBLASLT_ALGO_CONFIG_CUSTOM_OPTION, uint32_t(0));
+  add("cl", CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID, uint16_t(0));
+  return words;
+}
+
+Status LtGemm::Run(int candidate, const GemmBuffers& buffers, CUstream stream) {
+  GEMMSMITH_CHECK(candidate >= 0 && candidate < candidate_count(), "candidate {} of {}", candidate, candidate_count());
+  const State& s = *state_;
+  if (buffers.workspace_bytes < s.workspace_bytes)
+    return InvalidArgument(fmt::format("cublasLtMatmul was tuned for a workspace of {} bytes and is given {}",
+                                       s.workspace_bytes, buffers.workspace_bytes));
+  return s.library.Check(
+      s.library.cublasLtMatmul(s.handle, s.description, s.call.alpha, buffers.b, s.first, buffers.a, s.second,
+                               s.call.beta, buffers.c, s.result, buffers.c, s.result,
+                               &s.candidates[size_t(candidate)].algo, buffers.workspace, s.workspace_bytes, stream),
+      "cublasLtMatmul");
+}
+
+}  // namespace gemmsmith

@@ -1,0 +1,142 @@
+// One GPU: its context, memory, streams, events, graphs and kernels. What is measured here is what ships.
+// Every handle is owned and must be destroyed before its Gpu. Used from the thread that opened it.
+#pragma once
+
+#include <cuda.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "gpu/driver.h"
+#include "problem/device_model.h"
+#include "program/launch.h"
+
+namespace gemmsmith {
+
+struct GpuIdentity {
+  Device device;
+  std::string uuid;
+  int ordinal = 0;
+  int driver_version = 0;      // 13000
+  std::string driver_release;  // "580.159.04"; "" where NVML does not answer
+  uint64_t memory_bytes = 0;
+};
+// What the driver sees, at least one; Driver::Open()'s status where there is none. Creates no context.
+Result<std::vector<GpuIdentity>> ListGpus();
+
+class DeviceMemory {
+ public:
+  DeviceMemory() = default;
+  DeviceMemory(DeviceMemory&& other) noexcept;
+  DeviceMemory& operator=(DeviceMemory&& other) noexcept;
+  ~DeviceMemory();
+  CUdeviceptr address() const { return address_; }
+  template <class T = void>
+  T* as() const {
+    return reinterpret_cast<T*>(address_);
+  }
+  uint64_t size_bytes() const { return size_bytes_; }
+
+ private:
+  friend class Gpu;
+  const Driver* driver_ = nullptr;
+  CUdeviceptr address_ = 0;
+  uint64_t size_bytes_ = 0;
+};
+
+// A loaded kernel. Raises its dynamic shared memory limit and allows non-portable clusters when needed.
+class Kernel {
+ public:
+  Kernel() = default;
+  Kernel(Kernel&& other) noexcept;
+  Kernel& operator=(Kernel&& other) noexcept;
+  ~Kernel();
+
+ private:
+  friend class Gpu;
+  const Driver* driver_ = nullptr;
+  CUmodule module_ = nullptr;
+  CUfunction function_ = nullptr;
+};
+
+class Graph {
+ public:
+  Graph() = default;
+  Graph(Graph&& other) noexcept;
+  Graph& operator=(Graph&& other) noexcept;
+  ~Graph();
+
+ private:
+  friend class Gpu;
+  const Driver* driver_ = nullptr;
+  CUgraphExec exec_ = nullptr;
+};
+
+class Event {
+ public:
+  Event() = default;
+  Event(Event&& other) noexcept;
+  Event& operator=(Event&& other) noexcept;
+  ~Event();
+
+ private:
+  friend class Gpu;
+  const Driver* driver_ = nullptr;
+  CUevent event_ = nullptr;
+};
+
+class Gpu {
+ public:
+  // Makes the primary context of this GPU current on the calling thread, sets the persisting-L2 limit to 0.
+  static Result<std::unique_ptr<Gpu>> Open(int ordinal);
+  ~Gpu();
+
+  const GpuIdentity& identity() const { return identity_; }
+  CUstream stream() const { return stream_; }
+
+  // Unavailable, with the sizes, where the GPU has not so much. Aligned to 256 bytes; 0 bytes is a null address.
+  Result<DeviceMemory> Allocate(uint64_t bytes);
+  // In stream order, and done when they return.
+  Status CopyToDevice(CUdeviceptr to, std::span<const uint8_t> from);
+  Status CopyToHost(std::span<uint8_t> to, CUdeviceptr from);
+  // In stream order, without waiting; the value is repeated.
+  Status Fill8(CUdeviceptr address, uint8_t value, uint64_t bytes);
+  Status Fill16(CUdeviceptr address, uint16_t value, uint64_t count);
+  uint64_t FreeBytes() const;
+
+  Result<Kernel> Load(std::span<const uint8_t> cubin, const std::string& entry, uint32_t dynamic_smem_bytes);
+  // The one launch path. `argument` is the kernel's single parameter block, by value.
+  template <class Argument>
+  Status Start(const Kernel& kernel, const Launch& launch, const Argument& argument) {
+    void* pointers[] = {const_cast<Argument*>(&argument)};
+    return StartRaw(kernel, launch, pointers);
+  }
+  Status StartRaw(const Kernel& kernel, const Launch& launch, void** arguments);
+
+  // Waits for the stream. An error here is the kernel's: the context is lost.
+  Status Synchronize();
+
+  // Captures what `calls` puts on stream() into a graph; `calls` must not synchronise.
+  Result<Graph> Capture(const std::function<Status()>& calls);
+  Status Replay(const Graph& graph);
+
+  Result<Event> MakeEvent();
+  Status Record(const Event& event);
+  // Waits for `last`, then the device time between the two.
+  Result<double> ElapsedNs(const Event& first, const Event& last);
+
+ private:
+  Gpu() = default;
+  const Driver* driver_ = nullptr;
+  GpuIdentity identity_;
+  CUdevice device_ = 0;
+  CUcontext context_ = nullptr;
+  CUstream stream_ = nullptr;
+};
+
+}  // namespace gemmsmith

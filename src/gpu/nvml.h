@@ -1,0 +1,43 @@
+// Clocks, power and throttle reasons through NVML, opened at run time.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "base/status.h"
+
+namespace gemmsmith {
+
+struct GpuCondition {
+  int sm_clock_mhz = 0;
+  int memory_clock_mhz = 0;
+  double power_watts = 0;
+  int temperature_c = 0;
+  bool power_capped = false;  // normal on large shapes; recorded
+  bool slowed_down = false;   // thermal or hardware slow-down: a batch measured under it is discarded
+  int other_processes = 0;    // compute processes on this GPU beside ours
+};
+
+// Of the processes with a context on a GPU, those that do not belong to the process `self`: neither it nor its
+// ancestors nor its descendants. NVML may tell the ids of another pid namespace: where nobody of ours is in the list,
+// one unknown id is taken to be ours.
+int CountForeignProcesses(std::span<const int> pids, int self);
+
+class Nvml {
+ public:
+  // Unavailable where the library does not open or knows no such GPU.
+  static Result<std::unique_ptr<Nvml>> Open(const std::string& gpu_uuid);
+  ~Nvml();
+  // What this GPU does not tell (a part of one, say) stays 0 or false.
+  Result<GpuCondition> Read() const;
+  std::string DriverRelease() const;  // "580.159.04"
+
+ private:
+  struct State;
+  explicit Nvml(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace gemmsmith
