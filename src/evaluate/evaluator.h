@@ -1,0 +1,58 @@
+// Evaluate(problem, candidate) -> Outcome. The only judge; everything that is learned or published rests on it.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/status.h"
+#include "compile/compiler.h"
+#include "evaluate/outcome.h"
+#include "evaluate/setting.h"
+#include "problem/gemm.h"
+#include "program/plan.h"
+
+namespace gemmsmith {
+
+struct EvaluationRequest {
+  Gemm gemm;
+  Plan plan;
+  Protocol protocol = Protocol::kScreen;
+  bool offline_clock = false;  // beside the device clock
+  uint64_t seed = 0;           // of the inputs
+};
+
+// What a plan became before it may touch a GPU: legality, compilation, resources and SASS facts.
+// Either a binary to run or the Outcome that already ends it.
+struct PreparedCandidate {
+  std::optional<Outcome> ended;
+  Compilation compilation;
+};
+// Thread-safe; a Status only where the world failed.
+Result<PreparedCandidate> Prepare(const EvaluationRequest& request, const Device& device, Compiler& compiler);
+
+class Evaluator {
+ public:
+  virtual ~Evaluator() = default;
+  // The device candidates are judged for.
+  virtual const Device& device() const = 0;
+  // Runs on the calling thread; one call at a time. A Status only where the world failed: no candidate, however it
+  // fails, causes one.
+  virtual Result<Outcome> Evaluate(const EvaluationRequest& request, const PreparedCandidate& candidate) = 0;
+  // Device, driver and libraries of the judgement; the toolchain is filled in by whoever compiles.
+  virtual Setting setting() const = 0;
+};
+
+struct IsolationOptions {
+  int gpu_ordinal = 0;
+  double candidate_limit_seconds = 10;  // a kernel that runs longer is killed, with its worker
+  std::string worker_program;           // default: this very program; started with the hidden verb "worker"
+};
+// Judges in a child process that may crash or hang; takes the GPU's lock for as long as it lives and says so when it
+// waits.
+Result<std::unique_ptr<Evaluator>> MakeIsolatedEvaluator(const IsolationOptions& options);
+
+// The other end: serves requests from standard input until it closes. Called by the hidden verb "worker".
+int RunWorker(int gpu_ordinal);
+
+}  // namespace gemmsmith

@@ -1,0 +1,317 @@
+// The whole evaluator on a GPU: honest plans pass, broken kernels end as what they are, and the next one works.
+#include "evaluate/evaluator.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include "base/random.h"
+#include "gpu/driver.h"
+#include "program/covering.h"
+#include "program/legality.h"
+#include "program/space.h"
+
+namespace gemmsmith {
+namespace {
+
+constexpr double kLimitSeconds = 3;
+
+class EvaluatorGpuTest : public testing::Test {
+ protected:
+  // One worker for all tests: its start costs seconds, and that it serves on after every failure is what is tested.
+  static void SetUpTestSuite() {
+    if (const Result<const Driver*> driver = Driver::Open(); !driver.ok()) {
+      skip_reason_ = driver.status().message();
+      return;
+    }
+    const auto program = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "gemmsmith";
+    if (!std::filesystem::exists(program)) {
+      skip_reason_ = program.string() + " is not built";
+      return;
+    }
+    IsolationOptions options;
+    options.candidate_limit_seconds = kLimitSeconds;
+    options.worker_program = program.string();
+    Result<std::unique_ptr<Evaluator>> evaluator = MakeIsolatedEvaluator(options);
+    ASSERT_TRUE(evaluator.ok()) << evaluator.status().message();
+    evaluator_ = evaluator->release();
+    Result<std::unique_ptr<Compiler>> compiler = MakeNvrtcCompiler();
+    ASSERT_TRUE(compiler.ok()) << compiler.status().message();
+    compiler_ = compiler->release();
+  }
+  static void TearDownTestSuite() {
+    delete evaluator_;
+    delete compiler_;
+    evaluator_ = nullptr;
+    compiler_ = nullptr;
+  }
+  void SetUp() override {
+    if (!skip_reason_.empty()) GTEST_SKIP() << skip_reason_;
+    ASSERT_NE(evaluator_, nullptr);
+    ASSERT_NE(compiler_, nullptr);
+  }
+
+  static Outcome Evaluate(const EvaluationRequest& request) {
+    const Result<PreparedCandidate> candidate = Prepare(request, evaluator_->device(), *compiler_);
+    EXPECT_TRUE(candidate.ok()) << candidate.status().message();
+    return candidate.ok() ? Judge(request, *candidate) : Outcome{};
+  }
+  static Outcome Judge(const EvaluationRequest& request, const PreparedCandidate& candidate) {
+    const Result<Outcome> outcome = evaluator_->Evaluate(request, candidate);
+    EXPECT_TRUE(outcome.ok()) << outcome.status().message();
+    return outcome.ok() ? *outcome : Outcome{};
+  }
+
+  inline static std::string skip_reason_;
+  inline static Evaluator* evaluator_ = nullptr;
+  inline static Compiler* compiler_ = nullptr;
+};
+
+EvaluationRequest Request(const Gemm& gemm) {
+  EvaluationRequest request;
+  request.gemm = gemm;
+  request.plan = DefaultPlan(FamilyId::kDirect);
+  request.seed = 11;
+  return request;
+}
+
+TEST_F(EvaluatorGpuTest, AScreenedPlanIsTimedAgainstBothAutoTunings) {
+  const Outcome outcome = Evaluate(Request({{256, 256, 512}, {kTn}}));
+  ASSERT_EQ(outcome.kind, OutcomeKind::kMeasured) << outcome.stage << ": " << outcome.reason;
+  EXPECT_TRUE(outcome.verdict.passed);
+  EXPECT_GT(outcome.verdict.max_abs_error, 0);
+  EXPECT_GT(outcome.TimeNs(), 500);
+  for (const char* name : {"lt_auto_nn", "lt_auto_tn"}) EXPECT_NE(outcome.Find(name, Clock::kDevice), nullptr) << name;
+  EXPECT_EQ(outcome.comparisons.size(), 2u);
+}
+
+TEST_F(EvaluatorGpuTest, TheShortProtocolTimesAllSevenContendersOnBothClocks) {
+  for (ScalarType type : {ScalarType::kF16, ScalarType::kBf16}) {
+    EvaluationRequest request = Request({{512, 512, 512}, {kNn, type}});
+    request.protocol = Protocol::kShort;
+    request.offline_clock = true;
+    const Outcome outcome = Evaluate(request);
+    ASSERT_EQ(outcome.kind, OutcomeKind::kMeasured) << outcome.stage << ": " << outcome.reason;
+    for (Clock clock : {Clock::kDevice, Clock::kOffline})
+      for (const char* name :
+           {"ours", "lt_auto_nn", "lt_auto_tn", "lt_heuristic_nn", "lt_heuristic_tn", "cublas_nn", "cublas_tn"})
+        EXPECT_NE(outcome.Find(name, clock), nullptr) << name << " " << Name(clock);
+    EXPECT_EQ(outcome.baseline_algorithms.size(), 6u);
+    EXPECT_GT(outcome.verdict.baseline_max_abs_error, 0);
+    for (const auto& [name, algorithm] : outcome.baseline_algorithms)
+      EXPECT_EQ(algorithm.find("refused"), std::string::npos) << name << ": " << algorithm;
+  }
+}
+
+// ---- every parameter value on 40 shapes
+// -------------------------------------------------------------------------------
+
+std::vector<Shape> CoveringShapes() {
+  std::vector<Shape> shapes = {{1, 1, 1},      {17, 31, 63},    {300, 3584, 460}, {64, 16384, 64}, {1, 4096, 4096},
+                               {7, 1, 4096},   {1, 1, 16384},   {3, 5, 7},        {16, 8, 32},     {15, 9, 33},
+                               {33, 129, 257}, {127, 255, 511}, {129, 65, 1023},  {4097, 3, 130},  {2, 8191, 66}};
+  for (int m : {64, 128, 512})
+    for (int n : {64, 256, 1024})
+      for (int k : {64, 1000}) shapes.push_back({m, n, k});
+  for (int k : {512, 2048, 4096, 8192, 16384}) shapes.push_back({64, 128, k});
+  shapes.push_back({1024, 1024, 1024});
+  shapes.push_back({100, 200, 300});
+  return shapes;
+}
+
+TEST_F(EvaluatorGpuTest, ACoveringSetOfPlansIsRightOnFortyShapes) {
+  const std::vector<Plan> plans = CoveringPlans({{64, 128, 16384}}, evaluator_->device(), 2);
+  const std::vector<Shape> shapes = CoveringShapes();
+  ASSERT_EQ(shapes.size(), 40u);
+  const std::vector<GemmKind> kinds = {
+      {kNn, ScalarType::kF16}, {kTn, ScalarType::kF16}, {kNn, ScalarType::kBf16}, {kTn, ScalarType::kBf16}};
+  std::map<OutcomeKind, int> counts;
+  std::set<Plan> measured;
+  // Every plan meets every shape; the four kinds of problem take turns.
+  for (size_t s = 0; s < shapes.size(); ++s)
+    for (size_t kind = 0; kind < kinds.size(); ++kind)
+      for (size_t p = 0; p < plans.size(); ++p) {
+        if ((s + kind + p) % kinds.size() != 0) continue;
+        EvaluationRequest request = Request({shapes[s], kinds[kind]});
+        request.plan = plans[p];
+        const Outcome outcome = Evaluate(request);
+        ++counts[outcome.kind];
+        if (outcome.kind == OutcomeKind::kMeasured) measured.insert(plans[p]);
+        EXPECT_TRUE(outcome.kind == OutcomeKind::kMeasured || outcome.kind == OutcomeKind::kIllegal ||
+                    outcome.kind == OutcomeKind::kResourceOver)
+            << Print(request.gemm) << " | " << Print(plans[p]) << " | " << outcome.stage << ": " << outcome.reason;
+      }
+  for (const auto& [kind, count] : counts) fmt::print("{} {}\n", count, Name(kind));
+  for (const Plan& plan : plans) EXPECT_TRUE(measured.contains(plan)) << Print(plan) << " was never measured";
+}
+
+TEST_F(EvaluatorGpuTest, LeadingDimensionsWithGapsAreRight) {
+  Gemm gemm{{100, 72, 130}, {kTn}};
+  gemm.lda = 133, gemm.ldb = 136, gemm.ldc = 75;
+  const Outcome outcome = Evaluate(Request(gemm));
+  EXPECT_EQ(outcome.kind, OutcomeKind::kMeasured) << outcome.stage << ": " << outcome.reason;
+}
+
+// ---- broken kernels
+// ---------------------------------------------------------------------------------------------------
+
+// A plain kernel for tn and f16 that works with any grid, with three places where it can be broken.
+PreparedCandidate Candidate(Compiler& compiler, const Device& device, const std::string& before,
+                            const std::string& k_end, const std::string& each_step, const std::string& store,
+                            const std::string& after) {
+  constexpr std::string_view kText = R"(
+typedef unsigned short u16;
+struct GemmArguments {{ u16* a; u16* b; u16* c; unsigned* workspace; int m, n, k, lda, ldb, ldc; }};
+__device__ float Wide(u16 bits) {{ float value; asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(bits)); return value; }}
+__device__ u16 Narrow(float value) {{ u16 bits; asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(value)); return bits; }}
+extern "C" __global__ void broken(const GemmArguments g) {{
+  const long long block = blockIdx.x + (long long)gridDim.x * (blockIdx.y + (long long)gridDim.y * blockIdx.z);
+  const int lane = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+  const int width = blockDim.x * blockDim.y * blockDim.z;
+  const long long first = block * width + lane, step = (long long)gridDim.x * gridDim.y * gridDim.z * width;
+  {before}
+  for (long long i = first; i < (long long)g.m * g.n; i += step) {{
+    const long long row = i / g.n, column = i % g.n;
+    float sum = 0;
+    for (int k = 0; k < {k_end}; ++k) {{
+      sum += Wide(g.a[row * g.lda + k]) * Wide(g.b[column * g.ldb + k]);
+      {each_step}
+    }}
+    u16* c = g.c + row * g.ldc + column;
+    {store}
+  }}
+  {after}
+}})";
+  const std::string text =
+      fmt::format(kText, fmt::arg("before", before), fmt::arg("k_end", k_end), fmt::arg("each_step", each_step),
+                  fmt::arg("store", store), fmt::arg("after", after));
+  Result<Compilation> compilation = compiler.Compile({text, "broken"}, device.Architecture());
+  EXPECT_TRUE(compilation.ok() && compilation->succeeded) << (compilation.ok() ? compilation->log : "no compiler");
+  PreparedCandidate candidate;
+  if (compilation.ok()) candidate.compilation = *std::move(compilation);
+  return candidate;
+}
+
+struct Broken {
+  const char* name;
+  std::set<OutcomeKind> ends;
+  const char* reason;  // part of it
+  const char* before = "";
+  const char* k_end = "g.k";
+  const char* each_step = "";
+  const char* store = "*c = Narrow(sum);";
+  const char* after = "";
+};
+
+class BrokenKernel : public EvaluatorGpuTest, public testing::WithParamInterface<Broken> {
+ protected:
+  static EvaluationRequest BrokenRequest() {
+    Gemm gemm{{48, 40, 1024}, {kTn}};
+    gemm.ldc = 48;
+    return Request(gemm);
+  }
+  static Outcome Run(const Broken& broken) {
+    return Judge(BrokenRequest(), Candidate(*compiler_, evaluator_->device(), broken.before, broken.k_end,
+                                            broken.each_step, broken.store, broken.after));
+  }
+};
+
+TEST_P(BrokenKernel, EndsAsWhatItIsAndTheNextOneWorks) {
+  const Outcome outcome = Run(GetParam());
+  EXPECT_TRUE(GetParam().ends.contains(outcome.kind))
+      << Name(outcome.kind) << " " << outcome.stage << ": " << outcome.reason;
+  EXPECT_NE(outcome.reason.find(GetParam().reason), std::string::npos) << outcome.reason;
+  const Outcome honest = Run(Broken{"honest", {}, ""});
+  EXPECT_EQ(honest.kind, OutcomeKind::kMeasured) << honest.stage << ": " << honest.reason;
+}
+
+constexpr OutcomeKind kLaunch = OutcomeKind::kLaunchFailed, kBad = OutcomeKind::kWrong, kCheat = OutcomeKind::kCheated;
+
+INSTANTIATE_TEST_SUITE_P(
+    Class, BrokenKernel,
+    testing::Values(
+        Broken{.name = "writes_nothing", .ends = {kBad}, .reason = "elements are wrong", .store = ""},
+        Broken{.name = "writes_nan", .ends = {kBad}, .reason = "got nan", .store = "*c = 0x7e00;"},
+        Broken{.name = "skips_the_last_k", .ends = {kBad}, .reason = "test binary", .k_end = "g.k - 1"},
+        Broken{.name = "skips_one_element",
+               .ends = {kBad},
+               .reason = "1 of 1920 elements",
+               .store = "if (row != 3 || column != 7) *c = Narrow(sum);"},
+        Broken{.name = "accumulates_in_f16",
+               .ends = {kBad},
+               .reason = "test relative",
+               .each_step = "if (k % 16 == 15) sum = Wide(Narrow(sum));"},
+        Broken{.name = "rounds_towards_zero",
+               .ends = {kBad},
+               .reason = "test relative",
+               .store = "u16 bits; asm(\"cvt.rz.f16.f32 %0, %1;\" : \"=h\"(bits) : \"f\"(sum)); *c = bits;"},
+        Broken{.name = "writes_behind_c",
+               .ends = {kCheat},
+               .reason = "outside C",
+               .after = "if (first == 0) g.c[(g.m - 1) * g.ldc + g.n] = 0;"},
+        Broken{.name = "writes_before_c",
+               .ends = {kCheat},
+               .reason = "outside C",
+               .after = "if (first == 0) g.c[-1] = 0;"},
+        Broken{.name = "writes_between_rows",
+               .ends = {kCheat},
+               .reason = "outside C",
+               .after = "if (first == 0) g.c[g.n] = 0;"},
+        Broken{.name = "modifies_a",
+               .ends = {kCheat, kBad},
+               .reason = "A was modified",
+               .after = "if (first == 0) g.a[0] ^= 1;"},
+        Broken{.name = "modifies_b_behind_its_end",
+               .ends = {kCheat},
+               .reason = "outside B",
+               .after = "if (first == 0) g.b[g.n * g.ldb] = 0;"},
+        Broken{.name = "leaves_the_workspace_dirty",
+               .ends = {kCheat},
+               .reason = "workspace",
+               .after = "if (first == 0) g.workspace[0] = 1;"},
+        Broken{.name = "writes_behind_the_workspace",
+               .ends = {kCheat},
+               .reason = "workspace",
+               .after = "if (first == 0) g.workspace[1000] = 0;"},
+        Broken{.name = "bad_address", .ends = {kLaunch}, .reason = "CUDA_ERROR", .before = "*(volatile int*)8 = 1;"},
+        Broken{.name = "misaligned_address",
+               .ends = {kLaunch},
+               .reason = "CUDA_ERROR",
+               .before = "*(volatile long long*)((char*)g.c + 2) = 1;"},
+        Broken{.name = "trap", .ends = {kLaunch}, .reason = "CUDA_ERROR", .before = "asm volatile(\"trap;\");"}),
+    [](const testing::TestParamInfo<Broken>& broken) { return broken.param.name; });
+
+TEST_F(EvaluatorGpuTest, AKernelThatNeverEndsIsKilledWithinItsLimitAndASecond) {
+  const EvaluationRequest request = Request({{48, 40, 1024}, {kTn}});
+  const auto candidate = [&](const char* before) {
+    return Candidate(*compiler_, evaluator_->device(), before, "g.k", "", "*c = Narrow(sum);", "");
+  };
+  const PreparedCandidate honest = candidate("");
+  const PreparedCandidate endless = candidate("while (((volatile u16*)g.a)[0] != 0x1234) {}");
+  ASSERT_EQ(Judge(request, honest).kind, OutcomeKind::kMeasured);
+  const auto start = std::chrono::steady_clock::now();
+  const Outcome outcome = Judge(request, endless);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  EXPECT_EQ(outcome.kind, OutcomeKind::kTimedOut) << outcome.reason;
+  EXPECT_LE(seconds, kLimitSeconds + 1);
+  EXPECT_EQ(Judge(request, honest).kind, OutcomeKind::kMeasured);
+}
+
+TEST_F(EvaluatorGpuTest, ScreeningOneProblemReportsItsRate) {
+  EvaluationRequest request = Request({{128, 128, 512}, {kTn}});
+  const Result<PreparedCandidate> candidate = Prepare(request, evaluator_->device(), *compiler_);
+  ASSERT_TRUE(candidate.ok());
+  ASSERT_EQ(Judge(request, *candidate).kind, OutcomeKind::kMeasured);
+  constexpr int kCells = 40;
+  const auto start = std::chrono::steady_clock::now();
+  for (int i = 0; i < kCells; ++i) ASSERT_EQ(Judge(request, *candidate).kind, OutcomeKind::kMeasured);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  fmt::print("{:.1f} screened cells a second\n", kCells / seconds);
+  RecordProperty("screened_cells_per_second", std::to_string(kCells / seconds));
+}
+
+}  // namespace
+}  // namespace gemmsmith

@@ -1,0 +1,113 @@
+#include "evaluate/isolate/frame.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "evaluate/isolate/messages.h"
+
+namespace gemmsmith {
+namespace {
+
+// A pipe that holds these bytes and then ends.
+class Stream {
+ public:
+  explicit Stream(std::string_view bytes) {
+    EXPECT_EQ(::pipe(fds_), 0);
+    EXPECT_EQ(::write(fds_[1], bytes.data(), bytes.size()), ssize_t(bytes.size()));
+    ::close(fds_[1]);
+  }
+  ~Stream() { ::close(fds_[0]); }
+  int fd() const { return fds_[0]; }
+
+ private:
+  int fds_[2];
+};
+
+TEST(Frame, RoundTripsThroughAPipe) {
+  int fds[2];
+  ASSERT_EQ(::pipe(fds), 0);
+  ASSERT_TRUE(WriteFrame(fds[1], FrameType::kAlive, "step one").ok());
+  ASSERT_TRUE(WriteFrame(fds[1], FrameType::kReady, "").ok());
+  ::close(fds[1]);
+  const Result<Frame> first = ReadFrame(fds[0]), second = ReadFrame(fds[0]), end = ReadFrame(fds[0]);
+  ASSERT_TRUE(first.ok() && second.ok());
+  EXPECT_EQ(first->type, FrameType::kAlive);
+  EXPECT_EQ(first->payload, "step one");
+  EXPECT_EQ(second->type, FrameType::kReady);
+  EXPECT_EQ(end.status().code(), StatusCode::kNotFound);
+  ::close(fds[0]);
+}
+
+TEST(Frame, TruncationAtEveryByteIsRefused) {
+  const std::string bytes = EncodeFrame(FrameType::kProblem, "some payload");
+  for (size_t length = 1; length < bytes.size(); ++length) {
+    const Stream stream(std::string_view(bytes).substr(0, length));
+    EXPECT_EQ(ReadFrame(stream.fd()).status().code(), StatusCode::kDataLoss) << length;
+  }
+}
+
+TEST(Frame, EveryFlippedBitIsRefused) {
+  const std::string bytes = EncodeFrame(FrameType::kProblem, "payload");
+  for (size_t i = 0; i < bytes.size() * 8; ++i) {
+    std::string damaged = bytes;
+    damaged[i / 8] = char(damaged[i / 8] ^ (1 << i % 8));
+    const Stream stream(damaged);
+    EXPECT_FALSE(ReadFrame(stream.fd()).ok()) << i;
+  }
+}
+
+ProblemMessage SomeProblem() { return {{{3, 5, 7}, {kNn, ScalarType::kBf16}, 9}, Protocol::kShort, true, 0xfeedface}; }
+
+CandidateMessage SomeCandidate() {
+  CandidateMessage message;
+  message.launch = {{1, 2, 3}, {4, 5, 6}, {7, 8, 9}, 10, 11};
+  message.entry = "kernel";
+  message.cubin = {0, 255, 7};
+  return message;
+}
+
+Judgement SomeJudgement() {
+  Judgement judgement;
+  judgement.outcome.reason = "why";
+  judgement.worker_is_lost = true;
+  return judgement;
+}
+
+TEST(Messages, RoundTrip) {
+  EXPECT_EQ(*DecodeProblem(Encode(SomeProblem())), SomeProblem());
+  EXPECT_EQ(*DecodeCandidate(Encode(SomeCandidate())), SomeCandidate());
+  const Result<Judgement> judgement = DecodeJudgement(Encode(SomeJudgement()));
+  ASSERT_TRUE(judgement.ok());
+  EXPECT_TRUE(judgement->worker_is_lost);
+  EXPECT_EQ(judgement->outcome.reason, "why");
+  WorkerHello hello;
+  hello.device = *FindDevice("h100");
+  hello.setting = {"h100", "NVIDIA H100", "GPU-1", "580 (CUDA 13.0)", "nvrtc", "cublas", "gemmsmith"};
+  const Result<WorkerHello> decoded = DecodeHello(Encode(hello));
+  ASSERT_TRUE(decoded.ok());
+  EXPECT_EQ(decoded->setting, hello.setting);
+  EXPECT_EQ(decoded->device.smem_bytes_per_block, hello.device.smem_bytes_per_block);
+  EXPECT_EQ(decoded->device.memory_tbs, hello.device.memory_tbs);
+  const Status failure = DecodeFailure(EncodeFailure(NotFound("nothing there")));
+  EXPECT_EQ(failure.code(), StatusCode::kNotFound);
+  EXPECT_EQ(failure.message(), "nothing there");
+}
+
+TEST(Messages, TruncationAtEveryByteAndExtraBytesAreRefused) {
+  const auto refused = [](const std::string& bytes, auto decode) {
+    for (size_t length = 0; length < bytes.size(); ++length)
+      EXPECT_FALSE(decode(std::string_view(bytes).substr(0, length)).ok()) << length << " of " << bytes.size();
+    EXPECT_FALSE(decode(bytes + "x").ok());
+  };
+  refused(Encode(WorkerHello{}), [](auto bytes) { return DecodeHello(bytes); });
+  refused(Encode(SomeProblem()), [](auto bytes) { return DecodeProblem(bytes); });
+  refused(Encode(SomeCandidate()), [](auto bytes) { return DecodeCandidate(bytes); });
+  refused(Encode(SomeJudgement()), [](auto bytes) { return DecodeJudgement(bytes); });
+  const std::string failure = EncodeFailure(NotFound("x"));
+  for (size_t length = 0; length < failure.size(); ++length)
+    EXPECT_EQ(DecodeFailure(std::string_view(failure).substr(0, length)).code(), StatusCode::kDataLoss);
+  EXPECT_EQ(DecodeFailure(std::string(5, '\0')).code(), StatusCode::kDataLoss);
+}
+
+}  // namespace
+}  // namespace gemmsmith

@@ -1,0 +1,221 @@
+#include "evaluate/isolate/isolated_evaluator.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "base/random.h"
+
+namespace gemmsmith {
+namespace {
+
+std::vector<std::string> FakeWorker(const std::string& start) { return {"/proc/self/exe", "fake_worker", start}; }
+
+// Long enough for a loaded machine, short enough for a test.
+constexpr WorkerLimits kLimits{
+    .start_seconds = 20, .prepare_seconds = 20, .candidate_seconds = 0.7, .candidate_total_seconds = 1.5};
+
+std::unique_ptr<IsolatedEvaluator> Start(const WorkerLimits& limits = kLimits) {
+  Result<std::unique_ptr<IsolatedEvaluator>> evaluator =
+      IsolatedEvaluator::Start(FakeWorker("well"), limits, std::nullopt);
+  EXPECT_TRUE(evaluator.ok()) << evaluator.status().message();
+  return *std::move(evaluator);
+}
+
+EvaluationRequest Request(uint64_t seed = 5) {
+  EvaluationRequest request;
+  request.gemm = {{16, 8, 16}, {kTn}};
+  request.plan = DefaultPlan(FamilyId::kDirect);
+  request.seed = seed;
+  return request;
+}
+
+// A candidate that makes the fake worker act this way.
+PreparedCandidate Acting(const std::string& act) {
+  PreparedCandidate candidate;
+  candidate.compilation.succeeded = true;
+  candidate.compilation.binary.entry = act;
+  candidate.compilation.binary.cubin = {1, 2, 3};
+  candidate.compilation.binary.facts.registers = 40;
+  candidate.compilation.seconds = 0.25;
+  return candidate;
+}
+
+Outcome Judge(IsolatedEvaluator& evaluator, const std::string& act) {
+  Result<Outcome> outcome = evaluator.Evaluate(Request(), Acting(act));
+  EXPECT_TRUE(outcome.ok()) << act << ": " << outcome.status().message();
+  return outcome.ok() ? *outcome : Outcome{};
+}
+
+void ExpectNextOneWorks(IsolatedEvaluator& evaluator) {
+  const Outcome next = Judge(evaluator, "measure");
+  ASSERT_EQ(next.kind, OutcomeKind::kMeasured) << next.reason;
+  EXPECT_EQ(next.timings.at(0).median_ns, 16 * 8 * 16 + 5 + 3);
+}
+
+TEST(IsolatedEvaluator, HandsTheCandidateOverAndTheOutcomeBack) {
+  const auto evaluator = Start();
+  EXPECT_EQ(evaluator->device().key, "h200");
+  EXPECT_EQ(evaluator->setting().gpu_uuid, "GPU-fake");
+  const Outcome outcome = Judge(*evaluator, "measure");
+  EXPECT_EQ(outcome.kind, OutcomeKind::kMeasured);
+  EXPECT_EQ(outcome.facts.registers, 40);
+  EXPECT_EQ(outcome.compile_seconds, 0.25);
+  EXPECT_GT(outcome.evaluate_seconds, 0);
+}
+
+TEST(IsolatedEvaluator, OneWorkerServesManyRequests) {
+  const auto evaluator = Start();
+  const pid_t first = evaluator->worker_pid();
+  for (int i = 0; i < 200; ++i) ASSERT_EQ(Judge(*evaluator, "measure").kind, OutcomeKind::kMeasured);
+  EXPECT_EQ(evaluator->worker_pid(), first);
+}
+
+TEST(IsolatedEvaluator, AnEndedCandidateNeverReachesTheWorker) {
+  const auto evaluator = Start();
+  PreparedCandidate candidate;
+  candidate.ended = Outcome{};
+  candidate.ended->reason = "tile too large";
+  const pid_t worker = evaluator->worker_pid();
+  EXPECT_EQ(evaluator->Evaluate(Request(1002), candidate)->reason, "tile too large");
+  EXPECT_EQ(evaluator->worker_pid(), worker);
+}
+
+struct Misdeed {
+  const char* act;
+  OutcomeKind kind;
+  const char* reason;  // part of it
+};
+
+class Misbehaving : public testing::TestWithParam<Misdeed> {};
+
+TEST_P(Misbehaving, CostsOneOutcomeAndTheNextRequestWorks) {
+  const auto evaluator = Start();
+  const Outcome outcome = Judge(*evaluator, GetParam().act);
+  EXPECT_EQ(outcome.kind, GetParam().kind) << outcome.reason;
+  EXPECT_NE(outcome.reason.find(GetParam().reason), std::string::npos) << outcome.reason;
+  EXPECT_EQ(outcome.facts.registers, 40);
+  EXPECT_EQ(evaluator->worker_pid(), -1);
+  ExpectNextOneWorks(*evaluator);
+}
+
+INSTANTIATE_TEST_SUITE_P(Worker, Misbehaving,
+                         testing::Values(Misdeed{"hang", OutcomeKind::kTimedOut, "for 0.7 s in step 'first launch'"},
+                                         Misdeed{"stop", OutcomeKind::kTimedOut, "first launch"},
+                                         Misdeed{"half", OutcomeKind::kTimedOut, "first launch"},
+                                         Misdeed{"too_late", OutcomeKind::kTimedOut, "for 0.7 s"},
+                                         Misdeed{"busy_for_ever", OutcomeKind::kTimedOut, "for 1.5 s in step 'timing'"},
+                                         Misdeed{"signal", OutcomeKind::kLaunchFailed, "signal 11"},
+                                         Misdeed{"abort", OutcomeKind::kLaunchFailed, "CHECK failed: deliberately"},
+                                         Misdeed{"exit", OutcomeKind::kLaunchFailed,
+                                                 "exit code 7 in step 'first launch'; it said: leaving"},
+                                         Misdeed{"close", OutcomeKind::kLaunchFailed, "first launch"},
+                                         Misdeed{"truncated", OutcomeKind::kLaunchFailed, "exit code 0"},
+                                         Misdeed{"garbage", OutcomeKind::kLaunchFailed, "not a frame"},
+                                         Misdeed{"damaged", OutcomeKind::kLaunchFailed, "checksum"},
+                                         Misdeed{"huge", OutcomeKind::kLaunchFailed, "over the limit"},
+                                         Misdeed{"no_outcome", OutcomeKind::kLaunchFailed, "truncated judgement"},
+                                         Misdeed{"wrong_turn", OutcomeKind::kLaunchFailed, "out of turn"},
+                                         Misdeed{"lost", OutcomeKind::kLaunchFailed, "ILLEGAL_ADDRESS"}),
+                         [](const testing::TestParamInfo<Misdeed>& misdeed) { return misdeed.param.act; });
+
+TEST(IsolatedEvaluator, StepsThatAreAnnouncedHaveALimitEach) {
+  const auto evaluator =
+      Start({.start_seconds = 20, .prepare_seconds = 20, .candidate_seconds = 0.7, .candidate_total_seconds = 20});
+  EXPECT_EQ(Judge(*evaluator, "late").kind, OutcomeKind::kMeasured);
+}
+
+TEST(IsolatedEvaluator, WhatALibraryPrintsSpoilsNothing) {
+  const auto evaluator = Start();
+  const pid_t worker = evaluator->worker_pid();
+  for (const char* act : {"chatter", "flood", "chatter"})
+    EXPECT_EQ(Judge(*evaluator, act).kind, OutcomeKind::kMeasured);
+  EXPECT_EQ(evaluator->worker_pid(), worker);
+}
+
+TEST(IsolatedEvaluator, AFailingHarnessIsAStatusAndTheNextRequestWorks) {
+  const auto evaluator = Start();
+  const Result<Outcome> outcome = evaluator->Evaluate(Request(), Acting("world"));
+  ASSERT_FALSE(outcome.ok());
+  EXPECT_EQ(outcome.status().code(), StatusCode::kIoError);
+  EXPECT_EQ(outcome.status().message(), "the harness failed");
+  ExpectNextOneWorks(*evaluator);
+}
+
+TEST(IsolatedEvaluator, AProblemThatCannotBePreparedIsAStatusAndTheNextRequestWorks) {
+  const auto evaluator =
+      Start({.start_seconds = 20, .prepare_seconds = 0.3, .candidate_seconds = 1, .candidate_total_seconds = 2});
+  const Result<Outcome> refused = evaluator->Evaluate(Request(1001), Acting("measure"));
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.status().code(), StatusCode::kUnavailable);
+  for (auto [seed, words] : {std::pair{1002, "exit code 9"}, {1003, "no sign of life"}, {1004, "out of turn"}}) {
+    const Result<Outcome> failed = evaluator->Evaluate(Request(uint64_t(seed)), Acting("measure"));
+    ASSERT_FALSE(failed.ok()) << seed;
+    EXPECT_NE(failed.status().message().find(words), std::string::npos) << failed.status().message();
+    ExpectNextOneWorks(*evaluator);
+  }
+}
+
+TEST(IsolatedEvaluator, AWorkerThatDiedWhileIdleIsReplacedUnnoticed) {
+  const auto evaluator = Start();
+  const pid_t first = evaluator->worker_pid();
+  ::kill(first, SIGKILL);
+  ExpectNextOneWorks(*evaluator);
+  EXPECT_NE(evaluator->worker_pid(), first);
+}
+
+// The full 200 moments run in the end-to-end test of the driver; these are the ones inside a request.
+TEST(IsolatedEvaluator, SurvivesAKillOfItsWorkerAtAnyMoment) {
+  const auto evaluator = Start();
+  Random random(7);
+  int killed = 0, measured = 0;
+  for (int i = 0; i < 30; ++i) {
+    ExpectNextOneWorks(*evaluator);
+    const pid_t worker = evaluator->worker_pid();
+    const auto delay = std::chrono::microseconds(random.Below(6000));
+    std::thread killer([&] {
+      std::this_thread::sleep_for(delay);
+      ::kill(worker, SIGKILL);
+    });
+    const Outcome outcome = Judge(*evaluator, "slow");
+    killer.join();
+    killed += outcome.kind == OutcomeKind::kLaunchFailed;
+    measured += outcome.kind == OutcomeKind::kMeasured;
+    if (outcome.kind == OutcomeKind::kLaunchFailed) {
+      EXPECT_NE(outcome.reason.find("signal 9"), std::string::npos) << outcome.reason;
+    }
+  }
+  EXPECT_EQ(killed + measured, 30);
+}
+
+TEST(IsolatedEvaluator, SaysWhyNoWorkerStarts) {
+  WorkerLimits limits = kLimits;
+  limits.start_seconds = 5;
+  const auto message = [&](const std::vector<std::string>& command) {
+    return IsolatedEvaluator::Start(command, limits, std::nullopt).status().message();
+  };
+  EXPECT_NE(message(FakeWorker("exits")).find("exit code 5 in step 'start'; it said: no libcuda here"),
+            std::string::npos)
+      << message(FakeWorker("exits"));
+  EXPECT_NE(message(FakeWorker("prints")).find("not a frame"), std::string::npos) << message(FakeWorker("prints"));
+  EXPECT_NE(message({"/no/such/worker"}).find("/no/such/worker"), std::string::npos);
+  EXPECT_EQ(message(FakeWorker("refuses")), "no driver");
+  limits.start_seconds = 0.2;
+  EXPECT_NE(message(FakeWorker("hangs")).find("no sign of life for 0.2 s"), std::string::npos);
+}
+
+TEST(IsolatedEvaluator, LeavesNoWorkerBehind) {
+  pid_t worker = -1;
+  {
+    const auto evaluator = Start();
+    worker = evaluator->worker_pid();
+    ASSERT_EQ(::kill(worker, 0), 0);
+  }
+  EXPECT_NE(::kill(worker, 0), 0);
+}
+
+}  // namespace
+}  // namespace gemmsmith

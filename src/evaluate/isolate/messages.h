@@ -1,0 +1,29 @@
+// Payloads of the frames. Every Decode refuses what is truncated, too long or out of range.
+#pragma once
+
+#include "evaluate/isolate/judge.h"
+#include "problem/device_model.h"
+
+namespace gemmsmith {
+
+struct WorkerHello {
+  Device device;
+  Setting setting;
+};
+std::string Encode(const WorkerHello& hello);
+Result<WorkerHello> DecodeHello(std::string_view bytes);
+
+std::string Encode(const ProblemMessage& message);
+Result<ProblemMessage> DecodeProblem(std::string_view bytes);
+
+std::string Encode(const CandidateMessage& message);
+Result<CandidateMessage> DecodeCandidate(std::string_view bytes);
+
+std::string Encode(const Judgement& judgement);
+Result<Judgement> DecodeJudgement(std::string_view bytes);
+
+// A Status that is not OK; DataLoss where the bytes are none.
+std::string EncodeFailure(const Status& status);
+Status DecodeFailure(std::string_view bytes);
+
+}  // namespace gemmsmith

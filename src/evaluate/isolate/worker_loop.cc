@@ -1,0 +1,79 @@
+#include "evaluate/isolate/worker_loop.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <system_error>
+#include <thread>
+
+#include "evaluate/isolate/frame.h"
+
+namespace gemmsmith {
+
+namespace {
+
+struct Answer {
+  FrameType type;
+  std::string payload;
+  bool worker_is_lost = false;
+};
+
+Answer Failure(const Status& status) { return {FrameType::kFailed, EncodeFailure(status)}; }
+
+Answer PrepareProblem(Judge& judge, std::string_view payload, const StepListener& on_step) {
+  const Result<ProblemMessage> problem = DecodeProblem(payload);
+  if (!problem.ok()) return Failure(problem.status());
+  const Status prepared = judge.Prepare(*problem, on_step);
+  return prepared.ok() ? Answer{FrameType::kReady, ""} : Failure(prepared);
+}
+
+Answer EvaluateCandidate(Judge& judge, std::string_view payload, const StepListener& on_step) {
+  const Result<CandidateMessage> candidate = DecodeCandidate(payload);
+  if (!candidate.ok()) return Failure(candidate.status());
+  const Result<Judgement> judgement = judge.Evaluate(*candidate, on_step);
+  if (!judgement.ok()) return Failure(judgement.status());
+  return {FrameType::kJudged, Encode(*judgement), judgement->worker_is_lost};
+}
+
+}  // namespace
+
+Result<int> TakeStandardOutput() {
+  const int pipe = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+  if (pipe < 0 || ::dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+    return IoError(fmt::format("cannot move standard output away: {}", std::generic_category().message(errno)));
+  return pipe;
+}
+
+void DieWithProgram() {
+  std::thread([] {
+    pollfd program{STDIN_FILENO, 0, 0};
+    while (::poll(&program, 1, -1) < 0 && errno == EINTR) {
+    }
+    // An idle worker sees the end itself and leaves in order.
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+    ::kill(::getpid(), SIGKILL);
+  }).detach();
+}
+
+int ServeRequests(Judge& judge, const WorkerHello& hello, int in, int out) {
+  const StepListener on_step = [out](std::string_view step) { (void)WriteFrame(out, FrameType::kAlive, step); };
+  if (!WriteFrame(out, FrameType::kHello, Encode(hello)).ok()) return 1;
+  while (true) {
+    const Result<Frame> request = ReadFrame(in);
+    if (!request.ok() && request.status().code() == StatusCode::kNotFound) return 0;
+    Answer answer =
+        Failure(request.ok() ? InvalidArgument("a worker serves problems and candidates") : request.status());
+    if (request.ok() && request->type == FrameType::kProblem) answer = PrepareProblem(judge, request->payload, on_step);
+    if (request.ok() && request->type == FrameType::kCandidate)
+      answer = EvaluateCandidate(judge, request->payload, on_step);
+    if (!WriteFrame(out, answer.type, answer.payload).ok()) return 1;
+    if (!request.ok()) return 1;
+    if (answer.worker_is_lost) return 3;
+  }
+}
+
+}  // namespace gemmsmith

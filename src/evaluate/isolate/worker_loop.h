@@ -1,0 +1,20 @@
+// The worker's side of the pipe, whatever judges behind it.
+#pragma once
+
+#include "evaluate/isolate/messages.h"
+
+namespace gemmsmith {
+
+// Keeps the pipe to the program apart from everything a library may print: from here on, file descriptor 1 is standard
+// error. Returns the descriptor of the pipe.
+Result<int> TakeStandardOutput();
+
+// Kills this process a second after the program's end of standard input is gone, also in the midst of a kernel that
+// never ends: a worker must not outlive its program.
+void DieWithProgram();
+
+// Says hello, then serves requests from `in` until it ends. Returns the exit code of the process: 0 at a clean end, 1
+// for a damaged request, 3 when the GPU's context was lost (the answer was sent before).
+int ServeRequests(Judge& judge, const WorkerHello& hello, int in, int out);
+
+}  // namespace gemmsmith

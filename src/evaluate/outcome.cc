@@ -1,0 +1,203 @@
+#include "evaluate/outcome.h"
+
+#include <algorithm>
+#include <span>
+
+#include "base/bytes.h"
+
+namespace gemmsmith {
+namespace {
+
+constexpr uint8_t kVersion = 1;
+
+constexpr std::string_view kKinds[] = {"illegal",   "compile_failed", "resource_over", "launch_failed",
+                                       "timed_out", "wrong",          "cheated",       "measured"};
+constexpr std::string_view kClocks[] = {"device", "offline"};
+constexpr std::string_view kProtocols[] = {"screen", "short"};
+
+template <class Enum>
+std::optional<Enum> ParseName(std::span<const std::string_view> names, std::string_view name) {
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end()) return std::nullopt;
+  return Enum(found - names.begin());
+}
+
+// Encoder and Decoder have the same shape, so that Fields() below says once what is stored in which order.
+class Encoder {
+ public:
+  void Number(const auto& value) { writer_.Put(value); }
+  void Text(const std::string& text) { writer_.PutString(text); }
+  void Flag(bool flag) { writer_.Put(uint8_t(flag)); }
+  template <class Enum>
+  void Choice(Enum value, std::span<const std::string_view> names) {
+    GEMMSMITH_CHECK(size_t(value) < names.size(), "value {} of {}", int(value), names.size());
+    writer_.Put(value);
+  }
+  void Floats(const std::vector<float>& floats) { writer_.PutVector(floats); }
+  template <class Item>
+  void List(std::vector<Item>& items, auto&& fields) {
+    writer_.Put(uint32_t(items.size()));
+    for (Item& item : items) fields(item);
+  }
+  std::string Take() && { return std::move(writer_).Take(); }
+
+ private:
+  ByteWriter writer_;
+};
+
+class Decoder {
+ public:
+  explicit Decoder(std::string_view bytes) : reader_(bytes) {}
+
+  template <class T>
+  void Number(T& value) {
+    value = reader_.Get<T>();
+  }
+  void Text(std::string& text) { text = reader_.GetString(); }
+  void Flag(bool& flag) {
+    const uint8_t byte = reader_.Get<uint8_t>();
+    in_range_ = in_range_ && byte <= 1;
+    flag = byte == 1;
+  }
+  template <class Enum>
+  void Choice(Enum& value, std::span<const std::string_view> names) {
+    const uint8_t byte = reader_.Get<uint8_t>();
+    in_range_ = in_range_ && byte < names.size();
+    value = in_range_ ? Enum(byte) : Enum();
+  }
+  void Floats(std::vector<float>& floats) { floats = reader_.GetVector<float>(); }
+  // Every item takes bytes, so the list never grows beyond the input.
+  template <class Item>
+  void List(std::vector<Item>& items, auto&& fields) {
+    const uint32_t count = reader_.Get<uint32_t>();
+    for (uint32_t i = 0; i < count && !reader_.failed(); ++i) fields(items.emplace_back());
+  }
+
+  Status Finish() const {
+    if (reader_.failed()) return DataLoss("the encoded outcome is truncated");
+    if (!in_range_) return DataLoss("the encoded outcome holds a value out of range");
+    if (reader_.remaining() != 0) return DataLoss("the encoded outcome has bytes after its end");
+    return OkStatus();
+  }
+
+ private:
+  ByteReader reader_;
+  bool in_range_ = true;
+};
+
+void Fields(auto& coder, Interval& interval) {
+  coder.Number(interval.low);
+  coder.Number(interval.high);
+}
+
+void Fields(auto& coder, CodeFacts& facts) {
+  for (int* number :
+       {&facts.registers, &facts.local_bytes, &facts.static_smem_bytes, &facts.code_bytes, &facts.instructions,
+        &facts.local_memory_instructions, &facts.mma_f32, &facts.mma_f16, &facts.wgmma_f32, &facts.wgmma_f16})
+    coder.Number(*number);
+}
+
+void Fields(auto& coder, Verdict& verdict) {
+  coder.Flag(verdict.passed);
+  coder.Text(verdict.test);
+  coder.Text(verdict.explanation);
+  for (double* error : {&verdict.max_abs_error, &verdict.baseline_max_abs_error, &verdict.relative_error})
+    coder.Number(*error);
+}
+
+void Fields(auto& coder, Timing& timing) {
+  coder.Text(timing.contender);
+  coder.Choice(timing.clock, kClocks);
+  coder.Number(timing.median_ns);
+  coder.Number(timing.mean_ns);
+  Fields(coder, timing.interval);
+  coder.Number(timing.sample_count);
+  coder.Floats(timing.samples_ns);
+}
+
+void Fields(auto& coder, Comparison& comparison) {
+  coder.Text(comparison.baseline);
+  coder.Choice(comparison.clock, kClocks);
+  coder.Number(comparison.ratio.median);
+  coder.Number(comparison.ratio.mean);
+  Fields(coder, comparison.ratio.interval);
+  coder.Number(comparison.ratio.pairs);
+}
+
+void Fields(auto& coder, RunConditions& conditions) {
+  coder.Number(conditions.sm_clock_mhz);
+  coder.Number(conditions.power_watts);
+  coder.Number(conditions.discarded_batches);
+  coder.Flag(conditions.power_capped);
+}
+
+void Fields(auto& coder, Outcome& outcome) {
+  coder.Choice(outcome.kind, kKinds);
+  coder.Text(outcome.stage);
+  coder.Text(outcome.reason);
+  Fields(coder, outcome.facts);
+  Fields(coder, outcome.verdict);
+  coder.Choice(outcome.protocol, kProtocols);
+  coder.List(outcome.timings, [&](Timing& timing) { Fields(coder, timing); });
+  coder.List(outcome.comparisons, [&](Comparison& comparison) { Fields(coder, comparison); });
+  Fields(coder, outcome.conditions);
+  coder.List(outcome.baseline_algorithms, [&](std::pair<std::string, std::string>& algorithm) {
+    coder.Text(algorithm.first);
+    coder.Text(algorithm.second);
+  });
+  coder.Number(outcome.compile_seconds);
+  coder.Number(outcome.evaluate_seconds);
+}
+
+}  // namespace
+
+std::string_view Name(OutcomeKind kind) { return kKinds[size_t(kind)]; }
+std::string_view Name(Clock clock) { return kClocks[size_t(clock)]; }
+std::string_view Name(Protocol protocol) { return kProtocols[size_t(protocol)]; }
+
+std::optional<OutcomeKind> ParseOutcomeKind(std::string_view name) { return ParseName<OutcomeKind>(kKinds, name); }
+std::optional<Clock> ParseClock(std::string_view name) { return ParseName<Clock>(kClocks, name); }
+std::optional<Protocol> ParseProtocol(std::string_view name) { return ParseName<Protocol>(kProtocols, name); }
+
+const Timing* Outcome::Find(std::string_view contender, Clock clock) const {
+  for (const Timing& timing : timings)
+    if (timing.contender == contender && timing.clock == clock) return &timing;
+  return nullptr;
+}
+
+double Outcome::TimeNs() const {
+  GEMMSMITH_CHECK(kind == OutcomeKind::kMeasured, "the time of an outcome that is {}", Name(kind));
+  const Timing* ours = Find("ours", Clock::kDevice);
+  GEMMSMITH_CHECK(ours != nullptr, "a measured outcome without a device time of ours");
+  return ours->median_ns;
+}
+
+const Timing* Outcome::FastestBaseline(std::string_view prefix, Clock clock) const {
+  const Timing* fastest = nullptr;
+  for (const Timing& timing : timings) {
+    if (timing.contender == "ours" || timing.clock != clock || !timing.contender.starts_with(prefix)) continue;
+    if (fastest == nullptr || timing.median_ns < fastest->median_ns) fastest = &timing;
+  }
+  return fastest;
+}
+
+std::string EncodeOutcome(const Outcome& outcome) {
+  Encoder encoder;
+  encoder.Number(kVersion);
+  Outcome copy = outcome;  // Fields() speaks of what may be written
+  Fields(encoder, copy);
+  return std::move(encoder).Take();
+}
+
+Result<Outcome> DecodeOutcome(std::string_view bytes) {
+  if (bytes.empty()) return DataLoss("the encoded outcome is empty");
+  if (uint8_t(bytes[0]) != kVersion)
+    return DataLoss(fmt::format("the encoded outcome is of version {}, known is {}", uint8_t(bytes[0]), kVersion));
+  Decoder decoder(bytes.substr(1));
+  Outcome outcome;
+  Fields(decoder, outcome);
+  RETURN_IF_ERROR(decoder.Finish());
+  return outcome;
+}
+
+}  // namespace gemmsmith

@@ -1,0 +1,107 @@
+// What became of one candidate. A failed candidate is an everyday value, never an exception.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/statistics.h"
+#include "base/status.h"
+#include "compile/binary.h"
+
+namespace gemmsmith {
+
+// The closed set, in the order of the stages that can end a candidate.
+enum class OutcomeKind : uint8_t {
+  kIllegal,  // Check() refuses the plan
+  kCompileFailed,
+  kResourceOver,  // needs more registers, shared memory or local memory than it may have
+  kLaunchFailed,  // refused by the driver, or crashed while running
+  kTimedOut,
+  kWrong,    // a correctness test failed
+  kCheated,  // touched what it must not: inputs, guard bands, workspace left dirty
+  kMeasured,
+};
+std::string_view Name(OutcomeKind kind);  // "illegal", "compile_failed", ... "measured"
+std::optional<OutcomeKind> ParseOutcomeKind(std::string_view name);
+
+// Which clock a time was taken with; docs/measuring.md defines them.
+enum class Clock : uint8_t { kDevice, kOffline };
+std::string_view Name(Clock clock);  // "device", "offline"
+std::optional<Clock> ParseClock(std::string_view name);
+
+enum class Protocol : uint8_t { kScreen, kShort };
+std::string_view Name(Protocol protocol);  // "screen", "short"
+std::optional<Protocol> ParseProtocol(std::string_view name);
+
+// One contender on one clock.
+struct Timing {
+  std::string contender;  // "ours", "lt_auto_nn", "lt_auto_tn", "lt_heuristic_nn", ..., "cublas_tn"
+  Clock clock = Clock::kDevice;
+  double median_ns = 0;
+  double mean_ns = 0;
+  Interval interval;  // 95 %, of the median
+  int sample_count = 0;
+  std::vector<float> samples_ns;  // in measuring order; may be dropped in records, never before the statistics
+  bool operator==(const Timing&) const = default;
+};
+
+// Ours against one baseline in the same run: t_baseline / t_ours of paired samples; above 1 we are faster.
+struct Comparison {
+  std::string baseline;
+  Clock clock = Clock::kDevice;
+  RatioEstimate ratio;
+  bool operator==(const Comparison&) const = default;
+};
+
+// The verdict of the correctness tests, filled as far as they ran.
+struct Verdict {
+  bool passed = false;
+  std::string test;                   // the test that failed: "binary", "relative", ...
+  std::string explanation;            // where, got, expected, how many
+  double max_abs_error = 0;           // against the reference, on normal inputs
+  double baseline_max_abs_error = 0;  // the largest such error among the baselines
+  double relative_error = 0;          // Frobenius, against fp64
+  bool operator==(const Verdict&) const = default;
+};
+
+struct RunConditions {
+  int sm_clock_mhz = 0;  // median while timing
+  double power_watts = 0;
+  int discarded_batches = 0;
+  bool power_capped = false;
+  bool operator==(const RunConditions&) const = default;
+};
+
+struct Outcome {
+  OutcomeKind kind = OutcomeKind::kIllegal;
+  std::string stage;   // "check", "compile", "resources", "launch", "correctness", "honesty", "timing"
+  std::string reason;  // one line a policy can learn from; empty when measured
+  CodeFacts facts;     // from compilation on
+  Verdict verdict;     // from correctness on
+  Protocol protocol = Protocol::kScreen;
+  std::vector<Timing> timings;  // ours first, then baselines
+  std::vector<Comparison> comparisons;
+  RunConditions conditions;
+  // What stood behind each baseline of this run: ("lt_auto_tn", "id66/t20/... , best of 8 candidates"), or why it is
+  // missing.
+  std::vector<std::pair<std::string, std::string>> baseline_algorithms;
+  double compile_seconds = 0;
+  double evaluate_seconds = 0;
+
+  const Timing* Find(std::string_view contender, Clock clock) const;
+  // The device-clock median of ours; CHECKs that the outcome is kMeasured.
+  double TimeNs() const;
+  // Fastest baseline of a prefix ("lt_auto", "" for any) on a clock.
+  const Timing* FastestBaseline(std::string_view prefix, Clock clock) const;
+  bool operator==(const Outcome&) const = default;
+};
+
+// Exact binary form, for the worker's pipe and the records. Decode refuses anything truncated, longer than it should
+// be, of another version or out of range; what it takes, Encode gives back byte for byte.
+std::string EncodeOutcome(const Outcome& outcome);
+Result<Outcome> DecodeOutcome(std::string_view bytes);
+
+}  // namespace gemmsmith

@@ -1,0 +1,161 @@
+#include "evaluate/outcome.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "base/random.h"
+
+namespace gemmsmith {
+namespace {
+
+class RandomOutcome {
+ public:
+  explicit RandomOutcome(uint64_t seed) : random_(seed) {}
+
+  Outcome Make() {
+    Outcome outcome;
+    outcome.kind = OutcomeKind(random_.Below(8));
+    outcome.stage = Text();
+    outcome.reason = Text();
+    CodeFacts& facts = outcome.facts;
+    for (int* fact :
+         {&facts.registers, &facts.local_bytes, &facts.static_smem_bytes, &facts.code_bytes, &facts.instructions,
+          &facts.local_memory_instructions, &facts.mma_f32, &facts.mma_f16, &facts.wgmma_f32, &facts.wgmma_f16})
+      *fact = Int();
+    outcome.verdict = {Flag(), Text(), Text(), Double(), Double(), Double()};
+    outcome.protocol = Protocol(random_.Below(2));
+    for (uint64_t i = random_.Below(8); i > 0; --i)
+      outcome.timings.push_back(
+          {Text(), Clock(random_.Below(2)), Double(), Double(), {Double(), Double()}, Int(), Floats()});
+    for (uint64_t i = random_.Below(8); i > 0; --i)
+      outcome.comparisons.push_back(
+          {Text(), Clock(random_.Below(2)), {Double(), Double(), {Double(), Double()}, Int()}});
+    outcome.conditions = {Int(), Double(), Int(), Flag()};
+    for (uint64_t i = random_.Below(4); i > 0; --i) outcome.baseline_algorithms.emplace_back(Text(), Text());
+    outcome.compile_seconds = Double();
+    outcome.evaluate_seconds = Double();
+    return outcome;
+  }
+
+ private:
+  bool Flag() { return random_.Below(2) == 1; }
+  int Int() { return int(uint32_t(random_.Next())); }
+  double Double() {
+    switch (random_.Below(8)) {
+      case 0:
+        return 0;
+      case 1:
+        return std::numeric_limits<double>::infinity();
+      case 2:
+        return std::numeric_limits<double>::denorm_min();
+      default:
+        return std::ldexp(random_.Normal(), int(random_.Below(100)) - 50);
+    }
+  }
+  std::string Text() {
+    std::string text(random_.Below(20), '\0');
+    for (char& c : text) c = char(random_.Below(256));
+    return text;
+  }
+  std::vector<float> Floats() {
+    std::vector<float> floats(random_.Below(5));
+    for (float& value : floats) value = float(random_.Normal());
+    return floats;
+  }
+
+  Random random_;
+};
+
+Outcome Measured() {
+  Outcome outcome;
+  outcome.kind = OutcomeKind::kMeasured;
+  outcome.timings = {{.contender = "ours", .clock = Clock::kOffline, .median_ns = 9000},
+                     {.contender = "ours", .clock = Clock::kDevice, .median_ns = 1000},
+                     {.contender = "lt_auto_nn", .clock = Clock::kDevice, .median_ns = 1500},
+                     {.contender = "lt_auto_tn", .clock = Clock::kDevice, .median_ns = 1400},
+                     {.contender = "cublas_tn", .clock = Clock::kDevice, .median_ns = 1300}};
+  return outcome;
+}
+
+TEST(Outcome, DecodeInvertsEncodeForRandomOutcomes) {
+  RandomOutcome random(1);
+  for (int round = 0; round < 2000; ++round) {
+    const Outcome outcome = random.Make();
+    const Result<Outcome> decoded = DecodeOutcome(EncodeOutcome(outcome));
+    ASSERT_TRUE(decoded.ok()) << decoded.status().message();
+    ASSERT_EQ(*decoded, outcome);
+  }
+}
+
+TEST(Outcome, NanSurvivesWithItsBits) {
+  Outcome outcome = Measured();
+  outcome.verdict.max_abs_error = std::nan("7");
+  const std::string bytes = EncodeOutcome(outcome);
+  EXPECT_TRUE(std::isnan(DecodeOutcome(bytes)->verdict.max_abs_error));
+  EXPECT_EQ(EncodeOutcome(*DecodeOutcome(bytes)), bytes);
+}
+
+TEST(Outcome, EveryTruncationAndEveryTailIsRefused) {
+  RandomOutcome random(2);
+  for (int round = 0; round < 20; ++round) {
+    const std::string bytes = EncodeOutcome(random.Make());
+    for (size_t length = 0; length < bytes.size(); ++length)
+      ASSERT_EQ(DecodeOutcome(std::string_view(bytes).substr(0, length)).status().code(), StatusCode::kDataLoss)
+          << length;
+    EXPECT_EQ(DecodeOutcome(bytes + '\0').status().code(), StatusCode::kDataLoss);
+  }
+}
+
+TEST(Outcome, AnyChangedByteIsRefusedOrEncodesBackToItself) {
+  const std::string bytes = EncodeOutcome(Measured());
+  for (size_t at = 0; at < bytes.size(); ++at)
+    for (int flip = 1; flip < 256; flip <<= 1) {
+      std::string changed = bytes;
+      changed[at] = char(changed[at] ^ flip);
+      if (const Result<Outcome> decoded = DecodeOutcome(changed); decoded.ok()) {
+        ASSERT_EQ(EncodeOutcome(*decoded), changed) << at;
+      }
+    }
+}
+
+TEST(Outcome, AnotherVersionAndValuesOutOfRangeAreRefusedInWords) {
+  std::string bytes = EncodeOutcome(Measured());
+  std::string newer = bytes;
+  newer[0] = 2;
+  EXPECT_EQ(DecodeOutcome(newer).status().message(), "the encoded outcome is of version 2, known is 1");
+  bytes[1] = 8;  // kinds end at 7
+  EXPECT_EQ(DecodeOutcome(bytes).status().message(), "the encoded outcome holds a value out of range");
+}
+
+TEST(Outcome, NamesRoundTripAndUnknownOnesAreRefused) {
+  for (int i = 0; i < 8; ++i) EXPECT_EQ(ParseOutcomeKind(Name(OutcomeKind(i))), OutcomeKind(i));
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(ParseClock(Name(Clock(i))), Clock(i));
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(ParseProtocol(Name(Protocol(i))), Protocol(i));
+  EXPECT_EQ(Name(OutcomeKind::kIllegal), "illegal");
+  EXPECT_EQ(Name(OutcomeKind::kMeasured), "measured");
+  EXPECT_FALSE(ParseOutcomeKind("Measured"));
+  EXPECT_FALSE(ParseClock(""));
+  EXPECT_FALSE(ParseProtocol("long"));
+}
+
+TEST(Outcome, TimesAreFoundByContenderAndClock) {
+  const Outcome outcome = Measured();
+  EXPECT_EQ(outcome.TimeNs(), 1000);
+  EXPECT_EQ(outcome.Find("ours", Clock::kOffline)->median_ns, 9000);
+  EXPECT_EQ(outcome.Find("cublas_tn", Clock::kOffline), nullptr);
+  EXPECT_EQ(outcome.FastestBaseline("", Clock::kDevice)->contender, "cublas_tn");
+  EXPECT_EQ(outcome.FastestBaseline("lt_auto", Clock::kDevice)->contender, "lt_auto_tn");
+  EXPECT_EQ(outcome.FastestBaseline("", Clock::kOffline), nullptr) << "ours is no baseline";
+}
+
+TEST(OutcomeDeathTest, TheTimeOfAFailureIsABug) {
+  Outcome wrong = Measured();
+  wrong.kind = OutcomeKind::kWrong;
+  EXPECT_DEATH(wrong.TimeNs(), "the time of an outcome that is wrong");
+  EXPECT_DEATH(Outcome{.kind = OutcomeKind::kMeasured}.TimeNs(), "without a device time");
+}
+
+}  // namespace
+}  // namespace gemmsmith

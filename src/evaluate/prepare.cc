@@ -1,0 +1,89 @@
+// What can be said about a candidate without a GPU.
+#include "base/text.h"
+#include "evaluate/evaluator.h"
+#include "program/emit.h"
+#include "program/legality.h"
+
+namespace gemmsmith {
+
+namespace {
+
+// The first line of a compiler's log that says what is wrong.
+std::string FirstError(const std::string& log) {
+  std::string_view first;
+  for (std::string_view line : Split(log, '\n')) {
+    if (line.find("error") != std::string_view::npos) return std::string(line);
+    if (first.empty()) first = line;
+  }
+  return first.empty() ? "the compiler gave no reason" : std::string(first);
+}
+
+// Registers are handed out to warps in units of 256.
+int RegistersOfBlock(int registers_per_thread, const Dim3& block) {
+  const int warps = int((block.x * block.y * block.z + 31) / 32);
+  return warps * ((registers_per_thread * 32 + 255) / 256 * 256);
+}
+
+std::string ResourceExcess(const CodeFacts& facts, const Launch& launch, const Device& device) {
+  const uint32_t threads = launch.block.x * launch.block.y * launch.block.z;
+  if (threads > uint32_t(device.max_threads_per_block))
+    return fmt::format("{} threads a block, the device allows {}", threads, device.max_threads_per_block);
+  if (const int registers = RegistersOfBlock(facts.registers, launch.block); registers > device.registers_per_block)
+    return fmt::format("{} registers a thread make {} a block, the device has {}", facts.registers, registers,
+                       device.registers_per_block);
+  if (const int64_t smem = int64_t(facts.static_smem_bytes) + launch.smem_bytes; smem > device.smem_bytes_per_block)
+    return fmt::format("{} bytes of shared memory ({} of them dynamic), the device allows {}", smem, launch.smem_bytes,
+                       device.smem_bytes_per_block);
+  if (facts.local_bytes > 0 || facts.local_memory_instructions > 0)
+    return fmt::format(
+        "{} bytes of local memory a thread, {} instructions that use it (spilled registers or indexed arrays)",
+        facts.local_bytes, facts.local_memory_instructions);
+  return "";
+}
+
+// Whether the machine code accumulates as the problem says.
+std::string WrongAccumulation(const CodeFacts& facts, const Gemm& gemm) {
+  const int wide = facts.mma_f32 + facts.wgmma_f32, narrow = facts.mma_f16 + facts.wgmma_f16;
+  if (gemm.kind.accumulation == Accumulation::kF16)
+    return wide + narrow > 0 ? "" : "no matrix instruction in the machine code";
+  if (narrow > 0) return fmt::format("{} matrix instructions accumulate in f16 where the problem says f32", narrow);
+  if (wide == 0) return "no matrix instruction with an f32 accumulator in the machine code";
+  return "";
+}
+
+void End(PreparedCandidate& candidate, const EvaluationRequest& request, OutcomeKind kind, std::string_view stage,
+         std::string reason) {
+  Outcome outcome;
+  outcome.kind = kind;
+  outcome.stage = stage;
+  outcome.reason = std::move(reason);
+  outcome.protocol = request.protocol;
+  outcome.facts = candidate.compilation.binary.facts;
+  outcome.compile_seconds = candidate.compilation.seconds;
+  candidate.ended = std::move(outcome);
+}
+
+}  // namespace
+
+Result<PreparedCandidate> Prepare(const EvaluationRequest& request, const Device& device, Compiler& compiler) {
+  PreparedCandidate candidate;
+  if (const std::vector<std::string> reasons = Check(request.plan, request.gemm, device); !reasons.empty()) {
+    End(candidate, request, OutcomeKind::kIllegal, "check", Join(reasons, "; "));
+    return candidate;
+  }
+  ASSIGN_OR_RETURN(candidate.compilation, compiler.Compile(Emit(request.plan, request.gemm), device.Architecture()));
+  if (!candidate.compilation.succeeded) {
+    End(candidate, request, OutcomeKind::kCompileFailed, "compile", FirstError(candidate.compilation.log));
+    return candidate;
+  }
+  const CodeFacts& facts = candidate.compilation.binary.facts;
+  std::string excess = ResourceExcess(facts, LaunchFor(request.plan, request.gemm), device);
+  std::string wrong = WrongAccumulation(facts, request.gemm);
+  if (!excess.empty())
+    End(candidate, request, OutcomeKind::kResourceOver, "resources", std::move(excess));
+  else if (!wrong.empty())
+    End(candidate, request, OutcomeKind::kWrong, "resources", std::move(wrong));
+  return candidate;
+}
+
+}  // namespace gemmsmith

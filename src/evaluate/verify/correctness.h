@@ -1,0 +1,38 @@
+// The tests that a candidate must pass before it is timed.
+#pragma once
+
+#include "evaluate/isolate/judge.h"
+#include "evaluate/verify/verifier.h"
+
+namespace gemmsmith {
+
+// What the tests of a protocol need. The dense inputs and the baselines' error are for the short protocol.
+struct TestBench {
+  Gemm gemm;
+  Protocol protocol = Protocol::kScreen;
+  const Inputs* normal = nullptr;
+  const Inputs* binary = nullptr;
+  const Inputs* dense_binary = nullptr;
+  double baseline_max_abs_error = 0;  // 0: no baseline ran
+  const GuardedMatrix* output = nullptr;
+  const GuardedWorkspace* workspace = nullptr;
+};
+
+struct TestResult {
+  std::optional<OutcomeKind> ended;  // kLaunchFailed, kWrong or kCheated
+  std::string reason;
+  Verdict verdict;
+  bool touched_others = false;  // inputs, canaries or the workspace must be restored
+};
+
+// What a candidate's largest error may be beside the baselines': 1.1 times theirs, or theirs and half an output ulp.
+double BaselineBound(const Gemm& gemm, double baseline_max_abs_error, double largest_reference);
+
+// Enters what one watched call means: nothing, or the end of the candidate.
+void Conclude(std::string_view test, const Watched& watched, TestResult& result);
+
+// `call(inputs)` puts one call on the stream.
+Result<TestResult> TestCandidate(Verifier& verifier, const TestBench& bench,
+                                 const std::function<Status(const Inputs&)>& call, const StepListener& on_step);
+
+}  // namespace gemmsmith

@@ -1,0 +1,279 @@
+// The harness's own kernels: inputs, reference, comparison, canaries. Plain and slow where it does not matter: they judge the
+// fast ones. Compiled when a worker starts; includes nothing. verify/harness_kernels.h declares the same structs.
+
+typedef unsigned short u16;
+typedef unsigned int u32;
+typedef unsigned long long u64;
+typedef long long i64;
+
+enum ElementType { kF16 = 0, kBf16 = 1, kF32 = 2 };
+
+// `lines` contiguous runs of `line_length` elements, `stride` elements apart; a line is a row or a column.
+struct Matrix {
+  void* data;
+  i64 lines, line_length, stride;
+  int lines_are_rows;
+  int type;
+};
+
+__device__ float Load(const Matrix& matrix, i64 offset) {
+  if (matrix.type == kF32) return static_cast<const float*>(matrix.data)[offset];
+  const u16 bits = static_cast<const u16*>(matrix.data)[offset];
+  if (matrix.type == kBf16) return __uint_as_float(u32(bits) << 16);
+  float value;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(bits));
+  return value;
+}
+
+__device__ void Store(const Matrix& matrix, i64 offset, float value) {
+  u16 bits;
+  if (matrix.type == kBf16)
+    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(value));
+  else
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(value));
+  static_cast<u16*>(matrix.data)[offset] = bits;
+}
+
+__device__ i64 OffsetOf(const Matrix& matrix, i64 row, i64 column) {
+  return matrix.lines_are_rows ? row * matrix.stride + column : column * matrix.stride + row;
+}
+
+__device__ i64 First() { return i64(blockIdx.x) * blockDim.x + threadIdx.x; }
+__device__ i64 Step() { return i64(gridDim.x) * blockDim.x; }
+
+__device__ u64 Mix(u64 z) {
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+  return z ^ (z >> 31);
+}
+
+// ---- inputs -------------------------------------------------------------------------------------------------------------
+
+// The value of an element depends on the seed and its row and column only, so that one matrix in two storage orders holds
+// the same numbers.
+struct FillArguments {
+  Matrix matrix;
+  u64 seed;
+  int binary;      // {0, 1} with this density of ones; else standard normal
+  float density;
+};
+
+extern "C" __global__ void harness_fill(const FillArguments arguments) {
+  const Matrix& matrix = arguments.matrix;
+  const i64 columns = matrix.lines_are_rows ? matrix.line_length : matrix.lines;
+  for (i64 i = First(); i < matrix.lines * matrix.line_length; i += Step()) {
+    const i64 line = i / matrix.line_length, position = i % matrix.line_length;
+    const i64 row = matrix.lines_are_rows ? line : position, column = matrix.lines_are_rows ? position : line;
+    const u64 bits = Mix(Mix(arguments.seed) + u64(row * columns + column + 1) * 0x9e3779b97f4a7c15ull);
+    const float first = float((bits >> 40) + 1) * 0x1p-24f;   // (0, 1]
+    const float second = float(bits & 0xffffff) * 0x1p-24f;   // [0, 1)
+    const float value = arguments.binary ? (first <= arguments.density ? 1.0f : 0.0f)
+                                         : sqrtf(-2.0f * logf(first)) * cospif(2.0f * second);
+    Store(matrix, line * matrix.stride + position, value);
+  }
+}
+
+struct PoisonArguments {
+  Matrix matrix;
+  u32 bits;
+};
+
+extern "C" __global__ void harness_poison(const PoisonArguments arguments) {
+  const Matrix& matrix = arguments.matrix;
+  for (i64 i = First(); i < matrix.lines * matrix.line_length; i += Step())
+    static_cast<u16*>(matrix.data)[i / matrix.line_length * matrix.stride + i % matrix.line_length] = u16(arguments.bits);
+}
+
+// ---- reference ----------------------------------------------------------------------------------------------------------
+
+struct ReferenceArguments {
+  Matrix a, b;
+  float* c;  // packed, row-major
+  i64 m, n, k;
+};
+
+constexpr int kTile = 64, kDepth = 16, kThreads = 256;
+
+// Brings element (across, depth) of a 64 x 16 piece, neighbouring threads along the contiguous direction.
+__device__ void LoadPiece(double (*piece)[kTile + 2], const Matrix& matrix, bool depth_is_column, i64 across, i64 depth,
+                          i64 across_end, i64 depth_end) {
+  const bool depth_is_contiguous = depth_is_column == bool(matrix.lines_are_rows);
+  for (int i = threadIdx.x; i < kTile * kDepth; i += kThreads) {
+    const int x = depth_is_contiguous ? i / kDepth : i % kTile, d = depth_is_contiguous ? i % kDepth : i / kTile;
+    double value = 0;
+    if (across + x < across_end && depth + d < depth_end)
+      value = Load(matrix, depth_is_column ? OffsetOf(matrix, across + x, depth + d) : OffsetOf(matrix, depth + d, across + x));
+    piece[d][x] = value;
+  }
+}
+
+// One 64 x 64 tile of C a block of 256 threads, 4 x 4 elements a thread, every product and sum in f64.
+extern "C" __global__ void __launch_bounds__(kThreads) harness_reference(const ReferenceArguments arguments) {
+  __shared__ double a_piece[kDepth][kTile + 2], b_piece[kDepth][kTile + 2];
+  const i64 tiles_across = (arguments.n + kTile - 1) / kTile;
+  const i64 row = blockIdx.x / tiles_across * kTile, column = blockIdx.x % tiles_across * kTile;
+  const int thread_row = threadIdx.x / 16, thread_column = threadIdx.x % 16;
+  double sums[4][4] = {};
+  for (i64 depth = 0; depth < arguments.k; depth += kDepth) {
+    LoadPiece(a_piece, arguments.a, true, row, depth, arguments.m, arguments.k);
+    LoadPiece(b_piece, arguments.b, false, column, depth, arguments.n, arguments.k);
+    __syncthreads();
+    for (int d = 0; d < kDepth; ++d)
+#pragma unroll
+      for (int i = 0; i < 4; ++i)
+#pragma unroll
+        for (int j = 0; j < 4; ++j) sums[i][j] += a_piece[d][thread_row + 16 * i] * b_piece[d][thread_column + 16 * j];
+    __syncthreads();
+  }
+#pragma unroll
+  for (int i = 0; i < 4; ++i)
+#pragma unroll
+    for (int j = 0; j < 4; ++j) {
+      const i64 r = row + thread_row + 16 * i, c = column + thread_column + 16 * j;
+      if (r < arguments.m && c < arguments.n) arguments.c[r * arguments.n + c] = float(sums[i][j]);
+    }
+}
+
+// Every `row_step`-th row and `column_step`-th column as a packed, row-major f32 matrix.
+struct GatherArguments {
+  Matrix from;
+  float* to;
+  i64 rows, columns, row_step, column_step;
+};
+
+extern "C" __global__ void harness_gather(const GatherArguments arguments) {
+  for (i64 i = First(); i < arguments.rows * arguments.columns; i += Step()) {
+    const i64 row = i / arguments.columns * arguments.row_step, column = i % arguments.columns * arguments.column_step;
+    arguments.to[i] = Load(arguments.from, OffsetOf(arguments.from, row, column));
+  }
+}
+
+// ---- judgement ----------------------------------------------------------------------------------------------------------
+
+__device__ double SumOverWarp(double value) {
+  for (int distance = 16; distance > 0; distance /= 2) value += __shfl_xor_sync(0xffffffffu, value, distance);
+  return value;
+}
+
+struct Differences {
+  double error_squares, reference_squares;
+  u64 worst;          // bits of the largest error (NaN counts as infinity) << 32 | low 32 bits of its index
+  u64 failures;
+  u64 first_failure_complement;  // ~(the smallest index row * n + column that failed); 0: none
+  u32 largest_reference;  // bits of a float
+  u32 unused;
+};
+
+struct CompareArguments {
+  Matrix c;                // row-major
+  const float* reference;  // packed
+  float tolerance;         // an element passes if its error is <= this
+  float exact_below;       // elements whose reference is below must be equal instead
+  Differences* differences;
+};
+
+extern "C" __global__ void harness_compare(const CompareArguments arguments) {
+  const Matrix& matrix = arguments.c;
+  double error_squares = 0, reference_squares = 0;
+  u64 worst = 0, failures = 0, first_failure_complement = 0;
+  u32 largest_reference = 0;
+  for (i64 i = First(); i < matrix.lines * matrix.line_length; i += Step()) {
+    const float got = Load(matrix, i / matrix.line_length * matrix.stride + i % matrix.line_length);
+    const float expected = arguments.reference[i];
+    const float error = fabsf(got - expected);
+    const bool passes = fabsf(expected) < arguments.exact_below ? got == expected : error <= arguments.tolerance;
+    const u32 error_bits = error == error ? __float_as_uint(error) : 0x7f800000u;
+    const u64 key = u64(error_bits) << 32 | u32(i);
+    worst = max(worst, key);
+    if (!passes) ++failures, first_failure_complement = max(first_failure_complement, ~u64(i));
+    largest_reference = max(largest_reference, __float_as_uint(fabsf(expected)));
+    error_squares += double(error) * double(error);
+    reference_squares += double(expected) * double(expected);
+  }
+  error_squares = SumOverWarp(error_squares);
+  reference_squares = SumOverWarp(reference_squares);
+  Differences* differences = arguments.differences;
+  if (threadIdx.x % 32 == 0) {
+    atomicAdd(&differences->error_squares, error_squares);
+    atomicAdd(&differences->reference_squares, reference_squares);
+  }
+  if (worst > *reinterpret_cast<volatile u64*>(&differences->worst)) atomicMax(&differences->worst, worst);
+  if (largest_reference > *reinterpret_cast<volatile u32*>(&differences->largest_reference))
+    atomicMax(&differences->largest_reference, largest_reference);
+  if (failures > 0) {
+    atomicAdd(&differences->failures, failures);
+    atomicMax(&differences->first_failure_complement, first_failure_complement);
+  }
+}
+
+// Everything of an allocation that is not an element: the guard bands and the gaps between lines.
+struct CanaryArguments {
+  const u16* allocation;
+  i64 guard;                        // elements before and after
+  i64 lines, line_length, stride;
+  u64* broken;
+  u32 canary;
+};
+
+extern "C" __global__ void harness_count_broken_canaries(const CanaryArguments arguments) {
+  const i64 span = (arguments.lines - 1) * arguments.stride + arguments.line_length;
+  const i64 gap = arguments.stride - arguments.line_length, gaps = (arguments.lines - 1) * gap;
+  u64 broken = 0;
+  for (i64 i = First(); i < 2 * arguments.guard + gaps; i += Step()) {
+    i64 offset;
+    if (i < arguments.guard) {
+      offset = i;
+    } else if (i < 2 * arguments.guard) {
+      offset = span + i;
+    } else {
+      const i64 j = i - 2 * arguments.guard;
+      offset = arguments.guard + j / gap * arguments.stride + arguments.line_length + j % gap;
+    }
+    if (arguments.allocation[offset] != u16(arguments.canary)) ++broken;
+  }
+  if (broken > 0) atomicAdd(arguments.broken, broken);
+}
+
+struct NonZeroArguments {
+  const u32* words;
+  i64 count;
+  u64* found;
+};
+
+extern "C" __global__ void harness_count_nonzero(const NonZeroArguments arguments) {
+  u64 found = 0;
+  for (i64 i = First(); i < arguments.count; i += Step())
+    if (arguments.words[i] != 0) ++found;
+  if (found > 0) atomicAdd(arguments.found, found);
+}
+
+struct ChecksumArguments {
+  Matrix matrix;
+  u64* sum;
+};
+
+// The sum of a hash of every (place, bits) pair: any changed bit changes it, whatever the order of the additions.
+extern "C" __global__ void harness_checksum(const ChecksumArguments arguments) {
+  const Matrix& matrix = arguments.matrix;
+  u64 sum = 0;
+  for (i64 i = First(); i < matrix.lines * matrix.line_length; i += Step()) {
+    const u16 bits =
+        static_cast<const u16*>(matrix.data)[i / matrix.line_length * matrix.stride + i % matrix.line_length];
+    sum += Mix(u64(i + 1) * 0x9e3779b97f4a7c15ull + bits);
+  }
+  for (int distance = 16; distance > 0; distance /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, distance);
+  if (threadIdx.x % 32 == 0) atomicAdd(arguments.sum, sum);
+}
+
+// ---- the clock's own test -----------------------------------------------------------------------------------------------
+
+// Keeps one thread busy for a number of clock cycles; for testing the instrument.
+struct SpinArguments {
+  i64 cycles;
+};
+
+extern "C" __global__ void harness_spin(const SpinArguments arguments) {
+  const i64 start = clock64();
+  while (clock64() - start < arguments.cycles) {
+  }
+}

@@ -1,0 +1,80 @@
+// The harness's kernels (harness.cu), compiled when a worker starts, as functions. All in stream order; nothing waits
+// but ReadReport().
+#pragma once
+
+#include <array>
+
+#include "compile/compiler.h"
+#include "evaluate/verify/operands.h"
+
+namespace gemmsmith {
+
+struct Differences {
+  double error_squares = 0, reference_squares = 0;
+  uint64_t worst = 0;  // bits of the largest error (NaN: infinity) << 32 | low 32 bits of its index
+  uint64_t failures = 0;
+  uint64_t first_failure_complement = 0;  // 0: nothing failed
+  uint32_t largest_reference = 0;         // bits of a float
+  uint32_t unused = 0;
+
+  float MaxAbsError() const;
+  float LargestReference() const;
+  uint64_t WorstIndex() const { return worst & 0xffffffff; }
+  uint64_t FirstFailure() const { return ~first_failure_complement; }
+};
+
+// What the judging kernels found since ResetReport(). All zeros is the empty report.
+struct HarnessReport {
+  Differences differences;
+  uint64_t broken_a = 0, broken_b = 0, broken_c = 0, broken_workspace = 0;
+  uint64_t nonzero_workspace = 0;
+  uint64_t checksum_a = 0, checksum_b = 0;
+};
+
+class HarnessKernels {
+ public:
+  static Result<std::unique_ptr<HarnessKernels>> Load(Gpu& gpu, Compiler& compiler);
+
+  Status FillNormal(const MatrixView& matrix, uint64_t seed);
+  Status FillBinary(const MatrixView& matrix, uint64_t seed, double density);
+  Status Poison(const MatrixView& matrix);
+  // Packed, row-major c[m, n] in f32, summed in f64.
+  Status Multiply(const MatrixView& a, const MatrixView& b, float* c, int64_t m, int64_t n, int64_t k);
+  Status Gather(const MatrixView& from, float* to, int64_t rows, int64_t columns, int64_t row_step,
+                int64_t column_step);
+
+  Status ResetReport();
+  // An element passes if it equals a reference smaller than `exact_below`, or if its error is <= tolerance.
+  Status Compare(const MatrixView& c, const float* reference, float tolerance, float exact_below);
+  Status CountBrokenCanaries(const GuardedMatrix& matrix, uint64_t HarnessReport::*counter);
+  Status CountNonZero(const GuardedWorkspace& workspace);
+  Status Checksum(const MatrixView& matrix, uint64_t HarnessReport::*sum);
+  Result<HarnessReport> ReadReport();
+
+  // Busy for this many clock cycles of one thread.
+  Status Spin(int64_t cycles);
+
+ private:
+  enum {
+    kFillKernel,
+    kPoisonKernel,
+    kReferenceKernel,
+    kGatherKernel,
+    kCompareKernel,
+    kCanariesKernel,
+    kNonZeroKernel,
+    kChecksumKernel,
+    kSpinKernel,
+    kKernelCount
+  };
+  explicit HarnessKernels(Gpu& gpu) : gpu_(gpu) {}
+  // The address of a field of the report on the device.
+  template <class T>
+  T* InReport(T HarnessReport::*field) const;
+
+  Gpu& gpu_;
+  std::array<Kernel, kKernelCount> kernels_;
+  DeviceMemory report_;
+};
+
+}  // namespace gemmsmith

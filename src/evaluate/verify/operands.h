@@ -1,0 +1,58 @@
+// Matrices in device memory, each in an allocation of its own, with canaries before, after and between its lines.
+#pragma once
+
+#include "gpu/gpu.h"
+#include "problem/task.h"
+
+namespace gemmsmith {
+
+// A NaN in f16 and in bf16, so that whoever reads what belongs to nobody spoils the result.
+inline constexpr uint16_t kCanary = 0xffa5;
+// A NaN too, but another: what outputs hold before a call.
+inline constexpr uint16_t kPoison = 0x7fff;
+inline constexpr int64_t kGuardElements = int64_t{1} << 17;  // 256 KiB before and as much after
+
+// As harness.cu declares it.
+enum class ElementType : int32_t { kF16 = 0, kBf16 = 1, kF32 = 2 };
+struct MatrixView {
+  void* data = nullptr;
+  int64_t lines = 0, line_length = 0, stride = 0;
+  int32_t lines_are_rows = 1;
+  ElementType type = ElementType::kF16;
+};
+
+class GuardedMatrix {
+ public:
+  // Canaries everywhere, also where the elements will be.
+  static Result<GuardedMatrix> Create(Gpu& gpu, const Operand& operand, bool lines_are_rows);
+
+  void* data() const { return view_.data; }
+  const MatrixView& view() const { return view_; }
+  const uint16_t* allocation() const { return memory_.as<const uint16_t>(); }
+  // Every byte becomes the canary: the elements must be filled again.
+  Status PaintCanaries(Gpu& gpu) const;
+
+  static uint64_t AllocationBytes(const Operand& operand);
+
+ private:
+  DeviceMemory memory_;
+  MatrixView view_;
+};
+
+// Zeroed bytes between canaries, at least as many as asked for.
+class GuardedWorkspace {
+ public:
+  static Result<GuardedWorkspace> Create(Gpu& gpu, uint64_t bytes);
+  static uint64_t SizeFor(uint64_t bytes);
+
+  void* data() const { return matrix_.data(); }
+  uint64_t size_bytes() const { return uint64_t(matrix_.view().line_length) * 2; }
+  const GuardedMatrix& matrix() const { return matrix_; }
+  // Canaries and zeros as new.
+  Status Restore(Gpu& gpu) const;
+
+ private:
+  GuardedMatrix matrix_;
+};
+
+}  // namespace gemmsmith

@@ -1,0 +1,121 @@
+#include "evaluate/verify/reference.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/random.h"
+#include "evaluate/verify/cpu_product.h"
+
+namespace gemmsmith {
+
+namespace {
+
+// Relative rounding error of one conversion to the type.
+double UnitRoundoff(ScalarType type) { return type == ScalarType::kF16 ? 0x1p-11 : 0x1p-8; }
+
+struct Sample {
+  int64_t rows, columns, row_step, column_step;
+};
+
+Sample SampleOf(const Shape& shape) {
+  constexpr int64_t kRows = 16, kColumns = 1024;
+  const int64_t row_step = (shape.m + kRows - 1) / kRows, column_step = (shape.n + kColumns - 1) / kColumns;
+  return {(shape.m + row_step - 1) / row_step, (shape.n + column_step - 1) / column_step, row_step, column_step};
+}
+
+Result<std::vector<float>> Fetch(Gpu& gpu, HarnessKernels& harness, const MatrixView& from, int64_t rows,
+                                 int64_t columns, int64_t row_step, int64_t column_step) {
+  std::vector<float> values(size_t(rows * columns));
+  ASSIGN_OR_RETURN(const DeviceMemory packed, gpu.Allocate(values.size() * sizeof(float)));
+  RETURN_IF_ERROR(harness.Gather(from, packed.as<float>(), rows, columns, row_step, column_step));
+  RETURN_IF_ERROR(gpu.Synchronize());
+  RETURN_IF_ERROR(
+      gpu.CopyToHost({reinterpret_cast<uint8_t*>(values.data()), values.size() * sizeof(float)}, packed.address()));
+  return values;
+}
+
+MatrixView ViewOf(const Reference& reference, const Shape& shape) {
+  return {reference.product.as<void>(), shape.m, shape.n, shape.n, 1, ElementType::kF32};
+}
+
+Status CompareWithCpu(Gpu& gpu, HarnessKernels& harness, const Gemm& gemm, const GuardedMatrix& a,
+                      const GuardedMatrix& b, const Reference& reference) {
+  const Sample sample = SampleOf(gemm.shape);
+  const int64_t k = gemm.shape.k;
+  ASSIGN_OR_RETURN(const auto a_rows, Fetch(gpu, harness, a.view(), sample.rows, k, sample.row_step, 1));
+  ASSIGN_OR_RETURN(const auto b_columns, Fetch(gpu, harness, b.view(), k, sample.columns, 1, sample.column_step));
+  ASSIGN_OR_RETURN(const auto got, Fetch(gpu, harness, ViewOf(reference, gemm.shape), sample.rows, sample.columns,
+                                         sample.row_step, sample.column_step));
+  std::vector<float> expected(got.size());
+  CpuProduct(int(sample.rows), int(sample.columns), int(k), a_rows.data(), b_columns.data(), expected.data());
+  // The CPU's own rounding: about K additions of values of about sqrt(K), each off by half an f32 ulp.
+  const double tolerance = 0x1p-24 * (8.0 * double(k) + 64);
+  for (size_t i = 0; i < got.size(); ++i)
+    if (!(std::abs(double(got[i]) - double(expected[i])) <= tolerance))
+      return IoError(
+          fmt::format("the GPU's f64 reference has {} at [{}, {}] of {} where the CPU has {}: neither can be believed",
+                      got[i], int64_t(i) / sample.columns * sample.row_step,
+                      int64_t(i) % sample.columns * sample.column_step, Print(gemm), expected[i]));
+  return OkStatus();
+}
+
+}  // namespace
+
+float ExactBelow(ScalarType type) { return type == ScalarType::kF16 ? 2048 : 256; }
+
+double BinaryDensity(InputKind kind, const GemmKind& gemm_kind, int k) {
+  const double limit = ExactBelow(gemm_kind.type);
+  // A sum of K products, each 1 with the square of the density, has its mean here; half the limit is over 6 standard
+  // deviations below the limit for both types.
+  const double mean = kind == InputKind::kBinary ? limit / 2 : limit;
+  return std::min(kind == InputKind::kBinary ? 0.5 : 0.9, std::sqrt(mean / k));
+}
+
+Status FillOperand(HarnessKernels& harness, const GuardedMatrix& matrix, char operand, InputKind kind, const Gemm& gemm,
+                   uint64_t seed) {
+  const uint64_t own_seed = Random(seed).Fork(fmt::format("{} {}", operand, int(kind))).Next();
+  if (kind == InputKind::kNormal) return harness.FillNormal(matrix.view(), own_seed);
+  return harness.FillBinary(matrix.view(), own_seed, BinaryDensity(kind, gemm.kind, gemm.shape.k));
+}
+
+Result<Reference> MakeReference(Gpu& gpu, HarnessKernels& harness, const Gemm& gemm, const GuardedMatrix& a,
+                                const GuardedMatrix& b) {
+  const auto [m, n, k] = gemm.shape;
+  Reference reference;
+  ASSIGN_OR_RETURN(reference.product, gpu.Allocate(uint64_t(m) * n * sizeof(float)));
+  RETURN_IF_ERROR(harness.Multiply(a.view(), b.view(), reference.product.as<float>(), m, n, k));
+  RETURN_IF_ERROR(gpu.Synchronize());
+  RETURN_IF_ERROR(CompareWithCpu(gpu, harness, gemm, a, b, reference));
+  // The comparison of the reference with itself tells its largest value.
+  RETURN_IF_ERROR(harness.ResetReport());
+  RETURN_IF_ERROR(harness.Compare(ViewOf(reference, gemm.shape), reference.values(), 0, 0));
+  ASSIGN_OR_RETURN(const HarnessReport report, harness.ReadReport());
+  if (report.differences.failures > 0) return IoError("the GPU's reference holds values that are not numbers");
+  reference.largest = report.differences.LargestReference();
+  return reference;
+}
+
+double HalfUlp(ScalarType type, double value) {
+  const double smallest_normal = type == ScalarType::kF16 ? 0x1p-14 : 0x1p-126;
+  return UnitRoundoff(type) * std::exp2(std::floor(std::log2(std::max(value, smallest_normal))));
+}
+
+// Rounding the output once leaves a Frobenius error of about 0.42 u (measured on normal values; at most u for a single
+// element). A wide accumulator adds, for every 16 products, half an f32 ulp of a partial sum of about sqrt(K), with a
+// bias where the hardware truncates. Two f16 roundings on the way (f16 accumulation from K = 64 on) exceed 0.6 u.
+ErrorBounds BoundsFor(const Gemm& gemm, double largest_reference, double reference_norm) {
+  const double k = gemm.shape.k, elements = double(gemm.shape.m) * gemm.shape.n;
+  const double u = UnitRoundoff(gemm.kind.type);
+  const double partial_sum = std::sqrt(k) + largest_reference / 4;
+  double relative = u * (0.6 + 1 / std::sqrt(elements));
+  double element = 2 * HalfUlp(gemm.kind.type, largest_reference);
+  double accumulated = partial_sum * 0x1p-24 * (4 * std::sqrt(k) + k / 16 + 4);
+  if (gemm.kind.accumulation == Accumulation::kF16) accumulated = partial_sum * 0x1p-11 * (0.5 * std::sqrt(k) + 2);
+  element += 8 * accumulated;
+  if (reference_norm > 0) relative += accumulated * std::sqrt(elements) / reference_norm;
+  // Results too small for a normal number round to a fixed step.
+  element += gemm.kind.type == ScalarType::kF16 ? 0x1p-24 : 0;
+  return {element, relative};
+}
+
+}  // namespace gemmsmith

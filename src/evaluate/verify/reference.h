@@ -1,0 +1,51 @@
+// Inputs with their expected product, and how far an honest product may be from it.
+#pragma once
+
+#include "evaluate/verify/harness_kernels.h"
+#include "problem/gemm.h"
+
+namespace gemmsmith {
+
+enum class InputKind { kNormal, kBinary, kDenseBinary };
+
+// Share of ones so that (kBinary) every sum stays where the output type holds every integer, or (kDenseBinary) about
+// half of the sums do, as long as K allows.
+double BinaryDensity(InputKind kind, const GemmKind& gemm_kind, int k);
+// Below this the output type holds every integer: 2048 for f16, 256 for bf16.
+float ExactBelow(ScalarType type);
+
+// The expected product, in f32, packed and row-major.
+struct Reference {
+  DeviceMemory product;
+  float largest = 0;  // of the absolute values
+  const float* values() const { return product.as<const float>(); }
+};
+
+// A pair of inputs on the GPU; several layouts of the same values share one reference.
+struct Inputs {
+  InputKind kind = InputKind::kNormal;
+  const GuardedMatrix* a = nullptr;
+  const GuardedMatrix* b = nullptr;
+  const Reference* reference = nullptr;
+  uint64_t checksum_a = 0, checksum_b = 0;
+};
+
+// The elements of A or B for a seed, in whatever order the matrix stores them.
+Status FillOperand(HarnessKernels& harness, const GuardedMatrix& matrix, char operand, InputKind kind, const Gemm& gemm,
+                   uint64_t seed);
+
+// Multiplies in f64 on the GPU, then compares up to 16 rows of it with the CPU's f32 product. A difference is IoError:
+// this GPU or this harness cannot be believed.
+Result<Reference> MakeReference(Gpu& gpu, HarnessKernels& harness, const Gemm& gemm, const GuardedMatrix& a,
+                                const GuardedMatrix& b);
+
+// What an honest kernel's errors stay under, on inputs of order one.
+struct ErrorBounds {
+  double element = 0;   // of any single element
+  double relative = 0;  // Frobenius norm of the error over that of the reference
+};
+ErrorBounds BoundsFor(const Gemm& gemm, double largest_reference, double reference_norm);
+// Half a unit in the last place of the output type at this value.
+double HalfUlp(ScalarType type, double value);
+
+}  // namespace gemmsmith

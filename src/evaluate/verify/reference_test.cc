@@ -1,0 +1,110 @@
+#include "evaluate/verify/reference.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "base/random.h"
+#include "evaluate/verify/correctness.h"
+#include "evaluate/verify/cpu_product.h"
+
+namespace gemmsmith {
+namespace {
+
+double RoundTo(double value, double unit_roundoff) {
+  if (value == 0) return 0;
+  const double ulp = 2 * unit_roundoff * std::exp2(std::floor(std::log2(std::abs(value))));
+  return std::nearbyint(value / ulp) * ulp;
+}
+
+struct Errors {
+  double largest = 0, largest_error = 0, relative = 0, norm = 0;
+};
+
+// A product of normal inputs whose output is rounded to f16 once, or whose accumulator is rounded to f16 every 16
+// products.
+Errors Simulate(int elements, int k, bool narrow_accumulator) {
+  Random random{uint64_t(k)};
+  double error_squares = 0, squares = 0;
+  Errors errors;
+  for (int e = 0; e < elements; ++e) {
+    double exact = 0, sum = 0;
+    for (int i = 0; i < k; ++i) {
+      const double product = RoundTo(random.Normal(), 0x1p-11) * RoundTo(random.Normal(), 0x1p-11);
+      exact += product;
+      sum += product;
+      if (narrow_accumulator && i % 16 == 15) sum = RoundTo(sum, 0x1p-11);
+    }
+    const double error = std::abs(RoundTo(sum, 0x1p-11) - exact);
+    error_squares += error * error;
+    squares += exact * exact;
+    errors.largest = std::max(errors.largest, std::abs(exact));
+    errors.largest_error = std::max(errors.largest_error, error);
+  }
+  errors.norm = std::sqrt(squares);
+  errors.relative = std::sqrt(error_squares) / errors.norm;
+  return errors;
+}
+
+TEST(BoundsFor, HonestProductsPassAtEverySize) {
+  for (auto [elements, k] : {std::pair{1, 1}, {1, 64}, {4, 16}, {64, 64}, {1024, 256}, {512, 2048}}) {
+    const Errors errors = Simulate(elements, k, false);
+    const ErrorBounds bounds = BoundsFor({{1, elements, k}}, errors.largest, errors.norm);
+    EXPECT_LE(errors.relative, bounds.relative) << elements << " " << k;
+    EXPECT_LE(errors.largest_error, bounds.element) << elements << " " << k;
+  }
+}
+
+TEST(BoundsFor, AnF16AccumulatorFailsFromK128On) {
+  for (int k : {128, 512, 2048}) {
+    const Errors errors = Simulate(256, k, true);
+    EXPECT_FALSE(errors.relative <= BoundsFor({{16, 16, k}}, errors.largest, errors.norm).relative) << k;
+  }
+}
+
+TEST(BoundsFor, AnF16AccumulatorPassesWhereTheProblemSaysSo) {
+  Gemm gemm{{32, 32, 512}};
+  gemm.kind.accumulation = Accumulation::kF16;
+  const Errors errors = Simulate(1024, 512, true);
+  EXPECT_LE(errors.relative, BoundsFor(gemm, errors.largest, errors.norm).relative);
+}
+
+TEST(BoundsFor, NaNNeverPasses) {
+  const ErrorBounds bounds = BoundsFor({{8, 8, 8}}, 10, 20);
+  EXPECT_FALSE(std::nan("") <= bounds.relative);
+  EXPECT_TRUE(std::isfinite(bounds.element));
+}
+
+TEST(BinaryDensity, SparseSumsStayWhereEveryIntegerIsExact) {
+  for (ScalarType type : {ScalarType::kF16, ScalarType::kBf16})
+    for (int k : {1, 64, 460, 2048, 16384, 1 << 20}) {
+      const double density = BinaryDensity(InputKind::kBinary, {kTn, type}, k);
+      const double mean = k * density * density, deviation = std::sqrt(mean);
+      EXPECT_LT(mean + 6 * deviation, ExactBelow(type)) << k;
+      EXPECT_GT(density, 0);
+      EXPECT_GE(BinaryDensity(InputKind::kDenseBinary, {kTn, type}, k), density);
+    }
+}
+
+TEST(HalfUlp, IsHalfTheStepOfTheBinade) {
+  EXPECT_EQ(HalfUlp(ScalarType::kF16, 1.0), 0x1p-11);
+  EXPECT_EQ(HalfUlp(ScalarType::kF16, 100.0), 64 * 0x1p-11);
+  EXPECT_EQ(HalfUlp(ScalarType::kBf16, 3.0), 2 * 0x1p-8);
+}
+
+TEST(BaselineBound, IsTheLargerOfTheTwo) {
+  const Gemm gemm{{64, 64, 64}};
+  EXPECT_DOUBLE_EQ(BaselineBound(gemm, 1.0, 1.0), 1.1);
+  EXPECT_DOUBLE_EQ(BaselineBound(gemm, 0.001, 64.0), 0.001 + 64 * 0x1p-11);
+}
+
+TEST(CpuProduct, MultipliesRowMajor) {
+  const float a[] = {1, 2, 3, 4, 5, 6}, b[] = {1, 0, 2, 0, 1, 3, 1, 1, 1};
+  float c[6] = {};
+  CpuProduct(2, 3, 3, a, b, c);
+  const float expected[] = {4, 5, 11, 10, 11, 29};
+  for (int i = 0; i < 6; ++i) EXPECT_EQ(c[i], expected[i]) << i;
+}
+
+}  // namespace
+}  // namespace gemmsmith

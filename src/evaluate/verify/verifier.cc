@@ -1,0 +1,115 @@
+#include "evaluate/verify/verifier.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace gemmsmith {
+
+namespace {
+
+double ElementBound(const Gemm& gemm, const Workplace& place, double max_abs_error) {
+  const double bound = place.leniency * BoundsFor(gemm, place.inputs->reference->largest, 0).element;
+  return max_abs_error > 0 ? std::min(bound, max_abs_error) : bound;
+}
+
+std::string DamageIn(const HarnessReport& report, const Workplace& place) {
+  if (report.checksum_a != place.inputs->checksum_a) return "A was modified";
+  if (report.checksum_b != place.inputs->checksum_b) return "B was modified";
+  for (auto [name, count] : {std::pair{"A", report.broken_a},
+                             {"B", report.broken_b},
+                             {"C", report.broken_c},
+                             {"the workspace", report.broken_workspace}})
+    if (count > 0) return fmt::format("{} elements outside {} were written", count, name);
+  if (report.nonzero_workspace > 0)
+    return fmt::format("the workspace was left with {} words that are not zero", report.nonzero_workspace);
+  return "";
+}
+
+}  // namespace
+
+Result<Watched> Verifier::Watch(const Gemm& gemm, const Workplace& place, double max_abs_error,
+                                const std::function<Status()>& call) {
+  RETURN_IF_ERROR(harness_.Poison(place.output->view()));
+  RETURN_IF_ERROR(gpu_.Synchronize());
+  Status called = call();
+  if (called.ok()) called = gpu_.Synchronize();
+  if (!called.ok()) {
+    Watched crashed;
+    crashed.crash = called.message();
+    return crashed;
+  }
+  RETURN_IF_ERROR(harness_.ResetReport());
+  RETURN_IF_ERROR(LookForDamage(place));
+  RETURN_IF_ERROR(CompareOutput(gemm, place, max_abs_error));
+  return Conclude(gemm, place, max_abs_error);
+}
+
+Result<Watched> Verifier::LookAtOutput(const Gemm& gemm, const Workplace& place, double max_abs_error) {
+  RETURN_IF_ERROR(harness_.ResetReport());
+  RETURN_IF_ERROR(LookForDamage(place));
+  RETURN_IF_ERROR(CompareOutput(gemm, place, max_abs_error));
+  return Conclude(gemm, place, max_abs_error);
+}
+
+Status Verifier::CompareOutput(const Gemm& gemm, const Workplace& place, double max_abs_error) {
+  const Inputs& inputs = *place.inputs;
+  const float exact_below = inputs.kind == InputKind::kNormal ? 0 : ExactBelow(gemm.kind.type);
+  return harness_.Compare(place.output->view(), inputs.reference->values(),
+                          float(ElementBound(gemm, place, max_abs_error)), exact_below);
+}
+
+Status Verifier::LookForDamage(const Workplace& place) {
+  RETURN_IF_ERROR(harness_.Checksum(place.inputs->a->view(), &HarnessReport::checksum_a));
+  RETURN_IF_ERROR(harness_.Checksum(place.inputs->b->view(), &HarnessReport::checksum_b));
+  RETURN_IF_ERROR(harness_.CountBrokenCanaries(*place.inputs->a, &HarnessReport::broken_a));
+  RETURN_IF_ERROR(harness_.CountBrokenCanaries(*place.inputs->b, &HarnessReport::broken_b));
+  RETURN_IF_ERROR(harness_.CountBrokenCanaries(*place.output, &HarnessReport::broken_c));
+  if (place.workspace == nullptr) return OkStatus();
+  RETURN_IF_ERROR(harness_.CountBrokenCanaries(place.workspace->matrix(), &HarnessReport::broken_workspace));
+  return harness_.CountNonZero(*place.workspace);
+}
+
+Result<Watched> Verifier::Conclude(const Gemm& gemm, const Workplace& place, double max_abs_error) {
+  ASSIGN_OR_RETURN(const HarnessReport report, harness_.ReadReport());
+  const Differences& differences = report.differences;
+  const double reference_norm = std::sqrt(differences.reference_squares);
+  const double error_norm = std::sqrt(differences.error_squares);
+  Watched watched;
+  watched.damage = DamageIn(report, place);
+  watched.max_abs_error = differences.MaxAbsError();
+  watched.relative_error = reference_norm > 0 ? error_norm / reference_norm : error_norm;
+  if (differences.failures > 0) {
+    ASSIGN_OR_RETURN(watched.wrong, Describe(gemm, place, differences));
+    if (place.inputs->kind == InputKind::kNormal)
+      watched.wrong += fmt::format(", allowed error {:.3g}", ElementBound(gemm, place, max_abs_error));
+    return watched;
+  }
+  const double bound = place.leniency * BoundsFor(gemm, differences.LargestReference(), reference_norm).relative;
+  if (place.inputs->kind == InputKind::kNormal && !(watched.relative_error <= bound))
+    watched.wrong = fmt::format(
+        "the relative error over all elements is {:.3g}, allowed {:.3g}; the largest error is {:.3g} at [{}, {}]",
+        watched.relative_error, bound, watched.max_abs_error, differences.WorstIndex() / uint64_t(gemm.shape.n),
+        differences.WorstIndex() % uint64_t(gemm.shape.n));
+  return watched;
+}
+
+Result<std::string> Verifier::Describe(const Gemm& gemm, const Workplace& place, const Differences& differences) {
+  const uint64_t index = differences.FirstFailure(), n = uint64_t(gemm.shape.n);
+  const uint64_t row = index / n, column = index % n;
+  const MatrixView& view = place.output->view();
+  // Through the gathering kernel, which knows the element type.
+  MatrixView element = view;
+  element.data = static_cast<uint16_t*>(view.data) + row * uint64_t(view.stride) + column;
+  ASSIGN_OR_RETURN(const DeviceMemory one, gpu_.Allocate(sizeof(float)));
+  RETURN_IF_ERROR(harness_.Gather(element, one.as<float>(), 1, 1, 1, 1));
+  RETURN_IF_ERROR(gpu_.Synchronize());
+  std::array<float, 2> values{};
+  auto* bytes = reinterpret_cast<uint8_t*>(values.data());
+  RETURN_IF_ERROR(gpu_.CopyToHost({bytes, 4}, one.address()));
+  RETURN_IF_ERROR(gpu_.CopyToHost({bytes + 4, 4}, place.inputs->reference->product.address() + index * sizeof(float)));
+  return fmt::format("{} of {} elements are wrong, the first at [{}, {}]: got {}, expected {}", differences.failures,
+                     uint64_t(gemm.shape.m) * n, row, column, values[0], values[1]);
+}
+
+}  // namespace gemmsmith

@@ -1,0 +1,50 @@
+// One call of a kernel, watched: is every element right, and was nothing else touched?
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "evaluate/verify/reference.h"
+
+namespace gemmsmith {
+
+// Where a call reads and writes. `workspace` may be null where its content is nobody's business (the baselines').
+struct Workplace {
+  const Inputs* inputs = nullptr;
+  const GuardedMatrix* output = nullptr;
+  const GuardedWorkspace* workspace = nullptr;
+  double leniency = 1;  // factor on the bounds of BoundsFor()
+};
+
+struct Watched {
+  std::string crash;   // the launch was refused or the kernel crashed: nothing below is known
+  std::string wrong;   // where, got, expected, how many; empty where every element is right
+  std::string damage;  // what else was touched; empty where nothing was
+  double max_abs_error = 0;
+  double relative_error = 0;
+};
+
+class Verifier {
+ public:
+  Verifier(Gpu& gpu, HarnessKernels& harness) : gpu_(gpu), harness_(harness) {}
+
+  // Poisons the output, lets `call` put one call on the stream, waits, and looks at every element, canary and input.
+  // `max_abs_error`, if positive, is a bound beside those of BoundsFor(). A Status only where the harness itself
+  // failed.
+  Result<Watched> Watch(const Gemm& gemm, const Workplace& place, double max_abs_error,
+                        const std::function<Status()>& call);
+  // Only the elements, as they stand in the output.
+  Result<Watched> LookAtOutput(const Gemm& gemm, const Workplace& place, double max_abs_error);
+  Status Poison(const GuardedMatrix& output) { return harness_.Poison(output.view()); }
+
+ private:
+  Status CompareOutput(const Gemm& gemm, const Workplace& place, double max_abs_error);
+  Status LookForDamage(const Workplace& place);
+  Result<Watched> Conclude(const Gemm& gemm, const Workplace& place, double max_abs_error);
+  Result<std::string> Describe(const Gemm& gemm, const Workplace& place, const Differences& differences);
+
+  Gpu& gpu_;
+  HarnessKernels& harness_;
+};
+
+}  // namespace gemmsmith
