@@ -1,0 +1,207 @@
+#include "archive/archive.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <map>
+#include <mutex>
+
+#include "archive/database.h"
+#include "archive/schema.h"
+#include "archive/stats.h"
+#include "base/hash.h"
+
+namespace gemmsmith {
+namespace {
+
+// In the order of the table's columns.
+std::array<std::string_view, 7> Columns(const Setting& setting) {
+  return {setting.device_key, setting.device_name, setting.gpu_uuid, setting.driver,
+          setting.toolchain,  setting.libraries,   setting.harness};
+}
+
+std::string HashOf(const Setting& setting) {
+  std::string text;
+  for (std::string_view column : Columns(setting)) text.append(column).push_back('\0');
+  return HashBytes(text).Hex();
+}
+
+std::optional<double> RecordedTime(const Outcome& outcome) {
+  const Timing* ours = outcome.Find("ours", Clock::kDevice);
+  return ours == nullptr ? std::nullopt : std::optional(ours->median_ns);
+}
+
+constexpr std::string_view kSelectTrials =
+    "SELECT trial.id, problem.text, plan.text, trial.outcome, trial.seed, trial.unix_ms, trial.campaign, "
+    "trial.setting_id"
+    " FROM trial JOIN problem ON problem.id = problem_id JOIN plan ON plan.id = plan_id";
+
+// The conditions of a filter as SQL; the values are bound in the same order.
+struct Conditions {
+  std::string sql;
+  std::vector<std::string> values;
+
+  explicit Conditions(const TrialFilter& filter) {
+    if (filter.campaign) Add("campaign = ?", *filter.campaign);
+    if (filter.gemm) Add("problem_id = (SELECT id FROM problem WHERE text = ?)", Print(*filter.gemm));
+    if (filter.device_key) Add("setting_id IN (SELECT id FROM setting WHERE device_key = ?)", *filter.device_key);
+    if (filter.protocol) Add("protocol = ?", std::string(Name(*filter.protocol)));
+  }
+
+ private:
+  void Add(std::string_view condition, std::string value) {
+    sql += fmt::format(" {} {}", values.empty() ? "WHERE" : "AND", condition);
+    values.push_back(std::move(value));
+  }
+};
+
+Result<std::map<int64_t, Setting>> LoadSettings(const Database& database) {
+  std::map<int64_t, Setting> settings;
+  ASSIGN_OR_RETURN(
+      Statement select,
+      database.Prepare("SELECT id, device_key, device_name, gpu_uuid, driver, toolchain, libraries, harness"
+                       " FROM setting ORDER BY id"));
+  while (true) {
+    ASSIGN_OR_RETURN(const bool row, select.Step());
+    if (!row) return settings;
+    const auto text = [&](int column) { return std::string(select.Text(column)); };
+    settings[select.Integer(0)] = {text(1), text(2), text(3), text(4), text(5), text(6), text(7)};
+  }
+}
+
+Result<Trial> ReadTrial(const Statement& row, const std::map<int64_t, Setting>& settings) {
+  Trial trial;
+  ASSIGN_OR_RETURN(trial.gemm, ParseGemm(row.Text(1)));
+  ASSIGN_OR_RETURN(trial.plan, ParsePlan(row.Text(2)));
+  ASSIGN_OR_RETURN(trial.outcome, DecodeOutcome(row.Blob(3)));
+  trial.seed = uint64_t(row.Integer(4));
+  trial.unix_ms = row.Integer(5);
+  trial.campaign = row.Text(6);
+  const auto setting = settings.find(row.Integer(7));
+  if (setting == settings.end()) return DataLoss("its setting is missing");
+  trial.setting = setting->second;
+  return trial;
+}
+
+}  // namespace
+
+struct Archive::State {
+  State(std::unique_ptr<Database> opened, Statement setting, Statement problem, Statement plan, Statement trial)
+      : database(std::move(opened)),
+        insert_setting(std::move(setting)),
+        insert_problem(std::move(problem)),
+        insert_plan(std::move(plan)),
+        insert_trial(std::move(trial)) {}
+
+  Status Insert(const Trial& trial);
+
+  std::unique_ptr<Database> database;
+  std::mutex mutex;  // of the statements
+  Statement insert_setting, insert_problem, insert_plan, insert_trial;
+};
+
+Status Archive::State::Insert(const Trial& trial) {
+  const std::string setting_hash = HashOf(trial.setting);
+  insert_setting.Bind(setting_hash);
+  for (std::string_view column : Columns(trial.setting)) insert_setting.Bind(column);
+  RETURN_IF_ERROR(insert_setting.Run());
+  const std::string problem = Print(trial.gemm);
+  RETURN_IF_ERROR(insert_problem.Bind(problem).Run());
+  const std::string plan = Print(trial.plan);
+  RETURN_IF_ERROR(insert_plan.Bind(plan).Run());
+  const Outcome& outcome = trial.outcome;
+  const std::string encoded = EncodeOutcome(outcome);
+  return insert_trial.Bind(trial.campaign)
+      .Bind(problem)
+      .Bind(plan)
+      .Bind(setting_hash)
+      .Bind(Name(outcome.protocol))
+      .Bind(int64_t(trial.seed))
+      .Bind(trial.unix_ms)
+      .Bind(Name(outcome.kind))
+      .Bind(RecordedTime(outcome))
+      .Bind(outcome.reason)
+      .BindBlob(encoded)
+      .Run();
+}
+
+Archive::Archive(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Archive::~Archive() = default;
+
+Result<std::unique_ptr<Archive>> Archive::Open(const std::filesystem::path& path) {
+  std::error_code error;
+  std::filesystem::create_directories(std::filesystem::absolute(path).parent_path(), error);
+  ASSIGN_OR_RETURN(std::unique_ptr<Database> database, Database::Open(path));
+  RETURN_IF_ERROR(PrepareSchema(*database));
+  ASSIGN_OR_RETURN(
+      Statement setting,
+      database->Prepare("INSERT INTO setting (hash, device_key, device_name, gpu_uuid, driver, toolchain,"
+                        " libraries, harness) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (hash) DO NOTHING"));
+  ASSIGN_OR_RETURN(Statement problem,
+                   database->Prepare("INSERT INTO problem (text) VALUES (?) ON CONFLICT (text) DO NOTHING"));
+  ASSIGN_OR_RETURN(Statement plan,
+                   database->Prepare("INSERT INTO plan (text) VALUES (?) ON CONFLICT (text) DO NOTHING"));
+  ASSIGN_OR_RETURN(Statement trial,
+                   database->Prepare("INSERT INTO trial (campaign, problem_id, plan_id, setting_id, protocol, seed,"
+                                     " unix_ms, kind, time_ns, reason, outcome) VALUES (?,"
+                                     " (SELECT id FROM problem WHERE text = ?), (SELECT id FROM plan WHERE text = ?),"
+                                     " (SELECT id FROM setting WHERE hash = ?), ?, ?, ?, ?, ?, ?, ?)"
+                                     " ON CONFLICT (campaign, problem_id, plan_id, protocol) DO NOTHING"));
+  return std::unique_ptr<Archive>(new Archive(std::make_unique<State>(
+      std::move(database), std::move(setting), std::move(problem), std::move(plan), std::move(trial))));
+}
+
+Status Archive::Add(const Trial& trial) {
+  std::lock_guard lock(state_->mutex);
+  return state_->database->Transaction([&] { return state_->Insert(trial); });
+}
+
+Status Archive::ForEach(const TrialFilter& filter, const std::function<void(const Trial&)>& visit) const {
+  const Database& database = *state_->database;
+  const Conditions conditions(filter);
+  ASSIGN_OR_RETURN(Statement select,
+                   database.Prepare(fmt::format("{}{} ORDER BY trial.id", kSelectTrials, conditions.sql)));
+  for (const std::string& value : conditions.values) select.Bind(value);
+  std::map<int64_t, Setting> settings;
+  while (true) {
+    ASSIGN_OR_RETURN(const bool row, select.Step());
+    if (!row) return OkStatus();
+    // After the first step: the rows are those of one moment, and their settings were stored before.
+    if (!settings.contains(select.Integer(7))) {
+      ASSIGN_OR_RETURN(settings, LoadSettings(database));
+    }
+    const Result<Trial> trial = ReadTrial(select, settings);
+    if (!trial.ok())
+      return DataLoss(fmt::format("archive {}: trial {} cannot be read: {}", database.path().string(),
+                                  select.Integer(0), trial.status().message()));
+    visit(*trial);
+  }
+}
+
+Result<std::vector<Trial>> Archive::Load(const TrialFilter& filter) const {
+  std::vector<Trial> trials;
+  RETURN_IF_ERROR(ForEach(filter, [&](const Trial& trial) { trials.push_back(trial); }));
+  return trials;
+}
+
+Result<ArchiveStats> Archive::Stats() const {
+  const Database& database = *state_->database;
+  StatsCollector collector;
+  ASSIGN_OR_RETURN(Statement select,
+                   database.Prepare("SELECT problem.text, plan.text, kind, unix_ms FROM trial"
+                                    " JOIN problem ON problem.id = problem_id JOIN plan ON plan.id = plan_id"));
+  while (true) {
+    ASSIGN_OR_RETURN(const bool row, select.Step());
+    if (!row) break;
+    const std::optional<OutcomeKind> kind = ParseOutcomeKind(select.Text(2));
+    if (!kind)
+      return DataLoss(fmt::format("archive {}: a trial of kind '{}'", database.path().string(), select.Text(2)));
+    collector.Add(select.Text(0), select.Text(1), *kind, select.Integer(3));
+  }
+  ASSIGN_OR_RETURN(const auto by_id, LoadSettings(database));
+  std::vector<Setting> settings;
+  for (const auto& [id, setting] : by_id) settings.push_back(setting);
+  return collector.Finish(std::move(settings));
+}
+
+}  // namespace gemmsmith

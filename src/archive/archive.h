@@ -1,0 +1,54 @@
+// The database of trials (SQLite, write-ahead log). A trial that Add() returned OK for survives kill -9 and power loss
+// of the program; (campaign, problem, plan, protocol) is unique, adding it again is a no-op.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "archive/trial.h"
+#include "base/status.h"
+
+namespace gemmsmith {
+
+struct TrialFilter {
+  std::optional<std::string> campaign;
+  std::optional<Gemm> gemm;
+  std::optional<std::string> device_key;
+  std::optional<Protocol> protocol;
+};
+
+struct ArchiveStats {
+  int64_t trials = 0, plans = 0, problems = 0, missing_cells = 0;
+  std::vector<std::pair<std::string, int64_t>> by_outcome;
+  std::vector<Setting> settings;
+  int64_t first_unix_ms = 0, last_unix_ms = 0;
+  bool operator==(const ArchiveStats&) const = default;
+};
+
+class Archive {
+ public:
+  // Opens or creates. A damaged file is DataLoss with what to do; a newer schema is refused by name.
+  static Result<std::unique_ptr<Archive>> Open(const std::filesystem::path& path);
+  ~Archive();
+
+  // Safe from many threads, and beside other processes that write. When it fails nothing of the trial is stored, and
+  // the archive can be used on.
+  Status Add(const Trial& trial);
+  // In the order they were stored.
+  Result<std::vector<Trial>> Load(const TrialFilter& filter) const;
+  Status ForEach(const TrialFilter& filter, const std::function<void(const Trial&)>& visit) const;
+  Result<ArchiveStats> Stats() const;
+
+ private:
+  struct State;
+  explicit Archive(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+ArchiveStats StatsOf(const std::vector<Trial>& trials);
+
+}  // namespace gemmsmith

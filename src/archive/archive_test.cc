@@ -1,0 +1,208 @@
+#include "archive/archive.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sqlite3.h>
+#include <sys/resource.h>
+
+#include <thread>
+
+#include "archive/example_trials.h"
+#include "base/files.h"
+
+namespace gemmsmith {
+namespace {
+
+namespace fs = std::filesystem;
+
+class ArchiveTest : public ::testing::Test {
+ protected:
+  fs::path path() const { return folder_.path() / "deep/archive.sqlite"; }
+  std::unique_ptr<Archive> Open() const {
+    Result<std::unique_ptr<Archive>> archive = Archive::Open(path());
+    EXPECT_TRUE(archive.ok()) << archive.status().message();
+    return *std::move(archive);
+  }
+  // What somebody with a SQL shell does.
+  void Sql(const char* statement) const {
+    sqlite3* database = nullptr;
+    ASSERT_EQ(sqlite3_open(path().c_str(), &database), SQLITE_OK);
+    char* message = nullptr;
+    EXPECT_EQ(sqlite3_exec(database, statement, nullptr, nullptr, &message), SQLITE_OK) << message;
+    sqlite3_close(database);
+  }
+
+  TemporaryFolder folder_ = *TemporaryFolder::Create("gemmsmith-archive-test");
+};
+
+TEST_F(ArchiveTest, WhatIsStoredIsLoadedExactlyAndInOrder) {
+  const std::vector<Trial> trials = ExampleTrials(100);
+  {
+    auto archive = Open();
+    for (const Trial& trial : trials) ASSERT_TRUE(archive->Add(trial).ok());
+    EXPECT_EQ(*archive->Load({}), trials);
+  }
+  EXPECT_EQ(*Open()->Load({}), trials) << "reopened";
+}
+
+TEST_F(ArchiveTest, ASecondTrialOfACellIsANoOp) {
+  auto archive = Open();
+  const Trial first = ExampleTrial(0);
+  Trial second = first;
+  second.seed = 99;
+  second.outcome.reason = "another";
+  ASSERT_TRUE(archive->Add(first).ok());
+  ASSERT_TRUE(archive->Add(second).ok());
+  EXPECT_EQ(*archive->Load({}), std::vector<Trial>{first});
+  second.outcome.protocol = Protocol::kShort;
+  ASSERT_TRUE(archive->Add(second).ok());
+  second.campaign = "other";
+  ASSERT_TRUE(archive->Add(second).ok());
+  EXPECT_EQ(archive->Load({})->size(), 3u);
+}
+
+TEST_F(ArchiveTest, FiltersNarrowTogether) {
+  auto archive = Open();
+  for (int i = 0; i < 8; ++i) {
+    Trial trial = ExampleTrial(i % 4);
+    trial.campaign = i < 4 ? "a" : "b";
+    trial.outcome.protocol = i % 2 == 0 ? Protocol::kScreen : Protocol::kShort;
+    trial.setting.device_key = i % 4 < 2 ? "h200" : "h100";
+    ASSERT_TRUE(archive->Add(trial).ok());
+  }
+  EXPECT_EQ(archive->Load({.campaign = "a"})->size(), 4u);
+  EXPECT_EQ(archive->Load({.device_key = "h100"})->size(), 4u);
+  EXPECT_EQ(archive->Load({.protocol = Protocol::kShort})->size(), 4u);
+  EXPECT_EQ(archive->Load({.gemm = ExampleGemm(3)})->size(), 2u);
+  EXPECT_EQ(archive->Load({.campaign = "a", .gemm = ExampleGemm(3)})->size(), 1u);
+  EXPECT_EQ(archive->Load({.campaign = "a", .gemm = ExampleGemm(3), .device_key = "h200"})->size(), 0u);
+  EXPECT_EQ(archive->Load({.campaign = "a' OR 1"})->size(), 0u);
+}
+
+TEST_F(ArchiveTest, StatsAgreeWithTheTrialsThemselves) {
+  auto archive = Open();
+  EXPECT_EQ(*archive->Stats(), ArchiveStats());
+  std::vector<Trial> trials = ExampleTrials(70);
+  trials.erase(trials.begin() + 62);
+  for (const Trial& trial : trials) ASSERT_TRUE(archive->Add(trial).ok());
+  const ArchiveStats stats = *archive->Stats();
+  EXPECT_EQ(stats, StatsOf(trials));
+  EXPECT_EQ(stats.trials, 69);
+  EXPECT_EQ(stats.problems, 60);
+  EXPECT_EQ(stats.plans, 2);
+  EXPECT_EQ(stats.missing_cells, 120 - 69);
+  EXPECT_EQ(stats.settings.size(), 2u);
+  EXPECT_EQ(stats.first_unix_ms, trials.front().unix_ms);
+  EXPECT_EQ(stats.last_unix_ms, trials.back().unix_ms);
+}
+
+TEST_F(ArchiveTest, PeopleCanAskItInSql) {
+  auto archive = Open();
+  for (const Trial& trial : ExampleTrials(30)) ASSERT_TRUE(archive->Add(trial).ok());
+  Sql("CREATE TEMP TABLE t AS SELECT problem.text, plan.text, kind, time_ns, reason, device_key FROM trial"
+      " JOIN problem ON problem.id = problem_id JOIN plan ON plan.id = plan_id JOIN setting ON setting.id = setting_id"
+      " WHERE kind = 'measured' AND time_ns > 0");
+}
+
+TEST_F(ArchiveTest, ADanglingReferenceIsRefusedByTheDatabase) {
+  Open();
+  sqlite3* database = nullptr;
+  ASSERT_EQ(sqlite3_open(path().c_str(), &database), SQLITE_OK);
+  sqlite3_exec(database, "PRAGMA foreign_keys = ON", nullptr, nullptr, nullptr);
+  EXPECT_NE(
+      sqlite3_exec(database, "INSERT INTO trial VALUES (1, 'c', 7, 7, 7, 'screen', 0, 0, 'illegal', NULL, '', x'')",
+                   nullptr, nullptr, nullptr),
+      SQLITE_OK);
+  sqlite3_close(database);
+}
+
+TEST_F(ArchiveTest, ManyWritersAtOnceLoseNothing) {
+  auto first = Open(), second = Open();
+  std::vector<std::thread> writers;
+  for (int writer = 0; writer < 4; ++writer)
+    writers.emplace_back([&, writer] {
+      for (int i = 0; i < 10; ++i) {
+        const Status status = (writer % 2 == 0 ? first : second)->Add(ExampleTrial(writer * 10 + i));
+        EXPECT_TRUE(status.ok()) << status.message();
+      }
+    });
+  for (std::thread& writer : writers) writer.join();
+  EXPECT_EQ(first->Load({})->size(), 40u);
+}
+
+TEST_F(ArchiveTest, ManyMayCreateItAtOnce) {
+  std::vector<std::thread> openers;
+  for (int i = 0; i < 8; ++i)
+    openers.emplace_back([&] {
+      const auto archive = Archive::Open(path());
+      EXPECT_TRUE(archive.ok()) << archive.status().message();
+    });
+  for (std::thread& opener : openers) opener.join();
+  EXPECT_TRUE(Open()->Add(ExampleTrial(0)).ok());
+}
+
+TEST_F(ArchiveTest, ANewerSchemaAndAForeignDatabaseAreRefusedByName) {
+  Open();
+  Sql("PRAGMA user_version = 2");
+  const Status newer = Archive::Open(path()).status();
+  EXPECT_EQ(newer.code(), StatusCode::kInvalidArgument);
+  EXPECT_NE(newer.message().find("has schema 2, this program knows 1"), std::string::npos) << newer.message();
+  Sql("PRAGMA application_id = 5");
+  const Status foreign = Archive::Open(path()).status();
+  EXPECT_EQ(foreign.code(), StatusCode::kInvalidArgument);
+  EXPECT_NE(foreign.message().find("another program"), std::string::npos) << foreign.message();
+}
+
+TEST_F(ArchiveTest, AFileThatIsNoDatabaseIsDataLossWithWhatToDo) {
+  ASSERT_TRUE(WriteFileAtomic(path(), std::string(5000, 'x')).ok());
+  const Status status = Archive::Open(path()).status();
+  EXPECT_EQ(status.code(), StatusCode::kDataLoss);
+  EXPECT_NE(status.message().find("move it away"), std::string::npos) << status.message();
+  EXPECT_EQ(status.message().find('\n'), std::string::npos);
+  EXPECT_EQ(*ReadFile(path()), std::string(5000, 'x')) << "left as it is";
+}
+
+TEST_F(ArchiveTest, ADamagedOutcomeIsDataLossThatNamesTheTrial) {
+  auto archive = Open();
+  for (const Trial& trial : ExampleTrials(3)) ASSERT_TRUE(archive->Add(trial).ok());
+  Sql("UPDATE trial SET outcome = substr(outcome, 1, 40) WHERE id = 2");
+  const Status status = archive->Load({}).status();
+  EXPECT_EQ(status.code(), StatusCode::kDataLoss);
+  EXPECT_NE(status.message().find("trial 2 cannot be read"), std::string::npos) << status.message();
+}
+
+TEST_F(ArchiveTest, APlanThisProgramDoesNotKnowIsDataLossInWords) {
+  auto archive = Open();
+  ASSERT_TRUE(archive->Add(ExampleTrial(0)).ok());
+  Sql("UPDATE plan SET text = 'quantum depth=3'");
+  const Status status = archive->Load({}).status();
+  EXPECT_EQ(status.code(), StatusCode::kDataLoss);
+  EXPECT_NE(status.message().find("quantum"), std::string::npos) << status.message();
+}
+
+TEST_F(ArchiveTest, AFolderInItsPlaceIsAnErrorOfTheWorld) {
+  fs::create_directories(path());
+  EXPECT_EQ(Archive::Open(path()).status().code(), StatusCode::kIoError);
+  EXPECT_FALSE(Archive::Open("/dev/null/archive").ok());
+}
+
+// The nearest to a full disk that needs no disk of its own: no file may grow.
+TEST_F(ArchiveTest, WhenNothingCanBeWrittenTheTrialIsRefusedAndTheArchiveGoesOn) {
+  auto archive = Open();
+  ASSERT_TRUE(archive->Add(ExampleTrial(0)).ok());
+  rlimit before{};
+  ::getrlimit(RLIMIT_FSIZE, &before);
+  const auto handler = ::signal(SIGXFSZ, SIG_IGN);
+  const rlimit none = {1000, before.rlim_max};
+  ::setrlimit(RLIMIT_FSIZE, &none);
+  const Status refused = archive->Add(ExampleTrial(1));
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  ::signal(SIGXFSZ, handler);
+  EXPECT_EQ(refused.code(), StatusCode::kIoError) << refused.message();
+  EXPECT_EQ(archive->Load({})->size(), 1u);
+  EXPECT_TRUE(archive->Add(ExampleTrial(1)).ok());
+  EXPECT_EQ(*archive->Load({}), ExampleTrials(2));
+}
+
+}  // namespace
+}  // namespace gemmsmith

@@ -1,0 +1,182 @@
+// The columns of a segment: one byte string for each field over all trials.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <map>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "base/status.h"
+
+namespace gemmsmith {
+
+// In the order of the file; a field is never taken out, and a new one makes a new version of the format.
+enum class Column : uint8_t {
+  kProblem,
+  kPlan,
+  kCampaign,
+  kSeed,
+  kUnixMs,
+  kDeviceKey,
+  kDeviceName,
+  kGpuUuid,
+  kDriver,
+  kToolchain,
+  kLibraries,
+  kHarness,
+  kKind,
+  kStage,
+  kReason,
+  kProtocol,
+  kRegisters,
+  kLocalBytes,
+  kStaticSmemBytes,
+  kCodeBytes,
+  kInstructions,
+  kLocalMemoryInstructions,
+  kMmaF32,
+  kMmaF16,
+  kWgmmaF32,
+  kWgmmaF16,
+  kPassed,
+  kTest,
+  kExplanation,
+  kMaxAbsError,
+  kBaselineMaxAbsError,
+  kRelativeError,
+  kTimingCount,
+  kContender,
+  kTimingClock,
+  kMedianNs,
+  kMeanNs,
+  kIntervalLow,
+  kIntervalHigh,
+  kSampleCount,
+  kKeptSampleCount,
+  kSampleNs,
+  kComparisonCount,
+  kBaseline,
+  kComparisonClock,
+  kRatioMedian,
+  kRatioMean,
+  kRatioLow,
+  kRatioHigh,
+  kPairs,
+  kSmClockMhz,
+  kPowerWatts,
+  kDiscardedBatches,
+  kPowerCapped,
+  kBaselineAlgorithmCount,
+  kAlgorithmBaseline,
+  kBaselineAlgorithm,
+  kCompileSeconds,
+  kEvaluateSeconds,
+};
+inline constexpr size_t kColumnCount = size_t(Column::kEvaluateSeconds) + 1;
+
+using ColumnBytes = std::array<std::string, kColumnCount>;
+
+// What a segment may expand to, so that no bytes make a reader ask for unbounded memory.
+inline constexpr size_t kMaxSegmentTrials = 16384;
+inline constexpr size_t kMaxColumnBytes = 32u << 20;
+inline constexpr size_t kMaxSegmentRawBytes = 128u << 20;  // of all columns
+inline constexpr size_t kMaxSegmentTextBytes = 64u << 20;  // over all trials, repeated texts counted each time
+inline constexpr size_t kMaxSegmentItems = 1u << 20;       // timings, comparisons, algorithms
+
+// What a segment makes of a real number: 17 significant bits, as an f32.
+double RecordedReal(double value);
+
+// The methods of encoder and decoder have the same names and take the field itself: TrialFields (trial_fields.h) names
+// each field once for both.
+class ColumnEncoder {
+ public:
+  // The difference to the value before, as a zig-zag varint.
+  template <class Int>
+  void Integer(Column column, Int& value) {
+    PutInteger(column, int64_t(value));
+  }
+  void Flag(Column column, bool& value) { PutInteger(column, value); }
+  template <class Enum>
+  void Choice(Column column, Enum& value, Enum /*last*/) {
+    PutInteger(column, int64_t(value));
+  }
+  // The index in the column's dictionary; a new text follows its index.
+  void Text(Column column, const std::string& text);
+  // Rounds the value to RecordedReal() and writes the distance of its bits from those of `near`, which the reader knows
+  // too.
+  void RealNear(Column column, double& value, double near);
+  void Real(Column column, double& value) { RealNear(column, value, previous_real_[size_t(column)]); }
+  void SampleNear(Column column, float& value, double near);
+  // The number of items in one column; each item has at least a byte in another.
+  template <class Item>
+  void List(Column count, Column /*items*/, std::vector<Item>& items, auto&& fields) {
+    PutInteger(count, int64_t(items.size()));
+    if constexpr (!std::is_same_v<Item, float>) items_ += items.size();
+    for (Item& item : items) fields(item);
+  }
+
+  bool WithinLimits() const;
+  const ColumnBytes& columns() const { return columns_; }
+
+ private:
+  void PutInteger(Column column, int64_t value);
+
+  ColumnBytes columns_;
+  std::array<int64_t, kColumnCount> previous_integer_{};
+  std::array<double, kColumnCount> previous_real_{};
+  std::array<std::map<std::string, uint64_t, std::less<>>, kColumnCount> dictionaries_;
+  size_t text_bytes_ = 0, items_ = 0;
+};
+
+// After the first value that is not there or out of range, failed() is true and every value is zero or empty.
+class ColumnDecoder {
+ public:
+  explicit ColumnDecoder(const ColumnBytes& columns);  // which outlive it
+
+  template <class Int>
+  void Integer(Column column, Int& value) {
+    constexpr bool kNarrow = sizeof(Int) < sizeof(int64_t);
+    value = Int(GetInteger(column, kNarrow ? int64_t(std::numeric_limits<Int>::min()) : INT64_MIN,
+                           kNarrow ? int64_t(std::numeric_limits<Int>::max()) : INT64_MAX));
+  }
+  void Flag(Column column, bool& value) { value = GetInteger(column, 0, 1) == 1; }
+  template <class Enum>
+  void Choice(Column column, Enum& value, Enum last) {
+    value = Enum(GetInteger(column, 0, int64_t(last)));
+  }
+  void Text(Column column, std::string& text);
+  void RealNear(Column column, double& value, double near);
+  void Real(Column column, double& value) { RealNear(column, value, previous_real_[size_t(column)]); }
+  void SampleNear(Column column, float& value, double near);
+  template <class Item>
+  void List(Column count, Column item_column, std::vector<Item>& items, auto&& fields) {
+    const size_t size = size_t(GetInteger(count, 0, int64_t(rest_[size_t(item_column)].size())));
+    if constexpr (!std::is_same_v<Item, float>) CountItems(size);
+    items.resize(failed() ? 0 : size);
+    for (Item& item : items) fields(item);
+  }
+  void Fail(Status status);
+
+  bool failed() const { return !status_.ok(); }
+  // OK when every column was read to its end.
+  Status Finish() const;
+
+ private:
+  uint64_t Varint(Column column);
+  int64_t GetInteger(Column column, int64_t low, int64_t high);
+  void CountItems(size_t count);
+
+  std::array<std::string_view, kColumnCount> rest_;
+  std::array<int64_t, kColumnCount> previous_integer_{};
+  std::array<double, kColumnCount> previous_real_{};
+  std::array<std::vector<std::string_view>, kColumnCount> dictionaries_;
+  size_t text_bytes_ = 0, items_ = 0;
+  Status status_;
+};
+
+}  // namespace gemmsmith

@@ -1,0 +1,126 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "archive/replay.h"
+#include "archive/segment.h"
+
+namespace gemmsmith {
+namespace {
+
+// One value, one key: a leading dimension that says "packed" is written as none.
+Gemm Canonical(Gemm gemm) {
+  const Gemm packed{gemm.shape, gemm.kind};
+  if (gemm.lda == packed.LeadingA()) gemm.lda = 0;
+  if (gemm.ldb == packed.LeadingB()) gemm.ldb = 0;
+  if (gemm.ldc == packed.LeadingC()) gemm.ldc = 0;
+  return gemm;
+}
+
+double LogDistance(const Shape& first, const Shape& second) {
+  const auto axis = [](int a, int b) { return std::log2(double(a)) - std::log2(double(b)); };
+  return std::hypot(axis(first.m, second.m), axis(first.n, second.n), axis(first.k, second.k));
+}
+
+}  // namespace
+
+struct Recording::State {
+  std::vector<Trial> trials;
+  const Trial* newest = nullptr;
+  // Of several trials of one cell and protocol the newest; the most careful protocol is the last of the inner map.
+  std::map<Gemm, std::map<Plan, std::map<Protocol, const Trial*>>> cells;
+};
+
+Recording::Recording(std::shared_ptr<const State> state) : state_(std::move(state)) {}
+
+Result<std::shared_ptr<const Recording>> Recording::Load(const std::filesystem::path& folder_or_file) {
+  ASSIGN_OR_RETURN(std::vector<Trial> trials, ReadRecords(folder_or_file));
+  const std::string place = folder_or_file.string();
+  if (trials.empty()) return NotFound(fmt::format("{} holds no trials", place));
+  std::set<std::string> devices;
+  for (const Trial& trial : trials) devices.insert(trial.setting.device_key);
+  if (devices.size() > 1)
+    return InvalidArgument(fmt::format("{} holds trials of {} and {}: a recording is of one device", place,
+                                       *devices.begin(), *devices.rbegin()));
+  if (const auto device = FindDevice(*devices.begin()); !device.ok())
+    return Unavailable(
+        fmt::format("{} was recorded on {}: {}", place, trials[0].setting.device_name, device.status().message()));
+  return FromTrials(std::move(trials));
+}
+
+std::shared_ptr<const Recording> Recording::FromTrials(std::vector<Trial> trials) {
+  GEMMSMITH_CHECK(!trials.empty(), "a recording of nothing");
+  auto state = std::make_shared<State>();
+  state->trials = std::move(trials);
+  state->newest = &state->trials[0];
+  for (const Trial& trial : state->trials) {
+    if (trial.unix_ms >= state->newest->unix_ms) state->newest = &trial;
+    const Trial*& cell = state->cells[Canonical(trial.gemm)][trial.plan][trial.outcome.protocol];
+    if (cell == nullptr || trial.unix_ms >= cell->unix_ms) cell = &trial;
+  }
+  return std::shared_ptr<const Recording>(new Recording(std::move(state)));
+}
+
+const Setting& Recording::setting() const { return state_->newest->setting; }
+
+std::string Recording::Date() const {
+  namespace chr = std::chrono;
+  const chr::sys_time<chr::milliseconds> time{chr::milliseconds(state_->newest->unix_ms)};
+  const chr::year_month_day date(chr::floor<chr::days>(time));
+  return fmt::format("{:04}-{:02}-{:02}", int(date.year()), unsigned(date.month()), unsigned(date.day()));
+}
+
+std::vector<Gemm> Recording::Problems() const {
+  std::vector<Gemm> problems;
+  for (const auto& [gemm, plans] : state_->cells) problems.push_back(gemm);
+  return problems;
+}
+
+bool Recording::Has(const Gemm& gemm) const { return state_->cells.contains(Canonical(gemm)); }
+
+std::vector<Gemm> Recording::Nearest(const Gemm& gemm, int count) const {
+  std::vector<Gemm> problems = Problems();
+  const auto key = [&](const Gemm& recorded) {
+    return std::tuple(recorded.kind != gemm.kind, LogDistance(recorded.shape, gemm.shape), recorded);
+  };
+  std::sort(problems.begin(), problems.end(), [&](const Gemm& a, const Gemm& b) { return key(a) < key(b); });
+  if (problems.size() > size_t(count)) problems.resize(size_t(count));
+  return problems;
+}
+
+Space Recording::SpaceFor(const Gemm& gemm) const {
+  std::vector<Plan> plans;
+  if (const auto problem = state_->cells.find(Canonical(gemm)); problem != state_->cells.end())
+    for (const auto& [plan, protocols] : problem->second) plans.push_back(plan);
+  return Space(std::move(plans));
+}
+
+const Trial* Recording::Find(const Gemm& gemm, const Plan& plan) const { return Find(gemm, plan, Protocol::kShort); }
+
+const Trial* Recording::Find(const Gemm& gemm, const Plan& plan, Protocol protocol) const {
+  const auto problem = state_->cells.find(Canonical(gemm));
+  if (problem == state_->cells.end()) return nullptr;
+  const auto cell = problem->second.find(plan);
+  if (cell == problem->second.end()) return nullptr;
+  const auto same = cell->second.find(protocol);
+  return same != cell->second.end() ? same->second : cell->second.rbegin()->second;
+}
+
+const Trial* Recording::Best(const Gemm& gemm) const {
+  const Trial* best = nullptr;
+  const auto problem = state_->cells.find(Canonical(gemm));
+  if (problem == state_->cells.end()) return nullptr;
+  for (const auto& [plan, protocols] : problem->second) {
+    const Trial* trial = protocols.rbegin()->second;
+    if (trial->outcome.kind != OutcomeKind::kMeasured) continue;
+    if (best == nullptr || trial->outcome.TimeNs() < best->outcome.TimeNs()) best = trial;
+  }
+  return best;
+}
+
+}  // namespace gemmsmith

@@ -1,0 +1,11 @@
+// The tables of an archive and their version.
+#pragma once
+
+#include "archive/database.h"
+
+namespace gemmsmith {
+
+// Makes an empty database an archive, and refuses one that is damaged, another program's or newer than this program.
+Status PrepareSchema(const Database& database);
+
+}  // namespace gemmsmith

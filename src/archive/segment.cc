@@ -1,0 +1,184 @@
+#include "archive/segment.h"
+
+#include <fmt/format.h>
+#include <zstd.h>
+
+#include <algorithm>
+#include <optional>
+#include <span>
+
+#include "archive/trial_fields.h"
+#include "base/bytes.h"
+#include "base/hash.h"
+
+namespace gemmsmith {
+namespace {
+
+constexpr std::string_view kMagic = "GSR\n";
+constexpr uint16_t kVersion = 1;
+constexpr int kCompressionLevel = 12;
+
+uint64_t Checksum(std::string_view bytes) { return HashBytes(bytes).low; }
+
+std::string Compress(std::string_view bytes) {
+  std::string compressed(ZSTD_compressBound(bytes.size()), '\0');
+  const size_t size =
+      ZSTD_compress(compressed.data(), compressed.size(), bytes.data(), bytes.size(), kCompressionLevel);
+  GEMMSMITH_CHECK(!ZSTD_isError(size), "{}", ZSTD_getErrorName(size));
+  compressed.resize(size);
+  return compressed;
+}
+
+// `size` is within our own limits, and must be what the frame says before anything is allocated.
+Result<std::string> Decompress(std::string_view bytes, size_t size, size_t column) {
+  const Status damaged = DataLoss(fmt::format("column {} does not decompress", column));
+  if (ZSTD_getFrameContentSize(bytes.data(), bytes.size()) != size) return damaged;
+  std::string content(size, '\0');
+  const size_t written = ZSTD_decompress(content.data(), content.size(), bytes.data(), bytes.size());
+  if (ZSTD_isError(written) || written != size) return damaged;
+  return content;
+}
+
+std::string Assemble(const ColumnBytes& columns, size_t trial_count) {
+  ByteWriter header;
+  std::string body;
+  for (char letter : kMagic) header.Put(letter);
+  header.Put(kVersion);
+  header.Put(uint16_t(kColumnCount));
+  header.Put(uint32_t(trial_count));
+  for (const std::string& column : columns) {
+    const std::string stored = Compress(column);
+    header.Put(uint32_t(column.size()));
+    header.Put(uint32_t(stored.size()));
+    header.Put(Checksum(stored));
+    body.append(stored);
+  }
+  std::string segment = std::move(header).Take();
+  const uint64_t checksum = Checksum(segment);
+  segment.append(reinterpret_cast<const char*>(&checksum), sizeof checksum);
+  return segment + body;
+}
+
+// Nothing where these trials are too many for one segment.
+std::optional<std::string> EncodeOne(std::span<const Trial> trials, bool keep_samples) {
+  if (trials.size() > kMaxSegmentTrials) return std::nullopt;
+  ColumnEncoder encoder;
+  for (Trial trial : trials) {
+    KeepRecordedSamples(trial.outcome, keep_samples);
+    std::string problem = Print(trial.gemm), plan = Print(trial.plan);
+    TrialFields(encoder, trial, problem, plan);
+  }
+  if (!encoder.WithinLimits()) return std::nullopt;
+  std::string segment = Assemble(encoder.columns(), trials.size());
+  if (segment.size() > kMaxSegmentBytes) return std::nullopt;
+  return segment;
+}
+
+void AppendSegments(std::span<const Trial> trials, bool keep_samples, std::vector<std::string>& segments) {
+  if (trials.empty()) return;
+  if (std::optional<std::string> segment = EncodeOne(trials, keep_samples)) {
+    segments.push_back(*std::move(segment));
+    return;
+  }
+  GEMMSMITH_CHECK(trials.size() > 1, "one trial of {} does not fit into a segment", Print(trials[0].plan));
+  AppendSegments(trials.first(trials.size() / 2), keep_samples, segments);
+  AppendSegments(trials.subspan(trials.size() / 2), keep_samples, segments);
+}
+
+struct ColumnEntry {
+  uint32_t raw_bytes = 0;
+  uint32_t stored_bytes = 0;
+  uint64_t checksum = 0;
+};
+
+struct Header {
+  uint32_t trial_count = 0;
+  std::array<ColumnEntry, kColumnCount> columns;
+};
+
+Result<Header> ReadHeader(std::string_view segment, ByteReader& reader) {
+  if (reader.Take(kMagic.size()) != kMagic) return DataLoss("not a record segment");
+  const uint16_t version = reader.Get<uint16_t>();
+  if (reader.failed()) return DataLoss("the segment is truncated");
+  if (version > kVersion)
+    return InvalidArgument(
+        fmt::format("the segment has format {}, this program knows {}: use a newer one", version, kVersion));
+  const uint16_t column_count = reader.Get<uint16_t>();
+  Header header;
+  header.trial_count = reader.Get<uint32_t>();
+  for (ColumnEntry& entry : header.columns)
+    entry = {reader.Get<uint32_t>(), reader.Get<uint32_t>(), reader.Get<uint64_t>()};
+  const size_t header_bytes = segment.size() - reader.remaining();
+  const uint64_t checksum = reader.Get<uint64_t>();
+  if (reader.failed()) return DataLoss("the segment is truncated");
+  if (checksum != Checksum(segment.substr(0, header_bytes)) || version != kVersion || column_count != kColumnCount)
+    return DataLoss("the segment's header is damaged");
+  return header;
+}
+
+Status CheckSizes(const Header& header, size_t remaining) {
+  uint64_t raw = 0, stored = 0;
+  for (const ColumnEntry& entry : header.columns) {
+    if (entry.raw_bytes > kMaxColumnBytes) return DataLoss("a column is larger than a segment's may be");
+    raw += entry.raw_bytes;
+    stored += entry.stored_bytes;
+  }
+  if (raw > kMaxSegmentRawBytes || header.trial_count > kMaxSegmentTrials)
+    return DataLoss("the segment holds more than a segment may");
+  if (stored > remaining) return DataLoss("the segment is truncated");
+  if (stored < remaining) return DataLoss("the segment has bytes after its end");
+  return OkStatus();
+}
+
+}  // namespace
+
+void KeepRecordedSamples(Outcome& outcome, bool keep_ours) {
+  for (Timing& timing : outcome.timings)
+    if (!keep_ours || timing.contender != "ours" || timing.clock != Clock::kDevice) timing.samples_ns.clear();
+}
+
+std::vector<std::string> EncodeSegments(const std::vector<Trial>& trials, bool keep_samples) {
+  std::vector<std::string> segments;
+  for (size_t begin = 0; begin < trials.size(); begin += kMaxSegmentTrials) {
+    const size_t count = std::min(kMaxSegmentTrials, trials.size() - begin);
+    AppendSegments(std::span(trials).subspan(begin, count), keep_samples, segments);
+  }
+  return segments;
+}
+
+Result<std::vector<Trial>> DecodeSegment(std::string_view bytes) {
+  if (bytes.size() > kMaxSegmentBytes) return DataLoss("the segment is over 16 MiB");
+  ByteReader reader(bytes);
+  ASSIGN_OR_RETURN(const Header header, ReadHeader(bytes, reader));
+  RETURN_IF_ERROR(CheckSizes(header, reader.remaining()));
+  ColumnBytes columns;
+  for (size_t i = 0; i < kColumnCount; ++i) {
+    const ColumnEntry& entry = header.columns[i];
+    const std::string_view stored = reader.Take(entry.stored_bytes);
+    if (Checksum(stored) != entry.checksum) return DataLoss(fmt::format("column {} is damaged", i));
+    ASSIGN_OR_RETURN(columns[i], Decompress(stored, entry.raw_bytes, i));
+  }
+  return DecodeColumns(columns, header.trial_count);
+}
+
+Result<std::vector<Trial>> DecodeColumns(const ColumnBytes& columns, size_t trial_count) {
+  // Every trial has a byte or more in every column that is not of a list.
+  if (trial_count > kMaxSegmentTrials || trial_count > columns[size_t(Column::kProblem)].size())
+    return DataLoss(fmt::format("a segment of {} trials without their columns", trial_count));
+  ColumnDecoder decoder(columns);
+  std::vector<Trial> trials(trial_count);
+  for (Trial& trial : trials) {
+    std::string problem, plan;
+    TrialFields(decoder, trial, problem, plan);
+    if (decoder.failed()) break;
+    const Result<Gemm> gemm = ParseGemm(problem);
+    if (!gemm.ok()) return DataLoss(fmt::format("a trial's problem: {}", gemm.status().message()));
+    const Result<Plan> parsed = ParsePlan(plan);
+    if (!parsed.ok()) return DataLoss(fmt::format("a trial's plan: {}", parsed.status().message()));
+    trial.gemm = *gemm, trial.plan = *parsed;
+  }
+  RETURN_IF_ERROR(decoder.Finish());
+  return trials;
+}
+
+}  // namespace gemmsmith

@@ -1,0 +1,193 @@
+#include "archive/segment.h"
+
+#include <gtest/gtest.h>
+#include <climits>
+
+#include <cmath>
+
+#include "archive/example_trials.h"
+#include "base/files.h"
+#include "base/hash.h"
+
+namespace gemmsmith {
+namespace {
+
+// What a segment makes of a trial: rounded reals, and no samples but ours.
+Trial Recorded(Trial trial, bool keep_samples) {
+  const auto round = [](double& value) { value = RecordedReal(value); };
+  Outcome& outcome = trial.outcome;
+  KeepRecordedSamples(outcome, keep_samples);
+  for (double* value :
+       {&outcome.verdict.max_abs_error, &outcome.verdict.baseline_max_abs_error, &outcome.verdict.relative_error,
+        &outcome.conditions.power_watts, &outcome.compile_seconds, &outcome.evaluate_seconds})
+    round(*value);
+  for (Timing& timing : outcome.timings) {
+    for (float& sample : timing.samples_ns) sample = float(RecordedReal(double(sample)));
+    for (double* value : {&timing.median_ns, &timing.mean_ns, &timing.interval.low, &timing.interval.high})
+      round(*value);
+  }
+  for (Comparison& comparison : outcome.comparisons)
+    for (double* value : {&comparison.ratio.median, &comparison.ratio.mean, &comparison.ratio.interval.low,
+                          &comparison.ratio.interval.high})
+      round(*value);
+  return trial;
+}
+
+std::vector<Trial> AllRecorded(std::vector<Trial> trials, bool keep_samples) {
+  for (Trial& trial : trials) trial = Recorded(std::move(trial), keep_samples);
+  return trials;
+}
+
+TEST(Segment, KeepsEveryFieldToTheRecordedPrecision) {
+  const std::vector<Trial> trials = ExampleTrials(300);
+  for (bool keep_samples : {false, true}) {
+    const std::vector<std::string> segments = EncodeSegments(trials, keep_samples);
+    ASSERT_EQ(segments.size(), 1u);
+    const Result<std::vector<Trial>> decoded = DecodeSegment(segments[0]);
+    ASSERT_TRUE(decoded.ok()) << decoded.status().message();
+    EXPECT_EQ(*decoded, AllRecorded(trials, keep_samples));
+  }
+}
+
+TEST(Segment, RealsAreKeptToOnePartIn131072) {
+  Random random(8);
+  for (int i = 0; i < 10000; ++i) {
+    const double value = std::ldexp(random.Normal(), int(random.Below(80)) - 40);
+    ASSERT_LE(std::abs(RecordedReal(value) - value), std::abs(value) / 131072);
+    ASSERT_EQ(RecordedReal(RecordedReal(value)), RecordedReal(value));
+  }
+  EXPECT_EQ(RecordedReal(0), 0);
+  EXPECT_EQ(RecordedReal(-INFINITY), -INFINITY);
+  EXPECT_TRUE(std::isnan(RecordedReal(NAN)));
+}
+
+TEST(Segment, WhatIsReadWritesTheSameBytesAgain) {
+  const std::string segment = EncodeSegments(ExampleTrials(100), true)[0];
+  EXPECT_EQ(EncodeSegments(*DecodeSegment(segment), true)[0], segment);
+}
+
+TEST(Segment, ExtremeNumbersSurvive) {
+  Trial trial = ExampleTrial(0);
+  trial.outcome.kind = OutcomeKind::kWrong;
+  trial.outcome.facts.registers = INT_MIN;
+  trial.outcome.facts.code_bytes = INT_MAX;
+  trial.seed = UINT64_MAX;
+  trial.unix_ms = INT64_MIN;
+  trial.outcome.verdict.max_abs_error = std::numeric_limits<double>::infinity();
+  trial.outcome.verdict.relative_error = -0.0;
+  trial.outcome.timings = {{.contender = "ours"}};  // all zero: no ratio to expect
+  trial.outcome.comparisons = {{.baseline = "ours", .ratio = {.median = 3}}};
+  Trial other = ExampleTrial(1);
+  other.unix_ms = INT64_MAX;
+  const std::vector<Trial> trials = {trial, other, trial};
+  EXPECT_EQ(*DecodeSegment(EncodeSegments(trials, true)[0]), AllRecorded(trials, true));
+  EXPECT_TRUE(EncodeSegments({}, true).empty());
+}
+
+TEST(Segment, FiveThousandTrialsAreSmall) {
+  const std::vector<std::string> segments = EncodeSegments(ExampleTrials(5000), false);
+  ASSERT_EQ(segments.size(), 1u);
+  EXPECT_LT(segments[0].size(), 600'000u);
+}
+
+TEST(Segment, ManyTrialsAreSplitAndStandAlone) {
+  std::vector<Trial> trials(kMaxSegmentTrials + 1, ExampleTrial(2));
+  trials.back() = ExampleTrial(3);
+  const std::vector<std::string> segments = EncodeSegments(trials, false);
+  ASSERT_EQ(segments.size(), 2u);
+  EXPECT_EQ(DecodeSegment(segments[0])->size(), kMaxSegmentTrials);
+  EXPECT_EQ(*DecodeSegment(segments[1]), AllRecorded({ExampleTrial(3)}, false));
+}
+
+TEST(Segment, MuchTextIsSplitToo) {
+  std::vector<Trial> trials;
+  for (int i = 0; i < 40; ++i) {
+    trials.push_back(ExampleTrial(i));
+    trials.back().outcome.reason = std::string(2 << 20, char('a' + i % 26));
+  }
+  const std::vector<std::string> segments = EncodeSegments(trials, false);
+  EXPECT_GT(segments.size(), 1u);
+  size_t count = 0;
+  for (const std::string& segment : segments) {
+    EXPECT_LE(segment.size(), kMaxSegmentBytes);
+    count += DecodeSegment(segment)->size();
+  }
+  EXPECT_EQ(count, trials.size());
+}
+
+TEST(Segment, EveryTruncationAndEveryTailIsRefused) {
+  const std::string segment = EncodeSegments(ExampleTrials(10), true)[0];
+  for (size_t length = 0; length < segment.size(); ++length)
+    ASSERT_EQ(DecodeSegment(std::string_view(segment).substr(0, length)).status().code(), StatusCode::kDataLoss)
+        << length;
+  EXPECT_EQ(DecodeSegment(segment + "x").status().message(), "the segment has bytes after its end");
+}
+
+TEST(Segment, EveryChangedByteIsRefused) {
+  const std::string segment = EncodeSegments(ExampleTrials(3), true)[0];
+  for (size_t at = 0; at < segment.size(); ++at) {
+    std::string changed = segment;
+    changed[at] = char(changed[at] ^ 0x10);
+    ASSERT_FALSE(DecodeSegment(changed).ok()) << at;
+  }
+}
+
+TEST(Segment, ANewerFormatIsRefusedByName) {
+  std::string segment = EncodeSegments(ExampleTrials(3), true)[0];
+  segment[4] = 9;
+  const Status status = DecodeSegment(segment).status();
+  EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(status.message(), "the segment has format 9, this program knows 1: use a newer one");
+}
+
+// A header that is right in itself and claims columns of 32 MiB each from a few bytes.
+TEST(Segment, SizesAreCheckedBeforeAnythingIsAllocated) {
+  std::string segment = EncodeSegments(ExampleTrials(1), false)[0];
+  const size_t entries = 12, header_bytes = entries + kColumnCount * 16;
+  const uint32_t huge = kMaxColumnBytes;
+  for (size_t column = 0; column < kColumnCount; ++column)
+    segment.replace(entries + column * 16, 4, (const char*)&huge, 4);
+  const uint64_t checksum = HashBytes(std::string_view(segment).substr(0, header_bytes)).low;
+  segment.replace(header_bytes, 8, (const char*)&checksum, 8);
+  EXPECT_EQ(DecodeSegment(segment).status().message(), "the segment holds more than a segment may");
+}
+
+TEST(Segment, ColumnsThatContradictEachOtherAreRefused) {
+  EXPECT_FALSE(DecodeColumns(ColumnBytes(), 1).ok());
+  EXPECT_FALSE(DecodeColumns(ColumnBytes(), size_t(-1)).ok());
+  EXPECT_TRUE(DecodeColumns(ColumnBytes(), 0)->empty());
+  ColumnBytes extra;
+  extra[5] = "x";
+  EXPECT_EQ(DecodeColumns(extra, 0).status().message(), "column 5 has bytes after its end");
+}
+
+class ReadRecordsTest : public ::testing::Test {
+ protected:
+  void Write(std::string_view name, std::string_view content) const {
+    ASSERT_TRUE(WriteFileAtomic(folder_.path() / name, content).ok());
+  }
+  TemporaryFolder folder_ = *TemporaryFolder::Create("gemmsmith-records-test");
+};
+
+TEST_F(ReadRecordsTest, AFolderIsAllItsSegmentsInTheOrderOfTheirNames) {
+  Write("b.gsr", EncodeSegments({ExampleTrial(1)}, true)[0]);
+  Write("a.gsr", EncodeSegments({ExampleTrial(0)}, true)[0]);
+  Write("README.md", "not a record");
+  EXPECT_EQ(*ReadRecords(folder_.path()), AllRecorded(ExampleTrials(2), true));
+  EXPECT_EQ(*ReadRecords(folder_.path() / "b.gsr"), AllRecorded({ExampleTrial(1)}, true));
+}
+
+TEST_F(ReadRecordsTest, FailuresNameTheFileAndTheLine) {
+  EXPECT_EQ(ReadRecords(folder_.path()).status().code(), StatusCode::kNotFound);
+  EXPECT_EQ(ReadRecords(folder_.path() / "none.gsr").status().code(), StatusCode::kNotFound);
+  Write("x.txt", "");
+  EXPECT_EQ(ReadRecords(folder_.path() / "x.txt").status().code(), StatusCode::kInvalidArgument);
+  Write("bad.gsr", "short");
+  EXPECT_NE(ReadRecords(folder_.path()).status().message().find("bad.gsr: "), std::string::npos);
+  Write("bad.jsonl", ToJsonLine(ExampleTrial(0)) + "\n\n{}\n");
+  const std::string message = ReadRecords(folder_.path() / "bad.jsonl").status().message();
+  EXPECT_NE(message.find("bad.jsonl:3: field gemmsmith_trial: is missing"), std::string::npos) << message;
+}
+
+}  // namespace
+}  // namespace gemmsmith
