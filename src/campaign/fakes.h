@@ -1,0 +1,90 @@
+// For tests: a world that judges without a GPU, and plans to judge.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <functional>
+#include <vector>
+
+#include "archive/archive.h"
+#include "base/files.h"
+#include "base/hash.h"
+#include "evaluate/evaluator.h"
+#include "program/space.h"
+
+namespace gemmsmith {
+
+inline Gemm SomeGemm(int k = 512) { return {.shape = {64, 128, k}, .kind = {.layout = kTn}}; }
+inline Device SomeDevice() { return KnownDevices().front(); }
+
+// The first `count` legal plans.
+inline std::vector<Plan> SomePlans(size_t count) {
+  std::vector<Plan> plans = EnumerateLegal(SomeGemm(), SomeDevice());
+  plans.resize(std::min(plans.size(), count));
+  return plans;
+}
+
+inline Outcome MeasuredIn(double time_ns, Protocol protocol) {
+  Outcome outcome;
+  outcome.kind = OutcomeKind::kMeasured;
+  outcome.stage = "timing";
+  outcome.protocol = protocol;
+  outcome.verdict.passed = true;
+  outcome.timings.push_back({.contender = "ours",
+                             .clock = Clock::kDevice,
+                             .median_ns = time_ns,
+                             .mean_ns = time_ns,
+                             .interval = {time_ns, time_ns},
+                             .sample_count = 1,
+                             .samples_ns = {float(time_ns)}});
+  return outcome;
+}
+
+// Times differ from plan to plan and repeat from run to run.
+inline double SomeTimeNs(const Plan& plan) { return 1000 + double(HashBytes(Print(plan)).low % 100000); }
+
+class FakeCompiler : public Compiler {
+ public:
+  std::function<Status(const Source&)> before = [](const Source&) { return OkStatus(); };
+  std::atomic<int> calls = 0;
+
+  Result<Compilation> Compile(const Source& source, std::string_view) override {
+    ++calls;
+    RETURN_IF_ERROR(before(source));
+    Compilation compilation{.succeeded = true, .seconds = 0.25};
+    compilation.binary.entry = source.entry;
+    compilation.binary.facts = {.registers = 32, .instructions = 100, .mma_f32 = 8};
+    return compilation;
+  }
+  std::string Identity() const override { return "fake compiler 1"; }
+};
+
+class FakeEvaluator : public Evaluator {
+ public:
+  std::function<Result<Outcome>(const EvaluationRequest&)> judge = [](const EvaluationRequest& request) {
+    return MeasuredIn(SomeTimeNs(request.plan), request.protocol);
+  };
+  std::vector<EvaluationRequest> requests;
+
+  const Device& device() const override { return device_; }
+  Result<Outcome> Evaluate(const EvaluationRequest& request, const PreparedCandidate&) override {
+    requests.push_back(request);
+    return judge(request);
+  }
+  Setting setting() const override {
+    return {.device_key = device_.key, .device_name = device_.name, .gpu_uuid = "fake"};
+  }
+
+ private:
+  const Device device_ = SomeDevice();
+};
+
+struct TemporaryArchive {
+  TemporaryFolder folder = *TemporaryFolder::Create("campaign_test");
+  std::filesystem::path path = folder.path() / "archive.sqlite";
+  std::unique_ptr<Archive> archive = *Archive::Open(path);
+
+  std::vector<Trial> Trials() const { return *archive->Load({}); }
+};
+
+}  // namespace gemmsmith

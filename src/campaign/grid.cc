@@ -1,0 +1,174 @@
+#include "campaign/grid.h"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <set>
+
+#include "campaign/compile_ahead.h"
+#include "campaign/trial_runner.h"
+
+namespace gemmsmith {
+
+namespace {
+
+constexpr std::chrono::milliseconds kPatience{50};
+
+class GridRun {
+ public:
+  GridRun(const GridOptions& options, Evaluator& evaluator, Compiler* compiler, Archive& archive, StopRule& stop,
+          const std::function<void(const GridEvent&)>& on_event)
+      : options_(options),
+        device_key_(evaluator.device().key),
+        archive_(archive),
+        stop_(stop),
+        on_event_(on_event),
+        run_trial_(evaluator, compiler, &archive, options.name),
+        ahead_(evaluator.device(), compiler, options.compile_threads) {}
+
+  Result<GridResult> Run() {
+    result_.total = options_.problems.size() * options_.plans.size();
+    RETURN_IF_ERROR(FindOpenCells());
+    while (true) {
+      FillWindow();
+      RETURN_IF_ERROR(JudgeFinalistsOfCompleteProblems());
+      if (ahead_.pending() == 0) break;
+      if (std::optional<std::string> reason = stop_.ShouldStop({int(result_.judged), SecondsSinceStart(), 0})) {
+        result_.stop_reason = *std::move(reason);
+        break;
+      }
+      if (const std::optional<CompileAhead::Candidate> candidate = TakeOfThisProblem())
+        RETURN_IF_ERROR(JudgeOne(*candidate));
+    }
+    for (const auto& [kind, count] : by_outcome_) result_.by_outcome.emplace_back(kind, count);
+    result_.seconds = SecondsSinceStart();
+    return std::move(result_);
+  }
+
+ private:
+  struct Cell {
+    uint32_t problem;
+    uint32_t plan;
+  };
+
+  double SecondsSinceStart() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+  Status FindOpenCells() {
+    for (uint32_t problem = 0; problem < options_.problems.size(); ++problem) {
+      TrialFilter filter{.gemm = options_.problems[problem]};
+      if (!options_.skip_recorded) filter.campaign = options_.name;
+      std::set<Plan> known;
+      RETURN_IF_ERROR(archive_.ForEach(filter, [&](const Trial& trial) {
+        const bool ours = trial.campaign == options_.name || trial.setting.device_key == device_key_;
+        if (ours && trial.outcome.protocol == options_.protocol) known.insert(trial.plan);
+      }));
+      for (uint32_t plan = 0; plan < options_.plans.size(); ++plan) {
+        if (!known.contains(options_.plans[plan])) open_.push_back({problem, plan});
+      }
+    }
+    result_.skipped = result_.total - open_.size();
+    return OkStatus();
+  }
+
+  // The window may reach into the next problem, so that the GPU finds kernels ready when it gets there.
+  void FillWindow() {
+    while (next_ < open_.size() && ahead_.pending() < ahead_.window()) {
+      const Cell cell = open_[next_++];
+      ++open_of_problem_[cell.problem];
+      ahead_.Add({.gemm = options_.problems[cell.problem],
+                  .plan = options_.plans[cell.plan],
+                  .protocol = options_.protocol,
+                  .offline_clock = options_.offline_clock,
+                  .seed = options_.seed});
+    }
+  }
+
+  std::optional<CompileAhead::Candidate> TakeOfThisProblem() {
+    const Gemm& gemm = options_.problems[open_of_problem_.begin()->first];
+    return ahead_.Take(kPatience, [&gemm](const EvaluationRequest& request) { return request.gemm == gemm; });
+  }
+
+  Status JudgeOne(const CompileAhead::Candidate& candidate) {
+    RETURN_IF_ERROR(candidate.prepared.status());
+    ASSIGN_OR_RETURN(const Trial trial, run_trial_(candidate.request, *candidate.prepared));
+    ++result_.judged;
+    ++by_outcome_[trial.outcome.kind];
+    const auto current = open_of_problem_.begin();
+    const uint32_t problem = current->first;
+    if (--current->second == 0) open_of_problem_.erase(current);
+    if (on_event_) {
+      on_event_({.trial = &trial,
+                 .done = result_.skipped + result_.judged,
+                 .total = result_.total,
+                 .problem = problem,
+                 .seconds = SecondsSinceStart()});
+    }
+    return OkStatus();
+  }
+
+  // Every cell of the next problem without finals is stored.
+  bool NextProblemIsComplete() const {
+    return finals_done_ < options_.problems.size() && (next_ == open_.size() || open_[next_].problem > finals_done_) &&
+           (open_of_problem_.empty() || open_of_problem_.begin()->first > finals_done_);
+  }
+
+  Status JudgeFinalistsOfCompleteProblems() {
+    for (; options_.finalists > 0 && NextProblemIsComplete(); ++finals_done_) {
+      if (stop_.ShouldStop({int(result_.judged), SecondsSinceStart(), 0})) return OkStatus();
+      RETURN_IF_ERROR(JudgeFinalists(finals_done_));
+    }
+    return OkStatus();
+  }
+
+  Status JudgeFinalists(uint32_t problem) {
+    std::vector<std::pair<double, Plan>> screened;
+    std::set<Plan> judged;
+    const TrialFilter filter{.campaign = options_.name, .gemm = options_.problems[problem]};
+    RETURN_IF_ERROR(archive_.ForEach(filter, [&](const Trial& trial) {
+      if (trial.outcome.protocol == Protocol::kShort)
+        judged.insert(trial.plan);
+      else if (trial.outcome.kind == OutcomeKind::kMeasured)
+        screened.emplace_back(trial.outcome.TimeNs(), trial.plan);
+    }));
+    std::sort(screened.begin(), screened.end());
+    screened.resize(std::min(screened.size(), size_t(options_.finalists)));
+    for (const auto& [time_ns, plan] : screened) {
+      if (judged.contains(plan)) continue;
+      const EvaluationRequest request{.gemm = options_.problems[problem],
+                                      .plan = plan,
+                                      .protocol = Protocol::kShort,
+                                      .offline_clock = true,
+                                      .seed = options_.seed};
+      ASSIGN_OR_RETURN(const PreparedCandidate candidate, ahead_.PrepareNow(request));
+      RETURN_IF_ERROR(run_trial_(request, candidate).status());
+    }
+    return OkStatus();
+  }
+
+  const GridOptions& options_;
+  const std::string device_key_;
+  Archive& archive_;
+  StopRule& stop_;
+  const std::function<void(const GridEvent&)>& on_event_;
+  TrialRunner run_trial_;
+  CompileAhead ahead_;
+
+  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  GridResult result_;
+  std::map<OutcomeKind, int> by_outcome_;
+  std::vector<Cell> open_;
+  size_t next_ = 0;
+  uint32_t finals_done_ = 0;                 // problems, in order, whose finalists are judged
+  std::map<uint32_t, int> open_of_problem_;  // cells under way, by problem; the first is judged now
+};
+
+}  // namespace
+
+Result<GridResult> RunGrid(const GridOptions& options, Evaluator& evaluator, Compiler* compiler, Archive& archive,
+                           StopRule& stop, const std::function<void(const GridEvent&)>& on_event) {
+  return GridRun(options, evaluator, compiler, archive, stop, on_event).Run();
+}
+
+}  // namespace gemmsmith

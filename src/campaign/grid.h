@@ -1,0 +1,46 @@
+// The counterpart of a campaign that searches nothing: every plan of a list on every problem of a list. This makes the
+// recorded spaces that replay answers from.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "campaign/campaign.h"
+
+namespace gemmsmith {
+
+struct GridOptions {
+  std::string name;            // campaign under which the trials are stored: the same name resumes
+  std::vector<Gemm> problems;  // judged one after the other, so that the evaluator's session of a problem is reused
+  std::vector<Plan> plans;
+  Protocol protocol = Protocol::kScreen;
+  bool offline_clock = false;
+  int finalists = 0;           // of each problem, the fastest that many are judged again: short protocol, both clocks
+  bool skip_recorded = false;  // also cells that any campaign on this device has in the archive, in this protocol
+  int compile_threads = 0;     // 0: all cores
+  uint64_t seed = 0;
+};
+
+struct GridEvent {
+  const Trial* trial = nullptr;  // just stored
+  size_t done = 0;               // cells, skipped ones included
+  size_t total = 0;
+  size_t problem = 0;  // index in the list
+  double seconds = 0;
+};
+
+struct GridResult {
+  size_t total = 0;
+  size_t judged = 0;                                    // of this call
+  size_t skipped = 0;                                   // found in the archive
+  std::vector<std::pair<OutcomeKind, int>> by_outcome;  // of this call
+  std::string stop_reason;                              // empty: complete
+  double seconds = 0;
+};
+
+// A trial is in the archive before the next one starts. Illegal plans are judged too: a record says where a space ends.
+Result<GridResult> RunGrid(const GridOptions& options, Evaluator& evaluator, Compiler* compiler, Archive& archive,
+                           StopRule& stop, const std::function<void(const GridEvent&)>& on_event);
+
+}  // namespace gemmsmith

@@ -1,0 +1,135 @@
+#include "campaign/grid.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "campaign/fakes.h"
+
+namespace gemmsmith {
+namespace {
+
+class GridTest : public testing::Test {
+ protected:
+  Result<GridResult> RunWith(std::unique_ptr<StopRule> stop) {
+    return RunGrid(options, evaluator, &compiler, *store.archive, *stop,
+                   [this](const GridEvent& event) { events.push_back(event); });
+  }
+  Result<GridResult> RunWhole() { return RunWith(StopAfterEvaluations(1 << 20)); }
+  size_t Cells() const { return options.problems.size() * options.plans.size(); }
+
+  GridOptions options{.name = "grid",
+                      .problems = {SomeGemm(512), SomeGemm(1024), SomeGemm(4096)},
+                      .plans = SomePlans(15),
+                      .compile_threads = 3,
+                      .seed = 3};
+  FakeCompiler compiler;
+  FakeEvaluator evaluator;
+  TemporaryArchive store;
+  std::vector<GridEvent> events;
+};
+
+TEST_F(GridTest, JudgesEveryCellOnceProblemByProblem) {
+  const Result<GridResult> result = RunWhole();
+  ASSERT_TRUE(result.ok()) << result.status().message();
+  EXPECT_EQ(result->judged, Cells());
+  EXPECT_EQ(result->skipped, 0u);
+  EXPECT_EQ(result->stop_reason, "");
+  std::set<std::pair<Gemm, Plan>> cells;
+  size_t problem = 0;
+  for (const Trial& trial : store.Trials()) {
+    EXPECT_TRUE(cells.emplace(trial.gemm, trial.plan).second);
+    while (trial.gemm != options.problems[problem])
+      ASSERT_LT(++problem, options.problems.size()) << "went back to a problem";
+  }
+  EXPECT_EQ(cells.size(), Cells());
+  EXPECT_EQ(events.back().done, Cells());
+  EXPECT_EQ(events.back().total, Cells());
+}
+
+TEST_F(GridTest, IllegalPlansAreTrialsThatNeverReachTheEvaluator) {
+  const std::vector<Plan> legal_for_long_k = EnumerateLegal(SomeGemm(4096), SomeDevice());
+  options.problems = {SomeGemm(4096), SomeGemm(16)};
+  options.plans = {legal_for_long_k.front(), legal_for_long_k.back()};
+  int illegal = 0;
+  for (const Plan& plan : options.plans) illegal += !Check(plan, SomeGemm(16), SomeDevice()).empty();
+  ASSERT_GT(illegal, 0);
+  const Result<GridResult> result = RunWhole();
+  ASSERT_TRUE(result.ok());
+  EXPECT_EQ(store.Trials().size(), Cells());
+  EXPECT_EQ(result->by_outcome.front(), std::pair(OutcomeKind::kIllegal, illegal));
+  EXPECT_EQ(evaluator.requests.size(), Cells() - size_t(illegal));
+}
+
+TEST_F(GridTest, AStoppedGridGoesOnWhereItWas) {
+  const Result<GridResult> first = RunWith(StopAfterEvaluations(20));
+  ASSERT_TRUE(first.ok());
+  EXPECT_EQ(first->judged, 20u);
+  EXPECT_EQ(first->stop_reason, "budget of 20 evaluations used");
+  const Result<GridResult> second = RunWhole();
+  ASSERT_TRUE(second.ok());
+  EXPECT_EQ(second->skipped, 20u);
+  EXPECT_EQ(second->judged, Cells() - 20);
+  EXPECT_EQ(store.Trials().size(), Cells());
+  EXPECT_EQ(evaluator.requests.size(), Cells());
+}
+
+TEST_F(GridTest, SkipsWhatOtherCampaignsRecordedOnlyWhenAsked) {
+  ASSERT_TRUE(RunWhole().ok());
+  options.name = "another";
+  options.skip_recorded = true;
+  EXPECT_EQ(RunWhole()->skipped, Cells());
+  options.protocol = Protocol::kShort;
+  EXPECT_EQ(RunWhole()->skipped, 0u);
+  options.name = "a third";
+  options.skip_recorded = false;
+  EXPECT_EQ(RunWhole()->judged, Cells());
+}
+
+TEST_F(GridTest, AFailingWorldEndsItAndKeepsWhatWasStored) {
+  evaluator.judge = [this](const EvaluationRequest& request) -> Result<Outcome> {
+    if (evaluator.requests.size() > 10) return IoError("the GPU is gone");
+    return MeasuredIn(SomeTimeNs(request.plan), request.protocol);
+  };
+  const Result<GridResult> result = RunWhole();
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.status().message(), "the GPU is gone");
+  EXPECT_EQ(store.Trials().size(), 10u);
+}
+
+TEST_F(GridTest, AnEmptyGridIsDone) {
+  options.plans.clear();
+  EXPECT_EQ(RunWhole()->total, 0u);
+  options.problems.clear();
+  EXPECT_TRUE(RunWhole().ok());
+}
+
+TEST_F(GridTest, TheFastestOfEachProblemAreJudgedAgainOnceAlsoAfterAStop) {
+  options.finalists = 2;
+  ASSERT_TRUE(RunWith(StopAfterEvaluations(20)).ok());
+  ASSERT_TRUE(RunWhole().ok());
+  ASSERT_TRUE(RunWhole().ok());
+  EXPECT_EQ(store.Trials().size(), Cells() + 2 * options.problems.size());
+  for (const Gemm& gemm : options.problems) {
+    std::vector<double> screened, finals;
+    for (const Trial& trial : store.Trials())
+      if (trial.gemm == gemm)
+        (trial.outcome.protocol == Protocol::kShort ? finals : screened).push_back(trial.outcome.TimeNs());
+    std::sort(screened.begin(), screened.end());
+    EXPECT_EQ(finals, (std::vector<double>{screened[0], screened[1]})) << Print(gemm);
+  }
+}
+
+TEST_F(GridTest, PassesProtocolAndClockOn) {
+  options.protocol = Protocol::kShort;
+  options.offline_clock = true;
+  ASSERT_TRUE(RunWhole().ok());
+  for (const EvaluationRequest& request : evaluator.requests) {
+    EXPECT_EQ(request.protocol, Protocol::kShort);
+    EXPECT_TRUE(request.offline_clock);
+    EXPECT_EQ(request.seed, 3u);
+  }
+}
+
+}  // namespace
+}  // namespace gemmsmith

@@ -1,0 +1,111 @@
+// A campaign whose process is killed at random moments, again and again: every trial is there in the end, none twice.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+#include <set>
+
+#include "base/random.h"
+#include "base/text.h"
+#include "campaign/campaign.h"
+#include "campaign/fakes.h"
+
+namespace gemmsmith {
+namespace {
+
+constexpr size_t kPlans = 60;
+
+struct Counters {
+  std::atomic<int> stored = 0;     // trials that the campaign was told are in the archive
+  std::atomic<int> evaluated = 0;  // evaluations begun
+};
+
+// Outlives the children that count in it.
+class SharedCounters {
+ public:
+  SharedCounters() {
+    void* memory = mmap(nullptr, sizeof(Counters), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    GEMMSMITH_CHECK(memory != MAP_FAILED);
+    counters_ = new (memory) Counters;
+  }
+  ~SharedCounters() { munmap(counters_, sizeof(Counters)); }
+  Counters* operator->() const { return counters_; }
+
+ private:
+  Counters* counters_;
+};
+
+[[noreturn]] void RunChild(const std::filesystem::path& archive_path, const Space& space,
+                           const SharedCounters& counters) {
+  Result<std::unique_ptr<Archive>> archive = Archive::Open(archive_path);
+  FakeEvaluator evaluator;
+  FakeCompiler compiler;
+  evaluator.judge = [&](const EvaluationRequest& request) {
+    ++counters->evaluated;
+    return MeasuredIn(SomeTimeNs(request.plan), request.protocol);
+  };
+  const auto on_event = [&](const CampaignEvent& event) {
+    if (!event.resumed) ++counters->stored;
+  };
+  const CampaignOptions options{.name = "kill", .gemm = SomeGemm(), .finalists = 3, .compile_threads = 2, .seed = 1};
+  const Result<std::unique_ptr<Proposer>> proposer =
+      MakeProposer("evolution", {.gemm = options.gemm, .device = SomeDevice(), .space = &space, .seed = 1});
+  const std::unique_ptr<StopRule> stop = StopAfterEvaluations(1 << 20);
+  const bool done =
+      archive.ok() && RunCampaign(options, **proposer, evaluator, &compiler, archive->get(), *stop, on_event).ok();
+  _exit(done ? 0 : 1);
+}
+
+void ExpectEachOnce(const std::vector<Trial>& trials) {
+  std::set<std::pair<Plan, Protocol>> seen;
+  for (const Trial& trial : trials) {
+    EXPECT_TRUE(seen.emplace(trial.plan, trial.outcome.protocol).second) << Print(trial.plan);
+    EXPECT_EQ(trial.outcome.TimeNs(), SomeTimeNs(trial.plan));
+  }
+}
+
+// One round: killed at random moments until a child ends by itself. How often it was killed.
+int RunRound(Random& random, const Space& space) {
+  const Result<TemporaryFolder> folder = TemporaryFolder::Create("kill_test");
+  const std::filesystem::path path = folder->path() / "archive.sqlite";
+  const SharedCounters counters;
+  for (int kills = 0;; ++kills) {
+    const pid_t child = fork();
+    if (child == 0) RunChild(path, space, counters);
+    // The longer the round lasts, the longer a child may live, so that every round ends.
+    usleep(useconds_t(random.Below(4000 + 2000 * uint64_t(kills))));
+    kill(child, SIGKILL);
+    int status = 0;
+    EXPECT_EQ(waitpid(child, &status, 0), child);
+    const bool finished = WIFEXITED(status);
+    EXPECT_TRUE(!finished || WEXITSTATUS(status) == 0);
+    const std::vector<Trial> trials = *(*Archive::Open(path))->Load({});
+    EXPECT_GE(int(trials.size()), counters->stored.load()) << "a stored trial was lost";
+    ExpectEachOnce(trials);
+    if (!finished) continue;
+    EXPECT_EQ(trials.size(), space.size() + 3);
+    // A kill costs at most the one trial under way.
+    EXPECT_LE(counters->evaluated.load(), int(trials.size()) + kills);
+    return kills;
+  }
+}
+
+TEST(KillTest, NoStoredTrialIsLostOrDoubledAndResumeCompletesTheRun) {
+  // The program of the slow tests asks for more rounds.
+  const char* asked = std::getenv("GEMMSMITH_KILL_ROUNDS");
+  const int rounds = asked == nullptr ? 20 : int(ParseInteger(asked).value_or(20));
+  const Space space(SomePlans(kPlans));
+  ASSERT_EQ(space.size(), kPlans);
+  Random random(2026);
+  int kills = 0;
+  for (int round = 0; round < rounds; ++round) kills += RunRound(random, space);
+  EXPECT_GT(kills, 0) << "no child was killed before it had finished";
+}
+
+}  // namespace
+}  // namespace gemmsmith

@@ -1,0 +1,71 @@
+#include <fmt/format.h>
+
+#include "campaign/campaign.h"
+#include "campaign/interrupt.h"
+
+namespace gemmsmith {
+
+namespace {
+
+using Progress = StopRule::Progress;
+
+// A rule is a test and the words for its being true.
+template <class Test>
+class SimpleRule : public StopRule {
+ public:
+  SimpleRule(Test test, std::string reason) : test_(std::move(test)), reason_(std::move(reason)) {}
+  std::optional<std::string> ShouldStop(const Progress& progress) override {
+    return test_(progress) ? std::optional(reason_) : std::nullopt;
+  }
+
+ private:
+  Test test_;
+  std::string reason_;
+};
+
+template <class Test>
+std::unique_ptr<StopRule> MakeRule(Test test, std::string reason) {
+  return std::make_unique<SimpleRule<Test>>(std::move(test), std::move(reason));
+}
+
+class AnyRule : public StopRule {
+ public:
+  explicit AnyRule(std::vector<std::unique_ptr<StopRule>> rules) : rules_(std::move(rules)) {}
+  std::optional<std::string> ShouldStop(const Progress& progress) override {
+    for (const std::unique_ptr<StopRule>& rule : rules_) {
+      if (std::optional<std::string> reason = rule->ShouldStop(progress)) return reason;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  std::vector<std::unique_ptr<StopRule>> rules_;
+};
+
+}  // namespace
+
+std::unique_ptr<StopRule> StopAfterEvaluations(int evaluations) {
+  return MakeRule([=](const Progress& progress) { return progress.evaluations >= evaluations; },
+                  fmt::format("budget of {} evaluations used", evaluations));
+}
+
+std::unique_ptr<StopRule> StopAfterSeconds(double seconds) {
+  return MakeRule([=](const Progress& progress) { return progress.seconds >= seconds; },
+                  fmt::format("budget of {} s used", seconds));
+}
+
+std::unique_ptr<StopRule> StopWithoutImprovement(int evaluations) {
+  return MakeRule([=](const Progress& progress) { return progress.evaluations_since_best >= evaluations; },
+                  fmt::format("no improvement in {} evaluations", evaluations));
+}
+
+std::unique_ptr<StopRule> StopOnInterrupt() {
+  WatchForInterrupts();
+  return MakeRule([](const Progress&) { return InterruptArrived(); }, "interrupted");
+}
+
+std::unique_ptr<StopRule> StopOnAny(std::vector<std::unique_ptr<StopRule>> rules) {
+  return std::make_unique<AnyRule>(std::move(rules));
+}
+
+}  // namespace gemmsmith

@@ -1,0 +1,79 @@
+#include "search/fresh_plans.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <numeric>
+
+namespace gemmsmith {
+
+int Distance(const Plan& first, const Plan& second) {
+  if (first.family != second.family) return kFarApart;
+  const std::span<const Parameter> parameters = GetFamily(first.family).parameters;
+  int distance = 0;
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    if (first.values[i] == second.values[i]) continue;
+    const bool words = !parameters[i].words.empty();
+    distance += words ? 1 : std::abs(parameters[i].IndexOf(first.values[i]) - parameters[i].IndexOf(second.values[i]));
+  }
+  return distance;
+}
+
+FreshPlans::FreshPlans(const Space& space, Random random)
+    : space_(space), order_(space.size()), rank_(space.size()), taken_(space.size()), remaining_(space.size()) {
+  std::iota(order_.begin(), order_.end(), 0u);
+  random.Shuffle(order_);
+  for (size_t i = 0; i < order_.size(); ++i) rank_[order_[i]] = uint32_t(i);
+}
+
+std::optional<size_t> FreshPlans::IndexOf(const Plan& plan) const {
+  const std::vector<Plan>& plans = space_.plans();
+  const auto found = std::lower_bound(plans.begin(), plans.end(), plan);
+  if (found == plans.end() || *found != plan) return std::nullopt;
+  return size_t(found - plans.begin());
+}
+
+Plan FreshPlans::TakeIndex(size_t index) {
+  taken_[index] = true;
+  --remaining_;
+  return space_.plans()[index];
+}
+
+bool FreshPlans::Take(const Plan& plan) {
+  const std::optional<size_t> index = IndexOf(plan);
+  if (!index || taken_[*index]) return false;
+  TakeIndex(*index);
+  return true;
+}
+
+std::optional<Plan> FreshPlans::TakeAny() {
+  while (cursor_ < order_.size() && taken_[order_[cursor_]]) ++cursor_;
+  if (cursor_ == order_.size()) return std::nullopt;
+  return TakeIndex(order_[cursor_]);
+}
+
+std::optional<Plan> FreshPlans::TakeNearest(const Plan& plan, int reach) {
+  std::optional<size_t> nearest;
+  int least = reach + 1;
+  for (size_t index = 0; index < space_.size(); ++index) {
+    if (taken_[index]) continue;
+    const int distance = Distance(plan, space_.plans()[index]);
+    if (distance < least || (nearest && distance == least && rank_[index] < rank_[*nearest])) {
+      least = distance;
+      nearest = index;
+    }
+  }
+  if (!nearest) return std::nullopt;
+  return TakeIndex(*nearest);
+}
+
+std::optional<Plan> FreshPlans::TakeNeighbour(const Plan& plan) {
+  std::optional<size_t> first;
+  for (const Plan& neighbour : space_.NeighboursOf(plan)) {
+    const std::optional<size_t> index = IndexOf(neighbour);
+    if (index && !taken_[*index] && (!first || rank_[*index] < rank_[*first])) first = index;
+  }
+  if (!first) return std::nullopt;
+  return TakeIndex(*first);
+}
+
+}  // namespace gemmsmith

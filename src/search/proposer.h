@@ -1,0 +1,37 @@
+// Ask/tell: every search and every policy is a Proposer.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "archive/trial.h"
+#include "base/random.h"
+#include "program/space.h"
+
+namespace gemmsmith {
+
+class Proposer {
+ public:
+  virtual ~Proposer() = default;
+  virtual std::string_view name() const = 0;
+  // Up to `count` plans of the space that were never proposed before, best hope first; fewer or none when it has no
+  // more. Plans proposed earlier may still be under way, unobserved.
+  virtual std::vector<Plan> Propose(int count) = 0;
+  virtual void Observe(const Plan& plan, const Outcome& outcome) = 0;
+};
+
+// What a proposer is made for: one problem, one device, one finite space; all randomness comes from the seed.
+struct SearchContext {
+  Gemm gemm;
+  Device device;
+  const Space* space = nullptr;  // outlives the proposer
+  uint64_t seed = 0;
+};
+
+// "random", "local", "evolution".
+const std::vector<std::string_view>& ProposerNames();
+Result<std::unique_ptr<Proposer>> MakeProposer(std::string_view name, const SearchContext& context);
+
+}  // namespace gemmsmith

@@ -1,0 +1,214 @@
+#include "search/proposer.h"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <functional>
+#include <set>
+
+#include "base/statistics.h"
+#include "search/fresh_plans.h"
+#include "search/synthetic_space.h"
+
+namespace gemmsmith {
+namespace {
+
+std::unique_ptr<Proposer> Make(std::string_view name, const Space& space, uint64_t seed) {
+  Result<std::unique_ptr<Proposer>> proposer = MakeProposer(name, {.space = &space, .seed = seed});
+  EXPECT_TRUE(proposer.ok());
+  return *std::move(proposer);
+}
+
+using Landscape = std::function<Outcome(const Plan&)>;
+
+// Asks for `window` plans ahead of the answers, as a campaign does. The plans in the order they were proposed.
+std::vector<Plan> SearchWith(Proposer& proposer, const Landscape& landscape, size_t budget, int window) {
+  std::vector<Plan> proposed;
+  std::deque<Plan> under_way;
+  while (proposed.size() < budget || !under_way.empty()) {
+    const int wanted = int(std::min(budget - proposed.size(), window - under_way.size()));
+    for (const Plan& plan : proposer.Propose(wanted)) {
+      proposed.push_back(plan);
+      under_way.push_back(plan);
+    }
+    if (under_way.empty()) break;
+    proposer.Observe(under_way.front(), landscape(under_way.front()));
+    under_way.pop_front();
+  }
+  return proposed;
+}
+
+Landscape Bowl(const Space& space) {
+  return [&space](const Plan& plan) { return MeasuredOutcome(BowlNs(space, plan)); };
+}
+
+double BestNs(const std::vector<Plan>& plans, const Landscape& landscape) {
+  double best = INFINITY;
+  for (const Plan& plan : plans) best = std::min(best, landscape(plan).TimeNs());
+  return best;
+}
+
+class EveryProposer : public testing::TestWithParam<std::string_view> {};
+
+TEST_P(EveryProposer, ExhaustsAFiniteSpaceWithEveryPlanOnce) {
+  const Space space = SyntheticSpace(4);
+  for (const int window : {1, 7}) {
+    const std::unique_ptr<Proposer> proposer = Make(GetParam(), space, 5);
+    const std::vector<Plan> plans = SearchWith(*proposer, Bowl(space), 10 * space.size(), window);
+    EXPECT_EQ(plans.size(), space.size());
+    EXPECT_EQ(std::set<Plan>(plans.begin(), plans.end()).size(), space.size());
+    EXPECT_TRUE(proposer->Propose(1).empty());
+  }
+}
+
+TEST_P(EveryProposer, ExhaustsASpaceOfIsolatedPlans) {
+  std::vector<Plan> scattered;
+  const Space whole = SyntheticSpace(5);
+  for (size_t i = 0; i < whole.size(); i += 37) scattered.push_back(whole.plans()[i]);
+  const Space space(scattered);
+  const std::unique_ptr<Proposer> proposer = Make(GetParam(), space, 5);
+  EXPECT_EQ(SearchWith(*proposer, Bowl(space), 10 * space.size(), 3).size(), space.size());
+}
+
+TEST_P(EveryProposer, SameSeedProposesTheSamePlans) {
+  const Space space = SyntheticSpace(5);
+  for (const int window : {1, 8}) {
+    const auto run = [&](uint64_t seed) { return SearchWith(*Make(GetParam(), space, seed), Bowl(space), 60, window); };
+    EXPECT_EQ(run(3), run(3));
+    EXPECT_NE(run(3), run(4));
+  }
+}
+
+TEST_P(EveryProposer, NeverRepeatsWithAllAnswersOutstanding) {
+  const Space space = SyntheticSpace(4);
+  const std::unique_ptr<Proposer> proposer = Make(GetParam(), space, 1);
+  std::set<Plan> seen;
+  for (size_t i = 0; i < space.size(); ++i) {
+    const std::vector<Plan> plans = proposer->Propose(1);
+    ASSERT_EQ(plans.size(), 1u);
+    EXPECT_TRUE(seen.insert(plans[0]).second);
+  }
+}
+
+TEST_P(EveryProposer, NeverProposesWhatItObservedUnasked) {
+  const Space space = SyntheticSpace(4);
+  const std::unique_ptr<Proposer> proposer = Make(GetParam(), space, 1);
+  std::set<Plan> known;
+  for (size_t i = 0; i < space.size(); i += 2) {
+    known.insert(space.plans()[i]);
+    proposer->Observe(space.plans()[i], MeasuredOutcome(BowlNs(space, space.plans()[i])));
+  }
+  const std::vector<Plan> plans = SearchWith(*proposer, Bowl(space), space.size(), 4);
+  EXPECT_EQ(plans.size(), space.size() - known.size());
+  for (const Plan& plan : plans) EXPECT_FALSE(known.contains(plan)) << Print(plan);
+}
+
+TEST_P(EveryProposer, GoesOnWhereEveryCandidateFails) {
+  const Space space = SyntheticSpace(3);
+  const std::unique_ptr<Proposer> proposer = Make(GetParam(), space, 2);
+  const Landscape failing = [](const Plan&) { return FailedOutcome(OutcomeKind::kWrong, "NaN at 0,0"); };
+  EXPECT_EQ(SearchWith(*proposer, failing, 10 * space.size(), 4).size(), space.size());
+}
+
+TEST_P(EveryProposer, ProposesNothingFromAnEmptySpace) {
+  const Space space({});
+  EXPECT_TRUE(Make(GetParam(), space, 2)->Propose(3).empty());
+}
+
+TEST_P(EveryProposer, IgnoresObservationsFromOutsideItsSpace) {
+  const Space whole = SyntheticSpace(3);
+  const Space half(std::vector<Plan>(whole.plans().begin(), whole.plans().begin() + long(whole.size() / 2)));
+  const std::unique_ptr<Proposer> proposer = Make(GetParam(), half, 2);
+  proposer->Observe(whole.plans().back(), MeasuredOutcome(1));
+  for (const Plan& plan : SearchWith(*proposer, Bowl(whole), whole.size(), 2)) EXPECT_TRUE(half.Contains(plan));
+}
+
+INSTANTIATE_TEST_SUITE_P(Proposers, EveryProposer, testing::ValuesIn(ProposerNames()),
+                         [](const auto& name) { return std::string(name.param); });
+
+class GuidedProposer : public testing::TestWithParam<std::string_view> {};
+
+TEST_P(GuidedProposer, BeatsRandomOnASmoothLandscape) {
+  const Space space = SyntheticSpace(6);
+  const Landscape bowl = Bowl(space);
+  const size_t budget = std::max<size_t>(40, space.size() / 50);
+  std::vector<double> random_best, guided_best;
+  int wins = 0;
+  constexpr int kSeeds = 20;
+  for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+    random_best.push_back(BestNs(SearchWith(*Make("random", space, seed), bowl, budget, 4), bowl));
+    guided_best.push_back(BestNs(SearchWith(*Make(GetParam(), space, seed), bowl, budget, 4), bowl));
+    wins += guided_best.back() <= random_best.back();
+  }
+  EXPECT_LT(Mean(guided_best), Mean(random_best));
+  EXPECT_GE(wins, kSeeds * 3 / 4);
+}
+
+INSTANTIATE_TEST_SUITE_P(Proposers, GuidedProposer, testing::Values("local", "evolution"),
+                         [](const auto& name) { return std::string(name.param); });
+
+TEST(LocalProposerTest, StartsAtTheDefaultPlan) {
+  const Space space = SyntheticSpace(4);
+  EXPECT_EQ(Make("local", space, 9)->Propose(1).at(0), DefaultPlan(FamilyId::kDirect));
+}
+
+TEST(LocalProposerTest, StartsNearestToTheDefaultPlanWhereThatIsNotInTheSpace) {
+  const Plan start = DefaultPlan(FamilyId::kDirect);
+  std::vector<Plan> plans = SyntheticSpace(3).plans();
+  std::erase(plans, start);
+  const Space space(plans);
+  int least = kFarApart;
+  for (const Plan& plan : plans) least = std::min(least, Distance(start, plan));
+  EXPECT_EQ(Distance(start, Make("local", space, 9)->Propose(1).at(0)), least);
+}
+
+TEST(LocalProposerTest, TriesTheNeighboursOfItsBestNext) {
+  const Space space = SyntheticSpace(5);
+  const std::unique_ptr<Proposer> proposer = Make("local", space, 9);
+  const Plan start = proposer->Propose(1).at(0);
+  proposer->Observe(start, MeasuredOutcome(500));
+  EXPECT_EQ(Distance(start, proposer->Propose(1).at(0)), 1);
+}
+
+// The best of b draws without replacement from 1..n is (n + 1) / (b + 1) on average.
+TEST(RandomProposerTest, MatchesTheExpectedBestOfDrawsWithoutReplacement) {
+  const Space space = SyntheticSpace(4);
+  const double n = double(space.size());
+  std::vector<double> position(space.size());
+  for (const size_t budget : {3, 10, 30}) {
+    std::vector<double> best;
+    for (uint64_t seed = 0; seed < 600; ++seed) {
+      double lowest = n;
+      for (const Plan& plan : Make("random", space, seed)->Propose(int(budget))) {
+        const auto at = std::lower_bound(space.plans().begin(), space.plans().end(), plan);
+        lowest = std::min(lowest, double(at - space.plans().begin()) + 1);
+      }
+      best.push_back(lowest);
+    }
+    const double expected = (n + 1) / (double(budget) + 1);
+    EXPECT_NEAR(Mean(best), expected, 4 * StandardDeviation(best) / std::sqrt(600.0)) << "budget " << budget;
+  }
+}
+
+TEST(MakeProposerTest, NamesTheNearestForAWrongWord) {
+  const Space space({});
+  const Result<std::unique_ptr<Proposer>> proposer = MakeProposer("evolutoin", {.space = &space});
+  ASSERT_FALSE(proposer.ok());
+  EXPECT_EQ(proposer.status().code(), StatusCode::kInvalidArgument);
+  EXPECT_NE(proposer.status().message().find("\"evolution\""), std::string::npos) << proposer.status().message();
+  EXPECT_FALSE(MakeProposer("", {.space = &space}).ok());
+}
+
+TEST(DistanceTest, NeighboursAreOneApartAndDistanceIsSymmetric) {
+  const Space space = SyntheticSpace(5);
+  const Plan plan = space.plans()[space.size() / 2];
+  ASSERT_FALSE(space.NeighboursOf(plan).empty());
+  for (const Plan& neighbour : space.NeighboursOf(plan)) {
+    EXPECT_EQ(Distance(plan, neighbour), 1) << Print(neighbour);
+    EXPECT_EQ(Distance(neighbour, plan), 1) << Print(neighbour);
+  }
+  EXPECT_EQ(Distance(plan, plan), 0);
+}
+
+}  // namespace
+}  // namespace gemmsmith

@@ -1,0 +1,30 @@
+// Measured plans, fastest first.
+#pragma once
+
+#include <vector>
+
+#include "evaluate/outcome.h"
+#include "program/plan.h"
+
+namespace gemmsmith {
+
+struct RankedPlan {
+  double time_ns = 0;
+  Plan plan;
+  auto operator<=>(const RankedPlan&) const = default;
+};
+
+class Ranking {
+ public:
+  // An outcome that is not measured leaves the ranking as it is. A plan seen again counts with its latest time.
+  void Add(const Plan& plan, const Outcome& outcome);
+  void Clear() { plans_.clear(); }
+  bool empty() const { return plans_.empty(); }
+  size_t size() const { return plans_.size(); }
+  const RankedPlan& operator[](size_t rank) const { return plans_[rank]; }
+
+ private:
+  std::vector<RankedPlan> plans_;
+};
+
+}  // namespace gemmsmith
