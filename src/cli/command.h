@@ -1,0 +1,150 @@
+// What the command line asks for, parsed and checked. parse.cc fills these; one file a verb carries them out.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "evaluate/outcome.h"
+#include "problem/gemm.h"
+#include "program/plan.h"
+
+namespace gemmsmith {
+
+struct OptimizeCommand {
+  Shape shape;
+  std::vector<Layout> layouts = {kNn, kTn};
+  ScalarType type = ScalarType::kF16;
+  std::string proposer = "local";
+  std::string device = "auto";           // "auto", "gpu:N", or the key of a recorded device
+  int budget_evaluations = 128;          // a layout
+  std::optional<double> budget_seconds;  // a layout
+  uint64_t seed = 1;
+  bool resume = false;  // says what is the default
+  bool fresh = false;
+  std::filesystem::path archive;  // empty: the one under HomeFolder()
+  std::filesystem::path output;   // empty: under HomeFolder()
+  bool json = false;
+};
+
+struct EvaluateCommand {
+  Plan plan;
+  Gemm gemm;
+  Protocol protocol = Protocol::kShort;
+  std::string device = "auto";
+  uint64_t seed = 1;
+  bool json = false;
+};
+
+struct PlanCheckCommand {
+  Plan plan;
+  Gemm gemm;
+  Device device;
+  bool json = false;
+};
+
+struct PlanListCommand {
+  Gemm gemm;
+  Device device;
+  std::optional<int> count;
+  bool json = false;
+};
+
+struct PlanEmitCommand {
+  Plan plan;
+  Gemm gemm;
+  Device device;
+  bool standalone = false;
+  std::filesystem::path output;  // empty: standard output
+};
+
+struct PlanExplainCommand {
+  std::optional<Plan> plan;
+  bool json = false;
+};
+
+struct PlanFactsCommand {
+  Plan plan;
+  Gemm gemm;
+  Device device;
+  bool json = false;
+};
+
+// Which trials of an archive or of record files are meant.
+struct TrialSelection {
+  std::vector<std::filesystem::path> sources;  // record files or folders; empty: the archive
+  std::filesystem::path archive;
+  std::optional<std::string> campaign;
+  std::optional<Shape> shape;
+  std::optional<Layout> layout;
+  std::optional<OutcomeKind> outcome;
+};
+
+struct RecordsImportCommand {
+  std::vector<std::filesystem::path> sources;
+  std::filesystem::path archive;
+  bool json = false;
+};
+
+struct RecordsExportCommand {
+  TrialSelection selection;
+  std::filesystem::path output;
+  bool without_samples = false;
+  bool json = false;
+};
+
+struct RecordsListCommand {
+  TrialSelection selection;
+  int count = 20;
+  bool json = false;
+};
+
+struct RecordsStatsCommand {
+  TrialSelection selection;
+  bool json = false;
+};
+
+struct RecordsMeasureCommand {
+  std::string shapes;  // a named set or a file
+  std::string plans;   // "all" or a file, one plan a line
+  std::vector<Layout> layouts = {kNn, kTn};
+  std::vector<ScalarType> types = {ScalarType::kF16};
+  Protocol protocol = Protocol::kScreen;
+  bool offline_clock = false;
+  std::string device = "auto";
+  std::filesystem::path output;  // a .gsr file
+  std::filesystem::path archive;
+  std::optional<double> limit_seconds;
+  int finalists = 0;
+  bool skip_recorded = false;
+  std::string name = "measure";
+  uint64_t seed = 1;
+  bool json = false;
+};
+
+struct DoctorCommand {
+  std::filesystem::path archive;
+  bool json = false;
+};
+
+struct WorkerCommand {
+  int gpu = 0;
+};
+
+using Command =
+    std::variant<OptimizeCommand, EvaluateCommand, PlanCheckCommand, PlanListCommand, PlanEmitCommand,
+                 PlanExplainCommand, PlanFactsCommand, RecordsImportCommand, RecordsExportCommand, RecordsListCommand,
+                 RecordsStatsCommand, RecordsMeasureCommand, DoctorCommand, WorkerCommand>;
+
+// Nothing to carry out: help or the version was asked for (exit code 0), or the words were wrong (2).
+struct NoCommand {
+  int exit_code = 0;
+  std::string text;  // for standard output, or the one line of the error
+};
+
+std::variant<Command, NoCommand> ParseCommandLine(int argc, const char* const* argv);
+
+}  // namespace gemmsmith

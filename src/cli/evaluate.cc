@@ -1,0 +1,112 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "cli/exit.h"
+#include "cli/instrument.h"
+#include "cli/json_text.h"
+#include "cli/run.h"
+#include "cli/table.h"
+#include "cli/words.h"
+
+namespace gemmsmith {
+
+namespace {
+
+std::string TimesTable(const Outcome& outcome, const Terminal& terminal) {
+  using enum Table::Align;
+  Table table({{"contender"},
+               {"clock"},
+               {"time", kRight},
+               {"95 % interval", kRight},
+               {"samples", kRight},
+               {"ours is", kRight}});
+  for (const Timing& timing : outcome.timings) {
+    std::string ratio;
+    for (const Comparison& comparison : outcome.comparisons) {
+      if (comparison.baseline == timing.contender && comparison.clock == timing.clock)
+        ratio = RatioText(comparison.ratio);
+    }
+    table.Add({timing.contender, std::string(Name(timing.clock)), TimeText(timing.median_ns),
+               fmt::format("{:.2f} to {:.2f} us", timing.interval.low / 1e3, timing.interval.high / 1e3),
+               fmt::format("{}", timing.sample_count), ratio});
+  }
+  return table.empty() ? "" : fmt::format("\n{}", table.Print(terminal));
+}
+
+std::string FactsLine(const CodeFacts& facts) {
+  return fmt::format("{} registers, {} local, {} shared, {} code, {} matrix instructions", facts.registers,
+                     BytesText(facts.local_bytes), BytesText(facts.static_smem_bytes), BytesText(facts.code_bytes),
+                     facts.mma_f32 + facts.mma_f16 + facts.wgmma_f32 + facts.wgmma_f16);
+}
+
+std::string VerdictText(const Outcome& outcome, const Terminal& terminal) {
+  const bool measured = outcome.kind == OutcomeKind::kMeasured;
+  std::string text = Tinted(Name(outcome.kind), measured ? Tint::kGreen : Tint::kRed, terminal);
+  if (!measured) text += fmt::format(" at {}: {}", outcome.stage, outcome.reason);
+  text += "\n";
+  const Verdict& verdict = outcome.verdict;
+  if (!verdict.test.empty()) text += fmt::format("  failed test  {}: {}\n", verdict.test, verdict.explanation);
+  if (verdict.passed) {
+    text += fmt::format("  correct      max abs error {:.3g} (baselines {:.3g}), relative error {:.3g}\n",
+                        verdict.max_abs_error, verdict.baseline_max_abs_error, verdict.relative_error);
+  }
+  for (const auto& [baseline, algorithm] : outcome.baseline_algorithms) {
+    text += fmt::format("  baseline     {}: {}\n", baseline, algorithm);
+  }
+  if (outcome.facts.instructions > 0) text += fmt::format("  binary       {}\n", FactsLine(outcome.facts));
+  return text;
+}
+
+std::string PrintText(const EvaluateCommand& command, const Instrument& instrument, const Outcome& outcome,
+                      const Terminal& terminal) {
+  return fmt::format(
+      "{}\non {}\njudged in the {} protocol by {}\n\n{}{}", Tinted(Print(command.plan), Tint::kBold, terminal),
+      Print(command.gemm), Name(outcome.protocol),
+      instrument.live() ? instrument.Describe() : fmt::format("the {} (no GPU was used)", instrument.Describe()),
+      VerdictText(outcome, terminal), TimesTable(outcome, terminal));
+}
+
+std::string JsonText(const EvaluateCommand& command, const Instrument& instrument, const Outcome& outcome) {
+  Json json = {{"command", "evaluate"},
+               {"plan", Print(command.plan)},
+               {"problem", JsonOf(command.gemm)},
+               {"replayed", !instrument.live()},
+               {"recorded_date", instrument.live() ? Json() : Json(instrument.recording->Date())},
+               {"setting", JsonOf(instrument.evaluator->setting())}};
+  json.update(JsonOf(outcome));
+  return PrintJson(json);
+}
+
+Status NotRecorded(const EvaluateCommand& command, const Recording& recording) {
+  return NotFound(fmt::format("'{}' on {} was not recorded on the {}; {} there have records", Print(command.plan),
+                              Print(command.gemm), recording.setting().device_name,
+                              Plural(int64_t(recording.SpaceFor(command.gemm).size()), "plan")));
+}
+
+}  // namespace
+
+Result<int> Run(const EvaluateCommand& command) {
+  ASSIGN_OR_RETURN(Instrument instrument, OpenInstrument(command.device));
+  const EvaluationRequest request{.gemm = command.gemm,
+                                  .plan = command.plan,
+                                  .protocol = command.protocol,
+                                  .offline_clock = command.protocol == Protocol::kShort,
+                                  .seed = command.seed};
+  PreparedCandidate candidate;
+  if (instrument.live()) {
+    ASSIGN_OR_RETURN(candidate, Prepare(request, instrument.evaluator->device(), *instrument.compiler));
+  }
+  Outcome outcome;
+  if (candidate.ended) {
+    outcome = *candidate.ended;
+  } else {
+    Result<Outcome> judged = instrument.evaluator->Evaluate(request, candidate);
+    if (judged.status().code() == StatusCode::kNotFound) return NotRecorded(command, *instrument.recording);
+    ASSIGN_OR_RETURN(outcome, std::move(judged));
+  }
+  RETURN_IF_ERROR(WriteOut(command.json ? JsonText(command, instrument, outcome)
+                                        : PrintText(command, instrument, outcome, DescribeTerminal(STDOUT_FILENO))));
+  return outcome.kind == OutcomeKind::kMeasured ? kExitDone : kExitNoCandidate;
+}
+
+}  // namespace gemmsmith

@@ -1,0 +1,59 @@
+#include "cli/exit.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <string>
+
+namespace gemmsmith {
+
+namespace {
+
+// User input is quoted in messages: control characters in it must not reach a terminal.
+std::string OneLine(std::string_view text) {
+  std::string line;
+  for (const char c : text) {
+    if (const auto byte = static_cast<unsigned char>(c); byte < 0x20 || byte == 0x7f) {
+      line += c == '\n' || c == '\t' ? std::string(" ") : fmt::format("\\x{:02x}", byte);
+    } else {
+      line += c;
+    }
+  }
+  return line;
+}
+
+}  // namespace
+
+int ExitCodeOf(StatusCode code) {
+  switch (code) {
+    case StatusCode::kOk:
+      return kExitDone;
+    case StatusCode::kInvalidArgument:
+      return kExitWrongUse;
+    case StatusCode::kNotFound:
+    case StatusCode::kUnavailable:
+      return kExitLacking;
+    case StatusCode::kInterrupted:
+      return kExitInterrupted;
+    case StatusCode::kIoError:
+    case StatusCode::kDataLoss:
+      return kExitFailure;
+  }
+  return kExitFailure;
+}
+
+Status WriteOut(std::string_view text) {
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+  if (!written || std::fflush(stdout) != 0) {
+    return IoError(fmt::format("standard output: {}", std::strerror(errno)));
+  }
+  return OkStatus();
+}
+
+void WriteError(std::string_view message) { fmt::print(stderr, "gemmsmith: {}\n", OneLine(message)); }
+
+void WriteNote(std::string_view message) { fmt::print(stderr, "{}\n", OneLine(message)); }
+
+}  // namespace gemmsmith

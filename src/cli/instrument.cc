@@ -1,0 +1,78 @@
+#include "cli/instrument.h"
+
+#include <fmt/format.h>
+
+#include "base/files.h"
+#include "base/text.h"
+#include "cli/readers.h"
+#include "cli/recordings.h"
+#include "gpu/gpu.h"
+
+namespace gemmsmith {
+
+namespace {
+
+Result<Instrument> OpenReplay(const std::optional<std::string>& key, std::string reason) {
+  Instrument instrument;
+  ASSIGN_OR_RETURN(instrument.recording, LoadRecording(key));
+  instrument.evaluator = MakeReplayEvaluator(instrument.recording);
+  instrument.reason = std::move(reason);
+  return instrument;
+}
+
+}  // namespace
+
+std::string Instrument::Describe() const {
+  if (live()) return evaluator->device().name;
+  return fmt::format("recording of an {}, {}", recording->setting().device_name, recording->Date());
+}
+
+Space Instrument::SpaceFor(const Gemm& gemm) const {
+  if (live()) return Space(EnumerateLegal(gemm, evaluator->device()));
+  return recording->SpaceFor(gemm);
+}
+
+Result<int> FindGpu(const std::string& device) {
+  ASSIGN_OR_RETURN(const std::vector<GpuIdentity> gpus, ListGpus());
+  if (gpus.empty()) return Unavailable("the driver sees no GPU");
+  if (device == "auto") return gpus.front().ordinal;
+  ASSIGN_OR_RETURN(const int wanted, ReadOrdinal(std::string_view(device).substr(4)));
+  for (const GpuIdentity& gpu : gpus) {
+    if (gpu.ordinal == wanted) return wanted;
+  }
+  return Unavailable(fmt::format("no GPU {} here; this machine has 0 to {}", wanted, gpus.size() - 1));
+}
+
+Result<Instrument> OpenLiveInstrument(int gpu) {
+  Instrument instrument;
+  ASSIGN_OR_RETURN(instrument.compiler, OpenCompiler());
+  ASSIGN_OR_RETURN(instrument.evaluator, MakeIsolatedEvaluator({.gpu_ordinal = gpu}));
+  return instrument;
+}
+
+Result<Instrument> OpenInstrument(const std::string& device) {
+  if (device != "auto" && !device.starts_with("gpu:")) return OpenReplay(device, "");
+  const Result<int> gpu = FindGpu(device);
+  if (gpu.ok()) return OpenLiveInstrument(*gpu);
+  if (device != "auto") return gpu.status();
+  return OpenReplay(std::nullopt, gpu.status().message());
+}
+
+Result<std::unique_ptr<Compiler>> OpenCompiler() {
+  Result<std::unique_ptr<Compiler>> compiler = MakeNvrtcCompiler();
+  if (!compiler.ok()) {
+    // NVRTC is the usual one, so its absence is what a user without either should read about.
+    Result<std::unique_ptr<Compiler>> nvcc = MakeNvccCompiler();
+    if (!nvcc.ok()) return compiler.status();
+    compiler = std::move(nvcc);
+  }
+  return MakeCachedCompiler(*std::move(compiler), HomeFolder() / "compiled");
+}
+
+std::filesystem::path DefaultArchivePath() { return HomeFolder() / "archive.sqlite"; }
+
+Result<std::unique_ptr<Archive>> OpenArchive(const std::filesystem::path& path_or_empty) {
+  return Archive::Open(path_or_empty.empty() ? DefaultArchivePath() : path_or_empty);
+}
+
+}  // namespace gemmsmith

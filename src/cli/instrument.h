@@ -1,0 +1,45 @@
+// Where judgements come from: a GPU of this machine, or the recording of one.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "archive/archive.h"
+#include "archive/replay.h"
+#include "compile/compiler.h"
+#include "evaluate/evaluator.h"
+
+namespace gemmsmith {
+
+struct Instrument {
+  std::shared_ptr<const Recording> recording;  // null: a GPU of this machine judges
+  std::unique_ptr<Compiler> compiler;          // null in replay, which needs no binary
+  std::unique_ptr<Evaluator> evaluator;
+  std::string reason;  // why it is a replay, where the user did not ask for one
+
+  bool live() const { return recording == nullptr; }
+  // "NVIDIA H200" or "recording of an NVIDIA H200, 2026-11-21".
+  std::string Describe() const;
+  // The plans a search may choose from for this problem.
+  Space SpaceFor(const Gemm& gemm) const;
+};
+
+// "auto": the first GPU, else the first recording; "gpu:N"; or the key of a recorded device.
+Result<Instrument> OpenInstrument(const std::string& device);
+// Which GPU of this machine "auto" or "gpu:N" means; Unavailable where there is none.
+Result<int> FindGpu(const std::string& device);
+Result<Instrument> OpenLiveInstrument(int gpu);
+
+// NVRTC, else nvcc; what was compiled once is kept under HomeFolder().
+Result<std::unique_ptr<Compiler>> OpenCompiler();
+
+std::filesystem::path DefaultArchivePath();
+Result<std::unique_ptr<Archive>> OpenArchive(const std::filesystem::path& path_or_empty);
+
+// Trials that a recording answered are kept under campaigns with this prefix: no measurement of their own, so they are
+// never exported and never counted as recorded.
+inline constexpr std::string_view kReplayPrefix = "replay ";
+inline bool IsReplayed(const Trial& trial) { return trial.campaign.starts_with(kReplayPrefix); }
+
+}  // namespace gemmsmith

@@ -1,0 +1,89 @@
+#include "cli/json_text.h"
+
+namespace gemmsmith {
+
+std::string PrintJson(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
+
+Json JsonOf(const Gemm& gemm) {
+  return {{"problem", Print(gemm)},
+          {"shape", Print(gemm.shape)},
+          {"m", gemm.shape.m},
+          {"n", gemm.shape.n},
+          {"k", gemm.shape.k},
+          {"layout", Name(gemm.kind.layout)},
+          {"type", Name(gemm.kind.type)},
+          {"accumulation", Name(gemm.kind.accumulation)},
+          {"lda", gemm.LeadingA()},
+          {"ldb", gemm.LeadingB()},
+          {"ldc", gemm.LeadingC()}};
+}
+
+Json JsonOf(const Interval& interval) { return Json::array({interval.low, interval.high}); }
+
+Json JsonOf(const Timing& timing) {
+  return {{"contender", timing.contender},          {"clock", Name(timing.clock)},
+          {"median_ns", timing.median_ns},          {"mean_ns", timing.mean_ns},
+          {"interval_ns", JsonOf(timing.interval)}, {"samples", timing.sample_count}};
+}
+
+Json JsonOf(const Comparison& comparison) {
+  return {{"baseline", comparison.baseline},
+          {"clock", Name(comparison.clock)},
+          {"ratio", comparison.ratio.median},
+          {"interval", JsonOf(comparison.ratio.interval)},
+          {"pairs", comparison.ratio.pairs}};
+}
+
+Json JsonOf(const CodeFacts& facts) {
+  return {{"registers", facts.registers},
+          {"local_bytes", facts.local_bytes},
+          {"static_smem_bytes", facts.static_smem_bytes},
+          {"code_bytes", facts.code_bytes},
+          {"instructions", facts.instructions},
+          {"local_memory_instructions", facts.local_memory_instructions},
+          {"mma_f32", facts.mma_f32},
+          {"mma_f16", facts.mma_f16},
+          {"wgmma_f32", facts.wgmma_f32},
+          {"wgmma_f16", facts.wgmma_f16}};
+}
+
+Json JsonOf(const Setting& setting) {
+  return {{"device", setting.device_key}, {"device_name", setting.device_name}, {"gpu_uuid", setting.gpu_uuid},
+          {"driver", setting.driver},     {"toolchain", setting.toolchain},     {"libraries", setting.libraries},
+          {"harness", setting.harness}};
+}
+
+Json JsonOf(const Outcome& outcome) {
+  Json timings = Json::array(), comparisons = Json::array(), algorithms = Json::object();
+  for (const auto& [baseline, algorithm] : outcome.baseline_algorithms) algorithms[baseline] = algorithm;
+  for (const Timing& timing : outcome.timings) timings.push_back(JsonOf(timing));
+  for (const Comparison& comparison : outcome.comparisons) comparisons.push_back(JsonOf(comparison));
+  return {{"outcome", Name(outcome.kind)},
+          {"stage", outcome.stage},
+          {"reason", outcome.reason},
+          {"protocol", Name(outcome.protocol)},
+          {"facts", JsonOf(outcome.facts)},
+          {"verdict",
+           {{"passed", outcome.verdict.passed},
+            {"test", outcome.verdict.test},
+            {"explanation", outcome.verdict.explanation},
+            {"max_abs_error", outcome.verdict.max_abs_error},
+            {"baseline_max_abs_error", outcome.verdict.baseline_max_abs_error},
+            {"relative_error", outcome.verdict.relative_error}}},
+          {"timings", timings},
+          {"comparisons", comparisons},
+          {"baseline_algorithms", algorithms},
+          {"conditions",
+           {{"sm_clock_mhz", outcome.conditions.sm_clock_mhz},
+            {"power_watts", outcome.conditions.power_watts},
+            {"discarded_batches", outcome.conditions.discarded_batches},
+            {"power_capped", outcome.conditions.power_capped}}}};
+}
+
+Json JsonOf(const std::vector<std::pair<OutcomeKind, int>>& by_outcome) {
+  Json json = Json::object();
+  for (const auto& [kind, count] : by_outcome) json[std::string(Name(kind))] = count;
+  return json;
+}
+
+}  // namespace gemmsmith

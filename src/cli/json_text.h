@@ -1,0 +1,27 @@
+// The parts that several --json answers share. docs/command_line.md documents every key; they are stable.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "archive/trial.h"
+#include "evaluate/outcome.h"
+
+namespace gemmsmith {
+
+using Json = nlohmann::ordered_json;
+
+// One indented object and a newline; bytes that are no UTF-8 are replaced.
+std::string PrintJson(const Json& json);
+
+Json JsonOf(const Gemm& gemm);          // problem, shape, m, n, k, layout, type, accumulation, lda, ldb, ldc
+Json JsonOf(const Interval& interval);  // [low, high]
+Json JsonOf(const Timing& timing);
+Json JsonOf(const Comparison& comparison);
+Json JsonOf(const CodeFacts& facts);
+Json JsonOf(const Setting& setting);
+Json JsonOf(const Outcome& outcome);
+Json JsonOf(const std::vector<std::pair<OutcomeKind, int>>& by_outcome);  // {"measured": 60, ...}
+
+}  // namespace gemmsmith

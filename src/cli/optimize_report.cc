@@ -1,0 +1,222 @@
+#include "cli/optimize_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/json_text.h"
+#include "cli/table.h"
+#include "cli/words.h"
+#include "problem/grids.h"
+
+namespace gemmsmith {
+
+namespace {
+
+// "lt_auto" of "lt_auto_nn"; nothing for a contender without a layout.
+std::optional<std::string> BaselineKind(const std::string& contender) {
+  if (!contender.ends_with("_nn") && !contender.ends_with("_tn")) return std::nullopt;
+  return contender.substr(0, contender.size() - 3);
+}
+
+const SpeedUp* Find(const std::vector<SpeedUp>& speed_ups, const std::string& baseline) {
+  for (const SpeedUp& speed_up : speed_ups) {
+    if (speed_up.baseline == baseline) return &speed_up;
+  }
+  return nullptr;
+}
+
+double PercentOfFloor(const OptimizeReport& report, const LayoutFinding& finding) {
+  return 100 * MakeTask(finding.gemm).FloorNs(report.device) / finding.result.best->outcome.TimeNs();
+}
+
+double Tflops(const LayoutFinding& finding) {
+  return MakeTask(finding.gemm).flops / finding.result.best->outcome.TimeNs() / 1e3;
+}
+
+const Timing& OurTiming(const LayoutFinding& finding) {
+  return *finding.result.best->outcome.Find("ours", Clock::kDevice);
+}
+
+std::string Where(const OptimizeReport& report) {
+  if (!report.replayed) return fmt::format("measured on an {}", report.setting.device_name);
+  return fmt::format("replayed: measured on an {} on {}; no GPU was used here", report.setting.device_name,
+                     report.recorded_date);
+}
+
+std::string Headline(const OptimizeReport& report) {
+  const LayoutFinding* best = report.Best();
+  if (best == nullptr) return "no candidate passed";
+  std::string text = fmt::format("best: {}, {}, {:.1f} TFLOP/s", Name(best->gemm.kind.layout),
+                                 TimeText(best->result.best->outcome.TimeNs()), Tflops(*best));
+  const std::vector<SpeedUp> speed_ups = BestSpeedUps(report);
+  if (!speed_ups.empty()) {
+    text += fmt::format(", {:.2f}x {}", speed_ups.front().ratio.median, BaselineText(speed_ups.front().baseline));
+  }
+  return text;
+}
+
+std::string LayoutTable(const OptimizeReport& report, const Terminal& terminal) {
+  using enum Table::Align;
+  Table table({{"layout"}, {"time", kRight}, {"95 % interval", kRight}, {"TFLOP/s", kRight}, {"of floor", kRight}});
+  for (const LayoutFinding& finding : report.layouts) {
+    const std::string layout(Name(finding.gemm.kind.layout));
+    if (!finding.result.best) {
+      table.Add({layout, "-", "-", "-", "-"});
+      continue;
+    }
+    const Timing& ours = OurTiming(finding);
+    table.Add({layout, TimeText(ours.median_ns),
+               fmt::format("{:.2f} to {:.2f} us", ours.interval.low / 1e3, ours.interval.high / 1e3),
+               fmt::format("{:.1f}", Tflops(finding)), fmt::format("{:.1f} %", PercentOfFloor(report, finding))});
+  }
+  return table.Print(terminal);
+}
+
+std::string SpeedUpTable(const OptimizeReport& report, const Terminal& terminal) {
+  std::vector<Table::Column> columns = {{"speed-up over"}};
+  std::vector<std::vector<SpeedUp>> by_column;
+  for (const LayoutFinding& finding : report.layouts) {
+    columns.push_back({fmt::format("{0} against {0}", Name(finding.gemm.kind.layout)), Table::Align::kRight});
+    by_column.push_back(SameLayoutSpeedUps(finding));
+  }
+  columns.push_back({"best against best", Table::Align::kRight});
+  by_column.push_back(BestSpeedUps(report));
+  Table table(columns);
+  for (const SpeedUp& of_best : by_column.back()) {
+    std::vector<std::string> row = {BaselineText(of_best.baseline)};
+    for (const std::vector<SpeedUp>& column : by_column) {
+      const SpeedUp* speed_up = Find(column, of_best.baseline);
+      row.push_back(speed_up == nullptr ? "-" : RatioText(speed_up->ratio));
+    }
+    table.Add(std::move(row));
+  }
+  return table.empty() ? "" : fmt::format("\n{}", table.Print(terminal));
+}
+
+std::string Places(const OptimizeReport& report) {
+  std::string text;
+  for (const LayoutFinding& finding : report.layouts) {
+    text +=
+        fmt::format("\n  {} candidates  {}", Name(finding.gemm.kind.layout), OutcomesText(finding.result.by_outcome));
+    text +=
+        fmt::format("{}\n", finding.result.misses > 0 ? fmt::format("; {} not recorded", finding.result.misses) : "");
+    if (!finding.result.best) continue;
+    text += fmt::format("     plan        {}\n", Print(finding.result.best->plan));
+    if (finding.thin_path.empty()) {
+      text += fmt::format("     source      not written: {}\n", finding.not_emitted);
+    } else {
+      text += fmt::format("     source      {}\n     standalone  {}\n", finding.thin_path, finding.standalone_path);
+    }
+  }
+  return text + fmt::format("\n  every trial is kept in {}\n", report.archive_path);
+}
+
+Json JsonOf(const std::vector<SpeedUp>& speed_ups) {
+  Json json = Json::array();
+  for (const SpeedUp& speed_up : speed_ups) {
+    json.push_back({{"baseline", speed_up.baseline},
+                    {"clock", "device"},
+                    {"ratio", speed_up.ratio.median},
+                    {"interval", gemmsmith::JsonOf(speed_up.ratio.interval)},
+                    {"pairs", speed_up.ratio.pairs}});
+  }
+  return json;
+}
+
+Json JsonOf(const OptimizeReport& report, const LayoutFinding& finding) {
+  Json json = {{"layout", Name(finding.gemm.kind.layout)},
+               {"problem", Print(finding.gemm)},
+               {"campaign", finding.campaign},
+               {"stop_reason", finding.result.stop_reason},
+               {"outcomes", gemmsmith::JsonOf(finding.result.by_outcome)},
+               {"misses", finding.result.misses},
+               {"plan", nullptr}};
+  if (!finding.result.best) return json;
+  json["plan"] = Print(finding.result.best->plan);
+  json["time_ns"] = finding.result.best->outcome.TimeNs();
+  json["interval_ns"] = gemmsmith::JsonOf(OurTiming(finding).interval);
+  json["tflops"] = Tflops(finding);
+  json["percent_of_floor"] = PercentOfFloor(report, finding);
+  json["speed_ups"] = JsonOf(SameLayoutSpeedUps(finding));
+  json["judgement"] = gemmsmith::JsonOf(finding.result.best->outcome);
+  json["source"] = finding.thin_path;
+  json["standalone"] = finding.standalone_path;
+  return json;
+}
+
+}  // namespace
+
+const LayoutFinding* OptimizeReport::Best() const {
+  const LayoutFinding* best = nullptr;
+  for (const LayoutFinding& finding : layouts) {
+    if (!finding.result.best) continue;
+    if (best == nullptr || finding.result.best->outcome.TimeNs() < best->result.best->outcome.TimeNs()) best = &finding;
+  }
+  return best;
+}
+
+std::vector<SpeedUp> SameLayoutSpeedUps(const LayoutFinding& finding) {
+  std::vector<SpeedUp> speed_ups;
+  if (!finding.result.best) return speed_ups;
+  const std::string suffix = fmt::format("_{}", Name(finding.gemm.kind.layout));
+  for (const Comparison& comparison : finding.result.best->outcome.comparisons) {
+    const std::optional<std::string> kind = BaselineKind(comparison.baseline);
+    if (comparison.clock == Clock::kDevice && kind && comparison.baseline.ends_with(suffix)) {
+      speed_ups.push_back({*kind, comparison.ratio});
+    }
+  }
+  return speed_ups;
+}
+
+std::vector<SpeedUp> BestSpeedUps(const OptimizeReport& report) {
+  std::vector<SpeedUp> speed_ups;
+  const LayoutFinding* best = report.Best();
+  if (best == nullptr) return speed_ups;
+  for (const Comparison& comparison : best->result.best->outcome.comparisons) {
+    const std::optional<std::string> kind = BaselineKind(comparison.baseline);
+    if (comparison.clock != Clock::kDevice || !kind) continue;
+    const auto known =
+        std::find_if(speed_ups.begin(), speed_ups.end(), [&](const SpeedUp& s) { return s.baseline == *kind; });
+    if (known == speed_ups.end()) {
+      speed_ups.push_back({*kind, comparison.ratio});
+    } else if (comparison.ratio.median < known->ratio.median) {
+      known->ratio = comparison.ratio;
+    }
+  }
+  return speed_ups;
+}
+
+std::string PrintText(const OptimizeReport& report, const Terminal& terminal) {
+  const Task task = MakeTask(report.layouts.front().gemm);
+  std::string text = fmt::format("{}  {} in and out, f32 accumulation, {:.3g} GFLOP, class {}\n",
+                                 Tinted(Print(report.shape), Tint::kBold, terminal), Name(report.type),
+                                 task.flops / 1e9, Name(Classify(report.shape)));
+  text += Where(report) + "\n";
+  text += Tinted(Headline(report), report.Best() != nullptr ? Tint::kGreen : Tint::kRed, terminal) + "\n\n";
+  return text + LayoutTable(report, terminal) + SpeedUpTable(report, terminal) + Places(report);
+}
+
+std::string PrintJson(const OptimizeReport& report) {
+  const LayoutFinding* best = report.Best();
+  Json json = {{"command", "optimize"},
+               {"shape", Print(report.shape)},
+               {"type", Name(report.type)},
+               {"accumulation", "f32"},
+               {"replayed", report.replayed},
+               {"recorded_date", report.replayed ? Json(report.recorded_date) : Json()},
+               {"setting", gemmsmith::JsonOf(report.setting)},
+               {"proposer", report.proposer},
+               {"seed", report.seed},
+               {"floor_ns", MakeTask(report.layouts.front().gemm).FloorNs(report.device)},
+               {"layouts", Json::array()},
+               {"best", nullptr},
+               {"archive", report.archive_path}};
+  for (const LayoutFinding& finding : report.layouts) json["layouts"].push_back(JsonOf(report, finding));
+  if (best != nullptr) {
+    json["best"] = {{"layout", Name(best->gemm.kind.layout)}, {"speed_ups", JsonOf(BestSpeedUps(report))}};
+  }
+  return PrintJson(json);
+}
+
+}  // namespace gemmsmith

@@ -1,0 +1,387 @@
+// The only file that knows CLI11: which verbs and flags there are, and one line for every wrong use of them.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <functional>
+
+#include "cli/command.h"
+#include "cli/exit.h"
+#include "cli/readers.h"
+
+namespace gemmsmith {
+
+namespace {
+
+using Verb = CLI::App;
+
+// Reads and checks the word while it is parsed; the target keeps its default where the word is not given.
+template <class T, class Target, class Read>
+CLI::Option* Word(Verb* verb, const std::string& name, const std::string& label, const std::string& help,
+                  Target* target, Read read, std::function<void(Target*, T)> store) {
+  const auto check = [=](std::string& text) -> std::string {
+    Result<T> value = read(text);
+    if (!value.ok()) return value.status().message();
+    store(target, *std::move(value));
+    return {};
+  };
+  const CLI::callback_t accept = [](const CLI::results_t&) { return true; };
+  return verb->add_option(name, accept, help)->type_name(label)->check(CLI::Validator(check, ""));
+}
+
+template <class Target, class Read>
+CLI::Option* Value(Verb* verb, const std::string& name, const std::string& label, const std::string& help,
+                   Target* target, Read read) {
+  using T = std::decay_t<decltype(*read(std::string_view()))>;
+  return Word<T, Target>(verb, name, label, help, target, read, [](Target* to, T value) { *to = std::move(value); });
+}
+
+Result<std::filesystem::path> ReadPath(std::string_view text) {
+  if (text.empty()) return InvalidArgument("an empty path");
+  return std::filesystem::path(text);
+}
+
+Result<std::string> ReadText(std::string_view text) {
+  if (text.empty()) return InvalidArgument("an empty text");
+  return std::string(text);
+}
+
+// Words that several verbs share.
+void AddShape(Verb* verb, Shape* shape) {
+  Value(verb, "SHAPE", "", "the problem's MxNxK, as in 256x512x4096", shape, ParseShape)->required();
+}
+void AddPlan(Verb* verb, Plan* plan) {
+  Value(verb, "PLAN", "", "a plan's words, in one pair of quotes", plan, ParsePlan)->required();
+}
+void AddJson(Verb* verb, bool* json) { verb->add_flag("--json", *json, "print one JSON object instead of text"); }
+void AddType(Verb* verb, ScalarType* type) { Value(verb, "--type", "f16|bf16", "element type [f16]", type, ReadType); }
+void AddLayout(Verb* verb, Layout* layout) {
+  Value(verb, "--layout", "nn|tn", "storage of A and B [tn]", layout, ReadLayout);
+}
+void AddSeed(Verb* verb, uint64_t* seed) {
+  Value(verb, "--seed", "N", "seed of all random choices [1]", seed, ReadSeed);
+}
+void AddDevice(Verb* verb, std::string* device) {
+  Value(verb, "--device", "WHERE", "auto, gpu:N, or a recorded device's key [auto]", device, ReadDeviceChoice);
+}
+void AddKnownDevice(Verb* verb, Device* device) {
+  *device = KnownDevices().front();
+  Value(verb, "--device", "KEY", "device it is meant for [h200]", device, ReadDevice);
+}
+void AddArchive(Verb* verb, std::filesystem::path* archive) {
+  Value(verb, "--archive", "FILE", "database of trials [the one doctor names]", archive, ReadPath);
+}
+void AddGemm(Verb* verb, Gemm* gemm) {
+  AddShape(verb, &gemm->shape);
+  AddLayout(verb, &gemm->kind.layout);
+  AddType(verb, &gemm->kind.type);
+  Value(verb, "--lda", "N", "elements between lines of A [packed]", &gemm->lda, ReadLeadingDimension);
+  Value(verb, "--ldb", "N", "elements between lines of B [packed]", &gemm->ldb, ReadLeadingDimension);
+  Value(verb, "--ldc", "N", "elements between lines of C [packed]", &gemm->ldc, ReadLeadingDimension);
+}
+void AddSources(Verb* verb, std::vector<std::filesystem::path>* sources, const std::string& help) {
+  using Paths = std::vector<std::filesystem::path>;
+  Word<std::filesystem::path, Paths>(verb, "FILE", "", help, sources, ReadPath,
+                                     [](Paths* to, std::filesystem::path path) { to->push_back(std::move(path)); })
+      ->expected(1, 1 << 20)
+      ->allow_extra_args();
+}
+void AddSelection(Verb* verb, TrialSelection* selection) {
+  AddSources(verb, &selection->sources, "record files or folders instead of the archive");
+  AddArchive(verb, &selection->archive);
+  Value(verb, "--campaign", "NAME", "only trials of this campaign", &selection->campaign, ReadText);
+  Value(verb, "--shape", "MxNxK", "only this shape", &selection->shape, ParseShape);
+  Value(verb, "--layout", "nn|tn", "only this layout", &selection->layout, ReadLayout);
+  Value(verb, "--outcome", "KIND", "only this outcome, as in measured or wrong", &selection->outcome, ReadOutcomeKind);
+}
+
+// Every verb, what it fills, and what it yields once parsed.
+class Grammar {
+ public:
+  Grammar() {
+    root_.set_help_flag("-h,--help", "this text");
+    root_.set_version_flag("--version", "gemmsmith " GEMMSMITH_VERSION, "the version");
+    root_.get_formatter()->label("REQUIRED", "");
+    root_.get_formatter()->label("SUBCOMMAND", "VERB");
+    root_.get_formatter()->label("Subcommands", "Verbs");
+    root_.require_subcommand(1);
+    root_.get_formatter()->column_width(31);
+    AddOptimize();
+    AddEvaluate();
+    AddPlanVerbs();
+    AddRecordsVerbs();
+    AddMachineVerbs();
+    // After the verbs, which would inherit it.
+    root_.footer(
+        "Every verb has its own --help. Exit codes: 0 done, 2 wrong use, 3 this machine or the record\n"
+        "lacks something, 4 no candidate passed, 130 interrupted, 1 anything else.");
+  }
+
+  Verb& root() { return root_; }
+
+  // The innermost verb that was named, as far as parsing came.
+  Verb* Innermost() {
+    Verb* verb = &root_;
+    while (!verb->get_subcommands().empty()) verb = verb->get_subcommands().front();
+    return verb;
+  }
+
+  std::variant<Command, NoCommand> Chosen() { return chosen_.at(Innermost())(); }
+
+ private:
+  template <class C>
+  Verb* NewVerb(Verb* parent, const std::string& name, const std::string& help, C* command) {
+    Verb* verb = parent->add_subcommand(name, help);
+    chosen_[verb] = [command]() -> std::variant<Command, NoCommand> { return Command(*command); };
+    return verb;
+  }
+  // The same for verbs whose numbers must make a problem.
+  template <class C>
+  Verb* NewGemmVerb(Verb* parent, const std::string& name, const std::string& help, C* command) {
+    Verb* verb = NewVerb(parent, name, help, command);
+    chosen_[verb] = [command]() -> std::variant<Command, NoCommand> {
+      const std::vector<std::string> problems = Problems(command->gemm);
+      if (!problems.empty()) return NoCommand{kExitWrongUse, problems.front()};
+      return Command(*command);
+    };
+    return verb;
+  }
+
+  void AddOptimize() {
+    OptimizeCommand* command = &optimize_;
+    Verb* verb = NewVerb(&root_, "optimize", "find, prove and keep the fastest kernel for a shape", command);
+    AddShape(verb, &command->shape);
+    Value(verb, "--layout", "nn|tn|both", "storage of A and B [both]", &command->layouts, ReadLayouts);
+    AddType(verb, &command->type);
+    Value(verb, "--proposer", "NAME", "random, local or evolution [local]", &command->proposer, ReadProposer);
+    AddDevice(verb, &command->device);
+    Value(verb, "--budget-evals", "N", "candidates to judge, a layout [128]", &command->budget_evaluations, ReadCount);
+    Value(verb, "--budget-seconds", "S", "seconds to search, a layout", &command->budget_seconds, ReadPositiveSeconds);
+    AddSeed(verb, &command->seed);
+    verb->add_flag("--resume", command->resume, "go on where the same run was left (the default)");
+    verb->add_flag("--fresh", command->fresh, "start again, whatever earlier runs stored");
+    chosen_[verb] = [command]() -> std::variant<Command, NoCommand> {
+      if (command->resume && command->fresh) return NoCommand{kExitWrongUse, "--resume and --fresh exclude each other"};
+      return Command(*command);
+    };
+    AddArchive(verb, &command->archive);
+    Value(verb, "--output", "DIR", "where the .cu files go [under the user's data folder]", &command->output, ReadPath);
+    AddJson(verb, &command->json);
+    verb->footer(
+        "Without a GPU it answers from recorded measurements, and says so.\n"
+        "Example: gemmsmith optimize 256x512x4096");
+  }
+
+  void AddEvaluate() {
+    EvaluateCommand* command = &evaluate_;
+    Verb* verb = NewGemmVerb(&root_, "evaluate", "judge one plan: right, honest, fast", command);
+    AddPlan(verb, &command->plan);
+    AddGemm(verb, &command->gemm);
+    Value(verb, "--protocol", "screen|short", "how carefully times are taken [short]", &command->protocol,
+          ReadProtocol);
+    AddDevice(verb, &command->device);
+    AddSeed(verb, &command->seed);
+    AddJson(verb, &command->json);
+    verb->footer("Example: gemmsmith evaluate \"direct tile_m=32 warps_k=8\" 256x512x4096");
+  }
+
+  void AddPlanVerbs() {
+    Verb* plan = root_.add_subcommand("plan", "look at plans without a GPU: check, list, emit, explain, facts");
+    plan->require_subcommand(1);
+    Verb* check = NewGemmVerb(plan, "check", "every reason why a plan cannot run a problem", &check_);
+    AddPlan(check, &check_.plan);
+    AddGemm(check, &check_.gemm);
+    AddKnownDevice(check, &check_.device);
+    AddJson(check, &check_.json);
+
+    Verb* list = NewGemmVerb(plan, "list", "every legal plan for a problem", &list_);
+    AddGemm(list, &list_.gemm);
+    AddKnownDevice(list, &list_.device);
+    Value(list, "--count", "N", "only so many, spread over all", &list_.count, ReadCount);
+    AddJson(list, &list_.json);
+
+    Verb* emit = NewGemmVerb(plan, "emit", "the plan as CUDA source", &emit_);
+    AddPlan(emit, &emit_.plan);
+    AddGemm(emit, &emit_.gemm);
+    AddKnownDevice(emit, &emit_.device);
+    emit->add_flag("--standalone", emit_.standalone, "one file that includes nothing of ours, with its launcher");
+    Value(emit, "-o,--output", "FILE", "write there instead of standard output", &emit_.output, ReadPath);
+
+    Verb* explain = NewVerb(plan, "explain", "what a plan's parameters mean", &explain_);
+    Value(explain, "PLAN", "", "a plan; without one, the families and all values", &explain_.plan, ParsePlan);
+    AddJson(explain, &explain_.json);
+
+    Verb* facts = NewGemmVerb(plan, "facts", "compile a plan and read its machine code", &facts_);
+    AddPlan(facts, &facts_.plan);
+    AddGemm(facts, &facts_.gemm);
+    AddKnownDevice(facts, &facts_.device);
+    Value(facts, "--architecture", "SM", "instead of a device, as in sm_90a", &facts_.device, ReadArchitecture);
+    AddJson(facts, &facts_.json);
+  }
+
+  void AddRecordsVerbs() {
+    Verb* records = root_.add_subcommand("records", "what was measured: import, export, list, stats, measure");
+    records->require_subcommand(1);
+    Verb* import = NewVerb(records, "import", "add record files to the archive, each trial once", &import_);
+    AddSources(import, &import_.sources, "segments (.gsr), JSON lines (.jsonl), folders of segments");
+    import->get_option("FILE")->required();
+    AddArchive(import, &import_.archive);
+    AddJson(import, &import_.json);
+
+    Verb* out = NewVerb(records, "export", "write trials to .gsr, .jsonl or .csv", &export_);
+    AddSelection(out, &export_.selection);
+    Value(out, "-o,--output", "FILE", "its ending says the format", &export_.output, ReadPath)->required();
+    out->add_flag("--without-samples", export_.without_samples, "keep statistics, drop single samples (.gsr)");
+    AddJson(out, &export_.json);
+
+    Verb* list = NewVerb(records, "list", "the trials, newest first", &records_list_);
+    AddSelection(list, &records_list_.selection);
+    Value(list, "--count", "N", "how many [20]", &records_list_.count, ReadCount);
+    AddJson(list, &records_list_.json);
+
+    Verb* stats = NewVerb(records, "stats", "how many of what, and which cells are missing", &stats_);
+    AddSelection(stats, &stats_.selection);
+    AddJson(stats, &stats_.json);
+    AddMeasure(records);
+  }
+
+  void AddMeasure(Verb* records) {
+    RecordsMeasureCommand* command = &measure_;
+    Verb* verb = NewVerb(records, "measure", "judge every plan of a list on every shape of a list", command);
+    Value(verb, "--shapes", "SET|FILE", "a named set, or a file with a shape a line", &command->shapes, ReadText)
+        ->required();
+    Value(verb, "--plans", "all|FILE", "all legal plans, or a file with a plan a line", &command->plans, ReadText)
+        ->required();
+    Value(verb, "-o,--output", "FILE.gsr", "record to write, also at the limit", &command->output, ReadPath)
+        ->required();
+    Value(verb, "--layouts", "nn,tn", "layouts [nn,tn]", &command->layouts, ReadLayouts);
+    Value(verb, "--types", "f16,bf16", "element types [f16]", &command->types, ReadTypes);
+    Value(verb, "--protocol", "screen|short", "how carefully times are taken [screen]", &command->protocol,
+          ReadProtocol);
+    verb->add_flag("--offline-clock", command->offline_clock, "time single calls too");
+    Value(verb, "--limit-seconds", "S", "stop in time and write what there is", &command->limit_seconds,
+          ReadPositiveSeconds);
+    Value(verb, "--finalists", "N", "judge each shape's fastest N again: short protocol, single calls too",
+          &command->finalists, ReadCount);
+    verb->add_flag("--skip-recorded", command->skip_recorded, "skip cells the archive has from this device");
+    Value(verb, "--name", "NAME", "campaign; the same name resumes [measure]", &command->name, ReadText);
+    AddDevice(verb, &command->device);
+    AddSeed(verb, &command->seed);
+    AddArchive(verb, &command->archive);
+    AddJson(verb, &command->json);
+  }
+
+  void AddMachineVerbs() {
+    Verb* doctor = NewVerb(&root_, "doctor", "what this machine has, lacks, and how to get it", &doctor_);
+    AddArchive(doctor, &doctor_.archive);
+    AddJson(doctor, &doctor_.json);
+    // Started by the evaluator; an empty group hides it from the help.
+    Verb* worker = NewVerb(&root_, "worker", "serve the evaluator over standard input and output", &worker_);
+    worker->group("");
+    Value(worker, "--gpu", "N", "ordinal of the GPU", &worker_.gpu, ReadOrdinal)->required();
+  }
+
+  Verb root_{"Writes half-precision matrix-multiply kernels, proves them right, measures them against cuBLASLt.",
+             "gemmsmith"};
+  std::map<const Verb*, std::function<std::variant<Command, NoCommand>()>> chosen_;
+  OptimizeCommand optimize_;
+  EvaluateCommand evaluate_;
+  PlanCheckCommand check_;
+  PlanListCommand list_;
+  PlanEmitCommand emit_;
+  PlanExplainCommand explain_;
+  PlanFactsCommand facts_;
+  RecordsImportCommand import_;
+  RecordsExportCommand export_;
+  RecordsListCommand records_list_;
+  RecordsStatsCommand stats_;
+  RecordsMeasureCommand measure_;
+  DoctorCommand doctor_;
+  WorkerCommand worker_;
+};
+
+// "plan check" of the innermost verb, empty for the root.
+std::string Path(Verb* verb) {
+  if (verb->get_parent() == nullptr) return "";
+  const std::string above = Path(verb->get_parent());
+  return above.empty() ? verb->get_name() : above + " " + verb->get_name();
+}
+
+std::vector<std::string> VisibleVerbs(Verb* verb) {
+  std::vector<std::string> names;
+  for (const Verb* sub : verb->get_subcommands([](const Verb* candidate) { return !candidate->get_group().empty(); })) {
+    names.push_back(sub->get_name());
+  }
+  return names;
+}
+
+std::string Suggestion(const std::string& word, const std::vector<std::string>& known) {
+  return DidYouMean(word, std::vector<std::string_view>(known.begin(), known.end()));
+}
+
+std::string ExplainVerb(Verb* verb, const std::vector<std::string>& words) {
+  const std::string path = Path(verb);
+  const std::vector<std::string> verbs = VisibleVerbs(verb);
+  if (words.empty()) {
+    if (!path.empty()) return fmt::format("{} needs one of {}", path, fmt::join(verbs, ", "));
+    return fmt::format("say what to do: {}; the main job is 'gemmsmith optimize 256x512x4096'", fmt::join(verbs, ", "));
+  }
+  if (path.empty() && ParseShape(words[0]).ok()) {
+    return fmt::format("'{0}' is no verb; did you mean 'gemmsmith optimize {0}'?", words[0]);
+  }
+  return fmt::format("'{}' is no verb{}{}", words[0], path.empty() ? "" : " of " + path, Suggestion(words[0], verbs));
+}
+
+std::string ExplainExtras(Verb* verb, const std::vector<std::string>& words) {
+  const std::string word = words.front().substr(0, words.front().find('='));
+  if (!word.starts_with("-")) {
+    const std::string hint = verb->get_option_no_throw("PLAN") != nullptr ? " (a plan goes in one pair of quotes)" : "";
+    return fmt::format("{} takes no further word '{}'{}", Path(verb), words.front(), hint);
+  }
+  std::vector<std::string> flags;
+  for (const CLI::Option* option : verb->get_options()) {
+    for (const std::string& name : option->get_lnames()) flags.push_back("--" + name);
+  }
+  return fmt::format("{} has no flag '{}'{}", Path(verb), word, Suggestion(word, flags));
+}
+
+std::string Explain(const CLI::ParseError& error, Grammar& grammar) {
+  Verb* verb = grammar.Innermost();
+  const std::vector<std::string> extras = grammar.root().remaining(true);
+  if (!VisibleVerbs(verb).empty()) {
+    return ExplainVerb(verb, extras);
+  }
+  if (!extras.empty()) return ExplainExtras(verb, extras);
+  std::string message = error.what();
+  if (const size_t required = message.find(" is required"); required != message.npos) {
+    return fmt::format("{} needs {}; see 'gemmsmith {} --help'", Path(verb), message.substr(0, required), Path(verb));
+  }
+  if (message.find(" missing") != message.npos) {
+    return fmt::format("{} needs a value; see 'gemmsmith {} --help'", message.substr(0, message.find(':')), Path(verb));
+  }
+  if (message.find("At Most 1") != message.npos) {
+    return fmt::format("{} is given more than once", message.substr(0, message.find(':')));
+  }
+  // CLI11 writes "NAME: REASON"; a reason that quotes the word needs no name before it.
+  for (const std::string prefix : {"SHAPE: ", "PLAN: ", "FILE: "}) {
+    if (message.starts_with(prefix)) return message.substr(prefix.size());
+  }
+  return message;
+}
+
+}  // namespace
+
+std::variant<Command, NoCommand> ParseCommandLine(int argc, const char* const* argv) {
+  Grammar grammar;
+  try {
+    grammar.root().parse(argc, argv);
+    return grammar.Chosen();
+  } catch (const CLI::CallForHelp&) {
+    return NoCommand{kExitDone, grammar.root().help()};
+  } catch (const CLI::CallForVersion&) {
+    return NoCommand{kExitDone, grammar.root().version() + "\n"};
+  } catch (const CLI::ParseError& error) {
+    return NoCommand{kExitWrongUse, Explain(error, grammar)};
+  }
+}
+
+}  // namespace gemmsmith

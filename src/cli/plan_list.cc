@@ -1,0 +1,47 @@
+#include <fmt/format.h>
+
+#include "cli/exit.h"
+#include "cli/json_text.h"
+#include "cli/run.h"
+#include "cli/words.h"
+#include "program/space.h"
+
+namespace gemmsmith {
+
+namespace {
+
+// So many of the plans at equal distances: a cut from the front would show one corner of the space.
+std::vector<Plan> Spread(const std::vector<Plan>& plans, std::optional<int> count) {
+  if (!count || size_t(*count) >= plans.size()) return plans;
+  std::vector<Plan> chosen;
+  for (size_t i = 0; i < size_t(*count); ++i) chosen.push_back(plans[i * plans.size() / size_t(*count)]);
+  return chosen;
+}
+
+}  // namespace
+
+Result<int> Run(const PlanListCommand& command) {
+  const std::vector<Plan> legal = EnumerateLegal(command.gemm, command.device);
+  const std::vector<Plan> chosen = Spread(legal, command.count);
+  std::string text;
+  if (command.json) {
+    Json plans = Json::array();
+    for (const Plan& plan : chosen) plans.push_back(Print(plan));
+    text = PrintJson({{"command", "plan list"},
+                      {"problem", JsonOf(command.gemm)},
+                      {"device", command.device.key},
+                      {"legal", legal.size()},
+                      {"plans", plans}});
+  } else {
+    for (const Plan& plan : chosen) text += Print(plan) + "\n";
+  }
+  RETURN_IF_ERROR(WriteOut(text));
+  if (!command.json && chosen.size() < legal.size()) {
+    WriteNote(fmt::format("{} of {}", CountText(int64_t(chosen.size())), Plural(int64_t(legal.size()), "legal plan")));
+  }
+  if (!legal.empty()) return kExitDone;
+  WriteError(fmt::format("no plan is legal for {} on {}", Print(command.gemm), command.device.name));
+  return kExitNoCandidate;
+}
+
+}  // namespace gemmsmith

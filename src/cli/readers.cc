@@ -1,0 +1,158 @@
+#include "cli/readers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.h"
+#include "search/proposer.h"
+
+namespace gemmsmith {
+
+namespace {
+
+constexpr std::array<std::string_view, 2> kLayoutWords = {"nn", "tn"};
+constexpr std::array<std::string_view, 3> kLayoutSetWords = {"nn", "tn", "both"};
+constexpr std::array<std::string_view, 2> kTypeWords = {"f16", "bf16"};
+constexpr std::array<std::string_view, 2> kProtocolWords = {"screen", "short"};
+
+Status NoSuchWord(std::string_view what, std::string_view word, std::span<const std::string_view> known) {
+  return InvalidArgument(fmt::format("'{}' is no {}{}", word, what, DidYouMean(word, known)));
+}
+
+Result<long long> ReadIntegerIn(std::string_view text, long long low, long long high) {
+  const std::optional<long long> value = ParseInteger(text);
+  if (value && *value >= low && *value <= high) return *value;
+  return InvalidArgument(fmt::format("'{}' is not a whole number from {} to {}", text, low, high));
+}
+
+}  // namespace
+
+std::string DidYouMean(std::string_view word, std::span<const std::string_view> known) {
+  if (const std::optional<std::string> nearest = NearestWord(word, known)) {
+    return fmt::format("; did you mean '{}'?", *nearest);
+  }
+  std::string list;
+  for (size_t i = 0; i < known.size(); ++i) {
+    list += fmt::format("{}{}", i == 0 ? "" : i + 1 == known.size() ? " and " : ", ", known[i]);
+  }
+  return fmt::format("; there {} {}", known.size() == 1 ? "is" : "are", list);
+}
+
+Result<Layout> ReadLayout(std::string_view text) {
+  if (text == "nn") return kNn;
+  if (text == "tn") return kTn;
+  return NoSuchWord("layout", text, kLayoutWords);
+}
+
+Result<std::vector<Layout>> ReadLayouts(std::string_view text) {
+  if (text == "both") return std::vector<Layout>{kNn, kTn};
+  std::vector<Layout> layouts;
+  for (const std::string_view word : Split(text, ',')) {
+    const Result<Layout> layout = ReadLayout(word);
+    if (!layout.ok()) return NoSuchWord("layout", word, kLayoutSetWords);
+    if (std::find(layouts.begin(), layouts.end(), *layout) == layouts.end()) layouts.push_back(*layout);
+  }
+  return layouts;
+}
+
+Result<ScalarType> ReadType(std::string_view text) {
+  for (const ScalarType type : {ScalarType::kF16, ScalarType::kBf16}) {
+    if (Name(type) == text) return type;
+  }
+  return NoSuchWord("type", text, kTypeWords);
+}
+
+Result<std::vector<ScalarType>> ReadTypes(std::string_view text) {
+  std::vector<ScalarType> types;
+  for (const std::string_view word : Split(text, ',')) {
+    ASSIGN_OR_RETURN(const ScalarType type, ReadType(word));
+    if (std::find(types.begin(), types.end(), type) == types.end()) types.push_back(type);
+  }
+  return types;
+}
+
+Result<Protocol> ReadProtocol(std::string_view text) {
+  if (const std::optional<Protocol> protocol = ParseProtocol(text)) return *protocol;
+  return NoSuchWord("protocol", text, kProtocolWords);
+}
+
+Result<OutcomeKind> ReadOutcomeKind(std::string_view text) {
+  if (const std::optional<OutcomeKind> kind = ParseOutcomeKind(text)) return *kind;
+  std::vector<std::string_view> known;
+  for (int kind = 0; kind <= int(OutcomeKind::kMeasured); ++kind) known.push_back(Name(OutcomeKind(kind)));
+  return NoSuchWord("outcome", text, known);
+}
+
+Result<std::string> ReadProposer(std::string_view text) {
+  const std::vector<std::string_view>& known = ProposerNames();
+  if (std::find(known.begin(), known.end(), text) != known.end()) return std::string(text);
+  return NoSuchWord("proposer", text, known);
+}
+
+Result<Device> ReadDevice(std::string_view key) {
+  std::vector<std::string_view> known;
+  for (const Device& device : KnownDevices()) {
+    if (device.key == key) return device;
+    known.push_back(device.key);
+  }
+  return NoSuchWord("device", key, known);
+}
+
+Result<Device> ReadArchitecture(std::string_view text) {
+  static const std::vector<std::string> known = [] {
+    std::vector<std::string> architectures;
+    for (const Device& device : KnownDevices()) {
+      if (std::find(architectures.begin(), architectures.end(), device.Architecture()) == architectures.end()) {
+        architectures.push_back(device.Architecture());
+      }
+    }
+    return architectures;
+  }();
+  for (const Device& device : KnownDevices()) {
+    if (device.Architecture() == text) return device;
+  }
+  return NoSuchWord("architecture", text, std::vector<std::string_view>(known.begin(), known.end()));
+}
+
+Result<std::string> ReadDeviceChoice(std::string_view text) {
+  const bool gpu = text.starts_with("gpu:");
+  if (gpu && !ReadOrdinal(text.substr(4)).ok()) {
+    return InvalidArgument(fmt::format("'{}' is not gpu:N with a number N from 0", text));
+  }
+  const bool key = !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+  });
+  if (gpu || key) return std::string(text);
+  return InvalidArgument(
+      fmt::format("'{}' is no device; write auto, gpu:N, or the key of a recorded one, as in h200", text));
+}
+
+Result<int> ReadCount(std::string_view text) {
+  ASSIGN_OR_RETURN(const long long value, ReadIntegerIn(text, 1, 1'000'000'000));
+  return int(value);
+}
+
+Result<int> ReadOrdinal(std::string_view text) {
+  ASSIGN_OR_RETURN(const long long value, ReadIntegerIn(text, 0, 1023));
+  return int(value);
+}
+
+Result<uint64_t> ReadSeed(std::string_view text) {
+  ASSIGN_OR_RETURN(const long long value, ReadIntegerIn(text, 0, INT64_MAX));
+  return uint64_t(value);
+}
+
+Result<double> ReadPositiveSeconds(std::string_view text) {
+  const std::optional<double> value = ParseDouble(text);
+  if (value && *value > 0 && *value <= 1e9) return *value;
+  return InvalidArgument(fmt::format("'{}' is not a number of seconds above 0", text));
+}
+
+Result<int> ReadLeadingDimension(std::string_view text) {
+  ASSIGN_OR_RETURN(const long long value, ReadIntegerIn(text, 1, INT32_MAX));
+  return int(value);
+}
+
+}  // namespace gemmsmith

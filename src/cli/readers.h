@@ -1,0 +1,34 @@
+// From a word of the command line to its value, or the reason why it is none. Knows nothing of how words are parsed.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+#include "evaluate/outcome.h"
+#include "problem/gemm.h"
+
+namespace gemmsmith {
+
+// "; did you mean 'x'?" or, where nothing is near, "; there are a, b and c".
+std::string DidYouMean(std::string_view word, std::span<const std::string_view> known);
+
+Result<std::vector<Layout>> ReadLayouts(std::string_view text);  // "nn", "tn", "both", "nn,tn"
+Result<Layout> ReadLayout(std::string_view text);
+Result<std::vector<ScalarType>> ReadTypes(std::string_view text);  // "f16,bf16"
+Result<ScalarType> ReadType(std::string_view text);
+Result<Protocol> ReadProtocol(std::string_view text);
+Result<OutcomeKind> ReadOutcomeKind(std::string_view text);
+Result<std::string> ReadProposer(std::string_view text);
+Result<Device> ReadDevice(std::string_view key);
+Result<Device> ReadArchitecture(std::string_view text);       // the first known device that "sm_90a" is compiled for
+Result<std::string> ReadDeviceChoice(std::string_view text);  // "auto", "gpu:0", a key
+Result<int> ReadCount(std::string_view text);                 // 1 to 10^9
+Result<int> ReadOrdinal(std::string_view text);               // 0 to 1023
+Result<uint64_t> ReadSeed(std::string_view text);
+Result<double> ReadPositiveSeconds(std::string_view text);
+Result<int> ReadLeadingDimension(std::string_view text);
+
+}  // namespace gemmsmith

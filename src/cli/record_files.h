@@ -1,0 +1,20 @@
+// Trials to files in the three exchange formats; the path's ending chooses.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "archive/trial.h"
+#include "base/status.h"
+
+namespace gemmsmith {
+
+// InvalidArgument unless it ends in .gsr, .jsonl or .csv.
+Status CheckRecordPath(const std::filesystem::path& path);
+// The files written: more than one where segments would outgrow their limit ("x.gsr", "x-2.gsr", ...). Samples are kept
+// or dropped in segments; the text formats say what their pages say.
+Result<std::vector<std::string>> WriteRecords(const std::vector<Trial>& trials, const std::filesystem::path& path,
+                                              bool keep_samples);
+
+}  // namespace gemmsmith

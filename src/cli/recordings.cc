@@ -1,0 +1,93 @@
+#include "cli/recordings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "base/text.h"
+
+namespace gemmsmith {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+bool IsRecordFile(const fs::path& path) { return path.extension() == ".gsr" || path.extension() == ".jsonl"; }
+
+bool HoldsSegments(const fs::path& folder) {
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    if (entry->path().extension() == ".gsr") return true;
+  }
+  return false;
+}
+
+std::vector<RecordingPlace> RecordingsUnder(const fs::path& data) {
+  std::vector<RecordingPlace> places;
+  std::error_code error;
+  for (fs::directory_iterator entry(data, error), end; !error && entry != end; entry.increment(error)) {
+    if (HoldsSegments(entry->path())) places.push_back({entry->path().filename(), entry->path()});
+  }
+  std::sort(places.begin(), places.end(), [](const auto& a, const auto& b) { return a.key < b.key; });
+  return places;
+}
+
+std::optional<fs::path> FromEnvironment() {
+  const char* value = std::getenv("GEMMSMITH_RECORDS");
+  if (value == nullptr || *value == '\0') return std::nullopt;
+  return fs::path(value);
+}
+
+// An installed program has its data in ../share/gemmsmith, a built one some folders above its own.
+std::vector<fs::path> DataFolders() {
+  std::vector<fs::path> folders;
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error).parent_path();
+  if (!error) {
+    folders.push_back(program.parent_path() / "share" / "gemmsmith" / "data");
+    fs::path above = program;
+    for (int level = 0; level < 4 && above.has_relative_path(); ++level) {
+      folders.push_back(above / "data");
+      above = above.parent_path();
+    }
+  }
+  folders.emplace_back(GEMMSMITH_DATA_FOLDER);
+  return folders;
+}
+
+}  // namespace
+
+std::vector<RecordingPlace> FindRecordings() {
+  if (const std::optional<fs::path> given = FromEnvironment()) {
+    if (IsRecordFile(*given)) return {{given->stem(), *given}};
+    const fs::path folder = given->has_filename() ? *given : given->parent_path();
+    if (HoldsSegments(folder)) return {{folder.filename(), folder}};
+    return RecordingsUnder(folder);
+  }
+  for (const fs::path& data : DataFolders()) {
+    if (std::vector<RecordingPlace> places = RecordingsUnder(data); !places.empty()) return places;
+  }
+  return {};
+}
+
+std::string RecordingsSearched() {
+  if (const std::optional<fs::path> given = FromEnvironment()) return given->string() + " (GEMMSMITH_RECORDS)";
+  return fmt::format("{}, and the data folder beside the program", GEMMSMITH_DATA_FOLDER);
+}
+
+Result<std::shared_ptr<const Recording>> LoadRecording(const std::optional<std::string>& key) {
+  const std::vector<RecordingPlace> places = FindRecordings();
+  if (places.empty()) {
+    return Unavailable(fmt::format("no recorded measurements (looked in {}); set GEMMSMITH_RECORDS to a folder of them",
+                                   RecordingsSearched()));
+  }
+  std::vector<std::string> known;
+  for (const RecordingPlace& place : places) {
+    if (!key || place.key == *key) return Recording::Load(place.path);
+    known.push_back(place.key);
+  }
+  return NotFound(fmt::format("no recording of device '{}'; recorded: {}", *key, Join(known, ", ")));
+}
+
+}  // namespace gemmsmith

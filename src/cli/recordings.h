@@ -1,0 +1,29 @@
+// Where the recordings of real GPUs are that answer on machines without one.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "archive/replay.h"
+
+namespace gemmsmith {
+
+// One recorded device: a folder named by its key (data/h200) that holds segments.
+struct RecordingPlace {
+  std::string key;
+  std::filesystem::path path;
+};
+
+// $GEMMSMITH_RECORDS (a folder of such folders, one of them, or one record file), else the data folder beside or above
+// the program, else that of the source tree it was built from. Sorted by key; the first one found with any recording
+// counts.
+std::vector<RecordingPlace> FindRecordings();
+// For a message: where FindRecordings() looked.
+std::string RecordingsSearched();
+// The recording of this key; of any, the first, where there is no key. NotFound names what there is.
+Result<std::shared_ptr<const Recording>> LoadRecording(const std::optional<std::string>& key);
+
+}  // namespace gemmsmith

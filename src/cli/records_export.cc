@@ -1,0 +1,31 @@
+#include <fmt/format.h>
+
+#include "cli/exit.h"
+#include "cli/json_text.h"
+#include "cli/record_files.h"
+#include "cli/run.h"
+#include "cli/selected_trials.h"
+#include "cli/words.h"
+
+namespace gemmsmith {
+
+Result<int> Run(const RecordsExportCommand& command) {
+  RETURN_IF_ERROR(CheckRecordPath(command.output));
+  ASSIGN_OR_RETURN(const SelectedTrials selected, SelectTrials(command.selection, false));
+  ASSIGN_OR_RETURN(const std::vector<std::string> files,
+                   WriteRecords(selected.trials, command.output, !command.without_samples));
+  if (selected.replayed > 0) {
+    WriteNote(fmt::format("left out {} that a recording answered: they are no measurements of their own",
+                          Plural(selected.replayed, "trial")));
+  }
+  RETURN_IF_ERROR(WriteOut(command.json
+                               ? PrintJson({{"command", "records export"},
+                                            {"source", selected.source},
+                                            {"trials", selected.trials.size()},
+                                            {"files", files}})
+                               : fmt::format("{} from {} to {}\n", Plural(int64_t(selected.trials.size()), "trial"),
+                                             selected.source, fmt::join(files, ", "))));
+  return kExitDone;
+}
+
+}  // namespace gemmsmith

@@ -1,0 +1,159 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/files.h"
+#include "base/text.h"
+#include "campaign/grid.h"
+#include "campaign/interrupt.h"
+#include "cli/exit.h"
+#include "cli/instrument.h"
+#include "cli/json_text.h"
+#include "cli/progress.h"
+#include "cli/record_files.h"
+#include "cli/run.h"
+#include "cli/words.h"
+#include "problem/grids.h"
+
+namespace gemmsmith {
+
+namespace {
+
+std::vector<Gemm> ProblemsOf(const RecordsMeasureCommand& command, const std::vector<Shape>& shapes) {
+  std::vector<Gemm> problems;
+  for (const Shape& shape : shapes) {
+    for (const ScalarType type : command.types) {
+      for (const Layout& layout : command.layouts) {
+        const Gemm gemm{.shape = shape, .kind = {.layout = layout, .type = type}};
+        if (std::find(problems.begin(), problems.end(), gemm) == problems.end()) problems.push_back(gemm);
+      }
+    }
+  }
+  return problems;
+}
+
+Result<std::vector<Plan>> PlansOfFile(const std::string& path) {
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
+  std::vector<Plan> plans;
+  int line_number = 0;
+  for (std::string_view line : Split(text, '\n')) {
+    ++line_number;
+    line = line.substr(0, line.find('#'));
+    if (SplitWords(line).empty()) continue;
+    const Result<Plan> plan = ParsePlan(line);
+    if (!plan.ok()) return InvalidArgument(fmt::format("{}:{}: {}", path, line_number, plan.status().message()));
+    plans.push_back(*plan);
+  }
+  if (plans.empty()) return InvalidArgument(fmt::format("{} holds no plan", path));
+  return plans;
+}
+
+// In canonical order, each once. "all": whatever is legal for any of the problems.
+Result<std::vector<Plan>> PlansOf(const RecordsMeasureCommand& command, const std::vector<Gemm>& problems,
+                                  const Device& device) {
+  std::vector<Plan> plans;
+  if (command.plans == "all") {
+    for (const Gemm& gemm : problems) {
+      const std::vector<Plan> legal = EnumerateLegal(gemm, device);
+      plans.insert(plans.end(), legal.begin(), legal.end());
+      std::sort(plans.begin(), plans.end());
+      plans.erase(std::unique(plans.begin(), plans.end()), plans.end());
+    }
+    return plans;
+  }
+  ASSIGN_OR_RETURN(plans, PlansOfFile(command.plans));
+  return Space(std::move(plans)).plans();
+}
+
+std::unique_ptr<StopRule> StopRulesOf(const RecordsMeasureCommand& command) {
+  std::vector<std::unique_ptr<StopRule>> rules;
+  rules.push_back(StopOnInterrupt());
+  if (command.limit_seconds) rules.push_back(StopAfterSeconds(*command.limit_seconds));
+  return StopOnAny(std::move(rules));
+}
+
+// Every trial of these problems and plans that the archive has from this device, whichever campaign stored it.
+Result<std::vector<Trial>> RecordOf(const Archive& archive, const GridOptions& options, const std::string& device_key,
+                                    bool every_campaign) {
+  std::vector<Trial> trials;
+  for (const Gemm& gemm : options.problems) {
+    TrialFilter filter{.gemm = gemm, .device_key = device_key};
+    if (options.finalists == 0) filter.protocol = options.protocol;
+    if (!every_campaign) filter.campaign = options.name;
+    RETURN_IF_ERROR(archive.ForEach(filter, [&](const Trial& trial) {
+      if (!IsReplayed(trial) && std::binary_search(options.plans.begin(), options.plans.end(), trial.plan)) {
+        trials.push_back(trial);
+      }
+    }));
+  }
+  return trials;
+}
+
+std::string News(const GridOptions& options, const GridEvent& event) {
+  return fmt::format("problem {}/{}  {}", event.problem + 1, options.problems.size(), Print(event.trial->gemm));
+}
+
+Result<GridResult> Measure(const RecordsMeasureCommand& command, const GridOptions& options, Instrument& instrument,
+                           Archive& archive) {
+  Progress progress("measuring", int64_t(options.plans.size() * options.problems.size()));
+  const auto on_event = [&](const GridEvent& event) { progress.Update(int64_t(event.done), News(options, event)); };
+  const std::unique_ptr<StopRule> stop = StopRulesOf(command);
+  return RunGrid(options, *instrument.evaluator, instrument.compiler.get(), archive, *stop, on_event);
+}
+
+std::string Summary(const GridResult& result, const std::vector<std::string>& files, size_t written) {
+  return fmt::format("{} judged ({}), {} found stored, {} left{}\n{} written to {}\n",
+                     Plural(int64_t(result.judged), "cell"), OutcomesText(result.by_outcome),
+                     CountText(int64_t(result.skipped)),
+                     CountText(int64_t(result.total - result.judged - result.skipped)),
+                     result.stop_reason.empty() ? "" : ": " + result.stop_reason, Plural(int64_t(written), "trial"),
+                     fmt::join(files, ", "));
+}
+
+std::string JsonText(const GridResult& result, const std::vector<std::string>& files, size_t written) {
+  return PrintJson({{"command", "records measure"},
+                    {"cells", result.total},
+                    {"judged", result.judged},
+                    {"found", result.skipped},
+                    {"left", result.total - result.judged - result.skipped},
+                    {"outcomes", JsonOf(result.by_outcome)},
+                    {"stop_reason", result.stop_reason},
+                    {"seconds", result.seconds},
+                    {"trials_written", written},
+                    {"files", files}});
+}
+
+}  // namespace
+
+Result<int> Run(const RecordsMeasureCommand& command) {
+  WatchForInterrupts();
+  RETURN_IF_ERROR(CheckRecordPath(command.output));
+  if (command.device != "auto" && !command.device.starts_with("gpu:")) {
+    return InvalidArgument(fmt::format("records are made by a GPU: --device auto or gpu:N, not {}", command.device));
+  }
+  ASSIGN_OR_RETURN(const std::vector<Shape> shapes, LoadShapes(command.shapes));
+  ASSIGN_OR_RETURN(const int gpu, FindGpu(command.device));
+  ASSIGN_OR_RETURN(Instrument instrument, OpenLiveInstrument(gpu));
+  const Device& device = instrument.evaluator->device();
+  GridOptions options{.name = command.name,
+                      .problems = ProblemsOf(command, shapes),
+                      .protocol = command.protocol,
+                      .offline_clock = command.offline_clock,
+                      .finalists = command.finalists,
+                      .skip_recorded = command.skip_recorded,
+                      .seed = command.seed};
+  ASSIGN_OR_RETURN(options.plans, PlansOf(command, options.problems, device));
+  ASSIGN_OR_RETURN(const std::unique_ptr<Archive> archive, OpenArchive(command.archive));
+  WriteNote(fmt::format("{} x {} on an {}", Plural(int64_t(options.plans.size()), "plan"),
+                        Plural(int64_t(options.problems.size()), "problem"), instrument.Describe()));
+  const Result<GridResult> result = Measure(command, options, instrument, *archive);
+  // Where the GPU was lost halfway, what it judged until then is written all the same.
+  ASSIGN_OR_RETURN(const std::vector<Trial> record, RecordOf(*archive, options, device.key, command.skip_recorded));
+  ASSIGN_OR_RETURN(const std::vector<std::string> files, WriteRecords(record, command.output, true));
+  RETURN_IF_ERROR(result.status());
+  RETURN_IF_ERROR(
+      WriteOut(command.json ? JsonText(*result, files, record.size()) : Summary(*result, files, record.size())));
+  return InterruptArrived() ? kExitInterrupted : kExitDone;
+}
+
+}  // namespace gemmsmith

@@ -1,0 +1,27 @@
+// The command line as a whole, and one function a verb. Each returns the exit code, or the Status that exit.h turns
+// into one.
+#pragma once
+
+#include "base/status.h"
+#include "cli/command.h"
+
+namespace gemmsmith {
+
+int RunCommandLine(int argc, const char* const* argv);
+
+Result<int> Run(const OptimizeCommand& command);
+Result<int> Run(const EvaluateCommand& command);
+Result<int> Run(const PlanCheckCommand& command);
+Result<int> Run(const PlanListCommand& command);
+Result<int> Run(const PlanEmitCommand& command);
+Result<int> Run(const PlanExplainCommand& command);
+Result<int> Run(const PlanFactsCommand& command);
+Result<int> Run(const RecordsImportCommand& command);
+Result<int> Run(const RecordsExportCommand& command);
+Result<int> Run(const RecordsListCommand& command);
+Result<int> Run(const RecordsStatsCommand& command);
+Result<int> Run(const RecordsMeasureCommand& command);
+Result<int> Run(const DoctorCommand& command);
+Result<int> Run(const WorkerCommand& command);
+
+}  // namespace gemmsmith

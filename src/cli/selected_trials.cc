@@ -1,0 +1,48 @@
+#include "cli/selected_trials.h"
+
+#include <fmt/format.h>
+
+#include "archive/segment.h"
+#include "cli/instrument.h"
+
+namespace gemmsmith {
+
+namespace {
+
+bool Matches(const TrialSelection& selection, const Trial& trial) {
+  return (!selection.campaign || trial.campaign == *selection.campaign) &&
+         (!selection.shape || trial.gemm.shape == *selection.shape) &&
+         (!selection.layout || trial.gemm.kind.layout == *selection.layout) &&
+         (!selection.outcome || trial.outcome.kind == *selection.outcome);
+}
+
+}  // namespace
+
+Result<SelectedTrials> SelectTrials(const TrialSelection& selection, bool with_replayed) {
+  SelectedTrials selected;
+  const auto take = [&](const Trial& trial) {
+    if (!Matches(selection, trial)) return;
+    if (!with_replayed && IsReplayed(trial)) {
+      ++selected.replayed;
+    } else {
+      selected.trials.push_back(trial);
+    }
+  };
+  for (const std::filesystem::path& source : selection.sources) {
+    ASSIGN_OR_RETURN(const std::vector<Trial> trials, ReadRecords(source));
+    for (const Trial& trial : trials) take(trial);
+    selected.source += (selected.source.empty() ? "" : ", ") + source.string();
+  }
+  if (!selection.sources.empty()) return selected;
+  const std::filesystem::path path = selection.archive.empty() ? DefaultArchivePath() : selection.archive;
+  if (!std::filesystem::exists(path)) {
+    return NotFound(
+        fmt::format("no archive at {}; 'gemmsmith optimize' and 'gemmsmith records import' make one", path.string()));
+  }
+  ASSIGN_OR_RETURN(const std::unique_ptr<Archive> archive, Archive::Open(path));
+  RETURN_IF_ERROR(archive->ForEach({.campaign = selection.campaign}, take));
+  selected.source = path.string();
+  return selected;
+}
+
+}  // namespace gemmsmith

@@ -1,0 +1,21 @@
+// The trials that a records verb was pointed at.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "archive/trial.h"
+#include "cli/command.h"
+
+namespace gemmsmith {
+
+struct SelectedTrials {
+  std::string source;         // for people: the archive's or the files' names
+  std::vector<Trial> trials;  // in the order they were stored
+  int64_t replayed = 0;       // left out: answers of a recording are no measurements
+};
+
+// `with_replayed` keeps those too.
+Result<SelectedTrials> SelectTrials(const TrialSelection& selection, bool with_replayed);
+
+}  // namespace gemmsmith

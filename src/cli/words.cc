@@ -1,0 +1,71 @@
+#include "cli/words.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <ctime>
+
+namespace gemmsmith {
+
+std::string TimeText(double time_ns) {
+  if (time_ns < 1e6) return fmt::format("{:.{}f} us", time_ns / 1e3, time_ns < 1e5 ? 2 : 1);
+  return fmt::format("{:.3f} ms", time_ns / 1e6);
+}
+
+std::string BytesText(double bytes) {
+  if (bytes < 1024) return fmt::format("{:.0f} B", bytes);
+  constexpr const char* kUnits[] = {"KiB", "MiB", "GiB", "TiB"};
+  size_t unit = 0;
+  for (bytes /= 1024; bytes >= 1024 && unit + 1 < std::size(kUnits); bytes /= 1024) ++unit;
+  return fmt::format("{:.1f} {}", bytes, kUnits[unit]);
+}
+
+std::string CountText(int64_t count) {
+  const std::string digits = fmt::format("{}", count);
+  std::string text;
+  for (size_t i = 0; i < digits.size(); ++i) {
+    if (i > 0 && digits[i - 1] != '-' && (digits.size() - i) % 3 == 0) text += ',';
+    text += digits[i];
+  }
+  return text;
+}
+
+std::string RatioText(const RatioEstimate& ratio) {
+  return fmt::format("{:.2f}x [{:.2f}-{:.2f}]", ratio.median, ratio.interval.low, ratio.interval.high);
+}
+
+std::string SecondsText(double seconds) {
+  const int64_t whole = std::llround(seconds);
+  if (whole < 60) return fmt::format("{} s", whole);
+  if (whole < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
+  return fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);
+}
+
+std::string DateText(int64_t unix_ms) {
+  const time_t seconds = unix_ms / 1000;
+  tm parts{};
+  gmtime_r(&seconds, &parts);
+  return fmt::format("{:04}-{:02}-{:02}", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday);
+}
+
+std::string Plural(int64_t count, std::string_view word) {
+  return fmt::format("{} {}{}", CountText(count), word, count == 1 ? "" : "s");
+}
+
+std::string OutcomesText(const std::vector<std::pair<OutcomeKind, int>>& by_outcome) {
+  std::string text;
+  // Measured, the last kind, is what people look for first.
+  for (auto item = by_outcome.rbegin(); item != by_outcome.rend(); ++item) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", item->second, Name(item->first));
+  }
+  return text.empty() ? "none" : text;
+}
+
+std::string BaselineText(std::string_view contender) {
+  if (contender.starts_with("lt_auto")) return "cuBLASLt AutoTuning";
+  if (contender.starts_with("lt_heuristic")) return "cuBLASLt heuristic";
+  if (contender.starts_with("cublas")) return "cublasGemmEx";
+  return std::string(contender);
+}
+
+}  // namespace gemmsmith

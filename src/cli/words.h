@@ -1,0 +1,25 @@
+// Numbers as people read them.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/statistics.h"
+#include "evaluate/outcome.h"
+
+namespace gemmsmith {
+
+std::string TimeText(double time_ns);                      // "9.87 us", "1.204 ms"
+std::string BytesText(double bytes);                       // "12.0 KiB"
+std::string CountText(int64_t count);                      // "12,345"
+std::string RatioText(const RatioEstimate& ratio);         // "1.32x [1.31-1.34]"
+std::string SecondsText(double seconds);                   // "7 s", "2 min 05 s", "1 h 02 min"
+std::string DateText(int64_t unix_ms);                     // "2026-11-21", UTC
+std::string Plural(int64_t count, std::string_view word);  // "1 plan", "3 plans"
+// "60 measured, 3 wrong, 1 timed_out"
+std::string OutcomesText(const std::vector<std::pair<OutcomeKind, int>>& by_outcome);
+// "cuBLASLt AutoTuning" for "lt_auto_nn"; a name that is not one of ours stays as it is.
+std::string BaselineText(std::string_view contender);
+
+}  // namespace gemmsmith

@@ -1,0 +1,111 @@
+#include "cli/words.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "cli/exit.h"
+#include "cli/progress.h"
+#include "cli/readers.h"
+#include "cli/table.h"
+
+namespace gemmsmith {
+namespace {
+
+TEST(WordsTest, TimesKeepThreeOrMoreDigits) {
+  EXPECT_EQ(TimeText(512), "0.51 us");
+  EXPECT_EQ(TimeText(9871), "9.87 us");
+  EXPECT_EQ(TimeText(123456), "123.5 us");
+  EXPECT_EQ(TimeText(1204000), "1.204 ms");
+}
+
+TEST(WordsTest, CountsAreGroupedByThousands) {
+  EXPECT_EQ(CountText(0), "0");
+  EXPECT_EQ(CountText(999), "999");
+  EXPECT_EQ(CountText(1000), "1,000");
+  EXPECT_EQ(CountText(-1234567), "-1,234,567");
+  EXPECT_EQ(CountText(-123), "-123");
+}
+
+TEST(WordsTest, SecondsBytesDatesAndPlurals) {
+  EXPECT_EQ(SecondsText(0.2), "0 s");
+  EXPECT_EQ(SecondsText(125), "2 min 05 s");
+  EXPECT_EQ(SecondsText(3720), "1 h 02 min");
+  EXPECT_EQ(BytesText(512), "512 B");
+  EXPECT_EQ(BytesText(12288), "12.0 KiB");
+  EXPECT_EQ(DateText(1700000000000), "2023-11-14");
+  EXPECT_EQ(Plural(1, "plan"), "1 plan");
+  EXPECT_EQ(Plural(1200, "plan"), "1,200 plans");
+  EXPECT_EQ(OutcomesText({{OutcomeKind::kWrong, 3}, {OutcomeKind::kMeasured, 60}}), "60 measured, 3 wrong");
+  EXPECT_EQ(OutcomesText({}), "none");
+}
+
+TEST(TableTest, ColumnsAreAsWideAsTheirWidestCellAndLinesHaveNoTail) {
+  Table table({{"name"}, {"n", Table::Align::kRight}, {"last"}});
+  table.Add({"a", "1", "x"});
+  table.Add({"longer", "1000", ""});
+  EXPECT_EQ(table.Print({}),
+            "  name       n  last\n"
+            "  ------------------\n"
+            "  a          1  x\n"
+            "  longer  1000\n");
+}
+
+TEST(BarLineTest, NeverWiderThanTheTerminal) {
+  for (const bool unicode : {false, true}) {
+    for (int columns = 1; columns <= 200; ++columns) {
+      const Terminal terminal{.interactive = true, .unicode = unicode, .columns = columns};
+      const std::string line = BarLine("nn", 0.37, "47/128  412/s  2 s left", "best 9.87 us", terminal);
+      const auto continuation = [](char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; };
+      EXPECT_LT(long(line.size()) - std::count_if(line.begin(), line.end(), continuation), columns) << line;
+    }
+  }
+}
+
+TEST(BarLineTest, ShowsEverythingWhereThereIsRoom) {
+  const Terminal terminal{.interactive = true, .columns = 100};
+  EXPECT_EQ(BarLine("nn", 0.5, "64/128", "best 9.87 us", terminal),
+            "nn  [###############...............]  64/128  best 9.87 us");
+  EXPECT_EQ(BarLine("nn", std::nullopt, "64", "best 9.87 us", terminal), "nn  64  best 9.87 us");
+  EXPECT_EQ(BarLine("nn", 1.0, "1", "", terminal), "nn  [##############################]  1");
+}
+
+TEST(ReadersTest, WrongWordsNameTheNearestRightOne) {
+  EXPECT_EQ(ReadProposer("locl").status().message(), "'locl' is no proposer; did you mean 'local'?");
+  EXPECT_EQ(ReadProposer("zzz").status().message(), "'zzz' is no proposer; there are random, local and evolution");
+  EXPECT_EQ(ReadOutcomeKind("measurd").status().message(), "'measurd' is no outcome; did you mean 'measured'?");
+  EXPECT_NE(ReadArchitecture("sm_90").status().message().find("sm_90a"), std::string::npos);
+  EXPECT_NE(ReadDevice("h20").status().message().find("h200"), std::string::npos);
+}
+
+TEST(ReadersTest, ListsKeepOrderAndDropRepeats) {
+  EXPECT_EQ(*ReadLayouts("tn,nn,tn"), (std::vector<Layout>{kTn, kNn}));
+  EXPECT_EQ(*ReadLayouts("both"), (std::vector<Layout>{kNn, kTn}));
+  EXPECT_FALSE(ReadLayouts("nn,").ok());
+  EXPECT_FALSE(ReadTypes("").ok());
+}
+
+TEST(ReadersTest, NumbersOutsideTheirRangeAreRefused) {
+  for (const char* text : {"", "0", "-1", "1.5", "1e3", "99999999999999999999", "7x", " 7"}) {
+    EXPECT_FALSE(ReadCount(text).ok()) << text;
+  }
+  for (const char* text : {"", "0", "-1", "nan", "inf", "1e3", "x"})
+    EXPECT_FALSE(ReadPositiveSeconds(text).ok()) << text;
+  for (const char* text : {"gpu:", "gpu:-1", "gpu:1x", "gpu", "a/b", "", "..", "H200"}) {
+    EXPECT_EQ(ReadDeviceChoice(text).ok(), std::string_view(text) == "gpu") << text;
+  }
+  EXPECT_EQ(*ReadCount("7"), 7);
+  EXPECT_EQ(*ReadPositiveSeconds("0.5"), 0.5);
+}
+
+TEST(ExitCodeTest, EveryKindOfFailureHasItsCode) {
+  EXPECT_EQ(ExitCodeOf(StatusCode::kInvalidArgument), 2);
+  EXPECT_EQ(ExitCodeOf(StatusCode::kNotFound), 3);
+  EXPECT_EQ(ExitCodeOf(StatusCode::kUnavailable), 3);
+  EXPECT_EQ(ExitCodeOf(StatusCode::kInterrupted), 130);
+  EXPECT_EQ(ExitCodeOf(StatusCode::kIoError), 1);
+  EXPECT_EQ(ExitCodeOf(StatusCode::kDataLoss), 1);
+}
+
+}  // namespace
+}  // namespace gemmsmith

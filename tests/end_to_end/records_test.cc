@@ -1,0 +1,140 @@
+#include <gtest/gtest.h>
+#include <sys/mount.h>
+#include <unistd.h>
+
+#include "archive/segment.h"
+#include "base/text.h"
+#include "tests/end_to_end/program.h"
+
+namespace gemmsmith {
+namespace {
+
+constexpr Shape kShape{64, 64, 64};
+
+class RecordsTest : public testing::Test {
+ protected:
+  Home home;
+  std::vector<Trial> trials = MadeUpTrials(kShape, 40, kTn);
+  std::string lines = home.File("trials.jsonl", JsonLines(trials));
+  std::string archive = home.Path("archive.sqlite");
+};
+
+TEST_F(RecordsTest, ImportingTwiceAddsNothing) {
+  const Finished first = home.Run({"records", "import", lines, "--archive", archive, "--json"});
+  ASSERT_EQ(first.exit_code, 0) << first.error;
+  EXPECT_EQ(Parsed(first.out)["added"], trials.size());
+  const nlohmann::json second =
+      Parsed(home.Run({"records", "import", lines, lines, "--archive", archive, "--json"}).out);
+  EXPECT_EQ(second["read"], 2 * trials.size());
+  EXPECT_EQ(second["added"], 0);
+}
+
+TEST_F(RecordsTest, TrialsSurviveEveryFormat) {
+  ASSERT_EQ(home.Run({"records", "import", lines, "--archive", archive}).exit_code, 0);
+  for (const char* name : {"copy.gsr", "copy.jsonl"}) {
+    ASSERT_EQ(home.Run({"records", "export", "--archive", archive, "-o", home.Path(name)}).exit_code, 0);
+    const Result<std::vector<Trial>> copied = ReadRecords(home.Path(name));
+    ASSERT_TRUE(copied.ok()) << copied.status().message();
+    ASSERT_EQ(copied->size(), trials.size());
+    for (size_t i = 0; i < trials.size(); ++i) {
+      EXPECT_EQ((*copied)[i].plan, trials[i].plan);
+      EXPECT_EQ((*copied)[i].outcome.kind, trials[i].outcome.kind);
+    }
+  }
+  ASSERT_EQ(home.Run({"records", "export", "--archive", archive, "-o", home.Path("copy.csv")}).exit_code, 0);
+  const std::string csv = *ReadFile(home.Path("copy.csv"));
+  EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), long(trials.size()) + 1);
+}
+
+TEST_F(RecordsTest, StatsCountOutcomesAndMissingCells) {
+  std::vector<Trial> more = MadeUpTrials({128, 128, 128}, 40, kTn);
+  const std::string other = home.File("more.jsonl", JsonLines({more[0]}));
+  const nlohmann::json json = Parsed(home.Run({"records", "stats", lines, other, "--json"}).out);
+  EXPECT_EQ(json["trials"], trials.size() + 1);
+  EXPECT_EQ(json["problems"], 2);
+  EXPECT_EQ(json["shapes"], 2);
+  EXPECT_EQ(json["cells"].get<int64_t>() - json["missing_cells"].get<int64_t>(), int64_t(trials.size()) + 1);
+  int64_t sum = 0;
+  for (const nlohmann::json& count : json["outcomes"]) sum += count.get<int64_t>();
+  EXPECT_EQ(sum, json["trials"]);
+  EXPECT_EQ(json["settings"][0]["device_name"], kMadeUpDevice);
+}
+
+TEST_F(RecordsTest, ListSelects) {
+  const nlohmann::json json =
+      Parsed(home.Run({"records", "list", lines, "--outcome", "wrong", "--count", "2", "--json"}).out);
+  EXPECT_LE(json["trials"].size(), 2u);
+  for (const nlohmann::json& trial : json["trials"]) EXPECT_EQ(trial["outcome"], "wrong");
+  EXPECT_EQ(Parsed(home.Run({"records", "list", lines, "--shape", "1x1x1", "--json"}).out)["matching"], 0);
+}
+
+TEST_F(RecordsTest, MissingThingsAreNamedWithExitThree) {
+  ExpectOneError(home.Run({"records", "stats", "--archive", archive}), 3, archive);
+  ExpectOneError(home.Run({"records", "import", home.Path("nothing.gsr")}), 3, "nothing.gsr");
+}
+
+TEST_F(RecordsTest, DamagedFilesAddNothingAndAreNamed) {
+  const std::string segment = EncodeSegments(trials, true).front();
+  const std::string whole = JsonLines(trials);
+  std::string flipped = segment;
+  flipped[flipped.size() / 2] = char(flipped[flipped.size() / 2] ^ 0x20);
+  const std::vector<std::pair<std::string, std::string>> files = {
+      {"empty.gsr", ""},
+      {"garbage.gsr", std::string(1000, '\x7f')},
+      {"short.gsr", segment.substr(0, segment.size() - 1)},
+      {"half.gsr", segment.substr(0, segment.size() / 2)},
+      {"flipped.gsr", flipped},
+      {"cut.jsonl", whole.substr(0, whole.size() - 20)},
+      {"garbage.jsonl", "\xff\xfe{]\n"},
+      {"other.jsonl", "{\"a\": 1}\n"},
+      {"nested.jsonl", std::string(100000, '[') + "\n"},
+  };
+  for (const auto& [name, content] : files) {
+    const Finished finished = home.Run({"records", "import", lines, home.File(name, content), "--archive", archive});
+    EXPECT_TRUE(finished.exit_code == 1 || finished.exit_code == 2) << name << " " << finished.exit_code;
+    ExpectOneError(finished, finished.exit_code, name);
+    EXPECT_FALSE(std::filesystem::exists(archive)) << name << " was imported in part";
+  }
+}
+
+TEST_F(RecordsTest, AnArchiveThatIsNoneIsRefused) {
+  const std::string garbage = home.File("garbage.sqlite", std::string(5000, 'x'));
+  const Finished finished = home.Run({"records", "import", lines, "--archive", garbage});
+  ExpectOneError(finished, finished.exit_code, "garbage.sqlite");
+  EXPECT_NE(finished.exit_code, 0);
+  EXPECT_EQ(*ReadFile(garbage), std::string(5000, 'x')) << "overwrote a file that was not its own";
+  EXPECT_NE(home.Run({"records", "stats", "--archive", home.Path("")}).exit_code, 0);
+}
+
+TEST_F(RecordsTest, AFullDiskLosesNothingThatWasThere) {
+  ExpectOneError(home.Run({"records", "list", lines, "--json"}, "/dev/full"), 1, "No space left");
+  const std::string disk = home.Path("disk");
+  std::filesystem::create_directories(disk);
+  if (geteuid() != 0 || mount("tmpfs", disk.c_str(), "tmpfs", 0, "size=192k") != 0) {
+    GTEST_SKIP() << "a small disk can be mounted by root only";
+  }
+  const std::string on_disk = disk + "/archive.sqlite";
+  const std::string many = home.File("many.jsonl", JsonLines(MadeUpTrials({256, 512, 4096}, 3000, kTn)));
+  const Finished finished = home.Run({"records", "import", many, "--archive", on_disk});
+  ExpectOneError(finished, 1, "archive.sqlite");
+  ExpectOneError(home.Run({"records", "export", many, "-o", disk + "/all.jsonl"}), 1, "No space left");
+  EXPECT_FALSE(std::filesystem::exists(disk + "/all.jsonl"));
+  umount(disk.c_str());
+}
+
+TEST_F(RecordsTest, MeasuringWithoutAGpuNamesWhatIsMissing) {
+  const Finished finished =
+      home.Run({"records", "measure", "--shapes", "offgrid", "--plans", "all", "-o", home.Path("x.gsr")});
+  if (finished.exit_code == 0) GTEST_SKIP() << "there is a GPU";
+  ExpectOneError(finished, 3, "");
+  ExpectOneError(
+      home.Run({"records", "measure", "--shapes", "nowhere.txt", "--plans", "all", "-o", home.Path("x.gsr")}), 3,
+      "nowhere.txt");
+  EXPECT_EQ(home.Run({"records", "measure", "--shapes", "offgrid", "--plans", "all", "--device", "h200", "-o",
+                      home.Path("x.gsr")})
+                .exit_code,
+            2);
+}
+
+}  // namespace
+}  // namespace gemmsmith

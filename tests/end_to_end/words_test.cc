@@ -1,0 +1,123 @@
+// Wrong words on the command line: one clear line each, and exit code 2.
+#include <gtest/gtest.h>
+
+#include "base/text.h"
+#include "tests/end_to_end/program.h"
+
+namespace gemmsmith {
+namespace {
+
+struct WrongWords {
+  Words words;
+  std::string part;  // of the message
+};
+
+class WrongWordsTest : public testing::TestWithParam<WrongWords> {};
+
+TEST_P(WrongWordsTest, IsOneLineWithTheNearestRightWord) {
+  const Finished finished = Home().Run(GetParam().words);
+  ExpectOneError(finished, 2, GetParam().part);
+  EXPECT_EQ(finished.out, "");
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Verbs, WrongWordsTest,
+    testing::Values(WrongWords{{}, "gemmsmith optimize 256x512x4096"}, WrongWords{{"optimise", "1x1x1"}, "'optimize'"},
+                    WrongWords{{"zzzzzz"}, "optimize, evaluate, plan, records and doctor"},
+                    WrongWords{{"256x512x4096"}, "'gemmsmith optimize 256x512x4096'"}, WrongWords{{""}, "is no verb"},
+                    WrongWords{{"plan"}, "check, list, emit, explain, facts"}, WrongWords{{"plan", "emitt"}, "'emit'"},
+                    WrongWords{{"records"}, "import, export, list, stats, measure"},
+                    WrongWords{{"records", "exprot"}, "'export'"}, WrongWords{{"doctor", "now"}, "'now'"},
+                    WrongWords{{"--optimize"}, "did you mean 'optimize'?"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Flags, WrongWordsTest,
+    testing::Values(WrongWords{{"optimize", "8x8x8", "--budgt-evals", "3"}, "'--budget-evals'"},
+                    WrongWords{{"optimize", "8x8x8", "--budget-evals"}, "--budget-evals needs a value"},
+                    WrongWords{{"optimize", "8x8x8", "--budget-evals", "0"}, "'0' is not a whole number"},
+                    WrongWords{{"optimize", "8x8x8", "--budget-evals", "1e3"}, "'1e3'"},
+                    WrongWords{{"optimize", "8x8x8", "--budget-seconds", "-1"}, "'-1'"},
+                    WrongWords{{"optimize", "8x8x8", "--budget-seconds", "nan"}, "'nan'"},
+                    WrongWords{{"optimize", "8x8x8", "--seed", "1", "--seed", "2"}, "more than once"},
+                    WrongWords{{"optimize", "8x8x8", "--seed", "18446744073709551616"}, "not a whole number"},
+                    WrongWords{{"optimize", "8x8x8", "--layout", "nt"}, "layout"},
+                    WrongWords{{"optimize", "8x8x8", "--type", "fp16"}, "'f16'"},
+                    WrongWords{{"optimize", "8x8x8", "--proposer", "evolve"}, "there are random, local and evolution"},
+                    WrongWords{{"optimize", "8x8x8", "--device", "gpu:x"}, "gpu:N"},
+                    WrongWords{{"optimize", "8x8x8", "--device", "../../etc"}, "'../../etc' is no device"},
+                    WrongWords{{"optimize", "8x8x8", "--resume", "--fresh"}, "exclude each other"},
+                    WrongWords{{"optimize", "8x8x8", "--archive", ""}, "empty path"},
+                    WrongWords{{"optimize", "8x8x8", "9x9x9"}, "takes no further word"},
+                    WrongWords{{"optimize"}, "optimize needs SHAPE"},
+                    WrongWords{{"evaluate", "direct"}, "evaluate needs SHAPE"},
+                    WrongWords{{"evaluate", "direct", "8x8x8", "--protocol", "shrt"}, "'short'"},
+                    WrongWords{{"records", "export"}, "needs --output"},
+                    WrongWords{{"records", "export", "--output", "x.txt"}, ".gsr, .jsonl and .csv"},
+                    WrongWords{{"records", "measure", "--shapes", "offgrid", "--plans", "all"}, "needs --output"},
+                    WrongWords{{"records", "import"}, "needs FILE"}, WrongWords{{"worker"}, "needs --gpu"}));
+
+class WrongShapeTest : public testing::TestWithParam<std::string> {};
+
+TEST_P(WrongShapeTest, IsOneLineThatQuotesIt) {
+  for (const char* verb : {"optimize", "plan list"}) {
+    Words words;
+    for (const std::string_view word : SplitWords(verb)) words.emplace_back(word);
+    words.push_back(GetParam());
+    ExpectOneError(Home().Run(words), 2, "is not a shape");
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, WrongShapeTest,
+                         testing::Values("0x1x1", "1x2", "1x2x3x4", "1e3x2x2", "-1x2x3", "1x-2x3", "x", "1xx1", "",
+                                         "99999999999999999999x1x1", "2147483648x1x1", "1.5x2x2", "１x２x３", "1×2×3",
+                                         "8x8x8 ", "8x8x0x8", "8,8,8", "\x1b[31m8x8x8", "\xff\xfe"));
+
+TEST(ShapeTest, OneThatFitsNoMemoryIsRefusedInWords) {
+  ExpectOneError(Home().Run({"plan", "list", "1073741824x1073741824x1"}), 2, "");
+}
+
+class WrongPlanTest : public testing::TestWithParam<WrongWords> {};
+
+TEST_P(WrongPlanTest, IsOneLineWithTheNearestRightWord) {
+  Words words = {"plan", "check"};
+  words.push_back(GetParam().words.front());
+  words.push_back("64x64x64");
+  ExpectOneError(Home().Run(words), 2, GetParam().part);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Plans, WrongPlanTest,
+    testing::Values(WrongWords{{""}, "empty"}, WrongWords{{"drect"}, "direct"},
+                    WrongWords{{"direct tile_n=17"}, "tile_n"}, WrongWords{{"direct tile_q=16"}, "tile_"},
+                    WrongWords{{"direct tile_m"}, "key=value"}, WrongWords{{"direct tile_m=16 tile_m=16"}, "twice"},
+                    WrongWords{{"direct tile_m=99999999999999999999"}, "tile_m"},
+                    WrongWords{{"direct tile_m=\x01"}, "tile_m"}, WrongWords{{std::string(100000, 'a')}, "family"}));
+
+class HelpTest : public testing::TestWithParam<std::string> {};
+
+TEST_P(HelpTest, FitsAHundredColumnsAndExitsWithZero) {
+  Words words;
+  for (const std::string_view word : SplitWords(GetParam())) words.emplace_back(word);
+  words.push_back("--help");
+  const Finished finished = Home().Run(words);
+  EXPECT_EQ(finished.exit_code, 0);
+  EXPECT_EQ(finished.error, "");
+  EXPECT_NE(finished.out.find("Usage: gemmsmith"), std::string::npos) << finished.out;
+  for (const std::string_view line : Split(finished.out, '\n')) EXPECT_LE(line.size(), 100u) << line;
+}
+
+INSTANTIATE_TEST_SUITE_P(Verbs, HelpTest,
+                         testing::Values("", "optimize", "evaluate", "plan", "plan check", "plan list", "plan emit",
+                                         "plan explain", "plan facts", "records", "records import", "records export",
+                                         "records list", "records stats", "records measure", "doctor"));
+
+TEST(HelpTest, DoesNotShowTheWorker) { EXPECT_EQ(Home().Run({"--help"}).out.find("worker"), std::string::npos); }
+
+TEST(VersionTest, IsOneLine) {
+  const Finished finished = Home().Run({"--version"});
+  EXPECT_EQ(finished.exit_code, 0);
+  EXPECT_TRUE(finished.out.starts_with("gemmsmith ")) << finished.out;
+}
+
+}  // namespace
+}  // namespace gemmsmith
