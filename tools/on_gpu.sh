@@ -2,9 +2,10 @@
 # What has to run on a machine with a GPU, where nothing is built: a build made elsewhere is carried there in .carry/.
 #   here   tools/on_gpu.sh pack                   build everything statically, stripped, into .carry/
 #   there  tools/on_gpu.sh tests                  every GPU test; log and XML under $OUT
-#          tools/on_gpu.sh sanitize               compute-sanitizer memcheck and racecheck over plans with every kind of edge
+#          tools/on_gpu.sh sanitize TOOL          compute-sanitizer (memcheck, racecheck, ...) over plans with every kind of edge
 #          tools/on_gpu.sh baselines SECONDS      the baselines of bench/baseline_check.shapes, short protocol
-#          tools/on_gpu.sh space LAYOUT SECONDS   the recorded space of LAYOUT (tn or nn) over bench/direct_subspace.plans
+#          tools/on_gpu.sh space PART SECONDS     the recorded space: bench/direct_space/PART.shapes (tn, tn_more, nn, nn_more)
+#          tools/on_gpu.sh kills ROUNDS           kill -9 of driver and worker in live runs; two runs on one GPU
 # Results go to $OUT (default: ./gpu_out): one .gsr of records a step, and logs.
 set -euo pipefail
 cd "$(dirname "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")")"
@@ -29,20 +30,21 @@ tests() {
 
 # One plan for each way a kernel touches memory: whole tiles, ragged tiles, odd strides, splits, both layouts.
 sanitize() {
-  local sanitizer layout shape plan
-  for sanitizer in memcheck racecheck; do
+  local layout shape plan
+  for shape in 300x3584x460 64x64x2048 17x31x63 1x1x1; do
     for layout in tn nn; do
-      for shape in 17x31x63 300x3584x460 64x64x2048 1x1x1; do
-        for plan in "tile_m=16 tile_n=16 warps_k=1" "tile_m=32 tile_n=64 warps_m=2 warps_n=2 warps_k=1 fixed=all" \
-          "tile_m=16 tile_n=8 warps_k=4 split=4" "tile_m=16 tile_n=32 warps_k=2 split=2 reduction=ordered fixed=k"; do
-          "$program" plan check "direct $plan" "$shape" --layout "$layout" >/dev/null 2>&1 || continue
-          compute-sanitizer --tool "$sanitizer" --error-exitcode 9 --target-processes all --print-limit 3 \
-            "$program" evaluate "direct $plan" "$shape" --layout "$layout" >"$out/sanitize.last" 2>&1 &&
-            echo "$sanitizer clean: $layout $shape $plan" || { echo "$sanitizer FOUND: $layout $shape $plan"; tail -20 "$out/sanitize.last"; }
-        done
+      for plan in "tile_m=16 tile_n=8 warps_k=4 split=4" "tile_m=16 tile_n=32 warps_k=2 split=2 reduction=ordered fixed=k" \
+        "tile_m=16 tile_n=16 warps_k=1" "tile_m=32 tile_n=64 warps_m=2 warps_n=2 warps_k=1 fixed=all"; do
+        "$program" plan check "direct $plan" "$shape" --layout "$layout" >/dev/null 2>&1 || continue
+        if compute-sanitizer --tool "$1" --error-exitcode 9 --target-processes all --print-limit 3 \
+          "$program" evaluate "direct $plan" "$shape" --layout "$layout" >"$out/sanitize.last" 2>&1; then
+          echo "$1 clean: $layout $shape $plan"
+        else
+          echo "$1 FOUND: $layout $shape $plan" && tail -20 "$out/sanitize.last"
+        fi
       done
     done
-  done | tee "$out/sanitize.log"
+  done | tee "$out/sanitize_$1.log"
 }
 
 baselines() {
@@ -52,13 +54,37 @@ baselines() {
 }
 
 space() {
-  "$program" records measure --shapes "bench/direct_space_$1.shapes" --plans bench/direct_subspace.plans --layouts "$1" \
-    --finalists 3 --archive /tmp/gemmsmith_space.db --name "direct-$1" --limit-seconds "$2" --output "$out/space_$1.gsr"
+  "$program" records measure --shapes "bench/direct_space/$1.shapes" --plans bench/direct_space/direct.plans \
+    --layouts "${1%%_*}" --finalists 3 --archive "/tmp/gemmsmith_space_$1.db" --name "direct-$1" --limit-seconds "$2" \
+    --output "$out/direct_$1.gsr"
+}
+
+# Kills the driver, then the worker, in the middle of live runs on one archive: nothing stored is lost or doubled, and what
+# is left to do is done. Beside it, two runs on one GPU: the second says for whom it waits.
+kills() {
+  local archive=/tmp/gemmsmith_kills.db round stored before=0
+  local measure=("$program" records measure --shapes bench/direct_space/nn_more.shapes --layouts tn --name kills
+    --plans bench/direct_space/direct.plans --archive "$archive" --output "$out/kills.gsr")
+  for round in $(seq "$1"); do
+    "${measure[@]}" >/dev/null 2>&1 &
+    sleep "$((RANDOM % 3)).$((RANDOM % 10))"
+    if ((round % 2)); then kill -9 $!; else pkill -9 -f "gemmsmith worker"; sleep 0.3; kill -9 $!; fi
+    wait $! 2>/dev/null || true
+    stored=$("$program" records stats --archive "$archive" --json 2>/dev/null | grep -oE '"trials": *[0-9]+' | grep -oE '[0-9]+' || echo 0)
+    ((stored >= before)) || { echo "kills LOST trials: $before, then $stored"; return 1; }
+    before=$stored
+  done
+  "${measure[@]}" | tail -2
+  "$program" records stats --archive "$archive"
+  "$program" optimize 64x64x64 --layout tn --budget-evals 60 --archive /tmp/gemmsmith_one.db >/dev/null 2>&1 &
+  sleep 0.5
+  "$program" optimize 64x64x128 --layout tn --budget-evals 5 --archive /tmp/gemmsmith_two.db 2>&1 | grep -E "waiting|best:"
+  wait
 }
 
 step=${1:-}
 case $step in
   pack) pack ;;
-  tests | sanitize | baselines | space) mkdir -p "$out" && shift && "$step" "$@" ;;
-  *) sed -n '2,8s/^# //p' "$0" >&2; exit 2 ;;
+  tests | sanitize | baselines | space | kills) mkdir -p "$out" && shift && "$step" "$@" ;;
+  *) sed -n '2,10s/^# //p' "$0" >&2; exit 2 ;;
 esac

@@ -151,7 +151,8 @@ namespace {
 Result<int> Lock(const fs::path& path, bool wait) {
   std::error_code error;
   fs::create_directories(fs::absolute(path).parent_path(), error);
-  OpenFile file(path, O_RDWR | O_CREAT);
+  // Where folders are shared, the kernel may refuse O_CREAT on a file that another user made (fs.protected_regular).
+  OpenFile file(path, fs::exists(path, error) ? O_RDWR : O_RDWR | O_CREAT);
   if (file.fd() < 0) return Failure("open lock", path);
   if (::flock(file.fd(), LOCK_EX | (wait ? 0 : LOCK_NB)) != 0) {
     if (errno == EINTR) return Interrupted(fmt::format("interrupted while waiting for lock {}", path.string()));
