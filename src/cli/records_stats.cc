@@ -1,12 +1,15 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <set>
 
 #include "archive/archive.h"
+#include "archive/standings.h"
 #include "cli/exit.h"
 #include "cli/json_text.h"
 #include "cli/run.h"
 #include "cli/selected_trials.h"
+#include "cli/table.h"
 #include "cli/words.h"
 
 namespace gemmsmith {
@@ -23,6 +26,25 @@ int64_t CountShapes(const std::vector<Trial>& trials) {
   std::set<Shape> shapes;
   for (const Trial& trial : trials) shapes.insert(trial.gemm.shape);
   return int64_t(shapes.size());
+}
+
+std::string StandingsText(const std::vector<Standing>& standings) {
+  if (standings.empty()) return "";
+  using enum Table::Align;
+  Table table({{"class"},
+               {"layout"},
+               {"shapes", kRight},
+               {"geometric mean", kRight},
+               {"lowest", kRight},
+               {"faster", kRight},
+               {"slower", kRight}});
+  for (const Standing& standing : standings)
+    table.Add({std::string(Name(standing.shape_class)), std::string(Name(standing.layout)),
+               CountText(standing.problems), fmt::format("{:.3f}x", standing.geometric_mean),
+               fmt::format("{:.2f}x", standing.minimum), CountText(standing.wins), CountText(standing.losses)});
+  return "\n  speed-up of each shape's best kernel over cuBLASLt AutoTuning (the faster of nn and tn), device clock, "
+         "f16\n" +
+         table.Print(DescribeTerminal(STDOUT_FILENO));
 }
 
 std::string PrintText(const SelectedTrials& selected, const ArchiveStats& stats) {
@@ -44,13 +66,21 @@ std::string PrintText(const SelectedTrials& selected, const ArchiveStats& stats)
     line(&kind == &stats.by_outcome.front().first ? "outcomes" : "", fmt::format("{} {}", CountText(count), kind));
   if (selected.replayed > 0)
     line("replayed", fmt::format("{} more, answered by a recording", CountText(selected.replayed)));
-  return text;
+  return text + StandingsText(StandingsOf(selected.trials));
 }
 
 std::string JsonText(const SelectedTrials& selected, const ArchiveStats& stats) {
-  Json settings = Json::array(), outcomes = Json::object();
+  Json settings = Json::array(), outcomes = Json::object(), standings = Json::array();
   for (const Setting& setting : stats.settings) settings.push_back(JsonOf(setting));
   for (const auto& [kind, count] : stats.by_outcome) outcomes[kind] = count;
+  for (const Standing& standing : StandingsOf(selected.trials))
+    standings.push_back({{"class", Name(standing.shape_class)},
+                         {"layout", Name(standing.layout)},
+                         {"problems", standing.problems},
+                         {"geometric_mean", standing.geometric_mean},
+                         {"minimum", standing.minimum},
+                         {"wins", standing.wins},
+                         {"losses", standing.losses}});
   return PrintJson({{"command", "records stats"},
                     {"source", selected.source},
                     {"settings", settings},
@@ -63,7 +93,8 @@ std::string JsonText(const SelectedTrials& selected, const ArchiveStats& stats) 
                     {"cells", stats.plans * stats.problems},
                     {"missing_cells", stats.missing_cells},
                     {"outcomes", outcomes},
-                    {"replayed", selected.replayed}});
+                    {"replayed", selected.replayed},
+                    {"over_autotuning", standings}});
 }
 
 }  // namespace

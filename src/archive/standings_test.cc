@@ -1,0 +1,42 @@
+#include "archive/standings.h"
+
+#include <gtest/gtest.h>
+
+namespace gemmsmith {
+namespace {
+
+Trial Measured(const Shape& shape, Protocol protocol, double time_ns, double over_nn, double over_tn) {
+  Trial trial{.gemm = {shape, {kTn}}};
+  Outcome& outcome = trial.outcome;
+  outcome.kind = OutcomeKind::kMeasured;
+  outcome.protocol = protocol;
+  outcome.timings = {{.contender = "ours", .clock = Clock::kDevice, .median_ns = time_ns}};
+  for (auto [name, ratio] : {std::pair{"lt_auto_nn", over_nn}, {"lt_auto_tn", over_tn}, {"cublas_nn", 0.1}})
+    outcome.comparisons.push_back({name, Clock::kDevice, {ratio, ratio, {ratio - 0.01, ratio + 0.01}, 10}});
+  return trial;
+}
+
+TEST(Standings, ComeFromTheBestCarefulTrialAgainstTheHardestAutoTuning) {
+  const Shape one{64, 64, 64}, two{64, 64, 128};
+  Trial failed = Measured(one, Protocol::kShort, 1, 9, 9);
+  failed.outcome.kind = OutcomeKind::kWrong;
+  const std::vector<Standing> standings =
+      StandingsOf({failed, Measured(one, Protocol::kScreen, 900, 5, 5), Measured(one, Protocol::kShort, 1000, 2, 3),
+                   Measured(one, Protocol::kShort, 1100, 1, 1), Measured(two, Protocol::kScreen, 1000, 0.6, 0.5),
+                   Measured({8192, 8192, 8192}, Protocol::kScreen, 1e9, 1.005, 2)});
+  ASSERT_EQ(standings.size(), 2u);
+  EXPECT_EQ(standings[0].shape_class, ShapeClass::kTiny);
+  EXPECT_EQ(standings[0].problems, 2);
+  EXPECT_DOUBLE_EQ(standings[0].geometric_mean, 1.0);
+  EXPECT_DOUBLE_EQ(standings[0].minimum, 0.5);
+  EXPECT_EQ(standings[0].wins, 1);
+  EXPECT_EQ(standings[0].losses, 1);
+  EXPECT_EQ(standings[1].shape_class, ShapeClass::kLarge);
+  EXPECT_EQ(standings[1].wins, 0);
+  EXPECT_EQ(standings[1].losses, 0);
+}
+
+TEST(Standings, OfNothingAreNone) { EXPECT_TRUE(StandingsOf({}).empty()); }
+
+}  // namespace
+}  // namespace gemmsmith
