@@ -14,9 +14,8 @@ out=${OUT:-$PWD/gpu_out}
 program=$carry/bin/gemmsmith
 
 pack() {
-  ./tools/setup
-  cmake --preset portable >/dev/null
-  cmake --build --preset portable --target gemmsmith gemmsmith_gpu_tests
+  tools/setup gemmsmith portable
+  cmake --build --preset portable --target gemmsmith_gpu_tests
   rm -rf "$carry" && mkdir -p "$carry/bin" "$carry/lib"
   cp build/portable/bin/gemmsmith build/portable/bin/gemmsmith_gpu_tests "$carry/bin/"
   cp build/portable/lib/libgemmsmith_cpu_product.so "$carry/lib/"
