@@ -24,6 +24,12 @@ std::optional<RatioEstimate> OverAutoTuning(const Outcome& outcome) {
   return hardest;
 }
 
+std::optional<ShapeClass> ClassOnGrid(const Shape& shape) {
+  static const std::vector<Shape> grid = *LoadShapes("paper1000");  // sorted
+  if (!std::binary_search(grid.begin(), grid.end(), shape)) return std::nullopt;
+  return Classify(shape);
+}
+
 }  // namespace
 
 std::vector<Standing> StandingsOf(const std::vector<Trial>& trials) {
@@ -33,10 +39,10 @@ std::vector<Standing> StandingsOf(const std::vector<Trial>& trials) {
     const Trial*& entry = best[trial.gemm];
     if (entry == nullptr || MoreTelling(trial, *entry)) entry = &trial;
   }
-  std::map<std::pair<ShapeClass, Layout>, std::vector<RatioEstimate>> groups;
+  std::map<std::pair<std::optional<ShapeClass>, Layout>, std::vector<RatioEstimate>> groups;
   for (const auto& [gemm, trial] : best)
     if (const std::optional<RatioEstimate> ratio = OverAutoTuning(trial->outcome))
-      groups[{Classify(gemm.shape), gemm.kind.layout}].push_back(*ratio);
+      groups[{ClassOnGrid(gemm.shape), gemm.kind.layout}].push_back(*ratio);
   std::vector<Standing> standings;
   for (const auto& [group, ratios] : groups) {
     std::vector<double> medians;

@@ -1,6 +1,7 @@
-// How the best recorded kernel of each problem stands against cuBLASLt AutoTuning, by class of shapes.
+// How the best recorded kernel of each problem stands against cuBLASLt AutoTuning, by class of the paper's shapes.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "archive/trial.h"
@@ -8,11 +9,11 @@
 
 namespace gemmsmith {
 
-// Over the problems of one class and layout that were measured. The speed-up of a problem is that of its fastest kernel
-// (among trials of the short protocol where there are any) over the faster of AutoTuning's nn and tn, device clock,
-// paired samples of one run.
+// Over the measured problems of one layout and one class of paper1000, or off that grid. The speed-up of a problem is
+// that of its fastest kernel (among trials of the short protocol where there are any) over the faster of AutoTuning's
+// nn and tn, device clock, paired samples of one run.
 struct Standing {
-  ShapeClass shape_class = ShapeClass::kTiny;
+  std::optional<ShapeClass> shape_class;  // nothing: off the grid
   Layout layout;
   int problems = 0;
   double geometric_mean = 0;
@@ -21,7 +22,7 @@ struct Standing {
   int losses = 0;  // the 95 % interval lies below 1
 };
 
-// In the order of classes, nn before tn; f16 inputs only.
+// Off the grid first, then in the order of classes, nn before tn; f16 inputs only.
 std::vector<Standing> StandingsOf(const std::vector<Trial>& trials);
 
 }  // namespace gemmsmith

@@ -23,17 +23,20 @@ TEST(Standings, ComeFromTheBestCarefulTrialAgainstTheHardestAutoTuning) {
   const std::vector<Standing> standings =
       StandingsOf({failed, Measured(one, Protocol::kScreen, 900, 5, 5), Measured(one, Protocol::kShort, 1000, 2, 3),
                    Measured(one, Protocol::kShort, 1100, 1, 1), Measured(two, Protocol::kScreen, 1000, 0.6, 0.5),
-                   Measured({8192, 8192, 8192}, Protocol::kScreen, 1e9, 1.005, 2)});
-  ASSERT_EQ(standings.size(), 2u);
-  EXPECT_EQ(standings[0].shape_class, ShapeClass::kTiny);
-  EXPECT_EQ(standings[0].problems, 2);
-  EXPECT_DOUBLE_EQ(standings[0].geometric_mean, 1.0);
-  EXPECT_DOUBLE_EQ(standings[0].minimum, 0.5);
-  EXPECT_EQ(standings[0].wins, 1);
-  EXPECT_EQ(standings[0].losses, 1);
-  EXPECT_EQ(standings[1].shape_class, ShapeClass::kLarge);
-  EXPECT_EQ(standings[1].wins, 0);
-  EXPECT_EQ(standings[1].losses, 0);
+                   Measured({8192, 8192, 8192}, Protocol::kScreen, 1e9, 1.005, 2),
+                   Measured({65, 64, 64}, Protocol::kScreen, 1000, 4, 4)});
+  ASSERT_EQ(standings.size(), 3u);
+  EXPECT_EQ(standings[0].shape_class, std::nullopt);
+  EXPECT_DOUBLE_EQ(standings[0].geometric_mean, 4.0);
+  EXPECT_EQ(standings[1].shape_class, ShapeClass::kTiny);
+  EXPECT_EQ(standings[1].problems, 2);
+  EXPECT_DOUBLE_EQ(standings[1].geometric_mean, 1.0);
+  EXPECT_DOUBLE_EQ(standings[1].minimum, 0.5);
+  EXPECT_EQ(standings[1].wins, 1);
+  EXPECT_EQ(standings[1].losses, 1);
+  EXPECT_EQ(standings[2].shape_class, ShapeClass::kLarge);
+  EXPECT_EQ(standings[2].wins, 0);
+  EXPECT_EQ(standings[2].losses, 0);
 }
 
 TEST(Standings, OfNothingAreNone) { EXPECT_TRUE(StandingsOf({}).empty()); }

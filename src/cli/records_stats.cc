@@ -28,6 +28,10 @@ int64_t CountShapes(const std::vector<Trial>& trials) {
   return int64_t(shapes.size());
 }
 
+std::string ClassName(const Standing& standing) {
+  return std::string(standing.shape_class ? Name(*standing.shape_class) : "offgrid");
+}
+
 std::string StandingsText(const std::vector<Standing>& standings) {
   if (standings.empty()) return "";
   using enum Table::Align;
@@ -39,9 +43,9 @@ std::string StandingsText(const std::vector<Standing>& standings) {
                {"faster", kRight},
                {"slower", kRight}});
   for (const Standing& standing : standings)
-    table.Add({std::string(Name(standing.shape_class)), std::string(Name(standing.layout)),
-               CountText(standing.problems), fmt::format("{:.3f}x", standing.geometric_mean),
-               fmt::format("{:.2f}x", standing.minimum), CountText(standing.wins), CountText(standing.losses)});
+    table.Add({ClassName(standing), std::string(Name(standing.layout)), CountText(standing.problems),
+               fmt::format("{:.3f}x", standing.geometric_mean), fmt::format("{:.2f}x", standing.minimum),
+               CountText(standing.wins), CountText(standing.losses)});
   return "\n  speed-up of each shape's best kernel over cuBLASLt AutoTuning (the faster of nn and tn), device clock, "
          "f16\n" +
          table.Print(DescribeTerminal(STDOUT_FILENO));
@@ -74,7 +78,7 @@ std::string JsonText(const SelectedTrials& selected, const ArchiveStats& stats) 
   for (const Setting& setting : stats.settings) settings.push_back(JsonOf(setting));
   for (const auto& [kind, count] : stats.by_outcome) outcomes[kind] = count;
   for (const Standing& standing : StandingsOf(selected.trials))
-    standings.push_back({{"class", Name(standing.shape_class)},
+    standings.push_back({{"class", ClassName(standing)},
                          {"layout", Name(standing.layout)},
                          {"problems", standing.problems},
                          {"geometric_mean", standing.geometric_mean},
