@@ -79,4 +79,17 @@ void JsonFields::Floats(const char* name, std::vector<float>& values) {
   }
 }
 
+nlohmann::ordered_json JsonFacts(const CodeFacts& facts) {
+  return {{"registers", facts.registers},
+          {"local_bytes", facts.local_bytes},
+          {"static_smem_bytes", facts.static_smem_bytes},
+          {"code_bytes", facts.code_bytes},
+          {"instructions", facts.instructions},
+          {"local_memory_instructions", facts.local_memory_instructions},
+          {"mma_f32", facts.mma_f32},
+          {"mma_f16", facts.mma_f16},
+          {"wgmma_f32", facts.wgmma_f32},
+          {"wgmma_f16", facts.wgmma_f16}};
+}
+
 }  // namespace gemmsmith

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "compile/binary.h"
 
 namespace gemmsmith {
 
@@ -75,5 +76,7 @@ class JsonFields {
 
 // What JsonFields::Real() reads.
 nlohmann::ordered_json JsonReal(double value);
+// The facts as records and the command line both write them.
+nlohmann::ordered_json JsonFacts(const CodeFacts& facts);
 
 }  // namespace gemmsmith

@@ -30,19 +30,6 @@ void FromJson(JsonFields fields, Setting& setting) {
   fields.Text("harness", setting.harness);
 }
 
-ordered_json ToJson(const CodeFacts& facts) {
-  return {{"registers", facts.registers},
-          {"local_bytes", facts.local_bytes},
-          {"static_smem_bytes", facts.static_smem_bytes},
-          {"code_bytes", facts.code_bytes},
-          {"instructions", facts.instructions},
-          {"local_memory_instructions", facts.local_memory_instructions},
-          {"mma_f32", facts.mma_f32},
-          {"mma_f16", facts.mma_f16},
-          {"wgmma_f32", facts.wgmma_f32},
-          {"wgmma_f16", facts.wgmma_f16}};
-}
-
 void FromJson(JsonFields fields, CodeFacts& facts) {
   fields.Integer("registers", facts.registers);
   fields.Integer("local_bytes", facts.local_bytes);
@@ -150,7 +137,7 @@ ordered_json ToJson(const Outcome& outcome) {
           {"stage", outcome.stage},
           {"reason", outcome.reason},
           {"protocol", Name(outcome.protocol)},
-          {"facts", ToJson(outcome.facts)},
+          {"facts", JsonFacts(outcome.facts)},
           {"verdict", ToJson(outcome.verdict)},
           {"timings", ToJsonList(outcome.timings)},
           {"comparisons", ToJsonList(outcome.comparisons)},

@@ -1,5 +1,7 @@
 #include "cli/json_text.h"
 
+#include "archive/json_fields.h"
+
 namespace gemmsmith {
 
 std::string PrintJson(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
@@ -34,19 +36,6 @@ Json JsonOf(const Comparison& comparison) {
           {"pairs", comparison.ratio.pairs}};
 }
 
-Json JsonOf(const CodeFacts& facts) {
-  return {{"registers", facts.registers},
-          {"local_bytes", facts.local_bytes},
-          {"static_smem_bytes", facts.static_smem_bytes},
-          {"code_bytes", facts.code_bytes},
-          {"instructions", facts.instructions},
-          {"local_memory_instructions", facts.local_memory_instructions},
-          {"mma_f32", facts.mma_f32},
-          {"mma_f16", facts.mma_f16},
-          {"wgmma_f32", facts.wgmma_f32},
-          {"wgmma_f16", facts.wgmma_f16}};
-}
-
 Json JsonOf(const Setting& setting) {
   return {{"device", setting.device_key}, {"device_name", setting.device_name}, {"gpu_uuid", setting.gpu_uuid},
           {"driver", setting.driver},     {"toolchain", setting.toolchain},     {"libraries", setting.libraries},
@@ -62,7 +51,7 @@ Json JsonOf(const Outcome& outcome) {
           {"stage", outcome.stage},
           {"reason", outcome.reason},
           {"protocol", Name(outcome.protocol)},
-          {"facts", JsonOf(outcome.facts)},
+          {"facts", JsonFacts(outcome.facts)},
           {"verdict",
            {{"passed", outcome.verdict.passed},
             {"test", outcome.verdict.test},

@@ -19,7 +19,6 @@ Json JsonOf(const Gemm& gemm);          // problem, shape, m, n, k, layout, type
 Json JsonOf(const Interval& interval);  // [low, high]
 Json JsonOf(const Timing& timing);
 Json JsonOf(const Comparison& comparison);
-Json JsonOf(const CodeFacts& facts);
 Json JsonOf(const Setting& setting);
 Json JsonOf(const Outcome& outcome);
 Json JsonOf(const std::vector<std::pair<OutcomeKind, int>>& by_outcome);  // {"measured": 60, ...}

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "archive/json_fields.h"
 #include "base/text.h"
 #include "cli/exit.h"
 #include "cli/instrument.h"
@@ -41,7 +42,7 @@ std::string JsonText(const PlanFactsCommand& command, const Compilation& compila
                     {"problem", JsonOf(command.gemm)},
                     {"architecture", command.device.Architecture()},
                     {"toolchain", toolchain},
-                    {"facts", JsonOf(compilation.binary.facts)},
+                    {"facts", JsonFacts(compilation.binary.facts)},
                     {"launch",
                      {{"grid", {launch.grid.x, launch.grid.y, launch.grid.z}},
                       {"block", {launch.block.x, launch.block.y, launch.block.z}},
