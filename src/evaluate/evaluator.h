@@ -3,7 +3,9 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "base/status.h"
 #include "compile/compiler.h"
@@ -31,6 +33,11 @@ struct PreparedCandidate {
 // Thread-safe; a Status only where the world failed.
 Result<PreparedCandidate> Prepare(const EvaluationRequest& request, const Device& device, Compiler& compiler);
 
+struct Contender {
+  EvaluationRequest request;
+  PreparedCandidate candidate;
+};
+
 class Evaluator {
  public:
   virtual ~Evaluator() = default;
@@ -39,6 +46,9 @@ class Evaluator {
   // Runs on the calling thread; one call at a time. A Status only where the world failed: no candidate, however it
   // fails, causes one.
   virtual Result<Outcome> Evaluate(const EvaluationRequest& request, const PreparedCandidate& candidate) = 0;
+  // Several candidates for one problem in one protocol, with one seed: timed in one race where the evaluator can, else
+  // one after the other. As many answers, in the same order.
+  virtual std::vector<Result<Outcome>> EvaluateTogether(std::span<const Contender> contenders);
   // Device, driver and libraries of the judgement; the toolchain is filled in by whoever compiles.
   virtual Setting setting() const = 0;
 };

@@ -12,8 +12,8 @@ constexpr uint8_t kVersion = 1;
 
 constexpr std::string_view kKinds[] = {"illegal",   "compile_failed", "resource_over", "launch_failed",
                                        "timed_out", "wrong",          "cheated",       "measured"};
-constexpr std::string_view kClocks[] = {"device", "offline"};
-constexpr std::string_view kProtocols[] = {"screen", "short"};
+constexpr std::string_view kClocks[] = {"device", "offline", "device_chained"};
+constexpr std::string_view kProtocols[] = {"screen", "short", "heat"};
 
 template <class Enum>
 std::optional<Enum> ParseName(std::span<const std::string_view> names, std::string_view name) {

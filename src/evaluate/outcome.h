@@ -28,12 +28,13 @@ std::string_view Name(OutcomeKind kind);  // "illegal", "compile_failed", ... "m
 std::optional<OutcomeKind> ParseOutcomeKind(std::string_view name);
 
 // Which clock a time was taken with; docs/measuring.md defines them.
-enum class Clock : uint8_t { kDevice, kOffline };
-std::string_view Name(Clock clock);  // "device", "offline"
+enum class Clock : uint8_t { kDevice, kOffline, kDeviceChained };
+std::string_view Name(Clock clock);  // "device", "offline", "device_chained"
 std::optional<Clock> ParseClock(std::string_view name);
 
-enum class Protocol : uint8_t { kScreen, kShort };
-std::string_view Name(Protocol protocol);  // "screen", "short"
+// kHeat: the better part of a screen once more in one race, in which the slower half drops out again and again.
+enum class Protocol : uint8_t { kScreen, kShort, kHeat };
+std::string_view Name(Protocol protocol);  // "screen", "short", "heat"
 std::optional<Protocol> ParseProtocol(std::string_view name);
 
 // One contender on one clock.

@@ -23,7 +23,8 @@ namespace gemmsmith {
   X(cuLaunchKernelEx) X(cuStreamCreate) X(cuStreamDestroy) X(cuStreamSynchronize) X(cuStreamQuery)                    \
   X(cuStreamBeginCapture) X(cuStreamEndCapture) X(cuGraphInstantiateWithFlags) X(cuGraphLaunch)                       \
   X(cuGraphExecDestroy) X(cuGraphDestroy) X(cuEventCreate) X(cuEventDestroy) X(cuEventRecord) X(cuEventSynchronize)   \
-  X(cuEventElapsedTime) X(cuCtxSetLimit) X(cuOccupancyMaxActiveBlocksPerMultiprocessor)
+  X(cuEventElapsedTime) X(cuCtxSetLimit) X(cuOccupancyMaxActiveBlocksPerMultiprocessor)      \
+  X(cuTensorMapEncodeTiled)
 // clang-format on
 
 struct Driver {

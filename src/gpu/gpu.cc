@@ -1,6 +1,7 @@
 #include "gpu/gpu.h"
 
 #include <array>
+#include <cstring>
 #include <utility>
 
 #include "gpu/nvml.h"
@@ -52,6 +53,32 @@ Result<GpuIdentity> Identify(const Driver& driver, int ordinal) {
 std::string DriverRelease(const GpuIdentity& identity) {
   const auto nvml = Nvml::Open(identity.uuid);
   return nvml.ok() ? (*nvml)->DriverRelease() : "";
+}
+
+CUtensorMapSwizzle SwizzleOf(uint32_t bytes) {
+  switch (bytes) {
+    case 128:
+      return CU_TENSOR_MAP_SWIZZLE_128B;
+    case 64:
+      return CU_TENSOR_MAP_SWIZZLE_64B;
+    case 32:
+      return CU_TENSOR_MAP_SWIZZLE_32B;
+    default:
+      return CU_TENSOR_MAP_SWIZZLE_NONE;
+  }
+}
+
+CUresult EncodeTensorMap(const Driver& driver, const TensorMap& map, ScalarType type, const GemmArguments& arguments,
+                         CUtensorMap* to) {
+  const void* address = map.matrix == TensorMap::Matrix::kA   ? arguments.a
+                        : map.matrix == TensorMap::Matrix::kB ? arguments.b
+                                                              : arguments.c;
+  constexpr std::array<cuuint32_t, 3> kElementStrides = {1, 1, 1};
+  return driver.cuTensorMapEncodeTiled(
+      to, type == ScalarType::kF16 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16 : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16,
+      cuuint32_t(map.rank), const_cast<void*>(address), map.extent.data(), map.stride_bytes.data(), map.box.data(),
+      kElementStrides.data(), CU_TENSOR_MAP_INTERLEAVE_NONE, SwizzleOf(map.swizzle_bytes),
+      CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
 }
 
 }  // namespace
@@ -194,7 +221,24 @@ Result<Kernel> Gpu::Load(std::span<const uint8_t> cubin, const std::string& entr
   return kernel;
 }
 
-Status Gpu::StartRaw(const Kernel& kernel, const Launch& launch, void** arguments) {
+Result<GemmParameters> Gpu::ParametersFor(const Launch& launch, const GemmArguments& arguments) const {
+  GEMMSMITH_CHECK(launch.maps.size() <= kMaxTensorMaps, "{} tensor maps", launch.maps.size());
+  GemmParameters parameters;
+  std::byte* to = parameters.bytes.data();
+  for (const TensorMap& map : launch.maps) {
+    RETURN_IF_CUDA_ERROR(EncodeTensorMap(*driver_, map, launch.type, arguments, reinterpret_cast<CUtensorMap*>(to)));
+    to += kTensorMapBytes;
+  }
+  std::memcpy(to, &arguments, sizeof arguments);
+  return parameters;
+}
+
+Status Gpu::StartGemm(const Kernel& kernel, const Launch& launch, const GemmParameters& parameters, Chaining chaining) {
+  void* pointers[] = {const_cast<std::byte*>(parameters.bytes.data())};
+  return StartRaw(kernel, launch, pointers, chaining);
+}
+
+Status Gpu::StartRaw(const Kernel& kernel, const Launch& launch, void** arguments, Chaining chaining) {
   CUlaunchConfig config{};
   config.gridDimX = launch.grid.x;
   config.gridDimY = launch.grid.y;
@@ -204,12 +248,18 @@ Status Gpu::StartRaw(const Kernel& kernel, const Launch& launch, void** argument
   config.blockDimZ = launch.block.z;
   config.sharedMemBytes = launch.smem_bytes;
   config.hStream = stream_;
-  CUlaunchAttribute cluster{};
+  std::array<CUlaunchAttribute, 2> attributes{};
+  config.attrs = attributes.data();
   if (launch.cluster != Dim3{}) {
+    CUlaunchAttribute& cluster = attributes[config.numAttrs++];
     cluster.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
     cluster.value.clusterDim = {launch.cluster.x, launch.cluster.y, launch.cluster.z};
-    config.attrs = &cluster;
-    config.numAttrs = 1;
+  }
+  if (chaining == Chaining::kProgrammatic) {
+    GEMMSMITH_CHECK(launch.chainable, "a kernel that does not wait for the launch before it");
+    CUlaunchAttribute& programmatic = attributes[config.numAttrs++];
+    programmatic.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+    programmatic.value.programmaticStreamSerializationAllowed = 1;
   }
   RETURN_IF_CUDA_ERROR(driver_->cuLaunchKernelEx(&config, kernel.function_, arguments, nullptr));
   return OkStatus();

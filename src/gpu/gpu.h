@@ -4,6 +4,8 @@
 
 #include <cuda.h>
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -64,6 +66,14 @@ class Kernel {
   CUfunction function_ = nullptr;
 };
 
+// The parameter block of one GEMM call: its tensor maps, then its GemmArguments. Bound to the addresses it was made for.
+struct GemmParameters {
+  alignas(kTensorMapBytes) std::array<std::byte, kMaxTensorMaps * kTensorMapBytes + sizeof(GemmArguments)> bytes{};
+};
+
+// Whether a launch may begin while the one before it still runs; only for kernels whose Launch is chainable.
+enum class Chaining { kNone, kProgrammatic };
+
 class Graph {
  public:
   Graph() = default;
@@ -116,7 +126,10 @@ class Gpu {
     void* pointers[] = {const_cast<Argument*>(&argument)};
     return StartRaw(kernel, launch, pointers);
   }
-  Status StartRaw(const Kernel& kernel, const Launch& launch, void** arguments);
+  Status StartRaw(const Kernel& kernel, const Launch& launch, void** arguments, Chaining chaining = Chaining::kNone);
+  Result<GemmParameters> ParametersFor(const Launch& launch, const GemmArguments& arguments) const;
+  Status StartGemm(const Kernel& kernel, const Launch& launch, const GemmParameters& parameters,
+                   Chaining chaining = Chaining::kNone);
 
   // Waits for the stream. An error here is the kernel's: the context is lost.
   Status Synchronize();

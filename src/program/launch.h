@@ -1,7 +1,9 @@
 // Launch geometry as a pure function of plan and problem, and the one argument block that GEMM kernels take.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <vector>
 
 #include "problem/gemm.h"
 #include "program/plan.h"
@@ -13,6 +15,21 @@ struct Dim3 {
   bool operator==(const Dim3&) const = default;
 };
 
+// How the copy engine sees a matrix: boxes of it, clipped at its edges, swizzled in shared memory. Dimension 0 is the
+// contiguous one.
+struct TensorMap {
+  enum class Matrix : uint8_t { kA, kB, kC };
+  Matrix matrix = Matrix::kA;
+  int rank = 2;                            // 2 or 3
+  std::array<uint64_t, 3> extent{};        // elements
+  std::array<uint64_t, 2> stride_bytes{};  // of dimensions 1 and 2
+  std::array<uint32_t, 3> box{};           // elements
+  uint32_t swizzle_bytes = 128;            // 0 (none), 32, 64 or 128
+  bool operator==(const TensorMap&) const = default;
+};
+inline constexpr size_t kMaxTensorMaps = 3;
+inline constexpr size_t kTensorMapBytes = 128;
+
 // How one kernel is launched. Workspace arrives zeroed and is left zeroed.
 struct Launch {
   Dim3 grid;
@@ -20,13 +37,19 @@ struct Launch {
   Dim3 cluster;             // 1x1x1: none
   uint32_t smem_bytes = 0;  // dynamic
   uint64_t workspace_bytes = 0;
+  // The kernel waits by itself for the launch before it, so that a chain of launches may overlap (programmatic
+  // dependent launch).
+  bool chainable = false;
+  ScalarType type = ScalarType::kF16;  // of the elements that the maps describe
+  std::vector<TensorMap> maps;         // in the order in which the kernel takes them
   bool operator==(const Launch&) const = default;
 };
 
 // For a plan that Check() finds legal for the problem.
 Launch LaunchFor(const Plan& plan, const Gemm& gemm);
 
-// The kernel parameter of every GEMM kernel; src/device/types.cuh declares the same bytes.
+// The last part of every GEMM kernel's parameter block, behind its tensor maps; src/device/types.cuh declares the same
+// bytes.
 struct GemmArguments {
   const void* a = nullptr;
   const void* b = nullptr;

@@ -7,7 +7,7 @@ namespace gemmsmith {
 namespace {
 
 // A worker built from other sources would measure or encode differently.
-constexpr uint32_t kProtocolVersion = 1;
+constexpr uint32_t kProtocolVersion = 2;
 
 Status Complete(const ByteReader& reader, std::string_view what) {
   if (reader.failed()) return DataLoss(fmt::format("a truncated {} message", what));
@@ -34,21 +34,37 @@ template <class Visit>
 void VisitLaunch(auto& launch, Visit&& visit) {
   for (auto* dim : {&launch.grid, &launch.block, &launch.cluster}) visit(dim->x), visit(dim->y), visit(dim->z);
   visit(launch.smem_bytes), visit(launch.workspace_bytes);
+  visit(launch.chainable), visit(launch.type);
+  visit(launch.maps, [&](auto& map) {
+    visit(map.matrix), visit(map.rank), visit(map.swizzle_bytes);
+    for (auto& extent : map.extent) visit(extent);
+    for (auto& stride : map.stride_bytes) visit(stride);
+    for (auto& box : map.box) visit(box);
+  });
 }
 
 struct Writing {
   ByteWriter& writer;
+  template <class Item>
+  void operator()(const std::vector<Item>& items, auto&& fields) {
+    writer.Put(uint8_t(items.size()));
+    for (const Item& item : items) fields(item);
+  }
   void operator()(const std::string& text) { writer.PutString(text); }
   template <class T>
-  requires std::is_arithmetic_v<T>
+  requires std::is_arithmetic_v<T> || std::is_enum_v<T>
   void operator()(const T& value) { writer.Put(value); }
 };
 
 struct Reading {
   ByteReader& reader;
+  template <class Item>
+  void operator()(std::vector<Item>& items, auto&& fields) {
+    for (int count = reader.Get<uint8_t>(); count > 0 && !reader.failed(); --count) fields(items.emplace_back());
+  }
   void operator()(std::string& text) { text = reader.GetString(); }
   template <class T>
-  requires std::is_arithmetic_v<T>
+  requires std::is_arithmetic_v<T> || std::is_enum_v<T>
   void operator()(T& value) { value = reader.Get<T>(); }
 };
 
