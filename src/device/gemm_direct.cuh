@@ -6,7 +6,7 @@
 // neighbouring sums of a row and stores them in wide accesses; and where B is row-major its loads are as wide.
 //
 // Config: Type, kRowMajorB, kTileM/N (of the CTA), kWarpsM/N (sharing the tile), kWarpsK (splitting K inside the CTA),
-// kSplit and kReduction (splitting K over CTAs), kChunks (of 32 k in flight a warp), kLoadVector, kStoreVector
+// kSplit and kReduction (splitting K over CTAs), kChunks (of 32 k in flight a warp), kTrigger, kLoadVector, kStoreVector
 // (elements an access may hold), kFixedM/N/K and kFixedLdA/B/C (0: run time). Grid: m tiles, n tiles, splits.
 #pragma once
 
@@ -27,6 +27,7 @@ struct DirectKernel {
   static constexpr int kThreads = 32 * kWarpsMn * Config::kWarpsK;
   static constexpr int kVector = Config::kLoadVector;
   static constexpr int kColumnVector = Min(kVector, kColumns);  // of one load from a row-major B
+  using Arguments = GemmArguments;
   using M = Dimension<Config::kFixedM>;
   using N = Dimension<Config::kFixedN>;
   using K = Dimension<Config::kFixedK>;
@@ -268,7 +269,8 @@ struct DirectKernel {
         else
           AddInL2(to, values);
       });
-      if (!IsLastArriver<Config::kSplit>(static_cast<u32*>(arguments.workspace) + tile)) return;
+      __shared__ u32 arrivals;
+      if (!IsLastArriver<Config::kSplit, kThreads>(static_cast<u32*>(arguments.workspace) + tile, &arrivals)) return;
       StoreTotals<kOrdered ? Config::kSplit : 1>(tile_sums, store);
     }
   }
@@ -307,9 +309,12 @@ struct DirectKernel {
     const int warp = threadIdx.x / 32;
     const int warp_k = warp % Config::kWarpsK, warp_mn = warp / Config::kWarpsK;
     const int warp_n = warp_mn % Config::kWarpsN, warp_m = warp_mn / Config::kWarpsN;
+    if (Config::kTrigger == Trigger::kEarly) LetNextLaunchStart();
     DirectKernel kernel;
     kernel.Start(arguments, warp_m, warp_n);
+    if (Config::kTrigger != Trigger::kNone) WaitForLaunchBefore();
     kernel.AccumulateShare(warp_k);
+    if (Config::kTrigger == Trigger::kLate) LetNextLaunchStart();
     kernel.Finish(arguments, warp_m, warp_n, warp_k, shared);
   }
 };

@@ -1,4 +1,5 @@
-// Single instructions: loads and stores of a stated width, conversions, reductions in L2.
+// Single instructions: loads and stores of a stated width, conversions, reductions in L2, barriers of some of a CTA's
+// threads, chained launches.
 #pragma once
 
 #include "types.cuh"
@@ -83,17 +84,34 @@ GEMMSMITH_DEVICE void AddInL2(float* to, const float (&values)[kCount]) {
 template <int kCount>
 GEMMSMITH_DEVICE void LoadFromL2(float (&to)[kCount], const float* from) {
   static_assert(kCount % 2 == 0, "pairs");
+  if constexpr (kCount % 4 == 0) {
 #pragma unroll
-  for (int i = 0; i < kCount; i += 2)
-    asm volatile("ld.global.cg.v2.f32 {%0,%1}, [%2];" : "=f"(to[i]), "=f"(to[i + 1]) : "l"(from + i) : "memory");
+    for (int i = 0; i < kCount; i += 4)
+      asm volatile("ld.global.cg.v4.f32 {%0,%1,%2,%3}, [%4];"
+                   : "=f"(to[i]), "=f"(to[i + 1]), "=f"(to[i + 2]), "=f"(to[i + 3])
+                   : "l"(from + i)
+                   : "memory");
+  } else {
+#pragma unroll
+    for (int i = 0; i < kCount; i += 2)
+      asm volatile("ld.global.cg.v2.f32 {%0,%1}, [%2];" : "=f"(to[i]), "=f"(to[i + 1]) : "l"(from + i) : "memory");
+  }
 }
 
 template <int kCount>
 GEMMSMITH_DEVICE void StoreToL2(float* to, const float (&from)[kCount]) {
   static_assert(kCount % 2 == 0, "pairs");
+  if constexpr (kCount % 4 == 0) {
 #pragma unroll
-  for (int i = 0; i < kCount; i += 2)
-    asm volatile("st.global.cg.v2.f32 [%0], {%1,%2};" ::"l"(to + i), "f"(from[i]), "f"(from[i + 1]) : "memory");
+    for (int i = 0; i < kCount; i += 4)
+      asm volatile("st.global.cg.v4.f32 [%0], {%1,%2,%3,%4};" ::"l"(to + i), "f"(from[i]), "f"(from[i + 1]),
+                   "f"(from[i + 2]), "f"(from[i + 3])
+                   : "memory");
+  } else {
+#pragma unroll
+    for (int i = 0; i < kCount; i += 2)
+      asm volatile("st.global.cg.v2.f32 [%0], {%1,%2};" ::"l"(to + i), "f"(from[i]), "f"(from[i + 1]) : "memory");
+  }
 }
 
 // Counts an arrival; what this thread, and every thread that met it at a barrier, wrote before is visible to whoever
@@ -102,6 +120,38 @@ GEMMSMITH_DEVICE u32 CountArrival(u32* counter) {
   u32 before;
   asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], 1;" : "=r"(before) : "l"(counter) : "memory");
   return before;
+}
+
+GEMMSMITH_DEVICE u32 SharedAddress(const void* pointer) { return u32(__cvta_generic_to_shared(pointer)); }
+
+// The same lane of a converged warp every time, in a form that lets the compiler issue single-thread instructions
+// plainly (a test of threadIdx.x puts a loop around each TMA operation).
+GEMMSMITH_DEVICE bool ElectLane() {
+  u32 elected;
+  asm volatile("{ .reg .pred p; elect.sync _|p, 0xffffffff; selp.u32 %0, 1, 0, p; }" : "=r"(elected));
+  return elected;
+}
+
+// Barrier of the first kThreads threads that come to it; barrier 0 is __syncthreads().
+template <int kThreads>
+GEMMSMITH_DEVICE void MeetThreads(int barrier) {
+  asm volatile("bar.sync %0, %1;" ::"r"(barrier), "n"(kThreads) : "memory");
+}
+
+// ---- programmatic dependent launch: both do nothing in a launch without that attribute ----
+
+// Returns when the launch before this one has ended and its writes are visible. Before it nothing that a launch may
+// have written, workspace and C included, may be touched.
+GEMMSMITH_DEVICE void WaitForLaunchBefore() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+// From here on the CTAs of the next launch may take the place that this one leaves free.
+GEMMSMITH_DEVICE void LetNextLaunchStart() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
 }
 
 }  // namespace gemmsmith

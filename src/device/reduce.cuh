@@ -10,6 +10,7 @@ enum class SplitReduction {
   kNone,
   kAdd,      // f32 adds in L2; the last arriver converts. Flat in the number of splits, sums in order of arrival.
   kOrdered,  // a slot each; the last arriver sums them in order. The same bits every time.
+  kCluster,  // the splits are a cluster: each reads its share of the tile from all in order. The same bits every time.
 };
 
 // A partial tile in shared memory, one for each warp that splits K. The rows are four floats longer than the tile, so
@@ -48,17 +49,42 @@ GEMMSMITH_DEVICE float* SplitSums(void* workspace, u32 tiles) {
   return reinterpret_cast<float*>(static_cast<char*>(workspace) + ((tiles * 4ull + 255) & ~255ull));
 }
 
-// True in every thread of the CTA that arrives last at a tile; resets the counter for the next launch.
-template <int kSplit>
-GEMMSMITH_DEVICE bool IsLastArriver(u32* counter) {
-  __shared__ u32 arrivals_before;
-  __syncthreads();
+// True in every one of the kThreads threads of the CTA that arrives last at a tile; resets the counter for the next
+// launch. `arrivals` is a word of shared memory.
+template <int kSplit, int kThreads>
+GEMMSMITH_DEVICE bool IsLastArriver(u32* counter, u32* arrivals) {
+  MeetThreads<kThreads>(1);
   if (threadIdx.x == 0) {
-    arrivals_before = CountArrival(counter);
-    if (arrivals_before == kSplit - 1) *counter = 0;
+    *arrivals = CountArrival(counter);
+    if (*arrivals == kSplit - 1) *counter = 0;
   }
-  __syncthreads();
-  return arrivals_before == kSplit - 1;
+  MeetThreads<kThreads>(1);
+  return *arrivals == kSplit - 1;
+}
+
+// Adds the CTA's sums to the tile's in L2, in whatever order they lie in registers. True in the last arriver, whose
+// sums are then the totals; the tile's place in the workspace holds zeros again.
+template <int kSplit, int kThreads, int kCount>
+GEMMSMITH_DEVICE bool AddToTile(float (&sums)[kCount], float* tile_sums, u32* counter, u32* arrivals) {
+  static_assert(kCount % 4 == 0, "four floats an access");
+  float* mine = tile_sums + threadIdx.x * 4;
+#pragma unroll
+  for (int i = 0; i < kCount; i += 4) {
+    const float part[4] = {sums[i], sums[i + 1], sums[i + 2], sums[i + 3]};
+    AddInL2(mine + i * kThreads, part);
+  }
+  if (!IsLastArriver<kSplit, kThreads>(counter, arrivals)) return false;
+#pragma unroll
+  for (int i = 0; i < kCount; i += 4) {
+    float part[4];
+    LoadFromL2(part, mine + i * kThreads);
+#pragma unroll
+    for (int j = 0; j < 4; ++j) sums[i + j] = part[j];
+  }
+  const float zeros[4] = {};
+#pragma unroll
+  for (int i = 0; i < kCount; i += 4) StoreToL2(mine + i * kThreads, zeros);
+  return true;
 }
 
 }  // namespace gemmsmith

@@ -11,7 +11,7 @@ using i64 = long long;
 
 #define GEMMSMITH_DEVICE __device__ __forceinline__
 
-// The one parameter of every GEMM kernel; src/program/launch.h declares the same bytes.
+// The parameter of every GEMM kernel, or the last part of it; src/program/launch.h declares the same bytes.
 struct GemmArguments {
   const void* a;
   const void* b;
@@ -30,6 +30,13 @@ struct Dimension {
   static GEMMSMITH_DEVICE int Value(int argument) { return is_fixed ? kFixed : argument; }
 };
 
+// When a kernel lets the next launch of a chain start.
+enum class Trigger {
+  kNone,   // it does not, and it expects the launch before it to have ended
+  kEarly,  // at once
+  kLate,   // when the sums are complete
+};
+
 struct F16 {};
 struct Bf16 {};
 
@@ -40,6 +47,15 @@ struct IsSame {
 template <class T>
 struct IsSame<T, T> {
   static constexpr bool value = true;
+};
+
+template <bool kCondition, class First, class Second>
+struct Conditional {
+  using Type = First;
+};
+template <class First, class Second>
+struct Conditional<false, First, Second> {
+  using Type = Second;
 };
 
 __host__ __device__ constexpr int Min(int a, int b) { return a < b ? a : b; }

@@ -68,7 +68,9 @@ class Kernel {
 
 // The parameter block of one GEMM call: its tensor maps, then its GemmArguments. Bound to the addresses it was made for.
 struct GemmParameters {
-  alignas(kTensorMapBytes) std::array<std::byte, kMaxTensorMaps * kTensorMapBytes + sizeof(GemmArguments)> bytes{};
+  // The driver copies as much as the kernel's parameter has, which is rounded up to its alignment.
+  static constexpr size_t kBytes = (kMaxTensorMaps + 1) * kTensorMapBytes;
+  alignas(kTensorMapBytes) std::array<std::byte, kBytes> bytes{};
 };
 
 // Whether a launch may begin while the one before it still runs; only for kernels whose Launch is chainable.

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "program/config_text.h"
+
 namespace gemmsmith {
 
 namespace {
@@ -12,15 +14,12 @@ constexpr int kTileMs[] = {16, 32, 64};
 constexpr int kTileNs[] = {8, 16, 32, 64};
 constexpr int kWarpsMns[] = {1, 2, 4};
 constexpr int kWarpsKs[] = {1, 2, 4, 8, 16};
-constexpr int kSplits[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32};
 constexpr int kReductions[] = {int(SplitReduction::kAdd), int(SplitReduction::kOrdered)};
 constexpr std::string_view kReductionWords[] = {"add", "ordered"};
 constexpr int kChunkCounts[] = {1, 2, 4};
-constexpr int kFixedKinds[] = {int(FixedDimensions::kNone), int(FixedDimensions::kK), int(FixedDimensions::kAll)};
-constexpr std::string_view kFixedWords[] = {"none", "k", "all"};
 
 // Places in Plan::values, in the order of kParameters.
-enum Index { kTileM, kTileN, kWarpsM, kWarpsN, kWarpsK, kSplit, kReduction, kChunks, kFixed };
+enum Index { kTileM, kTileN, kWarpsM, kWarpsN, kWarpsK, kSplit, kReduction, kChunks, kFixed, kTrigger };
 
 constexpr Parameter kParameters[] = {
     {"tile_m", "rows of C that a CTA computes", kTileMs, {}, 16},
@@ -34,9 +33,10 @@ constexpr Parameter kParameters[] = {
     {"chunks", "chunks of 32 k that a warp has in flight", kChunkCounts, {}, 1},
     {"fixed", "dimensions known at compile time: none, k (with the strides along it), all", kFixedKinds, kFixedWords,
      int(FixedDimensions::kNone)},
+    {"trigger", kTriggerMeaning, kTriggers, kTriggerWords, int(Trigger::kNone)},
 };
 
-static_assert(std::size(kParameters) == kFixed + 1);
+static_assert(std::size(kParameters) == kTrigger + 1);
 
 constexpr Family kDirect = {FamilyId::kDirect, "direct",
                             "global memory to register fragments to mma.sync, without staging", kParameters};
@@ -49,7 +49,6 @@ constexpr int kMaxRegisters = 255;
 // Addresses, counters and temporaries beside sums and fragments; ptxas has the last word (compile/binary.h).
 constexpr int kOtherRegisters = 40;
 
-int CeilDivide(int a, int b) { return (a + b - 1) / b; }
 int TilesM(const DirectPlan& plan, const Gemm& gemm) { return CeilDivide(gemm.shape.m, plan.tile_m); }
 int TilesN(const DirectPlan& plan, const Gemm& gemm) { return CeilDivide(gemm.shape.n, plan.tile_n); }
 
@@ -79,6 +78,12 @@ void CheckTile(const DirectPlan& plan, const Device& device, Reasons& reasons) {
   const int limit = std::min(kMaxRegisters, device.registers_per_block / plan.threads());
   if (const int registers = EstimatedRegisters(plan); registers > limit)
     reasons.Add("about {} registers a thread, at most {} with {} threads", registers, limit, plan.threads());
+}
+
+void CheckTrigger(const DirectPlan& plan, const Device& device, Reasons& reasons) {
+  if (plan.trigger != Trigger::kNone && device.compute_capability() < 90)
+    reasons.Add("chained launches need compute capability 9.0, {} has {}.{}", device.name, device.compute_major,
+                device.compute_minor);
 }
 
 void CheckSplit(const DirectPlan& plan, const Gemm& gemm, Reasons& reasons) {
@@ -112,6 +117,7 @@ DirectPlan::DirectPlan(const Plan& plan)
       split(plan.values[kSplit]),
       reduction(SplitReduction(plan.values[kReduction])),
       chunks(plan.values[kChunks]),
+      trigger(Trigger(plan.values[kTrigger])),
       fixed(FixedDimensions(plan.values[kFixed])) {
   GEMMSMITH_CHECK(plan.family == FamilyId::kDirect, "family {}", int(plan.family));
 }
@@ -126,6 +132,7 @@ void CheckDirect(const DirectPlan& plan, const Gemm& gemm, const Device& device,
   CheckTile(plan, device, reasons);
   CheckSplit(plan, gemm, reasons);
   CheckGrid(plan, gemm, device, reasons);
+  CheckTrigger(plan, device, reasons);
 }
 
 Launch LaunchDirect(const DirectPlan& plan, const Gemm& gemm) {
@@ -133,6 +140,8 @@ Launch LaunchDirect(const DirectPlan& plan, const Gemm& gemm) {
   launch.grid = {uint32_t(TilesM(plan, gemm)), uint32_t(TilesN(plan, gemm)), uint32_t(plan.split)};
   launch.block = {uint32_t(plan.threads())};
   launch.smem_bytes = plan.SmemBytes();
+  launch.chainable = plan.trigger != Trigger::kNone;
+  launch.type = gemm.kind.type;
   if (plan.split > 1) {
     const uint64_t tiles = uint64_t(launch.grid.x) * launch.grid.y;
     const uint64_t slots = plan.reduction == SplitReduction::kOrdered ? plan.split : 1;
@@ -143,34 +152,26 @@ Launch LaunchDirect(const DirectPlan& plan, const Gemm& gemm) {
 }
 
 std::string DirectConfigText(const DirectPlan& plan, const Gemm& gemm) {
-  const std::string_view reduction = plan.split == 1                          ? "kNone"
-                                     : plan.reduction == SplitReduction::kAdd ? "kAdd"
-                                                                              : "kOrdered";
   const bool all = plan.fixed == FixedDimensions::kAll, k = all || plan.fixed == FixedDimensions::kK;
   const bool row_major_b = gemm.kind.layout.b == Order::kRow;
-  std::string text = "struct Config {\n";
-  const auto line = [&text](std::string_view type, std::string_view name, auto value) {
-    text += fmt::format("  static constexpr {} {} = {};\n", type, name, value);
-  };
-  text += fmt::format("  using Type = gemmsmith::{};\n", gemm.kind.type == ScalarType::kF16 ? "F16" : "Bf16");
-  line("bool", "kRowMajorB", row_major_b);
-  line("int", "kTileM", plan.tile_m);
-  line("int", "kTileN", plan.tile_n);
-  line("int", "kWarpsM", plan.warps_m);
-  line("int", "kWarpsN", plan.warps_n);
-  line("int", "kWarpsK", plan.warps_k);
-  line("int", "kSplit", plan.split);
-  line("auto", "kReduction", fmt::format("gemmsmith::SplitReduction::{}", reduction));
-  line("int", "kChunks", plan.chunks);
-  line("int", "kLoadVector", std::min(gemm.AlignmentA(), gemm.AlignmentB()));
-  line("int", "kStoreVector", gemm.AlignmentC());
-  line("int", "kFixedM", all ? gemm.shape.m : 0);
-  line("int", "kFixedN", all ? gemm.shape.n : 0);
-  line("int", "kFixedK", k ? gemm.shape.k : 0);
-  line("int", "kFixedLdA", k ? gemm.LeadingA() : 0);
-  line("int", "kFixedLdB", (row_major_b ? all : k) ? gemm.LeadingB() : 0);
-  line("int", "kFixedLdC", all ? gemm.LeadingC() : 0);
-  return text + "};\n";
+  ConfigText text;
+  text.AddKind(gemm.kind);
+  text.Add("kTileM", plan.tile_m);
+  text.Add("kTileN", plan.tile_n);
+  text.Add("kWarpsM", plan.warps_m);
+  text.Add("kWarpsN", plan.warps_n);
+  text.Add("kWarpsK", plan.warps_k);
+  text.Add("kSplit", plan.split);
+  text.Add("kReduction", plan.reduction, plan.split);
+  text.Add("kChunks", plan.chunks);
+  text.Add("kTrigger", plan.trigger);
+  text.Add("kLoadVector", std::min(gemm.AlignmentA(), gemm.AlignmentB()));
+  text.Add("kStoreVector", gemm.AlignmentC());
+  text.AddShape(gemm.shape, plan.fixed);
+  text.Add("kFixedLdA", k ? gemm.LeadingA() : 0);
+  text.Add("kFixedLdB", (row_major_b ? all : k) ? gemm.LeadingB() : 0);
+  text.Add("kFixedLdC", all ? gemm.LeadingC() : 0);
+  return std::move(text).Take();
 }
 
 }  // namespace gemmsmith

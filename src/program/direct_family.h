@@ -3,22 +3,21 @@
 
 #include <string>
 
+#include "program/axes.h"
 #include "program/launch.h"
 #include "program/plan.h"
 #include "program/reasons.h"
 
 namespace gemmsmith {
 
-enum class SplitReduction { kAdd, kOrdered };  // of a split over one CTA: kAdd, unused
-enum class FixedDimensions { kNone, kK, kAll };
-
 struct DirectPlan {
   int tile_m, tile_n;    // of a CTA
   int warps_m, warps_n;  // sharing the tile
   int warps_k;           // splitting K inside the CTA
   int split;             // splitting K over CTAs
-  SplitReduction reduction;
-  int chunks;  // of 32 k in flight a warp
+  SplitReduction reduction;  // kAdd or kOrdered
+  int chunks;                // of 32 k in flight a warp
+  Trigger trigger;
   FixedDimensions fixed;
 
   explicit DirectPlan(const Plan& plan);

@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "base/text.h"
 #include "program/direct_family.h"
+#include "program/wgmma_family.h"
 
 namespace gemmsmith {
 
@@ -25,6 +26,8 @@ FamilyText TextOf(const Plan& plan, const Gemm& gemm) {
   switch (plan.family) {
     case FamilyId::kDirect:
       return {"gemm_direct.cuh", "gemmsmith::DirectKernel", DirectConfigText(DirectPlan(plan), gemm)};
+    case FamilyId::kWgmma:
+      return {"gemm_wgmma.cuh", "gemmsmith::WgmmaKernel", WgmmaConfigText(WgmmaPlan(plan), gemm)};
   }
   GEMMSMITH_CHECK(false, "family {}", int(plan.family));
   return {};
@@ -32,10 +35,11 @@ FamilyText TextOf(const Plan& plan, const Gemm& gemm) {
 
 std::string KernelText(const FamilyText& family) {
   return fmt::format(
-      "{}\nextern \"C\" __global__ void __launch_bounds__({}<Config>::kThreads)\n"
-      "    {}(const __grid_constant__ gemmsmith::GemmArguments arguments) {{\n"
-      "  {}<Config>::Run(arguments);\n}}\n",
-      family.config, family.kernel, kEntry, family.kernel);
+      "{}\nusing Kernel = {}<Config>;\n\n"
+      "extern \"C\" __global__ void __launch_bounds__(Kernel::kThreads)\n"
+      "    {}(const __grid_constant__ Kernel::Arguments arguments) {{\n"
+      "  Kernel::Run(arguments);\n}}\n",
+      family.config, family.kernel, kEntry);
 }
 
 std::string_view HeaderText(std::string_view name) {

@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 #include "program/direct_family.h"
+#include "program/wgmma_family.h"
 
 namespace gemmsmith {
 
@@ -9,6 +10,8 @@ Launch LaunchFor(const Plan& plan, const Gemm& gemm) {
   switch (plan.family) {
     case FamilyId::kDirect:
       return LaunchDirect(DirectPlan(plan), gemm);
+    case FamilyId::kWgmma:
+      return LaunchWgmma(WgmmaPlan(plan), gemm);
   }
   GEMMSMITH_CHECK(false, "family {}", int(plan.family));
   return {};

@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 #include "program/direct_family.h"
+#include "program/wgmma_family.h"
 
 namespace gemmsmith {
 
@@ -11,6 +12,8 @@ void CheckFamily(const Plan& plan, const Gemm& gemm, const Device& device, Reaso
   switch (plan.family) {
     case FamilyId::kDirect:
       return CheckDirect(DirectPlan(plan), gemm, device, reasons);
+    case FamilyId::kWgmma:
+      return CheckWgmma(WgmmaPlan(plan), gemm, device, reasons);
   }
   GEMMSMITH_CHECK(false, "family {}", int(plan.family));
 }

@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "base/text.h"
 #include "program/direct_family.h"
+#include "program/wgmma_family.h"
 
 namespace gemmsmith {
 
@@ -62,7 +63,7 @@ int Family::IndexOf(std::string_view parameter) const {
 }
 
 std::span<const Family> Families() {
-  static const Family families[] = {DirectFamily()};
+  static const Family families[] = {DirectFamily(), WgmmaFamily()};
   return families;
 }
 

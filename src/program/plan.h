@@ -28,7 +28,7 @@ struct Parameter {
   std::string Print(int value) const;
 };
 
-enum class FamilyId : uint8_t { kDirect };
+enum class FamilyId : uint8_t { kDirect, kWgmma };
 
 struct Family {
   FamilyId id;

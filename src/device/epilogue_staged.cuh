@@ -1,0 +1,114 @@
+// From the sums of wgmma to C by way of shared memory, a warp's 16 rows at a time, so that whole rows of the tile are
+// written in wide accesses; clipped at the matrix's edges.
+#pragma once
+
+#include "epilogue.cuh"
+#include "tma.cuh"
+
+namespace gemmsmith {
+
+// One 16-byte piece of a row, or as much of it as lies inside.
+template <int kVector, bool kInside>
+GEMMSMITH_DEVICE void StorePiece(u16* to, const u32 (&piece)[4], int columns_left) {
+  if constexpr (kVector == 8) {
+    if (kInside || columns_left >= 8) return Store<8>(to, piece);
+  } else if constexpr (kVector > 1) {
+    if (kInside || columns_left >= 8) {
+#pragma unroll
+      for (int i = 0; i < 8; i += kVector) {
+        u32 part[kVector / 2];
+#pragma unroll
+        for (int r = 0; r < kVector / 2; ++r) part[r] = piece[i / 2 + r];
+        Store<kVector>(to + i, part);
+      }
+      return;
+    }
+  }
+  if constexpr (!kInside || kVector == 1) {
+#pragma unroll
+    for (int i = 0; i < 8; ++i) {
+      const u32 element[1] = {i % 2 == 0 ? piece[i / 2] : piece[i / 2] >> 16};
+      if (kInside || i < columns_left) Store<1>(to + i, element);
+    }
+  }
+}
+
+// A warp's sums as wgmma leaves them (16 rows x kColumns), converted, to shared memory at place(row, column) of each
+// piece of 8 columns.
+template <class Type, int kColumns, class Place>
+GEMMSMITH_DEVICE void StageSums(const float (&sums)[kColumns / 2], Place&& place) {
+  const int lane = threadIdx.x % 32;
+#pragma unroll
+  for (int column = 0; column + 16 <= kColumns; column += 16) {
+    const float* q = sums + column / 2;
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1,%2,%3,%4};" ::"r"(
+                     place(lane % 16, column + lane / 16 * 8)),
+                 "r"(Pack<Type>(q[0], q[1])), "r"(Pack<Type>(q[2], q[3])), "r"(Pack<Type>(q[4], q[5])),
+                 "r"(Pack<Type>(q[6], q[7]))
+                 : "memory");
+  }
+  if constexpr (kColumns % 16 != 0) {
+    const float* q = sums + (kColumns - 8) / 2;
+    asm volatile("stmatrix.sync.aligned.m8n8.x2.shared.b16 [%0], {%1,%2};" ::"r"(place(lane % 16, kColumns - 8)),
+                 "r"(Pack<Type>(q[0], q[1])), "r"(Pack<Type>(q[2], q[3]))
+                 : "memory");
+  }
+}
+
+// Rows in shared memory are one piece longer than the tile's, so that the pieces of a column fall into different banks.
+template <int kColumns>
+struct PaddedRows {
+  static constexpr int kRowBytes = kColumns * 2 + 16;
+  static constexpr int kBytes = 16 * kRowBytes;  // of a warp
+};
+
+template <class Type, int kVector, int kColumns, bool kInside>
+GEMMSMITH_DEVICE void StoreThroughPaddedRows(u16* c, i64 ldc, int row, int column,
+                                             const float (&sums)[kColumns / 2], u32 staging,
+                                             OutputBounds<kInside> bounds) {
+  using Rows = PaddedRows<kColumns>;
+  StageSums<Type, kColumns>(sums, [&](int r, int col) { return staging + r * Rows::kRowBytes + col * 2; });
+  __syncwarp();
+  constexpr int kPieces = kColumns / 8;
+#pragma unroll
+  for (int first = 0; first < 16 * kPieces; first += 32) {
+    const int i = first + threadIdx.x % 32;
+    if (16 * kPieces % 32 != 0 && i >= 16 * kPieces) break;
+    const int r = i / kPieces, col = i % kPieces * 8;
+    u32 piece[4];
+    asm volatile("ld.shared.v4.u32 {%0,%1,%2,%3}, [%4];"
+                 : "=r"(piece[0]), "=r"(piece[1]), "=r"(piece[2]), "=r"(piece[3])
+                 : "r"(staging + r * Rows::kRowBytes + col * 2)
+                 : "memory");
+    if (bounds.HasRow(row + r) && (kInside || column + col < bounds.n))
+      StorePiece<kVector, kInside>(c + (row + r) * ldc + column + col, piece, bounds.ColumnsFrom(column + col));
+  }
+}
+
+// The tile in the panels that the copy engine stores from, of the widest lines that the tile's columns fill.
+template <int kColumns>
+struct StoredPanels {
+  static constexpr int kWidth = kColumns % 64 == 0 ? 64 : kColumns % 32 == 0 ? 32 : kColumns % 16 == 0 ? 16 : 8;
+  static constexpr int kPanelBytes = 16 * kWidth * 2;
+  static constexpr int kBytes = 16 * kColumns * 2;  // of a warp
+};
+
+// The caller waits with WaitUntilStoresHaveRead() in the lane that ElectLane() names.
+template <class Type, int kColumns>
+GEMMSMITH_DEVICE void StoreThroughCopyEngine(const TensorMap& map, int row, int column,
+                                             const float (&sums)[kColumns / 2], u32 staging) {
+  using Panels = StoredPanels<kColumns>;
+  StageSums<Type, kColumns>(sums, [&](int r, int col) {
+    return staging + col / Panels::kWidth * Panels::kPanelBytes +
+           SwizzledOffset<Panels::kWidth * 2>(r, col % Panels::kWidth * 2);
+  });
+  PublishToCopies();
+  __syncwarp();
+  if (ElectLane()) {
+#pragma unroll
+    for (int panel = 0; panel < kColumns / Panels::kWidth; ++panel)
+      StoreBox(map, column + panel * Panels::kWidth, row, staging + panel * Panels::kPanelBytes);
+  }
+}
+
+}  // namespace gemmsmith

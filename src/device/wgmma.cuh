@@ -1,0 +1,144 @@
+// Warpgroup-level matrix instruction wgmma.m64nNk16 with f32 accumulators, both operands in shared memory (sm_90a).
+//
+// With warp w of the warpgroup and lane = 4 * g + t, a thread holds of every 8 columns j
+//   sums[4j], sums[4j + 1]: row 16w + g, columns 8j + 2t and 8j + 2t + 1      sums[4j + 2], sums[4j + 3]: row 16w + g + 8
+#pragma once
+
+#include "types.cuh"
+
+namespace gemmsmith {
+
+// ---- how an operand lies in shared memory ----
+
+// 64-bit descriptor: address, distance between panels (used where the panels lie side by side in m or n), distance
+// between groups of 8 lines, swizzle. Everything in units of 16 bytes.
+template <int kLineBytes>
+GEMMSMITH_DEVICE u64 OperandDescriptor(u32 address, int panel_bytes) {
+  static_assert(kLineBytes == 128 || kLineBytes == 64 || kLineBytes == 32, "the swizzles that panels have");
+  constexpr u64 kSwizzle = kLineBytes == 128 ? 1 : kLineBytes == 64 ? 2 : 3;
+  return u64((address & 0x3ffff) >> 4) | u64(panel_bytes >> 4) << 16 | u64(8 * kLineBytes >> 4) << 32 | kSwizzle << 62;
+}
+// The same operand `bytes` further on.
+GEMMSMITH_DEVICE u64 Advance(u64 descriptor, int bytes) { return descriptor + u64(bytes >> 4); }
+
+// ---- order ----
+
+// Before the first instruction of a group: the registers and what was read of shared memory are settled.
+GEMMSMITH_DEVICE void FenceWgmma() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+GEMMSMITH_DEVICE void CommitWgmma() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
+// Until at most kPending groups are under way.
+template <int kPending>
+GEMMSMITH_DEVICE void WaitWgmma() {
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kPending) : "memory");
+}
+// Keeps reads of the sums behind the wait before it.
+template <int kCount>
+GEMMSMITH_DEVICE void SettleSums(float (&sums)[kCount]) {
+#pragma unroll
+  for (int i = 0; i < kCount; ++i) asm volatile("" : "+f"(sums[i])::"memory");
+}
+
+// ---- the instruction ----
+
+// sums = a * b + (add ? sums : 0). kColumns: 8 ... 256 by 8. kRowMajorB: B's panels hold lines of n instead of k.
+template <class Type, bool kRowMajorB, int kColumns>
+struct Wgmma;
+
+// The text needs each register by its number: "%0,%1,...". TENS(t) are ten of them, %t0 ... %t9.
+#define GEMMSMITH_4(t) "%" #t "0,%" #t "1,%" #t "2,%" #t "3"
+#define GEMMSMITH_8(t) GEMMSMITH_4(t) ",%" #t "4,%" #t "5,%" #t "6,%" #t "7"
+#define GEMMSMITH_10(t) GEMMSMITH_8(t) ",%" #t "8,%" #t "9"
+#define GEMMSMITH_2(t) "%" #t "0,%" #t "1"
+#define GEMMSMITH_6(t) GEMMSMITH_4(t) ",%" #t "4,%" #t "5"
+#define GEMMSMITH_FIRST_10 GEMMSMITH_10()
+#define GEMMSMITH_FIRST_20 GEMMSMITH_FIRST_10 "," GEMMSMITH_10(1)
+#define GEMMSMITH_FIRST_30 GEMMSMITH_FIRST_20 "," GEMMSMITH_10(2)
+#define GEMMSMITH_FIRST_40 GEMMSMITH_FIRST_30 "," GEMMSMITH_10(3)
+#define GEMMSMITH_FIRST_50 GEMMSMITH_FIRST_40 "," GEMMSMITH_10(4)
+#define GEMMSMITH_FIRST_60 GEMMSMITH_FIRST_50 "," GEMMSMITH_10(5)
+#define GEMMSMITH_FIRST_70 GEMMSMITH_FIRST_60 "," GEMMSMITH_10(6)
+#define GEMMSMITH_FIRST_80 GEMMSMITH_FIRST_70 "," GEMMSMITH_10(7)
+#define GEMMSMITH_FIRST_90 GEMMSMITH_FIRST_80 "," GEMMSMITH_10(8)
+#define GEMMSMITH_FIRST_100 GEMMSMITH_FIRST_90 "," GEMMSMITH_10(9)
+#define GEMMSMITH_FIRST_110 GEMMSMITH_FIRST_100 "," GEMMSMITH_10(10)
+#define GEMMSMITH_FIRST_120 GEMMSMITH_FIRST_110 "," GEMMSMITH_10(11)
+#define GEMMSMITH_SUMS_4(i) "+f"(sums[i]), "+f"(sums[i + 1]), "+f"(sums[i + 2]), "+f"(sums[i + 3])
+#define GEMMSMITH_SUMS_8(i) GEMMSMITH_SUMS_4(i), GEMMSMITH_SUMS_4(i + 4)
+#define GEMMSMITH_SUMS_16(i) GEMMSMITH_SUMS_8(i), GEMMSMITH_SUMS_8(i + 8)
+#define GEMMSMITH_SUMS_32(i) GEMMSMITH_SUMS_16(i), GEMMSMITH_SUMS_16(i + 16)
+#define GEMMSMITH_SUMS_64(i) GEMMSMITH_SUMS_32(i), GEMMSMITH_SUMS_32(i + 32)
+// clang-format off
+#define GEMMSMITH_WGMMA_TEXT(N, TYPE, REGISTERS, A, B, ADD, MAJOR)                                                     \
+  "{ .reg .pred p; setp.ne.b32 p, %" #ADD ", 0; wgmma.mma_async.sync.aligned.m64n" #N "k16.f32." TYPE "." TYPE         \
+  " {" REGISTERS "}, %" #A ", %" #B ", p, 1, 1, 0, %" #MAJOR "; }"
+#define GEMMSMITH_WGMMA(N, A, B, ADD, MAJOR, REGISTERS, ...)                                                           \
+  template <class Type, bool kRowMajorB>                                                                               \
+  struct Wgmma<Type, kRowMajorB, N> {                                                                                  \
+    static GEMMSMITH_DEVICE void MultiplyAdd(float (&sums)[N / 2], u64 a, u64 b, int add) {                            \
+      if constexpr (IsSame<Type, F16>::value)                                                                          \
+        asm volatile(GEMMSMITH_WGMMA_TEXT(N, "f16", REGISTERS, A, B, ADD, MAJOR)                                       \
+                     : __VA_ARGS__ : "l"(a), "l"(b), "r"(add), "n"(int(kRowMajorB)));                                  \
+      else                                                                                                             \
+        asm volatile(GEMMSMITH_WGMMA_TEXT(N, "bf16", REGISTERS, A, B, ADD, MAJOR)                                      \
+                     : __VA_ARGS__ : "l"(a), "l"(b), "r"(add), "n"(int(kRowMajorB)));                                  \
+    }                                                                                                                  \
+  };
+GEMMSMITH_WGMMA(8, 4, 5, 6, 7, GEMMSMITH_4(), GEMMSMITH_SUMS_4(0))
+GEMMSMITH_WGMMA(16, 8, 9, 10, 11, GEMMSMITH_8(), GEMMSMITH_SUMS_8(0))
+GEMMSMITH_WGMMA(24, 12, 13, 14, 15, GEMMSMITH_FIRST_10 "," GEMMSMITH_2(1), GEMMSMITH_SUMS_8(0), GEMMSMITH_SUMS_4(8))
+GEMMSMITH_WGMMA(32, 16, 17, 18, 19, GEMMSMITH_FIRST_10 "," GEMMSMITH_6(1), GEMMSMITH_SUMS_16(0))
+GEMMSMITH_WGMMA(40, 20, 21, 22, 23, GEMMSMITH_FIRST_20, GEMMSMITH_SUMS_16(0), GEMMSMITH_SUMS_4(16))
+GEMMSMITH_WGMMA(48, 24, 25, 26, 27, GEMMSMITH_FIRST_20 "," GEMMSMITH_4(2), GEMMSMITH_SUMS_16(0), GEMMSMITH_SUMS_8(16))
+GEMMSMITH_WGMMA(56, 28, 29, 30, 31, GEMMSMITH_FIRST_20 "," GEMMSMITH_8(2), GEMMSMITH_SUMS_16(0), GEMMSMITH_SUMS_8(16), GEMMSMITH_SUMS_4(24))
+GEMMSMITH_WGMMA(64, 32, 33, 34, 35, GEMMSMITH_FIRST_30 "," GEMMSMITH_2(3), GEMMSMITH_SUMS_32(0))
+GEMMSMITH_WGMMA(72, 36, 37, 38, 39, GEMMSMITH_FIRST_30 "," GEMMSMITH_6(3), GEMMSMITH_SUMS_32(0), GEMMSMITH_SUMS_4(32))
+GEMMSMITH_WGMMA(80, 40, 41, 42, 43, GEMMSMITH_FIRST_40, GEMMSMITH_SUMS_32(0), GEMMSMITH_SUMS_8(32))
+GEMMSMITH_WGMMA(88, 44, 45, 46, 47, GEMMSMITH_FIRST_40 "," GEMMSMITH_4(4), GEMMSMITH_SUMS_32(0), GEMMSMITH_SUMS_8(32), GEMMSMITH_SUMS_4(40))
+GEMMSMITH_WGMMA(96, 48, 49, 50, 51, GEMMSMITH_FIRST_40 "," GEMMSMITH_8(4), GEMMSMITH_SUMS_32(0), GEMMSMITH_SUMS_16(32))
+GEMMSMITH_WGMMA(104, 52, 53, 54, 55, GEMMSMITH_FIRST_50 "," GEMMSMITH_2(5), GEMMSMITH_SUMS_32(0), GEMMSMITH_SUMS_16(32), GEMMSMITH_SUMS_4(48))
+GEMMSMITH_WGMMA(112, 56, 57, 58, 59, GEMMSMITH_FIRST_50 "," GEMMSMITH_6(5), GEMMSMITH_SUMS_32(0), GEMMSMITH_SUMS_16(32), GEMMSMITH_SUMS_8(48))
+GEMMSMITH_WGMMA(120, 60, 61, 62, 63, GEMMSMITH_FIRST_60, GEMMSMITH_SUMS_32(0), GEMMSMITH_SUMS_16(32), GEMMSMITH_SUMS_8(48), GEMMSMITH_SUMS_4(56))
+GEMMSMITH_WGMMA(128, 64, 65, 66, 67, GEMMSMITH_FIRST_60 "," GEMMSMITH_4(6), GEMMSMITH_SUMS_64(0))
+GEMMSMITH_WGMMA(136, 68, 69, 70, 71, GEMMSMITH_FIRST_60 "," GEMMSMITH_8(6), GEMMSMITH_SUMS_64(0), GEMMSMITH_SUMS_4(64))
+GEMMSMITH_WGMMA(144, 72, 73, 74, 75, GEMMSMITH_FIRST_70 "," GEMMSMITH_2(7), GEMMSMITH_SUMS_64(0), GEMMSMITH_SUMS_8(64))
+GEMMSMITH_WGMMA(152, 76, 77, 78, 79, GEMMSMITH_FIRST_70 "," GEMMSMITH_6(7), GEMMSMITH_SUMS_64(0), GEMMSMITH_SUMS_8(64), GEMMSMITH_SUMS_4(72))
+GEMMSMITH_WGMMA(160, 80, 81, 82, 83, GEMMSMITH_FIRST_80, GEMMSMITH_SUMS_64(0), GEMMSMITH_SUMS_16(64))
+GEMMSMITH_WGMMA(168, 84, 85, 86, 87, GEMMSMITH_FIRST_80 "," GEMMSMITH_4(8), GEMMSMITH_SUMS_64(0), GEMMSMITH_SUMS_16(64), GEMMSMITH_SUMS_4(80))
+GEMMSMITH_WGMMA(176, 88, 89, 90, 91, GEMMSMITH_FIRST_80 "," GEMMSMITH_8(8), GEMMSMITH_SUMS_64(0), GEMMSMITH_SUMS_16(64), GEMMSMITH_SUMS_8(80))
+GEMMSMITH_WGMMA(184, 92, 93, 94, 95, GEMMSMITH_FIRST_90 "," GEMMSMITH_2(9), GEMMSMITH_SUMS_64(0), GEMMSMITH_SUMS_16(64), GEMMSMITH_SUMS_8(80), GEMMSMITH_SUMS_4(88))
+GEMMSMITH_WGMMA(192, 96, 97, 98, 99, GEMMSMITH_FIRST_90 "," GEMMSMITH_6(9), GEMMSMITH_SUMS_64(0), GEMMSMITH_SUMS_32(64))
+GEMMSMITH_WGMMA(200, 100, 101, 102, 103, GEMMSMITH_FIRST_100, GEMMSMITH_SUMS_64(0), GEMMSMITH_SUMS_32(64), GEMMSMITH_SUMS_4(96))
+GEMMSMITH_WGMMA(208, 104, 105, 106, 107, GEMMSMITH_FIRST_100 "," GEMMSMITH_4(10), GEMMSMITH_SUMS_64(0), GEMMSMITH_SUMS_32(64), GEMMSMITH_SUMS_8(96))
+GEMMSMITH_WGMMA(216, 108, 109, 110, 111, GEMMSMITH_FIRST_100 "," GEMMSMITH_8(10), GEMMSMITH_SUMS_64(0), GEMMSMITH_SUMS_32(64), GEMMSMITH_SUMS_8(96), GEMMSMITH_SUMS_4(104))
+GEMMSMITH_WGMMA(224, 112, 113, 114, 115, GEMMSMITH_FIRST_110 "," GEMMSMITH_2(11), GEMMSMITH_SUMS_64(0), GEMMSMITH_SUMS_32(64), GEMMSMITH_SUMS_16(96))
+GEMMSMITH_WGMMA(232, 116, 117, 118, 119, GEMMSMITH_FIRST_110 "," GEMMSMITH_6(11), GEMMSMITH_SUMS_64(0), GEMMSMITH_SUMS_32(64), GEMMSMITH_SUMS_16(96), GEMMSMITH_SUMS_4(112))
+GEMMSMITH_WGMMA(240, 120, 121, 122, 123, GEMMSMITH_FIRST_120, GEMMSMITH_SUMS_64(0), GEMMSMITH_SUMS_32(64), GEMMSMITH_SUMS_16(96), GEMMSMITH_SUMS_8(112))
+GEMMSMITH_WGMMA(248, 124, 125, 126, 127, GEMMSMITH_FIRST_120 "," GEMMSMITH_4(12), GEMMSMITH_SUMS_64(0), GEMMSMITH_SUMS_32(64), GEMMSMITH_SUMS_16(96), GEMMSMITH_SUMS_8(112), GEMMSMITH_SUMS_4(120))
+GEMMSMITH_WGMMA(256, 128, 129, 130, 131, GEMMSMITH_FIRST_120 "," GEMMSMITH_8(12), GEMMSMITH_SUMS_64(0), GEMMSMITH_SUMS_64(64))
+// clang-format on
+#undef GEMMSMITH_2
+#undef GEMMSMITH_4
+#undef GEMMSMITH_6
+#undef GEMMSMITH_8
+#undef GEMMSMITH_10
+#undef GEMMSMITH_FIRST_10
+#undef GEMMSMITH_FIRST_20
+#undef GEMMSMITH_FIRST_30
+#undef GEMMSMITH_FIRST_40
+#undef GEMMSMITH_FIRST_50
+#undef GEMMSMITH_FIRST_60
+#undef GEMMSMITH_FIRST_70
+#undef GEMMSMITH_FIRST_80
+#undef GEMMSMITH_FIRST_90
+#undef GEMMSMITH_FIRST_100
+#undef GEMMSMITH_FIRST_110
+#undef GEMMSMITH_FIRST_120
+#undef GEMMSMITH_SUMS_4
+#undef GEMMSMITH_SUMS_8
+#undef GEMMSMITH_SUMS_16
+#undef GEMMSMITH_SUMS_32
+#undef GEMMSMITH_SUMS_64
+#undef GEMMSMITH_WGMMA_TEXT
+#undef GEMMSMITH_WGMMA
+
+}  // namespace gemmsmith

@@ -1,0 +1,26 @@
+// Axes that several families have, and the words for them.
+#pragma once
+
+#include <string_view>
+
+namespace gemmsmith {
+
+// How the CTAs that split K of one tile meet; src/device/reduce.cuh explains each. kAdd, unused, where nothing is
+// split.
+enum class SplitReduction { kAdd, kOrdered, kCluster };
+// Which dimensions a kernel knows at compile time; k: with the strides along it.
+enum class FixedDimensions { kNone, kK, kAll };
+inline constexpr int kFixedKinds[] = {int(FixedDimensions::kNone), int(FixedDimensions::kK),
+                                      int(FixedDimensions::kAll)};
+inline constexpr std::string_view kFixedWords[] = {"none", "k", "all"};
+// When a launch of a chain lets the next one start; src/device/types.cuh.
+enum class Trigger { kNone, kEarly, kLate };
+inline constexpr int kTriggers[] = {int(Trigger::kNone), int(Trigger::kEarly), int(Trigger::kLate)};
+inline constexpr std::string_view kTriggerWords[] = {"none", "early", "late"};
+inline constexpr std::string_view kTriggerMeaning =
+    "when the next launch of a chain may start (programmatic dependent launch)";
+inline constexpr int kSplits[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32};
+
+inline int CeilDivide(int a, int b) { return (a + b - 1) / b; }
+
+}  // namespace gemmsmith

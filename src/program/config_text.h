@@ -1,0 +1,30 @@
+// "struct Config { ... };": the compile-time face of a plan for one problem, which a device template is instantiated
+// with.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "problem/gemm.h"
+#include "program/axes.h"
+
+namespace gemmsmith {
+
+class ConfigText {
+ public:
+  void Add(std::string_view name, int value);
+  void Add(std::string_view name, bool value);
+  void Add(std::string_view name, Trigger trigger);
+  // A reduction of one split is none.
+  void Add(std::string_view name, SplitReduction reduction, int split);
+  void AddKind(const GemmKind& kind);  // Type, kRowMajorB
+  // kFixedM, kFixedN, kFixedK.
+  void AddShape(const Shape& shape, FixedDimensions fixed);
+  std::string Take() &&;
+
+ private:
+  void Line(std::string_view type, std::string_view name, std::string_view value);
+  std::string text_ = "struct Config {\n";
+};
+
+}  // namespace gemmsmith

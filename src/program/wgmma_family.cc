@@ -1,0 +1,317 @@
+#include "program/wgmma_family.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "program/config_text.h"
+
+namespace gemmsmith {
+
+namespace {
+
+constexpr int kTileMs[] = {64, 128, 192, 256};
+constexpr int kTileNs[] = {8,   16,  24,  32,  40,  48,  56,  64,  72,  80,  88,  96,  104, 112, 120, 128,
+                           136, 144, 152, 160, 168, 176, 184, 192, 200, 208, 216, 224, 232, 240, 248, 256};
+constexpr int kWarpgroupCounts[] = {1, 2, 3, 4};
+constexpr int kStepKs[] = {64, 128, 256};
+constexpr int kStageCounts[] = {0, 2, 3, 4, 5, 6, 7, 8, 10, 12};
+constexpr std::string_view kStageWords[] = {"resident", "2", "3", "4", "5", "6", "7", "8", "10", "12"};
+constexpr int kClusters[] = {1, 2, 4};
+constexpr int kReductions[] = {int(SplitReduction::kAdd), int(SplitReduction::kCluster)};
+constexpr std::string_view kReductionWords[] = {"add", "cluster"};
+constexpr int kStores[] = {0, 1};
+constexpr std::string_view kStoreWords[] = {"rows", "tma"};
+constexpr int kRasters[] = {0, 1, 2, 4, 8, 16};
+constexpr std::string_view kRasterWords[] = {"m", "n", "2", "4", "8", "16"};
+
+// Places in Plan::values, in the order of kParameters.
+enum Index {
+  kTileM,
+  kTileN,
+  kWarpgroups,
+  kStepK,
+  kStages,
+  kClusterM,
+  kClusterN,
+  kSplit,
+  kReduction,
+  kStore,
+  kTrigger,
+  kRaster,
+  kFixed
+};
+
+constexpr Parameter kParameters[] = {
+    {"tile_m", "rows of C that a CTA computes", kTileMs, {}, 128},
+    {"tile_n", "columns of C that a CTA computes", kTileNs, {}, 128},
+    {"warpgroups", "consumer warpgroups (4 warps each) that share the tile's rows", kWarpgroupCounts, {}, 2},
+    {"step_k", "k that a stage holds and one copy operation brings", kStepKs, {}, 64},
+    {"stages", "stages of the ring that a producer warp fills, or resident: all of K at once, no producer",
+     kStageCounts, kStageWords, 4},
+    {"cluster_m", "CTAs along m that share the copies of B", kClusters, {}, 1},
+    {"cluster_n", "CTAs along n that share the copies of A", kClusters, {}, 1},
+    {"split", "CTAs that split K of one tile", kSplits, {}, 1},
+    {"reduction", "how split CTAs meet: f32 adds in L2, or a cluster's shared memory in order (reproducible)",
+     kReductions, kReductionWords, int(SplitReduction::kAdd)},
+    {"store", "how C is written: whole rows by the warps, or boxes by the copy engine", kStores, kStoreWords, 0},
+    {"trigger", kTriggerMeaning, kTriggers, kTriggerWords, int(Trigger::kNone)},
+    {"raster", "order of the tiles: along m, along n, or groups of so many clusters along m", kRasters, kRasterWords,
+     0},
+    {"fixed", "dimensions known at compile time: none, k, all (with C's stride)", kFixedKinds, kFixedWords,
+     int(FixedDimensions::kNone)},
+};
+
+static_assert(std::size(kParameters) == kFixed + 1);
+
+constexpr Family kWgmma = {FamilyId::kWgmma, "wgmma", "TMA to shared memory to wgmma (Hopper only)", kParameters};
+
+// The memory that device/gemm_wgmma.cuh divides up: barriers, stages, staging of the epilogue.
+constexpr int kBarrierBytes = 1024;
+constexpr int kMaxResidentSteps = 32;
+constexpr int kHopperSmemBytes = 232448;
+constexpr int kMaxRegisters = 255;
+// Addresses, descriptors, counters beside the sums; ptxas has the last word (compile/binary.h).
+constexpr int kOtherRegisters = 40;
+constexpr int kMaxClusterSplit = 16;
+
+// ---- the operands as device/tma.cuh stages them: panels of lines, copied in slices by the CTAs that share them ----
+
+struct StagedOperand {
+  TensorMap::Matrix matrix;
+  bool panels_along_k;
+  int panels, lines, width;          // of a stage; elements a line
+  int peers;                         // CTAs that share the copies
+  uint64_t inner_extent, line_extent;  // of the matrix: contiguous direction, the other
+  uint64_t leading;                  // elements between lines
+
+  bool SlicesArePanels() const { return panels % peers == 0; }
+  int SliceLines() const { return SlicesArePanels() ? lines : lines / peers; }
+  // Panels that one operation brings. Deep maps see the contiguous direction as (panel, place in it), which needs whole
+  // panels: a last, partial one would continue in the next line.
+  int Depth() const {
+    const bool whole_lines = SliceLines() == lines;
+    const int slice_panels = SlicesArePanels() ? panels / peers : panels;
+    return whole_lines && inner_extent % width == 0 ? slice_panels : 1;
+  }
+};
+
+StagedOperand OperandA(const WgmmaPlan& plan, const Gemm& gemm) {
+  return {TensorMap::Matrix::kA, true,           plan.step_k / 64,       plan.tile_m,
+          64,                    plan.cluster_n, uint64_t(gemm.shape.k), uint64_t(gemm.shape.m),
+          uint64_t(gemm.LeadingA())};
+}
+
+int PanelWidthB(int tile_n) { return tile_n % 64 == 0 ? 64 : tile_n % 32 == 0 ? 32 : 16; }
+
+StagedOperand OperandB(const WgmmaPlan& plan, const Gemm& gemm) {
+  const uint64_t n = uint64_t(gemm.shape.n), k = uint64_t(gemm.shape.k), leading = uint64_t(gemm.LeadingB());
+  if (gemm.kind.layout.b == Order::kColumn)
+    return {TensorMap::Matrix::kB, true, plan.step_k / 64, plan.tile_n, 64, plan.cluster_m, k, n, leading};
+  const int width = PanelWidthB(plan.tile_n);
+  return {TensorMap::Matrix::kB, false, plan.tile_n / width, plan.step_k, width, plan.cluster_m, n, k, leading};
+}
+
+TensorMap MapOf(const StagedOperand& operand) {
+  TensorMap map;
+  map.matrix = operand.matrix;
+  map.swizzle_bytes = uint32_t(operand.width) * 2;
+  const uint64_t line_bytes = operand.leading * 2;
+  if (operand.Depth() > 1) {
+    const uint64_t width = uint64_t(operand.width);
+    map.rank = 3;
+    map.extent = {width, operand.line_extent, operand.inner_extent / width};
+    map.stride_bytes = {line_bytes, width * 2};
+    map.box = {uint32_t(operand.width), uint32_t(operand.lines), uint32_t(operand.Depth())};
+  } else {
+    map.extent = {operand.inner_extent, operand.line_extent};
+    map.stride_bytes = {line_bytes};
+    map.box = {uint32_t(operand.width), uint32_t(operand.SliceLines())};
+  }
+  return map;
+}
+
+// C as a warp stores it: 16 rows of panels as wide as the tile allows.
+TensorMap MapOfC(const WgmmaPlan& plan, const Gemm& gemm) {
+  const int width = plan.tile_n % 16 == 0 ? PanelWidthB(plan.tile_n) : 8;
+  TensorMap map;
+  map.matrix = TensorMap::Matrix::kC;
+  map.swizzle_bytes = width == 8 ? 0 : uint32_t(width) * 2;
+  map.extent = {uint64_t(gemm.shape.n), uint64_t(gemm.shape.m)};
+  map.stride_bytes = {uint64_t(gemm.LeadingC()) * 2};
+  map.box = {uint32_t(width), 16};
+  return map;
+}
+
+// ---- legality ----
+
+void CheckProblem(const WgmmaPlan& plan, const Gemm& gemm, const Device& device, Reasons& reasons) {
+  if (device.compute_capability() != 90)
+    reasons.Add("wgmma needs compute capability 9.0, {} has {}.{}", device.name, device.compute_major,
+                device.compute_minor);
+  if (gemm.kind.layout != kNn && gemm.kind.layout != kTn)
+    reasons.Add("wgmma reads a row-major A (layouts nn and tn), not {}", Name(gemm.kind.layout));
+  if (gemm.kind.accumulation != Accumulation::kF32) reasons.Add("wgmma accumulates in f32 only");
+  if (gemm.AlignmentA() < 8 || gemm.AlignmentB() < 8)
+    reasons.Add("the copy engine needs lines of A and B at multiples of 16 bytes; lda is {}, ldb {}", gemm.LeadingA(),
+                gemm.LeadingB());
+  if (plan.store_by_copy_engine && gemm.AlignmentC() < 8)
+    reasons.Add("store=tma needs lines of C at multiples of 16 bytes; ldc is {}", gemm.LeadingC());
+}
+
+void CheckTile(const WgmmaPlan& plan, const Gemm& gemm, Reasons& reasons) {
+  if (plan.tile_m % (64 * plan.warpgroups) != 0)
+    reasons.Add("{} warpgroups cannot share {} rows in blocks of 64", plan.warpgroups, plan.tile_m);
+  if (gemm.kind.layout.b == Order::kRow && plan.tile_n % 16 != 0)
+    reasons.Add("a row-major B comes in panels of 16 columns or more; tile_n is {}", plan.tile_n);
+  // As ptxas (CUDA 13.0) hands them out: to whole warpgroups, in multiples of 8.
+  const int limit = std::min(kMaxRegisters, 65536 / (CeilDivide(plan.threads(), 128) * 128) / 8 * 8);
+  if (const int registers = plan.sums_per_thread() + kOtherRegisters; registers > limit)
+    reasons.Add("about {} registers a thread, at most {} with {} threads", registers, limit, plan.threads());
+  if (plan.tile_m >= gemm.shape.m + 64)
+    reasons.Add("m {} leaves a block of 64 of the tile's {} rows idle", gemm.shape.m, plan.tile_m);
+  const int unit_n = gemm.kind.layout.b == Order::kRow ? 16 : 8;
+  if (plan.tile_n >= gemm.shape.n + unit_n)
+    reasons.Add("n {} leaves {} of the tile's {} columns idle", gemm.shape.n, plan.tile_n - gemm.shape.n, plan.tile_n);
+}
+
+void CheckStages(const WgmmaPlan& plan, const Gemm& gemm, const Device& device, Reasons& reasons) {
+  const int steps = plan.Steps(gemm.shape);
+  if (plan.step_k >= gemm.shape.k + 64)
+    reasons.Add("k {} leaves a panel of 64 of step_k {} idle", gemm.shape.k, plan.step_k);
+  if (plan.is_ring() && plan.stages > steps)
+    reasons.Add("a split has {} steps of {} k, fewer than the {} stages", steps, plan.step_k, plan.stages);
+  if (!plan.is_ring() && steps > kMaxResidentSteps)
+    reasons.Add("{} resident steps of {} k, at most {}", steps, plan.step_k, kMaxResidentSteps);
+  if (const int64_t bytes = plan.SmemBytes(gemm.shape); bytes > device.smem_bytes_per_block)
+    reasons.Add("needs {} bytes of shared memory, {} gives a CTA {}", bytes, device.name, device.smem_bytes_per_block);
+}
+
+void CheckSplit(const WgmmaPlan& plan, const Gemm& gemm, Reasons& reasons) {
+  if (plan.split == 1 && plan.reduction != SplitReduction::kAdd)
+    reasons.Add("reduction says how split CTAs meet; it stays add where split is 1");
+  const int steps = CeilDivide(gemm.shape.k, plan.step_k);
+  if (steps < plan.split) reasons.Add("k {} makes {} steps, too few for {} splits", gemm.shape.k, steps, plan.split);
+  if (!plan.splits_are_cluster()) return;
+  if (plan.cluster_size() > 1) reasons.Add("a cluster shares copies or splits K, not both");
+  if (plan.split > kMaxClusterSplit || plan.tile_m % plan.split != 0)
+    reasons.Add("{} splits cannot share {} rows as a cluster (at most {}, a divisor)", plan.split, plan.tile_m,
+                kMaxClusterSplit);
+  if (plan.store_by_copy_engine) reasons.Add("splits that meet in a cluster store rows");
+}
+
+void CheckClusterAndGrid(const WgmmaPlan& plan, const Gemm& gemm, const Device& device, Reasons& reasons) {
+  const int tiles_m = CeilDivide(gemm.shape.m, plan.tile_m), tiles_n = CeilDivide(gemm.shape.n, plan.tile_n);
+  if (plan.cluster_size() > 4) reasons.Add("a cluster of {} x {} CTAs, at most 4", plan.cluster_m, plan.cluster_n);
+  if (plan.cluster_m > tiles_m || plan.cluster_n > tiles_n)
+    reasons.Add("a cluster of {} x {} CTAs for {} x {} tiles", plan.cluster_m, plan.cluster_n, tiles_m, tiles_n);
+  for (const StagedOperand& operand : {OperandA(plan, gemm), OperandB(plan, gemm)})
+    if (!operand.SlicesArePanels() && operand.lines % (8 * operand.peers) != 0)
+      reasons.Add("{} CTAs cannot copy {} lines in slices of 8", operand.peers, operand.lines);
+  if (plan.raster != 0 && (tiles_m <= plan.cluster_m || tiles_n <= plan.cluster_n))
+    reasons.Add("raster stays m where the tiles make one row or column");
+  if (plan.raster > 1 && plan.raster * plan.cluster_m >= tiles_m)
+    reasons.Add("groups of {} clusters, and {} tiles along m: raster m says it", plan.raster, tiles_m);
+  const int64_t y = plan.raster == 0 ? plan.TilesN(gemm.shape) : plan.raster == 1 ? plan.TilesM(gemm.shape) : 1;
+  if (y > device.max_grid_y) reasons.Add("{} tiles along the grid's y, at most {}", y, device.max_grid_y);
+}
+
+}  // namespace
+
+const Family& WgmmaFamily() { return kWgmma; }
+
+WgmmaPlan::WgmmaPlan(const Plan& plan)
+    : tile_m(plan.values[kTileM]),
+      tile_n(plan.values[kTileN]),
+      warpgroups(plan.values[kWarpgroups]),
+      step_k(plan.values[kStepK]),
+      stages(plan.values[kStages]),
+      cluster_m(plan.values[kClusterM]),
+      cluster_n(plan.values[kClusterN]),
+      split(plan.values[kSplit]),
+      reduction(SplitReduction(plan.values[kReduction])),
+      store_by_copy_engine(plan.values[kStore] != 0),
+      trigger(Trigger(plan.values[kTrigger])),
+      raster(plan.values[kRaster]),
+      fixed(FixedDimensions(plan.values[kFixed])) {
+  GEMMSMITH_CHECK(plan.family == FamilyId::kWgmma, "family {}", int(plan.family));
+}
+
+int WgmmaPlan::StagingBytes() const {
+  if (splits_are_cluster()) return tile_m * (tile_n + 4) * int(sizeof(float));
+  return store_by_copy_engine ? tile_m * tile_n * 2 : tile_m * (tile_n * 2 + 16);
+}
+
+bool WgmmaPlan::StagingInStages(const Shape& shape) const {
+  return kBarrierBytes + int64_t(StagesHeld(shape)) * StageBytes() + StagingBytes() > kHopperSmemBytes;
+}
+
+int64_t WgmmaPlan::SmemBytes(const Shape& shape) const {
+  const int64_t stages_bytes = int64_t(StagesHeld(shape)) * StageBytes();
+  return kBarrierBytes + (StagingInStages(shape) ? std::max<int64_t>(stages_bytes, StagingBytes())
+                                                 : stages_bytes + StagingBytes());
+}
+
+void CheckWgmma(const WgmmaPlan& plan, const Gemm& gemm, const Device& device, Reasons& reasons) {
+  CheckProblem(plan, gemm, device, reasons);
+  CheckTile(plan, gemm, reasons);
+  CheckStages(plan, gemm, device, reasons);
+  CheckSplit(plan, gemm, reasons);
+  CheckClusterAndGrid(plan, gemm, device, reasons);
+}
+
+Launch LaunchWgmma(const WgmmaPlan& plan, const Gemm& gemm) {
+  const uint32_t tiles_m = uint32_t(plan.TilesM(gemm.shape)), tiles_n = uint32_t(plan.TilesN(gemm.shape));
+  const uint32_t cluster_m = uint32_t(plan.cluster_m), cluster_n = uint32_t(plan.cluster_n);
+  const uint32_t splits = uint32_t(plan.split);
+  Launch launch;
+  if (plan.raster == 0) {
+    launch.grid = {tiles_m, tiles_n, splits};
+    launch.cluster = {cluster_m, cluster_n};
+  } else if (plan.raster == 1) {
+    launch.grid = {tiles_n, tiles_m, splits};
+    launch.cluster = {cluster_n, cluster_m};
+  } else {
+    launch.grid = {tiles_m * tiles_n, 1, splits};
+    launch.cluster = {cluster_m * cluster_n};
+  }
+  if (plan.splits_are_cluster()) launch.cluster.z = splits;
+  launch.block = {uint32_t(plan.threads())};
+  launch.smem_bytes = uint32_t(plan.SmemBytes(gemm.shape));
+  if (plan.split > 1 && !plan.splits_are_cluster()) {
+    const uint64_t tiles = uint64_t(tiles_m) * tiles_n;
+    launch.workspace_bytes =
+        (tiles * sizeof(uint32_t) + 255) / 256 * 256 + tiles * plan.tile_m * plan.tile_n * sizeof(float);
+  }
+  launch.chainable = plan.trigger != Trigger::kNone;
+  launch.type = gemm.kind.type;
+  launch.maps = {MapOf(OperandA(plan, gemm)), MapOf(OperandB(plan, gemm))};
+  if (plan.store_by_copy_engine) launch.maps.push_back(MapOfC(plan, gemm));
+  return launch;
+}
+
+std::string WgmmaConfigText(const WgmmaPlan& plan, const Gemm& gemm) {
+  ConfigText text;
+  text.AddKind(gemm.kind);
+  text.Add("kTileM", plan.tile_m);
+  text.Add("kTileN", plan.tile_n);
+  text.Add("kWarpgroups", plan.warpgroups);
+  text.Add("kStepK", plan.step_k);
+  text.Add("kStages", plan.stages);
+  text.Add("kClusterM", plan.cluster_m);
+  text.Add("kClusterN", plan.cluster_n);
+  text.Add("kSplit", plan.split);
+  text.Add("kReduction", plan.reduction, plan.split);
+  text.Add("kTrigger", plan.trigger);
+  text.Add("kRaster", plan.raster);
+  text.Add("kStoreByCopyEngine", plan.store_by_copy_engine);
+  text.Add("kStoreVector", gemm.AlignmentC());
+  text.Add("kDepthA", OperandA(plan, gemm).Depth());
+  text.Add("kDepthB", OperandB(plan, gemm).Depth());
+  text.Add("kStagingInStages", plan.StagingInStages(gemm.shape));
+  text.AddShape(gemm.shape, plan.fixed);
+  text.Add("kFixedLdC", plan.fixed == FixedDimensions::kAll ? gemm.LeadingC() : 0);
+  return std::move(text).Take();
+}
+
+}  // namespace gemmsmith

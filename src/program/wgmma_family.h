@@ -1,0 +1,52 @@
+// The `wgmma` family on the host: its parameters, typed; mirrors src/device/gemm_wgmma.cuh.
+#pragma once
+
+#include <string>
+
+#include "program/axes.h"
+#include "program/launch.h"
+#include "program/plan.h"
+#include "program/reasons.h"
+
+namespace gemmsmith {
+
+struct WgmmaPlan {
+  int tile_m, tile_n;        // of a CTA
+  int warpgroups;            // that consume, sharing the tile's rows
+  int step_k;                // k that one stage holds
+  int stages;                // of the ring; 0: the whole share of K is resident
+  int cluster_m, cluster_n;  // CTAs that share loads
+  int split;                 // splitting K over CTAs
+  SplitReduction reduction;  // kAdd or kCluster
+  bool store_by_copy_engine;
+  Trigger trigger;
+  int raster;  // 0: along m, 1: along n, else groups of so many clusters along m
+  FixedDimensions fixed;
+
+  explicit WgmmaPlan(const Plan& plan);
+  bool is_ring() const { return stages > 0; }
+  int cluster_size() const { return cluster_m * cluster_n; }
+  bool splits_are_cluster() const { return split > 1 && reduction == SplitReduction::kCluster; }
+  int consumers() const { return 128 * warpgroups; }
+  int threads() const { return consumers() + (is_ring() ? 32 : 0); }
+  int sums_per_thread() const { return tile_m / 64 / warpgroups * tile_n / 2; }
+  int StageBytes() const { return (tile_m + tile_n) * step_k * 2; }
+  int StagingBytes() const;
+  // Of the longest split, in steps.
+  int Steps(const Shape& shape) const { return CeilDivide(CeilDivide(shape.k, step_k), split); }
+  int StagesHeld(const Shape& shape) const { return is_ring() ? stages : Steps(shape); }
+  // Whether the epilogue reuses the stages' memory, because there is none beside it.
+  bool StagingInStages(const Shape& shape) const;
+  int64_t SmemBytes(const Shape& shape) const;
+  // CTAs along m and n, whole clusters.
+  int TilesM(const Shape& shape) const { return CeilDivide(CeilDivide(shape.m, tile_m), cluster_m) * cluster_m; }
+  int TilesN(const Shape& shape) const { return CeilDivide(CeilDivide(shape.n, tile_n), cluster_n) * cluster_n; }
+};
+
+const Family& WgmmaFamily();
+void CheckWgmma(const WgmmaPlan& plan, const Gemm& gemm, const Device& device, Reasons& reasons);
+Launch LaunchWgmma(const WgmmaPlan& plan, const Gemm& gemm);
+// "struct Config { ... };" for the device template.
+std::string WgmmaConfigText(const WgmmaPlan& plan, const Gemm& gemm);
+
+}  // namespace gemmsmith
