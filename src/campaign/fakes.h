@@ -17,9 +17,9 @@ namespace gemmsmith {
 inline Gemm SomeGemm(int k = 512) { return {.shape = {64, 128, k}, .kind = {.layout = kTn}}; }
 inline Device SomeDevice() { return KnownDevices().front(); }
 
-// The first `count` legal plans.
+// The first `count` of the legal plans, in canonical order.
 inline std::vector<Plan> SomePlans(size_t count) {
-  std::vector<Plan> plans = EnumerateLegal(SomeGemm(), SomeDevice());
+  std::vector<Plan> plans = Space(RankedPlans(SomeGemm(), SomeDevice(), kLiveSpaceSize)).plans();
   plans.resize(std::min(plans.size(), count));
   return plans;
 }

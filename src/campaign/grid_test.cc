@@ -48,7 +48,7 @@ TEST_F(GridTest, JudgesEveryCellOnceProblemByProblem) {
 }
 
 TEST_F(GridTest, IllegalPlansAreTrialsThatNeverReachTheEvaluator) {
-  const std::vector<Plan> legal_for_long_k = EnumerateLegal(SomeGemm(4096), SomeDevice());
+  const std::vector<Plan> legal_for_long_k = RankedPlans(SomeGemm(4096), SomeDevice(), kLiveSpaceSize);
   options.problems = {SomeGemm(4096), SomeGemm(16)};
   options.plans = {legal_for_long_k.front(), legal_for_long_k.back()};
   int illegal = 0;

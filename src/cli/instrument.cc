@@ -28,7 +28,7 @@ std::string Instrument::Describe() const {
 }
 
 Space Instrument::SpaceFor(const Gemm& gemm) const {
-  if (live()) return Space(EnumerateLegal(gemm, evaluator->device()));
+  if (live()) return Space(RankedPlans(gemm, evaluator->device(), kLiveSpaceSize));
   return recording->SpaceFor(gemm);
 }
 

@@ -193,10 +193,10 @@ class Grammar {
     AddKnownDevice(check, &check_.device);
     AddJson(check, &check_.json);
 
-    Verb* list = NewGemmVerb(plan, "list", "every legal plan for a problem", &list_);
+    Verb* list = NewGemmVerb(plan, "list", "the legal plans a search chooses from", &list_);
     AddGemm(list, &list_.gemm);
     AddKnownDevice(list, &list_.device);
-    Value(list, "--count", "N", "only so many, spread over all", &list_.count, ReadCount);
+    Value(list, "--count", "N", "only the first N", &list_.count, ReadCount);
     AddJson(list, &list_.json);
 
     Verb* emit = NewGemmVerb(plan, "emit", "the plan as CUDA source", &emit_);
@@ -249,7 +249,7 @@ class Grammar {
     Verb* verb = NewVerb(records, "measure", "judge every plan of a list on every shape of a list", command);
     Value(verb, "--shapes", "SET|FILE", "a named set, or a file with a shape a line", &command->shapes, ReadText)
         ->required();
-    Value(verb, "--plans", "all|FILE", "all legal plans, or a file with a plan a line", &command->plans, ReadText)
+    Value(verb, "--plans", "all|FILE", "the live search space, or a file with a plan a line", &command->plans, ReadText)
         ->required();
     Value(verb, "-o,--output", "FILE.gsr", "record to write, also at the limit", &command->output, ReadPath)
         ->required();

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "cli/exit.h"
 #include "cli/json_text.h"
 #include "cli/run.h"
@@ -10,19 +12,16 @@ namespace gemmsmith {
 
 namespace {
 
-// So many of the plans at equal distances: a cut from the front would show one corner of the space.
-std::vector<Plan> Spread(const std::vector<Plan>& plans, std::optional<int> count) {
-  if (!count || size_t(*count) >= plans.size()) return plans;
-  std::vector<Plan> chosen;
-  for (size_t i = 0; i < size_t(*count); ++i) chosen.push_back(plans[i * plans.size() / size_t(*count)]);
-  return chosen;
+std::vector<Plan> First(std::vector<Plan> plans, std::optional<int> count) {
+  if (count) plans.resize(std::min(plans.size(), size_t(*count)));
+  return plans;
 }
 
 }  // namespace
 
 Result<int> Run(const PlanListCommand& command) {
-  const std::vector<Plan> legal = EnumerateLegal(command.gemm, command.device);
-  const std::vector<Plan> chosen = Spread(legal, command.count);
+  const std::vector<Plan> legal = RankedPlans(command.gemm, command.device, kLiveSpaceSize);
+  const std::vector<Plan> chosen = First(legal, command.count);
   std::string text;
   if (command.json) {
     Json plans = Json::array();

@@ -48,13 +48,13 @@ Result<std::vector<Plan>> PlansOfFile(const std::string& path) {
   return plans;
 }
 
-// In canonical order, each once. "all": whatever is legal for any of the problems.
+// In canonical order, each once. "all": the live search spaces of the problems together.
 Result<std::vector<Plan>> PlansOf(const RecordsMeasureCommand& command, const std::vector<Gemm>& problems,
                                   const Device& device) {
   std::vector<Plan> plans;
   if (command.plans == "all") {
     for (const Gemm& gemm : problems) {
-      const std::vector<Plan> legal = EnumerateLegal(gemm, device);
+      const std::vector<Plan> legal = RankedPlans(gemm, device, kLiveSpaceSize);
       plans.insert(plans.end(), legal.begin(), legal.end());
       std::sort(plans.begin(), plans.end());
       plans.erase(std::unique(plans.begin(), plans.end()), plans.end());

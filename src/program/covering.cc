@@ -1,26 +1,74 @@
 #include "program/covering.h"
 
+#include <optional>
 #include <set>
 #include <tuple>
 
 #include "base/random.h"
-#include "program/space.h"
+#include "program/legality.h"
 
 namespace gemmsmith {
 
-std::vector<Plan> CoveringPlans(const Gemm& gemm, const Device& device, uint64_t seed) {
-  std::vector<Plan> legal = EnumerateLegal(gemm, device);
-  Random random(seed);
-  random.Shuffle(legal);
-  std::set<std::tuple<FamilyId, size_t, int>> covered;
-  std::vector<Plan> covering;
-  for (const Plan& plan : legal) {
-    bool brings_a_new_value = false;
-    for (size_t i = 0; i < GetFamily(plan.family).parameters.size(); ++i)
-      brings_a_new_value |= covered.emplace(plan.family, i, plan.values[i]).second;
-    if (brings_a_new_value) covering.push_back(plan);
+namespace {
+
+// A value counts as never legal when so many plans with it were not.
+constexpr int kTries = 20000;
+
+class Covering {
+ public:
+  Covering(const Gemm& gemm, const Device& device, uint64_t seed) : gemm_(gemm), device_(device), random_(seed) {}
+
+  void Cover(const Family& family) {
+    found_ = plans_.size();
+    for (size_t axis = 0; axis < family.parameters.size(); ++axis)
+      for (const int value : family.parameters[axis].values)
+        if (!covered_.contains({family.id, axis, value}))
+          if (const std::optional<Plan> plan = LegalPlanWith(family, axis, value)) Add(*plan, family);
   }
-  return covering;
+
+  std::vector<Plan> plans() && { return std::move(plans_); }
+
+ private:
+  // Every other try changes a plan that is known to be legal: values that go with few others are found that way.
+  std::optional<Plan> LegalPlanWith(const Family& family, size_t axis, int value) {
+    for (int i = 0; i < kTries; ++i) {
+      const bool changed = i % 2 == 1 && plans_.size() > found_;
+      Plan plan = changed ? plans_[found_ + random_.Below(plans_.size() - found_)] : Plan{family.id};
+      const uint64_t changes = changed ? random_.Below(6) : 0;
+      for (size_t other = 0; other < family.parameters.size(); ++other)
+        if (!changed) Draw(plan, family, other);
+      for (uint64_t change = 0; change < changes; ++change) Draw(plan, family, random_.Below(family.parameters.size()));
+      plan.values[axis] = value;
+      if (IsLegal(plan, gemm_, device_)) return plan;
+    }
+    return std::nullopt;
+  }
+
+  void Draw(Plan& plan, const Family& family, size_t axis) {
+    const auto values = family.parameters[axis].values;
+    plan.values[axis] = values[random_.Below(values.size())];
+  }
+
+  void Add(const Plan& plan, const Family& family) {
+    for (size_t axis = 0; axis < family.parameters.size(); ++axis) covered_.emplace(family.id, axis, plan.values[axis]);
+    plans_.push_back(plan);
+  }
+
+  const Gemm& gemm_;
+  const Device& device_;
+  Random random_;
+  std::set<std::tuple<FamilyId, size_t, int>> covered_;
+  std::vector<Plan> plans_;
+  size_t found_ = 0;  // where this family's plans begin
+};
+
+}  // namespace
+
+std::vector<Plan> CoveringPlans(const Gemm& gemm, const Device& device, uint64_t seed) {
+  if (!Problems(gemm).empty()) return {};
+  Covering covering(gemm, device, seed);
+  for (const Family& family : Families()) covering.Cover(family);
+  return std::move(covering).plans();
 }
 
 }  // namespace gemmsmith

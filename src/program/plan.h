@@ -23,9 +23,11 @@ struct Parameter {
   std::span<const int> values;              // ascending
   std::span<const std::string_view> words;  // empty: numbers are printed; else words[i] stands for values[i]
   int default_value = 0;
+  bool ordered = false;  // an axis of words whose neighbours are one step away, as with numbers
 
   int IndexOf(int value) const;  // -1 when not a value of this axis
   std::string Print(int value) const;
+  bool HasSteps() const { return words.empty() || ordered; }
 };
 
 enum class FamilyId : uint8_t { kDirect, kWgmma };

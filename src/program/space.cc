@@ -4,44 +4,6 @@
 
 namespace gemmsmith {
 
-namespace {
-
-// Every combination of one family's values, through `visit`.
-template <class Visit>
-void ForEachCombination(const Family& family, Visit&& visit) {
-  Plan plan{family.id};
-  std::array<size_t, kMaxParameters> digits{};
-  const size_t count = family.parameters.size();
-  for (size_t i = 0; i < count; ++i) plan.values[i] = family.parameters[i].values[0];
-  while (true) {
-    visit(plan);
-    size_t i = count;
-    while (i > 0) {
-      const auto values = family.parameters[i - 1].values;
-      if (++digits[i - 1] < values.size()) {
-        plan.values[i - 1] = values[digits[i - 1]];
-        break;
-      }
-      digits[i - 1] = 0;
-      plan.values[i - 1] = values[0];
-      --i;
-    }
-    if (i == 0) return;
-  }
-}
-
-}  // namespace
-
-std::vector<Plan> EnumerateLegal(const Gemm& gemm, const Device& device) {
-  std::vector<Plan> plans;
-  if (!Problems(gemm).empty()) return plans;
-  for (const Family& family : Families())
-    ForEachCombination(family, [&](const Plan& plan) {
-      if (IsLegal(plan, gemm, device)) plans.push_back(plan);
-    });
-  return plans;
-}
-
 std::vector<Plan> Neighbours(const Plan& plan) {
   const Family& family = GetFamily(plan.family);
   std::vector<Plan> neighbours;
@@ -49,7 +11,7 @@ std::vector<Plan> Neighbours(const Plan& plan) {
     const Parameter& parameter = family.parameters[i];
     const int here = parameter.IndexOf(plan.values[i]);
     for (int there = 0; there < int(parameter.values.size()); ++there) {
-      if (there == here || (parameter.words.empty() && std::abs(there - here) != 1)) continue;
+      if (there == here || (parameter.HasSteps() && std::abs(there - here) != 1)) continue;
       Plan neighbour = plan;
       neighbour.values[i] = parameter.values[there];
       neighbours.push_back(neighbour);

@@ -9,10 +9,15 @@
 
 namespace gemmsmith {
 
-// Every plan of every family that is legal for the problem on the device, in canonical order.
-std::vector<Plan> EnumerateLegal(const Gemm& gemm, const Device& device);
+// The legal plans that are predicted fastest, of all families together, sorted by predicted time and then canonically:
+// `limit` of them where there are as many. Axes with little say in the time (epilogue, trigger, raster, fixed) are
+// varied only where the rest of the plan is promising, and not at all where every value makes the same kernel.
+std::vector<Plan> RankedPlans(const Gemm& gemm, const Device& device, size_t limit);
 
-// Plans that differ in one parameter by one step of its values (or, for an axis of words, in any other word).
+// The search's whole world where a GPU measures.
+inline constexpr size_t kLiveSpaceSize = 4096;
+
+// Plans that differ in one parameter by one step of its values (or, for an axis without steps, in any other word).
 std::vector<Plan> Neighbours(const Plan& plan);
 
 // One to three parameters moved at random; legality is the caller's concern.
@@ -20,8 +25,8 @@ Plan Mutate(const Plan& plan, Random& random);
 // Each parameter from one of two parents of one family; with parents of two families, a copy of the first.
 Plan Cross(const Plan& first, const Plan& second, Random& random);
 
-// A finite set of candidate plans with fast membership, the search's whole world: all legal plans where a GPU measures,
-// the recorded ones where a record answers.
+// A finite set of candidate plans with fast membership: RankedPlans() where a GPU measures, the recorded ones where a
+// record answers.
 class Space {
  public:
   explicit Space(std::vector<Plan> plans);  // sorted and made unique

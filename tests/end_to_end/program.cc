@@ -117,7 +117,7 @@ Outcome MadeUpOutcome(const Plan& plan) {
 
 std::vector<Trial> MadeUpTrials(const Shape& shape, size_t plans, Layout layout) {
   const Gemm gemm{.shape = shape, .kind = {.layout = layout}};
-  const std::vector<Plan> legal = EnumerateLegal(gemm, *FindDevice("l40s"));
+  const std::vector<Plan> legal = Space(RankedPlans(gemm, *FindDevice("l40s"), kLiveSpaceSize)).plans();
   std::vector<Trial> trials;
   for (size_t i = 0; i < std::min(plans, legal.size()); ++i) {
     const Plan& plan = legal[i * legal.size() / std::min(plans, legal.size())];

@@ -1,0 +1,56 @@
+#include "program/covering.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "program/legality.h"
+
+namespace gemmsmith {
+namespace {
+
+const Gemm kGemm{{256, 512, 4096}};
+
+Device H200() { return *FindDevice("h200"); }
+
+// Values that no plan can have for 256x512x4096 on an H200, as "family parameter=value".
+const std::set<std::string> kNeverLegal = {};
+
+TEST(CoveringPlans, HoldEveryLegalValueOfEveryParameterOfEveryFamily) {
+  const std::vector<Plan> covering = CoveringPlans(kGemm, H200(), 1);
+  for (const Family& family : Families())
+    for (size_t axis = 0; axis < family.parameters.size(); ++axis)
+      for (const int value : family.parameters[axis].values) {
+        const bool covered = std::any_of(covering.begin(), covering.end(), [&](const Plan& plan) {
+          return plan.family == family.id && plan.values[axis] == value;
+        });
+        const Parameter& parameter = family.parameters[axis];
+        const std::string name =
+            std::string(family.name) + " " + std::string(parameter.name) + "=" + parameter.Print(value);
+        EXPECT_NE(covered, kNeverLegal.contains(name)) << name;
+      }
+}
+
+TEST(CoveringPlans, AreFewLegalAndDistinct) {
+  for (const Gemm& gemm :
+       {kGemm, Gemm{{64, 64, 2048}}, Gemm{{17, 31, 63}, {kNn, ScalarType::kBf16}}, Gemm{{1, 1, 1}}}) {
+    const std::vector<Plan> covering = CoveringPlans(gemm, H200(), 2);
+    EXPECT_LT(covering.size(), 45 * Families().size());
+    EXPECT_FALSE(covering.empty()) << Print(gemm);
+    EXPECT_EQ(std::set<Plan>(covering.begin(), covering.end()).size(), covering.size());
+    for (const Plan& plan : covering) EXPECT_TRUE(Check(plan, gemm, H200()).empty()) << Print(plan);
+  }
+}
+
+TEST(CoveringPlans, RepeatForASeedAndDifferBetweenSeeds) {
+  EXPECT_EQ(CoveringPlans(kGemm, H200(), 3), CoveringPlans(kGemm, H200(), 3));
+  EXPECT_NE(CoveringPlans(kGemm, H200(), 3), CoveringPlans(kGemm, H200(), 4));
+}
+
+TEST(CoveringPlans, AreNoneForAProblemThatIsNone) {
+  EXPECT_TRUE(CoveringPlans({{64, 64, 64}, {}, 63}, H200(), 1).empty());
+}
+
+}  // namespace
+}  // namespace gemmsmith

@@ -1,0 +1,196 @@
+// RankedPlans() of program/space.h: millions of combinations, so first the axes that make the time (the geometry), and
+// only the best of those with the others.
+#include <algorithm>
+#include <cstdlib>
+
+#include "program/cost.h"
+#include "program/space.h"
+
+namespace gemmsmith {
+
+namespace {
+
+struct PricedPlan {
+  double time_ns = 0;
+  Plan plan;
+  auto operator<=>(const PricedPlan&) const = default;
+};
+
+// The best `limit` plans of a family's geometries; secondary axes stand at values that every geometry can take.
+class CheapestGeometries {
+ public:
+  explicit CheapestGeometries(size_t limit) : limit_(limit) {}
+  bool WouldTake(double time_ns) const { return heap_.size() < limit_ || time_ns <= heap_.front().time_ns; }
+  void Add(const PricedPlan& priced) {
+    if (heap_.size() == limit_ && !(priced < heap_.front())) return;
+    heap_.push_back(priced);
+    std::push_heap(heap_.begin(), heap_.end());
+    if (heap_.size() <= limit_) return;
+    std::pop_heap(heap_.begin(), heap_.end());
+    heap_.pop_back();
+  }
+  std::vector<PricedPlan> Sorted() && {
+    std::sort_heap(heap_.begin(), heap_.end());
+    return std::move(heap_);
+  }
+
+ private:
+  size_t limit_;
+  std::vector<PricedPlan> heap_;
+};
+
+int CeilDivide(int a, int b) { return (a + b - 1) / b; }
+
+// What the space needs to know of a family: which axes wait for the second pass, and which beginnings of a plan no
+// values of the later axes can make legal or worth a look.
+class FamilySpace {
+ public:
+  FamilySpace(const Family& family, const Gemm& gemm, const Device& device)
+      : family_(family), gemm_(gemm), device_(device), staged_(family.IndexOf("stages") >= 0) {
+    for (size_t axis = 0; axis < family.parameters.size(); ++axis) {
+      const std::string_view name = family.parameters[axis].name;
+      const bool secondary = name == "epilogue" || name == "trigger" || name == "raster" || name == "fixed";
+      (secondary ? secondary_ : geometry_).push_back(axis);
+    }
+    tile_m_ = family.IndexOf("tile_m"), tile_n_ = family.IndexOf("tile_n"), split_ = family.IndexOf("split");
+    reduction_ = family.IndexOf("reduction"), raster_ = family.IndexOf("raster"), fixed_ = family.IndexOf("fixed");
+    trigger_ = family.IndexOf("trigger"), stages_ = family.IndexOf("stages"), k_step_ = family.IndexOf("k_step");
+    warpgroups_ = family.IndexOf("warpgroups");
+    cluster_m_ = family.IndexOf("cluster_m"), cluster_n_ = family.IndexOf("cluster_n");
+  }
+
+  void OfferGeometries(CheapestGeometries& cheapest) const {
+    Plan plan{family_.id};
+    for (const size_t axis : secondary_) plan.values[axis] = family_.parameters[axis].values.front();
+    if (fixed_ >= 0) plan.values[fixed_] = family_.parameters[fixed_].values.back();
+    Descend(plan, 0, cheapest);
+  }
+
+  enum class Width { kOne, kSome, kAll };
+  // The geometry with its fastest secondary values; or with every raster and epilogue; or with triggers and run-time
+  // dimensions too.
+  void Expand(const Plan& geometry, Width width, std::vector<PricedPlan>& plans) const {
+    const size_t first = plans.size();
+    ExpandFrom(geometry, 0, width, plans);
+    if (width != Width::kOne || plans.size() == first) return;
+    plans[first] = *std::min_element(plans.begin() + long(first), plans.end());
+    plans.resize(first + 1);
+  }
+
+ private:
+  void Descend(Plan& plan, size_t depth, CheapestGeometries& cheapest) const {
+    if (depth == geometry_.size()) return Offer(plan, cheapest);
+    const size_t axis = geometry_[depth];
+    for (const int value : family_.parameters[axis].values) {
+      plan.values[axis] = value;
+      if (MayBecomeLegal(plan, int(axis))) Descend(plan, depth + 1, cheapest);
+    }
+  }
+
+  void Offer(const Plan& plan, CheapestGeometries& cheapest) const {
+    // Priced with a raster that suits most, so that geometries compete by themselves.
+    Plan priced = plan;
+    if (raster_ >= 0) priced.values[raster_] = 8;
+    const double time_ns = PredictTimeNs(priced, gemm_, device_);
+    if (cheapest.WouldTake(time_ns) && IsLegal(plan, gemm_, device_)) cheapest.Add({time_ns, plan});
+  }
+
+  bool MayBecomeLegal(const Plan& plan, int last_axis) const {
+    const auto value = [&plan](int axis) { return plan.values[axis]; };
+    if (last_axis == reduction_)
+      return value(split_) > 1 || value(reduction_) == family_.parameters[reduction_].values.front();
+    if (!staged_) return true;
+    if (last_axis == warpgroups_) return value(tile_m_) % (64 * value(warpgroups_)) == 0;
+    if (last_axis == stages_) {
+      const int64_t stage_bytes = int64_t(2) * (value(tile_m_) + value(tile_n_)) * value(k_step_);
+      return value(stages_) * stage_bytes <= device_.smem_bytes_per_block;
+    }
+    if (last_axis == cluster_n_) return value(cluster_m_) * value(cluster_n_) <= 4;
+    if (last_axis == split_) return SplitsAndStagesAreUsed(value(split_), value(k_step_), value(stages_));
+    return true;
+  }
+
+  // Every split has a k step, and no ring is longer than the next shorter one that holds all of them.
+  bool SplitsAndStagesAreUsed(int split, int k_step, int stages) const {
+    const int steps = CeilDivide(gemm_.shape.k, k_step);
+    if (steps < split) return false;
+    const auto values = family_.parameters[stages_].values;
+    const int index = family_.parameters[stages_].IndexOf(stages);
+    return index < 2 || values[index - 1] < CeilDivide(steps, split);
+  }
+
+  void ExpandFrom(const Plan& plan, size_t depth, Width width, std::vector<PricedPlan>& plans) const {
+    if (depth == secondary_.size()) {
+      if (IsLegal(plan, gemm_, device_)) plans.push_back({PredictTimeNs(plan, gemm_, device_), plan});
+      return;
+    }
+    const int axis = int(secondary_[depth]);
+    for (const int value : family_.parameters[axis].values) {
+      if (!IsWorthTrying(plan, axis, value, width)) continue;
+      Plan next = plan;
+      next.values[axis] = value;
+      ExpandFrom(next, depth + 1, width, plans);
+    }
+  }
+
+  bool IsWorthTrying(const Plan& plan, int axis, int value, Width width) const {
+    const auto values = family_.parameters[axis].values;
+    if (axis == raster_) return value == values.front() || IsAnotherRaster(plan, value);
+    if (axis == trigger_) return value == values.front() || (width == Width::kAll && value == values.back());
+    if (axis == fixed_) return value == values.back() || width == Width::kAll;
+    return true;
+  }
+
+  // Orders that differ on this problem: along n only where both sides have tiles, groups only where they are neither
+  // one row of tiles nor all of them.
+  bool IsAnotherRaster(const Plan& plan, int value) const {
+    const int tiles_m = CeilDivide(gemm_.shape.m, plan.values[tile_m_]);
+    const int tiles_n = CeilDivide(gemm_.shape.n, plan.values[tile_n_]);
+    return tiles_m > 1 && tiles_n > 1 && value < tiles_m;
+  }
+
+  const Family& family_;
+  const Gemm& gemm_;
+  const Device& device_;
+  const bool staged_;  // a family with a ring of stages
+  std::vector<size_t> geometry_, secondary_;
+  int tile_m_, tile_n_, split_, reduction_, raster_, fixed_, trigger_, stages_, k_step_, warpgroups_, cluster_m_,
+      cluster_n_;  // -1 where the family has no such axis
+};
+
+// How many of the best geometries get all secondary values, and how many some; doubled until there are enough plans.
+constexpr size_t kWidest = 16, kWide = 128;
+
+std::vector<PricedPlan> ExpandAll(const std::vector<FamilySpace>& spaces, const std::vector<PricedPlan>& geometries,
+                                  size_t widest, size_t wide) {
+  std::vector<PricedPlan> plans;
+  for (size_t rank = 0; rank < geometries.size(); ++rank) {
+    const FamilySpace::Width width = rank < widest ? FamilySpace::Width::kAll
+                                     : rank < wide ? FamilySpace::Width::kSome
+                                                   : FamilySpace::Width::kOne;
+    spaces[size_t(geometries[rank].plan.family)].Expand(geometries[rank].plan, width, plans);
+  }
+  return plans;
+}
+
+}  // namespace
+
+std::vector<Plan> RankedPlans(const Gemm& gemm, const Device& device, size_t limit) {
+  if (!Problems(gemm).empty() || limit == 0) return {};
+  std::vector<FamilySpace> spaces;
+  CheapestGeometries cheapest(limit);
+  for (const Family& family : Families()) spaces.emplace_back(family, gemm, device).OfferGeometries(cheapest);
+  const std::vector<PricedPlan> geometries = std::move(cheapest).Sorted();
+  std::vector<PricedPlan> priced;
+  for (size_t scale = 1;; scale *= 2) {
+    priced = ExpandAll(spaces, geometries, scale * kWidest, scale * kWide);
+    if (priced.size() >= limit || scale * kWidest >= geometries.size()) break;
+  }
+  std::sort(priced.begin(), priced.end());
+  if (priced.size() > limit) priced.resize(limit);
+  std::vector<Plan> plans;
+  for (const PricedPlan& one : priced) plans.push_back(one.plan);
+  return plans;
+}
+
+}  // namespace gemmsmith
