@@ -104,8 +104,11 @@ struct WgmmaKernel {
   GEMMSMITH_DEVICE u32 Full(int stage) const { return shared + kFullBarriers + 8 * stage; }
   GEMMSMITH_DEVICE u32 Empty(int stage) const { return shared + kEmptyBarriers + 8 * stage; }
   GEMMSMITH_DEVICE u32 Stage(int stage) const { return shared + kStagesStart + stage * kStageBytes; }
+  // The same place in every split, though their steps may differ by one: they read each other's.
   GEMMSMITH_DEVICE u32 Staging() const {
-    return Config::kStagingInStages ? Stage(0) : Stage(kIsRing ? Config::kStages : steps);
+    if constexpr (Config::kStagingInStages) return Stage(0);
+    if constexpr (kIsRing) return Stage(Config::kStages);
+    return Stage(CeilDivide(CeilDivide(K::Value(arguments.gemm.k), kStepK), Config::kSplit));
   }
   GEMMSMITH_DEVICE int StagesFilledAtOnce() const { return kIsRing ? min(steps, Config::kStages) : steps; }
   GEMMSMITH_DEVICE bool WillBeRefilled(int step) const { return step + Config::kStages < steps; }
