@@ -51,6 +51,9 @@ struct WgmmaKernel {
   static constexpr int kFullBarriers = 0, kEmptyBarriers = 8 * kMaxStages, kArrivalsWord = 16 * kMaxStages;
   static constexpr int kStagesStart = 1024;
   static constexpr int kSums = kTileN / 2;  // of a row block, a thread
+  static constexpr int kStagingBytes = kSplitsAreCluster            ? kTileM * (kTileN + 4) * 4
+                                       : Config::kStoreByCopyEngine ? kTileM / 16 * StoredPanels<kTileN>::kBytes
+                                                                    : kTileM / 16 * PaddedRows<kTileN>::kBytes;
 
   // As the host lays them out: the maps in order, C's only where the copy engine stores.
   struct ArgumentsForRows {
