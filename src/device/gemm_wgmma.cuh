@@ -47,6 +47,10 @@ struct WgmmaKernel {
                           kWidthB, Config::kClusterM, Config::kDepthB>;
   static constexpr int kStageBytes = A::kBytes + B::kBytes;
 
+  // Few known steps are written out; more of them, or unknown ones, stay a loop (a third less code and compile time).
+  static constexpr int kKnownSteps = CeilDivide(CeilDivide(Config::kFixedK, kStepK), Config::kSplit);
+  static constexpr int kUnroll = K::is_fixed && kKnownSteps <= 4 ? kKnownSteps : 1;
+
   static constexpr int kMaxStages = 32;
   static constexpr int kFullBarriers = 0, kEmptyBarriers = 8 * kMaxStages, kArrivalsWord = 16 * kMaxStages;
   static constexpr int kStagesStart = 1024;
@@ -215,6 +219,7 @@ struct WgmmaKernel {
   GEMMSMITH_DEVICE void Consume(int warpgroup, float (&sums)[kRowBlocks][kSums]) const {
     int stage = 0, step = 0;
     u32 parity = 0;
+#pragma unroll kUnroll
     do {
       WaitFor(Full(stage), parity);
       FenceWgmma();
