@@ -69,7 +69,10 @@ TEST(Legality, AgreesWithItsWordlessTwinOnRandomPlans) {
 
 TEST(Space, NeighboursDifferInOneParameterAndReachNearlyEveryLegalPlan) {
   const Space space(RankedPlans({{64, 64, 256}}, H200(), kLiveSpaceSize));
-  std::set<Plan> reached{space.plans()[0]};
+  std::set<Plan> reached;
+  for (const Family& family : Families())
+    reached.insert(*std::find_if(space.plans().begin(), space.plans().end(),
+                                 [&family](const Plan& plan) { return plan.family == family.id; }));
   std::vector<Plan> frontier(reached.begin(), reached.end());
   while (!frontier.empty()) {
     const Plan plan = frontier.back();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "program/axes.h"
 #include "program/cost.h"
 #include "program/space.h"
 
@@ -39,7 +40,10 @@ class CheapestGeometries {
   std::vector<PricedPlan> heap_;
 };
 
-int CeilDivide(int a, int b) { return (a + b - 1) / b; }
+bool IsSecondary(const Parameter& parameter) {
+  return parameter.name == "store" || parameter.name == "trigger" || parameter.name == "raster" ||
+         parameter.name == "fixed";
+}
 
 // What the space needs to know of a family: which axes wait for the second pass, and which beginnings of a plan no
 // values of the later axes can make legal or worth a look.
@@ -47,14 +51,11 @@ class FamilySpace {
  public:
   FamilySpace(const Family& family, const Gemm& gemm, const Device& device)
       : family_(family), gemm_(gemm), device_(device), staged_(family.IndexOf("stages") >= 0) {
-    for (size_t axis = 0; axis < family.parameters.size(); ++axis) {
-      const std::string_view name = family.parameters[axis].name;
-      const bool secondary = name == "epilogue" || name == "trigger" || name == "raster" || name == "fixed";
-      (secondary ? secondary_ : geometry_).push_back(axis);
-    }
+    for (size_t axis = 0; axis < family.parameters.size(); ++axis)
+      (IsSecondary(family.parameters[axis]) ? secondary_ : geometry_).push_back(axis);
     tile_m_ = family.IndexOf("tile_m"), tile_n_ = family.IndexOf("tile_n"), split_ = family.IndexOf("split");
     reduction_ = family.IndexOf("reduction"), raster_ = family.IndexOf("raster"), fixed_ = family.IndexOf("fixed");
-    trigger_ = family.IndexOf("trigger"), stages_ = family.IndexOf("stages"), k_step_ = family.IndexOf("k_step");
+    trigger_ = family.IndexOf("trigger"), stages_ = family.IndexOf("stages"), step_k_ = family.IndexOf("step_k");
     warpgroups_ = family.IndexOf("warpgroups");
     cluster_m_ = family.IndexOf("cluster_m"), cluster_n_ = family.IndexOf("cluster_n");
   }
@@ -67,7 +68,7 @@ class FamilySpace {
   }
 
   enum class Width { kOne, kSome, kAll };
-  // The geometry with its fastest secondary values; or with every raster and epilogue; or with triggers and run-time
+  // The geometry with its fastest secondary values; or with every raster and store; or with triggers and run-time
   // dimensions too.
   void Expand(const Plan& geometry, Width width, std::vector<PricedPlan>& plans) const {
     const size_t first = plans.size();
@@ -102,21 +103,15 @@ class FamilySpace {
     if (!staged_) return true;
     if (last_axis == warpgroups_) return value(tile_m_) % (64 * value(warpgroups_)) == 0;
     if (last_axis == stages_) {
-      const int64_t stage_bytes = int64_t(2) * (value(tile_m_) + value(tile_n_)) * value(k_step_);
+      const int64_t stage_bytes = int64_t(2) * (value(tile_m_) + value(tile_n_)) * value(step_k_);
       return value(stages_) * stage_bytes <= device_.smem_bytes_per_block;
     }
     if (last_axis == cluster_n_) return value(cluster_m_) * value(cluster_n_) <= 4;
-    if (last_axis == split_) return SplitsAndStagesAreUsed(value(split_), value(k_step_), value(stages_));
+    if (last_axis == split_) {
+      const int steps = CeilDivide(gemm_.shape.k, value(step_k_));
+      return steps >= value(split_) && CeilDivide(steps, value(split_)) >= value(stages_);
+    }
     return true;
-  }
-
-  // Every split has a k step, and no ring is longer than the next shorter one that holds all of them.
-  bool SplitsAndStagesAreUsed(int split, int k_step, int stages) const {
-    const int steps = CeilDivide(gemm_.shape.k, k_step);
-    if (steps < split) return false;
-    const auto values = family_.parameters[stages_].values;
-    const int index = family_.parameters[stages_].IndexOf(stages);
-    return index < 2 || values[index - 1] < CeilDivide(steps, split);
   }
 
   void ExpandFrom(const Plan& plan, size_t depth, Width width, std::vector<PricedPlan>& plans) const {
@@ -126,27 +121,18 @@ class FamilySpace {
     }
     const int axis = int(secondary_[depth]);
     for (const int value : family_.parameters[axis].values) {
-      if (!IsWorthTrying(plan, axis, value, width)) continue;
+      if (!IsWorthTrying(axis, value, width)) continue;
       Plan next = plan;
       next.values[axis] = value;
       ExpandFrom(next, depth + 1, width, plans);
     }
   }
 
-  bool IsWorthTrying(const Plan& plan, int axis, int value, Width width) const {
+  bool IsWorthTrying(int axis, int value, Width width) const {
     const auto values = family_.parameters[axis].values;
-    if (axis == raster_) return value == values.front() || IsAnotherRaster(plan, value);
     if (axis == trigger_) return value == values.front() || (width == Width::kAll && value == values.back());
     if (axis == fixed_) return value == values.back() || width == Width::kAll;
     return true;
-  }
-
-  // Orders that differ on this problem: along n only where both sides have tiles, groups only where they are neither
-  // one row of tiles nor all of them.
-  bool IsAnotherRaster(const Plan& plan, int value) const {
-    const int tiles_m = CeilDivide(gemm_.shape.m, plan.values[tile_m_]);
-    const int tiles_n = CeilDivide(gemm_.shape.n, plan.values[tile_n_]);
-    return tiles_m > 1 && tiles_n > 1 && value < tiles_m;
   }
 
   const Family& family_;
@@ -154,7 +140,7 @@ class FamilySpace {
   const Device& device_;
   const bool staged_;  // a family with a ring of stages
   std::vector<size_t> geometry_, secondary_;
-  int tile_m_, tile_n_, split_, reduction_, raster_, fixed_, trigger_, stages_, k_step_, warpgroups_, cluster_m_,
+  int tile_m_, tile_n_, split_, reduction_, raster_, fixed_, trigger_, stages_, step_k_, warpgroups_, cluster_m_,
       cluster_n_;  // -1 where the family has no such axis
 };
 
@@ -174,6 +160,14 @@ std::vector<PricedPlan> ExpandAll(const std::vector<FamilySpace>& spaces, const 
 }
 
 }  // namespace
+
+Plan GeometryOf(const Plan& plan) {
+  Plan geometry = plan;
+  const std::span<const Parameter> parameters = GetFamily(plan.family).parameters;
+  for (size_t axis = 0; axis < parameters.size(); ++axis)
+    if (IsSecondary(parameters[axis])) geometry.values[axis] = parameters[axis].values.front();
+  return geometry;
+}
 
 std::vector<Plan> RankedPlans(const Gemm& gemm, const Device& device, size_t limit) {
   if (!Problems(gemm).empty() || limit == 0) return {};

@@ -48,7 +48,7 @@ constexpr Parameter kParameters[] = {
     {"warpgroups", "consumer warpgroups (4 warps each) that share the tile's rows", kWarpgroupCounts, {}, 2},
     {"step_k", "k that a stage holds and one copy operation brings", kStepKs, {}, 64},
     {"stages", "stages of the ring that a producer warp fills, or resident: all of K at once, no producer",
-     kStageCounts, kStageWords, 4},
+     kStageCounts, kStageWords, 4, true},
     {"cluster_m", "CTAs along m that share the copies of B", kClusters, {}, 1},
     {"cluster_n", "CTAs along n that share the copies of A", kClusters, {}, 1},
     {"split", "CTAs that split K of one tile", kSplits, {}, 1},

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "search/forecast.h"
 #include "search/fresh_plans.h"
 #include "search/proposers.h"
 #include "search/ranking.h"
@@ -19,6 +20,7 @@ class EvolutionProposer : public Proposer {
  public:
   explicit EvolutionProposer(const SearchContext& context)
       : fresh_(*context.space, Random(context.seed).Fork("evolution proposer order")),
+        starts_(PromisingStarts(Forecast(context), *context.space, kPopulation / 2)),
         random_(Random(context.seed).Fork("evolution proposer")) {}
 
   std::string_view name() const override { return "evolution"; }
@@ -41,7 +43,8 @@ class EvolutionProposer : public Proposer {
 
  private:
   std::optional<Plan> Next() {
-    if (proposed_ == 0) return fresh_.TakeNearest(DefaultPlan(FamilyId::kDirect), kFarApart);
+    while (next_start_ < starts_.size())
+      if (const Plan& start = starts_[next_start_++]; fresh_.Take(start)) return start;
     if (proposed_ < kPopulation || ranking_.empty()) return fresh_.TakeAny();
     Plan child = ranking_[0].plan;
     for (int attempt = 0; attempt < kAttempts && fresh_.remaining() > 0; ++attempt) {
@@ -70,6 +73,8 @@ class EvolutionProposer : public Proposer {
   }
 
   FreshPlans fresh_;
+  std::vector<Plan> starts_;
+  size_t next_start_ = 0;
   Random random_;
   Ranking ranking_;
   size_t proposed_ = 0;

@@ -12,8 +12,8 @@ int Distance(const Plan& first, const Plan& second) {
   int distance = 0;
   for (size_t i = 0; i < parameters.size(); ++i) {
     if (first.values[i] == second.values[i]) continue;
-    const bool words = !parameters[i].words.empty();
-    distance += words ? 1 : std::abs(parameters[i].IndexOf(first.values[i]) - parameters[i].IndexOf(second.values[i]));
+    const int steps = parameters[i].IndexOf(first.values[i]) - parameters[i].IndexOf(second.values[i]);
+    distance += parameters[i].HasSteps() ? std::abs(steps) : 1;
   }
   return distance;
 }
@@ -64,16 +64,6 @@ std::optional<Plan> FreshPlans::TakeNearest(const Plan& plan, int reach) {
   }
   if (!nearest) return std::nullopt;
   return TakeIndex(*nearest);
-}
-
-std::optional<Plan> FreshPlans::TakeNeighbour(const Plan& plan) {
-  std::optional<size_t> first;
-  for (const Plan& neighbour : space_.NeighboursOf(plan)) {
-    const std::optional<size_t> index = IndexOf(neighbour);
-    if (index && !taken_[*index] && (!first || rank_[*index] < rank_[*first])) first = index;
-  }
-  if (!first) return std::nullopt;
-  return TakeIndex(*first);
 }
 
 }  // namespace gemmsmith

@@ -10,8 +10,8 @@
 
 namespace gemmsmith {
 
-// How far two plans are apart: steps along the axes of numbers, one for each axis of words that differs. Neighbours are
-// 1 apart; plans of two families are kFarApart.
+// How far two plans are apart: steps along the axes that have steps, one for each other axis that differs. Neighbours
+// are 1 apart; plans of two families are kFarApart.
 inline constexpr int kFarApart = 1 << 20;
 int Distance(const Plan& first, const Plan& second);
 
@@ -25,12 +25,11 @@ class FreshPlans {
   std::optional<Plan> TakeAny();
   // The one nearest to `plan`, if any is within `reach`; ties fall in the seeded order.
   std::optional<Plan> TakeNearest(const Plan& plan, int reach);
-  // Neighbours of the plan in the space, the first untaken one in the seeded order.
-  std::optional<Plan> TakeNeighbour(const Plan& plan);
   size_t remaining() const { return remaining_; }
+  std::optional<size_t> IndexOf(const Plan& plan) const;  // in the space's plans()
+  bool IsTaken(size_t index) const { return taken_[index]; }
 
  private:
-  std::optional<size_t> IndexOf(const Plan& plan) const;
   Plan TakeIndex(size_t index);
 
   const Space& space_;

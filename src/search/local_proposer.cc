@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <cmath>
 
+#include "search/forecast.h"
 #include "search/fresh_plans.h"
 #include "search/proposers.h"
 #include "search/ranking.h"
@@ -8,16 +10,19 @@ namespace gemmsmith {
 
 namespace {
 
-// How many of a climb's best plans are expanded before it counts as exhausted: more than one, since proposals are asked
-// for while earlier ones are still under way.
-constexpr size_t kWidth = 3;
-// In a sparse space (a record of some hundred plans) hardly anything is a true neighbour: two steps are allowed then.
-constexpr int kReach = 2;
+constexpr size_t kStarts = 24;
+// So many of the best measured plans are climbed from at once.
+constexpr size_t kClimbs = 6;
+// One proposal in so many goes wherever the forecast is lowest, near to a climb or not.
+constexpr size_t kLeapEvery = 3;
 
 class LocalProposer : public Proposer {
  public:
   explicit LocalProposer(const SearchContext& context)
-      : fresh_(*context.space, Random(context.seed).Fork("local proposer")) {}
+      : space_(*context.space),
+        forecast_(context),
+        fresh_(*context.space, Random(context.seed).Fork("local proposer")),
+        starts_(PromisingStarts(forecast_, *context.space, kStarts)) {}
 
   std::string_view name() const override { return "local"; }
 
@@ -26,41 +31,59 @@ class LocalProposer : public Proposer {
     while (int(plans.size()) < count) {
       std::optional<Plan> plan = Next();
       if (!plan) break;
-      of_this_climb_.push_back(*plan);
       plans.push_back(*plan);
     }
     return plans;
   }
 
-  // A late answer from an earlier climb joins this one only where it is the best of all.
   void Observe(const Plan& plan, const Outcome& outcome) override {
-    const bool foreign = fresh_.Take(plan);
-    all_.Add(plan, outcome);
-    const bool climbing = std::find(of_this_climb_.begin(), of_this_climb_.end(), plan) != of_this_climb_.end();
-    const bool best = !all_.empty() && all_[0].plan == plan;
-    if (foreign || climbing || best) climb_.Add(plan, outcome);
+    fresh_.Take(plan);
+    forecast_.Learn(plan, outcome);
+    ranking_.Add(plan, outcome);
   }
 
  private:
   std::optional<Plan> Next() {
-    if (!started_) {
-      started_ = true;
-      if (climb_.empty()) return fresh_.TakeNearest(DefaultPlan(FamilyId::kDirect), kFarApart);
-    }
-    if (climb_.empty()) return fresh_.TakeAny();
-    for (size_t rank = 0; rank < std::min(kWidth, climb_.size()); ++rank) {
-      if (std::optional<Plan> plan = fresh_.TakeNeighbour(climb_[rank].plan)) return plan;
-    }
-    if (std::optional<Plan> plan = fresh_.TakeNearest(climb_[0].plan, kReach)) return plan;
-    climb_.Clear();
-    of_this_climb_.clear();
+    while (next_start_ < starts_.size())
+      if (const Plan& start = starts_[next_start_++]; fresh_.Take(start)) return start;
+    if (++steps_ % kLeapEvery != 0)
+      if (std::optional<Plan> plan = Climb()) return plan;
+    if (std::optional<Plan> plan = Leap()) return plan;
     return fresh_.TakeAny();
   }
 
+  // Of all untried neighbours of the best measured plans the one with the lowest forecast.
+  std::optional<Plan> Climb() {
+    std::optional<size_t> lowest;
+    for (size_t rank = 0; rank < std::min(kClimbs, ranking_.size()); ++rank)
+      for (const Plan& neighbour : space_.NeighboursOf(ranking_[rank].plan)) Offer(*fresh_.IndexOf(neighbour), lowest);
+    return Take(lowest);
+  }
+
+  std::optional<Plan> Leap() {
+    std::optional<size_t> lowest;
+    for (const uint32_t index : forecast_.order()) Offer(index, lowest);
+    return Take(lowest);
+  }
+
+  void Offer(size_t index, std::optional<size_t>& lowest) const {
+    if (fresh_.IsTaken(index)) return;
+    if (!lowest || forecast_.TimeNs(index) < forecast_.TimeNs(*lowest)) lowest = index;
+  }
+
+  std::optional<Plan> Take(std::optional<size_t> index) {
+    if (!index || !std::isfinite(forecast_.TimeNs(*index))) return std::nullopt;
+    const Plan& plan = space_.plans()[*index];
+    fresh_.Take(plan);
+    return plan;
+  }
+
+  const Space& space_;
+  Forecast forecast_;
   FreshPlans fresh_;
-  Ranking all_, climb_;
-  std::vector<Plan> of_this_climb_;  // proposed since it began
-  bool started_ = false;
+  Ranking ranking_;
+  std::vector<Plan> starts_;
+  size_t next_start_ = 0, steps_ = 0;
 };
 
 }  // namespace

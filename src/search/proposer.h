@@ -30,7 +30,7 @@ struct SearchContext {
   uint64_t seed = 0;
 };
 
-// "random", "local", "evolution".
+// "random", "ranked", "local", "evolution".
 const std::vector<std::string_view>& ProposerNames();
 Result<std::unique_ptr<Proposer>> MakeProposer(std::string_view name, const SearchContext& context);
 

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/statistics.h"
+#include "program/cost.h"
 #include "search/fresh_plans.h"
 #include "search/synthetic_space.h"
 
@@ -147,27 +148,52 @@ TEST_P(GuidedProposer, BeatsRandomOnASmoothLandscape) {
 INSTANTIATE_TEST_SUITE_P(Proposers, GuidedProposer, testing::Values("local", "evolution"),
                          [](const auto& name) { return std::string(name.param); });
 
-TEST(LocalProposerTest, StartsAtTheDefaultPlan) {
-  const Space space = SyntheticSpace(4);
-  EXPECT_EQ(Make("local", space, 9)->Propose(1).at(0), DefaultPlan(FamilyId::kDirect));
+const Gemm kGemm{{256, 512, 1024}};
+const Device& H200() {
+  static const Device device = *FindDevice("h200");
+  return device;
+}
+std::unique_ptr<Proposer> MakeInformed(std::string_view name, const Space& space) {
+  return *MakeProposer(name, {.gemm = kGemm, .device = H200(), .space = &space, .seed = 1});
 }
 
-TEST(LocalProposerTest, StartsNearestToTheDefaultPlanWhereThatIsNotInTheSpace) {
-  const Plan start = DefaultPlan(FamilyId::kDirect);
-  std::vector<Plan> plans = SyntheticSpace(3).plans();
-  std::erase(plans, start);
-  const Space space(plans);
-  int least = kFarApart;
-  for (const Plan& plan : plans) least = std::min(least, Distance(start, plan));
-  EXPECT_EQ(Distance(start, Make("local", space, 9)->Propose(1).at(0)), least);
+TEST(RankedProposerTest, ProposesTheSpaceByPredictedTime) {
+  const Space space(RankedPlans(kGemm, H200(), 300));
+  const std::unique_ptr<Proposer> proposer = MakeInformed("ranked", space);
+  double last_ns = 0;
+  for (const Plan& plan : proposer->Propose(300)) {
+    const double time_ns = PredictTimeNs(plan, kGemm, H200());
+    EXPECT_GE(time_ns, last_ns);
+    last_ns = time_ns;
+  }
 }
 
-TEST(LocalProposerTest, TriesTheNeighboursOfItsBestNext) {
-  const Space space = SyntheticSpace(5);
-  const std::unique_ptr<Proposer> proposer = Make("local", space, 9);
-  const Plan start = proposer->Propose(1).at(0);
-  proposer->Observe(start, MeasuredOutcome(500));
-  EXPECT_EQ(Distance(start, proposer->Propose(1).at(0)), 1);
+TEST(RankedProposerTest, LeavesIllegalPlansForTheEnd) {
+  Plan illegal = DefaultPlan(FamilyId::kDirect);
+  illegal.Set("reduction", 1);
+  Plan legal = DefaultPlan(FamilyId::kDirect);
+  const Space space({illegal, legal});
+  EXPECT_EQ(MakeInformed("ranked", space)->Propose(2), (std::vector<Plan>{legal, illegal}));
+}
+
+TEST(LocalProposerTest, StartsWithDifferentGeometriesOfTheLowestPrediction) {
+  const Space space(RankedPlans(kGemm, H200(), kLiveSpaceSize));
+  const std::vector<Plan> plans = MakeInformed("local", space)->Propose(24);
+  std::set<Plan> geometries;
+  for (const Plan& plan : plans) geometries.insert(GeometryOf(plan));
+  EXPECT_EQ(geometries.size(), 24u);
+  for (const Plan& plan : space.plans())
+    EXPECT_GE(PredictTimeNs(plan, kGemm, H200()),
+              std::min(PredictTimeNs(plans[0], kGemm, H200()), PredictTimeNs(plans[1], kGemm, H200())));
+}
+
+TEST(LocalProposerTest, ClimbsFromTheBestMeasuredPlan) {
+  const Space space(RankedPlans(kGemm, H200(), kLiveSpaceSize));
+  const std::unique_ptr<Proposer> proposer = MakeInformed("local", space);
+  const std::vector<Plan> starts = proposer->Propose(24);
+  for (const Plan& plan : starts) proposer->Observe(plan, MeasuredOutcome(plan == starts[17] ? 500 : 1e6));
+  const Plan next = proposer->Propose(1).at(0);
+  EXPECT_EQ(Distance(starts[17], next), 1) << Print(next);
 }
 
 // The best of b draws without replacement from 1..n is (n + 1) / (b + 1) on average.

@@ -9,10 +9,13 @@ namespace gemmsmith {
 
 // Every plan of the space in a seeded order.
 std::unique_ptr<Proposer> MakeRandomProposer(const SearchContext& context);
-// Climbs: starts at the default plan or the one nearest to it, tries what neighbours the best plans of the climb, and
-// starts again somewhere unseen when those have no untried neighbour.
+// Every plan of the space, the fastest by prediction (program/cost.h) first.
+std::unique_ptr<Proposer> MakeRankedProposer(const SearchContext& context);
+// Starts at the plans predicted fastest, of several families where those are near each other, then climbs from the best
+// measured ones and now and then leaps, each time to where the prediction, corrected by what was measured, is lowest.
 std::unique_ptr<Proposer> MakeLocalProposer(const SearchContext& context);
-// A population of the best plans so far; children are crossed and mutated from tournament winners.
+// A population of the best plans so far, begun half by prediction and half at random; children are crossed and mutated
+// from tournament winners.
 std::unique_ptr<Proposer> MakeEvolutionProposer(const SearchContext& context);
 
 }  // namespace gemmsmith

@@ -75,7 +75,7 @@ TEST_F(OptimizeTest, SameSeedSameOutputWhetherResumedOrFresh) {
 
 TEST_F(OptimizeTest, EveryProposerFindsTheBestOfASpaceItExhausts) {
   std::set<std::string> plans;
-  for (const char* proposer : {"random", "local", "evolution"}) {
+  for (const char* proposer : {"random", "ranked", "local", "evolution"}) {
     const nlohmann::json json = Parsed(Optimize("64x64x64", {"--proposer", proposer, "--layout", "tn", "--json"}).out);
     plans.insert(json["layouts"][0]["plan"].get<std::string>());
     int judged = 0;
