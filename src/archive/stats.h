@@ -20,7 +20,7 @@ class StatsCollector {
  private:
   std::set<std::string, std::less<>> problems_, plans_;
   std::set<std::pair<std::string, std::string>> cells_;
-  std::array<int64_t, size_t(OutcomeKind::kMeasured) + 1> by_kind_{};
+  std::array<int64_t, size_t(kLastOutcomeKind) + 1> by_kind_{};
   int64_t trials_ = 0, first_unix_ms_ = 0, last_unix_ms_ = 0;
 };
 

@@ -69,7 +69,7 @@ inline void ComparisonFields(auto& coder, const Outcome& outcome, Comparison& co
 }
 
 inline void OutcomeFields(auto& coder, Outcome& outcome) {
-  coder.Choice(Column::kKind, outcome.kind, OutcomeKind::kMeasured);
+  coder.Choice(Column::kKind, outcome.kind, kLastOutcomeKind);
   coder.Text(Column::kStage, outcome.stage);
   coder.Text(Column::kReason, outcome.reason);
   coder.Choice(Column::kProtocol, outcome.protocol, Protocol::kHeat);

@@ -81,7 +81,7 @@ Result<Protocol> ReadProtocol(std::string_view text) {
 Result<OutcomeKind> ReadOutcomeKind(std::string_view text) {
   if (const std::optional<OutcomeKind> kind = ParseOutcomeKind(text)) return *kind;
   std::vector<std::string_view> known;
-  for (int kind = 0; kind <= int(OutcomeKind::kMeasured); ++kind) known.push_back(Name(OutcomeKind(kind)));
+  for (int kind = 0; kind <= int(kLastOutcomeKind); ++kind) known.push_back(Name(OutcomeKind(kind)));
   return NoSuchWord("outcome", text, known);
 }
 

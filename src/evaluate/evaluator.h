@@ -22,6 +22,7 @@ struct EvaluationRequest {
   Protocol protocol = Protocol::kScreen;
   bool offline_clock = false;  // beside the device clock
   uint64_t seed = 0;           // of the inputs
+  bool time = true;            // false: only the tests, without baselines; what passes is kVerified
 };
 
 // What a plan became before it may touch a GPU: legality, compilation, resources and SASS facts.

@@ -65,6 +65,20 @@ class EvaluatorGpuTest : public testing::Test {
     return outcome.ok() ? *outcome : Outcome{};
   }
 
+  static std::vector<Outcome> JudgeTogether(const std::vector<Contender>& contenders) {
+    std::vector<Outcome> outcomes;
+    for (Result<Outcome>& outcome : evaluator_->EvaluateTogether(contenders)) {
+      EXPECT_TRUE(outcome.ok()) << outcome.status().message();
+      outcomes.push_back(outcome.ok() ? *std::move(outcome) : Outcome{});
+    }
+    return outcomes;
+  }
+  static Contender ContenderFor(const EvaluationRequest& request) {
+    Result<PreparedCandidate> candidate = Prepare(request, evaluator_->device(), *compiler_);
+    EXPECT_TRUE(candidate.ok()) << candidate.status().message();
+    return {request, candidate.ok() ? *std::move(candidate) : PreparedCandidate{.ended = Outcome{}}};
+  }
+
   inline static std::string skip_reason_;
   inline static Evaluator* evaluator_ = nullptr;
   inline static Compiler* compiler_ = nullptr;
@@ -132,18 +146,25 @@ TEST_F(EvaluatorGpuTest, ACoveringSetOfPlansIsRightOnFortyShapes) {
   std::set<Plan> measured;
   // Every plan meets every shape; the four kinds of problem take turns.
   for (size_t s = 0; s < shapes.size(); ++s)
-    for (size_t kind = 0; kind < kinds.size(); ++kind)
+    for (size_t kind = 0; kind < kinds.size(); ++kind) {
+      std::vector<Contender> contenders;
       for (size_t p = 0; p < plans.size(); ++p) {
         if ((s + kind + p) % kinds.size() != 0) continue;
         EvaluationRequest request = Request({shapes[s], kinds[kind]});
         request.plan = plans[p];
-        const Outcome outcome = Evaluate(request);
+        contenders.push_back(ContenderFor(request));
+      }
+      const std::vector<Outcome> outcomes = JudgeTogether(contenders);
+      for (size_t i = 0; i < contenders.size(); ++i) {
+        const EvaluationRequest& request = contenders[i].request;
+        const Outcome& outcome = outcomes[i];
         ++counts[outcome.kind];
-        if (outcome.kind == OutcomeKind::kMeasured) measured.insert(plans[p]);
+        if (outcome.kind == OutcomeKind::kMeasured) measured.insert(request.plan);
         EXPECT_TRUE(outcome.kind == OutcomeKind::kMeasured || outcome.kind == OutcomeKind::kIllegal ||
                     outcome.kind == OutcomeKind::kResourceOver)
-            << Print(request.gemm) << " | " << Print(plans[p]) << " | " << outcome.stage << ": " << outcome.reason;
+            << Print(request.gemm) << " | " << Print(request.plan) << " | " << outcome.stage << ": " << outcome.reason;
       }
+    }
   for (const auto& [kind, count] : counts) fmt::print("{} {}\n", count, Name(kind));
   for (const Plan& plan : plans) EXPECT_TRUE(measured.contains(plan)) << Print(plan) << " was never measured";
 }
@@ -206,13 +227,14 @@ struct Broken {
   const char* after = "";
 };
 
+EvaluationRequest BrokenRequest() {
+  Gemm gemm{{48, 40, 1024}, {kTn}};
+  gemm.ldc = 48;
+  return Request(gemm);
+}
+
 class BrokenKernel : public EvaluatorGpuTest, public testing::WithParamInterface<Broken> {
  protected:
-  static EvaluationRequest BrokenRequest() {
-    Gemm gemm{{48, 40, 1024}, {kTn}};
-    gemm.ldc = 48;
-    return Request(gemm);
-  }
   static Outcome Run(const Broken& broken) {
     return Judge(BrokenRequest(), Candidate(*compiler_, evaluator_->device(), broken.before, broken.k_end,
                                             broken.each_step, broken.store, broken.after));
@@ -300,17 +322,92 @@ TEST_F(EvaluatorGpuTest, AKernelThatNeverEndsIsKilledWithinItsLimitAndASecond) {
   EXPECT_EQ(Judge(request, honest).kind, OutcomeKind::kMeasured);
 }
 
-TEST_F(EvaluatorGpuTest, ScreeningOneProblemReportsItsRate) {
-  EvaluationRequest request = Request({{128, 128, 512}, {kTn}});
-  const Result<PreparedCandidate> candidate = Prepare(request, evaluator_->device(), *compiler_);
-  ASSERT_TRUE(candidate.ok());
-  ASSERT_EQ(Judge(request, *candidate).kind, OutcomeKind::kMeasured);
-  constexpr int kCells = 40;
-  const auto start = std::chrono::steady_clock::now();
-  for (int i = 0; i < kCells; ++i) ASSERT_EQ(Judge(request, *candidate).kind, OutcomeKind::kMeasured);
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  fmt::print("{:.1f} screened cells a second\n", kCells / seconds);
-  RecordProperty("screened_cells_per_second", std::to_string(kCells / seconds));
+// ---- several candidates together
+
+std::vector<OutcomeKind> KindsOf(const std::vector<Outcome>& outcomes) {
+  std::vector<OutcomeKind> kinds;
+  for (const Outcome& outcome : outcomes) kinds.push_back(outcome.kind);
+  return kinds;
+}
+
+TEST_F(EvaluatorGpuTest, ABrokenKernelInAListCostsNobodyElseAnOutcome) {
+  const auto contender = [&](const char* before, const char* store, const char* after = "") {
+    return Contender{BrokenRequest(), Candidate(*compiler_, evaluator_->device(), before, "g.k", "", store, after)};
+  };
+  const char* const store = "*c = Narrow(sum);";
+  const Contender good = contender("", store), wrong = contender("", ""),
+                  trap = contender("asm volatile(\"trap;\");", store),
+                  endless = contender("while (((volatile u16*)g.a)[0] != 0x1234) {}", store),
+                  greedy = contender("", store, "if (first == 0) g.a[0] ^= 1;");
+  constexpr OutcomeKind kGood = OutcomeKind::kMeasured;
+  EXPECT_EQ(KindsOf(JudgeTogether({good, wrong, endless, good})),
+            (std::vector{kGood, kBad, OutcomeKind::kTimedOut, kGood}));
+  EXPECT_EQ(KindsOf(JudgeTogether({good, trap, wrong, good})), (std::vector{kGood, kLaunch, kBad, kGood}));
+  // What it did to A is undone before the next one's turn.
+  const std::vector<Outcome> outcomes = JudgeTogether({good, greedy, good, good});
+  EXPECT_NE(outcomes[1].kind, kGood);
+  for (const size_t i : {0, 2, 3})
+    EXPECT_EQ(outcomes[i].kind, kGood) << outcomes[i].stage << ": " << outcomes[i].reason;
+}
+
+TEST_F(EvaluatorGpuTest, ThoseOfOneListShareTheirBaselinesSamples) {
+  const Contender contender = ContenderFor(Request({{256, 256, 512}, {kTn}}));
+  const std::vector<Outcome> outcomes = JudgeTogether({contender, contender, contender});
+  for (const Outcome& outcome : outcomes) {
+    ASSERT_EQ(outcome.kind, OutcomeKind::kMeasured) << outcome.stage << ": " << outcome.reason;
+    EXPECT_EQ(outcome.comparisons.size(), 2u);
+    EXPECT_EQ(*outcome.Find("lt_auto_nn", Clock::kDevice), *outcomes[0].Find("lt_auto_nn", Clock::kDevice));
+    EXPECT_NEAR(outcome.TimeNs() / outcomes[0].TimeNs(), 1, 0.05);
+  }
+}
+
+TEST_F(EvaluatorGpuTest, AHeatLeavesFourWithTheMostSamples) {
+  EvaluationRequest request = Request({{256, 256, 512}, {kTn}});
+  request.protocol = Protocol::kHeat;
+  const std::vector<Outcome> outcomes = JudgeTogether(std::vector<Contender>(16, ContenderFor(request)));
+  std::map<int, int> by_samples;
+  for (const Outcome& outcome : outcomes) {
+    ASSERT_EQ(outcome.kind, OutcomeKind::kMeasured) << outcome.stage << ": " << outcome.reason;
+    ++by_samples[outcome.Find("ours", Clock::kDevice)->sample_count];
+  }
+  EXPECT_EQ(by_samples, (std::map<int, int>{{5, 8}, {15, 8}}));
+}
+
+TEST_F(EvaluatorGpuTest, BothLayoutsOfAProblemHaveTheSameBaselines) {
+  const Outcome tn = Evaluate(Request({{384, 256, 512}, {kTn}})), nn = Evaluate(Request({{384, 256, 512}, {kNn}}));
+  ASSERT_EQ(tn.kind, OutcomeKind::kMeasured) << tn.reason;
+  ASSERT_EQ(nn.kind, OutcomeKind::kMeasured) << nn.reason;
+  EXPECT_EQ(tn.baseline_algorithms, nn.baseline_algorithms);
+}
+
+TEST_F(EvaluatorGpuTest, WithoutTimingACandidateIsVerifiedAndNothingElse) {
+  EvaluationRequest request = Request({{120, 72, 200}, {kNn}});
+  request.time = false;
+  for (const Protocol protocol : {Protocol::kScreen, Protocol::kShort}) {
+    request.protocol = protocol;
+    const Outcome outcome = Evaluate(request);
+    EXPECT_EQ(outcome.kind, OutcomeKind::kVerified) << outcome.stage << ": " << outcome.reason;
+    EXPECT_TRUE(outcome.verdict.passed);
+    EXPECT_EQ(outcome.verdict.baseline_max_abs_error, 0);
+    EXPECT_TRUE(outcome.timings.empty() && outcome.comparisons.empty() && outcome.baseline_algorithms.empty());
+  }
+}
+
+TEST_F(EvaluatorGpuTest, JudgingOneProblemReportsItsRates) {
+  const auto rate = [&](Protocol protocol, size_t count) {
+    EvaluationRequest request = Request({{128, 128, 512}, {kTn}});
+    request.protocol = protocol;
+    const std::vector<Contender> contenders(count, ContenderFor(request));
+    (void)JudgeTogether({contenders[0]});  // makes the session
+    const auto start = std::chrono::steady_clock::now();
+    for (const Outcome& outcome : JudgeTogether(contenders)) EXPECT_EQ(outcome.kind, OutcomeKind::kMeasured);
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    fmt::print("{}: {:.1f} cells a second\n", Name(protocol), double(count) / seconds);
+    RecordProperty(fmt::format("{}_cells_per_second", Name(protocol)), std::to_string(double(count) / seconds));
+  };
+  rate(Protocol::kScreen, 160);
+  rate(Protocol::kHeat, 32);
+  rate(Protocol::kShort, 32);
 }
 
 }  // namespace

@@ -5,9 +5,8 @@
 #include <memory>
 #include <optional>
 
+#include "evaluate/exchange.h"
 #include "evaluate/isolate/messages.h"
-#include "evaluate/session.h"
-#include "evaluate/time/pairing.h"
 
 namespace gemmsmith {
 
@@ -18,7 +17,7 @@ class GpuJudge : public Judge {
 
   const WorkerHello& hello() const { return hello_; }
   Status Prepare(const ProblemMessage& problem, const StepListener& on_step) override;
-  Result<Judgement> Evaluate(const CandidateMessage& candidate, const StepListener& on_step) override;
+  Result<Judgements> Evaluate(std::span<const CandidateMessage> candidates, const StepListener& on_step) override;
 
   Gpu& gpu() { return *gpu_; }
   HarnessKernels& harness() { return *harness_; }
@@ -26,18 +25,6 @@ class GpuJudge : public Judge {
  private:
   GpuJudge() = default;
   Result<ProblemSession*> FindOrCreateSession(const Gemm& gemm, uint64_t seed);
-  // False: there is not that much memory.
-  Result<bool> FitWorkspace(uint64_t bytes);
-  // Fills the outcome; a Status only where the harness failed. `call(inputs)` puts one call on the stream.
-  Status TestAndTime(const std::function<Status(const Inputs&)>& call, const StepListener& on_step, Outcome& outcome);
-  Status Time(const PutCall& call, const StepListener& on_step, Outcome& outcome);
-  Status RunDeviceClock(const PutCall& call, const StepListener& on_step, Outcome& outcome);
-  Status RunOfflineClock(const PutCall& call, const StepListener& on_step, Outcome& outcome);
-  std::vector<RaceEntry> Entries() const;
-  RaceRules Rules() const;
-  ReadCondition ConditionReader() const;
-  // The session may have been damaged: the next request makes a new one.
-  void ForgetSession();
 
   // In the order of construction: what comes later uses what comes before.
   std::unique_ptr<Nvml> nvml_;
@@ -45,7 +32,7 @@ class GpuJudge : public Judge {
   std::unique_ptr<HarnessKernels> harness_;
   std::unique_ptr<Cublas> cublas_;
   DeviceMemory baseline_workspace_;
-  std::optional<GuardedWorkspace> workspace_;
+  std::optional<Workspaces> workspaces_;
   std::list<std::unique_ptr<ProblemSession>> sessions_;  // the one used last in front
   ProblemMessage problem_;
   WorkerHello hello_;

@@ -1,6 +1,7 @@
 #include "evaluate/outcome.h"
 
 #include <algorithm>
+#include <iterator>
 #include <span>
 
 #include "base/bytes.h"
@@ -10,8 +11,9 @@ namespace {
 
 constexpr uint8_t kVersion = 1;
 
-constexpr std::string_view kKinds[] = {"illegal",   "compile_failed", "resource_over", "launch_failed",
-                                       "timed_out", "wrong",          "cheated",       "measured"};
+constexpr std::string_view kKinds[] = {"illegal", "compile_failed", "resource_over", "launch_failed", "timed_out",
+                                       "wrong",   "cheated",        "measured",      "verified"};
+static_assert(std::size(kKinds) == size_t(kLastOutcomeKind) + 1);
 constexpr std::string_view kClocks[] = {"device", "offline", "device_chained"};
 constexpr std::string_view kProtocols[] = {"screen", "short", "heat"};
 

@@ -23,8 +23,10 @@ enum class OutcomeKind : uint8_t {
   kWrong,    // a correctness test failed
   kCheated,  // touched what it must not: inputs, guard bands, workspace left dirty
   kMeasured,
+  kVerified,  // passed its tests and was not to be timed
 };
-std::string_view Name(OutcomeKind kind);  // "illegal", "compile_failed", ... "measured"
+inline constexpr OutcomeKind kLastOutcomeKind = OutcomeKind::kVerified;
+std::string_view Name(OutcomeKind kind);  // "illegal", "compile_failed", ... "measured", "verified"
 std::optional<OutcomeKind> ParseOutcomeKind(std::string_view name);
 
 // Which clock a time was taken with; docs/measuring.md defines them.
@@ -52,7 +54,7 @@ struct Timing {
 // Ours against one baseline in the same run: t_baseline / t_ours of paired samples; above 1 we are faster.
 struct Comparison {
   std::string baseline;
-  Clock clock = Clock::kDevice;
+  Clock clock = Clock::kDevice;  // of ours; against kDeviceChained the baseline stands with its kDevice time
   RatioEstimate ratio;
   bool operator==(const Comparison&) const = default;
 };
@@ -79,7 +81,7 @@ struct RunConditions {
 struct Outcome {
   OutcomeKind kind = OutcomeKind::kIllegal;
   std::string stage;   // "check", "compile", "resources", "launch", "correctness", "honesty", "timing"
-  std::string reason;  // one line a policy can learn from; empty when measured
+  std::string reason;  // one line a policy can learn from; empty when measured or verified
   CodeFacts facts;     // from compilation on
   Verdict verdict;     // from correctness on
   Protocol protocol = Protocol::kScreen;

@@ -16,7 +16,7 @@ class RandomOutcome {
 
   Outcome Make() {
     Outcome outcome;
-    outcome.kind = OutcomeKind(random_.Below(8));
+    outcome.kind = OutcomeKind(random_.Below(uint64_t(kLastOutcomeKind) + 1));
     outcome.stage = Text();
     outcome.reason = Text();
     CodeFacts& facts = outcome.facts;
@@ -25,13 +25,13 @@ class RandomOutcome {
           &facts.local_memory_instructions, &facts.mma_f32, &facts.mma_f16, &facts.wgmma_f32, &facts.wgmma_f16})
       *fact = Int();
     outcome.verdict = {Flag(), Text(), Text(), Double(), Double(), Double()};
-    outcome.protocol = Protocol(random_.Below(2));
+    outcome.protocol = Protocol(random_.Below(3));
     for (uint64_t i = random_.Below(8); i > 0; --i)
       outcome.timings.push_back(
-          {Text(), Clock(random_.Below(2)), Double(), Double(), {Double(), Double()}, Int(), Floats()});
+          {Text(), Clock(random_.Below(3)), Double(), Double(), {Double(), Double()}, Int(), Floats()});
     for (uint64_t i = random_.Below(8); i > 0; --i)
       outcome.comparisons.push_back(
-          {Text(), Clock(random_.Below(2)), {Double(), Double(), {Double(), Double()}, Int()}});
+          {Text(), Clock(random_.Below(3)), {Double(), Double(), {Double(), Double()}, Int()}});
     outcome.conditions = {Int(), Double(), Int(), Flag()};
     for (uint64_t i = random_.Below(4); i > 0; --i) outcome.baseline_algorithms.emplace_back(Text(), Text());
     outcome.compile_seconds = Double();
@@ -125,16 +125,17 @@ TEST(Outcome, AnotherVersionAndValuesOutOfRangeAreRefusedInWords) {
   std::string newer = bytes;
   newer[0] = 2;
   EXPECT_EQ(DecodeOutcome(newer).status().message(), "the encoded outcome is of version 2, known is 1");
-  bytes[1] = 8;  // kinds end at 7
+  bytes[1] = 9;  // kinds end at 8
   EXPECT_EQ(DecodeOutcome(bytes).status().message(), "the encoded outcome holds a value out of range");
 }
 
 TEST(Outcome, NamesRoundTripAndUnknownOnesAreRefused) {
-  for (int i = 0; i < 8; ++i) EXPECT_EQ(ParseOutcomeKind(Name(OutcomeKind(i))), OutcomeKind(i));
-  for (int i = 0; i < 2; ++i) EXPECT_EQ(ParseClock(Name(Clock(i))), Clock(i));
-  for (int i = 0; i < 2; ++i) EXPECT_EQ(ParseProtocol(Name(Protocol(i))), Protocol(i));
+  for (int i = 0; i <= int(kLastOutcomeKind); ++i) EXPECT_EQ(ParseOutcomeKind(Name(OutcomeKind(i))), OutcomeKind(i));
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(ParseClock(Name(Clock(i))), Clock(i));
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(ParseProtocol(Name(Protocol(i))), Protocol(i));
   EXPECT_EQ(Name(OutcomeKind::kIllegal), "illegal");
   EXPECT_EQ(Name(OutcomeKind::kMeasured), "measured");
+  EXPECT_EQ(Name(OutcomeKind::kVerified), "verified");
   EXPECT_FALSE(ParseOutcomeKind("Measured"));
   EXPECT_FALSE(ParseClock(""));
   EXPECT_FALSE(ParseProtocol("long"));
@@ -154,6 +155,7 @@ TEST(OutcomeDeathTest, TheTimeOfAFailureIsABug) {
   Outcome wrong = Measured();
   wrong.kind = OutcomeKind::kWrong;
   EXPECT_DEATH(wrong.TimeNs(), "the time of an outcome that is wrong");
+  EXPECT_DEATH(Outcome{.kind = OutcomeKind::kVerified}.TimeNs(), "the time of an outcome that is verified");
   EXPECT_DEATH(Outcome{.kind = OutcomeKind::kMeasured}.TimeNs(), "without a device time");
 }
 

@@ -4,22 +4,35 @@
 
 namespace gemmsmith {
 
+namespace {
+
+// What all layouts of a problem have in common.
+Gemm WithoutLayout(const Gemm& gemm) {
+  Gemm common = gemm;
+  if (gemm.lda == 0 && gemm.ldb == 0) common.kind.layout = kTn;
+  return common;
+}
+
+}  // namespace
+
+Batch BatchFor(Protocol protocol) { return protocol == Protocol::kShort ? Batch::kLong : Batch::kBrief; }
+
 ProblemSession::ProblemSession(Gpu& gpu, HarnessKernels& harness, Cublas& cublas,
                                const DeviceMemory& baseline_workspace, const Gemm& gemm, uint64_t seed)
     : gpu_(gpu),
       harness_(harness),
-      gemm_(gemm),
+      gemm_(WithoutLayout(gemm)),
       seed_(seed),
       verifier_(gpu, harness),
-      library_(gpu, cublas, verifier_, baseline_workspace) {}
+      library_(gpu, harness, cublas, verifier_, baseline_workspace) {}
 
 uint64_t ProblemSession::BytesFor(const Gemm& gemm) {
   const Task task = MakeTask(gemm);
   const uint64_t a = GuardedMatrix::AllocationBytes(task.inputs[0]), b = GuardedMatrix::AllocationBytes(task.inputs[1]);
   const uint64_t c = GuardedMatrix::AllocationBytes(task.output);
   const uint64_t reference = uint64_t(task.output.ElementCount()) * sizeof(float);
-  // Three kinds of inputs, normal ones also as the baselines store them; two outputs; three references.
-  return 4 * a + 5 * b + 2 * c + 3 * reference;
+  // Three kinds of inputs, each stored both ways; two outputs; three references.
+  return 6 * a + 6 * b + 2 * c + 3 * reference;
 }
 
 Result<std::unique_ptr<ProblemSession>> ProblemSession::Create(Gpu& gpu, HarnessKernels& harness, Cublas& cublas,
@@ -32,23 +45,48 @@ Result<std::unique_ptr<ProblemSession>> ProblemSession::Create(Gpu& gpu, Harness
   return session;
 }
 
-Status ProblemSession::Prepare(Protocol protocol, const StepListener& on_step) {
-  const Layout& own = gemm_.kind.layout;
+bool ProblemSession::Serves(const Gemm& gemm, uint64_t seed) const {
+  return WithoutLayout(gemm) == gemm_ && seed == seed_;
+}
+
+Status ProblemSession::Prepare(const ProblemMessage& problem, const StepListener& on_step) {
   std::vector<InputKind> kinds = {InputKind::kNormal, InputKind::kBinary};
-  std::vector<BaselineKind> baselines = {BaselineKind::kLtAuto};
-  if (protocol == Protocol::kShort) {
-    kinds.push_back(InputKind::kDenseBinary);
-    baselines.insert(baselines.end(), {BaselineKind::kLtHeuristic, BaselineKind::kCublas});
-  }
+  if (problem.protocol == Protocol::kShort) kinds.push_back(InputKind::kDenseBinary);
   for (InputKind kind : kinds) {
-    on_step("reference");
-    RETURN_IF_ERROR(AddInputs(kind, own));
+    on_step({"reference"});
+    RETURN_IF_ERROR(AddInputs(kind, problem.gemm.kind.layout));
   }
+  return problem.time ? AddBaselines(problem.protocol, on_step) : OkStatus();
+}
+
+Status ProblemSession::AddBaselines(Protocol protocol, const StepListener& on_step) {
+  std::vector<BaselineKind> kinds = {BaselineKind::kLtAuto};
+  if (protocol == Protocol::kShort) kinds.insert(kinds.end(), {BaselineKind::kLtHeuristic, BaselineKind::kCublas});
   for (const Layout& layout : {kNn, kTn}) {
     RETURN_IF_ERROR(AddInputs(InputKind::kNormal, layout));
-    for (BaselineKind baseline : baselines) RETURN_IF_ERROR(AddBaseline(baseline, layout, on_step));
+    for (BaselineKind kind : kinds) {
+      RETURN_IF_ERROR(AddBaseline(kind, layout, on_step));
+      RETURN_IF_ERROR(library_.AddGraph(baselines_.at({kind, layout}), BatchFor(protocol)));
+    }
   }
   return OkStatus();
+}
+
+// The references too: what wrote over canaries may have written over them.
+Status ProblemSession::Restore() {
+  for (const auto& [key, matrix] : operands_) {
+    const auto& [name, kind, order] = key;
+    RETURN_IF_ERROR(matrix.PaintCanaries(gpu_));
+    RETURN_IF_ERROR(FillOperand(harness_, matrix, name, kind, gemm_, seed_));
+  }
+  for (const auto& [key, inputs] : inputs_) {
+    const auto [m, n, k] = gemm_.shape;
+    float* const product = inputs.reference->product.as<float>();
+    RETURN_IF_ERROR(harness_.Multiply(inputs.a->view(), inputs.b->view(), product, m, n, k));
+  }
+  RETURN_IF_ERROR(output_.PaintCanaries(gpu_));
+  RETURN_IF_ERROR(baseline_output_.PaintCanaries(gpu_));
+  return gpu_.Synchronize();
 }
 
 Result<const GuardedMatrix*> ProblemSession::AddOperand(char name, InputKind kind, const Gemm& gemm) {
@@ -74,8 +112,7 @@ Status ProblemSession::AddInputs(InputKind kind, const Layout& layout) {
   }
   inputs.reference = &references_.at(kind);
   RETURN_IF_ERROR(harness_.ResetReport());
-  RETURN_IF_ERROR(harness_.Checksum(inputs.a->view(), &HarnessReport::checksum_a));
-  RETURN_IF_ERROR(harness_.Checksum(inputs.b->view(), &HarnessReport::checksum_b));
+  RETURN_IF_ERROR(harness_.Inspect({.a = inputs.a, .b = inputs.b}));
   ASSIGN_OR_RETURN(const HarnessReport report, harness_.ReadReport());
   inputs.checksum_a = report.checksum_a;
   inputs.checksum_b = report.checksum_b;
@@ -85,7 +122,7 @@ Status ProblemSession::AddInputs(InputKind kind, const Layout& layout) {
 
 Status ProblemSession::AddBaseline(BaselineKind kind, const Layout& layout, const StepListener& on_step) {
   if (baselines_.contains({kind, layout})) return OkStatus();
-  on_step("baseline");
+  on_step({"baseline"});
   Random random = Random(seed_).Fork(fmt::format("baseline {} {}", int(kind), Name(layout)));
   ASSIGN_OR_RETURN(Baseline baseline,
                    library_.Make(kind, BaselineGemm(gemm_, layout), inputs_.at({InputKind::kNormal, layout}),
@@ -94,27 +131,28 @@ Status ProblemSession::AddBaseline(BaselineKind kind, const Layout& layout, cons
   return OkStatus();
 }
 
-TestBench ProblemSession::BenchFor(Protocol protocol) const {
+TestBench ProblemSession::BenchFor(const ProblemMessage& problem) const {
   const auto inputs = [&](InputKind kind) {
-    const auto found = inputs_.find({kind, gemm_.kind.layout});
+    const auto found = inputs_.find({kind, problem.gemm.kind.layout});
     return found == inputs_.end() ? nullptr : &found->second;
   };
   TestBench bench;
-  bench.gemm = gemm_;
-  bench.protocol = protocol;
+  bench.gemm = problem.gemm;
+  bench.protocol = problem.protocol;
   bench.normal = inputs(InputKind::kNormal);
   bench.binary = inputs(InputKind::kBinary);
   bench.dense_binary = inputs(InputKind::kDenseBinary);
   bench.output = &output_;
+  if (!problem.time) return bench;
   for (const auto& [key, baseline] : baselines_)
     if (baseline.usable) bench.baseline_max_abs_error = std::max(bench.baseline_max_abs_error, baseline.max_abs_error);
   return bench;
 }
 
-std::vector<const Baseline*> ProblemSession::RivalsFor(Protocol protocol) const {
+std::vector<const Baseline*> ProblemSession::RivalsFor(const ProblemMessage& problem) const {
   std::vector<const Baseline*> rivals;
   for (const auto& [key, baseline] : baselines_)
-    if (baseline.usable && (protocol == Protocol::kShort || baseline.kind == BaselineKind::kLtAuto))
+    if (baseline.usable && (problem.protocol == Protocol::kShort || baseline.kind == BaselineKind::kLtAuto))
       rivals.push_back(&baseline);
   return rivals;
 }

@@ -1,5 +1,5 @@
-// One problem on the GPU with everything that judging its candidates needs: inputs, references, outputs, tuned
-// baselines. Costly to make, cheap to use again.
+// One problem on the GPU, in whatever layout, with everything that judging its candidates needs: inputs, references,
+// outputs, tuned baselines. Costly to make, cheap to use again.
 #pragma once
 
 #include <map>
@@ -12,6 +12,9 @@
 
 namespace gemmsmith {
 
+// How long the batches of a protocol are.
+Batch BatchFor(Protocol protocol);
+
 class ProblemSession {
  public:
   // What a session may come to hold on the GPU.
@@ -20,17 +23,18 @@ class ProblemSession {
                                                         const DeviceMemory& baseline_workspace, const Gemm& gemm,
                                                         uint64_t seed);
 
-  // Adds what this protocol needs and is not there yet.
-  Status Prepare(Protocol protocol, const StepListener& on_step);
+  // Whether the problem is this session's: the same one, or, where A and B are packed, the same in another layout.
+  bool Serves(const Gemm& gemm, uint64_t seed) const;
+  // Adds what judging such a problem needs and is not there yet.
+  Status Prepare(const ProblemMessage& problem, const StepListener& on_step);
+  // Inputs, references and outputs as new, after a candidate wrote where it must not.
+  Status Restore();
 
-  const Gemm& gemm() const { return gemm_; }
-  uint64_t seed() const { return seed_; }
   const GuardedMatrix& output() const { return output_; }
-  const Inputs& normal() const { return inputs_.at({InputKind::kNormal, gemm_.kind.layout}); }
-  // All but the workspace, which is the candidate's.
-  TestBench BenchFor(Protocol protocol) const;
-  // Those the protocol races against: the usable AutoTuning ones for the screen, every usable one for the short.
-  std::vector<const Baseline*> RivalsFor(Protocol protocol) const;
+  // All but what is the candidate's: its workspace and whether it is chainable.
+  TestBench BenchFor(const ProblemMessage& problem) const;
+  // Those the problem is raced against: the usable AutoTuning ones, for the short protocol every usable one.
+  std::vector<const Baseline*> RivalsFor(const ProblemMessage& problem) const;
   // Name and algorithm of every baseline made so far, usable or not.
   std::vector<std::pair<std::string, std::string>> BaselineAlgorithms() const;
 
@@ -39,11 +43,12 @@ class ProblemSession {
                  const Gemm& gemm, uint64_t seed);
   Status AddInputs(InputKind kind, const Layout& layout);
   Result<const GuardedMatrix*> AddOperand(char name, InputKind kind, const Gemm& gemm);
+  Status AddBaselines(Protocol protocol, const StepListener& on_step);
   Status AddBaseline(BaselineKind kind, const Layout& layout, const StepListener& on_step);
 
   Gpu& gpu_;
   HarnessKernels& harness_;
-  const Gemm gemm_;
+  const Gemm gemm_;  // where A and B are packed, in a layout that means nothing
   const uint64_t seed_;
   Verifier verifier_;
   NvidiaBaselines library_;

@@ -72,7 +72,8 @@ Result<std::optional<NvidiaBaselines::Choice>> NvidiaBaselines::Tune(LtGemm& lt,
     if (!call().ok()) continue;
     RETURN_IF_ERROR(gpu_.Synchronize());
     Timed entry{candidate, {}, {}};
-    ASSIGN_OR_RETURN(entry.graph, CallGraph::Capture(gpu_, call));
+    ASSIGN_OR_RETURN(const double call_ns, Estimate(call));
+    ASSIGN_OR_RETURN(entry.graph, CallGraph::Capture(gpu_, call, call_ns, Batch::kBrief));
     for (int i = 0; i < 2; ++i) RETURN_IF_ERROR(AddSample(gpu_, entry));
     timed.push_back(std::move(entry));
   }
@@ -132,9 +133,21 @@ Result<Baseline> NvidiaBaselines::Make(BaselineKind kind, const Gemm& gemm, cons
   }
   baseline.max_abs_error = watched.max_abs_error;
   baseline.call = *std::move(call);
-  ASSIGN_OR_RETURN(baseline.graph, CallGraph::Capture(gpu_, baseline.call));
+  ASSIGN_OR_RETURN(baseline.call_ns, Estimate(baseline.call));
   baseline.usable = true;
   return baseline;
+}
+
+Status NvidiaBaselines::AddGraph(Baseline& baseline, Batch batch) {
+  if (!baseline.usable || baseline.graphs.contains(batch)) return OkStatus();
+  ASSIGN_OR_RETURN(CallGraph graph, CallGraph::Capture(gpu_, baseline.call, baseline.call_ns, batch));
+  baseline.graphs.emplace(batch, std::move(graph));
+  return OkStatus();
+}
+
+Result<double> NvidiaBaselines::Estimate(const PutCall& call) {
+  return EstimateNs(
+      gpu_, [this] { return harness_.LeadIn(); }, call);
 }
 
 }  // namespace gemmsmith

@@ -2,6 +2,7 @@
 // with B stored as it lies in nn and in tn.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,7 +26,8 @@ struct Baseline {
   bool usable = false;      // it ran and its output was right
   double max_abs_error = 0;
   PutCall call;
-  CallGraph graph;  // for the device clock
+  double call_ns = 0;                 // roughly
+  std::map<Batch, CallGraph> graphs;  // for the device clock, as far as they were needed
 };
 
 // The problem that a layout's baselines solve: the same shape, types and C; A and B as given where the problem itself
@@ -34,14 +36,16 @@ Gemm BaselineGemm(const Gemm& gemm, const Layout& layout);
 
 class NvidiaBaselines {
  public:
-  NvidiaBaselines(Gpu& gpu, Cublas& cublas, Verifier& verifier, const DeviceMemory& workspace)
-      : gpu_(gpu), cublas_(cublas), verifier_(verifier), workspace_(workspace) {}
+  NvidiaBaselines(Gpu& gpu, HarnessKernels& harness, Cublas& cublas, Verifier& verifier, const DeviceMemory& workspace)
+      : gpu_(gpu), harness_(harness), cublas_(cublas), verifier_(verifier), workspace_(workspace) {}
 
-  // Chooses the algorithm, checks the output like a candidate's, and captures the graph. What the library does not
-  // serve or gets wrong is a baseline that is not usable; a Status only where the GPU or the harness failed. `inputs`
-  // and `output` outlive the baseline.
+  // Chooses the algorithm and checks the output like a candidate's. What the library does not serve or gets wrong is a
+  // baseline that is not usable; a Status only where the GPU or the harness failed. `inputs` and `output` outlive the
+  // baseline.
   Result<Baseline> Make(BaselineKind kind, const Gemm& gemm, const Inputs& inputs, const GuardedMatrix& output,
                         Random& random);
+  // Adds the graph for such batches, if it is not there.
+  Status AddGraph(Baseline& baseline, Batch batch);
 
  private:
   struct Choice {
@@ -52,7 +56,10 @@ class NvidiaBaselines {
   Result<std::optional<PutCall>> Choose(BaselineKind kind, const Gemm& gemm, const GemmBuffers& buffers, Random& random,
                                         std::string& description);
 
+  Result<double> Estimate(const PutCall& call);
+
   Gpu& gpu_;
+  HarnessKernels& harness_;
   Cublas& cublas_;
   Verifier& verifier_;
   const DeviceMemory& workspace_;

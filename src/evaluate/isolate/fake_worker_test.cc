@@ -27,9 +27,8 @@ void WriteBytes(int fd, std::string_view bytes) {
   if (::write(fd, bytes.data(), bytes.size()) < 0) std::_Exit(99);
 }
 
-Judgement Measured(const ProblemMessage& problem, const CandidateMessage& candidate) {
-  Judgement judgement;
-  Outcome& outcome = judgement.outcome;
+Outcome Measured(const ProblemMessage& problem, const CandidateMessage& candidate) {
+  Outcome outcome;
   outcome.kind = OutcomeKind::kMeasured;
   outcome.verdict.passed = true;
   Timing timing;
@@ -37,7 +36,7 @@ Judgement Measured(const ProblemMessage& problem, const CandidateMessage& candid
   // So that a test sees that problem and candidate arrived whole.
   timing.median_ns = problem.gemm.shape.Volume() + double(problem.seed) + double(candidate.cubin.size());
   outcome.timings.push_back(timing);
-  return judgement;
+  return outcome;
 }
 
 class FakeJudge : public Judge {
@@ -46,7 +45,7 @@ class FakeJudge : public Judge {
 
   // The seed names what goes wrong.
   Status Prepare(const ProblemMessage& problem, const StepListener& on_step) override {
-    on_step("reference");
+    on_step({"reference"});
     problem_ = problem;
     if (problem.seed == 1001) return Unavailable("too large for this GPU");
     if (problem.seed == 1002) std::_Exit(9);
@@ -55,8 +54,30 @@ class FakeJudge : public Judge {
     return OkStatus();
   }
 
-  Result<Judgement> Evaluate(const CandidateMessage& candidate, const StepListener& on_step) override {
-    on_step("first launch");
+  Result<Judgements> Evaluate(std::span<const CandidateMessage> candidates, const StepListener& on_step) override {
+    Judgements judgements;
+    judgements.outcomes.resize(candidates.size());
+    for (size_t i = 0; i < candidates.size() && !judgements.worker_is_lost; ++i) {
+      on_step({"first launch", int32_t(i)});
+      const std::string& act = candidates[i].entry;
+      if (act == "world") return IoError("the harness failed");
+      if (act == "unfit" && candidates.size() > 1) {
+        judgements.one_by_one = true;
+        continue;
+      }
+      Act(candidates[i], {"timing", int32_t(i)}, on_step);
+      judgements.outcomes[i] = Measured(problem_, candidates[i]);
+      if (act != "lost") continue;
+      judgements.outcomes[i]->kind = OutcomeKind::kLaunchFailed;
+      judgements.outcomes[i]->reason = "CUDA_ERROR_ILLEGAL_ADDRESS";
+      judgements.worker_is_lost = true;
+    }
+    if (!judgements.worker_is_lost) RaceTogether(candidates, judgements, on_step);
+    return judgements;
+  }
+
+ private:
+  void Act(const CandidateMessage& candidate, const Step& timing, const StepListener& on_step) {
     const std::string& act = candidate.entry;
     if (act == "hang") Hang();
     if (act == "signal") ::signal(SIGSEGV, SIG_DFL), ::raise(SIGSEGV);
@@ -64,24 +85,35 @@ class FakeJudge : public Judge {
     if (act == "exit") std::fputs("leaving\n", stderr), std::_Exit(7);
     if (act == "stop") ::raise(SIGSTOP);
     if (act == "close") ::close(out_), Hang();
-    if (act == "world") return IoError("the harness failed");
-    Misbehave(act, Encode(Measured(problem_, candidate)));
-    if (act == "late") return AfterSteps(4, 0.25, on_step, candidate);
+    Judgements alone;
+    alone.outcomes.emplace_back(Measured(problem_, candidate));
+    Misbehave(act, Encode(alone));
+    if (act == "late") TakeSteps(4, 0.25, timing, on_step);
     if (act == "too_late") Sleep(1.2);
-    if (act == "busy_for_ever") return AfterSteps(1000, 0.05, on_step, candidate);
+    if (act == "busy_for_ever") TakeSteps(1000, 0.05, timing, on_step);
     if (act == "flood") std::fputs(std::string(3 << 20, 'x').c_str(), stderr);
     if (act == "chatter") std::puts("a library says hello"), std::fflush(stdout);
     if (act == "slow") Sleep(0.003);
-    Judgement judgement = Measured(problem_, candidate);
-    if (act == "lost") {
-      judgement.outcome.kind = OutcomeKind::kLaunchFailed;
-      judgement.outcome.reason = "CUDA_ERROR_ILLEGAL_ADDRESS";
-      judgement.worker_is_lost = true;
-    }
-    return judgement;
   }
 
- private:
+  // What happens in a race is nobody's until it happens to a candidate alone.
+  void RaceTogether(std::span<const CandidateMessage> candidates, Judgements& judgements, const StepListener& on_step) {
+    on_step({"device clock"});
+    for (size_t i = 0; i < candidates.size(); ++i) {
+      const std::string& act = candidates[i].entry;
+      if (act == "exit_in_race") std::_Exit(8);
+      if (act == "hang_in_race") Hang();
+      if (act == "lost_in_race" && candidates.size() == 1) {
+        judgements.outcomes[0]->kind = OutcomeKind::kLaunchFailed;
+        judgements.worker_is_lost = true;
+      } else if (act == "lost_in_race") {
+        judgements = {std::vector<std::optional<Outcome>>(candidates.size()), true, true};
+        return;
+      }
+      if (act == "forgets") judgements.outcomes[i].reset();
+    }
+  }
+
   // What no honest worker writes.
   void Misbehave(const std::string& act, const std::string& payload) {
     std::string frame = EncodeFrame(FrameType::kJudged, payload);
@@ -98,9 +130,8 @@ class FakeJudge : public Judge {
     if (act == "wrong_turn") (void)WriteFrame(out_, FrameType::kReady, ""), Hang();
   }
 
-  Judgement AfterSteps(int steps, double seconds, const StepListener& on_step, const CandidateMessage& candidate) {
-    for (int i = 0; i < steps; ++i) Sleep(seconds), on_step("timing");
-    return Measured(problem_, candidate);
+  static void TakeSteps(int steps, double seconds, const Step& step, const StepListener& on_step) {
+    for (int i = 0; i < steps; ++i) Sleep(seconds), on_step(step);
   }
 
   const int out_;

@@ -11,13 +11,13 @@
 namespace gemmsmith {
 
 enum class FrameType : uint16_t {
-  kHello = 1,  // worker: it is ready (WorkerHello)
-  kFailed,     // worker: the world failed (a Status); the request is over
-  kProblem,    // program: prepare a problem (ProblemMessage)
-  kReady,      // worker: it is prepared
-  kCandidate,  // program: judge a candidate for the problem just prepared (CandidateMessage)
-  kAlive,      // worker: a step of the work is done and the next one, named in the payload, begins
-  kJudged,     // worker: the answer (JudgedMessage)
+  kHello = 1,   // worker: it is ready (WorkerHello)
+  kFailed,      // worker: the world failed (a Status); the request is over
+  kProblem,     // program: prepare a problem (ProblemMessage)
+  kReady,       // worker: it is prepared
+  kCandidates,  // program: judge these for the problem just prepared (a list of CandidateMessage)
+  kAlive,       // worker: a step of the work is done and the next one begins (Step)
+  kJudged,      // worker: the answer (Judgements)
 };
 
 struct Frame {

@@ -56,30 +56,42 @@ TEST(Frame, EveryFlippedBitIsRefused) {
   }
 }
 
-ProblemMessage SomeProblem() { return {{{3, 5, 7}, {kNn, ScalarType::kBf16}, 9}, Protocol::kShort, true, 0xfeedface}; }
-
-CandidateMessage SomeCandidate() {
-  CandidateMessage message;
-  message.launch = {{1, 2, 3}, {4, 5, 6}, {7, 8, 9}, 10, 11};
-  message.entry = "kernel";
-  message.cubin = {0, 255, 7};
-  return message;
+ProblemMessage SomeProblem() {
+  return {{{3, 5, 7}, {kNn, ScalarType::kBf16}, 9}, Protocol::kShort, true, 0xfeedface, false};
 }
 
-Judgement SomeJudgement() {
-  Judgement judgement;
-  judgement.outcome.reason = "why";
-  judgement.worker_is_lost = true;
-  return judgement;
+std::vector<CandidateMessage> SomeCandidates() {
+  CandidateMessage plain;
+  plain.launch = {{1, 2, 3}, {4, 5, 6}, {7, 8, 9}, 10, 11};
+  plain.entry = "kernel";
+  plain.cubin = {0, 255, 7};
+  CandidateMessage mapped = plain;
+  mapped.launch.chainable = true;
+  mapped.launch.type = ScalarType::kBf16;
+  mapped.launch.maps = {{TensorMap::Matrix::kB, 3, {1, 2, 3}, {4, 5}, {6, 7, 8}, 64}};
+  return {plain, mapped};
+}
+
+Judgements SomeJudgements() {
+  Judgements judgements;
+  judgements.outcomes.resize(3);
+  judgements.outcomes[1].emplace().reason = "why";
+  judgements.worker_is_lost = true;
+  return judgements;
 }
 
 TEST(Messages, RoundTrip) {
   EXPECT_EQ(*DecodeProblem(Encode(SomeProblem())), SomeProblem());
-  EXPECT_EQ(*DecodeCandidate(Encode(SomeCandidate())), SomeCandidate());
-  const Result<Judgement> judgement = DecodeJudgement(Encode(SomeJudgement()));
-  ASSERT_TRUE(judgement.ok());
-  EXPECT_TRUE(judgement->worker_is_lost);
-  EXPECT_EQ(judgement->outcome.reason, "why");
+  EXPECT_EQ(*DecodeCandidates(Encode(SomeCandidates())), SomeCandidates());
+  const Result<Judgements> judgements = DecodeJudgements(Encode(SomeJudgements()));
+  ASSERT_TRUE(judgements.ok());
+  EXPECT_TRUE(judgements->worker_is_lost);
+  EXPECT_FALSE(judgements->one_by_one);
+  EXPECT_EQ(judgements->outcomes, SomeJudgements().outcomes);
+  const Result<Step> step = DecodeStep(Encode(Step{"load", 7}));
+  ASSERT_TRUE(step.ok());
+  EXPECT_EQ(step->name, "load");
+  EXPECT_EQ(step->candidate, 7);
   WorkerHello hello;
   hello.device = *FindDevice("h100");
   hello.setting = {"h100", "NVIDIA H100", "GPU-1", "580 (CUDA 13.0)", "nvrtc", "cublas", "gemmsmith"};
@@ -101,12 +113,19 @@ TEST(Messages, TruncationAtEveryByteAndExtraBytesAreRefused) {
   };
   refused(Encode(WorkerHello{}), [](auto bytes) { return DecodeHello(bytes); });
   refused(Encode(SomeProblem()), [](auto bytes) { return DecodeProblem(bytes); });
-  refused(Encode(SomeCandidate()), [](auto bytes) { return DecodeCandidate(bytes); });
-  refused(Encode(SomeJudgement()), [](auto bytes) { return DecodeJudgement(bytes); });
+  refused(Encode(SomeCandidates()), [](auto bytes) { return DecodeCandidates(bytes); });
+  refused(Encode(Step{"load", 7}), [](auto bytes) { return DecodeStep(bytes); });
+  refused(Encode(SomeJudgements()), [](auto bytes) { return DecodeJudgements(bytes); });
   const std::string failure = EncodeFailure(NotFound("x"));
   for (size_t length = 0; length < failure.size(); ++length)
     EXPECT_EQ(DecodeFailure(std::string_view(failure).substr(0, length)).code(), StatusCode::kDataLoss);
   EXPECT_EQ(DecodeFailure(std::string(5, '\0')).code(), StatusCode::kDataLoss);
+}
+
+TEST(Messages, TheLengthOfAListIsKnownBeforehand) {
+  uint64_t bytes = 4;
+  for (const CandidateMessage& candidate : SomeCandidates()) bytes += EncodedBytes(candidate);
+  EXPECT_GE(bytes, Encode(SomeCandidates()).size());
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "evaluate/isolate/isolated_evaluator.h"
 
+#include <algorithm>
 #include <chrono>
 
 #include "program/launch.h"
@@ -8,12 +9,49 @@ namespace gemmsmith {
 
 namespace {
 
+constexpr size_t kMostTogether = 16, kMostInHeat = 32;
+constexpr uint64_t kMostBytesTogether = uint64_t{64} << 20;
+
 Outcome Unanswered(const WorkerFailure& failure) {
   Outcome outcome;
   outcome.kind = failure.end == WorkerEnd::kTimedOut ? OutcomeKind::kTimedOut : OutcomeKind::kLaunchFailed;
   outcome.stage = "launch";
   outcome.reason = fmt::format("the worker {}", failure.explanation);
   return outcome;
+}
+
+// Only the candidate in whose step it happened is to blame; where that is nobody's, none is.
+Judgements Unanswered(const WorkerFailure& failure, size_t candidates) {
+  Judgements judgements;
+  judgements.outcomes.resize(candidates);
+  const bool alone = candidates == 1;
+  const bool is_known = failure.step.candidate >= 0 && size_t(failure.step.candidate) < candidates;
+  if (alone || is_known) judgements.outcomes[alone ? 0 : size_t(failure.step.candidate)] = Unanswered(failure);
+  judgements.worker_is_lost = true;
+  judgements.one_by_one = !alone && !is_known;
+  return judgements;
+}
+
+ProblemMessage ProblemOf(const EvaluationRequest& request) {
+  return {request.gemm, request.protocol, request.offline_clock, request.seed, request.time};
+}
+
+CandidateMessage MessageFor(const Contender& contender) {
+  const Compilation& compilation = contender.candidate.compilation;
+  GEMMSMITH_CHECK(compilation.succeeded, "a candidate without a binary: {}", compilation.log);
+  return {LaunchFor(contender.request.plan, contender.request.gemm), compilation.binary.entry,
+          compilation.binary.cubin};
+}
+
+// How many of the first of these make one exchange, at least one.
+size_t ExchangeSize(Protocol protocol, std::span<const CandidateMessage> candidates) {
+  const bool is_heat = protocol == Protocol::kHeat;
+  const uint64_t most_bytes = is_heat ? kMaxPayloadBytes - (1 << 20) : kMostBytesTogether;
+  const size_t most = std::min(candidates.size(), is_heat ? kMostInHeat : kMostTogether);
+  size_t count = 0;
+  for (uint64_t bytes = 0; count < most; ++count)
+    if (bytes += EncodedBytes(candidates[count]); bytes > most_bytes && count > 0) break;
+  return count;
 }
 
 }  // namespace
@@ -53,39 +91,99 @@ Status IsolatedEvaluator::PrepareProblem(const ProblemMessage& problem) {
   return IoError(fmt::format("preparing {}: the worker {}", Print(problem.gemm), failure.explanation));
 }
 
-Result<Outcome> IsolatedEvaluator::JudgeCandidate(const CandidateMessage& candidate) {
+Result<Judgements> IsolatedEvaluator::AskOnce(std::span<const CandidateMessage> candidates) {
   WorkerFailure failure;
-  const std::optional<Frame> answer = worker_->Ask(FrameType::kCandidate, Encode(candidate), limits_.candidate_seconds,
-                                                   limits_.candidate_total_seconds, failure);
+  const std::optional<Frame> answer =
+      worker_->Ask(FrameType::kCandidates, Encode(candidates), limits_.candidate_seconds,
+                   double(candidates.size()) * limits_.candidate_total_seconds, failure);
   if (!answer) {
     worker_.reset();
-    return Unanswered(failure);
+    return Unanswered(failure, candidates.size());
   }
   if (answer->type == FrameType::kFailed) return DecodeFailure(answer->payload);
-  Result<Judgement> judgement = DataLoss("an answer out of turn");
-  if (answer->type == FrameType::kJudged) judgement = DecodeJudgement(answer->payload);
-  if (!judgement.ok() || judgement->worker_is_lost) {
+  Result<Judgements> judgements = DataLoss("an answer out of turn");
+  if (answer->type == FrameType::kJudged) judgements = DecodeJudgements(answer->payload);
+  if (judgements.ok() && judgements->outcomes.size() != candidates.size())
+    judgements =
+        DataLoss(fmt::format("{} judgements of {} candidates", judgements->outcomes.size(), candidates.size()));
+  if (!judgements.ok() || judgements->worker_is_lost) {
     worker_->End();
     worker_.reset();
   }
-  if (!judgement.ok())
-    return Unanswered({WorkerEnd::kDamaged, "", fmt::format("sent {} and was killed", judgement.status().message())});
-  return std::move(judgement->outcome);
+  if (judgements.ok()) return judgements;
+  return Unanswered({WorkerEnd::kDamaged, {}, fmt::format("sent {} and was killed", judgements.status().message())},
+                    candidates.size());
+}
+
+// Every turn answers a candidate or is the last one that sends several, so this ends.
+Status IsolatedEvaluator::JudgeAll(const ProblemMessage& problem, std::span<const CandidateMessage> candidates,
+                                   std::span<std::optional<Outcome>> answers) {
+  std::vector<size_t> waiting(candidates.size());
+  for (size_t i = 0; i < waiting.size(); ++i) waiting[i] = i;
+  bool one_by_one = false;
+  while (!waiting.empty()) {
+    const size_t count = one_by_one ? 1 : waiting.size();
+    std::vector<CandidateMessage> sent;
+    for (size_t i = 0; i < count; ++i) sent.push_back(candidates[waiting[i]]);
+    RETURN_IF_ERROR(PrepareProblem(problem));
+    const auto start = std::chrono::steady_clock::now();
+    ASSIGN_OR_RETURN(Judgements judgements, AskOnce(sent));
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    for (size_t i = 0; i < count; ++i) {
+      if (!judgements.outcomes[i]) continue;
+      judgements.outcomes[i]->evaluate_seconds = seconds / double(count);
+      answers[waiting[i]] = std::move(judgements.outcomes[i]);
+    }
+    const size_t before = waiting.size();
+    std::erase_if(waiting, [&](size_t i) { return answers[i].has_value(); });
+    const bool is_stuck = waiting.size() == before;
+    if (is_stuck && one_by_one) return DataLoss("the worker left a single candidate unanswered");
+    one_by_one = one_by_one || judgements.one_by_one || is_stuck;
+  }
+  return OkStatus();
+}
+
+std::vector<Result<Outcome>> IsolatedEvaluator::EvaluateTogether(std::span<const Contender> contenders) {
+  std::vector<std::optional<Outcome>> answers(contenders.size());
+  std::vector<CandidateMessage> candidates;
+  std::vector<size_t> places;  // of the candidates among the contenders
+  for (size_t i = 0; i < contenders.size(); ++i) {
+    GEMMSMITH_CHECK(ProblemOf(contenders[i].request) == ProblemOf(contenders[0].request),
+                    "contenders for different problems are judged together");
+    if (contenders[i].candidate.ended) {
+      answers[i] = contenders[i].candidate.ended;
+    } else {
+      candidates.push_back(MessageFor(contenders[i]));
+      places.push_back(i);
+    }
+  }
+
+  std::vector<std::optional<Outcome>> judged(candidates.size());
+  Status world;
+  for (size_t first = 0; first < candidates.size() && world.ok();) {
+    const std::span<const CandidateMessage> rest = std::span(candidates).subspan(first);
+    const EvaluationRequest& request = contenders[0].request;
+    const size_t count = ExchangeSize(request.protocol, rest);
+    world = JudgeAll(ProblemOf(request), rest.first(count), std::span(judged).subspan(first, count));
+    first += count;
+  }
+  for (size_t i = 0; i < places.size(); ++i) {
+    if (!judged[i]) continue;
+    const Contender& contender = contenders[places[i]];
+    judged[i]->facts = contender.candidate.compilation.binary.facts;
+    judged[i]->protocol = contender.request.protocol;
+    judged[i]->compile_seconds = contender.candidate.compilation.seconds;
+    answers[places[i]] = std::move(judged[i]);
+  }
+  std::vector<Result<Outcome>> outcomes;
+  for (std::optional<Outcome>& answer : answers)
+    outcomes.push_back(answer ? Result<Outcome>(*std::move(answer)) : Result<Outcome>(world));
+  return outcomes;
 }
 
 Result<Outcome> IsolatedEvaluator::Evaluate(const EvaluationRequest& request, const PreparedCandidate& candidate) {
-  if (candidate.ended) return *candidate.ended;
-  const Compilation& compilation = candidate.compilation;
-  GEMMSMITH_CHECK(compilation.succeeded, "a candidate without a binary: {}", compilation.log);
-  RETURN_IF_ERROR(PrepareProblem({request.gemm, request.protocol, request.offline_clock, request.seed}));
-  const auto prepared = std::chrono::steady_clock::now();
-  ASSIGN_OR_RETURN(Outcome outcome, JudgeCandidate({LaunchFor(request.plan, request.gemm), compilation.binary.entry,
-                                                    compilation.binary.cubin}));
-  outcome.facts = compilation.binary.facts;
-  outcome.protocol = request.protocol;
-  outcome.compile_seconds = compilation.seconds;
-  outcome.evaluate_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - prepared).count();
-  return outcome;
+  const Contender contender{request, candidate};
+  return std::move(EvaluateTogether({&contender, 1})[0]);
 }
 
 }  // namespace gemmsmith

@@ -21,6 +21,9 @@ class IsolatedEvaluator : public Evaluator {
   const Device& device() const override { return hello_.device; }
   Setting setting() const override { return hello_.setting; }
   Result<Outcome> Evaluate(const EvaluationRequest& request, const PreparedCandidate& candidate) override;
+  // In exchanges of at most 16 candidates and 64 MiB; a heat, being one race, in one exchange of at most 32. A
+  // candidate that hangs or crashes costs its own outcome and one worker; the others of its exchange are sent again.
+  std::vector<Result<Outcome>> EvaluateTogether(std::span<const Contender> contenders) override;
 
   // -1 while there is none: the next request starts one.
   pid_t worker_pid() const { return worker_ ? worker_->pid() : -1; }
@@ -30,7 +33,11 @@ class IsolatedEvaluator : public Evaluator {
       : command_(std::move(command)), limits_(limits), lock_(std::move(lock)) {}
   Status EnsureWorker();
   Status PrepareProblem(const ProblemMessage& problem);
-  Result<Outcome> JudgeCandidate(const CandidateMessage& candidate);
+  // Fills the answers of these candidates, whatever becomes of the workers; stops where the world fails.
+  Status JudgeAll(const ProblemMessage& problem, std::span<const CandidateMessage> candidates,
+                  std::span<std::optional<Outcome>> answers);
+  // Once to one worker; what is left unanswered must be sent again.
+  Result<Judgements> AskOnce(std::span<const CandidateMessage> candidates);
 
   const std::vector<std::string> command_;
   const WorkerLimits limits_;

@@ -117,7 +117,7 @@ INSTANTIATE_TEST_SUITE_P(Worker, Misbehaving,
                                          Misdeed{"garbage", OutcomeKind::kLaunchFailed, "not a frame"},
                                          Misdeed{"damaged", OutcomeKind::kLaunchFailed, "checksum"},
                                          Misdeed{"huge", OutcomeKind::kLaunchFailed, "over the limit"},
-                                         Misdeed{"no_outcome", OutcomeKind::kLaunchFailed, "truncated judgement"},
+                                         Misdeed{"no_outcome", OutcomeKind::kLaunchFailed, "truncated judgements"},
                                          Misdeed{"wrong_turn", OutcomeKind::kLaunchFailed, "out of turn"},
                                          Misdeed{"lost", OutcomeKind::kLaunchFailed, "ILLEGAL_ADDRESS"}),
                          [](const testing::TestParamInfo<Misdeed>& misdeed) { return misdeed.param.act; });
@@ -189,6 +189,102 @@ TEST(IsolatedEvaluator, SurvivesAKillOfItsWorkerAtAnyMoment) {
     }
   }
   EXPECT_EQ(killed + measured, 30);
+}
+
+// ---- several candidates in one exchange
+
+std::vector<Result<Outcome>> JudgeTogether(IsolatedEvaluator& evaluator, const std::vector<std::string>& acts,
+                                           Protocol protocol = Protocol::kScreen) {
+  std::vector<Contender> contenders;
+  for (const std::string& act : acts) contenders.push_back({Request(), Acting(act)});
+  for (Contender& contender : contenders) contender.request.protocol = protocol;
+  return evaluator.EvaluateTogether(contenders);
+}
+
+// The kinds, in words.
+std::vector<std::string> Kinds(const std::vector<Result<Outcome>>& outcomes) {
+  std::vector<std::string> kinds;
+  for (const Result<Outcome>& outcome : outcomes)
+    kinds.emplace_back(outcome.ok() ? std::string(Name(outcome->kind)) : outcome.status().message());
+  return kinds;
+}
+
+using Words = std::vector<std::string>;
+
+TEST(JudgingTogether, AnswersEveryoneInOrderWithOneWorker) {
+  const auto evaluator = Start();
+  const pid_t worker = evaluator->worker_pid();
+  const std::vector<Result<Outcome>> outcomes = JudgeTogether(*evaluator, Words(40, "measure"));
+  EXPECT_EQ(Kinds(outcomes), Words(40, "measured"));
+  for (const Result<Outcome>& outcome : outcomes) {
+    EXPECT_EQ(outcome->facts.registers, 40);
+    EXPECT_EQ(outcome->timings.at(0).median_ns, 16 * 8 * 16 + 5 + 3);
+    EXPECT_GT(outcome->evaluate_seconds, 0);
+  }
+  EXPECT_EQ(evaluator->worker_pid(), worker);
+  EXPECT_TRUE(JudgeTogether(*evaluator, {}).empty());
+}
+
+TEST(JudgingTogether, EndedCandidatesKeepTheirPlaces) {
+  const auto evaluator = Start();
+  std::vector<Contender> contenders(3, {Request(), Acting("measure")});
+  contenders[1].candidate.ended = Outcome{.reason = "tile too large"};
+  EXPECT_EQ(Kinds(evaluator->EvaluateTogether(contenders)), (Words{"measured", "illegal", "measured"}));
+}
+
+TEST(JudgingTogether, ACulpritThatIsKnownCostsItsOutcomeAndOneRestart) {
+  for (auto [act, kind] : {std::pair{"hang", "timed_out"},
+                           {"signal", "launch_failed"},
+                           {"lost", "launch_failed"},
+                           {"garbage", "launch_failed"}}) {
+    const auto evaluator = Start();
+    EXPECT_EQ(Kinds(JudgeTogether(*evaluator, {"measure", act, "measure", "measure"})),
+              (Words{"measured", kind, "measured", "measured"}))
+        << act;
+    ExpectNextOneWorks(*evaluator);
+  }
+}
+
+TEST(JudgingTogether, SeveralCulpritsAreFoundOneAfterTheOther) {
+  const auto evaluator = Start();
+  EXPECT_EQ(Kinds(JudgeTogether(*evaluator, {"signal", "measure", "lost", "exit", "measure", "signal"})),
+            (Words{"launch_failed", "measured", "launch_failed", "launch_failed", "measured", "launch_failed"}));
+}
+
+TEST(JudgingTogether, WhereNobodyIsToBlameTheRestIsJudgedOneByOne) {
+  for (auto [act, kind] : {std::pair{"exit_in_race", "launch_failed"},
+                           {"hang_in_race", "timed_out"},
+                           {"lost_in_race", "launch_failed"},
+                           {"unfit", "measured"}}) {
+    const auto evaluator = Start();
+    EXPECT_EQ(Kinds(JudgeTogether(*evaluator, {"measure", act, "measure"})), (Words{"measured", kind, "measured"}))
+        << act;
+    ExpectNextOneWorks(*evaluator);
+  }
+}
+
+TEST(JudgingTogether, AWorkerThatLeavesACandidateUnansweredEndsInAStatus) {
+  const auto evaluator = Start();
+  EXPECT_EQ(Kinds(JudgeTogether(*evaluator, {"measure", "forgets"})),
+            (Words{"measured", "the worker left a single candidate unanswered"}));
+  ExpectNextOneWorks(*evaluator);
+}
+
+TEST(JudgingTogether, AFailingWorldIsTheStatusOfAllThatHaveNoAnswer) {
+  const auto evaluator = Start();
+  Words acts(20, "measure");
+  acts[17] = "world";
+  const std::vector<Result<Outcome>> outcomes = JudgeTogether(*evaluator, acts);
+  for (size_t i = 0; i < outcomes.size(); ++i) EXPECT_EQ(outcomes[i].ok(), i < 16) << i;
+  EXPECT_EQ(outcomes[19].status().message(), "the harness failed");
+}
+
+// The world fails for the whole exchange: had the list been cut, the first ones would have their answers.
+TEST(JudgingTogether, AHeatIsOneExchange) {
+  const auto evaluator = Start();
+  Words acts(32, "measure");
+  acts[31] = "world";
+  for (const Result<Outcome>& outcome : JudgeTogether(*evaluator, acts, Protocol::kHeat)) EXPECT_FALSE(outcome.ok());
 }
 
 TEST(IsolatedEvaluator, SaysWhyNoWorkerStarts) {

@@ -1,8 +1,10 @@
-// What a worker does for its program, apart from the pipe: prepare a problem, judge candidates for it.
+// What a worker does for its program, apart from the pipe: prepare a problem, judge lists of candidates for it.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +22,7 @@ struct ProblemMessage {
   Protocol protocol = Protocol::kScreen;
   bool offline_clock = false;
   uint64_t seed = 0;
+  bool time = true;  // false: no baselines, no timing
   bool operator==(const ProblemMessage&) const = default;
 };
 
@@ -30,21 +33,29 @@ struct CandidateMessage {
   bool operator==(const CandidateMessage&) const = default;
 };
 
-struct Judgement {
-  Outcome outcome;              // kind, stage, reason, verdict, timings, ...: all but the code facts
-  bool worker_is_lost = false;  // the GPU's context went down with the candidate: nothing more can be judged here
+// What became of a list of candidates.
+struct Judgements {
+  // By candidate: all but the code facts. Empty where it was not judged and must be sent again.
+  std::vector<std::optional<Outcome>> outcomes;
+  bool worker_is_lost = false;  // the GPU's context went down with a candidate: nothing more can be judged here
+  bool one_by_one = false;      // it is not known which one failed, or they do not fit together: send the rest singly
 };
 
-// Told the name of each step as it begins, so that silence means that this very step hangs.
-using StepListener = std::function<void(std::string_view step)>;
+// A step of the work as it begins, so that silence means that this very step hangs, and whose fault that is.
+inline constexpr int32_t kNobody = -1;
+struct Step {
+  std::string name;
+  int32_t candidate = kNobody;  // its place in the list
+};
+using StepListener = std::function<void(const Step& step)>;
 
 class Judge {
  public:
   virtual ~Judge() = default;
   // Inputs, reference, baselines. Cheap when it was prepared before. A Status where the world failed.
   virtual Status Prepare(const ProblemMessage& problem, const StepListener& on_step) = 0;
-  // For the problem prepared last.
-  virtual Result<Judgement> Evaluate(const CandidateMessage& candidate, const StepListener& on_step) = 0;
+  // For the problem prepared last. A list of one is always answered. A Status where the world failed.
+  virtual Result<Judgements> Evaluate(std::span<const CandidateMessage> candidates, const StepListener& on_step) = 0;
 };
 
 }  // namespace gemmsmith

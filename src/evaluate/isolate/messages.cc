@@ -7,7 +7,7 @@ namespace gemmsmith {
 namespace {
 
 // A worker built from other sources would measure or encode differently.
-constexpr uint32_t kProtocolVersion = 2;
+constexpr uint32_t kProtocolVersion = 3;
 
 Status Complete(const ByteReader& reader, std::string_view what) {
   if (reader.failed()) return DataLoss(fmt::format("a truncated {} message", what));
@@ -93,6 +93,7 @@ std::string Encode(const ProblemMessage& message) {
   writer.PutString(Name(message.protocol));
   writer.Put(uint8_t(message.offline_clock));
   writer.Put(message.seed);
+  writer.Put(uint8_t(message.time));
   return std::move(writer).Take();
 }
 
@@ -102,6 +103,7 @@ Result<ProblemMessage> DecodeProblem(std::string_view bytes) {
   ProblemMessage message;
   message.offline_clock = reader.Get<uint8_t>() != 0;
   message.seed = reader.Get<uint64_t>();
+  message.time = reader.Get<uint8_t>() != 0;
   RETURN_IF_ERROR(Complete(reader, "problem"));
   ASSIGN_OR_RETURN(message.gemm, ParseGemm(gemm));
   const std::optional<Protocol> parsed = ParseProtocol(protocol);
@@ -110,39 +112,74 @@ Result<ProblemMessage> DecodeProblem(std::string_view bytes) {
   return message;
 }
 
-std::string Encode(const CandidateMessage& message) {
+std::string Encode(std::span<const CandidateMessage> candidates) {
   ByteWriter writer;
-  VisitLaunch(message.launch, Writing{writer});
-  writer.PutString(message.entry);
-  writer.PutVector(message.cubin);
+  writer.Put(uint32_t(candidates.size()));
+  for (const CandidateMessage& candidate : candidates) {
+    VisitLaunch(candidate.launch, Writing{writer});
+    writer.PutString(candidate.entry);
+    writer.PutVector(candidate.cubin);
+  }
   return std::move(writer).Take();
 }
 
-Result<CandidateMessage> DecodeCandidate(std::string_view bytes) {
+Result<std::vector<CandidateMessage>> DecodeCandidates(std::string_view bytes) {
   ByteReader reader(bytes);
-  CandidateMessage message;
-  VisitLaunch(message.launch, Reading{reader});
-  message.entry = reader.GetString();
-  message.cubin = reader.GetVector<uint8_t>();
-  RETURN_IF_ERROR(Complete(reader, "candidate"));
-  return message;
+  std::vector<CandidateMessage> candidates;
+  for (uint32_t count = reader.Get<uint32_t>(); count > 0 && !reader.failed(); --count) {
+    CandidateMessage& candidate = candidates.emplace_back();
+    VisitLaunch(candidate.launch, Reading{reader});
+    candidate.entry = reader.GetString();
+    candidate.cubin = reader.GetVector<uint8_t>();
+  }
+  RETURN_IF_ERROR(Complete(reader, "candidates"));
+  return candidates;
 }
 
-std::string Encode(const Judgement& judgement) {
+uint64_t EncodedBytes(const CandidateMessage& candidate) {
+  constexpr uint64_t kLaunchBytes = 128, kMapBytes = 128;
+  return kLaunchBytes + kMapBytes * candidate.launch.maps.size() + candidate.entry.size() + candidate.cubin.size();
+}
+
+std::string Encode(const Step& step) {
   ByteWriter writer;
-  writer.Put(uint8_t(judgement.worker_is_lost));
-  writer.PutString(EncodeOutcome(judgement.outcome));
+  writer.Put(step.candidate);
+  writer.PutString(step.name);
   return std::move(writer).Take();
 }
 
-Result<Judgement> DecodeJudgement(std::string_view bytes) {
+Result<Step> DecodeStep(std::string_view bytes) {
   ByteReader reader(bytes);
-  Judgement judgement;
-  judgement.worker_is_lost = reader.Get<uint8_t>() != 0;
-  const std::string outcome = reader.GetString();
-  RETURN_IF_ERROR(Complete(reader, "judgement"));
-  ASSIGN_OR_RETURN(judgement.outcome, DecodeOutcome(outcome));
-  return judgement;
+  Step step;
+  step.candidate = reader.Get<int32_t>();
+  step.name = reader.GetString();
+  RETURN_IF_ERROR(Complete(reader, "step"));
+  return step;
+}
+
+std::string Encode(const Judgements& judgements) {
+  ByteWriter writer;
+  writer.Put(uint8_t(judgements.worker_is_lost));
+  writer.Put(uint8_t(judgements.one_by_one));
+  writer.Put(uint32_t(judgements.outcomes.size()));
+  for (const std::optional<Outcome>& outcome : judgements.outcomes)
+    writer.PutString(outcome ? EncodeOutcome(*outcome) : "");
+  return std::move(writer).Take();
+}
+
+Result<Judgements> DecodeJudgements(std::string_view bytes) {
+  ByteReader reader(bytes);
+  Judgements judgements;
+  judgements.worker_is_lost = reader.Get<uint8_t>() != 0;
+  judgements.one_by_one = reader.Get<uint8_t>() != 0;
+  for (uint32_t count = reader.Get<uint32_t>(); count > 0 && !reader.failed(); --count) {
+    const std::string bytes_of_one = reader.GetString();
+    std::optional<Outcome>& outcome = judgements.outcomes.emplace_back();
+    if (bytes_of_one.empty()) continue;
+    ASSIGN_OR_RETURN(outcome, DecodeOutcome(bytes_of_one));
+  }
+  RETURN_IF_ERROR(Complete(reader, "judgements"));
+  return judgements;
 }
 
 std::string EncodeFailure(const Status& status) {

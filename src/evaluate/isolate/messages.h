@@ -16,11 +16,16 @@ Result<WorkerHello> DecodeHello(std::string_view bytes);
 std::string Encode(const ProblemMessage& message);
 Result<ProblemMessage> DecodeProblem(std::string_view bytes);
 
-std::string Encode(const CandidateMessage& message);
-Result<CandidateMessage> DecodeCandidate(std::string_view bytes);
+std::string Encode(std::span<const CandidateMessage> candidates);
+Result<std::vector<CandidateMessage>> DecodeCandidates(std::string_view bytes);
+// What one candidate adds to the length of a list, or a little more.
+uint64_t EncodedBytes(const CandidateMessage& candidate);
 
-std::string Encode(const Judgement& judgement);
-Result<Judgement> DecodeJudgement(std::string_view bytes);
+std::string Encode(const Step& step);
+Result<Step> DecodeStep(std::string_view bytes);
+
+std::string Encode(const Judgements& judgements);
+Result<Judgements> DecodeJudgements(std::string_view bytes);
 
 // A Status that is not OK; DataLoss where the bytes are none.
 std::string EncodeFailure(const Status& status);

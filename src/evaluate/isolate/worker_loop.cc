@@ -31,12 +31,12 @@ Answer PrepareProblem(Judge& judge, std::string_view payload, const StepListener
   return prepared.ok() ? Answer{FrameType::kReady, ""} : Failure(prepared);
 }
 
-Answer EvaluateCandidate(Judge& judge, std::string_view payload, const StepListener& on_step) {
-  const Result<CandidateMessage> candidate = DecodeCandidate(payload);
-  if (!candidate.ok()) return Failure(candidate.status());
-  const Result<Judgement> judgement = judge.Evaluate(*candidate, on_step);
-  if (!judgement.ok()) return Failure(judgement.status());
-  return {FrameType::kJudged, Encode(*judgement), judgement->worker_is_lost};
+Answer EvaluateCandidates(Judge& judge, std::string_view payload, const StepListener& on_step) {
+  const Result<std::vector<CandidateMessage>> candidates = DecodeCandidates(payload);
+  if (!candidates.ok()) return Failure(candidates.status());
+  const Result<Judgements> judgements = judge.Evaluate(*candidates, on_step);
+  if (!judgements.ok()) return Failure(judgements.status());
+  return {FrameType::kJudged, Encode(*judgements), judgements->worker_is_lost};
 }
 
 }  // namespace
@@ -60,7 +60,7 @@ void DieWithProgram() {
 }
 
 int ServeRequests(Judge& judge, const WorkerHello& hello, int in, int out) {
-  const StepListener on_step = [out](std::string_view step) { (void)WriteFrame(out, FrameType::kAlive, step); };
+  const StepListener on_step = [out](const Step& step) { (void)WriteFrame(out, FrameType::kAlive, Encode(step)); };
   if (!WriteFrame(out, FrameType::kHello, Encode(hello)).ok()) return 1;
   while (true) {
     const Result<Frame> request = ReadFrame(in);
@@ -68,8 +68,8 @@ int ServeRequests(Judge& judge, const WorkerHello& hello, int in, int out) {
     Answer answer =
         Failure(request.ok() ? InvalidArgument("a worker serves problems and candidates") : request.status());
     if (request.ok() && request->type == FrameType::kProblem) answer = PrepareProblem(judge, request->payload, on_step);
-    if (request.ok() && request->type == FrameType::kCandidate)
-      answer = EvaluateCandidate(judge, request->payload, on_step);
+    if (request.ok() && request->type == FrameType::kCandidates)
+      answer = EvaluateCandidates(judge, request->payload, on_step);
     if (!WriteFrame(out, answer.type, answer.payload).ok()) return 1;
     if (!request.ok()) return 1;
     if (answer.worker_is_lost) return 3;

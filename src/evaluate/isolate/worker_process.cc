@@ -35,7 +35,7 @@ Result<WorkerProcess> WorkerProcess::Start(const std::vector<std::string>& comma
   WorkerProcess worker(std::move(process));
   const Result<Frame> frame = worker.Read(After(limit_seconds));
   if (!frame.ok()) {
-    const WorkerFailure failure = worker.Explain(frame.status(), "start", limit_seconds);
+    const WorkerFailure failure = worker.Explain(frame.status(), {"start"}, limit_seconds);
     return IoError(fmt::format("the worker '{}' {}", Join(command, " "), failure.explanation));
   }
   if (frame->type == FrameType::kFailed) return DecodeFailure(frame->payload);
@@ -52,7 +52,7 @@ Result<Frame> WorkerProcess::Read(SteadyClock::time_point deadline) {
   return DecodeFrameBody(header, body);
 }
 
-WorkerFailure WorkerProcess::Explain(const Status& status, std::string_view step, double seconds) {
+WorkerFailure WorkerProcess::Explain(const Status& status, const Step& step, double seconds) {
   WorkerFailure failure;
   failure.step = step;
   const int exit_code = process_.KillAndReap();
@@ -61,15 +61,15 @@ WorkerFailure WorkerProcess::Explain(const Status& status, std::string_view step
     case StatusCode::kUnavailable:
       failure.end = WorkerEnd::kTimedOut;
       failure.explanation =
-          fmt::format("gave no sign of life for {:g} s in step '{}' and was killed{}", seconds, step, words);
+          fmt::format("gave no sign of life for {:g} s in step '{}' and was killed{}", seconds, step.name, words);
       break;
     case StatusCode::kDataLoss:
       failure.end = WorkerEnd::kDamaged;
-      failure.explanation = fmt::format("sent {} in step '{}' and was killed{}", status.message(), step, words);
+      failure.explanation = fmt::format("sent {} in step '{}' and was killed{}", status.message(), step.name, words);
       break;
     default:
       failure.end = WorkerEnd::kDied;
-      failure.explanation = fmt::format("{} in step '{}'{}", HowItEnded(exit_code), step, words);
+      failure.explanation = fmt::format("{} in step '{}'{}", HowItEnded(exit_code), step.name, words);
   }
   return failure;
 }
@@ -77,7 +77,7 @@ WorkerFailure WorkerProcess::Explain(const Status& status, std::string_view step
 std::optional<Frame> WorkerProcess::Ask(FrameType type, const std::string& payload, double step_seconds,
                                         double total_seconds, WorkerFailure& failure) {
   const SteadyClock::time_point end = After(total_seconds);
-  std::string step = "request";
+  Step step{"request"};
   const Status written = process_.Write(EncodeFrame(type, payload), std::min(end, After(step_seconds)));
   if (!written.ok()) {
     failure = Explain(written, step, step_seconds);
@@ -88,11 +88,12 @@ std::optional<Frame> WorkerProcess::Ask(FrameType type, const std::string& paylo
     Result<Frame> frame = Read(std::min(end, step_end));
     if (frame.ok() && frame->type != FrameType::kAlive) return *std::move(frame);
     if (frame.ok() && SteadyClock::now() >= end) frame = Unavailable("over the limit for all steps");
-    if (!frame.ok()) {
-      failure = Explain(frame.status(), step, end < step_end ? total_seconds : step_seconds);
+    Result<Step> next = frame.ok() ? DecodeStep(frame->payload) : Result<Step>(frame.status());
+    if (!next.ok()) {
+      failure = Explain(next.status(), step, end < step_end ? total_seconds : step_seconds);
       return std::nullopt;
     }
-    step = frame->payload;
+    step = *std::move(next);
   }
 }
 

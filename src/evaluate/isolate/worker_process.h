@@ -12,17 +12,17 @@
 namespace gemmsmith {
 
 struct WorkerLimits {
-  double start_seconds = 120;     // until the worker says hello
-  double prepare_seconds = 300;   // for each step of preparing a problem
-  double candidate_seconds = 10;  // for each step of judging a candidate
-  double candidate_total_seconds = 600;
+  double start_seconds = 120;            // until the worker says hello
+  double prepare_seconds = 300;          // for each step of preparing a problem
+  double candidate_seconds = 10;         // for each step of judging a candidate
+  double candidate_total_seconds = 600;  // for all steps, times the candidates of the list
 };
 
 // How a request ended that got no answer.
 enum class WorkerEnd { kTimedOut, kDied, kDamaged };
 struct WorkerFailure {
   WorkerEnd end = WorkerEnd::kDied;
-  std::string step;         // the last one it announced
+  Step step;                // the last one it announced
   std::string explanation;  // "ended by signal 11 (Segmentation fault) in step 'first launch'; it said: ..."
 };
 
@@ -44,7 +44,7 @@ class WorkerProcess {
  private:
   explicit WorkerProcess(PipedProcess process) : process_(std::move(process)) {}
   Result<Frame> Read(std::chrono::steady_clock::time_point deadline);
-  WorkerFailure Explain(const Status& status, std::string_view step, double seconds);
+  WorkerFailure Explain(const Status& status, const Step& step, double seconds);
 
   PipedProcess process_;
   WorkerHello hello_;

@@ -6,10 +6,19 @@ namespace gemmsmith {
 
 namespace {
 
-constexpr double kBatchNs = 1.5e6;
-constexpr int kMinCalls = 3, kMaxCalls = 200;
+struct BatchRule {
+  double ns;
+  int max_calls;
+};
+constexpr int kMinCalls = 3;
 
-Result<CallGraph> CaptureCalls(Gpu& gpu, const PutCall& call, int calls) {
+BatchRule RuleFor(Batch batch) { return batch == Batch::kBrief ? BatchRule{0.25e6, 100} : BatchRule{0.6e6, 200}; }
+
+}  // namespace
+
+Result<CallGraph> CallGraph::Capture(Gpu& gpu, const PutCall& call, double call_ns, Batch batch) {
+  const BatchRule rule = RuleFor(batch);
+  const int calls = int(std::clamp(rule.ns / std::max(call_ns, 1.0), double(kMinCalls), double(rule.max_calls)));
   ASSIGN_OR_RETURN(Graph graph, gpu.Capture([&]() -> Status {
     for (int i = 0; i < calls; ++i) RETURN_IF_ERROR(call());
     return OkStatus();
@@ -17,27 +26,17 @@ Result<CallGraph> CaptureCalls(Gpu& gpu, const PutCall& call, int calls) {
   return CallGraph{std::move(graph), calls};
 }
 
-// Of the second of two replays: the first one uploads the graph and warms the caches.
-Result<double> NsPerCall(Gpu& gpu, const CallGraph& graph) {
+Result<double> EstimateNs(Gpu& gpu, const PutCall& put_lead_in, const PutCall& call) {
+  constexpr int kCalls = 3;
   ASSIGN_OR_RETURN(const Event first, gpu.MakeEvent());
   ASSIGN_OR_RETURN(const Event last, gpu.MakeEvent());
-  RETURN_IF_ERROR(gpu.Replay(graph.graph));
+  RETURN_IF_ERROR(put_lead_in());
+  RETURN_IF_ERROR(call());
   RETURN_IF_ERROR(gpu.Record(first));
-  RETURN_IF_ERROR(gpu.Replay(graph.graph));
+  for (int i = 0; i < kCalls; ++i) RETURN_IF_ERROR(call());
   RETURN_IF_ERROR(gpu.Record(last));
   ASSIGN_OR_RETURN(const double elapsed, gpu.ElapsedNs(first, last));
-  return elapsed / graph.calls;
-}
-
-}  // namespace
-
-Result<CallGraph> CallGraph::Capture(Gpu& gpu, const PutCall& call) {
-  ASSIGN_OR_RETURN(CallGraph probe, CaptureCalls(gpu, call, kMinCalls));
-  ASSIGN_OR_RETURN(const double estimate, NsPerCall(gpu, probe));
-  const double wanted = kBatchNs / std::max(estimate, 1.0);
-  const int calls = int(std::clamp(wanted, double(kMinCalls), double(kMaxCalls)));
-  if (calls == kMinCalls) return probe;
-  return CaptureCalls(gpu, call, calls);
+  return elapsed / kCalls;
 }
 
 Result<DeviceClock> DeviceClock::Create(Gpu& gpu, size_t contenders, PutCall put_lead_in) {
@@ -51,7 +50,7 @@ Result<DeviceClock> DeviceClock::Create(Gpu& gpu, size_t contenders, PutCall put
 }
 
 Result<std::vector<double>> DeviceClock::TimeRound(std::span<const CallGraph* const> graphs,
-                                                   std::span<const size_t> order) {
+                                                   std::span<const size_t> order, const WaitListener& on_wait) {
   RETURN_IF_ERROR(put_lead_in_());
   for (size_t i : order) {
     RETURN_IF_ERROR(gpu_.Record(events_[i].first));
@@ -60,6 +59,7 @@ Result<std::vector<double>> DeviceClock::TimeRound(std::span<const CallGraph* co
   }
   std::vector<double> times(graphs.size());
   for (size_t i : order) {
+    on_wait(i);
     ASSIGN_OR_RETURN(const double elapsed, gpu_.ElapsedNs(events_[i].first, events_[i].second));
     times[i] = elapsed / graphs[i]->calls;
   }

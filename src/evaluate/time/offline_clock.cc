@@ -12,7 +12,8 @@ Result<OfflineClock> OfflineClock::Create(Gpu& gpu, size_t contenders) {
   return clock;
 }
 
-Result<std::vector<double>> OfflineClock::TimeRound(std::span<const PutCall> calls, std::span<const size_t> order) {
+Result<std::vector<double>> OfflineClock::TimeRound(std::span<const PutCall> calls, std::span<const size_t> order,
+                                                    const WaitListener& on_wait) {
   for (size_t i : order) {
     RETURN_IF_ERROR(gpu_.Record(events_[i].first));
     RETURN_IF_ERROR(calls[i]());
@@ -20,6 +21,7 @@ Result<std::vector<double>> OfflineClock::TimeRound(std::span<const PutCall> cal
   }
   std::vector<double> times(calls.size());
   for (size_t i : order) {
+    on_wait(i);
     ASSIGN_OR_RETURN(times[i], gpu_.ElapsedNs(events_[i].first, events_[i].second));
   }
   return times;

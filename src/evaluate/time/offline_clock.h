@@ -9,8 +9,9 @@ class OfflineClock {
  public:
   static Result<OfflineClock> Create(Gpu& gpu, size_t contenders);
 
-  // Nanoseconds a call, by contender, one call each in the given order.
-  Result<std::vector<double>> TimeRound(std::span<const PutCall> calls, std::span<const size_t> order);
+  // Nanoseconds a call, by contender, of those in `order`, one call each in this order.
+  Result<std::vector<double>> TimeRound(std::span<const PutCall> calls, std::span<const size_t> order,
+                                        const WaitListener& on_wait);
 
  private:
   explicit OfflineClock(Gpu& gpu) : gpu_(gpu) {}

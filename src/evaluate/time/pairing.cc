@@ -1,7 +1,10 @@
 #include "evaluate/time/pairing.h"
 
+#include <algorithm>
+#include <chrono>
 #include <numeric>
 #include <optional>
+#include <utility>
 
 namespace gemmsmith {
 
@@ -16,12 +19,14 @@ class ConditionLog {
   Result<bool> Undisturbed() {
     if (!read_) return true;
     ASSIGN_OR_RETURN(const GpuCondition now, read_());
-    disturbance_ = now.slowed_down ? "the GPU is slowed down (thermal or hardware)"
-                                   : fmt::format("{} other processes compute on the GPU", now.other_processes);
+    const bool is_undisturbed = !now.slowed_down && now.other_processes == 0;
+    if (!is_undisturbed)
+      disturbance_ = now.slowed_down ? "the GPU is slowed down (thermal or hardware)"
+                                     : fmt::format("{} other processes compute on the GPU", now.other_processes);
     clocks_.push_back(now.sm_clock_mhz);
     watts_.push_back(now.power_watts);
     power_capped_ = power_capped_ || now.power_capped;
-    return !now.slowed_down && now.other_processes == 0;
+    return is_undisturbed;
   }
   const std::string& disturbance() const { return disturbance_; }
 
@@ -42,68 +47,167 @@ class ConditionLog {
   std::string disturbance_;
 };
 
-using Samples = std::vector<std::vector<double>>;  // [contender][round]
-
-bool NarrowEnough(std::span<const RaceEntry> entries, const RaceRules& rules, const Samples& samples) {
-  if (rules.interval_width <= 0) return false;
-  std::optional<size_t> fastest;
-  for (size_t i = 1; i < entries.size(); ++i)
-    if (entries[i].is_rival && (!fastest || Median(samples[i]) < Median(samples[*fastest]))) fastest = i;
-  if (!fastest) return false;
-  const RatioEstimate ratio = PairedRatio(samples[*fastest], samples[0]);
-  return ratio.interval.Width() < rules.interval_width * ratio.median;
-}
-
-Timing Summarize(const RaceEntry& entry, Clock clock, const std::vector<double>& samples) {
-  Timing timing;
-  timing.contender = entry.name;
-  timing.clock = clock;
-  timing.median_ns = Median(samples);
-  timing.mean_ns = Mean(samples);
-  timing.interval = MedianInterval(samples);
-  timing.sample_count = int(samples.size());
-  timing.samples_ns.assign(samples.begin(), samples.end());
-  return timing;
-}
-
-RaceResult Conclude(std::span<const RaceEntry> entries, Clock clock, const Samples& samples, RunConditions conditions) {
-  RaceResult result;
-  result.conditions = conditions;
-  for (size_t i = 0; i < entries.size(); ++i) {
-    result.timings.push_back(Summarize(entries[i], clock, samples[i]));
-    if (i > 0) result.comparisons.push_back({entries[i].name, clock, PairedRatio(samples[i], samples[0])});
+// The entries that still race and the samples of all.
+class Field {
+ public:
+  explicit Field(std::span<const RaceEntry> entries) : entries_(entries), samples_(entries.size()) {
+    racing_.resize(entries.size());
+    std::iota(racing_.begin(), racing_.end(), size_t{0});
+    for (const RaceEntry& entry : entries) candidates_ = std::max(candidates_, entry.candidate + 1);
+    racing_candidates_ = candidates_;
   }
-  return result;
+
+  int kept() const { return kept_; }
+  int pending() const { return pending_; }
+  int racing_candidates() const { return racing_candidates_; }
+
+  Status AddRound(Random& random, const TimeRound& time_round) {
+    order_ = racing_;
+    random.Shuffle(order_);
+    ASSIGN_OR_RETURN(const std::vector<double> times, time_round(order_));
+    GEMMSMITH_CHECK(times.size() == entries_.size(), "{} times for {} entries", times.size(), entries_.size());
+    for (size_t i : racing_) samples_[i].push_back(times[i]);
+    ++pending_;
+    return OkStatus();
+  }
+  void Keep() {
+    kept_ += pending_;
+    pending_ = 0;
+  }
+  int DiscardPending() {
+    for (size_t i : racing_) samples_[i].resize(size_t(kept_));
+    return std::exchange(pending_, 0);
+  }
+
+  bool NarrowEnough(double width) const {
+    if (width <= 0) return false;
+    std::optional<size_t> fastest;
+    for (size_t i : racing_)
+      if (entries_[i].is_decisive && (!fastest || Median(samples_[i]) < Median(samples_[*fastest]))) fastest = i;
+    if (!fastest) return false;
+    return std::all_of(racing_.begin(), racing_.end(), [&](size_t i) {
+      if (entries_[i].candidate == kRival) return true;
+      const RatioEstimate ratio = PairedRatio(samples_[*fastest], samples_[i]);
+      return ratio.interval.Width() < width * ratio.median;
+    });
+  }
+
+  // The slower half of our candidates drops out, but never so many that fewer than `survivors` are left.
+  void Halve(int survivors) {
+    std::vector<std::pair<double, int>> by_time;
+    std::vector<bool> seen(size_t(candidates_), false);
+    for (size_t i : racing_) {
+      const int candidate = entries_[i].candidate;
+      if (candidate == kRival || seen[size_t(candidate)]) continue;
+      seen[size_t(candidate)] = true;
+      by_time.emplace_back(Median(samples_[i]), candidate);
+    }
+    std::sort(by_time.begin(), by_time.end());
+    const size_t half = (by_time.size() + 1) / 2;
+    const size_t stay = std::min(by_time.size(), std::max(half, size_t(survivors)));
+    std::vector<bool> stays(size_t(candidates_), false);
+    for (size_t i = 0; i < stay; ++i) stays[size_t(by_time[i].second)] = true;
+    std::erase_if(racing_,
+                  [&](size_t i) { return entries_[i].candidate != kRival && !stays[size_t(entries_[i].candidate)]; });
+    racing_candidates_ = int(stay);
+  }
+
+  // Who dropped out has the first rounds only, and is compared over these.
+  RaceResult Conclude(RunConditions conditions) const {
+    RaceResult result;
+    result.conditions = conditions;
+    result.comparisons.resize(entries_.size());
+    for (size_t i = 0; i < entries_.size(); ++i) {
+      result.timings.push_back(Summarize(entries_[i], samples_[i]));
+      if (entries_[i].candidate == kRival) continue;
+      for (size_t rival = 0; rival < entries_.size(); ++rival) {
+        if (entries_[rival].candidate != kRival) continue;
+        const auto same_rounds = std::span(samples_[rival]).first(samples_[i].size());
+        result.comparisons[i].push_back(
+            {entries_[rival].name, entries_[i].clock, PairedRatio(same_rounds, samples_[i])});
+      }
+    }
+    return result;
+  }
+
+ private:
+  static Timing Summarize(const RaceEntry& entry, const std::vector<double>& samples) {
+    Timing timing;
+    timing.contender = entry.name;
+    timing.clock = entry.clock;
+    timing.median_ns = Median(samples);
+    timing.mean_ns = Mean(samples);
+    timing.interval = MedianInterval(samples);
+    timing.sample_count = int(samples.size());
+    timing.samples_ns.assign(samples.begin(), samples.end());
+    return timing;
+  }
+
+  const std::span<const RaceEntry> entries_;
+  std::vector<std::vector<double>> samples_;  // [entry][round]
+  std::vector<size_t> racing_, order_;
+  int candidates_ = 0, racing_candidates_ = 0;
+  int kept_ = 0, pending_ = 0;
+};
+
+// When the rounds suffice for the next decision.
+class Stages {
+ public:
+  explicit Stages(const RaceRules& rules) : rules_(rules), stage_rounds_(rules.min_rounds), next_(rules.min_rounds) {}
+
+  bool IsDecisionDue(const Field& field) const {
+    const int rounds = field.kept() + field.pending();
+    if (rounds >= rules_.max_rounds) return true;
+    if (rules_.survivors > 0) return rounds >= next_;
+    return rounds >= rules_.min_rounds && field.NarrowEnough(rules_.interval_width);
+  }
+  // With the rounds kept; true ends the race.
+  bool Decide(Field& field) {
+    if (rules_.survivors <= 0 || field.kept() >= rules_.max_rounds) return true;
+    field.Halve(rules_.survivors);
+    stage_rounds_ *= 2;
+    next_ += stage_rounds_;
+    return field.racing_candidates() <= rules_.survivors;
+  }
+
+ private:
+  const RaceRules& rules_;
+  int stage_rounds_, next_;
+};
+
+double SecondsSince(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 }  // namespace
 
-Result<RaceResult> Race(std::span<const RaceEntry> entries, const RaceRules& rules, Clock clock, Random& random,
+Result<RaceResult> Race(std::span<const RaceEntry> entries, const RaceRules& rules, Random& random,
                         const ReadCondition& read_condition, const TimeRound& time_round) {
   GEMMSMITH_CHECK(!entries.empty() && rules.min_rounds >= 1 && rules.max_rounds >= rules.min_rounds,
-                  "{} contenders, {} to {} rounds", entries.size(), rules.min_rounds, rules.max_rounds);
-  Samples samples(entries.size());
-  std::vector<size_t> order(entries.size());
-  std::iota(order.begin(), order.end(), size_t{0});
+                  "{} entries, {} to {} rounds", entries.size(), rules.min_rounds, rules.max_rounds);
+  Field field(entries);
+  Stages stages(rules);
   ConditionLog log(read_condition);
   ASSIGN_OR_RETURN(bool was_undisturbed, log.Undisturbed());
-  int kept = 0, discarded = 0;
-  while (kept < rules.max_rounds) {
-    random.Shuffle(order);
-    ASSIGN_OR_RETURN(const std::vector<double> times, time_round(order));
-    GEMMSMITH_CHECK(times.size() == entries.size(), "{} times for {} contenders", times.size(), entries.size());
+  int discarded = 0;
+  while (true) {
+    const auto start = std::chrono::steady_clock::now();
+    bool is_due = false;
+    do {
+      RETURN_IF_ERROR(field.AddRound(random, time_round));
+      is_due = stages.IsDecisionDue(field);
+    } while (!is_due && SecondsSince(start) < rules.reading_interval_seconds);
     ASSIGN_OR_RETURN(const bool is_undisturbed, log.Undisturbed());
     const bool keep = was_undisturbed && is_undisturbed;
     was_undisturbed = is_undisturbed;
     if (!keep) {
-      if (++discarded >= rules.max_rounds)
-        return Unavailable(fmt::format("{} rounds of timing were discarded: {}", discarded, log.disturbance()));
-      continue;
+      discarded += field.DiscardPending();
+      if (discarded < 4 * rules.max_rounds) continue;
+      return Unavailable(fmt::format("{} rounds of timing were discarded: {}", discarded, log.disturbance()));
     }
-    for (size_t i = 0; i < times.size(); ++i) samples[i].push_back(times[i]);
-    if (++kept >= rules.min_rounds && NarrowEnough(entries, rules, samples)) break;
+    field.Keep();
+    if (is_due && stages.Decide(field)) return field.Conclude(log.Summary(discarded));
   }
-  return Conclude(entries, clock, samples, log.Summary(discarded));
 }
 
 }  // namespace gemmsmith

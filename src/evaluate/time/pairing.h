@@ -16,30 +16,42 @@ namespace gemmsmith {
 struct RaceRules {
   int min_rounds = 5;
   int max_rounds = 5;
-  // Stops early when the 95 % interval of contender 0 against its fastest rival is narrower than this share of the
-  // ratio.
+  // Stops early when, for every entry of ours, the 95 % interval of its ratio to the fastest decisive rival is narrower
+  // than this share of the ratio.
   double interval_width = 0;
+  // If positive: after min_rounds the slower half of our candidates drops out, after twice as many more the next half,
+  // and so on; the race ends when at most so many are left.
+  int survivors = 0;
+  // What NVML says is asked before the race, after it, and about so often in between.
+  double reading_interval_seconds = 0.05;
 };
 
+inline constexpr int kRival = -1;
+
+// One contender on one clock.
 struct RaceEntry {
-  std::string name;       // contender 0 is "ours"
-  bool is_rival = false;  // the early stop looks at these only
+  std::string name;  // "ours", "lt_auto_nn"
+  Clock clock = Clock::kDevice;
+  // Which of our candidates, or kRival. A candidate may have several entries; its first one decides in the halving.
+  int candidate = kRival;
+  bool is_decisive = false;  // a rival that the early stop looks at
 };
 
-// The times in nanoseconds a call, by contender, of one round that visits the contenders in `order`.
+// The times in nanoseconds a call, by entry, of one round that visits the entries in `order`; what stands for an entry
+// that is not in it is ignored.
 using TimeRound = std::function<Result<std::vector<double>>(std::span<const size_t> order)>;
 // Clocks, power, slow-downs at this moment; may be empty where nothing tells.
 using ReadCondition = std::function<Result<GpuCondition>()>;
 
 struct RaceResult {
-  std::vector<Timing> timings;          // by contender
-  std::vector<Comparison> comparisons;  // ours against each other contender
+  std::vector<Timing> timings;                       // by entry
+  std::vector<std::vector<Comparison>> comparisons;  // by entry: of ours against each rival; none for the rivals
   RunConditions conditions;
 };
 
-// A round during which the GPU was slowed down or shared is discarded and counted; when as many were discarded as may
-// be kept, the machine is Unavailable.
-Result<RaceResult> Race(std::span<const RaceEntry> entries, const RaceRules& rules, Clock clock, Random& random,
+// Rounds between two readings of which one says that the GPU was slowed down or shared are discarded and counted; when
+// four times as many were discarded as may be kept, the machine is Unavailable.
+Result<RaceResult> Race(std::span<const RaceEntry> entries, const RaceRules& rules, Random& random,
                         const ReadCondition& read_condition, const TimeRound& time_round);
 
 }  // namespace gemmsmith

@@ -2,13 +2,16 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
+#include <algorithm>
 #include <set>
 
 namespace gemmsmith {
 namespace {
 
-const std::vector<RaceEntry> kThree = {{"ours", false}, {"lt_auto_nn", true}, {"cublas_nn", false}};
+RaceEntry Ours(int candidate, Clock clock = Clock::kDevice) { return {"ours", clock, candidate, false}; }
+RaceEntry Rival(const std::string& name, bool is_decisive) { return {name, Clock::kDevice, kRival, is_decisive}; }
+
+const std::vector<RaceEntry> kThree = {Ours(0), Rival("lt_auto_nn", true), Rival("cublas_nn", false)};
 
 // Contenders of 100, 120 and 50 us whose common clock drifts by the factor of `drift(round)`.
 TimeRound Drifting(int& rounds, std::function<double(int)> drift) {
@@ -21,7 +24,7 @@ TimeRound Drifting(int& rounds, std::function<double(int)> drift) {
 
 Result<RaceResult> RunRace(const RaceRules& rules, const ReadCondition& read, const TimeRound& round) {
   Random random(3);
-  return Race(kThree, rules, Clock::kDevice, random, read, round);
+  return Race(kThree, rules, random, read, round);
 }
 
 TEST(Race, RatiosComeFromPairsSoThatDriftCancels) {
@@ -29,11 +32,14 @@ TEST(Race, RatiosComeFromPairsSoThatDriftCancels) {
   const Result<RaceResult> race = RunRace({40, 40, 0}, {}, Drifting(rounds, [](int i) { return 1 + 0.02 * i; }));
   ASSERT_TRUE(race.ok());
   EXPECT_EQ(rounds, 40);
-  ASSERT_EQ(race->comparisons.size(), 2u);
-  EXPECT_EQ(race->comparisons[0].baseline, "lt_auto_nn");
-  EXPECT_NEAR(race->comparisons[0].ratio.median, 1.2, 1e-9);
-  EXPECT_NEAR(race->comparisons[0].ratio.interval.Width(), 0, 1e-9);
-  EXPECT_NEAR(race->comparisons[1].ratio.median, 0.5, 1e-9);
+  ASSERT_EQ(race->comparisons.size(), 3u);
+  const std::vector<Comparison>& ours = race->comparisons[0];
+  ASSERT_EQ(ours.size(), 2u);
+  EXPECT_EQ(ours[0].baseline, "lt_auto_nn");
+  EXPECT_NEAR(ours[0].ratio.median, 1.2, 1e-9);
+  EXPECT_NEAR(ours[0].ratio.interval.Width(), 0, 1e-9);
+  EXPECT_NEAR(ours[1].ratio.median, 0.5, 1e-9);
+  EXPECT_TRUE(race->comparisons[1].empty() && race->comparisons[2].empty());
   EXPECT_EQ(race->timings[0].contender, "ours");
   EXPECT_EQ(race->timings[0].sample_count, 40);
   EXPECT_EQ(race->timings[0].samples_ns.size(), 40u);
@@ -62,7 +68,7 @@ TEST(Race, OutliersDoNotMoveTheMedians) {
       RunRace({50, 50, 0}, {}, Drifting(rounds, [](int i) { return i % 5 == 0 ? 9.0 : 1.0; }));
   ASSERT_TRUE(race.ok());
   EXPECT_NEAR(race->timings[0].median_ns, 100e3, 1e-6);
-  EXPECT_NEAR(race->comparisons[0].ratio.median, 1.2, 1e-9);
+  EXPECT_NEAR(race->comparisons[0][0].ratio.median, 1.2, 1e-9);
 }
 
 TEST(Race, RoundsUnderASlowDownAreDiscardedAndCounted) {
@@ -77,7 +83,7 @@ TEST(Race, RoundsUnderASlowDownAreDiscardedAndCounted) {
     return condition;
   };
   const Result<RaceResult> race =
-      RunRace({10, 10, 0}, read, Drifting(rounds, [](int i) { return i == 3 || i == 4 ? 5.0 : 1.0; }));
+      RunRace({10, 10, 0, 0, 0}, read, Drifting(rounds, [](int i) { return i == 3 || i == 4 ? 5.0 : 1.0; }));
   ASSERT_TRUE(race.ok());
   EXPECT_EQ(rounds, 12);
   EXPECT_EQ(race->conditions.discarded_batches, 2);
@@ -93,11 +99,133 @@ TEST(Race, AGpuThatIsNeverOursIsUnavailableAndNamesTheCause) {
     condition.other_processes = 2;
     return condition;
   };
-  const Result<RaceResult> race = RunRace({5, 5, 0}, read, Drifting(rounds, [](int) { return 1.0; }));
+  const Result<RaceResult> race = RunRace({5, 5, 0, 0, 0}, read, Drifting(rounds, [](int) { return 1.0; }));
   ASSERT_FALSE(race.ok());
   EXPECT_EQ(race.status().code(), StatusCode::kUnavailable);
   EXPECT_NE(race.status().message().find("2 other processes"), std::string::npos);
-  EXPECT_EQ(rounds, 5);
+  EXPECT_EQ(rounds, 20);
+}
+
+TEST(Race, AShortRaceIsReadBeforeAndAfterAndStandsOrFallsAsAWhole) {
+  int rounds = 0, reads = 0;
+  const ReadCondition read = [&]() -> Result<GpuCondition> {
+    GpuCondition condition;
+    condition.slowed_down = ++reads == 2;
+    return condition;
+  };
+  // After the first five rounds the GPU is slowed down; the next five began under it; the third five count.
+  const Result<RaceResult> race =
+      RunRace({5, 5, 0, 0, 1000}, read, Drifting(rounds, [](int i) { return i < 10 ? 5.0 : 1.0; }));
+  ASSERT_TRUE(race.ok());
+  EXPECT_EQ(reads, 4);
+  EXPECT_EQ(rounds, 15);
+  EXPECT_EQ(race->conditions.discarded_batches, 10);
+  EXPECT_EQ(race->timings[0].median_ns, 100e3);
+}
+
+// ---- several candidates in one race
+
+// Entries with these times; counts the visits of each.
+TimeRound Constant(const std::vector<double>& times, std::vector<int>& visits) {
+  visits.assign(times.size(), 0);
+  return [times, &visits](std::span<const size_t> order) -> Result<std::vector<double>> {
+    for (size_t i : order) ++visits[i];
+    return times;
+  };
+}
+
+TEST(RaceOfMany, EveryEntryOfOursIsComparedWithEveryRivalOnItsOwnClock) {
+  const std::vector<RaceEntry> entries = {Ours(0), Ours(0, Clock::kDeviceChained), Ours(1), Rival("lt_auto_nn", true),
+                                          Rival("lt_auto_tn", true)};
+  std::vector<int> visits;
+  const std::vector<double> times = {100, 80, 200, 400, 300};
+  Random random(1);
+  const Result<RaceResult> race = Race(entries, {5, 5, 0}, random, {}, Constant(times, visits));
+  ASSERT_TRUE(race.ok());
+  for (size_t i = 0; i < 3; ++i) {
+    ASSERT_EQ(race->comparisons[i].size(), 2u);
+    for (size_t rival = 0; rival < 2; ++rival) {
+      const Comparison& comparison = race->comparisons[i][rival];
+      EXPECT_EQ(comparison.baseline, entries[3 + rival].name);
+      EXPECT_EQ(comparison.clock, entries[i].clock);
+      EXPECT_NEAR(comparison.ratio.median, times[3 + rival] / times[i], 1e-9);
+    }
+    EXPECT_EQ(race->timings[i].clock, entries[i].clock);
+  }
+}
+
+TEST(RaceOfMany, GoesOnUntilTheNoisiestCandidateIsKnown) {
+  const std::vector<RaceEntry> entries = {Ours(0), Ours(1), Rival("lt_auto_nn", true)};
+  Random noise(1), random(2);
+  int rounds = 0;
+  const TimeRound round = [&](std::span<const size_t>) -> Result<std::vector<double>> {
+    ++rounds;
+    return std::vector<double>{100, 100 * (1 + noise.Uniform()), 100};
+  };
+  ASSERT_TRUE(Race(entries, {10, 100, 0.02}, random, {}, round).ok());
+  EXPECT_EQ(rounds, 100);
+}
+
+TEST(RaceOfMany, AHeatHalvesUntilFewAreLeftAndKeepsEveryonesSamples) {
+  std::vector<RaceEntry> entries;
+  std::vector<double> times;
+  for (int i = 0; i < 16; ++i) entries.push_back(Ours(i)), times.push_back(100 + (i * 7) % 16);
+  for (int i = 0; i < 16; ++i) entries.push_back(Ours(i, Clock::kDeviceChained)), times.push_back(1000 - i);
+  entries.push_back(Rival("lt_auto_nn", true)), times.push_back(500);
+  std::vector<int> visits;
+  Random random(1);
+  const Result<RaceResult> race =
+      Race(entries, {.min_rounds = 5, .max_rounds = 100, .survivors = 4}, random, {}, Constant(times, visits));
+  ASSERT_TRUE(race.ok());
+  for (size_t i = 0; i < 16; ++i) {
+    const double place = times[i] - 100;
+    const int rounds = place < 8 ? 15 : 5;  // eight are left after 5 rounds, four after 10 more
+    EXPECT_EQ(visits[i], rounds) << i;
+    EXPECT_EQ(visits[16 + i], rounds) << "with all entries of a candidate, " << i;
+    EXPECT_EQ(race->timings[i].sample_count, rounds);
+    ASSERT_EQ(race->comparisons[i].size(), 1u);
+    EXPECT_EQ(race->comparisons[i][0].ratio.pairs, rounds);
+    EXPECT_NEAR(race->comparisons[i][0].ratio.median, 500 / times[i], 1e-9);
+  }
+  EXPECT_EQ(visits.back(), 15);
+}
+
+TEST(RaceOfMany, AHeatOfFewHasItsFirstRounds) {
+  const std::vector<RaceEntry> entries = {Ours(0), Ours(1), Rival("lt_auto_nn", true)};
+  std::vector<int> visits;
+  Random random(1);
+  ASSERT_TRUE(
+      Race(entries, {.min_rounds = 5, .max_rounds = 100, .survivors = 4}, random, {}, Constant({1, 2, 3}, visits))
+          .ok());
+  EXPECT_EQ(visits, (std::vector<int>{5, 5, 5}));
+}
+
+TEST(RaceOfMany, RoundsDiscardedInAHeatCostNobodyItsPlace) {
+  std::vector<RaceEntry> entries;
+  std::vector<double> times;
+  for (int i = 0; i < 8; ++i) entries.push_back(Ours(i)), times.push_back(100 + i);
+  int reads = 0, rounds = 0;
+  const ReadCondition read = [&]() -> Result<GpuCondition> {
+    GpuCondition condition;
+    condition.slowed_down = ++reads == 2;
+    return condition;
+  };
+  // While the GPU is slowed down the order is turned round.
+  const TimeRound round = [&](std::span<const size_t>) -> Result<std::vector<double>> {
+    std::vector<double> now = times;
+    if (rounds++ < 10) std::reverse(now.begin(), now.end());
+    return now;
+  };
+  Random random(1);
+  const Result<RaceResult> race =
+      Race(entries, {.min_rounds = 5, .max_rounds = 100, .survivors = 4, .reading_interval_seconds = 1000}, random,
+           read, round);
+  ASSERT_TRUE(race.ok());
+  EXPECT_EQ(race->conditions.discarded_batches, 10);
+  for (size_t i = 0; i < 8; ++i) {
+    EXPECT_EQ(race->timings[i].sample_count, 5);
+    EXPECT_EQ(race->timings[i].median_ns, times[i]);
+  }
 }
 
 TEST(Race, AFailingClockEndsIt) {

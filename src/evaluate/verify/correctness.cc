@@ -11,19 +11,32 @@ struct Test {
   std::string_view name;
   const Inputs* inputs;
   double max_abs_error;  // 0: only the bounds of the relative test
-  int calls;
+  int repetitions = 1;
+  bool is_chain = false;
 };
 
 std::vector<Test> TestsOf(const TestBench& bench) {
-  std::vector<Test> tests = {{"binary", bench.binary, 0, 1}, {"relative", bench.normal, 0, 1}};
-  if (bench.protocol == Protocol::kScreen) return tests;
-  tests.push_back({"dense_binary", bench.dense_binary, 0, 1});
+  std::vector<Test> tests = {{"binary", bench.binary, 0}, {"relative", bench.normal, 0}};
+  if (bench.chainable) tests.push_back({.name = "chain", .inputs = bench.normal, .max_abs_error = 0, .is_chain = true});
+  if (bench.protocol != Protocol::kShort) return tests;
+  tests.push_back({"dense_binary", bench.dense_binary, 0});
   const double bound = bench.baseline_max_abs_error > 0
                            ? BaselineBound(bench.gemm, bench.baseline_max_abs_error, bench.normal->reference->largest)
                            : 0;
-  if (bound > 0) tests.push_back({"baseline_bounded", bench.normal, bound, 1});
+  if (bound > 0) tests.push_back({"baseline_bounded", bench.normal, bound});
   tests.push_back({"repeat", bench.normal, bound, 3});
   return tests;
+}
+
+// Calls that may overlap, in turn for other inputs and the same output: what a call writes before it has waited for the
+// one ahead of it is overwritten late, or its share of the workspace is.
+Status PutChain(const TestBench& bench, const PutGemm& put) {
+  constexpr int kPairs = 4;
+  for (int i = 0; i < kPairs; ++i) {
+    RETURN_IF_ERROR(put(*bench.binary, Chaining::kProgrammatic));
+    RETURN_IF_ERROR(put(*bench.normal, Chaining::kProgrammatic));
+  }
+  return OkStatus();
 }
 
 }  // namespace
@@ -52,16 +65,17 @@ double BaselineBound(const Gemm& gemm, double baseline_max_abs_error, double lar
   return std::max(1.1 * baseline_max_abs_error, baseline_max_abs_error + HalfUlp(gemm.kind.type, largest_reference));
 }
 
-Result<TestResult> TestCandidate(Verifier& verifier, const TestBench& bench,
-                                 const std::function<Status(const Inputs&)>& call, const StepListener& on_step) {
+Result<TestResult> TestCandidate(Verifier& verifier, const TestBench& bench, const PutGemm& put,
+                                 const std::function<void(std::string_view test)>& on_test) {
   TestResult result;
   result.verdict.baseline_max_abs_error = bench.baseline_max_abs_error;
   for (const Test& test : TestsOf(bench)) {
-    for (int i = 0; i < test.calls; ++i) {
-      on_step(fmt::format("test {}", test.name));
+    for (int i = 0; i < test.repetitions; ++i) {
+      on_test(test.name);
       const Workplace place{test.inputs, bench.output, bench.workspace};
-      ASSIGN_OR_RETURN(const Watched watched,
-                       verifier.Watch(bench.gemm, place, test.max_abs_error, [&] { return call(*test.inputs); }));
+      ASSIGN_OR_RETURN(const Watched watched, verifier.Watch(bench.gemm, place, test.max_abs_error, [&] {
+        return test.is_chain ? PutChain(bench, put) : put(*test.inputs, Chaining::kNone);
+      }));
       // An infinite error is no number for a record: the explanation tells it.
       if (test.inputs == bench.normal && watched.crash.empty() && std::isfinite(watched.relative_error)) {
         result.verdict.max_abs_error = std::max(result.verdict.max_abs_error, watched.max_abs_error);

@@ -16,7 +16,11 @@ struct TestBench {
   double baseline_max_abs_error = 0;  // 0: no baseline ran
   const GuardedMatrix* output = nullptr;
   const GuardedWorkspace* workspace = nullptr;
+  bool chainable = false;
 };
+
+// Puts one call of the candidate on the stream.
+using PutGemm = std::function<Status(const Inputs& inputs, Chaining chaining)>;
 
 struct TestResult {
   std::optional<OutcomeKind> ended;  // kLaunchFailed, kWrong or kCheated
@@ -31,8 +35,8 @@ double BaselineBound(const Gemm& gemm, double baseline_max_abs_error, double lar
 // Enters what one watched call means: nothing, or the end of the candidate.
 void Conclude(std::string_view test, const Watched& watched, TestResult& result);
 
-// `call(inputs)` puts one call on the stream.
-Result<TestResult> TestCandidate(Verifier& verifier, const TestBench& bench,
-                                 const std::function<Status(const Inputs&)>& call, const StepListener& on_step);
+// `on_test` is told the name of each test before each of its calls.
+Result<TestResult> TestCandidate(Verifier& verifier, const TestBench& bench, const PutGemm& put,
+                                 const std::function<void(std::string_view test)>& on_test);
 
 }  // namespace gemmsmith

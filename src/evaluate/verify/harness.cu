@@ -38,6 +38,12 @@ __device__ i64 OffsetOf(const Matrix& matrix, i64 row, i64 column) {
   return matrix.lines_are_rows ? row * matrix.stride + column : column * matrix.stride + row;
 }
 
+// Of the i-th element. Most matrices have no gaps, and a division in 64 bits costs more than a load.
+__device__ i64 OffsetOfElement(const Matrix& matrix, i64 i) {
+  if (matrix.stride == matrix.line_length) return i;
+  return i / matrix.line_length * matrix.stride + i % matrix.line_length;
+}
+
 __device__ i64 First() { return i64(blockIdx.x) * blockDim.x + threadIdx.x; }
 __device__ i64 Step() { return i64(gridDim.x) * blockDim.x; }
 
@@ -81,7 +87,7 @@ struct PoisonArguments {
 extern "C" __global__ void harness_poison(const PoisonArguments arguments) {
   const Matrix& matrix = arguments.matrix;
   for (i64 i = First(); i < matrix.lines * matrix.line_length; i += Step())
-    static_cast<u16*>(matrix.data)[i / matrix.line_length * matrix.stride + i % matrix.line_length] = u16(arguments.bits);
+    static_cast<u16*>(matrix.data)[OffsetOfElement(matrix, i)] = u16(arguments.bits);
 }
 
 // ---- reference ----------------------------------------------------------------------------------------------------------
@@ -172,13 +178,13 @@ struct CompareArguments {
   Differences* differences;
 };
 
-extern "C" __global__ void harness_compare(const CompareArguments arguments) {
+__device__ void Compare(const CompareArguments& arguments) {
   const Matrix& matrix = arguments.c;
   double error_squares = 0, reference_squares = 0;
   u64 worst = 0, failures = 0, first_failure_complement = 0;
   u32 largest_reference = 0;
   for (i64 i = First(); i < matrix.lines * matrix.line_length; i += Step()) {
-    const float got = Load(matrix, i / matrix.line_length * matrix.stride + i % matrix.line_length);
+    const float got = Load(matrix, OffsetOfElement(matrix, i));
     const float expected = arguments.reference[i];
     const float error = fabsf(got - expected);
     const bool passes = fabsf(expected) < arguments.exact_below ? got == expected : error <= arguments.tolerance;
@@ -193,12 +199,15 @@ extern "C" __global__ void harness_compare(const CompareArguments arguments) {
   error_squares = SumOverWarp(error_squares);
   reference_squares = SumOverWarp(reference_squares);
   Differences* differences = arguments.differences;
-  if (threadIdx.x % 32 == 0) {
+  // Sums that are not zero only: most warps have seen nothing, and additions to one address wait for each other.
+  if (threadIdx.x % 32 == 0 && (error_squares != 0 || reference_squares != 0)) {
     atomicAdd(&differences->error_squares, error_squares);
     atomicAdd(&differences->reference_squares, reference_squares);
   }
-  if (worst > *reinterpret_cast<volatile u64*>(&differences->worst)) atomicMax(&differences->worst, worst);
-  if (largest_reference > *reinterpret_cast<volatile u32*>(&differences->largest_reference))
+  // Zeros need no look at what is there: a part without elements has no differences to point at.
+  if (worst > 0 && worst > *reinterpret_cast<volatile u64*>(&differences->worst)) atomicMax(&differences->worst, worst);
+  if (largest_reference > 0 &&
+      largest_reference > *reinterpret_cast<volatile u32*>(&differences->largest_reference))
     atomicMax(&differences->largest_reference, largest_reference);
   if (failures > 0) {
     atomicAdd(&differences->failures, failures);
@@ -215,7 +224,7 @@ struct CanaryArguments {
   u32 canary;
 };
 
-extern "C" __global__ void harness_count_broken_canaries(const CanaryArguments arguments) {
+__device__ void CountBrokenCanaries(const CanaryArguments& arguments) {
   const i64 span = (arguments.lines - 1) * arguments.stride + arguments.line_length;
   const i64 gap = arguments.stride - arguments.line_length, gaps = (arguments.lines - 1) * gap;
   u64 broken = 0;
@@ -240,7 +249,7 @@ struct NonZeroArguments {
   u64* found;
 };
 
-extern "C" __global__ void harness_count_nonzero(const NonZeroArguments arguments) {
+__device__ void CountNonZero(const NonZeroArguments& arguments) {
   u64 found = 0;
   for (i64 i = First(); i < arguments.count; i += Step())
     if (arguments.words[i] != 0) ++found;
@@ -253,16 +262,45 @@ struct ChecksumArguments {
 };
 
 // The sum of a hash of every (place, bits) pair: any changed bit changes it, whatever the order of the additions.
-extern "C" __global__ void harness_checksum(const ChecksumArguments arguments) {
+__device__ void Checksum(const ChecksumArguments& arguments) {
   const Matrix& matrix = arguments.matrix;
   u64 sum = 0;
   for (i64 i = First(); i < matrix.lines * matrix.line_length; i += Step()) {
-    const u16 bits =
-        static_cast<const u16*>(matrix.data)[i / matrix.line_length * matrix.stride + i % matrix.line_length];
+    const u16 bits = static_cast<const u16*>(matrix.data)[OffsetOfElement(matrix, i)];
     sum += Mix(u64(i + 1) * 0x9e3779b97f4a7c15ull + bits);
   }
   for (int distance = 16; distance > 0; distance /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, distance);
-  if (threadIdx.x % 32 == 0) atomicAdd(arguments.sum, sum);
+  if (threadIdx.x % 32 == 0 && sum != 0) atomicAdd(arguments.sum, sum);
+}
+
+// Everything there is to look at after a call, in one launch: every row of blocks does one part. A part that is not wanted
+// has no elements.
+struct InspectArguments {
+  CompareArguments c;
+  ChecksumArguments a_sum, b_sum;
+  CanaryArguments a_canaries, b_canaries, c_canaries, workspace_canaries;
+  NonZeroArguments workspace;
+};
+
+extern "C" __global__ void harness_inspect(const InspectArguments arguments) {
+  switch (blockIdx.y) {
+    case 0:
+      return Compare(arguments.c);
+    case 1:
+      return Checksum(arguments.a_sum);
+    case 2:
+      return Checksum(arguments.b_sum);
+    case 3:
+      return CountBrokenCanaries(arguments.a_canaries);
+    case 4:
+      return CountBrokenCanaries(arguments.b_canaries);
+    case 5:
+      return CountBrokenCanaries(arguments.c_canaries);
+    case 6:
+      return CountBrokenCanaries(arguments.workspace_canaries);
+    case 7:
+      return CountNonZero(arguments.workspace);
+  }
 }
 
 // ---- the clock's own test -----------------------------------------------------------------------------------------------

@@ -10,9 +10,8 @@ namespace gemmsmith {
 
 namespace {
 
-constexpr std::array kEntries = {"harness_fill",          "harness_poison",   "harness_reference",
-                                 "harness_gather",        "harness_compare",  "harness_count_broken_canaries",
-                                 "harness_count_nonzero", "harness_checksum", "harness_spin"};
+constexpr std::array kEntries = {"harness_fill",   "harness_poison",  "harness_reference",
+                                 "harness_gather", "harness_inspect", "harness_spin"};
 
 // Argument blocks as harness.cu declares them.
 struct FillArguments {
@@ -35,29 +34,37 @@ struct GatherArguments {
   float* to;
   int64_t rows, columns, row_step, column_step;
 };
+// Those of the inspection say by themselves that there is nothing to look at.
 struct CompareArguments {
   MatrixView c;
-  const float* reference;
-  float tolerance;
-  float exact_below;
-  Differences* differences;
-};
-struct CanaryArguments {
-  const uint16_t* allocation;
-  int64_t guard;
-  int64_t lines, line_length, stride;
-  uint64_t* broken;
-  uint32_t canary;
-};
-struct NonZeroArguments {
-  const uint32_t* words;
-  int64_t count;
-  uint64_t* found;
+  const float* reference = nullptr;
+  float tolerance = 0;
+  float exact_below = 0;
+  Differences* differences = nullptr;
 };
 struct ChecksumArguments {
   MatrixView matrix;
-  uint64_t* sum;
+  uint64_t* sum = nullptr;
 };
+struct CanaryArguments {
+  const uint16_t* allocation = nullptr;
+  int64_t guard = 0;
+  int64_t lines = 1, line_length = 0, stride = 0;
+  uint64_t* broken = nullptr;
+  uint32_t canary = kCanary;
+};
+struct NonZeroArguments {
+  const uint32_t* words = nullptr;
+  int64_t count = 0;
+  uint64_t* found = nullptr;
+};
+struct InspectArguments {
+  CompareArguments c;
+  ChecksumArguments a_sum, b_sum;
+  CanaryArguments a_canaries, b_canaries, c_canaries, workspace_canaries;
+  NonZeroArguments workspace;
+};
+constexpr uint32_t kInspectParts = 8;
 struct SpinArguments {
   int64_t cycles;
 };
@@ -72,6 +79,28 @@ Launch Over(int64_t elements) {
 }
 
 int64_t ElementCount(const MatrixView& matrix) { return matrix.lines * matrix.line_length; }
+
+CanaryArguments CanariesOf(const GuardedMatrix& matrix, uint64_t* broken) {
+  const MatrixView& view = matrix.view();
+  return {matrix.allocation(), kGuardElements, view.lines, view.line_length, view.stride, broken};
+}
+
+int64_t CountOf(const CanaryArguments& canaries) {
+  return 2 * canaries.guard + (canaries.lines - 1) * (canaries.stride - canaries.line_length);
+}
+
+// As many blocks for each part as the largest one can use, up to what the largest GPU holds at once.
+Launch OverParts(const InspectArguments& arguments) {
+  constexpr uint32_t kMostBlocks = 1056;
+  const int64_t most =
+      std::max({ElementCount(arguments.c.c), ElementCount(arguments.a_sum.matrix), ElementCount(arguments.b_sum.matrix),
+                CountOf(arguments.a_canaries), CountOf(arguments.b_canaries), CountOf(arguments.c_canaries),
+                CountOf(arguments.workspace_canaries), arguments.workspace.count});
+  Launch launch = Over(most);
+  launch.grid.x = std::min(launch.grid.x, kMostBlocks);
+  launch.grid.y = kInspectParts;
+  return launch;
+}
 
 }  // namespace
 
@@ -126,34 +155,37 @@ Status HarnessKernels::Gather(const MatrixView& from, float* to, int64_t rows, i
 
 Status HarnessKernels::ResetReport() { return gpu_.Fill8(report_.address(), 0, sizeof(HarnessReport)); }
 
+Status HarnessKernels::Inspect(const Inspection& wanted) {
+  InspectArguments arguments;
+  if (wanted.reference != nullptr)
+    arguments.c = {wanted.c->view(), wanted.reference, wanted.tolerance, wanted.exact_below,
+                   InReport(&HarnessReport::differences)};
+  if (wanted.a != nullptr) {
+    arguments.a_sum = {wanted.a->view(), InReport(&HarnessReport::checksum_a)};
+    arguments.a_canaries = CanariesOf(*wanted.a, InReport(&HarnessReport::broken_a));
+  }
+  if (wanted.b != nullptr) {
+    arguments.b_sum = {wanted.b->view(), InReport(&HarnessReport::checksum_b)};
+    arguments.b_canaries = CanariesOf(*wanted.b, InReport(&HarnessReport::broken_b));
+  }
+  if (wanted.c != nullptr) arguments.c_canaries = CanariesOf(*wanted.c, InReport(&HarnessReport::broken_c));
+  if (wanted.workspace != nullptr) {
+    arguments.workspace_canaries = CanariesOf(wanted.workspace->matrix(), InReport(&HarnessReport::broken_workspace));
+    arguments.workspace = {static_cast<const uint32_t*>(wanted.workspace->data()),
+                           int64_t(wanted.workspace->size_bytes() / 4), InReport(&HarnessReport::nonzero_workspace)};
+  }
+  return gpu_.Start(kernels_[kInspectKernel], OverParts(arguments), arguments);
+}
+
 Status HarnessKernels::Compare(const MatrixView& c, const float* reference, float tolerance, float exact_below) {
-  return gpu_.Start(kernels_[kCompareKernel], Over(ElementCount(c)),
-                    CompareArguments{c, reference, tolerance, exact_below, InReport(&HarnessReport::differences)});
-}
-
-Status HarnessKernels::CountBrokenCanaries(const GuardedMatrix& matrix, uint64_t HarnessReport::*counter) {
-  const MatrixView& view = matrix.view();
-  const int64_t gaps = (view.lines - 1) * (view.stride - view.line_length);
-  return gpu_.Start(kernels_[kCanariesKernel], Over(2 * kGuardElements + gaps),
-                    CanaryArguments{matrix.allocation(), kGuardElements, view.lines, view.line_length, view.stride,
-                                    InReport(counter), kCanary});
-}
-
-Status HarnessKernels::CountNonZero(const GuardedWorkspace& workspace) {
-  const int64_t words = int64_t(workspace.size_bytes() / 4);
-  return gpu_.Start(kernels_[kNonZeroKernel], Over(words),
-                    NonZeroArguments{static_cast<const uint32_t*>(workspace.data()), words,
-                                     InReport(&HarnessReport::nonzero_workspace)});
-}
-
-Status HarnessKernels::Checksum(const MatrixView& matrix, uint64_t HarnessReport::*sum) {
-  return gpu_.Start(kernels_[kChecksumKernel], Over(ElementCount(matrix)), ChecksumArguments{matrix, InReport(sum)});
+  InspectArguments arguments;
+  arguments.c = {c, reference, tolerance, exact_below, InReport(&HarnessReport::differences)};
+  return gpu_.Start(kernels_[kInspectKernel], OverParts(arguments), arguments);
 }
 
 Result<HarnessReport> HarnessKernels::ReadReport() {
-  RETURN_IF_ERROR(gpu_.Synchronize());
   uint8_t bytes[sizeof(HarnessReport)];
-  RETURN_IF_ERROR(gpu_.CopyToHost(bytes, report_.address()));
+  RETURN_IF_ERROR(gpu_.CopyToHost(bytes, report_.address()));  // waits for all that is on the stream
   HarnessReport report;
   std::memcpy(static_cast<void*>(&report), bytes, sizeof report);
   return report;

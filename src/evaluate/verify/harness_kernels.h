@@ -31,6 +31,18 @@ struct HarnessReport {
   uint64_t checksum_a = 0, checksum_b = 0;
 };
 
+// What is looked at: the operands, of which each may be null, and the elements of C where there is a reference.
+struct Inspection {
+  const GuardedMatrix* a = nullptr;
+  const GuardedMatrix* b = nullptr;
+  const GuardedMatrix* c = nullptr;
+  const GuardedWorkspace* workspace = nullptr;
+  const float* reference = nullptr;
+  // An element passes if it equals a reference smaller than `exact_below`, or if its error is <= tolerance.
+  float tolerance = 0;
+  float exact_below = 0;
+};
+
 class HarnessKernels {
  public:
   static Result<std::unique_ptr<HarnessKernels>> Load(Gpu& gpu, Compiler& compiler);
@@ -44,29 +56,19 @@ class HarnessKernels {
                 int64_t column_step);
 
   Status ResetReport();
-  // An element passes if it equals a reference smaller than `exact_below`, or if its error is <= tolerance.
+  // Elements, checksums, canaries and zeros in one launch.
+  Status Inspect(const Inspection& inspection);
+  // Elements alone.
   Status Compare(const MatrixView& c, const float* reference, float tolerance, float exact_below);
-  Status CountBrokenCanaries(const GuardedMatrix& matrix, uint64_t HarnessReport::*counter);
-  Status CountNonZero(const GuardedWorkspace& workspace);
-  Status Checksum(const MatrixView& matrix, uint64_t HarnessReport::*sum);
   Result<HarnessReport> ReadReport();
 
   // Busy for this many clock cycles of one thread.
   Status Spin(int64_t cycles);
+  // Busy for about 0.1 ms: long enough to put a batch on the stream behind it.
+  Status LeadIn() { return Spin(200'000); }
 
  private:
-  enum {
-    kFillKernel,
-    kPoisonKernel,
-    kReferenceKernel,
-    kGatherKernel,
-    kCompareKernel,
-    kCanariesKernel,
-    kNonZeroKernel,
-    kChecksumKernel,
-    kSpinKernel,
-    kKernelCount
-  };
+  enum { kFillKernel, kPoisonKernel, kReferenceKernel, kGatherKernel, kInspectKernel, kSpinKernel, kKernelCount };
   explicit HarnessKernels(Gpu& gpu) : gpu_(gpu) {}
   // The address of a field of the report on the device.
   template <class T>

@@ -14,7 +14,7 @@ TEST(HarnessText, CompilesForEveryKnownDevice) {
   if (!compiler.ok()) GTEST_SKIP() << compiler.status().message();
   for (const char* key : {"a100", "l40s", "h200", "rtx5090"}) {
     const Result<Compilation> compilation =
-        (*compiler)->Compile({std::string(HarnessText()), "harness_compare"}, FindDevice(key)->Architecture());
+        (*compiler)->Compile({std::string(HarnessText()), "harness_inspect"}, FindDevice(key)->Architecture());
     ASSERT_TRUE(compilation.ok()) << compilation.status().message();
     EXPECT_TRUE(compilation->succeeded) << key << ": " << compilation->log;
     EXPECT_EQ(compilation->binary.facts.local_bytes, 0) << key;

@@ -1,0 +1,69 @@
+// One list of candidates for a prepared problem: each is tested, those that pass are timed in one race.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "evaluate/session.h"
+#include "evaluate/time/pairing.h"
+#include "evaluate/verify/workspaces.h"
+
+namespace gemmsmith {
+
+// What an exchange works with. `nvml` may be null: times are then taken without clocks and power.
+struct Workshop {
+  Gpu& gpu;
+  HarnessKernels& harness;
+  Workspaces& workspaces;
+  const Nvml* nvml;
+};
+
+class Exchange {
+ public:
+  // All outlive it; the session is prepared for the problem.
+  Exchange(const Workshop& workshop, ProblemSession& session, const ProblemMessage& problem,
+           std::span<const CandidateMessage> candidates, const StepListener& on_step);
+  ~Exchange();
+
+  // Once. A Status only where the harness or the machine failed.
+  Result<Judgements> Run();
+
+ private:
+  struct Contestant;
+  struct Start;
+
+  Step StepOf(std::string name, const Contestant& contestant) const;
+  Workplace WorkplaceOf(const Contestant& contestant) const;
+  Status Load(Contestant& contestant);
+  Status Test(size_t candidate);
+  Status Put(const Contestant& contestant, const Inputs& inputs, Chaining chaining);
+  // Enters the outcome; notes it if the context is lost.
+  void End(Contestant& contestant, OutcomeKind kind, std::string_view stage, std::string reason);
+  void EndWrongly(Contestant& contestant);
+  Status Restore();
+
+  Status CaptureAll();
+  Status Capture(Contestant& contestant);
+  Status TimeAll();
+  Status RunDeviceClock();
+  Status RunOfflineClock();
+  Status RunRace(const std::vector<Start>& starts, std::string_view clock_name, const TimeRound& time_round);
+  Status LookAfterwards();
+  Status LookAtTimedOutput(Contestant& contestant);
+  // Whether the race left everything untouched that belongs to nobody.
+  Result<bool> IsUntouched();
+
+  const Workshop workshop_;
+  ProblemSession& session_;
+  const ProblemMessage& problem_;
+  const std::span<const CandidateMessage> candidates_;
+  const StepListener& on_step_;
+  Verifier verifier_;
+  TestBench bench_;
+  std::vector<const Baseline*> rivals_;
+  std::vector<std::unique_ptr<Contestant>> contestants_;  // those that passed their tests
+  Judgements judgements_;
+};
+
+}  // namespace gemmsmith

@@ -1,0 +1,46 @@
+#include "evaluate/verify/workspaces.h"
+
+namespace gemmsmith {
+
+namespace {
+
+constexpr uint64_t kKeptBytes = uint64_t{1} << 30;     // between exchanges
+constexpr uint64_t kSpareBytes = uint64_t{512} << 20;  // that libraries may want
+
+}  // namespace
+
+Result<const GuardedWorkspace*> Workspaces::Take(uint64_t bytes) {
+  const uint64_t size = GuardedWorkspace::SizeFor(bytes);
+  auto found = by_size_.find(size);
+  if (found == by_size_.end()) {
+    if (size + kSpareBytes > gpu_.FreeBytes()) DropUntaken();
+    if (size + kSpareBytes > gpu_.FreeBytes()) return static_cast<const GuardedWorkspace*>(nullptr);
+    ASSIGN_OR_RETURN(GuardedWorkspace workspace, GuardedWorkspace::Create(gpu_, bytes));
+    found = by_size_.emplace(size, std::move(workspace)).first;
+  }
+  taken_.insert(size);
+  return &found->second;
+}
+
+void Workspaces::Release() {
+  taken_.clear();
+  uint64_t bytes = 0;
+  for (const auto& [size, workspace] : by_size_) bytes += size + 4 * kGuardElements;
+  if (bytes > kKeptBytes) by_size_.clear();
+}
+
+Status Workspaces::Restore() {
+  for (const auto& [size, workspace] : by_size_) RETURN_IF_ERROR(workspace.Restore(gpu_));
+  return OkStatus();
+}
+
+void Workspaces::Clear() {
+  by_size_.clear();
+  taken_.clear();
+}
+
+void Workspaces::DropUntaken() {
+  std::erase_if(by_size_, [this](const auto& entry) { return !taken_.contains(entry.first); });
+}
+
+}  // namespace gemmsmith
