@@ -30,6 +30,13 @@ std::string TimesTable(const Outcome& outcome, const Terminal& terminal) {
                fmt::format("{:.2f} to {:.2f} us", timing.interval.low / 1e3, timing.interval.high / 1e3),
                fmt::format("{}", timing.sample_count), ratio});
   }
+  // Ours on the chained clock stands against the plain times of baselines that have no other.
+  for (const Comparison& comparison : outcome.comparisons) {
+    if (outcome.Find(comparison.baseline, comparison.clock) == nullptr) {
+      table.Add({comparison.baseline, fmt::format("ours {}", Name(comparison.clock)), "", "", "",
+                 RatioText(comparison.ratio)});
+    }
+  }
   return table.empty() ? "" : fmt::format("\n{}", table.Print(terminal));
 }
 

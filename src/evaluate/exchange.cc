@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <numeric>
-#include <set>
 
 #include "evaluate/time/offline_clock.h"
 
@@ -36,12 +35,12 @@ RaceRules RulesFor(Protocol protocol) {
   return {.min_rounds = 10, .max_rounds = 100, .interval_width = 0.02};
 }
 
-// Rounds whose times nobody keeps: one, and a fifth of a second of them for the short protocol.
-Status WarmUp(Protocol protocol, size_t entries, const TimeRound& time_round) {
+// Rounds whose times nobody keeps: one, which brings graphs and operands to where they will be, and for as long as is
+// wanted.
+Status WarmUp(double seconds, size_t entries, const TimeRound& time_round) {
   std::vector<size_t> order(entries);
   std::iota(order.begin(), order.end(), size_t{0});
   const auto start = std::chrono::steady_clock::now();
-  const double seconds = protocol == Protocol::kShort ? kShortWarmUpSeconds : 0;
   do {
     ASSIGN_OR_RETURN(const std::vector<double> ignored, time_round(order));
   } while (std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() < seconds);
@@ -255,7 +254,8 @@ Status Exchange::RunDeviceClock() {
   }
   ASSIGN_OR_RETURN(DeviceClock clock,
                    DeviceClock::Create(workshop_.gpu, graphs.size(), [this] { return workshop_.harness.LeadIn(); }));
-  return RunRace(starts, "device clock", [&](std::span<const size_t> order) {
+  const double warm_up_seconds = problem_.protocol == Protocol::kShort ? kShortWarmUpSeconds : 0;
+  return RunRace(starts, "device clock", warm_up_seconds, [&](std::span<const size_t> order) {
     return clock.TimeRound(graphs, order, [&](size_t i) { on_step_(starts[i].waiting); });
   });
 }
@@ -272,12 +272,14 @@ Status Exchange::RunOfflineClock() {
     calls.push_back(rival->call);
   }
   ASSIGN_OR_RETURN(OfflineClock clock, OfflineClock::Create(workshop_.gpu, calls.size()));
-  return RunRace(starts, "offline clock", [&](std::span<const size_t> order) {
+  // The race on the device clock has just warmed the GPU.
+  return RunRace(starts, "offline clock", 0, [&](std::span<const size_t> order) {
     return clock.TimeRound(calls, order, [&](size_t i) { on_step_(starts[i].waiting); });
   });
 }
 
-Status Exchange::RunRace(const std::vector<Start>& starts, std::string_view clock_name, const TimeRound& time_round) {
+Status Exchange::RunRace(const std::vector<Start>& starts, std::string_view clock_name, double warm_up_seconds,
+                         const TimeRound& time_round) {
   std::vector<RaceEntry> entries;
   for (const Start& start : starts) entries.push_back(start.entry);
   const TimeRound announced = [&](std::span<const size_t> order) {
@@ -290,7 +292,7 @@ Status Exchange::RunRace(const std::vector<Start>& starts, std::string_view cloc
       on_step_({"reading"});
       return workshop_.nvml->Read();
     };
-  RETURN_IF_ERROR(WarmUp(problem_.protocol, entries.size(), announced));
+  RETURN_IF_ERROR(WarmUp(warm_up_seconds, entries.size(), announced));
   Random random = Random(problem_.seed).Fork(clock_name);
   ASSIGN_OR_RETURN(const RaceResult race, Race(entries, RulesFor(problem_.protocol), random, read, announced));
   for (const auto& contestant : contestants_) AddConditions(race.conditions, contestant->outcome);
@@ -325,23 +327,24 @@ Status Exchange::LookAfterwards() {
 }
 
 Result<bool> Exchange::IsUntouched() {
-  std::set<const GuardedWorkspace*> seen;
   for (const auto& contestant : contestants_) {
-    if (!seen.insert(contestant->workspace).second) continue;
     ASSIGN_OR_RETURN(const std::string damage, verifier_.LookForDamage(WorkplaceOf(*contestant)));
     if (!damage.empty()) return false;
   }
   return true;
 }
 
-// All candidates share one output, which holds what ran last. So each timed graph runs once more, on a poisoned output.
+// All candidates share one output, which holds what ran last. So what was timed runs once more, on a poisoned output.
 Status Exchange::LookAtTimedOutput(Contestant& contestant) {
-  for (const auto& [clock, graph] : contestant.graphs) {
-    const std::string test = clock == Clock::kDevice ? "timed_output" : "chained_output";
+  std::vector<std::pair<std::string, PutCall>> runs;
+  for (const auto& [clock, graph] : contestant.graphs)
+    runs.emplace_back(clock == Clock::kDevice ? "timed_output" : "chained_output",
+                      [this, &timed = graph.graph] { return workshop_.gpu.Replay(timed); });
+  if (problem_.offline_clock)
+    runs.emplace_back("offline_output", [&] { return Put(contestant, *bench_.normal, Chaining::kNone); });
+  for (const auto& [test, run] : runs) {
     on_step_(StepOf(fmt::format("test {}", test), contestant));
-    ASSIGN_OR_RETURN(const Watched watched,
-                     verifier_.Watch(bench_.gemm, WorkplaceOf(contestant), 0,
-                                     [this, &timed = graph.graph] { return workshop_.gpu.Replay(timed); }));
+    ASSIGN_OR_RETURN(const Watched watched, verifier_.Watch(bench_.gemm, WorkplaceOf(contestant), 0, run));
     Conclude(test, watched, contestant.tested);
     if (!contestant.tested.ended) continue;
     EndWrongly(contestant);

@@ -48,7 +48,8 @@ class Exchange {
   Status TimeAll();
   Status RunDeviceClock();
   Status RunOfflineClock();
-  Status RunRace(const std::vector<Start>& starts, std::string_view clock_name, const TimeRound& time_round);
+  Status RunRace(const std::vector<Start>& starts, std::string_view clock_name, double warm_up_seconds,
+                 const TimeRound& time_round);
   Status LookAfterwards();
   Status LookAtTimedOutput(Contestant& contestant);
   // Whether the race left everything untouched that belongs to nobody.

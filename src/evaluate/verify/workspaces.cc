@@ -1,5 +1,7 @@
 #include "evaluate/verify/workspaces.h"
 
+#include <algorithm>
+
 namespace gemmsmith {
 
 namespace {
@@ -11,15 +13,16 @@ constexpr uint64_t kSpareBytes = uint64_t{512} << 20;  // that libraries may wan
 
 Result<const GuardedWorkspace*> Workspaces::Take(uint64_t bytes) {
   const uint64_t size = GuardedWorkspace::SizeFor(bytes);
-  auto found = by_size_.find(size);
-  if (found == by_size_.end()) {
+  const auto [first, last] = by_size_.equal_range(size);
+  auto free = std::find_if(first, last, [this](const auto& entry) { return !taken_.contains(&entry.second); });
+  if (free == last) {
     if (size + kSpareBytes > gpu_.FreeBytes()) DropUntaken();
     if (size + kSpareBytes > gpu_.FreeBytes()) return static_cast<const GuardedWorkspace*>(nullptr);
     ASSIGN_OR_RETURN(GuardedWorkspace workspace, GuardedWorkspace::Create(gpu_, bytes));
-    found = by_size_.emplace(size, std::move(workspace)).first;
+    free = by_size_.emplace(size, std::move(workspace));
   }
-  taken_.insert(size);
-  return &found->second;
+  taken_.insert(&free->second);
+  return &free->second;
 }
 
 void Workspaces::Release() {
@@ -40,7 +43,7 @@ void Workspaces::Clear() {
 }
 
 void Workspaces::DropUntaken() {
-  std::erase_if(by_size_, [this](const auto& entry) { return !taken_.contains(entry.first); });
+  std::erase_if(by_size_, [this](const auto& entry) { return !taken_.contains(&entry.second); });
 }
 
 }  // namespace gemmsmith

@@ -12,10 +12,10 @@ class Workspaces {
  public:
   explicit Workspaces(Gpu& gpu) : gpu_(gpu) {}
 
-  // Of exactly these bytes, so that its canaries stand right behind them; candidates that want the same size share one.
-  // It stays until Release() at least. Null: there is not that much memory.
+  // Of exactly these bytes, so that its canaries stand right behind them, and for one candidate alone, so that none
+  // works with what another one left; until Release(). Null: there is not that much memory.
   Result<const GuardedWorkspace*> Take(uint64_t bytes);
-  // All that were taken may go.
+  // All that were taken may be taken again, or go.
   void Release();
   // Canaries and zeros as new, in all of them.
   Status Restore();
@@ -25,8 +25,8 @@ class Workspaces {
   void DropUntaken();
 
   Gpu& gpu_;
-  std::map<uint64_t, GuardedWorkspace> by_size_;
-  std::set<uint64_t> taken_;  // their sizes
+  std::multimap<uint64_t, GuardedWorkspace> by_size_;
+  std::set<const GuardedWorkspace*> taken_;
 };
 
 }  // namespace gemmsmith
