@@ -10,7 +10,11 @@ namespace gemmsmith {
 
 namespace {
 
-constexpr double kShortWarmUpSeconds = 0.2;
+constexpr double kShortWarmUpSeconds = 0.2, kStaysWarmSeconds = 0.1;
+
+double SecondsSince(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
 
 std::string_view StageOf(OutcomeKind kind) {
   switch (kind) {
@@ -43,7 +47,7 @@ Status WarmUp(double seconds, size_t entries, const TimeRound& time_round) {
   const auto start = std::chrono::steady_clock::now();
   do {
     ASSIGN_OR_RETURN(const std::vector<double> ignored, time_round(order));
-  } while (std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() < seconds);
+  } while (SecondsSince(start) < seconds);
   return OkStatus();
 }
 
@@ -254,8 +258,7 @@ Status Exchange::RunDeviceClock() {
   }
   ASSIGN_OR_RETURN(DeviceClock clock,
                    DeviceClock::Create(workshop_.gpu, graphs.size(), [this] { return workshop_.harness.LeadIn(); }));
-  const double warm_up_seconds = problem_.protocol == Protocol::kShort ? kShortWarmUpSeconds : 0;
-  return RunRace(starts, "device clock", warm_up_seconds, [&](std::span<const size_t> order) {
+  return RunRace(starts, "device clock", [&](std::span<const size_t> order) {
     return clock.TimeRound(graphs, order, [&](size_t i) { on_step_(starts[i].waiting); });
   });
 }
@@ -272,14 +275,12 @@ Status Exchange::RunOfflineClock() {
     calls.push_back(rival->call);
   }
   ASSIGN_OR_RETURN(OfflineClock clock, OfflineClock::Create(workshop_.gpu, calls.size()));
-  // The race on the device clock has just warmed the GPU.
-  return RunRace(starts, "offline clock", 0, [&](std::span<const size_t> order) {
+  return RunRace(starts, "offline clock", [&](std::span<const size_t> order) {
     return clock.TimeRound(calls, order, [&](size_t i) { on_step_(starts[i].waiting); });
   });
 }
 
-Status Exchange::RunRace(const std::vector<Start>& starts, std::string_view clock_name, double warm_up_seconds,
-                         const TimeRound& time_round) {
+Status Exchange::RunRace(const std::vector<Start>& starts, std::string_view clock_name, const TimeRound& time_round) {
   std::vector<RaceEntry> entries;
   for (const Start& start : starts) entries.push_back(start.entry);
   const TimeRound announced = [&](std::span<const size_t> order) {
@@ -292,9 +293,10 @@ Status Exchange::RunRace(const std::vector<Start>& starts, std::string_view cloc
       on_step_({"reading"});
       return workshop_.nvml->Read();
     };
-  RETURN_IF_ERROR(WarmUp(warm_up_seconds, entries.size(), announced));
+  RETURN_IF_ERROR(WarmUp(WarmUpSeconds(), entries.size(), announced));
   Random random = Random(problem_.seed).Fork(clock_name);
   ASSIGN_OR_RETURN(const RaceResult race, Race(entries, RulesFor(problem_.protocol), random, read, announced));
+  workshop_.last_race = std::chrono::steady_clock::now();
   for (const auto& contestant : contestants_) AddConditions(race.conditions, contestant->outcome);
   for (size_t i = 0; i < entries.size(); ++i) {
     if (entries[i].candidate == kRival) {
@@ -306,6 +308,12 @@ Status Exchange::RunRace(const std::vector<Start>& starts, std::string_view cloc
     outcome.comparisons.insert(outcome.comparisons.end(), race.comparisons[i].begin(), race.comparisons[i].end());
   }
   return OkStatus();
+}
+
+// The GPU is warm or is not, whatever it was warmed with.
+double Exchange::WarmUpSeconds() const {
+  const bool is_warm = SecondsSince(workshop_.last_race) < kStaysWarmSeconds;
+  return problem_.protocol == Protocol::kShort && !is_warm ? kShortWarmUpSeconds : 0;
 }
 
 // ---- after the race

@@ -1,6 +1,7 @@
 // One list of candidates for a prepared problem: each is tested, those that pass are timed in one race.
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <memory>
 #include <vector>
@@ -17,6 +18,7 @@ struct Workshop {
   HarnessKernels& harness;
   Workspaces& workspaces;
   const Nvml* nvml;
+  std::chrono::steady_clock::time_point& last_race;  // when it ended
 };
 
 class Exchange {
@@ -48,8 +50,8 @@ class Exchange {
   Status TimeAll();
   Status RunDeviceClock();
   Status RunOfflineClock();
-  Status RunRace(const std::vector<Start>& starts, std::string_view clock_name, double warm_up_seconds,
-                 const TimeRound& time_round);
+  Status RunRace(const std::vector<Start>& starts, std::string_view clock_name, const TimeRound& time_round);
+  double WarmUpSeconds() const;
   Status LookAfterwards();
   Status LookAtTimedOutput(Contestant& contestant);
   // Whether the race left everything untouched that belongs to nobody.

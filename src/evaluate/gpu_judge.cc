@@ -77,7 +77,7 @@ Status GpuJudge::Prepare(const ProblemMessage& problem, const StepListener& on_s
 
 Result<Judgements> GpuJudge::Evaluate(std::span<const CandidateMessage> candidates, const StepListener& on_step) {
   if (sessions_.empty()) return InvalidArgument("candidates came before their problem");
-  const Workshop workshop{*gpu_, *harness_, *workspaces_, nvml_.get()};
+  const Workshop workshop{*gpu_, *harness_, *workspaces_, nvml_.get(), last_race_};
   Result<Judgements> judgements = Exchange(workshop, *sessions_.front(), problem_, candidates, on_step).Run();
   if (judgements.ok() || gpu_->Synchronize().ok()) return judgements;
   // Whatever failed, nothing works here any more.

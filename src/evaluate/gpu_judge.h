@@ -34,6 +34,7 @@ class GpuJudge : public Judge {
   DeviceMemory baseline_workspace_;
   std::optional<Workspaces> workspaces_;
   std::list<std::unique_ptr<ProblemSession>> sessions_;  // the one used last in front
+  std::chrono::steady_clock::time_point last_race_;
   ProblemMessage problem_;
   WorkerHello hello_;
 };
