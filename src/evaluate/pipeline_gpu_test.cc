@@ -1,0 +1,153 @@
+// The wgmma family's pipeline under load: barriers, rings and clusters that hang or corrupt do so once in thousands of
+// launches, so each of many random pipelines runs ten thousand times.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "base/files.h"
+#include "base/random.h"
+#include "evaluate/verify/verifier.h"
+#include "program/emit.h"
+#include "program/legality.h"
+
+namespace gemmsmith {
+namespace {
+
+constexpr int kPipelines = 48, kLaunches = 10'000;
+constexpr double kPatienceSeconds = 30;
+
+#define ASSERT_DONE(expression) ASSERT_TRUE((expression).ok())
+
+// A kernel that hangs cannot be stopped from within: this process ends, and says at which plan.
+class Watchdog {
+ public:
+  explicit Watchdog(std::string work) : work_(std::move(work)), thread_([this](std::stop_token stop) { Watch(stop); }) {}
+
+ private:
+  void Watch(const std::stop_token& stop) const {
+    for (double waited = 0; waited < kPatienceSeconds; waited += 0.05) {
+      if (stop.stop_requested()) return;
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+    fmt::print(stderr, "hangs: {}\n", work_);
+    std::abort();
+  }
+  const std::string work_;
+  std::jthread thread_;
+};
+
+struct Pipeline {
+  Gemm gemm;
+  Plan plan;
+  Compilation compilation;
+};
+
+// Small tiles and short runs, so that launches and stages, not arithmetic, fill the time.
+std::vector<Pipeline> RandomPipelines(const Device& device) {
+  Random random(20261121);
+  const Family& family = GetFamily(FamilyId::kWgmma);
+  std::vector<Pipeline> pipelines;
+  while (pipelines.size() < kPipelines) {
+    const int k = 64 * int(1 + random.Below(40)) + (random.Below(4) == 0 ? 8 : 0);
+    const Gemm gemm{{int(64 * (1 + random.Below(6))), int(64 * (1 + random.Below(6))), k},
+                    {random.Below(2) == 0 ? kTn : kNn}};
+    Plan plan{family.id};
+    for (size_t i = 0; i < family.parameters.size(); ++i) {
+      const auto values = family.parameters[i].values;
+      plan.values[i] = values[random.Below(values.size())];
+    }
+    if (IsLegal(plan, gemm, device)) pipelines.push_back({gemm, plan, {}});
+  }
+  return pipelines;
+}
+
+class PipelineGpuTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    Result<std::unique_ptr<Gpu>> gpu = Gpu::Open(0);
+    if (!gpu.ok()) GTEST_SKIP() << gpu.status().message();
+    gpu_ = *std::move(gpu);
+    if (gpu_->identity().device.compute_capability() != 90) GTEST_SKIP() << "no Hopper GPU";
+    Result<std::unique_ptr<Compiler>> nvrtc = MakeNvrtcCompiler();
+    ASSERT_DONE(nvrtc);
+    compiler_ = MakeCachedCompiler(*std::move(nvrtc), HomeFolder() / "cache");
+    Result<std::unique_ptr<HarnessKernels>> harness = HarnessKernels::Load(*gpu_, *compiler_);
+    ASSERT_DONE(harness);
+    harness_ = *std::move(harness);
+  }
+
+  void CompileAll(std::vector<Pipeline>& pipelines) {
+    std::atomic<size_t> next = 0;
+    std::vector<std::jthread> threads;
+    for (unsigned i = 0; i < std::max(1u, std::thread::hardware_concurrency()); ++i)
+      threads.emplace_back([&] {
+        for (size_t at; (at = next++) < pipelines.size();)
+          pipelines[at].compilation = *compiler_->Compile(Emit(pipelines[at].plan, pipelines[at].gemm),
+                                                          gpu_->identity().device.Architecture());
+      });
+  }
+
+  void Run(const Pipeline& pipeline, Chaining chaining) {
+    SCOPED_TRACE(Print(pipeline.gemm) + " | " + Print(pipeline.plan));
+    ASSERT_TRUE(pipeline.compilation.succeeded) << pipeline.compilation.log;
+    const Gemm& gemm = pipeline.gemm;
+    const Task task = MakeTask(gemm);
+    Result<GuardedMatrix> a = GuardedMatrix::Create(*gpu_, task.inputs[0], true);
+    Result<GuardedMatrix> b = GuardedMatrix::Create(*gpu_, task.inputs[1], gemm.kind.layout.b == Order::kRow);
+    Result<GuardedMatrix> c = GuardedMatrix::Create(*gpu_, task.output, true);
+    ASSERT_TRUE(a.ok() && b.ok() && c.ok());
+    ASSERT_DONE(FillOperand(*harness_, *a, 'A', InputKind::kNormal, gemm, 1));
+    ASSERT_DONE(FillOperand(*harness_, *b, 'B', InputKind::kNormal, gemm, 1));
+    const Result<Reference> reference = MakeReference(*gpu_, *harness_, gemm, *a, *b);
+    ASSERT_DONE(reference);
+    Inputs inputs{InputKind::kNormal, &*a, &*b, &*reference};
+    ASSERT_DONE(harness_->ResetReport());
+    ASSERT_DONE(harness_->Inspect({.a = &*a, .b = &*b}));
+    const Result<HarnessReport> report = harness_->ReadReport();
+    ASSERT_DONE(report);
+    inputs.checksum_a = report->checksum_a, inputs.checksum_b = report->checksum_b;
+
+    const Launch launch = LaunchFor(pipeline.plan, gemm);
+    const Binary& binary = pipeline.compilation.binary;
+    const Result<GuardedWorkspace> workspace = GuardedWorkspace::Create(*gpu_, launch.workspace_bytes);
+    const Result<Kernel> kernel = gpu_->Load(binary.cubin, binary.entry, launch.smem_bytes);
+    ASSERT_TRUE(workspace.ok() && kernel.ok());
+    const Result<GemmParameters> parameters =
+        gpu_->ParametersFor(launch, ArgumentsFor(gemm, a->data(), b->data(), c->data(), workspace->data()));
+    ASSERT_DONE(parameters);
+    const Watchdog watchdog(Print(gemm) + " | " + Print(pipeline.plan));
+    Verifier verifier(*gpu_, *harness_);
+    const Result<Watched> watched = verifier.Watch(gemm, {&inputs, &*c, &*workspace}, 0, [&]() -> Status {
+      for (int i = 0; i < kLaunches; ++i) RETURN_IF_ERROR(gpu_->StartGemm(*kernel, launch, *parameters, chaining));
+      return OkStatus();
+    });
+    ASSERT_DONE(watched);
+    ASSERT_EQ(watched->crash, "");
+    EXPECT_EQ(watched->wrong, "");
+    EXPECT_EQ(watched->damage, "");
+  }
+
+  std::unique_ptr<Gpu> gpu_;
+  std::unique_ptr<Compiler> compiler_;
+  std::unique_ptr<HarnessKernels> harness_;
+};
+
+TEST_F(PipelineGpuTest, RandomPipelinesRunTenThousandTimesEachWithoutAHangOrAWrongElement) {
+  std::vector<Pipeline> pipelines = RandomPipelines(gpu_->identity().device);
+  CompileAll(pipelines);
+  int chained = 0;
+  for (const Pipeline& pipeline : pipelines) {
+    Run(pipeline, Chaining::kNone);
+    if (HasFatalFailure()) return;
+    if (!LaunchFor(pipeline.plan, pipeline.gemm).chainable) continue;
+    ++chained;
+    Run(pipeline, Chaining::kProgrammatic);
+    if (HasFatalFailure()) return;
+  }
+  fmt::print("{} pipelines, {} also chained, {} launches each\n", pipelines.size(), chained, kLaunches);
+  EXPECT_GT(chained, 10);
+}
+
+}  // namespace
+}  // namespace gemmsmith
