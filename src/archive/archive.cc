@@ -151,9 +151,13 @@ Result<std::unique_ptr<Archive>> Archive::Open(const std::filesystem::path& path
       std::move(database), std::move(setting), std::move(problem), std::move(plan), std::move(trial))));
 }
 
-Status Archive::Add(const Trial& trial) {
+Status Archive::Add(std::span<const Trial> trials) {
+  if (trials.empty()) return OkStatus();
   std::lock_guard lock(state_->mutex);
-  return state_->database->Transaction([&] { return state_->Insert(trial); });
+  return state_->database->Transaction([&] {
+    for (const Trial& trial : trials) RETURN_IF_ERROR(state_->Insert(trial));
+    return OkStatus();
+  });
 }
 
 Status Archive::ForEach(const TrialFilter& filter, const std::function<void(const Trial&)>& visit) const {
@@ -182,6 +186,26 @@ Result<std::vector<Trial>> Archive::Load(const TrialFilter& filter) const {
   std::vector<Trial> trials;
   RETURN_IF_ERROR(ForEach(filter, [&](const Trial& trial) { trials.push_back(trial); }));
   return trials;
+}
+
+Result<std::map<Gemm, int64_t>> Archive::CountByProblem(const TrialFilter& filter) const {
+  const Conditions conditions(filter);
+  ASSIGN_OR_RETURN(Statement select,
+                   state_->database->Prepare(fmt::format(
+                       "SELECT problem.text, counted.trials FROM (SELECT problem_id, count(*) AS trials FROM trial{}"
+                       " GROUP BY problem_id) AS counted JOIN problem ON problem.id = counted.problem_id",
+                       conditions.sql)));
+  for (const std::string& value : conditions.values) select.Bind(value);
+  std::map<Gemm, int64_t> counts;
+  while (true) {
+    ASSIGN_OR_RETURN(const bool row, select.Step());
+    if (!row) return counts;
+    const Result<Gemm> gemm = ParseGemm(select.Text(0));
+    if (!gemm.ok())
+      return DataLoss(
+          fmt::format("archive {}: a problem: {}", state_->database->path().string(), gemm.status().message()));
+    counts[*gemm] = select.Integer(1);
+  }
 }
 
 Result<ArchiveStats> Archive::Stats() const {

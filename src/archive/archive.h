@@ -4,8 +4,10 @@
 
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -35,12 +37,15 @@ class Archive {
   static Result<std::unique_ptr<Archive>> Open(const std::filesystem::path& path);
   ~Archive();
 
-  // Safe from many threads, and beside other processes that write. When it fails nothing of the trial is stored, and
-  // the archive can be used on.
-  Status Add(const Trial& trial);
+  // All of them or, when it fails, none, in one transaction: the disk is waited for once, however many they are. Safe
+  // from many threads, and beside other processes that write; after a failure the archive can be used on.
+  Status Add(std::span<const Trial> trials);
+  Status Add(const Trial& trial) { return Add(std::span(&trial, 1)); }
   // In the order they were stored.
   Result<std::vector<Trial>> Load(const TrialFilter& filter) const;
   Status ForEach(const TrialFilter& filter, const std::function<void(const Trial&)>& visit) const;
+  // How many trials of each problem: read from an index, not from the trials.
+  Result<std::map<Gemm, int64_t>> CountByProblem(const TrialFilter& filter) const;
   Result<ArchiveStats> Stats() const;
 
  private:

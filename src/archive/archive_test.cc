@@ -61,6 +61,55 @@ TEST_F(ArchiveTest, ASecondTrialOfACellIsANoOp) {
   EXPECT_EQ(archive->Load({})->size(), 3u);
 }
 
+TEST_F(ArchiveTest, AListIsStoredInOrderAndRepeatsAreNoOps) {
+  auto archive = Open();
+  std::vector<Trial> trials = ExampleTrials(20);
+  ASSERT_TRUE(archive->Add(std::span(trials).first(5)).ok());
+  trials.push_back(trials[7]);
+  ASSERT_TRUE(archive->Add(trials).ok());
+  ASSERT_TRUE(archive->Add(std::span<const Trial>()).ok());
+  trials.pop_back();
+  EXPECT_EQ(*archive->Load({}), trials);
+}
+
+TEST_F(ArchiveTest, AListIsStoredWholeOrNotAtAll) {
+  auto archive = Open();
+  ASSERT_TRUE(archive->Add(ExampleTrial(0)).ok());
+  Sql("CREATE TRIGGER refuse BEFORE INSERT ON trial WHEN NEW.unix_ms = 7 BEGIN SELECT RAISE(ABORT, 'seven'); END");
+  std::vector<Trial> trials = ExampleTrials(6);
+  trials[4].unix_ms = 7;
+  EXPECT_FALSE(archive->Add(trials).ok());
+  EXPECT_EQ(archive->Load({})->size(), 1u);
+  trials[4].unix_ms = 8;
+  EXPECT_TRUE(archive->Add(trials).ok());
+  EXPECT_EQ(*archive->Load({}), trials);
+}
+
+TEST_F(ArchiveTest, OneCellMayHaveATrialInEveryProtocol) {
+  auto archive = Open();
+  for (const Protocol protocol : {Protocol::kScreen, Protocol::kHeat, Protocol::kShort, Protocol::kHeat}) {
+    Trial trial = ExampleTrial(0);
+    trial.outcome.protocol = protocol;
+    ASSERT_TRUE(archive->Add(trial).ok());
+  }
+  EXPECT_EQ(archive->Load({})->size(), 3u);
+  EXPECT_EQ(archive->Load({.protocol = Protocol::kHeat})->size(), 1u);
+}
+
+TEST_F(ArchiveTest, CountsByProblemWhatTheFilterLeaves) {
+  auto archive = Open();
+  std::map<Gemm, int64_t> expected;
+  for (int i = 0; i < 150; ++i) {
+    Trial trial = ExampleTrial(i);
+    trial.campaign = i % 2 == 0 ? "even" : "odd";
+    trial.outcome.protocol = i % 3 == 0 ? Protocol::kShort : Protocol::kScreen;
+    ASSERT_TRUE(archive->Add(trial).ok());
+    if (i % 2 == 0 && i % 3 != 0) ++expected[trial.gemm];
+  }
+  EXPECT_EQ(*archive->CountByProblem({.campaign = "even", .protocol = Protocol::kScreen}), expected);
+  EXPECT_TRUE(archive->CountByProblem({.campaign = "none"})->empty());
+}
+
 TEST_F(ArchiveTest, FiltersNarrowTogether) {
   auto archive = Open();
   for (int i = 0; i < 8; ++i) {

@@ -18,7 +18,7 @@ Result<int> Run(const RecordsImportCommand& command) {
   }
   ASSIGN_OR_RETURN(const std::unique_ptr<Archive> archive, OpenArchive(command.archive));
   ASSIGN_OR_RETURN(const ArchiveStats before, archive->Stats());
-  for (const Trial& trial : trials) RETURN_IF_ERROR(archive->Add(trial));
+  RETURN_IF_ERROR(archive->Add(trials));
   ASSIGN_OR_RETURN(const ArchiveStats after, archive->Stats());
   const int64_t added = after.trials - before.trials;
   const std::string path = (command.archive.empty() ? DefaultArchivePath() : command.archive).string();
