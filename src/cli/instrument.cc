@@ -12,6 +12,9 @@ namespace gemmsmith {
 
 namespace {
 
+// A cubin has some 10 to 60 KB: thousands of kernels.
+constexpr size_t kRememberedBytes = size_t{256} << 20;
+
 Result<Instrument> OpenReplay(const std::optional<std::string>& key, std::string reason) {
   Instrument instrument;
   ASSIGN_OR_RETURN(instrument.recording, LoadRecording(key));
@@ -66,7 +69,7 @@ Result<std::unique_ptr<Compiler>> OpenCompiler() {
     if (!nvcc.ok()) return compiler.status();
     compiler = std::move(nvcc);
   }
-  return MakeCachedCompiler(*std::move(compiler), HomeFolder() / "compiled");
+  return MakeRememberingCompiler(MakeCachedCompiler(*std::move(compiler), HomeFolder() / "compiled"), kRememberedBytes);
 }
 
 std::filesystem::path DefaultArchivePath() { return HomeFolder() / "archive.sqlite"; }

@@ -1,6 +1,7 @@
 // Source -> Binary. No GPU and no driver needed; safe to call from many threads.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -28,5 +29,8 @@ Result<std::unique_ptr<Compiler>> MakeNvccCompiler();
 // Keeps what `compiler` makes under `folder`, keyed by text, headers, architecture and Identity(). Damaged entries are
 // rebuilt; two processes may race; a full disk costs the cache entry, never the compilation.
 std::unique_ptr<Compiler> MakeCachedCompiler(std::unique_ptr<Compiler> compiler, std::filesystem::path folder);
+// Keeps the latest answers in memory, and asks `compiler` once where several threads want the same text at the same
+// time. What was remembered took no seconds and counts as from a cache.
+std::unique_ptr<Compiler> MakeRememberingCompiler(std::unique_ptr<Compiler> compiler, size_t max_bytes);
 
 }  // namespace gemmsmith
