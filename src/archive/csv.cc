@@ -14,6 +14,7 @@ struct CsvColumn {
 std::string Number(double value) { return fmt::format("{}", value); }
 
 const Timing* Ours(const Trial& trial) { return trial.outcome.Find("ours", Clock::kDevice); }
+const Timing* Chained(const Trial& trial) { return trial.outcome.Find("ours", Clock::kDeviceChained); }
 const Timing* Baseline(const Trial& trial) { return trial.outcome.FastestBaseline("", Clock::kDevice); }
 
 const RatioEstimate* RatioToBaseline(const Trial& trial) {
@@ -76,6 +77,7 @@ constexpr CsvColumn kCsvColumns[] = {
     {"toolchain", [](const Trial& t) { return t.setting.toolchain; }},
     {"libraries", [](const Trial& t) { return t.setting.libraries; }},
     {"harness", [](const Trial& t) { return t.setting.harness; }},
+    {"chained_ns", [](const Trial& t) { return Field(Chained(t), &Timing::median_ns); }},
 };
 
 // One line a trial: a line break within a field becomes a space.

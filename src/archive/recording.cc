@@ -9,6 +9,8 @@
 
 #include "archive/replay.h"
 #include "archive/segment.h"
+#include "base/bytes.h"
+#include "base/hash.h"
 
 namespace gemmsmith {
 namespace {
@@ -27,13 +29,17 @@ double LogDistance(const Shape& first, const Shape& second) {
   return std::hypot(axis(first.m, second.m), axis(first.n, second.n), axis(first.k, second.k));
 }
 
+struct LessCareful {
+  bool operator()(Protocol first, Protocol second) const { return MoreCareful(second, first); }
+};
+
 }  // namespace
 
 struct Recording::State {
   std::vector<Trial> trials;
   const Trial* newest = nullptr;
   // Of several trials of one cell and protocol the newest; the most careful protocol is the last of the inner map.
-  std::map<Gemm, std::map<Plan, std::map<Protocol, const Trial*>>> cells;
+  std::map<Gemm, std::map<Plan, std::map<Protocol, const Trial*, LessCareful>>> cells;
 };
 
 Recording::Recording(std::shared_ptr<const State> state) : state_(std::move(state)) {}
@@ -75,6 +81,18 @@ std::string Recording::Date() const {
   return fmt::format("{:04}-{:02}-{:02}", int(date.year()), unsigned(date.month()), unsigned(date.day()));
 }
 
+std::string Recording::Fingerprint() const {
+  ByteWriter numbers;
+  for (const Trial& trial : state_->trials) {
+    const Timing* ours = trial.outcome.Find("ours", Clock::kDevice);
+    numbers.Put(trial.unix_ms);
+    numbers.Put(uint8_t(trial.outcome.kind));
+    numbers.Put(uint8_t(trial.outcome.protocol));
+    numbers.Put(ours == nullptr ? 0.0 : ours->median_ns);
+  }
+  return HashBytes(std::move(numbers).Take()).Hex().substr(0, 8);
+}
+
 std::vector<Gemm> Recording::Problems() const {
   std::vector<Gemm> problems;
   for (const auto& [gemm, plans] : state_->cells) problems.push_back(gemm);
@@ -100,15 +118,20 @@ Space Recording::SpaceFor(const Gemm& gemm) const {
   return Space(std::move(plans));
 }
 
-const Trial* Recording::Find(const Gemm& gemm, const Plan& plan) const { return Find(gemm, plan, Protocol::kShort); }
+const Trial* Recording::Find(const Gemm& gemm, const Plan& plan) const {
+  const auto problem = state_->cells.find(Canonical(gemm));
+  if (problem == state_->cells.end()) return nullptr;
+  const auto cell = problem->second.find(plan);
+  return cell == problem->second.end() ? nullptr : cell->second.rbegin()->second;
+}
 
 const Trial* Recording::Find(const Gemm& gemm, const Plan& plan, Protocol protocol) const {
   const auto problem = state_->cells.find(Canonical(gemm));
   if (problem == state_->cells.end()) return nullptr;
   const auto cell = problem->second.find(plan);
   if (cell == problem->second.end()) return nullptr;
-  const auto same = cell->second.find(protocol);
-  return same != cell->second.end() ? same->second : cell->second.rbegin()->second;
+  const auto careful_enough = cell->second.lower_bound(protocol);
+  return careful_enough == cell->second.end() ? nullptr : careful_enough->second;
 }
 
 const Trial* Recording::Best(const Gemm& gemm) const {

@@ -47,9 +47,9 @@ class ReplayEvaluator : public Evaluator {
   Result<Outcome> Evaluate(const EvaluationRequest& request, const PreparedCandidate&) override {
     const Trial* trial = recording_->Find(request.gemm, request.plan, request.protocol);
     if (trial == nullptr)
-      return NotFound(fmt::format("no record of {} for {}", Print(request.plan), Print(request.gemm)));
+      return NotFound(fmt::format("no record of {} for {} in the {} protocol", Print(request.plan), Print(request.gemm),
+                                  Name(request.protocol)));
     Outcome outcome = trial->outcome;
-    outcome.protocol = request.protocol;
     const std::string purpose =
         fmt::format("replay {} {} {}", Print(trial->gemm), Print(request.plan), Name(request.protocol));
     Random random = Random(request.seed).Fork(purpose);

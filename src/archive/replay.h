@@ -23,6 +23,7 @@ class Recording {
 
   const Setting& setting() const;      // of the newest trial
   std::string Date() const;            // "2026-11-21", of the newest trial
+  std::string Fingerprint() const;     // of what was recorded: other trials, another text
   std::vector<Gemm> Problems() const;  // recorded ones, sorted
   bool Has(const Gemm& gemm) const;
   // Recorded problems nearest in log2 of m, n and k, same kind first.
@@ -30,7 +31,7 @@ class Recording {
   // The plans recorded for a problem: the mask that proposers draw from.
   Space SpaceFor(const Gemm& gemm) const;
   const Trial* Find(const Gemm& gemm, const Plan& plan) const;  // the one with the most careful protocol
-  // The one of this protocol where there is one, else that of Find().
+  // The one of this protocol, else of the next more careful one: never of a less careful one.
   const Trial* Find(const Gemm& gemm, const Plan& plan, Protocol protocol) const;
   // The fastest measured plan on the device clock.
   const Trial* Best(const Gemm& gemm) const;
@@ -43,7 +44,8 @@ class Recording {
 
 // Answers with the recorded outcome, its times of ours drawn anew within the recorded spread and the ratios to the
 // recorded baselines changed with them; the same draw for the same seed, problem, plan and protocol. The outcome
-// carries the protocol that was asked for. NotFound for a cell without a record.
+// carries the protocol that was recorded: the one asked for or, where that is lacking, a more careful one. NotFound for
+// a cell without such a record.
 std::unique_ptr<Evaluator> MakeReplayEvaluator(std::shared_ptr<const Recording> recording);
 
 }  // namespace gemmsmith

@@ -62,7 +62,30 @@ TEST(Recording, TheMostCarefulAndThenTheNewestTrialSpeaks) {
   const auto recording = Recording::FromTrials({newer, careful, screen});
   EXPECT_EQ(recording->Find(screen.gemm, screen.plan)->outcome, newer.outcome);
   EXPECT_EQ(recording->Find(screen.gemm, screen.plan, Protocol::kScreen)->outcome, screen.outcome);
-  EXPECT_EQ(Recording::FromTrials({screen})->Find(screen.gemm, screen.plan, Protocol::kShort)->outcome, screen.outcome);
+}
+
+TEST(Recording, ALessCarefulRecordNeverStandsForAMoreCarefulOne) {
+  Trial screen = Measured(0, 1000), heat = Measured(0, 1100), careful = Measured(0, 1200);
+  heat.outcome.protocol = Protocol::kHeat;
+  careful.outcome.protocol = Protocol::kShort;
+  const auto find = [&](const std::vector<Trial>& trials, Protocol protocol) {
+    const Trial* trial = Recording::FromTrials(trials)->Find(screen.gemm, screen.plan, protocol);
+    return trial == nullptr ? std::string_view("none") : Name(trial->outcome.protocol);
+  };
+  EXPECT_EQ(find({screen}, Protocol::kShort), "none");
+  EXPECT_EQ(find({screen, heat}, Protocol::kShort), "none");
+  EXPECT_EQ(find({screen}, Protocol::kHeat), "none");
+  EXPECT_EQ(find({careful, screen}, Protocol::kHeat), "short");
+  EXPECT_EQ(find({careful, heat}, Protocol::kScreen), "heat");
+  EXPECT_EQ(Recording::FromTrials({careful, heat, screen})->Find(screen.gemm, screen.plan)->outcome, careful.outcome);
+}
+
+TEST(Recording, OtherTrialsHaveAnotherFingerprint) {
+  const Trial one = Measured(0, 1000), two = Measured(1, 1000);
+  const auto fingerprint = [](std::vector<Trial> trials) { return Recording::FromTrials(trials)->Fingerprint(); };
+  EXPECT_EQ(fingerprint({one, two}), fingerprint({one, two}));
+  EXPECT_NE(fingerprint({one, two}), fingerprint({one}));
+  EXPECT_NE(fingerprint({one}), fingerprint({two}));
 }
 
 TEST(Recording, NearestPrefersTheSameKindAndThenTheSmallestDistance) {
@@ -132,12 +155,15 @@ TEST(Replay, TheSameSeedGivesTheSameAnswerAndAnotherSeedAnother) {
   EXPECT_NE(*evaluator->Evaluate(RequestFor(trial, 2), {}), first);
 }
 
-TEST(Replay, TheAnswerCarriesTheProtocolThatWasAskedFor) {
-  const Trial trial = Measured(0, 1000);
-  const auto evaluator = MakeReplayEvaluator(Recording::FromTrials({trial}));
+TEST(Replay, TheAnswerCarriesTheProtocolThatWasRecorded) {
+  Trial trial = Measured(0, 1000);
   EvaluationRequest request = RequestFor(trial, 1);
   request.protocol = Protocol::kShort;
-  EXPECT_EQ(evaluator->Evaluate(request, {})->protocol, Protocol::kShort);
+  EXPECT_EQ(MakeReplayEvaluator(Recording::FromTrials({trial}))->Evaluate(request, {}).status().code(),
+            StatusCode::kNotFound);
+  trial.outcome.protocol = Protocol::kShort;
+  request.protocol = Protocol::kScreen;
+  EXPECT_EQ(MakeReplayEvaluator(Recording::FromTrials({trial}))->Evaluate(request, {})->protocol, Protocol::kShort);
 }
 
 class ReplayNoise : public ::testing::TestWithParam<bool> {};

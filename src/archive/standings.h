@@ -20,7 +20,16 @@ struct Standing {
   double minimum = 0;
   int wins = 0;    // the 95 % interval lies above 1
   int losses = 0;  // the 95 % interval lies below 1
+  // Of those kernels that were timed in chains too: geometric mean of the faster AutoTuning's device time over ours in
+  // a chain of overlapping calls. A figure of its own, never part of the ones above.
+  int chained_problems = 0;
+  double chained_mean = 0;
 };
+
+// Of a measured outcome, against the AutoTuning variant that is hardest to beat; nothing where none was measured.
+std::optional<RatioEstimate> OverAutoTuning(const Outcome& outcome);
+// The same of ours in chains: a plain ratio of medians, since the library's calls do not chain.
+std::optional<double> ChainedOverAutoTuning(const Outcome& outcome);
 
 // Off the grid first, then in the order of classes, nn before tn; f16 inputs only.
 std::vector<Standing> StandingsOf(const std::vector<Trial>& trials);

@@ -39,6 +39,30 @@ TEST(Standings, ComeFromTheBestCarefulTrialAgainstTheHardestAutoTuning) {
   EXPECT_EQ(standings[2].losses, 0);
 }
 
+TEST(Standings, TimesInChainsAreAFigureOfTheirOwn) {
+  Trial chained = Measured({64, 64, 64}, Protocol::kShort, 1000, 2, 3);
+  Outcome& outcome = chained.outcome;
+  outcome.timings.push_back({.contender = "ours", .clock = Clock::kDeviceChained, .median_ns = 500});
+  outcome.timings.push_back({.contender = "lt_auto_nn", .clock = Clock::kDevice, .median_ns = 2000});
+  outcome.timings.push_back({.contender = "lt_auto_tn", .clock = Clock::kDevice, .median_ns = 3000});
+  outcome.comparisons.push_back({"lt_auto_nn", Clock::kDeviceChained, {4, 4, {3.9, 4.1}, 10}});
+  const std::vector<Standing> standings = StandingsOf({chained, Measured({64, 64, 128}, Protocol::kShort, 1000, 2, 2)});
+  ASSERT_EQ(standings.size(), 1u);
+  EXPECT_DOUBLE_EQ(standings[0].geometric_mean, 2.0);
+  EXPECT_EQ(standings[0].problems, 2);
+  EXPECT_EQ(standings[0].chained_problems, 1);
+  EXPECT_DOUBLE_EQ(standings[0].chained_mean, 4.0);
+}
+
+TEST(Standings, AHeatTellsMoreThanAScreenAndLessThanAShort) {
+  const Shape shape{64, 64, 64};
+  const Trial screen = Measured(shape, Protocol::kScreen, 900, 5, 5),
+              heat = Measured(shape, Protocol::kHeat, 950, 4, 4),
+              careful = Measured(shape, Protocol::kShort, 1000, 3, 3);
+  EXPECT_DOUBLE_EQ(StandingsOf({heat, screen})[0].geometric_mean, 4);
+  EXPECT_DOUBLE_EQ(StandingsOf({screen, careful, heat})[0].geometric_mean, 3);
+}
+
 TEST(Standings, OfNothingAreNone) { EXPECT_TRUE(StandingsOf({}).empty()); }
 
 }  // namespace

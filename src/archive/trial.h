@@ -22,4 +22,10 @@ struct Trial {
   bool operator==(const Trial&) const = default;
 };
 
+// Protocols by how carefully they time: screen, heat, short.
+inline bool MoreCareful(Protocol protocol, Protocol than) {
+  const auto care = [](Protocol p) { return p == Protocol::kScreen ? 0 : p == Protocol::kHeat ? 1 : 2; };
+  return care(protocol) > care(than);
+}
+
 }  // namespace gemmsmith
