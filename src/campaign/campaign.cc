@@ -2,194 +2,228 @@
 
 #include <algorithm>
 #include <chrono>
+#include <list>
 #include <map>
 
 #include "campaign/compile_ahead.h"
-#include "campaign/interrupt.h"
+#include "campaign/problem_run.h"
 #include "campaign/trial_runner.h"
 
 namespace gemmsmith {
 
 namespace {
 
-using Seconds = std::chrono::duration<double>;
 // How often a campaign that waits for the compiler looks at its stop rules.
 constexpr std::chrono::milliseconds kPatience{50};
-
-bool Faster(const Trial& first, const Trial& second) {
-  return std::pair(first.outcome.TimeNs(), first.plan) < std::pair(second.outcome.TimeNs(), second.plan);
-}
+// Of one problem: a list at the GPU and one that gets ready. More would be proposed without knowing enough.
+constexpr int kMostOutstanding = 2 * int(kListSize);
+constexpr size_t kMostProblemsOpen = 8;
 
 class CampaignRun {
  public:
-  CampaignRun(const CampaignOptions& options, Proposer& proposer, Evaluator& evaluator, Compiler* compiler,
+  CampaignRun(const CampaignOptions& options, const MakeSearch& make_search, Evaluator& evaluator, Compiler* compiler,
               Archive* archive, StopRule& stop, const std::function<void(const CampaignEvent&)>& on_event)
       : options_(options),
-        proposer_(proposer),
+        make_search_(make_search),
         archive_(archive),
         stop_(stop),
         on_event_(on_event),
-        run_trial_(evaluator, compiler, archive, options.name),
+        run_trials_(evaluator, compiler, archive, options.name),
         ahead_(evaluator.device(), compiler, options.compile_threads) {}
 
   Result<CampaignResult> Run() {
-    RETURN_IF_ERROR(Resume());
-    RETURN_IF_ERROR(Search());
-    ahead_.Abandon();
-    std::sort(measured_.begin(), measured_.end(), Faster);
-    if (!measured_.empty()) result_.best = measured_.front();
-    if (HasFinals() && !InterruptArrived()) RETURN_IF_ERROR(JudgeFinalists());
-    for (const auto& [kind, count] : by_outcome_) result_.by_outcome.emplace_back(kind, count);
+    for (const Gemm& gemm : options_.problems) result_.problems.push_back({.gemm = gemm});
+    RETURN_IF_ERROR(FindFinished());
+    RETURN_IF_ERROR(GoThroughAll());
+    for (const OpenProblem& open : open_) result_.problems[open.run.index()] = open.run.Finish(false);
     result_.seconds = SecondsSinceStart();
     return std::move(result_);
   }
 
  private:
-  bool HasFinals() const { return options_.finalists > 0 && options_.search_protocol == Protocol::kScreen; }
+  struct OpenProblem {
+    ProblemRun run;
+    std::optional<double> first_exchange;  // seconds since the start
+  };
 
-  double SecondsSinceStart() const { return Seconds(std::chrono::steady_clock::now() - start_).count(); }
+  double SecondsSinceStart() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
 
-  EvaluationRequest RequestFor(const Plan& plan, Protocol protocol) const {
-    return {.gemm = options_.gemm,
+  // Two queries, however many problems there are.
+  Status FindFinished() {
+    if (archive_ == nullptr) return OkStatus();
+    ASSIGN_OR_RETURN(stored_, archive_->CountByProblem({.campaign = options_.name}));
+    if (!options_.finished_after || stored_.empty()) return OkStatus();
+    ASSIGN_OR_RETURN(const auto screened,
+                     archive_->CountByProblem({.campaign = options_.name, .protocol = Protocol::kScreen}));
+    std::map<Gemm, Trial> best;
+    RETURN_IF_ERROR(
+        archive_->ForEach({.campaign = options_.name, .protocol = Protocol::kShort}, [&](const Trial& trial) {
+          if (trial.outcome.kind != OutcomeKind::kMeasured) return;
+          const auto [known, is_new] = best.emplace(trial.gemm, trial);
+          if (trial.outcome.TimeNs() < known->second.outcome.TimeNs()) known->second = trial;
+        }));
+    for (ProblemResult& result : result_.problems) {
+      const auto found = best.find(result.gemm);
+      const auto count = screened.find(result.gemm);
+      if (found == best.end() || (count == screened.end() ? 0 : count->second) < *options_.finished_after) continue;
+      result.complete = result.found = true;
+      result.best = found->second;
+    }
+    for (const ProblemResult& result : result_.problems)
+      if (result.found) TellOfComplete(result);
+    return OkStatus();
+  }
+
+  // One exchange with the evaluator a round, or a problem less.
+  Status GoThroughAll() {
+    while (true) {
+      RETURN_IF_ERROR(FillWindow());
+      if (open_.empty()) return OkStatus();
+      if (std::optional<std::string> reason = stop_.ShouldStop({int(result_.judged), SecondsSinceStart(), 0})) {
+        result_.stop_reason = *std::move(reason);
+        return OkStatus();
+      }
+      RETURN_IF_ERROR(GoOn());
+    }
+  }
+
+  Status GoOn() {
+    OpenProblem& first = open_.front();
+    const double seconds = first.first_exchange ? SecondsSinceStart() - *first.first_exchange : 0;
+    if (!first.run.ScreenIsOver(seconds)) return JudgeScreens();
+    ahead_.Forget(first.run.index());
+    if (const std::vector<Plan> plans = first.run.TakeHeat(); !plans.empty())
+      return JudgeTogether(first.run, plans, Protocol::kHeat);
+    if (const std::vector<Plan> plans = first.run.NextFinalists(); !plans.empty())
+      return JudgeTogether(first.run, plans, Protocol::kShort);
+    ProblemResult& result = result_.problems[first.run.index()];
+    result = first.run.Finish(true);
+    open_.pop_front();
+    TellOfComplete(result);
+    return OkStatus();
+  }
+
+  // The problem in front comes first; what it leaves free goes to those behind it, so that the GPU finds kernels ready
+  // when it gets there, and while the one in front waits for its compiler.
+  Status FillWindow() {
+    for (auto open = open_.begin(); ahead_.pending() < ahead_.window(); ++open) {
+      if (open == open_.end()) {
+        ASSIGN_OR_RETURN(const bool opened, OpenNextProblem());
+        if (!opened) return OkStatus();
+        open = std::prev(open_.end());
+      }
+      const int room = std::min(int(ahead_.window() - ahead_.pending()), kMostOutstanding - open->run.outstanding());
+      for (const Plan& plan : open->run.Propose(room))
+        ahead_.Add(open->run.index(), RequestFor(open->run.gemm(), plan, Protocol::kScreen));
+    }
+    return OkStatus();
+  }
+
+  Result<bool> OpenNextProblem() {
+    while (next_problem_ < options_.problems.size() && result_.problems[next_problem_].complete) ++next_problem_;
+    if (next_problem_ == options_.problems.size() || open_.size() == kMostProblemsOpen) return false;
+    const size_t index = next_problem_++;
+    ASSIGN_OR_RETURN(ProblemSearch search, make_search_(options_.problems[index]));
+    open_.push_back({ProblemRun(index, options_, std::move(search)), {}});
+    RETURN_IF_ERROR(Resume(open_.back().run));
+    return true;
+  }
+
+  Status Resume(ProblemRun& run) {
+    if (!stored_.contains(run.gemm())) return OkStatus();
+    return archive_->ForEach({.campaign = options_.name, .gemm = run.gemm()}, [&](const Trial& trial) {
+      run.Take(trial, true);
+      Tell(run, trial, true);
+    });
+  }
+
+  EvaluationRequest RequestFor(const Gemm& gemm, const Plan& plan, Protocol protocol) const {
+    return {.gemm = gemm,
             .plan = plan,
             .protocol = protocol,
             .offline_clock = protocol == Protocol::kShort,
             .seed = options_.seed};
   }
 
-  Status Resume() {
-    if (archive_ == nullptr) return OkStatus();
-    ASSIGN_OR_RETURN(const std::vector<Trial> trials,
-                     archive_->Load({.campaign = options_.name, .gemm = options_.gemm}));
-    for (const Trial& trial : trials) {
-      if (HasFinals() && trial.outcome.protocol == Protocol::kShort) {
-        finals_.emplace(trial.plan, trial);
-      } else {
-        ++result_.resumed;
-        Account(trial, true);
-      }
-    }
+  Status JudgeScreens() {
+    ASSIGN_OR_RETURN(CompileAhead::List list, ahead_.Take(kListSize, kPatience));
+    if (list.contenders.empty()) return OkStatus();
+    OpenProblem& open = *std::find_if(open_.begin(), open_.end(),
+                                      [&](const OpenProblem& problem) { return problem.run.index() == list.turn; });
+    if (!open.first_exchange) open.first_exchange = SecondsSinceStart();
+    ASSIGN_OR_RETURN(const JudgedList judged, run_trials_(std::move(list.contenders)));
+    Take(open.run, judged.trials);
+    for (size_t i = 0; i < judged.missed.size(); ++i) open.run.MissScreen();
     return OkStatus();
   }
 
-  // What a search trial means for the proposer, the ranking and the budgets.
-  void Account(const Trial& trial, bool resumed) {
-    proposer_.Observe(trial.plan, trial.outcome);
-    ++by_outcome_[trial.outcome.kind];
-    ++evaluations_;
-    ++since_best_;
-    if (trial.outcome.kind == OutcomeKind::kMeasured) {
-      measured_.push_back(trial);
-      if (measured_.size() == 1 || Faster(trial, measured_[best_])) {
-        best_ = measured_.size() - 1;
-        since_best_ = 0;
-      }
-    }
-    Tell(trial, resumed, false, measured_.empty() ? nullptr : &measured_[best_]);
+  Status JudgeTogether(ProblemRun& run, const std::vector<Plan>& plans, Protocol protocol) {
+    std::vector<EvaluationRequest> requests;
+    for (const Plan& plan : plans) requests.push_back(RequestFor(run.gemm(), plan, protocol));
+    ASSIGN_OR_RETURN(std::vector<Contender> contenders, ahead_.PrepareNow(requests));
+    ASSIGN_OR_RETURN(const JudgedList judged, run_trials_(std::move(contenders)));
+    Take(run, judged.trials);
+    if (protocol == Protocol::kShort)
+      for (const Plan& plan : judged.missed) run.MissFinal(plan);
+    return OkStatus();
   }
 
-  void Tell(const Trial& trial, bool resumed, bool finalist, const Trial* best) {
+  void Take(ProblemRun& run, const std::vector<Trial>& trials) {
+    for (const Trial& trial : trials) {
+      ++result_.judged;
+      run.Take(trial, false);
+      Tell(run, trial, false);
+    }
+  }
+
+  void Tell(const ProblemRun& run, const Trial& trial, bool resumed) const {
     if (!on_event_) return;
     on_event_({.trial = &trial,
                .resumed = resumed,
-               .finalist = finalist,
-               .best = best,
-               .evaluations = evaluations_,
+               .best = run.Best(),
+               .problem = run.index(),
+               .problems_complete = problems_complete_,
+               .evaluations = run.evaluations(),
+               .judged = result_.judged,
                .seconds = SecondsSinceStart()});
   }
 
-  Status Search() {
-    while (true) {
-      if (std::optional<std::string> reason = stop_.ShouldStop({evaluations_, SecondsSinceStart(), since_best_})) {
-        result_.stop_reason = *std::move(reason);
-        return OkStatus();
-      }
-      FillWindow();
-      if (ahead_.pending() == 0) {
-        result_.stop_reason = "every plan of the space is judged";
-        return OkStatus();
-      }
-      if (const std::optional<CompileAhead::Candidate> candidate = ahead_.Take(kPatience)) {
-        RETURN_IF_ERROR(JudgeOne(*candidate));
-      }
-    }
-  }
-
-  void FillWindow() {
-    if (ahead_.pending() >= ahead_.window()) return;
-    for (const Plan& plan : proposer_.Propose(int(ahead_.window() - ahead_.pending()))) {
-      ahead_.Add(RequestFor(plan, options_.search_protocol));
-    }
-  }
-
-  Status JudgeOne(const CompileAhead::Candidate& candidate) {
-    RETURN_IF_ERROR(candidate.prepared.status());
-    const Result<Trial> trial = run_trial_(candidate.request, *candidate.prepared);
-    if (trial.ok()) {
-      ++result_.evaluations;
-      Account(*trial, false);
-    } else if (trial.status().code() == StatusCode::kNotFound) {
-      ++result_.misses;
-    } else {
-      return trial.status();
-    }
-    return OkStatus();
-  }
-
-  // From the fastest on, until enough have passed: one that the careful protocol refuses makes room for the next.
-  Status JudgeFinalists() {
-    std::optional<Trial> best;
-    int passed = 0;
-    for (const Trial& searched : measured_) {
-      if (passed == options_.finalists) break;
-      if (InterruptArrived()) return OkStatus();
-      const bool resumed = finals_.contains(searched.plan);
-      if (!resumed) {
-        Result<Trial> judged = JudgeFinalist(searched.plan);
-        if (judged.status().code() == StatusCode::kNotFound) continue;
-        if (!judged.ok()) return judged.status();
-        finals_.emplace(searched.plan, *std::move(judged));
-      }
-      const Trial& final = finals_.at(searched.plan);
-      if (final.outcome.kind == OutcomeKind::kMeasured) {
-        ++passed;
-        if (!best || Faster(final, *best)) best = final;
-      }
-      Tell(final, resumed, true, best ? &*best : nullptr);
-    }
-    result_.best = best;
-    return OkStatus();
-  }
-
-  Result<Trial> JudgeFinalist(const Plan& plan) {
-    const EvaluationRequest request = RequestFor(plan, Protocol::kShort);
-    ASSIGN_OR_RETURN(const PreparedCandidate candidate, ahead_.PrepareNow(request));
-    return run_trial_(request, candidate);
+  void TellOfComplete(const ProblemResult& result) {
+    ++problems_complete_;
+    if (!on_event_) return;
+    on_event_({.complete = &result,
+               .best = result.best ? &*result.best : nullptr,
+               .problem = size_t(&result - result_.problems.data()),
+               .problems_complete = problems_complete_,
+               .evaluations = result.evaluations + result.resumed,
+               .judged = result_.judged,
+               .seconds = SecondsSinceStart()});
   }
 
   const CampaignOptions& options_;
-  Proposer& proposer_;
+  const MakeSearch& make_search_;
   Archive* const archive_;
   StopRule& stop_;
   const std::function<void(const CampaignEvent&)>& on_event_;
-  TrialRunner run_trial_;
+  TrialRunner run_trials_;
   CompileAhead ahead_;
 
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   CampaignResult result_;
-  std::map<OutcomeKind, int> by_outcome_;
-  std::vector<Trial> measured_;
-  std::map<Plan, Trial> finals_;
-  size_t best_ = 0;  // in measured_ while searching
-  int evaluations_ = 0, since_best_ = 0;
+  std::map<Gemm, int64_t> stored_;  // trials of this campaign before this call
+  std::list<OpenProblem> open_;     // in the order of the options; the first is judged, those behind get ready
+  size_t next_problem_ = 0;
+  size_t problems_complete_ = 0;
 };
 
 }  // namespace
 
-Result<CampaignResult> RunCampaign(const CampaignOptions& options, Proposer& proposer, Evaluator& evaluator,
+Result<CampaignResult> RunCampaign(const CampaignOptions& options, const MakeSearch& make_search, Evaluator& evaluator,
                                    Compiler* compiler, Archive* archive, StopRule& stop,
                                    const std::function<void(const CampaignEvent&)>& on_event) {
-  return CampaignRun(options, proposer, evaluator, compiler, archive, stop, on_event).Run();
+  return CampaignRun(options, make_search, evaluator, compiler, archive, stop, on_event).Run();
 }
 
 }  // namespace gemmsmith

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,18 +15,20 @@
 
 namespace gemmsmith {
 
-// A reason to stop, asked between evaluations.
+// A reason to stop, asked between exchanges with the evaluator.
 class StopRule {
  public:
   virtual ~StopRule() = default;
   struct Progress {
-    int evaluations =
-        0;               // of the whole run, resumed ones included, so that an interrupted run ends where it would have
+    // Of the whole run, resumed ones included, so that an interrupted run ends where it would have.
+    int evaluations = 0;
     double seconds = 0;  // of this call
     int evaluations_since_best = 0;
   };
   // The reason in words ("budget of 64 evaluations used"), or nothing.
   virtual std::optional<std::string> ShouldStop(const Progress& progress) = 0;
+  // How many evaluations may still begin, as far as that can be known beforehand.
+  virtual int EvaluationsLeft(const Progress& /*progress*/) const { return std::numeric_limits<int>::max(); }
 };
 std::unique_ptr<StopRule> StopAfterEvaluations(int evaluations);
 std::unique_ptr<StopRule> StopAfterSeconds(double seconds);
@@ -33,39 +36,66 @@ std::unique_ptr<StopRule> StopWithoutImprovement(int evaluations);
 std::unique_ptr<StopRule> StopOnInterrupt();  // SIGINT or SIGTERM arrived (campaign/interrupt.h)
 std::unique_ptr<StopRule> StopOnAny(std::vector<std::unique_ptr<StopRule>> rules);
 
-struct CampaignEvent {
-  const Trial* trial = nullptr;  // just stored (or, resumed, found stored)
-  bool resumed = false;
-  bool finalist = false;        // judged again, in the short protocol
-  const Trial* best = nullptr;  // so far, by the search's protocol; among finalists, by theirs
-  int evaluations = 0;          // of the whole run, finalists not counted
-  double seconds = 0;
+// How one problem is searched.
+struct ProblemSearch {
+  std::unique_ptr<const Space> space;
+  std::unique_ptr<Proposer> proposer;  // of that space
+  std::unique_ptr<StopRule> stop;      // of the screening of this problem
 };
+// Called when a problem's turn comes near, so that thousands need not be held at once.
+using MakeSearch = std::function<Result<ProblemSearch>(const Gemm&)>;
 
 struct CampaignOptions {
   std::string name;  // key of the run in the archive: the same name resumes
-  Gemm gemm;
-  Protocol search_protocol = Protocol::kScreen;
-  // So many of the fastest pass the short protocol, with the offline clock, before one is named best. 0: the search's
-  // own protocol decides.
+  // Searched in this order; problems that the evaluator serves from one session stand next to each other.
+  std::vector<Gemm> problems;
+  // Of each problem, so many of the fastest of the screening meet in one race in the heat protocol; 0: none.
+  int heat_contenders = 24;
+  // So many of the fastest of the heat pass the short protocol, with the offline clock, before one is named best. 0:
+  // the screening decides, and there is no heat.
   int finalists = 4;
+  // Problems with this many screened and with finals in the archive are finished: their trials are not loaded again.
+  std::optional<int> finished_after;
   int compile_threads = 0;  // 0: all cores
   uint64_t seed = 0;
 };
 
-struct CampaignResult {
-  std::optional<Trial> best;  // by the short protocol where there are finalists and the run was not interrupted
-  int evaluations = 0;        // of this call
-  int resumed = 0;            // found in the archive
+struct ProblemResult {
+  Gemm gemm;
+  bool complete = false;      // through all stages, in this call or before
+  bool found = false;         // complete before this call; the counts below are then 0
+  std::optional<Trial> best;  // by the short protocol where the finals are judged, else by what there is
+  int evaluations = 0;        // screened in this call
+  int resumed = 0;            // screened and found in the archive
   int misses = 0;             // proposals without a record (replay only); cost no budget
-  std::vector<std::pair<OutcomeKind, int>> by_outcome;  // of the whole run, in the order of the kinds, none with 0
-  std::string stop_reason;
+  std::vector<std::pair<OutcomeKind, int>> by_outcome;  // of the screening, in the order of the kinds, none with 0
+  std::string stop_reason;                              // of the screening; empty where it was not over
+};
+
+struct CampaignEvent {
+  // One of the two: a trial, just stored (or, resumed, found stored), or a problem that is complete.
+  const Trial* trial = nullptr;
+  const ProblemResult* complete = nullptr;
+  bool resumed = false;
+  const Trial* best = nullptr;  // of the problem so far, by the protocol of the trial or a more careful one
+  size_t problem = 0;           // index in the options
+  size_t problems_complete = 0;
+  int evaluations = 0;  // screened of this problem, resumed ones included
+  int64_t judged = 0;   // of this call, all problems and stages
   double seconds = 0;
 };
 
-// Searches one problem. A trial is in the archive before the next one starts. `compiler` may be null where the
-// evaluator needs no binary (replay). The archive may be null: nothing is kept, nothing resumes.
-Result<CampaignResult> RunCampaign(const CampaignOptions& options, Proposer& proposer, Evaluator& evaluator,
+struct CampaignResult {
+  std::vector<ProblemResult> problems;  // in the order of the options
+  int64_t judged = 0;                   // of this call, all problems and stages
+  std::string stop_reason;              // empty: every problem is complete
+  double seconds = 0;
+};
+
+// Every problem goes through screening, heat and finals. Trials are in the archive before the next exchange with the
+// evaluator starts. `stop` bounds the whole. `compiler` may be null where the evaluator needs no binary (replay). The
+// archive may be null: nothing is kept, nothing resumes.
+Result<CampaignResult> RunCampaign(const CampaignOptions& options, const MakeSearch& make_search, Evaluator& evaluator,
                                    Compiler* compiler, Archive* archive, StopRule& stop,
                                    const std::function<void(const CampaignEvent&)>& on_event);
 

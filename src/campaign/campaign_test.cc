@@ -12,6 +12,7 @@
 
 #include "campaign/fakes.h"
 #include "campaign/interrupt.h"
+#include "campaign/trial_runner.h"
 #include "program/emit.h"
 
 namespace gemmsmith {
@@ -19,13 +20,24 @@ namespace {
 
 class CampaignTest : public testing::Test {
  protected:
-  Result<CampaignResult> RunWith(Archive* archive, std::unique_ptr<StopRule> stop) {
-    const std::unique_ptr<Proposer> proposer =
-        *MakeProposer("random", {.gemm = options.gemm, .device = SomeDevice(), .space = &space, .seed = 7});
-    return RunCampaign(options, *proposer, evaluator, with_compiler ? &compiler : nullptr, archive, *stop,
+  // Every problem has the same space and the same budget.
+  Result<CampaignResult> RunAll(Archive* archive, int budget, StopRule& stop) {
+    const MakeSearch make_search = [&](const Gemm& gemm) -> Result<ProblemSearch> {
+      ++searches_made;
+      return SomeSearch(gemm, space, StopAfterEvaluations(budget));
+    };
+    return RunCampaign(options, make_search, evaluator, with_compiler ? used_compiler : nullptr, archive, stop,
                        [this](const CampaignEvent& event) { on_event(event); });
   }
-  Result<CampaignResult> RunWhole() { return RunWith(store.archive.get(), StopAfterEvaluations(1 << 20)); }
+  Result<CampaignResult> RunAll(int budget = 1 << 20) { return RunAll(store.archive.get(), budget, *StopOnAny({})); }
+  // For the tests of a single problem.
+  Result<ProblemResult> RunWith(Archive* archive, int budget) {
+    Result<CampaignResult> result = RunAll(archive, budget, *StopOnAny({}));
+    if (!result.ok()) return result.status();
+    return std::move(result->problems.at(0));
+  }
+  Result<ProblemResult> RunWhole() { return RunWith(store.archive.get(), 1 << 20); }
+  int CountTrials(Protocol protocol) const { return int(store.archive->Load({.protocol = protocol})->size()); }
 
   Plan Fastest() const {
     return *std::min_element(space.plans().begin(), space.plans().end(),
@@ -33,16 +45,18 @@ class CampaignTest : public testing::Test {
   }
 
   Space space{SomePlans(40)};
-  CampaignOptions options{.name = "test", .gemm = SomeGemm(), .finalists = 0, .compile_threads = 3, .seed = 7};
+  CampaignOptions options{.name = "test", .problems = {SomeGemm()}, .finalists = 0, .compile_threads = 3, .seed = 7};
   bool with_compiler = true;
   FakeCompiler compiler;
+  Compiler* used_compiler = &compiler;
+  int searches_made = 0;
   FakeEvaluator evaluator;
   TemporaryArchive store;
   std::function<void(const CampaignEvent&)> on_event = [](const CampaignEvent&) {};
 };
 
 TEST_F(CampaignTest, JudgesEveryPlanOnceStoresItAndNamesTheFastest) {
-  const Result<CampaignResult> result = RunWhole();
+  const Result<ProblemResult> result = RunWhole();
   ASSERT_TRUE(result.ok()) << result.status().message();
   EXPECT_EQ(result->evaluations, int(space.size()));
   EXPECT_EQ(evaluator.requests.size(), space.size());
@@ -59,7 +73,7 @@ TEST_F(CampaignTest, StoresWhoWasJudgedWhereWithWhat) {
   ASSERT_TRUE(RunWhole().ok());
   const std::vector<Trial> trials = store.Trials();
   ASSERT_EQ(trials.size(), 1u);
-  EXPECT_EQ(trials[0].gemm, options.gemm);
+  EXPECT_EQ(trials[0].gemm, options.problems[0]);
   EXPECT_EQ(trials[0].plan, space.plans()[0]);
   EXPECT_EQ(trials[0].campaign, "test");
   EXPECT_EQ(trials[0].seed, 7u);
@@ -69,20 +83,48 @@ TEST_F(CampaignTest, StoresWhoWasJudgedWhereWithWhat) {
   EXPECT_GT(trials[0].unix_ms, 1'600'000'000'000);
 }
 
-TEST_F(CampaignTest, ATrialIsStoredBeforeTheNextEvaluationStarts) {
-  evaluator.judge = [this](const EvaluationRequest& request) {
-    EXPECT_EQ(store.Trials().size(), evaluator.requests.size() - 1);
-    return MeasuredIn(SomeTimeNs(request.plan), request.protocol);
+TEST_F(CampaignTest, WhatWasJudgedTogetherIsStoredBeforeTheNextExchangeStarts) {
+  options.problems = {SomeGemm(512), SomeGemm(1024)};
+  options.finalists = 2;
+  evaluator.on_exchange = [this](std::span<const Contender>) {
+    EXPECT_EQ(store.Trials().size(), evaluator.requests.size());
+  };
+  ASSERT_TRUE(RunAll().ok());
+  EXPECT_EQ(store.Trials().size(), evaluator.requests.size());
+}
+
+TEST_F(CampaignTest, AnExchangeIsOfOneProblemAndOneProtocolAndNoLongerThanAList) {
+  options.problems = {SomeGemm(512), SomeGemm(1024), SomeGemm(4096)};
+  options.finalists = 4;
+  evaluator.on_exchange = [](std::span<const Contender> contenders) {
+    for (const Contender& contender : contenders) {
+      EXPECT_EQ(contender.request.gemm, contenders[0].request.gemm);
+      EXPECT_EQ(contender.request.protocol, contenders[0].request.protocol);
+    }
+    const bool screening = contenders[0].request.protocol == Protocol::kScreen;
+    EXPECT_LE(contenders.size(), screening ? kListSize : 24);
+  };
+  ASSERT_TRUE(RunAll().ok());
+}
+
+// While one list is at the GPU others get ready: the next exchange takes them together.
+TEST_F(CampaignTest, WhatIsReadyIsJudgedTogetherWithoutWaitingForMore) {
+  evaluator.on_exchange = [this](std::span<const Contender> contenders) {
+    EXPECT_FALSE(contenders.empty());
+    const int before = compiler.calls;
+    for (int i = 0; i < 200 && compiler.calls == before; ++i) usleep(1000);
+    usleep(20000);
   };
   ASSERT_TRUE(RunWhole().ok());
+  EXPECT_LE(evaluator.exchanges.size(), space.size() / 4) << "candidates were judged one by one";
 }
 
 TEST_F(CampaignTest, StopsAtItsBudgetAndResumesToTheSameTotal) {
-  const Result<CampaignResult> first = RunWith(store.archive.get(), StopAfterEvaluations(10));
+  const Result<ProblemResult> first = RunWith(store.archive.get(), 10);
   ASSERT_TRUE(first.ok());
   EXPECT_EQ(first->evaluations, 10);
   EXPECT_EQ(first->stop_reason, "budget of 10 evaluations used");
-  const Result<CampaignResult> second = RunWith(store.archive.get(), StopAfterEvaluations(25));
+  const Result<ProblemResult> second = RunWith(store.archive.get(), 25);
   ASSERT_TRUE(second.ok());
   EXPECT_EQ(second->resumed, 10);
   EXPECT_EQ(second->evaluations, 15);
@@ -90,7 +132,7 @@ TEST_F(CampaignTest, StopsAtItsBudgetAndResumesToTheSameTotal) {
   EXPECT_EQ(trials.size(), 25u);
   std::set<Plan> judged;
   for (const EvaluationRequest& request : evaluator.requests) EXPECT_TRUE(judged.insert(request.plan).second);
-  const Result<CampaignResult> third = RunWith(store.archive.get(), StopAfterEvaluations(25));
+  const Result<ProblemResult> third = RunWith(store.archive.get(), 25);
   ASSERT_TRUE(third.ok());
   EXPECT_EQ(third->evaluations, 0);
   ASSERT_TRUE(third->best && second->best);
@@ -98,17 +140,17 @@ TEST_F(CampaignTest, StopsAtItsBudgetAndResumesToTheSameTotal) {
 }
 
 TEST_F(CampaignTest, AnotherNameOrAnotherProblemDoesNotResume) {
-  ASSERT_TRUE(RunWith(store.archive.get(), StopAfterEvaluations(10)).ok());
+  ASSERT_TRUE(RunWith(store.archive.get(), 10).ok());
   options.name = "other";
-  EXPECT_EQ(RunWith(store.archive.get(), StopAfterEvaluations(10))->resumed, 0);
+  EXPECT_EQ(RunWith(store.archive.get(), 10)->resumed, 0);
   options.name = "test";
-  options.gemm = SomeGemm(1024);
-  EXPECT_EQ(RunWith(store.archive.get(), StopAfterEvaluations(10))->resumed, 0);
+  options.problems[0] = SomeGemm(1024);
+  EXPECT_EQ(RunWith(store.archive.get(), 10)->resumed, 0);
 }
 
 TEST_F(CampaignTest, WithoutAnArchiveNothingResumes) {
-  EXPECT_EQ(RunWith(nullptr, StopAfterEvaluations(10))->evaluations, 10);
-  EXPECT_EQ(RunWith(nullptr, StopAfterEvaluations(10))->resumed, 0);
+  EXPECT_EQ(RunWith(nullptr, 10)->evaluations, 10);
+  EXPECT_EQ(RunWith(nullptr, 10)->resumed, 0);
 }
 
 TEST_F(CampaignTest, FailedCandidatesAreTrialsLikeOthersButNeverBest) {
@@ -120,7 +162,7 @@ TEST_F(CampaignTest, FailedCandidatesAreTrialsLikeOthersButNeverBest) {
     outcome.protocol = request.protocol;
     return outcome;
   };
-  const Result<CampaignResult> result = RunWhole();
+  const Result<ProblemResult> result = RunWhole();
   ASSERT_TRUE(result.ok() && result->best);
   EXPECT_NE(result->best->plan, fastest);
   EXPECT_EQ(store.Trials().size(), space.size());
@@ -130,13 +172,13 @@ TEST_F(CampaignTest, FailedCandidatesAreTrialsLikeOthersButNeverBest) {
 TEST_F(CampaignTest, ThereIsNoBestWhereNothingPassed) {
   evaluator.judge = [](const EvaluationRequest&) { return Outcome{.kind = OutcomeKind::kWrong}; };
   options.finalists = 4;
-  const Result<CampaignResult> result = RunWhole();
+  const Result<ProblemResult> result = RunWhole();
   ASSERT_TRUE(result.ok());
   EXPECT_FALSE(result->best);
 }
 
 TEST_F(CampaignTest, ACandidateThatDoesNotCompileNeverReachesTheEvaluator) {
-  const std::string refused = Emit(space.plans()[3], options.gemm).text;
+  const std::string refused = Emit(space.plans()[3], options.problems[0]).text;
   class Refusing : public FakeCompiler {
    public:
     explicit Refusing(std::string text) : text_(std::move(text)) {}
@@ -149,10 +191,8 @@ TEST_F(CampaignTest, ACandidateThatDoesNotCompileNeverReachesTheEvaluator) {
    private:
     const std::string text_;
   } refusing(refused);
-  const std::unique_ptr<Proposer> proposer = *MakeProposer("random", {.space = &space, .seed = 7});
-  const std::unique_ptr<StopRule> stop = StopAfterEvaluations(1 << 20);
-  const Result<CampaignResult> result =
-      RunCampaign(options, *proposer, evaluator, &refusing, store.archive.get(), *stop, nullptr);
+  used_compiler = &refusing;
+  const Result<ProblemResult> result = RunWhole();
   ASSERT_TRUE(result.ok());
   EXPECT_EQ(result->by_outcome.front().first, OutcomeKind::kCompileFailed);
   EXPECT_EQ(int(evaluator.requests.size()) + result->by_outcome.front().second, int(space.size()));
@@ -164,19 +204,20 @@ TEST_F(CampaignTest, AFailingWorldEndsTheRunAndKeepsWhatWasStored) {
     if (evaluator.requests.size() == 6) return IoError("the worker does not start");
     return MeasuredIn(SomeTimeNs(request.plan), request.protocol);
   };
-  const Result<CampaignResult> failed = RunWhole();
+  const Result<ProblemResult> failed = RunWhole();
   ASSERT_FALSE(failed.ok());
   EXPECT_EQ(failed.status().message(), "the worker does not start");
-  EXPECT_EQ(store.Trials().size(), 5u);
-  const Result<CampaignResult> resumed = RunWhole();
+  const size_t judged = evaluator.requests.size() - 1;
+  EXPECT_EQ(store.Trials().size(), judged);
+  const Result<ProblemResult> resumed = RunWhole();
   ASSERT_TRUE(resumed.ok());
-  EXPECT_EQ(resumed->resumed, 5);
+  EXPECT_EQ(resumed->resumed, int(judged));
   EXPECT_EQ(store.Trials().size(), space.size());
 }
 
 TEST_F(CampaignTest, AFailingCompilerWorldEndsTheRun) {
   compiler.before = [](const Source&) { return Unavailable("no toolchain"); };
-  const Result<CampaignResult> failed = RunWhole();
+  const Result<ProblemResult> failed = RunWhole();
   ASSERT_FALSE(failed.ok());
   EXPECT_EQ(failed.status().code(), StatusCode::kUnavailable);
   EXPECT_TRUE(evaluator.requests.empty());
@@ -188,7 +229,7 @@ TEST_F(CampaignTest, MissesCostNoBudgetAndAreNotStored) {
     if (HashBytes(Print(request.plan)).low % 2 == 0) return NotFound("no record");
     return MeasuredIn(SomeTimeNs(request.plan), request.protocol);
   };
-  const Result<CampaignResult> result = RunWith(store.archive.get(), StopAfterEvaluations(10));
+  const Result<ProblemResult> result = RunWith(store.archive.get(), 10);
   ASSERT_TRUE(result.ok());
   EXPECT_EQ(result->evaluations, 10);
   EXPECT_GT(result->misses, 0);
@@ -201,7 +242,7 @@ TEST_F(CampaignTest, ASlowCompilationHoldsUpNobodyElse) {
   std::condition_variable judged;
   size_t count = 0;
   bool held_up = true;
-  const std::string slow = Emit(space.plans()[0], options.gemm).text;
+  const std::string slow = Emit(space.plans()[0], options.problems[0]).text;
   compiler.before = [&](const Source& source) {
     if (source.text != slow) return OkStatus();
     std::unique_lock lock(mutex);
@@ -229,17 +270,85 @@ TEST_F(CampaignTest, FinalistsAreJudgedAgainWithCareAndDecide) {
     const bool slow_when_looked_at = request.plan == quick && request.protocol == Protocol::kShort;
     return MeasuredIn(slow_when_looked_at ? 1e9 : SomeTimeNs(request.plan), request.protocol);
   };
-  const Result<CampaignResult> result = RunWhole();
+  const Result<ProblemResult> result = RunWhole();
   ASSERT_TRUE(result.ok() && result->best);
   EXPECT_NE(result->best->plan, quick);
   EXPECT_EQ(result->best->outcome.protocol, Protocol::kShort);
-  int finals = 0;
-  for (const EvaluationRequest& request : evaluator.requests) {
+  for (const EvaluationRequest& request : evaluator.requests)
     EXPECT_EQ(request.offline_clock, request.protocol == Protocol::kShort);
-    finals += request.protocol == Protocol::kShort;
+  EXPECT_EQ(CountTrials(Protocol::kShort), 4);
+  EXPECT_EQ(store.Trials().size(), space.size() + 24 + 4);
+}
+
+TEST_F(CampaignTest, TheFastestOfTheScreeningMeetInOneHeatAndItsFastestInOneFinal) {
+  options.finalists = 4;
+  options.heat_contenders = 10;
+  std::vector<std::pair<Protocol, std::set<Plan>>> together;
+  evaluator.on_exchange = [&](std::span<const Contender> contenders) {
+    if (contenders[0].request.protocol == Protocol::kScreen) return;
+    together.emplace_back(contenders[0].request.protocol, std::set<Plan>());
+    for (const Contender& contender : contenders) together.back().second.insert(contender.request.plan);
+  };
+  // The heat turns the order of the screening round.
+  evaluator.judge = [](const EvaluationRequest& request) {
+    const double time_ns = SomeTimeNs(request.plan);
+    return MeasuredIn(request.protocol == Protocol::kHeat ? 1e9 / time_ns : time_ns, request.protocol);
+  };
+  ASSERT_TRUE(RunWhole().ok());
+  std::vector<Plan> plans = space.plans();
+  std::sort(plans.begin(), plans.end(), [](const Plan& a, const Plan& b) { return SomeTimeNs(a) < SomeTimeNs(b); });
+  ASSERT_EQ(together.size(), 2u);
+  EXPECT_EQ(together[0], std::pair(Protocol::kHeat, std::set<Plan>(plans.begin(), plans.begin() + 10)));
+  EXPECT_EQ(together[1], std::pair(Protocol::kShort, std::set<Plan>(plans.begin() + 6, plans.begin() + 10)));
+  EXPECT_EQ(CountTrials(Protocol::kHeat), 10);
+}
+
+TEST_F(CampaignTest, OneThatTheHeatRefusesIsNoFinalist) {
+  options.finalists = 2;
+  const Plan quick = Fastest();
+  evaluator.judge = [&](const EvaluationRequest& request) {
+    if (request.plan == quick && request.protocol == Protocol::kHeat)
+      return Outcome{.kind = OutcomeKind::kTimedOut, .protocol = Protocol::kHeat};
+    return MeasuredIn(SomeTimeNs(request.plan), request.protocol);
+  };
+  ASSERT_TRUE(RunWhole().ok());
+  for (const Trial& trial : store.Trials()) {
+    EXPECT_FALSE(trial.plan == quick && trial.outcome.protocol == Protocol::kShort);
   }
-  EXPECT_EQ(finals, 4);
-  EXPECT_EQ(store.Trials().size(), space.size() + 4);
+  EXPECT_EQ(CountTrials(Protocol::kShort), 2);
+}
+
+// A recording that holds the screening of every plan, and nothing more careful.
+TEST_F(CampaignTest, StagesThatARecordLacksAreLeftOutAndTheScreeningDecides) {
+  with_compiler = false;
+  options.finalists = 4;
+  evaluator.judge = [](const EvaluationRequest& request) -> Result<Outcome> {
+    if (request.protocol != Protocol::kScreen) return NotFound("no record");
+    return MeasuredIn(SomeTimeNs(request.plan), request.protocol);
+  };
+  const Result<ProblemResult> result = RunWhole();
+  ASSERT_TRUE(result.ok() && result->best);
+  EXPECT_TRUE(result->complete);
+  EXPECT_EQ(result->best->plan, Fastest());
+  EXPECT_EQ(result->best->outcome.protocol, Protocol::kScreen);
+  EXPECT_EQ(result->misses, 0) << "only proposals without a record are";
+  EXPECT_EQ(store.Trials().size(), space.size());
+}
+
+TEST_F(CampaignTest, AMoreCarefulAnswerThanAskedForCountsForWhatItIs) {
+  with_compiler = false;
+  options.finalists = 4;
+  evaluator.judge = [](const EvaluationRequest& request) {
+    return MeasuredIn(SomeTimeNs(request.plan), Protocol::kShort);
+  };
+  const Result<ProblemResult> first = RunWith(store.archive.get(), 30);
+  ASSERT_TRUE(first.ok() && first->best);
+  EXPECT_EQ(first->evaluations, 30);
+  EXPECT_EQ(CountTrials(Protocol::kShort), 30);
+  const Result<ProblemResult> second = RunWith(store.archive.get(), 30);
+  EXPECT_EQ(second->resumed, 30);
+  EXPECT_EQ(second->evaluations, 0);
+  EXPECT_EQ(second->best->plan, first->best->plan);
 }
 
 TEST_F(CampaignTest, AFinalistThatFailsMakesRoomForTheNext) {
@@ -250,17 +359,17 @@ TEST_F(CampaignTest, AFinalistThatFailsMakesRoomForTheNext) {
       return Outcome{.kind = OutcomeKind::kWrong, .protocol = Protocol::kShort};
     return MeasuredIn(SomeTimeNs(request.plan), request.protocol);
   };
-  const Result<CampaignResult> result = RunWhole();
+  const Result<ProblemResult> result = RunWhole();
   ASSERT_TRUE(result.ok() && result->best);
   EXPECT_NE(result->best->plan, quick);
-  EXPECT_EQ(store.Trials().size(), space.size() + 3);
+  EXPECT_EQ(CountTrials(Protocol::kShort), 3);
 }
 
 TEST_F(CampaignTest, FinalistsResume) {
   options.finalists = 4;
-  const Result<CampaignResult> first = RunWhole();
+  const Result<ProblemResult> first = RunWhole();
   const size_t requests = evaluator.requests.size();
-  const Result<CampaignResult> second = RunWhole();
+  const Result<ProblemResult> second = RunWhole();
   ASSERT_TRUE(first.ok() && second.ok());
   EXPECT_EQ(evaluator.requests.size(), requests);
   EXPECT_EQ(second->resumed, int(space.size()));
@@ -272,6 +381,7 @@ TEST_F(CampaignTest, TellsOfEveryTrialWithTheBestSoFar) {
   double best_ns = INFINITY;
   int told = 0;
   on_event = [&](const CampaignEvent& event) {
+    if (event.trial == nullptr) return;
     best_ns = std::min(best_ns, event.trial->outcome.TimeNs());
     ASSERT_NE(event.best, nullptr);
     EXPECT_EQ(event.best->outcome.TimeNs(), best_ns);
@@ -283,11 +393,165 @@ TEST_F(CampaignTest, TellsOfEveryTrialWithTheBestSoFar) {
 
 TEST_F(CampaignTest, SameSeedWithoutACompilerJudgesInTheSameOrder) {
   with_compiler = false;
-  ASSERT_TRUE(RunWith(nullptr, StopAfterEvaluations(20)).ok());
+  ASSERT_TRUE(RunWith(nullptr, 20).ok());
   const std::vector<EvaluationRequest> first = std::exchange(evaluator.requests, {});
-  ASSERT_TRUE(RunWith(nullptr, StopAfterEvaluations(20)).ok());
+  ASSERT_TRUE(RunWith(nullptr, 20).ok());
   ASSERT_EQ(first.size(), evaluator.requests.size());
   for (size_t i = 0; i < first.size(); ++i) EXPECT_EQ(first[i].plan, evaluator.requests[i].plan);
+}
+
+class SetTest : public CampaignTest {
+ protected:
+  SetTest() {
+    for (int i = 0; i < kProblems; ++i) options.problems.push_back(SomeGemm(64 * (i + 1)));
+    options.problems.erase(options.problems.begin());
+    options.finalists = 2;
+    options.heat_contenders = 6;
+    options.finished_after = kBudget;
+    on_event = [this](const CampaignEvent& event) {
+      if (event.complete == nullptr) return;
+      EXPECT_EQ(event.problems_complete, ++told_complete);
+      EXPECT_EQ(event.complete->gemm, options.problems[event.problem]);
+    };
+  }
+  Result<CampaignResult> RunSet(StopRule& stop) {
+    told_complete = 0;
+    return RunAll(store.archive.get(), kBudget, stop);
+  }
+  Result<CampaignResult> RunSet() { return RunSet(*StopOnAny({})); }
+
+  static constexpr int kProblems = 12, kBudget = 20;
+  static constexpr int kTrialsOfAProblem = kBudget + 6 + 2;
+  size_t told_complete = 0;
+};
+
+TEST_F(SetTest, EveryProblemGoesThroughEveryStageInTheGivenOrder) {
+  const Result<CampaignResult> result = RunSet();
+  ASSERT_TRUE(result.ok()) << result.status().message();
+  EXPECT_EQ(result->stop_reason, "");
+  EXPECT_EQ(result->judged, kProblems * kTrialsOfAProblem);
+  EXPECT_EQ(told_complete, size_t(kProblems));
+  ASSERT_EQ(result->problems.size(), size_t(kProblems));
+  std::vector<Gemm> finals;
+  for (const Trial& trial : store.Trials())
+    if (trial.outcome.protocol == Protocol::kShort && (finals.empty() || finals.back() != trial.gemm))
+      finals.push_back(trial.gemm);
+  EXPECT_EQ(finals, options.problems);
+  for (const ProblemResult& problem : result->problems) {
+    EXPECT_TRUE(problem.complete && !problem.found);
+    EXPECT_EQ(problem.evaluations, kBudget);
+    ASSERT_TRUE(problem.best);
+    EXPECT_EQ(problem.best->gemm, problem.gemm);
+    EXPECT_EQ(problem.best->outcome.protocol, Protocol::kShort);
+  }
+}
+
+TEST_F(SetTest, WhatIsFinishedIsFoundWithoutASearch) {
+  const Result<CampaignResult> first = RunSet();
+  ASSERT_TRUE(first.ok());
+  const size_t requests = evaluator.requests.size();
+  searches_made = 0;
+  const Result<CampaignResult> second = RunSet();
+  ASSERT_TRUE(second.ok());
+  EXPECT_EQ(searches_made, 0);
+  EXPECT_EQ(evaluator.requests.size(), requests);
+  EXPECT_EQ(told_complete, size_t(kProblems));
+  for (size_t i = 0; i < second->problems.size(); ++i) {
+    EXPECT_TRUE(second->problems[i].found);
+    EXPECT_EQ(second->problems[i].best, first->problems[i].best);
+  }
+}
+
+TEST_F(SetTest, ALimitStopsItBetweenExchangesAndTheSameRunGoesOnFromThere) {
+  int64_t judged = 0;
+  int calls = 0;
+  for (; calls < 100; ++calls) {
+    class AfterExchanges : public StopRule {
+     public:
+      std::optional<std::string> ShouldStop(const Progress&) override {
+        return ++asked_ > 8 ? std::optional<std::string>("limit") : std::nullopt;
+      }
+
+     private:
+      int asked_ = 0;
+    } limit;
+    const Result<CampaignResult> result = RunSet(limit);
+    ASSERT_TRUE(result.ok());
+    judged += result->judged;
+    EXPECT_EQ(int64_t(store.Trials().size()), judged);
+    if (result->stop_reason.empty()) break;
+    EXPECT_EQ(result->stop_reason, "limit");
+    const auto open = [](const ProblemResult& problem) { return !problem.complete; };
+    EXPECT_TRUE(std::any_of(result->problems.begin(), result->problems.end(), open));
+  }
+  EXPECT_GT(calls, 3);
+  EXPECT_EQ(judged, kProblems * kTrialsOfAProblem) << "something was judged twice";
+}
+
+TEST_F(SetTest, ALargerBudgetGoesOnWhereTheSmallerOneEnded) {
+  ASSERT_TRUE(RunSet().ok());
+  options.finished_after = 2 * kBudget;
+  told_complete = 0;
+  const Result<CampaignResult> result = RunAll(store.archive.get(), 2 * kBudget, *StopOnAny({}));
+  ASSERT_TRUE(result.ok());
+  for (const ProblemResult& problem : result->problems) {
+    EXPECT_FALSE(problem.found);
+    EXPECT_EQ(problem.resumed, kBudget);
+    EXPECT_EQ(problem.evaluations, kBudget);
+  }
+}
+
+// The window of the compilers is larger than what one problem's budget fills.
+TEST_F(SetTest, KernelsOfTheNextProblemsAreCompiledWhileOneIsJudged) {
+  bool ahead = false;
+  std::mutex mutex;
+  std::set<std::string> compiled;
+  compiler.before = [&](const Source& source) {
+    const std::lock_guard lock(mutex);
+    compiled.insert(source.text);
+    return OkStatus();
+  };
+  evaluator.on_exchange = [&](std::span<const Contender> contenders) {
+    if (contenders[0].request.gemm != options.problems[0]) return;
+    usleep(2000);
+    const std::lock_guard lock(mutex);
+    for (const Plan& plan : space.plans()) ahead |= compiled.contains(Emit(plan, options.problems[1]).text);
+  };
+  // Texts that name the shape, so that it shows for which problem they were compiled.
+  std::vector<Plan> plans = EnumerateLegal(options.problems[0], SomeDevice());
+  std::erase_if(plans, [](const Plan& plan) { return Print(plan).find("fixed=all") == std::string::npos; });
+  plans.resize(40);
+  space = Space(plans);
+  ASSERT_TRUE(RunSet().ok());
+  EXPECT_TRUE(ahead);
+}
+
+TEST_F(SetTest, AProblemInWhichNothingPassesIsCompleteAndStopsNobody) {
+  evaluator.judge = [this](const EvaluationRequest& request) {
+    if (request.gemm == options.problems[3]) return Outcome{.kind = OutcomeKind::kWrong};
+    return MeasuredIn(SomeTimeNs(request.plan), request.protocol);
+  };
+  const Result<CampaignResult> result = RunSet();
+  ASSERT_TRUE(result.ok());
+  EXPECT_EQ(result->stop_reason, "");
+  EXPECT_TRUE(result->problems[3].complete);
+  EXPECT_FALSE(result->problems[3].best);
+  EXPECT_TRUE(result->problems[4].best);
+}
+
+TEST_F(SetTest, NoProblemsAreDoneAtOnce) {
+  options.problems.clear();
+  EXPECT_TRUE(RunSet()->problems.empty());
+}
+
+TEST(StopRuleTest, ABudgetSaysBeforehandHowMuchIsLeft) {
+  EXPECT_EQ(StopAfterEvaluations(3)->EvaluationsLeft({.evaluations = 2}), 1);
+  EXPECT_EQ(StopAfterEvaluations(3)->EvaluationsLeft({.evaluations = 7}), 0);
+  std::vector<std::unique_ptr<StopRule>> rules;
+  rules.push_back(StopAfterSeconds(1));
+  EXPECT_GT(StopAfterSeconds(1)->EvaluationsLeft({}), 1 << 20);
+  rules.push_back(StopAfterEvaluations(5));
+  EXPECT_EQ(StopOnAny(std::move(rules))->EvaluationsLeft({}), 5);
 }
 
 TEST(StopRuleTest, EachStopsAtItsLimitAndSaysWhy) {
@@ -312,7 +576,7 @@ TEST(StopRuleTest, AnyStopsWithTheFirstReason) {
 // In a child: the flag stays for the life of a process.
 class InterruptTest : public CampaignTest, public testing::WithParamInterface<int> {};
 
-TEST_P(InterruptTest, ASignalStopsBetweenEvaluationsAndKeepsEverything) {
+TEST_P(InterruptTest, ASignalStopsBetweenExchangesAndKeepsEverything) {
   const pid_t child = fork();
   if (child == 0) {
     evaluator.judge = [this](const EvaluationRequest& request) {
@@ -320,10 +584,14 @@ TEST_P(InterruptTest, ASignalStopsBetweenEvaluationsAndKeepsEverything) {
       return MeasuredIn(SomeTimeNs(request.plan), request.protocol);
     };
     options.finalists = 4;
-    const Result<CampaignResult> result = RunWith(store.archive.get(), StopOnInterrupt());
-    const bool right = result.ok() && result->stop_reason == "interrupted" && result->evaluations == 7 &&
-                       evaluator.requests.size() == 7 && result->best && InterruptArrived() &&
-                       store.Trials().size() == 7;
+    size_t judged_together = 0;
+    evaluator.on_exchange = [&](std::span<const Contender> contenders) {
+      judged_together = evaluator.requests.size() + contenders.size();
+    };
+    const Result<CampaignResult> result = RunAll(store.archive.get(), 1 << 20, *StopOnInterrupt());
+    const bool right = result.ok() && result->stop_reason == "interrupted" && result->problems[0].best &&
+                       !result->problems[0].complete && result->judged == int64_t(judged_together) &&
+                       InterruptArrived() && store.Trials().size() == judged_together;
     _exit(right ? 0 : 1);
   }
   int status = 0;

@@ -1,8 +1,19 @@
 #include "campaign/compile_ahead.h"
 
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <algorithm>
 
 namespace gemmsmith {
+
+namespace {
+
+// The judging thread and the worker that launches kernels go before: a late launch would show in the offline clock.
+// On Linux the call means the thread it is made on.
+void GiveWayToJudging() { static_cast<void>(setpriority(PRIO_PROCESS, id_t(gettid()), 10)); }
+
+}  // namespace
 
 CompileAhead::CompileAhead(const Device& device, Compiler* compiler, int threads)
     : device_(device), compiler_(compiler) {
@@ -12,7 +23,6 @@ CompileAhead::CompileAhead(const Device& device, Compiler* compiler, int threads
 }
 
 CompileAhead::~CompileAhead() {
-  Abandon();
   {
     const std::lock_guard lock(mutex_);
     closing_ = true;
@@ -21,53 +31,84 @@ CompileAhead::~CompileAhead() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-void CompileAhead::Add(const EvaluationRequest& request) {
+void CompileAhead::Add(size_t turn, const EvaluationRequest& request) {
   ++pending_;
+  Enqueue(turn + 1, request);
+}
+
+CompileAhead::Ticket CompileAhead::Enqueue(size_t turn, const EvaluationRequest& request) {
   const std::lock_guard lock(mutex_);
-  const uint64_t ticket = next_ticket_++;
+  const Ticket ticket(turn, next_number_++);
   if (compiler_ == nullptr) {
-    ready_.emplace(ticket, Candidate{request, PreparedCandidate{}});
+    ready_.emplace(ticket, Prepared{request, PreparedCandidate{}});
   } else {
-    waiting_.emplace_back(ticket, request);
+    waiting_.emplace(ticket, request);
     work_added_.notify_one();
   }
+  return ticket;
 }
 
-std::optional<CompileAhead::Candidate> CompileAhead::Take(std::chrono::milliseconds limit, const Wanted& wanted) {
+Result<Contender> CompileAhead::Extract(std::map<Ticket, Prepared>::iterator ready) {
+  Prepared prepared = std::move(ready_.extract(ready).mapped());
+  if (!prepared.candidate.ok()) return prepared.candidate.status();
+  return Contender{std::move(prepared.request), *std::move(prepared.candidate)};
+}
+
+Result<CompileAhead::List> CompileAhead::Take(size_t most, std::chrono::milliseconds limit) {
   std::unique_lock lock(mutex_);
-  auto found = ready_.end();
-  const auto find = [&] {
-    found = std::find_if(ready_.begin(), ready_.end(), [&](const auto& item) { return wanted(item.second.request); });
-    return found != ready_.end();
-  };
-  if (!candidate_ready_.wait_for(lock, limit, find)) return std::nullopt;
-  --pending_;
-  return std::move(ready_.extract(found).mapped());
+  const auto first = [this] { return ready_.lower_bound({1, 0}); };
+  List list;
+  if (!candidate_ready_.wait_for(lock, limit, [&] { return first() != ready_.end(); })) return list;
+  const size_t turn = first()->first.first;
+  list.turn = turn - 1;
+  while (list.contenders.size() < most && first() != ready_.end() && first()->first.first == turn) {
+    --pending_;
+    ASSIGN_OR_RETURN(Contender contender, Extract(first()));
+    list.contenders.push_back(std::move(contender));
+  }
+  return list;
 }
 
-Result<PreparedCandidate> CompileAhead::PrepareNow(const EvaluationRequest& request) const {
-  if (compiler_ == nullptr) return PreparedCandidate{};
-  return Prepare(request, device_, *compiler_);
+Result<std::vector<Contender>> CompileAhead::PrepareNow(const std::vector<EvaluationRequest>& requests) {
+  std::vector<Ticket> tickets;
+  for (const EvaluationRequest& request : requests) tickets.push_back(Enqueue(0, request));
+  std::vector<Contender> contenders;
+  std::unique_lock lock(mutex_);
+  while (!waiting_.empty() && waiting_.begin()->first.first == 0) PrepareFirst(lock);
+  for (const Ticket& ticket : tickets) {
+    candidate_ready_.wait(lock, [&] { return ready_.contains(ticket); });
+    ASSIGN_OR_RETURN(Contender contender, Extract(ready_.find(ticket)));
+    contenders.push_back(std::move(contender));
+  }
+  return contenders;
 }
 
-void CompileAhead::Abandon() {
+void CompileAhead::Forget(size_t turn) {
   const std::lock_guard lock(mutex_);
-  pending_ -= waiting_.size();
-  waiting_.clear();
+  const auto of_turn = [turn](const Ticket& ticket) { return ticket.first == turn + 1; };
+  pending_ -= std::erase_if(waiting_, [&](const auto& item) { return of_turn(item.first); });
+  pending_ -= std::erase_if(under_way_, of_turn);
+  pending_ -= std::erase_if(ready_, [&](const auto& item) { return of_turn(item.first); });
+}
+
+void CompileAhead::PrepareFirst(std::unique_lock<std::mutex>& lock) {
+  const auto [ticket, request] = *waiting_.begin();
+  waiting_.erase(waiting_.begin());
+  under_way_.insert(ticket);
+  lock.unlock();
+  Prepared prepared{request, Prepare(request, device_, *compiler_)};
+  lock.lock();
+  if (under_way_.erase(ticket) > 0) ready_.emplace(ticket, std::move(prepared));
+  candidate_ready_.notify_all();
 }
 
 void CompileAhead::Work() {
+  GiveWayToJudging();
   std::unique_lock lock(mutex_);
   while (true) {
     work_added_.wait(lock, [this] { return closing_ || !waiting_.empty(); });
     if (closing_) return;
-    const auto [ticket, request] = std::move(waiting_.front());
-    waiting_.pop_front();
-    lock.unlock();
-    Candidate candidate{request, Prepare(request, device_, *compiler_)};
-    lock.lock();
-    ready_.emplace(ticket, std::move(candidate));
-    candidate_ready_.notify_one();
+    PrepareFirst(lock);
   }
 }
 

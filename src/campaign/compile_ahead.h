@@ -4,12 +4,11 @@
 
 #include <chrono>
 #include <condition_variable>
-#include <deque>
-#include <functional>
 #include <map>
 #include <mutex>
-#include <optional>
+#include <set>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "evaluate/evaluator.h"
@@ -18,31 +17,43 @@ namespace gemmsmith {
 
 class CompileAhead {
  public:
-  struct Candidate {
-    EvaluationRequest request;
-    Result<PreparedCandidate> prepared;
+  // Candidates that are ready and may be judged together.
+  struct List {
+    size_t turn = 0;
+    std::vector<Contender> contenders;  // in the order of Add; empty: none got ready in time
   };
 
   // Without a compiler (replay) every candidate is ready at once, unprepared. threads 0: all cores.
   CompileAhead(const Device& device, Compiler* compiler, int threads);
-  ~CompileAhead();  // Abandon(), then waits for what has begun
+  ~CompileAhead();  // waits for what has begun
 
-  void Add(const EvaluationRequest& request);
-  // Added and not yet taken.
+  // All candidates of one turn are of one problem and one protocol; lower turns are prepared and taken first.
+  void Add(size_t turn, const EvaluationRequest& request);
+  // Added, and neither taken nor forgotten.
   size_t pending() const { return pending_; }
-  // How many candidates are worth having under way: enough that no thread waits while one candidate is judged.
-  size_t window() const { return threads_.empty() ? 1 : 2 * threads_.size(); }
-  // The earliest added one that is ready and wanted. A slow compilation holds up nobody else's. Nothing when none gets
-  // ready in time.
-  using Wanted = std::function<bool(const EvaluationRequest&)>;
-  std::optional<Candidate> Take(
-      std::chrono::milliseconds limit, const Wanted& wanted = [](const auto&) { return true; });
-  // On the calling thread, past everything that waits.
-  Result<PreparedCandidate> PrepareNow(const EvaluationRequest& request) const;
-  // Forgets what has not begun, so that compiling disturbs nothing from here on.
-  void Abandon();
+  // How many candidates are worth having under way: a list at the GPU, one that gets ready, and no thread without work.
+  // Without a compiler one, so that every proposal knows all answers.
+  size_t window() const { return threads_.empty() ? 1 : 4 * threads_.size() + 32; }
+  // Up to `most` ready candidates of the lowest turn that has any. Takes what is ready rather than wait for more; a
+  // slow compilation holds up nobody else's.
+  Result<List> Take(size_t most, std::chrono::milliseconds limit);
+  // Before everything that waits, the calling thread helping; in the order of the requests.
+  Result<std::vector<Contender>> PrepareNow(const std::vector<EvaluationRequest>& requests);
+  // What was added for this turn and not taken will never come.
+  void Forget(size_t turn);
 
  private:
+  // Turn 0 is that of PrepareNow; those of Add follow.
+  using Ticket = std::pair<size_t, uint64_t>;
+  struct Prepared {
+    EvaluationRequest request;
+    Result<PreparedCandidate> candidate;
+  };
+
+  Ticket Enqueue(size_t turn, const EvaluationRequest& request);
+  Result<Contender> Extract(std::map<Ticket, Prepared>::iterator ready);
+  // The first that waits; the lock is held before and after.
+  void PrepareFirst(std::unique_lock<std::mutex>& lock);
   void Work();
 
   const Device device_;
@@ -51,9 +62,10 @@ class CompileAhead {
 
   std::mutex mutex_;
   std::condition_variable work_added_, candidate_ready_;
-  std::deque<std::pair<uint64_t, EvaluationRequest>> waiting_;
-  std::map<uint64_t, Candidate> ready_;  // by the order of Add
-  uint64_t next_ticket_ = 0;
+  std::map<Ticket, EvaluationRequest> waiting_;
+  std::set<Ticket> under_way_;
+  std::map<Ticket, Prepared> ready_;
+  uint64_t next_number_ = 0;
   bool closing_ = false;
   std::vector<std::thread> threads_;
 };

@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <atomic>
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "archive/archive.h"
 #include "base/files.h"
 #include "base/hash.h"
+#include "campaign/campaign.h"
 #include "evaluate/evaluator.h"
 #include "program/space.h"
 
@@ -40,6 +42,14 @@ inline Outcome MeasuredIn(double time_ns, Protocol protocol) {
   return outcome;
 }
 
+// Draws from a copy of the space in random order.
+inline ProblemSearch SomeSearch(const Gemm& gemm, const Space& space, std::unique_ptr<StopRule> stop) {
+  ProblemSearch search{.space = std::make_unique<Space>(space), .stop = std::move(stop)};
+  search.proposer =
+      *MakeProposer("random", {.gemm = gemm, .device = SomeDevice(), .space = search.space.get(), .seed = 7});
+  return search;
+}
+
 // Times differ from plan to plan and repeat from run to run.
 inline double SomeTimeNs(const Plan& plan) { return 1000 + double(HashBytes(Print(plan)).low % 100000); }
 
@@ -65,11 +75,18 @@ class FakeEvaluator : public Evaluator {
     return MeasuredIn(SomeTimeNs(request.plan), request.protocol);
   };
   std::vector<EvaluationRequest> requests;
+  std::vector<size_t> exchanges;  // how many candidates came together, in the order of the calls
+  std::function<void(std::span<const Contender>)> on_exchange = [](std::span<const Contender>) {};
 
   const Device& device() const override { return device_; }
   Result<Outcome> Evaluate(const EvaluationRequest& request, const PreparedCandidate&) override {
     requests.push_back(request);
     return judge(request);
+  }
+  std::vector<Result<Outcome>> EvaluateTogether(std::span<const Contender> contenders) override {
+    exchanges.push_back(contenders.size());
+    on_exchange(contenders);
+    return Evaluator::EvaluateTogether(contenders);
   }
   Setting setting() const override {
     return {.device_key = device_.key, .device_name = device_.name, .gpu_uuid = "fake"};

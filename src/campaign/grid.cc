@@ -23,7 +23,7 @@ class GridRun {
         archive_(archive),
         stop_(stop),
         on_event_(on_event),
-        run_trial_(evaluator, compiler, &archive, options.name),
+        run_trials_(evaluator, compiler, &archive, options.name),
         ahead_(evaluator.device(), compiler, options.compile_threads) {}
 
   Result<GridResult> Run() {
@@ -33,12 +33,13 @@ class GridRun {
       FillWindow();
       RETURN_IF_ERROR(JudgeFinalistsOfCompleteProblems());
       if (ahead_.pending() == 0) break;
-      if (std::optional<std::string> reason = stop_.ShouldStop({int(result_.judged), SecondsSinceStart(), 0})) {
+      if (std::optional<std::string> reason = stop_.ShouldStop(ProgressNow())) {
         result_.stop_reason = *std::move(reason);
         break;
       }
-      if (const std::optional<CompileAhead::Candidate> candidate = TakeOfThisProblem())
-        RETURN_IF_ERROR(JudgeOne(*candidate));
+      const size_t most = std::min(kListSize, size_t(stop_.EvaluationsLeft(ProgressNow())));
+      ASSIGN_OR_RETURN(CompileAhead::List list, ahead_.Take(most, kPatience));
+      if (!list.contenders.empty()) RETURN_IF_ERROR(Judge(std::move(list)));
     }
     for (const auto& [kind, count] : by_outcome_) result_.by_outcome.emplace_back(kind, count);
     result_.seconds = SecondsSinceStart();
@@ -54,6 +55,8 @@ class GridRun {
   double SecondsSinceStart() const {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
   }
+
+  StopRule::Progress ProgressNow() const { return {int(result_.judged), SecondsSinceStart(), 0}; }
 
   Status FindOpenCells() {
     for (uint32_t problem = 0; problem < options_.problems.size(); ++problem) {
@@ -77,32 +80,28 @@ class GridRun {
     while (next_ < open_.size() && ahead_.pending() < ahead_.window()) {
       const Cell cell = open_[next_++];
       ++open_of_problem_[cell.problem];
-      ahead_.Add({.gemm = options_.problems[cell.problem],
-                  .plan = options_.plans[cell.plan],
-                  .protocol = options_.protocol,
-                  .offline_clock = options_.offline_clock,
-                  .seed = options_.seed});
+      ahead_.Add(cell.problem, {.gemm = options_.problems[cell.problem],
+                                .plan = options_.plans[cell.plan],
+                                .protocol = options_.protocol,
+                                .offline_clock = options_.offline_clock,
+                                .seed = options_.seed});
     }
   }
 
-  std::optional<CompileAhead::Candidate> TakeOfThisProblem() {
-    const Gemm& gemm = options_.problems[open_of_problem_.begin()->first];
-    return ahead_.Take(kPatience, [&gemm](const EvaluationRequest& request) { return request.gemm == gemm; });
-  }
-
-  Status JudgeOne(const CompileAhead::Candidate& candidate) {
-    RETURN_IF_ERROR(candidate.prepared.status());
-    ASSIGN_OR_RETURN(const Trial trial, run_trial_(candidate.request, *candidate.prepared));
-    ++result_.judged;
-    ++by_outcome_[trial.outcome.kind];
-    const auto current = open_of_problem_.begin();
-    const uint32_t problem = current->first;
-    if (--current->second == 0) open_of_problem_.erase(current);
-    if (on_event_) {
+  Status Judge(CompileAhead::List list) {
+    ASSIGN_OR_RETURN(const JudgedList judged, run_trials_(std::move(list.contenders)));
+    GEMMSMITH_CHECK(judged.missed.empty(), "a grid is measured, not replayed");
+    const auto problem = open_of_problem_.find(uint32_t(list.turn));
+    problem->second -= int(judged.trials.size());
+    if (problem->second == 0) open_of_problem_.erase(problem);
+    for (const Trial& trial : judged.trials) {
+      ++result_.judged;
+      ++by_outcome_[trial.outcome.kind];
+      if (!on_event_) continue;
       on_event_({.trial = &trial,
                  .done = result_.skipped + result_.judged,
                  .total = result_.total,
-                 .problem = problem,
+                 .problem = list.turn,
                  .seconds = SecondsSinceStart()});
     }
     return OkStatus();
@@ -116,7 +115,7 @@ class GridRun {
 
   Status JudgeFinalistsOfCompleteProblems() {
     for (; options_.finalists > 0 && NextProblemIsComplete(); ++finals_done_) {
-      if (stop_.ShouldStop({int(result_.judged), SecondsSinceStart(), 0})) return OkStatus();
+      if (stop_.ShouldStop(ProgressNow())) return OkStatus();
       RETURN_IF_ERROR(JudgeFinalists(finals_done_));
     }
     return OkStatus();
@@ -134,17 +133,18 @@ class GridRun {
     }));
     std::sort(screened.begin(), screened.end());
     screened.resize(std::min(screened.size(), size_t(options_.finalists)));
+    std::vector<EvaluationRequest> requests;
     for (const auto& [time_ns, plan] : screened) {
       if (judged.contains(plan)) continue;
-      const EvaluationRequest request{.gemm = options_.problems[problem],
-                                      .plan = plan,
-                                      .protocol = Protocol::kShort,
-                                      .offline_clock = true,
-                                      .seed = options_.seed};
-      ASSIGN_OR_RETURN(const PreparedCandidate candidate, ahead_.PrepareNow(request));
-      RETURN_IF_ERROR(run_trial_(request, candidate).status());
+      requests.push_back({.gemm = options_.problems[problem],
+                          .plan = plan,
+                          .protocol = Protocol::kShort,
+                          .offline_clock = true,
+                          .seed = options_.seed});
     }
-    return OkStatus();
+    if (requests.empty()) return OkStatus();
+    ASSIGN_OR_RETURN(std::vector<Contender> contenders, ahead_.PrepareNow(requests));
+    return run_trials_(std::move(contenders)).status();
   }
 
   const GridOptions& options_;
@@ -152,7 +152,7 @@ class GridRun {
   Archive& archive_;
   StopRule& stop_;
   const std::function<void(const GridEvent&)>& on_event_;
-  TrialRunner run_trial_;
+  TrialRunner run_trials_;
   CompileAhead ahead_;
 
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
@@ -161,7 +161,7 @@ class GridRun {
   std::vector<Cell> open_;
   size_t next_ = 0;
   uint32_t finals_done_ = 0;                 // problems, in order, whose finalists are judged
-  std::map<uint32_t, int> open_of_problem_;  // cells under way, by problem; the first is judged now
+  std::map<uint32_t, int> open_of_problem_;  // cells under way, by problem
 };
 
 }  // namespace

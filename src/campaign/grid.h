@@ -16,7 +16,8 @@ struct GridOptions {
   std::vector<Plan> plans;
   Protocol protocol = Protocol::kScreen;
   bool offline_clock = false;
-  int finalists = 0;           // of each problem, the fastest that many are judged again: short protocol, both clocks
+  // Of each problem, the fastest that many are judged again, in one race: short protocol, both clocks.
+  int finalists = 0;
   bool skip_recorded = false;  // also cells that any campaign on this device has in the archive, in this protocol
   int compile_threads = 0;     // 0: all cores
   uint64_t seed = 0;
@@ -39,7 +40,8 @@ struct GridResult {
   double seconds = 0;
 };
 
-// A trial is in the archive before the next one starts. Illegal plans are judged too: a record says where a space ends.
+// Cells of one problem are judged in lists of what is compiled; a list is in the archive before the next exchange with
+// the evaluator starts. Illegal plans are judged too: a record says where a space ends.
 Result<GridResult> RunGrid(const GridOptions& options, Evaluator& evaluator, Compiler* compiler, Archive& archive,
                            StopRule& stop, const std::function<void(const GridEvent&)>& on_event);
 

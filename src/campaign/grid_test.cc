@@ -5,6 +5,7 @@
 #include <set>
 
 #include "campaign/fakes.h"
+#include "campaign/trial_runner.h"
 
 namespace gemmsmith {
 namespace {
@@ -29,19 +30,21 @@ class GridTest : public testing::Test {
   std::vector<GridEvent> events;
 };
 
-TEST_F(GridTest, JudgesEveryCellOnceProblemByProblem) {
+TEST_F(GridTest, JudgesEveryCellOnceInListsOfOneProblem) {
+  size_t stored = 0;
+  evaluator.on_exchange = [&](std::span<const Contender> contenders) {
+    EXPECT_LE(contenders.size(), kListSize);
+    for (const Contender& contender : contenders) EXPECT_EQ(contender.request.gemm, contenders[0].request.gemm);
+    EXPECT_EQ(store.Trials().size(), stored) << "the list before is not stored";
+    stored += contenders.size();
+  };
   const Result<GridResult> result = RunWhole();
   ASSERT_TRUE(result.ok()) << result.status().message();
   EXPECT_EQ(result->judged, Cells());
   EXPECT_EQ(result->skipped, 0u);
   EXPECT_EQ(result->stop_reason, "");
   std::set<std::pair<Gemm, Plan>> cells;
-  size_t problem = 0;
-  for (const Trial& trial : store.Trials()) {
-    EXPECT_TRUE(cells.emplace(trial.gemm, trial.plan).second);
-    while (trial.gemm != options.problems[problem])
-      ASSERT_LT(++problem, options.problems.size()) << "went back to a problem";
-  }
+  for (const Trial& trial : store.Trials()) EXPECT_TRUE(cells.emplace(trial.gemm, trial.plan).second);
   EXPECT_EQ(cells.size(), Cells());
   EXPECT_EQ(events.back().done, Cells());
   EXPECT_EQ(events.back().total, Cells());
@@ -116,8 +119,19 @@ TEST_F(GridTest, TheFastestOfEachProblemAreJudgedAgainOnceAlsoAfterAStop) {
       if (trial.gemm == gemm)
         (trial.outcome.protocol == Protocol::kShort ? finals : screened).push_back(trial.outcome.TimeNs());
     std::sort(screened.begin(), screened.end());
+    std::sort(finals.begin(), finals.end());
     EXPECT_EQ(finals, (std::vector<double>{screened[0], screened[1]})) << Print(gemm);
   }
+}
+
+TEST_F(GridTest, TheFinalistsOfAProblemMeetInOneRace) {
+  options.finalists = 3;
+  std::vector<size_t> races;
+  evaluator.on_exchange = [&](std::span<const Contender> contenders) {
+    if (contenders[0].request.protocol == Protocol::kShort) races.push_back(contenders.size());
+  };
+  ASSERT_TRUE(RunWhole().ok());
+  EXPECT_EQ(races, std::vector<size_t>(options.problems.size(), 3));
 }
 
 TEST_F(GridTest, PassesProtocolAndClockOn) {

@@ -1,4 +1,5 @@
-// A campaign whose process is killed at random moments, again and again: every trial is there in the end, none twice.
+// A campaign over several problems whose process is killed at random moments, again and again: every trial is there in
+// the end, none twice.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -14,11 +15,17 @@
 #include "base/text.h"
 #include "campaign/campaign.h"
 #include "campaign/fakes.h"
+#include "campaign/trial_runner.h"
 
 namespace gemmsmith {
 namespace {
 
 constexpr size_t kPlans = 60;
+constexpr int kHeat = 12, kFinalists = 3;
+const std::vector<Gemm>& KilledProblems() {
+  static const std::vector<Gemm> problems = {SomeGemm(512), SomeGemm(1024)};
+  return problems;
+}
 
 struct Counters {
   std::atomic<int> stored = 0;     // trials that the campaign was told are in the archive
@@ -50,21 +57,28 @@ class SharedCounters {
     return MeasuredIn(SomeTimeNs(request.plan), request.protocol);
   };
   const auto on_event = [&](const CampaignEvent& event) {
-    if (!event.resumed) ++counters->stored;
+    if (event.trial != nullptr && !event.resumed) ++counters->stored;
   };
-  const CampaignOptions options{.name = "kill", .gemm = SomeGemm(), .finalists = 3, .compile_threads = 2, .seed = 1};
-  const Result<std::unique_ptr<Proposer>> proposer =
-      MakeProposer("evolution", {.gemm = options.gemm, .device = SomeDevice(), .space = &space, .seed = 1});
-  const std::unique_ptr<StopRule> stop = StopAfterEvaluations(1 << 20);
+  const CampaignOptions options{.name = "kill",
+                                .problems = KilledProblems(),
+                                .heat_contenders = kHeat,
+                                .finalists = kFinalists,
+                                .finished_after = int(kPlans),
+                                .compile_threads = 2,
+                                .seed = 1};
+  const MakeSearch make_search = [&](const Gemm& gemm) -> Result<ProblemSearch> {
+    return SomeSearch(gemm, space, StopAfterEvaluations(1 << 20));
+  };
   const bool done =
-      archive.ok() && RunCampaign(options, **proposer, evaluator, &compiler, archive->get(), *stop, on_event).ok();
+      archive.ok() &&
+      RunCampaign(options, make_search, evaluator, &compiler, archive->get(), *StopOnAny({}), on_event).ok();
   _exit(done ? 0 : 1);
 }
 
 void ExpectEachOnce(const std::vector<Trial>& trials) {
-  std::set<std::pair<Plan, Protocol>> seen;
+  std::set<std::tuple<Gemm, Plan, Protocol>> seen;
   for (const Trial& trial : trials) {
-    EXPECT_TRUE(seen.emplace(trial.plan, trial.outcome.protocol).second) << Print(trial.plan);
+    EXPECT_TRUE(seen.emplace(trial.gemm, trial.plan, trial.outcome.protocol).second) << Print(trial.plan);
     EXPECT_EQ(trial.outcome.TimeNs(), SomeTimeNs(trial.plan));
   }
 }
@@ -88,9 +102,9 @@ int RunRound(Random& random, const Space& space) {
     EXPECT_GE(int(trials.size()), counters->stored.load()) << "a stored trial was lost";
     ExpectEachOnce(trials);
     if (!finished) continue;
-    EXPECT_EQ(trials.size(), space.size() + 3);
-    // A kill costs at most the one trial under way.
-    EXPECT_LE(counters->evaluated.load(), int(trials.size()) + kills);
+    EXPECT_EQ(trials.size(), KilledProblems().size() * (space.size() + kHeat + kFinalists));
+    // A kill costs at most the exchange under way.
+    EXPECT_LE(counters->evaluated.load(), int(trials.size()) + kills * int(kListSize));
     return kills;
   }
 }

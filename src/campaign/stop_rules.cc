@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "campaign/campaign.h"
 #include "campaign/interrupt.h"
 
@@ -28,6 +30,21 @@ std::unique_ptr<StopRule> MakeRule(Test test, std::string reason) {
   return std::make_unique<SimpleRule<Test>>(std::move(test), std::move(reason));
 }
 
+class EvaluationBudget : public StopRule {
+ public:
+  explicit EvaluationBudget(int evaluations) : evaluations_(evaluations) {}
+  std::optional<std::string> ShouldStop(const Progress& progress) override {
+    if (EvaluationsLeft(progress) > 0) return std::nullopt;
+    return fmt::format("budget of {} evaluations used", evaluations_);
+  }
+  int EvaluationsLeft(const Progress& progress) const override {
+    return std::max(0, evaluations_ - progress.evaluations);
+  }
+
+ private:
+  const int evaluations_;
+};
+
 class AnyRule : public StopRule {
  public:
   explicit AnyRule(std::vector<std::unique_ptr<StopRule>> rules) : rules_(std::move(rules)) {}
@@ -37,6 +54,11 @@ class AnyRule : public StopRule {
     }
     return std::nullopt;
   }
+  int EvaluationsLeft(const Progress& progress) const override {
+    int left = StopRule::EvaluationsLeft(progress);
+    for (const std::unique_ptr<StopRule>& rule : rules_) left = std::min(left, rule->EvaluationsLeft(progress));
+    return left;
+  }
 
  private:
   std::vector<std::unique_ptr<StopRule>> rules_;
@@ -45,8 +67,7 @@ class AnyRule : public StopRule {
 }  // namespace
 
 std::unique_ptr<StopRule> StopAfterEvaluations(int evaluations) {
-  return MakeRule([=](const Progress& progress) { return progress.evaluations >= evaluations; },
-                  fmt::format("budget of {} evaluations used", evaluations));
+  return std::make_unique<EvaluationBudget>(evaluations);
 }
 
 std::unique_ptr<StopRule> StopAfterSeconds(double seconds) {

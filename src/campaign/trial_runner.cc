@@ -9,20 +9,53 @@ TrialRunner::TrialRunner(Evaluator& evaluator, const Compiler* compiler, Archive
   if (compiler != nullptr) setting_.toolchain = compiler->Identity();
 }
 
-Result<Trial> TrialRunner::operator()(const EvaluationRequest& request, const PreparedCandidate& candidate) {
+std::vector<Result<Outcome>> TrialRunner::Judge(std::vector<Contender>& contenders) {
+  std::vector<Contender> to_run;
+  for (Contender& contender : contenders)
+    if (!contender.candidate.ended) to_run.push_back({contender.request, std::move(contender.candidate)});
+  std::vector<Result<Outcome>> judged;
+  if (!to_run.empty()) judged = evaluator_.EvaluateTogether(to_run);
+  GEMMSMITH_CHECK(judged.size() == to_run.size(), "{} answers for {} candidates", judged.size(), to_run.size());
+  std::vector<Result<Outcome>> outcomes;
+  size_t next = 0;
+  for (Contender& contender : contenders) {
+    if (contender.candidate.ended) {
+      outcomes.push_back(*std::move(contender.candidate.ended));
+      outcomes.back()->protocol = contender.request.protocol;
+      continue;
+    }
+    const Compilation& compilation = to_run[next].candidate.compilation;
+    outcomes.push_back(std::move(judged[next++]));
+    if (outcomes.back().ok() && compilation.succeeded) outcomes.back()->compile_seconds = compilation.seconds;
+  }
+  return outcomes;
+}
+
+Result<Trial> TrialRunner::TrialOf(const EvaluationRequest& request, Result<Outcome> outcome) const {
   Trial trial{
       .gemm = request.gemm, .plan = request.plan, .setting = setting_, .seed = request.seed, .campaign = campaign_};
-  if (candidate.ended) {
-    trial.outcome = *candidate.ended;
-    trial.outcome.protocol = request.protocol;
-  } else {
-    ASSIGN_OR_RETURN(trial.outcome, evaluator_.Evaluate(request, candidate));
-    if (candidate.compilation.succeeded) trial.outcome.compile_seconds = candidate.compilation.seconds;
-  }
+  ASSIGN_OR_RETURN(trial.outcome, std::move(outcome));
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   trial.unix_ms = std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
-  if (archive_ != nullptr) RETURN_IF_ERROR(archive_->Add(trial));
   return trial;
+}
+
+Result<JudgedList> TrialRunner::operator()(std::vector<Contender> contenders) {
+  std::vector<Result<Outcome>> outcomes = Judge(contenders);
+  JudgedList list;
+  Status world;
+  for (size_t i = 0; i < contenders.size(); ++i) {
+    Result<Trial> trial = TrialOf(contenders[i].request, std::move(outcomes[i]));
+    if (trial.ok())
+      list.trials.push_back(*std::move(trial));
+    else if (trial.status().code() == StatusCode::kNotFound)
+      list.missed.push_back(contenders[i].request.plan);
+    else if (world.ok())
+      world = trial.status();
+  }
+  if (archive_ != nullptr) RETURN_IF_ERROR(archive_->Add(list.trials));
+  if (!world.ok()) return world;
+  return list;
 }
 
 }  // namespace gemmsmith

@@ -1,22 +1,36 @@
-// One prepared candidate to the end: judged, made a trial, stored.
+// Prepared candidates of one problem to the end: judged, made trials, stored.
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "archive/archive.h"
 #include "evaluate/evaluator.h"
 
 namespace gemmsmith {
 
+// How many candidates are judged in one exchange while there are more: enough that the exchange itself costs little,
+// few enough that a search learns soon.
+inline constexpr size_t kListSize = 16;
+
+struct JudgedList {
+  std::vector<Trial> trials;  // in the order of their contenders
+  std::vector<Plan> missed;   // cells that a record lacks
+};
+
 class TrialRunner {
  public:
   // `compiler` and `archive` may be null; all of them outlive it.
   TrialRunner(Evaluator& evaluator, const Compiler* compiler, Archive* archive, std::string campaign);
 
-  // In the archive when it returns. A Status only where the world failed: NotFound for a cell that a record lacks.
-  Result<Trial> operator()(const EvaluationRequest& request, const PreparedCandidate& candidate);
+  // One exchange with the evaluator, for those that preparation has not ended. The trials are in the archive when it
+  // returns, also those that were judged before the world failed.
+  Result<JudgedList> operator()(std::vector<Contender> contenders);
 
  private:
+  Result<Trial> TrialOf(const EvaluationRequest& request, Result<Outcome> outcome) const;
+  std::vector<Result<Outcome>> Judge(std::vector<Contender>& contenders);
+
   Evaluator& evaluator_;
   Archive* const archive_;
   const std::string campaign_;

@@ -14,26 +14,36 @@
 
 namespace gemmsmith {
 
+// One shape, or the words that name many: sets and files, separated by commas.
+struct OptimizeTarget {
+  std::optional<Shape> shape;
+  std::string set;  // where there is no shape
+};
+
 struct OptimizeCommand {
-  Shape shape;
+  OptimizeTarget target;
   std::vector<Layout> layouts = {kNn, kTn};
   ScalarType type = ScalarType::kF16;
   std::string proposer = "local";
   std::string device = "auto";           // "auto", "gpu:N", or the key of a recorded device
   int budget_evaluations = 128;          // a layout
   std::optional<double> budget_seconds;  // a layout
+  std::optional<double> limit_seconds;   // the whole call
   uint64_t seed = 1;
   bool resume = false;  // says what is the default
   bool fresh = false;
+  std::string name;               // empty: made from everything that old trials depend on
   std::filesystem::path archive;  // empty: the one under HomeFolder()
-  std::filesystem::path output;   // empty: under HomeFolder()
+  std::filesystem::path output;   // empty: under HomeFolder() for a shape, nowhere for a set
+  std::filesystem::path record;   // empty: none
   bool json = false;
 };
 
 struct EvaluateCommand {
   Plan plan;
   Gemm gemm;
-  Protocol protocol = Protocol::kShort;
+  std::optional<Protocol> protocol;  // nothing: short, or the most careful one that was recorded
+  bool verify = false;               // only the tests
   std::string device = "auto";
   uint64_t seed = 1;
   bool json = false;
@@ -108,7 +118,7 @@ struct RecordsStatsCommand {
 };
 
 struct RecordsMeasureCommand {
-  std::string shapes;  // a named set or a file
+  std::string shapes;  // named sets and files, separated by commas
   std::string plans;   // "all" or a file, one plan a line
   std::vector<Layout> layouts = {kNn, kTn};
   std::vector<ScalarType> types = {ScalarType::kF16};

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "archive/standings.h"
 #include "cli/exit.h"
 #include "cli/instrument.h"
 #include "cli/json_text.h"
@@ -26,6 +27,9 @@ std::string TimesTable(const Outcome& outcome, const Terminal& terminal) {
       if (comparison.baseline == timing.contender && comparison.clock == timing.clock)
         ratio = RatioText(comparison.ratio);
     }
+    if (timing.contender == "ours" && timing.clock == Clock::kDeviceChained)
+      if (const std::optional<double> chained = ChainedOverAutoTuning(outcome))
+        ratio = fmt::format("{:.2f}x AutoTuning", *chained);
     table.Add({timing.contender, std::string(Name(timing.clock)), TimeText(timing.median_ns),
                fmt::format("{:.2f} to {:.2f} us", timing.interval.low / 1e3, timing.interval.high / 1e3),
                fmt::format("{}", timing.sample_count), ratio});
@@ -46,10 +50,14 @@ std::string FactsLine(const CodeFacts& facts) {
                      facts.mma_f32 + facts.mma_f16 + facts.wgmma_f32 + facts.wgmma_f16);
 }
 
+bool Passed(const Outcome& outcome) {
+  return outcome.kind == OutcomeKind::kMeasured || outcome.kind == OutcomeKind::kVerified;
+}
+
 std::string VerdictText(const Outcome& outcome, const Terminal& terminal) {
-  const bool measured = outcome.kind == OutcomeKind::kMeasured;
-  std::string text = Tinted(Name(outcome.kind), measured ? Tint::kGreen : Tint::kRed, terminal);
-  if (!measured) text += fmt::format(" at {}: {}", outcome.stage, outcome.reason);
+  const bool passed = Passed(outcome);
+  std::string text = Tinted(Name(outcome.kind), passed ? Tint::kGreen : Tint::kRed, terminal);
+  if (!passed) text += fmt::format(" at {}: {}", outcome.stage, outcome.reason);
   text += "\n";
   const Verdict& verdict = outcome.verdict;
   if (!verdict.test.empty()) text += fmt::format("  failed test  {}: {}\n", verdict.test, verdict.explanation);
@@ -67,8 +75,8 @@ std::string VerdictText(const Outcome& outcome, const Terminal& terminal) {
 std::string PrintText(const EvaluateCommand& command, const Instrument& instrument, const Outcome& outcome,
                       const Terminal& terminal) {
   return fmt::format(
-      "{}\non {}\njudged in the {} protocol by {}\n\n{}{}", Tinted(Print(command.plan), Tint::kBold, terminal),
-      Print(command.gemm), Name(outcome.protocol),
+      "{}\non {}\n{} the {} protocol by {}\n\n{}{}", Tinted(Print(command.plan), Tint::kBold, terminal),
+      Print(command.gemm), command.verify ? "put to the tests of" : "judged in", Name(outcome.protocol),
       instrument.live() ? instrument.Describe() : fmt::format("the {} (no GPU was used)", instrument.Describe()),
       VerdictText(outcome, terminal), TimesTable(outcome, terminal));
 }
@@ -85,20 +93,36 @@ std::string JsonText(const EvaluateCommand& command, const Instrument& instrumen
 }
 
 Status NotRecorded(const EvaluateCommand& command, const Recording& recording) {
+  if (const Trial* trial = recording.Find(command.gemm, command.plan)) {
+    return NotFound(fmt::format("'{}' on {} was recorded on the {} in the {} protocol only", Print(command.plan),
+                                Print(command.gemm), recording.setting().device_name, Name(trial->outcome.protocol)));
+  }
   return NotFound(fmt::format("'{}' on {} was not recorded on the {}; {} there have records", Print(command.plan),
                               Print(command.gemm), recording.setting().device_name,
                               Plural(int64_t(recording.SpaceFor(command.gemm).size()), "plan")));
+}
+
+Protocol ProtocolFor(const EvaluateCommand& command, const Instrument& instrument) {
+  if (command.protocol) return *command.protocol;
+  const Trial* trial = instrument.live() ? nullptr : instrument.recording->Find(command.gemm, command.plan);
+  return trial == nullptr ? Protocol::kShort : trial->outcome.protocol;
 }
 
 }  // namespace
 
 Result<int> Run(const EvaluateCommand& command) {
   ASSIGN_OR_RETURN(Instrument instrument, OpenInstrument(command.device));
+  if (command.verify && !instrument.live()) {
+    return Unavailable(fmt::format("a recording tests nothing: --verify needs a GPU{}",
+                                   instrument.reason.empty() ? "" : fmt::format(" ({})", instrument.reason)));
+  }
+  const Protocol protocol = ProtocolFor(command, instrument);
   const EvaluationRequest request{.gemm = command.gemm,
                                   .plan = command.plan,
-                                  .protocol = command.protocol,
-                                  .offline_clock = command.protocol == Protocol::kShort,
-                                  .seed = command.seed};
+                                  .protocol = protocol,
+                                  .offline_clock = protocol == Protocol::kShort && !command.verify,
+                                  .seed = command.seed,
+                                  .time = !command.verify};
   PreparedCandidate candidate;
   if (instrument.live()) {
     ASSIGN_OR_RETURN(candidate, Prepare(request, instrument.evaluator->device(), *instrument.compiler));
@@ -113,7 +137,7 @@ Result<int> Run(const EvaluateCommand& command) {
   }
   RETURN_IF_ERROR(WriteOut(command.json ? JsonText(command, instrument, outcome)
                                         : PrintText(command, instrument, outcome, DescribeTerminal(STDOUT_FILENO))));
-  return outcome.kind == OutcomeKind::kMeasured ? kExitDone : kExitNoCandidate;
+  return Passed(outcome) ? kExitDone : kExitNoCandidate;
 }
 
 }  // namespace gemmsmith

@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <set>
 
+#include "archive/standings.h"
 #include "base/files.h"
 #include "base/hash.h"
 #include "campaign/interrupt.h"
@@ -11,7 +14,10 @@
 #include "cli/instrument.h"
 #include "cli/optimize_report.h"
 #include "cli/progress.h"
+#include "cli/readers.h"
+#include "cli/record_files.h"
 #include "cli/run.h"
+#include "cli/set_report.h"
 #include "cli/words.h"
 #include "program/emit.h"
 
@@ -19,30 +25,28 @@ namespace gemmsmith {
 
 namespace {
 
-Gemm GemmOf(const OptimizeCommand& command, Layout layout) {
-  return {.shape = command.shape, .kind = {.layout = layout, .type = command.type}};
-}
+// The problems of a call: those that this instrument can answer for, and the others.
+struct ProblemList {
+  std::vector<Gemm> answerable;  // shape by shape, the layouts of one next to each other: one session judges both
+  std::vector<Gemm> not_recorded;
+  size_t shapes = 0;
+};
 
 // Everything that makes old trials worthless for this run: another machine, driver or harness; another record.
-std::string Fingerprint(const Instrument& instrument, const Gemm& gemm) {
-  std::string text;
-  if (instrument.live()) {
-    const Setting setting = instrument.evaluator->setting();
-    text = fmt::format("{}\n{}\n{}\n{}\n{}", setting.gpu_uuid, setting.driver, setting.libraries, setting.harness,
-                       instrument.compiler->Identity());
-  } else {
-    const Space space = instrument.recording->SpaceFor(gemm);
-    for (const Plan& plan : space.plans()) {
-      const Trial* trial = instrument.recording->Find(gemm, plan);
-      text += fmt::format("{} {}\n", trial->unix_ms, EncodeOutcome(trial->outcome));
-    }
-  }
-  return HashBytes(text).Hex().substr(0, 8);
+std::string Fingerprint(const Instrument& instrument) {
+  if (!instrument.live()) return instrument.recording->Fingerprint();
+  const Setting setting = instrument.evaluator->setting();
+  return HashBytes(fmt::format("{}\n{}\n{}\n{}\n{}", setting.gpu_uuid, setting.driver, setting.libraries,
+                               setting.harness, instrument.compiler->Identity()))
+      .Hex()
+      .substr(0, 8);
 }
 
-std::string CampaignName(const OptimizeCommand& command, const Instrument& instrument, const Gemm& gemm) {
-  std::string name = fmt::format("{}optimize {} {} seed={} {}", instrument.live() ? "" : kReplayPrefix, Print(gemm),
-                                 command.proposer, command.seed, Fingerprint(instrument, gemm));
+// Names neither shape nor set: what one call found for a shape, another finds for the set that holds it.
+std::string CampaignName(const OptimizeCommand& command, const Instrument& instrument) {
+  std::string name(instrument.live() ? "" : kReplayPrefix);
+  if (!command.name.empty()) return name + command.name;
+  name += fmt::format("optimize {} seed={} {}", command.proposer, command.seed, Fingerprint(instrument));
   if (command.fresh) {
     const auto now = std::chrono::system_clock::now().time_since_epoch();
     name += fmt::format(" fresh={}", std::chrono::duration_cast<std::chrono::microseconds>(now).count());
@@ -50,45 +54,115 @@ std::string CampaignName(const OptimizeCommand& command, const Instrument& instr
   return name;
 }
 
-std::unique_ptr<StopRule> StopRulesOf(const OptimizeCommand& command) {
+CampaignOptions OptionsFor(const OptimizeCommand& command, const Instrument& instrument, const ProblemList& problems) {
+  CampaignOptions options{
+      .name = CampaignName(command, instrument), .problems = problems.answerable, .seed = command.seed};
+  // One shape is told in full, from all its trials. With a budget of seconds nobody can say how many a problem gets.
+  if (!command.target.shape) options.finished_after = command.budget_seconds ? 0 : command.budget_evaluations;
+  return options;
+}
+
+std::unique_ptr<StopRule> BudgetOfALayout(const OptimizeCommand& command) {
   std::vector<std::unique_ptr<StopRule>> rules;
-  rules.push_back(StopOnInterrupt());
   rules.push_back(StopAfterEvaluations(command.budget_evaluations));
   if (command.budget_seconds) rules.push_back(StopAfterSeconds(*command.budget_seconds));
   return StopOnAny(std::move(rules));
 }
 
-Result<LayoutFinding> Search(const OptimizeCommand& command, Instrument& instrument, Archive& archive,
-                             const Gemm& gemm) {
-  const Space space = instrument.SpaceFor(gemm);
-  ASSIGN_OR_RETURN(
-      const std::unique_ptr<Proposer> proposer,
-      MakeProposer(command.proposer,
-                   {.gemm = gemm, .device = instrument.evaluator->device(), .space = &space, .seed = command.seed}));
-  LayoutFinding finding{.gemm = gemm, .campaign = CampaignName(command, instrument, gemm)};
-  const CampaignOptions options{.name = finding.campaign, .gemm = gemm, .seed = command.seed};
-  Progress progress(std::string(Name(gemm.kind.layout)),
-                    std::min<int64_t>(command.budget_evaluations, int64_t(space.size())));
-  const auto on_event = [&](const CampaignEvent& event) {
-    const std::string best =
-        event.best == nullptr ? "none passed yet" : fmt::format("best {}", TimeText(event.best->outcome.TimeNs()));
-    progress.Update(event.evaluations, event.finalist ? best + ", judging finalists" : best);
-  };
-  const std::unique_ptr<StopRule> stop = StopRulesOf(command);
-  ASSIGN_OR_RETURN(finding.result, RunCampaign(options, *proposer, *instrument.evaluator, instrument.compiler.get(),
-                                               &archive, *stop, on_event));
-  return finding;
+std::unique_ptr<StopRule> LimitsOfTheCall(const OptimizeCommand& command) {
+  std::vector<std::unique_ptr<StopRule>> rules;
+  rules.push_back(StopOnInterrupt());
+  if (command.limit_seconds) rules.push_back(StopAfterSeconds(*command.limit_seconds));
+  return StopOnAny(std::move(rules));
+}
+
+Result<ProblemSearch> SearchFor(const OptimizeCommand& command, const Instrument& instrument, const Gemm& gemm) {
+  ProblemSearch search{.space = std::make_unique<Space>(instrument.SpaceFor(gemm)), .stop = BudgetOfALayout(command)};
+  ASSIGN_OR_RETURN(search.proposer, MakeProposer(command.proposer, {.gemm = gemm,
+                                                                    .device = instrument.evaluator->device(),
+                                                                    .space = search.space.get(),
+                                                                    .seed = command.seed}));
+  return search;
+}
+
+// One bar for the whole call: candidates of a shape, problems of a set.
+class Watcher {
+ public:
+  Watcher(const OptimizeCommand& command, const Instrument& instrument, const std::vector<Gemm>& problems)
+      : of_set_(!command.target.shape),
+        evaluations_(problems.size(), 0),
+        progress_(of_set_ ? command.target.set : Print(*command.target.shape),
+                  of_set_ ? int64_t(problems.size()) : Candidates(command, instrument, problems)) {}
+
+  void operator()(const CampaignEvent& event) {
+    if (of_set_)
+      TellOfSet(event);
+    else if (event.trial != nullptr)
+      TellOfShape(event);
+  }
+
+ private:
+  static int64_t Candidates(const OptimizeCommand& command, const Instrument& instrument,
+                            const std::vector<Gemm>& problems) {
+    int64_t candidates = 0;
+    for (const Gemm& gemm : problems)
+      candidates += std::min<int64_t>(command.budget_evaluations, int64_t(instrument.SpaceFor(gemm).size()));
+    return candidates;
+  }
+
+  void TellOfShape(const CampaignEvent& event) {
+    evaluations_[event.problem] = event.evaluations;
+    int64_t all = 0;
+    for (const int64_t evaluations : evaluations_) all += evaluations;
+    const std::string_view layout = Name(event.trial->gemm.kind.layout);
+    std::string news = event.best == nullptr
+                           ? fmt::format("{}: none passed yet", layout)
+                           : fmt::format("{}: best {}", layout, TimeText(event.best->outcome.TimeNs()));
+    if (event.trial->outcome.protocol == Protocol::kShort) news += ", judging finalists";
+    progress_.Update(all, news);
+  }
+
+  void TellOfSet(const CampaignEvent& event) {
+    if (event.complete != nullptr && event.best != nullptr) {
+      if (const std::optional<RatioEstimate> ratio = OverAutoTuning(event.best->outcome)) {
+        sum_of_logs_ += std::log(ratio->median);
+        ++ratios_;
+      }
+    }
+    if (event.complete != nullptr && event.complete->found)
+      return progress_.StartFrom(int64_t(event.problems_complete));
+    if (!begun_ && event.problems_complete == 0) progress_.StartFrom(0);
+    begun_ = true;
+    const std::string news =
+        ratios_ == 0 ? "" : fmt::format("geometric mean {:.3f}x AutoTuning", std::exp(sum_of_logs_ / double(ratios_)));
+    progress_.Update(int64_t(event.problems_complete), news, event.judged);
+  }
+
+  const bool of_set_;
+  std::vector<int64_t> evaluations_;
+  double sum_of_logs_ = 0;
+  int64_t ratios_ = 0;
+  bool begun_ = false;
+  Progress progress_;
+};
+
+Result<CampaignResult> Search(const OptimizeCommand& command, Instrument& instrument, Archive& archive,
+                              const CampaignOptions& options) {
+  Watcher watcher(command, instrument, options.problems);
+  const MakeSearch make_search = [&](const Gemm& gemm) { return SearchFor(command, instrument, gemm); };
+  const std::unique_ptr<StopRule> stop = LimitsOfTheCall(command);
+  return RunCampaign(options, make_search, *instrument.evaluator, instrument.compiler.get(), &archive, *stop,
+                     [&](const CampaignEvent& event) { watcher(event); });
 }
 
 // The best plan as text, beside what was measured.
-Status WriteSources(const OptimizeCommand& command, const Device& device, LayoutFinding& finding) {
+Status WriteSources(const std::filesystem::path& folder, const Device& device, LayoutFinding& finding) {
   if (!finding.result.best) return OkStatus();
   const Plan& plan = finding.result.best->plan;
   if (const std::vector<std::string> reasons = Check(plan, finding.gemm, device); !reasons.empty()) {
     finding.not_emitted = reasons.front();
     return OkStatus();
   }
-  const std::filesystem::path folder = command.output.empty() ? HomeFolder() / "kernels" : command.output;
   const std::string stem = fmt::format("gemm_{}_{}_{}_{}", Print(finding.gemm.shape), Name(finding.gemm.kind.layout),
                                        Name(finding.gemm.kind.type), device.key);
   const std::filesystem::path thin = folder / (stem + ".cu"), standalone = folder / (stem + "_standalone.cu");
@@ -97,6 +171,32 @@ Status WriteSources(const OptimizeCommand& command, const Device& device, Layout
   finding.thin_path = thin;
   finding.standalone_path = standalone;
   return OkStatus();
+}
+
+std::filesystem::path FolderForSources(const OptimizeCommand& command) {
+  if (!command.output.empty() || !command.target.shape) return command.output;
+  return HomeFolder() / "kernels";
+}
+
+Status CheckRecord(const OptimizeCommand& command, const Instrument& instrument) {
+  if (command.record.empty()) return OkStatus();
+  if (command.record.extension() != ".gsr")
+    return InvalidArgument(fmt::format("--record '{}' does not end in .gsr", command.record.string()));
+  if (!instrument.live()) return InvalidArgument("--record keeps what a GPU measured; this would be a replay");
+  return OkStatus();
+}
+
+Result<std::vector<std::string>> WriteRecord(const OptimizeCommand& command, const Archive& archive,
+                                             const CampaignOptions& options) {
+  if (command.record.empty()) return std::vector<std::string>();
+  const std::set<Gemm> problems(options.problems.begin(), options.problems.end());
+  SegmentFiles files(command.record, true);
+  Status added;
+  RETURN_IF_ERROR(archive.ForEach({.campaign = options.name}, [&](const Trial& trial) {
+    if (added.ok() && problems.contains(trial.gemm)) added = files.Add(trial);
+  }));
+  RETURN_IF_ERROR(added);
+  return files.Finish();
 }
 
 Status NotRecorded(const Instrument& instrument, const Gemm& gemm) {
@@ -112,17 +212,31 @@ Status NotRecorded(const Instrument& instrument, const Gemm& gemm) {
                               fmt::join(nearest, ", ")));
 }
 
-// The layouts that this instrument can answer for.
-Result<std::vector<Gemm>> AnswerableGemms(const OptimizeCommand& command, const Instrument& instrument) {
-  std::vector<Gemm> gemms;
-  for (const Layout& layout : command.layouts) {
-    const Gemm gemm = GemmOf(command, layout);
-    if (const std::vector<std::string> problems = Problems(gemm); !problems.empty())
-      return InvalidArgument(problems[0]);
-    if (instrument.live() || instrument.recording->Has(gemm)) gemms.push_back(gemm);
+Status NothingRecorded(const OptimizeCommand& command, const Instrument& instrument, const ProblemList& problems) {
+  if (command.target.shape) return NotRecorded(instrument, problems.not_recorded.front());
+  return NotFound(fmt::format("nothing of {} was recorded on the {}: {}", command.target.set,
+                              instrument.recording->setting().device_name,
+                              NotRecordedText({.not_recorded = problems.not_recorded})));
+}
+
+Result<ProblemList> ProblemsOf(const OptimizeCommand& command, const Instrument& instrument) {
+  std::vector<Shape> shapes;
+  if (command.target.shape) {
+    shapes = {*command.target.shape};
+  } else {
+    ASSIGN_OR_RETURN(shapes, LoadShapeLists(command.target.set));
   }
-  if (gemms.empty()) return NotRecorded(instrument, GemmOf(command, command.layouts.front()));
-  return gemms;
+  ProblemList problems{.shapes = shapes.size()};
+  for (const Shape& shape : shapes) {
+    for (const Layout& layout : command.layouts) {
+      const Gemm gemm{.shape = shape, .kind = {.layout = layout, .type = command.type}};
+      if (const std::vector<std::string> reasons = Problems(gemm); !reasons.empty()) return InvalidArgument(reasons[0]);
+      const bool answerable = instrument.live() || instrument.recording->Has(gemm);
+      (answerable ? problems.answerable : problems.not_recorded).push_back(gemm);
+    }
+  }
+  if (problems.answerable.empty()) return NothingRecorded(command, instrument, problems);
+  return problems;
 }
 
 void SayWhere(const Instrument& instrument) {
@@ -132,12 +246,63 @@ void SayWhere(const Instrument& instrument) {
   WriteNote(fmt::format("{}replaying the {}", why, instrument.Describe()));
 }
 
-int SayInterrupted(const std::vector<LayoutFinding>& layouts, const std::string& archive_path) {
-  int64_t judged = 0;
-  for (const LayoutFinding& finding : layouts) judged += finding.result.evaluations + finding.result.resumed;
+int SayInterrupted(const CampaignResult& result, const std::string& archive_path) {
+  int64_t kept = result.judged;
+  for (const ProblemResult& problem : result.problems) kept += problem.resumed;
   WriteError(fmt::format("interrupted; all {} are kept in {}, the same command goes on from there",
-                         Plural(judged, "trial"), archive_path));
+                         Plural(kept, "trial"), archive_path));
   return kExitInterrupted;
+}
+
+std::string ArchivePath(const OptimizeCommand& command) {
+  return (command.archive.empty() ? DefaultArchivePath() : command.archive).string();
+}
+
+// By what an answer depends on: the limit may end a call before anything is done, which is no failure.
+int ExitCodeFor(bool any_passed, bool any_left) { return any_passed || any_left ? kExitDone : kExitNoCandidate; }
+
+Result<int> ReportShape(const OptimizeCommand& command, const Instrument& instrument, const CampaignResult& result,
+                        std::vector<LayoutFinding> findings) {
+  const OptimizeReport report{
+      .shape = *command.target.shape,
+      .type = command.type,
+      .replayed = !instrument.live(),
+      .recorded_date = instrument.live() ? "" : instrument.recording->Date(),
+      .device = instrument.evaluator->device(),
+      .setting = instrument.evaluator->setting(),
+      .proposer = command.proposer,
+      .seed = command.seed,
+      .archive_path = ArchivePath(command),
+      .layouts = std::move(findings),
+  };
+  if (!result.stop_reason.empty())
+    WriteNote(fmt::format("{}: not finished; the same command goes on", result.stop_reason));
+  RETURN_IF_ERROR(WriteOut(command.json ? PrintJson(report) : PrintText(report, DescribeTerminal(STDOUT_FILENO))));
+  return ExitCodeFor(report.Best() != nullptr, !result.stop_reason.empty());
+}
+
+Result<int> ReportSet(const OptimizeCommand& command, const Instrument& instrument, const ProblemList& problems,
+                      const CampaignResult& result, const std::string& campaign, std::vector<LayoutFinding> findings,
+                      std::vector<std::string> record_files) {
+  const SetReport report{
+      .set = command.target.set,
+      .shapes = problems.shapes,
+      .layouts = command.layouts,
+      .type = command.type,
+      .replayed = !instrument.live(),
+      .recorded_date = instrument.live() ? "" : instrument.recording->Date(),
+      .setting = instrument.evaluator->setting(),
+      .proposer = command.proposer,
+      .seed = command.seed,
+      .campaign = campaign,
+      .archive_path = ArchivePath(command),
+      .problems = std::move(findings),
+      .not_recorded = problems.not_recorded,
+      .stop_reason = result.stop_reason,
+      .record_files = std::move(record_files),
+  };
+  RETURN_IF_ERROR(WriteOut(command.json ? PrintJson(report) : PrintText(report, DescribeTerminal(STDOUT_FILENO))));
+  return ExitCodeFor(report.Passed() > 0, !result.stop_reason.empty());
 }
 
 }  // namespace
@@ -146,27 +311,24 @@ Result<int> Run(const OptimizeCommand& command) {
   WatchForInterrupts();
   ASSIGN_OR_RETURN(Instrument instrument, OpenInstrument(command.device));
   SayWhere(instrument);
-  ASSIGN_OR_RETURN(const std::vector<Gemm> gemms, AnswerableGemms(command, instrument));
+  RETURN_IF_ERROR(CheckRecord(command, instrument));
+  ASSIGN_OR_RETURN(const ProblemList problems, ProblemsOf(command, instrument));
   ASSIGN_OR_RETURN(const std::unique_ptr<Archive> archive, OpenArchive(command.archive));
-  OptimizeReport report{
-      .shape = command.shape,
-      .type = command.type,
-      .replayed = !instrument.live(),
-      .recorded_date = instrument.live() ? "" : instrument.recording->Date(),
-      .device = instrument.evaluator->device(),
-      .setting = instrument.evaluator->setting(),
-      .proposer = command.proposer,
-      .seed = command.seed,
-      .archive_path = (command.archive.empty() ? DefaultArchivePath() : command.archive).string(),
-  };
-  for (const Gemm& gemm : gemms) {
-    ASSIGN_OR_RETURN(LayoutFinding finding, Search(command, instrument, *archive, gemm));
-    report.layouts.push_back(std::move(finding));
-    if (InterruptArrived()) return SayInterrupted(report.layouts, report.archive_path);
-    RETURN_IF_ERROR(WriteSources(command, report.device, report.layouts.back()));
+  const CampaignOptions options = OptionsFor(command, instrument, problems);
+  const Result<CampaignResult> searched = Search(command, instrument, *archive, options);
+  // Where the GPU was lost halfway, what it judged until then is written all the same.
+  ASSIGN_OR_RETURN(std::vector<std::string> record_files, WriteRecord(command, *archive, options));
+  ASSIGN_OR_RETURN(const CampaignResult result, searched);
+  if (InterruptArrived()) return SayInterrupted(result, ArchivePath(command));
+
+  std::vector<LayoutFinding> findings;
+  for (const ProblemResult& problem : result.problems) {
+    findings.push_back({.gemm = problem.gemm, .campaign = options.name, .result = problem});
+    if (const std::filesystem::path folder = FolderForSources(command); !folder.empty())
+      RETURN_IF_ERROR(WriteSources(folder, instrument.evaluator->device(), findings.back()));
   }
-  RETURN_IF_ERROR(WriteOut(command.json ? PrintJson(report) : PrintText(report, DescribeTerminal(STDOUT_FILENO))));
-  return report.Best() != nullptr ? kExitDone : kExitNoCandidate;
+  if (command.target.shape) return ReportShape(command, instrument, result, std::move(findings));
+  return ReportSet(command, instrument, problems, result, options.name, std::move(findings), std::move(record_files));
 }
 
 }  // namespace gemmsmith

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "archive/standings.h"
 #include "cli/json_text.h"
 #include "cli/table.h"
 #include "cli/words.h"
@@ -73,6 +74,21 @@ std::string LayoutTable(const OptimizeReport& report, const Terminal& terminal) 
   return table.Print(terminal);
 }
 
+// Chains of overlapping calls are another use than the calls above, so they stand apart.
+std::string ChainLines(const OptimizeReport& report) {
+  std::string text;
+  for (const LayoutFinding& finding : report.layouts) {
+    if (!finding.result.best) continue;
+    const Outcome& outcome = finding.result.best->outcome;
+    const Timing* chained = outcome.Find("ours", Clock::kDeviceChained);
+    if (chained == nullptr) continue;
+    text += fmt::format("  {} in chains {}", Name(finding.gemm.kind.layout), TimeText(chained->median_ns));
+    if (const std::optional<double> ratio = ChainedOverAutoTuning(outcome)) text += fmt::format(", {:.2f}x", *ratio);
+    text += "\n";
+  }
+  return text;
+}
+
 std::string SpeedUpTable(const OptimizeReport& report, const Terminal& terminal) {
   std::vector<Table::Column> columns = {{"speed-up over"}};
   std::vector<std::vector<SpeedUp>> by_column;
@@ -103,6 +119,9 @@ std::string Places(const OptimizeReport& report) {
         fmt::format("{}\n", finding.result.misses > 0 ? fmt::format("; {} not recorded", finding.result.misses) : "");
     if (!finding.result.best) continue;
     text += fmt::format("     plan        {}\n", Print(finding.result.best->plan));
+    if (const Protocol protocol = finding.result.best->outcome.protocol; protocol != Protocol::kShort)
+      text += fmt::format("     judged in   the {} protocol: {}\n", Name(protocol),
+                          report.replayed ? "nothing more careful was recorded" : "the finals were not reached");
     if (finding.thin_path.empty()) {
       text += fmt::format("     source      not written: {}\n", finding.not_emitted);
     } else {
@@ -124,6 +143,15 @@ Json JsonOf(const std::vector<SpeedUp>& speed_ups) {
   return json;
 }
 
+Json JsonOfChained(const Outcome& outcome) {
+  const Timing* chained = outcome.Find("ours", Clock::kDeviceChained);
+  if (chained == nullptr) return {};
+  const std::optional<double> ratio = ChainedOverAutoTuning(outcome);
+  return {{"time_ns", chained->median_ns},
+          {"interval_ns", gemmsmith::JsonOf(chained->interval)},
+          {"over_autotuning", ratio ? Json(*ratio) : Json()}};
+}
+
 Json JsonOf(const OptimizeReport& report, const LayoutFinding& finding) {
   Json json = {{"layout", Name(finding.gemm.kind.layout)},
                {"problem", Print(finding.gemm)},
@@ -139,6 +167,7 @@ Json JsonOf(const OptimizeReport& report, const LayoutFinding& finding) {
   json["tflops"] = Tflops(finding);
   json["percent_of_floor"] = PercentOfFloor(report, finding);
   json["speed_ups"] = JsonOf(SameLayoutSpeedUps(finding));
+  json["chained"] = JsonOfChained(finding.result.best->outcome);
   json["judgement"] = gemmsmith::JsonOf(finding.result.best->outcome);
   json["source"] = finding.thin_path;
   json["standalone"] = finding.standalone_path;
@@ -194,7 +223,7 @@ std::string PrintText(const OptimizeReport& report, const Terminal& terminal) {
                                  task.flops / 1e9, Name(Classify(report.shape)));
   text += Where(report) + "\n";
   text += Tinted(Headline(report), report.Best() != nullptr ? Tint::kGreen : Tint::kRed, terminal) + "\n\n";
-  return text + LayoutTable(report, terminal) + SpeedUpTable(report, terminal) + Places(report);
+  return text + LayoutTable(report, terminal) + ChainLines(report) + SpeedUpTable(report, terminal) + Places(report);
 }
 
 std::string PrintJson(const OptimizeReport& report) {

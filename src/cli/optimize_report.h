@@ -19,7 +19,7 @@ struct SpeedUp {
 struct LayoutFinding {
   Gemm gemm;
   std::string campaign;
-  CampaignResult result;
+  ProblemResult result;
   std::string thin_path, standalone_path;  // empty where no plan passed, or where it is not legal here
   std::string not_emitted;                 // why
 };

@@ -148,27 +148,37 @@ class Grammar {
 
   void AddOptimize() {
     OptimizeCommand* command = &optimize_;
-    Verb* verb = NewVerb(&root_, "optimize", "find, prove and keep the fastest kernel for a shape", command);
-    AddShape(verb, &command->shape);
+    Verb* verb = NewVerb(&root_, "optimize", "find, prove and keep the fastest kernel for a shape or a set", command);
+    Value(verb, "SHAPE", "", "MxNxK as in 256x512x4096; a set, as in paper1000/tiny; or a file of shapes",
+          &command->target, ReadTarget)
+        ->required();
     Value(verb, "--layout", "nn|tn|both", "storage of A and B [both]", &command->layouts, ReadLayouts);
     AddType(verb, &command->type);
     Value(verb, "--proposer", "NAME", "random, local or evolution [local]", &command->proposer, ReadProposer);
     AddDevice(verb, &command->device);
     Value(verb, "--budget-evals", "N", "candidates to judge, a layout [128]", &command->budget_evaluations, ReadCount);
     Value(verb, "--budget-seconds", "S", "seconds to search, a layout", &command->budget_seconds, ReadPositiveSeconds);
+    Value(verb, "--limit-seconds", "S", "stop the whole in time; the same command goes on", &command->limit_seconds,
+          ReadPositiveSeconds);
     AddSeed(verb, &command->seed);
     verb->add_flag("--resume", command->resume, "go on where the same run was left (the default)");
     verb->add_flag("--fresh", command->fresh, "start again, whatever earlier runs stored");
+    Value(verb, "--name", "NAME", "campaign; the same name resumes, also on another GPU", &command->name, ReadText);
     chosen_[verb] = [command]() -> std::variant<Command, NoCommand> {
       if (command->resume && command->fresh) return NoCommand{kExitWrongUse, "--resume and --fresh exclude each other"};
+      if (!command->name.empty() && command->fresh)
+        return NoCommand{kExitWrongUse, "--name and --fresh exclude each other"};
       return Command(*command);
     };
     AddArchive(verb, &command->archive);
-    Value(verb, "--output", "DIR", "where the .cu files go [under the user's data folder]", &command->output, ReadPath);
+    Value(verb, "--output", "DIR", "where the .cu files go [a shape: the user's data folder; a set: nowhere]",
+          &command->output, ReadPath);
+    Value(verb, "--record", "FILE.gsr", "write the run's trials as record files too", &command->record, ReadPath);
     AddJson(verb, &command->json);
     verb->footer(
         "Without a GPU it answers from recorded measurements, and says so.\n"
-        "Example: gemmsmith optimize 256x512x4096");
+        "Examples: gemmsmith optimize 256x512x4096\n"
+        "          gemmsmith optimize paper1000/tiny,offgrid --limit-seconds 600");
   }
 
   void AddEvaluate() {
@@ -178,6 +188,7 @@ class Grammar {
     AddGemm(verb, &command->gemm);
     Value(verb, "--protocol", "screen|short", "how carefully times are taken [short]", &command->protocol,
           ReadProtocol);
+    verb->add_flag("--verify", command->verify, "only the correctness tests: no baselines, no times");
     AddDevice(verb, &command->device);
     AddSeed(verb, &command->seed);
     AddJson(verb, &command->json);
@@ -247,7 +258,8 @@ class Grammar {
   void AddMeasure(Verb* records) {
     RecordsMeasureCommand* command = &measure_;
     Verb* verb = NewVerb(records, "measure", "judge every plan of a list on every shape of a list", command);
-    Value(verb, "--shapes", "SET|FILE", "a named set, or a file with a shape a line", &command->shapes, ReadText)
+    Value(verb, "--shapes", "SET|FILE,...", "named sets and files of shapes, separated by commas", &command->shapes,
+          ReadText)
         ->required();
     Value(verb, "--plans", "all|FILE", "the live search space, or a file with a plan a line", &command->plans, ReadText)
         ->required();
@@ -260,7 +272,7 @@ class Grammar {
     verb->add_flag("--offline-clock", command->offline_clock, "time single calls too");
     Value(verb, "--limit-seconds", "S", "stop in time and write what there is", &command->limit_seconds,
           ReadPositiveSeconds);
-    Value(verb, "--finalists", "N", "judge each shape's fastest N again: short protocol, single calls too",
+    Value(verb, "--finalists", "N", "judge each shape's fastest N again, together: short protocol, single calls too",
           &command->finalists, ReadCount);
     verb->add_flag("--skip-recorded", command->skip_recorded, "skip cells the archive has from this device");
     Value(verb, "--name", "NAME", "campaign; the same name resumes [measure]", &command->name, ReadText);

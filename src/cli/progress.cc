@@ -55,35 +55,37 @@ Progress::~Progress() {
   if (bar_shown_) fmt::print(stderr, "\r\x1b[K");
 }
 
-std::string Progress::Numbers(int64_t done, double seconds) const {
+std::string Progress::Numbers(int64_t done, std::optional<int64_t> cells, double seconds) const {
   std::string text = total_ ? fmt::format("{}/{}", CountText(done), CountText(*total_)) : CountText(done);
   const int64_t here = done - *first_done_;
-  if (here <= 0 || seconds <= 0) return text;
-  const double rate = double(here) / seconds;
-  text += fmt::format("  {:.{}f}/s", rate, rate < 10 ? 1 : 0);
-  if (total_ && *total_ > done) text += fmt::format("  {} left", SecondsText(double(*total_ - done) / rate));
+  if (const int64_t counted = cells.value_or(here); counted > 0 && seconds > 0) {
+    const double rate = double(counted) / seconds;
+    text += fmt::format("  {:.{}f}{}/s", rate, rate < 10 ? 1 : 0, cells ? " cells" : "");
+  }
+  if (here > 0 && total_ && *total_ > done)
+    text += fmt::format("  {} left", SecondsText(double(*total_ - done) * seconds / double(here)));
   return text;
 }
 
-void Progress::Update(int64_t done, const std::string& news) {
+void Progress::Update(int64_t done, const std::string& news, std::optional<int64_t> cells) {
   // The first call tells of the first step.
   if (!first_done_) first_done_ = done - 1;
   const Clock::time_point now = Clock::now();
   if (now - shown_ < (terminal_.interactive ? Clock::duration(kRedraw) : Clock::duration(kLineEvery))) return;
   shown_ = now;
-  const double seconds = std::chrono::duration<double>(now - start_).count();
+  const std::string numbers = Numbers(done, cells, std::chrono::duration<double>(now - start_).count());
   if (terminal_.interactive) {
-    DrawBar(done, seconds, news);
+    DrawBar(done, numbers, news);
     bar_shown_ = true;
   } else {
-    fmt::print(stderr, "{}  {}  {}\n", title_, Numbers(done, seconds), news);
+    fmt::print(stderr, "{}  {}  {}\n", title_, numbers, news);
   }
 }
 
-void Progress::DrawBar(int64_t done, double seconds, const std::string& news) const {
+void Progress::DrawBar(int64_t done, const std::string& numbers, const std::string& news) const {
   std::optional<double> fraction;
   if (total_) fraction = *total_ == 0 ? 1.0 : double(done) / double(*total_);
-  fmt::print(stderr, "\r\x1b[K{}", BarLine(title_, fraction, Numbers(done, seconds), news, terminal_));
+  fmt::print(stderr, "\r\x1b[K{}", BarLine(title_, fraction, numbers, news, terminal_));
   std::fflush(stderr);
 }
 

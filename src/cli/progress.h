@@ -14,21 +14,24 @@ class Progress {
   Progress(std::string title, std::optional<int64_t> total);
   ~Progress();  // takes the bar away
 
-  // news: what matters most now ("best 9.87 us"). May be called for every single step.
-  void Update(int64_t done, const std::string& news);
+  // So much was there before the work began: it does not count for the time left.
+  void StartFrom(int64_t done) { first_done_ = done; }
+  // news: what matters most now ("best 9.87 us"). May be called for every single step. Where what is done are large
+  // pieces of work, `cells` are the small ones of this call whose rate is worth knowing.
+  void Update(int64_t done, const std::string& news, std::optional<int64_t> cells = std::nullopt);
 
  private:
   using Clock = std::chrono::steady_clock;
 
-  std::string Numbers(int64_t done, double seconds) const;
-  void DrawBar(int64_t done, double seconds, const std::string& news) const;
+  std::string Numbers(int64_t done, std::optional<int64_t> cells, double seconds) const;
+  void DrawBar(int64_t done, const std::string& numbers, const std::string& news) const;
 
   const Terminal terminal_;
   const std::string title_;
   const std::optional<int64_t> total_;
   const Clock::time_point start_ = Clock::now();
   Clock::time_point shown_;
-  std::optional<int64_t> first_done_;  // what was there before the work began does not count for the rate
+  std::optional<int64_t> first_done_;
   bool bar_shown_ = false;
 };
 

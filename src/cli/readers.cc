@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
+#include <set>
 
 #include "base/text.h"
+#include "problem/grids.h"
 #include "search/proposer.h"
 
 namespace gemmsmith {
@@ -38,6 +41,34 @@ std::string DidYouMean(std::string_view word, std::span<const std::string_view> 
     list += fmt::format("{}{}", i == 0 ? "" : i + 1 == known.size() ? " and " : ", ", known[i]);
   }
   return fmt::format("; there {} {}", known.size() == 1 ? "is" : "are", list);
+}
+
+Result<OptimizeTarget> ReadTarget(std::string_view text) {
+  const Result<Shape> shape = ParseShape(text);
+  if (shape.ok()) return OptimizeTarget{.shape = *shape};
+  std::vector<std::string_view> known;
+  for (const NamedGrid& grid : NamedGrids()) known.push_back(grid.name);
+  bool all_known = true;
+  for (const std::string_view word : Split(text, ',')) {
+    std::error_code error;
+    const bool is_set = std::find(known.begin(), known.end(), word) != known.end();
+    all_known = all_known && (is_set || (!word.empty() && std::filesystem::is_regular_file(word, error)));
+  }
+  if (all_known) return OptimizeTarget{.set = std::string(text)};
+  if (const std::optional<std::string> nearest = NearestWord(text, known))
+    return InvalidArgument(fmt::format("'{}' is not a shape, a set or a file; did you mean '{}'?", text, *nearest));
+  return InvalidArgument(shape.status().message() + ", or a named set, or a file of shapes");
+}
+
+Result<std::vector<Shape>> LoadShapeLists(std::string_view text) {
+  std::vector<Shape> shapes;
+  std::set<Shape> known;
+  for (const std::string_view word : Split(text, ',')) {
+    ASSIGN_OR_RETURN(const std::vector<Shape> list, LoadShapes(word));
+    for (const Shape& shape : list)
+      if (known.insert(shape).second) shapes.push_back(shape);
+  }
+  return shapes;
 }
 
 Result<Layout> ReadLayout(std::string_view text) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "cli/command.h"
 #include "evaluate/outcome.h"
 #include "problem/gemm.h"
 
@@ -15,6 +16,9 @@ namespace gemmsmith {
 // "; did you mean 'x'?" or, where nothing is near, "; there are a, b and c".
 std::string DidYouMean(std::string_view word, std::span<const std::string_view> known);
 
+Result<OptimizeTarget> ReadTarget(std::string_view text);  // a shape, or words that name many
+// The shapes of all named sets and files, in the order of the words, each once.
+Result<std::vector<Shape>> LoadShapeLists(std::string_view text);
 Result<std::vector<Layout>> ReadLayouts(std::string_view text);  // "nn", "tn", "both", "nn,tn"
 Result<Layout> ReadLayout(std::string_view text);
 Result<std::vector<ScalarType>> ReadTypes(std::string_view text);  // "f16,bf16"

@@ -2,26 +2,32 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "archive/segment.h"
 #include "base/files.h"
 
 namespace gemmsmith {
 
-namespace {
-
-Result<std::vector<std::string>> WriteSegments(const std::vector<Trial>& trials, const std::filesystem::path& path,
-                                               bool keep_samples) {
-  std::vector<std::string> files;
-  for (const std::string& segment : EncodeSegments(trials, keep_samples)) {
-    std::filesystem::path file = path;
-    if (!files.empty()) file.replace_filename(fmt::format("{}-{}.gsr", path.stem().string(), files.size() + 1));
-    RETURN_IF_ERROR(WriteFileAtomic(file, segment));
-    files.push_back(file);
-  }
-  return files;
+Status SegmentFiles::Add(const Trial& trial) {
+  waiting_.push_back(trial);
+  return waiting_.size() < kMaxSegmentTrials ? OkStatus() : Flush();
 }
 
-}  // namespace
+Result<std::vector<std::string>> SegmentFiles::Finish() {
+  RETURN_IF_ERROR(Flush());
+  return std::move(files_);
+}
+
+Status SegmentFiles::Flush() {
+  for (const std::string& segment : EncodeSegments(std::exchange(waiting_, {}), keep_samples_)) {
+    std::filesystem::path file = path_;
+    if (!files_.empty()) file.replace_filename(fmt::format("{}-{}.gsr", path_.stem().string(), files_.size() + 1));
+    RETURN_IF_ERROR(WriteFileAtomic(file, segment));
+    files_.push_back(file);
+  }
+  return OkStatus();
+}
 
 Status CheckRecordPath(const std::filesystem::path& path) {
   const std::filesystem::path ending = path.extension();
@@ -31,7 +37,11 @@ Status CheckRecordPath(const std::filesystem::path& path) {
 
 Result<std::vector<std::string>> WriteRecords(const std::vector<Trial>& trials, const std::filesystem::path& path,
                                               bool keep_samples) {
-  if (path.extension() == ".gsr") return WriteSegments(trials, path, keep_samples);
+  if (path.extension() == ".gsr") {
+    SegmentFiles files(path, keep_samples);
+    for (const Trial& trial : trials) RETURN_IF_ERROR(files.Add(trial));
+    return files.Finish();
+  }
   std::string text;
   if (path.extension() == ".csv") {
     text = CsvHeader() + "\n";

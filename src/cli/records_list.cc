@@ -26,11 +26,20 @@ Json JsonOf(const Trial& trial) {
 }
 
 std::string PrintText(const std::vector<Trial>& trials, const Terminal& terminal) {
-  Table table({{"date"}, {"device"}, {"problem"}, {"outcome"}, {"time", Table::Align::kRight}, {"plan"}});
+  Table table({{"date"},
+               {"device"},
+               {"problem"},
+               {"outcome"},
+               {"protocol"},
+               {"time", Table::Align::kRight},
+               {"chained", Table::Align::kRight},
+               {"plan"}});
   for (const Trial& trial : trials) {
     const bool measured = trial.outcome.kind == OutcomeKind::kMeasured;
+    const Timing* chained = trial.outcome.Find("ours", Clock::kDeviceChained);
     table.Add({DateText(trial.unix_ms), trial.setting.device_key, Print(trial.gemm),
-               std::string(Name(trial.outcome.kind)), measured ? TimeText(trial.outcome.TimeNs()) : "",
+               std::string(Name(trial.outcome.kind)), std::string(Name(trial.outcome.protocol)),
+               measured ? TimeText(trial.outcome.TimeNs()) : "", chained == nullptr ? "" : TimeText(chained->median_ns),
                Print(trial.plan)});
   }
   return table.empty() ? "" : table.Print(terminal);

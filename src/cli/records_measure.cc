@@ -10,10 +10,10 @@
 #include "cli/instrument.h"
 #include "cli/json_text.h"
 #include "cli/progress.h"
+#include "cli/readers.h"
 #include "cli/record_files.h"
 #include "cli/run.h"
 #include "cli/words.h"
-#include "problem/grids.h"
 
 namespace gemmsmith {
 
@@ -131,7 +131,7 @@ Result<int> Run(const RecordsMeasureCommand& command) {
   if (command.device != "auto" && !command.device.starts_with("gpu:")) {
     return InvalidArgument(fmt::format("records are made by a GPU: --device auto or gpu:N, not {}", command.device));
   }
-  ASSIGN_OR_RETURN(const std::vector<Shape> shapes, LoadShapes(command.shapes));
+  ASSIGN_OR_RETURN(const std::vector<Shape> shapes, LoadShapeLists(command.shapes));
   ASSIGN_OR_RETURN(const int gpu, FindGpu(command.device));
   ASSIGN_OR_RETURN(Instrument instrument, OpenLiveInstrument(gpu));
   const Device& device = instrument.evaluator->device();

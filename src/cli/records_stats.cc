@@ -9,7 +9,7 @@
 #include "cli/json_text.h"
 #include "cli/run.h"
 #include "cli/selected_trials.h"
-#include "cli/table.h"
+#include "cli/standings_text.h"
 #include "cli/words.h"
 
 namespace gemmsmith {
@@ -28,29 +28,6 @@ int64_t CountShapes(const std::vector<Trial>& trials) {
   return int64_t(shapes.size());
 }
 
-std::string ClassName(const Standing& standing) {
-  return std::string(standing.shape_class ? Name(*standing.shape_class) : "offgrid");
-}
-
-std::string StandingsText(const std::vector<Standing>& standings) {
-  if (standings.empty()) return "";
-  using enum Table::Align;
-  Table table({{"class"},
-               {"layout"},
-               {"shapes", kRight},
-               {"geometric mean", kRight},
-               {"lowest", kRight},
-               {"faster", kRight},
-               {"slower", kRight}});
-  for (const Standing& standing : standings)
-    table.Add({ClassName(standing), std::string(Name(standing.layout)), CountText(standing.problems),
-               fmt::format("{:.3f}x", standing.geometric_mean), fmt::format("{:.2f}x", standing.minimum),
-               CountText(standing.wins), CountText(standing.losses)});
-  return "\n  speed-up of each shape's best kernel over cuBLASLt AutoTuning (the faster of nn and tn), device clock, "
-         "f16\n" +
-         table.Print(DescribeTerminal(STDOUT_FILENO));
-}
-
 std::string PrintText(const SelectedTrials& selected, const ArchiveStats& stats) {
   std::string text = selected.source + "\n";
   const auto line = [&](std::string_view name, const std::string& value) {
@@ -64,30 +41,30 @@ std::string PrintText(const SelectedTrials& selected, const ArchiveStats& stats)
   line("trials", CountText(stats.trials));
   line("plans", CountText(stats.plans));
   line("problems", fmt::format("{} of {}", CountText(stats.problems), Plural(CountShapes(selected.trials), "shape")));
-  line("cells",
-       fmt::format("{}, {} without a trial", CountText(stats.plans * stats.problems), CountText(stats.missing_cells)));
+  line("cells", fmt::format("{} of plans and problems, {} missing: without a trial",
+                            CountText(stats.plans * stats.problems), CountText(stats.missing_cells)));
   for (const auto& [kind, count] : stats.by_outcome)
     line(&kind == &stats.by_outcome.front().first ? "outcomes" : "", fmt::format("{} {}", CountText(count), kind));
   if (selected.replayed > 0)
     line("replayed", fmt::format("{} more, answered by a recording", CountText(selected.replayed)));
-  return text + StandingsText(StandingsOf(selected.trials));
+  const std::string standings = StandingsText(StandingsOf(selected.trials), DescribeTerminal(STDOUT_FILENO));
+  return text + (standings.empty() ? "" : "\n" + standings);
 }
 
 std::string JsonText(const SelectedTrials& selected, const ArchiveStats& stats) {
-  Json settings = Json::array(), outcomes = Json::object(), standings = Json::array();
-  for (const Setting& setting : stats.settings) settings.push_back(JsonOf(setting));
+  Json settings = Json::array(), outcomes = Json::object();
+  std::set<std::string> devices;
+  for (const Setting& setting : stats.settings) {
+    settings.push_back(JsonOf(setting));
+    devices.insert(setting.device_name);
+  }
   for (const auto& [kind, count] : stats.by_outcome) outcomes[kind] = count;
-  for (const Standing& standing : StandingsOf(selected.trials))
-    standings.push_back({{"class", ClassName(standing)},
-                         {"layout", Name(standing.layout)},
-                         {"problems", standing.problems},
-                         {"geometric_mean", standing.geometric_mean},
-                         {"minimum", standing.minimum},
-                         {"wins", standing.wins},
-                         {"losses", standing.losses}});
   return PrintJson({{"command", "records stats"},
                     {"source", selected.source},
                     {"settings", settings},
+                    {"devices", devices},
+                    {"first_date", stats.trials == 0 ? Json() : Json(DateText(stats.first_unix_ms))},
+                    {"last_date", stats.trials == 0 ? Json() : Json(DateText(stats.last_unix_ms))},
                     {"first_unix_ms", stats.first_unix_ms},
                     {"last_unix_ms", stats.last_unix_ms},
                     {"trials", stats.trials},
@@ -98,7 +75,7 @@ std::string JsonText(const SelectedTrials& selected, const ArchiveStats& stats) 
                     {"missing_cells", stats.missing_cells},
                     {"outcomes", outcomes},
                     {"replayed", selected.replayed},
-                    {"over_autotuning", standings}});
+                    {"over_autotuning", JsonOf(StandingsOf(selected.trials))}});
 }
 
 }  // namespace

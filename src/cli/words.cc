@@ -54,7 +54,7 @@ std::string Plural(int64_t count, std::string_view word) {
 
 std::string OutcomesText(const std::vector<std::pair<OutcomeKind, int>>& by_outcome) {
   std::string text;
-  // Measured, the last kind, is what people look for first.
+  // Measured, at the end of the kinds, is what people look for first.
   for (auto item = by_outcome.rbegin(); item != by_outcome.rend(); ++item) {
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", item->second, Name(item->first));
   }

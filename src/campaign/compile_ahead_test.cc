@@ -1,0 +1,156 @@
+#include "campaign/compile_ahead.h"
+
+#include <gtest/gtest.h>
+
+#include <condition_variable>
+#include <mutex>
+
+#include "campaign/fakes.h"
+#include "program/emit.h"
+
+namespace gemmsmith {
+namespace {
+
+constexpr std::chrono::milliseconds kLong{20000}, kMoment{20};
+
+EvaluationRequest RequestFor(const Plan& plan, const Gemm& gemm = SomeGemm()) { return {.gemm = gemm, .plan = plan}; }
+
+// Compiles nothing until it is opened.
+class Gate {
+ public:
+  Status Pass() {
+    std::unique_lock lock(mutex_);
+    EXPECT_TRUE(opened_.wait_for(lock, kLong, [this] { return open_; }));
+    return OkStatus();
+  }
+  void Open() {
+    const std::lock_guard lock(mutex_);
+    open_ = true;
+    opened_.notify_all();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable opened_;
+  bool open_ = false;
+};
+
+class CompileAheadTest : public testing::Test {
+ protected:
+  std::vector<CompileAhead::List> TakeAll(CompileAhead& ahead, size_t most) {
+    std::vector<CompileAhead::List> lists;
+    while (ahead.pending() > 0) {
+      lists.push_back(*ahead.Take(most, kLong));
+      EXPECT_FALSE(lists.back().contenders.empty());
+    }
+    return lists;
+  }
+  const std::vector<Plan> plans = SomePlans(40);
+  FakeCompiler compiler;
+};
+
+TEST_F(CompileAheadTest, WithoutACompilerEverythingIsReadyInTheOrderOfTurns) {
+  CompileAhead ahead(SomeDevice(), nullptr, 0);
+  EXPECT_EQ(ahead.window(), 1u);
+  for (size_t i = 0; i < 6; ++i) ahead.Add(i % 2, RequestFor(plans[i]));
+  const std::vector<CompileAhead::List> lists = TakeAll(ahead, 2);
+  ASSERT_EQ(lists.size(), 4u);
+  EXPECT_EQ(lists[0].turn, 0u);
+  EXPECT_EQ(lists[0].contenders[1].request.plan, plans[2]);
+  EXPECT_EQ(lists[1].contenders.size(), 1u);
+  EXPECT_EQ(lists[3].turn, 1u);
+}
+
+TEST_F(CompileAheadTest, WhatWasAddedLaterForAnEarlierTurnGoesBefore) {
+  Gate gate;
+  compiler.before = [&](const Source&) { return gate.Pass(); };
+  CompileAhead ahead(SomeDevice(), &compiler, 1);
+  for (size_t i = 0; i < 4; ++i) ahead.Add(7, RequestFor(plans[i]));
+  for (size_t i = 4; i < 8; ++i) ahead.Add(3, RequestFor(plans[i]));
+  gate.Open();
+  int of_seven_before_three = 0, of_three = 0;
+  for (const CompileAhead::List& list : TakeAll(ahead, 1)) {
+    of_three += list.turn == 3;
+    if (list.turn == 7 && of_three < 4) ++of_seven_before_three;
+  }
+  EXPECT_LE(of_seven_before_three, 1) << "only the one whose compilation had begun";
+}
+
+TEST_F(CompileAheadTest, NothingReadyInTimeIsAnEmptyList) {
+  Gate gate;
+  compiler.before = [&](const Source&) { return gate.Pass(); };
+  CompileAhead ahead(SomeDevice(), &compiler, 2);
+  ahead.Add(0, RequestFor(plans[0]));
+  EXPECT_TRUE(ahead.Take(16, kMoment)->contenders.empty());
+  gate.Open();
+  EXPECT_EQ(ahead.Take(16, kLong)->contenders.size(), 1u);
+}
+
+TEST_F(CompileAheadTest, WhatIsNeededNowGoesBeforeAllThatWaits) {
+  CompileAhead ahead(SomeDevice(), &compiler, 2);
+  for (size_t i = 0; i < 30; ++i) ahead.Add(0, RequestFor(plans[i]));
+  const std::vector<EvaluationRequest> now = {RequestFor(plans[31]), RequestFor(plans[30]), RequestFor(plans[5])};
+  const std::vector<Contender> contenders = *ahead.PrepareNow(now);
+  ASSERT_EQ(contenders.size(), now.size());
+  for (size_t i = 0; i < now.size(); ++i) {
+    EXPECT_EQ(contenders[i].request.plan, now[i].plan);
+    EXPECT_TRUE(contenders[i].candidate.compilation.succeeded);
+  }
+  EXPECT_EQ(ahead.pending(), 30u);
+  size_t taken = 0;
+  for (const CompileAhead::List& list : TakeAll(ahead, 16)) taken += list.contenders.size();
+  EXPECT_EQ(taken, 30u);
+}
+
+TEST_F(CompileAheadTest, WhatIsForgottenNeverComesNotEvenFromUnderWay) {
+  Gate gate;
+  compiler.before = [&](const Source&) { return gate.Pass(); };
+  CompileAhead ahead(SomeDevice(), &compiler, 2);
+  for (size_t i = 0; i < 10; ++i) ahead.Add(i < 5 ? 0 : 1, RequestFor(plans[i]));
+  for (int i = 0; i < 2000 && compiler.calls < 2; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  ahead.Forget(0);
+  EXPECT_EQ(ahead.pending(), 5u);
+  gate.Open();
+  for (const CompileAhead::List& list : TakeAll(ahead, 16)) EXPECT_EQ(list.turn, 1u);
+}
+
+TEST_F(CompileAheadTest, AFailingWorldIsAStatus) {
+  compiler.before = [](const Source&) { return Unavailable("no toolchain"); };
+  CompileAhead ahead(SomeDevice(), &compiler, 2);
+  ahead.Add(0, RequestFor(plans[0]));
+  EXPECT_EQ(ahead.Take(16, kLong).status().message(), "no toolchain");
+  EXPECT_EQ(ahead.PrepareNow({RequestFor(plans[1])}).status().message(), "no toolchain");
+}
+
+// Plans without fixed dimensions have one text for many problems.
+TEST_F(CompileAheadTest, ATextOfSeveralProblemsIsCompiledOnce) {
+  const auto counted = std::make_shared<std::atomic<int>>(0);
+  class Counting : public FakeCompiler {
+   public:
+    explicit Counting(std::shared_ptr<std::atomic<int>> count) : count_(std::move(count)) {}
+    Result<Compilation> Compile(const Source& source, std::string_view architecture) override {
+      ++*count_;
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      return FakeCompiler::Compile(source, architecture);
+    }
+
+   private:
+    std::shared_ptr<std::atomic<int>> count_;
+  };
+  const auto remembering = MakeRememberingCompiler(std::make_unique<Counting>(counted), 1 << 20);
+  std::set<std::string> texts;
+  {
+    CompileAhead ahead(SomeDevice(), remembering.get(), 4);
+    for (size_t i = 0; i < 8; ++i)
+      for (const int k : {512, 1024, 4096}) {
+        texts.insert(Emit(plans[i], SomeGemm(k)).text);
+        ahead.Add(size_t(k), RequestFor(plans[i], SomeGemm(k)));
+      }
+    TakeAll(ahead, 16);
+  }
+  EXPECT_LT(texts.size(), 24u) << "the plans show nothing";
+  EXPECT_EQ(*counted, int(texts.size()));
+}
+
+}  // namespace
+}  // namespace gemmsmith

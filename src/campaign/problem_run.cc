@@ -1,0 +1,148 @@
+#include "campaign/problem_run.h"
+
+#include <algorithm>
+
+namespace gemmsmith {
+
+namespace {
+
+bool IsMeasured(const Trial& trial) { return trial.outcome.kind == OutcomeKind::kMeasured; }
+
+bool Faster(const Trial* first, const Trial* second) {
+  return std::pair(first->outcome.TimeNs(), first->plan) < std::pair(second->outcome.TimeNs(), second->plan);
+}
+
+void KeepFaster(const Trial*& best, const Trial& trial) {
+  if (IsMeasured(trial) && (best == nullptr || Faster(&trial, best))) best = &trial;
+}
+
+const Trial* Find(const std::map<Plan, Trial>& trials, const Plan& plan) {
+  const auto found = trials.find(plan);
+  return found == trials.end() ? nullptr : &found->second;
+}
+
+}  // namespace
+
+ProblemRun::ProblemRun(size_t index, const CampaignOptions& options, ProblemSearch search)
+    : index_(index), options_(options), search_(std::move(search)) {}
+
+std::vector<Plan> ProblemRun::Propose(int most) {
+  if (space_is_exhausted_ || !stop_reason_.empty()) return {};
+  const int left = search_.stop->EvaluationsLeft(ProgressAfter(0));
+  const int count = std::min(most, left - std::min(left, outstanding_));
+  if (count <= 0) return {};
+  std::vector<Plan> plans = search_.proposer->Propose(count);
+  space_is_exhausted_ = plans.empty();
+  outstanding_ += int(plans.size());
+  return plans;
+}
+
+void ProblemRun::Take(const Trial& trial, bool resumed) {
+  if (HasFinals() && trial.outcome.protocol == Protocol::kHeat) heats_.emplace(trial.plan, trial);
+  if (HasFinals() && trial.outcome.protocol == Protocol::kShort)
+    KeepFaster(best_final_, finals_.emplace(trial.plan, trial).first->second);
+  if (searched_.insert(trial.plan).second) Account(trial, resumed);
+}
+
+// What a first trial means for the proposer, the ranking and the budgets.
+void ProblemRun::Account(const Trial& trial, bool resumed) {
+  search_.proposer->Observe(trial.plan, trial.outcome);
+  ++by_outcome_[trial.outcome.kind];
+  ++evaluations_;
+  ++since_best_;
+  if (resumed)
+    ++resumed_;
+  else
+    --outstanding_;
+  if (!IsMeasured(trial)) return;
+  const Trial* const before = best_screened_;
+  KeepFaster(best_screened_, measured_.emplace(trial.plan, trial).first->second);
+  if (best_screened_ != before) since_best_ = 0;
+}
+
+void ProblemRun::MissScreen() {
+  ++misses_;
+  --outstanding_;
+}
+
+bool ProblemRun::ScreenIsOver(double seconds) {
+  if (!stop_reason_.empty()) return true;
+  if (std::optional<std::string> reason = search_.stop->ShouldStop(ProgressAfter(seconds)))
+    stop_reason_ = *std::move(reason);
+  else if (space_is_exhausted_ && outstanding_ == 0)
+    stop_reason_ = "every plan of the space is judged";
+  if (!stop_reason_.empty()) outstanding_ = 0;
+  return !stop_reason_.empty();
+}
+
+std::vector<const Trial*> ProblemRun::Screened() const {
+  std::vector<const Trial*> trials;
+  for (const auto& [plan, trial] : measured_) trials.push_back(&trial);
+  std::sort(trials.begin(), trials.end(), Faster);
+  return trials;
+}
+
+std::vector<Plan> ProblemRun::TakeHeat() {
+  if (!HasFinals() || heat_taken_) return {};
+  heat_taken_ = true;
+  std::vector<const Trial*> screened = Screened();
+  // Where all reach the finals anyway there is nobody to choose from.
+  if (screened.size() <= size_t(options_.finalists)) return {};
+  screened.resize(std::min(screened.size(), size_t(options_.heat_contenders)));
+  std::vector<Plan> plans;
+  for (const Trial* trial : screened)
+    if (!heats_.contains(trial->plan) && !finals_.contains(trial->plan)) plans.push_back(trial->plan);
+  return plans;
+}
+
+std::vector<const Trial*> ProblemRun::RankedForFinals() const {
+  std::vector<const Trial*> confirmed, screened;
+  for (const Trial* trial : Screened()) {
+    const Trial* heat = Find(heats_, trial->plan);
+    if (heat == nullptr) heat = Find(finals_, trial->plan);
+    if (heat == nullptr)
+      screened.push_back(trial);
+    else if (IsMeasured(*heat))
+      confirmed.push_back(heat);
+  }
+  std::sort(confirmed.begin(), confirmed.end(), Faster);
+  confirmed.insert(confirmed.end(), screened.begin(), screened.end());
+  return confirmed;
+}
+
+std::vector<Plan> ProblemRun::NextFinalists() const {
+  std::vector<Plan> plans;
+  if (!HasFinals()) return plans;
+  int passed = 0;
+  for (const Trial* trial : RankedForFinals()) {
+    if (passed + int(plans.size()) == options_.finalists) break;
+    if (const Trial* final = Find(finals_, trial->plan))
+      passed += IsMeasured(*final);
+    else if (!without_final_.contains(trial->plan))
+      plans.push_back(trial->plan);
+  }
+  return plans;
+}
+
+const Trial* ProblemRun::Best() const {
+  if (best_final_ != nullptr) return best_final_;
+  // The careful protocol has refused every finalist: nobody is left to be named.
+  if (!finals_.empty() && NextFinalists().empty()) return nullptr;
+  if (heats_.empty()) return best_screened_;
+  const std::vector<const Trial*> ranked = RankedForFinals();
+  return ranked.empty() ? nullptr : ranked.front();
+}
+
+ProblemResult ProblemRun::Finish(bool complete) const {
+  ProblemResult result{.gemm = gemm(),
+                       .complete = complete,
+                       .evaluations = evaluations_ - resumed_,
+                       .resumed = resumed_,
+                       .misses = misses_,
+                       .stop_reason = stop_reason_};
+  if (const Trial* best = Best()) result.best = *best;
+  for (const auto& [kind, count] : by_outcome_) result.by_outcome.emplace_back(kind, count);
+  return result;
+}
+
+}  // namespace gemmsmith

@@ -1,0 +1,67 @@
+// One problem on its way through the stages of a campaign: what was learned of it, and what is to be judged next.
+// Judges nothing itself.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "campaign/campaign.h"
+
+namespace gemmsmith {
+
+class ProblemRun {
+ public:
+  ProblemRun(size_t index, const CampaignOptions& options, ProblemSearch search);  // the options outlive it
+
+  size_t index() const { return index_; }
+  const Gemm& gemm() const { return options_.problems[index_]; }
+  int evaluations() const { return evaluations_; }
+  int outstanding() const { return outstanding_; }  // proposed, neither taken nor missed
+  // The fastest so far, by the most careful protocol that has one.
+  const Trial* Best() const;
+
+  // Up to `most` new plans, as many as the budget leaves; they are outstanding from now on.
+  std::vector<Plan> Propose(int most);
+  // A trial counts for the stage that its protocol says; the first of a plan counts as its screening.
+  void Take(const Trial& trial, bool resumed);
+  void MissScreen();  // a proposal that a record lacks
+  // `seconds` since the problem's first exchange. Once it is over it stays so, and nothing is outstanding any more.
+  bool ScreenIsOver(double seconds);
+
+  // What the heat still lacks, once: empty from the second call on.
+  std::vector<Plan> TakeHeat();
+  // Who is to be judged in the short protocol: from the fastest on, until enough have passed; one that is refused, or
+  // that a record lacks, makes room for the next. Empty: the finals are over.
+  std::vector<Plan> NextFinalists() const;
+  void MissFinal(const Plan& plan) { without_final_.insert(plan); }
+
+  ProblemResult Finish(bool complete) const;
+
+ private:
+  StopRule::Progress ProgressAfter(double seconds) const { return {evaluations_, seconds, since_best_}; }
+  bool HasFinals() const { return options_.finalists > 0; }
+  void Account(const Trial& trial, bool resumed);
+  std::vector<const Trial*> Screened() const;         // measured, fastest first
+  std::vector<const Trial*> RankedForFinals() const;  // those that the heat confirmed come first
+
+  const size_t index_;
+  const CampaignOptions& options_;
+  ProblemSearch search_;
+  std::string stop_reason_;  // not empty: the screening is over
+  bool space_is_exhausted_ = false;
+  int outstanding_ = 0;
+  bool heat_taken_ = false;
+
+  std::set<Plan> searched_;
+  std::map<OutcomeKind, int> by_outcome_;
+  std::map<Plan, Trial> measured_;
+  std::map<Plan, Trial> heats_, finals_;
+  std::set<Plan> without_final_;
+  const Trial* best_screened_ = nullptr;
+  const Trial* best_final_ = nullptr;
+  int evaluations_ = 0, resumed_ = 0, misses_ = 0, since_best_ = 0;
+};
+
+}  // namespace gemmsmith
