@@ -10,9 +10,9 @@
 #include <mutex>
 #include <set>
 
+#include "campaign/compile_ahead.h"
 #include "campaign/fakes.h"
 #include "campaign/interrupt.h"
-#include "campaign/trial_runner.h"
 #include "program/emit.h"
 
 namespace gemmsmith {

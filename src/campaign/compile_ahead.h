@@ -15,6 +15,10 @@
 
 namespace gemmsmith {
 
+// How many candidates are judged in one exchange while there are more: enough that the exchange itself costs little,
+// few enough that a search learns soon.
+inline constexpr size_t kListSize = 16;
+
 class CompileAhead {
  public:
   // Candidates that are ready and may be judged together.
@@ -32,8 +36,8 @@ class CompileAhead {
   // Added, and neither taken nor forgotten.
   size_t pending() const { return pending_; }
   // How many candidates are worth having under way: a list at the GPU, one that gets ready, and no thread without work.
-  // Without a compiler one, so that every proposal knows all answers.
-  size_t window() const { return threads_.empty() ? 1 : 4 * threads_.size() + 32; }
+  // Without a compiler a list, so that a search in a replay knows about as much as one on a GPU.
+  size_t window() const { return threads_.empty() ? kListSize : 4 * threads_.size() + 2 * kListSize; }
   // Up to `most` ready candidates of the lowest turn that has any. Takes what is ready rather than wait for more; a
   // slow compilation holds up nobody else's.
   Result<List> Take(size_t most, std::chrono::milliseconds limit);

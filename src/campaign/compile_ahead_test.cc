@@ -51,7 +51,7 @@ class CompileAheadTest : public testing::Test {
 
 TEST_F(CompileAheadTest, WithoutACompilerEverythingIsReadyInTheOrderOfTurns) {
   CompileAhead ahead(SomeDevice(), nullptr, 0);
-  EXPECT_EQ(ahead.window(), 1u);
+  EXPECT_EQ(ahead.window(), kListSize);
   for (size_t i = 0; i < 6; ++i) ahead.Add(i % 2, RequestFor(plans[i]));
   const std::vector<CompileAhead::List> lists = TakeAll(ahead, 2);
   ASSERT_EQ(lists.size(), 4u);

@@ -4,8 +4,8 @@
 
 #include <set>
 
+#include "campaign/compile_ahead.h"
 #include "campaign/fakes.h"
-#include "campaign/trial_runner.h"
 
 namespace gemmsmith {
 namespace {

@@ -14,8 +14,8 @@
 #include "base/random.h"
 #include "base/text.h"
 #include "campaign/campaign.h"
+#include "campaign/compile_ahead.h"
 #include "campaign/fakes.h"
-#include "campaign/trial_runner.h"
 
 namespace gemmsmith {
 namespace {

@@ -9,10 +9,6 @@
 
 namespace gemmsmith {
 
-// How many candidates are judged in one exchange while there are more: enough that the exchange itself costs little,
-// few enough that a search learns soon.
-inline constexpr size_t kListSize = 16;
-
 struct JudgedList {
   std::vector<Trial> trials;  // in the order of their contenders
   std::vector<Plan> missed;   // cells that a record lacks

@@ -149,8 +149,7 @@ class Grammar {
   void AddOptimize() {
     OptimizeCommand* command = &optimize_;
     Verb* verb = NewVerb(&root_, "optimize", "find, prove and keep the fastest kernel for a shape or a set", command);
-    Value(verb, "SHAPE", "", "MxNxK as in 256x512x4096; a set, as in paper1000/tiny; or a file of shapes",
-          &command->target, ReadTarget)
+    Value(verb, "SHAPE", "", "MxNxK, a set as in paper1000/tiny, or a file of shapes", &command->target, ReadTarget)
         ->required();
     Value(verb, "--layout", "nn|tn|both", "storage of A and B [both]", &command->layouts, ReadLayouts);
     AddType(verb, &command->type);
@@ -171,8 +170,8 @@ class Grammar {
       return Command(*command);
     };
     AddArchive(verb, &command->archive);
-    Value(verb, "--output", "DIR", "where the .cu files go [a shape: the user's data folder; a set: nowhere]",
-          &command->output, ReadPath);
+    Value(verb, "--output", "DIR", "where the .cu files go [the user's data folder; of a set none]", &command->output,
+          ReadPath);
     Value(verb, "--record", "FILE.gsr", "write the run's trials as record files too", &command->record, ReadPath);
     AddJson(verb, &command->json);
     verb->footer(
@@ -272,7 +271,7 @@ class Grammar {
     verb->add_flag("--offline-clock", command->offline_clock, "time single calls too");
     Value(verb, "--limit-seconds", "S", "stop in time and write what there is", &command->limit_seconds,
           ReadPositiveSeconds);
-    Value(verb, "--finalists", "N", "judge each shape's fastest N again, together: short protocol, single calls too",
+    Value(verb, "--finalists", "N", "judge each shape's fastest N again: short protocol, single calls too",
           &command->finalists, ReadCount);
     verb->add_flag("--skip-recorded", command->skip_recorded, "skip cells the archive has from this device");
     Value(verb, "--name", "NAME", "campaign; the same name resumes [measure]", &command->name, ReadText);

@@ -60,6 +60,36 @@ TEST_F(RecordsTest, StatsCountOutcomesAndMissingCells) {
   EXPECT_EQ(json["settings"][0]["device_name"], kMadeUpDevice);
 }
 
+TEST_F(RecordsTest, StatsNameDevicesAndDates) {
+  const nlohmann::json json = Parsed(home.Run({"records", "stats", lines, "--json"}).out);
+  EXPECT_EQ(json["devices"], nlohmann::json::array({kMadeUpDevice}));
+  EXPECT_EQ(json["first_date"], "2001-09-09");
+  EXPECT_EQ(json["last_date"], "2001-09-09");
+  EXPECT_EQ(Parsed(home.Run({"records", "stats", lines, "--shape", "1x1x1", "--json"}).out)["first_date"], nullptr);
+}
+
+TEST_F(RecordsTest, ManyTrialsTravelInSeveralSegmentsAndMeetAgain) {
+  std::vector<Trial> many;
+  for (const Shape& shape : {Shape{256, 512, 4096}, Shape{512, 512, 4096}})
+    for (Trial& trial : MadeUpTrials(shape, 10000, kTn)) many.push_back(std::move(trial));
+  ASSERT_GT(many.size(), kMaxSegmentTrials);
+  const std::string all = home.File("many.jsonl", JsonLines(many));
+  std::filesystem::create_directories(home.Path("parts"));
+  const Finished written = home.Run({"records", "export", all, "-o", home.Path("parts/x.gsr"), "--json"});
+  ASSERT_EQ(written.exit_code, 0) << written.error;
+  EXPECT_EQ(Parsed(written.out)["files"].size(), 2u);
+  // Beside them a part that one of them holds too.
+  ASSERT_EQ(home.Run({"records", "export", all, "--shape", "256x512x4096", "-o", home.Path("parts/y.gsr")}).exit_code,
+            0);
+  const Finished merged = home.Run({"records", "import", home.Path("parts"), "--archive", archive, "--json"});
+  ASSERT_EQ(merged.exit_code, 0) << merged.error;
+  EXPECT_EQ(Parsed(merged.out)["read"], many.size() + 10000);
+  EXPECT_EQ(Parsed(merged.out)["added"], many.size());
+  const nlohmann::json stats = Parsed(home.Run({"records", "stats", home.Path("parts"), "--json"}).out);
+  EXPECT_EQ(stats["problems"], 2);
+  EXPECT_EQ(stats["trials"], many.size() + 10000);
+}
+
 TEST_F(RecordsTest, ListSelects) {
   const nlohmann::json json =
       Parsed(home.Run({"records", "list", lines, "--outcome", "wrong", "--count", "2", "--json"}).out);
