@@ -12,30 +12,53 @@ namespace gemmsmith {
 
 namespace {
 
-// How fast a measured plan's say falls with distance, and how many measured plans at hand outweigh its family's mean.
-constexpr double kReach = 2;
-constexpr double kPrior = 0.5;
-// What a failure says about plans near it: as if this much slower than predicted.
+// Standard deviations of the parts of the error, as logarithms: the model's errors are about 0.07 within what it was
+// fitted to and larger elsewhere (docs/lab/cost_model.md).
+constexpr double kFamilyDeviation = 0.2, kAxisDeviation = 0.06, kRestDeviation = 0.06, kNoise = 0.02;
+// Steps over which values of an axis, and plans, come to differ.
+constexpr double kAxisReach = 3, kRestReach = 2;
+// Learning costs the number of plans times what was learned before; so much is enough to know a space.
+constexpr size_t kMostLearned = 1000;
+// A failure speaks as if the plan were so much slower than forecast.
 constexpr double kFailureLog = 0.3;
 // Starts are at least so far from each other, secondary axes aside: climbs find the neighbours by themselves.
 constexpr int kApart = 2;
 // A family joins the starts when its best is predicted at most so much slower than the best of all.
 constexpr double kNearTheBest = 1.5;
 
+double Square(double x) { return x * x; }
+
+int Steps(const Parameter& parameter, int first, int second) {
+  if (first == second) return 0;
+  return parameter.HasSteps() ? std::abs(parameter.IndexOf(first) - parameter.IndexOf(second)) : int(kFarApart);
+}
+
+// How the errors of two plans go together.
+double Covariance(const Plan& first, const Plan& second) {
+  if (first.family != second.family) return 0;
+  const std::span<const Parameter> parameters = GetFamily(first.family).parameters;
+  double axes = 0;
+  int distance = 0;
+  for (size_t axis = 0; axis < parameters.size(); ++axis) {
+    const int steps = Steps(parameters[axis], first.values[axis], second.values[axis]);
+    axes += std::exp(-steps / kAxisReach);
+    distance += std::min(steps, 2);
+  }
+  return Square(kFamilyDeviation) + Square(kAxisDeviation) * axes +
+         Square(kRestDeviation) * std::exp(-distance / kRestReach);
+}
+
 }  // namespace
 
 Forecast::Forecast(const SearchContext& context)
-    : space_(*context.space),
-      log_predicted_(space_.size()),
-      corrections_(space_.size()),
-      of_family_(Families().size()),
-      order_(space_.size()) {
+    : space_(*context.space), log_predicted_(space_.size()), knowledge_(space_.size()), order_(space_.size()) {
   const bool sound = context.gemm.shape.Volume() > 0 && Problems(context.gemm).empty();
   for (size_t i = 0; sound && i < space_.size(); ++i) {
     const Plan& plan = space_.plans()[i];
     const bool legal = IsLegal(plan, context.gemm, context.device);
     log_predicted_[i] = legal ? std::log(PredictTimeNs(plan, context.gemm, context.device)) : INFINITY;
   }
+  for (size_t i = 0; i < space_.size(); ++i) knowledge_[i].variance = Covariance(space_.plans()[i], space_.plans()[i]);
   std::iota(order_.begin(), order_.end(), 0u);
   Random(context.seed).Fork("forecast ties").Shuffle(order_);
   std::stable_sort(order_.begin(), order_.end(),
@@ -45,27 +68,29 @@ Forecast::Forecast(const SearchContext& context)
 void Forecast::Learn(const Plan& plan, const Outcome& outcome) {
   const std::vector<Plan>& plans = space_.plans();
   const auto found = std::lower_bound(plans.begin(), plans.end(), plan);
-  if (found == plans.end() || *found != plan) return;
-  const double predicted = log_predicted_[size_t(found - plans.begin())];
-  if (!std::isfinite(predicted)) return;
+  if (found == plans.end() || *found != plan || learned_ == kMostLearned) return;
+  const size_t here = size_t(found - plans.begin());
+  if (!std::isfinite(log_predicted_[here])) return;
+  const Knowledge known = knowledge_[here];
   const bool measured = outcome.kind == OutcomeKind::kMeasured;
-  Correction& family = of_family_[size_t(plan.family)];
-  const double error = measured ? std::log(outcome.TimeNs()) - predicted
-                                : (family.weight > 0 ? family.sum / family.weight : 0) + kFailureLog;
-  if (measured) family.weight += 1, family.sum += error;
+  const double error = measured ? std::log(outcome.TimeNs()) - log_predicted_[here] : known.mean + kFailureLog;
+  const double deviation = std::sqrt(known.variance + Square(kNoise));
+  const double surprise = (error - known.mean) / deviation;
   for (size_t i = 0; i < plans.size(); ++i) {
-    if (plans[i].family != plan.family) continue;
-    const double weight = std::exp(-Distance(plan, plans[i]) / kReach);
-    corrections_[i].weight += weight;
-    corrections_[i].sum += weight * error;
+    Knowledge& other = knowledge_[i];
+    double shared = Covariance(plan, plans[i]);
+    for (size_t j = 0; j < known.row.size(); ++j) shared -= double(known.row[j]) * other.row[j];
+    const double share = shared / deviation;
+    other.row.push_back(float(share));
+    other.mean += share * surprise;
+    other.variance = std::max(0.0, other.variance - share * share);
   }
+  ++learned_;
 }
 
-double Forecast::TimeNs(size_t index) const {
-  const Correction& family = of_family_[size_t(space_.plans()[index].family)];
-  const Correction& near = corrections_[index];
-  const double mean = family.weight > 0 ? family.sum / family.weight : 0;
-  return std::exp(log_predicted_[index] + (near.sum + kPrior * mean) / (near.weight + kPrior));
+double Forecast::HopefulTimeNs(size_t index, double deviations) const {
+  const Knowledge& known = knowledge_[index];
+  return std::exp(log_predicted_[index] + known.mean - deviations * std::sqrt(known.variance));
 }
 
 std::vector<Plan> PromisingStarts(const Forecast& forecast, const Space& space, size_t count) {

@@ -1,5 +1,6 @@
-// Predicted times of a space's plans, corrected by what was measured: near a measured plan the model is trusted as far
-// as it was right there.
+// Predicted times of a space's plans, corrected by what was measured. The error of the prediction is taken for a
+// Gaussian process: an offset of each family, an offset of each value of each axis that neighbouring values share in
+// part, and a rest that only near plans share.
 #pragma once
 
 #include <optional>
@@ -18,17 +19,21 @@ class Forecast {
   const std::vector<uint32_t>& order() const { return order_; }
   void Learn(const Plan& plan, const Outcome& outcome);
   // Comparable within one forecast; infinite for illegal plans.
-  double TimeNs(size_t index) const;
+  double TimeNs(size_t index) const { return HopefulTimeNs(index, 0); }
+  // So many standard deviations below that: low where the forecast is low or unsure.
+  double HopefulTimeNs(size_t index, double deviations) const;
 
  private:
-  struct Correction {
-    double weight = 0, sum = 0;  // of log(measured / predicted) of measured plans, by nearness
+  // What is known of one plan's log(measured / predicted): its row of the extended Cholesky factor, and what follows.
+  struct Knowledge {
+    double mean = 0, variance = 0;
+    std::vector<float> row;
   };
 
   const Space& space_;
   std::vector<double> log_predicted_;
-  std::vector<Correction> corrections_;
-  std::vector<Correction> of_family_;  // by FamilyId
+  std::vector<Knowledge> knowledge_;  // by index in the space
+  size_t learned_ = 0;
   std::vector<uint32_t> order_;
 };
 

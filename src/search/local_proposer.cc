@@ -10,11 +10,14 @@ namespace gemmsmith {
 
 namespace {
 
-constexpr size_t kStarts = 24;
+constexpr size_t kStarts = 12;
 // So many of the best measured plans are climbed from at once.
 constexpr size_t kClimbs = 6;
 // One proposal in so many goes wherever the forecast is lowest, near to a climb or not.
-constexpr size_t kLeapEvery = 3;
+constexpr size_t kLeapEvery = 2;
+
+// Standard deviations by which an uncertain forecast is believed to be too high.
+constexpr double kBoldness = 1;
 
 class LocalProposer : public Proposer {
  public:
@@ -68,8 +71,10 @@ class LocalProposer : public Proposer {
 
   void Offer(size_t index, std::optional<size_t>& lowest) const {
     if (fresh_.IsTaken(index)) return;
-    if (!lowest || forecast_.TimeNs(index) < forecast_.TimeNs(*lowest)) lowest = index;
+    if (!lowest || HopeNs(index) < HopeNs(*lowest)) lowest = index;
   }
+
+  double HopeNs(size_t index) const { return forecast_.HopefulTimeNs(index, kBoldness); }
 
   std::optional<Plan> Take(std::optional<size_t> index) {
     if (!index || !std::isfinite(forecast_.TimeNs(*index))) return std::nullopt;
