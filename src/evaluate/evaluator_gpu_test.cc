@@ -384,6 +384,27 @@ TEST_F(EvaluatorGpuTest, ABrokenKernelInAListCostsNobodyElseAnOutcome) {
     EXPECT_EQ(outcomes[i].kind, kGood) << outcomes[i].stage << ": " << outcomes[i].reason;
 }
 
+// Good in all tests, bad only in the race.
+TEST_F(EvaluatorGpuTest, WhatGoesWrongInARaceCostsNobodyElseAnOutcomeEither) {
+  const auto after_fifty_calls = [&](const std::string& act) {
+    const std::string before = "static unsigned calls; if (first == 0 && atomicAdd(&calls, 1u) > 50) " + act;
+    return Contender{BrokenRequest(),
+                     Candidate(*compiler_, evaluator_->device(), before, "g.k", "", "*c = Narrow(sum);", "")};
+  };
+  const Contender good = after_fifty_calls("{}"),
+                  endless = after_fifty_calls("while (((volatile u16*)g.a)[0] != 0x1234) {}"),
+                  crashing = after_fifty_calls("asm volatile(\"trap;\");"), greedy = after_fifty_calls("g.b[0] = 0x1234;");
+  constexpr OutcomeKind kGood = OutcomeKind::kMeasured;
+  const std::vector<Outcome> hung = JudgeTogether({good, endless, good});
+  EXPECT_EQ(KindsOf(hung), (std::vector{kGood, OutcomeKind::kTimedOut, kGood}));
+  EXPECT_NE(hung[1].reason.find("device clock"), std::string::npos) << hung[1].reason;
+  EXPECT_EQ(KindsOf(JudgeTogether({good, crashing, good})), (std::vector{kGood, kLaunch, kGood}));
+  const std::vector<Outcome> modified = JudgeTogether({good, greedy, good});
+  EXPECT_EQ(modified[0].kind, kGood) << modified[0].reason;
+  EXPECT_NE(modified[1].kind, kGood);
+  EXPECT_EQ(modified[2].kind, kGood) << modified[2].reason;
+}
+
 TEST_F(EvaluatorGpuTest, ThoseOfOneListShareTheirBaselinesSamples) {
   const Contender contender = ContenderFor(Request({{256, 256, 512}, {kTn}}));
   const std::vector<Outcome> outcomes = JudgeTogether({contender, contender, contender});
