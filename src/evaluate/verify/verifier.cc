@@ -47,14 +47,15 @@ Inspection InspectionOf(const Gemm& gemm, const Workplace& place, double max_abs
 
 Result<Watched> Verifier::Watch(const Gemm& gemm, const Workplace& place, double max_abs_error,
                                 const std::function<Status()>& call) {
-  RETURN_IF_ERROR(harness_.ResetReport());
   RETURN_IF_ERROR(harness_.Poison(place.output->view()));
   Watched crashed;
   if (const Status called = call(); !called.ok()) {
     crashed.crash = called.message();
     return crashed;
   }
-  Status looked = harness_.Inspect(InspectionOf(gemm, place, max_abs_error));
+  // The report is emptied behind the call, so that no wild write of the call's stands in it.
+  Status looked = harness_.ResetReport();
+  if (looked.ok()) looked = harness_.Inspect(InspectionOf(gemm, place, max_abs_error));
   Result<HarnessReport> report = looked.ok() ? harness_.ReadReport() : Result<HarnessReport>(looked);
   if (report.ok()) return Conclude(gemm, place, max_abs_error, *report);
   // The harness's own kernels stood behind the call: a lost context is the call's doing.
