@@ -393,7 +393,8 @@ TEST_F(EvaluatorGpuTest, WhatGoesWrongInARaceCostsNobodyElseAnOutcomeEither) {
   };
   const Contender good = after_fifty_calls("{}"),
                   endless = after_fifty_calls("while (((volatile u16*)g.a)[0] != 0x1234) {}"),
-                  crashing = after_fifty_calls("asm volatile(\"trap;\");"), greedy = after_fifty_calls("g.b[0] = 0x1234;");
+                  crashing = after_fifty_calls("asm volatile(\"trap;\");"),
+                  greedy = after_fifty_calls("g.b[0] = 0x1234;");
   constexpr OutcomeKind kGood = OutcomeKind::kMeasured;
   const std::vector<Outcome> hung = JudgeTogether({good, endless, good});
   EXPECT_EQ(KindsOf(hung), (std::vector{kGood, OutcomeKind::kTimedOut, kGood}));
@@ -413,6 +414,29 @@ TEST_F(EvaluatorGpuTest, ThoseOfOneListShareTheirBaselinesSamples) {
     EXPECT_EQ(outcome.comparisons.size(), 2u);
     EXPECT_EQ(*outcome.Find("lt_auto_nn", Clock::kDevice), *outcomes[0].Find("lt_auto_nn", Clock::kDevice));
     EXPECT_NEAR(outcome.TimeNs() / outcomes[0].TimeNs(), 1, 0.05);
+  }
+}
+
+TEST_F(EvaluatorGpuTest, PlansThatMayChainAreTimedOnBothClocks) {
+  std::vector<Contender> contenders;
+  for (const char* text : {"direct", "direct split=4", "wgmma", "wgmma split=2"})
+    for (const char* trigger : {"early", "late"}) {
+      EvaluationRequest request = Request({{512, 512, 1024}, {kTn}});
+      const Result<Plan> plan = ParsePlan(fmt::format("{} trigger={}", text, trigger));
+      ASSERT_TRUE(plan.ok()) << plan.status().message();
+      request.plan = *plan;
+      contenders.push_back(ContenderFor(request));
+    }
+  const std::vector<Outcome> outcomes = JudgeTogether(contenders);
+  for (size_t i = 0; i < outcomes.size(); ++i) {
+    const Outcome& outcome = outcomes[i];
+    const std::string plan = Print(contenders[i].request.plan);
+    ASSERT_EQ(outcome.kind, OutcomeKind::kMeasured) << plan << ": " << outcome.stage << ": " << outcome.reason;
+    const Timing* const chained = outcome.Find("ours", Clock::kDeviceChained);
+    ASSERT_NE(chained, nullptr) << plan;
+    fmt::print("{:.0f} ns, chained {:.0f} ns: {}\n", outcome.TimeNs(), chained->median_ns, plan);
+    EXPECT_EQ(outcome.comparisons.size(), 4u) << plan;
+    EXPECT_EQ(outcome.Find("lt_auto_tn", Clock::kDeviceChained), nullptr) << plan;
   }
 }
 
