@@ -405,6 +405,12 @@ class SetTest : public CampaignTest {
   SetTest() {
     for (int i = 0; i < kProblems; ++i) options.problems.push_back(SomeGemm(64 * (i + 1)));
     options.problems.erase(options.problems.begin());
+    std::vector<Plan> plans = space.plans();
+    std::erase_if(plans, [this](const Plan& plan) {
+      return !std::all_of(options.problems.begin(), options.problems.end(),
+                          [&](const Gemm& gemm) { return IsLegal(plan, gemm, SomeDevice()); });
+    });
+    space = Space(plans);
     options.finalists = 2;
     options.heat_contenders = 6;
     options.finished_after = kBudget;

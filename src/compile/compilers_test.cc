@@ -130,6 +130,7 @@ TEST(NvrtcCompiler, DeviceHeadersAreIncludedFromMemory) {
   ASSERT_TRUE(compiler.ok());
   ASSERT_FALSE(DeviceHeaders().empty());
   for (const DeviceHeader& header : DeviceHeaders()) {
+    if (header.name.starts_with("launch_")) continue;  // the host's side of standalone files, for nvcc
     const std::string text =
         fmt::format("#include \"{}\"\nextern \"C\" __global__ void f(int* p) {{ p[0] = 1; }}\n", header.name);
     const auto compilation = (*compiler)->Compile({text, "f"}, "sm_90a");
