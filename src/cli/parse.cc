@@ -153,7 +153,7 @@ class Grammar {
         ->required();
     Value(verb, "--layout", "nn|tn|both", "storage of A and B [both]", &command->layouts, ReadLayouts);
     AddType(verb, &command->type);
-    Value(verb, "--proposer", "NAME", "random, local or evolution [local]", &command->proposer, ReadProposer);
+    Value(verb, "--proposer", "NAME", "random, ranked, local or evolution [local]", &command->proposer, ReadProposer);
     AddDevice(verb, &command->device);
     Value(verb, "--budget-evals", "N", "candidates to judge, a layout [128]", &command->budget_evaluations, ReadCount);
     Value(verb, "--budget-seconds", "S", "seconds to search, a layout", &command->budget_seconds, ReadPositiveSeconds);

@@ -41,8 +41,8 @@ std::string PrintText(const SelectedTrials& selected, const ArchiveStats& stats)
   line("trials", CountText(stats.trials));
   line("plans", CountText(stats.plans));
   line("problems", fmt::format("{} of {}", CountText(stats.problems), Plural(CountShapes(selected.trials), "shape")));
-  line("cells", fmt::format("{} of plans and problems, {} missing: without a trial",
-                            CountText(stats.plans * stats.problems), CountText(stats.missing_cells)));
+  line("cells", fmt::format("{} of plans x problems, {} missing", CountText(stats.plans * stats.problems),
+                            CountText(stats.missing_cells)));
   for (const auto& [kind, count] : stats.by_outcome)
     line(&kind == &stats.by_outcome.front().first ? "outcomes" : "", fmt::format("{} {}", CountText(count), kind));
   if (selected.replayed > 0)
