@@ -156,7 +156,7 @@ class CampaignRun {
     ASSIGN_OR_RETURN(const JudgedList judged, run_trials_(std::move(list.contenders)));
     Take(open.run, judged.trials);
     for (size_t i = 0; i < judged.missed.size(); ++i) open.run.MissScreen();
-    return OkStatus();
+    return GoOnAfter(judged.world, open.run);
   }
 
   Status JudgeTogether(ProblemRun& run, const std::vector<Plan>& plans, Protocol protocol) {
@@ -167,6 +167,19 @@ class CampaignRun {
     Take(run, judged.trials);
     if (protocol == Protocol::kShort)
       for (const Plan& plan : judged.missed) run.MissFinal(plan);
+    return GoOnAfter(judged.world, run);
+  }
+
+  Status GoOnAfter(const Status& world, const ProblemRun& run) {
+    problems_failed_in_a_row_ = world.ok() ? 0 : problems_failed_in_a_row_ + 1;
+    if (world.ok()) return OkStatus();
+    const bool is_last = open_.size() == 1 && next_problem_ == options_.problems.size();
+    if (problems_failed_in_a_row_ == 2 || is_last) return world;
+    const size_t index = run.index();
+    ahead_.Forget(index);
+    result_.problems[index] = run.Finish(false);
+    result_.problems[index].failure = world;
+    open_.remove_if([index](const OpenProblem& open) { return open.run.index() == index; });
     return OkStatus();
   }
 
@@ -216,6 +229,7 @@ class CampaignRun {
   std::list<OpenProblem> open_;     // in the order of the options; the first is judged, those behind get ready
   size_t next_problem_ = 0;
   size_t problems_complete_ = 0;
+  int problems_failed_in_a_row_ = 0;
 };
 
 }  // namespace

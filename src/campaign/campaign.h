@@ -70,6 +70,7 @@ struct ProblemResult {
   int misses = 0;             // proposals without a record (replay only); cost no budget
   std::vector<std::pair<OutcomeKind, int>> by_outcome;  // of the screening, in the order of the kinds, none with 0
   std::string stop_reason;                              // of the screening; empty where it was not over
+  Status failure;                                       // why it could not be gone on with
 };
 
 struct CampaignEvent {
@@ -92,9 +93,10 @@ struct CampaignResult {
   double seconds = 0;
 };
 
-// Every problem goes through screening, heat and finals. Trials are in the archive before the next exchange with the
-// evaluator starts. `stop` bounds the whole. `compiler` may be null where the evaluator needs no binary (replay). The
-// archive may be null: nothing is kept, nothing resumes.
+// Every problem goes through screening, heat and finals. One that the evaluator cannot judge (no memory for it) is
+// given up; two in a row, or the last of all, end the run with their Status. Trials are in the archive before the next
+// exchange with the evaluator starts. `stop` bounds the whole. `compiler` may be null where the evaluator needs no
+// binary (replay). The archive may be null: nothing is kept, nothing resumes.
 Result<CampaignResult> RunCampaign(const CampaignOptions& options, const MakeSearch& make_search, Evaluator& evaluator,
                                    Compiler* compiler, Archive* archive, StopRule& stop,
                                    const std::function<void(const CampaignEvent&)>& on_event);

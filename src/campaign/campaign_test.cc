@@ -403,14 +403,8 @@ TEST_F(CampaignTest, SameSeedWithoutACompilerJudgesInTheSameOrder) {
 class SetTest : public CampaignTest {
  protected:
   SetTest() {
-    for (int i = 0; i < kProblems; ++i) options.problems.push_back(SomeGemm(64 * (i + 1)));
-    options.problems.erase(options.problems.begin());
-    std::vector<Plan> plans = space.plans();
-    std::erase_if(plans, [this](const Plan& plan) {
-      return !std::all_of(options.problems.begin(), options.problems.end(),
-                          [&](const Gemm& gemm) { return IsLegal(plan, gemm, SomeDevice()); });
-    });
-    space = Space(plans);
+    options.problems.clear();
+    for (int i = 0; i < kProblems; ++i) options.problems.push_back(SomeGemm(512 * (i + 1)));
     options.finalists = 2;
     options.heat_contenders = 6;
     options.finished_after = kBudget;
@@ -524,8 +518,12 @@ TEST_F(SetTest, KernelsOfTheNextProblemsAreCompiledWhileOneIsJudged) {
     for (const Plan& plan : space.plans()) ahead |= compiled.contains(Emit(plan, options.problems[1]).text);
   };
   // Texts that name the shape, so that it shows for which problem they were compiled.
-  std::vector<Plan> plans = RankedPlans(options.problems[0], SomeDevice(), 40);
-  for (Plan& plan : plans) plan.Set("fixed", 2);
+  std::vector<Plan> plans = RankedPlans(options.problems[0], SomeDevice(), kLiveSpaceSize);
+  std::erase_if(plans, [&](const Plan& plan) {
+    return Emit(plan, options.problems[0]).text == Emit(plan, options.problems[1]).text;
+  });
+  ASSERT_GE(plans.size(), 40u);
+  plans.resize(40);
   space = Space(plans);
   ASSERT_TRUE(RunSet().ok());
   EXPECT_TRUE(ahead);
@@ -542,6 +540,31 @@ TEST_F(SetTest, AProblemInWhichNothingPassesIsCompleteAndStopsNobody) {
   EXPECT_TRUE(result->problems[3].complete);
   EXPECT_FALSE(result->problems[3].best);
   EXPECT_TRUE(result->problems[4].best);
+}
+
+TEST_F(SetTest, AProblemThatCannotBeJudgedIsGivenUpAndStopsNobody) {
+  evaluator.judge = [this](const EvaluationRequest& request) -> Result<Outcome> {
+    if (request.gemm == options.problems[3]) return Unavailable("no memory for it");
+    return MeasuredIn(SomeTimeNs(request.plan), request.protocol);
+  };
+  const Result<CampaignResult> result = RunSet();
+  ASSERT_TRUE(result.ok()) << result.status().message();
+  EXPECT_EQ(told_complete, size_t(kProblems) - 1);
+  for (size_t i = 0; i < result->problems.size(); ++i) EXPECT_EQ(result->problems[i].complete, i != 3);
+  EXPECT_EQ(result->problems[3].failure.message(), "no memory for it");
+}
+
+TEST_F(SetTest, AWorldThatFailsForOneProblemAfterTheOtherEndsTheRun) {
+  evaluator.judge = [this](const EvaluationRequest& request) -> Result<Outcome> {
+    if (evaluator.requests.size() > 100) return IoError("the GPU is gone");
+    return MeasuredIn(SomeTimeNs(request.plan), request.protocol);
+  };
+  const Result<CampaignResult> result = RunSet();
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.status().message(), "the GPU is gone");
+  int measured = 0;
+  for (const Trial& trial : store.Trials()) measured += trial.outcome.kind == OutcomeKind::kMeasured;
+  EXPECT_EQ(measured, 100);
 }
 
 TEST_F(SetTest, NoProblemsAreDoneAtOnce) {

@@ -139,19 +139,22 @@ TEST_F(CompileAheadTest, ATextOfSeveralProblemsIsCompiledOnce) {
   };
   const auto remembering = MakeRememberingCompiler(std::make_unique<Counting>(counted), 1 << 20);
   std::set<std::string> texts;
+  size_t candidates = 0;
   {
     CompileAhead ahead(SomeDevice(), remembering.get(), 4);
-    for (size_t i = 0; i < 8; ++i) {
-      Plan plan = plans[i];
-      if (i % 2 == 0) plan.Set("fixed", 0);
+    for (const char* text : {"direct tile_n=8 fixed=none", "direct tile_n=16 fixed=none", "direct fixed=all"}) {
+      const Plan plan = *ParsePlan(text);
       for (const int k : {512, 1024, 4096}) {
-        texts.insert(Emit(plan, SomeGemm(k)).text);
-        ahead.Add(size_t(k), RequestFor(plan, SomeGemm(k)));
+        const Gemm gemm = SomeGemm(k);
+        if (!Check(plan, gemm, SomeDevice()).empty()) continue;
+        ++candidates;
+        texts.insert(Emit(plan, gemm).text);
+        ahead.Add(size_t(k), RequestFor(plan, gemm));
       }
     }
     TakeAll(ahead, 16);
   }
-  EXPECT_LT(texts.size(), 24u) << "the plans show nothing";
+  EXPECT_LT(texts.size(), candidates) << "the plans show nothing";
   EXPECT_EQ(*counted, int(texts.size()));
 }
 

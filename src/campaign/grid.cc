@@ -90,6 +90,7 @@ class GridRun {
 
   Status Judge(CompileAhead::List list) {
     ASSIGN_OR_RETURN(const JudgedList judged, run_trials_(std::move(list.contenders)));
+    RETURN_IF_ERROR(judged.world);
     GEMMSMITH_CHECK(judged.missed.empty(), "a grid is measured, not replayed");
     const auto problem = open_of_problem_.find(uint32_t(list.turn));
     problem->second -= int(judged.trials.size());
@@ -144,7 +145,8 @@ class GridRun {
     }
     if (requests.empty()) return OkStatus();
     ASSIGN_OR_RETURN(std::vector<Contender> contenders, ahead_.PrepareNow(requests));
-    return run_trials_(std::move(contenders)).status();
+    ASSIGN_OR_RETURN(const JudgedList finals, run_trials_(std::move(contenders)));
+    return finals.world;
   }
 
   const GridOptions& options_;

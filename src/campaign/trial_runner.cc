@@ -43,18 +43,16 @@ Result<Trial> TrialRunner::TrialOf(const EvaluationRequest& request, Result<Outc
 Result<JudgedList> TrialRunner::operator()(std::vector<Contender> contenders) {
   std::vector<Result<Outcome>> outcomes = Judge(contenders);
   JudgedList list;
-  Status world;
   for (size_t i = 0; i < contenders.size(); ++i) {
     Result<Trial> trial = TrialOf(contenders[i].request, std::move(outcomes[i]));
     if (trial.ok())
       list.trials.push_back(*std::move(trial));
     else if (trial.status().code() == StatusCode::kNotFound)
       list.missed.push_back(contenders[i].request.plan);
-    else if (world.ok())
-      world = trial.status();
+    else if (list.world.ok())
+      list.world = trial.status();
   }
   if (archive_ != nullptr) RETURN_IF_ERROR(archive_->Add(list.trials));
-  if (!world.ok()) return world;
   return list;
 }
 

@@ -12,6 +12,7 @@ namespace gemmsmith {
 struct JudgedList {
   std::vector<Trial> trials;  // in the order of their contenders
   std::vector<Plan> missed;   // cells that a record lacks
+  Status world;               // why those that are neither could not be judged
 };
 
 class TrialRunner {
@@ -20,7 +21,7 @@ class TrialRunner {
   TrialRunner(Evaluator& evaluator, const Compiler* compiler, Archive* archive, std::string campaign);
 
   // One exchange with the evaluator, for those that preparation has not ended. The trials are in the archive when it
-  // returns, also those that were judged before the world failed.
+  // returns; a Status where that failed.
   Result<JudgedList> operator()(std::vector<Contender> contenders);
 
  private:

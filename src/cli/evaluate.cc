@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "archive/standings.h"
 #include "cli/exit.h"
 #include "cli/instrument.h"
 #include "cli/json_text.h"
@@ -27,9 +26,6 @@ std::string TimesTable(const Outcome& outcome, const Terminal& terminal) {
       if (comparison.baseline == timing.contender && comparison.clock == timing.clock)
         ratio = RatioText(comparison.ratio);
     }
-    if (timing.contender == "ours" && timing.clock == Clock::kDeviceChained)
-      if (const std::optional<double> chained = ChainedOverAutoTuning(outcome))
-        ratio = fmt::format("{:.2f}x AutoTuning", *chained);
     table.Add({timing.contender, std::string(Name(timing.clock)), TimeText(timing.median_ns),
                fmt::format("{:.2f} to {:.2f} us", timing.interval.low / 1e3, timing.interval.high / 1e3),
                fmt::format("{}", timing.sample_count), ratio});

@@ -106,7 +106,9 @@ class Watcher {
                             const std::vector<Gemm>& problems) {
     int64_t candidates = 0;
     for (const Gemm& gemm : problems)
-      candidates += std::min<int64_t>(command.budget_evaluations, int64_t(instrument.SpaceFor(gemm).size()));
+      candidates += instrument.live() ? command.budget_evaluations
+                                      : std::min<int64_t>(command.budget_evaluations,
+                                                          int64_t(instrument.recording->SpaceFor(gemm).size()));
     return candidates;
   }
 
@@ -327,6 +329,8 @@ Result<int> Run(const OptimizeCommand& command) {
     if (const std::filesystem::path folder = FolderForSources(command); !folder.empty())
       RETURN_IF_ERROR(WriteSources(folder, instrument.evaluator->device(), findings.back()));
   }
+  for (const ProblemResult& problem : result.problems)
+    if (command.target.shape) RETURN_IF_ERROR(problem.failure);
   if (command.target.shape) return ReportShape(command, instrument, result, std::move(findings));
   return ReportSet(command, instrument, problems, result, options.name, std::move(findings), std::move(record_files));
 }

@@ -85,6 +85,9 @@ std::string Places(const SetReport& report) {
                                CountText(left), report.stop_reason.empty() ? "" : ": " + report.stop_reason));
   if (const int64_t none = complete - report.Passed(); none > 0)
     line("", fmt::format("{} in which no candidate passed", CountText(none)));
+  for (const LayoutFinding& finding : report.problems)
+    if (!finding.result.failure.ok())
+      line("", fmt::format("{}: {}", Print(finding.gemm), finding.result.failure.message()));
   if (const int64_t missing = int64_t(report.not_recorded.size()); missing > 0) line("", NotRecordedText(report));
   const int64_t misses = Misses(report);
   line("candidates", fmt::format("{}{}", OutcomesText(Outcomes(report)),
@@ -95,9 +98,13 @@ std::string Places(const SetReport& report) {
 }
 
 Json JsonOf(const LayoutFinding& finding) {
-  Json json = {{"problem", Print(finding.gemm)},           {"shape", Print(finding.gemm.shape)},
-               {"layout", Name(finding.gemm.kind.layout)}, {"class", Name(Classify(finding.gemm.shape))},
-               {"complete", finding.result.complete},      {"plan", nullptr}};
+  Json json = {{"problem", Print(finding.gemm)},
+               {"shape", Print(finding.gemm.shape)},
+               {"layout", Name(finding.gemm.kind.layout)},
+               {"class", Name(Classify(finding.gemm.shape))},
+               {"complete", finding.result.complete},
+               {"failure", finding.result.failure.message()},
+               {"plan", nullptr}};
   if (!finding.result.best) return json;
   const Outcome& outcome = finding.result.best->outcome;
   const std::optional<RatioEstimate> ratio = OverAutoTuning(outcome);
