@@ -3,6 +3,7 @@
 // part, and a rest that only near plans share.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -18,6 +19,8 @@ class Forecast {
   // Indices of the space's plans, the lowest prediction first, illegal ones last; ties in a seeded order.
   const std::vector<uint32_t>& order() const { return order_; }
   void Learn(const Plan& plan, const Outcome& outcome);
+  // The plan's outcome is under way: what it will tell of others is no longer a reason to try those.
+  void Await(size_t index);
   // Comparable within one forecast; infinite for illegal plans.
   double TimeNs(size_t index) const { return HopefulTimeNs(index, 0); }
   // So many standard deviations below that: low where the forecast is low or unsure.
@@ -30,10 +33,15 @@ class Forecast {
     std::vector<float> row;
   };
 
+  double SharedNow(size_t first, size_t second) const;  // what of two plans' errors is unknown together
+
   const Space& space_;
   std::vector<double> log_predicted_;
   std::vector<Knowledge> knowledge_;  // by index in the space
   size_t learned_ = 0;
+  // By index of an awaited plan: the shares of every plan's doubt that its outcome will settle, as sums of logarithms.
+  std::map<size_t, std::vector<float>> awaited_;
+  std::vector<double> log_open_;  // by index in the space: what awaited outcomes leave of the doubt
   std::vector<uint32_t> order_;
 };
 

@@ -48,7 +48,10 @@ class LocalProposer : public Proposer {
  private:
   std::optional<Plan> Next() {
     while (next_start_ < starts_.size())
-      if (const Plan& start = starts_[next_start_++]; fresh_.Take(start)) return start;
+      if (const Plan& start = starts_[next_start_++]; fresh_.Take(start)) {
+        forecast_.Await(*fresh_.IndexOf(start));
+        return start;
+      }
     if (++steps_ % kLeapEvery != 0)
       if (std::optional<Plan> plan = Climb()) return plan;
     if (std::optional<Plan> plan = Leap()) return plan;
@@ -80,6 +83,7 @@ class LocalProposer : public Proposer {
     if (!index || !std::isfinite(forecast_.TimeNs(*index))) return std::nullopt;
     const Plan& plan = space_.plans()[*index];
     fresh_.Take(plan);
+    forecast_.Await(*index);
     return plan;
   }
 
