@@ -19,10 +19,24 @@ namespace gemmsmith {
 inline Gemm SomeGemm(int k = 512) { return {.shape = {64, 128, k}, .kind = {.layout = kTn}}; }
 inline Device SomeDevice() { return KnownDevices().front(); }
 
-// The first `count` of the legal plans, in canonical order.
+inline void AddLegalPlans(Plan plan, size_t axis, size_t count, std::vector<Plan>& plans) {
+  const std::span<const Parameter> parameters = GetFamily(plan.family).parameters;
+  if (plans.size() == count) return;
+  if (axis == parameters.size()) {
+    if (IsLegal(plan, SomeGemm(), SomeDevice())) plans.push_back(plan);
+    return;
+  }
+  for (const int value : parameters[axis].values) {
+    plan.values[axis] = value;
+    if (parameters[axis].name != "trigger" || value == 0) AddLegalPlans(plan, axis + 1, count, plans);
+  }
+}
+
+// The first `count` legal direct plans without a trigger, in canonical order: plans that fix dimensions and such that
+// do not.
 inline std::vector<Plan> SomePlans(size_t count) {
-  std::vector<Plan> plans = Space(RankedPlans(SomeGemm(), SomeDevice(), kLiveSpaceSize)).plans();
-  plans.resize(std::min(plans.size(), count));
+  std::vector<Plan> plans;
+  AddLegalPlans(Plan{FamilyId::kDirect}, 0, count, plans);
   return plans;
 }
 
