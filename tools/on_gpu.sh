@@ -4,7 +4,10 @@
 #   there  tools/on_gpu.sh tests                  every GPU test; log and XML under $OUT
 #          tools/on_gpu.sh sanitize TOOL          compute-sanitizer (memcheck, racecheck, ...) over plans with every kind of edge
 #          tools/on_gpu.sh baselines SECONDS      the baselines of bench/baseline_check.shapes, short protocol
-#          tools/on_gpu.sh space PART SECONDS     the recorded space: bench/direct_space/PART.shapes (tn, tn_more, nn, nn_more)
+#          tools/on_gpu.sh rates                  how many results a second: bench/mix.shapes, screen and short, nothing compiled before
+#          tools/on_gpu.sh space SECONDS          the recorded space: bench/space
+#          tools/on_gpu.sh sweep NAME SHAPES LAYOUT EVALS SECONDS
+#                                                 optimize over a set or file; goes on from the records in sweeps/NAME*.gsr
 #          tools/on_gpu.sh kills ROUNDS           kill -9 of driver and worker in live runs; two runs on one GPU
 # Results go to $OUT (default: ./gpu_out): one .gsr of records a step, and logs.
 set -euo pipefail
@@ -52,18 +55,38 @@ baselines() {
     --name baselines --limit-seconds "$1" --output "$out/baselines.gsr"
 }
 
+rates() {
+  local home
+  home=$(mktemp -d)
+  for protocol in screen short; do
+    grep -v '^#' bench/space/plans | awk -v every="$([[ $protocol == screen ]] && echo 1 || echo 10)" 'NR % every == 0' >"$home/plans"
+    GEMMSMITH_HOME=$home/$protocol "$program" records measure --shapes bench/mix.shapes --plans "$home/plans" --layouts tn \
+      --protocol "$protocol" --archive "$home/$protocol.db" --name rates --output "$out/rates_$protocol.gsr" --json \
+      >"$out/rates_$protocol.json"
+    grep -E '"(judged|seconds|measured)"' "$out/rates_$protocol.json"
+  done
+}
+
 space() {
-  "$program" records measure --shapes "bench/direct_space/$1.shapes" --plans bench/direct_space/direct.plans \
-    --layouts "${1%%_*}" --finalists 3 --archive "/tmp/gemmsmith_space_$1.db" --name "direct-$1" --limit-seconds "$2" \
-    --output "$out/direct_$1.gsr"
+  "$program" records measure --shapes bench/space/grid.shapes,bench/space/offgrid.shapes --plans bench/space/plans \
+    --layouts nn,tn --finalists 4 --archive /tmp/gemmsmith_space.db --name space --limit-seconds "$1" --output "$out/space.gsr"
+}
+
+sweep() {
+  local archive=/tmp/gemmsmith_$1.db
+  if [[ ! -e $archive ]] && compgen -G "sweeps/$1*.gsr" >/dev/null; then
+    "$program" records import sweeps/"$1"*.gsr --archive "$archive"
+  fi
+  "$program" optimize "$2" --layout "$3" --budget-evals "$4" --limit-seconds "$5" --name "$1" --archive "$archive" \
+    --record "$out/$1.gsr" | tee "$out/$1.txt" | tail -40
 }
 
 # Kills the driver, then the worker, in the middle of live runs on one archive: nothing stored is lost or doubled, and what
 # is left to do is done. Beside it, two runs on one GPU: the second says for whom it waits.
 kills() {
   local archive=/tmp/gemmsmith_kills.db round stored before=0
-  local measure=("$program" records measure --shapes bench/direct_space/nn_more.shapes --layouts tn --name kills
-    --plans bench/direct_space/direct.plans --archive "$archive" --output "$out/kills.gsr")
+  local measure=("$program" records measure --shapes bench/mix.shapes --layouts tn --name kills
+    --plans bench/space/plans --archive "$archive" --output "$out/kills.gsr")
   for round in $(seq "$1"); do
     "${measure[@]}" >/dev/null 2>&1 &
     sleep "$((RANDOM % 3)).$((RANDOM % 10))"
@@ -85,6 +108,6 @@ kills() {
 step=${1:-}
 case $step in
   pack) pack ;;
-  tests | sanitize | baselines | space | kills) mkdir -p "$out" && shift && "$step" "$@" ;;
-  *) sed -n '2,10s/^# //p' "$0" >&2; exit 2 ;;
+  tests | sanitize | baselines | rates | space | sweep | kills) mkdir -p "$out" && shift && "$step" "$@" ;;
+  *) sed -n '2,13s/^# //p' "$0" >&2; exit 2 ;;
 esac
