@@ -7,7 +7,8 @@
 #          tools/on_gpu.sh rates                  how many results a second: bench/mix.shapes, screen and short, nothing compiled before
 #          tools/on_gpu.sh space SECONDS          the recorded space: bench/space
 #          tools/on_gpu.sh sweep NAME SHAPES LAYOUT EVALS SECONDS
-#                                                 optimize over a set or file; goes on from the records in sweeps/NAME*.gsr
+#                                                 optimize over a set or file
+#          space and sweep go on from what earlier calls brought back, if it stands in .carry/records/NAME*.gsr
 #          tools/on_gpu.sh kills ROUNDS           kill -9 of driver and worker in live runs; two runs on one GPU
 # Results go to $OUT (default: ./gpu_out): one .gsr of records a step, and logs.
 set -euo pipefail
@@ -67,18 +68,23 @@ rates() {
   done
 }
 
+# The records that earlier calls left, in an archive of this call.
+archive_of() {
+  local archive=/tmp/gemmsmith_$1.db
+  if [[ ! -e $archive ]] && compgen -G "$carry/records/$1*.gsr" >/dev/null; then
+    "$program" records import "$carry/records/$1"*.gsr --archive "$archive" >&2
+  fi
+  echo "$archive"
+}
+
 space() {
   "$program" records measure --shapes bench/space/grid.shapes,bench/space/offgrid.shapes --plans bench/space/plans \
-    --layouts nn,tn --finalists 4 --archive /tmp/gemmsmith_space.db --name space --limit-seconds "$1" --output "$out/space.gsr"
+    --layouts nn,tn --finalists 4 --archive "$(archive_of space)" --name space --limit-seconds "$1" --output "$out/space.gsr"
 }
 
 sweep() {
-  local archive=/tmp/gemmsmith_$1.db
-  if [[ ! -e $archive ]] && compgen -G "sweeps/$1*.gsr" >/dev/null; then
-    "$program" records import sweeps/"$1"*.gsr --archive "$archive"
-  fi
-  "$program" optimize "$2" --layout "$3" --budget-evals "$4" --limit-seconds "$5" --name "$1" --archive "$archive" \
-    --record "$out/$1.gsr" | tee "$out/$1.txt" | tail -40
+  "$program" optimize "$2" --layout "$3" --budget-evals "$4" --limit-seconds "$5" --name "$1" \
+    --archive "$(archive_of "$1")" --record "$out/$1.gsr" | tee "$out/$1.txt" | tail -40
 }
 
 # Kills the driver, then the worker, in the middle of live runs on one archive: nothing stored is lost or doubled, and what
@@ -109,5 +115,5 @@ step=${1:-}
 case $step in
   pack) pack ;;
   tests | sanitize | baselines | rates | space | sweep | kills) mkdir -p "$out" && shift && "$step" "$@" ;;
-  *) sed -n '2,13s/^# //p' "$0" >&2; exit 2 ;;
+  *) sed -n '2,14s/^# //p' "$0" >&2; exit 2 ;;
 esac

@@ -49,4 +49,8 @@ class PipedProcess {
   std::string stderr_tail_;
 };
 
+// The child's side. Keeps the pipe to the parent apart from everything a library may print: from here on, file
+// descriptor 1 is standard error. Returns the descriptor of the pipe.
+Result<int> TakeStandardOutput();
+
 }  // namespace gemmsmith

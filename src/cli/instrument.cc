@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <thread>
+
 #include "base/files.h"
 #include "base/text.h"
 #include "cli/readers.h"
@@ -63,7 +66,10 @@ Result<Instrument> OpenInstrument(const std::string& device) {
 
 Result<std::unique_ptr<Compiler>> OpenCompiler() {
   Result<std::unique_ptr<Compiler>> compiler = MakeNvrtcCompiler();
-  if (!compiler.ok()) {
+  if (compiler.ok()) {
+    const int processes = int(std::max(1u, std::thread::hardware_concurrency()));
+    compiler = MakeCompilerProcesses(*std::move(compiler), {"/proc/self/exe", "compiler"}, processes);
+  } else {
     // NVRTC is the usual one, so its absence is what a user without either should read about.
     Result<std::unique_ptr<Compiler>> nvcc = MakeNvccCompiler();
     if (!nvcc.ok()) return compiler.status();

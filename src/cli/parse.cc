@@ -288,6 +288,7 @@ class Grammar {
     // Started by the evaluator; an empty group hides it from the help.
     Verb* worker = NewVerb(&root_, "worker", "serve the evaluator over standard input and output", &worker_);
     worker->group("");
+    NewVerb(&root_, "compiler", "compile what standard input says", &compiler_)->group("");
     Value(worker, "--gpu", "N", "ordinal of the GPU", &worker_.gpu, ReadOrdinal)->required();
   }
 
@@ -308,6 +309,7 @@ class Grammar {
   RecordsMeasureCommand measure_;
   DoctorCommand doctor_;
   WorkerCommand worker_;
+  CompilerCommand compiler_;
 };
 
 // "plan check" of the innermost verb, empty for the root.

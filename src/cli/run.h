@@ -23,5 +23,6 @@ Result<int> Run(const RecordsStatsCommand& command);
 Result<int> Run(const RecordsMeasureCommand& command);
 Result<int> Run(const DoctorCommand& command);
 Result<int> Run(const WorkerCommand& command);
+Result<int> Run(const CompilerCommand& command);
 
 }  // namespace gemmsmith

@@ -43,7 +43,11 @@ class EvaluatorGpuTest : public testing::Test {
     evaluator_ = evaluator->release();
     Result<std::unique_ptr<Compiler>> compiler = MakeNvrtcCompiler();
     ASSERT_TRUE(compiler.ok()) << compiler.status().message();
-    compiler_ = MakeCachedCompiler(*std::move(compiler), HomeFolder() / "cache").release();
+    const int processes = int(std::max(1u, std::thread::hardware_concurrency()));
+    compiler_ = MakeCachedCompiler(
+                    MakeCompilerProcesses(*std::move(compiler), {program.string(), "compiler"}, processes),
+                    HomeFolder() / "cache")
+                    .release();
   }
   static void TearDownTestSuite() {
     delete evaluator_;

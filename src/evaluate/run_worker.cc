@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 
+#include "base/subprocess.h"
 #include "evaluate/gpu_judge.h"
 #include "evaluate/isolate/frame.h"
 #include "evaluate/isolate/worker_loop.h"

@@ -11,6 +11,7 @@
 #include <string>
 #include <thread>
 
+#include "base/subprocess.h"
 #include "evaluate/isolate/frame.h"
 #include "evaluate/isolate/worker_loop.h"
 

@@ -1,13 +1,11 @@
 #include "evaluate/isolate/worker_loop.h"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
-#include <system_error>
 #include <thread>
 
 #include "evaluate/isolate/frame.h"
@@ -40,13 +38,6 @@ Answer EvaluateCandidates(Judge& judge, std::string_view payload, const StepList
 }
 
 }  // namespace
-
-Result<int> TakeStandardOutput() {
-  const int pipe = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-  if (pipe < 0 || ::dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
-    return IoError(fmt::format("cannot move standard output away: {}", std::generic_category().message(errno)));
-  return pipe;
-}
 
 void DieWithProgram() {
   std::thread([] {

@@ -5,10 +5,6 @@
 
 namespace gemmsmith {
 
-// Keeps the pipe to the program apart from everything a library may print: from here on, file descriptor 1 is standard
-// error. Returns the descriptor of the pipe.
-Result<int> TakeStandardOutput();
-
 // Kills this process a second after the program's end of standard input is gone, also in the midst of a kernel that
 // never ends: a worker must not outlive its program.
 void DieWithProgram();

@@ -1,0 +1,183 @@
+// A message is its length (8 bytes), then its parts; docs/design.md says why compilers have processes.
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+
+#include "base/bytes.h"
+#include "base/subprocess.h"
+#include "compile/compiler.h"
+#include "compile/facts.h"
+
+namespace gemmsmith {
+
+namespace {
+
+constexpr auto kLimit = std::chrono::seconds(120);  // of one compilation; the longest seen took 2 s
+constexpr uint64_t kMaxMessageBytes = uint64_t{1} << 28;
+
+std::string WithLength(std::string message) {
+  ByteWriter writer;
+  writer.Put(uint64_t(message.size()));
+  return std::move(writer).Take() + message;
+}
+
+std::string EncodeRequest(const Source& source, std::string_view architecture) {
+  ByteWriter writer;
+  writer.PutString(source.text);
+  writer.PutString(source.entry);
+  writer.PutString(architecture);
+  return WithLength(std::move(writer).Take());
+}
+
+std::string EncodeAnswer(const Result<Compilation>& compilation) {
+  ByteWriter writer;
+  writer.Put(compilation.status().code());
+  if (!compilation.ok()) {
+    writer.PutString(compilation.status().message());
+  } else {
+    writer.Put(uint8_t(compilation->succeeded));
+    writer.Put(compilation->seconds);
+    writer.PutString(compilation->log);
+    writer.PutVector(compilation->binary.cubin);
+  }
+  return WithLength(std::move(writer).Take());
+}
+
+// Facts are read from the cubin again, as from a cache.
+Result<Compilation> DecodeAnswer(std::string_view bytes, const std::string& entry) {
+  ByteReader reader(bytes);
+  const auto code = reader.Get<StatusCode>();
+  if (code != StatusCode::kOk) return Status(code, reader.GetString());
+  Compilation compilation;
+  const bool succeeded = reader.Get<uint8_t>() != 0;
+  compilation.seconds = reader.Get<double>();
+  compilation.log = reader.GetString();
+  std::vector<uint8_t> cubin = reader.GetVector<uint8_t>();
+  if (reader.failed() || reader.remaining() != 0) return DataLoss("a compiler process sent a damaged answer");
+  if (succeeded) RETURN_IF_ERROR(FinishCompilation(std::move(cubin), entry, compilation));
+  return compilation;
+}
+
+Result<std::string> Ask(PipedProcess& process, const std::string& request) {
+  const auto deadline = std::chrono::steady_clock::now() + kLimit;
+  std::string length, answer;
+  RETURN_IF_ERROR(process.Write(request, deadline));
+  RETURN_IF_ERROR(process.ReadExactly(sizeof(uint64_t), length, deadline));
+  const auto bytes = ByteReader(length).Get<uint64_t>();
+  if (bytes > kMaxMessageBytes) return DataLoss("a compiler process sent an impossible length");
+  RETURN_IF_ERROR(process.ReadExactly(bytes, answer, deadline));
+  return answer;
+}
+
+class CompilerProcesses : public Compiler {
+ public:
+  CompilerProcesses(std::unique_ptr<Compiler> here, std::vector<std::string> command, int count)
+      : here_(std::move(here)), command_(std::move(command)), free_places_(count) {}
+
+  Result<Compilation> Compile(const Source& source, std::string_view architecture) override {
+    if (std::unique_lock alone(here_mutex_, std::try_to_lock); alone) return here_->Compile(source, architecture);
+    Place place(*this);
+    return CompileElsewhere(place.process, source, architecture);
+  }
+
+  std::string Identity() const override { return here_->Identity(); }
+
+ private:
+  // A turn at one of the processes, which is started where none is idle.
+  struct Place {
+    explicit Place(CompilerProcesses& pool_) : pool(pool_) {
+      std::unique_lock lock(pool.mutex_);
+      pool.place_freed_.wait(lock, [this] { return pool.free_places_ > 0; });
+      --pool.free_places_;
+      if (pool.idle_.empty()) return;
+      process = std::move(pool.idle_.back());
+      pool.idle_.pop_back();
+    }
+    ~Place() {
+      const std::lock_guard lock(pool.mutex_);
+      ++pool.free_places_;
+      if (process) pool.idle_.push_back(std::move(process));
+      pool.place_freed_.notify_one();
+    }
+    CompilerProcesses& pool;
+    std::unique_ptr<PipedProcess> process;
+  };
+
+  // A process that ends is replaced once: it may have been ended from outside. A text that ends two of them is a text
+  // that does not compile.
+  Result<Compilation> CompileElsewhere(std::unique_ptr<PipedProcess>& process, const Source& source,
+                                       std::string_view architecture) {
+    std::string end;
+    for (int attempt = 0; attempt < 2; ++attempt) {
+      if (!process) {
+        ASSIGN_OR_RETURN(PipedProcess started, PipedProcess::Start(command_));
+        process = std::make_unique<PipedProcess>(std::move(started));
+      }
+      const Result<std::string> answer = Ask(*process, EncodeRequest(source, architecture));
+      if (answer.ok()) return DecodeAnswer(*answer, source.entry);
+      const int exit_code = process->KillAndReap();
+      end = fmt::format("error: the compiler process failed ({}, exit code {})\n", answer.status().message(), exit_code);
+      process.reset();
+    }
+    Compilation compilation;
+    compilation.log = end;
+    return compilation;
+  }
+
+  const std::unique_ptr<Compiler> here_;
+  std::mutex here_mutex_;
+  const std::vector<std::string> command_;
+  std::mutex mutex_;
+  std::condition_variable place_freed_;
+  int free_places_;
+  std::vector<std::unique_ptr<PipedProcess>> idle_;
+};
+
+bool ReadAll(int fd, size_t count, std::string& bytes) {
+  bytes.resize(count);
+  for (size_t done = 0; done < count;) {
+    const ssize_t got = ::read(fd, bytes.data() + done, count - done);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    done += size_t(got);
+  }
+  return true;
+}
+
+bool WriteAll(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t put = ::write(fd, bytes.data(), bytes.size());
+    if (put < 0 && errno == EINTR) continue;
+    if (put <= 0) return false;
+    bytes.remove_prefix(size_t(put));
+  }
+  return true;
+}
+
+}  // namespace
+
+std::unique_ptr<Compiler> MakeCompilerProcesses(std::unique_ptr<Compiler> here, std::vector<std::string> command,
+                                                int count) {
+  return std::make_unique<CompilerProcesses>(std::move(here), std::move(command), count);
+}
+
+int ServeCompilations(Compiler& compiler, int in, int out) {
+  std::string length, request;
+  while (ReadAll(in, sizeof(uint64_t), length)) {
+    const auto bytes = ByteReader(length).Get<uint64_t>();
+    if (bytes > kMaxMessageBytes || !ReadAll(in, bytes, request)) return 1;
+    ByteReader reader(request);
+    Source source;
+    source.text = reader.GetString();
+    source.entry = reader.GetString();
+    const std::string architecture = reader.GetString();
+    if (reader.failed() || reader.remaining() != 0) return 1;
+    if (!WriteAll(out, EncodeAnswer(compiler.Compile(source, architecture)))) return 1;
+  }
+  return 0;
+}
+
+}  // namespace gemmsmith
