@@ -140,10 +140,10 @@ Status HarnessKernels::Poison(const MatrixView& matrix) {
 }
 
 Status HarnessKernels::Multiply(const MatrixView& a, const MatrixView& b, float* c, int64_t m, int64_t n, int64_t k) {
-  constexpr int64_t kTile = 64;
+  constexpr int64_t kTileRows = 64, kTileColumns = 128;  // as harness.cu has them
   Launch launch;
   launch.block.x = 256;
-  launch.grid.x = uint32_t((m + kTile - 1) / kTile * ((n + kTile - 1) / kTile));
+  launch.grid.x = uint32_t((m + kTileRows - 1) / kTileRows * ((n + kTileColumns - 1) / kTileColumns));
   return gpu_.Start(kernels_[kReferenceKernel], launch, ReferenceArguments{a, b, c, m, n, k});
 }
 

@@ -12,13 +12,14 @@ namespace {
 TEST(HarnessText, CompilesForEveryKnownDevice) {
   Result<std::unique_ptr<Compiler>> compiler = MakeNvrtcCompiler();
   if (!compiler.ok()) GTEST_SKIP() << compiler.status().message();
-  for (const char* key : {"a100", "l40s", "h200", "rtx5090"}) {
-    const Result<Compilation> compilation =
-        (*compiler)->Compile({std::string(HarnessText()), "harness_inspect"}, FindDevice(key)->Architecture());
-    ASSERT_TRUE(compilation.ok()) << compilation.status().message();
-    EXPECT_TRUE(compilation->succeeded) << key << ": " << compilation->log;
-    EXPECT_EQ(compilation->binary.facts.local_bytes, 0) << key;
-  }
+  for (const char* key : {"a100", "l40s", "h200", "rtx5090"})
+    for (const char* entry : {"harness_inspect", "harness_reference"}) {
+      const Result<Compilation> compilation =
+          (*compiler)->Compile({std::string(HarnessText()), entry}, FindDevice(key)->Architecture());
+      ASSERT_TRUE(compilation.ok()) << compilation.status().message();
+      EXPECT_TRUE(compilation->succeeded) << key << ": " << compilation->log;
+      EXPECT_EQ(compilation->binary.facts.local_bytes, 0) << key << " " << entry;
+    }
 }
 
 TEST(HarnessIdentity, NamesVersionAndSources) {

@@ -17,9 +17,11 @@ struct Sample {
   int64_t rows, columns, row_step, column_step;
 };
 
+// At most 16 MiB of B, as f32, come to the host.
 Sample SampleOf(const Shape& shape) {
-  constexpr int64_t kRows = 16, kColumns = 1024;
-  const int64_t row_step = (shape.m + kRows - 1) / kRows, column_step = (shape.n + kColumns - 1) / kColumns;
+  constexpr int64_t kRows = 16, kMostColumns = 1024, kElements = int64_t{1} << 22;
+  const int64_t columns = std::clamp<int64_t>(kElements / shape.k, 16, kMostColumns);
+  const int64_t row_step = (shape.m + kRows - 1) / kRows, column_step = (shape.n + columns - 1) / columns;
   return {(shape.m + row_step - 1) / row_step, (shape.n + column_step - 1) / column_step, row_step, column_step};
 }
 
