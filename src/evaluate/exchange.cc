@@ -71,6 +71,7 @@ struct Exchange::Contestant {
   const GuardedWorkspace* workspace = nullptr;
   std::map<const Inputs*, GemmParameters> parameters;
   std::map<Clock, CallGraph> graphs;
+  bool is_hopeless = false;
   TestResult tested;
   Outcome outcome;
 };
@@ -233,15 +234,32 @@ Status Exchange::Capture(Contestant& contestant) {
   const auto call = [&](Chaining chaining) -> PutCall {
     return [this, &contestant, chaining] { return Put(contestant, *bench_.normal, chaining); };
   };
-  const PutCall lead_in = [this] { return workshop_.harness.LeadIn(); };
-  ASSIGN_OR_RETURN(const double call_ns, EstimateNs(workshop_.gpu, lead_in, call(Chaining::kNone)));
+  ASSIGN_OR_RETURN(const double call_ns, EstimateCall(contestant, call(Chaining::kNone)));
+  contestant.is_hopeless = IsHopeless(call_ns);
   const auto add = [&](Clock clock, Chaining chaining) -> Status {
     ASSIGN_OR_RETURN(contestant.graphs[clock],
                      CallGraph::Capture(workshop_.gpu, call(chaining), call_ns, BatchFor(problem_.protocol)));
     return OkStatus();
   };
   RETURN_IF_ERROR(add(Clock::kDevice, Chaining::kNone));
-  return contestant.message->launch.chainable ? add(Clock::kDeviceChained, Chaining::kProgrammatic) : OkStatus();
+  const bool may_gain = contestant.message->launch.chainable && !contestant.is_hopeless;
+  return may_gain ? add(Clock::kDeviceChained, Chaining::kProgrammatic) : OkStatus();
+}
+
+// What a long call takes shows well enough in its tests.
+Result<double> Exchange::EstimateCall(const Contestant& contestant, const PutCall& call) {
+  constexpr double kLongNs = 1e6;
+  if (contestant.tested.call_ns > kLongNs) return contestant.tested.call_ns;
+  return EstimateNs(
+      workshop_.gpu, [this] { return workshop_.harness.LeadIn(); }, call);
+}
+
+bool Exchange::IsHopeless(double call_ns) const {
+  constexpr double kFactor = 4, kCheapNs = 0.2e6;
+  if (problem_.protocol != Protocol::kScreen || call_ns <= kCheapNs || rivals_.empty()) return false;
+  const Baseline& fastest = **std::min_element(
+      rivals_.begin(), rivals_.end(), [](const Baseline* x, const Baseline* y) { return x->call_ns < y->call_ns; });
+  return call_ns > kFactor * fastest.call_ns;
 }
 
 Status Exchange::RunDeviceClock() {
@@ -249,7 +267,9 @@ Status Exchange::RunDeviceClock() {
   std::vector<const CallGraph*> graphs;
   for (size_t i = 0; i < contestants_.size(); ++i)
     for (const auto& [clock, graph] : contestants_[i]->graphs) {
-      starts.push_back({{"ours", clock, int(i)}, StepOf("device clock", *contestants_[i])});
+      starts.push_back(
+          {{.name = "ours", .clock = clock, .candidate = int(i), .is_hopeless = contestants_[i]->is_hopeless},
+           StepOf("device clock", *contestants_[i])});
       graphs.push_back(&graph);
     }
   for (const Baseline* rival : rivals_) {

@@ -47,6 +47,9 @@ class Exchange {
 
   Status CaptureAll();
   Status Capture(Contestant& contestant);
+  Result<double> EstimateCall(const Contestant& contestant, const PutCall& call);
+  // So slow that a screen need not know how slow.
+  bool IsHopeless(double call_ns) const;
   Status TimeAll();
   Status RunDeviceClock();
   Status RunOfflineClock();

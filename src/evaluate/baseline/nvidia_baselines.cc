@@ -10,7 +10,7 @@ namespace gemmsmith {
 namespace {
 
 constexpr int kAutoTuningCandidates = 100;
-constexpr int kFinalists = 3, kFinalReplays = 9;
+constexpr int kFinalists = 3;
 // By default the libraries may sum the shares of a split K in the output type, which no candidate of ours may.
 constexpr double kLeniency = 4;
 
@@ -43,6 +43,8 @@ Status AddSample(Gpu& gpu, Timed& timed) {
   timed.samples.push_back(elapsed / timed.graph.calls);
   return OkStatus();
 }
+
+int FinalReplays(double call_ns) { return call_ns > 1e6 ? 5 : 9; }
 
 void SortByMedian(std::vector<Timed>& timed) {
   std::sort(timed.begin(), timed.end(),
@@ -81,8 +83,9 @@ Result<std::optional<NvidiaBaselines::Choice>> NvidiaBaselines::Tune(LtGemm& lt,
   SortByMedian(timed);
   const size_t usable = timed.size();
   timed.resize(std::min<size_t>(usable, kFinalists));
+  const int replays = FinalReplays(Median(timed[0].samples));
   for (Timed& finalist : timed) finalist.samples.clear();
-  for (int i = 0; i < kFinalReplays; ++i) {
+  for (int i = 0; i < replays; ++i) {
     random.Shuffle(timed);
     for (Timed& finalist : timed) RETURN_IF_ERROR(AddSample(gpu_, finalist));
   }

@@ -1,6 +1,7 @@
 #include "evaluate/time/device_clock.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace gemmsmith {
 
@@ -8,17 +9,21 @@ namespace {
 
 struct BatchRule {
   double ns;
-  int max_calls;
+  int min_calls, max_calls;
 };
-constexpr int kMinCalls = 3;
 
-BatchRule RuleFor(Batch batch) { return batch == Batch::kBrief ? BatchRule{0.25e6, 100} : BatchRule{0.6e6, 200}; }
+BatchRule RuleFor(Batch batch) { return batch == Batch::kBrief ? BatchRule{0.25e6, 1, 100} : BatchRule{0.6e6, 3, 200}; }
 
 }  // namespace
 
-Result<CallGraph> CallGraph::Capture(Gpu& gpu, const PutCall& call, double call_ns, Batch batch) {
+// So many that even a brief batch dwarfs the start of its graph.
+int CallsIn(Batch batch, double call_ns) {
   const BatchRule rule = RuleFor(batch);
-  const int calls = int(std::clamp(rule.ns / std::max(call_ns, 1.0), double(kMinCalls), double(rule.max_calls)));
+  return int(std::clamp(std::ceil(rule.ns / std::max(call_ns, 1.0)), double(rule.min_calls), double(rule.max_calls)));
+}
+
+Result<CallGraph> CallGraph::Capture(Gpu& gpu, const PutCall& call, double call_ns, Batch batch) {
+  const int calls = CallsIn(batch, call_ns);
   ASSIGN_OR_RETURN(Graph graph, gpu.Capture([&]() -> Status {
     for (int i = 0; i < calls; ++i) RETURN_IF_ERROR(call());
     return OkStatus();

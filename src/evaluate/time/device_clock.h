@@ -16,9 +16,11 @@ using WaitListener = std::function<void(size_t contender)>;
 
 // How many calls are timed at once; docs/measuring.md says why so many.
 enum class Batch {
-  kBrief,  // about 0.25 ms, 3 to 100 calls
-  kLong,   // about 0.6 ms, 3 to 200 calls
+  kBrief,  // at least 0.25 ms, 1 to 100 calls
+  kLong,   // at least 0.6 ms, 3 to 200 calls
 };
+
+int CallsIn(Batch batch, double call_ns);
 
 struct CallGraph {
   Graph graph;

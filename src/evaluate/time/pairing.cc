@@ -63,10 +63,11 @@ class Field {
 
   Status AddRound(Random& random, const TimeRound& time_round) {
     order_ = racing_;
+    std::erase_if(order_, [&](size_t i) { return HasItsRound(i); });
     random.Shuffle(order_);
     ASSIGN_OR_RETURN(const std::vector<double> times, time_round(order_));
     GEMMSMITH_CHECK(times.size() == entries_.size(), "{} times for {} entries", times.size(), entries_.size());
-    for (size_t i : racing_) samples_[i].push_back(times[i]);
+    for (size_t i : order_) samples_[i].push_back(times[i]);
     ++pending_;
     return OkStatus();
   }
@@ -75,7 +76,7 @@ class Field {
     pending_ = 0;
   }
   int DiscardPending() {
-    for (size_t i : racing_) samples_[i].resize(size_t(kept_));
+    for (size_t i : racing_) samples_[i].resize(std::min(samples_[i].size(), size_t(kept_)));
     return std::exchange(pending_, 0);
   }
 
@@ -86,7 +87,7 @@ class Field {
       if (entries_[i].is_decisive && (!fastest || Median(samples_[i]) < Median(samples_[*fastest]))) fastest = i;
     if (!fastest) return false;
     return std::all_of(racing_.begin(), racing_.end(), [&](size_t i) {
-      if (entries_[i].candidate == kRival) return true;
+      if (entries_[i].candidate == kRival || entries_[i].is_hopeless) return true;
       const RatioEstimate ratio = PairedRatio(samples_[*fastest], samples_[i]);
       return ratio.interval.Width() < width * ratio.median;
     });
@@ -131,6 +132,9 @@ class Field {
   }
 
  private:
+  // Of the hopeless ones. If the round is discarded, they race again.
+  bool HasItsRound(size_t i) const { return entries_[i].is_hopeless && !samples_[i].empty(); }
+
   static Timing Summarize(const RaceEntry& entry, const std::vector<double>& samples) {
     Timing timing;
     timing.contender = entry.name;

@@ -35,6 +35,7 @@ struct RaceEntry {
   // Which of our candidates, or kRival. A candidate may have several entries; its first one decides in the halving.
   int candidate = kRival;
   bool is_decisive = false;  // a rival that the early stop looks at
+  bool is_hopeless = false;  // drops out after the first round; only of ours, and nothing waits for it to be known
 };
 
 // The times in nanoseconds a call, by entry, of one round that visits the entries in `order`; what stands for an entry

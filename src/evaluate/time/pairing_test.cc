@@ -228,6 +228,43 @@ TEST(RaceOfMany, RoundsDiscardedInAHeatCostNobodyItsPlace) {
   }
 }
 
+TEST(RaceOfMany, TheHopelessRaceOneRoundThatIsKept) {
+  std::vector<RaceEntry> entries = {Ours(0), Ours(1), Rival("lt_auto_nn", true)};
+  entries[1].is_hopeless = true;
+  int reads = 0, rounds = 0;
+  const ReadCondition read = [&]() -> Result<GpuCondition> {
+    GpuCondition condition;
+    condition.slowed_down = ++reads == 2;
+    return condition;
+  };
+  std::vector<int> visits(3);
+  // Five rounds are discarded, five begin under the slow-down, five count.
+  const TimeRound round = [&](std::span<const size_t> order) -> Result<std::vector<double>> {
+    for (size_t i : order) ++visits[i];
+    const double factor = rounds++ < 10 ? 3 : 1;
+    return std::vector<double>{100 * factor, 900 * factor, 200 * factor * (rounds == 11 ? 1.5 : 1)};
+  };
+  Random random(1);
+  const RaceRules rules{.min_rounds = 5, .max_rounds = 5, .reading_interval_seconds = 1000};
+  const Result<RaceResult> race = Race(entries, rules, random, read, round);
+  ASSERT_TRUE(race.ok());
+  EXPECT_EQ(visits, (std::vector<int>{15, 3, 15}));
+  EXPECT_EQ(race->timings[0].sample_count, 5);
+  EXPECT_EQ(race->timings[1].samples_ns, std::vector<float>{900});
+  ASSERT_EQ(race->comparisons[1].size(), 1u);
+  EXPECT_EQ(race->comparisons[1][0].ratio.pairs, 1);
+  EXPECT_NEAR(race->comparisons[1][0].ratio.median, 300.0 / 900, 1e-9);  // of the same round
+}
+
+TEST(RaceOfMany, NothingWaitsForTheHopelessToBeKnown) {
+  std::vector<RaceEntry> entries = {Ours(0), Ours(1), Rival("lt_auto_nn", true)};
+  entries[1].is_hopeless = true;
+  std::vector<int> visits;
+  Random random(1);
+  ASSERT_TRUE(Race(entries, {10, 100, 0.02}, random, {}, Constant({100, 900, 100}, visits)).ok());
+  EXPECT_EQ(visits, (std::vector<int>{10, 1, 10}));
+}
+
 TEST(Race, AFailingClockEndsIt) {
   const TimeRound round = [](std::span<const size_t>) -> Result<std::vector<double>> { return IoError("event lost"); };
   EXPECT_EQ(RunRace({5, 5, 0}, {}, round).status().message(), "event lost");

@@ -27,7 +27,11 @@ struct TestResult {
   std::string reason;
   Verdict verdict;
   bool touched_others = false;  // inputs, canaries or the workspace must be restored
+  double call_ns = 0;           // the shortest of the single calls, as Watched has it; 0: none came through
 };
+
+// How many calls the chain has: eight where they are short, fewer where they would take long.
+int ChainCalls(double call_ns);
 
 // What a candidate's largest error may be beside the baselines': 1.1 times theirs, or theirs and half an output ulp.
 double BaselineBound(const Gemm& gemm, double baseline_max_abs_error, double largest_reference);

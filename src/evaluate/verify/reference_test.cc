@@ -98,6 +98,13 @@ TEST(BaselineBound, IsTheLargerOfTheTwo) {
   EXPECT_DOUBLE_EQ(BaselineBound(gemm, 0.001, 64.0), 0.001 + 64 * 0x1p-11);
 }
 
+TEST(ChainCalls, AreEightWhereTheyAreShortAndNeverFewerThanThree) {
+  EXPECT_EQ(ChainCalls(0), 8);
+  EXPECT_EQ(ChainCalls(5e3), 8);
+  EXPECT_EQ(ChainCalls(0.9e6), 4);
+  EXPECT_EQ(ChainCalls(10e6), 3);
+}
+
 TEST(CpuProduct, MultipliesRowMajor) {
   const float a[] = {1, 2, 3, 4, 5, 6}, b[] = {1, 0, 2, 0, 1, 3, 1, 1, 1};
   float c[6] = {};

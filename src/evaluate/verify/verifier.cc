@@ -45,19 +45,34 @@ Inspection InspectionOf(const Gemm& gemm, const Workplace& place, double max_abs
 
 }  // namespace
 
+Status Verifier::MakeEvents() {
+  if (events_) return OkStatus();
+  ASSIGN_OR_RETURN(Event first, gpu_.MakeEvent());
+  ASSIGN_OR_RETURN(Event last, gpu_.MakeEvent());
+  events_.emplace(std::move(first), std::move(last));
+  return OkStatus();
+}
+
 Result<Watched> Verifier::Watch(const Gemm& gemm, const Workplace& place, double max_abs_error,
                                 const std::function<Status()>& call) {
+  RETURN_IF_ERROR(MakeEvents());
   RETURN_IF_ERROR(harness_.Poison(place.output->view()));
+  RETURN_IF_ERROR(gpu_.Record(events_->first));
   Watched crashed;
   if (const Status called = call(); !called.ok()) {
     crashed.crash = called.message();
     return crashed;
   }
   // The report is emptied behind the call, so that no wild write of the call's stands in it.
-  Status looked = harness_.ResetReport();
+  Status looked = gpu_.Record(events_->second);
+  if (looked.ok()) looked = harness_.ResetReport();
   if (looked.ok()) looked = harness_.Inspect(InspectionOf(gemm, place, max_abs_error));
   Result<HarnessReport> report = looked.ok() ? harness_.ReadReport() : Result<HarnessReport>(looked);
-  if (report.ok()) return Conclude(gemm, place, max_abs_error, *report);
+  if (report.ok()) {
+    ASSIGN_OR_RETURN(Watched watched, Conclude(gemm, place, max_abs_error, *report));
+    ASSIGN_OR_RETURN(watched.call_ns, gpu_.ElapsedNs(events_->first, events_->second));
+    return watched;
+  }
   // The harness's own kernels stood behind the call: a lost context is the call's doing.
   if (gpu_.Synchronize().ok()) return report.status();
   crashed.crash = report.status().message();

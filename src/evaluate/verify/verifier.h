@@ -2,7 +2,9 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "evaluate/verify/reference.h"
 
@@ -22,6 +24,7 @@ struct Watched {
   std::string damage;  // what else was touched; empty where nothing was
   double max_abs_error = 0;
   double relative_error = 0;
+  double call_ns = 0;  // on the device, roughly: operands may be cold, and the host may have been slow
 };
 
 class Verifier {
@@ -37,11 +40,13 @@ class Verifier {
   Result<std::string> LookForDamage(const Workplace& place);
 
  private:
+  Status MakeEvents();
   Result<Watched> Conclude(const Gemm& gemm, const Workplace& place, double max_abs_error, const HarnessReport& report);
   Result<std::string> Describe(const Gemm& gemm, const Workplace& place, const Differences& differences);
 
   Gpu& gpu_;
   HarnessKernels& harness_;
+  std::optional<std::pair<Event, Event>> events_;  // around a call
 };
 
 }  // namespace gemmsmith

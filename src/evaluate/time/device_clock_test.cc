@@ -1,0 +1,24 @@
+#include "evaluate/time/device_clock.h"
+
+#include <gtest/gtest.h>
+
+namespace gemmsmith {
+namespace {
+
+TEST(CallsIn, FillTheBatch) {
+  for (const double call_ns : {3e3, 9.9e3, 80e3, 130e3, 240e3, 251e3, 10e6}) {
+    EXPECT_GE(CallsIn(Batch::kBrief, call_ns) * call_ns, 0.25e6) << call_ns;
+    EXPECT_LT((CallsIn(Batch::kBrief, call_ns) - 1) * call_ns, 0.25e6) << call_ns;
+  }
+  EXPECT_EQ(CallsIn(Batch::kBrief, 130e3), 2);
+}
+
+TEST(CallsIn, HasItsLimits) {
+  EXPECT_EQ(CallsIn(Batch::kBrief, 0), 100);
+  EXPECT_EQ(CallsIn(Batch::kBrief, 10e6), 1);
+  EXPECT_EQ(CallsIn(Batch::kLong, 0), 200);
+  EXPECT_EQ(CallsIn(Batch::kLong, 10e6), 3);
+}
+
+}  // namespace
+}  // namespace gemmsmith
