@@ -242,8 +242,8 @@ Status Exchange::Capture(Contestant& contestant) {
     return OkStatus();
   };
   RETURN_IF_ERROR(add(Clock::kDevice, Chaining::kNone));
-  const bool may_gain = contestant.message->launch.chainable && !contestant.is_hopeless;
-  return may_gain ? add(Clock::kDeviceChained, Chaining::kProgrammatic) : OkStatus();
+  const bool is_chained = contestant.message->launch.chainable && contestant.graphs[Clock::kDevice].calls > 1;
+  return is_chained && !contestant.is_hopeless ? add(Clock::kDeviceChained, Chaining::kProgrammatic) : OkStatus();
 }
 
 // What a long call takes shows well enough in its tests.
