@@ -2,7 +2,7 @@
 # What has to run on a machine with a GPU, where nothing is built: a build made elsewhere is carried there in .carry/.
 #   here   tools/on_gpu.sh pack                   build everything statically, stripped, into .carry/
 #   there  tools/on_gpu.sh tests                  every GPU test; log and XML under $OUT
-#          tools/on_gpu.sh sanitize TOOL          compute-sanitizer (memcheck, racecheck, ...) over plans with every kind of edge
+#          tools/on_gpu.sh sanitize TOOL [SECONDS] compute-sanitizer (memcheck, racecheck, ...) over a covering set of plans
 #          tools/on_gpu.sh baselines SECONDS      the baselines of bench/baseline_check.shapes, short protocol
 #          tools/on_gpu.sh rates                  how many results a second: bench/mix.shapes, screen and short, nothing compiled before
 #          tools/on_gpu.sh space SECONDS          the recorded space: bench/space
@@ -31,23 +31,13 @@ tests() {
   "$carry/bin/gemmsmith_gpu_tests" --gtest_output="xml:$out/gpu_tests.xml" "$@" 2>&1 | tee "$out/gpu_tests.log" | tail -60
 }
 
-# One plan for each way a kernel touches memory: whole tiles, ragged tiles, odd strides, splits, both layouts.
+# Once without the tool, so that nothing is compiled under it.
 sanitize() {
-  local layout shape plan
-  for shape in 300x3584x460 64x64x2048 17x31x63 1x1x1; do
-    for layout in tn nn; do
-      for plan in "tile_m=16 tile_n=8 warps_k=4 split=4" "tile_m=16 tile_n=32 warps_k=2 split=2 reduction=ordered fixed=k" \
-        "tile_m=16 tile_n=16 warps_k=1" "tile_m=32 tile_n=64 warps_m=2 warps_n=2 warps_k=1 fixed=all"; do
-        "$program" plan check "direct $plan" "$shape" --layout "$layout" >/dev/null 2>&1 || continue
-        if compute-sanitizer --tool "$1" --error-exitcode 9 --target-processes all --print-limit 3 \
-          "$program" evaluate "direct $plan" "$shape" --layout "$layout" >"$out/sanitize.last" 2>&1; then
-          echo "$1 clean: $layout $shape $plan"
-        else
-          echo "$1 FOUND: $layout $shape $plan" && tail -20 "$out/sanitize.last"
-        fi
-      done
-    done
-  done | tee "$out/sanitize_$1.log"
+  local kernels=("$carry/bin/gemmsmith_gpu_tests" --gtest_filter='PipelineGpuTest.EveryCoveringPlanRunsOnce')
+  "${kernels[@]}" | tail -3
+  timeout "${2:-200}" compute-sanitizer --tool "$1" --error-exitcode 9 --print-limit 5 "${kernels[@]}" >"$out/sanitize_$1.log" 2>&1 &&
+    echo "$1 clean" || echo "$1 ended with $?"
+  grep -E "SUMMARY|kernels|hazard|Invalid|PASSED|FAILED" "$out/sanitize_$1.log" | tail -12
 }
 
 baselines() {

@@ -1,6 +1,7 @@
 #include "campaign/campaign.h"
 
 #include <algorithm>
+#include <future>
 #include <chrono>
 #include <list>
 #include <map>
@@ -125,10 +126,23 @@ class CampaignRun {
     while (next_problem_ < options_.problems.size() && result_.problems[next_problem_].complete) ++next_problem_;
     if (next_problem_ == options_.problems.size() || open_.size() == kMostProblemsOpen) return false;
     const size_t index = next_problem_++;
-    ASSIGN_OR_RETURN(ProblemSearch search, make_search_(options_.problems[index]));
+    ASSIGN_OR_RETURN(ProblemSearch search, TakeSearch(index));
     open_.push_back({ProblemRun(index, options_, std::move(search)), {}});
     RETURN_IF_ERROR(Resume(open_.back().run));
     return true;
+  }
+
+  // A live search space takes some 40 ms to make: the next one is made beside the judging of this one.
+  Result<ProblemSearch> TakeSearch(size_t index) {
+    std::future<Result<ProblemSearch>> made = std::move(search_ahead_);
+    if (!made.valid() || search_ahead_index_ != index) made = MakeSearchAhead(index);
+    size_t next = index + 1;
+    while (next < options_.problems.size() && result_.problems[next].complete) ++next;
+    if (next < options_.problems.size()) search_ahead_ = MakeSearchAhead(search_ahead_index_ = next);
+    return made.get();
+  }
+  std::future<Result<ProblemSearch>> MakeSearchAhead(size_t index) const {
+    return std::async(std::launch::async, [this, index] { return make_search_(options_.problems[index]); });
   }
 
   Status Resume(ProblemRun& run) {
@@ -228,6 +242,8 @@ class CampaignRun {
   std::map<Gemm, int64_t> stored_;  // trials of this campaign before this call
   std::list<OpenProblem> open_;     // in the order of the options; the first is judged, those behind get ready
   size_t next_problem_ = 0;
+  std::future<Result<ProblemSearch>> search_ahead_;
+  size_t search_ahead_index_ = 0;
   size_t problems_complete_ = 0;
   int problems_failed_in_a_row_ = 0;
 };

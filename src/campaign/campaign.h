@@ -50,7 +50,7 @@ struct CampaignOptions {
   // Searched in this order; problems that the evaluator serves from one session stand next to each other.
   std::vector<Gemm> problems;
   // Of each problem, so many of the fastest of the screening meet in one race in the heat protocol; 0: none.
-  int heat_contenders = 24;
+  int heat_contenders = 16;
   // So many of the fastest of the heat pass the short protocol, with the offline clock, before one is named best. 0:
   // the screening decides, and there is no heat.
   int finalists = 4;

@@ -277,7 +277,7 @@ TEST_F(CampaignTest, FinalistsAreJudgedAgainWithCareAndDecide) {
   for (const EvaluationRequest& request : evaluator.requests)
     EXPECT_EQ(request.offline_clock, request.protocol == Protocol::kShort);
   EXPECT_EQ(CountTrials(Protocol::kShort), 4);
-  EXPECT_EQ(store.Trials().size(), space.size() + 24 + 4);
+  EXPECT_EQ(store.Trials().size(), space.size() + options.heat_contenders + 4);
 }
 
 TEST_F(CampaignTest, TheFastestOfTheScreeningMeetInOneHeatAndItsFastestInOneFinal) {

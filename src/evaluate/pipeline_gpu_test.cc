@@ -8,6 +8,7 @@
 #include "base/files.h"
 #include "base/random.h"
 #include "evaluate/verify/verifier.h"
+#include "program/covering.h"
 #include "program/emit.h"
 #include "program/legality.h"
 
@@ -88,7 +89,7 @@ class PipelineGpuTest : public testing::Test {
       });
   }
 
-  void Run(const Pipeline& pipeline, Chaining chaining) {
+  void Run(const Pipeline& pipeline, Chaining chaining, int launches) {
     SCOPED_TRACE(Print(pipeline.gemm) + " | " + Print(pipeline.plan));
     ASSERT_TRUE(pipeline.compilation.succeeded) << pipeline.compilation.log;
     const Gemm& gemm = pipeline.gemm;
@@ -119,7 +120,7 @@ class PipelineGpuTest : public testing::Test {
     const Watchdog watchdog(Print(gemm) + " | " + Print(pipeline.plan));
     Verifier verifier(*gpu_, *harness_);
     const Result<Watched> watched = verifier.Watch(gemm, {&inputs, &*c, &*workspace}, 0, [&]() -> Status {
-      for (int i = 0; i < kLaunches; ++i) RETURN_IF_ERROR(gpu_->StartGemm(*kernel, launch, *parameters, chaining));
+      for (int i = 0; i < launches; ++i) RETURN_IF_ERROR(gpu_->StartGemm(*kernel, launch, *parameters, chaining));
       return OkStatus();
     });
     ASSERT_DONE(watched);
@@ -138,15 +139,31 @@ TEST_F(PipelineGpuTest, RandomPipelinesRunTenThousandTimesEachWithoutAHangOrAWro
   CompileAll(pipelines);
   int chained = 0;
   for (const Pipeline& pipeline : pipelines) {
-    Run(pipeline, Chaining::kNone);
+    Run(pipeline, Chaining::kNone, kLaunches);
     if (HasFatalFailure()) return;
     if (!LaunchFor(pipeline.plan, pipeline.gemm).chainable) continue;
     ++chained;
-    Run(pipeline, Chaining::kProgrammatic);
+    Run(pipeline, Chaining::kProgrammatic, kLaunches);
     if (HasFatalFailure()) return;
   }
   fmt::print("{} pipelines, {} also chained, {} launches each\n", pipelines.size(), chained, kLaunches);
   EXPECT_GT(chained, 10);
+}
+
+// What compute-sanitizer is run over (tools/on_gpu.sh sanitize): every parameter value of every family, whole and ragged
+// tiles, in one process and with few launches.
+TEST_F(PipelineGpuTest, EveryCoveringPlanRunsOnce) {
+  std::vector<Pipeline> pipelines;
+  for (const Gemm& gemm : {Gemm{{256, 384, 768}}, Gemm{{200, 136, 328}, {kNn, ScalarType::kBf16}},
+                           Gemm{{136, 72, 2056}, {kTn, ScalarType::kBf16}}, Gemm{{17, 31, 63}, {kNn}}})
+    for (const Plan& plan : CoveringPlans(gemm, gpu_->identity().device, 5)) pipelines.push_back({gemm, plan, {}});
+  CompileAll(pipelines);
+  for (const Pipeline& pipeline : pipelines) {
+    Run(pipeline, Chaining::kNone, 1);
+    if (HasFatalFailure()) return;
+  }
+  fmt::print("{} kernels\n", pipelines.size());
+  EXPECT_GT(pipelines.size(), 80u);
 }
 
 }  // namespace

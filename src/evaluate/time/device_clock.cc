@@ -12,7 +12,7 @@ struct BatchRule {
   int min_calls, max_calls;
 };
 
-BatchRule RuleFor(Batch batch) { return batch == Batch::kBrief ? BatchRule{0.25e6, 1, 100} : BatchRule{0.6e6, 3, 200}; }
+BatchRule RuleFor(Batch batch) { return batch == Batch::kBrief ? BatchRule{0.15e6, 1, 100} : BatchRule{0.6e6, 3, 200}; }
 
 }  // namespace
 

@@ -16,7 +16,7 @@ using WaitListener = std::function<void(size_t contender)>;
 
 // How many calls are timed at once; docs/measuring.md says why so many.
 enum class Batch {
-  kBrief,  // at least 0.25 ms, 1 to 100 calls
+  kBrief,  // at least 0.15 ms, 1 to 100 calls
   kLong,   // at least 0.6 ms, 3 to 200 calls
 };
 

@@ -87,7 +87,9 @@ class Field {
       if (entries_[i].is_decisive && (!fastest || Median(samples_[i]) < Median(samples_[*fastest]))) fastest = i;
     if (!fastest) return false;
     return std::all_of(racing_.begin(), racing_.end(), [&](size_t i) {
+      // The chained clock has no rival to be told apart from.
       if (entries_[i].candidate == kRival || entries_[i].is_hopeless) return true;
+      if (entries_[i].clock == Clock::kDeviceChained) return true;
       const RatioEstimate ratio = PairedRatio(samples_[*fastest], samples_[i]);
       return ratio.interval.Width() < width * ratio.median;
     });
