@@ -16,8 +16,8 @@ namespace {
 
 // How often a campaign that waits for the compiler looks at its stop rules.
 constexpr std::chrono::milliseconds kPatience{50};
-// Of one problem: a list at the GPU and one that gets ready. More would be proposed without knowing enough.
-constexpr int kMostOutstanding = 2 * int(kListSize);
+// Of one problem: more would be proposed without knowing enough. Meanwhile the next problem's list gets ready.
+constexpr int kMostOutstanding = int(kListSize);
 constexpr size_t kMostProblemsOpen = 8;
 
 class CampaignRun {
