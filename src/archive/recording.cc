@@ -73,6 +73,7 @@ std::shared_ptr<const Recording> Recording::FromTrials(std::vector<Trial> trials
 }
 
 const Setting& Recording::setting() const { return state_->newest->setting; }
+const std::vector<Trial>& Recording::trials() const { return state_->trials; }
 
 std::string Recording::Date() const {
   namespace chr = std::chrono;

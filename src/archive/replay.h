@@ -25,6 +25,7 @@ class Recording {
   std::string Date() const;            // "2026-11-21", of the newest trial
   std::string Fingerprint() const;     // of what was recorded: other trials, another text
   std::vector<Gemm> Problems() const;  // recorded ones, sorted
+  const std::vector<Trial>& trials() const;
   bool Has(const Gemm& gemm) const;
   // Recorded problems nearest in log2 of m, n and k, same kind first.
   std::vector<Gemm> Nearest(const Gemm& gemm, int count) const;

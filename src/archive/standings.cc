@@ -21,17 +21,41 @@ std::optional<ShapeClass> ClassOnGrid(const Shape& shape) {
   return Classify(shape);
 }
 
-using Group = std::pair<std::optional<ShapeClass>, Layout>;
+// A problem's best kernel, and its best speed-up in chains, which may be another kernel's.
+struct Best {
+  const Trial* trial = nullptr;
+  std::optional<Protocol> chained_protocol;
+  double chained = 0;
+};
 
-Standing StandingOf(const Group& group, const std::vector<const Outcome*>& outcomes) {
-  Standing standing{.shape_class = group.first, .layout = group.second, .problems = int(outcomes.size())};
+// Those that were timed beside AutoTuning.
+std::map<Gemm, Best> BestOfProblems(const std::vector<Trial>& trials) {
+  std::map<Gemm, Best> problems;
+  for (const Trial& trial : trials) {
+    const Outcome& outcome = trial.outcome;
+    if (outcome.kind != OutcomeKind::kMeasured || trial.gemm.kind.type != ScalarType::kF16) continue;
+    Best& best = problems[trial.gemm];
+    if (best.trial == nullptr || MoreTelling(trial, *best.trial)) best.trial = &trial;
+    const std::optional<double> chained = ChainedOverAutoTuning(outcome);
+    if (!chained) continue;
+    const bool more_careful = !best.chained_protocol || MoreCareful(outcome.protocol, *best.chained_protocol);
+    if (!more_careful && (outcome.protocol != *best.chained_protocol || *chained <= best.chained)) continue;
+    best.chained_protocol = outcome.protocol;
+    best.chained = *chained;
+  }
+  std::erase_if(problems, [](const auto& problem) { return !OverAutoTuning(problem.second.trial->outcome); });
+  return problems;
+}
+
+Standing StandingOf(std::optional<ShapeClass> shape_class, const Layout& layout, const std::vector<Best>& problems) {
+  Standing standing{.shape_class = shape_class, .layout = layout, .problems = int(problems.size())};
   std::vector<double> medians, chained;
-  for (const Outcome* outcome : outcomes) {
-    const RatioEstimate ratio = *OverAutoTuning(*outcome);
+  for (const Best& best : problems) {
+    const RatioEstimate ratio = *OverAutoTuning(best.trial->outcome);
     medians.push_back(ratio.median);
     standing.wins += ratio.interval.low > 1;
     standing.losses += ratio.interval.high < 1;
-    if (const std::optional<double> in_chains = ChainedOverAutoTuning(*outcome)) chained.push_back(*in_chains);
+    if (best.chained_protocol) chained.push_back(best.chained);
   }
   standing.geometric_mean = GeometricMean(medians);
   standing.minimum = *std::min_element(medians.begin(), medians.end());
@@ -59,18 +83,21 @@ std::optional<double> ChainedOverAutoTuning(const Outcome& outcome) {
 }
 
 std::vector<Standing> StandingsOf(const std::vector<Trial>& trials) {
-  std::map<Gemm, const Trial*> best;
-  for (const Trial& trial : trials) {
-    if (trial.outcome.kind != OutcomeKind::kMeasured || trial.gemm.kind.type != ScalarType::kF16) continue;
-    const Trial*& entry = best[trial.gemm];
-    if (entry == nullptr || MoreTelling(trial, *entry)) entry = &trial;
-  }
-  std::map<Group, std::vector<const Outcome*>> groups;
-  for (const auto& [gemm, trial] : best)
-    if (OverAutoTuning(trial->outcome)) groups[{ClassOnGrid(gemm.shape), gemm.kind.layout}].push_back(&trial->outcome);
+  std::map<std::pair<std::optional<ShapeClass>, Layout>, std::vector<Best>> groups;
+  for (const auto& [gemm, best] : BestOfProblems(trials))
+    groups[{ClassOnGrid(gemm.shape), gemm.kind.layout}].push_back(best);
   std::vector<Standing> standings;
-  for (const auto& [group, outcomes] : groups) standings.push_back(StandingOf(group, outcomes));
+  for (const auto& [group, problems] : groups) standings.push_back(StandingOf(group.first, group.second, problems));
   return standings;
+}
+
+std::vector<Standing> TotalsOf(const std::vector<Trial>& trials) {
+  std::map<Layout, std::vector<Best>> layouts;
+  for (const auto& [gemm, best] : BestOfProblems(trials))
+    if (ClassOnGrid(gemm.shape)) layouts[gemm.kind.layout].push_back(best);
+  std::vector<Standing> totals;
+  for (const auto& [layout, problems] : layouts) totals.push_back(StandingOf(std::nullopt, layout, problems));
+  return totals;
 }
 
 }  // namespace gemmsmith

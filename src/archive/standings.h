@@ -20,8 +20,8 @@ struct Standing {
   double minimum = 0;
   int wins = 0;    // the 95 % interval lies above 1
   int losses = 0;  // the 95 % interval lies below 1
-  // Of those kernels that were timed in chains too: geometric mean of the faster AutoTuning's device time over ours in
-  // a chain of overlapping calls. A figure of its own, never part of the ones above.
+  // Over the problems with kernels that were timed in chains too: geometric mean of the faster AutoTuning's device time
+  // over that of the fastest of them in a chain of overlapping calls. A figure of its own, never part of those above.
   int chained_problems = 0;
   double chained_mean = 0;
 };
@@ -33,5 +33,7 @@ std::optional<double> ChainedOverAutoTuning(const Outcome& outcome);
 
 // Off the grid first, then in the order of classes, nn before tn; f16 inputs only.
 std::vector<Standing> StandingsOf(const std::vector<Trial>& trials);
+// All classes of the grid together, one for each layout; without a class.
+std::vector<Standing> TotalsOf(const std::vector<Trial>& trials);
 
 }  // namespace gemmsmith

@@ -39,6 +39,17 @@ TEST(Standings, ComeFromTheBestCarefulTrialAgainstTheHardestAutoTuning) {
   EXPECT_EQ(standings[2].losses, 0);
 }
 
+TEST(Standings, TotalsHoldEveryClassOfTheGridAndNothingElse) {
+  const std::vector<Standing> totals = TotalsOf({Measured({64, 64, 64}, Protocol::kShort, 1000, 4, 5),
+                                                 Measured({8192, 8192, 8192}, Protocol::kScreen, 1e9, 1, 2),
+                                                 Measured({65, 64, 64}, Protocol::kScreen, 1000, 9, 9)});
+  ASSERT_EQ(totals.size(), 1u);
+  EXPECT_EQ(totals[0].layout, kTn);
+  EXPECT_EQ(totals[0].problems, 2);
+  EXPECT_DOUBLE_EQ(totals[0].geometric_mean, 2.0);
+  EXPECT_DOUBLE_EQ(totals[0].minimum, 1.0);
+}
+
 TEST(Standings, TimesInChainsAreAFigureOfTheirOwn) {
   Trial chained = Measured({64, 64, 64}, Protocol::kShort, 1000, 2, 3);
   Outcome& outcome = chained.outcome;

@@ -4,9 +4,9 @@
 #include <set>
 
 #include "archive/archive.h"
-#include "archive/standings.h"
 #include "cli/exit.h"
 #include "cli/json_text.h"
+#include "cli/recordings.h"
 #include "cli/run.h"
 #include "cli/selected_trials.h"
 #include "cli/standings_text.h"
@@ -28,7 +28,36 @@ int64_t CountShapes(const std::vector<Trial>& trials) {
   return int64_t(shapes.size());
 }
 
-std::string PrintText(const SelectedTrials& selected, const ArchiveStats& stats) {
+// What answers where there is no GPU; null where nothing was recorded.
+struct ReplayDevice {
+  explicit ReplayDevice(const Recording& recording)
+      : device(recording.setting().device_name),
+        date(recording.Date()),
+        shapes(CountShapes(recording.trials())),
+        stats(StatsOf(recording.trials())) {}
+  std::string device, date;
+  int64_t shapes = 0;
+  ArchiveStats stats;
+};
+using Replay = std::optional<ReplayDevice>;
+
+std::string TextOf(const ReplayDevice& replay) {
+  const ArchiveStats& stats = replay.stats;
+  return fmt::format("the default replay device is the {} of {}: {} on {} of {}, {}, {} missing\n", replay.device,
+                     replay.date, Plural(stats.plans, "plan"), Plural(stats.problems, "problem"),
+                     Plural(replay.shapes, "shape"), Plural(stats.plans * stats.problems, "cell"),
+                     CountText(stats.missing_cells));
+}
+
+Json JsonOf(const Replay& replay) {
+  if (!replay) return Json();
+  const ArchiveStats& stats = replay->stats;
+  return {{"device", replay->device},     {"date", replay->date},         {"plans", stats.plans},
+          {"problems", stats.problems},   {"shapes", replay->shapes},     {"cells", stats.plans * stats.problems},
+          {"missing", stats.missing_cells}};
+}
+
+std::string PrintText(const SelectedTrials& selected, const ArchiveStats& stats, const Replay& replay) {
   std::string text = selected.source + "\n";
   const auto line = [&](std::string_view name, const std::string& value) {
     text += fmt::format("  {:<10}{}\n", name, value);
@@ -47,11 +76,12 @@ std::string PrintText(const SelectedTrials& selected, const ArchiveStats& stats)
     line(&kind == &stats.by_outcome.front().first ? "outcomes" : "", fmt::format("{} {}", CountText(count), kind));
   if (selected.replayed > 0)
     line("replayed", fmt::format("{} more, answered by a recording", CountText(selected.replayed)));
-  const std::string standings = StandingsText(StandingsOf(selected.trials), DescribeTerminal(STDOUT_FILENO));
-  return text + (standings.empty() ? "" : "\n" + standings);
+  const std::string standings = StandingsText(selected.trials, DescribeTerminal(STDOUT_FILENO));
+  if (!standings.empty()) text += "\n" + standings;
+  return replay ? text + "\n" + TextOf(*replay) : text;
 }
 
-std::string JsonText(const SelectedTrials& selected, const ArchiveStats& stats) {
+std::string JsonText(const SelectedTrials& selected, const ArchiveStats& stats, const Replay& replay) {
   Json settings = Json::array(), outcomes = Json::object();
   std::set<std::string> devices;
   for (const Setting& setting : stats.settings) {
@@ -75,15 +105,24 @@ std::string JsonText(const SelectedTrials& selected, const ArchiveStats& stats) 
                     {"missing_cells", stats.missing_cells},
                     {"outcomes", outcomes},
                     {"replayed", selected.replayed},
-                    {"over_autotuning", JsonOf(StandingsOf(selected.trials))}});
+                    {"replay", JsonOf(replay)},
+                    {"over_autotuning", StandingsJson(selected.trials)}});
 }
 
 }  // namespace
 
 Result<int> Run(const RecordsStatsCommand& command) {
-  ASSIGN_OR_RETURN(const SelectedTrials selected, SelectTrials(command.selection, false));
-  const ArchiveStats stats = StatsOf(selected.trials);
-  RETURN_IF_ERROR(WriteOut(command.json ? JsonText(selected, stats) : PrintText(selected, stats)));
+  Replay replay;
+  if (command.selection.sources.empty())
+    if (const auto recording = LoadRecording(std::nullopt); recording.ok()) replay.emplace(**recording);
+  Result<SelectedTrials> selected = SelectTrials(command.selection, false);
+  // Nobody has to have made trials to ask what a replay would answer from.
+  const bool may_be_missing = replay && command.selection.archive.empty();
+  if (may_be_missing && selected.status().code() == StatusCode::kNotFound)
+    selected = SelectedTrials{.source = selected.status().message()};
+  RETURN_IF_ERROR(selected.status());
+  const ArchiveStats stats = StatsOf(selected->trials);
+  RETURN_IF_ERROR(WriteOut(command.json ? JsonText(*selected, stats, replay) : PrintText(*selected, stats, replay)));
   return kExitDone;
 }
 

@@ -149,7 +149,7 @@ std::string PrintText(const SetReport& report, const Terminal& terminal) {
                   Plural(int64_t(report.shapes), "shape"), fmt::join(layouts, " and "), Name(report.type));
   text += Where(report) + "\n";
   text += Tinted(Headline(report), report.Passed() > 0 ? Tint::kGreen : Tint::kRed, terminal) + "\n\n";
-  const std::string standings = StandingsText(StandingsOf(BestTrials(report)), terminal);
+  const std::string standings = StandingsText(BestTrials(report), terminal);
   return text + standings + (standings.empty() ? "" : "\n") + Places(report);
 }
 
@@ -176,7 +176,7 @@ std::string PrintJson(const SetReport& report) {
                {"outcomes", gemmsmith::JsonOf(Outcomes(report))},
                {"misses", Misses(report)},
                {"geometric_mean", mean ? Json(*mean) : Json()},
-               {"over_autotuning", gemmsmith::JsonOf(StandingsOf(BestTrials(report)))},
+               {"over_autotuning", StandingsJson(BestTrials(report))},
                {"results", Json::array()},
                {"records", report.record_files},
                {"archive", report.archive_path}};

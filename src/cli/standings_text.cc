@@ -11,24 +11,43 @@ namespace gemmsmith {
 
 namespace {
 
-std::string ClassName(const Standing& standing) {
-  return std::string(standing.shape_class ? Name(*standing.shape_class) : "offgrid");
+constexpr std::string_view kAll = "all";
+
+struct Line {
+  std::string class_name;
+  Standing standing;
+};
+
+std::vector<Line> LinesOf(const std::vector<Trial>& trials) {
+  std::vector<Line> lines;
+  for (const Standing& standing : StandingsOf(trials))
+    lines.push_back({std::string(standing.shape_class ? Name(*standing.shape_class) : "offgrid"), standing});
+  for (const Standing& total : TotalsOf(trials)) lines.push_back({std::string(kAll), total});
+  return lines;
+}
+
+bool IsOnlyClass(const std::vector<Line>& lines, const Layout& layout) {
+  return std::count_if(lines.begin(), lines.end(), [&](const Line& line) {
+           return line.standing.layout == layout && line.standing.shape_class;
+         }) < 2;
 }
 
 }  // namespace
 
-std::string StandingsText(const std::vector<Standing>& standings, const Terminal& terminal) {
-  if (standings.empty()) return "";
-  const bool any_chained = std::any_of(standings.begin(), standings.end(),
-                                       [](const Standing& standing) { return standing.chained_problems > 0; });
+std::string StandingsText(const std::vector<Trial>& trials, const Terminal& terminal) {
+  const std::vector<Line> lines = LinesOf(trials);
+  if (lines.empty()) return "";
+  const bool any_chained =
+      std::any_of(lines.begin(), lines.end(), [](const Line& line) { return line.standing.chained_problems > 0; });
   using enum Table::Align;
   std::vector<Table::Column> columns = {
       {"class"},          {"layout"},         {"shapes", kRight}, {"geometric mean", kRight},
       {"lowest", kRight}, {"faster", kRight}, {"slower", kRight}};
   if (any_chained) columns.push_back({"chained", kRight});
   Table table(columns);
-  for (const Standing& standing : standings) {
-    std::vector<std::string> row = {ClassName(standing),
+  for (const auto& [class_name, standing] : lines) {
+    if (class_name == kAll && IsOnlyClass(lines, standing.layout)) continue;
+    std::vector<std::string> row = {class_name,
                                     std::string(Name(standing.layout)),
                                     CountText(standing.problems),
                                     fmt::format("{:.3f}x", standing.geometric_mean),
@@ -44,10 +63,10 @@ std::string StandingsText(const std::vector<Standing>& standings, const Terminal
          table.Print(terminal);
 }
 
-Json JsonOf(const std::vector<Standing>& standings) {
+Json StandingsJson(const std::vector<Trial>& trials) {
   Json list = Json::array();
-  for (const Standing& standing : standings)
-    list.push_back({{"class", ClassName(standing)},
+  for (const auto& [class_name, standing] : LinesOf(trials))
+    list.push_back({{"class", class_name},
                     {"layout", Name(standing.layout)},
                     {"problems", standing.problems},
                     {"geometric_mean", standing.geometric_mean},

@@ -69,7 +69,7 @@ class FamilySpace {
   }
 
   enum class Width { kOne, kSome, kAll };
-  // The geometry with its fastest secondary values; or with every raster and store; or with triggers and run-time
+  // The geometry with its fastest secondary values; or with every raster and store; or with known and run-time
   // dimensions too.
   void Expand(const Plan& geometry, Width width, std::vector<PricedPlan>& plans) const {
     const size_t first = plans.size();
@@ -131,7 +131,7 @@ class FamilySpace {
 
   bool IsWorthTrying(int axis, int value, Width width) const {
     const auto values = family_.parameters[axis].values;
-    if (axis == trigger_) return value == UsualTrigger() || (width == Width::kAll && value == values.front());
+    if (axis == trigger_) return value == UsualTrigger();
     if (axis == fixed_) return value == UsualFixed() || width == Width::kAll;
     return true;
   }

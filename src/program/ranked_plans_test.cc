@@ -84,7 +84,7 @@ TEST(RankedPlans, HoldManyGeometriesAndVaryTheSecondaryAxesOfTheBest) {
   std::map<std::pair<FamilyId, size_t>, std::set<int>> values;
   for (const Plan& plan : plans) {
     const Family& family = GetFamily(plan.family);
-    for (const std::string_view secondary : {"store", "trigger", "raster", "fixed"})
+    for (const std::string_view secondary : {"store", "raster", "fixed"})
       if (const int axis = family.IndexOf(secondary); axis >= 0)
         values[{plan.family, size_t(axis)}].insert(plan.values[axis]);
     geometries.insert(GeometryOf(plan));

@@ -10,7 +10,7 @@
 namespace gemmsmith {
 
 // The legal plans that are predicted fastest, of all families together, sorted by predicted time and then canonically:
-// `limit` of them where there are as many. Axes with little say in the time (store, trigger, raster, fixed) are
+// `limit` of them where there are as many. Axes with little say in the time (store, raster, fixed) are
 // varied only where the rest of the plan is promising, and not at all where every value makes the same kernel.
 std::vector<Plan> RankedPlans(const Gemm& gemm, const Device& device, size_t limit);
 
