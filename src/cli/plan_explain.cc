@@ -17,6 +17,17 @@ std::vector<std::string> ValuesOf(const Parameter& parameter) {
   return values;
 }
 
+// "8 to 256 by 8" where many values stand at even distances.
+std::string ValuesText(const Parameter& parameter) {
+  constexpr size_t kMany = 12;
+  const std::span<const int> values = parameter.values;
+  if (values.size() < kMany || !parameter.words.empty()) return Join(ValuesOf(parameter), " ");
+  const int step = values[1] - values[0];
+  for (size_t i = 1; i < values.size(); ++i)
+    if (values[i] - values[i - 1] != step) return Join(ValuesOf(parameter), " ");
+  return fmt::format("{} to {} by {}", values.front(), values.back(), step);
+}
+
 std::string ExplainPlan(const Plan& plan, const Terminal& terminal) {
   const Family& family = GetFamily(plan.family);
   Table table({{"parameter"}, {"value", Table::Align::kRight}, {"meaning"}});
@@ -29,7 +40,7 @@ std::string ExplainPlan(const Plan& plan, const Terminal& terminal) {
 std::string ExplainFamily(const Family& family, const Terminal& terminal) {
   Table table({{"parameter"}, {"default", Table::Align::kRight}, {"values"}, {"meaning"}});
   for (const Parameter& parameter : family.parameters) {
-    table.Add({std::string(parameter.name), parameter.Print(parameter.default_value), Join(ValuesOf(parameter), " "),
+    table.Add({std::string(parameter.name), parameter.Print(parameter.default_value), ValuesText(parameter),
                std::string(parameter.meaning)});
   }
   return fmt::format("{}: {}\n\n{}", Tinted(family.name, Tint::kBold, terminal), family.meaning, table.Print(terminal));
