@@ -86,7 +86,7 @@ kills() {
   for round in $(seq "$1"); do
     "${measure[@]}" >/dev/null 2>&1 &
     sleep "$((RANDOM % 3)).$((RANDOM % 10))"
-    ((round % 2)) || { pkill -9 -P $! || true; sleep 0.3; }
+    ((round % 2)) || { pkill -9 -P $! -f "gemmsmith worker" || true; sleep 0.3; }
     kill -9 $! 2>/dev/null || true
     wait $! 2>/dev/null || true
     stored=$("$program" records stats --archive "$archive" --json 2>/dev/null | grep -oE '"trials": *[0-9]+' | grep -oE '[0-9]+' || echo 0)

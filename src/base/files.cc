@@ -111,7 +111,7 @@ Status WriteFileAtomic(const fs::path& path, std::string_view content) {
   if (fs::exists(status) && !fs::is_regular_file(status)) return WriteThrough(path, content);
 
   // Through a symbolic link, so that the link stays.
-  fs::path target = fs::weakly_canonical(path, error);
+  fs::path target = fs::weakly_canonical(fs::absolute(path), error);
   if (error || target.empty()) target = fs::absolute(path);
   const fs::path folder = target.parent_path();
   fs::create_directories(folder, error);

@@ -182,5 +182,15 @@ TEST(Home, FollowsTheEnvironmentInItsOrder) {
   ::setenv("HOME", old_home.c_str(), 1);
 }
 
+TEST(WriteFileAtomic, TakesABareNameInTheCurrentFolder) {
+  const TemporaryFolder folder = *TemporaryFolder::Create("bare_name");
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(folder.path());
+  const Status written = WriteFileAtomic("bare.txt", "content");
+  std::filesystem::current_path(before);
+  EXPECT_TRUE(written.ok()) << written.message();
+  EXPECT_EQ(*ReadFile(folder.path() / "bare.txt"), "content");
+}
+
 }  // namespace
 }  // namespace gemmsmith

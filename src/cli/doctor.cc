@@ -72,9 +72,10 @@ Finding CompileSomething() {
   const Result<Compilation> compilation = (*compiler)->Compile(Emit(legal.front(), gemm), device.Architecture());
   if (!compilation.ok()) return {"compilation", State::kLacking, compilation.status().message()};
   if (!compilation->succeeded) return {"compilation", State::kLacking, compilation->log};
+  const CodeFacts& facts = compilation->binary.facts;
   return {"compilation", State::kGood,
           fmt::format("a kernel for {} in {:.2f} s, {} matrix instructions; {}", device.Architecture(),
-                      compilation->seconds, compilation->binary.facts.mma_f32, (*compiler)->Identity())};
+                      compilation->seconds, facts.mma_f32 + facts.wgmma_f32, (*compiler)->Identity())};
 }
 
 Finding StartWorker() {

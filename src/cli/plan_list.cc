@@ -36,7 +36,8 @@ Result<int> Run(const PlanListCommand& command) {
   }
   RETURN_IF_ERROR(WriteOut(text));
   if (!command.json && chosen.size() < legal.size()) {
-    WriteNote(fmt::format("{} of {}", CountText(int64_t(chosen.size())), Plural(int64_t(legal.size()), "legal plan")));
+    WriteNote(fmt::format("{} of the {} that are predicted fastest", CountText(int64_t(chosen.size())),
+                          Plural(int64_t(legal.size()), "legal plan")));
   }
   if (!legal.empty()) return kExitDone;
   WriteError(fmt::format("no plan is legal for {} on {}", Print(command.gemm), command.device.name));

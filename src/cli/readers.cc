@@ -48,16 +48,18 @@ Result<OptimizeTarget> ReadTarget(std::string_view text) {
   if (shape.ok()) return OptimizeTarget{.shape = *shape};
   std::vector<std::string_view> known;
   for (const NamedGrid& grid : NamedGrids()) known.push_back(grid.name);
-  bool all_known = true;
   for (const std::string_view word : Split(text, ',')) {
     std::error_code error;
     const bool is_set = std::find(known.begin(), known.end(), word) != known.end();
-    all_known = all_known && (is_set || (!word.empty() && std::filesystem::is_regular_file(word, error)));
+    if (is_set || (!word.empty() && std::filesystem::is_regular_file(word, error))) continue;
+    if (const std::optional<std::string> nearest = NearestWord(word, known))
+      return InvalidArgument(fmt::format("'{}' is not a shape, a set or a file; did you mean '{}'?", word, *nearest));
+    const bool names_a_file = word.find('.') != word.npos || word.find('/') != word.npos;
+    if (names_a_file || word.size() < text.size())
+      return InvalidArgument(fmt::format("'{}' is no named set, and there is no such file", word));
+    return InvalidArgument(shape.status().message() + ", or a named set, or a file of shapes");
   }
-  if (all_known) return OptimizeTarget{.set = std::string(text)};
-  if (const std::optional<std::string> nearest = NearestWord(text, known))
-    return InvalidArgument(fmt::format("'{}' is not a shape, a set or a file; did you mean '{}'?", text, *nearest));
-  return InvalidArgument(shape.status().message() + ", or a named set, or a file of shapes");
+  return OptimizeTarget{.set = std::string(text)};
 }
 
 Result<std::vector<Shape>> LoadShapeLists(std::string_view text) {
@@ -105,7 +107,9 @@ Result<std::vector<ScalarType>> ReadTypes(std::string_view text) {
 }
 
 Result<Protocol> ReadProtocol(std::string_view text) {
-  if (const std::optional<Protocol> protocol = ParseProtocol(text)) return *protocol;
+  // A heat is a stage of a search: what it makes of a candidate depends on who else is in it.
+  const std::optional<Protocol> protocol = ParseProtocol(text);
+  if (protocol && *protocol != Protocol::kHeat) return *protocol;
   return NoSuchWord("protocol", text, kProtocolWords);
 }
 

@@ -11,7 +11,7 @@
 namespace gemmsmith {
 namespace {
 
-constexpr int kWindow = 4;  // proposals under way at once, as in a campaign
+constexpr int kWindow = 16;  // proposals under way at once, as in a campaign
 
 const Recording& Recorded() {
   static const std::shared_ptr<const Recording> recording =
@@ -100,6 +100,7 @@ TEST(RecordedSpace, PredictionFindsNearlyTheBestInSixteenProposals) {
   for (const std::string_view name : {"ranked", "local", "evolution"}) {
     const std::map<size_t, Quantiles> regrets = RegretsByBudget(name);
     SCOPED_TRACE(Text(name, regrets));
+    fmt::print("{}\n", Text(name, regrets));
     EXPECT_LT(regrets.at(16).median, 1.015);
     EXPECT_LT(regrets.at(32).p90, 1.03);
   }
@@ -108,6 +109,7 @@ TEST(RecordedSpace, PredictionFindsNearlyTheBestInSixteenProposals) {
 // What the bounds above are worth.
 TEST(RecordedSpace, SixteenRandomProposalsDoNot) {
   const std::map<size_t, Quantiles> regrets = RegretsByBudget("random");
+  fmt::print("{}\n", Text("random", regrets));
   SCOPED_TRACE(Text("random", regrets));
   EXPECT_GT(regrets.at(16).median, 1.03);
 }
