@@ -14,6 +14,8 @@ Result<int> Run(const PlanEmitCommand& command) {
     WriteError(fmt::format("the plan is illegal for {}: {}", Print(command.gemm), Join(reasons, "; ")));
     return kExitNoCandidate;
   }
+  if (const Gemm& gemm = command.gemm; command.standalone && (gemm.lda != 0 || gemm.ldb != 0 || gemm.ldc != 0))
+    return InvalidArgument("a standalone file is for packed matrices: leave --lda, --ldb and --ldc away");
   const std::string text =
       command.standalone ? EmitStandalone(command.plan, command.gemm) : Emit(command.plan, command.gemm).text;
   RETURN_IF_ERROR(command.output.empty() ? WriteOut(text) : WriteFileAtomic(command.output, text));

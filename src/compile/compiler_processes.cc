@@ -1,4 +1,5 @@
 // A message is its length (8 bytes), then its parts; docs/design.md says why compilers have processes.
+#include <signal.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -72,13 +73,18 @@ Result<std::string> Ask(PipedProcess& process, const std::string& request) {
   return answer;
 }
 
+// By a signal that a program earns by its own fault.
+bool IsCrash(int exit_code) {
+  return exit_code > 128 && (exit_code - 128 == SIGSEGV || exit_code - 128 == SIGABRT || exit_code - 128 == SIGBUS ||
+                             exit_code - 128 == SIGFPE || exit_code - 128 == SIGILL);
+}
+
 class CompilerProcesses : public Compiler {
  public:
   CompilerProcesses(std::unique_ptr<Compiler> here, std::vector<std::string> command, int count)
       : here_(std::move(here)), command_(std::move(command)), free_places_(count) {}
 
   Result<Compilation> Compile(const Source& source, std::string_view architecture) override {
-    if (std::unique_lock alone(here_mutex_, std::try_to_lock); alone) return here_->Compile(source, architecture);
     Place place(*this);
     return CompileElsewhere(place.process, source, architecture);
   }
@@ -106,25 +112,36 @@ class CompilerProcesses : public Compiler {
     std::unique_ptr<PipedProcess> process;
   };
 
-  // A process that ends is replaced once: it may have been ended from outside. A text that ends two of them is a text
-  // that does not compile.
+  // A process that ends is replaced once: it may have been ended from outside. A text that crashes two of them is a text
+  // that does not compile; what else can happen to a process is the world's doing and says nothing about the text.
   Result<Compilation> CompileElsewhere(std::unique_ptr<PipedProcess>& process, const Source& source,
                                        std::string_view architecture) {
     std::string end;
+    bool crashed = true;
     for (int attempt = 0; attempt < 2; ++attempt) {
       if (!process) {
-        ASSIGN_OR_RETURN(PipedProcess started, PipedProcess::Start(command_));
-        process = std::make_unique<PipedProcess>(std::move(started));
+        Result<PipedProcess> started = PipedProcess::Start(command_);
+        if (!started.ok()) return CompileHere(source, architecture);
+        process = std::make_unique<PipedProcess>(*std::move(started));
       }
       const Result<std::string> answer = Ask(*process, EncodeRequest(source, architecture));
       if (answer.ok()) return DecodeAnswer(*answer, source.entry);
       const int exit_code = process->KillAndReap();
-      end = fmt::format("error: the compiler process failed ({}, exit code {})\n", answer.status().message(), exit_code);
+      crashed = crashed && IsCrash(exit_code);
+      end = fmt::format("the compiler process failed: {}, exit code {}; it said: {}", answer.status().message(),
+                        exit_code, process->StderrTail());
       process.reset();
     }
+    if (!crashed) return Unavailable(end);
     Compilation compilation;
-    compilation.log = end;
+    compilation.log = "error: " + end + "\n";
     return compilation;
+  }
+
+  // Where the system has no more processes to give.
+  Result<Compilation> CompileHere(const Source& source, std::string_view architecture) {
+    const std::lock_guard lock(here_mutex_);
+    return here_->Compile(source, architecture);
   }
 
   const std::unique_ptr<Compiler> here_;
@@ -175,7 +192,11 @@ int ServeCompilations(Compiler& compiler, int in, int out) {
     source.entry = reader.GetString();
     const std::string architecture = reader.GetString();
     if (reader.failed() || reader.remaining() != 0) return 1;
-    if (!WriteAll(out, EncodeAnswer(compiler.Compile(source, architecture)))) return 1;
+    // Whoever asked has given up by then, or is gone.
+    ::alarm(unsigned(kLimit.count()) + 10);
+    const std::string answer = EncodeAnswer(compiler.Compile(source, architecture));
+    ::alarm(0);
+    if (!WriteAll(out, answer)) return 1;
   }
   return 0;
 }

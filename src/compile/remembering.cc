@@ -1,7 +1,9 @@
 #include <condition_variable>
 #include <list>
 #include <map>
+#include <memory>
 #include <mutex>
+#include <optional>
 
 #include "base/bytes.h"
 #include "base/hash.h"

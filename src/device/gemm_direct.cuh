@@ -86,6 +86,11 @@ struct DirectKernel {
         for (int r = 0; r < 4; ++r) sums[i][j][r] = 0;
   }
 
+  template <int kCount>
+  static GEMMSMITH_DEVICE void LoadElements(u32 (&to)[(kCount + 1) / 2], const u16* from) {
+    gemmsmith::Load<kCount, Config::kTrigger == Trigger::kNone>(to, from);
+  }
+
   // Eight k of one contiguous line; kWhole: the chunk lies inside k.
   template <bool kWhole>
   GEMMSMITH_DEVICE void LoadLine(u32 (&pairs)[4], const u16* line, int chunk_k) const {
@@ -94,14 +99,14 @@ struct DirectKernel {
       const int at = chunk_k + OffsetOf(e);
       u32 part[(kVector + 1) / 2];
       if (kWhole || at + kVector <= k) {
-        LoadReadOnly<kVector>(part, line + at);
+        LoadElements<kVector>(part, line + at);
       } else {
 #pragma unroll
         for (int r = 0; r < (kVector + 1) / 2; ++r) part[r] = 0;
 #pragma unroll
         for (int i = 0; i < kVector; ++i) {
           u32 element[1] = {0};
-          if (at + i < k) LoadReadOnly<1>(element, line + at + i);
+          if (at + i < k) LoadElements<1>(element, line + at + i);
           part[i / 2] |= element[0] << (i % 2 * 16);
         }
       }
@@ -125,12 +130,12 @@ struct DirectKernel {
 #pragma unroll
       for (int r = 0; r < (kColumnVector + 1) / 2; ++r) part[r] = 0;
       if (inside_k && (kInsideN || first_column + j + kColumnVector <= n)) {
-        LoadReadOnly<kColumnVector>(part, line + j);
+        LoadElements<kColumnVector>(part, line + j);
       } else if (inside_k) {
 #pragma unroll
         for (int i = 0; i < kColumnVector; ++i) {
           u32 element[1] = {0};
-          if (first_column + j + i < n) LoadReadOnly<1>(element, line + j + i);
+          if (first_column + j + i < n) LoadElements<1>(element, line + j + i);
           part[i / 2] |= element[0] << (i % 2 * 16);
         }
       }

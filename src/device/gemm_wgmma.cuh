@@ -185,7 +185,8 @@ struct WgmmaKernel {
   // ---- consuming ----
 
   // One warp tells everyone who fills this stage. Only stages that will be refilled are released, so that nothing arrives
-  // at a CTA that may have ended.
+  // at a CTA that may have ended. (A CTA may end while a slice it ordered is still on its way to its peers: the copy is
+  // the engine's by then and needs nothing of the CTA.)
   GEMMSMITH_DEVICE void Release(int stage) const {
     const int lane = threadIdx.x % 32;
     if constexpr (kClusterSize == 1) {

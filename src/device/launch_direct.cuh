@@ -31,11 +31,16 @@ cudaError_t LaunchGemm(void (*kernel)(GemmArguments), const void* a, const void*
   constexpr int kSmemBytes =
       Config::kWarpsK == 1 ? 0
                            : Config::kWarpsK * SharedTile<Config::kTileM, Config::kTileN>::kFloats * int(sizeof(float));
-  static const cudaError_t prepared =
+  // Of the device that is current now.
+  const cudaError_t prepared =
       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kSmemBytes);
   if (prepared != cudaSuccess) return prepared;
-  kernel<<<grid, Kernel::kThreads, kSmemBytes, stream>>>({a, b, c, workspace, m, n, k, lda, ldb, ldc});
-  return cudaGetLastError();
+  cudaLaunchConfig_t config{};
+  config.gridDim = grid;
+  config.blockDim = Kernel::kThreads;
+  config.dynamicSmemBytes = kSmemBytes;
+  config.stream = stream;
+  return cudaLaunchKernelEx(&config, kernel, GemmArguments{a, b, c, workspace, m, n, k, lda, ldb, ldc});
 }
 
 }  // namespace gemmsmith

@@ -8,18 +8,21 @@
 
 namespace gemmsmith {
 
+using EncodeFunction = decltype(&cuTensorMapEncodeTiled);
+inline EncodeFunction FindEncodeFunction() {
+  cudaDriverEntryPointQueryResult found;
+  void* function = nullptr;
+  const cudaError_t asked =
+      cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000, cudaEnableDefault, &found);
+  return asked == cudaSuccess && found == cudaDriverEntryPointSuccess ? reinterpret_cast<EncodeFunction>(function)
+                                                                      : nullptr;
+}
+
 // A matrix of `lines` lines of `inner` elements, seen in boxes of width x box_lines (x depth panels side by side).
 inline cudaError_t EncodeMap(TensorMap& map, bool is_f16, const void* address, cuuint64_t inner, cuuint64_t lines,
                              cuuint32_t width, cuuint32_t box_lines, cuuint32_t depth) {
-  static decltype(&cuTensorMapEncodeTiled) encode = nullptr;
-  if (encode == nullptr) {
-    cudaDriverEntryPointQueryResult found;
-    void* function = nullptr;
-    const cudaError_t asked = cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000,
-                                                               cudaEnableDefault, &found);
-    if (asked != cudaSuccess || found != cudaDriverEntryPointSuccess) return cudaErrorNotSupported;
-    encode = reinterpret_cast<decltype(encode)>(function);
-  }
+  static const EncodeFunction encode = FindEncodeFunction();
+  if (encode == nullptr) return cudaErrorNotSupported;
   const bool deep = depth > 1;
   const cuuint64_t extent[3] = {deep ? width : inner, lines, inner / width};
   const cuuint64_t strides[2] = {inner * 2, cuuint64_t(width) * 2};
@@ -84,12 +87,10 @@ cudaError_t LaunchGemm(void (*kernel)(typename WgmmaKernel<Config>::Arguments), 
                                                                                 : Kernel::kStagingBytes
                                                                           : stages_bytes + Kernel::kStagingBytes);
   if (smem_bytes > kMaxSmemBytes) return cudaErrorInvalidValue;
-  static const cudaError_t prepared = [kernel] {
-    const cudaError_t allowed = cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
-    return allowed != cudaSuccess
-               ? allowed
-               : cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kMaxSmemBytes);
-  }();
+  // Of the device that is current now.
+  cudaError_t prepared = cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
+  if (prepared == cudaSuccess)
+    prepared = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kMaxSmemBytes);
   if (prepared != cudaSuccess) return prepared;
 
   cudaLaunchConfig_t config{};

@@ -6,21 +6,37 @@
 
 namespace gemmsmith {
 
-// kCount 16-bit elements through the read-only path, packed two to a register (kCount 1: the low half).
-template <int kCount>
-GEMMSMITH_DEVICE void LoadReadOnly(u32 (&to)[(kCount + 1) / 2], const u16* from) {
+// kCount 16-bit elements, packed two to a register (kCount 1: the low half). kReadOnly: through the read-only path, for
+// memory that nobody writes while this launch lives; under programmatic launch the one before may still be writing it.
+template <int kCount, bool kReadOnly>
+GEMMSMITH_DEVICE void Load(u32 (&to)[(kCount + 1) / 2], const u16* from) {
   static_assert(kCount == 1 || kCount == 2 || kCount == 4 || kCount == 8, "one access holds 1, 2, 4 or 8 elements");
   if constexpr (kCount == 8) {
-    asm volatile("ld.global.nc.v4.u32 {%0,%1,%2,%3}, [%4];"
-                 : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
-                 : "l"(from));
+    if constexpr (kReadOnly)
+      asm volatile("ld.global.nc.v4.u32 {%0,%1,%2,%3}, [%4];"
+                   : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+                   : "l"(from));
+    else
+      asm volatile("ld.global.v4.u32 {%0,%1,%2,%3}, [%4];"
+                   : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+                   : "l"(from)
+                   : "memory");
   } else if constexpr (kCount == 4) {
-    asm volatile("ld.global.nc.v2.u32 {%0,%1}, [%2];" : "=r"(to[0]), "=r"(to[1]) : "l"(from));
+    if constexpr (kReadOnly)
+      asm volatile("ld.global.nc.v2.u32 {%0,%1}, [%2];" : "=r"(to[0]), "=r"(to[1]) : "l"(from));
+    else
+      asm volatile("ld.global.v2.u32 {%0,%1}, [%2];" : "=r"(to[0]), "=r"(to[1]) : "l"(from) : "memory");
   } else if constexpr (kCount == 2) {
-    asm volatile("ld.global.nc.u32 %0, [%1];" : "=r"(to[0]) : "l"(from));
+    if constexpr (kReadOnly)
+      asm volatile("ld.global.nc.u32 %0, [%1];" : "=r"(to[0]) : "l"(from));
+    else
+      asm volatile("ld.global.u32 %0, [%1];" : "=r"(to[0]) : "l"(from) : "memory");
   } else {
     u16 element;
-    asm volatile("ld.global.nc.u16 %0, [%1];" : "=h"(element) : "l"(from));
+    if constexpr (kReadOnly)
+      asm volatile("ld.global.nc.u16 %0, [%1];" : "=h"(element) : "l"(from));
+    else
+      asm volatile("ld.global.u16 %0, [%1];" : "=h"(element) : "l"(from) : "memory");
     to[0] = element;
   }
 }

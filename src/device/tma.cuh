@@ -1,7 +1,7 @@
 // The tensor memory accelerator: boxes of a matrix copied to shared memory and back by one thread's order, and the
 // barriers in shared memory that count the bytes in.
 //
-// A box lands as a panel: lines of 32, 64 or 128 bytes, one behind the other. Within each 8 lines the 16-byte pieces
+// A box lands as a panel: lines of 32, 64 or 128 bytes (16, unswizzled, on the way out), one behind the other. Within each 8 lines the 16-byte pieces
 // are permuted (swizzled) by the number of the line, so that neither the copy nor the matrix instructions meet bank
 // conflicts; SwizzledOffset() is that permutation.
 #pragma once
@@ -15,7 +15,7 @@ struct alignas(128) TensorMap {
   u64 opaque[16];
 };
 
-// Where a byte of a panel stands, for lines of kLineBytes. Panels start at multiples of 1024 bytes.
+// Where a byte of a panel stands, for lines of kLineBytes. Panels start at multiples of 8 lines.
 template <int kLineBytes>
 GEMMSMITH_DEVICE u32 SwizzledOffset(u32 line, u32 byte) {
   const u32 offset = line * kLineBytes + byte;
@@ -42,8 +42,8 @@ GEMMSMITH_DEVICE void ArriveExpecting(u32 barrier, int bytes) {
 GEMMSMITH_DEVICE void Arrive(u32 barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
-// At a barrier of another CTA. Without .release: nothing was written that its owner reads, and the fence that comes
-// with it doubled the time of a 1024^3 product (11.7 against 6.1 us, H200, November 2026).
+// At a barrier of another CTA. Not with .release.cluster: nothing was written that its owner reads, and the fence that
+// comes with it doubled the time of a 1024^3 product (11.7 against 6.1 us, H200, November 2026).
 GEMMSMITH_DEVICE void ArriveInCluster(u32 mapped_barrier) {
   asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];" ::"r"(mapped_barrier) : "memory");
 }

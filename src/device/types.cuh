@@ -34,7 +34,7 @@ struct Dimension {
 enum class Trigger {
   kNone,   // it does not, and it expects the launch before it to have ended
   kEarly,  // at once
-  kLate,   // when the sums are complete
+  kLate,   // when the last matrix instructions are on their way
 };
 
 struct F16 {};

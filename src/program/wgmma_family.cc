@@ -46,7 +46,7 @@ constexpr Parameter kParameters[] = {
     {"tile_m", "rows of C that a CTA computes", kTileMs, {}, 128},
     {"tile_n", "columns of C that a CTA computes", kTileNs, {}, 128},
     {"warpgroups", "consumer warpgroups (4 warps each) that share the tile's rows", kWarpgroupCounts, {}, 2},
-    {"step_k", "k that a stage holds and one copy operation brings", kStepKs, {}, 64},
+    {"step_k", "k that a stage holds", kStepKs, {}, 64},
     {"stages", "stages of a producer warp's ring, or resident: all of K at once",
      kStageCounts, kStageWords, 4, true},
     {"cluster_m", "CTAs along m that share the copies of B", kClusters, {}, 1},

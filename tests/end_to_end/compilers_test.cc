@@ -1,6 +1,5 @@
 // The pool of compiler processes, with the real program at the other end.
 #include <gtest/gtest.h>
-#include <signal.h>
 
 #include <atomic>
 #include <thread>
@@ -13,38 +12,32 @@
 namespace gemmsmith {
 namespace {
 
-// Holds the turn of "here" for as long as it lives, so that everything else goes to the processes.
-class Occupied : public Compiler {
+// What is compiled here and not in a process is seen.
+class Here : public Compiler {
  public:
-  explicit Occupied(std::unique_ptr<Compiler> compiler) : compiler_(std::move(compiler)) {}
+  explicit Here(std::atomic<int>& count) : count_(count) {}
   Result<Compilation> Compile(const Source& source, std::string_view architecture) override {
-    if (source.entry != "occupy") return compiler_->Compile(source, architecture);
-    while (!released) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    return Compilation{};
+    ++count_;
+    return compiler_->Compile(source, architecture);
   }
   std::string Identity() const override { return compiler_->Identity(); }
-  std::atomic<bool> released = false;
 
  private:
-  const std::unique_ptr<Compiler> compiler_;
+  const std::unique_ptr<Compiler> compiler_ = *MakeNvrtcCompiler();
+  std::atomic<int>& count_;
 };
 
 class CompilerProcessesTest : public testing::Test {
  protected:
-  CompilerProcessesTest() { occupied_ = new Occupied(*MakeNvrtcCompiler()); }
-  ~CompilerProcessesTest() override {
-    occupied_->released = true;
-    if (occupant_.joinable()) occupant_.join();
-  }
   void Open(std::vector<std::string> command, int count) {
-    pool_ = MakeCompilerProcesses(std::unique_ptr<Compiler>(occupied_), std::move(command), count);
-    occupant_ = std::thread([this] { (void)pool_->Compile({"", "occupy"}, "sm_90a"); });
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    pool_ = MakeCompilerProcesses(std::make_unique<Here>(compiled_here_), std::move(command), count);
+  }
+  Result<Compilation> CompileSomething() {
+    return pool_->Compile({"extern \"C\" __global__ void k() {}", "k"}, "sm_90a");
   }
 
-  Occupied* occupied_;
+  std::atomic<int> compiled_here_ = 0;
   std::unique_ptr<Compiler> pool_;
-  std::thread occupant_;
 };
 
 TEST_F(CompilerProcessesTest, MakeTheSameKernelsAsTheCompilerHere) {
@@ -68,6 +61,7 @@ TEST_F(CompilerProcessesTest, MakeTheSameKernelsAsTheCompilerHere) {
   const Compilation broken = *pool_->Compile({"no kernel", "k"}, "sm_90a");
   EXPECT_FALSE(broken.succeeded);
   EXPECT_NE(broken.log.find("error"), std::string::npos) << broken.log;
+  EXPECT_EQ(compiled_here_, 0);
 }
 
 TEST_F(CompilerProcessesTest, OneThatWasKilledIsReplaced) {
@@ -77,23 +71,34 @@ TEST_F(CompilerProcessesTest, OneThatWasKilledIsReplaced) {
   Open({"sh", "-c",
         fmt::format("if [ ! -e {0} ]; then touch {0}; kill -9 $$; fi; exec {1} compiler", marker, GEMMSMITH_PROGRAM)},
        1);
-  const Compilation made = *pool_->Compile({"extern \"C\" __global__ void k() {}", "k"}, "sm_90a");
+  const Compilation made = *CompileSomething();
   EXPECT_TRUE(made.succeeded) << made.log;
   EXPECT_TRUE(std::filesystem::exists(marker));
 }
 
-TEST_F(CompilerProcessesTest, ATextThatEndsEveryCompilerDoesNotCompile) {
-  Open({"sh", "-c", "exit 3"}, 1);
-  const Compilation made = *pool_->Compile({"extern \"C\" __global__ void k() {}", "k"}, "sm_90a");
+TEST_F(CompilerProcessesTest, ATextThatCrashesEveryCompilerDoesNotCompile) {
+  Open({"sh", "-c", "echo assertion >&2; kill -SEGV $$"}, 1);
+  const Compilation made = *CompileSomething();
   EXPECT_FALSE(made.succeeded);
-  EXPECT_NE(made.log.find("exit code 3"), std::string::npos) << made.log;
+  EXPECT_NE(made.log.find("assertion"), std::string::npos) << made.log;
 }
 
-TEST_F(CompilerProcessesTest, AProgramThatIsNoCompilerIsNoted) {
-  Open({"sh", "-c", "cat >/dev/null & echo this is not a length of anything at all; wait"}, 1);
-  const Compilation made = *pool_->Compile({"extern \"C\" __global__ void k() {}", "k"}, "sm_90a");
-  EXPECT_FALSE(made.succeeded);
-  EXPECT_NE(made.log.find("impossible length"), std::string::npos) << made.log;
+// Nothing of it may be kept as if the text were at fault.
+TEST_F(CompilerProcessesTest, CompilersThatAreKilledOrDoNotStartSayNothingAboutTheText) {
+  for (const char* script : {"kill -9 $$", "echo no library >&2; exit 3",
+                             "cat >/dev/null & echo this is not a length of anything at all; wait"}) {
+    Open({"sh", "-c", script}, 1);
+    EXPECT_EQ(CompileSomething().status().code(), StatusCode::kUnavailable) << script;
+  }
+  EXPECT_EQ(compiled_here_, 0);
+}
+
+TEST_F(CompilerProcessesTest, WhereNoProcessStartsTheCompilerHereServes) {
+  Open({"/nowhere/no_such_program"}, 1);
+  const Result<Compilation> made = CompileSomething();
+  ASSERT_TRUE(made.ok()) << made.status().message();
+  EXPECT_TRUE(made->succeeded) << made->log;
+  EXPECT_EQ(compiled_here_, 1);
 }
 
 }  // namespace
