@@ -192,6 +192,7 @@ void Exchange::EndWrongly(Contestant& contestant) {
 
 // Without this the next candidate would be charged with what this one did.
 Status Exchange::Restore() {
+  touched_others_ = true;
   if (judgements_.worker_is_lost) return OkStatus();
   on_step_({"restore"});
   RETURN_IF_ERROR(workshop_.workspaces.Restore());

@@ -30,6 +30,9 @@ class Exchange {
 
   // Once. A Status only where the harness or the machine failed.
   Result<Judgements> Run();
+  // Whether a candidate wrote where it must not. What belongs to this session and the workspaces were made anew; what
+  // else is on the GPU nobody has looked at.
+  bool touched_others() const { return touched_others_; }
 
  private:
   struct Contestant;
@@ -70,6 +73,7 @@ class Exchange {
   std::vector<const Baseline*> rivals_;
   std::vector<std::unique_ptr<Contestant>> contestants_;  // those that passed their tests
   Judgements judgements_;
+  bool touched_others_ = false;
 };
 
 }  // namespace gemmsmith

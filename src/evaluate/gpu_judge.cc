@@ -1,6 +1,7 @@
 #include "evaluate/gpu_judge.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/files.h"
 #include "evaluate/verify/harness_text.h"
@@ -78,13 +79,19 @@ Status GpuJudge::Prepare(const ProblemMessage& problem, const StepListener& on_s
 Result<Judgements> GpuJudge::Evaluate(std::span<const CandidateMessage> candidates, const StepListener& on_step) {
   if (sessions_.empty()) return InvalidArgument("candidates came before their problem");
   const Workshop workshop{*gpu_, *harness_, *workspaces_, nvml_.get(), last_race_};
-  Result<Judgements> judgements = Exchange(workshop, *sessions_.front(), problem_, candidates, on_step).Run();
-  if (judgements.ok() || gpu_->Synchronize().ok()) return judgements;
+  Exchange exchange(workshop, *sessions_.front(), problem_, candidates, on_step);
+  Result<Judgements> judgements = exchange.Run();
+  const bool works_on = judgements.ok() ? !judgements->worker_is_lost : gpu_->Synchronize().ok();
+  if (works_on && exchange.touched_others()) DropOtherSessions();
+  if (judgements.ok() || works_on) return judgements;
   // Whatever failed, nothing works here any more.
   Judgements lost;
   lost.outcomes.resize(candidates.size());
   lost.worker_is_lost = lost.one_by_one = true;
   return lost;
 }
+
+// They are made anew when they are needed: whether the damage reached them would be known only by looking at all of them.
+void GpuJudge::DropOtherSessions() { sessions_.erase(std::next(sessions_.begin()), sessions_.end()); }
 
 }  // namespace gemmsmith

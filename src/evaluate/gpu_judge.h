@@ -25,6 +25,7 @@ class GpuJudge : public Judge {
  private:
   GpuJudge() = default;
   Result<ProblemSession*> FindOrCreateSession(const Gemm& gemm, uint64_t seed);
+  void DropOtherSessions();
 
   // In the order of construction: what comes later uses what comes before.
   std::unique_ptr<Nvml> nvml_;
