@@ -18,6 +18,21 @@ std::string DriverText(const GpuIdentity& gpu) {
                      gpu.driver_version / 1000, gpu.driver_version % 1000 / 10);
 }
 
+// Whatever failed, nothing works here any more. Whose doing it was is known only where one candidate was alone.
+Judgements LostWith(size_t candidates, Protocol protocol, const std::string& driver_says) {
+  Judgements lost;
+  lost.outcomes.resize(candidates);
+  lost.worker_is_lost = true;
+  lost.one_by_one = candidates > 1;
+  if (candidates != 1) return lost;
+  Outcome& outcome = lost.outcomes[0].emplace();
+  outcome.kind = OutcomeKind::kLaunchFailed;
+  outcome.stage = "launch";
+  outcome.reason = driver_says;
+  outcome.protocol = protocol;
+  return lost;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<GpuJudge>> GpuJudge::Open(int gpu_ordinal) {
@@ -81,17 +96,15 @@ Result<Judgements> GpuJudge::Evaluate(std::span<const CandidateMessage> candidat
   const Workshop workshop{*gpu_, *harness_, *workspaces_, nvml_.get(), last_race_};
   Exchange exchange(workshop, *sessions_.front(), problem_, candidates, on_step);
   Result<Judgements> judgements = exchange.Run();
-  const bool works_on = judgements.ok() ? !judgements->worker_is_lost : gpu_->Synchronize().ok();
-  if (works_on && exchange.touched_others()) DropOtherSessions();
-  if (judgements.ok() || works_on) return judgements;
-  // Whatever failed, nothing works here any more.
-  Judgements lost;
-  lost.outcomes.resize(candidates.size());
-  lost.worker_is_lost = lost.one_by_one = true;
-  return lost;
+  if (!judgements.ok())
+    if (const Status context = gpu_->Synchronize(); !context.ok())
+      judgements = LostWith(candidates.size(), problem_.protocol, context.message());
+  const bool is_lost = judgements.ok() && judgements->worker_is_lost;
+  if (exchange.touched_others() && !is_lost) DropOtherSessions();
+  return judgements;
 }
 
-// They are made anew when they are needed: whether the damage reached them would be known only by looking at all of them.
+// They are made anew when they are needed: only a look at all of them would tell which ones the damage reached.
 void GpuJudge::DropOtherSessions() { sessions_.erase(std::next(sessions_.begin()), sessions_.end()); }
 
 }  // namespace gemmsmith

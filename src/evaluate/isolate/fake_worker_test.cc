@@ -111,7 +111,8 @@ class FakeJudge : public Judge {
         judgements = {std::vector<std::optional<Outcome>>(candidates.size()), true, true};
         return;
       }
-      if (act == "forgets") judgements.outcomes[i].reset();
+      if (act == "forgets" || act == "lost_and_forgets") judgements.outcomes[i].reset();
+      judgements.worker_is_lost = judgements.worker_is_lost || act == "lost_and_forgets";
     }
   }
 

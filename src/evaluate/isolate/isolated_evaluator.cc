@@ -106,6 +106,8 @@ Result<Judgements> IsolatedEvaluator::AskOnce(std::span<const CandidateMessage> 
   if (judgements.ok() && judgements->outcomes.size() != candidates.size())
     judgements =
         DataLoss(fmt::format("{} judgements of {} candidates", judgements->outcomes.size(), candidates.size()));
+  if (judgements.ok() && candidates.size() == 1 && !judgements->outcomes[0])
+    judgements = DataLoss("no outcome of a candidate that was alone");
   if (!judgements.ok() || judgements->worker_is_lost) {
     worker_->End();
     worker_.reset();
@@ -137,7 +139,7 @@ Status IsolatedEvaluator::JudgeAll(const ProblemMessage& problem, std::span<cons
     const size_t before = waiting.size();
     std::erase_if(waiting, [&](size_t i) { return answers[i].has_value(); });
     const bool is_stuck = waiting.size() == before;
-    if (is_stuck && one_by_one) return DataLoss("the worker left a single candidate unanswered");
+    GEMMSMITH_CHECK(!is_stuck || count > 1, "a single candidate was left unanswered");
     one_by_one = one_by_one || judgements.one_by_one || is_stuck;
   }
   return OkStatus();

@@ -36,7 +36,7 @@ class IsolatedEvaluator : public Evaluator {
   // Fills the answers of these candidates, whatever becomes of the workers; stops where the world fails.
   Status JudgeAll(const ProblemMessage& problem, std::span<const CandidateMessage> candidates,
                   std::span<std::optional<Outcome>> answers);
-  // Once to one worker; what is left unanswered must be sent again.
+  // Once to one worker; what is left unanswered must be sent again. One that is alone is always answered.
   Result<Judgements> AskOnce(std::span<const CandidateMessage> candidates);
 
   const std::vector<std::string> command_;

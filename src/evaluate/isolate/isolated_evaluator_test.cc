@@ -263,11 +263,14 @@ TEST(JudgingTogether, WhereNobodyIsToBlameTheRestIsJudgedOneByOne) {
   }
 }
 
-TEST(JudgingTogether, AWorkerThatLeavesACandidateUnansweredEndsInAStatus) {
-  const auto evaluator = Start();
-  EXPECT_EQ(Kinds(JudgeTogether(*evaluator, {"measure", "forgets"})),
-            (Words{"measured", "the worker left a single candidate unanswered"}));
-  ExpectNextOneWorks(*evaluator);
+TEST(JudgingTogether, WhoIsLeftUnansweredEvenAloneHasFailed) {
+  for (const char* act : {"forgets", "lost_and_forgets"}) {
+    const auto evaluator = Start();
+    const std::vector<Result<Outcome>> outcomes = JudgeTogether(*evaluator, {"measure", act, "measure"});
+    ASSERT_EQ(Kinds(outcomes), (Words{"measured", "launch_failed", "measured"})) << act;
+    EXPECT_NE(outcomes[1]->reason.find("no outcome"), std::string::npos) << outcomes[1]->reason;
+    ExpectNextOneWorks(*evaluator);
+  }
 }
 
 TEST(JudgingTogether, AFailingWorldIsTheStatusOfAllThatHaveNoAnswer) {
