@@ -128,7 +128,8 @@ Result<int> Run(const EvaluateCommand& command) {
     outcome = *candidate.ended;
   } else {
     Result<Outcome> judged = instrument.evaluator->Evaluate(request, candidate);
-    if (judged.status().code() == StatusCode::kNotFound) return NotRecorded(command, *instrument.recording);
+    if (!instrument.live() && judged.status().code() == StatusCode::kNotFound)
+      return NotRecorded(command, *instrument.recording);
     ASSIGN_OR_RETURN(outcome, std::move(judged));
   }
   RETURN_IF_ERROR(WriteOut(command.json ? JsonText(command, instrument, outcome)
