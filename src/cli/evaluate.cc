@@ -12,6 +12,16 @@ namespace gemmsmith {
 
 namespace {
 
+// Of one sample the interval has no width, which would look like certainty.
+std::string IntervalText(const Timing& timing) {
+  if (timing.sample_count < 2) return "none";
+  return fmt::format("{:.2f} to {:.2f} us", timing.interval.low / 1e3, timing.interval.high / 1e3);
+}
+
+std::string MeasuredRatioText(const RatioEstimate& ratio) {
+  return ratio.pairs < 2 ? fmt::format("{:.2f}x", ratio.median) : RatioText(ratio);
+}
+
 std::string TimesTable(const Outcome& outcome, const Terminal& terminal) {
   using enum Table::Align;
   Table table({{"contender"},
@@ -24,17 +34,16 @@ std::string TimesTable(const Outcome& outcome, const Terminal& terminal) {
     std::string ratio;
     for (const Comparison& comparison : outcome.comparisons) {
       if (comparison.baseline == timing.contender && comparison.clock == timing.clock)
-        ratio = RatioText(comparison.ratio);
+        ratio = MeasuredRatioText(comparison.ratio);
     }
-    table.Add({timing.contender, std::string(Name(timing.clock)), TimeText(timing.median_ns),
-               fmt::format("{:.2f} to {:.2f} us", timing.interval.low / 1e3, timing.interval.high / 1e3),
+    table.Add({timing.contender, std::string(Name(timing.clock)), TimeText(timing.median_ns), IntervalText(timing),
                fmt::format("{}", timing.sample_count), ratio});
   }
   // Ours on the chained clock stands against the plain times of baselines that have no other.
   for (const Comparison& comparison : outcome.comparisons) {
     if (outcome.Find(comparison.baseline, comparison.clock) == nullptr) {
       table.Add({comparison.baseline, fmt::format("ours {}", Name(comparison.clock)), "", "", "",
-                 RatioText(comparison.ratio)});
+                 MeasuredRatioText(comparison.ratio)});
     }
   }
   return table.empty() ? "" : fmt::format("\n{}", table.Print(terminal));
