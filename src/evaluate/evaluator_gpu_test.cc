@@ -398,6 +398,23 @@ TEST_F(EvaluatorGpuTest, ABrokenKernelInAListCostsNobodyElseAnOutcome) {
     EXPECT_EQ(outcomes[i].kind, kGood) << outcomes[i].stage << ": " << outcomes[i].reason;
 }
 
+// The worker drops what it holds of other problems and makes it anew.
+TEST_F(EvaluatorGpuTest, DamageToOneProblemLeavesTheOthersJudged) {
+  const auto candidate = [&](const char* after) {
+    return Candidate(*compiler_, evaluator_->device(), "", "g.k", "", "*c = Narrow(sum);", after);
+  };
+  const PreparedCandidate good = candidate(""), greedy = candidate("if (first == 0) g.a[0] ^= 1;");
+  const EvaluationRequest other = Request({{40, 48, 512}, {kTn}});
+  const auto expect_measured = [&](const EvaluationRequest& request) {
+    const Outcome outcome = Judge(request, good);
+    EXPECT_EQ(outcome.kind, OutcomeKind::kMeasured) << outcome.stage << ": " << outcome.reason;
+  };
+  expect_measured(other);
+  EXPECT_NE(Judge(BrokenRequest(), greedy).kind, OutcomeKind::kMeasured);
+  expect_measured(BrokenRequest());
+  expect_measured(other);
+}
+
 // Good in all tests, bad only in the race.
 TEST_F(EvaluatorGpuTest, WhatGoesWrongInARaceCostsNobodyElseAnOutcomeEither) {
   const auto after_eight_calls = [&](const std::string& act) {
