@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cmath>
 #include <cstdlib>
 #include <new>
 #include <set>
@@ -91,8 +92,9 @@ int RunRound(Random& random, const Space& space) {
   for (int kills = 0;; ++kills) {
     const pid_t child = fork();
     if (child == 0) RunChild(path, space, counters);
-    // The longer the round lasts, the longer a child may live, so that every round ends.
-    usleep(useconds_t(random.Below(4000 + 2000 * uint64_t(kills))));
+    // The longer the round lasts, the longer a child may live: every round ends after a few kills, also where a commit
+    // takes the disk long.
+    usleep(useconds_t(random.Below(uint64_t(4000 * std::pow(1.25, std::min(kills, 40))))));
     kill(child, SIGKILL);
     int status = 0;
     EXPECT_EQ(waitpid(child, &status, 0), child);
