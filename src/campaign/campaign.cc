@@ -5,6 +5,7 @@
 #include <chrono>
 #include <list>
 #include <map>
+#include <set>
 
 #include "campaign/compile_ahead.h"
 #include "campaign/problem_run.h"
@@ -185,10 +186,11 @@ class CampaignRun {
   }
 
   Status GoOnAfter(const Status& world, const ProblemRun& run) {
-    problems_failed_in_a_row_ = world.ok() ? 0 : problems_failed_in_a_row_ + 1;
+    if (world.ok()) shapes_failed_in_a_row_.clear();
     if (world.ok()) return OkStatus();
+    shapes_failed_in_a_row_.insert(run.gemm().shape);
     const bool is_last = open_.size() == 1 && next_problem_ == options_.problems.size();
-    if (problems_failed_in_a_row_ == 2 || is_last) return world;
+    if (shapes_failed_in_a_row_.size() == 2 || is_last) return world;
     const size_t index = run.index();
     ahead_.Forget(index);
     result_.problems[index] = run.Finish(false);
@@ -245,7 +247,7 @@ class CampaignRun {
   std::future<Result<ProblemSearch>> search_ahead_;
   size_t search_ahead_index_ = 0;
   size_t problems_complete_ = 0;
-  int problems_failed_in_a_row_ = 0;
+  std::set<Shape> shapes_failed_in_a_row_;  // the layouts of a shape need the same memory
 };
 
 }  // namespace

@@ -94,7 +94,7 @@ struct CampaignResult {
 };
 
 // Every problem goes through screening, heat and finals. One that the evaluator cannot judge (no memory for it) is
-// given up; two in a row, or the last of all, end the run with their Status. Trials are in the archive before the next
+// given up; two shapes in a row, or the last of all, end the run with their Status. Trials are in the archive before the next
 // exchange with the evaluator starts. `stop` bounds the whole. `compiler` may be null where the evaluator needs no
 // binary (replay). The archive may be null: nothing is kept, nothing resumes.
 Result<CampaignResult> RunCampaign(const CampaignOptions& options, const MakeSearch& make_search, Evaluator& evaluator,

@@ -554,6 +554,21 @@ TEST_F(SetTest, AProblemThatCannotBeJudgedIsGivenUpAndStopsNobody) {
   EXPECT_EQ(result->problems[3].failure.message(), "no memory for it");
 }
 
+TEST_F(SetTest, BothLayoutsOfAShapeThatCannotBeJudgedStopNobody) {
+  options.problems[4] = options.problems[3];
+  options.problems[4].kind.layout = kNn;
+  evaluator.judge = [this](const EvaluationRequest& request) -> Result<Outcome> {
+    if (request.gemm.shape == options.problems[3].shape) return Unavailable("no memory for it");
+    return MeasuredIn(SomeTimeNs(request.plan), request.protocol);
+  };
+  const Result<CampaignResult> result = RunSet();
+  ASSERT_TRUE(result.ok()) << result.status().message();
+  for (size_t i = 0; i < result->problems.size(); ++i) {
+    EXPECT_EQ(result->problems[i].complete, i != 3 && i != 4);
+    EXPECT_EQ(result->problems[i].failure.ok(), i != 3 && i != 4);
+  }
+}
+
 TEST_F(SetTest, AWorldThatFailsForOneProblemAfterTheOtherEndsTheRun) {
   evaluator.judge = [this](const EvaluationRequest& request) -> Result<Outcome> {
     if (evaluator.requests.size() > 100) return IoError("the GPU is gone");
