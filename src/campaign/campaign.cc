@@ -36,13 +36,23 @@ class CampaignRun {
   Result<CampaignResult> Run() {
     for (const Gemm& gemm : options_.problems) result_.problems.push_back({.gemm = gemm});
     RETURN_IF_ERROR(FindFinished());
-    RETURN_IF_ERROR(GoThroughAll());
+    if (const Status world = GoThroughAll(); !world.ok()) {
+      result_.failure = world;
+      result_.stop_reason = world.message();
+    }
+    const bool is_limited = !result_.stop_reason.empty() && result_.failure.ok();
+    if (problems_complete_ == 0 && !is_limited) RETURN_IF_ERROR(FirstFailure());
     for (const OpenProblem& open : open_) result_.problems[open.run.index()] = open.run.Finish(false);
     result_.seconds = SecondsSinceStart();
     return std::move(result_);
   }
 
  private:
+  Status FirstFailure() const {
+    for (const ProblemResult& problem : result_.problems) RETURN_IF_ERROR(problem.failure);
+    return result_.failure;
+  }
+
   struct OpenProblem {
     ProblemRun run;
     std::optional<double> first_exchange;  // seconds since the start
@@ -189,14 +199,12 @@ class CampaignRun {
     if (world.ok()) shapes_failed_in_a_row_.clear();
     if (world.ok()) return OkStatus();
     shapes_failed_in_a_row_.insert(run.gemm().shape);
-    const bool is_last = open_.size() == 1 && next_problem_ == options_.problems.size();
-    if (shapes_failed_in_a_row_.size() == 2 || is_last) return world;
     const size_t index = run.index();
     ahead_.Forget(index);
     result_.problems[index] = run.Finish(false);
     result_.problems[index].failure = world;
     open_.remove_if([index](const OpenProblem& open) { return open.run.index() == index; });
-    return OkStatus();
+    return shapes_failed_in_a_row_.size() == 2 ? world : OkStatus();
   }
 
   void Take(ProblemRun& run, const std::vector<Trial>& trials) {

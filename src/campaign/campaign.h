@@ -89,12 +89,14 @@ struct CampaignEvent {
 struct CampaignResult {
   std::vector<ProblemResult> problems;  // in the order of the options
   int64_t judged = 0;                   // of this call, all problems and stages
-  std::string stop_reason;              // empty: every problem is complete
+  std::string stop_reason;              // empty: every problem is complete or given up
+  Status failure;                       // the world's, that ended it
   double seconds = 0;
 };
 
 // Every problem goes through screening, heat and finals. One that the evaluator cannot judge (no memory for it) is
-// given up; two shapes in a row, or the last of all, end the run with their Status. Trials are in the archive before the next
+// given up; two shapes in a row end the run. Where the world failed and no problem is complete, its Status is the answer.
+// Trials are in the archive before the next
 // exchange with the evaluator starts. `stop` bounds the whole. `compiler` may be null where the evaluator needs no
 // binary (replay). The archive may be null: nothing is kept, nothing resumes.
 Result<CampaignResult> RunCampaign(const CampaignOptions& options, const MakeSearch& make_search, Evaluator& evaluator,

@@ -575,11 +575,35 @@ TEST_F(SetTest, AWorldThatFailsForOneProblemAfterTheOtherEndsTheRun) {
     return MeasuredIn(SomeTimeNs(request.plan), request.protocol);
   };
   const Result<CampaignResult> result = RunSet();
-  ASSERT_FALSE(result.ok());
-  EXPECT_EQ(result.status().message(), "the GPU is gone");
+  ASSERT_TRUE(result.ok()) << "some problems were complete";
+  EXPECT_EQ(result->failure.code(), StatusCode::kIoError);
+  EXPECT_EQ(result->stop_reason, "the GPU is gone");
+  EXPECT_TRUE(result->problems.front().complete);
+  EXPECT_FALSE(result->problems.back().complete);
   int measured = 0;
   for (const Trial& trial : store.Trials()) measured += trial.outcome.kind == OutcomeKind::kMeasured;
   EXPECT_EQ(measured, 100);
+}
+
+TEST_F(SetTest, AWorldThatFailsBeforeAnythingIsCompleteIsAStatus) {
+  evaluator.judge = [](const EvaluationRequest&) -> Result<Outcome> { return IoError("the GPU is gone"); };
+  const Result<CampaignResult> result = RunSet();
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.status().message(), "the GPU is gone");
+}
+
+TEST_F(SetTest, AFailureOfTheLastProblemKeepsTheOthers) {
+  evaluator.judge = [this](const EvaluationRequest& request) -> Result<Outcome> {
+    if (request.gemm == options.problems.back()) return Unavailable("no memory for it");
+    return MeasuredIn(SomeTimeNs(request.plan), request.protocol);
+  };
+  for (const bool others_are_found : {false, true}) {
+    const Result<CampaignResult> result = RunSet();
+    ASSERT_TRUE(result.ok()) << result.status().message();
+    EXPECT_EQ(told_complete, size_t(kProblems) - 1);
+    EXPECT_EQ(result->problems.front().found, others_are_found);
+    EXPECT_EQ(result->problems.back().failure.message(), "no memory for it");
+  }
 }
 
 TEST_F(SetTest, NoProblemsAreDoneAtOnce) {

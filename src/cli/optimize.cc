@@ -304,6 +304,7 @@ Result<int> ReportSet(const OptimizeCommand& command, const Instrument& instrume
       .record_files = std::move(record_files),
   };
   RETURN_IF_ERROR(WriteOut(command.json ? PrintJson(report) : PrintText(report, DescribeTerminal(STDOUT_FILENO))));
+  RETURN_IF_ERROR(result.failure);
   return ExitCodeFor(report.Passed() > 0, !result.stop_reason.empty());
 }
 
