@@ -54,7 +54,8 @@ struct CampaignOptions {
   // So many of the fastest of the heat pass the short protocol, with the offline clock, before one is named best. 0:
   // the screening decides, and there is no heat.
   int finalists = 4;
-  // Problems with this many screened and with finals in the archive are finished: their trials are not loaded again.
+  // Problems with this many screened and with all finals passed in the archive are finished: their trials are not loaded
+  // again.
   std::optional<int> finished_after;
   int compile_threads = 0;  // 0: all cores
   uint64_t seed = 0;

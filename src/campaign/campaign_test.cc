@@ -462,6 +462,36 @@ TEST_F(SetTest, WhatIsFinishedIsFoundWithoutASearch) {
   }
 }
 
+// The fastest is refused in the finals, and the run ends before the next may stand in for it.
+TEST_F(SetTest, FinalsThatAreNotOverAreGoneOnWith) {
+  options.problems.resize(1);
+  options.finished_after = 0;
+  std::optional<Plan> refused;
+  evaluator.judge = [&](const EvaluationRequest& request) -> Result<Outcome> {
+    if (request.protocol == Protocol::kShort && !refused) refused = request.plan;
+    if (request.protocol == Protocol::kShort && request.plan == refused)
+      return Outcome{.kind = OutcomeKind::kWrong, .protocol = Protocol::kShort};
+    return MeasuredIn(SomeTimeNs(request.plan), request.protocol);
+  };
+  class WhenRefused : public StopRule {
+   public:
+    explicit WhenRefused(const std::optional<Plan>& refused) : refused_(refused) {}
+    std::optional<std::string> ShouldStop(const Progress&) override {
+      return refused_ ? std::optional<std::string>("killed") : std::nullopt;
+    }
+
+   private:
+    const std::optional<Plan>& refused_;
+  } killed(refused);
+  ASSERT_TRUE(RunSet(killed).ok());
+  EXPECT_EQ(CountTrials(Protocol::kShort), 2) << "one passed, one did not";
+  const Result<CampaignResult> result = RunSet();
+  ASSERT_TRUE(result.ok());
+  EXPECT_FALSE(result->problems[0].found);
+  EXPECT_TRUE(result->problems[0].complete);
+  EXPECT_EQ(CountTrials(Protocol::kShort), 3);
+}
+
 TEST_F(SetTest, ALimitStopsItBetweenExchangesAndTheSameRunGoesOnFromThere) {
   int64_t judged = 0;
   int calls = 0;
