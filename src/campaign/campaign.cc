@@ -1,5 +1,7 @@
 #include "campaign/campaign.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <future>
 #include <chrono>
@@ -28,6 +30,7 @@ class CampaignRun {
       : options_(options),
         make_search_(make_search),
         archive_(archive),
+        device_key_(evaluator.setting().device_key),
         stop_(stop),
         on_event_(on_event),
         run_trials_(evaluator, compiler, archive, options.name),
@@ -82,6 +85,7 @@ class CampaignRun {
   Status FindFinished() {
     if (archive_ == nullptr) return OkStatus();
     ASSIGN_OR_RETURN(stored_, archive_->CountByProblem({.campaign = options_.name}));
+    RETURN_IF_ERROR(CheckDevice());
     if (!options_.finished_after || stored_.empty()) return OkStatus();
     ASSIGN_OR_RETURN(const auto screened,
                      archive_->CountByProblem({.campaign = options_.name, .protocol = Protocol::kScreen}));
@@ -101,6 +105,20 @@ class CampaignRun {
     for (const ProblemResult& result : result_.problems)
       if (result.found) TellOfComplete(result);
     return OkStatus();
+  }
+
+  // Times of another model would decide what is searched and named here.
+  Status CheckDevice() const {
+    ASSIGN_OR_RETURN(const auto of_this_device,
+                     archive_->CountByProblem({.campaign = options_.name, .device_key = device_key_}));
+    // Another process may have stored more since the first count.
+    const bool all_are = std::all_of(stored_.begin(), stored_.end(), [&](const auto& stored) {
+      const auto ours = of_this_device.find(stored.first);
+      return ours != of_this_device.end() && ours->second >= stored.second;
+    });
+    if (all_are) return OkStatus();
+    return InvalidArgument(fmt::format("the archive holds trials of another device than '{}' under the name '{}'",
+                                       device_key_, options_.name));
   }
 
   // One exchange with the evaluator a round, or a problem less.
@@ -257,6 +275,7 @@ class CampaignRun {
   const CampaignOptions& options_;
   const MakeSearch& make_search_;
   Archive* const archive_;
+  const std::string device_key_;
   StopRule& stop_;
   const std::function<void(const CampaignEvent&)>& on_event_;
   TrialRunner run_trials_;

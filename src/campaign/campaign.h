@@ -46,7 +46,7 @@ struct ProblemSearch {
 using MakeSearch = std::function<Result<ProblemSearch>(const Gemm&)>;
 
 struct CampaignOptions {
-  std::string name;  // key of the run in the archive: the same name resumes
+  std::string name;  // key of the run in the archive: the same name resumes, on the same device model only
   // Searched in this order; problems that the evaluator serves from one session stand next to each other.
   std::vector<Gemm> problems;
   // Of each problem, so many of the fastest of the screening meet in one race in the heat protocol; 0: none.

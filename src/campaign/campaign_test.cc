@@ -148,6 +148,20 @@ TEST_F(CampaignTest, AnotherNameOrAnotherProblemDoesNotResume) {
   EXPECT_EQ(RunWith(store.archive.get(), 10)->resumed, 0);
 }
 
+TEST_F(CampaignTest, TrialsOfAnotherDeviceModelAreNotResumed) {
+  ASSERT_TRUE(RunWith(store.archive.get(), 10).ok());
+  Trial foreign = store.Trials().front();
+  foreign.gemm = SomeGemm(1024);
+  foreign.setting.device_key = "other";
+  ASSERT_TRUE(store.archive->Add(foreign).ok());
+  const size_t requests = evaluator.requests.size();
+  const Result<ProblemResult> refused = RunWith(store.archive.get(), 20);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.status().code(), StatusCode::kInvalidArgument);
+  EXPECT_NE(refused.status().message().find("another device"), std::string::npos);
+  EXPECT_EQ(evaluator.requests.size(), requests);
+}
+
 TEST_F(CampaignTest, WithoutAnArchiveNothingResumes) {
   EXPECT_EQ(RunWith(nullptr, 10)->evaluations, 10);
   EXPECT_EQ(RunWith(nullptr, 10)->resumed, 0);
