@@ -58,7 +58,7 @@ class CampaignRun {
 
   struct OpenProblem {
     ProblemRun run;
-    std::optional<double> first_exchange;  // seconds since the start
+    double exchange_seconds = 0;  // of its screening: what it had to wait for others is not its own
   };
 
   double SecondsSinceStart() const {
@@ -136,8 +136,7 @@ class CampaignRun {
 
   Status GoOn() {
     OpenProblem& first = open_.front();
-    const double seconds = first.first_exchange ? SecondsSinceStart() - *first.first_exchange : 0;
-    if (!first.run.ScreenIsOver(seconds)) return JudgeScreens();
+    if (!first.run.ScreenIsOver(first.exchange_seconds)) return JudgeScreens();
     ahead_.Forget(first.run.index());
     if (const std::vector<Plan> plans = first.run.TakeHeat(); !plans.empty())
       return JudgeTogether(first.run, plans, Protocol::kHeat);
@@ -171,7 +170,7 @@ class CampaignRun {
     if (next_problem_ == options_.problems.size() || open_.size() == kMostProblemsOpen) return false;
     const size_t index = next_problem_++;
     ASSIGN_OR_RETURN(ProblemSearch search, TakeSearch(index));
-    open_.push_back({ProblemRun(index, options_, std::move(search)), {}});
+    open_.push_back({ProblemRun(index, options_, std::move(search))});
     RETURN_IF_ERROR(Resume(open_.back().run));
     return true;
   }
@@ -210,8 +209,9 @@ class CampaignRun {
     if (list.contenders.empty()) return OkStatus();
     OpenProblem& open = *std::find_if(open_.begin(), open_.end(),
                                       [&](const OpenProblem& problem) { return problem.run.index() == list.turn; });
-    if (!open.first_exchange) open.first_exchange = SecondsSinceStart();
+    const double begin = SecondsSinceStart();
     ASSIGN_OR_RETURN(const JudgedList judged, run_trials_(std::move(list.contenders)));
+    open.exchange_seconds += SecondsSinceStart() - begin;
     Take(open.run, judged.trials);
     for (size_t i = 0; i < judged.missed.size(); ++i) open.run.MissScreen();
     return GoOnAfter(judged.world, open.run);

@@ -22,7 +22,7 @@ class StopRule {
   struct Progress {
     // Of the whole run, resumed ones included, so that an interrupted run ends where it would have.
     int evaluations = 0;
-    double seconds = 0;  // of this call
+    double seconds = 0;  // of this call; of a problem: of its screening's exchanges with the evaluator
     int evaluations_since_best = 0;
   };
   // The reason in words ("budget of 64 evaluations used"), or nothing.

@@ -545,6 +545,39 @@ TEST_F(SetTest, ALargerBudgetGoesOnWhereTheSmallerOneEnded) {
   }
 }
 
+// The second problem has a list judged while the first waits for its compiler, which then takes its time.
+TEST_F(SetTest, ABudgetOfSecondsIsOfTheProblemsOwnExchanges) {
+  options.problems.resize(2);
+  options.finished_after.reset();
+  options.compile_threads = 24;  // more than a list of the first problem holds up
+  std::vector<Plan> plans = RankedPlans(options.problems[0], SomeDevice(), kLiveSpaceSize);
+  std::erase_if(plans, [&](const Plan& plan) {
+    return Emit(plan, options.problems[0]).text == Emit(plan, options.problems[1]).text;
+  });
+  plans.resize(40);
+  space = Space(plans);
+  std::set<std::string> of_first;
+  for (const Plan& plan : plans) of_first.insert(Emit(plan, options.problems[0]).text);
+  std::atomic<bool> second_began = false;
+  compiler.before = [&](const Source& source) {
+    for (int i = 0; i < 5000 && of_first.contains(source.text) && !second_began; ++i) usleep(1000);
+    return OkStatus();
+  };
+  evaluator.on_exchange = [&](std::span<const Contender> contenders) {
+    if (contenders[0].request.gemm == options.problems[1]) second_began = true;
+    else usleep(1'500'000);
+  };
+  const MakeSearch make_search = [&](const Gemm& gemm) -> Result<ProblemSearch> {
+    return SomeSearch(gemm, space, StopAfterSeconds(1));
+  };
+  const Result<CampaignResult> result =
+      RunCampaign(options, make_search, evaluator, &compiler, nullptr, *StopOnAny({}), on_event);
+  ASSERT_TRUE(result.ok()) << result.status().message();
+  EXPECT_TRUE(second_began);
+  EXPECT_EQ(result->problems[0].stop_reason, "budget of 1 s used");
+  EXPECT_EQ(result->problems[1].evaluations, int(space.size()));
+}
+
 // The window of the compilers is larger than what one problem's budget fills.
 TEST_F(SetTest, KernelsOfTheNextProblemsAreCompiledWhileOneIsJudged) {
   bool ahead = false;

@@ -27,7 +27,7 @@ class ProblemRun {
   // A trial counts for the stage that its protocol says; the first of a plan counts as its screening.
   void Take(const Trial& trial, bool resumed);
   void MissScreen();  // a proposal that a record lacks
-  // `seconds` since the problem's first exchange. Once it is over it stays so, and nothing is outstanding any more.
+  // `seconds` of the problem's exchanges. Once it is over it stays so, and nothing is outstanding any more.
   bool ScreenIsOver(double seconds);
 
   // What the heat still lacks, once: empty from the second call on.

@@ -156,7 +156,7 @@ class Grammar {
     Value(verb, "--proposer", "NAME", "random, ranked, local or evolution [local]", &command->proposer, ReadProposer);
     AddDevice(verb, &command->device);
     Value(verb, "--budget-evals", "N", "candidates to judge, a layout [128]", &command->budget_evaluations, ReadCount);
-    Value(verb, "--budget-seconds", "S", "seconds to search, a layout", &command->budget_seconds, ReadPositiveSeconds);
+    Value(verb, "--budget-seconds", "S", "seconds of judging, a layout", &command->budget_seconds, ReadPositiveSeconds);
     Value(verb, "--limit-seconds", "S", "stop the whole in time; the same command goes on", &command->limit_seconds,
           ReadPositiveSeconds);
     AddSeed(verb, &command->seed);
