@@ -16,10 +16,11 @@ namespace {
 
 constexpr size_t kNamed = 5;
 
+// Of complete problems: what others have so far is the best of a screening at most.
 std::vector<Trial> BestTrials(const SetReport& report) {
   std::vector<Trial> trials;
   for (const LayoutFinding& finding : report.problems)
-    if (finding.result.best) trials.push_back(*finding.result.best);
+    if (finding.result.complete && finding.result.best) trials.push_back(*finding.result.best);
   return trials;
 }
 
@@ -41,13 +42,28 @@ int64_t Misses(const SetReport& report) {
   return misses;
 }
 
+int64_t CountUnderWay(const SetReport& report) {
+  return std::count_if(report.problems.begin(), report.problems.end(), [](const LayoutFinding& finding) {
+    const ProblemResult& result = finding.result;
+    return !result.complete && result.failure.ok() && result.evaluations + result.resumed > 0;
+  });
+}
+
+// "2 judged in the screen protocol only"; nothing where every complete problem has its finals.
+std::vector<std::string> LessCareful(const SetReport& report) {
+  std::map<Protocol, int64_t> counts;
+  for (const Trial& trial : BestTrials(report)) ++counts[trial.outcome.protocol];
+  counts.erase(Protocol::kShort);
+  std::vector<std::string> texts;
+  for (const auto& [protocol, count] : counts)
+    texts.push_back(fmt::format("{} judged in the {} protocol only", CountText(count), Name(protocol)));
+  return texts;
+}
+
 std::optional<double> OverAutoTuningMean(const SetReport& report) {
   std::vector<double> ratios;
-  for (const LayoutFinding& finding : report.problems) {
-    if (!finding.result.best) continue;
-    if (const std::optional<RatioEstimate> ratio = OverAutoTuning(finding.result.best->outcome))
-      ratios.push_back(ratio->median);
-  }
+  for (const Trial& trial : BestTrials(report))
+    if (const std::optional<RatioEstimate> ratio = OverAutoTuning(trial.outcome)) ratios.push_back(ratio->median);
   return ratios.empty() ? std::nullopt : std::optional(GeometricMean(ratios));
 }
 
@@ -83,6 +99,10 @@ std::string Places(const SetReport& report) {
   };
   line("problems", fmt::format("{} done now, {} found done, {} left{}", CountText(complete - found), CountText(found),
                                CountText(left), report.stop_reason.empty() ? "" : ": " + report.stop_reason));
+  if (const int64_t under_way = CountUnderWay(report); under_way > 0)
+    line("", fmt::format("{} of those left under way, in no figure above", CountText(under_way)));
+  for (const std::string& less_careful : LessCareful(report))
+    line("", less_careful + (report.replayed ? ": nothing more careful was recorded" : ""));
   if (const int64_t none = complete - report.Passed(); none > 0)
     line("", fmt::format("{} in which no candidate passed", CountText(none)));
   for (const LayoutFinding& finding : report.problems)

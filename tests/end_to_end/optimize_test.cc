@@ -252,6 +252,9 @@ TEST_F(OptimizeSetTest, TellsClassesAndWhatWasNotRecorded) {
   ASSERT_EQ(finished.exit_code, 0) << finished.error;
   EXPECT_NE(finished.out.find("2 of 2 problems done, geometric mean "), std::string::npos) << finished.out;
   EXPECT_NE(finished.out.find("1 of 3 problems not recorded: 128x64x64 tn"), std::string::npos) << finished.out;
+  EXPECT_NE(finished.out.find("1 judged in the screen protocol only: nothing more careful was recorded"),
+            std::string::npos)
+      << finished.out;
   EXPECT_NE(finished.out.find("tiny"), std::string::npos);
   EXPECT_FALSE(std::filesystem::exists(home.Path("home/kernels"))) << "sources are written where they are asked for";
 }
@@ -300,6 +303,8 @@ TEST_F(OptimizeSetTest, TheLimitEndsItWithWhatIsLeftSaid) {
   const nlohmann::json json = Parsed(finished.out);
   EXPECT_EQ(json["left"], 1);
   EXPECT_EQ(json["stop_reason"], "budget of 0.3 s used");
+  EXPECT_TRUE(json["geometric_mean"].is_null()) << "nothing is complete";
+  EXPECT_TRUE(json["over_autotuning"].empty());
   const int64_t kept = Parsed(home.Run({"records", "stats", "--json"}).out)["replayed"];
   int64_t judged = 0;
   for (const nlohmann::json& count : json["outcomes"]) judged += count.get<int64_t>();
