@@ -45,9 +45,14 @@ std::string Where(const OptimizeReport& report) {
                      report.recorded_date);
 }
 
+bool AnyJudged(const OptimizeReport& report) {
+  return std::any_of(report.layouts.begin(), report.layouts.end(),
+                     [](const LayoutFinding& finding) { return !finding.result.by_outcome.empty(); });
+}
+
 std::string Headline(const OptimizeReport& report) {
   const LayoutFinding* best = report.Best();
-  if (best == nullptr) return "no candidate passed";
+  if (best == nullptr) return AnyJudged(report) ? "no candidate passed" : "nothing was judged yet";
   std::string text = fmt::format("best: {}, {}, {:.1f} TFLOP/s", Name(best->gemm.kind.layout),
                                  TimeText(best->result.best->outcome.TimeNs()), Tflops(*best));
   const std::vector<SpeedUp> speed_ups = BestSpeedUps(report);

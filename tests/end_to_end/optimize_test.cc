@@ -128,6 +128,13 @@ TEST_F(OptimizeTest, WhereNothingPassesItExitsWithFour) {
   EXPECT_NE(finished.out.find("no candidate passed"), std::string::npos);
 }
 
+TEST_F(OptimizeTest, WhereNothingWasJudgedItSaysNoMore) {
+  const Finished finished = Optimize("64x64x64", {"--limit-seconds", "0.000001"});
+  EXPECT_EQ(finished.exit_code, 0) << finished.error;
+  EXPECT_NE(finished.out.find("nothing was judged yet"), std::string::npos) << finished.out;
+  EXPECT_EQ(finished.out.find("no candidate passed"), std::string::npos) << finished.out;
+}
+
 TEST_F(OptimizeTest, UnknownDevicesAndMissingGpusAreNamed) {
   ExpectOneError(home.Run({"optimize", "64x64x64", "--device", "h300"}), 3, "recorded: l40s");
   const Finished gpu = home.Run({"optimize", "64x64x64", "--device", "gpu:999"});
