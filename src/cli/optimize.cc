@@ -248,11 +248,17 @@ void SayWhere(const Instrument& instrument) {
   WriteNote(fmt::format("{}replaying the {}", why, instrument.Describe()));
 }
 
-int SayInterrupted(const CampaignResult& result, const std::string& archive_path) {
-  int64_t kept = result.judged;
-  for (const ProblemResult& problem : result.problems) kept += problem.resumed;
-  WriteError(fmt::format("interrupted; all {} are kept in {}, the same command goes on from there",
-                         Plural(kept, "trial"), archive_path));
+// How to go on: the campaign of --fresh has a name that no other call would get.
+std::string WhatGoesOn(const OptimizeCommand& command, std::string_view campaign) {
+  if (!command.fresh) return "the same command goes on";
+  if (campaign.starts_with(kReplayPrefix)) campaign.remove_prefix(kReplayPrefix.size());
+  return fmt::format("--name '{}' instead of --fresh goes on", campaign);
+}
+
+int SayInterrupted(const OptimizeCommand& command, const CampaignResult& result, std::string_view campaign,
+                   const std::string& archive_path) {
+  WriteError(fmt::format("interrupted; the {} of this call are kept in {}, {} from there",
+                         Plural(result.judged, "trial"), archive_path, WhatGoesOn(command, campaign)));
   return kExitInterrupted;
 }
 
@@ -278,7 +284,8 @@ Result<int> ReportShape(const OptimizeCommand& command, const Instrument& instru
       .layouts = std::move(findings),
   };
   if (!result.stop_reason.empty())
-    WriteNote(fmt::format("{}: not finished; the same command goes on", result.stop_reason));
+    WriteNote(fmt::format("{}: not finished; {}", result.stop_reason,
+                          WhatGoesOn(command, report.layouts.front().campaign)));
   RETURN_IF_ERROR(WriteOut(command.json ? PrintJson(report) : PrintText(report, DescribeTerminal(STDOUT_FILENO))));
   return ExitCodeFor(report.Best() != nullptr, !result.stop_reason.empty());
 }
@@ -303,6 +310,8 @@ Result<int> ReportSet(const OptimizeCommand& command, const Instrument& instrume
       .stop_reason = result.stop_reason,
       .record_files = std::move(record_files),
   };
+  if (!result.stop_reason.empty() && command.fresh)
+    WriteNote(fmt::format("{}: not finished; {}", result.stop_reason, WhatGoesOn(command, campaign)));
   RETURN_IF_ERROR(WriteOut(command.json ? PrintJson(report) : PrintText(report, DescribeTerminal(STDOUT_FILENO))));
   RETURN_IF_ERROR(result.failure);
   return ExitCodeFor(report.Passed() > 0, !result.stop_reason.empty());
@@ -322,7 +331,7 @@ Result<int> Run(const OptimizeCommand& command) {
   // Where the GPU was lost halfway, what it judged until then is written all the same.
   ASSIGN_OR_RETURN(std::vector<std::string> record_files, WriteRecord(command, *archive, options));
   ASSIGN_OR_RETURN(const CampaignResult result, searched);
-  if (InterruptArrived()) return SayInterrupted(result, ArchivePath(command));
+  if (InterruptArrived()) return SayInterrupted(command, result, options.name, ArchivePath(command));
 
   std::vector<LayoutFinding> findings;
   for (const ProblemResult& problem : result.problems) {

@@ -135,6 +135,21 @@ TEST_F(OptimizeTest, WhereNothingWasJudgedItSaysNoMore) {
   EXPECT_EQ(finished.out.find("no candidate passed"), std::string::npos) << finished.out;
 }
 
+TEST_F(OptimizeTest, AFreshRunThatWasNotFinishedIsGoneOnWithByItsName) {
+  for (const std::string& what : {std::string("64x64x64"), home.File("shapes", "64x64x64 128x64x64")}) {
+    const Finished limited = Optimize(what, {"--fresh", "--limit-seconds", "0.000001"});
+    ASSERT_EQ(limited.exit_code, 0) << limited.error;
+    EXPECT_EQ(limited.error.find("the same command"), std::string::npos) << limited.error;
+    const size_t begin = limited.error.find("--name '");
+    ASSERT_NE(begin, std::string::npos) << limited.error;
+    const std::string name = limited.error.substr(begin + 8, limited.error.find('\'', begin + 8) - begin - 8);
+    const nlohmann::json json = Parsed(Optimize(what, {"--name", name, "--json"}).out);
+    const std::string campaign = json.contains("campaign") ? json["campaign"] : json["layouts"][0]["campaign"];
+    EXPECT_EQ(campaign, "replay " + name);
+    EXPECT_NE(name.find(" fresh="), std::string::npos) << name;
+  }
+}
+
 TEST_F(OptimizeTest, UnknownDevicesAndMissingGpusAreNamed) {
   ExpectOneError(home.Run({"optimize", "64x64x64", "--device", "h300"}), 3, "recorded: l40s");
   const Finished gpu = home.Run({"optimize", "64x64x64", "--device", "gpu:999"});
