@@ -48,18 +48,21 @@ Result<OptimizeTarget> ReadTarget(std::string_view text) {
   if (shape.ok()) return OptimizeTarget{.shape = *shape};
   std::vector<std::string_view> known;
   for (const NamedGrid& grid : NamedGrids()) known.push_back(grid.name);
-  for (const std::string_view word : Split(text, ',')) {
+  std::vector<std::string_view> unknown;
+  const std::vector<std::string_view> words = Split(text, ',');
+  for (const std::string_view word : words) {
     std::error_code error;
     const bool is_set = std::find(known.begin(), known.end(), word) != known.end();
-    if (is_set || (!word.empty() && std::filesystem::is_regular_file(word, error))) continue;
-    if (const std::optional<std::string> nearest = NearestWord(word, known))
-      return InvalidArgument(fmt::format("'{}' is not a shape, a set or a file; did you mean '{}'?", word, *nearest));
-    const bool names_a_file = word.find('.') != word.npos || word.find('/') != word.npos;
-    if (names_a_file || word.size() < text.size())
-      return InvalidArgument(fmt::format("'{}' is no named set, and there is no such file", word));
-    return InvalidArgument(shape.status().message() + ", or a named set, or a file of shapes");
+    if (!is_set && (word.empty() || !std::filesystem::is_regular_file(word, error))) unknown.push_back(word);
   }
-  return OptimizeTarget{.set = std::string(text)};
+  if (unknown.empty()) return OptimizeTarget{.set = std::string(text)};
+  // Of a list the word that is wrong; what is no list is taken for one wrong word.
+  const std::string_view wrong = unknown.size() < words.size() && !unknown[0].empty() ? unknown[0] : text;
+  if (const std::optional<std::string> nearest = NearestWord(wrong, known))
+    return InvalidArgument(fmt::format("'{}' is not a shape, a set or a file; did you mean '{}'?", wrong, *nearest));
+  if (wrong.size() < text.size())
+    return InvalidArgument(fmt::format("'{}' is neither a named set nor a file of shapes that exists", wrong));
+  return InvalidArgument(shape.status().message() + ", or a named set, or a file of shapes");
 }
 
 Result<std::vector<Shape>> LoadShapeLists(std::string_view text) {
