@@ -180,12 +180,13 @@ std::filesystem::path FolderForSources(const OptimizeCommand& command) {
   return HomeFolder() / "kernels";
 }
 
-Status CheckRecord(const OptimizeCommand& command, const Instrument& instrument) {
-  if (command.record.empty()) return OkStatus();
-  if (command.record.extension() != ".gsr")
-    return InvalidArgument(fmt::format("--record '{}' does not end in .gsr", command.record.string()));
-  if (!instrument.live()) return InvalidArgument("--record keeps what a GPU measured; this would be a replay");
-  return OkStatus();
+Status CheckRecordEnding(const OptimizeCommand& command) {
+  if (command.record.empty() || command.record.extension() == ".gsr") return OkStatus();
+  return InvalidArgument(fmt::format("--record '{}' does not end in .gsr", command.record.string()));
+}
+Status CheckRecordIsOfAGpu(const OptimizeCommand& command, const Instrument& instrument) {
+  if (command.record.empty() || instrument.live()) return OkStatus();
+  return InvalidArgument("--record keeps what a GPU measured; this would be a replay");
 }
 
 Result<std::vector<std::string>> WriteRecord(const OptimizeCommand& command, const Archive& archive,
@@ -221,21 +222,31 @@ Status NothingRecorded(const OptimizeCommand& command, const Instrument& instrum
                               NotRecordedText({.not_recorded = problems.not_recorded})));
 }
 
-Result<ProblemList> ProblemsOf(const OptimizeCommand& command, const Instrument& instrument) {
+// All that were asked for, checked; the layouts of a shape next to each other.
+Result<std::vector<Gemm>> AskedFor(const OptimizeCommand& command) {
   std::vector<Shape> shapes;
   if (command.target.shape) {
     shapes = {*command.target.shape};
   } else {
     ASSIGN_OR_RETURN(shapes, LoadShapeLists(command.target.set));
   }
-  ProblemList problems{.shapes = shapes.size()};
+  std::vector<Gemm> gemms;
   for (const Shape& shape : shapes) {
     for (const Layout& layout : command.layouts) {
-      const Gemm gemm{.shape = shape, .kind = {.layout = layout, .type = command.type}};
-      if (const std::vector<std::string> reasons = Problems(gemm); !reasons.empty()) return InvalidArgument(reasons[0]);
-      const bool answerable = instrument.live() || instrument.recording->Has(gemm);
-      (answerable ? problems.answerable : problems.not_recorded).push_back(gemm);
+      gemms.push_back({.shape = shape, .kind = {.layout = layout, .type = command.type}});
+      if (const std::vector<std::string> reasons = Problems(gemms.back()); !reasons.empty())
+        return InvalidArgument(reasons[0]);
     }
+  }
+  return gemms;
+}
+
+Result<ProblemList> ProblemsOf(const OptimizeCommand& command, const Instrument& instrument,
+                               const std::vector<Gemm>& asked_for) {
+  ProblemList problems{.shapes = asked_for.size() / command.layouts.size()};
+  for (const Gemm& gemm : asked_for) {
+    const bool answerable = instrument.live() || instrument.recording->Has(gemm);
+    (answerable ? problems.answerable : problems.not_recorded).push_back(gemm);
   }
   if (problems.answerable.empty()) return NothingRecorded(command, instrument, problems);
   return problems;
@@ -284,9 +295,10 @@ Result<int> ReportShape(const OptimizeCommand& command, const Instrument& instru
       .layouts = std::move(findings),
   };
   if (!result.stop_reason.empty())
-    WriteNote(fmt::format("{}: not finished; {}", result.stop_reason,
-                          WhatGoesOn(command, report.layouts.front().campaign)));
+    WriteNote(
+        fmt::format("{}: not finished; {}", result.stop_reason, WhatGoesOn(command, report.layouts.front().campaign)));
   RETURN_IF_ERROR(WriteOut(command.json ? PrintJson(report) : PrintText(report, DescribeTerminal(STDOUT_FILENO))));
+  RETURN_IF_ERROR(result.failure);
   return ExitCodeFor(report.Best() != nullptr, !result.stop_reason.empty());
 }
 
@@ -321,10 +333,13 @@ Result<int> ReportSet(const OptimizeCommand& command, const Instrument& instrume
 
 Result<int> Run(const OptimizeCommand& command) {
   WatchForInterrupts();
+  // Before a GPU is taken: what is wrong wherever it would run.
+  RETURN_IF_ERROR(CheckRecordEnding(command));
+  ASSIGN_OR_RETURN(const std::vector<Gemm> asked_for, AskedFor(command));
   ASSIGN_OR_RETURN(Instrument instrument, OpenInstrument(command.device));
+  RETURN_IF_ERROR(CheckRecordIsOfAGpu(command, instrument));
   SayWhere(instrument);
-  RETURN_IF_ERROR(CheckRecord(command, instrument));
-  ASSIGN_OR_RETURN(const ProblemList problems, ProblemsOf(command, instrument));
+  ASSIGN_OR_RETURN(const ProblemList problems, ProblemsOf(command, instrument, asked_for));
   ASSIGN_OR_RETURN(const std::unique_ptr<Archive> archive, OpenArchive(command.archive));
   const CampaignOptions options = OptionsFor(command, instrument, problems);
   const Result<CampaignResult> searched = Search(command, instrument, *archive, options);
