@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <future>
 #include <chrono>
+#include <future>
 #include <list>
 #include <map>
 #include <set>

@@ -54,8 +54,8 @@ struct CampaignOptions {
   // So many of the fastest of the heat pass the short protocol, with the offline clock, before one is named best. 0:
   // the screening decides, and there is no heat.
   int finalists = 4;
-  // Problems with this many screened and with all finals passed in the archive are finished: their trials are not loaded
-  // again.
+  // Problems with this many screened and with all finals passed in the archive are finished: their trials are not
+  // loaded again.
   std::optional<int> finished_after;
   int compile_threads = 0;  // 0: all cores
   uint64_t seed = 0;
@@ -96,10 +96,10 @@ struct CampaignResult {
 };
 
 // Every problem goes through screening, heat and finals. One that the evaluator cannot judge (no memory for it) is
-// given up; two shapes in a row end the run. Where the world failed and no problem is complete, its Status is the answer.
-// Trials are in the archive before the next
-// exchange with the evaluator starts. `stop` bounds the whole. `compiler` may be null where the evaluator needs no
-// binary (replay). The archive may be null: nothing is kept, nothing resumes.
+// given up; two shapes in a row end the run. Where the world failed and no problem is complete, its Status is the
+// answer. Trials are in the archive before the next exchange with the evaluator starts. `stop` bounds the whole.
+// `compiler` may be null where the evaluator needs no binary (replay). The archive may be null: nothing is kept,
+// nothing resumes.
 Result<CampaignResult> RunCampaign(const CampaignOptions& options, const MakeSearch& make_search, Evaluator& evaluator,
                                    Compiler* compiler, Archive* archive, StopRule& stop,
                                    const std::function<void(const CampaignEvent&)>& on_event);
