@@ -13,6 +13,8 @@
 #include <system_error>
 #include <utility>
 
+#include "base/descriptors.h"
+
 namespace gemmsmith {
 namespace {
 
@@ -38,16 +40,6 @@ Status Failure(std::string_view verb, const fs::path& path) {
   const int error = errno;
   std::string message = fmt::format("cannot {} {}: {}", verb, path.string(), std::generic_category().message(error));
   return error == ENOENT ? NotFound(std::move(message)) : IoError(std::move(message));
-}
-
-bool WriteAll(int fd, std::string_view content) {
-  while (!content.empty()) {
-    const ssize_t written = ::write(fd, content.data(), content.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return false;
-    content.remove_prefix(size_t(written));
-  }
-  return true;
 }
 
 bool ReadAll(int fd, std::string& content) {

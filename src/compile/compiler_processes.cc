@@ -2,12 +2,12 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
 
 #include "base/bytes.h"
+#include "base/descriptors.h"
 #include "base/subprocess.h"
 #include "compile/compiler.h"
 #include "compile/facts.h"
@@ -153,27 +153,6 @@ class CompilerProcesses : public Compiler {
   std::vector<std::unique_ptr<PipedProcess>> idle_;
 };
 
-bool ReadAll(int fd, size_t count, std::string& bytes) {
-  bytes.resize(count);
-  for (size_t done = 0; done < count;) {
-    const ssize_t got = ::read(fd, bytes.data() + done, count - done);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return false;
-    done += size_t(got);
-  }
-  return true;
-}
-
-bool WriteAll(int fd, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t put = ::write(fd, bytes.data(), bytes.size());
-    if (put < 0 && errno == EINTR) continue;
-    if (put <= 0) return false;
-    bytes.remove_prefix(size_t(put));
-  }
-  return true;
-}
-
 }  // namespace
 
 std::unique_ptr<Compiler> MakeCompilerProcesses(std::unique_ptr<Compiler> here, std::vector<std::string> command,
@@ -183,9 +162,9 @@ std::unique_ptr<Compiler> MakeCompilerProcesses(std::unique_ptr<Compiler> here, 
 
 int ServeCompilations(Compiler& compiler, int in, int out) {
   std::string length, request;
-  while (ReadAll(in, sizeof(uint64_t), length)) {
+  while (ReadUpTo(in, sizeof(uint64_t), length) == sizeof(uint64_t)) {
     const auto bytes = ByteReader(length).Get<uint64_t>();
-    if (bytes > kMaxMessageBytes || !ReadAll(in, bytes, request)) return 1;
+    if (bytes > kMaxMessageBytes || ReadUpTo(in, bytes, request) != ssize_t(bytes)) return 1;
     ByteReader reader(request);
     Source source;
     source.text = reader.GetString();

@@ -1,9 +1,7 @@
 // What the compilers make of every family, on every architecture it is legal for.
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <thread>
-
+#include "base/all_cores.h"
 #include "base/files.h"
 #include "base/installation.h"
 #include "base/subprocess.h"
@@ -24,14 +22,9 @@ std::vector<std::pair<Plan, Compilation>> CompiledCovering(FamilyId family, cons
   std::vector<std::pair<Plan, Compilation>> compiled;
   for (const Plan& plan : CoveringPlans(gemm, device, 2))
     if (plan.family == family) compiled.emplace_back(plan, Compilation{});
-  std::atomic<size_t> next = 0;
-  std::vector<std::jthread> threads;
-  for (unsigned i = 0; i < std::max(1u, std::thread::hardware_concurrency()); ++i)
-    threads.emplace_back([&] {
-      for (size_t at; (at = next++) < compiled.size();)
-        compiled[at].second = *compiler->Compile(Emit(compiled[at].first, gemm), device.Architecture());
-    });
-  threads.clear();
+  ForEachOnAllCores(compiled.size(), [&](size_t at) {
+    compiled[at].second = *compiler->Compile(Emit(compiled[at].first, gemm), device.Architecture());
+  });
   return compiled;
 }
 

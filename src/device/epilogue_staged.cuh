@@ -88,7 +88,7 @@ GEMMSMITH_DEVICE void StoreThroughPaddedRows(u16* c, i64 ldc, int row, int colum
 // The tile in the panels that the copy engine stores from, of the widest lines that the tile's columns fill.
 template <int kColumns>
 struct StoredPanels {
-  static constexpr int kWidth = kColumns % 64 == 0 ? 64 : kColumns % 32 == 0 ? 32 : kColumns % 16 == 0 ? 16 : 8;
+  static constexpr int kWidth = PanelWidth(kColumns);
   static constexpr int kPanelBytes = 16 * kWidth * 2;
   static constexpr int kBytes = 16 * kColumns * 2;  // of a warp
 };

@@ -41,7 +41,7 @@ struct WgmmaKernel {
   static constexpr bool kSplitsAreCluster = Config::kReduction == SplitReduction::kCluster;
 
   // A's lines are rows; B's are columns, or k where B is row-major.
-  static constexpr int kWidthB = !Config::kRowMajorB || kTileN % 64 == 0 ? 64 : kTileN % 32 == 0 ? 32 : 16;
+  static constexpr int kWidthB = Config::kRowMajorB ? PanelWidth(kTileN) : 64;
   using A = StagedOperand<kStepK / 64, kTileM, 64, Config::kClusterN, Config::kDepthA>;
   using B = StagedOperand<(Config::kRowMajorB ? kTileN / kWidthB : kStepK / 64), (Config::kRowMajorB ? kStepK : kTileN),
                           kWidthB, Config::kClusterM, Config::kDepthB>;

@@ -22,9 +22,9 @@ cudaError_t LaunchGemm(void (*kernel)(GemmArguments), const void* a, const void*
 
   const dim3 grid(CeilDivide(m, Config::kTileM), CeilDivide(n, Config::kTileN), Config::kSplit);
   if constexpr (Config::kReduction != SplitReduction::kNone) {
-    const size_t tiles = size_t(grid.x) * grid.y, counters = (tiles * sizeof(u32) + 255) / 256 * 256;
+    const size_t tiles = size_t(grid.x) * grid.y;
     const size_t sums = (Config::kReduction == SplitReduction::kOrdered ? Config::kSplit : 1) * tiles;
-    if (workspace_bytes < counters + sums * Config::kTileM * Config::kTileN * sizeof(float))
+    if (workspace_bytes < SplitCountersBytes(tiles) + sums * Config::kTileM * Config::kTileN * sizeof(float))
       return cudaErrorInvalidValue;
   }
 

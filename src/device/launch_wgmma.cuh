@@ -73,8 +73,7 @@ cudaError_t LaunchGemm(void (*kernel)(typename WgmmaKernel<Config>::Arguments), 
   const unsigned tiles_n = CeilDivide(CeilDivide(n, Config::kTileN), Config::kClusterN) * Config::kClusterN;
   if constexpr (Config::kReduction == SplitReduction::kAdd) {
     const size_t tiles = size_t(tiles_m) * tiles_n;
-    const size_t counters = (tiles * sizeof(u32) + 255) / 256 * 256;
-    if (workspace_bytes < counters + tiles * Config::kTileM * Config::kTileN * sizeof(float))
+    if (workspace_bytes < SplitCountersBytes(tiles) + tiles * Config::kTileM * Config::kTileN * sizeof(float))
       return cudaErrorInvalidValue;
   }
 

@@ -45,8 +45,10 @@ GEMMSMITH_DEVICE void ForEachSharedSum(const float* parts, Use&& use) {
 }
 
 // The workspace of a split launch: one counter a tile (rounded up to 256 bytes), then the tiles' sums or slots.
+// SplitWorkspaceBytes() of src/program/launch.h says the same.
+__host__ __device__ constexpr u64 SplitCountersBytes(u64 tiles) { return (tiles * 4 + 255) & ~u64(255); }
 GEMMSMITH_DEVICE float* SplitSums(void* workspace, u32 tiles) {
-  return reinterpret_cast<float*>(static_cast<char*>(workspace) + ((tiles * 4ull + 255) & ~255ull));
+  return reinterpret_cast<float*>(static_cast<char*>(workspace) + SplitCountersBytes(tiles));
 }
 
 // True in every one of the kThreads threads of the CTA that arrives last at a tile; resets the counter for the next

@@ -15,6 +15,11 @@ struct alignas(128) TensorMap {
   u64 opaque[16];
 };
 
+// The widest lines, in elements, of panels that so many columns fill.
+__host__ __device__ constexpr int PanelWidth(int columns) {
+  return columns % 64 == 0 ? 64 : columns % 32 == 0 ? 32 : columns % 16 == 0 ? 16 : 8;
+}
+
 // Where a byte of a panel stands, for lines of kLineBytes. Panels start at multiples of 8 lines.
 template <int kLineBytes>
 GEMMSMITH_DEVICE u32 SwizzledOffset(u32 line, u32 byte) {

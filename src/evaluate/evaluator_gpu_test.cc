@@ -3,13 +3,13 @@
 
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <map>
 #include <set>
 #include <thread>
 
+#include "base/all_cores.h"
 #include "base/files.h"
 #include "base/random.h"
 #include "gpu/driver.h"
@@ -83,12 +83,7 @@ class EvaluatorGpuTest : public testing::Test {
   // Compiled on every core.
   static std::vector<Contender> ContendersFor(const std::vector<EvaluationRequest>& requests) {
     std::vector<Contender> contenders(requests.size());
-    std::atomic<size_t> next = 0;
-    std::vector<std::jthread> threads;
-    for (unsigned i = 0; i < std::max(1u, std::thread::hardware_concurrency()); ++i)
-      threads.emplace_back([&] {
-        for (size_t at; (at = next++) < requests.size();) contenders[at] = ContenderFor(requests[at]);
-      });
+    ForEachOnAllCores(requests.size(), [&](size_t at) { contenders[at] = ContenderFor(requests[at]); });
     return contenders;
   }
   static Contender ContenderFor(const EvaluationRequest& request) {

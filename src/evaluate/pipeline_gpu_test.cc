@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <atomic>
 #include <thread>
 
+#include "base/all_cores.h"
 #include "base/files.h"
 #include "base/random.h"
 #include "evaluate/verify/verifier.h"
@@ -81,14 +81,10 @@ class PipelineGpuTest : public testing::Test {
   }
 
   void CompileAll(std::vector<Pipeline>& pipelines) {
-    std::atomic<size_t> next = 0;
-    std::vector<std::jthread> threads;
-    for (unsigned i = 0; i < std::max(1u, std::thread::hardware_concurrency()); ++i)
-      threads.emplace_back([&] {
-        for (size_t at; (at = next++) < pipelines.size();)
-          pipelines[at].compilation = *compiler_->Compile(Emit(pipelines[at].plan, pipelines[at].gemm),
-                                                          gpu_->identity().device.Architecture());
-      });
+    ForEachOnAllCores(pipelines.size(), [&](size_t at) {
+      pipelines[at].compilation = *compiler_->Compile(Emit(pipelines[at].plan, pipelines[at].gemm),
+                                                      gpu_->identity().device.Architecture());
+    });
   }
 
   void Run(const Pipeline& pipeline, Chaining chaining, int launches) {

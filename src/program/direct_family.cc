@@ -145,8 +145,7 @@ Launch LaunchDirect(const DirectPlan& plan, const Gemm& gemm) {
   if (plan.split > 1) {
     const uint64_t tiles = uint64_t(launch.grid.x) * launch.grid.y;
     const uint64_t slots = plan.reduction == SplitReduction::kOrdered ? plan.split : 1;
-    launch.workspace_bytes =
-        (tiles * sizeof(uint32_t) + 255) / 256 * 256 + tiles * slots * plan.tile_m * plan.tile_n * sizeof(float);
+    launch.workspace_bytes = SplitWorkspaceBytes(tiles, slots * plan.tile_m * plan.tile_n);
   }
   return launch;
 }

@@ -17,6 +17,10 @@ Launch LaunchFor(const Plan& plan, const Gemm& gemm) {
   return {};
 }
 
+uint64_t SplitWorkspaceBytes(uint64_t tiles, uint64_t sums_of_tile) {
+  return (tiles * sizeof(uint32_t) + 255) / 256 * 256 + tiles * sums_of_tile * sizeof(float);
+}
+
 GemmArguments ArgumentsFor(const Gemm& gemm, const void* a, const void* b, void* c, void* workspace) {
   return {
       a, b, c, workspace, gemm.shape.m, gemm.shape.n, gemm.shape.k, gemm.LeadingA(), gemm.LeadingB(), gemm.LeadingC()};

@@ -45,6 +45,10 @@ struct Launch {
   bool operator==(const Launch&) const = default;
 };
 
+// What the CTAs that split K of `tiles` tiles meet in: a counter a tile, then so many f32 sums a tile.
+// src/device/reduce.cuh lays it out.
+uint64_t SplitWorkspaceBytes(uint64_t tiles, uint64_t sums_of_tile);
+
 // For a plan that Check() finds legal for the problem.
 Launch LaunchFor(const Plan& plan, const Gemm& gemm);
 

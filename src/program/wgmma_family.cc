@@ -102,13 +102,14 @@ StagedOperand OperandA(const WgmmaPlan& plan, const Gemm& gemm) {
           uint64_t(gemm.LeadingA())};
 }
 
-int PanelWidthB(int tile_n) { return tile_n % 64 == 0 ? 64 : tile_n % 32 == 0 ? 32 : 16; }
+// The widest panels that so many columns fill; PanelWidth() of src/device/tma.cuh.
+int PanelWidth(int columns) { return columns % 64 == 0 ? 64 : columns % 32 == 0 ? 32 : columns % 16 == 0 ? 16 : 8; }
 
 StagedOperand OperandB(const WgmmaPlan& plan, const Gemm& gemm) {
   const uint64_t n = uint64_t(gemm.shape.n), k = uint64_t(gemm.shape.k), leading = uint64_t(gemm.LeadingB());
   if (gemm.kind.layout.b == Order::kColumn)
     return {TensorMap::Matrix::kB, true, plan.step_k / 64, plan.tile_n, 64, plan.cluster_m, k, n, leading};
-  const int width = PanelWidthB(plan.tile_n);
+  const int width = PanelWidth(plan.tile_n);
   return {TensorMap::Matrix::kB, false, plan.tile_n / width, plan.step_k, width, plan.cluster_m, n, k, leading};
 }
 
@@ -133,7 +134,7 @@ TensorMap MapOf(const StagedOperand& operand) {
 
 // C as a warp stores it: 16 rows of panels as wide as the tile allows.
 TensorMap MapOfC(const WgmmaPlan& plan, const Gemm& gemm) {
-  const int width = plan.tile_n % 16 == 0 ? PanelWidthB(plan.tile_n) : 8;
+  const int width = PanelWidth(plan.tile_n);
   TensorMap map;
   map.matrix = TensorMap::Matrix::kC;
   map.swizzle_bytes = width == 8 ? 0 : uint32_t(width) * 2;
@@ -278,11 +279,8 @@ Launch LaunchWgmma(const WgmmaPlan& plan, const Gemm& gemm) {
   if (plan.splits_are_cluster()) launch.cluster.z = splits;
   launch.block = {uint32_t(plan.threads())};
   launch.smem_bytes = uint32_t(plan.SmemBytes(gemm.shape));
-  if (plan.split > 1 && !plan.splits_are_cluster()) {
-    const uint64_t tiles = uint64_t(tiles_m) * tiles_n;
-    launch.workspace_bytes =
-        (tiles * sizeof(uint32_t) + 255) / 256 * 256 + tiles * plan.tile_m * plan.tile_n * sizeof(float);
-  }
+  if (plan.split > 1 && !plan.splits_are_cluster())
+    launch.workspace_bytes = SplitWorkspaceBytes(uint64_t(tiles_m) * tiles_n, uint64_t(plan.tile_m) * plan.tile_n);
   launch.chainable = plan.trigger != Trigger::kNone;
   launch.type = gemm.kind.type;
   launch.maps = {MapOf(OperandA(plan, gemm)), MapOf(OperandB(plan, gemm))};

@@ -1,12 +1,12 @@
 #include "evaluate/isolate/frame.h"
 
-#include <unistd.h>
 #include <xxhash.h>
 
 #include <cerrno>
 #include <system_error>
 
 #include "base/bytes.h"
+#include "base/descriptors.h"
 
 namespace gemmsmith {
 
@@ -21,16 +21,10 @@ uint64_t Checksum(std::string_view header, std::string_view payload) {
 
 // Whole buffers; NotFound when the stream ends before the first byte.
 Status ReadWhole(int fd, size_t count, std::string& bytes) {
-  bytes.resize(count);
-  size_t have = 0;
-  while (have < count) {
-    const ssize_t got = ::read(fd, bytes.data() + have, count - have);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return IoError(fmt::format("cannot read a frame: {}", std::generic_category().message(errno)));
-    if (got == 0 && have == 0) return NotFound("the stream has ended");
-    if (got == 0) return DataLoss(fmt::format("the stream ended after {} of {} bytes", have, count));
-    have += size_t(got);
-  }
+  const ssize_t have = ReadUpTo(fd, count, bytes);
+  if (have < 0) return IoError(fmt::format("cannot read a frame: {}", std::generic_category().message(errno)));
+  if (have == 0 && count > 0) return NotFound("the stream has ended");
+  if (size_t(have) < count) return DataLoss(fmt::format("the stream ended after {} of {} bytes", have, count));
   return OkStatus();
 }
 
@@ -76,14 +70,8 @@ Result<Frame> DecodeFrameBody(std::string_view header_bytes, std::string_view bo
 }
 
 Status WriteFrame(int fd, FrameType type, std::string_view payload) {
-  const std::string bytes = EncodeFrame(type, payload);
-  std::string_view rest = bytes;
-  while (!rest.empty()) {
-    const ssize_t written = ::write(fd, rest.data(), rest.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return IoError(fmt::format("cannot write a frame: {}", std::generic_category().message(errno)));
-    rest.remove_prefix(size_t(written));
-  }
+  if (!WriteAll(fd, EncodeFrame(type, payload)))
+    return IoError(fmt::format("cannot write a frame: {}", std::generic_category().message(errno)));
   return OkStatus();
 }
 
