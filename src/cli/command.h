@@ -149,8 +149,7 @@ struct CompilerCommand {};
 using Command =
     std::variant<OptimizeCommand, EvaluateCommand, PlanCheckCommand, PlanListCommand, PlanEmitCommand,
                  PlanExplainCommand, PlanFactsCommand, RecordsImportCommand, RecordsExportCommand, RecordsListCommand,
-                 RecordsStatsCommand, RecordsMeasureCommand, DoctorCommand, WorkerCommand,
-                 CompilerCommand>;
+                 RecordsStatsCommand, RecordsMeasureCommand, DoctorCommand, WorkerCommand, CompilerCommand>;
 
 // Nothing to carry out: help or the version was asked for (exit code 0), or the words were wrong (2).
 struct NoCommand {

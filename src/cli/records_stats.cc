@@ -52,8 +52,8 @@ std::string TextOf(const ReplayDevice& replay) {
 Json JsonOf(const Replay& replay) {
   if (!replay) return Json();
   const ArchiveStats& stats = replay->stats;
-  return {{"device", replay->device},     {"date", replay->date},         {"plans", stats.plans},
-          {"problems", stats.problems},   {"shapes", replay->shapes},     {"cells", stats.plans * stats.problems},
+  return {{"device", replay->device},      {"date", replay->date},     {"plans", stats.plans},
+          {"problems", stats.problems},    {"shapes", replay->shapes}, {"cells", stats.plans * stats.problems},
           {"missing", stats.missing_cells}};
 }
 

@@ -36,8 +36,8 @@ std::unique_ptr<Compiler> MakeRememberingCompiler(std::unique_ptr<Compiler> comp
 
 // Compiles in up to `count` processes, each started by `command` when first needed; with `here` only where no process
 // can be started. A text that crashes the compiler costs a process and does not compile; a compiler that is killed,
-// hangs or cannot start is Unavailable. NVRTC 13.0 holds a lock of its process for some 50 ms of every compilation: on a host
-// of 16 cores one process makes 19 kernels a second whatever its threads, eight processes 105 (November 2026).
+// hangs or cannot start is Unavailable. NVRTC 13.0 holds a lock of its process for some 50 ms of every compilation: on
+// a host of 16 cores one process makes 19 kernels a second whatever its threads, eight processes 105 (November 2026).
 std::unique_ptr<Compiler> MakeCompilerProcesses(std::unique_ptr<Compiler> here, std::vector<std::string> command,
                                                 int count);
 // The other end: serves from `in` until it closes. Returns an exit code.

@@ -74,7 +74,9 @@ TEST(WgmmaKernels, CoveringPlansCompileWithoutAWarningToF32MatrixInstructionsAnd
 
 // What the test above would see: sums that are touched between two matrix instructions.
 TEST(WgmmaKernels, ASerialisedLoopIsNamedInTheCompilersLog) {
-  const std::string text = "#include \"wgmma.cuh\"\n" R"(
+  const std::string text =
+      "#include \"wgmma.cuh\"\n"
+      R"(
 using namespace gemmsmith;
 extern "C" __global__ void touched(float* c, u64 a, u64 b, int n) {
   float sums[4] = {c[0], c[1], c[2], c[3]};

@@ -44,10 +44,10 @@ class EvaluatorGpuTest : public testing::Test {
     Result<std::unique_ptr<Compiler>> compiler = MakeNvrtcCompiler();
     ASSERT_TRUE(compiler.ok()) << compiler.status().message();
     const int processes = int(std::max(1u, std::thread::hardware_concurrency()));
-    compiler_ = MakeCachedCompiler(
-                    MakeCompilerProcesses(*std::move(compiler), {program.string(), "compiler"}, processes),
-                    HomeFolder() / "cache")
-                    .release();
+    compiler_ =
+        MakeCachedCompiler(MakeCompilerProcesses(*std::move(compiler), {program.string(), "compiler"}, processes),
+                           HomeFolder() / "cache")
+            .release();
   }
   static void TearDownTestSuite() {
     delete evaluator_;
@@ -137,13 +137,15 @@ TEST_F(EvaluatorGpuTest, TheShortProtocolTimesAllSevenContendersOnBothClocks) {
 
 // Every class of the paper's grid, shapes that no tile divides, and shapes of odd leading dimensions.
 std::vector<Shape> CoveringShapes() {
-  std::vector<Shape> shapes = {
-      {1, 1, 1},         {17, 31, 63},      {300, 3584, 460},   {1, 4096, 4096},   {7, 1, 4096},      {1, 1, 16384},
-      {3, 5, 7},         {16, 8, 32},       {15, 9, 33},        {33, 129, 257},    {127, 255, 511},   {129, 65, 1023},
-      {4097, 3, 130},    {2, 8191, 66},     {100, 200, 300},    {1000, 1032, 264}, {200, 2048, 1032}, {333, 328, 1000},
-      {72, 136, 72},     {300, 3584, 456},  {1025, 1000, 520},  {96, 4104, 712},   {65, 72, 8200},    {191, 2056, 136},
-      {4096, 4096, 4096}, {2048, 8192, 2048}, {8192, 512, 8192}, {64, 16384, 64},  {64, 16384, 8192}, {8192, 128, 4096},
-      {12288, 64, 4096}, {2048, 2048, 2048}, {4096, 1024, 4096}, {4096, 4096, 64}, {2048, 8192, 256}, {12288, 1024, 128}};
+  std::vector<Shape> shapes = {{1, 1, 1},          {17, 31, 63},       {300, 3584, 460},  {1, 4096, 4096},
+                               {7, 1, 4096},       {1, 1, 16384},      {3, 5, 7},         {16, 8, 32},
+                               {15, 9, 33},        {33, 129, 257},     {127, 255, 511},   {129, 65, 1023},
+                               {4097, 3, 130},     {2, 8191, 66},      {100, 200, 300},   {1000, 1032, 264},
+                               {200, 2048, 1032},  {333, 328, 1000},   {72, 136, 72},     {300, 3584, 456},
+                               {1025, 1000, 520},  {96, 4104, 712},    {65, 72, 8200},    {191, 2056, 136},
+                               {4096, 4096, 4096}, {2048, 8192, 2048}, {8192, 512, 8192}, {64, 16384, 64},
+                               {64, 16384, 8192},  {8192, 128, 4096},  {12288, 64, 4096}, {2048, 2048, 2048},
+                               {4096, 1024, 4096}, {4096, 4096, 64},   {2048, 8192, 256}, {12288, 1024, 128}};
   for (int m : {64, 512, 1024})
     for (int n : {64, 256, 1024})
       for (int k : {64, 1024}) shapes.push_back({m, n, k});

@@ -25,7 +25,8 @@ constexpr double kPatienceSeconds = 30;
 // A kernel that hangs cannot be stopped from within: this process ends, and says at which plan.
 class Watchdog {
  public:
-  explicit Watchdog(std::string work) : work_(std::move(work)), thread_([this](std::stop_token stop) { Watch(stop); }) {}
+  explicit Watchdog(std::string work)
+      : work_(std::move(work)), thread_([this](std::stop_token stop) { Watch(stop); }) {}
 
  private:
   void Watch(const std::stop_token& stop) const {
@@ -82,8 +83,8 @@ class PipelineGpuTest : public testing::Test {
 
   void CompileAll(std::vector<Pipeline>& pipelines) {
     ForEachOnAllCores(pipelines.size(), [&](size_t at) {
-      pipelines[at].compilation = *compiler_->Compile(Emit(pipelines[at].plan, pipelines[at].gemm),
-                                                      gpu_->identity().device.Architecture());
+      pipelines[at].compilation =
+          *compiler_->Compile(Emit(pipelines[at].plan, pipelines[at].gemm), gpu_->identity().device.Architecture());
     });
   }
 
@@ -148,8 +149,8 @@ TEST_F(PipelineGpuTest, RandomPipelinesRunTenThousandTimesEachWithoutAHangOrAWro
   EXPECT_GT(chained, 10);
 }
 
-// What compute-sanitizer is run over (tools/on_gpu.sh sanitize): every parameter value of every family, whole and ragged
-// tiles, in one process and with few launches.
+// What compute-sanitizer is run over (tools/on_gpu.sh sanitize): every parameter value of every family, whole and
+// ragged tiles, in one process and with few launches.
 TEST_F(PipelineGpuTest, EveryCoveringPlanRunsOnce) {
   std::vector<Pipeline> pipelines;
   for (const Gemm& gemm : {Gemm{{256, 384, 768}}, Gemm{{200, 136, 328}, {kNn, ScalarType::kBf16}},
@@ -204,8 +205,8 @@ class DependentChain {
 
   Result<int> CountMisplaced() {
     std::vector<uint16_t> last(kRows * kSide);
-    RETURN_IF_ERROR(gpu_.CopyToHost({reinterpret_cast<uint8_t*>(last.data()), last.size() * 2},
-                                    sides_[kLength % 2].address()));
+    RETURN_IF_ERROR(
+        gpu_.CopyToHost({reinterpret_cast<uint8_t*>(last.data()), last.size() * 2}, sides_[kLength % 2].address()));
     int misplaced = 0;
     for (int i = 0; i < kRows * kSide; ++i) {
       const int from = ((i % kSide - kLength) % kSide + kSide) % kSide;

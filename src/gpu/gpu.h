@@ -66,7 +66,8 @@ class Kernel {
   CUfunction function_ = nullptr;
 };
 
-// The parameter block of one GEMM call: its tensor maps, then its GemmArguments. Bound to the addresses it was made for.
+// The parameter block of one GEMM call: its tensor maps, then its GemmArguments. Bound to the addresses it was made
+// for.
 struct GemmParameters {
   // The driver copies as much as the kernel's parameter has, which is rounded up to its alignment.
   static constexpr size_t kBytes = (kMaxTensorMaps + 1) * kTensorMapBytes;

@@ -11,10 +11,10 @@
 namespace gemmsmith {
 
 struct DirectPlan {
-  int tile_m, tile_n;    // of a CTA
-  int warps_m, warps_n;  // sharing the tile
-  int warps_k;           // splitting K inside the CTA
-  int split;             // splitting K over CTAs
+  int tile_m, tile_n;        // of a CTA
+  int warps_m, warps_n;      // sharing the tile
+  int warps_k;               // splitting K inside the CTA
+  int split;                 // splitting K over CTAs
   SplitReduction reduction;  // kAdd or kOrdered
   int chunks;                // of 32 k in flight a warp
   Trigger trigger;

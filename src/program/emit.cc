@@ -26,7 +26,8 @@ struct FamilyText {
 FamilyText TextOf(const Plan& plan, const Gemm& gemm) {
   switch (plan.family) {
     case FamilyId::kDirect:
-      return {"gemm_direct.cuh", "launch_direct.cuh", "gemmsmith::DirectKernel", DirectConfigText(DirectPlan(plan), gemm)};
+      return {"gemm_direct.cuh", "launch_direct.cuh", "gemmsmith::DirectKernel",
+              DirectConfigText(DirectPlan(plan), gemm)};
     case FamilyId::kWgmma:
       return {"gemm_wgmma.cuh", "launch_wgmma.cuh", "gemmsmith::WgmmaKernel", WgmmaConfigText(WgmmaPlan(plan), gemm)};
   }

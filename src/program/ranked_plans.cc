@@ -143,8 +143,8 @@ class FamilySpace {
     const auto values = family_.parameters[fixed_].values;
     return staged_ ? values.front() : values.back();
   }
-  // The latest: in a plain launch it costs nothing, and its chained time is measured with the same kernel. Where chained
-  // launches are unknown, none.
+  // The latest: in a plain launch it costs nothing, and its chained time is measured with the same kernel. Where
+  // chained launches are unknown, none.
   int UsualTrigger() const {
     const auto values = family_.parameters[trigger_].values;
     return device_.compute_capability() >= 90 ? values.back() : values.front();

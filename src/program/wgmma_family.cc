@@ -47,13 +47,12 @@ constexpr Parameter kParameters[] = {
     {"tile_n", "columns of C that a CTA computes", kTileNs, {}, 128},
     {"warpgroups", "consumer warpgroups (4 warps each) that share the tile's rows", kWarpgroupCounts, {}, 2},
     {"step_k", "k that a stage holds", kStepKs, {}, 64},
-    {"stages", "stages of a producer warp's ring, or resident: all of K at once",
-     kStageCounts, kStageWords, 4, true},
+    {"stages", "stages of a producer warp's ring, or resident: all of K at once", kStageCounts, kStageWords, 4, true},
     {"cluster_m", "CTAs along m that share the copies of B", kClusters, {}, 1},
     {"cluster_n", "CTAs along n that share the copies of A", kClusters, {}, 1},
     {"split", "CTAs that split K of one tile", kSplits, {}, 1},
-    {"reduction", "how split CTAs meet: f32 adds in L2, or a cluster's shared memory (reproducible)",
-     kReductions, kReductionWords, int(SplitReduction::kAdd)},
+    {"reduction", "how split CTAs meet: f32 adds in L2, or a cluster's shared memory (reproducible)", kReductions,
+     kReductionWords, int(SplitReduction::kAdd)},
     {"store", "how C is written: whole rows by the warps, or boxes by the copy engine", kStores, kStoreWords, 0},
     {"trigger", kTriggerMeaning, kTriggers, kTriggerWords, int(Trigger::kNone)},
     {"raster", "order of the tiles: along m, along n, or groups of so many clusters along m", kRasters, kRasterWords,
@@ -80,10 +79,10 @@ constexpr int kMaxClusterSplit = 16;
 struct StagedOperand {
   TensorMap::Matrix matrix;
   bool panels_along_k;
-  int panels, lines, width;          // of a stage; elements a line
-  int peers;                         // CTAs that share the copies
+  int panels, lines, width;            // of a stage; elements a line
+  int peers;                           // CTAs that share the copies
   uint64_t inner_extent, line_extent;  // of the matrix: contiguous direction, the other
-  uint64_t leading;                  // elements between lines
+  uint64_t leading;                    // elements between lines
 
   bool SlicesArePanels() const { return panels % peers == 0; }
   int SliceLines() const { return SlicesArePanels() ? lines : lines / peers; }
@@ -97,8 +96,14 @@ struct StagedOperand {
 };
 
 StagedOperand OperandA(const WgmmaPlan& plan, const Gemm& gemm) {
-  return {TensorMap::Matrix::kA, true,           plan.step_k / 64,       plan.tile_m,
-          64,                    plan.cluster_n, uint64_t(gemm.shape.k), uint64_t(gemm.shape.m),
+  return {TensorMap::Matrix::kA,
+          true,
+          plan.step_k / 64,
+          plan.tile_m,
+          64,
+          plan.cluster_n,
+          uint64_t(gemm.shape.k),
+          uint64_t(gemm.shape.m),
           uint64_t(gemm.LeadingA())};
 }
 
@@ -249,8 +254,8 @@ bool WgmmaPlan::StagingInStages(const Shape& shape) const {
 
 int64_t WgmmaPlan::SmemBytes(const Shape& shape) const {
   const int64_t stages_bytes = int64_t(StagesHeld(shape)) * StageBytes();
-  return kBarrierBytes + (StagingInStages(shape) ? std::max<int64_t>(stages_bytes, StagingBytes())
-                                                 : stages_bytes + StagingBytes());
+  return kBarrierBytes +
+         (StagingInStages(shape) ? std::max<int64_t>(stages_bytes, StagingBytes()) : stages_bytes + StagingBytes());
 }
 
 void CheckWgmma(const WgmmaPlan& plan, const Gemm& gemm, const Device& device, Reasons& reasons) {
