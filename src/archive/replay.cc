@@ -45,13 +45,13 @@ class ReplayEvaluator : public Evaluator {
   Setting setting() const override { return recording_->setting(); }
 
   Result<Outcome> Evaluate(const EvaluationRequest& request, const PreparedCandidate&) override {
-    const Trial* trial = recording_->Find(request.gemm, request.plan, request.protocol);
+    const Trial* trial = recording_->Find(request.gemm, request.plan(), request.protocol);
     if (trial == nullptr)
-      return NotFound(fmt::format("no record of {} for {} in the {} protocol", Print(request.plan), Print(request.gemm),
-                                  Name(request.protocol)));
+      return NotFound(fmt::format("no record of {} for {} in the {} protocol", Print(request.plan()),
+                                  Print(request.gemm), Name(request.protocol)));
     Outcome outcome = trial->outcome;
     const std::string purpose =
-        fmt::format("replay {} {} {}", Print(trial->gemm), Print(request.plan), Name(request.protocol));
+        fmt::format("replay {} {} {}", Print(trial->gemm), Print(request.plan()), Name(request.protocol));
     Random random = Random(request.seed).Fork(purpose);
     for (Timing& timing : outcome.timings)
       if (timing.contender == "ours") Redraw(timing, outcome.comparisons, random);

@@ -22,9 +22,11 @@ struct Trial {
   bool operator==(const Trial&) const = default;
 };
 
-// Protocols by how carefully they time: screen, heat, short.
+// Protocols by how carefully they time: screen, heat, short, long.
 inline bool MoreCareful(Protocol protocol, Protocol than) {
-  const auto care = [](Protocol p) { return p == Protocol::kScreen ? 0 : p == Protocol::kHeat ? 1 : 2; };
+  const auto care = [](Protocol p) {
+    return p == Protocol::kScreen ? 0 : p == Protocol::kHeat ? 1 : p == Protocol::kShort ? 2 : 3;
+  };
   return care(protocol) > care(than);
 }
 

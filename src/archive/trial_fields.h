@@ -40,7 +40,7 @@ inline void VerdictFields(auto& coder, Verdict& verdict) {
 
 inline void TimingFields(auto& coder, Timing& timing) {
   coder.Text(Column::kContender, timing.contender);
-  coder.Choice(Column::kTimingClock, timing.clock, Clock::kDeviceChained);
+  coder.Choice(Column::kTimingClock, timing.clock, kLastClock);
   coder.Real(Column::kMedianNs, timing.median_ns);
   coder.RealNear(Column::kMeanNs, timing.mean_ns, timing.median_ns);
   coder.RealNear(Column::kIntervalLow, timing.interval.low, timing.median_ns);
@@ -60,7 +60,7 @@ inline double ExpectedRatio(const Outcome& outcome, const Comparison& comparison
 inline void ComparisonFields(auto& coder, const Outcome& outcome, Comparison& comparison) {
   RatioEstimate& ratio = comparison.ratio;
   coder.Text(Column::kBaseline, comparison.baseline);
-  coder.Choice(Column::kComparisonClock, comparison.clock, Clock::kDeviceChained);
+  coder.Choice(Column::kComparisonClock, comparison.clock, kLastClock);
   coder.RealNear(Column::kRatioMedian, ratio.median, ExpectedRatio(outcome, comparison));
   coder.RealNear(Column::kRatioMean, ratio.mean, ratio.median);
   coder.RealNear(Column::kRatioLow, ratio.interval.low, ratio.median);
@@ -72,7 +72,7 @@ inline void OutcomeFields(auto& coder, Outcome& outcome) {
   coder.Choice(Column::kKind, outcome.kind, kLastOutcomeKind);
   coder.Text(Column::kStage, outcome.stage);
   coder.Text(Column::kReason, outcome.reason);
-  coder.Choice(Column::kProtocol, outcome.protocol, Protocol::kHeat);
+  coder.Choice(Column::kProtocol, outcome.protocol, kLastProtocol);
   FactsFields(coder, outcome.facts);
   VerdictFields(coder, outcome.verdict);
   coder.List(Column::kTimingCount, Column::kContender, outcome.timings,

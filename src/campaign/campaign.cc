@@ -197,11 +197,12 @@ class CampaignRun {
   }
 
   EvaluationRequest RequestFor(const Gemm& gemm, const Plan& plan, Protocol protocol) const {
-    return {.gemm = gemm,
-            .plan = plan,
-            .protocol = protocol,
-            .offline_clock = protocol == Protocol::kShort,
-            .seed = options_.seed};
+    return {
+        .gemm = gemm,
+        .subject = plan,
+        .protocol = protocol,
+        .clocks = protocol == Protocol::kShort ? ClockSet{Clock::kDevice, Clock::kOffline} : ClockSet{Clock::kDevice},
+        .seed = options_.seed};
   }
 
   Status JudgeScreens() {

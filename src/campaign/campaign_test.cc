@@ -131,7 +131,7 @@ TEST_F(CampaignTest, StopsAtItsBudgetAndResumesToTheSameTotal) {
   const std::vector<Trial> trials = store.Trials();
   EXPECT_EQ(trials.size(), 25u);
   std::set<Plan> judged;
-  for (const EvaluationRequest& request : evaluator.requests) EXPECT_TRUE(judged.insert(request.plan).second);
+  for (const EvaluationRequest& request : evaluator.requests) EXPECT_TRUE(judged.insert(request.plan()).second);
   const Result<ProblemResult> third = RunWith(store.archive.get(), 25);
   ASSERT_TRUE(third.ok());
   EXPECT_EQ(third->evaluations, 0);
@@ -170,7 +170,7 @@ TEST_F(CampaignTest, WithoutAnArchiveNothingResumes) {
 TEST_F(CampaignTest, FailedCandidatesAreTrialsLikeOthersButNeverBest) {
   const Plan fastest = Fastest();
   evaluator.judge = [&](const EvaluationRequest& request) {
-    if (request.plan != fastest) return MeasuredIn(SomeTimeNs(request.plan), request.protocol);
+    if (request.plan() != fastest) return MeasuredIn(SomeTimeNs(request.plan()), request.protocol);
     Outcome outcome;
     outcome.kind = OutcomeKind::kTimedOut;
     outcome.protocol = request.protocol;
@@ -216,7 +216,7 @@ TEST_F(CampaignTest, ACandidateThatDoesNotCompileNeverReachesTheEvaluator) {
 TEST_F(CampaignTest, AFailingWorldEndsTheRunAndKeepsWhatWasStored) {
   evaluator.judge = [this](const EvaluationRequest& request) -> Result<Outcome> {
     if (evaluator.requests.size() == 6) return IoError("the worker does not start");
-    return MeasuredIn(SomeTimeNs(request.plan), request.protocol);
+    return MeasuredIn(SomeTimeNs(request.plan()), request.protocol);
   };
   const Result<ProblemResult> failed = RunWhole();
   ASSERT_FALSE(failed.ok());
@@ -240,8 +240,8 @@ TEST_F(CampaignTest, AFailingCompilerWorldEndsTheRun) {
 TEST_F(CampaignTest, MissesCostNoBudgetAndAreNotStored) {
   with_compiler = false;
   evaluator.judge = [](const EvaluationRequest& request) -> Result<Outcome> {
-    if (HashBytes(Print(request.plan)).low % 2 == 0) return NotFound("no record");
-    return MeasuredIn(SomeTimeNs(request.plan), request.protocol);
+    if (HashBytes(Print(request.plan())).low % 2 == 0) return NotFound("no record");
+    return MeasuredIn(SomeTimeNs(request.plan()), request.protocol);
   };
   const Result<ProblemResult> result = RunWith(store.archive.get(), 10);
   ASSERT_TRUE(result.ok());
@@ -270,7 +270,7 @@ TEST_F(CampaignTest, ASlowCompilationHoldsUpNobodyElse) {
       ++count;
     }
     judged.notify_all();
-    return MeasuredIn(SomeTimeNs(request.plan), request.protocol);
+    return MeasuredIn(SomeTimeNs(request.plan()), request.protocol);
   };
   ASSERT_TRUE(RunWhole().ok());
   EXPECT_FALSE(held_up);
@@ -281,15 +281,15 @@ TEST_F(CampaignTest, FinalistsAreJudgedAgainWithCareAndDecide) {
   options.finalists = 4;
   const Plan quick = Fastest();
   evaluator.judge = [&](const EvaluationRequest& request) {
-    const bool slow_when_looked_at = request.plan == quick && request.protocol == Protocol::kShort;
-    return MeasuredIn(slow_when_looked_at ? 1e9 : SomeTimeNs(request.plan), request.protocol);
+    const bool slow_when_looked_at = request.plan() == quick && request.protocol == Protocol::kShort;
+    return MeasuredIn(slow_when_looked_at ? 1e9 : SomeTimeNs(request.plan()), request.protocol);
   };
   const Result<ProblemResult> result = RunWhole();
   ASSERT_TRUE(result.ok() && result->best);
   EXPECT_NE(result->best->plan, quick);
   EXPECT_EQ(result->best->outcome.protocol, Protocol::kShort);
   for (const EvaluationRequest& request : evaluator.requests)
-    EXPECT_EQ(request.offline_clock, request.protocol == Protocol::kShort);
+    EXPECT_EQ(request.clocks.Has(Clock::kOffline), request.protocol == Protocol::kShort);
   EXPECT_EQ(CountTrials(Protocol::kShort), 4);
   EXPECT_EQ(store.Trials().size(), space.size() + options.heat_contenders + 4);
 }
@@ -301,11 +301,11 @@ TEST_F(CampaignTest, TheFastestOfTheScreeningMeetInOneHeatAndItsFastestInOneFina
   evaluator.on_exchange = [&](std::span<const Contender> contenders) {
     if (contenders[0].request.protocol == Protocol::kScreen) return;
     together.emplace_back(contenders[0].request.protocol, std::set<Plan>());
-    for (const Contender& contender : contenders) together.back().second.insert(contender.request.plan);
+    for (const Contender& contender : contenders) together.back().second.insert(contender.request.plan());
   };
   // The heat turns the order of the screening round.
   evaluator.judge = [](const EvaluationRequest& request) {
-    const double time_ns = SomeTimeNs(request.plan);
+    const double time_ns = SomeTimeNs(request.plan());
     return MeasuredIn(request.protocol == Protocol::kHeat ? 1e9 / time_ns : time_ns, request.protocol);
   };
   ASSERT_TRUE(RunWhole().ok());
@@ -321,9 +321,9 @@ TEST_F(CampaignTest, OneThatTheHeatRefusesIsNoFinalist) {
   options.finalists = 2;
   const Plan quick = Fastest();
   evaluator.judge = [&](const EvaluationRequest& request) {
-    if (request.plan == quick && request.protocol == Protocol::kHeat)
+    if (request.plan() == quick && request.protocol == Protocol::kHeat)
       return Outcome{.kind = OutcomeKind::kTimedOut, .protocol = Protocol::kHeat};
-    return MeasuredIn(SomeTimeNs(request.plan), request.protocol);
+    return MeasuredIn(SomeTimeNs(request.plan()), request.protocol);
   };
   ASSERT_TRUE(RunWhole().ok());
   for (const Trial& trial : store.Trials()) {
@@ -338,7 +338,7 @@ TEST_F(CampaignTest, StagesThatARecordLacksAreLeftOutAndTheScreeningDecides) {
   options.finalists = 4;
   evaluator.judge = [](const EvaluationRequest& request) -> Result<Outcome> {
     if (request.protocol != Protocol::kScreen) return NotFound("no record");
-    return MeasuredIn(SomeTimeNs(request.plan), request.protocol);
+    return MeasuredIn(SomeTimeNs(request.plan()), request.protocol);
   };
   const Result<ProblemResult> result = RunWhole();
   ASSERT_TRUE(result.ok() && result->best);
@@ -353,7 +353,7 @@ TEST_F(CampaignTest, AMoreCarefulAnswerThanAskedForCountsForWhatItIs) {
   with_compiler = false;
   options.finalists = 4;
   evaluator.judge = [](const EvaluationRequest& request) {
-    return MeasuredIn(SomeTimeNs(request.plan), Protocol::kShort);
+    return MeasuredIn(SomeTimeNs(request.plan()), Protocol::kShort);
   };
   const Result<ProblemResult> first = RunWith(store.archive.get(), 30);
   ASSERT_TRUE(first.ok() && first->best);
@@ -369,9 +369,9 @@ TEST_F(CampaignTest, AFinalistThatFailsMakesRoomForTheNext) {
   options.finalists = 2;
   const Plan quick = Fastest();
   evaluator.judge = [&](const EvaluationRequest& request) {
-    if (request.plan == quick && request.protocol == Protocol::kShort)
+    if (request.plan() == quick && request.protocol == Protocol::kShort)
       return Outcome{.kind = OutcomeKind::kWrong, .protocol = Protocol::kShort};
-    return MeasuredIn(SomeTimeNs(request.plan), request.protocol);
+    return MeasuredIn(SomeTimeNs(request.plan()), request.protocol);
   };
   const Result<ProblemResult> result = RunWhole();
   ASSERT_TRUE(result.ok() && result->best);
@@ -411,7 +411,7 @@ TEST_F(CampaignTest, SameSeedWithoutACompilerJudgesInTheSameOrder) {
   const std::vector<EvaluationRequest> first = std::exchange(evaluator.requests, {});
   ASSERT_TRUE(RunWith(nullptr, 20).ok());
   ASSERT_EQ(first.size(), evaluator.requests.size());
-  for (size_t i = 0; i < first.size(); ++i) EXPECT_EQ(first[i].plan, evaluator.requests[i].plan);
+  for (size_t i = 0; i < first.size(); ++i) EXPECT_EQ(first[i].subject, evaluator.requests[i].subject);
 }
 
 class SetTest : public CampaignTest {
@@ -482,10 +482,10 @@ TEST_F(SetTest, FinalsThatAreNotOverAreGoneOnWith) {
   options.finished_after = 0;
   std::optional<Plan> refused;
   evaluator.judge = [&](const EvaluationRequest& request) -> Result<Outcome> {
-    if (request.protocol == Protocol::kShort && !refused) refused = request.plan;
-    if (request.protocol == Protocol::kShort && request.plan == refused)
+    if (request.protocol == Protocol::kShort && !refused) refused = request.plan();
+    if (request.protocol == Protocol::kShort && request.plan() == refused)
       return Outcome{.kind = OutcomeKind::kWrong, .protocol = Protocol::kShort};
-    return MeasuredIn(SomeTimeNs(request.plan), request.protocol);
+    return MeasuredIn(SomeTimeNs(request.plan()), request.protocol);
   };
   class WhenRefused : public StopRule {
    public:
@@ -611,7 +611,7 @@ TEST_F(SetTest, KernelsOfTheNextProblemsAreCompiledWhileOneIsJudged) {
 TEST_F(SetTest, AProblemInWhichNothingPassesIsCompleteAndStopsNobody) {
   evaluator.judge = [this](const EvaluationRequest& request) {
     if (request.gemm == options.problems[3]) return Outcome{.kind = OutcomeKind::kWrong};
-    return MeasuredIn(SomeTimeNs(request.plan), request.protocol);
+    return MeasuredIn(SomeTimeNs(request.plan()), request.protocol);
   };
   const Result<CampaignResult> result = RunSet();
   ASSERT_TRUE(result.ok());
@@ -624,7 +624,7 @@ TEST_F(SetTest, AProblemInWhichNothingPassesIsCompleteAndStopsNobody) {
 TEST_F(SetTest, AProblemThatCannotBeJudgedIsGivenUpAndStopsNobody) {
   evaluator.judge = [this](const EvaluationRequest& request) -> Result<Outcome> {
     if (request.gemm == options.problems[3]) return Unavailable("no memory for it");
-    return MeasuredIn(SomeTimeNs(request.plan), request.protocol);
+    return MeasuredIn(SomeTimeNs(request.plan()), request.protocol);
   };
   const Result<CampaignResult> result = RunSet();
   ASSERT_TRUE(result.ok()) << result.status().message();
@@ -638,7 +638,7 @@ TEST_F(SetTest, BothLayoutsOfAShapeThatCannotBeJudgedStopNobody) {
   options.problems[4].kind.layout = kNn;
   evaluator.judge = [this](const EvaluationRequest& request) -> Result<Outcome> {
     if (request.gemm.shape == options.problems[3].shape) return Unavailable("no memory for it");
-    return MeasuredIn(SomeTimeNs(request.plan), request.protocol);
+    return MeasuredIn(SomeTimeNs(request.plan()), request.protocol);
   };
   const Result<CampaignResult> result = RunSet();
   ASSERT_TRUE(result.ok()) << result.status().message();
@@ -651,7 +651,7 @@ TEST_F(SetTest, BothLayoutsOfAShapeThatCannotBeJudgedStopNobody) {
 TEST_F(SetTest, AWorldThatFailsForOneProblemAfterTheOtherEndsTheRun) {
   evaluator.judge = [this](const EvaluationRequest& request) -> Result<Outcome> {
     if (evaluator.requests.size() > 100) return IoError("the GPU is gone");
-    return MeasuredIn(SomeTimeNs(request.plan), request.protocol);
+    return MeasuredIn(SomeTimeNs(request.plan()), request.protocol);
   };
   const Result<CampaignResult> result = RunSet();
   ASSERT_TRUE(result.ok()) << "some problems were complete";
@@ -674,7 +674,7 @@ TEST_F(SetTest, AWorldThatFailsBeforeAnythingIsCompleteIsAStatus) {
 TEST_F(SetTest, AFailureOfTheLastProblemKeepsTheOthers) {
   evaluator.judge = [this](const EvaluationRequest& request) -> Result<Outcome> {
     if (request.gemm == options.problems.back()) return Unavailable("no memory for it");
-    return MeasuredIn(SomeTimeNs(request.plan), request.protocol);
+    return MeasuredIn(SomeTimeNs(request.plan()), request.protocol);
   };
   for (const bool others_are_found : {false, true}) {
     const Result<CampaignResult> result = RunSet();
@@ -727,7 +727,7 @@ TEST_P(InterruptTest, ASignalStopsBetweenExchangesAndKeepsEverything) {
   if (child == 0) {
     evaluator.judge = [this](const EvaluationRequest& request) {
       if (evaluator.requests.size() == 7) raise(GetParam());
-      return MeasuredIn(SomeTimeNs(request.plan), request.protocol);
+      return MeasuredIn(SomeTimeNs(request.plan()), request.protocol);
     };
     options.finalists = 4;
     size_t judged_together = 0;

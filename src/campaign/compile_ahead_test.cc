@@ -13,7 +13,9 @@ namespace {
 
 constexpr std::chrono::milliseconds kLong{20000}, kMoment{20};
 
-EvaluationRequest RequestFor(const Plan& plan, const Gemm& gemm = SomeGemm()) { return {.gemm = gemm, .plan = plan}; }
+EvaluationRequest RequestFor(const Plan& plan, const Gemm& gemm = SomeGemm()) {
+  return {.gemm = gemm, .subject = plan};
+}
 
 // Compiles nothing until it is opened.
 class Gate {
@@ -56,7 +58,7 @@ TEST_F(CompileAheadTest, WithoutACompilerEverythingIsReadyInTheOrderOfTurns) {
   const std::vector<CompileAhead::List> lists = TakeAll(ahead, 2);
   ASSERT_EQ(lists.size(), 4u);
   EXPECT_EQ(lists[0].turn, 0u);
-  EXPECT_EQ(lists[0].contenders[1].request.plan, plans[2]);
+  EXPECT_EQ(lists[0].contenders[1].request.plan(), plans[2]);
   EXPECT_EQ(lists[1].contenders.size(), 1u);
   EXPECT_EQ(lists[3].turn, 1u);
 }
@@ -93,7 +95,7 @@ TEST_F(CompileAheadTest, WhatIsNeededNowGoesBeforeAllThatWaits) {
   const std::vector<Contender> contenders = *ahead.PrepareNow(now);
   ASSERT_EQ(contenders.size(), now.size());
   for (size_t i = 0; i < now.size(); ++i) {
-    EXPECT_EQ(contenders[i].request.plan, now[i].plan);
+    EXPECT_EQ(contenders[i].request.plan(), now[i].plan());
     EXPECT_TRUE(contenders[i].candidate.compilation.succeeded);
   }
   EXPECT_EQ(ahead.pending(), 30u);

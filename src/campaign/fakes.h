@@ -86,7 +86,7 @@ class FakeCompiler : public Compiler {
 class FakeEvaluator : public Evaluator {
  public:
   std::function<Result<Outcome>(const EvaluationRequest&)> judge = [](const EvaluationRequest& request) {
-    return MeasuredIn(SomeTimeNs(request.plan), request.protocol);
+    return MeasuredIn(SomeTimeNs(request.plan()), request.protocol);
   };
   std::vector<EvaluationRequest> requests;
   std::vector<size_t> exchanges;  // how many candidates came together, in the order of the calls

@@ -81,9 +81,9 @@ class GridRun {
       const Cell cell = open_[next_++];
       ++open_of_problem_[cell.problem];
       ahead_.Add(cell.problem, {.gemm = options_.problems[cell.problem],
-                                .plan = options_.plans[cell.plan],
+                                .subject = options_.plans[cell.plan],
                                 .protocol = options_.protocol,
-                                .offline_clock = options_.offline_clock,
+                                .clocks = options_.clocks,
                                 .seed = options_.seed});
     }
   }
@@ -138,9 +138,9 @@ class GridRun {
     for (const auto& [time_ns, plan] : screened) {
       if (judged.contains(plan)) continue;
       requests.push_back({.gemm = options_.problems[problem],
-                          .plan = plan,
+                          .subject = plan,
                           .protocol = Protocol::kShort,
-                          .offline_clock = true,
+                          .clocks = {Clock::kDevice, Clock::kOffline},
                           .seed = options_.seed});
     }
     if (requests.empty()) return OkStatus();

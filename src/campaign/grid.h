@@ -15,7 +15,7 @@ struct GridOptions {
   std::vector<Gemm> problems;  // judged one after the other, so that the evaluator's session of a problem is reused
   std::vector<Plan> plans;
   Protocol protocol = Protocol::kScreen;
-  bool offline_clock = false;
+  ClockSet clocks = {Clock::kDevice};
   // Of each problem, the fastest that many are judged again, in one race: short protocol, both clocks.
   int finalists = 0;
   bool skip_recorded = false;  // also cells that any campaign on this device has in the archive, in this protocol

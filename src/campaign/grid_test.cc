@@ -92,7 +92,7 @@ TEST_F(GridTest, SkipsWhatOtherCampaignsRecordedOnlyWhenAsked) {
 TEST_F(GridTest, AFailingWorldEndsItAndKeepsWhatWasStored) {
   evaluator.judge = [this](const EvaluationRequest& request) -> Result<Outcome> {
     if (evaluator.requests.size() > 10) return IoError("the GPU is gone");
-    return MeasuredIn(SomeTimeNs(request.plan), request.protocol);
+    return MeasuredIn(SomeTimeNs(request.plan()), request.protocol);
   };
   const Result<GridResult> result = RunWhole();
   ASSERT_FALSE(result.ok());
@@ -136,11 +136,11 @@ TEST_F(GridTest, TheFinalistsOfAProblemMeetInOneRace) {
 
 TEST_F(GridTest, PassesProtocolAndClockOn) {
   options.protocol = Protocol::kShort;
-  options.offline_clock = true;
+  options.clocks.Add(Clock::kOffline);
   ASSERT_TRUE(RunWhole().ok());
   for (const EvaluationRequest& request : evaluator.requests) {
     EXPECT_EQ(request.protocol, Protocol::kShort);
-    EXPECT_TRUE(request.offline_clock);
+    EXPECT_TRUE(request.clocks.Has(Clock::kOffline));
     EXPECT_EQ(request.seed, 3u);
   }
 }

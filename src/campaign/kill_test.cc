@@ -55,7 +55,7 @@ class SharedCounters {
   FakeCompiler compiler;
   evaluator.judge = [&](const EvaluationRequest& request) {
     ++counters->evaluated;
-    return MeasuredIn(SomeTimeNs(request.plan), request.protocol);
+    return MeasuredIn(SomeTimeNs(request.plan()), request.protocol);
   };
   const auto on_event = [&](const CampaignEvent& event) {
     if (event.trial != nullptr && !event.resumed) ++counters->stored;

@@ -33,7 +33,7 @@ std::vector<Result<Outcome>> TrialRunner::Judge(std::vector<Contender>& contende
 
 Result<Trial> TrialRunner::TrialOf(const EvaluationRequest& request, Result<Outcome> outcome) const {
   Trial trial{
-      .gemm = request.gemm, .plan = request.plan, .setting = setting_, .seed = request.seed, .campaign = campaign_};
+      .gemm = request.gemm, .plan = request.plan(), .setting = setting_, .seed = request.seed, .campaign = campaign_};
   ASSIGN_OR_RETURN(trial.outcome, std::move(outcome));
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   trial.unix_ms = std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
@@ -48,7 +48,7 @@ Result<JudgedList> TrialRunner::operator()(std::vector<Contender> contenders) {
     if (trial.ok())
       list.trials.push_back(*std::move(trial));
     else if (trial.status().code() == StatusCode::kNotFound)
-      list.missed.push_back(contenders[i].request.plan);
+      list.missed.push_back(contenders[i].request.plan());
     else if (list.world.ok())
       list.world = trial.status();
   }

@@ -123,9 +123,11 @@ Result<int> Run(const EvaluateCommand& command) {
   }
   const Protocol protocol = ProtocolFor(command, instrument);
   const EvaluationRequest request{.gemm = command.gemm,
-                                  .plan = command.plan,
+                                  .subject = command.plan,
                                   .protocol = protocol,
-                                  .offline_clock = protocol == Protocol::kShort && !command.verify,
+                                  .clocks = protocol == Protocol::kShort && !command.verify
+                                                ? ClockSet{Clock::kDevice, Clock::kOffline}
+                                                : ClockSet{Clock::kDevice},
                                   .seed = command.seed,
                                   .time = !command.verify};
   PreparedCandidate candidate;

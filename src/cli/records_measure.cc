@@ -135,13 +135,14 @@ Result<int> Run(const RecordsMeasureCommand& command) {
   ASSIGN_OR_RETURN(const int gpu, FindGpu(command.device));
   ASSIGN_OR_RETURN(Instrument instrument, OpenLiveInstrument(gpu));
   const Device& device = instrument.evaluator->device();
-  GridOptions options{.name = command.name,
-                      .problems = ProblemsOf(command, shapes),
-                      .protocol = command.protocol,
-                      .offline_clock = command.offline_clock,
-                      .finalists = command.finalists,
-                      .skip_recorded = command.skip_recorded,
-                      .seed = command.seed};
+  GridOptions options{
+      .name = command.name,
+      .problems = ProblemsOf(command, shapes),
+      .protocol = command.protocol,
+      .clocks = command.offline_clock ? ClockSet{Clock::kDevice, Clock::kOffline} : ClockSet{Clock::kDevice},
+      .finalists = command.finalists,
+      .skip_recorded = command.skip_recorded,
+      .seed = command.seed};
   ASSIGN_OR_RETURN(options.plans, PlansOf(command, options.problems, device));
   ASSIGN_OR_RETURN(const std::unique_ptr<Archive> archive, OpenArchive(command.archive));
   WriteNote(fmt::format("{} x {} on an {}", Plural(int64_t(options.plans.size()), "plan"),

@@ -12,17 +12,20 @@
 #include "evaluate/outcome.h"
 #include "evaluate/setting.h"
 #include "problem/gemm.h"
-#include "program/plan.h"
+#include "program/subject.h"
 
 namespace gemmsmith {
 
 struct EvaluationRequest {
   Gemm gemm;
-  Plan plan;
+  Subject subject;
   Protocol protocol = Protocol::kScreen;
-  bool offline_clock = false;  // beside the device clock
-  uint64_t seed = 0;           // of the inputs
-  bool time = true;            // false: only the tests, without baselines; what passes is kVerified
+  ClockSet clocks = {Clock::kDevice};
+  uint64_t seed = 0;  // of the inputs
+  bool time = true;   // false: only the tests, without baselines; what passes is kVerified
+
+  // CHECKs that a plan is judged.
+  const Plan& plan() const;
 };
 
 // What a plan became before it may touch a GPU: legality, compilation, resources and SASS facts.

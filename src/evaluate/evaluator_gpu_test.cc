@@ -100,7 +100,7 @@ class EvaluatorGpuTest : public testing::Test {
 EvaluationRequest Request(const Gemm& gemm) {
   EvaluationRequest request;
   request.gemm = gemm;
-  request.plan = DefaultPlan(FamilyId::kDirect);
+  request.subject = DefaultPlan(FamilyId::kDirect);
   request.seed = 11;
   return request;
 }
@@ -119,7 +119,7 @@ TEST_F(EvaluatorGpuTest, TheShortProtocolTimesAllSevenContendersOnBothClocks) {
   for (ScalarType type : {ScalarType::kF16, ScalarType::kBf16}) {
     EvaluationRequest request = Request({{512, 512, 512}, {kNn, type}});
     request.protocol = Protocol::kShort;
-    request.offline_clock = true;
+    request.clocks.Add(Clock::kOffline);
     const Outcome outcome = Evaluate(request);
     ASSERT_EQ(outcome.kind, OutcomeKind::kMeasured) << outcome.stage << ": " << outcome.reason;
     for (Clock clock : {Clock::kDevice, Clock::kOffline})
@@ -193,7 +193,7 @@ TEST_F(EvaluatorGpuTest, ACoveringSetOfPlansIsRightOnSixtyShapes) {
       for (size_t p = 0; p < plans.size(); ++p) {
         if ((s + kind + p) % kinds.size() != 0 && !IsHome(shapes[s])) continue;
         EvaluationRequest request = Request({shapes[s], kinds[kind]});
-        request.plan = plans[p];
+        request.subject = plans[p];
         request.protocol = Protocol::kShort;
         request.time = false;
         requests.push_back(request);
@@ -203,11 +203,12 @@ TEST_F(EvaluatorGpuTest, ACoveringSetOfPlansIsRightOnSixtyShapes) {
       for (size_t i = 0; i < contenders.size(); ++i) {
         const EvaluationRequest& request = contenders[i].request;
         const Outcome& outcome = outcomes[i];
-        ++counts[{request.plan.family, outcome.kind}];
-        if (outcome.kind == OutcomeKind::kVerified) verified.insert(request.plan);
+        ++counts[{request.plan().family, outcome.kind}];
+        if (outcome.kind == OutcomeKind::kVerified) verified.insert(request.plan());
         EXPECT_TRUE(outcome.kind == OutcomeKind::kVerified || outcome.kind == OutcomeKind::kIllegal ||
                     outcome.kind == OutcomeKind::kResourceOver)
-            << Print(request.gemm) << " | " << Print(request.plan) << " | " << outcome.stage << ": " << outcome.reason;
+            << Print(request.gemm) << " | " << Print(request.plan()) << " | " << outcome.stage << ": "
+            << outcome.reason;
       }
     }
   for (const auto& [key, count] : counts) fmt::print("{} {} {}\n", count, GetFamily(key.first).name, Name(key.second));
@@ -452,13 +453,13 @@ TEST_F(EvaluatorGpuTest, PlansThatMayChainAreTimedOnBothClocks) {
       EvaluationRequest request = Request({{512, 512, 1024}, {kTn}});
       const Result<Plan> plan = ParsePlan(fmt::format("{} trigger={}", text, trigger));
       ASSERT_TRUE(plan.ok()) << plan.status().message();
-      request.plan = *plan;
+      request.subject = *plan;
       contenders.push_back(ContenderFor(request));
     }
   const std::vector<Outcome> outcomes = JudgeTogether(contenders);
   for (size_t i = 0; i < outcomes.size(); ++i) {
     const Outcome& outcome = outcomes[i];
-    const std::string plan = Print(contenders[i].request.plan);
+    const std::string plan = Print(contenders[i].request.plan());
     ASSERT_EQ(outcome.kind, OutcomeKind::kMeasured) << plan << ": " << outcome.stage << ": " << outcome.reason;
     const Timing* const chained = outcome.Find("ours", Clock::kDeviceChained);
     ASSERT_NE(chained, nullptr) << plan;

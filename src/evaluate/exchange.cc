@@ -34,6 +34,7 @@ RaceRules RulesFor(Protocol protocol) {
     case Protocol::kHeat:
       return {.min_rounds = 5, .max_rounds = 100, .survivors = 4};
     case Protocol::kShort:
+    case Protocol::kLong:
       break;
   }
   return {.min_rounds = 10, .max_rounds = 100, .interval_width = 0.02};
@@ -205,7 +206,7 @@ Status Exchange::TimeAll() {
   RETURN_IF_ERROR(CaptureAll());
   if (judgements_.worker_is_lost || contestants_.empty()) return OkStatus();
   Status timed = RunDeviceClock();
-  if (timed.ok() && problem_.offline_clock) timed = RunOfflineClock();
+  if (timed.ok() && problem_.clocks.Has(Clock::kOffline)) timed = RunOfflineClock();
   if (timed.ok()) return LookAfterwards();
   if (workshop_.gpu.Synchronize().ok()) return timed;
   // Somebody's kernel crashed in the race. After that the driver says so of every batch: who it was shows only alone.
@@ -334,7 +335,7 @@ Status Exchange::RunRace(const std::vector<Start>& starts, std::string_view cloc
 // The GPU is warm or is not, whatever it was warmed with.
 double Exchange::WarmUpSeconds() const {
   const bool is_warm = SecondsSince(workshop_.last_race) < kStaysWarmSeconds;
-  return problem_.protocol == Protocol::kShort && !is_warm ? kShortWarmUpSeconds : 0;
+  return IsThorough(problem_.protocol) && !is_warm ? kShortWarmUpSeconds : 0;
 }
 
 // ---- after the race
@@ -369,7 +370,7 @@ Status Exchange::LookAtTimedOutput(Contestant& contestant) {
   for (const auto& [clock, graph] : contestant.graphs)
     runs.emplace_back(clock == Clock::kDevice ? "timed_output" : "chained_output",
                       [this, &timed = graph.graph] { return workshop_.gpu.Replay(timed); });
-  if (problem_.offline_clock)
+  if (problem_.clocks.Has(Clock::kOffline))
     runs.emplace_back("offline_output", [&] { return Put(contestant, *bench_.normal, Chaining::kNone); });
   for (const auto& [test, run] : runs) {
     on_step_(StepOf(fmt::format("test {}", test), contestant));

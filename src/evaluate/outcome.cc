@@ -14,8 +14,10 @@ constexpr uint8_t kVersion = 1;
 constexpr std::string_view kKinds[] = {"illegal", "compile_failed", "resource_over", "launch_failed", "timed_out",
                                        "wrong",   "cheated",        "measured",      "verified"};
 static_assert(std::size(kKinds) == size_t(kLastOutcomeKind) + 1);
-constexpr std::string_view kClocks[] = {"device", "offline", "device_chained"};
-constexpr std::string_view kProtocols[] = {"screen", "short", "heat"};
+constexpr std::string_view kClocks[] = {"device", "offline", "device_chained", "server", "host", "device_cold"};
+static_assert(std::size(kClocks) == size_t(kLastClock) + 1);
+constexpr std::string_view kProtocols[] = {"screen", "short", "heat", "long"};
+static_assert(std::size(kProtocols) == size_t(kLastProtocol) + 1);
 
 template <class Enum>
 std::optional<Enum> ParseName(std::span<const std::string_view> names, std::string_view name) {

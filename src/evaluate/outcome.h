@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <utility>
@@ -30,13 +31,49 @@ std::string_view Name(OutcomeKind kind);  // "illegal", "compile_failed", ... "m
 std::optional<OutcomeKind> ParseOutcomeKind(std::string_view name);
 
 // Which clock a time was taken with; docs/measuring.md defines them.
-enum class Clock : uint8_t { kDevice, kOffline, kDeviceChained };
-std::string_view Name(Clock clock);  // "device", "offline", "device_chained"
+enum class Clock : uint8_t {
+  kDevice,
+  kOffline,
+  kDeviceChained,
+  kServer,
+  kHost,
+  kDeviceCold,  // as kDevice, but no call finds its operands in L2
+};
+inline constexpr Clock kLastClock = Clock::kDeviceCold;
+std::string_view Name(Clock clock);  // "device", "offline", "device_chained", "server", "host", "device_cold"
 std::optional<Clock> ParseClock(std::string_view name);
 
+// The clocks that are wanted. Where kDevice is, kDeviceChained is taken too of every kernel that can be chained.
+class ClockSet {
+ public:
+  constexpr ClockSet() = default;
+  constexpr ClockSet(std::initializer_list<Clock> clocks) {
+    for (const Clock clock : clocks) Add(clock);
+  }
+  constexpr void Add(Clock clock) { bits_ |= Bit(clock); }
+  constexpr bool Has(Clock clock) const { return (bits_ & Bit(clock)) != 0; }
+  constexpr uint32_t bits() const { return bits_; }
+  // Nothing for bits that stand for no clock.
+  static constexpr std::optional<ClockSet> FromBits(uint32_t bits) {
+    if (bits >= 2 * Bit(kLastClock)) return std::nullopt;
+    ClockSet set;
+    set.bits_ = bits;
+    return set;
+  }
+  constexpr bool operator==(const ClockSet&) const = default;
+
+ private:
+  static constexpr uint32_t Bit(Clock clock) { return uint32_t{1} << int(clock); }
+  uint32_t bits_ = 0;
+};
+
 // kHeat: the better part of a screen once more in one race, in which the slower half drops out again and again.
-enum class Protocol : uint8_t { kScreen, kShort, kHeat };
-std::string_view Name(Protocol protocol);  // "screen", "short", "heat"
+// kLong: the paper's, 10 s of warming up and at least 30 s a contender.
+enum class Protocol : uint8_t { kScreen, kShort, kHeat, kLong };
+inline constexpr Protocol kLastProtocol = Protocol::kLong;
+std::string_view Name(Protocol protocol);  // "screen", "short", "heat", "long"
+// Whether everything that is known of a kernel is tested and every baseline raced.
+inline bool IsThorough(Protocol protocol) { return protocol == Protocol::kShort || protocol == Protocol::kLong; }
 std::optional<Protocol> ParseProtocol(std::string_view name);
 
 // One contender on one clock.

@@ -138,7 +138,7 @@ TEST(Outcome, NamesRoundTripAndUnknownOnesAreRefused) {
   EXPECT_EQ(Name(OutcomeKind::kVerified), "verified");
   EXPECT_FALSE(ParseOutcomeKind("Measured"));
   EXPECT_FALSE(ParseClock(""));
-  EXPECT_FALSE(ParseProtocol("long"));
+  EXPECT_FALSE(ParseProtocol("forever"));
 }
 
 TEST(Outcome, TimesAreFoundByContenderAndClock) {

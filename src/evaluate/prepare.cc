@@ -65,19 +65,25 @@ void End(PreparedCandidate& candidate, const EvaluationRequest& request, Outcome
 
 }  // namespace
 
+const Plan& EvaluationRequest::plan() const {
+  const Plan* const plan = std::get_if<Plan>(&subject);
+  GEMMSMITH_CHECK(plan != nullptr, "the plan of a free-form source");
+  return *plan;
+}
+
 Result<PreparedCandidate> Prepare(const EvaluationRequest& request, const Device& device, Compiler& compiler) {
   PreparedCandidate candidate;
-  if (const std::vector<std::string> reasons = Check(request.plan, request.gemm, device); !reasons.empty()) {
+  if (const std::vector<std::string> reasons = Check(request.plan(), request.gemm, device); !reasons.empty()) {
     End(candidate, request, OutcomeKind::kIllegal, "check", Join(reasons, "; "));
     return candidate;
   }
-  ASSIGN_OR_RETURN(candidate.compilation, compiler.Compile(Emit(request.plan, request.gemm), device.Architecture()));
+  ASSIGN_OR_RETURN(candidate.compilation, compiler.Compile(Emit(request.plan(), request.gemm), device.Architecture()));
   if (!candidate.compilation.succeeded) {
     End(candidate, request, OutcomeKind::kCompileFailed, "compile", FirstError(candidate.compilation.log));
     return candidate;
   }
   const CodeFacts& facts = candidate.compilation.binary.facts;
-  std::string excess = ResourceExcess(facts, LaunchFor(request.plan, request.gemm), device);
+  std::string excess = ResourceExcess(facts, LaunchFor(request.plan(), request.gemm), device);
   std::string wrong = WrongAccumulation(facts, request.gemm);
   if (!excess.empty())
     End(candidate, request, OutcomeKind::kResourceOver, "resources", std::move(excess));

@@ -28,7 +28,7 @@ class PrepareTest : public testing::Test {
  protected:
   PrepareTest() {
     request_.gemm = {{64, 64, 512}, {kTn}};
-    request_.plan = DefaultPlan(FamilyId::kDirect);
+    request_.subject = DefaultPlan(FamilyId::kDirect);
     compiler_.compilation.succeeded = true;
     compiler_.compilation.seconds = 0.5;
     facts_ = {.registers = 64, .code_bytes = 1000, .instructions = 100, .mma_f32 = 8};

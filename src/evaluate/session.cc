@@ -15,7 +15,7 @@ Gemm WithoutLayout(const Gemm& gemm) {
 
 }  // namespace
 
-Batch BatchFor(Protocol protocol) { return protocol == Protocol::kShort ? Batch::kLong : Batch::kBrief; }
+Batch BatchFor(Protocol protocol) { return IsThorough(protocol) ? Batch::kLong : Batch::kBrief; }
 
 ProblemSession::ProblemSession(Gpu& gpu, HarnessKernels& harness, Cublas& cublas,
                                const DeviceMemory& baseline_workspace, const Gemm& gemm, uint64_t seed)
@@ -51,7 +51,7 @@ bool ProblemSession::Serves(const Gemm& gemm, uint64_t seed) const {
 
 Status ProblemSession::Prepare(const ProblemMessage& problem, const StepListener& on_step) {
   std::vector<InputKind> kinds = {InputKind::kNormal, InputKind::kBinary};
-  if (problem.protocol == Protocol::kShort) kinds.push_back(InputKind::kDenseBinary);
+  if (IsThorough(problem.protocol)) kinds.push_back(InputKind::kDenseBinary);
   for (InputKind kind : kinds) {
     on_step({"reference"});
     RETURN_IF_ERROR(AddInputs(kind, problem.gemm.kind.layout));
@@ -61,7 +61,7 @@ Status ProblemSession::Prepare(const ProblemMessage& problem, const StepListener
 
 Status ProblemSession::AddBaselines(Protocol protocol, const StepListener& on_step) {
   std::vector<BaselineKind> kinds = {BaselineKind::kLtAuto};
-  if (protocol == Protocol::kShort) kinds.insert(kinds.end(), {BaselineKind::kLtHeuristic, BaselineKind::kCublas});
+  if (IsThorough(protocol)) kinds.insert(kinds.end(), {BaselineKind::kLtHeuristic, BaselineKind::kCublas});
   for (const Layout& layout : {kNn, kTn}) {
     RETURN_IF_ERROR(AddInputs(InputKind::kNormal, layout));
     for (BaselineKind kind : kinds) {
@@ -152,7 +152,7 @@ TestBench ProblemSession::BenchFor(const ProblemMessage& problem) const {
 std::vector<const Baseline*> ProblemSession::RivalsFor(const ProblemMessage& problem) const {
   std::vector<const Baseline*> rivals;
   for (const auto& [key, baseline] : baselines_)
-    if (baseline.usable && (problem.protocol == Protocol::kShort || baseline.kind == BaselineKind::kLtAuto))
+    if (baseline.usable && (IsThorough(problem.protocol) || baseline.kind == BaselineKind::kLtAuto))
       rivals.push_back(&baseline);
   return rivals;
 }

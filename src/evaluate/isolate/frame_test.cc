@@ -57,7 +57,8 @@ TEST(Frame, EveryFlippedBitIsRefused) {
 }
 
 ProblemMessage SomeProblem() {
-  return {{{3, 5, 7}, {kNn, ScalarType::kBf16}, 9}, Protocol::kShort, true, 0xfeedface, false};
+  return {
+      {{3, 5, 7}, {kNn, ScalarType::kBf16}, 9}, Protocol::kShort, {Clock::kDevice, Clock::kOffline}, 0xfeedface, false};
 }
 
 std::vector<CandidateMessage> SomeCandidates() {

@@ -33,13 +33,13 @@ Judgements Unanswered(const WorkerFailure& failure, size_t candidates) {
 }
 
 ProblemMessage ProblemOf(const EvaluationRequest& request) {
-  return {request.gemm, request.protocol, request.offline_clock, request.seed, request.time};
+  return {request.gemm, request.protocol, request.clocks, request.seed, request.time};
 }
 
 CandidateMessage MessageFor(const Contender& contender) {
   const Compilation& compilation = contender.candidate.compilation;
   GEMMSMITH_CHECK(compilation.succeeded, "a candidate without a binary: {}", compilation.log);
-  return {LaunchFor(contender.request.plan, contender.request.gemm), compilation.binary.entry,
+  return {LaunchFor(contender.request.plan(), contender.request.gemm), compilation.binary.entry,
           compilation.binary.cubin};
 }
 

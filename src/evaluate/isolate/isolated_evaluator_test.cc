@@ -28,7 +28,7 @@ std::unique_ptr<IsolatedEvaluator> Start(const WorkerLimits& limits = kLimits) {
 EvaluationRequest Request(uint64_t seed = 5) {
   EvaluationRequest request;
   request.gemm = {{16, 8, 16}, {kTn}};
-  request.plan = DefaultPlan(FamilyId::kDirect);
+  request.subject = DefaultPlan(FamilyId::kDirect);
   request.seed = seed;
   return request;
 }

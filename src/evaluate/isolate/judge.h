@@ -20,7 +20,7 @@ namespace gemmsmith {
 struct ProblemMessage {
   Gemm gemm;
   Protocol protocol = Protocol::kScreen;
-  bool offline_clock = false;
+  ClockSet clocks = {Clock::kDevice};
   uint64_t seed = 0;
   bool time = true;  // false: no baselines, no timing
   bool operator==(const ProblemMessage&) const = default;

@@ -7,7 +7,7 @@ namespace gemmsmith {
 namespace {
 
 // A worker built from other sources would measure or encode differently.
-constexpr uint32_t kProtocolVersion = 3;
+constexpr uint32_t kProtocolVersion = 4;
 
 Status Complete(const ByteReader& reader, std::string_view what) {
   if (reader.failed()) return DataLoss(fmt::format("a truncated {} message", what));
@@ -91,7 +91,7 @@ std::string Encode(const ProblemMessage& message) {
   ByteWriter writer;
   writer.PutString(Print(message.gemm));
   writer.PutString(Name(message.protocol));
-  writer.Put(uint8_t(message.offline_clock));
+  writer.Put(message.clocks.bits());
   writer.Put(message.seed);
   writer.Put(uint8_t(message.time));
   return std::move(writer).Take();
@@ -101,7 +101,7 @@ Result<ProblemMessage> DecodeProblem(std::string_view bytes) {
   ByteReader reader(bytes);
   const std::string gemm = reader.GetString(), protocol = reader.GetString();
   ProblemMessage message;
-  message.offline_clock = reader.Get<uint8_t>() != 0;
+  const std::optional<ClockSet> clocks = ClockSet::FromBits(reader.Get<uint32_t>());
   message.seed = reader.Get<uint64_t>();
   message.time = reader.Get<uint8_t>() != 0;
   RETURN_IF_ERROR(Complete(reader, "problem"));
@@ -109,6 +109,8 @@ Result<ProblemMessage> DecodeProblem(std::string_view bytes) {
   const std::optional<Protocol> parsed = ParseProtocol(protocol);
   if (!parsed) return DataLoss(fmt::format("unknown protocol '{}'", protocol));
   message.protocol = *parsed;
+  if (!clocks) return DataLoss("clocks that this program does not know");
+  message.clocks = *clocks;
   return message;
 }
 

@@ -79,7 +79,7 @@ TEST_F(ClocksGpuTest, KnownDifferencesAreSeenWithinOnePercentOnBothClocks) {
 
 TEST_F(ClocksGpuTest, ALaunchTheDriverRefusesIsLaunchFailedAndCostsNoWorker) {
   const StepListener silent = [](const Step&) {};
-  const ProblemMessage problem{{{64, 64, 64}, {kTn}}, Protocol::kScreen, false, 1};
+  const ProblemMessage problem{{{64, 64, 64}, {kTn}}, Protocol::kScreen, {Clock::kDevice}, 1};
   ASSERT_TRUE(judge_->Prepare(problem, silent).ok());
   Result<std::unique_ptr<Compiler>> compiler = MakeNvrtcCompiler();
   ASSERT_TRUE(compiler.ok());
@@ -131,7 +131,7 @@ extern "C" __global__ void chain(const GemmArguments g) {{
 
 TEST_F(ClocksGpuTest, AChainableKernelIsTimedOnBothClocksAndOneThatDoesNotWaitIsWrong) {
   const StepListener silent = [](const Step&) {};
-  ASSERT_TRUE(judge_->Prepare({{{64, 64, 64}, {kTn}}, Protocol::kScreen, false, 1}, silent).ok());
+  ASSERT_TRUE(judge_->Prepare({{{64, 64, 64}, {kTn}}, Protocol::kScreen, {Clock::kDevice}, 1}, silent).ok());
   Result<std::unique_ptr<Compiler>> compiler = MakeNvrtcCompiler();
   ASSERT_TRUE(compiler.ok());
   Launch launch;

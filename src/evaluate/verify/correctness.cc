@@ -18,7 +18,7 @@ struct Test {
 std::vector<Test> TestsOf(const TestBench& bench) {
   std::vector<Test> tests = {{"binary", bench.binary, 0}, {"relative", bench.normal, 0}};
   if (bench.chainable) tests.push_back({.name = "chain", .inputs = bench.normal, .max_abs_error = 0, .is_chain = true});
-  if (bench.protocol != Protocol::kShort) return tests;
+  if (!IsThorough(bench.protocol)) return tests;
   tests.push_back({"dense_binary", bench.dense_binary, 0});
   const double bound = bench.baseline_max_abs_error > 0
                            ? BaselineBound(bench.gemm, bench.baseline_max_abs_error, bench.normal->reference->largest)
