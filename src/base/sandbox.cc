@@ -112,6 +112,7 @@ Words Files(const Sandbox& sandbox) {
   for (const fs::path& device : sandbox.devices) Append(words, Show("--dev-bind", device));
   for (const fs::path& path : sandbox.readable) Append(words, Show("--ro-bind", path));
   if (!sandbox.writable.empty()) Append(words, Show("--bind", sandbox.writable));
+  Append(words, {"--remount-ro", "/dev", "--remount-ro", "/"});
   return words;
 }
 
@@ -153,7 +154,15 @@ Status GiveTo(uid_t user, const fs::path& folder) {
 
 Result<Words> CommandThrough(const fs::path& bubblewrap, const Sandbox& sandbox, Words command) {
   const bool from_root = ::geteuid() == 0;
-  Words words = {bubblewrap.string()};
+  Words words;
+  if (sandbox.forbidden) {
+    // A shell hands the filter over, so that no other process that is started meanwhile inherits its descriptor.
+    ASSIGN_OR_RETURN(const int filter, SystemCallFilter(*sandbox.forbidden));
+    const std::string handing_over = fmt::format("exec \"$@\" 9</proc/{}/fd/{}", ::getpid(), filter);
+    words = {"sh", "-c", handing_over, "sh", bubblewrap, "--seccomp", "9"};
+  } else {
+    words = {bubblewrap};
+  }
   Append(words, Namespaces(from_root));
   Append(words, Files(sandbox));
   Append(words, Environment(sandbox));

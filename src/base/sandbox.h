@@ -4,10 +4,12 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/confine.h"
 #include "base/status.h"
 
 namespace gemmsmith {
@@ -19,6 +21,8 @@ struct Sandbox {
   // own and goes with it.
   std::filesystem::path writable;
   std::vector<std::pair<std::string, std::string>> environment;  // besides PATH, HOME, TMPDIR and LC_ALL
+
+  std::optional<SystemCalls> forbidden;  // kBuild; a guest forbids itself what it needs no more
 
   // 0: no limit of ours.
   uint64_t memory_bytes = 0;   // private memory that one process writes to (RLIMIT_DATA)

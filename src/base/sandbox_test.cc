@@ -67,6 +67,11 @@ TEST_F(SandboxTest, HomesAndOtherFilesAreNotThere) {
   EXPECT_NE(RunShell({}, "cat /etc/passwd").exit_code, 0);
 }
 
+TEST_F(SandboxTest, AForbiddenCallEndsTheProcess) {
+  EXPECT_EQ(RunShell({.forbidden = SystemCalls::kBuild}, "true; exec unshare -r true").exit_code, 128 + SIGSYS);
+  EXPECT_EQ(RunShell({.forbidden = SystemCalls::kBuild}, "ls / >/dev/null; (exit 7)").exit_code, 7);
+}
+
 TEST_F(SandboxTest, HasNoNetwork) {
   EXPECT_EQ(RunShell({}, "tail -n +3 /proc/net/dev | cut -d: -f1 | tr -d ' '").output, "lo\n");
   EXPECT_EQ(RunShell({}, "tail -n +2 /proc/net/route").output, "");

@@ -1,0 +1,181 @@
+#include "base/confine.h"
+
+#include <asm/ioctls.h>
+#include <fmt/format.h>
+#include <sched.h>
+#include <seccomp.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <iterator>
+#include <memory>
+#include <system_error>
+
+namespace gemmsmith {
+
+namespace {
+
+struct Call {
+  int number;
+  const char* name;
+};
+#define GEMMSMITH_CALL(name) \
+  Call { SCMP_SYS(name), #name }
+
+constexpr Call kNever[] = {
+    // Others, near and far.
+    GEMMSMITH_CALL(socketpair), GEMMSMITH_CALL(connect), GEMMSMITH_CALL(bind), GEMMSMITH_CALL(listen),
+    GEMMSMITH_CALL(accept), GEMMSMITH_CALL(accept4), GEMMSMITH_CALL(ptrace), GEMMSMITH_CALL(process_vm_readv),
+    GEMMSMITH_CALL(process_vm_writev), GEMMSMITH_CALL(process_madvise), GEMMSMITH_CALL(kcmp),
+    GEMMSMITH_CALL(pidfd_open), GEMMSMITH_CALL(pidfd_getfd), GEMMSMITH_CALL(pidfd_send_signal),
+    // The view of the world.
+    GEMMSMITH_CALL(mount), GEMMSMITH_CALL(umount2), GEMMSMITH_CALL(pivot_root), GEMMSMITH_CALL(chroot),
+    GEMMSMITH_CALL(move_mount), GEMMSMITH_CALL(open_tree), GEMMSMITH_CALL(fsopen), GEMMSMITH_CALL(fsmount),
+    GEMMSMITH_CALL(fsconfig), GEMMSMITH_CALL(fspick), GEMMSMITH_CALL(mount_setattr), GEMMSMITH_CALL(unshare),
+    GEMMSMITH_CALL(setns), GEMMSMITH_CALL(name_to_handle_at), GEMMSMITH_CALL(open_by_handle_at),
+    GEMMSMITH_CALL(fanotify_init),
+    // The kernel itself, and its less travelled parts.
+    GEMMSMITH_CALL(bpf), GEMMSMITH_CALL(perf_event_open), GEMMSMITH_CALL(userfaultfd), GEMMSMITH_CALL(io_uring_setup),
+    GEMMSMITH_CALL(io_uring_enter), GEMMSMITH_CALL(io_uring_register), GEMMSMITH_CALL(keyctl), GEMMSMITH_CALL(add_key),
+    GEMMSMITH_CALL(request_key), GEMMSMITH_CALL(kexec_load), GEMMSMITH_CALL(kexec_file_load),
+    GEMMSMITH_CALL(init_module), GEMMSMITH_CALL(finit_module), GEMMSMITH_CALL(delete_module),
+    GEMMSMITH_CALL(personality), GEMMSMITH_CALL(modify_ldt), GEMMSMITH_CALL(iopl), GEMMSMITH_CALL(ioperm),
+    GEMMSMITH_CALL(reboot), GEMMSMITH_CALL(swapon), GEMMSMITH_CALL(swapoff), GEMMSMITH_CALL(syslog),
+    GEMMSMITH_CALL(acct), GEMMSMITH_CALL(quotactl), GEMMSMITH_CALL(vhangup), GEMMSMITH_CALL(settimeofday),
+    GEMMSMITH_CALL(clock_settime), GEMMSMITH_CALL(sethostname), GEMMSMITH_CALL(setdomainname)};
+
+constexpr Call kNeverInGuests[] = {GEMMSMITH_CALL(socket), GEMMSMITH_CALL(execve), GEMMSMITH_CALL(execveat),
+                                   GEMMSMITH_CALL(fork), GEMMSMITH_CALL(vfork),
+                                   // Out of reach of whoever ends it.
+                                   GEMMSMITH_CALL(setsid), GEMMSMITH_CALL(setpgid), GEMMSMITH_CALL(tkill),
+                                   GEMMSMITH_CALL(rt_sigqueueinfo), GEMMSMITH_CALL(rt_tgsigqueueinfo),
+                                   // Other users, and memory that outlives the process.
+                                   GEMMSMITH_CALL(setuid), GEMMSMITH_CALL(setgid), GEMMSMITH_CALL(setreuid),
+                                   GEMMSMITH_CALL(setregid), GEMMSMITH_CALL(setresuid), GEMMSMITH_CALL(setresgid),
+                                   GEMMSMITH_CALL(setgroups), GEMMSMITH_CALL(capset), GEMMSMITH_CALL(shmget),
+                                   GEMMSMITH_CALL(msgget), GEMMSMITH_CALL(semget), GEMMSMITH_CALL(mq_open)};
+
+constexpr Call kNeverInGuestsOnConditions[] = {GEMMSMITH_CALL(clone), GEMMSMITH_CALL(kill), GEMMSMITH_CALL(tgkill),
+                                               GEMMSMITH_CALL(prctl), GEMMSMITH_CALL(ioctl)};
+
+class Filter {
+ public:
+  explicit Filter(uint32_t refusal) : filter_(::seccomp_init(SCMP_ACT_ALLOW), ::seccomp_release), refusal_(refusal) {
+    GEMMSMITH_CHECK(filter_ != nullptr, "no memory for a filter");
+    // Calls of another architecture (int 0x80, x32) pass by every rule.
+    Check(::seccomp_attr_set(filter_.get(), SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS));
+    Check(::seccomp_attr_set(filter_.get(), SCMP_FLTATR_CTL_TSYNC, 1));
+  }
+
+  template <class... Conditions>
+  void Refuse(int call, Conditions... conditions) {
+    Add(refusal_, call, conditions...);
+  }
+  template <class... Conditions>
+  void Add(uint32_t action, int call, Conditions... conditions) {
+    Check(::seccomp_rule_add(filter_.get(), action, call, sizeof...(conditions), conditions...));
+  }
+  scmp_filter_ctx get() const { return filter_.get(); }
+
+ private:
+  // What we add is the same every time: it is accepted or it is our bug.
+  static void Check(int error) { GEMMSMITH_CHECK(error == 0, "seccomp refuses a rule: {}", error); }
+
+  std::unique_ptr<void, decltype(&::seccomp_release)> filter_;
+  uint32_t refusal_;
+};
+
+constexpr uint64_t kLow32Bits = 0xffffffff;
+
+void RefuseAlways(Filter& filter) {
+  for (const Call& call : kNever) filter.Refuse(call.number);
+  for (const uint64_t space :
+       {CLONE_NEWNS, CLONE_NEWUTS, CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET, CLONE_NEWCGROUP})
+    filter.Refuse(SCMP_SYS(clone), SCMP_A0_64(SCMP_CMP_MASKED_EQ, space, space));
+  // Its flags stand in memory, out of the filter's sight; the C library then uses clone.
+  filter.Add(SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3));
+  // Words put into the mouth of a terminal.
+  for (const uint64_t request : {TIOCSTI, TIOCLINUX})
+    filter.Refuse(SCMP_SYS(ioctl), SCMP_A1_64(SCMP_CMP_MASKED_EQ, kLow32Bits, request));
+}
+
+void RefuseInGuests(Filter& filter) {
+  for (const Call& call : kNeverInGuests) filter.Refuse(call.number);
+  filter.Refuse(SCMP_SYS(clone), SCMP_A0_64(SCMP_CMP_MASKED_EQ, uint64_t(CLONE_THREAD), 0));
+  const auto self = uint64_t(::getpid());
+  filter.Refuse(SCMP_SYS(kill), SCMP_A0_64(SCMP_CMP_NE, self));
+  filter.Refuse(SCMP_SYS(tgkill), SCMP_A0_64(SCMP_CMP_NE, self));
+  for (const uint64_t option : {PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_PTRACER, PR_SET_MM})
+    filter.Refuse(SCMP_SYS(prctl), SCMP_A0_64(SCMP_CMP_MASKED_EQ, kLow32Bits, option));
+  // Whoever takes this signal's handler away ends without a word; so does the handler, by the same way.
+  filter.Add(SCMP_ACT_KILL_PROCESS, SCMP_SYS(rt_sigaction), SCMP_A0_64(SCMP_CMP_MASKED_EQ, kLow32Bits, SIGSYS));
+}
+
+const char* NameOf(int number) {
+  for (const Call& call : kNever)
+    if (call.number == number) return call.name;
+  for (const Call& call : kNeverInGuests)
+    if (call.number == number) return call.name;
+  for (const Call& call : kNeverInGuestsOnConditions)
+    if (call.number == number) return call.name;
+  return "unknown";
+}
+
+void Say(const char* words) { static_cast<void>(!::write(STDERR_FILENO, words, std::strlen(words))); }
+
+void NameTheCallAndEnd(int, siginfo_t* info, void*) {
+  Say("forbidden system call: ");
+  Say(NameOf(info->si_syscall));
+  Say("\n");
+  ::signal(SIGSYS, SIG_DFL);  // refused, and fatally so
+}
+
+void ListenForRefusals() {
+  struct sigaction action = {};
+  action.sa_sigaction = NameTheCallAndEnd;
+  action.sa_flags = SA_SIGINFO;
+  ::sigaction(SIGSYS, &action, nullptr);
+}
+
+Filter MakeFilter(SystemCalls forbidden) {
+  const bool guest = forbidden == SystemCalls::kGuest;
+  Filter filter(guest ? SCMP_ACT_TRAP : SCMP_ACT_KILL_PROCESS);
+  RefuseAlways(filter);
+  if (guest) {
+    RefuseInGuests(filter);
+  } else {
+    // The C library asks a service for the names of users and does without it.
+    filter.Add(SCMP_ACT_ERRNO(EPERM), SCMP_SYS(socket));
+  }
+  return filter;
+}
+
+Result<int> WriteFilter(SystemCalls forbidden) {
+  const int fd = ::memfd_create("gemmsmith-system-calls", MFD_CLOEXEC);
+  if (fd < 0) return Unavailable(fmt::format("no memory file: {}", std::generic_category().message(errno)));
+  if (const int error = ::seccomp_export_bpf(MakeFilter(forbidden).get(), fd); error != 0)
+    return Unavailable(fmt::format("no system call filter: {}", std::generic_category().message(-error)));
+  return fd;
+}
+
+}  // namespace
+
+Status ForbidSystemCalls(SystemCalls forbidden) {
+  if (forbidden == SystemCalls::kGuest) ListenForRefusals();
+  if (const int error = ::seccomp_load(MakeFilter(forbidden).get()); error != 0)
+    return Unavailable(fmt::format("the kernel takes no system call filter: {}; it needs CONFIG_SECCOMP_FILTER",
+                                   std::generic_category().message(-error)));
+  return OkStatus();
+}
+
+Result<int> SystemCallFilter(SystemCalls forbidden) {
+  GEMMSMITH_CHECK(forbidden == SystemCalls::kBuild, "a guest's filter knows its process");
+  static const Result<int> filter = WriteFilter(SystemCalls::kBuild);
+  return filter;
+}
+
+}  // namespace gemmsmith
