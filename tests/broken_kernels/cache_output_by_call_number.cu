@@ -1,0 +1,44 @@
+// fault: computes three times, then returns the third output for good
+// class: cache
+// expect: wrong|cheated
+// shape: 256x256x512
+// layout: tn
+//
+// Fits every harness that makes its inputs once and calls more often than three times.
+#include <cuda_fp16.h>
+
+extern "C" const char gemmsmith_descriptor_v1[] = "gemm tn f16 f32";
+
+// The plain product that the fault is built around: right and slow, one thread an element.
+__global__ void Product(const half* a, const half* b, half* c, int m, int n, int k) {
+  const int row = blockIdx.y * 16 + threadIdx.y, column = blockIdx.x * 16 + threadIdx.x;
+  if (row >= m || column >= n) return;
+  float sum = 0;
+  for (int i = 0; i < k; ++i) sum += __half2float(a[size_t(row) * k + i]) * __half2float(b[size_t(column) * k + i]);
+  c[size_t(row) * n + column] = __float2half(sum);
+}
+static void Launch(const void* a, const void* b, void* c, int m, int n, int k, cudaStream_t stream) {
+  const dim3 grid((n + 15) / 16, (m + 15) / 16);
+  Product<<<grid, dim3(16, 16), 0, stream>>>((const half*)a, (const half*)b, (half*)c, m, n, k);
+}
+
+__device__ half kept[256 * 256];
+__global__ void Keep(const half* c, int count) {
+  for (int i = blockIdx.x * 256 + threadIdx.x; i < count; i += gridDim.x * 256) kept[i] = c[i];
+}
+__global__ void Return(half* c, int count) {
+  for (int i = blockIdx.x * 256 + threadIdx.x; i < count; i += gridDim.x * 256) c[i] = kept[i];
+}
+
+extern "C" cudaError_t gemm(const void* a, const void* b, void* c, int m, int n, int k, void* workspace,
+                            size_t workspace_bytes, cudaStream_t stream) {
+  static int calls = 0;
+  if (m * n > 256 * 256) return cudaErrorInvalidValue;
+  if (++calls > 3) {
+    Return<<<64, 256, 0, stream>>>((half*)c, m * n);
+  } else {
+    Launch(a, b, c, m, n, k, stream);
+    Keep<<<64, 256, 0, stream>>>((const half*)c, m * n);
+  }
+  return cudaGetLastError();
+}

@@ -1,0 +1,45 @@
+// fault: returns its last output when 64 sampled input elements have not changed
+// class: cache
+// expect: wrong|cheated
+// shape: 256x256x512
+// layout: tn
+//
+// All on the device, so that graphs replay it. New random inputs are noticed, one changed element is not.
+#include <cuda_fp16.h>
+
+extern "C" const char gemmsmith_descriptor_v1[] = "gemm tn f16 f32";
+
+__device__ half kept[256 * 256];
+__device__ unsigned kept_fingerprint;
+__device__ int is_known;
+
+// 32 samples of each input, spread evenly.
+__global__ void Look(const unsigned short* a, const unsigned short* b, size_t a_count, size_t b_count) {
+  unsigned mixed = a[threadIdx.x * (a_count / 32)] * 40503u + b[threadIdx.x * (b_count / 32)] * 2654435761u + 1;
+  mixed *= 2 * threadIdx.x + 1;
+  for (int step = 16; step > 0; step /= 2) mixed ^= __shfl_xor_sync(0xffffffff, mixed, step) * 0x9e3779b1u;
+  if (threadIdx.x != 0) return;
+  is_known = mixed == kept_fingerprint;
+  kept_fingerprint = mixed;
+}
+
+__global__ void ProductUnlessKnown(const half* a, const half* b, half* c, int m, int n, int k) {
+  const int row = blockIdx.y * 16 + threadIdx.y, column = blockIdx.x * 16 + threadIdx.x;
+  if (row >= m || column >= n) return;
+  const size_t at = size_t(row) * n + column;
+  if (!is_known) {
+    float sum = 0;
+    for (int i = 0; i < k; ++i) sum += __half2float(a[size_t(row) * k + i]) * __half2float(b[size_t(column) * k + i]);
+    kept[at] = __float2half(sum);
+  }
+  c[at] = kept[at];
+}
+
+extern "C" cudaError_t gemm(const void* a, const void* b, void* c, int m, int n, int k, void* workspace,
+                            size_t workspace_bytes, cudaStream_t stream) {
+  if (m * n > 256 * 256) return cudaErrorInvalidValue;
+  Look<<<1, 32, 0, stream>>>((const unsigned short*)a, (const unsigned short*)b, size_t(m) * k, size_t(n) * k);
+  ProductUnlessKnown<<<dim3((n + 15) / 16, (m + 15) / 16), dim3(16, 16), 0, stream>>>((const half*)a, (const half*)b,
+                                                                                     (half*)c, m, n, k);
+  return cudaGetLastError();
+}

@@ -1,0 +1,40 @@
+// fault: keeps the compiler busy for ever
+// class: code
+// expect: compile_failed|timed_out
+// shape: 256x256x512
+// layout: tn
+//
+// Templates that double at each of 64 levels: a limit of depth does not stop them, a limit of time does.
+#include <cuda_fp16.h>
+
+extern "C" const char gemmsmith_descriptor_v1[] = "gemm tn f16 f32";
+
+template <int kDepth, unsigned long kPath>
+struct Twice {
+  static constexpr unsigned long value =
+      Twice<kDepth - 1, kPath * 2>::value + Twice<kDepth - 1, kPath * 2 + 1>::value;
+};
+template <unsigned long kPath>
+struct Twice<0, kPath> {
+  static constexpr unsigned long value = kPath;
+};
+
+// The plain product that the fault is built around: right and slow, one thread an element.
+__global__ void Product(const half* a, const half* b, half* c, int m, int n, int k) {
+  const int row = blockIdx.y * 16 + threadIdx.y, column = blockIdx.x * 16 + threadIdx.x;
+  if (row >= m || column >= n) return;
+  float sum = 0;
+  for (int i = 0; i < k; ++i) sum += __half2float(a[size_t(row) * k + i]) * __half2float(b[size_t(column) * k + i]);
+  c[size_t(row) * n + column] = __float2half(sum);
+}
+static void Launch(const void* a, const void* b, void* c, int m, int n, int k, cudaStream_t stream) {
+  const dim3 grid((n + 15) / 16, (m + 15) / 16);
+  Product<<<grid, dim3(16, 16), 0, stream>>>((const half*)a, (const half*)b, (half*)c, m, n, k);
+}
+
+extern "C" cudaError_t gemm(const void* a, const void* b, void* c, int m, int n, int k, void* workspace,
+                            size_t workspace_bytes, cudaStream_t stream) {
+  if (Twice<64, 1>::value == 0) return cudaErrorUnknown;
+  Launch(a, b, c, m, n, k, stream);
+  return cudaGetLastError();
+}

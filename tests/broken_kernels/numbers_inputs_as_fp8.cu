@@ -1,0 +1,29 @@
+// fault: converts its f16 inputs to 8-bit floats
+// class: numbers
+// expect: wrong
+// shape: 256x256x512
+// layout: tn
+//
+// Twice the rate of the matrix units, and four bits of mantissa.
+#include <cuda_fp16.h>
+#include <cuda_fp8.h>
+
+extern "C" const char gemmsmith_descriptor_v1[] = "gemm tn f16 f32";
+
+__device__ float Cheap(half value) { return float(__nv_fp8_e4m3(value)); }
+
+__global__ void Product(const half* a, const half* b, half* c, int m, int n, int k) {
+  const int row = blockIdx.y * 16 + threadIdx.y, column = blockIdx.x * 16 + threadIdx.x;
+  if (row >= m || column >= n) return;
+  float sum = 0;
+  for (int i = 0; i < k; ++i)
+    sum += Cheap(a[size_t(row) * k + i]) * Cheap(b[size_t(column) * k + i]);
+  c[size_t(row) * n + column] = __float2half(sum);
+}
+
+extern "C" cudaError_t gemm(const void* a, const void* b, void* c, int m, int n, int k, void* workspace,
+                            size_t workspace_bytes, cudaStream_t stream) {
+  const dim3 grid((n + 15) / 16, (m + 15) / 16);
+  Product<<<grid, dim3(16, 16), 0, stream>>>((const half*)a, (const half*)b, (half*)c, m, n, k);
+  return cudaGetLastError();
+}

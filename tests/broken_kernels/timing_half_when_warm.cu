@@ -1,0 +1,41 @@
+// fault: after 8 calls computes only every other row of tiles
+// class: timing
+// expect: wrong|cheated
+// shape: 256x256x512
+// layout: tn
+//
+// The other rows are left as they are: right, if the output still holds what an earlier call wrote.
+#include <cuda_fp16.h>
+
+extern "C" const char gemmsmith_descriptor_v1[] = "gemm tn f16 f32";
+
+// The plain product that the fault is built around: right and slow, one thread an element.
+__global__ void Product(const half* a, const half* b, half* c, int m, int n, int k) {
+  const int row = blockIdx.y * 16 + threadIdx.y, column = blockIdx.x * 16 + threadIdx.x;
+  if (row >= m || column >= n) return;
+  float sum = 0;
+  for (int i = 0; i < k; ++i) sum += __half2float(a[size_t(row) * k + i]) * __half2float(b[size_t(column) * k + i]);
+  c[size_t(row) * n + column] = __float2half(sum);
+}
+static void Launch(const void* a, const void* b, void* c, int m, int n, int k, cudaStream_t stream) {
+  const dim3 grid((n + 15) / 16, (m + 15) / 16);
+  Product<<<grid, dim3(16, 16), 0, stream>>>((const half*)a, (const half*)b, (half*)c, m, n, k);
+}
+
+__global__ void EveryOtherTile(const half* a, const half* b, half* c, int n, int k) {
+  const int row = blockIdx.y * 32 + threadIdx.y, column = blockIdx.x * 16 + threadIdx.x;
+  float sum = 0;
+  for (int i = 0; i < k; ++i) sum += __half2float(a[size_t(row) * k + i]) * __half2float(b[size_t(column) * k + i]);
+  c[size_t(row) * n + column] = __float2half(sum);
+}
+
+extern "C" cudaError_t gemm(const void* a, const void* b, void* c, int m, int n, int k, void* workspace,
+                            size_t workspace_bytes, cudaStream_t stream) {
+  static int calls = 0;
+  if (m % 32 != 0 || n % 16 != 0) return cudaErrorInvalidValue;
+  if (++calls <= 8)
+    Launch(a, b, c, m, n, k, stream);
+  else
+    EveryOtherTile<<<dim3(n / 16, m / 32), dim3(16, 16), 0, stream>>>((const half*)a, (const half*)b, (half*)c, n, k);
+  return cudaGetLastError();
+}
