@@ -8,4 +8,9 @@ std::vector<Result<Outcome>> Evaluator::EvaluateTogether(std::span<const Contend
   return outcomes;
 }
 
+Result<Outcome> Evaluator::RaceBaselines(const EvaluationRequest& request) {
+  return Unavailable(
+      fmt::format("racing the baselines of {} needs a GPU: this evaluator has none", Print(request.gemm)));
+}
+
 }  // namespace gemmsmith

@@ -9,6 +9,7 @@
 
 #include "base/status.h"
 #include "compile/compiler.h"
+#include "evaluate/baseline/baseline_set.h"
 #include "evaluate/outcome.h"
 #include "evaluate/setting.h"
 #include "problem/gemm.h"
@@ -23,6 +24,7 @@ struct EvaluationRequest {
   ClockSet clocks = {Clock::kDevice};
   uint64_t seed = 0;  // of the inputs
   bool time = true;   // false: only the tests, without baselines; what passes is kVerified
+  BaselineSet baselines;
 
   // CHECKs that a plan is judged.
   const Plan& plan() const;
@@ -53,6 +55,10 @@ class Evaluator {
   // Several candidates for one problem in one protocol, with one seed: timed in one race where the evaluator can, else
   // one after the other. As many answers, in the same order.
   virtual std::vector<Result<Outcome>> EvaluateTogether(std::span<const Contender> contenders);
+  // The request's baselines alone, on its clocks and in its protocol; its subject is ignored. The outcome is kMeasured
+  // and has no times of ours. In our place stands, on each clock, the faster of the AutoTuning baselines: every other
+  // contender is compared with it (t_contender / t_auto). Unavailable where the evaluator cannot.
+  virtual Result<Outcome> RaceBaselines(const EvaluationRequest& request);
   // Device, driver and libraries of the judgement; the toolchain is filled in by whoever compiles.
   virtual Setting setting() const = 0;
 };

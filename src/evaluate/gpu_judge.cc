@@ -104,6 +104,10 @@ Result<Judgements> GpuJudge::Evaluate(std::span<const CandidateMessage> candidat
   return judgements;
 }
 
+Result<Judgements> GpuJudge::RaceBaselines(const StepListener&) {
+  return Unavailable("baselines alone are not raced yet");
+}
+
 // They are made anew when they are needed: only a look at all of them would tell which ones the damage reached.
 void GpuJudge::DropOtherSessions() { sessions_.erase(std::next(sessions_.begin()), sessions_.end()); }
 

@@ -18,6 +18,7 @@ class GpuJudge : public Judge {
   const WorkerHello& hello() const { return hello_; }
   Status Prepare(const ProblemMessage& problem, const StepListener& on_step) override;
   Result<Judgements> Evaluate(std::span<const CandidateMessage> candidates, const StepListener& on_step) override;
+  Result<Judgements> RaceBaselines(const StepListener& on_step) override;
 
   Gpu& gpu() { return *gpu_; }
   HarnessKernels& harness() { return *harness_; }

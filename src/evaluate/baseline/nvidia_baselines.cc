@@ -14,19 +14,6 @@ constexpr int kFinalists = 3;
 // By default the libraries may sum the shares of a split K in the output type, which no candidate of ours may.
 constexpr double kLeniency = 4;
 
-std::string_view Prefix(BaselineKind kind) {
-  switch (kind) {
-    case BaselineKind::kCublas:
-      return "cublas";
-    case BaselineKind::kLtHeuristic:
-      return "lt_heuristic";
-    case BaselineKind::kLtAuto:
-      return "lt_auto";
-  }
-  GEMMSMITH_CHECK(false, "baseline kind {}", int(kind));
-  return "";
-}
-
 struct Timed {
   int candidate = 0;
   CallGraph graph;
@@ -119,7 +106,7 @@ Result<std::optional<PutCall>> NvidiaBaselines::Choose(BaselineKind kind, const 
 Result<Baseline> NvidiaBaselines::Make(BaselineKind kind, const Gemm& gemm, const Inputs& inputs,
                                        const GuardedMatrix& output, Random& random) {
   Baseline baseline;
-  baseline.name = fmt::format("{}_{}", Prefix(kind), Name(gemm.kind.layout));
+  baseline.name = Name(BaselineId{kind, gemm.kind.layout, ""});
   baseline.kind = kind;
   const GemmBuffers buffers{inputs.a->data(), inputs.b->data(), output.data(), workspace_.as<void>(),
                             workspace_.size_bytes()};

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "evaluate/baseline/baseline_set.h"
 #include "evaluate/time/device_clock.h"
 #include "evaluate/verify/verifier.h"
 #include "gpu/cublas.h"
@@ -16,8 +17,6 @@
 namespace gemmsmith {
 
 inline constexpr uint64_t kBaselineWorkspaceBytes = uint64_t{64} << 20;
-
-enum class BaselineKind { kCublas, kLtHeuristic, kLtAuto };
 
 struct Baseline {
   std::string name;  // "lt_auto_tn"

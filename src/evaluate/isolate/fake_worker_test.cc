@@ -77,6 +77,21 @@ class FakeJudge : public Judge {
     return judgements;
   }
 
+  // In nobody's place; the seed names what goes wrong.
+  Result<Judgements> RaceBaselines(const StepListener& on_step) override {
+    on_step({"device clock"});
+    if (problem_.seed == 2001) return Unavailable("none of them is usable");
+    if (problem_.seed == 2002) std::_Exit(9);
+    Judgements judgements;
+    Outcome& outcome = judgements.outcomes.emplace_back().emplace();
+    outcome.kind = OutcomeKind::kMeasured;
+    judgements.worker_is_lost = problem_.seed == 2003;
+    if (judgements.worker_is_lost) outcome.kind = OutcomeKind::kLaunchFailed;
+    for (const BaselineId& id : problem_.baselines.For(problem_.protocol))
+      outcome.timings.push_back({.contender = Name(id), .median_ns = problem_.only_baselines ? 1.0 : 0.0});
+    return judgements;
+  }
+
  private:
   void Act(const CandidateMessage& candidate, const Step& timing, const StepListener& on_step) {
     const std::string& act = candidate.entry;

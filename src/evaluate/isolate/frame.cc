@@ -53,7 +53,7 @@ Result<FrameHeader> DecodeFrameHeader(std::string_view bytes) {
   const auto type = reader.Get<uint16_t>();
   FrameHeader header{FrameType(type), reader.Get<uint64_t>()};
   if (reader.failed() || reader.remaining() != 0) return DataLoss("a truncated frame header");
-  if (type < uint16_t(FrameType::kHello) || type > uint16_t(FrameType::kJudged))
+  if (type < uint16_t(FrameType::kHello) || type > uint16_t(kLastFrameType))
     return DataLoss(fmt::format("a frame of unknown type {}", type));
   if (header.payload_bytes > kMaxPayloadBytes)
     return DataLoss(fmt::format("a frame of {} bytes is over the limit", header.payload_bytes));

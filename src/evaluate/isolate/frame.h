@@ -18,7 +18,9 @@ enum class FrameType : uint16_t {
   kCandidates,  // program: judge these for the problem just prepared (a list of CandidateMessage)
   kAlive,       // worker: a step of the work is done and the next one begins (Step)
   kJudged,      // worker: the answer (Judgements)
+  kRace,        // program: race the baselines of the problem just prepared; answered with one judgement
 };
+inline constexpr FrameType kLastFrameType = FrameType::kRace;
 
 struct Frame {
   FrameType type = FrameType::kHello;

@@ -57,8 +57,13 @@ TEST(Frame, EveryFlippedBitIsRefused) {
 }
 
 ProblemMessage SomeProblem() {
-  return {
-      {{3, 5, 7}, {kNn, ScalarType::kBf16}, 9}, Protocol::kShort, {Clock::kDevice, Clock::kOffline}, 0xfeedface, false};
+  return {{{3, 5, 7}, {kNn, ScalarType::kBf16}, 9},
+          Protocol::kShort,
+          {Clock::kDevice, Clock::kOffline},
+          0xfeedface,
+          false,
+          *BaselineSet::Parse("default,torch_nn,so:/x.so"),
+          true};
 }
 
 std::vector<CandidateMessage> SomeCandidates() {

@@ -33,7 +33,7 @@ Judgements Unanswered(const WorkerFailure& failure, size_t candidates) {
 }
 
 ProblemMessage ProblemOf(const EvaluationRequest& request) {
-  return {request.gemm, request.protocol, request.clocks, request.seed, request.time};
+  return {request.gemm, request.protocol, request.clocks, request.seed, request.time, request.baselines};
 }
 
 CandidateMessage MessageFor(const Contender& contender) {
@@ -72,6 +72,14 @@ Status IsolatedEvaluator::EnsureWorker() {
   return OkStatus();
 }
 
+// A call that the driver failed may have cost the worker its context: the next request gets a fresh one.
+Status IsolatedEvaluator::GiveUp(Status failure) {
+  if (failure.code() != StatusCode::kIoError) return failure;
+  worker_->End();
+  worker_.reset();
+  return failure;
+}
+
 // A worker that fails here does so without a candidate: it was ended from outside while idle, or by what the candidate
 // before left behind. One fresh worker gets a second chance.
 Status IsolatedEvaluator::PrepareProblem(const ProblemMessage& problem) {
@@ -81,7 +89,7 @@ Status IsolatedEvaluator::PrepareProblem(const ProblemMessage& problem) {
     const std::optional<Frame> answer = worker_->Ask(FrameType::kProblem, Encode(problem), limits_.prepare_seconds,
                                                      10 * limits_.prepare_seconds, failure);
     if (answer && answer->type == FrameType::kReady) return OkStatus();
-    if (answer && answer->type == FrameType::kFailed) return DecodeFailure(answer->payload);
+    if (answer && answer->type == FrameType::kFailed) return GiveUp(DecodeFailure(answer->payload));
     if (answer) {
       worker_->End();
       failure.explanation = "answered out of turn";
@@ -91,22 +99,20 @@ Status IsolatedEvaluator::PrepareProblem(const ProblemMessage& problem) {
   return IoError(fmt::format("preparing {}: the worker {}", Print(problem.gemm), failure.explanation));
 }
 
-Result<Judgements> IsolatedEvaluator::AskOnce(std::span<const CandidateMessage> candidates) {
+Result<Judgements> IsolatedEvaluator::Ask(FrameType type, const std::string& payload, size_t count) {
   WorkerFailure failure;
   const std::optional<Frame> answer =
-      worker_->Ask(FrameType::kCandidates, Encode(candidates), limits_.candidate_seconds,
-                   double(candidates.size()) * limits_.candidate_total_seconds, failure);
+      worker_->Ask(type, payload, limits_.candidate_seconds, double(count) * limits_.candidate_total_seconds, failure);
   if (!answer) {
     worker_.reset();
-    return Unanswered(failure, candidates.size());
+    return Unanswered(failure, count);
   }
   if (answer->type == FrameType::kFailed) return DecodeFailure(answer->payload);
   Result<Judgements> judgements = DataLoss("an answer out of turn");
   if (answer->type == FrameType::kJudged) judgements = DecodeJudgements(answer->payload);
-  if (judgements.ok() && judgements->outcomes.size() != candidates.size())
-    judgements =
-        DataLoss(fmt::format("{} judgements of {} candidates", judgements->outcomes.size(), candidates.size()));
-  if (judgements.ok() && candidates.size() == 1 && !judgements->outcomes[0])
+  if (judgements.ok() && judgements->outcomes.size() != count)
+    judgements = DataLoss(fmt::format("{} judgements of {} candidates", judgements->outcomes.size(), count));
+  if (judgements.ok() && count == 1 && !judgements->outcomes[0])
     judgements = DataLoss("no outcome of a candidate that was alone");
   if (!judgements.ok() || judgements->worker_is_lost) {
     worker_->End();
@@ -114,7 +120,7 @@ Result<Judgements> IsolatedEvaluator::AskOnce(std::span<const CandidateMessage> 
   }
   if (judgements.ok()) return judgements;
   return Unanswered({WorkerEnd::kDamaged, {}, fmt::format("sent {} and was killed", judgements.status().message())},
-                    candidates.size());
+                    count);
 }
 
 // Every turn answers a candidate or is the last one that sends several, so this ends.
@@ -129,7 +135,7 @@ Status IsolatedEvaluator::JudgeAll(const ProblemMessage& problem, std::span<cons
     for (size_t i = 0; i < count; ++i) sent.push_back(candidates[waiting[i]]);
     RETURN_IF_ERROR(PrepareProblem(problem));
     const auto start = std::chrono::steady_clock::now();
-    ASSIGN_OR_RETURN(Judgements judgements, AskOnce(sent));
+    ASSIGN_OR_RETURN(Judgements judgements, Ask(FrameType::kCandidates, Encode(sent), sent.size()));
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     for (size_t i = 0; i < count; ++i) {
       if (!judgements.outcomes[i]) continue;
@@ -181,6 +187,21 @@ std::vector<Result<Outcome>> IsolatedEvaluator::EvaluateTogether(std::span<const
   for (std::optional<Outcome>& answer : answers)
     outcomes.push_back(answer ? Result<Outcome>(*std::move(answer)) : Result<Outcome>(world));
   return outcomes;
+}
+
+Result<Outcome> IsolatedEvaluator::RaceBaselines(const EvaluationRequest& request) {
+  ProblemMessage problem = ProblemOf(request);
+  problem.time = true;
+  problem.only_baselines = true;
+  RETURN_IF_ERROR(PrepareProblem(problem));
+  const auto start = std::chrono::steady_clock::now();
+  ASSIGN_OR_RETURN(Judgements judgements, Ask(FrameType::kRace, "", 1));
+  Outcome& outcome = judgements.outcomes[0].value();
+  if (outcome.kind != OutcomeKind::kMeasured)
+    return IoError(fmt::format("racing the baselines of {}: {}", Print(request.gemm), outcome.reason));
+  outcome.protocol = request.protocol;
+  outcome.evaluate_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return outcome;
 }
 
 Result<Outcome> IsolatedEvaluator::Evaluate(const EvaluationRequest& request, const PreparedCandidate& candidate) {

@@ -25,6 +25,8 @@ class IsolatedEvaluator : public Evaluator {
   // candidate that hangs or crashes costs its own outcome and one worker; the others of its exchange are sent again.
   std::vector<Result<Outcome>> EvaluateTogether(std::span<const Contender> contenders) override;
 
+  Result<Outcome> RaceBaselines(const EvaluationRequest& request) override;
+
   // -1 while there is none: the next request starts one.
   pid_t worker_pid() const { return worker_ ? worker_->pid() : -1; }
 
@@ -33,11 +35,13 @@ class IsolatedEvaluator : public Evaluator {
       : command_(std::move(command)), limits_(limits), lock_(std::move(lock)) {}
   Status EnsureWorker();
   Status PrepareProblem(const ProblemMessage& problem);
+  Status GiveUp(Status failure);
   // Fills the answers of these candidates, whatever becomes of the workers; stops where the world fails.
   Status JudgeAll(const ProblemMessage& problem, std::span<const CandidateMessage> candidates,
                   std::span<std::optional<Outcome>> answers);
-  // Once to one worker; what is left unanswered must be sent again. One that is alone is always answered.
-  Result<Judgements> AskOnce(std::span<const CandidateMessage> candidates);
+  // Once to one worker, about the problem just prepared; what is left unanswered must be sent again. One that is alone
+  // is always answered.
+  Result<Judgements> Ask(FrameType type, const std::string& payload, size_t count);
 
   const std::vector<std::string> command_;
   const WorkerLimits limits_;

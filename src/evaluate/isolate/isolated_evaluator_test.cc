@@ -67,6 +67,29 @@ TEST(IsolatedEvaluator, HandsTheCandidateOverAndTheOutcomeBack) {
   EXPECT_GT(outcome.evaluate_seconds, 0);
 }
 
+TEST(IsolatedEvaluator, RacesTheBaselinesThatTheRequestNames) {
+  const auto evaluator = Start();
+  EvaluationRequest request = Request();
+  request.baselines = *BaselineSet::Parse("default,torch_tn");
+  request.protocol = Protocol::kLong;
+  const Result<Outcome> outcome = evaluator->RaceBaselines(request);
+  ASSERT_TRUE(outcome.ok()) << outcome.status().message();
+  EXPECT_EQ(outcome->kind, OutcomeKind::kMeasured);
+  EXPECT_EQ(outcome->protocol, Protocol::kLong);
+  ASSERT_EQ(outcome->timings.size(), 7u);
+  EXPECT_EQ(outcome->timings.back().contender, "torch_tn");
+  EXPECT_EQ(outcome->timings.back().median_ns, 1.0) << "the worker is told that no candidates come";
+  ExpectNextOneWorks(*evaluator);
+}
+
+TEST(IsolatedEvaluator, ARaceOfBaselinesThatFailsIsAStatusAndCostsAtMostOneWorker) {
+  const auto evaluator = Start();
+  for (const uint64_t seed : {2001, 2002, 2003}) {
+    EXPECT_FALSE(evaluator->RaceBaselines(Request(seed)).ok()) << seed;
+    ExpectNextOneWorks(*evaluator);
+  }
+}
+
 TEST(IsolatedEvaluator, OneWorkerServesManyRequests) {
   const auto evaluator = Start();
   const pid_t first = evaluator->worker_pid();

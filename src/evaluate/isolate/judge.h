@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "evaluate/baseline/baseline_set.h"
 #include "evaluate/outcome.h"
 #include "evaluate/setting.h"
 #include "problem/gemm.h"
@@ -23,6 +24,8 @@ struct ProblemMessage {
   ClockSet clocks = {Clock::kDevice};
   uint64_t seed = 0;
   bool time = true;  // false: no baselines, no timing
+  BaselineSet baselines;
+  bool only_baselines = false;  // no candidates will come: what only they need is not made
   bool operator==(const ProblemMessage&) const = default;
 };
 
@@ -56,6 +59,8 @@ class Judge {
   virtual Status Prepare(const ProblemMessage& problem, const StepListener& on_step) = 0;
   // For the problem prepared last. A list of one is always answered. A Status where the world failed.
   virtual Result<Judgements> Evaluate(std::span<const CandidateMessage> candidates, const StepListener& on_step) = 0;
+  // The baselines of the problem prepared last against each other: one outcome, as Evaluator::RaceBaselines() has it.
+  virtual Result<Judgements> RaceBaselines(const StepListener& on_step) = 0;
 };
 
 }  // namespace gemmsmith

@@ -7,7 +7,7 @@ namespace gemmsmith {
 namespace {
 
 // A worker built from other sources would measure or encode differently.
-constexpr uint32_t kProtocolVersion = 4;
+constexpr uint32_t kProtocolVersion = 5;
 
 Status Complete(const ByteReader& reader, std::string_view what) {
   if (reader.failed()) return DataLoss(fmt::format("a truncated {} message", what));
@@ -94,6 +94,8 @@ std::string Encode(const ProblemMessage& message) {
   writer.Put(message.clocks.bits());
   writer.Put(message.seed);
   writer.Put(uint8_t(message.time));
+  writer.PutString(message.baselines.Print());
+  writer.Put(uint8_t(message.only_baselines));
   return std::move(writer).Take();
 }
 
@@ -104,6 +106,8 @@ Result<ProblemMessage> DecodeProblem(std::string_view bytes) {
   const std::optional<ClockSet> clocks = ClockSet::FromBits(reader.Get<uint32_t>());
   message.seed = reader.Get<uint64_t>();
   message.time = reader.Get<uint8_t>() != 0;
+  const std::string baselines = reader.GetString();
+  message.only_baselines = reader.Get<uint8_t>() != 0;
   RETURN_IF_ERROR(Complete(reader, "problem"));
   ASSIGN_OR_RETURN(message.gemm, ParseGemm(gemm));
   const std::optional<Protocol> parsed = ParseProtocol(protocol);
@@ -111,6 +115,7 @@ Result<ProblemMessage> DecodeProblem(std::string_view bytes) {
   message.protocol = *parsed;
   if (!clocks) return DataLoss("clocks that this program does not know");
   message.clocks = *clocks;
+  ASSIGN_OR_RETURN(message.baselines, BaselineSet::Parse(baselines));
   return message;
 }
 

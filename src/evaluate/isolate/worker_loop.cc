@@ -37,6 +37,12 @@ Answer EvaluateCandidates(Judge& judge, std::string_view payload, const StepList
   return {FrameType::kJudged, Encode(*judgements), judgements->worker_is_lost};
 }
 
+Answer RaceBaselines(Judge& judge, const StepListener& on_step) {
+  const Result<Judgements> judgements = judge.RaceBaselines(on_step);
+  if (!judgements.ok()) return Failure(judgements.status());
+  return {FrameType::kJudged, Encode(*judgements), judgements->worker_is_lost};
+}
+
 }  // namespace
 
 void DieWithProgram() {
@@ -57,10 +63,11 @@ int ServeRequests(Judge& judge, const WorkerHello& hello, int in, int out) {
     const Result<Frame> request = ReadFrame(in);
     if (!request.ok() && request.status().code() == StatusCode::kNotFound) return 0;
     Answer answer =
-        Failure(request.ok() ? InvalidArgument("a worker serves problems and candidates") : request.status());
+        Failure(request.ok() ? InvalidArgument("a worker serves problems, candidates and races") : request.status());
     if (request.ok() && request->type == FrameType::kProblem) answer = PrepareProblem(judge, request->payload, on_step);
     if (request.ok() && request->type == FrameType::kCandidates)
       answer = EvaluateCandidates(judge, request->payload, on_step);
+    if (request.ok() && request->type == FrameType::kRace) answer = RaceBaselines(judge, on_step);
     if (!WriteFrame(out, answer.type, answer.payload).ok()) return 1;
     if (!request.ok()) return 1;
     if (answer.worker_is_lost) return 3;
