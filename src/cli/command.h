@@ -146,10 +146,16 @@ struct WorkerCommand {
 
 struct CompilerCommand {};
 
+struct OnceCommand {
+  std::filesystem::path call;  // an encoded SingleCall
+  int gpu = 0;
+  int calls = 1;
+};
+
 using Command =
     std::variant<OptimizeCommand, EvaluateCommand, PlanCheckCommand, PlanListCommand, PlanEmitCommand,
                  PlanExplainCommand, PlanFactsCommand, RecordsImportCommand, RecordsExportCommand, RecordsListCommand,
-                 RecordsStatsCommand, RecordsMeasureCommand, DoctorCommand, WorkerCommand, CompilerCommand>;
+                 RecordsStatsCommand, RecordsMeasureCommand, DoctorCommand, WorkerCommand, CompilerCommand, OnceCommand>;
 
 // Nothing to carry out: help or the version was asked for (exit code 0), or the words were wrong (2).
 struct NoCommand {

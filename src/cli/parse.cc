@@ -290,6 +290,11 @@ class Grammar {
     worker->group("");
     NewVerb(&root_, "compiler", "compile what standard input says", &compiler_)->group("");
     Value(worker, "--gpu", "N", "ordinal of the GPU", &worker_.gpu, ReadOrdinal)->required();
+    Verb* once = NewVerb(&root_, "once", "call a candidate that a file holds", &once_);
+    once->group("");
+    Value(once, "FILE", "", "the encoded call", &once_.call, ReadPath)->required();
+    Value(once, "--gpu", "N", "ordinal of the GPU", &once_.gpu, ReadOrdinal)->required();
+    Value(once, "--calls", "N", "how often [1]", &once_.calls, ReadCount);
   }
 
   Verb root_{"Writes half-precision matrix-multiply kernels, proves them right, measures them against cuBLASLt.",
@@ -309,6 +314,7 @@ class Grammar {
   RecordsMeasureCommand measure_;
   DoctorCommand doctor_;
   WorkerCommand worker_;
+  OnceCommand once_;
   CompilerCommand compiler_;
 };
 

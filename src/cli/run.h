@@ -24,5 +24,6 @@ Result<int> Run(const RecordsMeasureCommand& command);
 Result<int> Run(const DoctorCommand& command);
 Result<int> Run(const WorkerCommand& command);
 Result<int> Run(const CompilerCommand& command);
+Result<int> Run(const OnceCommand& command);
 
 }  // namespace gemmsmith

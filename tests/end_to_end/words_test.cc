@@ -60,7 +60,8 @@ INSTANTIATE_TEST_SUITE_P(
                     WrongWords{{"records", "export"}, "needs --output"},
                     WrongWords{{"records", "export", "--output", "x.txt"}, ".gsr, .jsonl and .csv"},
                     WrongWords{{"records", "measure", "--shapes", "offgrid", "--plans", "all"}, "needs --output"},
-                    WrongWords{{"records", "import"}, "needs FILE"}, WrongWords{{"worker"}, "needs --gpu"}));
+                    WrongWords{{"records", "import"}, "needs FILE"}, WrongWords{{"worker"}, "needs --gpu"},
+                    WrongWords{{"once"}, "needs FILE"}));
 
 class WrongShapeTest : public testing::TestWithParam<std::string> {};
 
@@ -117,7 +118,10 @@ INSTANTIATE_TEST_SUITE_P(Verbs, HelpTest,
                                          "plan explain", "plan facts", "records", "records import", "records export",
                                          "records list", "records stats", "records measure", "doctor"));
 
-TEST(HelpTest, DoesNotShowTheWorker) { EXPECT_EQ(Home().Run({"--help"}).out.find("worker"), std::string::npos); }
+TEST(HelpTest, DoesNotShowWhatOnlyTheProgramItselfStarts) {
+  const std::string help = Home().Run({"--help"}).out;
+  for (const char* verb : {"worker", "compiler", "once"}) EXPECT_EQ(help.find(verb), std::string::npos) << verb;
+}
 
 TEST(VersionTest, IsOneLine) {
   const Finished finished = Home().Run({"--version"});

@@ -111,6 +111,14 @@ TEST(Messages, RoundTrip) {
   EXPECT_EQ(failure.message(), "nothing there");
 }
 
+TEST(Messages, ASingleCallRoundTrips) {
+  const SingleCall call{SomeProblem(), SomeCandidates()[1]};
+  const Result<SingleCall> decoded = DecodeSingleCall(Encode(call));
+  ASSERT_TRUE(decoded.ok()) << decoded.status().message();
+  EXPECT_EQ(decoded->problem, call.problem);
+  EXPECT_EQ(decoded->candidate, call.candidate);
+}
+
 TEST(Messages, TruncationAtEveryByteAndExtraBytesAreRefused) {
   const auto refused = [](const std::string& bytes, auto decode) {
     for (size_t length = 0; length < bytes.size(); ++length)
@@ -120,6 +128,7 @@ TEST(Messages, TruncationAtEveryByteAndExtraBytesAreRefused) {
   refused(Encode(WorkerHello{}), [](auto bytes) { return DecodeHello(bytes); });
   refused(Encode(SomeProblem()), [](auto bytes) { return DecodeProblem(bytes); });
   refused(Encode(SomeCandidates()), [](auto bytes) { return DecodeCandidates(bytes); });
+  refused(Encode(SingleCall{SomeProblem(), SomeCandidates()[0]}), [](auto bytes) { return DecodeSingleCall(bytes); });
   refused(Encode(Step{"load", 7}), [](auto bytes) { return DecodeStep(bytes); });
   refused(Encode(SomeJudgements()), [](auto bytes) { return DecodeJudgements(bytes); });
   const std::string failure = EncodeFailure(NotFound("x"));

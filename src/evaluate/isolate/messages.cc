@@ -148,6 +148,28 @@ uint64_t EncodedBytes(const CandidateMessage& candidate) {
   return kLaunchBytes + kMapBytes * candidate.launch.maps.size() + candidate.entry.size() + candidate.cubin.size();
 }
 
+std::string Encode(const SingleCall& call) {
+  ByteWriter writer;
+  writer.Put(kProtocolVersion);
+  writer.PutString(Encode(call.problem));
+  writer.PutString(Encode(std::span(&call.candidate, 1)));
+  return std::move(writer).Take();
+}
+
+Result<SingleCall> DecodeSingleCall(std::string_view bytes) {
+  ByteReader reader(bytes);
+  if (const auto version = reader.Get<uint32_t>(); version != kProtocolVersion)
+    return DataLoss(fmt::format("a call of protocol {}, this program speaks {}", version, kProtocolVersion));
+  const std::string problem = reader.GetString(), candidates = reader.GetString();
+  RETURN_IF_ERROR(Complete(reader, "single call"));
+  SingleCall call;
+  ASSIGN_OR_RETURN(call.problem, DecodeProblem(problem));
+  ASSIGN_OR_RETURN(std::vector<CandidateMessage> decoded, DecodeCandidates(candidates));
+  if (decoded.size() != 1) return DataLoss(fmt::format("a single call of {} candidates", decoded.size()));
+  call.candidate = std::move(decoded[0]);
+  return call;
+}
+
 std::string Encode(const Step& step) {
   ByteWriter writer;
   writer.Put(step.candidate);

@@ -21,6 +21,14 @@ Result<std::vector<CandidateMessage>> DecodeCandidates(std::string_view bytes);
 // What one candidate adds to the length of a list, or a little more.
 uint64_t EncodedBytes(const CandidateMessage& candidate);
 
+// A candidate with its problem, as the verb `once` reads it from a file.
+struct SingleCall {
+  ProblemMessage problem;
+  CandidateMessage candidate;
+};
+std::string Encode(const SingleCall& call);
+Result<SingleCall> DecodeSingleCall(std::string_view bytes);
+
 std::string Encode(const Step& step);
 Result<Step> DecodeStep(std::string_view bytes);
 

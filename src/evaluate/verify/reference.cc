@@ -75,9 +75,14 @@ double BinaryDensity(InputKind kind, const GemmKind& gemm_kind, int k) {
 
 Status FillOperand(HarnessKernels& harness, const GuardedMatrix& matrix, char operand, InputKind kind, const Gemm& gemm,
                    uint64_t seed) {
+  return FillView(harness, matrix.view(), operand, kind, gemm, seed);
+}
+
+Status FillView(HarnessKernels& harness, const MatrixView& view, char operand, InputKind kind, const Gemm& gemm,
+                uint64_t seed) {
   const uint64_t own_seed = Random(seed).Fork(fmt::format("{} {}", operand, int(kind))).Next();
-  if (kind == InputKind::kNormal) return harness.FillNormal(matrix.view(), own_seed);
-  return harness.FillBinary(matrix.view(), own_seed, BinaryDensity(kind, gemm.kind, gemm.shape.k));
+  if (kind == InputKind::kNormal) return harness.FillNormal(view, own_seed);
+  return harness.FillBinary(view, own_seed, BinaryDensity(kind, gemm.kind, gemm.shape.k));
 }
 
 Result<Reference> MakeReference(Gpu& gpu, HarnessKernels& harness, const Gemm& gemm, const GuardedMatrix& a,

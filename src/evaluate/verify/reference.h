@@ -33,6 +33,8 @@ struct Inputs {
 // The elements of A or B for a seed, in whatever order the matrix stores them.
 Status FillOperand(HarnessKernels& harness, const GuardedMatrix& matrix, char operand, InputKind kind, const Gemm& gemm,
                    uint64_t seed);
+Status FillView(HarnessKernels& harness, const MatrixView& view, char operand, InputKind kind, const Gemm& gemm,
+                uint64_t seed);
 
 // Multiplies in f64 on the GPU, then compares up to 16 rows of it with the CPU's f32 product. A difference is IoError:
 // this GPU or this harness cannot be believed.
