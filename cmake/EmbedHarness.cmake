@@ -1,5 +1,7 @@
-# Writes OUTPUT, a C++ file that holds the text of HARNESS and one hash over SOURCES, all files that measure.
+# Writes OUTPUT, a C++ file that holds the text of HARNESS, with VALUES for its only include, and one hash over SOURCES, all files that measure.
 file(READ ${HARNESS} text)
+file(READ ${VALUES} values)
+string(REPLACE "#include \"evaluate/verify/input_values.cuh\"" "${values}" text "${text}")
 set(hashes "")
 foreach(source ${SOURCES})
   file(SHA256 ${source} hash)

@@ -1,6 +1,6 @@
 # The harness kernels as text inside the program, and the hash that names this version of the measuring code in records.
 file(GLOB_RECURSE measuring_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/evaluate/*.cc
-     ${CMAKE_SOURCE_DIR}/src/evaluate/*.h ${CMAKE_SOURCE_DIR}/src/evaluate/*.cu ${CMAKE_SOURCE_DIR}/src/gpu/*.cc
+     ${CMAKE_SOURCE_DIR}/src/evaluate/*.h ${CMAKE_SOURCE_DIR}/src/evaluate/*.cu ${CMAKE_SOURCE_DIR}/src/evaluate/*.cuh ${CMAKE_SOURCE_DIR}/src/gpu/*.cc
      ${CMAKE_SOURCE_DIR}/src/gpu/*.h)
 list(FILTER measuring_sources EXCLUDE REGEX "_(test|fuzz)\\.cc$")
 list(SORT measuring_sources)
@@ -8,7 +8,8 @@ set(GEMMSMITH_HARNESS_CC ${CMAKE_BINARY_DIR}/generated/harness_text.cc)
 add_custom_command(
   OUTPUT ${GEMMSMITH_HARNESS_CC}
   COMMAND ${CMAKE_COMMAND} -DOUTPUT=${GEMMSMITH_HARNESS_CC} -DVERSION=${PROJECT_VERSION}
-          -DHARNESS=${CMAKE_SOURCE_DIR}/src/evaluate/verify/harness.cu "-DSOURCES=${measuring_sources}"
+          -DHARNESS=${CMAKE_SOURCE_DIR}/src/evaluate/verify/harness.cu
+          -DVALUES=${CMAKE_SOURCE_DIR}/src/evaluate/verify/input_values.cuh "-DSOURCES=${measuring_sources}"
           -P ${CMAKE_SOURCE_DIR}/cmake/EmbedHarness.cmake
   DEPENDS ${measuring_sources} ${CMAKE_SOURCE_DIR}/cmake/EmbedHarness.cmake
   VERBATIM)

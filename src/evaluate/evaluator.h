@@ -12,6 +12,7 @@
 #include "evaluate/baseline/baseline_set.h"
 #include "evaluate/outcome.h"
 #include "evaluate/setting.h"
+#include "evaluate/verify/test_list.h"
 #include "problem/gemm.h"
 #include "program/subject.h"
 
@@ -22,8 +23,11 @@ struct EvaluationRequest {
   Subject subject;
   Protocol protocol = Protocol::kScreen;
   ClockSet clocks = {Clock::kDevice};
-  uint64_t seed = 0;  // of the inputs
-  bool time = true;   // false: only the tests, without baselines; what passes is kVerified
+  uint64_t seed = 0;               // of the inputs
+  bool time = true;                // false: only the tests, all of them, without baselines; what passes is kVerified
+  TestSet tests = TestSet::All();  // of those that would run, the ones that are wanted
+  // Truth is the CPU's product of every element, and the baselines are judged by it too: seconds for a large problem.
+  bool certify = false;
   BaselineSet baselines;
 
   // CHECKs that a plan is judged.

@@ -71,6 +71,7 @@ struct Exchange::Contestant {
   Kernel kernel;
   const GuardedWorkspace* workspace = nullptr;
   std::map<const Inputs*, GemmParameters> parameters;
+  GemmParameters other;  // for the message's other shape
   std::map<Clock, CallGraph> graphs;
   bool is_hopeless = false;
   TestResult tested;
@@ -122,12 +123,19 @@ Workplace Exchange::WorkplaceOf(const Contestant& contestant) const {
 Status Exchange::Load(Contestant& contestant) {
   const CandidateMessage& message = *contestant.message;
   ASSIGN_OR_RETURN(contestant.kernel, workshop_.gpu.Load(message.cubin, message.entry, message.launch.smem_bytes));
-  for (const Inputs* inputs : {bench_.normal, bench_.binary, bench_.dense_binary}) {
+  const auto arguments_for = [&](const Gemm& gemm, const Inputs& inputs) {
+    return ArgumentsFor(gemm, inputs.a->data(), inputs.b->data(), bench_.output->data(), contestant.workspace->data());
+  };
+  for (const Inputs* inputs : bench_.inputs) {
     if (inputs == nullptr) continue;
-    const GemmArguments arguments = ArgumentsFor(bench_.gemm, inputs->a->data(), inputs->b->data(),
-                                                 bench_.output->data(), contestant.workspace->data());
-    ASSIGN_OR_RETURN(contestant.parameters[inputs], workshop_.gpu.ParametersFor(message.launch, arguments));
+    ASSIGN_OR_RETURN(contestant.parameters[inputs],
+                     workshop_.gpu.ParametersFor(message.launch, arguments_for(bench_.gemm, *inputs)));
   }
+  if (!message.other) return OkStatus();
+  const Gemm& gemm = bench_.gemm;
+  const Gemm other{message.other->shape, gemm.kind, gemm.LeadingA(), gemm.LeadingB(), gemm.LeadingC()};
+  ASSIGN_OR_RETURN(contestant.other,
+                   workshop_.gpu.ParametersFor(message.other->launch, arguments_for(other, *bench_.normal)));
   return OkStatus();
 }
 
@@ -163,6 +171,11 @@ Status Exchange::Test(size_t candidate) {
   TestBench bench = bench_;
   bench.workspace = contestant->workspace;
   bench.chainable = launch.chainable;
+  bench.deterministic = launch.deterministic;
+  if (const auto& other = contestant->message->other)
+    bench.put_other_shape = [&] {
+      return workshop_.gpu.StartGemm(contestant->kernel, other->launch, contestant->other);
+    };
   const PutGemm put = [&](const Inputs& inputs, Chaining chaining) { return Put(*contestant, inputs, chaining); };
   ASSIGN_OR_RETURN(contestant->tested, TestCandidate(verifier_, bench, put, [&](std::string_view test) {
                      on_step_(StepOf(fmt::format("test {}", test), *contestant));

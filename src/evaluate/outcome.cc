@@ -9,7 +9,7 @@
 namespace gemmsmith {
 namespace {
 
-constexpr uint8_t kVersion = 1;
+constexpr uint8_t kVersion = 2;
 
 constexpr std::string_view kKinds[] = {"illegal", "compile_failed", "resource_over", "launch_failed", "timed_out",
                                        "wrong",   "cheated",        "measured",      "verified"};
@@ -107,6 +107,11 @@ void Fields(auto& coder, Verdict& verdict) {
   coder.Text(verdict.explanation);
   for (double* error : {&verdict.max_abs_error, &verdict.baseline_max_abs_error, &verdict.relative_error})
     coder.Number(*error);
+  coder.List(verdict.tests, [&](TestRecord& record) {
+    coder.Text(record.test);
+    coder.Flag(record.passed);
+    for (double* number : {&record.max_abs_error, &record.bound, &record.seconds}) coder.Number(*number);
+  });
 }
 
 void Fields(auto& coder, Timing& timing) {

@@ -96,6 +96,16 @@ struct Comparison {
   bool operator==(const Comparison&) const = default;
 };
 
+// What one test saw, whatever it called how often.
+struct TestRecord {
+  std::string test;
+  bool passed = false;
+  double max_abs_error = 0;  // of any element; infinite where one was no number
+  double bound = 0;          // what that error might have been; 0: every element equals its reference
+  double seconds = 0;
+  bool operator==(const TestRecord&) const = default;
+};
+
 // The verdict of the correctness tests, filled as far as they ran.
 struct Verdict {
   bool passed = false;
@@ -104,6 +114,10 @@ struct Verdict {
   double max_abs_error = 0;           // against the reference, on normal inputs
   double baseline_max_abs_error = 0;  // the largest such error among the baselines
   double relative_error = 0;          // Frobenius, against fp64
+  std::vector<TestRecord> tests;      // in the order they ran, where nothing was timed; no part of a trial's record
+
+  // The published work's bound: no further off than the worst baseline. Ours allows a tenth more.
+  bool IsWithinBaselines() const { return max_abs_error <= baseline_max_abs_error; }
   bool operator==(const Verdict&) const = default;
 };
 

@@ -123,8 +123,8 @@ TEST(Outcome, AnyChangedByteIsRefusedOrEncodesBackToItself) {
 TEST(Outcome, AnotherVersionAndValuesOutOfRangeAreRefusedInWords) {
   std::string bytes = EncodeOutcome(Measured());
   std::string newer = bytes;
-  newer[0] = 2;
-  EXPECT_EQ(DecodeOutcome(newer).status().message(), "the encoded outcome is of version 2, known is 1");
+  newer[0] = 3;
+  EXPECT_EQ(DecodeOutcome(newer).status().message(), "the encoded outcome is of version 3, known is 2");
   bytes[1] = 9;  // kinds end at 8
   EXPECT_EQ(DecodeOutcome(bytes).status().message(), "the encoded outcome holds a value out of range");
 }

@@ -13,6 +13,10 @@ Gemm WithoutLayout(const Gemm& gemm) {
   return common;
 }
 
+std::vector<TestPlan> TestsOf(const ProblemMessage& problem) {
+  return TestsFor(problem.gemm, problem.WantsEverything(), problem.tests);
+}
+
 }  // namespace
 
 Batch BatchFor(Protocol protocol) { return IsThorough(protocol) ? Batch::kLong : Batch::kBrief; }
@@ -31,8 +35,9 @@ uint64_t ProblemSession::BytesFor(const Gemm& gemm) {
   const uint64_t a = GuardedMatrix::AllocationBytes(task.inputs[0]), b = GuardedMatrix::AllocationBytes(task.inputs[1]);
   const uint64_t c = GuardedMatrix::AllocationBytes(task.output);
   const uint64_t reference = uint64_t(task.output.ElementCount()) * sizeof(float);
-  // Three kinds of inputs, each stored both ways; two outputs; three references.
-  return 6 * a + 6 * b + 2 * c + 3 * reference;
+  // B of each kind of inputs stored both ways, A seldom; two outputs.
+  constexpr uint64_t kKinds = uint64_t(kLastInputKind) + 1;
+  return kKinds * (a + 2 * b + reference) + a + 2 * c;
 }
 
 Result<std::unique_ptr<ProblemSession>> ProblemSession::Create(Gpu& gpu, HarnessKernels& harness, Cublas& cublas,
@@ -50,13 +55,11 @@ bool ProblemSession::Serves(const Gemm& gemm, uint64_t seed) const {
 }
 
 Status ProblemSession::Prepare(const ProblemMessage& problem, const StepListener& on_step) {
-  std::vector<InputKind> kinds = {InputKind::kNormal, InputKind::kBinary};
-  if (IsThorough(problem.protocol)) kinds.push_back(InputKind::kDenseBinary);
-  for (InputKind kind : kinds) {
+  for (InputKind kind : InputsOf(TestsOf(problem))) {
     on_step({"reference"});
     RETURN_IF_ERROR(AddInputs(kind, problem.gemm.kind.layout));
   }
-  return problem.time ? AddBaselines(problem.protocol, on_step) : OkStatus();
+  return problem.WantsBaselines() ? AddBaselines(problem.protocol, on_step) : OkStatus();
 }
 
 Status ProblemSession::AddBaselines(Protocol protocol, const StepListener& on_step) {
@@ -107,7 +110,7 @@ Status ProblemSession::AddInputs(InputKind kind, const Layout& layout) {
   ASSIGN_OR_RETURN(inputs.a, AddOperand('A', kind, gemm));
   ASSIGN_OR_RETURN(inputs.b, AddOperand('B', kind, gemm));
   if (!references_.contains(kind)) {
-    ASSIGN_OR_RETURN(Reference reference, MakeReference(gpu_, harness_, gemm, *inputs.a, *inputs.b));
+    ASSIGN_OR_RETURN(Reference reference, MakeReference(gpu_, harness_, gemm, *inputs.a, *inputs.b, kind));
     references_.emplace(kind, std::move(reference));
   }
   inputs.reference = &references_.at(kind);
@@ -138,12 +141,12 @@ TestBench ProblemSession::BenchFor(const ProblemMessage& problem) const {
   };
   TestBench bench;
   bench.gemm = problem.gemm;
-  bench.protocol = problem.protocol;
-  bench.normal = inputs(InputKind::kNormal);
-  bench.binary = inputs(InputKind::kBinary);
-  bench.dense_binary = inputs(InputKind::kDenseBinary);
+  bench.tests = TestsOf(problem);
+  for (size_t kind = 0; kind < bench.inputs.size(); ++kind) bench.inputs[kind] = inputs(InputKind(kind));
+  bench.normal = &bench.Of(InputKind::kNormal);
   bench.output = &output_;
-  if (!problem.time) return bench;
+  bench.keeps_records = !problem.time;
+  if (!problem.WantsBaselines()) return bench;
   for (const auto& [key, baseline] : baselines_)
     if (baseline.usable) bench.baseline_max_abs_error = std::max(bench.baseline_max_abs_error, baseline.max_abs_error);
   return bench;

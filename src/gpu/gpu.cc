@@ -160,6 +160,7 @@ Result<std::unique_ptr<Gpu>> Gpu::Open(int ordinal) {
 }
 
 Gpu::~Gpu() {
+  if (other_stream_ != nullptr) driver_->cuStreamDestroy(other_stream_);
   if (stream_ != nullptr) driver_->cuStreamDestroy(stream_);
   if (context_ != nullptr) driver_->cuDevicePrimaryCtxRelease(device_);
 }
@@ -268,6 +269,16 @@ Status Gpu::StartRaw(const Kernel& kernel, const Launch& launch, void** argument
 Status Gpu::Synchronize() {
   RETURN_IF_CUDA_ERROR(driver_->cuStreamSynchronize(stream_));
   return OkStatus();
+}
+
+Status Gpu::OnAnotherStream(const std::function<Status()>& work) {
+  RETURN_IF_ERROR(Synchronize());
+  if (other_stream_ == nullptr) RETURN_IF_CUDA_ERROR(driver_->cuStreamCreate(&other_stream_, CU_STREAM_NON_BLOCKING));
+  std::swap(stream_, other_stream_);
+  Status done = work();
+  if (done.ok()) done = Synchronize();
+  std::swap(stream_, other_stream_);
+  return done;
 }
 
 Result<Graph> Gpu::Capture(const std::function<Status()>& calls) {

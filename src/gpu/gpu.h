@@ -137,6 +137,9 @@ class Gpu {
   // Waits for the stream. An error here is the kernel's: the context is lost.
   Status Synchronize();
 
+  // What `work` puts on stream() goes to another stream, after all that is on the usual one and before what comes next.
+  Status OnAnotherStream(const std::function<Status()>& work);
+
   // Captures what `calls` puts on stream() into a graph; `calls` must not synchronise.
   Result<Graph> Capture(const std::function<Status()>& calls);
   Status Replay(const Graph& graph);
@@ -153,6 +156,7 @@ class Gpu {
   CUdevice device_ = 0;
   CUcontext context_ = nullptr;
   CUstream stream_ = nullptr;
+  CUstream other_stream_ = nullptr;  // made when it is first wanted
 };
 
 }  // namespace gemmsmith

@@ -141,6 +141,7 @@ Launch LaunchDirect(const DirectPlan& plan, const Gemm& gemm) {
   launch.block = {uint32_t(plan.threads())};
   launch.smem_bytes = plan.SmemBytes();
   launch.chainable = plan.trigger != Trigger::kNone;
+  launch.deterministic = plan.split == 1 || plan.reduction != SplitReduction::kAdd;
   launch.type = gemm.kind.type;
   if (plan.split > 1) {
     const uint64_t tiles = uint64_t(launch.grid.x) * launch.grid.y;

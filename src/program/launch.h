@@ -40,6 +40,7 @@ struct Launch {
   // The kernel waits by itself for the launch before it, so that a chain of launches may overlap (programmatic
   // dependent launch).
   bool chainable = false;
+  bool deterministic = true;           // equal inputs give equal bits, call after call
   ScalarType type = ScalarType::kF16;  // of the elements that the maps describe
   std::vector<TensorMap> maps;         // in the order in which the kernel takes them
   bool operator==(const Launch&) const = default;

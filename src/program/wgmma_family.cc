@@ -287,6 +287,7 @@ Launch LaunchWgmma(const WgmmaPlan& plan, const Gemm& gemm) {
   if (plan.split > 1 && !plan.splits_are_cluster())
     launch.workspace_bytes = SplitWorkspaceBytes(uint64_t(tiles_m) * tiles_n, uint64_t(plan.tile_m) * plan.tile_n);
   launch.chainable = plan.trigger != Trigger::kNone;
+  launch.deterministic = plan.split == 1 || plan.reduction != SplitReduction::kAdd;
   launch.type = gemm.kind.type;
   launch.maps = {MapOf(OperandA(plan, gemm)), MapOf(OperandB(plan, gemm))};
   if (plan.store_by_copy_engine) launch.maps.push_back(MapOfC(plan, gemm));

@@ -57,13 +57,13 @@ TEST(Frame, EveryFlippedBitIsRefused) {
 }
 
 ProblemMessage SomeProblem() {
-  return {{{3, 5, 7}, {kNn, ScalarType::kBf16}, 9},
-          Protocol::kShort,
-          {Clock::kDevice, Clock::kOffline},
-          0xfeedface,
-          false,
-          *BaselineSet::Parse("default,torch_nn,so:/x.so"),
-          true};
+  ProblemMessage problem{
+      {{3, 5, 7}, {kNn, ScalarType::kBf16}, 9}, Protocol::kShort, {Clock::kDevice, Clock::kOffline}, 0xfeedface, false};
+  problem.tests = *ParseTestSet("binary,repeat");
+  problem.certify = true;
+  problem.baselines = *BaselineSet::Parse("default,torch_nn,so:/x.so");
+  problem.only_baselines = true;
+  return problem;
 }
 
 std::vector<CandidateMessage> SomeCandidates() {
@@ -74,6 +74,8 @@ std::vector<CandidateMessage> SomeCandidates() {
   CandidateMessage mapped = plain;
   mapped.launch.chainable = true;
   mapped.launch.type = ScalarType::kBf16;
+  mapped.launch.deterministic = false;
+  mapped.other = OtherShape{{9, 8, 7}, plain.launch};
   mapped.launch.maps = {{TensorMap::Matrix::kB, 3, {1, 2, 3}, {4, 5}, {6, 7, 8}, 64}};
   return {plain, mapped};
 }

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <chrono>
 
-#include "program/launch.h"
+#include "program/emit.h"
+#include "program/legality.h"
 
 namespace gemmsmith {
 
@@ -33,14 +34,40 @@ Judgements Unanswered(const WorkerFailure& failure, size_t candidates) {
 }
 
 ProblemMessage ProblemOf(const EvaluationRequest& request) {
-  return {request.gemm, request.protocol, request.clocks, request.seed, request.time, request.baselines};
+  ProblemMessage problem{request.gemm, request.protocol, request.clocks, request.seed, request.time};
+  problem.tests = request.tests, problem.certify = request.certify, problem.baselines = request.baselines;
+  return problem;
 }
 
-CandidateMessage MessageFor(const Contender& contender) {
+int Smaller(int size) { return size >= 16 ? size / 2 / 8 * 8 : (size + 1) / 2; }
+
+// A shape whose matrices lie within the problem's and for which the plan becomes the same text; nothing where there is
+// none, as for plans that fix the dimensions.
+std::optional<OtherShape> OtherShapeFor(const Plan& plan, const Gemm& gemm, const Device& device) {
+  const auto [m, n, k] = gemm.shape;
+  const std::string text = Emit(plan, gemm).text;
+  const Launch launch = LaunchFor(plan, gemm);
+  for (const Shape& shape : {Shape{Smaller(m), Smaller(n), Smaller(k)},
+                             {Smaller(m), Smaller(n), k},
+                             {Smaller(m), n, k},
+                             {m, Smaller(n), k}}) {
+    Gemm other{shape, gemm.kind, gemm.LeadingA(), gemm.LeadingB(), gemm.LeadingC()};
+    if (shape == gemm.shape || !IsLegal(plan, other, device) || Emit(plan, other).text != text) continue;
+    const Launch smaller = LaunchFor(plan, other);
+    if (smaller.smem_bytes <= launch.smem_bytes && smaller.workspace_bytes <= launch.workspace_bytes)
+      return OtherShape{shape, smaller};
+  }
+  return std::nullopt;
+}
+
+CandidateMessage MessageFor(const Contender& contender, const Device& device) {
   const Compilation& compilation = contender.candidate.compilation;
+  const EvaluationRequest& request = contender.request;
   GEMMSMITH_CHECK(compilation.succeeded, "a candidate without a binary: {}", compilation.log);
-  return {LaunchFor(contender.request.plan(), contender.request.gemm), compilation.binary.entry,
-          compilation.binary.cubin};
+  CandidateMessage message{LaunchFor(request.plan(), request.gemm), compilation.binary.entry, compilation.binary.cubin,
+                           std::nullopt};
+  if (ProblemOf(request).WantsEverything()) message.other = OtherShapeFor(request.plan(), request.gemm, device);
+  return message;
 }
 
 // How many of the first of these make one exchange, at least one.
@@ -161,7 +188,7 @@ std::vector<Result<Outcome>> IsolatedEvaluator::EvaluateTogether(std::span<const
     if (contenders[i].candidate.ended) {
       answers[i] = contenders[i].candidate.ended;
     } else {
-      candidates.push_back(MessageFor(contenders[i]));
+      candidates.push_back(MessageFor(contenders[i], hello_.device));
       places.push_back(i);
     }
   }

@@ -12,6 +12,7 @@
 #include "evaluate/baseline/baseline_set.h"
 #include "evaluate/outcome.h"
 #include "evaluate/setting.h"
+#include "evaluate/verify/test_list.h"
 #include "problem/gemm.h"
 #include "program/launch.h"
 
@@ -23,16 +24,30 @@ struct ProblemMessage {
   Protocol protocol = Protocol::kScreen;
   ClockSet clocks = {Clock::kDevice};
   uint64_t seed = 0;
-  bool time = true;  // false: no baselines, no timing
+  bool time = true;                // false: no timing, every test, and no baselines unless it is to be certified
+  TestSet tests = TestSet::All();  // of those that would run, the ones that are wanted
+  bool certify = false;            // the expected product comes from the CPU, every element of it
   BaselineSet baselines;
   bool only_baselines = false;  // no candidates will come: what only they need is not made
+
+  bool WantsBaselines() const { return time || certify; }
+  // Each test that there is, not only those of a search.
+  bool WantsEverything() const { return !time || IsThorough(protocol); }
   bool operator==(const ProblemMessage&) const = default;
+};
+
+// A smaller problem within the same matrices that the very same kernel serves.
+struct OtherShape {
+  Shape shape;
+  Launch launch;
+  bool operator==(const OtherShape&) const = default;
 };
 
 struct CandidateMessage {
   Launch launch;
   std::string entry;
   std::vector<uint8_t> cubin;
+  std::optional<OtherShape> other;  // for the test 'repeat'
   bool operator==(const CandidateMessage&) const = default;
 };
 

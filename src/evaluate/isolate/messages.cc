@@ -34,13 +34,19 @@ template <class Visit>
 void VisitLaunch(auto& launch, Visit&& visit) {
   for (auto* dim : {&launch.grid, &launch.block, &launch.cluster}) visit(dim->x), visit(dim->y), visit(dim->z);
   visit(launch.smem_bytes), visit(launch.workspace_bytes);
-  visit(launch.chainable), visit(launch.type);
+  visit(launch.chainable), visit(launch.deterministic), visit(launch.type);
   visit(launch.maps, [&](auto& map) {
     visit(map.matrix), visit(map.rank), visit(map.swizzle_bytes);
     for (auto& extent : map.extent) visit(extent);
     for (auto& stride : map.stride_bytes) visit(stride);
     for (auto& box : map.box) visit(box);
   });
+}
+
+template <class Visit>
+void VisitOther(auto& other, Visit&& visit) {
+  visit(other.shape.m), visit(other.shape.n), visit(other.shape.k);
+  VisitLaunch(other.launch, visit);
 }
 
 struct Writing {
@@ -96,6 +102,8 @@ std::string Encode(const ProblemMessage& message) {
   writer.Put(uint8_t(message.time));
   writer.PutString(message.baselines.Print());
   writer.Put(uint8_t(message.only_baselines));
+  writer.Put(message.tests.bits());
+  writer.Put(uint8_t(message.certify));
   return std::move(writer).Take();
 }
 
@@ -108,6 +116,8 @@ Result<ProblemMessage> DecodeProblem(std::string_view bytes) {
   message.time = reader.Get<uint8_t>() != 0;
   const std::string baselines = reader.GetString();
   message.only_baselines = reader.Get<uint8_t>() != 0;
+  const std::optional<TestSet> tests = TestSet::FromBits(reader.Get<uint32_t>());
+  message.certify = reader.Get<uint8_t>() != 0;
   RETURN_IF_ERROR(Complete(reader, "problem"));
   ASSIGN_OR_RETURN(message.gemm, ParseGemm(gemm));
   const std::optional<Protocol> parsed = ParseProtocol(protocol);
@@ -116,6 +126,8 @@ Result<ProblemMessage> DecodeProblem(std::string_view bytes) {
   if (!clocks) return DataLoss("clocks that this program does not know");
   message.clocks = *clocks;
   ASSIGN_OR_RETURN(message.baselines, BaselineSet::Parse(baselines));
+  if (!tests) return DataLoss("tests that this program does not know");
+  message.tests = *tests;
   return message;
 }
 
@@ -126,6 +138,8 @@ std::string Encode(std::span<const CandidateMessage> candidates) {
     VisitLaunch(candidate.launch, Writing{writer});
     writer.PutString(candidate.entry);
     writer.PutVector(candidate.cubin);
+    writer.Put(uint8_t(candidate.other.has_value()));
+    if (candidate.other) VisitOther(*candidate.other, Writing{writer});
   }
   return std::move(writer).Take();
 }
@@ -138,6 +152,7 @@ Result<std::vector<CandidateMessage>> DecodeCandidates(std::string_view bytes) {
     VisitLaunch(candidate.launch, Reading{reader});
     candidate.entry = reader.GetString();
     candidate.cubin = reader.GetVector<uint8_t>();
+    if (reader.Get<uint8_t>() != 0) VisitOther(candidate.other.emplace(), Reading{reader});
   }
   RETURN_IF_ERROR(Complete(reader, "candidates"));
   return candidates;
@@ -145,7 +160,9 @@ Result<std::vector<CandidateMessage>> DecodeCandidates(std::string_view bytes) {
 
 uint64_t EncodedBytes(const CandidateMessage& candidate) {
   constexpr uint64_t kLaunchBytes = 128, kMapBytes = 128;
-  return kLaunchBytes + kMapBytes * candidate.launch.maps.size() + candidate.entry.size() + candidate.cubin.size();
+  const auto bytes_of = [](const Launch& launch) { return kLaunchBytes + kMapBytes * launch.maps.size(); };
+  return bytes_of(candidate.launch) + (candidate.other ? bytes_of(candidate.other->launch) : 0) +
+         candidate.entry.size() + candidate.cubin.size();
 }
 
 std::string Encode(const SingleCall& call) {

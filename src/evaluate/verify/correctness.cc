@@ -1,42 +1,148 @@
 #include "evaluate/verify/correctness.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 
 namespace gemmsmith {
 
 namespace {
 
-struct Test {
-  std::string_view name;
-  const Inputs* inputs;
-  double max_abs_error;  // 0: only the bounds of the relative test
-  int repetitions = 1;
-  bool is_chain = false;
-};
-
-std::vector<Test> TestsOf(const TestBench& bench) {
-  std::vector<Test> tests = {{"binary", bench.binary, 0}, {"relative", bench.normal, 0}};
-  if (bench.chainable) tests.push_back({.name = "chain", .inputs = bench.normal, .max_abs_error = 0, .is_chain = true});
-  if (!IsThorough(bench.protocol)) return tests;
-  tests.push_back({"dense_binary", bench.dense_binary, 0});
-  const double bound = bench.baseline_max_abs_error > 0
-                           ? BaselineBound(bench.gemm, bench.baseline_max_abs_error, bench.normal->reference->largest)
-                           : 0;
-  if (bound > 0) tests.push_back({"baseline_bounded", bench.normal, bound});
-  tests.push_back({"repeat", bench.normal, bound, 3});
-  return tests;
-}
-
 // Calls that may overlap, in turn for other inputs and the same output, the normal ones last: what a call writes before
 // it has waited for the one ahead of it is overwritten late, or its share of the workspace is.
 Status PutChain(const TestBench& bench, const PutGemm& put, int calls) {
   for (int left = calls; left > 0; --left)
-    RETURN_IF_ERROR(put(left % 2 == 1 ? *bench.normal : *bench.binary, Chaining::kProgrammatic));
+    RETURN_IF_ERROR(put(left % 2 == 1 ? *bench.normal : bench.Of(InputKind::kBinary), Chaining::kProgrammatic));
   return OkStatus();
 }
 
+double SecondsSince(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+// The tests of one candidate, one after the other, up to the first that it fails.
+class Examination {
+ public:
+  Examination(Verifier& verifier, const TestBench& bench, const PutGemm& put,
+              const std::function<void(std::string_view test)>& on_test)
+      : verifier_(verifier), bench_(bench), put_(put), on_test_(on_test) {
+    result_.verdict.baseline_max_abs_error = bench.baseline_max_abs_error;
+  }
+
+  Result<TestResult> Run() {
+    for (const TestPlan& test : bench_.tests) {
+      if (!Applies(test.id)) continue;
+      name_ = Name(test.id);
+      record_ = {.test = std::string(name_)};
+      RETURN_IF_ERROR(RunTest(test));
+      record_.passed = !result_.ended;
+      if (bench_.keeps_records) result_.verdict.tests.push_back(record_);
+      if (result_.ended) return result_;
+    }
+    result_.verdict.passed = true;
+    return result_;
+  }
+
+ private:
+  bool Applies(TestId test) const {
+    if (test == TestId::kChain) return bench_.chainable;
+    return test != TestId::kBaselineBounded || bench_.baseline_max_abs_error > 0;
+  }
+
+  double BoundOfBaselines() const {
+    if (bench_.baseline_max_abs_error <= 0) return 0;
+    return BaselineBound(bench_.gemm, bench_.baseline_max_abs_error, bench_.normal->reference->largest);
+  }
+
+  Status RunTest(const TestPlan& test) {
+    switch (test.id) {
+      case TestId::kChain:
+        return Watch(*bench_.normal, 0, [this] { return PutChain(bench_, put_, ChainCalls(result_.call_ns)); });
+      case TestId::kBaselineBounded:
+        return WatchCall(*bench_.normal, BoundOfBaselines());
+      case TestId::kRepeat:
+        return Repeat();
+      default:
+        return WatchCall(bench_.Of(test.inputs), 0);
+    }
+  }
+
+  // The same call again and again, with whatever may lie between two calls of a program.
+  Status Repeat() {
+    const Inputs& normal = *bench_.normal;
+    const auto call = [&] { return put_(normal, Chaining::kNone); };
+    RETURN_IF_ERROR(CallAgain("first", call));
+    RETURN_IF_ERROR(CallAgain("second", call));
+    RETURN_IF_ERROR(CallAgain("on another stream", [&] { return verifier_.OnAnotherStream(call); }));
+    if (!result_.ended) RETURN_IF_ERROR(WatchCall(bench_.Of(InputKind::kOtherNormal), 0));
+    RETURN_IF_ERROR(CallAgain("after other inputs", call));
+    if (!bench_.put_other_shape) return OkStatus();
+    return CallAgain("after another shape", [&] {
+      RETURN_IF_ERROR(bench_.put_other_shape());
+      return call();
+    });
+  }
+
+  Status CallAgain(std::string_view which, const std::function<Status()>& call) {
+    if (result_.ended) return OkStatus();
+    RETURN_IF_ERROR(Watch(*bench_.normal, BoundOfBaselines(), call));
+    if (result_.ended || !bench_.deterministic) return OkStatus();
+    ASSIGN_OR_RETURN(const uint64_t bits, verifier_.Fingerprint(*bench_.output));
+    if (!first_bits_) first_bits_ = bits;
+    if (bits == *first_bits_) return OkStatus();
+    Watched watched;
+    watched.wrong = fmt::format("the call '{}' gave other bits than the first, where equal bits are claimed", which);
+    Conclude(name_, watched, result_);
+    return OkStatus();
+  }
+
+  // Unchained calls tell how long one takes.
+  Status WatchCall(const Inputs& inputs, double max_abs_error) {
+    ASSIGN_OR_RETURN(const double call_ns,
+                     WatchedNs(inputs, max_abs_error, [&] { return put_(inputs, Chaining::kNone); }));
+    if (call_ns > 0) result_.call_ns = result_.call_ns > 0 ? std::min(result_.call_ns, call_ns) : call_ns;
+    return OkStatus();
+  }
+
+  Status Watch(const Inputs& inputs, double max_abs_error, const std::function<Status()>& call) {
+    return WatchedNs(inputs, max_abs_error, call).status();
+  }
+
+  Result<double> WatchedNs(const Inputs& inputs, double max_abs_error, const std::function<Status()>& call) {
+    on_test_(name_);
+    const auto start = std::chrono::steady_clock::now();
+    const Workplace place{&inputs, bench_.output, bench_.workspace};
+    ASSIGN_OR_RETURN(const Watched watched, verifier_.Watch(bench_.gemm, place, max_abs_error, call));
+    record_.seconds += SecondsSince(start);
+    record_.bound = std::max(record_.bound, watched.element_bound);
+    record_.max_abs_error = std::max(record_.max_abs_error, watched.max_abs_error);
+    // An infinite error is no number for a record: the explanation tells it.
+    if (inputs.kind == InputKind::kNormal && watched.crash.empty() && std::isfinite(watched.relative_error)) {
+      Verdict& verdict = result_.verdict;
+      verdict.max_abs_error = std::max(verdict.max_abs_error, watched.max_abs_error);
+      verdict.relative_error = std::max(verdict.relative_error, watched.relative_error);
+    }
+    Conclude(name_, watched, result_);
+    return watched.call_ns;
+  }
+
+  Verifier& verifier_;
+  const TestBench& bench_;
+  const PutGemm& put_;
+  const std::function<void(std::string_view test)>& on_test_;
+  std::string_view name_;  // of the test that runs
+  TestRecord record_;
+  std::optional<uint64_t> first_bits_;
+  TestResult result_;
+};
+
 }  // namespace
+
+const Inputs& TestBench::Of(InputKind kind) const {
+  const Inputs* const found = inputs[size_t(kind)];
+  GEMMSMITH_CHECK(found != nullptr, "no {} inputs", Name(kind));
+  return *found;
+}
 
 int ChainCalls(double call_ns) {
   constexpr double kNs = 4e6;
@@ -69,28 +175,7 @@ double BaselineBound(const Gemm& gemm, double baseline_max_abs_error, double lar
 
 Result<TestResult> TestCandidate(Verifier& verifier, const TestBench& bench, const PutGemm& put,
                                  const std::function<void(std::string_view test)>& on_test) {
-  TestResult result;
-  result.verdict.baseline_max_abs_error = bench.baseline_max_abs_error;
-  for (const Test& test : TestsOf(bench)) {
-    for (int i = 0; i < test.repetitions; ++i) {
-      on_test(test.name);
-      const Workplace place{test.inputs, bench.output, bench.workspace};
-      ASSIGN_OR_RETURN(const Watched watched, verifier.Watch(bench.gemm, place, test.max_abs_error, [&] {
-        return test.is_chain ? PutChain(bench, put, ChainCalls(result.call_ns)) : put(*test.inputs, Chaining::kNone);
-      }));
-      if (!test.is_chain && watched.call_ns > 0)
-        result.call_ns = result.call_ns > 0 ? std::min(result.call_ns, watched.call_ns) : watched.call_ns;
-      // An infinite error is no number for a record: the explanation tells it.
-      if (test.inputs == bench.normal && watched.crash.empty() && std::isfinite(watched.relative_error)) {
-        result.verdict.max_abs_error = std::max(result.verdict.max_abs_error, watched.max_abs_error);
-        result.verdict.relative_error = std::max(result.verdict.relative_error, watched.relative_error);
-      }
-      Conclude(test.name, watched, result);
-      if (result.ended) return result;
-    }
-  }
-  result.verdict.passed = true;
-  return result;
+  return Examination(verifier, bench, put, on_test).Run();
 }
 
 }  // namespace gemmsmith

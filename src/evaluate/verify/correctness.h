@@ -1,22 +1,28 @@
 // The tests that a candidate must pass before it is timed.
 #pragma once
 
+#include <array>
+
 #include "evaluate/isolate/judge.h"
 #include "evaluate/verify/verifier.h"
 
 namespace gemmsmith {
 
-// What the tests of a protocol need. The dense inputs and the baselines' error are for the short protocol.
+// What the tests of one candidate work with.
 struct TestBench {
   Gemm gemm;
-  Protocol protocol = Protocol::kScreen;
-  const Inputs* normal = nullptr;
-  const Inputs* binary = nullptr;
-  const Inputs* dense_binary = nullptr;
-  double baseline_max_abs_error = 0;  // 0: no baseline ran
+  std::vector<TestPlan> tests;
+  std::array<const Inputs*, size_t(kLastInputKind) + 1> inputs{};  // by kind; null: no test needs them
+  const Inputs* normal = nullptr;                                  // the ones that are timed
+  double baseline_max_abs_error = 0;                               // 0: no baseline ran
   const GuardedMatrix* output = nullptr;
   const GuardedWorkspace* workspace = nullptr;
   bool chainable = false;
+  bool deterministic = false;               // equal inputs give equal bits
+  std::function<Status()> put_other_shape;  // a call of the same kernel for another shape; null: there is none
+  bool keeps_records = false;               // Verdict::tests is wanted
+
+  const Inputs& Of(InputKind kind) const;
 };
 
 // Puts one call of the candidate on the stream.

@@ -2,7 +2,10 @@
 
 #include <cblas.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <thread>
+#include <vector>
 
 namespace gemmsmith {
 
@@ -10,6 +13,17 @@ void CpuProduct(int rows, int columns, int depth, const float* a, const float* b
   openblas_set_num_threads(int(std::thread::hardware_concurrency()));
   cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, rows, columns, depth, 1.0f, a, depth, b, columns, 0.0f, c,
               columns);
+}
+
+void CpuProductOneByOne(int rows, int columns, int depth, const float* a, const float* b, float* c) {
+  std::vector<double> sums(static_cast<size_t>(columns));
+  for (int row = 0; row < rows; ++row) {
+    std::fill(sums.begin(), sums.end(), 0.0);
+    for (int k = 0; k < depth; ++k)
+      for (int column = 0; column < columns; ++column)
+        sums[size_t(column)] += double(a[int64_t(row) * depth + k]) * double(b[int64_t(k) * columns + column]);
+    for (int column = 0; column < columns; ++column) c[int64_t(row) * columns + column] = float(sums[size_t(column)]);
+  }
 }
 
 }  // namespace gemmsmith

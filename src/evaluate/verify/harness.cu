@@ -1,5 +1,5 @@
 // The harness's own kernels: inputs, reference, comparison, canaries. Plain and slow where it does not matter: they judge the
-// fast ones. Compiled when a worker starts; includes nothing. verify/harness_kernels.h declares the same structs.
+// fast ones. Compiled when a worker starts, together with what it includes. verify/harness_kernels.h declares the same structs.
 
 typedef unsigned short u16;
 typedef unsigned int u32;
@@ -28,13 +28,17 @@ __device__ float Load(const Matrix& matrix, i64 offset) {
   return Widen(static_cast<const u16*>(matrix.data)[offset], matrix.type);
 }
 
-__device__ void Store(const Matrix& matrix, i64 offset, float value) {
+__device__ u16 Narrow(float value, int type) {
   u16 bits;
-  if (matrix.type == kBf16)
+  if (type == kBf16)
     asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(value));
   else
     asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(value));
-  static_cast<u16*>(matrix.data)[offset] = bits;
+  return bits;
+}
+
+__device__ void Store(const Matrix& matrix, i64 offset, float value) {
+  static_cast<u16*>(matrix.data)[offset] = Narrow(value, matrix.type);
 }
 
 __device__ i64 OffsetOf(const Matrix& matrix, i64 row, i64 column) {
@@ -50,35 +54,54 @@ __device__ i64 OffsetOfElement(const Matrix& matrix, i64 i) {
 __device__ i64 First() { return i64(blockIdx.x) * blockDim.x + threadIdx.x; }
 __device__ i64 Step() { return i64(gridDim.x) * blockDim.x; }
 
-__device__ u64 Mix(u64 z) {
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
-  return z ^ (z >> 31);
-}
+#include "evaluate/verify/input_values.cuh"
 
 // ---- inputs -------------------------------------------------------------------------------------------------------------
 
 // The value of an element depends on the seed and its row and column only, so that one matrix in two storage orders holds
 // the same numbers.
+enum Filling { kNormal, kBinary, kUniform, kCancellingA, kCancellingB, kSpecialA, kSpecialB };
+
 struct FillArguments {
   Matrix matrix;
   u64 seed;
-  int binary;      // {0, 1} with this density of ones; else standard normal
-  float density;
+  u64 seed_of_b;  // for kSpecialA
+  int filling;
+  float density;  // of ones, for kBinary
 };
+
+__device__ float RandomValue(u64 bits, const FillArguments& arguments) {
+  const float first = float((bits >> 40) + 1) * 0x1p-24f;  // (0, 1]
+  if (arguments.filling == kBinary) return first <= arguments.density ? 1.0f : 0.0f;
+  if (arguments.filling == kUniform) return first;
+  const float second = float(bits & 0xffffff) * 0x1p-24f;  // [0, 1)
+  return sqrtf(-2.0f * logf(first)) * cospif(2.0f * second);
+}
+
+__device__ float ValueAt(const FillArguments& arguments, i64 row, i64 column, i64 rows, i64 columns) {
+  const u64 seed = arguments.seed;
+  switch (arguments.filling) {
+    case kCancellingA:
+      return CancellingA(seed, row, column, columns);
+    case kCancellingB:
+      return CancellingB(seed, column);
+    case kSpecialA:
+      return SpecialA(seed, row, column, columns, arguments.seed_of_b, arguments.matrix.type == kBf16);
+    case kSpecialB:
+      return SpecialB(seed, row, column, rows);
+    default:
+      return RandomValue(HashAt(seed, row * columns + column), arguments);
+  }
+}
 
 extern "C" __global__ void harness_fill(const FillArguments arguments) {
   const Matrix& matrix = arguments.matrix;
+  const i64 rows = matrix.lines_are_rows ? matrix.lines : matrix.line_length;
   const i64 columns = matrix.lines_are_rows ? matrix.line_length : matrix.lines;
   for (i64 i = First(); i < matrix.lines * matrix.line_length; i += Step()) {
     const i64 line = i / matrix.line_length, position = i % matrix.line_length;
     const i64 row = matrix.lines_are_rows ? line : position, column = matrix.lines_are_rows ? position : line;
-    const u64 bits = Mix(Mix(arguments.seed) + u64(row * columns + column + 1) * 0x9e3779b97f4a7c15ull);
-    const float first = float((bits >> 40) + 1) * 0x1p-24f;   // (0, 1]
-    const float second = float(bits & 0xffffff) * 0x1p-24f;   // [0, 1)
-    const float value = arguments.binary ? (first <= arguments.density ? 1.0f : 0.0f)
-                                         : sqrtf(-2.0f * logf(first)) * cospif(2.0f * second);
-    Store(matrix, line * matrix.stride + position, value);
+    Store(matrix, line * matrix.stride + position, ValueAt(arguments, row, column, rows, columns));
   }
 }
 
@@ -243,7 +266,14 @@ struct CompareArguments {
   float tolerance;         // an element passes if its error is <= this
   float exact_below;       // elements whose reference is below must be equal instead
   Differences* differences;
+  int special;             // the reference may be NaN or infinite, and then an element must be the same
 };
+
+// NaN fails everywhere but where NaN is expected. What C's type cannot hold is expected as that type has it.
+__device__ bool PassesSpecially(float got, float expected, float tolerance) {
+  if (expected != expected) return got != got;
+  return got == expected || fabsf(got - expected) <= tolerance;
+}
 
 __device__ void Compare(const CompareArguments& arguments) {
   const Matrix& matrix = arguments.c;
@@ -252,9 +282,14 @@ __device__ void Compare(const CompareArguments& arguments) {
   u32 largest_reference = 0;
   for (i64 i = First(); i < matrix.lines * matrix.line_length; i += Step()) {
     const float got = Load(matrix, OffsetOfElement(matrix, i));
-    const float expected = arguments.reference[i];
-    const float error = fabsf(got - expected);
-    const bool passes = fabsf(expected) < arguments.exact_below ? got == expected : error <= arguments.tolerance;
+    float expected = arguments.reference[i], error = fabsf(got - expected);
+    bool passes = fabsf(expected) < arguments.exact_below ? got == expected : error <= arguments.tolerance;
+    if (arguments.special) {
+      expected = Widen(Narrow(expected, matrix.type), matrix.type);
+      passes = PassesSpecially(got, expected, arguments.tolerance);
+      error = passes ? 0.0f : fabsf(got - expected);
+      if (!(fabsf(expected) < 0x1p126f)) expected = 0;  // no part of a norm
+    }
     const u32 error_bits = error == error ? __float_as_uint(error) : 0x7f800000u;
     const u64 key = u64(error_bits) << 32 | u32(i);
     worst = max(worst, key);

@@ -17,7 +17,8 @@ constexpr std::array kEntries = {"harness_fill",   "harness_poison",  "harness_r
 struct FillArguments {
   MatrixView matrix;
   uint64_t seed;
-  int32_t binary;
+  uint64_t seed_of_b;
+  Filling filling;
   float density;
 };
 struct PoisonArguments {
@@ -41,6 +42,7 @@ struct CompareArguments {
   float tolerance = 0;
   float exact_below = 0;
   Differences* differences = nullptr;
+  int32_t special = 0;
 };
 struct ChecksumArguments {
   MatrixView matrix;
@@ -127,12 +129,9 @@ T* HarnessKernels::InReport(T HarnessReport::*field) const {
   return reinterpret_cast<T*>(report_.as<char>() + offset);
 }
 
-Status HarnessKernels::FillNormal(const MatrixView& matrix, uint64_t seed) {
-  return gpu_.Start(kernels_[kFillKernel], Over(ElementCount(matrix)), FillArguments{matrix, seed, 0, 0});
-}
-
-Status HarnessKernels::FillBinary(const MatrixView& matrix, uint64_t seed, double density) {
-  return gpu_.Start(kernels_[kFillKernel], Over(ElementCount(matrix)), FillArguments{matrix, seed, 1, float(density)});
+Status HarnessKernels::Fill(const MatrixView& matrix, Filling filling, uint64_t seed, const FillDetails& details) {
+  return gpu_.Start(kernels_[kFillKernel], Over(ElementCount(matrix)),
+                    FillArguments{matrix, seed, details.seed_of_b, filling, float(details.density)});
 }
 
 Status HarnessKernels::Poison(const MatrixView& matrix) {
@@ -158,8 +157,12 @@ Status HarnessKernels::ResetReport() { return gpu_.Fill8(report_.address(), 0, s
 Status HarnessKernels::Inspect(const Inspection& wanted) {
   InspectArguments arguments;
   if (wanted.reference != nullptr)
-    arguments.c = {wanted.c->view(), wanted.reference, wanted.tolerance, wanted.exact_below,
-                   InReport(&HarnessReport::differences)};
+    arguments.c = {wanted.c->view(),
+                   wanted.reference,
+                   wanted.tolerance,
+                   wanted.exact_below,
+                   InReport(&HarnessReport::differences),
+                   wanted.special ? 1 : 0};
   if (wanted.a != nullptr) {
     arguments.a_sum = {wanted.a->view(), InReport(&HarnessReport::checksum_a)};
     arguments.a_canaries = CanariesOf(*wanted.a, InReport(&HarnessReport::broken_a));

@@ -41,14 +41,22 @@ struct Inspection {
   // An element passes if it equals a reference smaller than `exact_below`, or if its error is <= tolerance.
   float tolerance = 0;
   float exact_below = 0;
+  // The reference may hold NaN and infinity: an element passes if it is the same, or if its error is <= tolerance.
+  bool special = false;
+};
+
+// As harness.cu declares it; input_values.cuh has the patterned ones.
+enum class Filling : int32_t { kNormal, kBinary, kUniform, kCancellingA, kCancellingB, kSpecialA, kSpecialB };
+struct FillDetails {
+  double density = 0;      // of ones, for kBinary
+  uint64_t seed_of_b = 0;  // of the B beside it, for kSpecialA
 };
 
 class HarnessKernels {
  public:
   static Result<std::unique_ptr<HarnessKernels>> Load(Gpu& gpu, Compiler& compiler);
 
-  Status FillNormal(const MatrixView& matrix, uint64_t seed);
-  Status FillBinary(const MatrixView& matrix, uint64_t seed, double density);
+  Status Fill(const MatrixView& matrix, Filling filling, uint64_t seed, const FillDetails& details = {});
   Status Poison(const MatrixView& matrix);
   // Packed, row-major c[m, n] in f32, summed in f64.
   Status Multiply(const MatrixView& a, const MatrixView& b, float* c, int64_t m, int64_t n, int64_t k);

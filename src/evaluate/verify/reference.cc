@@ -17,11 +17,13 @@ struct Sample {
   int64_t rows, columns, row_step, column_step;
 };
 
-// At most 16 MiB of B, as f32, come to the host.
-Sample SampleOf(const Shape& shape) {
-  constexpr int64_t kRows = 16, kMostColumns = 1024, kElements = int64_t{1} << 22;
-  const int64_t columns = std::clamp<int64_t>(kElements / shape.k, 16, kMostColumns);
-  const int64_t row_step = (shape.m + kRows - 1) / kRows, column_step = (shape.n + columns - 1) / columns;
+// At most 16 MiB of B, as f32, come to the host. Special values are multiplied one by one, so there are fewer.
+Sample SampleOf(const Shape& shape, InputKind kind) {
+  constexpr int64_t kRows = 16, kElements = int64_t{1} << 22;
+  const int64_t most_columns = kind == InputKind::kSpecial ? 64 : 1024;
+  const int64_t columns = std::clamp<int64_t>(kElements / shape.k, 16, most_columns);
+  const auto step = [](int64_t all, int64_t wanted) { return (all + wanted - 1) / wanted | 1; };
+  const int64_t row_step = step(shape.m, kRows), column_step = step(shape.n, columns);
   return {(shape.m + row_step - 1) / row_step, (shape.n + column_step - 1) / column_step, row_step, column_step};
 }
 
@@ -40,20 +42,25 @@ MatrixView ViewOf(const Reference& reference, const Shape& shape) {
   return {reference.product.as<void>(), shape.m, shape.n, shape.n, 1, ElementType::kF32};
 }
 
-Status CompareWithCpu(Gpu& gpu, HarnessKernels& harness, const Gemm& gemm, const GuardedMatrix& a,
+bool AreEqual(float got, float expected, double tolerance) {
+  if (std::isnan(expected)) return std::isnan(got);
+  return got == expected || std::abs(double(got) - double(expected)) <= tolerance;
+}
+
+Status CompareWithCpu(Gpu& gpu, HarnessKernels& harness, InputKind kind, const Gemm& gemm, const GuardedMatrix& a,
                       const GuardedMatrix& b, const Reference& reference) {
-  const Sample sample = SampleOf(gemm.shape);
+  const Sample sample = SampleOf(gemm.shape, kind);
   const int64_t k = gemm.shape.k;
   ASSIGN_OR_RETURN(const auto a_rows, Fetch(gpu, harness, a.view(), sample.rows, k, sample.row_step, 1));
   ASSIGN_OR_RETURN(const auto b_columns, Fetch(gpu, harness, b.view(), k, sample.columns, 1, sample.column_step));
   ASSIGN_OR_RETURN(const auto got, Fetch(gpu, harness, ViewOf(reference, gemm.shape), sample.rows, sample.columns,
                                          sample.row_step, sample.column_step));
   std::vector<float> expected(got.size());
-  CpuProduct(int(sample.rows), int(sample.columns), int(k), a_rows.data(), b_columns.data(), expected.data());
-  // The CPU's own rounding: about K additions of values of about sqrt(K), each off by half an f32 ulp.
-  const double tolerance = 0x1p-24 * (8.0 * double(k) + 64);
+  const auto multiply = kind == InputKind::kSpecial ? CpuProductOneByOne : CpuProduct;
+  multiply(int(sample.rows), int(sample.columns), int(k), a_rows.data(), b_columns.data(), expected.data());
+  const double tolerance = kind == InputKind::kSpecial ? 0 : CpuRounding(kind, k);
   for (size_t i = 0; i < got.size(); ++i)
-    if (!(std::abs(double(got[i]) - double(expected[i])) <= tolerance))
+    if (!AreEqual(got[i], expected[i], tolerance))
       return IoError(
           fmt::format("the GPU's f64 reference has {} at [{}, {}] of {} where the CPU has {}: neither can be believed",
                       got[i], int64_t(i) / sample.columns * sample.row_step,
@@ -62,6 +69,11 @@ Status CompareWithCpu(Gpu& gpu, HarnessKernels& harness, const Gemm& gemm, const
 }
 
 }  // namespace
+
+// About K additions, each off by half an f32 ulp of a sum: of about sqrt(K), or of up to K / 4.
+double CpuRounding(InputKind kind, int64_t k) {
+  return 0x1p-24 * (64 + (kind == InputKind::kUniform ? 2 * double(k) * std::sqrt(double(k)) : 8.0 * double(k)));
+}
 
 float ExactBelow(ScalarType type) { return type == ScalarType::kF16 ? 2048 : 256; }
 
@@ -80,19 +92,38 @@ Status FillOperand(HarnessKernels& harness, const GuardedMatrix& matrix, char op
 
 Status FillView(HarnessKernels& harness, const MatrixView& view, char operand, InputKind kind, const Gemm& gemm,
                 uint64_t seed) {
-  const uint64_t own_seed = Random(seed).Fork(fmt::format("{} {}", operand, int(kind))).Next();
-  if (kind == InputKind::kNormal) return harness.FillNormal(view, own_seed);
-  return harness.FillBinary(view, own_seed, BinaryDensity(kind, gemm.kind, gemm.shape.k));
+  const auto seed_for = [&](char name) { return Random(seed).Fork(fmt::format("{} {}", name, int(kind))).Next(); };
+  const uint64_t own_seed = seed_for(operand);
+  const bool is_a = operand == 'A';
+  switch (kind) {
+    case InputKind::kNormal:
+    case InputKind::kOtherNormal:
+      return harness.Fill(view, Filling::kNormal, own_seed);
+    case InputKind::kUniform:
+      return harness.Fill(view, Filling::kUniform, own_seed);
+    case InputKind::kBinary:
+    case InputKind::kDenseBinary:
+      return harness.Fill(view, Filling::kBinary, own_seed,
+                          {.density = BinaryDensity(kind, gemm.kind, gemm.shape.k)});
+    case InputKind::kCancellation:
+      return harness.Fill(view, is_a ? Filling::kCancellingA : Filling::kCancellingB, own_seed);
+    case InputKind::kSpecial:
+      return harness.Fill(view, is_a ? Filling::kSpecialA : Filling::kSpecialB, own_seed,
+                          {.seed_of_b = seed_for('B')});
+  }
+  GEMMSMITH_CHECK(false, "input kind {}", int(kind));
+  return OkStatus();
 }
 
 Result<Reference> MakeReference(Gpu& gpu, HarnessKernels& harness, const Gemm& gemm, const GuardedMatrix& a,
-                                const GuardedMatrix& b) {
+                                const GuardedMatrix& b, InputKind kind) {
   const auto [m, n, k] = gemm.shape;
   Reference reference;
   ASSIGN_OR_RETURN(reference.product, gpu.Allocate(uint64_t(m) * n * sizeof(float)));
   RETURN_IF_ERROR(harness.Multiply(a.view(), b.view(), reference.product.as<float>(), m, n, k));
   RETURN_IF_ERROR(gpu.Synchronize());
-  RETURN_IF_ERROR(CompareWithCpu(gpu, harness, gemm, a, b, reference));
+  RETURN_IF_ERROR(CompareWithCpu(gpu, harness, kind, gemm, a, b, reference));
+  if (kind == InputKind::kSpecial) return reference;
   // The comparison of the reference with itself tells its largest value.
   RETURN_IF_ERROR(harness.ResetReport());
   RETURN_IF_ERROR(harness.Compare(ViewOf(reference, gemm.shape), reference.values(), 0, 0));
@@ -100,6 +131,15 @@ Result<Reference> MakeReference(Gpu& gpu, HarnessKernels& harness, const Gemm& g
   if (report.differences.failures > 0) return IoError("the GPU's reference holds values that are not numbers");
   reference.largest = report.differences.LargestReference();
   return reference;
+}
+
+// What special inputs make is exact, but bf16's denormals may be flushed: everything they are part of is smaller than a
+// normal number.
+Acceptance AcceptanceOf(InputKind kind, const Gemm& gemm, double largest_reference, double leniency) {
+  if (kind == InputKind::kSpecial)
+    return {.tolerance = gemm.kind.type == ScalarType::kBf16 ? 0x1p-126f : 0, .special = true};
+  return {.exact_below = IsRounded(kind) ? 0 : ExactBelow(gemm.kind.type),
+          .tolerance = float(leniency * BoundsFor(gemm, largest_reference, 0).element)};
 }
 
 double HalfUlp(ScalarType type, double value) {

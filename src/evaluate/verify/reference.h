@@ -2,11 +2,17 @@
 #pragma once
 
 #include "evaluate/verify/harness_kernels.h"
+#include "evaluate/verify/test_list.h"
 #include "problem/gemm.h"
 
 namespace gemmsmith {
 
-enum class InputKind { kNormal, kBinary, kDenseBinary };
+// Which elements of an output pass.
+struct Acceptance {
+  float exact_below = 0;  // where the reference is smaller, the element equals it
+  float tolerance = 0;    // elsewhere its error is at most this
+  bool special = false;   // NaN and infinity stand where the reference has them
+};
 
 // Share of ones so that (kBinary) every sum stays where the output type holds every integer, or (kDenseBinary) about
 // half of the sums do, as long as K allows.
@@ -36,10 +42,12 @@ Status FillOperand(HarnessKernels& harness, const GuardedMatrix& matrix, char op
 Status FillView(HarnessKernels& harness, const MatrixView& view, char operand, InputKind kind, const Gemm& gemm,
                 uint64_t seed);
 
+// How far the CPU's f32 product may be from the exact one.
+double CpuRounding(InputKind kind, int64_t k);
 // Multiplies in f64 on the GPU, then compares up to 16 rows of it with the CPU's f32 product. A difference is IoError:
 // this GPU or this harness cannot be believed.
 Result<Reference> MakeReference(Gpu& gpu, HarnessKernels& harness, const Gemm& gemm, const GuardedMatrix& a,
-                                const GuardedMatrix& b);
+                                const GuardedMatrix& b, InputKind kind = InputKind::kNormal);
 
 // What an honest kernel's errors stay under, on inputs of order one.
 struct ErrorBounds {
@@ -47,6 +55,8 @@ struct ErrorBounds {
   double relative = 0;  // Frobenius norm of the error over that of the reference
 };
 ErrorBounds BoundsFor(const Gemm& gemm, double largest_reference, double reference_norm);
+// How elements are accepted on inputs of this kind, within bounds widened by `leniency`.
+Acceptance AcceptanceOf(InputKind kind, const Gemm& gemm, double largest_reference, double leniency);
 // Half a unit in the last place of the output type at this value.
 double HalfUlp(ScalarType type, double value);
 

@@ -8,9 +8,11 @@ namespace gemmsmith {
 
 namespace {
 
-double ElementBound(const Gemm& gemm, const Workplace& place, double max_abs_error) {
-  const double bound = place.leniency * BoundsFor(gemm, place.inputs->reference->largest, 0).element;
-  return max_abs_error > 0 ? std::min(bound, max_abs_error) : bound;
+Acceptance AcceptanceAt(const Gemm& gemm, const Workplace& place, double max_abs_error) {
+  const Inputs& inputs = *place.inputs;
+  Acceptance acceptance = AcceptanceOf(inputs.kind, gemm, inputs.reference->largest, place.leniency);
+  if (max_abs_error > 0) acceptance.tolerance = std::min(acceptance.tolerance, float(max_abs_error));
+  return acceptance;
 }
 
 std::string DamageIn(const HarnessReport& report, const Workplace& place) {
@@ -38,8 +40,10 @@ Inspection UntouchedIn(const Workplace& place) {
 Inspection InspectionOf(const Gemm& gemm, const Workplace& place, double max_abs_error) {
   Inspection inspection = UntouchedIn(place);
   inspection.reference = place.inputs->reference->values();
-  inspection.tolerance = float(ElementBound(gemm, place, max_abs_error));
-  inspection.exact_below = place.inputs->kind == InputKind::kNormal ? 0 : ExactBelow(gemm.kind.type);
+  const Acceptance acceptance = AcceptanceAt(gemm, place, max_abs_error);
+  inspection.tolerance = acceptance.tolerance;
+  inspection.exact_below = acceptance.exact_below;
+  inspection.special = acceptance.special;
   return inspection;
 }
 
@@ -79,6 +83,13 @@ Result<Watched> Verifier::Watch(const Gemm& gemm, const Workplace& place, double
   return crashed;
 }
 
+Result<uint64_t> Verifier::Fingerprint(const GuardedMatrix& matrix) {
+  RETURN_IF_ERROR(harness_.ResetReport());
+  RETURN_IF_ERROR(harness_.Inspect({.a = &matrix}));
+  ASSIGN_OR_RETURN(const HarnessReport report, harness_.ReadReport());
+  return report.checksum_a;
+}
+
 Result<std::string> Verifier::LookForDamage(const Workplace& place) {
   RETURN_IF_ERROR(harness_.ResetReport());
   RETURN_IF_ERROR(harness_.Inspect(UntouchedIn(place)));
@@ -94,15 +105,15 @@ Result<Watched> Verifier::Conclude(const Gemm& gemm, const Workplace& place, dou
   Watched watched;
   watched.damage = DamageIn(report, place);
   watched.max_abs_error = differences.MaxAbsError();
+  watched.element_bound = AcceptanceAt(gemm, place, max_abs_error).tolerance;
   watched.relative_error = reference_norm > 0 ? error_norm / reference_norm : error_norm;
   if (differences.failures > 0) {
     ASSIGN_OR_RETURN(watched.wrong, Describe(gemm, place, differences));
-    if (place.inputs->kind == InputKind::kNormal)
-      watched.wrong += fmt::format(", allowed error {:.3g}", ElementBound(gemm, place, max_abs_error));
+    if (IsRounded(place.inputs->kind)) watched.wrong += fmt::format(", allowed error {:.3g}", watched.element_bound);
     return watched;
   }
   const double bound = place.leniency * BoundsFor(gemm, differences.LargestReference(), reference_norm).relative;
-  if (place.inputs->kind == InputKind::kNormal && !(watched.relative_error <= bound))
+  if (IsRounded(place.inputs->kind) && !(watched.relative_error <= bound))
     watched.wrong = fmt::format(
         "the relative error over all elements is {:.3g}, allowed {:.3g}; the largest error is {:.3g} at [{}, {}]",
         watched.relative_error, bound, watched.max_abs_error, differences.WorstIndex() / uint64_t(gemm.shape.n),

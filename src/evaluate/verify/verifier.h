@@ -24,7 +24,8 @@ struct Watched {
   std::string damage;  // what else was touched; empty where nothing was
   double max_abs_error = 0;
   double relative_error = 0;
-  double call_ns = 0;  // on the device, roughly: operands may be cold, and the host may have been slow
+  double element_bound = 0;  // what a single element's error might have been
+  double call_ns = 0;        // on the device, roughly: operands may be cold, and the host may have been slow
 };
 
 class Verifier {
@@ -36,6 +37,10 @@ class Verifier {
   // harness itself failed.
   Result<Watched> Watch(const Gemm& gemm, const Workplace& place, double max_abs_error,
                         const std::function<Status()>& call);
+  // Puts this work on a stream of its own; waits before and after.
+  Status OnAnotherStream(const std::function<Status()>& work) { return gpu_.OnAnotherStream(work); }
+  // A hash of the matrix's bits.
+  Result<uint64_t> Fingerprint(const GuardedMatrix& matrix);
   // All but the elements: what else was touched, or nothing.
   Result<std::string> LookForDamage(const Workplace& place);
 
