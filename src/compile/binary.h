@@ -29,6 +29,14 @@ struct Binary {
   CodeFacts facts;
 };
 
+// A whole source with its host side (docs/free_form.md), built but not yet trusted.
+struct SharedObject {
+  std::vector<uint8_t> bytes;
+  CodeFacts facts;                   // of all its kernels together: instructions summed up, resources of the greediest
+  std::vector<std::string> kernels;  // their names in the machine code
+  uint64_t global_bytes = 0;         // of device memory that it keeps from call to call
+};
+
 // A candidate that does not compile is an everyday value: no binary, and the compiler's words.
 struct Compilation {
   bool succeeded = false;

@@ -32,6 +32,44 @@ std::optional<std::string_view> TextAt(Bytes table, uint64_t offset) {
 
 Status Damaged(std::string_view what) { return DataLoss(fmt::format("damaged ELF file: {}", what)); }
 
+Status ReadSymbols(const ElfSection& section, const std::vector<ElfSection>& sections,
+                   std::vector<ElfSymbol>& symbols) {
+  if (section.link >= sections.size()) return Damaged("a symbol table without names");
+  const Bytes names = sections[section.link].bytes;
+  for (uint64_t at = 0; Contains(section.bytes, at, sizeof(Elf64_Sym)); at += sizeof(Elf64_Sym)) {
+    const auto symbol = Load<Elf64_Sym>(section.bytes, at);
+    const auto name = TextAt(names, symbol.st_name);
+    if (!name) return Damaged("a symbol name past its table");
+    symbols.push_back({*name, symbol.st_shndx, uint8_t(ELF64_ST_TYPE(symbol.st_info)),
+                       uint8_t(ELF64_ST_BIND(symbol.st_info)), symbol.st_value});
+  }
+  return OkStatus();
+}
+
+Status ReadDynamic(const ElfSection& section, const std::vector<ElfSection>& sections, std::vector<ElfDynamic>& words) {
+  if (section.link >= sections.size()) return Damaged("words for the loader without names");
+  for (uint64_t at = 0; Contains(section.bytes, at, sizeof(Elf64_Dyn)); at += sizeof(Elf64_Dyn)) {
+    const auto word = Load<Elf64_Dyn>(section.bytes, at);
+    if (word.d_tag == DT_NULL) break;
+    ElfDynamic& added = words.emplace_back(ElfDynamic{word.d_tag, word.d_un.d_val, {}});
+    const bool is_name = word.d_tag == DT_NEEDED || word.d_tag == DT_RPATH || word.d_tag == DT_RUNPATH ||
+                         word.d_tag == DT_SONAME || word.d_tag == DT_AUXILIARY || word.d_tag == DT_FILTER;
+    if (!is_name) continue;
+    const auto text = TextAt(sections[section.link].bytes, word.d_un.d_val);
+    if (!text) return Damaged("a name for the loader past its table");
+    added.text = *text;
+  }
+  return OkStatus();
+}
+
+void ReadRelocations(const ElfSection& section, std::vector<ElfRelocation>& relocations) {
+  for (uint64_t at = 0; Contains(section.bytes, at, sizeof(Elf64_Rela)); at += sizeof(Elf64_Rela)) {
+    const auto relocation = Load<Elf64_Rela>(section.bytes, at);
+    relocations.push_back({relocation.r_offset, uint32_t(ELF64_R_TYPE(relocation.r_info)),
+                           uint32_t(ELF64_R_SYM(relocation.r_info)), relocation.r_addend});
+  }
+}
+
 }  // namespace
 
 Result<ElfFile> ElfFile::Parse(Bytes bytes) {
@@ -52,6 +90,9 @@ Result<ElfFile> ElfFile::Parse(Bytes bytes) {
   for (const Elf64_Shdr& section : headers) {
     ElfSection& added = file.sections_.emplace_back();
     added.type = section.sh_type;
+    added.flags = section.sh_flags;
+    added.address = section.sh_addr;
+    added.link = section.sh_link;
     added.size = section.sh_size;
     if (section.sh_type == SHT_NOBITS || section.sh_type == SHT_NULL) continue;
     if (!Contains(bytes, section.sh_offset, section.sh_size)) return Damaged("a section past its end");
@@ -63,21 +104,29 @@ Result<ElfFile> ElfFile::Parse(Bytes bytes) {
     if (!name) return Damaged("a section name past its table");
     file.sections_[i].name = *name;
   }
-
-  for (size_t i = 0; i < headers.size(); ++i) {
-    if (headers[i].sh_type != SHT_SYMTAB) continue;
-    if (headers[i].sh_link >= headers.size()) return Damaged("a symbol table without names");
-    const Bytes table = file.sections_[i].bytes;
-    const Bytes symbol_names = file.sections_[headers[i].sh_link].bytes;
-    for (uint64_t at = 0; Contains(table, at, sizeof(Elf64_Sym)); at += sizeof(Elf64_Sym)) {
-      const auto symbol = Load<Elf64_Sym>(table, at);
-      const auto name = TextAt(symbol_names, symbol.st_name);
-      if (!name) return Damaged("a symbol name past its table");
-      file.symbols_.push_back({*name, symbol.st_shndx});
-    }
-    break;
-  }
+  RETURN_IF_ERROR(file.ReadTables());
   return file;
+}
+
+Status ElfFile::ReadTables() {
+  for (const ElfSection& section : sections_) {
+    Status read = OkStatus();
+    if (section.type == SHT_SYMTAB && symbols_.empty()) read = ReadSymbols(section, sections_, symbols_);
+    if (section.type == SHT_DYNSYM && dynamic_symbols_.empty())
+      read = ReadSymbols(section, sections_, dynamic_symbols_);
+    if (section.type == SHT_DYNAMIC && dynamic_.empty()) read = ReadDynamic(section, sections_, dynamic_);
+    if (section.type == SHT_RELA && (section.flags & SHF_ALLOC) != 0) ReadRelocations(section, relocations_);
+    RETURN_IF_ERROR(read);
+  }
+  return OkStatus();
+}
+
+std::span<const uint8_t> ElfFile::BytesAt(uint64_t address) const {
+  for (const ElfSection& section : sections_)
+    if ((section.flags & SHF_ALLOC) != 0 && address >= section.address &&
+        address - section.address < section.bytes.size())
+      return section.bytes.subspan(address - section.address);
+  return {};
 }
 
 const ElfSection* ElfFile::FindSection(std::string_view name) const {

@@ -18,8 +18,10 @@
 
 #include <elf.h>
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "compile/elf.h"
@@ -123,6 +125,29 @@ Result<CodeFacts> ReadCodeFacts(std::span<const uint8_t> cubin, std::string_view
   }
   CountInstructions(text->bytes, facts);
   return facts;
+}
+
+Result<std::vector<KernelFacts>> ReadAllCodeFacts(std::span<const uint8_t> cubin) {
+  constexpr std::string_view kText = ".text.";
+  ASSIGN_OR_RETURN(const ElfFile file, ElfFile::Parse(cubin));
+  if (file.machine() != EM_CUDA) return DataLoss("not a cubin: the ELF file is for another machine");
+  std::set<std::string> names;
+  for (const ElfSection& section : file.sections())
+    if (section.name.starts_with(kText)) names.emplace(section.name.substr(kText.size()));
+  std::vector<KernelFacts> kernels;
+  for (const std::string& name : names) {
+    ASSIGN_OR_RETURN(CodeFacts facts, ReadCodeFacts(cubin, name));
+    kernels.push_back({name, facts});
+  }
+  return kernels;
+}
+
+void Include(const CodeFacts& more, CodeFacts& facts) {
+  for (int CodeFacts::*greatest : {&CodeFacts::registers, &CodeFacts::local_bytes, &CodeFacts::static_smem_bytes})
+    facts.*greatest = std::max(facts.*greatest, more.*greatest);
+  for (int CodeFacts::*sum : {&CodeFacts::code_bytes, &CodeFacts::instructions, &CodeFacts::local_memory_instructions,
+                              &CodeFacts::mma_f32, &CodeFacts::mma_f16, &CodeFacts::wgmma_f32, &CodeFacts::wgmma_f16})
+    facts.*sum += more.*sum;
 }
 
 Status FinishCompilation(std::vector<uint8_t> cubin, const std::string& entry, Compilation& compilation) {

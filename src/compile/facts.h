@@ -15,6 +15,15 @@ namespace gemmsmith {
 // NotFound where the cubin has no kernel of that name; DataLoss where the bytes are no cubin or a damaged one.
 Result<CodeFacts> ReadCodeFacts(std::span<const uint8_t> cubin, std::string_view entry);
 
+// Every kernel of a cubin by its name, in the order of their names.
+struct KernelFacts {
+  std::string name;
+  CodeFacts facts;
+};
+Result<std::vector<KernelFacts>> ReadAllCodeFacts(std::span<const uint8_t> cubin);
+// What several kernels are together: instructions summed up, resources of the greediest.
+void Include(const CodeFacts& more, CodeFacts& facts);
+
 // Puts a compiler's cubin with its facts into the compilation. A cubin without the entry is a candidate that failed to
 // compile (the log says so); a damaged one is DataLoss.
 Status FinishCompilation(std::vector<uint8_t> cubin, const std::string& entry, Compilation& compilation);

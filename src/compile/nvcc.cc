@@ -10,6 +10,7 @@
 #include "compile/architecture.h"
 #include "compile/compiler.h"
 #include "compile/facts.h"
+#include "compile/nvcc.h"
 
 namespace gemmsmith {
 
@@ -18,13 +19,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::chrono::seconds kCompileLimit{120};  // a small kernel takes half a second
-
-// The folder differs from run to run; a log that is cached and compared must not.
-std::string WithoutFolder(std::string log, const fs::path& folder) {
-  const std::string prefix = folder.string() + "/";
-  for (size_t at = log.find(prefix); at != std::string::npos; at = log.find(prefix, at)) log.erase(at, prefix.size());
-  return log;
-}
 
 // nvcc or one of its tools was killed, or had no room to write. (An error in the text ends in exit code 1 or 2, one
 // found by ptxas in 255.)
@@ -79,11 +73,6 @@ class NvccCompiler : public Compiler {
     return command;
   }
 
-  static std::string LastLine(std::string_view log) {
-    while (log.ends_with('\n')) log.remove_suffix(1);
-    return std::string(log.substr(log.rfind('\n') + 1));
-  }
-
   const fs::path nvcc_;
   const std::string version_;
 };
@@ -99,11 +88,28 @@ Result<std::string> NvccVersion(const fs::path& nvcc) {
 
 }  // namespace
 
+std::string WithoutFolder(std::string log, const fs::path& folder) {
+  const std::string prefix = folder.string() + "/";
+  for (size_t at = log.find(prefix); at != std::string::npos; at = log.find(prefix, at)) log.erase(at, prefix.size());
+  return log;
+}
+
+std::string LastLine(std::string_view log) {
+  while (log.ends_with('\n')) log.remove_suffix(1);
+  return std::string(log.substr(log.rfind('\n') + 1));
+}
+
+Result<Nvcc> FindNvcc() {
+  const auto program = FindProgram("nvcc");
+  if (!program)
+    return Unavailable("no nvcc: neither in a CUDA toolkit folder nor on PATH; install the CUDA toolkit 13");
+  ASSIGN_OR_RETURN(std::string version, NvccVersion(*program));
+  return Nvcc{*program, std::move(version)};
+}
+
 Result<std::unique_ptr<Compiler>> MakeNvccCompiler() {
-  const auto nvcc = FindProgram("nvcc");
-  if (!nvcc) return Unavailable("no nvcc: neither in a CUDA toolkit folder nor on PATH; install the CUDA toolkit 13");
-  ASSIGN_OR_RETURN(std::string version, NvccVersion(*nvcc));
-  return std::unique_ptr<Compiler>(std::make_unique<NvccCompiler>(*nvcc, std::move(version)));
+  ASSIGN_OR_RETURN(Nvcc nvcc, FindNvcc());
+  return std::unique_ptr<Compiler>(std::make_unique<NvccCompiler>(std::move(nvcc.program), std::move(nvcc.version)));
 }
 
 }  // namespace gemmsmith

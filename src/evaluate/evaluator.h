@@ -10,6 +10,7 @@
 #include "base/status.h"
 #include "compile/compiler.h"
 #include "evaluate/baseline/baseline_set.h"
+#include "compile/shared_object.h"
 #include "evaluate/outcome.h"
 #include "evaluate/setting.h"
 #include "evaluate/verify/test_list.h"
@@ -34,14 +35,16 @@ struct EvaluationRequest {
   const Plan& plan() const;
 };
 
-// What a plan became before it may touch a GPU: legality, compilation, resources and SASS facts.
-// Either a binary to run or the Outcome that already ends it.
+// What a candidate became before it may touch a GPU: legality, compilation, screening, resources and SASS facts.
+// Either something to run or the Outcome that already ends it.
 struct PreparedCandidate {
   std::optional<Outcome> ended;
-  Compilation compilation;
+  Compilation compilation;             // of a plan: its binary too
+  std::optional<SharedObject> object;  // of a free-form source: built and screened
 };
-// Thread-safe; a Status only where the world failed.
-Result<PreparedCandidate> Prepare(const EvaluationRequest& request, const Device& device, Compiler& compiler);
+// Thread-safe; a Status only where the world failed. Free-form sources need `objects`: Unavailable without.
+Result<PreparedCandidate> Prepare(const EvaluationRequest& request, const Device& device, Compiler& compiler,
+                                  ObjectCompiler* objects = nullptr);
 
 struct Contender {
   EvaluationRequest request;

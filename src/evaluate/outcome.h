@@ -131,7 +131,7 @@ struct RunConditions {
 
 struct Outcome {
   OutcomeKind kind = OutcomeKind::kIllegal;
-  std::string stage;   // "check", "compile", "resources", "launch", "correctness", "honesty", "timing"
+  std::string stage;   // "check", "compile", "screening", "resources", "launch", "correctness", "honesty", "timing"
   std::string reason;  // one line a policy can learn from; empty when measured or verified
   CodeFacts facts;     // from compilation on
   Verdict verdict;     // from correctness on

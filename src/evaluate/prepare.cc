@@ -1,7 +1,9 @@
 // What can be said about a candidate without a GPU.
 #include "base/text.h"
+#include "compile/screening.h"
 #include "evaluate/evaluator.h"
 #include "program/emit.h"
+#include "program/free_form.h"
 #include "program/legality.h"
 
 namespace gemmsmith {
@@ -41,12 +43,18 @@ std::string ResourceExcess(const CodeFacts& facts, const Launch& launch, const D
   return "";
 }
 
-// Whether the machine code accumulates as the problem says.
+std::string NarrowAccumulation(const CodeFacts& facts, const Gemm& gemm) {
+  const int narrow = facts.mma_f16 + facts.wgmma_f16;
+  if (gemm.kind.accumulation == Accumulation::kF16 || narrow == 0) return "";
+  return fmt::format("{} matrix instructions accumulate in f16 where the problem says f32", narrow);
+}
+
+// Whether the machine code of a plan accumulates as the problem says.
 std::string WrongAccumulation(const CodeFacts& facts, const Gemm& gemm) {
   const int wide = facts.mma_f32 + facts.wgmma_f32, narrow = facts.mma_f16 + facts.wgmma_f16;
   if (gemm.kind.accumulation == Accumulation::kF16)
     return wide + narrow > 0 ? "" : "no matrix instruction in the machine code";
-  if (narrow > 0) return fmt::format("{} matrix instructions accumulate in f16 where the problem says f32", narrow);
+  if (std::string reason = NarrowAccumulation(facts, gemm); !reason.empty()) return reason;
   if (wide == 0) return "no matrix instruction with an f32 accumulator in the machine code";
   return "";
 }
@@ -71,7 +79,9 @@ const Plan& EvaluationRequest::plan() const {
   return *plan;
 }
 
-Result<PreparedCandidate> Prepare(const EvaluationRequest& request, const Device& device, Compiler& compiler) {
+namespace {
+
+Result<PreparedCandidate> PreparePlan(const EvaluationRequest& request, const Device& device, Compiler& compiler) {
   PreparedCandidate candidate;
   if (const std::vector<std::string> reasons = Check(request.plan(), request.gemm, device); !reasons.empty()) {
     End(candidate, request, OutcomeKind::kIllegal, "check", Join(reasons, "; "));
@@ -90,6 +100,54 @@ Result<PreparedCandidate> Prepare(const EvaluationRequest& request, const Device
   else if (!wrong.empty())
     End(candidate, request, OutcomeKind::kWrong, "resources", std::move(wrong));
   return candidate;
+}
+
+std::string DescriptorProblem(const SharedObject& object, const GemmKind& kind) {
+  const Result<std::string> descriptor = ReadDescriptor(object.bytes);
+  return descriptor.ok() ? WhyNotFor(kind, *descriptor) : descriptor.status().message();
+}
+
+// A source nobody need trust is refused for what it is and for what it reaches for; what it costs in registers and
+// memory is its own affair.
+Result<PreparedCandidate> PrepareFreeForm(const EvaluationRequest& request, const FreeForm& source,
+                                          const Device& device, ObjectCompiler& objects) {
+  PreparedCandidate candidate;
+  if (std::string reason = WhyNotFreeForm(source.text); !reason.empty()) {
+    End(candidate, request, OutcomeKind::kIllegal, "check", std::move(reason));
+    return candidate;
+  }
+  ASSIGN_OR_RETURN(ObjectCompilation built, objects.Compile(source.text, device.Architecture()));
+  candidate.compilation.log = std::move(built.log);
+  candidate.compilation.seconds = built.seconds;
+  candidate.compilation.from_cache = built.from_cache;
+  if (!built.object) {
+    End(candidate, request, OutcomeKind::kCompileFailed, "compile", FirstError(candidate.compilation.log));
+    return candidate;
+  }
+  candidate.compilation.succeeded = true;
+  candidate.compilation.binary.facts = built.object->facts;
+  std::string illegal = DescriptorProblem(*built.object, request.gemm.kind);
+  const std::vector<std::string> refusals = ScreenSharedObject(built.object->bytes);
+  std::string narrow = NarrowAccumulation(built.object->facts, request.gemm);
+  candidate.object = std::move(built.object);
+  if (!illegal.empty())
+    End(candidate, request, OutcomeKind::kIllegal, "check", std::move(illegal));
+  else if (!refusals.empty())
+    End(candidate, request, OutcomeKind::kCheated, "screening", Join(refusals, "; "));
+  else if (!narrow.empty())
+    End(candidate, request, OutcomeKind::kWrong, "resources", std::move(narrow));
+  return candidate;
+}
+
+}  // namespace
+
+Result<PreparedCandidate> Prepare(const EvaluationRequest& request, const Device& device, Compiler& compiler,
+                                  ObjectCompiler* objects) {
+  const FreeForm* const source = std::get_if<FreeForm>(&request.subject);
+  if (source == nullptr) return PreparePlan(request, device, compiler);
+  if (objects == nullptr)
+    return Unavailable(fmt::format("{} is a free-form source, and nothing here builds those", source->name));
+  return PrepareFreeForm(request, *source, device, *objects);
 }
 
 }  // namespace gemmsmith

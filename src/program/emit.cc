@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "base/text.h"
 #include "program/direct_family.h"
+#include "program/free_form.h"
 #include "program/wgmma_family.h"
 
 namespace gemmsmith {
@@ -83,12 +84,11 @@ std::string EmitStandalone(const Plan& plan, const Gemm& gemm) {
       "// A and B as the layout says, packed; pointers aligned to 16 bytes; the workspace arrives zeroed and is left "
       "zeroed.\n#include <cuda_runtime.h>\n\n{2}\n{3}\n"
       "// The contract this file was written for: version, layout, types, accumulation.\n"
-      "extern \"C\" const char gemmsmith_descriptor_v1[] = \"gemm {4} {5} {6}\";\n\n"
+      "extern \"C\" const char gemmsmith_descriptor_v1[] = \"{4}\";\n\n"
       "extern \"C\" cudaError_t gemm(const void* a, const void* b, void* c, int m, int n, int k, void* workspace,\n"
       "                            size_t workspace_bytes, cudaStream_t stream) {{\n"
-      "  return gemmsmith::LaunchGemm<Config>({7}, a, b, c, m, n, k, workspace, workspace_bytes, stream);\n}}\n",
-      Print(plan), Print(gemm), Inlined(family.launcher, done), KernelText(family), Name(gemm.kind.layout),
-      Name(gemm.kind.type), Name(gemm.kind.accumulation), kEntry);
+      "  return gemmsmith::LaunchGemm<Config>({5}, a, b, c, m, n, k, workspace, workspace_bytes, stream);\n}}\n",
+      Print(plan), Print(gemm), Inlined(family.launcher, done), KernelText(family), PrintDescriptor(gemm.kind), kEntry);
 }
 
 }  // namespace gemmsmith

@@ -1,0 +1,88 @@
+#include "compile/host_code.h"
+
+#include <elf.h>
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "base/files.h"
+#include "compile/elf.h"
+
+namespace gemmsmith {
+namespace {
+
+using Code = std::vector<uint8_t>;
+
+TEST(InstructionLength, OfEveryKindOfOperand) {
+  const std::pair<Code, size_t> cases[] = {
+      {{0x90}, 1},                                             // nop
+      {{0xc3}, 1},                                             // ret
+      {{0xf3, 0x0f, 0x1e, 0xfa}, 4},                           // endbr64
+      {{0x55}, 1},                                             // push %rbp
+      {{0x48, 0x89, 0xe5}, 3},                                 // mov %rsp,%rbp
+      {{0x48, 0x8b, 0x04, 0x25, 1, 0, 0, 0}, 8},               // mov 1,%rax
+      {{0x48, 0x8b, 0x05, 1, 2, 3, 4}, 7},                     // mov ...(%rip),%rax
+      {{0x48, 0x8b, 0x44, 0x24, 8}, 5},                        // mov 8(%rsp),%rax
+      {{0x48, 0x8b, 0x84, 0x24, 8, 1, 0, 0}, 8},               // mov 0x108(%rsp),%rax
+      {{0xe8, 0x0f, 0x05, 0, 0}, 5},                           // call
+      {{0x0f, 0x84, 0x0f, 0x05, 0, 0}, 6},                     // je
+      {{0x66, 0xb8, 1, 2}, 4},                                 // mov $513,%ax
+      {{0xb8, 1, 2, 3, 4}, 5},                                 // mov $...,%eax
+      {{0x48, 0xb8, 1, 2, 3, 4, 5, 6, 7, 8}, 10},              // movabs
+      {{0xf6, 0x40, 4, 1}, 4},                                 // testb $1,4(%rax)
+      {{0xf7, 0xd8}, 2},                                       // neg %eax
+      {{0x66, 0x2e, 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0}, 10},     // nopw
+      {{0x66, 0x0f, 0x6f, 0x05, 1, 2, 3, 4}, 8},               // movdqa ...(%rip),%xmm0
+      {{0x0f, 0x38, 0x00, 0xc1}, 4},                           // pshufb
+      {{0x66, 0x0f, 0x3a, 0x0f, 0xc1, 4}, 6},                  // palignr
+      {{0xc5, 0xf8, 0x77}, 3},                                 // vzeroupper
+      {{0xc5, 0xfd, 0x6f, 0x40, 0x20}, 5},                     // vmovdqa 32(%rax),%ymm0
+      {{0xc4, 0xe3, 0x7d, 0x39, 0xc1, 1}, 6},                  // vextracti128
+      {{0x62, 0xf1, 0x7c, 0x48, 0x10, 0x05, 1, 2, 3, 4}, 10},  // vmovups ...(%rip),%zmm0
+      {{0x48, 0x69, 0xc0, 1, 2, 3, 4}, 7},                     // imul
+      {{0x48, 0xc7, 0x44, 0x24, 8, 1, 0, 0, 0}, 9},            // movq $1,8(%rsp)
+      {{0xff, 0x25, 1, 2, 3, 4}, 6},                           // jmp *...(%rip)
+  };
+  for (const auto& [code, length] : cases) {
+    Code longer = code;
+    longer.insert(longer.end(), 16, 0x90);
+    EXPECT_EQ(InstructionLength(longer), length) << std::hex << int(code[0]);
+    EXPECT_EQ(InstructionLength(code), length);
+    EXPECT_EQ(InstructionLength(std::span(code).first(code.size() - 1)).value_or(0), 0u) << std::hex << int(code[0]);
+  }
+}
+
+TEST(EntersTheKernel, ByItsThreeWays) {
+  EXPECT_TRUE(EntersTheKernel(Code{0x90, 0x0f, 0x05, 0xc3}));
+  EXPECT_TRUE(EntersTheKernel(Code{0x90, 0x0f, 0x34, 0xc3}));
+  EXPECT_TRUE(EntersTheKernel(Code{0x90, 0xcd, 0x80, 0xc3}));
+  EXPECT_TRUE(EntersTheKernel(Code{0x66, 0x0f, 0x05}));
+}
+
+TEST(EntersTheKernel, NotInsideOfOtherInstructions) {
+  EXPECT_FALSE(EntersTheKernel(Code{0xe8, 0x0f, 0x05, 0, 0, 0xc3}));
+  EXPECT_FALSE(EntersTheKernel(Code{0xb8, 0xcd, 0x80, 0, 0, 0xc3}));
+  EXPECT_FALSE(EntersTheKernel(Code{}));
+}
+
+TEST(EntersTheKernel, WhereCodeCannotBeFollowedAnywhere) {
+  EXPECT_TRUE(EntersTheKernel(Code{0x06, 0xe8, 0x0f, 0x05, 0, 0}));
+  EXPECT_FALSE(EntersTheKernel(Code{0x06, 0x90}));
+}
+
+// Millions of instructions that compilers wrote: this very program holds all that our own code and its libraries need.
+TEST(InstructionLength, FollowsThisProgramToItsEnd) {
+  const std::string bytes = *ReadFile("/proc/self/exe");
+  const ElfFile file = *ElfFile::Parse({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()});
+  const ElfSection* text = file.FindSection(".text");
+  ASSERT_NE(text, nullptr);
+  size_t at = 0;
+  while (at < text->bytes.size()) {
+    const auto length = InstructionLength(text->bytes.subspan(at));
+    ASSERT_TRUE(length) << "at " << std::hex << text->address + at;
+    at += *length;
+  }
+}
+
+}  // namespace
+}  // namespace gemmsmith

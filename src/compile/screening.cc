@@ -1,0 +1,175 @@
+#include "compile/screening.h"
+
+#include <elf.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstring>
+
+#include "compile/elf.h"
+#include "compile/fatbin.h"
+#include "compile/host_code.h"
+#include "compile/shared_object.h"
+
+namespace gemmsmith {
+
+namespace {
+
+using Bytes = std::span<const uint8_t>;
+using Reasons = std::vector<std::string>;
+
+constexpr std::string_view kEntry = "gemm", kDescriptor = "gemmsmith_descriptor_v1";
+constexpr size_t kMaxDescriptor = 256;
+// Counters and semaphores of multi-kernel sources are small; results that are kept are not.
+constexpr uint64_t kMaxGlobalBytes = 1 << 20;
+
+constexpr std::string_view kLibraries[] = {"libcudart.so.13", "libc.so.6",     "libm.so.6",
+                                           "libstdc++.so.6",  "libgcc_s.so.1", "ld-linux-x86-64.so.2"};
+
+const ElfSymbol* FindExport(const ElfFile& file, std::string_view name) {
+  for (const ElfSymbol& symbol : file.dynamic_symbols())
+    if (symbol.name == name && symbol.section != SHN_UNDEF && symbol.binding != STB_LOCAL) return &symbol;
+  return nullptr;
+}
+
+void ScreenImports(const ElfFile& file, Reasons& reasons) {
+  for (const ElfSymbol& symbol : file.dynamic_symbols()) {
+    if (symbol.section != SHN_UNDEF || symbol.name.empty()) continue;
+    if (std::string reason = WhyNotImport(symbol.name); !reason.empty()) reasons.push_back(std::move(reason));
+  }
+}
+
+// A name that other libraries own, given to a function of its own.
+bool StandsInForOthers(std::string_view name) {
+  if (name == "cudart_static_dummy") return false;
+  if (name.starts_with("cuda") || name.starts_with("__cuda") || name.starts_with("nvml")) return true;
+  const bool driver = name.starts_with("cu") && name.size() > 2 && std::isupper(static_cast<unsigned char>(name[2]));
+  return driver || name.starts_with("cupti") || name.starts_with("cublas");
+}
+
+void ScreenExports(const ElfFile& file, Reasons& reasons) {
+  for (const ElfSymbol& symbol : file.dynamic_symbols()) {
+    if (symbol.section == SHN_UNDEF) continue;
+    if (symbol.type == STT_GNU_IFUNC)
+      reasons.push_back(fmt::format("{} chooses its code while it is loaded (IFUNC)", symbol.name));
+    if (StandsInForOthers(symbol.name)) reasons.push_back(fmt::format("{} stands in for CUDA's own", symbol.name));
+  }
+  for (const ElfRelocation& relocation : file.relocations()) {
+    if (relocation.type != R_X86_64_IRELATIVE) continue;
+    reasons.push_back("chooses code while it is loaded (IFUNC)");
+    break;
+  }
+}
+
+void ScreenLoading(const ElfFile& file, Reasons& reasons) {
+  for (const ElfDynamic& word : file.dynamic()) {
+    const bool needed = word.tag == DT_NEEDED;
+    if (needed && std::find(std::begin(kLibraries), std::end(kLibraries), word.text) == std::end(kLibraries))
+      reasons.push_back(fmt::format("needs the library {}", word.text));
+    if (word.tag == DT_RPATH || word.tag == DT_RUNPATH)
+      reasons.push_back(fmt::format("looks for libraries in {}", word.text));
+    if (word.tag == DT_AUXILIARY || word.tag == DT_FILTER)
+      reasons.push_back(fmt::format("hands its names to the library {}", word.text));
+    if (word.tag == DT_TEXTREL) reasons.push_back("has its code written while it is loaded");
+  }
+}
+
+std::string_view NameOfFunctionAt(const ElfFile& file, uint64_t address) {
+  for (const auto* symbols : {&file.symbols(), &file.dynamic_symbols()})
+    for (const ElfSymbol& symbol : *symbols)
+      if (symbol.type == STT_FUNC && symbol.section != SHN_UNDEF && symbol.value == address) return symbol.name;
+  return "";
+}
+
+// What g++ and nvcc have run at loading: the registration of kernels, and constructors of global objects.
+bool IsOrdinaryConstructor(std::string_view name) {
+  return name == "frame_dummy" || name.find("__sti____cudaRegisterAll") != std::string_view::npos ||
+         name.starts_with("_GLOBAL__sub_I_");
+}
+
+void ScreenConstructors(const ElfFile& file, Reasons& reasons) {
+  const ElfSection* array = nullptr;
+  for (const ElfSection& section : file.sections()) {
+    if (section.type == SHT_INIT_ARRAY) array = &section;
+    if (section.type == SHT_PREINIT_ARRAY) reasons.push_back("runs code before anything is loaded");
+  }
+  if (array == nullptr) return;
+  size_t known = 0;
+  for (const ElfRelocation& relocation : file.relocations()) {
+    if (relocation.address < array->address || relocation.address - array->address >= array->size) continue;
+    const bool by_symbol = relocation.type == R_X86_64_64 && relocation.symbol < file.dynamic_symbols().size();
+    const std::string_view name = by_symbol ? file.dynamic_symbols()[relocation.symbol].name
+                                            : NameOfFunctionAt(file, uint64_t(relocation.addend));
+    if (IsOrdinaryConstructor(name)) {
+      ++known;
+    } else {
+      reasons.push_back(fmt::format("has {} run while it is loaded", name.empty() ? "nameless code" : name));
+    }
+  }
+  if (reasons.empty() && known != array->size / 8) reasons.push_back("has code run while it is loaded");
+}
+
+void ScreenHostCode(const ElfFile& file, Reasons& reasons) {
+  for (const ElfSection& section : file.sections()) {
+    if ((section.flags & SHF_EXECINSTR) == 0) continue;
+    if ((section.flags & SHF_WRITE) != 0)
+      reasons.push_back(fmt::format("section {} can be written and executed", section.name));
+    if (EntersTheKernel(section.bytes))
+      reasons.push_back(fmt::format("section {} enters the kernel by itself (a syscall instruction)", section.name));
+  }
+}
+
+bool HoldsContainer(Bytes bytes) {
+  uint8_t magic[sizeof kFatbinMagic];
+  std::memcpy(magic, &kFatbinMagic, sizeof magic);
+  return std::search(bytes.begin(), bytes.end(), std::begin(magic), std::end(magic)) != bytes.end();
+}
+
+void ScreenDeviceCode(const ElfFile& file, Bytes object, Reasons& reasons) {
+  for (const ElfSection& section : file.sections())
+    if ((section.flags & SHF_ALLOC) != 0 && section.name != ".nv_fatbin" && HoldsContainer(section.bytes))
+      reasons.push_back(fmt::format("carries machine code of the GPU in section {}", section.name));
+  const Result<SharedObject> read = ReadSharedObject({object.begin(), object.end()});
+  if (!read.ok()) {
+    reasons.push_back(fmt::format("carries machine code of the GPU that cannot be read: {}", read.status().message()));
+    return;
+  }
+  if (read->kernels.empty()) reasons.push_back("has no kernel");
+  if (read->global_bytes > kMaxGlobalBytes)
+    reasons.push_back(fmt::format("keeps {} bytes of device memory from call to call, {} are allowed",
+                                  read->global_bytes, kMaxGlobalBytes));
+}
+
+}  // namespace
+
+Result<std::string> ReadDescriptor(Bytes object) {
+  ASSIGN_OR_RETURN(const ElfFile file, ElfFile::Parse(object));
+  const ElfSymbol* entry = FindExport(file, kEntry);
+  if (entry == nullptr || entry->type != STT_FUNC)
+    return NotFound("no function gemm with the signature of docs/free_form.md");
+  const ElfSymbol* descriptor = FindExport(file, kDescriptor);
+  if (descriptor == nullptr || descriptor->type != STT_OBJECT)
+    return NotFound(
+        fmt::format("no descriptor: a line such as extern \"C\" const char {}[] = \"gemm tn f16 f32\";", kDescriptor));
+  Bytes bytes = file.BytesAt(descriptor->value);
+  bytes = bytes.first(std::min(bytes.size(), kMaxDescriptor));
+  const auto end = std::find(bytes.begin(), bytes.end(), uint8_t{0});
+  if (end == bytes.end()) return NotFound(fmt::format("{} is no short text", kDescriptor));
+  return std::string(bytes.begin(), end);
+}
+
+std::vector<std::string> ScreenSharedObject(Bytes object) {
+  const Result<ElfFile> file = ElfFile::Parse(object);
+  if (!file.ok()) return {file.status().message()};
+  Reasons reasons;
+  if (file->machine() != EM_X86_64) reasons.push_back("is for another machine");
+  ScreenConstructors(*file, reasons);
+  ScreenImports(*file, reasons);
+  ScreenExports(*file, reasons);
+  ScreenLoading(*file, reasons);
+  ScreenHostCode(*file, reasons);
+  ScreenDeviceCode(*file, object, reasons);
+  return reasons;
+}
+
+}  // namespace gemmsmith

@@ -1,0 +1,27 @@
+// What a built shared object says about itself before it runs: whether it is what the free-form contract asks for, and
+// whether it reaches for things that no launcher of a kernel needs. docs/free_form.md lists both. Security does not
+// rest on this (the sandbox is there for that); it refuses early, and in words.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+
+namespace gemmsmith {
+
+// The text of gemmsmith_descriptor_v1. NotFound in words for whoever wrote the source where the object exports no such
+// text, or no function gemm.
+Result<std::string> ReadDescriptor(std::span<const uint8_t> object);
+
+// Every reason not to load the object, one line each; empty: none was found.
+std::vector<std::string> ScreenSharedObject(std::span<const uint8_t> object);
+
+// Why an object may not use this function or variable of somebody else ("imports fork, which starts processes"); empty
+// where it may. The name is as in the symbol table.
+std::string WhyNotImport(std::string_view symbol);
+
+}  // namespace gemmsmith

@@ -1,0 +1,48 @@
+// A whole source, host side and all, -> a shared object: free-form sources (docs/free_form.md) from text to what can be
+// screened (compile/screening.h). The compiler runs in a sandbox, because a text can make it read files, or eat memory
+// and time. No GPU and no driver needed; safe to call from many threads.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/status.h"
+#include "compile/binary.h"
+
+namespace gemmsmith {
+
+// A text that does not compile is an everyday value: no object, and the compiler's words.
+struct ObjectCompilation {
+  std::optional<SharedObject> object;
+  std::string log;     // errors and warnings, at most 64 KiB of them
+  double seconds = 0;  // of compiling; 0 from a cache
+  bool from_cache = false;
+};
+
+class ObjectCompiler {
+ public:
+  virtual ~ObjectCompiler() = default;
+  // A Status only where the world failed (no toolchain, no sandbox, disk full). architecture: "sm_90a".
+  virtual Result<ObjectCompilation> Compile(const std::string& text, std::string_view architecture) = 0;
+  // Compiler and version, flags and the CUTLASS that texts may include.
+  virtual std::string Identity() const = 0;
+};
+
+// nvcc in a sandbox. Unavailable or NotFound where either is missing.
+Result<std::unique_ptr<ObjectCompiler>> MakeObjectCompiler();
+// Keeps what `compiler` makes under `folder`, as MakeCachedCompiler() does.
+std::unique_ptr<ObjectCompiler> MakeCachedObjectCompiler(std::unique_ptr<ObjectCompiler> compiler,
+                                                         std::filesystem::path folder);
+
+// Folders with CUTLASS and CuTe headers: $GEMMSMITH_CUTLASS (a CUTLASS tree, or its include folder), else the Python
+// package nvidia-cutlass in .deps or where Python keeps packages. Empty where there are none.
+std::vector<std::filesystem::path> CutlassIncludes();
+
+// The object with what its machine code says. DataLoss where that cannot be read.
+Result<SharedObject> ReadSharedObject(std::vector<uint8_t> bytes);
+
+}  // namespace gemmsmith
