@@ -84,6 +84,8 @@ Words WayTo(const fs::path& path) {
   return words;
 }
 
+bool IsSystems(const fs::path& path) { return path.string().starts_with("/usr/"); }
+
 Words Show(const char* how, const fs::path& path) {
   Words words = WayTo(path);
   Append(words, {how, path, path});
@@ -110,7 +112,8 @@ Words Files(const Sandbox& sandbox) {
   Append(words, Scratch("/dev/shm", sandbox.file_bytes));
   Append(words, Scratch("/tmp", sandbox.file_bytes));
   for (const fs::path& device : sandbox.devices) Append(words, Show("--dev-bind", device));
-  for (const fs::path& path : sandbox.readable) Append(words, Show("--ro-bind", path));
+  for (const fs::path& path : sandbox.readable)
+    if (!IsSystems(path)) Append(words, Show("--ro-bind", path));
   if (!sandbox.writable.empty()) Append(words, Show("--bind", sandbox.writable));
   Append(words, {"--remount-ro", "/dev", "--remount-ro", "/"});
   return words;

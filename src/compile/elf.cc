@@ -41,7 +41,7 @@ Status ReadSymbols(const ElfSection& section, const std::vector<ElfSection>& sec
     const auto name = TextAt(names, symbol.st_name);
     if (!name) return Damaged("a symbol name past its table");
     symbols.push_back({*name, symbol.st_shndx, uint8_t(ELF64_ST_TYPE(symbol.st_info)),
-                       uint8_t(ELF64_ST_BIND(symbol.st_info)), symbol.st_value});
+                       uint8_t(ELF64_ST_BIND(symbol.st_info)), symbol.st_value, symbol.st_size});
   }
   return OkStatus();
 }

@@ -27,6 +27,7 @@ struct ElfSymbol {
   uint8_t type = 0;      // STT_...
   uint8_t binding = 0;   // STB_...
   uint64_t value = 0;
+  uint64_t size = 0;
 };
 
 // What the loader is to write: at `address`, by `type`, from a dynamic symbol and a number.

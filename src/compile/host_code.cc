@@ -188,6 +188,16 @@ bool HoldsKernelEntry(Bytes code) {
   return false;
 }
 
+bool FollowedEntersTheKernel(Bytes code) {
+  while (!code.empty()) {
+    const std::optional<size_t> length = InstructionLength(code);
+    if (!length) return HoldsKernelEntry(code);
+    if (StartsWithKernelEntry(code.subspan(std::min(ReadPrefixes(code).count, *length)))) return true;
+    code = code.subspan(*length);
+  }
+  return false;
+}
+
 }  // namespace
 
 std::optional<size_t> InstructionLength(Bytes code) {
@@ -206,14 +216,14 @@ std::optional<size_t> InstructionLength(Bytes code) {
   return length;
 }
 
-bool EntersTheKernel(Bytes code) {
-  while (!code.empty()) {
-    const std::optional<size_t> length = InstructionLength(code);
-    if (!length) return HoldsKernelEntry(code);
-    if (StartsWithKernelEntry(code.subspan(std::min(ReadPrefixes(code).count, *length)))) return true;
-    code = code.subspan(*length);
+bool EntersTheKernel(Bytes code, std::span<const uint64_t> starts) {
+  uint64_t from = 0;
+  for (const uint64_t start : starts) {
+    if (start <= from || start > code.size()) continue;
+    if (FollowedEntersTheKernel(code.subspan(from, start - from))) return true;
+    from = start;
   }
-  return false;
+  return FollowedEntersTheKernel(code.subspan(from));
 }
 
 }  // namespace gemmsmith

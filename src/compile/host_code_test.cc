@@ -3,6 +3,7 @@
 #include <elf.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <vector>
 
 #include "base/files.h"
@@ -12,6 +13,7 @@ namespace gemmsmith {
 namespace {
 
 using Code = std::vector<uint8_t>;
+using Starts = std::vector<uint64_t>;
 
 TEST(InstructionLength, OfEveryKindOfOperand) {
   const std::pair<Code, size_t> cases[] = {
@@ -70,17 +72,31 @@ TEST(EntersTheKernel, WhereCodeCannotBeFollowedAnywhere) {
   EXPECT_FALSE(EntersTheKernel(Code{0x06, 0x90}));
 }
 
-// Millions of instructions that compilers wrote: this very program holds all that our own code and its libraries need.
-TEST(InstructionLength, FollowsThisProgramToItsEnd) {
+TEST(EntersTheKernel, IsFollowedAnewWhereFunctionsStart) {
+  EXPECT_FALSE(EntersTheKernel(Code{0xe8, 0x0f, 0x05, 0, 0, 0xc3, 0, 0x90, 0xe8, 0x0f, 0x05, 0, 0}, Starts{7}));
+  EXPECT_TRUE(EntersTheKernel(Code{0xb8, 0, 0, 0x0f, 0x05}, Starts{3}));
+  EXPECT_FALSE(EntersTheKernel(Code{0xb8, 0, 0, 0x0f, 0x05}));
+  EXPECT_FALSE(EntersTheKernel(Code{0x90}, Starts{3, 9}));
+}
+
+// Hundreds of thousands of instructions that a compiler wrote: all functions of this very program.
+TEST(InstructionLength, FollowsThisProgramFunctionByFunction) {
   const std::string bytes = *ReadFile("/proc/self/exe");
   const ElfFile file = *ElfFile::Parse({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()});
-  const ElfSection* text = file.FindSection(".text");
-  ASSERT_NE(text, nullptr);
-  size_t at = 0;
-  while (at < text->bytes.size()) {
-    const auto length = InstructionLength(text->bytes.subspan(at));
-    ASSERT_TRUE(length) << "at " << std::hex << text->address + at;
-    at += *length;
+  std::map<uint64_t, uint64_t> ends;
+  for (const ElfSymbol& symbol : file.symbols())
+    if (symbol.type == STT_FUNC && symbol.section != SHN_UNDEF && symbol.size > 0)
+      ends[symbol.value] = symbol.value + symbol.size;
+  ASSERT_GT(ends.size(), 1000u);
+  for (const auto& [start, end] : ends) {
+    std::span<const uint8_t> code = file.BytesAt(start);
+    ASSERT_GE(code.size(), end - start);
+    code = code.first(end - start);
+    while (!code.empty()) {
+      const auto length = InstructionLength(code);
+      ASSERT_TRUE(length) << std::hex << end - code.size();
+      code = code.subspan(*length);
+    }
   }
 }
 

@@ -109,12 +109,24 @@ void ScreenConstructors(const ElfFile& file, Reasons& reasons) {
   if (reasons.empty() && known != array->size / 8) reasons.push_back("has code run while it is loaded");
 }
 
+// Offsets in the section, ascending.
+std::vector<uint64_t> FunctionStarts(const ElfFile& file, const ElfSection& section) {
+  std::vector<uint64_t> starts;
+  for (const auto* symbols : {&file.symbols(), &file.dynamic_symbols()})
+    for (const ElfSymbol& symbol : *symbols)
+      if (symbol.type == STT_FUNC && symbol.section < file.sections().size() &&
+          &file.sections()[symbol.section] == &section && symbol.value >= section.address)
+        starts.push_back(symbol.value - section.address);
+  std::sort(starts.begin(), starts.end());
+  return starts;
+}
+
 void ScreenHostCode(const ElfFile& file, Reasons& reasons) {
   for (const ElfSection& section : file.sections()) {
     if ((section.flags & SHF_EXECINSTR) == 0) continue;
     if ((section.flags & SHF_WRITE) != 0)
       reasons.push_back(fmt::format("section {} can be written and executed", section.name));
-    if (EntersTheKernel(section.bytes))
+    if (EntersTheKernel(section.bytes, FunctionStarts(file, section)))
       reasons.push_back(fmt::format("section {} enters the kernel by itself (a syscall instruction)", section.name));
   }
 }

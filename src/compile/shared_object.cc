@@ -39,11 +39,7 @@ constexpr const char* kContractName = "gemmsmith_contract.h";
 Sandbox SandboxFor(const fs::path& nvcc, const fs::path& folder, const std::vector<fs::path>& includes) {
   Sandbox sandbox;
   sandbox.readable = includes;
-  // The toolkit: nvcc stands in its folder bin.
-  std::error_code error;
-  const fs::path toolkit = fs::canonical(nvcc, error).parent_path().parent_path();
-  if (!error) sandbox.readable.push_back(toolkit);
-  sandbox.readable.push_back(nvcc.parent_path().parent_path());
+  sandbox.readable.push_back(nvcc.parent_path().parent_path());  // the toolkit
   sandbox.writable = folder;
   sandbox.forbidden = SystemCalls::kBuild;
   sandbox.memory_bytes = uint64_t{8} << 30;
@@ -105,7 +101,8 @@ class SandboxedNvcc : public ObjectCompiler {
   static Result<ObjectCompilation> Judge(const ProcessResult& process, const fs::path& folder) {
     ObjectCompilation compilation;
     compilation.log = WithoutFolder(process.output, folder).substr(0, kLogKept);
-    if (compilation.log.find("No space left on device") != std::string::npos)
+    const bool sandbox_failed = process.exit_code != 0 && compilation.log.starts_with("bwrap: ");
+    if (sandbox_failed || compilation.log.find("No space left on device") != std::string::npos)
       return IoError(fmt::format("nvcc failed: {}", LastLine(compilation.log)));
     if (process.timed_out) {
       compilation.log += fmt::format("error: nvcc was stopped after {} s\n", kCompileLimit.count());
@@ -194,6 +191,10 @@ Result<SharedObject> ReadSharedObject(std::vector<uint8_t> bytes) {
 Result<std::unique_ptr<ObjectCompiler>> MakeObjectCompiler() {
   RETURN_IF_ERROR(SandboxWorks());
   ASSIGN_OR_RETURN(Nvcc nvcc, FindNvcc());
+  // No links on the way: they may lead out of what the sandbox shows.
+  std::error_code error;
+  nvcc.program = fs::canonical(nvcc.program, error);
+  if (error) return IoError(fmt::format("cannot follow the path of nvcc: {}", error.message()));
   return std::unique_ptr<ObjectCompiler>(std::make_unique<SandboxedNvcc>(std::move(nvcc), CutlassIncludes()));
 }
 
