@@ -23,6 +23,7 @@ pack() {
   rm -rf "$carry" && mkdir -p "$carry/bin" "$carry/lib"
   cp build/portable/bin/gemmsmith build/portable/bin/gemmsmith_gpu_tests "$carry/bin/"
   cp build/portable/lib/libgemmsmith_cpu_product.so "$carry/lib/"
+  cp "$(command -v bwrap)" "$carry/bin/"  # found beside the program
   strip "$carry"/bin/* "$carry"/lib/*
   du -sh "$carry"
 }

@@ -3,6 +3,7 @@
 
 #include "base/files.h"
 #include "base/installation.h"
+#include "base/sandbox.h"
 #include "cli/exit.h"
 #include "cli/instrument.h"
 #include "cli/json_text.h"
@@ -10,6 +11,7 @@
 #include "cli/run.h"
 #include "cli/terminal.h"
 #include "cli/words.h"
+#include "compile/shared_object.h"
 #include "gpu/gpu.h"
 #include "program/emit.h"
 
@@ -59,6 +61,20 @@ void LookAtToolkit(std::vector<Finding>& findings) {
   const std::optional<std::filesystem::path> nvcc = FindProgram("nvcc");
   findings.push_back({"nvcc", nvcc ? State::kGood : State::kUnneeded,
                       nvcc ? nvcc->string() : "not found; plans compile without it through libnvrtc"});
+}
+
+Finding LookAtSandbox() {
+  const Status works = SandboxWorks();
+  return {"bubblewrap", works.ok() ? State::kGood : State::kLacking,
+          works.ok() ? "makes sandboxes, in which sources that are not ours are built and run" : works.message()};
+}
+
+Finding LookAtCutlass() {
+  const std::vector<std::filesystem::path> includes = CutlassIncludes();
+  return {"CUTLASS", includes.empty() ? State::kUnneeded : State::kGood,
+          includes.empty() ? "not found; free-form sources that include it want the Python package nvidia-cutlass, or "
+                             "GEMMSMITH_CUTLASS set to its tree"
+                           : includes.front().string()};
 }
 
 Finding CompileSomething() {
@@ -164,6 +180,8 @@ Result<int> Run(const DoctorCommand& command) {
   std::vector<Finding> findings;
   LookAtGpus(findings);
   LookAtToolkit(findings);
+  findings.push_back(LookAtSandbox());
+  findings.push_back(LookAtCutlass());
   findings.push_back(CompileSomething());
   findings.push_back(StartWorker());
   findings.push_back(LookAtDisk());

@@ -78,6 +78,11 @@ Result<std::unique_ptr<Compiler>> OpenCompiler() {
   return MakeRememberingCompiler(MakeCachedCompiler(*std::move(compiler), HomeFolder() / "compiled"), kRememberedBytes);
 }
 
+Result<std::unique_ptr<ObjectCompiler>> OpenObjectCompiler() {
+  ASSIGN_OR_RETURN(std::unique_ptr<ObjectCompiler> compiler, MakeObjectCompiler());
+  return MakeCachedObjectCompiler(std::move(compiler), HomeFolder() / "compiled");
+}
+
 std::filesystem::path DefaultArchivePath() { return HomeFolder() / "archive.sqlite"; }
 
 Result<std::unique_ptr<Archive>> OpenArchive(const std::filesystem::path& path_or_empty) {

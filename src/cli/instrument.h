@@ -8,6 +8,7 @@
 #include "archive/archive.h"
 #include "archive/replay.h"
 #include "compile/compiler.h"
+#include "compile/shared_object.h"
 #include "evaluate/evaluator.h"
 
 namespace gemmsmith {
@@ -33,6 +34,9 @@ Result<Instrument> OpenLiveInstrument(int gpu);
 
 // NVRTC, else nvcc; what was compiled once is kept under HomeFolder().
 Result<std::unique_ptr<Compiler>> OpenCompiler();
+
+// The same for free-form sources: nvcc in a sandbox.
+Result<std::unique_ptr<ObjectCompiler>> OpenObjectCompiler();
 
 std::filesystem::path DefaultArchivePath();
 Result<std::unique_ptr<Archive>> OpenArchive(const std::filesystem::path& path_or_empty);
