@@ -41,10 +41,11 @@ endif()
 get_filename_component(GEMMSMITH_CUDA_FOUND_ROOT ${GEMMSMITH_CUDA_INCLUDE} DIRECTORY)
 add_library(cuda_headers INTERFACE)
 target_include_directories(cuda_headers SYSTEM INTERFACE ${GEMMSMITH_CUDA_INCLUDE})
-# Its libraries are looked for there at run time too.
+# Its libraries are looked for there at run time too, as are our own folders in the source tree.
 set_source_files_properties(
   ${CMAKE_SOURCE_DIR}/src/base/installation.cc ${CMAKE_SOURCE_DIR}/src/base/installation_test.cc
-  PROPERTIES COMPILE_DEFINITIONS GEMMSMITH_CUDA_FOUND_ROOT="${GEMMSMITH_CUDA_FOUND_ROOT}")
+  PROPERTIES COMPILE_DEFINITIONS
+             "GEMMSMITH_CUDA_FOUND_ROOT=\"${GEMMSMITH_CUDA_FOUND_ROOT}\";GEMMSMITH_SOURCE_FOLDER=\"${CMAKE_SOURCE_DIR}\"")
 
 if(GEMMSMITH_TESTS)
   find_package(GTest REQUIRED)

@@ -102,4 +102,20 @@ std::optional<fs::path> FindProgram(const std::string& name) {
   return std::nullopt;
 }
 
+std::vector<fs::path> OwnFolders(const fs::path& name) {
+  std::vector<fs::path> folders;
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error).parent_path();
+  if (!error) {
+    folders.push_back(program.parent_path() / "share" / "gemmsmith" / name);
+    fs::path above = program;
+    for (int level = 0; level < 4 && above.has_relative_path(); ++level) {
+      folders.push_back(above / name);
+      above = above.parent_path();
+    }
+  }
+  folders.push_back(fs::path(GEMMSMITH_SOURCE_FOLDER) / name);
+  return folders;
+}
+
 }  // namespace gemmsmith

@@ -1,4 +1,4 @@
-// Where libraries and tools that we do not ship are on this machine.
+// Where things are on this machine: libraries and tools that we do not ship, and folders that we do.
 #pragma once
 
 #include <filesystem>
@@ -18,5 +18,8 @@ std::vector<std::filesystem::path> ToolkitFolders();
 Result<void*> OpenLibrary(const std::string& soname);
 // "nvcc", "nvdisasm": in the toolkit folders, then on PATH.
 std::optional<std::filesystem::path> FindProgram(const std::string& name);
+// Where a folder of ours ("data", "tests/honest_kernels") may be, in order: ../share/gemmsmith of the program, the
+// folders above the program, the source tree it was built from.
+std::vector<std::filesystem::path> OwnFolders(const std::filesystem::path& name);
 
 }  // namespace gemmsmith

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "base/installation.h"
 #include "base/text.h"
 
 namespace gemmsmith {
@@ -39,23 +40,6 @@ std::optional<fs::path> FromEnvironment() {
   return fs::path(value);
 }
 
-// An installed program has its data in ../share/gemmsmith, a built one some folders above its own.
-std::vector<fs::path> DataFolders() {
-  std::vector<fs::path> folders;
-  std::error_code error;
-  const fs::path program = fs::read_symlink("/proc/self/exe", error).parent_path();
-  if (!error) {
-    folders.push_back(program.parent_path() / "share" / "gemmsmith" / "data");
-    fs::path above = program;
-    for (int level = 0; level < 4 && above.has_relative_path(); ++level) {
-      folders.push_back(above / "data");
-      above = above.parent_path();
-    }
-  }
-  folders.emplace_back(GEMMSMITH_DATA_FOLDER);
-  return folders;
-}
-
 }  // namespace
 
 std::vector<RecordingPlace> FindRecordings() {
@@ -65,7 +49,7 @@ std::vector<RecordingPlace> FindRecordings() {
     if (HoldsSegments(folder)) return {{folder.filename(), folder}};
     return RecordingsUnder(folder);
   }
-  for (const fs::path& data : DataFolders()) {
+  for (const fs::path& data : OwnFolders("data")) {
     if (std::vector<RecordingPlace> places = RecordingsUnder(data); !places.empty()) return places;
   }
   return {};
@@ -73,7 +57,7 @@ std::vector<RecordingPlace> FindRecordings() {
 
 std::string RecordingsSearched() {
   if (const std::optional<fs::path> given = FromEnvironment()) return given->string() + " (GEMMSMITH_RECORDS)";
-  return fmt::format("{}, and the data folder beside the program", GEMMSMITH_DATA_FOLDER);
+  return fmt::format("{}, and the data folder beside the program", OwnFolders("data").back().string());
 }
 
 Result<std::shared_ptr<const Recording>> LoadRecording(const std::optional<std::string>& key) {
