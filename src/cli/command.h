@@ -49,6 +49,15 @@ struct EvaluateCommand {
   bool json = false;
 };
 
+// The judge's own test.
+struct SelfTestCommand {
+  std::vector<std::filesystem::path> cases;  // folders beside our own
+  std::string only;                          // cases whose name has this in it; empty: all
+  int seeds = 3;
+  std::string device = "auto";
+  bool json = false;
+};
+
 struct PlanCheckCommand {
   Plan plan;
   Gemm gemm;
@@ -153,7 +162,7 @@ struct OnceCommand {
 };
 
 using Command =
-    std::variant<OptimizeCommand, EvaluateCommand, PlanCheckCommand, PlanListCommand, PlanEmitCommand,
+    std::variant<OptimizeCommand, EvaluateCommand, SelfTestCommand, PlanCheckCommand, PlanListCommand, PlanEmitCommand,
                  PlanExplainCommand, PlanFactsCommand, RecordsImportCommand, RecordsExportCommand, RecordsListCommand,
                  RecordsStatsCommand, RecordsMeasureCommand, DoctorCommand, WorkerCommand, CompilerCommand, OnceCommand>;
 

@@ -107,6 +107,7 @@ class Grammar {
     root_.get_formatter()->column_width(31);
     AddOptimize();
     AddEvaluate();
+    AddVerify();
     AddPlanVerbs();
     AddRecordsVerbs();
     AddMachineVerbs();
@@ -192,6 +193,29 @@ class Grammar {
     AddSeed(verb, &command->seed);
     AddJson(verb, &command->json);
     verb->footer("Example: gemmsmith evaluate \"direct tile_m=32 warps_k=8\" 256x512x4096");
+  }
+
+  void AddVerify() {
+    Verb* verb = root_.add_subcommand("verify", "the judge's own test: broken and honest kernels");
+    AddSelfTest(verb);
+    chosen_[verb] = [this]() -> std::variant<Command, NoCommand> {
+      if (!wants_self_test_) return NoCommand{kExitWrongUse, "verify needs --self-test"};
+      return Command(self_test_);
+    };
+  }
+
+  void AddSelfTest(Verb* verb) {
+    SelfTestCommand* command = &self_test_;
+    verb->add_flag("--self-test", wants_self_test_, "judge kernels with known faults, and honest ones");
+    using Paths = std::vector<std::filesystem::path>;
+    Word<std::filesystem::path, Paths>(verb, "--cases", "DIR", "further cases; may be given often", &command->cases,
+                                       ReadPath,
+                                       [](Paths* to, std::filesystem::path path) { to->push_back(std::move(path)); })
+        ->take_all();
+    Value(verb, "--only", "TEXT", "cases whose name has this in it, as in numbers_", &command->only, ReadText);
+    Value(verb, "--seeds", "N", "how many seeds each case is judged with [3]", &command->seeds, ReadCount);
+    AddDevice(verb, &command->device);
+    AddJson(verb, &command->json);
   }
 
   void AddPlanVerbs() {
@@ -302,6 +326,8 @@ class Grammar {
   std::map<const Verb*, std::function<std::variant<Command, NoCommand>()>> chosen_;
   OptimizeCommand optimize_;
   EvaluateCommand evaluate_;
+  bool wants_self_test_ = false;
+  SelfTestCommand self_test_;
   PlanCheckCommand check_;
   PlanListCommand list_;
   PlanEmitCommand emit_;
