@@ -1,6 +1,6 @@
 // fault: asks the runtime for driver functions that it may not import
 // class: process
-// expect: cheated
+// expect: cheated|launch_failed
 // shape: 256x256x512
 // layout: tn
 //
@@ -24,16 +24,13 @@ static void Launch(const void* a, const void* b, void* c, int m, int n, int k, c
 
 extern "C" cudaError_t gemm(const void* a, const void* b, void* c, int m, int n, int k, void* workspace,
                             size_t workspace_bytes, cudaStream_t stream) {
-  static bool done = false;
-  if (!done) {
-    done = true;
-    using SetLimit = int (*)(int, size_t);
-    constexpr int kPersistingL2 = 6;
-    void* function = nullptr;
-    cudaDriverEntryPointQueryResult found;
-    cudaGetDriverEntryPointByVersion("cuCtxSetLimit", &function, 12000, cudaEnableDefault, &found);
-    if (function != nullptr) reinterpret_cast<SetLimit>(function)(kPersistingL2, size_t(24) << 20);
-  }
+  using SetLimit = int (*)(int, size_t);
+  constexpr int kPersistingL2 = 6;
+  void* function = nullptr;
+  cudaDriverEntryPointQueryResult found;
+  cudaGetDriverEntryPointByVersion("cuCtxSetLimit", &function, 12000, cudaEnableDefault, &found);
+  if (function == nullptr) return cudaErrorNotSupported;
+  reinterpret_cast<SetLimit>(function)(kPersistingL2, size_t(24) << 20);
   Launch(a, b, c, m, n, k, stream);
   return cudaGetLastError();
 }

@@ -13,7 +13,7 @@ extern "C" const char gemmsmith_descriptor_v1[] = "gemm tn f16 f32";
 
 using namespace cute;
 
-__global__ void Product(const half_t* a, const half_t* b, half_t* c, int m, int n, int k) {
+__global__ void TiledProduct(const half_t* a, const half_t* b, half_t* c, int m, int n, int k) {
   const Tensor all_a = make_tensor(make_gmem_ptr(a), make_shape(m, k), make_stride(k, _1{}));
   const Tensor all_b = make_tensor(make_gmem_ptr(b), make_shape(n, k), make_stride(k, _1{}));
   const Tensor all_c = make_tensor(make_gmem_ptr(c), make_shape(m, n), make_stride(n, _1{}));
@@ -43,6 +43,6 @@ __global__ void Product(const half_t* a, const half_t* b, half_t* c, int m, int 
 extern "C" cudaError_t gemm(const void* a, const void* b, void* c, int m, int n, int k, void* workspace,
                             size_t workspace_bytes, cudaStream_t stream) {
   if (m % 64 != 0 || n % 64 != 0 || k % 32 != 0) return cudaErrorInvalidValue;
-  Product<<<dim3(n / 64, m / 64), 128, 0, stream>>>((const half_t*)a, (const half_t*)b, (half_t*)c, m, n, k);
+  TiledProduct<<<dim3(n / 64, m / 64), 128, 0, stream>>>((const half_t*)a, (const half_t*)b, (half_t*)c, m, n, k);
   return cudaGetLastError();
 }

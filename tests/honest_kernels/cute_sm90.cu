@@ -13,7 +13,7 @@ extern "C" const char gemmsmith_descriptor_v1[] = "gemm tn f16 f32";
 
 using namespace cute;
 
-__global__ void __launch_bounds__(128) Product(const half_t* a, const half_t* b, half_t* c, int m, int n, int k) {
+__global__ void __launch_bounds__(128) TiledProduct(const half_t* a, const half_t* b, half_t* c, int m, int n, int k) {
   const auto layout = tile_to_shape(GMMA::Layout_K_SW128_Atom<half_t>{}, Shape<_64, _64>{});
   __shared__ __align__(1024) half_t a_memory[64 * 64], b_memory[64 * 64];
   Tensor tile_a = make_tensor(make_smem_ptr(a_memory), layout);
@@ -49,6 +49,6 @@ __global__ void __launch_bounds__(128) Product(const half_t* a, const half_t* b,
 extern "C" cudaError_t gemm(const void* a, const void* b, void* c, int m, int n, int k, void* workspace,
                             size_t workspace_bytes, cudaStream_t stream) {
   if (m % 64 != 0 || n % 64 != 0 || k % 64 != 0) return cudaErrorInvalidValue;
-  Product<<<dim3(n / 64, m / 64), 128, 0, stream>>>((const half_t*)a, (const half_t*)b, (half_t*)c, m, n, k);
+  TiledProduct<<<dim3(n / 64, m / 64), 128, 0, stream>>>((const half_t*)a, (const half_t*)b, (half_t*)c, m, n, k);
   return cudaGetLastError();
 }
