@@ -1,20 +1,12 @@
 #include "evaluate/exchange.h"
 
 #include <algorithm>
-#include <chrono>
-#include <numeric>
 
-#include "evaluate/time/offline_clock.h"
+#include "base/text.h"
 
 namespace gemmsmith {
 
 namespace {
-
-constexpr double kShortWarmUpSeconds = 0.2, kStaysWarmSeconds = 0.1;
-
-double SecondsSince(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 std::string_view StageOf(OutcomeKind kind) {
   switch (kind) {
@@ -27,40 +19,35 @@ std::string_view StageOf(OutcomeKind kind) {
   }
 }
 
-RaceRules RulesFor(Protocol protocol) {
-  switch (protocol) {
-    case Protocol::kScreen:
-      return {.min_rounds = 5, .max_rounds = 5};
-    case Protocol::kHeat:
-      return {.min_rounds = 5, .max_rounds = 100, .survivors = 4};
-    case Protocol::kShort:
-    case Protocol::kLong:
-      break;
-  }
-  return {.min_rounds = 10, .max_rounds = 100, .interval_width = 0.02};
-}
-
-// Rounds whose times nobody keeps: one, which brings graphs and operands to where they will be, and for as long as is
-// wanted.
-Status WarmUp(double seconds, size_t entries, const TimeRound& time_round) {
-  std::vector<size_t> order(entries);
-  std::iota(order.begin(), order.end(), size_t{0});
-  const auto start = std::chrono::steady_clock::now();
-  do {
-    ASSIGN_OR_RETURN(const std::vector<double> ignored, time_round(order));
-  } while (SecondsSince(start) < seconds);
-  return OkStatus();
-}
-
-void AddConditions(const RunConditions& now, Outcome& outcome) {
-  RunConditions& all = outcome.conditions;
-  if (outcome.timings.empty()) {
-    all = now;
-  } else {
-    all.discarded_batches += now.discarded_batches;
-    all.power_capped = all.power_capped || now.power_capped;
+std::string OutputTestOf(Clock clock) {
+  switch (clock) {
+    case Clock::kDevice:
+      return "timed_output";
+    case Clock::kDeviceChained:
+      return "chained_output";
+    case Clock::kDeviceCold:
+      return "cold_output";
+    default:
+      return fmt::format("{}_output", Name(clock));
   }
 }
+
+// As they race on all clocks that the problem asks for.
+std::vector<Racer> RacersOf(std::span<const Baseline* const> rivals, Batch batch) {
+  std::vector<Racer> racers;
+  for (const Baseline* rival : rivals) {
+    Racer& racer = racers.emplace_back();
+    racer.name = Name(rival->id);
+    racer.is_decisive = rival->id.kind == BaselineKind::kLtAuto;
+    racer.call_ns = rival->call_ns;
+    racer.call = rival->call;
+    for (const auto& [key, graph] : rival->graphs)
+      if (key.second == batch) racer.graphs[key.first] = &graph;
+  }
+  return racers;
+}
+
+void Append(const auto& items, auto& to) { to.insert(to.end(), items.begin(), items.end()); }
 
 }  // namespace
 
@@ -73,15 +60,10 @@ struct Exchange::Contestant {
   std::map<const Inputs*, GemmParameters> parameters;
   GemmParameters other;  // for the message's other shape
   std::map<Clock, CallGraph> graphs;
+  double call_ns = 0;  // roughly
   bool is_hopeless = false;
   TestResult tested;
   Outcome outcome;
-};
-
-// One entry of a race, with whoever is waited for when its time is awaited.
-struct Exchange::Start {
-  RaceEntry entry;
-  Step waiting;
 };
 
 Exchange::Exchange(const Workshop& workshop, ProblemSession& session, const ProblemMessage& problem,
@@ -129,7 +111,7 @@ Status Exchange::Load(Contestant& contestant) {
   for (const Inputs* inputs : bench_.inputs) {
     if (inputs == nullptr) continue;
     ASSIGN_OR_RETURN(contestant.parameters[inputs],
-                     workshop_.gpu.ParametersFor(message.launch, arguments_for(bench_.gemm, *inputs)));
+                     ParametersFor(contestant, {inputs->a->data(), inputs->b->data(), bench_.output->data()}));
   }
   if (!message.other) return OkStatus();
   const Gemm& gemm = bench_.gemm;
@@ -137,6 +119,12 @@ Status Exchange::Load(Contestant& contestant) {
   ASSIGN_OR_RETURN(contestant.other,
                    workshop_.gpu.ParametersFor(message.other->launch, arguments_for(other, *bench_.normal)));
   return OkStatus();
+}
+
+Result<GemmParameters> Exchange::ParametersFor(const Contestant& contestant, const CallAddresses& addresses) const {
+  const GemmArguments arguments =
+      ArgumentsFor(bench_.gemm, addresses.a, addresses.b, addresses.c, contestant.workspace->data());
+  return workshop_.gpu.ParametersFor(contestant.message->launch, arguments);
 }
 
 Status Exchange::Put(const Contestant& contestant, const Inputs& inputs, Chaining chaining) {
@@ -149,7 +137,7 @@ Status Exchange::Test(size_t candidate) {
   contestant->place = int32_t(candidate);
   contestant->message = &candidates_[candidate];
   contestant->outcome.protocol = problem_.protocol;
-  if (problem_.time) contestant->outcome.baseline_algorithms = session_.BaselineAlgorithms();
+  if (problem_.time) contestant->outcome.baseline_algorithms = session_.BaselineAlgorithms(problem_);
   const Launch& launch = contestant->message->launch;
 
   on_step_(StepOf("load", *contestant));
@@ -218,8 +206,7 @@ Status Exchange::Restore() {
 Status Exchange::TimeAll() {
   RETURN_IF_ERROR(CaptureAll());
   if (judgements_.worker_is_lost || contestants_.empty()) return OkStatus();
-  Status timed = RunDeviceClock();
-  if (timed.ok() && problem_.clocks.Has(Clock::kOffline)) timed = RunOfflineClock();
+  const Status timed = RunRaces();
   if (timed.ok()) return LookAfterwards();
   if (workshop_.gpu.Synchronize().ok()) return timed;
   // Somebody's kernel crashed in the race. After that the driver says so of every batch: who it was shows only alone.
@@ -249,16 +236,30 @@ Status Exchange::Capture(Contestant& contestant) {
   const auto call = [&](Chaining chaining) -> PutCall {
     return [this, &contestant, chaining] { return Put(contestant, *bench_.normal, chaining); };
   };
-  ASSIGN_OR_RETURN(const double call_ns, EstimateCall(contestant, call(Chaining::kNone)));
-  contestant.is_hopeless = IsHopeless(call_ns);
+  ASSIGN_OR_RETURN(contestant.call_ns, EstimateCall(contestant, call(Chaining::kNone)));
+  contestant.is_hopeless = IsHopeless(contestant.call_ns);
   const auto add = [&](Clock clock, Chaining chaining) -> Status {
-    ASSIGN_OR_RETURN(contestant.graphs[clock],
-                     CallGraph::Capture(workshop_.gpu, call(chaining), call_ns, BatchFor(problem_.protocol)));
+    ASSIGN_OR_RETURN(contestant.graphs[clock], CallGraph::Capture(workshop_.gpu, call(chaining), contestant.call_ns,
+                                                                  BatchFor(problem_.protocol)));
     return OkStatus();
   };
+  if (problem_.clocks.Has(Clock::kDeviceCold)) RETURN_IF_ERROR(CaptureCold(contestant));
   RETURN_IF_ERROR(add(Clock::kDevice, Chaining::kNone));
   const bool is_chained = contestant.message->launch.chainable && contestant.graphs[Clock::kDevice].calls > 1;
   return is_chained && !contestant.is_hopeless ? add(Clock::kDeviceChained, Chaining::kProgrammatic) : OkStatus();
+}
+
+Status Exchange::CaptureCold(Contestant& contestant) {
+  std::vector<PutCall> calls;
+  for (const CallAddresses& addresses : session_.ColdSets(problem_.gemm.kind.layout, *bench_.output)) {
+    ASSIGN_OR_RETURN(const GemmParameters parameters, ParametersFor(contestant, addresses));
+    calls.push_back([this, &contestant, parameters] {
+      return workshop_.gpu.StartGemm(contestant.kernel, contestant.message->launch, parameters);
+    });
+  }
+  const int count = session_.cold_plan().CallsIn(CallsIn(BatchFor(problem_.protocol), contestant.call_ns));
+  ASSIGN_OR_RETURN(contestant.graphs[Clock::kDeviceCold], CallGraph::Capture(workshop_.gpu, calls, count));
+  return OkStatus();
 }
 
 // What a long call takes shows well enough in its tests.
@@ -277,78 +278,36 @@ bool Exchange::IsHopeless(double call_ns) const {
   return call_ns > kFactor * fastest.call_ns;
 }
 
-Status Exchange::RunDeviceClock() {
-  std::vector<Start> starts;
-  std::vector<const CallGraph*> graphs;
-  for (size_t i = 0; i < contestants_.size(); ++i)
-    for (const auto& [clock, graph] : contestants_[i]->graphs) {
-      starts.push_back(
-          {{.name = "ours", .clock = clock, .candidate = int(i), .is_hopeless = contestants_[i]->is_hopeless},
-           StepOf("device clock", *contestants_[i])});
-      graphs.push_back(&graph);
-    }
-  for (const Baseline* rival : rivals_) {
-    starts.push_back({{rival->name, Clock::kDevice, kRival, rival->kind == BaselineKind::kLtAuto}, {"device clock"}});
-    graphs.push_back(&rival->graphs.at(BatchFor(problem_.protocol)));
-  }
-  ASSIGN_OR_RETURN(DeviceClock clock,
-                   DeviceClock::Create(workshop_.gpu, graphs.size(), [this] { return workshop_.harness.LeadIn(); }));
-  return RunRace(starts, "device clock", [&](std::span<const size_t> order) {
-    return clock.TimeRound(graphs, order, [&](size_t i) { on_step_(starts[i].waiting); });
-  });
-}
-
-Status Exchange::RunOfflineClock() {
-  std::vector<Start> starts;
-  std::vector<PutCall> calls;
-  for (size_t i = 0; i < contestants_.size(); ++i) {
-    starts.push_back({{"ours", Clock::kOffline, int(i)}, StepOf("offline clock", *contestants_[i])});
-    calls.push_back([this, i] { return Put(*contestants_[i], *bench_.normal, Chaining::kNone); });
-  }
-  for (const Baseline* rival : rivals_) {
-    starts.push_back({{rival->name, Clock::kOffline, kRival, rival->kind == BaselineKind::kLtAuto}, {"offline clock"}});
-    calls.push_back(rival->call);
-  }
-  ASSIGN_OR_RETURN(OfflineClock clock, OfflineClock::Create(workshop_.gpu, calls.size()));
-  return RunRace(starts, "offline clock", [&](std::span<const size_t> order) {
-    return clock.TimeRound(calls, order, [&](size_t i) { on_step_(starts[i].waiting); });
-  });
-}
-
-Status Exchange::RunRace(const std::vector<Start>& starts, std::string_view clock_name, const TimeRound& time_round) {
-  std::vector<RaceEntry> entries;
-  for (const Start& start : starts) entries.push_back(start.entry);
-  const TimeRound announced = [&](std::span<const size_t> order) {
-    on_step_({std::string(clock_name)});
-    return time_round(order);
-  };
-  ReadCondition read;
-  if (workshop_.nvml != nullptr)
-    read = [this] {
-      on_step_({"reading"});
-      return workshop_.nvml->Read();
+std::vector<Racer> Exchange::RacersOf() const {
+  std::vector<Racer> racers;
+  for (const auto& contestant : contestants_) {
+    Racer& racer = racers.emplace_back();
+    racer.candidate = contestant->place;
+    racer.is_hopeless = contestant->is_hopeless;
+    racer.call_ns = contestant->call_ns;
+    racer.call = [this, &racing = *contestant] {
+      return workshop_.gpu.StartGemm(racing.kernel, racing.message->launch, racing.parameters.at(bench_.normal));
     };
-  RETURN_IF_ERROR(WarmUp(WarmUpSeconds(), entries.size(), announced));
-  Random random = Random(problem_.seed).Fork(clock_name);
-  ASSIGN_OR_RETURN(const RaceResult race, Race(entries, RulesFor(problem_.protocol), random, read, announced));
-  workshop_.last_race = std::chrono::steady_clock::now();
-  for (const auto& contestant : contestants_) AddConditions(race.conditions, contestant->outcome);
-  for (size_t i = 0; i < entries.size(); ++i) {
-    if (entries[i].candidate == kRival) {
-      for (const auto& contestant : contestants_) contestant->outcome.timings.push_back(race.timings[i]);
-      continue;
-    }
-    Outcome& outcome = contestants_[size_t(entries[i].candidate)]->outcome;
-    outcome.timings.push_back(race.timings[i]);
-    outcome.comparisons.insert(outcome.comparisons.end(), race.comparisons[i].begin(), race.comparisons[i].end());
+    for (const auto& [clock, graph] : contestant->graphs) racer.graphs[clock] = &graph;
+  }
+  Append(gemmsmith::RacersOf(rivals_, BatchFor(problem_.protocol)), racers);
+  return racers;
+}
+
+// Everybody's outcome has its own times first, then those of the rivals, which it shares with the others.
+Status Exchange::RunRaces() {
+  const std::vector<Racer> racers = RacersOf();
+  const PutCall sweep = [this] { return session_.PutSweep(); };
+  ASSIGN_OR_RETURN(const ContestResult result, RunContest(workshop_, problem_, racers, sweep, on_step_));
+  for (size_t i = 0; i < contestants_.size(); ++i) {
+    Outcome& outcome = contestants_[i]->outcome;
+    outcome.conditions = result.conditions;
+    Append(result.timings[i], outcome.timings);
+    for (size_t rival = contestants_.size(); rival < racers.size(); ++rival)
+      Append(result.timings[rival], outcome.timings);
+    Append(result.comparisons[i], outcome.comparisons);
   }
   return OkStatus();
-}
-
-// The GPU is warm or is not, whatever it was warmed with.
-double Exchange::WarmUpSeconds() const {
-  const bool is_warm = SecondsSince(workshop_.last_race) < kStaysWarmSeconds;
-  return IsThorough(problem_.protocol) && !is_warm ? kShortWarmUpSeconds : 0;
 }
 
 // ---- after the race
@@ -381,10 +340,10 @@ Result<bool> Exchange::IsUntouched() {
 Status Exchange::LookAtTimedOutput(Contestant& contestant) {
   std::vector<std::pair<std::string, PutCall>> runs;
   for (const auto& [clock, graph] : contestant.graphs)
-    runs.emplace_back(clock == Clock::kDevice ? "timed_output" : "chained_output",
-                      [this, &timed = graph.graph] { return workshop_.gpu.Replay(timed); });
-  if (problem_.clocks.Has(Clock::kOffline))
-    runs.emplace_back("offline_output", [&] { return Put(contestant, *bench_.normal, Chaining::kNone); });
+    runs.emplace_back(OutputTestOf(clock), [this, &timed = graph.graph] { return workshop_.gpu.Replay(timed); });
+  for (const Clock clock : {Clock::kOffline, Clock::kServer, Clock::kHost})
+    if (problem_.clocks.Has(clock))
+      runs.emplace_back(OutputTestOf(clock), [&] { return Put(contestant, *bench_.normal, Chaining::kNone); });
   for (const auto& [test, run] : runs) {
     on_step_(StepOf(fmt::format("test {}", test), contestant));
     ASSIGN_OR_RETURN(const Watched watched, verifier_.Watch(bench_.gemm, WorkplaceOf(contestant), 0, run));
@@ -395,6 +354,29 @@ Status Exchange::LookAtTimedOutput(Contestant& contestant) {
   }
   End(contestant, OutcomeKind::kMeasured, "", "");
   return OkStatus();
+}
+
+// ---- without candidates
+
+Result<Outcome> RaceBaselines(const Workshop& workshop, const ProblemSession& session, const ProblemMessage& problem,
+                              const StepListener& on_step) {
+  const std::vector<const Baseline*> rivals = session.RivalsFor(problem);
+  Outcome outcome;
+  outcome.protocol = problem.protocol;
+  outcome.baseline_algorithms = session.BaselineAlgorithms(problem);
+  if (rivals.empty()) {
+    std::vector<std::string> reasons;
+    for (const auto& [name, reason] : outcome.baseline_algorithms) reasons.push_back(name + ": " + reason);
+    return Unavailable(fmt::format("no baseline of {} is usable here: {}", Print(problem.gemm), Join(reasons, "; ")));
+  }
+  const std::vector<Racer> racers = RacersOf(rivals, BatchFor(problem.protocol));
+  const PutCall sweep = [&session] { return session.PutSweep(); };
+  ASSIGN_OR_RETURN(const ContestResult result, RunContest(workshop, problem, racers, sweep, on_step));
+  outcome.kind = OutcomeKind::kMeasured;
+  outcome.conditions = result.conditions;
+  for (const std::vector<Timing>& timings : result.timings) Append(timings, outcome.timings);
+  for (const std::vector<Comparison>& comparisons : result.comparisons) Append(comparisons, outcome.comparisons);
+  return outcome;
 }
 
 }  // namespace gemmsmith

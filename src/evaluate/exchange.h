@@ -1,25 +1,18 @@
 // One list of candidates for a prepared problem: each is tested, those that pass are timed in one race.
 #pragma once
 
-#include <chrono>
 #include <map>
 #include <memory>
 #include <vector>
 
+#include "evaluate/contest.h"
 #include "evaluate/session.h"
-#include "evaluate/time/pairing.h"
-#include "evaluate/verify/workspaces.h"
 
 namespace gemmsmith {
 
-// What an exchange works with. `nvml` may be null: times are then taken without clocks and power.
-struct Workshop {
-  Gpu& gpu;
-  HarnessKernels& harness;
-  Workspaces& workspaces;
-  const Nvml* nvml;
-  std::chrono::steady_clock::time_point& last_race;  // when it ended
-};
+// The baselines of a problem against each other, without a candidate; the session is prepared for it.
+Result<Outcome> RaceBaselines(const Workshop& workshop, const ProblemSession& session, const ProblemMessage& problem,
+                              const StepListener& on_step);
 
 class Exchange {
  public:
@@ -36,13 +29,13 @@ class Exchange {
 
  private:
   struct Contestant;
-  struct Start;
 
   Step StepOf(std::string name, const Contestant& contestant) const;
   Workplace WorkplaceOf(const Contestant& contestant) const;
   Status Load(Contestant& contestant);
   Status Test(size_t candidate);
   Status Put(const Contestant& contestant, const Inputs& inputs, Chaining chaining);
+  Result<GemmParameters> ParametersFor(const Contestant& contestant, const CallAddresses& addresses) const;
   // Enters the outcome; notes it if the context is lost.
   void End(Contestant& contestant, OutcomeKind kind, std::string_view stage, std::string reason);
   void EndWrongly(Contestant& contestant);
@@ -50,14 +43,13 @@ class Exchange {
 
   Status CaptureAll();
   Status Capture(Contestant& contestant);
+  Status CaptureCold(Contestant& contestant);
   Result<double> EstimateCall(const Contestant& contestant, const PutCall& call);
   // So slow that a screen need not know how slow.
   bool IsHopeless(double call_ns) const;
   Status TimeAll();
-  Status RunDeviceClock();
-  Status RunOfflineClock();
-  Status RunRace(const std::vector<Start>& starts, std::string_view clock_name, const TimeRound& time_round);
-  double WarmUpSeconds() const;
+  Status RunRaces();
+  std::vector<Racer> RacersOf() const;
   Status LookAfterwards();
   Status LookAtTimedOutput(Contestant& contestant);
   // Whether the race left everything untouched that belongs to nobody.

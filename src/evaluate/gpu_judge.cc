@@ -50,6 +50,7 @@ Result<std::unique_ptr<GpuJudge>> GpuJudge::Open(int gpu_ordinal) {
   ASSIGN_OR_RETURN(judge->harness_, HarnessKernels::Load(*judge->gpu_, *compiler));
   ASSIGN_OR_RETURN(judge->cublas_, Cublas::Open());
   ASSIGN_OR_RETURN(judge->baseline_workspace_, judge->gpu_->Allocate(kBaselineWorkspaceBytes));
+  judge->torch_.emplace(gpu_ordinal, judge->gpu_->stream());
   judge->workspaces_.emplace(*judge->gpu_);
 
   const GpuIdentity& gpu = judge->gpu_->identity();
@@ -64,28 +65,30 @@ Result<std::unique_ptr<GpuJudge>> GpuJudge::Open(int gpu_ordinal) {
   return judge;
 }
 
-Result<ProblemSession*> GpuJudge::FindOrCreateSession(const Gemm& gemm, uint64_t seed) {
+Result<ProblemSession*> GpuJudge::FindOrCreateSession(const ProblemMessage& problem) {
+  const Gemm& gemm = problem.gemm;
   const auto found = std::find_if(sessions_.begin(), sessions_.end(),
-                                  [&](const auto& session) { return session->Serves(gemm, seed); });
+                                  [&](const auto& session) { return session->Serves(gemm, problem.seed); });
   if (found != sessions_.end()) {
     sessions_.splice(sessions_.begin(), sessions_, found);
     return sessions_.front().get();
   }
-  const uint64_t needed = ProblemSession::BytesFor(gemm) + kSpareBytes;
+  const uint64_t needed = ProblemSession::BytesFor(problem) + kSpareBytes;
   if (gpu_->FreeBytes() < needed) workspaces_->Clear();
   while (!sessions_.empty() && (sessions_.size() >= kMaxSessions || gpu_->FreeBytes() < needed)) sessions_.pop_back();
   if (gpu_->FreeBytes() < needed)
     return Unavailable(fmt::format("{} needs {:.1f} GB on the GPU to be judged, {:.1f} are free", Print(gemm),
                                    double(needed) / 1e9, double(gpu_->FreeBytes()) / 1e9));
-  ASSIGN_OR_RETURN(std::unique_ptr<ProblemSession> session,
-                   ProblemSession::Create(*gpu_, *harness_, *cublas_, baseline_workspace_, gemm, seed));
+  ASSIGN_OR_RETURN(
+      std::unique_ptr<ProblemSession> session,
+      ProblemSession::Create({*gpu_, *harness_, *cublas_, *torch_, baseline_workspace_}, gemm, problem.seed));
   sessions_.push_front(std::move(session));
   return sessions_.front().get();
 }
 
 Status GpuJudge::Prepare(const ProblemMessage& problem, const StepListener& on_step) {
   problem_ = problem;
-  ASSIGN_OR_RETURN(ProblemSession* const session, FindOrCreateSession(problem.gemm, problem.seed));
+  ASSIGN_OR_RETURN(ProblemSession* const session, FindOrCreateSession(problem));
   const Status prepared = session->Prepare(problem, on_step);
   if (!prepared.ok()) sessions_.pop_front();
   return prepared;
@@ -93,8 +96,7 @@ Status GpuJudge::Prepare(const ProblemMessage& problem, const StepListener& on_s
 
 Result<Judgements> GpuJudge::Evaluate(std::span<const CandidateMessage> candidates, const StepListener& on_step) {
   if (sessions_.empty()) return InvalidArgument("candidates came before their problem");
-  const Workshop workshop{*gpu_, *harness_, *workspaces_, nvml_.get(), last_race_};
-  Exchange exchange(workshop, *sessions_.front(), problem_, candidates, on_step);
+  Exchange exchange(workshop(), *sessions_.front(), problem_, candidates, on_step);
   Result<Judgements> judgements = exchange.Run();
   if (!judgements.ok())
     if (const Status context = gpu_->Synchronize(); !context.ok())
@@ -104,8 +106,12 @@ Result<Judgements> GpuJudge::Evaluate(std::span<const CandidateMessage> candidat
   return judgements;
 }
 
-Result<Judgements> GpuJudge::RaceBaselines(const StepListener&) {
-  return Unavailable("baselines alone are not raced yet");
+Result<Judgements> GpuJudge::RaceBaselines(const StepListener& on_step) {
+  if (sessions_.empty()) return InvalidArgument("a race was asked for before its problem");
+  Result<Outcome> outcome = gemmsmith::RaceBaselines(workshop(), *sessions_.front(), problem_, on_step);
+  if (outcome.ok()) return Judgements{{*std::move(outcome)}};
+  const Status context = gpu_->Synchronize();
+  return context.ok() ? Result<Judgements>(outcome.status()) : LostWith(1, problem_.protocol, context.message());
 }
 
 // They are made anew when they are needed: only a look at all of them would tell which ones the damage reached.

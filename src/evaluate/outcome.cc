@@ -190,6 +190,16 @@ const Timing* Outcome::FastestBaseline(std::string_view prefix, Clock clock) con
   return fastest;
 }
 
+bool IsSettled(const Outcome& outcome) {
+  constexpr int kFewestUnsettled = 10;
+  constexpr double kLongNs = 300e3;
+  const Timing* const fastest = outcome.FastestBaseline("", Clock::kDevice);
+  const Timing* const device = fastest != nullptr ? fastest : outcome.Find("ours", Clock::kDevice);
+  if (device == nullptr) return false;
+  if (outcome.protocol == Protocol::kShort) return device->sample_count < kFewestUnsettled;
+  return outcome.protocol == Protocol::kLong && device->median_ns > kLongNs;
+}
+
 std::string EncodeOutcome(const Outcome& outcome) {
   Encoder encoder;
   encoder.Number(kVersion);

@@ -68,7 +68,7 @@ class ClockSet {
 };
 
 // kHeat: the better part of a screen once more in one race, in which the slower half drops out again and again.
-// kLong: the paper's, 10 s of warming up and at least 30 s a contender.
+// kLong: the paper's, 10 s of warming up and at least 30 s for each clock, contenders interleaved.
 enum class Protocol : uint8_t { kScreen, kShort, kHeat, kLong };
 inline constexpr Protocol kLastProtocol = Protocol::kLong;
 std::string_view Name(Protocol protocol);  // "screen", "short", "heat", "long"
@@ -84,7 +84,7 @@ struct Timing {
   double mean_ns = 0;
   Interval interval;  // 95 %, of the median
   int sample_count = 0;
-  std::vector<float> samples_ns;  // in measuring order; may be dropped in records, never before the statistics
+  std::vector<float> samples_ns;  // in measuring order; of very many an even share, taken after the statistics
   bool operator==(const Timing&) const = default;
 };
 
@@ -152,6 +152,10 @@ struct Outcome {
   const Timing* FastestBaseline(std::string_view prefix, Clock clock) const;
   bool operator==(const Outcome&) const = default;
 };
+
+// Whether the device times are those of settled windows (docs/measuring.md): of a thorough protocol and of long calls.
+// The record shows it: a short race has fewer samples than any other where it is settled.
+bool IsSettled(const Outcome& outcome);
 
 // Exact binary form, for the worker's pipe and the records. Decode refuses anything truncated, longer than it should
 // be, of another version or out of range; what it takes, Encode gives back byte for byte.

@@ -19,34 +19,32 @@ std::vector<TestPlan> TestsOf(const ProblemMessage& problem) {
 
 }  // namespace
 
-Batch BatchFor(Protocol protocol) { return IsThorough(protocol) ? Batch::kLong : Batch::kBrief; }
-
-ProblemSession::ProblemSession(Gpu& gpu, HarnessKernels& harness, Cublas& cublas,
-                               const DeviceMemory& baseline_workspace, const Gemm& gemm, uint64_t seed)
-    : gpu_(gpu),
-      harness_(harness),
+ProblemSession::ProblemSession(const BaselineTools& tools, const Gemm& gemm, uint64_t seed)
+    : gpu_(tools.gpu),
+      harness_(tools.harness),
       gemm_(WithoutLayout(gemm)),
       seed_(seed),
-      verifier_(gpu, harness),
-      library_(gpu, harness, cublas, verifier_, baseline_workspace) {}
+      verifier_(tools.gpu, tools.harness),
+      maker_(tools, verifier_) {}
 
-uint64_t ProblemSession::BytesFor(const Gemm& gemm) {
-  const Task task = MakeTask(gemm);
+uint64_t ProblemSession::BytesFor(const ProblemMessage& problem) {
+  const Task task = MakeTask(problem.gemm);
   const uint64_t a = GuardedMatrix::AllocationBytes(task.inputs[0]), b = GuardedMatrix::AllocationBytes(task.inputs[1]);
   const uint64_t c = GuardedMatrix::AllocationBytes(task.output);
   const uint64_t reference = uint64_t(task.output.ElementCount()) * sizeof(float);
   // B of each kind of inputs stored both ways, A seldom; two outputs.
   constexpr uint64_t kKinds = uint64_t(kLastInputKind) + 1;
-  return kKinds * (a + 2 * b + reference) + a + 2 * c;
+  const uint64_t warm = kKinds * (a + 2 * b + reference) + a + 2 * c;
+  // One more set, of both orders; where it takes more sets, they are small.
+  return problem.clocks.Has(Clock::kDeviceCold) ? warm + 2 * a + 2 * b + c : warm;
 }
 
-Result<std::unique_ptr<ProblemSession>> ProblemSession::Create(Gpu& gpu, HarnessKernels& harness, Cublas& cublas,
-                                                               const DeviceMemory& baseline_workspace, const Gemm& gemm,
+Result<std::unique_ptr<ProblemSession>> ProblemSession::Create(const BaselineTools& tools, const Gemm& gemm,
                                                                uint64_t seed) {
-  std::unique_ptr<ProblemSession> session(new ProblemSession(gpu, harness, cublas, baseline_workspace, gemm, seed));
+  std::unique_ptr<ProblemSession> session(new ProblemSession(tools, gemm, seed));
   const Operand output = MakeTask(gemm).output;
-  ASSIGN_OR_RETURN(session->output_, GuardedMatrix::Create(gpu, output, true));
-  ASSIGN_OR_RETURN(session->baseline_output_, GuardedMatrix::Create(gpu, output, true));
+  ASSIGN_OR_RETURN(session->output_, GuardedMatrix::Create(tools.gpu, output, true));
+  ASSIGN_OR_RETURN(session->baseline_output_, GuardedMatrix::Create(tools.gpu, output, true));
   return session;
 }
 
@@ -55,24 +53,65 @@ bool ProblemSession::Serves(const Gemm& gemm, uint64_t seed) const {
 }
 
 Status ProblemSession::Prepare(const ProblemMessage& problem, const StepListener& on_step) {
-  for (InputKind kind : InputsOf(TestsOf(problem))) {
+  const std::vector<InputKind> kinds =
+      problem.only_baselines ? std::vector{InputKind::kNormal} : InputsOf(TestsOf(problem));
+  for (InputKind kind : kinds) {
     on_step({"reference"});
     RETURN_IF_ERROR(AddInputs(kind, problem.gemm.kind.layout));
   }
-  return problem.WantsBaselines() ? AddBaselines(problem.protocol, on_step) : OkStatus();
+  if (!problem.WantsBaselines()) return OkStatus();
+  if (problem.time && problem.clocks.Has(Clock::kDeviceCold)) RETURN_IF_ERROR(AddCold(problem.gemm.kind.layout));
+  return AddBaselines(problem, on_step);
 }
 
-Status ProblemSession::AddBaselines(Protocol protocol, const StepListener& on_step) {
-  std::vector<BaselineKind> kinds = {BaselineKind::kLtAuto};
-  if (IsThorough(protocol)) kinds.insert(kinds.end(), {BaselineKind::kLtHeuristic, BaselineKind::kCublas});
-  for (const Layout& layout : {kNn, kTn}) {
-    RETURN_IF_ERROR(AddInputs(InputKind::kNormal, layout));
-    for (BaselineKind kind : kinds) {
-      RETURN_IF_ERROR(AddBaseline(kind, layout, on_step));
-      RETURN_IF_ERROR(library_.AddGraph(baselines_.at({kind, layout}), BatchFor(protocol)));
-    }
+// Those that are raced, and those that the bound of a candidate's error comes from.
+Status ProblemSession::AddBaselines(const ProblemMessage& problem, const StepListener& on_step) {
+  for (const BaselineId& id : problem.baselines.For(problem.protocol)) {
+    RETURN_IF_ERROR(AddBaseline(id, on_step));
+    if (problem.time) RETURN_IF_ERROR(AddGraphs(baselines_.at(id), problem));
+  }
+  if (problem.only_baselines || !(problem.certify || IsThorough(problem.protocol))) return OkStatus();
+  for (const BaselineId& id : NvidiaBaselineIds()) RETURN_IF_ERROR(AddBaseline(id, on_step));
+  return OkStatus();
+}
+
+Status ProblemSession::AddGraphs(Baseline& baseline, const ProblemMessage& problem) {
+  const Batch batch = BatchFor(problem.protocol);
+  if (problem.clocks.Has(Clock::kDevice)) RETURN_IF_ERROR(maker_.AddGraph(baseline, batch));
+  if (!problem.clocks.Has(Clock::kDeviceCold)) return OkStatus();
+  const Layout layout = maker_.LayoutOf(baseline.id);
+  RETURN_IF_ERROR(AddCold(layout));
+  return maker_.AddColdGraph(baseline, batch, cold_->plan, ColdSets(layout, baseline_output_));
+}
+
+// Copies of the normal inputs of this layout, and the rest where it is the first.
+Status ProblemSession::AddCold(const Layout& layout) {
+  const uint64_t l2_bytes = gpu_.identity().l2_bytes;
+  const Task task = MakeTask(gemm_);
+  if (!cold_) {
+    const int64_t set_bytes = task.inputs[0].SpanBytes() + task.inputs[1].SpanBytes() + task.output.SpanBytes();
+    Cold cold;
+    cold.plan = ColdPlan::For(uint64_t(set_bytes), l2_bytes);
+    ASSIGN_OR_RETURN(cold.sweep, Sweep::Create(gpu_, l2_bytes));
+    ASSIGN_OR_RETURN(cold.output, MatrixCopies::Create(gpu_, output_, cold.plan.sets));
+    cold_ = std::move(cold);
+  }
+  const Inputs& inputs = inputs_.at({InputKind::kNormal, layout});
+  for (const GuardedMatrix* matrix : {inputs.a, inputs.b}) {
+    if (cold_->inputs.contains(matrix)) continue;
+    ASSIGN_OR_RETURN(MatrixCopies copies, MatrixCopies::Create(gpu_, *matrix, cold_->plan.sets));
+    cold_->inputs.emplace(matrix, std::move(copies));
   }
   return OkStatus();
+}
+
+std::vector<CallAddresses> ProblemSession::ColdSets(const Layout& layout, const GuardedMatrix& output) const {
+  const Inputs& inputs = inputs_.at({InputKind::kNormal, layout});
+  std::vector<CallAddresses> sets;
+  for (int set = 0; set < cold_->plan.sets; ++set)
+    sets.push_back({cold_->inputs.at(inputs.a).at(set), cold_->inputs.at(inputs.b).at(set),
+                    set == 0 ? output.data() : cold_->output.at(set)});
+  return sets;
 }
 
 // The references too: what wrote over canaries may have written over them.
@@ -89,6 +128,8 @@ Status ProblemSession::Restore() {
   }
   RETURN_IF_ERROR(output_.PaintCanaries(gpu_));
   RETURN_IF_ERROR(baseline_output_.PaintCanaries(gpu_));
+  if (cold_)
+    for (const auto& [original, copies] : cold_->inputs) RETURN_IF_ERROR(copies.Refresh(gpu_));
   return gpu_.Synchronize();
 }
 
@@ -123,14 +164,16 @@ Status ProblemSession::AddInputs(InputKind kind, const Layout& layout) {
   return OkStatus();
 }
 
-Status ProblemSession::AddBaseline(BaselineKind kind, const Layout& layout, const StepListener& on_step) {
-  if (baselines_.contains({kind, layout})) return OkStatus();
+Status ProblemSession::AddBaseline(const BaselineId& id, const StepListener& on_step) {
+  if (baselines_.contains(id)) return OkStatus();
   on_step({"baseline"});
-  Random random = Random(seed_).Fork(fmt::format("baseline {} {}", int(kind), Name(layout)));
+  const Layout layout = maker_.LayoutOf(id);
+  RETURN_IF_ERROR(AddInputs(InputKind::kNormal, layout));
+  Random random = Random(seed_).Fork("baseline " + Name(id));
   ASSIGN_OR_RETURN(Baseline baseline,
-                   library_.Make(kind, BaselineGemm(gemm_, layout), inputs_.at({InputKind::kNormal, layout}),
-                                 baseline_output_, random));
-  baselines_.emplace(std::pair(kind, layout), std::move(baseline));
+                   maker_.Make(id, BaselineGemm(gemm_, layout), inputs_.at({InputKind::kNormal, layout}),
+                               baseline_output_, random, [&] { on_step({"baseline"}); }));
+  baselines_.emplace(id, std::move(baseline));
   return OkStatus();
 }
 
@@ -147,22 +190,24 @@ TestBench ProblemSession::BenchFor(const ProblemMessage& problem) const {
   bench.output = &output_;
   bench.keeps_records = !problem.time;
   if (!problem.WantsBaselines()) return bench;
-  for (const auto& [key, baseline] : baselines_)
-    if (baseline.usable) bench.baseline_max_abs_error = std::max(bench.baseline_max_abs_error, baseline.max_abs_error);
+  for (const BaselineId& id : NvidiaBaselineIds())
+    if (const auto found = baselines_.find(id); found != baselines_.end() && found->second.usable)
+      bench.baseline_max_abs_error = std::max(bench.baseline_max_abs_error, found->second.max_abs_error);
   return bench;
 }
 
 std::vector<const Baseline*> ProblemSession::RivalsFor(const ProblemMessage& problem) const {
   std::vector<const Baseline*> rivals;
-  for (const auto& [key, baseline] : baselines_)
-    if (baseline.usable && (IsThorough(problem.protocol) || baseline.kind == BaselineKind::kLtAuto))
-      rivals.push_back(&baseline);
+  for (const BaselineId& id : problem.baselines.For(problem.protocol))
+    if (const Baseline& baseline = baselines_.at(id); baseline.usable) rivals.push_back(&baseline);
   return rivals;
 }
 
-std::vector<std::pair<std::string, std::string>> ProblemSession::BaselineAlgorithms() const {
+std::vector<std::pair<std::string, std::string>> ProblemSession::BaselineAlgorithms(
+    const ProblemMessage& problem) const {
   std::vector<std::pair<std::string, std::string>> algorithms;
-  for (const auto& [key, baseline] : baselines_) algorithms.emplace_back(baseline.name, baseline.description);
+  for (const BaselineId& id : problem.baselines.For(problem.protocol))
+    algorithms.emplace_back(Name(id), baselines_.at(id).description);
   return algorithms;
 }
 

@@ -7,21 +7,17 @@
 #include <string>
 #include <vector>
 
-#include "evaluate/baseline/nvidia_baselines.h"
+#include "evaluate/baseline/baseline_maker.h"
+#include "evaluate/time/race_rules.h"
 #include "evaluate/verify/correctness.h"
 
 namespace gemmsmith {
 
-// How long the batches of a protocol are.
-Batch BatchFor(Protocol protocol);
-
 class ProblemSession {
  public:
   // What a session may come to hold on the GPU.
-  static uint64_t BytesFor(const Gemm& gemm);
-  static Result<std::unique_ptr<ProblemSession>> Create(Gpu& gpu, HarnessKernels& harness, Cublas& cublas,
-                                                        const DeviceMemory& baseline_workspace, const Gemm& gemm,
-                                                        uint64_t seed);
+  static uint64_t BytesFor(const ProblemMessage& problem);
+  static Result<std::unique_ptr<ProblemSession>> Create(const BaselineTools& tools, const Gemm& gemm, uint64_t seed);
 
   // Whether the problem is this session's: the same one, or, where A and B are packed, the same in another layout.
   bool Serves(const Gemm& gemm, uint64_t seed) const;
@@ -33,30 +29,44 @@ class ProblemSession {
   const GuardedMatrix& output() const { return output_; }
   // All but what is the candidate's: its workspace and whether it is chainable.
   TestBench BenchFor(const ProblemMessage& problem) const;
-  // Those the problem is raced against: the usable AutoTuning ones, for the short protocol every usable one.
+  // Those the problem is raced against, as far as they are usable.
   std::vector<const Baseline*> RivalsFor(const ProblemMessage& problem) const;
-  // Name and algorithm of every baseline made so far, usable or not.
-  std::vector<std::pair<std::string, std::string>> BaselineAlgorithms() const;
+  // Name and algorithm of every baseline that the problem asks for, usable or not.
+  std::vector<std::pair<std::string, std::string>> BaselineAlgorithms(const ProblemMessage& problem) const;
+  // What kDeviceCold works with, where the problem asks for that clock.
+  const ColdPlan& cold_plan() const { return cold_->plan; }
+  std::vector<CallAddresses> ColdSets(const Layout& layout, const GuardedMatrix& output) const;
+  Status PutSweep() const { return cold_->sweep.Put(harness_); }
 
  private:
-  ProblemSession(Gpu& gpu, HarnessKernels& harness, Cublas& cublas, const DeviceMemory& baseline_workspace,
-                 const Gemm& gemm, uint64_t seed);
+  // Operands that no call finds in L2. The copies of C are everybody's.
+  struct Cold {
+    ColdPlan plan;
+    Sweep sweep;
+    std::map<const GuardedMatrix*, MatrixCopies> inputs;
+    MatrixCopies output;
+  };
+
+  ProblemSession(const BaselineTools& tools, const Gemm& gemm, uint64_t seed);
   Status AddInputs(InputKind kind, const Layout& layout);
   Result<const GuardedMatrix*> AddOperand(char name, InputKind kind, const Gemm& gemm);
-  Status AddBaselines(Protocol protocol, const StepListener& on_step);
-  Status AddBaseline(BaselineKind kind, const Layout& layout, const StepListener& on_step);
+  Status AddBaselines(const ProblemMessage& problem, const StepListener& on_step);
+  Status AddBaseline(const BaselineId& id, const StepListener& on_step);
+  Status AddGraphs(Baseline& baseline, const ProblemMessage& problem);
+  Status AddCold(const Layout& layout);
 
   Gpu& gpu_;
   HarnessKernels& harness_;
   const Gemm gemm_;  // where A and B are packed, in a layout that means nothing
   const uint64_t seed_;
   Verifier verifier_;
-  NvidiaBaselines library_;
+  BaselineMaker maker_;
   GuardedMatrix output_, baseline_output_;
   std::map<std::tuple<char, InputKind, Order>, GuardedMatrix> operands_;
   std::map<InputKind, Reference> references_;
   std::map<std::pair<InputKind, Layout>, Inputs> inputs_;
-  std::map<std::pair<BaselineKind, Layout>, Baseline> baselines_;
+  std::optional<Cold> cold_;
+  std::map<BaselineId, Baseline> baselines_;
 };
 
 }  // namespace gemmsmith

@@ -4,6 +4,7 @@
 #include <cublas_v2.h>
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/installation.h"
@@ -21,7 +22,9 @@ namespace {
   X(cublasLtCreate) X(cublasLtDestroy) X(cublasLtGetVersion) X(cublasLtMatmul) X(cublasLtMatmulDescCreate)            \
   X(cublasLtMatmulDescDestroy) X(cublasLtMatmulDescSetAttribute) X(cublasLtMatrixLayoutCreate)                        \
   X(cublasLtMatrixLayoutDestroy) X(cublasLtMatmulPreferenceCreate) X(cublasLtMatmulPreferenceDestroy)                 \
-  X(cublasLtMatmulPreferenceSetAttribute) X(cublasLtMatmulAlgoGetHeuristic) X(cublasLtMatmulAlgoConfigGetAttribute)
+  X(cublasLtMatmulPreferenceSetAttribute) X(cublasLtMatmulAlgoGetHeuristic) X(cublasLtMatmulAlgoConfigGetAttribute)   \
+  X(cublasLtMatmulAlgoGetIds) X(cublasLtMatmulAlgoInit) X(cublasLtMatmulAlgoCheck)                                    \
+  X(cublasLtMatmulAlgoConfigSetAttribute) X(cublasLtMatmulAlgoCapGetAttribute)
 // clang-format on
 
 // Overloaded in C++, so its type is written out.
@@ -194,6 +197,9 @@ struct LtGemm::State {
     return MakeLayout(result, n, m, gemm.LeadingC());
   }
 
+  // Of its defaults; nothing where these types have no such algorithm.
+  std::optional<cublasLtMatmulAlgo_t> Algorithm(int id) const;
+
   // Rows and columns of the column-major matrix as it lies in memory.
   Status MakeLayout(cublasLtMatrixLayout_t& layout, uint64_t rows, uint64_t columns, int leading) {
     return library.Check(library.cublasLtMatrixLayoutCreate(&layout, call.type, rows, columns, leading),
@@ -232,6 +238,93 @@ Result<std::unique_ptr<LtGemm>> LtGemm::Create(Cublas& cublas, const Gemm& gemm,
   RETURN_IF_ERROR(state->Describe(gemm));
   RETURN_IF_ERROR(state->AskHeuristic(max_candidates));
   return std::unique_ptr<LtGemm>(new LtGemm(std::move(state)));
+}
+
+namespace {
+
+std::vector<uint32_t> CapabilityList(const CublasLibrary& library, const cublasLtMatmulAlgo_t& algorithm,
+                                     cublasLtMatmulAlgoCapAttributes_t attribute) {
+  size_t bytes = 0;
+  if (library.cublasLtMatmulAlgoCapGetAttribute(&algorithm, attribute, nullptr, 0, &bytes) != CUBLAS_STATUS_SUCCESS)
+    return {};
+  std::vector<uint32_t> values(bytes / sizeof(uint32_t));
+  if (values.empty() || library.cublasLtMatmulAlgoCapGetAttribute(&algorithm, attribute, values.data(), bytes,
+                                                                  &bytes) != CUBLAS_STATUS_SUCCESS)
+    return {};
+  return values;
+}
+
+// 0 where the library does not tell.
+template <class T>
+T Capability(const CublasLibrary& library, const cublasLtMatmulAlgo_t& algorithm,
+             cublasLtMatmulAlgoCapAttributes_t attribute) {
+  T value = 0;
+  size_t written = 0;
+  const cublasStatus_t told =
+      library.cublasLtMatmulAlgoCapGetAttribute(&algorithm, attribute, &value, sizeof value, &written);
+  return told == CUBLAS_STATUS_SUCCESS ? value : T{0};
+}
+
+}  // namespace
+
+std::optional<cublasLtMatmulAlgo_t> LtGemm::State::Algorithm(int id) const {
+  cublasLtMatmulAlgo_t algorithm{};
+  const cublasStatus_t made = library.cublasLtMatmulAlgoInit(handle, call.compute, call.scale_type, call.type,
+                                                             call.type, call.type, call.type, id, &algorithm);
+  return made == CUBLAS_STATUS_SUCCESS ? std::optional(algorithm) : std::nullopt;
+}
+
+Result<std::vector<LtCapabilities>> LtGemm::Algorithms() const {
+  constexpr int kMostIds = 1024;
+  const State& s = *state_;
+  std::vector<int> ids(kMostIds);
+  int count = 0;
+  RETURN_IF_ERROR(s.library.Check(
+      s.library.cublasLtMatmulAlgoGetIds(s.handle, s.call.compute, s.call.scale_type, s.call.type, s.call.type,
+                                         s.call.type, s.call.type, kMostIds, ids.data(), &count),
+      "cublasLtMatmulAlgoGetIds"));
+  std::vector<LtCapabilities> algorithms;
+  for (int i = 0; i < count; ++i) {
+    const std::optional<cublasLtMatmulAlgo_t> algorithm = s.Algorithm(ids[size_t(i)]);
+    if (!algorithm) continue;
+    LtCapabilities& can = algorithms.emplace_back();
+    can.id = ids[size_t(i)];
+    can.tiles = CapabilityList(s.library, *algorithm, CUBLASLT_ALGO_CAP_TILE_IDS);
+    can.stages = CapabilityList(s.library, *algorithm, CUBLASLT_ALGO_CAP_STAGES_IDS);
+    const auto last_option = Capability<int32_t>(s.library, *algorithm, CUBLASLT_ALGO_CAP_CUSTOM_OPTION_MAX);
+    can.custom_options = uint32_t(std::max(last_option, 0)) + 1;
+    can.splits_k = Capability<int32_t>(s.library, *algorithm, CUBLASLT_ALGO_CAP_SPLITK_SUPPORT) != 0;
+    can.reduction_schemes = Capability<uint32_t>(s.library, *algorithm, CUBLASLT_ALGO_CAP_REDUCTION_SCHEME_MASK);
+    can.swizzles = Capability<uint32_t>(s.library, *algorithm, CUBLASLT_ALGO_CAP_CTA_SWIZZLING_SUPPORT) != 0;
+  }
+  return algorithms;
+}
+
+std::optional<int> LtGemm::Add(const LtConfig& config) {
+  State& s = *state_;
+  std::optional<cublasLtMatmulAlgo_t> algorithm = s.Algorithm(config.id);
+  if (!algorithm) return std::nullopt;
+  const auto set = [&]<class T>(cublasLtMatmulAlgoConfigAttributes_t attribute, T value) {
+    // What an algorithm has no choice of stays as the library made it.
+    return value == T{0} || s.library.cublasLtMatmulAlgoConfigSetAttribute(&*algorithm, attribute, &value,
+                                                                           sizeof value) == CUBLAS_STATUS_SUCCESS;
+  };
+  const bool is_set = set(CUBLASLT_ALGO_CONFIG_TILE_ID, config.tile) &&
+                      set(CUBLASLT_ALGO_CONFIG_STAGES_ID, config.stages) &&
+                      (config.split_k == 1 || (set(CUBLASLT_ALGO_CONFIG_SPLITK_NUM, config.split_k) &&
+                                               set(CUBLASLT_ALGO_CONFIG_REDUCTION_SCHEME, config.reduction))) &&
+                      set(CUBLASLT_ALGO_CONFIG_CTA_SWIZZLING, config.swizzle) &&
+                      set(CUBLASLT_ALGO_CONFIG_CUSTOM_OPTION, config.custom) &&
+                      set(CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID, config.cluster);
+  if (!is_set) return std::nullopt;
+  cublasLtMatmulHeuristicResult_t checked{};
+  if (s.library.cublasLtMatmulAlgoCheck(s.handle, s.description, s.first, s.second, s.result, s.result, &*algorithm,
+                                        &checked) != CUBLAS_STATUS_SUCCESS ||
+      checked.workspaceSize > s.workspace_bytes)
+    return std::nullopt;
+  checked.algo = *algorithm;  // the check leaves it alone
+  s.candidates.push_back(checked);
+  return candidate_count() - 1;
 }
 
 int LtGemm::candidate_count() const { return int(state_->candidates.size()); }

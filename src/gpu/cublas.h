@@ -3,10 +3,12 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "gpu/gpu.h"
+#include "gpu/lt_configs.h"
 #include "problem/gemm.h"
 
 namespace gemmsmith {
@@ -46,6 +48,11 @@ class LtGemm {
   static Result<std::unique_ptr<LtGemm>> Create(Cublas& cublas, const Gemm& gemm, uint64_t workspace_bytes,
                                                 int max_candidates);
   ~LtGemm();
+
+  // Every algorithm for these types, with what it can.
+  Result<std::vector<LtCapabilities>> Algorithms() const;
+  // The number of a new candidate, if the library says that this configuration works for the problem and workspace.
+  std::optional<int> Add(const LtConfig& config);
 
   int candidate_count() const;
   // Algorithm id, tile, stages, split of k, reduction scheme, swizzling, custom option and cluster of one candidate, in

@@ -47,6 +47,8 @@ Result<GpuIdentity> Identify(const Driver& driver, int ordinal) {
   identity.device = DescribeDevice(name.data(), major, minor, multiprocessors, smem_block, smem_multiprocessor);
   identity.uuid = PrintUuid(uuid);
   identity.memory_bytes = memory_bytes;
+  ASSIGN_OR_RETURN(const int l2_bytes, Attribute(driver, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, device));
+  identity.l2_bytes = uint64_t(l2_bytes);
   return identity;
 }
 
@@ -203,6 +205,12 @@ Status Gpu::Fill16(CUdeviceptr address, uint16_t value, uint64_t count) {
   return OkStatus();
 }
 
+Status Gpu::Copy(CUdeviceptr to, CUdeviceptr from, uint64_t bytes) {
+  if (bytes == 0) return OkStatus();
+  RETURN_IF_CUDA_ERROR(driver_->cuMemcpyDtoDAsync(to, from, bytes, stream_));
+  return OkStatus();
+}
+
 uint64_t Gpu::FreeBytes() const {
   size_t free = 0, total = 0;
   return driver_->cuMemGetInfo(&free, &total) == CUDA_SUCCESS ? free : 0;
@@ -311,6 +319,21 @@ Result<Event> Gpu::MakeEvent() {
   event.driver_ = driver_;
   RETURN_IF_CUDA_ERROR(driver_->cuEventCreate(&event.event_, CU_EVENT_DEFAULT));
   return event;
+}
+
+Result<EventPair> EventPair::Make(Gpu& gpu) {
+  EventPair pair;
+  ASSIGN_OR_RETURN(pair.first, gpu.MakeEvent());
+  ASSIGN_OR_RETURN(pair.last, gpu.MakeEvent());
+  return pair;
+}
+
+Result<std::vector<EventPair>> EventPair::MakeSeveral(Gpu& gpu, size_t count) {
+  std::vector<EventPair> pairs(count);
+  for (EventPair& pair : pairs) {
+    ASSIGN_OR_RETURN(pair, Make(gpu));
+  }
+  return pairs;
 }
 
 Status Gpu::Record(const Event& event) {

@@ -27,6 +27,7 @@ struct GpuIdentity {
   int driver_version = 0;      // 13000
   std::string driver_release;  // "580.159.04"; "" where NVML does not answer
   uint64_t memory_bytes = 0;
+  uint64_t l2_bytes = 0;
 };
 // What the driver sees, at least one; Driver::Open()'s status where there is none. Creates no context.
 Result<std::vector<GpuIdentity>> ListGpus();
@@ -90,6 +91,8 @@ class Graph {
   CUgraphExec exec_ = nullptr;
 };
 
+class Gpu;
+
 class Event {
  public:
   Event() = default;
@@ -101,6 +104,13 @@ class Event {
   friend class Gpu;
   const Driver* driver_ = nullptr;
   CUevent event_ = nullptr;
+};
+
+// The two ends of what is timed.
+struct EventPair {
+  Event first, last;
+  static Result<EventPair> Make(Gpu& gpu);
+  static Result<std::vector<EventPair>> MakeSeveral(Gpu& gpu, size_t count);
 };
 
 class Gpu {
@@ -120,6 +130,7 @@ class Gpu {
   // In stream order, without waiting; the value is repeated.
   Status Fill8(CUdeviceptr address, uint8_t value, uint64_t bytes);
   Status Fill16(CUdeviceptr address, uint16_t value, uint64_t count);
+  Status Copy(CUdeviceptr to, CUdeviceptr from, uint64_t bytes);
   uint64_t FreeBytes() const;
 
   Result<Kernel> Load(std::span<const uint8_t> cubin, const std::string& entry, uint32_t dynamic_smem_bytes);

@@ -2,12 +2,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "evaluate/gpu_judge.h"
-#include "evaluate/time/offline_clock.h"
+#include "evaluate/time/call_clocks.h"
 
 namespace gemmsmith {
 namespace {
+
+const StepListener kSilent = [](const Step&) {};
 
 class ClocksGpuTest : public testing::Test {
  protected:
@@ -18,69 +21,224 @@ class ClocksGpuTest : public testing::Test {
     judge_ = *std::move(judge);
   }
 
+  Gpu& gpu() { return judge_->gpu(); }
   PutCall Spin(int64_t cycles) {
     return [this, cycles] { return judge_->harness().Spin(cycles); };
-  }
-  Result<RaceResult> RaceOnDevice(const std::vector<PutCall>& calls) {
-    std::vector<CallGraph> graphs;
-    for (const PutCall& call : calls) {
-      ASSIGN_OR_RETURN(const double call_ns, EstimateNs(judge_->gpu(), LeadIn(), call));
-      ASSIGN_OR_RETURN(CallGraph graph, CallGraph::Capture(judge_->gpu(), call, call_ns, Batch::kBrief));
-      graphs.push_back(std::move(graph));
-    }
-    std::vector<const CallGraph*> pointers;
-    for (const CallGraph& graph : graphs) pointers.push_back(&graph);
-    ASSIGN_OR_RETURN(DeviceClock clock, DeviceClock::Create(judge_->gpu(), calls.size(), LeadIn()));
-    Random random(1);
-    return Race(FirstAgainstOthers(calls.size(), Clock::kDevice), {30, 30, 0}, random, {},
-                [&](std::span<const size_t> order) { return clock.TimeRound(pointers, order, [](size_t) {}); });
   }
   PutCall LeadIn() {
     return [this] { return judge_->harness().LeadIn(); };
   }
-  static std::vector<RaceEntry> FirstAgainstOthers(size_t count, Clock clock) {
+
+  // The first against the others, in as many rounds.
+  static Result<RaceResult> RaceOn(Result<std::unique_ptr<RoundClock>> clock, size_t contenders, int rounds) {
+    RETURN_IF_ERROR(clock.status());
     std::vector<RaceEntry> entries;
-    for (size_t i = 0; i < count; ++i)
-      entries.push_back({fmt::format("contender {}", i), clock, i == 0 ? 0 : kRival, i > 0});
-    return entries;
+    for (size_t i = 0; i < contenders; ++i)
+      entries.push_back({fmt::format("contender {}", i), Clock::kDevice, i == 0 ? 0 : kRival, i > 0});
+    Random random(1);
+    return Race(entries, {rounds, rounds, 0}, random, {},
+                [&](std::span<const size_t> order) { return (*clock)->TimeRound(order, [](size_t) {}); });
+  }
+  Result<RaceResult> RaceOnDevice(const std::vector<PutCall>& calls, Batch batch, int rounds) {
+    std::vector<CallGraph> graphs;
+    for (const PutCall& call : calls) {
+      ASSIGN_OR_RETURN(const double call_ns, EstimateNs(gpu(), LeadIn(), call));
+      ASSIGN_OR_RETURN(CallGraph graph, CallGraph::Capture(gpu(), call, call_ns, batch));
+      graphs.push_back(std::move(graph));
+    }
+    std::vector<Turn> turns;
+    for (const CallGraph& graph : graphs) turns.push_back({&graph});
+    return RaceOn(DeviceClock::Create(gpu(), turns, LeadIn()), calls.size(), rounds);
+  }
+  // As the judge does it: calls of more than 0.3 ms in settled turns.
+  Result<RaceResult> RaceTwice(const PutCall& call) {
+    ASSIGN_OR_RETURN(const double call_ns, EstimateNs(gpu(), LeadIn(), call));
+    const bool is_settled = call_ns > kSettledCallNs;
+    std::vector<CallGraph> graphs;
+    std::vector<Turn> turns;
+    for (int i = 0; i < 2; ++i) {
+      ASSIGN_OR_RETURN(CallGraph graph, CallGraph::Capture(gpu(), call, call_ns, Batch::kLong));
+      graphs.push_back(std::move(graph));
+    }
+    for (const CallGraph& graph : graphs) turns.push_back(is_settled ? SettledTurn(graph, call_ns) : Turn{&graph});
+    return RaceOn(DeviceClock::Create(gpu(), turns, LeadIn()), 2, is_settled ? 6 : 30);
+  }
+  // The outcome of a race of baselines alone.
+  Outcome RaceBaselines(const ProblemMessage& problem) {
+    const Status prepared = judge_->Prepare(problem, kSilent);
+    EXPECT_TRUE(prepared.ok()) << prepared.message();
+    if (!prepared.ok()) return {};
+    const Result<Judgements> judgements = judge_->RaceBaselines(kSilent);
+    EXPECT_TRUE(judgements.ok()) << judgements.status().message();
+    return judgements.ok() ? judgements->outcomes.at(0).value() : Outcome{};
+  }
+  static ProblemMessage Alone(const Gemm& gemm, std::string_view baselines, ClockSet clocks) {
+    ProblemMessage problem{gemm, Protocol::kShort, clocks, 1};
+    problem.baselines = *BaselineSet::Parse(baselines);
+    problem.only_baselines = true;
+    return problem;
   }
 
   std::unique_ptr<GpuJudge> judge_;
 };
 
-TEST_F(ClocksGpuTest, TheSameKernelAgainstItselfIsOne) {
+// ---- the same against the same
+
+TEST_F(ClocksGpuTest, TheSameSpinAgainstItselfIsOne) {
   for (int64_t cycles : {2'000, 20'000, 200'000}) {
-    const Result<RaceResult> race = RaceOnDevice({Spin(cycles), Spin(cycles)});
+    const Result<RaceResult> race = RaceOnDevice({Spin(cycles), Spin(cycles)}, Batch::kBrief, 30);
     ASSERT_TRUE(race.ok()) << race.status().message();
     EXPECT_NEAR(race->comparisons[0][0].ratio.median, 1.0, 0.01) << cycles;
   }
 }
 
-TEST_F(ClocksGpuTest, KnownDifferencesAreSeenWithinOnePercentOnBothClocks) {
-  const std::vector<PutCall> calls = {Spin(200'000), Spin(210'000), Spin(400'000)};
-  const Result<RaceResult> device = RaceOnDevice(calls);
-  ASSERT_TRUE(device.ok()) << device.status().message();
-  EXPECT_NEAR(device->comparisons[0][0].ratio.median, 1.05, 0.0105);
-  EXPECT_NEAR(device->comparisons[0][1].ratio.median, 2.0, 0.02);
-
-  Result<OfflineClock> clock = OfflineClock::Create(judge_->gpu(), calls.size());
-  ASSERT_TRUE(clock.ok()) << clock.status().message();
-  Random random(1);
-  // A constant of a few microseconds lies between the events of every call; differences are free of it.
-  const Result<RaceResult> offline =
-      Race(FirstAgainstOthers(calls.size(), Clock::kOffline), {50, 50, 0}, random, {},
-           [&](std::span<const size_t> order) { return clock->TimeRound(calls, order, [](size_t) {}); });
-  ASSERT_TRUE(offline.ok()) << offline.status().message();
-  const double one = offline->timings[1].median_ns - offline->timings[0].median_ns;
-  const double two = offline->timings[2].median_ns - offline->timings[0].median_ns;
-  EXPECT_NEAR(two / one, 20.0, 2.0);
-  EXPECT_NEAR(two, device->timings[0].median_ns, 0.02 * device->timings[0].median_ns);
+// cuBLAS on 50 squares whose calls take from about 2 us to 9 ms.
+TEST_F(ClocksGpuTest, TheSameProductAgainstItselfIsOneOverFiftyShapes) {
+  constexpr int kShapes = 50;
+  constexpr double kSmallest = 64, kLargest = 14336;
+  const Result<std::unique_ptr<Cublas>> cublas = Cublas::Open();
+  ASSERT_TRUE(cublas.ok()) << cublas.status().message();
+  std::vector<DeviceMemory> matrices;
+  for (int i = 0; i < 3; ++i) {
+    const int64_t side = int64_t(kLargest);
+    Result<DeviceMemory> memory = gpu().Allocate(uint64_t(side * side) * sizeof(uint16_t));
+    ASSERT_TRUE(memory.ok()) << memory.status().message();
+    ASSERT_TRUE(judge_->harness().FillNormal({memory->as<void>(), side, side, side}, uint64_t(i)).ok());
+    matrices.push_back(*std::move(memory));
+  }
+  const Result<DeviceMemory> workspace = gpu().Allocate(kBaselineWorkspaceBytes);
+  ASSERT_TRUE(workspace.ok());
+  const GemmBuffers buffers{matrices[0].as<void>(), matrices[1].as<void>(), matrices[2].as<void>(),
+                            workspace->as<void>(), workspace->size_bytes()};
+  for (int i = 0; i < kShapes; ++i) {
+    const int side = int(kSmallest * std::pow(kLargest / kSmallest, double(i) / (kShapes - 1))) / 8 * 8;
+    const Gemm gemm{{side, side, side}, {kTn}};
+    const Result<RaceResult> race = RaceTwice([&] { return (*cublas)->GemmEx(gemm, buffers, gpu().stream()); });
+    ASSERT_TRUE(race.ok()) << side << ": " << race.status().message();
+    EXPECT_NEAR(race->comparisons[0][0].ratio.median, 1.0, 0.01)
+        << side << ", " << race->timings[0].median_ns << " ns a call";
+  }
 }
 
+// ---- known differences
+
+TEST_F(ClocksGpuTest, KnownDifferencesAreSeenWithinOnePercentOnTheDeviceClock) {
+  const Result<RaceResult> race =
+      RaceOnDevice({Spin(200'000), Spin(204'000), Spin(210'000), Spin(400'000)}, Batch::kBrief, 30);
+  ASSERT_TRUE(race.ok()) << race.status().message();
+  const std::vector<Comparison>& against = race->comparisons[0];
+  EXPECT_NEAR(against[0].ratio.median, 1.02, 0.0102);
+  EXPECT_NEAR(against[1].ratio.median, 1.05, 0.0105);
+  EXPECT_NEAR(against[2].ratio.median, 2.0, 0.02);
+}
+
+// A constant of some microseconds belongs to every call on these clocks; differences are free of it.
+TEST_F(ClocksGpuTest, KnownDifferencesAreSeenOnTheClocksOfCalls) {
+  const std::vector<PutCall> calls = {Spin(200'000), Spin(400'000), Spin(600'000)};
+  const Result<RaceResult> device = RaceOnDevice(calls, Batch::kBrief, 30);
+  ASSERT_TRUE(device.ok()) << device.status().message();
+  const auto check = [&](std::string_view name, Result<std::unique_ptr<RoundClock>> clock) {
+    const Result<RaceResult> race = RaceOn(std::move(clock), calls.size(), 60);
+    ASSERT_TRUE(race.ok()) << name << ": " << race.status().message();
+    const auto time = [&](size_t i) { return race->timings[i].median_ns; };
+    EXPECT_NEAR((time(2) - time(0)) / (time(1) - time(0)), 2.0, 0.04) << name;
+    EXPECT_NEAR(time(1) - time(0), device->timings[0].median_ns, 0.03 * device->timings[0].median_ns) << name;
+  };
+  check("offline", OfflineClock::Create(gpu(), calls));
+  check("server", ServerClock::Create(gpu(), calls, Gaps(Random(1))));
+  check("host", std::unique_ptr<RoundClock>(new HostClock(gpu(), calls)));
+}
+
+TEST_F(ClocksGpuTest, OutliersDoNotMoveTheMedian) {
+  int calls = 0;
+  const PutCall with_outliers = [&] { return judge_->harness().Spin(++calls % 7 == 0 ? 1'000'000 : 200'000); };
+  const Result<RaceResult> race = RaceOn(OfflineClock::Create(gpu(), {with_outliers, Spin(200'000)}), 2, 70);
+  ASSERT_TRUE(race.ok()) << race.status().message();
+  EXPECT_NEAR(race->comparisons[0][0].ratio.median, 1.0, 0.01);
+  EXPECT_GT(race->timings[0].mean_ns, 1.3 * race->timings[0].median_ns) << "the outliers were there";
+}
+
+// The truth is what all repeats say together: the cycles are known, the time that every call adds to them is not.
+TEST_F(ClocksGpuTest, IntervalsCoverTheTruthInAtLeastNinetyOfAHundredRepeats) {
+  std::vector<RatioEstimate> repeats;
+  std::vector<double> medians;
+  for (int i = 0; i < 100; ++i) {
+    const Result<RaceResult> race = RaceOnDevice({Spin(200'000), Spin(204'000)}, Batch::kBrief, 20);
+    ASSERT_TRUE(race.ok()) << race.status().message();
+    repeats.push_back(race->comparisons[0][0].ratio);
+    medians.push_back(repeats.back().median);
+  }
+  const double truth = Median(medians);
+  EXPECT_NEAR(truth, 1.02, 0.002);
+  const auto covered = std::count_if(repeats.begin(), repeats.end(), [&](const RatioEstimate& ratio) {
+    return ratio.interval.low <= truth && truth <= ratio.interval.high;
+  });
+  EXPECT_GE(covered, 90);
+}
+
+// ---- baselines on every clock
+
+TEST_F(ClocksGpuTest, BaselinesRaceAloneOnEveryClockAndTheClocksStandInTheirOrder) {
+  const ClockSet clocks = {Clock::kDevice, Clock::kDeviceCold, Clock::kOffline, Clock::kServer, Clock::kHost};
+  // The first has operands in L2, the second so small ones that copies of them would be too.
+  for (const Shape& shape : {Shape{1024, 1024, 1024}, Shape{128, 128, 512}}) {
+    const Outcome outcome = RaceBaselines(Alone({shape, {kTn}}, "lt_auto,cublas", clocks));
+    ASSERT_EQ(outcome.kind, OutcomeKind::kMeasured) << outcome.reason;
+    EXPECT_EQ(outcome.comparisons.size(), 5 * 3u);
+    for (const char* name : {"lt_auto_nn", "lt_auto_tn", "cublas_nn", "cublas_tn"}) {
+      const auto median = [&](Clock clock) {
+        const Timing* const timing = outcome.Find(name, clock);
+        EXPECT_NE(timing, nullptr) << name << " " << Name(clock);
+        return timing == nullptr ? 0 : timing->median_ns;
+      };
+      EXPECT_GT(median(Clock::kDeviceCold), 1.0 * median(Clock::kDevice)) << name << " " << Print(shape);
+      EXPECT_GT(median(Clock::kOffline), 0.98 * median(Clock::kDevice)) << name << " " << Print(shape);
+      EXPECT_GT(median(Clock::kHost), median(Clock::kOffline)) << name << " " << Print(shape);
+      EXPECT_GT(median(Clock::kServer), 0.95 * median(Clock::kOffline)) << name << " " << Print(shape);
+    }
+    const Timing* const server = outcome.Find("cublas_tn", Clock::kServer);
+    EXPECT_TRUE(server->sample_count >= 60 && server->sample_count <= 100) << server->sample_count;
+  }
+}
+
+TEST_F(ClocksGpuTest, LongCallsAreJudgedSettled) {
+  const Outcome outcome = RaceBaselines(Alone({{8192, 8192, 4096}, {kTn}}, "lt_auto_tn,cublas_tn", {Clock::kDevice}));
+  ASSERT_EQ(outcome.kind, OutcomeKind::kMeasured) << outcome.reason;
+  EXPECT_TRUE(IsSettled(outcome));
+  EXPECT_EQ(outcome.Find("cublas_tn", Clock::kDevice)->sample_count, 8);
+}
+
+TEST_F(ClocksGpuTest, TheExhaustiveChoiceIsNoSlowerThanAutoTuning) {
+  const Outcome outcome =
+      RaceBaselines(Alone({{512, 512, 2048}, {kTn}}, "lt_auto_tn,lt_exhaustive_tn", {Clock::kDevice}));
+  ASSERT_EQ(outcome.kind, OutcomeKind::kMeasured) << outcome.reason;
+  for (const auto& [name, algorithm] : outcome.baseline_algorithms) fmt::print("{}: {}\n", name, algorithm);
+  const Timing* const exhaustive = outcome.Find("lt_exhaustive_tn", Clock::kDevice);
+  ASSERT_NE(exhaustive, nullptr);
+  EXPECT_LT(exhaustive->median_ns, 1.03 * outcome.Find("lt_auto_tn", Clock::kDevice)->median_ns);
+}
+
+TEST_F(ClocksGpuTest, WhatIsNotThereIsMissingWithTheReasonAndTheOthersRace) {
+  const Outcome outcome =
+      RaceBaselines(Alone({{512, 512, 512}, {kTn}}, "lt_auto_tn,torch_tn,so:/nowhere/kernel.so", {Clock::kDevice}));
+  ASSERT_EQ(outcome.kind, OutcomeKind::kMeasured) << outcome.reason;
+  ASSERT_EQ(outcome.baseline_algorithms.size(), 3u);
+  EXPECT_NE(outcome.baseline_algorithms[2].second.find("does not load"), std::string::npos);
+  EXPECT_EQ(outcome.Find("so:/nowhere/kernel.so", Clock::kDevice), nullptr);
+  // torch is there or it is not.
+  const Timing* const torch = outcome.Find("torch_tn", Clock::kDevice);
+  fmt::print("torch_tn: {}\n", outcome.baseline_algorithms[1].second);
+  if (torch == nullptr)
+    EXPECT_NE(outcome.baseline_algorithms[1].second.find("torch"), std::string::npos);
+  else
+    EXPECT_LT(torch->median_ns, 3 * outcome.Find("lt_auto_tn", Clock::kDevice)->median_ns);
+}
+
+// ---- candidates
+
 TEST_F(ClocksGpuTest, ALaunchTheDriverRefusesIsLaunchFailedAndCostsNoWorker) {
-  const StepListener silent = [](const Step&) {};
   const ProblemMessage problem{{{64, 64, 64}, {kTn}}, Protocol::kScreen, {Clock::kDevice}, 1};
-  ASSERT_TRUE(judge_->Prepare(problem, silent).ok());
+  ASSERT_TRUE(judge_->Prepare(problem, kSilent).ok());
   Result<std::unique_ptr<Compiler>> compiler = MakeNvrtcCompiler();
   ASSERT_TRUE(compiler.ok());
   const Source source{"extern \"C\" __global__ void nothing(int) {}", "nothing"};
@@ -90,7 +248,7 @@ TEST_F(ClocksGpuTest, ALaunchTheDriverRefusesIsLaunchFailedAndCostsNoWorker) {
   const auto refused = [&](const Launch& launch, const std::string& entry) {
     candidate.launch = launch;
     candidate.entry = entry;
-    const Result<Judgements> judgements = judge_->Evaluate({&candidate, 1}, silent);
+    const Result<Judgements> judgements = judge_->Evaluate({&candidate, 1}, kSilent);
     ASSERT_TRUE(judgements.ok()) << judgements.status().message();
     ASSERT_TRUE(judgements->outcomes.at(0));
     EXPECT_EQ(judgements->outcomes[0]->kind, OutcomeKind::kLaunchFailed) << judgements->outcomes[0]->reason;
@@ -130,8 +288,7 @@ extern "C" __global__ void chain(const GemmArguments g) {{
 }
 
 TEST_F(ClocksGpuTest, AChainableKernelIsTimedOnBothClocksAndOneThatDoesNotWaitIsWrong) {
-  const StepListener silent = [](const Step&) {};
-  ASSERT_TRUE(judge_->Prepare({{{64, 64, 64}, {kTn}}, Protocol::kScreen, {Clock::kDevice}, 1}, silent).ok());
+  ASSERT_TRUE(judge_->Prepare({{{64, 64, 64}, {kTn}}, Protocol::kScreen, {Clock::kDevice}, 1}, kSilent).ok());
   Result<std::unique_ptr<Compiler>> compiler = MakeNvrtcCompiler();
   ASSERT_TRUE(compiler.ok());
   Launch launch;
@@ -145,7 +302,7 @@ TEST_F(ClocksGpuTest, AChainableKernelIsTimedOnBothClocksAndOneThatDoesNotWaitIs
     ASSERT_TRUE(compilation.ok() && compilation->succeeded) << (compilation.ok() ? compilation->log : "");
     candidates.push_back({launch, "chain", compilation->binary.cubin});
   }
-  const Result<Judgements> judgements = judge_->Evaluate(candidates, silent);
+  const Result<Judgements> judgements = judge_->Evaluate(candidates, kSilent);
   ASSERT_TRUE(judgements.ok()) << judgements.status().message();
   for (const size_t i : {0, 2}) {
     const Outcome& outcome = judgements->outcomes.at(i).value();

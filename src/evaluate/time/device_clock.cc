@@ -22,51 +22,56 @@ int CallsIn(Batch batch, double call_ns) {
   return int(std::clamp(std::ceil(rule.ns / std::max(call_ns, 1.0)), double(rule.min_calls), double(rule.max_calls)));
 }
 
-Result<CallGraph> CallGraph::Capture(Gpu& gpu, const PutCall& call, double call_ns, Batch batch) {
-  const int calls = CallsIn(batch, call_ns);
+Result<CallGraph> CallGraph::Capture(Gpu& gpu, std::span<const PutCall> calls, int count) {
   ASSIGN_OR_RETURN(Graph graph, gpu.Capture([&]() -> Status {
-    for (int i = 0; i < calls; ++i) RETURN_IF_ERROR(call());
+    for (int i = 0; i < count; ++i) RETURN_IF_ERROR(calls[size_t(i) % calls.size()]());
     return OkStatus();
   }));
-  return CallGraph{std::move(graph), calls};
+  return CallGraph{std::move(graph), count};
 }
 
 Result<double> EstimateNs(Gpu& gpu, const PutCall& put_lead_in, const PutCall& call) {
   constexpr int kCalls = 3;
-  ASSIGN_OR_RETURN(const Event first, gpu.MakeEvent());
-  ASSIGN_OR_RETURN(const Event last, gpu.MakeEvent());
+  ASSIGN_OR_RETURN(const EventPair events, EventPair::Make(gpu));
   RETURN_IF_ERROR(put_lead_in());
   RETURN_IF_ERROR(call());
-  RETURN_IF_ERROR(gpu.Record(first));
+  RETURN_IF_ERROR(gpu.Record(events.first));
   for (int i = 0; i < kCalls; ++i) RETURN_IF_ERROR(call());
-  RETURN_IF_ERROR(gpu.Record(last));
-  ASSIGN_OR_RETURN(const double elapsed, gpu.ElapsedNs(first, last));
+  RETURN_IF_ERROR(gpu.Record(events.last));
+  ASSIGN_OR_RETURN(const double elapsed, gpu.ElapsedNs(events.first, events.last));
   return elapsed / kCalls;
 }
 
-Result<DeviceClock> DeviceClock::Create(Gpu& gpu, size_t contenders, PutCall put_lead_in) {
-  DeviceClock clock(gpu, std::move(put_lead_in));
-  for (size_t i = 0; i < contenders; ++i) {
-    ASSIGN_OR_RETURN(Event first, gpu.MakeEvent());
-    ASSIGN_OR_RETURN(Event last, gpu.MakeEvent());
-    clock.events_.emplace_back(std::move(first), std::move(last));
-  }
-  return clock;
+Turn SettledTurn(const CallGraph& graph, double call_ns) {
+  const double graph_ns = std::max(call_ns, 1.0) * graph.calls;
+  return {&graph, int(std::ceil(kSettlingNs / graph_ns)), int(std::ceil(kSettledNs / graph_ns))};
 }
 
-Result<std::vector<double>> DeviceClock::TimeRound(std::span<const CallGraph* const> graphs,
-                                                   std::span<const size_t> order, const WaitListener& on_wait) {
+Result<std::unique_ptr<RoundClock>> DeviceClock::Create(Gpu& gpu, std::vector<Turn> turns, PutCall put_lead_in,
+                                                        PutCall put_before_turn) {
+  std::unique_ptr<DeviceClock> clock(
+      new DeviceClock(gpu, std::move(turns), std::move(put_lead_in), std::move(put_before_turn)));
+  ASSIGN_OR_RETURN(clock->events_, EventPair::MakeSeveral(gpu, clock->turns_.size()));
+  return std::unique_ptr<RoundClock>(std::move(clock));
+}
+
+Status DeviceClock::PutTurn(size_t contender) {
+  const Turn& turn = turns_[contender];
+  if (put_before_turn_) RETURN_IF_ERROR(put_before_turn_());
+  for (int i = 0; i < turn.untimed_replays; ++i) RETURN_IF_ERROR(gpu_.Replay(turn.graph->graph));
+  RETURN_IF_ERROR(gpu_.Record(events_[contender].first));
+  for (int i = 0; i < turn.timed_replays; ++i) RETURN_IF_ERROR(gpu_.Replay(turn.graph->graph));
+  return gpu_.Record(events_[contender].last);
+}
+
+Result<std::vector<double>> DeviceClock::TimeRound(std::span<const size_t> order, const WaitListener& on_wait) {
   RETURN_IF_ERROR(put_lead_in_());
-  for (size_t i : order) {
-    RETURN_IF_ERROR(gpu_.Record(events_[i].first));
-    RETURN_IF_ERROR(gpu_.Replay(graphs[i]->graph));
-    RETURN_IF_ERROR(gpu_.Record(events_[i].second));
-  }
-  std::vector<double> times(graphs.size());
+  for (size_t i : order) RETURN_IF_ERROR(PutTurn(i));
+  std::vector<double> times(turns_.size());
   for (size_t i : order) {
     on_wait(i);
-    ASSIGN_OR_RETURN(const double elapsed, gpu_.ElapsedNs(events_[i].first, events_[i].second));
-    times[i] = elapsed / graphs[i]->calls;
+    ASSIGN_OR_RETURN(const double elapsed, gpu_.ElapsedNs(events_[i].first, events_[i].last));
+    times[i] = elapsed / (double(turns_[i].graph->calls) * turns_[i].timed_replays);
   }
   return times;
 }

@@ -1,18 +1,10 @@
-// The device clock: a graph of back-to-back calls, replayed between two events; time per call.
+// The clocks of the device: a graph of back-to-back calls, replayed between two events; time per call.
 #pragma once
 
-#include <functional>
-#include <span>
-#include <vector>
-
+#include "evaluate/time/round_clock.h"
 #include "gpu/gpu.h"
 
 namespace gemmsmith {
-
-// Puts one call of a contender on the GPU's stream.
-using PutCall = std::function<Status()>;
-// Told which contender the clock waits for next.
-using WaitListener = std::function<void(size_t contender)>;
 
 // How many calls are timed at once; docs/measuring.md says why so many.
 enum class Batch {
@@ -26,29 +18,51 @@ struct CallGraph {
   Graph graph;
   int calls = 0;
 
+  // So many calls, which take turns: more than one where each has operands of its own.
+  static Result<CallGraph> Capture(Gpu& gpu, std::span<const PutCall> calls, int count);
   // `call_ns` as EstimateNs() tells it.
-  static Result<CallGraph> Capture(Gpu& gpu, const PutCall& call, double call_ns, Batch batch);
+  static Result<CallGraph> Capture(Gpu& gpu, const PutCall& call, double call_ns, Batch batch) {
+    return Capture(gpu, {&call, 1}, CallsIn(batch, call_ns));
+  }
 };
 
 // The device time of a call, roughly: of three in a row after one that warms up. `put_lead_in` keeps the GPU busy until
 // all of them are on their way.
 Result<double> EstimateNs(Gpu& gpu, const PutCall& put_lead_in, const PutCall& call);
 
-class DeviceClock {
+// A contender's turn in a round: replays of its graph that nobody times, then those between the events.
+struct Turn {
+  const CallGraph* graph = nullptr;
+  int untimed_replays = 0;
+  int timed_replays = 1;
+};
+
+// A turn long enough that the clock and the power of the GPU settle to what this contender draws: at least 0.1 s timed,
+// also where `call_ns` is a fifth too much, after 0.03 s that are not.
+inline constexpr double kSettledNs = 120e6, kSettlingNs = 30e6;
+Turn SettledTurn(const CallGraph& graph, double call_ns);
+
+class DeviceClock : public RoundClock {
  public:
   // `put_lead_in` keeps the GPU busy while the first graph of a round is on its way, so that no batch holds host time.
-  static Result<DeviceClock> Create(Gpu& gpu, size_t contenders, PutCall put_lead_in);
+  // `put_before_turn`, if any, is what runs on the GPU before each turn, untimed.
+  static Result<std::unique_ptr<RoundClock>> Create(Gpu& gpu, std::vector<Turn> turns, PutCall put_lead_in,
+                                                    PutCall put_before_turn = {});
 
-  // Nanoseconds a call, by contender, of those in `order`, whose batches follow each other on the GPU in this order.
-  Result<std::vector<double>> TimeRound(std::span<const CallGraph* const> graphs, std::span<const size_t> order,
-                                        const WaitListener& on_wait);
+  Result<std::vector<double>> TimeRound(std::span<const size_t> order, const WaitListener& on_wait) override;
 
  private:
-  DeviceClock(Gpu& gpu, PutCall put_lead_in) : gpu_(gpu), put_lead_in_(std::move(put_lead_in)) {}
+  DeviceClock(Gpu& gpu, std::vector<Turn> turns, PutCall put_lead_in, PutCall put_before_turn)
+      : gpu_(gpu),
+        turns_(std::move(turns)),
+        put_lead_in_(std::move(put_lead_in)),
+        put_before_turn_(std::move(put_before_turn)) {}
+  Status PutTurn(size_t contender);
 
   Gpu& gpu_;
-  PutCall put_lead_in_;
-  std::vector<std::pair<Event, Event>> events_;
+  const std::vector<Turn> turns_;
+  const PutCall put_lead_in_, put_before_turn_;
+  std::vector<EventPair> events_;
 };
 
 }  // namespace gemmsmith

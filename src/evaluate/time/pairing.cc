@@ -82,13 +82,11 @@ class Field {
 
   bool NarrowEnough(double width) const {
     if (width <= 0) return false;
-    std::optional<size_t> fastest;
-    for (size_t i : racing_)
-      if (entries_[i].is_decisive && (!fastest || Median(samples_[i]) < Median(samples_[*fastest]))) fastest = i;
+    const std::optional<size_t> fastest = FastestDecisive();
     if (!fastest) return false;
     return std::all_of(racing_.begin(), racing_.end(), [&](size_t i) {
+      if (!IsCompared(i) || i == *fastest || entries_[i].is_hopeless) return true;
       // The chained clock has no rival to be told apart from.
-      if (entries_[i].candidate == kRival || entries_[i].is_hopeless) return true;
       if (entries_[i].clock == Clock::kDeviceChained) return true;
       const RatioEstimate ratio = PairedRatio(samples_[*fastest], samples_[i]);
       return ratio.interval.Width() < width * ratio.median;
@@ -122,18 +120,32 @@ class Field {
     result.comparisons.resize(entries_.size());
     for (size_t i = 0; i < entries_.size(); ++i) {
       result.timings.push_back(Summarize(entries_[i], samples_[i]));
-      if (entries_[i].candidate == kRival) continue;
-      for (size_t rival = 0; rival < entries_.size(); ++rival) {
-        if (entries_[rival].candidate != kRival) continue;
-        const auto same_rounds = std::span(samples_[rival]).first(samples_[i].size());
-        result.comparisons[i].push_back(
-            {entries_[rival].name, entries_[i].clock, PairedRatio(same_rounds, samples_[i])});
-      }
     }
+    const std::optional<size_t> fastest = FastestDecisive();
+    for (size_t i = 0; i < entries_.size(); ++i)
+      if (candidates_ > 0 ? entries_[i].candidate != kRival : i == fastest) result.comparisons[i] = Compare(i);
     return result;
   }
 
  private:
+  // Against every rival but itself.
+  std::vector<Comparison> Compare(size_t i) const {
+    std::vector<Comparison> comparisons;
+    for (size_t rival = 0; rival < entries_.size(); ++rival) {
+      if (entries_[rival].candidate != kRival || rival == i) continue;
+      const auto same_rounds = std::span(samples_[rival]).first(samples_[i].size());
+      comparisons.push_back({entries_[rival].name, entries_[i].clock, PairedRatio(same_rounds, samples_[i])});
+    }
+    return comparisons;
+  }
+  std::optional<size_t> FastestDecisive() const {
+    std::optional<size_t> fastest;
+    for (size_t i : racing_)
+      if (entries_[i].is_decisive && (!fastest || Median(samples_[i]) < Median(samples_[*fastest]))) fastest = i;
+    return fastest;
+  }
+  // Whether its ratio to the fastest decisive rival is asked for: ours, or everybody's where none is ours.
+  bool IsCompared(size_t i) const { return candidates_ == 0 || entries_[i].candidate != kRival; }
   // Of the hopeless ones. If the round is discarded, they race again.
   bool HasItsRound(size_t i) const { return entries_[i].is_hopeless && !samples_[i].empty(); }
 
@@ -145,7 +157,7 @@ class Field {
     timing.mean_ns = Mean(samples);
     timing.interval = MedianInterval(samples);
     timing.sample_count = int(samples.size());
-    timing.samples_ns.assign(samples.begin(), samples.end());
+    timing.samples_ns = Thin(samples, kMostKeptSamples);
     return timing;
   }
 
@@ -161,9 +173,11 @@ class Stages {
  public:
   explicit Stages(const RaceRules& rules) : rules_(rules), stage_rounds_(rules.min_rounds), next_(rules.min_rounds) {}
 
-  bool IsDecisionDue(const Field& field) const {
+  // `seconds` of rounds that are kept or may be.
+  bool IsDecisionDue(const Field& field, double seconds) const {
     const int rounds = field.kept() + field.pending();
     if (rounds >= rules_.max_rounds) return true;
+    if (rules_.min_seconds > 0) return rounds >= rules_.min_rounds && seconds >= rules_.min_seconds;
     if (rules_.survivors > 0) return rounds >= next_;
     return rounds >= rules_.min_rounds && field.NarrowEnough(rules_.interval_width);
   }
@@ -185,7 +199,20 @@ double SecondsSince(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+// Four times as much was discarded as may be kept.
+bool IsHopelessMachine(const RaceRules& rules, int discarded_rounds, double discarded_seconds) {
+  if (rules.min_seconds > 0) return discarded_seconds >= 4 * rules.min_seconds;
+  return discarded_rounds >= 4 * rules.max_rounds;
+}
+
 }  // namespace
+
+std::vector<float> Thin(std::span<const double> samples, size_t most) {
+  const size_t kept = std::min(samples.size(), most);
+  std::vector<float> thinned(kept);
+  for (size_t i = 0; i < kept; ++i) thinned[i] = float(samples[i * samples.size() / kept]);
+  return thinned;
+}
 
 Result<RaceResult> Race(std::span<const RaceEntry> entries, const RaceRules& rules, Random& random,
                         const ReadCondition& read_condition, const TimeRound& time_round) {
@@ -196,22 +223,26 @@ Result<RaceResult> Race(std::span<const RaceEntry> entries, const RaceRules& rul
   ConditionLog log(read_condition);
   ASSIGN_OR_RETURN(bool was_undisturbed, log.Undisturbed());
   int discarded = 0;
+  double kept_seconds = 0, discarded_seconds = 0;
   while (true) {
     const auto start = std::chrono::steady_clock::now();
     bool is_due = false;
     do {
       RETURN_IF_ERROR(field.AddRound(random, time_round));
-      is_due = stages.IsDecisionDue(field);
+      is_due = stages.IsDecisionDue(field, kept_seconds + SecondsSince(start));
     } while (!is_due && SecondsSince(start) < rules.reading_interval_seconds);
+    const double seconds = SecondsSince(start);
     ASSIGN_OR_RETURN(const bool is_undisturbed, log.Undisturbed());
     const bool keep = was_undisturbed && is_undisturbed;
     was_undisturbed = is_undisturbed;
     if (!keep) {
       discarded += field.DiscardPending();
-      if (discarded < 4 * rules.max_rounds) continue;
+      discarded_seconds += seconds;
+      if (!IsHopelessMachine(rules, discarded, discarded_seconds)) continue;
       return Unavailable(fmt::format("{} rounds of timing were discarded: {}", discarded, log.disturbance()));
     }
     field.Keep();
+    kept_seconds += seconds;
     if (is_due && stages.Decide(field)) return field.Conclude(log.Summary(discarded));
   }
 }

@@ -16,14 +16,15 @@ namespace gemmsmith {
 struct RaceRules {
   int min_rounds = 5;
   int max_rounds = 5;
-  // Stops early when, for every entry of ours, the 95 % interval of its ratio to the fastest decisive rival is narrower
-  // than this share of the ratio.
+  // If positive, stops early when, for every entry of ours, the 95 % interval of its ratio to the fastest decisive
+  // rival is narrower than this share of the ratio. Where no entry is ours, that rival stands for us.
   double interval_width = 0;
   // If positive: after min_rounds the slower half of our candidates drops out, after twice as many more the next half,
   // and so on; the race ends when at most so many are left.
   int survivors = 0;
   // What NVML says is asked before the race, after it, and about so often in between.
   double reading_interval_seconds = 0.05;
+  double min_seconds = 0;  // of rounds that are kept
 };
 
 inline constexpr int kRival = -1;
@@ -45,10 +46,17 @@ using TimeRound = std::function<Result<std::vector<double>>(std::span<const size
 using ReadCondition = std::function<Result<GpuCondition>()>;
 
 struct RaceResult {
-  std::vector<Timing> timings;                       // by entry
-  std::vector<std::vector<Comparison>> comparisons;  // by entry: of ours against each rival; none for the rivals
+  std::vector<Timing> timings;  // by entry
+  // By entry: of ours against each rival; none for the rivals. Where no entry is ours, of the fastest decisive rival
+  // against each other one.
+  std::vector<std::vector<Comparison>> comparisons;
   RunConditions conditions;
 };
+
+// At most so many of these, evenly spread, the first one among them.
+std::vector<float> Thin(std::span<const double> samples, size_t most);
+// What a timing keeps of its samples; its statistics are those of all.
+inline constexpr size_t kMostKeptSamples = 1000;
 
 // Rounds between two readings of which one says that the GPU was slowed down or shared are discarded and counted; when
 // four times as many were discarded as may be kept, the machine is Unavailable.

@@ -3,7 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <numeric>
 #include <set>
+#include <thread>
 
 namespace gemmsmith {
 namespace {
@@ -121,6 +125,135 @@ TEST(Race, AShortRaceIsReadBeforeAndAfterAndStandsOrFallsAsAWhole) {
   EXPECT_EQ(rounds, 15);
   EXPECT_EQ(race->conditions.discarded_batches, 10);
   EXPECT_EQ(race->timings[0].median_ns, 100e3);
+}
+
+// ---- races of a given time
+
+TEST(Race, LastsAsLongAsIsAskedAndKeepsAShareOfItsSamples) {
+  Random random(3);
+  int rounds = 0;
+  double sum = 0;
+  const TimeRound round = [&](std::span<const size_t>) -> Result<std::vector<double>> {
+    sum += 100 + double(rounds++ % 7);
+    return std::vector<double>{100 + double((rounds - 1) % 7), 200, 300};
+  };
+  const auto start = std::chrono::steady_clock::now();
+  const RaceRules rules{.min_rounds = 8, .max_rounds = 100'000'000, .min_seconds = 0.2};
+  const Result<RaceResult> race = Race(kThree, rules, random, {}, round);
+  ASSERT_TRUE(race.ok());
+  EXPECT_GE(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(), 0.2);
+  const Timing& ours = race->timings[0];
+  ASSERT_GT(rounds, 2000);
+  EXPECT_EQ(ours.sample_count, rounds);
+  EXPECT_EQ(race->comparisons[0][0].ratio.pairs, rounds);
+  EXPECT_NEAR(ours.mean_ns, sum / rounds, 1e-6) << "of all samples";
+  EXPECT_EQ(ours.samples_ns.size(), kMostKeptSamples);
+}
+
+TEST(Race, TimeThatIsDiscardedDoesNotCount) {
+  Random random(3);
+  int reads = 0, rounds = 0;
+  const ReadCondition read = [&]() -> Result<GpuCondition> {
+    GpuCondition condition;
+    condition.slowed_down = ++reads <= 2;
+    return condition;
+  };
+  const TimeRound round = [&](std::span<const size_t>) -> Result<std::vector<double>> {
+    ++rounds;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    return std::vector<double>{1, 2, 3};
+  };
+  const RaceRules rules{.min_rounds = 1, .max_rounds = 1'000'000, .reading_interval_seconds = 0.02, .min_seconds = 0.1};
+  const Result<RaceResult> race = Race(kThree, rules, random, read, round);
+  ASSERT_TRUE(race.ok());
+  EXPECT_GT(race->conditions.discarded_batches, 0);
+  EXPECT_EQ(race->timings[0].sample_count, rounds - race->conditions.discarded_batches);
+  EXPECT_LE(race->timings[0].sample_count, 10);
+}
+
+TEST(Thin, KeepsAnEvenShareInOrder) {
+  std::vector<double> samples(10);
+  std::iota(samples.begin(), samples.end(), 0.0);
+  EXPECT_EQ(Thin(samples, 5), (std::vector<float>{0, 2, 4, 6, 8}));
+  EXPECT_EQ(Thin(samples, 3), (std::vector<float>{0, 3, 6}));
+  EXPECT_EQ(Thin(samples, 10).size(), 10u);
+  EXPECT_EQ(Thin(samples, 99).size(), 10u);
+  EXPECT_TRUE(Thin({}, 5).empty());
+}
+
+// ---- races without a candidate
+
+TEST(RaceOfRivals, EveryoneIsComparedWithTheFastestDecisiveOne) {
+  const std::vector<RaceEntry> entries = {Rival("cublas_nn", false), Rival("lt_auto_nn", true),
+                                          Rival("lt_auto_tn", true)};
+  int rounds = 0;
+  Random random(1);
+  const TimeRound round = [&](std::span<const size_t>) -> Result<std::vector<double>> {
+    const double drift = 1 + 0.01 * rounds++;
+    return std::vector<double>{150 * drift, 120 * drift, 100 * drift};
+  };
+  const Result<RaceResult> race = Race(entries, {10, 100, 0.02}, random, {}, round);
+  ASSERT_TRUE(race.ok());
+  EXPECT_EQ(rounds, 10);
+  EXPECT_TRUE(race->comparisons[0].empty() && race->comparisons[1].empty());
+  const std::vector<Comparison>& against = race->comparisons[2];
+  ASSERT_EQ(against.size(), 2u);
+  EXPECT_EQ(against[0].baseline, "cublas_nn");
+  EXPECT_NEAR(against[0].ratio.median, 1.5, 1e-9);
+  EXPECT_EQ(against[1].baseline, "lt_auto_nn");
+  EXPECT_NEAR(against[1].ratio.median, 1.2, 1e-9);
+}
+
+TEST(RaceOfRivals, GoesOnUntilTheNoisiestIsKnown) {
+  const std::vector<RaceEntry> entries = {Rival("cublas_nn", false), Rival("lt_auto_nn", true)};
+  Random random(1), noise(2);
+  int rounds = 0;
+  const TimeRound round = [&](std::span<const size_t>) -> Result<std::vector<double>> {
+    ++rounds;
+    return std::vector<double>{100 * (1 + noise.Uniform()), 100};
+  };
+  ASSERT_TRUE(Race(entries, {10, 100, 0.02}, random, {}, round).ok());
+  EXPECT_EQ(rounds, 100);
+}
+
+TEST(RaceOfRivals, WithoutADecisiveOneNobodyIsCompared) {
+  const std::vector<RaceEntry> entries = {Rival("cublas_nn", false), Rival("torch_nn", false)};
+  Random random(1);
+  std::vector<double> times = {1, 2};
+  const Result<RaceResult> race = Race(entries, {10, 20, 0.02}, random, {},
+                                       [&](std::span<const size_t>) -> Result<std::vector<double>> { return times; });
+  ASSERT_TRUE(race.ok());
+  EXPECT_EQ(race->timings[0].sample_count, 20);
+  EXPECT_TRUE(race->comparisons[0].empty() && race->comparisons[1].empty());
+}
+
+// ---- what is known of the truth
+
+// A race of two whose times drift, jitter and have outliers, the true ratio being 1.02.
+RatioEstimate SimulatedRatio(uint64_t seed) {
+  constexpr double kTruth = 1.02;
+  Random random(seed), noise = Random(seed).Fork("noise");
+  double drift = 1;
+  const TimeRound round = [&](std::span<const size_t>) -> Result<std::vector<double>> {
+    drift *= 1 + 0.002 * noise.Normal();
+    const auto jitter = [&] { return std::exp(0.01 * noise.Normal()) * (noise.Below(20) == 0 ? 3 : 1); };
+    return std::vector<double>{100e3 * drift * jitter(), kTruth * 100e3 * drift * jitter()};
+  };
+  const std::vector<RaceEntry> entries = {Ours(0), Rival("lt_auto_nn", true)};
+  const Result<RaceResult> race = Race(entries, {30, 30, 0}, random, {}, round);
+  EXPECT_TRUE(race.ok());
+  return race->comparisons[0][0].ratio;
+}
+
+TEST(Race, ItsIntervalsCoverTheTruthInAtLeastNinetyOfAHundredRepeats) {
+  int covered = 0;
+  for (uint64_t seed = 0; seed < 500; ++seed) {
+    const RatioEstimate ratio = SimulatedRatio(seed);
+    covered += ratio.interval.low <= 1.02 && 1.02 <= ratio.interval.high;
+    EXPECT_NEAR(ratio.median, 1.02, 0.02) << seed;
+  }
+  EXPECT_GE(covered, 450);
+  EXPECT_LT(covered, 500) << "intervals that always cover are too wide to be of use";
 }
 
 // ---- several candidates in one race

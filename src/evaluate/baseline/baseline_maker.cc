@@ -1,0 +1,316 @@
+#include "evaluate/baseline/baseline_maker.h"
+
+#include <algorithm>
+#include <chrono>
+#include <numeric>
+
+#include "base/statistics.h"
+#include "evaluate/baseline/exhaustive.h"
+
+namespace gemmsmith {
+
+namespace {
+
+constexpr int kAutoTuningCandidates = 100;
+constexpr size_t kFinalists = 3, kExhaustiveFinalists = 12;
+constexpr double kExhaustiveSeconds = 5;
+// By default the libraries may sum the shares of a split K in the output type, which no candidate of ours may.
+constexpr double kLeniency = 4;
+
+struct Timed {
+  int algorithm = 0;
+  CallGraph graph;
+  std::vector<double> samples;
+};
+
+Status AddSample(Gpu& gpu, const EventPair& events, Timed& timed) {
+  RETURN_IF_ERROR(gpu.Record(events.first));
+  RETURN_IF_ERROR(gpu.Replay(timed.graph.graph));
+  RETURN_IF_ERROR(gpu.Record(events.last));
+  ASSIGN_OR_RETURN(const double elapsed, gpu.ElapsedNs(events.first, events.last));
+  timed.samples.push_back(elapsed / timed.graph.calls);
+  return OkStatus();
+}
+
+int FinalReplays(double call_ns) { return call_ns > 1e6 ? 5 : 9; }
+
+void SortByMedian(std::vector<Timed>& timed) {
+  std::sort(timed.begin(), timed.end(),
+            [](const Timed& x, const Timed& y) { return Median(x.samples) < Median(y.samples); });
+}
+
+std::string FaultIn(const Watched& watched) {
+  if (!watched.crash.empty()) return watched.crash;
+  return !watched.wrong.empty() ? watched.wrong : watched.damage;
+}
+
+}  // namespace
+
+Gemm BaselineGemm(const Gemm& gemm, const Layout& layout) {
+  Gemm baseline = gemm;
+  baseline.kind.layout = layout;
+  if (layout.a != gemm.kind.layout.a) baseline.lda = 0;
+  if (layout.b != gemm.kind.layout.b) baseline.ldb = 0;
+  return baseline;
+}
+
+// A shared object says itself which layout it takes; of one that cannot be opened any will do, since Make() says why.
+Layout BaselineMaker::LayoutOf(const BaselineId& id) const {
+  if (id.kind != BaselineKind::kSharedObject) return id.layout;
+  const Result<std::unique_ptr<SharedGemm>> gemm = SharedGemm::Open(id.path);
+  return gemm.ok() ? (*gemm)->kind().layout : id.layout;
+}
+
+GemmBuffers BaselineMaker::BuffersFor(const CallAddresses& addresses) const {
+  return {addresses.a, addresses.b, addresses.c, tools_.workspace.as<void>(), tools_.workspace.size_bytes()};
+}
+
+BindCall BaselineMaker::LtBinding(std::shared_ptr<LtGemm> lt, int algorithm) const {
+  return [this, lt, algorithm](const CallAddresses& addresses) -> Result<PutCall> {
+    return PutCall([lt, algorithm, buffers = BuffersFor(addresses), stream = tools_.gpu.stream()] {
+      return lt->Run(algorithm, buffers, stream);
+    });
+  };
+}
+
+// ---- choosing
+
+Result<BaselineMaker::Choice> BaselineMaker::Choose(const BaselineId& id, const Wish& wish) {
+  switch (id.kind) {
+    case BaselineKind::kCublas:
+      return ChooseCublas(wish);
+    case BaselineKind::kLtHeuristic:
+    case BaselineKind::kLtAuto:
+    case BaselineKind::kLtExhaustive:
+      return ChooseLt(id.kind, wish);
+    case BaselineKind::kTorch:
+      return ChooseTorch(wish);
+    case BaselineKind::kSharedObject:
+      return ChooseSharedObject(id.path, wish);
+  }
+  GEMMSMITH_CHECK(false, "baseline kind {}", int(id.kind));
+  return Choice{};
+}
+
+BaselineMaker::Choice BaselineMaker::ChooseCublas(const Wish& wish) const {
+  const BindCall bind = [this, gemm = wish.gemm](const CallAddresses& addresses) -> Result<PutCall> {
+    return PutCall([&cublas = tools_.cublas, gemm, buffers = BuffersFor(addresses), stream = tools_.gpu.stream()] {
+      return cublas.GemmEx(gemm, buffers, stream);
+    });
+  };
+  return {bind, "default tensor-op algorithm"};
+}
+
+Result<BaselineMaker::Choice> BaselineMaker::ChooseLt(BaselineKind kind, const Wish& wish) {
+  const int candidates = kind == BaselineKind::kLtHeuristic ? 1 : kAutoTuningCandidates;
+  ASSIGN_OR_RETURN(const std::shared_ptr<LtGemm> lt,
+                   LtGemm::Create(tools_.cublas, wish.gemm, kBaselineWorkspaceBytes, candidates));
+  std::optional<Chosen> chosen;
+  if (kind == BaselineKind::kLtHeuristic) {
+    if (lt->candidate_count() > 0) chosen = Chosen{0, lt->Describe(0)};
+  } else if (kind == BaselineKind::kLtAuto) {
+    ASSIGN_OR_RETURN(chosen, Tune(lt, wish));
+  } else {
+    ASSIGN_OR_RETURN(chosen, TuneExhaustively(lt, wish));
+  }
+  if (!chosen) return Choice{{}, "the library offers no algorithm"};
+  return Choice{LtBinding(lt, chosen->algorithm), chosen->description};
+}
+
+Result<BaselineMaker::Choice> BaselineMaker::ChooseTorch(const Wish& wish) {
+  const BindCall bind = [&torch = tools_.torch, gemm = wish.gemm](const CallAddresses& addresses) {
+    return torch.Bind(gemm, addresses);
+  };
+  const Result<PutCall> bound = bind(wish.addresses);
+  if (!bound.ok()) return Choice{{}, bound.status().message()};
+  return Choice{bind, fmt::format("torch.matmul with out=, {}", tools_.torch.Version())};
+}
+
+Result<BaselineMaker::Choice> BaselineMaker::ChooseSharedObject(const std::string& path, const Wish& wish) {
+  Result<std::unique_ptr<SharedGemm>> opened = SharedGemm::Open(path);
+  if (!opened.ok()) return Choice{{}, opened.status().message()};
+  const std::shared_ptr<const SharedGemm> shared = *std::move(opened);
+  if (const std::string reason = shared->Refuses(wish.gemm); !reason.empty()) return Choice{{}, reason};
+  // Of its own: it arrives zeroed, and the libraries leave theirs as it comes.
+  ASSIGN_OR_RETURN(DeviceMemory memory, tools_.gpu.Allocate(kBaselineWorkspaceBytes));
+  const auto workspace = std::make_shared<const DeviceMemory>(std::move(memory));
+  RETURN_IF_ERROR(tools_.gpu.Fill8(workspace->address(), 0, workspace->size_bytes()));
+  const BindCall bind = [shared, workspace, shape = wish.gemm.shape,
+                         stream = tools_.gpu.stream()](const CallAddresses& addresses) -> Result<PutCall> {
+    return PutCall(
+        [=] { return shared->Call(shape, addresses, workspace->as<void>(), workspace->size_bytes(), stream); });
+  };
+  return Choice{bind, fmt::format("gemm() of {}, trusted because it was named", path)};
+}
+
+// ---- tuning
+
+// Every candidate in random order, two replays each; the best three again, interleaved.
+Result<std::optional<BaselineMaker::Chosen>> BaselineMaker::Tune(const std::shared_ptr<LtGemm>& lt, const Wish& wish) {
+  std::vector<int> order(size_t(lt->candidate_count()));
+  std::iota(order.begin(), order.end(), 0);
+  wish.random.Shuffle(order);
+  ASSIGN_OR_RETURN(const EventPair events, EventPair::Make(tools_.gpu));
+  std::vector<Timed> timed;
+  for (int candidate : order) {
+    ASSIGN_OR_RETURN(const PutCall call, LtBinding(lt, candidate)(wish.addresses));
+    // An algorithm that the library offers and then refuses is passed over; a broken context is not.
+    if (!call().ok()) continue;
+    RETURN_IF_ERROR(tools_.gpu.Synchronize());
+    Timed entry{candidate, {}, {}};
+    ASSIGN_OR_RETURN(const double call_ns, Estimate(call));
+    ASSIGN_OR_RETURN(entry.graph, CallGraph::Capture(tools_.gpu, call, call_ns, Batch::kBrief));
+    for (int i = 0; i < 2; ++i) RETURN_IF_ERROR(AddSample(tools_.gpu, events, entry));
+    timed.push_back(std::move(entry));
+  }
+  if (timed.empty()) return std::optional<Chosen>();
+  SortByMedian(timed);
+  std::vector<int> finalists;
+  for (size_t i = 0; i < std::min(timed.size(), kFinalists); ++i) finalists.push_back(timed[i].algorithm);
+  ASSIGN_OR_RETURN(const int best, FastestOf(finalists, lt, wish));
+  return std::optional<Chosen>({best, fmt::format("{}, best of {} candidates", lt->Describe(best), timed.size())});
+}
+
+Result<int> BaselineMaker::FastestOf(std::span<const int> algorithms, const std::shared_ptr<LtGemm>& lt,
+                                     const Wish& wish) {
+  ASSIGN_OR_RETURN(const EventPair events, EventPair::Make(tools_.gpu));
+  std::vector<Timed> timed;
+  double shortest_ns = 0;
+  for (int algorithm : algorithms) {
+    ASSIGN_OR_RETURN(const PutCall call, LtBinding(lt, algorithm)(wish.addresses));
+    Timed entry{algorithm, {}, {}};
+    ASSIGN_OR_RETURN(const double call_ns, Estimate(call));
+    ASSIGN_OR_RETURN(entry.graph, CallGraph::Capture(tools_.gpu, call, call_ns, Batch::kBrief));
+    shortest_ns = timed.empty() ? call_ns : std::min(shortest_ns, call_ns);
+    timed.push_back(std::move(entry));
+  }
+  for (int i = 0; i < FinalReplays(shortest_ns); ++i) {
+    wish.random.Shuffle(timed);
+    for (Timed& entry : timed) RETURN_IF_ERROR(AddSample(tools_.gpu, events, entry));
+  }
+  SortByMedian(timed);
+  return timed[0].algorithm;
+}
+
+// The library and the GPU as the search over all configurations sees them.
+class BaselineMaker::GpuTrials : public LtTrials {
+ public:
+  GpuTrials(BaselineMaker& maker, const std::shared_ptr<LtGemm>& lt, const Wish& wish)
+      : maker_(maker), lt_(lt), wish_(wish) {}
+
+  std::optional<int> Check(const LtConfig& config) override {
+    Announce();
+    return lt_->Add(config);
+  }
+  Result<std::optional<double>> Time(int algorithm) override {
+    ASSIGN_OR_RETURN(const PutCall call, maker_.LtBinding(lt_, algorithm)(wish_.addresses));
+    if (!call().ok()) return std::optional<double>();
+    RETURN_IF_ERROR(maker_.tools_.gpu.Synchronize());
+    ASSIGN_OR_RETURN(const double call_ns, maker_.Estimate(call));
+    return std::optional<double>(call_ns);
+  }
+  double SecondsSpent() override { return SecondsSince(start_); }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static double SecondsSince(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+  }
+  void Announce() {
+    if (SecondsSince(announced_) < 0.5) return;
+    announced_ = Clock::now();
+    wish_.on_step();
+  }
+
+  BaselineMaker& maker_;
+  const std::shared_ptr<LtGemm>& lt_;
+  const Wish& wish_;
+  const Clock::time_point start_ = Clock::now();
+  Clock::time_point announced_ = start_;
+};
+
+// What the heuristic offers races too: nothing that AutoTuning finds is missed.
+Result<std::optional<BaselineMaker::Chosen>> BaselineMaker::TuneExhaustively(const std::shared_ptr<LtGemm>& lt,
+                                                                             const Wish& wish) {
+  ASSIGN_OR_RETURN(const std::optional<Chosen> tuned, Tune(lt, wish));
+  ASSIGN_OR_RETURN(std::vector<LtCapabilities> algorithms, lt->Algorithms());
+  const LtConfigSpace space(std::move(algorithms));
+  GpuTrials trials(*this, lt, wish);
+  ASSIGN_OR_RETURN(const Exhausted found,
+                   SearchExhaustively(space, trials, kExhaustiveSeconds, 4 * kExhaustiveFinalists, wish.random));
+  std::vector<int> finalists;
+  if (tuned) finalists.push_back(tuned->algorithm);
+  for (int algorithm : found.fastest_first) {
+    if (finalists.size() >= kExhaustiveFinalists) break;
+    ASSIGN_OR_RETURN(const PutCall call, LtBinding(lt, algorithm)(wish.addresses));
+    ASSIGN_OR_RETURN(const Watched watched, Watch(wish, call));
+    if (FaultIn(watched).empty()) finalists.push_back(algorithm);
+  }
+  if (finalists.empty()) return std::optional<Chosen>();
+  ASSIGN_OR_RETURN(const int best, FastestOf(finalists, lt, wish));
+  return std::optional<Chosen>(
+      {best, fmt::format("{}; {}; {} raced", lt->Describe(best), found.Print(), finalists.size())});
+}
+
+// ---- making
+
+Result<Watched> BaselineMaker::Watch(const Wish& wish, const PutCall& call) {
+  ASSIGN_OR_RETURN(Watched watched,
+                   verifier_.Watch(wish.gemm, {&wish.inputs, &wish.output, nullptr, kLeniency}, 0, call));
+  RETURN_IF_ERROR(tools_.gpu.Synchronize());
+  return watched;
+}
+
+Result<Baseline> BaselineMaker::Make(const BaselineId& id, const Gemm& gemm, const Inputs& inputs,
+                                     const GuardedMatrix& output, Random& random,
+                                     const std::function<void()>& on_step) {
+  Baseline baseline;
+  baseline.id = id;
+  const CallAddresses addresses{inputs.a->data(), inputs.b->data(), output.data()};
+  const Wish wish{gemm, inputs, output, addresses, random, on_step};
+  ASSIGN_OR_RETURN(Choice choice, Choose(id, wish));
+  baseline.description = std::move(choice.description);
+  if (!choice.bind) return baseline;
+  ASSIGN_OR_RETURN(PutCall call, choice.bind(addresses));
+  ASSIGN_OR_RETURN(const Watched watched, Watch(wish, call));
+  if (const std::string fault = FaultIn(watched); !fault.empty()) {
+    baseline.description = fmt::format("{}, refused: {}", baseline.description, fault);
+    return baseline;
+  }
+  baseline.max_abs_error = watched.max_abs_error;
+  baseline.bind = std::move(choice.bind);
+  baseline.call = std::move(call);
+  ASSIGN_OR_RETURN(baseline.call_ns, Estimate(baseline.call));
+  baseline.usable = true;
+  return baseline;
+}
+
+Status BaselineMaker::AddGraph(Baseline& baseline, Batch batch) {
+  const std::pair key(Clock::kDevice, batch);
+  if (!baseline.usable || baseline.graphs.contains(key)) return OkStatus();
+  ASSIGN_OR_RETURN(CallGraph graph, CallGraph::Capture(tools_.gpu, baseline.call, baseline.call_ns, batch));
+  baseline.graphs.emplace(key, std::move(graph));
+  return OkStatus();
+}
+
+Status BaselineMaker::AddColdGraph(Baseline& baseline, Batch batch, const ColdPlan& plan,
+                                   std::span<const CallAddresses> sets) {
+  const std::pair key(Clock::kDeviceCold, batch);
+  if (!baseline.usable || baseline.graphs.contains(key)) return OkStatus();
+  std::vector<PutCall> calls;
+  for (const CallAddresses& addresses : sets) {
+    ASSIGN_OR_RETURN(PutCall call, baseline.bind(addresses));
+    calls.push_back(std::move(call));
+  }
+  const int count = plan.CallsIn(CallsIn(batch, baseline.call_ns));
+  ASSIGN_OR_RETURN(CallGraph graph, CallGraph::Capture(tools_.gpu, calls, count));
+  baseline.graphs.emplace(key, std::move(graph));
+  return OkStatus();
+}
+
+Result<double> BaselineMaker::Estimate(const PutCall& call) {
+  return EstimateNs(
+      tools_.gpu, [this] { return tools_.harness.LeadIn(); }, call);
+}
+
+}  // namespace gemmsmith

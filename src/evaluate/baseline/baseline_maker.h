@@ -1,0 +1,82 @@
+// Makes baselines: NVIDIA's libraries, torch, shared objects that the user names.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "base/random.h"
+#include "evaluate/baseline/baseline.h"
+#include "evaluate/baseline/shared_gemm.h"
+#include "evaluate/baseline/torch_library.h"
+#include "evaluate/verify/verifier.h"
+#include "gpu/cublas.h"
+
+namespace gemmsmith {
+
+// What baselines are made with and call; it outlives them.
+struct BaselineTools {
+  Gpu& gpu;
+  HarnessKernels& harness;
+  Cublas& cublas;
+  TorchLibrary& torch;
+  const DeviceMemory& workspace;
+};
+
+// Outlives the baselines that it made.
+class BaselineMaker {
+ public:
+  BaselineMaker(const BaselineTools& tools, Verifier& verifier) : tools_(tools), verifier_(verifier) {}
+
+  // How this baseline wants A and B stored.
+  Layout LayoutOf(const BaselineId& id) const;
+  // Chooses the algorithm and checks the output like a candidate's. What a library does not serve or gets wrong is a
+  // baseline that is not usable; a Status only where the GPU or the harness failed. `gemm` is in its layout; `inputs`
+  // and `output` outlive the baseline. `on_step` is told from time to time while the choice takes long.
+  Result<Baseline> Make(const BaselineId& id, const Gemm& gemm, const Inputs& inputs, const GuardedMatrix& output,
+                        Random& random, const std::function<void()>& on_step);
+  // Adds the graph for such batches on kDevice, if it is not there.
+  Status AddGraph(Baseline& baseline, Batch batch);
+  // The same on kDeviceCold, of calls on these operands in turn.
+  Status AddColdGraph(Baseline& baseline, Batch batch, const ColdPlan& plan, std::span<const CallAddresses> sets);
+
+ private:
+  // What a choice is made for, and with.
+  struct Wish {
+    const Gemm& gemm;
+    const Inputs& inputs;
+    const GuardedMatrix& output;
+    CallAddresses addresses;
+    Random& random;
+    const std::function<void()>& on_step;
+  };
+  // A way to call and what it is; where there is none, the reason.
+  struct Choice {
+    BindCall bind;
+    std::string description;
+  };
+  struct Chosen {
+    int algorithm = 0;
+    std::string description;
+  };
+  class GpuTrials;
+
+  Result<Choice> Choose(const BaselineId& id, const Wish& wish);
+  Choice ChooseCublas(const Wish& wish) const;
+  Result<Choice> ChooseLt(BaselineKind kind, const Wish& wish);
+  Result<Choice> ChooseTorch(const Wish& wish);
+  Result<Choice> ChooseSharedObject(const std::string& path, const Wish& wish);
+  Result<std::optional<Chosen>> Tune(const std::shared_ptr<LtGemm>& lt, const Wish& wish);
+  Result<std::optional<Chosen>> TuneExhaustively(const std::shared_ptr<LtGemm>& lt, const Wish& wish);
+  // By replays of their graphs, interleaved; at least one is given.
+  Result<int> FastestOf(std::span<const int> algorithms, const std::shared_ptr<LtGemm>& lt, const Wish& wish);
+  BindCall LtBinding(std::shared_ptr<LtGemm> lt, int algorithm) const;
+  GemmBuffers BuffersFor(const CallAddresses& addresses) const;
+  Result<Watched> Watch(const Wish& wish, const PutCall& call);
+  Result<double> Estimate(const PutCall& call);
+
+  const BaselineTools tools_;
+  Verifier& verifier_;
+};
+
+}  // namespace gemmsmith

@@ -1,0 +1,217 @@
+#include "evaluate/contest.h"
+
+#include <algorithm>
+#include <iterator>
+#include <numeric>
+
+#include "evaluate/time/call_clocks.h"
+#include "evaluate/time/race_rules.h"
+
+namespace gemmsmith {
+
+namespace {
+
+constexpr double kStaysWarmSeconds = 0.1;
+
+double SecondsSince(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+// One entry of a race.
+struct Start {
+  size_t racer = 0;  // its place among all
+  Clock clock = Clock::kDevice;
+  const CallGraph* graph = nullptr;  // for the clocks of the device
+};
+
+// What a clock is made of.
+struct Entrants {
+  const Workshop& workshop;
+  const ProblemMessage& problem;
+  std::span<const Racer> racers;
+  const PutCall& sweep;
+  std::vector<Start> starts;
+  bool is_settled = false;
+
+  std::vector<PutCall> Calls() const {
+    std::vector<PutCall> calls;
+    for (const Start& start : starts) calls.push_back(racers[start.racer].call);
+    return calls;
+  }
+  std::vector<Turn> Turns() const {
+    std::vector<Turn> turns;
+    for (const Start& start : starts)
+      turns.push_back(is_settled ? SettledTurn(*start.graph, racers[start.racer].call_ns) : Turn{start.graph});
+    return turns;
+  }
+  PutCall LeadIn() const {
+    return [&harness = workshop.harness] { return harness.LeadIn(); };
+  }
+};
+
+using MadeClock = Result<std::unique_ptr<RoundClock>>;
+
+MadeClock MakeDeviceClock(const Entrants& entrants) {
+  return DeviceClock::Create(entrants.workshop.gpu, entrants.Turns(), entrants.LeadIn());
+}
+MadeClock MakeColdClock(const Entrants& entrants) {
+  return DeviceClock::Create(entrants.workshop.gpu, entrants.Turns(), entrants.LeadIn(), entrants.sweep);
+}
+MadeClock MakeOfflineClock(const Entrants& entrants) {
+  return OfflineClock::Create(entrants.workshop.gpu, entrants.Calls());
+}
+MadeClock MakeServerClock(const Entrants& entrants) {
+  return ServerClock::Create(entrants.workshop.gpu, entrants.Calls(), Gaps(Random(entrants.problem.seed).Fork("gaps")));
+}
+MadeClock MakeHostClock(const Entrants& entrants) {
+  return std::unique_ptr<RoundClock>(new HostClock(entrants.workshop.gpu, entrants.Calls()));
+}
+
+// One race: the clock that makes it wanted, what its steps are called, and how the clock is made.
+struct ClockRow {
+  Clock clock;
+  std::string_view name;
+  MadeClock (*make)(const Entrants&);
+  // The clocks whose graphs are timed in its rounds; none where calls are.
+  std::initializer_list<Clock> graphs;
+};
+constexpr std::initializer_list<Clock> kNoGraphs = {}, kWarmGraphs = {Clock::kDevice, Clock::kDeviceChained},
+                                       kColdGraphs = {Clock::kDeviceCold};
+// kDeviceChained has no race of its own: it is compared with the rivals' plain times of the same rounds.
+constexpr ClockRow kRows[] = {
+    {Clock::kDevice, "device clock", MakeDeviceClock, kWarmGraphs},
+    {Clock::kDeviceCold, "cold clock", MakeColdClock, kColdGraphs},
+    {Clock::kOffline, "offline clock", MakeOfflineClock, kNoGraphs},
+    {Clock::kServer, "server clock", MakeServerClock, kNoGraphs},
+    {Clock::kHost, "host clock", MakeHostClock, kNoGraphs},
+};
+static_assert(std::size(kRows) == size_t(kLastClock), "every clock but kDeviceChained has a row");
+
+std::vector<Start> StartsFor(const ClockRow& row, std::span<const Racer> racers) {
+  std::vector<Start> starts;
+  for (size_t i = 0; i < racers.size(); ++i) {
+    if (row.graphs.size() == 0) starts.push_back({i, row.clock, nullptr});
+    for (const Clock clock : row.graphs)
+      if (const auto graph = racers[i].graphs.find(clock); graph != racers[i].graphs.end())
+        starts.push_back({i, clock, graph->second});
+  }
+  return starts;
+}
+
+// All contenders alike, whoever is fast.
+bool IsSettled(Protocol protocol, Clock clock, std::span<const Racer> racers) {
+  if (!IsThorough(protocol) || clock != Clock::kDevice) return false;
+  const auto by_time = [](const Racer& x, const Racer& y) { return x.call_ns < y.call_ns; };
+  return std::min_element(racers.begin(), racers.end(), by_time)->call_ns > kSettledCallNs;
+}
+
+class ContestRun {
+ public:
+  ContestRun(const Workshop& workshop, const ProblemMessage& problem, std::span<const Racer> racers,
+             const PutCall& sweep, const StepListener& on_step)
+      : workshop_(workshop), problem_(problem), racers_(racers), sweep_(sweep), on_step_(on_step) {
+    result_.timings.resize(racers.size());
+    result_.comparisons.resize(racers.size());
+  }
+
+  Result<ContestResult> Run() {
+    for (const ClockRow& row : kRows)
+      if (problem_.clocks.Has(row.clock)) RETURN_IF_ERROR(RunRace(row));
+    return std::move(result_);
+  }
+
+ private:
+  Status RunRace(const ClockRow& row) {
+    const Entrants entrants{workshop_,
+                            problem_,
+                            racers_,
+                            sweep_,
+                            StartsFor(row, racers_),
+                            IsSettled(problem_.protocol, row.clock, racers_)};
+    if (entrants.starts.empty()) return OkStatus();
+    ASSIGN_OR_RETURN(const std::unique_ptr<RoundClock> clock, row.make(entrants));
+    const TimeRound time_round = [&](std::span<const size_t> order) {
+      on_step_({std::string(row.name)});
+      return clock->TimeRound(order, [&](size_t i) {
+        on_step_({std::string(row.name), racers_[entrants.starts[i].racer].candidate});
+      });
+    };
+    RETURN_IF_ERROR(WarmUp(entrants.starts.size(), time_round));
+    Random random = Random(problem_.seed).Fork(row.name);
+    const RaceRules rules = RulesFor(problem_.protocol, row.clock, entrants.is_settled);
+    ASSIGN_OR_RETURN(const RaceResult race, Race(EntriesOf(entrants), rules, random, Reader(), time_round));
+    workshop_.last_race = std::chrono::steady_clock::now();
+    Enter(entrants, race);
+    return OkStatus();
+  }
+
+  std::vector<RaceEntry> EntriesOf(const Entrants& entrants) const {
+    std::vector<RaceEntry> entries;
+    int candidates = 0;
+    for (size_t i = 0; i < entrants.starts.size(); ++i) {
+      const Start& start = entrants.starts[i];
+      const Racer& racer = racers_[start.racer];
+      const bool is_new = i == 0 || entrants.starts[i - 1].racer != start.racer;
+      if (racer.candidate >= 0 && is_new) ++candidates;
+      const int candidate = racer.candidate >= 0 ? candidates - 1 : kRival;
+      entries.push_back({racer.name, start.clock, candidate, racer.is_decisive, racer.is_hopeless});
+    }
+    return entries;
+  }
+
+  // Rounds whose times nobody keeps: one, which brings graphs and operands to where they will be, and for as long as is
+  // wanted. The GPU is warm or is not, whatever it was warmed with.
+  Status WarmUp(size_t entries, const TimeRound& time_round) const {
+    const double seconds = WarmUpSeconds(problem_.protocol, SecondsSince(workshop_.last_race) < kStaysWarmSeconds);
+    std::vector<size_t> order(entries);
+    std::iota(order.begin(), order.end(), size_t{0});
+    const auto start = std::chrono::steady_clock::now();
+    do {
+      ASSIGN_OR_RETURN(const std::vector<double> ignored, time_round(order));
+    } while (SecondsSince(start) < seconds);
+    return OkStatus();
+  }
+
+  ReadCondition Reader() const {
+    if (workshop_.nvml == nullptr) return {};
+    return [this] {
+      on_step_({"reading"});
+      return workshop_.nvml->Read();
+    };
+  }
+
+  void Enter(const Entrants& entrants, const RaceResult& race) {
+    for (size_t i = 0; i < entrants.starts.size(); ++i) {
+      const size_t racer = entrants.starts[i].racer;
+      result_.timings[racer].push_back(race.timings[i]);
+      std::vector<Comparison>& all = result_.comparisons[racer];
+      all.insert(all.end(), race.comparisons[i].begin(), race.comparisons[i].end());
+    }
+    RunConditions& all = result_.conditions;
+    if (!has_raced_) {
+      all = race.conditions;
+    } else {
+      all.discarded_batches += race.conditions.discarded_batches;
+      all.power_capped = all.power_capped || race.conditions.power_capped;
+    }
+    has_raced_ = true;
+  }
+
+  const Workshop& workshop_;
+  const ProblemMessage& problem_;
+  const std::span<const Racer> racers_;
+  const PutCall& sweep_;
+  const StepListener& on_step_;
+  ContestResult result_;
+  bool has_raced_ = false;
+};
+
+}  // namespace
+
+Result<ContestResult> RunContest(const Workshop& workshop, const ProblemMessage& problem, std::span<const Racer> racers,
+                                 const PutCall& sweep, const StepListener& on_step) {
+  GEMMSMITH_CHECK(!racers.empty(), "a contest of nobody for {}", Print(problem.gemm));
+  return ContestRun(workshop, problem, racers, sweep, on_step).Run();
+}
+
+}  // namespace gemmsmith

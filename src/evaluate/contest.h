@@ -1,0 +1,37 @@
+// The timing of an exchange: everyone who races, on every clock that is wanted, one race a clock.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "evaluate/isolate/judge.h"
+#include "evaluate/time/device_clock.h"
+#include "evaluate/workshop.h"
+
+namespace gemmsmith {
+
+// Whoever is timed.
+struct Racer {
+  std::string name = "ours";
+  int candidate = -1;        // its place in the list; -1: a rival
+  bool is_decisive = false;  // a rival that the early stop looks at
+  bool is_hopeless = false;  // a candidate so slow that a screen need not know how slow
+  double call_ns = 0;        // roughly
+  PutCall call;              // through the ordinary host path
+  // For the clocks of the device that it takes part in. kDeviceChained is raced together with kDevice.
+  std::map<Clock, const CallGraph*> graphs;
+};
+
+struct ContestResult {
+  std::vector<std::vector<Timing>> timings;          // by racer
+  std::vector<std::vector<Comparison>> comparisons;  // by racer, as Race() gives them
+  RunConditions conditions;
+};
+
+// The races of the problem's clocks, one after the other. `sweep` empties L2; it is needed for kDeviceCold only. A
+// Status where the GPU or the machine failed, whoever's kernel it was.
+Result<ContestResult> RunContest(const Workshop& workshop, const ProblemMessage& problem, std::span<const Racer> racers,
+                                 const PutCall& sweep, const StepListener& on_step);
+
+}  // namespace gemmsmith

@@ -1,0 +1,62 @@
+#include "evaluate/time/call_clocks.h"
+
+#include <chrono>
+#include <cmath>
+#include <thread>
+
+namespace gemmsmith {
+
+Result<std::unique_ptr<RoundClock>> OfflineClock::Create(Gpu& gpu, std::vector<PutCall> calls) {
+  std::unique_ptr<OfflineClock> clock(new OfflineClock(gpu, std::move(calls)));
+  ASSIGN_OR_RETURN(clock->events_, EventPair::MakeSeveral(gpu, clock->calls_.size()));
+  return std::unique_ptr<RoundClock>(std::move(clock));
+}
+
+Result<std::vector<double>> OfflineClock::TimeRound(std::span<const size_t> order, const WaitListener& on_wait) {
+  for (size_t i : order) {
+    RETURN_IF_ERROR(gpu_.Record(events_[i].first));
+    RETURN_IF_ERROR(calls_[i]());
+    RETURN_IF_ERROR(gpu_.Record(events_[i].last));
+  }
+  std::vector<double> times(calls_.size());
+  for (size_t i : order) {
+    on_wait(i);
+    ASSIGN_OR_RETURN(times[i], gpu_.ElapsedNs(events_[i].first, events_[i].last));
+  }
+  return times;
+}
+
+// Uniform() is below 1, so the logarithm's argument is above 0.
+double Gaps::NextSeconds() { return -mean_seconds_ * std::log(1 - random_.Uniform()); }
+
+Result<std::unique_ptr<RoundClock>> ServerClock::Create(Gpu& gpu, std::vector<PutCall> calls, Gaps gaps) {
+  ASSIGN_OR_RETURN(EventPair events, EventPair::Make(gpu));
+  return std::unique_ptr<RoundClock>(new ServerClock(gpu, std::move(calls), std::move(events), gaps));
+}
+
+Result<std::vector<double>> ServerClock::TimeRound(std::span<const size_t> order, const WaitListener& on_wait) {
+  std::vector<double> times(calls_.size());
+  for (size_t i : order) {
+    on_wait(i);
+    std::this_thread::sleep_for(std::chrono::duration<double>(gaps_.NextSeconds()));
+    RETURN_IF_ERROR(gpu_.Record(events_.first));
+    RETURN_IF_ERROR(calls_[i]());
+    RETURN_IF_ERROR(gpu_.Record(events_.last));
+    ASSIGN_OR_RETURN(times[i], gpu_.ElapsedNs(events_.first, events_.last));
+  }
+  return times;
+}
+
+Result<std::vector<double>> HostClock::TimeRound(std::span<const size_t> order, const WaitListener& on_wait) {
+  std::vector<double> times(calls_.size());
+  for (size_t i : order) {
+    on_wait(i);
+    const auto start = std::chrono::steady_clock::now();
+    RETURN_IF_ERROR(calls_[i]());
+    RETURN_IF_ERROR(gpu_.Synchronize());
+    times[i] = std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
+  }
+  return times;
+}
+
+}  // namespace gemmsmith

@@ -1,0 +1,57 @@
+#include "evaluate/time/race_rules.h"
+
+#include <gtest/gtest.h>
+
+namespace gemmsmith {
+namespace {
+
+TEST(RulesFor, AreThoseOfThePage) {
+  EXPECT_EQ(RulesFor(Protocol::kScreen, Clock::kDevice).max_rounds, 5);
+  EXPECT_EQ(RulesFor(Protocol::kHeat, Clock::kDevice).survivors, 4);
+  for (const Clock clock : {Clock::kDevice, Clock::kOffline, Clock::kHost, Clock::kDeviceCold}) {
+    const RaceRules rules = RulesFor(Protocol::kShort, clock);
+    EXPECT_EQ(rules.min_rounds, 10);
+    EXPECT_EQ(rules.max_rounds, 100);
+    EXPECT_EQ(rules.interval_width, 0.02);
+  }
+  EXPECT_EQ(RulesFor(Protocol::kShort, Clock::kServer).min_rounds, 60);
+  EXPECT_EQ(RulesFor(Protocol::kShort, Clock::kServer).max_rounds, 100);
+  EXPECT_EQ(RulesFor(Protocol::kLong, Clock::kOffline).min_seconds, 30);
+  EXPECT_EQ(RulesFor(Protocol::kLong, Clock::kOffline).interval_width, 0) << "nothing ends it early";
+}
+
+TEST(RulesFor, ASettledRaceHasSixRoundsForItsIntervalAndIsToldByItsCount) {
+  const RaceRules settled = RulesFor(Protocol::kShort, Clock::kDevice, true);
+  EXPECT_GE(settled.min_rounds, 6);
+  EXPECT_LT(settled.max_rounds, RulesFor(Protocol::kShort, Clock::kDevice).min_rounds);
+}
+
+TEST(WarmUpSeconds, AWarmGpuNeedsNoneButForALongRun) {
+  EXPECT_EQ(WarmUpSeconds(Protocol::kScreen, false), 0);
+  EXPECT_EQ(WarmUpSeconds(Protocol::kShort, false), 0.2);
+  EXPECT_EQ(WarmUpSeconds(Protocol::kShort, true), 0);
+  EXPECT_EQ(WarmUpSeconds(Protocol::kLong, true), 10);
+}
+
+TEST(IsSettled, LongCallsOfThoroughProtocolsAre) {
+  Outcome outcome;
+  outcome.protocol = Protocol::kShort;
+  const auto with_device = [&](double median_ns, int count) {
+    outcome.timings = {{.contender = "lt_auto_tn", .median_ns = median_ns, .sample_count = count}};
+    return IsSettled(outcome);
+  };
+  EXPECT_TRUE(with_device(310e3, 8));
+  EXPECT_TRUE(with_device(299e3, 8)) << "estimated at a little more";
+  EXPECT_FALSE(with_device(310e3, 10));
+  EXPECT_FALSE(with_device(50e3, 100));
+  outcome.protocol = Protocol::kLong;
+  EXPECT_TRUE(with_device(310e3, 40));
+  EXPECT_FALSE(with_device(200e3, 4000));
+  outcome.protocol = Protocol::kScreen;
+  EXPECT_FALSE(with_device(310e3, 5));
+  outcome.timings.clear();
+  EXPECT_FALSE(IsSettled(outcome));
+}
+
+}  // namespace
+}  // namespace gemmsmith

@@ -1,0 +1,21 @@
+// What judging works with.
+#pragma once
+
+#include <chrono>
+
+#include "evaluate/verify/harness_kernels.h"
+#include "evaluate/verify/workspaces.h"
+#include "gpu/nvml.h"
+
+namespace gemmsmith {
+
+// `nvml` may be null: times are then taken without clocks and power.
+struct Workshop {
+  Gpu& gpu;
+  HarnessKernels& harness;
+  Workspaces& workspaces;
+  const Nvml* nvml;
+  std::chrono::steady_clock::time_point& last_race;  // when it ended
+};
+
+}  // namespace gemmsmith
