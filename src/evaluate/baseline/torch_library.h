@@ -17,7 +17,7 @@ class TorchLibrary {
 
   // Unavailable, with the reason and what to do, where there is no torch, it does not open, or it has no such product.
   Result<PutCall> Bind(const Gemm& gemm, const CallAddresses& addresses);
-  // Once something was bound: "torch 2.11.0, cublas 13.1.0".
+  // Once something was bound: "torch 2.11.0, cublaslt 13.1.0".
   std::string Version() const;
 
  private:

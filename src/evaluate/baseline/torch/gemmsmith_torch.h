@@ -22,7 +22,7 @@ typedef struct {
 } GemmsmithTorchGemm;
 
 int gemmsmith_torch_abi(void);
-/* "torch 2.11.0, cublas 13.1.0". */
+/* "torch 2.11.0, cublaslt 13.1.0". */
 const char* gemmsmith_torch_version(void);
 /* Every later call puts its work on this stream (a cudaStream_t) of this device. 0, or not: then there is an error. */
 int gemmsmith_torch_open(int device, void* stream);

@@ -1,15 +1,15 @@
 // libgemmsmith_torch.so; built by tools/torch_baseline, apart from everything else.
 #include <ATen/ATen.h>
-#include <ATen/cuda/CUDAContext.h>
-#include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
-#include <cublas_v2.h>
 #include <torch/version.h>
 
 #include <exception>
 #include <string>
 
 #include "gemmsmith_torch.h"
+
+// Of the library that torch brought; its headers need not be here.
+extern "C" size_t cublasLtGetVersion(void);
 
 namespace {
 
@@ -53,9 +53,8 @@ int gemmsmith_torch_abi(void) { return GEMMSMITH_TORCH_ABI; }
 const char* gemmsmith_torch_version(void) {
   return Guarded(
       [] {
-        int cublas = 0;
-        cublasGetVersion(at::cuda::getCurrentCUDABlasHandle(), &cublas);
-        version_text = std::string("torch ") + TORCH_VERSION + ", cublas " + std::to_string(cublas / 10000) + "." +
+        const size_t cublas = cublasLtGetVersion();
+        version_text = std::string("torch ") + TORCH_VERSION + ", cublaslt " + std::to_string(cublas / 10000) + "." +
                        std::to_string(cublas / 100 % 100) + "." + std::to_string(cublas % 100);
         return version_text.c_str();
       },
