@@ -6,6 +6,7 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -76,8 +77,14 @@ enum class Column : uint8_t {
   kBaselineAlgorithm,
   kCompileSeconds,
   kEvaluateSeconds,
+  // From version 2 on.
+  kCountersGiven,
+  kCounterObserver,
+  kCounterLacks,
+  kCountersPresent,
+  kCounterValue,
 };
-inline constexpr size_t kColumnCount = size_t(Column::kEvaluateSeconds) + 1;
+inline constexpr size_t kColumnCount = size_t(Column::kCounterValue) + 1;
 
 using ColumnBytes = std::array<std::string, kColumnCount>;
 
@@ -101,6 +108,14 @@ class ColumnEncoder {
     PutInteger(column, int64_t(value));
   }
   void Flag(Column column, bool& value) { PutInteger(column, value); }
+  // As many bits as `count` says.
+  void Bits(Column column, uint64_t& bits, size_t /*count*/) { PutInteger(column, int64_t(bits)); }
+  // Whether it is there, and if so its fields.
+  template <class Item>
+  void Optional(Column given, std::optional<Item>& item, auto&& fields) {
+    PutInteger(given, item.has_value());
+    if (item) fields(*item);
+  }
   template <class Enum>
   void Choice(Column column, Enum& value, Enum /*last*/) {
     PutInteger(column, int64_t(value));
@@ -145,6 +160,15 @@ class ColumnDecoder {
                            kNarrow ? int64_t(std::numeric_limits<Int>::max()) : INT64_MAX));
   }
   void Flag(Column column, bool& value) { value = GetInteger(column, 0, 1) == 1; }
+  void Bits(Column column, uint64_t& bits, size_t count) {
+    bits = uint64_t(GetInteger(column, 0, (int64_t{1} << count) - 1));
+  }
+  template <class Item>
+  void Optional(Column given, std::optional<Item>& item, auto&& fields) {
+    bool is_given = false;
+    Flag(given, is_given);
+    if (is_given) fields(item.emplace());
+  }
   template <class Enum>
   void Choice(Column column, Enum& value, Enum last) {
     value = Enum(GetInteger(column, 0, int64_t(last)));

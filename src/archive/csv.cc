@@ -78,7 +78,13 @@ constexpr CsvColumn kCsvColumns[] = {
     {"libraries", [](const Trial& t) { return t.setting.libraries; }},
     {"harness", [](const Trial& t) { return t.setting.harness; }},
     {"chained_ns", [](const Trial& t) { return Field(Chained(t), &Timing::median_ns); }},
+    {"observer", [](const Trial& t) { return t.outcome.counters ? t.outcome.counters->observer : std::string(); }},
 };
+
+std::string CounterField(const Trial& trial, Counter counter) {
+  if (!trial.outcome.counters || !(*trial.outcome.counters)[counter]) return "";
+  return Number(*(*trial.outcome.counters)[counter]);
+}
 
 // One line a trial: a line break within a field becomes a space.
 std::string Quoted(std::string field) {
@@ -95,12 +101,15 @@ std::string Quoted(std::string field) {
 std::string CsvHeader() {
   std::vector<std::string> names;
   for (const CsvColumn& column : kCsvColumns) names.emplace_back(column.name);
+  for (const CounterDefinition& definition : CounterDefinitions()) names.emplace_back(definition.name);
   return Join(names, ",");
 }
 
 std::string ToCsvLine(const Trial& trial) {
   std::vector<std::string> fields;
   for (const CsvColumn& column : kCsvColumns) fields.push_back(Quoted(column.print(trial)));
+  for (const CounterDefinition& definition : CounterDefinitions())
+    fields.push_back(CounterField(trial, definition.counter));
   return Join(fields, ",");
 }
 

@@ -40,6 +40,17 @@ inline Timing ExampleTiming(std::string contender, Clock clock, double median_ns
   return timing;
 }
 
+// One in four is absent.
+inline Counters ExampleCounters(int number) {
+  Random random = Random(uint64_t(number)).Fork("counters");
+  Counters counters;
+  counters.observer = number % 2 == 0 ? "cupti" : "ncu";
+  for (size_t i = 0; i < kCounterCount; ++i)
+    if (random.Below(4) > 0) counters[Counter(i)] = std::exp(3 * random.Normal());
+  counters.lacks = counters.PresentBits() + 1 == uint64_t{1} << kCounterCount ? "" : "this chip lacks \"some\"";
+  return counters;
+}
+
 inline void AddExampleMeasurements(Outcome& outcome, Random& random) {
   const double ours_ns = std::exp(8 + random.Normal());
   outcome.stage = "timing";
@@ -84,6 +95,7 @@ inline Trial ExampleTrial(int number) {
                    .mma_f32 = int(random.Below(64))};
   outcome.compile_seconds = 0.2 * random.Uniform();
   outcome.evaluate_seconds = 0.01 * random.Uniform();
+  if (number % 5 == 1) outcome.counters = ExampleCounters(number);
   outcome.kind = random.Below(3) > 0 ? OutcomeKind::kMeasured : OutcomeKind(random.Below(7));
   if (outcome.kind == OutcomeKind::kMeasured) {
     AddExampleMeasurements(outcome, random);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -50,6 +51,15 @@ class JsonFields {
     value = *parsed;
   }
   JsonFields Object(const char* name);
+  // Fields that may be missing.
+  template <class Item>
+  void OptionalObject(const char* name, std::optional<Item>& item, auto&& fields) {
+    if (!status_.ok() || !object_.is_object() || !object_.contains(name)) return;
+    fields(Object(name), item.emplace());
+  }
+  void OptionalReal(const char* name, std::optional<double>& value) {
+    if (status_.ok() && object_.is_object() && object_.contains(name)) Real(name, value.emplace());
+  }
   // [low, high]
   void Pair(const char* name, double& low, double& high);
   void Floats(const char* name, std::vector<float>& values);  // may be missing

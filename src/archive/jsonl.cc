@@ -125,6 +125,20 @@ void FromJson(JsonFields fields, RunConditions& conditions) {
   fields.Flag("power_capped", conditions.power_capped);
 }
 
+ordered_json ToJson(const Counters& counters) {
+  ordered_json json = {{"observer", counters.observer}, {"lacks", counters.lacks}};
+  for (const CounterDefinition& definition : CounterDefinitions())
+    if (const auto& value = counters[definition.counter]) json[std::string(definition.name)] = JsonReal(*value);
+  return json;
+}
+
+void FromJson(JsonFields fields, Counters& counters) {
+  fields.Text("observer", counters.observer);
+  fields.Text("lacks", counters.lacks);
+  for (const CounterDefinition& definition : CounterDefinitions())
+    fields.OptionalReal(std::string(definition.name).c_str(), counters[definition.counter]);
+}
+
 template <class Item>
 ordered_json ToJsonList(const std::vector<Item>& items) {
   ordered_json list = ordered_json::array();
@@ -133,18 +147,20 @@ ordered_json ToJsonList(const std::vector<Item>& items) {
 }
 
 ordered_json ToJson(const Outcome& outcome) {
-  return {{"kind", Name(outcome.kind)},
-          {"stage", outcome.stage},
-          {"reason", outcome.reason},
-          {"protocol", Name(outcome.protocol)},
-          {"facts", JsonFacts(outcome.facts)},
-          {"verdict", ToJson(outcome.verdict)},
-          {"timings", ToJsonList(outcome.timings)},
-          {"comparisons", ToJsonList(outcome.comparisons)},
-          {"conditions", ToJson(outcome.conditions)},
-          {"baseline_algorithms", ToJsonList(outcome.baseline_algorithms)},
-          {"compile_seconds", JsonReal(outcome.compile_seconds)},
-          {"evaluate_seconds", JsonReal(outcome.evaluate_seconds)}};
+  ordered_json json = {{"kind", Name(outcome.kind)},
+                       {"stage", outcome.stage},
+                       {"reason", outcome.reason},
+                       {"protocol", Name(outcome.protocol)},
+                       {"facts", JsonFacts(outcome.facts)},
+                       {"verdict", ToJson(outcome.verdict)},
+                       {"timings", ToJsonList(outcome.timings)},
+                       {"comparisons", ToJsonList(outcome.comparisons)},
+                       {"conditions", ToJson(outcome.conditions)},
+                       {"baseline_algorithms", ToJsonList(outcome.baseline_algorithms)},
+                       {"compile_seconds", JsonReal(outcome.compile_seconds)},
+                       {"evaluate_seconds", JsonReal(outcome.evaluate_seconds)}};
+  if (outcome.counters) json["counters"] = ToJson(*outcome.counters);
+  return json;
 }
 
 void FromJson(JsonFields fields, Outcome& outcome) {
@@ -162,6 +178,8 @@ void FromJson(JsonFields fields, Outcome& outcome) {
               [](JsonFields& item, BaselineAlgorithm& algorithm) { FromJson(item, algorithm); });
   fields.Real("compile_seconds", outcome.compile_seconds);
   fields.Real("evaluate_seconds", outcome.evaluate_seconds);
+  fields.OptionalObject("counters", outcome.counters,
+                        [](JsonFields item, Counters& counters) { FromJson(item, counters); });
 }
 
 }  // namespace

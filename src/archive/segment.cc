@@ -15,7 +15,9 @@ namespace gemmsmith {
 namespace {
 
 constexpr std::string_view kMagic = "GSR\n";
-constexpr uint16_t kVersion = 1;
+// Version 1 had no counters; it is still read.
+constexpr uint16_t kVersion = 2;
+constexpr size_t kColumnCountOfVersion1 = size_t(Column::kCountersGiven);
 constexpr int kCompressionLevel = 12;
 
 uint64_t Checksum(std::string_view bytes) { return HashBytes(bytes).low; }
@@ -93,7 +95,7 @@ struct ColumnEntry {
 
 struct Header {
   uint32_t trial_count = 0;
-  std::array<ColumnEntry, kColumnCount> columns;
+  std::vector<ColumnEntry> columns;  // all, or those of version 1
 };
 
 Result<Header> ReadHeader(std::string_view segment, ByteReader& reader) {
@@ -104,14 +106,16 @@ Result<Header> ReadHeader(std::string_view segment, ByteReader& reader) {
     return InvalidArgument(
         fmt::format("the segment has format {}, this program knows {}: use a newer one", version, kVersion));
   const uint16_t column_count = reader.Get<uint16_t>();
+  const size_t expected_count = version == 1 ? kColumnCountOfVersion1 : kColumnCount;
   Header header;
   header.trial_count = reader.Get<uint32_t>();
+  header.columns.resize(expected_count);
   for (ColumnEntry& entry : header.columns)
     entry = {reader.Get<uint32_t>(), reader.Get<uint32_t>(), reader.Get<uint64_t>()};
   const size_t header_bytes = segment.size() - reader.remaining();
   const uint64_t checksum = reader.Get<uint64_t>();
   if (reader.failed()) return DataLoss("the segment is truncated");
-  if (checksum != Checksum(segment.substr(0, header_bytes)) || version != kVersion || column_count != kColumnCount)
+  if (checksum != Checksum(segment.substr(0, header_bytes)) || version == 0 || column_count != expected_count)
     return DataLoss("the segment's header is damaged");
   return header;
 }
@@ -152,12 +156,14 @@ Result<std::vector<Trial>> DecodeSegment(std::string_view bytes) {
   ASSIGN_OR_RETURN(const Header header, ReadHeader(bytes, reader));
   RETURN_IF_ERROR(CheckSizes(header, reader.remaining()));
   ColumnBytes columns;
-  for (size_t i = 0; i < kColumnCount; ++i) {
+  for (size_t i = 0; i < header.columns.size(); ++i) {
     const ColumnEntry& entry = header.columns[i];
     const std::string_view stored = reader.Take(entry.stored_bytes);
     if (Checksum(stored) != entry.checksum) return DataLoss(fmt::format("column {} is damaged", i));
     ASSIGN_OR_RETURN(columns[i], Decompress(stored, entry.raw_bytes, i));
   }
+  if (header.columns.size() == kColumnCountOfVersion1)
+    columns[size_t(Column::kCountersGiven)] = std::string(header.trial_count, '\0');  // to none of them
   return DecodeColumns(columns, header.trial_count);
 }
 

@@ -68,6 +68,17 @@ inline void ComparisonFields(auto& coder, const Outcome& outcome, Comparison& co
   coder.Integer(Column::kPairs, ratio.pairs);
 }
 
+// The values stand one behind the other, those that are there in their order.
+inline void CountersFields(auto& coder, Counters& counters) {
+  coder.Text(Column::kCounterObserver, counters.observer);
+  coder.Text(Column::kCounterLacks, counters.lacks);
+  uint64_t present = counters.PresentBits();
+  coder.Bits(Column::kCountersPresent, present, kCounterCount);
+  counters.MarkPresent(present);
+  for (const CounterDefinition& definition : CounterDefinitions())
+    if (std::optional<double>& value = counters[definition.counter]) coder.Real(Column::kCounterValue, *value);
+}
+
 inline void OutcomeFields(auto& coder, Outcome& outcome) {
   coder.Choice(Column::kKind, outcome.kind, kLastOutcomeKind);
   coder.Text(Column::kStage, outcome.stage);
@@ -90,6 +101,8 @@ inline void OutcomeFields(auto& coder, Outcome& outcome) {
              });
   coder.Real(Column::kCompileSeconds, outcome.compile_seconds);
   coder.Real(Column::kEvaluateSeconds, outcome.evaluate_seconds);
+  coder.Optional(Column::kCountersGiven, outcome.counters,
+                 [&](Counters& counters) { CountersFields(coder, counters); });
 }
 
 // Problem and plan as their canonical texts.

@@ -22,12 +22,13 @@ std::string_view Environment(const char* name) {
   return value == nullptr ? std::string_view() : std::string_view(value);
 }
 
-// "lib64" is what NVIDIA's installers make, "lib" what its Python packages hold.
+// "lib64" is what NVIDIA's installers make (with CUPTI, in some, apart), "lib" what its Python packages hold.
 std::vector<fs::path> LibraryFolders() {
   std::vector<fs::path> folders;
   for (const fs::path& toolkit : ToolkitFolders()) {
     folders.push_back(toolkit / "lib64");
     folders.push_back(toolkit / "lib");
+    folders.push_back(toolkit / "extras/CUPTI/lib64");
   }
   return folders;
 }

@@ -84,7 +84,8 @@ class GridRun {
                                 .subject = options_.plans[cell.plan],
                                 .protocol = options_.protocol,
                                 .clocks = options_.clocks,
-                                .seed = options_.seed});
+                                .seed = options_.seed,
+                                .counters = options_.counters && options_.finalists == 0});
     }
   }
 
@@ -141,7 +142,8 @@ class GridRun {
                           .subject = plan,
                           .protocol = Protocol::kShort,
                           .clocks = {Clock::kDevice, Clock::kOffline},
-                          .seed = options_.seed});
+                          .seed = options_.seed,
+                          .counters = options_.counters});
     }
     if (requests.empty()) return OkStatus();
     ASSIGN_OR_RETURN(std::vector<Contender> contenders, ahead_.PrepareNow(requests));

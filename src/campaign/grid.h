@@ -18,6 +18,7 @@ struct GridOptions {
   ClockSet clocks = {Clock::kDevice};
   // Of each problem, the fastest that many are judged again, in one race: short protocol, both clocks.
   int finalists = 0;
+  bool counters = false;       // with each trial that passes; where there are finalists, with theirs alone
   bool skip_recorded = false;  // also cells that any campaign on this device has in the archive, in this protocol
   int compile_threads = 0;     // 0: all cores
   uint64_t seed = 0;

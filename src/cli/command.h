@@ -44,6 +44,7 @@ struct EvaluateCommand {
   Gemm gemm;
   std::optional<Protocol> protocol;  // nothing: short, or the most careful one that was recorded
   bool verify = false;               // only the tests
+  bool counters = false;             // the profiler's too
   std::string device = "auto";
   uint64_t seed = 1;
   bool json = false;
@@ -133,6 +134,7 @@ struct RecordsMeasureCommand {
   std::vector<ScalarType> types = {ScalarType::kF16};
   Protocol protocol = Protocol::kScreen;
   bool offline_clock = false;
+  bool counters = false;
   std::string device = "auto";
   std::filesystem::path output;  // a .gsr file
   std::filesystem::path archive;

@@ -12,6 +12,7 @@
 #include "cli/terminal.h"
 #include "cli/words.h"
 #include "compile/shared_object.h"
+#include "evaluate/profile/counter_reader.h"
 #include "gpu/gpu.h"
 #include "program/emit.h"
 
@@ -101,6 +102,16 @@ Finding StartWorker() {
   return FindingOf("worker", evaluator, "starts, and holds the lock of the GPU while it runs");
 }
 
+// Reading counters is no need of anybody's: where nothing can, that is no lack.
+Finding LookForCounters() {
+  const Result<int> ordinal = FindGpu("auto");
+  if (!ordinal.ok()) return {"counters", State::kUnneeded, "there is nothing to count without a GPU"};
+  const Result<std::unique_ptr<Gpu>> gpu = Gpu::Open(*ordinal);
+  if (!gpu.ok()) return {"counters", State::kUnneeded, gpu.status().message()};
+  CounterReader reader(**gpu, {});
+  return {"counters", reader.Observer().empty() ? State::kUnneeded : State::kGood, reader.Describe()};
+}
+
 Finding LookAtDisk() {
   const std::filesystem::path folder = HomeFolder();
   const std::filesystem::path probe = folder / fmt::format("doctor-{}", getpid());
@@ -184,6 +195,7 @@ Result<int> Run(const DoctorCommand& command) {
   findings.push_back(LookAtCutlass());
   findings.push_back(CompileSomething());
   findings.push_back(StartWorker());
+  findings.push_back(LookForCounters());
   findings.push_back(LookAtDisk());
   findings.push_back(LookAtArchive(command.archive));
   LookAtRecordings(findings);

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "cli/counters_text.h"
 #include "cli/exit.h"
 #include "cli/instrument.h"
 #include "cli/json_text.h"
@@ -83,7 +84,7 @@ std::string PrintText(const EvaluateCommand& command, const Instrument& instrume
       "{}\non {}\n{} the {} protocol by {}\n\n{}{}", Tinted(Print(command.plan), Tint::kBold, terminal),
       Print(command.gemm), command.verify ? "put to the tests of" : "judged in", Name(outcome.protocol),
       instrument.live() ? instrument.Describe() : fmt::format("the {} (no GPU was used)", instrument.Describe()),
-      VerdictText(outcome, terminal), TimesTable(outcome, terminal));
+      VerdictText(outcome, terminal), TimesTable(outcome, terminal) + CountersText(outcome.counters, terminal));
 }
 
 std::string JsonText(const EvaluateCommand& command, const Instrument& instrument, const Outcome& outcome) {
@@ -105,6 +106,11 @@ Status NotRecorded(const EvaluateCommand& command, const Recording& recording) {
   return NotFound(fmt::format("'{}' on {} was not recorded on the {}; {} there have records", Print(command.plan),
                               Print(command.gemm), recording.setting().device_name,
                               Plural(int64_t(recording.SpaceFor(command.gemm).size()), "plan")));
+}
+
+Status NoCountersRecorded(const Instrument& instrument) {
+  return NotFound(fmt::format("no counters were recorded with it; --counters needs a GPU{}",
+                              instrument.reason.empty() ? "" : fmt::format(" ({})", instrument.reason)));
 }
 
 Protocol ProtocolFor(const EvaluateCommand& command, const Instrument& instrument) {
@@ -129,7 +135,8 @@ Result<int> Run(const EvaluateCommand& command) {
                                                 ? ClockSet{Clock::kDevice, Clock::kOffline}
                                                 : ClockSet{Clock::kDevice},
                                   .seed = command.seed,
-                                  .time = !command.verify};
+                                  .time = !command.verify,
+                                  .counters = command.counters};
   PreparedCandidate candidate;
   if (instrument.live()) {
     ASSIGN_OR_RETURN(candidate, Prepare(request, instrument.evaluator->device(), *instrument.compiler));
@@ -143,6 +150,7 @@ Result<int> Run(const EvaluateCommand& command) {
       return NotRecorded(command, *instrument.recording);
     ASSIGN_OR_RETURN(outcome, std::move(judged));
   }
+  if (command.counters && !instrument.live() && !outcome.counters) return NoCountersRecorded(instrument);
   RETURN_IF_ERROR(WriteOut(command.json ? JsonText(command, instrument, outcome)
                                         : PrintText(command, instrument, outcome, DescribeTerminal(STDOUT_FILENO))));
   return Passed(outcome) ? kExitDone : kExitNoCandidate;

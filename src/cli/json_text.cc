@@ -42,6 +42,16 @@ Json JsonOf(const Setting& setting) {
           {"harness", setting.harness}};
 }
 
+Json JsonOf(const std::optional<Counters>& counters) {
+  if (!counters) return nullptr;
+  Json json = {{"observer", counters->observer}, {"lacks", counters->lacks}};
+  for (const CounterDefinition& definition : CounterDefinitions()) {
+    const std::optional<double>& value = (*counters)[definition.counter];
+    json[std::string(definition.name)] = value ? Json(*value) : Json();
+  }
+  return json;
+}
+
 Json JsonOf(const Outcome& outcome) {
   Json timings = Json::array(), comparisons = Json::array(), algorithms = Json::object();
   for (const auto& [baseline, algorithm] : outcome.baseline_algorithms) algorithms[baseline] = algorithm;
@@ -66,7 +76,8 @@ Json JsonOf(const Outcome& outcome) {
            {{"sm_clock_mhz", outcome.conditions.sm_clock_mhz},
             {"power_watts", outcome.conditions.power_watts},
             {"discarded_batches", outcome.conditions.discarded_batches},
-            {"power_capped", outcome.conditions.power_capped}}}};
+            {"power_capped", outcome.conditions.power_capped}}},
+          {"counters", JsonOf(outcome.counters)}};
 }
 
 Json JsonOf(const std::vector<std::pair<OutcomeKind, int>>& by_outcome) {

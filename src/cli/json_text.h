@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,8 @@ Json JsonOf(const Interval& interval);  // [low, high]
 Json JsonOf(const Timing& timing);
 Json JsonOf(const Comparison& comparison);
 Json JsonOf(const Setting& setting);
+// Null where none were read; a counter that is absent is null.
+Json JsonOf(const std::optional<Counters>& counters);
 Json JsonOf(const Outcome& outcome);
 Json JsonOf(const std::vector<std::pair<OutcomeKind, int>>& by_outcome);  // {"measured": 60, ...}
 

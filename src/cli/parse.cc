@@ -189,6 +189,7 @@ class Grammar {
     Value(verb, "--protocol", "screen|short", "how carefully times are taken [short]", &command->protocol,
           ReadProtocol);
     verb->add_flag("--verify", command->verify, "only the correctness tests: no baselines, no times");
+    verb->add_flag("--counters", command->counters, "what a profiler sees too: pipes, memory, stalls, conflicts");
     AddDevice(verb, &command->device);
     AddSeed(verb, &command->seed);
     AddJson(verb, &command->json);
@@ -293,6 +294,7 @@ class Grammar {
     Value(verb, "--protocol", "screen|short", "how carefully times are taken [screen]", &command->protocol,
           ReadProtocol);
     verb->add_flag("--offline-clock", command->offline_clock, "time single calls too");
+    verb->add_flag("--counters", command->counters, "read a profiler's counters of what passes too");
     Value(verb, "--limit-seconds", "S", "stop in time and write what there is", &command->limit_seconds,
           ReadPositiveSeconds);
     Value(verb, "--finalists", "N", "judge each shape's fastest N again: short protocol, single calls too",

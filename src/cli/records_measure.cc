@@ -141,6 +141,7 @@ Result<int> Run(const RecordsMeasureCommand& command) {
       .protocol = command.protocol,
       .clocks = command.offline_clock ? ClockSet{Clock::kDevice, Clock::kOffline} : ClockSet{Clock::kDevice},
       .finalists = command.finalists,
+      .counters = command.counters,
       .skip_recorded = command.skip_recorded,
       .seed = command.seed};
   ASSIGN_OR_RETURN(options.plans, PlansOf(command, options.problems, device));

@@ -30,6 +30,7 @@ struct EvaluationRequest {
   // Truth is the CPU's product of every element, and the baselines are judged by it too: seconds for a large problem.
   bool certify = false;
   BaselineSet baselines;
+  bool counters = false;  // also reads the profiler's counters of what passes, after everything else
 
   // CHECKs that a plan is judged.
   const Plan& plan() const;

@@ -89,6 +89,7 @@ Result<Judgements> Exchange::Run() {
   if (!judgements_.worker_is_lost && problem_.time) RETURN_IF_ERROR(TimeAll());
   if (!judgements_.worker_is_lost && !problem_.time)
     for (const auto& contestant : contestants_) End(*contestant, OutcomeKind::kVerified, "", "");
+  if (!judgements_.worker_is_lost && problem_.counters) ReadCounters();
   return std::move(judgements_);
 }
 
@@ -354,6 +355,25 @@ Status Exchange::LookAtTimedOutput(Contestant& contestant) {
   }
   End(contestant, OutcomeKind::kMeasured, "", "");
   return OkStatus();
+}
+
+// ---- counters
+
+void Exchange::ReadCounters() {
+  for (const auto& contestant : contestants_) {
+    std::optional<Outcome>& outcome = judgements_.outcomes[size_t(contestant->place)];
+    if (!outcome || (outcome->kind != OutcomeKind::kMeasured && outcome->kind != OutcomeKind::kVerified)) continue;
+    const Step step = StepOf(std::string(kCountersStep), *contestant);
+    on_step_(step);
+    const SingleCall call{problem_, *contestant->message};
+    outcome->counters = workshop_.counters.Read(
+        {&call, &contestant->kernel, [&] { return Put(*contestant, *bench_.normal, Chaining::kNone); }},
+        [&] { on_step_(step); });
+    if (workshop_.gpu.Synchronize().ok()) continue;
+    judgements_.worker_is_lost = true;
+    break;
+  }
+  workshop_.counters.Rest();
 }
 
 // ---- without candidates

@@ -54,6 +54,8 @@ class Exchange {
   Status LookAtTimedOutput(Contestant& contestant);
   // Whether the race left everything untouched that belongs to nobody.
   Result<bool> IsUntouched();
+  // Of everybody that passed, when nothing is timed any more: a profiler may slow down what runs beside it.
+  void ReadCounters();
 
   const Workshop workshop_;
   ProblemSession& session_;

@@ -52,6 +52,8 @@ Result<std::unique_ptr<GpuJudge>> GpuJudge::Open(int gpu_ordinal) {
   ASSIGN_OR_RETURN(judge->baseline_workspace_, judge->gpu_->Allocate(kBaselineWorkspaceBytes));
   judge->torch_.emplace(gpu_ordinal, judge->gpu_->stream());
   judge->workspaces_.emplace(*judge->gpu_);
+  std::error_code unnamed;  // without a name of this program there is no process to watch, which will be said then
+  judge->counters_.emplace(*judge->gpu_, std::filesystem::read_symlink("/proc/self/exe", unnamed));
 
   const GpuIdentity& gpu = judge->gpu_->identity();
   judge->hello_.device = gpu.device;

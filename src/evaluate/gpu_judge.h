@@ -26,7 +26,7 @@ class GpuJudge : public Judge {
  private:
   GpuJudge() = default;
   Result<ProblemSession*> FindOrCreateSession(const ProblemMessage& problem);
-  Workshop workshop() { return {*gpu_, *harness_, *workspaces_, nvml_.get(), last_race_}; }
+  Workshop workshop() { return {*gpu_, *harness_, *workspaces_, nvml_.get(), last_race_, *counters_}; }
   void DropOtherSessions();
 
   // In the order of construction: what comes later uses what comes before.
@@ -36,6 +36,7 @@ class GpuJudge : public Judge {
   std::unique_ptr<Cublas> cublas_;
   DeviceMemory baseline_workspace_;
   std::optional<TorchLibrary> torch_;
+  std::optional<CounterReader> counters_;
   std::optional<Workspaces> workspaces_;
   std::list<std::unique_ptr<ProblemSession>> sessions_;  // the one used last in front
   std::chrono::steady_clock::time_point last_race_;

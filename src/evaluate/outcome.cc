@@ -9,6 +9,7 @@
 namespace gemmsmith {
 namespace {
 
+// Version 1 had no counters and no records of single tests; it is still read.
 constexpr uint8_t kVersion = 2;
 
 constexpr std::string_view kKinds[] = {"illegal", "compile_failed", "resource_over", "launch_failed", "timed_out",
@@ -38,6 +39,12 @@ class Encoder {
     writer_.Put(value);
   }
   void Floats(const std::vector<float>& floats) { writer_.PutVector(floats); }
+  void Bits(uint64_t bits, size_t /*count*/) { writer_.Put(bits); }
+  template <class Item>
+  void Optional(std::optional<Item>& item, auto&& fields) {
+    writer_.Put(uint8_t(item.has_value()));
+    if (item) fields(*item);
+  }
   template <class Item>
   void List(std::vector<Item>& items, auto&& fields) {
     writer_.Put(uint32_t(items.size()));
@@ -70,6 +77,17 @@ class Decoder {
     value = in_range_ ? Enum(byte) : Enum();
   }
   void Floats(std::vector<float>& floats) { floats = reader_.GetVector<float>(); }
+  void Bits(uint64_t& bits, size_t count) {
+    bits = reader_.Get<uint64_t>();
+    in_range_ = in_range_ && bits >> count == 0;
+    if (!in_range_) bits = 0;
+  }
+  template <class Item>
+  void Optional(std::optional<Item>& item, auto&& fields) {
+    bool given = false;
+    Flag(given);
+    if (given) fields(item.emplace());
+  }
   // Every item takes bytes, so the list never grows beyond the input.
   template <class Item>
   void List(std::vector<Item>& items, auto&& fields) {
@@ -101,12 +119,13 @@ void Fields(auto& coder, CodeFacts& facts) {
     coder.Number(*number);
 }
 
-void Fields(auto& coder, Verdict& verdict) {
+void Fields(auto& coder, Verdict& verdict, uint8_t version) {
   coder.Flag(verdict.passed);
   coder.Text(verdict.test);
   coder.Text(verdict.explanation);
   for (double* error : {&verdict.max_abs_error, &verdict.baseline_max_abs_error, &verdict.relative_error})
     coder.Number(*error);
+  if (version < 2) return;
   coder.List(verdict.tests, [&](TestRecord& record) {
     coder.Text(record.test);
     coder.Flag(record.passed);
@@ -140,12 +159,22 @@ void Fields(auto& coder, RunConditions& conditions) {
   coder.Flag(conditions.power_capped);
 }
 
-void Fields(auto& coder, Outcome& outcome) {
+void Fields(auto& coder, Counters& counters) {
+  coder.Text(counters.observer);
+  coder.Text(counters.lacks);
+  uint64_t present = counters.PresentBits();
+  coder.Bits(present, kCounterCount);
+  counters.MarkPresent(present);
+  for (size_t i = 0; i < kCounterCount; ++i)
+    if (std::optional<double>& value = counters[Counter(i)]) coder.Number(*value);
+}
+
+void Fields(auto& coder, Outcome& outcome, uint8_t version) {
   coder.Choice(outcome.kind, kKinds);
   coder.Text(outcome.stage);
   coder.Text(outcome.reason);
   Fields(coder, outcome.facts);
-  Fields(coder, outcome.verdict);
+  Fields(coder, outcome.verdict, version);
   coder.Choice(outcome.protocol, kProtocols);
   coder.List(outcome.timings, [&](Timing& timing) { Fields(coder, timing); });
   coder.List(outcome.comparisons, [&](Comparison& comparison) { Fields(coder, comparison); });
@@ -156,6 +185,7 @@ void Fields(auto& coder, Outcome& outcome) {
   });
   coder.Number(outcome.compile_seconds);
   coder.Number(outcome.evaluate_seconds);
+  if (version >= 2) coder.Optional(outcome.counters, [&](Counters& counters) { Fields(coder, counters); });
 }
 
 }  // namespace
@@ -204,17 +234,18 @@ std::string EncodeOutcome(const Outcome& outcome) {
   Encoder encoder;
   encoder.Number(kVersion);
   Outcome copy = outcome;  // Fields() speaks of what may be written
-  Fields(encoder, copy);
+  Fields(encoder, copy, kVersion);
   return std::move(encoder).Take();
 }
 
 Result<Outcome> DecodeOutcome(std::string_view bytes) {
   if (bytes.empty()) return DataLoss("the encoded outcome is empty");
-  if (uint8_t(bytes[0]) != kVersion)
-    return DataLoss(fmt::format("the encoded outcome is of version {}, known is {}", uint8_t(bytes[0]), kVersion));
+  const uint8_t version = uint8_t(bytes[0]);
+  if (version < 1 || version > kVersion)
+    return DataLoss(fmt::format("the encoded outcome is of version {}, known is {}", version, kVersion));
   Decoder decoder(bytes.substr(1));
   Outcome outcome;
-  Fields(decoder, outcome);
+  Fields(decoder, outcome, version);
   RETURN_IF_ERROR(decoder.Finish());
   return outcome;
 }

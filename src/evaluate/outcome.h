@@ -11,6 +11,7 @@
 #include "base/statistics.h"
 #include "base/status.h"
 #include "compile/binary.h"
+#include "evaluate/counters.h"
 
 namespace gemmsmith {
 
@@ -144,6 +145,7 @@ struct Outcome {
   std::vector<std::pair<std::string, std::string>> baseline_algorithms;
   double compile_seconds = 0;
   double evaluate_seconds = 0;
+  std::optional<Counters> counters;  // where they were asked for and it passed
 
   const Timing* Find(std::string_view contender, Clock clock) const;
   // The device-clock median of ours; CHECKs that the outcome is kMeasured.

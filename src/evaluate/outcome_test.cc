@@ -36,6 +36,13 @@ class RandomOutcome {
     for (uint64_t i = random_.Below(4); i > 0; --i) outcome.baseline_algorithms.emplace_back(Text(), Text());
     outcome.compile_seconds = Double();
     outcome.evaluate_seconds = Double();
+    if (Flag()) {
+      Counters& counters = outcome.counters.emplace();
+      counters.observer = Text();
+      counters.lacks = Text();
+      for (size_t i = 0; i < kCounterCount; ++i)
+        if (Flag()) counters[Counter(i)] = Double();
+    }
     return outcome;
   }
 
@@ -123,9 +130,26 @@ TEST(Outcome, AnyChangedByteIsRefusedOrEncodesBackToItself) {
 TEST(Outcome, AnotherVersionAndValuesOutOfRangeAreRefusedInWords) {
   std::string bytes = EncodeOutcome(Measured());
   std::string newer = bytes;
-  newer[0] = 3;
-  EXPECT_EQ(DecodeOutcome(newer).status().message(), "the encoded outcome is of version 3, known is 2");
+  newer[0] = 9;
+  EXPECT_EQ(DecodeOutcome(newer).status().message(), "the encoded outcome is of version 9, known is 2");
   bytes[1] = 9;  // kinds end at 8
+  EXPECT_EQ(DecodeOutcome(bytes).status().message(), "the encoded outcome holds a value out of range");
+}
+
+TEST(Outcome, WhatWasWrittenBeforeThereWereCountersIsRead) {
+  std::string bytes = EncodeOutcome(Measured());
+  bytes[0] = 1;
+  bytes.pop_back();  // says that none are given
+  const Result<Outcome> decoded = DecodeOutcome(bytes);
+  ASSERT_TRUE(decoded.ok()) << decoded.status().message();
+  EXPECT_EQ(*decoded, Measured());
+}
+
+TEST(Outcome, CountersThatAreNoneAreRefused) {
+  Outcome outcome = Measured();
+  outcome.counters.emplace();
+  std::string bytes = EncodeOutcome(outcome);
+  bytes.back() = char(0x80);  // the highest of the bits of presence
   EXPECT_EQ(DecodeOutcome(bytes).status().message(), "the encoded outcome holds a value out of range");
 }
 

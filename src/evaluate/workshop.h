@@ -3,6 +3,7 @@
 
 #include <chrono>
 
+#include "evaluate/profile/counter_reader.h"
 #include "evaluate/verify/harness_kernels.h"
 #include "evaluate/verify/workspaces.h"
 #include "gpu/nvml.h"
@@ -16,6 +17,7 @@ struct Workshop {
   Workspaces& workspaces;
   const Nvml* nvml;
   std::chrono::steady_clock::time_point& last_race;  // when it ended
+  CounterReader& counters;
 };
 
 }  // namespace gemmsmith

@@ -24,6 +24,7 @@ namespace gemmsmith {
   X(cuStreamBeginCapture) X(cuStreamEndCapture) X(cuGraphInstantiateWithFlags) X(cuGraphLaunch)                       \
   X(cuGraphExecDestroy) X(cuGraphDestroy) X(cuEventCreate) X(cuEventDestroy) X(cuEventRecord) X(cuEventSynchronize)   \
   X(cuEventElapsedTime) X(cuCtxSetLimit) X(cuOccupancyMaxActiveBlocksPerMultiprocessor)      \
+  X(cuOccupancyMaxActiveClusters)                                                                                     \
   X(cuTensorMapEncodeTiled)
 // clang-format on
 

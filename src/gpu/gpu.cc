@@ -57,6 +57,27 @@ std::string DriverRelease(const GpuIdentity& identity) {
   return nvml.ok() ? (*nvml)->DriverRelease() : "";
 }
 
+// A launch's shape and its cluster; the array is where further attributes go.
+using LaunchAttributes = std::array<CUlaunchAttribute, 2>;
+CUlaunchConfig ConfigOf(const Launch& launch, CUstream stream, LaunchAttributes& attributes) {
+  CUlaunchConfig config{};
+  config.gridDimX = launch.grid.x;
+  config.gridDimY = launch.grid.y;
+  config.gridDimZ = launch.grid.z;
+  config.blockDimX = launch.block.x;
+  config.blockDimY = launch.block.y;
+  config.blockDimZ = launch.block.z;
+  config.sharedMemBytes = launch.smem_bytes;
+  config.hStream = stream;
+  config.attrs = attributes.data();
+  if (launch.cluster != Dim3{}) {
+    CUlaunchAttribute& cluster = attributes[config.numAttrs++];
+    cluster.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+    cluster.value.clusterDim = {launch.cluster.x, launch.cluster.y, launch.cluster.z};
+  }
+  return config;
+}
+
 CUtensorMapSwizzle SwizzleOf(uint32_t bytes) {
   switch (bytes) {
     case 128:
@@ -230,6 +251,28 @@ Result<Kernel> Gpu::Load(std::span<const uint8_t> cubin, const std::string& entr
   return kernel;
 }
 
+Result<Residency> Gpu::ResidencyOf(const Kernel& kernel, const Launch& launch) const {
+  Residency residency;
+  RETURN_IF_CUDA_ERROR(
+      driver_->cuFuncGetAttribute(&residency.registers_per_thread, CU_FUNC_ATTRIBUTE_NUM_REGS, kernel.function_));
+  RETURN_IF_CUDA_ERROR(
+      driver_->cuFuncGetAttribute(&residency.static_smem_bytes, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, kernel.function_));
+  const int threads = int(launch.block.x * launch.block.y * launch.block.z);
+  RETURN_IF_CUDA_ERROR(driver_->cuOccupancyMaxActiveBlocksPerMultiprocessor(
+      &residency.ctas_per_multiprocessor, kernel.function_, threads, launch.smem_bytes));
+  ASSIGN_OR_RETURN(const int max_threads,
+                   Attribute(*driver_, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, device_));
+  residency.max_warps_per_multiprocessor = max_threads / 32;
+  residency.ctas_at_once = int64_t(residency.ctas_per_multiprocessor) * identity_.device.multiprocessors;
+  if (launch.cluster == Dim3{}) return residency;
+  LaunchAttributes attributes{};
+  const CUlaunchConfig config = ConfigOf(launch, stream_, attributes);
+  int clusters = 0;
+  RETURN_IF_CUDA_ERROR(driver_->cuOccupancyMaxActiveClusters(&clusters, kernel.function_, &config));
+  residency.ctas_at_once = int64_t(clusters) * launch.cluster.x * launch.cluster.y * launch.cluster.z;
+  return residency;
+}
+
 Result<GemmParameters> Gpu::ParametersFor(const Launch& launch, const GemmArguments& arguments) const {
   GEMMSMITH_CHECK(launch.maps.size() <= kMaxTensorMaps, "{} tensor maps", launch.maps.size());
   GemmParameters parameters;
@@ -248,22 +291,8 @@ Status Gpu::StartGemm(const Kernel& kernel, const Launch& launch, const GemmPara
 }
 
 Status Gpu::StartRaw(const Kernel& kernel, const Launch& launch, void** arguments, Chaining chaining) {
-  CUlaunchConfig config{};
-  config.gridDimX = launch.grid.x;
-  config.gridDimY = launch.grid.y;
-  config.gridDimZ = launch.grid.z;
-  config.blockDimX = launch.block.x;
-  config.blockDimY = launch.block.y;
-  config.blockDimZ = launch.block.z;
-  config.sharedMemBytes = launch.smem_bytes;
-  config.hStream = stream_;
-  std::array<CUlaunchAttribute, 2> attributes{};
-  config.attrs = attributes.data();
-  if (launch.cluster != Dim3{}) {
-    CUlaunchAttribute& cluster = attributes[config.numAttrs++];
-    cluster.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
-    cluster.value.clusterDim = {launch.cluster.x, launch.cluster.y, launch.cluster.z};
-  }
+  LaunchAttributes attributes{};
+  CUlaunchConfig config = ConfigOf(launch, stream_, attributes);
   if (chaining == Chaining::kProgrammatic) {
     GEMMSMITH_CHECK(launch.chainable, "a kernel that does not wait for the launch before it");
     CUlaunchAttribute& programmatic = attributes[config.numAttrs++];

@@ -78,6 +78,15 @@ struct GemmParameters {
 // Whether a launch may begin while the one before it still runs; only for kernels whose Launch is chainable.
 enum class Chaining { kNone, kProgrammatic };
 
+// What a kernel takes of the GPU, and how much of a launch runs at once.
+struct Residency {
+  int registers_per_thread = 0;
+  int static_smem_bytes = 0;
+  int ctas_per_multiprocessor = 0;
+  int max_warps_per_multiprocessor = 0;
+  int64_t ctas_at_once = 0;  // on the whole GPU; of clusters, those whose CTAs fit together
+};
+
 class Graph {
  public:
   Graph() = default;
@@ -121,6 +130,7 @@ class Gpu {
 
   const GpuIdentity& identity() const { return identity_; }
   CUstream stream() const { return stream_; }
+  CUcontext context() const { return context_; }
 
   // Unavailable, with the sizes, where the GPU has not so much. Aligned to 256 bytes; 0 bytes is a null address.
   Result<DeviceMemory> Allocate(uint64_t bytes);
@@ -144,6 +154,8 @@ class Gpu {
   Result<GemmParameters> ParametersFor(const Launch& launch, const GemmArguments& arguments) const;
   Status StartGemm(const Kernel& kernel, const Launch& launch, const GemmParameters& parameters,
                    Chaining chaining = Chaining::kNone);
+
+  Result<Residency> ResidencyOf(const Kernel& kernel, const Launch& launch) const;
 
   // Waits for the stream. An error here is the kernel's: the context is lost.
   Status Synchronize();

@@ -74,6 +74,7 @@ class FakeJudge : public Judge {
       judgements.worker_is_lost = true;
     }
     if (!judgements.worker_is_lost) RaceTogether(candidates, judgements, on_step);
+    if (problem_.counters) ReadCounters(candidates, judgements, on_step);
     return judgements;
   }
 
@@ -128,6 +129,16 @@ class FakeJudge : public Judge {
       }
       if (act == "forgets" || act == "lost_and_forgets") judgements.outcomes[i].reset();
       judgements.worker_is_lost = judgements.worker_is_lost || act == "lost_and_forgets";
+    }
+  }
+
+  void ReadCounters(std::span<const CandidateMessage> candidates, Judgements& judgements, const StepListener& on_step) {
+    for (size_t i = 0; i < candidates.size(); ++i) {
+      if (!judgements.outcomes[i]) continue;
+      on_step({std::string(kCountersStep), int32_t(i)});
+      if (candidates[i].entry == "exit_in_profiler") std::_Exit(6);
+      if (candidates[i].entry == "hang_in_profiler") Hang();
+      judgements.outcomes[i]->counters.emplace().observer = "cupti";
     }
   }
 

@@ -63,6 +63,7 @@ ProblemMessage SomeProblem() {
   problem.certify = true;
   problem.baselines = *BaselineSet::Parse("default,torch_nn,so:/x.so");
   problem.only_baselines = true;
+  problem.counters = true;
   return problem;
 }
 

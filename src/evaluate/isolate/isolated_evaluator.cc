@@ -21,6 +21,14 @@ Outcome Unanswered(const WorkerFailure& failure) {
   return outcome;
 }
 
+// A profiler that takes the worker along takes no candidate along: what was asked for is judged again without it.
+bool IsProfilersFault(const WorkerFailure& failure) { return failure.step.name == kCountersStep; }
+
+void SayWhyNoCounters(const std::string& reason, Outcome& outcome) {
+  const bool passed = outcome.kind == OutcomeKind::kMeasured || outcome.kind == OutcomeKind::kVerified;
+  if (passed && !outcome.counters) outcome.counters.emplace().lacks = reason;
+}
+
 // Only the candidate in whose step it happened is to blame; where that is nobody's, none is.
 Judgements Unanswered(const WorkerFailure& failure, size_t candidates) {
   Judgements judgements;
@@ -36,6 +44,7 @@ Judgements Unanswered(const WorkerFailure& failure, size_t candidates) {
 ProblemMessage ProblemOf(const EvaluationRequest& request) {
   ProblemMessage problem{request.gemm, request.protocol, request.clocks, request.seed, request.time};
   problem.tests = request.tests, problem.certify = request.certify, problem.baselines = request.baselines;
+  problem.counters = request.counters;
   return problem;
 }
 
@@ -126,8 +135,8 @@ Status IsolatedEvaluator::PrepareProblem(const ProblemMessage& problem) {
   return IoError(fmt::format("preparing {}: the worker {}", Print(problem.gemm), failure.explanation));
 }
 
-Result<Judgements> IsolatedEvaluator::Ask(FrameType type, const std::string& payload, size_t count) {
-  WorkerFailure failure;
+Result<Judgements> IsolatedEvaluator::Ask(FrameType type, const std::string& payload, size_t count,
+                                          WorkerFailure& failure) {
   const std::optional<Frame> answer =
       worker_->Ask(type, payload, limits_.candidate_seconds, double(count) * limits_.candidate_total_seconds, failure);
   if (!answer) {
@@ -156,17 +165,26 @@ Status IsolatedEvaluator::JudgeAll(const ProblemMessage& problem, std::span<cons
   std::vector<size_t> waiting(candidates.size());
   for (size_t i = 0; i < waiting.size(); ++i) waiting[i] = i;
   bool one_by_one = false;
+  ProblemMessage asked = problem;
+  std::string why_no_counters;
   while (!waiting.empty()) {
     const size_t count = one_by_one ? 1 : waiting.size();
     std::vector<CandidateMessage> sent;
     for (size_t i = 0; i < count; ++i) sent.push_back(candidates[waiting[i]]);
-    RETURN_IF_ERROR(PrepareProblem(problem));
+    RETURN_IF_ERROR(PrepareProblem(asked));
     const auto start = std::chrono::steady_clock::now();
-    ASSIGN_OR_RETURN(Judgements judgements, Ask(FrameType::kCandidates, Encode(sent), sent.size()));
+    WorkerFailure failure;
+    ASSIGN_OR_RETURN(Judgements judgements, Ask(FrameType::kCandidates, Encode(sent), sent.size(), failure));
+    if (asked.counters && IsProfilersFault(failure)) {
+      asked.counters = false;
+      why_no_counters = fmt::format("the worker {}", failure.explanation);
+      continue;
+    }
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     for (size_t i = 0; i < count; ++i) {
       if (!judgements.outcomes[i]) continue;
       judgements.outcomes[i]->evaluate_seconds = seconds / double(count);
+      if (!why_no_counters.empty()) SayWhyNoCounters(why_no_counters, *judgements.outcomes[i]);
       answers[waiting[i]] = std::move(judgements.outcomes[i]);
     }
     const size_t before = waiting.size();
@@ -222,7 +240,8 @@ Result<Outcome> IsolatedEvaluator::RaceBaselines(const EvaluationRequest& reques
   problem.only_baselines = true;
   RETURN_IF_ERROR(PrepareProblem(problem));
   const auto start = std::chrono::steady_clock::now();
-  ASSIGN_OR_RETURN(Judgements judgements, Ask(FrameType::kRace, "", 1));
+  WorkerFailure failure;
+  ASSIGN_OR_RETURN(Judgements judgements, Ask(FrameType::kRace, "", 1, failure));
   Outcome& outcome = judgements.outcomes[0].value();
   if (outcome.kind != OutcomeKind::kMeasured)
     return IoError(fmt::format("racing the baselines of {}: {}", Print(request.gemm), outcome.reason));

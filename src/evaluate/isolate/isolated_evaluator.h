@@ -41,7 +41,7 @@ class IsolatedEvaluator : public Evaluator {
                   std::span<std::optional<Outcome>> answers);
   // Once to one worker, about the problem just prepared; what is left unanswered must be sent again. One that is alone
   // is always answered.
-  Result<Judgements> Ask(FrameType type, const std::string& payload, size_t count);
+  Result<Judgements> Ask(FrameType type, const std::string& payload, size_t count, WorkerFailure& failure);
 
   const std::vector<std::string> command_;
   const WorkerLimits limits_;

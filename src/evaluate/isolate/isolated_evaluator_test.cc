@@ -268,6 +268,32 @@ TEST(JudgingTogether, ACulpritThatIsKnownCostsItsOutcomeAndOneRestart) {
   }
 }
 
+TEST(JudgingTogether, AProfilerCostsNobodyItsOutcome) {
+  for (const char* act : {"exit_in_profiler", "hang_in_profiler"}) {
+    const auto evaluator = Start();
+    std::vector<Contender> contenders(3, {Request(), Acting("measure")});
+    for (Contender& contender : contenders) contender.request.counters = true;
+    contenders[1].candidate = Acting(act);
+    const std::vector<Result<Outcome>> outcomes = evaluator->EvaluateTogether(contenders);
+    EXPECT_EQ(Kinds(outcomes), (Words{"measured", "measured", "measured"})) << act;
+    for (const Result<Outcome>& outcome : outcomes) {
+      ASSERT_TRUE(outcome.ok() && outcome->counters);
+      EXPECT_EQ(outcome->counters->observer, "");
+      EXPECT_NE(outcome->counters->lacks.find("the worker "), std::string::npos) << outcome->counters->lacks;
+    }
+  }
+}
+
+TEST(IsolatedEvaluator, CountersComeWithTheOutcomeWhereTheyAreAskedFor) {
+  const auto evaluator = Start();
+  EXPECT_FALSE(Judge(*evaluator, "measure").counters);
+  EvaluationRequest request = Request();
+  request.counters = true;
+  const Result<Outcome> outcome = evaluator->Evaluate(request, Acting("measure"));
+  ASSERT_TRUE(outcome.ok() && outcome->counters);
+  EXPECT_EQ(outcome->counters->observer, "cupti");
+}
+
 TEST(JudgingTogether, SeveralCulpritsAreFoundOneAfterTheOther) {
   const auto evaluator = Start();
   EXPECT_EQ(Kinds(JudgeTogether(*evaluator, {"signal", "measure", "lost", "exit", "measure", "signal"})),

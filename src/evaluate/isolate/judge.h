@@ -29,6 +29,7 @@ struct ProblemMessage {
   bool certify = false;            // the expected product comes from the CPU, every element of it
   BaselineSet baselines;
   bool only_baselines = false;  // no candidates will come: what only they need is not made
+  bool counters = false;        // read, of what passes
 
   bool WantsBaselines() const { return time || certify; }
   // Each test that there is, not only those of a search.
@@ -50,6 +51,9 @@ struct CandidateMessage {
   std::optional<OtherShape> other;  // for the test 'repeat'
   bool operator==(const CandidateMessage&) const = default;
 };
+
+// The step in which a profiler looks at what has passed everything else.
+inline constexpr std::string_view kCountersStep = "counters";
 
 // What became of a list of candidates.
 struct Judgements {

@@ -104,6 +104,7 @@ std::string Encode(const ProblemMessage& message) {
   writer.Put(uint8_t(message.only_baselines));
   writer.Put(message.tests.bits());
   writer.Put(uint8_t(message.certify));
+  writer.Put(uint8_t(message.counters));
   return std::move(writer).Take();
 }
 
@@ -118,6 +119,7 @@ Result<ProblemMessage> DecodeProblem(std::string_view bytes) {
   message.only_baselines = reader.Get<uint8_t>() != 0;
   const std::optional<TestSet> tests = TestSet::FromBits(reader.Get<uint32_t>());
   message.certify = reader.Get<uint8_t>() != 0;
+  message.counters = reader.Get<uint8_t>() != 0;
   RETURN_IF_ERROR(Complete(reader, "problem"));
   ASSIGN_OR_RETURN(message.gemm, ParseGemm(gemm));
   const std::optional<Protocol> parsed = ParseProtocol(protocol);

@@ -1,0 +1,84 @@
+// What a profiler saw while a candidate ran: a fixed set of numbers, each with its unit, its definition and the one
+// place it comes from. docs/counters.md says what good values look like.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace gemmsmith {
+
+// In the order of every form in which they are written; one is never taken out, and a new one goes to the end.
+enum class Counter : uint8_t {
+  kDuration,
+  kTensorPipe,
+  kTensorPipeHalf,
+  kSmBusy,
+  kIssueActive,
+  kInstructions,
+  kAchievedOccupancy,
+  kTheoreticalOccupancy,
+  kCtasPerMultiprocessor,
+  kWaves,
+  kRegisters,
+  kSmemBytes,
+  kDramGbs,
+  kDramPercent,
+  kL2Percent,
+  kL2HitPercent,
+  kBankConflictsLoad,
+  kBankConflictsStore,
+  kBankConflictsWgmma,
+  kStallLongScoreboard,
+  kStallShortScoreboard,
+  kStallBarrier,
+  kStallMembar,
+  kStallWgmma,
+  kStallMathPipe,
+  kStallMioThrottle,
+  kStallLgThrottle,
+  kStallWait,
+  kStallBranch,
+  kStallNoInstruction,
+  kStallSleeping,
+  kStallDispatch,
+  kStallNotSelected,
+};
+inline constexpr Counter kLastCounter = Counter::kStallNotSelected;
+inline constexpr size_t kCounterCount = size_t(kLastCounter) + 1;
+
+struct CounterDefinition {
+  Counter counter;
+  std::string_view name;        // "tensor_pipe_percent", as in records and --json
+  std::string_view unit;        // "%", "GB/s", "" for plain counts
+  std::string_view definition;  // one line
+  std::string_view metric;      // of CUPTI and Nsight Compute; "" where it follows from kernel, launch and device alone
+  double scale = 1;             // what the metric's value is multiplied with
+};
+// As many as there are counters, in their order.
+std::span<const CounterDefinition> CounterDefinitions();
+const CounterDefinition& DefinitionOf(Counter counter);
+
+// A value that is missing is absent, never 0.
+class Counters {
+ public:
+  std::string observer;  // "cupti", "ncu", or "" where no profiler could look
+  std::string lacks;     // why what is absent is absent, one line; "" where nothing is
+
+  std::optional<double>& operator[](Counter counter) { return values_[size_t(counter)]; }
+  const std::optional<double>& operator[](Counter counter) const { return values_[size_t(counter)]; }
+  bool operator==(const Counters&) const = default;
+
+  // For what is written: a bit for each counter that is there, the first in the lowest.
+  uint64_t PresentBits() const;
+  // Makes exactly these present; what was not becomes 0. `bits` is below 2 ^ kCounterCount.
+  void MarkPresent(uint64_t bits);
+
+ private:
+  std::array<std::optional<double>, kCounterCount> values_;
+};
+
+}  // namespace gemmsmith

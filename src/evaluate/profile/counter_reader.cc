@@ -1,0 +1,168 @@
+#include "evaluate/profile/counter_reader.h"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <cmath>
+#include <future>
+
+#include "base/files.h"
+#include "base/installation.h"
+#include "base/subprocess.h"
+#include "evaluate/profile/nsight_compute.h"
+
+namespace gemmsmith {
+
+namespace {
+
+constexpr auto kNsightComputeLimit = std::chrono::seconds(60);  // 2.6 s is usual
+
+constexpr std::string_view kNoNsightCompute = "Nsight Compute (ncu) is not installed";
+
+std::string NamesOfAbsent(const Counters& counters) {
+  std::string names;
+  for (const CounterDefinition& definition : CounterDefinitions())
+    if (!counters[definition.counter]) names += fmt::format("{}{}", names.empty() ? "" : ", ", definition.name);
+  return names;
+}
+
+double Warps(const Dim3& block) { return std::ceil(double(block.x) * block.y * block.z / 32); }
+
+// Runs it while telling that it is still at it.
+Result<ProcessResult> RunPatiently(const std::vector<std::string>& command,
+                                   const std::function<void()>& still_waiting) {
+  auto running = std::async(std::launch::async, [&] { return RunProcess(command, kNsightComputeLimit); });
+  while (running.wait_for(std::chrono::seconds(1)) != std::future_status::ready) still_waiting();
+  return running.get();
+}
+
+}  // namespace
+
+std::vector<std::string_view> CounterMetrics() {
+  std::vector<std::string_view> metrics;
+  for (const CounterDefinition& definition : CounterDefinitions())
+    if (!definition.metric.empty()) metrics.push_back(definition.metric);
+  return metrics;
+}
+
+void AddResidency(const Launch& launch, const Residency& residency, Counters& counters) {
+  counters[Counter::kRegisters] = residency.registers_per_thread;
+  counters[Counter::kSmemBytes] = residency.static_smem_bytes + double(launch.smem_bytes);
+  counters[Counter::kCtasPerMultiprocessor] = residency.ctas_per_multiprocessor;
+  if (residency.max_warps_per_multiprocessor > 0)
+    counters[Counter::kTheoreticalOccupancy] =
+        100 * residency.ctas_per_multiprocessor * Warps(launch.block) / residency.max_warps_per_multiprocessor;
+  if (residency.ctas_at_once > 0)
+    counters[Counter::kWaves] = double(launch.grid.x) * launch.grid.y * launch.grid.z / double(residency.ctas_at_once);
+}
+
+void AddReading(std::string_view metric, double value, Counters& counters) {
+  for (const CounterDefinition& definition : CounterDefinitions()) {
+    if (definition.metric != metric) continue;
+    if (std::isfinite(value)) counters[definition.counter] = value * definition.scale;
+    return;
+  }
+  GEMMSMITH_CHECK(false, "no counter comes from {}", metric);
+}
+
+CounterReader::CounterReader(Gpu& gpu, std::filesystem::path program) : gpu_(gpu), program_(std::move(program)) {}
+CounterReader::~CounterReader() = default;
+
+void CounterReader::Probe() {
+  if (is_probed_) return;
+  is_probed_ = true;
+  ncu_ = FindProgram("ncu");
+  Result<std::unique_ptr<RangeProfiler>> cupti = RangeProfiler::Create(gpu_, CounterMetrics());
+  // Only a profiler that has been on is known to work: permission is asked for there.
+  const Status works = cupti.ok() ? (*cupti)->Enable() : cupti.status();
+  if (!works.ok()) {
+    why_no_cupti_ = works.message();
+    return;
+  }
+  (*cupti)->Disable();
+  cupti_ = *std::move(cupti);
+}
+
+std::string CounterReader::Observer() {
+  Probe();
+  return cupti_ != nullptr ? "cupti" : ncu_ ? "ncu" : "";
+}
+
+std::string CounterReader::Describe() {
+  Probe();
+  if (cupti_ != nullptr) {
+    std::string text = fmt::format("CUPTI, {} launches of a kernel", cupti_->schedule().passes());
+    for (const std::string& metric : cupti_->schedule().unknown()) text += fmt::format("; this chip has no {}", metric);
+    return text;
+  }
+  if (ncu_) return fmt::format("Nsight Compute at {}, some seconds a kernel ({})", ncu_->string(), why_no_cupti_);
+  return fmt::format("{}; {}", why_no_cupti_, kNoNsightCompute);
+}
+
+Counters CounterReader::Read(const ObservedCandidate& candidate, const std::function<void()>& still_waiting) {
+  Probe();
+  Counters counters;
+  if (const Result<Residency> residency = gpu_.ResidencyOf(*candidate.kernel, candidate.call->candidate.launch);
+      residency.ok())
+    AddResidency(candidate.call->candidate.launch, *residency, counters);
+  if (cupti_ != nullptr) {
+    const Status read = ReadThroughCupti(candidate, counters);
+    if (!read.ok()) {
+      // It would fail again and again.
+      cupti_.reset();
+      is_enabled_ = false;
+      why_no_cupti_ = read.message();
+    }
+  }
+  std::string why_nothing;
+  if (counters.observer.empty()) {
+    const Status read = ReadThroughNsightCompute(candidate, still_waiting, counters);
+    if (!read.ok()) why_nothing = fmt::format("{}; {}", why_no_cupti_, read.message());
+  }
+  if (const std::string absent = NamesOfAbsent(counters); !absent.empty())
+    counters.lacks = why_nothing.empty() ? fmt::format("the profiler has no {}", absent) : why_nothing;
+  return counters;
+}
+
+void CounterReader::Rest() {
+  if (cupti_ != nullptr && is_enabled_) cupti_->Disable();
+  is_enabled_ = false;
+}
+
+Status CounterReader::ReadThroughCupti(const ObservedCandidate& candidate, Counters& counters) {
+  if (!is_enabled_) RETURN_IF_ERROR(cupti_->Enable());
+  is_enabled_ = true;
+  const auto run = [&]() -> Status {
+    RETURN_IF_ERROR(candidate.put());
+    return gpu_.Synchronize();
+  };
+  RETURN_IF_ERROR(run());  // brings operands and code to where back-to-back calls find them
+  ASSIGN_OR_RETURN(const std::vector<double> values, cupti_->Read(run));
+  const std::vector<std::string>& metrics = cupti_->schedule().metrics();
+  for (size_t i = 0; i < values.size(); ++i) AddReading(metrics[i], values[i], counters);
+  counters.observer = "cupti";
+  return OkStatus();
+}
+
+Status CounterReader::ReadThroughNsightCompute(const ObservedCandidate& candidate,
+                                               const std::function<void()>& still_waiting, Counters& counters) {
+  if (!ncu_) return Unavailable(std::string(kNoNsightCompute));
+  ASSIGN_OR_RETURN(const TemporaryFolder folder, TemporaryFolder::Create("gemmsmith-once"));
+  const std::filesystem::path file = folder.path() / "call";
+  RETURN_IF_ERROR(WriteFileAtomic(file, Encode(*candidate.call)));
+  const std::vector<std::string> command = NsightComputeCommand(
+      *ncu_, CounterMetrics(), candidate.call->candidate.entry,
+      {program_.string(), "once", file.string(), "--gpu", std::to_string(gpu_.identity().ordinal), "--calls", "2"});
+  ASSIGN_OR_RETURN(const ProcessResult result, RunPatiently(command, still_waiting));
+  if (result.timed_out)
+    return Unavailable(fmt::format("Nsight Compute did not end within {} s", kNsightComputeLimit.count()));
+  using Values = std::map<std::string, double>;
+  ASSIGN_OR_RETURN(const Values values, ParseNsightCompute(result.output));
+  for (const std::string_view metric : CounterMetrics())
+    if (const auto found = values.find(std::string(metric)); found != values.end())
+      AddReading(metric, found->second, counters);
+  counters.observer = "ncu";
+  return OkStatus();
+}
+
+}  // namespace gemmsmith

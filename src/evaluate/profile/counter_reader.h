@@ -1,0 +1,62 @@
+// Reads a candidate's counters: through CUPTI in this process where that works, else through Nsight Compute, which
+// watches a process of its own.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "evaluate/counters.h"
+#include "evaluate/isolate/messages.h"
+#include "gpu/cupti.h"
+
+namespace gemmsmith {
+
+// What every metric of the counters is called, in the order of the counters that have one.
+std::vector<std::string_view> CounterMetrics();
+// Registers, shared memory, occupancy and waves, which no profiler is needed for.
+void AddResidency(const Launch& launch, const Residency& residency, Counters& counters);
+// The value of a metric that was asked for; what is not finite is none. CHECKs that the metric is one of ours.
+void AddReading(std::string_view metric, double value, Counters& counters);
+
+// A candidate that stands on the GPU.
+struct ObservedCandidate {
+  const SingleCall* call = nullptr;  // for an observer in another process
+  const Kernel* kernel = nullptr;
+  std::function<Status()> put;  // puts one launch on the stream; every call does the same work
+};
+
+class CounterReader {
+ public:
+  // `program` is this very program, whose verb `once` Nsight Compute watches. The GPU outlives the reader.
+  CounterReader(Gpu& gpu, std::filesystem::path program);
+  ~CounterReader();
+
+  // "cupti", "ncu" or "". The first call asks the machine; later ones remember, and what failed since.
+  std::string Observer();
+  // One line on which observer there is and why not a better one.
+  std::string Describe();
+
+  // Never fails: what could not be read is absent and `lacks` says why. `still_waiting` is called about once a second
+  // while another process works.
+  Counters Read(const ObservedCandidate& candidate, const std::function<void()>& still_waiting);
+  // Switches CUPTI off, after which nothing it does touches a kernel. Read() switches it on.
+  void Rest();
+
+ private:
+  void Probe();
+  Status ReadThroughCupti(const ObservedCandidate& candidate, Counters& counters);
+  Status ReadThroughNsightCompute(const ObservedCandidate& candidate, const std::function<void()>& still_waiting,
+                                  Counters& counters);
+
+  Gpu& gpu_;
+  const std::filesystem::path program_;
+  bool is_probed_ = false, is_enabled_ = false;
+  std::unique_ptr<RangeProfiler> cupti_;  // null where it does not work
+  std::string why_no_cupti_;
+  std::optional<std::filesystem::path> ncu_;
+};
+
+}  // namespace gemmsmith
