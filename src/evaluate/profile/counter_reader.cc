@@ -65,13 +65,18 @@ void AddReading(std::string_view metric, double value, Counters& counters) {
   GEMMSMITH_CHECK(false, "no counter comes from {}", metric);
 }
 
-CounterReader::CounterReader(Gpu& gpu, std::filesystem::path program) : gpu_(gpu), program_(std::move(program)) {}
+CounterReader::CounterReader(Gpu& gpu, std::filesystem::path program, bool may_use_cupti)
+    : gpu_(gpu), program_(std::move(program)), may_use_cupti_(may_use_cupti) {}
 CounterReader::~CounterReader() = default;
 
 void CounterReader::Probe() {
   if (is_probed_) return;
   is_probed_ = true;
   ncu_ = FindProgram("ncu");
+  if (!may_use_cupti_) {
+    why_no_cupti_ = "CUPTI was not to be used";
+    return;
+  }
   Result<std::unique_ptr<RangeProfiler>> cupti = RangeProfiler::Create(gpu_, CounterMetrics());
   // Only a profiler that has been on is known to work: permission is asked for there.
   const Status works = cupti.ok() ? (*cupti)->Enable() : cupti.status();

@@ -31,7 +31,8 @@ struct ObservedCandidate {
 class CounterReader {
  public:
   // `program` is this very program, whose verb `once` Nsight Compute watches. The GPU outlives the reader.
-  CounterReader(Gpu& gpu, std::filesystem::path program);
+  // Without `may_use_cupti` it is as if CUPTI did not work.
+  CounterReader(Gpu& gpu, std::filesystem::path program, bool may_use_cupti = true);
   ~CounterReader();
 
   // "cupti", "ncu" or "". The first call asks the machine; later ones remember, and what failed since.
@@ -53,6 +54,7 @@ class CounterReader {
 
   Gpu& gpu_;
   const std::filesystem::path program_;
+  const bool may_use_cupti_;
   bool is_probed_ = false, is_enabled_ = false;
   std::unique_ptr<RangeProfiler> cupti_;  // null where it does not work
   std::string why_no_cupti_;

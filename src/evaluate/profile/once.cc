@@ -1,28 +1,11 @@
 #include "evaluate/profile/once.h"
 
-#include <memory>
-
 #include "base/files.h"
 #include "evaluate/verify/reference.h"
 
 namespace gemmsmith {
 
 namespace {
-
-struct PlainMatrix {
-  DeviceMemory memory;
-  MatrixView view;
-};
-
-Result<PlainMatrix> MakeMatrix(Gpu& gpu, const Operand& operand, bool lines_are_rows) {
-  PlainMatrix matrix;
-  ASSIGN_OR_RETURN(matrix.memory, gpu.Allocate(uint64_t(operand.SpanBytes())));
-  matrix.view = {matrix.memory.as(),     operand.lines,
-                 operand.line_length,    operand.stride,
-                 lines_are_rows ? 1 : 0, operand.type == ScalarType::kF16 ? ElementType::kF16 : ElementType::kBf16};
-  RETURN_IF_ERROR(gpu.Fill8(matrix.memory.address(), 0, matrix.memory.size_bytes()));
-  return matrix;
-}
 
 Result<std::unique_ptr<HarnessKernels>> LoadHarness(Gpu& gpu) {
   ASSIGN_OR_RETURN(std::unique_ptr<Compiler> nvrtc, MakeNvrtcCompiler());
@@ -32,25 +15,46 @@ Result<std::unique_ptr<HarnessKernels>> LoadHarness(Gpu& gpu) {
 
 }  // namespace
 
-Status RunOnce(int gpu_ordinal, const SingleCall& call, int calls) {
+Result<PlacedCall::Operand> PlacedCall::MakeOperand(const gemmsmith::Operand& operand, bool lines_are_rows) const {
+  Operand made;
+  ASSIGN_OR_RETURN(made.memory, gpu_.Allocate(uint64_t(operand.SpanBytes())));
+  made.view = {made.memory.as(),       operand.lines,
+               operand.line_length,    operand.stride,
+               lines_are_rows ? 1 : 0, operand.type == ScalarType::kF16 ? ElementType::kF16 : ElementType::kBf16};
+  RETURN_IF_ERROR(gpu_.Fill8(made.memory.address(), 0, made.memory.size_bytes()));
+  return made;
+}
+
+Status PlacedCall::Fill(HarnessKernels& harness) {
+  const ProblemMessage& problem = call_.problem;
+  RETURN_IF_ERROR(FillView(harness, a_.view, 'A', InputKind::kNormal, problem.gemm, problem.seed));
+  RETURN_IF_ERROR(FillView(harness, b_.view, 'B', InputKind::kNormal, problem.gemm, problem.seed));
+  return gpu_.Fill8(workspace_.address(), 0, workspace_.size_bytes());
+}
+
+Result<std::unique_ptr<PlacedCall>> PlacedCall::Place(Gpu& gpu, HarnessKernels& harness, const SingleCall& call) {
+  std::unique_ptr<PlacedCall> placed(new PlacedCall(gpu, call));
   const Gemm& gemm = call.problem.gemm;
   const Launch& launch = call.candidate.launch;
+  const Task task = MakeTask(gemm);
+  ASSIGN_OR_RETURN(placed->a_, placed->MakeOperand(task.inputs[0], gemm.kind.layout.a == Order::kRow));
+  ASSIGN_OR_RETURN(placed->b_, placed->MakeOperand(task.inputs[1], gemm.kind.layout.b == Order::kRow));
+  ASSIGN_OR_RETURN(placed->c_, placed->MakeOperand(task.output, true));
+  ASSIGN_OR_RETURN(placed->workspace_, gpu.Allocate(launch.workspace_bytes));
+  RETURN_IF_ERROR(placed->Fill(harness));
+  ASSIGN_OR_RETURN(placed->kernel_, gpu.Load(call.candidate.cubin, call.candidate.entry, launch.smem_bytes));
+  const GemmArguments arguments = ArgumentsFor(gemm, placed->a_.memory.as(), placed->b_.memory.as(),
+                                               placed->c_.memory.as(), placed->workspace_.as());
+  ASSIGN_OR_RETURN(placed->parameters_, gpu.ParametersFor(launch, arguments));
+  RETURN_IF_ERROR(gpu.Synchronize());
+  return placed;
+}
+
+Status RunOnce(int gpu_ordinal, const SingleCall& call, int calls) {
   ASSIGN_OR_RETURN(const std::unique_ptr<Gpu> gpu, Gpu::Open(gpu_ordinal));
   ASSIGN_OR_RETURN(const std::unique_ptr<HarnessKernels> harness, LoadHarness(*gpu));
-  const Task task = MakeTask(gemm);
-  ASSIGN_OR_RETURN(const PlainMatrix a, MakeMatrix(*gpu, task.inputs[0], gemm.kind.layout.a == Order::kRow));
-  ASSIGN_OR_RETURN(const PlainMatrix b, MakeMatrix(*gpu, task.inputs[1], gemm.kind.layout.b == Order::kRow));
-  ASSIGN_OR_RETURN(const PlainMatrix c, MakeMatrix(*gpu, task.output, true));
-  ASSIGN_OR_RETURN(const DeviceMemory workspace, gpu->Allocate(launch.workspace_bytes));
-  RETURN_IF_ERROR(gpu->Fill8(workspace.address(), 0, workspace.size_bytes()));
-  RETURN_IF_ERROR(FillView(*harness, a.view, 'A', InputKind::kNormal, gemm, call.problem.seed));
-  RETURN_IF_ERROR(FillView(*harness, b.view, 'B', InputKind::kNormal, gemm, call.problem.seed));
-  ASSIGN_OR_RETURN(const Kernel kernel, gpu->Load(call.candidate.cubin, call.candidate.entry, launch.smem_bytes));
-  ASSIGN_OR_RETURN(
-      const GemmParameters parameters,
-      gpu->ParametersFor(launch, ArgumentsFor(gemm, a.memory.as(), b.memory.as(), c.memory.as(), workspace.as())));
-  RETURN_IF_ERROR(gpu->Synchronize());
-  for (int i = 0; i < calls; ++i) RETURN_IF_ERROR(gpu->StartGemm(kernel, launch, parameters));
+  ASSIGN_OR_RETURN(const std::unique_ptr<PlacedCall> placed, PlacedCall::Place(*gpu, *harness, call));
+  for (int i = 0; i < calls; ++i) RETURN_IF_ERROR(placed->Put());
   return gpu->Synchronize();
 }
 

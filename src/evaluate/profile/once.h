@@ -1,12 +1,43 @@
 // A candidate's call in a process of its own, for tools that watch a whole process: Nsight Compute, compute-sanitizer.
 #pragma once
 
+#include <memory>
+
 #include "evaluate/isolate/messages.h"
+#include "evaluate/verify/harness_kernels.h"
 
 namespace gemmsmith {
 
-// Calls the candidate `calls` times on the problem's normal inputs and waits for the end. Every operand is an
-// allocation of exactly its bytes, without canaries around it, so that a checker of accesses sees where it ends.
+// A candidate with its problem's normal inputs on a GPU. Every operand is an allocation of exactly its bytes, without
+// canaries around it, so that a checker of accesses sees where it ends.
+class PlacedCall {
+ public:
+  // `gpu` and `call` outlive it.
+  static Result<std::unique_ptr<PlacedCall>> Place(Gpu& gpu, HarnessKernels& harness, const SingleCall& call);
+
+  const SingleCall& call() const { return call_; }
+  const Kernel& kernel() const { return kernel_; }
+  // One launch, without waiting.
+  Status Put() const { return gpu_.StartGemm(kernel_, call_.candidate.launch, parameters_); }
+
+ private:
+  struct Operand {
+    DeviceMemory memory;
+    MatrixView view;
+  };
+  PlacedCall(Gpu& gpu, const SingleCall& call) : gpu_(gpu), call_(call) {}
+  Result<Operand> MakeOperand(const gemmsmith::Operand& operand, bool lines_are_rows) const;
+  Status Fill(HarnessKernels& harness);
+
+  Gpu& gpu_;
+  const SingleCall& call_;
+  Operand a_, b_, c_;
+  DeviceMemory workspace_;
+  Kernel kernel_;
+  GemmParameters parameters_;
+};
+
+// Calls the candidate `calls` times and waits for the end.
 Status RunOnce(int gpu_ordinal, const SingleCall& call, int calls);
 
 }  // namespace gemmsmith

@@ -1,0 +1,181 @@
+// What the profilers say of kernels whose nature is known, what that costs, and that no time suffers from it.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <filesystem>
+
+#include "base/files.h"
+#include "evaluate/evaluator.h"
+#include "evaluate/gpu_judge.h"
+#include "evaluate/profile/once.h"
+#include "gpu/driver.h"
+#include "program/space.h"
+
+namespace gemmsmith {
+namespace {
+
+constexpr Gemm kComputeBound{.shape = {4096, 4096, 4096}, .kind = {.layout = kTn}};
+constexpr Gemm kTiny{.shape = {64, 64, 64}, .kind = {.layout = kTn}};
+
+double SecondsOf(const std::function<void()>& work) {
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+class CountersGpuTest : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    if (const Result<const Driver*> driver = Driver::Open(); !driver.ok()) {
+      skip_reason_ = driver.status().message();
+      return;
+    }
+    Result<std::unique_ptr<GpuJudge>> judge = GpuJudge::Open(0);
+    ASSERT_TRUE(judge.ok()) << judge.status().message();
+    if ((*judge)->hello().device.compute_capability() != 90) {
+      skip_reason_ = "no Hopper GPU";
+      return;
+    }
+    judge_ = judge->release();
+    Result<std::unique_ptr<Compiler>> nvrtc = MakeNvrtcCompiler();
+    ASSERT_TRUE(nvrtc.ok()) << nvrtc.status().message();
+    compiler_ = MakeCachedCompiler(*std::move(nvrtc), HomeFolder() / "cache").release();
+  }
+  static void TearDownTestSuite() {
+    delete judge_;
+    delete compiler_;
+    judge_ = nullptr;
+    compiler_ = nullptr;
+  }
+  void SetUp() override {
+    if (!skip_reason_.empty()) GTEST_SKIP() << skip_reason_;
+    ASSERT_NE(judge_, nullptr);
+    ASSERT_NE(compiler_, nullptr);
+  }
+
+  // The plan that is predicted fastest.
+  static SingleCall CallFor(const Gemm& gemm) {
+    const Device& device = judge_->hello().device;
+    const Plan plan = RankedPlans(gemm, device, 1).at(0);
+    const EvaluationRequest request{.gemm = gemm, .subject = plan};
+    const Result<PreparedCandidate> prepared = Prepare(request, device, *compiler_);
+    EXPECT_TRUE(prepared.ok() && !prepared->ended) << Print(plan);
+    const Binary& binary = prepared->compilation.binary;
+    return {{.gemm = gemm, .protocol = Protocol::kShort, .clocks = {Clock::kDevice, Clock::kOffline}, .seed = 1},
+            {LaunchFor(plan, gemm), binary.entry, binary.cubin}};
+  }
+
+  static Outcome Judge(const SingleCall& call, bool counters) {
+    ProblemMessage problem = call.problem;
+    problem.counters = counters;
+    const StepListener nobody = [](const Step&) {};
+    const Status ready = judge_->Prepare(problem, nobody);
+    EXPECT_TRUE(ready.ok()) << ready.message();
+    const Result<Judgements> judgements = judge_->Evaluate({&call.candidate, 1}, nobody);
+    EXPECT_TRUE(judgements.ok()) << judgements.status().message();
+    if (!judgements.ok() || !judgements->outcomes.at(0)) return {};
+    EXPECT_FALSE(judgements->worker_is_lost);
+    EXPECT_EQ(judgements->outcomes[0]->kind, OutcomeKind::kMeasured) << judgements->outcomes[0]->reason;
+    return *judgements->outcomes[0];
+  }
+
+  static Counters Read(CounterReader& reader, const PlacedCall& placed) {
+    return reader.Read({&placed.call(), &placed.kernel(), [&] { return placed.Put(); }}, [] {});
+  }
+
+  static std::filesystem::path Program() {
+    return std::filesystem::read_symlink("/proc/self/exe").parent_path() / "gemmsmith";
+  }
+
+  static inline std::string skip_reason_;
+  static inline GpuJudge* judge_ = nullptr;
+  static inline Compiler* compiler_ = nullptr;
+};
+
+void PrintAll(const Counters& counters) {
+  for (const CounterDefinition& definition : CounterDefinitions())
+    if (const std::optional<double>& value = counters[definition.counter])
+      fmt::print("  {:<32} {:.6g} {}\n", definition.name, *value, definition.unit);
+  if (!counters.lacks.empty()) fmt::print("  lacks: {}\n", counters.lacks);
+}
+
+TEST_F(CountersGpuTest, AComputeBoundKernelKeepsTheTensorPipeBusyForItsRaceTime) {
+  const Outcome outcome = Judge(CallFor(kComputeBound), true);
+  ASSERT_TRUE(outcome.counters);
+  const Counters& counters = *outcome.counters;
+  PrintAll(counters);
+  EXPECT_GT(counters[Counter::kRegisters].value_or(0), 0);
+  EXPECT_GT(counters[Counter::kWaves].value_or(0), 0);
+  if (counters.observer.empty()) GTEST_SKIP() << counters.lacks;
+  EXPECT_EQ(counters.lacks, "");
+  EXPECT_GT(counters[Counter::kTensorPipe].value_or(0), 30);
+  EXPECT_LE(counters[Counter::kTensorPipe].value_or(0), 100.5);
+  EXPECT_NEAR(counters[Counter::kDuration].value_or(0) / outcome.TimeNs(), 1, 0.3);
+  EXPECT_LE(counters[Counter::kAchievedOccupancy].value_or(101),
+            counters[Counter::kTheoreticalOccupancy].value_or(0) * 1.02 + 1);
+  EXPECT_GT(counters[Counter::kDramGbs].value_or(0), 0);
+}
+
+TEST_F(CountersGpuTest, ATinyKernelLeavesTheGpuAlmostEmpty) {
+  const Outcome outcome = Judge(CallFor(kTiny), true);
+  ASSERT_TRUE(outcome.counters);
+  const Counters& counters = *outcome.counters;
+  PrintAll(counters);
+  EXPECT_LT(counters[Counter::kWaves].value_or(9), 0.5);
+  if (counters.observer.empty()) GTEST_SKIP() << counters.lacks;
+  EXPECT_LT(counters[Counter::kTensorPipe].value_or(100), 10);
+  EXPECT_LT(counters[Counter::kSmBusy].value_or(100), 50);
+  EXPECT_LT(counters[Counter::kAchievedOccupancy].value_or(100), 50);
+}
+
+TEST_F(CountersGpuTest, CuptiTakesATenthOfASecondOrTwo) {
+  CounterReader reader(judge_->gpu(), Program());
+  const SingleCall call = CallFor(kComputeBound);
+  const auto placed = PlacedCall::Place(judge_->gpu(), judge_->harness(), call);
+  ASSERT_TRUE(placed.ok()) << placed.status().message();
+  const double first = SecondsOf([&] { Read(reader, **placed), reader.Rest(); });
+  fmt::print("  {}\n  the first, with the probe: {:.3f} s\n", reader.Describe(), first);
+  if (reader.Observer() != "cupti") GTEST_SKIP() << reader.Describe();
+  for (int i = 0; i < 5; ++i) {
+    const double alone = SecondsOf([&] { EXPECT_EQ(Read(reader, **placed).observer, "cupti"), reader.Rest(); });
+    fmt::print("  a candidate, switched on and off for it alone: {:.3f} s\n", alone);
+    EXPECT_LE(alone, 0.2);
+  }
+}
+
+TEST_F(CountersGpuTest, BothProfilersAgree) {
+  const SingleCall call = CallFor(kComputeBound);
+  const auto placed = PlacedCall::Place(judge_->gpu(), judge_->harness(), call);
+  ASSERT_TRUE(placed.ok()) << placed.status().message();
+  CounterReader through_cupti(judge_->gpu(), Program()), through_ncu(judge_->gpu(), Program(), false);
+  const Counters cupti = Read(through_cupti, **placed);
+  through_cupti.Rest();
+  Counters ncu;
+  const double seconds = SecondsOf([&] { ncu = Read(through_ncu, **placed); });
+  fmt::print("  Nsight Compute took {:.2f} s\n", seconds);
+  PrintAll(ncu);
+  if (cupti.observer != "cupti" || ncu.observer != "ncu") GTEST_SKIP() << cupti.lacks << " | " << ncu.lacks;
+  EXPECT_LE(seconds, 5);
+  for (const Counter counter : {Counter::kDuration, Counter::kTensorPipe, Counter::kInstructions}) {
+    ASSERT_TRUE(cupti[counter] && ncu[counter]) << DefinitionOf(counter).name;
+    EXPECT_NEAR(*ncu[counter] / *cupti[counter], 1, 0.1) << DefinitionOf(counter).name;
+  }
+  EXPECT_EQ(ncu[Counter::kWaves], cupti[Counter::kWaves]);
+}
+
+// Small and short, so that what a profiler left behind at launches would show.
+TEST_F(CountersGpuTest, NoTimeIsLongerForWhatAProfilerDidBefore) {
+  const SingleCall call = CallFor({.shape = {256, 512, 1024}, .kind = {.layout = kTn}});
+  const Outcome before = Judge(call, false);
+  ASSERT_TRUE(Judge(call, true).counters);
+  const Outcome after = Judge(call, false);
+  for (const Clock clock : {Clock::kDevice, Clock::kOffline}) {
+    const Timing *first = before.Find("ours", clock), *second = after.Find("ours", clock);
+    ASSERT_TRUE(first != nullptr && second != nullptr) << Name(clock);
+    fmt::print("  {}: {:.0f} ns before, {:.0f} ns after\n", Name(clock), first->median_ns, second->median_ns);
+    EXPECT_LE(second->median_ns / first->median_ns, clock == Clock::kDevice ? 1.03 : 1.1) << Name(clock);
+  }
+}
+
+}  // namespace
+}  // namespace gemmsmith
