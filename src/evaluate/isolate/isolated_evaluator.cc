@@ -226,6 +226,8 @@ std::vector<Result<Outcome>> IsolatedEvaluator::EvaluateTogether(std::span<const
     judged[i]->facts = contender.candidate.compilation.binary.facts;
     judged[i]->protocol = contender.request.protocol;
     judged[i]->compile_seconds = contender.candidate.compilation.seconds;
+    if (contender.request.counters && !std::holds_alternative<Plan>(contender.request.subject))
+      SayWhyNoCounters("only plans are profiled", *judged[i]);
     answers[places[i]] = std::move(judged[i]);
   }
   std::vector<Result<Outcome>> outcomes;
