@@ -74,7 +74,7 @@ Exchange::Exchange(const Workshop& workshop, ProblemSession& session, const Prob
       candidates_(candidates),
       on_step_(on_step),
       verifier_(workshop.gpu, workshop.harness),
-      bench_(session.BenchFor(problem)) {
+      bench_(session.BenchFor(problem, on_step)) {
   if (problem.time) rivals_ = session.RivalsFor(problem);
   judgements_.outcomes.resize(candidates.size());
 }
@@ -199,7 +199,7 @@ Status Exchange::Restore() {
   if (judgements_.worker_is_lost) return OkStatus();
   on_step_({"restore"});
   RETURN_IF_ERROR(workshop_.workspaces.Restore());
-  return session_.Restore();
+  return session_.Restore(on_step_);
 }
 
 // ---- timing

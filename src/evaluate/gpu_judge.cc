@@ -70,7 +70,7 @@ Result<std::unique_ptr<GpuJudge>> GpuJudge::Open(int gpu_ordinal) {
 Result<ProblemSession*> GpuJudge::FindOrCreateSession(const ProblemMessage& problem) {
   const Gemm& gemm = problem.gemm;
   const auto found = std::find_if(sessions_.begin(), sessions_.end(),
-                                  [&](const auto& session) { return session->Serves(gemm, problem.seed); });
+                                  [&](const auto& session) { return session->Serves(problem); });
   if (found != sessions_.end()) {
     sessions_.splice(sessions_.begin(), sessions_, found);
     return sessions_.front().get();
@@ -83,7 +83,7 @@ Result<ProblemSession*> GpuJudge::FindOrCreateSession(const ProblemMessage& prob
                                    double(needed) / 1e9, double(gpu_->FreeBytes()) / 1e9));
   ASSIGN_OR_RETURN(
       std::unique_ptr<ProblemSession> session,
-      ProblemSession::Create({*gpu_, *harness_, *cublas_, *torch_, baseline_workspace_}, gemm, problem.seed));
+      ProblemSession::Create({*gpu_, *harness_, *cublas_, *torch_, baseline_workspace_}, problem));
   sessions_.push_front(std::move(session));
   return sessions_.front().get();
 }

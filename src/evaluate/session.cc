@@ -1,6 +1,7 @@
 #include "evaluate/session.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace gemmsmith {
 
@@ -19,11 +20,12 @@ std::vector<TestPlan> TestsOf(const ProblemMessage& problem) {
 
 }  // namespace
 
-ProblemSession::ProblemSession(const BaselineTools& tools, const Gemm& gemm, uint64_t seed)
+ProblemSession::ProblemSession(const BaselineTools& tools, const ProblemMessage& problem)
     : gpu_(tools.gpu),
       harness_(tools.harness),
-      gemm_(WithoutLayout(gemm)),
-      seed_(seed),
+      gemm_(WithoutLayout(problem.gemm)),
+      seed_(problem.seed),
+      certify_(problem.certify),
       verifier_(tools.gpu, tools.harness),
       maker_(tools, verifier_) {}
 
@@ -39,17 +41,21 @@ uint64_t ProblemSession::BytesFor(const ProblemMessage& problem) {
   return problem.clocks.Has(Clock::kDeviceCold) ? warm + 2 * a + 2 * b + c : warm;
 }
 
-Result<std::unique_ptr<ProblemSession>> ProblemSession::Create(const BaselineTools& tools, const Gemm& gemm,
-                                                               uint64_t seed) {
-  std::unique_ptr<ProblemSession> session(new ProblemSession(tools, gemm, seed));
-  const Operand output = MakeTask(gemm).output;
+Result<std::unique_ptr<ProblemSession>> ProblemSession::Create(const BaselineTools& tools,
+                                                               const ProblemMessage& problem) {
+  std::unique_ptr<ProblemSession> session(new ProblemSession(tools, problem));
+  const Operand output = MakeTask(problem.gemm).output;
   ASSIGN_OR_RETURN(session->output_, GuardedMatrix::Create(tools.gpu, output, true));
   ASSIGN_OR_RETURN(session->baseline_output_, GuardedMatrix::Create(tools.gpu, output, true));
   return session;
 }
 
-bool ProblemSession::Serves(const Gemm& gemm, uint64_t seed) const {
-  return WithoutLayout(gemm) == gemm_ && seed == seed_;
+bool ProblemSession::Serves(const ProblemMessage& problem) const {
+  return WithoutLayout(problem.gemm) == gemm_ && problem.seed == seed_ && problem.certify == certify_;
+}
+
+BlockListener ProblemSession::BlocksAs(const StepListener& on_step) {
+  return [&on_step] { on_step({"CPU product"}); };
 }
 
 Status ProblemSession::Prepare(const ProblemMessage& problem, const StepListener& on_step) {
@@ -57,7 +63,7 @@ Status ProblemSession::Prepare(const ProblemMessage& problem, const StepListener
       problem.only_baselines ? std::vector{InputKind::kNormal} : InputsOf(TestsOf(problem));
   for (InputKind kind : kinds) {
     on_step({"reference"});
-    RETURN_IF_ERROR(AddInputs(kind, problem.gemm.kind.layout));
+    RETURN_IF_ERROR(AddInputs(kind, problem.gemm.kind.layout, on_step));
   }
   if (!problem.WantsBaselines()) return OkStatus();
   if (problem.time && problem.clocks.Has(Clock::kDeviceCold)) RETURN_IF_ERROR(AddCold(problem.gemm.kind.layout));
@@ -115,13 +121,17 @@ std::vector<CallAddresses> ProblemSession::ColdSets(const Layout& layout, const 
 }
 
 // The references too: what wrote over canaries may have written over them.
-Status ProblemSession::Restore() {
+Status ProblemSession::Restore(const StepListener& on_step) {
   for (const auto& [key, matrix] : operands_) {
     const auto& [name, kind, order] = key;
     RETURN_IF_ERROR(matrix.PaintCanaries(gpu_));
     RETURN_IF_ERROR(FillOperand(harness_, matrix, name, kind, gemm_, seed_));
   }
   for (const auto& [key, inputs] : inputs_) {
+    if (certify_ && key.first == InputKind::kNormal) {
+      ASSIGN_OR_RETURN(references_.at(key.first), MakeTruth(key.first, gemm_, inputs, on_step));
+      continue;
+    }
     const auto [m, n, k] = gemm_.shape;
     float* const product = inputs.reference->product.as<float>();
     RETURN_IF_ERROR(harness_.Multiply(inputs.a->view(), inputs.b->view(), product, m, n, k));
@@ -143,7 +153,16 @@ Result<const GuardedMatrix*> ProblemSession::AddOperand(char name, InputKind kin
   return &operands_.emplace(std::tuple(name, kind, order), std::move(matrix)).first->second;
 }
 
-Status ProblemSession::AddInputs(InputKind kind, const Layout& layout) {
+// The search's truth is the f64 product on the GPU, the certificate's the CPU's; only what bounds are judged by has to be
+// certified, since everything else is exact.
+Result<Reference> ProblemSession::MakeTruth(InputKind kind, const Gemm& gemm, const Inputs& inputs,
+                                            const StepListener& on_step) {
+  if (certify_ && kind == InputKind::kNormal)
+    return MakeReferenceOnCpu(gpu_, harness_, gemm, *inputs.a, *inputs.b, kind, BlocksAs(on_step));
+  return MakeReference(gpu_, harness_, gemm, *inputs.a, *inputs.b, kind);
+}
+
+Status ProblemSession::AddInputs(InputKind kind, const Layout& layout, const StepListener& on_step) {
   if (inputs_.contains({kind, layout})) return OkStatus();
   const Gemm gemm = BaselineGemm(gemm_, layout);
   Inputs inputs;
@@ -151,7 +170,7 @@ Status ProblemSession::AddInputs(InputKind kind, const Layout& layout) {
   ASSIGN_OR_RETURN(inputs.a, AddOperand('A', kind, gemm));
   ASSIGN_OR_RETURN(inputs.b, AddOperand('B', kind, gemm));
   if (!references_.contains(kind)) {
-    ASSIGN_OR_RETURN(Reference reference, MakeReference(gpu_, harness_, gemm, *inputs.a, *inputs.b, kind));
+    ASSIGN_OR_RETURN(Reference reference, MakeTruth(kind, gemm, inputs, on_step));
     references_.emplace(kind, std::move(reference));
   }
   inputs.reference = &references_.at(kind);
@@ -168,16 +187,22 @@ Status ProblemSession::AddBaseline(const BaselineId& id, const StepListener& on_
   if (baselines_.contains(id)) return OkStatus();
   on_step({"baseline"});
   const Layout layout = maker_.LayoutOf(id);
-  RETURN_IF_ERROR(AddInputs(InputKind::kNormal, layout));
+  RETURN_IF_ERROR(AddInputs(InputKind::kNormal, layout, on_step));
   Random random = Random(seed_).Fork("baseline " + Name(id));
   ASSIGN_OR_RETURN(Baseline baseline,
                    maker_.Make(id, BaselineGemm(gemm_, layout), inputs_.at({InputKind::kNormal, layout}),
                                baseline_output_, random, [&] { on_step({"baseline"}); }));
+  if (certify_ && baseline.usable) {
+    ASSIGN_OR_RETURN(const CpuComparison comparison,
+                     CompareOnCpu(gpu_, harness_, gemm_.shape, baseline_output_, references_.at(InputKind::kNormal),
+                                  std::numeric_limits<double>::infinity(), BlocksAs(on_step)));
+    baseline.max_abs_error = comparison.max_abs_error;
+  }
   baselines_.emplace(id, std::move(baseline));
   return OkStatus();
 }
 
-TestBench ProblemSession::BenchFor(const ProblemMessage& problem) const {
+TestBench ProblemSession::BenchFor(const ProblemMessage& problem, const StepListener& on_step) const {
   const auto inputs = [&](InputKind kind) {
     const auto found = inputs_.find({kind, problem.gemm.kind.layout});
     return found == inputs_.end() ? nullptr : &found->second;
@@ -189,6 +214,11 @@ TestBench ProblemSession::BenchFor(const ProblemMessage& problem) const {
   bench.normal = &bench.Of(InputKind::kNormal);
   bench.output = &output_;
   bench.keeps_records = !problem.time;
+  if (certify_)
+    bench.compare_on_cpu = [this, &on_step](double bound) {
+      return CompareOnCpu(gpu_, harness_, gemm_.shape, output_, references_.at(InputKind::kNormal), bound,
+                          BlocksAs(on_step));
+    };
   if (!problem.WantsBaselines()) return bench;
   for (const BaselineId& id : NvidiaBaselineIds())
     if (const auto found = baselines_.find(id); found != baselines_.end() && found->second.usable)

@@ -17,18 +17,19 @@ class ProblemSession {
  public:
   // What a session may come to hold on the GPU.
   static uint64_t BytesFor(const ProblemMessage& problem);
-  static Result<std::unique_ptr<ProblemSession>> Create(const BaselineTools& tools, const Gemm& gemm, uint64_t seed);
+  static Result<std::unique_ptr<ProblemSession>> Create(const BaselineTools& tools, const ProblemMessage& problem);
 
-  // Whether the problem is this session's: the same one, or, where A and B are packed, the same in another layout.
-  bool Serves(const Gemm& gemm, uint64_t seed) const;
+  // Whether the problem is this session's: the same one with the same truth, or, where A and B are packed, the same in
+  // another layout.
+  bool Serves(const ProblemMessage& problem) const;
   // Adds what judging such a problem needs and is not there yet.
   Status Prepare(const ProblemMessage& problem, const StepListener& on_step);
   // Inputs, references and outputs as new, after a candidate wrote where it must not.
-  Status Restore();
+  Status Restore(const StepListener& on_step);
 
   const GuardedMatrix& output() const { return output_; }
   // All but what is the candidate's: its workspace and whether it is chainable.
-  TestBench BenchFor(const ProblemMessage& problem) const;
+  TestBench BenchFor(const ProblemMessage& problem, const StepListener& on_step) const;
   // Those the problem is raced against, as far as they are usable.
   std::vector<const Baseline*> RivalsFor(const ProblemMessage& problem) const;
   // Name and algorithm of every baseline that the problem asks for, usable or not.
@@ -47,8 +48,11 @@ class ProblemSession {
     MatrixCopies output;
   };
 
-  ProblemSession(const BaselineTools& tools, const Gemm& gemm, uint64_t seed);
-  Status AddInputs(InputKind kind, const Layout& layout);
+  ProblemSession(const BaselineTools& tools, const ProblemMessage& problem);
+  Status AddInputs(InputKind kind, const Layout& layout, const StepListener& on_step);
+  Result<Reference> MakeTruth(InputKind kind, const Gemm& gemm, const Inputs& inputs, const StepListener& on_step);
+  // What the worker announces while the CPU is at work.
+  static BlockListener BlocksAs(const StepListener& on_step);
   Result<const GuardedMatrix*> AddOperand(char name, InputKind kind, const Gemm& gemm);
   Status AddBaselines(const ProblemMessage& problem, const StepListener& on_step);
   Status AddBaseline(const BaselineId& id, const StepListener& on_step);
@@ -59,6 +63,7 @@ class ProblemSession {
   HarnessKernels& harness_;
   const Gemm gemm_;  // where A and B are packed, in a layout that means nothing
   const uint64_t seed_;
+  const bool certify_;
   Verifier verifier_;
   BaselineMaker maker_;
   GuardedMatrix output_, baseline_output_;

@@ -46,6 +46,7 @@ class Examination {
  private:
   bool Applies(TestId test) const {
     if (test == TestId::kChain) return bench_.chainable;
+    if (test == TestId::kCertified) return bench_.compare_on_cpu != nullptr;
     return test != TestId::kBaselineBounded || bench_.baseline_max_abs_error > 0;
   }
 
@@ -62,6 +63,8 @@ class Examination {
         return WatchCall(*bench_.normal, BoundOfBaselines());
       case TestId::kRepeat:
         return Repeat();
+      case TestId::kCertified:
+        return Certify();
       default:
         return WatchCall(bench_.Of(test.inputs), 0);
     }
@@ -81,6 +84,18 @@ class Examination {
       RETURN_IF_ERROR(bench_.put_other_shape());
       return call();
     });
+  }
+
+  // By the baselines' errors from the same truth; where none ran, by what an honest kernel stays under.
+  Status Certify() {
+    RETURN_IF_ERROR(WatchCall(*bench_.normal, BoundOfBaselines()));
+    if (result_.ended) return OkStatus();
+    ASSIGN_OR_RETURN(const CpuComparison comparison, bench_.compare_on_cpu(record_.bound));
+    record_.max_abs_error = comparison.max_abs_error;
+    Watched watched;
+    if (comparison.failures > 0) watched.wrong = comparison.Describe(bench_.gemm.shape);
+    Conclude(name_, watched, result_);
+    return OkStatus();
   }
 
   Status CallAgain(std::string_view which, const std::function<Status()>& call) {

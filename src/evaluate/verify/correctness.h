@@ -4,6 +4,7 @@
 #include <array>
 
 #include "evaluate/isolate/judge.h"
+#include "evaluate/verify/certification.h"
 #include "evaluate/verify/verifier.h"
 
 namespace gemmsmith {
@@ -20,6 +21,8 @@ struct TestBench {
   bool chainable = false;
   bool deterministic = false;               // equal inputs give equal bits
   std::function<Status()> put_other_shape;  // a call of the same kernel for another shape; null: there is none
+  // Looks at the output on the CPU, with this bound for an element's error; null: nothing is to be certified.
+  std::function<Result<CpuComparison>(double bound)> compare_on_cpu;
   bool keeps_records = false;               // Verdict::tests is wanted
 
   const Inputs& Of(InputKind kind) const;

@@ -13,8 +13,8 @@ constexpr std::string_view kKinds[] = {"normal",  "binary",  "dense_binary", "ca
                                        "special", "uniform", "other_normal"};
 static_assert(std::size(kKinds) == size_t(kLastInputKind) + 1);
 
-constexpr std::string_view kTests[] = {"binary",  "relative", "cancellation",     "chain", "dense_binary",
-                                       "uniform", "special",  "baseline_bounded", "repeat"};
+constexpr std::string_view kTests[] = {"binary",  "relative", "cancellation",     "chain",  "dense_binary",
+                                       "uniform", "special",  "baseline_bounded", "repeat", "certified"};
 static_assert(std::size(kTests) == size_t(kLastTestId) + 1);
 
 constexpr TestPlan kPlans[] = {
@@ -27,6 +27,7 @@ constexpr TestPlan kPlans[] = {
     {TestId::kSpecial, InputKind::kSpecial, false},
     {TestId::kBaselineBounded, InputKind::kNormal, false},
     {TestId::kRepeat, InputKind::kOtherNormal, false},  // and the normal ones
+    {TestId::kCertified, InputKind::kNormal, false},
 };
 static_assert(std::size(kPlans) == size_t(kLastTestId) + 1);
 

@@ -29,9 +29,10 @@ enum class TestId : uint8_t {
   kSpecial,
   kBaselineBounded,
   kRepeat,
+  kCertified,
 };
-inline constexpr TestId kLastTestId = TestId::kRepeat;
-std::string_view Name(TestId test);  // "binary", ... "baseline_bounded", "repeat"
+inline constexpr TestId kLastTestId = TestId::kCertified;
+std::string_view Name(TestId test);  // "binary", ... "repeat", "certified"
 std::optional<TestId> ParseTestId(std::string_view name);
 
 class TestSet {

@@ -15,7 +15,7 @@ TEST(TestsFor, ASearchRunsTheCheapOnesAndJudgementAll) {
   const Gemm gemm{{64, 64, 64}};
   EXPECT_EQ(NamesOf(TestsFor(gemm, false)), "binary relative cancellation chain");
   EXPECT_EQ(NamesOf(TestsFor(gemm, true)),
-            "binary relative cancellation chain dense_binary uniform special baseline_bounded repeat");
+            "binary relative cancellation chain dense_binary uniform special baseline_bounded repeat certified");
 }
 
 TEST(TestsFor, WhereTheContractIsAnF16AccumulatorNothingHasToCancelExactly) {

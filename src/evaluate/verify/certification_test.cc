@@ -1,0 +1,35 @@
+#include "evaluate/verify/certification.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace gemmsmith {
+namespace {
+
+TEST(CompareOnTheCpu, EveryElementOverTheBoundIsCountedAndTheFirstTold) {
+  const float expected[] = {1, 2, 3, 4, 5, 6};
+  const float got[] = {1, 2.5, 3, 4.75, 5, 6};
+  CpuComparison comparison;
+  Compare(got, expected, 3, 10, 20, 0.25, comparison);
+  EXPECT_EQ(comparison.failures, 2u);
+  EXPECT_EQ(comparison.max_abs_error, 0.75);
+  EXPECT_EQ(comparison.row, 10);
+  EXPECT_EQ(comparison.column, 21);
+  EXPECT_EQ(comparison.Describe({64, 32, 8}),
+            "2 of 2048 elements are wrong by the CPU's product, one at [10, 21]: got 2.5, expected 2");
+  // Blocks add up; what stands exactly at the bound passes.
+  Compare(got, expected, 3, 12, 20, 0.75, comparison);
+  EXPECT_EQ(comparison.failures, 2u);
+}
+
+TEST(CompareOnTheCpu, NaNAndInfinityFailWhateverTheBound) {
+  const float expected[] = {0, 0}, got[] = {std::nanf(""), INFINITY};
+  CpuComparison comparison;
+  Compare(got, expected, 2, 0, 0, 1e30, comparison);
+  EXPECT_EQ(comparison.failures, 2u);
+  EXPECT_TRUE(std::isinf(comparison.max_abs_error));
+}
+
+}  // namespace
+}  // namespace gemmsmith
