@@ -9,8 +9,9 @@
 #include <vector>
 
 #include "evaluate/outcome.h"
+#include "evaluate/verify/test_list.h"
 #include "problem/gemm.h"
-#include "program/plan.h"
+#include "program/subject.h"
 
 namespace gemmsmith {
 
@@ -43,7 +44,6 @@ struct EvaluateCommand {
   Plan plan;
   Gemm gemm;
   std::optional<Protocol> protocol;  // nothing: short, or the most careful one that was recorded
-  bool verify = false;               // only the tests
   bool counters = false;             // the profiler's too
   std::string device = "auto";
   uint64_t seed = 1;
@@ -151,8 +151,26 @@ struct DoctorCommand {
   bool json = false;
 };
 
+// One candidate, or all pairs of a list, put to every test.
+struct VerifyCommand {
+  std::optional<Subject> subject;
+  Gemm gemm;
+  TestSet tests = TestSet::All();
+  bool memcheck = false;
+  bool certify = false;
+  std::filesystem::path pairs;  // a file of "PROBLEM | PLAN" lines; empty: the one candidate
+  bool winners = false;         // the pairs are the archive's fastest plans
+  std::filesystem::path archive;
+  std::filesystem::path journal;        // empty: beside the archive
+  std::optional<double> limit_seconds;  // of a list
+  std::string device = "auto";
+  uint64_t seed = 1;
+  bool json = false;
+};
+
 struct WorkerCommand {
   int gpu = 0;
+  std::filesystem::path requests, answers;  // empty: standard input and output
 };
 
 struct CompilerCommand {};
@@ -164,7 +182,7 @@ struct OnceCommand {
 };
 
 using Command =
-    std::variant<OptimizeCommand, EvaluateCommand, SelfTestCommand, PlanCheckCommand, PlanListCommand, PlanEmitCommand,
+    std::variant<OptimizeCommand, EvaluateCommand, VerifyCommand, SelfTestCommand, PlanCheckCommand, PlanListCommand, PlanEmitCommand,
                  PlanExplainCommand, PlanFactsCommand, RecordsImportCommand, RecordsExportCommand, RecordsListCommand,
                  RecordsStatsCommand, RecordsMeasureCommand, DoctorCommand, WorkerCommand, CompilerCommand, OnceCommand>;
 

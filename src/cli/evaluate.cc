@@ -81,8 +81,8 @@ std::string VerdictText(const Outcome& outcome, const Terminal& terminal) {
 std::string PrintText(const EvaluateCommand& command, const Instrument& instrument, const Outcome& outcome,
                       const Terminal& terminal) {
   return fmt::format(
-      "{}\non {}\n{} the {} protocol by {}\n\n{}{}", Tinted(Print(command.plan), Tint::kBold, terminal),
-      Print(command.gemm), command.verify ? "put to the tests of" : "judged in", Name(outcome.protocol),
+      "{}\non {}\njudged in the {} protocol by {}\n\n{}{}", Tinted(Print(command.plan), Tint::kBold, terminal),
+      Print(command.gemm), Name(outcome.protocol),
       instrument.live() ? instrument.Describe() : fmt::format("the {} (no GPU was used)", instrument.Describe()),
       VerdictText(outcome, terminal), TimesTable(outcome, terminal) + CountersText(outcome.counters, terminal));
 }
@@ -123,20 +123,14 @@ Protocol ProtocolFor(const EvaluateCommand& command, const Instrument& instrumen
 
 Result<int> Run(const EvaluateCommand& command) {
   ASSIGN_OR_RETURN(Instrument instrument, OpenInstrument(command.device));
-  if (command.verify && !instrument.live()) {
-    return Unavailable(fmt::format("a recording tests nothing: --verify needs a GPU{}",
-                                   instrument.reason.empty() ? "" : fmt::format(" ({})", instrument.reason)));
-  }
   const Protocol protocol = ProtocolFor(command, instrument);
-  const EvaluationRequest request{.gemm = command.gemm,
-                                  .subject = command.plan,
-                                  .protocol = protocol,
-                                  .clocks = protocol == Protocol::kShort && !command.verify
-                                                ? ClockSet{Clock::kDevice, Clock::kOffline}
-                                                : ClockSet{Clock::kDevice},
-                                  .seed = command.seed,
-                                  .time = !command.verify,
-                                  .counters = command.counters};
+  const EvaluationRequest request{
+      .gemm = command.gemm,
+      .subject = command.plan,
+      .protocol = protocol,
+      .clocks = protocol == Protocol::kShort ? ClockSet{Clock::kDevice, Clock::kOffline} : ClockSet{Clock::kDevice},
+      .seed = command.seed,
+      .counters = command.counters};
   PreparedCandidate candidate;
   if (instrument.live()) {
     ASSIGN_OR_RETURN(candidate, Prepare(request, instrument.evaluator->device(), *instrument.compiler));

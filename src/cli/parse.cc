@@ -70,13 +70,16 @@ void AddKnownDevice(Verb* verb, Device* device) {
 void AddArchive(Verb* verb, std::filesystem::path* archive) {
   Value(verb, "--archive", "FILE", "database of trials [the one doctor names]", archive, ReadPath);
 }
-void AddGemm(Verb* verb, Gemm* gemm) {
-  AddShape(verb, &gemm->shape);
+void AddKind(Verb* verb, Gemm* gemm) {
   AddLayout(verb, &gemm->kind.layout);
   AddType(verb, &gemm->kind.type);
   Value(verb, "--lda", "N", "elements between lines of A [packed]", &gemm->lda, ReadLeadingDimension);
   Value(verb, "--ldb", "N", "elements between lines of B [packed]", &gemm->ldb, ReadLeadingDimension);
   Value(verb, "--ldc", "N", "elements between lines of C [packed]", &gemm->ldc, ReadLeadingDimension);
+}
+void AddGemm(Verb* verb, Gemm* gemm) {
+  AddShape(verb, &gemm->shape);
+  AddKind(verb, gemm);
 }
 void AddSources(Verb* verb, std::vector<std::filesystem::path>* sources, const std::string& help) {
   using Paths = std::vector<std::filesystem::path>;
@@ -188,7 +191,6 @@ class Grammar {
     AddGemm(verb, &command->gemm);
     Value(verb, "--protocol", "screen|short", "how carefully times are taken [short]", &command->protocol,
           ReadProtocol);
-    verb->add_flag("--verify", command->verify, "only the correctness tests: no baselines, no times");
     verb->add_flag("--counters", command->counters, "what a profiler sees too: pipes, memory, stalls, conflicts");
     AddDevice(verb, &command->device);
     AddSeed(verb, &command->seed);
@@ -197,10 +199,36 @@ class Grammar {
   }
 
   void AddVerify() {
-    Verb* verb = root_.add_subcommand("verify", "the judge's own test: broken and honest kernels");
+    VerifyCommand* command = &verify_;
+    Verb* verb = NewVerb(&root_, "verify", "put a plan or a .cu source to every test", command);
+    Word<Subject, std::optional<Subject>>(
+        verb, "PLAN", "", "a plan's words in one pair of quotes, a file with them, or a .cu source", &command->subject,
+        ReadSubject, [](std::optional<Subject>* to, Subject subject) { *to = std::move(subject); });
+    Value(verb, "SHAPE", "", "the problem's MxNxK, as in 256x512x4096", &command->gemm.shape, ParseShape);
+    AddKind(verb, &command->gemm);
+    Value(verb, "--tests", "LIST", "only these, as in binary,cancellation", &command->tests, ParseTestSet);
+    verb->add_flag("--memcheck", command->memcheck, "run it under compute-sanitizer too");
+    verb->add_flag("--certify", command->certify, "judge by the CPU's product of every element");
+    Value(verb, "--pairs", "FILE", "certify a list: lines of PROBLEM | PLAN", &command->pairs, ReadPath);
+    verb->add_flag("--winners", command->winners, "certify the fastest plan of each problem in the archive");
+    AddArchive(verb, &command->archive);
+    Value(verb, "--journal", "FILE", "what of a list is done; it goes on there [beside the archive]", &command->journal,
+          ReadPath);
+    Value(verb, "--limit-seconds", "S", "stop a list in time; the same command goes on", &command->limit_seconds,
+          ReadPositiveSeconds);
+    AddDevice(verb, &command->device);
+    AddSeed(verb, &command->seed);
+    AddJson(verb, &command->json);
+    verb->footer(
+        "Exit codes: 0 passed, 4 refused, 3 no GPU.\n"
+        "Examples: gemmsmith verify \"direct tile_m=32 warps_k=8\" 256x512x4096 --memcheck\n"
+        "          gemmsmith verify --winners --limit-seconds 600\n"
+        "          gemmsmith verify --self-test --only numbers_");
     AddSelfTest(verb);
-    chosen_[verb] = [this]() -> std::variant<Command, NoCommand> {
-      if (!wants_self_test_) return NoCommand{kExitWrongUse, "verify needs --self-test"};
+    chosen_[verb] = [this, command]() -> std::variant<Command, NoCommand> {
+      if (!wants_self_test_) return CheckedVerify(*command);
+      if (command->subject) return NoCommand{kExitWrongUse, "verify takes a PLAN or --self-test, not both"};
+      self_test_.device = command->device, self_test_.json = command->json;
       return Command(self_test_);
     };
   }
@@ -215,8 +243,19 @@ class Grammar {
         ->take_all();
     Value(verb, "--only", "TEXT", "cases whose name has this in it, as in numbers_", &command->only, ReadText);
     Value(verb, "--seeds", "N", "how many seeds each case is judged with [3]", &command->seeds, ReadCount);
-    AddDevice(verb, &command->device);
-    AddJson(verb, &command->json);
+  }
+
+  static std::variant<Command, NoCommand> CheckedVerify(const VerifyCommand& command) {
+    const bool is_list = command.winners || !command.pairs.empty();
+    const auto wrong = [](std::string text) { return NoCommand{kExitWrongUse, std::move(text)}; };
+    if (is_list && command.subject) return wrong("verify takes a PLAN or a list (--pairs, --winners), not both");
+    if (command.winners && !command.pairs.empty()) return wrong("--pairs and --winners exclude each other");
+    if (is_list) return Command(command);
+    if (!command.subject) return wrong("verify needs PLAN; see 'gemmsmith verify --help'");
+    if (command.gemm.shape == Shape{}) return wrong("verify needs SHAPE; see 'gemmsmith verify --help'");
+    const std::vector<std::string> problems = Problems(command.gemm);
+    if (!problems.empty()) return wrong(problems.front());
+    return Command(command);
   }
 
   void AddPlanVerbs() {
@@ -316,6 +355,8 @@ class Grammar {
     worker->group("");
     NewVerb(&root_, "compiler", "compile what standard input says", &compiler_)->group("");
     Value(worker, "--gpu", "N", "ordinal of the GPU", &worker_.gpu, ReadOrdinal)->required();
+    Value(worker, "--requests", "FILE", "instead of standard input", &worker_.requests, ReadPath);
+    Value(worker, "--answers", "FILE", "instead of standard output", &worker_.answers, ReadPath);
     Verb* once = NewVerb(&root_, "once", "call a candidate that a file holds", &once_);
     once->group("");
     Value(once, "FILE", "", "the encoded call", &once_.call, ReadPath)->required();
@@ -330,6 +371,7 @@ class Grammar {
   EvaluateCommand evaluate_;
   bool wants_self_test_ = false;
   SelfTestCommand self_test_;
+  VerifyCommand verify_;
   PlanCheckCommand check_;
   PlanListCommand list_;
   PlanEmitCommand emit_;

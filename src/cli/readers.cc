@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <set>
 
+#include "base/files.h"
 #include "base/text.h"
 #include "problem/grids.h"
 #include "search/proposer.h"
@@ -127,6 +128,27 @@ Result<std::string> ReadProposer(std::string_view text) {
   const std::vector<std::string_view>& known = ProposerNames();
   if (std::find(known.begin(), known.end(), text) != known.end()) return std::string(text);
   return NoSuchWord("proposer", text, known);
+}
+
+Result<Subject> ReadSubject(std::string_view text) {
+  const std::filesystem::path path(text);
+  std::error_code none;
+  if (text.ends_with(".cu")) {
+    ASSIGN_OR_RETURN(std::string source, ReadFile(path));
+    return Subject(FreeForm{path.filename().string(), std::move(source)});
+  }
+  if (!std::filesystem::is_regular_file(path, none)) {
+    ASSIGN_OR_RETURN(const Plan plan, ParsePlan(text));
+    return Subject(plan);
+  }
+  ASSIGN_OR_RETURN(const std::string content, ReadFile(path));
+  for (const std::string_view line : Split(content, '\n')) {
+    const std::string_view words = line.substr(0, line.find('#'));
+    if (SplitWords(words).empty()) continue;
+    ASSIGN_OR_RETURN(const Plan plan, ParsePlan(words));
+    return Subject(plan);
+  }
+  return InvalidArgument(fmt::format("{} holds no plan", path.string()));
 }
 
 Result<Device> ReadDevice(std::string_view key) {

@@ -26,6 +26,8 @@ Result<ScalarType> ReadType(std::string_view text);
 Result<Protocol> ReadProtocol(std::string_view text);
 Result<OutcomeKind> ReadOutcomeKind(std::string_view text);
 Result<std::string> ReadProposer(std::string_view text);
+// A plan's words, a file with such words, or a .cu file of the free-form contract.
+Result<Subject> ReadSubject(std::string_view text);
 Result<Device> ReadDevice(std::string_view key);
 Result<Device> ReadArchitecture(std::string_view text);       // the first known device that "sm_90a" is compiled for
 Result<std::string> ReadDeviceChoice(std::string_view text);  // "auto", "gpu:0", a key

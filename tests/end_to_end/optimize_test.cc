@@ -381,9 +381,9 @@ TEST_F(OptimizeSetTest, EvaluateNamesTheProtocolThatThereIs) {
   const std::string screened = Print(MadeUpTrials({128, 128, 128}, 40, kTn)[0].plan);
   ExpectOneError(home.Run({"evaluate", screened, "128x128x128", "--device", "l40s", "--protocol", "short"}), 3,
                  "in the screen protocol only");
-  ExpectOneError(home.Run({"evaluate", fastest, "64x64x64", "--device", "l40s", "--verify"}), 3, "needs a GPU");
   ExpectOneError(home.Run({"evaluate", fastest, "64x64x64", "--device", "l40s", "--counters"}), 3,
                  "no counters were recorded with it; --counters needs a GPU");
+  ExpectOneError(home.Run({"verify", fastest, "64x64x64", "--device", "l40s"}), 3, "needs a GPU");
 }
 
 TEST(DoctorTest, SaysWhatThereIsAsTextAndAsJson) {

@@ -41,13 +41,6 @@ Judgements Unanswered(const WorkerFailure& failure, size_t candidates) {
   return judgements;
 }
 
-ProblemMessage ProblemOf(const EvaluationRequest& request) {
-  ProblemMessage problem{request.gemm, request.protocol, request.clocks, request.seed, request.time};
-  problem.tests = request.tests, problem.certify = request.certify, problem.baselines = request.baselines;
-  problem.counters = request.counters;
-  return problem;
-}
-
 int Smaller(int size) { return size >= 16 ? size / 2 / 8 * 8 : (size + 1) / 2; }
 
 // A shape whose matrices lie within the problem's and for which the plan becomes the same text; nothing where there is
@@ -69,16 +62,6 @@ std::optional<OtherShape> OtherShapeFor(const Plan& plan, const Gemm& gemm, cons
   return std::nullopt;
 }
 
-CandidateMessage MessageFor(const Contender& contender, const Device& device) {
-  const Compilation& compilation = contender.candidate.compilation;
-  const EvaluationRequest& request = contender.request;
-  GEMMSMITH_CHECK(compilation.succeeded, "a candidate without a binary: {}", compilation.log);
-  CandidateMessage message{LaunchFor(request.plan(), request.gemm), compilation.binary.entry, compilation.binary.cubin,
-                           std::nullopt};
-  if (ProblemOf(request).WantsEverything()) message.other = OtherShapeFor(request.plan(), request.gemm, device);
-  return message;
-}
-
 // How many of the first of these make one exchange, at least one.
 size_t ExchangeSize(Protocol protocol, std::span<const CandidateMessage> candidates) {
   const bool is_heat = protocol == Protocol::kHeat;
@@ -91,6 +74,23 @@ size_t ExchangeSize(Protocol protocol, std::span<const CandidateMessage> candida
 }
 
 }  // namespace
+
+ProblemMessage ProblemOf(const EvaluationRequest& request) {
+  ProblemMessage problem{request.gemm, request.protocol, request.clocks, request.seed, request.time};
+  problem.tests = request.tests, problem.certify = request.certify, problem.baselines = request.baselines;
+  problem.counters = request.counters;
+  return problem;
+}
+
+CandidateMessage MessageFor(const Contender& contender, const Device& device) {
+  const Compilation& compilation = contender.candidate.compilation;
+  const EvaluationRequest& request = contender.request;
+  GEMMSMITH_CHECK(compilation.succeeded, "a candidate without a binary: {}", compilation.log);
+  CandidateMessage message{LaunchFor(request.plan(), request.gemm), compilation.binary.entry, compilation.binary.cubin,
+                           std::nullopt};
+  if (ProblemOf(request).WantsEverything()) message.other = OtherShapeFor(request.plan(), request.gemm, device);
+  return message;
+}
 
 Result<std::unique_ptr<IsolatedEvaluator>> IsolatedEvaluator::Start(std::vector<std::string> command,
                                                                     const WorkerLimits& limits,

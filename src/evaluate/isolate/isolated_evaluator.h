@@ -12,6 +12,10 @@
 
 namespace gemmsmith {
 
+// What a worker is told of a request and of one of its candidates.
+ProblemMessage ProblemOf(const EvaluationRequest& request);
+CandidateMessage MessageFor(const Contender& contender, const Device& device);
+
 class IsolatedEvaluator : public Evaluator {
  public:
   // Starts the first worker. `lock`, if any, is held for the evaluator's life.

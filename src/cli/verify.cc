@@ -1,0 +1,141 @@
+#include "cli/verify.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "cli/exit.h"
+#include "cli/json_text.h"
+#include "cli/run.h"
+#include "cli/table.h"
+#include "cli/words.h"
+#include "evaluate/verify/memcheck.h"
+
+namespace gemmsmith {
+
+namespace {
+
+std::string NameOf(const Subject& subject) {
+  const Plan* const plan = std::get_if<Plan>(&subject);
+  return plan != nullptr ? Print(*plan) : std::get<FreeForm>(subject).name;
+}
+
+bool Passed(const Outcome& outcome) { return outcome.kind == OutcomeKind::kVerified; }
+
+std::string MachineCodeText(const CodeFacts& facts) {
+  return fmt::format("{} wgmma and {} mma in f32, {} and {} in f16; {} registers, {} local", facts.wgmma_f32,
+                     facts.mma_f32, facts.wgmma_f16, facts.mma_f16, facts.registers, BytesText(facts.local_bytes));
+}
+
+std::string ResultText(bool passed, const Terminal& terminal) {
+  return Tinted(passed ? "passed" : "failed", passed ? Tint::kGreen : Tint::kRed, terminal);
+}
+
+// What could be looked at before anything ran, the tests, and the tool.
+std::string TestsTable(const Verification& verification, const Terminal& terminal) {
+  using enum Table::Align;
+  const Outcome& outcome = verification.outcome;
+  Table table({{"test"}, {"largest error", kRight}, {"bound", kRight}, {"seconds", kRight}, {"result"}});
+  if (outcome.facts.instructions > 0)
+    table.Add({"machine code", "", "", "", ResultText(outcome.stage != "resources", terminal)});
+  for (const TestRecord& test : outcome.verdict.tests)
+    table.Add({test.test, fmt::format("{:.3g}", test.max_abs_error),
+               test.bound > 0 ? fmt::format("{:.3g}", test.bound) : std::string("none"),
+               fmt::format("{:.3f}", test.seconds), ResultText(test.passed, terminal)});
+  if (outcome.stage == "memcheck" || verification.memchecked)
+    table.Add({"memcheck", "", "", "", ResultText(outcome.stage != "memcheck", terminal)});
+  return table.empty() ? "" : table.Print(terminal) + "\n";
+}
+
+std::string PrintText(const VerifyCommand& command, const Instrument& instrument, const Verification& verification,
+                      const Terminal& terminal) {
+  const Outcome& outcome = verification.outcome;
+  std::string text =
+      fmt::format("{}\non {}\nput to its tests on {}\n\n{}", Tinted(NameOf(*command.subject), Tint::kBold, terminal),
+                  Print(command.gemm), instrument.Describe(), TestsTable(verification, terminal));
+  text += Tinted(Name(outcome.kind), Passed(outcome) ? Tint::kGreen : Tint::kRed, terminal);
+  if (!Passed(outcome)) text += fmt::format(" at {}: {}", outcome.stage, outcome.reason);
+  text += "\n";
+  if (outcome.facts.instructions > 0) text += fmt::format("  machine code  {}\n", MachineCodeText(outcome.facts));
+  if (outcome.verdict.baseline_max_abs_error > 0)
+    text += fmt::format("  baselines     largest error {:.3g}; ours {:.3g} is {} that\n",
+                        outcome.verdict.baseline_max_abs_error, outcome.verdict.max_abs_error,
+                        outcome.verdict.IsWithinBaselines() ? "within" : "above");
+  return text;
+}
+
+Json JsonOf(const TestRecord& test) {
+  return {{"test", test.test},
+          {"passed", test.passed},
+          {"max_abs_error", test.max_abs_error},
+          {"bound", test.bound},
+          {"seconds", test.seconds}};
+}
+
+std::string JsonText(const VerifyCommand& command, const Instrument& instrument, const Verification& verification) {
+  Json tests = Json::array();
+  for (const TestRecord& test : verification.outcome.verdict.tests) tests.push_back(JsonOf(test));
+  Json json = {{"command", "verify"},
+               {"subject", NameOf(*command.subject)},
+               {"problem", JsonOf(command.gemm)},
+               {"setting", JsonOf(instrument.evaluator->setting())},
+               {"passed", Passed(verification.outcome)},
+               {"tests", tests},
+               {"memchecked", verification.memchecked},
+               {"within_baselines", verification.outcome.verdict.baseline_max_abs_error > 0
+                                        ? Json(verification.outcome.verdict.IsWithinBaselines())
+                                        : Json()}};
+  json.update(JsonOf(verification.outcome));
+  return PrintJson(json);
+}
+
+// Not through OpenInstrument(): no recording tests anything.
+Result<int> GpuFor(const std::string& device) {
+  const std::string hint = "verify needs a GPU: a recording tests nothing";
+  if (device != "auto" && !device.starts_with("gpu:")) return Unavailable(hint);
+  const Result<int> gpu = FindGpu(device);
+  if (!gpu.ok()) return Unavailable(fmt::format("{} ({})", hint, gpu.status().message()));
+  return gpu;
+}
+
+}  // namespace
+
+Result<Verification> VerifyCandidate(const VerifyCommand& command, const Gemm& gemm, const Subject& subject, int gpu,
+                                     const Instrument& instrument) {
+  const EvaluationRequest request{.gemm = gemm,
+                                  .subject = subject,
+                                  .protocol = Protocol::kShort,
+                                  .seed = command.seed,
+                                  .time = false,
+                                  .tests = command.tests,
+                                  .certify = command.certify};
+  const Device& device = instrument.evaluator->device();
+  ASSIGN_OR_RETURN(const PreparedCandidate candidate, Prepare(request, device, *instrument.compiler));
+  Verification verification;
+  if (candidate.ended) {
+    verification.outcome = *candidate.ended;
+    return verification;
+  }
+  ASSIGN_OR_RETURN(verification.outcome, instrument.evaluator->Evaluate(request, candidate));
+  if (!command.memcheck || !Passed(verification.outcome)) return verification;
+  ASSIGN_OR_RETURN(std::optional<Outcome> errors, RunMemcheck(request, candidate, device, {.gpu_ordinal = gpu}));
+  verification.memchecked = true;
+  if (!errors) return verification;
+  errors->verdict = verification.outcome.verdict;
+  verification.outcome = *std::move(errors);
+  return verification;
+}
+
+Result<int> Run(const VerifyCommand& command) {
+  ASSIGN_OR_RETURN(const int gpu, GpuFor(command.device));
+  ASSIGN_OR_RETURN(const Instrument instrument, OpenLiveInstrument(gpu));
+  if (!command.subject) return VerifyList(command, gpu, instrument);
+  ASSIGN_OR_RETURN(const Verification verification,
+                   VerifyCandidate(command, command.gemm, *command.subject, gpu, instrument));
+  RETURN_IF_ERROR(WriteOut(command.json
+                               ? JsonText(command, instrument, verification)
+                               : PrintText(command, instrument, verification, DescribeTerminal(STDOUT_FILENO))));
+  return Passed(verification.outcome) ? kExitDone : kExitNoCandidate;
+}
+
+}  // namespace gemmsmith

@@ -1,0 +1,23 @@
+// What `verify` does to one candidate, alone or in a list.
+#pragma once
+
+#include <optional>
+
+#include "cli/command.h"
+#include "cli/instrument.h"
+
+namespace gemmsmith {
+
+struct Verification {
+  Outcome outcome;
+  bool memchecked = false;
+};
+
+// The candidate's tests, then memcheck where it is wanted and the tests were passed.
+Result<Verification> VerifyCandidate(const VerifyCommand& command, const Gemm& gemm, const Subject& subject, int gpu,
+                                     const Instrument& instrument);
+
+// All pairs of a file or of an archive that are not in the journal yet.
+Result<int> VerifyList(const VerifyCommand& command, int gpu, const Instrument& instrument);
+
+}  // namespace gemmsmith

@@ -1,0 +1,165 @@
+#include <fmt/format.h>
+
+#include <chrono>
+#include <map>
+
+#include "base/files.h"
+#include "base/text.h"
+#include "cli/exit.h"
+#include "cli/json_text.h"
+#include "cli/progress.h"
+#include "cli/verify.h"
+#include "cli/words.h"
+#include "evaluate/verify/certificate_journal.h"
+
+namespace gemmsmith {
+
+namespace {
+
+struct Pair {
+  Gemm gemm;
+  Plan plan;
+};
+
+// "gemm 256x512x4096 tn f16 f32 | direct tile_m=32 ..." a line; '#' begins a comment.
+Result<std::vector<Pair>> PairsIn(const std::filesystem::path& path) {
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
+  std::vector<Pair> pairs;
+  int number = 0;
+  for (const std::string_view whole : Split(text, '\n')) {
+    ++number;
+    const std::string_view line = whole.substr(0, whole.find('#'));
+    if (SplitWords(line).empty()) continue;
+    const size_t bar = line.find('|');
+    std::vector<std::string> words;
+    for (const std::string_view word : SplitWords(line.substr(0, bar))) words.emplace_back(word);
+    const Result<Gemm> gemm = ParseGemm(Join(words, " "));
+    const Result<Plan> plan = ParsePlan(bar == line.npos ? "" : line.substr(bar + 1));
+    if (bar == line.npos || !gemm.ok() || !plan.ok())
+      return InvalidArgument(
+          fmt::format("line {} of {} is not PROBLEM | PLAN{}{}", number, path.string(), bar == line.npos ? "" : ": ",
+                      bar == line.npos ? "" : (gemm.ok() ? plan : Result<Plan>(gemm.status())).status().message()));
+    pairs.push_back({*gemm, *plan});
+  }
+  return pairs;
+}
+
+// Each problem's fastest plan, among trials of the most careful protocol it was judged in.
+Result<std::vector<Pair>> WinnersIn(const Archive& archive) {
+  struct Best {
+    Plan plan;
+    Protocol protocol;
+    double time_ns;
+  };
+  std::map<Gemm, Best> best;
+  RETURN_IF_ERROR(archive.ForEach({}, [&](const Trial& trial) {
+    const Outcome& outcome = trial.outcome;
+    if (outcome.kind != OutcomeKind::kMeasured || IsReplayed(trial)) return;
+    if (outcome.Find("ours", Clock::kDevice) == nullptr) return;
+    const Best candidate{trial.plan, outcome.protocol, outcome.TimeNs()};
+    const auto [found, is_new] = best.try_emplace(trial.gemm, candidate);
+    if (is_new) return;
+    const bool equally_careful = candidate.protocol == found->second.protocol;
+    if (equally_careful ? candidate.time_ns < found->second.time_ns
+                        : MoreCareful(candidate.protocol, found->second.protocol))
+      found->second = candidate;
+  }));
+  std::vector<Pair> pairs;
+  for (const auto& [gemm, winner] : best) pairs.push_back({gemm, winner.plan});
+  return pairs;
+}
+
+Result<std::vector<Pair>> PairsOf(const VerifyCommand& command) {
+  if (!command.winners) return PairsIn(command.pairs);
+  ASSIGN_OR_RETURN(const std::unique_ptr<Archive> archive, OpenArchive(command.archive));
+  return WinnersIn(*archive);
+}
+
+std::filesystem::path JournalOf(const VerifyCommand& command) {
+  if (!command.journal.empty()) return command.journal;
+  std::filesystem::path path = command.archive.empty() ? DefaultArchivePath() : command.archive;
+  return path.replace_extension(".certificates");
+}
+
+Certificate WantedFor(const VerifyCommand& command, const Pair& pair, const Setting& setting) {
+  Certificate wanted;
+  wanted.problem = Print(pair.gemm), wanted.plan = Print(pair.plan);
+  wanted.device = setting.device_key, wanted.harness = setting.harness;
+  wanted.seed = command.seed, wanted.memchecked = command.memcheck;
+  return wanted;
+}
+
+struct Tally {
+  int64_t found = 0, passed = 0, refused = 0, left = 0;
+};
+
+std::string PrintText(const Tally& tally, const std::vector<Certificate>& refused, const std::string& journal) {
+  std::string text;
+  for (const Certificate& certificate : refused)
+    text += fmt::format("{} | {}\n  {}: {}\n", certificate.problem, certificate.plan, certificate.outcome,
+                        certificate.reason);
+  return text + fmt::format("{} certified, {} refused, {} found certified before, {} left; the journal is {}\n",
+                            tally.passed, tally.refused, tally.found, tally.left, journal);
+}
+
+std::string JsonText(const Tally& tally, const std::vector<Certificate>& refused, const std::string& journal) {
+  Json list = Json::array();
+  for (const Certificate& certificate : refused)
+    list.push_back({{"problem", certificate.problem},
+                    {"plan", certificate.plan},
+                    {"outcome", certificate.outcome},
+                    {"reason", certificate.reason}});
+  return PrintJson({{"command", "verify"},
+                    {"journal", journal},
+                    {"certified", tally.passed},
+                    {"refused", tally.refused},
+                    {"found", tally.found},
+                    {"left", tally.left},
+                    {"refusals", list}});
+}
+
+}  // namespace
+
+Result<int> VerifyList(const VerifyCommand& command, int gpu, const Instrument& instrument) {
+  ASSIGN_OR_RETURN(const std::vector<Pair> pairs, PairsOf(command));
+  ASSIGN_OR_RETURN(CertificateJournal journal, CertificateJournal::Open(JournalOf(command)));
+  VerifyCommand certifying = command;
+  certifying.certify = true;
+  const auto start = std::chrono::steady_clock::now();
+  const auto is_over = [&] {
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+    return command.limit_seconds && seconds.count() >= *command.limit_seconds;
+  };
+  Tally tally;
+  std::vector<Certificate> refused;
+  {
+    Progress progress("certifying", int64_t(pairs.size()));
+    for (const Pair& pair : pairs) {
+      Certificate certificate = WantedFor(command, pair, instrument.evaluator->setting());
+      if (journal.Has(certificate)) {
+        ++tally.found;
+        continue;
+      }
+      if (is_over()) {
+        ++tally.left;
+        continue;
+      }
+      ASSIGN_OR_RETURN(const Verification verified, VerifyCandidate(certifying, pair.gemm, pair.plan, gpu, instrument));
+      const Outcome& outcome = verified.outcome;
+      certificate.outcome = Name(outcome.kind);
+      certificate.max_abs_error = outcome.verdict.max_abs_error;
+      certificate.baseline_max_abs_error = outcome.verdict.baseline_max_abs_error;
+      certificate.reason = outcome.reason;
+      RETURN_IF_ERROR(journal.Append(certificate));
+      const bool passed = outcome.kind == OutcomeKind::kVerified;
+      ++(passed ? tally.passed : tally.refused);
+      if (!passed) refused.push_back(certificate);
+      progress.Update(tally.found + tally.passed + tally.refused, fmt::format("{} refused", tally.refused));
+    }
+  }
+  const std::string path = JournalOf(command).string();
+  RETURN_IF_ERROR(WriteOut(command.json ? JsonText(tally, refused, path) : PrintText(tally, refused, path)));
+  return tally.refused > 0 ? kExitNoCandidate : kExitDone;
+}
+
+}  // namespace gemmsmith

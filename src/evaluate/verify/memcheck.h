@@ -1,0 +1,26 @@
+// compute-sanitizer's memcheck on one candidate, in a process of its own: accesses outside an allocation or misaligned,
+// which guard bands and right numbers may not show.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "evaluate/evaluator.h"
+
+namespace gemmsmith {
+
+// What its log says.
+struct MemcheckLog {
+  bool is_complete = false;  // it has a summary: the tool saw the program to its end
+  int errors = 0;
+  std::string first;  // "Invalid __global__ write of size 4 bytes, at gemmsmith_gemm+0x70, by thread ..., ..."
+};
+MemcheckLog ParseMemcheckLog(std::string_view log);
+
+// Runs the candidate's binary test under the tool. Nothing: it is clean. Else an outcome of stage "memcheck", kWrong
+// with the first error. A Status where there is no such tool (Unavailable, with what to do) or it did not work.
+Result<std::optional<Outcome>> RunMemcheck(const EvaluationRequest& request, const PreparedCandidate& candidate,
+                                           const Device& device, const IsolationOptions& options);
+
+}  // namespace gemmsmith
