@@ -52,7 +52,8 @@ Status OpenPipe(Descriptor& read_end, Descriptor& write_end) {
 void SetNonBlocking(int fd) { ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK); }
 
 // In a process group of its own, with default signal handling and none blocked.
-Result<pid_t> Spawn(const std::vector<std::string>& command, int in, int out, int err) {
+Result<pid_t> Spawn(const std::vector<std::string>& command, int in, int out, int err,
+                    std::span<const int> inherited = {}) {
   GEMMSMITH_CHECK(!command.empty(), "a command without a program");
   std::vector<char*> arguments;
   for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
@@ -65,6 +66,8 @@ Result<pid_t> Spawn(const std::vector<std::string>& command, int in, int out, in
   posix_spawn_file_actions_adddup2(&actions, in, 0);
   posix_spawn_file_actions_adddup2(&actions, out, 1);
   posix_spawn_file_actions_adddup2(&actions, err, 2);
+  // A descriptor duplicated onto itself stays open in the child.
+  for (int fd : inherited) posix_spawn_file_actions_adddup2(&actions, fd, fd);
   sigset_t none, all;
   sigemptyset(&none), sigfillset(&all);
   posix_spawnattr_setsigmask(&attributes, &none);
@@ -165,12 +168,12 @@ Result<ProcessResult> RunProcess(const std::vector<std::string>& command, std::c
   return result;
 }
 
-Result<PipedProcess> PipedProcess::Start(const std::vector<std::string>& command) {
+Result<PipedProcess> PipedProcess::Start(const std::vector<std::string>& command, std::span<const int> inherited) {
   Descriptor child_in, to_child, from_child, child_out, from_stderr, child_err;
   RETURN_IF_ERROR(OpenPipe(child_in, to_child));
   RETURN_IF_ERROR(OpenPipe(from_child, child_out));
   RETURN_IF_ERROR(OpenPipe(from_stderr, child_err));
-  ASSIGN_OR_RETURN(const pid_t pid, Spawn(command, child_in.get(), child_out.get(), child_err.get()));
+  ASSIGN_OR_RETURN(const pid_t pid, Spawn(command, child_in.get(), child_out.get(), child_err.get(), inherited));
   PipedProcess process;
   process.pid_ = pid;
   process.to_child_ = to_child.Release();

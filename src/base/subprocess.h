@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,7 +25,8 @@ Result<ProcessResult> RunProcess(const std::vector<std::string>& command, std::c
 // A child that talks over two pipes. Its stderr is kept (the last 64 KiB) to explain a crash.
 class PipedProcess {
  public:
-  static Result<PipedProcess> Start(const std::vector<std::string>& command);
+  // `inherited`: descriptors that the child finds open under the same numbers, whether or not they close on exec here.
+  static Result<PipedProcess> Start(const std::vector<std::string>& command, std::span<const int> inherited = {});
   PipedProcess(PipedProcess&& other) noexcept;
   PipedProcess& operator=(PipedProcess&& other) noexcept;
   ~PipedProcess();  // kills and reaps

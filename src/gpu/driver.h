@@ -23,9 +23,12 @@ namespace gemmsmith {
   X(cuLaunchKernelEx) X(cuStreamCreate) X(cuStreamDestroy) X(cuStreamSynchronize) X(cuStreamQuery)                    \
   X(cuStreamBeginCapture) X(cuStreamEndCapture) X(cuGraphInstantiateWithFlags) X(cuGraphLaunch)                       \
   X(cuGraphExecDestroy) X(cuGraphDestroy) X(cuEventCreate) X(cuEventDestroy) X(cuEventRecord) X(cuEventSynchronize)   \
-  X(cuEventElapsedTime) X(cuCtxSetLimit) X(cuOccupancyMaxActiveBlocksPerMultiprocessor)      \
-  X(cuOccupancyMaxActiveClusters)                                                                                     \
-  X(cuTensorMapEncodeTiled)
+  X(cuEventElapsedTime) X(cuCtxSetLimit) X(cuOccupancyMaxActiveBlocksPerMultiprocessor)                               \
+  X(cuOccupancyMaxActiveClusters) X(cuTensorMapEncodeTiled)                                                           \
+  X(cuMemGetAllocationGranularity) X(cuMemCreate) X(cuMemRelease) X(cuMemAddressReserve) X(cuMemAddressFree)          \
+  X(cuMemMap) X(cuMemUnmap) X(cuMemSetAccess) X(cuMemExportToShareableHandle) X(cuMemImportFromShareableHandle)       \
+  X(cuGraphGetNodes) X(cuGraphNodeGetType) X(cuGraphKernelNodeGetParams) X(cuFuncGetName)                             \
+  X(cuTensorMapEncodeIm2col)
 // clang-format on
 
 struct Driver {

@@ -318,6 +318,11 @@ Status Gpu::OnAnotherStream(const std::function<Status()>& work) {
   return done;
 }
 
+Status Gpu::SynchronizeAll() {
+  RETURN_IF_CUDA_ERROR(driver_->cuCtxSynchronize());
+  return OkStatus();
+}
+
 Result<Graph> Gpu::Capture(const std::function<Status()>& calls) {
   // Thread-local: what other threads do with the driver meanwhile is none of this capture's business.
   RETURN_IF_CUDA_ERROR(driver_->cuStreamBeginCapture(stream_, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));

@@ -140,6 +140,7 @@ class Gpu {
   // In stream order, without waiting; the value is repeated.
   Status Fill8(CUdeviceptr address, uint8_t value, uint64_t bytes);
   Status Fill16(CUdeviceptr address, uint16_t value, uint64_t count);
+  // From device memory to device memory; in stream order, without waiting.
   Status Copy(CUdeviceptr to, CUdeviceptr from, uint64_t bytes);
   uint64_t FreeBytes() const;
 
@@ -159,6 +160,8 @@ class Gpu {
 
   // Waits for the stream. An error here is the kernel's: the context is lost.
   Status Synchronize();
+  // Waits for all streams of the context, whoever made them.
+  Status SynchronizeAll();
 
   // What `work` puts on stream() goes to another stream, after all that is on the usual one and before what comes next.
   Status OnAnotherStream(const std::function<Status()>& work);

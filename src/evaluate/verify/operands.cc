@@ -8,14 +8,28 @@ uint64_t AllocationElements(const Operand& operand) {
   return uint64_t(2 * kGuardElements + operand.SpanBytes() / ByteSize(operand.type));
 }
 
+// A workspace as an operand of one line.
+Operand Whole(uint64_t workspace_bytes) {
+  const int64_t elements = int64_t(GuardedWorkspace::SizeFor(workspace_bytes) / 2);
+  return {"workspace", ScalarType::kF16, 1, elements, elements};
+}
+
 }  // namespace
 
 uint64_t GuardedMatrix::AllocationBytes(const Operand& operand) { return AllocationElements(operand) * 2; }
 
 Result<GuardedMatrix> GuardedMatrix::Create(Gpu& gpu, const Operand& operand, bool lines_are_rows) {
+  ASSIGN_OR_RETURN(DeviceMemory memory, gpu.Allocate(AllocationBytes(operand)));
+  ASSIGN_OR_RETURN(GuardedMatrix matrix, Over(gpu, memory.address(), operand, lines_are_rows));
+  matrix.memory_ = std::move(memory);
+  return matrix;
+}
+
+Result<GuardedMatrix> GuardedMatrix::Over(Gpu& gpu, CUdeviceptr memory, const Operand& operand, bool lines_are_rows) {
   GuardedMatrix matrix;
-  ASSIGN_OR_RETURN(matrix.memory_, gpu.Allocate(AllocationBytes(operand)));
-  matrix.view_ = {matrix.memory_.as<uint16_t>() + kGuardElements,
+  matrix.address_ = memory;
+  matrix.size_bytes_ = AllocationBytes(operand);
+  matrix.view_ = {reinterpret_cast<uint16_t*>(memory) + kGuardElements,
                   operand.lines,
                   operand.line_length,
                   operand.stride,
@@ -25,8 +39,11 @@ Result<GuardedMatrix> GuardedMatrix::Create(Gpu& gpu, const Operand& operand, bo
   return matrix;
 }
 
-Status GuardedMatrix::PaintCanaries(Gpu& gpu) const {
-  return gpu.Fill16(memory_.address(), kCanary, memory_.size_bytes() / 2);
+Status GuardedMatrix::PaintCanaries(Gpu& gpu) const { return gpu.Fill16(address_, kCanary, size_bytes_ / 2); }
+
+Status GuardedMatrix::CopyFrom(Gpu& gpu, const GuardedMatrix& other) const {
+  GEMMSMITH_CHECK(size_bytes_ == other.size_bytes_, "{} bytes into {}", other.size_bytes_, size_bytes_);
+  return gpu.Copy(address_, other.address_, size_bytes_);
 }
 
 uint64_t GuardedWorkspace::SizeFor(uint64_t bytes) {
@@ -34,11 +51,18 @@ uint64_t GuardedWorkspace::SizeFor(uint64_t bytes) {
   return (bytes / kUnit + 1) * kUnit;
 }
 
+uint64_t GuardedWorkspace::AllocationBytes(uint64_t bytes) { return GuardedMatrix::AllocationBytes(Whole(bytes)); }
+
 Result<GuardedWorkspace> GuardedWorkspace::Create(Gpu& gpu, uint64_t bytes) {
-  const int64_t elements = int64_t(SizeFor(bytes) / 2);
-  const Operand operand{"workspace", ScalarType::kF16, 1, elements, elements};
   GuardedWorkspace workspace;
-  ASSIGN_OR_RETURN(workspace.matrix_, GuardedMatrix::Create(gpu, operand, true));
+  ASSIGN_OR_RETURN(workspace.matrix_, GuardedMatrix::Create(gpu, Whole(bytes), true));
+  RETURN_IF_ERROR(workspace.Restore(gpu));
+  return workspace;
+}
+
+Result<GuardedWorkspace> GuardedWorkspace::Over(Gpu& gpu, CUdeviceptr memory, uint64_t bytes) {
+  GuardedWorkspace workspace;
+  ASSIGN_OR_RETURN(workspace.matrix_, GuardedMatrix::Over(gpu, memory, Whole(bytes), true));
   RETURN_IF_ERROR(workspace.Restore(gpu));
   return workspace;
 }

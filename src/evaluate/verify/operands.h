@@ -25,17 +25,23 @@ class GuardedMatrix {
  public:
   // Canaries everywhere, also where the elements will be.
   static Result<GuardedMatrix> Create(Gpu& gpu, const Operand& operand, bool lines_are_rows);
+  // The same in AllocationBytes() of memory that belongs to somebody else and outlives it.
+  static Result<GuardedMatrix> Over(Gpu& gpu, CUdeviceptr memory, const Operand& operand, bool lines_are_rows);
 
   void* data() const { return view_.data; }
   const MatrixView& view() const { return view_; }
-  const uint16_t* allocation() const { return memory_.as<const uint16_t>(); }
+  const uint16_t* allocation() const { return reinterpret_cast<const uint16_t*>(address_); }
+  // Elements and canaries of another matrix of the same operand, in stream order.
+  Status CopyFrom(Gpu& gpu, const GuardedMatrix& other) const;
   // Every byte becomes the canary: the elements must be filled again.
   Status PaintCanaries(Gpu& gpu) const;
 
   static uint64_t AllocationBytes(const Operand& operand);
 
  private:
-  DeviceMemory memory_;
+  DeviceMemory memory_;  // empty where it belongs to somebody else
+  CUdeviceptr address_ = 0;
+  uint64_t size_bytes_ = 0;
   MatrixView view_;
 };
 
@@ -43,7 +49,10 @@ class GuardedMatrix {
 class GuardedWorkspace {
  public:
   static Result<GuardedWorkspace> Create(Gpu& gpu, uint64_t bytes);
+  // The same in AllocationBytes() of memory that belongs to somebody else and outlives it.
+  static Result<GuardedWorkspace> Over(Gpu& gpu, CUdeviceptr memory, uint64_t bytes);
   static uint64_t SizeFor(uint64_t bytes);
+  static uint64_t AllocationBytes(uint64_t bytes);
 
   void* data() const { return matrix_.data(); }
   uint64_t size_bytes() const { return uint64_t(matrix_.view().line_length) * 2; }

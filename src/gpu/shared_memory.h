@@ -1,0 +1,42 @@
+// Device memory that two processes map: one makes it, the other opens it through a file descriptor, whatever namespaces
+// lie between them. Nothing else of the maker's memory can be reached that way.
+#pragma once
+
+#include "gpu/gpu.h"
+
+namespace gemmsmith {
+
+class SharedMemory {
+ public:
+  SharedMemory() = default;
+  // Unavailable, with the sizes, where the GPU has not so much. What lies beyond `bytes`, up to the next 2 MiB, is
+  // shared as well.
+  static Result<SharedMemory> Create(const Gpu& gpu, uint64_t bytes);
+  // What another process has created with as many bytes; `descriptor` stays the caller's.
+  static Result<SharedMemory> Open(const Gpu& gpu, int descriptor, uint64_t bytes);
+  SharedMemory(SharedMemory&& other) noexcept { *this = std::move(other); }
+  SharedMemory& operator=(SharedMemory&& other) noexcept;
+  ~SharedMemory();
+
+  CUdeviceptr address() const { return address_; }
+  template <class T = void>
+  T* as() const {
+    return reinterpret_cast<T*>(address_);
+  }
+  uint64_t size_bytes() const { return size_bytes_; }
+  // For the other process to inherit; -1 in memory that was opened.
+  int descriptor() const { return descriptor_; }
+
+ private:
+  // Gives the allocation an address at which this GPU may read and write it.
+  Status Map(int ordinal);
+
+  const Driver* driver_ = nullptr;
+  CUmemGenericAllocationHandle allocation_ = 0;
+  bool has_allocation_ = false, is_mapped_ = false;
+  CUdeviceptr address_ = 0;
+  uint64_t size_bytes_ = 0, mapped_bytes_ = 0;
+  int descriptor_ = -1;
+};
+
+}  // namespace gemmsmith
