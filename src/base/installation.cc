@@ -75,13 +75,17 @@ std::vector<fs::path> ToolkitFolders() {
   return folders;
 }
 
+std::optional<fs::path> FindLibrary(const std::string& soname) {
+  for (const fs::path& folder : LibraryFolders())
+    if (fs::path library = folder / soname; IsFile(library)) return library;
+  return std::nullopt;
+}
+
 Result<void*> OpenLibrary(const std::string& soname) {
-  for (const fs::path& folder : LibraryFolders()) {
-    const fs::path library = folder / soname;
-    if (!IsFile(library)) continue;
-    OpenCompanions(library, soname);
-    if (void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL)) return handle;
-    return Unavailable(fmt::format("{} does not load: {}", library.string(), LoaderError()));
+  if (const std::optional<fs::path> library = FindLibrary(soname)) {
+    OpenCompanions(*library, soname);
+    if (void* handle = dlopen(library->c_str(), RTLD_NOW | RTLD_LOCAL)) return handle;
+    return Unavailable(fmt::format("{} does not load: {}", library->string(), LoaderError()));
   }
   if (void* handle = dlopen(soname.c_str(), RTLD_NOW | RTLD_LOCAL)) return handle;
   std::vector<std::string> looked;

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 extern char** environ;
@@ -237,10 +238,17 @@ Status PipedProcess::ReadExactly(size_t count, std::string& bytes, Clock::time_p
   return OkStatus();
 }
 
+int PipedProcess::Reap(std::chrono::milliseconds grace) {
+  GEMMSMITH_CHECK(pid_ > 0, "no process to end");
+  for (const auto end = Clock::now() + grace; !HasEnded(pid_) && Clock::now() < end;)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  return KillAndReap();
+}
+
 int PipedProcess::KillAndReap() {
   GEMMSMITH_CHECK(pid_ > 0, "no process to end");
   ::kill(-pid_, SIGKILL);
-  const int exit_code = Reap(std::exchange(pid_, -1));
+  const int exit_code = gemmsmith::Reap(std::exchange(pid_, -1));
   DrainStderr();
   for (int* fd : {&to_child_, &from_child_, &stderr_})
     if (*fd >= 0) ::close(std::exchange(*fd, -1));

@@ -38,6 +38,8 @@ class PipedProcess {
   // Ends the child (SIGKILL to its process group) if it still lives and returns how it ended: its exit code, or 128 +
   // signal.
   int KillAndReap();
+  // The same after it had so long to end by itself.
+  int Reap(std::chrono::milliseconds grace);
   std::string StderrTail();
 
  private:

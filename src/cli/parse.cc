@@ -354,6 +354,7 @@ class Grammar {
     Verb* worker = NewVerb(&root_, "worker", "serve the evaluator over standard input and output", &worker_);
     worker->group("");
     NewVerb(&root_, "compiler", "compile what standard input says", &compiler_)->group("");
+    NewVerb(&root_, "guest", "run what the evaluator sends over standard input", &guest_)->group("");
     Value(worker, "--gpu", "N", "ordinal of the GPU", &worker_.gpu, ReadOrdinal)->required();
     Value(worker, "--requests", "FILE", "instead of standard input", &worker_.requests, ReadPath);
     Value(worker, "--answers", "FILE", "instead of standard output", &worker_.answers, ReadPath);
@@ -386,6 +387,7 @@ class Grammar {
   WorkerCommand worker_;
   OnceCommand once_;
   CompilerCommand compiler_;
+  GuestCommand guest_;
 };
 
 // "plan check" of the innermost verb, empty for the root.

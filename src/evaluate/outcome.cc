@@ -9,7 +9,7 @@
 namespace gemmsmith {
 namespace {
 
-// Version 1 had no counters and no records of single tests; it is still read.
+// Version 1 had no counters, no records of single tests and no launched kernels; it is still read.
 constexpr uint8_t kVersion = 2;
 
 constexpr std::string_view kKinds[] = {"illegal", "compile_failed", "resource_over", "launch_failed", "timed_out",
@@ -119,18 +119,18 @@ void Fields(auto& coder, CodeFacts& facts) {
     coder.Number(*number);
 }
 
-void Fields(auto& coder, Verdict& verdict, uint8_t version) {
+void Fields(auto& coder, Verdict& verdict) {
   coder.Flag(verdict.passed);
   coder.Text(verdict.test);
   coder.Text(verdict.explanation);
   for (double* error : {&verdict.max_abs_error, &verdict.baseline_max_abs_error, &verdict.relative_error})
     coder.Number(*error);
-  if (version < 2) return;
-  coder.List(verdict.tests, [&](TestRecord& record) {
-    coder.Text(record.test);
-    coder.Flag(record.passed);
-    for (double* number : {&record.max_abs_error, &record.bound, &record.seconds}) coder.Number(*number);
-  });
+}
+
+void Fields(auto& coder, TestRecord& record) {
+  coder.Text(record.test);
+  coder.Flag(record.passed);
+  for (double* number : {&record.max_abs_error, &record.bound, &record.seconds}) coder.Number(*number);
 }
 
 void Fields(auto& coder, Timing& timing) {
@@ -174,7 +174,7 @@ void Fields(auto& coder, Outcome& outcome, uint8_t version) {
   coder.Text(outcome.stage);
   coder.Text(outcome.reason);
   Fields(coder, outcome.facts);
-  Fields(coder, outcome.verdict, version);
+  Fields(coder, outcome.verdict);
   coder.Choice(outcome.protocol, kProtocols);
   coder.List(outcome.timings, [&](Timing& timing) { Fields(coder, timing); });
   coder.List(outcome.comparisons, [&](Comparison& comparison) { Fields(coder, comparison); });
@@ -185,7 +185,14 @@ void Fields(auto& coder, Outcome& outcome, uint8_t version) {
   });
   coder.Number(outcome.compile_seconds);
   coder.Number(outcome.evaluate_seconds);
-  if (version >= 2) coder.Optional(outcome.counters, [&](Counters& counters) { Fields(coder, counters); });
+  if (version < 2) return;
+  coder.List(outcome.verdict.tests, [&](TestRecord& record) { Fields(coder, record); });
+  coder.List(outcome.kernels, [&](LaunchedKernel& kernel) {
+    coder.Text(kernel.name);
+    coder.Number(kernel.launches);
+  });
+  coder.Text(outcome.observer);
+  coder.Optional(outcome.counters, [&](Counters& counters) { Fields(coder, counters); });
 }
 
 }  // namespace

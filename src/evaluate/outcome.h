@@ -130,6 +130,13 @@ struct RunConditions {
   bool operator==(const RunConditions&) const = default;
 };
 
+// A kernel that a free-form source was seen to launch.
+struct LaunchedKernel {
+  std::string name;     // as the object has it, mangled
+  double launches = 0;  // a call
+  bool operator==(const LaunchedKernel&) const = default;
+};
+
 struct Outcome {
   OutcomeKind kind = OutcomeKind::kIllegal;
   std::string stage;   // "check", "compile", "screening", "resources", "launch", "correctness", "honesty", "timing"
@@ -146,6 +153,9 @@ struct Outcome {
   double compile_seconds = 0;
   double evaluate_seconds = 0;
   std::optional<Counters> counters;  // where they were asked for and it passed
+  // Of free-form sources: what they launch, and who has seen it: "cupti", "capture"; "" of plans.
+  std::vector<LaunchedKernel> kernels;
+  std::string observer;
 
   const Timing* Find(std::string_view contender, Clock clock) const;
   // The device-clock median of ours; CHECKs that the outcome is kMeasured.
@@ -160,7 +170,7 @@ struct Outcome {
 bool IsSettled(const Outcome& outcome);
 
 // Exact binary form, for the worker's pipe and the records. Decode refuses anything truncated, longer than it should
-// be, of another version or out of range; what it takes, Encode gives back byte for byte.
+// be, of an unknown version or out of range; what it takes of the present version, Encode gives back byte for byte.
 std::string EncodeOutcome(const Outcome& outcome);
 Result<Outcome> DecodeOutcome(std::string_view bytes);
 

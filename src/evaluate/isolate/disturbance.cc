@@ -1,0 +1,136 @@
+#include "evaluate/isolate/disturbance.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "evaluate/verify/harness_text.h"
+
+namespace gemmsmith {
+
+namespace {
+
+struct DisturbArguments {
+  void* a;
+  void* c;
+  CUdeviceptr state, places, samples;
+  uint32_t poison, unused;
+};
+struct SpinArguments {
+  int64_t cycles;
+};
+struct ExpectArguments {
+  MatrixView a, b;
+  int64_t k;
+  CUdeviceptr places, samples, answers;
+  uint32_t steps, unused;
+};
+
+int64_t OffsetOf(const MatrixView& matrix, int64_t row, int64_t column) {
+  return matrix.lines_are_rows ? row * matrix.stride + column : column * matrix.stride + row;
+}
+int64_t RowsOf(const MatrixView& matrix) { return matrix.lines_are_rows ? matrix.lines : matrix.line_length; }
+int64_t ColumnsOf(const MatrixView& matrix) { return matrix.lines_are_rows ? matrix.line_length : matrix.lines; }
+
+// Of magnitude 4 to 8 and either sign: far from what a normal input holds, so that the output tells.
+uint32_t LargeValue(ElementType type, Random& random) {
+  const uint32_t mantissa_bits = type == ElementType::kBf16 ? 7 : 10, exponent = type == ElementType::kBf16 ? 129 : 17;
+  return uint32_t(random.Below(2) << 15 | exponent << mantissa_bits | random.Below(uint64_t{1} << mantissa_bits));
+}
+
+std::span<const uint8_t> BytesOf(const auto& items) {
+  return {reinterpret_cast<const uint8_t*>(items.data()), items.size() * sizeof(items[0])};
+}
+
+}  // namespace
+
+std::vector<DisturbedStep> DrawDisturbances(const MatrixView& a, const MatrixView& c, int steps, Random& random) {
+  GEMMSMITH_CHECK(steps >= 1 && steps <= kMaxDisturbedSteps, "{} steps", steps);
+  std::vector<DisturbedStep> drawn{size_t(steps)};
+  for (DisturbedStep& step : drawn) {
+    std::set<int64_t> taken;  // an element that changed twice could not be restored
+    for (DisturbedPlace& place : step) {
+      place.row = int32_t(random.Below(uint64_t(RowsOf(a))));
+      place.depth = int32_t(random.Below(uint64_t(ColumnsOf(a))));
+      place.column = int32_t(random.Below(uint64_t(ColumnsOf(c))));
+      place.sample = OffsetOf(c, place.row, place.column);
+      place.bits = LargeValue(a.type, random);
+      const int64_t patch = OffsetOf(a, place.row, place.depth);
+      if (taken.insert(patch).second && &step != &drawn.back()) place.patch = patch;
+    }
+  }
+  return drawn;
+}
+
+std::string WrongAnswer(std::span<const DisturbedAnswer> answers, double tolerance) {
+  const size_t calls = answers.size() / kDisturbedPlaces;
+  for (size_t i = 0; i < answers.size(); ++i) {
+    const auto& [got, expected] = answers[i];
+    if (std::abs(got - expected) <= tolerance) continue;
+    const size_t call = i / kDisturbedPlaces + 1;
+    if (std::isnan(got)) return fmt::format("call {} of {} left an element of C as it was", call, calls);
+    return fmt::format("call {} of {} did not work on the inputs of its moment: got {}, expected {}", call, calls, got,
+                       expected);
+  }
+  return "";
+}
+
+Result<DisturbingKernels> DisturbingKernels::Load(Gpu& gpu, std::span<const uint8_t> cubin) {
+  DisturbingKernels kernels(gpu);
+  ASSIGN_OR_RETURN(kernels.disturb_, gpu.Load(cubin, "disturb", 0));
+  ASSIGN_OR_RETURN(kernels.spin_, gpu.Load(cubin, "disturb_spin", 0));
+  return kernels;
+}
+
+Status DisturbingKernels::Disturb(void* a, void* c, CUdeviceptr memory) {
+  Launch launch;
+  launch.block.x = kDisturbedPlaces;
+  return gpu_->Start(disturb_, launch,
+                     DisturbArguments{a, c, memory, memory + DisturbanceMemory::kPlacesAt,
+                                      memory + DisturbanceMemory::kSamplesAt, kPoison, 0});
+}
+
+Status DisturbingKernels::Spin(int64_t cycles) {
+  Launch launch;
+  launch.block.x = 1;
+  return gpu_->Start(spin_, launch, SpinArguments{cycles});
+}
+
+Result<DisturbanceJudge> DisturbanceJudge::Create(Gpu& gpu, Compiler& compiler) {
+  DisturbanceJudge judge(gpu);
+  ASSIGN_OR_RETURN(const Compilation compilation, compiler.Compile({std::string(DisturbText()), "disturb_expect"},
+                                                                   gpu.identity().device.Architecture()));
+  GEMMSMITH_CHECK(compilation.succeeded, "our own disturbing kernels do not compile: {}", compilation.log);
+  judge.cubin_ = compilation.binary.cubin;
+  ASSIGN_OR_RETURN(judge.expect_, gpu.Load(judge.cubin_, "disturb_expect", 0));
+  ASSIGN_OR_RETURN(judge.places_, gpu.Allocate(kMaxDisturbedSteps * sizeof(DisturbedStep)));
+  ASSIGN_OR_RETURN(judge.answers_, gpu.Allocate(kMaxDisturbedSteps * kDisturbedPlaces * sizeof(DisturbedAnswer)));
+  return judge;
+}
+
+Status DisturbanceJudge::Prepare(std::span<const DisturbedStep> steps, CUdeviceptr memory) {
+  GEMMSMITH_CHECK(steps.size() <= kMaxDisturbedSteps, "{} steps", steps.size());
+  steps_ = steps.size();
+  RETURN_IF_ERROR(gpu_->CopyToDevice(places_.address(), BytesOf(steps)));
+  RETURN_IF_ERROR(gpu_->CopyToDevice(memory + DisturbanceMemory::kPlacesAt, BytesOf(steps)));
+  const std::array<DisturbanceMemory::State, 1> state = {{{.next = 0, .steps = uint32_t(steps.size())}}};
+  RETURN_IF_ERROR(gpu_->CopyToDevice(memory, BytesOf(state)));
+  // Samples that nobody took are NaN.
+  return gpu_->Fill16(memory + DisturbanceMemory::kSamplesAt, kPoison, steps.size() * kDisturbedPlaces);
+}
+
+Result<std::vector<DisturbedAnswer>> DisturbanceJudge::Collect(const Inputs& inputs, int64_t k, CUdeviceptr memory) {
+  std::vector<DisturbedAnswer> answers(steps_ * kDisturbedPlaces);
+  Launch launch;
+  launch.block.x = 256;
+  launch.grid.x = uint32_t(std::clamp<size_t>(answers.size() / 8, 1, 1056));
+  RETURN_IF_ERROR(gpu_->Start(expect_, launch,
+                              ExpectArguments{inputs.a->view(), inputs.b->view(), k, places_.address(),
+                                              memory + DisturbanceMemory::kSamplesAt, answers_.address(),
+                                              uint32_t(steps_), 0}));
+  RETURN_IF_ERROR(gpu_->CopyToHost(
+      {reinterpret_cast<uint8_t*>(answers.data()), answers.size() * sizeof(DisturbedAnswer)}, answers_.address()));
+  return answers;
+}
+
+}  // namespace gemmsmith

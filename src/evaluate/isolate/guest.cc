@@ -1,0 +1,322 @@
+#include "evaluate/isolate/guest.h"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <map>
+#include <tuple>
+
+#include "base/confine.h"
+#include "base/subprocess.h"
+#include "evaluate/isolate/disturbance.h"
+#include "evaluate/isolate/frame.h"
+#include "evaluate/isolate/guest_messages.h"
+#include "evaluate/isolate/messages.h"
+#include "evaluate/isolate/observer.h"
+#include "evaluate/isolate/worker_loop.h"
+#include "gpu/shared_memory.h"
+
+namespace gemmsmith {
+
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+using Gemm_t = int (*)(const void* a, const void* b, void* c, int m, int n, int k, void* workspace,
+                       size_t workspace_bytes, CUstream stream);
+
+constexpr int64_t kLeadInCycles = 200'000;  // about 0.1 ms
+
+double NsSince(SteadyClock::time_point start) {
+  return std::chrono::duration<double, std::nano>(SteadyClock::now() - start).count();
+}
+
+std::string LoaderError() {
+  const char* const error = ::dlerror();
+  return error == nullptr ? "unknown reason" : error;
+}
+
+// What a candidate may get of the driver besides the runtime: how a tensor map is encoded. The C functions below have no
+// other way to these.
+struct EntryPoints {
+  const Driver* driver = nullptr;
+  Observer* observer = nullptr;
+};
+EntryPoints entry_points;
+
+void* EntryPoint(std::string_view symbol) {
+  if (entry_points.driver == nullptr) return nullptr;
+  if (symbol == "cuTensorMapEncodeTiled") return reinterpret_cast<void*>(entry_points.driver->cuTensorMapEncodeTiled);
+  if (symbol == "cuTensorMapEncodeIm2col") return reinterpret_cast<void*>(entry_points.driver->cuTensorMapEncodeIm2col);
+  entry_points.observer->AddMisdeed(std::string(symbol) + " asked for by name");
+  return nullptr;
+}
+
+// The CUDA runtime, of which the guest itself needs little.
+class Runtime {
+ public:
+  // For everybody, so that the object finds this one. Binds it to the context that is current.
+  Status Open(const std::string& library) {
+    handle_ = ::dlopen(library.c_str(), RTLD_NOW | RTLD_GLOBAL);
+    if (handle_ == nullptr) return Unavailable(fmt::format("{} does not open: {}", library, LoaderError()));
+    const auto set_device = Find<int (*)(int)>("cudaSetDevice");
+    const auto free = Find<int (*)(void*)>("cudaFree");
+    last_error_ = Find<int (*)()>("cudaGetLastError");
+    name_of_ = Find<const char* (*)(int)>("cudaGetErrorName");
+    text_of_ = Find<const char* (*)(int)>("cudaGetErrorString");
+    if (set_device == nullptr || free == nullptr || last_error_ == nullptr || name_of_ == nullptr ||
+        text_of_ == nullptr)
+      return Unavailable(fmt::format("{} is no CUDA runtime", library));
+    if (const int error = set_device(0); error != 0) return IoError(fmt::format("cudaSetDevice: {}", name_of_(error)));
+    if (const int error = free(nullptr); error != 0) return IoError(fmt::format("cudaFree: {}", name_of_(error)));
+    return OkStatus();
+  }
+  // What an earlier call left would be taken for the next one's.
+  void ForgetError() { last_error_(); }
+  std::string Explain(int error) const { return fmt::format("{} ({})", name_of_(error), text_of_(error)); }
+
+ private:
+  template <class Function>
+  Function Find(const char* name) {
+    return reinterpret_cast<Function>(::dlsym(handle_, name));
+  }
+  void* handle_ = nullptr;
+  int (*last_error_)() = nullptr;
+  const char* (*name_of_)(int) = nullptr;
+  const char* (*text_of_)(int) = nullptr;
+};
+
+// A buffer as its addresses here.
+struct Buffer {
+  SharedMemory memory;
+  void* data = nullptr;
+};
+
+class Guest {
+ public:
+  // Everything that needs system calls which are given up afterwards.
+  Status Open(const GuestSetup& setup);
+  std::string_view observer() const { return observer_->name(); }
+  GuestAnswer Serve(const GuestCall& call);
+
+ private:
+  struct Set {
+    Buffer a, b, c;
+  };
+  using GraphKey = std::tuple<GuestWork, uint32_t, uint32_t, int, int, int>;
+
+  Result<Buffer> Map(const SharedBuffer& shared);
+  Status Load();
+  Status CallPlainly(const GuestCall& call, GuestAnswer& answer);
+  Status CallByGraph(const GuestCall& call, GuestAnswer& answer);
+  // The calls with what comes between them; not what comes after the last one.
+  Status PutCalls(const GuestCall& call, GuestAnswer& answer);
+  Status CallGemm(const GuestCall& call);
+  Status Disturb(const Set& set) { return disturbing_->Disturb(set.a.data, set.c.data, disturbances_.memory.address()); }
+  // Waits for what was put on the stream since, then for everything, and reads the clocks.
+  Status Finish(const GuestCall& call, SteadyClock::time_point start, GuestAnswer& answer);
+  void Report(GuestAnswer& answer);
+
+  std::unique_ptr<Gpu> gpu_;
+  std::optional<DisturbingKernels> disturbing_;
+  Runtime runtime_;
+  std::unique_ptr<Observer> observer_;
+  std::vector<Set> sets_;
+  Buffer workspace_, disturbances_;
+  uint64_t workspace_bytes_ = 0;
+  int object_descriptor_ = -1;
+  Event first_, last_;
+  Gemm_t gemm_ = nullptr;
+  std::map<GraphKey, Graph> graphs_;
+};
+
+Status Guest::Open(const GuestSetup& setup) {
+  ASSIGN_OR_RETURN(gpu_, Gpu::Open(0));
+  RETURN_IF_ERROR(runtime_.Open(setup.runtime_library));
+  ASSIGN_OR_RETURN(disturbing_, DisturbingKernels::Load(*gpu_, setup.kernels));
+  for (const BufferSet& shared : setup.sets) {
+    Set& set = sets_.emplace_back();
+    ASSIGN_OR_RETURN(set.a, Map(shared.a));
+    ASSIGN_OR_RETURN(set.b, Map(shared.b));
+    ASSIGN_OR_RETURN(set.c, Map(shared.c));
+  }
+  ASSIGN_OR_RETURN(workspace_, Map(setup.workspace));
+  workspace_bytes_ = setup.workspace_bytes;
+  ASSIGN_OR_RETURN(disturbances_, Map(setup.disturbances));
+  object_descriptor_ = setup.object_descriptor;
+  ASSIGN_OR_RETURN(first_, gpu_->MakeEvent());
+  ASSIGN_OR_RETURN(last_, gpu_->MakeEvent());
+  // Whatever these load lazily they load now.
+  RETURN_IF_ERROR(disturbing_->Spin(1));
+  RETURN_IF_ERROR(gpu_->Synchronize());
+  Result<std::unique_ptr<Observer>> cupti = Unavailable("no CUPTI");
+  if (!setup.observing_library.empty()) cupti = MakeCuptiObserver(setup.observing_library);
+  observer_ = cupti.ok() ? *std::move(cupti) : MakeBlindObserver();
+  ASSIGN_OR_RETURN(entry_points.driver, Driver::Open());
+  entry_points.observer = observer_.get();
+  return OkStatus();
+}
+
+Result<Buffer> Guest::Map(const SharedBuffer& shared) {
+  Buffer buffer;
+  ASSIGN_OR_RETURN(buffer.memory, SharedMemory::Open(*gpu_, shared.descriptor, shared.bytes));
+  ::close(shared.descriptor);
+  buffer.data = buffer.memory.as<char>() + shared.data_at;
+  return buffer;
+}
+
+Status Guest::Load() {
+  const std::string path = fmt::format("/proc/self/fd/{}", object_descriptor_);
+  observer_->Enter(nullptr);
+  void* const object = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  observer_->Leave();
+  if (object == nullptr) return Unavailable(fmt::format("the object does not load: {}", LoaderError()));
+  gemm_ = reinterpret_cast<Gemm_t>(::dlsym(object, "gemm"));
+  if (gemm_ == nullptr) return Unavailable("the object has no function gemm");
+  return OkStatus();
+}
+
+GuestAnswer Guest::Serve(const GuestCall& call) {
+  GuestAnswer answer;
+  Status served = InvalidArgument("a call before the object was loaded, or with buffers that there are not");
+  if (call.work == GuestWork::kLoad) {
+    served = Load();
+  } else if (gemm_ != nullptr && call.set < sets_.size()) {
+    served = call.replays > 0 ? CallByGraph(call, answer) : CallPlainly(call, answer);
+  }
+  if (!served.ok()) {
+    answer.failure = served.message();
+    answer.is_lost = !gpu_->SynchronizeAll().ok();
+  }
+  Report(answer);
+  return answer;
+}
+
+void Guest::Report(GuestAnswer& answer) {
+  const std::vector<LaunchedKernel> seen = observer_->Kernels();
+  answer.kernels.insert(answer.kernels.end(), seen.begin(), seen.end());
+  answer.misdeeds = observer_->Misdeeds();
+  observer_->Forget();
+}
+
+Status Guest::CallPlainly(const GuestCall& call, GuestAnswer& answer) {
+  const auto start = SteadyClock::now();
+  RETURN_IF_ERROR(gpu_->Record(first_));
+  RETURN_IF_ERROR(PutCalls(call, answer));
+  RETURN_IF_ERROR(Finish(call, start, answer));
+  if (observer_->name() == "cupti" || call.work != GuestWork::kCalls) return OkStatus();
+  // A call that cannot be captured is one that nobody has seen into.
+  if (auto kernels = LaunchesByCapture(*gpu_, [&] { return CallGemm(call); }); kernels.ok()) {
+    answer.kernels = *std::move(kernels);
+    answer.observed_calls = 1;
+  }
+  return OkStatus();
+}
+
+Status Guest::CallByGraph(const GuestCall& call, GuestAnswer& answer) {
+  const GraphKey key{call.work, call.set, call.calls, call.shape.m, call.shape.n, call.shape.k};
+  if (!graphs_.contains(key)) {
+    Result<Graph> graph = gpu_->Capture([&] { return PutCalls(call, answer); });
+    answer.is_uncapturable = !graph.ok();
+    if (!graph.ok()) return OkStatus();
+    graphs_.emplace(key, *std::move(graph));
+  }
+  const auto start = SteadyClock::now();
+  RETURN_IF_ERROR(disturbing_->Spin(kLeadInCycles));
+  RETURN_IF_ERROR(gpu_->Record(first_));
+  for (uint32_t i = 0; i < call.replays; ++i) RETURN_IF_ERROR(gpu_->Replay(graphs_.at(key)));
+  return Finish(call, start, answer);
+}
+
+Status Guest::PutCalls(const GuestCall& call, GuestAnswer& answer) {
+  for (uint32_t i = 0; i < call.calls; ++i) {
+    if (call.work != GuestWork::kCalls) RETURN_IF_ERROR(Disturb(sets_[call.set]));
+    if (call.work == GuestWork::kDisturbances) continue;
+    RETURN_IF_ERROR(CallGemm(call));
+    ++answer.observed_calls;
+  }
+  return OkStatus();
+}
+
+Status Guest::CallGemm(const GuestCall& call) {
+  const Set& set = sets_[call.set];
+  const auto [m, n, k] = call.shape;
+  runtime_.ForgetError();
+  observer_->Enter(gpu_->stream());
+  const int error = gemm_(set.a.data, set.b.data, set.c.data, m, n, k, workspace_.data, workspace_bytes_,
+                          gpu_->stream());
+  observer_->Leave();
+  if (error != 0) return IoError(fmt::format("gemm() returned {}", runtime_.Explain(error)));
+  return OkStatus();
+}
+
+Status Guest::Finish(const GuestCall& call, SteadyClock::time_point start, GuestAnswer& answer) {
+  RETURN_IF_ERROR(gpu_->Record(last_));
+  if (call.work != GuestWork::kCalls) RETURN_IF_ERROR(Disturb(sets_[call.set]));
+  RETURN_IF_ERROR(gpu_->Synchronize());
+  answer.stream_ns = NsSince(start);
+  RETURN_IF_ERROR(gpu_->SynchronizeAll());
+  answer.device_ns = NsSince(start);
+  ASSIGN_OR_RETURN(answer.event_ns, gpu_->ElapsedNs(first_, last_));
+  return OkStatus();
+}
+
+int ServeCalls(Guest& guest, int out) {
+  while (true) {
+    const Result<Frame> frame = ReadFrame(STDIN_FILENO);
+    if (!frame.ok()) return frame.status().code() == StatusCode::kNotFound ? 0 : 1;
+    const Result<GuestCall> call = DecodeGuestCall(frame->payload);
+    if (frame->type != FrameType::kCall || !call.ok()) return 1;
+    const GuestAnswer answer = guest.Serve(*call);
+    if (!WriteFrame(out, FrameType::kCalled, Encode(answer)).ok()) return 1;
+    if (answer.is_lost) return 3;
+  }
+}
+
+Status OpenGuest(Guest& guest) {
+  ASSIGN_OR_RETURN(const Frame frame, ReadFrame(STDIN_FILENO));
+  if (frame.type != FrameType::kSetUp) return InvalidArgument("a guest is set up first");
+  ASSIGN_OR_RETURN(const GuestSetup setup, DecodeGuestSetup(frame.payload));
+  RETURN_IF_ERROR(guest.Open(setup));
+  return ForbidSystemCalls(SystemCalls::kGuest);
+}
+
+}  // namespace
+
+int RunGuest() {
+  const Result<int> out = TakeStandardOutput();
+  if (!out.ok()) {
+    fmt::print(stderr, "{}\n", out.status().message());
+    return 1;
+  }
+  DieWithProgram();
+  Guest guest;
+  if (const Status opened = OpenGuest(guest); !opened.ok())
+    return WriteFrame(*out, FrameType::kFailed, EncodeFailure(opened)).ok() ? 3 : 1;
+  if (!WriteFrame(*out, FrameType::kOpened, Encode(GuestReady{std::string(guest.observer())})).ok()) return 1;
+  const int exit_code = ServeCalls(guest, *out);
+  // Neither the candidate's destructors nor the teardown of a context that may be broken.
+  std::_Exit(exit_code);
+}
+
+}  // namespace gemmsmith
+
+// An object's calls of these find the program's own before libcudart's: the linker is told to export them
+// (CMakeLists.txt). `found` is 0 for a function that is there, 1 for none.
+extern "C" {
+
+__attribute__((visibility("default"), used)) int cudaGetDriverEntryPointByVersion(const char* symbol, void** function,
+                                                                                  unsigned int /*version*/,
+                                                                                  unsigned long long /*flags*/,
+                                                                                  int* found) {
+  *function = symbol == nullptr ? nullptr : gemmsmith::EntryPoint(symbol);
+  if (found != nullptr) *found = *function == nullptr ? 1 : 0;
+  return 0;
+}
+
+__attribute__((visibility("default"), used)) int cudaGetDriverEntryPoint(const char* symbol, void** function,
+                                                                         unsigned long long flags, int* found) {
+  return cudaGetDriverEntryPointByVersion(symbol, function, 0, flags, found);
+}
+}

@@ -1,0 +1,122 @@
+#include "evaluate/isolate/guest_messages.h"
+
+#include <cmath>
+
+#include "base/bytes.h"
+
+namespace gemmsmith {
+
+namespace {
+
+// More would come from no honest source.
+constexpr uint32_t kMostItems = 4096;
+
+// Visits every field in the order of the wire, so that writing and reading cannot differ.
+void Visit(auto& buffer, auto&& visit) requires requires { buffer.data_at; }
+{ visit(buffer.descriptor), visit(buffer.bytes), visit(buffer.data_at); }
+
+void Visit(auto& setup, auto&& visit) requires requires { setup.runtime_library; }
+{
+  visit(setup.runtime_library), visit(setup.observing_library), visit(setup.kernels), visit(setup.object_descriptor);
+  visit(setup.sets, [&](auto& set) { Visit(set.a, visit), Visit(set.b, visit), Visit(set.c, visit); });
+  Visit(setup.workspace, visit), visit(setup.workspace_bytes), Visit(setup.disturbances, visit);
+}
+
+void Visit(auto& ready, auto&& visit) requires requires { ready.observer; }
+{ visit(ready.observer); }
+
+void Visit(auto& call, auto&& visit) requires requires { call.work; }
+{
+  visit(call.work), visit(call.set), visit(call.shape.m), visit(call.shape.n), visit(call.shape.k);
+  visit(call.calls), visit(call.replays);
+}
+
+void Visit(auto& answer, auto&& visit) requires requires { answer.misdeeds; }
+{
+  visit(answer.failure), visit(answer.is_uncapturable), visit(answer.is_lost);
+  visit(answer.event_ns), visit(answer.stream_ns), visit(answer.device_ns), visit(answer.observed_calls);
+  visit(answer.kernels, [&](auto& kernel) { visit(kernel.name), visit(kernel.launches); });
+  visit(answer.misdeeds, [&](auto& misdeed) { visit(misdeed); });
+}
+
+struct Writing {
+  ByteWriter& writer;
+  void operator()(const std::string& text) { writer.PutString(text); }
+  void operator()(const std::vector<uint8_t>& bytes) { writer.PutVector(bytes); }
+  void operator()(bool flag) { writer.Put(uint8_t(flag)); }
+  template <class T>
+  requires(std::is_arithmetic_v<T> || std::is_enum_v<T>) && (!std::is_same_v<T, bool>)
+  void operator()(const T& value) { writer.Put(value); }
+  template <class Item>
+  void operator()(const std::vector<Item>& items, auto&& fields) {
+    writer.Put(uint32_t(items.size()));
+    for (const Item& item : items) fields(item);
+  }
+};
+
+struct Reading {
+  ByteReader& reader;
+  bool& is_valid;
+  void operator()(std::string& text) { text = reader.GetString(); }
+  void operator()(std::vector<uint8_t>& bytes) { bytes = reader.GetVector<uint8_t>(); }
+  void operator()(bool& flag) {
+    const auto byte = reader.Get<uint8_t>();
+    is_valid = is_valid && byte <= 1;
+    flag = byte == 1;
+  }
+  void operator()(GuestWork& work) {
+    work = reader.Get<GuestWork>();
+    is_valid = is_valid && work <= GuestWork::kDisturbances;
+  }
+  void operator()(double& value) {
+    value = reader.Get<double>();
+    is_valid = is_valid && std::isfinite(value) && value >= 0;
+  }
+  template <class T>
+  requires std::is_integral_v<T> && (!std::is_same_v<T, bool>)
+  void operator()(T& value) { value = reader.Get<T>(); }
+  template <class Item>
+  void operator()(std::vector<Item>& items, auto&& fields) {
+    const auto count = reader.Get<uint32_t>();
+    is_valid = is_valid && count <= kMostItems;
+    for (uint32_t i = 0; i < count && is_valid && !reader.failed(); ++i) fields(items.emplace_back());
+  }
+};
+
+std::string EncodeAny(const auto& message) {
+  ByteWriter writer;
+  Visit(message, Writing{writer});
+  return std::move(writer).Take();
+}
+
+template <class Message>
+Result<Message> DecodeAny(std::string_view bytes, std::string_view what) {
+  ByteReader reader(bytes);
+  Message message;
+  bool is_valid = true;
+  Visit(message, Reading{reader, is_valid});
+  if (reader.failed()) return DataLoss(fmt::format("a truncated {}", what));
+  if (!is_valid) return DataLoss(fmt::format("a {} with a value out of range", what));
+  if (reader.remaining() != 0) return DataLoss(fmt::format("a {} with {} bytes too many", what, reader.remaining()));
+  return message;
+}
+
+}  // namespace
+
+std::string Encode(const GuestSetup& setup) { return EncodeAny(setup); }
+Result<GuestSetup> DecodeGuestSetup(std::string_view bytes) { return DecodeAny<GuestSetup>(bytes, "setup of a guest"); }
+
+std::string Encode(const GuestReady& ready) { return EncodeAny(ready); }
+Result<GuestReady> DecodeGuestReady(std::string_view bytes) {
+  return DecodeAny<GuestReady>(bytes, "greeting of a guest");
+}
+
+std::string Encode(const GuestCall& call) { return EncodeAny(call); }
+Result<GuestCall> DecodeGuestCall(std::string_view bytes) { return DecodeAny<GuestCall>(bytes, "call of a guest"); }
+
+std::string Encode(const GuestAnswer& answer) { return EncodeAny(answer); }
+Result<GuestAnswer> DecodeGuestAnswer(std::string_view bytes) {
+  return DecodeAny<GuestAnswer>(bytes, "answer of a guest");
+}
+
+}  // namespace gemmsmith

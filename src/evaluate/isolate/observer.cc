@@ -1,0 +1,211 @@
+#include "evaluate/isolate/observer.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+
+namespace gemmsmith {
+
+namespace {
+
+constexpr size_t kMostMisdeeds = 16, kMostKernels = 1024;
+constexpr int kLoadingEntries = 2;  // the object itself and the first call
+
+// By the beginnings of their names, so that later versions of a call count too.
+constexpr std::array<std::string_view, 47> kNever = {
+    "cuMemAlloc",          "cuMemFree",
+    "cuMemHost",           "cuMemCreate",
+    "cuMemMap",            "cuMemUnmap",
+    "cuMemAddress",        "cuMemSetAccess",
+    "cuMemExport",         "cuMemImport",
+    "cuMemPool",           "cuMemGetHandle",
+    "cuMemGetAddressRange", "cuMemcpyHtoD",
+    "cuMemcpyDtoH",        "cuMemcpyHtoA",
+    "cuMemcpyAtoH",        "cuMemcpyPeer",
+    "cuIpc",               "cuStreamCreate",
+    "cuStreamDestroy",     "cuStreamBeginCapture",
+    "cuStreamEndCapture",  "cuStreamSetAttribute",
+    "cuStreamCopyAttributes", "cuStreamAddCallback",
+    "cuStreamUpdateCapture", "cuStreamWaitValue",
+    "cuStreamWriteValue",  "cuStreamBatchMemOp",
+    "cuEventCreate",       "cuEventDestroy",
+    "cuEventElapsedTime",  "cuGraph",
+    "cuUserObject",        "cuLaunchHostFunc",
+    "cuCtxCreate",         "cuCtxDestroy",
+    "cuCtxSetLimit",       "cuCtxSetCacheConfig",
+    "cuCtxResetPersisting", "cuDevicePrimaryCtxReset",
+    "cuDevicePrimaryCtxSetFlags", "cuGreenCtx",
+    "cuMulticast",         "cuProfiler",
+    "cuThreadExchangeStreamCaptureMode"};
+constexpr std::array<std::string_view, 3> kOnlyAtFirst = {"cuModuleLoad", "cuLibraryLoad", "cuLink"};
+
+bool StartsWithAny(std::string_view name, const auto& beginnings) {
+  return std::any_of(beginnings.begin(), beginnings.end(),
+                     [&](std::string_view beginning) { return name.starts_with(beginning); });
+}
+
+class BlindObserver : public Observer {
+ public:
+  std::string_view name() const override { return "capture"; }
+  void Enter(CUstream) override {}
+  void Leave() override {}
+};
+
+// ---- CUPTI, as far as it is needed, with the layout that its version 13 documents.
+
+using CuptiCallback = void (*)(void* user, int domain, uint32_t call, const void* data);
+constexpr int kDriverDomain = 1;
+constexpr int kOnEntry = 0;
+
+struct CuptiCallbackData {
+  int site;
+  const char* function;
+  const void* parameters;
+  void* returned;
+  const char* symbol;  // of launches: the kernel's name
+  CUcontext context;
+  uint32_t context_uid;
+  uint64_t* correlation;
+  uint32_t correlation_id;
+};
+
+// The parameters of the launching calls, as far as their stream.
+struct LaunchParameters {
+  CUfunction function;
+  unsigned grid_x, grid_y, grid_z, block_x, block_y, block_z, smem_bytes;
+  CUstream stream;
+};
+struct LaunchExParameters {
+  const CUlaunchConfig* config;
+};
+
+struct Cupti {
+  int (*subscribe)(void** subscriber, CuptiCallback callback, void* user) = nullptr;
+  int (*enable_domain)(uint32_t enable, void* subscriber, int domain) = nullptr;
+};
+
+class CuptiObserver : public Observer {
+ public:
+  std::string_view name() const override { return "cupti"; }
+
+  Status Subscribe(const Cupti& cupti) {
+    if (const int error = cupti.subscribe(&subscriber_, &CuptiObserver::OnCall, this); error != 0)
+      return Unavailable(fmt::format("CUPTI takes no subscriber: error {}", error));
+    if (const int error = cupti.enable_domain(1, subscriber_, kDriverDomain); error != 0)
+      return Unavailable(fmt::format("CUPTI watches no driver calls: error {}", error));
+    return OkStatus();
+  }
+
+  void Enter(CUstream stream) override {
+    stream_ = stream;
+    thread_ = ::pthread_self();
+    ++entries_;
+    is_inside_ = true;
+  }
+  void Leave() override { is_inside_ = false; }
+
+ private:
+  static void OnCall(void* user, int domain, uint32_t, const void* data) {
+    const auto& call = *static_cast<const CuptiCallbackData*>(data);
+    if (domain == kDriverDomain && call.site == kOnEntry && call.function != nullptr)
+      static_cast<CuptiObserver*>(user)->See(call);
+  }
+
+  void See(const CuptiCallbackData& call) {
+    const std::string_view function = call.function;
+    // A thread of the candidate's calls the driver when nobody asked it to; one of the driver's does not.
+    if (!is_inside_ || !::pthread_equal(thread_, ::pthread_self())) return;
+    if (IsMisdeed(function, entries_ <= kLoadingEntries)) AddMisdeed(std::string(function));
+    if (!function.starts_with("cuLaunch") || function.starts_with("cuLaunchHostFunc")) return;
+    AddLaunch(call.symbol == nullptr ? "unknown" : call.symbol);
+    if (stream_ != nullptr && StreamOf(function, call.parameters) != stream_)
+      AddMisdeed("a launch on a stream that it was not given");
+  }
+
+  // The caller's own for calls whose parameters are not known.
+  CUstream StreamOf(std::string_view function, const void* parameters) const {
+    if (function.starts_with("cuLaunchKernelEx"))
+      return static_cast<const LaunchExParameters*>(parameters)->config->hStream;
+    const bool is_plain = function.starts_with("cuLaunchKernel") || function.starts_with("cuLaunchCooperativeKernel");
+    if (!is_plain || function.starts_with("cuLaunchCooperativeKernelMulti")) return stream_;
+    return static_cast<const LaunchParameters*>(parameters)->stream;
+  }
+
+  void* subscriber_ = nullptr;
+  CUstream stream_ = nullptr;
+  pthread_t thread_{};
+  std::atomic<bool> is_inside_ = false;
+  int entries_ = 0;
+};
+
+}  // namespace
+
+bool IsMisdeed(std::string_view driver_call, bool may_load) {
+  return StartsWithAny(driver_call, kNever) || (!may_load && StartsWithAny(driver_call, kOnlyAtFirst));
+}
+
+std::vector<LaunchedKernel> Observer::Kernels() const {
+  std::vector<LaunchedKernel> kernels;
+  for (const auto& [name, launches] : launches_)
+    if (kernels.size() < kMostKernels) kernels.push_back({name, double(launches)});
+  return kernels;
+}
+
+void Observer::Forget() {
+  launches_.clear();
+  misdeeds_.clear();
+}
+
+void Observer::AddMisdeed(std::string misdeed) {
+  if (misdeeds_.size() < kMostMisdeeds) misdeeds_.insert(std::move(misdeed));
+}
+
+Result<std::unique_ptr<Observer>> MakeCuptiObserver(const std::string& library) {
+  void* const handle = ::dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) return Unavailable(fmt::format("{} does not open", library));
+  Cupti cupti;
+  cupti.subscribe = reinterpret_cast<decltype(cupti.subscribe)>(::dlsym(handle, "cuptiSubscribe"));
+  cupti.enable_domain = reinterpret_cast<decltype(cupti.enable_domain)>(::dlsym(handle, "cuptiEnableDomain"));
+  if (cupti.subscribe == nullptr || cupti.enable_domain == nullptr)
+    return Unavailable(fmt::format("{} is no CUPTI", library));
+  auto observer = std::make_unique<CuptiObserver>();
+  RETURN_IF_ERROR(observer->Subscribe(cupti));
+  return std::unique_ptr<Observer>(std::move(observer));
+}
+
+std::unique_ptr<Observer> MakeBlindObserver() { return std::make_unique<BlindObserver>(); }
+
+Result<std::vector<LaunchedKernel>> LaunchesByCapture(const Gpu& gpu, const std::function<Status()>& call) {
+  ASSIGN_OR_RETURN(const Driver* const driver, Driver::Open());
+  RETURN_IF_CUDA_ERROR(driver->cuStreamBeginCapture(gpu.stream(), CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
+  const Status called = call();
+  CUgraph graph = nullptr;
+  const CUresult ended = driver->cuStreamEndCapture(gpu.stream(), &graph);
+  RETURN_IF_ERROR(called);
+  RETURN_IF_ERROR(DriverStatus(ended, "cuStreamEndCapture"));
+  size_t count = 0;
+  RETURN_IF_CUDA_ERROR(driver->cuGraphGetNodes(graph, nullptr, &count));
+  std::vector<CUgraphNode> nodes(count);
+  RETURN_IF_CUDA_ERROR(driver->cuGraphGetNodes(graph, nodes.data(), &count));
+  std::map<std::string, uint64_t> launches;
+  for (CUgraphNode node : nodes) {
+    CUgraphNodeType type{};
+    RETURN_IF_CUDA_ERROR(driver->cuGraphNodeGetType(node, &type));
+    if (type != CU_GRAPH_NODE_TYPE_KERNEL) continue;
+    CUDA_KERNEL_NODE_PARAMS parameters{};
+    const char* name = nullptr;
+    const bool is_known = driver->cuGraphKernelNodeGetParams(node, &parameters) == CUDA_SUCCESS &&
+                          parameters.func != nullptr &&
+                          driver->cuFuncGetName(&name, parameters.func) == CUDA_SUCCESS && name != nullptr;
+    ++launches[is_known ? name : "unknown"];
+  }
+  driver->cuGraphDestroy(graph);
+  std::vector<LaunchedKernel> kernels;
+  for (const auto& [name, number] : launches) kernels.push_back({name, double(number)});
+  return kernels;
+}
+
+}  // namespace gemmsmith

@@ -1,0 +1,51 @@
+// What a candidate asks of the driver while its gemm() runs: which kernels it launches, and what it has no business with.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "evaluate/outcome.h"
+#include "gpu/gpu.h"
+
+namespace gemmsmith {
+
+// Whether a driver call, by the name that CUPTI gives it, is none that a gemm() may make: whatever allocates, creates,
+// waits in the host's stead, changes limits, or copies from or to the host; and, unless it may, whatever loads code.
+bool IsMisdeed(std::string_view driver_call, bool may_load);
+
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  virtual std::string_view name() const = 0;
+  // Around the loading of the object and every call of gemm(), on the thread that does it. `stream` is the one that the
+  // call is given, null where there is none. Code may be loaded until the first call is over.
+  virtual void Enter(CUstream stream) = 0;
+  virtual void Leave() = 0;
+
+  // What was seen since Forget().
+  std::vector<LaunchedKernel> Kernels() const;
+  std::vector<std::string> Misdeeds() const { return {misdeeds_.begin(), misdeeds_.end()}; }
+  void Forget();
+  void AddMisdeed(std::string misdeed);
+
+ protected:
+  void AddLaunch(std::string_view kernel) { ++launches_[std::string(kernel)]; }
+
+ private:
+  std::map<std::string, uint64_t> launches_;
+  std::set<std::string> misdeeds_;
+};
+
+// Through CUPTI's callbacks, on every driver call. Unavailable where `library` does not open or takes no subscriber.
+Result<std::unique_ptr<Observer>> MakeCuptiObserver(const std::string& library);
+// Sees nothing by itself: what a call launches is then read from a capture of it.
+std::unique_ptr<Observer> MakeBlindObserver();
+
+// The kernels among what `call` puts on the GPU's stream, which is captured and thrown away.
+Result<std::vector<LaunchedKernel>> LaunchesByCapture(const Gpu& gpu, const std::function<Status()>& call);
+
+}  // namespace gemmsmith

@@ -1,0 +1,47 @@
+// The clock of a source that is not trusted: the judge's own, around batches of different length. What a guest says of
+// its own times must agree with it. Pure functions; docs/judging_sources.md says what they are for.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "problem/device_model.h"
+#include "problem/gemm.h"
+
+namespace gemmsmith {
+
+// One batch of a guest's.
+struct SourceBatch {
+  int calls = 0;
+  double judge_ns = 0;  // from the judge's asking to the guest's answer
+  double event_ns = 0;  // between the guest's events, or so it says
+};
+
+struct SourceTime {
+  double judge_ns = 0;  // a call, by the judge's clock
+  double event_ns = 0;  // a call, by the guest's events
+  // What may be published: whoever moves one clock gains nothing.
+  double ns() const { return judge_ns > event_ns ? judge_ns : event_ns; }
+};
+// Of batches of at least two lengths. The judge's clock counts what a batch takes beyond its calls as well, which is the
+// same for all: so its time is the median of the slopes between batches of different length.
+SourceTime TimeOf(std::span<const SourceBatch> batches);
+
+// Each is empty, or says why the time cannot be what it is claimed to be.
+// Whether the guest's events say less than the judge's clock, by more than 5 % and 1 us.
+std::string DisagreementOfClocks(const SourceTime& time);
+// Whether calls take less time where nothing changed since the last one, by more than 10 % and 2 us.
+std::string DisagreementOfInputs(double unchanged_ns, double changed_ns);
+// Faster than arithmetic at a good quarter above the chip's peak, than what is beyond L2 at 8 TB/s, or than 0.3 us.
+std::string Impossible(const Gemm& gemm, const Device& device, double ns);
+// Whether, call after call, the device is busy after the stream is done; the shortest of such times counts.
+std::string Unjoined(std::span<const double> busy_afterwards_ns);
+
+// How often a graph of `calls` is replayed for the shorter and the longer batch: drawn, so that nobody knows how long a
+// batch is, with `difference_ns` of work between them, and at most `most_calls` in the longer one.
+struct BatchLengths {
+  int shorter = 1, longer = 2;
+};
+BatchLengths DrawLengths(double call_ns, int calls, double difference_ns, int most_calls, double uniform);
+
+}  // namespace gemmsmith

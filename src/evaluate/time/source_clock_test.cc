@@ -1,0 +1,90 @@
+#include "evaluate/time/source_clock.h"
+
+#include <gtest/gtest.h>
+
+#include "base/random.h"
+
+namespace gemmsmith {
+namespace {
+
+const Gemm kGemm{{4096, 4096, 4096}, {kTn}};
+
+// Batches as a guest with this overhead makes them, with noise that only ever adds.
+std::vector<SourceBatch> Batches(double call_ns, double event_share, double overhead_ns, double noise_ns) {
+  Random random(7);
+  std::vector<SourceBatch> batches;
+  for (int i = 0; i < 5; ++i)
+    for (int calls : {100, 600 + 10 * i})
+      batches.push_back({calls, overhead_ns + calls * call_ns + noise_ns * random.Uniform(), calls * call_ns * event_share});
+  return batches;
+}
+
+TEST(SourceClock, WhatABatchTakesBesideItsCallsIsNotCounted) {
+  const SourceTime time = TimeOf(Batches(5e3, 1, 300e3, 0));
+  EXPECT_NEAR(time.judge_ns, 5e3, 1);
+  EXPECT_NEAR(time.event_ns, 5e3, 1);
+  EXPECT_EQ(DisagreementOfClocks(time), "");
+}
+
+TEST(SourceClock, NoiseOfTheHostMovesItLittle) {
+  EXPECT_NEAR(TimeOf(Batches(5e3, 1, 300e3, 60e3)).judge_ns, 5e3, 100);
+}
+
+TEST(SourceClock, EventsThatSayLessAreALie) {
+  const SourceTime time = TimeOf(Batches(50e3, 0.5, 300e3, 20e3));
+  EXPECT_NE(DisagreementOfClocks(time).find("its events say 25.00 us a call, the judge's clock 50."), std::string::npos)
+      << DisagreementOfClocks(time);
+  EXPECT_NEAR(time.ns(), 50e3, 200);
+}
+
+TEST(SourceClock, ClocksAgreeWithinAMicrosecondOrATwentieth) {
+  EXPECT_EQ(DisagreementOfClocks({.judge_ns = 2900, .event_ns = 2000}), "");
+  EXPECT_NE(DisagreementOfClocks({.judge_ns = 3100, .event_ns = 2000}), "");
+  EXPECT_EQ(DisagreementOfClocks({.judge_ns = 104e3, .event_ns = 100e3}), "");
+  EXPECT_NE(DisagreementOfClocks({.judge_ns = 106e3, .event_ns = 100e3}), "");
+  // The judge's clock is never too slow: who claims more than it is believed.
+  EXPECT_EQ(DisagreementOfClocks({.judge_ns = 100e3, .event_ns = 200e3}), "");
+  EXPECT_EQ((SourceTime{.judge_ns = 100e3, .event_ns = 200e3}.ns()), 200e3);
+}
+
+TEST(SourceClock, CallsThatAreSkippedWhereNothingChangedShow) {
+  EXPECT_EQ(DisagreementOfInputs(100e3, 109e3), "");
+  EXPECT_EQ(DisagreementOfInputs(3e3, 4.9e3), "");
+  EXPECT_EQ(DisagreementOfInputs(120e3, 100e3), "") << "slower is not suspicious";
+  EXPECT_EQ(DisagreementOfInputs(1e3, 50e3), "calls on unchanged inputs take 1.00 us, on changed ones 50.00 us");
+}
+
+TEST(SourceClock, OnlyTheImpossibleIsRefused) {
+  const Device device = *FindDevice("h200");
+  const double floor = MakeTask(kGemm).FloorNs(device);
+  EXPECT_EQ(Impossible(kGemm, device, floor), "");
+  EXPECT_NE(Impossible(kGemm, device, floor / 2).find("is impossible"), std::string::npos);
+  EXPECT_NE(Impossible({{16, 16, 16}, {kTn}}, device, 200), "");
+  EXPECT_EQ(Impossible({{16, 16, 16}, {kTn}}, device, 400), "");
+  EXPECT_EQ(Impossible(kGemm, Device{}, 1e6), "") << "a device of which nothing is known";
+}
+
+TEST(SourceClock, WorkBesideTheStreamShowsOnlyIfItIsThereEveryTime) {
+  EXPECT_EQ(Unjoined({}), "");
+  const double once[] = {5e3, 900e3, 7e3};
+  EXPECT_EQ(Unjoined(once), "");
+  const double always[] = {500e3, 900e3, 700e3};
+  EXPECT_EQ(Unjoined(always), "the device was busy for 500.00 us after the stream was done, in each of 3 calls");
+}
+
+TEST(SourceClock, LengthsDifferAndStayWithinTheirBounds) {
+  Random random(3);
+  for (double call_ns : {500.0, 5e3, 1e6, 50e6})
+    for (int calls : {1, 7, 100, 200})
+      for (int round = 0; round < 20; ++round) {
+        const BatchLengths lengths = DrawLengths(call_ns, calls, 3e6, 2000, random.Uniform());
+        EXPECT_GE(lengths.shorter, 1);
+        EXPECT_GT(lengths.longer, lengths.shorter);
+        EXPECT_LE(lengths.longer * calls, std::max(2000, 2 * calls));
+      }
+  const BatchLengths many = DrawLengths(2e3, 100, 3e6, 100000, 0.5);
+  EXPECT_EQ(many.longer - many.shorter, 15);
+}
+
+}  // namespace
+}  // namespace gemmsmith
