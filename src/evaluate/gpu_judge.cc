@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "base/files.h"
+#include "evaluate/source_exchange.h"
 #include "evaluate/verify/harness_text.h"
 
 namespace gemmsmith {
@@ -46,8 +47,8 @@ Result<std::unique_ptr<GpuJudge>> GpuJudge::Open(int gpu_ordinal) {
   ASSIGN_OR_RETURN(judge->gpu_, Gpu::Open(gpu_ordinal));
 
   ASSIGN_OR_RETURN(std::unique_ptr<Compiler> nvrtc, MakeNvrtcCompiler());
-  const std::unique_ptr<Compiler> compiler = MakeCachedCompiler(std::move(nvrtc), HomeFolder() / "cache");
-  ASSIGN_OR_RETURN(judge->harness_, HarnessKernels::Load(*judge->gpu_, *compiler));
+  judge->compiler_ = MakeCachedCompiler(std::move(nvrtc), HomeFolder() / "cache");
+  ASSIGN_OR_RETURN(judge->harness_, HarnessKernels::Load(*judge->gpu_, *judge->compiler_));
   ASSIGN_OR_RETURN(judge->cublas_, Cublas::Open());
   ASSIGN_OR_RETURN(judge->baseline_workspace_, judge->gpu_->Allocate(kBaselineWorkspaceBytes));
   judge->torch_.emplace(gpu_ordinal, judge->gpu_->stream());
@@ -98,6 +99,23 @@ Status GpuJudge::Prepare(const ProblemMessage& problem, const StepListener& on_s
 
 Result<Judgements> GpuJudge::Evaluate(std::span<const CandidateMessage> candidates, const StepListener& on_step) {
   if (sessions_.empty()) return InvalidArgument("candidates came before their problem");
+  const bool has_source = std::any_of(candidates.begin(), candidates.end(),
+                                      [](const CandidateMessage& candidate) { return candidate.is_source(); });
+  if (!has_source) return EvaluatePlans(candidates, on_step);
+  if (candidates.size() != 1) return InvalidArgument("a source comes alone");
+  return EvaluateSource(candidates[0], on_step);
+}
+
+// What a source does to its own context does not reach this one.
+Result<Judgements> GpuJudge::EvaluateSource(const CandidateMessage& candidate, const StepListener& on_step) {
+  if (!disturbances_) {
+    ASSIGN_OR_RETURN(disturbances_, DisturbanceJudge::Create(*gpu_, *compiler_));
+  }
+  SourceExchange exchange(workshop(), *disturbances_, *sessions_.front(), problem_, candidate, on_step);
+  return exchange.Run();
+}
+
+Result<Judgements> GpuJudge::EvaluatePlans(std::span<const CandidateMessage> candidates, const StepListener& on_step) {
   Exchange exchange(workshop(), *sessions_.front(), problem_, candidates, on_step);
   Result<Judgements> judgements = exchange.Run();
   if (!judgements.ok())

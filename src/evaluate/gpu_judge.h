@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "evaluate/exchange.h"
+#include "evaluate/isolate/disturbance.h"
 #include "evaluate/isolate/messages.h"
 
 namespace gemmsmith {
@@ -28,11 +29,16 @@ class GpuJudge : public Judge {
   Result<ProblemSession*> FindOrCreateSession(const ProblemMessage& problem);
   Workshop workshop() { return {*gpu_, *harness_, *workspaces_, nvml_.get(), last_race_, *counters_}; }
   void DropOtherSessions();
+  Result<Judgements> EvaluatePlans(std::span<const CandidateMessage> candidates, const StepListener& on_step);
+  Result<Judgements> EvaluateSource(const CandidateMessage& candidate, const StepListener& on_step);
+  Workshop workshop() { return {*gpu_, *harness_, *workspaces_, nvml_.get(), last_race_}; }
 
   // In the order of construction: what comes later uses what comes before.
   std::unique_ptr<Nvml> nvml_;
   std::unique_ptr<Gpu> gpu_;
+  std::unique_ptr<Compiler> compiler_;
   std::unique_ptr<HarnessKernels> harness_;
+  std::optional<DisturbanceJudge> disturbances_;  // from the first source on
   std::unique_ptr<Cublas> cublas_;
   DeviceMemory baseline_workspace_;
   std::optional<TorchLibrary> torch_;

@@ -124,10 +124,10 @@ Result<std::vector<DisturbedAnswer>> DisturbanceJudge::Collect(const Inputs& inp
   Launch launch;
   launch.block.x = 256;
   launch.grid.x = uint32_t(std::clamp<size_t>(answers.size() / 8, 1, 1056));
-  RETURN_IF_ERROR(gpu_->Start(expect_, launch,
-                              ExpectArguments{inputs.a->view(), inputs.b->view(), k, places_.address(),
-                                              memory + DisturbanceMemory::kSamplesAt, answers_.address(),
-                                              uint32_t(steps_), 0}));
+  RETURN_IF_ERROR(
+      gpu_->Start(expect_, launch,
+                  ExpectArguments{inputs.a->view(), inputs.b->view(), k, places_.address(),
+                                  memory + DisturbanceMemory::kSamplesAt, answers_.address(), uint32_t(steps_), 0}));
   RETURN_IF_ERROR(gpu_->CopyToHost(
       {reinterpret_cast<uint8_t*>(answers.data()), answers.size() * sizeof(DisturbedAnswer)}, answers_.address()));
   return answers;

@@ -37,8 +37,8 @@ std::string LoaderError() {
   return error == nullptr ? "unknown reason" : error;
 }
 
-// What a candidate may get of the driver besides the runtime: how a tensor map is encoded. The C functions below have no
-// other way to these.
+// What a candidate may get of the driver besides the runtime: how a tensor map is encoded. The C functions below have
+// no other way to these.
 struct EntryPoints {
   const Driver* driver = nullptr;
   Observer* observer = nullptr;
@@ -113,7 +113,9 @@ class Guest {
   // The calls with what comes between them; not what comes after the last one.
   Status PutCalls(const GuestCall& call, GuestAnswer& answer);
   Status CallGemm(const GuestCall& call);
-  Status Disturb(const Set& set) { return disturbing_->Disturb(set.a.data, set.c.data, disturbances_.memory.address()); }
+  Status Disturb(const Set& set) {
+    return disturbing_->Disturb(set.a.data, set.c.data, disturbances_.memory.address());
+  }
   // Waits for what was put on the stream since, then for everything, and reads the clocks.
   Status Finish(const GuestCall& call, SteadyClock::time_point start, GuestAnswer& answer);
   void Report(GuestAnswer& answer);
@@ -244,8 +246,8 @@ Status Guest::CallGemm(const GuestCall& call) {
   const auto [m, n, k] = call.shape;
   runtime_.ForgetError();
   observer_->Enter(gpu_->stream());
-  const int error = gemm_(set.a.data, set.b.data, set.c.data, m, n, k, workspace_.data, workspace_bytes_,
-                          gpu_->stream());
+  const int error =
+      gemm_(set.a.data, set.b.data, set.c.data, m, n, k, workspace_.data, workspace_bytes_, gpu_->stream());
   observer_->Leave();
   if (error != 0) return IoError(fmt::format("gemm() returned {}", runtime_.Explain(error)));
   return OkStatus();

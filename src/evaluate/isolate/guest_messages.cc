@@ -45,8 +45,9 @@ struct Writing {
   void operator()(const std::vector<uint8_t>& bytes) { writer.PutVector(bytes); }
   void operator()(bool flag) { writer.Put(uint8_t(flag)); }
   template <class T>
-  requires(std::is_arithmetic_v<T> || std::is_enum_v<T>) && (!std::is_same_v<T, bool>)
-  void operator()(const T& value) { writer.Put(value); }
+  requires(std::is_arithmetic_v<T> || std::is_enum_v<T>) && (!std::is_same_v<T, bool>)void operator()(const T& value) {
+    writer.Put(value);
+  }
   template <class Item>
   void operator()(const std::vector<Item>& items, auto&& fields) {
     writer.Put(uint32_t(items.size()));
@@ -73,8 +74,7 @@ struct Reading {
     is_valid = is_valid && std::isfinite(value) && value >= 0;
   }
   template <class T>
-  requires std::is_integral_v<T> && (!std::is_same_v<T, bool>)
-  void operator()(T& value) { value = reader.Get<T>(); }
+  requires std::is_integral_v<T> &&(!std::is_same_v<T, bool>)void operator()(T& value) { value = reader.Get<T>(); }
   template <class Item>
   void operator()(std::vector<Item>& items, auto&& fields) {
     const auto count = reader.Get<uint32_t>();

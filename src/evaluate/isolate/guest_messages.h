@@ -69,13 +69,13 @@ std::string Encode(const GuestCall& call);
 Result<GuestCall> DecodeGuestCall(std::string_view bytes);
 
 struct GuestAnswer {
-  std::string failure;          // what gemm() or the driver said; empty: all went well
-  bool is_uncapturable = false;  // a graph was wanted, and gemm() did what no graph takes; nothing was timed
-  bool is_lost = false;          // its context is: there will be no further answer
-  double event_ns = 0;           // on the device, from the first call to the last
-  double stream_ns = 0;          // on the host, until the stream was done
-  double device_ns = 0;          // on the host, until everything was done
-  uint32_t observed_calls = 0;   // of gemm(): a graph that is replayed calls it no more
+  std::string failure;                  // what gemm() or the driver said; empty: all went well
+  bool is_uncapturable = false;         // a graph was wanted, and gemm() did what no graph takes; nothing was timed
+  bool is_lost = false;                 // its context is: there will be no further answer
+  double event_ns = 0;                  // on the device, from the first call to the last
+  double stream_ns = 0;                 // on the host, until the stream was done
+  double device_ns = 0;                 // on the host, until everything was done
+  uint32_t observed_calls = 0;          // of gemm(): a graph that is replayed calls it no more
   std::vector<LaunchedKernel> kernels;  // launches during the observed calls, all together
   std::vector<std::string> misdeeds;    // driver calls during them that gemm() has no business with
   bool operator==(const GuestAnswer&) const = default;

@@ -132,7 +132,8 @@ GuestEnd EndOf(const Status& error, int exit_code, const std::string& words, dou
     return {OutcomeKind::kTimedOut,
             fmt::format("the source gave no sign of life for {:g} s and was ended{}", limit_seconds, said)};
   if (error.code() == StatusCode::kDataLoss)
-    return {OutcomeKind::kCheated, fmt::format("the source answered in its caller's place: {}{}", error.message(), said)};
+    return {OutcomeKind::kCheated,
+            fmt::format("the source answered in its caller's place: {}{}", error.message(), said)};
   return {OutcomeKind::kLaunchFailed, fmt::format("the source {}{}", HowItEnded(exit_code), said)};
 }
 

@@ -47,8 +47,8 @@ class GuestProcess {
   GuestEnd end_;
 };
 
-// What it means for a candidate that its guest did not answer, by the error of the pipe, the exit code that it was found
-// or killed with, and its last words.
+// What it means for a candidate that its guest did not answer, by the error of the pipe, the exit code that it was
+// found or killed with, and its last words.
 GuestEnd EndOf(const Status& error, int exit_code, const std::string& words, double limit_seconds);
 
 }  // namespace gemmsmith

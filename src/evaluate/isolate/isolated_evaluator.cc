@@ -67,8 +67,9 @@ size_t ExchangeSize(Protocol protocol, std::span<const CandidateMessage> candida
   const bool is_heat = protocol == Protocol::kHeat;
   const uint64_t most_bytes = is_heat ? kMaxPayloadBytes - (1 << 20) : kMostBytesTogether;
   const size_t most = std::min(candidates.size(), is_heat ? kMostInHeat : kMostTogether);
+  if (candidates[0].is_source()) return 1;
   size_t count = 0;
-  for (uint64_t bytes = 0; count < most; ++count)
+  for (uint64_t bytes = 0; count < most && !candidates[count].is_source(); ++count)
     if (bytes += EncodedBytes(candidates[count]); bytes > most_bytes && count > 0) break;
   return count;
 }

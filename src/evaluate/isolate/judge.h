@@ -44,11 +44,14 @@ struct OtherShape {
   bool operator==(const OtherShape&) const = default;
 };
 
+// A plan's kernel with its launch, or the object of a free-form source.
 struct CandidateMessage {
   Launch launch;
   std::string entry;
   std::vector<uint8_t> cubin;
   std::optional<OtherShape> other;  // for the test 'repeat'
+  std::vector<uint8_t> object;  // a shared object; then there is nothing else, and the candidate comes alone
+  bool is_source() const { return !object.empty(); }
   bool operator==(const CandidateMessage&) const = default;
 };
 

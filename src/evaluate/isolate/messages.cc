@@ -142,6 +142,7 @@ std::string Encode(std::span<const CandidateMessage> candidates) {
     writer.PutVector(candidate.cubin);
     writer.Put(uint8_t(candidate.other.has_value()));
     if (candidate.other) VisitOther(*candidate.other, Writing{writer});
+    writer.PutVector(candidate.object);
   }
   return std::move(writer).Take();
 }
@@ -155,6 +156,7 @@ Result<std::vector<CandidateMessage>> DecodeCandidates(std::string_view bytes) {
     candidate.entry = reader.GetString();
     candidate.cubin = reader.GetVector<uint8_t>();
     if (reader.Get<uint8_t>() != 0) VisitOther(candidate.other.emplace(), Reading{reader});
+    candidate.object = reader.GetVector<uint8_t>();
   }
   RETURN_IF_ERROR(Complete(reader, "candidates"));
   return candidates;
@@ -164,7 +166,7 @@ uint64_t EncodedBytes(const CandidateMessage& candidate) {
   constexpr uint64_t kLaunchBytes = 128, kMapBytes = 128;
   const auto bytes_of = [](const Launch& launch) { return kLaunchBytes + kMapBytes * launch.maps.size(); };
   return bytes_of(candidate.launch) + (candidate.other ? bytes_of(candidate.other->launch) : 0) +
-         candidate.entry.size() + candidate.cubin.size();
+         candidate.entry.size() + candidate.cubin.size() + candidate.object.size();
 }
 
 std::string Encode(const SingleCall& call) {

@@ -15,31 +15,53 @@ constexpr size_t kMostMisdeeds = 16, kMostKernels = 1024;
 constexpr int kLoadingEntries = 2;  // the object itself and the first call
 
 // By the beginnings of their names, so that later versions of a call count too.
-constexpr std::array<std::string_view, 47> kNever = {
-    "cuMemAlloc",          "cuMemFree",
-    "cuMemHost",           "cuMemCreate",
-    "cuMemMap",            "cuMemUnmap",
-    "cuMemAddress",        "cuMemSetAccess",
-    "cuMemExport",         "cuMemImport",
-    "cuMemPool",           "cuMemGetHandle",
-    "cuMemGetAddressRange", "cuMemcpyHtoD",
-    "cuMemcpyDtoH",        "cuMemcpyHtoA",
-    "cuMemcpyAtoH",        "cuMemcpyPeer",
-    "cuIpc",               "cuStreamCreate",
-    "cuStreamDestroy",     "cuStreamBeginCapture",
-    "cuStreamEndCapture",  "cuStreamSetAttribute",
-    "cuStreamCopyAttributes", "cuStreamAddCallback",
-    "cuStreamUpdateCapture", "cuStreamWaitValue",
-    "cuStreamWriteValue",  "cuStreamBatchMemOp",
-    "cuEventCreate",       "cuEventDestroy",
-    "cuEventElapsedTime",  "cuGraph",
-    "cuUserObject",        "cuLaunchHostFunc",
-    "cuCtxCreate",         "cuCtxDestroy",
-    "cuCtxSetLimit",       "cuCtxSetCacheConfig",
-    "cuCtxResetPersisting", "cuDevicePrimaryCtxReset",
-    "cuDevicePrimaryCtxSetFlags", "cuGreenCtx",
-    "cuMulticast",         "cuProfiler",
-    "cuThreadExchangeStreamCaptureMode"};
+constexpr std::array<std::string_view, 47> kNever = {"cuMemAlloc",
+                                                     "cuMemFree",
+                                                     "cuMemHost",
+                                                     "cuMemCreate",
+                                                     "cuMemMap",
+                                                     "cuMemUnmap",
+                                                     "cuMemAddress",
+                                                     "cuMemSetAccess",
+                                                     "cuMemExport",
+                                                     "cuMemImport",
+                                                     "cuMemPool",
+                                                     "cuMemGetHandle",
+                                                     "cuMemGetAddressRange",
+                                                     "cuMemcpyHtoD",
+                                                     "cuMemcpyDtoH",
+                                                     "cuMemcpyHtoA",
+                                                     "cuMemcpyAtoH",
+                                                     "cuMemcpyPeer",
+                                                     "cuIpc",
+                                                     "cuStreamCreate",
+                                                     "cuStreamDestroy",
+                                                     "cuStreamBeginCapture",
+                                                     "cuStreamEndCapture",
+                                                     "cuStreamSetAttribute",
+                                                     "cuStreamCopyAttributes",
+                                                     "cuStreamAddCallback",
+                                                     "cuStreamUpdateCapture",
+                                                     "cuStreamWaitValue",
+                                                     "cuStreamWriteValue",
+                                                     "cuStreamBatchMemOp",
+                                                     "cuEventCreate",
+                                                     "cuEventDestroy",
+                                                     "cuEventElapsedTime",
+                                                     "cuGraph",
+                                                     "cuUserObject",
+                                                     "cuLaunchHostFunc",
+                                                     "cuCtxCreate",
+                                                     "cuCtxDestroy",
+                                                     "cuCtxSetLimit",
+                                                     "cuCtxSetCacheConfig",
+                                                     "cuCtxResetPersisting",
+                                                     "cuDevicePrimaryCtxReset",
+                                                     "cuDevicePrimaryCtxSetFlags",
+                                                     "cuGreenCtx",
+                                                     "cuMulticast",
+                                                     "cuProfiler",
+                                                     "cuThreadExchangeStreamCaptureMode"};
 constexpr std::array<std::string_view, 3> kOnlyAtFirst = {"cuModuleLoad", "cuLibraryLoad", "cuLink"};
 
 bool StartsWithAny(std::string_view name, const auto& beginnings) {
@@ -198,8 +220,8 @@ Result<std::vector<LaunchedKernel>> LaunchesByCapture(const Gpu& gpu, const std:
     CUDA_KERNEL_NODE_PARAMS parameters{};
     const char* name = nullptr;
     const bool is_known = driver->cuGraphKernelNodeGetParams(node, &parameters) == CUDA_SUCCESS &&
-                          parameters.func != nullptr &&
-                          driver->cuFuncGetName(&name, parameters.func) == CUDA_SUCCESS && name != nullptr;
+                          parameters.func != nullptr && driver->cuFuncGetName(&name, parameters.func) == CUDA_SUCCESS &&
+                          name != nullptr;
     ++launches[is_known ? name : "unknown"];
   }
   driver->cuGraphDestroy(graph);

@@ -1,4 +1,5 @@
-// What a candidate asks of the driver while its gemm() runs: which kernels it launches, and what it has no business with.
+// What a candidate asks of the driver while its gemm() runs: which kernels it launches, and what it has no business
+// with.
 #pragma once
 
 #include <map>

@@ -15,12 +15,17 @@ std::string Microseconds(double ns) { return fmt::format("{:.2f} us", ns / 1e3);
 }  // namespace
 
 SourceTime TimeOf(std::span<const SourceBatch> batches) {
+  GEMMSMITH_CHECK(!batches.empty(), "the time of no batches");
+  const auto [shortest, longest] = std::minmax_element(
+      batches.begin(), batches.end(), [](const SourceBatch& x, const SourceBatch& y) { return x.calls < y.calls; });
+  // Batches of nearly one length tell only the noise.
+  const int least_difference = std::max(1, (longest->calls - shortest->calls) / 2);
   std::vector<double> slopes, events;
-  for (size_t i = 0; i < batches.size(); ++i) {
-    events.push_back(batches[i].event_ns / batches[i].calls);
-    for (size_t j = 0; j < i; ++j)
-      if (batches[i].calls != batches[j].calls)
-        slopes.push_back((batches[i].judge_ns - batches[j].judge_ns) / (batches[i].calls - batches[j].calls));
+  for (const SourceBatch& longer : batches) {
+    events.push_back(longer.event_ns / longer.calls);
+    for (const SourceBatch& shorter : batches)
+      if (longer.calls - shorter.calls >= least_difference)
+        slopes.push_back((longer.judge_ns - shorter.judge_ns) / (longer.calls - shorter.calls));
   }
   GEMMSMITH_CHECK(!slopes.empty(), "{} batches of one length", batches.size());
   return {std::max(Median(slopes), 0.0), Median(events)};

@@ -23,8 +23,8 @@ struct SourceTime {
   // What may be published: whoever moves one clock gains nothing.
   double ns() const { return judge_ns > event_ns ? judge_ns : event_ns; }
 };
-// Of batches of at least two lengths. The judge's clock counts what a batch takes beyond its calls as well, which is the
-// same for all: so its time is the median of the slopes between batches of different length.
+// Of batches of at least two lengths. The judge's clock counts what a batch takes beyond its calls as well, which is
+// the same for all: so its time is the median of the slopes between batches of different length.
 SourceTime TimeOf(std::span<const SourceBatch> batches);
 
 // Each is empty, or says why the time cannot be what it is claimed to be.

@@ -15,7 +15,8 @@ std::vector<SourceBatch> Batches(double call_ns, double event_share, double over
   std::vector<SourceBatch> batches;
   for (int i = 0; i < 5; ++i)
     for (int calls : {100, 600 + 10 * i})
-      batches.push_back({calls, overhead_ns + calls * call_ns + noise_ns * random.Uniform(), calls * call_ns * event_share});
+      batches.push_back(
+          {calls, overhead_ns + calls * call_ns + noise_ns * random.Uniform(), calls * call_ns * event_share});
   return batches;
 }
 
@@ -26,9 +27,7 @@ TEST(SourceClock, WhatABatchTakesBesideItsCallsIsNotCounted) {
   EXPECT_EQ(DisagreementOfClocks(time), "");
 }
 
-TEST(SourceClock, NoiseOfTheHostMovesItLittle) {
-  EXPECT_NEAR(TimeOf(Batches(5e3, 1, 300e3, 60e3)).judge_ns, 5e3, 100);
-}
+TEST(SourceClock, NoiseOfTheHostMovesItLittle) { EXPECT_NEAR(TimeOf(Batches(5e3, 1, 300e3, 60e3)).judge_ns, 5e3, 100); }
 
 TEST(SourceClock, EventsThatSayLessAreALie) {
   const SourceTime time = TimeOf(Batches(50e3, 0.5, 300e3, 20e3));

@@ -1,0 +1,114 @@
+// One free-form source for a prepared problem: run by a guest, tested and timed by the judge, believed in nothing.
+// docs/judging_sources.md says what is done and why.
+#pragma once
+
+#include <array>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/random.h"
+#include "evaluate/exchange.h"
+#include "evaluate/isolate/disturbance.h"
+#include "evaluate/isolate/guest_process.h"
+#include "evaluate/time/source_clock.h"
+#include "gpu/shared_memory.h"
+
+namespace gemmsmith {
+
+class SourceExchange {
+ public:
+  // All outlive it; the session is prepared for the problem, the candidate is an object.
+  SourceExchange(const Workshop& workshop, DisturbanceJudge& disturbances, ProblemSession& session,
+                 const ProblemMessage& problem, const CandidateMessage& candidate, const StepListener& on_step);
+  ~SourceExchange();
+
+  // Once. A Status only where the harness or the machine failed.
+  Result<Judgements> Run();
+
+ private:
+  struct SharedMatrix {
+    SharedMemory memory;
+    GuardedMatrix matrix;
+  };
+  struct Set {
+    SharedMatrix a, b, c;
+    const Inputs* loaded = nullptr;  // what A and B hold, as far as the judge knows
+  };
+
+  void Announce(std::string_view step);
+  // The outcome from here on; the first one counts.
+  void End(OutcomeKind kind, std::string_view stage, std::string reason);
+  bool has_ended() const { return outcome_.has_value(); }
+
+  Status Share();
+  Result<SharedMatrix> ShareMatrix(const Operand& operand, bool lines_are_rows);
+  Status OpenGuest();
+  // Nothing where that has ended the candidate.
+  std::optional<GuestAnswer> Ask(const GuestCall& call);
+  std::optional<GuestAnswer> AskLeniently(const GuestCall& call);
+  void Note(const GuestAnswer& answer);
+
+  // Private inputs into the buffers of the present set.
+  Status CopyIn(const Inputs& inputs);
+  // The same inputs where the guest sees them.
+  Inputs Placed(const Inputs& inputs) const;
+  Workplace PlaceOf(const Inputs& placed) const { return {&placed, &set().c.matrix, &workspace_}; }
+  const Set& set() const { return sets_[present_set_]; }
+  GuestCall CallFor(GuestWork work, uint32_t calls, uint32_t replays) const;
+
+  Status TestAsPlans();
+  Status TestSecondSeed();
+  Status TestAfterAnotherShape();
+  Status TestChangedInputs();
+  Status LookAtBehaviour();
+  // Ends the candidate where a watched call was wrong or touched what it must not.
+  bool Passes(std::string_view test, const Watched& watched);
+  double DisturbedTolerance() const;
+  Status JudgeDisturbed(std::string_view test, const Inputs& inputs, OutcomeKind kind);
+
+  // One batch on the present set, and a look at everything behind it. Without meaning where it has ended the candidate.
+  Result<SourceBatch> RunBatch(std::string_view test, const GuestCall& call);
+  Result<SourceTime> TimeWork(GuestWork work, std::vector<SourceBatch>& batches);
+  Status EstimateCall();
+  Status TimeAlone();
+  Status TimeAgainstRivals();
+  Status RunRace(Clock clock);
+  Result<double> TimeOurs(Clock clock);
+  Result<double> TimeRival(const Baseline& rival, Clock clock);
+  void AddTimings(Clock clock, const RaceResult& race);
+
+  const Workshop workshop_;
+  DisturbanceJudge& disturbances_;
+  ProblemSession& session_;
+  const ProblemMessage& problem_;
+  const CandidateMessage& candidate_;
+  const StepListener& on_step_;
+  const TestBench bench_;
+  const Gemm gemm_;
+  Verifier verifier_;
+  Random random_;
+  std::vector<const Baseline*> rivals_;
+
+  // The guest goes before what it maps.
+  std::vector<Set> sets_;
+  SharedMemory workspace_memory_, disturbance_memory_;
+  GuardedWorkspace workspace_;
+  std::optional<GuestProcess> guest_;
+  size_t present_set_ = 0;
+
+  TestResult tested_;
+  std::vector<double> busy_afterwards_ns_;
+  std::map<std::string, double> launches_;
+  uint64_t observed_calls_ = 0;
+  double call_ns_ = 0;  // roughly
+  int graph_calls_ = 1;
+  bool is_capturable_ = true, is_estimated_ = false;
+  std::vector<SourceBatch> batches_;  // on unchanged inputs
+  SourceTime time_;
+  Outcome timed_;  // what is known so far
+  std::optional<Outcome> outcome_;
+};
+
+}  // namespace gemmsmith
