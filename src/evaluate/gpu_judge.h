@@ -31,7 +31,6 @@ class GpuJudge : public Judge {
   void DropOtherSessions();
   Result<Judgements> EvaluatePlans(std::span<const CandidateMessage> candidates, const StepListener& on_step);
   Result<Judgements> EvaluateSource(const CandidateMessage& candidate, const StepListener& on_step);
-  Workshop workshop() { return {*gpu_, *harness_, *workspaces_, nvml_.get(), last_race_}; }
 
   // In the order of construction: what comes later uses what comes before.
   std::unique_ptr<Nvml> nvml_;

@@ -39,11 +39,6 @@ std::string_view StageOf(OutcomeKind kind) {
   }
 }
 
-RaceRules RulesFor(Protocol protocol) {
-  if (!IsThorough(protocol)) return {.min_rounds = 5, .max_rounds = 5};
-  return {.min_rounds = 10, .max_rounds = 100, .interval_width = 0.02};
-}
-
 // A file in memory that can be read and executed, and no longer written.
 class ObjectFile {
  public:
@@ -105,14 +100,14 @@ SourceExchange::SourceExchange(const Workshop& workshop, DisturbanceJudge& distu
       problem_(problem),
       candidate_(candidate),
       on_step_(on_step),
-      bench_(session.BenchFor(problem)),
+      bench_(session.BenchFor(problem, on_step)),
       gemm_(bench_.gemm),
       verifier_(workshop.gpu, workshop.harness),
       // What is drawn here must not be known from the problem's seed, which a source may know.
       random_(uint64_t(SteadyClock::now().time_since_epoch().count()) ^ uint64_t(::getpid()) << 40 ^ problem.seed) {
   if (problem.time) rivals_ = session.RivalsFor(problem);
   timed_.protocol = problem.protocol;
-  if (problem.time) timed_.baseline_algorithms = session.BaselineAlgorithms();
+  if (problem.time) timed_.baseline_algorithms = session.BaselineAlgorithms(problem);
 }
 
 SourceExchange::~SourceExchange() { guest_.reset(); }
@@ -253,23 +248,29 @@ Inputs SourceExchange::Placed(const Inputs& inputs) const {
 // Those of plans, each in buffers drawn at random, into which its inputs come just before.
 Status SourceExchange::TestAsPlans() {
   TestBench bench = bench_;
-  const std::array<const Inputs * TestBench::*, 3> kinds = {&TestBench::normal, &TestBench::binary,
-                                                            &TestBench::dense_binary};
-  std::array<Inputs, 3> placed;
+  std::array<Inputs, std::tuple_size_v<decltype(bench.inputs)>> placed;
   std::map<const Inputs*, const Inputs*> originals;
-  for (size_t i = 0; i < kinds.size(); ++i)
-    if (bench_.*kinds[i] != nullptr) {
-      bench.*kinds[i] = &placed[i];
-      originals[&placed[i]] = bench_.*kinds[i];
-    }
+  for (size_t kind = 0; kind < placed.size(); ++kind) {
+    if (bench_.inputs[kind] == nullptr) continue;
+    bench.inputs[kind] = &placed[kind];
+    originals[&placed[kind]] = bench_.inputs[kind];
+  }
+  bench.normal = bench.inputs[size_t(InputKind::kNormal)];
   const auto choose_set = [&] {
     present_set_ = random_.Below(sets_.size());
-    for (size_t i = 0; i < kinds.size(); ++i)
-      if (bench_.*kinds[i] != nullptr) placed[i] = Placed(*(bench_.*kinds[i]));
+    for (size_t kind = 0; kind < placed.size(); ++kind)
+      if (bench_.inputs[kind] != nullptr) placed[kind] = Placed(*bench_.inputs[kind]);
     bench.output = &set().c.matrix;
   };
   bench.workspace = &workspace_;
   bench.chainable = false;
+  bench.deterministic = false;
+  // The CPU looks at the session's output.
+  if (bench_.compare_on_cpu)
+    bench.compare_on_cpu = [&](double bound) -> Result<CpuComparison> {
+      RETURN_IF_ERROR(session_.output().CopyFrom(workshop_.gpu, set().c.matrix));
+      return bench_.compare_on_cpu(bound);
+    };
   choose_set();
   const PutGemm put = [&](const Inputs& inputs, Chaining) -> Status {
     RETURN_IF_ERROR(CopyIn(*originals.at(&inputs)));
@@ -480,7 +481,7 @@ Status SourceExchange::TimeAgainstRivals() {
 Status SourceExchange::RunRace(Clock clock) {
   std::vector<RaceEntry> entries = {{.name = "ours", .clock = clock, .candidate = 0}};
   for (const Baseline* rival : rivals_)
-    entries.push_back({rival->name, clock, kRival, rival->kind == BaselineKind::kLtAuto});
+    entries.push_back({Name(rival->id), clock, kRival, rival->id.kind == BaselineKind::kLtAuto});
   ReadCondition read;
   if (workshop_.nvml != nullptr) read = [this] { return workshop_.nvml->Read(); };
   const TimeRound time_round = [&](std::span<const size_t> order) -> Result<std::vector<double>> {
@@ -490,7 +491,7 @@ Status SourceExchange::RunRace(Clock clock) {
     }
     return times;
   };
-  const Result<RaceResult> race = Race(entries, RulesFor(problem_.protocol), random_, read, time_round);
+  const Result<RaceResult> race = Race(entries, RulesFor(problem_.protocol, clock), random_, read, time_round);
   workshop_.last_race = SteadyClock::now();
   if (has_ended()) return OkStatus();
   if (!race.ok()) return race.status();
@@ -515,7 +516,7 @@ Result<double> SourceExchange::TimeRival(const Baseline& rival, Clock clock) {
   ASSIGN_OR_RETURN(const Event first, gpu.MakeEvent());
   ASSIGN_OR_RETURN(const Event last, gpu.MakeEvent());
   const bool is_single = clock == Clock::kOffline;
-  const CallGraph& graph = rival.graphs.at(BatchFor(problem_.protocol));
+  const CallGraph& graph = rival.graphs.at({Clock::kDevice, BatchFor(problem_.protocol)});
   if (!is_single) RETURN_IF_ERROR(workshop_.harness.LeadIn());
   RETURN_IF_ERROR(gpu.Record(first));
   RETURN_IF_ERROR(is_single ? rival.call() : gpu.Replay(graph.graph));

@@ -9,10 +9,11 @@
 #include <vector>
 
 #include "base/random.h"
-#include "evaluate/exchange.h"
 #include "evaluate/isolate/disturbance.h"
 #include "evaluate/isolate/guest_process.h"
+#include "evaluate/session.h"
 #include "evaluate/time/source_clock.h"
+#include "evaluate/workshop.h"
 #include "gpu/shared_memory.h"
 
 namespace gemmsmith {
