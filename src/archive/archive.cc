@@ -32,9 +32,9 @@ std::optional<double> RecordedTime(const Outcome& outcome) {
 }
 
 constexpr std::string_view kSelectTrials =
-    "SELECT trial.id, problem.text, plan.text, trial.outcome, trial.seed, trial.unix_ms, trial.campaign, "
+    "SELECT trial.id, problem.text, subject.text, trial.outcome, trial.seed, trial.unix_ms, trial.campaign, "
     "trial.setting_id"
-    " FROM trial JOIN problem ON problem.id = problem_id JOIN plan ON plan.id = plan_id";
+    " FROM trial JOIN problem ON problem.id = problem_id JOIN subject ON subject.id = subject_id";
 
 // The conditions of a filter as SQL; the values are bound in the same order.
 struct Conditions {
@@ -72,7 +72,7 @@ Result<std::map<int64_t, Setting>> LoadSettings(const Database& database) {
 Result<Trial> ReadTrial(const Statement& row, const std::map<int64_t, Setting>& settings) {
   Trial trial;
   ASSIGN_OR_RETURN(trial.gemm, ParseGemm(row.Text(1)));
-  ASSIGN_OR_RETURN(trial.plan, ParsePlan(row.Text(2)));
+  ASSIGN_OR_RETURN(trial.subject, ParseTrialSubject(row.Text(2)));
   ASSIGN_OR_RETURN(trial.outcome, DecodeOutcome(row.Blob(3)));
   trial.seed = uint64_t(row.Integer(4));
   trial.unix_ms = row.Integer(5);
@@ -86,18 +86,18 @@ Result<Trial> ReadTrial(const Statement& row, const std::map<int64_t, Setting>& 
 }  // namespace
 
 struct Archive::State {
-  State(std::unique_ptr<Database> opened, Statement setting, Statement problem, Statement plan, Statement trial)
+  State(std::unique_ptr<Database> opened, Statement setting, Statement problem, Statement subject, Statement trial)
       : database(std::move(opened)),
         insert_setting(std::move(setting)),
         insert_problem(std::move(problem)),
-        insert_plan(std::move(plan)),
+        insert_subject(std::move(subject)),
         insert_trial(std::move(trial)) {}
 
   Status Insert(const Trial& trial);
 
   std::unique_ptr<Database> database;
   std::mutex mutex;  // of the statements
-  Statement insert_setting, insert_problem, insert_plan, insert_trial;
+  Statement insert_setting, insert_problem, insert_subject, insert_trial;
 };
 
 Status Archive::State::Insert(const Trial& trial) {
@@ -107,13 +107,13 @@ Status Archive::State::Insert(const Trial& trial) {
   RETURN_IF_ERROR(insert_setting.Run());
   const std::string problem = Print(trial.gemm);
   RETURN_IF_ERROR(insert_problem.Bind(problem).Run());
-  const std::string plan = Print(trial.plan);
-  RETURN_IF_ERROR(insert_plan.Bind(plan).Run());
+  const std::string subject = Print(trial.subject);
+  RETURN_IF_ERROR(insert_subject.Bind(subject).Run());
   const Outcome& outcome = trial.outcome;
   const std::string encoded = EncodeOutcome(outcome);
   return insert_trial.Bind(trial.campaign)
       .Bind(problem)
-      .Bind(plan)
+      .Bind(subject)
       .Bind(setting_hash)
       .Bind(Name(outcome.protocol))
       .Bind(int64_t(trial.seed))
@@ -139,16 +139,17 @@ Result<std::unique_ptr<Archive>> Archive::Open(const std::filesystem::path& path
                         " libraries, harness) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (hash) DO NOTHING"));
   ASSIGN_OR_RETURN(Statement problem,
                    database->Prepare("INSERT INTO problem (text) VALUES (?) ON CONFLICT (text) DO NOTHING"));
-  ASSIGN_OR_RETURN(Statement plan,
-                   database->Prepare("INSERT INTO plan (text) VALUES (?) ON CONFLICT (text) DO NOTHING"));
-  ASSIGN_OR_RETURN(Statement trial,
-                   database->Prepare("INSERT INTO trial (campaign, problem_id, plan_id, setting_id, protocol, seed,"
-                                     " unix_ms, kind, time_ns, reason, outcome) VALUES (?,"
-                                     " (SELECT id FROM problem WHERE text = ?), (SELECT id FROM plan WHERE text = ?),"
-                                     " (SELECT id FROM setting WHERE hash = ?), ?, ?, ?, ?, ?, ?, ?)"
-                                     " ON CONFLICT (campaign, problem_id, plan_id, protocol) DO NOTHING"));
+  ASSIGN_OR_RETURN(Statement subject,
+                   database->Prepare("INSERT INTO subject (text) VALUES (?) ON CONFLICT (text) DO NOTHING"));
+  ASSIGN_OR_RETURN(
+      Statement trial,
+      database->Prepare("INSERT INTO trial (campaign, problem_id, subject_id, setting_id, protocol, seed,"
+                        " unix_ms, kind, time_ns, reason, outcome) VALUES (?,"
+                        " (SELECT id FROM problem WHERE text = ?), (SELECT id FROM subject WHERE text = ?),"
+                        " (SELECT id FROM setting WHERE hash = ?), ?, ?, ?, ?, ?, ?, ?)"
+                        " ON CONFLICT (campaign, problem_id, subject_id, protocol) DO NOTHING"));
   return std::unique_ptr<Archive>(new Archive(std::make_unique<State>(
-      std::move(database), std::move(setting), std::move(problem), std::move(plan), std::move(trial))));
+      std::move(database), std::move(setting), std::move(problem), std::move(subject), std::move(trial))));
 }
 
 Status Archive::Add(std::span<const Trial> trials) {
@@ -211,9 +212,10 @@ Result<std::map<Gemm, int64_t>> Archive::CountByProblem(const TrialFilter& filte
 Result<ArchiveStats> Archive::Stats() const {
   const Database& database = *state_->database;
   StatsCollector collector;
-  ASSIGN_OR_RETURN(Statement select,
-                   database.Prepare("SELECT problem.text, plan.text, kind, unix_ms FROM trial"
-                                    " JOIN problem ON problem.id = problem_id JOIN plan ON plan.id = plan_id"));
+  ASSIGN_OR_RETURN(
+      Statement select,
+      database.Prepare("SELECT problem.text, subject.text, kind, unix_ms FROM trial"
+                       " JOIN problem ON problem.id = problem_id JOIN subject ON subject.id = subject_id"));
   while (true) {
     ASSIGN_OR_RETURN(const bool row, select.Step());
     if (!row) break;

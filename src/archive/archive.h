@@ -1,5 +1,5 @@
 // The database of trials (SQLite, write-ahead log). A trial that Add() returned OK for survives kill -9 and power loss
-// of the program; (campaign, problem, plan, protocol) is unique, adding it again is a no-op.
+// of the program; (campaign, problem, subject, protocol) is unique, adding it again is a no-op.
 #pragma once
 
 #include <filesystem>
@@ -23,6 +23,7 @@ struct TrialFilter {
   std::optional<Protocol> protocol;
 };
 
+// Plans, problems and cells are those of trials with a plan.
 struct ArchiveStats {
   int64_t trials = 0, plans = 0, problems = 0, missing_cells = 0;
   std::vector<std::pair<std::string, int64_t>> by_outcome;

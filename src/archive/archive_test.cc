@@ -15,6 +15,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
+std::string Hex(std::string_view bytes) {
+  std::string hex;
+  for (const char byte : bytes) hex += fmt::format("{:02x}", uint8_t(byte));
+  return hex;
+}
+
 class ArchiveTest : public ::testing::Test {
  protected:
   fs::path path() const { return folder_.path() / "deep/archive.sqlite"; }
@@ -24,11 +30,11 @@ class ArchiveTest : public ::testing::Test {
     return *std::move(archive);
   }
   // What somebody with a SQL shell does.
-  void Sql(const char* statement) const {
+  void Sql(const std::string& statement) const {
     sqlite3* database = nullptr;
     ASSERT_EQ(sqlite3_open(path().c_str(), &database), SQLITE_OK);
     char* message = nullptr;
-    EXPECT_EQ(sqlite3_exec(database, statement, nullptr, nullptr, &message), SQLITE_OK) << message;
+    EXPECT_EQ(sqlite3_exec(database, statement.c_str(), nullptr, nullptr, &message), SQLITE_OK) << message;
     sqlite3_close(database);
   }
 
@@ -148,8 +154,9 @@ TEST_F(ArchiveTest, StatsAgreeWithTheTrialsThemselves) {
 TEST_F(ArchiveTest, PeopleCanAskItInSql) {
   auto archive = Open();
   for (const Trial& trial : ExampleTrials(30)) ASSERT_TRUE(archive->Add(trial).ok());
-  Sql("CREATE TEMP TABLE t AS SELECT problem.text, plan.text, kind, time_ns, reason, device_key FROM trial"
-      " JOIN problem ON problem.id = problem_id JOIN plan ON plan.id = plan_id JOIN setting ON setting.id = setting_id"
+  Sql("CREATE TEMP TABLE t AS SELECT problem.text, subject.text, kind, time_ns, reason, device_key FROM trial"
+      " JOIN problem ON problem.id = problem_id JOIN subject ON subject.id = subject_id JOIN setting ON setting.id = "
+      "setting_id"
       " WHERE kind = 'measured' AND time_ns > 0");
 }
 
@@ -190,12 +197,61 @@ TEST_F(ArchiveTest, ManyMayCreateItAtOnce) {
   EXPECT_TRUE(Open()->Add(ExampleTrial(0)).ok());
 }
 
+// What the first version of this program made.
+constexpr const char* kSchemaOne = R"sql(
+CREATE TABLE setting (id INTEGER PRIMARY KEY, hash TEXT NOT NULL UNIQUE, device_key TEXT NOT NULL,
+  device_name TEXT NOT NULL, gpu_uuid TEXT NOT NULL, driver TEXT NOT NULL, toolchain TEXT NOT NULL,
+  libraries TEXT NOT NULL, harness TEXT NOT NULL);
+CREATE TABLE problem (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);
+CREATE TABLE plan (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);
+CREATE TABLE trial (id INTEGER PRIMARY KEY, campaign TEXT NOT NULL,
+  problem_id INTEGER NOT NULL REFERENCES problem (id), plan_id INTEGER NOT NULL REFERENCES plan (id),
+  setting_id INTEGER NOT NULL REFERENCES setting (id), protocol TEXT NOT NULL, seed INTEGER NOT NULL,
+  unix_ms INTEGER NOT NULL, kind TEXT NOT NULL, time_ns REAL, reason TEXT NOT NULL, outcome BLOB NOT NULL,
+  UNIQUE (campaign, problem_id, plan_id, protocol));
+PRAGMA application_id = 0x67656d6d; PRAGMA user_version = 1;
+)sql";
+
+TEST_F(ArchiveTest, AnArchiveOfTheFirstSchemaIsBroughtUpToDateWithItsTrials) {
+  const Trial old = ExampleTrial(0);
+  fs::create_directories(path().parent_path());
+  Sql(kSchemaOne);
+  Sql(fmt::format(
+      "INSERT INTO setting VALUES (1, 'h', '{}', '{}', '{}', '{}', '{}', '{}', '{}');"
+      "INSERT INTO problem VALUES (1, '{}'); INSERT INTO plan VALUES (1, '{}')",
+      old.setting.device_key, old.setting.device_name, old.setting.gpu_uuid, old.setting.driver, old.setting.toolchain,
+      old.setting.libraries, old.setting.harness, Print(old.gemm), Print(old.plan())));
+  Sql(fmt::format("INSERT INTO trial VALUES (1, '{}', 1, 1, 1, 'screen', {}, {}, 'measured', NULL, '', x'{}')",
+                  old.campaign, int64_t(old.seed), old.unix_ms, Hex(EncodeOutcome(old.outcome))));
+  for (int opening = 0; opening < 2; ++opening) {
+    const auto archive = Open();
+    EXPECT_EQ(*archive->Load({}), std::vector<Trial>{old});
+    EXPECT_TRUE(archive->Add(old).ok()) << "known: stored once";
+    EXPECT_EQ(archive->Load({})->size(), 1u);
+  }
+  auto archive = Open();
+  ASSERT_TRUE(archive->Add(ExampleTrial(1)).ok());
+  EXPECT_EQ(archive->Load({})->size(), 2u);
+}
+
+TEST_F(ArchiveTest, TrialsOfSourcesAndOfNobodyAreKeptBesideThoseOfPlans) {
+  Trial plan = ExampleTrial(0), source = plan, nobody = plan;
+  source.subject = SubjectOf(FreeForm{"fast.cu", "text"});
+  nobody.subject = Nobody();
+  auto archive = Open();
+  ASSERT_TRUE(archive->Add(std::vector{plan, source, nobody, nobody}).ok());
+  EXPECT_EQ(*archive->Load({}), (std::vector{plan, source, nobody}));
+  EXPECT_EQ(archive->Stats()->trials, 3);
+  EXPECT_EQ(archive->Stats()->plans, 1);
+  EXPECT_EQ(archive->Stats()->missing_cells, 0);
+}
+
 TEST_F(ArchiveTest, ANewerSchemaAndAForeignDatabaseAreRefusedByName) {
   Open();
-  Sql("PRAGMA user_version = 2");
+  Sql("PRAGMA user_version = 9");
   const Status newer = Archive::Open(path()).status();
   EXPECT_EQ(newer.code(), StatusCode::kInvalidArgument);
-  EXPECT_NE(newer.message().find("has schema 2, this program knows 1"), std::string::npos) << newer.message();
+  EXPECT_NE(newer.message().find("has schema 9, this program knows 2"), std::string::npos) << newer.message();
   Sql("PRAGMA application_id = 5");
   const Status foreign = Archive::Open(path()).status();
   EXPECT_EQ(foreign.code(), StatusCode::kInvalidArgument);
@@ -223,7 +279,7 @@ TEST_F(ArchiveTest, ADamagedOutcomeIsDataLossThatNamesTheTrial) {
 TEST_F(ArchiveTest, APlanThisProgramDoesNotKnowIsDataLossInWords) {
   auto archive = Open();
   ASSERT_TRUE(archive->Add(ExampleTrial(0)).ok());
-  Sql("UPDATE plan SET text = 'quantum depth=3'");
+  Sql("UPDATE subject SET text = 'quantum depth=3'");
   const Status status = archive->Load({}).status();
   EXPECT_EQ(status.code(), StatusCode::kDataLoss);
   EXPECT_NE(status.message().find("quantum"), std::string::npos) << status.message();

@@ -80,7 +80,7 @@ bool ColumnEncoder::WithinLimits() const {
   return bytes <= kMaxSegmentRawBytes && text_bytes_ <= kMaxSegmentTextBytes && items_ <= kMaxSegmentItems;
 }
 
-ColumnDecoder::ColumnDecoder(const ColumnBytes& columns) {
+ColumnDecoder::ColumnDecoder(const ColumnBytes& columns, size_t column_count) : column_count_(column_count) {
   for (size_t i = 0; i < kColumnCount; ++i) rest_[i] = columns[i];
 }
 
@@ -112,12 +112,14 @@ int64_t ColumnDecoder::GetInteger(Column column, int64_t low, int64_t high) {
 }
 
 void ColumnDecoder::RealNear(Column column, double& value, double near) {
+  if (IsMissing(column)) return;
   float rounded = 0;
   SampleNear(column, rounded, near);
   value = previous_real_[size_t(column)] = rounded;
 }
 
 void ColumnDecoder::SampleNear(Column column, float& value, double near) {
+  if (IsMissing(column)) return;
   const int64_t difference = UnZigZag(Varint(column));
   const int64_t code = Sum(ExpectedCode(near), difference);
   if (code < 0 || code > kCodeMask) Fail(DataLoss(fmt::format("column {} holds a value out of range", int(column))));
@@ -125,6 +127,7 @@ void ColumnDecoder::SampleNear(Column column, float& value, double near) {
 }
 
 void ColumnDecoder::Text(Column column, std::string& text) {
+  if (IsMissing(column)) return;
   auto& dictionary = dictionaries_[size_t(column)];
   const uint64_t index = Varint(column);
   if (!failed() && index == dictionary.size()) {

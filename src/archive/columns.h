@@ -16,10 +16,11 @@
 
 namespace gemmsmith {
 
-// In the order of the file; a field is never taken out, and a new one makes a new version of the format.
+// In the order of the file. A field is never taken out or moved; a new one goes to the end. A file that ends before it
+// leaves the field as a new Trial has it.
 enum class Column : uint8_t {
   kProblem,
-  kPlan,
+  kSubject,
   kCampaign,
   kSeed,
   kUnixMs,
@@ -77,7 +78,7 @@ enum class Column : uint8_t {
   kBaselineAlgorithm,
   kCompileSeconds,
   kEvaluateSeconds,
-  // From version 2 on.
+  kComparisonContender,
   kCountersGiven,
   kCounterObserver,
   kCounterLacks,
@@ -85,6 +86,8 @@ enum class Column : uint8_t {
   kCounterValue,
 };
 inline constexpr size_t kColumnCount = size_t(Column::kCounterValue) + 1;
+// Every file has these.
+inline constexpr size_t kFirstColumnCount = size_t(Column::kEvaluateSeconds) + 1;
 
 using ColumnBytes = std::array<std::string, kColumnCount>;
 
@@ -148,20 +151,22 @@ class ColumnEncoder {
   size_t text_bytes_ = 0, items_ = 0;
 };
 
-// After the first value that is not there or out of range, failed() is true and every value is zero or empty.
+// After the first value that is not there or out of range, failed() is true and every value is zero or empty. Fields of
+// columns that the file does not have are left as they are.
 class ColumnDecoder {
  public:
-  explicit ColumnDecoder(const ColumnBytes& columns);  // which outlive it
+  // The first so many of the columns, which outlive it.
+  ColumnDecoder(const ColumnBytes& columns, size_t column_count);
 
   template <class Int>
   void Integer(Column column, Int& value) {
     constexpr bool kNarrow = sizeof(Int) < sizeof(int64_t);
+    if (IsMissing(column)) return;
     value = Int(GetInteger(column, kNarrow ? int64_t(std::numeric_limits<Int>::min()) : INT64_MIN,
                            kNarrow ? int64_t(std::numeric_limits<Int>::max()) : INT64_MAX));
   }
-  void Flag(Column column, bool& value) { value = GetInteger(column, 0, 1) == 1; }
   void Bits(Column column, uint64_t& bits, size_t count) {
-    bits = uint64_t(GetInteger(column, 0, (int64_t{1} << count) - 1));
+    if (!IsMissing(column)) bits = uint64_t(GetInteger(column, 0, (int64_t{1} << count) - 1));
   }
   template <class Item>
   void Optional(Column given, std::optional<Item>& item, auto&& fields) {
@@ -169,9 +174,12 @@ class ColumnDecoder {
     Flag(given, is_given);
     if (is_given) fields(item.emplace());
   }
+  void Flag(Column column, bool& value) {
+    if (!IsMissing(column)) value = GetInteger(column, 0, 1) == 1;
+  }
   template <class Enum>
   void Choice(Column column, Enum& value, Enum last) {
-    value = Enum(GetInteger(column, 0, int64_t(last)));
+    if (!IsMissing(column)) value = Enum(GetInteger(column, 0, int64_t(last)));
   }
   void Text(Column column, std::string& text);
   void RealNear(Column column, double& value, double near);
@@ -179,6 +187,7 @@ class ColumnDecoder {
   void SampleNear(Column column, float& value, double near);
   template <class Item>
   void List(Column count, Column item_column, std::vector<Item>& items, auto&& fields) {
+    if (IsMissing(count)) return;
     const size_t size = size_t(GetInteger(count, 0, int64_t(rest_[size_t(item_column)].size())));
     if constexpr (!std::is_same_v<Item, float>) CountItems(size);
     items.resize(failed() ? 0 : size);
@@ -191,10 +200,12 @@ class ColumnDecoder {
   Status Finish() const;
 
  private:
+  bool IsMissing(Column column) const { return size_t(column) >= column_count_; }
   uint64_t Varint(Column column);
   int64_t GetInteger(Column column, int64_t low, int64_t high);
   void CountItems(size_t count);
 
+  const size_t column_count_;
   std::array<std::string_view, kColumnCount> rest_;
   std::array<int64_t, kColumnCount> previous_integer_{};
   std::array<double, kColumnCount> previous_real_{};

@@ -14,13 +14,13 @@ struct CsvColumn {
 std::string Number(double value) { return fmt::format("{}", value); }
 
 const Timing* Ours(const Trial& trial) { return trial.outcome.Find("ours", Clock::kDevice); }
-const Timing* Chained(const Trial& trial) { return trial.outcome.Find("ours", Clock::kDeviceChained); }
 const Timing* Baseline(const Trial& trial) { return trial.outcome.FastestBaseline("", Clock::kDevice); }
 
 const RatioEstimate* RatioToBaseline(const Trial& trial) {
   const Timing* baseline = Baseline(trial);
   for (const Comparison& comparison : trial.outcome.comparisons)
-    if (baseline != nullptr && comparison.baseline == baseline->contender && comparison.clock == Clock::kDevice)
+    if (baseline != nullptr && comparison.contender == "ours" && comparison.baseline == baseline->contender &&
+        comparison.clock == Clock::kDevice)
       return &comparison.ratio;
   return nullptr;
 }
@@ -41,6 +41,10 @@ std::string Bound(const Struct* record, double Interval::*bound) {
   return record == nullptr ? "" : Number(record->interval.*bound);
 }
 
+std::string OursOn(const Trial& trial, Clock clock) {
+  return Field(trial.outcome.Find("ours", clock), &Timing::median_ns);
+}
+
 constexpr CsvColumn kCsvColumns[] = {
     {"unix_ms", [](const Trial& t) { return fmt::format("{}", t.unix_ms); }},
     {"campaign", [](const Trial& t) { return t.campaign; }},
@@ -49,7 +53,7 @@ constexpr CsvColumn kCsvColumns[] = {
     {"n", [](const Trial& t) { return fmt::format("{}", t.gemm.shape.n); }},
     {"k", [](const Trial& t) { return fmt::format("{}", t.gemm.shape.k); }},
     {"problem", [](const Trial& t) { return Print(t.gemm); }},
-    {"plan", [](const Trial& t) { return Print(t.plan); }},
+    {"plan", [](const Trial& t) { return Print(t.subject); }},
     {"protocol", [](const Trial& t) { return std::string(Name(t.outcome.protocol)); }},
     {"seed", [](const Trial& t) { return fmt::format("{}", t.seed); }},
     {"kind", [](const Trial& t) { return std::string(Name(t.outcome.kind)); }},
@@ -77,7 +81,11 @@ constexpr CsvColumn kCsvColumns[] = {
     {"toolchain", [](const Trial& t) { return t.setting.toolchain; }},
     {"libraries", [](const Trial& t) { return t.setting.libraries; }},
     {"harness", [](const Trial& t) { return t.setting.harness; }},
-    {"chained_ns", [](const Trial& t) { return Field(Chained(t), &Timing::median_ns); }},
+    {"chained_ns", [](const Trial& t) { return OursOn(t, Clock::kDeviceChained); }},
+    {"offline_ns", [](const Trial& t) { return OursOn(t, Clock::kOffline); }},
+    {"server_ns", [](const Trial& t) { return OursOn(t, Clock::kServer); }},
+    {"host_ns", [](const Trial& t) { return OursOn(t, Clock::kHost); }},
+    {"cold_ns", [](const Trial& t) { return OursOn(t, Clock::kDeviceCold); }},
     {"observer", [](const Trial& t) { return t.outcome.counters ? t.outcome.counters->observer : std::string(); }},
 };
 

@@ -77,7 +77,7 @@ inline Trial ExampleTrial(int number) {
   Random random = Random(1).Fork(fmt::format("trial {}", number));
   Trial trial;
   trial.gemm = ExampleGemm(number % 60);
-  trial.plan = ExamplePlan(number / 60);
+  trial.subject = ExamplePlan(number / 60);
   trial.campaign = "example";
   trial.seed = random.Next();
   trial.unix_ms = 1'770'000'000'000 + 137 * int64_t(number);
@@ -109,7 +109,7 @@ inline Trial ExampleTrial(int number) {
 
 // For failed expectations.
 inline void PrintTo(const Trial& trial, std::ostream* out) {
-  *out << Print(trial.gemm) << " / " << Print(trial.plan) << " / " << Name(trial.outcome.kind);
+  *out << Print(trial.gemm) << " / " << Print(trial.subject) << " / " << Name(trial.outcome.kind);
 }
 
 inline std::vector<Trial> ExampleTrials(int count) {

@@ -22,6 +22,8 @@ class JsonFields {
   JsonFields(const nlohmann::json& object, std::string path, Status& status)
       : object_(object), path_(std::move(path)), status_(status) {}
 
+  // For fields that older records lack.
+  bool Has(const char* name) const { return object_.contains(name); }
   template <class Int>
   void Integer(const char* name, Int& value) {
     const nlohmann::json* field = Find(name);

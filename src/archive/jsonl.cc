@@ -83,12 +83,14 @@ void FromJson(JsonFields& fields, Timing& timing) {
 }
 
 ordered_json ToJson(const Comparison& comparison) {
-  return {{"baseline", comparison.baseline},
-          {"clock", Name(comparison.clock)},
-          {"median", JsonReal(comparison.ratio.median)},
-          {"mean", JsonReal(comparison.ratio.mean)},
-          {"interval", JsonInterval(comparison.ratio.interval)},
-          {"pairs", comparison.ratio.pairs}};
+  ordered_json json = {{"baseline", comparison.baseline},
+                       {"clock", Name(comparison.clock)},
+                       {"median", JsonReal(comparison.ratio.median)},
+                       {"mean", JsonReal(comparison.ratio.mean)},
+                       {"interval", JsonInterval(comparison.ratio.interval)},
+                       {"pairs", comparison.ratio.pairs}};
+  if (comparison.contender != Comparison().contender) json["contender"] = comparison.contender;
+  return json;
 }
 
 void FromJson(JsonFields& fields, Comparison& comparison) {
@@ -98,6 +100,7 @@ void FromJson(JsonFields& fields, Comparison& comparison) {
   fields.Real("mean", comparison.ratio.mean);
   fields.Pair("interval", comparison.ratio.interval.low, comparison.ratio.interval.high);
   fields.Integer("pairs", comparison.ratio.pairs);
+  if (fields.Has("contender")) fields.Text("contender", comparison.contender);
 }
 
 using BaselineAlgorithm = std::pair<std::string, std::string>;
@@ -188,7 +191,7 @@ std::string ToJsonLine(const Trial& trial) {
   Outcome outcome = trial.outcome;
   KeepRecordedSamples(outcome, true);
   const ordered_json line = {
-      {"gemmsmith_trial", kJsonVersion},  {"problem", Print(trial.gemm)}, {"plan", Print(trial.plan)},
+      {"gemmsmith_trial", kJsonVersion},  {"problem", Print(trial.gemm)}, {"plan", Print(trial.subject)},
       {"campaign", trial.campaign},       {"seed", trial.seed},           {"unix_ms", trial.unix_ms},
       {"setting", ToJson(trial.setting)}, {"outcome", ToJson(outcome)}};
   // What a compiler or a kernel's name holds may be no UTF-8.
@@ -209,7 +212,7 @@ Result<Trial> FromJsonLine(std::string_view line) {
         fmt::format("field gemmsmith_trial: version {} is unknown, known is {}", version, kJsonVersion));
   Trial trial;
   fields.Parsed("problem", trial.gemm, ParseGemm);
-  fields.Parsed("plan", trial.plan, ParsePlan);
+  fields.Parsed("plan", trial.subject, ParseTrialSubject);
   fields.Text("campaign", trial.campaign);
   fields.Integer("seed", trial.seed);
   fields.Integer("unix_ms", trial.unix_ms);

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <map>
 #include <set>
@@ -11,6 +10,7 @@
 #include "archive/segment.h"
 #include "base/bytes.h"
 #include "base/hash.h"
+#include "base/text.h"
 
 namespace gemmsmith {
 namespace {
@@ -65,8 +65,9 @@ std::shared_ptr<const Recording> Recording::FromTrials(std::vector<Trial> trials
   state->trials = std::move(trials);
   state->newest = &state->trials[0];
   for (const Trial& trial : state->trials) {
+    if (!trial.HasPlan()) continue;
     if (trial.unix_ms >= state->newest->unix_ms) state->newest = &trial;
-    const Trial*& cell = state->cells[Canonical(trial.gemm)][trial.plan][trial.outcome.protocol];
+    const Trial*& cell = state->cells[Canonical(trial.gemm)][trial.plan()][trial.outcome.protocol];
     if (cell == nullptr || trial.unix_ms >= cell->unix_ms) cell = &trial;
   }
   return std::shared_ptr<const Recording>(new Recording(std::move(state)));
@@ -75,12 +76,7 @@ std::shared_ptr<const Recording> Recording::FromTrials(std::vector<Trial> trials
 const Setting& Recording::setting() const { return state_->newest->setting; }
 const std::vector<Trial>& Recording::trials() const { return state_->trials; }
 
-std::string Recording::Date() const {
-  namespace chr = std::chrono;
-  const chr::sys_time<chr::milliseconds> time{chr::milliseconds(state_->newest->unix_ms)};
-  const chr::year_month_day date(chr::floor<chr::days>(time));
-  return fmt::format("{:04}-{:02}-{:02}", int(date.year()), unsigned(date.month()), unsigned(date.day()));
-}
+std::string Recording::Date() const { return DateText(state_->newest->unix_ms); }
 
 std::string Recording::Fingerprint() const {
   ByteWriter numbers;
@@ -141,7 +137,7 @@ const Trial* Recording::Best(const Gemm& gemm) const {
   if (problem == state_->cells.end()) return nullptr;
   for (const auto& [plan, protocols] : problem->second) {
     const Trial* trial = protocols.rbegin()->second;
-    if (trial->outcome.kind != OutcomeKind::kMeasured) continue;
+    if (!trial->IsTimedPlan()) continue;
     if (best == nullptr || trial->outcome.TimeNs() < best->outcome.TimeNs()) best = trial;
   }
   return best;

@@ -26,7 +26,7 @@ Trial Measured(int number, double time_ns, bool samples = true) {
 }
 
 EvaluationRequest RequestFor(const Trial& trial, uint64_t seed) {
-  return {.gemm = trial.gemm, .subject = trial.plan, .protocol = trial.outcome.protocol, .seed = seed};
+  return {.gemm = trial.gemm, .subject = trial.plan(), .protocol = trial.outcome.protocol, .seed = seed};
 }
 
 TEST(Recording, KnowsWhatWasRecordedAndWhen) {
@@ -60,8 +60,8 @@ TEST(Recording, TheMostCarefulAndThenTheNewestTrialSpeaks) {
   careful.outcome.protocol = newer.outcome.protocol = Protocol::kShort;
   newer.unix_ms += 1;
   const auto recording = Recording::FromTrials({newer, careful, screen});
-  EXPECT_EQ(recording->Find(screen.gemm, screen.plan)->outcome, newer.outcome);
-  EXPECT_EQ(recording->Find(screen.gemm, screen.plan, Protocol::kScreen)->outcome, screen.outcome);
+  EXPECT_EQ(recording->Find(screen.gemm, screen.plan())->outcome, newer.outcome);
+  EXPECT_EQ(recording->Find(screen.gemm, screen.plan(), Protocol::kScreen)->outcome, screen.outcome);
 }
 
 TEST(Recording, ALessCarefulRecordNeverStandsForAMoreCarefulOne) {
@@ -69,7 +69,7 @@ TEST(Recording, ALessCarefulRecordNeverStandsForAMoreCarefulOne) {
   heat.outcome.protocol = Protocol::kHeat;
   careful.outcome.protocol = Protocol::kShort;
   const auto find = [&](const std::vector<Trial>& trials, Protocol protocol) {
-    const Trial* trial = Recording::FromTrials(trials)->Find(screen.gemm, screen.plan, protocol);
+    const Trial* trial = Recording::FromTrials(trials)->Find(screen.gemm, screen.plan(), protocol);
     return trial == nullptr ? std::string_view("none") : Name(trial->outcome.protocol);
   };
   EXPECT_EQ(find({screen}, Protocol::kShort), "none");
@@ -77,7 +77,7 @@ TEST(Recording, ALessCarefulRecordNeverStandsForAMoreCarefulOne) {
   EXPECT_EQ(find({screen}, Protocol::kHeat), "none");
   EXPECT_EQ(find({careful, screen}, Protocol::kHeat), "short");
   EXPECT_EQ(find({careful, heat}, Protocol::kScreen), "heat");
-  EXPECT_EQ(Recording::FromTrials({careful, heat, screen})->Find(screen.gemm, screen.plan)->outcome, careful.outcome);
+  EXPECT_EQ(Recording::FromTrials({careful, heat, screen})->Find(screen.gemm, screen.plan())->outcome, careful.outcome);
 }
 
 TEST(Recording, OtherTrialsHaveAnotherFingerprint) {
@@ -105,7 +105,7 @@ TEST(Recording, BestIsTheFastestThatWasMeasured) {
   Trial slow = Measured(0, 2000), fast = Measured(60, 1000), wrong = Measured(120, 10);
   wrong.outcome.kind = OutcomeKind::kWrong;
   const auto recording = Recording::FromTrials({slow, fast, wrong});
-  EXPECT_EQ(recording->Best(slow.gemm)->plan, fast.plan);
+  EXPECT_EQ(recording->Best(slow.gemm)->plan(), fast.plan());
   EXPECT_EQ(Recording::FromTrials({wrong})->Best(wrong.gemm), nullptr);
   EXPECT_EQ(recording->Best({.shape = {1, 1, 1}}), nullptr);
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <iterator>
 #include <system_error>
 #include <thread>
 
@@ -10,10 +11,10 @@ namespace gemmsmith {
 namespace {
 
 constexpr int64_t kApplicationId = 0x67656d6d;  // "gemm"
-constexpr int64_t kSchemaVersion = 1;
+constexpr int64_t kSchemaVersion = 2;
 
-// Texts are the canonical forms; kind, time_ns and reason repeat what the encoded outcome holds, for people with a SQL
-// shell.
+// Texts are the canonical forms, `source` is room for the text of a free-form source; kind, time_ns and reason repeat
+// what the encoded outcome holds, for people with a SQL shell.
 constexpr const char* kTables = R"sql(
 CREATE TABLE setting (
   id INTEGER PRIMARY KEY,
@@ -22,12 +23,12 @@ CREATE TABLE setting (
   toolchain TEXT NOT NULL, libraries TEXT NOT NULL, harness TEXT NOT NULL
 );
 CREATE TABLE problem (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);
-CREATE TABLE plan (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);
+CREATE TABLE subject (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE, source TEXT);
 CREATE TABLE trial (
   id INTEGER PRIMARY KEY,
   campaign TEXT NOT NULL,
   problem_id INTEGER NOT NULL REFERENCES problem (id),
-  plan_id INTEGER NOT NULL REFERENCES plan (id),
+  subject_id INTEGER NOT NULL REFERENCES subject (id),
   setting_id INTEGER NOT NULL REFERENCES setting (id),
   protocol TEXT NOT NULL,
   seed INTEGER NOT NULL,
@@ -36,9 +37,26 @@ CREATE TABLE trial (
   time_ns REAL,
   reason TEXT NOT NULL,
   outcome BLOB NOT NULL,
-  UNIQUE (campaign, problem_id, plan_id, protocol)
+  UNIQUE (campaign, problem_id, subject_id, protocol)
 );
 )sql";
+
+// From each version to the next.
+constexpr const char* kMigrations[] = {
+    R"sql(
+ALTER TABLE plan RENAME TO subject;
+ALTER TABLE subject ADD COLUMN source TEXT;
+ALTER TABLE trial RENAME COLUMN plan_id TO subject_id;
+)sql",
+};
+static_assert(std::size(kMigrations) == kSchemaVersion - 1);
+
+Status Migrate(const Database& database, int64_t version) {
+  for (; version < kSchemaVersion; ++version)
+    RETURN_IF_ERROR(
+        database.Execute(fmt::format("{} PRAGMA user_version = {}", kMigrations[version - 1], version + 1)));
+  return OkStatus();
+}
 
 // Two processes that create one archive at the same moment get in each other's way here, and SQLite does not wait for
 // this change by itself.
@@ -73,10 +91,10 @@ Status CreateOrCheck(const Database& database) {
   }
   if (application != kApplicationId)
     return InvalidArgument(fmt::format("{} is a database of another program", database.path().string()));
-  if (version != kSchemaVersion)
+  if (version < 1 || version > kSchemaVersion)
     return InvalidArgument(fmt::format("archive {} has schema {}, this program knows {}: use the version that wrote it",
                                        database.path().string(), version, kSchemaVersion));
-  return OkStatus();
+  return Migrate(database, version);
 }
 
 }  // namespace

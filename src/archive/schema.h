@@ -5,7 +5,8 @@
 
 namespace gemmsmith {
 
-// Makes an empty database an archive, and refuses one that is damaged, another program's or newer than this program.
+// Makes an empty database an archive, brings an older one up to date, and refuses one that is damaged, another
+// program's or newer than this program.
 Status PrepareSchema(const Database& database);
 
 }  // namespace gemmsmith

@@ -15,9 +15,9 @@ namespace gemmsmith {
 namespace {
 
 constexpr std::string_view kMagic = "GSR\n";
-// Version 1 had no counters; it is still read.
+// Format 1 has the first columns and no others; in format 2 the header says how many there are.
 constexpr uint16_t kVersion = 2;
-constexpr size_t kColumnCountOfVersion1 = size_t(Column::kCountersGiven);
+constexpr size_t kMostColumns = 256;  // that any program may ever have
 constexpr int kCompressionLevel = 12;
 
 uint64_t Checksum(std::string_view bytes) { return HashBytes(bytes).low; }
@@ -67,8 +67,8 @@ std::optional<std::string> EncodeOne(std::span<const Trial> trials, bool keep_sa
   ColumnEncoder encoder;
   for (Trial trial : trials) {
     KeepRecordedSamples(trial.outcome, keep_samples);
-    std::string problem = Print(trial.gemm), plan = Print(trial.plan);
-    TrialFields(encoder, trial, problem, plan);
+    std::string problem = Print(trial.gemm), subject = Print(trial.subject);
+    TrialFields(encoder, trial, problem, subject);
   }
   if (!encoder.WithinLimits()) return std::nullopt;
   std::string segment = Assemble(encoder.columns(), trials.size());
@@ -82,7 +82,7 @@ void AppendSegments(std::span<const Trial> trials, bool keep_samples, std::vecto
     segments.push_back(*std::move(segment));
     return;
   }
-  GEMMSMITH_CHECK(trials.size() > 1, "one trial of {} does not fit into a segment", Print(trials[0].plan));
+  GEMMSMITH_CHECK(trials.size() > 1, "one trial of {} does not fit into a segment", Print(trials[0].subject));
   AppendSegments(trials.first(trials.size() / 2), keep_samples, segments);
   AppendSegments(trials.subspan(trials.size() / 2), keep_samples, segments);
 }
@@ -95,7 +95,7 @@ struct ColumnEntry {
 
 struct Header {
   uint32_t trial_count = 0;
-  std::vector<ColumnEntry> columns;  // all, or those of version 1
+  std::vector<ColumnEntry> columns;
 };
 
 Result<Header> ReadHeader(std::string_view segment, ByteReader& reader) {
@@ -106,17 +106,20 @@ Result<Header> ReadHeader(std::string_view segment, ByteReader& reader) {
     return InvalidArgument(
         fmt::format("the segment has format {}, this program knows {}: use a newer one", version, kVersion));
   const uint16_t column_count = reader.Get<uint16_t>();
-  const size_t expected_count = version == 1 ? kColumnCountOfVersion1 : kColumnCount;
   Header header;
   header.trial_count = reader.Get<uint32_t>();
-  header.columns.resize(expected_count);
-  for (ColumnEntry& entry : header.columns)
-    entry = {reader.Get<uint32_t>(), reader.Get<uint32_t>(), reader.Get<uint64_t>()};
+  if (column_count > kMostColumns) return DataLoss("the segment's header is damaged");
+  for (size_t i = 0; i < column_count; ++i)
+    header.columns.push_back({reader.Get<uint32_t>(), reader.Get<uint32_t>(), reader.Get<uint64_t>()});
   const size_t header_bytes = segment.size() - reader.remaining();
   const uint64_t checksum = reader.Get<uint64_t>();
   if (reader.failed()) return DataLoss("the segment is truncated");
-  if (checksum != Checksum(segment.substr(0, header_bytes)) || version == 0 || column_count != expected_count)
+  const bool right_count = version == 1 ? column_count == kFirstColumnCount : column_count >= kFirstColumnCount;
+  if (checksum != Checksum(segment.substr(0, header_bytes)) || version == 0 || !right_count)
     return DataLoss("the segment's header is damaged");
+  if (column_count > kColumnCount)
+    return InvalidArgument(
+        fmt::format("the segment has {} columns, this program knows {}: use a newer one", column_count, kColumnCount));
   return header;
 }
 
@@ -162,26 +165,24 @@ Result<std::vector<Trial>> DecodeSegment(std::string_view bytes) {
     if (Checksum(stored) != entry.checksum) return DataLoss(fmt::format("column {} is damaged", i));
     ASSIGN_OR_RETURN(columns[i], Decompress(stored, entry.raw_bytes, i));
   }
-  if (header.columns.size() == kColumnCountOfVersion1)
-    columns[size_t(Column::kCountersGiven)] = std::string(header.trial_count, '\0');  // to none of them
-  return DecodeColumns(columns, header.trial_count);
+  return DecodeColumns(columns, header.trial_count, header.columns.size());
 }
 
-Result<std::vector<Trial>> DecodeColumns(const ColumnBytes& columns, size_t trial_count) {
+Result<std::vector<Trial>> DecodeColumns(const ColumnBytes& columns, size_t trial_count, size_t column_count) {
   // Every trial has a byte or more in every column that is not of a list.
   if (trial_count > kMaxSegmentTrials || trial_count > columns[size_t(Column::kProblem)].size())
     return DataLoss(fmt::format("a segment of {} trials without their columns", trial_count));
-  ColumnDecoder decoder(columns);
+  ColumnDecoder decoder(columns, column_count);
   std::vector<Trial> trials(trial_count);
   for (Trial& trial : trials) {
-    std::string problem, plan;
-    TrialFields(decoder, trial, problem, plan);
+    std::string problem, subject;
+    TrialFields(decoder, trial, problem, subject);
     if (decoder.failed()) break;
     const Result<Gemm> gemm = ParseGemm(problem);
     if (!gemm.ok()) return DataLoss(fmt::format("a trial's problem: {}", gemm.status().message()));
-    const Result<Plan> parsed = ParsePlan(plan);
+    Result<TrialSubject> parsed = ParseTrialSubject(subject);
     if (!parsed.ok()) return DataLoss(fmt::format("a trial's plan: {}", parsed.status().message()));
-    trial.gemm = *gemm, trial.plan = *parsed;
+    trial.gemm = *gemm, trial.subject = *std::move(parsed);
   }
   RETURN_IF_ERROR(decoder.Finish());
   return trials;

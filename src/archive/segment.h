@@ -23,8 +23,9 @@ std::vector<std::string> EncodeSegments(const std::vector<Trial>& trials, bool k
 // Refuses a truncated, damaged or newer segment by name of what is wrong. Never reads out of bounds, whatever the
 // bytes.
 Result<std::vector<Trial>> DecodeSegment(std::string_view bytes);
-// What DecodeSegment() does once the columns are unpacked.
-Result<std::vector<Trial>> DecodeColumns(const ColumnBytes& columns, size_t trial_count);
+// What DecodeSegment() does once the columns are unpacked; an older file has fewer of them.
+Result<std::vector<Trial>> DecodeColumns(const ColumnBytes& columns, size_t trial_count,
+                                         size_t column_count = kColumnCount);
 
 // All segments of a folder (*.gsr), or one file (.gsr or .jsonl).
 Result<std::vector<Trial>> ReadRecords(const std::filesystem::path& path);

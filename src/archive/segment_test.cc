@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "archive/example_trials.h"
+#include "archive/trial_fields.h"
 #include "base/files.h"
 #include "base/hash.h"
 
@@ -164,6 +165,44 @@ TEST(Segment, EveryChangedByteIsRefused) {
   }
 }
 
+void Reseal(std::string& segment, size_t column_count) {
+  const size_t header_bytes = 12 + column_count * 16;
+  const uint64_t checksum = HashBytes(std::string_view(segment).substr(0, header_bytes)).low;
+  segment.replace(header_bytes, 8, (const char*)&checksum, 8);
+}
+
+TEST(Segment, SourcesAndRacesOfBaselinesAloneTravelToo) {
+  Trial source = ExampleTrial(0), nobody = ExampleTrial(1);
+  source.subject = SubjectOf(FreeForm{"fast.cu", "text"});
+  nobody.subject = Nobody();
+  nobody.outcome.comparisons = {{.baseline = "lt_auto_tn", .ratio = {.median = 0.9}, .contender = "cublas_tn"}};
+  const std::vector<Trial> trials = {source, nobody};
+  EXPECT_EQ(*DecodeSegment(EncodeSegments(trials, false)[0]), AllRecorded(trials, false));
+}
+
+TEST(Segment, ColumnsThatAnOlderFileLacksLeaveTheirFieldsAsTheyAre) {
+  ColumnEncoder encoder;
+  Trial trial = AllRecorded({ExampleTrial(0)}, false)[0];
+  std::string problem = Print(trial.gemm), subject = Print(trial.subject);
+  TrialFields(encoder, trial, problem, subject);
+  ASSERT_FALSE(trial.outcome.comparisons.empty());
+  const Result<std::vector<Trial>> read = DecodeColumns(encoder.columns(), 1, kFirstColumnCount);
+  ASSERT_FALSE(read.ok()) << "the last column is there, though nobody said so";
+  ColumnBytes columns = encoder.columns();
+  for (size_t column = kFirstColumnCount; column < kColumnCount; ++column) columns[column].clear();
+  EXPECT_EQ(*DecodeColumns(columns, 1, kFirstColumnCount), std::vector{trial});
+}
+
+TEST(Segment, MoreColumnsThanAreKnownAreRefusedByTheirNumber) {
+  std::string segment = EncodeSegments(ExampleTrials(1), false)[0];
+  const uint16_t more = kColumnCount + 1;
+  segment.replace(6, 2, (const char*)&more, 2);
+  segment.insert(12 + kColumnCount * 16, 16, '\0');
+  Reseal(segment, more);
+  EXPECT_EQ(DecodeSegment(segment).status().message(),
+            fmt::format("the segment has {} columns, this program knows {}: use a newer one", more, kColumnCount));
+}
+
 TEST(Segment, ANewerFormatIsRefusedByName) {
   std::string segment = EncodeSegments(ExampleTrials(3), true)[0];
   segment[4] = 9;
@@ -175,12 +214,11 @@ TEST(Segment, ANewerFormatIsRefusedByName) {
 // A header that is right in itself and claims columns of 32 MiB each from a few bytes.
 TEST(Segment, SizesAreCheckedBeforeAnythingIsAllocated) {
   std::string segment = EncodeSegments(ExampleTrials(1), false)[0];
-  const size_t entries = 12, header_bytes = entries + kColumnCount * 16;
+  const size_t entries = 12;
   const uint32_t huge = kMaxColumnBytes;
   for (size_t column = 0; column < kColumnCount; ++column)
     segment.replace(entries + column * 16, 4, (const char*)&huge, 4);
-  const uint64_t checksum = HashBytes(std::string_view(segment).substr(0, header_bytes)).low;
-  segment.replace(header_bytes, 8, (const char*)&checksum, 8);
+  Reseal(segment, kColumnCount);
   EXPECT_EQ(DecodeSegment(segment).status().message(), "the segment holds more than a segment may");
 }
 

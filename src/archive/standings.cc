@@ -33,7 +33,7 @@ std::map<Gemm, Best> BestOfProblems(const std::vector<Trial>& trials) {
   std::map<Gemm, Best> problems;
   for (const Trial& trial : trials) {
     const Outcome& outcome = trial.outcome;
-    if (outcome.kind != OutcomeKind::kMeasured || trial.gemm.kind.type != ScalarType::kF16) continue;
+    if (!trial.IsTimedPlan() || trial.gemm.kind.type != ScalarType::kF16) continue;
     Best& best = problems[trial.gemm];
     if (best.trial == nullptr || MoreTelling(trial, *best.trial)) best.trial = &trial;
     const std::optional<double> chained = ChainedOverAutoTuning(outcome);
@@ -69,7 +69,8 @@ Standing StandingOf(std::optional<ShapeClass> shape_class, const Layout& layout,
 std::optional<RatioEstimate> OverAutoTuning(const Outcome& outcome) {
   std::optional<RatioEstimate> hardest;
   for (const Comparison& comparison : outcome.comparisons) {
-    if (comparison.clock != Clock::kDevice || !comparison.baseline.starts_with("lt_auto")) continue;
+    if (comparison.contender != "ours" || comparison.clock != Clock::kDevice) continue;
+    if (!comparison.baseline.starts_with("lt_auto")) continue;
     if (!hardest || comparison.ratio.median < hardest->median) hardest = comparison.ratio;
   }
   return hardest;

@@ -4,10 +4,12 @@
 
 namespace gemmsmith {
 
-void StatsCollector::Add(std::string_view problem, std::string_view plan, OutcomeKind kind, int64_t unix_ms) {
-  problems_.emplace(problem);
-  plans_.emplace(plan);
-  cells_.emplace(problem, plan);
+void StatsCollector::Add(std::string_view problem, std::string_view subject, OutcomeKind kind, int64_t unix_ms) {
+  if (IsPlanText(subject)) {
+    problems_.emplace(problem);
+    plans_.emplace(subject);
+    cells_.emplace(problem, subject);
+  }
   ++by_kind_[size_t(kind)];
   first_unix_ms_ = trials_ == 0 ? unix_ms : std::min(first_unix_ms_, unix_ms);
   last_unix_ms_ = trials_ == 0 ? unix_ms : std::max(last_unix_ms_, unix_ms);
@@ -32,7 +34,7 @@ ArchiveStats StatsOf(const std::vector<Trial>& trials) {
   StatsCollector collector;
   std::vector<Setting> settings;
   for (const Trial& trial : trials) {
-    collector.Add(Print(trial.gemm), Print(trial.plan), trial.outcome.kind, trial.unix_ms);
+    collector.Add(Print(trial.gemm), Print(trial.subject), trial.outcome.kind, trial.unix_ms);
     if (std::find(settings.begin(), settings.end(), trial.setting) == settings.end()) settings.push_back(trial.setting);
   }
   return collector.Finish(std::move(settings));

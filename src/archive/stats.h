@@ -13,7 +13,7 @@ namespace gemmsmith {
 
 class StatsCollector {
  public:
-  void Add(std::string_view problem, std::string_view plan, OutcomeKind kind, int64_t unix_ms);
+  void Add(std::string_view problem, std::string_view subject, OutcomeKind kind, int64_t unix_ms);
   // The order of outcomes is that of their stages; kinds that do not occur are left out.
   ArchiveStats Finish(std::vector<Setting> settings) const;
 

@@ -4,22 +4,32 @@
 #include <cstdint>
 #include <string>
 
+#include "archive/trial_subject.h"
 #include "evaluate/outcome.h"
 #include "evaluate/setting.h"
 #include "problem/gemm.h"
-#include "program/plan.h"
 
 namespace gemmsmith {
 
 struct Trial {
   Gemm gemm;
-  Plan plan;
+  TrialSubject subject;
   Outcome outcome;
   Setting setting;
   uint64_t seed = 0;
   int64_t unix_ms = 0;   // when it was stored
   std::string campaign;  // which run stored it
   bool operator==(const Trial&) const = default;
+
+  bool HasPlan() const { return std::holds_alternative<Plan>(subject); }
+  const Plan& plan() const {
+    GEMMSMITH_CHECK(HasPlan(), "a plan of {}", Print(subject));
+    return std::get<Plan>(subject);
+  }
+  // A plan that was measured on the device clock: what searches, replays and standings speak of.
+  bool IsTimedPlan() const {
+    return HasPlan() && outcome.kind == OutcomeKind::kMeasured && outcome.Find("ours", Clock::kDevice) != nullptr;
+  }
 };
 
 // Protocols by how carefully they time: screen, heat, short, long.

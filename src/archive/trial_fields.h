@@ -53,14 +53,16 @@ inline void TimingFields(auto& coder, Timing& timing) {
 // A ratio of medians lies near the median of ratios, so little of it has to be written.
 inline double ExpectedRatio(const Outcome& outcome, const Comparison& comparison) {
   const Timing* reference = outcome.Find(comparison.baseline, comparison.clock);
-  const Timing* ours = outcome.Find("ours", comparison.clock);
-  return reference == nullptr || ours == nullptr || ours->median_ns == 0 ? 1 : reference->median_ns / ours->median_ns;
+  const Timing* compared = outcome.Find(comparison.contender, comparison.clock);
+  if (reference == nullptr || compared == nullptr || compared->median_ns == 0) return 1;
+  return reference->median_ns / compared->median_ns;
 }
 
 inline void ComparisonFields(auto& coder, const Outcome& outcome, Comparison& comparison) {
   RatioEstimate& ratio = comparison.ratio;
   coder.Text(Column::kBaseline, comparison.baseline);
   coder.Choice(Column::kComparisonClock, comparison.clock, kLastClock);
+  coder.Text(Column::kComparisonContender, comparison.contender);
   coder.RealNear(Column::kRatioMedian, ratio.median, ExpectedRatio(outcome, comparison));
   coder.RealNear(Column::kRatioMean, ratio.mean, ratio.median);
   coder.RealNear(Column::kRatioLow, ratio.interval.low, ratio.median);
@@ -105,10 +107,10 @@ inline void OutcomeFields(auto& coder, Outcome& outcome) {
                  [&](Counters& counters) { CountersFields(coder, counters); });
 }
 
-// Problem and plan as their canonical texts.
-inline void TrialFields(auto& coder, Trial& trial, std::string& problem, std::string& plan) {
+// Problem and subject as their canonical texts.
+inline void TrialFields(auto& coder, Trial& trial, std::string& problem, std::string& subject) {
   coder.Text(Column::kProblem, problem);
-  coder.Text(Column::kPlan, plan);
+  coder.Text(Column::kSubject, subject);
   coder.Text(Column::kCampaign, trial.campaign);
   coder.Integer(Column::kSeed, trial.seed);
   coder.Integer(Column::kUnixMs, trial.unix_ms);

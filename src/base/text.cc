@@ -1,8 +1,11 @@
 #include "base/text.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <ctime>
 #include <numeric>
 #include <system_error>
 
@@ -79,6 +82,13 @@ std::optional<std::string> NearestWord(std::string_view word, std::span<const st
     if (distance < smallest) smallest = distance, nearest = std::string(candidate);
   }
   return nearest;
+}
+
+std::string DateText(int64_t unix_ms) {
+  const time_t seconds = unix_ms / 1000;
+  tm parts{};
+  gmtime_r(&seconds, &parts);
+  return fmt::format("{:04}-{:02}-{:02}", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday);
 }
 
 }  // namespace gemmsmith

@@ -1,6 +1,7 @@
 // Words: splitting, strict numbers, and the nearest right word for a wrong one.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -16,6 +17,7 @@ std::string Join(std::span<const std::string> words, std::string_view separator)
 // exponent.
 std::optional<long long> ParseInteger(std::string_view text);
 std::optional<double> ParseDouble(std::string_view text);
+std::string DateText(int64_t unix_ms);  // "2026-11-21", UTC
 // The known word with the smallest edit distance, if any is within a third of its length (or one letter); for "did you
 // mean".
 std::optional<std::string> NearestWord(std::string_view word, std::span<const std::string_view> known);

@@ -191,6 +191,7 @@ class CampaignRun {
   Status Resume(ProblemRun& run) {
     if (!stored_.contains(run.gemm())) return OkStatus();
     return archive_->ForEach({.campaign = options_.name, .gemm = run.gemm()}, [&](const Trial& trial) {
+      if (!trial.HasPlan()) return;
       run.Take(trial, true);
       Tell(run, trial, true);
     });

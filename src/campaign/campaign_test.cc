@@ -62,7 +62,7 @@ TEST_F(CampaignTest, JudgesEveryPlanOnceStoresItAndNamesTheFastest) {
   EXPECT_EQ(evaluator.requests.size(), space.size());
   EXPECT_EQ(store.Trials().size(), space.size());
   ASSERT_TRUE(result->best);
-  EXPECT_EQ(result->best->plan, Fastest());
+  EXPECT_EQ(result->best->plan(), Fastest());
   EXPECT_EQ(result->by_outcome,
             (std::vector<std::pair<OutcomeKind, int>>{{OutcomeKind::kMeasured, int(space.size())}}));
   EXPECT_NE(result->stop_reason.find("every plan"), std::string::npos);
@@ -74,7 +74,7 @@ TEST_F(CampaignTest, StoresWhoWasJudgedWhereWithWhat) {
   const std::vector<Trial> trials = store.Trials();
   ASSERT_EQ(trials.size(), 1u);
   EXPECT_EQ(trials[0].gemm, options.problems[0]);
-  EXPECT_EQ(trials[0].plan, space.plans()[0]);
+  EXPECT_EQ(trials[0].plan(), space.plans()[0]);
   EXPECT_EQ(trials[0].campaign, "test");
   EXPECT_EQ(trials[0].seed, 7u);
   EXPECT_EQ(trials[0].setting.toolchain, "fake compiler 1");
@@ -136,7 +136,7 @@ TEST_F(CampaignTest, StopsAtItsBudgetAndResumesToTheSameTotal) {
   ASSERT_TRUE(third.ok());
   EXPECT_EQ(third->evaluations, 0);
   ASSERT_TRUE(third->best && second->best);
-  EXPECT_EQ(third->best->plan, second->best->plan);
+  EXPECT_EQ(third->best->plan(), second->best->plan());
 }
 
 TEST_F(CampaignTest, AnotherNameOrAnotherProblemDoesNotResume) {
@@ -178,7 +178,7 @@ TEST_F(CampaignTest, FailedCandidatesAreTrialsLikeOthersButNeverBest) {
   };
   const Result<ProblemResult> result = RunWhole();
   ASSERT_TRUE(result.ok() && result->best);
-  EXPECT_NE(result->best->plan, fastest);
+  EXPECT_NE(result->best->plan(), fastest);
   EXPECT_EQ(store.Trials().size(), space.size());
   EXPECT_EQ(result->by_outcome.front(), std::pair(OutcomeKind::kTimedOut, 1));
 }
@@ -286,7 +286,7 @@ TEST_F(CampaignTest, FinalistsAreJudgedAgainWithCareAndDecide) {
   };
   const Result<ProblemResult> result = RunWhole();
   ASSERT_TRUE(result.ok() && result->best);
-  EXPECT_NE(result->best->plan, quick);
+  EXPECT_NE(result->best->plan(), quick);
   EXPECT_EQ(result->best->outcome.protocol, Protocol::kShort);
   for (const EvaluationRequest& request : evaluator.requests)
     EXPECT_EQ(request.clocks.Has(Clock::kOffline), request.protocol == Protocol::kShort);
@@ -327,7 +327,7 @@ TEST_F(CampaignTest, OneThatTheHeatRefusesIsNoFinalist) {
   };
   ASSERT_TRUE(RunWhole().ok());
   for (const Trial& trial : store.Trials()) {
-    EXPECT_FALSE(trial.plan == quick && trial.outcome.protocol == Protocol::kShort);
+    EXPECT_FALSE(trial.plan() == quick && trial.outcome.protocol == Protocol::kShort);
   }
   EXPECT_EQ(CountTrials(Protocol::kShort), 2);
 }
@@ -343,7 +343,7 @@ TEST_F(CampaignTest, StagesThatARecordLacksAreLeftOutAndTheScreeningDecides) {
   const Result<ProblemResult> result = RunWhole();
   ASSERT_TRUE(result.ok() && result->best);
   EXPECT_TRUE(result->complete);
-  EXPECT_EQ(result->best->plan, Fastest());
+  EXPECT_EQ(result->best->plan(), Fastest());
   EXPECT_EQ(result->best->outcome.protocol, Protocol::kScreen);
   EXPECT_EQ(result->misses, 0) << "only proposals without a record are";
   EXPECT_EQ(store.Trials().size(), space.size());
@@ -362,7 +362,7 @@ TEST_F(CampaignTest, AMoreCarefulAnswerThanAskedForCountsForWhatItIs) {
   const Result<ProblemResult> second = RunWith(store.archive.get(), 30);
   EXPECT_EQ(second->resumed, 30);
   EXPECT_EQ(second->evaluations, 0);
-  EXPECT_EQ(second->best->plan, first->best->plan);
+  EXPECT_EQ(second->best->plan(), first->best->plan());
 }
 
 TEST_F(CampaignTest, AFinalistThatFailsMakesRoomForTheNext) {
@@ -375,7 +375,7 @@ TEST_F(CampaignTest, AFinalistThatFailsMakesRoomForTheNext) {
   };
   const Result<ProblemResult> result = RunWhole();
   ASSERT_TRUE(result.ok() && result->best);
-  EXPECT_NE(result->best->plan, quick);
+  EXPECT_NE(result->best->plan(), quick);
   EXPECT_EQ(CountTrials(Protocol::kShort), 3);
 }
 
@@ -387,7 +387,7 @@ TEST_F(CampaignTest, FinalistsResume) {
   ASSERT_TRUE(first.ok() && second.ok());
   EXPECT_EQ(evaluator.requests.size(), requests);
   EXPECT_EQ(second->resumed, int(space.size()));
-  EXPECT_EQ(second->best->plan, first->best->plan);
+  EXPECT_EQ(second->best->plan(), first->best->plan());
   EXPECT_EQ(second->best->outcome.protocol, Protocol::kShort);
 }
 

@@ -65,7 +65,7 @@ class GridRun {
       std::set<Plan> known;
       RETURN_IF_ERROR(archive_.ForEach(filter, [&](const Trial& trial) {
         const bool ours = trial.campaign == options_.name || trial.setting.device_key == device_key_;
-        if (ours && trial.outcome.protocol == options_.protocol) known.insert(trial.plan);
+        if (ours && trial.HasPlan() && trial.outcome.protocol == options_.protocol) known.insert(trial.plan());
       }));
       for (uint32_t plan = 0; plan < options_.plans.size(); ++plan) {
         if (!known.contains(options_.plans[plan])) open_.push_back({problem, plan});
@@ -128,10 +128,10 @@ class GridRun {
     std::set<Plan> judged;
     const TrialFilter filter{.campaign = options_.name, .gemm = options_.problems[problem]};
     RETURN_IF_ERROR(archive_.ForEach(filter, [&](const Trial& trial) {
-      if (trial.outcome.protocol == Protocol::kShort)
-        judged.insert(trial.plan);
-      else if (trial.outcome.kind == OutcomeKind::kMeasured)
-        screened.emplace_back(trial.outcome.TimeNs(), trial.plan);
+      if (trial.HasPlan() && trial.outcome.protocol == Protocol::kShort)
+        judged.insert(trial.plan());
+      else if (trial.IsTimedPlan())
+        screened.emplace_back(trial.outcome.TimeNs(), trial.plan());
     }));
     std::sort(screened.begin(), screened.end());
     screened.resize(std::min(screened.size(), size_t(options_.finalists)));

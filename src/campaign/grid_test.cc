@@ -44,7 +44,7 @@ TEST_F(GridTest, JudgesEveryCellOnceInListsOfOneProblem) {
   EXPECT_EQ(result->skipped, 0u);
   EXPECT_EQ(result->stop_reason, "");
   std::set<std::pair<Gemm, Plan>> cells;
-  for (const Trial& trial : store.Trials()) EXPECT_TRUE(cells.emplace(trial.gemm, trial.plan).second);
+  for (const Trial& trial : store.Trials()) EXPECT_TRUE(cells.emplace(trial.gemm, trial.plan()).second);
   EXPECT_EQ(cells.size(), Cells());
   EXPECT_EQ(events.back().done, Cells());
   EXPECT_EQ(events.back().total, Cells());

@@ -79,8 +79,8 @@ class SharedCounters {
 void ExpectEachOnce(const std::vector<Trial>& trials) {
   std::set<std::tuple<Gemm, Plan, Protocol>> seen;
   for (const Trial& trial : trials) {
-    EXPECT_TRUE(seen.emplace(trial.gemm, trial.plan, trial.outcome.protocol).second) << Print(trial.plan);
-    EXPECT_EQ(trial.outcome.TimeNs(), SomeTimeNs(trial.plan));
+    EXPECT_TRUE(seen.emplace(trial.gemm, trial.plan(), trial.outcome.protocol).second) << Print(trial.plan());
+    EXPECT_EQ(trial.outcome.TimeNs(), SomeTimeNs(trial.plan()));
   }
 }
 

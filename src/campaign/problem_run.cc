@@ -6,14 +6,12 @@ namespace gemmsmith {
 
 namespace {
 
-bool IsMeasured(const Trial& trial) { return trial.outcome.kind == OutcomeKind::kMeasured; }
-
 bool Faster(const Trial* first, const Trial* second) {
-  return std::pair(first->outcome.TimeNs(), first->plan) < std::pair(second->outcome.TimeNs(), second->plan);
+  return std::pair(first->outcome.TimeNs(), first->plan()) < std::pair(second->outcome.TimeNs(), second->plan());
 }
 
 void KeepFaster(const Trial*& best, const Trial& trial) {
-  if (IsMeasured(trial) && (best == nullptr || Faster(&trial, best))) best = &trial;
+  if (trial.IsTimedPlan() && (best == nullptr || Faster(&trial, best))) best = &trial;
 }
 
 const Trial* Find(const std::map<Plan, Trial>& trials, const Plan& plan) {
@@ -38,15 +36,15 @@ std::vector<Plan> ProblemRun::Propose(int most) {
 }
 
 void ProblemRun::Take(const Trial& trial, bool resumed) {
-  if (HasFinals() && trial.outcome.protocol == Protocol::kHeat) heats_.emplace(trial.plan, trial);
+  if (HasFinals() && trial.outcome.protocol == Protocol::kHeat) heats_.emplace(trial.plan(), trial);
   if (HasFinals() && trial.outcome.protocol == Protocol::kShort)
-    KeepFaster(best_final_, finals_.emplace(trial.plan, trial).first->second);
-  if (searched_.insert(trial.plan).second) Account(trial, resumed);
+    KeepFaster(best_final_, finals_.emplace(trial.plan(), trial).first->second);
+  if (searched_.insert(trial.plan()).second) Account(trial, resumed);
 }
 
 // What a first trial means for the proposer, the ranking and the budgets.
 void ProblemRun::Account(const Trial& trial, bool resumed) {
-  search_.proposer->Observe(trial.plan, trial.outcome);
+  search_.proposer->Observe(trial.plan(), trial.outcome);
   ++by_outcome_[trial.outcome.kind];
   ++evaluations_;
   ++since_best_;
@@ -54,9 +52,9 @@ void ProblemRun::Account(const Trial& trial, bool resumed) {
     ++resumed_;
   else
     --outstanding_;
-  if (!IsMeasured(trial)) return;
+  if (!trial.IsTimedPlan()) return;
   const Trial* const before = best_screened_;
-  KeepFaster(best_screened_, measured_.emplace(trial.plan, trial).first->second);
+  KeepFaster(best_screened_, measured_.emplace(trial.plan(), trial).first->second);
   if (best_screened_ != before) since_best_ = 0;
 }
 
@@ -91,18 +89,18 @@ std::vector<Plan> ProblemRun::TakeHeat() {
   screened.resize(std::min(screened.size(), size_t(options_.heat_contenders)));
   std::vector<Plan> plans;
   for (const Trial* trial : screened)
-    if (!heats_.contains(trial->plan) && !finals_.contains(trial->plan)) plans.push_back(trial->plan);
+    if (!heats_.contains(trial->plan()) && !finals_.contains(trial->plan())) plans.push_back(trial->plan());
   return plans;
 }
 
 std::vector<const Trial*> ProblemRun::RankedForFinals() const {
   std::vector<const Trial*> confirmed, screened;
   for (const Trial* trial : Screened()) {
-    const Trial* heat = Find(heats_, trial->plan);
-    if (heat == nullptr) heat = Find(finals_, trial->plan);
+    const Trial* heat = Find(heats_, trial->plan());
+    if (heat == nullptr) heat = Find(finals_, trial->plan());
     if (heat == nullptr)
       screened.push_back(trial);
-    else if (IsMeasured(*heat))
+    else if (heat->IsTimedPlan())
       confirmed.push_back(heat);
   }
   std::sort(confirmed.begin(), confirmed.end(), Faster);
@@ -116,10 +114,10 @@ std::vector<Plan> ProblemRun::NextFinalists() const {
   int passed = 0;
   for (const Trial* trial : RankedForFinals()) {
     if (passed + int(plans.size()) == options_.finalists) break;
-    if (const Trial* final = Find(finals_, trial->plan))
-      passed += IsMeasured(*final);
-    else if (!without_final_.contains(trial->plan))
-      plans.push_back(trial->plan);
+    if (const Trial* final = Find(finals_, trial->plan()))
+      passed += final->IsTimedPlan();
+    else if (!without_final_.contains(trial->plan()))
+      plans.push_back(trial->plan());
   }
   return plans;
 }

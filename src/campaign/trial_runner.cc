@@ -32,8 +32,11 @@ std::vector<Result<Outcome>> TrialRunner::Judge(std::vector<Contender>& contende
 }
 
 Result<Trial> TrialRunner::TrialOf(const EvaluationRequest& request, Result<Outcome> outcome) const {
-  Trial trial{
-      .gemm = request.gemm, .plan = request.plan(), .setting = setting_, .seed = request.seed, .campaign = campaign_};
+  Trial trial{.gemm = request.gemm,
+              .subject = SubjectOf(request.subject),
+              .setting = setting_,
+              .seed = request.seed,
+              .campaign = campaign_};
   ASSIGN_OR_RETURN(trial.outcome, std::move(outcome));
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   trial.unix_ms = std::chrono::duration_cast<std::chrono::milliseconds>(now).count();

@@ -29,11 +29,9 @@ Json JsonOf(const Timing& timing) {
 }
 
 Json JsonOf(const Comparison& comparison) {
-  return {{"baseline", comparison.baseline},
-          {"clock", Name(comparison.clock)},
-          {"ratio", comparison.ratio.median},
-          {"interval", JsonOf(comparison.ratio.interval)},
-          {"pairs", comparison.ratio.pairs}};
+  return {{"baseline", comparison.baseline},  {"clock", Name(comparison.clock)},
+          {"ratio", comparison.ratio.median}, {"interval", JsonOf(comparison.ratio.interval)},
+          {"pairs", comparison.ratio.pairs},  {"contender", comparison.contender}};
 }
 
 Json JsonOf(const Setting& setting) {

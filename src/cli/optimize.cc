@@ -160,7 +160,7 @@ Result<CampaignResult> Search(const OptimizeCommand& command, Instrument& instru
 // The best plan as text, beside what was measured.
 Status WriteSources(const std::filesystem::path& folder, const Device& device, LayoutFinding& finding) {
   if (!finding.result.best) return OkStatus();
-  const Plan& plan = finding.result.best->plan;
+  const Plan& plan = finding.result.best->plan();
   if (const std::vector<std::string> reasons = Check(plan, finding.gemm, device); !reasons.empty()) {
     finding.not_emitted = reasons.front();
     return OkStatus();

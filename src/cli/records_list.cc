@@ -16,7 +16,7 @@ namespace {
 
 Json JsonOf(const Trial& trial) {
   Json json = {{"campaign", trial.campaign},
-               {"plan", Print(trial.plan)},
+               {"plan", Print(trial.subject)},
                {"problem", gemmsmith::JsonOf(trial.gemm)},
                {"setting", gemmsmith::JsonOf(trial.setting)},
                {"seed", trial.seed},
@@ -35,12 +35,12 @@ std::string PrintText(const std::vector<Trial>& trials, const Terminal& terminal
                {"chained", Table::Align::kRight},
                {"plan"}});
   for (const Trial& trial : trials) {
-    const bool measured = trial.outcome.kind == OutcomeKind::kMeasured;
+    const Timing* plain = trial.outcome.Find("ours", Clock::kDevice);
     const Timing* chained = trial.outcome.Find("ours", Clock::kDeviceChained);
     table.Add({DateText(trial.unix_ms), trial.setting.device_key, Print(trial.gemm),
                std::string(Name(trial.outcome.kind)), std::string(Name(trial.outcome.protocol)),
-               measured ? TimeText(trial.outcome.TimeNs()) : "", chained == nullptr ? "" : TimeText(chained->median_ns),
-               Print(trial.plan)});
+               plain == nullptr ? "" : TimeText(plain->median_ns),
+               chained == nullptr ? "" : TimeText(chained->median_ns), Print(trial.subject)});
   }
   return table.empty() ? "" : table.Print(terminal);
 }

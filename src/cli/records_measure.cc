@@ -81,7 +81,8 @@ Result<std::vector<Trial>> RecordOf(const Archive& archive, const GridOptions& o
     if (options.finalists == 0) filter.protocol = options.protocol;
     if (!every_campaign) filter.campaign = options.name;
     RETURN_IF_ERROR(archive.ForEach(filter, [&](const Trial& trial) {
-      if (!IsReplayed(trial) && std::binary_search(options.plans.begin(), options.plans.end(), trial.plan)) {
+      if (!IsReplayed(trial) && trial.HasPlan() &&
+          std::binary_search(options.plans.begin(), options.plans.end(), trial.plan())) {
         trials.push_back(trial);
       }
     }));

@@ -129,7 +129,7 @@ Json JsonOf(const LayoutFinding& finding) {
   const Outcome& outcome = finding.result.best->outcome;
   const std::optional<RatioEstimate> ratio = OverAutoTuning(outcome);
   const Timing* chained = outcome.Find("ours", Clock::kDeviceChained);
-  json["plan"] = Print(finding.result.best->plan);
+  json["plan"] = Print(finding.result.best->plan());
   json["protocol"] = Name(outcome.protocol);
   json["time_ns"] = outcome.TimeNs();
   json["interval_ns"] = gemmsmith::JsonOf(outcome.Find("ours", Clock::kDevice)->interval);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <ctime>
 
 namespace gemmsmith {
 
@@ -39,13 +38,6 @@ std::string SecondsText(double seconds) {
   if (whole < 60) return fmt::format("{} s", whole);
   if (whole < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
   return fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);
-}
-
-std::string DateText(int64_t unix_ms) {
-  const time_t seconds = unix_ms / 1000;
-  tm parts{};
-  gmtime_r(&seconds, &parts);
-  return fmt::format("{:04}-{:02}-{:02}", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday);
 }
 
 std::string Plural(int64_t count, std::string_view word) {

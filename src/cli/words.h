@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/statistics.h"
+#include "base/text.h"
 #include "evaluate/outcome.h"
 
 namespace gemmsmith {
@@ -15,7 +16,6 @@ std::string BytesText(double bytes);                       // "12.0 KiB"
 std::string CountText(int64_t count);                      // "12,345"
 std::string RatioText(const RatioEstimate& ratio);         // "1.32x [1.31-1.34]"
 std::string SecondsText(double seconds);                   // "7 s", "2 min 05 s", "1 h 02 min"
-std::string DateText(int64_t unix_ms);                     // "2026-11-21", UTC
 std::string Plural(int64_t count, std::string_view word);  // "1 plan", "3 plans"
 // "60 measured, 3 wrong, 1 timed_out"
 std::string OutcomesText(const std::vector<std::pair<OutcomeKind, int>>& by_outcome);

@@ -9,7 +9,8 @@
 namespace gemmsmith {
 namespace {
 
-// Version 1 had no counters, no records of single tests and no launched kernels; it is still read.
+// What is newer than a version stands behind `if (coder.Has(version))`, so that older records stay readable.
+// Version 1 had no counters, no records of single tests, no launched kernels and no contender but ours.
 constexpr uint8_t kVersion = 2;
 
 constexpr std::string_view kKinds[] = {"illegal", "compile_failed", "resource_over", "launch_failed", "timed_out",
@@ -30,6 +31,7 @@ std::optional<Enum> ParseName(std::span<const std::string_view> names, std::stri
 // Encoder and Decoder have the same shape, so that Fields() below says once what is stored in which order.
 class Encoder {
  public:
+  bool Has(uint8_t /*version*/) const { return true; }
   void Number(const auto& value) { writer_.Put(value); }
   void Text(const std::string& text) { writer_.PutString(text); }
   void Flag(bool flag) { writer_.Put(uint8_t(flag)); }
@@ -58,7 +60,8 @@ class Encoder {
 
 class Decoder {
  public:
-  explicit Decoder(std::string_view bytes) : reader_(bytes) {}
+  Decoder(uint8_t version, std::string_view bytes) : version_(version), reader_(bytes) {}
+  bool Has(uint8_t version) const { return version_ >= version; }
 
   template <class T>
   void Number(T& value) {
@@ -103,6 +106,7 @@ class Decoder {
   }
 
  private:
+  const uint8_t version_;
   ByteReader reader_;
   bool in_range_ = true;
 };
@@ -150,6 +154,7 @@ void Fields(auto& coder, Comparison& comparison) {
   coder.Number(comparison.ratio.mean);
   Fields(coder, comparison.ratio.interval);
   coder.Number(comparison.ratio.pairs);
+  if (coder.Has(2)) coder.Text(comparison.contender);
 }
 
 void Fields(auto& coder, RunConditions& conditions) {
@@ -169,7 +174,7 @@ void Fields(auto& coder, Counters& counters) {
     if (std::optional<double>& value = counters[Counter(i)]) coder.Number(*value);
 }
 
-void Fields(auto& coder, Outcome& outcome, uint8_t version) {
+void Fields(auto& coder, Outcome& outcome) {
   coder.Choice(outcome.kind, kKinds);
   coder.Text(outcome.stage);
   coder.Text(outcome.reason);
@@ -185,7 +190,7 @@ void Fields(auto& coder, Outcome& outcome, uint8_t version) {
   });
   coder.Number(outcome.compile_seconds);
   coder.Number(outcome.evaluate_seconds);
-  if (version < 2) return;
+  if (!coder.Has(2)) return;
   coder.List(outcome.verdict.tests, [&](TestRecord& record) { Fields(coder, record); });
   coder.List(outcome.kernels, [&](LaunchedKernel& kernel) {
     coder.Text(kernel.name);
@@ -241,7 +246,7 @@ std::string EncodeOutcome(const Outcome& outcome) {
   Encoder encoder;
   encoder.Number(kVersion);
   Outcome copy = outcome;  // Fields() speaks of what may be written
-  Fields(encoder, copy, kVersion);
+  Fields(encoder, copy);
   return std::move(encoder).Take();
 }
 
@@ -250,9 +255,9 @@ Result<Outcome> DecodeOutcome(std::string_view bytes) {
   const uint8_t version = uint8_t(bytes[0]);
   if (version < 1 || version > kVersion)
     return DataLoss(fmt::format("the encoded outcome is of version {}, known is {}", version, kVersion));
-  Decoder decoder(bytes.substr(1));
+  Decoder decoder(version, bytes.substr(1));
   Outcome outcome;
-  Fields(decoder, outcome, version);
+  Fields(decoder, outcome);
   RETURN_IF_ERROR(decoder.Finish());
   return outcome;
 }

@@ -89,11 +89,13 @@ struct Timing {
   bool operator==(const Timing&) const = default;
 };
 
-// Ours against one baseline in the same run: t_baseline / t_ours of paired samples; above 1 we are faster.
+// A contender against a baseline in the same run: t_baseline / t_contender of paired samples; above 1 the contender is
+// faster.
 struct Comparison {
   std::string baseline;
-  Clock clock = Clock::kDevice;  // of ours; against kDeviceChained the baseline stands with its kDevice time
+  Clock clock = Clock::kDevice;  // the contender's; against kDeviceChained the baseline stands with its kDevice time
   RatioEstimate ratio;
+  std::string contender = "ours";
   bool operator==(const Comparison&) const = default;
 };
 

@@ -70,13 +70,13 @@ std::map<int, int> StoredNumbers(const std::filesystem::path& path, int most) {
   std::map<std::pair<std::string, std::string>, int> number_of;
   for (int number = 0; number < most; ++number) {
     const Trial trial = ExampleTrial(number);
-    number_of[{Print(trial.gemm), Print(trial.plan)}] = number;
+    number_of[{Print(trial.gemm), Print(trial.plan())}] = number;
   }
   const Result<std::unique_ptr<Archive>> archive = Archive::Open(path);
   EXPECT_TRUE(archive.ok()) << archive.status().message();
   if (!archive.ok()) return times;
   const Status read = (*archive)->ForEach({}, [&](const Trial& trial) {
-    const auto number = number_of.find({Print(trial.gemm), Print(trial.plan)});
+    const auto number = number_of.find({Print(trial.gemm), Print(trial.plan())});
     const bool right = number != number_of.end() && trial == ExampleTrial(number->second);
     ++times[right ? number->second : -1];
   });

@@ -15,11 +15,11 @@ namespace {
 Status WriteMissing(Archive& archive, int count) {
   std::map<std::pair<std::string, std::string>, bool> stored;
   RETURN_IF_ERROR(archive.ForEach({.campaign = "example"}, [&](const Trial& trial) {
-    stored[{Print(trial.gemm), Print(trial.plan)}] = true;
+    stored[{Print(trial.gemm), Print(trial.plan())}] = true;
   }));
   for (int number = 0; number < count; ++number) {
     const Trial trial = ExampleTrial(number);
-    if (stored.contains({Print(trial.gemm), Print(trial.plan)})) continue;
+    if (stored.contains({Print(trial.gemm), Print(trial.plan())})) continue;
     RETURN_IF_ERROR(archive.Add(trial));
     const std::string line = fmt::format("{}\n", number);
     if (::write(STDOUT_FILENO, line.data(), line.size()) != ssize_t(line.size())) return IoError("nobody listens");

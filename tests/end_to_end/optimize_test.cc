@@ -215,7 +215,7 @@ TEST_F(OptimizeTest, AnInterruptedRunKeepsEverythingAndGoesOn) {
 }
 
 TEST_F(OptimizeTest, EvaluateAnswersRecordedCellsOnly) {
-  const std::string plan = Print(MadeUpTrials({64, 64, 64}, 100, kTn)[1].plan);
+  const std::string plan = Print(MadeUpTrials({64, 64, 64}, 100, kTn)[1].plan());
   const Finished known = home.Run({"evaluate", plan, "64x64x64", "--device", "l40s", "--json"});
   const nlohmann::json json = Parsed(known.out);
   EXPECT_EQ(known.exit_code, json["outcome"] == "measured" ? 0 : 4);
@@ -375,10 +375,10 @@ TEST_F(OptimizeSetTest, TheSameNameResumes) {
 }
 
 TEST_F(OptimizeSetTest, EvaluateNamesTheProtocolThatThereIs) {
-  const std::string fastest = Print(careful[0].plan);
+  const std::string fastest = Print(careful[0].plan());
   const Words words = {"evaluate", fastest, "64x64x64", "--device", "l40s", "--json"};
   EXPECT_EQ(Parsed(home.Run(words).out)["protocol"], "short");
-  const std::string screened = Print(MadeUpTrials({128, 128, 128}, 40, kTn)[0].plan);
+  const std::string screened = Print(MadeUpTrials({128, 128, 128}, 40, kTn)[0].plan());
   ExpectOneError(home.Run({"evaluate", screened, "128x128x128", "--device", "l40s", "--protocol", "short"}), 3,
                  "in the screen protocol only");
   ExpectOneError(home.Run({"evaluate", fastest, "64x64x64", "--device", "l40s", "--counters"}), 3,

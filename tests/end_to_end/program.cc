@@ -123,7 +123,7 @@ std::vector<Trial> MadeUpTrials(const Shape& shape, size_t plans, Layout layout)
     const Plan& plan = legal[i * legal.size() / std::min(plans, legal.size())];
     trials.push_back(
         {.gemm = gemm,
-         .plan = plan,
+         .subject = plan,
          .outcome = MadeUpOutcome(plan),
          .setting = {.device_key = "l40s", .device_name = kMadeUpDevice, .gpu_uuid = "none", .driver = "none"},
          .seed = 1,

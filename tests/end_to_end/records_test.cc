@@ -37,7 +37,7 @@ TEST_F(RecordsTest, TrialsSurviveEveryFormat) {
     ASSERT_TRUE(copied.ok()) << copied.status().message();
     ASSERT_EQ(copied->size(), trials.size());
     for (size_t i = 0; i < trials.size(); ++i) {
-      EXPECT_EQ((*copied)[i].plan, trials[i].plan);
+      EXPECT_EQ((*copied)[i].plan(), trials[i].plan());
       EXPECT_EQ((*copied)[i].outcome.kind, trials[i].outcome.kind);
     }
   }
