@@ -146,6 +146,21 @@ struct RecordsMeasureCommand {
   bool json = false;
 };
 
+enum class ReportFormat { kText, kMarkdown, kCsv, kJson };
+
+struct ReportCommand {
+  TrialSelection selection;  // sources, archive and campaign only
+  std::string shapes = "paper1000";
+  ScalarType type = ScalarType::kF16;
+  std::optional<Protocol> protocol;
+  std::optional<std::string> device_key;
+  std::optional<std::string> against;
+  ReportFormat format = ReportFormat::kText;
+  bool summary = false;
+  bool figure = false;
+  std::filesystem::path output;  // empty: standard output
+};
+
 struct DoctorCommand {
   std::filesystem::path archive;
   bool json = false;
@@ -186,7 +201,7 @@ struct GuestCommand {};
 using Command =
     std::variant<OptimizeCommand, EvaluateCommand, VerifyCommand, SelfTestCommand, PlanCheckCommand, PlanListCommand,
                  PlanEmitCommand, PlanExplainCommand, PlanFactsCommand, RecordsImportCommand, RecordsExportCommand,
-                 RecordsListCommand, RecordsStatsCommand, RecordsMeasureCommand, DoctorCommand, WorkerCommand,
+                 RecordsListCommand, RecordsStatsCommand, RecordsMeasureCommand, ReportCommand, DoctorCommand, WorkerCommand,
                  CompilerCommand, OnceCommand, GuestCommand>;
 
 // Nothing to carry out: help or the version was asked for (exit code 0), or the words were wrong (2).

@@ -113,6 +113,7 @@ class Grammar {
     AddVerify();
     AddPlanVerbs();
     AddRecordsVerbs();
+    AddReport();
     AddMachineVerbs();
     // After the verbs, which would inherit it.
     root_.footer(
@@ -346,6 +347,36 @@ class Grammar {
     AddJson(verb, &command->json);
   }
 
+  void AddReport() {
+    ReportCommand* command = &report_;
+    Verb* verb = NewVerb(&root_, "report", "tables and figures from records: speed-ups over every baseline", command);
+    AddSources(verb, &command->selection.sources, "record files or folders instead of the archive");
+    AddArchive(verb, &command->selection.archive);
+    Value(verb, "--campaign", "NAME", "only trials of this campaign", &command->selection.campaign, ReadText);
+    Value(verb, "--shapes", "SET|FILE|SHAPE,...", "only these, or all [paper1000]", &command->shapes, ReadShapeWords);
+    AddType(verb, &command->type);
+    Value(verb, "--protocol", "NAME", "screen, heat, short or long [short, where there is any]", &command->protocol,
+          ReadAnyProtocol);
+    Value(verb, "--device", "KEY", "of records of several devices those of one", &command->device_key, ReadDeviceKey);
+    Value(verb, "--against", "NAME", "every contender against this one instead of ours against all", &command->against,
+          ReadText);
+    Value(verb, "--format", "NAME", "text, markdown, csv or json [text]", &command->format, ReadReportFormat);
+    verb->add_flag("--summary", command->summary, "the scoreboard, in at most a screen");
+    verb->add_flag("--figure", command->figure, "speed-up by log2(m n k), as bars");
+    Value(verb, "-o,--output", "FILE", "write there instead of standard output", &command->output, ReadPath);
+    verb->add_flag(
+        "--json", [command](int64_t) { command->format = ReportFormat::kJson; }, "the same as --format json");
+    chosen_[verb] = [command]() -> std::variant<Command, NoCommand> {
+      if (command->summary && command->figure)
+        return NoCommand{kExitWrongUse, "--summary and --figure exclude each other"};
+      return Command(*command);
+    };
+    verb->footer(
+        "Reads records and never measures. Without FILE it reads the archive or, where there is none, the records\n"
+        "that came with the program. Examples: gemmsmith report --summary\n"
+        "                                       gemmsmith report data/h200/baselines --format markdown");
+  }
+
   void AddMachineVerbs() {
     Verb* doctor = NewVerb(&root_, "doctor", "what this machine has, lacks, and how to get it", &doctor_);
     AddArchive(doctor, &doctor_.archive);
@@ -383,6 +414,7 @@ class Grammar {
   RecordsListCommand records_list_;
   RecordsStatsCommand stats_;
   RecordsMeasureCommand measure_;
+  ReportCommand report_;
   DoctorCommand doctor_;
   WorkerCommand worker_;
   OnceCommand once_;

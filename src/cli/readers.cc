@@ -20,6 +20,7 @@ constexpr std::array<std::string_view, 2> kLayoutWords = {"nn", "tn"};
 constexpr std::array<std::string_view, 3> kLayoutSetWords = {"nn", "tn", "both"};
 constexpr std::array<std::string_view, 2> kTypeWords = {"f16", "bf16"};
 constexpr std::array<std::string_view, 2> kProtocolWords = {"screen", "short"};
+constexpr std::array<std::string_view, 4> kFormatWords = {"text", "markdown", "csv", "json"};
 
 Status NoSuchWord(std::string_view what, std::string_view word, std::span<const std::string_view> known) {
   return InvalidArgument(fmt::format("'{}' is no {}{}", word, what, DidYouMean(word, known)));
@@ -29,6 +30,11 @@ Result<long long> ReadIntegerIn(std::string_view text, long long low, long long 
   const std::optional<long long> value = ParseInteger(text);
   if (value && *value >= low && *value <= high) return *value;
   return InvalidArgument(fmt::format("'{}' is not a whole number from {} to {}", text, low, high));
+}
+
+Result<std::vector<Shape>> ShapesOf(std::string_view word) {
+  if (const Result<Shape> shape = ParseShape(word); shape.ok()) return std::vector<Shape>{*shape};
+  return LoadShapes(word);
 }
 
 }  // namespace
@@ -70,7 +76,7 @@ Result<std::vector<Shape>> LoadShapeLists(std::string_view text) {
   std::vector<Shape> shapes;
   std::set<Shape> known;
   for (const std::string_view word : Split(text, ',')) {
-    ASSIGN_OR_RETURN(const std::vector<Shape> list, LoadShapes(word));
+    ASSIGN_OR_RETURN(const std::vector<Shape> list, ShapesOf(word));
     for (const Shape& shape : list)
       if (known.insert(shape).second) shapes.push_back(shape);
   }
@@ -115,6 +121,13 @@ Result<Protocol> ReadProtocol(std::string_view text) {
   const std::optional<Protocol> protocol = ParseProtocol(text);
   if (protocol && *protocol != Protocol::kHeat) return *protocol;
   return NoSuchWord("protocol", text, kProtocolWords);
+}
+
+Result<Protocol> ReadAnyProtocol(std::string_view text) {
+  if (const std::optional<Protocol> protocol = ParseProtocol(text)) return *protocol;
+  std::vector<std::string_view> known;
+  for (int protocol = 0; protocol <= int(kLastProtocol); ++protocol) known.push_back(Name(Protocol(protocol)));
+  return NoSuchWord("protocol", text, known);
 }
 
 Result<OutcomeKind> ReadOutcomeKind(std::string_view text) {
@@ -187,6 +200,28 @@ Result<std::string> ReadDeviceChoice(std::string_view text) {
   if (gpu || key) return std::string(text);
   return InvalidArgument(
       fmt::format("'{}' is no device; write auto, gpu:N, or the key of a recorded one, as in h200", text));
+}
+
+Result<std::string> ReadDeviceKey(std::string_view text) {
+  ASSIGN_OR_RETURN(std::string choice, ReadDeviceChoice(text));
+  if (choice != "auto" && !choice.starts_with("gpu:")) return choice;
+  return InvalidArgument(fmt::format("'{}' is no recorded device; write its key, as in h200", text));
+}
+
+Result<std::string> ReadShapeWords(std::string_view text) {
+  if (text == "all") return std::string(text);
+  std::vector<std::string_view> words;
+  for (const std::string_view word : Split(text, ','))
+    if (!ParseShape(word).ok()) words.push_back(word);
+  std::vector<std::string> names(words.begin(), words.end());
+  if (!names.empty()) RETURN_IF_ERROR(ReadTarget(Join(names, ",")).status());
+  return std::string(text);
+}
+
+Result<ReportFormat> ReadReportFormat(std::string_view text) {
+  for (size_t i = 0; i < kFormatWords.size(); ++i)
+    if (text == kFormatWords[i]) return ReportFormat(i);
+  return NoSuchWord("format", text, kFormatWords);
 }
 
 Result<int> ReadCount(std::string_view text) {

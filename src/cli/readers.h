@@ -17,13 +17,14 @@ namespace gemmsmith {
 std::string DidYouMean(std::string_view word, std::span<const std::string_view> known);
 
 Result<OptimizeTarget> ReadTarget(std::string_view text);  // a shape, or words that name many
-// The shapes of all named sets and files, in the order of the words, each once.
+// Of all shapes, named sets and files, in the order of the words, each once.
 Result<std::vector<Shape>> LoadShapeLists(std::string_view text);
 Result<std::vector<Layout>> ReadLayouts(std::string_view text);  // "nn", "tn", "both", "nn,tn"
 Result<Layout> ReadLayout(std::string_view text);
 Result<std::vector<ScalarType>> ReadTypes(std::string_view text);  // "f16,bf16"
 Result<ScalarType> ReadType(std::string_view text);
 Result<Protocol> ReadProtocol(std::string_view text);
+Result<Protocol> ReadAnyProtocol(std::string_view text);  // those of searches too
 Result<OutcomeKind> ReadOutcomeKind(std::string_view text);
 Result<std::string> ReadProposer(std::string_view text);
 // A plan's words, a file with such words, or a .cu file of the free-form contract.
@@ -31,8 +32,12 @@ Result<Subject> ReadSubject(std::string_view text);
 Result<Device> ReadDevice(std::string_view key);
 Result<Device> ReadArchitecture(std::string_view text);       // the first known device that "sm_90a" is compiled for
 Result<std::string> ReadDeviceChoice(std::string_view text);  // "auto", "gpu:0", a key
-Result<int> ReadCount(std::string_view text);                 // 1 to 10^9
-Result<int> ReadOrdinal(std::string_view text);               // 0 to 1023
+Result<std::string> ReadDeviceKey(std::string_view text);     // of a recorded device
+// A list of shapes, named sets and files, or "all".
+Result<std::string> ReadShapeWords(std::string_view text);
+Result<ReportFormat> ReadReportFormat(std::string_view text);
+Result<int> ReadCount(std::string_view text);    // 1 to 10^9
+Result<int> ReadOrdinal(std::string_view text);  // 0 to 1023
 Result<uint64_t> ReadSeed(std::string_view text);
 Result<double> ReadPositiveSeconds(std::string_view text);
 Result<int> ReadLeadingDimension(std::string_view text);

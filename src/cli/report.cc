@@ -1,0 +1,155 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/files.h"
+#include "cli/exit.h"
+#include "cli/instrument.h"
+#include "cli/json_text.h"
+#include "cli/readers.h"
+#include "cli/recordings.h"
+#include "cli/run.h"
+#include "cli/selected_trials.h"
+#include "cli/table.h"
+#include "cli/words.h"
+#include "report/report_json.h"
+#include "report/tables.h"
+
+namespace gemmsmith {
+
+namespace {
+
+constexpr int kBarColumns = 48;
+
+std::string TextOf(const Sheet& sheet, const Terminal& terminal) {
+  std::vector<Table::Column> columns;
+  for (const Sheet::Column& column : sheet.columns)
+    columns.push_back({column.title, column.is_number ? Table::Align::kRight : Table::Align::kLeft});
+  Table table(std::move(columns));
+  for (const std::vector<std::string>& row : sheet.rows) table.Add(row);
+  return "  " + sheet.caption + "\n" + table.Print(terminal);
+}
+
+// From 0 to the largest ratio; the place of 1 is marked in every line.
+std::string Bar(double ratio, double largest, const Terminal& terminal) {
+  const auto columns = [&](double value) { return int(value / largest * kBarColumns + 0.5); };
+  const int length = columns(ratio), one = columns(1);
+  std::string bar;
+  for (int i = 0; i < std::max(length, one + 1); ++i) {
+    const std::string_view full = terminal.unicode ? "█" : "#", mark = terminal.unicode ? "│" : "|";
+    bar += i == one ? mark : i < length ? full : " ";
+  }
+  return bar;
+}
+
+std::string FigureText(const Scoreboard& board, const Terminal& terminal) {
+  const std::string who = board.of_ours ? "ours over " + board.headline : board.headline + " over " + board.against;
+  std::string text;
+  for (const ModeTable& table : board.modes) {
+    const std::vector<SpeedUp> speed_ups = board.Headline(table.mode);
+    if (speed_ups.empty()) continue;
+    std::map<int, Statistics> buckets;
+    double largest = 1;
+    for (const auto& [bucket, members] : ByBucket(speed_ups)) {
+      buckets[bucket] = StatisticsOf(members);
+      largest = std::max(largest, buckets[bucket].mean);
+    }
+    text +=
+        fmt::format("\n  Figure 3, {}: mean ratio of {} by log2(m n k); the mark stands at 1\n", Name(table.mode), who);
+    for (const auto& [bucket, statistics] : buckets)
+      text += fmt::format("  {:>2} to {:<2} {:>5} {:>7.3f}x  {}\n", bucket, bucket + kBucketWidth,
+                          CountText(statistics.shapes), statistics.mean, Bar(statistics.mean, largest, terminal));
+  }
+  return text;
+}
+
+std::vector<Sheet> SheetsOf(const ReportCommand& command, const Scoreboard& board) {
+  if (command.figure) return {BucketTable(board)};
+  if (command.summary) return {SummaryTable(board), ClassTable(board)};
+  std::vector<Sheet> sheets;
+  for (const ModeTable& table : board.modes) {
+    sheets.push_back(TableOne(board, table));
+    sheets.push_back(TableTwo(board, table));
+    if (!table.same_layout.empty()) sheets.push_back(SameLayout(table));
+  }
+  sheets.push_back(SummaryTable(board));
+  sheets.push_back(ClassTable(board));
+  sheets.push_back(BucketTable(board));
+  return sheets;
+}
+
+std::string PrintText(const ReportCommand& command, const Scoreboard& board, const std::string& source,
+                      const Terminal& terminal) {
+  std::string text = Tinted(source, Tint::kBold, terminal) + "\n";
+  for (const std::string& line : HeaderLines(board)) text += line + "\n";
+  if (command.figure) return text + FigureText(board, terminal);
+  for (const Sheet& sheet : SheetsOf(command, board)) text += "\n" + TextOf(sheet, terminal);
+  if (board.floor_ratio_mean)
+    text += fmt::format("\n  mean device time over the floor: {:.2f}, of the {} {:.2f}\n", *board.floor_ratio_mean,
+                        board.of_ours ? "baseline" : "reference", *board.reference_floor_ratio_mean);
+  return text;
+}
+
+std::string PrintMarkdown(const ReportCommand& command, const Scoreboard& board) {
+  std::string text;
+  for (const std::string& line : HeaderLines(board)) text += line + (line == HeaderLines(board).back() ? ".\n" : "; ");
+  for (const Sheet& sheet : SheetsOf(command, board)) text += "\n" + Markdown(sheet);
+  return text;
+}
+
+std::string Print(const ReportCommand& command, const Scoreboard& board, const std::string& source) {
+  switch (command.format) {
+    case ReportFormat::kJson:
+      return PrintJson(ReportJson(board, source));
+    case ReportFormat::kCsv:
+      return ReportCsv(board);
+    case ReportFormat::kMarkdown:
+      return PrintMarkdown(command, board);
+    case ReportFormat::kText:
+      break;
+  }
+  return PrintText(command, board, source, command.output.empty() ? DescribeTerminal(STDOUT_FILENO) : Terminal());
+}
+
+// The archive or, where nobody has one yet and none was named, the records that came with the program.
+Result<SelectedTrials> TrialsFor(const ReportCommand& command) {
+  Result<SelectedTrials> selected = SelectTrials(command.selection, false);
+  const bool none_named = command.selection.sources.empty() && command.selection.archive.empty();
+  if (selected.status().code() != StatusCode::kNotFound || !none_named) return selected;
+  const std::vector<RecordingPlace> places = FindRecordings();
+  if (places.empty()) return selected;
+  TrialSelection shipped = command.selection;
+  shipped.sources = {places.front().path};
+  return SelectTrials(shipped, false);
+}
+
+Result<SelectionOptions> OptionsFor(const ReportCommand& command) {
+  SelectionOptions options{.type = command.type, .protocol = command.protocol, .device_key = command.device_key};
+  if (command.shapes == "all") return options;
+  ASSIGN_OR_RETURN(options.shapes, LoadShapeLists(command.shapes));
+  return options;
+}
+
+Status WithSource(const Status& status, const std::string& source) {
+  return {status.code(), fmt::format("{}: {}", source, status.message())};
+}
+
+}  // namespace
+
+Result<int> Run(const ReportCommand& command) {
+  ASSIGN_OR_RETURN(const SelectionOptions options, OptionsFor(command));
+  ASSIGN_OR_RETURN(const SelectedTrials selected, TrialsFor(command));
+  Result<Selection> selection = SelectRecords(selected.trials, options);
+  if (!selection.ok()) return WithSource(selection.status(), selected.source);
+  const Result<Scoreboard> board = MakeScoreboard(*std::move(selection), command.against);
+  if (!board.ok()) return WithSource(board.status(), selected.source);
+  const std::string text = Print(command, *board, selected.source);
+  if (command.output.empty())
+    RETURN_IF_ERROR(WriteOut(text));
+  else
+    RETURN_IF_ERROR(WriteFileAtomic(command.output, text));
+  return kExitDone;
+}
+
+}  // namespace gemmsmith

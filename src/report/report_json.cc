@@ -1,0 +1,158 @@
+#include "report/report_json.h"
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+
+namespace gemmsmith {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json JsonOf(const Statistics& s) {
+  return {{"shapes", s.shapes},
+          {"mean", s.mean},
+          {"geomean", s.geomean},
+          {"median", s.median},
+          {"std", s.std},
+          {"min", s.min},
+          {"flop_weighted", s.flop_weighted},
+          {"wins", s.wins},
+          {"losses", s.losses},
+          {"without_interval", s.without_interval}};
+}
+
+Json JsonOf(const ModeTable& table) {
+  Json json = Json::object();
+  for (const Row& row : table.rows) {
+    json[row.name] = JsonOf(row.all);
+    json[row.name]["with_fallback"] = JsonOf(row.with_fallback);
+  }
+  return json;
+}
+
+Json SameLayout(const ModeTable& table) {
+  Json json = Json::object();
+  for (const Row& row : table.same_layout) json[row.name] = JsonOf(row.all);
+  return json;
+}
+
+const Statistics* Find(const std::map<Clock, Statistics>& modes, Clock mode) {
+  const auto found = modes.find(mode);
+  return found == modes.end() ? nullptr : &found->second;
+}
+
+// All classes, also those without shapes: readers need not ask.
+Json Classes(const Scoreboard& board) {
+  std::map<ShapeClass, std::map<Clock, Statistics>> classes;
+  for (const ModeTable& table : board.modes)
+    for (const auto& [shape_class, speed_ups] : ByClass(board.Headline(table.mode)))
+      classes[shape_class][table.mode] = StatisticsOf(speed_ups);
+  Json json = Json::object();
+  for (const ShapeClass shape_class : {ShapeClass::kTiny, ShapeClass::kSplitK, ShapeClass::kSkinny, ShapeClass::kMid,
+                                       ShapeClass::kUpper, ShapeClass::kStore, ShapeClass::kLarge}) {
+    const std::map<Clock, Statistics>& modes = classes[shape_class];
+    const Statistics* device = Find(modes, Clock::kDevice);
+    const Statistics* offline = Find(modes, Clock::kOffline);
+    const Statistics* first = modes.empty() ? nullptr : &modes.begin()->second;
+    Json& line = json[std::string(Name(shape_class))];
+    line = {{"shapes", first == nullptr ? 0 : first->shapes},
+            {"device_geomean", device == nullptr ? Json() : Json(device->geomean)},
+            {"offline_mean", offline == nullptr ? Json() : Json(offline->mean)},
+            {"wins", first == nullptr ? 0 : first->wins},
+            {"modes", Json::object()}};
+    for (const auto& [mode, statistics] : modes) line["modes"][std::string(Name(mode))] = JsonOf(statistics);
+  }
+  return json;
+}
+
+// Figure 1: a mean for each mode and row. Figure 3: of each row that is a max, the buckets.
+Json Figures(const Scoreboard& board) {
+  Json means = Json::object(), buckets = Json::object();
+  for (const ModeTable& table : board.modes) {
+    const std::string mode(Name(table.mode));
+    for (const Row& row : table.rows) {
+      means[mode][row.name] = row.all.mean;
+      Json& list = buckets[mode][row.name] = Json::array();
+      for (const auto& [bucket, speed_ups] : ByBucket(row.speed_ups)) {
+        const Statistics s = StatisticsOf(speed_ups);
+        list.push_back({{"log2_low", bucket},
+                        {"log2_high", bucket + kBucketWidth},
+                        {"shapes", s.shapes},
+                        {"mean", s.mean},
+                        {"geomean", s.geomean},
+                        {"median", s.median}});
+      }
+    }
+  }
+  return {{"figure_1", means}, {"figure_3", buckets}};
+}
+
+std::string CsvLine(std::string_view table, Clock mode, std::string_view name, std::string_view group,
+                    const Statistics& s) {
+  return fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", table, Name(mode), name, group, s.shapes, s.mean,
+                     s.geomean, s.median, s.std, s.min, s.flop_weighted, s.wins, s.losses, s.without_interval);
+}
+
+// A contender's name may be a path.
+std::string Field(const std::string& text) {
+  if (text.find_first_of(",\"\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted.append(c == '"' ? 2 : 1, c);
+  return quoted + '"';
+}
+
+}  // namespace
+
+Json ReportJson(const Scoreboard& board, const std::string& source) {
+  const Selection& selection = board.selection;
+  const auto optional = [](const std::optional<double>& value) { return value ? Json(*value) : Json(); };
+  Json json = {{"command", "report"},
+               {"source", source},
+               {"device", selection.setting.device_name},
+               {"device_key", selection.setting.device_key},
+               {"date", DateText(selection.last_unix_ms)},
+               {"first_date", DateText(selection.first_unix_ms)},
+               {"protocol", Name(selection.protocol)},
+               {"type", Name(selection.type)},
+               {"accumulation", "f32"},
+               {"shapes", board.shapes},
+               {"shapes_without_ours", board.shapes_without_ours},
+               {"other_shapes", selection.other_shapes},
+               {"rows", board.of_ours ? "baselines" : "contenders"},
+               {"against", board.of_ours ? Json() : Json(board.against)},
+               {"headline", board.headline},
+               {"modes", Json::object()},
+               {"same_layout", Json::object()},
+               {"classes", Classes(board)},
+               {"figures", Figures(board)},
+               {"floor_ratio_mean", optional(board.floor_ratio_mean)},
+               {"reference_floor_ratio_mean", optional(board.reference_floor_ratio_mean)}};
+  for (const ModeTable& table : board.modes) {
+    json["modes"][std::string(Name(table.mode))] = JsonOf(table);
+    if (!table.same_layout.empty()) json["same_layout"][std::string(Name(table.mode))] = SameLayout(table);
+  }
+  return json;
+}
+
+std::string ReportCsv(const Scoreboard& board) {
+  std::string text =
+      "table,mode,name,group,shapes,mean,geomean,median,std,min,flop_weighted,wins,losses,without_interval\n";
+  for (const ModeTable& table : board.modes) {
+    for (const Row& row : table.rows) {
+      const std::string name = Field(row.name);
+      text += CsvLine("table1", table.mode, name, "all", row.all);
+      text += CsvLine("table2", table.mode, name, "all", row.with_fallback);
+      for (const auto& [shape_class, speed_ups] : ByClass(row.speed_ups))
+        text += CsvLine("class", table.mode, name, Name(shape_class), StatisticsOf(speed_ups));
+      for (const auto& [bucket, speed_ups] : ByBucket(row.speed_ups))
+        text += CsvLine("figure3", table.mode, name, fmt::format("{}-{}", bucket, bucket + kBucketWidth),
+                        StatisticsOf(speed_ups));
+    }
+    for (const Row& row : table.same_layout)
+      text += CsvLine("same_layout", table.mode, Field(row.name), "all", row.all);
+  }
+  return text;
+}
+
+}  // namespace gemmsmith

@@ -1,0 +1,15 @@
+// The scoreboard for programs. docs/report.md documents every key and column; they are stable.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "report/scoreboard.h"
+
+namespace gemmsmith {
+
+nlohmann::ordered_json ReportJson(const Scoreboard& board, const std::string& source);
+// A header line, and a line for each row of each table.
+std::string ReportCsv(const Scoreboard& board);
+
+}  // namespace gemmsmith

@@ -1,0 +1,212 @@
+#include "report/scoreboard.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "base/text.h"
+
+namespace gemmsmith {
+namespace {
+
+// As people look for them.
+constexpr Clock kModes[] = {Clock::kDevice,  Clock::kDeviceChained, Clock::kDeviceCold,
+                            Clock::kOffline, Clock::kServer,        Clock::kHost};
+static_assert(std::size(kModes) == size_t(kLastClock) + 1);
+
+bool IsOurs(const Entrant& entrant) { return entrant.name.starts_with("ours"); }
+
+const Entrant* FindEntrant(const std::vector<Entrant>& entrants, std::string_view name) {
+  for (const Entrant& entrant : entrants)
+    if (entrant.name == name) return &entrant;
+  return nullptr;
+}
+
+std::vector<SpeedUp> CompareAll(const std::vector<ShapeRecords>& shapes, const Entrant& contender,
+                                const Entrant& reference, Clock mode) {
+  std::vector<SpeedUp> speed_ups;
+  for (const ShapeRecords& records : shapes)
+    if (const std::optional<SpeedUp> speed_up = Compare(records, contender, reference, mode))
+      speed_ups.push_back(*speed_up);
+  return speed_ups;
+}
+
+void AddRow(std::vector<Row>& rows, std::string name, bool is_max, std::vector<SpeedUp> speed_ups) {
+  if (speed_ups.empty()) return;
+  const Statistics all = StatisticsOf(speed_ups), with_fallback = StatisticsWithFallback(speed_ups);
+  rows.push_back({std::move(name), is_max, std::move(speed_ups), all, with_fallback});
+}
+
+// Ours is the contender of every row.
+ModeTable TableOfOurs(const std::vector<ShapeRecords>& shapes, const std::vector<Entrant>& entrants, Clock mode) {
+  ModeTable table{.mode = mode};
+  const Entrant& ours = *FindEntrant(entrants, "ours_max");
+  for (const Entrant& baseline : entrants)
+    if (!IsOurs(baseline))
+      AddRow(table.rows, baseline.name, baseline.IsMax(), CompareAll(shapes, ours, baseline, mode));
+  for (const std::string layout : {"nn", "tn"}) {
+    const Entrant* same = FindEntrant(entrants, "ours_" + layout);
+    const Entrant* baseline = FindEntrant(entrants, "lt_auto_" + layout);
+    if (same != nullptr && baseline != nullptr)
+      AddRow(table.same_layout, baseline->name, false, CompareAll(shapes, *same, *baseline, mode));
+  }
+  return table;
+}
+
+ModeTable TableAgainst(const std::vector<ShapeRecords>& shapes, const std::vector<Entrant>& entrants,
+                       const Entrant& reference, Clock mode) {
+  ModeTable table{.mode = mode};
+  for (const Entrant& contender : entrants)
+    if (contender.name != reference.name)
+      AddRow(table.rows, contender.name, contender.IsMax(), CompareAll(shapes, contender, reference, mode));
+  return table;
+}
+
+// The first of the wished names that is a row of the first table, else the first max, else the first row.
+std::string HeadlineOf(const std::vector<ModeTable>& modes, std::string_view wish) {
+  const std::vector<Row>& rows = modes.front().rows;
+  for (const Row& row : rows)
+    if (row.name == wish) return row.name;
+  for (const Row& row : rows)
+    if (row.is_max) return row.name;
+  return rows.front().name;
+}
+
+Status CheckReference(const std::vector<Entrant>& entrants, const std::string& name) {
+  std::vector<std::string_view> known;
+  for (const Entrant& entrant : entrants)
+    if (!IsOurs(entrant)) known.push_back(entrant.name);
+  if (std::find(known.begin(), known.end(), name) != known.end()) return OkStatus();
+  if (known.empty()) return NotFound("the records hold no baseline to compare with");
+  const std::optional<std::string> nearest = NearestWord(name, known);
+  if (nearest) return NotFound(fmt::format("no record holds '{}'; did you mean '{}'?", name, *nearest));
+  return NotFound(fmt::format("no record holds '{}'; they hold {}", name, fmt::join(known, ", ")));
+}
+
+void CountShapes(Scoreboard& board) {
+  std::set<Shape> shapes;
+  for (const ModeTable& table : board.modes)
+    for (const Row& row : table.rows)
+      for (const SpeedUp& speed_up : row.speed_ups) shapes.insert(speed_up.shape);
+  board.shapes = int(shapes.size());
+}
+
+void AddFloors(Scoreboard& board) {
+  const Result<Device> device = FindDevice(board.selection.setting.device_key);
+  const std::vector<SpeedUp> speed_ups = board.Headline(Clock::kDevice);
+  if (!device.ok() || speed_ups.empty()) return;
+  double contender = 0, reference = 0;
+  for (const SpeedUp& speed_up : speed_ups) {
+    const Gemm gemm{.shape = speed_up.shape, .kind = {.type = board.selection.type}};
+    const double floor_ns = MakeTask(gemm).FloorNs(*device);
+    contender += speed_up.contender_ns / floor_ns;
+    reference += speed_up.reference_ns / floor_ns;
+  }
+  board.floor_ratio_mean = contender / double(speed_ups.size());
+  board.reference_floor_ratio_mean = reference / double(speed_ups.size());
+}
+
+std::vector<ShapeRecords> WithOurs(const std::vector<ShapeRecords>& shapes) {
+  std::vector<ShapeRecords> with;
+  for (const ShapeRecords& records : shapes)
+    if (!records.ours.empty()) with.push_back(records);
+  return with;
+}
+
+}  // namespace
+
+Statistics StatisticsOf(const std::vector<SpeedUp>& speed_ups) {
+  GEMMSMITH_CHECK(!speed_ups.empty(), "statistics of nothing");
+  Statistics statistics{.shapes = int(speed_ups.size())};
+  std::vector<double> ratios;
+  double reference_ns = 0, contender_ns = 0;
+  for (const SpeedUp& speed_up : speed_ups) {
+    ratios.push_back(speed_up.ratio);
+    reference_ns += speed_up.reference_ns;
+    contender_ns += speed_up.contender_ns;
+    statistics.wins += speed_up.IsWin();
+    statistics.losses += speed_up.IsLoss();
+    statistics.without_interval += !speed_up.interval;
+  }
+  statistics.mean = Mean(ratios);
+  statistics.geomean = GeometricMean(ratios);
+  statistics.median = Median(ratios);
+  statistics.std = StandardDeviation(ratios);
+  statistics.min = *std::min_element(ratios.begin(), ratios.end());
+  statistics.flop_weighted = reference_ns / contender_ns;
+  return statistics;
+}
+
+Statistics StatisticsWithFallback(const std::vector<SpeedUp>& speed_ups) {
+  std::vector<SpeedUp> chosen = speed_ups;
+  for (SpeedUp& speed_up : chosen) {
+    if (speed_up.ratio >= 1) continue;
+    speed_up.ratio = 1;
+    speed_up.contender_ns = speed_up.reference_ns;
+    if (speed_up.interval) speed_up.interval = {1, 1};
+  }
+  return StatisticsOf(chosen);
+}
+
+int BucketOf(const Shape& shape) {
+  const int log2 = std::ilogb(shape.Volume());
+  return log2 - log2 % kBucketWidth;
+}
+
+const Row* ModeTable::Find(std::string_view name) const {
+  for (const Row& row : rows)
+    if (row.name == name) return &row;
+  return nullptr;
+}
+
+const ModeTable* Scoreboard::Find(Clock mode) const {
+  for (const ModeTable& table : modes)
+    if (table.mode == mode) return &table;
+  return nullptr;
+}
+
+std::vector<SpeedUp> Scoreboard::Headline(Clock mode) const {
+  const ModeTable* table = Find(mode);
+  const Row* row = table == nullptr ? nullptr : table->Find(headline);
+  return row == nullptr ? std::vector<SpeedUp>() : row->speed_ups;
+}
+
+Result<Scoreboard> MakeScoreboard(Selection selection, const std::optional<std::string>& against) {
+  Scoreboard board{.selection = std::move(selection)};
+  const std::vector<ShapeRecords>& shapes = board.selection.shapes;
+  const std::vector<ShapeRecords> with_ours = WithOurs(shapes);
+  const std::vector<Entrant> entrants = EntrantsOf(shapes);
+  board.of_ours = !against && !with_ours.empty();
+  board.shapes_without_ours = board.of_ours ? int(shapes.size() - with_ours.size()) : 0;
+  if (!board.of_ours) {
+    board.against = against.value_or(std::string(kDefaultReference));
+    RETURN_IF_ERROR(CheckReference(entrants, board.against));
+  }
+  for (const Clock mode : kModes) {
+    ModeTable table = board.of_ours ? TableOfOurs(with_ours, entrants, mode)
+                                    : TableAgainst(shapes, entrants, *FindEntrant(entrants, board.against), mode);
+    if (!table.rows.empty()) board.modes.push_back(std::move(table));
+  }
+  if (board.modes.empty()) return NotFound("no two contenders of these records were timed in one run");
+  board.headline = HeadlineOf(board.modes, board.of_ours ? kDefaultReference : "ours_max");
+  CountShapes(board);
+  AddFloors(board);
+  return board;
+}
+
+std::map<ShapeClass, std::vector<SpeedUp>> ByClass(const std::vector<SpeedUp>& speed_ups) {
+  std::map<ShapeClass, std::vector<SpeedUp>> classes;
+  for (const SpeedUp& speed_up : speed_ups) classes[Classify(speed_up.shape)].push_back(speed_up);
+  return classes;
+}
+
+std::map<int, std::vector<SpeedUp>> ByBucket(const std::vector<SpeedUp>& speed_ups) {
+  std::map<int, std::vector<SpeedUp>> buckets;
+  for (const SpeedUp& speed_up : speed_ups) buckets[BucketOf(speed_up.shape)].push_back(speed_up);
+  return buckets;
+}
+
+}  // namespace gemmsmith

@@ -1,0 +1,136 @@
+#include "report/selection.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+namespace gemmsmith {
+namespace {
+
+using Candidates = std::vector<const Trial*>;
+
+bool IsOurs(const Trial& trial) { return !std::holds_alternative<Nobody>(trial.subject); }
+
+// A time that a table may hold: a trial without any is none of a report's.
+bool IsTimed(const Trial& trial) {
+  return trial.outcome.kind == OutcomeKind::kMeasured &&
+         (!IsOurs(trial) || std::any_of(trial.outcome.timings.begin(), trial.outcome.timings.end(),
+                                        [](const Timing& timing) { return timing.contender == "ours"; }));
+}
+
+bool IsOfKind(const Trial& trial, ScalarType type) {
+  const Gemm packed{trial.gemm.shape, trial.gemm.kind};
+  return trial.gemm.kind.type == type && trial.gemm.kind.accumulation == Accumulation::kF32 &&
+         trial.gemm.LeadingA() == packed.LeadingA() && trial.gemm.LeadingB() == packed.LeadingB() &&
+         trial.gemm.LeadingC() == packed.LeadingC();
+}
+
+Result<Candidates> OfOneDevice(const Candidates& timed, const std::optional<std::string>& key) {
+  std::set<std::string> keys;
+  for (const Trial* trial : timed) keys.insert(trial->setting.device_key);
+  if (!key && keys.size() > 1)
+    return InvalidArgument(fmt::format("the records are of {}: choose one with --device", fmt::join(keys, " and ")));
+  if (key && !keys.contains(*key))
+    return NotFound(fmt::format("no measurement on {}; there are those on {}", *key, fmt::join(keys, " and ")));
+  Candidates chosen;
+  for (const Trial* trial : timed)
+    if (!key || trial->setting.device_key == *key) chosen.push_back(trial);
+  return chosen;
+}
+
+Result<Candidates> OfOneProtocol(const Candidates& timed, const std::optional<Protocol>& wanted) {
+  std::set<Protocol> protocols;
+  for (const Trial* trial : timed) protocols.insert(trial->outcome.protocol);
+  Protocol protocol = *protocols.begin();
+  for (const Protocol other : protocols)
+    if (MoreCareful(other, protocol)) protocol = other;
+  if (protocols.contains(Protocol::kShort)) protocol = Protocol::kShort;
+  if (wanted && !protocols.contains(*wanted))
+    return NotFound(
+        fmt::format("no measurement in the {} protocol; there are those in the {} one", Name(*wanted), Name(protocol)));
+  Candidates chosen;
+  for (const Trial* trial : timed)
+    if (trial->outcome.protocol == wanted.value_or(protocol)) chosen.push_back(trial);
+  return chosen;
+}
+
+// More clocks first, then the shortest time on the first of them.
+std::pair<int, double> Rank(const Trial& trial) {
+  int clocks = 0;
+  double first_ns = 0;
+  for (int clock = 0; clock <= int(kLastClock); ++clock) {
+    const Timing* ours = trial.outcome.Find("ours", Clock(clock));
+    if (ours == nullptr || Clock(clock) == Clock::kDeviceChained) continue;
+    if (clocks++ == 0) first_ns = ours->median_ns;
+  }
+  return {-clocks, first_ns};
+}
+
+std::optional<double> ChainedNs(const Trial& trial) {
+  const Timing* chained = trial.outcome.Find("ours", Clock::kDeviceChained);
+  return chained == nullptr ? std::nullopt : std::optional(chained->median_ns);
+}
+
+struct RecordsOfShape {
+  std::map<std::pair<Layout, TrialSubject>, const Trial*> newest;
+  const Trial* race = nullptr;
+
+  void Add(const Trial& trial) {
+    const Trial*& slot = IsOurs(trial) ? newest[{trial.gemm.kind.layout, trial.subject}] : race;
+    if (slot == nullptr || trial.unix_ms >= slot->unix_ms) slot = &trial;
+  }
+
+  ShapeRecords Chosen(const Shape& shape) const {
+    ShapeRecords records{.shape = shape, .race = race};
+    for (const auto& [who, trial] : newest) {
+      const Trial*& best = records.ours[who.first];
+      if (best == nullptr || Rank(*trial) < Rank(*best)) best = trial;
+      const std::optional<double> chained_ns = ChainedNs(*trial);
+      if (!chained_ns) continue;
+      const Trial*& chained = records.chained[who.first];
+      if (chained == nullptr || *chained_ns < *ChainedNs(*chained)) chained = trial;
+    }
+    return records;
+  }
+};
+
+}  // namespace
+
+Result<Selection> SelectRecords(const std::vector<Trial>& trials, const SelectionOptions& options) {
+  Candidates timed;
+  for (const Trial& trial : trials)
+    if (IsTimed(trial) && IsOfKind(trial, options.type)) timed.push_back(&trial);
+  if (timed.empty())
+    return NotFound(
+        fmt::format("nothing was measured of {} problems among these {} records", Name(options.type), trials.size()));
+  ASSIGN_OR_RETURN(timed, OfOneDevice(timed, options.device_key));
+  ASSIGN_OR_RETURN(timed, OfOneProtocol(timed, options.protocol));
+  std::map<Shape, RecordsOfShape> by_shape;
+  for (const Trial* trial : timed) by_shape[trial->gemm.shape].Add(*trial);
+
+  Selection selection{.protocol = timed.front()->outcome.protocol, .type = options.type};
+  std::set<Shape> wanted;
+  if (options.shapes) wanted.insert(options.shapes->begin(), options.shapes->end());
+  for (const auto& [shape, records] : by_shape) {
+    if (!options.shapes || wanted.contains(shape))
+      selection.shapes.push_back(records.Chosen(shape));
+    else
+      ++selection.other_shapes;
+  }
+  if (selection.shapes.empty())
+    return NotFound(fmt::format("none of the shapes asked for was measured; others were: {}, ... ({} in all)",
+                                Print(by_shape.begin()->first), by_shape.size()));
+  for (const Trial* trial : timed) {
+    if (selection.first_unix_ms == 0 || trial->unix_ms < selection.first_unix_ms)
+      selection.first_unix_ms = trial->unix_ms;
+    if (trial->unix_ms < selection.last_unix_ms) continue;
+    selection.last_unix_ms = trial->unix_ms;
+    selection.setting = trial->setting;
+  }
+  return selection;
+}
+
+}  // namespace gemmsmith

@@ -1,0 +1,48 @@
+// Which records a report speaks of: those of one device, one protocol and one element type, by shape.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "archive/trial.h"
+
+namespace gemmsmith {
+
+struct SelectionOptions {
+  std::optional<std::vector<Shape>> shapes;  // nothing: every recorded one
+  ScalarType type = ScalarType::kF16;
+  std::optional<Protocol> protocol;       // nothing: short, where anything was measured so, else the most careful
+  std::optional<std::string> device_key;  // nothing: the only one
+};
+
+// The records that speak for a shape; they live as long as the trials they were selected from.
+struct ShapeRecords {
+  Shape shape;
+  // Of each layout one kernel. Of one kernel the newest trial; among kernels first those timed on the most clocks
+  // (chains aside, which not every kernel has), then the fastest.
+  std::map<Layout, const Trial*> ours;
+  // Of each layout the kernel that is fastest in chains: not every kernel has that clock.
+  std::map<Layout, const Trial*> chained;
+
+  const std::map<Layout, const Trial*>& OursOn(Clock clock) const {
+    return clock == Clock::kDeviceChained ? chained : ours;
+  }
+  const Trial* race = nullptr;  // the newest race of baselines alone
+};
+
+struct Selection {
+  Setting setting;  // of the newest record
+  int64_t first_unix_ms = 0, last_unix_ms = 0;
+  Protocol protocol = Protocol::kShort;
+  ScalarType type = ScalarType::kF16;
+  std::vector<ShapeRecords> shapes;  // sorted
+  int other_shapes = 0;              // recorded like these, but not asked for
+};
+
+// NotFound with what there is where nothing remains; InvalidArgument where the records are of several devices. Packed
+// problems with f32 accumulation only.
+Result<Selection> SelectRecords(const std::vector<Trial>& trials, const SelectionOptions& options);
+
+}  // namespace gemmsmith

@@ -1,0 +1,22 @@
+// A table for people: a caption and cells of text. Written as Markdown here, on a terminal by whoever prints.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace gemmsmith {
+
+struct Sheet {
+  struct Column {
+    std::string title;
+    bool is_number = true;  // stands to the right
+  };
+  std::string caption;
+  std::vector<Column> columns;
+  std::vector<std::vector<std::string>> rows;
+};
+
+// The caption in bold, and a table aligned in the source too.
+std::string Markdown(const Sheet& sheet);
+
+}  // namespace gemmsmith

@@ -1,0 +1,41 @@
+// One contender against another on one shape and one clock.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "report/selection.h"
+
+namespace gemmsmith {
+
+// How much longer the reference takes: t_reference / t_contender.
+struct SpeedUp {
+  Shape shape;
+  double ratio = 0;                  // median of paired samples, else the ratio of the two medians
+  std::optional<Interval> interval;  // 95 %, of six or more paired samples
+  double reference_ns = 0, contender_ns = 0;
+
+  bool IsWin() const { return interval && interval->low > 1; }
+  bool IsLoss() const { return interval && interval->high < 1; }
+};
+
+// Names that stand in one row of a table: "lt_auto_max" for the faster of lt_auto_nn and lt_auto_tn, "ours_max" for the
+// faster of our kernels; one name for itself.
+struct Entrant {
+  std::string name;
+  std::vector<std::string> members;
+  bool IsMax() const { return members.size() > 1; }
+};
+
+// Everybody with a time in these records: ours first, then AutoTuning, heuristic, cuBLAS, torch, then the others by
+// name; of each nn, tn and max.
+std::vector<Entrant> EntrantsOf(const std::vector<ShapeRecords>& shapes);
+
+// Both from one run: the fastest member of the contender, and against it the member of the reference that is hardest to
+// beat there. Nothing where the run lacks one of them. On kDeviceChained a reference that was not chained stands with
+// its device time.
+std::optional<SpeedUp> Compare(const ShapeRecords& records, const Entrant& contender, const Entrant& reference,
+                               Clock clock);
+
+}  // namespace gemmsmith

@@ -1,0 +1,185 @@
+#include "report/tables.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/text.h"
+
+namespace gemmsmith {
+namespace {
+
+std::string Percent(double ratio) { return fmt::format("{:+.1f} %", 100 * (ratio - 1)); }
+std::string Points(double std) { return fmt::format("{:.1f}", 100 * std); }
+std::string Ratio(double ratio) { return fmt::format("{:.3f}x", ratio); }
+
+std::string Wins(const Statistics& statistics) {
+  const int told = statistics.shapes - statistics.without_interval;
+  if (told == 0) return "-";
+  return fmt::format("{} of {}", statistics.wins, told);
+}
+
+std::string Dates(const Selection& selection) {
+  const std::string first = DateText(selection.first_unix_ms), last = DateText(selection.last_unix_ms);
+  return first == last ? first : first + " to " + last;
+}
+
+// "ours over lt_auto_max" or "cublas_max over lt_auto_max".
+std::string HeadlineText(const Scoreboard& board) {
+  return board.of_ours ? "ours over " + board.headline : board.headline + " over " + board.against;
+}
+
+std::string ModeText(Clock mode) {
+  if (mode == Clock::kDeviceChained)
+    return "device_chained (ours in overlapping calls, the baselines' plain device time)";
+  return std::string(Name(mode));
+}
+
+Sheet PercentTable(const Scoreboard& board, const ModeTable& table, std::string caption,
+                   const Statistics Row::*statistics) {
+  Sheet sheet{.caption = std::move(caption),
+              .columns = {{board.of_ours ? "baseline" : "contender", false},
+                          {"shapes"},
+                          {"mean"},
+                          {"median"},
+                          {"std, points"},
+                          {"geo. mean"},
+                          {"lowest"},
+                          {"FLOP-weighted"},
+                          {"wins"}}};
+  for (const Row& row : table.rows) {
+    const Statistics& s = row.*statistics;
+    sheet.rows.push_back({row.name, fmt::format("{}", s.shapes), Percent(s.mean), Percent(s.median), Points(s.std),
+                          Percent(s.geomean), Percent(s.min), Percent(s.flop_weighted), Wins(s)});
+  }
+  return sheet;
+}
+
+int MostWithoutInterval(const Scoreboard& board) {
+  int most = 0;
+  for (const ModeTable& table : board.modes)
+    for (const Row& row : table.rows) most = std::max(most, row.all.without_interval);
+  return most;
+}
+
+std::vector<std::string> ModeNames(const Scoreboard& board) {
+  std::vector<std::string> names;
+  for (const ModeTable& table : board.modes) names.emplace_back(Name(table.mode));
+  return names;
+}
+
+}  // namespace
+
+std::vector<std::string> HeaderLines(const Scoreboard& board) {
+  const Selection& selection = board.selection;
+  std::vector<std::string> lines;
+  lines.push_back(fmt::format("measured on an {}, {}, {} protocol, {} in and out, f32 accumulation",
+                              selection.setting.device_name, Dates(selection), Name(selection.protocol),
+                              Name(selection.type)));
+  std::string shapes = fmt::format("{} shape{}", board.shapes, board.shapes == 1 ? "" : "s");
+  if (board.shapes_without_ours > 0)
+    shapes += fmt::format("; {} more without a kernel of ours left out", board.shapes_without_ours);
+  if (selection.other_shapes > 0)
+    shapes += fmt::format("; {} other recorded shapes not asked for", selection.other_shapes);
+  lines.push_back(shapes);
+  lines.push_back(board.of_ours
+                      ? "ours: of each shape the faster of the best recorded nn and tn kernels; max: the "
+                        "harder of a baseline's nn and tn"
+                      : fmt::format("every contender against {}; max: the faster of nn and tn", board.against));
+  if (const int untold = MostWithoutInterval(board); untold > 0)
+    lines.push_back(fmt::format("up to {} shapes of a row have no 95 % interval and are neither win nor loss", untold));
+  return lines;
+}
+
+Sheet TableOne(const Scoreboard& board, const ModeTable& table) {
+  const std::string formula =
+      board.of_ours ? "t_baseline / t_ours - 1" : fmt::format("t_{} / t_contender - 1", board.against);
+  return PercentTable(board, table, fmt::format("Table 1, {}: speed-up {}", ModeText(table.mode), formula), &Row::all);
+}
+
+Sheet TableTwo(const Scoreboard& board, const ModeTable& table) {
+  const std::string_view fallback =
+      board.of_ours ? "the baseline is run where ours is slower" : "the reference is run where the contender is slower";
+  return PercentTable(board, table, fmt::format("Table 2, {}: the same where {}", Name(table.mode), fallback),
+                      &Row::with_fallback);
+}
+
+Sheet SameLayout(const ModeTable& table) {
+  Sheet sheet{.caption = fmt::format("Same layout, {}: ratios t_baseline / t_ours of ours in the baseline's layout",
+                                     Name(table.mode)),
+              .columns = {{"baseline", false}, {"shapes"}, {"mean"}, {"geo. mean"}, {"lowest"}, {"wins"}}};
+  for (const Row& row : table.same_layout)
+    sheet.rows.push_back({row.name, fmt::format("{}", row.all.shapes), Ratio(row.all.mean), Ratio(row.all.geomean),
+                          Ratio(row.all.min), Wins(row.all)});
+  return sheet;
+}
+
+Sheet ClassTable(const Scoreboard& board) {
+  Sheet sheet{.caption = fmt::format("By class, {}: geometric mean of the ratios, and wins", HeadlineText(board)),
+              .columns = {{"class", false}, {"shapes"}}};
+  std::map<ShapeClass, std::vector<std::string>> rows;
+  std::map<ShapeClass, std::set<Shape>> shapes;
+  for (const ModeTable& table : board.modes)
+    for (const SpeedUp& speed_up : board.Headline(table.mode)) shapes[Classify(speed_up.shape)].insert(speed_up.shape);
+  for (const auto& [shape_class, members] : shapes)
+    rows[shape_class] = {std::string(Name(shape_class)), fmt::format("{}", members.size())};
+  for (const ModeTable& table : board.modes) {
+    sheet.columns.push_back({std::string(Name(table.mode))});
+    sheet.columns.push_back({"wins"});
+    const auto classes = ByClass(board.Headline(table.mode));
+    for (auto& [shape_class, row] : rows) {
+      const auto found = classes.find(shape_class);
+      const bool any = found != classes.end();
+      const Statistics statistics = any ? StatisticsOf(found->second) : Statistics();
+      row.push_back(any ? Ratio(statistics.geomean) : "-");
+      row.push_back(any ? Wins(statistics) : "-");
+    }
+  }
+  for (auto& [shape_class, row] : rows) sheet.rows.push_back(std::move(row));
+  return sheet;
+}
+
+Sheet BucketTable(const Scoreboard& board) {
+  Sheet sheet{.caption = fmt::format("Figure 3, {}: mean of the ratios by log2(m n k)", HeadlineText(board)),
+              .columns = {{"log2(m n k)", false}, {"shapes"}}};
+  std::map<int, std::set<Shape>> shapes;
+  for (const ModeTable& table : board.modes)
+    for (const SpeedUp& speed_up : board.Headline(table.mode)) shapes[BucketOf(speed_up.shape)].insert(speed_up.shape);
+  for (const std::string& mode : ModeNames(board)) sheet.columns.push_back({mode});
+  for (const auto& [bucket, members] : shapes) {
+    std::vector<std::string> row = {fmt::format("{} to {}", bucket, bucket + kBucketWidth),
+                                    fmt::format("{}", members.size())};
+    for (const ModeTable& table : board.modes) {
+      const auto buckets = ByBucket(board.Headline(table.mode));
+      const auto found = buckets.find(bucket);
+      row.push_back(found == buckets.end() ? "-" : Ratio(StatisticsOf(found->second).mean));
+    }
+    sheet.rows.push_back(std::move(row));
+  }
+  return sheet;
+}
+
+Sheet SummaryTable(const Scoreboard& board) {
+  Sheet sheet{.caption = fmt::format("Ratios, {}", HeadlineText(board)),
+              .columns = {{"clock", false},
+                          {"shapes"},
+                          {"mean"},
+                          {"geo. mean"},
+                          {"median"},
+                          {"std"},
+                          {"lowest"},
+                          {"FLOP-weighted"},
+                          {"wins"}}};
+  for (const ModeTable& table : board.modes) {
+    const Row* row = table.Find(board.headline);
+    if (row == nullptr) continue;
+    const Statistics& s = row->all;
+    sheet.rows.push_back({std::string(Name(table.mode)), fmt::format("{}", s.shapes), Ratio(s.mean), Ratio(s.geomean),
+                          Ratio(s.median), fmt::format("{:.3f}", s.std), Ratio(s.min), Ratio(s.flop_weighted),
+                          Wins(s)});
+  }
+  return sheet;
+}
+
+}  // namespace gemmsmith
