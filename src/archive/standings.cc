@@ -83,6 +83,21 @@ std::optional<double> ChainedOverAutoTuning(const Outcome& outcome) {
   return baseline->median_ns / ours->median_ns;
 }
 
+void BestPlans::Take(const Trial& trial) {
+  if (!trial.IsTimedPlan()) return;
+  const Best found{trial.plan(), trial.outcome.protocol, trial.outcome.TimeNs()};
+  const auto [best, is_new] = best_.emplace(trial.gemm, found);
+  if (is_new) return;
+  const bool as_careful = found.protocol == best->second.protocol;
+  if (as_careful ? found.time_ns < best->second.time_ns : MoreCareful(found.protocol, best->second.protocol))
+    best->second = found;
+}
+
+const Plan* BestPlans::Find(const Gemm& gemm) const {
+  const auto best = best_.find(gemm);
+  return best == best_.end() ? nullptr : &best->second.plan;
+}
+
 std::vector<Standing> StandingsOf(const std::vector<Trial>& trials) {
   std::map<std::pair<std::optional<ShapeClass>, Layout>, std::vector<Best>> groups;
   for (const auto& [gemm, best] : BestOfProblems(trials))

@@ -1,6 +1,7 @@
 // How the best recorded kernel of each problem stands against cuBLASLt AutoTuning, by class of the paper's shapes.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -30,6 +31,22 @@ struct Standing {
 std::optional<RatioEstimate> OverAutoTuning(const Outcome& outcome);
 // The same of ours in chains: a plain ratio of medians, since the library's calls do not chain.
 std::optional<double> ChainedOverAutoTuning(const Outcome& outcome);
+
+// Of every problem the plan that its most careful trials found fastest, device clock.
+class BestPlans {
+ public:
+  void Take(const Trial& trial);
+  const Plan* Find(const Gemm& gemm) const;  // null where none was timed
+  size_t size() const { return best_.size(); }
+
+ private:
+  struct Best {
+    Plan plan;
+    Protocol protocol = Protocol::kScreen;
+    double time_ns = 0;
+  };
+  std::map<Gemm, Best> best_;
+};
 
 // Off the grid first, then in the order of classes, nn before tn; f16 inputs only.
 std::vector<Standing> StandingsOf(const std::vector<Trial>& trials);

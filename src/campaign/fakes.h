@@ -88,7 +88,17 @@ class FakeEvaluator : public Evaluator {
   std::function<Result<Outcome>(const EvaluationRequest&)> judge = [](const EvaluationRequest& request) {
     return MeasuredIn(SomeTimeNs(request.plan()), request.protocol);
   };
+  std::function<Result<Outcome>(const EvaluationRequest&)> race = [](const EvaluationRequest& request) {
+    Outcome outcome = MeasuredIn(1, request.protocol);
+    outcome.timings.clear();
+    for (const char* name : {"lt_auto_nn", "lt_auto_tn", "cublas_nn"})
+      for (const Clock clock : {Clock::kDevice, Clock::kOffline})
+        if (request.clocks.Has(clock))
+          outcome.timings.push_back({.contender = name, .clock = clock, .median_ns = 2000, .mean_ns = 2000});
+    return outcome;
+  };
   std::vector<EvaluationRequest> requests;
+  std::vector<EvaluationRequest> races;
   std::vector<size_t> exchanges;  // how many candidates came together, in the order of the calls
   std::function<void(std::span<const Contender>)> on_exchange = [](std::span<const Contender>) {};
 
@@ -101,6 +111,10 @@ class FakeEvaluator : public Evaluator {
     exchanges.push_back(contenders.size());
     on_exchange(contenders);
     return Evaluator::EvaluateTogether(contenders);
+  }
+  Result<Outcome> RaceBaselines(const EvaluationRequest& request) override {
+    races.push_back(request);
+    return race(request);
   }
   Setting setting() const override {
     return {.device_key = device_.key, .device_name = device_.name, .gpu_uuid = "fake"};

@@ -2,6 +2,8 @@
 
 #include <chrono>
 
+#include "campaign/baseline_race.h"
+
 namespace gemmsmith {
 
 TrialRunner::TrialRunner(Evaluator& evaluator, const Compiler* compiler, Archive* archive, std::string campaign)
@@ -31,9 +33,10 @@ std::vector<Result<Outcome>> TrialRunner::Judge(std::vector<Contender>& contende
   return outcomes;
 }
 
-Result<Trial> TrialRunner::TrialOf(const EvaluationRequest& request, Result<Outcome> outcome) const {
+Result<Trial> TrialRunner::TrialOf(const EvaluationRequest& request, TrialSubject subject,
+                                   Result<Outcome> outcome) const {
   Trial trial{.gemm = request.gemm,
-              .subject = SubjectOf(request.subject),
+              .subject = std::move(subject),
               .setting = setting_,
               .seed = request.seed,
               .campaign = campaign_};
@@ -47,7 +50,8 @@ Result<JudgedList> TrialRunner::operator()(std::vector<Contender> contenders) {
   std::vector<Result<Outcome>> outcomes = Judge(contenders);
   JudgedList list;
   for (size_t i = 0; i < contenders.size(); ++i) {
-    Result<Trial> trial = TrialOf(contenders[i].request, std::move(outcomes[i]));
+    Result<Trial> trial =
+        TrialOf(contenders[i].request, SubjectOf(contenders[i].request.subject), std::move(outcomes[i]));
     if (trial.ok())
       list.trials.push_back(*std::move(trial));
     else if (trial.status().code() == StatusCode::kNotFound)
@@ -55,6 +59,15 @@ Result<JudgedList> TrialRunner::operator()(std::vector<Contender> contenders) {
     else if (list.world.ok())
       list.world = trial.status();
   }
+  if (archive_ != nullptr) RETURN_IF_ERROR(archive_->Add(list.trials));
+  return list;
+}
+
+Result<JudgedList> TrialRunner::RaceBaselines(const EvaluationRequest& request) {
+  Result<Trial> trial = TrialOf(request, Nobody(), evaluator_.RaceBaselines(request));
+  if (!trial.ok()) return JudgedList{.world = trial.status()};
+  CompareWithAutoTuning(trial->outcome);
+  JudgedList list{.trials = {*std::move(trial)}};
   if (archive_ != nullptr) RETURN_IF_ERROR(archive_->Add(list.trials));
   return list;
 }

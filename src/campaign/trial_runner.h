@@ -23,9 +23,11 @@ class TrialRunner {
   // One exchange with the evaluator, for those that preparation has not ended. The trials are in the archive when it
   // returns; a Status where that failed.
   Result<JudgedList> operator()(std::vector<Contender> contenders);
+  // The same of the request's baselines alone: at most one trial, of nobody.
+  Result<JudgedList> RaceBaselines(const EvaluationRequest& request);
 
  private:
-  Result<Trial> TrialOf(const EvaluationRequest& request, Result<Outcome> outcome) const;
+  Result<Trial> TrialOf(const EvaluationRequest& request, TrialSubject subject, Result<Outcome> outcome) const;
   std::vector<Result<Outcome>> Judge(std::vector<Contender>& contenders);
 
   Evaluator& evaluator_;

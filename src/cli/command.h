@@ -146,6 +146,32 @@ struct RecordsMeasureCommand {
   bool json = false;
 };
 
+// Who is raced: --contenders, word by word.
+struct BenchContenders {
+  std::string baselines;                            // names for BaselineSet; empty: the protocol's own
+  bool best = false;                                // the fastest recorded plan of each problem
+  std::vector<std::filesystem::path> best_sources;  // records to look for it in; empty: archive and shipped records
+  std::vector<Plan> plans;
+  std::vector<std::filesystem::path> plan_files;  // a plan, or problem | plan, a line
+  std::vector<std::filesystem::path> sources;     // free-form .cu files
+};
+
+struct BenchCommand {
+  std::string shapes;
+  BenchContenders contenders;
+  ClockSet clocks = {Clock::kDevice, Clock::kOffline, Clock::kServer};
+  Protocol protocol = Protocol::kShort;
+  std::vector<Layout> layouts = {kNn, kTn};
+  ScalarType type = ScalarType::kF16;
+  std::string name;  // empty: made from protocol, clocks, baselines and type
+  std::filesystem::path archive;
+  std::filesystem::path output;  // empty: none
+  std::optional<double> limit_seconds;
+  std::string device = "auto";
+  uint64_t seed = 1;
+  bool json = false;
+};
+
 enum class ReportFormat { kText, kMarkdown, kCsv, kJson };
 
 struct ReportCommand {
@@ -201,7 +227,7 @@ struct GuestCommand {};
 using Command =
     std::variant<OptimizeCommand, EvaluateCommand, VerifyCommand, SelfTestCommand, PlanCheckCommand, PlanListCommand,
                  PlanEmitCommand, PlanExplainCommand, PlanFactsCommand, RecordsImportCommand, RecordsExportCommand,
-                 RecordsListCommand, RecordsStatsCommand, RecordsMeasureCommand, ReportCommand, DoctorCommand, WorkerCommand,
+                 RecordsListCommand, RecordsStatsCommand, RecordsMeasureCommand, BenchCommand, ReportCommand, DoctorCommand, WorkerCommand,
                  CompilerCommand, OnceCommand, GuestCommand>;
 
 // Nothing to carry out: help or the version was asked for (exit code 0), or the words were wrong (2).

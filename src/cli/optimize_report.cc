@@ -15,7 +15,7 @@ namespace gemmsmith {
 namespace {
 
 // "lt_auto" of "lt_auto_nn"; nothing for a contender without a layout.
-std::optional<std::string> BaselineFamilyOf(const std::string& contender) {
+std::optional<std::string> BaselineFamily(const std::string& contender) {
   if (!contender.ends_with("_nn") && !contender.ends_with("_tn")) return std::nullopt;
   return contender.substr(0, contender.size() - 3);
 }
@@ -195,7 +195,7 @@ std::vector<SpeedUp> SameLayoutSpeedUps(const LayoutFinding& finding) {
   if (!finding.result.best) return speed_ups;
   const std::string suffix = fmt::format("_{}", Name(finding.gemm.kind.layout));
   for (const Comparison& comparison : finding.result.best->outcome.comparisons) {
-    const std::optional<std::string> kind = BaselineFamilyOf(comparison.baseline);
+    const std::optional<std::string> kind = BaselineFamily(comparison.baseline);
     if (comparison.clock == Clock::kDevice && kind && comparison.baseline.ends_with(suffix)) {
       speed_ups.push_back({*kind, comparison.ratio});
     }
@@ -208,7 +208,7 @@ std::vector<SpeedUp> BestSpeedUps(const OptimizeReport& report) {
   const LayoutFinding* best = report.Best();
   if (best == nullptr) return speed_ups;
   for (const Comparison& comparison : best->result.best->outcome.comparisons) {
-    const std::optional<std::string> kind = BaselineFamilyOf(comparison.baseline);
+    const std::optional<std::string> kind = BaselineFamily(comparison.baseline);
     if (comparison.clock != Clock::kDevice || !kind) continue;
     const auto known =
         std::find_if(speed_ups.begin(), speed_ups.end(), [&](const SpeedUp& s) { return s.baseline == *kind; });

@@ -113,6 +113,7 @@ class Grammar {
     AddVerify();
     AddPlanVerbs();
     AddRecordsVerbs();
+    AddBench();
     AddReport();
     AddMachineVerbs();
     // After the verbs, which would inherit it.
@@ -347,6 +348,37 @@ class Grammar {
     AddJson(verb, &command->json);
   }
 
+  void AddBench() {
+    BenchCommand* command = &bench_;
+    Verb* verb = NewVerb(&root_, "bench", "measure contenders beside the libraries on many shapes", command);
+    Value(verb, "--shapes", "SET|FILE|SHAPE,...", "shapes, named sets and files, separated by commas", &command->shapes,
+          ReadShapeWords)
+        ->required();
+    Value(verb, "--contenders", "LIST", "who is raced, separated by commas [baselines]", &command->contenders,
+          ReadContenders);
+    Value(verb, "--modes", "LIST", "device, offline, server, host, device_cold, device_chained [the first three]",
+          &command->clocks, ReadClocks);
+    Value(verb, "--protocol", "short|long", "how carefully times are taken [short]", &command->protocol, ReadProtocol);
+    Value(verb, "--layouts", "nn,tn", "of plans and files; libraries run in both [nn,tn]", &command->layouts,
+          ReadLayouts);
+    AddType(verb, &command->type);
+    Value(verb, "--name", "NAME", "campaign; the same name resumes [from protocol, modes, baselines, type]",
+          &command->name, ReadText);
+    Value(verb, "-o,--output", "FILE.gsr", "write the run's trials there, also at the limit", &command->output,
+          ReadPath);
+    Value(verb, "--limit-seconds", "S", "stop in time; the same command goes on", &command->limit_seconds,
+          ReadPositiveSeconds);
+    AddDevice(verb, &command->device);
+    AddSeed(verb, &command->seed);
+    AddArchive(verb, &command->archive);
+    AddJson(verb, &command->json);
+    verb->footer(
+        "Contenders: baselines (lt_auto, lt_heuristic and cublas), any of these or torch, lt_exhaustive by name,\n"
+        "also lt_auto_nn or lt_auto_tn alone; so:PATH; plan:TEXT; plans:FILE; file:X.cu; best, the fastest recorded\n"
+        "plan of each shape, or best:RECORDS. Then 'gemmsmith report --campaign NAME' prints the tables.\n"
+        "Example: gemmsmith bench --shapes paper1000/tiny --contenders best,baselines,torch -o tiny.gsr");
+  }
+
   void AddReport() {
     ReportCommand* command = &report_;
     Verb* verb = NewVerb(&root_, "report", "tables and figures from records: speed-ups over every baseline", command);
@@ -414,6 +446,7 @@ class Grammar {
   RecordsListCommand records_list_;
   RecordsStatsCommand stats_;
   RecordsMeasureCommand measure_;
+  BenchCommand bench_;
   ReportCommand report_;
   DoctorCommand doctor_;
   WorkerCommand worker_;

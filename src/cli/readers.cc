@@ -9,6 +9,7 @@
 
 #include "base/files.h"
 #include "base/text.h"
+#include "evaluate/baseline/baseline_set.h"
 #include "problem/grids.h"
 #include "search/proposer.h"
 
@@ -35,6 +36,56 @@ Result<long long> ReadIntegerIn(std::string_view text, long long low, long long 
 Result<std::vector<Shape>> ShapesOf(std::string_view word) {
   if (const Result<Shape> shape = ParseShape(word); shape.ok()) return std::vector<Shape>{*shape};
   return LoadShapes(word);
+}
+
+constexpr std::string_view kBaselineKinds[] = {"lt_auto", "lt_heuristic", "cublas", "torch", "lt_exhaustive"};
+// "baselines": the libraries that every machine with the toolkit has.
+constexpr std::string_view kUsualBaselines[] = {"lt_auto", "lt_heuristic", "cublas"};
+
+bool IsBaseline(std::string_view word) {
+  if (word.ends_with("_nn") || word.ends_with("_tn")) word.remove_suffix(3);
+  return std::find(std::begin(kBaselineKinds), std::end(kBaselineKinds), word) != std::end(kBaselineKinds);
+}
+
+Result<std::filesystem::path> FileThatExists(std::string_view what, std::string_view path) {
+  std::error_code error;
+  if (!path.empty() && std::filesystem::exists(path, error)) return std::filesystem::path(path);
+  return NotFound(fmt::format("{}: there is no '{}'", what, path));
+}
+
+Status AddContender(std::string_view word, BenchContenders& contenders, std::vector<std::string>& baselines) {
+  const size_t colon = word.find(':');
+  const std::string_view kind = word.substr(0, colon);
+  const std::string_view rest = colon == word.npos ? std::string_view() : word.substr(colon + 1);
+  if (colon != word.npos && (kind == "plans" || kind == "file" || kind == "so" || kind == "best")) {
+    ASSIGN_OR_RETURN(const std::filesystem::path path, FileThatExists(word, rest));
+    if (kind == "plans") contenders.plan_files.push_back(path);
+    if (kind == "file") contenders.sources.push_back(path);
+    if (kind == "best") contenders.best_sources.push_back(path);
+    if (kind == "so") baselines.push_back("so:" + std::filesystem::absolute(path).string());
+    contenders.best = contenders.best || kind == "best";
+    return OkStatus();
+  }
+  if (colon != word.npos && kind == "plan") {
+    ASSIGN_OR_RETURN(const Plan plan, ParsePlan(rest));
+    contenders.plans.push_back(plan);
+    return OkStatus();
+  }
+  if (word == "best") {
+    contenders.best = true;
+    return OkStatus();
+  }
+  if (word == "baselines") {
+    baselines.insert(baselines.end(), std::begin(kUsualBaselines), std::end(kUsualBaselines));
+    return OkStatus();
+  }
+  if (IsBaseline(word)) {
+    baselines.emplace_back(word);
+    return OkStatus();
+  }
+  std::vector<std::string_view> known = {"baselines", "best", "plan:TEXT", "plans:FILE", "file:X.cu", "so:PATH"};
+  known.insert(known.end(), std::begin(kBaselineKinds), std::end(kBaselineKinds));
+  return NoSuchWord("contender", word, known);
 }
 
 }  // namespace
@@ -216,6 +267,29 @@ Result<std::string> ReadShapeWords(std::string_view text) {
   std::vector<std::string> names(words.begin(), words.end());
   if (!names.empty()) RETURN_IF_ERROR(ReadTarget(Join(names, ",")).status());
   return std::string(text);
+}
+
+Result<BenchContenders> ReadContenders(std::string_view text) {
+  BenchContenders contenders;
+  std::vector<std::string> baselines;
+  for (const std::string_view word : Split(text, ',')) RETURN_IF_ERROR(AddContender(word, contenders, baselines));
+  contenders.baselines = Join(baselines, ",");
+  if (!baselines.empty()) RETURN_IF_ERROR(BaselineSet::Parse(contenders.baselines).status());
+  return contenders;
+}
+
+Result<ClockSet> ReadClocks(std::string_view text) {
+  ClockSet clocks;
+  for (const std::string_view word : Split(text, ',')) {
+    const std::optional<Clock> clock = ParseClock(word);
+    std::vector<std::string_view> known;
+    for (int other = 0; other <= int(kLastClock); ++other) known.push_back(Name(Clock(other)));
+    if (!clock) return NoSuchWord("mode", word, known);
+    clocks.Add(*clock);
+    // Chains are timed where kernels are timed on the device clock, and stand beside it.
+    if (*clock == Clock::kDeviceChained) clocks.Add(Clock::kDevice);
+  }
+  return clocks;
 }
 
 Result<ReportFormat> ReadReportFormat(std::string_view text) {

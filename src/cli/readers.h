@@ -35,6 +35,8 @@ Result<std::string> ReadDeviceChoice(std::string_view text);  // "auto", "gpu:0"
 Result<std::string> ReadDeviceKey(std::string_view text);     // of a recorded device
 // A list of shapes, named sets and files, or "all".
 Result<std::string> ReadShapeWords(std::string_view text);
+Result<BenchContenders> ReadContenders(std::string_view text);
+Result<ClockSet> ReadClocks(std::string_view text);  // "device,offline,server"
 Result<ReportFormat> ReadReportFormat(std::string_view text);
 Result<int> ReadCount(std::string_view text);    // 1 to 10^9
 Result<int> ReadOrdinal(std::string_view text);  // 0 to 1023

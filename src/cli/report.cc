@@ -47,7 +47,7 @@ std::string FigureText(const Scoreboard& board, const Terminal& terminal) {
   const std::string who = board.of_ours ? "ours over " + board.headline : board.headline + " over " + board.against;
   std::string text;
   for (const ModeTable& table : board.modes) {
-    const std::vector<SpeedUp> speed_ups = board.Headline(table.mode);
+    const std::vector<ShapeSpeedUp> speed_ups = board.Headline(table.mode);
     if (speed_ups.empty()) continue;
     std::map<int, Statistics> buckets;
     double largest = 1;

@@ -25,16 +25,16 @@ const Entrant* FindEntrant(const std::vector<Entrant>& entrants, std::string_vie
   return nullptr;
 }
 
-std::vector<SpeedUp> CompareAll(const std::vector<ShapeRecords>& shapes, const Entrant& contender,
-                                const Entrant& reference, Clock mode) {
-  std::vector<SpeedUp> speed_ups;
+std::vector<ShapeSpeedUp> CompareAll(const std::vector<ShapeRecords>& shapes, const Entrant& contender,
+                                     const Entrant& reference, Clock mode) {
+  std::vector<ShapeSpeedUp> speed_ups;
   for (const ShapeRecords& records : shapes)
-    if (const std::optional<SpeedUp> speed_up = Compare(records, contender, reference, mode))
+    if (const std::optional<ShapeSpeedUp> speed_up = Compare(records, contender, reference, mode))
       speed_ups.push_back(*speed_up);
   return speed_ups;
 }
 
-void AddRow(std::vector<Row>& rows, std::string name, bool is_max, std::vector<SpeedUp> speed_ups) {
+void AddRow(std::vector<Row>& rows, std::string name, bool is_max, std::vector<ShapeSpeedUp> speed_ups) {
   if (speed_ups.empty()) return;
   const Statistics all = StatisticsOf(speed_ups), with_fallback = StatisticsWithFallback(speed_ups);
   rows.push_back({std::move(name), is_max, std::move(speed_ups), all, with_fallback});
@@ -90,16 +90,16 @@ void CountShapes(Scoreboard& board) {
   std::set<Shape> shapes;
   for (const ModeTable& table : board.modes)
     for (const Row& row : table.rows)
-      for (const SpeedUp& speed_up : row.speed_ups) shapes.insert(speed_up.shape);
+      for (const ShapeSpeedUp& speed_up : row.speed_ups) shapes.insert(speed_up.shape);
   board.shapes = int(shapes.size());
 }
 
 void AddFloors(Scoreboard& board) {
   const Result<Device> device = FindDevice(board.selection.setting.device_key);
-  const std::vector<SpeedUp> speed_ups = board.Headline(Clock::kDevice);
+  const std::vector<ShapeSpeedUp> speed_ups = board.Headline(Clock::kDevice);
   if (!device.ok() || speed_ups.empty()) return;
   double contender = 0, reference = 0;
-  for (const SpeedUp& speed_up : speed_ups) {
+  for (const ShapeSpeedUp& speed_up : speed_ups) {
     const Gemm gemm{.shape = speed_up.shape, .kind = {.type = board.selection.type}};
     const double floor_ns = MakeTask(gemm).FloorNs(*device);
     contender += speed_up.contender_ns / floor_ns;
@@ -118,12 +118,12 @@ std::vector<ShapeRecords> WithOurs(const std::vector<ShapeRecords>& shapes) {
 
 }  // namespace
 
-Statistics StatisticsOf(const std::vector<SpeedUp>& speed_ups) {
+Statistics StatisticsOf(const std::vector<ShapeSpeedUp>& speed_ups) {
   GEMMSMITH_CHECK(!speed_ups.empty(), "statistics of nothing");
   Statistics statistics{.shapes = int(speed_ups.size())};
   std::vector<double> ratios;
   double reference_ns = 0, contender_ns = 0;
-  for (const SpeedUp& speed_up : speed_ups) {
+  for (const ShapeSpeedUp& speed_up : speed_ups) {
     ratios.push_back(speed_up.ratio);
     reference_ns += speed_up.reference_ns;
     contender_ns += speed_up.contender_ns;
@@ -140,9 +140,9 @@ Statistics StatisticsOf(const std::vector<SpeedUp>& speed_ups) {
   return statistics;
 }
 
-Statistics StatisticsWithFallback(const std::vector<SpeedUp>& speed_ups) {
-  std::vector<SpeedUp> chosen = speed_ups;
-  for (SpeedUp& speed_up : chosen) {
+Statistics StatisticsWithFallback(const std::vector<ShapeSpeedUp>& speed_ups) {
+  std::vector<ShapeSpeedUp> chosen = speed_ups;
+  for (ShapeSpeedUp& speed_up : chosen) {
     if (speed_up.ratio >= 1) continue;
     speed_up.ratio = 1;
     speed_up.contender_ns = speed_up.reference_ns;
@@ -168,10 +168,10 @@ const ModeTable* Scoreboard::Find(Clock mode) const {
   return nullptr;
 }
 
-std::vector<SpeedUp> Scoreboard::Headline(Clock mode) const {
+std::vector<ShapeSpeedUp> Scoreboard::Headline(Clock mode) const {
   const ModeTable* table = Find(mode);
   const Row* row = table == nullptr ? nullptr : table->Find(headline);
-  return row == nullptr ? std::vector<SpeedUp>() : row->speed_ups;
+  return row == nullptr ? std::vector<ShapeSpeedUp>() : row->speed_ups;
 }
 
 Result<Scoreboard> MakeScoreboard(Selection selection, const std::optional<std::string>& against) {
@@ -197,15 +197,15 @@ Result<Scoreboard> MakeScoreboard(Selection selection, const std::optional<std::
   return board;
 }
 
-std::map<ShapeClass, std::vector<SpeedUp>> ByClass(const std::vector<SpeedUp>& speed_ups) {
-  std::map<ShapeClass, std::vector<SpeedUp>> classes;
-  for (const SpeedUp& speed_up : speed_ups) classes[Classify(speed_up.shape)].push_back(speed_up);
+std::map<ShapeClass, std::vector<ShapeSpeedUp>> ByClass(const std::vector<ShapeSpeedUp>& speed_ups) {
+  std::map<ShapeClass, std::vector<ShapeSpeedUp>> classes;
+  for (const ShapeSpeedUp& speed_up : speed_ups) classes[Classify(speed_up.shape)].push_back(speed_up);
   return classes;
 }
 
-std::map<int, std::vector<SpeedUp>> ByBucket(const std::vector<SpeedUp>& speed_ups) {
-  std::map<int, std::vector<SpeedUp>> buckets;
-  for (const SpeedUp& speed_up : speed_ups) buckets[BucketOf(speed_up.shape)].push_back(speed_up);
+std::map<int, std::vector<ShapeSpeedUp>> ByBucket(const std::vector<ShapeSpeedUp>& speed_ups) {
+  std::map<int, std::vector<ShapeSpeedUp>> buckets;
+  for (const ShapeSpeedUp& speed_up : speed_ups) buckets[BucketOf(speed_up.shape)].push_back(speed_up);
   return buckets;
 }
 

@@ -23,15 +23,15 @@ struct Statistics {
   int without_interval = 0;  // neither can be told
 };
 // At least one.
-Statistics StatisticsOf(const std::vector<SpeedUp>& speed_ups);
+Statistics StatisticsOf(const std::vector<ShapeSpeedUp>& speed_ups);
 // The same where the reference is run instead wherever it is faster: no ratio is below 1.
-Statistics StatisticsWithFallback(const std::vector<SpeedUp>& speed_ups);
+Statistics StatisticsWithFallback(const std::vector<ShapeSpeedUp>& speed_ups);
 
 // One line of a table: its name is the baseline's, or the contender's where all stand against one reference.
 struct Row {
   std::string name;
   bool is_max = false;
-  std::vector<SpeedUp> speed_ups;  // by shape
+  std::vector<ShapeSpeedUp> speed_ups;  // by shape
   Statistics all, with_fallback;
 };
 
@@ -61,7 +61,7 @@ struct Scoreboard {
 
   const ModeTable* Find(Clock mode) const;
   // The headline's speed-ups on a mode that pass; empty where none.
-  std::vector<SpeedUp> Headline(Clock mode) const;
+  std::vector<ShapeSpeedUp> Headline(Clock mode) const;
 };
 
 inline constexpr std::string_view kDefaultReference = "lt_auto_max";
@@ -71,7 +71,7 @@ inline constexpr std::string_view kDefaultReference = "lt_auto_max";
 Result<Scoreboard> MakeScoreboard(Selection selection, const std::optional<std::string>& against);
 
 // The shapes' classes in the order of the enumeration, and what passes of each.
-std::map<ShapeClass, std::vector<SpeedUp>> ByClass(const std::vector<SpeedUp>& speed_ups);
-std::map<int, std::vector<SpeedUp>> ByBucket(const std::vector<SpeedUp>& speed_ups);
+std::map<ShapeClass, std::vector<ShapeSpeedUp>> ByClass(const std::vector<ShapeSpeedUp>& speed_ups);
+std::map<int, std::vector<ShapeSpeedUp>> ByBucket(const std::vector<ShapeSpeedUp>& speed_ups);
 
 }  // namespace gemmsmith

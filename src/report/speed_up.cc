@@ -77,11 +77,12 @@ RatioEstimate RatioOf(const Outcome& outcome, const Timing& contender, const Tim
   return {.median = reference.median_ns / contender.median_ns};
 }
 
-std::optional<SpeedUp> SpeedUpOf(const Outcome& outcome, const Timing& contender, const Timing& reference,
-                                 Clock clock) {
+std::optional<ShapeSpeedUp> SpeedUpOf(const Outcome& outcome, const Timing& contender, const Timing& reference,
+                                      Clock clock) {
   const RatioEstimate ratio = RatioOf(outcome, contender, reference, clock);
   if (!(ratio.median > 0) || !std::isfinite(ratio.median)) return std::nullopt;
-  SpeedUp speed_up{.ratio = ratio.median, .reference_ns = reference.median_ns, .contender_ns = contender.median_ns};
+  ShapeSpeedUp speed_up{
+      .ratio = ratio.median, .reference_ns = reference.median_ns, .contender_ns = contender.median_ns};
   const bool sure = std::isfinite(ratio.interval.low) && std::isfinite(ratio.interval.high);
   if (ratio.pairs >= kFewestPairs && sure) speed_up.interval = ratio.interval;
   return speed_up;
@@ -131,15 +132,15 @@ std::vector<Entrant> EntrantsOf(const std::vector<ShapeRecords>& shapes) {
   return entrants;
 }
 
-std::optional<SpeedUp> Compare(const ShapeRecords& records, const Entrant& contender, const Entrant& reference,
-                               Clock clock) {
+std::optional<ShapeSpeedUp> Compare(const ShapeRecords& records, const Entrant& contender, const Entrant& reference,
+                                    Clock clock) {
   const Entry fastest = Fastest(records, contender, clock);
   if (fastest.timing == nullptr) return std::nullopt;
-  std::optional<SpeedUp> hardest;
+  std::optional<ShapeSpeedUp> hardest;
   for (const std::string& member : reference.members) {
     const Timing* timing = FindTime(*fastest.outcome, NameInRun(member), clock, true);
     if (timing == nullptr) continue;
-    const std::optional<SpeedUp> speed_up = SpeedUpOf(*fastest.outcome, *fastest.timing, *timing, clock);
+    const std::optional<ShapeSpeedUp> speed_up = SpeedUpOf(*fastest.outcome, *fastest.timing, *timing, clock);
     if (speed_up && (!hardest || speed_up->ratio < hardest->ratio)) hardest = speed_up;
   }
   if (hardest) hardest->shape = records.shape;

@@ -10,7 +10,7 @@
 namespace gemmsmith {
 
 // How much longer the reference takes: t_reference / t_contender.
-struct SpeedUp {
+struct ShapeSpeedUp {
   Shape shape;
   double ratio = 0;                  // median of paired samples, else the ratio of the two medians
   std::optional<Interval> interval;  // 95 %, of six or more paired samples
@@ -35,7 +35,7 @@ std::vector<Entrant> EntrantsOf(const std::vector<ShapeRecords>& shapes);
 // Both from one run: the fastest member of the contender, and against it the member of the reference that is hardest to
 // beat there. Nothing where the run lacks one of them. On kDeviceChained a reference that was not chained stands with
 // its device time.
-std::optional<SpeedUp> Compare(const ShapeRecords& records, const Entrant& contender, const Entrant& reference,
-                               Clock clock);
+std::optional<ShapeSpeedUp> Compare(const ShapeRecords& records, const Entrant& contender, const Entrant& reference,
+                                    Clock clock);
 
 }  // namespace gemmsmith

@@ -121,7 +121,8 @@ Sheet ClassTable(const Scoreboard& board) {
   std::map<ShapeClass, std::vector<std::string>> rows;
   std::map<ShapeClass, std::set<Shape>> shapes;
   for (const ModeTable& table : board.modes)
-    for (const SpeedUp& speed_up : board.Headline(table.mode)) shapes[Classify(speed_up.shape)].insert(speed_up.shape);
+    for (const ShapeSpeedUp& speed_up : board.Headline(table.mode))
+      shapes[Classify(speed_up.shape)].insert(speed_up.shape);
   for (const auto& [shape_class, members] : shapes)
     rows[shape_class] = {std::string(Name(shape_class)), fmt::format("{}", members.size())};
   for (const ModeTable& table : board.modes) {
@@ -145,7 +146,8 @@ Sheet BucketTable(const Scoreboard& board) {
               .columns = {{"log2(m n k)", false}, {"shapes"}}};
   std::map<int, std::set<Shape>> shapes;
   for (const ModeTable& table : board.modes)
-    for (const SpeedUp& speed_up : board.Headline(table.mode)) shapes[BucketOf(speed_up.shape)].insert(speed_up.shape);
+    for (const ShapeSpeedUp& speed_up : board.Headline(table.mode))
+      shapes[BucketOf(speed_up.shape)].insert(speed_up.shape);
   for (const std::string& mode : ModeNames(board)) sheet.columns.push_back({mode});
   for (const auto& [bucket, members] : shapes) {
     std::vector<std::string> row = {fmt::format("{} to {}", bucket, bucket + kBucketWidth),

@@ -1,0 +1,203 @@
+#include "campaign/bench.h"
+
+#include <gtest/gtest.h>
+
+#include "campaign/baseline_race.h"
+#include "campaign/fakes.h"
+
+namespace gemmsmith {
+namespace {
+
+class BenchTest : public ::testing::Test {
+ protected:
+  BenchTest() {
+    options.name = "bench";
+    options.shapes = {{64, 128, 512}, {64, 128, 1024}};
+    options.contenders = [this](const Gemm&) -> Result<std::vector<Subject>> { return ours; };
+    options.seed = 3;
+  }
+
+  Result<BenchResult> Run() {
+    const std::unique_ptr<StopRule> stop = MakeStop();
+    return RunBench(options, evaluator, &compiler, *store.archive, *stop, on_event);
+  }
+
+  FakeEvaluator evaluator;
+  FakeCompiler compiler;
+  TemporaryArchive store;
+  BenchOptions options;
+  std::vector<Subject> ours;
+  std::function<void(const BenchEvent&)> on_event = [](const BenchEvent&) {};
+  std::function<std::unique_ptr<StopRule>()> MakeStop = [] { return StopOnAny({}); };
+};
+
+TEST_F(BenchTest, EveryShapeAndLayoutIsJudgedInOrderAndStored) {
+  ours = {SomePlans(2)[0], SomePlans(2)[1]};
+  options.clocks = {Clock::kDevice};
+  options.baselines = *BaselineSet::Parse("lt_auto,torch");
+  const Result<BenchResult> result = Run();
+  ASSERT_TRUE(result.ok()) << result.status().message();
+  EXPECT_EQ(result->total, 8u);
+  EXPECT_EQ(result->judged, 8u);
+  EXPECT_TRUE(result->failures.empty());
+  const std::vector<Trial> trials = store.Trials();
+  ASSERT_EQ(trials.size(), 8u);
+  for (size_t i = 0; i < trials.size(); ++i) {
+    EXPECT_EQ(trials[i].gemm.shape, options.shapes[i / 4]);
+    EXPECT_EQ(trials[i].gemm.kind.layout, i / 2 % 2 == 0 ? kNn : kTn);
+    EXPECT_EQ(trials[i].outcome.protocol, Protocol::kShort);
+  }
+  for (const EvaluationRequest& request : evaluator.requests) {
+    EXPECT_EQ(request.baselines, options.baselines);
+    EXPECT_EQ(request.seed, 3u);
+  }
+  EXPECT_TRUE(evaluator.races.empty());
+}
+
+TEST_F(BenchTest, WithoutContendersTheBaselinesRaceOnceAShape) {
+  const Result<BenchResult> result = Run();
+  ASSERT_TRUE(result.ok()) << result.status().message();
+  EXPECT_EQ(result->judged, 2u);
+  EXPECT_EQ(evaluator.races.size(), 2u);
+  for (const Trial& trial : store.Trials()) EXPECT_EQ(trial.subject, TrialSubject(Nobody()));
+  EXPECT_EQ(compiler.calls, 0);
+}
+
+TEST_F(BenchTest, ShapesWithoutAContenderAreRacedByTheBaselinesAlone) {
+  options.contenders = [](const Gemm& gemm) -> Result<std::vector<Subject>> {
+    if (gemm.shape.k == 512 && gemm.kind.layout == kNn) return std::vector<Subject>{SomePlans(1)[0]};
+    return std::vector<Subject>();
+  };
+  ASSERT_TRUE(Run().ok());
+  const std::vector<Trial> trials = store.Trials();
+  ASSERT_EQ(trials.size(), 2u);
+  EXPECT_TRUE(trials[0].HasPlan());
+  EXPECT_EQ(trials[1].subject, TrialSubject(Nobody()));
+  EXPECT_EQ(trials[1].gemm.shape.k, 1024);
+}
+
+TEST_F(BenchTest, TheSameNameResumesWhereItWasStopped) {
+  ours = {SomePlans(2)[0], SomePlans(2)[1]};
+  MakeStop = [] { return StopAfterEvaluations(4); };
+  const Result<BenchResult> first = Run();
+  ASSERT_TRUE(first.ok());
+  EXPECT_EQ(first->judged, 4u);
+  EXPECT_EQ(first->stop_reason, "budget of 4 evaluations used");
+  MakeStop = [] { return StopOnAny({}); };
+  const Result<BenchResult> second = Run();
+  ASSERT_TRUE(second.ok());
+  EXPECT_EQ(second->found, 4u);
+  EXPECT_EQ(second->judged, 4u);
+  EXPECT_EQ(store.Trials().size(), 8u);
+  const Result<BenchResult> third = Run();
+  EXPECT_EQ(third->judged, 0u);
+  EXPECT_EQ(third->found, 8u);
+}
+
+TEST_F(BenchTest, AContenderThatComesLaterIsJudgedAlone) {
+  ours = {SomePlans(3)[0]};
+  ASSERT_TRUE(Run().ok());
+  ours = {SomePlans(3)[0], SomePlans(3)[2]};
+  const Result<BenchResult> result = Run();
+  EXPECT_EQ(result->found, 4u);
+  EXPECT_EQ(result->judged, 4u);
+}
+
+TEST_F(BenchTest, OfAContenderThatIsNamedTwiceOneIsJudged) {
+  ours = {SomePlans(1)[0], SomePlans(1)[0]};
+  const Result<BenchResult> result = Run();
+  ASSERT_TRUE(result.ok());
+  EXPECT_EQ(result->total, 4u);
+  EXPECT_EQ(result->judged, 4u);
+}
+
+TEST_F(BenchTest, OtherClocksUnderTheSameNameAreRefused) {
+  ASSERT_TRUE(Run().ok());
+  options.clocks.Add(Clock::kServer);
+  const Status status = Run().status();
+  EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+  EXPECT_NE(status.message().find("no server times"), std::string::npos) << status.message();
+}
+
+TEST_F(BenchTest, EveryRaceIsStoredBeforeTheNextStarts) {
+  ours = {SomePlans(1)[0]};
+  size_t judged = 0;
+  evaluator.on_exchange = [&](std::span<const Contender>) { EXPECT_EQ(store.Trials().size(), judged); };
+  on_event = [&](const BenchEvent& event) {
+    ++judged;
+    EXPECT_EQ(event.done, judged);
+    EXPECT_EQ(event.total, 4u);
+    EXPECT_EQ(store.Trials().back().gemm, event.trial->gemm);
+  };
+  ASSERT_TRUE(Run().ok());
+  EXPECT_EQ(judged, 4u);
+}
+
+TEST_F(BenchTest, AFailingShapeIsPassedOverAndTwoInARowEndTheRun) {
+  options.shapes = {{64, 128, 512}, {64, 128, 1024}, {64, 128, 2048}, {64, 128, 4096}};
+  std::vector<int> failing = {512, 2048};
+  evaluator.race = [&, race = evaluator.race](const EvaluationRequest& request) -> Result<Outcome> {
+    if (std::count(failing.begin(), failing.end(), request.gemm.shape.k) > 0) return IoError("no memory");
+    return race(request);
+  };
+  const Result<BenchResult> passed_over = Run();
+  ASSERT_TRUE(passed_over.ok());
+  EXPECT_EQ(passed_over->judged, 2u);
+  ASSERT_EQ(passed_over->failures.size(), 2u);
+  EXPECT_EQ(passed_over->failures[1].first.shape.k, 2048);
+  failing = {512, 2048, 1024, 4096};
+  options.name = "another";
+  EXPECT_EQ(Run().status().message(), "no memory");
+}
+
+TEST_F(BenchTest, ACandidateThatFailsIsATrialLikeAnyOther) {
+  ours = {SomePlans(1)[0]};
+  evaluator.judge = [](const EvaluationRequest& request) {
+    Outcome outcome;
+    outcome.kind = OutcomeKind::kWrong;
+    outcome.protocol = request.protocol;
+    return outcome;
+  };
+  const Result<BenchResult> result = Run();
+  ASSERT_TRUE(result.ok());
+  EXPECT_EQ(result->by_outcome, (std::vector<std::pair<OutcomeKind, int>>{{OutcomeKind::kWrong, 4}}));
+  EXPECT_EQ(Run()->found, 4u);
+}
+
+Timing SomeTiming(std::string contender, Clock clock, std::vector<float> samples) {
+  Timing timing{.contender = std::move(contender), .clock = clock, .samples_ns = std::move(samples)};
+  timing.median_ns = Median(std::vector<double>(timing.samples_ns.begin(), timing.samples_ns.end()));
+  return timing;
+}
+
+TEST(CompareWithAutoTuning, EveryContenderStandsAgainstBothOfItsLayouts) {
+  Outcome outcome;
+  outcome.timings = {
+      SomeTiming("lt_auto_nn", Clock::kDevice, {10, 10, 10}), SomeTiming("lt_auto_tn", Clock::kDevice, {20, 20, 20}),
+      SomeTiming("cublas_nn", Clock::kDevice, {40, 20, 40}), SomeTiming("cublas_nn", Clock::kOffline, {40, 20, 40})};
+  // As the judge leaves it: the faster AutoTuning in the place of ours.
+  outcome.comparisons = {{"cublas_nn", Clock::kDevice, {.median = 4, .mean = 4, .interval = {2, 4}, .pairs = 3}}};
+  CompareWithAutoTuning(outcome);
+  ASSERT_EQ(outcome.comparisons.size(), 3u);
+  EXPECT_EQ(outcome.comparisons[0].contender, "lt_auto_nn");
+  EXPECT_EQ(outcome.comparisons[1].baseline, "lt_auto_nn");
+  EXPECT_EQ(outcome.comparisons[1].contender, "lt_auto_tn");
+  EXPECT_DOUBLE_EQ(outcome.comparisons[1].ratio.median, 0.5);
+  EXPECT_EQ(outcome.comparisons[2].baseline, "lt_auto_tn");
+  EXPECT_EQ(outcome.comparisons[2].contender, "cublas_nn");
+  EXPECT_DOUBLE_EQ(outcome.comparisons[2].ratio.median, 0.5);
+  const Outcome once = outcome;
+  CompareWithAutoTuning(outcome);
+  EXPECT_EQ(outcome, once);
+}
+
+TEST(CompareWithAutoTuning, SamplesOfDifferentRoundsAreNotPaired) {
+  Outcome outcome;
+  outcome.timings = {SomeTiming("lt_auto_nn", Clock::kDevice, {10, 10, 10}),
+                     SomeTiming("cublas_nn", Clock::kDevice, {40, 20})};
+  CompareWithAutoTuning(outcome);
+  EXPECT_TRUE(outcome.comparisons.empty());
+}
+
+}  // namespace
+}  // namespace gemmsmith

@@ -1,0 +1,237 @@
+#include <fmt/format.h>
+
+#include <map>
+#include <set>
+
+#include "archive/segment.h"
+#include "archive/standings.h"
+#include "base/files.h"
+#include "base/text.h"
+#include "campaign/bench.h"
+#include "campaign/interrupt.h"
+#include "cli/exit.h"
+#include "cli/instrument.h"
+#include "cli/json_text.h"
+#include "cli/progress.h"
+#include "cli/readers.h"
+#include "cli/record_files.h"
+#include "cli/recordings.h"
+#include "cli/run.h"
+#include "cli/words.h"
+
+namespace gemmsmith {
+
+namespace {
+
+std::string ModesText(const ClockSet& clocks) {
+  std::vector<std::string> names;
+  for (int clock = 0; clock <= int(kLastClock); ++clock)
+    if (clocks.Has(Clock(clock))) names.emplace_back(Name(Clock(clock)));
+  return Join(names, ",");
+}
+
+// Everything that trials of one run must share.
+std::string NameOf(const BenchCommand& command, const BaselineSet& baselines) {
+  if (!command.name.empty()) return command.name;
+  return fmt::format("bench {} {} {} {} seed {}", Name(command.protocol), ModesText(command.clocks), baselines.Print(),
+                     Name(command.type), command.seed);
+}
+
+// Plans of a file: for every problem, or for the one that its line names.
+struct PlanLists {
+  std::vector<Plan> of_all;
+  std::map<Gemm, std::vector<Plan>> of_problem;
+};
+
+Status AddLine(std::string_view line, PlanLists& lists) {
+  const size_t bar = line.find('|');
+  ASSIGN_OR_RETURN(const Plan plan, ParsePlan(bar == line.npos ? line : line.substr(bar + 1)));
+  if (bar == line.npos) {
+    lists.of_all.push_back(plan);
+    return OkStatus();
+  }
+  const std::vector<std::string_view> words = SplitWords(line.substr(0, bar));
+  ASSIGN_OR_RETURN(const Gemm gemm, ParseGemm(fmt::format("{}", fmt::join(words, " "))));
+  lists.of_problem[gemm].push_back(plan);
+  return OkStatus();
+}
+
+Status AddFile(const std::filesystem::path& path, PlanLists& lists) {
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
+  int number = 0;
+  for (std::string_view line : Split(text, '\n')) {
+    ++number;
+    line = line.substr(0, line.find('#'));
+    if (SplitWords(line).empty()) continue;
+    if (const Status added = AddLine(line, lists); !added.ok())
+      return InvalidArgument(fmt::format("{}:{}: {}", path.string(), number, added.message()));
+  }
+  return OkStatus();
+}
+
+Result<PlanLists> PlansOf(const BenchContenders& contenders) {
+  PlanLists lists{.of_all = contenders.plans};
+  for (const std::filesystem::path& path : contenders.plan_files) RETURN_IF_ERROR(AddFile(path, lists));
+  if (!contenders.plan_files.empty() && lists.of_all.empty() && lists.of_problem.empty())
+    return InvalidArgument(fmt::format("{} holds no plan", contenders.plan_files.front().string()));
+  return lists;
+}
+
+Result<std::vector<Subject>> SourcesOf(const BenchContenders& contenders) {
+  std::vector<Subject> sources;
+  for (const std::filesystem::path& path : contenders.sources) {
+    ASSIGN_OR_RETURN(std::string text, ReadFile(path));
+    sources.push_back(FreeForm{path.filename().string(), std::move(text)});
+  }
+  return sources;
+}
+
+// Of the records that were named; else of the archive and of what came with the program.
+Result<BestPlans> BestOf(const BenchContenders& contenders, const Archive& archive, const std::string& device_key) {
+  BestPlans best;
+  const auto take = [&](const Trial& trial) {
+    if (trial.setting.device_key == device_key && !IsReplayed(trial)) best.Take(trial);
+  };
+  std::vector<std::filesystem::path> sources = contenders.best_sources;
+  if (sources.empty()) {
+    RETURN_IF_ERROR(archive.ForEach({.device_key = device_key}, take));
+    for (const RecordingPlace& place : FindRecordings())
+      if (place.key == device_key) sources.push_back(place.path);
+  }
+  for (const std::filesystem::path& source : sources) {
+    ASSIGN_OR_RETURN(const std::vector<Trial> trials, ReadRecords(source));
+    for (const Trial& trial : trials) take(trial);
+  }
+  if (best.size() == 0)
+    return NotFound(fmt::format("no plan was timed on the {} in the records of 'best'", device_key));
+  return best;
+}
+
+std::unique_ptr<StopRule> StopRulesOf(const BenchCommand& command) {
+  std::vector<std::unique_ptr<StopRule>> rules;
+  rules.push_back(StopOnInterrupt());
+  if (command.limit_seconds) rules.push_back(StopAfterSeconds(*command.limit_seconds));
+  return StopOnAny(std::move(rules));
+}
+
+Result<BenchOptions> OptionsFor(const BenchCommand& command, const Archive& archive, const Device& device) {
+  BenchOptions options{.layouts = command.layouts,
+                       .type = command.type,
+                       .protocol = command.protocol,
+                       .clocks = command.clocks,
+                       .seed = command.seed};
+  if (!command.contenders.baselines.empty()) {
+    ASSIGN_OR_RETURN(options.baselines, BaselineSet::Parse(command.contenders.baselines));
+  }
+  options.name = NameOf(command, options.baselines);
+  ASSIGN_OR_RETURN(options.shapes, LoadShapeLists(command.shapes));
+  ASSIGN_OR_RETURN(const PlanLists lists, PlansOf(command.contenders));
+  ASSIGN_OR_RETURN(const std::vector<Subject> sources, SourcesOf(command.contenders));
+  BestPlans best;
+  if (command.contenders.best) {
+    ASSIGN_OR_RETURN(best, BestOf(command.contenders, archive, device.key));
+  }
+  options.contenders = [lists, sources, best](const Gemm& gemm) -> Result<std::vector<Subject>> {
+    std::vector<Subject> subjects(lists.of_all.begin(), lists.of_all.end());
+    if (const auto own = lists.of_problem.find(gemm); own != lists.of_problem.end())
+      subjects.insert(subjects.end(), own->second.begin(), own->second.end());
+    if (const Plan* plan = best.Find(gemm)) subjects.push_back(*plan);
+    subjects.insert(subjects.end(), sources.begin(), sources.end());
+    return subjects;
+  };
+  return options;
+}
+
+Result<BenchResult> Measure(const BenchCommand& command, const BenchOptions& options, Instrument& instrument,
+                            Archive& archive) {
+  std::optional<Progress> progress;
+  const auto on_event = [&](const BenchEvent& event) {
+    if (!progress) progress.emplace("benching", int64_t(event.total)).StartFrom(int64_t(event.done) - 1);
+    progress->Update(int64_t(event.done), Print(event.trial->gemm));
+  };
+  const std::unique_ptr<StopRule> stop = StopRulesOf(command);
+  return RunBench(options, *instrument.evaluator, instrument.compiler.get(), archive, *stop, on_event);
+}
+
+// Every trial of this name on these shapes and this device, of earlier calls too.
+Result<std::vector<std::string>> WriteRecord(const BenchCommand& command, const BenchOptions& options,
+                                             const Archive& archive, const std::string& device_key) {
+  if (command.output.empty()) return std::vector<std::string>();
+  const std::set<Shape> shapes(options.shapes.begin(), options.shapes.end());
+  SegmentFiles files(command.output, true);
+  Status added;
+  RETURN_IF_ERROR(archive.ForEach({.campaign = options.name, .device_key = device_key}, [&](const Trial& trial) {
+    if (added.ok() && shapes.contains(trial.gemm.shape)) added = files.Add(trial);
+  }));
+  RETURN_IF_ERROR(added);
+  return files.Finish();
+}
+
+std::string Summary(const BenchOptions& options, const BenchResult& result, const std::vector<std::string>& files) {
+  std::string text =
+      fmt::format("{} measured now ({}), {} found stored, {} left{}\n", Plural(int64_t(result.judged), "contender"),
+                  OutcomesText(result.by_outcome), CountText(int64_t(result.found)),
+                  CountText(int64_t(result.total - result.judged - result.found)),
+                  result.stop_reason.empty() ? "" : ": " + result.stop_reason);
+  for (const auto& [gemm, failure] : result.failures) text += fmt::format("  {}: {}\n", Print(gemm), failure.message());
+  if (!files.empty()) text += fmt::format("written to {}\n", fmt::join(files, ", "));
+  return text + fmt::format("gemmsmith report --campaign '{}' prints the tables\n", options.name);
+}
+
+std::string JsonText(const BenchOptions& options, const BenchResult& result, const std::vector<std::string>& files,
+                     const std::string& archive_path) {
+  Json failures = Json::array();
+  for (const auto& [gemm, failure] : result.failures)
+    failures.push_back({{"problem", Print(gemm)}, {"failure", failure.message()}});
+  return PrintJson({{"command", "bench"},
+                    {"campaign", options.name},
+                    {"shapes", options.shapes.size()},
+                    {"protocol", Name(options.protocol)},
+                    {"modes", ModesText(options.clocks)},
+                    {"baselines", options.baselines.Print()},
+                    {"contenders", result.total},
+                    {"judged", result.judged},
+                    {"found", result.found},
+                    {"left", result.total - result.judged - result.found},
+                    {"outcomes", JsonOf(result.by_outcome)},
+                    {"failures", failures},
+                    {"stop_reason", result.stop_reason},
+                    {"seconds", result.seconds},
+                    {"files", files},
+                    {"archive", archive_path}});
+}
+
+// What is wrong wherever it would run, before a GPU is taken.
+Status Check(const BenchCommand& command) {
+  if (!command.output.empty() && command.output.extension() != ".gsr")
+    return InvalidArgument(fmt::format("--output '{}' does not end in .gsr", command.output.string()));
+  if (command.device != "auto" && !command.device.starts_with("gpu:"))
+    return InvalidArgument(fmt::format("a GPU measures: --device auto or gpu:N, not {}", command.device));
+  RETURN_IF_ERROR(LoadShapeLists(command.shapes).status());
+  RETURN_IF_ERROR(PlansOf(command.contenders).status());
+  return SourcesOf(command.contenders).status();
+}
+
+}  // namespace
+
+Result<int> Run(const BenchCommand& command) {
+  WatchForInterrupts();
+  RETURN_IF_ERROR(Check(command));
+  ASSIGN_OR_RETURN(const int gpu, FindGpu(command.device));
+  ASSIGN_OR_RETURN(Instrument instrument, OpenLiveInstrument(gpu));
+  const std::string device_key = instrument.evaluator->device().key;
+  ASSIGN_OR_RETURN(const std::unique_ptr<Archive> archive, OpenArchive(command.archive));
+  ASSIGN_OR_RETURN(const BenchOptions options, OptionsFor(command, *archive, instrument.evaluator->device()));
+  WriteNote(fmt::format("{} in the {} protocol by {} on an {}", Plural(int64_t(options.shapes.size()), "shape"),
+                        Name(options.protocol), ModesText(options.clocks), instrument.Describe()));
+  const Result<BenchResult> result = Measure(command, options, instrument, *archive);
+  // Where the GPU was lost halfway, what it measured until then is written all the same.
+  ASSIGN_OR_RETURN(const std::vector<std::string> files, WriteRecord(command, options, *archive, device_key));
+  RETURN_IF_ERROR(result.status());
+  const std::string archive_path = (command.archive.empty() ? DefaultArchivePath() : command.archive).string();
+  RETURN_IF_ERROR(
+      WriteOut(command.json ? JsonText(options, *result, files, archive_path) : Summary(options, *result, files)));
+  return InterruptArrived() ? kExitInterrupted : kExitDone;
+}
+
+}  // namespace gemmsmith

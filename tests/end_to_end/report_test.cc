@@ -1,0 +1,97 @@
+#include <gtest/gtest.h>
+
+#include "base/text.h"
+#include "tests/end_to_end/program.h"
+
+namespace gemmsmith {
+namespace {
+
+const std::string kRecorded = GEMMSMITH_DATA "/h200";
+
+class ReportTest : public testing::Test {
+ protected:
+  Home home;
+  std::string lines = home.File("trials.jsonl", JsonLines(MadeUpTrials({64, 64, 64}, 40, kTn)));
+};
+
+TEST_F(ReportTest, TheRecordedSpaceGivesEveryTable) {
+  const Finished text = home.Run({"report", kRecorded});
+  ASSERT_EQ(text.exit_code, 0) << text.error;
+  for (const char* part : {"NVIDIA H200", "short protocol", "Table 1, device", "Table 2, device", "Table 1, offline",
+                           "lt_auto_max", "cublas_tn", "By class", "Figure 3"})
+    EXPECT_NE(text.out.find(part), std::string::npos) << part;
+  const nlohmann::json json = Parsed(home.Run({"report", kRecorded, "--json"}).out);
+  EXPECT_EQ(json["command"], "report");
+  EXPECT_EQ(json["shapes"], 100);
+  EXPECT_EQ(json["other_shapes"], 20);
+  EXPECT_EQ(json["date"], "2026-11-21");
+  const nlohmann::json& max = json["modes"]["device"]["lt_auto_max"];
+  EXPECT_EQ(max["shapes"], 100);
+  EXPECT_NEAR(max["geomean"].get<double>(), 1.077, 0.001);
+  EXPECT_EQ(max["wins"], 50);
+  EXPECT_GE(max["with_fallback"]["min"], 1.0);
+}
+
+TEST_F(ReportTest, TheSummaryFitsAScreen) {
+  const Finished summary = home.Run({"report", kRecorded, "--summary"});
+  ASSERT_EQ(summary.exit_code, 0) << summary.error;
+  EXPECT_LE(std::count(summary.out.begin(), summary.out.end(), '\n'), 24);
+  for (const std::string_view line : Split(summary.out, '\n')) EXPECT_LE(line.size(), 120u) << line;
+}
+
+TEST_F(ReportTest, EveryFormCanBeWrittenToAFile) {
+  for (const char* format : {"text", "markdown", "csv", "json"}) {
+    const std::string file = home.Path(format);
+    const Finished finished = home.Run({"report", kRecorded, "--format", format, "--output", file});
+    ASSERT_EQ(finished.exit_code, 0) << finished.error;
+    EXPECT_EQ(finished.out, "");
+    EXPECT_FALSE(ReadFile(file)->empty());
+    EXPECT_EQ(ReadFile(file)->find('\x1b'), std::string::npos);
+  }
+  EXPECT_NE(ReadFile(home.Path("markdown"))->find("| ---"), std::string::npos);
+  EXPECT_TRUE(ReadFile(home.Path("csv"))->starts_with("table,mode,name,"));
+}
+
+TEST_F(ReportTest, BarsAreDrawnInWhatTheTerminalHas) {
+  const Finished plain = home.Run({"report", kRecorded, "--figure"});
+  ASSERT_EQ(plain.exit_code, 0) << plain.error;
+  EXPECT_NE(plain.out.find("18 to 20"), std::string::npos) << plain.out;
+}
+
+TEST_F(ReportTest, WithoutAnArchiveTheRecordsThatCameWithTheProgramAnswer) {
+  home.Record(MadeUpTrials({64, 64, 64}, 40, kTn));
+  const Finished finished = home.Run({"report", "--json"});
+  ASSERT_EQ(finished.exit_code, 0) << finished.error;
+  EXPECT_EQ(Parsed(finished.out)["device"], kMadeUpDevice);
+}
+
+TEST_F(ReportTest, TheArchiveAnswersWhereThereIsOne) {
+  ASSERT_EQ(home.Run({"records", "import", lines}).exit_code, 0);
+  const nlohmann::json json = Parsed(home.Run({"report", "--json", "--campaign", "made up"}).out);
+  EXPECT_EQ(json["protocol"], "screen");
+  EXPECT_EQ(json["shapes"], 1);
+  EXPECT_EQ(json["modes"]["device"]["lt_auto_max"]["without_interval"], 1) << "three pairs are no interval";
+  ExpectOneError(home.Run({"report", "--campaign", "none"}), 3, "nothing was measured");
+}
+
+TEST_F(ReportTest, WrongWordsNameTheRightOnes) {
+  ExpectOneError(home.Run({"report", lines, "--format", "jsn"}), 2, "did you mean 'json'");
+  ExpectOneError(home.Run({"report", lines, "--protocol", "shrt"}), 2, "did you mean 'short'");
+  ExpectOneError(home.Run({"report", lines, "--shapes", "paper1000/tinny"}), 2, "paper1000/tiny");
+  ExpectOneError(home.Run({"report", lines, "--summary", "--figure"}), 2, "exclude each other");
+  ExpectOneError(home.Run({"report", lines, "--device", "gpu:0"}), 2, "h200");
+  ExpectOneError(home.Run({"report", lines, "--against", "lt_auto_mx"}), 3, "did you mean 'lt_auto_max'");
+}
+
+TEST_F(ReportTest, WhatCannotBeReportedIsOneLine) {
+  ExpectOneError(home.Run({"report", home.Path("nothing.gsr")}), 3, "nothing.gsr");
+  ExpectOneError(home.Run({"report", home.File("empty.jsonl", "")}), 3, "empty.jsonl");
+  ExpectOneError(home.Run({"report", home.File("damaged.gsr", "GSR\nnonsense")}), 1, "damaged.gsr");
+  ExpectOneError(home.Run({"report", lines, "--shapes", "128x128x128"}), 3, "none of the shapes asked for");
+  ExpectOneError(home.Run({"report", lines, "--type", "bf16"}), 3, "bf16");
+  ExpectOneError(home.Run({"report", lines, "--device", "h100"}), 3, "l40s");
+  ExpectOneError(home.Run({"report", lines}, "/dev/full"), 1, "No space left");
+}
+
+}  // namespace
+}  // namespace gemmsmith
