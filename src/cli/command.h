@@ -227,8 +227,8 @@ struct GuestCommand {};
 using Command =
     std::variant<OptimizeCommand, EvaluateCommand, VerifyCommand, SelfTestCommand, PlanCheckCommand, PlanListCommand,
                  PlanEmitCommand, PlanExplainCommand, PlanFactsCommand, RecordsImportCommand, RecordsExportCommand,
-                 RecordsListCommand, RecordsStatsCommand, RecordsMeasureCommand, BenchCommand, ReportCommand, DoctorCommand, WorkerCommand,
-                 CompilerCommand, OnceCommand, GuestCommand>;
+                 RecordsListCommand, RecordsStatsCommand, RecordsMeasureCommand, BenchCommand, ReportCommand,
+                 DoctorCommand, WorkerCommand, CompilerCommand, OnceCommand, GuestCommand>;
 
 // Nothing to carry out: help or the version was asked for (exit code 0), or the words were wrong (2).
 struct NoCommand {

@@ -9,8 +9,8 @@
 
 #include "base/status.h"
 #include "compile/compiler.h"
-#include "evaluate/baseline/baseline_set.h"
 #include "compile/shared_object.h"
+#include "evaluate/baseline/baseline_set.h"
 #include "evaluate/outcome.h"
 #include "evaluate/setting.h"
 #include "evaluate/verify/test_list.h"
