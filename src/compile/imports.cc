@@ -47,6 +47,13 @@ constexpr std::string_view kLibrary[] = {
     // Locks, which are idle with one thread.
     "pthread_mutex_lock", "pthread_mutex_unlock", "pthread_once", "__pthread_key_create"};
 
+// What g++ calls for arithmetic that x86-64 lacks (libgcc).
+constexpr std::string_view kArithmetic[] = {
+    "__udivti3",     "__umodti3",     "__divti3",     "__modti3",     "__udivmodti4",  "__divmodti4",   "__multi3",
+    "__popcountdi2", "__popcountti2", "__clzti2",     "__ctzti2",     "__extendhfsf2", "__extendhfdf2", "__truncsfhf2",
+    "__truncdfhf2",  "__extendbfsf2", "__truncsfbf2", "__truncdfbf2", "__floattisf",   "__floattidf",   "__floatuntisf",
+    "__floatuntidf", "__fixsfti",     "__fixdfti",    "__fixunssfti", "__fixunsdfti",  "__powisf2",     "__powidf2"};
+
 constexpr std::string_view kMath[] = {
     "acos",   "asin",   "atan",   "atan2",  "cbrt",      "ceil",      "copysign", "cos",       "cosh",  "erf",
     "erfc",   "exp",    "exp2",   "expm1",  "fabs",      "floor",     "fma",      "fmax",      "fmin",  "fmod",
@@ -165,6 +172,7 @@ constexpr Refusal kRefusals[] = {
     {"setpriority", "steers the scheduler"},
     {"nice", "steers the scheduler"},
     {"clock", "looks at the clock"},
+    {"clock_gettime", "looks at the clock"},
     {"gettimeofday", "looks at the clock"},
     {"time", "looks at the clock"},
     {"ftime", "looks at the clock"},
@@ -174,6 +182,9 @@ constexpr Refusal kRefusals[] = {
     {"open", "opens files"},
     {"creat", "opens files"},
     {"fopen", "opens files"},
+    {"fclose", "opens files"},
+    {"fseek", "reads files"},
+    {"ftell", "reads files"},
     {"fdopen", "opens files"},
     {"freopen", "opens files"},
     {"read", "reads files"},
@@ -263,7 +274,8 @@ std::string WhyNotImportCxx(std::string_view symbol) {
   const std::string name = Demangled(symbol);
   for (const Refusal& refusal : kCxxRefusals)
     if (name.find(refusal.prefix) != std::string::npos) return Refuse(name, refusal.what);
-  for (const std::string_view ours : {"std::", "operator new", "operator delete", "__cxxabiv1::", "__gnu_cxx::"})
+  for (const std::string_view ours :
+       {"std::", "operator new", "operator delete", "__cxxabiv1::", "__gnu_cxx::", "typeinfo for "})
     if (name.find(ours) != std::string::npos) return "";
   return Refuse(name, "is defined nowhere in it");
 }
@@ -271,7 +283,7 @@ std::string WhyNotImportCxx(std::string_view symbol) {
 }  // namespace
 
 std::string WhyNotImport(std::string_view symbol) {
-  if (Holds(kRuntime, symbol) || Holds(kLibrary, symbol) || IsMath(symbol)) return "";
+  if (Holds(kRuntime, symbol) || Holds(kLibrary, symbol) || Holds(kArithmetic, symbol) || IsMath(symbol)) return "";
   if (symbol.starts_with("__cxa_")) return "";
   if (symbol.starts_with("_Z")) return WhyNotImportCxx(symbol);
   const Refusal* best = nullptr;
@@ -280,6 +292,15 @@ std::string WhyNotImport(std::string_view symbol) {
       best = &refusal;
   if (best != nullptr) return Refuse(symbol, best->what);
   return Refuse(symbol, "is not on the list of what the launcher of a kernel needs");
+}
+
+bool BelongsToOthers(std::string_view symbol) {
+  for (const std::string_view prefix : {"cuda", "__cuda", "cublas", "cupti", "nvml"})
+    if (symbol.starts_with(prefix)) return true;
+  const bool driver = symbol.starts_with("cu") && symbol.size() > 2 && symbol[2] >= 'A' && symbol[2] <= 'Z';
+  const bool refused = std::any_of(std::begin(kRefusals), std::end(kRefusals),
+                                   [&](const Refusal& refusal) { return refusal.prefix == symbol; });
+  return driver || refused || Holds(kLibrary, symbol);
 }
 
 }  // namespace gemmsmith

@@ -3,7 +3,6 @@
 #include <elf.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cstring>
 
 #include "compile/elf.h"
@@ -39,20 +38,12 @@ void ScreenImports(const ElfFile& file, Reasons& reasons) {
   }
 }
 
-// A name that other libraries own, given to a function of its own.
-bool StandsInForOthers(std::string_view name) {
-  if (name == "cudart_static_dummy") return false;
-  if (name.starts_with("cuda") || name.starts_with("__cuda") || name.starts_with("nvml")) return true;
-  const bool driver = name.starts_with("cu") && name.size() > 2 && std::isupper(static_cast<unsigned char>(name[2]));
-  return driver || name.starts_with("cupti") || name.starts_with("cublas");
-}
-
 void ScreenExports(const ElfFile& file, Reasons& reasons) {
   for (const ElfSymbol& symbol : file.dynamic_symbols()) {
     if (symbol.section == SHN_UNDEF) continue;
     if (symbol.type == STT_GNU_IFUNC)
       reasons.push_back(fmt::format("{} chooses its code while it is loaded (IFUNC)", symbol.name));
-    if (StandsInForOthers(symbol.name)) reasons.push_back(fmt::format("{} stands in for CUDA's own", symbol.name));
+    if (BelongsToOthers(symbol.name)) reasons.push_back(fmt::format("{} stands in for the library's own", symbol.name));
   }
   for (const ElfRelocation& relocation : file.relocations()) {
     if (relocation.type != R_X86_64_IRELATIVE) continue;
@@ -146,7 +137,6 @@ void ScreenDeviceCode(const ElfFile& file, Bytes object, Reasons& reasons) {
     reasons.push_back(fmt::format("carries machine code of the GPU that cannot be read: {}", read.status().message()));
     return;
   }
-  if (read->kernels.empty()) reasons.push_back("has no kernel");
   if (read->global_bytes > kMaxGlobalBytes)
     reasons.push_back(fmt::format("keeps {} bytes of device memory from call to call, {} are allowed",
                                   read->global_bytes, kMaxGlobalBytes));

@@ -23,5 +23,8 @@ std::vector<std::string> ScreenSharedObject(std::span<const uint8_t> object);
 // Why an object may not use this function or variable of somebody else ("imports fork, which starts processes"); empty
 // where it may. The name is as in the symbol table.
 std::string WhyNotImport(std::string_view symbol);
+// Whether it is the name of a function of CUDA's libraries or of the C library, which an object may not give to its
+// own.
+bool BelongsToOthers(std::string_view symbol);
 
 }  // namespace gemmsmith
