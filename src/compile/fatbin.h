@@ -15,6 +15,9 @@
 namespace gemmsmith {
 
 inline constexpr uint32_t kFatbinMagic = 0xba55ed50;
+// What the host's side hands to the runtime, in a section .nvFatBinSegment: {magic, u32 1, pointer to the container,
+// pointer}.
+inline constexpr uint32_t kFatbinWrapperMagic = 0x466243b1;
 
 // Every cubin of a .nv_fatbin section. DataLoss for anything else in there: PTX, which a driver would compile into we
 // do not know what, compressed code, and whatever does not fit.

@@ -122,16 +122,38 @@ void ScreenHostCode(const ElfFile& file, Reasons& reasons) {
   }
 }
 
-bool HoldsContainer(Bytes bytes) {
-  uint8_t magic[sizeof kFatbinMagic];
-  std::memcpy(magic, &kFatbinMagic, sizeof magic);
-  return std::search(bytes.begin(), bytes.end(), std::begin(magic), std::end(magic)) != bytes.end();
+bool Holds(Bytes bytes, uint32_t magic) {
+  uint8_t wanted[sizeof magic];
+  std::memcpy(wanted, &magic, sizeof magic);
+  return std::search(bytes.begin(), bytes.end(), std::begin(wanted), std::end(wanted)) != bytes.end();
+}
+
+// Whether everything that the runtime is handed stands where it was read.
+bool WrapsOnly(const ElfFile& file, const ElfSection& wrappers, const ElfSection& code) {
+  for (const ElfRelocation& relocation : file.relocations()) {
+    if (relocation.address < wrappers.address || relocation.address - wrappers.address >= wrappers.size) continue;
+    const auto target = uint64_t(relocation.addend);
+    if (relocation.type != R_X86_64_RELATIVE || target < code.address || target - code.address >= code.size)
+      return false;
+  }
+  return true;
+}
+
+void ScreenPlacesOfDeviceCode(const ElfFile& file, Reasons& reasons) {
+  for (const ElfSection& section : file.sections()) {
+    if ((section.flags & SHF_ALLOC) == 0) continue;
+    const bool code = section.name != ".nv_fatbin" && Holds(section.bytes, kFatbinMagic);
+    const bool wrapper = section.name != ".nvFatBinSegment" && Holds(section.bytes, kFatbinWrapperMagic);
+    if (code || wrapper) reasons.push_back(fmt::format("carries machine code of the GPU in section {}", section.name));
+  }
+  const ElfSection* wrappers = file.FindSection(".nvFatBinSegment");
+  const ElfSection* code = file.FindSection(".nv_fatbin");
+  if (wrappers != nullptr && (code == nullptr || !WrapsOnly(file, *wrappers, *code)))
+    reasons.push_back("hands machine code to the runtime that stands elsewhere");
 }
 
 void ScreenDeviceCode(const ElfFile& file, Bytes object, Reasons& reasons) {
-  for (const ElfSection& section : file.sections())
-    if ((section.flags & SHF_ALLOC) != 0 && section.name != ".nv_fatbin" && HoldsContainer(section.bytes))
-      reasons.push_back(fmt::format("carries machine code of the GPU in section {}", section.name));
+  ScreenPlacesOfDeviceCode(file, reasons);
   const Result<SharedObject> read = ReadSharedObject({object.begin(), object.end()});
   if (!read.ok()) {
     reasons.push_back(fmt::format("carries machine code of the GPU that cannot be read: {}", read.status().message()));

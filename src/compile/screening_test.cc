@@ -110,6 +110,13 @@ TEST(ScreenSharedObject, RefusesAClockOfItsOwn) {
 TEST(ScreenSharedObject, RefusesMachineCodeInAnotherPlace) {
   ExpectRefused("extern const unsigned hidden[] = {1, 0xba55ed50, 0x100001, 0};\nint gemm() { return 1; }",
                 "carries machine code of the GPU in section .rodata");
+  ExpectRefused("extern const unsigned wrapper[] = {0x466243b1, 1, 0, 0, 0, 0};\nint gemm() { return 1; }",
+                "carries machine code of the GPU in section .rodata");
+  ExpectRefused(
+      "int elsewhere[9]; struct W { unsigned magic, one; void* code; void* none; };\n"
+      "__attribute__((section(\".nvFatBinSegment\"))) W wrapper = {0x466243b1, 1, elsewhere, 0};\n"
+      "int gemm() { return 1; }",
+      "hands machine code to the runtime that stands elsewhere");
 }
 
 TEST(ScreenSharedObject, TakesAnyBytes) {
