@@ -168,6 +168,8 @@ Json SelfTestJson(std::span<const CaseReport> reports, int seeds) {
 Result<int> Run(const SelfTestCommand& command) {
   // Wrong cases are told before a GPU is looked for.
   ASSIGN_OR_RETURN(const std::vector<Case> cases, ReadWantedCases(command));
+  if (command.device != "auto" && !command.device.starts_with("gpu:"))
+    return Unavailable("a recording tests nothing: verify --self-test needs a GPU");
   ASSIGN_OR_RETURN(const int gpu, FindGpu(command.device));
   ASSIGN_OR_RETURN(const Instrument instrument, OpenLiveInstrument(gpu));
   const SelfTestOptions options{.seeds = command.seeds, .has_cutlass = HasCutlass()};

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <mutex>
-#include <numeric>
+#include <thread>
 
 #include "base/all_cores.h"
 
@@ -28,6 +28,11 @@ EvaluationRequest RequestFor(const Case& tested, uint64_t seed) {
           .time = true};
 }
 
+bool IsToBeBuilt(const Case& tested) {
+  return std::find(tested.expected.begin(), tested.expected.end(), OutcomeKind::kCompileFailed) ==
+         tested.expected.end();
+}
+
 class SelfTest {
  public:
   SelfTest(std::span<const Case> cases, const SelfTestOptions& options, Evaluator& evaluator,
@@ -48,11 +53,19 @@ class SelfTest {
     }
   }
 
+  // What should not even be built may keep a compiler busy for minutes: one thread has it meanwhile. Everything else is
+  // built before anything is judged, on all cores, since judging takes times.
   Result<std::vector<CaseReport>> Run() {
-    PrepareAll();
-    for (const std::vector<size_t>& problem : Problems())
-      for (int seed = 1; seed <= options_.seeds; ++seed)
-        for (const size_t at : problem) RETURN_IF_ERROR(JudgeOnce(at, uint64_t(seed)));
+    std::vector<size_t> built, refused;
+    for (size_t at = 0; at < cases_.size(); ++at) (IsToBeBuilt(cases_[at]) ? built : refused).push_back(at);
+    std::jthread meanwhile([&] {
+      for (const size_t at : refused) PrepareOne(at);
+    });
+    ForEachOnAllCores(built.size(), [&](size_t i) { PrepareOne(built[i]); });
+    const Status judged = JudgeAll(built);
+    meanwhile.join();
+    RETURN_IF_ERROR(judged);
+    RETURN_IF_ERROR(JudgeAll(refused));
     for (CaseReport& report : reports_)
       if (report.why_not.empty()) report.verdict = Judge(*report.tested, report.seen);
     return std::move(reports_);
@@ -60,29 +73,31 @@ class SelfTest {
 
  private:
   void Tell(const Case& now, std::optional<uint64_t> seed) {
+    const std::lock_guard lock(telling_);
     on_step_(now, seed, done_++, int(cases_.size()) * (1 + options_.seeds));
   }
 
-  void PrepareAll() {
-    ForEachOnAllCores(cases_.size(), [&](size_t at) {
-      {
-        const std::lock_guard lock(telling_);
-        Tell(cases_[at], std::nullopt);
-      }
-      if (!reports_[at].why_not.empty()) return;
-      Result<PreparedCandidate> prepared = prepare_(RequestFor(cases_[at], 0));
-      if (prepared.ok()) {
-        candidates_[at] = *std::move(prepared);
-      } else {
-        reports_[at].why_not = prepared.status().message();
-      }
-    });
+  void PrepareOne(size_t at) {
+    Tell(cases_[at], std::nullopt);
+    if (!reports_[at].why_not.empty()) return;
+    Result<PreparedCandidate> prepared = prepare_(RequestFor(cases_[at], 0));
+    if (prepared.ok()) {
+      candidates_[at] = *std::move(prepared);
+    } else {
+      reports_[at].why_not = prepared.status().message();
+    }
   }
 
-  // The places of the cases of each problem.
-  std::vector<std::vector<size_t>> Problems() const {
+  Status JudgeAll(const std::vector<size_t>& places) {
+    for (const std::vector<size_t>& problem : ByProblem(places))
+      for (int seed = 1; seed <= options_.seeds; ++seed)
+        for (const size_t at : problem) RETURN_IF_ERROR(JudgeOnce(at, uint64_t(seed)));
+    return OkStatus();
+  }
+
+  std::vector<std::vector<size_t>> ByProblem(const std::vector<size_t>& places) const {
     std::vector<std::vector<size_t>> problems;
-    for (size_t at = 0; at < cases_.size(); ++at) {
+    for (const size_t at : places) {
       const auto same = std::find_if(problems.begin(), problems.end(), [&](const std::vector<size_t>& problem) {
         return cases_[problem.front()].gemm == cases_[at].gemm;
       });

@@ -42,9 +42,9 @@ struct SelfTestOptions {
   bool has_cutlass = true;
 };
 
-// How a candidate is prepared; called from many threads at once.
+// How a candidate is prepared; called from many threads at once, one of them while others are judged.
 using PrepareCandidate = std::function<Result<PreparedCandidate>(const EvaluationRequest&)>;
-// Told before a case is prepared (no seed) or judged, with how many of all such steps are done.
+// Told before a case is prepared (no seed) or judged, with how many of all such steps are done; one call at a time.
 using SelfTestListener = std::function<void(const Case& now, std::optional<uint64_t> seed, int done, int steps)>;
 
 // Judges every case with every seed, problem by problem, so that inputs and baselines are made once. A report for each

@@ -125,6 +125,13 @@ TEST_F(SelfTestTest, TheSameProblemAndSeedComeTogether) {
   EXPECT_EQ(order, "a1 c1 a2 c2 b1 b2 ");
 }
 
+TEST_F(SelfTestTest, WhatShouldNotBeBuiltComesLast) {
+  options_.seeds = 1;
+  Run({MakeCase("a", {kCompileFailed, kCheated}), MakeCase("b", {kWrong})});
+  ASSERT_EQ(evaluator_.asked.size(), 2u);
+  EXPECT_EQ(std::get<FreeForm>(evaluator_.asked[0].subject).text, "b");
+}
+
 TEST_F(SelfTestTest, WhatIsRefusedBeforehandIsNeverRun) {
   prepare_ = [](const EvaluationRequest&) { return PreparedCandidate{.ended = Of(kCheated, "screening")}; };
   const std::vector<Case> cases = {MakeCase("imports fork", {kCheated}), MakeCase("honest", {})};

@@ -119,9 +119,10 @@ TEST_P(HelpTest, FitsAHundredColumnsAndExitsWithZero) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Verbs, HelpTest,
-                         testing::Values("", "optimize", "evaluate", "plan", "plan check", "plan list", "plan emit",
-                                         "plan explain", "plan facts", "records", "records import", "records export",
-                                         "records list", "records stats", "records measure", "doctor"));
+                         testing::Values("", "optimize", "evaluate", "verify", "plan", "plan check", "plan list",
+                                         "plan emit", "plan explain", "plan facts", "records", "records import",
+                                         "records export", "records list", "records stats", "records measure",
+                                         "doctor"));
 
 TEST(HelpTest, DoesNotShowWhatOnlyTheProgramItselfStarts) {
   const std::string help = Home().Run({"--help"}).out;
