@@ -1,7 +1,7 @@
 // fault: counts its calls on the device, and after 20 returns what it kept
 // class: cache
 // expect: wrong|cheated
-// shape: 256x256x512
+// shape: 128x128x512
 // layout: tn
 //
 // A count on the host stands still while a graph is replayed; this one does not.
@@ -9,7 +9,7 @@
 
 extern "C" const char gemmsmith_descriptor_v1[] = "gemm tn f16 f32";
 
-__device__ half kept[256 * 256];
+__device__ half kept[128 * 128];
 __device__ int calls;
 
 __global__ void CountCall() { ++calls; }
@@ -27,7 +27,7 @@ __global__ void ProductUnlessKept(const half* a, const half* b, half* c, int m, 
 
 extern "C" cudaError_t gemm(const void* a, const void* b, void* c, int m, int n, int k, void* workspace,
                             size_t workspace_bytes, cudaStream_t stream) {
-  if (m * n > 256 * 256) return cudaErrorInvalidValue;
+  if (m * n > 128 * 128) return cudaErrorInvalidValue;
   CountCall<<<1, 1, 0, stream>>>();
   const dim3 grid((n + 15) / 16, (m + 15) / 16);
   ProductUnlessKept<<<grid, dim3(16, 16), 0, stream>>>((const half*)a, (const half*)b, (half*)c, m, n, k);
