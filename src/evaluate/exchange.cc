@@ -138,7 +138,7 @@ Status Exchange::Test(size_t candidate) {
   contestant->place = int32_t(candidate);
   contestant->message = &candidates_[candidate];
   contestant->outcome.protocol = problem_.protocol;
-  if (problem_.time) contestant->outcome.baseline_algorithms = session_.BaselineAlgorithms(problem_);
+  if (problem_.WantsBaselines()) contestant->outcome.baseline_algorithms = session_.BaselineAlgorithms(problem_);
   const Launch& launch = contestant->message->launch;
 
   on_step_(StepOf("load", *contestant));

@@ -29,8 +29,8 @@ Status ForEachBlock(const Shape& shape, const BlockListener& on_block, const std
 
 Result<std::vector<float>> Fetch(Gpu& gpu, HarnessKernels& harness, const MatrixView& from, const Block& block) {
   MatrixView part = from;
-  const int64_t offset = from.lines_are_rows != 0 ? block.row * from.stride + block.column
-                                                  : block.column * from.stride + block.row;
+  const int64_t offset =
+      from.lines_are_rows != 0 ? block.row * from.stride + block.column : block.column * from.stride + block.row;
   part.data = static_cast<char*>(from.data) + offset * (from.type == ElementType::kF32 ? 4 : 2);
   std::vector<float> values(size_t(block.rows * block.columns));
   ASSIGN_OR_RETURN(const DeviceMemory packed, gpu.Allocate(values.size() * sizeof(float)));

@@ -17,7 +17,7 @@ Result<Reference> MakeReferenceOnCpu(Gpu& gpu, HarnessKernels& harness, const Ge
 // What the CPU finds in an output that it compares with a reference, element by element.
 struct CpuComparison {
   double max_abs_error = 0;
-  uint64_t failures = 0;  // elements whose error is not at most the bound; NaN is such a one
+  uint64_t failures = 0;        // elements whose error is not at most the bound; NaN is such a one
   int64_t row = 0, column = 0;  // of the first
   float got = 0, expected = 0;
 

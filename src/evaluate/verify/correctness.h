@@ -23,7 +23,7 @@ struct TestBench {
   std::function<Status()> put_other_shape;  // a call of the same kernel for another shape; null: there is none
   // Looks at the output on the CPU, with this bound for an element's error; null: nothing is to be certified.
   std::function<Result<CpuComparison>(double bound)> compare_on_cpu;
-  bool keeps_records = false;               // Verdict::tests is wanted
+  bool keeps_records = false;  // Verdict::tests is wanted
 
   const Inputs& Of(InputKind kind) const;
 };

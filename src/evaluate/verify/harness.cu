@@ -67,13 +67,13 @@ struct FillArguments {
   u64 seed;
   u64 seed_of_b;  // for kSpecialA
   int filling;
-  float density;  // of ones, for kBinary
+  float parameter;  // for kBinary the share of ones, for kUniform the largest number
 };
 
 __device__ float RandomValue(u64 bits, const FillArguments& arguments) {
   const float first = float((bits >> 40) + 1) * 0x1p-24f;  // (0, 1]
-  if (arguments.filling == kBinary) return first <= arguments.density ? 1.0f : 0.0f;
-  if (arguments.filling == kUniform) return first;
+  if (arguments.filling == kBinary) return first <= arguments.parameter ? 1.0f : 0.0f;
+  if (arguments.filling == kUniform) return first * arguments.parameter;
   const float second = float(bits & 0xffffff) * 0x1p-24f;  // [0, 1)
   return sqrtf(-2.0f * logf(first)) * cospif(2.0f * second);
 }

@@ -19,7 +19,7 @@ struct FillArguments {
   uint64_t seed;
   uint64_t seed_of_b;
   Filling filling;
-  float density;
+  float parameter;
 };
 struct PoisonArguments {
   MatrixView matrix;
@@ -131,7 +131,7 @@ T* HarnessKernels::InReport(T HarnessReport::*field) const {
 
 Status HarnessKernels::Fill(const MatrixView& matrix, Filling filling, uint64_t seed, const FillDetails& details) {
   return gpu_.Start(kernels_[kFillKernel], Over(ElementCount(matrix)),
-                    FillArguments{matrix, seed, details.seed_of_b, filling, float(details.density)});
+                    FillArguments{matrix, seed, details.seed_of_b, filling, float(details.parameter)});
 }
 
 Status HarnessKernels::Poison(const MatrixView& matrix) {

@@ -48,7 +48,7 @@ struct Inspection {
 // As harness.cu declares it; input_values.cuh has the patterned ones.
 enum class Filling : int32_t { kNormal, kBinary, kUniform, kCancellingA, kCancellingB, kSpecialA, kSpecialB };
 struct FillDetails {
-  double density = 0;      // of ones, for kBinary
+  double parameter = 0;    // for kBinary the share of ones, for kUniform the largest number
   uint64_t seed_of_b = 0;  // of the B beside it, for kSpecialA
 };
 

@@ -75,6 +75,9 @@ double CpuRounding(InputKind kind, int64_t k) {
   return 0x1p-24 * (64 + (kind == InputKind::kUniform ? 2 * double(k) * std::sqrt(double(k)) : 8.0 * double(k)));
 }
 
+// So that sums stay under about 4096, whatever K: f16 ends at 65504.
+double LargestUniform(int k) { return std::min(1.0, std::sqrt(16384.0 / k)); }
+
 float ExactBelow(ScalarType type) { return type == ScalarType::kF16 ? 2048 : 256; }
 
 double BinaryDensity(InputKind kind, const GemmKind& gemm_kind, int k) {
@@ -131,6 +134,13 @@ Result<Reference> MakeReference(Gpu& gpu, HarnessKernels& harness, const Gemm& g
   if (report.differences.failures > 0) return IoError("the GPU's reference holds values that are not numbers");
   reference.largest = report.differences.LargestReference();
   return reference;
+}
+
+// Sums of uniform numbers lie close together, so that all of them may be rounded by nearly half a unit in the last
+// place.
+double RelativeBound(InputKind kind, const Gemm& gemm, double largest_reference, double reference_norm) {
+  const double bound = BoundsFor(gemm, largest_reference, reference_norm).relative;
+  return kind == InputKind::kUniform ? bound + 0.4 * UnitRoundoff(gemm.kind.type) : bound;
 }
 
 // What special inputs make is exact, but bf16's denormals may be flushed: everything they are part of is smaller than a

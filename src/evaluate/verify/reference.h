@@ -17,6 +17,8 @@ struct Acceptance {
 // Share of ones so that (kBinary) every sum stays where the output type holds every integer, or (kDenseBinary) about
 // half of the sums do, as long as K allows.
 double BinaryDensity(InputKind kind, const GemmKind& gemm_kind, int k);
+// The end of the range of uniform inputs.
+double LargestUniform(int k);
 // Below this the output type holds every integer: 2048 for f16, 256 for bf16.
 float ExactBelow(ScalarType type);
 
@@ -55,6 +57,8 @@ struct ErrorBounds {
   double relative = 0;  // Frobenius norm of the error over that of the reference
 };
 ErrorBounds BoundsFor(const Gemm& gemm, double largest_reference, double reference_norm);
+// The relative bound for inputs of this kind.
+double RelativeBound(InputKind kind, const Gemm& gemm, double largest_reference, double reference_norm);
 // How elements are accepted on inputs of this kind, within bounds widened by `leniency`.
 Acceptance AcceptanceOf(InputKind kind, const Gemm& gemm, double largest_reference, double leniency);
 // Half a unit in the last place of the output type at this value.

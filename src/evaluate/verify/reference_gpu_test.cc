@@ -4,12 +4,18 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cmath>
 #include <vector>
 
 #include "base/files.h"
+#include "base/random.h"
 
 namespace gemmsmith {
 namespace {
+
+using u64 = uint64_t;
+using i64 = int64_t;
+#include "evaluate/verify/input_values.cuh"
 
 #define ASSERT_DONE(expression) ASSERT_TRUE((expression).ok())
 
@@ -27,12 +33,12 @@ class ReferenceGpuTest : public testing::Test {
     harness_ = *std::move(harness);
   }
 
-  Result<GuardedMatrix> MakeOperand(const Gemm& gemm, char name) {
+  Result<GuardedMatrix> MakeOperand(const Gemm& gemm, char name, InputKind kind = InputKind::kNormal) {
     const bool is_a = name == 'A';
     const Order order = is_a ? gemm.kind.layout.a : gemm.kind.layout.b;
     ASSIGN_OR_RETURN(GuardedMatrix matrix,
                      GuardedMatrix::Create(*gpu_, MakeTask(gemm).inputs[is_a ? 0 : 1], order == Order::kRow));
-    RETURN_IF_ERROR(FillOperand(*harness_, matrix, name, InputKind::kNormal, gemm, 1));
+    RETURN_IF_ERROR(FillOperand(*harness_, matrix, name, kind, gemm, 1));
     return matrix;
   }
   // Row-major.
@@ -76,6 +82,47 @@ TEST_F(ReferenceGpuTest, EveryElementIsTheF64SumAtEveryEdgeAndInEveryLayout) {
               EXPECT_NEAR((*got)[size_t(row * n + column)], sum, 1e-7 * std::abs(sum) + 1e-12) << row << " " << column;
             }
         }
+}
+
+// NaN is equal to NaN here.
+void ExpectEqual(const std::vector<float>& got, const std::vector<float>& expected) {
+  ASSERT_EQ(got.size(), expected.size());
+  for (size_t i = 0; i < got.size(); ++i)
+    ASSERT_TRUE(got[i] == expected[i] || (std::isnan(got[i]) && std::isnan(expected[i])))
+        << i << ": got " << got[i] << ", expected " << expected[i];
+}
+
+// The patterns on the GPU are those that the models on the CPU are tested with.
+TEST_F(ReferenceGpuTest, PatternedInputsAreTheSameOnBothSides) {
+  const auto seed_of = [](char name, InputKind kind) {
+    return Random(1).Fork(fmt::format("{} {}", name, int(kind))).Next();
+  };
+  for (const ScalarType type : {ScalarType::kF16, ScalarType::kBf16})
+    for (const Layout& layout : {kTn, kNn}) {
+      const Gemm gemm{{40, 24, 200}, {layout, type}};
+      const auto [m, n, k] = gemm.shape;
+      SCOPED_TRACE(Print(gemm));
+      for (const InputKind kind : {InputKind::kCancellation, InputKind::kSpecial}) {
+        const bool is_special = kind == InputKind::kSpecial;
+        const u64 seed_a = seed_of('A', kind), seed_b = seed_of('B', kind);
+        std::vector<float> a_expected, b_expected;
+        for (int row = 0; row < m; ++row)
+          for (int i = 0; i < k; ++i)
+            a_expected.push_back(is_special ? SpecialA(seed_a, row, i, k, seed_b, type == ScalarType::kBf16)
+                                            : CancellingA(seed_a, row, i, k));
+        for (int i = 0; i < k; ++i)
+          for (int column = 0; column < n; ++column)
+            b_expected.push_back(is_special ? SpecialB(seed_b, i, column, k) : CancellingB(seed_b, column));
+        const Result<GuardedMatrix> a = MakeOperand(gemm, 'A', kind), b = MakeOperand(gemm, 'B', kind);
+        ASSERT_TRUE(a.ok() && b.ok());
+        const Result<std::vector<float>> x = Fetch(a->view(), m, k), y = Fetch(b->view(), k, n);
+        ASSERT_TRUE(x.ok() && y.ok());
+        ExpectEqual(*x, a_expected);
+        ExpectEqual(*y, b_expected);
+        const Result<Reference> reference = MakeReference(*gpu_, *harness_, gemm, *a, *b, kind);
+        EXPECT_TRUE(reference.ok()) << reference.status().message();
+      }
+    }
 }
 
 TEST_F(ReferenceGpuTest, ReportsItsRate) {

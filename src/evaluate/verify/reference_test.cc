@@ -69,6 +69,66 @@ TEST(BoundsFor, AnF16AccumulatorPassesWhereTheProblemSaysSo) {
   EXPECT_LE(errors.relative, BoundsFor(gemm, errors.largest, errors.norm).relative);
 }
 
+// Sums of uniform numbers of so many products; the accumulator as in Simulate().
+Errors SimulateUniform(int elements, int k, double unit_roundoff, bool narrow_accumulator) {
+  Random random{uint64_t(k)};
+  double error_squares = 0, squares = 0;
+  Errors errors;
+  for (int e = 0; e < elements; ++e) {
+    double exact = 0, sum = 0;
+    const auto draw = [&] {
+      return RoundTo(double(random.Below(1 << 24) + 1) * 0x1p-24 * LargestUniform(k), unit_roundoff);
+    };
+    for (int i = 0; i < k; ++i) {
+      const double product = draw() * draw();
+      exact += product, sum += product;
+      if (narrow_accumulator && i % 16 == 15) sum = RoundTo(sum, 0x1p-11);
+    }
+    const double error = std::abs(RoundTo(sum, unit_roundoff) - exact);
+    error_squares += error * error, squares += exact * exact;
+    errors.largest = std::max(errors.largest, exact);
+    errors.largest_error = std::max(errors.largest_error, error);
+  }
+  errors.norm = std::sqrt(squares);
+  errors.relative = std::sqrt(error_squares) / errors.norm;
+  return errors;
+}
+
+TEST(RelativeBound, UniformSumsPassInBothTypesAndF16AccumulatorsDoNot) {
+  for (const auto& [type, u] : {std::pair{ScalarType::kF16, 0x1p-11}, {ScalarType::kBf16, 0x1p-8}})
+    for (const int k : {64, 460, 4096, 16384, 40000}) {
+      const Gemm gemm{{16, 16, k}, {kTn, type}};
+      const Errors honest = SimulateUniform(256, k, u, false);
+      EXPECT_LE(honest.relative, RelativeBound(InputKind::kUniform, gemm, honest.largest, honest.norm)) << k;
+      EXPECT_LE(honest.largest_error, AcceptanceOf(InputKind::kUniform, gemm, honest.largest, 1).tolerance) << k;
+      EXPECT_LT(honest.largest, 6000) << "f16 ends at 65504";
+      if (type != ScalarType::kF16 || k < 256) continue;
+      const Errors narrow = SimulateUniform(256, k, u, true);
+      EXPECT_FALSE(narrow.relative <= RelativeBound(InputKind::kUniform, gemm, narrow.largest, narrow.norm)) << k;
+    }
+}
+
+TEST(AcceptanceOf, SpecialInputsAreExactButForBf16Denormals) {
+  const Acceptance f16 = AcceptanceOf(InputKind::kSpecial, {{64, 64, 64}}, 0, 1);
+  EXPECT_TRUE(f16.special && f16.tolerance == 0);
+  const Acceptance bf16 = AcceptanceOf(InputKind::kSpecial, {{64, 64, 64}, {kTn, ScalarType::kBf16}}, 0, 1);
+  EXPECT_TRUE(bf16.special && bf16.tolerance <= 0x1p-126f);
+  EXPECT_EQ(AcceptanceOf(InputKind::kCancellation, {{64, 64, 64}}, 20, 1).exact_below, 2048);
+  EXPECT_FALSE(AcceptanceOf(InputKind::kNormal, {{64, 64, 64}}, 20, 1).exact_below > 0);
+}
+
+TEST(CpuProductOneByOne, KeepsInfinitiesAndNaN) {
+  const float infinity = INFINITY, nan = std::nanf("");
+  const float a[] = {infinity, 1, nan, 0, 0, 1}, b[] = {1, 0, 1, 1};
+  float c[6] = {};
+  CpuProductOneByOne(3, 2, 2, a, b, c);
+  EXPECT_EQ(c[0], infinity);
+  EXPECT_TRUE(std::isnan(c[1]));  // infinity times 0
+  EXPECT_TRUE(std::isnan(c[2]) && std::isnan(c[3]));
+  EXPECT_EQ(c[4], 1);
+  EXPECT_EQ(c[5], 1);
+}
+
 TEST(BoundsFor, NaNNeverPasses) {
   const ErrorBounds bounds = BoundsFor({{8, 8, 8}}, 10, 20);
   EXPECT_FALSE(std::nan("") <= bounds.relative);

@@ -112,7 +112,8 @@ Result<Watched> Verifier::Conclude(const Gemm& gemm, const Workplace& place, dou
     if (IsRounded(place.inputs->kind)) watched.wrong += fmt::format(", allowed error {:.3g}", watched.element_bound);
     return watched;
   }
-  const double bound = place.leniency * BoundsFor(gemm, differences.LargestReference(), reference_norm).relative;
+  const double bound =
+      place.leniency * RelativeBound(place.inputs->kind, gemm, differences.LargestReference(), reference_norm);
   if (IsRounded(place.inputs->kind) && !(watched.relative_error <= bound))
     watched.wrong = fmt::format(
         "the relative error over all elements is {:.3g}, allowed {:.3g}; the largest error is {:.3g} at [{}, {}]",

@@ -1,0 +1,196 @@
+// The tests on a GPU: whoever holds a sum in f16 is refused by its numbers alone at every K of the grid, and every
+// family passes every test.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <set>
+
+#include "base/all_cores.h"
+#include "base/files.h"
+#include "base/installation.h"
+#include "evaluate/evaluator.h"
+#include "evaluate/verify/memcheck.h"
+#include "evaluate/verify/narrow_kernels.h"
+#include "gpu/driver.h"
+#include "problem/grids.h"
+#include "program/covering.h"
+
+namespace gemmsmith {
+namespace {
+
+class CorrectnessGpuTest : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    if (const Result<const Driver*> driver = Driver::Open(); !driver.ok()) {
+      skip_reason_ = driver.status().message();
+      return;
+    }
+    program_ = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "gemmsmith";
+    if (!std::filesystem::exists(program_)) {
+      skip_reason_ = program_ + " is not built";
+      return;
+    }
+    Result<std::unique_ptr<Evaluator>> evaluator = MakeIsolatedEvaluator({.worker_program = program_});
+    ASSERT_TRUE(evaluator.ok()) << evaluator.status().message();
+    evaluator_ = evaluator->release();
+    Result<std::unique_ptr<Compiler>> compiler = MakeNvrtcCompiler();
+    ASSERT_TRUE(compiler.ok()) << compiler.status().message();
+    compiler_ = MakeCachedCompiler(*std::move(compiler), HomeFolder() / "cache").release();
+  }
+  static void TearDownTestSuite() {
+    delete evaluator_;
+    delete compiler_;
+    evaluator_ = nullptr;
+    compiler_ = nullptr;
+  }
+  void SetUp() override {
+    if (!skip_reason_.empty()) GTEST_SKIP() << skip_reason_;
+    ASSERT_NE(evaluator_, nullptr);
+    ASSERT_NE(compiler_, nullptr);
+    if (evaluator_->device().compute_capability() != 90) GTEST_SKIP() << "no Hopper GPU";
+  }
+
+  // Every test and no times; a plan of 128 threads a block stands for whatever is launched with its geometry.
+  static EvaluationRequest RequestFor(const Gemm& gemm) {
+    EvaluationRequest request;
+    request.gemm = gemm;
+    request.subject = *ParsePlan("direct tile_m=64 tile_n=64 warps_m=2 warps_n=2 warps_k=1 split=1");
+    request.protocol = Protocol::kShort;
+    request.seed = 5;
+    request.time = false;
+    return request;
+  }
+  // Without the look at the machine code, which would end it.
+  static PreparedCandidate Compiled(const Source& source) {
+    PreparedCandidate candidate;
+    Result<Compilation> compilation = compiler_->Compile(source, evaluator_->device().Architecture());
+    EXPECT_TRUE(compilation.ok() && compilation->succeeded) << (compilation.ok() ? compilation->log : "no compiler");
+    if (compilation.ok()) candidate.compilation = *std::move(compilation);
+    return candidate;
+  }
+  static Outcome Judge(const EvaluationRequest& request, const PreparedCandidate& candidate) {
+    const Result<Outcome> outcome = evaluator_->Evaluate(request, candidate);
+    EXPECT_TRUE(outcome.ok()) << outcome.status().message();
+    return outcome.ok() ? *outcome : Outcome{};
+  }
+
+  inline static std::string skip_reason_, program_;
+  inline static Evaluator* evaluator_ = nullptr;
+  inline static Compiler* compiler_ = nullptr;
+};
+
+std::set<int> DepthsOfGrid() {
+  std::set<int> depths;
+  if (const Result<std::vector<Shape>> grid = LoadShapes("paper1000"); grid.ok())
+    for (const Shape& shape : *grid) depths.insert(shape.k);
+  return depths;
+}
+
+TEST_F(CorrectnessGpuTest, WhoeverHoldsASumInF16IsRefusedByCancellationAtEveryDepthOfTheGrid) {
+  const std::pair<const char*, PreparedCandidate> narrow[] = {
+      {"mma", Compiled(MmaKernel(false))},
+      {"wgmma", Compiled(WgmmaKernel(false))},
+      {"plain", Compiled(PlainKernel(PlainSum::kNarrow))},
+      {"f16 between blocks of 32", Compiled(PlainKernel(PlainSum::kNarrowBlocks))}};
+  for (const int k : DepthsOfGrid()) {
+    EvaluationRequest request = RequestFor({{64, 64, k}, {kTn}});
+    request.tests = *ParseTestSet("cancellation");
+    for (const auto& [name, candidate] : narrow) {
+      const Outcome outcome = Judge(request, candidate);
+      EXPECT_EQ(outcome.kind, OutcomeKind::kWrong) << name << " at K = " << k;
+      EXPECT_NE(outcome.reason.find("test cancellation"), std::string::npos) << name << ": " << outcome.reason;
+    }
+  }
+}
+
+TEST_F(CorrectnessGpuTest, TheSameKernelsWithAnF32AccumulatorPassEveryTest) {
+  for (const int k : {64, 1024, 16384}) {
+    const EvaluationRequest request = RequestFor({{64, 64, k}, {kTn}});
+    for (const Source& source : {MmaKernel(true), WgmmaKernel(true), PlainKernel(PlainSum::kWide)}) {
+      const Outcome outcome = Judge(request, Compiled(source));
+      EXPECT_EQ(outcome.kind, OutcomeKind::kVerified) << "K = " << k << ": " << outcome.reason;
+    }
+  }
+}
+
+TEST_F(CorrectnessGpuTest, EveryFamilyPassesEveryTest) {
+  for (const Gemm& gemm : {Gemm{{256, 384, 768}}, Gemm{{200, 136, 328}, {kNn, ScalarType::kBf16}},
+                           Gemm{{64, 128, 16384}, {kTn, ScalarType::kBf16}}, Gemm{{17, 31, 63}, {kNn}}}) {
+    const std::vector<Plan> plans = CoveringPlans(gemm, evaluator_->device(), 3);
+    std::vector<Contender> contenders(plans.size());
+    ForEachOnAllCores(plans.size(), [&](size_t at) {
+      EvaluationRequest request = RequestFor(gemm);
+      request.subject = plans[at];
+      Result<PreparedCandidate> candidate = Prepare(request, evaluator_->device(), *compiler_);
+      EXPECT_TRUE(candidate.ok()) << candidate.status().message();
+      contenders[at] = {request, candidate.ok() ? *std::move(candidate) : PreparedCandidate{.ended = Outcome{}}};
+    });
+    const std::vector<Result<Outcome>> outcomes = evaluator_->EvaluateTogether(contenders);
+    for (size_t i = 0; i < outcomes.size(); ++i) {
+      const std::string name = Print(gemm) + " | " + Print(plans[i]);
+      ASSERT_TRUE(outcomes[i].ok()) << name << ": " << outcomes[i].status().message();
+      if (outcomes[i]->kind == OutcomeKind::kResourceOver) continue;
+      EXPECT_EQ(outcomes[i]->kind, OutcomeKind::kVerified) << name << ": " << outcomes[i]->reason;
+      std::set<std::string> tests;
+      for (const TestRecord& test : outcomes[i]->verdict.tests) {
+        EXPECT_TRUE(test.passed) << name << ": " << test.test;
+        tests.insert(test.test);
+      }
+      for (const char* test : {"binary", "relative", "cancellation", "dense_binary", "uniform", "special", "repeat"})
+        EXPECT_TRUE(tests.contains(test)) << name << ": " << test;
+    }
+  }
+}
+
+// A last bit that comes and goes is within every bound: only the claim of equal bits is broken.
+TEST_F(CorrectnessGpuTest, OtherBitsThanTheFirstTimeAreRefusedWhereEqualOnesAreClaimed) {
+  const char* const before = "static unsigned calls; const bool odd = first == 0 && atomicAdd(&calls, 1u) % 2 == 1;";
+  const char* const finish = "if (odd && fabsf(sum) < 4 && sum != rintf(sum)) bits ^= 1;";
+  EvaluationRequest request = RequestFor({{64, 64, 256}, {kTn}});
+  request.tests = *ParseTestSet("repeat");
+  const Outcome outcome = Judge(request, Compiled(PlainKernel(PlainSum::kWide, before, finish)));
+  EXPECT_EQ(outcome.kind, OutcomeKind::kWrong);
+  EXPECT_NE(outcome.reason.find("other bits than the first"), std::string::npos) << outcome.reason;
+}
+
+TEST_F(CorrectnessGpuTest, ACertificateHasTheErrorsOfTheBaselinesAndItsOwn) {
+  EvaluationRequest request = RequestFor({{300, 200, 1000}, {kNn}});
+  request.certify = true;
+  const Result<PreparedCandidate> candidate = Prepare(request, evaluator_->device(), *compiler_);
+  ASSERT_TRUE(candidate.ok()) << candidate.status().message();
+  const Outcome outcome = Judge(request, *candidate);
+  ASSERT_EQ(outcome.kind, OutcomeKind::kVerified) << outcome.reason;
+  EXPECT_GT(outcome.verdict.baseline_max_abs_error, 0);
+  ASSERT_FALSE(outcome.verdict.tests.empty());
+  const TestRecord& last = outcome.verdict.tests.back();
+  EXPECT_EQ(last.test, "certified");
+  EXPECT_GT(last.max_abs_error, 0);
+  // The CPU and the harness's kernel compare the same output with the same product.
+  EXPECT_FLOAT_EQ(float(last.max_abs_error), float(outcome.verdict.max_abs_error));
+}
+
+TEST_F(CorrectnessGpuTest, MemcheckFindsAReadThatNoNumberShows) {
+  if (!FindProgram("compute-sanitizer")) GTEST_SKIP() << "there is no compute-sanitizer";
+  const IsolationOptions options{.worker_program = program_};
+  EvaluationRequest request = RequestFor({{64, 64, 128}, {kTn}});
+  const Result<PreparedCandidate> honest = Prepare(request, evaluator_->device(), *compiler_);
+  ASSERT_TRUE(honest.ok());
+  const Result<std::optional<Outcome>> clean = RunMemcheck(request, *honest, evaluator_->device(), options);
+  ASSERT_TRUE(clean.ok()) << clean.status().message();
+  EXPECT_FALSE(clean->has_value()) << (*clean)->reason;
+
+  // Behind the guard band behind B.
+  const char* const before =
+      "if (first == 0 && *(volatile const u16*)(g.b + 64ll * g.ldb + (1 << 17) + 8) == 0x1234) return;";
+  const PreparedCandidate curious = Compiled(PlainKernel(PlainSum::kWide, before));
+  EXPECT_EQ(Judge(request, curious).kind, OutcomeKind::kVerified) << "no test sees a read";
+  const Result<std::optional<Outcome>> found = RunMemcheck(request, curious, evaluator_->device(), options);
+  ASSERT_TRUE(found.ok()) << found.status().message();
+  ASSERT_TRUE(found->has_value());
+  EXPECT_EQ((*found)->kind, OutcomeKind::kWrong);
+  EXPECT_EQ((*found)->stage, "memcheck");
+  EXPECT_NE((*found)->reason.find("Invalid __global__ read"), std::string::npos) << (*found)->reason;
+}
+
+}  // namespace
+}  // namespace gemmsmith
