@@ -208,6 +208,12 @@ class ContestRun {
 
 }  // namespace
 
+bool IsOfGraphs(Clock clock) {
+  return std::any_of(std::begin(kRows), std::end(kRows), [&](const ClockRow& row) {
+    return std::find(row.graphs.begin(), row.graphs.end(), clock) != row.graphs.end();
+  });
+}
+
 Result<ContestResult> RunContest(const Workshop& workshop, const ProblemMessage& problem, std::span<const Racer> racers,
                                  const PutCall& sweep, const StepListener& on_step) {
   GEMMSMITH_CHECK(!racers.empty(), "a contest of nobody for {}", Print(problem.gemm));

@@ -11,6 +11,9 @@
 
 namespace gemmsmith {
 
+// Whether the clock times graphs, or single calls.
+bool IsOfGraphs(Clock clock);
+
 // Whoever is timed.
 struct Racer {
   std::string name = "ours";

@@ -23,7 +23,7 @@ struct EvaluationRequest {
   Gemm gemm;
   Subject subject;
   Protocol protocol = Protocol::kScreen;
-  ClockSet clocks = {Clock::kDevice};
+  ClockSet clocks = {Clock::kDevice};  // a candidate is timed on kDevice in any case
   uint64_t seed = 0;               // of the inputs
   bool time = true;                // false: only the tests, all of them, without baselines; what passes is kVerified
   TestSet tests = TestSet::All();  // of those that would run, the ones that are wanted

@@ -19,17 +19,13 @@ std::string_view StageOf(OutcomeKind kind) {
   }
 }
 
+// "timed_output", "chained_output", "cold_output", "server_output".
 std::string OutputTestOf(Clock clock) {
-  switch (clock) {
-    case Clock::kDevice:
-      return "timed_output";
-    case Clock::kDeviceChained:
-      return "chained_output";
-    case Clock::kDeviceCold:
-      return "cold_output";
-    default:
-      return fmt::format("{}_output", Name(clock));
-  }
+  constexpr std::string_view kPrefix = "device_";
+  if (clock == Clock::kDevice) return "timed_output";
+  std::string_view name = Name(clock);
+  if (name.starts_with(kPrefix)) name.remove_prefix(kPrefix.size());
+  return fmt::format("{}_output", name);
 }
 
 // As they race on all clocks that the problem asks for.
@@ -342,9 +338,9 @@ Status Exchange::LookAtTimedOutput(Contestant& contestant) {
   std::vector<std::pair<std::string, PutCall>> runs;
   for (const auto& [clock, graph] : contestant.graphs)
     runs.emplace_back(OutputTestOf(clock), [this, &timed = graph.graph] { return workshop_.gpu.Replay(timed); });
-  for (const Clock clock : {Clock::kOffline, Clock::kServer, Clock::kHost})
-    if (problem_.clocks.Has(clock))
-      runs.emplace_back(OutputTestOf(clock), [&] { return Put(contestant, *bench_.normal, Chaining::kNone); });
+  for (int i = 0; i <= int(kLastClock); ++i)
+    if (problem_.clocks.Has(Clock(i)) && !IsOfGraphs(Clock(i)))
+      runs.emplace_back(OutputTestOf(Clock(i)), [&] { return Put(contestant, *bench_.normal, Chaining::kNone); });
   for (const auto& [test, run] : runs) {
     on_step_(StepOf(fmt::format("test {}", test), contestant));
     ASSIGN_OR_RETURN(const Watched watched, verifier_.Watch(bench_.gemm, WorkplaceOf(contestant), 0, run));

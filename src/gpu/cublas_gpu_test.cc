@@ -174,6 +174,28 @@ TEST_F(CublasTest, ADescriptionHasEveryPartInOneWord) {
   EXPECT_EQ(words.find(' '), std::string::npos) << words;
 }
 
+TEST_F(CublasTest, ConfigurationsThatTheLibraryLetsPassAreRight) {
+  constexpr int kTries = 20'000, kRuns = 10;
+  const Gemm gemm{{256, 256, 512}, {kTn}};
+  Prepare(gemm);
+  const auto lt = LtGemm::Create(*cublas_, gemm, kWorkspaceBytes, 1);
+  ASSERT_TRUE(lt.ok()) << lt.status().message();
+  const Result<std::vector<LtCapabilities>> algorithms = (*lt)->Algorithms();
+  ASSERT_TRUE(algorithms.ok()) << algorithms.status().message();
+  ASSERT_FALSE(algorithms->empty());
+  const LtConfigSpace space(*algorithms);
+  Random random(1);
+  int passed = 0;
+  for (int i = 0; i < kTries; ++i) {
+    const std::optional<int> added = (*lt)->Add(space.at(random.Below(space.size())));
+    if (added && ++passed <= kRuns)
+      ExpectProduct((*lt)->Run(*added, Buffers(), gpu_->stream()), (*lt)->Describe(*added));
+  }
+  fmt::print("{} algorithms, {} configurations without splits, {} of {} passed\n", algorithms->size(), space.size(),
+             passed, kTries);
+  EXPECT_GT(passed, 0);
+}
+
 TEST_F(CublasTest, VersionsAreTold) {
   EXPECT_TRUE(cublas_->Version().starts_with("cublas 13.")) << cublas_->Version();
   EXPECT_NE(cublas_->Version().find("cublaslt 13."), std::string::npos) << cublas_->Version();

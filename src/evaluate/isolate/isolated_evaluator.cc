@@ -80,6 +80,7 @@ ProblemMessage ProblemOf(const EvaluationRequest& request) {
   ProblemMessage problem{request.gemm, request.protocol, request.clocks, request.seed, request.time};
   problem.tests = request.tests, problem.certify = request.certify, problem.baselines = request.baselines;
   problem.counters = request.counters;
+  problem.clocks.Add(Clock::kDevice);
   return problem;
 }
 
@@ -239,6 +240,7 @@ std::vector<Result<Outcome>> IsolatedEvaluator::EvaluateTogether(std::span<const
 
 Result<Outcome> IsolatedEvaluator::RaceBaselines(const EvaluationRequest& request) {
   ProblemMessage problem = ProblemOf(request);
+  problem.clocks = request.clocks;
   problem.time = true;
   problem.only_baselines = true;
   RETURN_IF_ERROR(PrepareProblem(problem));

@@ -103,11 +103,11 @@ Status FillView(HarnessKernels& harness, const MatrixView& view, char operand, I
     case InputKind::kOtherNormal:
       return harness.Fill(view, Filling::kNormal, own_seed);
     case InputKind::kUniform:
-      return harness.Fill(view, Filling::kUniform, own_seed);
+      return harness.Fill(view, Filling::kUniform, own_seed, {.parameter = LargestUniform(gemm.shape.k)});
     case InputKind::kBinary:
     case InputKind::kDenseBinary:
       return harness.Fill(view, Filling::kBinary, own_seed,
-                          {.density = BinaryDensity(kind, gemm.kind, gemm.shape.k)});
+                          {.parameter = BinaryDensity(kind, gemm.kind, gemm.shape.k)});
     case InputKind::kCancellation:
       return harness.Fill(view, is_a ? Filling::kCancellingA : Filling::kCancellingB, own_seed);
     case InputKind::kSpecial:
