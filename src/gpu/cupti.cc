@@ -144,7 +144,9 @@ std::vector<const char*> PointersTo(const std::vector<std::string>& names) {
 struct MetricSchedule::State {
   const Cupti* cupti = nullptr;
   CUpti_Profiler_Host_Object* host = nullptr;
-  std::vector<uint8_t> availability;  // the host object may point at it
+  // The host object may point at these two.
+  std::string chip;
+  std::vector<uint8_t> availability;
   std::vector<std::string> metrics, unknown;
   std::vector<uint8_t> config;
   size_t passes = 0;
@@ -156,7 +158,7 @@ struct MetricSchedule::State {
     cupti->cuptiProfilerHostDeinitialize(&params);
   }
 
-  Status OpenHost(const std::string& chip) {
+  Status OpenHost() {
     GEMMSMITH_CUPTI_PARAMS(CUpti_Profiler_Host_Initialize_Params, params);
     params.profilerType = CUPTI_PROFILER_TYPE_RANGE_PROFILER;
     params.pChipName = chip.c_str();
@@ -214,8 +216,9 @@ Result<std::unique_ptr<MetricSchedule>> MetricSchedule::Make(const std::string& 
                                                              std::span<const uint8_t> availability) {
   auto state = std::make_unique<State>();
   ASSIGN_OR_RETURN(state->cupti, Cupti::Open());
+  state->chip = chip;
   state->availability.assign(availability.begin(), availability.end());
-  RETURN_IF_ERROR(state->OpenHost(chip));
+  RETURN_IF_ERROR(state->OpenHost());
   state->SortOut(metrics);
   if (state->metrics.empty()) return Unavailable(fmt::format("CUPTI has none of our metrics on {}", chip));
   RETURN_IF_ERROR(state->Schedule());

@@ -104,6 +104,8 @@ TEST_F(CountersGpuTest, AComputeBoundKernelKeepsTheTensorPipeBusyForItsRaceTime)
   ASSERT_TRUE(outcome.counters);
   const Counters& counters = *outcome.counters;
   PrintAll(counters);
+  fmt::print("  the race: {:.0f} ns, {:.0f} TFLOP/s at {} MHz\n", outcome.TimeNs(),
+             2e-3 * kComputeBound.shape.Volume() / outcome.TimeNs(), outcome.conditions.sm_clock_mhz);
   EXPECT_GT(counters[Counter::kRegisters].value_or(0), 0);
   EXPECT_GT(counters[Counter::kWaves].value_or(0), 0);
   if (counters.observer.empty()) GTEST_SKIP() << counters.lacks;

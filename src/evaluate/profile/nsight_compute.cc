@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <optional>
 
 #include "base/text.h"
@@ -49,10 +51,13 @@ std::optional<size_t> ColumnOf(const CsvRow& header, std::string_view name) {
   return found == header.end() ? std::nullopt : std::optional(size_t(found - header.begin()));
 }
 
-// "1,234.56": thousands are grouped.
+// "1,234.56" or "4.2e-05": thousands are grouped, and what is very small has an exponent.
 std::optional<double> ReadValue(std::string text) {
   std::erase(text, ',');
-  return ParseDouble(text);
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) return std::nullopt;
+  return value;
 }
 
 // What one of `unit` is in nanoseconds or bytes; 1 for anything else.

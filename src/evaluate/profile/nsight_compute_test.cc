@@ -31,10 +31,13 @@ TEST(NsightCompute, AMetricARowIsRead) {
       "metrics\",\"gpu__time_duration.sum\",\"usecond\",\"1.5\"\r\n"
       "==PROF== a word in between\n"
       "\"0\",\"gemm\",\"Command line profiler metrics\",\"dram__bytes.sum.per_second\",\"Gbyte/second\",\"2.5\"\r\n"
+      "\"0\",\"gemm\",\"Command line profiler metrics\",\"a__small.ratio\",\"inst\",\"4.5e-05\"\r\n"
+      "\"0\",\"gemm\",\"Command line profiler metrics\",\"a__damaged.ratio\",\"inst\",\"4.5 or so\"\r\n"
       "\"0\",\"gemm\",\"Command line profiler metrics\",\"sm__cycles_active.avg\",\"\",\"nan\"\r\n");
   ASSERT_TRUE(values.ok()) << values.status().message();
   EXPECT_EQ(*values,
-            (std::map<std::string, double>{{"gpu__time_duration.sum", 1500}, {"dram__bytes.sum.per_second", 2.5e9}}));
+            (std::map<std::string, double>{
+                {"gpu__time_duration.sum", 1500}, {"dram__bytes.sum.per_second", 2.5e9}, {"a__small.ratio", 4.5e-5}}));
 }
 
 TEST(NsightCompute, WhatItComplainsOfIsTheReason) {
