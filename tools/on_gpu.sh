@@ -8,7 +8,9 @@
 #          tools/on_gpu.sh space SECONDS          the recorded space: bench/space
 #          tools/on_gpu.sh sweep NAME SHAPES LAYOUT EVALS SECONDS
 #                                                 optimize over a set or file
-#          space and sweep go on from what earlier calls brought back, if it stands in .carry/records/NAME*.gsr
+#          tools/on_gpu.sh bench NAME SHAPES CONTENDERS MODES PROTOCOL SECONDS
+#                                                 contenders beside the libraries on many shapes, and their tables
+#          space, sweep and bench go on from what earlier calls brought back, if it stands in .carry/records/NAME*.gsr
 #          tools/on_gpu.sh kills ROUNDS           kill -9 of driver and worker in live runs; two runs on one GPU
 # Results go to $OUT (default: ./gpu_out): one .gsr of records a step, and logs.
 set -euo pipefail
@@ -79,6 +81,13 @@ sweep() {
     --archive "$(archive_of "$1")" --record "$out/$1.gsr" | tee "$out/$1.txt" | tail -40
 }
 
+bench() {
+  "$program" bench --shapes "$2" --contenders "$3" --modes "$4" --protocol "$5" --limit-seconds "$6" --name "$1" \
+    --archive "$(archive_of "$1")" --output "$out/$1.gsr" | tee "$out/$1.txt"
+  "$program" report "$out/$1.gsr" --shapes all --output "$out/$1.tables.txt"
+  "$program" report "$out/$1.gsr" --shapes all --summary
+}
+
 # Kills the driver, then the worker, in the middle of live runs on one archive: nothing stored is lost or doubled, and what
 # is left to do is done. Beside it, two runs on one GPU: the second says for whom it waits.
 kills() {
@@ -106,6 +115,6 @@ kills() {
 step=${1:-}
 case $step in
   pack) pack ;;
-  tests | sanitize | baselines | rates | space | sweep | kills) mkdir -p "$out" && shift && "$step" "$@" ;;
-  *) sed -n '2,14s/^# //p' "$0" >&2; exit 2 ;;
+  tests | sanitize | baselines | rates | space | sweep | bench | kills) mkdir -p "$out" && shift && "$step" "$@" ;;
+  *) sed -n '2,16s/^# //p' "$0" >&2; exit 2 ;;
 esac

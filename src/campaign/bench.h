@@ -43,7 +43,8 @@ struct BenchResult {
 
 // Every race is in the archive before the next one starts. A problem that cannot be judged is passed over; two shapes
 // in a row end the run with the Status of the second, with what was judged until then stored. InvalidArgument where
-// trials of this name lack a clock that is wanted. `compiler` may be null where no contender needs one.
+// trials of this name are of another device or lack a clock that is wanted. `compiler` may be null where no contender
+// needs one.
 Result<BenchResult> RunBench(const BenchOptions& options, Evaluator& evaluator, Compiler* compiler, Archive& archive,
                              StopRule& stop, const std::function<void(const BenchEvent&)>& on_event);
 

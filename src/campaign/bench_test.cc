@@ -119,6 +119,15 @@ TEST_F(BenchTest, OtherClocksUnderTheSameNameAreRefused) {
   EXPECT_NE(status.message().find("no server times"), std::string::npos) << status.message();
 }
 
+TEST_F(BenchTest, TrialsOfAnotherDeviceUnderTheSameNameAreRefused) {
+  ASSERT_TRUE(Run().ok());
+  Trial other = store.Trials()[0];
+  other.setting.device_key = "h100";
+  other.gemm.shape.k = 256;
+  ASSERT_TRUE(store.archive->Add(other).ok());
+  EXPECT_EQ(Run().status().message(), "the stored trials of 'bench' are of another device, h100: choose another name");
+}
+
 TEST_F(BenchTest, EveryRaceIsStoredBeforeTheNextStarts) {
   ours = {SomePlans(1)[0]};
   size_t judged = 0;

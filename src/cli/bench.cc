@@ -31,10 +31,10 @@ std::string ModesText(const ClockSet& clocks) {
 }
 
 // Everything that trials of one run must share.
-std::string NameOf(const BenchCommand& command, const BaselineSet& baselines) {
+std::string NameOf(const BenchCommand& command, const BaselineSet& baselines, const Device& device) {
   if (!command.name.empty()) return command.name;
-  return fmt::format("bench {} {} {} {} seed {}", Name(command.protocol), ModesText(command.clocks), baselines.Print(),
-                     Name(command.type), command.seed);
+  return fmt::format("bench {} {} {} {} {} seed {}", device.key, Name(command.protocol), ModesText(command.clocks),
+                     baselines.Print(), Name(command.type), command.seed);
 }
 
 // Plans of a file: for every problem, or for the one that its line names.
@@ -123,7 +123,7 @@ Result<BenchOptions> OptionsFor(const BenchCommand& command, const Archive& arch
   if (!command.contenders.baselines.empty()) {
     ASSIGN_OR_RETURN(options.baselines, BaselineSet::Parse(command.contenders.baselines));
   }
-  options.name = NameOf(command, options.baselines);
+  options.name = NameOf(command, options.baselines, device);
   ASSIGN_OR_RETURN(options.shapes, LoadShapeLists(command.shapes));
   ASSIGN_OR_RETURN(const PlanLists lists, PlansOf(command.contenders));
   ASSIGN_OR_RETURN(const std::vector<Subject> sources, SourcesOf(command.contenders));

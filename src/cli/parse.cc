@@ -362,7 +362,7 @@ class Grammar {
     Value(verb, "--layouts", "nn,tn", "of plans and files; libraries run in both [nn,tn]", &command->layouts,
           ReadLayouts);
     AddType(verb, &command->type);
-    Value(verb, "--name", "NAME", "campaign; the same name resumes [from protocol, modes, baselines, type]",
+    Value(verb, "--name", "NAME", "campaign; the same name resumes [from device, protocol, modes, baselines, type]",
           &command->name, ReadText);
     Value(verb, "-o,--output", "FILE.gsr", "write the run's trials there, also at the limit", &command->output,
           ReadPath);

@@ -303,7 +303,7 @@ TEST(Tables, SpeedUpsAreRatiosMinusOneInPerCent) {
   EXPECT_EQ(one.rows[2][0], "lt_auto_max");
   EXPECT_EQ(one.rows[2][2], "+25.0 %");
   EXPECT_EQ(one.rows[2][6], "-50.0 %");
-  EXPECT_EQ(one.rows[2][8], "2 of 3");
+  EXPECT_EQ(one.rows[2][8], "2/3");
   EXPECT_NE(one.caption.find("t_baseline / t_ours - 1"), std::string::npos);
   EXPECT_EQ(TableTwo(board, board.modes[0]).rows[2][6], "+0.0 %");
   EXPECT_EQ(SummaryTable(board).rows[0][2], "1.250x");

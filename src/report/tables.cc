@@ -17,7 +17,7 @@ std::string Ratio(double ratio) { return fmt::format("{:.3f}x", ratio); }
 std::string Wins(const Statistics& statistics) {
   const int told = statistics.shapes - statistics.without_interval;
   if (told == 0) return "-";
-  return fmt::format("{} of {}", statistics.wins, told);
+  return fmt::format("{}/{}", statistics.wins, told);
 }
 
 std::string Dates(const Selection& selection) {
