@@ -1,6 +1,10 @@
 #include "campaign/bench.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
 
 #include "campaign/baseline_race.h"
 #include "campaign/fakes.h"
@@ -140,6 +144,35 @@ TEST_F(BenchTest, EveryRaceIsStoredBeforeTheNextStarts) {
   };
   ASSERT_TRUE(Run().ok());
   EXPECT_EQ(judged, 4u);
+}
+
+// Ends the process in the middle of a race, as kill -9 does.
+TEST_F(BenchTest, AKilledRunLosesTheRaceUnderWayAndNoOther) {
+  ours = {SomePlans(1)[0]};
+  store.archive.reset();
+  for (const size_t race : {1u, 3u, 4u}) {
+    const pid_t child = fork();
+    if (child == 0) {
+      evaluator.exchanges.clear();
+      evaluator.on_exchange = [&](std::span<const Contender>) {
+        if (evaluator.exchanges.size() == race) raise(SIGKILL);
+      };
+      options.name = fmt::format("killed {}", race);
+      store.archive = *Archive::Open(store.path);
+      (void)Run();
+      _exit(0);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    ASSERT_TRUE(WIFSIGNALED(status));
+    store.archive = *Archive::Open(store.path);
+    options.name = fmt::format("killed {}", race);
+    const Result<BenchResult> resumed = Run();
+    ASSERT_TRUE(resumed.ok()) << resumed.status().message();
+    EXPECT_EQ(resumed->found, race - 1);
+    EXPECT_EQ(resumed->judged, 4 - (race - 1));
+    store.archive.reset();
+  }
 }
 
 TEST_F(BenchTest, AFailingShapeIsPassedOverAndTwoInARowEndTheRun) {

@@ -54,8 +54,9 @@ Result<JudgedList> TrialRunner::operator()(std::vector<Contender> contenders) {
         TrialOf(contenders[i].request, SubjectOf(contenders[i].request.subject), std::move(outcomes[i]));
     if (trial.ok())
       list.trials.push_back(*std::move(trial));
-    else if (trial.status().code() == StatusCode::kNotFound)
-      list.missed.push_back(contenders[i].request.plan());
+    else if (const Plan* plan = std::get_if<Plan>(&contenders[i].request.subject);
+             plan != nullptr && trial.status().code() == StatusCode::kNotFound)
+      list.missed.push_back(*plan);
     else if (list.world.ok())
       list.world = trial.status();
   }

@@ -404,7 +404,8 @@ class Grammar {
       return Command(*command);
     };
     verb->footer(
-        "Reads records and never measures. Without FILE it reads the archive or, where there is none, the records\n"
+        "Reads records and never measures. Without FILE it reads the archive or, where nothing was measured, the "
+        "records\n"
         "that came with the program. Examples: gemmsmith report --summary\n"
         "                                       gemmsmith report data/h200/baselines --format markdown");
   }

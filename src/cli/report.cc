@@ -112,16 +112,17 @@ std::string Print(const ReportCommand& command, const Scoreboard& board, const s
   return PrintText(command, board, source, command.output.empty() ? DescribeTerminal(STDOUT_FILENO) : Terminal());
 }
 
-// The archive or, where nobody has one yet and none was named, the records that came with the program.
+// The archive or, where it holds no measurement and nothing was named, the records that came with the program.
 Result<SelectedTrials> TrialsFor(const ReportCommand& command) {
-  Result<SelectedTrials> selected = SelectTrials(command.selection, false);
-  const bool none_named = command.selection.sources.empty() && command.selection.archive.empty();
-  if (selected.status().code() != StatusCode::kNotFound || !none_named) return selected;
+  const TrialSelection& selection = command.selection;
+  Result<SelectedTrials> selected = SelectTrials(selection, false);
+  const bool nothing_named = selection.sources.empty() && selection.archive.empty() && !selection.campaign;
+  const bool nothing_there =
+      selected.ok() ? selected->trials.empty() : selected.status().code() == StatusCode::kNotFound;
+  if (!nothing_named || !nothing_there) return selected;
   const std::vector<RecordingPlace> places = FindRecordings();
   if (places.empty()) return selected;
-  TrialSelection shipped = command.selection;
-  shipped.sources = {places.front().path};
-  return SelectTrials(shipped, false);
+  return SelectTrials({.sources = {places.front().path}}, false);
 }
 
 Result<SelectionOptions> OptionsFor(const ReportCommand& command) {

@@ -65,6 +65,14 @@ TEST_F(ReportTest, WithoutAnArchiveTheRecordsThatCameWithTheProgramAnswer) {
   EXPECT_EQ(Parsed(finished.out)["device"], kMadeUpDevice);
 }
 
+TEST_F(ReportTest, WhatAReplayAnsweredIsNoMeasurement) {
+  home.Record(MadeUpTrials({64, 64, 64}, 40, kTn));
+  ASSERT_EQ(home.Run({"optimize", "64x64x64", "--layout", "tn", "--device", "l40s"}).exit_code, 0);
+  const Finished finished = home.Run({"report", "--json"});
+  ASSERT_EQ(finished.exit_code, 0) << finished.error;
+  EXPECT_EQ(Parsed(finished.out)["date"], "2001-09-09");
+}
+
 TEST_F(ReportTest, TheArchiveAnswersWhereThereIsOne) {
   ASSERT_EQ(home.Run({"records", "import", lines}).exit_code, 0);
   const nlohmann::json json = Parsed(home.Run({"report", "--json", "--campaign", "made up"}).out);

@@ -23,7 +23,7 @@ TEST_P(WrongWordsTest, IsOneLineWithTheNearestRightWord) {
 INSTANTIATE_TEST_SUITE_P(
     Verbs, WrongWordsTest,
     testing::Values(WrongWords{{}, "gemmsmith optimize 256x512x4096"}, WrongWords{{"optimise", "1x1x1"}, "'optimize'"},
-                    WrongWords{{"zzzzzz"}, "optimize, evaluate, verify, plan, records and doctor"},
+                    WrongWords{{"zzzzzz"}, "there are optimize, evaluate, "},
                     WrongWords{{"256x512x4096"}, "'gemmsmith optimize 256x512x4096'"}, WrongWords{{""}, "is no verb"},
                     WrongWords{{"plan"}, "check, list, emit, explain, facts"}, WrongWords{{"plan", "emitt"}, "'emit'"},
                     WrongWords{{"records"}, "import, export, list, stats, measure"},
