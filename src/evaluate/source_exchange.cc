@@ -300,7 +300,7 @@ bool SourceExchange::Passes(std::string_view test, const Watched& watched) {
 
 // An element that a disturbance reached is larger than the largest before, and rounds accordingly.
 double SourceExchange::DisturbedTolerance() const {
-  constexpr double kReach = 100;
+  constexpr double kReach = 200;
   return BoundsFor(gemm_, bench_.normal->reference->largest + kReach, 0).element;
 }
 
@@ -339,7 +339,7 @@ Status SourceExchange::TestSecondSeed() {
   fresh.checksum_b = before.checksum_b;
   RETURN_IF_ERROR(workshop_.harness.Poison(set.c.matrix.view()));
   const std::vector<DisturbedStep> steps =
-      DrawDisturbances(set.a.matrix.view(), set.c.matrix.view(), kSecondSeedCalls, random_);
+      DrawDisturbances(set.a.matrix.view(), set.b.matrix.view(), set.c.matrix.view(), kSecondSeedCalls, random_);
   RETURN_IF_ERROR(disturbances_.Prepare(steps, disturbance_memory_.address()));
   RETURN_IF_ERROR(workshop_.gpu.Synchronize());
   if (!Ask(CallFor(GuestWork::kDisturbedCalls, kSecondSeedCalls, 0))) return OkStatus();
@@ -379,7 +379,7 @@ Result<SourceBatch> SourceExchange::RunBatch(std::string_view test, const GuestC
   batch.calls = int(call.calls * std::max(call.replays, 1u));
   if (call.work != GuestWork::kCalls) {
     const std::vector<DisturbedStep> steps =
-        DrawDisturbances(set().a.matrix.view(), set().c.matrix.view(), batch.calls, random_);
+        DrawDisturbances(set().a.matrix.view(), set().b.matrix.view(), set().c.matrix.view(), batch.calls, random_);
     RETURN_IF_ERROR(disturbances_.Prepare(steps, disturbance_memory_.address()));
   }
   const auto ask = [&]() -> Status {

@@ -11,8 +11,7 @@ namespace gemmsmith {
 namespace {
 
 struct DisturbArguments {
-  void* a;
-  void* c;
+  void *a, *b, *c;
   CUdeviceptr state, places, samples;
   uint32_t poison, unused;
 };
@@ -44,19 +43,25 @@ std::span<const uint8_t> BytesOf(const auto& items) {
 
 }  // namespace
 
-std::vector<DisturbedStep> DrawDisturbances(const MatrixView& a, const MatrixView& c, int steps, Random& random) {
+std::vector<DisturbedStep> DrawDisturbances(const MatrixView& a, const MatrixView& b, const MatrixView& c, int steps,
+                                            Random& random) {
   GEMMSMITH_CHECK(steps >= 1 && steps <= kMaxDisturbedSteps, "{} steps", steps);
   std::vector<DisturbedStep> drawn{size_t(steps)};
+  const auto below = [&](int64_t bound) { return int32_t(random.Below(uint64_t(bound))); };
   for (DisturbedStep& step : drawn) {
-    std::set<int64_t> taken;  // an element that changed twice could not be restored
+    std::set<int64_t> a_taken, b_taken;  // an element that changed twice could not be restored
+    const bool is_last = &step == &drawn.back();
     for (DisturbedPlace& place : step) {
-      place.row = int32_t(random.Below(uint64_t(RowsOf(a))));
-      place.depth = int32_t(random.Below(uint64_t(ColumnsOf(a))));
-      place.column = int32_t(random.Below(uint64_t(ColumnsOf(c))));
+      place.row = below(RowsOf(c));
+      place.column = below(ColumnsOf(c));
       place.sample = OffsetOf(c, place.row, place.column);
-      place.bits = LargeValue(a.type, random);
-      const int64_t patch = OffsetOf(a, place.row, place.depth);
-      if (taken.insert(patch).second && &step != &drawn.back()) place.patch = patch;
+      place.a_depth = below(ColumnsOf(a));
+      place.b_depth = below(ColumnsOf(a));
+      place.a_bits = LargeValue(a.type, random);
+      place.b_bits = LargeValue(b.type, random);
+      const int64_t a_patch = OffsetOf(a, place.row, place.a_depth), b_patch = OffsetOf(b, place.b_depth, place.column);
+      if (!is_last && a_taken.insert(a_patch).second) place.a_patch = a_patch;
+      if (!is_last && b_taken.insert(b_patch).second) place.b_patch = b_patch;
     }
   }
   return drawn;
@@ -82,11 +87,11 @@ Result<DisturbingKernels> DisturbingKernels::Load(Gpu& gpu, std::span<const uint
   return kernels;
 }
 
-Status DisturbingKernels::Disturb(void* a, void* c, CUdeviceptr memory) {
+Status DisturbingKernels::Disturb(void* a, void* b, void* c, CUdeviceptr memory) {
   Launch launch;
   launch.block.x = kDisturbedPlaces;
   return gpu_->Start(disturb_, launch,
-                     DisturbArguments{a, c, memory, memory + DisturbanceMemory::kPlacesAt,
+                     DisturbArguments{a, b, c, memory, memory + DisturbanceMemory::kPlacesAt,
                                       memory + DisturbanceMemory::kSamplesAt, kPoison, 0});
 }
 

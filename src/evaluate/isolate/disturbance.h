@@ -17,21 +17,23 @@ inline constexpr int kMaxDisturbedSteps = 2048;
 
 // As disturb.cu declares it.
 struct DisturbedPlace {
-  int64_t patch = -1;  // offset of the element of A that changes; -1: none
-  int64_t sample = 0;  // offset of the element of C that is looked at, in the same row
-  int32_t row = 0, depth = 0, column = 0;
-  uint32_t bits = 0;  // what A gets there
+  int64_t a_patch = -1, b_patch = -1;  // offsets of the elements that change; -1: none
+  int64_t sample = 0;                  // offset of the element of C that is looked at, in that row and column
+  int32_t row = 0, column = 0;
+  int32_t a_depth = 0, b_depth = 0;
+  uint32_t a_bits = 0, b_bits = 0;  // what they become
 };
 using DisturbedStep = std::array<DisturbedPlace, kDisturbedPlaces>;
 
 // A step a call. The last one changes nothing, so that the whole output can be looked at behind it.
-std::vector<DisturbedStep> DrawDisturbances(const MatrixView& a, const MatrixView& c, int steps, Random& random);
+std::vector<DisturbedStep> DrawDisturbances(const MatrixView& a, const MatrixView& b, const MatrixView& c, int steps,
+                                            Random& random);
 
 // Where state, steps and samples lie in the memory that is shared with the guest.
 struct DisturbanceMemory {
   struct State {
     uint32_t next = 0, steps = 0;
-    uint16_t originals[kDisturbedPlaces] = {};
+    uint16_t a_originals[kDisturbedPlaces] = {}, b_originals[kDisturbedPlaces] = {};
   };
   static constexpr uint64_t kPlacesAt = 4096;
   static constexpr uint64_t kSamplesAt = kPlacesAt + kMaxDisturbedSteps * sizeof(DisturbedStep);
@@ -48,7 +50,7 @@ std::string WrongAnswer(std::span<const DisturbedAnswer> answers, double toleran
 class DisturbingKernels {
  public:
   static Result<DisturbingKernels> Load(Gpu& gpu, std::span<const uint8_t> cubin);
-  Status Disturb(void* a, void* c, CUdeviceptr memory);
+  Status Disturb(void* a, void* b, void* c, CUdeviceptr memory);
   Status Spin(int64_t cycles);
 
  private:

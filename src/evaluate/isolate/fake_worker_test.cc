@@ -1,4 +1,4 @@
-// The test program's main(): itself, or the worker that its tests talk to.
+// The test program's main(): itself, or the worker or guest that its tests talk to.
 #include "evaluate/isolate/fake_worker.h"
 
 #include <gtest/gtest.h>
@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "base/subprocess.h"
+#include "evaluate/isolate/fake_guest.h"
 #include "evaluate/isolate/frame.h"
 #include "evaluate/isolate/worker_loop.h"
 
@@ -188,6 +189,7 @@ int RunFakeWorker(std::string_view start) {
 
 int main(int argc, char** argv) {
   if (argc == 3 && std::string_view(argv[1]) == "fake_worker") return gemmsmith::RunFakeWorker(argv[2]);
+  if (argc == 3 && std::string_view(argv[1]) == "fake_guest") return gemmsmith::RunFakeGuest(argv[2]);
   testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();
 }

@@ -114,7 +114,7 @@ class Guest {
   Status PutCalls(const GuestCall& call, GuestAnswer& answer);
   Status CallGemm(const GuestCall& call);
   Status Disturb(const Set& set) {
-    return disturbing_->Disturb(set.a.data, set.c.data, disturbances_.memory.address());
+    return disturbing_->Disturb(set.a.data, set.b.data, set.c.data, disturbances_.memory.address());
   }
   // Waits for what was put on the stream since, then for everything, and reads the clocks.
   Status Finish(const GuestCall& call, SteadyClock::time_point start, GuestAnswer& answer);

@@ -95,28 +95,30 @@ Result<Message> DecodeAny(std::string_view bytes, std::string_view what) {
   Message message;
   bool is_valid = true;
   Visit(message, Reading{reader, is_valid});
-  if (reader.failed()) return DataLoss(fmt::format("a truncated {}", what));
-  if (!is_valid) return DataLoss(fmt::format("a {} with a value out of range", what));
-  if (reader.remaining() != 0) return DataLoss(fmt::format("a {} with {} bytes too many", what, reader.remaining()));
+  if (reader.failed()) return DataLoss(fmt::format("{}, truncated", what));
+  if (!is_valid) return DataLoss(fmt::format("{} with a value out of range", what));
+  if (reader.remaining() != 0) return DataLoss(fmt::format("{} with {} bytes too many", what, reader.remaining()));
   return message;
 }
 
 }  // namespace
 
 std::string Encode(const GuestSetup& setup) { return EncodeAny(setup); }
-Result<GuestSetup> DecodeGuestSetup(std::string_view bytes) { return DecodeAny<GuestSetup>(bytes, "setup of a guest"); }
+Result<GuestSetup> DecodeGuestSetup(std::string_view bytes) {
+  return DecodeAny<GuestSetup>(bytes, "a setup of a guest");
+}
 
 std::string Encode(const GuestReady& ready) { return EncodeAny(ready); }
 Result<GuestReady> DecodeGuestReady(std::string_view bytes) {
-  return DecodeAny<GuestReady>(bytes, "greeting of a guest");
+  return DecodeAny<GuestReady>(bytes, "a greeting of a guest");
 }
 
 std::string Encode(const GuestCall& call) { return EncodeAny(call); }
-Result<GuestCall> DecodeGuestCall(std::string_view bytes) { return DecodeAny<GuestCall>(bytes, "call of a guest"); }
+Result<GuestCall> DecodeGuestCall(std::string_view bytes) { return DecodeAny<GuestCall>(bytes, "a call of a guest"); }
 
 std::string Encode(const GuestAnswer& answer) { return EncodeAny(answer); }
 Result<GuestAnswer> DecodeGuestAnswer(std::string_view bytes) {
-  return DecodeAny<GuestAnswer>(bytes, "answer of a guest");
+  return DecodeAny<GuestAnswer>(bytes, "an answer of a guest");
 }
 
 }  // namespace gemmsmith

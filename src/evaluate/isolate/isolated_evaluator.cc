@@ -88,6 +88,7 @@ CandidateMessage MessageFor(const Contender& contender, const Device& device) {
   const Compilation& compilation = contender.candidate.compilation;
   const EvaluationRequest& request = contender.request;
   GEMMSMITH_CHECK(compilation.succeeded, "a candidate without a binary: {}", compilation.log);
+  if (contender.candidate.object) return {.object = contender.candidate.object->bytes};
   CandidateMessage message{LaunchFor(request.plan(), request.gemm), compilation.binary.entry, compilation.binary.cubin,
                            std::nullopt};
   if (ProblemOf(request).WantsEverything()) message.other = OtherShapeFor(request.plan(), request.gemm, device);

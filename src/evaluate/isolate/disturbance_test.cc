@@ -1,0 +1,89 @@
+#include "evaluate/isolate/disturbance.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <set>
+
+#include "evaluate/verify/harness_text.h"
+
+namespace gemmsmith {
+namespace {
+
+MatrixView Rows(int64_t rows, int64_t columns) {
+  return {.data = nullptr, .lines = rows, .line_length = columns, .stride = columns};
+}
+
+TEST(Disturbance, KernelsCompileForHopper) {
+  const Result<std::unique_ptr<Compiler>> compiler = MakeNvrtcCompiler();
+  if (!compiler.ok()) GTEST_SKIP() << compiler.status().message();
+  const Result<Compilation> compilation =
+      (*compiler)->Compile({std::string(DisturbText()), "disturb_expect"}, "sm_90a");
+  ASSERT_TRUE(compilation.ok()) << compilation.status().message();
+  EXPECT_TRUE(compilation->succeeded) << compilation->log;
+}
+
+MatrixView Columns(int64_t rows, int64_t columns) {
+  return {.data = nullptr, .lines = columns, .line_length = rows, .stride = rows, .lines_are_rows = 0};
+}
+
+TEST(Disturbance, StepsStayWithinTheMatricesAndChangeNoElementTwice) {
+  Random random(5);
+  for (const auto& [m, n, k] : {std::tuple{64, 128, 256}, {1, 1, 1}, {3, 2, 2}})
+    for (bool is_transposed : {false, true}) {
+      const MatrixView a = is_transposed ? Columns(m, k) : Rows(m, k);
+      const MatrixView b = is_transposed ? Columns(k, n) : Rows(k, n);
+      for (const DisturbedStep& step : DrawDisturbances(a, b, Rows(m, n), 50, random)) {
+        std::set<int64_t> a_patched, b_patched;
+        for (const DisturbedPlace& p : step) {
+          EXPECT_LT(p.row, m);
+          EXPECT_LT(p.column, n);
+          EXPECT_EQ(p.sample, int64_t(p.row) * n + p.column);
+          const int64_t a_at = is_transposed ? int64_t(p.a_depth) * m + p.row : int64_t(p.row) * k + p.a_depth;
+          const int64_t b_at = is_transposed ? int64_t(p.column) * k + p.b_depth : int64_t(p.b_depth) * n + p.column;
+          EXPECT_TRUE(p.a_patch < 0 || (p.a_patch == a_at && a_patched.insert(a_at).second));
+          EXPECT_TRUE(p.b_patch < 0 || (p.b_patch == b_at && b_patched.insert(b_at).second));
+        }
+      }
+    }
+}
+
+TEST(Disturbance, TheLastStepLeavesTheInputsAsTheyWere) {
+  Random random(5);
+  const std::vector<DisturbedStep> steps = DrawDisturbances(Rows(64, 64), Rows(64, 64), Rows(64, 64), 3, random);
+  for (const DisturbedPlace& place : steps[0]) EXPECT_TRUE(place.a_patch >= 0 && place.b_patch >= 0);
+  for (const DisturbedPlace& place : steps[2]) EXPECT_TRUE(place.a_patch == -1 && place.b_patch == -1);
+}
+
+TEST(Disturbance, ValuesAreLargeInBothTypes) {
+  Random random(6);
+  for (ElementType type : {ElementType::kF16, ElementType::kBf16}) {
+    MatrixView matrix = Rows(64, 64);
+    matrix.type = type;
+    const std::vector<DisturbedStep> steps = DrawDisturbances(matrix, matrix, matrix, 2, random);
+    for (const DisturbedPlace& place : steps[0])
+      for (const uint32_t bits : {place.a_bits, place.b_bits}) {
+        EXPECT_LT(bits, 1u << 16);
+        EXPECT_EQ(type == ElementType::kF16 ? bits >> 10 & 31 : bits >> 7 & 255,
+                  type == ElementType::kF16 ? 17u : 129u);
+      }
+  }
+}
+
+TEST(Disturbance, WhatACallDidNotDoIsTold) {
+  std::vector<DisturbedAnswer> answers(3 * kDisturbedPlaces, DisturbedAnswer{2, 2.01f});
+  EXPECT_EQ(WrongAnswer(answers, 0.02), "");
+  answers[kDisturbedPlaces + 3].got = 5;
+  EXPECT_EQ(WrongAnswer(answers, 0.02), "call 2 of 3 did not work on the inputs of its moment: got 5, expected 2.01");
+  answers[1].got = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_EQ(WrongAnswer(answers, 0.02), "call 1 of 3 left an element of C as it was");
+}
+
+TEST(Disturbance, MemoryHoldsEveryStep) {
+  static_assert(sizeof(DisturbedPlace) == 48);
+  static_assert(sizeof(DisturbanceMemory::State) == 40);
+  static_assert(sizeof(DisturbanceMemory::State) <= DisturbanceMemory::kPlacesAt);
+}
+
+}  // namespace
+}  // namespace gemmsmith

@@ -1,0 +1,195 @@
+// Sources on a GPU: the honest pass and are timed as the plan they come from, liars end as what they are, and the next
+// one is judged by the same worker. tests/broken_kernels holds the full collection.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "base/files.h"
+#include "base/sandbox.h"
+#include "evaluate/evaluator.h"
+#include "gpu/driver.h"
+#include "program/emit.h"
+
+namespace gemmsmith {
+namespace {
+
+const Gemm kGemm{{512, 256, 384}, {kTn}};
+
+// One thread an element; `body` is what gemm() does, which may use Launch().
+std::string Source(const std::string& body, const std::string& before = "") {
+  return R"(#include <cuda_fp16.h>
+#include <cuda_runtime.h>
+
+extern "C" const char gemmsmith_descriptor_v1[] = "gemm tn f16 f32";
+
+__global__ void multiply(const __half* a, const __half* b, __half* c, int m, int n, int k) {
+  const int row = blockIdx.y * 16 + threadIdx.y, column = blockIdx.x * 16 + threadIdx.x;
+  if (row >= m || column >= n) return;
+  float sum = 0;
+  for (int i = 0; i < k; ++i) sum += __half2float(a[size_t(row) * k + i]) * __half2float(b[size_t(column) * k + i]);
+  c[size_t(row) * n + column] = __float2half(sum);
+}
+
+static cudaError_t Launch(const void* a, const void* b, void* c, int m, int n, int k, cudaStream_t stream) {
+  multiply<<<dim3((n + 15) / 16, (m + 15) / 16), dim3(16, 16), 0, stream>>>(
+      static_cast<const __half*>(a), static_cast<const __half*>(b), static_cast<__half*>(c), m, n, k);
+  return cudaGetLastError();
+}
+)" + before +
+         R"(
+extern "C" cudaError_t gemm(const void* a, const void* b, void* c, int m, int n, int k, void* workspace,
+                            size_t workspace_bytes, cudaStream_t stream) {
+)" + body +
+         "\n}\n";
+}
+
+class SourceGpuTest : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    if (const Result<const Driver*> driver = Driver::Open(); !driver.ok()) {
+      skip_reason_ = driver.status().message();
+      return;
+    }
+    if (const Status sandbox = SandboxWorks(); !sandbox.ok()) {
+      skip_reason_ = sandbox.message();
+      return;
+    }
+    const auto program = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "gemmsmith";
+    Result<std::unique_ptr<ObjectCompiler>> objects = MakeObjectCompiler();
+    if (!objects.ok() || !std::filesystem::exists(program)) {
+      skip_reason_ = objects.ok() ? program.string() + " is not built" : objects.status().message();
+      return;
+    }
+    objects_ = MakeCachedObjectCompiler(*std::move(objects), HomeFolder() / "cache").release();
+    compiler_ = MakeNvrtcCompiler()->release();
+    IsolationOptions options;
+    options.worker_program = program.string();
+    options.candidate_limit_seconds = 20;
+    Result<std::unique_ptr<Evaluator>> evaluator = MakeIsolatedEvaluator(options);
+    ASSERT_TRUE(evaluator.ok()) << evaluator.status().message();
+    evaluator_ = evaluator->release();
+  }
+  static void TearDownTestSuite() {
+    delete evaluator_;
+    delete objects_;
+    delete compiler_;
+    evaluator_ = nullptr;
+  }
+  void SetUp() override {
+    if (!skip_reason_.empty()) GTEST_SKIP() << skip_reason_;
+    ASSERT_NE(evaluator_, nullptr);
+  }
+
+  static Outcome Judge(EvaluationRequest request) {
+    const Result<PreparedCandidate> candidate = Prepare(request, evaluator_->device(), *compiler_, objects_);
+    EXPECT_TRUE(candidate.ok()) << candidate.status().message();
+    if (!candidate.ok()) return {};
+    const Result<Outcome> outcome = evaluator_->Evaluate(request, *candidate);
+    EXPECT_TRUE(outcome.ok()) << outcome.status().message();
+    return outcome.ok() ? *outcome : Outcome{};
+  }
+  static Outcome JudgeText(const std::string& text, bool time = true) {
+    EvaluationRequest request;
+    request.gemm = kGemm;
+    request.subject = FreeForm{"test.cu", text};
+    request.time = time;
+    return Judge(request);
+  }
+  // Past the screen of the object, which would refuse some of them: what is tested is the judge behind it.
+  static Outcome JudgeUnscreened(const std::string& text) {
+    EvaluationRequest request;
+    request.gemm = kGemm;
+    request.subject = FreeForm{"test.cu", text};
+    Result<PreparedCandidate> candidate = Prepare(request, evaluator_->device(), *compiler_, objects_);
+    EXPECT_TRUE(candidate.ok() && candidate->object) << (candidate.ok() ? candidate->compilation.log : "");
+    if (!candidate.ok() || !candidate->object) return {};
+    candidate->ended.reset();
+    const Result<Outcome> outcome = evaluator_->Evaluate(request, *candidate);
+    EXPECT_TRUE(outcome.ok()) << outcome.status().message();
+    return outcome.ok() ? *outcome : Outcome{};
+  }
+
+  static Evaluator* evaluator_;
+  static ObjectCompiler* objects_;
+  static Compiler* compiler_;
+  static std::string skip_reason_;
+};
+
+Evaluator* SourceGpuTest::evaluator_ = nullptr;
+ObjectCompiler* SourceGpuTest::objects_ = nullptr;
+Compiler* SourceGpuTest::compiler_ = nullptr;
+std::string SourceGpuTest::skip_reason_;
+
+TEST_F(SourceGpuTest, AnHonestSourceIsMeasuredAndItsLaunchesAreSeen) {
+  const Outcome outcome = JudgeText(Source("return Launch(a, b, c, m, n, k, stream);"));
+  ASSERT_EQ(outcome.kind, OutcomeKind::kMeasured) << outcome.reason;
+  EXPECT_GT(outcome.TimeNs(), 1000);
+  EXPECT_FALSE(outcome.comparisons.empty());
+  ASSERT_EQ(outcome.kernels.size(), 1) << outcome.observer;
+  EXPECT_NE(outcome.kernels[0].name.find("multiply"), std::string::npos);
+  EXPECT_EQ(outcome.kernels[0].launches, 1);
+}
+
+TEST_F(SourceGpuTest, WithoutTimingItIsVerified) {
+  EXPECT_EQ(JudgeText(Source("return Launch(a, b, c, m, n, k, stream);"), false).kind, OutcomeKind::kVerified);
+}
+
+TEST_F(SourceGpuTest, APlanAsASourceTakesAsLongAsThePlan) {
+  EvaluationRequest request;
+  request.gemm = {{4096, 4096, 1024}, {kTn}};
+  request.subject = DefaultPlan(FamilyId::kWgmma);
+  request.protocol = Protocol::kShort;
+  const Outcome plan = Judge(request);
+  ASSERT_EQ(plan.kind, OutcomeKind::kMeasured) << plan.reason;
+  request.subject = FreeForm{"plan.cu", EmitStandalone(DefaultPlan(FamilyId::kWgmma), request.gemm)};
+  const Outcome source = Judge(request);
+  ASSERT_EQ(source.kind, OutcomeKind::kMeasured) << source.reason;
+  EXPECT_NEAR(source.TimeNs() / plan.TimeNs(), 1, 0.04) << source.TimeNs() << " " << plan.TimeNs();
+}
+
+struct Liar {
+  const char* name;
+  OutcomeKind kind;
+  const char* reason;  // part of it
+  const char* before;
+  const char* body;
+};
+
+class LyingSource : public SourceGpuTest, public testing::WithParamInterface<Liar> {};
+
+TEST_P(LyingSource, IsFoundAndTheNextOneIsJudged) {
+  const Outcome outcome = JudgeUnscreened(Source(GetParam().body, GetParam().before));
+  EXPECT_EQ(outcome.kind, GetParam().kind) << outcome.reason;
+  EXPECT_NE(outcome.reason.find(GetParam().reason), std::string::npos) << outcome.reason;
+  const Outcome next = JudgeText(Source("return Launch(a, b, c, m, n, k, stream);"), false);
+  EXPECT_EQ(next.kind, OutcomeKind::kVerified) << next.reason;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Source, LyingSource,
+    testing::Values(Liar{"returns_an_error", OutcomeKind::kLaunchFailed, "cudaErrorInvalidValue", "",
+                         "return cudaErrorInvalidValue;"},
+                    Liar{"faults_on_the_device", OutcomeKind::kLaunchFailed, "CUDA_ERROR_ILLEGAL_ADDRESS", "",
+                         "return Launch(nullptr, b, c, m, n, k, stream);"},
+                    Liar{"crashes", OutcomeKind::kLaunchFailed, "signal 11", "",
+                         "*(volatile int*)8 = 1; return cudaSuccess;"},
+                    Liar{"leaves", OutcomeKind::kLaunchFailed, "exit code 0", "#include <cstdlib>\n", "std::_Exit(0);"},
+                    Liar{"hangs", OutcomeKind::kTimedOut, "no sign of life",
+                         "__global__ void forever(volatile int* x) { while (*x == 0) {} }\n",
+                         "forever<<<1, 1, 0, stream>>>((int*)workspace); return Launch(a, b, c, m, n, k, stream);"},
+                    Liar{"forks", OutcomeKind::kCheated, "system call", "#include <unistd.h>\n",
+                         "fork(); return Launch(a, b, c, m, n, k, stream);"},
+                    Liar{"does_nothing", OutcomeKind::kWrong, "elements are wrong", "", "return cudaSuccess;"},
+                    Liar{"keeps_the_output", OutcomeKind::kWrong, "test", "static int calls = 0;\n",
+                         "if (++calls % 4 == 0) return cudaSuccess; return Launch(a, b, c, m, n, k, stream);"},
+                    Liar{"allocates", OutcomeKind::kCheated, "cuMemAlloc", "",
+                         "void* p; cudaMalloc(&p, 1 << 20); return Launch(a, b, c, m, n, k, stream);"},
+                    Liar{"works_on_another_stream", OutcomeKind::kCheated, "", "static cudaStream_t other;\n",
+                         "if (!other) cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking);\n"
+                         "return Launch(a, b, c, m, n, k, other);"},
+                    Liar{"leaves_the_workspace_dirty", OutcomeKind::kCheated, "workspace", "",
+                         "cudaMemsetAsync(workspace, 1, 64, stream); return Launch(a, b, c, m, n, k, stream);"}),
+    [](const auto& instance) { return std::string(instance.param.name); });
+
+}  // namespace
+}  // namespace gemmsmith
