@@ -35,11 +35,13 @@ std::set<TrialSubject> NamesOf(const Race& race) {
 
 class BenchRun {
  public:
-  BenchRun(const BenchOptions& options, Evaluator& evaluator, Compiler* compiler, Archive& archive, StopRule& stop,
+  BenchRun(const BenchOptions& options, Evaluator& evaluator, Compiler* compiler,
+                             ObjectCompiler* objects, Archive& archive, StopRule& stop,
            const std::function<void(const BenchEvent&)>& on_event)
       : options_(options),
         device_(evaluator.device()),
         compiler_(compiler),
+        objects_(objects),
         archive_(archive),
         stop_(stop),
         on_event_(on_event),
@@ -154,7 +156,7 @@ class BenchRun {
     std::vector<Contender> contenders;
     for (const Subject& subject : race.subjects) {
       Contender contender{RequestFor(race.gemm, subject), {}};
-      ASSIGN_OR_RETURN(contender.candidate, Prepare(contender.request, device_, *compiler_));
+      ASSIGN_OR_RETURN(contender.candidate, Prepare(contender.request, device_, *compiler_, objects_));
       contenders.push_back(std::move(contender));
     }
     return contenders;
@@ -194,6 +196,7 @@ class BenchRun {
   const BenchOptions& options_;
   const Device device_;
   Compiler* const compiler_;
+  ObjectCompiler* const objects_;  // null where nobody is a source
   Archive& archive_;
   StopRule& stop_;
   const std::function<void(const BenchEvent&)>& on_event_;
@@ -211,9 +214,10 @@ class BenchRun {
 
 }  // namespace
 
-Result<BenchResult> RunBench(const BenchOptions& options, Evaluator& evaluator, Compiler* compiler, Archive& archive,
-                             StopRule& stop, const std::function<void(const BenchEvent&)>& on_event) {
-  return BenchRun(options, evaluator, compiler, archive, stop, on_event).Run();
+Result<BenchResult> RunBench(const BenchOptions& options, Evaluator& evaluator, Compiler* compiler,
+                             ObjectCompiler* objects, Archive& archive, StopRule& stop,
+                             const std::function<void(const BenchEvent&)>& on_event) {
+  return BenchRun(options, evaluator, compiler, objects, archive, stop, on_event).Run();
 }
 
 }  // namespace gemmsmith

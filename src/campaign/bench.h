@@ -43,9 +43,10 @@ struct BenchResult {
 
 // Every race is in the archive before the next one starts. A problem that cannot be judged is passed over; two shapes
 // in a row end the run with the Status of the second, with what was judged until then stored. InvalidArgument where
-// trials of this name are of another device or lack a clock that is wanted. `compiler` may be null where no contender
-// needs one.
-Result<BenchResult> RunBench(const BenchOptions& options, Evaluator& evaluator, Compiler* compiler, Archive& archive,
+// trials of this name are of another device or lack a clock that is wanted. `compiler` and `objects`, which
+// builds sources, may be null where no contender needs them.
+Result<BenchResult> RunBench(const BenchOptions& options, Evaluator& evaluator, Compiler* compiler,
+                             ObjectCompiler* objects, Archive& archive,
                              StopRule& stop, const std::function<void(const BenchEvent&)>& on_event);
 
 }  // namespace gemmsmith

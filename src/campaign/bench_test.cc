@@ -23,7 +23,7 @@ class BenchTest : public ::testing::Test {
 
   Result<BenchResult> Run() {
     const std::unique_ptr<StopRule> stop = MakeStop();
-    return RunBench(options, evaluator, &compiler, *store.archive, *stop, on_event);
+    return RunBench(options, evaluator, &compiler, nullptr, *store.archive, *stop, on_event);
   }
 
   FakeEvaluator evaluator;

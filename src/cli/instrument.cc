@@ -83,6 +83,11 @@ Result<std::unique_ptr<ObjectCompiler>> OpenObjectCompiler() {
   return MakeCachedObjectCompiler(std::move(compiler), HomeFolder() / "compiled");
 }
 
+Status OpenObjects(Instrument& instrument) {
+  ASSIGN_OR_RETURN(instrument.objects, OpenObjectCompiler());
+  return OkStatus();
+}
+
 std::filesystem::path DefaultArchivePath() { return HomeFolder() / "archive.sqlite"; }
 
 Result<std::unique_ptr<Archive>> OpenArchive(const std::filesystem::path& path_or_empty) {

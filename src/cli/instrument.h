@@ -16,6 +16,7 @@ namespace gemmsmith {
 struct Instrument {
   std::shared_ptr<const Recording> recording;  // null: a GPU of this machine judges
   std::unique_ptr<Compiler> compiler;          // null in replay, which needs no binary
+  std::unique_ptr<ObjectCompiler> objects;     // null until OpenObjects()
   std::unique_ptr<Evaluator> evaluator;
   std::string reason;  // why it is a replay, where the user did not ask for one
 
@@ -35,8 +36,9 @@ Result<Instrument> OpenLiveInstrument(int gpu);
 // NVRTC, else nvcc; what was compiled once is kept under HomeFolder().
 Result<std::unique_ptr<Compiler>> OpenCompiler();
 
-// The same for free-form sources: nvcc in a sandbox.
+// What builds free-form sources: nvcc in a sandbox. Only where such a source is judged, since not every machine has both.
 Result<std::unique_ptr<ObjectCompiler>> OpenObjectCompiler();
+Status OpenObjects(Instrument& instrument);
 
 std::filesystem::path DefaultArchivePath();
 Result<std::unique_ptr<Archive>> OpenArchive(const std::filesystem::path& path_or_empty);

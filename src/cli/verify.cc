@@ -110,7 +110,7 @@ Result<Verification> VerifyCandidate(const VerifyCommand& command, const Gemm& g
                                   .tests = command.tests,
                                   .certify = command.certify};
   const Device& device = instrument.evaluator->device();
-  ASSIGN_OR_RETURN(const PreparedCandidate candidate, Prepare(request, device, *instrument.compiler));
+  ASSIGN_OR_RETURN(const PreparedCandidate candidate, Prepare(request, device, *instrument.compiler, instrument.objects.get()));
   Verification verification;
   if (candidate.ended) {
     verification.outcome = *candidate.ended;
@@ -128,8 +128,9 @@ Result<Verification> VerifyCandidate(const VerifyCommand& command, const Gemm& g
 
 Result<int> Run(const VerifyCommand& command) {
   ASSIGN_OR_RETURN(const int gpu, GpuFor(command.device));
-  ASSIGN_OR_RETURN(const Instrument instrument, OpenLiveInstrument(gpu));
+  ASSIGN_OR_RETURN(Instrument instrument, OpenLiveInstrument(gpu));
   if (!command.subject) return VerifyList(command, gpu, instrument);
+  if (std::holds_alternative<FreeForm>(*command.subject)) RETURN_IF_ERROR(OpenObjects(instrument));
   ASSIGN_OR_RETURN(const Verification verification,
                    VerifyCandidate(command, command.gemm, *command.subject, gpu, instrument));
   RETURN_IF_ERROR(WriteOut(command.json

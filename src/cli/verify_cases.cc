@@ -171,14 +171,15 @@ Result<int> Run(const SelfTestCommand& command) {
   if (command.device != "auto" && !command.device.starts_with("gpu:"))
     return Unavailable("a recording tests nothing: verify --self-test needs a GPU");
   ASSIGN_OR_RETURN(const int gpu, FindGpu(command.device));
-  ASSIGN_OR_RETURN(const Instrument instrument, OpenLiveInstrument(gpu));
+  ASSIGN_OR_RETURN(Instrument instrument, OpenLiveInstrument(gpu));
+  RETURN_IF_ERROR(OpenObjects(instrument));
   const SelfTestOptions options{.seeds = command.seeds, .has_cutlass = HasCutlass()};
   Result<std::vector<CaseReport>> reports = [&] {
     Progress progress("self-test", int64_t(cases.size()) * (1 + command.seeds));
     return RunSelfTest(
         cases, options, *instrument.evaluator,
         [&](const EvaluationRequest& request) {
-          return Prepare(request, instrument.evaluator->device(), *instrument.compiler);
+          return Prepare(request, instrument.evaluator->device(), *instrument.compiler, instrument.objects.get());
         },
         [&](const Case& now, std::optional<uint64_t> seed, int done, int) {
           progress.Update(done, seed ? fmt::format("{}, seed {}", now.name, *seed) : "building " + now.name);

@@ -112,15 +112,18 @@ Result<Judgements> GpuJudge::EvaluateSource(const CandidateMessage& candidate, c
     ASSIGN_OR_RETURN(disturbances_, DisturbanceJudge::Create(*gpu_, *compiler_));
   }
   SourceExchange exchange(workshop(), *disturbances_, *sessions_.front(), problem_, candidate, on_step);
-  return exchange.Run();
+  return UnlessLost(exchange.Run(), 1);
+}
+
+Result<Judgements> GpuJudge::UnlessLost(Result<Judgements> judgements, size_t candidates) {
+  if (judgements.ok()) return judgements;
+  const Status context = gpu_->Synchronize();
+  return context.ok() ? judgements : LostWith(candidates, problem_.protocol, context.message());
 }
 
 Result<Judgements> GpuJudge::EvaluatePlans(std::span<const CandidateMessage> candidates, const StepListener& on_step) {
   Exchange exchange(workshop(), *sessions_.front(), problem_, candidates, on_step);
-  Result<Judgements> judgements = exchange.Run();
-  if (!judgements.ok())
-    if (const Status context = gpu_->Synchronize(); !context.ok())
-      judgements = LostWith(candidates.size(), problem_.protocol, context.message());
+  Result<Judgements> judgements = UnlessLost(exchange.Run(), candidates.size());
   const bool is_lost = judgements.ok() && judgements->worker_is_lost;
   if (exchange.touched_others() && !is_lost) DropOtherSessions();
   return judgements;

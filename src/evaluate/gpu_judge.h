@@ -31,6 +31,8 @@ class GpuJudge : public Judge {
   void DropOtherSessions();
   Result<Judgements> EvaluatePlans(std::span<const CandidateMessage> candidates, const StepListener& on_step);
   Result<Judgements> EvaluateSource(const CandidateMessage& candidate, const StepListener& on_step);
+  // The answer, or what it means where this worker's context is gone.
+  Result<Judgements> UnlessLost(Result<Judgements> judgements, size_t candidates);
 
   // In the order of construction: what comes later uses what comes before.
   std::unique_ptr<Nvml> nvml_;

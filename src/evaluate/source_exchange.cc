@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <random>
 #include <system_error>
 
 #include "base/descriptors.h"
@@ -103,8 +104,8 @@ SourceExchange::SourceExchange(const Workshop& workshop, DisturbanceJudge& distu
       bench_(session.BenchFor(problem, on_step)),
       gemm_(bench_.gemm),
       verifier_(workshop.gpu, workshop.harness),
-      // What is drawn here must not be known from the problem's seed, which a source may know.
-      random_(uint64_t(SteadyClock::now().time_since_epoch().count()) ^ uint64_t(::getpid()) << 40 ^ problem.seed) {
+      // What is drawn here must not follow from the problem's seed, which a source may know.
+      random_(uint64_t(std::random_device()()) << 32 | std::random_device()()) {
   if (problem.time) rivals_ = session.RivalsFor(problem);
   timed_.protocol = problem.protocol;
   if (problem.time) timed_.baseline_algorithms = session.BaselineAlgorithms(problem);

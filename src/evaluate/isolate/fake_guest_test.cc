@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -59,7 +60,10 @@ GuestAnswer Answer(std::string_view act, const GuestSetup& setup, const GuestCal
   answer.observed_calls = call.calls;
   if (act == "fails") answer.failure = "gemm() returned cudaErrorInvalidValue (invalid argument)";
   if (act == "lost") answer.failure = "cuStreamSynchronize: CUDA_ERROR_ILLEGAL_ADDRESS", answer.is_lost = true;
-  if (act == "inherits" && ReadUpTo(setup.object_descriptor, 100, answer.failure) < 0) answer.failure = "nothing";
+  if (act == "inherits") {
+    const ssize_t count = ReadUpTo(setup.object_descriptor, 100, answer.failure);
+    answer.failure.resize(size_t(std::max<ssize_t>(count, 0)));
+  }
   return answer;
 }
 

@@ -1,5 +1,6 @@
 #include "evaluate/isolate/guest_process.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <unistd.h>

@@ -72,6 +72,7 @@ bool StartsWithAny(std::string_view name, const auto& beginnings) {
 class BlindObserver : public Observer {
  public:
   std::string_view name() const override { return "capture"; }
+  bool sees_calls() const override { return false; }
   void Enter(CUstream) override {}
   void Leave() override {}
 };

@@ -22,6 +22,7 @@ class Observer {
  public:
   virtual ~Observer() = default;
   virtual std::string_view name() const = 0;
+  virtual bool sees_calls() const { return true; }
   // Around the loading of the object and every call of gemm(), on the thread that does it. `stream` is the one that the
   // call is given, null where there is none. Code may be loaded until the first call is over.
   virtual void Enter(CUstream stream) = 0;

@@ -39,7 +39,7 @@ std::string DisagreementOfClocks(const SourceTime& time) {
 }
 
 std::string DisagreementOfInputs(double unchanged_ns, double changed_ns) {
-  const double allowed = std::max(0.1 * changed_ns, 2e3);
+  const double allowed = std::max(0.1 * changed_ns, 3e3);
   if (changed_ns - unchanged_ns <= allowed) return "";
   return fmt::format("calls on unchanged inputs take {}, on changed ones {}", Microseconds(unchanged_ns),
                      Microseconds(changed_ns));
