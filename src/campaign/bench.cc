@@ -35,9 +35,8 @@ std::set<TrialSubject> NamesOf(const Race& race) {
 
 class BenchRun {
  public:
-  BenchRun(const BenchOptions& options, Evaluator& evaluator, Compiler* compiler,
-                             ObjectCompiler* objects, Archive& archive, StopRule& stop,
-           const std::function<void(const BenchEvent&)>& on_event)
+  BenchRun(const BenchOptions& options, Evaluator& evaluator, Compiler* compiler, ObjectCompiler* objects,
+           Archive& archive, StopRule& stop, const std::function<void(const BenchEvent&)>& on_event)
       : options_(options),
         device_(evaluator.device()),
         compiler_(compiler),

@@ -46,7 +46,7 @@ struct BenchResult {
 // trials of this name are of another device or lack a clock that is wanted. `compiler` and `objects`, which
 // builds sources, may be null where no contender needs them.
 Result<BenchResult> RunBench(const BenchOptions& options, Evaluator& evaluator, Compiler* compiler,
-                             ObjectCompiler* objects, Archive& archive,
-                             StopRule& stop, const std::function<void(const BenchEvent&)>& on_event);
+                             ObjectCompiler* objects, Archive& archive, StopRule& stop,
+                             const std::function<void(const BenchEvent&)>& on_event);
 
 }  // namespace gemmsmith

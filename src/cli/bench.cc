@@ -150,8 +150,9 @@ Result<BenchResult> Measure(const BenchCommand& command, const BenchOptions& opt
     progress->Update(int64_t(event.done), Print(event.trial->gemm));
   };
   const std::unique_ptr<StopRule> stop = StopRulesOf(command);
-  if (!command.contenders.files.empty()) RETURN_IF_ERROR(OpenObjects(instrument));
-  return RunBench(options, *instrument.evaluator, instrument.compiler.get(), instrument.objects.get(), archive, *stop, on_event);
+  if (!command.contenders.sources.empty()) RETURN_IF_ERROR(OpenObjects(instrument));
+  return RunBench(options, *instrument.evaluator, instrument.compiler.get(), instrument.objects.get(), archive, *stop,
+                  on_event);
 }
 
 // Every trial of this name on these shapes and this device, of earlier calls too.

@@ -36,7 +36,8 @@ Result<Instrument> OpenLiveInstrument(int gpu);
 // NVRTC, else nvcc; what was compiled once is kept under HomeFolder().
 Result<std::unique_ptr<Compiler>> OpenCompiler();
 
-// What builds free-form sources: nvcc in a sandbox. Only where such a source is judged, since not every machine has both.
+// What builds free-form sources: nvcc in a sandbox. Only where such a source is judged, since not every machine has
+// both.
 Result<std::unique_ptr<ObjectCompiler>> OpenObjectCompiler();
 Status OpenObjects(Instrument& instrument);
 

@@ -110,7 +110,8 @@ Result<Verification> VerifyCandidate(const VerifyCommand& command, const Gemm& g
                                   .tests = command.tests,
                                   .certify = command.certify};
   const Device& device = instrument.evaluator->device();
-  ASSIGN_OR_RETURN(const PreparedCandidate candidate, Prepare(request, device, *instrument.compiler, instrument.objects.get()));
+  ASSIGN_OR_RETURN(const PreparedCandidate candidate,
+                   Prepare(request, device, *instrument.compiler, instrument.objects.get()));
   Verification verification;
   if (candidate.ended) {
     verification.outcome = *candidate.ended;

@@ -24,7 +24,7 @@ struct EvaluationRequest {
   Subject subject;
   Protocol protocol = Protocol::kScreen;
   ClockSet clocks = {Clock::kDevice};  // a candidate is timed on kDevice in any case
-  uint64_t seed = 0;               // of the inputs
+  uint64_t seed = 0;                   // of the inputs
   bool time = true;                // false: only the tests, all of them, without baselines; what passes is kVerified
   TestSet tests = TestSet::All();  // of those that would run, the ones that are wanted
   // Truth is the CPU's product of every element, and the baselines are judged by it too: seconds for a large problem.

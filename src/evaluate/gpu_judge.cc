@@ -70,8 +70,8 @@ Result<std::unique_ptr<GpuJudge>> GpuJudge::Open(int gpu_ordinal) {
 
 Result<ProblemSession*> GpuJudge::FindOrCreateSession(const ProblemMessage& problem) {
   const Gemm& gemm = problem.gemm;
-  const auto found = std::find_if(sessions_.begin(), sessions_.end(),
-                                  [&](const auto& session) { return session->Serves(problem); });
+  const auto found =
+      std::find_if(sessions_.begin(), sessions_.end(), [&](const auto& session) { return session->Serves(problem); });
   if (found != sessions_.end()) {
     sessions_.splice(sessions_.begin(), sessions_, found);
     return sessions_.front().get();
@@ -82,9 +82,8 @@ Result<ProblemSession*> GpuJudge::FindOrCreateSession(const ProblemMessage& prob
   if (gpu_->FreeBytes() < needed)
     return Unavailable(fmt::format("{} needs {:.1f} GB on the GPU to be judged, {:.1f} are free", Print(gemm),
                                    double(needed) / 1e9, double(gpu_->FreeBytes()) / 1e9));
-  ASSIGN_OR_RETURN(
-      std::unique_ptr<ProblemSession> session,
-      ProblemSession::Create({*gpu_, *harness_, *cublas_, *torch_, baseline_workspace_}, problem));
+  ASSIGN_OR_RETURN(std::unique_ptr<ProblemSession> session,
+                   ProblemSession::Create({*gpu_, *harness_, *cublas_, *torch_, baseline_workspace_}, problem));
   sessions_.push_front(std::move(session));
   return sessions_.front().get();
 }
