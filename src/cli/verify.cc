@@ -81,10 +81,7 @@ std::string JsonText(const VerifyCommand& command, const Instrument& instrument,
                {"setting", JsonOf(instrument.evaluator->setting())},
                {"passed", Passed(verification.outcome)},
                {"tests", tests},
-               {"memchecked", verification.memchecked},
-               {"within_baselines", verification.outcome.verdict.baseline_max_abs_error > 0
-                                        ? Json(verification.outcome.verdict.IsWithinBaselines())
-                                        : Json()}};
+               {"memchecked", verification.memchecked}};
   json.update(JsonOf(verification.outcome));
   return PrintJson(json);
 }
@@ -128,9 +125,14 @@ Result<Verification> VerifyCandidate(const VerifyCommand& command, const Gemm& g
 }
 
 Result<int> Run(const VerifyCommand& command) {
+  std::vector<Pair> pairs;
+  if (!command.subject) {
+    ASSIGN_OR_RETURN(pairs, PairsOf(command));
+  }
   ASSIGN_OR_RETURN(const int gpu, GpuFor(command.device));
+  if (command.memcheck) RETURN_IF_ERROR(FindMemcheck().status());
   ASSIGN_OR_RETURN(Instrument instrument, OpenLiveInstrument(gpu));
-  if (!command.subject) return VerifyList(command, gpu, instrument);
+  if (!command.subject) return VerifyList(command, pairs, gpu, instrument);
   if (std::holds_alternative<FreeForm>(*command.subject)) RETURN_IF_ERROR(OpenObjects(instrument));
   ASSIGN_OR_RETURN(const Verification verification,
                    VerifyCandidate(command, command.gemm, *command.subject, gpu, instrument));

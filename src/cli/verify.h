@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "cli/command.h"
 #include "cli/instrument.h"
@@ -17,7 +18,14 @@ struct Verification {
 Result<Verification> VerifyCandidate(const VerifyCommand& command, const Gemm& gemm, const Subject& subject, int gpu,
                                      const Instrument& instrument);
 
-// All pairs of a file or of an archive that are not in the journal yet.
-Result<int> VerifyList(const VerifyCommand& command, int gpu, const Instrument& instrument);
+struct Pair {
+  Gemm gemm;
+  Plan plan;
+};
+// Those of the file or of the archive that the command names.
+Result<std::vector<Pair>> PairsOf(const VerifyCommand& command);
+// All that are not in the journal yet.
+Result<int> VerifyList(const VerifyCommand& command, const std::vector<Pair>& pairs, int gpu,
+                       const Instrument& instrument);
 
 }  // namespace gemmsmith

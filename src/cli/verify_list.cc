@@ -16,11 +16,6 @@ namespace gemmsmith {
 
 namespace {
 
-struct Pair {
-  Gemm gemm;
-  Plan plan;
-};
-
 // "gemm 256x512x4096 tn f16 f32 | direct tile_m=32 ..." a line; '#' begins a comment.
 Result<std::vector<Pair>> PairsIn(const std::filesystem::path& path) {
   ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
@@ -35,10 +30,10 @@ Result<std::vector<Pair>> PairsIn(const std::filesystem::path& path) {
     for (const std::string_view word : SplitWords(line.substr(0, bar))) words.emplace_back(word);
     const Result<Gemm> gemm = ParseGemm(Join(words, " "));
     const Result<Plan> plan = ParsePlan(bar == line.npos ? "" : line.substr(bar + 1));
-    if (bar == line.npos || !gemm.ok() || !plan.ok())
+    const Status wrong = bar == line.npos ? InvalidArgument("no '|'") : gemm.ok() ? plan.status() : gemm.status();
+    if (!wrong.ok())
       return InvalidArgument(
-          fmt::format("line {} of {} is not PROBLEM | PLAN{}{}", number, path.string(), bar == line.npos ? "" : ": ",
-                      bar == line.npos ? "" : (gemm.ok() ? plan : Result<Plan>(gemm.status())).status().message()));
+          fmt::format("line {} of {} is not PROBLEM | PLAN: {}", number, path.string(), wrong.message()));
     pairs.push_back({*gemm, *plan});
   }
   return pairs;
@@ -69,12 +64,6 @@ Result<std::vector<Pair>> WinnersIn(const Archive& archive) {
   return pairs;
 }
 
-Result<std::vector<Pair>> PairsOf(const VerifyCommand& command) {
-  if (!command.winners) return PairsIn(command.pairs);
-  ASSIGN_OR_RETURN(const std::unique_ptr<Archive> archive, OpenArchive(command.archive));
-  return WinnersIn(*archive);
-}
-
 std::filesystem::path JournalOf(const VerifyCommand& command) {
   if (!command.journal.empty()) return command.journal;
   std::filesystem::path path = command.archive.empty() ? DefaultArchivePath() : command.archive;
@@ -90,7 +79,7 @@ Certificate WantedFor(const VerifyCommand& command, const Pair& pair, const Sett
 }
 
 struct Tally {
-  int64_t found = 0, passed = 0, refused = 0, left = 0;
+  int64_t found = 0, passed = 0, refused = 0, failed = 0, left = 0;
 };
 
 std::string PrintText(const Tally& tally, const std::vector<Certificate>& refused, const std::string& journal) {
@@ -98,8 +87,8 @@ std::string PrintText(const Tally& tally, const std::vector<Certificate>& refuse
   for (const Certificate& certificate : refused)
     text += fmt::format("{} | {}\n  {}: {}\n", certificate.problem, certificate.plan, certificate.outcome,
                         certificate.reason);
-  return text + fmt::format("{} certified, {} refused, {} found certified before, {} left; the journal is {}\n",
-                            tally.passed, tally.refused, tally.found, tally.left, journal);
+  return text + fmt::format("{} certified, {} refused, {} judged before, {} left, {} failed; the journal is {}\n",
+                            tally.passed, tally.refused, tally.found, tally.left, tally.failed, journal);
 }
 
 std::string JsonText(const Tally& tally, const std::vector<Certificate>& refused, const std::string& journal) {
@@ -115,13 +104,20 @@ std::string JsonText(const Tally& tally, const std::vector<Certificate>& refused
                     {"refused", tally.refused},
                     {"found", tally.found},
                     {"left", tally.left},
+                    {"failed", tally.failed},
                     {"refusals", list}});
 }
 
 }  // namespace
 
-Result<int> VerifyList(const VerifyCommand& command, int gpu, const Instrument& instrument) {
-  ASSIGN_OR_RETURN(const std::vector<Pair> pairs, PairsOf(command));
+Result<std::vector<Pair>> PairsOf(const VerifyCommand& command) {
+  if (!command.winners) return PairsIn(command.pairs);
+  ASSIGN_OR_RETURN(const std::unique_ptr<Archive> archive, OpenArchive(command.archive));
+  return WinnersIn(*archive);
+}
+
+Result<int> VerifyList(const VerifyCommand& command, const std::vector<Pair>& pairs, int gpu,
+                       const Instrument& instrument) {
   ASSIGN_OR_RETURN(CertificateJournal journal, CertificateJournal::Open(JournalOf(command)));
   VerifyCommand certifying = command;
   certifying.certify = true;
@@ -131,6 +127,7 @@ Result<int> VerifyList(const VerifyCommand& command, int gpu, const Instrument& 
     return command.limit_seconds && seconds.count() >= *command.limit_seconds;
   };
   Tally tally;
+  bool failed_before = false;
   std::vector<Certificate> refused;
   {
     Progress progress("certifying", int64_t(pairs.size()));
@@ -144,8 +141,17 @@ Result<int> VerifyList(const VerifyCommand& command, int gpu, const Instrument& 
         ++tally.left;
         continue;
       }
-      ASSIGN_OR_RETURN(const Verification verified, VerifyCandidate(certifying, pair.gemm, pair.plan, gpu, instrument));
-      const Outcome& outcome = verified.outcome;
+      const Result<Verification> verified = VerifyCandidate(certifying, pair.gemm, pair.plan, gpu, instrument);
+      if (!verified.ok()) {
+        // One problem may be too large for this GPU; of two in a row the machine is the reason.
+        if (failed_before) return verified.status();
+        failed_before = true;
+        ++tally.failed;
+        WriteNote(fmt::format("{} could not be judged: {}", Print(pair.gemm), verified.status().message()));
+        continue;
+      }
+      failed_before = false;
+      const Outcome& outcome = verified->outcome;
       certificate.outcome = Name(outcome.kind);
       certificate.max_abs_error = outcome.verdict.max_abs_error;
       certificate.baseline_max_abs_error = outcome.verdict.baseline_max_abs_error;

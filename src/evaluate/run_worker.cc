@@ -31,7 +31,7 @@ int RunWorkerOnFiles(int gpu_ordinal, const std::string& requests, const std::st
     fmt::print(stderr, "cannot open {} or {}\n", requests, answers);
     return 1;
   }
-  const Result<std::unique_ptr<GpuJudge>> judge = GpuJudge::Open(gpu_ordinal);
+  const Result<std::unique_ptr<GpuJudge>> judge = GpuJudge::Open(gpu_ordinal, 0);
   if (!judge.ok()) {
     fmt::print(stderr, "{}\n", judge.status().message());
     return 3;

@@ -146,5 +146,15 @@ TEST(Emit, StandaloneTextIncludesNothingOfOursAndSaysWhatItIs) {
   for (const DeviceHeader& header : DeviceHeaders()) EXPECT_FALSE(header.text.empty()) << header.name;
 }
 
+TEST(LaunchFor, ClaimsEqualBitsButWhereSplitsAddInOrderOfArrival) {
+  const Gemm gemm{{256, 256, 4096}};
+  const auto claims = [&](const char* plan) { return LaunchFor(*ParsePlan(plan), gemm).deterministic; };
+  for (const char* plan :
+       {"direct", "wgmma", "direct split=4 reduction=ordered", "wgmma split=2 reduction=cluster", "direct warps_k=2"})
+    EXPECT_TRUE(claims(plan)) << plan;
+  for (const char* plan : {"direct split=4 reduction=add", "wgmma split=2 reduction=add"})
+    EXPECT_FALSE(claims(plan)) << plan;
+}
+
 }  // namespace
 }  // namespace gemmsmith

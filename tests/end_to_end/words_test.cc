@@ -58,7 +58,7 @@ INSTANTIATE_TEST_SUITE_P(
         WrongWords{{"evaluate", "direct", "8x8x8", "--protocol", "shrt"}, "'short'"},
         WrongWords{{"evaluate", "direct", "8x8x8", "--verify"}, "no flag '--verify'"},
         WrongWords{{"verify"}, "verify needs PLAN"}, WrongWords{{"verify", "direct"}, "verify needs SHAPE"},
-        WrongWords{{"verify", "direct", "8x8"}, "is not a shape"}, WrongWords{{"verify", "dirct", "8x8x8"}, "'direct'"},
+        WrongWords{{"verify", "direct", "8x8"}, "is not a shape"}, WrongWords{{"verify", "dirct", "8x8x8"}, "starts with its family"},
         WrongWords{{"verify", "direct", "8x8x8", "--tests", "cancelation"}, "there are binary, relative"},
         WrongWords{{"verify", "direct", "8x8x8", "--winners"}, "not both"},
         WrongWords{{"verify", "--winners", "--pairs", "x"}, "exclude each other"},

@@ -144,11 +144,9 @@ TEST_F(CorrectnessGpuTest, EveryFamilyPassesEveryTest) {
 
 // A last bit that comes and goes is within every bound: only the claim of equal bits is broken.
 TEST_F(CorrectnessGpuTest, OtherBitsThanTheFirstTimeAreRefusedWhereEqualOnesAreClaimed) {
-  const char* const before = "static unsigned calls; const bool odd = first == 0 && atomicAdd(&calls, 1u) % 2 == 1;";
-  const char* const finish = "if (odd && fabsf(sum) < 4 && sum != rintf(sum)) bits ^= 1;";
   EvaluationRequest request = RequestFor({{64, 64, 256}, {kTn}});
   request.tests = *ParseTestSet("repeat");
-  const Outcome outcome = Judge(request, Compiled(PlainKernel(PlainSum::kWide, before, finish)));
+  const Outcome outcome = Judge(request, Compiled(FlippingKernel()));
   EXPECT_EQ(outcome.kind, OutcomeKind::kWrong);
   EXPECT_NE(outcome.reason.find("other bits than the first"), std::string::npos) << outcome.reason;
 }
@@ -179,10 +177,7 @@ TEST_F(CorrectnessGpuTest, MemcheckFindsAReadThatNoNumberShows) {
   ASSERT_TRUE(clean.ok()) << clean.status().message();
   EXPECT_FALSE(clean->has_value()) << (*clean)->reason;
 
-  // Behind the guard band behind B.
-  const char* const before =
-      "if (first == 0 && *(volatile const u16*)(g.b + 64ll * g.ldb + (1 << 17) + 8) == 0x1234) return;";
-  const PreparedCandidate curious = Compiled(PlainKernel(PlainSum::kWide, before));
+  const PreparedCandidate curious = Compiled(CuriousKernel());
   EXPECT_EQ(Judge(request, curious).kind, OutcomeKind::kVerified) << "no test sees a read";
   const Result<std::optional<Outcome>> found = RunMemcheck(request, curious, evaluator_->device(), options);
   ASSERT_TRUE(found.ok()) << found.status().message();

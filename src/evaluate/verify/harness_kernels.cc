@@ -84,7 +84,7 @@ int64_t ElementCount(const MatrixView& matrix) { return matrix.lines * matrix.li
 
 CanaryArguments CanariesOf(const GuardedMatrix& matrix, uint64_t* broken) {
   const MatrixView& view = matrix.view();
-  return {matrix.allocation(), kGuardElements, view.lines, view.line_length, view.stride, broken};
+  return {matrix.allocation(), matrix.guard_elements(), view.lines, view.line_length, view.stride, broken};
 }
 
 int64_t CountOf(const CanaryArguments& canaries) {

@@ -71,13 +71,14 @@ std::string RequestsFor(const EvaluationRequest& request, const PreparedCandidat
          EncodeFrame(FrameType::kCandidates, Encode(std::span(&message, 1)));
 }
 
-// The log and nothing else tells of errors; API errors are the judge's business, who sees every one.
+// Padding keeps allocations apart, or the next one might begin right behind. The log and nothing else tells of errors;
+// API errors are the judge's business, who sees every one.
 std::vector<std::string> CommandFor(const std::filesystem::path& tool, const std::filesystem::path& folder,
                                     const EvaluationRequest& request, const PreparedCandidate& candidate,
                                     const IsolationOptions& options) {
-  std::vector<std::string> command = {
-      tool.string(),        "--tool", "memcheck",   "--print-limit", "3", "--report-api-errors", "no",
-      "--target-processes", "all",    "--log-file", folder / "log"};
+  std::vector<std::string> command = {tool.string(), "--tool", "memcheck", "--padding", "256", "--print-limit", "3"};
+  command.insert(command.end(), {"--report-api-errors", "no", "--target-processes", "all", "--log-file"});
+  command.push_back(folder / "log");
   // The judge's own kernels are checked by its tests; under the tool its reference product would take minutes.
   if (std::holds_alternative<Plan>(request.subject))
     command.insert(command.end(), {"--kernel-name", "kns=" + candidate.compilation.binary.entry});
@@ -147,17 +148,21 @@ MemcheckLog ParseMemcheckLog(std::string_view log) {
   return parsed;
 }
 
+Result<std::filesystem::path> FindMemcheck() {
+  const std::optional<std::filesystem::path> tool = FindProgram("compute-sanitizer");
+  if (tool) return *tool;
+  return Unavailable(
+      "there is no compute-sanitizer on PATH or in the CUDA toolkit; it comes with the toolkit (cuda-sanitizer), or "
+      "leave --memcheck away");
+}
+
 Result<std::optional<Outcome>> RunMemcheck(const EvaluationRequest& request, const PreparedCandidate& candidate,
                                            const Device& device, const IsolationOptions& options) {
-  const std::optional<std::filesystem::path> tool = FindProgram("compute-sanitizer");
-  if (!tool)
-    return Unavailable(
-        "there is no compute-sanitizer on PATH or in the CUDA toolkit; it comes with the toolkit "
-        "(cuda-sanitizer-api), or leave --memcheck away");
+  ASSIGN_OR_RETURN(const std::filesystem::path tool, FindMemcheck());
   ASSIGN_OR_RETURN(const TemporaryFolder folder, TemporaryFolder::Create("gemmsmith-memcheck"));
   RETURN_IF_ERROR(WriteFileAtomic(folder.path() / "requests", RequestsFor(request, candidate, device)));
   ASSIGN_OR_RETURN(const ProcessResult process,
-                   RunProcess(CommandFor(*tool, folder.path(), request, candidate, options), kLimit));
+                   RunProcess(CommandFor(tool, folder.path(), request, candidate, options), kLimit));
   const Result<std::string> log = ReadFile(folder.path() / "log");
   const MemcheckLog found = ParseMemcheckLog(log.ok() ? *log : "");
   if (!found.is_complete || process.timed_out) return DidNotWork(process, log.ok() ? *log : "");

@@ -2,6 +2,7 @@
 // which guard bands and right numbers may not show.
 #pragma once
 
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,8 +19,11 @@ struct MemcheckLog {
 };
 MemcheckLog ParseMemcheckLog(std::string_view log);
 
+// The tool; Unavailable, with what to do, where this machine has none.
+Result<std::filesystem::path> FindMemcheck();
+
 // Runs the candidate's binary test under the tool. Nothing: it is clean. Else an outcome of stage "memcheck", kWrong
-// with the first error. A Status where there is no such tool (Unavailable, with what to do) or it did not work.
+// with the first error. A Status where there is no such tool or it did not work.
 Result<std::optional<Outcome>> RunMemcheck(const EvaluationRequest& request, const PreparedCandidate& candidate,
                                            const Device& device, const IsolationOptions& options);
 

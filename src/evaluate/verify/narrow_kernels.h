@@ -158,4 +158,17 @@ extern "C" __global__ void kernel(const GemmArguments g) {{
   return {kKernelPreface + text, "kernel"};
 }
 
+// Right, but for a last bit that comes and goes.
+inline Source FlippingKernel() {
+  return PlainKernel(PlainSum::kWide,
+                     "static unsigned calls; const bool odd = first == 0 && atomicAdd(&calls, 1u) % 2 == 1;",
+                     "if (odd && fabsf(sum) < 4 && sum != rintf(sum)) bits ^= 1;");
+}
+
+// Right, but it reads behind the last element of B (64 columns) and does nothing with it.
+inline Source CuriousKernel() {
+  return PlainKernel(PlainSum::kWide,
+                     "if (first == 0 && *(volatile const u16*)(g.b + 64ll * g.ldb) == 0x1234) return;");
+}
+
 }  // namespace gemmsmith

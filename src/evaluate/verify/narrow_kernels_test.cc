@@ -23,6 +23,7 @@ TEST(NarrowKernels, CompileToTheInstructionsThatTheyStandFor) {
   EXPECT_GT(facts_of(WgmmaKernel(true)).wgmma_f32, 0);
   for (const PlainSum sum : {PlainSum::kNarrow, PlainSum::kNarrowBlocks, PlainSum::kWide})
     EXPECT_GT(facts_of(PlainKernel(sum)).instructions, 0);
+  for (const Source& source : {FlippingKernel(), CuriousKernel()}) EXPECT_GT(facts_of(source).instructions, 0);
 }
 
 }  // namespace

@@ -4,8 +4,8 @@ namespace gemmsmith {
 
 namespace {
 
-uint64_t AllocationElements(const Operand& operand) {
-  return uint64_t(2 * kGuardElements + operand.SpanBytes() / ByteSize(operand.type));
+uint64_t AllocationElements(const Operand& operand, int64_t guard_elements) {
+  return uint64_t(2 * guard_elements + operand.SpanBytes() / ByteSize(operand.type));
 }
 
 // A workspace as an operand of one line.
@@ -16,20 +16,25 @@ Operand Whole(uint64_t workspace_bytes) {
 
 }  // namespace
 
-uint64_t GuardedMatrix::AllocationBytes(const Operand& operand) { return AllocationElements(operand) * 2; }
+uint64_t GuardedMatrix::AllocationBytes(const Operand& operand) {
+  return AllocationElements(operand, kGuardElements) * 2;
+}
 
-Result<GuardedMatrix> GuardedMatrix::Create(Gpu& gpu, const Operand& operand, bool lines_are_rows) {
-  ASSIGN_OR_RETURN(DeviceMemory memory, gpu.Allocate(AllocationBytes(operand)));
-  ASSIGN_OR_RETURN(GuardedMatrix matrix, Over(gpu, memory.address(), operand, lines_are_rows));
+Result<GuardedMatrix> GuardedMatrix::Create(Gpu& gpu, const Operand& operand, bool lines_are_rows,
+                                            int64_t guard_elements) {
+  ASSIGN_OR_RETURN(DeviceMemory memory, gpu.Allocate(AllocationElements(operand, guard_elements) * 2));
+  ASSIGN_OR_RETURN(GuardedMatrix matrix, Over(gpu, memory.address(), operand, lines_are_rows, guard_elements));
   matrix.memory_ = std::move(memory);
   return matrix;
 }
 
-Result<GuardedMatrix> GuardedMatrix::Over(Gpu& gpu, CUdeviceptr memory, const Operand& operand, bool lines_are_rows) {
+Result<GuardedMatrix> GuardedMatrix::Over(Gpu& gpu, CUdeviceptr memory, const Operand& operand, bool lines_are_rows,
+                                          int64_t guard_elements) {
   GuardedMatrix matrix;
+  matrix.guard_elements_ = guard_elements;
   matrix.address_ = memory;
-  matrix.size_bytes_ = AllocationBytes(operand);
-  matrix.view_ = {reinterpret_cast<uint16_t*>(memory) + kGuardElements,
+  matrix.size_bytes_ = AllocationElements(operand, guard_elements) * 2;
+  matrix.view_ = {reinterpret_cast<uint16_t*>(memory) + guard_elements,
                   operand.lines,
                   operand.line_length,
                   operand.stride,
@@ -53,9 +58,9 @@ uint64_t GuardedWorkspace::SizeFor(uint64_t bytes) {
 
 uint64_t GuardedWorkspace::AllocationBytes(uint64_t bytes) { return GuardedMatrix::AllocationBytes(Whole(bytes)); }
 
-Result<GuardedWorkspace> GuardedWorkspace::Create(Gpu& gpu, uint64_t bytes) {
+Result<GuardedWorkspace> GuardedWorkspace::Create(Gpu& gpu, uint64_t bytes, int64_t guard_elements) {
   GuardedWorkspace workspace;
-  ASSIGN_OR_RETURN(workspace.matrix_, GuardedMatrix::Create(gpu, Whole(bytes), true));
+  ASSIGN_OR_RETURN(workspace.matrix_, GuardedMatrix::Create(gpu, Whole(bytes), true, guard_elements));
   RETURN_IF_ERROR(workspace.Restore(gpu));
   return workspace;
 }

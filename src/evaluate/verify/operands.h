@@ -23,16 +23,20 @@ struct MatrixView {
 
 class GuardedMatrix {
  public:
-  // Canaries everywhere, also where the elements will be.
-  static Result<GuardedMatrix> Create(Gpu& gpu, const Operand& operand, bool lines_are_rows);
+  // Canaries everywhere, also where the elements will be. Without guard elements a tool that watches memory accesses
+  // sees every one that misses the matrix.
+  static Result<GuardedMatrix> Create(Gpu& gpu, const Operand& operand, bool lines_are_rows,
+                                      int64_t guard_elements = kGuardElements);
   // The same in AllocationBytes() of memory that belongs to somebody else and outlives it.
-  static Result<GuardedMatrix> Over(Gpu& gpu, CUdeviceptr memory, const Operand& operand, bool lines_are_rows);
+  static Result<GuardedMatrix> Over(Gpu& gpu, CUdeviceptr memory, const Operand& operand, bool lines_are_rows,
+                                    int64_t guard_elements = kGuardElements);
 
   void* data() const { return view_.data; }
   const MatrixView& view() const { return view_; }
   const uint16_t* allocation() const { return reinterpret_cast<const uint16_t*>(address_); }
   // Elements and canaries of another matrix of the same operand, in stream order.
   Status CopyFrom(Gpu& gpu, const GuardedMatrix& other) const;
+  int64_t guard_elements() const { return guard_elements_; }
   // Every byte becomes the canary: the elements must be filled again.
   Status PaintCanaries(Gpu& gpu) const;
 
@@ -43,12 +47,13 @@ class GuardedMatrix {
   CUdeviceptr address_ = 0;
   uint64_t size_bytes_ = 0;
   MatrixView view_;
+  int64_t guard_elements_ = 0;
 };
 
 // Zeroed bytes between canaries, at least as many as asked for.
 class GuardedWorkspace {
  public:
-  static Result<GuardedWorkspace> Create(Gpu& gpu, uint64_t bytes);
+  static Result<GuardedWorkspace> Create(Gpu& gpu, uint64_t bytes, int64_t guard_elements = kGuardElements);
   // The same in AllocationBytes() of memory that belongs to somebody else and outlives it.
   static Result<GuardedWorkspace> Over(Gpu& gpu, CUdeviceptr memory, uint64_t bytes);
   static uint64_t SizeFor(uint64_t bytes);

@@ -96,14 +96,14 @@ Errors SimulateUniform(int elements, int k, double unit_roundoff, bool narrow_ac
 
 TEST(RelativeBound, UniformSumsPassInBothTypesAndF16AccumulatorsDoNot) {
   for (const auto& [type, u] : {std::pair{ScalarType::kF16, 0x1p-11}, {ScalarType::kBf16, 0x1p-8}})
-    for (const int k : {64, 460, 4096, 16384, 40000}) {
+    for (const int k : {64, 460, 4096, 40000}) {
       const Gemm gemm{{16, 16, k}, {kTn, type}};
-      const Errors honest = SimulateUniform(256, k, u, false);
+      const Errors honest = SimulateUniform(128, k, u, false);
       EXPECT_LE(honest.relative, RelativeBound(InputKind::kUniform, gemm, honest.largest, honest.norm)) << k;
       EXPECT_LE(honest.largest_error, AcceptanceOf(InputKind::kUniform, gemm, honest.largest, 1).tolerance) << k;
       EXPECT_LT(honest.largest, 6000) << "f16 ends at 65504";
       if (type != ScalarType::kF16 || k < 256) continue;
-      const Errors narrow = SimulateUniform(256, k, u, true);
+      const Errors narrow = SimulateUniform(128, k, u, true);
       EXPECT_FALSE(narrow.relative <= RelativeBound(InputKind::kUniform, gemm, narrow.largest, narrow.norm)) << k;
     }
 }
