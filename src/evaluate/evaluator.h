@@ -64,8 +64,8 @@ class Evaluator {
   // one after the other. As many answers, in the same order.
   virtual std::vector<Result<Outcome>> EvaluateTogether(std::span<const Contender> contenders);
   // The request's baselines alone, on its clocks and in its protocol; its subject is ignored. The outcome is kMeasured
-  // and has no times of ours. In our place stands, on each clock, the faster of the AutoTuning baselines: every other
-  // contender is compared with it (t_contender / t_auto). Unavailable where the evaluator cannot.
+  // and has no times of ours: every contender is compared with the AutoTuning baselines that race. Unavailable where
+  // the evaluator cannot.
   virtual Result<Outcome> RaceBaselines(const EvaluationRequest& request);
   // Device, driver and libraries of the judgement; the toolchain is filled in by whoever compiles.
   virtual Setting setting() const = 0;

@@ -121,20 +121,23 @@ class Field {
     for (size_t i = 0; i < entries_.size(); ++i) {
       result.timings.push_back(Summarize(entries_[i], samples_[i]));
     }
-    const std::optional<size_t> fastest = FastestDecisive();
-    for (size_t i = 0; i < entries_.size(); ++i)
-      if (candidates_ > 0 ? entries_[i].candidate != kRival : i == fastest) result.comparisons[i] = Compare(i);
+    for (size_t i = 0; i < entries_.size(); ++i) result.comparisons[i] = Compare(i);
     return result;
   }
 
  private:
-  // Against every rival but itself.
+  // Ours against every rival; where none is ours, everybody against the decisive ones.
+  bool StandsAgainst(size_t i, size_t rival) const {
+    if (entries_[rival].candidate != kRival || rival == i) return false;
+    return candidates_ > 0 ? entries_[i].candidate != kRival : entries_[rival].is_decisive;
+  }
   std::vector<Comparison> Compare(size_t i) const {
     std::vector<Comparison> comparisons;
     for (size_t rival = 0; rival < entries_.size(); ++rival) {
-      if (entries_[rival].candidate != kRival || rival == i) continue;
+      if (!StandsAgainst(i, rival)) continue;
       const auto same_rounds = std::span(samples_[rival]).first(samples_[i].size());
-      comparisons.push_back({entries_[rival].name, entries_[i].clock, PairedRatio(same_rounds, samples_[i])});
+      comparisons.push_back(
+          {entries_[rival].name, entries_[i].clock, PairedRatio(same_rounds, samples_[i]), entries_[i].name});
     }
     return comparisons;
   }

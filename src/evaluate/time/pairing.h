@@ -17,7 +17,7 @@ struct RaceRules {
   int min_rounds = 5;
   int max_rounds = 5;
   // If positive, stops early when, for every entry of ours, the 95 % interval of its ratio to the fastest decisive
-  // rival is narrower than this share of the ratio. Where no entry is ours, that rival stands for us.
+  // rival is narrower than this share of the ratio. Where no entry is ours, for every entry.
   double interval_width = 0;
   // If positive: after min_rounds the slower half of our candidates drops out, after twice as many more the next half,
   // and so on; the race ends when at most so many are left.
@@ -47,8 +47,8 @@ using ReadCondition = std::function<Result<GpuCondition>()>;
 
 struct RaceResult {
   std::vector<Timing> timings;  // by entry
-  // By entry: of ours against each rival; none for the rivals. Where no entry is ours, of the fastest decisive rival
-  // against each other one.
+  // By entry: of ours against each rival; none for the rivals. Where no entry is ours, of each against the decisive
+  // ones.
   std::vector<std::vector<Comparison>> comparisons;
   RunConditions conditions;
 };

@@ -6,7 +6,7 @@
 #include <exception>
 #include <string>
 
-#include "gemmsmith_torch.h"
+#include "evaluate/baseline/torch/gemmsmith_torch.h"
 
 // Of the library that torch brought; its headers need not be here.
 extern "C" size_t cublasLtGetVersion(void);
