@@ -14,6 +14,7 @@
 #include "base/subprocess.h"
 #include "evaluate/isolate/fake_guest.h"
 #include "evaluate/isolate/frame.h"
+#include "evaluate/isolate/guest.h"
 #include "evaluate/isolate/worker_loop.h"
 
 namespace gemmsmith {
@@ -190,6 +191,7 @@ int RunFakeWorker(std::string_view start) {
 int main(int argc, char** argv) {
   if (argc == 3 && std::string_view(argv[1]) == "fake_worker") return gemmsmith::RunFakeWorker(argv[2]);
   if (argc == 3 && std::string_view(argv[1]) == "fake_guest") return gemmsmith::RunFakeGuest(argv[2]);
+  if (argc == 2 && std::string_view(argv[1]) == "guest") return gemmsmith::RunGuest();
   testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();
 }

@@ -8,6 +8,7 @@
 #include <chrono>
 
 #include "base/descriptors.h"
+#include "base/sandbox.h"
 
 namespace gemmsmith {
 namespace {
@@ -63,6 +64,18 @@ TEST(GuestProcess, WhatFailsBeforeTheSourceRunsIsTheWorlds) {
   EXPECT_EQ(message("refuses", kStartSeconds), "no driver in here");
   EXPECT_NE(message("exits_early", kStartSeconds).find("bwrap: no such device"), std::string::npos);
   EXPECT_NE(message("mute", 0.3).find("timed out"), std::string::npos);
+}
+
+// On a machine with a GPU too: it has none of this name.
+TEST(GuestProcess, TheRealOneStartsInItsSandboxAndMissesItsGpu) {
+  if (const Status sandbox = SandboxWorks(); !sandbox.ok()) GTEST_SKIP() << sandbox.message();
+  const Result<GuestSetup> setup = LibrariesForGuest();
+  if (!setup.ok()) GTEST_SKIP() << setup.status().message();
+  const Result<std::vector<std::string>> command = SandboxedGuest("GPU-none");
+  ASSERT_TRUE(command.ok()) << command.status().message();
+  const Status started = GuestProcess::Start(*command, *setup, kStartSeconds).status();
+  EXPECT_EQ(started.code(), StatusCode::kUnavailable);
+  EXPECT_NE(started.message().find("NVIDIA driver"), std::string::npos) << started.message();
 }
 
 struct Fault {
