@@ -429,7 +429,7 @@ Result<SourceTime> SourceExchange::TimeWork(GuestWork work, std::vector<SourceBa
   constexpr int kMostCalls = 1 << 20;
   const bool is_disturbed = work != GuestWork::kCalls;
   const int pairs = call_ns_ > kLongNs ? 2 : IsThorough(problem_.protocol) ? 7 : 4;
-  const double difference_ns = IsThorough(problem_.protocol) ? 4e6 : 2e6;
+  const double difference_ns = IsThorough(problem_.protocol) ? 6e6 : 3e6;
   const int most = is_disturbed ? kMaxDisturbedSteps : kMostCalls;
   const auto batch_of = [&](int replays) {
     const auto calls = uint32_t(graph_calls_);

@@ -58,6 +58,8 @@ class FakeJudge : public Judge {
   }
 
   Result<Judgements> Evaluate(std::span<const CandidateMessage> candidates, const StepListener& on_step) override {
+    for (const CandidateMessage& candidate : candidates)
+      if (candidate.is_source() && candidates.size() > 1) return IoError("a source in company");
     Judgements judgements;
     judgements.outcomes.resize(candidates.size());
     for (size_t i = 0; i < candidates.size() && !judgements.worker_is_lost; ++i) {

@@ -107,6 +107,21 @@ TEST(IsolatedEvaluator, AnEndedCandidateNeverReachesTheWorker) {
   EXPECT_EQ(evaluator->worker_pid(), worker);
 }
 
+TEST(IsolatedEvaluator, ASourceGoesAloneAndAsItsObject) {
+  const auto evaluator = Start();
+  PreparedCandidate source;
+  source.compilation.succeeded = true;
+  source.object.emplace().bytes = {1, 2, 3, 4};
+  EvaluationRequest request = Request();
+  request.subject = FreeForm{"some.cu", "text"};
+  const std::vector<Contender> contenders = {
+      {Request(), Acting("measure")}, {request, source}, {request, source}, {Request(), Acting("measure")}};
+  for (const Result<Outcome>& outcome : evaluator->EvaluateTogether(contenders)) {
+    ASSERT_TRUE(outcome.ok()) << outcome.status().message();
+    EXPECT_EQ(outcome->kind, OutcomeKind::kMeasured);
+  }
+}
+
 struct Misdeed {
   const char* act;
   OutcomeKind kind;
