@@ -279,6 +279,7 @@ Status SourceExchange::TestAsPlans() {
     const std::optional<GuestAnswer> answer = Ask(CallFor(GuestWork::kCalls, 1, 0));
     if (!answer) return IoError(outcome_->reason);
     busy_afterwards_ns_.push_back(std::max(0.0, answer->device_ns - answer->stream_ns));
+    call_ns_ = call_ns_ > 0 ? std::min(call_ns_, answer->event_ns) : answer->event_ns;
     return OkStatus();
   };
   // Each test begins with its name: the moment for other buffers.
@@ -318,9 +319,15 @@ Status SourceExchange::JudgeDisturbed(std::string_view test, const Inputs& input
   return OkStatus();
 }
 
+// Fewer calls where they are so long that many would pass for a hang.
+uint32_t SourceExchange::AtMost(uint32_t calls) const {
+  constexpr double kNs = 2e9;
+  return std::clamp(uint32_t(std::min(kNs / std::max(call_ns_, 1.0), 1e6)), uint32_t{2}, calls);
+}
+
 // The same addresses and nearly the same content, call after call: an answer kept from the last one is a wrong one.
 Status SourceExchange::TestChangedInputs() {
-  return RunBatch("changed_inputs", CallFor(GuestWork::kDisturbedCalls, kChangedCalls, 0)).status();
+  return RunBatch("changed_inputs", CallFor(GuestWork::kDisturbedCalls, AtMost(kChangedCalls), 0)).status();
 }
 
 // Inputs that nobody can have seen, made in place; the judge multiplies what is there, once it is known to be unharmed.
@@ -339,11 +346,12 @@ Status SourceExchange::TestSecondSeed() {
   fresh.checksum_a = before.checksum_a;
   fresh.checksum_b = before.checksum_b;
   RETURN_IF_ERROR(workshop_.harness.Poison(set.c.matrix.view()));
+  const uint32_t calls = AtMost(kSecondSeedCalls);
   const std::vector<DisturbedStep> steps =
-      DrawDisturbances(set.a.matrix.view(), set.b.matrix.view(), set.c.matrix.view(), kSecondSeedCalls, random_);
+      DrawDisturbances(set.a.matrix.view(), set.b.matrix.view(), set.c.matrix.view(), int(calls), random_);
   RETURN_IF_ERROR(disturbances_.Prepare(steps, disturbance_memory_.address()));
   RETURN_IF_ERROR(workshop_.gpu.Synchronize());
-  if (!Ask(CallFor(GuestWork::kDisturbedCalls, kSecondSeedCalls, 0))) return OkStatus();
+  if (!Ask(CallFor(GuestWork::kDisturbedCalls, calls, 0))) return OkStatus();
   ASSIGN_OR_RETURN(const std::string damage, verifier_.LookForDamage(PlaceOf(fresh)));
   if (!damage.empty()) End(OutcomeKind::kCheated, "honesty", fmt::format("test second_seed: {}", damage));
   return JudgeDisturbed("second_seed", fresh, OutcomeKind::kWrong);
@@ -411,14 +419,14 @@ Result<SourceBatch> SourceExchange::RunBatch(std::string_view test, const GuestC
 
 // A first graph tells whether calls can be captured; where they cannot, batches are plain launches.
 Status SourceExchange::EstimateCall() {
-  constexpr uint32_t kCalls = 3;
-  ASSIGN_OR_RETURN(const SourceBatch plain, RunBatch("estimate", CallFor(GuestWork::kCalls, kCalls, 0)));
+  const uint32_t calls = AtMost(3);
+  ASSIGN_OR_RETURN(const SourceBatch plain, RunBatch("estimate", CallFor(GuestWork::kCalls, calls, 0)));
   if (has_ended()) return OkStatus();
-  call_ns_ = plain.event_ns / kCalls;
-  ASSIGN_OR_RETURN(const SourceBatch graph, RunBatch("capture", CallFor(GuestWork::kCalls, kCalls, 1)));
+  call_ns_ = plain.event_ns / calls;
+  ASSIGN_OR_RETURN(const SourceBatch graph, RunBatch("capture", CallFor(GuestWork::kCalls, calls, 1)));
   if (has_ended()) return OkStatus();
-  if (is_capturable_) call_ns_ = graph.event_ns / kCalls;
-  graph_calls_ = CallsIn(BatchFor(problem_.protocol), call_ns_);
+  if (is_capturable_) call_ns_ = graph.event_ns / calls;
+  graph_calls_ = std::min(CallsIn(BatchFor(problem_.protocol), call_ns_), int(AtMost(1 << 10)));
   is_estimated_ = true;
   return OkStatus();
 }

@@ -60,6 +60,7 @@ class SourceExchange {
   GuestCall CallFor(GuestWork work, uint32_t calls, uint32_t replays) const;
 
   Status TestAsPlans();
+  uint32_t AtMost(uint32_t calls) const;
   Status TestSecondSeed();
   Status TestAfterAnotherShape();
   Status TestChangedInputs();
