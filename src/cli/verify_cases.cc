@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "base/installation.h"
 #include "base/text.h"
@@ -14,6 +13,7 @@
 #include "cli/run.h"
 #include "cli/table.h"
 #include "cli/words.h"
+#include "compile/shared_object.h"
 
 namespace gemmsmith {
 
@@ -135,11 +135,6 @@ Json JsonOf(const CaseReport& report) {
           {"seen", std::move(seen)}};
 }
 
-bool HasCutlass() {
-  const char* folder = std::getenv("GEMMSMITH_CUTLASS");
-  return folder != nullptr && *folder != '\0';
-}
-
 }  // namespace
 
 std::string SelfTestText(std::span<const CaseReport> reports, int seeds, const Terminal& terminal) {
@@ -173,7 +168,7 @@ Result<int> Run(const SelfTestCommand& command) {
   ASSIGN_OR_RETURN(const int gpu, FindGpu(command.device));
   ASSIGN_OR_RETURN(Instrument instrument, OpenLiveInstrument(gpu));
   RETURN_IF_ERROR(OpenObjects(instrument));
-  const SelfTestOptions options{.seeds = command.seeds, .has_cutlass = HasCutlass()};
+  const SelfTestOptions options{.seeds = command.seeds, .has_cutlass = !CutlassIncludes().empty()};
   Result<std::vector<CaseReport>> reports = [&] {
     Progress progress("self-test", int64_t(cases.size()) * (1 + command.seeds));
     return RunSelfTest(

@@ -49,9 +49,8 @@ Result<std::vector<Pair>> WinnersIn(const Archive& archive) {
   std::map<Gemm, Best> best;
   RETURN_IF_ERROR(archive.ForEach({}, [&](const Trial& trial) {
     const Outcome& outcome = trial.outcome;
-    if (outcome.kind != OutcomeKind::kMeasured || IsReplayed(trial)) return;
-    if (outcome.Find("ours", Clock::kDevice) == nullptr) return;
-    const Best candidate{trial.plan, outcome.protocol, outcome.TimeNs()};
+    if (!trial.IsTimedPlan() || IsReplayed(trial)) return;
+    const Best candidate{trial.plan(), outcome.protocol, outcome.TimeNs()};
     const auto [found, is_new] = best.try_emplace(trial.gemm, candidate);
     if (is_new) return;
     const bool equally_careful = candidate.protocol == found->second.protocol;

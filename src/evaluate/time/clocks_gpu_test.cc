@@ -103,7 +103,7 @@ TEST_F(ClocksGpuTest, TheSameProductAgainstItselfIsOneOverFiftyShapes) {
     const int64_t side = int64_t(kLargest);
     Result<DeviceMemory> memory = gpu().Allocate(uint64_t(side * side) * sizeof(uint16_t));
     ASSERT_TRUE(memory.ok()) << memory.status().message();
-    ASSERT_TRUE(judge_->harness().FillNormal({memory->as<void>(), side, side, side}, uint64_t(i)).ok());
+    ASSERT_TRUE(judge_->harness().Fill({memory->as<void>(), side, side, side}, Filling::kNormal, uint64_t(i)).ok());
     matrices.push_back(*std::move(memory));
   }
   const Result<DeviceMemory> workspace = gpu().Allocate(kBaselineWorkspaceBytes);
