@@ -53,35 +53,6 @@ TEST(Segment, KeepsEveryFieldToTheRecordedPrecision) {
   }
 }
 
-template <class T>
-T NumberAt(const std::string& bytes, size_t at) {
-  T value;
-  std::memcpy(&value, bytes.data() + at, sizeof value);
-  return value;
-}
-
-// The same segment as version 1 wrote it: without the last columns.
-std::string WithoutCounters(const std::string& segment) {
-  constexpr size_t kEntries = 12, kOldCount = size_t(Column::kCountersGiven);
-  std::string header = segment.substr(0, kEntries + kOldCount * 16);
-  header[4] = 1;
-  header[6] = char(kOldCount);
-  size_t body_bytes = 0;
-  for (size_t column = 0; column < kOldCount; ++column)
-    body_bytes += NumberAt<uint32_t>(segment, kEntries + column * 16 + 4);
-  const uint64_t checksum = HashBytes(header).low;
-  header.append(reinterpret_cast<const char*>(&checksum), sizeof checksum);
-  return header + segment.substr(kEntries + kColumnCount * 16 + 8, body_bytes);
-}
-
-TEST(Segment, WhatWasWrittenBeforeThereWereCountersIsRead) {
-  std::vector<Trial> trials = ExampleTrials(20);
-  for (Trial& trial : trials) trial.outcome.counters.reset();
-  const Result<std::vector<Trial>> decoded = DecodeSegment(WithoutCounters(EncodeSegments(trials, false)[0]));
-  ASSERT_TRUE(decoded.ok()) << decoded.status().message();
-  EXPECT_EQ(*decoded, AllRecorded(trials, false));
-}
-
 TEST(Segment, RealsAreKeptToOnePartIn131072) {
   Random random(8);
   for (int i = 0; i < 10000; ++i) {

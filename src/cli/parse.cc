@@ -204,7 +204,7 @@ class Grammar {
     VerifyCommand* command = &verify_;
     Verb* verb = NewVerb(&root_, "verify", "put a plan or a .cu source to every test", command);
     Word<Subject, std::optional<Subject>>(
-        verb, "PLAN", "", "a plan's words in one pair of quotes, a file with them, or a .cu source", &command->subject,
+        verb, "PLAN", "", "a plan's words in one pair of quotes, a file of them, or a .cu source", &command->subject,
         ReadSubject, [](std::optional<Subject>* to, Subject subject) { *to = std::move(subject); });
     Value(verb, "SHAPE", "", "the problem's MxNxK, as in 256x512x4096", &command->gemm.shape, ParseShape);
     AddKind(verb, &command->gemm);
@@ -254,6 +254,8 @@ class Grammar {
     if (command.winners && !command.pairs.empty()) return wrong("--pairs and --winners exclude each other");
     if (is_list) return Command(command);
     if (!command.subject) return wrong("verify needs PLAN; see 'gemmsmith verify --help'");
+    if (command.memcheck && std::holds_alternative<FreeForm>(*command.subject))
+      return wrong("--memcheck watches plans; a source runs in a process of its own, which the tool does not see");
     if (command.gemm.shape == Shape{}) return wrong("verify needs SHAPE; see 'gemmsmith verify --help'");
     const std::vector<std::string> problems = Problems(command.gemm);
     if (!problems.empty()) return wrong(problems.front());

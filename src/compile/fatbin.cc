@@ -46,7 +46,7 @@ Result<Bytes> TakeContent(Bytes& bytes, Header& header) {
 
 Status TakeEntries(Bytes entries, std::vector<Bytes>& cubins) {
   while (!entries.empty()) {
-    EntryHeader header;
+    EntryHeader header{};
     ASSIGN_OR_RETURN(const Bytes content, TakeContent(entries, header));
     if (header.kind != kCubin) return DataLoss(fmt::format("an entry of kind {} beside the machine code", header.kind));
     if ((header.flags & kCompressed) != 0) return DataLoss("compressed machine code");
@@ -64,7 +64,7 @@ void SkipPadding(Bytes& bytes) {
 Result<std::vector<Bytes>> CubinsOf(Bytes section) {
   std::vector<Bytes> cubins;
   for (SkipPadding(section); !section.empty(); SkipPadding(section)) {
-    ContainerHeader header;
+    ContainerHeader header{};
     ASSIGN_OR_RETURN(const Bytes content, TakeContent(section, header));
     if (header.magic != kFatbinMagic || header.version != 1) return Damaged("not a container");
     RETURN_IF_ERROR(TakeEntries(content, cubins));

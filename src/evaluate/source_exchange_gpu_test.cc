@@ -144,7 +144,11 @@ TEST_F(SourceGpuTest, APlanAsASourceTakesAsLongAsThePlan) {
   request.subject = FreeForm{"plan.cu", EmitStandalone(DefaultPlan(FamilyId::kWgmma), request.gemm)};
   const Outcome source = Judge(request);
   ASSERT_EQ(source.kind, OutcomeKind::kMeasured) << source.reason;
-  EXPECT_NEAR(source.TimeNs() / plan.TimeNs(), 1, 0.04) << source.TimeNs() << " " << plan.TimeNs();
+  // Beside the same rival, because a source's batches come one by one and find a GPU with more power to spend.
+  const auto over_rival = [](const Outcome& outcome) {
+    return outcome.TimeNs() / outcome.FastestBaseline("lt_auto", Clock::kDevice)->median_ns;
+  };
+  EXPECT_NEAR(over_rival(source) / over_rival(plan), 1, 0.05) << source.TimeNs() << " " << plan.TimeNs();
 }
 
 struct Liar {

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "base/files.h"
+#include "base/statistics.h"
 #include "evaluate/evaluator.h"
 #include "evaluate/gpu_judge.h"
 #include "evaluate/profile/once.h"
@@ -138,11 +139,13 @@ TEST_F(CountersGpuTest, CuptiTakesATenthOfASecondOrTwo) {
   const double first = SecondsOf([&] { Read(reader, **placed), reader.Rest(); });
   fmt::print("  {}\n  the first, with the probe: {:.3f} s\n", reader.Describe(), first);
   if (reader.Observer() != "cupti") GTEST_SKIP() << reader.Describe();
+  std::vector<double> times;
   for (int i = 0; i < 5; ++i) {
     const double alone = SecondsOf([&] { EXPECT_EQ(Read(reader, **placed).observer, "cupti"), reader.Rest(); });
     fmt::print("  a candidate, switched on and off for it alone: {:.3f} s\n", alone);
-    EXPECT_LE(alone, 0.2);
+    times.push_back(alone);
   }
+  EXPECT_LE(Median(times), 0.2);
 }
 
 TEST_F(CountersGpuTest, BothProfilersAgree) {

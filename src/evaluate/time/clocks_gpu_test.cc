@@ -137,12 +137,14 @@ TEST_F(ClocksGpuTest, KnownDifferencesAreSeenOnTheClocksOfCalls) {
   const std::vector<PutCall> calls = {Spin(200'000), Spin(400'000), Spin(600'000)};
   const Result<RaceResult> device = RaceOnDevice(calls, Batch::kBrief, 30);
   ASSERT_TRUE(device.ok()) << device.status().message();
+  // The start of a graph costs some microseconds too.
+  const double difference_ns = device->timings[1].median_ns - device->timings[0].median_ns;
   const auto check = [&](std::string_view name, Result<std::unique_ptr<RoundClock>> clock) {
     const Result<RaceResult> race = RaceOn(std::move(clock), calls.size(), 60);
     ASSERT_TRUE(race.ok()) << name << ": " << race.status().message();
     const auto time = [&](size_t i) { return race->timings[i].median_ns; };
     EXPECT_NEAR((time(2) - time(0)) / (time(1) - time(0)), 2.0, 0.04) << name;
-    EXPECT_NEAR(time(1) - time(0), device->timings[0].median_ns, 0.03 * device->timings[0].median_ns) << name;
+    EXPECT_NEAR(time(1) - time(0), difference_ns, 0.03 * difference_ns) << name;
   };
   check("offline", OfflineClock::Create(gpu(), calls));
   check("server", ServerClock::Create(gpu(), calls, Gaps(Random(1))));
