@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "base/files.h"
+#include "base/installation.h"
 #include "base/sandbox.h"
 #include "base/subprocess.h"
 #include "compile/architecture.h"
@@ -24,7 +25,7 @@ constexpr size_t kLogKept = 64 << 10;
 
 constexpr std::array kFlags = {"-shared",  "-Xcompiler", "-fPIC",         "-std=c++17",
                                "-O3",      "-DNDEBUG",   "--no-compress", "--expt-relaxed-constexpr",
-                               "--cudart", "shared"};
+                               "--cudart", "shared",     "--cudadevrt",   "none"};
 
 // Seen before the first line of every text: a definition that differs does not compile, and one without extern "C" gets
 // it.
@@ -92,6 +93,9 @@ class SandboxedNvcc : public ObjectCompiler {
   std::vector<std::string> Command(std::string_view architecture) const {
     std::vector<std::string> command = {nvcc_.program.string()};
     command.insert(command.end(), kFlags.begin(), kFlags.end());
+    // nvcc looks in lib64; a toolkit from Python packages has lib.
+    if (const std::optional<fs::path> runtime = FindLibrary("libcudart.so.13"))
+      command.push_back("-L" + runtime->parent_path().string());
     for (const fs::path& include : includes_) command.insert(command.end(), {"-I", include.string()});
     command.insert(command.end(), {"-gencode", fmt::format("arch=compute_{0},code=sm_{0}", architecture.substr(3)),
                                    "-include", kContractName, "-o", "kernel.so", "kernel.cu"});
