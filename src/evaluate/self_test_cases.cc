@@ -9,6 +9,8 @@
 
 #include "base/files.h"
 #include "base/text.h"
+#include "program/emit.h"
+#include "program/legality.h"
 
 namespace gemmsmith {
 
@@ -16,8 +18,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::array<std::string_view, 8> kKeys = {"fault", "class",  "style", "expect",
-                                                   "shape", "layout", "type",  "needs"};
+constexpr std::array<std::string_view, 9> kKeys = {"fault",  "class", "style", "expect", "shape",
+                                                   "layout", "type",  "needs", "plan"};
 
 struct HeaderLine {
   int line = 0;
@@ -137,6 +139,21 @@ Status ReadSubject(const Header& header, Case& read) {
   return OkStatus();
 }
 
+// The standalone file of the plan that a header names, behind that header.
+Result<std::string> EmittedText(const Header& header, const HeaderLine& line, const Gemm& gemm, std::string_view text) {
+  const Result<Plan> plan = ParsePlan(line.value);
+  if (!plan.ok()) return header.Wrong(line.line, plan.status().message());
+  if (const std::vector<std::string> reasons = Check(*plan, gemm, *FindDevice("h200")); !reasons.empty())
+    return header.Wrong(line.line, Join(reasons, "; "));
+  const std::vector<std::string_view> lines = Split(text, '\n');
+  const auto is_header = [](std::string_view text_line) {
+    return Trim(text_line).empty() || Trim(text_line).starts_with("//");
+  };
+  if (!std::all_of(lines.begin(), lines.end(), is_header))
+    return header.Wrong(line.line, "a case is a plan or a text, not both");
+  return fmt::format("{}//\n{}", text, EmitStandalone(*plan, gemm));
+}
+
 }  // namespace
 
 Result<Case> ParseCase(const fs::path& file, std::string text) {
@@ -151,7 +168,11 @@ Result<Case> ParseCase(const fs::path& file, std::string text) {
       return header.Wrong(needs->line, fmt::format("'{}' is nothing a case can need: cutlass is", needs->value));
     read.needs_cutlass = true;
   }
-  read.text = std::move(text);
+  if (const std::optional<HeaderLine> plan = header.Find("plan")) {
+    ASSIGN_OR_RETURN(read.text, EmittedText(header, *plan, read.gemm, text));
+  } else {
+    read.text = std::move(text);
+  }
   return read;
 }
 

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/files.h"
+#include "program/emit.h"
 
 namespace gemmsmith {
 namespace {
@@ -62,7 +63,17 @@ TEST(ParseCase, AStyleMakesItHonest) {
   EXPECT_EQ(read->subject, "plain CUDA");
 }
 
+TEST(ParseCase, APlanStandsForItsStandaloneFile) {
+  const Result<Case> read = Parse("// style: emitted\n// shape: 64x64x512\n// layout: nn\n// plan: direct warps_k=4\n");
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  const std::string emitted = EmitStandalone(*ParsePlan("direct warps_k=4"), {{64, 64, 512}, {kNn}});
+  EXPECT_TRUE(read->text.ends_with("warps_k=4\n//\n" + emitted)) << read->text;
+}
+
 TEST(ParseCase, ABadHeaderIsNamedWithFileAndLine) {
+  ExpectRefused("// style: x\n// shape: 64x64x64\n// plan: dirct\n", "folder/some_case.cu:3: ", "'dirct'");
+  ExpectRefused("// style: x\n// shape: 64x64x64\n// plan: direct warps_k=16\n", "folder/some_case.cu:3: ", "64");
+  ExpectRefused("// style: x\n// shape: 64x64x512\n// plan: direct\n\nint x;\n", "folder/some_case.cu:3: ", "not both");
   ExpectRefused("", "folder/some_case.cu:1: ", "the header lacks '// fault: what is wrong'");
   ExpectRefused("#include <cuda.h>\n// fault: too late\n", "folder/some_case.cu:1: ", "lacks '// fault:");
   ExpectRefused("// fault: x\n// shape: 64x64x64\n\n", "folder/some_case.cu:3: ", "lacks '// expect: wrong|cheated'");
