@@ -1,9 +1,12 @@
-# Writes OUTPUT, a C++ file that holds the texts of HARNESS, with VALUES for its only include, and of DISTURB, and one
-# hash over SOURCES, all files that measure.
+# Writes OUTPUT, a C++ file that holds the texts of HARNESS and DISTURB, with the files of INCLUDED, which lie under ROOT,
+# in the places where they are included, and one hash over SOURCES, all files that measure.
 file(READ ${HARNESS} text)
-file(READ ${VALUES} values)
-string(REPLACE "#include \"evaluate/verify/input_values.cuh\"" "${values}" text "${text}")
 file(READ ${DISTURB} disturb_text)
+foreach(included ${INCLUDED})
+  file(READ ${ROOT}/${included} included_text)
+  string(REPLACE "#include \"${included}\"" "${included_text}" text "${text}")
+  string(REPLACE "#include \"${included}\"" "${included_text}" disturb_text "${disturb_text}")
+endforeach()
 set(hashes "")
 foreach(source ${SOURCES})
   file(SHA256 ${source} hash)

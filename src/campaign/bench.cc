@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 
+#include "base/seconds.h"
 #include "campaign/trial_runner.h"
 
 namespace gemmsmith {
@@ -67,9 +68,7 @@ class BenchRun {
  private:
   using Contenders = Result<std::vector<Contender>>;
 
-  double SecondsSinceStart() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
+  double SecondsSinceStart() const { return SecondsSince(start_); }
 
   Status FindStored() {
     Status unlike;

@@ -6,7 +6,6 @@
 
 #include <csignal>
 
-#include "campaign/baseline_race.h"
 #include "campaign/fakes.h"
 
 namespace gemmsmith {
@@ -204,41 +203,6 @@ TEST_F(BenchTest, ACandidateThatFailsIsATrialLikeAnyOther) {
   ASSERT_TRUE(result.ok());
   EXPECT_EQ(result->by_outcome, (std::vector<std::pair<OutcomeKind, int>>{{OutcomeKind::kWrong, 4}}));
   EXPECT_EQ(Run()->found, 4u);
-}
-
-Timing SomeTiming(std::string contender, Clock clock, std::vector<float> samples) {
-  Timing timing{.contender = std::move(contender), .clock = clock, .samples_ns = std::move(samples)};
-  timing.median_ns = Median(std::vector<double>(timing.samples_ns.begin(), timing.samples_ns.end()));
-  return timing;
-}
-
-TEST(CompareWithAutoTuning, EveryContenderStandsAgainstBothOfItsLayouts) {
-  Outcome outcome;
-  outcome.timings = {
-      SomeTiming("lt_auto_nn", Clock::kDevice, {10, 10, 10}), SomeTiming("lt_auto_tn", Clock::kDevice, {20, 20, 20}),
-      SomeTiming("cublas_nn", Clock::kDevice, {40, 20, 40}), SomeTiming("cublas_nn", Clock::kOffline, {40, 20, 40})};
-  // As the judge leaves it: the faster AutoTuning in the place of ours.
-  outcome.comparisons = {{"cublas_nn", Clock::kDevice, {.median = 4, .mean = 4, .interval = {2, 4}, .pairs = 3}}};
-  CompareWithAutoTuning(outcome);
-  ASSERT_EQ(outcome.comparisons.size(), 3u);
-  EXPECT_EQ(outcome.comparisons[0].contender, "lt_auto_nn");
-  EXPECT_EQ(outcome.comparisons[1].baseline, "lt_auto_nn");
-  EXPECT_EQ(outcome.comparisons[1].contender, "lt_auto_tn");
-  EXPECT_DOUBLE_EQ(outcome.comparisons[1].ratio.median, 0.5);
-  EXPECT_EQ(outcome.comparisons[2].baseline, "lt_auto_tn");
-  EXPECT_EQ(outcome.comparisons[2].contender, "cublas_nn");
-  EXPECT_DOUBLE_EQ(outcome.comparisons[2].ratio.median, 0.5);
-  const Outcome once = outcome;
-  CompareWithAutoTuning(outcome);
-  EXPECT_EQ(outcome, once);
-}
-
-TEST(CompareWithAutoTuning, SamplesOfDifferentRoundsAreNotPaired) {
-  Outcome outcome;
-  outcome.timings = {SomeTiming("lt_auto_nn", Clock::kDevice, {10, 10, 10}),
-                     SomeTiming("cublas_nn", Clock::kDevice, {40, 20})};
-  CompareWithAutoTuning(outcome);
-  EXPECT_TRUE(outcome.comparisons.empty());
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 
+#include "base/seconds.h"
 #include "campaign/compile_ahead.h"
 #include "campaign/problem_run.h"
 #include "campaign/trial_runner.h"
@@ -61,9 +62,7 @@ class CampaignRun {
     double exchange_seconds = 0;  // of its screening: what it had to wait for others is not its own
   };
 
-  double SecondsSinceStart() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
+  double SecondsSinceStart() const { return SecondsSince(start_); }
 
   struct StoredFinals {
     std::optional<Trial> best;

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "base/seconds.h"
 #include "campaign/compile_ahead.h"
 #include "campaign/trial_runner.h"
 
@@ -52,9 +53,7 @@ class GridRun {
     uint32_t plan;
   };
 
-  double SecondsSinceStart() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
+  double SecondsSinceStart() const { return SecondsSince(start_); }
 
   StopRule::Progress ProgressNow() const { return {int(result_.judged), SecondsSinceStart(), 0}; }
 

@@ -2,8 +2,6 @@
 
 #include <chrono>
 
-#include "campaign/baseline_race.h"
-
 namespace gemmsmith {
 
 TrialRunner::TrialRunner(Evaluator& evaluator, const Compiler* compiler, Archive* archive, std::string campaign)
@@ -67,7 +65,6 @@ Result<JudgedList> TrialRunner::operator()(std::vector<Contender> contenders) {
 Result<JudgedList> TrialRunner::RaceBaselines(const EvaluationRequest& request) {
   Result<Trial> trial = TrialOf(request, Nobody(), evaluator_.RaceBaselines(request));
   if (!trial.ok()) return JudgedList{.world = trial.status()};
-  CompareWithAutoTuning(trial->outcome);
   JudgedList list{.trials = {*std::move(trial)}};
   if (archive_ != nullptr) RETURN_IF_ERROR(archive_->Add(list.trials));
   return list;

@@ -5,6 +5,7 @@
 
 #include "base/files.h"
 #include "base/installation.h"
+#include "base/seconds.h"
 #include "base/subprocess.h"
 #include "base/text.h"
 #include "compile/architecture.h"
@@ -51,7 +52,7 @@ class NvccCompiler : public Compiler {
       ASSIGN_OR_RETURN(const std::string cubin, ReadFile(folder.path() / "kernel.cubin"));
       RETURN_IF_ERROR(FinishCompilation({cubin.begin(), cubin.end()}, source.entry, compilation));
     }
-    compilation.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    compilation.seconds = SecondsSince(start);
     return compilation;
   }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/installation.h"
+#include "base/seconds.h"
 #include "compile/architecture.h"
 #include "compile/compiler.h"
 #include "compile/facts.h"
@@ -84,7 +85,7 @@ class NvrtcCompiler : public Compiler {
     } else if (compiled != NVRTC_ERROR_COMPILATION) {
       return Failure(compiled, "nvrtcCompileProgram");
     }
-    compilation.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    compilation.seconds = SecondsSince(start);
     return compilation;
   }
 

@@ -6,6 +6,7 @@
 #include "base/files.h"
 #include "base/installation.h"
 #include "base/sandbox.h"
+#include "base/seconds.h"
 #include "base/subprocess.h"
 #include "compile/architecture.h"
 #include "compile/elf.h"
@@ -78,7 +79,7 @@ class SandboxedNvcc : public ObjectCompiler {
                      SandboxedCommand(SandboxFor(nvcc_.program, folder.path(), includes_), Command(architecture)));
     ASSIGN_OR_RETURN(const ProcessResult process, RunProcess(command, kCompileLimit));
     ASSIGN_OR_RETURN(ObjectCompilation compilation, Judge(process, folder.path()));
-    compilation.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    compilation.seconds = SecondsSince(start);
     return compilation;
   }
 

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <numeric>
 
+#include "base/seconds.h"
 #include "evaluate/time/call_clocks.h"
 #include "evaluate/time/race_rules.h"
 
@@ -12,10 +13,6 @@ namespace gemmsmith {
 namespace {
 
 constexpr double kStaysWarmSeconds = 0.1;
-
-double SecondsSince(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 // One entry of a race.
 struct Start {

@@ -8,17 +8,6 @@ namespace gemmsmith {
 
 namespace {
 
-std::string_view StageOf(OutcomeKind kind) {
-  switch (kind) {
-    case OutcomeKind::kWrong:
-      return "correctness";
-    case OutcomeKind::kCheated:
-      return "honesty";
-    default:
-      return "launch";
-  }
-}
-
 // "timed_output", "chained_output", "cold_output", "server_output".
 std::string OutputTestOf(Clock clock) {
   constexpr std::string_view kPrefix = "device_";

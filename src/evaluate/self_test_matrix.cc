@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "base/all_cores.h"
+#include "base/seconds.h"
 
 namespace gemmsmith {
 
@@ -120,7 +121,7 @@ class SelfTest {
     }
     const auto start = std::chrono::steady_clock::now();
     Result<Outcome> outcome = evaluator_.Evaluate(RequestFor(cases_[at], seed), candidate);
-    report.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    report.seconds += SecondsSince(start);
     if (!outcome.ok()) return NoteFailure(report, outcome.status());
     failures_in_a_row_ = 0;
     report.seen.push_back({seed, *std::move(outcome)});

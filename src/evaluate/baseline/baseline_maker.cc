@@ -4,6 +4,7 @@
 #include <chrono>
 #include <numeric>
 
+#include "base/seconds.h"
 #include "base/statistics.h"
 #include "evaluate/baseline/exhaustive.h"
 
@@ -213,9 +214,6 @@ class BaselineMaker::GpuTrials : public LtTrials {
 
  private:
   using Clock = std::chrono::steady_clock;
-  static double SecondsSince(Clock::time_point start) {
-    return std::chrono::duration<double>(Clock::now() - start).count();
-  }
   void Announce() {
     if (SecondsSince(announced_) < 0.5) return;
     announced_ = Clock::now();

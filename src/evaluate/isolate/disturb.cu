@@ -2,10 +2,7 @@
 // and B change, a few elements of C are poisoned, and those that the call before should have written are set aside. Runs in the
 // guest; the judge keeps the steps to itself and computes what was to come out. disturbance.h declares the same structs.
 
-typedef unsigned short u16;
-typedef unsigned int u32;
-typedef unsigned long long u64;
-typedef long long i64;
+#include "evaluate/verify/elements.cuh"
 
 constexpr int kPlaces = 8;
 
@@ -70,22 +67,6 @@ extern "C" __global__ void disturb_spin(const SpinArguments arguments) {
 }
 
 // ---- the judge's
-
-enum ElementType { kF16 = 0, kBf16 = 1, kF32 = 2 };
-
-struct Matrix {
-  void* data;
-  i64 lines, line_length, stride;
-  int lines_are_rows;
-  int type;
-};
-
-__device__ float Widen(u16 bits, int type) {
-  if (type == kBf16) return __uint_as_float(u32(bits) << 16);
-  float value;
-  asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(bits));
-  return value;
-}
 
 __device__ double Element(const Matrix& matrix, i64 row, i64 column) {
   const i64 offset = matrix.lines_are_rows ? row * matrix.stride + column : column * matrix.stride + row;

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "base/confine.h"
+#include "base/seconds.h"
 #include "base/subprocess.h"
 #include "evaluate/isolate/disturbance.h"
 #include "evaluate/isolate/frame.h"
@@ -27,10 +28,6 @@ using Gemm_t = int (*)(const void* a, const void* b, void* c, int m, int n, int 
                        size_t workspace_bytes, CUstream stream);
 
 constexpr int64_t kLeadInCycles = 200'000;  // about 0.1 ms
-
-double NsSince(SteadyClock::time_point start) {
-  return std::chrono::duration<double, std::nano>(SteadyClock::now() - start).count();
-}
 
 std::string LoaderError() {
   const char* const error = ::dlerror();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/seconds.h"
 #include "program/emit.h"
 #include "program/legality.h"
 
@@ -183,7 +184,7 @@ Status IsolatedEvaluator::JudgeAll(const ProblemMessage& problem, std::span<cons
       why_no_counters = fmt::format("the worker {}", failure.explanation);
       continue;
     }
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    const double seconds = SecondsSince(start);
     for (size_t i = 0; i < count; ++i) {
       if (!judgements.outcomes[i]) continue;
       judgements.outcomes[i]->evaluate_seconds = seconds / double(count);
@@ -252,7 +253,7 @@ Result<Outcome> IsolatedEvaluator::RaceBaselines(const EvaluationRequest& reques
   if (outcome.kind != OutcomeKind::kMeasured)
     return IoError(fmt::format("racing the baselines of {}: {}", Print(request.gemm), outcome.reason));
   outcome.protocol = request.protocol;
-  outcome.evaluate_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  outcome.evaluate_seconds = SecondsSince(start);
   return outcome;
 }
 

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <thread>
 
+#include "base/seconds.h"
+
 namespace gemmsmith {
 
 Result<std::unique_ptr<RoundClock>> OfflineClock::Create(Gpu& gpu, std::vector<PutCall> calls) {
@@ -56,7 +58,7 @@ Result<std::vector<double>> HostClock::TimeRound(std::span<const size_t> order, 
     const auto start = std::chrono::steady_clock::now();
     RETURN_IF_ERROR(calls_[i]());
     RETURN_IF_ERROR(gpu_.Synchronize());
-    times[i] = std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
+    times[i] = NsSince(start);
   }
   return times;
 }

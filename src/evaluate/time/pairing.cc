@@ -6,6 +6,8 @@
 #include <optional>
 #include <utility>
 
+#include "base/seconds.h"
+
 namespace gemmsmith {
 
 namespace {
@@ -197,10 +199,6 @@ class Stages {
   const RaceRules& rules_;
   int stage_rounds_, next_;
 };
-
-double SecondsSince(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 // Four times as much was discarded as may be kept.
 bool IsHopelessMachine(const RaceRules& rules, int discarded_rounds, double discarded_seconds) {

@@ -4,6 +4,8 @@
 #include <chrono>
 #include <cmath>
 
+#include "base/seconds.h"
+
 namespace gemmsmith {
 
 namespace {
@@ -14,10 +16,6 @@ Status PutChain(const TestBench& bench, const PutGemm& put, int calls) {
   for (int left = calls; left > 0; --left)
     RETURN_IF_ERROR(put(left % 2 == 1 ? *bench.normal : bench.Of(InputKind::kBinary), Chaining::kProgrammatic));
   return OkStatus();
-}
-
-double SecondsSince(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 // The tests of one candidate, one after the other, up to the first that it fails.
@@ -162,6 +160,17 @@ const Inputs& TestBench::Of(InputKind kind) const {
 int ChainCalls(double call_ns) {
   constexpr double kNs = 4e6;
   return int(std::clamp(kNs / std::max(call_ns, 1.0), 3.0, 8.0));
+}
+
+std::string_view StageOf(OutcomeKind kind) {
+  switch (kind) {
+    case OutcomeKind::kWrong:
+      return "correctness";
+    case OutcomeKind::kCheated:
+      return "honesty";
+    default:
+      return "launch";
+  }
 }
 
 // Wrong values come first: they are what can be learned from. What else was touched is said in any case.

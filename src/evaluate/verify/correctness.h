@@ -45,6 +45,9 @@ int ChainCalls(double call_ns);
 // What a candidate's largest error may be beside the baselines': 1.1 times theirs, or theirs and half an output ulp.
 double BaselineBound(const Gemm& gemm, double baseline_max_abs_error, double largest_reference);
 
+// The stage in which a candidate ends so, once it runs.
+std::string_view StageOf(OutcomeKind kind);
+
 // Enters what one watched call means: nothing, or the end of the candidate.
 void Conclude(std::string_view test, const Watched& watched, TestResult& result);
 

@@ -1,27 +1,7 @@
 // The harness's own kernels: inputs, reference, comparison, canaries. Plain and slow where it does not matter: they judge the
 // fast ones. Compiled when a worker starts, together with what it includes. verify/harness_kernels.h declares the same structs.
 
-typedef unsigned short u16;
-typedef unsigned int u32;
-typedef unsigned long long u64;
-typedef long long i64;
-
-enum ElementType { kF16 = 0, kBf16 = 1, kF32 = 2 };
-
-// `lines` contiguous runs of `line_length` elements, `stride` elements apart; a line is a row or a column.
-struct Matrix {
-  void* data;
-  i64 lines, line_length, stride;
-  int lines_are_rows;
-  int type;
-};
-
-__device__ float Widen(u16 bits, int type) {
-  if (type == kBf16) return __uint_as_float(u32(bits) << 16);
-  float value;
-  asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(bits));
-  return value;
-}
+#include "evaluate/verify/elements.cuh"
 
 __device__ float Load(const Matrix& matrix, i64 offset) {
   if (matrix.type == kF32) return static_cast<const float*>(matrix.data)[offset];

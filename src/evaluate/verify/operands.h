@@ -12,7 +12,7 @@ inline constexpr uint16_t kCanary = 0xffa5;
 inline constexpr uint16_t kPoison = 0x7fff;
 inline constexpr int64_t kGuardElements = int64_t{1} << 17;  // 256 KiB before and as much after
 
-// As harness.cu declares it.
+// As elements.cuh declares it.
 enum class ElementType : int32_t { kF16 = 0, kBf16 = 1, kF32 = 2 };
 struct MatrixView {
   void* data = nullptr;
