@@ -172,7 +172,10 @@ Result<double> SourceExchange::TimeRival(const Baseline& rival, Clock clock) {
   ASSIGN_OR_RETURN(const Event last, gpu.MakeEvent());
   const bool is_single = clock == Clock::kOffline;
   const CallGraph& graph = rival.graphs.at({Clock::kDevice, BatchFor(problem_.protocol)});
-  if (!is_single) RETURN_IF_ERROR(workshop_.harness.LeadIn());
+  if (!is_single) {
+    RETURN_IF_ERROR(workshop_.harness.LeadIn());
+    RETURN_IF_ERROR(gpu.Replay(graph.graph));  // untimed, as the guest's
+  }
   RETURN_IF_ERROR(gpu.Record(first));
   RETURN_IF_ERROR(is_single ? rival.call() : gpu.Replay(graph.graph));
   RETURN_IF_ERROR(gpu.Record(last));

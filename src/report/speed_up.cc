@@ -5,6 +5,8 @@
 #include <set>
 #include <string_view>
 
+#include "evaluate/time/pairing.h"
+
 namespace gemmsmith {
 namespace {
 
@@ -73,7 +75,7 @@ RatioEstimate RatioOf(const Outcome& outcome, const Timing& contender, const Tim
     return Inverse(*ratio);
   const std::vector<double> ours(contender.samples_ns.begin(), contender.samples_ns.end());
   const std::vector<double> theirs(reference.samples_ns.begin(), reference.samples_ns.end());
-  if (!ours.empty() && ours.size() == theirs.size()) return PairedRatio(theirs, ours);
+  if (!ours.empty() && ours.size() == theirs.size()) return MeasuredRatio(theirs, ours);
   return {.median = reference.median_ns / contender.median_ns};
 }
 

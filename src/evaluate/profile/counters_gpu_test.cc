@@ -1,8 +1,11 @@
 // What the profilers say of kernels whose nature is known, what that costs, and that no time suffers from it.
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <map>
 
 #include "base/files.h"
 #include "base/statistics.h"
@@ -168,17 +171,30 @@ TEST_F(CountersGpuTest, BothProfilersAgree) {
   EXPECT_EQ(ncu[Counter::kWaves], cupti[Counter::kWaves]);
 }
 
-// Small and short, so that what a profiler left behind at launches would show.
+// Small and short, so that what a profiler left behind at launches would show. The least of three races each: the time
+// of one call on the host is another one from race to race, by a sixth and more.
 TEST_F(CountersGpuTest, NoTimeIsLongerForWhatAProfilerDidBefore) {
   const SingleCall call = CallFor({.shape = {256, 512, 1024}, .kind = {.layout = kTn}});
-  const Outcome before = Judge(call, false);
+  using Times = std::map<Clock, std::vector<double>>;
+  const auto judge_thrice = [&] {
+    Times times;
+    for (int i = 0; i < 3; ++i) {
+      const Outcome outcome = Judge(call, false);
+      for (const Clock clock : {Clock::kDevice, Clock::kOffline})
+        if (const Timing* const timing = outcome.Find("ours", clock)) times[clock].push_back(timing->median_ns);
+    }
+    return times;
+  };
+  const Times before = judge_thrice();
   ASSERT_TRUE(Judge(call, true).counters);
-  const Outcome after = Judge(call, false);
+  const Times after = judge_thrice();
   for (const Clock clock : {Clock::kDevice, Clock::kOffline}) {
-    const Timing *first = before.Find("ours", clock), *second = after.Find("ours", clock);
-    ASSERT_TRUE(first != nullptr && second != nullptr) << Name(clock);
-    fmt::print("  {}: {:.0f} ns before, {:.0f} ns after\n", Name(clock), first->median_ns, second->median_ns);
-    EXPECT_LE(second->median_ns / first->median_ns, clock == Clock::kDevice ? 1.03 : 1.1) << Name(clock);
+    ASSERT_TRUE(before.contains(clock) && after.contains(clock)) << Name(clock);
+    fmt::print("  {}: {:.0f} ns before, {:.0f} ns after\n", Name(clock), fmt::join(before.at(clock), " "),
+               fmt::join(after.at(clock), " "));
+    EXPECT_LE(std::ranges::min(after.at(clock)) / std::ranges::min(before.at(clock)),
+              clock == Clock::kDevice ? 1.03 : 1.1)
+        << Name(clock);
   }
 }
 

@@ -53,6 +53,10 @@ struct RaceResult {
   RunConditions conditions;
 };
 
+// As PairedRatio(), with an interval that holds the instrument's own share too: what differs between two races and
+// shows in the samples of neither.
+RatioEstimate MeasuredRatio(std::span<const double> reference, std::span<const double> ours);
+
 // At most so many of these, evenly spread, the first one among them.
 std::vector<float> Thin(std::span<const double> samples, size_t most);
 // What a timing keeps of its samples; its statistics are those of all.

@@ -418,5 +418,51 @@ TEST(Race, TheOrderVariesFromRoundToRound) {
   EXPECT_EQ(orders.size(), 6u);
 }
 
+TEST(Race, EverySecondRoundRunsBackwards) {
+  std::vector<std::vector<size_t>> orders;
+  const TimeRound round = [&](std::span<const size_t> order) -> Result<std::vector<double>> {
+    orders.emplace_back(order.begin(), order.end());
+    return std::vector<double>{1, 1, 1};
+  };
+  ASSERT_TRUE(RunRace({20, 20, 0}, {}, round).ok());
+  ASSERT_EQ(orders.size(), 20u);
+  for (size_t i = 0; i < orders.size(); i += 2) {
+    std::reverse(orders[i].begin(), orders[i].end());
+    EXPECT_EQ(orders[i], orders[i + 1]) << i;
+  }
+}
+
+TEST(Race, WhatAPlaceInARoundIsWorthIsTheSameForAll) {
+  std::vector<RaceEntry> entries = {Ours(0), Rival("lt_auto_nn", true)};
+  const TimeRound first_is_faster = [](std::span<const size_t> order) -> Result<std::vector<double>> {
+    std::vector<double> times(2, 1000);
+    times[order[0]] = 970;
+    return times;
+  };
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    Random random(seed);
+    const Result<RaceResult> race = Race(entries, {8, 8, 0}, random, {}, first_is_faster);
+    ASSERT_TRUE(race.ok());
+    EXPECT_NEAR(race->comparisons[0][0].ratio.median, 1, 0.001) << seed;
+  }
+}
+
+TEST(MeasuredRatio, SamplesWithoutScatterLeaveTheInstrumentsShare) {
+  const std::vector<double> reference(20, 204), ours(20, 200);
+  const RatioEstimate ratio = MeasuredRatio(reference, ours);
+  EXPECT_DOUBLE_EQ(ratio.median, 1.02);
+  EXPECT_GT(ratio.interval.Width(), 0.001);
+  EXPECT_LT(ratio.interval.Width(), 0.01);
+}
+
+TEST(MeasuredRatio, WhereSamplesScatterTheInstrumentsShareIsNothing) {
+  std::vector<double> reference, ours(20, 200);
+  for (int i = 0; i < 20; ++i) reference.push_back(180 + 4 * i);
+  const RatioEstimate paired = PairedRatio(reference, ours), measured = MeasuredRatio(reference, ours);
+  EXPECT_LE(measured.interval.low, paired.interval.low);
+  EXPECT_GE(measured.interval.high, paired.interval.high);
+  EXPECT_NEAR(measured.interval.Width(), paired.interval.Width(), 0.01 * paired.interval.Width());
+}
+
 }  // namespace
 }  // namespace gemmsmith
