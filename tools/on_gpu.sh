@@ -10,6 +10,8 @@
 #                                                 optimize over a set or file
 #          tools/on_gpu.sh bench NAME SHAPES CONTENDERS MODES PROTOCOL SECONDS
 #                                                 contenders beside the libraries on many shapes, and their tables
+#          tools/on_gpu.sh each_gpu sweep|bench NAME SHAPES ...
+#                                                 the same with the shapes dealt out to all GPUs of the machine
 #          space, sweep and bench go on from what earlier calls brought back, if it stands in .carry/records/NAME*.gsr
 #          tools/on_gpu.sh kills ROUNDS           kill -9 of driver and worker in live runs; two runs on one GPU
 # Results go to $OUT (default: ./gpu_out): one .gsr of records a step, and logs.
@@ -64,7 +66,7 @@ rates() {
 
 # The records that earlier calls left, in an archive of this call.
 archive_of() {
-  local archive=/tmp/gemmsmith_$1.db
+  local archive=${TMPDIR:-/tmp}/gemmsmith_$1.db
   if [[ ! -e $archive ]] && compgen -G "$carry/records/$1*.gsr" >/dev/null; then
     "$program" records import "$carry/records/$1"*.gsr --archive "$archive" >&2
   fi
@@ -86,6 +88,42 @@ bench() {
     --archive "$(archive_of "$1")" --output "$out/$1.gsr" | tee "$out/$1.txt"
   "$program" report "$out/$1.gsr" --shapes all --output "$out/$1.tables.txt"
   "$program" report "$out/$1.gsr" --shapes all --summary
+}
+
+# The shapes of a file, of the grid (paper1000) by the work they hold, or of the grid without a file's (paper1000-FILE).
+shapes_of() {
+  case $1 in
+    paper1000) ;;
+    paper1000-*) shapes_of paper1000 | grep -vxFf "${1#paper1000-}" && return ;;
+    *) grep -hv '^#' "$1" && return ;;
+  esac
+  local sizes=(64 128 256 512 1024 2048 4096 8192 12288 16384) m n k
+  for m in "${sizes[@]}"; do for n in "${sizes[@]}"; do for k in "${sizes[@]}"; do
+    echo "$((m * n * k)) ${m}x${n}x${k}"
+  done; done; done | sort -rn | cut -d' ' -f2
+}
+
+# The shapes go round the GPUs like cards, each GPU with its share of the cores and an archive of its own.
+each_gpu() {
+  local step=$1 name=$2 shapes=$3 gpus cores gpu part
+  gpus=$(nvidia-smi -L | wc -l)
+  cores=$(($(nproc) / gpus))
+  for gpu in $(seq 0 $((gpus - 1))); do
+    part=/tmp/gemmsmith_gpu$gpu
+    mkdir -p "$part/out"
+    shapes_of "$shapes" | awk -v gpus="$gpus" -v gpu="$gpu" 'NR % gpus == gpu' >"$part/$name.shapes"
+    TMPDIR=$part OUT=$part/out CUDA_VISIBLE_DEVICES=$gpu taskset -c "$((gpu * cores))-$((gpu * cores + cores - 1))" \
+      "$PWD/tools/on_gpu.sh" "$step" "$name" "$part/$name.shapes" "${@:4}" >"$part/$name.log" 2>&1 &
+  done
+  wait
+  for gpu in $(seq 0 $((gpus - 1))); do
+    part=/tmp/gemmsmith_gpu$gpu
+    cp "$part/out/$name.gsr" "$out/$name-$gpu.gsr" || true
+    echo "---- GPU $gpu" >>"$out/$name.log" && cat "$part/$name.log" >>"$out/$name.log"
+    tail -4 "$part/$name.log"
+  done
+  "$program" report "$out/$name"-*.gsr --shapes all --output "$out/$name.tables.txt"
+  "$program" report "$out/$name"-*.gsr --shapes all --summary
 }
 
 # Kills the driver, then the worker, in the middle of live runs on one archive: nothing stored is lost or doubled, and what
@@ -115,6 +153,6 @@ kills() {
 step=${1:-}
 case $step in
   pack) pack ;;
-  tests | sanitize | baselines | rates | space | sweep | bench | kills) mkdir -p "$out" && shift && "$step" "$@" ;;
-  *) sed -n '2,16s/^# //p' "$0" >&2; exit 2 ;;
+  tests | sanitize | baselines | rates | space | sweep | bench | each_gpu | kills) mkdir -p "$out" && shift && "$step" "$@" ;;
+  *) sed -n '2,18s/^# //p' "$0" >&2; exit 2 ;;
 esac
