@@ -93,7 +93,7 @@ struct StoredPanels {
   static constexpr int kBytes = 16 * kColumns * 2;  // of a warp
 };
 
-// The caller waits with WaitUntilStoresHaveRead() in the lane that ElectLane() names.
+// The caller commits and waits (CommitStores, WaitForStoresBut) in the lane that ElectLane() names.
 template <class Type, int kColumns>
 GEMMSMITH_DEVICE void StoreThroughCopyEngine(const TensorMap& map, int row, int column,
                                              const float (&sums)[kColumns / 2], u32 staging) {

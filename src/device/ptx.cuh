@@ -154,6 +154,23 @@ GEMMSMITH_DEVICE void MeetThreads(int barrier) {
   asm volatile("bar.sync %0, %1;" ::"r"(barrier), "n"(kThreads) : "memory");
 }
 
+// Counts as having come to a barrier where others wait.
+template <int kThreads>
+GEMMSMITH_DEVICE void ArriveAt(int barrier) {
+  asm volatile("bar.arrive %0, %1;" ::"r"(barrier), "n"(kThreads) : "memory");
+}
+
+// ---- registers of a warpgroup, all of whose threads call: from what the kernel was compiled for to this many ----
+
+template <int kRegisters>
+GEMMSMITH_DEVICE void GiveRegisters() {
+  asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(kRegisters));
+}
+template <int kRegisters>
+GEMMSMITH_DEVICE void TakeRegisters() {
+  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(kRegisters));
+}
+
 // ---- programmatic dependent launch: both do nothing in a launch without that attribute ----
 
 // Returns when the launch before this one has ended and its writes are visible. Before it nothing that a launch may

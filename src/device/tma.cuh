@@ -105,10 +105,12 @@ GEMMSMITH_DEVICE void StoreBox(const TensorMap& map, int x, int y, u32 from) {
                "r"(y), "r"(from)
                : "memory");
 }
-// Until the stores that this thread ordered have read shared memory; a CTA may not end before.
-GEMMSMITH_DEVICE void WaitUntilStoresHaveRead() {
-  asm volatile("cp.async.bulk.commit_group;" ::: "memory");
-  asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+// The stores that this thread ordered since become a group.
+GEMMSMITH_DEVICE void CommitStores() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
+// Until all groups of this thread, but the last kPending ones, have read shared memory; a CTA may not end before.
+template <int kPending>
+GEMMSMITH_DEVICE void WaitForStoresBut() {
+  asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(kPending) : "memory");
 }
 
 // ---- operands on their way in ----

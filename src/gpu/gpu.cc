@@ -1,5 +1,6 @@
 #include "gpu/gpu.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <utility>
@@ -137,6 +138,7 @@ Kernel& Kernel::operator=(Kernel&& other) noexcept {
   std::swap(driver_, other.driver_);
   std::swap(module_, other.module_);
   std::swap(function_, other.function_);
+  std::swap(resident_ctas_, other.resident_ctas_);
   return *this;
 }
 Kernel::~Kernel() {
@@ -290,6 +292,22 @@ Status Gpu::StartGemm(const Kernel& kernel, const Launch& launch, const GemmPara
   return StartRaw(kernel, launch, pointers, chaining);
 }
 
+// Asked of a launch with its cluster: 128 CTAs in clusters of 4 do not fit where 132 single ones do.
+Result<uint32_t> Gpu::ResidentCtas(const Kernel& kernel, const CUlaunchConfig& config, const Dim3& cluster) const {
+  if (kernel.resident_ctas_ > 0) return kernel.resident_ctas_;
+  int clusters = 0;
+  if (cluster == Dim3{}) {
+    RETURN_IF_CUDA_ERROR(driver_->cuOccupancyMaxActiveBlocksPerMultiprocessor(
+        &clusters, kernel.function_, int(config.blockDimX), config.sharedMemBytes));
+    clusters *= identity_.device.multiprocessors;
+  } else {
+    RETURN_IF_CUDA_ERROR(driver_->cuOccupancyMaxActiveClusters(&clusters, kernel.function_, &config));
+  }
+  if (clusters == 0) return Unavailable("not one of the launch's clusters fits on this GPU");
+  kernel.resident_ctas_ = uint32_t(clusters) * cluster.x;
+  return kernel.resident_ctas_;
+}
+
 Status Gpu::StartRaw(const Kernel& kernel, const Launch& launch, void** arguments, Chaining chaining) {
   LaunchAttributes attributes{};
   CUlaunchConfig config = ConfigOf(launch, stream_, attributes);
@@ -298,6 +316,10 @@ Status Gpu::StartRaw(const Kernel& kernel, const Launch& launch, void** argument
     CUlaunchAttribute& programmatic = attributes[config.numAttrs++];
     programmatic.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
     programmatic.value.programmaticStreamSerializationAllowed = 1;
+  }
+  if (launch.fills_gpu) {
+    ASSIGN_OR_RETURN(const uint32_t resident, ResidentCtas(kernel, config, launch.cluster));
+    config.gridDimX = std::min(config.gridDimX, resident);
   }
   RETURN_IF_CUDA_ERROR(driver_->cuLaunchKernelEx(&config, kernel.function_, arguments, nullptr));
   return OkStatus();

@@ -65,6 +65,7 @@ class Kernel {
   const Driver* driver_ = nullptr;
   CUmodule module_ = nullptr;
   CUfunction function_ = nullptr;
+  mutable uint32_t resident_ctas_ = 0;  // 0: not asked yet
 };
 
 // The parameter block of one GEMM call: its tensor maps, then its GemmArguments. Bound to the addresses it was made
@@ -177,6 +178,8 @@ class Gpu {
 
  private:
   Gpu() = default;
+  // How many CTAs of such launches the GPU holds at once.
+  Result<uint32_t> ResidentCtas(const Kernel& kernel, const CUlaunchConfig& config, const Dim3& cluster) const;
   const Driver* driver_ = nullptr;
   GpuIdentity identity_;
   CUdevice device_ = 0;

@@ -13,6 +13,8 @@ enum class FixedDimensions { kNone, kK, kAll };
 inline constexpr int kFixedKinds[] = {int(FixedDimensions::kNone), int(FixedDimensions::kK),
                                       int(FixedDimensions::kAll)};
 inline constexpr std::string_view kFixedWords[] = {"none", "k", "all"};
+// How CTAs come to their tiles; src/device/wgmma_tile.cuh.
+enum class Schedule { kOneTile, kCooperative, kPingPong };
 // When a launch of a chain lets the next one start; src/device/types.cuh.
 enum class Trigger { kNone, kEarly, kLate };
 inline constexpr int kTriggers[] = {int(Trigger::kNone), int(Trigger::kEarly), int(Trigger::kLate)};

@@ -17,6 +17,11 @@ void ConfigText::Add(std::string_view name, Trigger trigger) {
   Line("auto", name, fmt::format("gemmsmith::Trigger::{}", kNames[int(trigger)]));
 }
 
+void ConfigText::Add(std::string_view name, Schedule schedule) {
+  constexpr std::string_view kNames[] = {"kOneTile", "kCooperative", "kPingPong"};
+  Line("auto", name, fmt::format("gemmsmith::Schedule::{}", kNames[int(schedule)]));
+}
+
 void ConfigText::Add(std::string_view name, SplitReduction reduction, int split) {
   constexpr std::string_view kNames[] = {"kAdd", "kOrdered", "kCluster"};
   Line("auto", name, fmt::format("gemmsmith::SplitReduction::{}", split == 1 ? "kNone" : kNames[int(reduction)]));

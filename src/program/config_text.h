@@ -15,6 +15,7 @@ class ConfigText {
   void Add(std::string_view name, int value);
   void Add(std::string_view name, bool value);
   void Add(std::string_view name, Trigger trigger);
+  void Add(std::string_view name, Schedule schedule);
   // A reduction of one split is none.
   void Add(std::string_view name, SplitReduction reduction, int split);
   void AddKind(const GemmKind& kind);  // Type, kRowMajorB

@@ -151,7 +151,7 @@ double WgmmaTimeNs(const WgmmaPlan& plan, const Gemm& gemm, const Device& device
   const Shape& shape = gemm.shape;
   const double ctas = Ceil(shape.m, plan.tile_m) * Ceil(shape.n, plan.tile_n) * plan.split;
   const double steps = plan.Steps(shape);
-  const double occupancy = WgmmaOccupancy(plan, shape, device);
+  const double occupancy = plan.is_persistent() ? 1 : WgmmaOccupancy(plan, shape, device);
   const double usable = UsableMultiprocessors(plan, device);
   const double per_sm = Ceil(ctas, usable);
   const double waves = Ceil(per_sm, occupancy);
@@ -163,8 +163,11 @@ double WgmmaTimeNs(const WgmmaPlan& plan, const Gemm& gemm, const Device& device
   const double compute = per_sm * steps * step_compute;
   const double deliver = per_sm * cta_k * 2 * (plan.tile_m + plan.tile_n) / wgmma::kDeliverBytesPerNs;
   const double issue = waves * steps * wgmma::kStepNs;
+  // A persistent ring goes on from tile to tile.
+  const double rings = plan.is_persistent() ? 1 : waves, ring_steps = waves * steps / rings;
   const double refill =
-      plan.is_ring() ? waves * (steps - plan.stages) * (wgmma::kRefillNs + step_compute) / plan.stages : 0;
+      plan.is_ring() ? rings * std::max(0.0, ring_steps - plan.stages) * (wgmma::kRefillNs + step_compute) / plan.stages
+                     : 0;
   const double tile_lines = double(plan.tile_m) / plan.cluster_n + double(plan.tile_n) / plan.cluster_m;
   const double l2 = ctas * cta_k * 2 * tile_lines / wgmma::kL2BytesPerNs;
   const double tiles_at_once = std::clamp(std::floor(usable * occupancy / plan.split), 1.0, ctas / plan.split);
@@ -175,12 +178,17 @@ double WgmmaTimeNs(const WgmmaPlan& plan, const Gemm& gemm, const Device& device
   const double main = std::sqrt(std::sqrt(Fourth(compute) + Fourth(deliver) + Fourth(issue) + Fourth(refill) +
                                           Fourth(l2) + Fourth(l2_distinct) + Fourth(memory)));
 
-  double launch = wgmma::kLaunchNs + wgmma::kWaveNs * (waves - 1);
+  double launch = wgmma::kLaunchNs + (plan.is_persistent() ? 0 : wgmma::kWaveNs * (waves - 1));
   launch += wgmma::kRowsPerWarpgroupNs * (plan.tile_m / (64 * plan.warpgroups) - 1);
   if (plan.cluster_size() > 1 || plan.splits_are_cluster()) launch += wgmma::kClusterNs;
   if (plan.fixed == FixedDimensions::kNone) launch += wgmma::kRunTimeKNs;
   if (plan.fixed != FixedDimensions::kAll) launch += wgmma::kRunTimeMnNs;
-  return launch + kTriggerNs[int(plan.trigger)] + main + WgmmaStoreNs(plan, per_sm) + WgmmaMeetNs(plan, per_sm);
+  const double store = WgmmaStoreNs(plan, per_sm);
+  // One team stores while the other one multiplies; the last tile's store has nothing to hide behind.
+  const double main_and_store = plan.schedule == Schedule::kPingPong
+                                    ? std::sqrt(std::sqrt(Fourth(main) + Fourth(store))) + store / per_sm
+                                    : main + store;
+  return launch + kTriggerNs[int(plan.trigger)] + main_and_store + WgmmaMeetNs(plan, per_sm);
 }
 
 }  // namespace

@@ -24,13 +24,19 @@ struct FamilyText {
   std::string config;
 };
 
+FamilyText TextOf(const WgmmaPlan& plan, const Gemm& gemm) {
+  if (plan.is_persistent())
+    return {"gemm_persistent.cuh", "launch_persistent.cuh", "gemmsmith::PersistentKernel", WgmmaConfigText(plan, gemm)};
+  return {"gemm_wgmma.cuh", "launch_wgmma.cuh", "gemmsmith::WgmmaKernel", WgmmaConfigText(plan, gemm)};
+}
+
 FamilyText TextOf(const Plan& plan, const Gemm& gemm) {
   switch (plan.family) {
     case FamilyId::kDirect:
       return {"gemm_direct.cuh", "launch_direct.cuh", "gemmsmith::DirectKernel",
               DirectConfigText(DirectPlan(plan), gemm)};
     case FamilyId::kWgmma:
-      return {"gemm_wgmma.cuh", "launch_wgmma.cuh", "gemmsmith::WgmmaKernel", WgmmaConfigText(WgmmaPlan(plan), gemm)};
+      return TextOf(WgmmaPlan(plan), gemm);
   }
   GEMMSMITH_CHECK(false, "family {}", int(plan.family));
   return {};

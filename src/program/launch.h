@@ -37,6 +37,9 @@ struct Launch {
   Dim3 cluster;             // 1x1x1: none
   uint32_t smem_bytes = 0;  // dynamic
   uint64_t workspace_bytes = 0;
+  // The kernel walks over its tiles with any number of clusters: the grid, one CTA a tile and along x alone, is cut to
+  // what the GPU holds at once.
+  bool fills_gpu = false;
   // The kernel waits by itself for the launch before it, so that a chain of launches may overlap (programmatic
   // dependent launch).
   bool chainable = false;

@@ -56,7 +56,7 @@ class FamilySpace {
     tile_m_ = family.IndexOf("tile_m"), tile_n_ = family.IndexOf("tile_n"), split_ = family.IndexOf("split");
     reduction_ = family.IndexOf("reduction"), raster_ = family.IndexOf("raster"), fixed_ = family.IndexOf("fixed");
     trigger_ = family.IndexOf("trigger"), stages_ = family.IndexOf("stages"), step_k_ = family.IndexOf("step_k");
-    warpgroups_ = family.IndexOf("warpgroups");
+    warpgroups_ = family.IndexOf("warpgroups"), schedule_ = family.IndexOf("schedule");
     cluster_m_ = family.IndexOf("cluster_m"), cluster_n_ = family.IndexOf("cluster_n");
   }
 
@@ -102,14 +102,21 @@ class FamilySpace {
     if (last_axis == reduction_)
       return value(split_) > 1 || value(reduction_) == family_.parameters[reduction_].values.front();
     if (!staged_) return true;
-    if (last_axis == warpgroups_) return value(tile_m_) % (64 * value(warpgroups_)) == 0;
+    const auto schedule = Schedule(value(schedule_));
+    const bool is_persistent = schedule != Schedule::kOneTile;
+    if (last_axis == warpgroups_) {
+      const bool take_turns = schedule == Schedule::kPingPong;
+      return take_turns ? value(warpgroups_) == 2 : value(tile_m_) % (64 * value(warpgroups_)) == 0;
+    }
     if (last_axis == stages_) {
       const int64_t stage_bytes = int64_t(2) * (value(tile_m_) + value(tile_n_)) * value(step_k_);
+      if (is_persistent && value(stages_) == 0) return false;
       return value(stages_) * stage_bytes <= device_.smem_bytes_per_block;
     }
     if (last_axis == cluster_n_) return value(cluster_m_) * value(cluster_n_) <= 4;
     if (last_axis == split_) {
       const int steps = CeilDivide(gemm_.shape.k, value(step_k_));
+      if (is_persistent) return value(split_) == 1;
       return steps >= value(split_) && CeilDivide(steps, value(split_)) >= value(stages_);
     }
     return true;
@@ -155,8 +162,8 @@ class FamilySpace {
   const Device& device_;
   const bool staged_;  // a family with a ring of stages
   std::vector<size_t> geometry_, secondary_;
-  int tile_m_, tile_n_, split_, reduction_, raster_, fixed_, trigger_, stages_, step_k_, warpgroups_, cluster_m_,
-      cluster_n_;  // -1 where the family has no such axis
+  int tile_m_, tile_n_, split_, reduction_, raster_, fixed_, trigger_, stages_, step_k_, warpgroups_, schedule_,
+      cluster_m_, cluster_n_;  // -1 where the family has no such axis
 };
 
 // How many of the best geometries get all secondary values, and how many some; doubled until there are enough plans.

@@ -13,6 +13,8 @@ namespace {
 constexpr int kTileMs[] = {64, 128, 192, 256};
 constexpr int kTileNs[] = {8,   16,  24,  32,  40,  48,  56,  64,  72,  80,  88,  96,  104, 112, 120, 128,
                            136, 144, 152, 160, 168, 176, 184, 192, 200, 208, 216, 224, 232, 240, 248, 256};
+constexpr int kSchedules[] = {int(Schedule::kOneTile), int(Schedule::kCooperative), int(Schedule::kPingPong)};
+constexpr std::string_view kScheduleWords[] = {"one", "cooperative", "pingpong"};
 constexpr int kWarpgroupCounts[] = {1, 2, 3, 4};
 constexpr int kStepKs[] = {64, 128, 256};
 constexpr int kStageCounts[] = {0, 2, 3, 4, 5, 6, 7, 8, 10, 12};
@@ -29,6 +31,7 @@ constexpr std::string_view kRasterWords[] = {"m", "n", "2", "4", "8", "16"};
 enum Index {
   kTileM,
   kTileN,
+  kSchedule,
   kWarpgroups,
   kStepK,
   kStages,
@@ -43,9 +46,11 @@ enum Index {
 };
 
 constexpr Parameter kParameters[] = {
-    {"tile_m", "rows of C that a CTA computes", kTileMs, {}, 128},
-    {"tile_n", "columns of C that a CTA computes", kTileNs, {}, 128},
-    {"warpgroups", "consumer warpgroups (4 warps each) that share the tile's rows", kWarpgroupCounts, {}, 2},
+    {"tile_m", "rows of C that a CTA computes at a time", kTileMs, {}, 128},
+    {"tile_n", "columns of C that a CTA computes at a time", kTileNs, {}, 128},
+    {"schedule", "one tile a CTA, or as many CTAs as there is room for, whose warpgroups share each tile or take turns",
+     kSchedules, kScheduleWords, int(Schedule::kOneTile)},
+    {"warpgroups", "consumer warpgroups (4 warps each)", kWarpgroupCounts, {}, 2},
     {"step_k", "k that a stage holds", kStepKs, {}, 64},
     {"stages", "stages of a producer warp's ring, or resident: all of K at once", kStageCounts, kStageWords, 4, true},
     {"cluster_m", "CTAs along m that share the copies of B", kClusters, {}, 1},
@@ -149,6 +154,11 @@ TensorMap MapOfC(const WgmmaPlan& plan, const Gemm& gemm) {
   return map;
 }
 
+std::string_view ScheduleWord(Schedule schedule) { return kScheduleWords[int(schedule)]; }
+
+// As ptxas (CUDA 13.0) hands them out: to whole warpgroups, in multiples of 8.
+int RegisterLimit(int threads) { return std::min(kMaxRegisters, 65536 / (CeilDivide(threads, 128) * 128) / 8 * 8); }
+
 // ---- legality ----
 
 void CheckProblem(const WgmmaPlan& plan, const Gemm& gemm, const Device& device, Reasons& reasons) {
@@ -166,12 +176,11 @@ void CheckProblem(const WgmmaPlan& plan, const Gemm& gemm, const Device& device,
 }
 
 void CheckTile(const WgmmaPlan& plan, const Gemm& gemm, Reasons& reasons) {
-  if (plan.tile_m % (64 * plan.warpgroups) != 0)
-    reasons.Add("{} warpgroups cannot share {} rows in blocks of 64", plan.warpgroups, plan.tile_m);
+  if (plan.tile_m % (64 * plan.team()) != 0)
+    reasons.Add("{} warpgroups cannot share {} rows in blocks of 64", plan.team(), plan.tile_m);
   if (gemm.kind.layout.b == Order::kRow && plan.tile_n % 16 != 0)
     reasons.Add("a row-major B comes in panels of 16 columns or more; tile_n is {}", plan.tile_n);
-  // As ptxas (CUDA 13.0) hands them out: to whole warpgroups, in multiples of 8.
-  const int limit = std::min(kMaxRegisters, 65536 / (CeilDivide(plan.threads(), 128) * 128) / 8 * 8);
+  const int limit = plan.MovesRegisters() ? plan.ConsumerRegisters() : RegisterLimit(plan.threads());
   if (const int registers = plan.sums_per_thread() + kOtherRegisters; registers > limit)
     reasons.Add("about {} registers a thread, at most {} with {} threads", registers, limit, plan.threads());
   if (plan.tile_m >= gemm.shape.m + 64)
@@ -183,9 +192,10 @@ void CheckTile(const WgmmaPlan& plan, const Gemm& gemm, Reasons& reasons) {
 
 void CheckStages(const WgmmaPlan& plan, const Gemm& gemm, const Device& device, Reasons& reasons) {
   const int steps = plan.Steps(gemm.shape);
+  const bool few_steps_do = plan.is_persistent();  // the ring goes on into the next tile
   if (plan.step_k >= gemm.shape.k + 64)
     reasons.Add("k {} leaves a panel of 64 of step_k {} idle", gemm.shape.k, plan.step_k);
-  if (plan.is_ring() && plan.stages > steps)
+  if (plan.is_ring() && plan.stages > steps && !few_steps_do)
     reasons.Add("a split has {} steps of {} k, fewer than the {} stages", steps, plan.step_k, plan.stages);
   if (!plan.is_ring() && steps > kMaxResidentSteps)
     reasons.Add("{} resident steps of {} k, at most {}", steps, plan.step_k, kMaxResidentSteps);
@@ -206,6 +216,20 @@ void CheckSplit(const WgmmaPlan& plan, const Gemm& gemm, Reasons& reasons) {
   if (plan.store_by_copy_engine) reasons.Add("splits that meet in a cluster store rows");
 }
 
+// A persistent CTA is worth it where it has more than one tile.
+void CheckSchedule(const WgmmaPlan& plan, const Gemm& gemm, const Device& device, Reasons& reasons) {
+  if (!plan.is_persistent()) return;
+  if (!plan.is_ring()) reasons.Add("schedule {} feeds its tiles through a ring of stages", ScheduleWord(plan.schedule));
+  if (plan.split > 1) reasons.Add("schedule {} does not split K", ScheduleWord(plan.schedule));
+  if (plan.schedule == Schedule::kPingPong && plan.warpgroups != 2)
+    reasons.Add("two warpgroups take turns, not {}", plan.warpgroups);
+  if (plan.schedule == Schedule::kCooperative && plan.warpgroups > 3)
+    reasons.Add("at most three warpgroups beside the producers");
+  const int64_t tiles = int64_t(plan.TilesM(gemm.shape)) * plan.TilesN(gemm.shape);
+  if (tiles <= device.multiprocessors)
+    reasons.Add("{} tiles for {} multiprocessors: schedule one says it", tiles, device.multiprocessors);
+}
+
 void CheckClusterAndGrid(const WgmmaPlan& plan, const Gemm& gemm, const Device& device, Reasons& reasons) {
   const int tiles_m = CeilDivide(gemm.shape.m, plan.tile_m), tiles_n = CeilDivide(gemm.shape.n, plan.tile_n);
   if (plan.cluster_size() > 4) reasons.Add("a cluster of {} x {} CTAs, at most 4", plan.cluster_m, plan.cluster_n);
@@ -218,7 +242,10 @@ void CheckClusterAndGrid(const WgmmaPlan& plan, const Gemm& gemm, const Device& 
     reasons.Add("raster stays m where the tiles make one row or column");
   if (plan.raster > 1 && plan.raster * plan.cluster_m >= tiles_m)
     reasons.Add("groups of {} clusters, and {} tiles along m: raster m says it", plan.raster, tiles_m);
-  const int64_t y = plan.raster == 0 ? plan.TilesN(gemm.shape) : plan.raster == 1 ? plan.TilesM(gemm.shape) : 1;
+  const int64_t y = plan.is_persistent() ? 1
+                    : plan.raster == 0   ? plan.TilesN(gemm.shape)
+                    : plan.raster == 1   ? plan.TilesM(gemm.shape)
+                                         : 1;
   if (y > device.max_grid_y) reasons.Add("{} tiles along the grid's y, at most {}", y, device.max_grid_y);
 }
 
@@ -229,6 +256,7 @@ const Family& WgmmaFamily() { return kWgmma; }
 WgmmaPlan::WgmmaPlan(const Plan& plan)
     : tile_m(plan.values[kTileM]),
       tile_n(plan.values[kTileN]),
+      schedule(Schedule(plan.values[kSchedule])),
       warpgroups(plan.values[kWarpgroups]),
       step_k(plan.values[kStepK]),
       stages(plan.values[kStages]),
@@ -243,13 +271,30 @@ WgmmaPlan::WgmmaPlan(const Plan& plan)
   GEMMSMITH_CHECK(plan.family == FamilyId::kWgmma, "family {}", int(plan.family));
 }
 
+bool WgmmaPlan::MovesRegisters() const {
+  const int without = consumers() + (is_ring() ? 32 : 0);
+  return is_persistent() && warpgroups > 1 && sums_per_thread() + kOtherRegisters > RegisterLimit(without);
+}
+
+// With two consumer warpgroups a kernel is compiled for 168 registers a thread, with three for 128.
+int WgmmaPlan::ProducerRegisters() const { return !MovesRegisters() ? 0 : warpgroups == 2 ? 24 : 32; }
+int WgmmaPlan::ConsumerRegisters() const { return !MovesRegisters() ? 0 : warpgroups == 2 ? 240 : 160; }
+
+int WgmmaPlan::StagedBlocks() const {
+  const int blocks = tile_m / 64 / team();
+  const int64_t all =
+      kBarrierBytes + int64_t(stages) * StageBytes() + int64_t(4) * warpgroups * blocks * StagedRowsBytes();
+  return all <= kHopperSmemBytes ? blocks : 1;
+}
+
 int WgmmaPlan::StagingBytes() const {
   if (splits_are_cluster()) return tile_m * (tile_n + 4) * int(sizeof(float));
-  return store_by_copy_engine ? tile_m * tile_n * 2 : tile_m * (tile_n * 2 + 16);
+  return (is_persistent() ? 4 * warpgroups * StagedBlocks() : tile_m / 16) * StagedRowsBytes();
 }
 
 bool WgmmaPlan::StagingInStages(const Shape& shape) const {
-  return kBarrierBytes + int64_t(StagesHeld(shape)) * StageBytes() + StagingBytes() > kHopperSmemBytes;
+  return !is_persistent() &&
+         kBarrierBytes + int64_t(StagesHeld(shape)) * StageBytes() + StagingBytes() > kHopperSmemBytes;
 }
 
 int64_t WgmmaPlan::SmemBytes(const Shape& shape) const {
@@ -262,6 +307,7 @@ void CheckWgmma(const WgmmaPlan& plan, const Gemm& gemm, const Device& device, R
   CheckProblem(plan, gemm, device, reasons);
   CheckTile(plan, gemm, reasons);
   CheckStages(plan, gemm, device, reasons);
+  CheckSchedule(plan, gemm, device, reasons);
   CheckSplit(plan, gemm, reasons);
   CheckClusterAndGrid(plan, gemm, device, reasons);
 }
@@ -271,7 +317,11 @@ Launch LaunchWgmma(const WgmmaPlan& plan, const Gemm& gemm) {
   const uint32_t cluster_m = uint32_t(plan.cluster_m), cluster_n = uint32_t(plan.cluster_n);
   const uint32_t splits = uint32_t(plan.split);
   Launch launch;
-  if (plan.raster == 0) {
+  launch.fills_gpu = plan.is_persistent();
+  if (plan.is_persistent()) {
+    launch.grid = {tiles_m * tiles_n};
+    launch.cluster = {cluster_m * cluster_n};
+  } else if (plan.raster == 0) {
     launch.grid = {tiles_m, tiles_n, splits};
     launch.cluster = {cluster_m, cluster_n};
   } else if (plan.raster == 1) {
@@ -299,20 +349,27 @@ std::string WgmmaConfigText(const WgmmaPlan& plan, const Gemm& gemm) {
   text.AddKind(gemm.kind);
   text.Add("kTileM", plan.tile_m);
   text.Add("kTileN", plan.tile_n);
+  text.Add("kSchedule", plan.schedule);
   text.Add("kWarpgroups", plan.warpgroups);
   text.Add("kStepK", plan.step_k);
   text.Add("kStages", plan.stages);
   text.Add("kClusterM", plan.cluster_m);
   text.Add("kClusterN", plan.cluster_n);
-  text.Add("kSplit", plan.split);
-  text.Add("kReduction", plan.reduction, plan.split);
   text.Add("kTrigger", plan.trigger);
   text.Add("kRaster", plan.raster);
   text.Add("kStoreByCopyEngine", plan.store_by_copy_engine);
   text.Add("kStoreVector", gemm.AlignmentC());
   text.Add("kDepthA", OperandA(plan, gemm).Depth());
   text.Add("kDepthB", OperandB(plan, gemm).Depth());
-  text.Add("kStagingInStages", plan.StagingInStages(gemm.shape));
+  if (plan.is_persistent()) {
+    text.Add("kProducerRegisters", plan.ProducerRegisters());
+    text.Add("kConsumerRegisters", plan.ConsumerRegisters());
+    text.Add("kStagedBlocks", plan.StagedBlocks());
+  } else {
+    text.Add("kSplit", plan.split);
+    text.Add("kReduction", plan.reduction, plan.split);
+    text.Add("kStagingInStages", plan.StagingInStages(gemm.shape));
+  }
   text.AddShape(gemm.shape, plan.fixed);
   text.Add("kFixedLdC", plan.fixed == FixedDimensions::kAll ? gemm.LeadingC() : 0);
   return std::move(text).Take();

@@ -11,8 +11,9 @@
 namespace gemmsmith {
 
 struct WgmmaPlan {
-  int tile_m, tile_n;        // of a CTA
-  int warpgroups;            // that consume, sharing the tile's rows
+  int tile_m, tile_n;  // of C, at a time
+  Schedule schedule;
+  int warpgroups;            // that consume
   int step_k;                // k that one stage holds
   int stages;                // of the ring; 0: the whole share of K is resident
   int cluster_m, cluster_n;  // CTAs that share loads
@@ -25,12 +26,23 @@ struct WgmmaPlan {
 
   explicit WgmmaPlan(const Plan& plan);
   bool is_ring() const { return stages > 0; }
+  bool is_persistent() const { return schedule != Schedule::kOneTile; }
+  // Warpgroups that share a tile.
+  int team() const { return schedule == Schedule::kPingPong ? 1 : warpgroups; }
   int cluster_size() const { return cluster_m * cluster_n; }
   bool splits_are_cluster() const { return split > 1 && reduction == SplitReduction::kCluster; }
   int consumers() const { return 128 * warpgroups; }
-  int threads() const { return consumers() + (is_ring() ? 32 : 0); }
-  int sums_per_thread() const { return tile_m / 64 / warpgroups * tile_n / 2; }
+  int sums_per_thread() const { return tile_m / 64 / team() * tile_n / 2; }
+  // Whether the producers, a whole warpgroup then, give registers to the consumers.
+  bool MovesRegisters() const;
+  int ProducerRegisters() const;
+  int ConsumerRegisters() const;
+  int threads() const { return consumers() + (MovesRegisters() ? 128 : is_ring() ? 32 : 0); }
   int StageBytes() const { return (tile_m + tile_n) * step_k * 2; }
+  // What a warp's 16 rows take in the epilogue.
+  int StagedRowsBytes() const { return 16 * (tile_n * 2 + (store_by_copy_engine ? 0 : 16)); }
+  // Blocks of 64 rows that a warp of a persistent kernel has room for in the epilogue: all of its own, or one.
+  int StagedBlocks() const;
   int StagingBytes() const;
   // Of the longest split, in steps.
   int Steps(const Shape& shape) const { return CeilDivide(CeilDivide(shape.k, step_k), split); }

@@ -1,0 +1,206 @@
+// The `wgmma` family with persistent CTAs: as many as the GPU holds at once, each of which walks over many tiles of C
+// (sm_90a). A producer runs ahead over the tiles' borders, so that the copies for the next tile arrive while this one is
+// finished. Consumer warpgroups share each tile (cooperative), or take turns (ping-pong): then one multiplies while the
+// other one stores.
+//
+// Config: as for one tile a CTA (gemm_wgmma.cuh; kStages at least 2, kSplit 1), and kProducerRegisters,
+// kConsumerRegisters (0: as compiled), kStagedBlocks (row blocks of a warp that the epilogue has memory for; behind the
+// stages).
+#pragma once
+
+#include "wgmma_tile.cuh"
+
+namespace gemmsmith {
+
+// Quotients by a divisor that is known when the kernel starts: without the 30 instructions of an integer division.
+struct Divisor {
+  int value;
+  float reciprocal;
+  GEMMSMITH_DEVICE explicit Divisor(int value_) : value(value_) {
+    asm("rcp.rz.f32 %0, %1;" : "=f"(reciprocal) : "f"(float(value_)));
+  }
+  // For 0 <= n < 2^23.
+  GEMMSMITH_DEVICE int Divide(int n) const {
+    const int quotient = int(float(n) * reciprocal);  // right, or one too few
+    return quotient + ((quotient + 1) * value <= n ? 1 : 0);
+  }
+};
+
+// The clusters of tiles of C in the order in which they are worked on.
+template <int kRaster>
+struct TileOrder {
+  int rows, columns;  // clusters
+  Divisor group, last_group;
+
+  GEMMSMITH_DEVICE TileOrder(int rows_, int columns_)
+      : rows(rows_),
+        columns(columns_),
+        group(kRaster == kAlongM ? rows_ : kRaster == kAlongN ? columns_ : kRaster * columns_),
+        last_group(kRaster > 1 && rows_ % kRaster != 0 ? rows_ % kRaster : Max(kRaster, 1)) {}
+  GEMMSMITH_DEVICE int count() const { return rows * columns; }
+  GEMMSMITH_DEVICE void Find(int index, int& row, int& column) const {
+    const int outer = group.Divide(index), inner = index - outer * group.value;
+    if constexpr (kRaster == kAlongM) {
+      row = inner, column = outer;
+    } else if constexpr (kRaster == kAlongN) {
+      row = outer, column = inner;
+    } else {
+      const bool is_last = (outer + 1) * kRaster > rows;
+      column = is_last ? last_group.Divide(inner) : inner / kRaster;
+      row = outer * kRaster + inner - column * (is_last ? last_group.value : kRaster);
+    }
+  }
+};
+
+template <class Config>
+struct PersistentKernel : WgmmaTile<Config> {
+  using Tile = WgmmaTile<Config>;
+  using typename Tile::Arguments, typename Tile::Sums;
+  using typename Tile::M, typename Tile::N, typename Tile::K;
+  using Tile::arguments, Tile::member_m, Tile::member_n;
+  using Tile::Full, Tile::Empty, Tile::Stage, Tile::Release;
+  using Tile::kTileM, Tile::kTileN, Tile::kStepK, Tile::kRowBlocks, Tile::kClusterSize;
+
+  static constexpr int kStages = Config::kStages, kWarpgroups = Config::kWarpgroups;
+  static constexpr bool kPingPong = Config::kSchedule == Schedule::kPingPong;
+  static constexpr int kTeams = kPingPong ? kWarpgroups : 1;
+  static constexpr bool kMovesRegisters = Config::kProducerRegisters > 0;
+  static constexpr int kConsumerWarps = 4 * kWarpgroups;
+  static constexpr int kThreads = 32 * kConsumerWarps + (kMovesRegisters ? 128 : 32);
+  static constexpr int kStagingBytes = kConsumerWarps * Config::kStagedBlocks * Tile::kStagedRowsBytes;
+  static constexpr bool kIsRing = true;
+  // Named barriers: of each team, whose turn it is; and the start.
+  static constexpr int kTurnBarrier = 1, kStartBarrier = 1 + kTeams;
+  static_assert(!kPingPong || kWarpgroups == 2, "two take turns");
+
+  const TileOrder<Config::kRaster> order;
+  const int first, stride;  // of the clusters of tiles that this cluster works on
+  const int turns;          // how many these are
+  const int steps;          // of kStepK, a tile
+
+  GEMMSMITH_DEVICE PersistentKernel(const Arguments& arguments_, u32 shared_)
+      : Tile(arguments_, shared_, int(blockIdx.x) % kClusterSize % Config::kClusterM,
+             int(blockIdx.x) % kClusterSize / Config::kClusterM),
+        order(CeilDivide(CeilDivide(M::Value(arguments_.gemm.m), kTileM), Config::kClusterM),
+              CeilDivide(CeilDivide(N::Value(arguments_.gemm.n), kTileN), Config::kClusterN)),
+        first(int(blockIdx.x) / kClusterSize),
+        stride(int(gridDim.x) / kClusterSize),
+        turns((order.count() - first + stride - 1) / stride),
+        steps(CeilDivide(K::Value(arguments_.gemm.k), kStepK)) {}
+
+  struct Place {
+    int row, column;  // of C
+  };
+  GEMMSMITH_DEVICE Place PlaceOf(int turn) const {
+    int row, column;
+    order.Find(first + turn * stride, row, column);
+    return {(row * Config::kClusterM + member_m) * kTileM, (column * Config::kClusterN + member_n) * kTileN};
+  }
+
+  // Where the ring stands after so many steps, counted over all tiles.
+  struct RingPlace {
+    int stage;
+    u32 parity;
+    GEMMSMITH_DEVICE explicit RingPlace(int step) : stage(step % kStages), parity(u32(step / kStages) & 1) {}
+    GEMMSMITH_DEVICE void Next() {
+      if (++stage == kStages) stage = 0, parity ^= 1;
+    }
+  };
+  GEMMSMITH_DEVICE bool WillBeRefilled(int step) const { return step + kStages < turns * steps; }
+
+  GEMMSMITH_DEVICE void Produce() const {
+    if (Config::kTrigger != Trigger::kNone) WaitForLaunchBefore();
+    RingPlace ring(0);
+    int step = 0;
+#pragma unroll 1
+    for (int turn = 0; turn < turns; ++turn) {
+      const Place place = PlaceOf(turn);
+#pragma unroll 1
+      for (int i = 0; i < steps; ++i, ++step, ring.Next()) {
+        if (step >= kStages) WaitFor(Empty(ring.stage), ring.parity ^ 1);
+        Tile::Fill(i * kStepK, place.row, place.column, ring.stage);
+      }
+    }
+  }
+
+  // The loop keeps one group of instructions under way, so a stage is released one step late.
+  GEMMSMITH_DEVICE void Multiply(int turn, int teammate, Sums& sums) const {
+    int step = turn * steps;
+    RingPlace ring(step);
+    int before = 0;
+#pragma unroll 1
+    for (int i = 0; i < steps; ++i, ++step) {
+      WaitFor(Full(ring.stage), ring.parity);
+      FenceWgmma();
+      Tile::MultiplyStage(ring.stage, teammate, i == 0, sums);
+      CommitWgmma();
+      WaitWgmma<1>();
+      if (i > 0 && WillBeRefilled(step - 1)) Release(before);
+      before = ring.stage;
+      ring.Next();
+    }
+    // The other team's instructions may queue up behind these. Without this order a team that waits a phase ahead of the
+    // ring would pass on the parity of the phase before.
+    if (kPingPong && turn + 1 < turns) ArriveAt<256>(kTurnBarrier + (turn + 1) % kTeams);
+    if (Config::kTrigger == Trigger::kLate && turn + kTeams >= turns) LetNextLaunchStart();
+    Tile::Settle(sums);
+    if (WillBeRefilled(step - 1)) Release(before);
+  }
+
+  // `is_storer`: the lane that orders the copies of this warp, the same one every time, because waiting for them is its
+  // business alone.
+  GEMMSMITH_DEVICE void StoreTile(const Place& place, int warp, int teammate, bool is_storer, const Sums& sums) const {
+#pragma unroll
+    for (int block = 0; block < kRowBlocks; ++block) {
+      const int row = place.row + (teammate * kRowBlocks + block) * 64 + warp % 4 * 16;
+      const int staged = warp * Config::kStagedBlocks + block % Config::kStagedBlocks;
+      if (Config::kStoreByCopyEngine && is_storer) WaitForStoresBut<Config::kStagedBlocks - 1>();
+      __syncwarp();
+      Tile::StoreRows(row, place.column, sums[block], Stage(kStages) + staged * Tile::kStagedRowsBytes);
+      if (Config::kStoreByCopyEngine && is_storer) CommitStores();
+    }
+  }
+
+  GEMMSMITH_DEVICE void Consume(int warp) const {
+    const bool is_storer = ElectLane();
+    const int warpgroup = warp / 4, team = kPingPong ? warpgroup : 0, teammate = kPingPong ? 0 : warpgroup;
+#pragma unroll 1
+    for (int turn = team; turn < turns; turn += kTeams) {
+      Sums sums;
+      if (kPingPong && turn > 0) MeetThreads<256>(kTurnBarrier + team);
+      Multiply(turn, teammate, sums);
+      StoreTile(PlaceOf(turn), warp, teammate, is_storer, sums);
+    }
+    if (Config::kStoreByCopyEngine && is_storer) WaitForStoresBut<0>();
+  }
+
+  static GEMMSMITH_DEVICE void Run(const Arguments& arguments) {
+    extern __shared__ __align__(1024) char memory[];
+    // In a form that lets the compiler see that it is the same for the whole warp.
+    const int warp = __shfl_sync(0xffffffffu, threadIdx.x / 32, 0);
+    const PersistentKernel kernel(arguments, SharedAddress(memory));
+    const bool is_producer = warp >= kConsumerWarps, is_feeder = warp == kConsumerWarps && ElectLane();
+    if (is_feeder) {
+      if (Config::kTrigger == Trigger::kEarly) LetNextLaunchStart();
+      PrefetchMap(arguments.a);
+      PrefetchMap(arguments.b);
+      kernel.InitBarriers(kStages);
+    }
+    __syncwarp();
+    if constexpr (kClusterSize > 1)
+      MeetCluster();
+    else if (is_producer)
+      ArriveAt<kThreads>(kStartBarrier);  // the consumers wait for the barriers, nobody for the consumers
+    else
+      MeetThreads<kThreads>(kStartBarrier);
+    if (is_producer) {
+      if constexpr (kMovesRegisters) GiveRegisters<Config::kProducerRegisters>();
+      if (is_feeder) kernel.Produce();
+    } else {
+      if constexpr (kMovesRegisters) TakeRegisters<Config::kConsumerRegisters>();
+      kernel.Consume(warp);
+    }
+  }
+};
+
+}  // namespace gemmsmith

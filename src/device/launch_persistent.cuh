@@ -1,0 +1,41 @@
+// The host's side of a persistent `wgmma` kernel in a standalone file: geometry and launch. Compiled by nvcc only.
+#pragma once
+
+#include "gemm_persistent.cuh"
+#include "launch_tile.cuh"
+
+namespace gemmsmith {
+
+// Packed A, B and C. cudaErrorInvalidValue for a problem that the kernel was not made for.
+template <class Config>
+cudaError_t LaunchGemm(void (*kernel)(typename PersistentKernel<Config>::Arguments), const void* a, const void* b,
+                       void* c, int m, int n, int k, void* workspace, size_t, cudaStream_t stream) {
+  using Kernel = PersistentKernel<Config>;
+  typename Kernel::Arguments arguments{};
+  const cudaError_t filled = FillArguments<Config>(arguments, a, b, c, m, n, k, workspace);
+  if (filled != cudaSuccess) return filled;
+  cudaError_t asked = AllowAllSmem(kernel);
+  if (asked != cudaSuccess) return asked;
+
+  cudaLaunchAttribute cluster{};
+  cluster.id = cudaLaunchAttributeClusterDimension;
+  cluster.val.clusterDim = {Kernel::kClusterSize, 1, 1};
+  cudaLaunchConfig_t config{};
+  config.gridDim =
+      TilesAlong(m, Config::kTileM, Config::kClusterM) * TilesAlong(n, Config::kTileN, Config::kClusterN);
+  config.blockDim = Kernel::kThreads;
+  config.dynamicSmemBytes = Kernel::kStagesStart + Config::kStages * Kernel::kStageBytes + Kernel::kStagingBytes;
+  config.stream = stream;
+  config.attrs = &cluster;
+  config.numAttrs = 1;
+  // As many as the device that is current now holds at once.
+  int clusters = 0;
+  asked = cudaOccupancyMaxActiveClusters(&clusters, kernel, &config);
+  if (asked != cudaSuccess) return asked;
+  if (clusters == 0) return cudaErrorInvalidConfiguration;
+  const unsigned resident = unsigned(clusters) * Kernel::kClusterSize;
+  if (config.gridDim.x > resident) config.gridDim.x = resident;
+  return cudaLaunchKernelEx(&config, kernel, arguments);
+}
+
+}  // namespace gemmsmith

@@ -1,0 +1,160 @@
+// What kernels of the `wgmma` family have in common, however their tiles are scheduled (sm_90a): operands staged in
+// shared memory by TMA, barriers that say what is full and what may be refilled, and the multiplication of one stage.
+//
+// CTAs of a cluster that need the same operand copy a slice of it each, for all (multicast). Shared memory: barriers
+// (1 KiB), stages, staging of the epilogue.
+#pragma once
+
+#include "epilogue_staged.cuh"
+#include "tma.cuh"
+#include "wgmma.cuh"
+
+namespace gemmsmith {
+
+// How CTAs come to their tiles.
+enum class Schedule {
+  kOneTile,      // each has one; its warpgroups share the rows
+  kCooperative,  // each walks over many; its warpgroups share the rows of one after the other
+  kPingPong,     // each walks over many; each of two warpgroups has tiles of its own: one multiplies, the other stores
+};
+
+// The order of the tiles: along m, along n, or in groups of so many clusters of tiles along m, n outside.
+enum Raster { kAlongM = 0, kAlongN = 1 };
+
+template <class Config>
+struct WgmmaTile {
+  using Type = typename Config::Type;
+  using M = Dimension<Config::kFixedM>;
+  using N = Dimension<Config::kFixedN>;
+  using K = Dimension<Config::kFixedK>;
+
+  static constexpr int kTileM = Config::kTileM, kTileN = Config::kTileN, kStepK = Config::kStepK;
+  static constexpr int kTeam = Config::kSchedule == Schedule::kPingPong ? 1 : Config::kWarpgroups;  // that share a tile
+  static constexpr int kRowBlocks = kTileM / 64 / kTeam;  // of 64 rows, a warpgroup
+  static constexpr bool kInside = M::IsMultipleOf(kTileM) && N::IsMultipleOf(kTileN);
+
+  static constexpr int kClusterSize = Config::kClusterM * Config::kClusterN;
+  // CTAs that copy something for this one, itself included: those of its row and of its column in the cluster.
+  static constexpr int kPeers = Config::kClusterM + Config::kClusterN - 1;
+
+  // A's lines are rows; B's are columns, or k where B is row-major.
+  static constexpr int kWidthB = Config::kRowMajorB ? PanelWidth(kTileN) : 64;
+  using A = StagedOperand<kStepK / 64, kTileM, 64, Config::kClusterN, Config::kDepthA>;
+  using B = StagedOperand<(Config::kRowMajorB ? kTileN / kWidthB : kStepK / 64), (Config::kRowMajorB ? kStepK : kTileN),
+                          kWidthB, Config::kClusterM, Config::kDepthB>;
+  static constexpr int kStageBytes = A::kBytes + B::kBytes;
+
+  static constexpr int kMaxStages = 32;
+  static constexpr int kFullBarriers = 0, kEmptyBarriers = 8 * kMaxStages, kArrivalsWord = 16 * kMaxStages;
+  static constexpr int kStagesStart = 1024;
+  static constexpr int kSums = kTileN / 2;  // of a row block, a thread
+  using Sums = float[kRowBlocks][kSums];
+
+  // As the host lays them out: the maps in order, C's only where the copy engine stores.
+  struct ArgumentsForRows {
+    TensorMap a, b;
+    GemmArguments gemm;
+  };
+  struct ArgumentsForBoxes {
+    TensorMap a, b, c;
+    GemmArguments gemm;
+  };
+  using Arguments = typename Conditional<Config::kStoreByCopyEngine, ArgumentsForBoxes, ArgumentsForRows>::Type;
+
+  const Arguments& arguments;
+  const u32 shared;
+  const int member_m, member_n;  // of the cluster; each copies its slice of what the others of its row or column need
+
+  GEMMSMITH_DEVICE WgmmaTile(const Arguments& arguments_, u32 shared_, int member_m_, int member_n_)
+      : arguments(arguments_), shared(shared_), member_m(member_m_), member_n(member_n_) {}
+
+  static GEMMSMITH_DEVICE int RankOf(int m, int n) {
+    constexpr bool kAlongNFirst = Config::kSchedule == Schedule::kOneTile && Config::kRaster == kAlongN;
+    return kAlongNFirst ? n + m * Config::kClusterN : m + n * Config::kClusterM;
+  }
+
+  GEMMSMITH_DEVICE u32 Full(int stage) const { return shared + kFullBarriers + 8 * stage; }
+  GEMMSMITH_DEVICE u32 Empty(int stage) const { return shared + kEmptyBarriers + 8 * stage; }
+  GEMMSMITH_DEVICE u32 Stage(int stage) const { return shared + kStagesStart + stage * kStageBytes; }
+
+  GEMMSMITH_DEVICE void InitBarriers(int stages) const {
+#pragma unroll 1
+    for (int i = 0; i < stages; ++i) {
+      InitBarrier(Full(i), 1);
+      if (Config::kStages > 0) InitBarrier(Empty(i), 4 * kTeam * kPeers);
+    }
+    PublishBarriers();
+  }
+
+  // Orders the copies of the k from here on, of the rows and columns of a tile.
+  GEMMSMITH_DEVICE void Fill(int k, int row, int column, int stage) const {
+    u32 peers_a = 0, peers_b = 0;
+    if constexpr (kClusterSize > 1) {
+#pragma unroll
+      for (int i = 0; i < Config::kClusterN; ++i) peers_a |= 1u << RankOf(member_m, i);
+#pragma unroll
+      for (int i = 0; i < Config::kClusterM; ++i) peers_b |= 1u << RankOf(i, member_n);
+    }
+    ArriveExpecting(Full(stage), kStageBytes);
+    A::Copy(Stage(stage), arguments.a, k, row, member_n, Full(stage), peers_a);
+    B::Copy(Stage(stage) + A::kBytes, arguments.b, Config::kRowMajorB ? column : k, Config::kRowMajorB ? k : column,
+            member_m, Full(stage), peers_b);
+  }
+
+  // One warp tells everyone who fills this stage. Only stages that will be refilled are released, so that nothing
+  // arrives at a CTA that may have ended. (A CTA may end while a slice it ordered is still on its way to its peers: the
+  // copy is the engine's by then and needs nothing of the CTA.)
+  GEMMSMITH_DEVICE void Release(int stage) const {
+    const int lane = threadIdx.x % 32;
+    if constexpr (kClusterSize == 1) {
+      if (lane == 0) Arrive(Empty(stage));
+    } else if (lane < kPeers) {
+      // Lanes 0 .. kClusterN - 1: the CTAs of this row; the others: the rest of this column.
+      const int other = lane - Config::kClusterN;
+      const bool in_row = lane < Config::kClusterN;
+      const int m = in_row ? member_m : other + (other >= member_m ? 1 : 0);
+      const int n = in_row ? lane : member_n;
+      ArriveInCluster(SharedAddressOf(RankOf(m, n), Empty(stage)));
+    }
+  }
+
+  // `teammate`: which of the warpgroups that share the tile.
+  GEMMSMITH_DEVICE void MultiplyStage(int stage, int teammate, bool is_first, Sums& sums) const {
+    const u32 a_start = Stage(stage) + teammate * kRowBlocks * 64 * A::kLineBytes, b_start = Stage(stage) + A::kBytes;
+    const u64 a = OperandDescriptor<A::kLineBytes>(a_start, 0);
+    const u64 b = OperandDescriptor<B::kLineBytes>(b_start, Config::kRowMajorB ? B::kPanelBytes : 0);
+#pragma unroll
+    for (int k = 0; k < kStepK; k += 16) {
+      const int a_offset = k / 64 * A::kPanelBytes + k % 64 * 2;
+      const int b_offset = Config::kRowMajorB ? k * B::kLineBytes : k / 64 * B::kPanelBytes + k % 64 * 2;
+#pragma unroll
+      for (int block = 0; block < kRowBlocks; ++block)
+        Wgmma<Type, Config::kRowMajorB, kTileN>::MultiplyAdd(
+            sums[block], Advance(a, a_offset + block * 64 * A::kLineBytes), Advance(b, b_offset), !is_first || k > 0);
+    }
+  }
+
+  // Until the instructions have ended.
+  static GEMMSMITH_DEVICE void Settle(Sums& sums) {
+    WaitWgmma<0>();
+#pragma unroll
+    for (int block = 0; block < kRowBlocks; ++block) SettleSums(sums[block]);
+  }
+
+  GEMMSMITH_DEVICE u16* C() const { return static_cast<u16*>(arguments.gemm.c); }
+  GEMMSMITH_DEVICE i64 LdC() const { return Dimension<Config::kFixedLdC>::Value(arguments.gemm.ldc); }
+  GEMMSMITH_DEVICE OutputBounds<kInside> Bounds() const {
+    return {M::Value(arguments.gemm.m), N::Value(arguments.gemm.n)};
+  }
+  // 16 rows that one warp has the sums of.
+  GEMMSMITH_DEVICE void StoreRows(int row, int column, const float (&sums)[kSums], u32 staging) const {
+    if constexpr (Config::kStoreByCopyEngine)
+      StoreThroughCopyEngine<Type, kTileN>(arguments.c, row, column, sums, staging);
+    else
+      StoreThroughPaddedRows<Type, Config::kStoreVector, kTileN>(C(), LdC(), row, column, sums, staging, Bounds());
+  }
+  static constexpr int kStagedRowsBytes =
+      Config::kStoreByCopyEngine ? StoredPanels<kTileN>::kBytes : PaddedRows<kTileN>::kBytes;
+};
+
+}  // namespace gemmsmith
