@@ -30,8 +30,9 @@ std::string PrintText(const PlanFactsCommand& command, const Compilation& compil
   line("matrix instructions", fmt::format("mma {} f32, {} f16; wgmma {} f32, {} f16", facts.mma_f32, facts.mma_f16,
                                           facts.wgmma_f32, facts.wgmma_f16));
   line("launch",
-       fmt::format("grid {}x{}x{}, block {}x{}x{}, workspace {}", launch.grid.x, launch.grid.y, launch.grid.z,
-                   launch.block.x, launch.block.y, launch.block.z, BytesText(double(launch.workspace_bytes))));
+       fmt::format("grid {}x{}x{}{}, block {}x{}x{}, workspace {}", launch.grid.x, launch.grid.y, launch.grid.z,
+                   launch.fills_gpu ? " cut to what the GPU holds at once" : "", launch.block.x, launch.block.y,
+                   launch.block.z, BytesText(double(launch.workspace_bytes))));
   return text;
 }
 
@@ -45,6 +46,7 @@ std::string JsonText(const PlanFactsCommand& command, const Compilation& compila
                     {"facts", JsonFacts(compilation.binary.facts)},
                     {"launch",
                      {{"grid", {launch.grid.x, launch.grid.y, launch.grid.z}},
+                      {"fills_gpu", launch.fills_gpu},
                       {"block", {launch.block.x, launch.block.y, launch.block.z}},
                       {"cluster", {launch.cluster.x, launch.cluster.y, launch.cluster.z}},
                       {"smem_bytes", launch.smem_bytes},

@@ -95,8 +95,11 @@ extern "C" __global__ void touched(float* c, u64 a, u64 b, int n) {
   EXPECT_NE(compilation.log.find("serialized"), std::string::npos) << compilation.log;
 }
 
-// nvcc needs a host compiler and headers, and takes its time: one plan a family, with everything in it.
-class Standalone : public testing::TestWithParam<std::string> {};
+// nvcc needs a host compiler and headers, and takes its time: one plan a kernel template, with everything in it.
+struct NamedPlan {
+  std::string name, text;
+};
+class Standalone : public testing::TestWithParam<NamedPlan> {};
 
 TEST_P(Standalone, CompilesWithNvccAsOneFile) {
   const std::optional<std::filesystem::path> nvcc = FindProgram("nvcc");
@@ -104,17 +107,19 @@ TEST_P(Standalone, CompilesWithNvccAsOneFile) {
   const TemporaryFolder folder = *TemporaryFolder::Create("standalone");
   const Gemm gemm{{64, 64, 2048}, {kNn, ScalarType::kBf16}};
   const std::filesystem::path source = folder.path() / "gemm.cu";
-  ASSERT_TRUE(WriteFileAtomic(source, EmitStandalone(*ParsePlan(GetParam()), gemm)).ok());
+  ASSERT_TRUE(WriteFileAtomic(source, EmitStandalone(*ParsePlan(GetParam().text), gemm)).ok());
   const ProcessResult result =
       *RunProcess({nvcc->string(), "-std=c++17", "-Werror=all-warnings", "-gencode", "arch=compute_90a,code=sm_90a",
                    "-c", source.string(), "-o", (folder.path() / "gemm.o").string()},
                   std::chrono::seconds(120));
   EXPECT_EQ(result.exit_code, 0) << result.output;
 }
-INSTANTIATE_TEST_SUITE_P(, Standalone,
-                         testing::Values("direct split=4 reduction=ordered",
-                                         "wgmma tile_m=64 tile_n=32 warpgroups=1 stages=2 split=4 store=tma"),
-                         [](const auto& plan) { return plan.param.substr(0, plan.param.find(' ')); });
+INSTANTIATE_TEST_SUITE_P(
+    , Standalone,
+    testing::Values(NamedPlan{"direct", "direct split=4 reduction=ordered"},
+                    NamedPlan{"wgmma", "wgmma tile_m=64 tile_n=32 warpgroups=1 stages=2 split=4 store=tma"},
+                    NamedPlan{"wgmma_persistent", "wgmma tile_n=192 schedule=pingpong stages=2 cluster_m=2 store=tma"}),
+    [](const auto& plan) { return plan.param.name; });
 
 }  // namespace
 }  // namespace gemmsmith

@@ -17,7 +17,7 @@
 namespace gemmsmith {
 namespace {
 
-constexpr int kPipelines = 48, kLaunches = 10'000;
+constexpr int kPipelines = 72, kLaunches = 10'000;
 constexpr double kPatienceSeconds = 30;
 
 #define ASSERT_DONE(expression) ASSERT_TRUE((expression).ok())
@@ -47,20 +47,29 @@ struct Pipeline {
   Compilation compilation;
 };
 
-// Small tiles and short runs, so that launches and stages, not arithmetic, fill the time.
+// Small tiles and short runs, so that launches and stages, not arithmetic, fill the time. Persistent CTAs, a third of
+// them, get more tiles and less k.
+Gemm RandomGemm(Random& random, bool is_persistent) {
+  const int least = is_persistent ? 12 : 1, most_more = is_persistent ? 20 : 6, most_steps = is_persistent ? 6 : 40;
+  const auto side = [&] { return int(64 * (least + random.Below(uint64_t(most_more)))); };
+  const int m = side(), n = side();
+  const int k = 64 * int(1 + random.Below(uint64_t(most_steps))) + (random.Below(4) == 0 ? 8 : 0);
+  return {{m, n, k}, {random.Below(2) == 0 ? kTn : kNn}};
+}
+
 std::vector<Pipeline> RandomPipelines(const Device& device) {
   Random random(20261121);
   const Family& family = GetFamily(FamilyId::kWgmma);
   std::vector<Pipeline> pipelines;
   while (pipelines.size() < kPipelines) {
-    const int k = 64 * int(1 + random.Below(40)) + (random.Below(4) == 0 ? 8 : 0);
-    const Gemm gemm{{int(64 * (1 + random.Below(6))), int(64 * (1 + random.Below(6))), k},
-                    {random.Below(2) == 0 ? kTn : kNn}};
+    const bool is_persistent = pipelines.size() % 3 == 2;
+    const Gemm gemm = RandomGemm(random, is_persistent);
     Plan plan{family.id};
     for (size_t i = 0; i < family.parameters.size(); ++i) {
       const auto values = family.parameters[i].values;
       plan.values[i] = values[random.Below(values.size())];
     }
+    if ((plan.Get("schedule") != int(Schedule::kOneTile)) != is_persistent) continue;
     if (IsLegal(plan, gemm, device)) pipelines.push_back({gemm, plan, {}});
   }
   return pipelines;
@@ -154,7 +163,8 @@ TEST_F(PipelineGpuTest, RandomPipelinesRunTenThousandTimesEachWithoutAHangOrAWro
 TEST_F(PipelineGpuTest, EveryCoveringPlanRunsOnce) {
   std::vector<Pipeline> pipelines;
   for (const Gemm& gemm : {Gemm{{256, 384, 768}}, Gemm{{200, 136, 328}, {kNn, ScalarType::kBf16}},
-                           Gemm{{136, 72, 2056}, {kTn, ScalarType::kBf16}}, Gemm{{17, 31, 63}, {kNn}}})
+                           Gemm{{136, 72, 2056}, {kTn, ScalarType::kBf16}}, Gemm{{17, 31, 63}, {kNn}},
+                           Gemm{{3000, 2056, 136}}, Gemm{{2048, 3080, 200}, {kNn, ScalarType::kBf16}}})
     for (const Plan& plan : CoveringPlans(gemm, gpu_->identity().device, 5)) pipelines.push_back({gemm, plan, {}});
   CompileAll(pipelines);
   for (const Pipeline& pipeline : pipelines) {
@@ -162,14 +172,15 @@ TEST_F(PipelineGpuTest, EveryCoveringPlanRunsOnce) {
     if (HasFatalFailure()) return;
   }
   fmt::print("{} kernels\n", pipelines.size());
-  EXPECT_GT(pipelines.size(), 80u);
+  EXPECT_GT(pipelines.size(), 200u);
 }
 
 // Each launch of a chain multiplies what the one before it wrote by a matrix that moves every column on by one, so that
-// a single element read too early, or from a cache that still holds an earlier round, ends in the wrong place.
+// a single element read too early, or from a cache that still holds an earlier round, ends in the wrong place. Large
+// enough for persistent CTAs with tiles of 64 x 128.
 class DependentChain {
  public:
-  static constexpr int kRows = 192, kSide = 256, kLength = 301;
+  static constexpr int kRows = 1088, kSide = 1024, kLength = 301;
 
   DependentChain(Gpu& gpu, const Layout& layout) : gpu_(gpu), gemm_{{kRows, kSide, kSide}, {layout}} {}
   const Gemm& gemm() const { return gemm_; }

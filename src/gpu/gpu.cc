@@ -138,7 +138,7 @@ Kernel& Kernel::operator=(Kernel&& other) noexcept {
   std::swap(driver_, other.driver_);
   std::swap(module_, other.module_);
   std::swap(function_, other.function_);
-  std::swap(resident_ctas_, other.resident_ctas_);
+  std::swap(ctas_at_once_, other.ctas_at_once_);
   return *this;
 }
 Kernel::~Kernel() {
@@ -265,14 +265,32 @@ Result<Residency> Gpu::ResidencyOf(const Kernel& kernel, const Launch& launch) c
   ASSIGN_OR_RETURN(const int max_threads,
                    Attribute(*driver_, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, device_));
   residency.max_warps_per_multiprocessor = max_threads / 32;
-  residency.ctas_at_once = int64_t(residency.ctas_per_multiprocessor) * identity_.device.multiprocessors;
-  if (launch.cluster == Dim3{}) return residency;
+  ASSIGN_OR_RETURN(residency.ctas_at_once, CtasAtOnce(kernel, launch));
+  return residency;
+}
+
+// Asked of a launch with its cluster: 128 CTAs in clusters of 4 do not fit where 132 single ones do.
+Result<int64_t> Gpu::CtasAtOnce(const Kernel& kernel, const Launch& launch) const {
+  if (launch.cluster == Dim3{}) {
+    int of_multiprocessor = 0;
+    RETURN_IF_CUDA_ERROR(driver_->cuOccupancyMaxActiveBlocksPerMultiprocessor(
+        &of_multiprocessor, kernel.function_, int(launch.block.x * launch.block.y * launch.block.z),
+        launch.smem_bytes));
+    return int64_t(of_multiprocessor) * identity_.device.multiprocessors;
+  }
   LaunchAttributes attributes{};
   const CUlaunchConfig config = ConfigOf(launch, stream_, attributes);
   int clusters = 0;
   RETURN_IF_CUDA_ERROR(driver_->cuOccupancyMaxActiveClusters(&clusters, kernel.function_, &config));
-  residency.ctas_at_once = int64_t(clusters) * launch.cluster.x * launch.cluster.y * launch.cluster.z;
-  return residency;
+  return int64_t(clusters) * launch.cluster.x * launch.cluster.y * launch.cluster.z;
+}
+
+Result<uint32_t> Gpu::CtasThatFillIt(const Kernel& kernel, const Launch& launch) const {
+  if (kernel.ctas_at_once_ == 0) {
+    ASSIGN_OR_RETURN(kernel.ctas_at_once_, CtasAtOnce(kernel, launch));
+    if (kernel.ctas_at_once_ == 0) return Unavailable("not one of the launch's clusters fits on this GPU");
+  }
+  return uint32_t(std::min<int64_t>(launch.grid.x, kernel.ctas_at_once_));
 }
 
 Result<GemmParameters> Gpu::ParametersFor(const Launch& launch, const GemmArguments& arguments) const {
@@ -292,22 +310,6 @@ Status Gpu::StartGemm(const Kernel& kernel, const Launch& launch, const GemmPara
   return StartRaw(kernel, launch, pointers, chaining);
 }
 
-// Asked of a launch with its cluster: 128 CTAs in clusters of 4 do not fit where 132 single ones do.
-Result<uint32_t> Gpu::ResidentCtas(const Kernel& kernel, const CUlaunchConfig& config, const Dim3& cluster) const {
-  if (kernel.resident_ctas_ > 0) return kernel.resident_ctas_;
-  int clusters = 0;
-  if (cluster == Dim3{}) {
-    RETURN_IF_CUDA_ERROR(driver_->cuOccupancyMaxActiveBlocksPerMultiprocessor(
-        &clusters, kernel.function_, int(config.blockDimX), config.sharedMemBytes));
-    clusters *= identity_.device.multiprocessors;
-  } else {
-    RETURN_IF_CUDA_ERROR(driver_->cuOccupancyMaxActiveClusters(&clusters, kernel.function_, &config));
-  }
-  if (clusters == 0) return Unavailable("not one of the launch's clusters fits on this GPU");
-  kernel.resident_ctas_ = uint32_t(clusters) * cluster.x;
-  return kernel.resident_ctas_;
-}
-
 Status Gpu::StartRaw(const Kernel& kernel, const Launch& launch, void** arguments, Chaining chaining) {
   LaunchAttributes attributes{};
   CUlaunchConfig config = ConfigOf(launch, stream_, attributes);
@@ -318,8 +320,7 @@ Status Gpu::StartRaw(const Kernel& kernel, const Launch& launch, void** argument
     programmatic.value.programmaticStreamSerializationAllowed = 1;
   }
   if (launch.fills_gpu) {
-    ASSIGN_OR_RETURN(const uint32_t resident, ResidentCtas(kernel, config, launch.cluster));
-    config.gridDimX = std::min(config.gridDimX, resident);
+    ASSIGN_OR_RETURN(config.gridDimX, CtasThatFillIt(kernel, launch));
   }
   RETURN_IF_CUDA_ERROR(driver_->cuLaunchKernelEx(&config, kernel.function_, arguments, nullptr));
   return OkStatus();

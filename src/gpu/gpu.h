@@ -65,7 +65,7 @@ class Kernel {
   const Driver* driver_ = nullptr;
   CUmodule module_ = nullptr;
   CUfunction function_ = nullptr;
-  mutable uint32_t resident_ctas_ = 0;  // 0: not asked yet
+  mutable int64_t ctas_at_once_ = 0;  // of launches that fill the GPU; 0: not asked yet
 };
 
 // The parameter block of one GEMM call: its tensor maps, then its GemmArguments. Bound to the addresses it was made
@@ -178,8 +178,9 @@ class Gpu {
 
  private:
   Gpu() = default;
-  // How many CTAs of such launches the GPU holds at once.
-  Result<uint32_t> ResidentCtas(const Kernel& kernel, const CUlaunchConfig& config, const Dim3& cluster) const;
+  Result<int64_t> CtasAtOnce(const Kernel& kernel, const Launch& launch) const;
+  // Of a launch with fills_gpu. The driver is asked once a kernel: block, cluster and memory of its launches are alike.
+  Result<uint32_t> CtasThatFillIt(const Kernel& kernel, const Launch& launch) const;
   const Driver* driver_ = nullptr;
   GpuIdentity identity_;
   CUdevice device_ = 0;

@@ -1,5 +1,5 @@
 // A small set of plans in which every parameter value that is legal for a problem occurs: what tests run instead of
-// all.
+// all. Where a family has several schedules, every value occurs with each schedule that it is legal with.
 #pragma once
 
 #include <cstdint>

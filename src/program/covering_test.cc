@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "program/axes.h"
 #include "program/legality.h"
 
 namespace gemmsmith {
@@ -39,11 +40,28 @@ TEST(CoveringPlans, AreFewLegalAndDistinct) {
   for (const Gemm& gemm :
        {kGemm, Gemm{{64, 64, 2048}}, Gemm{{17, 31, 63}, {kNn, ScalarType::kBf16}}, Gemm{{1, 1, 1}}}) {
     const std::vector<Plan> covering = CoveringPlans(gemm, H200(), 2);
-    EXPECT_LT(covering.size(), 45 * Families().size());
+    EXPECT_LT(covering.size(), 130u);
     EXPECT_FALSE(covering.empty()) << Print(gemm);
     EXPECT_EQ(std::set<Plan>(covering.begin(), covering.end()).size(), covering.size());
     for (const Plan& plan : covering) EXPECT_TRUE(Check(plan, gemm, H200()).empty()) << Print(plan);
   }
+}
+
+TEST(CoveringPlans, HoldTheTilesAndClustersOfEverySchedule) {
+  const Gemm gemm{{4096, 4096, 512}};
+  const std::vector<Plan> covering = CoveringPlans(gemm, H200(), 1);
+  const auto holds = [&](Schedule schedule, std::string_view parameter, int value) {
+    return std::any_of(covering.begin(), covering.end(), [&](const Plan& plan) {
+      return plan.family == FamilyId::kWgmma && plan.Get("schedule") == int(schedule) && plan.Get(parameter) == value;
+    });
+  };
+  for (const Schedule schedule : {Schedule::kOneTile, Schedule::kCooperative, Schedule::kPingPong}) {
+    for (int tile_n = 8; tile_n <= 256; tile_n += 8) EXPECT_TRUE(holds(schedule, "tile_n", tile_n)) << tile_n;
+    for (const int cluster : {1, 2, 4}) EXPECT_TRUE(holds(schedule, "cluster_m", cluster)) << cluster;
+    for (const int raster : {0, 1, 2, 4, 8, 16}) EXPECT_TRUE(holds(schedule, "raster", raster)) << raster;
+  }
+  EXPECT_TRUE(holds(Schedule::kCooperative, "warpgroups", 3));
+  EXPECT_FALSE(holds(Schedule::kPingPong, "warpgroups", 3));
 }
 
 TEST(CoveringPlans, RepeatForASeedAndDifferBetweenSeeds) {

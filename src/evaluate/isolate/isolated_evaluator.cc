@@ -53,7 +53,8 @@ std::optional<OtherShape> OtherShapeFor(const Plan& plan, const Gemm& gemm, cons
   for (const Shape& shape : {Shape{Smaller(m), Smaller(n), Smaller(k)},
                              {Smaller(m), Smaller(n), k},
                              {Smaller(m), n, k},
-                             {m, Smaller(n), k}}) {
+                             {m, Smaller(n), k},
+                             {m, n, Smaller(k)}}) {
     Gemm other{shape, gemm.kind, gemm.LeadingA(), gemm.LeadingB(), gemm.LeadingC()};
     if (shape == gemm.shape || !IsLegal(plan, other, device) || Emit(plan, other).text != text) continue;
     const Launch smaller = LaunchFor(plan, other);

@@ -7,7 +7,7 @@ namespace gemmsmith {
 namespace {
 
 // A worker built from other sources would measure or encode differently.
-constexpr uint32_t kProtocolVersion = 5;
+constexpr uint32_t kProtocolVersion = 6;
 
 Status Complete(const ByteReader& reader, std::string_view what) {
   if (reader.failed()) return DataLoss(fmt::format("a truncated {} message", what));

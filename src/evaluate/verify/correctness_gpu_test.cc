@@ -114,8 +114,9 @@ TEST_F(CorrectnessGpuTest, TheSameKernelsWithAnF32AccumulatorPassEveryTest) {
 }
 
 TEST_F(CorrectnessGpuTest, EveryFamilyPassesEveryTest) {
-  for (const Gemm& gemm : {Gemm{{256, 384, 768}}, Gemm{{200, 136, 328}, {kNn, ScalarType::kBf16}},
-                           Gemm{{64, 128, 16384}, {kTn, ScalarType::kBf16}}, Gemm{{17, 31, 63}, {kNn}}}) {
+  for (const Gemm& gemm :
+       {Gemm{{256, 384, 768}}, Gemm{{200, 136, 328}, {kNn, ScalarType::kBf16}},
+        Gemm{{64, 128, 16384}, {kTn, ScalarType::kBf16}}, Gemm{{17, 31, 63}, {kNn}}, Gemm{{2056, 1544, 328}, {kNn}}}) {
     const std::vector<Plan> plans = CoveringPlans(gemm, evaluator_->device(), 3);
     std::vector<Contender> contenders(plans.size());
     ForEachOnAllCores(plans.size(), [&](size_t at) {

@@ -1,0 +1,105 @@
+#include "program/wgmma_family.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "program/emit.h"
+#include "program/legality.h"
+
+namespace gemmsmith {
+namespace {
+
+const Device& H200() {
+  static const Device device = *FindDevice("h200");
+  return device;
+}
+
+Plan Wgmma(std::string_view words) { return *ParsePlan("wgmma " + std::string(words)); }
+WgmmaPlan Typed(std::string_view words) { return WgmmaPlan(Wgmma(words)); }
+
+std::string Reasons(std::string_view words, const Gemm& gemm) {
+  std::string all;
+  for (const std::string& reason : Check(Wgmma(words), gemm, H200())) all += reason + "\n";
+  return all;
+}
+
+// ---- geometry of persistent plans ----
+
+TEST(PersistentPlan, LaunchesACtaATileAlongXToBeCutToTheGpu) {
+  const Launch launch = LaunchFor(Wgmma("schedule=pingpong tile_n=192 cluster_m=2 raster=n"), {{4096 + 64, 4096, 512}});
+  EXPECT_TRUE(launch.fills_gpu);
+  EXPECT_EQ(launch.grid, (Dim3{34 * 22, 1, 1})) << "33 rows of tiles in clusters of two rows";
+  EXPECT_EQ(launch.cluster, (Dim3{2, 1, 1}));
+  EXPECT_EQ(launch.workspace_bytes, 0u);
+  EXPECT_TRUE(launch.deterministic);
+  EXPECT_FALSE(LaunchFor(Wgmma("tile_n=192"), {{4096, 4096, 512}}).fills_gpu);
+}
+
+TEST(PersistentPlan, HasAProducerWarpOrWhereSumsNeedTheRegistersAProducerWarpgroup) {
+  EXPECT_EQ(Typed("schedule=cooperative").threads(), 256 + 32);
+  EXPECT_FALSE(Typed("schedule=cooperative").MovesRegisters()) << "64 sums a thread";
+  EXPECT_EQ(Typed("schedule=pingpong").threads(), 256 + 32) << "128 sums a thread";
+  const WgmmaPlan wide = Typed("schedule=pingpong tile_n=192");
+  EXPECT_TRUE(wide.MovesRegisters()) << "192 sums a thread";
+  EXPECT_EQ(wide.threads(), 256 + 128);
+  EXPECT_LE(128 * wide.ProducerRegisters() + 256 * wide.ConsumerRegisters(), 65536);
+  const WgmmaPlan three = Typed("schedule=cooperative tile_m=192 tile_n=192 warpgroups=3");
+  EXPECT_LE(128 * three.ProducerRegisters() + 384 * three.ConsumerRegisters(), 65536);
+}
+
+TEST(PersistentPlan, WarpgroupsOfPingPongHoldAWholeTileEach) {
+  EXPECT_EQ(Typed("schedule=cooperative").sums_per_thread(), 64);
+  EXPECT_EQ(Typed("schedule=pingpong").sums_per_thread(), 128);
+  EXPECT_EQ(Typed("schedule=pingpong").team(), 1);
+}
+
+// The epilogue may not reuse the stages, which hold the next tile by then.
+TEST(PersistentPlan, StagesCSomewhereBesideTheRing) {
+  const Shape shape{8192, 8192, 8192};
+  const WgmmaPlan roomy = Typed("schedule=cooperative stages=5"), tight = Typed("schedule=pingpong stages=6");
+  EXPECT_EQ(roomy.SmemBytes(shape), 1024 + 5 * 32768 + 128 * (128 + 8) * 2);
+  EXPECT_EQ(tight.StagedBlocks(), 1) << "two warpgroups with two blocks of 64 rows each would not fit";
+  EXPECT_EQ(tight.SmemBytes(shape), 1024 + 6 * 32768 + 128 * (128 + 8) * 2);
+  EXPECT_EQ(Typed("schedule=pingpong stages=3").StagedBlocks(), 2);
+  EXPECT_FALSE(tight.StagingInStages(shape));
+}
+
+TEST(PersistentPlan, BecomesAKernelAndALauncherOfItsOwn) {
+  const Gemm gemm{{4096, 4096, 512}};
+  EXPECT_NE(Emit(Wgmma("schedule=pingpong"), gemm).text.find("PersistentKernel"), std::string::npos);
+  EXPECT_EQ(Emit(Wgmma(""), gemm).text.find("PersistentKernel"), std::string::npos);
+  const std::string standalone = EmitStandalone(Wgmma("schedule=cooperative"), gemm);
+  EXPECT_NE(standalone.find("cudaOccupancyMaxActiveClusters"), std::string::npos);
+}
+
+// ---- legality ----
+
+TEST(PersistentPlan, IsLegalWhereThereAreMoreTilesThanMultiprocessors) {
+  for (const char* schedule : {"schedule=pingpong", "schedule=cooperative"}) {
+    EXPECT_EQ(Reasons(schedule, {{128 * 19, 128 * 7, 512}}), "") << "133 tiles";
+    EXPECT_NE(Reasons(schedule, {{128 * 12, 128 * 11, 512}}).find("132 tiles for 132 multiprocessors"),
+              std::string::npos);
+  }
+}
+
+TEST(PersistentPlan, SaysWhatItCannotBe) {
+  const Gemm gemm{{4096, 4096, 512}};
+  const auto expect = [&](std::string_view words, std::string_view part) {
+    EXPECT_NE(Reasons(words, gemm).find(part), std::string::npos) << words << ": " << Reasons(words, gemm);
+  };
+  expect("schedule=cooperative stages=resident", "ring of stages");
+  expect("schedule=cooperative split=2", "does not split K");
+  expect("schedule=pingpong warpgroups=1", "two warpgroups take turns, not 1");
+  expect("schedule=cooperative tile_m=256 warpgroups=4", "at most three warpgroups");
+  expect("schedule=pingpong tile_m=192 tile_n=256", "registers a thread");
+  expect("schedule=cooperative stages=7", "bytes of shared memory");
+}
+
+TEST(PersistentPlan, MayHaveMoreStagesThanATileHasSteps) {
+  EXPECT_EQ(Reasons("schedule=pingpong stages=5", {{8192, 8192, 64}}), "") << "the ring goes on into the next tile";
+  EXPECT_NE(Reasons("stages=5", {{8192, 8192, 64}}).find("fewer than the 5 stages"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace gemmsmith
