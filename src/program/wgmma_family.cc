@@ -70,7 +70,7 @@ static_assert(std::size(kParameters) == kFixed + 1);
 
 constexpr Family kWgmma = {FamilyId::kWgmma, "wgmma", "TMA to shared memory to wgmma (Hopper only)", kParameters};
 
-// The memory that device/gemm_wgmma.cuh divides up: barriers, stages, staging of the epilogue.
+// The memory that the device headers divide up: barriers, stages, staging of the epilogue.
 constexpr int kBarrierBytes = 1024;
 constexpr int kMaxResidentSteps = 32;
 constexpr int kHopperSmemBytes = 232448;

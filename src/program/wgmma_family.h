@@ -1,4 +1,4 @@
-// The `wgmma` family on the host: its parameters, typed; mirrors src/device/gemm_wgmma.cuh.
+// The `wgmma` family on the host: its parameters, typed; mirrors src/device/gemm_wgmma.cuh and gemm_persistent.cuh.
 #pragma once
 
 #include <string>
