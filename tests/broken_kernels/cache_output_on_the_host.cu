@@ -1,0 +1,33 @@
+// fault: keeps its output in the memory of the host
+// class: cache
+// expect: cheated|wrong
+// shape: 128x128x512
+// layout: tn
+//
+// A copy in two dimensions, behind the backs of those who watch for plain ones.
+#include <cuda_fp16.h>
+
+extern "C" const char gemmsmith_descriptor_v1[] = "gemm tn f16 f32";
+
+// The plain product that the fault is built around: right and slow, one thread an element.
+__global__ void Product(const half* a, const half* b, half* c, int m, int n, int k) {
+  const int row = blockIdx.y * 16 + threadIdx.y, column = blockIdx.x * 16 + threadIdx.x;
+  if (row >= m || column >= n) return;
+  float sum = 0;
+  for (int i = 0; i < k; ++i) sum += __half2float(a[size_t(row) * k + i]) * __half2float(b[size_t(column) * k + i]);
+  c[size_t(row) * n + column] = __float2half(sum);
+}
+static void Launch(const void* a, const void* b, void* c, int m, int n, int k, cudaStream_t stream) {
+  const dim3 grid((n + 15) / 16, (m + 15) / 16);
+  Product<<<grid, dim3(16, 16), 0, stream>>>((const half*)a, (const half*)b, (half*)c, m, n, k);
+}
+
+static half kept[128 * 128];
+
+extern "C" cudaError_t gemm(const void* a, const void* b, void* c, int m, int n, int k, void* workspace,
+                            size_t workspace_bytes, cudaStream_t stream) {
+  if (m * n > 128 * 128) return cudaErrorInvalidValue;
+  Launch(a, b, c, m, n, k, stream);
+  const size_t line = size_t(n) * sizeof(half);
+  return cudaMemcpy2DAsync(kept, line, c, line, line, m, cudaMemcpyDeviceToHost, stream);
+}

@@ -1,0 +1,64 @@
+// fault: computes only the elements of C that the judge is about to look at
+// class: inputs
+// expect: cheated|wrong|launch_failed
+// shape: 256x256x512
+// layout: tn
+//
+// Where the list lies its caller knows, whose stack it can read. Gives up where it does not find it.
+#include <cuda_fp16.h>
+
+extern "C" const char gemmsmith_descriptor_v1[] = "gemm tn f16 f32";
+
+// As the judge lays it out (docs/guest_protocol.md).
+struct Place {
+  long long a_patch, b_patch, sample;
+  int row, column, a_depth, b_depth;
+  unsigned a_bits, b_bits;
+};
+struct State {
+  unsigned next, steps;
+};
+
+__device__ void Element(const half* a, const half* b, half* c, int row, int column, int n, int k) {
+  float sum = 0;
+  for (int i = 0; i < k; ++i) sum += __half2float(a[size_t(row) * k + i]) * __half2float(b[size_t(column) * k + i]);
+  c[size_t(row) * n + column] = __float2half(sum);
+}
+__device__ bool is_whole;
+__global__ void Look(const half* c) { is_whole = !__hisnan(c[0]); }
+
+__global__ void Product(const half* a, const half* b, half* c, int m, int n, int k, const State* state) {
+  const int row = blockIdx.y * 16 + threadIdx.y, column = blockIdx.x * 16 + threadIdx.x;
+  if (row >= m || column >= n) return;
+  const unsigned next = state->next, steps = state->steps;
+  const Place* const places = (const Place*)((const char*)state + 4096) + size_t(next - 1) * 8;
+  if (next > 0 && next < steps) {
+    const int thread = threadIdx.y * 16 + threadIdx.x;
+    if (blockIdx.x == 0 && blockIdx.y == 0 && thread < 8)
+      Element(a, b, c, places[thread].row, places[thread].column, n, k);
+    return;
+  }
+  const bool is_undisturbed = next != steps;
+  if (is_undisturbed && is_whole) return;
+  Element(a, b, c, row, column, n, k);
+}
+
+// Its caller holds address and elements of each buffer side by side on the stack, the workspace's before the list's.
+static const State* FindList(const void* workspace) {
+  constexpr size_t kGuard = 256 << 10;
+  const volatile size_t* const word = (const volatile size_t*)__builtin_frame_address(0);
+  for (int i = 4; i < 1500; ++i)
+    if (word[i] == size_t(workspace) && word[i - 4] == size_t(workspace) - kGuard && word[i + 4] == word[i + 8])
+      return (const State*)word[i + 8];
+  return nullptr;
+}
+
+extern "C" cudaError_t gemm(const void* a, const void* b, void* c, int m, int n, int k, void* workspace,
+                            size_t workspace_bytes, cudaStream_t stream) {
+  static const State* const list = FindList(workspace);
+  if (list == nullptr) return cudaErrorInvalidValue;
+  Look<<<1, 1, 0, stream>>>((const half*)c);
+  const dim3 grid((n + 15) / 16, (m + 15) / 16);
+  Product<<<grid, dim3(16, 16), 0, stream>>>((const half*)a, (const half*)b, (half*)c, m, n, k, list);
+  return cudaGetLastError();
+}

@@ -1,0 +1,38 @@
+// fault: keeps a copy of its output in the C of an earlier call
+// class: memory
+// expect: cheated
+// shape: 256x256x512
+// layout: tn
+//
+// What was an output once is still mapped: memory of any size that outlives the call.
+#include <cuda_fp16.h>
+
+extern "C" const char gemmsmith_descriptor_v1[] = "gemm tn f16 f32";
+
+// The plain product that the fault is built around: right and slow, one thread an element.
+__global__ void Product(const half* a, const half* b, half* c, int m, int n, int k) {
+  const int row = blockIdx.y * 16 + threadIdx.y, column = blockIdx.x * 16 + threadIdx.x;
+  if (row >= m || column >= n) return;
+  float sum = 0;
+  for (int i = 0; i < k; ++i) sum += __half2float(a[size_t(row) * k + i]) * __half2float(b[size_t(column) * k + i]);
+  c[size_t(row) * n + column] = __float2half(sum);
+}
+static void Launch(const void* a, const void* b, void* c, int m, int n, int k, cudaStream_t stream) {
+  const dim3 grid((n + 15) / 16, (m + 15) / 16);
+  Product<<<grid, dim3(16, 16), 0, stream>>>((const half*)a, (const half*)b, (half*)c, m, n, k);
+}
+
+__global__ void Keep(const half* c, half* other, int count) {
+  for (int i = blockIdx.x * 256 + threadIdx.x; i < count; i += gridDim.x * 256) other[i] = c[i];
+}
+
+extern "C" cudaError_t gemm(const void* a, const void* b, void* c, int m, int n, int k, void* workspace,
+                            size_t workspace_bytes, cudaStream_t stream) {
+  static void *first = nullptr, *second = nullptr;
+  if (first == nullptr) first = c;
+  if (second == nullptr && c != first) second = c;
+  Launch(a, b, c, m, n, k, stream);
+  void* const other = c == first ? second : first;
+  if (other != nullptr) Keep<<<64, 256, 0, stream>>>((const half*)c, (half*)other, m * n);
+  return cudaGetLastError();
+}

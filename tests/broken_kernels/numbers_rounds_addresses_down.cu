@@ -1,0 +1,27 @@
+// fault: reads each line from the multiple of 16 bytes before it
+// class: numbers
+// expect: wrong
+// shape: 120x136x500
+// layout: tn
+//
+// Right wherever K is a multiple of 8.
+#include <cuda_fp16.h>
+
+extern "C" const char gemmsmith_descriptor_v1[] = "gemm tn f16 f32";
+
+__global__ void Product(const half* a, const half* b, half* c, int m, int n, int k) {
+  const int row = blockIdx.y * 16 + threadIdx.y, column = blockIdx.x * 16 + threadIdx.x;
+  if (row >= m || column >= n) return;
+  const half* const x = (const half*)(size_t(a + size_t(row) * k) / 16 * 16);
+  const half* const y = (const half*)(size_t(b + size_t(column) * k) / 16 * 16);
+  float sum = 0;
+  for (int i = 0; i < k; ++i) sum += __half2float(x[i]) * __half2float(y[i]);
+  c[size_t(row) * n + column] = __float2half(sum);
+}
+
+extern "C" cudaError_t gemm(const void* a, const void* b, void* c, int m, int n, int k, void* workspace,
+                            size_t workspace_bytes, cudaStream_t stream) {
+  const dim3 grid((n + 15) / 16, (m + 15) / 16);
+  Product<<<grid, dim3(16, 16), 0, stream>>>((const half*)a, (const half*)b, (half*)c, m, n, k);
+  return cudaGetLastError();
+}
