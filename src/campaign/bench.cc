@@ -25,8 +25,6 @@ struct Race {
   std::vector<Subject> subjects;  // empty: the baselines alone
 };
 
-bool IsPlan(const Subject& subject) { return std::holds_alternative<Plan>(subject); }
-
 std::set<TrialSubject> NamesOf(const Race& race) {
   std::set<TrialSubject> names;
   for (const Subject& subject : race.subjects) names.insert(SubjectOf(subject));

@@ -80,8 +80,8 @@ Result<PlanLists> PlansOf(const BenchContenders& contenders) {
 Result<std::vector<Subject>> SourcesOf(const BenchContenders& contenders) {
   std::vector<Subject> sources;
   for (const std::filesystem::path& path : contenders.sources) {
-    ASSIGN_OR_RETURN(std::string text, ReadFile(path));
-    sources.push_back(FreeForm{path.filename().string(), std::move(text)});
+    ASSIGN_OR_RETURN(FreeForm source, ReadSource(path));
+    sources.emplace_back(std::move(source));
   }
   return sources;
 }

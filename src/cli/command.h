@@ -41,7 +41,7 @@ struct OptimizeCommand {
 };
 
 struct EvaluateCommand {
-  Plan plan;
+  Subject subject;
   Gemm gemm;
   std::optional<Protocol> protocol;  // nothing: short, or the most careful one that was recorded
   bool counters = false;             // the profiler's too

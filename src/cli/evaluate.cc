@@ -74,6 +74,10 @@ std::string VerdictText(const Outcome& outcome, const Terminal& terminal) {
   for (const auto& [baseline, algorithm] : outcome.baseline_algorithms) {
     text += fmt::format("  baseline     {}: {}\n", baseline, algorithm);
   }
+  for (const LaunchedKernel& kernel : outcome.kernels) {
+    text += fmt::format("  launches     {} {:g} times a call, seen through {}\n", kernel.name, kernel.launches,
+                        outcome.observer == "cupti" ? "CUPTI" : "a captured graph");
+  }
   if (outcome.facts.instructions > 0) text += fmt::format("  binary       {}\n", FactsLine(outcome.facts));
   return text;
 }
@@ -81,7 +85,7 @@ std::string VerdictText(const Outcome& outcome, const Terminal& terminal) {
 std::string PrintText(const EvaluateCommand& command, const Instrument& instrument, const Outcome& outcome,
                       const Terminal& terminal) {
   return fmt::format(
-      "{}\non {}\njudged in the {} protocol by {}\n\n{}{}", Tinted(Print(command.plan), Tint::kBold, terminal),
+      "{}\non {}\njudged in the {} protocol by {}\n\n{}{}", Tinted(SubjectText(command.subject), Tint::kBold, terminal),
       Print(command.gemm), Name(outcome.protocol),
       instrument.live() ? instrument.Describe() : fmt::format("the {} (no GPU was used)", instrument.Describe()),
       VerdictText(outcome, terminal), TimesTable(outcome, terminal) + CountersText(outcome.counters, terminal));
@@ -89,7 +93,8 @@ std::string PrintText(const EvaluateCommand& command, const Instrument& instrume
 
 std::string JsonText(const EvaluateCommand& command, const Instrument& instrument, const Outcome& outcome) {
   Json json = {{"command", "evaluate"},
-               {"plan", Print(command.plan)},
+               {"plan", IsPlan(command.subject) ? Json(SubjectText(command.subject)) : Json()},
+               {"source", IsPlan(command.subject) ? Json() : Json(SubjectText(command.subject))},
                {"problem", JsonOf(command.gemm)},
                {"replayed", !instrument.live()},
                {"recorded_date", instrument.live() ? Json() : Json(instrument.recording->Date())},
@@ -98,14 +103,24 @@ std::string JsonText(const EvaluateCommand& command, const Instrument& instrumen
   return PrintJson(json);
 }
 
+const Trial* RecordedTrial(const EvaluateCommand& command, const Recording& recording) {
+  return recording.Find(command.gemm, std::get<Plan>(command.subject));
+}
+
 Status NotRecorded(const EvaluateCommand& command, const Recording& recording) {
-  if (const Trial* trial = recording.Find(command.gemm, command.plan)) {
-    return NotFound(fmt::format("'{}' on {} was recorded on the {} in the {} protocol only", Print(command.plan),
-                                Print(command.gemm), recording.setting().device_name, Name(trial->outcome.protocol)));
+  const std::string plan = SubjectText(command.subject);
+  if (const Trial* trial = RecordedTrial(command, recording)) {
+    return NotFound(fmt::format("'{}' on {} was recorded on the {} in the {} protocol only", plan, Print(command.gemm),
+                                recording.setting().device_name, Name(trial->outcome.protocol)));
   }
-  return NotFound(fmt::format("'{}' on {} was not recorded on the {}; {} there have records", Print(command.plan),
-                              Print(command.gemm), recording.setting().device_name,
+  return NotFound(fmt::format("'{}' on {} was not recorded on the {}; {} there have records", plan, Print(command.gemm),
+                              recording.setting().device_name,
                               Plural(int64_t(recording.SpaceFor(command.gemm).size()), "plan")));
+}
+
+Status NoRecordOfSources(const Instrument& instrument) {
+  return Unavailable(fmt::format("a .cu source needs a GPU: a recording answers for plans only{}",
+                                 instrument.reason.empty() ? "" : fmt::format(" ({})", instrument.reason)));
 }
 
 Status NoCountersRecorded(const Instrument& instrument) {
@@ -115,7 +130,7 @@ Status NoCountersRecorded(const Instrument& instrument) {
 
 Protocol ProtocolFor(const EvaluateCommand& command, const Instrument& instrument) {
   if (command.protocol) return *command.protocol;
-  const Trial* trial = instrument.live() ? nullptr : instrument.recording->Find(command.gemm, command.plan);
+  const Trial* trial = instrument.live() ? nullptr : RecordedTrial(command, *instrument.recording);
   return trial == nullptr ? Protocol::kShort : trial->outcome.protocol;
 }
 
@@ -123,17 +138,22 @@ Protocol ProtocolFor(const EvaluateCommand& command, const Instrument& instrumen
 
 Result<int> Run(const EvaluateCommand& command) {
   ASSIGN_OR_RETURN(Instrument instrument, OpenInstrument(command.device));
+  if (!IsPlan(command.subject)) {
+    if (!instrument.live()) return NoRecordOfSources(instrument);
+    RETURN_IF_ERROR(OpenObjects(instrument));
+  }
   const Protocol protocol = ProtocolFor(command, instrument);
   const EvaluationRequest request{
       .gemm = command.gemm,
-      .subject = command.plan,
+      .subject = command.subject,
       .protocol = protocol,
       .clocks = protocol == Protocol::kShort ? ClockSet{Clock::kDevice, Clock::kOffline} : ClockSet{Clock::kDevice},
       .seed = command.seed,
       .counters = command.counters};
   PreparedCandidate candidate;
   if (instrument.live()) {
-    ASSIGN_OR_RETURN(candidate, Prepare(request, instrument.evaluator->device(), *instrument.compiler));
+    ASSIGN_OR_RETURN(candidate,
+                     Prepare(request, instrument.evaluator->device(), *instrument.compiler, instrument.objects.get()));
   }
   Outcome outcome;
   if (candidate.ended) {

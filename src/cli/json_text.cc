@@ -51,7 +51,9 @@ Json JsonOf(const std::optional<Counters>& counters) {
 }
 
 Json JsonOf(const Outcome& outcome) {
-  Json timings = Json::array(), comparisons = Json::array(), algorithms = Json::object();
+  Json timings = Json::array(), comparisons = Json::array(), kernels = Json::array(), algorithms = Json::object();
+  for (const LaunchedKernel& kernel : outcome.kernels)
+    kernels.push_back({{"name", kernel.name}, {"launches", kernel.launches}});
   for (const auto& [baseline, algorithm] : outcome.baseline_algorithms) algorithms[baseline] = algorithm;
   for (const Timing& timing : outcome.timings) timings.push_back(JsonOf(timing));
   for (const Comparison& comparison : outcome.comparisons) comparisons.push_back(JsonOf(comparison));
@@ -77,7 +79,9 @@ Json JsonOf(const Outcome& outcome) {
             {"power_watts", outcome.conditions.power_watts},
             {"discarded_batches", outcome.conditions.discarded_batches},
             {"power_capped", outcome.conditions.power_capped}}},
-          {"counters", JsonOf(outcome.counters)}};
+          {"counters", JsonOf(outcome.counters)},
+          {"kernels", kernels},
+          {"observer", outcome.observer}};
 }
 
 Json JsonOf(const std::vector<std::pair<OutcomeKind, int>>& by_outcome) {

@@ -49,6 +49,11 @@ Result<std::string> ReadText(std::string_view text) {
 void AddShape(Verb* verb, Shape* shape) {
   Value(verb, "SHAPE", "", "the problem's MxNxK, as in 256x512x4096", shape, ParseShape)->required();
 }
+template <class Target>
+CLI::Option* AddSubject(Verb* verb, Target* subject) {
+  return Value(verb, "PLAN", "", "a plan's words in one pair of quotes, a file of them, or a .cu source", subject,
+               ReadSubject);
+}
 void AddPlan(Verb* verb, Plan* plan) {
   Value(verb, "PLAN", "", "a plan's words, in one pair of quotes", plan, ParsePlan)->required();
 }
@@ -188,8 +193,8 @@ class Grammar {
 
   void AddEvaluate() {
     EvaluateCommand* command = &evaluate_;
-    Verb* verb = NewGemmVerb(&root_, "evaluate", "judge one plan: right, honest, fast", command);
-    AddPlan(verb, &command->plan);
+    Verb* verb = NewGemmVerb(&root_, "evaluate", "judge a plan or a .cu source: right, honest, fast", command);
+    AddSubject(verb, &command->subject)->required();
     AddGemm(verb, &command->gemm);
     Value(verb, "--protocol", "screen|short", "how carefully times are taken [short]", &command->protocol,
           ReadProtocol);
@@ -197,15 +202,15 @@ class Grammar {
     AddDevice(verb, &command->device);
     AddSeed(verb, &command->seed);
     AddJson(verb, &command->json);
-    verb->footer("Example: gemmsmith evaluate \"direct tile_m=32 warps_k=8\" 256x512x4096");
+    verb->footer(
+        "Examples: gemmsmith evaluate \"direct tile_m=32 warps_k=8\" 256x512x4096 --counters\n"
+        "          gemmsmith evaluate kernel.cu 256x512x4096");
   }
 
   void AddVerify() {
     VerifyCommand* command = &verify_;
     Verb* verb = NewVerb(&root_, "verify", "put a plan or a .cu source to every test", command);
-    Word<Subject, std::optional<Subject>>(
-        verb, "PLAN", "", "a plan's words in one pair of quotes, a file of them, or a .cu source", &command->subject,
-        ReadSubject, [](std::optional<Subject>* to, Subject subject) { *to = std::move(subject); });
+    AddSubject(verb, &command->subject);
     Value(verb, "SHAPE", "", "the problem's MxNxK, as in 256x512x4096", &command->gemm.shape, ParseShape);
     AddKind(verb, &command->gemm);
     Value(verb, "--tests", "LIST", "only these, as in binary,cancellation", &command->tests, ParseTestSet);
@@ -254,7 +259,7 @@ class Grammar {
     if (command.winners && !command.pairs.empty()) return wrong("--pairs and --winners exclude each other");
     if (is_list) return Command(command);
     if (!command.subject) return wrong("verify needs PLAN; see 'gemmsmith verify --help'");
-    if (command.memcheck && std::holds_alternative<FreeForm>(*command.subject))
+    if (command.memcheck && !IsPlan(*command.subject))
       return wrong("--memcheck watches plans; a source runs in a process of its own, which the tool does not see");
     if (command.gemm.shape == Shape{}) return wrong("verify needs SHAPE; see 'gemmsmith verify --help'");
     const std::vector<std::string> problems = Problems(command.gemm);

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
 #include <set>
 
 #include "base/files.h"
@@ -194,12 +193,17 @@ Result<std::string> ReadProposer(std::string_view text) {
   return NoSuchWord("proposer", text, known);
 }
 
+Result<FreeForm> ReadSource(const std::filesystem::path& path) {
+  ASSIGN_OR_RETURN(std::string text, ReadFile(path));
+  return FreeForm{path.filename().string(), std::move(text)};
+}
+
 Result<Subject> ReadSubject(std::string_view text) {
   const std::filesystem::path path(text);
   std::error_code none;
   if (text.ends_with(".cu")) {
-    ASSIGN_OR_RETURN(std::string source, ReadFile(path));
-    return Subject(FreeForm{path.filename().string(), std::move(source)});
+    ASSIGN_OR_RETURN(FreeForm source, ReadSource(path));
+    return Subject(std::move(source));
   }
   if (!std::filesystem::is_regular_file(path, none)) {
     ASSIGN_OR_RETURN(const Plan plan, ParsePlan(text));

@@ -1,6 +1,7 @@
 // From a word of the command line to its value, or the reason why it is none. Knows nothing of how words are parsed.
 #pragma once
 
+#include <filesystem>
 #include <span>
 #include <string>
 #include <string_view>
@@ -29,6 +30,7 @@ Result<OutcomeKind> ReadOutcomeKind(std::string_view text);
 Result<std::string> ReadProposer(std::string_view text);
 // A plan's words, a file with such words, or a .cu file of the free-form contract.
 Result<Subject> ReadSubject(std::string_view text);
+Result<FreeForm> ReadSource(const std::filesystem::path& path);  // known by the file's name
 Result<Device> ReadDevice(std::string_view key);
 Result<Device> ReadArchitecture(std::string_view text);       // the first known device that "sm_90a" is compiled for
 Result<std::string> ReadDeviceChoice(std::string_view text);  // "auto", "gpu:0", a key

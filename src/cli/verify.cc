@@ -15,11 +15,6 @@ namespace gemmsmith {
 
 namespace {
 
-std::string NameOf(const Subject& subject) {
-  const Plan* const plan = std::get_if<Plan>(&subject);
-  return plan != nullptr ? Print(*plan) : std::get<FreeForm>(subject).name;
-}
-
 bool Passed(const Outcome& outcome) { return outcome.kind == OutcomeKind::kVerified; }
 
 std::string MachineCodeText(const CodeFacts& facts) {
@@ -50,9 +45,9 @@ std::string TestsTable(const Verification& verification, const Terminal& termina
 std::string PrintText(const VerifyCommand& command, const Instrument& instrument, const Verification& verification,
                       const Terminal& terminal) {
   const Outcome& outcome = verification.outcome;
-  std::string text =
-      fmt::format("{}\non {}\nput to its tests on {}\n\n{}", Tinted(NameOf(*command.subject), Tint::kBold, terminal),
-                  Print(command.gemm), instrument.Describe(), TestsTable(verification, terminal));
+  std::string text = fmt::format("{}\non {}\nput to its tests on {}\n\n{}",
+                                 Tinted(SubjectText(*command.subject), Tint::kBold, terminal), Print(command.gemm),
+                                 instrument.Describe(), TestsTable(verification, terminal));
   text += Tinted(Name(outcome.kind), Passed(outcome) ? Tint::kGreen : Tint::kRed, terminal);
   if (!Passed(outcome)) text += fmt::format(" at {}: {}", outcome.stage, outcome.reason);
   text += "\n";
@@ -76,7 +71,7 @@ std::string JsonText(const VerifyCommand& command, const Instrument& instrument,
   Json tests = Json::array();
   for (const TestRecord& test : verification.outcome.verdict.tests) tests.push_back(JsonOf(test));
   Json json = {{"command", "verify"},
-               {"subject", NameOf(*command.subject)},
+               {"subject", SubjectText(*command.subject)},
                {"problem", JsonOf(command.gemm)},
                {"setting", JsonOf(instrument.evaluator->setting())},
                {"passed", Passed(verification.outcome)},
@@ -133,7 +128,7 @@ Result<int> Run(const VerifyCommand& command) {
   if (command.memcheck) RETURN_IF_ERROR(FindMemcheck().status());
   ASSIGN_OR_RETURN(Instrument instrument, OpenLiveInstrument(gpu));
   if (!command.subject) return VerifyList(command, pairs, gpu, instrument);
-  if (std::holds_alternative<FreeForm>(*command.subject)) RETURN_IF_ERROR(OpenObjects(instrument));
+  if (!IsPlan(*command.subject)) RETURN_IF_ERROR(OpenObjects(instrument));
   ASSIGN_OR_RETURN(const Verification verification,
                    VerifyCandidate(command, command.gemm, *command.subject, gpu, instrument));
   RETURN_IF_ERROR(WriteOut(command.json

@@ -53,6 +53,11 @@ std::string OutcomesText(const std::vector<std::pair<OutcomeKind, int>>& by_outc
   return text.empty() ? "none" : text;
 }
 
+std::string SubjectText(const Subject& subject) {
+  const Plan* const plan = std::get_if<Plan>(&subject);
+  return plan != nullptr ? Print(*plan) : std::get<FreeForm>(subject).name;
+}
+
 std::string BaselineText(std::string_view contender) {
   if (contender.starts_with("lt_auto")) return "cuBLASLt AutoTuning";
   if (contender.starts_with("lt_heuristic")) return "cuBLASLt heuristic";

@@ -8,6 +8,7 @@
 #include "base/statistics.h"
 #include "base/text.h"
 #include "evaluate/outcome.h"
+#include "program/subject.h"
 
 namespace gemmsmith {
 
@@ -19,6 +20,7 @@ std::string SecondsText(double seconds);                   // "7 s", "2 min 05 s
 std::string Plural(int64_t count, std::string_view word);  // "1 plan", "3 plans"
 // "60 measured, 3 wrong, 1 timed_out"
 std::string OutcomesText(const std::vector<std::pair<OutcomeKind, int>>& by_outcome);
+std::string SubjectText(const Subject& subject);  // a plan's words, a source's name
 // "cuBLASLt AutoTuning" for "lt_auto_nn"; a name that is not one of ours stays as it is.
 std::string BaselineText(std::string_view contender);
 

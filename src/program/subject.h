@@ -18,4 +18,6 @@ struct FreeForm {
 
 using Subject = std::variant<Plan, FreeForm>;
 
+inline bool IsPlan(const Subject& subject) { return std::holds_alternative<Plan>(subject); }
+
 }  // namespace gemmsmith

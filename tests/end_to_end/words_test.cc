@@ -57,6 +57,8 @@ INSTANTIATE_TEST_SUITE_P(
                     WrongWords{{"optimize"}, "optimize needs SHAPE"},
                     WrongWords{{"evaluate", "direct"}, "evaluate needs SHAPE"},
                     WrongWords{{"evaluate", "direct", "8x8x8", "--protocol", "shrt"}, "'short'"},
+                    WrongWords{{"evaluate", "dirct", "8x8x8"}, "starts with its family"},
+                    WrongWords{{"evaluate", "no_such_kernel.cu", "8x8x8"}, "no_such_kernel.cu"},
                     WrongWords{{"evaluate", "direct", "8x8x8", "--verify"}, "no flag '--verify'"},
                     WrongWords{{"verify"}, "verify needs PLAN"}, WrongWords{{"verify", "direct"}, "verify needs SHAPE"},
                     WrongWords{{"verify", "direct", "8x8"}, "is not a shape"},

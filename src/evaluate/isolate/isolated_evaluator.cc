@@ -13,6 +13,9 @@ namespace {
 
 constexpr size_t kMostTogether = 16, kMostInHeat = 32;
 constexpr uint64_t kMostBytesTogether = uint64_t{64} << 20;
+constexpr std::string_view kNoCountersOfSources =
+    "a source runs in a sandbox without the rights that a profiler needs, and what was counted in its own process it "
+    "could forge";
 
 Outcome Unanswered(const WorkerFailure& failure) {
   Outcome outcome;
@@ -231,8 +234,8 @@ std::vector<Result<Outcome>> IsolatedEvaluator::EvaluateTogether(std::span<const
     judged[i]->facts = contender.candidate.compilation.binary.facts;
     judged[i]->protocol = contender.request.protocol;
     judged[i]->compile_seconds = contender.candidate.compilation.seconds;
-    if (contender.request.counters && !std::holds_alternative<Plan>(contender.request.subject))
-      SayWhyNoCounters("only plans are profiled", *judged[i]);
+    if (contender.request.counters && !IsPlan(contender.request.subject))
+      SayWhyNoCounters(std::string(kNoCountersOfSources), *judged[i]);
     answers[places[i]] = std::move(judged[i]);
   }
   std::vector<Result<Outcome>> outcomes;

@@ -80,7 +80,7 @@ std::vector<std::string> CommandFor(const std::filesystem::path& tool, const std
   command.insert(command.end(), {"--report-api-errors", "no", "--target-processes", "all", "--log-file"});
   command.push_back(folder / "log");
   // The judge's own kernels are checked by its tests; under the tool its reference product would take minutes.
-  if (std::holds_alternative<Plan>(request.subject))
+  if (IsPlan(request.subject))
     command.insert(command.end(), {"--kernel-name", "kns=" + candidate.compilation.binary.entry});
   const std::string program = options.worker_program.empty() ? std::filesystem::read_symlink("/proc/self/exe").string()
                                                              : options.worker_program;
