@@ -84,8 +84,10 @@ enum class Column : uint8_t {
   kCounterLacks,
   kCountersPresent,
   kCounterValue,
+  kNewerClockLimits,
+  kSettled,
 };
-inline constexpr size_t kColumnCount = size_t(Column::kCounterValue) + 1;
+inline constexpr size_t kColumnCount = size_t(Column::kSettled) + 1;
 // Every file has these.
 inline constexpr size_t kFirstColumnCount = size_t(Column::kEvaluateSeconds) + 1;
 

@@ -86,6 +86,7 @@ constexpr CsvColumn kCsvColumns[] = {
     {"server_ns", [](const Trial& t) { return OursOn(t, Clock::kServer); }},
     {"host_ns", [](const Trial& t) { return OursOn(t, Clock::kHost); }},
     {"cold_ns", [](const Trial& t) { return OursOn(t, Clock::kDeviceCold); }},
+    {"clock_limits", [](const Trial& t) { return Print(t.outcome.conditions.limits); }},
     {"observer", [](const Trial& t) { return t.outcome.counters ? t.outcome.counters->observer : std::string(); }},
 };
 

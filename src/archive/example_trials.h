@@ -70,6 +70,9 @@ inline void AddExampleMeasurements(Outcome& outcome, Random& random) {
   }
   outcome.baseline_algorithms = {{"lt_auto_tn", "id66, best of 8"}, {"cublas_tn", "default"}};
   outcome.conditions = {.sm_clock_mhz = 1980, .power_watts = 300 + 10 * random.Uniform()};
+  for (size_t i = 0; i < kClockLimitCount; ++i)
+    if (random.Below(4) == 0) outcome.conditions.limits.Add(ClockLimit(i));
+  outcome.conditions.is_settled = random.Below(8) == 0;
 }
 
 // Two of three are measured; the others fail in every way there is.

@@ -118,14 +118,20 @@ ordered_json ToJson(const RunConditions& conditions) {
   return {{"sm_clock_mhz", conditions.sm_clock_mhz},
           {"power_watts", JsonReal(conditions.power_watts)},
           {"discarded_batches", conditions.discarded_batches},
-          {"power_capped", conditions.power_capped}};
+          {"power_capped", conditions.limits.Has(ClockLimit::kPowerCap)},
+          {"clock_limits", Print(conditions.limits)},
+          {"is_settled", conditions.is_settled}};
 }
 
 void FromJson(JsonFields fields, RunConditions& conditions) {
   fields.Integer("sm_clock_mhz", conditions.sm_clock_mhz);
   fields.Real("power_watts", conditions.power_watts);
   fields.Integer("discarded_batches", conditions.discarded_batches);
-  fields.Flag("power_capped", conditions.power_capped);
+  bool is_capped = false;
+  fields.Flag("power_capped", is_capped);
+  if (fields.Has("clock_limits")) fields.Parsed("clock_limits", conditions.limits, ParseClockLimits);
+  if (is_capped) conditions.limits.Add(ClockLimit::kPowerCap);
+  if (fields.Has("is_settled")) fields.Flag("is_settled", conditions.is_settled);
 }
 
 ordered_json ToJson(const Counters& counters) {
@@ -176,7 +182,9 @@ void FromJson(JsonFields fields, Outcome& outcome) {
   fields.List("timings", outcome.timings, [](JsonFields& item, Timing& timing) { FromJson(item, timing); });
   fields.List("comparisons", outcome.comparisons,
               [](JsonFields& item, Comparison& comparison) { FromJson(item, comparison); });
-  FromJson(fields.Object("conditions"), outcome.conditions);
+  const JsonFields conditions = fields.Object("conditions");
+  FromJson(conditions, outcome.conditions);
+  if (!conditions.Has("is_settled")) outcome.conditions.is_settled = LooksSettled(outcome);
   fields.List("baseline_algorithms", outcome.baseline_algorithms,
               [](JsonFields& item, BaselineAlgorithm& algorithm) { FromJson(item, algorithm); });
   fields.Real("compile_seconds", outcome.compile_seconds);

@@ -154,6 +154,8 @@ TEST(Segment, SourcesAndRacesOfBaselinesAloneTravelToo) {
 TEST(Segment, ColumnsThatAnOlderFileLacksLeaveTheirFieldsAsTheyAre) {
   ColumnEncoder encoder;
   Trial trial = AllRecorded({ExampleTrial(0)}, false)[0];
+  trial.outcome.conditions.limits = {ClockLimit::kPowerCap};  // the one that was always told
+  trial.outcome.conditions.is_settled = false;
   std::string problem = Print(trial.gemm), subject = Print(trial.subject);
   TrialFields(encoder, trial, problem, subject);
   ASSERT_FALSE(trial.outcome.comparisons.empty());

@@ -81,6 +81,19 @@ inline void CountersFields(auto& coder, Counters& counters) {
     if (std::optional<double>& value = counters[definition.counter]) coder.Real(Column::kCounterValue, *value);
 }
 
+inline void ConditionsFields(auto& coder, RunConditions& conditions) {
+  coder.Integer(Column::kSmClockMhz, conditions.sm_clock_mhz);
+  coder.Real(Column::kPowerWatts, conditions.power_watts);
+  coder.Integer(Column::kDiscardedBatches, conditions.discarded_batches);
+  bool is_capped = conditions.limits.Has(ClockLimit::kPowerCap);
+  coder.Flag(Column::kPowerCapped, is_capped);
+  if (is_capped) conditions.limits.Add(ClockLimit::kPowerCap);
+  uint64_t newer = conditions.limits.NewerBits();
+  coder.Bits(Column::kNewerClockLimits, newer, ClockLimits::kNewerCount);
+  conditions.limits.AddNewerBits(newer);
+  coder.Flag(Column::kSettled, conditions.is_settled);
+}
+
 inline void OutcomeFields(auto& coder, Outcome& outcome) {
   coder.Choice(Column::kKind, outcome.kind, kLastOutcomeKind);
   coder.Text(Column::kStage, outcome.stage);
@@ -92,10 +105,7 @@ inline void OutcomeFields(auto& coder, Outcome& outcome) {
              [&](Timing& timing) { TimingFields(coder, timing); });
   coder.List(Column::kComparisonCount, Column::kBaseline, outcome.comparisons,
              [&](Comparison& comparison) { ComparisonFields(coder, outcome, comparison); });
-  coder.Integer(Column::kSmClockMhz, outcome.conditions.sm_clock_mhz);
-  coder.Real(Column::kPowerWatts, outcome.conditions.power_watts);
-  coder.Integer(Column::kDiscardedBatches, outcome.conditions.discarded_batches);
-  coder.Flag(Column::kPowerCapped, outcome.conditions.power_capped);
+  ConditionsFields(coder, outcome.conditions);
   coder.List(Column::kBaselineAlgorithmCount, Column::kAlgorithmBaseline, outcome.baseline_algorithms,
              [&](std::pair<std::string, std::string>& algorithm) {
                coder.Text(Column::kAlgorithmBaseline, algorithm.first);

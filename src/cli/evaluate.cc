@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "cli/counters_text.h"
 #include "cli/exit.h"
 #include "cli/instrument.h"
@@ -60,6 +61,18 @@ bool Passed(const Outcome& outcome) {
   return outcome.kind == OutcomeKind::kMeasured || outcome.kind == OutcomeKind::kVerified;
 }
 
+// "1830 MHz, 412 W, clocks held down by power_cap, settled, 2 rounds discarded"; empty where nothing was timed.
+std::string ConditionsText(const RunConditions& conditions) {
+  std::vector<std::string> parts;
+  if (conditions.sm_clock_mhz > 0)
+    parts.push_back(fmt::format("{} MHz, {:.0f} W", conditions.sm_clock_mhz, conditions.power_watts));
+  if (!conditions.limits.empty()) parts.push_back("clocks held down by " + Print(conditions.limits));
+  if (conditions.is_settled) parts.emplace_back("settled");
+  if (conditions.discarded_batches > 0)
+    parts.push_back(fmt::format("{} discarded", Plural(conditions.discarded_batches, "round")));
+  return Join(parts, ", ");
+}
+
 std::string VerdictText(const Outcome& outcome, const Terminal& terminal) {
   const bool passed = Passed(outcome);
   std::string text = Tinted(Name(outcome.kind), passed ? Tint::kGreen : Tint::kRed, terminal);
@@ -74,6 +87,8 @@ std::string VerdictText(const Outcome& outcome, const Terminal& terminal) {
   for (const auto& [baseline, algorithm] : outcome.baseline_algorithms) {
     text += fmt::format("  baseline     {}: {}\n", baseline, algorithm);
   }
+  if (const std::string conditions = ConditionsText(outcome.conditions); !conditions.empty())
+    text += fmt::format("  conditions   {}\n", conditions);
   for (const LaunchedKernel& kernel : outcome.kernels) {
     text += fmt::format("  launches     {} {:g} times a call, seen through {}\n", kernel.name, kernel.launches,
                         outcome.observer == "cupti" ? "CUPTI" : "a captured graph");

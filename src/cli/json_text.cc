@@ -78,7 +78,9 @@ Json JsonOf(const Outcome& outcome) {
            {{"sm_clock_mhz", outcome.conditions.sm_clock_mhz},
             {"power_watts", outcome.conditions.power_watts},
             {"discarded_batches", outcome.conditions.discarded_batches},
-            {"power_capped", outcome.conditions.power_capped}}},
+            {"power_capped", outcome.conditions.limits.Has(ClockLimit::kPowerCap)},
+            {"clock_limits", Print(outcome.conditions.limits)},
+            {"is_settled", outcome.conditions.is_settled}}},
           {"counters", JsonOf(outcome.counters)},
           {"kernels", kernels},
           {"observer", outcome.observer}};

@@ -184,14 +184,8 @@ class ContestRun {
       std::vector<Comparison>& all = result_.comparisons[racer];
       all.insert(all.end(), race.comparisons[i].begin(), race.comparisons[i].end());
     }
-    RunConditions& all = result_.conditions;
-    if (!has_raced_) {
-      all = race.conditions;
-    } else {
-      all.discarded_batches += race.conditions.discarded_batches;
-      all.power_capped = all.power_capped || race.conditions.power_capped;
-    }
-    has_raced_ = true;
+    result_.conditions.Add(race.conditions);
+    if (entrants.is_settled) result_.conditions.is_settled = true;
   }
 
   const Workshop& workshop_;
@@ -200,7 +194,6 @@ class ContestRun {
   const PutCall& sweep_;
   const StepListener& on_step_;
   ContestResult result_;
-  bool has_raced_ = false;
 };
 
 }  // namespace

@@ -11,7 +11,8 @@ namespace {
 
 // What is newer than a version stands behind `if (coder.Has(version))`, so that older records stay readable.
 // Version 1 had no counters, no records of single tests, no launched kernels and no contender but ours.
-constexpr uint8_t kVersion = 2;
+// Version 2 knew of no other limit of the clocks than the power cap, and did not say whether a race was settled.
+constexpr uint8_t kVersion = 3;
 
 constexpr std::string_view kKinds[] = {"illegal", "compile_failed", "resource_over", "launch_failed", "timed_out",
                                        "wrong",   "cheated",        "measured",      "verified"};
@@ -161,7 +162,17 @@ void Fields(auto& coder, RunConditions& conditions) {
   coder.Number(conditions.sm_clock_mhz);
   coder.Number(conditions.power_watts);
   coder.Number(conditions.discarded_batches);
-  coder.Flag(conditions.power_capped);
+  bool is_capped = conditions.limits.Has(ClockLimit::kPowerCap);
+  coder.Flag(is_capped);
+  if (is_capped) conditions.limits.Add(ClockLimit::kPowerCap);
+}
+
+// What conditions have had since version 3.
+void NewerFields(auto& coder, RunConditions& conditions) {
+  uint64_t limits = conditions.limits.NewerBits();
+  coder.Bits(limits, ClockLimits::kNewerCount);
+  conditions.limits.AddNewerBits(limits);
+  coder.Flag(conditions.is_settled);
 }
 
 void Fields(auto& coder, Counters& counters) {
@@ -198,6 +209,7 @@ void Fields(auto& coder, Outcome& outcome) {
   });
   coder.Text(outcome.observer);
   coder.Optional(outcome.counters, [&](Counters& counters) { Fields(coder, counters); });
+  if (coder.Has(3)) NewerFields(coder, outcome.conditions);
 }
 
 }  // namespace
@@ -232,7 +244,17 @@ const Timing* Outcome::FastestBaseline(std::string_view prefix, Clock clock) con
   return fastest;
 }
 
-bool IsSettled(const Outcome& outcome) {
+void RunConditions::Add(const RunConditions& race) {
+  if (sm_clock_mhz == 0) {
+    sm_clock_mhz = race.sm_clock_mhz;
+    power_watts = race.power_watts;
+  }
+  discarded_batches += race.discarded_batches;
+  limits.Add(race.limits);
+  is_settled = is_settled || race.is_settled;
+}
+
+bool LooksSettled(const Outcome& outcome) {
   constexpr int kFewestUnsettled = 10;
   constexpr double kLongNs = 300e3;
   const Timing* const fastest = outcome.FastestBaseline("", Clock::kDevice);
@@ -259,6 +281,7 @@ Result<Outcome> DecodeOutcome(std::string_view bytes) {
   Outcome outcome;
   Fields(decoder, outcome);
   RETURN_IF_ERROR(decoder.Finish());
+  if (!decoder.Has(3)) outcome.conditions.is_settled = LooksSettled(outcome);
   return outcome;
 }
 

@@ -12,6 +12,7 @@
 #include "base/status.h"
 #include "compile/binary.h"
 #include "evaluate/counters.h"
+#include "gpu/clock_limits.h"
 
 namespace gemmsmith {
 
@@ -128,7 +129,11 @@ struct RunConditions {
   int sm_clock_mhz = 0;  // median while timing
   double power_watts = 0;
   int discarded_batches = 0;
-  bool power_capped = false;
+  ClockLimits limits;       // all that were seen; records from before November 2026 know of the power cap alone
+  bool is_settled = false;  // the device times are those of settled windows (docs/measuring.md)
+
+  // What a further race saw. Clock and power stay those of the first one that knew them.
+  void Add(const RunConditions& race);
   bool operator==(const RunConditions&) const = default;
 };
 
@@ -167,9 +172,9 @@ struct Outcome {
   bool operator==(const Outcome&) const = default;
 };
 
-// Whether the device times are those of settled windows (docs/measuring.md): of a thorough protocol and of long calls.
-// The record shows it: a short race has fewer samples than any other where it is settled.
-bool IsSettled(const Outcome& outcome);
+// Of a record from before RunConditions::is_settled: a settled race in `short` had 8 rounds, fewer than any other had,
+// and one in `long` shows by its time.
+bool LooksSettled(const Outcome& outcome);
 
 // Exact binary form, for the worker's pipe and the records. Decode refuses anything truncated, longer than it should
 // be, of an unknown version or out of range; what it takes of the present version, Encode gives back byte for byte.

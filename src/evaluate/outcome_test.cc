@@ -32,7 +32,7 @@ class RandomOutcome {
     for (uint64_t i = random_.Below(8); i > 0; --i)
       outcome.comparisons.push_back(
           {Text(), Clock(random_.Below(3)), {Double(), Double(), {Double(), Double()}, Int()}, Text()});
-    outcome.conditions = {Int(), Double(), Int(), Flag()};
+    outcome.conditions = {Int(), Double(), Int(), Limits(), Flag()};
     for (uint64_t i = random_.Below(4); i > 0; --i) outcome.baseline_algorithms.emplace_back(Text(), Text());
     outcome.compile_seconds = Double();
     outcome.evaluate_seconds = Double();
@@ -49,6 +49,12 @@ class RandomOutcome {
   }
 
  private:
+  ClockLimits Limits() {
+    ClockLimits limits;
+    for (size_t i = 0; i < kClockLimitCount; ++i)
+      if (Flag()) limits.Add(ClockLimit(i));
+    return limits;
+  }
   bool Flag() { return random_.Below(2) == 1; }
   int Int() { return int(uint32_t(random_.Next())); }
   double Double() {
@@ -130,8 +136,8 @@ TEST(Outcome, AnyChangedByteIsRefusedOrEncodesBackToItself) {
     }
 }
 
-// At the end: no tests, no kernels, no observer, no counters.
-constexpr size_t kBytesOfSecondVersion = 13;
+// At the end: no tests, no kernels, no observer, no counters; then no further limit of the clocks, and not settled.
+constexpr size_t kBytesOfSecondVersion = 13, kBytesOfThirdVersion = 9;
 
 TEST(Outcome, TheFirstVersionKnewNoContenderButOurs) {
   Outcome outcome = Measured();
@@ -140,7 +146,7 @@ TEST(Outcome, TheFirstVersionKnewNoContenderButOurs) {
   const std::string ours("\4\0\0\0ours", 8);
   ASSERT_NE(bytes.rfind(ours), bytes.find(ours)) << "that of the timing comes first";
   bytes.erase(bytes.rfind(ours), ours.size());
-  bytes.resize(bytes.size() - kBytesOfSecondVersion);
+  bytes.resize(bytes.size() - kBytesOfSecondVersion - kBytesOfThirdVersion);
   bytes[0] = 1;
   const Result<Outcome> decoded = DecodeOutcome(bytes);
   ASSERT_TRUE(decoded.ok()) << decoded.status().message();
@@ -151,7 +157,7 @@ TEST(Outcome, AnotherVersionAndValuesOutOfRangeAreRefusedInWords) {
   std::string bytes = EncodeOutcome(Measured());
   std::string newer = bytes;
   newer[0] = 9;
-  EXPECT_EQ(DecodeOutcome(newer).status().message(), "the encoded outcome is of version 9, known is 2");
+  EXPECT_EQ(DecodeOutcome(newer).status().message(), "the encoded outcome is of version 9, known is 3");
   bytes[1] = 9;  // kinds end at 8
   EXPECT_EQ(DecodeOutcome(bytes).status().message(), "the encoded outcome holds a value out of range");
 }
@@ -161,17 +167,45 @@ TEST(Outcome, WhatTheFirstVersionWroteIsRead) {
   outcome.comparisons.clear();
   std::string bytes = EncodeOutcome(outcome);
   bytes[0] = 1;
-  bytes.resize(bytes.size() - kBytesOfSecondVersion);
+  bytes.resize(bytes.size() - kBytesOfSecondVersion - kBytesOfThirdVersion);
   const Result<Outcome> decoded = DecodeOutcome(bytes);
   ASSERT_TRUE(decoded.ok()) << decoded.status().message();
   EXPECT_EQ(*decoded, outcome);
+}
+
+// The second version knew of the power cap, and nobody said whether a race was settled: eight samples of a short one
+// did.
+TEST(Outcome, TheSecondVersionTellsASettledRaceByItsSamples) {
+  Outcome outcome = Measured();
+  outcome.protocol = Protocol::kShort;
+  for (Timing& timing : outcome.timings) timing.sample_count = 8;
+  outcome.conditions.limits = {ClockLimit::kPowerCap};
+  std::string bytes = EncodeOutcome(outcome);
+  bytes[0] = 2;
+  bytes.resize(bytes.size() - kBytesOfThirdVersion);
+  outcome.conditions.is_settled = true;
+  EXPECT_EQ(*DecodeOutcome(bytes), outcome);
+}
+
+TEST(Outcome, LimitsThatAreNoneAreRefused) {
+  std::string bytes = EncodeOutcome(Measured());
+  bytes[bytes.size() - kBytesOfThirdVersion + 1] = 1;  // beyond those that there are
+  EXPECT_EQ(DecodeOutcome(bytes).status().message(), "the encoded outcome holds a value out of range");
+}
+
+TEST(RunConditions, AFurtherRaceAddsWhatItSaw) {
+  RunConditions all;
+  all.Add({.discarded_batches = 1});
+  all.Add({.sm_clock_mhz = 1900, .power_watts = 500, .discarded_batches = 2, .limits = {ClockLimit::kPowerCap}});
+  all.Add({.sm_clock_mhz = 1500, .power_watts = 700, .limits = {ClockLimit::kSyncBoost}, .is_settled = true});
+  EXPECT_EQ(all, (RunConditions{1900, 500, 3, {ClockLimit::kPowerCap, ClockLimit::kSyncBoost}, true}));
 }
 
 TEST(Outcome, CountersThatAreNoneAreRefused) {
   Outcome outcome = Measured();
   outcome.counters.emplace();
   std::string bytes = EncodeOutcome(outcome);
-  bytes.back() = char(0x80);  // the highest of the bits of presence
+  bytes[bytes.size() - kBytesOfThirdVersion - 1] = char(0x80);  // the highest of the bits of presence
   EXPECT_EQ(DecodeOutcome(bytes).status().message(), "the encoded outcome holds a value out of range");
 }
 
@@ -195,6 +229,26 @@ TEST(Outcome, TimesAreFoundByContenderAndClock) {
   EXPECT_EQ(outcome.FastestBaseline("", Clock::kDevice)->contender, "cublas_tn");
   EXPECT_EQ(outcome.FastestBaseline("lt_auto", Clock::kDevice)->contender, "lt_auto_tn");
   EXPECT_EQ(outcome.FastestBaseline("", Clock::kOffline), nullptr) << "ours is no baseline";
+}
+
+TEST(LooksSettled, LongCallsOfThoroughProtocolsDo) {
+  Outcome outcome;
+  outcome.protocol = Protocol::kShort;
+  const auto with_device = [&](double median_ns, int count) {
+    outcome.timings = {{.contender = "lt_auto_tn", .median_ns = median_ns, .sample_count = count}};
+    return LooksSettled(outcome);
+  };
+  EXPECT_TRUE(with_device(310e3, 8));
+  EXPECT_TRUE(with_device(299e3, 8)) << "estimated at a little more";
+  EXPECT_FALSE(with_device(310e3, 10));
+  EXPECT_FALSE(with_device(50e3, 100));
+  outcome.protocol = Protocol::kLong;
+  EXPECT_TRUE(with_device(310e3, 40));
+  EXPECT_FALSE(with_device(200e3, 4000));
+  outcome.protocol = Protocol::kScreen;
+  EXPECT_FALSE(with_device(310e3, 5));
+  outcome.timings.clear();
+  EXPECT_FALSE(LooksSettled(outcome));
 }
 
 TEST(OutcomeDeathTest, TheTimeOfAFailureIsABug) {

@@ -185,10 +185,7 @@ Result<double> SourceExchange::TimeRival(const Baseline& rival, Clock clock) {
 
 // Ours by the larger of the two clocks: the samples are the guest's, raised where the judge's clock says more.
 void SourceExchange::AddTimings(Clock clock, const RaceResult& race) {
-  RunConditions& conditions = timed_.conditions;
-  const int discarded = conditions.discarded_batches + race.conditions.discarded_batches;
-  if (timed_.timings.empty()) conditions = race.conditions;
-  conditions.discarded_batches = discarded;
+  timed_.conditions.Add(race.conditions);
   const SourceTime time = TimeOf(batches_);
   const double factor = clock == Clock::kDevice && time.event_ns > 0 ? time.ns() / time.event_ns : 1;
   const size_t first = timed_.timings.size();

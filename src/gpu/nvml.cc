@@ -6,6 +6,7 @@
 #include <array>
 #include <csignal>
 #include <fstream>
+#include <optional>
 #include <vector>
 
 namespace gemmsmith {
@@ -18,8 +19,16 @@ using NvmlDevice = void*;
 using NvmlReturn = int;
 constexpr NvmlReturn kSuccess = 0, kNotSupported = 3, kNoPermission = 4, kInsufficientSize = 7;
 constexpr int kClockSm = 1, kClockMemory = 2, kTemperatureGpu = 0;
-constexpr unsigned long long kPowerCap = 0x04, kHardwareSlowdown = 0x08, kSoftwareThermal = 0x20,
-                             kHardwareThermal = 0x40, kPowerBrake = 0x80;
+// By bit; the first one says that the GPU is idle.
+constexpr std::optional<ClockLimit> kReasons[] = {std::nullopt,
+                                                  ClockLimit::kApplicationClocks,
+                                                  ClockLimit::kPowerCap,
+                                                  ClockLimit::kHardwareSlowdown,
+                                                  ClockLimit::kSyncBoost,
+                                                  ClockLimit::kSoftwareThermal,
+                                                  ClockLimit::kHardwareThermal,
+                                                  ClockLimit::kPowerBrake,
+                                                  ClockLimit::kDisplayClocks};
 struct NvmlProcess {
   unsigned pid;
   unsigned long long used_memory;
@@ -99,6 +108,13 @@ int CountForeignProcesses(std::span<const int> pids, int self) {
   return foreign + unknown;
 }
 
+ClockLimits ClockLimitsOf(unsigned long long reasons) {
+  ClockLimits limits;
+  for (size_t bit = 0; bit < std::size(kReasons); ++bit)
+    if ((reasons >> bit & 1) != 0 && kReasons[bit]) limits.Add(*kReasons[bit]);
+  return limits;
+}
+
 struct Nvml::State {
   NvmlLibrary library;
   NvmlDevice device = nullptr;
@@ -135,10 +151,8 @@ Result<GpuCondition> Nvml::Read() const {
   if (read(library.nvmlDeviceGetTemperature(state_->device, kTemperatureGpu, &value)))
     condition.temperature_c = int(value);
   unsigned long long reasons = 0;
-  if (read(library.nvmlDeviceGetCurrentClocksEventReasons(state_->device, &reasons))) {
-    condition.power_capped = (reasons & kPowerCap) != 0;
-    condition.slowed_down = (reasons & (kHardwareSlowdown | kSoftwareThermal | kHardwareThermal | kPowerBrake)) != 0;
-  }
+  if (read(library.nvmlDeviceGetCurrentClocksEventReasons(state_->device, &reasons)))
+    condition.limits = ClockLimitsOf(reasons);
   std::array<NvmlProcess, 64> processes{};
   unsigned count = unsigned(processes.size());
   const NvmlReturn listed = library.nvmlDeviceGetComputeRunningProcesses_v3(state_->device, &count, processes.data());

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/status.h"
+#include "gpu/clock_limits.h"
 
 namespace gemmsmith {
 
@@ -15,9 +16,8 @@ struct GpuCondition {
   int memory_clock_mhz = 0;
   double power_watts = 0;
   int temperature_c = 0;
-  bool power_capped = false;  // normal on large shapes; recorded
-  bool slowed_down = false;   // thermal or hardware slow-down: a batch measured under it is discarded
-  int other_processes = 0;    // compute processes on this GPU beside ours
+  ClockLimits limits;
+  int other_processes = 0;  // compute processes on this GPU beside ours
 };
 
 // Of the processes with a context on a GPU, those that do not belong to the process `self`: neither it nor its
@@ -25,12 +25,15 @@ struct GpuCondition {
 // one unknown id is taken to be ours.
 int CountForeignProcesses(std::span<const int> pids, int self);
 
+// From the bits of nvmlDeviceGetCurrentClocksEventReasons.
+ClockLimits ClockLimitsOf(unsigned long long reasons);
+
 class Nvml {
  public:
   // Unavailable where the library does not open or knows no such GPU.
   static Result<std::unique_ptr<Nvml>> Open(const std::string& gpu_uuid);
   ~Nvml();
-  // What this GPU does not tell (a part of one, say) stays 0 or false.
+  // What this GPU does not tell (a part of one, say) stays 0 or empty.
   Result<GpuCondition> Read() const;
   std::string DriverRelease() const;  // "580.159.04"
 

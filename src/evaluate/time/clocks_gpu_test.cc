@@ -239,7 +239,7 @@ TEST_F(ClocksGpuTest, BaselinesRaceAloneOnEveryClockAndTheClocksStandInTheirOrde
 TEST_F(ClocksGpuTest, LongCallsAreJudgedSettled) {
   const Outcome outcome = RaceBaselines(Alone({{8192, 8192, 4096}, {kTn}}, "lt_auto_tn,cublas_tn", {Clock::kDevice}));
   ASSERT_EQ(outcome.kind, OutcomeKind::kMeasured) << outcome.reason;
-  EXPECT_TRUE(IsSettled(outcome));
+  EXPECT_TRUE(outcome.conditions.is_settled);
   EXPECT_EQ(outcome.Find("cublas_tn", Clock::kDevice)->sample_count, 8);
 }
 

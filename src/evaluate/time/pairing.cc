@@ -26,13 +26,14 @@ class ConditionLog {
   Result<bool> Undisturbed() {
     if (!read_) return true;
     ASSIGN_OR_RETURN(const GpuCondition now, read_());
-    const bool is_undisturbed = !now.slowed_down && now.other_processes == 0;
+    const bool is_undisturbed = !now.limits.HasAnyOf(kSlowDowns) && now.other_processes == 0;
     if (!is_undisturbed)
-      disturbance_ = now.slowed_down ? "the GPU is slowed down (thermal or hardware)"
-                                     : fmt::format("{} other processes compute on the GPU", now.other_processes);
+      disturbance_ = now.limits.HasAnyOf(kSlowDowns)
+                         ? "the GPU is slowed down (thermal or hardware)"
+                         : fmt::format("{} other processes compute on the GPU", now.other_processes);
     clocks_.push_back(now.sm_clock_mhz);
     watts_.push_back(now.power_watts);
-    power_capped_ = power_capped_ || now.power_capped;
+    limits_.Add(now.limits);
     return is_undisturbed;
   }
   const std::string& disturbance() const { return disturbance_; }
@@ -43,14 +44,14 @@ class ConditionLog {
     if (clocks_.empty()) return conditions;
     conditions.sm_clock_mhz = int(Median(clocks_));
     conditions.power_watts = Median(watts_);
-    conditions.power_capped = power_capped_;
+    conditions.limits = limits_;
     return conditions;
   }
 
  private:
   const ReadCondition& read_;
   std::vector<double> clocks_, watts_;
-  bool power_capped_ = false;
+  ClockLimits limits_;
   std::string disturbance_;
 };
 

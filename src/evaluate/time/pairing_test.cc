@@ -81,8 +81,8 @@ TEST(Race, RoundsUnderASlowDownAreDiscardedAndCounted) {
     GpuCondition condition;
     condition.sm_clock_mhz = 1900 + reads % 3;
     condition.power_watts = 500;
-    condition.power_capped = reads == 1;
-    condition.slowed_down = reads == 4;  // after round 3, before round 4
+    if (reads == 1) condition.limits = {ClockLimit::kPowerCap};
+    if (reads == 4) condition.limits = {ClockLimit::kHardwareThermal};  // after round 3, before round 4
     ++reads;
     return condition;
   };
@@ -91,7 +91,7 @@ TEST(Race, RoundsUnderASlowDownAreDiscardedAndCounted) {
   ASSERT_TRUE(race.ok());
   EXPECT_EQ(rounds, 12);
   EXPECT_EQ(race->conditions.discarded_batches, 2);
-  EXPECT_TRUE(race->conditions.power_capped);
+  EXPECT_EQ(race->conditions.limits, (ClockLimits{ClockLimit::kPowerCap, ClockLimit::kHardwareThermal}));
   EXPECT_EQ(race->conditions.sm_clock_mhz, 1901);
   for (float sample : race->timings[0].samples_ns) EXPECT_EQ(sample, 100e3f);
 }
@@ -114,7 +114,7 @@ TEST(Race, AShortRaceIsReadBeforeAndAfterAndStandsOrFallsAsAWhole) {
   int rounds = 0, reads = 0;
   const ReadCondition read = [&]() -> Result<GpuCondition> {
     GpuCondition condition;
-    condition.slowed_down = ++reads == 2;
+    if (++reads == 2) condition.limits = {ClockLimit::kHardwareSlowdown};
     return condition;
   };
   // After the first five rounds the GPU is slowed down; the next five began under it; the third five count.
@@ -155,7 +155,7 @@ TEST(Race, TimeThatIsDiscardedDoesNotCount) {
   int reads = 0, rounds = 0;
   const ReadCondition read = [&]() -> Result<GpuCondition> {
     GpuCondition condition;
-    condition.slowed_down = ++reads <= 2;
+    if (++reads <= 2) condition.limits = {ClockLimit::kHardwareSlowdown};
     return condition;
   };
   const TimeRound round = [&](std::span<const size_t>) -> Result<std::vector<double>> {
@@ -345,7 +345,7 @@ TEST(RaceOfMany, RoundsDiscardedInAHeatCostNobodyItsPlace) {
   int reads = 0, rounds = 0;
   const ReadCondition read = [&]() -> Result<GpuCondition> {
     GpuCondition condition;
-    condition.slowed_down = ++reads == 2;
+    if (++reads == 2) condition.limits = {ClockLimit::kHardwareSlowdown};
     return condition;
   };
   // While the GPU is slowed down the order is turned round.
@@ -372,7 +372,7 @@ TEST(RaceOfMany, TheHopelessRaceOneRoundThatIsKept) {
   int reads = 0, rounds = 0;
   const ReadCondition read = [&]() -> Result<GpuCondition> {
     GpuCondition condition;
-    condition.slowed_down = ++reads == 2;
+    if (++reads == 2) condition.limits = {ClockLimit::kHardwareSlowdown};
     return condition;
   };
   std::vector<int> visits(3);

@@ -33,25 +33,5 @@ TEST(WarmUpSeconds, AWarmGpuNeedsNoneButForALongRun) {
   EXPECT_EQ(WarmUpSeconds(Protocol::kLong, true), 10);
 }
 
-TEST(IsSettled, LongCallsOfThoroughProtocolsAre) {
-  Outcome outcome;
-  outcome.protocol = Protocol::kShort;
-  const auto with_device = [&](double median_ns, int count) {
-    outcome.timings = {{.contender = "lt_auto_tn", .median_ns = median_ns, .sample_count = count}};
-    return IsSettled(outcome);
-  };
-  EXPECT_TRUE(with_device(310e3, 8));
-  EXPECT_TRUE(with_device(299e3, 8)) << "estimated at a little more";
-  EXPECT_FALSE(with_device(310e3, 10));
-  EXPECT_FALSE(with_device(50e3, 100));
-  outcome.protocol = Protocol::kLong;
-  EXPECT_TRUE(with_device(310e3, 40));
-  EXPECT_FALSE(with_device(200e3, 4000));
-  outcome.protocol = Protocol::kScreen;
-  EXPECT_FALSE(with_device(310e3, 5));
-  outcome.timings.clear();
-  EXPECT_FALSE(IsSettled(outcome));
-}
-
 }  // namespace
 }  // namespace gemmsmith
