@@ -1,6 +1,7 @@
 #include "evaluate/exchange.h"
 
 #include <algorithm>
+#include <array>
 
 #include "base/text.h"
 
@@ -293,7 +294,9 @@ Status Exchange::RunRaces() {
       Append(result.timings[rival], outcome.timings);
     Append(result.comparisons[i], outcome.comparisons);
   }
-  return OkStatus();
+  std::vector<Outcome*> outcomes;
+  for (const auto& contestant : contestants_) outcomes.push_back(&contestant->outcome);
+  return session_.DismissUntidyRivals(problem_, outcomes);
 }
 
 // ---- after the race
@@ -363,25 +366,25 @@ void Exchange::ReadCounters() {
 
 // ---- without candidates
 
-Result<Outcome> RaceBaselines(const Workshop& workshop, const ProblemSession& session, const ProblemMessage& problem,
+Result<Outcome> RaceBaselines(const Workshop& workshop, ProblemSession& session, const ProblemMessage& problem,
                               const StepListener& on_step) {
-  const std::vector<const Baseline*> rivals = session.RivalsFor(problem);
   Outcome outcome;
   outcome.protocol = problem.protocol;
   outcome.baseline_algorithms = session.BaselineAlgorithms(problem);
-  if (rivals.empty()) {
-    std::vector<std::string> reasons;
-    for (const auto& [name, reason] : outcome.baseline_algorithms) reasons.push_back(name + ": " + reason);
-    return Unavailable(fmt::format("no baseline of {} is usable here: {}", Print(problem.gemm), Join(reasons, "; ")));
+  if (const std::vector<const Baseline*> rivals = session.RivalsFor(problem); !rivals.empty()) {
+    const std::vector<Racer> racers = RacersOf(rivals, BatchFor(problem.protocol));
+    const PutCall sweep = [&session] { return session.PutSweep(); };
+    ASSIGN_OR_RETURN(const ContestResult result, RunContest(workshop, problem, racers, sweep, on_step));
+    outcome.conditions = result.conditions;
+    for (const std::vector<Timing>& timings : result.timings) Append(timings, outcome.timings);
+    for (const std::vector<Comparison>& comparisons : result.comparisons) Append(comparisons, outcome.comparisons);
+    RETURN_IF_ERROR(session.DismissUntidyRivals(problem, std::array{&outcome}));
   }
-  const std::vector<Racer> racers = RacersOf(rivals, BatchFor(problem.protocol));
-  const PutCall sweep = [&session] { return session.PutSweep(); };
-  ASSIGN_OR_RETURN(const ContestResult result, RunContest(workshop, problem, racers, sweep, on_step));
   outcome.kind = OutcomeKind::kMeasured;
-  outcome.conditions = result.conditions;
-  for (const std::vector<Timing>& timings : result.timings) Append(timings, outcome.timings);
-  for (const std::vector<Comparison>& comparisons : result.comparisons) Append(comparisons, outcome.comparisons);
-  return outcome;
+  if (!outcome.timings.empty()) return outcome;
+  std::vector<std::string> reasons;
+  for (const auto& [name, reason] : outcome.baseline_algorithms) reasons.push_back(name + ": " + reason);
+  return Unavailable(fmt::format("no baseline of {} is usable here: {}", Print(problem.gemm), Join(reasons, "; ")));
 }
 
 }  // namespace gemmsmith

@@ -11,7 +11,7 @@
 namespace gemmsmith {
 
 // The baselines of a problem against each other, without a candidate; the session is prepared for it.
-Result<Outcome> RaceBaselines(const Workshop& workshop, const ProblemSession& session, const ProblemMessage& problem,
+Result<Outcome> RaceBaselines(const Workshop& workshop, ProblemSession& session, const ProblemMessage& problem,
                               const StepListener& on_step);
 
 class Exchange {

@@ -228,6 +228,13 @@ const Timing* Outcome::Find(std::string_view contender, Clock clock) const {
   return nullptr;
 }
 
+void Outcome::Withdraw(std::string_view contender) {
+  std::erase_if(timings, [&](const Timing& timing) { return timing.contender == contender; });
+  std::erase_if(comparisons, [&](const Comparison& comparison) {
+    return comparison.contender == contender || comparison.baseline == contender;
+  });
+}
+
 double Outcome::TimeNs() const {
   GEMMSMITH_CHECK(kind == OutcomeKind::kMeasured, "the time of an outcome that is {}", Name(kind));
   const Timing* ours = Find("ours", Clock::kDevice);

@@ -165,6 +165,8 @@ struct Outcome {
   std::string observer;
 
   const Timing* Find(std::string_view contender, Clock clock) const;
+  // Takes out every time and every comparison of this contender's.
+  void Withdraw(std::string_view contender);
   // The device-clock median of ours; CHECKs that the outcome is kMeasured.
   double TimeNs() const;
   // Fastest baseline of a prefix ("lt_auto", "" for any) on a clock.

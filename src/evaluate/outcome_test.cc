@@ -221,6 +221,16 @@ TEST(Outcome, NamesRoundTripAndUnknownOnesAreRefused) {
   EXPECT_FALSE(ParseProtocol("forever"));
 }
 
+TEST(Outcome, WhoIsWithdrawnHasNoTimeAndNobodyIsComparedWithIt) {
+  Outcome outcome = Measured();
+  outcome.comparisons = {{.baseline = "lt_auto_tn"}, {.baseline = "cublas_tn"}};
+  outcome.comparisons.push_back({.baseline = "lt_auto_nn", .contender = "cublas_tn"});
+  outcome.Withdraw("cublas_tn");
+  EXPECT_EQ(outcome.FastestBaseline("", Clock::kDevice)->contender, "lt_auto_tn");
+  EXPECT_EQ(outcome.comparisons, (std::vector<Comparison>{{.baseline = "lt_auto_tn"}}));
+  EXPECT_EQ(outcome.timings.size(), 4u);
+}
+
 TEST(Outcome, TimesAreFoundByContenderAndClock) {
   const Outcome outcome = Measured();
   EXPECT_EQ(outcome.TimeNs(), 1000);

@@ -20,8 +20,7 @@ std::vector<TestPlan> TestsOf(const ProblemMessage& problem) {
 
 }  // namespace
 
-ProblemSession::ProblemSession(const BaselineTools& tools, const ProblemMessage& problem,
-                               int64_t guard_elements)
+ProblemSession::ProblemSession(const BaselineTools& tools, const ProblemMessage& problem, int64_t guard_elements)
     : gpu_(tools.gpu),
       harness_(tools.harness),
       gemm_(WithoutLayout(problem.gemm)),
@@ -233,6 +232,22 @@ std::vector<const Baseline*> ProblemSession::RivalsFor(const ProblemMessage& pro
   for (const BaselineId& id : problem.baselines.For(problem.protocol))
     if (const Baseline& baseline = baselines_.at(id); baseline.usable) rivals.push_back(&baseline);
   return rivals;
+}
+
+Status ProblemSession::DismissUntidyRivals(const ProblemMessage& problem, std::span<Outcome* const> outcomes) {
+  for (const BaselineId& id : problem.baselines.For(problem.protocol)) {
+    Baseline& baseline = baselines_.at(id);
+    if (!baseline.usable || baseline.workspace == nullptr) continue;
+    ASSIGN_OR_RETURN(const std::string damage, verifier_.LookAtWorkspace(*baseline.workspace));
+    if (damage.empty()) continue;
+    baseline.usable = false;
+    baseline.description += fmt::format(", refused after its race: {}", damage);
+    for (Outcome* const outcome : outcomes) {
+      outcome->Withdraw(Name(id));
+      outcome->baseline_algorithms = BaselineAlgorithms(problem);
+    }
+  }
+  return OkStatus();
 }
 
 std::vector<std::pair<std::string, std::string>> ProblemSession::BaselineAlgorithms(

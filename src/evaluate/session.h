@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,9 @@ class ProblemSession {
   TestBench BenchFor(const ProblemMessage& problem, const StepListener& on_step) const;
   // Those the problem is raced against, as far as they are usable.
   std::vector<const Baseline*> RivalsFor(const ProblemMessage& problem) const;
+  // For after a race, with the outcomes that it made. A rival that left something in a workspace of its own is
+  // withdrawn from them and is no rival any more; its description says why.
+  Status DismissUntidyRivals(const ProblemMessage& problem, std::span<Outcome* const> outcomes);
   // Name and algorithm of every baseline that the problem asks for, usable or not.
   std::vector<std::pair<std::string, std::string>> BaselineAlgorithms(const ProblemMessage& problem) const;
   // What kDeviceCold works with, where the problem asks for that clock.

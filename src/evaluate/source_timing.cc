@@ -130,7 +130,8 @@ Status SourceExchange::TimeAgainstRivals() {
     End(OutcomeKind::kCheated, "honesty", lie.empty() ? impossible : lie);
     return OkStatus();
   }
-  return problem_.clocks.Has(Clock::kOffline) ? RunRace(Clock::kOffline) : OkStatus();
+  if (problem_.clocks.Has(Clock::kOffline)) RETURN_IF_ERROR(RunRace(Clock::kOffline));
+  return session_.DismissUntidyRivals(problem_, std::array{&timed_});
 }
 
 Status SourceExchange::RunRace(Clock clock) {

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 
 #include "evaluate/baseline/baseline_set.h"
 #include "evaluate/time/cold.h"
 #include "evaluate/time/device_clock.h"
+#include "evaluate/verify/operands.h"
 
 namespace gemmsmith {
 
@@ -22,6 +24,8 @@ struct Baseline {
   bool usable = false;      // it ran and its output was right
   double max_abs_error = 0;
   BindCall bind;
+  // Its own, which it must leave zeroed after every call; null: the one that all libraries share.
+  std::shared_ptr<const GuardedWorkspace> workspace;
   PutCall call;                                         // on the problem's own operands
   double call_ns = 0;                                   // roughly
   std::map<std::pair<Clock, Batch>, CallGraph> graphs;  // as far as they were needed

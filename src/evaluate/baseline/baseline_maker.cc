@@ -133,15 +133,13 @@ Result<BaselineMaker::Choice> BaselineMaker::ChooseSharedObject(const std::strin
   const std::shared_ptr<const SharedGemm> shared = *std::move(opened);
   if (const std::string reason = shared->Refuses(wish.gemm); !reason.empty()) return Choice{{}, reason};
   // Of its own: it arrives zeroed, and the libraries leave theirs as it comes.
-  ASSIGN_OR_RETURN(DeviceMemory memory, tools_.gpu.Allocate(kBaselineWorkspaceBytes));
-  const auto workspace = std::make_shared<const DeviceMemory>(std::move(memory));
-  RETURN_IF_ERROR(tools_.gpu.Fill8(workspace->address(), 0, workspace->size_bytes()));
+  ASSIGN_OR_RETURN(GuardedWorkspace made, GuardedWorkspace::Create(tools_.gpu, kBaselineWorkspaceBytes));
+  const auto workspace = std::make_shared<const GuardedWorkspace>(std::move(made));
   const BindCall bind = [shared, workspace, shape = wish.gemm.shape,
                          stream = tools_.gpu.stream()](const CallAddresses& addresses) -> Result<PutCall> {
-    return PutCall(
-        [=] { return shared->Call(shape, addresses, workspace->as<void>(), workspace->size_bytes(), stream); });
+    return PutCall([=] { return shared->Call(shape, addresses, workspace->data(), kBaselineWorkspaceBytes, stream); });
   };
-  return Choice{bind, fmt::format("gemm() of {}, trusted because it was named", path)};
+  return Choice{bind, fmt::format("gemm() of {}, trusted because it was named", path), workspace};
 }
 
 // ---- tuning
@@ -252,9 +250,9 @@ Result<std::optional<BaselineMaker::Chosen>> BaselineMaker::TuneExhaustively(con
 
 // ---- making
 
-Result<Watched> BaselineMaker::Watch(const Wish& wish, const PutCall& call) {
+Result<Watched> BaselineMaker::Watch(const Wish& wish, const PutCall& call, const GuardedWorkspace* workspace) {
   ASSIGN_OR_RETURN(Watched watched,
-                   verifier_.Watch(wish.gemm, {&wish.inputs, &wish.output, nullptr, kLeniency}, 0, call));
+                   verifier_.Watch(wish.gemm, {&wish.inputs, &wish.output, workspace, kLeniency}, 0, call));
   RETURN_IF_ERROR(tools_.gpu.Synchronize());
   return watched;
 }
@@ -270,13 +268,14 @@ Result<Baseline> BaselineMaker::Make(const BaselineId& id, const Gemm& gemm, con
   baseline.description = std::move(choice.description);
   if (!choice.bind) return baseline;
   ASSIGN_OR_RETURN(PutCall call, choice.bind(addresses));
-  ASSIGN_OR_RETURN(const Watched watched, Watch(wish, call));
+  ASSIGN_OR_RETURN(const Watched watched, Watch(wish, call, choice.workspace.get()));
   if (const std::string fault = FaultIn(watched); !fault.empty()) {
     baseline.description = fmt::format("{}, refused: {}", baseline.description, fault);
     return baseline;
   }
   baseline.max_abs_error = watched.max_abs_error;
   baseline.bind = std::move(choice.bind);
+  baseline.workspace = std::move(choice.workspace);
   baseline.call = std::move(call);
   ASSIGN_OR_RETURN(baseline.call_ns, Estimate(baseline.call));
   baseline.usable = true;

@@ -54,6 +54,7 @@ class BaselineMaker {
   struct Choice {
     BindCall bind;
     std::string description;
+    std::shared_ptr<const GuardedWorkspace> workspace;  // as Baseline has it
   };
   struct Chosen {
     int algorithm = 0;
@@ -72,7 +73,7 @@ class BaselineMaker {
   Result<int> FastestOf(std::span<const int> algorithms, const std::shared_ptr<LtGemm>& lt, const Wish& wish);
   BindCall LtBinding(std::shared_ptr<LtGemm> lt, int algorithm) const;
   GemmBuffers BuffersFor(const CallAddresses& addresses) const;
-  Result<Watched> Watch(const Wish& wish, const PutCall& call);
+  Result<Watched> Watch(const Wish& wish, const PutCall& call, const GuardedWorkspace* workspace = nullptr);
   Result<double> Estimate(const PutCall& call);
 
   const BaselineTools tools_;

@@ -15,17 +15,23 @@ Acceptance AcceptanceAt(const Gemm& gemm, const Workplace& place, double max_abs
   return acceptance;
 }
 
-std::string DamageIn(const HarnessReport& report, const Workplace& place) {
-  if (report.checksum_a != place.inputs->checksum_a) return "A was modified";
-  if (report.checksum_b != place.inputs->checksum_b) return "B was modified";
-  for (auto [name, count] : {std::pair{"A", report.broken_a},
-                             {"B", report.broken_b},
-                             {"C", report.broken_c},
-                             {"the workspace", report.broken_workspace}})
-    if (count > 0) return fmt::format("{} elements outside {} were written", count, name);
+std::string OutsideOf(const char* name, uint64_t count) {
+  return fmt::format("{} elements outside {} were written", count, name);
+}
+
+std::string WorkspaceDamageIn(const HarnessReport& report) {
+  if (report.broken_workspace > 0) return OutsideOf("the workspace", report.broken_workspace);
   if (report.nonzero_workspace > 0)
     return fmt::format("the workspace was left with {} words that are not zero", report.nonzero_workspace);
   return "";
+}
+
+std::string DamageIn(const HarnessReport& report, const Workplace& place) {
+  if (report.checksum_a != place.inputs->checksum_a) return "A was modified";
+  if (report.checksum_b != place.inputs->checksum_b) return "B was modified";
+  for (auto [name, count] : {std::pair{"A", report.broken_a}, {"B", report.broken_b}, {"C", report.broken_c}})
+    if (count > 0) return OutsideOf(name, count);
+  return WorkspaceDamageIn(report);
 }
 
 Inspection UntouchedIn(const Workplace& place) {
@@ -95,6 +101,13 @@ Result<std::string> Verifier::LookForDamage(const Workplace& place) {
   RETURN_IF_ERROR(harness_.Inspect(UntouchedIn(place)));
   ASSIGN_OR_RETURN(const HarnessReport report, harness_.ReadReport());
   return DamageIn(report, place);
+}
+
+Result<std::string> Verifier::LookAtWorkspace(const GuardedWorkspace& workspace) {
+  RETURN_IF_ERROR(harness_.ResetReport());
+  RETURN_IF_ERROR(harness_.Inspect({.workspace = &workspace}));
+  ASSIGN_OR_RETURN(const HarnessReport report, harness_.ReadReport());
+  return WorkspaceDamageIn(report);
 }
 
 Result<Watched> Verifier::Conclude(const Gemm& gemm, const Workplace& place, double max_abs_error,

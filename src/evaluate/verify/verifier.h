@@ -43,6 +43,8 @@ class Verifier {
   Result<uint64_t> Fingerprint(const GuardedMatrix& matrix);
   // All but the elements: what else was touched, or nothing.
   Result<std::string> LookForDamage(const Workplace& place);
+  // What is wrong with a workspace between two calls, or nothing.
+  Result<std::string> LookAtWorkspace(const GuardedWorkspace& workspace);
 
  private:
   Status MakeEvents();
