@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <utility>
 
 #include "base/random.h"
 #include "evaluate/verify/correctness.h"
@@ -21,19 +22,31 @@ struct Errors {
   double largest = 0, largest_error = 0, relative = 0, norm = 0;
 };
 
-// A product of normal inputs whose output is rounded to f16 once, or whose accumulator is rounded to f16 every 16
-// products.
-Errors Simulate(int elements, int k, bool narrow_accumulator) {
+// What is rounded to f16 besides the output: nothing, the accumulator after every 16 products, every sum of so many
+// products before it is added to a wide accumulator.
+enum class Narrow { kNothing, kAccumulator, kProducts, kBlocksOf16, kBlocksOf64 };
+
+int BlockOf(Narrow narrow) { return narrow == Narrow::kProducts ? 1 : narrow == Narrow::kBlocksOf16 ? 16 : 64; }
+
+// A product of normal inputs.
+Errors Simulate(int elements, int k, Narrow narrow) {
   Random random{uint64_t(k)};
   double error_squares = 0, squares = 0;
   Errors errors;
   for (int e = 0; e < elements; ++e) {
-    double exact = 0, sum = 0;
+    double exact = 0, sum = 0, block = 0;
     for (int i = 0; i < k; ++i) {
       const double product = RoundTo(random.Normal(), 0x1p-11) * RoundTo(random.Normal(), 0x1p-11);
       exact += product;
-      sum += product;
-      if (narrow_accumulator && i % 16 == 15) sum = RoundTo(sum, 0x1p-11);
+      block += product;
+      if (narrow == Narrow::kNothing) {
+        sum += std::exchange(block, 0);
+      } else if (narrow == Narrow::kAccumulator) {
+        sum += std::exchange(block, 0);
+        if (i % 16 == 15) sum = RoundTo(sum, 0x1p-11);
+      } else if ((i + 1) % BlockOf(narrow) == 0) {
+        sum += RoundTo(std::exchange(block, 0), 0x1p-11);
+      }
     }
     const double error = std::abs(RoundTo(sum, 0x1p-11) - exact);
     error_squares += error * error;
@@ -48,7 +61,7 @@ Errors Simulate(int elements, int k, bool narrow_accumulator) {
 
 TEST(BoundsFor, HonestProductsPassAtEverySize) {
   for (auto [elements, k] : {std::pair{1, 1}, {1, 64}, {4, 16}, {64, 64}, {1024, 256}, {512, 2048}}) {
-    const Errors errors = Simulate(elements, k, false);
+    const Errors errors = Simulate(elements, k, Narrow::kNothing);
     const ErrorBounds bounds = BoundsFor({{1, elements, k}}, errors.largest, errors.norm);
     EXPECT_LE(errors.relative, bounds.relative) << elements << " " << k;
     EXPECT_LE(errors.largest_error, bounds.element) << elements << " " << k;
@@ -57,15 +70,24 @@ TEST(BoundsFor, HonestProductsPassAtEverySize) {
 
 TEST(BoundsFor, AnF16AccumulatorFailsFromK128On) {
   for (int k : {128, 512, 2048}) {
-    const Errors errors = Simulate(256, k, true);
+    const Errors errors = Simulate(256, k, Narrow::kAccumulator);
     EXPECT_FALSE(errors.relative <= BoundsFor({{16, 16, k}}, errors.largest, errors.norm).relative) << k;
   }
+}
+
+TEST(BoundsFor, OneF16RoundingMoreOfWhatIsAddedFails) {
+  for (const Narrow narrow : {Narrow::kProducts, Narrow::kBlocksOf16, Narrow::kBlocksOf64})
+    for (int k : {128, 512}) {
+      const Errors errors = Simulate(1024, k, narrow);
+      EXPECT_FALSE(errors.relative <= BoundsFor({{32, 32, k}}, errors.largest, errors.norm).relative)
+          << k << ", blocks of " << BlockOf(narrow);
+    }
 }
 
 TEST(BoundsFor, AnF16AccumulatorPassesWhereTheProblemSaysSo) {
   Gemm gemm{{32, 32, 512}};
   gemm.kind.accumulation = Accumulation::kF16;
-  const Errors errors = Simulate(1024, 512, true);
+  const Errors errors = Simulate(1024, 512, Narrow::kAccumulator);
   EXPECT_LE(errors.relative, BoundsFor(gemm, errors.largest, errors.norm).relative);
 }
 
