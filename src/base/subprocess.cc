@@ -238,6 +238,11 @@ Status PipedProcess::ReadExactly(size_t count, std::string& bytes, Clock::time_p
   return OkStatus();
 }
 
+bool PipedProcess::HasOutput() const {
+  pollfd output{from_child_, POLLIN, 0};
+  return ::poll(&output, 1, 0) == 1 && (output.revents & POLLIN) != 0;
+}
+
 int PipedProcess::Reap(std::chrono::milliseconds grace) {
   GEMMSMITH_CHECK(pid_ > 0, "no process to end");
   for (const auto end = Clock::now() + grace; !HasEnded(pid_) && Clock::now() < end;)

@@ -35,6 +35,8 @@ class PipedProcess {
   // Whole buffers or an error: IoError when the child is gone, Unavailable ("timed out") when the deadline passed.
   Status Write(std::string_view bytes, std::chrono::steady_clock::time_point deadline);
   Status ReadExactly(size_t count, std::string& bytes, std::chrono::steady_clock::time_point deadline);
+  // Whether something that nobody has read yet stands in the pipe from the child.
+  bool HasOutput() const;
   // Ends the child (SIGKILL to its process group) if it still lives and returns how it ended: its exit code, or 128 +
   // signal.
   int KillAndReap();

@@ -155,6 +155,8 @@ Result<GuestProcess> GuestProcess::Start(const std::vector<std::string>& command
 
 Result<Frame> GuestProcess::Exchange(FrameType type, const std::string& payload, double limit_seconds) {
   const SteadyClock::time_point deadline = After(limit_seconds);
+  // An answer that is there before the question would be taken for its answer, and stop the clock early.
+  if (process_.HasOutput()) return DataLoss("it spoke before it was asked");
   RETURN_IF_ERROR(process_.Write(EncodeFrame(type, payload), deadline));
   std::string header, body;
   RETURN_IF_ERROR(process_.ReadExactly(kFrameHeaderBytes, header, deadline));

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <thread>
 
 #include "base/descriptors.h"
 #include "base/sandbox.h"
@@ -55,6 +56,15 @@ TEST(GuestProcess, WhatGemmSaysIsAnAnswer) {
 TEST(GuestProcess, PrintingHarmsNobody) {
   GuestProcess guest = Start("shouts");
   EXPECT_TRUE(guest.Call({}, kStartSeconds)) << guest.end().reason;
+}
+
+TEST(GuestProcess, AnAnswerToNoQuestionIsACheat) {
+  GuestProcess guest = Start("answers_twice");
+  ASSERT_TRUE(guest.Call({}, kStartSeconds)) << guest.end().reason;
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));  // for the second one to arrive
+  EXPECT_FALSE(guest.Call({}, kStartSeconds));
+  EXPECT_EQ(guest.end().kind, OutcomeKind::kCheated);
+  EXPECT_NE(guest.end().reason.find("spoke before it was asked"), std::string::npos) << guest.end().reason;
 }
 
 TEST(GuestProcess, WhatFailsBeforeTheSourceRunsIsTheWorlds) {
