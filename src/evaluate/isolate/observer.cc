@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <optional>
 
 namespace gemmsmith {
 
@@ -15,7 +16,7 @@ constexpr size_t kMostMisdeeds = 16, kMostKernels = 1024;
 constexpr int kLoadingEntries = 2;  // the object itself and the first call
 
 // By the beginnings of their names, so that later versions of a call count too.
-constexpr std::array<std::string_view, 47> kNever = {"cuMemAlloc",
+constexpr std::array<std::string_view, 50> kNever = {"cuMemAlloc",
                                                      "cuMemFree",
                                                      "cuMemHost",
                                                      "cuMemCreate",
@@ -33,6 +34,9 @@ constexpr std::array<std::string_view, 47> kNever = {"cuMemAlloc",
                                                      "cuMemcpyHtoA",
                                                      "cuMemcpyAtoH",
                                                      "cuMemcpyPeer",
+                                                     "cuMemcpyAsync",  // finds out by itself whose the memory is
+                                                     "cuMemcpy3D",
+                                                     "cuMemcpyBatch",
                                                      "cuIpc",
                                                      "cuStreamCreate",
                                                      "cuStreamDestroy",
@@ -95,7 +99,7 @@ struct CuptiCallbackData {
   uint32_t correlation_id;
 };
 
-// The parameters of the launching calls, as far as their stream.
+// The parameters of the calls that put work on a stream, as far as the stream.
 struct LaunchParameters {
   CUfunction function;
   unsigned grid_x, grid_y, grid_z, block_x, block_y, block_z, smem_bytes;
@@ -104,6 +108,65 @@ struct LaunchParameters {
 struct LaunchExParameters {
   const CUlaunchConfig* config;
 };
+struct CopyParameters {
+  CUdeviceptr to, from;
+  size_t bytes;
+  CUstream stream;
+};
+struct Copy2dParameters {
+  const CUDA_MEMCPY2D* copy;
+  CUstream stream;
+};
+struct FillParameters {
+  CUdeviceptr to;
+  unsigned value;  // of one, two or four bytes
+  size_t count;
+  CUstream stream;
+};
+struct Fill2dParameters {
+  CUdeviceptr to;
+  size_t pitch;
+  unsigned value;
+  size_t width, height;
+  CUstream stream;
+};
+
+// Nothing for calls whose parameters are not known.
+std::optional<CUstream> StreamOf(std::string_view call, const void* parameters) {
+  const auto is = [&](std::string_view beginning) { return call.starts_with(beginning); };
+  if (is("cuLaunchKernelEx")) return static_cast<const LaunchExParameters*>(parameters)->config->hStream;
+  if (is("cuLaunchCooperativeKernelMulti")) return std::nullopt;
+  if (is("cuLaunchKernel") || is("cuLaunchCooperativeKernel"))
+    return static_cast<const LaunchParameters*>(parameters)->stream;
+  if (is("cuMemcpyDtoDAsync")) return static_cast<const CopyParameters*>(parameters)->stream;
+  if (is("cuMemcpy2DAsync")) return static_cast<const Copy2dParameters*>(parameters)->stream;
+  if (is("cuMemsetD2D8Async") || is("cuMemsetD2D16Async") || is("cuMemsetD2D32Async"))
+    return static_cast<const Fill2dParameters*>(parameters)->stream;
+  if (is("cuMemsetD8Async") || is("cuMemsetD16Async") || is("cuMemsetD32Async"))
+    return static_cast<const FillParameters*>(parameters)->stream;
+  return std::nullopt;
+}
+
+bool StaysOnTheDevice(const CUDA_MEMCPY2D& copy) {
+  return copy.srcMemoryType == CU_MEMORYTYPE_DEVICE && copy.dstMemoryType == CU_MEMORYTYPE_DEVICE;
+}
+
+std::string WrongAttribute(const CUlaunchConfig& config) {
+  for (unsigned i = 0; i < config.numAttrs; ++i) {
+    switch (config.attrs[i].id) {
+      case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
+        return "a launch that keeps a window of L2";
+      case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT:
+      case CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT:
+        return "a launch with an event";
+      case CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE:
+        return "a launch that the device may change later";
+      default:
+        break;
+    }
+  }
+  return "";
+}
 
 struct Cupti {
   int (*subscribe)(void** subscriber, CuptiCallback callback, void* user) = nullptr;
@@ -142,19 +205,10 @@ class CuptiObserver : public Observer {
     // A thread of the candidate's calls the driver when nobody asked it to; one of the driver's does not.
     if (!is_inside_ || !::pthread_equal(thread_, ::pthread_self())) return;
     if (IsMisdeed(function, entries_ <= kLoadingEntries)) AddMisdeed(std::string(function));
-    if (!function.starts_with("cuLaunch") || function.starts_with("cuLaunchHostFunc")) return;
-    AddLaunch(call.symbol == nullptr ? "unknown" : call.symbol);
-    if (stream_ != nullptr && StreamOf(function, call.parameters) != stream_)
-      AddMisdeed("a launch on a stream that it was not given");
-  }
-
-  // The caller's own for calls whose parameters are not known.
-  CUstream StreamOf(std::string_view function, const void* parameters) const {
-    if (function.starts_with("cuLaunchKernelEx"))
-      return static_cast<const LaunchExParameters*>(parameters)->config->hStream;
-    const bool is_plain = function.starts_with("cuLaunchKernel") || function.starts_with("cuLaunchCooperativeKernel");
-    if (!is_plain || function.starts_with("cuLaunchCooperativeKernelMulti")) return stream_;
-    return static_cast<const LaunchParameters*>(parameters)->stream;
+    if (std::string wrong = WrongParameters(function, call.parameters, stream_); !wrong.empty())
+      AddMisdeed(std::move(wrong));
+    if (function.starts_with("cuLaunch") && !function.starts_with("cuLaunchHostFunc"))
+      AddLaunch(call.symbol == nullptr ? "unknown" : call.symbol);
   }
 
   void* subscriber_ = nullptr;
@@ -168,6 +222,19 @@ class CuptiObserver : public Observer {
 
 bool IsMisdeed(std::string_view driver_call, bool may_load) {
   return StartsWithAny(driver_call, kNever) || (!may_load && StartsWithAny(driver_call, kOnlyAtFirst));
+}
+
+std::string WrongParameters(std::string_view driver_call, const void* parameters, CUstream stream) {
+  const std::optional<CUstream> its_own = StreamOf(driver_call, parameters);
+  if (stream != nullptr && its_own && *its_own != stream)
+    return fmt::format("{} on a stream that it was not given",
+                       driver_call.starts_with("cuLaunch") ? "a launch" : driver_call);
+  if (driver_call.starts_with("cuMemcpy2DAsync") &&
+      !StaysOnTheDevice(*static_cast<const Copy2dParameters*>(parameters)->copy))
+    return "cuMemcpy2DAsync from or to the host";
+  if (driver_call.starts_with("cuLaunchKernelEx"))
+    return WrongAttribute(*static_cast<const LaunchExParameters*>(parameters)->config);
+  return "";
 }
 
 std::vector<LaunchedKernel> Observer::Kernels() const {

@@ -18,6 +18,10 @@ namespace gemmsmith {
 // waits in the host's stead, changes limits, or copies from or to the host; and, unless it may, whatever loads code.
 bool IsMisdeed(std::string_view driver_call, bool may_load);
 
+// What is wrong with a call that a gemm() may make, by its parameters as CUPTI hands them out, or nothing: another
+// stream than the one that gemm() was given (null allows every one), the host's memory, a part of L2 kept, an event.
+std::string WrongParameters(std::string_view driver_call, const void* parameters, CUstream stream);
+
 class Observer {
  public:
   virtual ~Observer() = default;
