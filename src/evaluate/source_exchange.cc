@@ -50,6 +50,8 @@ class ObjectFile {
   int fd_ = -1;
 };
 
+static_assert(kSets == 2, "one is present, the other idle");
+
 SharedBuffer Described(const SharedMemory& memory, uint64_t data_at) {
   return {memory.descriptor(), memory.size_bytes(), data_at};
 }
@@ -121,8 +123,12 @@ void SourceExchange::End(OutcomeKind kind, std::string_view stage, std::string r
 
 Result<SourceExchange::SharedMatrix> SourceExchange::ShareMatrix(const Operand& operand, bool lines_are_rows) {
   SharedMatrix shared;
-  ASSIGN_OR_RETURN(shared.memory, SharedMemory::Create(workshop_.gpu, GuardedMatrix::AllocationBytes(operand)));
-  ASSIGN_OR_RETURN(shared.matrix, GuardedMatrix::Over(workshop_.gpu, shared.memory.address(), operand, lines_are_rows));
+  Gpu& gpu = workshop_.gpu;
+  ASSIGN_OR_RETURN(shared.memory, SharedMemory::Create(gpu, GuardedMatrix::AllocationBytes(operand)));
+  const CUdeviceptr address = shared.memory.address();
+  const uint64_t bytes = shared.memory.size_bytes();
+  ASSIGN_OR_RETURN(shared.idle, GuardedMatrix::CanariesOver(gpu, address, bytes));
+  ASSIGN_OR_RETURN(shared.matrix, GuardedMatrix::Over(gpu, address, bytes, operand, lines_are_rows));
   return shared;
 }
 
@@ -143,7 +149,8 @@ Status SourceExchange::Share() {
     ASSIGN_OR_RETURN(set.c, ShareMatrix(task.output, true));
   }
   ASSIGN_OR_RETURN(workspace_memory_, SharedMemory::Create(gpu, workspace_bytes));
-  ASSIGN_OR_RETURN(workspace_, GuardedWorkspace::Over(gpu, workspace_memory_.address(), kBaselineWorkspaceBytes));
+  ASSIGN_OR_RETURN(workspace_, GuardedWorkspace::Over(gpu, workspace_memory_.address(), workspace_memory_.size_bytes(),
+                                                      kBaselineWorkspaceBytes));
   ASSIGN_OR_RETURN(disturbance_memory_, SharedMemory::Create(gpu, DisturbanceMemory::kBytes));
   return gpu.Synchronize();
 }
@@ -200,12 +207,41 @@ GuestCall SourceExchange::CallFor(GuestWork work, uint32_t calls, uint32_t repla
 
 // ---- tests
 
+void SourceExchange::ChooseSet() {
+  const size_t chosen = random_.Below(sets_.size());
+  if (chosen != present_set_) is_idle_set_clear_ = false;
+  present_set_ = chosen;
+}
+
 // Elements and canaries: whatever was done to the buffers before is undone.
 Status SourceExchange::CopyIn(const Inputs& inputs) {
   Set& set = sets_[present_set_];
+  RETURN_IF_ERROR(ClearIdleSet());
   RETURN_IF_ERROR(set.a.matrix.CopyFrom(workshop_.gpu, *inputs.a));
   RETURN_IF_ERROR(set.b.matrix.CopyFrom(workshop_.gpu, *inputs.b));
   set.loaded = &inputs;
+  return OkStatus();
+}
+
+Status SourceExchange::ClearIdleSet() {
+  if (is_idle_set_clear_) return OkStatus();
+  Set& idle = idle_set();
+  idle.loaded = nullptr;
+  for (const SharedMatrix* matrix : {&idle.a, &idle.b, &idle.c})
+    RETURN_IF_ERROR(matrix->idle.PaintCanaries(workshop_.gpu));
+  is_idle_set_clear_ = true;
+  return OkStatus();
+}
+
+Status SourceExchange::LookAtIdleSet() {
+  if (has_ended()) return OkStatus();
+  const Set& idle = idle_set();
+  RETURN_IF_ERROR(workshop_.harness.ResetReport());
+  RETURN_IF_ERROR(workshop_.harness.Inspect({.a = &idle.a.idle, .b = &idle.b.idle, .c = &idle.c.idle}));
+  ASSIGN_OR_RETURN(const HarnessReport report, workshop_.harness.ReadReport());
+  if (const uint64_t broken = report.broken_a + report.broken_b + report.broken_c; broken > 0)
+    End(OutcomeKind::kCheated, "honesty",
+        fmt::format("{} elements were written in the buffers of earlier calls", broken));
   return OkStatus();
 }
 
@@ -228,7 +264,7 @@ Status SourceExchange::TestAsPlans() {
   }
   bench.normal = bench.inputs[size_t(InputKind::kNormal)];
   const auto choose_set = [&] {
-    present_set_ = random_.Below(sets_.size());
+    ChooseSet();
     for (size_t kind = 0; kind < placed.size(); ++kind)
       if (bench_.inputs[kind] != nullptr) placed[kind] = Placed(*bench_.inputs[kind]);
     bench.output = &set().c.matrix;
@@ -247,7 +283,8 @@ Status SourceExchange::TestAsPlans() {
     RETURN_IF_ERROR(CopyIn(*originals.at(&inputs)));
     RETURN_IF_ERROR(workshop_.gpu.Synchronize());
     const std::optional<GuestAnswer> answer = Ask(CallFor(GuestWork::kCalls, 1, 0));
-    if (!answer) return IoError(outcome_->reason);
+    RETURN_IF_ERROR(LookAtIdleSet());
+    if (has_ended()) return IoError(outcome_->reason);
     busy_afterwards_ns_.push_back(std::max(0.0, answer->device_ns - answer->stream_ns));
     call_ns_ = call_ns_ > 0 ? std::min(call_ns_, answer->event_ns) : answer->event_ns;
     return OkStatus();
@@ -303,7 +340,8 @@ Status SourceExchange::TestChangedInputs() {
 // Inputs that nobody can have seen, made in place; the judge multiplies what is there, once it is known to be unharmed.
 Status SourceExchange::TestSecondSeed() {
   Announce("test second_seed");
-  present_set_ = random_.Below(sets_.size());
+  ChooseSet();
+  RETURN_IF_ERROR(ClearIdleSet());
   Set& set = sets_[present_set_];
   set.loaded = nullptr;
   const uint64_t seed = random_.Next();
@@ -324,6 +362,7 @@ Status SourceExchange::TestSecondSeed() {
   if (!Ask(CallFor(GuestWork::kDisturbedCalls, calls, 0))) return OkStatus();
   ASSIGN_OR_RETURN(const std::string damage, verifier_.LookForDamage(PlaceOf(fresh)));
   if (!damage.empty()) End(OutcomeKind::kCheated, "honesty", fmt::format("test second_seed: {}", damage));
+  RETURN_IF_ERROR(LookAtIdleSet());
   return JudgeDisturbed("second_seed", fresh, OutcomeKind::kWrong);
 }
 

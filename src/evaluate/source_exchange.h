@@ -32,6 +32,7 @@ class SourceExchange {
   struct SharedMatrix {
     SharedMemory memory;
     GuardedMatrix matrix;
+    GuardedMatrix idle;  // the same memory while no call is given it
   };
   struct Set {
     SharedMatrix a, b, c;
@@ -51,12 +52,19 @@ class SourceExchange {
   std::optional<GuestAnswer> AskLeniently(const GuestCall& call);
   void Note(const GuestAnswer& answer);
 
+  // Draws the set that the next calls are given.
+  void ChooseSet();
   // Private inputs into the buffers of the present set.
   Status CopyIn(const Inputs& inputs);
+  // Nothing but canaries in the set that is not the present one: there a source could keep what it likes.
+  Status ClearIdleSet();
+  // Ends the candidate where any of them is gone.
+  Status LookAtIdleSet();
   // The same inputs where the guest sees them.
   Inputs Placed(const Inputs& inputs) const;
   Workplace PlaceOf(const Inputs& placed) const { return {&placed, &set().c.matrix, &workspace_}; }
   const Set& set() const { return sets_[present_set_]; }
+  Set& idle_set() { return sets_[1 - present_set_]; }
   GuestCall CallFor(GuestWork work, uint32_t calls, uint32_t replays) const;
 
   Status TestAsPlans();
@@ -99,6 +107,7 @@ class SourceExchange {
   GuardedWorkspace workspace_;
   std::optional<GuestProcess> guest_;
   size_t present_set_ = 0;
+  bool is_idle_set_clear_ = false;
 
   TestResult tested_;
   std::vector<double> busy_afterwards_ns_;

@@ -42,7 +42,8 @@ Result<SourceBatch> SourceExchange::RunBatch(std::string_view test, const GuestC
     const auto start = SteadyClock::now();
     const std::optional<GuestAnswer> answer = Ask(call);
     batch.judge_ns = NsSince(start);
-    if (!answer) return IoError(outcome_->reason);
+    RETURN_IF_ERROR(LookAtIdleSet());
+    if (has_ended()) return IoError(outcome_->reason);
     batch.event_ns = answer->event_ns;
     if (!answer->is_uncapturable) return OkStatus();
     if (is_estimated_)
@@ -106,7 +107,7 @@ Result<SourceTime> SourceExchange::TimeWork(GuestWork work, std::vector<SourceBa
 
 // Is the guest's clock right, and does it do the same work when nothing has changed?
 Status SourceExchange::TimeAlone() {
-  present_set_ = random_.Below(sets_.size());
+  ChooseSet();
   std::vector<SourceBatch> disturbed, disturbances;
   ASSIGN_OR_RETURN(time_, TimeWork(GuestWork::kCalls, batches_));
   if (has_ended()) return OkStatus();

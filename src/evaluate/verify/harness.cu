@@ -300,7 +300,7 @@ __device__ void Compare(const CompareArguments& arguments) {
 // Everything of an allocation that is not an element: the guard bands and the gaps between lines.
 struct CanaryArguments {
   const u16* allocation;
-  i64 guard;                        // elements before and after
+  i64 before, behind;               // elements
   i64 lines, line_length, stride;
   u64* broken;
   u32 canary;
@@ -310,15 +310,16 @@ __device__ void CountBrokenCanaries(const CanaryArguments& arguments) {
   const i64 span = (arguments.lines - 1) * arguments.stride + arguments.line_length;
   const i64 gap = arguments.stride - arguments.line_length, gaps = (arguments.lines - 1) * gap;
   u64 broken = 0;
-  for (i64 i = First(); i < 2 * arguments.guard + gaps; i += Step()) {
+  const i64 guards = arguments.before + arguments.behind;
+  for (i64 i = First(); i < guards + gaps; i += Step()) {
     i64 offset;
-    if (i < arguments.guard) {
+    if (i < arguments.before) {
       offset = i;
-    } else if (i < 2 * arguments.guard) {
+    } else if (i < guards) {
       offset = span + i;
     } else {
-      const i64 j = i - 2 * arguments.guard;
-      offset = arguments.guard + j / gap * arguments.stride + arguments.line_length + j % gap;
+      const i64 j = i - guards;
+      offset = arguments.before + j / gap * arguments.stride + arguments.line_length + j % gap;
     }
     if (arguments.allocation[offset] != u16(arguments.canary)) ++broken;
   }

@@ -50,7 +50,7 @@ struct ChecksumArguments {
 };
 struct CanaryArguments {
   const uint16_t* allocation = nullptr;
-  int64_t guard = 0;
+  int64_t before = 0, behind = 0;
   int64_t lines = 1, line_length = 0, stride = 0;
   uint64_t* broken = nullptr;
   uint32_t canary = kCanary;
@@ -84,11 +84,17 @@ int64_t ElementCount(const MatrixView& matrix) { return matrix.lines * matrix.li
 
 CanaryArguments CanariesOf(const GuardedMatrix& matrix, uint64_t* broken) {
   const MatrixView& view = matrix.view();
-  return {matrix.allocation(), matrix.guard_elements(), view.lines, view.line_length, view.stride, broken};
+  return {matrix.allocation(),
+          matrix.guard_elements(),
+          matrix.elements_behind(),
+          view.lines,
+          view.line_length,
+          view.stride,
+          broken};
 }
 
 int64_t CountOf(const CanaryArguments& canaries) {
-  return 2 * canaries.guard + (canaries.lines - 1) * (canaries.stride - canaries.line_length);
+  return canaries.before + canaries.behind + (canaries.lines - 1) * (canaries.stride - canaries.line_length);
 }
 
 // As many blocks for each part as the largest one can use, up to what the largest GPU holds at once.

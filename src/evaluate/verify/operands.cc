@@ -22,18 +22,21 @@ uint64_t GuardedMatrix::AllocationBytes(const Operand& operand) {
 
 Result<GuardedMatrix> GuardedMatrix::Create(Gpu& gpu, const Operand& operand, bool lines_are_rows,
                                             int64_t guard_elements) {
-  ASSIGN_OR_RETURN(DeviceMemory memory, gpu.Allocate(AllocationElements(operand, guard_elements) * 2));
-  ASSIGN_OR_RETURN(GuardedMatrix matrix, Over(gpu, memory.address(), operand, lines_are_rows, guard_elements));
+  const uint64_t bytes = AllocationElements(operand, guard_elements) * 2;
+  ASSIGN_OR_RETURN(DeviceMemory memory, gpu.Allocate(bytes));
+  ASSIGN_OR_RETURN(GuardedMatrix matrix, Over(gpu, memory.address(), bytes, operand, lines_are_rows, guard_elements));
   matrix.memory_ = std::move(memory);
   return matrix;
 }
 
-Result<GuardedMatrix> GuardedMatrix::Over(Gpu& gpu, CUdeviceptr memory, const Operand& operand, bool lines_are_rows,
-                                          int64_t guard_elements) {
+Result<GuardedMatrix> GuardedMatrix::Over(Gpu& gpu, CUdeviceptr memory, uint64_t bytes, const Operand& operand,
+                                          bool lines_are_rows, int64_t guard_elements) {
+  GEMMSMITH_CHECK(bytes >= AllocationElements(operand, guard_elements) * 2, "{} bytes for a matrix of {}", bytes,
+                  operand.SpanBytes());
   GuardedMatrix matrix;
   matrix.guard_elements_ = guard_elements;
   matrix.address_ = memory;
-  matrix.size_bytes_ = AllocationElements(operand, guard_elements) * 2;
+  matrix.size_bytes_ = bytes / 2 * 2;
   matrix.view_ = {reinterpret_cast<uint16_t*>(memory) + guard_elements,
                   operand.lines,
                   operand.line_length,
@@ -46,9 +49,19 @@ Result<GuardedMatrix> GuardedMatrix::Over(Gpu& gpu, CUdeviceptr memory, const Op
 
 Status GuardedMatrix::PaintCanaries(Gpu& gpu) const { return gpu.Fill16(address_, kCanary, size_bytes_ / 2); }
 
+Result<GuardedMatrix> GuardedMatrix::CanariesOver(Gpu& gpu, CUdeviceptr memory, uint64_t bytes) {
+  return Over(gpu, memory, bytes, {"canaries", ScalarType::kF16, 1, 1, 1}, true, 0);
+}
+
 Status GuardedMatrix::CopyFrom(Gpu& gpu, const GuardedMatrix& other) const {
-  GEMMSMITH_CHECK(size_bytes_ == other.size_bytes_, "{} bytes into {}", other.size_bytes_, size_bytes_);
-  return gpu.Copy(address_, other.address_, size_bytes_);
+  const int64_t span = SpanElements();
+  GEMMSMITH_CHECK(span == other.SpanElements(), "{} elements into {}", other.SpanElements(), span);
+  const auto address_of = [](const GuardedMatrix& matrix) {
+    return matrix.address_ + uint64_t(matrix.guard_elements_) * 2;
+  };
+  RETURN_IF_ERROR(gpu.Fill16(address_, kCanary, uint64_t(guard_elements_)));
+  RETURN_IF_ERROR(gpu.Fill16(address_of(*this) + uint64_t(span) * 2, kCanary, uint64_t(elements_behind())));
+  return gpu.Copy(address_of(*this), address_of(other), uint64_t(span) * 2);
 }
 
 uint64_t GuardedWorkspace::SizeFor(uint64_t bytes) {
@@ -65,9 +78,9 @@ Result<GuardedWorkspace> GuardedWorkspace::Create(Gpu& gpu, uint64_t bytes, int6
   return workspace;
 }
 
-Result<GuardedWorkspace> GuardedWorkspace::Over(Gpu& gpu, CUdeviceptr memory, uint64_t bytes) {
+Result<GuardedWorkspace> GuardedWorkspace::Over(Gpu& gpu, CUdeviceptr memory, uint64_t allocated, uint64_t bytes) {
   GuardedWorkspace workspace;
-  ASSIGN_OR_RETURN(workspace.matrix_, GuardedMatrix::Over(gpu, memory, Whole(bytes), true));
+  ASSIGN_OR_RETURN(workspace.matrix_, GuardedMatrix::Over(gpu, memory, allocated, Whole(bytes), true));
   RETURN_IF_ERROR(workspace.Restore(gpu));
   return workspace;
 }

@@ -27,22 +27,30 @@ class GuardedMatrix {
   // sees every one that misses the matrix.
   static Result<GuardedMatrix> Create(Gpu& gpu, const Operand& operand, bool lines_are_rows,
                                       int64_t guard_elements = kGuardElements);
-  // The same in AllocationBytes() of memory that belongs to somebody else and outlives it.
-  static Result<GuardedMatrix> Over(Gpu& gpu, CUdeviceptr memory, const Operand& operand, bool lines_are_rows,
-                                    int64_t guard_elements = kGuardElements);
+  // The same in AllocationBytes() or more of memory that belongs to somebody else and outlives it: what lies behind the
+  // elements is canaries to the last byte.
+  static Result<GuardedMatrix> Over(Gpu& gpu, CUdeviceptr memory, uint64_t bytes, const Operand& operand,
+                                    bool lines_are_rows, int64_t guard_elements = kGuardElements);
+  // Such memory as canaries all over but for one element, which stands first.
+  static Result<GuardedMatrix> CanariesOver(Gpu& gpu, CUdeviceptr memory, uint64_t bytes);
 
   void* data() const { return view_.data; }
   const MatrixView& view() const { return view_; }
   const uint16_t* allocation() const { return reinterpret_cast<const uint16_t*>(address_); }
-  // Elements and canaries of another matrix of the same operand, in stream order.
+  // The elements of another matrix of the same operand, and canaries as new, in stream order.
   Status CopyFrom(Gpu& gpu, const GuardedMatrix& other) const;
+  // Canaries before the elements, and behind them.
   int64_t guard_elements() const { return guard_elements_; }
+  int64_t elements_behind() const { return int64_t(size_bytes_ / 2) - guard_elements_ - SpanElements(); }
   // Every byte becomes the canary: the elements must be filled again.
   Status PaintCanaries(Gpu& gpu) const;
 
   static uint64_t AllocationBytes(const Operand& operand);
 
  private:
+  // From the first element to the last one, gaps included.
+  int64_t SpanElements() const { return (view_.lines - 1) * view_.stride + view_.line_length; }
+
   DeviceMemory memory_;  // empty where it belongs to somebody else
   CUdeviceptr address_ = 0;
   uint64_t size_bytes_ = 0;
@@ -54,8 +62,8 @@ class GuardedMatrix {
 class GuardedWorkspace {
  public:
   static Result<GuardedWorkspace> Create(Gpu& gpu, uint64_t bytes, int64_t guard_elements = kGuardElements);
-  // The same in AllocationBytes() of memory that belongs to somebody else and outlives it.
-  static Result<GuardedWorkspace> Over(Gpu& gpu, CUdeviceptr memory, uint64_t bytes);
+  // The same in `allocated` bytes, AllocationBytes() or more, of memory that belongs to somebody else and outlives it.
+  static Result<GuardedWorkspace> Over(Gpu& gpu, CUdeviceptr memory, uint64_t allocated, uint64_t bytes);
   static uint64_t SizeFor(uint64_t bytes);
   static uint64_t AllocationBytes(uint64_t bytes);
 
