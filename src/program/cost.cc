@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 
 #include "program/direct_family.h"
 #include "program/wgmma_family.h"
@@ -11,7 +12,6 @@ namespace gemmsmith {
 namespace {
 
 double Ceil(double a, double b) { return std::ceil(a / b); }
-double Fourth(double x) { return x * x * x * x; }
 
 // Bytes of each matrix counted once; where they outgrow L2 they come from memory in every call.
 double OperandBytes(const Shape& shape) {
@@ -84,28 +84,70 @@ double DirectTimeNs(const DirectPlan& plan, const Gemm& gemm, const Device& devi
   return launch + kTriggerNs[int(plan.trigger)] + main + meet + per_sm * tile * 2 / direct::kStoreBytesPerNs;
 }
 
-// Fitted to 2,460 times of bare wgmma kernels with one tile a CTA, each the best of one structure on one of 702 shapes
-// (H200, 2026-11-21; docs/lab/cost_model.md).
+// Fitted to the wgmma trials of data/h200 and to 585 times of bare kernels of every schedule, each the best of one
+// structure on one of 94 large shapes (H200, 2026-11-21; docs/lab/cost_model.md).
 namespace wgmma {
-constexpr double kLaunchNs = 1541;          // node, barriers, first copy, last store's latency: 64x64x64 takes 1.66 us
-constexpr double kWaveNs = 408;             // each further wave: what its predecessor does not hide
-constexpr double kClusterNs = 264;          // a cluster's barriers
-constexpr double kStepNs = 161;             // one k step of any size: wait, issue, release
-constexpr double kRefillNs = 790;           // from the release of a stage to its next arrival
-constexpr double kDeliverBytesPerNs = 172;  // by the copy engine into one multiprocessor
+constexpr double kLaunchNs = 1488;          // node, barriers, first copy, last store's latency: 64x64x64 takes 1.66 us
+constexpr double kWaveNs = 686;             // each further wave: what its predecessor does not hide
+constexpr double kClusterNs = 530;          // a cluster's barriers, and
+constexpr double kClusterShare = 0.0086;    // of the work of multiplying: waiting for each other
+constexpr double kStepNs = 168;             // one k step of any size: wait, issue, release
+constexpr double kPersistentStepNs = 188;   // the same in a ring that goes on
+constexpr double kRefillNs = 584;           // from the release of a stage to its next arrival
+constexpr double kDeliverBytesPerNs = 103;  // by the copy engine into one multiprocessor
 constexpr double kPeakShare = 0.91;         // of the device's matrix rate that long main loops reach
-constexpr double kNarrowestN = 51;          // columns that a 64-row instruction costs at least
-constexpr double kL2BytesPerNs = 18600;     // into all multiprocessors, what a cluster shares counted once
-constexpr double kL2DistinctBytesPerNs = 7460;  // what a wave shares counted once
-constexpr double kStoreBytesPerNs = 33.4, kTmaStoreShare = 0.93, kTmaStoreNs = 60;
-constexpr double kAddNs = 799;
-constexpr double kClusterSplitNs = 77.5, kClusterBytesPerNs = 31.7;
+constexpr double kNarrowestN = 66;          // columns that a 64-row instruction costs at least
+constexpr double kReadShare = 0.033;  // what reading A anew costs an instruction of 64 columns; of wider ones less
+constexpr double kRowMajorShare = 0.016, kNarrowPanelShare = 0.084;  // row-major B; in panels of 16 or 32 columns
+constexpr double kTwoShare = 0.025, kThreeShare = 0.029;             // warpgroups that share a tile
+constexpr double kL2BytesPerNs = 28400;         // into all multiprocessors, what a cluster shares counted once
+constexpr double kL2DistinctBytesPerNs = 6150;  // what a wave shares counted once, and
+constexpr double kTrafficShare = 0.05;          // of that in any case: orders rasters where something else takes longer
+constexpr double kMemoryShare = 1.1;            // of a copy's rate
+constexpr double kL2HoldsMb = 30, kL2LosesMb = 27;  // operands of 30 MB stay in L2, of 57 MB nothing does
+constexpr double kL2MemoryShare = 0.19;             // of the traffic through L2 that memory traffic waits for
+// One tile a CTA: the store behind the main loop.
+constexpr double kStoreBytesPerNs = 32.4, kTmaStoreShare = 0.90, kTmaStoreNs = 30;
+// Persistent: until the sums are on their way to C, by two warpgroups or (half as fast, but while the other one
+// multiplies) by one; and how fast C leaves a multiprocessor meanwhile.
+constexpr double kEpilogueNs = 194, kEpilogueBytesPerNs = 112, kAloneFactor = 1.53, kTurnShare = 0.053;
+constexpr double kDrainBytesPerNs = 32.6;
+// Boxes of C narrower than a line of 128 bytes: what the copy engine's store takes of them. Estimates, for the order.
+constexpr double kBoxes32 = 1.1, kBoxes16 = 1.3, kBoxes8 = 1.7;
+constexpr double kAddNs = 1200;
+constexpr double kClusterSplitNs = 71.5, kClusterBytesPerNs = 10.2;
 // Multiprocessors that clusters can fill: 128 CTAs in clusters of 4 take two waves.
 constexpr double kUsableInFours = 106.0 / 132, kUsableInEights = 82.0 / 132;
 // Estimates, there for the order: what each costs where it does not pay.
 constexpr double kRowsPerWarpgroupNs = 30;             // each further 64 rows of one warpgroup
 constexpr double kRunTimeKNs = 60, kRunTimeMnNs = 30;  // compile-time k alone: 1.03x at k = 64
+// Calls so long run at the power cap, where time is energy: reads of shared memory and of L2, by the instruction's
+// columns and the tile's; and two teams cost more than one. From six kernels on eight shapes, settled.
+constexpr double kCappedNs = 250'000, kSharedEnergy = 0.13, kL2Energy = 0.13, kTurnsEnergy = 0.02;
 }  // namespace wgmma
+
+// The time of parts that overlap: a little more than that of the longest.
+class Overlap {
+ public:
+  explicit Overlap(std::initializer_list<double> parts_ns) {
+    for (const double part_ns : parts_ns) sum_ += Square(Square(Square(part_ns)));
+  }
+  double ns() const { return std::sqrt(std::sqrt(std::sqrt(sum_))); }
+
+ private:
+  static double Square(double x) { return x * x; }
+  double sum_ = 0;
+};
+
+// How the tiles of a wgmma plan lie on the device.
+struct Placement {
+  double usable;         // multiprocessors
+  double occupancy;      // CTAs on each
+  double ctas;           // tiles, times splits
+  double per_sm;         // of them on the busiest multiprocessor
+  double waves;          // one after the other
+  double tiles_at_once;  // on the device
+};
 
 double UsableMultiprocessors(const WgmmaPlan& plan, const Device& device) {
   const int size = plan.splits_are_cluster() ? plan.split : plan.cluster_size();
@@ -116,8 +158,20 @@ double UsableMultiprocessors(const WgmmaPlan& plan, const Device& device) {
 double WgmmaOccupancy(const WgmmaPlan& plan, const Shape& shape, const Device& device) {
   const int64_t by_smem = device.smem_bytes_per_multiprocessor / (plan.SmemBytes(shape) + 1024);
   const int registers = std::min(255, plan.sums_per_thread() + 50);
-  const int by_registers = device.registers_per_block / (plan.threads() * registers);
+  const int by_registers = plan.MovesRegisters() ? 1 : device.registers_per_block / (plan.threads() * registers);
   return double(std::max<int64_t>(1, std::min<int64_t>({by_smem, by_registers, 2048 / plan.threads()})));
+}
+
+Placement PlacementOf(const WgmmaPlan& plan, const Shape& shape, const Device& device) {
+  Placement place;
+  place.usable = UsableMultiprocessors(plan, device);
+  place.occupancy = WgmmaOccupancy(plan, shape, device);
+  place.ctas = Ceil(shape.m, plan.tile_m) * Ceil(shape.n, plan.tile_n) * plan.split;
+  place.per_sm = Ceil(place.ctas, place.usable);
+  place.waves = Ceil(place.per_sm, place.occupancy);
+  place.tiles_at_once =
+      std::clamp(std::floor(place.usable * place.occupancy / plan.split), 1.0, place.ctas / plan.split);
+  return place;
 }
 
 // Distinct bytes of operands that the tiles of one wave need: as many rows and columns of tiles as the raster puts
@@ -129,15 +183,45 @@ double WaveBytes(const WgmmaPlan& plan, const Shape& shape, double tiles_at_once
     columns = std::min(tiles_n, tiles_at_once);
     rows = std::min(tiles_m, Ceil(tiles_at_once, columns));
   } else {
-    rows = std::min({tiles_m, tiles_at_once, plan.raster == 0 ? tiles_m : double(plan.raster)});
+    rows = std::min({tiles_m, tiles_at_once, plan.raster == 0 ? tiles_m : double(plan.raster) * plan.cluster_m});
     columns = std::min(tiles_n, Ceil(tiles_at_once, rows));
   }
   return 2.0 * shape.k * (rows * plan.tile_m + columns * plan.tile_n);
 }
 
-double WgmmaStoreNs(const WgmmaPlan& plan, double per_sm) {
-  const double store = per_sm * plan.tile_m * plan.tile_n * 2 / wgmma::kStoreBytesPerNs / plan.split;
-  return plan.store_by_copy_engine ? wgmma::kTmaStoreNs + wgmma::kTmaStoreShare * store : store;
+// Rows and columns of operands that a CTA of a cluster copies for a tile.
+double CopiedLines(const WgmmaPlan& plan) {
+  return double(plan.tile_m) / plan.cluster_n + double(plan.tile_n) / plan.cluster_m;
+}
+
+// What the width of its boxes makes of the copy engine's store.
+double BoxFactor(const WgmmaPlan& plan) {
+  if (!plan.store_by_copy_engine || plan.tile_n % 64 == 0) return 1;
+  return plan.tile_n % 32 == 0 ? wgmma::kBoxes32 : plan.tile_n % 16 == 0 ? wgmma::kBoxes16 : wgmma::kBoxes8;
+}
+
+// Share of the work of multiplying that comes on top.
+double SlowDown(const WgmmaPlan& plan, const Gemm& gemm, const Device& device) {
+  const double work_ns = 2e-3 * double(gemm.shape.Volume()) / device.peak_half_tflops;
+  const double reads = 64.0 / std::max(double(plan.tile_n), wgmma::kNarrowestN);
+  double share = gemm.kind.layout.b == Order::kRow ? wgmma::kRowMajorShare : 0;
+  if (plan.cluster_size() > 1) share += wgmma::kClusterShare;
+  const bool takes_turns = plan.schedule == Schedule::kPingPong;
+  if (work_ns > wgmma::kCappedNs)
+    return share + wgmma::kSharedEnergy * reads +
+           wgmma::kL2Energy * 64 * CopiedLines(plan) / (double(plan.tile_m) * plan.tile_n) +
+           (takes_turns ? wgmma::kTurnsEnergy : 0);
+  if (!takes_turns && plan.warpgroups > 1) share += plan.warpgroups == 2 ? wgmma::kTwoShare : wgmma::kThreeShare;
+  return share + wgmma::kReadShare * reads;
+}
+
+// Of the matrix instructions of one k step.
+double StepComputeNs(const WgmmaPlan& plan, const Gemm& gemm, const Device& device) {
+  const double flop_per_ns = wgmma::kPeakShare * 1e3 * device.peak_half_tflops / device.multiprocessors;
+  const bool narrow_panels = gemm.kind.layout.b == Order::kRow && plan.tile_n % 64 != 0;
+  const double columns =
+      std::max(double(plan.tile_n), wgmma::kNarrowestN) * (narrow_panels ? 1 + wgmma::kNarrowPanelShare : 1);
+  return 2 * plan.tile_m * columns * plan.step_k / flop_per_ns * (1 + SlowDown(plan, gemm, device));
 }
 
 double WgmmaMeetNs(const WgmmaPlan& plan, double per_sm) {
@@ -147,48 +231,61 @@ double WgmmaMeetNs(const WgmmaPlan& plan, double per_sm) {
                                    : wgmma::kAddNs + sum_bytes / kAddBytesPerNs;
 }
 
-double WgmmaTimeNs(const WgmmaPlan& plan, const Gemm& gemm, const Device& device) {
-  const Shape& shape = gemm.shape;
-  const double ctas = Ceil(shape.m, plan.tile_m) * Ceil(shape.n, plan.tile_n) * plan.split;
-  const double steps = plan.Steps(shape);
-  const double occupancy = plan.is_persistent() ? 1 : WgmmaOccupancy(plan, shape, device);
-  const double usable = UsableMultiprocessors(plan, device);
-  const double per_sm = Ceil(ctas, usable);
-  const double waves = Ceil(per_sm, occupancy);
-  const double cta_k = steps * plan.step_k;
-
-  const double flop_per_ns = wgmma::kPeakShare * 1e3 * device.peak_half_tflops / device.multiprocessors;
-  const double columns = std::max(double(plan.tile_n), wgmma::kNarrowestN);
-  const double step_compute = 2 * plan.tile_m * columns * plan.step_k / flop_per_ns;
-  const double compute = per_sm * steps * step_compute;
-  const double deliver = per_sm * cta_k * 2 * (plan.tile_m + plan.tile_n) / wgmma::kDeliverBytesPerNs;
-  const double issue = waves * steps * wgmma::kStepNs;
-  // A persistent ring goes on from tile to tile.
-  const double rings = plan.is_persistent() ? 1 : waves, ring_steps = waves * steps / rings;
-  const double refill =
-      plan.is_ring() ? rings * std::max(0.0, ring_steps - plan.stages) * (wgmma::kRefillNs + step_compute) / plan.stages
-                     : 0;
-  const double tile_lines = double(plan.tile_m) / plan.cluster_n + double(plan.tile_n) / plan.cluster_m;
-  const double l2 = ctas * cta_k * 2 * tile_lines / wgmma::kL2BytesPerNs;
-  const double tiles_at_once = std::clamp(std::floor(usable * occupancy / plan.split), 1.0, ctas / plan.split);
-  const double distinct_bytes = ctas / (tiles_at_once * plan.split) * WaveBytes(plan, shape, tiles_at_once);
-  const double l2_distinct = distinct_bytes / wgmma::kL2DistinctBytesPerNs;
-  const double memory =
-      StaysInL2(shape, device) ? 0 : std::max(OperandBytes(shape), distinct_bytes) / MemoryBytesPerNs(device);
-  const double main = std::sqrt(std::sqrt(Fourth(compute) + Fourth(deliver) + Fourth(issue) + Fourth(refill) +
-                                          Fourth(l2) + Fourth(l2_distinct) + Fourth(memory)));
-
-  double launch = wgmma::kLaunchNs + (plan.is_persistent() ? 0 : wgmma::kWaveNs * (waves - 1));
+double WgmmaLaunchNs(const WgmmaPlan& plan, double waves) {
+  double launch = wgmma::kLaunchNs + kTriggerNs[int(plan.trigger)];
+  if (!plan.is_persistent()) launch += wgmma::kWaveNs * (waves - 1);
   launch += wgmma::kRowsPerWarpgroupNs * (plan.tile_m / (64 * plan.warpgroups) - 1);
   if (plan.cluster_size() > 1 || plan.splits_are_cluster()) launch += wgmma::kClusterNs;
   if (plan.fixed == FixedDimensions::kNone) launch += wgmma::kRunTimeKNs;
   if (plan.fixed != FixedDimensions::kAll) launch += wgmma::kRunTimeMnNs;
-  const double store = WgmmaStoreNs(plan, per_sm);
-  // One team stores while the other one multiplies; the last tile's store has nothing to hide behind.
-  const double main_and_store = plan.schedule == Schedule::kPingPong
-                                    ? std::sqrt(std::sqrt(Fourth(main) + Fourth(store))) + store / per_sm
-                                    : main + store;
-  return launch + kTriggerNs[int(plan.trigger)] + main_and_store + WgmmaMeetNs(plan, per_sm);
+  return launch;
+}
+
+// Everything between launch and the meeting of splits.
+double WgmmaBodyNs(const WgmmaPlan& plan, const Gemm& gemm, const Device& device, const Placement& place) {
+  const Shape& shape = gemm.shape;
+  const double steps = plan.Steps(shape), cta_k = steps * plan.step_k;
+  const double step_compute = StepComputeNs(plan, gemm, device);
+  const double compute = place.per_sm * steps * step_compute;
+  const double issue = place.waves * steps * (plan.is_persistent() ? wgmma::kPersistentStepNs : wgmma::kStepNs);
+  const double deliver = place.per_sm * cta_k * 2 * (plan.tile_m + plan.tile_n) / wgmma::kDeliverBytesPerNs;
+  // A persistent ring goes on from tile to tile.
+  const double rings = plan.is_persistent() ? 1 : place.waves, ring_steps = place.waves * steps / rings;
+  const double refill =
+      plan.is_ring() ? rings * std::max(0.0, ring_steps - plan.stages) * (wgmma::kRefillNs + step_compute) / plan.stages
+                     : 0;
+  const double l2 = place.ctas * cta_k * 2 * CopiedLines(plan) / wgmma::kL2BytesPerNs;
+  const double distinct_bytes =
+      place.ctas / (place.tiles_at_once * plan.split) * WaveBytes(plan, shape, place.tiles_at_once);
+  const double l2_distinct = distinct_bytes / wgmma::kL2DistinctBytesPerNs;
+  const double held_mb = device.l2_resident_mb / 40 * wgmma::kL2HoldsMb;
+  const double lost = std::clamp((OperandBytes(shape) / 1e6 - held_mb) / wgmma::kL2LosesMb, 0.0, 1.0);
+  const double memory =
+      lost * std::max(OperandBytes(shape), distinct_bytes) / (1e3 * device.memory_tbs * wgmma::kMemoryShare);
+  const double traffic = wgmma::kTrafficShare * l2_distinct;
+  const double tile_bytes = 2.0 * plan.tile_m * plan.tile_n * BoxFactor(plan);
+
+  if (!plan.is_persistent()) {
+    const double main = Overlap({compute, issue, deliver, refill, l2, l2_distinct, memory}).ns();
+    const double store = place.per_sm * tile_bytes / wgmma::kStoreBytesPerNs / plan.split;
+    return traffic + main + (plan.store_by_copy_engine ? wgmma::kTmaStoreNs + wgmma::kTmaStoreShare * store : store);
+  }
+  const double drain = place.per_sm * tile_bytes / wgmma::kDrainBytesPerNs;
+  const double feed = Overlap({deliver, refill, l2, l2_distinct, memory + wgmma::kL2MemoryShare * l2, drain}).ns();
+  const double multiply = Overlap({compute, issue}).ns();
+  if (plan.schedule == Schedule::kCooperative) {
+    const double epilogue = wgmma::kEpilogueNs + tile_bytes / wgmma::kEpilogueBytesPerNs * 2 / plan.warpgroups;
+    return traffic + Overlap({multiply + (place.waves - 1) * epilogue, feed}).ns() + epilogue;
+  }
+  // Each of two teams has every other tile, and stores it while the other one multiplies.
+  const double epilogue = wgmma::kAloneFactor * (wgmma::kEpilogueNs + tile_bytes / wgmma::kEpilogueBytesPerNs);
+  const double team = ((1 + wgmma::kTurnShare) * multiply + place.waves * epilogue) / 2;
+  return traffic + Overlap({multiply, team, feed}).ns() + epilogue;
+}
+
+double WgmmaTimeNs(const WgmmaPlan& plan, const Gemm& gemm, const Device& device) {
+  const Placement place = PlacementOf(plan, gemm.shape, device);
+  return WgmmaLaunchNs(plan, place.waves) + WgmmaBodyNs(plan, gemm, device, place) + WgmmaMeetNs(plan, place.per_sm);
 }
 
 }  // namespace

@@ -56,7 +56,8 @@ class FamilySpace {
     tile_m_ = family.IndexOf("tile_m"), tile_n_ = family.IndexOf("tile_n"), split_ = family.IndexOf("split");
     reduction_ = family.IndexOf("reduction"), raster_ = family.IndexOf("raster"), fixed_ = family.IndexOf("fixed");
     trigger_ = family.IndexOf("trigger"), stages_ = family.IndexOf("stages"), step_k_ = family.IndexOf("step_k");
-    warpgroups_ = family.IndexOf("warpgroups"), schedule_ = family.IndexOf("schedule");
+    warpgroups_ = family.IndexOf("warpgroups"), schedule_ = family.IndexOf("schedule"),
+    store_ = family.IndexOf("store");
     cluster_m_ = family.IndexOf("cluster_m"), cluster_n_ = family.IndexOf("cluster_n");
   }
 
@@ -90,11 +91,27 @@ class FamilySpace {
   }
 
   void Offer(const Plan& plan, CheapestGeometries& cheapest) const {
-    // Priced with a raster that suits most, so that geometries compete by themselves.
+    // Priced with a raster that suits most and the better store, so that geometries compete by themselves.
     Plan priced = plan;
     if (raster_ >= 0) priced.values[raster_] = 8;
+    if (store_ < 0) {
+      if (const double time_ns = PriceIfTaken(priced, plan, cheapest)) cheapest.Add({time_ns, plan});
+      return;
+    }
+    double best_ns = 0;
+    Plan legal = plan;
+    for (const int store : family_.parameters[store_].values) {
+      legal.values[store_] = priced.values[store_] = store;
+      const double time_ns = PriceIfTaken(priced, legal, cheapest);
+      if (time_ns > 0 && (best_ns == 0 || time_ns < best_ns)) best_ns = time_ns;
+    }
+    if (best_ns > 0) cheapest.Add({best_ns, plan});
+  }
+
+  // 0 for what is too slow, or illegal.
+  double PriceIfTaken(const Plan& priced, const Plan& legal, const CheapestGeometries& cheapest) const {
     const double time_ns = PredictTimeNs(priced, gemm_, device_);
-    if (cheapest.WouldTake(time_ns) && IsLegal(plan, gemm_, device_)) cheapest.Add({time_ns, plan});
+    return cheapest.WouldTake(time_ns) && IsLegal(legal, gemm_, device_) ? time_ns : 0;
   }
 
   bool MayBecomeLegal(const Plan& plan, int last_axis) const {
@@ -162,7 +179,7 @@ class FamilySpace {
   const Device& device_;
   const bool staged_;  // a family with a ring of stages
   std::vector<size_t> geometry_, secondary_;
-  int tile_m_, tile_n_, split_, reduction_, raster_, fixed_, trigger_, stages_, step_k_, warpgroups_, schedule_,
+  int tile_m_, tile_n_, split_, reduction_, raster_, fixed_, trigger_, stages_, step_k_, warpgroups_, schedule_, store_,
       cluster_m_, cluster_n_;  // -1 where the family has no such axis
 };
 

@@ -225,6 +225,8 @@ void CheckSchedule(const WgmmaPlan& plan, const Gemm& gemm, const Device& device
     reasons.Add("two warpgroups take turns, not {}", plan.warpgroups);
   if (plan.schedule == Schedule::kCooperative && plan.warpgroups > 3)
     reasons.Add("at most three warpgroups beside the producers");
+  if (!plan.store_by_copy_engine && gemm.AlignmentC() >= 8)
+    reasons.Add("schedule {} stores by the copy engine where lines of C allow it", ScheduleWord(plan.schedule));
   const int64_t tiles = int64_t(plan.TilesM(gemm.shape)) * plan.TilesN(gemm.shape);
   if (tiles <= device.multiprocessors)
     reasons.Add("{} tiles for {} multiprocessors: schedule one says it", tiles, device.multiprocessors);

@@ -76,7 +76,7 @@ TEST(PersistentPlan, BecomesAKernelAndALauncherOfItsOwn) {
 // ---- legality ----
 
 TEST(PersistentPlan, IsLegalWhereThereAreMoreTilesThanMultiprocessors) {
-  for (const char* schedule : {"schedule=pingpong", "schedule=cooperative"}) {
+  for (const char* schedule : {"schedule=pingpong store=tma", "schedule=cooperative store=tma"}) {
     EXPECT_EQ(Reasons(schedule, {{128 * 19, 128 * 7, 512}}), "") << "133 tiles";
     EXPECT_NE(Reasons(schedule, {{128 * 12, 128 * 11, 512}}).find("132 tiles for 132 multiprocessors"),
               std::string::npos);
@@ -94,10 +94,15 @@ TEST(PersistentPlan, SaysWhatItCannotBe) {
   expect("schedule=cooperative tile_m=256 warpgroups=4", "at most three warpgroups");
   expect("schedule=pingpong tile_m=192 tile_n=256", "registers a thread");
   expect("schedule=cooperative stages=7", "bytes of shared memory");
+  expect("schedule=pingpong store=rows", "by the copy engine where lines of C allow it");
+}
+
+TEST(PersistentPlan, StoresRowsWhereTheCopyEngineCannot) {
+  EXPECT_EQ(Reasons("schedule=pingpong store=rows", {{4096, 4095, 512}, {kTn}}), "");
 }
 
 TEST(PersistentPlan, MayHaveMoreStagesThanATileHasSteps) {
-  EXPECT_EQ(Reasons("schedule=pingpong stages=5", {{8192, 8192, 64}}), "") << "the ring goes on into the next tile";
+  EXPECT_EQ(Reasons("schedule=pingpong stages=5 store=tma", {{8192, 8192, 64}}), "") << "the ring goes on into the next tile";
   EXPECT_NE(Reasons("stages=5", {{8192, 8192, 64}}).find("fewer than the 5 stages"), std::string::npos);
 }
 
