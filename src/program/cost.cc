@@ -87,35 +87,37 @@ double DirectTimeNs(const DirectPlan& plan, const Gemm& gemm, const Device& devi
 // Fitted to the wgmma trials of data/h200 and to 585 times of bare kernels of every schedule, each the best of one
 // structure on one of 94 large shapes (H200, 2026-11-21; docs/lab/cost_model.md).
 namespace wgmma {
-constexpr double kLaunchNs = 1488;          // node, barriers, first copy, last store's latency: 64x64x64 takes 1.66 us
-constexpr double kWaveNs = 686;             // each further wave: what its predecessor does not hide
-constexpr double kClusterNs = 530;          // a cluster's barriers, and
-constexpr double kClusterShare = 0.0086;    // of the work of multiplying: waiting for each other
-constexpr double kStepNs = 168;             // one k step of any size: wait, issue, release
-constexpr double kPersistentStepNs = 188;   // the same in a ring that goes on
-constexpr double kRefillNs = 584;           // from the release of a stage to its next arrival
-constexpr double kDeliverBytesPerNs = 103;  // by the copy engine into one multiprocessor
-constexpr double kPeakShare = 0.91;         // of the device's matrix rate that long main loops reach
-constexpr double kNarrowestN = 66;          // columns that a 64-row instruction costs at least
+constexpr double kLaunchNs = 1527;          // node, barriers, first copy, last store's latency: 64x64x64 takes 1.66 us
+constexpr double kWaveNs = 734;             // each further wave: what its predecessor does not hide
+constexpr double kClusterNs = 547;          // a cluster's barriers, and
+constexpr double kClusterShare = 0.0136;    // of the work of multiplying: waiting for each other
+constexpr double kStepNs = 158;             // one k step of any size: wait, issue, release
+constexpr double kPersistentStepNs = 106;   // the same in a ring that goes on
+constexpr double kRefillNs = 443;           // from the release of a stage to its next arrival, beside
+constexpr double kRefillShare = 0.49;       // of the stage's delivery
+constexpr double kDeliverBytesPerNs = 107;  // by the copy engine into one multiprocessor
+constexpr double kPeakShare = 0.903;        // of the device's matrix rate that long main loops reach
+constexpr double kNarrowestN = 63;          // columns that a 64-row instruction costs at least
 constexpr double kReadShare = 0.033;  // what reading A anew costs an instruction of 64 columns; of wider ones less
-constexpr double kRowMajorShare = 0.016, kNarrowPanelShare = 0.084;  // row-major B; in panels of 16 or 32 columns
-constexpr double kTwoShare = 0.025, kThreeShare = 0.029;             // warpgroups that share a tile
-constexpr double kL2BytesPerNs = 28400;         // into all multiprocessors, what a cluster shares counted once
-constexpr double kL2DistinctBytesPerNs = 6150;  // what a wave shares counted once, and
+constexpr double kRowMajorShare = 0.015, kNarrowPanelShare = 0.076;  // row-major B; in panels of 16 or 32 columns
+constexpr double kTwoShare = 0.029, kThreeShare = 0.032;             // warpgroups that share a tile
+constexpr double kL2BytesPerNs = 19600;         // into all multiprocessors, what a cluster shares counted once
+constexpr double kL2DistinctBytesPerNs = 6200;  // what a wave shares counted once, and
 constexpr double kTrafficShare = 0.05;          // of that in any case: orders rasters where something else takes longer
-constexpr double kMemoryShare = 1.1;            // of a copy's rate
-constexpr double kL2HoldsMb = 30, kL2LosesMb = 27;  // operands of 30 MB stay in L2, of 57 MB nothing does
-constexpr double kL2MemoryShare = 0.19;             // of the traffic through L2 that memory traffic waits for
+constexpr double kMemoryShare = 1.11;           // of a copy's rate
+constexpr double kL2HoldsMb = 30, kL2LosesMb = 26.5;  // operands of 30 MB stay in L2, of 57 MB nothing does
+constexpr double kFarMb = 54.5, kFarWidthMb = 12.4, kFarShare = 0.53;  // and L2 is so much slower from there on
+constexpr double kL2MemoryShare = 0.125;  // of the traffic through L2 that memory traffic waits for
 // One tile a CTA: the store behind the main loop.
-constexpr double kStoreBytesPerNs = 32.4, kTmaStoreShare = 0.90, kTmaStoreNs = 30;
+constexpr double kStoreBytesPerNs = 34.1, kTmaStoreShare = 0.907, kTmaStoreNs = 29;
 // Persistent: until the sums are on their way to C, by two warpgroups or (half as fast, but while the other one
 // multiplies) by one; and how fast C leaves a multiprocessor meanwhile.
-constexpr double kEpilogueNs = 194, kEpilogueBytesPerNs = 112, kAloneFactor = 1.53, kTurnShare = 0.053;
-constexpr double kDrainBytesPerNs = 32.6;
+constexpr double kEpilogueNs = 186, kEpilogueBytesPerNs = 118, kAloneFactor = 1.425, kTurnShare = 0.052;
+constexpr double kDrainBytesPerNs = 33.2;
 // Boxes of C narrower than a line of 128 bytes: what the copy engine's store takes of them. Estimates, for the order.
 constexpr double kBoxes32 = 1.1, kBoxes16 = 1.3, kBoxes8 = 1.7;
-constexpr double kAddNs = 1200;
-constexpr double kClusterSplitNs = 71.5, kClusterBytesPerNs = 10.2;
+constexpr double kAddNs = 1141;
+constexpr double kClusterSplitNs = 69, kClusterBytesPerNs = 10.7;
 // Multiprocessors that clusters can fill: 128 CTAs in clusters of 4 take two waves.
 constexpr double kUsableInFours = 106.0 / 132, kUsableInEights = 82.0 / 132;
 // Estimates, there for the order: what each costs where it does not pay.
@@ -123,7 +125,7 @@ constexpr double kRowsPerWarpgroupNs = 30;             // each further 64 rows o
 constexpr double kRunTimeKNs = 60, kRunTimeMnNs = 30;  // compile-time k alone: 1.03x at k = 64
 // Calls so long run at the power cap, where time is energy: reads of shared memory and of L2, by the instruction's
 // columns and the tile's; and two teams cost more than one. From six kernels on eight shapes, settled.
-constexpr double kCappedNs = 250'000, kSharedEnergy = 0.13, kL2Energy = 0.13, kTurnsEnergy = 0.02;
+constexpr double kCappedNs = 250'000, kSharedEnergy = 0.1, kL2Energy = 0.1, kTurnsEnergy = 0.01;
 }  // namespace wgmma
 
 // The time of parts that overlap: a little more than that of the longest.
@@ -248,20 +250,24 @@ double WgmmaBodyNs(const WgmmaPlan& plan, const Gemm& gemm, const Device& device
   const double step_compute = StepComputeNs(plan, gemm, device);
   const double compute = place.per_sm * steps * step_compute;
   const double issue = place.waves * steps * (plan.is_persistent() ? wgmma::kPersistentStepNs : wgmma::kStepNs);
-  const double deliver = place.per_sm * cta_k * 2 * (plan.tile_m + plan.tile_n) / wgmma::kDeliverBytesPerNs;
+  const double step_deliver = plan.StageBytes() / wgmma::kDeliverBytesPerNs;
+  const double deliver = place.per_sm * steps * step_deliver;
   // A persistent ring goes on from tile to tile.
   const double rings = plan.is_persistent() ? 1 : place.waves, ring_steps = place.waves * steps / rings;
+  const double step_refill = wgmma::kRefillNs + step_compute + wgmma::kRefillShare * step_deliver;
   const double refill =
-      plan.is_ring() ? rings * std::max(0.0, ring_steps - plan.stages) * (wgmma::kRefillNs + step_compute) / plan.stages
-                     : 0;
-  const double l2 = place.ctas * cta_k * 2 * CopiedLines(plan) / wgmma::kL2BytesPerNs;
+      plan.is_ring() ? rings * std::max(0.0, ring_steps - plan.stages) * step_refill / plan.stages : 0;
+  const double operand_mb = OperandBytes(shape) / 1e6, l2_scale = device.l2_resident_mb / 40;
+  const auto beyond = [&](double start_mb, double width_mb) {
+    return std::clamp((operand_mb / l2_scale - start_mb) / width_mb, 0.0, 1.0);
+  };
+  const double far = wgmma::kFarShare * beyond(wgmma::kFarMb, wgmma::kFarWidthMb);
+  const double l2 = place.ctas * cta_k * 2 * CopiedLines(plan) / wgmma::kL2BytesPerNs * (1 + far);
   const double distinct_bytes =
       place.ctas / (place.tiles_at_once * plan.split) * WaveBytes(plan, shape, place.tiles_at_once);
   const double l2_distinct = distinct_bytes / wgmma::kL2DistinctBytesPerNs;
-  const double held_mb = device.l2_resident_mb / 40 * wgmma::kL2HoldsMb;
-  const double lost = std::clamp((OperandBytes(shape) / 1e6 - held_mb) / wgmma::kL2LosesMb, 0.0, 1.0);
-  const double memory =
-      lost * std::max(OperandBytes(shape), distinct_bytes) / (1e3 * device.memory_tbs * wgmma::kMemoryShare);
+  const double memory = beyond(wgmma::kL2HoldsMb, wgmma::kL2LosesMb) * std::max(OperandBytes(shape), distinct_bytes) /
+                        (1e3 * device.memory_tbs * wgmma::kMemoryShare);
   const double traffic = wgmma::kTrafficShare * l2_distinct;
   const double tile_bytes = 2.0 * plan.tile_m * plan.tile_n * BoxFactor(plan);
 

@@ -46,6 +46,42 @@ TEST(PredictTime, IsNearToMeasuredTimesOfDirectKernels) {
     EXPECT_NEAR(std::log(Predicted(one.plan, one.gemm) / one.time_ns), 0, std::log(1.25)) << one.plan;
 }
 
+// Bare kernels of the same structure (H200, 2026-11-21), tn.
+TEST(PredictTime, IsNearToMeasuredTimesOfPersistentKernels) {
+  struct Known {
+    const char* plan;
+    Shape shape;
+    double time_us;
+  };
+  const Known known[] = {
+      {"schedule=pingpong stages=5", {4096, 4096, 64}, 10.2},
+      {"schedule=cooperative stages=6", {4096, 4096, 64}, 10.1},
+      {"tile_n=256 schedule=one stages=3", {4096, 4096, 64}, 14.7},
+      {"schedule=pingpong stages=5", {2048, 2048, 512}, 8.2},
+      {"schedule=pingpong stages=6", {16384, 1024, 512}, 30.8},
+      {"schedule=cooperative stages=6", {16384, 1024, 512}, 36.0},
+      {"schedule=pingpong stages=6", {16384, 4096, 1024}, 220.5},
+      {"tile_n=192 schedule=pingpong stages=4 cluster_m=2", {8192, 8192, 8192}, 1707},
+      {"tile_n=256 schedule=cooperative stages=3", {8192, 8192, 8192}, 1677},
+  };
+  for (const Known& one : known) {
+    const double predicted_us = Predicted("wgmma store=tma raster=8 " + std::string(one.plan), {one.shape}) / 1e3;
+    EXPECT_NEAR(std::log(predicted_us / one.time_us), 0, std::log(1.25)) << one.plan << ": " << predicted_us;
+  }
+}
+
+TEST(PredictTime, SaysWhichScheduleSuits) {
+  const auto of = [](std::string_view schedule, const Shape& shape) {
+    return Predicted("wgmma store=tma raster=8 schedule=" + std::string(schedule), {shape});
+  };
+  const Shape writes_mostly{16384, 16384, 64}, short_k{16384, 4096, 1024};
+  EXPECT_LT(of("pingpong", writes_mostly), 0.8 * of("one", writes_mostly));
+  EXPECT_LT(of("cooperative", writes_mostly), 0.8 * of("one", writes_mostly));
+  EXPECT_LT(of("pingpong", short_k), 0.98 * of("cooperative", short_k)) << "stores behind the other team's back";
+  const Shape long_and_capped{12288, 12288, 12288};
+  EXPECT_LT(of("cooperative tile_n=256 stages=3", long_and_capped), of("pingpong stages=6", long_and_capped));
+}
+
 TEST(PredictTime, GrowsWithEveryDimension) {
   for (const Family& family : Families()) {
     const Plan plan = DefaultPlan(family.id);

@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -99,6 +100,37 @@ TEST(RankedPlans, OneTileHasOneRaster) {
     if (raster < 0) continue;
     if (plan.Get("tile_m") < 64 || plan.Get("tile_n") < 64) continue;
     EXPECT_EQ(plan.values[raster], GetFamily(plan.family).parameters[raster].values.front()) << Print(plan);
+  }
+}
+
+// As "schedule tile_m x tile_n", each once.
+std::vector<std::string> FirstTiles(const Shape& shape, size_t count) {
+  std::vector<std::string> tiles;
+  for (const Plan& plan : RankedPlans({shape}, H200(), kLiveSpaceSize)) {
+    if (plan.family != FamilyId::kWgmma || tiles.size() == count) continue;
+    const Parameter& schedule = GetFamily(plan.family).parameters[GetFamily(plan.family).IndexOf("schedule")];
+    const std::string tile =
+        fmt::format("{} {}x{}", schedule.Print(plan.Get("schedule")), plan.Get("tile_m"), plan.Get("tile_n"));
+    if (std::find(tiles.begin(), tiles.end(), tile) == tiles.end()) tiles.push_back(tile);
+  }
+  return tiles;
+}
+
+// The winners of bare kernels, one or more a class (H200, 2026-11-21); a search that begins far from them must be
+// lucky.
+TEST(RankedPlans, LeadWithTilesThatWon) {
+  struct Won {
+    Shape shape;
+    const char* tile;
+  };
+  const Won won[] = {{{4096, 4096, 64}, "pingpong 128x128"},    {{8192, 2048, 128}, "pingpong 128x128"},
+                     {{16384, 512, 256}, "pingpong 64x256"},    {{2048, 2048, 512}, "pingpong 128x128"},
+                     {{512, 1024, 4096}, "one 64x64"},          {{16384, 1024, 512}, "pingpong 128x128"},
+                     {{16384, 4096, 1024}, "pingpong 128x128"}, {{8192, 8192, 8192}, "cooperative 128x256"},
+                     {{256, 12288, 12288}, "one 128x192"}};
+  for (const auto& [shape, tile] : won) {
+    const std::vector<std::string> first = FirstTiles(shape, 16);
+    EXPECT_NE(std::find(first.begin(), first.end(), tile), first.end()) << Print(shape) << " begins with " << first[0];
   }
 }
 

@@ -102,7 +102,8 @@ TEST(PersistentPlan, StoresRowsWhereTheCopyEngineCannot) {
 }
 
 TEST(PersistentPlan, MayHaveMoreStagesThanATileHasSteps) {
-  EXPECT_EQ(Reasons("schedule=pingpong stages=5 store=tma", {{8192, 8192, 64}}), "") << "the ring goes on into the next tile";
+  EXPECT_EQ(Reasons("schedule=pingpong stages=5 store=tma", {{8192, 8192, 64}}), "")
+      << "the ring goes on into the next tile";
   EXPECT_NE(Reasons("stages=5", {{8192, 8192, 64}}).find("fewer than the 5 stages"), std::string::npos);
 }
 
