@@ -3,7 +3,7 @@
 // Warpgroups share the tile's rows and consume stages of kStepK k. Two ways to feed them:
 //   resident (kStages 0)  the whole share of K is ordered at once by one lane of the first warp, and nothing is refilled
 //   ring (kStages 2 ..)   a producer warp behind the consumers refills a stage as soon as all of them have released it
-// Splits of K meet by f32 adds in L2 or, as a cluster, through distributed shared memory.
+// Splits of K meet by f32 adds in L2, through slots there or, as a cluster, through distributed shared memory.
 //
 // Config: Type, kRowMajorB, kTileM/N, kSchedule, kWarpgroups, kStepK, kStages, kClusterM/N, kSplit, kReduction, kTrigger,
 // kRaster, kStoreByCopyEngine, kStoreVector, kDepthA/B (panels an operation), kStagingInStages (the epilogue reuses the
@@ -29,8 +29,10 @@ struct WgmmaKernel : WgmmaTile<Config> {
   static constexpr bool kIsRing = Config::kStages > 0;
   static constexpr int kThreads = kConsumers + (kIsRing ? 32 : 0);
   static constexpr bool kSplitsAreCluster = Config::kReduction == SplitReduction::kCluster;
-  static constexpr int kStagingBytes =
-      kSplitsAreCluster ? kTileM * (kTileN + 4) * 4 : kTileM / 16 * Tile::kStagedRowsBytes;
+  static constexpr bool kSplitsExchange = Config::kReduction == SplitReduction::kExchange;
+  static constexpr int kStagingBytes = kSplitsExchange     ? 0
+                                       : kSplitsAreCluster ? kTileM * (kTileN + 4) * 4
+                                                           : kTileM / 16 * Tile::kStagedRowsBytes;
 
   // Few known steps are written out; more of them, or unknown ones, stay a loop (a third less code and compile time).
   static constexpr int kKnownSteps = CeilDivide(CeilDivide(Config::kFixedK, kStepK), Config::kSplit);
@@ -155,13 +157,45 @@ struct WgmmaKernel : WgmmaTile<Config> {
     }
   }
 
+  static GEMMSMITH_DEVICE u32 TileIndex() { return blockIdx.y * gridDim.x + blockIdx.x; }
+  // The tile's sums in the workspace, or its first slot.
+  GEMMSMITH_DEVICE float* TileSums(int slots) const {
+    return SplitSums(arguments.gemm.workspace, gridDim.x * gridDim.y) + u64(TileIndex()) * slots * (kTileM * kTileN);
+  }
+
   GEMMSMITH_DEVICE bool AddToWorkspace(Sums& sums) const {
-    const u32 tile_index = blockIdx.y * gridDim.x + blockIdx.x;
-    float* tile_sums = SplitSums(arguments.gemm.workspace, gridDim.x * gridDim.y) + u64(tile_index) * (kTileM * kTileN);
+    const u32 tile_index = TileIndex();
+    float* tile_sums = TileSums(1);
     u32* counter = static_cast<u32*>(arguments.gemm.workspace) + tile_index;
     extern __shared__ __align__(1024) char memory[];
     return AddToTile<Config::kSplit, kConsumers>(reinterpret_cast<float(&)[kRowBlocks * kSums]>(sums), tile_sums, counter,
                                                  reinterpret_cast<u32*>(memory + Tile::kArrivalsWord));
+  }
+
+  // A slot holds the sums as they lie in registers: four of one thread, then four of the next one.
+  GEMMSMITH_DEVICE void StoreShareOfSlots(const Sums& sums) const {
+    using Exchange = SlotExchange<Config::kSplit, kConsumers, kTileM * kTileN>;
+    float* slots = TileSums(Config::kSplit);
+    float* mine = slots + blockIdx.z * (kTileM * kTileN) + threadIdx.x * 4;
+#pragma unroll
+    for (int block = 0; block < kRowBlocks; ++block)
+#pragma unroll
+      for (int i = 0; i < kSums; i += 4) {
+        const float(&q)[kSums] = sums[block];
+        Send(mine + (block * kSums + i) * kConsumers, {q[i], q[i + 1], q[i + 2], q[i + 3]});
+      }
+    Exchange::TakeShare(slots, blockIdx.z, [&](int piece, const float(&totals)[4]) {
+      const int thread = piece % kConsumers, i = piece / kConsumers * 4, lane = thread % 32;
+      const int row = (thread / 128 * kRowBlocks + i / kSums) * 64 + thread / 32 % 4 * 16 + lane / 4;
+      const int column = i % kSums * 2 + lane % 4 * 2;
+      const auto store = [&](int r, float first, float second) {
+        const float pair[2] = {first, second};
+        StoreRow<Type, Config::kStoreVector>(C(), LdC(), tile.row * kTileM + r, tile.column * kTileN + column, pair,
+                                             Bounds());
+      };
+      store(row, totals[0], totals[1]);
+      store(row + 8, totals[2], totals[3]);
+    });
   }
 
   // Every split keeps its sums in its own shared memory, adds up the same few rows of all of them, and stores these.
@@ -206,7 +240,9 @@ struct WgmmaKernel : WgmmaTile<Config> {
     } else if constexpr (Config::kStagingInStages) {
       MeetThreads<kConsumers>(1);  // the stages are read by all
     }
-    if constexpr (kSplitsAreCluster)
+    if constexpr (kSplitsExchange)
+      StoreShareOfSlots(sums);
+    else if constexpr (kSplitsAreCluster)
       StoreShareOfCluster(warp, sums);
     else
       StoreTile(warp, sums);

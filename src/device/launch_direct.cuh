@@ -23,7 +23,7 @@ cudaError_t LaunchGemm(void (*kernel)(GemmArguments), const void* a, const void*
   const dim3 grid(CeilDivide(m, Config::kTileM), CeilDivide(n, Config::kTileN), Config::kSplit);
   if constexpr (Config::kReduction != SplitReduction::kNone) {
     const size_t tiles = size_t(grid.x) * grid.y;
-    const size_t sums = (Config::kReduction == SplitReduction::kOrdered ? Config::kSplit : 1) * tiles;
+    const size_t sums = (Config::kReduction == SplitReduction::kAdd ? 1 : Config::kSplit) * tiles;
     if (workspace_bytes < SplitCountersBytes(tiles) + sums * Config::kTileM * Config::kTileN * sizeof(float))
       return cudaErrorInvalidValue;
   }

@@ -17,9 +17,10 @@ cudaError_t LaunchGemm(void (*kernel)(typename WgmmaKernel<Config>::Arguments), 
 
   const unsigned tiles_m = TilesAlong(m, Config::kTileM, Config::kClusterM);
   const unsigned tiles_n = TilesAlong(n, Config::kTileN, Config::kClusterN);
-  if constexpr (Config::kReduction == SplitReduction::kAdd) {
+  constexpr int kSlots = Kernel::kSplitsExchange ? Config::kSplit : Config::kReduction == SplitReduction::kAdd ? 1 : 0;
+  if constexpr (kSlots > 0) {
     const size_t tiles = size_t(tiles_m) * tiles_n;
-    if (workspace_bytes < SplitCountersBytes(tiles) + tiles * Config::kTileM * Config::kTileN * sizeof(float))
+    if (workspace_bytes < SplitCountersBytes(tiles) + tiles * kSlots * Config::kTileM * Config::kTileN * sizeof(float))
       return cudaErrorInvalidValue;
   }
 

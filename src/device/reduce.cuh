@@ -11,6 +11,8 @@ enum class SplitReduction {
   kAdd,      // f32 adds in L2; the last arriver converts. Flat in the number of splits, sums in order of arrival.
   kOrdered,  // a slot each; the last arriver sums them in order. The same bits every time.
   kCluster,  // the splits are a cluster: each reads its share of the tile from all in order. The same bits every time.
+  kExchange,  // a slot each; every CTA takes its share of the tile from all slots as the sums come in, in order. The
+              // same bits every time. The CTAs wait for each other, so all of the launch must be on the GPU at once.
 };
 
 // A partial tile in shared memory, one for each warp that splits K. The rows are four floats longer than the tile, so
@@ -50,6 +52,90 @@ __host__ __device__ constexpr u64 SplitCountersBytes(u64 tiles) { return (tiles 
 GEMMSMITH_DEVICE float* SplitSums(void* workspace, u32 tiles) {
   return reinterpret_cast<float*>(static_cast<char*>(workspace) + SplitCountersBytes(tiles));
 }
+
+// ---- kExchange ----
+
+// A sum on its way through the workspace. A word there is zero until its sum has come, so no flag, counter or fence
+// says what may be read: each word speaks for itself, and loads and stores of single words need no order among them.
+// A sum of zero travels as minus zero, which changes no total.
+template <int kCount>
+GEMMSMITH_DEVICE void Send(float* to, const float (&sums)[kCount]) {
+  float sent[kCount];
+#pragma unroll
+  for (int i = 0; i < kCount; ++i)
+    sent[i] = __float_as_uint(sums[i]) == 0 ? __uint_as_float(0x80000000u) : sums[i];
+  StoreShared(to, sent);
+}
+GEMMSMITH_DEVICE bool HasCome(const float (&sums)[4]) {
+  return __float_as_uint(sums[0]) != 0 && __float_as_uint(sums[1]) != 0 && __float_as_uint(sums[2]) != 0 &&
+         __float_as_uint(sums[3]) != 0;
+}
+
+// How many neighbouring lanes share the slots of one piece of four sums: as many as leave no thread idle, and enough
+// that none has more than 8.
+__host__ __device__ constexpr int LanesOfPiece(int share, int split, int threads) {
+  int lanes = 1;
+  while (lanes < 32 && 2 * lanes <= split && (2 * lanes * share <= threads || 8 * lanes < split)) lanes *= 2;
+  return lanes;
+}
+
+// The slots of one tile, kFloats sums each, in any order that all CTAs agree on.
+template <int kSplit, int kThreads, int kFloats>
+struct SlotExchange {
+  static_assert(kFloats % 4 == 0, "pieces of four");
+  static constexpr int kPieces = kFloats / 4;
+  static constexpr int kShare = CeilDivide(kPieces, kSplit);  // pieces that a CTA takes
+  static constexpr int kLanes = LanesOfPiece(kShare, kSplit, kThreads), kSlots = CeilDivide(kSplit, kLanes);
+  static constexpr int kAtOnce = kThreads / kLanes;  // pieces
+  static constexpr int kRounds = CeilDivide(kShare, kAtOnce);
+  static constexpr int kBatch = Max(1, Min(kRounds, 16 / kSlots));  // rounds whose loads are under way together
+
+  // Calls use(piece, totals) in one thread for each piece of the CTA's share, and leaves zeros behind. Every one of the
+  // kThreads threads calls, and has sent its own sums before: a CTA reads its own slot like the others.
+  template <class Use>
+  static GEMMSMITH_DEVICE void TakeShare(float* slots, int rank, Use&& use) {
+    const int lane = threadIdx.x % kLanes, place = threadIdx.x / kLanes;
+#pragma unroll 1
+    for (int first = 0; first < kRounds; first += kBatch) {
+      float sums[kBatch][kSlots][4] = {};
+      const auto for_each_mine = [&](auto&& visit) {
+#pragma unroll
+        for (int round = 0; round < kBatch; ++round)
+#pragma unroll
+          for (int i = 0; i < kSlots; ++i) {
+            const int in_share = (first + round) * kAtOnce + place, slot = i * kLanes + lane;
+            const int piece = rank * kShare + in_share;
+            if (in_share < kShare && piece < kPieces && slot < kSplit)
+              visit(sums[round][i], slots + slot * kFloats + piece * 4);
+          }
+      };
+      bool is_waiting;
+      do {
+        is_waiting = false;
+        for_each_mine([](float(&to)[4], const float* from) { LoadShared(to, from); });
+        for_each_mine([&](const float(&come)[4], const float*) { is_waiting |= !HasCome(come); });
+      } while (is_waiting);
+      // The same thread wrote zeros after it read the sums, so the zeros stay.
+      for_each_mine([](const float(&)[4], float* from) { StoreShared(from, {0, 0, 0, 0}); });
+#pragma unroll
+      for (int round = 0; round < kBatch; ++round) {
+        float totals[4] = {};
+#pragma unroll
+        for (int i = 0; i < kSlots; ++i)
+#pragma unroll
+          for (int e = 0; e < 4; ++e) totals[e] += sums[round][i][e];
+#pragma unroll
+        for (int apart = 1; apart < kLanes; apart *= 2)
+#pragma unroll
+          for (int e = 0; e < 4; ++e) totals[e] += __shfl_xor_sync(0xffffffffu, totals[e], apart);
+        const int in_share = (first + round) * kAtOnce + place, piece = rank * kShare + in_share;
+        if (in_share < kShare && piece < kPieces && lane == 0) use(piece, totals);
+      }
+    }
+  }
+};
+
+// ---- kAdd and kOrdered ----
 
 // True in every one of the kThreads threads of the CTA that arrives last at a tile; resets the counter for the next
 // launch. `arrivals` is a word of shared memory.

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace gemmsmith {
 
 namespace {
@@ -28,6 +30,14 @@ Device Make(std::string name, std::string key, int major, int minor, int multipr
 }
 
 }  // namespace
+
+int64_t Device::SureCtas(int threads, int64_t smem_bytes) const {
+  constexpr int kMostRegisters = 256, kMostCtas = 16, kOwnSmemBytes = 1024;  // of a thread, a multiprocessor, a CTA
+  const int warps = (threads + 31) / 32;
+  const int64_t by_registers = registers_per_block / (warps * 32 * kMostRegisters);
+  const int64_t by_smem = smem_bytes_per_multiprocessor / (smem_bytes + kOwnSmemBytes);
+  return multiprocessors * std::max<int64_t>(1, std::min({by_registers, by_smem, int64_t{kMostCtas}}));
+}
 
 std::string Device::Architecture() const {
   // Only Hopper has a feature-specific target that our kernels use (wgmma).

@@ -1,6 +1,7 @@
 // What kernels may rely on of a GPU: limits for legality, peaks for the floor. Facts, no driver needed.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +30,8 @@ struct Device {
   double memory_tbs = 0;
 
   int compute_capability() const { return compute_major * 10 + compute_minor; }
+  // CTAs that the device is sure to hold at once, whatever registers they take.
+  int64_t SureCtas(int threads, int64_t smem_bytes) const;
   // The target kernels are compiled for: "sm_90a", "sm_80".
   std::string Architecture() const;
 };

@@ -23,6 +23,10 @@ double MemoryBytesPerNs(const Device& device) { return 0.93e3 * device.memory_tb
 
 // Adding f32 sums to L2 from one multiprocessor, of both families: 1.35 us for a 64 x 64 tile at any split.
 constexpr double kAddBytesPerNs = 14.7;
+// Exchanging sums through slots in L2. Estimates until kernels that do it are measured: a store's and a load's way, then
+// what goes out of and comes into one multiprocessor.
+constexpr double kExchangeNs = 650, kExchangeBytesPerNs = 60;
+double ExchangeNs(double sum_bytes) { return kExchangeNs + 2 * sum_bytes / kExchangeBytesPerNs; }
 // What a trigger costs in a launch that nothing chains to: not measured, there for the order.
 constexpr double kTriggerNs[] = {0, 15, 10};  // none, early, late
 
@@ -79,7 +83,9 @@ double DirectTimeNs(const DirectPlan& plan, const Gemm& gemm, const Device& devi
   if (plan.warps_k > 1)
     meet += direct::kWarpSumNs * std::log2(plan.warps_k + 1) +
             per_sm * tile * 4 * plan.warps_k / direct::kWarpSumBytesPerNs;
-  if (plan.split > 1) meet += direct::kAddNs + per_sm * tile * 4 / kAddBytesPerNs;
+  if (plan.split > 1)
+    meet += plan.reduction == SplitReduction::kExchange ? ExchangeNs(per_sm * tile * 4)
+                                                        : direct::kAddNs + per_sm * tile * 4 / kAddBytesPerNs;
   if (plan.reduction == SplitReduction::kOrdered) meet += direct::kOrderedSplitNs * plan.split;
   return launch + kTriggerNs[int(plan.trigger)] + main + meet + per_sm * tile * 2 / direct::kStoreBytesPerNs;
 }
@@ -229,6 +235,7 @@ double StepComputeNs(const WgmmaPlan& plan, const Gemm& gemm, const Device& devi
 double WgmmaMeetNs(const WgmmaPlan& plan, double per_sm) {
   if (plan.split == 1) return 0;
   const double sum_bytes = per_sm * plan.tile_m * plan.tile_n * 4;
+  if (plan.splits_exchange()) return ExchangeNs(sum_bytes);
   return plan.splits_are_cluster() ? wgmma::kClusterSplitNs * plan.split + sum_bytes / wgmma::kClusterBytesPerNs
                                    : wgmma::kAddNs + sum_bytes / kAddBytesPerNs;
 }

@@ -12,7 +12,7 @@ namespace gemmsmith {
 namespace {
 
 // A value counts as never legal when so many plans with it were not.
-constexpr int kTries = 20000;
+constexpr int kTries = 40000;
 
 class Covering {
  public:

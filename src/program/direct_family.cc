@@ -14,8 +14,9 @@ constexpr int kTileMs[] = {16, 32, 64};
 constexpr int kTileNs[] = {8, 16, 32, 64};
 constexpr int kWarpsMns[] = {1, 2, 4};
 constexpr int kWarpsKs[] = {1, 2, 4, 8, 16};
-constexpr int kReductions[] = {int(SplitReduction::kAdd), int(SplitReduction::kOrdered)};
-constexpr std::string_view kReductionWords[] = {"add", "ordered"};
+constexpr int kReductions[] = {int(SplitReduction::kAdd), int(SplitReduction::kOrdered),
+                               int(SplitReduction::kExchange)};
+constexpr std::string_view kReductionWords[] = {"add", "ordered", "exchange"};
 constexpr int kChunkCounts[] = {1, 2, 4};
 
 // Places in Plan::values, in the order of kParameters.
@@ -28,8 +29,10 @@ constexpr Parameter kParameters[] = {
     {"warps_n", "warps that share the tile's columns", kWarpsMns, {}, 1},
     {"warps_k", "warps of a CTA that split K; their sums meet in shared memory", kWarpsKs, {}, 4},
     {"split", "CTAs that split K of one tile", kSplits, {}, 1},
-    {"reduction", "how split CTAs meet: f32 adds in L2, or slots summed in order (reproducible)", kReductions,
-     kReductionWords, int(SplitReduction::kAdd)},
+    {"reduction",
+     "how split CTAs meet: f32 adds in L2, slots that the last arriver sums in order, or slots that all take a share "
+     "from (both reproducible)",
+     kReductions, kReductionWords, int(SplitReduction::kAdd)},
     {"chunks", "chunks of 32 k that a warp has in flight", kChunkCounts, {}, 1},
     {"fixed", "dimensions known at compile time: none, k (with the strides along it), all", kFixedKinds, kFixedWords,
      int(FixedDimensions::kNone)},
@@ -102,6 +105,11 @@ void CheckSplit(const DirectPlan& plan, const Gemm& gemm, Reasons& reasons) {
 void CheckGrid(const DirectPlan& plan, const Gemm& gemm, const Device& device, Reasons& reasons) {
   if (TilesN(plan, gemm) > device.max_grid_y)
     reasons.Add("{} tiles along n, a grid has at most {}", TilesN(plan, gemm), device.max_grid_y);
+  if (plan.reduction != SplitReduction::kExchange) return;
+  const int64_t ctas = int64_t(TilesM(plan, gemm)) * TilesN(plan, gemm) * plan.split;
+  const int64_t sure = device.SureCtas(plan.threads(), plan.SmemBytes());
+  if (ctas > sure)
+    reasons.Add("{} CTAs that wait for each other; {} is sure to hold {} at once", ctas, device.name, sure);
 }
 
 }  // namespace
@@ -145,7 +153,7 @@ Launch LaunchDirect(const DirectPlan& plan, const Gemm& gemm) {
   launch.type = gemm.kind.type;
   if (plan.split > 1) {
     const uint64_t tiles = uint64_t(launch.grid.x) * launch.grid.y;
-    const uint64_t slots = plan.reduction == SplitReduction::kOrdered ? plan.split : 1;
+    const uint64_t slots = plan.reduction == SplitReduction::kAdd ? 1 : plan.split;
     launch.workspace_bytes = SplitWorkspaceBytes(tiles, slots * plan.tile_m * plan.tile_n);
   }
   return launch;

@@ -116,6 +116,23 @@ TEST(Launch, CoversTheMatrixAndSizesTheWorkspace) {
   EXPECT_EQ(ordered.grid.z, 4u);
 }
 
+// A CTA that waits for one which cannot start before it has ended would wait for ever.
+TEST(Legality, SplitsExchangeSumsOnlyWhereAllCtasAreOnTheGpuAtOnce) {
+  const auto reasons = [](std::string_view plan, const Shape& shape) { return Check(*ParsePlan(plan), {shape}, H200()); };
+  constexpr const char* kWgmma = "wgmma tile_m=128 tile_n=128 split=8 reduction=exchange";
+  EXPECT_TRUE(reasons(kWgmma, {512, 512, 8192}).empty());
+  EXPECT_TRUE(AnyContains(reasons(kWgmma, {512, 640, 8192}), "160 CTAs that wait for each other"));
+  constexpr const char* kDirect = "direct tile_m=16 tile_n=16 warps_k=8 split=4 reduction=exchange";
+  EXPECT_TRUE(reasons(kDirect, {64, 128, 4096}).empty());
+  EXPECT_TRUE(AnyContains(reasons(kDirect, {256, 128, 4096}), "512 CTAs that wait for each other"));
+}
+
+TEST(Launch, ExchangedSumsHaveASlotEach) {
+  const Launch launch = LaunchFor(*ParsePlan("wgmma tile_m=64 tile_n=32 split=8 reduction=exchange"), {{128, 64, 4096}});
+  EXPECT_EQ(launch.workspace_bytes, 256u + 4 * 8 * 64 * 32 * 4);
+  EXPECT_TRUE(launch.deterministic);
+}
+
 TEST(Emit, TextDependsOnTheShapeOnlyWhereThePlanFixesDimensions) {
   const Gemm small{{64, 64, 256}}, large{{128, 64, 512}};
   EXPECT_EQ(Emit(Direct("fixed=none"), small).text, Emit(Direct("fixed=none"), large).text);
@@ -149,8 +166,8 @@ TEST(Emit, StandaloneTextIncludesNothingOfOursAndSaysWhatItIs) {
 TEST(LaunchFor, ClaimsEqualBitsButWhereSplitsAddInOrderOfArrival) {
   const Gemm gemm{{256, 256, 4096}};
   const auto claims = [&](const char* plan) { return LaunchFor(*ParsePlan(plan), gemm).deterministic; };
-  for (const char* plan :
-       {"direct", "wgmma", "direct split=4 reduction=ordered", "wgmma split=2 reduction=cluster", "direct warps_k=2"})
+  for (const char* plan : {"direct", "wgmma", "direct split=4 reduction=ordered", "wgmma split=2 reduction=cluster",
+                           "direct warps_k=2", "direct split=4 reduction=exchange", "wgmma split=2 reduction=exchange"})
     EXPECT_TRUE(claims(plan)) << plan;
   for (const char* plan : {"direct split=4 reduction=add", "wgmma split=2 reduction=add"})
     EXPECT_FALSE(claims(plan)) << plan;

@@ -20,8 +20,9 @@ constexpr int kStepKs[] = {64, 128, 256};
 constexpr int kStageCounts[] = {0, 2, 3, 4, 5, 6, 7, 8, 10, 12};
 constexpr std::string_view kStageWords[] = {"resident", "2", "3", "4", "5", "6", "7", "8", "10", "12"};
 constexpr int kClusters[] = {1, 2, 4};
-constexpr int kReductions[] = {int(SplitReduction::kAdd), int(SplitReduction::kCluster)};
-constexpr std::string_view kReductionWords[] = {"add", "cluster"};
+constexpr int kReductions[] = {int(SplitReduction::kAdd), int(SplitReduction::kCluster),
+                               int(SplitReduction::kExchange)};
+constexpr std::string_view kReductionWords[] = {"add", "cluster", "exchange"};
 constexpr int kStores[] = {0, 1};
 constexpr std::string_view kStoreWords[] = {"rows", "tma"};
 constexpr int kRasters[] = {0, 1, 2, 4, 8, 16};
@@ -56,8 +57,10 @@ constexpr Parameter kParameters[] = {
     {"cluster_m", "CTAs along m that share the copies of B", kClusters, {}, 1},
     {"cluster_n", "CTAs along n that share the copies of A", kClusters, {}, 1},
     {"split", "CTAs that split K of one tile", kSplits, {}, 1},
-    {"reduction", "how split CTAs meet: f32 adds in L2, or a cluster's shared memory (reproducible)", kReductions,
-     kReductionWords, int(SplitReduction::kAdd)},
+    {"reduction",
+     "how split CTAs meet: f32 adds in L2, a cluster's shared memory (reproducible), or slots in L2 that all take a "
+     "share from (reproducible)",
+     kReductions, kReductionWords, int(SplitReduction::kAdd)},
     {"store", "how C is written: whole rows by the warps, or boxes by the copy engine", kStores, kStoreWords, 0},
     {"trigger", kTriggerMeaning, kTriggers, kTriggerWords, int(Trigger::kNone)},
     {"raster", "order of the tiles: along m, along n, or groups of so many clusters along m", kRasters, kRasterWords,
@@ -203,17 +206,28 @@ void CheckStages(const WgmmaPlan& plan, const Gemm& gemm, const Device& device, 
     reasons.Add("needs {} bytes of shared memory, {} gives a CTA {}", bytes, device.name, device.smem_bytes_per_block);
 }
 
-void CheckSplit(const WgmmaPlan& plan, const Gemm& gemm, Reasons& reasons) {
+// CTAs that wait for each other. Clusters of 4 do not fill a GPU whose parts hold other numbers of multiprocessors.
+void CheckResidence(const WgmmaPlan& plan, const Gemm& gemm, const Device& device, Reasons& reasons) {
+  const int64_t ctas = int64_t(plan.TilesM(gemm.shape)) * plan.TilesN(gemm.shape) * plan.split;
+  const int64_t sure = device.SureCtas(plan.threads(), plan.SmemBytes(gemm.shape));
+  if (ctas > sure)
+    reasons.Add("{} CTAs that wait for each other; {} is sure to hold {} at once", ctas, device.name, sure);
+  if (plan.cluster_size() > 2) reasons.Add("splits that wait for each other come in clusters of at most 2");
+}
+
+void CheckSplit(const WgmmaPlan& plan, const Gemm& gemm, const Device& device, Reasons& reasons) {
   if (plan.split == 1 && plan.reduction != SplitReduction::kAdd)
     reasons.Add("reduction says how split CTAs meet; it stays add where split is 1");
   const int steps = CeilDivide(gemm.shape.k, plan.step_k);
   if (steps < plan.split) reasons.Add("k {} makes {} steps, too few for {} splits", gemm.shape.k, steps, plan.split);
+  if (plan.stores_shares() && plan.store_by_copy_engine)
+    reasons.Add("splits that each store a share of the tile store rows");
+  if (plan.splits_exchange()) CheckResidence(plan, gemm, device, reasons);
   if (!plan.splits_are_cluster()) return;
   if (plan.cluster_size() > 1) reasons.Add("a cluster shares copies or splits K, not both");
   if (plan.split > kMaxClusterSplit || plan.tile_m % plan.split != 0)
     reasons.Add("{} splits cannot share {} rows as a cluster (at most {}, a divisor)", plan.split, plan.tile_m,
                 kMaxClusterSplit);
-  if (plan.store_by_copy_engine) reasons.Add("splits that meet in a cluster store rows");
 }
 
 // A persistent CTA is worth it where it has more than one tile.
@@ -290,6 +304,7 @@ int WgmmaPlan::StagedBlocks() const {
 }
 
 int WgmmaPlan::StagingBytes() const {
+  if (splits_exchange()) return 0;
   if (splits_are_cluster()) return tile_m * (tile_n + 4) * int(sizeof(float));
   return (is_persistent() ? 4 * warpgroups * StagedBlocks() : tile_m / 16) * StagedRowsBytes();
 }
@@ -310,7 +325,7 @@ void CheckWgmma(const WgmmaPlan& plan, const Gemm& gemm, const Device& device, R
   CheckTile(plan, gemm, reasons);
   CheckStages(plan, gemm, device, reasons);
   CheckSchedule(plan, gemm, device, reasons);
-  CheckSplit(plan, gemm, reasons);
+  CheckSplit(plan, gemm, device, reasons);
   CheckClusterAndGrid(plan, gemm, device, reasons);
 }
 
@@ -337,7 +352,8 @@ Launch LaunchWgmma(const WgmmaPlan& plan, const Gemm& gemm) {
   launch.block = {uint32_t(plan.threads())};
   launch.smem_bytes = uint32_t(plan.SmemBytes(gemm.shape));
   if (plan.split > 1 && !plan.splits_are_cluster())
-    launch.workspace_bytes = SplitWorkspaceBytes(uint64_t(tiles_m) * tiles_n, uint64_t(plan.tile_m) * plan.tile_n);
+    launch.workspace_bytes = SplitWorkspaceBytes(
+        uint64_t(tiles_m) * tiles_n, uint64_t(plan.splits_exchange() ? plan.split : 1) * plan.tile_m * plan.tile_n);
   launch.chainable = plan.trigger != Trigger::kNone;
   launch.deterministic = plan.split == 1 || plan.reduction != SplitReduction::kAdd;
   launch.type = gemm.kind.type;

@@ -18,7 +18,7 @@ struct WgmmaPlan {
   int stages;                // of the ring; 0: the whole share of K is resident
   int cluster_m, cluster_n;  // CTAs that share loads
   int split;                 // splitting K over CTAs
-  SplitReduction reduction;  // kAdd or kCluster
+  SplitReduction reduction;  // kAdd, kCluster or kExchange
   bool store_by_copy_engine;
   Trigger trigger;
   int raster;  // 0: along m, 1: along n, else groups of so many clusters along m
@@ -31,6 +31,9 @@ struct WgmmaPlan {
   int team() const { return schedule == Schedule::kPingPong ? 1 : warpgroups; }
   int cluster_size() const { return cluster_m * cluster_n; }
   bool splits_are_cluster() const { return split > 1 && reduction == SplitReduction::kCluster; }
+  bool splits_exchange() const { return split > 1 && reduction == SplitReduction::kExchange; }
+  // Whether every split stores a share of the tile, instead of the last arriver the whole.
+  bool stores_shares() const { return splits_are_cluster() || splits_exchange(); }
   int consumers() const { return 128 * warpgroups; }
   int sums_per_thread() const { return tile_m / 64 / team() * tile_n / 2; }
   // Whether the producers, a whole warpgroup then, give registers to the consumers.
