@@ -3,6 +3,7 @@
 #   here   tools/on_gpu.sh pack                   build everything statically, stripped, into .carry/
 #   there  tools/on_gpu.sh tests                  every GPU test; log and XML under $OUT
 #          tools/on_gpu.sh sanitize TOOL [SECONDS] compute-sanitizer (memcheck, racecheck, ...) over a covering set of plans
+#          tools/on_gpu.sh latency                where the time of short calls goes, stage by stage
 #          tools/on_gpu.sh baselines SECONDS      the baselines of bench/baseline_check.shapes, short protocol
 #          tools/on_gpu.sh rates                  how many results a second: bench/mix.shapes, screen and short, nothing compiled before
 #          tools/on_gpu.sh space SECONDS          the recorded space: bench/space
@@ -44,6 +45,10 @@ sanitize() {
   timeout "${2:-200}" compute-sanitizer --tool "$1" --kernel-name kns=gemmsmith_gemm --error-exitcode 9 --print-limit 5 "${kernels[@]}" >"$out/sanitize_$1.log" 2>&1 &&
     echo "$1 clean" || echo "$1 ended with $?"
   grep -E "SUMMARY|kernels|hazard|Invalid|PASSED|FAILED" "$out/sanitize_$1.log" | tail -12
+}
+
+latency() {
+  "$carry/bin/gemmsmith_gpu_tests" --gtest_filter='LatencyGpuTest.*' 2>&1 | tee "$out/latency.txt"
 }
 
 baselines() {
@@ -153,6 +158,6 @@ kills() {
 step=${1:-}
 case $step in
   pack) pack ;;
-  tests | sanitize | baselines | rates | space | sweep | bench | each_gpu | kills) mkdir -p "$out" && shift && "$step" "$@" ;;
-  *) sed -n '2,18s/^# //p' "$0" >&2; exit 2 ;;
+  tests | sanitize | latency | baselines | rates | space | sweep | bench | each_gpu | kills) mkdir -p "$out" && shift && "$step" "$@" ;;
+  *) sed -n '2,19s/^# //p' "$0" >&2; exit 2 ;;
 esac

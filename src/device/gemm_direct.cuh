@@ -14,6 +14,7 @@
 #include "mma.cuh"
 #include "ptx.cuh"
 #include "reduce.cuh"
+#include "stamps.cuh"
 
 namespace gemmsmith {
 
@@ -324,13 +325,18 @@ struct DirectKernel {
     const int warp = threadIdx.x / 32;
     const int warp_k = warp % Config::kWarpsK, warp_mn = warp / Config::kWarpsK;
     const int warp_n = warp_mn % Config::kWarpsN, warp_m = warp_mn / Config::kWarpsN;
+    Stamp(arguments, Moment::kStarted, threadIdx.x == 0);
     if (Config::kTrigger == Trigger::kEarly) LetNextLaunchStart();
     DirectKernel kernel;
     kernel.Start(arguments, warp_m, warp_n);
     if (Config::kTrigger != Trigger::kNone) WaitForLaunchBefore();
+    if (Config::kTrigger == Trigger::kSoon) LetNextLaunchStart();
+    Stamp(arguments, Moment::kReady, threadIdx.x == 0);
     kernel.AccumulateShare(warp_k);
+    Stamp(arguments, Moment::kMultiplied, threadIdx.x == 0);
     if (Config::kTrigger == Trigger::kLate) LetNextLaunchStart();
     kernel.Finish(arguments, warp_m, warp_n, warp_k, shared);
+    Stamp(arguments, Moment::kStored, threadIdx.x == 0);
   }
 };
 

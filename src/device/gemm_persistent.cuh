@@ -110,6 +110,7 @@ struct PersistentKernel : WgmmaTile<Config> {
 
   GEMMSMITH_DEVICE void Produce() const {
     if (Config::kTrigger != Trigger::kNone) WaitForLaunchBefore();
+    if (Config::kTrigger == Trigger::kSoon) LetNextLaunchStart();
     RingPlace ring(0);
     int step = 0;
 #pragma unroll 1

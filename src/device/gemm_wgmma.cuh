@@ -11,6 +11,7 @@
 #pragma once
 
 #include "reduce.cuh"
+#include "stamps.cuh"
 #include "wgmma_tile.cuh"
 
 namespace gemmsmith {
@@ -86,6 +87,8 @@ struct WgmmaKernel : WgmmaTile<Config> {
     if (Config::kTrigger != Trigger::kNone) WaitForLaunchBefore();
 #pragma unroll 1
     for (int i = 0; i < StagesFilledAtOnce(); ++i) FillStep(i, i);
+    Stamp(arguments.gemm, Moment::kOrdered, true);
+    if (Config::kTrigger == Trigger::kSoon) LetNextLaunchStart();
   }
 
   // Barriers ready for everyone, first copies under way. `is_feeder`: the one lane that orders copies.
@@ -95,6 +98,7 @@ struct WgmmaKernel : WgmmaTile<Config> {
       PrefetchMap(arguments.a);
       PrefetchMap(arguments.b);
       Tile::InitBarriers(StagesFilledAtOnce());
+      Stamp(arguments.gemm, Moment::kReady, true);
       if (kClusterSize == 1) FillAtOnce();
     }
     __syncwarp();
@@ -124,6 +128,10 @@ struct WgmmaKernel : WgmmaTile<Config> {
   GEMMSMITH_DEVICE void Consume(int warpgroup, Sums& sums) const {
     int stage = 0, step = 0;
     u32 parity = 0;
+    if constexpr (kTakesStamps) {
+      WaitFor(Full(0), 0);
+      Stamp(arguments.gemm, Moment::kLoaded, threadIdx.x == 0);
+    }
 #pragma unroll kUnroll
     do {
       WaitFor(Full(stage), parity);
@@ -140,6 +148,7 @@ struct WgmmaKernel : WgmmaTile<Config> {
     } while (++step < steps);
     if (Config::kTrigger == Trigger::kLate) LetNextLaunchStart();
     Tile::Settle(sums);
+    Stamp(arguments.gemm, Moment::kMultiplied, threadIdx.x == 0);
   }
 
   // ---- finishing ----
@@ -184,6 +193,7 @@ struct WgmmaKernel : WgmmaTile<Config> {
         const float(&q)[kSums] = sums[block];
         Send(mine + (block * kSums + i) * kConsumers, {q[i], q[i + 1], q[i + 2], q[i + 3]});
       }
+    Stamp(arguments.gemm, Moment::kSent, threadIdx.x == 0);
     Exchange::TakeShare(slots, blockIdx.z, [&](int piece, const float(&totals)[4]) {
       const int thread = piece % kConsumers, i = piece / kConsumers * 4, lane = thread % 32;
       const int row = (thread / 128 * kRowBlocks + i / kSums) * 64 + thread / 32 % 4 * 16 + lane / 4;
@@ -237,6 +247,7 @@ struct WgmmaKernel : WgmmaTile<Config> {
   GEMMSMITH_DEVICE void Finish(int warp, Sums& sums) const {
     if constexpr (Config::kReduction == SplitReduction::kAdd) {
       if (!AddToWorkspace(sums)) return;
+      Stamp(arguments.gemm, Moment::kMet, threadIdx.x == 0);
     } else if constexpr (Config::kStagingInStages) {
       MeetThreads<kConsumers>(1);  // the stages are read by all
     }
@@ -252,6 +263,7 @@ struct WgmmaKernel : WgmmaTile<Config> {
     extern __shared__ __align__(1024) char memory[];
     // In a form that lets the compiler see that it is the same for the whole warp.
     const int warp = __shfl_sync(0xffffffffu, threadIdx.x / 32, 0);
+    Stamp(arguments.gemm, Moment::kStarted, threadIdx.x == 0);
     const WgmmaKernel kernel(arguments, SharedAddress(memory));
     const bool is_feeder = warp == (kIsRing ? kConsumerWarps : 0) && ElectLane();
     kernel.Start(is_feeder);
@@ -262,6 +274,7 @@ struct WgmmaKernel : WgmmaTile<Config> {
     Sums sums;
     kernel.Consume(warp / 4, sums);
     kernel.Finish(warp, sums);
+    Stamp(arguments.gemm, Moment::kStored, threadIdx.x == 0);
   }
 };
 

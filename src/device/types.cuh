@@ -34,6 +34,7 @@ struct Dimension {
 enum class Trigger {
   kNone,   // it does not, and it expects the launch before it to have ended
   kEarly,  // at once
+  kSoon,   // when the launch before has ended and its first own loads are on their way
   kLate,   // when the last matrix instructions are on their way
 };
 

@@ -246,7 +246,7 @@ TEST_F(PipelineGpuTest, AChainedLaunchReadsWhatTheOneBeforeItWrote) {
     const Gemm gemm = DependentChain(*gpu_, layout).gemm();
     std::vector<Pipeline> pipelines;
     for (const Plan& covering : CoveringPlans(gemm, gpu_->identity().device, 7))
-      for (const Trigger trigger : {Trigger::kEarly, Trigger::kLate}) {
+      for (const Trigger trigger : {Trigger::kEarly, Trigger::kSoon, Trigger::kLate}) {
         Plan plan = covering;
         plan.Set("trigger", int(trigger));
         pipelines.push_back({gemm, plan, {}});

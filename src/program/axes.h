@@ -16,9 +16,10 @@ inline constexpr std::string_view kFixedWords[] = {"none", "k", "all"};
 // How CTAs come to their tiles; src/device/wgmma_tile.cuh.
 enum class Schedule { kOneTile, kCooperative, kPingPong };
 // When a launch of a chain lets the next one start; src/device/types.cuh.
-enum class Trigger { kNone, kEarly, kLate };
-inline constexpr int kTriggers[] = {int(Trigger::kNone), int(Trigger::kEarly), int(Trigger::kLate)};
-inline constexpr std::string_view kTriggerWords[] = {"none", "early", "late"};
+enum class Trigger { kNone, kEarly, kSoon, kLate };
+inline constexpr int kTriggers[] = {int(Trigger::kNone), int(Trigger::kEarly), int(Trigger::kSoon),
+                                    int(Trigger::kLate)};
+inline constexpr std::string_view kTriggerWords[] = {"none", "early", "soon", "late"};
 inline constexpr std::string_view kTriggerMeaning =
     "when the next launch of a chain may start (programmatic dependent launch)";
 inline constexpr int kSplits[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32};

@@ -23,12 +23,12 @@ double MemoryBytesPerNs(const Device& device) { return 0.93e3 * device.memory_tb
 
 // Adding f32 sums to L2 from one multiprocessor, of both families: 1.35 us for a 64 x 64 tile at any split.
 constexpr double kAddBytesPerNs = 14.7;
-// Exchanging sums through slots in L2. Estimates until kernels that do it are measured: a store's and a load's way, then
-// what goes out of and comes into one multiprocessor.
+// Exchanging sums through slots in L2. Estimates until kernels that do it are measured: a store's and a load's way,
+// then what goes out of and comes into one multiprocessor.
 constexpr double kExchangeNs = 650, kExchangeBytesPerNs = 60;
 double ExchangeNs(double sum_bytes) { return kExchangeNs + 2 * sum_bytes / kExchangeBytesPerNs; }
 // What a trigger costs in a launch that nothing chains to: not measured, there for the order.
-constexpr double kTriggerNs[] = {0, 15, 10};  // none, early, late
+constexpr double kTriggerNs[] = {0, 15, 12, 10};  // none, early, soon, late
 
 // Fitted to the 16,877 screened direct trials of data/h200 (2026-11-21).
 namespace direct {
@@ -97,6 +97,9 @@ constexpr double kLaunchNs = 1527;          // node, barriers, first copy, last 
 constexpr double kWaveNs = 734;             // each further wave: what its predecessor does not hide
 constexpr double kClusterNs = 547;          // a cluster's barriers, and
 constexpr double kClusterShare = 0.0136;    // of the work of multiplying: waiting for each other
+// Copies for a cluster, one tile a CTA: median of 588 pairs of plans up to 16 us that differ in nothing else
+// (data/h200/small608).
+constexpr double kMulticastNs = 800;
 constexpr double kStepNs = 158;             // one k step of any size: wait, issue, release
 constexpr double kPersistentStepNs = 106;   // the same in a ring that goes on
 constexpr double kRefillNs = 443;           // from the release of a stage to its next arrival, beside
@@ -244,7 +247,8 @@ double WgmmaLaunchNs(const WgmmaPlan& plan, double waves) {
   double launch = wgmma::kLaunchNs + kTriggerNs[int(plan.trigger)];
   if (!plan.is_persistent()) launch += wgmma::kWaveNs * (waves - 1);
   launch += wgmma::kRowsPerWarpgroupNs * (plan.tile_m / (64 * plan.warpgroups) - 1);
-  if (plan.cluster_size() > 1 || plan.splits_are_cluster()) launch += wgmma::kClusterNs;
+  if (plan.splits_are_cluster()) launch += wgmma::kClusterNs;
+  if (plan.cluster_size() > 1) launch += plan.is_persistent() ? wgmma::kClusterNs : wgmma::kMulticastNs;
   if (plan.fixed == FixedDimensions::kNone) launch += wgmma::kRunTimeKNs;
   if (plan.fixed != FixedDimensions::kAll) launch += wgmma::kRunTimeMnNs;
   return launch;

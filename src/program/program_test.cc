@@ -118,7 +118,9 @@ TEST(Launch, CoversTheMatrixAndSizesTheWorkspace) {
 
 // A CTA that waits for one which cannot start before it has ended would wait for ever.
 TEST(Legality, SplitsExchangeSumsOnlyWhereAllCtasAreOnTheGpuAtOnce) {
-  const auto reasons = [](std::string_view plan, const Shape& shape) { return Check(*ParsePlan(plan), {shape}, H200()); };
+  const auto reasons = [](std::string_view plan, const Shape& shape) {
+    return Check(*ParsePlan(plan), {shape}, H200());
+  };
   constexpr const char* kWgmma = "wgmma tile_m=128 tile_n=128 split=8 reduction=exchange";
   EXPECT_TRUE(reasons(kWgmma, {512, 512, 8192}).empty());
   EXPECT_TRUE(AnyContains(reasons(kWgmma, {512, 640, 8192}), "160 CTAs that wait for each other"));
@@ -128,7 +130,8 @@ TEST(Legality, SplitsExchangeSumsOnlyWhereAllCtasAreOnTheGpuAtOnce) {
 }
 
 TEST(Launch, ExchangedSumsHaveASlotEach) {
-  const Launch launch = LaunchFor(*ParsePlan("wgmma tile_m=64 tile_n=32 split=8 reduction=exchange"), {{128, 64, 4096}});
+  const Launch launch =
+      LaunchFor(*ParsePlan("wgmma tile_m=64 tile_n=32 split=8 reduction=exchange"), {{128, 64, 4096}});
   EXPECT_EQ(launch.workspace_bytes, 256u + 4 * 8 * 64 * 32 * 4);
   EXPECT_TRUE(launch.deterministic);
 }
