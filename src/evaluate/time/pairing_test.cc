@@ -41,7 +41,7 @@ TEST(Race, RatiosComeFromPairsSoThatDriftCancels) {
   ASSERT_EQ(ours.size(), 2u);
   EXPECT_EQ(ours[0].baseline, "lt_auto_nn");
   EXPECT_NEAR(ours[0].ratio.median, 1.2, 1e-9);
-  EXPECT_NEAR(ours[0].ratio.interval.Width(), 0, 0.003);  // the instrument's own share
+  EXPECT_NEAR(ours[0].ratio.interval.Width(), 0, 0.015);  // the instrument's own share
   EXPECT_NEAR(ours[1].ratio.median, 0.5, 1e-9);
   EXPECT_TRUE(race->comparisons[1].empty() && race->comparisons[2].empty());
   EXPECT_EQ(race->timings[0].contender, "ours");
@@ -451,8 +451,8 @@ TEST(MeasuredRatio, SamplesWithoutScatterLeaveTheInstrumentsShare) {
   const std::vector<double> reference(20, 204), ours(20, 200);
   const RatioEstimate ratio = MeasuredRatio(reference, ours);
   EXPECT_DOUBLE_EQ(ratio.median, 1.02);
-  EXPECT_GT(ratio.interval.Width(), 0.001);
-  EXPECT_LT(ratio.interval.Width(), 0.01);
+  EXPECT_GT(ratio.interval.Width(), 0.005);
+  EXPECT_LT(ratio.interval.Width(), 0.02);
 }
 
 TEST(MeasuredRatio, WhereSamplesScatterTheInstrumentsShareIsNothing) {
@@ -461,7 +461,7 @@ TEST(MeasuredRatio, WhereSamplesScatterTheInstrumentsShareIsNothing) {
   const RatioEstimate paired = PairedRatio(reference, ours), measured = MeasuredRatio(reference, ours);
   EXPECT_LE(measured.interval.low, paired.interval.low);
   EXPECT_GE(measured.interval.high, paired.interval.high);
-  EXPECT_NEAR(measured.interval.Width(), paired.interval.Width(), 0.01 * paired.interval.Width());
+  EXPECT_NEAR(measured.interval.Width(), paired.interval.Width(), 0.05 * paired.interval.Width());
 }
 
 }  // namespace
