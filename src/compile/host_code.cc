@@ -1,6 +1,7 @@
 #include "compile/host_code.h"
 
 #include <algorithm>
+#include <vector>
 
 namespace gemmsmith {
 
@@ -188,15 +189,76 @@ bool HoldsKernelEntry(Bytes code) {
   return false;
 }
 
-bool FollowedEntersTheKernel(Bytes code) {
-  while (!code.empty()) {
-    const std::optional<size_t> length = InstructionLength(code);
-    if (!length) return HoldsKernelEntry(code);
-    if (StartsWithKernelEntry(code.subspan(std::min(ReadPrefixes(code).count, *length)))) return true;
-    code = code.subspan(*length);
-  }
-  return false;
+// How far a jump or call to a place that stands in the instruction itself goes from its end; nothing for all others.
+std::optional<int64_t> JumpDistance(Bytes instruction) {
+  const Bytes code = instruction.subspan(ReadPrefixes(instruction).count);
+  const auto distance = [&](size_t at) {
+    int64_t bytes = 0;
+    for (size_t i = 0; i < code.size() - at; ++i) bytes |= int64_t(code[at + i]) << 8 * i;
+    const int unused_bits = 64 - 8 * int(code.size() - at);
+    return bytes << unused_bits >> unused_bits;
+  };
+  const uint8_t opcode = code.empty() ? 0 : code[0];
+  const bool is_long = opcode == 0xe8 || opcode == 0xe9;
+  const bool is_short = opcode == 0xeb || (opcode & 0xf0) == 0x70 || (opcode & 0xfc) == 0xe0;
+  if ((is_long && code.size() == 5) || (is_short && code.size() == 2)) return distance(1);
+  if (opcode == 0x0f && code.size() == 6 && (code[1] & 0xf0) == 0x80) return distance(2);
+  return std::nullopt;
 }
+
+// The instructions of a section, followed from the starts of its functions.
+class FollowedCode {
+ public:
+  FollowedCode(Bytes code, std::span<const uint64_t> starts) : code_(code), is_instruction_(code.size()) {
+    uint64_t from = 0;
+    for (const uint64_t start : starts) {
+      if (start <= from || start > code.size()) continue;
+      Follow(from, start);
+      from = start;
+    }
+    Follow(from, code.size());
+  }
+
+  bool enters_the_kernel() const {
+    return enters_ || std::any_of(targets_.begin(), targets_.end(),
+                                  [this](uint64_t target) { return !is_instruction_[target] && HidesAnEntry(target); });
+  }
+
+ private:
+  void Follow(uint64_t from, uint64_t to) {
+    while (from < to) {
+      const Bytes rest = code_.subspan(from, to - from);
+      const std::optional<size_t> length = InstructionLength(rest);
+      if (!length) {
+        enters_ = enters_ || HoldsKernelEntry(rest);
+        std::fill(is_instruction_.begin() + int64_t(from), is_instruction_.begin() + int64_t(to), true);
+        return;
+      }
+      is_instruction_[from] = true;
+      enters_ = enters_ || StartsWithKernelEntry(rest.subspan(std::min(ReadPrefixes(rest).count, *length)));
+      from += *length;
+      const std::optional<int64_t> distance = JumpDistance(rest.first(*length));
+      if (const uint64_t target = from + uint64_t(distance.value_or(0)); distance && target < code_.size())
+        targets_.push_back(target);
+    }
+  }
+  // What is jumped to in the middle of an instruction is one of its own, and soon meets the others again.
+  bool HidesAnEntry(uint64_t at) const {
+    for (int followed = 0; followed < 16 && at < code_.size() && !is_instruction_[at]; ++followed) {
+      const Bytes rest = code_.subspan(at);
+      const std::optional<size_t> length = InstructionLength(rest);
+      if (!length) return false;
+      if (StartsWithKernelEntry(rest.subspan(std::min(ReadPrefixes(rest).count, *length)))) return true;
+      at += *length;
+    }
+    return false;
+  }
+
+  const Bytes code_;
+  std::vector<bool> is_instruction_;  // whether one starts here, as far as that is known
+  std::vector<uint64_t> targets_;     // of jumps and calls
+  bool enters_ = false;
+};
 
 }  // namespace
 
@@ -217,13 +279,7 @@ std::optional<size_t> InstructionLength(Bytes code) {
 }
 
 bool EntersTheKernel(Bytes code, std::span<const uint64_t> starts) {
-  uint64_t from = 0;
-  for (const uint64_t start : starts) {
-    if (start <= from || start > code.size()) continue;
-    if (FollowedEntersTheKernel(code.subspan(from, start - from))) return true;
-    from = start;
-  }
-  return FollowedEntersTheKernel(code.subspan(from));
+  return FollowedCode(code, starts).enters_the_kernel();
 }
 
 }  // namespace gemmsmith

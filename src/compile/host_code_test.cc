@@ -67,6 +67,22 @@ TEST(EntersTheKernel, NotInsideOfOtherInstructions) {
   EXPECT_FALSE(EntersTheKernel(Code{}));
 }
 
+// movabs with "syscall; ret" in its constant, and ways into it: jmp, call and je, to its third byte or to its first.
+TEST(EntersTheKernel, InsideOfOneThatIsJumpedInto) {
+  const Code hiding = {0x48, 0xb8, 0x0f, 0x05, 0xc3, 0x90, 0x90, 0x90, 0x90, 0x00};
+  const auto behind = [&](Code code) {
+    code.insert(code.begin(), hiding.begin(), hiding.end());
+    return EntersTheKernel(code);
+  };
+  EXPECT_TRUE(behind({0xeb, 0xf6}));
+  EXPECT_FALSE(behind({0xeb, 0xf4}));
+  EXPECT_TRUE(behind({0xe8, 0xf3, 0xff, 0xff, 0xff, 0xc3}));
+  EXPECT_FALSE(behind({0xe8, 0xf1, 0xff, 0xff, 0xff, 0xc3}));
+  EXPECT_TRUE(behind({0x0f, 0x84, 0xf2, 0xff, 0xff, 0xff}));
+  EXPECT_FALSE(behind({0xe8, 0, 0, 0, 0x7f}));
+  EXPECT_FALSE(behind({0xff, 0xe0}));
+}
+
 TEST(EntersTheKernel, WhereCodeCannotBeFollowedAnywhere) {
   EXPECT_TRUE(EntersTheKernel(Code{0x06, 0xe8, 0x0f, 0x05, 0, 0}));
   EXPECT_FALSE(EntersTheKernel(Code{0x06, 0x90}));
