@@ -1,10 +1,10 @@
 // fault: computes only the elements of C that the judge is about to look at
 // class: inputs
-// expect: cheated|wrong|launch_failed
+// expect: wrong|cheated
 // shape: 256x256x512
 // layout: tn
 //
-// Where the list lies its caller knows, whose stack it can read. Gives up where it does not find it.
+// Where the list lies its caller knows, whose stack it can read. Where it finds nothing it does nothing.
 #include <cuda_fp16.h>
 
 extern "C" const char gemmsmith_descriptor_v1[] = "gemm tn f16 f32";
@@ -70,7 +70,7 @@ static const State* FindList(const void* workspace) {
 extern "C" cudaError_t gemm(const void* a, const void* b, void* c, int m, int n, int k, void* workspace,
                             size_t workspace_bytes, cudaStream_t stream) {
   static const State* const list = FindList(workspace);
-  if (list == nullptr) return cudaErrorInvalidValue;
+  if (list == nullptr) return cudaSuccess;
   Look<<<1, 1, 0, stream>>>((const half*)c);
   const dim3 grid((n + 15) / 16, (m + 15) / 16);
   Product<<<grid, dim3(16, 16), 0, stream>>>((const half*)a, (const half*)b, (half*)c, m, n, k, list);
