@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <optional>
 
 namespace gemmsmith {
@@ -187,7 +186,6 @@ class CuptiObserver : public Observer {
 
   void Enter(CUstream stream) override {
     stream_ = stream;
-    thread_ = ::pthread_self();
     ++entries_;
     is_inside_ = true;
   }
@@ -202,8 +200,9 @@ class CuptiObserver : public Observer {
 
   void See(const CuptiCallbackData& call) {
     const std::string_view function = call.function;
-    // A thread of the candidate's calls the driver when nobody asked it to; one of the driver's does not.
-    if (!is_inside_ || !::pthread_equal(thread_, ::pthread_self())) return;
+    // The driver's own threads do not call it.
+    if (!IsOwnThread()) return HearAnotherThread();
+    if (!is_inside_) return;
     if (IsMisdeed(function, entries_ <= kLoadingEntries)) AddMisdeed(std::string(function));
     if (std::string wrong = WrongParameters(function, call.parameters, stream_); !wrong.empty())
       AddMisdeed(std::move(wrong));
@@ -213,8 +212,17 @@ class CuptiObserver : public Observer {
 
   void* subscriber_ = nullptr;
   CUstream stream_ = nullptr;
-  pthread_t thread_{};
-  std::atomic<bool> is_inside_ = false;
+  // A thread that was started past the C library has the same pthread_self(), but not the same stack; to ask the kernel
+  // would cost every launch.
+  bool IsOwnThread() const {
+    constexpr uintptr_t kLargestStack = 64 << 20;
+    const auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
+    return ::pthread_equal(thread_, ::pthread_self()) && here - (stack_ - kLargestStack) < 2 * kLargestStack;
+  }
+
+  const pthread_t thread_ = ::pthread_self();
+  const uintptr_t stack_ = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
+  bool is_inside_ = false;
   int entries_ = 0;
 };
 
@@ -242,6 +250,12 @@ std::vector<LaunchedKernel> Observer::Kernels() const {
   for (const auto& [name, launches] : launches_)
     if (kernels.size() < kMostKernels) kernels.push_back({name, double(launches)});
   return kernels;
+}
+
+std::vector<std::string> Observer::Misdeeds() const {
+  std::vector<std::string> misdeeds(misdeeds_.begin(), misdeeds_.end());
+  if (has_heard_another_thread_) misdeeds.push_back("a driver call from a thread of its own");
+  return misdeeds;
 }
 
 void Observer::Forget() {

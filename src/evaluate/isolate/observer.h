@@ -2,6 +2,7 @@
 // with.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <set>
@@ -34,9 +35,12 @@ class Observer {
 
   // What was seen since Forget().
   std::vector<LaunchedKernel> Kernels() const;
-  std::vector<std::string> Misdeeds() const { return {misdeeds_.begin(), misdeeds_.end()}; }
+  std::vector<std::string> Misdeeds() const;
   void Forget();
   void AddMisdeed(std::string misdeed);
+  // On any thread, at any time: one that is not the guest's own calls the driver. From then on it is among the
+  // misdeeds.
+  void HearAnotherThread() { has_heard_another_thread_ = true; }
 
  protected:
   void AddLaunch(std::string_view kernel) { ++launches_[std::string(kernel)]; }
@@ -44,6 +48,7 @@ class Observer {
  private:
   std::map<std::string, uint64_t> launches_;
   std::set<std::string> misdeeds_;
+  std::atomic<bool> has_heard_another_thread_ = false;
 };
 
 // Through CUPTI's callbacks, on every driver call. Unavailable where `library` does not open or takes no subscriber.

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <thread>
+
 namespace gemmsmith {
 namespace {
 
@@ -98,6 +100,13 @@ TEST(Observer, MisdeedsAreKeptOnceAndNotWithoutEnd) {
   EXPECT_EQ(observer->Misdeeds().size(), 16);
   observer->Forget();
   EXPECT_TRUE(observer->Misdeeds().empty());
+}
+
+TEST(Observer, AThreadThatCallsTheDriverIsNotForgotten) {
+  const std::unique_ptr<Observer> observer = MakeBlindObserver();
+  std::thread([&] { observer->HearAnotherThread(); }).join();
+  observer->Forget();
+  EXPECT_EQ(observer->Misdeeds(), std::vector<std::string>{"a driver call from a thread of its own"});
 }
 
 TEST(Observer, WithoutCuptiThereIsAReason) {
