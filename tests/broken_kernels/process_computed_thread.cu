@@ -1,11 +1,10 @@
-// fault: starts a thread by a system call whose address it computes
+// fault: launches from a thread that it starts by a system call whose address it computes
 // class: process
-// expect: cheated
+// expect: cheated|launch_failed
 // shape: 256x256x512
 // layout: tn
 //
-// Neither imports nor machine code tell. This one only counts; another would slow the baselines while nobody asks for a
-// call.
+// Neither imports nor machine code tell. Whatever is timed while nobody asks for a call has company.
 #include <cuda_fp16.h>
 
 extern "C" const char gemmsmith_descriptor_v1[] = "gemm tn f16 f32";
@@ -23,11 +22,15 @@ static void Launch(const void* a, const void* b, void* c, int m, int n, int k, c
   Product<<<grid, dim3(16, 16), 0, stream>>>((const half*)a, (const half*)b, (half*)c, m, n, k);
 }
 
-static volatile long beats;
+__global__ void Burn() {
+  const long long start = clock64();
+  while (clock64() - start < 100000) {
+  }
+}
 static void Beat() {
   for (;;) {
-    ++beats;
-    asm volatile("pause");
+    for (int i = 0; i < 100000; ++i) asm volatile("pause");
+    Burn<<<132, 256, 0, cudaStreamPerThread>>>();
   }
 }
 
@@ -55,8 +58,9 @@ static long StartThread(void** stack_top) {
 
 extern "C" cudaError_t gemm(const void* a, const void* b, void* c, int m, int n, int k, void* workspace,
                             size_t workspace_bytes, cudaStream_t stream) {
-  static void* stack[4096];
-  static const long thread = StartThread(stack + 4094);
+  constexpr size_t kWords = 1 << 17;
+  alignas(16) static void* stack[kWords];
+  static const long thread = StartThread(stack + kWords - 1);
   if (thread < 0) return cudaErrorInvalidValue;
   Launch(a, b, c, m, n, k, stream);
   return cudaGetLastError();
