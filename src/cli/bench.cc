@@ -209,6 +209,7 @@ Status Check(const BenchCommand& command) {
     return InvalidArgument(fmt::format("--output '{}' does not end in .gsr", command.output.string()));
   if (command.device != "auto" && !command.device.starts_with("gpu:"))
     return InvalidArgument(fmt::format("a GPU measures: --device auto or gpu:N, not {}", command.device));
+  if (!command.contenders.sources.empty()) RETURN_IF_ERROR(SourcesAreTimedOn(command.clocks));
   RETURN_IF_ERROR(LoadShapeLists(command.shapes).status());
   RETURN_IF_ERROR(PlansOf(command.contenders).status());
   return SourcesOf(command.contenders).status();

@@ -198,6 +198,39 @@ class ContestRun {
 
 }  // namespace
 
+std::vector<Racer> RacersOf(std::span<const Baseline* const> rivals, Batch batch) {
+  std::vector<Racer> racers;
+  for (const Baseline* rival : rivals) {
+    Racer& racer = racers.emplace_back();
+    racer.name = Name(rival->id);
+    racer.is_decisive = rival->id.kind == BaselineKind::kLtAuto;
+    racer.call_ns = rival->call_ns;
+    racer.call = rival->call;
+    for (const auto& [key, graph] : rival->graphs)
+      if (key.second == batch) racer.graphs[key.first] = &graph;
+  }
+  return racers;
+}
+
+std::string OutputTestOf(Clock clock) {
+  constexpr std::string_view kPrefix = "device_";
+  if (clock == Clock::kDevice) return "timed_output";
+  std::string_view name = Name(clock);
+  if (name.starts_with(kPrefix)) name.remove_prefix(kPrefix.size());
+  return fmt::format("{}_output", name);
+}
+
+Result<std::unique_ptr<RoundClock>> MakeRoundClock(const Workshop& workshop, const ProblemMessage& problem,
+                                                   std::span<const Racer> racers, Clock clock, const PutCall& sweep) {
+  const auto row =
+      std::find_if(std::begin(kRows), std::end(kRows), [&](const ClockRow& r) { return r.clock == clock; });
+  GEMMSMITH_CHECK(row != std::end(kRows), "a race on the {} clock", Name(clock));
+  const Entrants entrants{workshop, problem, racers, sweep, StartsFor(*row, racers)};
+  GEMMSMITH_CHECK(entrants.starts.size() == racers.size(), "{} starts of {} racers", entrants.starts.size(),
+                  racers.size());
+  return row->make(entrants);
+}
+
 bool IsOfGraphs(Clock clock) {
   return std::any_of(std::begin(kRows), std::end(kRows), [&](const ClockRow& row) {
     return std::find(row.graphs.begin(), row.graphs.end(), clock) != row.graphs.end();

@@ -2,9 +2,12 @@
 #pragma once
 
 #include <map>
+#include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "evaluate/baseline/baseline.h"
 #include "evaluate/isolate/judge.h"
 #include "evaluate/time/device_clock.h"
 #include "evaluate/workshop.h"
@@ -25,6 +28,19 @@ struct Racer {
   // For the clocks of the device that it takes part in. kDeviceChained is raced together with kDevice.
   std::map<Clock, const CallGraph*> graphs;
 };
+
+// Baselines as they race on all clocks, with their graphs for such batches.
+std::vector<Racer> RacersOf(std::span<const Baseline* const> rivals, Batch batch);
+
+// What times these, in turns and not settled; its entrants are the racers. Not for kDeviceChained, and kDeviceCold
+// needs a sweep.
+Result<std::unique_ptr<RoundClock>> MakeRoundClock(const Workshop& workshop, const ProblemMessage& problem,
+                                                   std::span<const Racer> racers, Clock clock,
+                                                   const PutCall& sweep = {});
+
+// The test of the output of what was timed on this clock: "timed_output", "chained_output", "cold_output",
+// "server_output".
+std::string OutputTestOf(Clock clock);
 
 struct ContestResult {
   std::vector<std::vector<Timing>> timings;          // by racer

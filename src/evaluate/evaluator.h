@@ -47,6 +47,10 @@ struct PreparedCandidate {
 Result<PreparedCandidate> Prepare(const EvaluationRequest& request, const Device& device, Compiler& compiler,
                                   ObjectCompiler* objects = nullptr);
 
+// InvalidArgument where a free-form source cannot be timed so. A source's calls are made in its own process, on
+// operands that are shared with it for good: it has no others that were out of L2.
+Status SourcesAreTimedOn(const ClockSet& clocks);
+
 struct Contender {
   EvaluationRequest request;
   PreparedCandidate candidate;

@@ -9,30 +9,6 @@ namespace gemmsmith {
 
 namespace {
 
-// "timed_output", "chained_output", "cold_output", "server_output".
-std::string OutputTestOf(Clock clock) {
-  constexpr std::string_view kPrefix = "device_";
-  if (clock == Clock::kDevice) return "timed_output";
-  std::string_view name = Name(clock);
-  if (name.starts_with(kPrefix)) name.remove_prefix(kPrefix.size());
-  return fmt::format("{}_output", name);
-}
-
-// As they race on all clocks that the problem asks for.
-std::vector<Racer> RacersOf(std::span<const Baseline* const> rivals, Batch batch) {
-  std::vector<Racer> racers;
-  for (const Baseline* rival : rivals) {
-    Racer& racer = racers.emplace_back();
-    racer.name = Name(rival->id);
-    racer.is_decisive = rival->id.kind == BaselineKind::kLtAuto;
-    racer.call_ns = rival->call_ns;
-    racer.call = rival->call;
-    for (const auto& [key, graph] : rival->graphs)
-      if (key.second == batch) racer.graphs[key.first] = &graph;
-  }
-  return racers;
-}
-
 void Append(const auto& items, auto& to) { to.insert(to.end(), items.begin(), items.end()); }
 
 }  // namespace

@@ -77,7 +77,8 @@ SourceExchange::SourceExchange(const Workshop& workshop, DisturbanceJudge& distu
       gemm_(bench_.gemm),
       verifier_(workshop.gpu, workshop.harness),
       // What is drawn here must not follow from the problem's seed, which a source may know.
-      random_(uint64_t(std::random_device()()) << 32 | std::random_device()()) {
+      random_(uint64_t(std::random_device()()) << 32 | std::random_device()()),
+      gaps_(Random(problem.seed).Fork("gaps of ours")) {
   if (problem.time) rivals_ = session.RivalsFor(problem);
   timed_.protocol = problem.protocol;
   if (problem.time) timed_.baseline_algorithms = session.BaselineAlgorithms(problem);
@@ -140,7 +141,10 @@ Status SourceExchange::Share() {
                              GuardedMatrix::AllocationBytes(task.inputs[1]) +
                              GuardedMatrix::AllocationBytes(task.output);
   const uint64_t workspace_bytes = GuardedWorkspace::AllocationBytes(kBaselineWorkspaceBytes);
-  if (const uint64_t needed = kSets * set_bytes + workspace_bytes + kSpareBytes; gpu.FreeBytes() < needed)
+  const uint64_t contents_bytes =
+      problem_.time ? kOtherContents * uint64_t(task.output.ElementCount()) * sizeof(float) : 0;
+  if (const uint64_t needed = kSets * set_bytes + workspace_bytes + contents_bytes + kSpareBytes;
+      gpu.FreeBytes() < needed)
     workshop_.workspaces.Clear();
   for (size_t i = 0; i < kSets; ++i) {
     Set& set = sets_.emplace_back();
@@ -313,7 +317,7 @@ double SourceExchange::DisturbedTolerance() const {
   return BoundsFor(gemm_, bench_.normal->reference->largest + kReach, 0).element;
 }
 
-Status SourceExchange::JudgeDisturbed(std::string_view test, const Inputs& inputs, OutcomeKind kind) {
+Status SourceExchange::JudgeDisturbed(std::string_view test, const Inputs& inputs) {
   if (has_ended()) return OkStatus();
   ASSIGN_OR_RETURN(const std::vector<DisturbedAnswer> answers,
                    disturbances_.Collect(inputs, gemm_.shape.k, disturbance_memory_.address()));
@@ -322,7 +326,7 @@ Status SourceExchange::JudgeDisturbed(std::string_view test, const Inputs& input
   tested_.verdict.passed = false;
   tested_.verdict.test = test;
   tested_.verdict.explanation = wrong;
-  End(kind, StageOf(kind), fmt::format("test {}: {}", test, wrong));
+  End(OutcomeKind::kWrong, StageOf(OutcomeKind::kWrong), fmt::format("test {}: {}", test, wrong));
   return OkStatus();
 }
 
@@ -363,7 +367,7 @@ Status SourceExchange::TestSecondSeed() {
   ASSIGN_OR_RETURN(const std::string damage, verifier_.LookForDamage(PlaceOf(fresh)));
   if (!damage.empty()) End(OutcomeKind::kCheated, "honesty", fmt::format("test second_seed: {}", damage));
   RETURN_IF_ERROR(LookAtIdleSet());
-  return JudgeDisturbed("second_seed", fresh, OutcomeKind::kWrong);
+  return JudgeDisturbed("second_seed", fresh);
 }
 
 // A source may refuse the other shape, but what it does with it must not show in the next call.

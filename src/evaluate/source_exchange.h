@@ -12,6 +12,7 @@
 #include "evaluate/isolate/disturbance.h"
 #include "evaluate/isolate/guest_process.h"
 #include "evaluate/session.h"
+#include "evaluate/time/call_clocks.h"
 #include "evaluate/time/source_clock.h"
 #include "evaluate/workshop.h"
 #include "gpu/shared_memory.h"
@@ -76,17 +77,43 @@ class SourceExchange {
   // Ends the candidate where a watched call was wrong or touched what it must not.
   bool Passes(std::string_view test, const Watched& watched);
   double DisturbedTolerance() const;
-  Status JudgeDisturbed(std::string_view test, const Inputs& inputs, OutcomeKind kind);
+  Status JudgeDisturbed(std::string_view test, const Inputs& inputs);
 
   // One batch on the present set, and a look at everything behind it. Without meaning where it has ended the candidate.
-  Result<SourceBatch> RunBatch(std::string_view test, const GuestCall& call);
+  Result<SourceBatch> RunBatch(std::string_view test, const GuestCall& call, double gap_seconds = 0);
+  // What the guest says of a call that is asked for when nobody has touched the GPU for so long.
+  Status AskInTime(const GuestCall& call, double gap_seconds, SourceBatch& batch);
   Result<SourceTime> TimeWork(GuestWork work, std::vector<SourceBatch>& batches);
   Status EstimateCall();
   Status TimeAlone();
+  // Other inputs that renewals bring, and what comes of them.
+  struct Content {
+    uint32_t signs = 0;
+    Reference reference;
+    uint64_t checksum_a = 0, checksum_b = 0;
+  };
+  static constexpr int kOtherContents = 2;
+  Status MakeContents();
+  Result<Content> MakeContent(uint32_t signs);
+  // The content that renewals leave in the present set.
+  Inputs PlacedContent(uint32_t signs) const;
+  DisturbedMatrices Disturbed() const;
+  // The private inputs in the present set, and renewals that begin with them; those are told.
+  Result<std::vector<DisturbedStep>> PrepareRenewals();
+  // So many calls each of which finds other inputs and a poisoned output.
+  Result<SourceBatch> RunRenewedBatch(uint32_t calls);
+
+  struct Changes {
+    double ns = 0;             // of a renewal alone
+    double honest_factor = 1;  // by how much longer a library's call takes behind renewals
+  };
+  // On the buffers of the present set, in the judge, whose clock nobody can stretch.
+  Result<Changes> TimeChanges();
+  // A step as one of many in a row, so many of them in a graph; renewals begin anew with each row.
+  Result<double> TimeHere(const PutCall& step, int graph_steps);
   Status TimeAgainstRivals();
   Status RunRace(Clock clock);
   Result<double> TimeOurs(Clock clock);
-  Result<double> TimeRival(const Baseline& rival, Clock clock);
   void AddTimings(Clock clock, const RaceResult& race);
 
   const Workshop workshop_;
@@ -118,6 +145,8 @@ class SourceExchange {
   bool is_capturable_ = true, is_estimated_ = false;
   std::vector<SourceBatch> batches_;  // on unchanged inputs
   SourceTime time_;
+  std::vector<Content> contents_;  // but the private inputs themselves
+  Gaps gaps_;
   Outcome timed_;  // what is known so far
   std::optional<Outcome> outcome_;
 };

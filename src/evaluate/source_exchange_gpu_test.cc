@@ -130,6 +130,22 @@ TEST_F(SourceGpuTest, AnHonestSourceIsMeasuredAndItsLaunchesAreSeen) {
   EXPECT_EQ(outcome.kernels[0].launches, 1);
 }
 
+TEST_F(SourceGpuTest, ItIsTimedOnEveryClockOfCallsBesideItsRivals) {
+  EvaluationRequest request;
+  request.gemm = kGemm;
+  request.subject = FreeForm{"test.cu", Source("return Launch(a, b, c, m, n, k, stream);")};
+  request.clocks = {Clock::kDevice, Clock::kOffline, Clock::kServer, Clock::kHost};
+  const Outcome outcome = Judge(request);
+  ASSERT_EQ(outcome.kind, OutcomeKind::kMeasured) << outcome.reason;
+  for (const Clock clock : {Clock::kOffline, Clock::kServer, Clock::kHost}) {
+    const Timing* const ours = outcome.Find("ours", clock);
+    ASSERT_NE(ours, nullptr) << Name(clock);
+    EXPECT_NE(outcome.FastestBaseline("lt_auto", clock), nullptr) << Name(clock);
+    EXPECT_GE(ours->median_ns, 0.98 * outcome.TimeNs()) << Name(clock);
+    EXPECT_LT(ours->median_ns, outcome.TimeNs() + 100e3) << Name(clock);
+  }
+}
+
 TEST_F(SourceGpuTest, WithoutTimingItIsVerified) {
   EXPECT_EQ(JudgeText(Source("return Launch(a, b, c, m, n, k, stream);"), false).kind, OutcomeKind::kVerified);
 }

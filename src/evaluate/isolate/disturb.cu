@@ -1,6 +1,8 @@
-// What happens between the calls of a batch that must not be skipped, merged or answered from memory: a few elements of A
-// and B change, a few elements of C are poisoned, and those that the call before should have written are set aside. Runs in the
-// guest; the judge keeps the steps to itself and computes what was to come out. disturbance.h declares the same structs.
+// What happens between the calls of a batch that must not be skipped, merged or answered from memory: elements of A and B
+// change, elements of C are poisoned, and a few that the call before should have written are set aside. In a small step
+// eight elements of each change; in a renewal about half of all elements of A and B, drawn at random, change their sign,
+// and all of C is poisoned, so that nothing of an earlier call is of any use. Runs in the guest; the judge keeps the steps
+// to itself and computes what was to come out. disturbance.h declares the same structs.
 
 #include "evaluate/verify/elements.cuh"
 
@@ -11,6 +13,9 @@ struct Place {
   i64 sample;            // of the element of C
   int row, column, a_depth, b_depth;
   u32 a_bits, b_bits;    // what they become
+  // Of the step, the same in all its places: which signs stand turned while it lasts (0: none), and whether it is a
+  // renewal. The signs of a small step are those of the step before.
+  u32 signs, is_renewal;
 };
 
 struct State {
@@ -56,6 +61,72 @@ extern "C" __global__ void disturb(const DisturbArguments arguments) {
   if (thread == 0) state->next = step + 1;
 }
 
+// ---- renewals
+
+constexpr u32 kSaltOfA = 0x2545f491, kSaltOfB = 0x9e6c63d1;
+
+// Of eight elements that stand behind each other, a bit for each whose sign is turned.
+__device__ u32 TurnedSigns(u32 signs, u32 salt, i64 eight) {
+  if (signs == 0) return 0;
+  u32 hash = u32(eight) * 0x9e3779b1u + (signs ^ salt) * 0x85ebca6bu;
+  hash = (hash ^ hash >> 16) * 0x7feb352du;
+  hash = (hash ^ hash >> 15) * 0x846ca68bu;
+  return (hash ^ hash >> 16) & 255;
+}
+
+// The sign bits of elements 2 i and 2 i + 1.
+__device__ u32 SignBits(u32 turned, int i) { return (turned >> (2 * i) & 1) << 15 | (turned >> (2 * i + 1) & 1) << 31; }
+
+__device__ void TurnSigns(u16* elements, i64 count, u32 before, u32 now, u32 salt) {
+  const i64 threads = i64(gridDim.x) * blockDim.x;
+  for (i64 eight = i64(blockIdx.x) * blockDim.x + threadIdx.x; eight * 8 < count; eight += threads) {
+    const u32 turned = TurnedSigns(before, salt, eight) ^ TurnedSigns(now, salt, eight);
+    u16* const at = elements + eight * 8;
+    if (eight * 8 + 8 <= count) {
+      uint4 all = *reinterpret_cast<uint4*>(at);
+      all.x ^= SignBits(turned, 0);
+      all.y ^= SignBits(turned, 1);
+      all.z ^= SignBits(turned, 2);
+      all.w ^= SignBits(turned, 3);
+      *reinterpret_cast<uint4*>(at) = all;
+    } else {
+      for (i64 i = 0; eight * 8 + i < count; ++i) at[i] ^= u16((turned >> i & 1) << 15);
+    }
+  }
+}
+
+__device__ void FillAll(u16* elements, i64 count, u32 bits) {
+  const u32 two = bits | bits << 16;
+  const i64 threads = i64(gridDim.x) * blockDim.x;
+  for (i64 eight = i64(blockIdx.x) * blockDim.x + threadIdx.x; eight * 8 < count; eight += threads) {
+    u16* const at = elements + eight * 8;
+    if (eight * 8 + 8 <= count)
+      *reinterpret_cast<uint4*>(at) = make_uint4(two, two, two, two);
+    else
+      for (i64 i = 0; eight * 8 + i < count; ++i) at[i] = u16(bits);
+  }
+}
+
+struct RenewArguments {
+  u16 *a, *b, *c;
+  i64 a_count, b_count, c_count;
+  const State* state;
+  const Place* places;
+  u32 poison, unused;
+};
+
+// Behind every `disturb`, which has counted its step. Matrices are packed.
+extern "C" __global__ void disturb_renew(const RenewArguments arguments) {
+  const u32 step = arguments.state->next - 1;
+  if (step >= arguments.state->steps) return;
+  const Place& now = arguments.places[step * kPlaces];
+  if (now.is_renewal == 0) return;
+  const u32 before = step == 0 ? 0 : arguments.places[(step - 1) * kPlaces].signs;
+  TurnSigns(arguments.a, arguments.a_count, before, now.signs, kSaltOfA);
+  TurnSigns(arguments.b, arguments.b_count, before, now.signs, kSaltOfB);
+  FillAll(arguments.c, arguments.c_count, arguments.poison);
+}
+
 struct SpinArguments {
   i64 cycles;
 };
@@ -68,9 +139,11 @@ extern "C" __global__ void disturb_spin(const SpinArguments arguments) {
 
 // ---- the judge's
 
-__device__ double Element(const Matrix& matrix, i64 row, i64 column) {
+// As it is while these signs are turned.
+__device__ double Element(const Matrix& matrix, i64 row, i64 column, u32 signs, u32 salt) {
   const i64 offset = matrix.lines_are_rows ? row * matrix.stride + column : column * matrix.stride + row;
-  return Widen(static_cast<const u16*>(matrix.data)[offset], matrix.type);
+  const double value = Widen(static_cast<const u16*>(matrix.data)[offset], matrix.type);
+  return (TurnedSigns(signs, salt, offset / 8) >> (offset % 8) & 1) != 0 ? -value : value;
 }
 
 struct Answer {
@@ -86,11 +159,18 @@ struct ExpectArguments {
   u32 steps, unused;
 };
 
-// What a step has added to an element of B in this column.
-__device__ double ChangeOfB(const ExpectArguments& arguments, const Place* step, i64 depth, int column) {
+__device__ double ElementOfA(const ExpectArguments& arguments, const Place& sample, i64 depth) {
+  return Element(arguments.a, sample.row, depth, sample.signs, kSaltOfA);
+}
+__device__ double ElementOfB(const ExpectArguments& arguments, const Place& sample, i64 depth) {
+  return Element(arguments.b, depth, sample.column, sample.signs, kSaltOfB);
+}
+
+// What a step has added to an element of B in the sample's column.
+__device__ double ChangeOfB(const ExpectArguments& arguments, const Place* step, const Place& sample, i64 depth) {
   for (int i = 0; i < kPlaces; ++i)
-    if (step[i].b_patch >= 0 && step[i].b_depth == depth && step[i].column == column)
-      return Widen(u16(step[i].b_bits), arguments.b.type) - Element(arguments.b, depth, column);
+    if (step[i].b_patch >= 0 && step[i].b_depth == depth && step[i].column == sample.column)
+      return Widen(u16(step[i].b_bits), arguments.b.type) - ElementOfB(arguments, sample, depth);
   return 0;
 }
 
@@ -102,18 +182,17 @@ extern "C" __global__ void disturb_expect(const ExpectArguments arguments) {
     const Place& sample = arguments.places[at];
     double sum = 0;
     for (i64 k = lane; k < arguments.k; k += 32)
-      sum += Element(arguments.a, sample.row, k) * Element(arguments.b, k, sample.column);
+      sum += ElementOfA(arguments, sample, k) * ElementOfB(arguments, sample, k);
     for (int distance = 16; distance > 0; distance /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, distance);
     if (lane != 0) continue;
     for (int i = 0; i < kPlaces; ++i) {
       const Place& place = step[i];
       if (place.b_patch >= 0 && place.column == sample.column)
-        sum += Element(arguments.a, sample.row, place.b_depth) *
-               ChangeOfB(arguments, step, place.b_depth, sample.column);
+        sum += ElementOfA(arguments, sample, place.b_depth) * ChangeOfB(arguments, step, sample, place.b_depth);
       if (place.a_patch < 0 || place.row != sample.row) continue;
-      const double change = Widen(u16(place.a_bits), arguments.a.type) - Element(arguments.a, place.row, place.a_depth);
-      sum += change * (Element(arguments.b, place.a_depth, sample.column) +
-                       ChangeOfB(arguments, step, place.a_depth, sample.column));
+      const double change = Widen(u16(place.a_bits), arguments.a.type) - ElementOfA(arguments, sample, place.a_depth);
+      sum += change * (ElementOfB(arguments, sample, place.a_depth) +
+                       ChangeOfB(arguments, step, sample, place.a_depth));
     }
     arguments.answers[at] = {Widen(arguments.samples[at], arguments.a.type), float(sum)};
   }

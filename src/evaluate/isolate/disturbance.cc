@@ -15,6 +15,12 @@ struct DisturbArguments {
   CUdeviceptr state, places, samples;
   uint32_t poison, unused;
 };
+struct RenewArguments {
+  void *a, *b, *c;
+  int64_t a_count, b_count, c_count;
+  CUdeviceptr state, places;
+  uint32_t poison, unused;
+};
 struct SpinArguments {
   int64_t cycles;
 };
@@ -48,9 +54,12 @@ std::vector<DisturbedStep> DrawDisturbances(const MatrixView& a, const MatrixVie
   GEMMSMITH_CHECK(steps >= 1 && steps <= kMaxDisturbedSteps, "{} steps", steps);
   std::vector<DisturbedStep> drawn{size_t(steps)};
   const auto below = [&](int64_t bound) { return int32_t(random.Below(uint64_t(bound))); };
+  uint32_t signs = 0;
   for (DisturbedStep& step : drawn) {
     std::set<int64_t> a_taken, b_taken;  // an element that changed twice could not be restored
     const bool is_last = &step == &drawn.back();
+    const bool is_renewal = is_last || random.Below(2) == 0;
+    if (is_renewal) signs = is_last ? 0 : uint32_t(random.Next()) | 1;
     for (DisturbedPlace& place : step) {
       place.row = below(RowsOf(c));
       place.column = below(ColumnsOf(c));
@@ -60,9 +69,27 @@ std::vector<DisturbedStep> DrawDisturbances(const MatrixView& a, const MatrixVie
       place.a_bits = LargeValue(a.type, random);
       place.b_bits = LargeValue(b.type, random);
       const int64_t a_patch = OffsetOf(a, place.row, place.a_depth), b_patch = OffsetOf(b, place.b_depth, place.column);
-      if (!is_last && a_taken.insert(a_patch).second) place.a_patch = a_patch;
-      if (!is_last && b_taken.insert(b_patch).second) place.b_patch = b_patch;
+      if (!is_renewal && a_taken.insert(a_patch).second) place.a_patch = a_patch;
+      if (!is_renewal && b_taken.insert(b_patch).second) place.b_patch = b_patch;
+      place.signs = signs;
+      place.is_renewal = is_renewal ? 1 : 0;
     }
+  }
+  return drawn;
+}
+
+DisturbedStep RenewalTo(uint32_t signs) {
+  DisturbedStep step;
+  for (DisturbedPlace& place : step) place.signs = signs, place.is_renewal = 1;
+  return step;
+}
+
+std::vector<DisturbedStep> DrawRenewals(std::span<const uint32_t> contents, Random& random) {
+  GEMMSMITH_CHECK(contents.size() >= 2 && contents[0] == 0, "renewals of {} contents", contents.size());
+  std::vector<DisturbedStep> drawn;
+  for (size_t present = 0; drawn.size() < size_t(kMaxDisturbedSteps);) {
+    present = (present + 1 + random.Below(contents.size() - 1)) % contents.size();
+    drawn.push_back(RenewalTo(contents[present]));
   }
   return drawn;
 }
@@ -83,16 +110,26 @@ std::string WrongAnswer(std::span<const DisturbedAnswer> answers, double toleran
 Result<DisturbingKernels> DisturbingKernels::Load(Gpu& gpu, std::span<const uint8_t> cubin) {
   DisturbingKernels kernels(gpu);
   ASSIGN_OR_RETURN(kernels.disturb_, gpu.Load(cubin, "disturb", 0));
+  ASSIGN_OR_RETURN(kernels.renew_, gpu.Load(cubin, "disturb_renew", 0));
   ASSIGN_OR_RETURN(kernels.spin_, gpu.Load(cubin, "disturb_spin", 0));
   return kernels;
 }
 
-Status DisturbingKernels::Disturb(void* a, void* b, void* c, CUdeviceptr memory) {
-  Launch launch;
-  launch.block.x = kDisturbedPlaces;
-  return gpu_->Start(disturb_, launch,
-                     DisturbArguments{a, b, c, memory, memory + DisturbanceMemory::kPlacesAt,
-                                      memory + DisturbanceMemory::kSamplesAt, kPoison, 0});
+Status DisturbingKernels::Disturb(const DisturbedMatrices& matrices, CUdeviceptr memory) {
+  constexpr int64_t kElementsOfABlock = 8 * 256, kMostBlocks = 1056;
+  const auto& [a, b, c, shape] = matrices;
+  const CUdeviceptr places = memory + DisturbanceMemory::kPlacesAt;
+  Launch small;
+  small.block.x = kDisturbedPlaces;
+  RETURN_IF_ERROR(gpu_->Start(
+      disturb_, small, DisturbArguments{a, b, c, memory, places, memory + DisturbanceMemory::kSamplesAt, kPoison, 0}));
+  const int64_t a_count = int64_t(shape.m) * shape.k, b_count = int64_t(shape.k) * shape.n,
+                c_count = int64_t(shape.m) * shape.n;
+  Launch whole;
+  whole.block.x = 256;
+  whole.grid.x =
+      uint32_t(std::clamp<int64_t>(std::max({a_count, b_count, c_count}) / kElementsOfABlock, 1, kMostBlocks));
+  return gpu_->Start(renew_, whole, RenewArguments{a, b, c, a_count, b_count, c_count, memory, places, kPoison, 0});
 }
 
 Status DisturbingKernels::Spin(int64_t cycles) {
@@ -107,6 +144,7 @@ Result<DisturbanceJudge> DisturbanceJudge::Create(Gpu& gpu, Compiler& compiler) 
                                                                    gpu.identity().device.Architecture()));
   GEMMSMITH_CHECK(compilation.succeeded, "our own disturbing kernels do not compile: {}", compilation.log);
   judge.cubin_ = compilation.binary.cubin;
+  ASSIGN_OR_RETURN(judge.kernels_, DisturbingKernels::Load(gpu, judge.cubin_));
   ASSIGN_OR_RETURN(judge.expect_, gpu.Load(judge.cubin_, "disturb_expect", 0));
   ASSIGN_OR_RETURN(judge.places_, gpu.Allocate(kMaxDisturbedSteps * sizeof(DisturbedStep)));
   ASSIGN_OR_RETURN(judge.answers_, gpu.Allocate(kMaxDisturbedSteps * kDisturbedPlaces * sizeof(DisturbedAnswer)));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -22,12 +23,23 @@ struct DisturbedPlace {
   int32_t row = 0, column = 0;
   int32_t a_depth = 0, b_depth = 0;
   uint32_t a_bits = 0, b_bits = 0;  // what they become
+  // Of the step: which signs stand turned while it lasts (0: none), and whether it is a renewal.
+  uint32_t signs = 0, is_renewal = 0;
 };
 using DisturbedStep = std::array<DisturbedPlace, kDisturbedPlaces>;
 
-// A step a call. The last one changes nothing, so that the whole output can be looked at behind it.
+// A renewal turns the signs of about half of all elements of A and B and poisons C as a whole; other steps change eight
+// elements of A and B and poison eight of C.
+
+// A step a call, of both kinds. The last one is a renewal in which every sign stands as it stood at first, so that the
+// whole output can be looked at behind it.
 std::vector<DisturbedStep> DrawDisturbances(const MatrixView& a, const MatrixView& b, const MatrixView& c, int steps,
                                             Random& random);
+// As many renewals as there may be, however many calls there will be: whoever reads the list does not learn which call
+// is the last one. Each puts another of these contents (signs; 0, the first: as they stood at first) in the place of
+// the one before.
+std::vector<DisturbedStep> DrawRenewals(std::span<const uint32_t> contents, Random& random);
+DisturbedStep RenewalTo(uint32_t signs);
 
 // Where state, steps and samples lie in the memory that is shared with the guest.
 struct DisturbanceMemory {
@@ -46,17 +58,25 @@ struct DisturbedAnswer {
 // What is wrong with the answers, kDisturbedPlaces a call, or nothing: "call 3 of 10 left C as it was", ...
 std::string WrongAnswer(std::span<const DisturbedAnswer> answers, double tolerance);
 
-// The guest's part. `memory` is laid out as DisturbanceMemory says.
+// Packed matrices of a problem, as the steps change them.
+struct DisturbedMatrices {
+  void *a = nullptr, *b = nullptr, *c = nullptr;
+  Shape shape;
+};
+
+// What carries the steps out: in the guest, and in the judge, which wants to know how long they take. `memory` is laid
+// out as DisturbanceMemory says.
 class DisturbingKernels {
  public:
   static Result<DisturbingKernels> Load(Gpu& gpu, std::span<const uint8_t> cubin);
-  Status Disturb(void* a, void* b, void* c, CUdeviceptr memory);
+  // One step, on the stream.
+  Status Disturb(const DisturbedMatrices& matrices, CUdeviceptr memory);
   Status Spin(int64_t cycles);
 
  private:
   explicit DisturbingKernels(Gpu& gpu) : gpu_(&gpu) {}
   Gpu* gpu_;
-  Kernel disturb_, spin_;
+  Kernel disturb_, renew_, spin_;
 };
 
 // The judge's part.
@@ -66,6 +86,7 @@ class DisturbanceJudge {
 
   // For DisturbingKernels.
   const std::vector<uint8_t>& cubin() const { return cubin_; }
+  DisturbingKernels& kernels() { return *kernels_; }
   // Writes the steps into the shared memory, and sets it to the first one.
   Status Prepare(std::span<const DisturbedStep> steps, CUdeviceptr memory);
   // What the calls have written by what they must have, on these inputs, which no guest can reach. For the steps
@@ -76,6 +97,7 @@ class DisturbanceJudge {
   explicit DisturbanceJudge(Gpu& gpu) : gpu_(&gpu) {}
   Gpu* gpu_;
   std::vector<uint8_t> cubin_;
+  std::optional<DisturbingKernels> kernels_;
   Kernel expect_;
   DeviceMemory places_, answers_;
   size_t steps_ = 0;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <map>
 #include <set>
 
 #include "evaluate/verify/harness_text.h"
@@ -48,11 +49,57 @@ TEST(Disturbance, StepsStayWithinTheMatricesAndChangeNoElementTwice) {
     }
 }
 
-TEST(Disturbance, TheLastStepLeavesTheInputsAsTheyWere) {
+std::vector<DisturbedStep> StepsOfSquares(int count) {
   Random random(5);
-  const std::vector<DisturbedStep> steps = DrawDisturbances(Rows(64, 64), Rows(64, 64), Rows(64, 64), 3, random);
-  for (const DisturbedPlace& place : steps[0]) EXPECT_TRUE(place.a_patch >= 0 && place.b_patch >= 0);
-  for (const DisturbedPlace& place : steps[2]) EXPECT_TRUE(place.a_patch == -1 && place.b_patch == -1);
+  return DrawDisturbances(Rows(64, 64), Rows(64, 64), Rows(64, 64), count, random);
+}
+
+TEST(Disturbance, TheLastStepLeavesTheInputsAsTheyWere) {
+  for (const int count : {1, 2, 9}) {
+    const std::vector<DisturbedStep> steps = StepsOfSquares(count);
+    for (const DisturbedPlace& place : steps.back()) {
+      EXPECT_TRUE(place.a_patch == -1 && place.b_patch == -1);
+      EXPECT_TRUE(place.signs == 0 && place.is_renewal == 1);
+    }
+  }
+}
+
+TEST(Disturbance, ARenewalAlwaysBringsOtherInputsAndTellsNoEnd) {
+  Random random(5);
+  const uint32_t contents[] = {0, 7, 9};
+  const std::vector<DisturbedStep> steps = DrawRenewals(contents, random);
+  EXPECT_EQ(steps.size(), size_t(kMaxDisturbedSteps));
+  uint32_t before = 0;
+  std::map<uint32_t, int> seen;
+  for (const DisturbedStep& step : steps) {
+    EXPECT_NE(step[0].signs, before);
+    before = step[0].signs;
+    ++seen[before];
+    for (const DisturbedPlace& place : step) EXPECT_TRUE(place.is_renewal == 1 && place.a_patch == -1);
+  }
+  EXPECT_EQ(seen.size(), 3u);
+  for (const auto& [signs, count] : seen) EXPECT_GT(count, kMaxDisturbedSteps / 4) << signs;
+}
+
+// Restoring eight elements and turning signs at once would race.
+TEST(Disturbance, OtherStepsChangeElementsAndLeaveTheSigns) {
+  const std::vector<DisturbedStep> steps = StepsOfSquares(50);
+  int renewals = 0;
+  uint32_t signs = 0;
+  for (const DisturbedStep& step : steps) {
+    renewals += int(step[0].is_renewal);
+    for (const DisturbedPlace& place : step) {
+      EXPECT_EQ(place.is_renewal, step[0].is_renewal);
+      EXPECT_EQ(place.signs, step[0].signs);
+      EXPECT_TRUE(place.is_renewal == 0 || place.a_patch == -1);
+    }
+    if (step[0].is_renewal == 0) {
+      EXPECT_EQ(step[0].signs, signs);
+      EXPECT_GE(step[0].a_patch, 0);
+    }
+    signs = step[0].signs;
+  }
+  EXPECT_TRUE(renewals > 10 && renewals < 40) << renewals;
 }
 
 TEST(Disturbance, ValuesAreLargeInBothTypes) {
@@ -60,9 +107,9 @@ TEST(Disturbance, ValuesAreLargeInBothTypes) {
   for (ElementType type : {ElementType::kF16, ElementType::kBf16}) {
     MatrixView matrix = Rows(64, 64);
     matrix.type = type;
-    const std::vector<DisturbedStep> steps = DrawDisturbances(matrix, matrix, matrix, 2, random);
-    for (const DisturbedPlace& place : steps[0])
-      for (const uint32_t bits : {place.a_bits, place.b_bits}) {
+    const std::vector<DisturbedStep> steps = DrawDisturbances(matrix, matrix, matrix, 20, random);
+    for (const DisturbedStep& step : steps)
+      for (const uint32_t bits : {step[0].a_bits, step[0].b_bits}) {
         EXPECT_LT(bits, 1u << 16);
         EXPECT_EQ(type == ElementType::kF16 ? bits >> 10 & 31 : bits >> 7 & 255,
                   type == ElementType::kF16 ? 17u : 129u);
@@ -80,7 +127,7 @@ TEST(Disturbance, WhatACallDidNotDoIsTold) {
 }
 
 TEST(Disturbance, MemoryHoldsEveryStep) {
-  static_assert(sizeof(DisturbedPlace) == 48);
+  static_assert(sizeof(DisturbedPlace) == 56);
   static_assert(sizeof(DisturbanceMemory::State) == 40);
   static_assert(sizeof(DisturbanceMemory::State) <= DisturbanceMemory::kPlacesAt);
 }

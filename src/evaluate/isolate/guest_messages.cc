@@ -67,7 +67,7 @@ struct Reading {
   }
   void operator()(GuestWork& work) {
     work = reader.Get<GuestWork>();
-    is_valid = is_valid && work <= GuestWork::kDisturbances;
+    is_valid = is_valid && work <= GuestWork::kHostCall;
   }
   void operator()(double& value) {
     value = reader.Get<double>();

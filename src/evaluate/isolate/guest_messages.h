@@ -52,7 +52,8 @@ enum class GuestWork : uint8_t {
   kLoad,            // the object; the first thing of the candidate's that runs
   kCalls,           // of gemm(), one behind the other
   kDisturbedCalls,  // the same with a step of the disturbance before each and after the last
-  kDisturbances,    // those steps alone
+  kRenewedCalls,    // of gemm() with a step before each, and none after the last
+  kHostCall,        // one call and the wait for its end, by the host's clock alone
 };
 
 struct GuestCall {

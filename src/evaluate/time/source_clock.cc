@@ -38,9 +38,9 @@ std::string DisagreementOfClocks(const SourceTime& time) {
                      Microseconds(time.judge_ns));
 }
 
-std::string DisagreementOfInputs(double unchanged_ns, double changed_ns) {
+std::string DisagreementOfInputs(double unchanged_ns, double changed_ns, double honest_factor) {
   const double allowed = std::max(0.1 * changed_ns, 3e3);
-  if (changed_ns - unchanged_ns <= allowed) return "";
+  if (changed_ns - honest_factor * unchanged_ns <= allowed) return "";
   return fmt::format("calls on unchanged inputs take {}, on changed ones {}", Microseconds(unchanged_ns),
                      Microseconds(changed_ns));
 }

@@ -14,7 +14,7 @@ namespace gemmsmith {
 struct SourceBatch {
   int calls = 0;
   double judge_ns = 0;  // from the judge's asking to the guest's answer
-  double event_ns = 0;  // between the guest's events, or so it says
+  double event_ns = 0;  // between the guest's events, or what its host's clock says, or so it says
 };
 
 struct SourceTime {
@@ -30,9 +30,10 @@ SourceTime TimeOf(std::span<const SourceBatch> batches);
 // Each is empty, or says why the time cannot be what it is claimed to be.
 // Whether the guest's events say less than the judge's clock, by more than 5 % and 1 us.
 std::string DisagreementOfClocks(const SourceTime& time);
-// Whether calls take less time where nothing changed since the last one, by more than 10 % and 3 us. (Calls that overlap
-// by programmatic launch save about 2 us where nothing comes between them.)
-std::string DisagreementOfInputs(double unchanged_ns, double changed_ns);
+// Whether calls take less time where nothing changed since the last one, by more than 10 % and 3 us. (Calls that
+// overlap by programmatic launch save about 2 us where nothing comes between them.) `honest_factor`: by so much longer
+// does an honest call take behind the changes, which leave other operands in the caches.
+std::string DisagreementOfInputs(double unchanged_ns, double changed_ns, double honest_factor = 1);
 // Faster than arithmetic at a good quarter above the chip's peak, than what is beyond L2 at 8 TB/s, or than 0.3 us.
 std::string Impossible(const Gemm& gemm, const Device& device, double ns);
 // Whether, call after call, the device is busy after the stream is done; the shortest of such times counts.

@@ -50,6 +50,8 @@ TEST(SourceClock, CallsThatAreSkippedWhereNothingChangedShow) {
   EXPECT_EQ(DisagreementOfInputs(100e3, 109e3), "");
   EXPECT_EQ(DisagreementOfInputs(3e3, 5.9e3), "");
   EXPECT_EQ(DisagreementOfInputs(120e3, 100e3), "") << "slower is not suspicious";
+  EXPECT_EQ(DisagreementOfInputs(100e3, 130e3, 1.2), "");
+  EXPECT_NE(DisagreementOfInputs(100e3, 150e3, 1.2), "");
   EXPECT_EQ(DisagreementOfInputs(1e3, 50e3), "calls on unchanged inputs take 1.00 us, on changed ones 50.00 us");
 }
 
