@@ -212,6 +212,7 @@ Status Guest::CallForTheHost(const GuestCall& call, GuestAnswer& answer) {
   answer.stream_ns = NsSince(start);
   RETURN_IF_ERROR(gpu_->SynchronizeAll());
   answer.device_ns = NsSince(start);
+  if (observer_->sees_calls()) ++answer.observed_calls;
   return OkStatus();
 }
 
