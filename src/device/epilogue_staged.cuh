@@ -94,7 +94,7 @@ struct StoredPanels {
 };
 
 // The caller commits and waits (CommitStores, WaitForStoresBut) in the lane that ElectLane() names.
-template <class Type, int kColumns>
+template <class Type, int kColumns, bool kLeavesL2First>
 GEMMSMITH_DEVICE void StoreThroughCopyEngine(const TensorMap& map, int row, int column,
                                              const float (&sums)[kColumns / 2], u32 staging) {
   using Panels = StoredPanels<kColumns>;
@@ -107,7 +107,7 @@ GEMMSMITH_DEVICE void StoreThroughCopyEngine(const TensorMap& map, int row, int 
   if (ElectLane()) {
 #pragma unroll
     for (int panel = 0; panel < kColumns / Panels::kWidth; ++panel)
-      StoreBox(map, column + panel * Panels::kWidth, row, staging + panel * Panels::kPanelBytes);
+      StoreBox<kLeavesL2First>(map, column + panel * Panels::kWidth, row, staging + panel * Panels::kPanelBytes);
   }
 }
 

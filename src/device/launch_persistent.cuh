@@ -33,8 +33,11 @@ cudaError_t LaunchGemm(void (*kernel)(typename PersistentKernel<Config>::Argumen
   asked = cudaOccupancyMaxActiveClusters(&clusters, kernel, &config);
   if (asked != cudaSuccess) return asked;
   if (clusters == 0) return cudaErrorInvalidConfiguration;
-  const unsigned resident = unsigned(clusters) * Kernel::kClusterSize;
-  if (config.gridDim.x > resident) config.gridDim.x = resident;
+  const unsigned tiles = config.gridDim.x / Kernel::kClusterSize, resident = unsigned(clusters);  // in clusters
+  if (tiles > resident) {
+    const unsigned turns = CeilDivide(tiles, resident);
+    config.gridDim.x = (Config::kEvenTurns ? CeilDivide(tiles, turns) : resident) * Kernel::kClusterSize;
+  }
   return cudaLaunchKernelEx(&config, kernel, arguments);
 }
 

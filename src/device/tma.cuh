@@ -100,10 +100,20 @@ GEMMSMITH_DEVICE void CopyBox(u32 to, const TensorMap& map, int x, int y, int z,
 // What this thread wrote to shared memory becomes visible to the copies that are ordered from here on.
 GEMMSMITH_DEVICE void PublishToCopies() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
+// kLeavesL2First: its lines are the first that L2 gives up, so that what is read again stays.
+template <bool kLeavesL2First>
 GEMMSMITH_DEVICE void StoreBox(const TensorMap& map, int x, int y, u32 from) {
-  asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%1, %2}], [%3];" ::"l"(&map), "r"(x),
-               "r"(y), "r"(from)
-               : "memory");
+  if constexpr (kLeavesL2First)
+    asm volatile(
+        "{ .reg .b64 first; createpolicy.fractional.L2::evict_first.b64 first, 1.0;\n"
+        "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group.L2::cache_hint [%0, {%1, %2}], [%3], first; }" ::"l"(
+            &map),
+        "r"(x), "r"(y), "r"(from)
+        : "memory");
+  else
+    asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%1, %2}], [%3];" ::"l"(&map), "r"(x),
+                 "r"(y), "r"(from)
+                 : "memory");
 }
 // The stores that this thread ordered since become a group.
 GEMMSMITH_DEVICE void CommitStores() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }

@@ -149,7 +149,7 @@ struct WgmmaTile {
   // 16 rows that one warp has the sums of.
   GEMMSMITH_DEVICE void StoreRows(int row, int column, const float (&sums)[kSums], u32 staging) const {
     if constexpr (Config::kStoreByCopyEngine)
-      StoreThroughCopyEngine<Type, kTileN>(arguments.c, row, column, sums, staging);
+      StoreThroughCopyEngine<Type, kTileN, Config::kStoreLeavesL2First>(arguments.c, row, column, sums, staging);
     else
       StoreThroughPaddedRows<Type, Config::kStoreVector, kTileN>(C(), LdC(), row, column, sums, staging, Bounds());
   }

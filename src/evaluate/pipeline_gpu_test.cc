@@ -162,9 +162,10 @@ TEST_F(PipelineGpuTest, RandomPipelinesRunTenThousandTimesEachWithoutAHangOrAWro
 // ragged tiles, in one process and with few launches.
 TEST_F(PipelineGpuTest, EveryCoveringPlanRunsOnce) {
   std::vector<Pipeline> pipelines;
-  for (const Gemm& gemm : {Gemm{{256, 384, 768}}, Gemm{{200, 136, 328}, {kNn, ScalarType::kBf16}},
-                           Gemm{{136, 72, 2056}, {kTn, ScalarType::kBf16}}, Gemm{{17, 31, 63}, {kNn}},
-                           Gemm{{3000, 2056, 136}}, Gemm{{2048, 3080, 200}, {kNn, ScalarType::kBf16}}})
+  for (const Gemm& gemm :
+       {Gemm{{256, 384, 768}}, Gemm{{200, 136, 328}, {kNn, ScalarType::kBf16}},
+        Gemm{{136, 72, 2056}, {kTn, ScalarType::kBf16}}, Gemm{{17, 31, 63}, {kNn}}, Gemm{{3000, 2056, 136}},
+        Gemm{{2048, 1800, 2056}}, Gemm{{2048, 3080, 200}, {kNn, ScalarType::kBf16}}})
     for (const Plan& plan : CoveringPlans(gemm, gpu_->identity().device, 5)) pipelines.push_back({gemm, plan, {}});
   CompileAll(pipelines);
   for (const Pipeline& pipeline : pipelines) {

@@ -290,7 +290,7 @@ Result<uint32_t> Gpu::CtasThatFillIt(const Kernel& kernel, const Launch& launch)
     ASSIGN_OR_RETURN(kernel.ctas_at_once_, CtasAtOnce(kernel, launch));
     if (kernel.ctas_at_once_ == 0) return Unavailable("not one of the launch's clusters fits on this GPU");
   }
-  return uint32_t(std::min<int64_t>(launch.grid.x, kernel.ctas_at_once_));
+  return CtasToLaunch(launch, uint32_t(kernel.ctas_at_once_));
 }
 
 Result<GemmParameters> Gpu::ParametersFor(const Launch& launch, const GemmArguments& arguments) const {

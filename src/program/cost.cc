@@ -123,6 +123,7 @@ constexpr double kStoreBytesPerNs = 34.1, kTmaStoreShare = 0.907, kTmaStoreNs = 
 // multiplies) by one; and how fast C leaves a multiprocessor meanwhile.
 constexpr double kEpilogueNs = 186, kEpilogueBytesPerNs = 118, kAloneFactor = 1.425, kTurnShare = 0.052;
 constexpr double kDrainBytesPerNs = 33.2;
+constexpr double kFirstOutShare = 0.99;  // of that where C is the first to leave L2 (0.988 in the median, 0.87 to 1.03)
 // Boxes of C narrower than a line of 128 bytes: what the copy engine's store takes of them. Estimates, for the order.
 constexpr double kBoxes32 = 1.1, kBoxes16 = 1.3, kBoxes8 = 1.7;
 constexpr double kAddNs = 1141;
@@ -135,6 +136,8 @@ constexpr double kRunTimeKNs = 60, kRunTimeMnNs = 30;  // compile-time k alone: 
 // Calls so long run at the power cap, where time is energy: reads of shared memory and of L2, by the instruction's
 // columns and the tile's; and two teams cost more than one. From six kernels on eight shapes, settled.
 constexpr double kCappedNs = 250'000, kSharedEnergy = 0.1, kL2Energy = 0.1, kTurnsEnergy = 0.01;
+// 128 CTAs instead of 132: the power that the others do not draw, and what that costs elsewhere.
+constexpr double kEvenSaves = 0.015, kEvenCosts = 0.005;
 }  // namespace wgmma
 
 // The time of parts that overlap: a little more than that of the longest.
@@ -205,10 +208,14 @@ double CopiedLines(const WgmmaPlan& plan) {
   return double(plan.tile_m) / plan.cluster_n + double(plan.tile_n) / plan.cluster_m;
 }
 
-// What the width of its boxes makes of the copy engine's store.
+// What its boxes make of the copy engine's store.
 double BoxFactor(const WgmmaPlan& plan) {
-  if (!plan.store_by_copy_engine || plan.tile_n % 64 == 0) return 1;
-  return plan.tile_n % 32 == 0 ? wgmma::kBoxes32 : plan.tile_n % 16 == 0 ? wgmma::kBoxes16 : wgmma::kBoxes8;
+  if (!plan.store_by_copy_engine()) return 1;
+  const double width_factor = plan.tile_n % 64 == 0   ? 1
+                              : plan.tile_n % 32 == 0 ? wgmma::kBoxes32
+                              : plan.tile_n % 16 == 0 ? wgmma::kBoxes16
+                                                      : wgmma::kBoxes8;
+  return width_factor * (plan.store == Store::kBoxesFirstOut ? wgmma::kFirstOutShare : 1);
 }
 
 // Share of the work of multiplying that comes on top.
@@ -221,7 +228,8 @@ double SlowDown(const WgmmaPlan& plan, const Gemm& gemm, const Device& device) {
   if (work_ns > wgmma::kCappedNs)
     return share + wgmma::kSharedEnergy * reads +
            wgmma::kL2Energy * 64 * CopiedLines(plan) / (double(plan.tile_m) * plan.tile_n) +
-           (takes_turns ? wgmma::kTurnsEnergy : 0);
+           (takes_turns ? wgmma::kTurnsEnergy : 0) - (plan.even_turns ? wgmma::kEvenSaves : 0);
+  if (plan.even_turns) share += wgmma::kEvenCosts;
   if (!takes_turns && plan.warpgroups > 1) share += plan.warpgroups == 2 ? wgmma::kTwoShare : wgmma::kThreeShare;
   return share + wgmma::kReadShare * reads;
 }
@@ -285,7 +293,7 @@ double WgmmaBodyNs(const WgmmaPlan& plan, const Gemm& gemm, const Device& device
   if (!plan.is_persistent()) {
     const double main = Overlap({compute, issue, deliver, refill, l2, l2_distinct, memory}).ns();
     const double store = place.per_sm * tile_bytes / wgmma::kStoreBytesPerNs / plan.split;
-    return traffic + main + (plan.store_by_copy_engine ? wgmma::kTmaStoreNs + wgmma::kTmaStoreShare * store : store);
+    return traffic + main + (plan.store_by_copy_engine() ? wgmma::kTmaStoreNs + wgmma::kTmaStoreShare * store : store);
   }
   const double drain = place.per_sm * tile_bytes / wgmma::kDrainBytesPerNs;
   const double feed = Overlap({deliver, refill, l2, l2_distinct, memory + wgmma::kL2MemoryShare * l2, drain}).ns();

@@ -17,6 +17,14 @@ Launch LaunchFor(const Plan& plan, const Gemm& gemm) {
   return {};
 }
 
+uint32_t CtasToLaunch(const Launch& launch, uint32_t resident) {
+  const uint32_t tiles = launch.grid.x;
+  if (!launch.fills_gpu || tiles <= resident) return tiles;
+  if (!launch.even_turns) return resident;
+  const uint32_t cluster = launch.cluster.x, turns = (tiles + resident - 1) / resident;
+  return (tiles / cluster + turns - 1) / turns * cluster;
+}
+
 uint64_t SplitWorkspaceBytes(uint64_t tiles, uint64_t sums_of_tile) {
   return (tiles * sizeof(uint32_t) + 255) / 256 * 256 + tiles * sums_of_tile * sizeof(float);
 }

@@ -40,6 +40,8 @@ struct Launch {
   // The kernel walks over its tiles with any number of clusters: the grid, one CTA a tile and along x alone, is cut to
   // what the GPU holds at once.
   bool fills_gpu = false;
+  // Of these no more than leave the number of turns as it is: 512 tiles for 132 are 128 with four each.
+  bool even_turns = false;
   // The kernel waits by itself for the launch before it, so that a chain of launches may overlap (programmatic
   // dependent launch).
   bool chainable = false;
@@ -48,6 +50,9 @@ struct Launch {
   std::vector<TensorMap> maps;         // in the order in which the kernel takes them
   bool operator==(const Launch&) const = default;
 };
+
+// How many CTAs to launch where the GPU holds so many (whole clusters) at once.
+uint32_t CtasToLaunch(const Launch& launch, uint32_t resident);
 
 // What the CTAs that split K of `tiles` tiles meet in: a counter a tile, then so many f32 sums a tile.
 // src/device/reduce.cuh lays it out.

@@ -42,7 +42,7 @@ class CheapestGeometries {
 
 bool IsSecondary(const Parameter& parameter) {
   return parameter.name == "store" || parameter.name == "trigger" || parameter.name == "raster" ||
-         parameter.name == "fixed";
+         parameter.name == "ctas" || parameter.name == "fixed";
 }
 
 // What the space needs to know of a family: which axes wait for the second pass, and which beginnings of a plan no

@@ -23,8 +23,10 @@ constexpr int kClusters[] = {1, 2, 4};
 constexpr int kReductions[] = {int(SplitReduction::kAdd), int(SplitReduction::kCluster),
                                int(SplitReduction::kExchange)};
 constexpr std::string_view kReductionWords[] = {"add", "cluster", "exchange"};
-constexpr int kStores[] = {0, 1};
-constexpr std::string_view kStoreWords[] = {"rows", "tma"};
+constexpr int kStores[] = {int(Store::kRows), int(Store::kBoxes), int(Store::kBoxesFirstOut)};
+constexpr std::string_view kStoreWords[] = {"rows", "tma", "tma_first_out"};
+constexpr int kCtaCounts[] = {0, 1};
+constexpr std::string_view kCtaWords[] = {"all", "even"};
 constexpr int kRasters[] = {0, 1, 2, 4, 8, 16};
 constexpr std::string_view kRasterWords[] = {"m", "n", "2", "4", "8", "16"};
 
@@ -43,6 +45,7 @@ enum Index {
   kStore,
   kTrigger,
   kRaster,
+  kCtas,
   kFixed
 };
 
@@ -61,10 +64,13 @@ constexpr Parameter kParameters[] = {
      "how split CTAs meet: f32 adds in L2, a cluster's shared memory (reproducible), or slots in L2 that all take a "
      "share from (reproducible)",
      kReductions, kReductionWords, int(SplitReduction::kAdd)},
-    {"store", "how C is written: whole rows by the warps, or boxes by the copy engine", kStores, kStoreWords, 0},
+    {"store", "how C is written: rows by the warps, or boxes by the copy engine, perhaps as the first to leave L2",
+     kStores, kStoreWords, int(Store::kRows)},
     {"trigger", kTriggerMeaning, kTriggers, kTriggerWords, int(Trigger::kNone)},
     {"raster", "order of the tiles: along m, along n, or groups of so many clusters along m", kRasters, kRasterWords,
      0},
+    {"ctas", "of a persistent schedule: all there is room for, or no more than make as many turns", kCtaCounts,
+     kCtaWords, 0},
     {"fixed", "dimensions known at compile time: none, k, all (with C's stride)", kFixedKinds, kFixedWords,
      int(FixedDimensions::kNone)},
 };
@@ -174,7 +180,7 @@ void CheckProblem(const WgmmaPlan& plan, const Gemm& gemm, const Device& device,
   if (gemm.AlignmentA() < 8 || gemm.AlignmentB() < 8)
     reasons.Add("the copy engine needs lines of A and B at multiples of 16 bytes; lda is {}, ldb {}", gemm.LeadingA(),
                 gemm.LeadingB());
-  if (plan.store_by_copy_engine && gemm.AlignmentC() < 8)
+  if (plan.store_by_copy_engine() && gemm.AlignmentC() < 8)
     reasons.Add("store=tma needs lines of C at multiples of 16 bytes; ldc is {}", gemm.LeadingC());
 }
 
@@ -220,7 +226,7 @@ void CheckSplit(const WgmmaPlan& plan, const Gemm& gemm, const Device& device, R
     reasons.Add("reduction says how split CTAs meet; it stays add where split is 1");
   const int steps = CeilDivide(gemm.shape.k, plan.step_k);
   if (steps < plan.split) reasons.Add("k {} makes {} steps, too few for {} splits", gemm.shape.k, steps, plan.split);
-  if (plan.stores_shares() && plan.store_by_copy_engine)
+  if (plan.stores_shares() && plan.store_by_copy_engine())
     reasons.Add("splits that each store a share of the tile store rows");
   if (plan.splits_exchange()) CheckResidence(plan, gemm, device, reasons);
   if (!plan.splits_are_cluster()) return;
@@ -230,20 +236,40 @@ void CheckSplit(const WgmmaPlan& plan, const Gemm& gemm, const Device& device, R
                 kMaxClusterSplit);
 }
 
+// Where C is most of what is moved, and more than stays in L2 anyway.
+bool MostlyWritesC(const Gemm& gemm) { return gemm.shape.k <= 256 && int64_t(gemm.shape.m) * gemm.shape.n >= 1 << 22; }
+
+// Fewer CTAs draw less power, which is time where a call is long: 1.7 to 2 % of the settled time of large tiles at
+// K >= 4096 with 128 CTAs instead of 132 (H200, 2026-11-21), nothing where K is short.
+void CheckCtas(const WgmmaPlan& plan, const Gemm& gemm, const Device& device, int64_t tiles, Reasons& reasons) {
+  constexpr int kLongK = 2048;
+  if (!plan.even_turns) return;
+  const int64_t turns = (tiles + device.multiprocessors - 1) / device.multiprocessors;
+  if (gemm.shape.k < kLongK || (tiles + turns - 1) / turns >= device.multiprocessors)
+    reasons.Add("ctas=even saves power where K is {} or more and {} tiles do not need all {} multiprocessors", kLongK,
+                tiles, device.multiprocessors);
+}
+
 // A persistent CTA is worth it where it has more than one tile.
 void CheckSchedule(const WgmmaPlan& plan, const Gemm& gemm, const Device& device, Reasons& reasons) {
-  if (!plan.is_persistent()) return;
+  if (plan.store == Store::kBoxesFirstOut && (!plan.is_persistent() || !MostlyWritesC(gemm)))
+    reasons.Add("store=tma_first_out is for persistent kernels that mostly write C (k to 256, 2^22 elements and more)");
+  if (!plan.is_persistent()) {
+    if (plan.even_turns) reasons.Add("ctas stays all where every CTA has one tile");
+    return;
+  }
   if (!plan.is_ring()) reasons.Add("schedule {} feeds its tiles through a ring of stages", ScheduleWord(plan.schedule));
   if (plan.split > 1) reasons.Add("schedule {} does not split K", ScheduleWord(plan.schedule));
   if (plan.schedule == Schedule::kPingPong && plan.warpgroups != 2)
     reasons.Add("two warpgroups take turns, not {}", plan.warpgroups);
   if (plan.schedule == Schedule::kCooperative && plan.warpgroups > 3)
     reasons.Add("at most three warpgroups beside the producers");
-  if (!plan.store_by_copy_engine && gemm.AlignmentC() >= 8)
+  if (!plan.store_by_copy_engine() && gemm.AlignmentC() >= 8)
     reasons.Add("schedule {} stores by the copy engine where lines of C allow it", ScheduleWord(plan.schedule));
   const int64_t tiles = int64_t(plan.TilesM(gemm.shape)) * plan.TilesN(gemm.shape);
   if (tiles <= device.multiprocessors)
     reasons.Add("{} tiles for {} multiprocessors: schedule one says it", tiles, device.multiprocessors);
+  CheckCtas(plan, gemm, device, tiles, reasons);
 }
 
 void CheckClusterAndGrid(const WgmmaPlan& plan, const Gemm& gemm, const Device& device, Reasons& reasons) {
@@ -280,9 +306,10 @@ WgmmaPlan::WgmmaPlan(const Plan& plan)
       cluster_n(plan.values[kClusterN]),
       split(plan.values[kSplit]),
       reduction(SplitReduction(plan.values[kReduction])),
-      store_by_copy_engine(plan.values[kStore] != 0),
+      store(Store(plan.values[kStore])),
       trigger(Trigger(plan.values[kTrigger])),
       raster(plan.values[kRaster]),
+      even_turns(plan.values[kCtas] != 0),
       fixed(FixedDimensions(plan.values[kFixed])) {
   GEMMSMITH_CHECK(plan.family == FamilyId::kWgmma, "family {}", int(plan.family));
 }
@@ -335,6 +362,7 @@ Launch LaunchWgmma(const WgmmaPlan& plan, const Gemm& gemm) {
   const uint32_t splits = uint32_t(plan.split);
   Launch launch;
   launch.fills_gpu = plan.is_persistent();
+  launch.even_turns = plan.even_turns;
   if (plan.is_persistent()) {
     launch.grid = {tiles_m * tiles_n};
     launch.cluster = {cluster_m * cluster_n};
@@ -358,7 +386,7 @@ Launch LaunchWgmma(const WgmmaPlan& plan, const Gemm& gemm) {
   launch.deterministic = plan.split == 1 || plan.reduction != SplitReduction::kAdd;
   launch.type = gemm.kind.type;
   launch.maps = {MapOf(OperandA(plan, gemm)), MapOf(OperandB(plan, gemm))};
-  if (plan.store_by_copy_engine) launch.maps.push_back(MapOfC(plan, gemm));
+  if (plan.store_by_copy_engine()) launch.maps.push_back(MapOfC(plan, gemm));
   return launch;
 }
 
@@ -375,7 +403,8 @@ std::string WgmmaConfigText(const WgmmaPlan& plan, const Gemm& gemm) {
   text.Add("kClusterN", plan.cluster_n);
   text.Add("kTrigger", plan.trigger);
   text.Add("kRaster", plan.raster);
-  text.Add("kStoreByCopyEngine", plan.store_by_copy_engine);
+  text.Add("kStoreByCopyEngine", plan.store_by_copy_engine());
+  text.Add("kStoreLeavesL2First", plan.store == Store::kBoxesFirstOut);
   text.Add("kStoreVector", gemm.AlignmentC());
   text.Add("kDepthA", OperandA(plan, gemm).Depth());
   text.Add("kDepthB", OperandB(plan, gemm).Depth());
@@ -383,6 +412,7 @@ std::string WgmmaConfigText(const WgmmaPlan& plan, const Gemm& gemm) {
     text.Add("kProducerRegisters", plan.ProducerRegisters());
     text.Add("kConsumerRegisters", plan.ConsumerRegisters());
     text.Add("kStagedBlocks", plan.StagedBlocks());
+    text.Add("kEvenTurns", plan.even_turns);
   } else {
     text.Add("kSplit", plan.split);
     text.Add("kReduction", plan.reduction, plan.split);

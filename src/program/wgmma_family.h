@@ -10,6 +10,9 @@
 
 namespace gemmsmith {
 
+// How C is written: whole rows by the warps; boxes by the copy engine; boxes that are the first to leave L2.
+enum class Store { kRows, kBoxes, kBoxesFirstOut };
+
 struct WgmmaPlan {
   int tile_m, tile_n;  // of C, at a time
   Schedule schedule;
@@ -19,13 +22,15 @@ struct WgmmaPlan {
   int cluster_m, cluster_n;  // CTAs that share loads
   int split;                 // splitting K over CTAs
   SplitReduction reduction;  // kAdd, kCluster or kExchange
-  bool store_by_copy_engine;
+  Store store;
   Trigger trigger;
   int raster;  // 0: along m, 1: along n, else groups of so many clusters along m
+  bool even_turns;
   FixedDimensions fixed;
 
   explicit WgmmaPlan(const Plan& plan);
   bool is_ring() const { return stages > 0; }
+  bool store_by_copy_engine() const { return store != Store::kRows; }
   bool is_persistent() const { return schedule != Schedule::kOneTile; }
   // Warpgroups that share a tile.
   int team() const { return schedule == Schedule::kPingPong ? 1 : warpgroups; }
@@ -43,7 +48,7 @@ struct WgmmaPlan {
   int threads() const { return consumers() + (MovesRegisters() ? 128 : is_ring() ? 32 : 0); }
   int StageBytes() const { return (tile_m + tile_n) * step_k * 2; }
   // What a warp's 16 rows take in the epilogue.
-  int StagedRowsBytes() const { return 16 * (tile_n * 2 + (store_by_copy_engine ? 0 : 16)); }
+  int StagedRowsBytes() const { return 16 * (tile_n * 2 + (store_by_copy_engine() ? 0 : 16)); }
   // Blocks of 64 rows that a warp of a persistent kernel has room for in the epilogue: all of its own, or one.
   int StagedBlocks() const;
   int StagingBytes() const;

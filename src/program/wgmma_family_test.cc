@@ -36,6 +36,21 @@ TEST(PersistentPlan, LaunchesACtaATileAlongXToBeCutToTheGpu) {
   EXPECT_FALSE(LaunchFor(Wgmma("tile_n=192"), {{4096, 4096, 512}}).fills_gpu);
 }
 
+TEST(PersistentPlan, CanDoWithTheCtasThatMakeAsManyTurns) {
+  const auto launched = [](std::string_view words, const Shape& shape, uint32_t resident) {
+    return CtasToLaunch(LaunchFor(Wgmma("schedule=cooperative tile_n=256 " + std::string(words)), {shape}), resident);
+  };
+  const Shape shape{4096, 4096, 4096};  // 512 tiles
+  EXPECT_EQ(launched("", shape, 132), 132u);
+  EXPECT_EQ(launched("ctas=even", shape, 132), 128u);
+  EXPECT_EQ(launched("ctas=even", shape, 264), 256u);
+  EXPECT_EQ(launched("ctas=even", shape, 600), 512u);
+  EXPECT_EQ(launched("", shape, 600), 512u);
+  EXPECT_EQ(launched("ctas=even cluster_m=2", {4096 + 128, 4096, 4096}, 132), 110u)
+      << "34 x 16 tiles, 272 clusters: five turns of 55";
+  EXPECT_EQ(CtasToLaunch(LaunchFor(Wgmma("tile_n=256"), {shape}), 132), 32u) << "one tile a CTA: the grid is the grid";
+}
+
 TEST(PersistentPlan, HasAProducerWarpOrWhereSumsNeedTheRegistersAProducerWarpgroup) {
   EXPECT_EQ(Typed("schedule=cooperative").threads(), 256 + 32);
   EXPECT_FALSE(Typed("schedule=cooperative").MovesRegisters()) << "64 sums a thread";
@@ -94,11 +109,21 @@ TEST(PersistentPlan, SaysWhatItCannotBe) {
   expect("schedule=cooperative tile_m=256 warpgroups=4", "at most three warpgroups");
   expect("schedule=pingpong tile_m=192 tile_n=256", "registers a thread");
   expect("schedule=cooperative stages=7", "bytes of shared memory");
+  expect("schedule=pingpong ctas=even", "saves power where K is 2048 or more");
+  expect("ctas=even", "every CTA has one tile");
+  expect("schedule=pingpong store=tma_first_out", "mostly write C");
   expect("schedule=pingpong store=rows", "by the copy engine where lines of C allow it");
 }
 
 TEST(PersistentPlan, StoresRowsWhereTheCopyEngineCannot) {
   EXPECT_EQ(Reasons("schedule=pingpong store=rows", {{4096, 4095, 512}, {kTn}}), "");
+}
+
+TEST(PersistentPlan, MayLetCLeaveL2FirstAndSparePower) {
+  EXPECT_EQ(Reasons("schedule=pingpong store=tma_first_out", {{4096, 4096, 64}}), "");
+  EXPECT_EQ(Reasons("schedule=pingpong store=tma ctas=even", {{4096, 4096, 4096}}), "");
+  EXPECT_NE(Reasons("schedule=pingpong store=tma ctas=even", {{128 * 12, 128 * 22, 4096}}), "") << "264 tiles need all";
+  EXPECT_NE(Reasons("store=tma_first_out", {{4096, 4096, 64}}), "");
 }
 
 TEST(PersistentPlan, MayHaveMoreStagesThanATileHasSteps) {
