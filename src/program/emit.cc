@@ -22,11 +22,13 @@ struct FamilyText {
   std::string_view launcher;  // the host's side of it, for standalone files
   std::string_view kernel;    // the template that runs a Config
   std::string config;
+  bool fills_multiprocessor = false;  // one CTA has all registers: ptxas counts on setmaxnreg only where it is told so
 };
 
 FamilyText TextOf(const WgmmaPlan& plan, const Gemm& gemm) {
   if (plan.is_persistent())
-    return {"gemm_persistent.cuh", "launch_persistent.cuh", "gemmsmith::PersistentKernel", WgmmaConfigText(plan, gemm)};
+    return {"gemm_persistent.cuh", "launch_persistent.cuh", "gemmsmith::PersistentKernel", WgmmaConfigText(plan, gemm),
+            plan.MovesRegisters()};
   return {"gemm_wgmma.cuh", "launch_wgmma.cuh", "gemmsmith::WgmmaKernel", WgmmaConfigText(plan, gemm)};
 }
 
@@ -45,10 +47,10 @@ FamilyText TextOf(const Plan& plan, const Gemm& gemm) {
 std::string KernelText(const FamilyText& family) {
   return fmt::format(
       "{}\nusing Kernel = {}<Config>;\n\n"
-      "extern \"C\" __global__ void __launch_bounds__(Kernel::kThreads)\n"
+      "extern \"C\" __global__ void __launch_bounds__(Kernel::kThreads{})\n"
       "    {}(const __grid_constant__ Kernel::Arguments arguments) {{\n"
       "  Kernel::Run(arguments);\n}}\n",
-      family.config, family.kernel, kEntry);
+      family.config, family.kernel, family.fills_multiprocessor ? ", 1" : "", kEntry);
 }
 
 std::string_view HeaderText(std::string_view name) {
