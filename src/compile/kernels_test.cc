@@ -54,22 +54,21 @@ INSTANTIATE_TEST_SUITE_P(, DirectOnEveryDevice, testing::Values("a100", "l40s", 
 
 // The compiler's words are part of it: a wgmma that ptxas serialises costs a third of the speed and is told nowhere
 // else.
-TEST(WgmmaKernels, CoveringPlansCompileWithoutAWarningToF32MatrixInstructionsAndNearlyAllStayInRegisters) {
+TEST(WgmmaKernels, CoveringPlansCompileWithoutAWarningToF32MatrixInstructionsAndStayInRegisters) {
   const Device device = *FindDevice("h200");
   for (const Gemm& gemm : {Gemm{{512, 1024, 4096}}, Gemm{{1000, 1032, 264}, {kNn, ScalarType::kBf16}},
                            Gemm{{4096, 4096, 512}, {kNn}}, Gemm{{200, 2045, 1032}, {kTn, ScalarType::kBf16}}}) {
-    int plans = 0, spilling = 0;
+    int plans = 0;
     for (const auto& [plan, compilation] : CompiledCovering(FamilyId::kWgmma, gemm, device)) {
       ASSERT_TRUE(compilation.succeeded) << Print(plan) << "\n" << compilation.log;
       const CodeFacts& facts = compilation.binary.facts;
       EXPECT_EQ(compilation.log, "") << Print(plan);
-      spilling += facts.local_bytes + facts.local_memory_instructions > 0;
+      EXPECT_EQ(facts.local_bytes + facts.local_memory_instructions, 0) << Print(plan);
       EXPECT_GT(facts.wgmma_f32, 0) << Print(plan);
       EXPECT_EQ(facts.wgmma_f16 + facts.mma_f16 + facts.mma_f32, 0) << Print(plan);
       ++plans;
     }
     EXPECT_GT(plans, 20) << Print(gemm);
-    EXPECT_LE(spilling, plans / 20) << Print(gemm) << ": such plans end as ResourceOver";
   }
 }
 
