@@ -85,30 +85,33 @@ GEMMSMITH_DEVICE void StoreThroughPaddedRows(u16* c, i64 ldc, int row, int colum
   }
 }
 
-// The tile in the panels that the copy engine stores from, of the widest lines that the tile's columns fill.
-template <int kColumns>
+// kRows rows of the tile, of a warp (16) or a warpgroup (64), in the panels that the copy engine stores from: of the
+// widest lines that the tile's columns fill.
+template <int kColumns, int kRows>
 struct StoredPanels {
   static constexpr int kWidth = PanelWidth(kColumns);
-  static constexpr int kPanelBytes = 16 * kWidth * 2;
-  static constexpr int kBytes = 16 * kColumns * 2;  // of a warp
+  static constexpr int kPanelBytes = kRows * kWidth * 2;
+  static constexpr int kBytes = kRows * kColumns * 2;
 };
 
-// The caller commits and waits (CommitStores, WaitForStoresBut) in the lane that ElectLane() names.
-template <class Type, int kColumns, bool kLeavesL2First>
-GEMMSMITH_DEVICE void StoreThroughCopyEngine(const TensorMap& map, int row, int column,
-                                             const float (&sums)[kColumns / 2], u32 staging) {
-  using Panels = StoredPanels<kColumns>;
+// A warp's rows, `first_row` of the panels being its first, ready for copies that are ordered behind a barrier.
+template <class Type, int kColumns, int kRows>
+GEMMSMITH_DEVICE void StageInPanels(const float (&sums)[kColumns / 2], int first_row, u32 staging) {
+  using Panels = StoredPanels<kColumns, kRows>;
   StageSums<Type, kColumns>(sums, [&](int r, int col) {
     return staging + col / Panels::kWidth * Panels::kPanelBytes +
-           SwizzledOffset<Panels::kWidth * 2>(r, col % Panels::kWidth * 2);
+           SwizzledOffset<Panels::kWidth * 2>(first_row + r, col % Panels::kWidth * 2);
   });
   PublishToCopies();
-  __syncwarp();
-  if (ElectLane()) {
+}
+
+// By one thread, which then commits and waits (CommitStores, WaitForStoresBut).
+template <int kColumns, int kRows, bool kLeavesL2First>
+GEMMSMITH_DEVICE void StorePanels(const TensorMap& map, int row, int column, u32 staging) {
+  using Panels = StoredPanels<kColumns, kRows>;
 #pragma unroll
-    for (int panel = 0; panel < kColumns / Panels::kWidth; ++panel)
-      StoreBox<kLeavesL2First>(map, column + panel * Panels::kWidth, row, staging + panel * Panels::kPanelBytes);
-  }
+  for (int panel = 0; panel < kColumns / Panels::kWidth; ++panel)
+    StoreBox<kLeavesL2First>(map, column + panel * Panels::kWidth, row, staging + panel * Panels::kPanelBytes);
 }
 
 }  // namespace gemmsmith

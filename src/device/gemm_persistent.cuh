@@ -70,8 +70,8 @@ struct PersistentKernel : WgmmaTile<Config> {
   static constexpr int kThreads = 32 * kConsumerWarps + (kMovesRegisters ? 128 : 32);
   static constexpr int kStagingBytes = kConsumerWarps * Config::kStagedBlocks * Tile::kStagedRowsBytes;
   static constexpr bool kIsRing = true;
-  // Named barriers: of each team, whose turn it is; and the start.
-  static constexpr int kTurnBarrier = 1, kStartBarrier = 1 + kTeams;
+  // Named barriers: of each team, whose turn it is; the start; of each warpgroup, what it stages.
+  static constexpr int kTurnBarrier = 1, kStartBarrier = 1 + kTeams, kStoreBarrier = 2 + kTeams;
   static_assert(!kPingPong || kWarpgroups == 2, "two take turns");
 
   const TileOrder<Config::kRaster> order;
@@ -149,31 +149,51 @@ struct PersistentKernel : WgmmaTile<Config> {
     if (WillBeRefilled(step - 1)) Release(before);
   }
 
-  // `is_storer`: the lane that orders the copies of this warp, the same one every time, because waiting for them is its
-  // business alone.
-  GEMMSMITH_DEVICE void StoreTile(const Place& place, int warp, int teammate, bool is_storer, const Sums& sums) const {
+  // A warpgroup's 64 rows at a time. `is_storer`: one thread of it, the same one every time, because waiting for the
+  // copies it ordered is its business alone.
+  GEMMSMITH_DEVICE void StoreTileInBoxes(const Place& place, int warp, int teammate, bool is_storer,
+                                         const Sums& sums) const {
+    const int warpgroup = warp / 4;
+#pragma unroll
+    for (int block = 0; block < kRowBlocks; ++block) {
+      const int row = place.row + (teammate * kRowBlocks + block) * 64;
+      const int staged = warpgroup * Config::kStagedBlocks + block % Config::kStagedBlocks;
+      const u32 staging = Stage(kStages) + staged * 4 * Tile::kStagedRowsBytes;
+      if (is_storer) WaitForStoresBut<Config::kStagedBlocks - 1>();
+      MeetThreads<128>(kStoreBarrier + warpgroup);
+      Tile::StageBoxes(sums[block], warp % 4 * 16, staging);
+      MeetThreads<128>(kStoreBarrier + warpgroup);
+      if (warp % 4 == 0 && ElectLane()) {
+        Tile::StoreBoxes(row, place.column, staging);
+        CommitStores();
+      }
+    }
+  }
+
+  GEMMSMITH_DEVICE void StoreTileInRows(const Place& place, int warp, int teammate, const Sums& sums) const {
 #pragma unroll
     for (int block = 0; block < kRowBlocks; ++block) {
       const int row = place.row + (teammate * kRowBlocks + block) * 64 + warp % 4 * 16;
       const int staged = warp * Config::kStagedBlocks + block % Config::kStagedBlocks;
-      if (Config::kStoreByCopyEngine && is_storer) WaitForStoresBut<Config::kStagedBlocks - 1>();
       __syncwarp();
       Tile::StoreRows(row, place.column, sums[block], Stage(kStages) + staged * Tile::kStagedRowsBytes);
-      if (Config::kStoreByCopyEngine && is_storer) CommitStores();
     }
   }
 
   GEMMSMITH_DEVICE void Consume(int warp) const {
-    const bool is_storer = ElectLane();
+    const bool is_storer = Config::kStoreByCopyEngine && warp % 4 == 0 && ElectLane();
     const int warpgroup = warp / 4, team = kPingPong ? warpgroup : 0, teammate = kPingPong ? 0 : warpgroup;
 #pragma unroll 1
     for (int turn = team; turn < turns; turn += kTeams) {
       Sums sums;
       if (kPingPong && turn > 0) MeetThreads<256>(kTurnBarrier + team);
       Multiply(turn, teammate, sums);
-      StoreTile(PlaceOf(turn), warp, teammate, is_storer, sums);
+      if constexpr (Config::kStoreByCopyEngine)
+        StoreTileInBoxes(PlaceOf(turn), warp, teammate, is_storer, sums);
+      else
+        StoreTileInRows(PlaceOf(turn), warp, teammate, sums);
     }
-    if (Config::kStoreByCopyEngine && is_storer) WaitForStoresBut<0>();
+    if (is_storer) WaitForStoresBut<0>();
   }
 
   static GEMMSMITH_DEVICE void Run(const Arguments& arguments) {

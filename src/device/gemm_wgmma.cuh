@@ -157,8 +157,15 @@ struct WgmmaKernel : WgmmaTile<Config> {
 #pragma unroll
     for (int block = 0; block < kRowBlocks; ++block) {
       const int row_in_tile = (warp / 4 * kRowBlocks + block) * 64 + warp % 4 * 16;
-      Tile::StoreRows(tile.row * kTileM + row_in_tile, tile.column * kTileN, sums[block],
-                      Staging() + row_in_tile / 16 * Tile::kStagedRowsBytes);
+      const int row = tile.row * kTileM + row_in_tile, column = tile.column * kTileN;
+      const u32 staging = Staging() + row_in_tile / 16 * Tile::kStagedRowsBytes;
+      if constexpr (Config::kStoreByCopyEngine) {
+        Tile::StageBoxes(sums[block], 0, staging);
+        __syncwarp();
+        if (ElectLane()) Tile::StoreBoxes(row, column, staging);
+      } else {
+        Tile::StoreRows(row, column, sums[block], staging);
+      }
     }
     if (Config::kStoreByCopyEngine && ElectLane()) {
       CommitStores();

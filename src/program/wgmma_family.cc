@@ -151,7 +151,7 @@ TensorMap MapOf(const StagedOperand& operand) {
   return map;
 }
 
-// C as a warp stores it: 16 rows of panels as wide as the tile allows.
+// C as a warp stores it (16 rows), or in persistent kernels a warpgroup (64): in panels as wide as the tile allows.
 TensorMap MapOfC(const WgmmaPlan& plan, const Gemm& gemm) {
   const int width = PanelWidth(plan.tile_n);
   TensorMap map;
@@ -159,7 +159,7 @@ TensorMap MapOfC(const WgmmaPlan& plan, const Gemm& gemm) {
   map.swizzle_bytes = width == 8 ? 0 : uint32_t(width) * 2;
   map.extent = {uint64_t(gemm.shape.n), uint64_t(gemm.shape.m)};
   map.stride_bytes = {uint64_t(gemm.LeadingC()) * 2};
-  map.box = {uint32_t(width), 16};
+  map.box = {uint32_t(width), plan.is_persistent() ? 64u : 16u};
   return map;
 }
 

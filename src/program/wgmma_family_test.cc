@@ -80,6 +80,15 @@ TEST(PersistentPlan, StagesCSomewhereBesideTheRing) {
   EXPECT_FALSE(tight.StagingInStages(shape));
 }
 
+TEST(PersistentPlan, StoresBoxesOfAWarpgroupsRows) {
+  const auto box_of_c = [](std::string_view words) {
+    return LaunchFor(Wgmma("store=tma " + std::string(words)), {{4096, 4096, 512}}).maps.at(2).box;
+  };
+  EXPECT_EQ(box_of_c("schedule=pingpong"), (std::array<uint32_t, 3>{64, 64, 0}));
+  EXPECT_EQ(box_of_c("schedule=cooperative tile_n=96"), (std::array<uint32_t, 3>{32, 64, 0}));
+  EXPECT_EQ(box_of_c(""), (std::array<uint32_t, 3>{64, 16, 0}));
+}
+
 TEST(PersistentPlan, BecomesAKernelAndALauncherOfItsOwn) {
   const Gemm gemm{{4096, 4096, 512}};
   EXPECT_NE(Emit(Wgmma("schedule=pingpong"), gemm).text.find("PersistentKernel"), std::string::npos);
