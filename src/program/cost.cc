@@ -133,6 +133,8 @@ constexpr double kUsableInFours = 106.0 / 132, kUsableInEights = 82.0 / 132;
 // Estimates, there for the order: what each costs where it does not pay.
 constexpr double kRowsPerWarpgroupNs = 30;             // each further 64 rows of one warpgroup
 constexpr double kRunTimeKNs = 60, kRunTimeMnNs = 30;  // compile-time k alone: 1.03x at k = 64
+constexpr double kTwoStagesShare = 0.08;               // two stages against three took 10 to 24 % longer at 8192^3
+constexpr double kOddTileShare = 0.01;                 // columns that fill no whole lines of 128 bytes
 // Calls so long run at the power cap, where time is energy: reads of shared memory and of L2, by the instruction's
 // columns and the tile's; and two teams cost more than one. From six kernels on eight shapes, settled.
 constexpr double kCappedNs = 250'000, kSharedEnergy = 0.1, kL2Energy = 0.1, kTurnsEnergy = 0.01;
@@ -224,6 +226,8 @@ double SlowDown(const WgmmaPlan& plan, const Gemm& gemm, const Device& device) {
   const double reads = 64.0 / std::max(double(plan.tile_n), wgmma::kNarrowestN);
   double share = gemm.kind.layout.b == Order::kRow ? wgmma::kRowMajorShare : 0;
   if (plan.cluster_size() > 1) share += wgmma::kClusterShare;
+  if (plan.stages == 2) share += wgmma::kTwoStagesShare;
+  if (plan.tile_n % 64 != 0) share += plan.tile_n % 32 == 0 ? wgmma::kOddTileShare / 2 : wgmma::kOddTileShare;
   const bool takes_turns = plan.schedule == Schedule::kPingPong;
   if (work_ns > wgmma::kCappedNs)
     return share + wgmma::kSharedEnergy * reads +

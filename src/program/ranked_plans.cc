@@ -40,6 +40,9 @@ class CheapestGeometries {
   std::vector<PricedPlan> heap_;
 };
 
+// f32 sums that no thread has registers for.
+constexpr int kMostSums = 255;
+
 bool IsSecondary(const Parameter& parameter) {
   return parameter.name == "store" || parameter.name == "trigger" || parameter.name == "raster" ||
          parameter.name == "ctas" || parameter.name == "fixed";
@@ -121,9 +124,12 @@ class FamilySpace {
     if (!staged_) return true;
     const auto schedule = Schedule(value(schedule_));
     const bool is_persistent = schedule != Schedule::kOneTile;
+    if (last_axis == schedule_) return !is_persistent || ManyTiles(value(tile_m_), value(tile_n_));
     if (last_axis == warpgroups_) {
       const bool take_turns = schedule == Schedule::kPingPong;
-      return take_turns ? value(warpgroups_) == 2 : value(tile_m_) % (64 * value(warpgroups_)) == 0;
+      const int sharing = take_turns ? 1 : value(warpgroups_);
+      const int sums = value(tile_m_) * value(tile_n_) / (128 * sharing);
+      return (!take_turns || value(warpgroups_) == 2) && value(tile_m_) % (64 * sharing) == 0 && sums < kMostSums;
     }
     if (last_axis == stages_) {
       const int64_t stage_bytes = int64_t(2) * (value(tile_m_) + value(tile_n_)) * value(step_k_);
@@ -137,6 +143,12 @@ class FamilySpace {
       return steps >= value(split_) && CeilDivide(steps, value(split_)) >= value(stages_);
     }
     return true;
+  }
+
+  // More than multiprocessors, even where clusters round them up.
+  bool ManyTiles(int tile_m, int tile_n) const {
+    const int64_t rows = CeilDivide(gemm_.shape.m, tile_m) + 3, columns = CeilDivide(gemm_.shape.n, tile_n) + 3;
+    return rows * columns > device_.multiprocessors;
   }
 
   void ExpandFrom(const Plan& plan, size_t depth, Width width, std::vector<PricedPlan>& plans) const {
