@@ -6,6 +6,7 @@
 
 #include "archive/replay.h"
 #include "base/statistics.h"
+#include "program/cost.h"
 #include "search/proposer.h"
 
 namespace gemmsmith {
@@ -112,6 +113,34 @@ TEST(RecordedSpace, SixteenRandomProposalsDoNot) {
   fmt::print("{}\n", Text("random", regrets));
   SCOPED_TRACE(Text("random", regrets));
   EXPECT_GT(regrets.at(16).median, 1.03);
+}
+
+// At which place of the order of prediction the first plan within 2 % of the best recorded one stands, from 1 on.
+size_t PlaceOfAGoodPlan(const Gemm& gemm) {
+  const Space space = Recorded().SpaceFor(gemm);
+  const double good_ns = 1.02 * BestScreenedNs(gemm, space);
+  std::vector<std::pair<double, double>> predicted_and_measured;
+  for (const Plan& plan : space.plans())
+    if (const Outcome& outcome = Screened(gemm, plan); outcome.kind == OutcomeKind::kMeasured)
+      predicted_and_measured.emplace_back(PredictTimeNs(plan, gemm, *FindDevice("h200")), outcome.TimeNs());
+  std::sort(predicted_and_measured.begin(), predicted_and_measured.end());
+  const auto found = std::find_if(predicted_and_measured.begin(), predicted_and_measured.end(),
+                                  [&](const auto& plan) { return plan.second <= good_ns; });
+  return size_t(found - predicted_and_measured.begin()) + 1;
+}
+
+TEST(RecordedSpace, ThePredictionHasAPlanWithinTwoPercentOfTheBestAmongItsFirstSixteen) {
+  std::vector<size_t> places;
+  for (const Gemm& gemm : Recorded().Problems())
+    if (Recorded().Best(gemm) != nullptr) places.push_back(PlaceOfAGoodPlan(gemm));
+  const auto share = [&](size_t first) {
+    return double(std::count_if(places.begin(), places.end(), [&](size_t place) { return place <= first; })) /
+           double(places.size());
+  };
+  fmt::print("{} problems, first 8: {:.3f}, 16: {:.3f}, 32: {:.3f}\n", places.size(), share(8), share(16), share(32));
+  EXPECT_GT(share(8), 0.8);
+  EXPECT_GT(share(16), 0.93);
+  EXPECT_GT(share(32), 0.98);
 }
 
 }  // namespace
