@@ -11,6 +11,13 @@ GEMMSMITH_DEVICE void MeetCluster() {
   asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
 
+// The same without memory: what is ordered is only that all have come this far. A release costs a fence of the whole GPU
+// (MEMBAR.ALL.GPU, CUDA 13.0). Barriers in shared memory that PublishBarriers() made known are seen behind all the same.
+GEMMSMITH_DEVICE void MeetClusterWithoutMemory() {
+  asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
+  asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+}
+
 // The address, valid throughout the cluster, of the same place in the shared memory of CTA `rank`.
 GEMMSMITH_DEVICE u32 SharedAddressOf(int rank, u32 address) {
   u32 mapped;

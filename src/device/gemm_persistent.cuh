@@ -201,8 +201,8 @@ struct PersistentKernel : WgmmaTile<Config> {
     // In a form that lets the compiler see that it is the same for the whole warp.
     const int warp = __shfl_sync(0xffffffffu, threadIdx.x / 32, 0);
     const PersistentKernel kernel(arguments, SharedAddress(memory));
-    const bool is_producer = warp >= kConsumerWarps, is_feeder = warp == kConsumerWarps && ElectLane();
-    if (is_feeder) {
+    const bool is_producer = warp >= kConsumerWarps, feeds = warp == kConsumerWarps;
+    if (feeds && ElectLane()) {  // elected anew where it is needed, as in gemm_wgmma.cuh
       if (Config::kTrigger == Trigger::kEarly) LetNextLaunchStart();
       PrefetchMap(arguments.a);
       PrefetchMap(arguments.b);
@@ -210,14 +210,14 @@ struct PersistentKernel : WgmmaTile<Config> {
     }
     __syncwarp();
     if constexpr (kClusterSize > 1)
-      MeetCluster();
+      MeetClusterWithoutMemory();
     else if (is_producer)
       ArriveAt<kThreads>(kStartBarrier);  // the consumers wait for the barriers, nobody for the consumers
     else
       MeetThreads<kThreads>(kStartBarrier);
     if (is_producer) {
       if constexpr (kMovesRegisters) GiveRegisters<Config::kProducerRegisters>();
-      if (is_feeder) kernel.Produce();
+      if (feeds && ElectLane()) kernel.Produce();
     } else {
       if constexpr (kMovesRegisters) TakeRegisters<Config::kConsumerRegisters>();
       kernel.Consume(warp);

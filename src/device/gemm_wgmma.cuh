@@ -85,19 +85,20 @@ struct WgmmaKernel : WgmmaTile<Config> {
 
   GEMMSMITH_DEVICE void FillAtOnce() const {
     if (Config::kTrigger != Trigger::kNone) WaitForLaunchBefore();
-#pragma unroll 1
+#pragma unroll kUnroll
     for (int i = 0; i < StagesFilledAtOnce(); ++i) FillStep(i, i);
     Stamp(arguments.gemm, Moment::kOrdered, true);
     if (Config::kTrigger == Trigger::kSoon) LetNextLaunchStart();
   }
 
-  // Barriers ready for everyone, first copies under way. `is_feeder`: the one lane that orders copies.
-  GEMMSMITH_DEVICE void Start(bool is_feeder) const {
-    if (is_feeder) {
+  // Barriers ready for everyone, first copies under way. `feeds`: the warp of which one lane orders copies; that lane is
+  // elected anew in each place, because where the choice comes out of a variable ptxas puts a loop around every copy.
+  GEMMSMITH_DEVICE void Start(bool feeds) const {
+    if (feeds && ElectLane()) {
       if (Config::kTrigger == Trigger::kEarly) LetNextLaunchStart();
       PrefetchMap(arguments.a);
       PrefetchMap(arguments.b);
-      Tile::InitBarriers(StagesFilledAtOnce());
+      Tile::InitBarriers(kIsRing ? Config::kStages : steps);
       Stamp(arguments.gemm, Moment::kReady, true);
       if (kClusterSize == 1) FillAtOnce();
     }
@@ -105,8 +106,8 @@ struct WgmmaKernel : WgmmaTile<Config> {
     if constexpr (kClusterSize == 1) {
       __syncthreads();
     } else {
-      MeetCluster();  // the barriers of every peer are ready before anything is sent to it
-      if (is_feeder) FillAtOnce();
+      MeetClusterWithoutMemory();  // the barriers of every peer are ready before anything is sent to it
+      if (feeds && ElectLane()) FillAtOnce();
       __syncwarp();
     }
   }
@@ -243,12 +244,13 @@ struct WgmmaKernel : WgmmaTile<Config> {
       for (int split = 1; split < Config::kSplit; ++split)
 #pragma unroll
         for (int e = 0; e < 4; ++e) parts[0][e] += parts[split][e];
+      SettleSums(parts[0]);  // what was read has come, so that the meeting below needs no memory
       if (kInside || tile.column * kTileN + column < Bounds().n)
         StoreRow<Type, Config::kStoreVector>(C(), LdC(), tile.row * kTileM + row, tile.column * kTileN + column,
                                              parts[0], Bounds());
     }
     __syncwarp();
-    MeetCluster();  // nobody ends while another reads its sums
+    MeetClusterWithoutMemory();  // nobody ends while another reads its sums
   }
 
   GEMMSMITH_DEVICE void Finish(int warp, Sums& sums) const {
@@ -272,10 +274,9 @@ struct WgmmaKernel : WgmmaTile<Config> {
     const int warp = __shfl_sync(0xffffffffu, threadIdx.x / 32, 0);
     Stamp(arguments.gemm, Moment::kStarted, threadIdx.x == 0);
     const WgmmaKernel kernel(arguments, SharedAddress(memory));
-    const bool is_feeder = warp == (kIsRing ? kConsumerWarps : 0) && ElectLane();
-    kernel.Start(is_feeder);
+    kernel.Start(warp == (kIsRing ? kConsumerWarps : 0));
     if (kIsRing && warp == kConsumerWarps) {
-      if (is_feeder) kernel.Refill();
+      if (ElectLane()) kernel.Refill();
       return;
     }
     Sums sums;

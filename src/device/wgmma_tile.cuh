@@ -77,8 +77,10 @@ struct WgmmaTile {
   GEMMSMITH_DEVICE u32 Empty(int stage) const { return shared + kEmptyBarriers + 8 * stage; }
   GEMMSMITH_DEVICE u32 Stage(int stage) const { return shared + kStagesStart + stage * kStageBytes; }
 
+  // Written out where their number is known: in a loop ptxas (CUDA 13.0) puts a fence before each.
+  static constexpr int kInitUnroll = Config::kStages > 0 ? Config::kStages : K::is_fixed ? 8 : 1;
   GEMMSMITH_DEVICE void InitBarriers(int stages) const {
-#pragma unroll 1
+#pragma unroll kInitUnroll
     for (int i = 0; i < stages; ++i) {
       InitBarrier(Full(i), 1);
       if (Config::kStages > 0) InitBarrier(Empty(i), 4 * kTeam * kPeers);
