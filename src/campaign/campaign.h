@@ -51,6 +51,9 @@ struct CampaignOptions {
   std::vector<Gemm> problems;
   // Of each problem, so many of the fastest of the screening meet in one race in the heat protocol; 0: none.
   int heat_contenders = 16;
+  // So many of the fastest of the screening take the same plans with other triggers along into the heat: a plain call
+  // does not tell which of them a chain of calls wants. The fastest in chains is then a finalist.
+  int chained_twins = 0;
   // So many of the fastest of the heat pass the short protocol, with the offline clock, before one is named best. 0:
   // the screening decides, and there is no heat.
   int finalists = 4;

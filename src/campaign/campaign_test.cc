@@ -13,6 +13,7 @@
 #include "campaign/compile_ahead.h"
 #include "campaign/fakes.h"
 #include "campaign/interrupt.h"
+#include "program/axes.h"
 #include "program/emit.h"
 
 namespace gemmsmith {
@@ -315,6 +316,38 @@ TEST_F(CampaignTest, TheFastestOfTheScreeningMeetInOneHeatAndItsFastestInOneFina
   EXPECT_EQ(together[0], std::pair(Protocol::kHeat, std::set<Plan>(plans.begin(), plans.begin() + 10)));
   EXPECT_EQ(together[1], std::pair(Protocol::kShort, std::set<Plan>(plans.begin() + 6, plans.begin() + 10)));
   EXPECT_EQ(CountTrials(Protocol::kHeat), 10);
+}
+
+// A plain call of a kernel without a trigger is as fast as one with; only chains tell.
+TEST_F(CampaignTest, TheFastestBringTwinsWithOtherTriggersAndTheFastestInChainsIsAFinalist) {
+  options.finalists = 4;
+  options.heat_contenders = 6;
+  options.chained_twins = 2;
+  const Plan quick = Fastest();
+  Plan soon = quick;
+  soon.Set("trigger", int(Trigger::kSoon));
+  std::map<Protocol, std::set<Plan>> judged;
+  evaluator.judge = [&](const EvaluationRequest& request) {
+    const Plan& plan = request.plan();
+    judged[request.protocol].insert(plan);
+    Outcome outcome = MeasuredIn(plan.Get("trigger") == 0 ? SomeTimeNs(plan) : 500'000, request.protocol);
+    if (plan.Get("trigger") == 0) return outcome;
+    outcome.timings.push_back(outcome.timings[0]);
+    outcome.timings[1].clock = Clock::kDeviceChained;
+    outcome.timings[1].median_ns = plan == soon ? 400 : 600;
+    return outcome;
+  };
+  const Result<ProblemResult> result = RunWhole();
+  ASSERT_TRUE(result.ok() && result->best);
+  EXPECT_EQ(result->best->plan(), quick);
+  EXPECT_EQ(result->evaluations, int(space.size()));
+  EXPECT_EQ(judged[Protocol::kHeat].size(), 6u + 2 * 3);
+  EXPECT_EQ(judged[Protocol::kShort].size(), 4u);
+  EXPECT_TRUE(judged[Protocol::kShort].contains(soon));
+  // Nothing is judged again.
+  const size_t requests = evaluator.requests.size();
+  ASSERT_TRUE(RunWhole().ok());
+  EXPECT_EQ(evaluator.requests.size(), requests);
 }
 
 TEST_F(CampaignTest, OneThatTheHeatRefusesIsNoFinalist) {

@@ -1,6 +1,7 @@
 #include "campaign/problem_run.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace gemmsmith {
 
@@ -12,6 +13,20 @@ bool Faster(const Trial* first, const Trial* second) {
 
 void KeepFaster(const Trial*& best, const Trial& trial) {
   if (trial.IsTimedPlan() && (best == nullptr || Faster(&trial, best))) best = &trial;
+}
+
+// Infinite where it does not chain.
+double ChainedNs(const Trial& trial) {
+  const Timing* chained = trial.outcome.Find("ours", Clock::kDeviceChained);
+  return chained == nullptr ? std::numeric_limits<double>::infinity() : chained->median_ns;
+}
+
+// The fastest in chains, if any chains, comes second unless it is the first anyway.
+void MoveFastestInChainsForward(std::vector<const Trial*>& trials) {
+  const auto fastest = std::min_element(trials.begin(), trials.end(), [](const Trial* first, const Trial* second) {
+    return ChainedNs(*first) < ChainedNs(*second);
+  });
+  if (fastest - trials.begin() > 1) std::rotate(trials.begin() + 1, fastest, fastest + 1);
 }
 
 const Trial* Find(const std::map<Plan, Trial>& trials, const Plan& plan) {
@@ -39,7 +54,12 @@ void ProblemRun::Take(const Trial& trial, bool resumed) {
   if (HasFinals() && trial.outcome.protocol == Protocol::kHeat) heats_.emplace(trial.plan(), trial);
   if (HasFinals() && trial.outcome.protocol == Protocol::kShort)
     KeepFaster(best_final_, finals_.emplace(trial.plan(), trial).first->second);
+  if (IsTwin(trial)) return;
   if (searched_.insert(trial.plan()).second) Account(trial, resumed);
+}
+
+bool ProblemRun::IsTwin(const Trial& trial) const {
+  return options_.chained_twins > 0 && heats_.contains(trial.plan()) && !searched_.contains(trial.plan());
 }
 
 // What a first trial means for the proposer, the ranking and the budgets.
@@ -90,7 +110,20 @@ std::vector<Plan> ProblemRun::TakeHeat() {
   std::vector<Plan> plans;
   for (const Trial* trial : screened)
     if (!heats_.contains(trial->plan()) && !finals_.contains(trial->plan())) plans.push_back(trial->plan());
+  for (size_t i = 0; i < std::min(screened.size(), size_t(options_.chained_twins)); ++i)
+    AddTwins(screened[i]->plan(), plans);
   return plans;
+}
+
+void ProblemRun::AddTwins(const Plan& plan, std::vector<Plan>& heat) const {
+  const Family& family = GetFamily(plan.family);
+  const int axis = family.IndexOf("trigger");
+  if (axis < 0) return;
+  for (const int trigger : family.parameters[size_t(axis)].values.subspan(1)) {  // the first one does not chain
+    Plan twin = plan;
+    twin.values[size_t(axis)] = trigger;
+    if (!heats_.contains(twin) && std::find(heat.begin(), heat.end(), twin) == heat.end()) heat.push_back(twin);
+  }
 }
 
 std::vector<const Trial*> ProblemRun::RankedForFinals() const {
@@ -103,7 +136,11 @@ std::vector<const Trial*> ProblemRun::RankedForFinals() const {
     else if (heat->IsTimedPlan())
       confirmed.push_back(heat);
   }
+  if (options_.chained_twins > 0)
+    for (const auto& [plan, trial] : heats_)
+      if (!measured_.contains(plan) && trial.IsTimedPlan()) confirmed.push_back(&trial);
   std::sort(confirmed.begin(), confirmed.end(), Faster);
+  if (options_.chained_twins > 0) MoveFastestInChainsForward(confirmed);
   confirmed.insert(confirmed.end(), screened.begin(), screened.end());
   return confirmed;
 }

@@ -24,7 +24,8 @@ class ProblemRun {
 
   // Up to `most` new plans, as many as the budget leaves; they are outstanding from now on.
   std::vector<Plan> Propose(int most);
-  // A trial counts for the stage that its protocol says; the first of a plan counts as its screening.
+  // A trial counts for the stage that its protocol says; the first of a plan counts as its screening, but that of a
+  // twin, which has none.
   void Take(const Trial& trial, bool resumed);
   void MissScreen();  // a proposal that a record lacks
   // `seconds` of the problem's exchanges. Once it is over it stays so, and nothing is outstanding any more.
@@ -43,6 +44,9 @@ class ProblemRun {
   StopRule::Progress ProgressAfter(double seconds) const { return {evaluations_, seconds, since_best_}; }
   bool HasFinals() const { return options_.finalists > 0; }
   void Account(const Trial& trial, bool resumed);
+  // Of a plan that the heat judged beside its screened twin.
+  bool IsTwin(const Trial& trial) const;
+  void AddTwins(const Plan& plan, std::vector<Plan>& heat) const;
   std::vector<const Trial*> Screened() const;         // measured, fastest first
   std::vector<const Trial*> RankedForFinals() const;  // those that the heat confirmed come first
 

@@ -57,6 +57,7 @@ std::string CampaignName(const OptimizeCommand& command, const Instrument& instr
 CampaignOptions OptionsFor(const OptimizeCommand& command, const Instrument& instrument, const ProblemList& problems) {
   CampaignOptions options{
       .name = CampaignName(command, instrument), .problems = problems.answerable, .seed = command.seed};
+  if (instrument.live()) options.chained_twins = 2;
   // One shape is told in full, from all its trials. With a budget of seconds nobody can say how many a problem gets.
   if (!command.target.shape) options.finished_after = command.budget_seconds ? 0 : command.budget_evaluations;
   return options;
