@@ -34,7 +34,7 @@ struct DirectKernel {
   using K = Dimension<Config::kFixedK>;
   static constexpr bool kInsideM = M::IsMultipleOf(Config::kTileM), kInsideN = N::IsMultipleOf(Config::kTileN);
   // Every warp of every split does the same whole number of rounds.
-  static constexpr int kRoundK = kChunkK * Config::kChunks * Config::kWarpsK;
+  static constexpr int kStepK = kChunkK * Config::kChunks, kRoundK = kStepK * Config::kWarpsK;
   static constexpr bool kEvenK = K::IsMultipleOf(kRoundK * Config::kSplit);
 
   // The 8 k of one row, or 8 rows of k of kColumns columns, that a lane holds of a chunk.
@@ -46,23 +46,31 @@ struct DirectKernel {
   };
 
   int m, n, k;
-  i64 lda, ldb;
+  i64 ldb;
   int group, lane_k;  // g and t of mma.cuh
+  // The lane's part of this warp's share of K: rounds of kChunks neighbouring chunks, dealt to the splits, then to the
+  // warps. It begins at first_k, where the pointers stand; what is loaded is told by its distance from there.
+  int first_k, share_k;  // share_k: to the end of the split, counted from the warp's first chunk
   const u16* a_rows[2 * kRowBlocks];
   const u16* b_columns[Config::kRowMajorB ? 1 : kColumns];
   int first_column;  // of this lane, in the matrix
   float sums[kRowBlocks][kColumns][4];
 
-  // The k, within a chunk, of the lane's element e: runs of kVector neighbours, the four lanes of a group side by side.
-  GEMMSMITH_DEVICE int OffsetOf(int e) const { return e / kVector * (4 * kVector) + lane_k * kVector + e % kVector; }
+  // The k, within a chunk and from first_k, of the lane's element e: runs of kVector neighbours, the four lanes of a
+  // group side by side.
+  static GEMMSMITH_DEVICE constexpr int OffsetOf(int e) { return e / kVector * (4 * kVector) + e % kVector; }
 
-  GEMMSMITH_DEVICE void Start(const GemmArguments& arguments, int warp_m, int warp_n) {
+  GEMMSMITH_DEVICE void Start(const GemmArguments& arguments, int warp_m, int warp_n, int warp_k) {
     m = M::Value(arguments.m), n = N::Value(arguments.n), k = K::Value(arguments.k);
-    lda = Dimension<Config::kFixedLdA>::Value(arguments.lda);
+    const i64 lda = Dimension<Config::kFixedLdA>::Value(arguments.lda);
     ldb = Dimension<Config::kFixedLdB>::Value(arguments.ldb);
     const int lane = threadIdx.x % 32;
     group = lane / 4, lane_k = lane % 4;
-    const u16* a = static_cast<const u16*>(arguments.a);
+    const int rounds = CeilDivide(k, kRoundK), rounds_of_split = CeilDivide(rounds, Config::kSplit);
+    const int warp_first_k = int(blockIdx.z) * rounds_of_split * kRoundK + warp_k * kStepK;
+    share_k = min(k, (int(blockIdx.z) + 1) * rounds_of_split * kRoundK) - warp_first_k;
+    first_k = warp_first_k + lane_k * kVector;
+    const u16* a = static_cast<const u16*>(arguments.a) + first_k;
     const u16* b = static_cast<const u16*>(arguments.b);
     const int first_row = blockIdx.x * Config::kTileM + warp_m * kWarpM + group;
     // Rows and columns outside are read as the last one inside; their sums are never stored.
@@ -73,11 +81,11 @@ struct DirectKernel {
     }
     first_column = blockIdx.y * Config::kTileN + warp_n * kWarpN + group * kColumns;
     if constexpr (Config::kRowMajorB) {
-      b_columns[0] = b;
+      b_columns[0] = b + first_k * ldb + first_column;
     } else {
 #pragma unroll
       for (int j = 0; j < kColumns; ++j)
-        b_columns[j] = b + (kInsideN ? first_column + j : min(first_column + j, n - 1)) * ldb;
+        b_columns[j] = b + (kInsideN ? first_column + j : min(first_column + j, n - 1)) * ldb + first_k;
     }
 #pragma unroll
     for (int i = 0; i < kRowBlocks; ++i)
@@ -87,19 +95,29 @@ struct DirectKernel {
         for (int r = 0; r < 4; ++r) sums[i][j][r] = 0;
   }
 
+  // Not 0, and made of every pointer.
+  GEMMSMITH_DEVICE u64 AllPointers() const {
+    u64 all = 0;
+#pragma unroll
+    for (int i = 0; i < 2 * kRowBlocks; ++i) all |= reinterpret_cast<u64>(a_rows[i]);
+#pragma unroll
+    for (int j = 0; j < (Config::kRowMajorB ? 1 : kColumns); ++j) all |= reinterpret_cast<u64>(b_columns[j]);
+    return all;
+  }
+
   template <int kCount>
   static GEMMSMITH_DEVICE void LoadElements(u32 (&to)[(kCount + 1) / 2], const u16* from) {
     gemmsmith::Load<kCount, Config::kTrigger == Trigger::kNone>(to, from);
   }
 
-  // Eight k of one contiguous line; kWhole: the chunk lies inside k.
+  // Eight k of one contiguous line; kWhole: the chunk, so far from the first one, lies inside k.
   template <bool kWhole>
-  GEMMSMITH_DEVICE void LoadLine(u32 (&pairs)[4], const u16* line, int chunk_k) const {
+  GEMMSMITH_DEVICE void LoadLine(u32 (&pairs)[4], const u16* line, int chunk) const {
 #pragma unroll
     for (int e = 0; e < 8; e += kVector) {
-      const int at = chunk_k + OffsetOf(e);
+      const int at = chunk + OffsetOf(e);
       u32 part[(kVector + 1) / 2];
-      if (kWhole || at + kVector <= k) {
+      if (kWhole || first_k + at + kVector <= k) {
         LoadElements<kVector>(part, line + at);
       } else {
 #pragma unroll
@@ -107,7 +125,7 @@ struct DirectKernel {
 #pragma unroll
         for (int i = 0; i < kVector; ++i) {
           u32 element[1] = {0};
-          if (at + i < k) LoadElements<1>(element, line + at + i);
+          if (first_k + at + i < k) LoadElements<1>(element, line + at + i);
           part[i / 2] |= element[0] << (i % 2 * 16);
         }
       }
@@ -120,11 +138,11 @@ struct DirectKernel {
     }
   }
 
-  // kColumns neighbouring columns of one row of a row-major B; zeros behind the last row.
+  // kColumns neighbouring columns of one row of a row-major B, `at` rows from the lane's first one; zeros behind the last.
   template <bool kWhole>
-  GEMMSMITH_DEVICE void LoadRowOfB(u32 (&packed)[(kColumns + 1) / 2], int row) const {
-    const u16* line = b_columns[0] + row * ldb + first_column;
-    const bool inside_k = kWhole || row < k;
+  GEMMSMITH_DEVICE void LoadRowOfB(u32 (&packed)[(kColumns + 1) / 2], int at) const {
+    const u16* line = b_columns[0] + at * ldb;
+    const bool inside_k = kWhole || first_k + at < k;
 #pragma unroll
     for (int j = 0; j < kColumns; j += kColumnVector) {
       u32 part[(kColumnVector + 1) / 2];
@@ -150,13 +168,13 @@ struct DirectKernel {
   }
 
   template <bool kWhole>
-  GEMMSMITH_DEVICE void Load(ChunkA& chunk_a, ChunkB& chunk_b, int chunk_k) const {
+  GEMMSMITH_DEVICE void Load(ChunkA& chunk_a, ChunkB& chunk_b, int chunk) const {
 #pragma unroll
-    for (int i = 0; i < 2 * kRowBlocks; ++i) LoadLine<kWhole>(chunk_a.pairs[i], a_rows[i], chunk_k);
+    for (int i = 0; i < 2 * kRowBlocks; ++i) LoadLine<kWhole>(chunk_a.pairs[i], a_rows[i], chunk);
     if constexpr (Config::kRowMajorB) {
       u32 rows[8][(kColumns + 1) / 2];
 #pragma unroll
-      for (int e = 0; e < 8; ++e) LoadRowOfB<kWhole>(rows[e], chunk_k + OffsetOf(e));
+      for (int e = 0; e < 8; ++e) LoadRowOfB<kWhole>(rows[e], chunk + OffsetOf(e));
 #pragma unroll
       for (int j = 0; j < kColumns; ++j)
 #pragma unroll
@@ -165,7 +183,7 @@ struct DirectKernel {
                                            : HighHalves(rows[2 * p][j / 2], rows[2 * p + 1][j / 2]);
     } else {
 #pragma unroll
-      for (int j = 0; j < kColumns; ++j) LoadLine<kWhole>(chunk_b.pairs[j], b_columns[j], chunk_k);
+      for (int j = 0; j < kColumns; ++j) LoadLine<kWhole>(chunk_b.pairs[j], b_columns[j], chunk);
     }
   }
 
@@ -183,17 +201,14 @@ struct DirectKernel {
         }
   }
 
-  // The products of this warp's share of K: rounds of kChunks neighbouring chunks, dealt to the splits, then to the
-  // warps.
-  GEMMSMITH_DEVICE void AccumulateShare(int warp_k) {
-    constexpr int kStepK = kChunkK * Config::kChunks;
+  // The products of this warp's share of K.
+  GEMMSMITH_DEVICE void AccumulateShare() {
     ChunkA a[Config::kChunks];
     ChunkB b[Config::kChunks];
     if constexpr (kEvenK) {
       constexpr int kRounds = Config::kFixedK / (kRoundK * Config::kSplit);
-      int at = blockIdx.z * (kRounds * kRoundK) + warp_k * kStepK;
 #pragma unroll 2
-      for (int round = 0; round < kRounds; ++round, at += kRoundK) {
+      for (int round = 0, at = 0; round < kRounds; ++round, at += kRoundK) {
 #pragma unroll
         for (int u = 0; u < Config::kChunks; ++u) Load<true>(a[u], b[u], at + u * kChunkK);
 #pragma unroll
@@ -201,18 +216,15 @@ struct DirectKernel {
       }
       return;
     }
-    const int rounds = (k + kRoundK - 1) / kRoundK;
-    const int share = (rounds + Config::kSplit - 1) / Config::kSplit;
-    const int end = min(k, (int(blockIdx.z) + 1) * share * kRoundK);
-    int at = int(blockIdx.z) * share * kRoundK + warp_k * kStepK;
-    for (; at + kStepK <= end; at += kRoundK) {
+    int at = 0;
+    for (; at + kStepK <= share_k; at += kRoundK) {
 #pragma unroll
       for (int u = 0; u < Config::kChunks; ++u) Load<true>(a[u], b[u], at + u * kChunkK);
 #pragma unroll
       for (int u = 0; u < Config::kChunks; ++u) Multiply(a[u], b[u]);
     }
     // At most one step is cut by the end of k; no whole step follows it.
-    for (; at < end; at += kChunkK) {
+    for (; at < share_k; at += kChunkK) {
       Load<false>(a[0], b[0], at);
       Multiply(a[0], b[0]);
     }
@@ -231,7 +243,6 @@ struct DirectKernel {
 #pragma unroll
         for (int i = 0; i < 2 * kColumns; ++i) part[r * Tile::kRow + c + i] = values[i];
       });
-      __syncthreads();
       constexpr int kPiece = Min(8, Max(2, Config::kTileM * Config::kTileN / kThreads));
       ForEachSharedSum<Config::kTileM, Config::kTileN, Config::kWarpsK, kThreads, kPiece>(shared, use);
     }
@@ -328,11 +339,11 @@ struct DirectKernel {
     Stamp(arguments, Moment::kStarted, threadIdx.x == 0);
     if (Config::kTrigger == Trigger::kEarly) LetNextLaunchStart();
     DirectKernel kernel;
-    kernel.Start(arguments, warp_m, warp_n);
-    if (Config::kTrigger != Trigger::kNone) WaitForLaunchBefore();
+    kernel.Start(arguments, warp_m, warp_n, warp_k);
+    if (Config::kTrigger != Trigger::kNone) WaitForLaunchBefore(kernel.AllPointers());
     if (Config::kTrigger == Trigger::kSoon) LetNextLaunchStart();
     Stamp(arguments, Moment::kReady, threadIdx.x == 0);
-    kernel.AccumulateShare(warp_k);
+    kernel.AccumulateShare();
     Stamp(arguments, Moment::kMultiplied, threadIdx.x == 0);
     if (Config::kTrigger == Trigger::kLate) LetNextLaunchStart();
     kernel.Finish(arguments, warp_m, warp_n, warp_k, shared);

@@ -68,6 +68,9 @@ GEMMSMITH_DEVICE u32 Pack(float low, float high) {
   return packed;
 }
 
+// The compiler makes the value here, before a barrier that follows, and not where it is used.
+GEMMSMITH_DEVICE void Prepare(int& value) { asm volatile("" : "+r"(value)); }
+
 // The low halves, or the high halves, of two registers.
 GEMMSMITH_DEVICE u32 LowHalves(u32 first, u32 second) { return __byte_perm(first, second, 0x5410); }
 GEMMSMITH_DEVICE u32 HighHalves(u32 first, u32 second) { return __byte_perm(first, second, 0x7632); }
@@ -202,6 +205,13 @@ GEMMSMITH_DEVICE void TakeRegisters() {
 GEMMSMITH_DEVICE void WaitForLaunchBefore() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+// The same, and not before `made`, which is never 0, is there. What can be made ready costs nothing before the wait, but
+// ptxas (CUDA 13.0) puts it behind where nothing holds it.
+GEMMSMITH_DEVICE void WaitForLaunchBefore(u64 made) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("{ .reg .pred p; setp.ne.u64 p, %0, 0; @p griddepcontrol.wait; }" ::"l"(made) : "memory");
 #endif
 }
 // From here on the CTAs of the next launch may take the place that this one leaves free.

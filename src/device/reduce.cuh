@@ -23,18 +23,23 @@ struct SharedTile {
   static constexpr int kFloats = kTileM * kRow;
 };
 
-// Calls use(row, column, values) with kPiece neighbouring sums over kParts partial tiles, the whole tile shared out
-// over kThreads threads.
+// Meets all threads of the CTA, which have written the partial tiles; then calls use(row, column, values) with kPiece
+// neighbouring sums over kParts partial tiles, the whole tile shared out over kThreads threads.
 template <int kTileM, int kTileN, int kParts, int kThreads, int kPiece, class Use>
 GEMMSMITH_DEVICE void ForEachSharedSum(const float* parts, Use&& use) {
   using Tile = SharedTile<kTileM, kTileN>;
   constexpr int kPieces = kTileM * kTileN / kPiece;
+  const auto row_of = [](int piece) { return piece / (kTileN / kPiece); };
+  const auto column_of = [](int piece) { return piece % (kTileN / kPiece) * kPiece; };
+  int place = row_of(threadIdx.x) * Tile::kRow + column_of(threadIdx.x);
+  Prepare(place);
+  __syncthreads();
 #pragma unroll
   for (int first = 0; first < kPieces; first += kThreads) {
     const int piece = first + threadIdx.x;
     if (kPieces % kThreads != 0 && piece >= kPieces) break;
-    const int row = piece / (kTileN / kPiece), column = piece % (kTileN / kPiece) * kPiece;
-    const float* from = parts + row * Tile::kRow + column;
+    const int row = row_of(piece), column = column_of(piece);
+    const float* from = parts + (first == 0 ? place : row * Tile::kRow + column);
     float sum[kPiece];
 #pragma unroll
     for (int i = 0; i < kPiece; ++i) sum[i] = from[i];
