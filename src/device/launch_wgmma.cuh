@@ -2,6 +2,7 @@
 #pragma once
 
 #include "gemm_wgmma.cuh"
+#include "launch_residence.cuh"
 #include "launch_tile.cuh"
 
 namespace gemmsmith {
@@ -48,6 +49,10 @@ cudaError_t LaunchGemm(void (*kernel)(typename WgmmaKernel<Config>::Arguments), 
     cluster.val.clusterDim = {Kernel::kClusterSize, 1, 1};
   }
   if (Kernel::kSplitsAreCluster) cluster.val.clusterDim.z = Config::kSplit;
+  if constexpr (Kernel::kSplitsExchange) {
+    const cudaError_t fits = CheckResidence(kernel, config.gridDim, Kernel::kThreads, smem_bytes);
+    if (fits != cudaSuccess) return fits;
+  }
   config.blockDim = Kernel::kThreads;
   config.dynamicSmemBytes = smem_bytes;
   config.stream = stream;
