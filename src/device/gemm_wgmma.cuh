@@ -98,7 +98,7 @@ struct WgmmaKernel : WgmmaTile<Config> {
       if (Config::kTrigger == Trigger::kEarly) LetNextLaunchStart();
       PrefetchMap(arguments.a);
       PrefetchMap(arguments.b);
-      Tile::InitBarriers(kIsRing ? Config::kStages : steps);
+      Tile::InitBarriers(kIsRing ? Config::kStages : K::is_fixed ? kKnownSteps : steps);
       Stamp(arguments.gemm, Moment::kReady, true);
       if (kClusterSize == 1) FillAtOnce();
     }
@@ -244,13 +244,17 @@ struct WgmmaKernel : WgmmaTile<Config> {
       for (int split = 1; split < Config::kSplit; ++split)
 #pragma unroll
         for (int e = 0; e < 4; ++e) parts[0][e] += parts[split][e];
-      SettleSums(parts[0]);  // what was read has come, so that the meeting below needs no memory
       if (kInside || tile.column * kTileN + column < Bounds().n)
         StoreRow<Type, Config::kStoreVector>(C(), LdC(), tile.row * kTileM + row, tile.column * kTileN + column,
                                              parts[0], Bounds());
     }
     __syncwarp();
-    MeetClusterWithoutMemory();  // nobody ends while another reads its sums
+    // Nobody ends while another reads its sums. Where all that is read is stored, all has come by now; a thread outside C
+    // may still wait for what it read, which only a fence makes sure of.
+    if constexpr (kInside)
+      MeetClusterWithoutMemory();
+    else
+      MeetCluster();
   }
 
   GEMMSMITH_DEVICE void Finish(int warp, Sums& sums) const {
