@@ -31,7 +31,8 @@ struct WgmmaTile {
   static constexpr int kTileM = Config::kTileM, kTileN = Config::kTileN, kStepK = Config::kStepK;
   static constexpr int kTeam = Config::kSchedule == Schedule::kPingPong ? 1 : Config::kWarpgroups;  // that share a tile
   static constexpr int kRowBlocks = kTileM / 64 / kTeam;  // of 64 rows, a warpgroup
-  static constexpr bool kInside = M::IsMultipleOf(kTileM) && N::IsMultipleOf(kTileN);
+  // Whether no tile reaches beyond C, nor lies beyond it: the grid consists of whole clusters.
+  static constexpr bool kInside = M::IsMultipleOf(kTileM * Config::kClusterM) && N::IsMultipleOf(kTileN * Config::kClusterN);
 
   static constexpr int kClusterSize = Config::kClusterM * Config::kClusterN;
   // CTAs that copy something for this one, itself included: those of its row and of its column in the cluster.

@@ -305,7 +305,8 @@ Result<bool> Exchange::IsUntouched() {
 Status Exchange::LookAtTimedOutput(Contestant& contestant) {
   std::vector<std::pair<std::string, PutCall>> runs;
   for (const auto& [clock, graph] : contestant.graphs)
-    runs.emplace_back(OutputTestOf(clock), [this, &timed = graph.graph] { return workshop_.gpu.Replay(timed); });
+    for (const Graph& timed : graph.twins)
+      runs.emplace_back(OutputTestOf(clock), [this, &timed] { return workshop_.gpu.Replay(timed); });
   for (int i = 0; i <= int(kLastClock); ++i)
     if (problem_.clocks.Has(Clock(i)) && !IsOfGraphs(Clock(i)))
       runs.emplace_back(OutputTestOf(Clock(i)), [&] { return Put(contestant, *bench_.normal, Chaining::kNone); });

@@ -158,8 +158,10 @@ class LatencyGpuTest : public testing::Test {
     for (int launch = 0; launch < kStampedLaunches; ++launch) {
       std::vector<std::array<Stamps, kMoments.size()>> stamps(ctas);
       const uint64_t bytes = ctas * sizeof(stamps[0]);
+      for (int warm = 0; warm < 2; ++warm) RETURN_IF_ERROR(put());
+      // Not every CTA passes every moment in every launch: who arrives last does.
       RETURN_IF_ERROR(gpu().Fill8(bench.workspace.address() + bench.stamps_offset, 0, bytes));
-      for (int warm = 0; warm < 3; ++warm) RETURN_IF_ERROR(put());
+      RETURN_IF_ERROR(put());
       RETURN_IF_ERROR(gpu().Synchronize());
       RETURN_IF_ERROR(gpu().CopyToHost({reinterpret_cast<uint8_t*>(stamps.data()), bytes},
                                        bench.workspace.address() + bench.stamps_offset));

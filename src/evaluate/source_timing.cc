@@ -231,7 +231,7 @@ Result<double> SourceExchange::TimeHere(const PutCall& step, int graph_steps) {
   CallGraph graph;
   if (is_capturable_) {
     ASSIGN_OR_RETURN(graph, CallGraph::Capture(gpu, {&step, 1}, graph_steps));
-    put = [&] { return gpu.Replay(graph.graph); };
+    put = [&] { return gpu.Replay(graph.at(0)); };
   }
   const int puts = is_capturable_ ? graph_calls_ / graph_steps : graph_calls_;
   std::vector<double> samples;

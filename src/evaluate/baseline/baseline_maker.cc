@@ -26,7 +26,7 @@ struct Timed {
 
 Status AddSample(Gpu& gpu, const EventPair& events, Timed& timed) {
   RETURN_IF_ERROR(gpu.Record(events.first));
-  RETURN_IF_ERROR(gpu.Replay(timed.graph.graph));
+  RETURN_IF_ERROR(gpu.Replay(timed.graph.at(0)));
   RETURN_IF_ERROR(gpu.Record(events.last));
   ASSIGN_OR_RETURN(const double elapsed, gpu.ElapsedNs(events.first, events.last));
   timed.samples.push_back(elapsed / timed.graph.calls);

@@ -13,16 +13,20 @@ enum class Batch {
 };
 
 int CallsIn(Batch batch, double call_ns);
+// How often the graph of a batch is made; its twins take turns.
+int TwinsOf(Batch batch);
 
 struct CallGraph {
-  Graph graph;
-  int calls = 0;
+  std::vector<Graph> twins;  // at least one
+  int calls = 0;             // in each
+
+  const Graph& at(int round) const { return twins[size_t(round) % twins.size()]; }
 
   // So many calls, which take turns: more than one where each has operands of its own.
-  static Result<CallGraph> Capture(Gpu& gpu, std::span<const PutCall> calls, int count);
+  static Result<CallGraph> Capture(Gpu& gpu, std::span<const PutCall> calls, int count, int twins = 1);
   // `call_ns` as EstimateNs() tells it.
   static Result<CallGraph> Capture(Gpu& gpu, const PutCall& call, double call_ns, Batch batch) {
-    return Capture(gpu, {&call, 1}, CallsIn(batch, call_ns));
+    return Capture(gpu, {&call, 1}, CallsIn(batch, call_ns), TwinsOf(batch));
   }
 };
 
@@ -58,11 +62,13 @@ class DeviceClock : public RoundClock {
         put_lead_in_(std::move(put_lead_in)),
         put_before_turn_(std::move(put_before_turn)) {}
   Status PutTurn(size_t contender);
+  const Graph& GraphOf(size_t contender) const { return turns_[contender].graph->at(round_); }
 
   Gpu& gpu_;
   const std::vector<Turn> turns_;
   const PutCall put_lead_in_, put_before_turn_;
   std::vector<EventPair> events_;
+  int round_ = 0;
 };
 
 }  // namespace gemmsmith
