@@ -133,7 +133,7 @@ class ContestRun {
         on_step_({std::string(row.name), racers_[entrants.starts[i].racer].candidate});
       });
     };
-    RETURN_IF_ERROR(WarmUp(entrants.starts.size(), time_round));
+    RETURN_IF_ERROR(WarmUp(entrants.starts.size(), entrants.is_settled, time_round));
     Random random = Random(problem_.seed).Fork(row.name);
     const RaceRules rules = RulesFor(problem_.protocol, row.clock, entrants.is_settled);
     ASSIGN_OR_RETURN(const RaceResult race, Race(EntriesOf(entrants), rules, random, Reader(), time_round));
@@ -158,8 +158,9 @@ class ContestRun {
 
   // Rounds whose times nobody keeps: one, which brings graphs and operands to where they will be, and for as long as is
   // wanted. The GPU is warm or is not, whatever it was warmed with.
-  Status WarmUp(size_t entries, const TimeRound& time_round) const {
-    const double seconds = WarmUpSeconds(problem_.protocol, SecondsSince(workshop_.last_race) < kStaysWarmSeconds);
+  Status WarmUp(size_t entries, bool is_settled, const TimeRound& time_round) const {
+    const double seconds =
+        WarmUpSeconds(problem_.protocol, SecondsSince(workshop_.last_race) < kStaysWarmSeconds, is_settled);
     std::vector<size_t> order(entries);
     std::iota(order.begin(), order.end(), size_t{0});
     const auto start = std::chrono::steady_clock::now();

@@ -3,11 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <numeric>
 
+#include "base/seconds.h"
 #include "evaluate/gpu_judge.h"
 #include "evaluate/time/call_clocks.h"
+#include "evaluate/time/race_rules.h"
 
 namespace gemmsmith {
 namespace {
@@ -61,8 +64,9 @@ class ClocksGpuTest : public testing::Test {
     return [this] { return judge_->harness().LeadIn(); };
   }
 
-  // The first against the others, in as many rounds behind one that does not count, as the judge does it.
-  static Result<RaceResult> RaceOn(Result<std::unique_ptr<RoundClock>> clock, size_t contenders, int rounds) {
+  // The first against the others, behind rounds that do not count.
+  static Result<RaceResult> RaceOn(Result<std::unique_ptr<RoundClock>> clock, size_t contenders, const RaceRules& rules,
+                                   double warm_up_seconds = 0) {
     RETURN_IF_ERROR(clock.status());
     std::vector<RaceEntry> entries;
     for (size_t i = 0; i < contenders; ++i)
@@ -70,12 +74,17 @@ class ClocksGpuTest : public testing::Test {
     std::vector<size_t> order(contenders);
     std::iota(order.begin(), order.end(), size_t{0});
     const auto nobody = [](size_t) {};
-    RETURN_IF_ERROR((*clock)->TimeRound(order, nobody).status());
+    const auto start = std::chrono::steady_clock::now();
+    do {
+      RETURN_IF_ERROR((*clock)->TimeRound(order, nobody).status());
+    } while (SecondsSince(start) < warm_up_seconds);
     Random random(1);
-    return Race(entries, {rounds, rounds, 0}, random, {},
+    return Race(entries, rules, random, {},
                 [&](std::span<const size_t> round) { return (*clock)->TimeRound(round, nobody); });
   }
-  Result<RaceResult> RaceOnDevice(const std::vector<PutCall>& calls, Batch batch, int rounds) {
+  static RaceRules Rounds(int rounds) { return {rounds, rounds, 0}; }
+  Result<RaceResult> RaceOnDevice(const std::vector<PutCall>& calls, Batch batch, int rounds,
+                                  double warm_up_seconds = 0) {
     std::vector<CallGraph> graphs;
     for (const PutCall& call : calls) {
       ASSIGN_OR_RETURN(const double call_ns, EstimateNs(gpu(), LeadIn(), call));
@@ -84,7 +93,7 @@ class ClocksGpuTest : public testing::Test {
     }
     std::vector<Turn> turns;
     for (const CallGraph& graph : graphs) turns.push_back({&graph});
-    return RaceOn(DeviceClock::Create(gpu(), turns, LeadIn()), calls.size(), rounds);
+    return RaceOn(DeviceClock::Create(gpu(), turns, LeadIn()), calls.size(), Rounds(rounds), warm_up_seconds);
   }
   // As the judge does it: calls of more than 0.3 ms in settled turns.
   Result<RaceResult> RaceTwice(const PutCall& call) {
@@ -97,14 +106,16 @@ class ClocksGpuTest : public testing::Test {
       graphs.push_back(std::move(graph));
     }
     for (const CallGraph& graph : graphs) turns.push_back(is_settled ? SettledTurn(graph, call_ns) : Turn{&graph});
-    return RaceOn(DeviceClock::Create(gpu(), turns, LeadIn()), 2, is_settled ? 8 : 30);
+    return RaceOn(DeviceClock::Create(gpu(), turns, LeadIn()), 2,
+                  is_settled ? RulesFor(Protocol::kShort, Clock::kDevice, true) : Rounds(30),
+                  WarmUpSeconds(Protocol::kShort, false, is_settled));
   }
   // A hundred races, each with graphs of its own; returns what they say together.
-  double ExpectCoverage(std::string_view name, const PutCall& ours, const PutCall& rival) {
+  double ExpectCoverage(std::string_view name, const PutCall& ours, const PutCall& rival, double warm_up_seconds = 0) {
     std::vector<RatioEstimate> repeats;
     std::vector<double> medians, widths;
     for (int i = 0; i < 100; ++i) {
-      const Result<RaceResult> race = RaceOnDevice({ours, rival}, Batch::kLong, 20);
+      const Result<RaceResult> race = RaceOnDevice({ours, rival}, Batch::kLong, 20, warm_up_seconds);
       EXPECT_TRUE(race.ok()) << race.status().message();
       if (!race.ok()) return 0;
       repeats.push_back(race->comparisons[0][0].ratio);
@@ -188,7 +199,7 @@ TEST_F(ClocksGpuTest, KnownDifferencesAreSeenOnTheClocksOfCalls) {
   // The start of a graph costs some microseconds too.
   const double difference_ns = device->timings[1].median_ns - device->timings[0].median_ns;
   const auto check = [&](std::string_view name, Result<std::unique_ptr<RoundClock>> clock) {
-    const Result<RaceResult> race = RaceOn(std::move(clock), calls.size(), 60);
+    const Result<RaceResult> race = RaceOn(std::move(clock), calls.size(), Rounds(60));
     ASSERT_TRUE(race.ok()) << name << ": " << race.status().message();
     const auto time = [&](size_t i) { return race->timings[i].median_ns; };
     EXPECT_NEAR((time(2) - time(0)) / (time(1) - time(0)), 2.0, 0.04) << name;
@@ -202,7 +213,7 @@ TEST_F(ClocksGpuTest, KnownDifferencesAreSeenOnTheClocksOfCalls) {
 TEST_F(ClocksGpuTest, OutliersDoNotMoveTheMedian) {
   int calls = 0;
   const PutCall with_outliers = [&] { return judge_->harness().Spin(++calls % 7 == 0 ? 1'000'000 : 200'000); };
-  const Result<RaceResult> race = RaceOn(OfflineClock::Create(gpu(), {with_outliers, Spin(200'000)}), 2, 70);
+  const Result<RaceResult> race = RaceOn(OfflineClock::Create(gpu(), {with_outliers, Spin(200'000)}), 2, Rounds(70));
   ASSERT_TRUE(race.ok()) << race.status().message();
   EXPECT_NEAR(race->comparisons[0][0].ratio.median, 1.0, 0.01);
   EXPECT_GT(race->timings[0].mean_ns, 1.3 * race->timings[0].median_ns) << "the outliers were there";
@@ -218,7 +229,9 @@ TEST_F(ClocksGpuTest, IntervalsOfProductsCoverTheTruthInAtLeastNinetyOfAHundredR
   ASSERT_TRUE(products.ok()) << products.status().message();
   ExpectCoverage("products of 256 and 320", products->Of(256), products->Of(320));
   ExpectCoverage("products of 1024 and 1088", products->Of(1024), products->Of(1088));
-  ExpectCoverage("products of 1920 and 2048", products->Of(1920), products->Of(2048));
+  // From here on the power cap has a say, and the GPU has to be as warm as the judge makes it.
+  ExpectCoverage("products of 1920 and 2048", products->Of(1920), products->Of(2048),
+                 WarmUpSeconds(Protocol::kShort, false));
 }
 
 // ---- baselines on every clock
@@ -250,7 +263,7 @@ TEST_F(ClocksGpuTest, LongCallsAreJudgedSettled) {
   const Outcome outcome = RaceBaselines(Alone({{8192, 8192, 4096}, {kTn}}, "lt_auto_tn,cublas_tn", {Clock::kDevice}));
   ASSERT_EQ(outcome.kind, OutcomeKind::kMeasured) << outcome.reason;
   EXPECT_TRUE(outcome.conditions.is_settled);
-  EXPECT_EQ(outcome.Find("cublas_tn", Clock::kDevice)->sample_count, 8);
+  EXPECT_GE(outcome.Find("cublas_tn", Clock::kDevice)->sample_count, 8);
 }
 
 TEST_F(ClocksGpuTest, TheExhaustiveChoiceIsNoSlowerThanAutoTuning) {

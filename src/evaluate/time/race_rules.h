@@ -16,6 +16,6 @@ Batch BatchFor(Protocol protocol);
 // `is_settled`: each visit is a window of at least 0.1 s.
 RaceRules RulesFor(Protocol protocol, Clock clock, bool is_settled = false);
 // Before a race on a GPU that is not warm from the one before; what a long run wants, it wants in any case.
-double WarmUpSeconds(Protocol protocol, bool is_warm);
+double WarmUpSeconds(Protocol protocol, bool is_warm, bool is_settled = false);
 
 }  // namespace gemmsmith

@@ -20,16 +20,18 @@ TEST(RulesFor, AreThoseOfThePage) {
   EXPECT_EQ(RulesFor(Protocol::kLong, Clock::kOffline).interval_width, 0) << "nothing ends it early";
 }
 
-TEST(RulesFor, ASettledRaceHasSixRoundsForItsIntervalAndIsToldByItsCount) {
+TEST(RulesFor, ASettledRaceHasSixRoundsForItsIntervalAndAnEnd) {
   const RaceRules settled = RulesFor(Protocol::kShort, Clock::kDevice, true);
   EXPECT_GE(settled.min_rounds, 6);
-  EXPECT_LT(settled.max_rounds, RulesFor(Protocol::kShort, Clock::kDevice).min_rounds);
+  EXPECT_LT(settled.max_rounds, RulesFor(Protocol::kShort, Clock::kDevice).max_rounds);
 }
 
 TEST(WarmUpSeconds, AWarmGpuNeedsNoneButForALongRun) {
   EXPECT_EQ(WarmUpSeconds(Protocol::kScreen, false), 0);
   EXPECT_EQ(WarmUpSeconds(Protocol::kShort, false), 0.2);
   EXPECT_EQ(WarmUpSeconds(Protocol::kShort, true), 0);
+  EXPECT_GT(WarmUpSeconds(Protocol::kShort, false, true), WarmUpSeconds(Protocol::kShort, false));
+  EXPECT_EQ(WarmUpSeconds(Protocol::kShort, true, true), 0);
   EXPECT_EQ(WarmUpSeconds(Protocol::kLong, true), 10);
 }
 
