@@ -21,26 +21,29 @@ bool StaysInL2(const Shape& shape, const Device& device) { return OperandBytes(s
 // 93 % of what a copy reaches (store and skinny shapes of the H200 study).
 double MemoryBytesPerNs(const Device& device) { return 0.93e3 * device.memory_tbs; }
 
-// Adding f32 sums to L2 from one multiprocessor, of both families: 1.35 us for a 64 x 64 tile at any split.
-constexpr double kAddBytesPerNs = 14.7;
-// Exchanging sums through slots in L2. Estimates until kernels that do it are measured: a store's and a load's way,
-// then what goes out of and comes into one multiprocessor.
-constexpr double kExchangeNs = 650, kExchangeBytesPerNs = 60;
-double ExchangeNs(double sum_bytes) { return kExchangeNs + 2 * sum_bytes / kExchangeBytesPerNs; }
+// Adding f32 sums to L2 from one multiprocessor, of both families, at any split.
+constexpr double kAddBytesPerNs = 20.2;
+// Exchanging sums through slots in L2; a split more is a slot more to poll. 205 pairs of plans that differ in nothing
+// else (H200, 2026-11-21; docs/lab/latency.md): as good as adding on the whole, up to 9 % either way.
+constexpr double kExchangeNs = 1030, kExchangeSplitNs = 25, kExchangeBytesPerNs = 15.6;
+double ExchangeNs(double sum_bytes, int splits) {
+  return kExchangeNs + kExchangeSplitNs * splits + sum_bytes / kExchangeBytesPerNs;
+}
 // What a trigger costs in a launch that nothing chains to: not measured, there for the order.
 constexpr double kTriggerNs[] = {0, 15, 12, 10};  // none, early, soon, late
 
-// Fitted to the 16,877 screened direct trials of data/h200 (2026-11-21).
+// Fitted, together with those of one-tile wgmma plans, to 50,721 screened trials (data/h200 and the rounds of
+// docs/lab/latency.md, 2026-11-21).
 namespace direct {
-constexpr double kLaunchNs = 971;        // node, first load, store: a kernel with nothing to do takes 0.57 us
+constexpr double kLaunchNs = 1165;       // node, first load, store: a kernel with nothing to do takes 0.57 us
 constexpr double kCtaNs = 0.27;          // each CTA beyond one a multiprocessor
-constexpr double kRoundNs = 73;          // exposed latency of one round of loads and matrix instructions
-constexpr double kLineNs = 38.8;         // each further 8-row line of operands that a warp loads in a round
-constexpr double kLoadBytesPerNs = 104;  // into one multiprocessor, counting what warps load twice
-constexpr double kWarpSumNs = 88;        // a doubling of the warps that meet in shared memory, and
-constexpr double kWarpSumBytesPerNs = 92;
-constexpr double kStoreBytesPerNs = 53.7;
-constexpr double kAddNs = 993, kOrderedSplitNs = 40.8;
+constexpr double kRoundNs = 89.8;        // exposed latency of one round of loads and matrix instructions
+constexpr double kLineNs = 37.9;         // each further 8-row line of operands that a warp loads in a round
+constexpr double kLoadBytesPerNs = 101;  // into one multiprocessor, counting what warps load twice
+constexpr double kWarpSumNs = 80;        // a doubling of the warps that meet in shared memory, and
+constexpr double kWarpSumBytesPerNs = 65.5;
+constexpr double kStoreBytesPerNs = 72;
+constexpr double kAddNs = 1192, kOrderedSplitNs = 40.8;
 // Shares of the work of loading that are added by run-time dimensions, a row-major B, narrow accesses.
 constexpr double kRunTimeShare = 0.095, kRowMajorShare = 0.70, kNarrowShare = 0.246;
 constexpr int kChunkK = 32;
@@ -84,27 +87,28 @@ double DirectTimeNs(const DirectPlan& plan, const Gemm& gemm, const Device& devi
     meet += direct::kWarpSumNs * std::log2(plan.warps_k + 1) +
             per_sm * tile * 4 * plan.warps_k / direct::kWarpSumBytesPerNs;
   if (plan.split > 1)
-    meet += plan.reduction == SplitReduction::kExchange ? ExchangeNs(per_sm * tile * 4)
+    meet += plan.reduction == SplitReduction::kExchange ? ExchangeNs(per_sm * tile * 4, plan.split)
                                                         : direct::kAddNs + per_sm * tile * 4 / kAddBytesPerNs;
   if (plan.reduction == SplitReduction::kOrdered) meet += direct::kOrderedSplitNs * plan.split;
   return launch + kTriggerNs[int(plan.trigger)] + main + meet + per_sm * tile * 2 / direct::kStoreBytesPerNs;
 }
 
-// Fitted to the wgmma trials of data/h200 and to 585 times of bare kernels of every schedule, each the best of one
+// One tile a CTA: see above. Persistent: fitted to 585 times of bare kernels of every schedule, each the best of one
 // structure on one of 94 large shapes (H200, 2026-11-21; docs/lab/cost_model.md).
 namespace wgmma {
-constexpr double kLaunchNs = 1527;          // node, barriers, first copy, last store's latency: 64x64x64 takes 1.66 us
-constexpr double kWaveNs = 734;             // each further wave: what its predecessor does not hide
-constexpr double kClusterNs = 547;          // a cluster's barriers, and
-constexpr double kClusterShare = 0.0136;    // of the work of multiplying: waiting for each other
-// Copies for a cluster, one tile a CTA: median of 588 pairs of plans up to 16 us that differ in nothing else
-// (data/h200/small608).
-constexpr double kMulticastNs = 800;
-constexpr double kStepNs = 158;             // one k step of any size: wait, issue, release
-constexpr double kPersistentStepNs = 106;   // the same in a ring that goes on
-constexpr double kRefillNs = 443;           // from the release of a stage to its next arrival, beside
-constexpr double kRefillShare = 0.49;       // of the stage's delivery
-constexpr double kDeliverBytesPerNs = 107;  // by the copy engine into one multiprocessor
+constexpr double kLaunchNs = 1527;        // node, barriers, first copy, last store's latency: 64x64x64 takes 1.66 us
+constexpr double kWaveNs = 801;           // each further wave: what its predecessor does not hide
+constexpr double kClusterNs = 547;        // a cluster's barriers, and
+constexpr double kClusterShare = 0.0136;  // of the work of multiplying: waiting for each other
+// Copies for a cluster, one tile a CTA.
+constexpr double kMulticastNs = 568;
+constexpr double kStepNs = 135;            // one k step of any size: wait, issue, release
+constexpr double kPersistentStepNs = 106;  // the same in a ring that goes on
+constexpr double kRefillNs = 159;          // from the release of a stage to its next arrival, beside
+constexpr double kRefillShare = 2.2;       // of the stage's delivery, and
+constexpr double kMemoryRefillNs = 546;    // where operands come from memory
+constexpr double kPersistentRefillNs = 443, kPersistentRefillShare = 0.49;  // the same in a ring that goes on
+constexpr double kDeliverBytesPerNs = 122;  // by the copy engine into one multiprocessor
 constexpr double kPeakShare = 0.903;        // of the device's matrix rate that long main loops reach
 constexpr double kNarrowestN = 63;          // columns that a 64-row instruction costs at least
 constexpr double kReadShare = 0.033;  // what reading A anew costs an instruction of 64 columns; of wider ones less
@@ -112,13 +116,13 @@ constexpr double kRowMajorShare = 0.015, kNarrowPanelShare = 0.076;  // row-majo
 constexpr double kTwoShare = 0.029, kThreeShare = 0.032;             // warpgroups that share a tile
 constexpr double kL2BytesPerNs = 19600;         // into all multiprocessors, what a cluster shares counted once
 constexpr double kL2DistinctBytesPerNs = 6200;  // what a wave shares counted once, and
-constexpr double kTrafficShare = 0.05;          // of that in any case: orders rasters where something else takes longer
-constexpr double kMemoryShare = 1.11;           // of a copy's rate
-constexpr double kL2HoldsMb = 30, kL2LosesMb = 26.5;  // operands of 30 MB stay in L2, of 57 MB nothing does
+constexpr double kTrafficShare = 0.01;          // of that in any case: orders rasters where something else takes longer
+constexpr double kMemoryShare = 0.95, kPersistentMemoryShare = 1.11;  // of a copy's rate
+constexpr double kL2HoldsMb = 21.9, kL2LosesMb = 31.8;  // operands of 22 MB stay in L2, of 54 MB nothing does
 constexpr double kFarMb = 54.5, kFarWidthMb = 12.4, kFarShare = 0.53;  // and L2 is so much slower from there on
 constexpr double kL2MemoryShare = 0.125;  // of the traffic through L2 that memory traffic waits for
 // One tile a CTA: the store behind the main loop.
-constexpr double kStoreBytesPerNs = 34.1, kTmaStoreShare = 0.907, kTmaStoreNs = 29;
+constexpr double kStoreBytesPerNs = 39.9, kTmaStoreShare = 0.907, kTmaStoreNs = 29;
 // Persistent: until the sums are on their way to C, by two warpgroups or (half as fast, but while the other one
 // multiplies) by one; and how fast C leaves a multiprocessor meanwhile.
 constexpr double kEpilogueNs = 186, kEpilogueBytesPerNs = 118, kAloneFactor = 1.425, kTurnShare = 0.052;
@@ -126,15 +130,15 @@ constexpr double kDrainBytesPerNs = 33.2;
 constexpr double kFirstOutShare = 0.99;  // of that where C is the first to leave L2 (0.988 in the median, 0.87 to 1.03)
 // Boxes of C narrower than a line of 128 bytes: what the copy engine's store takes of them. Estimates, for the order.
 constexpr double kBoxes32 = 1.1, kBoxes16 = 1.3, kBoxes8 = 1.7;
-constexpr double kAddNs = 1141;
-constexpr double kClusterSplitNs = 69, kClusterBytesPerNs = 10.7;
+constexpr double kAddNs = 1245;
+constexpr double kClusterSplitNs = 43.8, kClusterBytesPerNs = 11.4;
 // Multiprocessors that clusters can fill: 128 CTAs in clusters of 4 take two waves.
 constexpr double kUsableInFours = 106.0 / 132, kUsableInEights = 82.0 / 132;
 // Estimates, there for the order: what each costs where it does not pay.
-constexpr double kRowsPerWarpgroupNs = 30;             // each further 64 rows of one warpgroup
-constexpr double kRunTimeKNs = 60, kRunTimeMnNs = 30;  // compile-time k alone: 1.03x at k = 64
-constexpr double kTwoStagesShare = 0.08;               // two stages against three took 10 to 24 % longer at 8192^3
-constexpr double kOddTileShare = 0.01;                 // columns that fill no whole lines of 128 bytes
+constexpr double kRowsPerWarpgroupNs = 30;                 // each further 64 rows of one warpgroup
+constexpr double kRunTimeKNs = 35.1, kRunTimeMnNs = 28.5;  // compile-time k alone: 1.03x at k = 64
+constexpr double kTwoStagesShare = 0.14;                   // two stages against three took 10 to 24 % longer at 8192^3
+constexpr double kOddTileShare = 0.052;                    // columns that fill no whole lines of 128 bytes
 // Calls so long run at the power cap, where time is energy: reads of shared memory and of L2, by the instruction's
 // columns and the tile's; and two teams cost more than one. From six kernels on eight shapes, settled.
 constexpr double kCappedNs = 250'000, kSharedEnergy = 0.1, kL2Energy = 0.1, kTurnsEnergy = 0.01;
@@ -201,6 +205,7 @@ double WaveBytes(const WgmmaPlan& plan, const Shape& shape, double tiles_at_once
   } else {
     rows = std::min({tiles_m, tiles_at_once, plan.raster == 0 ? tiles_m : double(plan.raster) * plan.cluster_m});
     columns = std::min(tiles_n, Ceil(tiles_at_once, rows));
+    rows = std::min(tiles_m, std::max(rows, Ceil(tiles_at_once, columns)));  // the next groups, where n ends first
   }
   return 2.0 * shape.k * (rows * plan.tile_m + columns * plan.tile_n);
 }
@@ -250,7 +255,7 @@ double StepComputeNs(const WgmmaPlan& plan, const Gemm& gemm, const Device& devi
 double WgmmaMeetNs(const WgmmaPlan& plan, double per_sm) {
   if (plan.split == 1) return 0;
   const double sum_bytes = per_sm * plan.tile_m * plan.tile_n * 4;
-  if (plan.splits_exchange()) return ExchangeNs(sum_bytes);
+  if (plan.splits_exchange()) return ExchangeNs(sum_bytes, plan.split);
   return plan.splits_are_cluster() ? wgmma::kClusterSplitNs * plan.split + sum_bytes / wgmma::kClusterBytesPerNs
                                    : wgmma::kAddNs + sum_bytes / kAddBytesPerNs;
 }
@@ -277,20 +282,25 @@ double WgmmaBodyNs(const WgmmaPlan& plan, const Gemm& gemm, const Device& device
   const double deliver = place.per_sm * steps * step_deliver;
   // A persistent ring goes on from tile to tile.
   const double rings = plan.is_persistent() ? 1 : place.waves, ring_steps = place.waves * steps / rings;
-  const double step_refill = wgmma::kRefillNs + step_compute + wgmma::kRefillShare * step_deliver;
-  const double refill =
-      plan.is_ring() ? rings * std::max(0.0, ring_steps - plan.stages) * step_refill / plan.stages : 0;
   const double operand_mb = OperandBytes(shape) / 1e6, l2_scale = device.l2_resident_mb / 40;
   const auto beyond = [&](double start_mb, double width_mb) {
     return std::clamp((operand_mb / l2_scale - start_mb) / width_mb, 0.0, 1.0);
   };
+  const double from_memory = beyond(wgmma::kL2HoldsMb, wgmma::kL2LosesMb);
+  const double step_refill =
+      step_compute + (plan.is_persistent() ? wgmma::kPersistentRefillNs + wgmma::kPersistentRefillShare * step_deliver
+                                           : wgmma::kRefillNs + wgmma::kRefillShare * step_deliver +
+                                                 wgmma::kMemoryRefillNs * from_memory);
+  const double refill =
+      plan.is_ring() ? rings * std::max(0.0, ring_steps - plan.stages) * step_refill / plan.stages : 0;
   const double far = wgmma::kFarShare * beyond(wgmma::kFarMb, wgmma::kFarWidthMb);
   const double l2 = place.ctas * cta_k * 2 * CopiedLines(plan) / wgmma::kL2BytesPerNs * (1 + far);
   const double distinct_bytes =
       place.ctas / (place.tiles_at_once * plan.split) * WaveBytes(plan, shape, place.tiles_at_once);
   const double l2_distinct = distinct_bytes / wgmma::kL2DistinctBytesPerNs;
-  const double memory = beyond(wgmma::kL2HoldsMb, wgmma::kL2LosesMb) * std::max(OperandBytes(shape), distinct_bytes) /
-                        (1e3 * device.memory_tbs * wgmma::kMemoryShare);
+  const double memory =
+      from_memory * std::max(OperandBytes(shape), distinct_bytes) /
+      (1e3 * device.memory_tbs * (plan.is_persistent() ? wgmma::kPersistentMemoryShare : wgmma::kMemoryShare));
   const double traffic = wgmma::kTrafficShare * l2_distinct;
   const double tile_bytes = 2.0 * plan.tile_m * plan.tile_n * BoxFactor(plan);
 

@@ -21,12 +21,23 @@ constexpr double kAxisReach = 3, kRestReach = 2;
 constexpr size_t kMostLearned = 1000;
 // A failure speaks as if the plan were so much slower than forecast.
 constexpr double kFailureLog = 0.3;
-// Starts are at least so far from each other, secondary axes aside: climbs find the neighbours by themselves.
+// Starts are at least so far from each other: climbs find the neighbours by themselves.
 constexpr int kApart = 2;
 // A family joins the starts when its best is predicted at most so much slower than the best of all.
 constexpr double kNearTheBest = 1.5;
 
 double Square(double x) { return x * x; }
+
+// The geometry less how its tiles are fed. Rings of other lengths are predicted nearly equal; with them for starts, 12
+// of 24 candidates of a skinny problem were one tile (docs/lab/latency.md).
+Plan TilingOf(const Plan& plan) {
+  Plan tiling = GeometryOf(plan);
+  const Family& family = GetFamily(plan.family);
+  for (const std::string_view name : {"stages", "step_k", "warpgroups"})
+    if (const int axis = family.IndexOf(name); axis >= 0)
+      tiling.values[size_t(axis)] = family.parameters[size_t(axis)].values.front();
+  return tiling;
+}
 
 int Steps(const Parameter& parameter, int first, int second) {
   if (first == second) return 0;
@@ -124,17 +135,21 @@ double Forecast::HopefulTimeNs(size_t index, double deviations) const {
 std::vector<Plan> PromisingStarts(const Forecast& forecast, const Space& space, size_t count) {
   std::vector<std::vector<Plan>> by_family(Families().size());
   double best_ns = 0;
-  for (const uint32_t index : forecast.order()) {
-    const double time_ns = forecast.TimeNs(index);
-    if (!std::isfinite(time_ns)) break;
-    if (best_ns == 0) best_ns = time_ns;
-    const Plan& plan = space.plans()[index];
-    std::vector<Plan>& starts = by_family[size_t(plan.family)];
-    if (starts.size() == count || (starts.empty() && time_ns > kNearTheBest * best_ns)) continue;
-    const Plan geometry = GeometryOf(plan);
-    const auto near = [&](const Plan& start) { return Distance(GeometryOf(start), geometry) < kApart; };
-    if (std::none_of(starts.begin(), starts.end(), near)) starts.push_back(plan);
-  }
+  const auto add_apart = [&](Plan (*view_of)(const Plan&)) {
+    for (const uint32_t index : forecast.order()) {
+      const double time_ns = forecast.TimeNs(index);
+      if (!std::isfinite(time_ns)) break;
+      if (best_ns == 0) best_ns = time_ns;
+      const Plan& plan = space.plans()[index];
+      std::vector<Plan>& starts = by_family[size_t(plan.family)];
+      if (starts.size() == count || (starts.empty() && time_ns > kNearTheBest * best_ns)) continue;
+      const Plan view = view_of(plan);
+      const auto near = [&](const Plan& start) { return Distance(view_of(start), view) < kApart; };
+      if (std::none_of(starts.begin(), starts.end(), near)) starts.push_back(plan);
+    }
+  };
+  add_apart(TilingOf);
+  add_apart(GeometryOf);  // where tilings are few
   std::vector<Plan> starts;
   for (size_t rank = 0; starts.size() < count; ++rank) {
     const size_t before = starts.size();
