@@ -104,9 +104,9 @@ constexpr double kClusterShare = 0.0136;  // of the work of multiplying: waiting
 constexpr double kMulticastNs = 568;
 constexpr double kStepNs = 135;            // one k step of any size: wait, issue, release
 constexpr double kPersistentStepNs = 106;  // the same in a ring that goes on
-constexpr double kRefillNs = 159;          // from the release of a stage to its next arrival, beside
-constexpr double kRefillShare = 2.2;       // of the stage's delivery, and
-constexpr double kMemoryRefillNs = 546;    // where operands come from memory
+constexpr double kRefillNs = 58;           // from the release of a stage to its next arrival, beside
+constexpr double kRefillShare = 2.8;       // of the stage's delivery, and
+constexpr double kMemoryRefillNs = 1026;   // for the share of L2's traffic that comes from memory
 constexpr double kPersistentRefillNs = 443, kPersistentRefillShare = 0.49;  // the same in a ring that goes on
 constexpr double kDeliverBytesPerNs = 122;  // by the copy engine into one multiprocessor
 constexpr double kPeakShare = 0.903;        // of the device's matrix rate that long main loops reach
@@ -117,7 +117,7 @@ constexpr double kTwoShare = 0.029, kThreeShare = 0.032;             // warpgrou
 constexpr double kL2BytesPerNs = 19600;         // into all multiprocessors, what a cluster shares counted once
 constexpr double kL2DistinctBytesPerNs = 6200;  // what a wave shares counted once, and
 constexpr double kTrafficShare = 0.01;          // of that in any case: orders rasters where something else takes longer
-constexpr double kMemoryShare = 0.95, kPersistentMemoryShare = 1.11;  // of a copy's rate
+constexpr double kMemoryShare = 0.95;           // of a copy's rate
 constexpr double kL2HoldsMb = 21.9, kL2LosesMb = 31.8;  // operands of 22 MB stay in L2, of 54 MB nothing does
 constexpr double kFarMb = 54.5, kFarWidthMb = 12.4, kFarShare = 0.53;  // and L2 is so much slower from there on
 constexpr double kL2MemoryShare = 0.125;  // of the traffic through L2 that memory traffic waits for
@@ -287,20 +287,20 @@ double WgmmaBodyNs(const WgmmaPlan& plan, const Gemm& gemm, const Device& device
     return std::clamp((operand_mb / l2_scale - start_mb) / width_mb, 0.0, 1.0);
   };
   const double from_memory = beyond(wgmma::kL2HoldsMb, wgmma::kL2LosesMb);
-  const double step_refill =
-      step_compute + (plan.is_persistent() ? wgmma::kPersistentRefillNs + wgmma::kPersistentRefillShare * step_deliver
-                                           : wgmma::kRefillNs + wgmma::kRefillShare * step_deliver +
-                                                 wgmma::kMemoryRefillNs * from_memory);
-  const double refill =
-      plan.is_ring() ? rings * std::max(0.0, ring_steps - plan.stages) * step_refill / plan.stages : 0;
   const double far = wgmma::kFarShare * beyond(wgmma::kFarMb, wgmma::kFarWidthMb);
-  const double l2 = place.ctas * cta_k * 2 * CopiedLines(plan) / wgmma::kL2BytesPerNs * (1 + far);
+  const double l2_bytes = place.ctas * cta_k * 2 * CopiedLines(plan);
+  const double l2 = l2_bytes / wgmma::kL2BytesPerNs * (1 + far);
   const double distinct_bytes =
       place.ctas / (place.tiles_at_once * plan.split) * WaveBytes(plan, shape, place.tiles_at_once);
   const double l2_distinct = distinct_bytes / wgmma::kL2DistinctBytesPerNs;
-  const double memory =
-      from_memory * std::max(OperandBytes(shape), distinct_bytes) /
-      (1e3 * device.memory_tbs * (plan.is_persistent() ? wgmma::kPersistentMemoryShare : wgmma::kMemoryShare));
+  const double memory_bytes = from_memory * std::max(OperandBytes(shape), distinct_bytes);
+  const double memory = memory_bytes / (1e3 * device.memory_tbs * wgmma::kMemoryShare);
+  const double step_refill =
+      step_compute + wgmma::kMemoryRefillNs * std::min(1.0, memory_bytes / l2_bytes) +
+      (plan.is_persistent() ? wgmma::kPersistentRefillNs + wgmma::kPersistentRefillShare * step_deliver
+                            : wgmma::kRefillNs + wgmma::kRefillShare * step_deliver);
+  const double refill =
+      plan.is_ring() ? rings * std::max(0.0, ring_steps - plan.stages) * step_refill / plan.stages : 0;
   const double traffic = wgmma::kTrafficShare * l2_distinct;
   const double tile_bytes = 2.0 * plan.tile_m * plan.tile_n * BoxFactor(plan);
 
