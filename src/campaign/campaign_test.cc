@@ -350,6 +350,27 @@ TEST_F(CampaignTest, TheFastestBringTwinsWithOtherTriggersAndTheFastestInChainsI
   EXPECT_EQ(evaluator.requests.size(), requests);
 }
 
+TEST_F(CampaignTest, TheFastestInChainsJoinsTheHeatHoweverSlowAPlainCallWas) {
+  options.finalists = 4;
+  options.heat_contenders = 6;
+  options.chained_twins = 1;
+  std::vector<Plan> plans = space.plans();
+  std::sort(plans.begin(), plans.end(), [](const Plan& a, const Plan& b) { return SomeTimeNs(a) < SomeTimeNs(b); });
+  const Plan slow = plans.back();
+  std::set<Plan> in_heat;
+  evaluator.judge = [&](const EvaluationRequest& request) {
+    if (request.protocol == Protocol::kHeat) in_heat.insert(request.plan());
+    Outcome outcome = MeasuredIn(SomeTimeNs(request.plan()), request.protocol);
+    outcome.timings.push_back(outcome.timings[0]);
+    outcome.timings[1].clock = Clock::kDeviceChained;
+    outcome.timings[1].median_ns = request.plan() == slow ? 400 : 600;
+    return outcome;
+  };
+  ASSERT_TRUE(RunWhole().ok());
+  EXPECT_TRUE(in_heat.contains(slow));
+  EXPECT_EQ(in_heat.size(), 6u + 1 + 3);
+}
+
 TEST_F(CampaignTest, OneThatTheHeatRefusesIsNoFinalist) {
   options.finalists = 2;
   const Plan quick = Fastest();

@@ -29,6 +29,28 @@ void MoveFastestInChainsForward(std::vector<const Trial*>& trials) {
   if (fastest - trials.begin() > 1) std::rotate(trials.begin() + 1, fastest, fastest + 1);
 }
 
+// So many of the trials, the fastest in chains first; those that do not chain keep their order behind them.
+std::vector<const Trial*> FastestInChains(std::vector<const Trial*> trials, size_t count) {
+  std::stable_sort(trials.begin(), trials.end(),
+                   [](const Trial* first, const Trial* second) { return ChainedNs(*first) < ChainedNs(*second); });
+  trials.resize(std::min(trials.size(), count));
+  return trials;
+}
+
+// The same plan with every trigger that chains; nothing where the family has none.
+std::vector<Plan> TriggerTwins(const Plan& plan) {
+  const Family& family = GetFamily(plan.family);
+  const int axis = family.IndexOf("trigger");
+  std::vector<Plan> twins;
+  if (axis < 0) return twins;
+  for (const int trigger : family.parameters[size_t(axis)].values.subspan(1)) {  // the first one does not chain
+    Plan twin = plan;
+    twin.values[size_t(axis)] = trigger;
+    twins.push_back(twin);
+  }
+  return twins;
+}
+
 const Trial* Find(const std::map<Plan, Trial>& trials, const Plan& plan) {
   const auto found = trials.find(plan);
   return found == trials.end() ? nullptr : &found->second;
@@ -106,24 +128,19 @@ std::vector<Plan> ProblemRun::TakeHeat() {
   std::vector<const Trial*> screened = Screened();
   // Where all reach the finals anyway there is nobody to choose from.
   if (screened.size() <= size_t(options_.finalists)) return {};
+  const std::vector<const Trial*> in_chains = FastestInChains(screened, size_t(options_.chained_twins));
   screened.resize(std::min(screened.size(), size_t(options_.heat_contenders)));
   std::vector<Plan> plans;
+  const auto add = [&](const Plan& plan) {
+    if (!heats_.contains(plan) && std::find(plans.begin(), plans.end(), plan) == plans.end()) plans.push_back(plan);
+  };
   for (const Trial* trial : screened)
-    if (!heats_.contains(trial->plan()) && !finals_.contains(trial->plan())) plans.push_back(trial->plan());
-  for (size_t i = 0; i < std::min(screened.size(), size_t(options_.chained_twins)); ++i)
-    AddTwins(screened[i]->plan(), plans);
-  return plans;
-}
-
-void ProblemRun::AddTwins(const Plan& plan, std::vector<Plan>& heat) const {
-  const Family& family = GetFamily(plan.family);
-  const int axis = family.IndexOf("trigger");
-  if (axis < 0) return;
-  for (const int trigger : family.parameters[size_t(axis)].values.subspan(1)) {  // the first one does not chain
-    Plan twin = plan;
-    twin.values[size_t(axis)] = trigger;
-    if (!heats_.contains(twin) && std::find(heat.begin(), heat.end(), twin) == heat.end()) heat.push_back(twin);
+    if (!finals_.contains(trial->plan())) add(trial->plan());
+  for (const Trial* trial : in_chains) {
+    if (!finals_.contains(trial->plan())) add(trial->plan());
+    for (const Plan& twin : TriggerTwins(trial->plan())) add(twin);
   }
+  return plans;
 }
 
 std::vector<const Trial*> ProblemRun::RankedForFinals() const {

@@ -46,7 +46,6 @@ class ProblemRun {
   void Account(const Trial& trial, bool resumed);
   // Of a plan that the heat judged beside its screened twin.
   bool IsTwin(const Trial& trial) const;
-  void AddTwins(const Plan& plan, std::vector<Plan>& heat) const;
   std::vector<const Trial*> Screened() const;         // measured, fastest first
   std::vector<const Trial*> RankedForFinals() const;  // those that the heat confirmed come first
 
