@@ -157,6 +157,9 @@ GEMMSMITH_DEVICE void LoadShared(float (&to)[4], const float* from) {
                : "memory");
 }
 
+// Some 50 ns in which the thread asks for nothing.
+GEMMSMITH_DEVICE void Pause() { asm volatile("nanosleep.u32 50;" ::: "memory"); }
+
 // Counts an arrival; what this thread, and every thread that met it at a barrier, wrote before is visible to whoever
 // counts later.
 GEMMSMITH_DEVICE u32 CountArrival(u32* counter) {
