@@ -114,17 +114,19 @@ struct SlotExchange {
               visit(sums[round][i], slots + slot * kFloats + piece * 4);
           }
       };
-      bool is_waiting;
-      do {
-        is_waiting = false;
+      const auto is_waiting = [&] {
+        bool is_missing = false;
+        for_each_mine([&](const float(&come)[4], const float*) { is_missing |= !HasCome(come); });
+        return is_missing;
+      };
+      for_each_mine([](float(&to)[4], const float* from) { LoadShared(to, from); });
+      // Whoever is early leaves L2 to those that still multiply: what came is not read again, and the rest not at once.
+      while (is_waiting()) {
+        Pause();
         for_each_mine([](float(&to)[4], const float* from) {
           if (!HasCome(to)) LoadShared(to, from);
         });
-        for_each_mine([&](const float(&come)[4], const float*) { is_waiting |= !HasCome(come); });
-        // Whoever is here early leaves L2 to those that still multiply: what came is not read again, and the rest not
-        // at once. Reading everything all the time cost up to 3 us where K is long (H200, 2026-11-21).
-        if (is_waiting) Pause();
-      } while (is_waiting);
+      }
       // The same thread wrote zeros after it read the sums, so the zeros stay.
       for_each_mine([](const float(&)[4], float* from) { StoreShared(from, {0, 0, 0, 0}); });
 #pragma unroll
