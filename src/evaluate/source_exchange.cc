@@ -205,8 +205,8 @@ void SourceExchange::Note(const GuestAnswer& answer) {
   for (const LaunchedKernel& kernel : answer.kernels) launches_[kernel.name] += kernel.launches;
 }
 
-GuestCall SourceExchange::CallFor(GuestWork work, uint32_t calls, uint32_t replays) const {
-  return {work, uint32_t(present_set_), gemm_.shape, calls, replays};
+GuestCall SourceExchange::CallFor(GuestWork work, uint32_t calls, uint32_t replays, int twin) const {
+  return {work, uint32_t(present_set_), gemm_.shape, calls, replays, uint32_t(twin)};
 }
 
 // ---- tests
@@ -237,16 +237,32 @@ Status SourceExchange::ClearIdleSet() {
   return OkStatus();
 }
 
-Status SourceExchange::LookAtIdleSet() {
+Status SourceExchange::LookAtIdleSet(uint32_t turned_signs) {
   if (has_ended()) return OkStatus();
   const Set& idle = idle_set();
   RETURN_IF_ERROR(workshop_.harness.ResetReport());
-  RETURN_IF_ERROR(workshop_.harness.Inspect({.a = &idle.a.idle, .b = &idle.b.idle, .c = &idle.c.idle}));
+  RETURN_IF_ERROR(workshop_.harness.Inspect({.c = &idle.c.idle}));
+  if (turned_signs != 0) {
+    const DisturbedStep step = RenewalTo(turned_signs);
+    RETURN_IF_ERROR(disturbances_.Prepare({&step, 1}, disturbance_memory_.address(), kOpenKey));
+    RETURN_IF_ERROR(disturbances_.kernels().Disturb(DisturbedInSham(), disturbance_memory_.address(), kOpenKey));
+  }
+  RETURN_IF_ERROR(workshop_.harness.Inspect({.a = &idle.a.idle, .b = &idle.b.idle}));
   ASSIGN_OR_RETURN(const HarnessReport report, workshop_.harness.ReadReport());
   if (const uint64_t broken = report.broken_a + report.broken_b + report.broken_c; broken > 0)
     End(OutcomeKind::kCheated, "honesty",
         fmt::format("{} elements were written in the buffers of earlier calls", broken));
   return OkStatus();
+}
+
+DisturbedMatrices SourceExchange::Disturbed() const {
+  return {set().a.matrix.data(), set().b.matrix.data(), set().c.matrix.data(), gemm_.shape};
+}
+
+// Canaries for canaries in C.
+DisturbedMatrices SourceExchange::DisturbedInSham() const {
+  const Set& idle = sets_[1 - present_set_];
+  return {idle.a.matrix.data(), idle.b.matrix.data(), idle.c.matrix.data(), gemm_.shape, kCanary};
 }
 
 Inputs SourceExchange::Placed(const Inputs& inputs) const {
@@ -359,11 +375,18 @@ Status SourceExchange::TestSecondSeed() {
   fresh.checksum_b = before.checksum_b;
   RETURN_IF_ERROR(workshop_.harness.Poison(set.c.matrix.view()));
   const uint32_t calls = AtMost(kSecondSeedCalls);
+  RETURN_IF_ERROR(workshop_.gpu.Synchronize());
+  const std::optional<GuestAnswer> captured = Ask(CallFor(GuestWork::kCapture, calls, 0));
+  if (!captured) return OkStatus();
+  is_capturable_ = !captured->is_uncapturable;
+  // From here on no host code of the source's runs until the calls have run.
+  GuestCall call = CallFor(GuestWork::kDisturbedCalls, calls, is_capturable_ ? 1 : 0);
+  call.key = DrawKey(random_);
   const std::vector<DisturbedStep> steps =
       DrawDisturbances(set.a.matrix.view(), set.b.matrix.view(), set.c.matrix.view(), int(calls), random_);
-  RETURN_IF_ERROR(disturbances_.Prepare(steps, disturbance_memory_.address()));
+  RETURN_IF_ERROR(disturbances_.Prepare(steps, disturbance_memory_.address(), call.key));
   RETURN_IF_ERROR(workshop_.gpu.Synchronize());
-  if (!Ask(CallFor(GuestWork::kDisturbedCalls, calls, 0))) return OkStatus();
+  if (!Ask(call)) return OkStatus();
   ASSIGN_OR_RETURN(const std::string damage, verifier_.LookForDamage(PlaceOf(fresh)));
   if (!damage.empty()) End(OutcomeKind::kCheated, "honesty", fmt::format("test second_seed: {}", damage));
   RETURN_IF_ERROR(LookAtIdleSet());

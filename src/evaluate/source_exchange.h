@@ -59,14 +59,15 @@ class SourceExchange {
   Status CopyIn(const Inputs& inputs);
   // Nothing but canaries in the set that is not the present one: there a source could keep what it likes.
   Status ClearIdleSet();
-  // Ends the candidate where any of them is gone.
-  Status LookAtIdleSet();
+  // Ends the candidate where any of them is gone. Signs that sham renewals have turned in A and B are turned back
+  // first.
+  Status LookAtIdleSet(uint32_t turned_signs = 0);
   // The same inputs where the guest sees them.
   Inputs Placed(const Inputs& inputs) const;
   Workplace PlaceOf(const Inputs& placed) const { return {&placed, &set().c.matrix, &workspace_}; }
   const Set& set() const { return sets_[present_set_]; }
   Set& idle_set() { return sets_[1 - present_set_]; }
-  GuestCall CallFor(GuestWork work, uint32_t calls, uint32_t replays) const;
+  GuestCall CallFor(GuestWork work, uint32_t calls, uint32_t replays, int twin = 0) const;
 
   Status TestAsPlans();
   uint32_t AtMost(uint32_t calls) const;
@@ -80,10 +81,18 @@ class SourceExchange {
   Status JudgeDisturbed(std::string_view test, const Inputs& inputs);
 
   // One batch on the present set, and a look at everything behind it. Without meaning where it has ended the candidate.
-  Result<SourceBatch> RunBatch(std::string_view test, const GuestCall& call, double gap_seconds = 0);
+  Result<SourceBatch> RunBatch(std::string_view test, GuestCall call, double gap_seconds = 0);
   // What the guest says of a call that is asked for when nobody has touched the GPU for so long.
-  Status AskInTime(const GuestCall& call, double gap_seconds, SourceBatch& batch);
-  Result<SourceTime> TimeWork(GuestWork work, std::vector<SourceBatch>& batches);
+  Status AskInTime(const GuestCall& call, double gap_seconds, uint32_t idle_signs, SourceBatch& batch);
+  // Graphs of one and the same call, in thorough protocols more than one (DeviceClock says why), that take turns.
+  int Twins() const;
+  struct TimedWork {
+    GuestWork work;
+    std::vector<SourceBatch> batches;
+  };
+  // In batches of two lengths each; the works take turns, so that none of them finds a warmer GPU.
+  Status TimeInTurns(std::span<TimedWork> works);
+  Result<SourceBatch> RunTimedBatch(GuestWork work, int replays, int twin);
   Status EstimateCall();
   Status TimeAlone();
   // Other inputs that renewals bring, and what comes of them.
@@ -98,17 +107,14 @@ class SourceExchange {
   // The content that renewals leave in the present set.
   Inputs PlacedContent(uint32_t signs) const;
   DisturbedMatrices Disturbed() const;
+  DisturbedMatrices DisturbedInSham() const;
   // The private inputs in the present set, and renewals that begin with them; those are told.
   Result<std::vector<DisturbedStep>> PrepareRenewals();
-  // So many calls each of which finds other inputs and a poisoned output.
-  Result<SourceBatch> RunRenewedBatch(uint32_t calls);
-
-  struct Changes {
-    double ns = 0;             // of a renewal alone
-    double honest_factor = 1;  // by how much longer a library's call takes behind renewals
-  };
-  // On the buffers of the present set, in the judge, whose clock nobody can stretch.
-  Result<Changes> TimeChanges();
+  // So many calls behind renewals: each of them finds other inputs and a poisoned output, or nothing has changed but in
+  // the idle set.
+  Result<SourceBatch> RunRenewedBatch(GuestWork work, uint32_t calls, int twin);
+  // On the buffers of the present set, in the judge.
+  Result<RenewalCosts> TimeRenewals();
   // A step as one of many in a row, so many of them in a graph; renewals begin anew with each row.
   Result<double> TimeHere(const PutCall& step, int graph_steps);
   Status TimeAgainstRivals();
@@ -142,9 +148,12 @@ class SourceExchange {
   uint64_t observed_calls_ = 0;
   double call_ns_ = 0;  // roughly
   int graph_calls_ = 1;
-  bool is_capturable_ = true, is_estimated_ = false;
+  bool is_capturable_ = true;
   std::vector<SourceBatch> batches_;  // on unchanged inputs
-  SourceTime time_;
+  int raced_batches_ = 0;
+  SourceTime renewed_;
+  RenewalCosts renewal_costs_;
+  double published_ns_ = 0;        // a call of many
   std::vector<Content> contents_;  // but the private inputs themselves
   Gaps gaps_;
   Outcome timed_;  // what is known so far

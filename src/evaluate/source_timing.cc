@@ -30,24 +30,22 @@ void Scale(RatioEstimate& ratio, double factor) {
 
 }  // namespace
 
-Status SourceExchange::AskInTime(const GuestCall& call, double gap_seconds, SourceBatch& batch) {
+Status SourceExchange::AskInTime(const GuestCall& call, double gap_seconds, uint32_t idle_signs, SourceBatch& batch) {
   RETURN_IF_ERROR(workshop_.gpu.Synchronize());
   if (gap_seconds > 0) std::this_thread::sleep_for(std::chrono::duration<double>(gap_seconds));
   const auto start = SteadyClock::now();
   const std::optional<GuestAnswer> answer = Ask(call);
   batch.judge_ns = NsSince(start);
-  RETURN_IF_ERROR(LookAtIdleSet());
+  if (answer && answer->is_uncapturable)
+    End(OutcomeKind::kCheated, "honesty", "calls of gemm() can be captured into a graph at some times only");
+  RETURN_IF_ERROR(LookAtIdleSet(idle_signs));
   if (has_ended()) return IoError(outcome_->reason);
   batch.calls = int(call.calls * std::max(call.replays, 1u));
   batch.event_ns = call.work == GuestWork::kHostCall ? answer->stream_ns : answer->event_ns;
-  if (!answer->is_uncapturable) return OkStatus();
-  if (is_estimated_)
-    End(OutcomeKind::kCheated, "honesty", "calls of gemm() can be captured into a graph at some times only");
-  is_capturable_ = false;
-  return Unavailable("not captured");
+  return OkStatus();
 }
 
-Result<SourceBatch> SourceExchange::RunBatch(std::string_view test, const GuestCall& call, double gap_seconds) {
+Result<SourceBatch> SourceExchange::RunBatch(std::string_view test, GuestCall call, double gap_seconds) {
   Announce(fmt::format("test {}", test));
   const Inputs& inputs = *bench_.normal;
   if (set().loaded != &inputs) RETURN_IF_ERROR(CopyIn(inputs));
@@ -55,23 +53,19 @@ Result<SourceBatch> SourceExchange::RunBatch(std::string_view test, const GuestC
   if (is_disturbed) {
     const std::vector<DisturbedStep> steps =
         DrawDisturbances(set().a.matrix.view(), set().b.matrix.view(), set().c.matrix.view(), int(call.calls), random_);
-    RETURN_IF_ERROR(disturbances_.Prepare(steps, disturbance_memory_.address()));
+    call.key = DrawKey(random_);
+    RETURN_IF_ERROR(disturbances_.Prepare(steps, disturbance_memory_.address(), call.key));
   }
   SourceBatch batch;
   const Inputs placed = Placed(inputs);
   ASSIGN_OR_RETURN(const Watched watched,
-                   verifier_.Watch(gemm_, PlaceOf(placed), 0, [&] { return AskInTime(call, gap_seconds, batch); }));
-  if (!is_capturable_ && call.replays > 0) return batch;
+                   verifier_.Watch(gemm_, PlaceOf(placed), 0, [&] { return AskInTime(call, gap_seconds, 0, batch); }));
   if (!Passes(test, watched) || !is_disturbed) return batch;
   RETURN_IF_ERROR(JudgeDisturbed(test, inputs));
   return batch;
 }
 
 // ---- renewals
-
-DisturbedMatrices SourceExchange::Disturbed() const {
-  return {set().a.matrix.data(), set().b.matrix.data(), set().c.matrix.data(), gemm_.shape};
-}
 
 Status SourceExchange::MakeContents() {
   Announce("contents");
@@ -87,8 +81,8 @@ Result<SourceExchange::Content> SourceExchange::MakeContent(uint32_t signs) {
   content.signs = signs;
   RETURN_IF_ERROR(CopyIn(*bench_.normal));
   const DisturbedStep step = RenewalTo(signs);
-  RETURN_IF_ERROR(disturbances_.Prepare({&step, 1}, disturbance_memory_.address()));
-  RETURN_IF_ERROR(disturbances_.kernels().Disturb(Disturbed(), disturbance_memory_.address()));
+  RETURN_IF_ERROR(disturbances_.Prepare({&step, 1}, disturbance_memory_.address(), kOpenKey));
+  RETURN_IF_ERROR(disturbances_.kernels().Disturb(Disturbed(), disturbance_memory_.address(), kOpenKey));
   sets_[present_set_].loaded = nullptr;
   ASSIGN_OR_RETURN(content.reference,
                    MakeReference(workshop_.gpu, workshop_.harness, gemm_, set().a.matrix, set().b.matrix));
@@ -117,109 +111,136 @@ Result<std::vector<DisturbedStep>> SourceExchange::PrepareRenewals() {
   std::vector<uint32_t> contents = {0};
   for (const Content& content : contents_) contents.push_back(content.signs);
   std::vector<DisturbedStep> steps = DrawRenewals(contents, random_);
-  RETURN_IF_ERROR(disturbances_.Prepare(steps, disturbance_memory_.address()));
+  RETURN_IF_ERROR(disturbances_.Prepare(steps, disturbance_memory_.address(), kOpenKey));
   return steps;
 }
 
 // Any call may be the last one, whose whole output is looked at: the source's host code has run once, for the one call
 // of a graph that is replayed, and neither it nor the list of renewals knows how often.
-Result<SourceBatch> SourceExchange::RunRenewedBatch(uint32_t calls) {
-  constexpr std::string_view kTest = "renewed_batch";
-  Announce(fmt::format("test {}", kTest));
+Result<SourceBatch> SourceExchange::RunRenewedBatch(GuestWork work, uint32_t calls, int twin) {
+  const bool is_sham = work == GuestWork::kShamCalls;
+  const std::string_view test = is_sham ? "sham_batch" : "renewed_batch";
+  Announce(fmt::format("test {}", test));
   ASSIGN_OR_RETURN(const std::vector<DisturbedStep> steps, PrepareRenewals());
-  const Inputs placed = PlacedContent(steps[calls - 1][0].signs);
-  const GuestCall call =
-      is_capturable_ ? CallFor(GuestWork::kRenewedCalls, 1, calls) : CallFor(GuestWork::kRenewedCalls, calls, 0);
+  const uint32_t signs = steps[calls - 1][0].signs;
+  const Inputs placed = PlacedContent(is_sham ? 0 : signs);
+  const GuestCall call = is_capturable_ ? CallFor(work, 1, calls, twin) : CallFor(work, calls, 0);
   SourceBatch batch;
-  ASSIGN_OR_RETURN(const Watched watched,
-                   verifier_.Watch(gemm_, PlaceOf(placed), 0, [&] { return AskInTime(call, 0, batch); }));
+  ASSIGN_OR_RETURN(const Watched watched, verifier_.Watch(gemm_, PlaceOf(placed), 0, [&] {
+    return AskInTime(call, 0, is_sham ? signs : 0, batch);
+  }));
   if (!has_ended() && watched.crash.empty() && !watched.wrong.empty())
-    End(OutcomeKind::kCheated, "honesty", fmt::format("test {}: {}", kTest, watched.wrong));
-  Passes(kTest, watched);
+    End(OutcomeKind::kCheated, "honesty", fmt::format("test {}: {}", test, watched.wrong));
+  Passes(test, watched);
   return batch;
 }
 
-// A first graph tells whether calls can be captured; where they cannot, batches are plain launches.
+// Where calls cannot be captured (TestSecondSeed), batches are plain launches.
 Status SourceExchange::EstimateCall() {
   const uint32_t calls = AtMost(3);
   ASSIGN_OR_RETURN(const SourceBatch plain, RunBatch("estimate", CallFor(GuestWork::kCalls, calls, 0)));
   if (has_ended()) return OkStatus();
   call_ns_ = plain.event_ns / calls;
-  ASSIGN_OR_RETURN(const SourceBatch graph, RunBatch("capture", CallFor(GuestWork::kCalls, calls, 1)));
-  if (has_ended()) return OkStatus();
-  if (is_capturable_) call_ns_ = graph.event_ns / calls;
+  if (is_capturable_) {
+    ASSIGN_OR_RETURN(const SourceBatch graph, RunBatch("capture", CallFor(GuestWork::kCalls, calls, 1)));
+    if (has_ended()) return OkStatus();
+    call_ns_ = graph.event_ns / calls;
+  }
   // Not quite as many as a plan's batch has: nobody shall know which call is the last one.
   const double share = 0.75 + 0.25 * random_.Uniform();
   const int most = std::min(CallsIn(BatchFor(problem_.protocol), call_ns_), int(AtMost(1 << 10)));
   graph_calls_ = std::max(1, int(std::ceil(share * most)));
-  is_estimated_ = true;
   return OkStatus();
 }
 
-// In batches of two lengths, in random order; the first batch only warms up.
-Result<SourceTime> SourceExchange::TimeWork(GuestWork work, std::vector<SourceBatch>& batches) {
+int SourceExchange::Twins() const { return is_capturable_ ? TwinsOf(BatchFor(problem_.protocol)) : 1; }
+
+Result<SourceBatch> SourceExchange::RunTimedBatch(GuestWork work, int replays, int twin) {
+  const auto calls = uint32_t(graph_calls_);
+  // The source may know how many calls a graph of its has.
+  if (work != GuestWork::kCalls)
+    return RunRenewedBatch(work, calls * uint32_t(replays) - uint32_t(random_.Below(calls)), twin);
+  return RunBatch("timed_batch", is_capturable_ ? CallFor(work, calls, uint32_t(replays), twin)
+                                                : CallFor(work, calls * uint32_t(replays), 0));
+}
+
+Status SourceExchange::TimeInTurns(std::span<TimedWork> works) {
   constexpr double kLongNs = 20e6;
   constexpr int kMostCalls = 1 << 20;
-  const bool is_renewed = work == GuestWork::kRenewedCalls;
   const int pairs = call_ns_ > kLongNs ? 2 : IsThorough(problem_.protocol) ? 7 : 4;
   const double difference_ns = IsThorough(problem_.protocol) ? 6e6 : 3e6;
-  const int most = is_renewed ? kMaxDisturbedSteps : kMostCalls;
-  const auto run = [&](int replays) -> Result<SourceBatch> {
-    const auto calls = uint32_t(graph_calls_);
-    // The source may know how many calls a graph of its has.
-    if (is_renewed) return RunRenewedBatch(calls * uint32_t(replays) - uint32_t(random_.Below(calls)));
-    return RunBatch("timed_batch", is_capturable_ ? CallFor(work, calls, uint32_t(replays))
-                                                  : CallFor(work, calls * uint32_t(replays), 0));
-  };
-  RETURN_IF_ERROR(run(1).status());
-  for (int i = 0; i < pairs && !has_ended(); ++i) {
-    const BatchLengths lengths = DrawLengths(call_ns_, graph_calls_, difference_ns, most, random_.Uniform());
-    std::array<int, 2> replays = {lengths.shorter, lengths.longer};
-    random_.Shuffle(replays);
-    for (const int count : replays) {
-      if (has_ended()) break;
-      ASSIGN_OR_RETURN(const SourceBatch batch, run(count));
-      batches.push_back(batch);
+  // The first batch of a graph captures it and warms up.
+  for (const TimedWork& timed : works)
+    for (int twin = 0; twin < Twins() && !has_ended(); ++twin)
+      RETURN_IF_ERROR(RunTimedBatch(timed.work, 1, twin).status());
+  for (int i = 0; i < pairs; ++i) {
+    random_.Shuffle(works);
+    for (TimedWork& timed : works) {
+      const int most = timed.work == GuestWork::kCalls ? kMostCalls : kMaxDisturbedSteps;
+      const BatchLengths lengths = DrawLengths(call_ns_, graph_calls_, difference_ns, most, random_.Uniform());
+      std::array<int, 2> replays = {lengths.shorter, lengths.longer};
+      random_.Shuffle(replays);
+      for (const int count : replays) {
+        if (has_ended()) return OkStatus();
+        ASSIGN_OR_RETURN(const SourceBatch batch, RunTimedBatch(timed.work, count, i % Twins()));
+        timed.batches.push_back(batch);
+      }
     }
   }
-  return has_ended() ? SourceTime{} : TimeOf(batches);
+  return OkStatus();
 }
 
 // Is the guest's clock right, and does it do the same work when nothing has changed? Whoever keeps anything of a call
-// for the next one, wherever that is, has nothing of it behind a renewal.
+// for the next one, wherever that is, has nothing of it behind a renewal; behind a sham one, which takes as long and
+// leaves the same gaps, he would have it.
 Status SourceExchange::TimeAlone() {
   ChooseSet();
   RETURN_IF_ERROR(MakeContents());
-  std::vector<SourceBatch> renewed;
-  ASSIGN_OR_RETURN(time_, TimeWork(GuestWork::kCalls, batches_));
+  std::array<TimedWork, 3> works = {
+      {{GuestWork::kCalls, {}}, {GuestWork::kShamCalls, {}}, {GuestWork::kRenewedCalls, {}}}};
+  RETURN_IF_ERROR(TimeInTurns(works));
   if (has_ended()) return OkStatus();
-  ASSIGN_OR_RETURN(const SourceTime changed, TimeWork(GuestWork::kRenewedCalls, renewed));
-  if (has_ended()) return OkStatus();
-  ASSIGN_OR_RETURN(const Changes changes, TimeChanges());
-  const std::string other_work = DisagreementOfInputs(time_.ns(), changed.judge_ns - changes.ns, changes.honest_factor);
+  const auto batches_of = [&](GuestWork work) -> std::vector<SourceBatch>& {
+    return std::find_if(works.begin(), works.end(), [&](const TimedWork& timed) { return timed.work == work; })
+        ->batches;
+  };
+  batches_ = batches_of(GuestWork::kCalls);
+  renewed_ = TimeOf(batches_of(GuestWork::kRenewedCalls));
+  ASSIGN_OR_RETURN(renewal_costs_, TimeRenewals());
+  const SourceTime unchanged = TimeOf(batches_);
+  published_ns_ = PublishedNs(unchanged, renewed_, renewal_costs_);
+  std::string other_work = DisagreementOfRenewals(renewed_, TimeOf(batches_of(GuestWork::kShamCalls)), renewal_costs_);
+  if (other_work.empty()) other_work = DisagreementOfInputs(unchanged, renewed_, renewal_costs_);
   if (!other_work.empty()) End(OutcomeKind::kCheated, "honesty", other_work);
   return OkStatus();
 }
 
-Result<SourceExchange::Changes> SourceExchange::TimeChanges() {
-  constexpr double kLargestFactor = 2;
-  const PutCall change = [&] { return disturbances_.kernels().Disturb(Disturbed(), disturbance_memory_.address()); };
-  Changes changes;
-  ASSIGN_OR_RETURN(changes.ns, TimeHere(change, 1));
+Result<RenewalCosts> SourceExchange::TimeRenewals() {
+  const auto step_on = [&](const DisturbedMatrices& matrices) -> PutCall {
+    return [&, matrices] { return disturbances_.kernels().Disturb(matrices, disturbance_memory_.address(), kOpenKey); };
+  };
+  const PutCall renewal = step_on(Disturbed()), sham = step_on(DisturbedInSham());
+  RenewalCosts costs;
+  ASSIGN_OR_RETURN(costs.alone_ns, TimeHere(renewal, 1));
   const auto rival = std::find_if(rivals_.begin(), rivals_.end(), [&](const Baseline* baseline) {
     return baseline->id.kind != BaselineKind::kSharedObject && baseline->id.layout == gemm_.kind.layout;
   });
-  if (rival == rivals_.end()) return changes;
+  if (rival == rivals_.end()) return costs;
   const DisturbedMatrices matrices = Disturbed();
   ASSIGN_OR_RETURN(const PutCall call, (*rival)->bind({matrices.a, matrices.b, matrices.c}));
-  ASSIGN_OR_RETURN(const double unchanged_ns, TimeHere(call, graph_calls_));
-  const PutCall changed_call = [&]() -> Status {
-    RETURN_IF_ERROR(change());
-    return call();
+  const auto call_behind = [&](const PutCall& step) -> PutCall {
+    return [&]() -> Status {
+      RETURN_IF_ERROR(step());
+      return call();
+    };
   };
-  ASSIGN_OR_RETURN(const double changed_ns, TimeHere(changed_call, 1));
-  changes.honest_factor = std::clamp((changed_ns - changes.ns) / unchanged_ns, 1.0, kLargestFactor);
-  return changes;
+  ASSIGN_OR_RETURN(const double unchanged_ns, TimeHere(call, graph_calls_));
+  ASSIGN_OR_RETURN(const double renewed_ns, TimeHere(call_behind(renewal), 1));
+  ASSIGN_OR_RETURN(const double sham_ns, TimeHere(call_behind(sham), 1));
+  is_idle_set_clear_ = false;
+  costs.library_excess_ns = std::clamp(renewed_ns - costs.alone_ns - unchanged_ns, 0.0, unchanged_ns);
+  costs.library_over_sham_ns = std::clamp(renewed_ns - sham_ns, 0.0, 0.1 * unchanged_ns);
+  return costs;
 }
 
 Result<double> SourceExchange::TimeHere(const PutCall& step, int graph_steps) {
@@ -251,9 +272,10 @@ Status SourceExchange::TimeAgainstRivals() {
   RETURN_IF_ERROR(RunRace(Clock::kDevice));
   if (has_ended()) return OkStatus();
   // Of all batches, those of the race among them.
-  time_ = TimeOf(batches_);
-  const std::string lie = DisagreementOfClocks(time_);
-  const std::string impossible = Impossible(gemm_, workshop_.gpu.identity().device, time_.ns());
+  const SourceTime time = TimeOf(batches_);
+  published_ns_ = PublishedNs(time, renewed_, renewal_costs_);
+  const std::string lie = DisagreementOfClocks(time);
+  const std::string impossible = Impossible(gemm_, workshop_.gpu.identity().device, published_ns_);
   if (!lie.empty() || !impossible.empty()) {
     End(OutcomeKind::kCheated, "honesty", lie.empty() ? impossible : lie);
     return OkStatus();
@@ -298,21 +320,23 @@ Status SourceExchange::RunRace(Clock clock) {
 Result<double> SourceExchange::TimeOurs(Clock clock) {
   const bool is_device = clock == Clock::kDevice;
   GuestCall call = CallFor(GuestWork::kCalls, 1, 0);
-  if (is_device) call = CallFor(GuestWork::kCalls, uint32_t(graph_calls_), is_capturable_ ? 1 : 0);
+  if (is_device)
+    call = CallFor(GuestWork::kCalls, uint32_t(graph_calls_), is_capturable_ ? 1 : 0, raced_batches_++ % Twins());
   if (clock == Clock::kHost) call.work = GuestWork::kHostCall;
   const double gap_seconds = clock == Clock::kServer ? gaps_.NextSeconds() : 0;
   ASSIGN_OR_RETURN(const SourceBatch batch, RunBatch(OutputTestOf(clock), call, gap_seconds));
   if (has_ended()) return Interrupted("the candidate has ended");
-  if (!is_device) return std::max(batch.event_ns, time_.ns());
+  if (!is_device) return std::max(batch.event_ns, published_ns_);
   batches_.push_back(batch);
   return batch.event_ns / batch.calls;
 }
 
-// Ours by the larger of the two clocks: the samples are the guest's, raised where the judge's clock says more.
+// Ours are the guest's samples, raised to what may be published.
 void SourceExchange::AddTimings(Clock clock, const RaceResult& race) {
   timed_.conditions.Add(race.conditions);
   const SourceTime time = TimeOf(batches_);
-  const double factor = clock == Clock::kDevice && time.event_ns > 0 ? time.ns() / time.event_ns : 1;
+  const double published_ns = PublishedNs(time, renewed_, renewal_costs_);
+  const double factor = clock == Clock::kDevice && time.event_ns > 0 ? published_ns / time.event_ns : 1;
   const size_t first = timed_.timings.size();
   timed_.timings.insert(timed_.timings.end(), race.timings.begin(), race.timings.end());
   Scale(timed_.timings[first], factor);

@@ -149,10 +149,12 @@ Graph::Graph(Graph&& other) noexcept { *this = std::move(other); }
 Graph& Graph::operator=(Graph&& other) noexcept {
   std::swap(driver_, other.driver_);
   std::swap(exec_, other.exec_);
+  std::swap(captured_, other.captured_);
   return *this;
 }
 Graph::~Graph() {
   if (exec_ != nullptr) driver_->cuGraphExecDestroy(exec_);
+  if (captured_ != nullptr) driver_->cuGraphDestroy(captured_);
 }
 
 Event::Event(Event&& other) noexcept { *this = std::move(other); }
@@ -347,23 +349,43 @@ Status Gpu::SynchronizeAll() {
 }
 
 Result<Graph> Gpu::Capture(const std::function<Status()>& calls) {
+  ASSIGN_OR_RETURN(Graph graph, CaptureReplaceable(calls));
+  driver_->cuGraphDestroy(std::exchange(graph.captured_, nullptr));
+  return graph;
+}
+
+Result<Graph> Gpu::CaptureReplaceable(const std::function<Status()>& calls) {
   // Thread-local: what other threads do with the driver meanwhile is none of this capture's business.
   RETURN_IF_CUDA_ERROR(driver_->cuStreamBeginCapture(stream_, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
   const Status called = calls();
-  CUgraph captured = nullptr;
-  const CUresult ended = driver_->cuStreamEndCapture(stream_, &captured);
   Graph graph;
   graph.driver_ = driver_;
-  CUresult instantiated = CUDA_SUCCESS;
-  if (captured != nullptr) {
-    if (called.ok() && ended == CUDA_SUCCESS)
-      instantiated = driver_->cuGraphInstantiateWithFlags(&graph.exec_, captured, 0);
-    driver_->cuGraphDestroy(captured);
-  }
+  const CUresult ended = driver_->cuStreamEndCapture(stream_, &graph.captured_);
   RETURN_IF_ERROR(called);
   RETURN_IF_ERROR(DriverStatus(ended, "cuStreamEndCapture"));
-  RETURN_IF_ERROR(DriverStatus(instantiated, "cuGraphInstantiateWithFlags"));
+  RETURN_IF_CUDA_ERROR(driver_->cuGraphInstantiateWithFlags(&graph.exec_, graph.captured_, 0));
   return graph;
+}
+
+Status Gpu::ReplaceArgumentsRaw(const Graph& graph, const Kernel& kernel, void** arguments) {
+  size_t count = 0;
+  RETURN_IF_CUDA_ERROR(driver_->cuGraphGetNodes(graph.captured_, nullptr, &count));
+  std::vector<CUgraphNode> nodes(count);
+  RETURN_IF_CUDA_ERROR(driver_->cuGraphGetNodes(graph.captured_, nodes.data(), &count));
+  int replaced = 0;
+  for (CUgraphNode node : nodes) {
+    CUgraphNodeType type{};
+    RETURN_IF_CUDA_ERROR(driver_->cuGraphNodeGetType(node, &type));
+    if (type != CU_GRAPH_NODE_TYPE_KERNEL) continue;
+    CUDA_KERNEL_NODE_PARAMS parameters{};
+    RETURN_IF_CUDA_ERROR(driver_->cuGraphKernelNodeGetParams(node, &parameters));
+    if (parameters.func != kernel.function_) continue;
+    parameters.kernelParams = arguments;
+    parameters.extra = nullptr;
+    RETURN_IF_CUDA_ERROR(driver_->cuGraphExecKernelNodeSetParams(graph.exec_, node, &parameters));
+    ++replaced;
+  }
+  return replaced > 0 ? OkStatus() : IoError("a graph without a launch of the kernel whose argument is replaced");
 }
 
 Status Gpu::Replay(const Graph& graph) {

@@ -99,6 +99,7 @@ class Graph {
   friend class Gpu;
   const Driver* driver_ = nullptr;
   CUgraphExec exec_ = nullptr;
+  CUgraph captured_ = nullptr;  // null but where arguments may be replaced
 };
 
 class Gpu;
@@ -170,6 +171,14 @@ class Gpu {
   // Captures what `calls` puts on stream() into a graph; `calls` must not synchronise.
   Result<Graph> Capture(const std::function<Status()>& calls);
   Status Replay(const Graph& graph);
+  // A graph whose kernels can be given other arguments before it is replayed.
+  Result<Graph> CaptureReplaceable(const std::function<Status()>& calls);
+  // In every launch of this kernel. An error where the graph has none.
+  template <class Argument>
+  Status ReplaceArgument(const Graph& graph, const Kernel& kernel, const Argument& argument) {
+    void* pointers[] = {const_cast<Argument*>(&argument)};
+    return ReplaceArgumentsRaw(graph, kernel, pointers);
+  }
 
   Result<Event> MakeEvent();
   Status Record(const Event& event);
@@ -178,6 +187,7 @@ class Gpu {
 
  private:
   Gpu() = default;
+  Status ReplaceArgumentsRaw(const Graph& graph, const Kernel& kernel, void** arguments);
   Result<int64_t> CtasAtOnce(const Kernel& kernel, const Launch& launch) const;
   // Of a launch with fills_gpu. The driver is asked once a kernel: block, cluster and memory of its launches are alike.
   Result<uint32_t> CtasThatFillIt(const Kernel& kernel, const Launch& launch) const;

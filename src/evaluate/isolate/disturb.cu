@@ -1,10 +1,12 @@
 // What happens between the calls of a batch that must not be skipped, merged or answered from memory: elements of A and B
-// change, elements of C are poisoned, and a few that the call before should have written are set aside. In a small step
-// eight elements of each change; in a renewal about half of all elements of A and B, drawn at random, change their sign,
-// and all of C is poisoned, so that nothing of an earlier call is of any use. Runs in the guest; the judge keeps the steps
-// to itself and computes what was to come out. disturbance.h declares the same structs.
+// change, and a few of C that the call before should have written are set aside. In a small step eight elements of A and
+// eight of B change, and C is left as it is; in a renewal about half of all elements of A and B, drawn at random, change
+// their sign, and all of C is filled with poison, so that nothing of an earlier call is of any use. Runs in the guest, where
+// the steps lie behind a keystream; the judge knows them and computes what was to come out. disturbance.h declares the same
+// structs.
 
 #include "evaluate/verify/elements.cuh"
+#include "evaluate/isolate/keystream.cuh"
 
 constexpr int kPlaces = 8;
 
@@ -14,7 +16,7 @@ struct Place {
   int row, column, a_depth, b_depth;
   u32 a_bits, b_bits;    // what they become
   // Of the step, the same in all its places: which signs stand turned while it lasts (0: none), and whether it is a
-  // renewal. The signs of a small step are those of the step before.
+  // renewal. The signs of a small step are those of the step before. `disturb_renew` knows that these come last.
   u32 signs, is_renewal;
 };
 
@@ -23,12 +25,34 @@ struct State {
   u16 a_originals[kPlaces], b_originals[kPlaces];
 };
 
+constexpr u32 kWordsOfAPlace = sizeof(Place) / sizeof(u64);
+
+// As the guest finds it in its memory.
+struct HiddenPlace {
+  u64 words[kWordsOfAPlace];
+};
+
+__device__ u64 RevealedWord(const HiddenPlace* places, u32 at, u32 word, const Key& key) {
+  return places[at].words[word] ^ KeystreamAt(key, u64(at) * kWordsOfAPlace + word);
+}
+
+__device__ Place Revealed(const HiddenPlace* places, u32 at, const Key& key) {
+  union {
+    HiddenPlace words;
+    Place place;
+  };
+#pragma unroll
+  for (u32 i = 0; i < kWordsOfAPlace; ++i) words.words[i] = RevealedWord(places, at, i, key);
+  return place;
+}
+
 struct DisturbArguments {
-  u16 *a, *b, *c;
+  u16 *a, *b;
+  const u16* c;
   State* state;
-  const Place* places;  // kPlaces a step
-  u16* samples;         // as many
-  u32 poison;
+  const HiddenPlace* places;  // kPlaces a step
+  u16* samples;               // as many
+  Key key;
 };
 
 // One block of kPlaces threads. Before the first step, between any two and after the last one.
@@ -40,14 +64,14 @@ extern "C" __global__ void disturb(const DisturbArguments arguments) {
   if (step > state->steps) return;
   if (step > 0) {
     const u32 before = (step - 1) * kPlaces + thread;
-    const Place& place = arguments.places[before];
+    const Place place = Revealed(arguments.places, before, arguments.key);
     arguments.samples[before] = arguments.c[place.sample];
     if (place.a_patch >= 0) arguments.a[place.a_patch] = state->a_originals[thread];
     if (place.b_patch >= 0) arguments.b[place.b_patch] = state->b_originals[thread];
   }
   __syncthreads();
   if (step < state->steps) {
-    const Place& place = arguments.places[step * kPlaces + thread];
+    const Place place = Revealed(arguments.places, step * kPlaces + thread, arguments.key);
     if (place.a_patch >= 0) {
       state->a_originals[thread] = arguments.a[place.a_patch];
       arguments.a[place.a_patch] = u16(place.a_bits);
@@ -56,7 +80,6 @@ extern "C" __global__ void disturb(const DisturbArguments arguments) {
       state->b_originals[thread] = arguments.b[place.b_patch];
       arguments.b[place.b_patch] = u16(place.b_bits);
     }
-    arguments.c[place.sample] = u16(arguments.poison);
   }
   if (thread == 0) state->next = step + 1;
 }
@@ -111,20 +134,34 @@ struct RenewArguments {
   u16 *a, *b, *c;
   i64 a_count, b_count, c_count;
   const State* state;
-  const Place* places;
-  u32 poison, unused;
+  const HiddenPlace* places;
+  u32 fill_of_c, unused;
+  Key key;
 };
+
+struct Signs {
+  u32 signs, is_renewal;
+};
+__device__ Signs SignsOf(const RenewArguments& arguments, u32 step) {
+  const u64 word = RevealedWord(arguments.places, step * kPlaces, kWordsOfAPlace - 1, arguments.key);
+  return {u32(word), u32(word >> 32)};
+}
 
 // Behind every `disturb`, which has counted its step. Matrices are packed.
 extern "C" __global__ void disturb_renew(const RenewArguments arguments) {
   const u32 step = arguments.state->next - 1;
   if (step >= arguments.state->steps) return;
-  const Place& now = arguments.places[step * kPlaces];
+  __shared__ Signs now;
+  __shared__ u32 before;
+  if (threadIdx.x == 0) {
+    now = SignsOf(arguments, step);
+    before = step == 0 ? 0 : SignsOf(arguments, step - 1).signs;
+  }
+  __syncthreads();
   if (now.is_renewal == 0) return;
-  const u32 before = step == 0 ? 0 : arguments.places[(step - 1) * kPlaces].signs;
   TurnSigns(arguments.a, arguments.a_count, before, now.signs, kSaltOfA);
   TurnSigns(arguments.b, arguments.b_count, before, now.signs, kSaltOfB);
-  FillAll(arguments.c, arguments.c_count, arguments.poison);
+  FillAll(arguments.c, arguments.c_count, arguments.fill_of_c);
 }
 
 struct SpinArguments {

@@ -1,6 +1,7 @@
 #include "evaluate/isolate/disturbance.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <set>
 
@@ -10,16 +11,21 @@ namespace gemmsmith {
 
 namespace {
 
+using u32 = uint32_t;
+using u64 = uint64_t;
+#include "evaluate/isolate/keystream.cuh"
+
 struct DisturbArguments {
   void *a, *b, *c;
   CUdeviceptr state, places, samples;
-  uint32_t poison, unused;
+  DisturbanceKey key;
 };
 struct RenewArguments {
   void *a, *b, *c;
   int64_t a_count, b_count, c_count;
   CUdeviceptr state, places;
-  uint32_t poison, unused;
+  uint32_t fill_of_c, unused;
+  DisturbanceKey key;
 };
 struct SpinArguments {
   int64_t cycles;
@@ -94,6 +100,25 @@ std::vector<DisturbedStep> DrawRenewals(std::span<const uint32_t> contents, Rand
   return drawn;
 }
 
+DisturbanceKey DrawKey(Random& random) {
+  DisturbanceKey key;
+  for (uint32_t& word : key) word = uint32_t(random.Next() >> 32);
+  return key;
+}
+
+std::vector<DisturbedStep> Hidden(std::span<const DisturbedStep> steps, const DisturbanceKey& key) {
+  using Words = std::array<uint64_t, sizeof(DisturbedPlace) / sizeof(uint64_t)>;
+  std::vector<DisturbedStep> hidden(steps.begin(), steps.end());
+  uint64_t at = 0;
+  for (DisturbedStep& step : hidden)
+    for (DisturbedPlace& place : step) {
+      auto words = std::bit_cast<Words>(place);
+      for (uint64_t& word : words) word ^= KeystreamAt(std::bit_cast<Key>(key), at++);
+      place = std::bit_cast<DisturbedPlace>(words);
+    }
+  return hidden;
+}
+
 std::string WrongAnswer(std::span<const DisturbedAnswer> answers, double tolerance) {
   const size_t calls = answers.size() / kDisturbedPlaces;
   for (size_t i = 0; i < answers.size(); ++i) {
@@ -115,21 +140,56 @@ Result<DisturbingKernels> DisturbingKernels::Load(Gpu& gpu, std::span<const uint
   return kernels;
 }
 
-Status DisturbingKernels::Disturb(const DisturbedMatrices& matrices, CUdeviceptr memory) {
+namespace {
+
+DisturbArguments SmallStep(const DisturbedMatrices& matrices, CUdeviceptr memory, const DisturbanceKey& key) {
+  return {matrices.a,
+          matrices.b,
+          matrices.c,
+          memory,
+          memory + DisturbanceMemory::kPlacesAt,
+          memory + DisturbanceMemory::kSamplesAt,
+          key};
+}
+
+RenewArguments Renewal(const DisturbedMatrices& matrices, CUdeviceptr memory, const DisturbanceKey& key) {
+  const auto [m, n, k] = matrices.shape;
+  return {matrices.a,
+          matrices.b,
+          matrices.c,
+          int64_t(m) * k,
+          int64_t(k) * n,
+          int64_t(m) * n,
+          memory,
+          memory + DisturbanceMemory::kPlacesAt,
+          matrices.fill_of_c,
+          0,
+          key};
+}
+
+Launch LaunchOf(const RenewArguments& renewal) {
   constexpr int64_t kElementsOfABlock = 8 * 256, kMostBlocks = 1056;
-  const auto& [a, b, c, shape] = matrices;
-  const CUdeviceptr places = memory + DisturbanceMemory::kPlacesAt;
+  const int64_t most = std::max({renewal.a_count, renewal.b_count, renewal.c_count});
+  Launch launch;
+  launch.block.x = 256;
+  launch.grid.x = uint32_t(std::clamp<int64_t>(most / kElementsOfABlock, 1, kMostBlocks));
+  return launch;
+}
+
+}  // namespace
+
+Status DisturbingKernels::Disturb(const DisturbedMatrices& matrices, CUdeviceptr memory, const DisturbanceKey& key) {
   Launch small;
   small.block.x = kDisturbedPlaces;
-  RETURN_IF_ERROR(gpu_->Start(
-      disturb_, small, DisturbArguments{a, b, c, memory, places, memory + DisturbanceMemory::kSamplesAt, kPoison, 0}));
-  const int64_t a_count = int64_t(shape.m) * shape.k, b_count = int64_t(shape.k) * shape.n,
-                c_count = int64_t(shape.m) * shape.n;
-  Launch whole;
-  whole.block.x = 256;
-  whole.grid.x =
-      uint32_t(std::clamp<int64_t>(std::max({a_count, b_count, c_count}) / kElementsOfABlock, 1, kMostBlocks));
-  return gpu_->Start(renew_, whole, RenewArguments{a, b, c, a_count, b_count, c_count, memory, places, kPoison, 0});
+  RETURN_IF_ERROR(gpu_->Start(disturb_, small, SmallStep(matrices, memory, key)));
+  const RenewArguments renewal = Renewal(matrices, memory, key);
+  return gpu_->Start(renew_, LaunchOf(renewal), renewal);
+}
+
+Status DisturbingKernels::SetKey(const Graph& graph, const DisturbedMatrices& matrices, CUdeviceptr memory,
+                                 const DisturbanceKey& key) {
+  RETURN_IF_ERROR(gpu_->ReplaceArgument(graph, disturb_, SmallStep(matrices, memory, key)));
+  return gpu_->ReplaceArgument(graph, renew_, Renewal(matrices, memory, key));
 }
 
 Status DisturbingKernels::Spin(int64_t cycles) {
@@ -151,11 +211,11 @@ Result<DisturbanceJudge> DisturbanceJudge::Create(Gpu& gpu, Compiler& compiler) 
   return judge;
 }
 
-Status DisturbanceJudge::Prepare(std::span<const DisturbedStep> steps, CUdeviceptr memory) {
+Status DisturbanceJudge::Prepare(std::span<const DisturbedStep> steps, CUdeviceptr memory, const DisturbanceKey& key) {
   GEMMSMITH_CHECK(steps.size() <= kMaxDisturbedSteps, "{} steps", steps.size());
   steps_ = steps.size();
   RETURN_IF_ERROR(gpu_->CopyToDevice(places_.address(), BytesOf(steps)));
-  RETURN_IF_ERROR(gpu_->CopyToDevice(memory + DisturbanceMemory::kPlacesAt, BytesOf(steps)));
+  RETURN_IF_ERROR(gpu_->CopyToDevice(memory + DisturbanceMemory::kPlacesAt, BytesOf(Hidden(steps, key))));
   const std::array<DisturbanceMemory::State, 1> state = {{{.next = 0, .steps = uint32_t(steps.size())}}};
   RETURN_IF_ERROR(gpu_->CopyToDevice(memory, BytesOf(state)));
   // Samples that nobody took are NaN.

@@ -29,7 +29,7 @@ struct DisturbedPlace {
 using DisturbedStep = std::array<DisturbedPlace, kDisturbedPlaces>;
 
 // A renewal turns the signs of about half of all elements of A and B and poisons C as a whole; other steps change eight
-// elements of A and B and poison eight of C.
+// elements of A and B and leave C alone. So nothing marks the elements of C that will be looked at.
 
 // A step a call, of both kinds. The last one is a renewal in which every sign stands as it stood at first, so that the
 // whole output can be looked at behind it.
@@ -52,16 +52,24 @@ struct DisturbanceMemory {
   static constexpr uint64_t kBytes = kSamplesAt + kMaxDisturbedSteps * kDisturbedPlaces * sizeof(uint16_t);
 };
 
+// What hides the steps from whoever does not have it.
+using DisturbanceKey = std::array<uint32_t, 4>;
+DisturbanceKey DrawKey(Random& random);
+// Of steps that tell nothing worth knowing, as renewals alone do.
+inline constexpr DisturbanceKey kOpenKey = {};
+std::vector<DisturbedStep> Hidden(std::span<const DisturbedStep> steps, const DisturbanceKey& key);
+
 struct DisturbedAnswer {
   float got = 0, expected = 0;
 };
 // What is wrong with the answers, kDisturbedPlaces a call, or nothing: "call 3 of 10 left C as it was", ...
 std::string WrongAnswer(std::span<const DisturbedAnswer> answers, double tolerance);
 
-// Packed matrices of a problem, as the steps change them.
+// Packed matrices of a problem, as the steps change them, and what a renewal fills C with.
 struct DisturbedMatrices {
   void *a = nullptr, *b = nullptr, *c = nullptr;
   Shape shape;
+  uint16_t fill_of_c = kPoison;
 };
 
 // What carries the steps out: in the guest, and in the judge, which wants to know how long they take. `memory` is laid
@@ -70,7 +78,9 @@ class DisturbingKernels {
  public:
   static Result<DisturbingKernels> Load(Gpu& gpu, std::span<const uint8_t> cubin);
   // One step, on the stream.
-  Status Disturb(const DisturbedMatrices& matrices, CUdeviceptr memory);
+  Status Disturb(const DisturbedMatrices& matrices, CUdeviceptr memory, const DisturbanceKey& key);
+  // All steps of a graph that was captured for these matrices, with a key that is known only now.
+  Status SetKey(const Graph& graph, const DisturbedMatrices& matrices, CUdeviceptr memory, const DisturbanceKey& key);
   Status Spin(int64_t cycles);
 
  private:
@@ -87,8 +97,8 @@ class DisturbanceJudge {
   // For DisturbingKernels.
   const std::vector<uint8_t>& cubin() const { return cubin_; }
   DisturbingKernels& kernels() { return *kernels_; }
-  // Writes the steps into the shared memory, and sets it to the first one.
-  Status Prepare(std::span<const DisturbedStep> steps, CUdeviceptr memory);
+  // Writes the steps, hidden by the key, into the shared memory, and sets it to the first one.
+  Status Prepare(std::span<const DisturbedStep> steps, CUdeviceptr memory, const DisturbanceKey& key);
   // What the calls have written by what they must have, on these inputs, which no guest can reach. For the steps
   // prepared last; waits.
   Result<std::vector<DisturbedAnswer>> Collect(const Inputs& inputs, int64_t k, CUdeviceptr memory);

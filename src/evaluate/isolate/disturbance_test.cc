@@ -11,6 +11,16 @@
 namespace gemmsmith {
 namespace {
 
+using u32 = uint32_t;
+using u64 = uint64_t;
+#include "evaluate/isolate/keystream.cuh"
+
+// The test vector that the authors of the cipher published.
+TEST(Keystream, IsSpeck) {
+  const Key key = {{0x03020100, 0x0b0a0908, 0x13121110, 0x1b1a1918}};
+  EXPECT_EQ(KeystreamAt(key, 0x3b7265747475432d), 0x8c6fa548454e028bu);
+}
+
 MatrixView Rows(int64_t rows, int64_t columns) {
   return {.data = nullptr, .lines = rows, .line_length = columns, .stride = columns};
 }
@@ -100,6 +110,26 @@ TEST(Disturbance, OtherStepsChangeElementsAndLeaveTheSigns) {
     signs = step[0].signs;
   }
   EXPECT_TRUE(renewals > 10 && renewals < 40) << renewals;
+}
+
+TEST(Disturbance, HiddenStepsTellNothingWithoutTheKeyAndEverythingWithIt) {
+  Random random(8);
+  const std::vector<DisturbedStep> steps = StepsOfSquares(50);
+  const DisturbanceKey key = DrawKey(random);
+  const std::vector<DisturbedStep> hidden = Hidden(steps, key);
+  const std::vector<DisturbedStep> revealed = Hidden(hidden, key);
+  const std::vector<DisturbedStep> guessed = Hidden(hidden, DrawKey(random));
+  int alike = 0, guessed_alike = 0;
+  for (size_t i = 0; i < steps.size(); ++i)
+    for (size_t p = 0; p < steps[i].size(); ++p) {
+      EXPECT_EQ(revealed[i][p].sample, steps[i][p].sample);
+      EXPECT_EQ(revealed[i][p].is_renewal, steps[i][p].is_renewal);
+      alike += hidden[i][p].row == steps[i][p].row;
+      guessed_alike += guessed[i][p].row == steps[i][p].row;
+    }
+  EXPECT_LT(alike, 3);
+  EXPECT_LT(guessed_alike, 3);
+  EXPECT_NE(hidden[0][0].row ^ steps[0][0].row, hidden[0][1].row ^ steps[0][1].row) << "one word for all places";
 }
 
 TEST(Disturbance, ValuesAreLargeInBothTypes) {

@@ -101,20 +101,22 @@ class Guest {
   struct Set {
     Buffer a, b, c;
   };
-  using GraphKey = std::tuple<GuestWork, uint32_t, uint32_t, int, int, int>;
+  using GraphKey = std::tuple<GuestWork, uint32_t, uint32_t, int, int, int, uint32_t>;
 
   Result<Buffer> Map(const SharedBuffer& shared);
   Status Load();
   Status CallForTheHost(const GuestCall& call, GuestAnswer& answer);
   Status CallPlainly(const GuestCall& call, GuestAnswer& answer);
   Status CallByGraph(const GuestCall& call, GuestAnswer& answer);
+  static GraphKey KeyOf(const GuestCall& call);
   // The calls with what comes between them; not what comes after the last one.
   Status PutCalls(const GuestCall& call, GuestAnswer& answer);
   Status CallGemm(const GuestCall& call);
   Status Disturb(const GuestCall& call) {
-    const Set& set = sets_[call.set];
-    return disturbing_->Disturb({set.a.data, set.b.data, set.c.data, call.shape}, disturbances_.memory.address());
+    return disturbing_->Disturb(Disturbed(call), disturbances_.memory.address(), call.key);
   }
+  DisturbedMatrices Disturbed(const GuestCall& call) const;
+  Status Capture(const GuestCall& call, GuestAnswer& answer);
   // Waits for what was put on the stream since, then for everything, and reads the clocks.
   Status Finish(const GuestCall& call, SteadyClock::time_point start, GuestAnswer& answer);
   void Report(GuestAnswer& answer);
@@ -186,6 +188,8 @@ GuestAnswer Guest::Serve(const GuestCall& call) {
   } else if (gemm_ != nullptr && call.set < sets_.size()) {
     if (call.work == GuestWork::kHostCall)
       served = CallForTheHost(call, answer);
+    else if (call.work == GuestWork::kCapture)
+      served = Capture(call, answer);
     else
       served = call.replays > 0 ? CallByGraph(call, answer) : CallPlainly(call, answer);
   }
@@ -230,21 +234,41 @@ Status Guest::CallPlainly(const GuestCall& call, GuestAnswer& answer) {
   return OkStatus();
 }
 
+Guest::GraphKey Guest::KeyOf(const GuestCall& call) {
+  const GuestWork work = call.work == GuestWork::kCapture ? GuestWork::kDisturbedCalls : call.work;
+  return {work, call.set, call.calls, call.shape.m, call.shape.n, call.shape.k, call.twin};
+}
+
+Status Guest::Capture(const GuestCall& call, GuestAnswer& answer) {
+  const auto put = [&] { return PutCalls(call, answer); };
+  Result<Graph> graph = call.work == GuestWork::kCapture ? gpu_->CaptureReplaceable(put) : gpu_->Capture(put);
+  answer.is_uncapturable = !graph.ok();
+  if (graph.ok()) graphs_.insert_or_assign(KeyOf(call), *std::move(graph));
+  return OkStatus();
+}
+
 Status Guest::CallByGraph(const GuestCall& call, GuestAnswer& answer) {
-  const GraphKey key{call.work, call.set, call.calls, call.shape.m, call.shape.n, call.shape.k};
-  if (!graphs_.contains(key)) {
-    Result<Graph> graph = gpu_->Capture([&] { return PutCalls(call, answer); });
-    answer.is_uncapturable = !graph.ok();
-    if (!graph.ok()) return OkStatus();
-    graphs_.emplace(key, *std::move(graph));
+  const bool has_key = call.work == GuestWork::kDisturbedCalls;
+  if (!graphs_.contains(KeyOf(call))) {
+    if (has_key) return InvalidArgument("disturbed calls that were not captured");
+    RETURN_IF_ERROR(Capture(call, answer));
+    if (answer.is_uncapturable) return OkStatus();
   }
+  const Graph& graph = graphs_.at(KeyOf(call));
+  if (has_key) RETURN_IF_ERROR(disturbing_->SetKey(graph, Disturbed(call), disturbances_.memory.address(), call.key));
   const auto start = SteadyClock::now();
   RETURN_IF_ERROR(disturbing_->Spin(kLeadInCycles));
   // As everybody who comes first (DeviceClock). Disturbed calls use up their steps.
-  if (call.work == GuestWork::kCalls) RETURN_IF_ERROR(gpu_->Replay(graphs_.at(key)));
+  if (call.work == GuestWork::kCalls) RETURN_IF_ERROR(gpu_->Replay(graph));
   RETURN_IF_ERROR(gpu_->Record(first_));
-  for (uint32_t i = 0; i < call.replays; ++i) RETURN_IF_ERROR(gpu_->Replay(graphs_.at(key)));
+  for (uint32_t i = 0; i < call.replays; ++i) RETURN_IF_ERROR(gpu_->Replay(graph));
   return Finish(call, start, answer);
+}
+
+DisturbedMatrices Guest::Disturbed(const GuestCall& call) const {
+  const bool is_sham = call.work == GuestWork::kShamCalls;
+  const Set& set = sets_[is_sham ? (call.set + 1) % sets_.size() : call.set];
+  return {set.a.data, set.b.data, set.c.data, call.shape, is_sham ? kCanary : kPoison};
 }
 
 Status Guest::PutCalls(const GuestCall& call, GuestAnswer& answer) {

@@ -28,7 +28,8 @@ void Visit(auto& ready, auto&& visit) requires requires { ready.observer; }
 void Visit(auto& call, auto&& visit) requires requires { call.work; }
 {
   visit(call.work), visit(call.set), visit(call.shape.m), visit(call.shape.n), visit(call.shape.k);
-  visit(call.calls), visit(call.replays);
+  visit(call.calls), visit(call.replays), visit(call.twin);
+  for (auto& word : call.key) visit(word);
 }
 
 void Visit(auto& answer, auto&& visit) requires requires { answer.misdeeds; }
@@ -67,7 +68,7 @@ struct Reading {
   }
   void operator()(GuestWork& work) {
     work = reader.Get<GuestWork>();
-    is_valid = is_valid && work <= GuestWork::kHostCall;
+    is_valid = is_valid && work <= GuestWork::kCapture;
   }
   void operator()(double& value) {
     value = reader.Get<double>();

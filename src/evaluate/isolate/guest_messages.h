@@ -2,6 +2,7 @@
 // never believed.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -53,7 +54,9 @@ enum class GuestWork : uint8_t {
   kCalls,           // of gemm(), one behind the other
   kDisturbedCalls,  // the same with a step of the disturbance before each and after the last
   kRenewedCalls,    // of gemm() with a step before each, and none after the last
+  kShamCalls,       // the same, but the steps change the other set
   kHostCall,        // one call and the wait for its end, by the host's clock alone
+  kCapture,         // captures disturbed calls, and runs nothing: their key comes when they are replayed
 };
 
 struct GuestCall {
@@ -64,6 +67,8 @@ struct GuestCall {
   // Captures the calls into a graph once and replays it so often, behind a kernel that keeps the GPU busy meanwhile.
   // 0: plain launches.
   uint32_t replays = 0;
+  uint32_t twin = 0;                 // of the graphs of the same calls
+  std::array<uint32_t, 4> key = {};  // of the disturbance
   bool operator==(const GuestCall&) const = default;
 };
 std::string Encode(const GuestCall& call);

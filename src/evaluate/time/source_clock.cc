@@ -12,6 +12,22 @@ namespace {
 
 std::string Microseconds(double ns) { return fmt::format("{:.2f} us", ns / 1e3); }
 
+// Of the median of slopes, of which no more are independent than there are batches of one kind.
+double StandardError(std::span<const double> slopes, size_t independent) {
+  constexpr double kSigmasPerDeviation = 1.4826, kOfTheMedian = 1.2533;
+  const double median = Median(slopes);
+  std::vector<double> deviations;
+  for (const double slope : slopes) deviations.push_back(std::abs(slope - median));
+  return kSigmasPerDeviation * kOfTheMedian * Median(deviations) / std::sqrt(double(std::max<size_t>(independent, 1)));
+}
+
+double AllowedDifference(double call_ns) { return std::max(0.03 * call_ns, 500.0); }
+
+// Three standard errors; who makes his times scatter gains this much and no more.
+double Noise(double call_ns, const SourceTime& x, const SourceTime& y) {
+  return std::min(3 * std::hypot(x.noise_ns, y.noise_ns), 2 * AllowedDifference(call_ns));
+}
+
 }  // namespace
 
 SourceTime TimeOf(std::span<const SourceBatch> batches) {
@@ -21,14 +37,17 @@ SourceTime TimeOf(std::span<const SourceBatch> batches) {
   // Batches of nearly one length tell only the noise.
   const int least_difference = std::max(1, (longest->calls - shortest->calls) / 2);
   std::vector<double> slopes, events;
+  size_t long_ones = 0;
   for (const SourceBatch& longer : batches) {
     events.push_back(longer.event_ns / longer.calls);
+    const size_t before = slopes.size();
     for (const SourceBatch& shorter : batches)
       if (longer.calls - shorter.calls >= least_difference)
         slopes.push_back((longer.judge_ns - shorter.judge_ns) / (longer.calls - shorter.calls));
+    long_ones += slopes.size() > before ? 1 : 0;
   }
   GEMMSMITH_CHECK(!slopes.empty(), "{} batches of one length", batches.size());
-  return {std::max(Median(slopes), 0.0), Median(events)};
+  return {std::max(Median(slopes), 0.0), Median(events), StandardError(slopes, long_ones)};
 }
 
 std::string DisagreementOfClocks(const SourceTime& time) {
@@ -38,11 +57,29 @@ std::string DisagreementOfClocks(const SourceTime& time) {
                      Microseconds(time.judge_ns));
 }
 
-std::string DisagreementOfInputs(double unchanged_ns, double changed_ns, double honest_factor) {
-  const double allowed = std::max(0.1 * changed_ns, 3e3);
-  if (changed_ns - honest_factor * unchanged_ns <= allowed) return "";
-  return fmt::format("calls on unchanged inputs take {}, on changed ones {}", Microseconds(unchanged_ns),
+double RenewedCallNs(const SourceTime& renewed, const RenewalCosts& costs) {
+  return std::max(renewed.judge_ns - costs.alone_ns - costs.library_excess_ns, 0.0);
+}
+
+std::string DisagreementOfRenewals(const SourceTime& renewed, const SourceTime& sham, const RenewalCosts& costs) {
+  const double call_ns = std::max(renewed.judge_ns - costs.alone_ns, 0.0);
+  const double allowed = AllowedDifference(call_ns) + 2 * costs.library_over_sham_ns + Noise(call_ns, renewed, sham);
+  if (renewed.judge_ns - sham.judge_ns <= allowed) return "";
+  return fmt::format("calls behind renewed inputs take {}, behind as many changes of other memory {}",
+                     Microseconds(renewed.judge_ns), Microseconds(sham.judge_ns));
+}
+
+std::string DisagreementOfInputs(const SourceTime& unchanged, const SourceTime& renewed, const RenewalCosts& costs) {
+  const double changed_ns = RenewedCallNs(renewed, costs);
+  if (changed_ns - unchanged.ns() <= std::max(0.1 * changed_ns, 3e3)) return "";
+  return fmt::format("calls on unchanged inputs take {}, on changed ones {}", Microseconds(unchanged.ns()),
                      Microseconds(changed_ns));
+}
+
+double PublishedNs(const SourceTime& unchanged, const SourceTime& renewed, const RenewalCosts& costs) {
+  const double changed_ns = RenewedCallNs(renewed, costs);
+  const double allowed = AllowedDifference(changed_ns) + Noise(changed_ns, unchanged, renewed);
+  return changed_ns - unchanged.ns() > allowed ? changed_ns : unchanged.ns();
 }
 
 std::string Impossible(const Gemm& gemm, const Device& device, double ns) {

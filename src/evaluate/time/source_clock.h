@@ -20,7 +20,8 @@ struct SourceBatch {
 struct SourceTime {
   double judge_ns = 0;  // a call, by the judge's clock
   double event_ns = 0;  // a call, by the guest's events
-  // What may be published: whoever moves one clock gains nothing.
+  double noise_ns = 0;  // standard error of the judge's, by the scatter of its slopes
+  // Whoever moves one clock gains nothing.
   double ns() const { return judge_ns > event_ns ? judge_ns : event_ns; }
 };
 // Of batches of at least two lengths. The judge's clock counts what a batch takes beyond its calls as well, which is
@@ -30,14 +31,31 @@ SourceTime TimeOf(std::span<const SourceBatch> batches);
 // Each is empty, or says why the time cannot be what it is claimed to be.
 // Whether the guest's events say less than the judge's clock, by more than 5 % and 1 us.
 std::string DisagreementOfClocks(const SourceTime& time);
-// Whether calls take less time where nothing changed since the last one, by more than 10 % and 3 us. (Calls that
-// overlap by programmatic launch save about 2 us where nothing comes between them.) `honest_factor`: by so much longer
-// does an honest call take behind the changes, which leave other operands in the caches.
-std::string DisagreementOfInputs(double unchanged_ns, double changed_ns, double honest_factor = 1);
 // Faster than arithmetic at a good quarter above the chip's peak, than what is beyond L2 at 8 TB/s, or than 0.3 us.
 std::string Impossible(const Gemm& gemm, const Device& device, double ns);
 // Whether, call after call, the device is busy after the stream is done; the shortest of such times counts.
 std::string Unjoined(std::span<const double> busy_afterwards_ns);
+
+// What the judge knows of renewals from its own process, where nobody can stretch its clock.
+struct RenewalCosts {
+  double alone_ns = 0;  // a renewal and what comes with it
+  // Of a library's call of the same layout: by how much longer it takes behind a renewal than behind other calls, which
+  // leave other lines in the caches, and than behind a renewal of buffers that are not its own.
+  double library_excess_ns = 0, library_over_sham_ns = 0;
+};
+// A call where nothing of the ones before is of use.
+double RenewedCallNs(const SourceTime& renewed, const RenewalCosts& costs);
+
+// Empty, or what is wrong. Whether calls take longer behind renewals of what they read and write than behind as many of
+// buffers that are nothing to them: by more than 3 % and 0.5 us, twice what the library's call takes longer, and the
+// noise.
+std::string DisagreementOfRenewals(const SourceTime& renewed, const SourceTime& sham, const RenewalCosts& costs);
+// Whether calls that come one behind the other take less time than their work: by more than 10 % and 3 us.
+// (Programmatic launches, which begin before the call ahead of them has ended, honestly save about 2 us.)
+std::string DisagreementOfInputs(const SourceTime& unchanged, const SourceTime& renewed, const RenewalCosts& costs);
+// What may be published of calls one behind the other: no less than a call behind a renewal takes, where these differ
+// by more than the noise. So neither what is skipped nor what overlaps is worth anything.
+double PublishedNs(const SourceTime& unchanged, const SourceTime& renewed, const RenewalCosts& costs);
 
 // How often a graph of `calls` is replayed for the shorter and the longer batch: drawn, so that nobody knows how long a
 // batch is, with `difference_ns` of work between them, and at most `most_calls` in the longer one.

@@ -46,13 +46,52 @@ TEST(SourceClock, ClocksAgreeWithinAMicrosecondOrATwentieth) {
   EXPECT_EQ((SourceTime{.judge_ns = 100e3, .event_ns = 200e3}.ns()), 200e3);
 }
 
-TEST(SourceClock, CallsThatAreSkippedWhereNothingChangedShow) {
-  EXPECT_EQ(DisagreementOfInputs(100e3, 109e3), "");
-  EXPECT_EQ(DisagreementOfInputs(3e3, 5.9e3), "");
-  EXPECT_EQ(DisagreementOfInputs(120e3, 100e3), "") << "slower is not suspicious";
-  EXPECT_EQ(DisagreementOfInputs(100e3, 130e3, 1.2), "");
-  EXPECT_NE(DisagreementOfInputs(100e3, 150e3, 1.2), "");
-  EXPECT_EQ(DisagreementOfInputs(1e3, 50e3), "calls on unchanged inputs take 1.00 us, on changed ones 50.00 us");
+TEST(SourceClock, ItsNoiseIsThatOfItsSlopes) {
+  EXPECT_NEAR(TimeOf(Batches(5e3, 1, 300e3, 0)).noise_ns, 0, 1e-3);
+  const double little = TimeOf(Batches(5e3, 1, 300e3, 20e3)).noise_ns;
+  EXPECT_GT(little, 1);
+  EXPECT_NEAR(TimeOf(Batches(5e3, 1, 300e3, 60e3)).noise_ns, 3 * little, 1e-3 * little);
+}
+
+SourceTime Exactly(double ns) { return {.judge_ns = ns, .event_ns = ns}; }
+
+TEST(SourceClock, WorkThatIsSkippedWhereNothingChangedShowsBehindShamRenewals) {
+  const RenewalCosts costs = {.alone_ns = 20e3};
+  EXPECT_EQ(DisagreementOfRenewals(Exactly(120e3), Exactly(117.1e3), costs), "");
+  EXPECT_EQ(DisagreementOfRenewals(Exactly(25e3), Exactly(24.6e3), costs), "") << "half a microsecond is noise";
+  EXPECT_EQ(DisagreementOfRenewals(Exactly(120e3), Exactly(140e3), costs), "") << "slower is not suspicious";
+  EXPECT_EQ(DisagreementOfRenewals(Exactly(120e3), Exactly(116.9e3), costs),
+            "calls behind renewed inputs take 120.00 us, behind as many changes of other memory 116.90 us");
+  EXPECT_NE(DisagreementOfRenewals(Exactly(25e3), Exactly(24.4e3), costs), "");
+}
+
+TEST(SourceClock, WhatAnHonestCallTakesLongerIsAllowedAndScatterWithinBounds) {
+  EXPECT_EQ(DisagreementOfRenewals(Exactly(120e3), Exactly(113.1e3), {.alone_ns = 20e3, .library_over_sham_ns = 2e3}),
+            "");
+  const RenewalCosts costs = {.alone_ns = 20e3};
+  SourceTime noisy = Exactly(116e3);
+  noisy.noise_ns = 0.5e3;
+  EXPECT_EQ(DisagreementOfRenewals(Exactly(120e3), noisy, costs), "");
+  noisy = {.judge_ns = 110e3, .event_ns = 110e3, .noise_ns = 50e3};
+  EXPECT_NE(DisagreementOfRenewals(Exactly(120e3), noisy, costs), "");
+}
+
+TEST(SourceClock, CallsThatTakeLessThanTheirWorkShow) {
+  const RenewalCosts costs = {.alone_ns = 20e3, .library_excess_ns = 1e3};
+  EXPECT_EQ(DisagreementOfInputs(Exactly(100e3), Exactly(130e3), costs), "");
+  EXPECT_EQ(DisagreementOfInputs(Exactly(3e3), Exactly(26.9e3), costs), "");
+  EXPECT_EQ(DisagreementOfInputs(Exactly(120e3), Exactly(100e3), costs), "") << "slower is not suspicious";
+  EXPECT_EQ(DisagreementOfInputs(Exactly(1e3), Exactly(71e3), costs),
+            "calls on unchanged inputs take 1.00 us, on changed ones 50.00 us");
+}
+
+TEST(SourceClock, NothingIsPublishedThatIsLessThanItsWork) {
+  const RenewalCosts costs = {.alone_ns = 20e3, .library_excess_ns = 1e3};
+  EXPECT_EQ(PublishedNs(Exactly(100e3), Exactly(126e3), costs), 105e3);
+  EXPECT_EQ(PublishedNs(Exactly(100e3), Exactly(123e3), costs), 100e3) << "noise";
+  EXPECT_EQ(PublishedNs(Exactly(3e3), Exactly(24.4e3), costs), 3e3) << "noise of a short call";
+  EXPECT_EQ(PublishedNs(Exactly(3e3), Exactly(24.6e3), costs), 3.6e3);
+  EXPECT_EQ(PublishedNs(Exactly(100e3), Exactly(60e3), costs), 100e3);
 }
 
 TEST(SourceClock, OnlyTheImpossibleIsRefused) {

@@ -1,0 +1,33 @@
+// What the list of disturbances is hidden by until a key comes: the block cipher Speck64/128 over a counter, in what CUDA
+// and C++ have in common. Whoever includes it has u32, u64 and a namespace. A cipher, because much of the list can be
+// guessed: what a guess tells of the keystream must not tell the key.
+
+#ifdef __CUDACC__
+#define GEMMSMITH_KEYSTREAM __device__
+#else
+#define GEMMSMITH_KEYSTREAM inline
+#endif
+
+struct Key {
+  u32 words[4];
+};
+
+GEMMSMITH_KEYSTREAM void SpeckRound(u32& high, u32& low, u32 key) {
+  high = ((high >> 8 | high << 24) + low) ^ key;
+  low = (low << 3 | low >> 29) ^ high;
+}
+
+GEMMSMITH_KEYSTREAM u64 KeystreamAt(const Key& key, u64 counter) {
+  constexpr u32 kRounds = 27;
+  u32 round_key = key.words[0], next = key.words[1], second = key.words[2], third = key.words[3];
+  u32 high = u32(counter >> 32), low = u32(counter);
+  for (u32 round = 0; round < kRounds; ++round) {
+    SpeckRound(high, low, round_key);
+    SpeckRound(next, round_key, round);
+    const u32 made = next;
+    next = second;
+    second = third;
+    third = made;
+  }
+  return u64(high) << 32 | low;
+}
