@@ -33,8 +33,16 @@ pack() {
   du -sh "$carry"
 }
 
+# Each GPU of the machine takes a part of the tests.
 tests() {
-  "$carry/bin/gemmsmith_gpu_tests" --gtest_output="xml:$out/gpu_tests.xml" "$@" 2>&1 | tee "$out/gpu_tests.log" | tail -60
+  local gpus gpu
+  gpus=$(nvidia-smi -L | wc -l)
+  for gpu in $(seq 0 $((gpus - 1))); do
+    CUDA_VISIBLE_DEVICES=$gpu GTEST_TOTAL_SHARDS=$gpus GTEST_SHARD_INDEX=$gpu "$carry/bin/gemmsmith_gpu_tests" \
+      --gtest_output="xml:$out/gpu_tests-$gpu.xml" "$@" >"$out/gpu_tests-$gpu.log" 2>&1 &
+  done
+  wait
+  tail -n 12 "$out"/gpu_tests-*.log
 }
 
 # Once without the tool, so that nothing is compiled under it. The judge's own kernels are left out: racecheck alone

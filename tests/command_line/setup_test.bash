@@ -197,6 +197,12 @@ END
   run 0 "$tree/tools/gpu_record" status
   says 'GPU record: none'
   run 0 "$tree/tools/gpu_record" write 'NVIDIA H200' "$place/gtest.xml"
+  run 0 "$tree/tools/gpu_record" status
+  says 'GPU record: current (NVIDIA H200, 2026-11-21, 1 tests passed, 1 failed)'
+  run 0 "$tree/tools/gpu_record" write 'NVIDIA H200' "$place/gtest.xml" "$place/gtest.xml"
+  run 0 "$tree/tools/gpu_record" status
+  says 'GPU record: current (NVIDIA H200, 2026-11-21, 2 tests passed, 2 failed)'
+  run 0 "$tree/tools/gpu_record" write 'NVIDIA H200' "$place/gtest.xml"
   touch "$tree"/src/{base/hash_test.cc,base/hash_fuzz.cc,cli/main.cc}
   run 0 "$tree/tools/gpu_record" status
   says 'GPU record: current (NVIDIA H200, 2026-11-21, 1 tests passed, 1 failed)'

@@ -210,6 +210,9 @@ void Guest::Report(GuestAnswer& answer) {
 
 // As HostClock times a call: nothing of ours lies between the clock's two readings.
 Status Guest::CallForTheHost(const GuestCall& call, GuestAnswer& answer) {
+  // The GPU comes from the judge's context; that turn is not the call's.
+  RETURN_IF_ERROR(disturbing_->Spin(1));
+  RETURN_IF_ERROR(gpu_->Synchronize());
   const auto start = SteadyClock::now();
   RETURN_IF_ERROR(CallGemm(call));
   RETURN_IF_ERROR(gpu_->Synchronize());
