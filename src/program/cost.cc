@@ -44,6 +44,7 @@ constexpr double kWarpSumNs = 80;        // a doubling of the warps that meet in
 constexpr double kWarpSumBytesPerNs = 65.5;
 constexpr double kStoreBytesPerNs = 72;
 constexpr double kAddNs = 1192, kOrderedSplitNs = 40.8;
+constexpr double kExchangeMoreNs = 450;  // than wgmma kernels: 1.12 of the time of adds in 44 pairs
 // Shares of the work of loading that are added by run-time dimensions, a row-major B, narrow accesses.
 constexpr double kRunTimeShare = 0.095, kRowMajorShare = 0.70, kNarrowShare = 0.246;
 constexpr int kChunkK = 32;
@@ -87,8 +88,9 @@ double DirectTimeNs(const DirectPlan& plan, const Gemm& gemm, const Device& devi
     meet += direct::kWarpSumNs * std::log2(plan.warps_k + 1) +
             per_sm * tile * 4 * plan.warps_k / direct::kWarpSumBytesPerNs;
   if (plan.split > 1)
-    meet += plan.reduction == SplitReduction::kExchange ? ExchangeNs(per_sm * tile * 4, plan.split)
-                                                        : direct::kAddNs + per_sm * tile * 4 / kAddBytesPerNs;
+    meet += plan.reduction == SplitReduction::kExchange
+                ? direct::kExchangeMoreNs + ExchangeNs(per_sm * tile * 4, plan.split)
+                : direct::kAddNs + per_sm * tile * 4 / kAddBytesPerNs;
   if (plan.reduction == SplitReduction::kOrdered) meet += direct::kOrderedSplitNs * plan.split;
   return launch + kTriggerNs[int(plan.trigger)] + main + meet + per_sm * tile * 2 / direct::kStoreBytesPerNs;
 }

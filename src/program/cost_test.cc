@@ -91,6 +91,21 @@ TEST(PredictTime, GrowsWithEveryDimension) {
   }
 }
 
+TEST(PredictTime, GroupsOfRowsGoOnIntoTheNextOnesWhereCHasFewColumns) {
+  const auto of = [](std::string_view words) {
+    return Predicted("wgmma tile_m=64 tile_n=64 warpgroups=1 step_k=128 stages=6 " + std::string(words),
+                     {{4096, 128, 8192}});
+  };
+  EXPECT_NEAR(of("raster=2"), of("raster=m"), 0.01 * of("raster=m")) << "64 rows of tiles run at once either way";
+}
+
+// 4096x128x8192: 24 splits of 27.7 us and more were all that a search tried (H200, 2026-11-21).
+TEST(PredictTime, ExchangesOfLargeSumsDoNotComeBeforeWholeK) {
+  const Gemm gemm{{4096, 128, 8192}};
+  EXPECT_LT(Predicted("wgmma tile_m=64 tile_n=64 warpgroups=1 step_k=128 stages=7 cluster_n=2", gemm),
+            Predicted("wgmma tile_m=128 tile_n=128 warpgroups=1 step_k=64 stages=7 split=4 reduction=exchange", gemm));
+}
+
 TEST(PredictTime, SplitsPayWhereTilesAreFewAndKIsLong) {
   const auto with_split = [](const Gemm& gemm, std::string_view split) {
     return Predicted("direct tile_m=16 tile_n=16 warps_k=8 chunks=2 fixed=all split=" + std::string(split), gemm);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <set>
 
 #include "program/cost.h"
 #include "program/legality.h"
@@ -77,6 +78,20 @@ TEST_F(ForecastTest, StartsAreNoNeighboursAndBeginWithTheBest) {
   EXPECT_NE(std::find(starts.begin(), starts.begin() + 2, space.plans()[forecast.order()[0]]), starts.begin() + 2);
   for (size_t i = 0; i < starts.size(); ++i)
     for (size_t j = 0; j < i; ++j) EXPECT_GT(Distance(GeometryOf(starts[i]), GeometryOf(starts[j])), 1);
+}
+
+// Rings of other lengths are predicted nearly equal and would fill the starts.
+TEST(PromisingStartsTest, DifferInTheirTilesNotOnlyInTheirRings) {
+  const Gemm gemm{{4096, 128, 8192}};
+  const Device device = *FindDevice("h200");
+  const Space space(RankedPlans(gemm, device, kLiveSpaceSize));
+  const std::vector<Plan> starts =
+      PromisingStarts(Forecast({.gemm = gemm, .device = device, .space = &space, .seed = 1}), space, 12);
+  std::set<std::vector<int>> tilings;
+  for (const Plan& plan : starts)
+    tilings.insert({plan.Get("tile_m"), plan.Get("tile_n"), plan.Get("cluster_m"), plan.Get("cluster_n"),
+                    plan.Get("split"), plan.Get("reduction")});
+  EXPECT_GE(tilings.size(), 8u);
 }
 
 }  // namespace
