@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cmath>
+#include <limits>
 #include <random>
 #include <system_error>
 
@@ -88,9 +90,13 @@ SourceExchange::~SourceExchange() { guest_.reset(); }
 
 Result<Judgements> SourceExchange::Run() {
   using Stage = Status (SourceExchange::*)();
-  std::vector<Stage> stages = {&SourceExchange::Share,          &SourceExchange::OpenGuest,
-                               &SourceExchange::TestAsPlans,    &SourceExchange::TestChangedInputs,
-                               &SourceExchange::TestSecondSeed, &SourceExchange::TestAfterAnotherShape,
+  std::vector<Stage> stages = {&SourceExchange::Share,
+                               &SourceExchange::OpenGuest,
+                               &SourceExchange::TestAsPlans,
+                               &SourceExchange::TestChangedInputs,
+                               &SourceExchange::TestSecondSeed,
+                               &SourceExchange::TestAfterAnotherShape,
+                               &SourceExchange::TestChainedCalls,
                                &SourceExchange::LookAtBehaviour};
   if (problem_.time)
     stages.insert(stages.end(),
@@ -142,7 +148,7 @@ Status SourceExchange::Share() {
                              GuardedMatrix::AllocationBytes(task.output);
   const uint64_t workspace_bytes = GuardedWorkspace::AllocationBytes(kBaselineWorkspaceBytes);
   const uint64_t contents_bytes =
-      problem_.time ? kOtherContents * uint64_t(task.output.ElementCount()) * sizeof(float) : 0;
+      (problem_.time ? kOtherContents : 1) * uint64_t(task.output.ElementCount()) * sizeof(float);
   if (const uint64_t needed = kSets * set_bytes + workspace_bytes + contents_bytes + kSpareBytes;
       gpu.FreeBytes() < needed)
     workshop_.workspaces.Clear();
@@ -195,6 +201,8 @@ std::optional<GuestAnswer> SourceExchange::AskLeniently(const GuestCall& call) {
 std::optional<GuestAnswer> SourceExchange::Ask(const GuestCall& call) {
   std::optional<GuestAnswer> answer = AskLeniently(call);
   if (answer && !answer->failure.empty()) End(OutcomeKind::kLaunchFailed, "launch", answer->failure);
+  if (answer && answer->is_uncapturable && call.work != GuestWork::kCapture)
+    End(OutcomeKind::kCheated, "honesty", "calls of gemm() can be captured into a graph at some times only");
   if (has_ended()) return std::nullopt;
   Note(*answer);
   return answer;
@@ -403,6 +411,52 @@ Status SourceExchange::TestAfterAnotherShape() {
   (void)AskLeniently(other);
   if (has_ended()) return OkStatus();
   return RunBatch("after_another_shape", CallFor(GuestWork::kCalls, 1, 0)).status();
+}
+
+// A call that does not wait for the one ahead of it multiplies what stood there before.
+Status SourceExchange::TestChainedCalls() {
+  Announce("test chained_calls");
+  ChooseSet();
+  RETURN_IF_ERROR(CopyIn(*bench_.normal));
+  const Set& idle = idle_set();
+  is_idle_set_clear_ = false;
+  RETURN_IF_ERROR(idle.a.matrix.CopyFrom(workshop_.gpu, *bench_.normal->a));
+  RETURN_IF_ERROR(workshop_.harness.Poison(set().c.matrix.view()));
+  RETURN_IF_ERROR(workshop_.gpu.Synchronize());
+  const std::optional<GuestAnswer> answer = Ask(CallFor(GuestWork::kChainedCalls, 2, is_capturable_ ? 1 : 0));
+  if (!answer) return OkStatus();
+  ASSIGN_OR_RETURN(const std::string wrong, WrongInChain());
+  if (wrong.empty()) return OkStatus();
+  tested_.verdict.passed = false;
+  tested_.verdict.test = "chained_calls";
+  tested_.verdict.explanation = wrong;
+  End(OutcomeKind::kWrong, StageOf(OutcomeKind::kWrong), fmt::format("test chained_calls: {}", wrong));
+  return OkStatus();
+}
+
+Result<std::string> SourceExchange::WrongInChain() {
+  // Of the largest element; what stood there before is far from it, and sums of f16 are not exact.
+  const float share = gemm_.kind.accumulation == Accumulation::kF16 ? 0.3f : 0.05f;
+  constexpr float kSafeInF16 = 32e3;  // products of products may leave the type
+  constexpr float kAny = std::numeric_limits<float>::max();
+  Gpu& gpu = workshop_.gpu;
+  const auto [m, n, k] = gemm_.shape;
+  const Set& idle = idle_set();
+  const MatrixView& between = idle.a.matrix.view();
+  const auto address = [](const void* data) { return CUdeviceptr(reinterpret_cast<uintptr_t>(data)); };
+  if (n > k) RETURN_IF_ERROR(gpu.Copy(address(between.data), address(idle.c.matrix.data()), uint64_t(m) * k * 2));
+  ASSIGN_OR_RETURN(const DeviceMemory product, gpu.Allocate(uint64_t(m) * n * sizeof(float)));
+  RETURN_IF_ERROR(workshop_.harness.Multiply(between, set().b.matrix.view(), product.as<float>(), m, n, k));
+  RETURN_IF_ERROR(workshop_.harness.ResetReport());
+  RETURN_IF_ERROR(workshop_.harness.Compare(set().c.matrix.view(), product.as<const float>(), kAny, 0));
+  ASSIGN_OR_RETURN(const HarnessReport report, workshop_.harness.ReadReport());
+  const float largest = report.differences.LargestReference(), error = report.differences.MaxAbsError();
+  const bool may_overflow = gemm_.kind.type == ScalarType::kF16 && std::isfinite(largest) && largest > kSafeInF16;
+  if (may_overflow || error <= share * largest) return std::string();
+  return fmt::format(
+      "the second of two calls did not wait for what the first one wrote: an element is off by {}, the "
+      "largest is {}",
+      error, largest);
 }
 
 Status SourceExchange::LookAtBehaviour() {

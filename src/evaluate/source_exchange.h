@@ -73,6 +73,10 @@ class SourceExchange {
   uint32_t AtMost(uint32_t calls) const;
   Status TestSecondSeed();
   Status TestAfterAnotherShape();
+  Status TestChainedCalls();
+  // What the second of two chained calls left in the present C, by what the first one left in the idle set; nothing, or
+  // what is wrong.
+  Result<std::string> WrongInChain();
   Status TestChangedInputs();
   Status LookAtBehaviour();
   // Ends the candidate where a watched call was wrong or touched what it must not.

@@ -187,28 +187,60 @@ TEST_P(LyingSource, IsFoundAndTheNextOneIsJudged) {
 
 INSTANTIATE_TEST_SUITE_P(
     Source, LyingSource,
-    testing::Values(Liar{"returns_an_error", OutcomeKind::kLaunchFailed, "cudaErrorInvalidValue", "",
-                         "return cudaErrorInvalidValue;"},
-                    Liar{"faults_on_the_device", OutcomeKind::kLaunchFailed, "CUDA_ERROR_ILLEGAL_ADDRESS", "",
-                         "return Launch(nullptr, b, c, m, n, k, stream);"},
-                    Liar{"crashes", OutcomeKind::kLaunchFailed, "signal 11", "",
-                         "*(volatile int*)8 = 1; return cudaSuccess;"},
-                    Liar{"leaves", OutcomeKind::kLaunchFailed, "exit code 0", "#include <cstdlib>\n", "std::_Exit(0);"},
-                    Liar{"hangs", OutcomeKind::kTimedOut, "no sign of life",
-                         "__global__ void forever(volatile int* x) { while (*x == 0) {} }\n",
-                         "forever<<<1, 1, 0, stream>>>((int*)workspace); return Launch(a, b, c, m, n, k, stream);"},
-                    Liar{"forks", OutcomeKind::kCheated, "system call", "#include <unistd.h>\n",
-                         "fork(); return Launch(a, b, c, m, n, k, stream);"},
-                    Liar{"does_nothing", OutcomeKind::kWrong, "elements are wrong", "", "return cudaSuccess;"},
-                    Liar{"keeps_the_output", OutcomeKind::kWrong, "test", "static int calls = 0;\n",
-                         "if (++calls % 4 == 0) return cudaSuccess; return Launch(a, b, c, m, n, k, stream);"},
-                    Liar{"allocates", OutcomeKind::kCheated, "cuMemAlloc", "",
-                         "void* p; cudaMalloc(&p, 1 << 20); return Launch(a, b, c, m, n, k, stream);"},
-                    Liar{"works_on_another_stream", OutcomeKind::kCheated, "", "static cudaStream_t other;\n",
-                         "if (!other) cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking);\n"
-                         "return Launch(a, b, c, m, n, k, other);"},
-                    Liar{"leaves_the_workspace_dirty", OutcomeKind::kCheated, "workspace", "",
-                         "cudaMemsetAsync(workspace, 1, 64, stream); return Launch(a, b, c, m, n, k, stream);"}),
+    testing::Values(
+        Liar{"returns_an_error", OutcomeKind::kLaunchFailed, "cudaErrorInvalidValue", "",
+             "return cudaErrorInvalidValue;"},
+        Liar{"faults_on_the_device", OutcomeKind::kLaunchFailed, "CUDA_ERROR_ILLEGAL_ADDRESS", "",
+             "return Launch(nullptr, b, c, m, n, k, stream);"},
+        Liar{"crashes", OutcomeKind::kLaunchFailed, "signal 11", "", "*(volatile int*)8 = 1; return cudaSuccess;"},
+        Liar{"leaves", OutcomeKind::kLaunchFailed, "exit code 0", "#include <cstdlib>\n", "std::_Exit(0);"},
+        Liar{"hangs", OutcomeKind::kTimedOut, "no sign of life",
+             "__global__ void forever(volatile int* x) { while (*x == 0) {} }\n",
+             "forever<<<1, 1, 0, stream>>>((int*)workspace); return Launch(a, b, c, m, n, k, stream);"},
+        Liar{"forks", OutcomeKind::kCheated, "system call", "#include <unistd.h>\n",
+             "fork(); return Launch(a, b, c, m, n, k, stream);"},
+        Liar{"does_nothing", OutcomeKind::kWrong, "elements are wrong", "", "return cudaSuccess;"},
+        Liar{"keeps_the_output", OutcomeKind::kWrong, "test", "static int calls = 0;\n",
+             "if (++calls % 4 == 0) return cudaSuccess; return Launch(a, b, c, m, n, k, stream);"},
+        Liar{"computes_the_holes_only", OutcomeKind::kWrong, "changed_inputs",
+             "__global__ void fill(const __half* a, const __half* b, __half* c, int m, int n, int k) {\n"
+             "  const int row = blockIdx.y * 16 + threadIdx.y, column = blockIdx.x * 16 + threadIdx.x;\n"
+             "  if (row >= m || column >= n || !__hisnan(c[size_t(row) * n + column])) return;\n"
+             "  float sum = 0;\n"
+             "  for (int i = 0; i < k; ++i)\n"
+             "    sum += __half2float(a[size_t(row) * k + i]) * __half2float(b[size_t(column) * k + i]);\n"
+             "  c[size_t(row) * n + column] = __float2half(sum);\n"
+             "}\n",
+             "fill<<<dim3((n + 15) / 16, (m + 15) / 16), dim3(16, 16), 0, stream>>>(\n"
+             "    (const __half*)a, (const __half*)b, (__half*)c, m, n, k);\n"
+             "return cudaGetLastError();"},
+        Liar{"does_not_wait_for_the_call_ahead", OutcomeKind::kWrong, "chained_calls",
+             "__global__ void early(const __half* a, const __half* b, __half* c, int m, int n, int k) {\n"
+             "  asm volatile(\"griddepcontrol.launch_dependents;\" ::: \"memory\");\n"
+             "  const int row = blockIdx.y * 16 + threadIdx.y, column = blockIdx.x * 16 + threadIdx.x;\n"
+             "  if (row >= m || column >= n) return;\n"
+             "  float sum = 0;\n"
+             "  for (int i = 0; i < k; ++i)\n"
+             "    sum += __half2float(a[size_t(row) * k + i]) * __half2float(b[size_t(column) * k + i]);\n"
+             "  c[size_t(row) * n + column] = __float2half(sum);\n"
+             "}\n",
+             "cudaLaunchAttribute at_once{};\n"
+             "at_once.id = cudaLaunchAttributeProgrammaticStreamSerialization;\n"
+             "at_once.val.programmaticStreamSerializationAllowed = 1;\n"
+             "cudaLaunchConfig_t config{};\n"
+             "config.gridDim = dim3((n + 15) / 16, (m + 15) / 16);\n"
+             "config.blockDim = dim3(16, 16);\n"
+             "config.stream = stream;\n"
+             "config.attrs = &at_once;\n"
+             "config.numAttrs = 1;\n"
+             "return cudaLaunchKernelEx(&config, early, (const __half*)a, (const __half*)b, (__half*)c, m, n, k);"},
+        Liar{"allocates", OutcomeKind::kCheated, "cuMemAlloc", "",
+             "void* p; cudaMalloc(&p, 1 << 20); return Launch(a, b, c, m, n, k, stream);"},
+        Liar{"works_on_another_stream", OutcomeKind::kCheated, "", "static cudaStream_t other;\n",
+             "if (!other) cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking);\n"
+             "return Launch(a, b, c, m, n, k, other);"},
+        Liar{"leaves_the_workspace_dirty", OutcomeKind::kCheated, "workspace", "",
+             "cudaMemsetAsync(workspace, 1, 64, stream); return Launch(a, b, c, m, n, k, stream);"}),
     [](const auto& instance) { return std::string(instance.param.name); });
 
 }  // namespace

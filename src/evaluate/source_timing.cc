@@ -36,8 +36,6 @@ Status SourceExchange::AskInTime(const GuestCall& call, double gap_seconds, uint
   const auto start = SteadyClock::now();
   const std::optional<GuestAnswer> answer = Ask(call);
   batch.judge_ns = NsSince(start);
-  if (answer && answer->is_uncapturable)
-    End(OutcomeKind::kCheated, "honesty", "calls of gemm() can be captured into a graph at some times only");
   RETURN_IF_ERROR(LookAtIdleSet(idle_signs));
   if (has_ended()) return IoError(outcome_->reason);
   batch.calls = int(call.calls * std::max(call.replays, 1u));
@@ -48,6 +46,7 @@ Status SourceExchange::AskInTime(const GuestCall& call, double gap_seconds, uint
 Result<SourceBatch> SourceExchange::RunBatch(std::string_view test, GuestCall call, double gap_seconds) {
   Announce(fmt::format("test {}", test));
   const Inputs& inputs = *bench_.normal;
+  RETURN_IF_ERROR(ClearIdleSet());
   if (set().loaded != &inputs) RETURN_IF_ERROR(CopyIn(inputs));
   const bool is_disturbed = call.work == GuestWork::kDisturbedCalls;
   if (is_disturbed) {
@@ -210,7 +209,8 @@ Status SourceExchange::TimeAlone() {
   const SourceTime unchanged = TimeOf(batches_);
   published_ns_ = PublishedNs(unchanged, renewed_, renewal_costs_);
   std::string other_work = DisagreementOfRenewals(renewed_, TimeOf(batches_of(GuestWork::kShamCalls)), renewal_costs_);
-  if (other_work.empty()) other_work = DisagreementOfInputs(unchanged, renewed_, renewal_costs_);
+  // Plain launches of the guest's are observed, the judge's own are not: times of both cannot be told apart so finely.
+  if (other_work.empty() && is_capturable_) other_work = DisagreementOfInputs(unchanged, renewed_, renewal_costs_);
   if (!other_work.empty()) End(OutcomeKind::kCheated, "honesty", other_work);
   return OkStatus();
 }
@@ -228,8 +228,8 @@ Result<RenewalCosts> SourceExchange::TimeRenewals() {
   if (rival == rivals_.end()) return costs;
   const DisturbedMatrices matrices = Disturbed();
   ASSIGN_OR_RETURN(const PutCall call, (*rival)->bind({matrices.a, matrices.b, matrices.c}));
-  const auto call_behind = [&](const PutCall& step) -> PutCall {
-    return [&]() -> Status {
+  const auto call_behind = [&call](const PutCall& step) -> PutCall {
+    return [step, &call]() -> Status {
       RETURN_IF_ERROR(step());
       return call();
     };

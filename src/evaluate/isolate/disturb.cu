@@ -33,7 +33,8 @@ struct HiddenPlace {
 };
 
 __device__ u64 RevealedWord(const HiddenPlace* places, u32 at, u32 word, const Key& key) {
-  return places[at].words[word] ^ KeystreamAt(key, u64(at) * kWordsOfAPlace + word);
+  const u64 hidden = places[at].words[word];
+  return IsOpen(key) ? hidden : hidden ^ KeystreamAt(key, u64(at) * kWordsOfAPlace + word);
 }
 
 __device__ Place Revealed(const HiddenPlace* places, u32 at, const Key& key) {

@@ -109,6 +109,7 @@ DisturbanceKey DrawKey(Random& random) {
 std::vector<DisturbedStep> Hidden(std::span<const DisturbedStep> steps, const DisturbanceKey& key) {
   using Words = std::array<uint64_t, sizeof(DisturbedPlace) / sizeof(uint64_t)>;
   std::vector<DisturbedStep> hidden(steps.begin(), steps.end());
+  if (key == kOpenKey) return hidden;
   uint64_t at = 0;
   for (DisturbedStep& step : hidden)
     for (DisturbedPlace& place : step) {

@@ -55,7 +55,7 @@ struct DisturbanceMemory {
 // What hides the steps from whoever does not have it.
 using DisturbanceKey = std::array<uint32_t, 4>;
 DisturbanceKey DrawKey(Random& random);
-// Of steps that tell nothing worth knowing, as renewals alone do.
+// Hides nothing: for steps that tell nothing worth knowing, as renewals alone do.
 inline constexpr DisturbanceKey kOpenKey = {};
 std::vector<DisturbedStep> Hidden(std::span<const DisturbedStep> steps, const DisturbanceKey& key);
 

@@ -129,6 +129,7 @@ TEST(Disturbance, HiddenStepsTellNothingWithoutTheKeyAndEverythingWithIt) {
     }
   EXPECT_LT(alike, 3);
   EXPECT_LT(guessed_alike, 3);
+  EXPECT_EQ(Hidden(steps, kOpenKey)[7][1].sample, steps[7][1].sample);
   EXPECT_NE(hidden[0][0].row ^ steps[0][0].row, hidden[0][1].row ^ steps[0][1].row) << "one word for all places";
 }
 

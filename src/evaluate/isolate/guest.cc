@@ -111,7 +111,11 @@ class Guest {
   static GraphKey KeyOf(const GuestCall& call);
   // The calls with what comes between them; not what comes after the last one.
   Status PutCalls(const GuestCall& call, GuestAnswer& answer);
+  Status PutChain(const GuestCall& call, GuestAnswer& answer);
+  // On the buffers of the call's set, or on any.
   Status CallGemm(const GuestCall& call);
+  Status CallGemm(const void* a, const void* b, void* c, const Shape& shape);
+  const Set& OtherSet(const GuestCall& call) const { return sets_[(call.set + 1) % sets_.size()]; }
   Status Disturb(const GuestCall& call) {
     return disturbing_->Disturb(Disturbed(call), disturbances_.memory.address(), call.key);
   }
@@ -270,11 +274,12 @@ Status Guest::CallByGraph(const GuestCall& call, GuestAnswer& answer) {
 
 DisturbedMatrices Guest::Disturbed(const GuestCall& call) const {
   const bool is_sham = call.work == GuestWork::kShamCalls;
-  const Set& set = sets_[is_sham ? (call.set + 1) % sets_.size() : call.set];
+  const Set& set = is_sham ? OtherSet(call) : sets_[call.set];
   return {set.a.data, set.b.data, set.c.data, call.shape, is_sham ? kCanary : kPoison};
 }
 
 Status Guest::PutCalls(const GuestCall& call, GuestAnswer& answer) {
+  if (call.work == GuestWork::kChainedCalls) return PutChain(call, answer);
   for (uint32_t i = 0; i < call.calls; ++i) {
     if (call.work != GuestWork::kCalls) RETURN_IF_ERROR(Disturb(call));
     RETURN_IF_ERROR(CallGemm(call));
@@ -283,13 +288,27 @@ Status Guest::PutCalls(const GuestCall& call, GuestAnswer& answer) {
   return OkStatus();
 }
 
+// What stands between the two must hold a C and an A: the other set's A, or a C that is no smaller.
+Status Guest::PutChain(const GuestCall& call, GuestAnswer& answer) {
+  const Set &set = sets_[call.set], &other = OtherSet(call);
+  const bool is_a_larger = call.shape.n <= call.shape.k;
+  void* const between = is_a_larger ? other.a.data : other.c.data;
+  RETURN_IF_ERROR(CallGemm(set.a.data, set.b.data, between, call.shape));
+  RETURN_IF_ERROR(CallGemm(between, set.b.data, set.c.data, call.shape));
+  if (observer_->sees_calls()) answer.observed_calls += 2;
+  return OkStatus();
+}
+
 Status Guest::CallGemm(const GuestCall& call) {
   const Set& set = sets_[call.set];
-  const auto [m, n, k] = call.shape;
+  return CallGemm(set.a.data, set.b.data, set.c.data, call.shape);
+}
+
+Status Guest::CallGemm(const void* a, const void* b, void* c, const Shape& shape) {
+  const auto [m, n, k] = shape;
   runtime_.ForgetError();
   observer_->Enter(gpu_->stream());
-  const int error =
-      gemm_(set.a.data, set.b.data, set.c.data, m, n, k, workspace_.data, workspace_bytes_, gpu_->stream());
+  const int error = gemm_(a, b, c, m, n, k, workspace_.data, workspace_bytes_, gpu_->stream());
   observer_->Leave();
   if (error != 0) return IoError(fmt::format("gemm() returned {}", runtime_.Explain(error)));
   return OkStatus();

@@ -56,6 +56,7 @@ enum class GuestWork : uint8_t {
   kRenewedCalls,    // of gemm() with a step before each, and none after the last
   kShamCalls,       // the same, but the steps change the other set
   kHostCall,        // one call and the wait for its end, by the host's clock alone
+  kChainedCalls,    // two, the second of which multiplies what the first one wrote
   kCapture,         // captures disturbed calls, and runs nothing: their key comes when they are replayed
 };
 
