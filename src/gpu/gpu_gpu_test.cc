@@ -229,6 +229,21 @@ TEST_F(GpuTest, AGraphReplaysWhatWasCaptured) {
   for (int i = 0; i < 100; ++i) ASSERT_EQ(values[size_t(i)], i + 60);
 }
 
+TEST_F(GpuTest, AGraphRunsWithReplacedArguments) {
+  const DeviceMemory memory = Upload(Counting(100));
+  const Kernel kernel = Load("add"), other = Load("spin");
+  const auto graph = gpu_->CaptureReplaceable([&] {
+    return gpu_->Start(kernel, {.grid = {1}, .block = {128}}, AddArguments{memory.as<int>(), 100, 10});
+  });
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  const Status replaced = gpu_->ReplaceArgument(*graph, kernel, AddArguments{memory.as<int>(), 100, 3});
+  ASSERT_TRUE(replaced.ok()) << replaced.message();
+  EXPECT_FALSE(gpu_->ReplaceArgument(*graph, other, AddArguments{}).ok());
+  ASSERT_TRUE(gpu_->Replay(*graph).ok());
+  ASSERT_TRUE(gpu_->Synchronize().ok());
+  EXPECT_EQ(Download(memory)[7], 10);
+}
+
 TEST_F(GpuTest, AFailedCaptureLeavesTheStreamUsable) {
   const auto graph = gpu_->Capture([] { return InvalidArgument("changed my mind"); });
   EXPECT_EQ(graph.status().message(), "changed my mind");

@@ -1,0 +1,103 @@
+// The steps on a GPU: what is hidden by a key is carried out as what lies open, launched or replayed.
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "base/files.h"
+#include "evaluate/isolate/disturbance.h"
+
+namespace gemmsmith {
+namespace {
+
+constexpr int kSide = 64, kCount = kSide * kSide, kSteps = 6;
+constexpr uint16_t kOne = 0x3c00;
+
+#define ASSERT_DONE(expression) ASSERT_TRUE((expression).ok())
+
+class DisturbanceGpuTest : public testing::Test {
+ protected:
+  using Elements = std::vector<uint16_t>;
+
+  void SetUp() override {
+    Result<std::unique_ptr<Gpu>> gpu = Gpu::Open(0);
+    if (!gpu.ok()) GTEST_SKIP() << gpu.status().message();
+    gpu_ = *std::move(gpu);
+    Result<std::unique_ptr<Compiler>> nvrtc = MakeNvrtcCompiler();
+    ASSERT_DONE(nvrtc);
+    const std::unique_ptr<Compiler> compiler = MakeCachedCompiler(*std::move(nvrtc), HomeFolder() / "cache");
+    Result<DisturbanceJudge> judge = DisturbanceJudge::Create(*gpu_, *compiler);
+    ASSERT_DONE(judge);
+    judge_.emplace(*std::move(judge));
+    for (DeviceMemory* memory : {&a_, &b_, &c_}) {
+      Result<DeviceMemory> allocated = gpu_->Allocate(kCount * sizeof(uint16_t));
+      ASSERT_DONE(allocated);
+      *memory = *std::move(allocated);
+    }
+    Result<DeviceMemory> list = gpu_->Allocate(DisturbanceMemory::kBytes);
+    ASSERT_DONE(list);
+    list_ = *std::move(list);
+    Random random(11);
+    const MatrixView view = {.data = nullptr, .lines = kSide, .line_length = kSide, .stride = kSide};
+    steps_ = DrawDisturbances(view, view, view, kSteps, random);
+    key_ = DrawKey(random);
+  }
+
+  DisturbedMatrices Matrices() const { return {a_.as<void>(), b_.as<void>(), c_.as<void>(), {kSide, kSide, kSide}}; }
+  // A, B and C, of ones, before the last step, which would undo all of them.
+  Result<std::vector<Elements>> After(const DisturbanceKey& key, const std::function<Status()>& run) {
+    std::vector<Elements> all;
+    for (const DeviceMemory* memory : {&a_, &b_, &c_}) RETURN_IF_ERROR(gpu_->Fill16(memory->address(), kOne, kCount));
+    RETURN_IF_ERROR(judge_->Prepare(steps_, list_.address(), key));
+    RETURN_IF_ERROR(run());
+    for (const DeviceMemory* memory : {&a_, &b_, &c_}) {
+      Elements& elements = all.emplace_back(kCount);
+      RETURN_IF_ERROR(gpu_->CopyToHost({reinterpret_cast<uint8_t*>(elements.data()), kCount * sizeof(uint16_t)},
+                                       memory->address()));
+    }
+    return all;
+  }
+  Status RunAllButTheLast(const DisturbanceKey& key) {
+    for (int i = 0; i < kSteps - 1; ++i) RETURN_IF_ERROR(judge_->kernels().Disturb(Matrices(), list_.address(), key));
+    return OkStatus();
+  }
+
+  std::unique_ptr<Gpu> gpu_;
+  std::optional<DisturbanceJudge> judge_;
+  DeviceMemory a_, b_, c_, list_;
+  std::vector<DisturbedStep> steps_;
+  DisturbanceKey key_ = {};
+};
+
+TEST_F(DisturbanceGpuTest, HiddenStepsAreTheSameSteps) {
+  const auto open = After(kOpenKey, [&] { return RunAllButTheLast(kOpenKey); });
+  const auto hidden = After(key_, [&] { return RunAllButTheLast(key_); });
+  ASSERT_TRUE(open.ok() && hidden.ok());
+  EXPECT_EQ(*open, *hidden);
+  EXPECT_NE((*open)[0], Elements(kCount, kOne));
+}
+
+TEST_F(DisturbanceGpuTest, AGraphTakesItsKeyAfterItWasCaptured) {
+  const auto launched = After(key_, [&] { return RunAllButTheLast(key_); });
+  const Result<Graph> graph = gpu_->CaptureReplaceable([&] { return RunAllButTheLast(kOpenKey); });
+  ASSERT_TRUE(launched.ok() && graph.ok());
+  const auto replayed = After(key_, [&]() -> Status {
+    RETURN_IF_ERROR(judge_->kernels().SetKey(*graph, Matrices(), list_.address(), key_));
+    return gpu_->Replay(*graph);
+  });
+  ASSERT_TRUE(replayed.ok()) << replayed.status().message();
+  EXPECT_EQ(*launched, *replayed);
+}
+
+TEST_F(DisturbanceGpuTest, TheLastStepUndoesWhatWasDoneToTheInputs) {
+  const auto all = After(key_, [&]() -> Status {
+    RETURN_IF_ERROR(RunAllButTheLast(key_));
+    return judge_->kernels().Disturb(Matrices(), list_.address(), key_);
+  });
+  ASSERT_TRUE(all.ok());
+  EXPECT_EQ((*all)[0], Elements(kCount, kOne));
+  EXPECT_EQ((*all)[1], Elements(kCount, kOne));
+  EXPECT_EQ((*all)[2], Elements(kCount, kPoison));
+}
+
+}  // namespace
+}  // namespace gemmsmith
