@@ -341,10 +341,10 @@ double SourceExchange::DisturbedTolerance() const {
   return BoundsFor(gemm_, bench_.normal->reference->largest + kReach, 0).element;
 }
 
-Status SourceExchange::JudgeDisturbed(std::string_view test, const Inputs& inputs) {
-  if (has_ended()) return OkStatus();
+Status SourceExchange::JudgeDisturbed(std::string_view test, const Inputs& inputs, uint32_t calls) {
+  if (has_ended() || calls == 0) return OkStatus();
   ASSIGN_OR_RETURN(const std::vector<DisturbedAnswer> answers,
-                   disturbances_.Collect(inputs, gemm_.shape.k, disturbance_memory_.address()));
+                   disturbances_.Collect(inputs, gemm_.shape.k, disturbance_memory_.address(), calls));
   const std::string wrong = WrongAnswer(answers, DisturbedTolerance());
   if (wrong.empty()) return OkStatus();
   tested_.verdict.passed = false;
@@ -398,7 +398,7 @@ Status SourceExchange::TestSecondSeed() {
   ASSIGN_OR_RETURN(const std::string damage, verifier_.LookForDamage(PlaceOf(fresh)));
   if (!damage.empty()) End(OutcomeKind::kCheated, "honesty", fmt::format("test second_seed: {}", damage));
   RETURN_IF_ERROR(LookAtIdleSet());
-  return JudgeDisturbed("second_seed", fresh);
+  return JudgeDisturbed("second_seed", fresh, calls);
 }
 
 // A source may refuse the other shape, but what it does with it must not show in the next call.

@@ -82,7 +82,8 @@ class SourceExchange {
   // Ends the candidate where a watched call was wrong or touched what it must not.
   bool Passes(std::string_view test, const Watched& watched);
   double DisturbedTolerance() const;
-  Status JudgeDisturbed(std::string_view test, const Inputs& inputs);
+  // By what was set aside behind the first of these calls.
+  Status JudgeDisturbed(std::string_view test, const Inputs& inputs, uint32_t calls);
 
   // One batch on the present set, and a look at everything behind it. Without meaning where it has ended the candidate.
   Result<SourceBatch> RunBatch(std::string_view test, GuestCall call, double gap_seconds = 0);
@@ -113,7 +114,7 @@ class SourceExchange {
   DisturbedMatrices Disturbed() const;
   DisturbedMatrices DisturbedInSham() const;
   // The private inputs in the present set, and renewals that begin with them; those are told.
-  Result<std::vector<DisturbedStep>> PrepareRenewals();
+  Result<std::vector<DisturbedStep>> PrepareRenewals(const DisturbanceKey& key);
   // So many calls behind renewals: each of them finds other inputs and a poisoned output, or nothing has changed but in
   // the idle set.
   Result<SourceBatch> RunRenewedBatch(GuestWork work, uint32_t calls, int twin);
@@ -157,6 +158,7 @@ class SourceExchange {
   int raced_batches_ = 0;
   SourceTime renewed_;
   RenewalCosts renewal_costs_;
+  DisturbanceKey key_here_ = {};   // of renewals that the judge times himself
   double published_ns_ = 0;        // a call of many
   std::vector<Content> contents_;  // but the private inputs themselves
   Gaps gaps_;

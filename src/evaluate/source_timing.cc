@@ -60,7 +60,7 @@ Result<SourceBatch> SourceExchange::RunBatch(std::string_view test, GuestCall ca
   ASSIGN_OR_RETURN(const Watched watched,
                    verifier_.Watch(gemm_, PlaceOf(placed), 0, [&] { return AskInTime(call, gap_seconds, 0, batch); }));
   if (!Passes(test, watched) || !is_disturbed) return batch;
-  RETURN_IF_ERROR(JudgeDisturbed(test, inputs));
+  RETURN_IF_ERROR(JudgeDisturbed(test, inputs, call.calls));
   return batch;
 }
 
@@ -104,13 +104,13 @@ Inputs SourceExchange::PlacedContent(uint32_t signs) const {
   return placed;
 }
 
-Result<std::vector<DisturbedStep>> SourceExchange::PrepareRenewals() {
+Result<std::vector<DisturbedStep>> SourceExchange::PrepareRenewals(const DisturbanceKey& key) {
   RETURN_IF_ERROR(CopyIn(*bench_.normal));
   sets_[present_set_].loaded = nullptr;  // as soon as the first one has run
   std::vector<uint32_t> contents = {0};
   for (const Content& content : contents_) contents.push_back(content.signs);
-  std::vector<DisturbedStep> steps = DrawRenewals(contents, random_);
-  RETURN_IF_ERROR(disturbances_.Prepare(steps, disturbance_memory_.address(), kOpenKey));
+  std::vector<DisturbedStep> steps = DrawRenewals(contents, set().c.matrix.view(), random_);
+  RETURN_IF_ERROR(disturbances_.Prepare(steps, disturbance_memory_.address(), key));
   return steps;
 }
 
@@ -120,17 +120,20 @@ Result<SourceBatch> SourceExchange::RunRenewedBatch(GuestWork work, uint32_t cal
   const bool is_sham = work == GuestWork::kShamCalls;
   const std::string_view test = is_sham ? "sham_batch" : "renewed_batch";
   Announce(fmt::format("test {}", test));
-  ASSIGN_OR_RETURN(const std::vector<DisturbedStep> steps, PrepareRenewals());
+  const DisturbanceKey key = DrawKey(random_);
+  ASSIGN_OR_RETURN(const std::vector<DisturbedStep> steps, PrepareRenewals(key));
   const uint32_t signs = steps[calls - 1][0].signs;
   const Inputs placed = PlacedContent(is_sham ? 0 : signs);
-  const GuestCall call = is_capturable_ ? CallFor(work, 1, calls, twin) : CallFor(work, calls, 0);
+  GuestCall call = is_capturable_ ? CallFor(work, 1, calls, twin) : CallFor(work, calls, 0);
+  call.key = key;
   SourceBatch batch;
   ASSIGN_OR_RETURN(const Watched watched, verifier_.Watch(gemm_, PlaceOf(placed), 0, [&] {
     return AskInTime(call, 0, is_sham ? signs : 0, batch);
   }));
   if (!has_ended() && watched.crash.empty() && !watched.wrong.empty())
     End(OutcomeKind::kCheated, "honesty", fmt::format("test {}: {}", test, watched.wrong));
-  Passes(test, watched);
+  // Behind the last call nothing is set aside: its output is looked at as a whole.
+  if (Passes(test, watched) && !is_sham) RETURN_IF_ERROR(JudgeDisturbed(test, *bench_.normal, calls - 1));
   return batch;
 }
 
@@ -216,8 +219,10 @@ Status SourceExchange::TimeAlone() {
 }
 
 Result<RenewalCosts> SourceExchange::TimeRenewals() {
+  key_here_ = DrawKey(random_);
   const auto step_on = [&](const DisturbedMatrices& matrices) -> PutCall {
-    return [&, matrices] { return disturbances_.kernels().Disturb(matrices, disturbance_memory_.address(), kOpenKey); };
+    return
+        [&, matrices] { return disturbances_.kernels().Disturb(matrices, disturbance_memory_.address(), key_here_); };
   };
   const PutCall renewal = step_on(Disturbed()), sham = step_on(DisturbedInSham());
   RenewalCosts costs;
@@ -257,7 +262,7 @@ Result<double> SourceExchange::TimeHere(const PutCall& step, int graph_steps) {
   const int puts = is_capturable_ ? graph_calls_ / graph_steps : graph_calls_;
   std::vector<double> samples;
   for (int row = 0; row <= kRows; ++row) {
-    RETURN_IF_ERROR(PrepareRenewals().status());
+    RETURN_IF_ERROR(PrepareRenewals(key_here_).status());
     RETURN_IF_ERROR(workshop_.harness.LeadIn());
     RETURN_IF_ERROR(gpu.Record(events.first));
     for (int i = 0; i < puts; ++i) RETURN_IF_ERROR(put());

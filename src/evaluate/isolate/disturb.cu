@@ -32,9 +32,8 @@ struct HiddenPlace {
   u64 words[kWordsOfAPlace];
 };
 
-__device__ u64 RevealedWord(const HiddenPlace* places, u32 at, u32 word, const Key& key) {
-  const u64 hidden = places[at].words[word];
-  return IsOpen(key) ? hidden : hidden ^ KeystreamAt(key, u64(at) * kWordsOfAPlace + word);
+__device__ u64 RevealedWord(const HiddenPlace* places, u32 at, u32 word, const RoundKeys& keys) {
+  return places[at].words[word] ^ KeystreamAt(keys, u64(at) * kWordsOfAPlace + word);
 }
 
 __device__ Place Revealed(const HiddenPlace* places, u32 at, const Key& key) {
@@ -42,8 +41,10 @@ __device__ Place Revealed(const HiddenPlace* places, u32 at, const Key& key) {
     HiddenPlace words;
     Place place;
   };
+  const RoundKeys keys = RoundKeysOf(key);
 #pragma unroll
-  for (u32 i = 0; i < kWordsOfAPlace; ++i) words.words[i] = RevealedWord(places, at, i, key);
+  for (u32 i = 0; i < kWordsOfAPlace; ++i)
+    words.words[i] = IsOpen(key) ? places[at].words[i] : RevealedWord(places, at, i, keys);
   return place;
 }
 
@@ -144,7 +145,9 @@ struct Signs {
   u32 signs, is_renewal;
 };
 __device__ Signs SignsOf(const RenewArguments& arguments, u32 step) {
-  const u64 word = RevealedWord(arguments.places, step * kPlaces, kWordsOfAPlace - 1, arguments.key);
+  const u32 at = step * kPlaces, last = kWordsOfAPlace - 1;
+  const u64 word = IsOpen(arguments.key) ? arguments.places[at].words[last]
+                                         : RevealedWord(arguments.places, at, last, RoundKeysOf(arguments.key));
   return {u32(word), u32(word >> 32)};
 }
 

@@ -43,6 +43,12 @@ int64_t OffsetOf(const MatrixView& matrix, int64_t row, int64_t column) {
 int64_t RowsOf(const MatrixView& matrix) { return matrix.lines_are_rows ? matrix.lines : matrix.line_length; }
 int64_t ColumnsOf(const MatrixView& matrix) { return matrix.lines_are_rows ? matrix.line_length : matrix.lines; }
 
+void DrawSample(const MatrixView& c, DisturbedPlace& place, Random& random) {
+  place.row = int32_t(random.Below(uint64_t(RowsOf(c))));
+  place.column = int32_t(random.Below(uint64_t(ColumnsOf(c))));
+  place.sample = OffsetOf(c, place.row, place.column);
+}
+
 // Of magnitude 4 to 8 and either sign: far from what a normal input holds, so that the output tells.
 uint32_t LargeValue(ElementType type, Random& random) {
   const uint32_t mantissa_bits = type == ElementType::kBf16 ? 7 : 10, exponent = type == ElementType::kBf16 ? 129 : 17;
@@ -67,9 +73,7 @@ std::vector<DisturbedStep> DrawDisturbances(const MatrixView& a, const MatrixVie
     const bool is_renewal = is_last || random.Below(2) == 0;
     if (is_renewal) signs = is_last ? 0 : uint32_t(random.Next()) | 1;
     for (DisturbedPlace& place : step) {
-      place.row = below(RowsOf(c));
-      place.column = below(ColumnsOf(c));
-      place.sample = OffsetOf(c, place.row, place.column);
+      DrawSample(c, place, random);
       place.a_depth = below(ColumnsOf(a));
       place.b_depth = below(ColumnsOf(a));
       place.a_bits = LargeValue(a.type, random);
@@ -90,12 +94,13 @@ DisturbedStep RenewalTo(uint32_t signs) {
   return step;
 }
 
-std::vector<DisturbedStep> DrawRenewals(std::span<const uint32_t> contents, Random& random) {
+std::vector<DisturbedStep> DrawRenewals(std::span<const uint32_t> contents, const MatrixView& c, Random& random) {
   GEMMSMITH_CHECK(contents.size() >= 2 && contents[0] == 0, "renewals of {} contents", contents.size());
   std::vector<DisturbedStep> drawn;
   for (size_t present = 0; drawn.size() < size_t(kMaxDisturbedSteps);) {
     present = (present + 1 + random.Below(contents.size() - 1)) % contents.size();
-    drawn.push_back(RenewalTo(contents[present]));
+    DisturbedStep& step = drawn.emplace_back(RenewalTo(contents[present]));
+    for (DisturbedPlace& place : step) DrawSample(c, place, random);
   }
   return drawn;
 }
@@ -110,11 +115,12 @@ std::vector<DisturbedStep> Hidden(std::span<const DisturbedStep> steps, const Di
   using Words = std::array<uint64_t, sizeof(DisturbedPlace) / sizeof(uint64_t)>;
   std::vector<DisturbedStep> hidden(steps.begin(), steps.end());
   if (key == kOpenKey) return hidden;
+  const RoundKeys keys = RoundKeysOf(std::bit_cast<Key>(key));
   uint64_t at = 0;
   for (DisturbedStep& step : hidden)
     for (DisturbedPlace& place : step) {
       auto words = std::bit_cast<Words>(place);
-      for (uint64_t& word : words) word ^= KeystreamAt(std::bit_cast<Key>(key), at++);
+      for (uint64_t& word : words) word ^= KeystreamAt(keys, at++);
       place = std::bit_cast<DisturbedPlace>(words);
     }
   return hidden;
@@ -223,15 +229,17 @@ Status DisturbanceJudge::Prepare(std::span<const DisturbedStep> steps, CUdevicep
   return gpu_->Fill16(memory + DisturbanceMemory::kSamplesAt, kPoison, steps.size() * kDisturbedPlaces);
 }
 
-Result<std::vector<DisturbedAnswer>> DisturbanceJudge::Collect(const Inputs& inputs, int64_t k, CUdeviceptr memory) {
-  std::vector<DisturbedAnswer> answers(steps_ * kDisturbedPlaces);
+Result<std::vector<DisturbedAnswer>> DisturbanceJudge::Collect(const Inputs& inputs, int64_t k, CUdeviceptr memory,
+                                                               size_t steps) {
+  GEMMSMITH_CHECK(steps >= 1 && steps <= steps_, "{} steps of {}", steps, steps_);
+  std::vector<DisturbedAnswer> answers(steps * kDisturbedPlaces);
   Launch launch;
   launch.block.x = 256;
   launch.grid.x = uint32_t(std::clamp<size_t>(answers.size() / 8, 1, 1056));
   RETURN_IF_ERROR(
       gpu_->Start(expect_, launch,
                   ExpectArguments{inputs.a->view(), inputs.b->view(), k, places_.address(),
-                                  memory + DisturbanceMemory::kSamplesAt, answers_.address(), uint32_t(steps_), 0}));
+                                  memory + DisturbanceMemory::kSamplesAt, answers_.address(), uint32_t(steps), 0}));
   RETURN_IF_ERROR(gpu_->CopyToHost(
       {reinterpret_cast<uint8_t*>(answers.data()), answers.size() * sizeof(DisturbedAnswer)}, answers_.address()));
   return answers;

@@ -37,8 +37,8 @@ std::vector<DisturbedStep> DrawDisturbances(const MatrixView& a, const MatrixVie
                                             Random& random);
 // As many renewals as there may be, however many calls there will be: whoever reads the list does not learn which call
 // is the last one. Each puts another of these contents (signs; 0, the first: as they stood at first) in the place of
-// the one before.
-std::vector<DisturbedStep> DrawRenewals(std::span<const uint32_t> contents, Random& random);
+// the one before, and has eight elements of C, drawn anew, set aside behind its call.
+std::vector<DisturbedStep> DrawRenewals(std::span<const uint32_t> contents, const MatrixView& c, Random& random);
 DisturbedStep RenewalTo(uint32_t signs);
 
 // Where state, steps and samples lie in the memory that is shared with the guest.
@@ -55,7 +55,7 @@ struct DisturbanceMemory {
 // What hides the steps from whoever does not have it.
 using DisturbanceKey = std::array<uint32_t, 4>;
 DisturbanceKey DrawKey(Random& random);
-// Hides nothing: for steps that tell nothing worth knowing, as renewals alone do.
+// Hides nothing: for steps that no guest sees the like of.
 inline constexpr DisturbanceKey kOpenKey = {};
 std::vector<DisturbedStep> Hidden(std::span<const DisturbedStep> steps, const DisturbanceKey& key);
 
@@ -99,9 +99,9 @@ class DisturbanceJudge {
   DisturbingKernels& kernels() { return *kernels_; }
   // Writes the steps, hidden by the key, into the shared memory, and sets it to the first one.
   Status Prepare(std::span<const DisturbedStep> steps, CUdeviceptr memory, const DisturbanceKey& key);
-  // What the calls have written by what they must have, on these inputs, which no guest can reach. For the steps
-  // prepared last; waits.
-  Result<std::vector<DisturbedAnswer>> Collect(const Inputs& inputs, int64_t k, CUdeviceptr memory);
+  // What the calls have written by what they must have, on these inputs, which no guest can reach. For the first of the
+  // steps that were prepared last; waits.
+  Result<std::vector<DisturbedAnswer>> Collect(const Inputs& inputs, int64_t k, CUdeviceptr memory, size_t steps);
 
  private:
   explicit DisturbanceJudge(Gpu& gpu) : gpu_(&gpu) {}

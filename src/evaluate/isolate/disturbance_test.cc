@@ -18,7 +18,7 @@ using u64 = uint64_t;
 // The test vector that the authors of the cipher published.
 TEST(Keystream, IsSpeck) {
   const Key key = {{0x03020100, 0x0b0a0908, 0x13121110, 0x1b1a1918}};
-  EXPECT_EQ(KeystreamAt(key, 0x3b7265747475432d), 0x8c6fa548454e028bu);
+  EXPECT_EQ(KeystreamAt(RoundKeysOf(key), 0x3b7265747475432d), 0x8c6fa548454e028bu);
 }
 
 MatrixView Rows(int64_t rows, int64_t columns) {
@@ -77,17 +77,23 @@ TEST(Disturbance, TheLastStepLeavesTheInputsAsTheyWere) {
 TEST(Disturbance, ARenewalAlwaysBringsOtherInputsAndTellsNoEnd) {
   Random random(5);
   const uint32_t contents[] = {0, 7, 9};
-  const std::vector<DisturbedStep> steps = DrawRenewals(contents, random);
+  const std::vector<DisturbedStep> steps = DrawRenewals(contents, Rows(64, 128), random);
   EXPECT_EQ(steps.size(), size_t(kMaxDisturbedSteps));
   uint32_t before = 0;
   std::map<uint32_t, int> seen;
+  std::set<int64_t> samples;
   for (const DisturbedStep& step : steps) {
     EXPECT_NE(step[0].signs, before);
     before = step[0].signs;
     ++seen[before];
-    for (const DisturbedPlace& place : step) EXPECT_TRUE(place.is_renewal == 1 && place.a_patch == -1);
+    for (const DisturbedPlace& place : step) {
+      EXPECT_TRUE(place.is_renewal == 1 && place.a_patch == -1);
+      EXPECT_EQ(place.sample, place.row * 128 + place.column);
+      samples.insert(place.sample);
+    }
   }
   EXPECT_EQ(seen.size(), 3u);
+  EXPECT_GT(samples.size(), size_t(64 * 128 / 2));
   for (const auto& [signs, count] : seen) EXPECT_GT(count, kMaxDisturbedSteps / 4) << signs;
 }
 

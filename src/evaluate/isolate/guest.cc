@@ -90,6 +90,9 @@ struct Buffer {
   void* data = nullptr;
 };
 
+// Whether steps come between these calls.
+bool IsDisturbed(GuestWork work) { return work != GuestWork::kCalls && work != GuestWork::kChainedCalls; }
+
 class Guest {
  public:
   // Everything that needs system calls which are given up afterwards.
@@ -248,21 +251,20 @@ Guest::GraphKey Guest::KeyOf(const GuestCall& call) {
 
 Status Guest::Capture(const GuestCall& call, GuestAnswer& answer) {
   const auto put = [&] { return PutCalls(call, answer); };
-  Result<Graph> graph = call.work == GuestWork::kCapture ? gpu_->CaptureReplaceable(put) : gpu_->Capture(put);
+  Result<Graph> graph = IsDisturbed(call.work) ? gpu_->CaptureReplaceable(put) : gpu_->Capture(put);
   answer.is_uncapturable = !graph.ok();
   if (graph.ok()) graphs_.insert_or_assign(KeyOf(call), *std::move(graph));
   return OkStatus();
 }
 
 Status Guest::CallByGraph(const GuestCall& call, GuestAnswer& answer) {
-  const bool has_key = call.work == GuestWork::kDisturbedCalls;
   if (!graphs_.contains(KeyOf(call))) {
-    if (has_key) return InvalidArgument("disturbed calls that were not captured");
     RETURN_IF_ERROR(Capture(call, answer));
     if (answer.is_uncapturable) return OkStatus();
   }
   const Graph& graph = graphs_.at(KeyOf(call));
-  if (has_key) RETURN_IF_ERROR(disturbing_->SetKey(graph, Disturbed(call), disturbances_.memory.address(), call.key));
+  if (IsDisturbed(call.work))
+    RETURN_IF_ERROR(disturbing_->SetKey(graph, Disturbed(call), disturbances_.memory.address(), call.key));
   const auto start = SteadyClock::now();
   RETURN_IF_ERROR(disturbing_->Spin(kLeadInCycles));
   // As everybody who comes first (DeviceClock). Disturbed calls use up their steps.
@@ -281,7 +283,7 @@ DisturbedMatrices Guest::Disturbed(const GuestCall& call) const {
 Status Guest::PutCalls(const GuestCall& call, GuestAnswer& answer) {
   if (call.work == GuestWork::kChainedCalls) return PutChain(call, answer);
   for (uint32_t i = 0; i < call.calls; ++i) {
-    if (call.work != GuestWork::kCalls) RETURN_IF_ERROR(Disturb(call));
+    if (IsDisturbed(call.work)) RETURN_IF_ERROR(Disturb(call));
     RETURN_IF_ERROR(CallGemm(call));
     if (observer_->sees_calls()) ++answer.observed_calls;
   }

@@ -22,17 +22,27 @@ GEMMSMITH_KEYSTREAM void SpeckRound(u32& high, u32& low, u32 key) {
   low = (low << 3 | low >> 29) ^ high;
 }
 
-GEMMSMITH_KEYSTREAM u64 KeystreamAt(const Key& key, u64 counter) {
-  constexpr u32 kRounds = 27;
+constexpr int kSpeckRounds = 27;
+struct RoundKeys {
+  u32 words[kSpeckRounds];
+};
+
+GEMMSMITH_KEYSTREAM RoundKeys RoundKeysOf(const Key& key) {
+  RoundKeys keys;
   u32 round_key = key.words[0], next = key.words[1], second = key.words[2], third = key.words[3];
-  u32 high = u32(counter >> 32), low = u32(counter);
-  for (u32 round = 0; round < kRounds; ++round) {
-    SpeckRound(high, low, round_key);
-    SpeckRound(next, round_key, round);
+  for (int round = 0; round < kSpeckRounds; ++round) {
+    keys.words[round] = round_key;
+    SpeckRound(next, round_key, u32(round));
     const u32 made = next;
     next = second;
     second = third;
     third = made;
   }
+  return keys;
+}
+
+GEMMSMITH_KEYSTREAM u64 KeystreamAt(const RoundKeys& keys, u64 counter) {
+  u32 high = u32(counter >> 32), low = u32(counter);
+  for (int round = 0; round < kSpeckRounds; ++round) SpeckRound(high, low, keys.words[round]);
   return u64(high) << 32 | low;
 }
