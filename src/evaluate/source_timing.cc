@@ -280,7 +280,7 @@ Status SourceExchange::TimeAgainstRivals() {
   const SourceTime time = TimeOf(batches_);
   published_ns_ = PublishedNs(time, renewed_, renewal_costs_);
   const std::string lie = DisagreementOfClocks(time);
-  const std::string impossible = Impossible(gemm_, workshop_.gpu.identity().device, published_ns_);
+  const std::string impossible = Impossible(gemm_, workshop_.gpu.identity().device, time.ns());
   if (!lie.empty() || !impossible.empty()) {
     End(OutcomeKind::kCheated, "honesty", lie.empty() ? impossible : lie);
     return OkStatus();
