@@ -82,9 +82,9 @@ Result<ProblemSession*> GpuJudge::FindOrCreateSession(const ProblemMessage& prob
   if (gpu_->FreeBytes() < needed)
     return Unavailable(fmt::format("{} needs {:.1f} GB on the GPU to be judged, {:.1f} are free", Print(gemm),
                                    double(needed) / 1e9, double(gpu_->FreeBytes()) / 1e9));
-  ASSIGN_OR_RETURN(std::unique_ptr<ProblemSession> session,
-                   ProblemSession::Create({*gpu_, *harness_, *cublas_, *torch_, baseline_workspace_}, problem,
-                                          guard_elements_));
+  ASSIGN_OR_RETURN(
+      std::unique_ptr<ProblemSession> session,
+      ProblemSession::Create({*gpu_, *harness_, *cublas_, *torch_, baseline_workspace_}, problem, guard_elements_));
   sessions_.push_front(std::move(session));
   return sessions_.front().get();
 }

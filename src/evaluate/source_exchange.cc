@@ -245,17 +245,11 @@ Status SourceExchange::ClearIdleSet() {
   return OkStatus();
 }
 
-Status SourceExchange::LookAtIdleSet(uint32_t turned_signs) {
+Status SourceExchange::LookAtIdleSet() {
   if (has_ended()) return OkStatus();
   const Set& idle = idle_set();
   RETURN_IF_ERROR(workshop_.harness.ResetReport());
-  RETURN_IF_ERROR(workshop_.harness.Inspect({.c = &idle.c.idle}));
-  if (turned_signs != 0) {
-    const DisturbedStep step = RenewalTo(turned_signs);
-    RETURN_IF_ERROR(disturbances_.Prepare({&step, 1}, disturbance_memory_.address(), kOpenKey));
-    RETURN_IF_ERROR(disturbances_.kernels().Disturb(DisturbedInSham(), disturbance_memory_.address(), kOpenKey));
-  }
-  RETURN_IF_ERROR(workshop_.harness.Inspect({.a = &idle.a.idle, .b = &idle.b.idle}));
+  RETURN_IF_ERROR(workshop_.harness.Inspect({.a = &idle.a.idle, .b = &idle.b.idle, .c = &idle.c.idle}));
   ASSIGN_OR_RETURN(const HarnessReport report, workshop_.harness.ReadReport());
   if (const uint64_t broken = report.broken_a + report.broken_b + report.broken_c; broken > 0)
     End(OutcomeKind::kCheated, "honesty",
@@ -265,12 +259,6 @@ Status SourceExchange::LookAtIdleSet(uint32_t turned_signs) {
 
 DisturbedMatrices SourceExchange::Disturbed() const {
   return {set().a.matrix.data(), set().b.matrix.data(), set().c.matrix.data(), gemm_.shape};
-}
-
-// Canaries for canaries in C.
-DisturbedMatrices SourceExchange::DisturbedInSham() const {
-  const Set& idle = sets_[1 - present_set_];
-  return {idle.a.matrix.data(), idle.b.matrix.data(), idle.c.matrix.data(), gemm_.shape, kCanary};
 }
 
 Inputs SourceExchange::Placed(const Inputs& inputs) const {

@@ -59,9 +59,8 @@ class SourceExchange {
   Status CopyIn(const Inputs& inputs);
   // Nothing but canaries in the set that is not the present one: there a source could keep what it likes.
   Status ClearIdleSet();
-  // Ends the candidate where any of them is gone. Signs that sham renewals have turned in A and B are turned back
-  // first.
-  Status LookAtIdleSet(uint32_t turned_signs = 0);
+  // Ends the candidate where any of them is gone.
+  Status LookAtIdleSet();
   // The same inputs where the guest sees them.
   Inputs Placed(const Inputs& inputs) const;
   Workplace PlaceOf(const Inputs& placed) const { return {&placed, &set().c.matrix, &workspace_}; }
@@ -88,7 +87,7 @@ class SourceExchange {
   // One batch on the present set, and a look at everything behind it. Without meaning where it has ended the candidate.
   Result<SourceBatch> RunBatch(std::string_view test, GuestCall call, double gap_seconds = 0);
   // What the guest says of a call that is asked for when nobody has touched the GPU for so long.
-  Status AskInTime(const GuestCall& call, double gap_seconds, uint32_t idle_signs, SourceBatch& batch);
+  Status AskInTime(const GuestCall& call, double gap_seconds, SourceBatch& batch);
   // Graphs of one and the same call, in thorough protocols more than one (DeviceClock says why), that take turns.
   int Twins() const;
   struct TimedWork {
@@ -112,16 +111,13 @@ class SourceExchange {
   // The content that renewals leave in the present set.
   Inputs PlacedContent(uint32_t signs) const;
   DisturbedMatrices Disturbed() const;
-  DisturbedMatrices DisturbedInSham() const;
   // The private inputs in the present set, and renewals that begin with them; those are told.
   Result<std::vector<DisturbedStep>> PrepareRenewals(const DisturbanceKey& key);
-  // So many calls behind renewals: each of them finds other inputs and a poisoned output, or nothing has changed but in
-  // the idle set.
+  // So many calls behind renewals, each of which finds other inputs and a poisoned output; or behind sham ones or
+  // pauses, where nothing has changed.
   Result<SourceBatch> RunRenewedBatch(GuestWork work, uint32_t calls, int twin);
-  // On the buffers of the present set, in the judge.
-  Result<RenewalCosts> TimeRenewals();
-  // A step as one of many in a row, so many of them in a graph; renewals begin anew with each row.
-  Result<double> TimeHere(const PutCall& step, int graph_steps);
+  // Of a pause before a call, in the judge, whose clock nobody can stretch.
+  Result<double> TimePause();
   Status TimeAgainstRivals();
   Status RunRace(Clock clock);
   Result<double> TimeOurs(Clock clock);
@@ -156,9 +152,6 @@ class SourceExchange {
   bool is_capturable_ = true;
   std::vector<SourceBatch> batches_;  // on unchanged inputs
   int raced_batches_ = 0;
-  SourceTime renewed_;
-  RenewalCosts renewal_costs_;
-  DisturbanceKey key_here_ = {};   // of renewals that the judge times himself
   double published_ns_ = 0;        // a call of many
   std::vector<Content> contents_;  // but the private inputs themselves
   Gaps gaps_;

@@ -30,13 +30,13 @@ void Scale(RatioEstimate& ratio, double factor) {
 
 }  // namespace
 
-Status SourceExchange::AskInTime(const GuestCall& call, double gap_seconds, uint32_t idle_signs, SourceBatch& batch) {
+Status SourceExchange::AskInTime(const GuestCall& call, double gap_seconds, SourceBatch& batch) {
   RETURN_IF_ERROR(workshop_.gpu.Synchronize());
   if (gap_seconds > 0) std::this_thread::sleep_for(std::chrono::duration<double>(gap_seconds));
   const auto start = SteadyClock::now();
   const std::optional<GuestAnswer> answer = Ask(call);
   batch.judge_ns = NsSince(start);
-  RETURN_IF_ERROR(LookAtIdleSet(idle_signs));
+  RETURN_IF_ERROR(LookAtIdleSet());
   if (has_ended()) return IoError(outcome_->reason);
   batch.calls = int(call.calls * std::max(call.replays, 1u));
   batch.event_ns = call.work == GuestWork::kHostCall ? answer->stream_ns : answer->event_ns;
@@ -58,7 +58,7 @@ Result<SourceBatch> SourceExchange::RunBatch(std::string_view test, GuestCall ca
   SourceBatch batch;
   const Inputs placed = Placed(inputs);
   ASSIGN_OR_RETURN(const Watched watched,
-                   verifier_.Watch(gemm_, PlaceOf(placed), 0, [&] { return AskInTime(call, gap_seconds, 0, batch); }));
+                   verifier_.Watch(gemm_, PlaceOf(placed), 0, [&] { return AskInTime(call, gap_seconds, batch); }));
   if (!Passes(test, watched) || !is_disturbed) return batch;
   RETURN_IF_ERROR(JudgeDisturbed(test, inputs, call.calls));
   return batch;
@@ -117,23 +117,24 @@ Result<std::vector<DisturbedStep>> SourceExchange::PrepareRenewals(const Disturb
 // Any call may be the last one, whose whole output is looked at: the source's host code has run once, for the one call
 // of a graph that is replayed, and neither it nor the list of renewals knows how often.
 Result<SourceBatch> SourceExchange::RunRenewedBatch(GuestWork work, uint32_t calls, int twin) {
-  const bool is_sham = work == GuestWork::kShamCalls;
-  const std::string_view test = is_sham ? "sham_batch" : "renewed_batch";
+  const bool is_renewed = work == GuestWork::kRenewedCalls;
+  const std::string_view test = is_renewed                        ? "renewed_batch"
+                                : work == GuestWork::kSpacedCalls ? "spaced_batch"
+                                                                  : "sham_batch";
   Announce(fmt::format("test {}", test));
+  RETURN_IF_ERROR(ClearIdleSet());
   const DisturbanceKey key = DrawKey(random_);
   ASSIGN_OR_RETURN(const std::vector<DisturbedStep> steps, PrepareRenewals(key));
-  const uint32_t signs = steps[calls - 1][0].signs;
-  const Inputs placed = PlacedContent(is_sham ? 0 : signs);
+  const Inputs placed = PlacedContent(is_renewed ? steps[calls - 1][0].signs : 0);
   GuestCall call = is_capturable_ ? CallFor(work, 1, calls, twin) : CallFor(work, calls, 0);
   call.key = key;
   SourceBatch batch;
-  ASSIGN_OR_RETURN(const Watched watched, verifier_.Watch(gemm_, PlaceOf(placed), 0, [&] {
-    return AskInTime(call, 0, is_sham ? signs : 0, batch);
-  }));
+  ASSIGN_OR_RETURN(const Watched watched,
+                   verifier_.Watch(gemm_, PlaceOf(placed), 0, [&] { return AskInTime(call, 0, batch); }));
   if (!has_ended() && watched.crash.empty() && !watched.wrong.empty())
     End(OutcomeKind::kCheated, "honesty", fmt::format("test {}: {}", test, watched.wrong));
   // Behind the last call nothing is set aside: its output is looked at as a whole.
-  if (Passes(test, watched) && !is_sham) RETURN_IF_ERROR(JudgeDisturbed(test, *bench_.normal, calls - 1));
+  if (Passes(test, watched) && is_renewed) RETURN_IF_ERROR(JudgeDisturbed(test, *bench_.normal, calls - 1));
   return batch;
 }
 
@@ -194,12 +195,14 @@ Status SourceExchange::TimeInTurns(std::span<TimedWork> works) {
 
 // Is the guest's clock right, and does it do the same work when nothing has changed? Whoever keeps anything of a call
 // for the next one, wherever that is, has nothing of it behind a renewal; behind a sham one, which takes as long and
-// leaves the same gaps, he would have it.
+// leaves the same lines in the same caches, he would have it.
 Status SourceExchange::TimeAlone() {
   ChooseSet();
   RETURN_IF_ERROR(MakeContents());
-  std::array<TimedWork, 3> works = {
-      {{GuestWork::kCalls, {}}, {GuestWork::kShamCalls, {}}, {GuestWork::kRenewedCalls, {}}}};
+  std::array<TimedWork, 4> works = {{{GuestWork::kCalls, {}},
+                                     {GuestWork::kSpacedCalls, {}},
+                                     {GuestWork::kShamCalls, {}},
+                                     {GuestWork::kRenewedCalls, {}}}};
   RETURN_IF_ERROR(TimeInTurns(works));
   if (has_ended()) return OkStatus();
   const auto batches_of = [&](GuestWork work) -> std::vector<SourceBatch>& {
@@ -207,68 +210,34 @@ Status SourceExchange::TimeAlone() {
         ->batches;
   };
   batches_ = batches_of(GuestWork::kCalls);
-  renewed_ = TimeOf(batches_of(GuestWork::kRenewedCalls));
-  ASSIGN_OR_RETURN(renewal_costs_, TimeRenewals());
   const SourceTime unchanged = TimeOf(batches_);
-  published_ns_ = PublishedNs(unchanged, renewed_, renewal_costs_);
-  std::string other_work = DisagreementOfRenewals(renewed_, TimeOf(batches_of(GuestWork::kShamCalls)), renewal_costs_);
+  published_ns_ = unchanged.ns();
+  std::string other_work = DisagreementOfRenewals(TimeOf(batches_of(GuestWork::kRenewedCalls)),
+                                                  TimeOf(batches_of(GuestWork::kShamCalls)), published_ns_);
   // Plain launches of the guest's are observed, the judge's own are not: times of both cannot be told apart so finely.
-  if (other_work.empty() && is_capturable_) other_work = DisagreementOfInputs(unchanged, renewed_, renewal_costs_);
+  if (other_work.empty() && is_capturable_) {
+    ASSIGN_OR_RETURN(const double pause_ns, TimePause());
+    other_work = DisagreementOfSpaces(unchanged, TimeOf(batches_of(GuestWork::kSpacedCalls)), pause_ns);
+  }
   if (!other_work.empty()) End(OutcomeKind::kCheated, "honesty", other_work);
   return OkStatus();
 }
 
-Result<RenewalCosts> SourceExchange::TimeRenewals() {
-  key_here_ = DrawKey(random_);
-  const auto step_on = [&](const DisturbedMatrices& matrices) -> PutCall {
-    return
-        [&, matrices] { return disturbances_.kernels().Disturb(matrices, disturbance_memory_.address(), key_here_); };
-  };
-  const PutCall renewal = step_on(Disturbed()), sham = step_on(DisturbedInSham());
-  RenewalCosts costs;
-  ASSIGN_OR_RETURN(costs.alone_ns, TimeHere(renewal, 1));
-  const auto rival = std::find_if(rivals_.begin(), rivals_.end(), [&](const Baseline* baseline) {
-    return baseline->id.kind != BaselineKind::kSharedObject && baseline->id.layout == gemm_.kind.layout;
-  });
-  if (rival == rivals_.end()) return costs;
-  const DisturbedMatrices matrices = Disturbed();
-  ASSIGN_OR_RETURN(const PutCall call, (*rival)->bind({matrices.a, matrices.b, matrices.c}));
-  const auto call_behind = [&call](const PutCall& step) -> PutCall {
-    return [step, &call]() -> Status {
-      RETURN_IF_ERROR(step());
-      return call();
-    };
-  };
-  ASSIGN_OR_RETURN(const double unchanged_ns, TimeHere(call, graph_calls_));
-  ASSIGN_OR_RETURN(const double renewed_ns, TimeHere(call_behind(renewal), 1));
-  ASSIGN_OR_RETURN(const double sham_ns, TimeHere(call_behind(sham), 1));
-  is_idle_set_clear_ = false;
-  costs.library_excess_ns = std::clamp(renewed_ns - costs.alone_ns - unchanged_ns, 0.0, unchanged_ns);
-  costs.library_over_sham_ns = std::clamp(renewed_ns - sham_ns, 0.0, 0.1 * unchanged_ns);
-  return costs;
-}
-
-Result<double> SourceExchange::TimeHere(const PutCall& step, int graph_steps) {
-  constexpr int kRows = 5;
-  Announce("changes");
+Result<double> SourceExchange::TimePause() {
+  constexpr int kRows = 5, kPauses = 100;
+  Announce("pauses");
   Gpu& gpu = workshop_.gpu;
   ASSIGN_OR_RETURN(const EventPair events, EventPair::Make(gpu));
-  PutCall put = step;
-  CallGraph graph;
-  if (is_capturable_) {
-    ASSIGN_OR_RETURN(graph, CallGraph::Capture(gpu, {&step, 1}, graph_steps));
-    put = [&] { return gpu.Replay(graph.at(0)); };
-  }
-  const int puts = is_capturable_ ? graph_calls_ / graph_steps : graph_calls_;
+  const PutCall pause = [&] { return disturbances_.kernels().Spin(kSpaceCycles); };
+  ASSIGN_OR_RETURN(const CallGraph graph, CallGraph::Capture(gpu, {&pause, 1}, 1));
   std::vector<double> samples;
   for (int row = 0; row <= kRows; ++row) {
-    RETURN_IF_ERROR(PrepareRenewals(key_here_).status());
     RETURN_IF_ERROR(workshop_.harness.LeadIn());
     RETURN_IF_ERROR(gpu.Record(events.first));
-    for (int i = 0; i < puts; ++i) RETURN_IF_ERROR(put());
+    for (int i = 0; i < kPauses; ++i) RETURN_IF_ERROR(gpu.Replay(graph.at(0)));
     RETURN_IF_ERROR(gpu.Record(events.last));
     ASSIGN_OR_RETURN(const double elapsed, gpu.ElapsedNs(events.first, events.last));
-    if (row > 0) samples.push_back(elapsed / graph_calls_);  // the first one warms up
+    if (row > 0) samples.push_back(elapsed / kPauses);  // the first one warms up
   }
   return Median(samples);
 }
@@ -278,9 +247,9 @@ Status SourceExchange::TimeAgainstRivals() {
   if (has_ended()) return OkStatus();
   // Of all batches, those of the race among them.
   const SourceTime time = TimeOf(batches_);
-  published_ns_ = PublishedNs(time, renewed_, renewal_costs_);
+  published_ns_ = time.ns();
   const std::string lie = DisagreementOfClocks(time);
-  const std::string impossible = Impossible(gemm_, workshop_.gpu.identity().device, time.ns());
+  const std::string impossible = Impossible(gemm_, workshop_.gpu.identity().device, published_ns_);
   if (!lie.empty() || !impossible.empty()) {
     End(OutcomeKind::kCheated, "honesty", lie.empty() ? impossible : lie);
     return OkStatus();
@@ -336,12 +305,11 @@ Result<double> SourceExchange::TimeOurs(Clock clock) {
   return batch.event_ns / batch.calls;
 }
 
-// Ours are the guest's samples, raised to what may be published.
+// Ours by the larger of the two clocks: the samples are the guest's, raised where the judge's clock says more.
 void SourceExchange::AddTimings(Clock clock, const RaceResult& race) {
   timed_.conditions.Add(race.conditions);
   const SourceTime time = TimeOf(batches_);
-  const double published_ns = PublishedNs(time, renewed_, renewal_costs_);
-  const double factor = clock == Clock::kDevice && time.event_ns > 0 ? published_ns / time.event_ns : 1;
+  const double factor = clock == Clock::kDevice && time.event_ns > 0 ? time.ns() / time.event_ns : 1;
   const size_t first = timed_.timings.size();
   timed_.timings.insert(timed_.timings.end(), race.timings.begin(), race.timings.end());
   Scale(timed_.timings[first], factor);

@@ -120,15 +120,18 @@ __device__ void TurnSigns(u16* elements, i64 count, u32 before, u32 now, u32 sal
   }
 }
 
-__device__ void FillAll(u16* elements, i64 count, u32 bits) {
-  const u32 two = bits | bits << 16;
+// With poison, or with what they are already: either is read and written.
+__device__ void Rewrite(u16* elements, i64 count, u32 poison, bool is_sham) {
+  const u32 two = poison | poison << 16;
   const i64 threads = i64(gridDim.x) * blockDim.x;
   for (i64 eight = i64(blockIdx.x) * blockDim.x + threadIdx.x; eight * 8 < count; eight += threads) {
     u16* const at = elements + eight * 8;
-    if (eight * 8 + 8 <= count)
-      *reinterpret_cast<uint4*>(at) = make_uint4(two, two, two, two);
-    else
-      for (i64 i = 0; eight * 8 + i < count; ++i) at[i] = u16(bits);
+    if (eight * 8 + 8 <= count) {
+      const uint4 all = *reinterpret_cast<uint4*>(at);
+      *reinterpret_cast<uint4*>(at) = is_sham ? all : make_uint4(two, two, two, two);
+    } else {
+      for (i64 i = 0; eight * 8 + i < count; ++i) at[i] = is_sham ? at[i] : u16(poison);
+    }
   }
 }
 
@@ -137,7 +140,8 @@ struct RenewArguments {
   i64 a_count, b_count, c_count;
   const State* state;
   const HiddenPlace* places;
-  u32 fill_of_c, unused;
+  // In sham every element is written as it is: the same traffic on the same lines, and nothing has changed.
+  u32 poison, is_sham;
   Key key;
 };
 
@@ -163,9 +167,11 @@ extern "C" __global__ void disturb_renew(const RenewArguments arguments) {
   }
   __syncthreads();
   if (now.is_renewal == 0) return;
-  TurnSigns(arguments.a, arguments.a_count, before, now.signs, kSaltOfA);
-  TurnSigns(arguments.b, arguments.b_count, before, now.signs, kSaltOfB);
-  FillAll(arguments.c, arguments.c_count, arguments.fill_of_c);
+  const bool is_sham = arguments.is_sham != 0;
+  const u32 signs = is_sham ? before : now.signs;
+  TurnSigns(arguments.a, arguments.a_count, before, signs, kSaltOfA);
+  TurnSigns(arguments.b, arguments.b_count, before, signs, kSaltOfB);
+  Rewrite(arguments.c, arguments.c_count, arguments.poison, is_sham);
 }
 
 struct SpinArguments {

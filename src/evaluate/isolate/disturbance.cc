@@ -24,7 +24,7 @@ struct RenewArguments {
   void *a, *b, *c;
   int64_t a_count, b_count, c_count;
   CUdeviceptr state, places;
-  uint32_t fill_of_c, unused;
+  uint32_t poison, is_sham;
   DisturbanceKey key;
 };
 struct SpinArguments {
@@ -169,8 +169,8 @@ RenewArguments Renewal(const DisturbedMatrices& matrices, CUdeviceptr memory, co
           int64_t(m) * n,
           memory,
           memory + DisturbanceMemory::kPlacesAt,
-          matrices.fill_of_c,
-          0,
+          kPoison,
+          uint32_t(matrices.is_sham),
           key};
 }
 

@@ -65,12 +65,16 @@ struct DisturbedAnswer {
 // What is wrong with the answers, kDisturbedPlaces a call, or nothing: "call 3 of 10 left C as it was", ...
 std::string WrongAnswer(std::span<const DisturbedAnswer> answers, double tolerance);
 
-// Packed matrices of a problem, as the steps change them, and what a renewal fills C with.
+// Packed matrices of a problem, as the steps change them. In sham, a renewal writes to every element what it is
+// already.
 struct DisturbedMatrices {
   void *a = nullptr, *b = nullptr, *c = nullptr;
   Shape shape;
-  uint16_t fill_of_c = kPoison;
+  bool is_sham = false;
 };
+
+// The pause before a spaced call: some 20 us, longer than the host takes to launch what comes behind it.
+inline constexpr int64_t kSpaceCycles = 40'000;
 
 // What carries the steps out: in the guest, and in the judge, which wants to know how long they take. `memory` is laid
 // out as DisturbanceMemory says.

@@ -118,7 +118,6 @@ class Guest {
   // On the buffers of the call's set, or on any.
   Status CallGemm(const GuestCall& call);
   Status CallGemm(const void* a, const void* b, void* c, const Shape& shape);
-  const Set& OtherSet(const GuestCall& call) const { return sets_[(call.set + 1) % sets_.size()]; }
   Status Disturb(const GuestCall& call) {
     return disturbing_->Disturb(Disturbed(call), disturbances_.memory.address(), call.key);
   }
@@ -275,15 +274,15 @@ Status Guest::CallByGraph(const GuestCall& call, GuestAnswer& answer) {
 }
 
 DisturbedMatrices Guest::Disturbed(const GuestCall& call) const {
-  const bool is_sham = call.work == GuestWork::kShamCalls;
-  const Set& set = is_sham ? OtherSet(call) : sets_[call.set];
-  return {set.a.data, set.b.data, set.c.data, call.shape, is_sham ? kCanary : kPoison};
+  const Set& set = sets_[call.set];
+  return {set.a.data, set.b.data, set.c.data, call.shape, call.work == GuestWork::kShamCalls};
 }
 
 Status Guest::PutCalls(const GuestCall& call, GuestAnswer& answer) {
   if (call.work == GuestWork::kChainedCalls) return PutChain(call, answer);
   for (uint32_t i = 0; i < call.calls; ++i) {
     if (IsDisturbed(call.work)) RETURN_IF_ERROR(Disturb(call));
+    if (call.work == GuestWork::kSpacedCalls) RETURN_IF_ERROR(disturbing_->Spin(kSpaceCycles));
     RETURN_IF_ERROR(CallGemm(call));
     if (observer_->sees_calls()) ++answer.observed_calls;
   }
@@ -292,7 +291,7 @@ Status Guest::PutCalls(const GuestCall& call, GuestAnswer& answer) {
 
 // What stands between the two must hold a C and an A: the other set's A, or a C that is no smaller.
 Status Guest::PutChain(const GuestCall& call, GuestAnswer& answer) {
-  const Set &set = sets_[call.set], &other = OtherSet(call);
+  const Set &set = sets_[call.set], &other = sets_[(call.set + 1) % sets_.size()];
   const bool is_a_larger = call.shape.n <= call.shape.k;
   void* const between = is_a_larger ? other.a.data : other.c.data;
   RETURN_IF_ERROR(CallGemm(set.a.data, set.b.data, between, call.shape));

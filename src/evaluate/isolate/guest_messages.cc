@@ -68,7 +68,7 @@ struct Reading {
   }
   void operator()(GuestWork& work) {
     work = reader.Get<GuestWork>();
-    is_valid = is_valid && work <= GuestWork::kCapture;
+    is_valid = is_valid && work <= GuestWork::kSpacedCalls;
   }
   void operator()(double& value) {
     value = reader.Get<double>();

@@ -54,10 +54,11 @@ enum class GuestWork : uint8_t {
   kCalls,           // of gemm(), one behind the other
   kDisturbedCalls,  // the same with a step of the disturbance before each and after the last
   kRenewedCalls,    // of gemm() with a step before each, and none after the last
-  kShamCalls,       // the same, but the steps change the other set
+  kShamCalls,       // the same, but the steps write what is there already
   kHostCall,        // one call and the wait for its end, by the host's clock alone
   kChainedCalls,    // two, the second of which multiplies what the first one wrote
   kCapture,         // captures disturbed calls, and runs nothing: their key comes when they are replayed
+  kSpacedCalls,     // of gemm() with a pause before each
 };
 
 struct GuestCall {

@@ -50,7 +50,7 @@ struct CandidateMessage {
   std::string entry;
   std::vector<uint8_t> cubin;
   std::optional<OtherShape> other;  // for the test 'repeat'
-  std::vector<uint8_t> object;  // a shared object; then there is nothing else, and the candidate comes alone
+  std::vector<uint8_t> object;      // a shared object; then there is nothing else, and the candidate comes alone
   bool is_source() const { return !object.empty(); }
   bool operator==(const CandidateMessage&) const = default;
 };

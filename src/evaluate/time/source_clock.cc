@@ -57,29 +57,17 @@ std::string DisagreementOfClocks(const SourceTime& time) {
                      Microseconds(time.judge_ns));
 }
 
-double RenewedCallNs(const SourceTime& renewed, const RenewalCosts& costs) {
-  return std::max(renewed.judge_ns - costs.alone_ns - costs.library_excess_ns, 0.0);
-}
-
-std::string DisagreementOfRenewals(const SourceTime& renewed, const SourceTime& sham, const RenewalCosts& costs) {
-  const double call_ns = std::max(renewed.judge_ns - costs.alone_ns, 0.0);
-  const double allowed = AllowedDifference(call_ns) + 2 * costs.library_over_sham_ns + Noise(call_ns, renewed, sham);
-  if (renewed.judge_ns - sham.judge_ns <= allowed) return "";
-  return fmt::format("calls behind renewed inputs take {}, behind as many changes of other memory {}",
+std::string DisagreementOfRenewals(const SourceTime& renewed, const SourceTime& sham, double call_ns) {
+  if (renewed.judge_ns - sham.judge_ns <= AllowedDifference(call_ns) + Noise(call_ns, renewed, sham)) return "";
+  return fmt::format("calls take {} where inputs change between them, {} where the same is written again",
                      Microseconds(renewed.judge_ns), Microseconds(sham.judge_ns));
 }
 
-std::string DisagreementOfInputs(const SourceTime& unchanged, const SourceTime& renewed, const RenewalCosts& costs) {
-  const double changed_ns = RenewedCallNs(renewed, costs);
-  if (changed_ns - unchanged.ns() <= std::max(0.1 * changed_ns, 3e3)) return "";
-  return fmt::format("calls on unchanged inputs take {}, on changed ones {}", Microseconds(unchanged.ns()),
-                     Microseconds(changed_ns));
-}
-
-double PublishedNs(const SourceTime& unchanged, const SourceTime& renewed, const RenewalCosts& costs) {
-  const double changed_ns = RenewedCallNs(renewed, costs);
-  const double allowed = AllowedDifference(changed_ns) + Noise(changed_ns, unchanged, renewed);
-  return changed_ns - unchanged.ns() > allowed ? changed_ns : unchanged.ns();
+std::string DisagreementOfSpaces(const SourceTime& unspaced, const SourceTime& spaced, double space_ns) {
+  const double alone_ns = std::max(spaced.judge_ns - space_ns, 0.0);
+  if (alone_ns - unspaced.ns() <= std::max(0.1 * alone_ns, 3e3)) return "";
+  return fmt::format("calls take {} one behind the other, {} with pauses between them", Microseconds(unspaced.ns()),
+                     Microseconds(alone_ns));
 }
 
 std::string Impossible(const Gemm& gemm, const Device& device, double ns) {

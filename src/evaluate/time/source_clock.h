@@ -36,26 +36,12 @@ std::string Impossible(const Gemm& gemm, const Device& device, double ns);
 // Whether, call after call, the device is busy after the stream is done; the shortest of such times counts.
 std::string Unjoined(std::span<const double> busy_afterwards_ns);
 
-// What the judge knows of renewals from its own process, where nobody can stretch its clock.
-struct RenewalCosts {
-  double alone_ns = 0;  // a renewal and what comes with it
-  // Of a library's call of the same layout: by how much longer it takes behind a renewal than behind other calls, which
-  // leave other lines in the caches, and than behind a renewal of buffers that are not its own.
-  double library_excess_ns = 0, library_over_sham_ns = 0;
-};
-// A call where nothing of the ones before is of use.
-double RenewedCallNs(const SourceTime& renewed, const RenewalCosts& costs);
-
-// Empty, or what is wrong. Whether calls take longer behind renewals of what they read and write than behind as many of
-// buffers that are nothing to them: by more than 3 % and 0.5 us, twice what the library's call takes longer, and the
-// noise.
-std::string DisagreementOfRenewals(const SourceTime& renewed, const SourceTime& sham, const RenewalCosts& costs);
-// Whether calls that come one behind the other take less time than their work: by more than 10 % and 3 us.
-// (Programmatic launches, which begin before the call ahead of them has ended, honestly save about 2 us.)
-std::string DisagreementOfInputs(const SourceTime& unchanged, const SourceTime& renewed, const RenewalCosts& costs);
-// What may be published of calls one behind the other: no less than a call behind a renewal takes, where these differ
-// by more than the noise. So neither what is skipped nor what overlaps is worth anything.
-double PublishedNs(const SourceTime& unchanged, const SourceTime& renewed, const RenewalCosts& costs);
+// Of calls that take `call_ns`: whether they take longer behind renewals than behind writes of what is there already,
+// by more than 3 % and 0.5 us and the noise.
+std::string DisagreementOfRenewals(const SourceTime& renewed, const SourceTime& sham, double call_ns);
+// Whether calls that come one behind the other take less time than with pauses between them, by more than 10 % and 3
+// us. (Programmatic launches, which begin before the call ahead of them has ended, honestly save about 2 us.)
+std::string DisagreementOfSpaces(const SourceTime& unspaced, const SourceTime& spaced, double space_ns);
 
 // How often a graph of `calls` is replayed for the shorter and the longer batch: drawn, so that nobody knows how long a
 // batch is, with `difference_ns` of work between them, and at most `most_calls` in the longer one.
