@@ -41,7 +41,7 @@ TEST(Race, RatiosComeFromPairsSoThatDriftCancels) {
   ASSERT_EQ(ours.size(), 2u);
   EXPECT_EQ(ours[0].baseline, "lt_auto_nn");
   EXPECT_NEAR(ours[0].ratio.median, 1.2, 1e-9);
-  EXPECT_NEAR(ours[0].ratio.interval.Width(), 0, 0.015);  // the instrument's own share
+  EXPECT_NEAR(ours[0].ratio.interval.Width(), 0, 0.03);  // the instrument's own share
   EXPECT_NEAR(ours[1].ratio.median, 0.5, 1e-9);
   EXPECT_TRUE(race->comparisons[1].empty() && race->comparisons[2].empty());
   EXPECT_EQ(race->timings[0].contender, "ours");
@@ -234,15 +234,17 @@ TEST(RaceOfRivals, WithoutADecisiveOneNobodyIsCompared) {
 
 // ---- what is known of the truth
 
-// A race of two whose times drift, jitter and have outliers, the true ratio being 1.02.
+// A race of two whose times drift, jitter and have outliers, and of whom one is off by as much as a race may be through
+// all of it (standard deviation 0.7 %), the true ratio being 1.02.
 RatioEstimate SimulatedRatio(uint64_t seed) {
   constexpr double kTruth = 1.02;
   Random random(seed), noise = Random(seed).Fork("noise");
+  const double through_the_race = std::exp(0.007 * noise.Normal());
   double drift = 1;
   const TimeRound round = [&](std::span<const size_t>) -> Result<std::vector<double>> {
     drift *= 1 + 0.002 * noise.Normal();
     const auto jitter = [&] { return std::exp(0.01 * noise.Normal()) * (noise.Below(20) == 0 ? 3 : 1); };
-    return std::vector<double>{100e3 * drift * jitter(), kTruth * 100e3 * drift * jitter()};
+    return std::vector<double>{100e3 * drift * jitter(), kTruth * 100e3 * drift * through_the_race * jitter()};
   };
   const std::vector<RaceEntry> entries = {Ours(0), Rival("lt_auto_nn", true)};
   const Result<RaceResult> race = Race(entries, {30, 30, 0}, random, {}, round);
@@ -255,7 +257,7 @@ TEST(Race, ItsIntervalsCoverTheTruthInAtLeastNinetyOfAHundredRepeats) {
   for (uint64_t seed = 0; seed < 500; ++seed) {
     const RatioEstimate ratio = SimulatedRatio(seed);
     covered += ratio.interval.low <= 1.02 && 1.02 <= ratio.interval.high;
-    EXPECT_NEAR(ratio.median, 1.02, 0.02) << seed;
+    EXPECT_NEAR(ratio.median, 1.02, 0.04) << seed;
   }
   EXPECT_GE(covered, 450);
   EXPECT_LT(covered, 500) << "intervals that always cover are too wide to be of use";
@@ -452,7 +454,7 @@ TEST(MeasuredRatio, SamplesWithoutScatterLeaveTheInstrumentsShare) {
   const RatioEstimate ratio = MeasuredRatio(reference, ours);
   EXPECT_DOUBLE_EQ(ratio.median, 1.02);
   EXPECT_GT(ratio.interval.Width(), 0.005);
-  EXPECT_LT(ratio.interval.Width(), 0.02);
+  EXPECT_LT(ratio.interval.Width(), 0.03);
 }
 
 TEST(MeasuredRatio, WhereSamplesScatterTheInstrumentsShareIsNothing) {
