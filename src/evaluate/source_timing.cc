@@ -228,7 +228,7 @@ Result<double> SourceExchange::TimePause() {
   Announce("pauses");
   Gpu& gpu = workshop_.gpu;
   ASSIGN_OR_RETURN(const EventPair events, EventPair::Make(gpu));
-  const PutCall pause = [&] { return disturbances_.kernels().Spin(kSpaceCycles); };
+  const PutCall pause = [&] { return disturbances_.kernels().Pause(kSpaceNs); };
   ASSIGN_OR_RETURN(const CallGraph graph, CallGraph::Capture(gpu, {&pause, 1}, 1));
   std::vector<double> samples;
   for (int row = 0; row <= kRows; ++row) {

@@ -30,6 +30,9 @@ struct RenewArguments {
 struct SpinArguments {
   int64_t cycles;
 };
+struct PauseArguments {
+  int64_t ns;
+};
 struct ExpectArguments {
   MatrixView a, b;
   int64_t k;
@@ -144,6 +147,7 @@ Result<DisturbingKernels> DisturbingKernels::Load(Gpu& gpu, std::span<const uint
   ASSIGN_OR_RETURN(kernels.disturb_, gpu.Load(cubin, "disturb", 0));
   ASSIGN_OR_RETURN(kernels.renew_, gpu.Load(cubin, "disturb_renew", 0));
   ASSIGN_OR_RETURN(kernels.spin_, gpu.Load(cubin, "disturb_spin", 0));
+  ASSIGN_OR_RETURN(kernels.pause_, gpu.Load(cubin, "disturb_pause", 0));
   return kernels;
 }
 
@@ -203,6 +207,12 @@ Status DisturbingKernels::Spin(int64_t cycles) {
   Launch launch;
   launch.block.x = 1;
   return gpu_->Start(spin_, launch, SpinArguments{cycles});
+}
+
+Status DisturbingKernels::Pause(int64_t ns) {
+  Launch launch;
+  launch.block.x = 1;
+  return gpu_->Start(pause_, launch, PauseArguments{ns});
 }
 
 Result<DisturbanceJudge> DisturbanceJudge::Create(Gpu& gpu, Compiler& compiler) {

@@ -73,8 +73,8 @@ struct DisturbedMatrices {
   bool is_sham = false;
 };
 
-// The pause before a spaced call: some 20 us, longer than the host takes to launch what comes behind it.
-inline constexpr int64_t kSpaceCycles = 40'000;
+// The pause before a spaced call: longer than the host takes to launch what comes behind it.
+inline constexpr int64_t kSpaceNs = 20'000;
 
 // What carries the steps out: in the guest, and in the judge, which wants to know how long they take. `memory` is laid
 // out as DisturbanceMemory says.
@@ -86,11 +86,12 @@ class DisturbingKernels {
   // All steps of a graph that was captured for these matrices, with a key that is known only now.
   Status SetKey(const Graph& graph, const DisturbedMatrices& matrices, CUdeviceptr memory, const DisturbanceKey& key);
   Status Spin(int64_t cycles);
+  Status Pause(int64_t ns);
 
  private:
   explicit DisturbingKernels(Gpu& gpu) : gpu_(&gpu) {}
   Gpu* gpu_;
-  Kernel disturb_, renew_, spin_;
+  Kernel disturb_, renew_, spin_, pause_;
 };
 
 // The judge's part.

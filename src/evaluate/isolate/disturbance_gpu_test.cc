@@ -76,6 +76,25 @@ TEST_F(DisturbanceGpuTest, HiddenStepsAreTheSameSteps) {
   EXPECT_NE((*open)[0], Elements(kCount, kOne));
 }
 
+TEST_F(DisturbanceGpuTest, ShamRenewalsLeaveEverythingAsItIs) {
+  Random random(12);
+  const uint32_t contents[] = {0, 77};
+  const MatrixView view = {.data = nullptr, .lines = kSide, .line_length = kSide, .stride = kSide};
+  steps_ = DrawRenewals(contents, view, random);
+  const auto run = [&](bool is_sham) {
+    return After(key_, [&]() -> Status {
+      DisturbedMatrices matrices = Matrices();
+      matrices.is_sham = is_sham;
+      for (int i = 0; i < 2; ++i) RETURN_IF_ERROR(judge_->kernels().Disturb(matrices, list_.address(), key_));
+      return OkStatus();
+    });
+  };
+  const auto sham = run(true), renewed = run(false);
+  ASSERT_TRUE(sham.ok() && renewed.ok());
+  for (const Elements& elements : *sham) EXPECT_EQ(elements, Elements(kCount, kOne));
+  EXPECT_EQ((*renewed)[2], Elements(kCount, kPoison));
+}
+
 TEST_F(DisturbanceGpuTest, AGraphTakesItsKeyAfterItWasCaptured) {
   const auto launched = After(key_, [&] { return RunAllButTheLast(key_); });
   const Result<Graph> graph = gpu_->CaptureReplaceable([&] { return RunAllButTheLast(kOpenKey); });

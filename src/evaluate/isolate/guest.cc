@@ -91,7 +91,10 @@ struct Buffer {
 };
 
 // Whether steps come between these calls.
-bool IsDisturbed(GuestWork work) { return work != GuestWork::kCalls && work != GuestWork::kChainedCalls; }
+bool IsDisturbed(GuestWork work) {
+  return work == GuestWork::kDisturbedCalls || work == GuestWork::kCapture || work == GuestWork::kRenewedCalls ||
+         work == GuestWork::kShamCalls;
+}
 
 class Guest {
  public:
@@ -282,7 +285,7 @@ Status Guest::PutCalls(const GuestCall& call, GuestAnswer& answer) {
   if (call.work == GuestWork::kChainedCalls) return PutChain(call, answer);
   for (uint32_t i = 0; i < call.calls; ++i) {
     if (IsDisturbed(call.work)) RETURN_IF_ERROR(Disturb(call));
-    if (call.work == GuestWork::kSpacedCalls) RETURN_IF_ERROR(disturbing_->Spin(kSpaceCycles));
+    if (call.work == GuestWork::kSpacedCalls) RETURN_IF_ERROR(disturbing_->Pause(kSpaceNs));
     RETURN_IF_ERROR(CallGemm(call));
     if (observer_->sees_calls()) ++answer.observed_calls;
   }
