@@ -5,8 +5,7 @@
 //
 // Config: as for one tile a CTA (gemm_wgmma.cuh; kStages at least 2, kSplit 1), and kProducerRegisters,
 // kConsumerRegisters (0: as compiled), kEvenTurns (for the host: launch no more CTAs than make the same number of turns),
-// kStagedBlocks (row blocks of a warp that the epilogue has memory for; behind the
-// stages).
+// kStagedBlocks (row blocks of a warp that the epilogue has memory for; behind the stages).
 #pragma once
 
 #include "wgmma_tile.cuh"

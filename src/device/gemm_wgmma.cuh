@@ -6,8 +6,8 @@
 // Splits of K meet by f32 adds in L2, through slots there or, as a cluster, through distributed shared memory.
 //
 // Config: Type, kRowMajorB, kTileM/N, kSchedule, kWarpgroups, kStepK, kStages, kClusterM/N, kSplit, kReduction, kTrigger,
-// kRaster, kStoreByCopyEngine, kStoreLeavesL2First, kStoreVector, kDepthA/B (panels an operation), kStagingInStages (the epilogue reuses the
-// stages' memory), kFixedM/N/K/LdC.
+// kRaster, kStoreByCopyEngine, kStoreLeavesL2First, kStoreVector, kDepthA/B (panels an operation), kStagingInStages (the
+// epilogue reuses the stages' memory), kFixedM/N/K/LdC.
 #pragma once
 
 #include "reduce.cuh"

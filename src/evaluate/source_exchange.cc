@@ -323,6 +323,13 @@ bool SourceExchange::Passes(std::string_view test, const Watched& watched) {
   return false;
 }
 
+void SourceExchange::Refute(std::string_view test, const std::string& wrong) {
+  tested_.verdict.passed = false;
+  tested_.verdict.test = test;
+  tested_.verdict.explanation = wrong;
+  End(OutcomeKind::kWrong, StageOf(OutcomeKind::kWrong), fmt::format("test {}: {}", test, wrong));
+}
+
 // An element that a disturbance reached is larger than the largest before, and rounds accordingly.
 double SourceExchange::DisturbedTolerance() const {
   constexpr double kReach = 200;
@@ -334,11 +341,7 @@ Status SourceExchange::JudgeDisturbed(std::string_view test, const Inputs& input
   ASSIGN_OR_RETURN(const std::vector<DisturbedAnswer> answers,
                    disturbances_.Collect(inputs, gemm_.shape.k, disturbance_memory_.address(), calls));
   const std::string wrong = WrongAnswer(answers, DisturbedTolerance());
-  if (wrong.empty()) return OkStatus();
-  tested_.verdict.passed = false;
-  tested_.verdict.test = test;
-  tested_.verdict.explanation = wrong;
-  End(OutcomeKind::kWrong, StageOf(OutcomeKind::kWrong), fmt::format("test {}: {}", test, wrong));
+  if (!wrong.empty()) Refute(test, wrong);
   return OkStatus();
 }
 
@@ -414,11 +417,7 @@ Status SourceExchange::TestChainedCalls() {
   const std::optional<GuestAnswer> answer = Ask(CallFor(GuestWork::kChainedCalls, 2, is_capturable_ ? 1 : 0));
   if (!answer) return OkStatus();
   ASSIGN_OR_RETURN(const std::string wrong, WrongInChain());
-  if (wrong.empty()) return OkStatus();
-  tested_.verdict.passed = false;
-  tested_.verdict.test = "chained_calls";
-  tested_.verdict.explanation = wrong;
-  End(OutcomeKind::kWrong, StageOf(OutcomeKind::kWrong), fmt::format("test chained_calls: {}", wrong));
+  if (!wrong.empty()) Refute("chained_calls", wrong);
   return OkStatus();
 }
 

@@ -80,6 +80,8 @@ class SourceExchange {
   Status LookAtBehaviour();
   // Ends the candidate where a watched call was wrong or touched what it must not.
   bool Passes(std::string_view test, const Watched& watched);
+  // Ends the candidate as wrong.
+  void Refute(std::string_view test, const std::string& wrong);
   double DisturbedTolerance() const;
   // By what was set aside behind the first of these calls.
   Status JudgeDisturbed(std::string_view test, const Inputs& inputs, uint32_t calls);

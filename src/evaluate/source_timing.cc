@@ -123,11 +123,16 @@ Result<SourceBatch> SourceExchange::RunRenewedBatch(GuestWork work, uint32_t cal
                                                                   : "sham_batch";
   Announce(fmt::format("test {}", test));
   RETURN_IF_ERROR(ClearIdleSet());
-  const DisturbanceKey key = DrawKey(random_);
-  ASSIGN_OR_RETURN(const std::vector<DisturbedStep> steps, PrepareRenewals(key));
-  const Inputs placed = PlacedContent(is_renewed ? steps[calls - 1][0].signs : 0);
   GuestCall call = is_capturable_ ? CallFor(work, 1, calls, twin) : CallFor(work, calls, 0);
-  call.key = key;
+  uint32_t signs = 0;
+  if (work == GuestWork::kSpacedCalls) {
+    if (set().loaded != bench_.normal) RETURN_IF_ERROR(CopyIn(*bench_.normal));
+  } else {
+    call.key = DrawKey(random_);
+    ASSIGN_OR_RETURN(const std::vector<DisturbedStep> steps, PrepareRenewals(call.key));
+    if (is_renewed) signs = steps[calls - 1][0].signs;
+  }
+  const Inputs placed = PlacedContent(signs);
   SourceBatch batch;
   ASSIGN_OR_RETURN(const Watched watched,
                    verifier_.Watch(gemm_, PlaceOf(placed), 0, [&] { return AskInTime(call, 0, batch); }));
