@@ -12,8 +12,9 @@ struct BatchRule {
   int min_calls, max_calls, twins;
 };
 
-// One and the same call in two graphs was up to 1.2 % off through a whole race (2.5 to 5 us a call, H200, November
-// 2026): where a graph lies in memory is worth as much. Twins turn that into scatter, which medians are rid of.
+// One and the same call in two graphs was 1.2 % off through a whole race (2.5 us a call, H200, November 2026). In case
+// that is where a graph lies in memory, twins turn it into scatter, which medians are rid of; docs/lab/judge.md says
+// how little is known of it.
 BatchRule RuleFor(Batch batch) {
   return batch == Batch::kBrief ? BatchRule{0.15e6, 1, 100, 1} : BatchRule{0.6e6, 3, 200, 5};
 }
