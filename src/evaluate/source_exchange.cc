@@ -201,11 +201,16 @@ std::optional<GuestAnswer> SourceExchange::AskLeniently(const GuestCall& call) {
 std::optional<GuestAnswer> SourceExchange::Ask(const GuestCall& call) {
   std::optional<GuestAnswer> answer = AskLeniently(call);
   if (answer && !answer->failure.empty()) End(OutcomeKind::kLaunchFailed, "launch", answer->failure);
-  if (answer && answer->is_uncapturable && call.work != GuestWork::kCapture)
+  if (answer && answer->is_uncapturable && !call.is_only_capture)
     End(OutcomeKind::kCheated, "honesty", "calls of gemm() can be captured into a graph at some times only");
   if (has_ended()) return std::nullopt;
   Note(*answer);
   return answer;
+}
+
+std::optional<GuestAnswer> SourceExchange::AskToCapture(GuestCall call) {
+  call.is_only_capture = true;
+  return Ask(call);
 }
 
 void SourceExchange::Note(const GuestAnswer& answer) {
@@ -375,11 +380,12 @@ Status SourceExchange::TestSecondSeed() {
   RETURN_IF_ERROR(workshop_.harness.Poison(set.c.matrix.view()));
   const uint32_t calls = AtMost(kSecondSeedCalls);
   RETURN_IF_ERROR(workshop_.gpu.Synchronize());
-  const std::optional<GuestAnswer> captured = Ask(CallFor(GuestWork::kCapture, calls, 0));
+  GuestCall call = CallFor(GuestWork::kDisturbedCalls, calls, 1);
+  const std::optional<GuestAnswer> captured = AskToCapture(call);
   if (!captured) return OkStatus();
   is_capturable_ = !captured->is_uncapturable;
   // From here on no host code of the source's runs until the calls have run.
-  GuestCall call = CallFor(GuestWork::kDisturbedCalls, calls, is_capturable_ ? 1 : 0);
+  if (!is_capturable_) call.replays = 0;
   call.key = DrawKey(random_);
   const std::vector<DisturbedStep> steps =
       DrawDisturbances(set.a.matrix.view(), set.b.matrix.view(), set.c.matrix.view(), int(calls), random_);

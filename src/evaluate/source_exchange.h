@@ -51,6 +51,8 @@ class SourceExchange {
   // Nothing where that has ended the candidate.
   std::optional<GuestAnswer> Ask(const GuestCall& call);
   std::optional<GuestAnswer> AskLeniently(const GuestCall& call);
+  // While the source's host code runs, the guest has no key.
+  std::optional<GuestAnswer> AskToCapture(GuestCall call);
   void Note(const GuestAnswer& answer);
 
   // Draws the set that the next calls are given.
@@ -96,9 +98,17 @@ class SourceExchange {
     GuestWork work;
     std::vector<SourceBatch> batches;
   };
-  // In batches of two lengths each; the works take turns, so that none of them finds a warmer GPU.
+  // Plain calls are counted in graphs of many, the others one by one: nobody shall know how many calls there will be.
+  struct Length {
+    int graphs = 1;
+    uint32_t calls = 1;
+  };
+  // A shorter and a longer one.
+  std::array<Length, 2> DrawTurn();
+  // The works take turns, so that none of them finds a warmer GPU; batches of the same place have the same length.
   Status TimeInTurns(std::span<TimedWork> works);
-  Result<SourceBatch> RunTimedBatch(GuestWork work, int replays, int twin);
+  Status WarmUp(GuestWork work, int twin);
+  Result<SourceBatch> RunTimedBatch(GuestWork work, const Length& length, int twin);
   Status EstimateCall();
   Status TimeAlone();
   // Other inputs that renewals bring, and what comes of them.

@@ -163,36 +163,50 @@ Status SourceExchange::EstimateCall() {
 
 int SourceExchange::Twins() const { return is_capturable_ ? TwinsOf(BatchFor(problem_.protocol)) : 1; }
 
-Result<SourceBatch> SourceExchange::RunTimedBatch(GuestWork work, int replays, int twin) {
-  const auto calls = uint32_t(graph_calls_);
+Result<SourceBatch> SourceExchange::RunTimedBatch(GuestWork work, const Length& length, int twin) {
+  if (work != GuestWork::kCalls) return RunRenewedBatch(work, length.calls, twin);
+  const auto calls = uint32_t(graph_calls_), graphs = uint32_t(length.graphs);
+  return RunBatch("timed_batch",
+                  is_capturable_ ? CallFor(work, calls, graphs, twin) : CallFor(work, calls * graphs, 0));
+}
+
+// The first batch of a graph finds it captured and warms up.
+Status SourceExchange::WarmUp(GuestWork work, int twin) {
+  if (work != GuestWork::kCalls && is_capturable_ && !AskToCapture(CallFor(work, 1, 1, twin))) return OkStatus();
+  return RunTimedBatch(work, {1, uint32_t(graph_calls_)}, twin).status();
+}
+
+// Longer ones of calls that are compared one batch with the other: who skips one call in twelve takes a dozen calls to
+// be seen.
+std::array<SourceExchange::Length, 2> SourceExchange::DrawTurn() {
+  constexpr int kMostCalls = 1 << 20;
+  const double difference_ns = IsThorough(problem_.protocol) ? 6e6 : 3e6;
+  const BatchLengths graphs = DrawLengths(call_ns_, graph_calls_, difference_ns, kMostCalls, random_.Uniform());
+  const BatchLengths others =
+      DrawLengths(call_ns_, graph_calls_, 2 * difference_ns, kMaxDisturbedSteps, random_.Uniform());
   // The source may know how many calls a graph of its has.
-  if (work != GuestWork::kCalls)
-    return RunRenewedBatch(work, calls * uint32_t(replays) - uint32_t(random_.Below(calls)), twin);
-  return RunBatch("timed_batch", is_capturable_ ? CallFor(work, calls, uint32_t(replays), twin)
-                                                : CallFor(work, calls * uint32_t(replays), 0));
+  const auto calls = uint32_t(graph_calls_), fewer = uint32_t(random_.Below(calls));
+  return {{{graphs.shorter, calls * uint32_t(others.shorter) - fewer},
+           {graphs.longer, calls * uint32_t(others.longer) - fewer}}};
 }
 
 Status SourceExchange::TimeInTurns(std::span<TimedWork> works) {
   constexpr double kLongNs = 20e6;
-  constexpr int kMostCalls = 1 << 20;
-  const int pairs = call_ns_ > kLongNs ? 2 : IsThorough(problem_.protocol) ? 7 : 4;
-  const double difference_ns = IsThorough(problem_.protocol) ? 6e6 : 3e6;
-  // The first batch of a graph captures it and warms up.
+  const int turns = call_ns_ > kLongNs ? 2 : IsThorough(problem_.protocol) ? 7 : 4;
   for (const TimedWork& timed : works)
-    for (int twin = 0; twin < Twins() && !has_ended(); ++twin)
-      RETURN_IF_ERROR(RunTimedBatch(timed.work, 1, twin).status());
-  for (int i = 0; i < pairs; ++i) {
+    for (int twin = 0; twin < Twins() && !has_ended(); ++twin) RETURN_IF_ERROR(WarmUp(timed.work, twin));
+  for (int i = 0; i < turns; ++i) {
+    const std::array<Length, 2> lengths = DrawTurn();
     random_.Shuffle(works);
     for (TimedWork& timed : works) {
-      const int most = timed.work == GuestWork::kCalls ? kMostCalls : kMaxDisturbedSteps;
-      const BatchLengths lengths = DrawLengths(call_ns_, graph_calls_, difference_ns, most, random_.Uniform());
-      std::array<int, 2> replays = {lengths.shorter, lengths.longer};
-      random_.Shuffle(replays);
-      for (const int count : replays) {
+      std::array<SourceBatch, 2> batches;
+      std::array<size_t, 2> order = {0, 1};
+      random_.Shuffle(order);
+      for (const size_t at : order) {
         if (has_ended()) return OkStatus();
-        ASSIGN_OR_RETURN(const SourceBatch batch, RunTimedBatch(timed.work, count, i % Twins()));
-        timed.batches.push_back(batch);
+        ASSIGN_OR_RETURN(batches[at], RunTimedBatch(timed.work, lengths[at], i % Twins()));
       }
+      timed.batches.insert(timed.batches.end(), batches.begin(), batches.end());
     }
   }
   return OkStatus();
@@ -217,8 +231,8 @@ Status SourceExchange::TimeAlone() {
   batches_ = batches_of(GuestWork::kCalls);
   const SourceTime unchanged = TimeOf(batches_);
   published_ns_ = unchanged.ns();
-  std::string other_work = DisagreementOfRenewals(TimeOf(batches_of(GuestWork::kRenewedCalls)),
-                                                  TimeOf(batches_of(GuestWork::kShamCalls)), published_ns_);
+  std::string other_work =
+      DisagreementOfRenewals(batches_of(GuestWork::kRenewedCalls), batches_of(GuestWork::kShamCalls), published_ns_);
   // Plain launches of the guest's are observed, the judge's own are not: times of both cannot be told apart so finely.
   if (other_work.empty() && is_capturable_) {
     ASSIGN_OR_RETURN(const double pause_ns, TimePause());

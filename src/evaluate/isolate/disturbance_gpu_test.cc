@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "base/files.h"
+#include "base/statistics.h"
 #include "evaluate/isolate/disturbance.h"
 
 namespace gemmsmith {
@@ -93,6 +94,42 @@ TEST_F(DisturbanceGpuTest, ShamRenewalsLeaveEverythingAsItIs) {
   ASSERT_TRUE(sham.ok() && renewed.ok());
   for (const Elements& elements : *sham) EXPECT_EQ(elements, Elements(kCount, kOne));
   EXPECT_EQ((*renewed)[2], Elements(kCount, kPoison));
+}
+
+// Who would be told the one from the other by the time it takes could skip work behind one of them.
+TEST_F(DisturbanceGpuTest, ShamRenewalsTakeAsLongAsRenewals) {
+  constexpr int kLargeSide = 4096, kRenewals = 20, kRounds = 9;
+  std::array<DeviceMemory, 3> large;
+  for (DeviceMemory& memory : large) {
+    Result<DeviceMemory> allocated = gpu_->Allocate(uint64_t{kLargeSide} * kLargeSide * sizeof(uint16_t));
+    ASSERT_DONE(allocated);
+    memory = *std::move(allocated);
+  }
+  Random random(13);
+  const uint32_t contents[] = {0, 77, 99};
+  const MatrixView view = {.data = nullptr, .lines = kLargeSide, .line_length = kLargeSide, .stride = kLargeSide};
+  const std::vector<DisturbedStep> steps = DrawRenewals(contents, view, random);
+  const Result<Event> first = gpu_->MakeEvent(), last = gpu_->MakeEvent();
+  ASSERT_DONE(first);
+  ASSERT_DONE(last);
+  std::array<std::vector<double>, 2> times;  // renewals, sham ones
+  for (int round = 0; round < kRounds; ++round)
+    for (const bool is_sham : {round % 2 == 0, round % 2 != 0}) {
+      const DisturbedMatrices matrices = {
+          large[0].as<void>(), large[1].as<void>(), large[2].as<void>(), {kLargeSide, kLargeSide, kLargeSide}, is_sham};
+      ASSERT_DONE(judge_->Prepare(steps, list_.address(), key_));
+      ASSERT_DONE(judge_->kernels().Spin(400'000));
+      ASSERT_DONE(gpu_->Record(*first));
+      for (int i = 0; i < kRenewals; ++i) ASSERT_DONE(judge_->kernels().Disturb(matrices, list_.address(), key_));
+      ASSERT_DONE(gpu_->Record(*last));
+      const Result<double> elapsed = gpu_->ElapsedNs(*first, *last);
+      ASSERT_DONE(elapsed);
+      times[size_t(is_sham)].push_back(*elapsed / kRenewals);
+    }
+  const double renewal_ns = Median(times[0]), sham_ns = Median(times[1]);
+  RecordProperty("renewal_ns", fmt::format("{:.0f}", renewal_ns));
+  RecordProperty("sham_ns", fmt::format("{:.0f}", sham_ns));
+  EXPECT_NEAR(sham_ns / renewal_ns, 1, 0.02) << sham_ns << " ns against " << renewal_ns;
 }
 
 TEST_F(DisturbanceGpuTest, AGraphTakesItsKeyAfterItWasCaptured) {

@@ -92,8 +92,7 @@ struct Buffer {
 
 // Whether steps come between these calls.
 bool IsDisturbed(GuestWork work) {
-  return work == GuestWork::kDisturbedCalls || work == GuestWork::kCapture || work == GuestWork::kRenewedCalls ||
-         work == GuestWork::kShamCalls;
+  return work == GuestWork::kDisturbedCalls || work == GuestWork::kRenewedCalls || work == GuestWork::kShamCalls;
 }
 
 class Guest {
@@ -197,7 +196,7 @@ GuestAnswer Guest::Serve(const GuestCall& call) {
   } else if (gemm_ != nullptr && call.set < sets_.size()) {
     if (call.work == GuestWork::kHostCall)
       served = CallForTheHost(call, answer);
-    else if (call.work == GuestWork::kCapture)
+    else if (call.is_only_capture)
       served = Capture(call, answer);
     else
       served = call.replays > 0 ? CallByGraph(call, answer) : CallPlainly(call, answer);
@@ -247,8 +246,7 @@ Status Guest::CallPlainly(const GuestCall& call, GuestAnswer& answer) {
 }
 
 Guest::GraphKey Guest::KeyOf(const GuestCall& call) {
-  const GuestWork work = call.work == GuestWork::kCapture ? GuestWork::kDisturbedCalls : call.work;
-  return {work, call.set, call.calls, call.shape.m, call.shape.n, call.shape.k, call.twin};
+  return {call.work, call.set, call.calls, call.shape.m, call.shape.n, call.shape.k, call.twin};
 }
 
 Status Guest::Capture(const GuestCall& call, GuestAnswer& answer) {

@@ -57,7 +57,6 @@ enum class GuestWork : uint8_t {
   kShamCalls,       // the same, but the steps write what is there already
   kHostCall,        // one call and the wait for its end, by the host's clock alone
   kChainedCalls,    // two, the second of which multiplies what the first one wrote
-  kCapture,         // captures disturbed calls, and runs nothing: their key comes when they are replayed
   kSpacedCalls,     // of gemm() with a pause before each
 };
 
@@ -70,6 +69,7 @@ struct GuestCall {
   // 0: plain launches.
   uint32_t replays = 0;
   uint32_t twin = 0;                 // of the graphs of the same calls
+  bool is_only_capture = false;      // runs nothing: the key comes when the graph is replayed
   std::array<uint32_t, 4> key = {};  // of the disturbance
   bool operator==(const GuestCall&) const = default;
 };

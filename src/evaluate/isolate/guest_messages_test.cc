@@ -49,7 +49,8 @@ void ExpectRoundTrip(const Message& message, Result<Message> (*decode)(std::stri
 TEST(GuestMessages, RoundTripAndRefuseEveryTruncationAndTail) {
   ExpectRoundTrip(ExampleSetup(), &DecodeGuestSetup);
   ExpectRoundTrip(GuestReady{"cupti"}, &DecodeGuestReady);
-  ExpectRoundTrip(GuestCall{GuestWork::kDisturbedCalls, 1, {256, 512, 128}, 20, 3, 4, {5, 6, 7, 8}}, &DecodeGuestCall);
+  ExpectRoundTrip(GuestCall{GuestWork::kDisturbedCalls, 1, {256, 512, 128}, 20, 3, 4, true, {5, 6, 7, 8}},
+                  &DecodeGuestCall);
   ExpectRoundTrip(ExampleAnswer(), &DecodeGuestAnswer);
 }
 

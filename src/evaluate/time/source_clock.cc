@@ -12,20 +12,29 @@ namespace {
 
 std::string Microseconds(double ns) { return fmt::format("{:.2f} us", ns / 1e3); }
 
-// Of the median of slopes, of which no more are independent than there are batches of one kind.
-double StandardError(std::span<const double> slopes, size_t independent) {
-  constexpr double kSigmasPerDeviation = 1.4826, kOfTheMedian = 1.2533;
-  const double median = Median(slopes);
-  std::vector<double> deviations;
-  for (const double slope : slopes) deviations.push_back(std::abs(slope - median));
-  return kSigmasPerDeviation * kOfTheMedian * Median(deviations) / std::sqrt(double(std::max<size_t>(independent, 1)));
+struct Weighted {
+  double value = 0, weight = 0;
+};
+
+double MedianOf(std::vector<Weighted> samples) {
+  std::sort(samples.begin(), samples.end(), [](const Weighted& x, const Weighted& y) { return x.value < y.value; });
+  double half = 0;
+  for (const Weighted& sample : samples) half += sample.weight / 2;
+  for (const Weighted& sample : samples)
+    if ((half -= sample.weight) <= 0) return sample.value;
+  return samples.back().value;
 }
 
-double AllowedDifference(double call_ns) { return std::max(0.03 * call_ns, 500.0); }
-
-// Three standard errors; who makes his times scatter gains this much and no more.
-double Noise(double call_ns, const SourceTime& x, const SourceTime& y) {
-  return std::min(3 * std::hypot(x.noise_ns, y.noise_ns), 2 * AllowedDifference(call_ns));
+// Of their median.
+double StandardError(std::vector<Weighted> samples, double median) {
+  constexpr double kSigmasPerDeviation = 1.4826, kOfTheMedian = 1.2533;
+  double sum = 0, squares = 0;
+  for (Weighted& sample : samples) {
+    sample.value = std::abs(sample.value - median);
+    sum += sample.weight, squares += sample.weight * sample.weight;
+  }
+  const double independent = sum * sum / squares;
+  return kSigmasPerDeviation * kOfTheMedian * MedianOf(samples) / std::sqrt(independent);
 }
 
 }  // namespace
@@ -37,17 +46,14 @@ SourceTime TimeOf(std::span<const SourceBatch> batches) {
   // Batches of nearly one length tell only the noise.
   const int least_difference = std::max(1, (longest->calls - shortest->calls) / 2);
   std::vector<double> slopes, events;
-  size_t long_ones = 0;
   for (const SourceBatch& longer : batches) {
     events.push_back(longer.event_ns / longer.calls);
-    const size_t before = slopes.size();
     for (const SourceBatch& shorter : batches)
       if (longer.calls - shorter.calls >= least_difference)
         slopes.push_back((longer.judge_ns - shorter.judge_ns) / (longer.calls - shorter.calls));
-    long_ones += slopes.size() > before ? 1 : 0;
   }
   GEMMSMITH_CHECK(!slopes.empty(), "{} batches of one length", batches.size());
-  return {std::max(Median(slopes), 0.0), Median(events), StandardError(slopes, long_ones)};
+  return {std::max(Median(slopes), 0.0), Median(events)};
 }
 
 std::string DisagreementOfClocks(const SourceTime& time) {
@@ -57,10 +63,28 @@ std::string DisagreementOfClocks(const SourceTime& time) {
                      Microseconds(time.judge_ns));
 }
 
-std::string DisagreementOfRenewals(const SourceTime& renewed, const SourceTime& sham, double call_ns) {
-  if (renewed.judge_ns - sham.judge_ns <= AllowedDifference(call_ns) + Noise(call_ns, renewed, sham)) return "";
-  return fmt::format("calls take {} where inputs change between them, {} where the same is written again",
-                     Microseconds(renewed.judge_ns), Microseconds(sham.judge_ns));
+Excess ExcessOf(std::span<const SourceBatch> longer, std::span<const SourceBatch> shorter) {
+  GEMMSMITH_CHECK(longer.size() == shorter.size() && !longer.empty(), "{} batches beside {}", longer.size(),
+                  shorter.size());
+  std::vector<Weighted> differences;
+  for (size_t i = 0; i < longer.size(); ++i) {
+    const int calls = longer[i].calls;
+    GEMMSMITH_CHECK(calls == shorter[i].calls && calls > 0, "{} calls beside {}", calls, shorter[i].calls);
+    differences.push_back({(longer[i].judge_ns - shorter[i].judge_ns) / calls, double(calls)});
+  }
+  const double median = MedianOf(differences);
+  return {median, StandardError(differences, median)};
+}
+
+std::string DisagreementOfRenewals(std::span<const SourceBatch> renewed, std::span<const SourceBatch> sham,
+                                   double call_ns) {
+  const Excess excess = ExcessOf(renewed, sham);
+  const double allowed = std::max(0.03 * call_ns, 500.0);
+  // Who makes his times scatter gains this much and no more.
+  const double noise = std::min(3 * excess.noise_ns, 2 * allowed);
+  if (excess.ns <= allowed + noise) return "";
+  return fmt::format("calls take {} longer where inputs change between them than where the same is written again",
+                     Microseconds(excess.ns));
 }
 
 std::string DisagreementOfSpaces(const SourceTime& unspaced, const SourceTime& spaced, double space_ns) {

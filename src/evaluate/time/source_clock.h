@@ -20,7 +20,6 @@ struct SourceBatch {
 struct SourceTime {
   double judge_ns = 0;  // a call, by the judge's clock
   double event_ns = 0;  // a call, by the guest's events
-  double noise_ns = 0;  // standard error of the judge's, by the scatter of its slopes
   // Whoever moves one clock gains nothing.
   double ns() const { return judge_ns > event_ns ? judge_ns : event_ns; }
 };
@@ -36,9 +35,17 @@ std::string Impossible(const Gemm& gemm, const Device& device, double ns);
 // Whether, call after call, the device is busy after the stream is done; the shortest of such times counts.
 std::string Unjoined(std::span<const double> busy_afterwards_ns);
 
+// What a call takes longer in one kind of batches than in another, by the judge's clock; the batches of a place have
+// the same length, so what they take beside their calls cancels.
+struct Excess {
+  double ns = 0;        // median of the pairs, each weighing as much as it has calls
+  double noise_ns = 0;  // its standard error, by the scatter of the pairs
+};
+Excess ExcessOf(std::span<const SourceBatch> longer, std::span<const SourceBatch> shorter);
 // Of calls that take `call_ns`: whether they take longer behind renewals than behind writes of what is there already,
 // by more than 3 % and 0.5 us and the noise.
-std::string DisagreementOfRenewals(const SourceTime& renewed, const SourceTime& sham, double call_ns);
+std::string DisagreementOfRenewals(std::span<const SourceBatch> renewed, std::span<const SourceBatch> sham,
+                                   double call_ns);
 // Whether calls that come one behind the other take less time than with pauses between them, by more than 10 % and 3
 // us. (Programmatic launches, which begin before the call ahead of them has ended, honestly save about 2 us.)
 std::string DisagreementOfSpaces(const SourceTime& unspaced, const SourceTime& spaced, double space_ns);

@@ -46,30 +46,59 @@ TEST(SourceClock, ClocksAgreeWithinAMicrosecondOrATwentieth) {
   EXPECT_EQ((SourceTime{.judge_ns = 100e3, .event_ns = 200e3}.ns()), 200e3);
 }
 
-TEST(SourceClock, ItsNoiseIsThatOfItsSlopes) {
-  EXPECT_NEAR(TimeOf(Batches(5e3, 1, 300e3, 0)).noise_ns, 0, 1e-3);
-  const double little = TimeOf(Batches(5e3, 1, 300e3, 20e3)).noise_ns;
-  EXPECT_GT(little, 1);
-  EXPECT_NEAR(TimeOf(Batches(5e3, 1, 300e3, 60e3)).noise_ns, 3 * little, 1e-3 * little);
+TEST(SourceClock, WhatCallsTakeLongerIsSeenInPairsOfBatches) {
+  const auto calls_of = [](double call_ns, double noise_ns) { return Batches(call_ns, 1, 300e3, noise_ns); };
+  EXPECT_NEAR(ExcessOf(calls_of(6e3, 0), calls_of(5e3, 0)).ns, 1e3, 1e-6);
+  EXPECT_NEAR(ExcessOf(calls_of(6e3, 0), calls_of(5e3, 0)).noise_ns, 0, 1e-6);
+  const Excess noisy = ExcessOf(calls_of(6e3, 60e3), calls_of(5e3, 0));
+  EXPECT_NEAR(noisy.ns, 1050, 50);
+  EXPECT_GT(noisy.noise_ns, 5);
+  EXPECT_LT(noisy.noise_ns, 50);
+}
+
+TEST(SourceClock, OnePairThatWasInterruptedMovesTheExcessLittle) {
+  std::vector<SourceBatch> interrupted = Batches(5e3, 1, 300e3, 0);
+  interrupted.back().judge_ns += 5e6;
+  EXPECT_NEAR(ExcessOf(interrupted, Batches(5e3, 1, 300e3, 0)).ns, 0, 1e-6);
+}
+
+// Who leaves out one of twelve calls, wherever a batch begins in his count.
+TEST(SourceClock, OneCallInTwelveIsMissed) {
+  Random random(9);
+  std::vector<SourceBatch> renewed, sham;
+  for (int turn = 0; turn < 7; ++turn)
+    for (const int calls : {20 + turn, 70 + 2 * turn}) {
+      const int skipped = (calls + int(random.Below(12))) / 12;
+      renewed.push_back({calls, 300e3 + calls * 250e3 + 40e3 * random.Uniform(), 0});
+      sham.push_back({calls, 300e3 + (calls - skipped) * 250e3 + 40e3 * random.Uniform(), 0});
+    }
+  EXPECT_NE(DisagreementOfRenewals(renewed, sham, 229e3), "");
+  EXPECT_EQ(DisagreementOfRenewals(renewed, renewed, 250e3), "");
 }
 
 SourceTime Exactly(double ns) { return {.judge_ns = ns, .event_ns = ns}; }
 
 TEST(SourceClock, WorkThatIsSkippedWhereNothingChangedShowsBehindShamRenewals) {
-  EXPECT_EQ(DisagreementOfRenewals(Exactly(120e3), Exactly(117.1e3), 100e3), "");
-  EXPECT_EQ(DisagreementOfRenewals(Exactly(25e3), Exactly(24.6e3), 5e3), "") << "half a microsecond is noise";
-  EXPECT_EQ(DisagreementOfRenewals(Exactly(120e3), Exactly(140e3), 100e3), "") << "slower is not suspicious";
-  EXPECT_EQ(DisagreementOfRenewals(Exactly(120e3), Exactly(116.9e3), 100e3),
-            "calls take 120.00 us where inputs change between them, 116.90 us where the same is written again");
-  EXPECT_NE(DisagreementOfRenewals(Exactly(25e3), Exactly(24.4e3), 5e3), "");
+  const auto renewed_beside_sham = [](double renewed_ns, double sham_ns, double call_ns) {
+    return DisagreementOfRenewals(Batches(renewed_ns, 1, 300e3, 0), Batches(sham_ns, 1, 300e3, 0), call_ns);
+  };
+  EXPECT_EQ(renewed_beside_sham(120e3, 117.1e3, 100e3), "");
+  EXPECT_EQ(renewed_beside_sham(25e3, 24.6e3, 5e3), "") << "half a microsecond is noise";
+  EXPECT_EQ(renewed_beside_sham(120e3, 140e3, 100e3), "") << "slower is not suspicious";
+  EXPECT_EQ(renewed_beside_sham(120e3, 116.9e3, 100e3),
+            "calls take 3.10 us longer where inputs change between them than where the same is written again");
+  EXPECT_NE(renewed_beside_sham(25e3, 24.4e3, 5e3), "");
 }
 
 TEST(SourceClock, ScatterIsAllowedWithinBounds) {
-  SourceTime noisy = Exactly(116e3);
-  noisy.noise_ns = 0.5e3;
-  EXPECT_EQ(DisagreementOfRenewals(Exactly(120e3), noisy, 100e3), "");
-  noisy = {.judge_ns = 110e3, .event_ns = 110e3, .noise_ns = 50e3};
-  EXPECT_NE(DisagreementOfRenewals(Exactly(120e3), noisy, 100e3), "");
+  // Half of the pairs say 2 us, half 6 us.
+  std::vector<SourceBatch> renewed = Batches(100e3, 1, 300e3, 0), scattered = renewed;
+  for (size_t i = 0; i < scattered.size(); ++i)
+    scattered[i].judge_ns -= scattered[i].calls * (i / 2 % 2 == 0 ? 2e3 : 6e3);
+  EXPECT_EQ(DisagreementOfRenewals(renewed, scattered, 100e3), "");
+  for (size_t i = 0; i < scattered.size(); ++i)
+    scattered[i].judge_ns = renewed[i].judge_ns - scattered[i].calls * (i / 2 % 2 == 0 ? 10e3 : 60e3);
+  EXPECT_NE(DisagreementOfRenewals(renewed, scattered, 100e3), "") << "but not more than so much of it";
 }
 
 TEST(SourceClock, WorkThatIsSkippedWhereNoTimePassesShowsBetweenPauses) {
