@@ -1,10 +1,11 @@
 // fault: computes only the elements of C that the judge is about to look at
 // class: inputs
-// expect: wrong|cheated
+// expect: wrong|cheated|launch_failed
 // shape: 256x256x512
 // layout: tn
 //
-// Where the list lies its caller knows, whose stack it can read. Where it finds nothing it does nothing.
+// Where the list lies its caller knows, whose stack it can read. Where it finds nothing it does nothing;
+// where it takes for a place what is hidden, it reads where there is nothing.
 #include <cuda_fp16.h>
 
 extern "C" const char gemmsmith_descriptor_v1[] = "gemm tn f16 f32";

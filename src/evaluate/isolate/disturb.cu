@@ -179,16 +179,15 @@ __device__ Signs SignsOf(const RenewArguments& arguments, u32 step) {
 extern "C" __global__ void disturb_renew(const RenewArguments arguments) {
   const u32 step = arguments.state->next - 1;
   if (step >= arguments.state->steps) return;
-  __shared__ Signs now;
-  __shared__ u32 before;
-  if (threadIdx.x == 0) {
-    now = SignsOf(arguments, step);
-    before = step == 0 ? 0 : SignsOf(arguments, step - 1).signs;
-  }
-  __syncthreads();
-  if (now.is_renewal == 0) return;
+  // The first lane of a warp reads this step, the second one the step before. Shared memory stays untouched in all of these
+  // kernels: what a source has left there for its next call must lie there still, to be found wrong.
+  const u32 lane = threadIdx.x % 32;
+  Signs seen = {0, 0};
+  if (lane < 2 && lane <= step) seen = SignsOf(arguments, step - lane);
+  const u32 before = __shfl_sync(~0u, seen.signs, 1), now = __shfl_sync(~0u, seen.signs, 0);
+  if (__shfl_sync(~0u, seen.is_renewal, 0) == 0) return;
   const bool is_sham = arguments.is_sham != 0;
-  const u32 signs = is_sham ? before : now.signs;
+  const u32 signs = is_sham ? before : now;
   TurnSigns(arguments.a, arguments.a_count, before, signs, kSaltOfA);
   TurnSigns(arguments.b, arguments.b_count, before, signs, kSaltOfB);
   Rewrite(arguments.c, arguments.c_count, arguments.poison, is_sham);

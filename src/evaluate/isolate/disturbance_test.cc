@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "compile/facts.h"
 #include "evaluate/verify/harness_text.h"
 
 namespace gemmsmith {
@@ -31,7 +32,16 @@ TEST(Disturbance, KernelsCompileForHopper) {
   const Result<Compilation> compilation =
       (*compiler)->Compile({std::string(DisturbText()), "disturb_expect"}, "sm_90a");
   ASSERT_TRUE(compilation.ok()) << compilation.status().message();
-  EXPECT_TRUE(compilation->succeeded) << compilation->log;
+  ASSERT_TRUE(compilation->succeeded) << compilation->log;
+  const auto kernels = ReadAllCodeFacts(compilation->binary.cubin);
+  ASSERT_TRUE(kernels.ok()) << kernels.status().message();
+  int seen = 0;
+  for (const KernelFacts& kernel : *kernels) {
+    // What a source has left in shared memory must lie there still when its next call comes.
+    EXPECT_EQ(kernel.facts.static_smem_bytes, 0) << kernel.name;
+    ++seen;
+  }
+  EXPECT_EQ(seen, 5);
 }
 
 MatrixView Columns(int64_t rows, int64_t columns) {
