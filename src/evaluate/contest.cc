@@ -95,11 +95,9 @@ std::vector<Start> StartsFor(const ClockRow& row, std::span<const Racer> racers)
   return starts;
 }
 
-// All contenders alike, whoever is fast.
-bool IsSettled(Protocol protocol, Clock clock, std::span<const Racer> racers) {
-  if (!IsThorough(protocol) || clock != Clock::kDevice) return false;
+double FastestCallNs(std::span<const Racer> racers) {
   const auto by_time = [](const Racer& x, const Racer& y) { return x.call_ns < y.call_ns; };
-  return std::min_element(racers.begin(), racers.end(), by_time)->call_ns > kSettledCallNs;
+  return std::min_element(racers.begin(), racers.end(), by_time)->call_ns;
 }
 
 class ContestRun {
@@ -119,12 +117,14 @@ class ContestRun {
 
  private:
   Status RunRace(const ClockRow& row) {
+    // All contenders alike, whoever is fast.
+    const double fastest_call_ns = FastestCallNs(racers_);
     const Entrants entrants{workshop_,
                             problem_,
                             racers_,
                             sweep_,
                             StartsFor(row, racers_),
-                            IsSettled(problem_.protocol, row.clock, racers_)};
+                            IsSettled(problem_.protocol, row.clock, fastest_call_ns)};
     if (entrants.starts.empty()) return OkStatus();
     ASSIGN_OR_RETURN(const std::unique_ptr<RoundClock> clock, row.make(entrants));
     const TimeRound time_round = [&](std::span<const size_t> order) {
@@ -135,7 +135,7 @@ class ContestRun {
     };
     RETURN_IF_ERROR(WarmUp(entrants.starts.size(), entrants.is_settled, time_round));
     Random random = Random(problem_.seed).Fork(row.name);
-    const RaceRules rules = RulesFor(problem_.protocol, row.clock, entrants.is_settled);
+    const RaceRules rules = RulesFor(problem_.protocol, row.clock, {entrants.starts.size(), fastest_call_ns});
     ASSIGN_OR_RETURN(const RaceResult race, Race(EntriesOf(entrants), rules, random, Reader(), time_round));
     workshop_.last_race = std::chrono::steady_clock::now();
     Enter(entrants, race);

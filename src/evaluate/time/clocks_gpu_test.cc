@@ -98,7 +98,7 @@ class ClocksGpuTest : public testing::Test {
   // As the judge does it: calls of more than 0.3 ms in settled turns.
   Result<RaceResult> RaceTwice(const PutCall& call) {
     ASSIGN_OR_RETURN(const double call_ns, EstimateNs(gpu(), LeadIn(), call));
-    const bool is_settled = call_ns > kSettledCallNs;
+    const bool is_settled = IsSettled(Protocol::kShort, Clock::kDevice, call_ns);
     std::vector<CallGraph> graphs;
     std::vector<Turn> turns;
     for (int i = 0; i < 2; ++i) {
@@ -107,7 +107,7 @@ class ClocksGpuTest : public testing::Test {
     }
     for (const CallGraph& graph : graphs) turns.push_back(is_settled ? SettledTurn(graph, call_ns) : Turn{&graph});
     return RaceOn(DeviceClock::Create(gpu(), turns, LeadIn()), 2,
-                  is_settled ? RulesFor(Protocol::kShort, Clock::kDevice, true) : Rounds(30),
+                  is_settled ? RulesFor(Protocol::kShort, Clock::kDevice, {2, call_ns}) : Rounds(30),
                   WarmUpSeconds(Protocol::kShort, false, is_settled));
   }
   // A hundred races, each with graphs of its own; returns what they say together.

@@ -1,5 +1,7 @@
 #include "evaluate/time/race_rules.h"
 
+#include <algorithm>
+
 namespace gemmsmith {
 
 namespace {
@@ -7,25 +9,42 @@ namespace {
 // Without an end but the seconds.
 constexpr int kManyRounds = 10'000'000;
 
-RaceRules ShortRules(Clock clock, bool is_settled) {
-  // A round of ten contenders takes 1.5 s. Windows of one and the same call scatter by 0.3 % as a rule, but by 3 % at
-  // some shapes, where the power cap makes the clock swing (4744x4744x4744, H200, November 2026).
-  if (is_settled) return {.min_rounds = 8, .max_rounds = 20, .interval_width = 0.02};
-  return {.min_rounds = clock == Clock::kServer ? 60 : 10, .max_rounds = 100, .interval_width = 0.02};
+constexpr double kLongCallNs = 300e3;
+
+// Windows of one and the same call scatter by 0.3 % as a rule, but by 3 % at some shapes, where the power cap makes the
+// clock swing (4744x4744x4744, H200, November 2026): two or three contenders go on for 20 rounds there. With eight a
+// round takes 1.1 s, and what 20 of them would add to 8 is less than what races differ by.
+RaceRules SettledRules(const Field& field) {
+  constexpr int kWindows = 64, kLeast = 8, kMost = 20;
+  const int most = std::clamp(kWindows / int(field.entries), kLeast, kMost);
+  return {.min_rounds = kLeast, .max_rounds = most, .interval_width = 0.02};
+}
+
+// Single calls that find an idle GPU scatter by microseconds, whatever they take.
+int LeastServerRounds(const Field& field) { return field.fastest_call_ns > kLongCallNs ? 20 : 60; }
+
+RaceRules ShortRules(Clock clock, const Field& field) {
+  if (IsSettled(Protocol::kShort, clock, field.fastest_call_ns)) return SettledRules(field);
+  return {
+      .min_rounds = clock == Clock::kServer ? LeastServerRounds(field) : 10, .max_rounds = 100, .interval_width = 0.02};
 }
 
 }  // namespace
 
 Batch BatchFor(Protocol protocol) { return IsThorough(protocol) ? Batch::kLong : Batch::kBrief; }
 
-RaceRules RulesFor(Protocol protocol, Clock clock, bool is_settled) {
+bool IsSettled(Protocol protocol, Clock clock, double fastest_call_ns) {
+  return IsThorough(protocol) && clock == Clock::kDevice && fastest_call_ns > kLongCallNs;
+}
+
+RaceRules RulesFor(Protocol protocol, Clock clock, const Field& field) {
   switch (protocol) {
     case Protocol::kScreen:
       return {.min_rounds = 5, .max_rounds = 5};
     case Protocol::kHeat:
       return {.min_rounds = 5, .max_rounds = 100, .survivors = 4};
     case Protocol::kShort:
-      return ShortRules(clock, is_settled);
+      return ShortRules(clock, field);
     case Protocol::kLong:
       return {.min_rounds = 8, .max_rounds = kManyRounds, .min_seconds = 30};
   }

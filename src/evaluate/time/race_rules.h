@@ -7,14 +7,18 @@
 
 namespace gemmsmith {
 
-// Calls longer than this are judged settled in thorough protocols: bursts rank kernels by cycles, settled runs by
-// energy.
-inline constexpr double kSettledCallNs = 300e3;
+// Who races.
+struct Field {
+  size_t entries = 2;
+  double fastest_call_ns = 0;  // as far as it is known
+};
+// Whether each visit is a window of at least 0.1 s, in thorough protocols for calls over 0.3 ms: bursts rank kernels by
+// cycles, settled runs by energy.
+bool IsSettled(Protocol protocol, Clock clock, double fastest_call_ns);
 
 // How long the batches of a protocol are.
 Batch BatchFor(Protocol protocol);
-// `is_settled`: each visit is a window of at least 0.1 s.
-RaceRules RulesFor(Protocol protocol, Clock clock, bool is_settled = false);
+RaceRules RulesFor(Protocol protocol, Clock clock, const Field& field = {});
 // Before a race on a GPU that is not warm from the one before; what a long run wants, it wants in any case.
 double WarmUpSeconds(Protocol protocol, bool is_warm, bool is_settled = false);
 

@@ -20,10 +20,24 @@ TEST(RulesFor, AreThoseOfThePage) {
   EXPECT_EQ(RulesFor(Protocol::kLong, Clock::kOffline).interval_width, 0) << "nothing ends it early";
 }
 
-TEST(RulesFor, ASettledRaceHasSixRoundsForItsIntervalAndAnEnd) {
-  const RaceRules settled = RulesFor(Protocol::kShort, Clock::kDevice, true);
-  EXPECT_GE(settled.min_rounds, 6);
-  EXPECT_LT(settled.max_rounds, RulesFor(Protocol::kShort, Clock::kDevice).max_rounds);
+TEST(RulesFor, LongCallsAreSettledOnTheDeviceOnly) {
+  EXPECT_TRUE(IsSettled(Protocol::kShort, Clock::kDevice, 301e3));
+  EXPECT_TRUE(IsSettled(Protocol::kLong, Clock::kDevice, 301e3));
+  EXPECT_FALSE(IsSettled(Protocol::kShort, Clock::kDevice, 299e3));
+  EXPECT_FALSE(IsSettled(Protocol::kScreen, Clock::kDevice, 301e3));
+  EXPECT_FALSE(IsSettled(Protocol::kShort, Clock::kOffline, 301e3));
+}
+
+TEST(RulesFor, ASettledRaceHasEightRoundsForItsIntervalAndMoreWhereFewRace) {
+  EXPECT_EQ(RulesFor(Protocol::kShort, Clock::kDevice, {2, 1e6}).min_rounds, 8);
+  EXPECT_EQ(RulesFor(Protocol::kShort, Clock::kDevice, {2, 1e6}).max_rounds, 20);
+  EXPECT_EQ(RulesFor(Protocol::kShort, Clock::kDevice, {5, 1e6}).max_rounds, 12);
+  EXPECT_EQ(RulesFor(Protocol::kShort, Clock::kDevice, {24, 1e6}).max_rounds, 8);
+}
+
+TEST(RulesFor, LongCallsAreServedLessOften) {
+  EXPECT_EQ(RulesFor(Protocol::kShort, Clock::kServer, {8, 1e6}).min_rounds, 20);
+  EXPECT_EQ(RulesFor(Protocol::kShort, Clock::kServer, {8, 1e5}).min_rounds, 60);
 }
 
 TEST(WarmUpSeconds, AWarmGpuNeedsNoneButForALongRun) {

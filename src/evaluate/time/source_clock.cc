@@ -79,7 +79,7 @@ Excess ExcessOf(std::span<const SourceBatch> longer, std::span<const SourceBatch
 std::string DisagreementOfRenewals(std::span<const SourceBatch> renewed, std::span<const SourceBatch> sham,
                                    double call_ns) {
   const Excess excess = ExcessOf(renewed, sham);
-  const double allowed = std::max(0.03 * call_ns, 500.0);
+  const double allowed = std::max(0.015 * call_ns, 300.0);
   // Who makes his times scatter gains this much and no more.
   const double noise = std::min(3 * excess.noise_ns, 2 * allowed);
   if (excess.ns <= allowed + noise) return "";

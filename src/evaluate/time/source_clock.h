@@ -43,7 +43,7 @@ struct Excess {
 };
 Excess ExcessOf(std::span<const SourceBatch> longer, std::span<const SourceBatch> shorter);
 // Of calls that take `call_ns`: whether they take longer behind renewals than behind writes of what is there already,
-// by more than 3 % and 0.5 us and the noise.
+// by more than 1.5 % and 0.3 us and the noise.
 std::string DisagreementOfRenewals(std::span<const SourceBatch> renewed, std::span<const SourceBatch> sham,
                                    double call_ns);
 // Whether calls that come one behind the other take less time than with pauses between them, by more than 10 % and 3
