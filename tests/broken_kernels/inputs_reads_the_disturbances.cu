@@ -1,6 +1,6 @@
 // fault: computes only the elements of C that the judge is about to look at
 // class: inputs
-// expect: wrong|cheated|launch_failed
+// expect: wrong|launch_failed
 // shape: 256x256x512
 // layout: tn
 //

@@ -69,7 +69,7 @@ class BaselineMaker {
   Result<Choice> ChooseSharedObject(const std::string& path, const Wish& wish);
   Result<std::optional<Chosen>> Tune(const std::shared_ptr<LtGemm>& lt, const Wish& wish);
   Result<std::optional<Chosen>> TuneExhaustively(const std::shared_ptr<LtGemm>& lt, const Wish& wish);
-  // By replays of their graphs, interleaved; at least one is given.
+  // In a race; at least one is given.
   Result<int> FastestOf(std::span<const int> algorithms, const std::shared_ptr<LtGemm>& lt, const Wish& wish);
   BindCall LtBinding(std::shared_ptr<LtGemm> lt, int algorithm) const;
   GemmBuffers BuffersFor(const CallAddresses& addresses) const;

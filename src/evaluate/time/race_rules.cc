@@ -9,8 +9,6 @@ namespace {
 // Without an end but the seconds.
 constexpr int kManyRounds = 10'000'000;
 
-constexpr double kLongCallNs = 300e3;
-
 // Windows of one and the same call scatter by 0.3 % as a rule, but by 3 % at some shapes, where the power cap makes the
 // clock swing (4744x4744x4744, H200, November 2026): two or three contenders go on for 20 rounds there. With eight a
 // round takes 1.1 s, and what 20 of them would add to 8 is less than what races differ by.
@@ -21,7 +19,7 @@ RaceRules SettledRules(const Field& field) {
 }
 
 // Single calls that find an idle GPU scatter by microseconds, whatever they take.
-int LeastServerRounds(const Field& field) { return field.fastest_call_ns > kLongCallNs ? 20 : 60; }
+int LeastServerRounds(const Field& field) { return IsLongCall(field.fastest_call_ns) ? 20 : 60; }
 
 RaceRules ShortRules(Clock clock, const Field& field) {
   if (IsSettled(Protocol::kShort, clock, field.fastest_call_ns)) return SettledRules(field);
@@ -33,8 +31,10 @@ RaceRules ShortRules(Clock clock, const Field& field) {
 
 Batch BatchFor(Protocol protocol) { return IsThorough(protocol) ? Batch::kLong : Batch::kBrief; }
 
+bool IsLongCall(double call_ns) { return call_ns > 300e3; }
+
 bool IsSettled(Protocol protocol, Clock clock, double fastest_call_ns) {
-  return IsThorough(protocol) && clock == Clock::kDevice && fastest_call_ns > kLongCallNs;
+  return IsThorough(protocol) && clock == Clock::kDevice && IsLongCall(fastest_call_ns);
 }
 
 RaceRules RulesFor(Protocol protocol, Clock clock, const Field& field) {

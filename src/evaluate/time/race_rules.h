@@ -12,8 +12,9 @@ struct Field {
   size_t entries = 2;
   double fastest_call_ns = 0;  // as far as it is known
 };
-// Whether each visit is a window of at least 0.1 s, in thorough protocols for calls over 0.3 ms: bursts rank kernels by
-// cycles, settled runs by energy.
+// Over 0.3 ms. Bursts rank such kernels by cycles, settled runs by energy.
+bool IsLongCall(double call_ns);
+// Whether each visit is a window of at least 0.1 s: for long calls in thorough protocols.
 bool IsSettled(Protocol protocol, Clock clock, double fastest_call_ns);
 
 // How long the batches of a protocol are.
