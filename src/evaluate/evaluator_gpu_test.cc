@@ -12,6 +12,7 @@
 #include "base/all_cores.h"
 #include "base/files.h"
 #include "base/random.h"
+#include "evaluate/gpu_test_compiler.h"
 #include "gpu/driver.h"
 #include "program/covering.h"
 #include "program/legality.h"
@@ -41,13 +42,9 @@ class EvaluatorGpuTest : public testing::Test {
     Result<std::unique_ptr<Evaluator>> evaluator = MakeIsolatedEvaluator(options);
     ASSERT_TRUE(evaluator.ok()) << evaluator.status().message();
     evaluator_ = evaluator->release();
-    Result<std::unique_ptr<Compiler>> compiler = MakeNvrtcCompiler();
+    Result<std::unique_ptr<Compiler>> compiler = MakeCompilerOnAllCores();
     ASSERT_TRUE(compiler.ok()) << compiler.status().message();
-    const int processes = int(std::max(1u, std::thread::hardware_concurrency()));
-    compiler_ =
-        MakeCachedCompiler(MakeCompilerProcesses(*std::move(compiler), {program.string(), "compiler"}, processes),
-                           HomeFolder() / "cache")
-            .release();
+    compiler_ = compiler->release();
   }
   static void TearDownTestSuite() {
     delete evaluator_;

@@ -8,6 +8,7 @@
 #include "base/all_cores.h"
 #include "base/files.h"
 #include "base/random.h"
+#include "evaluate/gpu_test_compiler.h"
 #include "evaluate/verify/verifier.h"
 #include "program/axes.h"
 #include "program/covering.h"
@@ -82,9 +83,9 @@ class PipelineGpuTest : public testing::Test {
     if (!gpu.ok()) GTEST_SKIP() << gpu.status().message();
     gpu_ = *std::move(gpu);
     if (gpu_->identity().device.compute_capability() != 90) GTEST_SKIP() << "no Hopper GPU";
-    Result<std::unique_ptr<Compiler>> nvrtc = MakeNvrtcCompiler();
-    ASSERT_DONE(nvrtc);
-    compiler_ = MakeCachedCompiler(*std::move(nvrtc), HomeFolder() / "cache");
+    Result<std::unique_ptr<Compiler>> compiler = MakeCompilerOnAllCores();
+    ASSERT_DONE(compiler);
+    compiler_ = *std::move(compiler);
     Result<std::unique_ptr<HarnessKernels>> harness = HarnessKernels::Load(*gpu_, *compiler_);
     ASSERT_DONE(harness);
     harness_ = *std::move(harness);

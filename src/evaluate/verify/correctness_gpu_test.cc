@@ -9,6 +9,7 @@
 #include "base/files.h"
 #include "base/installation.h"
 #include "evaluate/evaluator.h"
+#include "evaluate/gpu_test_compiler.h"
 #include "evaluate/verify/memcheck.h"
 #include "evaluate/verify/narrow_kernels.h"
 #include "gpu/driver.h"
@@ -33,9 +34,9 @@ class CorrectnessGpuTest : public testing::Test {
     Result<std::unique_ptr<Evaluator>> evaluator = MakeIsolatedEvaluator({.worker_program = program_});
     ASSERT_TRUE(evaluator.ok()) << evaluator.status().message();
     evaluator_ = evaluator->release();
-    Result<std::unique_ptr<Compiler>> compiler = MakeNvrtcCompiler();
+    Result<std::unique_ptr<Compiler>> compiler = MakeCompilerOnAllCores();
     ASSERT_TRUE(compiler.ok()) << compiler.status().message();
-    compiler_ = MakeCachedCompiler(*std::move(compiler), HomeFolder() / "cache").release();
+    compiler_ = compiler->release();
   }
   static void TearDownTestSuite() {
     delete evaluator_;
