@@ -50,8 +50,17 @@ enum class Counter : uint8_t {
 inline constexpr Counter kLastCounter = Counter::kStallNotSelected;
 inline constexpr size_t kCounterCount = size_t(kLastCounter) + 1;
 
+// What becomes of the values of several kernels that one call launches.
+enum class Combining : uint8_t {
+  kSum,
+  kByDuration,      // their mean, each weighted by how long its kernel took
+  kByInstructions,  // their mean, each weighted by its kernel's instructions
+  kOfLongest,       // that of the kernel that took longest
+};
+
 struct CounterDefinition {
   Counter counter;
+  Combining combining;
   std::string_view name;        // "tensor_pipe_percent", as in records and --json
   std::string_view unit;        // "%", "GB/s", "" for plain counts
   std::string_view definition;  // one line
@@ -65,8 +74,10 @@ const CounterDefinition& DefinitionOf(Counter counter);
 // A value that is missing is absent, never 0.
 class Counters {
  public:
-  std::string observer;  // "cupti", "ncu", or "" where no profiler could look
-  std::string lacks;     // why what is absent is absent, one line; "" where nothing is
+  // "cupti", "ncu", "guest" (CUPTI in a source's own process: what that process says), or "" where no profiler could
+  // look.
+  std::string observer;
+  std::string lacks;  // why what is absent is absent, one line; "" where nothing is
 
   std::optional<double>& operator[](Counter counter) { return values_[size_t(counter)]; }
   const std::optional<double>& operator[](Counter counter) const { return values_[size_t(counter)]; }
@@ -80,5 +91,9 @@ class Counters {
  private:
   std::array<std::optional<double>, kCounterCount> values_;
 };
+
+// Of all kernels of one call. What one of them lacks is absent, and so is what needs a weight that one of them lacks;
+// what they lack is not said.
+Counters Combine(std::span<const Counters> kernels);
 
 }  // namespace gemmsmith
