@@ -202,12 +202,13 @@ class LatencyGpuTest : public testing::Test {
     Result<std::unique_ptr<RangeProfiler>> profiler = RangeProfiler::Create(gpu(), kMetrics);
     if (!profiler.ok()) return profiler.status().message();
     if (const Status enabled = (*profiler)->Enable(); !enabled.ok()) return enabled.message();
-    const Result<std::vector<double>> values = (*profiler)->Read(put);
+    const Result<std::vector<KernelReadings>> kernels = (*profiler)->Read(put);
     (*profiler)->Disable();
-    if (!values.ok()) return values.status().message();
+    if (!kernels.ok()) return kernels.status().message();
+    if (kernels->size() != 1) return fmt::format("{} kernels", kernels->size());
     std::string text;
-    for (size_t i = 0; i < values->size(); ++i)
-      text += fmt::format("{}{} {:.0f}", i == 0 ? "" : ", ", (*profiler)->schedule().metrics()[i], (*values)[i]);
+    for (size_t i = 0; i < kernels->front().size(); ++i)
+      text += fmt::format("{}{} {:.0f}", i == 0 ? "" : ", ", (*profiler)->schedule().metrics()[i], kernels->front()[i]);
     return text;
   }
 

@@ -240,7 +240,7 @@ struct RangeProfiler::Session {
     cupti->cuptiRangeProfilerDisable(&params);
   }
 
-  Status Open(CUcontext context, const std::vector<std::string>& metrics) {
+  Status Open(CUcontext context, const std::vector<std::string>& metrics, size_t most_kernels) {
     GEMMSMITH_CUPTI_PARAMS(CUpti_RangeProfiler_Enable_Params, enable);
     enable.ctx = context;
     RETURN_IF_CUPTI_ERROR(cupti, cuptiRangeProfilerEnable, &enable);
@@ -250,8 +250,8 @@ struct RangeProfiler::Session {
     size.pRangeProfilerObject = profiler;
     size.pMetricNames = names.data();
     size.numMetrics = names.size();
-    size.maxNumOfRanges = 1;
-    size.maxNumRangeTreeNodes = 1;
+    size.maxNumOfRanges = most_kernels;
+    size.maxNumRangeTreeNodes = uint32_t(most_kernels);
     RETURN_IF_CUPTI_ERROR(cupti, cuptiRangeProfilerGetCounterDataSize, &size);
     data.resize(size.counterDataSize);
     return OkStatus();
@@ -259,7 +259,7 @@ struct RangeProfiler::Session {
 
   // Each kernel is a range, so that its times are those of the kernel alone; we run it anew for each pass, which needs
   // no copy of the operands aside.
-  Status Configure(const std::vector<uint8_t>& config) {
+  Status Configure(const std::vector<uint8_t>& config, size_t most_kernels) {
     GEMMSMITH_CUPTI_PARAMS(CUpti_RangeProfiler_CounterDataImage_Initialize_Params, fresh);
     fresh.pRangeProfilerObject = profiler;
     fresh.pCounterData = data.data();
@@ -273,7 +273,7 @@ struct RangeProfiler::Session {
     set.counterDataImageSize = data.size();
     set.range = CUPTI_AutoRange;
     set.replayMode = CUPTI_UserReplay;
-    set.maxRangesPerPass = 1;
+    set.maxRangesPerPass = most_kernels;
     set.numNestingLevels = 1;
     set.minNestingLevel = 1;
     set.passIndex = 0;
@@ -297,26 +297,27 @@ struct RangeProfiler::Session {
     return stop.isAllPassSubmitted != 0;
   }
 
-  Status Decode() {
+  // How many kernels there are data of.
+  Result<size_t> Decode() {
     GEMMSMITH_CUPTI_PARAMS(CUpti_RangeProfiler_DecodeData_Params, decode);
     decode.pRangeProfilerObject = profiler;
     RETURN_IF_CUPTI_ERROR(cupti, cuptiRangeProfilerDecodeData, &decode);
-    if (decode.numOfRangeDropped > 0) return Unavailable("CUPTI dropped a range: more than one kernel ran");
+    if (decode.numOfRangeDropped > 0)
+      return Unavailable(fmt::format("CUPTI has no room for {} of the kernels that ran", decode.numOfRangeDropped));
     GEMMSMITH_CUPTI_PARAMS(CUpti_RangeProfiler_GetCounterDataInfo_Params, info);
     info.pCounterDataImage = data.data();
     info.counterDataImageSize = data.size();
     RETURN_IF_CUPTI_ERROR(cupti, cuptiRangeProfilerGetCounterDataInfo, &info);
-    if (info.numTotalRanges != 1) return Unavailable(fmt::format("CUPTI saw {} kernels, not 1", info.numTotalRanges));
-    return OkStatus();
+    return info.numTotalRanges;
   }
 };
 
-RangeProfiler::RangeProfiler(CUcontext context, std::unique_ptr<MetricSchedule> schedule)
-    : context_(context), schedule_(std::move(schedule)) {}
+RangeProfiler::RangeProfiler(CUcontext context, std::unique_ptr<MetricSchedule> schedule, size_t most_kernels)
+    : context_(context), schedule_(std::move(schedule)), most_kernels_(most_kernels) {}
 RangeProfiler::~RangeProfiler() = default;
 
-Result<std::unique_ptr<RangeProfiler>> RangeProfiler::Create(const Gpu& gpu,
-                                                             std::span<const std::string_view> metrics) {
+Result<std::unique_ptr<RangeProfiler>> RangeProfiler::Create(const Gpu& gpu, std::span<const std::string_view> metrics,
+                                                             size_t most_kernels) {
   ASSIGN_OR_RETURN(const Cupti* const cupti, Cupti::Open());
   GEMMSMITH_CUPTI_PARAMS(CUpti_Profiler_Initialize_Params, initialize);
   RETURN_IF_CUPTI_ERROR(cupti, cuptiProfilerInitialize, &initialize);
@@ -325,13 +326,13 @@ Result<std::unique_ptr<RangeProfiler>> RangeProfiler::Create(const Gpu& gpu,
   ASSIGN_OR_RETURN(const std::string chip, ChipName(cupti, ordinal));
   ASSIGN_OR_RETURN(const std::vector<uint8_t> availability, CounterAvailability(cupti, gpu.context()));
   ASSIGN_OR_RETURN(std::unique_ptr<MetricSchedule> schedule, MetricSchedule::Make(chip, metrics, availability));
-  return std::unique_ptr<RangeProfiler>(new RangeProfiler(gpu.context(), std::move(schedule)));
+  return std::unique_ptr<RangeProfiler>(new RangeProfiler(gpu.context(), std::move(schedule), most_kernels));
 }
 
 Status RangeProfiler::Enable() {
   auto session = std::make_unique<Session>();
   session->cupti = schedule_->state_->cupti;
-  RETURN_IF_ERROR(session->Open(context_, schedule_->metrics()));
+  RETURN_IF_ERROR(session->Open(context_, schedule_->metrics(), most_kernels_));
   session_ = std::move(session);
   return OkStatus();
 }
@@ -351,22 +352,26 @@ Status RangeProfiler::CollectPasses(const std::function<Status()>& put) {
   return Unavailable(fmt::format("CUPTI was not content with {} passes", most_passes));
 }
 
-Result<std::vector<double>> RangeProfiler::Read(const std::function<Status()>& put) {
+Result<std::vector<KernelReadings>> RangeProfiler::Read(const std::function<Status()>& put) {
   GEMMSMITH_CHECK(session_ != nullptr, "counters are read while the profiler is off");
-  RETURN_IF_ERROR(session_->Configure(schedule_->state_->config));
+  RETURN_IF_ERROR(session_->Configure(schedule_->state_->config, most_kernels_));
   RETURN_IF_ERROR(CollectPasses(put));
-  RETURN_IF_ERROR(session_->Decode());
-  return Evaluate();
+  ASSIGN_OR_RETURN(const size_t kernels, session_->Decode());
+  std::vector<KernelReadings> readings(kernels);
+  for (size_t kernel = 0; kernel < kernels; ++kernel) {
+    ASSIGN_OR_RETURN(readings[kernel], Evaluate(kernel));
+  }
+  return readings;
 }
 
-Result<std::vector<double>> RangeProfiler::Evaluate() {
+Result<KernelReadings> RangeProfiler::Evaluate(size_t kernel) {
   std::vector<const char*> names = PointersTo(schedule_->metrics());
-  std::vector<double> values(names.size(), std::numeric_limits<double>::quiet_NaN());
+  KernelReadings values(names.size(), std::numeric_limits<double>::quiet_NaN());
   GEMMSMITH_CUPTI_PARAMS(CUpti_Profiler_Host_EvaluateToGpuValues_Params, params);
   params.pHostObject = schedule_->state_->host;
   params.pCounterDataImage = session_->data.data();
   params.counterDataImageSize = session_->data.size();
-  params.rangeIndex = 0;
+  params.rangeIndex = kernel;
   params.ppMetricNames = names.data();
   params.numMetrics = names.size();
   params.pMetricValues = values.data();
@@ -396,12 +401,12 @@ Result<std::unique_ptr<MetricSchedule>> MetricSchedule::Make(const std::string&,
   return NotBuilt();
 }
 RangeProfiler::~RangeProfiler() = default;
-Result<std::unique_ptr<RangeProfiler>> RangeProfiler::Create(const Gpu&, std::span<const std::string_view>) {
+Result<std::unique_ptr<RangeProfiler>> RangeProfiler::Create(const Gpu&, std::span<const std::string_view>, size_t) {
   return NotBuilt();
 }
 Status RangeProfiler::Enable() { return NotBuilt(); }
 void RangeProfiler::Disable() {}
-Result<std::vector<double>> RangeProfiler::Read(const std::function<Status()>&) { return NotBuilt(); }
+Result<std::vector<KernelReadings>> RangeProfiler::Read(const std::function<Status()>&) { return NotBuilt(); }
 
 #endif
 

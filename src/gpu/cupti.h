@@ -36,29 +36,34 @@ class MetricSchedule {
   std::unique_ptr<State> state_;
 };
 
+// The values of a schedule's metrics, in their order; NaN where there is none.
+using KernelReadings = std::vector<double>;
+
 // Everything but Read() costs no GPU time. Kernels of the context are disturbed only between Enable() and Disable().
 class RangeProfiler {
  public:
   // Asks the driver whether this process may read counters. Unavailable, with the reason, where it may not. The GPU
-  // outlives it and is current on the calling thread.
-  static Result<std::unique_ptr<RangeProfiler>> Create(const Gpu& gpu, std::span<const std::string_view> metrics);
+  // outlives it and is current on the calling thread. Each kernel that Read() may find takes memory.
+  static Result<std::unique_ptr<RangeProfiler>> Create(const Gpu& gpu, std::span<const std::string_view> metrics,
+                                                       size_t most_kernels = 1);
   ~RangeProfiler();
 
   const MetricSchedule& schedule() const { return *schedule_; }
   Status Enable();
   void Disable();
-  // While enabled. Calls `put`, which puts exactly one kernel on the GPU's stream, once for each pass; every call must
-  // do the same work. The values of schedule().metrics(), in their order; NaN where there is none.
-  Result<std::vector<double>> Read(const std::function<Status()>& put);
+  // While enabled. Calls `put`, which puts kernels on the GPU's stream, at most as many as there is memory for, once
+  // for each pass; every call must do the same work. What was read of each kernel, in the order of their launches.
+  Result<std::vector<KernelReadings>> Read(const std::function<Status()>& put);
 
  private:
   struct Session;
-  RangeProfiler(CUcontext context, std::unique_ptr<MetricSchedule> schedule);
+  RangeProfiler(CUcontext context, std::unique_ptr<MetricSchedule> schedule, size_t most_kernels);
   Status CollectPasses(const std::function<Status()>& put);
-  Result<std::vector<double>> Evaluate();
+  Result<KernelReadings> Evaluate(size_t kernel);
 
   CUcontext context_;
   std::unique_ptr<MetricSchedule> schedule_;
+  size_t most_kernels_;
   std::unique_ptr<Session> session_;  // while enabled
 };
 

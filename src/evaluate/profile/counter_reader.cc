@@ -3,13 +3,13 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <cmath>
 #include <future>
 
 #include "base/files.h"
 #include "base/installation.h"
 #include "base/subprocess.h"
 #include "evaluate/profile/nsight_compute.h"
+#include "evaluate/profile/readings.h"
 
 namespace gemmsmith {
 
@@ -18,15 +18,6 @@ namespace {
 constexpr auto kNsightComputeLimit = std::chrono::seconds(60);  // 2.6 s is usual
 
 constexpr std::string_view kNoNsightCompute = "Nsight Compute (ncu) is not installed";
-
-std::string NamesOfAbsent(const Counters& counters) {
-  std::string names;
-  for (const CounterDefinition& definition : CounterDefinitions())
-    if (!counters[definition.counter]) names += fmt::format("{}{}", names.empty() ? "" : ", ", definition.name);
-  return names;
-}
-
-double Warps(const Dim3& block) { return std::ceil(double(block.x) * block.y * block.z / 32); }
 
 // Runs it while telling that it is still at it.
 Result<ProcessResult> RunPatiently(const std::vector<std::string>& command,
@@ -37,33 +28,6 @@ Result<ProcessResult> RunPatiently(const std::vector<std::string>& command,
 }
 
 }  // namespace
-
-std::vector<std::string_view> CounterMetrics() {
-  std::vector<std::string_view> metrics;
-  for (const CounterDefinition& definition : CounterDefinitions())
-    if (!definition.metric.empty()) metrics.push_back(definition.metric);
-  return metrics;
-}
-
-void AddResidency(const Launch& launch, const Residency& residency, Counters& counters) {
-  counters[Counter::kRegisters] = residency.registers_per_thread;
-  counters[Counter::kSmemBytes] = residency.static_smem_bytes + double(launch.smem_bytes);
-  counters[Counter::kCtasPerMultiprocessor] = residency.ctas_per_multiprocessor;
-  if (residency.max_warps_per_multiprocessor > 0)
-    counters[Counter::kTheoreticalOccupancy] =
-        100 * residency.ctas_per_multiprocessor * Warps(launch.block) / residency.max_warps_per_multiprocessor;
-  if (residency.ctas_at_once > 0)
-    counters[Counter::kWaves] = double(launch.grid.x) * launch.grid.y * launch.grid.z / double(residency.ctas_at_once);
-}
-
-void AddReading(std::string_view metric, double value, Counters& counters) {
-  for (const CounterDefinition& definition : CounterDefinitions()) {
-    if (definition.metric != metric) continue;
-    if (std::isfinite(value)) counters[definition.counter] = value * definition.scale;
-    return;
-  }
-  GEMMSMITH_CHECK(false, "no counter comes from {}", metric);
-}
 
 CounterReader::CounterReader(Gpu& gpu, std::filesystem::path program, bool may_use_cupti)
     : gpu_(gpu), program_(std::move(program)), may_use_cupti_(may_use_cupti) {}
@@ -124,8 +88,7 @@ Counters CounterReader::Read(const ObservedCandidate& candidate, const std::func
     const Status read = ReadThroughNsightCompute(candidate, still_waiting, counters);
     if (!read.ok()) why_nothing = fmt::format("{}; {}", why_no_cupti_, read.message());
   }
-  if (const std::string absent = NamesOfAbsent(counters); !absent.empty())
-    counters.lacks = why_nothing.empty() ? fmt::format("the profiler has no {}", absent) : why_nothing;
+  SayWhatIsAbsent(why_nothing, counters);
   return counters;
 }
 
@@ -142,10 +105,9 @@ Status CounterReader::ReadThroughCupti(const ObservedCandidate& candidate, Count
     return gpu_.Synchronize();
   };
   RETURN_IF_ERROR(run());  // brings operands and code to where back-to-back calls find them
-  ASSIGN_OR_RETURN(const std::vector<double> values, cupti_->Read(run));
-  const std::vector<std::string>& metrics = cupti_->schedule().metrics();
-  for (size_t i = 0; i < values.size(); ++i) AddReading(metrics[i], values[i], counters);
-  counters.observer = "cupti";
+  ASSIGN_OR_RETURN(const std::vector<KernelReadings> kernels, cupti_->Read(run));
+  if (kernels.size() != 1) return Unavailable(fmt::format("CUPTI saw {} kernels, not 1", kernels.size()));
+  AddReadings(cupti_->schedule(), kernels[0], counters);
   return OkStatus();
 }
 

@@ -14,13 +14,6 @@
 
 namespace gemmsmith {
 
-// What every metric of the counters is called, in the order of the counters that have one.
-std::vector<std::string_view> CounterMetrics();
-// Registers, shared memory, occupancy and waves, which no profiler is needed for.
-void AddResidency(const Launch& launch, const Residency& residency, Counters& counters);
-// The value of a metric that was asked for; what is not finite is none. CHECKs that the metric is one of ours.
-void AddReading(std::string_view metric, double value, Counters& counters);
-
 // A candidate that stands on the GPU.
 struct ObservedCandidate {
   const SingleCall* call = nullptr;  // for an observer in another process

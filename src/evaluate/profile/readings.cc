@@ -1,0 +1,59 @@
+#include "evaluate/profile/readings.h"
+
+#include <cmath>
+
+namespace gemmsmith {
+
+namespace {
+
+double Warps(const Dim3& block) { return std::ceil(double(block.x) * block.y * block.z / 32); }
+
+std::string NamesOfAbsent(const Counters& counters) {
+  std::string names;
+  for (const CounterDefinition& definition : CounterDefinitions())
+    if (!counters[definition.counter]) names += fmt::format("{}{}", names.empty() ? "" : ", ", definition.name);
+  return names;
+}
+
+}  // namespace
+
+std::vector<std::string_view> CounterMetrics() {
+  std::vector<std::string_view> metrics;
+  for (const CounterDefinition& definition : CounterDefinitions())
+    if (!definition.metric.empty()) metrics.push_back(definition.metric);
+  return metrics;
+}
+
+void AddResidency(const Launch& launch, const Residency& residency, Counters& counters) {
+  counters[Counter::kRegisters] = residency.registers_per_thread;
+  counters[Counter::kSmemBytes] = residency.static_smem_bytes + double(launch.smem_bytes);
+  counters[Counter::kCtasPerMultiprocessor] = residency.ctas_per_multiprocessor;
+  if (residency.max_warps_per_multiprocessor > 0)
+    counters[Counter::kTheoreticalOccupancy] =
+        100 * residency.ctas_per_multiprocessor * Warps(launch.block) / residency.max_warps_per_multiprocessor;
+  if (residency.ctas_at_once > 0)
+    counters[Counter::kWaves] = double(launch.grid.x) * launch.grid.y * launch.grid.z / double(residency.ctas_at_once);
+}
+
+void AddReading(std::string_view metric, double value, Counters& counters) {
+  for (const CounterDefinition& definition : CounterDefinitions()) {
+    if (definition.metric != metric) continue;
+    if (std::isfinite(value)) counters[definition.counter] = value * definition.scale;
+    return;
+  }
+  GEMMSMITH_CHECK(false, "no counter comes from {}", metric);
+}
+
+void AddReadings(const MetricSchedule& schedule, const KernelReadings& readings, Counters& counters) {
+  const std::vector<std::string>& metrics = schedule.metrics();
+  for (size_t i = 0; i < readings.size(); ++i) AddReading(metrics[i], readings[i], counters);
+  counters.observer = "cupti";
+}
+
+void SayWhatIsAbsent(const std::string& reason, Counters& counters) {
+  const std::string absent = NamesOfAbsent(counters);
+  if (absent.empty()) return;
+  counters.lacks = reason.empty() ? fmt::format("the profiler has no {}", absent) : reason;
+}
+
+}  // namespace gemmsmith
