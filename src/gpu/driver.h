@@ -28,7 +28,7 @@ namespace gemmsmith {
   X(cuMemGetAllocationGranularity) X(cuMemCreate) X(cuMemRelease) X(cuMemAddressReserve) X(cuMemAddressFree)          \
   X(cuMemMap) X(cuMemUnmap) X(cuMemSetAccess) X(cuMemExportToShareableHandle) X(cuMemImportFromShareableHandle)       \
   X(cuGraphGetNodes) X(cuGraphNodeGetType) X(cuGraphKernelNodeGetParams) X(cuFuncGetName)                             \
-  X(cuTensorMapEncodeIm2col) X(cuGraphExecKernelNodeSetParams)
+  X(cuTensorMapEncodeIm2col) X(cuGraphExecKernelNodeSetParams) X(cuGraphKernelNodeGetAttribute)
 // clang-format on
 
 struct Driver {

@@ -255,15 +255,15 @@ Result<Kernel> Gpu::Load(std::span<const uint8_t> cubin, const std::string& entr
   return kernel;
 }
 
-Result<Residency> Gpu::ResidencyOf(const Kernel& kernel, const Launch& launch) const {
+Result<Residency> Gpu::ResidencyOf(CUfunction kernel, const Launch& launch) const {
   Residency residency;
   RETURN_IF_CUDA_ERROR(
-      driver_->cuFuncGetAttribute(&residency.registers_per_thread, CU_FUNC_ATTRIBUTE_NUM_REGS, kernel.function_));
+      driver_->cuFuncGetAttribute(&residency.registers_per_thread, CU_FUNC_ATTRIBUTE_NUM_REGS, kernel));
   RETURN_IF_CUDA_ERROR(
-      driver_->cuFuncGetAttribute(&residency.static_smem_bytes, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, kernel.function_));
+      driver_->cuFuncGetAttribute(&residency.static_smem_bytes, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, kernel));
   const int threads = int(launch.block.x * launch.block.y * launch.block.z);
-  RETURN_IF_CUDA_ERROR(driver_->cuOccupancyMaxActiveBlocksPerMultiprocessor(
-      &residency.ctas_per_multiprocessor, kernel.function_, threads, launch.smem_bytes));
+  RETURN_IF_CUDA_ERROR(driver_->cuOccupancyMaxActiveBlocksPerMultiprocessor(&residency.ctas_per_multiprocessor, kernel,
+                                                                            threads, launch.smem_bytes));
   ASSIGN_OR_RETURN(const int max_threads,
                    Attribute(*driver_, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, device_));
   residency.max_warps_per_multiprocessor = max_threads / 32;
@@ -272,24 +272,23 @@ Result<Residency> Gpu::ResidencyOf(const Kernel& kernel, const Launch& launch) c
 }
 
 // Asked of a launch with its cluster: 128 CTAs in clusters of 4 do not fit where 132 single ones do.
-Result<int64_t> Gpu::CtasAtOnce(const Kernel& kernel, const Launch& launch) const {
+Result<int64_t> Gpu::CtasAtOnce(CUfunction kernel, const Launch& launch) const {
   if (launch.cluster == Dim3{}) {
     int of_multiprocessor = 0;
     RETURN_IF_CUDA_ERROR(driver_->cuOccupancyMaxActiveBlocksPerMultiprocessor(
-        &of_multiprocessor, kernel.function_, int(launch.block.x * launch.block.y * launch.block.z),
-        launch.smem_bytes));
+        &of_multiprocessor, kernel, int(launch.block.x * launch.block.y * launch.block.z), launch.smem_bytes));
     return int64_t(of_multiprocessor) * identity_.device.multiprocessors;
   }
   LaunchAttributes attributes{};
   const CUlaunchConfig config = ConfigOf(launch, stream_, attributes);
   int clusters = 0;
-  RETURN_IF_CUDA_ERROR(driver_->cuOccupancyMaxActiveClusters(&clusters, kernel.function_, &config));
+  RETURN_IF_CUDA_ERROR(driver_->cuOccupancyMaxActiveClusters(&clusters, kernel, &config));
   return int64_t(clusters) * launch.cluster.x * launch.cluster.y * launch.cluster.z;
 }
 
 Result<uint32_t> Gpu::CtasThatFillIt(const Kernel& kernel, const Launch& launch) const {
   if (kernel.ctas_at_once_ == 0) {
-    ASSIGN_OR_RETURN(kernel.ctas_at_once_, CtasAtOnce(kernel, launch));
+    ASSIGN_OR_RETURN(kernel.ctas_at_once_, CtasAtOnce(kernel.function_, launch));
     if (kernel.ctas_at_once_ == 0) return Unavailable("not one of the launch's clusters fits on this GPU");
   }
   return CtasToLaunch(launch, uint32_t(kernel.ctas_at_once_));

@@ -158,7 +158,11 @@ class Gpu {
   Status StartGemm(const Kernel& kernel, const Launch& launch, const GemmParameters& parameters,
                    Chaining chaining = Chaining::kNone);
 
-  Result<Residency> ResidencyOf(const Kernel& kernel, const Launch& launch) const;
+  Result<Residency> ResidencyOf(const Kernel& kernel, const Launch& launch) const {
+    return ResidencyOf(kernel.function_, launch);
+  }
+  // Of a kernel that somebody else loaded.
+  Result<Residency> ResidencyOf(CUfunction kernel, const Launch& launch) const;
 
   // Waits for the stream. An error here is the kernel's: the context is lost.
   Status Synchronize();
@@ -188,7 +192,7 @@ class Gpu {
  private:
   Gpu() = default;
   Status ReplaceArgumentsRaw(const Graph& graph, const Kernel& kernel, void** arguments);
-  Result<int64_t> CtasAtOnce(const Kernel& kernel, const Launch& launch) const;
+  Result<int64_t> CtasAtOnce(CUfunction kernel, const Launch& launch) const;
   // Of a launch with fills_gpu. The driver is asked once a kernel: block, cluster and memory of its launches are alike.
   Result<uint32_t> CtasThatFillIt(const Kernel& kernel, const Launch& launch) const;
   const Driver* driver_ = nullptr;

@@ -238,8 +238,8 @@ Status Guest::CallPlainly(const GuestCall& call, GuestAnswer& answer) {
   RETURN_IF_ERROR(Finish(call, start, answer));
   if (observer_->sees_calls() || call.work != GuestWork::kCalls) return OkStatus();
   // A call that cannot be captured is one that nobody has seen into.
-  if (auto kernels = LaunchesByCapture(*gpu_, [&] { return CallGemm(call); }); kernels.ok()) {
-    answer.kernels = *std::move(kernels);
+  if (const auto launches = CaptureLaunches(*gpu_, [&] { return CallGemm(call); }); launches.ok()) {
+    answer.kernels = CountLaunches(*launches);
     answer.observed_calls = 1;
   }
   return OkStatus();

@@ -226,6 +226,37 @@ class CuptiObserver : public Observer {
   int entries_ = 0;
 };
 
+// ---- what a capture holds
+
+// 1x1x1 where it has none. Asked of the launch, then of the kernel, whose text may fix it.
+Dim3 ClusterOf(const Driver& driver, CUgraphNode node, CUfunction function) {
+  CUlaunchAttributeValue value{};
+  if (driver.cuGraphKernelNodeGetAttribute(node, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &value) == CUDA_SUCCESS &&
+      value.clusterDim.x * value.clusterDim.y * value.clusterDim.z > 1)
+    return {value.clusterDim.x, value.clusterDim.y, value.clusterDim.z};
+  const auto fixed = [&](CUfunction_attribute attribute) {
+    int extent = 0;
+    const bool is_known = driver.cuFuncGetAttribute(&extent, attribute, function) == CUDA_SUCCESS;
+    return is_known && extent > 0 ? uint32_t(extent) : 1u;
+  };
+  return {fixed(CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH), fixed(CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT),
+          fixed(CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH)};
+}
+
+CapturedLaunch LaunchOf(const Driver& driver, CUgraphNode node) {
+  CapturedLaunch found;
+  CUDA_KERNEL_NODE_PARAMS parameters{};
+  if (driver.cuGraphKernelNodeGetParams(node, &parameters) != CUDA_SUCCESS || parameters.func == nullptr) return found;
+  found.function = parameters.func;
+  found.launch.grid = {parameters.gridDimX, parameters.gridDimY, parameters.gridDimZ};
+  found.launch.block = {parameters.blockDimX, parameters.blockDimY, parameters.blockDimZ};
+  found.launch.cluster = ClusterOf(driver, node, parameters.func);
+  found.launch.smem_bytes = parameters.sharedMemBytes;
+  const char* name = nullptr;
+  if (driver.cuFuncGetName(&name, parameters.func) == CUDA_SUCCESS && name != nullptr) found.kernel = name;
+  return found;
+}
+
 }  // namespace
 
 bool IsMisdeed(std::string_view driver_call, bool may_load) {
@@ -282,33 +313,33 @@ Result<std::unique_ptr<Observer>> MakeCuptiObserver(const std::string& library) 
 
 std::unique_ptr<Observer> MakeBlindObserver() { return std::make_unique<BlindObserver>(); }
 
-Result<std::vector<LaunchedKernel>> LaunchesByCapture(const Gpu& gpu, const std::function<Status()>& call) {
+Result<std::vector<CapturedLaunch>> CaptureLaunches(const Gpu& gpu, const std::function<Status()>& call) {
   ASSIGN_OR_RETURN(const Driver* const driver, Driver::Open());
   RETURN_IF_CUDA_ERROR(driver->cuStreamBeginCapture(gpu.stream(), CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
   const Status called = call();
-  CUgraph graph = nullptr;
-  const CUresult ended = driver->cuStreamEndCapture(gpu.stream(), &graph);
+  CUgraph captured = nullptr;
+  const CUresult ended = driver->cuStreamEndCapture(gpu.stream(), &captured);
+  const std::unique_ptr<CUgraph_st, decltype(driver->cuGraphDestroy)> graph(captured, driver->cuGraphDestroy);
   RETURN_IF_ERROR(called);
   RETURN_IF_ERROR(DriverStatus(ended, "cuStreamEndCapture"));
   size_t count = 0;
-  RETURN_IF_CUDA_ERROR(driver->cuGraphGetNodes(graph, nullptr, &count));
+  RETURN_IF_CUDA_ERROR(driver->cuGraphGetNodes(captured, nullptr, &count));
   std::vector<CUgraphNode> nodes(count);
-  RETURN_IF_CUDA_ERROR(driver->cuGraphGetNodes(graph, nodes.data(), &count));
-  std::map<std::string, uint64_t> launches;
+  RETURN_IF_CUDA_ERROR(driver->cuGraphGetNodes(captured, nodes.data(), &count));
+  std::vector<CapturedLaunch> launches;
   for (CUgraphNode node : nodes) {
     CUgraphNodeType type{};
     RETURN_IF_CUDA_ERROR(driver->cuGraphNodeGetType(node, &type));
-    if (type != CU_GRAPH_NODE_TYPE_KERNEL) continue;
-    CUDA_KERNEL_NODE_PARAMS parameters{};
-    const char* name = nullptr;
-    const bool is_known = driver->cuGraphKernelNodeGetParams(node, &parameters) == CUDA_SUCCESS &&
-                          parameters.func != nullptr && driver->cuFuncGetName(&name, parameters.func) == CUDA_SUCCESS &&
-                          name != nullptr;
-    ++launches[is_known ? name : "unknown"];
+    if (type == CU_GRAPH_NODE_TYPE_KERNEL) launches.push_back(LaunchOf(*driver, node));
   }
-  driver->cuGraphDestroy(graph);
+  return launches;
+}
+
+std::vector<LaunchedKernel> CountLaunches(const std::vector<CapturedLaunch>& launches) {
+  std::map<std::string, uint64_t> numbers;
+  for (const CapturedLaunch& launch : launches) ++numbers[launch.kernel];
   std::vector<LaunchedKernel> kernels;
-  for (const auto& [name, number] : launches) kernels.push_back({name, double(number)});
+  for (const auto& [name, number] : numbers) kernels.push_back({name, double(number)});
   return kernels;
 }
 

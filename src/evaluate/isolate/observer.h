@@ -12,6 +12,7 @@
 
 #include "evaluate/outcome.h"
 #include "gpu/gpu.h"
+#include "program/launch.h"
 
 namespace gemmsmith {
 
@@ -56,7 +57,15 @@ Result<std::unique_ptr<Observer>> MakeCuptiObserver(const std::string& library);
 // Sees nothing by itself: what a call launches is then read from a capture of it.
 std::unique_ptr<Observer> MakeBlindObserver();
 
-// The kernels among what `call` puts on the GPU's stream, which is captured and thrown away.
-Result<std::vector<LaunchedKernel>> LaunchesByCapture(const Gpu& gpu, const std::function<Status()>& call);
+// A kernel among what a call puts on a stream.
+struct CapturedLaunch {
+  std::string kernel = "unknown";
+  CUfunction function = nullptr;  // null where the driver does not say
+  Launch launch;                  // its geometry
+};
+// In the order of the launches; what `call` puts on the GPU's stream is captured and thrown away.
+Result<std::vector<CapturedLaunch>> CaptureLaunches(const Gpu& gpu, const std::function<Status()>& call);
+// How often which.
+std::vector<LaunchedKernel> CountLaunches(const std::vector<CapturedLaunch>& launches);
 
 }  // namespace gemmsmith
