@@ -22,6 +22,8 @@ struct Sandbox {
   std::filesystem::path writable;
   std::vector<std::pair<std::string, std::string>> environment;  // besides PATH, HOME, TMPDIR and LC_ALL
 
+  // Keeps the one capability that drivers ask of those who read counters (CAP_PERFMON), if root has it here.
+  bool may_profile = false;
   std::optional<SystemCalls> forbidden;  // kBuild; a guest forbids itself what it needs no more
 
   // 0: no limit of ours.
@@ -37,9 +39,9 @@ struct Sandbox {
 // A process that is killed for its limits shows as 128 + signal in the exit code. The tree dies when the thread that
 // started the command ends, or when the started process is killed.
 //
-// Root becomes an ordinary user without capabilities inside, another one every time, because the limit on processes
-// does not bind root; `writable` then changes hands, with what is in it, and `readable` must be readable to everybody.
-// Anybody else needs user namespaces.
+// Root becomes an ordinary user without capabilities inside (but see may_profile), another one every time, because the
+// limit on processes does not bind root; `writable` then changes hands, with what is in it, and `readable` must be
+// readable to everybody. Anybody else needs user namespaces.
 //
 // NotFound without bubblewrap, Unavailable where the system refuses it: one line says what to do.
 Result<std::vector<std::string>> SandboxedCommand(const Sandbox& sandbox, std::vector<std::string> command);
