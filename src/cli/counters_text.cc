@@ -12,6 +12,13 @@ namespace gemmsmith {
 
 namespace {
 
+std::string_view ObserverText(std::string_view observer) {
+  if (observer == "cupti") return "CUPTI";
+  if (observer == "ncu") return "Nsight Compute";
+  if (observer == "guest") return "CUPTI in the source's own process, on its word";
+  return "no profiler";
+}
+
 bool IsStall(const CounterDefinition& definition) { return definition.name.starts_with("stall_"); }
 
 // Counts as counts, everything else with the digits that matter.
@@ -61,10 +68,7 @@ std::string StallsText(const Counters& counters, const Terminal& terminal) {
 
 std::string CountersText(const std::optional<Counters>& counters, const Terminal& terminal) {
   if (!counters) return "";
-  const std::string_view observer = counters->observer == "cupti" ? "CUPTI"
-                                    : counters->observer == "ncu" ? "Nsight Compute"
-                                                                  : "no profiler";
-  std::string text = fmt::format("\n  counters, by {}\n", observer);
+  std::string text = fmt::format("\n  counters, by {}\n", ObserverText(counters->observer));
   text += MeasuresText(*counters, terminal) + StallsText(*counters, terminal);
   if (!counters->lacks.empty()) text += fmt::format("  the rest is absent: {}\n", counters->lacks);
   return text;

@@ -31,6 +31,12 @@ TEST(CountersText, SaysWhoLookedWhatItSawAndWhatIsAbsent) {
   EXPECT_EQ(text.find("dram_percent"), std::string::npos) << "what is absent has no line";
 }
 
+TEST(CountersText, SaysOnWhoseWordThoseOfASourceStand) {
+  Counters counters = SomeCounters();
+  counters.observer = "guest";
+  EXPECT_NE(CountersText(counters, {}).find("counters, by CUPTI in the source's own process"), std::string::npos);
+}
+
 TEST(CountersText, TheLongestWaitComesFirstAsItsShare) {
   const std::string text = CountersText(SomeCounters(), {});
   const size_t wgmma = text.find("stall_wgmma"), barrier = text.find("stall_barrier");

@@ -106,6 +106,7 @@ Result<Judgements> SourceExchange::Run() {
     RETURN_IF_ERROR((this->*stage)());
   }
   End(problem_.time ? OutcomeKind::kMeasured : OutcomeKind::kVerified, "", "");
+  if (problem_.counters) ReadCounters();
   Judgements judgements;
   judgements.outcomes = {std::move(outcome_)};
   return judgements;
@@ -165,8 +166,7 @@ Status SourceExchange::Share() {
   return gpu.Synchronize();
 }
 
-Status SourceExchange::OpenGuest() {
-  Announce("guest");
+Result<GuestProcess> SourceExchange::StartGuest(bool counts) {
   ASSIGN_OR_RETURN(GuestSetup setup, LibrariesForGuest());
   ASSIGN_OR_RETURN(const ObjectFile object, ObjectFile::Create(candidate_.object));
   setup.kernels = disturbances_.cubin();
@@ -177,8 +177,14 @@ Status SourceExchange::OpenGuest() {
   setup.workspace = Described(workspace_memory_, kElementsAt);
   setup.workspace_bytes = kBaselineWorkspaceBytes;
   setup.disturbances = Described(disturbance_memory_, 0);
-  ASSIGN_OR_RETURN(const std::vector<std::string> command, SandboxedGuest(workshop_.gpu.identity().uuid));
-  ASSIGN_OR_RETURN(GuestProcess guest, GuestProcess::Start(command, setup, kStartSeconds));
+  setup.counts = counts;
+  ASSIGN_OR_RETURN(const std::vector<std::string> command, SandboxedGuest(workshop_.gpu.identity().uuid, counts));
+  return GuestProcess::Start(command, setup, kStartSeconds);
+}
+
+Status SourceExchange::OpenGuest() {
+  Announce("guest");
+  ASSIGN_OR_RETURN(GuestProcess guest, StartGuest(false));
   guest_.emplace(std::move(guest));
   Announce("load");
   (void)Ask({.work = GuestWork::kLoad});

@@ -47,6 +47,7 @@ class SourceExchange {
 
   Status Share();
   Result<SharedMatrix> ShareMatrix(const Operand& operand, bool lines_are_rows);
+  Result<GuestProcess> StartGuest(bool counts);
   Status OpenGuest();
   // Nothing where that has ended the candidate.
   std::optional<GuestAnswer> Ask(const GuestCall& call);
@@ -134,6 +135,9 @@ class SourceExchange {
   Status RunRace(Clock clock);
   Result<double> TimeOurs(Clock clock);
   void AddTimings(Clock clock, const RaceResult& race);
+  // Of what has passed, when everything else is over, by a guest of their own: nothing else in the outcome can change.
+  void ReadCounters();
+  Result<Counters> CountCall();
 
   const Workshop workshop_;
   DisturbanceJudge& disturbances_;

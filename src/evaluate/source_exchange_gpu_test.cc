@@ -88,18 +88,19 @@ class SourceGpuTest : public testing::Test {
     EXPECT_TRUE(outcome.ok()) << outcome.status().message();
     return outcome.ok() ? *outcome : Outcome{};
   }
-  static Outcome JudgeText(const std::string& text, bool time = true) {
+  static EvaluationRequest RequestFor(const std::string& text) {
     EvaluationRequest request;
     request.gemm = kGemm;
     request.subject = FreeForm{"test.cu", text};
+    return request;
+  }
+  static Outcome JudgeText(const std::string& text, bool time = true) {
+    EvaluationRequest request = RequestFor(text);
     request.time = time;
     return Judge(request);
   }
   // Past the screen of the object, which would refuse some of them: what is tested is the judge behind it.
-  static Outcome JudgeUnscreened(const std::string& text) {
-    EvaluationRequest request;
-    request.gemm = kGemm;
-    request.subject = FreeForm{"test.cu", text};
+  static Outcome JudgeUnscreened(const EvaluationRequest& request) {
     Result<PreparedCandidate> candidate = Prepare(request, evaluator_->device(), *compiler_, objects_);
     EXPECT_TRUE(candidate.ok() && candidate->object) << (candidate.ok() ? candidate->compilation.log : "");
     if (!candidate.ok() || !candidate->object) return {};
@@ -167,6 +168,62 @@ TEST_F(SourceGpuTest, APlanAsASourceTakesAsLongAsThePlan) {
   EXPECT_NEAR(over_rival(source) / over_rival(plan), 1, 0.05) << source.TimeNs() << " " << plan.TimeNs();
 }
 
+EvaluationRequest Counted(EvaluationRequest request, bool time) {
+  request.time = time;
+  request.counters = true;
+  return request;
+}
+
+TEST_F(SourceGpuTest, CountersComeWithTheOutcomeWhereTheyAreAskedFor) {
+  const std::string text = Source("return Launch(a, b, c, m, n, k, stream);");
+  EXPECT_FALSE(JudgeText(text).counters);
+  const Outcome outcome = Judge(Counted(RequestFor(text), true));
+  ASSERT_EQ(outcome.kind, OutcomeKind::kMeasured) << outcome.reason;
+  ASSERT_TRUE(outcome.counters);
+  const Counters& counters = *outcome.counters;
+  EXPECT_GT(counters[Counter::kWaves].value_or(0), 0) << counters.lacks;
+  EXPECT_GT(counters[Counter::kRegisters].value_or(0), 0) << counters.lacks;
+  if (counters.observer.empty()) GTEST_SKIP() << counters.lacks;
+  EXPECT_EQ(counters.observer, "guest");
+  EXPECT_EQ(counters.lacks, "");
+  EXPECT_NEAR(counters[Counter::kDuration].value_or(0) / outcome.TimeNs(), 1, 0.3);
+  EXPECT_GT(counters[Counter::kInstructions].value_or(0), 0);
+}
+
+TEST_F(SourceGpuTest, CountersOfTwoKernelsAreThoseOfBoth) {
+  const Outcome one = Judge(Counted(RequestFor(Source("return Launch(a, b, c, m, n, k, stream);")), false));
+  const Outcome two =
+      Judge(Counted(RequestFor(Source("if (cudaError_t error = Launch(a, b, c, m, n, k, stream)) return error;\n"
+                                      "return Launch(a, b, c, m, n, k, stream);")),
+                    false));
+  ASSERT_EQ(one.kind, OutcomeKind::kVerified) << one.reason;
+  ASSERT_EQ(two.kind, OutcomeKind::kVerified) << two.reason;
+  ASSERT_TRUE(one.counters && two.counters);
+  if (one.counters->observer.empty()) GTEST_SKIP() << one.counters->lacks;
+  const auto ratio = [&](Counter counter) {
+    return two.counters.value()[counter].value_or(0) / one.counters.value()[counter].value_or(1);
+  };
+  EXPECT_NEAR(ratio(Counter::kInstructions), 2, 0.01) << two.counters->lacks;
+  EXPECT_NEAR(ratio(Counter::kDuration), 2, 0.4);
+  EXPECT_NEAR(ratio(Counter::kSmBusy), 1, 0.2);
+  EXPECT_EQ(ratio(Counter::kWaves), 1);
+}
+
+// Only a guest that counts begins with a capture.
+TEST_F(SourceGpuTest, ASourceThatFailsWhereItIsCountedLosesItsCountersAlone) {
+  const std::string text = Source(
+      "cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;\n"
+      "cudaStreamIsCapturing(stream, &status);\n"
+      "if (calls++ == 0) is_counted = status != cudaStreamCaptureStatusNone;\n"
+      "return is_counted ? cudaErrorInvalidValue : Launch(a, b, c, m, n, k, stream);",
+      "static int calls;\nstatic bool is_counted;\n");
+  const Outcome outcome = JudgeUnscreened(Counted(RequestFor(text), false));
+  ASSERT_EQ(outcome.kind, OutcomeKind::kVerified) << outcome.reason;
+  ASSERT_TRUE(outcome.counters);
+  EXPECT_EQ(outcome.counters->PresentBits(), 0u);
+  EXPECT_NE(outcome.counters->lacks.find("cudaErrorInvalidValue"), std::string::npos) << outcome.counters->lacks;
+}
+
 struct Liar {
   const char* name;
   OutcomeKind kind;
@@ -178,7 +235,7 @@ struct Liar {
 class LyingSource : public SourceGpuTest, public testing::WithParamInterface<Liar> {};
 
 TEST_P(LyingSource, IsFoundAndTheNextOneIsJudged) {
-  const Outcome outcome = JudgeUnscreened(Source(GetParam().body, GetParam().before));
+  const Outcome outcome = JudgeUnscreened(RequestFor(Source(GetParam().body, GetParam().before)));
   EXPECT_EQ(outcome.kind, GetParam().kind) << outcome.reason;
   EXPECT_NE(outcome.reason.find(GetParam().reason), std::string::npos) << outcome.reason;
   const Outcome next = JudgeText(Source("return Launch(a, b, c, m, n, k, stream);"), false);

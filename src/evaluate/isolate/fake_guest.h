@@ -8,7 +8,8 @@ namespace gemmsmith {
 
 // ACT: "well", or what goes wrong: "exits_early", "refuses", "mute" before it is set up; "crash", "exit", "hang",
 // "forbidden", "rubbish", "half", "huge", "wrong_turn", "nonsense", "infinite", "fails", "lost", "shouts",
-// "answers_twice" in its first call; "inherits" answers with what the object's descriptor holds.
+// "answers_twice" in its first call; "inherits" answers with what the object's descriptor holds, "counts" with
+// counters.
 int RunFakeGuest(std::string_view act);
 
 }  // namespace gemmsmith

@@ -17,6 +17,7 @@
 #include "evaluate/isolate/messages.h"
 #include "evaluate/isolate/observer.h"
 #include "evaluate/isolate/worker_loop.h"
+#include "evaluate/profile/call_profiler.h"
 #include "gpu/shared_memory.h"
 
 namespace gemmsmith {
@@ -111,6 +112,7 @@ class Guest {
   Result<Buffer> Map(const SharedBuffer& shared);
   Status Load();
   Status CallForTheHost(const GuestCall& call, GuestAnswer& answer);
+  Status CountCall(const GuestCall& call, GuestAnswer& answer);
   Status CallPlainly(const GuestCall& call, GuestAnswer& answer);
   Status CallByGraph(const GuestCall& call, GuestAnswer& answer);
   static GraphKey KeyOf(const GuestCall& call);
@@ -133,6 +135,7 @@ class Guest {
   std::optional<DisturbingKernels> disturbing_;
   Runtime runtime_;
   std::unique_ptr<Observer> observer_;
+  std::optional<CallProfiler> profiler_;
   std::vector<Set> sets_;
   Buffer workspace_, disturbances_;
   uint64_t workspace_bytes_ = 0;
@@ -161,8 +164,9 @@ Status Guest::Open(const GuestSetup& setup) {
   // Whatever these load lazily they load now.
   RETURN_IF_ERROR(disturbing_->Spin(1));
   RETURN_IF_ERROR(gpu_->Synchronize());
+  if (setup.counts) profiler_.emplace(*gpu_);
   Result<std::unique_ptr<Observer>> cupti = Unavailable("no CUPTI");
-  if (!setup.observing_library.empty()) cupti = MakeCuptiObserver(setup.observing_library);
+  if (!setup.observing_library.empty() && !setup.counts) cupti = MakeCuptiObserver(setup.observing_library);
   observer_ = cupti.ok() ? *std::move(cupti) : MakeBlindObserver();
   ASSIGN_OR_RETURN(entry_points.driver, Driver::Open());
   entry_points.observer = observer_.get();
@@ -196,6 +200,8 @@ GuestAnswer Guest::Serve(const GuestCall& call) {
   } else if (gemm_ != nullptr && call.set < sets_.size()) {
     if (call.work == GuestWork::kHostCall)
       served = CallForTheHost(call, answer);
+    else if (call.work == GuestWork::kCountedCall)
+      served = CountCall(call, answer);
     else if (call.is_only_capture)
       served = Capture(call, answer);
     else
@@ -228,6 +234,12 @@ Status Guest::CallForTheHost(const GuestCall& call, GuestAnswer& answer) {
   RETURN_IF_ERROR(gpu_->SynchronizeAll());
   answer.device_ns = NsSince(start);
   if (observer_->sees_calls()) ++answer.observed_calls;
+  return OkStatus();
+}
+
+Status Guest::CountCall(const GuestCall& call, GuestAnswer& answer) {
+  if (!profiler_) return InvalidArgument("counters of a guest that was not set up for them");
+  ASSIGN_OR_RETURN(answer.counters, profiler_->Read([&] { return CallGemm(call); }));
   return OkStatus();
 }
 

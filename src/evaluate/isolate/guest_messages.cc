@@ -19,7 +19,7 @@ void Visit(auto& setup, auto&& visit) requires requires { setup.runtime_library;
 {
   visit(setup.runtime_library), visit(setup.observing_library), visit(setup.kernels), visit(setup.object_descriptor);
   visit(setup.sets, [&](auto& set) { Visit(set.a, visit), Visit(set.b, visit), Visit(set.c, visit); });
-  Visit(setup.workspace, visit), visit(setup.workspace_bytes), Visit(setup.disturbances, visit);
+  Visit(setup.workspace, visit), visit(setup.workspace_bytes), Visit(setup.disturbances, visit), visit(setup.counts);
 }
 
 void Visit(auto& ready, auto&& visit) requires requires { ready.observer; }
@@ -32,12 +32,19 @@ void Visit(auto& call, auto&& visit) requires requires { call.work; }
   for (auto& word : call.key) visit(word);
 }
 
+void VisitCounters(auto& counters, auto&& visit) {
+  visit(counters.observer), visit(counters.lacks), visit.Present(counters);
+  for (size_t i = 0; i < kCounterCount; ++i)
+    if (auto& value = counters[Counter(i)]) visit(*value);
+}
+
 void Visit(auto& answer, auto&& visit) requires requires { answer.misdeeds; }
 {
   visit(answer.failure), visit(answer.is_uncapturable), visit(answer.is_lost);
   visit(answer.event_ns), visit(answer.stream_ns), visit(answer.device_ns), visit(answer.observed_calls);
   visit(answer.kernels, [&](auto& kernel) { visit(kernel.name), visit(kernel.launches); });
   visit(answer.misdeeds, [&](auto& misdeed) { visit(misdeed); });
+  VisitCounters(answer.counters, visit);
 }
 
 struct Writing {
@@ -45,6 +52,7 @@ struct Writing {
   void operator()(const std::string& text) { writer.PutString(text); }
   void operator()(const std::vector<uint8_t>& bytes) { writer.PutVector(bytes); }
   void operator()(bool flag) { writer.Put(uint8_t(flag)); }
+  void Present(const Counters& counters) { writer.Put(counters.PresentBits()); }
   template <class T>
   requires(std::is_arithmetic_v<T> || std::is_enum_v<T>) && (!std::is_same_v<T, bool>)void operator()(const T& value) {
     writer.Put(value);
@@ -66,9 +74,14 @@ struct Reading {
     is_valid = is_valid && byte <= 1;
     flag = byte == 1;
   }
+  void Present(Counters& counters) {
+    const auto bits = reader.Get<uint64_t>();
+    is_valid = is_valid && bits >> kCounterCount == 0;
+    counters.MarkPresent(is_valid ? bits : 0);
+  }
   void operator()(GuestWork& work) {
     work = reader.Get<GuestWork>();
-    is_valid = is_valid && work <= GuestWork::kSpacedCalls;
+    is_valid = is_valid && work <= GuestWork::kCountedCall;
   }
   void operator()(double& value) {
     value = reader.Get<double>();
@@ -96,8 +109,9 @@ Result<Message> DecodeAny(std::string_view bytes, std::string_view what) {
   Message message;
   bool is_valid = true;
   Visit(message, Reading{reader, is_valid});
-  if (reader.failed()) return DataLoss(fmt::format("{}, truncated", what));
+  // First: what stands behind such a value is not read.
   if (!is_valid) return DataLoss(fmt::format("{} with a value out of range", what));
+  if (reader.failed()) return DataLoss(fmt::format("{}, truncated", what));
   if (reader.remaining() != 0) return DataLoss(fmt::format("{} with {} bytes too many", what, reader.remaining()));
   return message;
 }

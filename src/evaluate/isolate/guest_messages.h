@@ -37,6 +37,7 @@ struct GuestSetup {
   SharedBuffer workspace;
   uint64_t workspace_bytes = 0;
   SharedBuffer disturbances;  // DisturbanceMemory
+  bool counts = false;        // it reads counters and does nothing else: nobody observes its driver calls
   bool operator==(const GuestSetup&) const = default;
 };
 std::string Encode(const GuestSetup& setup);
@@ -58,6 +59,7 @@ enum class GuestWork : uint8_t {
   kHostCall,        // one call and the wait for its end, by the host's clock alone
   kChainedCalls,    // two, the second of which multiplies what the first one wrote
   kSpacedCalls,     // of gemm() with a pause before each
+  kCountedCall,     // one call, made as often as its counters need; only of a guest that counts
 };
 
 struct GuestCall {
@@ -86,6 +88,7 @@ struct GuestAnswer {
   uint32_t observed_calls = 0;          // of gemm(): a graph that is replayed calls it no more
   std::vector<LaunchedKernel> kernels;  // launches during the observed calls, all together
   std::vector<std::string> misdeeds;    // driver calls during them that gemm() has no business with
+  Counters counters;                    // of a counted call
   bool operator==(const GuestAnswer&) const = default;
 };
 std::string Encode(const GuestAnswer& answer);

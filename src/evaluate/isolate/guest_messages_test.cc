@@ -19,6 +19,7 @@ GuestSetup ExampleSetup() {
   setup.workspace = {10, 400, 40};
   setup.workspace_bytes = 64 << 20;
   setup.disturbances = {11, 500, 0};
+  setup.counts = true;
   return setup;
 }
 
@@ -32,6 +33,10 @@ GuestAnswer ExampleAnswer() {
   answer.observed_calls = 2;
   answer.kernels = {{"first", 2}, {"second", 4}};
   answer.misdeeds = {"cuMemAlloc_v2"};
+  answer.counters.observer = "cupti";
+  answer.counters.lacks = "waves";
+  answer.counters[Counter::kDuration] = 1000;
+  answer.counters[kLastCounter] = 0.25;
   return answer;
 }
 
@@ -61,6 +66,20 @@ TEST(GuestMessages, TimesThatAreNoTimesAreRefused) {
       answer.*clock = time;
       EXPECT_EQ(DecodeGuestAnswer(Encode(answer)).status().message(), "an answer of a guest with a value out of range");
     }
+}
+
+TEST(GuestMessages, CountersThatAreNoNumbersAreRefused) {
+  for (double value : {-1.0, std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}) {
+    GuestAnswer answer;
+    answer.counters[Counter::kTensorPipe] = value;
+    EXPECT_EQ(DecodeGuestAnswer(Encode(answer)).status().message(), "an answer of a guest with a value out of range");
+  }
+}
+
+TEST(GuestMessages, CountersThatThereAreNotAreRefused) {
+  std::string bytes = Encode(GuestAnswer());
+  bytes.back() = '\x40';  // the highest of the bits that say which ones there are
+  EXPECT_EQ(DecodeGuestAnswer(bytes).status().message(), "an answer of a guest with a value out of range");
 }
 
 TEST(GuestMessages, ListsLongerThanAnySourceMakesAreRefused) {

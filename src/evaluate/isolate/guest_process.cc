@@ -3,6 +3,7 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <set>
@@ -62,6 +63,12 @@ void AddFolderOf(const std::string& library, std::set<fs::path>& readable) {
   readable.insert(fs::canonical(library, error).parent_path());
 }
 
+// CUPTI is looked for by the guest itself, and must be found where it is found here.
+void AddToolkit(Sandbox& sandbox) {
+  for (const char* name : {"GEMMSMITH_CUDA", "CUDA_HOME", "CUDA_PATH"})
+    if (const char* const folder = std::getenv(name)) sandbox.environment.emplace_back(name, folder);
+}
+
 std::string OneLine(const std::string& text) {
   constexpr size_t kKept = 300;
   std::vector<std::string> words;
@@ -104,7 +111,7 @@ Result<GuestSetup> LibrariesForGuest() {
   return setup;
 }
 
-Result<std::vector<std::string>> SandboxedGuest(const std::string& gpu_uuid) {
+Result<std::vector<std::string>> SandboxedGuest(const std::string& gpu_uuid, bool counts) {
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
   if (error) return IoError(fmt::format("cannot tell where this program is: {}", error.message()));
@@ -117,6 +124,8 @@ Result<std::vector<std::string>> SandboxedGuest(const std::string& gpu_uuid) {
   sandbox.readable.assign(readable.begin(), readable.end());
   sandbox.devices = NvidiaDevices();
   sandbox.environment = {{"CUDA_VISIBLE_DEVICES", gpu_uuid}, {"CUDA_CACHE_DISABLE", "1"}};
+  if (counts) AddToolkit(sandbox);
+  sandbox.may_profile = counts;
   sandbox.memory_bytes = kMemoryBytes;
   sandbox.file_bytes = kFileBytes;
   sandbox.max_processes = kMaxThreads;

@@ -12,8 +12,9 @@
 
 namespace gemmsmith {
 
-// The command that runs this very program as a guest in a sandbox that sees the libraries it needs and one GPU.
-Result<std::vector<std::string>> SandboxedGuest(const std::string& gpu_uuid);
+// The command that runs this very program as a guest in a sandbox that sees the libraries it needs and one GPU. One
+// that counts keeps the right to profile, if this process has it.
+Result<std::vector<std::string>> SandboxedGuest(const std::string& gpu_uuid, bool counts = false);
 // The toolkit's libraries that a guest opens. Unavailable without a CUDA runtime.
 Result<GuestSetup> LibrariesForGuest();
 

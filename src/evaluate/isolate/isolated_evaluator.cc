@@ -13,9 +13,6 @@ namespace {
 
 constexpr size_t kMostTogether = 16, kMostInHeat = 32;
 constexpr uint64_t kMostBytesTogether = uint64_t{64} << 20;
-constexpr std::string_view kNoCountersOfSources =
-    "a source runs in a sandbox without the rights that a profiler needs, and what was counted in its own process it "
-    "could forge";
 
 Outcome Unanswered(const WorkerFailure& failure) {
   Outcome outcome;
@@ -234,8 +231,6 @@ std::vector<Result<Outcome>> IsolatedEvaluator::EvaluateTogether(std::span<const
     judged[i]->facts = contender.candidate.compilation.binary.facts;
     judged[i]->protocol = contender.request.protocol;
     judged[i]->compile_seconds = contender.candidate.compilation.seconds;
-    if (contender.request.counters && !IsPlan(contender.request.subject))
-      SayWhyNoCounters(std::string(kNoCountersOfSources), *judged[i]);
     answers[places[i]] = std::move(judged[i]);
   }
   std::vector<Result<Outcome>> outcomes;
