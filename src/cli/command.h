@@ -211,7 +211,6 @@ struct VerifyCommand {
 
 struct WorkerCommand {
   int gpu = 0;
-  std::filesystem::path requests, answers;  // empty: standard input and output
 };
 
 struct CompilerCommand {};

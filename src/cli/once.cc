@@ -9,8 +9,10 @@ namespace gemmsmith {
 Result<int> Run(const OnceCommand& command) {
   ASSIGN_OR_RETURN(const std::string bytes, ReadFile(command.call));
   ASSIGN_OR_RETURN(const SingleCall call, DecodeSingleCall(bytes));
-  RETURN_IF_ERROR(RunOnce(command.gpu, call, command.calls));
-  return kExitDone;
+  ASSIGN_OR_RETURN(const std::string failure, RunOnce(command.gpu, call, command.calls));
+  if (failure.empty()) return kExitDone;
+  WriteError(failure);
+  return kCallFailedExitCode;
 }
 
 }  // namespace gemmsmith

@@ -427,8 +427,6 @@ class Grammar {
     NewVerb(&root_, "compiler", "compile what standard input says", &compiler_)->group("");
     NewVerb(&root_, "guest", "run what the evaluator sends over standard input", &guest_)->group("");
     Value(worker, "--gpu", "N", "ordinal of the GPU", &worker_.gpu, ReadOrdinal)->required();
-    Value(worker, "--requests", "FILE", "instead of standard input", &worker_.requests, ReadPath);
-    Value(worker, "--answers", "FILE", "instead of standard output", &worker_.answers, ReadPath);
     Verb* once = NewVerb(&root_, "once", "call a candidate that a file holds", &once_);
     once->group("");
     Value(once, "FILE", "", "the encoded call", &once_.call, ReadPath)->required();

@@ -8,7 +8,6 @@ namespace gemmsmith {
 Result<int> Run(const WorkerCommand& command) {
   // Ctrl-C at a terminal reaches the whole process group: the program decides when its worker ends.
   signal(SIGINT, SIG_IGN);
-  if (!command.requests.empty()) return RunWorkerOnFiles(command.gpu, command.requests, command.answers);
   return RunWorker(command.gpu);
 }
 

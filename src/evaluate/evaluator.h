@@ -86,8 +86,5 @@ Result<std::unique_ptr<Evaluator>> MakeIsolatedEvaluator(const IsolationOptions&
 
 // The other end: serves requests from standard input until it closes. Called by the hidden verb "worker".
 int RunWorker(int gpu_ordinal);
-// The same for requests that stand in a file, with no program at the other end: under a tool that watches the
-// process, for which no guard bands hide what lies behind a matrix.
-int RunWorkerOnFiles(int gpu_ordinal, const std::string& requests, const std::string& answers);
 
 }  // namespace gemmsmith

@@ -36,8 +36,8 @@ Judgements LostWith(size_t candidates, Protocol protocol, const std::string& dri
 
 }  // namespace
 
-Result<std::unique_ptr<GpuJudge>> GpuJudge::Open(int gpu_ordinal, int64_t guard_elements) {
-  std::unique_ptr<GpuJudge> judge(new GpuJudge(guard_elements));
+Result<std::unique_ptr<GpuJudge>> GpuJudge::Open(int gpu_ordinal) {
+  std::unique_ptr<GpuJudge> judge(new GpuJudge);
   ASSIGN_OR_RETURN(const std::vector<GpuIdentity> gpus, ListGpus());
   if (gpu_ordinal < 0 || size_t(gpu_ordinal) >= gpus.size())
     return Unavailable(fmt::format("there is no GPU {}; the driver sees {}", gpu_ordinal, gpus.size()));
@@ -52,7 +52,7 @@ Result<std::unique_ptr<GpuJudge>> GpuJudge::Open(int gpu_ordinal, int64_t guard_
   ASSIGN_OR_RETURN(judge->cublas_, Cublas::Open());
   ASSIGN_OR_RETURN(judge->baseline_workspace_, judge->gpu_->Allocate(kBaselineWorkspaceBytes));
   judge->torch_.emplace(gpu_ordinal, judge->gpu_->stream());
-  judge->workspaces_.emplace(*judge->gpu_, guard_elements);
+  judge->workspaces_.emplace(*judge->gpu_);
   std::error_code unnamed;  // without a name of this program there is no process to watch, which will be said then
   judge->counters_.emplace(*judge->gpu_, std::filesystem::read_symlink("/proc/self/exe", unnamed));
 
@@ -82,9 +82,8 @@ Result<ProblemSession*> GpuJudge::FindOrCreateSession(const ProblemMessage& prob
   if (gpu_->FreeBytes() < needed)
     return Unavailable(fmt::format("{} needs {:.1f} GB on the GPU to be judged, {:.1f} are free", Print(gemm),
                                    double(needed) / 1e9, double(gpu_->FreeBytes()) / 1e9));
-  ASSIGN_OR_RETURN(
-      std::unique_ptr<ProblemSession> session,
-      ProblemSession::Create({*gpu_, *harness_, *cublas_, *torch_, baseline_workspace_}, problem, guard_elements_));
+  ASSIGN_OR_RETURN(std::unique_ptr<ProblemSession> session,
+                   ProblemSession::Create({*gpu_, *harness_, *cublas_, *torch_, baseline_workspace_}, problem));
   sessions_.push_front(std::move(session));
   return sessions_.front().get();
 }

@@ -14,7 +14,7 @@ namespace gemmsmith {
 class GpuJudge : public Judge {
  public:
   // Compiles the harness (through the cache in HomeFolder()) and opens the libraries.
-  static Result<std::unique_ptr<GpuJudge>> Open(int gpu_ordinal, int64_t guard_elements = kGuardElements);
+  static Result<std::unique_ptr<GpuJudge>> Open(int gpu_ordinal);
 
   const WorkerHello& hello() const { return hello_; }
   Status Prepare(const ProblemMessage& problem, const StepListener& on_step) override;
@@ -25,7 +25,7 @@ class GpuJudge : public Judge {
   HarnessKernels& harness() { return *harness_; }
 
  private:
-  explicit GpuJudge(int64_t guard_elements) : guard_elements_(guard_elements) {}
+  GpuJudge() = default;
   Result<ProblemSession*> FindOrCreateSession(const ProblemMessage& problem);
   Workshop workshop() { return {*gpu_, *harness_, *workspaces_, nvml_.get(), last_race_, *counters_}; }
   void DropOtherSessions();
@@ -34,7 +34,6 @@ class GpuJudge : public Judge {
   // The answer, or what it means where this worker's context is gone.
   Result<Judgements> UnlessLost(Result<Judgements> judgements, size_t candidates);
 
-  const int64_t guard_elements_;  // before and after every matrix
   // In the order of construction: what comes later uses what comes before.
   std::unique_ptr<Nvml> nvml_;
   std::unique_ptr<Gpu> gpu_;

@@ -1,4 +1,3 @@
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -22,21 +21,6 @@ int RunWorker(int gpu_ordinal) {
   const int exit_code = ServeRequests(**judge, (*judge)->hello(), STDIN_FILENO, *out);
   // Without tearing down a context that may be broken: that could hang, and the driver does it anyway.
   std::_Exit(exit_code);
-}
-
-int RunWorkerOnFiles(int gpu_ordinal, const std::string& requests, const std::string& answers) {
-  const int in = ::open(requests.c_str(), O_RDONLY | O_CLOEXEC);
-  const int out = ::open(answers.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  if (in < 0 || out < 0) {
-    fmt::print(stderr, "cannot open {} or {}\n", requests, answers);
-    return 1;
-  }
-  const Result<std::unique_ptr<GpuJudge>> judge = GpuJudge::Open(gpu_ordinal, 0);
-  if (!judge.ok()) {
-    fmt::print(stderr, "{}\n", judge.status().message());
-    return 3;
-  }
-  return ServeRequests(**judge, (*judge)->hello(), in, out);
 }
 
 }  // namespace gemmsmith

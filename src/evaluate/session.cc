@@ -20,13 +20,12 @@ std::vector<TestPlan> TestsOf(const ProblemMessage& problem) {
 
 }  // namespace
 
-ProblemSession::ProblemSession(const BaselineTools& tools, const ProblemMessage& problem, int64_t guard_elements)
+ProblemSession::ProblemSession(const BaselineTools& tools, const ProblemMessage& problem)
     : gpu_(tools.gpu),
       harness_(tools.harness),
       gemm_(WithoutLayout(problem.gemm)),
       seed_(problem.seed),
       certify_(problem.certify),
-      guard_elements_(guard_elements),
       verifier_(tools.gpu, tools.harness),
       maker_(tools, verifier_) {}
 
@@ -43,11 +42,11 @@ uint64_t ProblemSession::BytesFor(const ProblemMessage& problem) {
 }
 
 Result<std::unique_ptr<ProblemSession>> ProblemSession::Create(const BaselineTools& tools,
-                                                               const ProblemMessage& problem, int64_t guard_elements) {
-  std::unique_ptr<ProblemSession> session(new ProblemSession(tools, problem, guard_elements));
+                                                               const ProblemMessage& problem) {
+  std::unique_ptr<ProblemSession> session(new ProblemSession(tools, problem));
   const Operand output = MakeTask(problem.gemm).output;
-  ASSIGN_OR_RETURN(session->output_, GuardedMatrix::Create(tools.gpu, output, true, guard_elements));
-  ASSIGN_OR_RETURN(session->baseline_output_, GuardedMatrix::Create(tools.gpu, output, true, guard_elements));
+  ASSIGN_OR_RETURN(session->output_, GuardedMatrix::Create(tools.gpu, output, true));
+  ASSIGN_OR_RETURN(session->baseline_output_, GuardedMatrix::Create(tools.gpu, output, true));
   return session;
 }
 
@@ -149,7 +148,7 @@ Result<const GuardedMatrix*> ProblemSession::AddOperand(char name, InputKind kin
   const Order order = is_a ? gemm.kind.layout.a : gemm.kind.layout.b;
   if (auto found = operands_.find({name, kind, order}); found != operands_.end()) return &found->second;
   const Operand operand = MakeTask(gemm).inputs[is_a ? 0 : 1];
-  ASSIGN_OR_RETURN(GuardedMatrix matrix, GuardedMatrix::Create(gpu_, operand, order == Order::kRow, guard_elements_));
+  ASSIGN_OR_RETURN(GuardedMatrix matrix, GuardedMatrix::Create(gpu_, operand, order == Order::kRow));
   RETURN_IF_ERROR(FillOperand(harness_, matrix, name, kind, gemm, seed_));
   return &operands_.emplace(std::tuple(name, kind, order), std::move(matrix)).first->second;
 }

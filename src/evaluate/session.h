@@ -18,8 +18,7 @@ class ProblemSession {
  public:
   // What a session may come to hold on the GPU.
   static uint64_t BytesFor(const ProblemMessage& problem);
-  static Result<std::unique_ptr<ProblemSession>> Create(const BaselineTools& tools, const ProblemMessage& problem,
-                                                        int64_t guard_elements = kGuardElements);
+  static Result<std::unique_ptr<ProblemSession>> Create(const BaselineTools& tools, const ProblemMessage& problem);
 
   // Whether the problem is this session's: the same one with the same truth, or, where A and B are packed, the same in
   // another layout.
@@ -53,7 +52,7 @@ class ProblemSession {
     MatrixCopies output;
   };
 
-  ProblemSession(const BaselineTools& tools, const ProblemMessage& problem, int64_t guard_elements);
+  ProblemSession(const BaselineTools& tools, const ProblemMessage& problem);
   Status AddInputs(InputKind kind, const Layout& layout, const StepListener& on_step);
   Result<Reference> MakeTruth(InputKind kind, const Gemm& gemm, const Inputs& inputs, const StepListener& on_step);
   // What the worker announces while the CPU is at work.
@@ -69,7 +68,6 @@ class ProblemSession {
   const Gemm gemm_;  // where A and B are packed, in a layout that means nothing
   const uint64_t seed_;
   const bool certify_;
-  const int64_t guard_elements_;
   Verifier verifier_;
   BaselineMaker maker_;
   GuardedMatrix output_, baseline_output_;

@@ -9,6 +9,7 @@
 #include "base/installation.h"
 #include "base/subprocess.h"
 #include "evaluate/profile/nsight_compute.h"
+#include "evaluate/profile/once.h"
 #include "evaluate/profile/readings.h"
 
 namespace gemmsmith {
@@ -117,9 +118,9 @@ Status CounterReader::ReadThroughNsightCompute(const ObservedCandidate& candidat
   ASSIGN_OR_RETURN(const TemporaryFolder folder, TemporaryFolder::Create("gemmsmith-once"));
   const std::filesystem::path file = folder.path() / "call";
   RETURN_IF_ERROR(WriteFileAtomic(file, Encode(*candidate.call)));
-  const std::vector<std::string> command = NsightComputeCommand(
-      *ncu_, CounterMetrics(), candidate.call->candidate.entry,
-      {program_.string(), "once", file.string(), "--gpu", std::to_string(gpu_.identity().ordinal), "--calls", "2"});
+  const std::vector<std::string> command =
+      NsightComputeCommand(*ncu_, CounterMetrics(), candidate.call->candidate.entry,
+                           CommandForOnce(program_, file, gpu_.identity().ordinal, 2));
   ASSIGN_OR_RETURN(const ProcessResult result, RunPatiently(command, still_waiting));
   if (result.timed_out)
     return Unavailable(fmt::format("Nsight Compute did not end within {} s", kNsightComputeLimit.count()));

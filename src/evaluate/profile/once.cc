@@ -50,12 +50,19 @@ Result<std::unique_ptr<PlacedCall>> PlacedCall::Place(Gpu& gpu, HarnessKernels& 
   return placed;
 }
 
-Status RunOnce(int gpu_ordinal, const SingleCall& call, int calls) {
+Result<std::string> RunOnce(int gpu_ordinal, const SingleCall& call, int calls) {
   ASSIGN_OR_RETURN(const std::unique_ptr<Gpu> gpu, Gpu::Open(gpu_ordinal));
   ASSIGN_OR_RETURN(const std::unique_ptr<HarnessKernels> harness, LoadHarness(*gpu));
   ASSIGN_OR_RETURN(const std::unique_ptr<PlacedCall> placed, PlacedCall::Place(*gpu, *harness, call));
-  for (int i = 0; i < calls; ++i) RETURN_IF_ERROR(placed->Put());
-  return gpu->Synchronize();
+  Status called;
+  for (int i = 0; i < calls && called.ok(); ++i) called = placed->Put();
+  if (called.ok()) called = gpu->Synchronize();
+  return called.message();
+}
+
+std::vector<std::string> CommandForOnce(const std::string& program, const std::filesystem::path& file, int gpu_ordinal,
+                                        int calls) {
+  return {program, "once", file.string(), "--gpu", std::to_string(gpu_ordinal), "--calls", std::to_string(calls)};
 }
 
 }  // namespace gemmsmith

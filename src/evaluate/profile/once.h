@@ -1,7 +1,10 @@
 // A candidate's call in a process of its own, for tools that watch a whole process: Nsight Compute, compute-sanitizer.
 #pragma once
 
+#include <filesystem>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "evaluate/isolate/messages.h"
 #include "evaluate/verify/harness_kernels.h"
@@ -37,7 +40,13 @@ class PlacedCall {
   GemmParameters parameters_;
 };
 
-// Calls the candidate `calls` times and waits for the end.
-Status RunOnce(int gpu_ordinal, const SingleCall& call, int calls);
+// Calls the candidate `calls` times and waits for the end. What the driver said of the calls, nothing if all went well.
+Result<std::string> RunOnce(int gpu_ordinal, const SingleCall& call, int calls);
+
+// The command that does so with the encoded SingleCall of a file, for a tool to watch: the verb `once` of `program`.
+std::vector<std::string> CommandForOnce(const std::string& program, const std::filesystem::path& file, int gpu_ordinal,
+                                        int calls);
+// Its exit code where the calls failed, which it then says on standard error in one line.
+inline constexpr int kCallFailedExitCode = 4;
 
 }  // namespace gemmsmith

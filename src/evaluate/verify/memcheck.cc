@@ -1,16 +1,13 @@
 #include "evaluate/verify/memcheck.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <chrono>
 
 #include "base/files.h"
 #include "base/installation.h"
 #include "base/subprocess.h"
 #include "base/text.h"
-#include "evaluate/isolate/frame.h"
 #include "evaluate/isolate/isolated_evaluator.h"
+#include "evaluate/profile/once.h"
 
 namespace gemmsmith {
 
@@ -53,71 +50,49 @@ std::optional<int> ErrorsOf(std::string_view text) {
   return count && *count >= 0 && *count <= INT32_MAX ? std::optional<int>(int(*count)) : std::nullopt;
 }
 
-TestSet OnlyBinary() {
-  TestSet tests;
-  tests.Add(TestId::kBinary);
-  return tests;
-}
-
-// What a worker is asked that has no program to talk to.
-std::string RequestsFor(const EvaluationRequest& request, const PreparedCandidate& candidate, const Device& device) {
-  EvaluationRequest quick = request;
-  quick.protocol = Protocol::kScreen;
-  quick.time = false;
-  quick.certify = false;
-  quick.tests = OnlyBinary();
-  const CandidateMessage message = MessageFor({quick, candidate}, device);
-  return EncodeFrame(FrameType::kProblem, Encode(ProblemOf(quick))) +
-         EncodeFrame(FrameType::kCandidates, Encode(std::span(&message, 1)));
-}
-
 // Padding keeps allocations apart, or the next one might begin right behind. The log and nothing else tells of errors;
-// API errors are the judge's business, who sees every one.
+// those that API calls return the program looks at itself. The harness's kernels, which fill the inputs, are checked by
+// its tests.
 std::vector<std::string> CommandFor(const std::filesystem::path& tool, const std::filesystem::path& folder,
-                                    const EvaluationRequest& request, const PreparedCandidate& candidate,
-                                    const IsolationOptions& options) {
+                                    const std::string& entry, const IsolationOptions& options) {
   std::vector<std::string> command = {tool.string(), "--tool", "memcheck", "--padding", "256", "--print-limit", "3"};
   command.insert(command.end(), {"--report-api-errors", "no", "--target-processes", "all", "--log-file"});
   command.push_back(folder / "log");
-  // The judge's own kernels are checked by its tests; under the tool its reference product would take minutes.
-  if (IsPlan(request.subject))
-    command.insert(command.end(), {"--kernel-name", "kns=" + candidate.compilation.binary.entry});
+  command.insert(command.end(), {"--kernel-name", "kns=" + entry});
   const std::string program = options.worker_program.empty() ? std::filesystem::read_symlink("/proc/self/exe").string()
                                                              : options.worker_program;
-  command.insert(command.end(), {program, "worker", "--gpu", std::to_string(options.gpu_ordinal), "--requests",
-                                 folder / "requests", "--answers", folder / "answers"});
+  const std::vector<std::string> watched = CommandForOnce(program, folder / "call", options.gpu_ordinal, 1);
+  command.insert(command.end(), watched.begin(), watched.end());
   return command;
 }
 
-// What the worker said last, if it came that far.
-std::optional<Outcome> AnswerIn(const std::filesystem::path& path) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  std::optional<Outcome> answer;
-  for (Result<Frame> frame = ReadFrame(fd); frame.ok(); frame = ReadFrame(fd)) {
-    if (frame->type != FrameType::kJudged) continue;
-    const Result<Judgements> judged = DecodeJudgements(frame->payload);
-    if (judged.ok() && judged->outcomes.size() == 1) answer = judged->outcomes[0];
-  }
-  if (fd >= 0) ::close(fd);
-  return answer;
+// The program's last line, without its name.
+std::string LastWords(std::string_view output) {
+  constexpr std::string_view kName = "gemmsmith: ";
+  std::string_view last;
+  for (const std::string_view line : Split(output, '\n'))
+    if (!line.empty()) last = line;
+  if (last.starts_with(kName)) last.remove_prefix(kName.size());
+  return std::string(last);
 }
 
-Status DidNotWork(const ProcessResult& process, std::string_view log) {
+Status DidNotWork(const ProcessResult& process, std::string_view log, bool is_complete) {
   const std::string all = std::string(log) + process.output;
   std::vector<std::string> words;
   for (const std::string_view word : SplitWords(std::string_view(all).substr(all.size() > 400 ? all.size() - 400 : 0)))
     words.emplace_back(word);
-  return IoError(fmt::format(
-      "compute-sanitizer {}; it said: {}",
-      process.timed_out ? "took too long" : fmt::format("ended with exit code {} and no summary", process.exit_code),
-      Join(words, " ")));
+  const std::string end =
+      process.timed_out ? "took too long" : fmt::format("ended with exit code {}", process.exit_code);
+  return IoError(fmt::format("compute-sanitizer {}{}; it said: {}", end,
+                             is_complete || process.timed_out ? "" : " and no summary", Join(words, " ")));
 }
 
-Outcome WrongBy(const MemcheckLog& log, const EvaluationRequest& request, const PreparedCandidate& candidate) {
+Outcome Ended(OutcomeKind kind, std::string reason, const EvaluationRequest& request,
+              const PreparedCandidate& candidate) {
   Outcome outcome;
-  outcome.kind = OutcomeKind::kWrong;
+  outcome.kind = kind;
   outcome.stage = "memcheck";
-  outcome.reason = fmt::format("{} memory errors, the first: {}", log.errors, log.first);
+  outcome.reason = std::move(reason);
   outcome.protocol = request.protocol;
   outcome.facts = candidate.compilation.binary.facts;
   outcome.compile_seconds = candidate.compilation.seconds;
@@ -160,22 +135,24 @@ Result<std::optional<Outcome>> RunMemcheck(const EvaluationRequest& request, con
                                            const Device& device, const IsolationOptions& options) {
   ASSIGN_OR_RETURN(const std::filesystem::path tool, FindMemcheck());
   ASSIGN_OR_RETURN(const TemporaryFolder folder, TemporaryFolder::Create("gemmsmith-memcheck"));
-  RETURN_IF_ERROR(WriteFileAtomic(folder.path() / "requests", RequestsFor(request, candidate, device)));
+  const SingleCall call{ProblemOf(request), MessageFor({request, candidate}, device)};
+  RETURN_IF_ERROR(WriteFileAtomic(folder.path() / "call", Encode(call)));
   ASSIGN_OR_RETURN(const ProcessResult process,
-                   RunProcess(CommandFor(tool, folder.path(), request, candidate, options), kLimit));
-  const Result<std::string> log = ReadFile(folder.path() / "log");
-  const MemcheckLog found = ParseMemcheckLog(log.ok() ? *log : "");
-  if (!found.is_complete || process.timed_out) return DidNotWork(process, log.ok() ? *log : "");
-  if (found.errors > 0) return std::optional<Outcome>(WrongBy(found, request, candidate));
-  // Clean, but did it run? The judge's answer says so.
-  const std::optional<Outcome> answer = AnswerIn(folder.path() / "answers");
-  if (!answer) return DidNotWork(process, *log);
-  if (answer->kind == OutcomeKind::kVerified) return std::optional<Outcome>();
-  Outcome ended = *answer;
-  ended.stage = "memcheck";
-  ended.reason = fmt::format("under compute-sanitizer: {}", ended.reason);
-  ended.facts = candidate.compilation.binary.facts;
-  return std::optional<Outcome>(std::move(ended));
+                   RunProcess(CommandFor(tool, folder.path(), call.candidate.entry, options), kLimit));
+  const Result<std::string> read = ReadFile(folder.path() / "log");
+  const std::string log = read.ok() ? *read : "";
+  const MemcheckLog found = ParseMemcheckLog(log);
+  if (!found.is_complete || process.timed_out) return DidNotWork(process, log, found.is_complete);
+  if (found.errors > 0)
+    return std::optional(Ended(OutcomeKind::kWrong,
+                               fmt::format("{} memory errors, the first: {}", found.errors, found.first), request,
+                               candidate));
+  // Clean, but did it run?
+  if (process.exit_code == 0) return std::optional<Outcome>();
+  if (process.exit_code != kCallFailedExitCode) return DidNotWork(process, log, found.is_complete);
+  return std::optional(Ended(OutcomeKind::kLaunchFailed,
+                             fmt::format("under compute-sanitizer: {}", LastWords(process.output)), request,
+                             candidate));
 }
 
 }  // namespace gemmsmith

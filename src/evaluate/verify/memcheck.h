@@ -22,8 +22,9 @@ MemcheckLog ParseMemcheckLog(std::string_view log);
 // The tool; Unavailable, with what to do, where this machine has none.
 Result<std::filesystem::path> FindMemcheck();
 
-// Runs the candidate's binary test under the tool. Nothing: it is clean. Else an outcome of stage "memcheck", kWrong
-// with the first error. A Status where there is no such tool or it did not work.
+// Has the tool watch one call of a plan's kernel, on matrices that are allocations of exactly their bytes; its numbers
+// are not looked at. Nothing: it is clean. Else an outcome of stage "memcheck": kWrong with the first error, or
+// kLaunchFailed. A Status where there is no such tool or it did not work.
 Result<std::optional<Outcome>> RunMemcheck(const EvaluationRequest& request, const PreparedCandidate& candidate,
                                            const Device& device, const IsolationOptions& options);
 

@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include "base/files.h"
+#include "evaluate/isolate/messages.h"
+#include "evaluate/profile/once.h"
+#include "program/plan.h"
+
 namespace gemmsmith {
 namespace {
 
@@ -68,6 +73,83 @@ TEST(MemcheckLog, AnyCutKeepsWhatStandsBeforeIt) {
     EXPECT_TRUE(std::string_view("Misaligned read, at k+0x1").starts_with(log.first)) << log.first;
     EXPECT_EQ(log.is_complete, length >= text.find(" error\n")) << length;
   }
+}
+
+// A tool that writes the log it is told, says what the program would, and ends as it would.
+class MemcheckByFakeTool : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::filesystem::create_directories(folder_.path() / "bin");
+    ::setenv("GEMMSMITH_CUDA", folder_.path().c_str(), 1);
+  }
+  void TearDown() override { ::unsetenv("GEMMSMITH_CUDA"); }
+
+  Result<std::optional<Outcome>> Run(const std::string& log, const std::string& words, int exit_code) {
+    const std::filesystem::path tool = folder_.path() / "bin/compute-sanitizer";
+    const std::string script = fmt::format(
+        "#!/bin/sh\n"
+        "echo \"$@\" > {0}/words\n"
+        "while [ \"$1\" != once ]; do [ \"$1\" = --log-file ] && printf '{1}' > \"$2\"; shift; done\n"
+        "cp \"$2\" {0}/call\n"
+        "echo '{2}' >&2\n"
+        "exit {3}\n",
+        folder_.path().string(), log, words, exit_code);
+    EXPECT_TRUE(WriteFileAtomic(tool, script).ok());
+    std::filesystem::permissions(tool, std::filesystem::perms(0755));
+    EvaluationRequest request;
+    request.gemm = {{64, 64, 128}, {kTn}};
+    request.subject = DefaultPlan(FamilyId::kDirect);
+    request.protocol = Protocol::kScreen;
+    PreparedCandidate candidate;
+    candidate.compilation.succeeded = true;
+    candidate.compilation.binary.entry = "kernel";
+    candidate.compilation.binary.cubin = {1, 2, 3};
+    return RunMemcheck(request, candidate, KnownDevices().front(), {.gpu_ordinal = 2});
+  }
+  std::string Seen(const char* name) { return *ReadFile(folder_.path() / name); }
+
+  const TemporaryFolder folder_ = *TemporaryFolder::Create("gemmsmith-memcheck-test");
+};
+
+constexpr const char* kClean = "========= COMPUTE-SANITIZER\\n========= ERROR SUMMARY: 0 errors\\n";
+
+TEST_F(MemcheckByFakeTool, WatchesOneCallOfTheCandidatesKernel) {
+  const Result<std::optional<Outcome>> found = Run(kClean, "", 0);
+  ASSERT_TRUE(found.ok()) << found.status().message();
+  EXPECT_FALSE(found->has_value()) << "clean";
+  EXPECT_NE(Seen("words").find("--kernel-name kns=kernel"), std::string::npos);
+  EXPECT_NE(Seen("words").find("--gpu 2 --calls 1"), std::string::npos);
+  const Result<SingleCall> call = DecodeSingleCall(Seen("call"));
+  ASSERT_TRUE(call.ok()) << call.status().message();
+  EXPECT_EQ(call->problem.gemm.shape, (Shape{64, 64, 128}));
+  EXPECT_EQ(call->candidate.cubin, (std::vector<uint8_t>{1, 2, 3}));
+}
+
+TEST_F(MemcheckByFakeTool, AnErrorMakesItWrongHoweverTheCallEnded) {
+  for (const int exit_code : {0, kCallFailedExitCode}) {
+    const Result<std::optional<Outcome>> found =
+        Run("========= Misaligned read\\n========= ERROR SUMMARY: 2 errors\\n", "gemmsmith: it crashed", exit_code);
+    ASSERT_TRUE(found.ok() && found->has_value());
+    EXPECT_EQ((*found)->kind, OutcomeKind::kWrong);
+    EXPECT_EQ((*found)->stage, "memcheck");
+    EXPECT_EQ((*found)->reason, "2 memory errors, the first: Misaligned read");
+  }
+}
+
+TEST_F(MemcheckByFakeTool, ACallThatFailsWithoutAnErrorOfMemoryIsTold) {
+  const Result<std::optional<Outcome>> found =
+      Run(kClean, "gemmsmith: cuLaunchKernelEx: CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES", kCallFailedExitCode);
+  ASSERT_TRUE(found.ok() && found->has_value());
+  EXPECT_EQ((*found)->kind, OutcomeKind::kLaunchFailed);
+  EXPECT_EQ((*found)->reason, "under compute-sanitizer: cuLaunchKernelEx: CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES");
+}
+
+TEST_F(MemcheckByFakeTool, WhatTheMachineLacksIsNoOutcome) {
+  const Status missing = Run(kClean, "gemmsmith: there is no GPU 2", 3).status();
+  EXPECT_EQ(missing.code(), StatusCode::kIoError);
+  EXPECT_NE(missing.message().find("exit code 3"), std::string::npos) << missing.message();
+  EXPECT_NE(missing.message().find("there is no GPU 2"), std::string::npos) << missing.message();
+  EXPECT_NE(Run("", "the tool does not start", 0).status().message().find("and no summary"), std::string::npos);
 }
 
 TEST(Memcheck, WithoutTheToolItSaysWhatToDo) {

@@ -4,10 +4,6 @@ namespace gemmsmith {
 
 namespace {
 
-uint64_t AllocationElements(const Operand& operand, int64_t guard_elements) {
-  return uint64_t(2 * guard_elements + operand.SpanBytes() / ByteSize(operand.type));
-}
-
 // A workspace as an operand of one line.
 Operand Whole(uint64_t workspace_bytes) {
   const int64_t elements = int64_t(GuardedWorkspace::SizeFor(workspace_bytes) / 2);
@@ -17,21 +13,29 @@ Operand Whole(uint64_t workspace_bytes) {
 }  // namespace
 
 uint64_t GuardedMatrix::AllocationBytes(const Operand& operand) {
-  return AllocationElements(operand, kGuardElements) * 2;
+  return uint64_t(2 * kGuardElements) * 2 + uint64_t(operand.SpanBytes());
 }
 
-Result<GuardedMatrix> GuardedMatrix::Create(Gpu& gpu, const Operand& operand, bool lines_are_rows,
-                                            int64_t guard_elements) {
-  const uint64_t bytes = AllocationElements(operand, guard_elements) * 2;
+Result<GuardedMatrix> GuardedMatrix::Create(Gpu& gpu, const Operand& operand, bool lines_are_rows) {
+  const uint64_t bytes = AllocationBytes(operand);
   ASSIGN_OR_RETURN(DeviceMemory memory, gpu.Allocate(bytes));
-  ASSIGN_OR_RETURN(GuardedMatrix matrix, Over(gpu, memory.address(), bytes, operand, lines_are_rows, guard_elements));
+  ASSIGN_OR_RETURN(GuardedMatrix matrix, Over(gpu, memory.address(), bytes, operand, lines_are_rows));
   matrix.memory_ = std::move(memory);
   return matrix;
 }
 
 Result<GuardedMatrix> GuardedMatrix::Over(Gpu& gpu, CUdeviceptr memory, uint64_t bytes, const Operand& operand,
-                                          bool lines_are_rows, int64_t guard_elements) {
-  GEMMSMITH_CHECK(bytes >= AllocationElements(operand, guard_elements) * 2, "{} bytes for a matrix of {}", bytes,
+                                          bool lines_are_rows) {
+  return Place(gpu, memory, bytes, operand, lines_are_rows, kGuardElements);
+}
+
+Result<GuardedMatrix> GuardedMatrix::CanariesOver(Gpu& gpu, CUdeviceptr memory, uint64_t bytes) {
+  return Place(gpu, memory, bytes, {"canaries", ScalarType::kF16, 1, 1, 1}, true, 0);
+}
+
+Result<GuardedMatrix> GuardedMatrix::Place(Gpu& gpu, CUdeviceptr memory, uint64_t bytes, const Operand& operand,
+                                           bool lines_are_rows, int64_t guard_elements) {
+  GEMMSMITH_CHECK(bytes >= uint64_t(4 * guard_elements + operand.SpanBytes()), "{} bytes for a matrix of {}", bytes,
                   operand.SpanBytes());
   GuardedMatrix matrix;
   matrix.guard_elements_ = guard_elements;
@@ -48,10 +52,6 @@ Result<GuardedMatrix> GuardedMatrix::Over(Gpu& gpu, CUdeviceptr memory, uint64_t
 }
 
 Status GuardedMatrix::PaintCanaries(Gpu& gpu) const { return gpu.Fill16(address_, kCanary, size_bytes_ / 2); }
-
-Result<GuardedMatrix> GuardedMatrix::CanariesOver(Gpu& gpu, CUdeviceptr memory, uint64_t bytes) {
-  return Over(gpu, memory, bytes, {"canaries", ScalarType::kF16, 1, 1, 1}, true, 0);
-}
 
 Status GuardedMatrix::CopyFrom(Gpu& gpu, const GuardedMatrix& other) const {
   const int64_t span = SpanElements();
@@ -71,9 +71,9 @@ uint64_t GuardedWorkspace::SizeFor(uint64_t bytes) {
 
 uint64_t GuardedWorkspace::AllocationBytes(uint64_t bytes) { return GuardedMatrix::AllocationBytes(Whole(bytes)); }
 
-Result<GuardedWorkspace> GuardedWorkspace::Create(Gpu& gpu, uint64_t bytes, int64_t guard_elements) {
+Result<GuardedWorkspace> GuardedWorkspace::Create(Gpu& gpu, uint64_t bytes) {
   GuardedWorkspace workspace;
-  ASSIGN_OR_RETURN(workspace.matrix_, GuardedMatrix::Create(gpu, Whole(bytes), true, guard_elements));
+  ASSIGN_OR_RETURN(workspace.matrix_, GuardedMatrix::Create(gpu, Whole(bytes), true));
   RETURN_IF_ERROR(workspace.Restore(gpu));
   return workspace;
 }

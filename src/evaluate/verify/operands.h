@@ -23,14 +23,12 @@ struct MatrixView {
 
 class GuardedMatrix {
  public:
-  // Canaries everywhere, also where the elements will be. Without guard elements a tool that watches memory accesses
-  // sees every one that misses the matrix.
-  static Result<GuardedMatrix> Create(Gpu& gpu, const Operand& operand, bool lines_are_rows,
-                                      int64_t guard_elements = kGuardElements);
+  // Canaries everywhere, also where the elements will be.
+  static Result<GuardedMatrix> Create(Gpu& gpu, const Operand& operand, bool lines_are_rows);
   // The same in AllocationBytes() or more of memory that belongs to somebody else and outlives it: what lies behind the
   // elements is canaries to the last byte.
   static Result<GuardedMatrix> Over(Gpu& gpu, CUdeviceptr memory, uint64_t bytes, const Operand& operand,
-                                    bool lines_are_rows, int64_t guard_elements = kGuardElements);
+                                    bool lines_are_rows);
   // Such memory as canaries all over but for one element, which stands first.
   static Result<GuardedMatrix> CanariesOver(Gpu& gpu, CUdeviceptr memory, uint64_t bytes);
 
@@ -48,6 +46,8 @@ class GuardedMatrix {
   static uint64_t AllocationBytes(const Operand& operand);
 
  private:
+  static Result<GuardedMatrix> Place(Gpu& gpu, CUdeviceptr memory, uint64_t bytes, const Operand& operand,
+                                     bool lines_are_rows, int64_t guard_elements);
   // From the first element to the last one, gaps included.
   int64_t SpanElements() const { return (view_.lines - 1) * view_.stride + view_.line_length; }
 
@@ -61,7 +61,7 @@ class GuardedMatrix {
 // Zeroed bytes between canaries, at least as many as asked for.
 class GuardedWorkspace {
  public:
-  static Result<GuardedWorkspace> Create(Gpu& gpu, uint64_t bytes, int64_t guard_elements = kGuardElements);
+  static Result<GuardedWorkspace> Create(Gpu& gpu, uint64_t bytes);
   // The same in `allocated` bytes, AllocationBytes() or more, of memory that belongs to somebody else and outlives it.
   static Result<GuardedWorkspace> Over(Gpu& gpu, CUdeviceptr memory, uint64_t allocated, uint64_t bytes);
   static uint64_t SizeFor(uint64_t bytes);

@@ -18,7 +18,7 @@ Result<const GuardedWorkspace*> Workspaces::Take(uint64_t bytes) {
   if (free == last) {
     if (size + kSpareBytes > gpu_.FreeBytes()) DropUntaken();
     if (size + kSpareBytes > gpu_.FreeBytes()) return static_cast<const GuardedWorkspace*>(nullptr);
-    ASSIGN_OR_RETURN(GuardedWorkspace workspace, GuardedWorkspace::Create(gpu_, bytes, guard_elements_));
+    ASSIGN_OR_RETURN(GuardedWorkspace workspace, GuardedWorkspace::Create(gpu_, bytes));
     free = by_size_.emplace(size, std::move(workspace));
   }
   taken_.insert(&free->second);

@@ -10,7 +10,7 @@ namespace gemmsmith {
 
 class Workspaces {
  public:
-  explicit Workspaces(Gpu& gpu, int64_t guard_elements = kGuardElements) : gpu_(gpu), guard_elements_(guard_elements) {}
+  explicit Workspaces(Gpu& gpu) : gpu_(gpu) {}
 
   // Of exactly these bytes, so that its canaries stand right behind them, and for one candidate alone, so that none
   // works with what another one left; until Release(). Null: there is not that much memory.
@@ -25,7 +25,6 @@ class Workspaces {
   void DropUntaken();
 
   Gpu& gpu_;
-  const int64_t guard_elements_;
   std::multimap<uint64_t, GuardedWorkspace> by_size_;
   std::set<const GuardedWorkspace*> taken_;
 };
