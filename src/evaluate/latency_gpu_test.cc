@@ -12,7 +12,7 @@
 #include "base/statistics.h"
 #include "evaluate/gpu_judge.h"
 #include "gpu/cublas.h"
-#include "gpu/cupti.h"
+#include "gpu/range_profiler.h"
 #include "program/emit.h"
 #include "program/legality.h"
 #include "program/plan.h"

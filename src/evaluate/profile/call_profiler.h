@@ -8,7 +8,7 @@
 
 #include "evaluate/counters.h"
 #include "evaluate/isolate/observer.h"
-#include "gpu/cupti.h"
+#include "gpu/range_profiler.h"
 
 namespace gemmsmith {
 

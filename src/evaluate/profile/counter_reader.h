@@ -10,7 +10,7 @@
 
 #include "evaluate/counters.h"
 #include "evaluate/isolate/messages.h"
-#include "gpu/cupti.h"
+#include "gpu/range_profiler.h"
 
 namespace gemmsmith {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "evaluate/counters.h"
-#include "gpu/cupti.h"
+#include "gpu/metric_schedule.h"
 #include "gpu/gpu.h"
 
 namespace gemmsmith {

@@ -1,4 +1,4 @@
-#include "gpu/cupti.h"
+#include "gpu/metric_schedule.h"
 
 #include <gtest/gtest.h>
 

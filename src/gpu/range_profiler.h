@@ -1,43 +1,17 @@
-// Hardware counters of this process's own kernels, through CUPTI's range profiler. The library is opened at run time:
-// a program on a machine without it starts, and says what is missing.
+// Hardware counters of this process's own kernels, through CUPTI's range profiler.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/status.h"
 #include "gpu/gpu.h"
+#include "gpu/metric_schedule.h"
 
 namespace gemmsmith {
-
-// How a chip collects a set of metrics. Made without a GPU.
-class MetricSchedule {
- public:
-  // `chip` as CUPTI calls it, "GH100"; metrics that it does not have are left out and kept by name. `availability` is
-  // what the driver says of the chip's counters, empty: all are there.
-  static Result<std::unique_ptr<MetricSchedule>> Make(const std::string& chip,
-                                                      std::span<const std::string_view> metrics,
-                                                      std::span<const uint8_t> availability);
-  ~MetricSchedule();
-
-  const std::vector<std::string>& metrics() const;
-  const std::vector<std::string>& unknown() const;
-  size_t passes() const;  // as often a kernel must run
-
- private:
-  friend class RangeProfiler;
-  struct State;
-  explicit MetricSchedule(std::unique_ptr<State> state);
-  std::unique_ptr<State> state_;
-};
-
-// The values of a schedule's metrics, in their order; NaN where there is none.
-using KernelReadings = std::vector<double>;
 
 // Everything but Read() costs no GPU time. Kernels of the context are disturbed only between Enable() and Disable().
 class RangeProfiler {
@@ -59,7 +33,6 @@ class RangeProfiler {
   struct Session;
   RangeProfiler(CUcontext context, std::unique_ptr<MetricSchedule> schedule, size_t most_kernels);
   Status CollectPasses(const std::function<Status()>& put);
-  Result<KernelReadings> Evaluate(size_t kernel);
 
   CUcontext context_;
   std::unique_ptr<MetricSchedule> schedule_;
