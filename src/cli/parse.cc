@@ -1,106 +1,17 @@
-// The only file that knows CLI11: which verbs and flags there are, and one line for every wrong use of them.
+// Which verbs there are, and which words and flags each takes.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <functional>
+#include <map>
 
 #include "cli/command.h"
 #include "cli/exit.h"
-#include "cli/readers.h"
+#include "cli/options.h"
+#include "cli/wrong_words.h"
 
 namespace gemmsmith {
 
 namespace {
-
-using Verb = CLI::App;
-
-// Reads and checks the word while it is parsed; the target keeps its default where the word is not given.
-template <class T, class Target, class Read>
-CLI::Option* Word(Verb* verb, const std::string& name, const std::string& label, const std::string& help,
-                  Target* target, Read read, std::function<void(Target*, T)> store) {
-  const auto check = [=](std::string& text) -> std::string {
-    Result<T> value = read(text);
-    if (!value.ok()) return value.status().message();
-    store(target, *std::move(value));
-    return {};
-  };
-  const CLI::callback_t accept = [](const CLI::results_t&) { return true; };
-  return verb->add_option(name, accept, help)->type_name(label)->check(CLI::Validator(check, ""));
-}
-
-template <class Target, class Read>
-CLI::Option* Value(Verb* verb, const std::string& name, const std::string& label, const std::string& help,
-                   Target* target, Read read) {
-  using T = std::decay_t<decltype(*read(std::string_view()))>;
-  return Word<T, Target>(verb, name, label, help, target, read, [](Target* to, T value) { *to = std::move(value); });
-}
-
-Result<std::filesystem::path> ReadPath(std::string_view text) {
-  if (text.empty()) return InvalidArgument("an empty path");
-  return std::filesystem::path(text);
-}
-
-Result<std::string> ReadText(std::string_view text) {
-  if (text.empty()) return InvalidArgument("an empty text");
-  return std::string(text);
-}
-
-// Words that several verbs share.
-void AddShape(Verb* verb, Shape* shape) {
-  Value(verb, "SHAPE", "", "the problem's MxNxK, as in 256x512x4096", shape, ParseShape)->required();
-}
-template <class Target>
-CLI::Option* AddSubject(Verb* verb, Target* subject) {
-  return Value(verb, "PLAN", "", "a plan's words in one pair of quotes, a file of them, or a .cu source", subject,
-               ReadSubject);
-}
-void AddPlan(Verb* verb, Plan* plan) {
-  Value(verb, "PLAN", "", "a plan's words, in one pair of quotes", plan, ParsePlan)->required();
-}
-void AddJson(Verb* verb, bool* json) { verb->add_flag("--json", *json, "print one JSON object instead of text"); }
-void AddType(Verb* verb, ScalarType* type) { Value(verb, "--type", "f16|bf16", "element type [f16]", type, ReadType); }
-void AddLayout(Verb* verb, Layout* layout) {
-  Value(verb, "--layout", "nn|tn", "storage of A and B [tn]", layout, ReadLayout);
-}
-void AddSeed(Verb* verb, uint64_t* seed) {
-  Value(verb, "--seed", "N", "seed of all random choices [1]", seed, ReadSeed);
-}
-void AddDevice(Verb* verb, std::string* device) {
-  Value(verb, "--device", "WHERE", "auto, gpu:N, or a recorded device's key [auto]", device, ReadDeviceChoice);
-}
-void AddKnownDevice(Verb* verb, Device* device) {
-  *device = KnownDevices().front();
-  Value(verb, "--device", "KEY", "device it is meant for [h200]", device, ReadDevice);
-}
-void AddArchive(Verb* verb, std::filesystem::path* archive) {
-  Value(verb, "--archive", "FILE", "database of trials [the one doctor names]", archive, ReadPath);
-}
-void AddKind(Verb* verb, Gemm* gemm) {
-  AddLayout(verb, &gemm->kind.layout);
-  AddType(verb, &gemm->kind.type);
-  Value(verb, "--lda", "N", "elements between lines of A [packed]", &gemm->lda, ReadLeadingDimension);
-  Value(verb, "--ldb", "N", "elements between lines of B [packed]", &gemm->ldb, ReadLeadingDimension);
-  Value(verb, "--ldc", "N", "elements between lines of C [packed]", &gemm->ldc, ReadLeadingDimension);
-}
-void AddGemm(Verb* verb, Gemm* gemm) {
-  AddShape(verb, &gemm->shape);
-  AddKind(verb, gemm);
-}
-void AddSources(Verb* verb, std::vector<std::filesystem::path>* sources, const std::string& help) {
-  using Paths = std::vector<std::filesystem::path>;
-  Word<std::filesystem::path, Paths>(verb, "FILE", "", help, sources, ReadPath,
-                                     [](Paths* to, std::filesystem::path path) { to->push_back(std::move(path)); })
-      ->expected(1, 1 << 20)
-      ->allow_extra_args();
-}
-void AddSelection(Verb* verb, TrialSelection* selection) {
-  AddSources(verb, &selection->sources, "record files or folders instead of the archive");
-  AddArchive(verb, &selection->archive);
-  Value(verb, "--campaign", "NAME", "only trials of this campaign", &selection->campaign, ReadText);
-  Value(verb, "--shape", "MxNxK", "only this shape", &selection->shape, ParseShape);
-  Value(verb, "--layout", "nn|tn", "only this layout", &selection->layout, ReadLayout);
-  Value(verb, "--outcome", "KIND", "only this outcome, as in measured or wrong", &selection->outcome, ReadOutcomeKind);
-}
 
 // Every verb, what it fills, and what it yields once parsed.
 class Grammar {
@@ -129,14 +40,7 @@ class Grammar {
 
   Verb& root() { return root_; }
 
-  // The innermost verb that was named, as far as parsing came.
-  Verb* Innermost() {
-    Verb* verb = &root_;
-    while (!verb->get_subcommands().empty()) verb = verb->get_subcommands().front();
-    return verb;
-  }
-
-  std::variant<Command, NoCommand> Chosen() { return chosen_.at(Innermost())(); }
+  std::variant<Command, NoCommand> Chosen() { return chosen_.at(InnermostVerb(root_))(); }
 
  private:
   template <class C>
@@ -461,75 +365,6 @@ class Grammar {
   GuestCommand guest_;
 };
 
-// "plan check" of the innermost verb, empty for the root.
-std::string Path(Verb* verb) {
-  if (verb->get_parent() == nullptr) return "";
-  const std::string above = Path(verb->get_parent());
-  return above.empty() ? verb->get_name() : above + " " + verb->get_name();
-}
-
-std::vector<std::string> VisibleVerbs(Verb* verb) {
-  std::vector<std::string> names;
-  for (const Verb* sub : verb->get_subcommands([](const Verb* candidate) { return !candidate->get_group().empty(); })) {
-    names.push_back(sub->get_name());
-  }
-  return names;
-}
-
-std::string Suggestion(const std::string& word, const std::vector<std::string>& known) {
-  return DidYouMean(word, std::vector<std::string_view>(known.begin(), known.end()));
-}
-
-std::string ExplainVerb(Verb* verb, const std::vector<std::string>& words) {
-  const std::string path = Path(verb);
-  const std::vector<std::string> verbs = VisibleVerbs(verb);
-  if (words.empty()) {
-    if (!path.empty()) return fmt::format("{} needs one of {}", path, fmt::join(verbs, ", "));
-    return fmt::format("say what to do: {}; the main job is 'gemmsmith optimize 256x512x4096'", fmt::join(verbs, ", "));
-  }
-  if (path.empty() && ParseShape(words[0]).ok()) {
-    return fmt::format("'{0}' is no verb; did you mean 'gemmsmith optimize {0}'?", words[0]);
-  }
-  return fmt::format("'{}' is no verb{}{}", words[0], path.empty() ? "" : " of " + path, Suggestion(words[0], verbs));
-}
-
-std::string ExplainExtras(Verb* verb, const std::vector<std::string>& words) {
-  const std::string word = words.front().substr(0, words.front().find('='));
-  if (!word.starts_with("-")) {
-    const std::string hint = verb->get_option_no_throw("PLAN") != nullptr ? " (a plan goes in one pair of quotes)" : "";
-    return fmt::format("{} takes no further word '{}'{}", Path(verb), words.front(), hint);
-  }
-  std::vector<std::string> flags;
-  for (const CLI::Option* option : verb->get_options()) {
-    for (const std::string& name : option->get_lnames()) flags.push_back("--" + name);
-  }
-  return fmt::format("{} has no flag '{}'{}", Path(verb), word, Suggestion(word, flags));
-}
-
-std::string Explain(const CLI::ParseError& error, Grammar& grammar) {
-  Verb* verb = grammar.Innermost();
-  const std::vector<std::string> extras = grammar.root().remaining(true);
-  if (!VisibleVerbs(verb).empty()) {
-    return ExplainVerb(verb, extras);
-  }
-  if (!extras.empty()) return ExplainExtras(verb, extras);
-  std::string message = error.what();
-  if (const size_t required = message.find(" is required"); required != message.npos) {
-    return fmt::format("{} needs {}; see 'gemmsmith {} --help'", Path(verb), message.substr(0, required), Path(verb));
-  }
-  if (message.find(" missing") != message.npos) {
-    return fmt::format("{} needs a value; see 'gemmsmith {} --help'", message.substr(0, message.find(':')), Path(verb));
-  }
-  if (message.find("At Most 1") != message.npos) {
-    return fmt::format("{} is given more than once", message.substr(0, message.find(':')));
-  }
-  // CLI11 writes "NAME: REASON"; a reason that quotes the word needs no name before it.
-  for (const std::string prefix : {"SHAPE: ", "PLAN: ", "FILE: "}) {
-    if (message.starts_with(prefix)) return message.substr(prefix.size());
-  }
-  return message;
-}
-
 }  // namespace
 
 std::variant<Command, NoCommand> ParseCommandLine(int argc, const char* const* argv) {
@@ -542,7 +377,7 @@ std::variant<Command, NoCommand> ParseCommandLine(int argc, const char* const* a
   } catch (const CLI::CallForVersion&) {
     return NoCommand{kExitDone, grammar.root().version() + "\n"};
   } catch (const CLI::ParseError& error) {
-    return NoCommand{kExitWrongUse, Explain(error, grammar)};
+    return NoCommand{kExitWrongUse, ExplainWrongWords(error, grammar.root())};
   }
 }
 

@@ -328,4 +328,14 @@ Result<int> ReadLeadingDimension(std::string_view text) {
   return int(value);
 }
 
+Result<std::filesystem::path> ReadPath(std::string_view text) {
+  if (text.empty()) return InvalidArgument("an empty path");
+  return std::filesystem::path(text);
+}
+
+Result<std::string> ReadText(std::string_view text) {
+  if (text.empty()) return InvalidArgument("an empty text");
+  return std::string(text);
+}
+
 }  // namespace gemmsmith

@@ -45,5 +45,8 @@ Result<int> ReadOrdinal(std::string_view text);  // 0 to 1023
 Result<uint64_t> ReadSeed(std::string_view text);
 Result<double> ReadPositiveSeconds(std::string_view text);
 Result<int> ReadLeadingDimension(std::string_view text);
+// Anything but nothing.
+Result<std::filesystem::path> ReadPath(std::string_view text);
+Result<std::string> ReadText(std::string_view text);
 
 }  // namespace gemmsmith

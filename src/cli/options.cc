@@ -1,0 +1,56 @@
+#include "cli/options.h"
+
+namespace gemmsmith {
+
+void AddShape(Verb* verb, Shape* shape) {
+  Value(verb, "SHAPE", "", "the problem's MxNxK, as in 256x512x4096", shape, ParseShape)->required();
+}
+void AddPlan(Verb* verb, Plan* plan) {
+  Value(verb, "PLAN", "", "a plan's words, in one pair of quotes", plan, ParsePlan)->required();
+}
+void AddJson(Verb* verb, bool* json) { verb->add_flag("--json", *json, "print one JSON object instead of text"); }
+void AddType(Verb* verb, ScalarType* type) { Value(verb, "--type", "f16|bf16", "element type [f16]", type, ReadType); }
+void AddLayout(Verb* verb, Layout* layout) {
+  Value(verb, "--layout", "nn|tn", "storage of A and B [tn]", layout, ReadLayout);
+}
+void AddSeed(Verb* verb, uint64_t* seed) {
+  Value(verb, "--seed", "N", "seed of all random choices [1]", seed, ReadSeed);
+}
+void AddDevice(Verb* verb, std::string* device) {
+  Value(verb, "--device", "WHERE", "auto, gpu:N, or a recorded device's key [auto]", device, ReadDeviceChoice);
+}
+void AddKnownDevice(Verb* verb, Device* device) {
+  *device = KnownDevices().front();
+  Value(verb, "--device", "KEY", "device it is meant for [h200]", device, ReadDevice);
+}
+void AddArchive(Verb* verb, std::filesystem::path* archive) {
+  Value(verb, "--archive", "FILE", "database of trials [the one doctor names]", archive, ReadPath);
+}
+void AddKind(Verb* verb, Gemm* gemm) {
+  AddLayout(verb, &gemm->kind.layout);
+  AddType(verb, &gemm->kind.type);
+  Value(verb, "--lda", "N", "elements between lines of A [packed]", &gemm->lda, ReadLeadingDimension);
+  Value(verb, "--ldb", "N", "elements between lines of B [packed]", &gemm->ldb, ReadLeadingDimension);
+  Value(verb, "--ldc", "N", "elements between lines of C [packed]", &gemm->ldc, ReadLeadingDimension);
+}
+void AddGemm(Verb* verb, Gemm* gemm) {
+  AddShape(verb, &gemm->shape);
+  AddKind(verb, gemm);
+}
+void AddSources(Verb* verb, std::vector<std::filesystem::path>* sources, const std::string& help) {
+  using Paths = std::vector<std::filesystem::path>;
+  Word<std::filesystem::path, Paths>(verb, "FILE", "", help, sources, ReadPath,
+                                     [](Paths* to, std::filesystem::path path) { to->push_back(std::move(path)); })
+      ->expected(1, 1 << 20)
+      ->allow_extra_args();
+}
+void AddSelection(Verb* verb, TrialSelection* selection) {
+  AddSources(verb, &selection->sources, "record files or folders instead of the archive");
+  AddArchive(verb, &selection->archive);
+  Value(verb, "--campaign", "NAME", "only trials of this campaign", &selection->campaign, ReadText);
+  Value(verb, "--shape", "MxNxK", "only this shape", &selection->shape, ParseShape);
+  Value(verb, "--layout", "nn|tn", "only this layout", &selection->layout, ReadLayout);
+  Value(verb, "--outcome", "KIND", "only this outcome, as in measured or wrong", &selection->outcome, ReadOutcomeKind);
+}
+
+}  // namespace gemmsmith
