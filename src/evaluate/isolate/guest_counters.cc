@@ -6,7 +6,7 @@ namespace {
 
 Counters None(const std::string& reason) {
   Counters counters;
-  counters.lacks = reason;
+  counters.lacks = "while it was counted: " + reason;
   return counters;
 }
 
