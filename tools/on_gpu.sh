@@ -7,13 +7,15 @@
 #          tools/on_gpu.sh baselines SECONDS      the baselines of bench/baseline_check.shapes, short protocol
 #          tools/on_gpu.sh rates                  how many results a second: bench/mix.shapes, screen and short, nothing compiled before
 #          tools/on_gpu.sh space SECONDS          the recorded space: bench/space
+#          tools/on_gpu.sh measure NAME SHAPES PLANS LAYOUTS PROTOCOL SECONDS
+#                                                 every plan of a list on every shape of a list
 #          tools/on_gpu.sh sweep NAME SHAPES LAYOUT EVALS SECONDS
 #                                                 optimize over a set or file
 #          tools/on_gpu.sh bench NAME SHAPES CONTENDERS MODES PROTOCOL SECONDS
 #                                                 contenders beside the libraries on many shapes, and their tables
-#          tools/on_gpu.sh each_gpu sweep|bench NAME SHAPES ...
+#          tools/on_gpu.sh each_gpu measure|sweep|bench NAME SHAPES ...
 #                                                 the same with the shapes dealt out to all GPUs of the machine
-#          space, sweep and bench go on from what earlier calls brought back, if it stands in .carry/records/NAME*.gsr
+#          space, measure, sweep and bench go on from what earlier calls brought back, if it stands in .carry/records/NAME*.gsr
 #          tools/on_gpu.sh kills ROUNDS           kill -9 of driver and worker in live runs; two runs on one GPU
 # Results go to $OUT (default: ./gpu_out): one .gsr of records a step, and logs.
 set -euo pipefail
@@ -91,6 +93,11 @@ space() {
     --layouts nn,tn --finalists 4 --archive "$(archive_of space)" --name space --limit-seconds "$1" --output "$out/space.gsr"
 }
 
+measure() {
+  "$program" records measure --shapes "$2" --plans "$3" --layouts "$4" --protocol "$5" --limit-seconds "$6" --name "$1" \
+    --archive "$(archive_of "$1")" --output "$out/$1.gsr" | tee "$out/$1.txt" | tail -40
+}
+
 sweep() {
   "$program" optimize "$2" --layout "$3" --budget-evals "$4" --limit-seconds "$5" --name "$1" \
     --archive "$(archive_of "$1")" --record "$out/$1.gsr" | tee "$out/$1.txt" | tail -40
@@ -166,6 +173,6 @@ kills() {
 step=${1:-}
 case $step in
   pack) pack ;;
-  tests | sanitize | latency | baselines | rates | space | sweep | bench | each_gpu | kills) mkdir -p "$out" && shift && "$step" "$@" ;;
-  *) sed -n '2,19s/^# //p' "$0" >&2; exit 2 ;;
+  tests | sanitize | latency | baselines | rates | space | measure | sweep | bench | each_gpu | kills) mkdir -p "$out" && shift && "$step" "$@" ;;
+  *) sed -n '2,21s/^# //p' "$0" >&2; exit 2 ;;
 esac
