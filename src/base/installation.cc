@@ -62,6 +62,18 @@ std::string LoaderError() {
   return error == nullptr ? "unknown reason" : error;
 }
 
+// PREFIX/lib/python3.*/site-packages and what Debian calls it.
+std::vector<fs::path> PackageFolders(const fs::path& prefix) {
+  std::vector<fs::path> folders;
+  std::error_code error;
+  for (fs::directory_iterator entry(prefix / "lib", error), end; !error && entry != end; entry.increment(error)) {
+    if (!entry->path().filename().string().starts_with("python3")) continue;
+    for (const char* name : {"site-packages", "dist-packages"}) folders.push_back(entry->path() / name);
+  }
+  std::sort(folders.begin(), folders.end());
+  return folders;
+}
+
 }  // namespace
 
 std::vector<fs::path> ToolkitFolders() {
@@ -105,6 +117,20 @@ std::optional<fs::path> FindProgram(const std::string& name) {
     if (fs::path program = fs::path(folder) / name; IsProgram(program)) return program;
   }
   return std::nullopt;
+}
+
+std::vector<fs::path> PythonPackageFolders() {
+  std::vector<fs::path> prefixes;
+  for (const char* name : {"VIRTUAL_ENV", "CONDA_PREFIX"})
+    if (const std::string_view prefix = Environment(name); !prefix.empty()) prefixes.emplace_back(prefix);
+  if (const auto python = FindProgram("python3")) prefixes.push_back(python->parent_path().parent_path());
+  prefixes.insert(prefixes.end(), {"/usr/local", "/usr"});
+  std::vector<fs::path> folders = {fs::path(GEMMSMITH_SOURCE_FOLDER) / ".deps/python"};
+  for (const fs::path& prefix : prefixes) {
+    const std::vector<fs::path> more = PackageFolders(prefix);
+    folders.insert(folders.end(), more.begin(), more.end());
+  }
+  return folders;
 }
 
 std::vector<fs::path> OwnFolders(const fs::path& name) {

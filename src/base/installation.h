@@ -20,6 +20,9 @@ Result<void*> OpenLibrary(const std::string& soname);
 std::optional<std::filesystem::path> FindLibrary(const std::string& soname);
 // "nvcc", "nvdisasm": in the toolkit folders, then on PATH.
 std::optional<std::filesystem::path> FindProgram(const std::string& name);
+// Where packages of Python may lie that we read files of, in order: .deps/python beside the sources, the active virtual
+// environment, where python3 keeps them.
+std::vector<std::filesystem::path> PythonPackageFolders();
 // Where a folder of ours ("data", "tests/honest_kernels") may be, in order: ../share/gemmsmith of the program, the
 // folders above the program, the source tree it was built from.
 std::vector<std::filesystem::path> OwnFolders(const std::filesystem::path& name);

@@ -1,5 +1,4 @@
 // Where CUTLASS is on this machine, if anywhere.
-#include <algorithm>
 #include <cstdlib>
 
 #include "base/installation.h"
@@ -27,32 +26,6 @@ std::vector<fs::path> IncludesOf(const fs::path& tree) {
   std::vector<fs::path> includes = {tree / "include"};
   if (const fs::path utilities = tree / "tools/util/include"; Exists(utilities)) includes.push_back(utilities);
   return includes;
-}
-
-// PREFIX/lib/python3.*/site-packages and what Debian calls it.
-std::vector<fs::path> PackageFolders(const fs::path& prefix) {
-  std::vector<fs::path> folders;
-  std::error_code error;
-  for (fs::directory_iterator entry(prefix / "lib", error), end; !error && entry != end; entry.increment(error)) {
-    if (!entry->path().filename().string().starts_with("python3")) continue;
-    for (const char* name : {"site-packages", "dist-packages"}) folders.push_back(entry->path() / name);
-  }
-  std::sort(folders.begin(), folders.end());
-  return folders;
-}
-
-std::vector<fs::path> PythonPackageFolders() {
-  std::vector<fs::path> prefixes;
-  for (const char* name : {"VIRTUAL_ENV", "CONDA_PREFIX"})
-    if (const auto prefix = Environment(name)) prefixes.push_back(*prefix);
-  if (const auto python = FindProgram("python3")) prefixes.push_back(python->parent_path().parent_path());
-  prefixes.insert(prefixes.end(), {"/usr/local", "/usr"});
-  std::vector<fs::path> folders = {GEMMSMITH_DEPENDENCIES};
-  for (const fs::path& prefix : prefixes) {
-    const std::vector<fs::path> more = PackageFolders(prefix);
-    folders.insert(folders.end(), more.begin(), more.end());
-  }
-  return folders;
 }
 
 }  // namespace
