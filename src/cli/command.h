@@ -127,6 +127,11 @@ struct RecordsStatsCommand {
   bool json = false;
 };
 
+struct RecordsRankCommand {
+  std::vector<std::filesystem::path> sources;  // empty: what a replay answers from
+  bool json = false;
+};
+
 struct RecordsMeasureCommand {
   std::string shapes;  // named sets and files, separated by commas
   std::string plans;   // "all" or a file, one plan a line
@@ -226,7 +231,7 @@ struct GuestCommand {};
 using Command =
     std::variant<OptimizeCommand, EvaluateCommand, VerifyCommand, SelfTestCommand, PlanCheckCommand, PlanListCommand,
                  PlanEmitCommand, PlanExplainCommand, PlanFactsCommand, RecordsImportCommand, RecordsExportCommand,
-                 RecordsListCommand, RecordsStatsCommand, RecordsMeasureCommand, BenchCommand, ReportCommand,
+                 RecordsListCommand, RecordsStatsCommand, RecordsRankCommand, RecordsMeasureCommand, BenchCommand, ReportCommand,
                  DoctorCommand, WorkerCommand, CompilerCommand, OnceCommand, GuestCommand>;
 
 // Nothing to carry out: help or the version was asked for (exit code 0), or the words were wrong (2).

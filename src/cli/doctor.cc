@@ -15,6 +15,7 @@
 #include "evaluate/profile/counter_reader.h"
 #include "gpu/gpu.h"
 #include "program/emit.h"
+#include "search/nvmmh.h"
 
 namespace gemmsmith {
 
@@ -76,6 +77,11 @@ Finding LookAtCutlass() {
           includes.empty() ? "not found; free-form sources that include it want the Python package nvidia-cutlass, or "
                              "GEMMSMITH_CUTLASS set to its tree"
                            : includes.front().string()};
+}
+
+Finding LookAtNvmmh() {
+  const Result<std::filesystem::path> library = FindNvmmh();
+  return FindingOf("nvMatmulHeuristics", library, library.ok() ? library->string() : "", State::kUnneeded);
 }
 
 Finding CompileSomething() {
@@ -193,6 +199,7 @@ Result<int> Run(const DoctorCommand& command) {
   LookAtToolkit(findings);
   findings.push_back(LookAtSandbox());
   findings.push_back(LookAtCutlass());
+  findings.push_back(LookAtNvmmh());
   findings.push_back(CompileSomething());
   findings.push_back(StartWorker());
   findings.push_back(LookForCounters());

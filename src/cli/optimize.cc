@@ -77,8 +77,18 @@ std::unique_ptr<StopRule> LimitsOfTheCall(const OptimizeCommand& command) {
   return StopOnAny(std::move(rules));
 }
 
+// What was recorded is all that a replay can answer; where a GPU measures, a proposer may bring plans of its own.
+Result<Space> SpaceFor(const OptimizeCommand& command, const Instrument& instrument, const Gemm& gemm) {
+  Space space = instrument.SpaceFor(gemm);
+  if (!instrument.live()) return space;
+  ASSIGN_OR_RETURN(std::vector<Plan> plans, PlansBesideRanked(command.proposer, gemm, instrument.evaluator->device()));
+  plans.insert(plans.end(), space.plans().begin(), space.plans().end());
+  return Space(std::move(plans));
+}
+
 Result<ProblemSearch> SearchFor(const OptimizeCommand& command, const Instrument& instrument, const Gemm& gemm) {
-  ProblemSearch search{.space = std::make_unique<Space>(instrument.SpaceFor(gemm)), .stop = BudgetOfALayout(command)};
+  ASSIGN_OR_RETURN(Space space, SpaceFor(command, instrument, gemm));
+  ProblemSearch search{.space = std::make_unique<Space>(std::move(space)), .stop = BudgetOfALayout(command)};
   ASSIGN_OR_RETURN(search.proposer, MakeProposer(command.proposer, {.gemm = gemm,
                                                                     .device = instrument.evaluator->device(),
                                                                     .space = search.space.get(),

@@ -68,7 +68,8 @@ class Grammar {
         ->required();
     Value(verb, "--layout", "nn|tn|both", "storage of A and B [both]", &command->layouts, ReadLayouts);
     AddType(verb, &command->type);
-    Value(verb, "--proposer", "NAME", "random, ranked, local or evolution [local]", &command->proposer, ReadProposer);
+    Value(verb, "--proposer", "NAME", "random, ranked, local, evolution or nvmmh [local]", &command->proposer,
+          ReadProposer);
     AddDevice(verb, &command->device);
     Value(verb, "--budget-evals", "N", "candidates to judge, a layout [128]", &command->budget_evaluations, ReadCount);
     Value(verb, "--budget-seconds", "S", "seconds of judging, a layout", &command->budget_seconds, ReadPositiveSeconds);
@@ -206,7 +207,7 @@ class Grammar {
   }
 
   void AddRecordsVerbs() {
-    Verb* records = root_.add_subcommand("records", "what was measured: import, export, list, stats, measure");
+    Verb* records = root_.add_subcommand("records", "what was measured: import, export, list, stats, rank, measure");
     records->require_subcommand(1);
     Verb* import = NewVerb(records, "import", "add record files to the archive, each trial once", &import_);
     AddSources(import, &import_.sources, "segments (.gsr), JSON lines (.jsonl), folders of segments");
@@ -228,6 +229,10 @@ class Grammar {
     Verb* stats = NewVerb(records, "stats", "how many of what, and which cells are missing", &stats_);
     AddSelection(stats, &stats_.selection);
     AddJson(stats, &stats_.json);
+
+    Verb* rank = NewVerb(records, "rank", "how soon orders of plans come to the best that was recorded", &rank_);
+    AddSources(rank, &rank_.sources, "record files or folders, each a table; without one, the recording that answers");
+    AddJson(rank, &rank_.json);
     AddMeasure(records);
   }
 
@@ -355,6 +360,7 @@ class Grammar {
   RecordsExportCommand export_;
   RecordsListCommand records_list_;
   RecordsStatsCommand stats_;
+  RecordsRankCommand rank_;
   RecordsMeasureCommand measure_;
   BenchCommand bench_;
   ReportCommand report_;

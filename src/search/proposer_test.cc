@@ -124,7 +124,7 @@ TEST_P(EveryProposer, IgnoresObservationsFromOutsideItsSpace) {
   for (const Plan& plan : SearchWith(*proposer, Bowl(whole), whole.size(), 2)) EXPECT_TRUE(half.Contains(plan));
 }
 
-INSTANTIATE_TEST_SUITE_P(Proposers, EveryProposer, testing::ValuesIn(ProposerNames()),
+INSTANTIATE_TEST_SUITE_P(Proposers, EveryProposer, testing::Values("random", "ranked", "local", "evolution"),
                          [](const auto& name) { return std::string(name.param); });
 
 class GuidedProposer : public testing::TestWithParam<std::string_view> {};

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "search/nvmmh.h"
 #include "search/proposer.h"
 
 namespace gemmsmith {
@@ -17,5 +18,10 @@ std::unique_ptr<Proposer> MakeLocalProposer(const SearchContext& context);
 // A population of the best plans so far, begun half by prediction and half at random; children are crossed and mutated
 // from tournament winners.
 std::unique_ptr<Proposer> MakeEvolutionProposer(const SearchContext& context);
+// What NVIDIA's nvMatmulHeuristics suggests, in its order: of the space the plan nearest to each of its configurations,
+// and nothing more. Unavailable where AskNvmmh() is.
+Result<std::unique_ptr<Proposer>> MakeNvmmhProposer(const SearchContext& context);
+// The same for given answers.
+std::unique_ptr<Proposer> MakeNvmmhProposer(const SearchContext& context, std::span<const NvmmhConfig> configs);
 
 }  // namespace gemmsmith

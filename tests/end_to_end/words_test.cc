@@ -43,7 +43,7 @@ INSTANTIATE_TEST_SUITE_P(
         WrongWords{{"optimize", "8x8x8", "--seed", "18446744073709551616"}, "not a whole number"},
         WrongWords{{"optimize", "8x8x8", "--layout", "nt"}, "layout"},
         WrongWords{{"optimize", "8x8x8", "--type", "fp16"}, "'f16'"},
-        WrongWords{{"optimize", "8x8x8", "--proposer", "evolve"}, "there are random, ranked, local and evolution"},
+        WrongWords{{"optimize", "8x8x8", "--proposer", "evolve"}, "there are random, ranked, local, evolution and nvmmh"},
         WrongWords{{"optimize", "8x8x8", "--device", "gpu:x"}, "gpu:N"},
         WrongWords{{"optimize", "8x8x8", "--device", "../../etc"}, "'../../etc' is no device"},
         WrongWords{{"optimize", "8x8x8", "--resume", "--fresh"}, "exclude each other"},
