@@ -6,6 +6,7 @@
 
 #include "base/seconds.h"
 #include "evaluate/time/call_clocks.h"
+#include "evaluate/time/energy_clock.h"
 #include "evaluate/time/race_rules.h"
 
 namespace gemmsmith {
@@ -63,6 +64,12 @@ MadeClock MakeServerClock(const Entrants& entrants) {
 MadeClock MakeHostClock(const Entrants& entrants) {
   return std::unique_ptr<RoundClock>(new HostClock(entrants.workshop.gpu, entrants.Calls()));
 }
+MadeClock MakeEnergyClock(const Entrants& entrants) {
+  ASSIGN_OR_RETURN(EnergyMeter meter, MeterOf(entrants.workshop.nvml));
+  std::vector<EnergyTurn> turns;
+  for (const Start& start : entrants.starts) turns.push_back({start.graph, entrants.racers[start.racer].call_ns});
+  return EnergyClock::Create(entrants.workshop.gpu, std::move(turns), std::move(meter));
+}
 
 // One race: the clock that makes it wanted, what its steps are called, and how the clock is made.
 struct ClockRow {
@@ -73,7 +80,7 @@ struct ClockRow {
   std::initializer_list<Clock> graphs;
 };
 constexpr std::initializer_list<Clock> kNoGraphs = {}, kWarmGraphs = {Clock::kDevice, Clock::kDeviceChained},
-                                       kColdGraphs = {Clock::kDeviceCold};
+                                       kColdGraphs = {Clock::kDeviceCold}, kEnergyGraphs = {Clock::kEnergy};
 // kDeviceChained has no race of its own: it is compared with the rivals' plain times of the same rounds.
 constexpr ClockRow kRows[] = {
     {Clock::kDevice, "device clock", MakeDeviceClock, kWarmGraphs},
@@ -81,15 +88,26 @@ constexpr ClockRow kRows[] = {
     {Clock::kOffline, "offline clock", MakeOfflineClock, kNoGraphs},
     {Clock::kServer, "server clock", MakeServerClock, kNoGraphs},
     {Clock::kHost, "host clock", MakeHostClock, kNoGraphs},
+    {Clock::kEnergy, "energy clock", MakeEnergyClock, kEnergyGraphs},
 };
 static_assert(std::size(kRows) == size_t(kLastClock), "every clock but kDeviceChained has a row");
+
+// Whose graphs a clock replays.
+Clock GraphsOf(Clock clock) { return clock == Clock::kEnergy ? Clock::kDevice : clock; }
+
+// A turn on the energy clock takes two seconds: of the rivals those alone that decide, where any does.
+bool Races(const Racer& racer, const ClockRow& row, std::span<const Racer> racers) {
+  if (row.clock != Clock::kEnergy || racer.candidate >= 0 || racer.is_decisive) return true;
+  return std::none_of(racers.begin(), racers.end(), [](const Racer& other) { return other.is_decisive; });
+}
 
 std::vector<Start> StartsFor(const ClockRow& row, std::span<const Racer> racers) {
   std::vector<Start> starts;
   for (size_t i = 0; i < racers.size(); ++i) {
+    if (!Races(racers[i], row, racers)) continue;
     if (row.graphs.size() == 0) starts.push_back({i, row.clock, nullptr});
     for (const Clock clock : row.graphs)
-      if (const auto graph = racers[i].graphs.find(clock); graph != racers[i].graphs.end())
+      if (const auto graph = racers[i].graphs.find(GraphsOf(clock)); graph != racers[i].graphs.end())
         starts.push_back({i, clock, graph->second});
   }
   return starts;
@@ -133,10 +151,12 @@ class ContestRun {
         on_step_({std::string(row.name), racers_[entrants.starts[i].racer].candidate});
       });
     };
-    RETURN_IF_ERROR(WarmUp(entrants.starts.size(), entrants.is_settled, time_round));
+    // Before each window of energy its contender runs by itself.
+    if (row.clock != Clock::kEnergy) RETURN_IF_ERROR(WarmUp(entrants.starts.size(), entrants.is_settled, time_round));
     Random random = Random(problem_.seed).Fork(row.name);
     const RaceRules rules = RulesFor(problem_.protocol, row.clock, {entrants.starts.size(), fastest_call_ns});
-    ASSIGN_OR_RETURN(const RaceResult race, Race(EntriesOf(entrants), rules, random, Reader(), time_round));
+    ASSIGN_OR_RETURN(RaceResult race, Race(EntriesOf(entrants), rules, random, Reader(), time_round));
+    for (size_t i = 0; i < race.timings.size(); ++i) clock->Complete(i, race.kept_rounds, race.timings[i]);
     workshop_.last_race = std::chrono::steady_clock::now();
     Enter(entrants, race);
     return OkStatus();

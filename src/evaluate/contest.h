@@ -25,7 +25,8 @@ struct Racer {
   bool is_hopeless = false;  // a candidate so slow that a screen need not know how slow
   double call_ns = 0;        // roughly
   PutCall call;              // through the ordinary host path
-  // For the clocks of the device that it takes part in. kDeviceChained is raced together with kDevice.
+  // For the clocks of the device that it takes part in. kDeviceChained is raced together with kDevice; kEnergy replays
+  // the graph of kDevice.
   std::map<Clock, const CallGraph*> graphs;
 };
 

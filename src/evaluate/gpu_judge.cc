@@ -5,6 +5,7 @@
 
 #include "base/files.h"
 #include "evaluate/source_exchange.h"
+#include "evaluate/time/energy_clock.h"
 #include "evaluate/verify/harness_text.h"
 
 namespace gemmsmith {
@@ -90,6 +91,7 @@ Result<ProblemSession*> GpuJudge::FindOrCreateSession(const ProblemMessage& prob
 
 Status GpuJudge::Prepare(const ProblemMessage& problem, const StepListener& on_step) {
   problem_ = problem;
+  if (problem.time && problem.clocks.Has(Clock::kEnergy)) RETURN_IF_ERROR(MeterOf(nvml_.get()).status());
   ASSIGN_OR_RETURN(ProblemSession* const session, FindOrCreateSession(problem));
   const Status prepared = session->Prepare(problem, on_step);
   if (!prepared.ok()) sessions_.pop_front();

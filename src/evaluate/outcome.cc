@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <span>
 
 #include "base/bytes.h"
@@ -11,13 +12,15 @@ namespace {
 
 // What is newer than a version stands behind `if (coder.Has(version))`, so that older records stay readable.
 // Version 1 had no counters, no records of single tests, no launched kernels and no contender but ours.
+// Version 3 knew no energies.
 // Version 2 knew of no other limit of the clocks than the power cap, and did not say whether a race was settled.
-constexpr uint8_t kVersion = 3;
+constexpr uint8_t kVersion = 4;
 
 constexpr std::string_view kKinds[] = {"illegal", "compile_failed", "resource_over", "launch_failed", "timed_out",
                                        "wrong",   "cheated",        "measured",      "verified"};
 static_assert(std::size(kKinds) == size_t(kLastOutcomeKind) + 1);
-constexpr std::string_view kClocks[] = {"device", "offline", "device_chained", "server", "host", "device_cold"};
+constexpr std::string_view kClocks[] = {"device", "offline",     "device_chained", "server",
+                                        "host",   "device_cold", "energy"};
 static_assert(std::size(kClocks) == size_t(kLastClock) + 1);
 constexpr std::string_view kProtocols[] = {"screen", "short", "heat", "long"};
 static_assert(std::size(kProtocols) == size_t(kLastProtocol) + 1);
@@ -175,6 +178,13 @@ void NewerFields(auto& coder, RunConditions& conditions) {
   coder.Flag(conditions.is_settled);
 }
 
+void Fields(auto& coder, Energy& energy) {
+  coder.Number(energy.joules);
+  Fields(coder, energy.interval);
+  coder.Number(energy.watts);
+  coder.Number(energy.sm_clock_mhz);
+}
+
 void Fields(auto& coder, Counters& counters) {
   coder.Text(counters.observer);
   coder.Text(counters.lacks);
@@ -210,6 +220,9 @@ void Fields(auto& coder, Outcome& outcome) {
   coder.Text(outcome.observer);
   coder.Optional(outcome.counters, [&](Counters& counters) { Fields(coder, counters); });
   if (coder.Has(3)) NewerFields(coder, outcome.conditions);
+  if (!coder.Has(4)) return;
+  for (Timing& timing : outcome.timings)
+    if (timing.clock == Clock::kEnergy) coder.Optional(timing.energy, [&](Energy& energy) { Fields(coder, energy); });
 }
 
 }  // namespace
@@ -240,6 +253,11 @@ double Outcome::TimeNs() const {
   const Timing* ours = Find("ours", Clock::kDevice);
   GEMMSMITH_CHECK(ours != nullptr, "a measured outcome without a device time of ours");
   return ours->median_ns;
+}
+
+double Outcome::Joules() const {
+  const Timing* ours = Find("ours", Clock::kEnergy);
+  return ours != nullptr && ours->energy ? ours->energy->joules : std::numeric_limits<double>::infinity();
 }
 
 const Timing* Outcome::FastestBaseline(std::string_view prefix, Clock clock) const {

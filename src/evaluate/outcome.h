@@ -40,9 +40,11 @@ enum class Clock : uint8_t {
   kServer,
   kHost,
   kDeviceCold,  // as kDevice, but no call finds its operands in L2
+  kEnergy,      // as kDevice, in windows of a second and more, beside the GPU's energy counter
 };
-inline constexpr Clock kLastClock = Clock::kDeviceCold;
-std::string_view Name(Clock clock);  // "device", "offline", "device_chained", "server", "host", "device_cold"
+inline constexpr Clock kLastClock = Clock::kEnergy;
+// "device", "offline", "device_chained", "server", "host", "device_cold", "energy"
+std::string_view Name(Clock clock);
 std::optional<Clock> ParseClock(std::string_view name);
 
 // The clocks that are wanted. Where kDevice is, kDeviceChained is taken too of every kernel that can be chained.
@@ -78,6 +80,15 @@ std::string_view Name(Protocol protocol);  // "screen", "short", "heat", "long"
 inline bool IsThorough(Protocol protocol) { return protocol == Protocol::kShort || protocol == Protocol::kLong; }
 std::optional<Protocol> ParseProtocol(std::string_view name);
 
+// What the GPU drew while a contender ran alone, on kEnergy. Medians of windows.
+struct Energy {
+  double joules = 0;  // a call
+  Interval interval;  // 95 %, of that median
+  double watts = 0;
+  double sm_clock_mhz = 0;
+  bool operator==(const Energy&) const = default;
+};
+
 // One contender on one clock.
 struct Timing {
   std::string contender;  // "ours", "lt_auto_nn", "lt_auto_tn", "lt_heuristic_nn", ..., "cublas_tn"
@@ -87,11 +98,12 @@ struct Timing {
   Interval interval;  // 95 %, of the median
   int sample_count = 0;
   std::vector<float> samples_ns;  // in measuring order; of very many an even share, taken after the statistics
+  std::optional<Energy> energy;   // on kEnergy
   bool operator==(const Timing&) const = default;
 };
 
 // A contender against a baseline in the same run: t_baseline / t_contender of paired samples; above 1 the contender is
-// faster.
+// faster. On kEnergy the same of joules a call.
 struct Comparison {
   std::string baseline;
   Clock clock = Clock::kDevice;  // the contender's; against kDeviceChained the baseline stands with its kDevice time
@@ -169,6 +181,8 @@ struct Outcome {
   void Withdraw(std::string_view contender);
   // The device-clock median of ours; CHECKs that the outcome is kMeasured.
   double TimeNs() const;
+  // What a call of ours takes on the energy clock; infinite where that was not measured.
+  double Joules() const;
   // Fastest baseline of a prefix ("lt_auto", "" for any) on a clock.
   const Timing* FastestBaseline(std::string_view prefix, Clock clock) const;
   bool operator==(const Outcome&) const = default;

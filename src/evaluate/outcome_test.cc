@@ -157,7 +157,7 @@ TEST(Outcome, AnotherVersionAndValuesOutOfRangeAreRefusedInWords) {
   std::string bytes = EncodeOutcome(Measured());
   std::string newer = bytes;
   newer[0] = 9;
-  EXPECT_EQ(DecodeOutcome(newer).status().message(), "the encoded outcome is of version 9, known is 3");
+  EXPECT_EQ(DecodeOutcome(newer).status().message(), "the encoded outcome is of version 9, known is 4");
   bytes[1] = 9;  // kinds end at 8
   EXPECT_EQ(DecodeOutcome(bytes).status().message(), "the encoded outcome holds a value out of range");
 }
@@ -185,6 +185,19 @@ TEST(Outcome, TheSecondVersionTellsASettledRaceByItsSamples) {
   bytes.resize(bytes.size() - kBytesOfThirdVersion);
   outcome.conditions.is_settled = true;
   EXPECT_EQ(*DecodeOutcome(bytes), outcome);
+}
+
+TEST(Outcome, EnergiesRoundTripAndTheThirdVersionHasNone) {
+  Outcome outcome = Measured();
+  const size_t without = EncodeOutcome(outcome).size();
+  std::string third = EncodeOutcome(outcome);
+  third[0] = 3;
+  EXPECT_EQ(*DecodeOutcome(third), outcome);
+  outcome.timings.push_back({.contender = "ours", .clock = Clock::kEnergy});
+  outcome.timings.push_back(
+      {.contender = "lt_auto_tn", .clock = Clock::kEnergy, .energy = Energy{0.5, {0.49, 0.51}, 690, 1650}});
+  EXPECT_GT(EncodeOutcome(outcome).size(), without);
+  EXPECT_EQ(*DecodeOutcome(EncodeOutcome(outcome)), outcome);
 }
 
 TEST(Outcome, LimitsThatAreNoneAreRefused) {

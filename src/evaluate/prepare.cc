@@ -142,6 +142,10 @@ Result<PreparedCandidate> PrepareFreeForm(const EvaluationRequest& request, cons
 }  // namespace
 
 Status SourcesAreTimedOn(const ClockSet& clocks) {
+  if (clocks.Has(Clock::kEnergy))
+    return InvalidArgument(
+        "a .cu source has no energy: its process is not fed for a second without a pause; leave that clock out, or "
+        "measure sources in a run of their own");
   if (!clocks.Has(Clock::kDeviceCold)) return OkStatus();
   return InvalidArgument(
       "a .cu source has no time on device_cold: its process shares two sets of operands with the judge, not enough to "

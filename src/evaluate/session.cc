@@ -83,7 +83,8 @@ Status ProblemSession::AddBaselines(const ProblemMessage& problem, const StepLis
 
 Status ProblemSession::AddGraphs(Baseline& baseline, const ProblemMessage& problem) {
   const Batch batch = BatchFor(problem.protocol);
-  if (problem.clocks.Has(Clock::kDevice)) RETURN_IF_ERROR(maker_.AddGraph(baseline, batch));
+  if (problem.clocks.Has(Clock::kDevice) || problem.clocks.Has(Clock::kEnergy))
+    RETURN_IF_ERROR(maker_.AddGraph(baseline, batch));
   if (!problem.clocks.Has(Clock::kDeviceCold)) return OkStatus();
   const Layout layout = maker_.LayoutOf(baseline.id);
   RETURN_IF_ERROR(AddCold(layout));

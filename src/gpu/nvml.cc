@@ -44,6 +44,7 @@ struct NvmlLibrary {
   NvmlReturn (*nvmlDeviceGetHandleByUUID)(const char*, NvmlDevice*) = nullptr;
   NvmlReturn (*nvmlDeviceGetClockInfo)(NvmlDevice, int, unsigned*) = nullptr;
   NvmlReturn (*nvmlDeviceGetPowerUsage)(NvmlDevice, unsigned*) = nullptr;
+  NvmlReturn (*nvmlDeviceGetTotalEnergyConsumption)(NvmlDevice, unsigned long long*) = nullptr;
   NvmlReturn (*nvmlDeviceGetTemperature)(NvmlDevice, int, unsigned*) = nullptr;
   NvmlReturn (*nvmlDeviceGetCurrentClocksEventReasons)(NvmlDevice, unsigned long long*) = nullptr;
   NvmlReturn (*nvmlDeviceGetComputeRunningProcesses_v3)(NvmlDevice, unsigned*, NvmlProcess*) = nullptr;
@@ -64,6 +65,7 @@ struct NvmlLibrary {
     GEMMSMITH_RESOLVE(nvmlDeviceGetHandleByUUID)
     GEMMSMITH_RESOLVE(nvmlDeviceGetClockInfo)
     GEMMSMITH_RESOLVE(nvmlDeviceGetPowerUsage)
+    GEMMSMITH_RESOLVE(nvmlDeviceGetTotalEnergyConsumption)
     GEMMSMITH_RESOLVE(nvmlDeviceGetTemperature)
     GEMMSMITH_RESOLVE(nvmlDeviceGetCurrentClocksEventReasons)
     GEMMSMITH_RESOLVE(nvmlDeviceGetComputeRunningProcesses_v3)
@@ -165,6 +167,20 @@ Result<GpuCondition> Nvml::Read() const {
   }
   if (failed != kSuccess) return library.Failure(failed, "reading the GPU's condition");
   return condition;
+}
+
+Result<double> Nvml::EnergyJoules() const {
+  unsigned long long millijoules = 0;
+  const NvmlReturn told = state_->library.nvmlDeviceGetTotalEnergyConsumption(state_->device, &millijoules);
+  if (told != kSuccess) return state_->library.Failure(told, "nvmlDeviceGetTotalEnergyConsumption");
+  return double(millijoules) / 1000;
+}
+
+Result<int> Nvml::SmClockMhz() const {
+  unsigned mhz = 0;
+  const NvmlReturn told = state_->library.nvmlDeviceGetClockInfo(state_->device, kClockSm, &mhz);
+  if (told != kSuccess) return state_->library.Failure(told, "nvmlDeviceGetClockInfo");
+  return int(mhz);
 }
 
 std::string Nvml::DriverRelease() const {

@@ -35,6 +35,10 @@ class Nvml {
   ~Nvml();
   // What this GPU does not tell (a part of one, say) stays 0 or empty.
   Result<GpuCondition> Read() const;
+  // What the GPU has taken since the driver was loaded, by its own counter, which moves every 20 to 100 ms. Unavailable
+  // where it has none.
+  Result<double> EnergyJoules() const;
+  Result<int> SmClockMhz() const;
   std::string DriverRelease() const;  // "580.159.04"
 
  private:

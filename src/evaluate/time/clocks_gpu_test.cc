@@ -10,6 +10,7 @@
 #include "base/seconds.h"
 #include "evaluate/gpu_judge.h"
 #include "evaluate/time/call_clocks.h"
+#include "evaluate/time/energy_clock.h"
 #include "evaluate/time/race_rules.h"
 
 namespace gemmsmith {
@@ -33,6 +34,12 @@ class SquareProducts {
     ASSIGN_OR_RETURN(DeviceMemory workspace, judge.gpu().Allocate(kBaselineWorkspaceBytes));
     products.memory_.push_back(std::move(workspace));
     return products;
+  }
+  // A and B of nothing but zeros from now on.
+  Status Zero() {
+    for (const size_t operand : {0, 1})
+      RETURN_IF_ERROR(gpu_->Fill8(memory_[operand].address(), 0, memory_[operand].size_bytes()));
+    return gpu_->Synchronize();
   }
   PutCall Of(int side) {
     const GemmBuffers buffers{memory_[0].as<void>(), memory_[1].as<void>(), memory_[2].as<void>(),
@@ -264,6 +271,63 @@ TEST_F(ClocksGpuTest, LongCallsAreJudgedSettled) {
   ASSERT_EQ(outcome.kind, OutcomeKind::kMeasured) << outcome.reason;
   EXPECT_TRUE(outcome.conditions.is_settled);
   EXPECT_GE(outcome.Find("cublas_tn", Clock::kDevice)->sample_count, 8);
+}
+
+// ---- energy
+
+TEST_F(ClocksGpuTest, TheSameProductTakesTheSameJoulesAndZerosTakeFewer) {
+  constexpr int kSide = 8192;
+  const Result<std::unique_ptr<Nvml>> nvml = Nvml::Open(gpu().identity().uuid);
+  const Result<EnergyMeter> meter = MeterOf(nvml.ok() ? nvml->get() : nullptr);
+  if (!meter.ok()) GTEST_SKIP() << meter.status().message();
+  Result<SquareProducts> normal = SquareProducts::Make(*judge_, kSide), zeros = SquareProducts::Make(*judge_, kSide);
+  ASSERT_TRUE(normal.ok() && zeros.ok());
+  ASSERT_TRUE(zeros->Zero().ok());
+  const PutCall calls[] = {normal->Of(kSide), normal->Of(kSide), zeros->Of(kSide)};
+  std::vector<CallGraph> graphs;
+  std::vector<EnergyTurn> turns;
+  graphs.reserve(std::size(calls));
+  for (const PutCall& call : calls) {
+    const Result<double> call_ns = EstimateNs(gpu(), LeadIn(), call);
+    ASSERT_TRUE(call_ns.ok()) << call_ns.status().message();
+    Result<CallGraph> graph = CallGraph::Capture(gpu(), call, *call_ns, Batch::kLong);
+    ASSERT_TRUE(graph.ok()) << graph.status().message();
+    graphs.push_back(*std::move(graph));
+    turns.push_back({&graphs.back(), *call_ns});
+  }
+  const Result<std::unique_ptr<RoundClock>> clock = EnergyClock::Create(gpu(), turns, *meter);
+  ASSERT_TRUE(clock.ok()) << clock.status().message();
+  const RaceEntry entries[] = {{"ours", Clock::kEnergy, 0}, {"same", Clock::kEnergy}, {"zeros", Clock::kEnergy}};
+  Random random(1);
+  Result<RaceResult> race =
+      Race(entries, RulesFor(Protocol::kShort, Clock::kEnergy), random, {},
+           [&](std::span<const size_t> order) { return (*clock)->TimeRound(order, [](size_t) {}); });
+  ASSERT_TRUE(race.ok()) << race.status().message();
+  for (size_t i = 0; i < race->timings.size(); ++i) {
+    Timing& timing = race->timings[i];
+    (*clock)->Complete(i, race->kept_rounds, timing);
+    ASSERT_TRUE(timing.energy);
+    fmt::print("{}: {:.1f} us, {:.4f} J, {:.0f} W, {:.0f} MHz\n", timing.contender, timing.median_ns / 1e3,
+               timing.energy->joules, timing.energy->watts, timing.energy->sm_clock_mhz);
+  }
+  const std::vector<Comparison>& over = race->comparisons[0];
+  EXPECT_NEAR(over[0].ratio.median, 1, 0.03) << "against itself";
+  EXPECT_LT(over[1].ratio.median, 0.9) << "zeros against normal numbers";
+  EXPECT_LT(race->timings[2].energy->watts, race->timings[0].energy->watts);
+  EXPECT_GT(race->timings[0].energy->watts, 100) << "of a GPU at work";
+}
+
+TEST_F(ClocksGpuTest, BaselinesAreJudgedByEnergyToo) {
+  const Outcome outcome =
+      RaceBaselines(Alone({{8192, 8192, 4096}, {kTn}}, "lt_auto", {Clock::kDevice, Clock::kEnergy}));
+  for (const char* contender : {"lt_auto_nn", "lt_auto_tn"}) {
+    const Timing* const windows = outcome.Find(contender, Clock::kEnergy);
+    const Timing* const device = outcome.Find(contender, Clock::kDevice);
+    ASSERT_TRUE(windows != nullptr && windows->energy && device != nullptr) << contender;
+    EXPECT_NEAR(windows->median_ns / device->median_ns, 1, 0.05) << "settled, too";
+    EXPECT_NEAR(windows->energy->joules, windows->energy->watts * windows->median_ns / 1e9,
+                0.03 * windows->energy->joules);
+  }
 }
 
 TEST_F(ClocksGpuTest, TheExhaustiveChoiceIsNoSlowerThanAutoTuning) {

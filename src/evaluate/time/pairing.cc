@@ -77,11 +77,12 @@ class Field {
     GEMMSMITH_CHECK(times.size() == entries_.size(), "{} times for {} entries", times.size(), entries_.size());
     for (size_t i : order_) samples_[i].push_back(times[i]);
     ++pending_;
+    ++visited_;
     return OkStatus();
   }
   void Keep() {
     kept_ += pending_;
-    pending_ = 0;
+    for (; pending_ > 0; --pending_) kept_rounds_.push_back(visited_ - pending_);
   }
   int DiscardPending() {
     for (size_t i : racing_) samples_[i].resize(std::min(samples_[i].size(), size_t(kept_)));
@@ -127,6 +128,7 @@ class Field {
   RaceResult Conclude(RunConditions conditions) const {
     RaceResult result;
     result.conditions = conditions;
+    result.kept_rounds = kept_rounds_;
     result.comparisons.resize(entries_.size());
     for (size_t i = 0; i < entries_.size(); ++i) {
       result.timings.push_back(Summarize(entries_[i], samples_[i]));
@@ -190,7 +192,8 @@ class Field {
   std::vector<std::vector<double>> samples_;  // [entry][round]
   std::vector<size_t> racing_, order_;
   int candidates_ = 0, racing_candidates_ = 0;
-  int kept_ = 0, pending_ = 0;
+  int kept_ = 0, pending_ = 0, visited_ = 0;
+  std::vector<int> kept_rounds_;
   bool is_mirror_due_ = false;
 };
 

@@ -51,6 +51,7 @@ struct RaceResult {
   // ones.
   std::vector<std::vector<Comparison>> comparisons;
   RunConditions conditions;
+  std::vector<int> kept_rounds;  // counted from 0, those that were discarded too
 };
 
 // As PairedRatio(), with an interval that holds the instrument's own share too: what differs between two races and

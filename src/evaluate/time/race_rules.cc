@@ -21,6 +21,12 @@ RaceRules SettledRules(const Field& field) {
 // Single calls that find an idle GPU scatter by microseconds, whatever they take.
 int LeastServerRounds(const Field& field) { return IsLongCall(field.fastest_call_ns) ? 20 : 60; }
 
+// A window takes two seconds, and windows scatter little: six of them are what an interval of 95 % needs.
+RaceRules EnergyRules(Protocol protocol) {
+  const int rounds = IsThorough(protocol) ? 6 : 2;
+  return {.min_rounds = rounds, .max_rounds = rounds};
+}
+
 RaceRules ShortRules(Clock clock, const Field& field) {
   if (IsSettled(Protocol::kShort, clock, field.fastest_call_ns)) return SettledRules(field);
   return {
@@ -38,6 +44,7 @@ bool IsSettled(Protocol protocol, Clock clock, double fastest_call_ns) {
 }
 
 RaceRules RulesFor(Protocol protocol, Clock clock, const Field& field) {
+  if (clock == Clock::kEnergy && protocol != Protocol::kLong) return EnergyRules(protocol);
   switch (protocol) {
     case Protocol::kScreen:
       return {.min_rounds = 5, .max_rounds = 5};
