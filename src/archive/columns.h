@@ -86,8 +86,14 @@ enum class Column : uint8_t {
   kCounterValue,
   kNewerClockLimits,
   kSettled,
+  kEnergyGiven,
+  kJoules,
+  kJoulesLow,
+  kJoulesHigh,
+  kEnergyWatts,
+  kEnergyClockMhz,
 };
-inline constexpr size_t kColumnCount = size_t(Column::kSettled) + 1;
+inline constexpr size_t kColumnCount = size_t(Column::kEnergyClockMhz) + 1;
 // Every file has these.
 inline constexpr size_t kFirstColumnCount = size_t(Column::kEvaluateSeconds) + 1;
 

@@ -51,6 +51,13 @@ inline Counters ExampleCounters(int number) {
   return counters;
 }
 
+inline Timing ExampleEnergy(std::string contender, double median_ns, Random& random) {
+  Timing timing = ExampleTiming(std::move(contender), Clock::kEnergy, median_ns, random);
+  const double watts = 600 + 10 * random.Uniform(), joules = watts * timing.median_ns / 1e9;
+  timing.energy = Energy{joules, {0.99 * joules, 1.01 * joules}, watts, 1700 + 100 * random.Uniform()};
+  return timing;
+}
+
 inline void AddExampleMeasurements(Outcome& outcome, Random& random) {
   const double ours_ns = std::exp(8 + random.Normal());
   outcome.stage = "timing";
@@ -73,6 +80,9 @@ inline void AddExampleMeasurements(Outcome& outcome, Random& random) {
   for (size_t i = 0; i < kClockLimitCount; ++i)
     if (random.Below(4) == 0) outcome.conditions.limits.Add(ClockLimit(i));
   outcome.conditions.is_settled = random.Below(8) == 0;
+  if (outcome.conditions.is_settled)
+    for (const char* contender : {"ours", "lt_auto_tn"})
+      outcome.timings.push_back(ExampleEnergy(contender, ours_ns, random));
 }
 
 // Two of three are measured; the others fail in every way there is.

@@ -61,6 +61,20 @@ void FromJson(JsonFields fields, Verdict& verdict) {
   fields.Real("relative_error", verdict.relative_error);
 }
 
+ordered_json ToJson(const Energy& energy) {
+  return {{"joules", JsonReal(energy.joules)},
+          {"interval_joules", JsonInterval(energy.interval)},
+          {"watts", JsonReal(energy.watts)},
+          {"sm_clock_mhz", JsonReal(energy.sm_clock_mhz)}};
+}
+
+void FromJson(JsonFields fields, Energy& energy) {
+  fields.Real("joules", energy.joules);
+  fields.Pair("interval_joules", energy.interval.low, energy.interval.high);
+  fields.Real("watts", energy.watts);
+  fields.Real("sm_clock_mhz", energy.sm_clock_mhz);
+}
+
 ordered_json ToJson(const Timing& timing) {
   ordered_json json = {{"contender", timing.contender},
                        {"clock", Name(timing.clock)},
@@ -69,6 +83,7 @@ ordered_json ToJson(const Timing& timing) {
                        {"interval_ns", JsonInterval(timing.interval)},
                        {"sample_count", timing.sample_count}};
   for (float sample : timing.samples_ns) json["samples_ns"].push_back(JsonReal(double(sample)));
+  if (timing.energy) json["energy"] = ToJson(*timing.energy);
   return json;
 }
 
@@ -80,6 +95,7 @@ void FromJson(JsonFields& fields, Timing& timing) {
   fields.Pair("interval_ns", timing.interval.low, timing.interval.high);
   fields.Integer("sample_count", timing.sample_count);
   fields.Floats("samples_ns", timing.samples_ns);
+  fields.OptionalObject("energy", timing.energy, [](JsonFields item, Energy& energy) { FromJson(item, energy); });
 }
 
 ordered_json ToJson(const Comparison& comparison) {

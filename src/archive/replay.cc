@@ -66,7 +66,8 @@ class ReplayEvaluator : public Evaluator {
     else
       DrawFromInterval(ours, random);
     for (Comparison& comparison : comparisons)
-      if (comparison.clock == ours.clock && ours.median_ns > 0) Scale(comparison.ratio, recorded_ns / ours.median_ns);
+      if (comparison.clock == ours.clock && ours.clock != Clock::kEnergy && ours.median_ns > 0)
+        Scale(comparison.ratio, recorded_ns / ours.median_ns);
   }
 
   std::shared_ptr<const Recording> recording_;

@@ -24,6 +24,11 @@ Trial Recorded(Trial trial, bool keep_samples) {
         &outcome.conditions.power_watts, &outcome.compile_seconds, &outcome.evaluate_seconds})
     round(*value);
   for (Timing& timing : outcome.timings) {
+    if (timing.energy) {
+      for (double* real : {&timing.energy->joules, &timing.energy->interval.low, &timing.energy->interval.high,
+                           &timing.energy->watts, &timing.energy->sm_clock_mhz})
+        round(*real);
+    }
     for (float& sample : timing.samples_ns) sample = float(RecordedReal(double(sample)));
     for (double* value : {&timing.median_ns, &timing.mean_ns, &timing.interval.low, &timing.interval.high})
       round(*value);

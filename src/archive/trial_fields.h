@@ -38,6 +38,14 @@ inline void VerdictFields(auto& coder, Verdict& verdict) {
   coder.Real(Column::kRelativeError, verdict.relative_error);
 }
 
+inline void EnergyFields(auto& coder, Energy& energy) {
+  coder.Real(Column::kJoules, energy.joules);
+  coder.RealNear(Column::kJoulesLow, energy.interval.low, energy.joules);
+  coder.RealNear(Column::kJoulesHigh, energy.interval.high, energy.joules);
+  coder.Real(Column::kEnergyWatts, energy.watts);
+  coder.Real(Column::kEnergyClockMhz, energy.sm_clock_mhz);
+}
+
 inline void TimingFields(auto& coder, Timing& timing) {
   coder.Text(Column::kContender, timing.contender);
   coder.Choice(Column::kTimingClock, timing.clock, kLastClock);
@@ -48,6 +56,8 @@ inline void TimingFields(auto& coder, Timing& timing) {
   coder.Integer(Column::kSampleCount, timing.sample_count);
   coder.List(Column::kKeptSampleCount, Column::kSampleNs, timing.samples_ns,
              [&](float& sample) { coder.SampleNear(Column::kSampleNs, sample, timing.median_ns); });
+  if (timing.clock == Clock::kEnergy)
+    coder.Optional(Column::kEnergyGiven, timing.energy, [&](Energy& energy) { EnergyFields(coder, energy); });
 }
 
 // A ratio of medians lies near the median of ratios, so little of it has to be written.
