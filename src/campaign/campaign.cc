@@ -69,13 +69,13 @@ class CampaignRun {
     int passed = 0;
     bool any_refused = false;
 
-    void Take(const Trial& trial) {
+    void Take(const Trial& trial, Objective objective) {
       if (trial.outcome.kind != OutcomeKind::kMeasured) {
         any_refused = true;
         return;
       }
       ++passed;
-      if (!best || trial.outcome.TimeNs() < best->outcome.TimeNs()) best = trial;
+      if (!best || CostOf(objective, trial.outcome) < CostOf(objective, best->outcome)) best = trial;
     }
   };
 
@@ -90,7 +90,7 @@ class CampaignRun {
                      archive_->CountByProblem({.campaign = options_.name, .protocol = Protocol::kScreen}));
     std::map<Gemm, StoredFinals> finals;
     RETURN_IF_ERROR(archive_->ForEach({.campaign = options_.name, .protocol = Protocol::kShort},
-                                      [&](const Trial& trial) { finals[trial.gemm].Take(trial); }));
+                                      [&](const Trial& trial) { finals[trial.gemm].Take(trial, options_.objective); }));
     // A recording may answer a screening in the short protocol, so finals alone say nothing.
     const int64_t enough_screened = std::max(*options_.finished_after, options_.finalists);
     for (ProblemResult& result : result_.problems) {
@@ -197,12 +197,17 @@ class CampaignRun {
   }
 
   EvaluationRequest RequestFor(const Gemm& gemm, const Plan& plan, Protocol protocol) const {
-    return {
-        .gemm = gemm,
-        .subject = plan,
-        .protocol = protocol,
-        .clocks = protocol == Protocol::kShort ? ClockSet{Clock::kDevice, Clock::kOffline} : ClockSet{Clock::kDevice},
-        .seed = options_.seed};
+    return {.gemm = gemm,
+            .subject = plan,
+            .protocol = protocol,
+            .clocks = protocol == Protocol::kShort ? ClocksOfFinals() : ClockSet{Clock::kDevice},
+            .seed = options_.seed};
+  }
+
+  ClockSet ClocksOfFinals() const {
+    ClockSet clocks = {Clock::kDevice, Clock::kOffline};
+    if (options_.objective == Objective::kEnergy) clocks.Add(Clock::kEnergy);
+    return clocks;
   }
 
   Status JudgeScreens() {
@@ -294,6 +299,12 @@ class CampaignRun {
 };
 
 }  // namespace
+
+std::string_view Name(Objective objective) { return objective == Objective::kTime ? "time" : "energy"; }
+
+std::pair<double, double> CostOf(Objective objective, const Outcome& outcome) {
+  return {objective == Objective::kEnergy ? outcome.Joules() : 0, outcome.TimeNs()};
+}
 
 Result<CampaignResult> RunCampaign(const CampaignOptions& options, const MakeSearch& make_search, Evaluator& evaluator,
                                    Compiler* compiler, Archive* archive, StopRule& stop,

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "archive/archive.h"
@@ -45,6 +46,12 @@ struct ProblemSearch {
 // Called when a problem's turn comes near, so that thousands need not be held at once.
 using MakeSearch = std::function<Result<ProblemSearch>(const Gemm&)>;
 
+// What the finals decide by. A window of energy takes seconds, so that screening and heat go by time in any case.
+enum class Objective { kTime, kEnergy };
+std::string_view Name(Objective objective);  // "time", "energy"
+// What measured outcomes are told apart by, the least first: joules a call where they count, then time.
+std::pair<double, double> CostOf(Objective objective, const Outcome& outcome);
+
 struct CampaignOptions {
   std::string name;  // key of the run in the archive: the same name resumes, on the same device model only
   // Searched in this order; problems that the evaluator serves from one session stand next to each other.
@@ -58,6 +65,7 @@ struct CampaignOptions {
   // So many of the fastest of the heat pass the short protocol, with the offline clock, before one is named best. 0:
   // the screening decides, and there is no heat.
   int finalists = 4;
+  Objective objective = Objective::kTime;  // kEnergy: the finals race on the energy clock too
   // Problems with this many screened and with all finals passed in the archive are finished: their trials are not
   // loaded again.
   std::optional<int> finished_after;

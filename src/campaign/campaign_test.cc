@@ -295,6 +295,28 @@ TEST_F(CampaignTest, FinalistsAreJudgedAgainWithCareAndDecide) {
   EXPECT_EQ(store.Trials().size(), space.size() + options.heat_contenders + 4);
 }
 
+// The slower a finalist is, the less it draws.
+TEST_F(CampaignTest, WithEnergyForItsObjectiveTheFinalsDecideByJoules) {
+  options.finalists = 3;
+  options.objective = Objective::kEnergy;
+  evaluator.judge = [](const EvaluationRequest& request) {
+    Outcome outcome = MeasuredIn(SomeTimeNs(request.plan()), request.protocol);
+    if (!request.clocks.Has(Clock::kEnergy)) return outcome;
+    const double joules = 1e3 / SomeTimeNs(request.plan());
+    outcome.timings.push_back(
+        {.contender = "ours", .clock = Clock::kEnergy, .energy = Energy{joules, {joules, joules}, 600, 1700}});
+    return outcome;
+  };
+  const Result<ProblemResult> result = RunWhole();
+  ASSERT_TRUE(result.ok()) << result.status().message();
+  std::vector<Plan> by_time = space.plans();
+  std::sort(by_time.begin(), by_time.end(), [](const Plan& a, const Plan& b) { return SomeTimeNs(a) < SomeTimeNs(b); });
+  ASSERT_TRUE(result->best);
+  EXPECT_EQ(result->best->plan(), by_time[2]);
+  for (const EvaluationRequest& request : evaluator.requests)
+    EXPECT_EQ(request.clocks.Has(Clock::kEnergy), request.protocol == Protocol::kShort);
+}
+
 TEST_F(CampaignTest, TheFastestOfTheScreeningMeetInOneHeatAndItsFastestInOneFinal) {
   options.finalists = 4;
   options.heat_contenders = 10;

@@ -7,12 +7,15 @@ namespace gemmsmith {
 
 namespace {
 
-bool Faster(const Trial* first, const Trial* second) {
-  return std::pair(first->outcome.TimeNs(), first->plan()) < std::pair(second->outcome.TimeNs(), second->plan());
+bool Better(Objective objective, const Trial* first, const Trial* second) {
+  return std::pair(CostOf(objective, first->outcome), first->plan()) <
+         std::pair(CostOf(objective, second->outcome), second->plan());
 }
 
-void KeepFaster(const Trial*& best, const Trial& trial) {
-  if (trial.IsTimedPlan() && (best == nullptr || Faster(&trial, best))) best = &trial;
+bool Faster(const Trial* first, const Trial* second) { return Better(Objective::kTime, first, second); }
+
+void KeepBetter(Objective objective, const Trial*& best, const Trial& trial) {
+  if (trial.IsTimedPlan() && (best == nullptr || Better(objective, &trial, best))) best = &trial;
 }
 
 // Infinite where it does not chain.
@@ -75,7 +78,7 @@ std::vector<Plan> ProblemRun::Propose(int most) {
 void ProblemRun::Take(const Trial& trial, bool resumed) {
   if (HasFinals() && trial.outcome.protocol == Protocol::kHeat) heats_.emplace(trial.plan(), trial);
   if (HasFinals() && trial.outcome.protocol == Protocol::kShort)
-    KeepFaster(best_final_, finals_.emplace(trial.plan(), trial).first->second);
+    KeepBetter(options_.objective, best_final_, finals_.emplace(trial.plan(), trial).first->second);
   if (IsTwin(trial)) return;
   if (searched_.insert(trial.plan()).second) Account(trial, resumed);
 }
@@ -96,7 +99,7 @@ void ProblemRun::Account(const Trial& trial, bool resumed) {
     --outstanding_;
   if (!trial.IsTimedPlan()) return;
   const Trial* const before = best_screened_;
-  KeepFaster(best_screened_, measured_.emplace(trial.plan(), trial).first->second);
+  KeepBetter(Objective::kTime, best_screened_, measured_.emplace(trial.plan(), trial).first->second);
   if (best_screened_ != before) since_best_ = 0;
 }
 

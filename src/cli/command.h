@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "campaign/campaign.h"
 #include "evaluate/outcome.h"
 #include "evaluate/verify/test_list.h"
 #include "problem/gemm.h"
@@ -26,6 +27,7 @@ struct OptimizeCommand {
   std::vector<Layout> layouts = {kNn, kTn};
   ScalarType type = ScalarType::kF16;
   std::string proposer = "local";
+  Objective objective = Objective::kTime;
   std::string device = "auto";           // "auto", "gpu:N", or the key of a recorded device
   int budget_evaluations = 128;          // a layout
   std::optional<double> budget_seconds;  // a layout
@@ -44,6 +46,7 @@ struct EvaluateCommand {
   Subject subject;
   Gemm gemm;
   std::optional<Protocol> protocol;  // nothing: short, or the most careful one that was recorded
+  std::optional<ClockSet> clocks;    // nothing: device, in short offline too
   bool counters = false;             // the profiler's too
   std::string device = "auto";
   uint64_t seed = 1;
@@ -231,8 +234,8 @@ struct GuestCommand {};
 using Command =
     std::variant<OptimizeCommand, EvaluateCommand, VerifyCommand, SelfTestCommand, PlanCheckCommand, PlanListCommand,
                  PlanEmitCommand, PlanExplainCommand, PlanFactsCommand, RecordsImportCommand, RecordsExportCommand,
-                 RecordsListCommand, RecordsStatsCommand, RecordsRankCommand, RecordsMeasureCommand, BenchCommand, ReportCommand,
-                 DoctorCommand, WorkerCommand, CompilerCommand, OnceCommand, GuestCommand>;
+                 RecordsListCommand, RecordsStatsCommand, RecordsRankCommand, RecordsMeasureCommand, BenchCommand,
+                 ReportCommand, DoctorCommand, WorkerCommand, CompilerCommand, OnceCommand, GuestCommand>;
 
 // Nothing to carry out: help or the version was asked for (exit code 0), or the words were wrong (2).
 struct NoCommand {

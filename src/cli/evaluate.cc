@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "cli/counters_text.h"
+#include "cli/energy_text.h"
 #include "cli/exit.h"
 #include "cli/instrument.h"
 #include "cli/json_text.h"
@@ -33,6 +34,7 @@ std::string TimesTable(const Outcome& outcome, const Terminal& terminal) {
                {"samples", kRight},
                {"ours is", kRight}});
   for (const Timing& timing : outcome.timings) {
+    if (timing.clock == Clock::kEnergy) continue;  // has a table of its own
     std::string ratio;
     for (const Comparison& comparison : outcome.comparisons) {
       if (comparison.baseline == timing.contender && comparison.clock == timing.clock)
@@ -103,7 +105,9 @@ std::string PrintText(const EvaluateCommand& command, const Instrument& instrume
       "{}\non {}\njudged in the {} protocol by {}\n\n{}{}", Tinted(SubjectText(command.subject), Tint::kBold, terminal),
       Print(command.gemm), Name(outcome.protocol),
       instrument.live() ? instrument.Describe() : fmt::format("the {} (no GPU was used)", instrument.Describe()),
-      VerdictText(outcome, terminal), TimesTable(outcome, terminal) + CountersText(outcome.counters, terminal));
+      VerdictText(outcome, terminal),
+      TimesTable(outcome, terminal) + EnergyTable(outcome, command.gemm.shape, terminal) +
+          CountersText(outcome.counters, terminal));
 }
 
 std::string JsonText(const EvaluateCommand& command, const Instrument& instrument, const Outcome& outcome) {
@@ -143,6 +147,18 @@ Status NoCountersRecorded(const Instrument& instrument) {
                               instrument.reason.empty() ? "" : fmt::format(" ({})", instrument.reason)));
 }
 
+// On the device clock it is timed in any case.
+ClockSet ClocksFor(const EvaluateCommand& command, Protocol protocol) {
+  ClockSet clocks = {Clock::kDevice};
+  if (command.clocks) {
+    clocks = *command.clocks;
+    clocks.Add(Clock::kDevice);
+  } else if (protocol == Protocol::kShort) {
+    clocks.Add(Clock::kOffline);
+  }
+  return clocks;
+}
+
 Protocol ProtocolFor(const EvaluateCommand& command, const Instrument& instrument) {
   if (command.protocol) return *command.protocol;
   const Trial* trial = instrument.live() ? nullptr : RecordedTrial(command, *instrument.recording);
@@ -158,13 +174,12 @@ Result<int> Run(const EvaluateCommand& command) {
     RETURN_IF_ERROR(OpenObjects(instrument));
   }
   const Protocol protocol = ProtocolFor(command, instrument);
-  const EvaluationRequest request{
-      .gemm = command.gemm,
-      .subject = command.subject,
-      .protocol = protocol,
-      .clocks = protocol == Protocol::kShort ? ClockSet{Clock::kDevice, Clock::kOffline} : ClockSet{Clock::kDevice},
-      .seed = command.seed,
-      .counters = command.counters};
+  const EvaluationRequest request{.gemm = command.gemm,
+                                  .subject = command.subject,
+                                  .protocol = protocol,
+                                  .clocks = ClocksFor(command, protocol),
+                                  .seed = command.seed,
+                                  .counters = command.counters};
   PreparedCandidate candidate;
   if (instrument.live()) {
     ASSIGN_OR_RETURN(candidate,

@@ -22,10 +22,19 @@ Json JsonOf(const Gemm& gemm) {
 
 Json JsonOf(const Interval& interval) { return Json::array({interval.low, interval.high}); }
 
+Json JsonOf(const Energy& energy) {
+  return {{"joules", energy.joules},
+          {"interval_joules", JsonOf(energy.interval)},
+          {"watts", energy.watts},
+          {"sm_clock_mhz", energy.sm_clock_mhz}};
+}
+
 Json JsonOf(const Timing& timing) {
-  return {{"contender", timing.contender},          {"clock", Name(timing.clock)},
-          {"median_ns", timing.median_ns},          {"mean_ns", timing.mean_ns},
-          {"interval_ns", JsonOf(timing.interval)}, {"samples", timing.sample_count}};
+  Json json = {{"contender", timing.contender},          {"clock", Name(timing.clock)},
+               {"median_ns", timing.median_ns},          {"mean_ns", timing.mean_ns},
+               {"interval_ns", JsonOf(timing.interval)}, {"samples", timing.sample_count}};
+  if (timing.energy) json["energy"] = JsonOf(*timing.energy);
+  return json;
 }
 
 Json JsonOf(const Comparison& comparison) {

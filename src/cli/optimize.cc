@@ -19,6 +19,8 @@
 #include "cli/run.h"
 #include "cli/set_report.h"
 #include "cli/words.h"
+#include "evaluate/time/race_rules.h"
+#include "program/cost.h"
 #include "program/emit.h"
 
 namespace gemmsmith {
@@ -47,6 +49,7 @@ std::string CampaignName(const OptimizeCommand& command, const Instrument& instr
   std::string name(instrument.live() ? "" : kReplayPrefix);
   if (!command.name.empty()) return name + command.name;
   name += fmt::format("optimize {} seed={} {}", command.proposer, command.seed, Fingerprint(instrument));
+  if (command.objective == Objective::kEnergy) name += " energy";
   if (command.fresh) {
     const auto now = std::chrono::system_clock::now().time_since_epoch();
     name += fmt::format(" fresh={}", std::chrono::duration_cast<std::chrono::microseconds>(now).count());
@@ -58,6 +61,8 @@ CampaignOptions OptionsFor(const OptimizeCommand& command, const Instrument& ins
   CampaignOptions options{
       .name = CampaignName(command, instrument), .problems = problems.answerable, .seed = command.seed};
   if (instrument.live()) options.chained_twins = 2;
+  // Whoever draws little may have been fifth by time.
+  if (command.objective == Objective::kEnergy) options.objective = Objective::kEnergy, options.finalists = 8;
   // One shape is told in full, from all its trials. With a budget of seconds nobody can say how many a problem gets.
   if (!command.target.shape) options.finished_after = command.budget_seconds ? 0 : command.budget_evaluations;
   return options;
@@ -301,6 +306,7 @@ Result<int> ReportShape(const OptimizeCommand& command, const Instrument& instru
       .device = instrument.evaluator->device(),
       .setting = instrument.evaluator->setting(),
       .proposer = command.proposer,
+      .objective = command.objective,
       .seed = command.seed,
       .archive_path = ArchivePath(command),
       .layouts = std::move(findings),
@@ -340,6 +346,25 @@ Result<int> ReportSet(const OptimizeCommand& command, const Instrument& instrume
   return ExitCodeFor(report.Passed() > 0, !result.stop_reason.empty());
 }
 
+// Energy differs between kernels where the power cap makes the time, which is where races are settled.
+Status CheckObjective(const OptimizeCommand& command, const Instrument& instrument, const ProblemList& problems) {
+  if (command.objective == Objective::kTime) return OkStatus();
+  if (!instrument.live())
+    return Unavailable(fmt::format("--objective energy needs a GPU: no recording holds energies{}",
+                                   instrument.reason.empty() ? "" : fmt::format(" ({})", instrument.reason)));
+  const Device& device = instrument.evaluator->device();
+  for (const Gemm& gemm : problems.answerable) {
+    const std::vector<Plan> fastest = RankedPlans(gemm, device, 1);
+    const double predicted_ns = fastest.empty() ? 0 : PredictTimeNs(fastest.front(), gemm, device);
+    if (!IsLongCall(predicted_ns))
+      return InvalidArgument(fmt::format(
+          "--objective energy is for calls of more than 300 us, whose races are settled; {} is predicted to "
+          "take {:.1f} us",
+          Print(gemm), predicted_ns / 1e3));
+  }
+  return OkStatus();
+}
+
 }  // namespace
 
 Result<int> Run(const OptimizeCommand& command) {
@@ -351,6 +376,7 @@ Result<int> Run(const OptimizeCommand& command) {
   RETURN_IF_ERROR(CheckRecordIsOfAGpu(command, instrument));
   SayWhere(instrument);
   ASSIGN_OR_RETURN(const ProblemList problems, ProblemsOf(command, instrument, asked_for));
+  RETURN_IF_ERROR(CheckObjective(command, instrument, problems));
   ASSIGN_OR_RETURN(const std::unique_ptr<Archive> archive, OpenArchive(command.archive));
   const CampaignOptions options = OptionsFor(command, instrument, problems);
   const Result<CampaignResult> searched = Search(command, instrument, *archive, options);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "archive/standings.h"
+#include "cli/energy_text.h"
 #include "cli/json_text.h"
 #include "cli/table.h"
 #include "cli/words.h"
@@ -115,6 +116,12 @@ std::string SpeedUpTable(const OptimizeReport& report, const Terminal& terminal)
   return table.empty() ? "" : fmt::format("\n{}", table.Print(terminal));
 }
 
+// Of the best, where the finals raced on the energy clock.
+std::string Energies(const OptimizeReport& report, const Terminal& terminal) {
+  const LayoutFinding* best = report.Best();
+  return best == nullptr ? "" : EnergyTable(best->result.best->outcome, report.shape, terminal);
+}
+
 std::string Places(const OptimizeReport& report) {
   std::string text;
   for (const LayoutFinding& finding : report.layouts) {
@@ -185,7 +192,9 @@ const LayoutFinding* OptimizeReport::Best() const {
   const LayoutFinding* best = nullptr;
   for (const LayoutFinding& finding : layouts) {
     if (!finding.result.best) continue;
-    if (best == nullptr || finding.result.best->outcome.TimeNs() < best->result.best->outcome.TimeNs()) best = &finding;
+    if (best == nullptr ||
+        CostOf(objective, finding.result.best->outcome) < CostOf(objective, best->result.best->outcome))
+      best = &finding;
   }
   return best;
 }
@@ -228,7 +237,8 @@ std::string PrintText(const OptimizeReport& report, const Terminal& terminal) {
                                  task.flops / 1e9, Name(Classify(report.shape)));
   text += Where(report) + "\n";
   text += Tinted(Headline(report), report.Best() != nullptr ? Tint::kGreen : Tint::kRed, terminal) + "\n\n";
-  return text + LayoutTable(report, terminal) + ChainLines(report) + SpeedUpTable(report, terminal) + Places(report);
+  return text + LayoutTable(report, terminal) + ChainLines(report) + SpeedUpTable(report, terminal) +
+         Energies(report, terminal) + Places(report);
 }
 
 std::string PrintJson(const OptimizeReport& report) {
@@ -241,6 +251,7 @@ std::string PrintJson(const OptimizeReport& report) {
                {"recorded_date", report.replayed ? Json(report.recorded_date) : Json()},
                {"setting", gemmsmith::JsonOf(report.setting)},
                {"proposer", report.proposer},
+               {"objective", Name(report.objective)},
                {"seed", report.seed},
                {"floor_ns", MakeTask(report.layouts.front().gemm).FloorNs(report.device)},
                {"layouts", Json::array()},

@@ -32,6 +32,7 @@ struct OptimizeReport {
   Device device;
   Setting setting;
   std::string proposer;
+  Objective objective = Objective::kTime;
   uint64_t seed = 0;
   std::string archive_path;
   std::vector<LayoutFinding> layouts;

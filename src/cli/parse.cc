@@ -70,6 +70,8 @@ class Grammar {
     AddType(verb, &command->type);
     Value(verb, "--proposer", "NAME", "random, ranked, local, evolution or nvmmh [local]", &command->proposer,
           ReadProposer);
+    Value(verb, "--objective", "time|energy", "what the finals decide by; energy: joules a call [time]",
+          &command->objective, ReadObjective);
     AddDevice(verb, &command->device);
     Value(verb, "--budget-evals", "N", "candidates to judge, a layout [128]", &command->budget_evaluations, ReadCount);
     Value(verb, "--budget-seconds", "S", "seconds of judging, a layout", &command->budget_seconds, ReadPositiveSeconds);
@@ -103,6 +105,8 @@ class Grammar {
     AddGemm(verb, &command->gemm);
     Value(verb, "--protocol", "screen|short", "how carefully times are taken [short]", &command->protocol,
           ReadProtocol);
+    Value(verb, "--modes", "LIST", "clocks, as in device,offline,energy [device, in short offline too]",
+          &command->clocks, ReadClocks);
     verb->add_flag("--counters", command->counters, "what a profiler sees too: pipes, memory, stalls, conflicts");
     AddDevice(verb, &command->device);
     AddSeed(verb, &command->seed);
@@ -272,8 +276,9 @@ class Grammar {
         ->required();
     Value(verb, "--contenders", "LIST", "who is raced, separated by commas [baselines]", &command->contenders,
           ReadContenders);
-    Value(verb, "--modes", "LIST", "device, offline, server, host, device_cold, device_chained [the first three]",
-          &command->clocks, ReadClocks);
+    Value(verb, "--modes", "LIST",
+          "device, offline, server, host, device_cold, device_chained, energy [the first three]", &command->clocks,
+          ReadClocks);
     Value(verb, "--protocol", "short|long", "how carefully times are taken [short]", &command->protocol, ReadProtocol);
     Value(verb, "--layouts", "nn,tn", "of plans and files; libraries run in both [nn,tn]", &command->layouts,
           ReadLayouts);

@@ -193,6 +193,13 @@ Result<std::string> ReadProposer(std::string_view text) {
   return NoSuchWord("proposer", text, known);
 }
 
+Result<Objective> ReadObjective(std::string_view text) {
+  const std::vector<std::string_view> known = {Name(Objective::kTime), Name(Objective::kEnergy)};
+  for (const Objective objective : {Objective::kTime, Objective::kEnergy})
+    if (text == Name(objective)) return objective;
+  return NoSuchWord("objective", text, known);
+}
+
 Result<FreeForm> ReadSource(const std::filesystem::path& path) {
   ASSIGN_OR_RETURN(std::string text, ReadFile(path));
   return FreeForm{path.filename().string(), std::move(text)};

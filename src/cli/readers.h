@@ -28,6 +28,7 @@ Result<Protocol> ReadProtocol(std::string_view text);
 Result<Protocol> ReadAnyProtocol(std::string_view text);  // those of searches too
 Result<OutcomeKind> ReadOutcomeKind(std::string_view text);
 Result<std::string> ReadProposer(std::string_view text);
+Result<Objective> ReadObjective(std::string_view text);
 // A plan's words, a file with such words, or a .cu file of the free-form contract.
 Result<Subject> ReadSubject(std::string_view text);
 Result<FreeForm> ReadSource(const std::filesystem::path& path);  // known by the file's name

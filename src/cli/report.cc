@@ -13,6 +13,7 @@
 #include "cli/selected_trials.h"
 #include "cli/table.h"
 #include "cli/words.h"
+#include "report/energy.h"
 #include "report/report_json.h"
 #include "report/tables.h"
 
@@ -73,6 +74,8 @@ std::vector<Sheet> SheetsOf(const ReportCommand& command, const Scoreboard& boar
     sheets.push_back(TableTwo(board, table));
     if (!table.same_layout.empty()) sheets.push_back(SameLayout(table));
   }
+  if (const std::vector<EnergyRow> rows = EnergyRows(board.selection); !rows.empty())
+    sheets.push_back(EnergySheet(rows));
   sheets.push_back(SummaryTable(board));
   sheets.push_back(ClassTable(board));
   sheets.push_back(BucketTable(board));

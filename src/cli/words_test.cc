@@ -74,6 +74,8 @@ TEST(ReadersTest, WrongWordsNameTheNearestRightOne) {
   EXPECT_EQ(ReadProposer("locl").status().message(), "'locl' is no proposer; did you mean 'local'?");
   EXPECT_EQ(ReadProposer("zzz").status().message(),
             "'zzz' is no proposer; there are random, ranked, local, evolution and nvmmh");
+  EXPECT_EQ(ReadObjective("joules").status().message(), "'joules' is no objective; there are time and energy");
+  EXPECT_EQ(*ReadObjective("energy"), Objective::kEnergy);
   EXPECT_EQ(ReadOutcomeKind("measurd").status().message(), "'measurd' is no outcome; did you mean 'measured'?");
   EXPECT_NE(ReadArchitecture("sm_90").status().message().find("sm_90a"), std::string::npos);
   EXPECT_NE(ReadDevice("h20").status().message().find("h200"), std::string::npos);

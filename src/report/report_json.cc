@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "report/energy.h"
 
 namespace gemmsmith {
 namespace {
@@ -102,6 +103,18 @@ std::string Field(const std::string& text) {
   return quoted + '"';
 }
 
+Json JsonOf(const EnergyRow& row) {
+  return {{"shape", Print(row.shape)},
+          {"contender", row.contender},
+          {"tflops", row.tflops},
+          {"watts", row.energy.watts},
+          {"sm_clock_mhz", row.energy.sm_clock_mhz},
+          {"joules", row.energy.joules},
+          {"interval_joules", {row.energy.interval.low, row.energy.interval.high}},
+          {"over_ours", row.over ? Json(row.over->median) : Json()},
+          {"over_ours_interval", row.over ? Json({row.over->interval.low, row.over->interval.high}) : Json()}};
+}
+
 }  // namespace
 
 Json ReportJson(const Scoreboard& board, const std::string& source) {
@@ -123,11 +136,13 @@ Json ReportJson(const Scoreboard& board, const std::string& source) {
                {"against", board.of_ours ? Json() : Json(board.against)},
                {"headline", board.headline},
                {"modes", Json::object()},
+               {"energy", Json::array()},
                {"same_layout", Json::object()},
                {"classes", Classes(board)},
                {"figures", Figures(board)},
                {"floor_ratio_mean", optional(board.floor_ratio_mean)},
                {"reference_floor_ratio_mean", optional(board.reference_floor_ratio_mean)}};
+  for (const EnergyRow& row : EnergyRows(selection)) json["energy"].push_back(JsonOf(row));
   for (const ModeTable& table : board.modes) {
     json["modes"][std::string(Name(table.mode))] = JsonOf(table);
     if (!table.same_layout.empty()) json["same_layout"][std::string(Name(table.mode))] = SameLayout(table);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "archive/example_trials.h"
+#include "report/energy.h"
 #include "report/report_json.h"
 #include "report/tables.h"
 
@@ -256,6 +257,32 @@ TEST(Selection, FailedTrialsAndThoseWithoutTimesAreNoRecordsOfOurs) {
   Trial damaged = Raced(kTinyShape, kTn, 1000, 3000, 2000);
   damaged.outcome.timings[0].median_ns = std::nan("");
   EXPECT_EQ(Board({damaged}).status().code(), StatusCode::kNotFound) << "no time, no ratio";
+}
+
+TEST(Energies, StandByShapeWithTheThriftiestOfOursFirst) {
+  const auto with_energy = [](Trial trial, double joules) {
+    Timing ours = Time("ours", 500'000, Clock::kEnergy), auto_tn = Time("lt_auto_tn", 550'000, Clock::kEnergy);
+    ours.energy = Energy{joules, {joules, joules}, 690, 1600};
+    auto_tn.energy = Energy{0.4, {0.4, 0.4}, 700, 1650};
+    trial.outcome.timings.push_back(ours);
+    trial.outcome.timings.push_back(auto_tn);
+    trial.outcome.comparisons.push_back(Ratio("lt_auto_tn", 0.4 / joules, 0.01, 6, Clock::kEnergy));
+    return trial;
+  };
+  const std::vector<Trial> trials = {with_energy(Raced(kLargeShape, kNn, 1000, 3000, 2000), 0.35),
+                                     with_energy(Raced(kLargeShape, kTn, 1100, 3000, 2000), 0.32),
+                                     Raced(kTinyShape, kTn, 1000, 3000, 2000)};
+  const std::vector<EnergyRow> rows = EnergyRows(*SelectRecords(trials, {}));
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0].contender, "ours");
+  EXPECT_EQ(rows[0].energy.joules, 0.32);
+  EXPECT_NEAR(rows[0].tflops, 2 * kLargeShape.Volume() / 500'000 / 1e3, 1e-9);
+  EXPECT_EQ(rows[0].over, std::nullopt);
+  EXPECT_NEAR(rows[1].over->median, 1.25, 1e-12);
+  EXPECT_EQ(EnergySheet(rows).rows.size(), 2u);
+  const Scoreboard board = *Board(trials);
+  EXPECT_EQ(ReportJson(board, "x")["energy"].size(), 2u);
+  for (const ModeTable& table : board.modes) EXPECT_NE(table.mode, Clock::kEnergy);
 }
 
 TEST(ReportJson, HasItsKeysAndKeepsRatiosAsRatios) {
