@@ -87,10 +87,15 @@ TEST_F(OptimizeTest, EveryProposerFindsTheBestOfASpaceItExhausts) {
   EXPECT_EQ(plans.size(), 1u);
 }
 
+TEST_F(OptimizeTest, AnObjectiveThatNoRecordingHoldsIsRefused) {
+  ExpectOneError(Optimize("64x64x64", {"--objective", "energy"}), 3,
+                 "--objective energy needs a GPU: no recording holds energies");
+}
+
 TEST_F(OptimizeTest, JsonHasItsDocumentedKeys) {
   const nlohmann::json json = Parsed(Optimize("64x64x64", {"--json"}).out);
   for (const char* key : {"command", "shape", "type", "accumulation", "replayed", "recorded_date", "setting",
-                          "proposer", "seed", "floor_ns", "layouts", "best", "archive"}) {
+                          "proposer", "objective", "seed", "floor_ns", "layouts", "best", "archive"}) {
     EXPECT_TRUE(json.contains(key)) << key;
   }
   EXPECT_EQ(json["replayed"], true);

@@ -26,7 +26,7 @@ INSTANTIATE_TEST_SUITE_P(
                     WrongWords{{"zzzzzz"}, "there are optimize, evaluate, "},
                     WrongWords{{"256x512x4096"}, "'gemmsmith optimize 256x512x4096'"}, WrongWords{{""}, "is no verb"},
                     WrongWords{{"plan"}, "check, list, emit, explain, facts"}, WrongWords{{"plan", "emitt"}, "'emit'"},
-                    WrongWords{{"records"}, "import, export, list, stats, measure"},
+                    WrongWords{{"records"}, "import, export, list, stats, rank, measure"},
                     WrongWords{{"records", "exprot"}, "'export'"}, WrongWords{{"doctor", "now"}, "'now'"},
                     WrongWords{{"--optimize"}, "did you mean 'optimize'?"}));
 
