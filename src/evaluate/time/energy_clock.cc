@@ -104,14 +104,17 @@ Result<std::unique_ptr<RoundClock>> EnergyClock::Create(Gpu& gpu, std::vector<En
       new EnergyClock(gpu, std::move(turns), std::move(meter), std::move(events), std::move(settled)));
 }
 
-// The work is put on the GPU while it is watched: more graphs than a stream's queue holds would make the host wait.
+// The work is put on the GPU while it is watched: more graphs than a stream's queue holds would make the host wait. At
+// each look more than takes until the next one, but little more, or a full queue would keep the host from looking.
 Result<EnergyClock::Reading> EnergyClock::Read(const EnergyTurn& turn) {
-  constexpr int kReplaysAtOnce = 4;
+  constexpr double kPutAtOnceNs = 1.5e6;
   const int calls = turn.graph->calls, replays = EnergyReplays(turn.call_ns, calls);
-  const int untimed = std::min(replays - 1, int(kEnergySettlingSeconds * 1e9 / (std::max(turn.call_ns, 1.0) * calls)));
+  const double graph_ns = std::max(turn.call_ns, 1.0) * calls;
+  const int untimed = std::min(replays - 1, int(kEnergySettlingSeconds * 1e9 / graph_ns));
+  const int at_once = int(std::ceil(kPutAtOnceNs / graph_ns));
   int put = 0;
   const auto feed = [&]() -> Status {
-    for (const int end = std::min(put + kReplaysAtOnce, replays); put < end; ++put) {
+    for (const int end = std::min(put + at_once, replays); put < end; ++put) {
       if (put == untimed) RETURN_IF_ERROR(gpu_.Record(settled_));
       RETURN_IF_ERROR(gpu_.Replay(turn.graph->at(int(rounds_.size()))));
       if (put + 1 == replays) RETURN_IF_ERROR(gpu_.Record(events_.last));
