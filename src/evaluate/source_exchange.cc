@@ -148,9 +148,8 @@ Status SourceExchange::Share() {
                              GuardedMatrix::AllocationBytes(task.inputs[1]) +
                              GuardedMatrix::AllocationBytes(task.output);
   const uint64_t workspace_bytes = GuardedWorkspace::AllocationBytes(kBaselineWorkspaceBytes);
-  const uint64_t contents_bytes =
-      (problem_.time ? kOtherContents : 1) * uint64_t(task.output.ElementCount()) * sizeof(float);
-  if (const uint64_t needed = kSets * set_bytes + workspace_bytes + contents_bytes + kSpareBytes;
+  const uint64_t chain_bytes = uint64_t(task.output.ElementCount()) * sizeof(float);
+  if (const uint64_t needed = kSets * set_bytes + workspace_bytes + chain_bytes + kSpareBytes;
       gpu.FreeBytes() < needed)
     workshop_.workspaces.Clear();
   for (size_t i = 0; i < kSets; ++i) {
@@ -266,10 +265,6 @@ Status SourceExchange::LookAtIdleSet() {
     End(OutcomeKind::kCheated, "honesty",
         fmt::format("{} elements were written in the buffers of earlier calls", broken));
   return OkStatus();
-}
-
-DisturbedMatrices SourceExchange::Disturbed() const {
-  return {set().a.matrix.data(), set().b.matrix.data(), set().c.matrix.data(), gemm_.shape};
 }
 
 Inputs SourceExchange::Placed(const Inputs& inputs) const {

@@ -112,20 +112,8 @@ class SourceExchange {
   Result<SourceBatch> RunTimedBatch(GuestWork work, const Length& length, int twin);
   Status EstimateCall();
   Status TimeAlone();
-  // Other inputs that renewals bring, and what comes of them.
-  struct Content {
-    uint32_t signs = 0;
-    Reference reference;
-    uint64_t checksum_a = 0, checksum_b = 0;
-  };
-  static constexpr int kOtherContents = 2;
-  Status MakeContents();
-  Result<Content> MakeContent(uint32_t signs);
-  // The content that renewals leave in the present set.
-  Inputs PlacedContent(uint32_t signs) const;
-  DisturbedMatrices Disturbed() const;
-  // The private inputs in the present set, and renewals that begin with them; those are told.
-  Result<std::vector<DisturbedStep>> PrepareRenewals(const DisturbanceKey& key);
+  // The private inputs in the present set, and renewals that begin with them and end with them behind so many calls.
+  Status PrepareRenewals(size_t calls, const DisturbanceKey& key);
   // So many calls behind renewals, each of which finds other inputs and a poisoned output; or behind sham ones or
   // pauses, where nothing has changed.
   Result<SourceBatch> RunRenewedBatch(GuestWork work, uint32_t calls, int twin);
@@ -168,8 +156,7 @@ class SourceExchange {
   bool is_capturable_ = true;
   std::vector<SourceBatch> batches_;  // on unchanged inputs
   int raced_batches_ = 0;
-  double published_ns_ = 0;        // a call of many
-  std::vector<Content> contents_;  // but the private inputs themselves
+  double published_ns_ = 0;  // a call of many
   Gaps gaps_;
   Outcome timed_;  // what is known so far
   std::optional<Outcome> outcome_;

@@ -66,52 +66,10 @@ Result<SourceBatch> SourceExchange::RunBatch(std::string_view test, GuestCall ca
 
 // ---- renewals
 
-Status SourceExchange::MakeContents() {
-  Announce("contents");
-  for (int i = 0; i < kOtherContents; ++i) {
-    ASSIGN_OR_RETURN(Content content, MakeContent(uint32_t(random_.Next()) | 1));
-    contents_.push_back(std::move(content));
-  }
-  return OkStatus();
-}
-
-Result<SourceExchange::Content> SourceExchange::MakeContent(uint32_t signs) {
-  Content content;
-  content.signs = signs;
-  RETURN_IF_ERROR(CopyIn(*bench_.normal));
-  const DisturbedStep step = RenewalTo(signs);
-  RETURN_IF_ERROR(disturbances_.Prepare({&step, 1}, disturbance_memory_.address(), kOpenKey));
-  RETURN_IF_ERROR(disturbances_.kernels().Disturb(Disturbed(), disturbance_memory_.address(), kOpenKey));
-  sets_[present_set_].loaded = nullptr;
-  ASSIGN_OR_RETURN(content.reference,
-                   MakeReference(workshop_.gpu, workshop_.harness, gemm_, set().a.matrix, set().b.matrix));
-  RETURN_IF_ERROR(workshop_.harness.ResetReport());
-  RETURN_IF_ERROR(workshop_.harness.Inspect({.a = &set().a.matrix, .b = &set().b.matrix}));
-  ASSIGN_OR_RETURN(const HarnessReport report, workshop_.harness.ReadReport());
-  content.checksum_a = report.checksum_a;
-  content.checksum_b = report.checksum_b;
-  return content;
-}
-
-Inputs SourceExchange::PlacedContent(uint32_t signs) const {
-  Inputs placed = Placed(*bench_.normal);
-  for (const Content& content : contents_) {
-    if (content.signs != signs) continue;
-    placed.reference = &content.reference;
-    placed.checksum_a = content.checksum_a;
-    placed.checksum_b = content.checksum_b;
-  }
-  return placed;
-}
-
-Result<std::vector<DisturbedStep>> SourceExchange::PrepareRenewals(const DisturbanceKey& key) {
+Status SourceExchange::PrepareRenewals(size_t calls, const DisturbanceKey& key) {
   RETURN_IF_ERROR(CopyIn(*bench_.normal));
   sets_[present_set_].loaded = nullptr;  // as soon as the first one has run
-  std::vector<uint32_t> contents = {0};
-  for (const Content& content : contents_) contents.push_back(content.signs);
-  std::vector<DisturbedStep> steps = DrawRenewals(contents, set().c.matrix.view(), random_);
-  RETURN_IF_ERROR(disturbances_.Prepare(steps, disturbance_memory_.address(), key));
-  return steps;
+  return disturbances_.Prepare(DrawRenewals(calls, set().c.matrix.view(), random_), disturbance_memory_.address(), key);
 }
 
 // Any call may be the last one, whose whole output is looked at: the source's host code has run once, for the one call
@@ -124,15 +82,13 @@ Result<SourceBatch> SourceExchange::RunRenewedBatch(GuestWork work, uint32_t cal
   Announce(fmt::format("test {}", test));
   RETURN_IF_ERROR(ClearIdleSet());
   GuestCall call = is_capturable_ ? CallFor(work, 1, calls, twin) : CallFor(work, calls, 0);
-  uint32_t signs = 0;
   if (work == GuestWork::kSpacedCalls) {
     if (set().loaded != bench_.normal) RETURN_IF_ERROR(CopyIn(*bench_.normal));
   } else {
     call.key = DrawKey(random_);
-    ASSIGN_OR_RETURN(const std::vector<DisturbedStep> steps, PrepareRenewals(call.key));
-    if (is_renewed) signs = steps[calls - 1][0].signs;
+    RETURN_IF_ERROR(PrepareRenewals(calls, call.key));
   }
-  const Inputs placed = PlacedContent(signs);
+  const Inputs placed = Placed(*bench_.normal);
   SourceBatch batch;
   ASSIGN_OR_RETURN(const Watched watched,
                    verifier_.Watch(gemm_, PlaceOf(placed), 0, [&] { return AskInTime(call, 0, batch); }));
@@ -217,7 +173,6 @@ Status SourceExchange::TimeInTurns(std::span<TimedWork> works) {
 // leaves the same lines in the same caches, he would have it.
 Status SourceExchange::TimeAlone() {
   ChooseSet();
-  RETURN_IF_ERROR(MakeContents());
   std::array<TimedWork, 4> works = {{{GuestWork::kCalls, {}},
                                      {GuestWork::kSpacedCalls, {}},
                                      {GuestWork::kShamCalls, {}},

@@ -91,19 +91,20 @@ std::vector<DisturbedStep> DrawDisturbances(const MatrixView& a, const MatrixVie
   return drawn;
 }
 
-DisturbedStep RenewalTo(uint32_t signs) {
-  DisturbedStep step;
-  for (DisturbedPlace& place : step) place.signs = signs, place.is_renewal = 1;
-  return step;
-}
-
-std::vector<DisturbedStep> DrawRenewals(std::span<const uint32_t> contents, const MatrixView& c, Random& random) {
-  GEMMSMITH_CHECK(contents.size() >= 2 && contents[0] == 0, "renewals of {} contents", contents.size());
+std::vector<DisturbedStep> DrawRenewals(size_t calls, const MatrixView& c, Random& random) {
+  GEMMSMITH_CHECK(calls >= 1 && calls <= size_t(kMaxDisturbedSteps), "renewals of {} calls", calls);
   std::vector<DisturbedStep> drawn;
-  for (size_t present = 0; drawn.size() < size_t(kMaxDisturbedSteps);) {
-    present = (present + 1 + random.Below(contents.size() - 1)) % contents.size();
-    DisturbedStep& step = drawn.emplace_back(RenewalTo(contents[present]));
-    for (DisturbedPlace& place : step) DrawSample(c, place, random);
+  uint32_t signs = 0;
+  while (drawn.size() < size_t(kMaxDisturbedSteps)) {
+    const size_t call = drawn.size() + 1;
+    const bool is_by_chance = signs != 0 && call + 1 != calls && random.Below(3) == 0;
+    signs = call == calls || is_by_chance ? 0 : uint32_t(random.Next()) | 1;
+    DisturbedStep& step = drawn.emplace_back();
+    for (DisturbedPlace& place : step) {
+      place.signs = signs;
+      place.is_renewal = 1;
+      DrawSample(c, place, random);
+    }
   }
   return drawn;
 }

@@ -79,9 +79,8 @@ TEST_F(DisturbanceGpuTest, HiddenStepsAreTheSameSteps) {
 
 TEST_F(DisturbanceGpuTest, ShamRenewalsLeaveEverythingAsItIs) {
   Random random(12);
-  const uint32_t contents[] = {0, 77};
   const MatrixView view = {.data = nullptr, .lines = kSide, .line_length = kSide, .stride = kSide};
-  steps_ = DrawRenewals(contents, view, random);
+  steps_ = DrawRenewals(kMaxDisturbedSteps, view, random);
   const auto run = [&](bool is_sham) {
     return After(key_, [&]() -> Status {
       DisturbedMatrices matrices = Matrices();
@@ -106,9 +105,8 @@ TEST_F(DisturbanceGpuTest, ShamRenewalsTakeAsLongAsRenewals) {
     memory = *std::move(allocated);
   }
   Random random(13);
-  const uint32_t contents[] = {0, 77, 99};
   const MatrixView view = {.data = nullptr, .lines = kLargeSide, .line_length = kLargeSide, .stride = kLargeSide};
-  const std::vector<DisturbedStep> steps = DrawRenewals(contents, view, random);
+  const std::vector<DisturbedStep> steps = DrawRenewals(kMaxDisturbedSteps, view, random);
   const Result<Event> first = gpu_->MakeEvent(), last = gpu_->MakeEvent();
   ASSERT_DONE(first);
   ASSERT_DONE(last);

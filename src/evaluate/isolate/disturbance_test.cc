@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <limits>
-#include <map>
 #include <set>
 
 #include "compile/facts.h"
@@ -86,25 +85,39 @@ TEST(Disturbance, TheLastStepLeavesTheInputsAsTheyWere) {
 
 TEST(Disturbance, ARenewalAlwaysBringsOtherInputsAndTellsNoEnd) {
   Random random(5);
-  const uint32_t contents[] = {0, 7, 9};
-  const std::vector<DisturbedStep> steps = DrawRenewals(contents, Rows(64, 128), random);
+  const std::vector<DisturbedStep> steps = DrawRenewals(300, Rows(64, 128), random);
   EXPECT_EQ(steps.size(), size_t(kMaxDisturbedSteps));
   uint32_t before = 0;
-  std::map<uint32_t, int> seen;
+  int at_first = 0;
   std::set<int64_t> samples;
   for (const DisturbedStep& step : steps) {
     EXPECT_NE(step[0].signs, before);
     before = step[0].signs;
-    ++seen[before];
+    at_first += before == 0;
     for (const DisturbedPlace& place : step) {
-      EXPECT_TRUE(place.is_renewal == 1 && place.a_patch == -1);
+      EXPECT_TRUE(place.is_renewal == 1 && place.a_patch == -1 && place.signs == before);
       EXPECT_EQ(place.sample, place.row * 128 + place.column);
       samples.insert(place.sample);
     }
   }
-  EXPECT_EQ(seen.size(), 3u);
   EXPECT_GT(samples.size(), size_t(64 * 128 / 2));
-  for (const auto& [signs, count] : seen) EXPECT_GT(count, kMaxDisturbedSteps / 4) << signs;
+  EXPECT_TRUE(at_first > kMaxDisturbedSteps / 6 && at_first < kMaxDisturbedSteps / 3) << at_first;
+}
+
+TEST(Disturbance, NoTwoRenewalsBringTheSameInputsButThoseOfTheBeginning) {
+  Random random(6);
+  std::set<uint32_t> seen;
+  for (const DisturbedStep& step : DrawRenewals(7, Rows(64, 128), random))
+    EXPECT_TRUE(step[0].signs == 0 || seen.insert(step[0].signs).second) << step[0].signs;
+}
+
+TEST(Disturbance, BehindTheLastCallTheInputsAreThoseOfTheBeginning) {
+  Random random(7);
+  for (size_t calls = 1; calls < 100; ++calls) {
+    const std::vector<DisturbedStep> steps = DrawRenewals(calls, Rows(64, 128), random);
+    EXPECT_EQ(steps[calls - 1][0].signs, 0u);
+    EXPECT_TRUE(calls == 1 || steps[calls - 2][0].signs != 0) << calls;
+  }
 }
 
 // Restoring eight elements and turning signs at once would race.
