@@ -206,8 +206,6 @@ std::optional<GuestAnswer> SourceExchange::AskLeniently(const GuestCall& call) {
 std::optional<GuestAnswer> SourceExchange::Ask(const GuestCall& call) {
   std::optional<GuestAnswer> answer = AskLeniently(call);
   if (answer && !answer->failure.empty()) End(OutcomeKind::kLaunchFailed, "launch", answer->failure);
-  if (answer && answer->is_uncapturable && !call.is_only_capture)
-    End(OutcomeKind::kCheated, "honesty", "calls of gemm() can be captured into a graph at some times only");
   if (has_ended()) return std::nullopt;
   Note(*answer);
   return answer;
@@ -382,11 +380,8 @@ Status SourceExchange::TestSecondSeed() {
   const uint32_t calls = AtMost(kSecondSeedCalls);
   RETURN_IF_ERROR(workshop_.gpu.Synchronize());
   GuestCall call = CallFor(GuestWork::kDisturbedCalls, calls, 1);
-  const std::optional<GuestAnswer> captured = AskToCapture(call);
-  if (!captured) return OkStatus();
-  is_capturable_ = !captured->is_uncapturable;
+  if (!AskToCapture(call)) return OkStatus();
   // From here on no host code of the source's runs until the calls have run.
-  if (!is_capturable_) call.replays = 0;
   call.key = DrawKey(random_);
   const std::vector<DisturbedStep> steps =
       DrawDisturbances(set.a.matrix.view(), set.b.matrix.view(), set.c.matrix.view(), int(calls), random_);
@@ -421,7 +416,7 @@ Status SourceExchange::TestChainedCalls() {
   RETURN_IF_ERROR(idle.a.matrix.CopyFrom(workshop_.gpu, *bench_.normal->a));
   RETURN_IF_ERROR(workshop_.harness.Poison(set().c.matrix.view()));
   RETURN_IF_ERROR(workshop_.gpu.Synchronize());
-  const std::optional<GuestAnswer> answer = Ask(CallFor(GuestWork::kChainedCalls, 2, is_capturable_ ? 1 : 0));
+  const std::optional<GuestAnswer> answer = Ask(CallFor(GuestWork::kChainedCalls, 2, 1));
   if (!answer) return OkStatus();
   ASSIGN_OR_RETURN(const std::string wrong, WrongInChain());
   if (!wrong.empty()) Refute("chained_calls", wrong);

@@ -153,7 +153,6 @@ class SourceExchange {
   uint64_t observed_calls_ = 0;
   double call_ns_ = 0;  // roughly
   int graph_calls_ = 1;
-  bool is_capturable_ = true;
   std::vector<SourceBatch> batches_;  // on unchanged inputs
   int raced_batches_ = 0;
   double published_ns_ = 0;  // a call of many

@@ -249,6 +249,11 @@ INSTANTIATE_TEST_SUITE_P(
              "return cudaErrorInvalidValue;"},
         Liar{"faults_on_the_device", OutcomeKind::kLaunchFailed, "CUDA_ERROR_ILLEGAL_ADDRESS", "",
              "return Launch(nullptr, b, c, m, n, k, stream);"},
+        Liar{"declines_to_be_captured", OutcomeKind::kLaunchFailed, "calls of gemm() are not captured", "",
+             "cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;\n"
+             "cudaStreamIsCapturing(stream, &status);\n"
+             "if (status != cudaStreamCaptureStatusNone) return cudaErrorInvalidValue;\n"
+             "return Launch(a, b, c, m, n, k, stream);"},
         Liar{"crashes", OutcomeKind::kLaunchFailed, "signal 11", "", "*(volatile int*)8 = 1; return cudaSuccess;"},
         Liar{"leaves", OutcomeKind::kLaunchFailed, "exit code 0", "#include <cstdlib>\n", "std::_Exit(0);"},
         Liar{"hangs", OutcomeKind::kTimedOut, "no sign of life",

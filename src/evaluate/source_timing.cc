@@ -81,7 +81,7 @@ Result<SourceBatch> SourceExchange::RunRenewedBatch(GuestWork work, uint32_t cal
                                                                   : "sham_batch";
   Announce(fmt::format("test {}", test));
   RETURN_IF_ERROR(ClearIdleSet());
-  GuestCall call = is_capturable_ ? CallFor(work, 1, calls, twin) : CallFor(work, calls, 0);
+  GuestCall call = CallFor(work, 1, calls, twin);
   if (work == GuestWork::kSpacedCalls) {
     if (set().loaded != bench_.normal) RETURN_IF_ERROR(CopyIn(*bench_.normal));
   } else {
@@ -99,17 +99,11 @@ Result<SourceBatch> SourceExchange::RunRenewedBatch(GuestWork work, uint32_t cal
   return batch;
 }
 
-// Where calls cannot be captured (TestSecondSeed), batches are plain launches.
 Status SourceExchange::EstimateCall() {
   const uint32_t calls = AtMost(3);
-  ASSIGN_OR_RETURN(const SourceBatch plain, RunBatch("estimate", CallFor(GuestWork::kCalls, calls, 0)));
+  ASSIGN_OR_RETURN(const SourceBatch graph, RunBatch("estimate", CallFor(GuestWork::kCalls, calls, 1)));
   if (has_ended()) return OkStatus();
-  call_ns_ = plain.event_ns / calls;
-  if (is_capturable_) {
-    ASSIGN_OR_RETURN(const SourceBatch graph, RunBatch("capture", CallFor(GuestWork::kCalls, calls, 1)));
-    if (has_ended()) return OkStatus();
-    call_ns_ = graph.event_ns / calls;
-  }
+  call_ns_ = graph.event_ns / calls;
   // Not quite as many as a plan's batch has: nobody shall know which call is the last one.
   const double share = 0.75 + 0.25 * random_.Uniform();
   const int most = std::min(CallsIn(BatchFor(problem_.protocol), call_ns_), int(AtMost(1 << 10)));
@@ -117,18 +111,17 @@ Status SourceExchange::EstimateCall() {
   return OkStatus();
 }
 
-int SourceExchange::Twins() const { return is_capturable_ ? TwinsOf(BatchFor(problem_.protocol)) : 1; }
+int SourceExchange::Twins() const { return TwinsOf(BatchFor(problem_.protocol)); }
 
 Result<SourceBatch> SourceExchange::RunTimedBatch(GuestWork work, const Length& length, int twin) {
   if (work != GuestWork::kCalls) return RunRenewedBatch(work, length.calls, twin);
   const auto calls = uint32_t(graph_calls_), graphs = uint32_t(length.graphs);
-  return RunBatch("timed_batch",
-                  is_capturable_ ? CallFor(work, calls, graphs, twin) : CallFor(work, calls * graphs, 0));
+  return RunBatch("timed_batch", CallFor(work, calls, graphs, twin));
 }
 
 // The first batch of a graph finds it captured and warms up.
 Status SourceExchange::WarmUp(GuestWork work, int twin) {
-  if (work != GuestWork::kCalls && is_capturable_ && !AskToCapture(CallFor(work, 1, 1, twin))) return OkStatus();
+  if (work != GuestWork::kCalls && !AskToCapture(CallFor(work, 1, 1, twin))) return OkStatus();
   return RunTimedBatch(work, {1, uint32_t(graph_calls_)}, twin).status();
 }
 
@@ -188,8 +181,7 @@ Status SourceExchange::TimeAlone() {
   published_ns_ = unchanged.ns();
   std::string other_work =
       DisagreementOfRenewals(batches_of(GuestWork::kRenewedCalls), batches_of(GuestWork::kShamCalls), published_ns_);
-  // Plain launches of the guest's are observed, the judge's own are not: times of both cannot be told apart so finely.
-  if (other_work.empty() && is_capturable_) {
+  if (other_work.empty()) {
     ASSIGN_OR_RETURN(const double pause_ns, TimePause());
     other_work = DisagreementOfSpaces(unchanged, TimeOf(batches_of(GuestWork::kSpacedCalls)), pause_ns);
   }
@@ -269,7 +261,7 @@ Result<double> SourceExchange::TimeOurs(Clock clock) {
   const bool is_device = clock == Clock::kDevice;
   GuestCall call = CallFor(GuestWork::kCalls, 1, 0);
   if (is_device)
-    call = CallFor(GuestWork::kCalls, uint32_t(graph_calls_), is_capturable_ ? 1 : 0, raced_batches_++ % Twins());
+    call = CallFor(GuestWork::kCalls, uint32_t(graph_calls_), 1, raced_batches_++ % Twins());
   if (clock == Clock::kHost) call.work = GuestWork::kHostCall;
   const double gap_seconds = clock == Clock::kServer ? gaps_.NextSeconds() : 0;
   ASSIGN_OR_RETURN(const SourceBatch batch, RunBatch(OutputTestOf(clock), call, gap_seconds));

@@ -249,7 +249,7 @@ Status Guest::CallPlainly(const GuestCall& call, GuestAnswer& answer) {
   RETURN_IF_ERROR(PutCalls(call, answer));
   RETURN_IF_ERROR(Finish(call, start, answer));
   if (observer_->sees_calls() || call.work != GuestWork::kCalls) return OkStatus();
-  // A call that cannot be captured is one that nobody has seen into.
+  // Where this call is not captured, nobody has seen into it.
   if (const auto launches = CaptureLaunches(*gpu_, [&] { return CallGemm(call); }); launches.ok()) {
     answer.kernels = CountLaunches(*launches);
     answer.observed_calls = 1;
@@ -264,16 +264,14 @@ Guest::GraphKey Guest::KeyOf(const GuestCall& call) {
 Status Guest::Capture(const GuestCall& call, GuestAnswer& answer) {
   const auto put = [&] { return PutCalls(call, answer); };
   Result<Graph> graph = IsDisturbed(call.work) ? gpu_->CaptureReplaceable(put) : gpu_->Capture(put);
-  answer.is_uncapturable = !graph.ok();
-  if (graph.ok()) graphs_.insert_or_assign(KeyOf(call), *std::move(graph));
+  if (!graph.ok())
+    return IoError(fmt::format("calls of gemm() are not captured into a graph: {}", graph.status().message()));
+  graphs_.insert_or_assign(KeyOf(call), *std::move(graph));
   return OkStatus();
 }
 
 Status Guest::CallByGraph(const GuestCall& call, GuestAnswer& answer) {
-  if (!graphs_.contains(KeyOf(call))) {
-    RETURN_IF_ERROR(Capture(call, answer));
-    if (answer.is_uncapturable) return OkStatus();
-  }
+  if (!graphs_.contains(KeyOf(call))) RETURN_IF_ERROR(Capture(call, answer));
   const Graph& graph = graphs_.at(KeyOf(call));
   if (IsDisturbed(call.work))
     RETURN_IF_ERROR(disturbing_->SetKey(graph, Disturbed(call), disturbances_.memory.address(), call.key));

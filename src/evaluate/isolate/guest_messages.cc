@@ -40,7 +40,7 @@ void VisitCounters(auto& counters, auto&& visit) {
 
 void Visit(auto& answer, auto&& visit) requires requires { answer.misdeeds; }
 {
-  visit(answer.failure), visit(answer.is_uncapturable), visit(answer.is_lost);
+  visit(answer.failure), visit(answer.is_lost);
   visit(answer.event_ns), visit(answer.stream_ns), visit(answer.device_ns), visit(answer.observed_calls);
   visit(answer.kernels, [&](auto& kernel) { visit(kernel.name), visit(kernel.launches); });
   visit(answer.misdeeds, [&](auto& misdeed) { visit(misdeed); });

@@ -80,7 +80,6 @@ Result<GuestCall> DecodeGuestCall(std::string_view bytes);
 
 struct GuestAnswer {
   std::string failure;                  // what gemm() or the driver said; empty: all went well
-  bool is_uncapturable = false;         // a graph was wanted, and gemm() did what no graph takes; nothing was timed
   bool is_lost = false;                 // its context is: there will be no further answer
   double event_ns = 0;                  // on the device, from the first call to the last
   double stream_ns = 0;                 // on the host, until the stream was done

@@ -26,7 +26,6 @@ GuestSetup ExampleSetup() {
 GuestAnswer ExampleAnswer() {
   GuestAnswer answer;
   answer.failure = "some";
-  answer.is_uncapturable = true;
   answer.event_ns = 1.5;
   answer.stream_ns = 2.5;
   answer.device_ns = 3.5;
