@@ -142,8 +142,12 @@ std::array<SourceExchange::Length, 2> SourceExchange::DrawTurn() {
 Status SourceExchange::TimeInTurns(std::span<TimedWork> works) {
   constexpr double kLongNs = 20e6;
   const int turns = call_ns_ > kLongNs ? 2 : IsThorough(problem_.protocol) ? 7 : 4;
+  std::vector<std::pair<GuestWork, int>> graphs;
   for (const TimedWork& timed : works)
-    for (int twin = 0; twin < Twins() && !has_ended(); ++twin) RETURN_IF_ERROR(WarmUp(timed.work, twin));
+    for (int twin = 0; twin < Twins(); ++twin) graphs.emplace_back(timed.work, twin);
+  random_.Shuffle(graphs);  // by their order host code would know what each is captured for
+  for (const auto& [work, twin] : graphs)
+    if (!has_ended()) RETURN_IF_ERROR(WarmUp(work, twin));
   for (int i = 0; i < turns; ++i) {
     const std::array<Length, 2> lengths = DrawTurn();
     random_.Shuffle(works);
