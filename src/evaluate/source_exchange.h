@@ -117,8 +117,10 @@ class SourceExchange {
   // So many calls behind renewals, each of which finds other inputs and a poisoned output; or behind sham ones or
   // pauses, where nothing has changed.
   Result<SourceBatch> RunRenewedBatch(GuestWork work, uint32_t calls, int twin);
-  // Of a pause before a call, in the judge, whose clock nobody can stretch.
+  // Of a pause before a call, and of a sham step, in the judge, whose clock nobody can stretch.
   Result<double> TimePause();
+  Result<double> TimeShamStep();
+  Result<double> TimeBetweenCalls(int count, const PutCall& put);
   Status TimeAgainstRivals();
   Status RunRace(Clock clock);
   Result<double> TimeOurs(Clock clock);

@@ -189,36 +189,54 @@ Status SourceExchange::TimeAlone() {
     ASSIGN_OR_RETURN(const double pause_ns, TimePause());
     other_work = DisagreementOfSpaces(unchanged, TimeOf(batches_of(GuestWork::kSpacedCalls)), pause_ns);
   }
+  if (other_work.empty()) {
+    ASSIGN_OR_RETURN(const double step_ns, TimeShamStep());
+    other_work = DisagreementOfShams(unchanged, TimeOf(batches_of(GuestWork::kShamCalls)), step_ns);
+  }
   if (!other_work.empty()) End(OutcomeKind::kCheated, "honesty", other_work);
   return OkStatus();
 }
 
 Result<double> SourceExchange::TimePause() {
-  constexpr int kRows = 5, kPauses = 100;
-  Announce("pauses");
+  return TimeBetweenCalls(100, [this] { return disturbances_.kernels().Pause(kSpaceNs); });
+}
+
+Result<double> SourceExchange::TimeShamStep() {
+  const DisturbanceKey key = DrawKey(random_);
+  RETURN_IF_ERROR(PrepareRenewals(kMaxDisturbedSteps, key));
+  const DisturbedMatrices matrices = {set().a.matrix.data(), set().b.matrix.data(), set().c.matrix.data(), gemm_.shape,
+                                      true};
+  return TimeBetweenCalls(
+      20, [&] { return disturbances_.kernels().Disturb(matrices, disturbance_memory_.address(), key); });
+}
+
+Result<double> SourceExchange::TimeBetweenCalls(int count, const PutCall& put) {
+  constexpr int kRows = 5;
+  Announce("what lies between calls");
   Gpu& gpu = workshop_.gpu;
   ASSIGN_OR_RETURN(const EventPair events, EventPair::Make(gpu));
-  const PutCall pause = [&] { return disturbances_.kernels().Pause(kSpaceNs); };
-  ASSIGN_OR_RETURN(const CallGraph graph, CallGraph::Capture(gpu, {&pause, 1}, 1));
+  ASSIGN_OR_RETURN(const CallGraph graph, CallGraph::Capture(gpu, {&put, 1}, 1));
   std::vector<double> samples;
   for (int row = 0; row <= kRows; ++row) {
     RETURN_IF_ERROR(workshop_.harness.LeadIn());
     RETURN_IF_ERROR(gpu.Record(events.first));
-    for (int i = 0; i < kPauses; ++i) RETURN_IF_ERROR(gpu.Replay(graph.at(0)));
+    for (int i = 0; i < count; ++i) RETURN_IF_ERROR(gpu.Replay(graph.at(0)));
     RETURN_IF_ERROR(gpu.Record(events.last));
     ASSIGN_OR_RETURN(const double elapsed, gpu.ElapsedNs(events.first, events.last));
-    if (row > 0) samples.push_back(elapsed / kPauses);  // the first one warms up
+    if (row > 0) samples.push_back(elapsed / count);  // the first one warms up
   }
   return Median(samples);
 }
 
 Status SourceExchange::TimeAgainstRivals() {
+  const size_t alone = batches_.size();
   RETURN_IF_ERROR(RunRace(Clock::kDevice));
   if (has_ended()) return OkStatus();
   // Of all batches, those of the race among them.
   const SourceTime time = TimeOf(batches_);
   published_ns_ = time.ns();
-  const std::string lie = DisagreementOfClocks(time);
+  std::string lie = DisagreementOfClocks(time);
+  if (lie.empty()) lie = DisagreementOfRace(time, EventNsOf(std::span(batches_).subspan(alone)));
   const std::string impossible = Impossible(gemm_, workshop_.gpu.identity().device, published_ns_);
   if (!lie.empty() || !impossible.empty()) {
     End(OutcomeKind::kCheated, "honesty", lie.empty() ? impossible : lie);
@@ -275,11 +293,12 @@ Result<double> SourceExchange::TimeOurs(Clock clock) {
   return batch.event_ns / batch.calls;
 }
 
-// Ours by the larger of the two clocks: the samples are the guest's, raised where the judge's clock says more.
+// Ours by the larger of the two clocks: the samples are the guest's, raised where the judge's clock says more than these
+// samples do, whatever its events said in other batches.
 void SourceExchange::AddTimings(Clock clock, const RaceResult& race) {
   timed_.conditions.Add(race.conditions);
-  const SourceTime time = TimeOf(batches_);
-  const double factor = clock == Clock::kDevice && time.event_ns > 0 ? time.ns() / time.event_ns : 1;
+  const double judge_ns = TimeOf(batches_).judge_ns, raced_ns = race.timings[0].median_ns;
+  const double factor = clock == Clock::kDevice && raced_ns > 0 ? std::max(judge_ns / raced_ns, 1.0) : 1;
   const size_t first = timed_.timings.size();
   timed_.timings.insert(timed_.timings.end(), race.timings.begin(), race.timings.end());
   Scale(timed_.timings[first], factor);

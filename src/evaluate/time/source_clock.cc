@@ -45,21 +45,32 @@ SourceTime TimeOf(std::span<const SourceBatch> batches) {
       batches.begin(), batches.end(), [](const SourceBatch& x, const SourceBatch& y) { return x.calls < y.calls; });
   // Batches of nearly one length tell only the noise.
   const int least_difference = std::max(1, (longest->calls - shortest->calls) / 2);
-  std::vector<double> slopes, events;
-  for (const SourceBatch& longer : batches) {
-    events.push_back(longer.event_ns / longer.calls);
+  std::vector<double> slopes;
+  for (const SourceBatch& longer : batches)
     for (const SourceBatch& shorter : batches)
       if (longer.calls - shorter.calls >= least_difference)
         slopes.push_back((longer.judge_ns - shorter.judge_ns) / (longer.calls - shorter.calls));
-  }
   GEMMSMITH_CHECK(!slopes.empty(), "{} batches of one length", batches.size());
-  return {std::max(Median(slopes), 0.0), Median(events)};
+  return {std::max(Median(slopes), 0.0), EventNsOf(batches)};
+}
+
+double EventNsOf(std::span<const SourceBatch> batches) {
+  std::vector<double> events;
+  for (const SourceBatch& batch : batches) events.push_back(batch.event_ns / batch.calls);
+  return Median(events);
 }
 
 std::string DisagreementOfClocks(const SourceTime& time) {
   const double allowed = std::max(0.05 * time.judge_ns, 1e3);
   if (time.judge_ns - time.event_ns <= allowed) return "";
   return fmt::format("its events say {} a call, the judge's clock {}", Microseconds(time.event_ns),
+                     Microseconds(time.judge_ns));
+}
+
+std::string DisagreementOfRace(const SourceTime& time, double raced_event_ns) {
+  const double allowed = std::max(0.15 * time.judge_ns, 1e3);
+  if (raced_event_ns > 0 && time.judge_ns - raced_event_ns <= allowed) return "";
+  return fmt::format("in the race its events say {} a call, the judge's clock {}", Microseconds(raced_event_ns),
                      Microseconds(time.judge_ns));
 }
 
@@ -92,6 +103,14 @@ std::string DisagreementOfSpaces(const SourceTime& unspaced, const SourceTime& s
   if (alone_ns - unspaced.ns() <= std::max(0.1 * alone_ns, 3e3)) return "";
   return fmt::format("calls take {} one behind the other, {} with pauses between them", Microseconds(unspaced.ns()),
                      Microseconds(alone_ns));
+}
+
+// Honest calls read operands 5 to 20 % slower behind a kernel that has written them (64 kernels, H200, November 2026).
+std::string DisagreementOfShams(const SourceTime& unchanged, const SourceTime& sham, double step_ns) {
+  const double alone_ns = std::max(sham.judge_ns - step_ns, 0.0);
+  if (alone_ns - unchanged.ns() <= std::max(0.3 * alone_ns, 3e3) + 0.1 * step_ns) return "";
+  return fmt::format("calls take {} one behind the other, {} behind writes of what is there already",
+                     Microseconds(unchanged.ns()), Microseconds(alone_ns));
 }
 
 std::string Impossible(const Gemm& gemm, const Device& device, double ns) {

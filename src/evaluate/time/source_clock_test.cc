@@ -9,6 +9,8 @@ namespace {
 
 const Gemm kGemm{{4096, 4096, 4096}, {kTn}};
 
+SourceTime Exactly(double ns) { return {.judge_ns = ns, .event_ns = ns}; }
+
 // Batches as a guest with this overhead makes them, with noise that only ever adds.
 std::vector<SourceBatch> Batches(double call_ns, double event_share, double overhead_ns, double noise_ns) {
   Random random(7);
@@ -46,6 +48,24 @@ TEST(SourceClock, ClocksAgreeWithinAMicrosecondOrATwentieth) {
   EXPECT_EQ((SourceTime{.judge_ns = 100e3, .event_ns = 200e3}.ns()), 200e3);
 }
 
+TEST(SourceClock, EventsOfTheRaceAreHeldAgainstTheClockOfAllBatches) {
+  const SourceTime time = Exactly(100e3);
+  EXPECT_EQ(DisagreementOfRace(time, 86e3), "");
+  EXPECT_EQ(DisagreementOfRace(time, 300e3), "");
+  EXPECT_EQ(DisagreementOfRace(time, 10e3), "in the race its events say 10.00 us a call, the judge's clock 100.00 us");
+  EXPECT_EQ(DisagreementOfRace(Exactly(3e3), 2.1e3), "") << "a microsecond is noise";
+  EXPECT_NE(DisagreementOfRace(Exactly(800), 0), "");
+}
+
+// Nothing of it shows in all batches together, where the honest ones are more.
+TEST(SourceClock, WhoIsHonestOutsideOfTheRaceAloneIsFound) {
+  std::vector<SourceBatch> batches = Batches(50e3, 1, 300e3, 0);
+  const size_t alone = batches.size();
+  for (int round = 0; round < 5; ++round) batches.push_back({100, 300e3 + 100 * 50e3, 1e3});
+  EXPECT_EQ(DisagreementOfClocks(TimeOf(batches)), "");
+  EXPECT_NE(DisagreementOfRace(TimeOf(batches), EventNsOf(std::span(batches).subspan(alone))), "");
+}
+
 TEST(SourceClock, WhatCallsTakeLongerIsSeenInPairsOfBatches) {
   const auto calls_of = [](double call_ns, double noise_ns) { return Batches(call_ns, 1, 300e3, noise_ns); };
   EXPECT_NEAR(ExcessOf(calls_of(6e3, 0), calls_of(5e3, 0)).ns, 1e3, 1e-6);
@@ -76,8 +96,6 @@ TEST(SourceClock, OneCallInTwelveIsMissed) {
   EXPECT_EQ(DisagreementOfRenewals(renewed, renewed, 250e3), "");
 }
 
-SourceTime Exactly(double ns) { return {.judge_ns = ns, .event_ns = ns}; }
-
 TEST(SourceClock, WorkThatIsSkippedWhereNothingChangedShowsBehindShamRenewals) {
   const auto renewed_beside_sham = [](double renewed_ns, double sham_ns, double call_ns) {
     return DisagreementOfRenewals(Batches(renewed_ns, 1, 300e3, 0), Batches(sham_ns, 1, 300e3, 0), call_ns);
@@ -107,6 +125,16 @@ TEST(SourceClock, WorkThatIsSkippedWhereNoTimePassesShowsBetweenPauses) {
   EXPECT_EQ(DisagreementOfSpaces(Exactly(120e3), Exactly(100e3), 20e3), "") << "slower is not suspicious";
   EXPECT_EQ(DisagreementOfSpaces(Exactly(1e3), Exactly(70e3), 20e3),
             "calls take 1.00 us one behind the other, 50.00 us with pauses between them");
+}
+
+// Whoever tells the one from the other by whatever there is gains no more than this.
+TEST(SourceClock, WorkThatIsSkippedWhereNothingLiesBetweenCallsShowsBehindShamWrites) {
+  EXPECT_EQ(DisagreementOfShams(Exactly(100e3), Exactly(100e3 * 1.2 + 60e3), 60e3), "") << "operands come slower";
+  EXPECT_EQ(DisagreementOfShams(Exactly(3e3), Exactly(12e3), 6e3), "");
+  EXPECT_EQ(DisagreementOfShams(Exactly(120e3), Exactly(150e3), 60e3), "") << "slower is not suspicious";
+  EXPECT_EQ(DisagreementOfShams(Exactly(10e3), Exactly(160e3), 60e3),
+            "calls take 10.00 us one behind the other, 100.00 us behind writes of what is there already");
+  EXPECT_NE(DisagreementOfShams(Exactly(60e3), Exactly(160e3), 60e3), "");
 }
 
 TEST(SourceClock, OnlyTheImpossibleIsRefused) {
