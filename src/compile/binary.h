@@ -35,6 +35,7 @@ struct SharedObject {
   CodeFacts facts;                   // of all its kernels together: instructions summed up, resources of the greediest
   std::vector<std::string> kernels;  // their names in the machine code
   uint64_t global_bytes = 0;         // of device memory that it keeps from call to call
+  std::vector<std::string> device_imports;  // functions that its machine code leaves to the driver: vprintf, malloc
 };
 
 // A candidate that does not compile is an everyday value: no binary, and the compiler's words.

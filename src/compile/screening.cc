@@ -152,6 +152,11 @@ void ScreenPlacesOfDeviceCode(const ElfFile& file, Reasons& reasons) {
     reasons.push_back("hands machine code to the runtime that stands elsewhere");
 }
 
+// new and delete end there, too.
+bool IsOfTheHeap(std::string_view device_function) {
+  return device_function == "free" || device_function.find("malloc") != std::string_view::npos;
+}
+
 void ScreenDeviceCode(const ElfFile& file, Bytes object, Reasons& reasons) {
   ScreenPlacesOfDeviceCode(file, reasons);
   const Result<SharedObject> read = ReadSharedObject({object.begin(), object.end()});
@@ -162,6 +167,8 @@ void ScreenDeviceCode(const ElfFile& file, Bytes object, Reasons& reasons) {
   if (read->global_bytes > kMaxGlobalBytes)
     reasons.push_back(fmt::format("keeps {} bytes of device memory from call to call, {} are allowed",
                                   read->global_bytes, kMaxGlobalBytes));
+  for (const std::string& name : read->device_imports)
+    if (IsOfTheHeap(name)) reasons.push_back(fmt::format("calls {} on the device, whose heap outlives the call", name));
 }
 
 }  // namespace

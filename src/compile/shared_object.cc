@@ -1,5 +1,7 @@
 #include "compile/shared_object.h"
 
+#include <elf.h>
+
 #include <array>
 #include <chrono>
 
@@ -173,6 +175,11 @@ uint64_t GlobalBytes(const ElfFile& cubin) {
   return bytes;
 }
 
+void AddImports(const ElfFile& cubin, std::vector<std::string>& imports) {
+  for (const ElfSymbol& symbol : cubin.symbols())
+    if (symbol.type == STT_FUNC && symbol.section == SHN_UNDEF) imports.emplace_back(symbol.name);
+}
+
 }  // namespace
 
 Result<SharedObject> ReadSharedObject(std::vector<uint8_t> bytes) {
@@ -189,6 +196,7 @@ Result<SharedObject> ReadSharedObject(std::vector<uint8_t> bytes) {
     }
     ASSIGN_OR_RETURN(const ElfFile parsed, ElfFile::Parse(cubin));
     object.global_bytes += GlobalBytes(parsed);
+    AddImports(parsed, object.device_imports);
   }
   return object;
 }

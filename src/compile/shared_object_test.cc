@@ -128,6 +128,20 @@ TEST_F(SharedObjectTest, MemoryThatIsKeptIsRefusedByTheScreen) {
   EXPECT_NE(reasons.find("keeps 4194304 bytes of device memory"), std::string::npos) << reasons;
 }
 
+TEST_F(SharedObjectTest, TheHeapOfTheDeviceIsRefusedByTheScreenAndItsWordsAreNot) {
+  const auto reasons_for = [&](const std::string& body) {
+    const ObjectCompilation compilation =
+        Compile(kHead + "#include <cstdio>\n__device__ int* kept;\n__global__ void one(int i) { " + body + " }\n" +
+                kSignature + "{ one<<<1, 1, 0, stream>>>(m); return cudaSuccess; }\n");
+    EXPECT_TRUE(compilation.object) << compilation.log;
+    return compilation.object ? ScreenSharedObject(compilation.object->bytes) : std::vector<std::string>();
+  };
+  EXPECT_EQ(reasons_for("if (i < 0) { printf(\"%d\", i); __trap(); }"), std::vector<std::string>{});
+  EXPECT_EQ(reasons_for("if (!kept) kept = (int*)malloc(1 << 20); kept[i] = i;"),
+            std::vector<std::string>{"calls malloc on the device, whose heap outlives the call"});
+  EXPECT_EQ(reasons_for("if (!kept) kept = new int[99]; kept[i] = i; if (i == 7) delete[] kept;").size(), 2u);
+}
+
 TEST_F(SharedObjectTest, CuteBuildsAndPassesWhereCutlassIs) {
   if (CutlassIncludes().empty()) GTEST_SKIP() << "no CUTLASS: install nvidia-cutlass or set GEMMSMITH_CUTLASS";
   EXPECT_NE(compiler_->Identity().find(" cutlass "), std::string::npos);
