@@ -1,7 +1,7 @@
 #include "evaluate/isolate/observer.h"
 
 #include <dlfcn.h>
-#include <pthread.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -200,8 +200,8 @@ class CuptiObserver : public Observer {
 
   void See(const CuptiCallbackData& call) {
     const std::string_view function = call.function;
-    // The driver's own threads do not call it.
-    if (!IsOwnThread()) return HearAnotherThread();
+    // The driver's own threads do not call it. What the guest calls by itself is little, and may be asked for closely.
+    if (!(is_inside_ ? own_thread_.IsProbablyHere() : own_thread_.IsHere())) return HearAnotherThread();
     if (!is_inside_) return;
     if (IsMisdeed(function, entries_ <= kLoadingEntries)) AddMisdeed(std::string(function));
     if (std::string wrong = WrongParameters(function, call.parameters, stream_); !wrong.empty())
@@ -212,17 +212,9 @@ class CuptiObserver : public Observer {
 
   void* subscriber_ = nullptr;
   CUstream stream_ = nullptr;
-  // A thread that was started past the C library has the same pthread_self(), but not the same stack; to ask the kernel
-  // would cost every launch.
-  bool IsOwnThread() const {
-    constexpr uintptr_t kLargestStack = 64 << 20;
-    const auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
-    return ::pthread_equal(thread_, ::pthread_self()) && here - (stack_ - kLargestStack) < 2 * kLargestStack;
-  }
-
-  const pthread_t thread_ = ::pthread_self();
-  const uintptr_t stack_ = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
-  bool is_inside_ = false;
+  const OwnThread own_thread_;
+  // Read by other threads that have no business here.
+  std::atomic<bool> is_inside_ = false;
   int entries_ = 0;
 };
 
@@ -262,6 +254,17 @@ CapturedLaunch LaunchOf(const Driver& driver, CUgraphNode node) {
 bool IsMisdeed(std::string_view driver_call, bool may_load) {
   return StartsWithAny(driver_call, kNever) || (!may_load && StartsWithAny(driver_call, kOnlyAtFirst));
 }
+
+OwnThread::OwnThread()
+    : thread_(::pthread_self()), stack_(reinterpret_cast<uintptr_t>(__builtin_frame_address(0))), id_(::gettid()) {}
+
+bool OwnThread::IsProbablyHere() const {
+  constexpr uintptr_t kLargestStack = 64 << 20;
+  const auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
+  return ::pthread_equal(thread_, ::pthread_self()) && here - (stack_ - kLargestStack) < 2 * kLargestStack;
+}
+
+bool OwnThread::IsHere() const { return ::gettid() == id_; }
 
 std::string WrongParameters(std::string_view driver_call, const void* parameters, CUstream stream) {
   const std::optional<CUstream> its_own = StreamOf(driver_call, parameters);

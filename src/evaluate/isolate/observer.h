@@ -2,7 +2,11 @@
 // with.
 #pragma once
 
+#include <pthread.h>
+#include <sys/types.h>
+
 #include <atomic>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <set>
@@ -19,6 +23,22 @@ namespace gemmsmith {
 // Whether a driver call, by the name that CUPTI gives it, is none that a gemm() may make: whatever allocates, creates,
 // waits in the host's stead, changes limits, or copies from or to the host; and, unless it may, whatever loads code.
 bool IsMisdeed(std::string_view driver_call, bool may_load);
+
+// Tells one thread, that which makes it, from all others: also from one that was started past the C library, which has
+// the same pthread_self(), and that may have its stack inside of this one's.
+class OwnThread {
+ public:
+  OwnThread();
+  // At little cost, for every launch: another stack tells it.
+  bool IsProbablyHere() const;
+  // By asking the kernel.
+  bool IsHere() const;
+
+ private:
+  pthread_t thread_;
+  uintptr_t stack_;
+  pid_t id_;
+};
 
 // What is wrong with a call that a gemm() may make, by its parameters as CUPTI hands them out, or nothing: another
 // stream than the one that gemm() was given (null allows every one), the host's memory, a part of L2 kept, an event.

@@ -1,6 +1,9 @@
 #include "evaluate/isolate/observer.h"
 
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/wait.h>
 
 #include <thread>
 
@@ -107,6 +110,35 @@ TEST(Observer, AThreadThatCallsTheDriverIsNotForgotten) {
   std::thread([&] { observer->HearAnotherThread(); }).join();
   observer->Forget();
   EXPECT_EQ(observer->Misdeeds(), std::vector<std::string>{"a driver call from a thread of its own"});
+}
+
+TEST(OwnThread, IsToldFromOthers) {
+  const OwnThread own;
+  EXPECT_TRUE(own.IsProbablyHere() && own.IsHere());
+  std::thread([&] { EXPECT_FALSE(own.IsProbablyHere() || own.IsHere()); }).join();
+}
+
+// As a source could start one past the C library: the same pthread_self(), on a part of its caller's stack.
+TEST(OwnThread, IsToldFromAThreadOnItsOwnStack) {
+  struct Seen {
+    const OwnThread* own;
+    bool is_probably_here, is_here;
+  };
+  const OwnThread own;
+  alignas(16) char part[64 << 10];
+  Seen seen{&own, false, false};
+  const pid_t child = ::clone(
+      [](void* argument) {
+        auto* const found = static_cast<Seen*>(argument);
+        found->is_probably_here = found->own->IsProbablyHere();
+        found->is_here = found->own->IsHere();
+        return 0;
+      },
+      part + sizeof part, CLONE_VM | SIGCHLD, &seen);
+  ASSERT_GT(child, 0);
+  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+  EXPECT_TRUE(seen.is_probably_here) << "it costs little because it does not tell this";
+  EXPECT_FALSE(seen.is_here);
 }
 
 TEST(Observer, WithoutCuptiThereIsAReason) {
