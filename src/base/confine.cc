@@ -14,6 +14,7 @@
 #include <iterator>
 #include <memory>
 #include <system_error>
+#include <thread>
 
 namespace gemmsmith {
 
@@ -53,14 +54,17 @@ constexpr Call kNeverInGuests[] = {GEMMSMITH_CALL(socket), GEMMSMITH_CALL(execve
                                    // Out of reach of whoever ends it.
                                    GEMMSMITH_CALL(setsid), GEMMSMITH_CALL(setpgid), GEMMSMITH_CALL(tkill),
                                    GEMMSMITH_CALL(rt_sigqueueinfo), GEMMSMITH_CALL(rt_tgsigqueueinfo),
+                                   // Code that runs while somebody else's does.
+                                   GEMMSMITH_CALL(alarm), GEMMSMITH_CALL(setitimer), GEMMSMITH_CALL(timer_create),
                                    // Other users, and memory that outlives the process.
                                    GEMMSMITH_CALL(setuid), GEMMSMITH_CALL(setgid), GEMMSMITH_CALL(setreuid),
                                    GEMMSMITH_CALL(setregid), GEMMSMITH_CALL(setresuid), GEMMSMITH_CALL(setresgid),
                                    GEMMSMITH_CALL(setgroups), GEMMSMITH_CALL(capset), GEMMSMITH_CALL(shmget),
                                    GEMMSMITH_CALL(msgget), GEMMSMITH_CALL(semget), GEMMSMITH_CALL(mq_open)};
 
-constexpr Call kNeverInGuestsOnConditions[] = {GEMMSMITH_CALL(clone), GEMMSMITH_CALL(kill), GEMMSMITH_CALL(tgkill),
-                                               GEMMSMITH_CALL(prctl), GEMMSMITH_CALL(ioctl)};
+constexpr Call kNeverInGuestsOnConditions[] = {GEMMSMITH_CALL(clone),  GEMMSMITH_CALL(kill),
+                                               GEMMSMITH_CALL(tgkill), GEMMSMITH_CALL(prctl),
+                                               GEMMSMITH_CALL(ioctl),  GEMMSMITH_CALL(rt_sigaction)};
 
 class Filter {
  public:
@@ -111,7 +115,9 @@ void RefuseInGuests(Filter& filter) {
   filter.Refuse(SCMP_SYS(tgkill), SCMP_A0_64(SCMP_CMP_NE, self));
   for (const uint64_t option : {PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_PTRACER, PR_SET_MM})
     filter.Refuse(SCMP_SYS(prctl), SCMP_A0_64(SCMP_CMP_MASKED_EQ, kLow32Bits, option));
-  // Whoever takes this signal's handler away ends without a word; so does the handler, by the same way.
+  // A handler runs wherever the thread happens to be. Whoever takes this signal's own away ends without a word; so does
+  // that handler, by the same way.
+  filter.Refuse(SCMP_SYS(rt_sigaction), SCMP_A0_64(SCMP_CMP_NE, uint64_t(SIGSYS)), SCMP_A1_64(SCMP_CMP_NE, 0));
   filter.Add(SCMP_ACT_KILL_PROCESS, SCMP_SYS(rt_sigaction), SCMP_A0_64(SCMP_CMP_MASKED_EQ, kLow32Bits, SIGSYS));
 }
 
@@ -165,7 +171,10 @@ Result<int> WriteFilter(SystemCalls forbidden) {
 }  // namespace
 
 Status ForbidSystemCalls(SystemCalls forbidden) {
-  if (forbidden == SystemCalls::kGuest) ListenForRefusals();
+  if (forbidden == SystemCalls::kGuest) {
+    std::thread([] {}).join();  // the C library sets up a handler when it starts its first one
+    ListenForRefusals();
+  }
   if (const int error = ::seccomp_load(MakeFilter(forbidden).get()); error != 0)
     return Unavailable(fmt::format("the kernel takes no system call filter: {}; it needs CONFIG_SECCOMP_FILTER",
                                    std::generic_category().message(-error)));

@@ -9,6 +9,7 @@
 #include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -137,6 +138,27 @@ TEST(ForbidSystemCalls, AGuestCannotOutliveItsParentNorHideItsRefusal) {
                      })
                 .signal,
             SIGSYS);
+}
+
+TEST(ForbidSystemCalls, NoCodeOfAGuestsInterruptsAnother) {
+  EXPECT_EQ(EndingOf(SystemCalls::kGuest, [] { ::signal(SIGSEGV, [](int) {}); }).words,
+            "forbidden system call: rt_sigaction\n");
+  EXPECT_EQ(EndingOf(SystemCalls::kGuest, [] { ::alarm(1); }).words, "forbidden system call: alarm\n");
+  EXPECT_EQ(EndingOf(SystemCalls::kGuest,
+                     [] {
+                       const itimerval soon = {{0, 0}, {0, 1000}};
+                       ::setitimer(ITIMER_REAL, &soon, nullptr);
+                     })
+                .signal,
+            SIGSYS);
+  EXPECT_EQ(EndingOf(SystemCalls::kGuest,
+                     [] {
+                       struct sigaction now;
+                       ::sigaction(SIGINT, nullptr, &now);
+                     })
+                .exit_code,
+            7)
+      << "to look is no harm";
 }
 
 TEST(ForbidSystemCalls, CallsOfAnotherArchitectureEndBoth) {
