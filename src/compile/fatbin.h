@@ -19,6 +19,10 @@ inline constexpr uint32_t kFatbinMagic = 0xba55ed50;
 // pointer}.
 inline constexpr uint32_t kFatbinWrapperMagic = 0x466243b1;
 
+inline constexpr uint64_t kContainerHeaderBytes = 16;
+// Of a container with its header, as that says; only the header is read.
+uint64_t ContainerBytes(const void* container);
+
 // Every cubin of a .nv_fatbin section. DataLoss for anything else in there: PTX, which a driver would compile into we
 // do not know what, compressed code, and whatever does not fit.
 Result<std::vector<std::span<const uint8_t>>> CubinsOf(std::span<const uint8_t> section);

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <deque>
 #include <map>
 #include <tuple>
 
@@ -14,6 +15,7 @@
 #include "evaluate/isolate/disturbance.h"
 #include "evaluate/isolate/frame.h"
 #include "evaluate/isolate/guest_messages.h"
+#include "evaluate/isolate/loaded_code.h"
 #include "evaluate/isolate/messages.h"
 #include "evaluate/isolate/observer.h"
 #include "evaluate/isolate/worker_loop.h"
@@ -40,6 +42,7 @@ std::string LoaderError() {
 struct EntryPoints {
   const Driver* driver = nullptr;
   Observer* observer = nullptr;
+  void** (*register_code)(const CodeWrapper* wrapper) = nullptr;  // the runtime's own
 };
 EntryPoints entry_points;
 
@@ -49,6 +52,15 @@ void* EntryPoint(std::string_view symbol) {
   if (symbol == "cuTensorMapEncodeIm2col") return reinterpret_cast<void*>(entry_points.driver->cuTensorMapEncodeIm2col);
   entry_points.observer->AddMisdeed(std::string(symbol) + " asked for by name");
   return nullptr;
+}
+
+// The runtime reads what it is handed when a kernel is first launched. Where the candidate has it, it could be written
+// until then.
+void** RegisterCode(const CodeWrapper& wrapper) {
+  static std::deque<CodeWrapper> handed_over;
+  GEMMSMITH_CHECK(entry_points.register_code != nullptr, "machine code is registered outside of a guest");
+  if (!IsAsLoaded(wrapper)) entry_points.observer->AddMisdeed("machine code that does not stand in its file");
+  return entry_points.register_code(&handed_over.emplace_back(wrapper));
 }
 
 // The CUDA runtime, of which the guest itself needs little.
@@ -63,8 +75,9 @@ class Runtime {
     last_error_ = Find<int (*)()>("cudaGetLastError");
     name_of_ = Find<const char* (*)(int)>("cudaGetErrorName");
     text_of_ = Find<const char* (*)(int)>("cudaGetErrorString");
+    entry_points.register_code = Find<decltype(EntryPoints::register_code)>("__cudaRegisterFatBinary");
     if (set_device == nullptr || free == nullptr || last_error_ == nullptr || name_of_ == nullptr ||
-        text_of_ == nullptr)
+        text_of_ == nullptr || entry_points.register_code == nullptr)
       return Unavailable(fmt::format("{} is no CUDA runtime", library));
     if (const int error = set_device(0); error != 0) return IoError(fmt::format("cudaSetDevice: {}", name_of_(error)));
     if (const int error = free(nullptr); error != 0) return IoError(fmt::format("cudaFree: {}", name_of_(error)));
@@ -388,6 +401,10 @@ __attribute__((visibility("default"), used)) int cudaGetDriverEntryPointByVersio
   *function = symbol == nullptr ? nullptr : gemmsmith::EntryPoint(symbol);
   if (found != nullptr) *found = *function == nullptr ? 1 : 0;
   return 0;
+}
+
+__attribute__((visibility("default"), used)) void** __cudaRegisterFatBinary(const gemmsmith::CodeWrapper* wrapper) {
+  return gemmsmith::RegisterCode(*wrapper);
 }
 
 __attribute__((visibility("default"), used)) int cudaGetDriverEntryPoint(const char* symbol, void** function,
