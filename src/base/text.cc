@@ -41,6 +41,19 @@ std::vector<std::string_view> SplitWords(std::string_view text) {
   return words;
 }
 
+std::string WithoutControls(std::string_view text) {
+  const auto byte_at = [&](size_t i) { return i < text.size() ? uint8_t(text[i]) : uint8_t{0}; };
+  std::string clean;
+  for (size_t i = 0; i < text.size(); ++i) {
+    // U+0080 to U+009F, as two bytes, are controls too.
+    const bool is_pair = byte_at(i) == 0xc2 && byte_at(i + 1) >= 0x80 && byte_at(i + 1) < 0xa0;
+    const bool is_control = is_pair || byte_at(i) < 0x20 || byte_at(i) == 0x7f;
+    clean += is_control ? '?' : text[i];
+    i += is_pair;
+  }
+  return clean;
+}
+
 std::vector<std::string_view> Split(std::string_view text, char separator) {
   std::vector<std::string_view> fields;
   while (true) {

@@ -13,6 +13,8 @@ namespace gemmsmith {
 std::vector<std::string_view> SplitWords(std::string_view text);             // by white space
 std::vector<std::string_view> Split(std::string_view text, char separator);  // keeps empty fields
 std::string Join(std::span<const std::string> words, std::string_view separator);
+// What somebody else said, for a terminal: control characters become question marks.
+std::string WithoutControls(std::string_view text);
 // The whole text must be one finite decimal number in range: an optional minus and digits; no plus, no spaces, no
 // exponent.
 std::optional<long long> ParseInteger(std::string_view text);

@@ -42,6 +42,16 @@ TEST(Text, DoublesAreStrictAndFinite) {
   EXPECT_FALSE(ParseDouble(std::string(400, '9')));
 }
 
+TEST(Text, WordsOfOthersDoNotSteerATerminal) {
+  EXPECT_EQ(WithoutControls("error: \xe2\x80\x98x\xe2\x80\x99 is unknown"),
+            "error: \xe2\x80\x98x\xe2\x80\x99 is unknown");
+  EXPECT_EQ(WithoutControls("\x1b[2J\x07\x7f\r"), "?[2J???");
+  EXPECT_EQ(WithoutControls(std::string_view("a\0b", 3)), "a?b");
+  EXPECT_EQ(WithoutControls("\xc2\x9b"
+                            "2J \xc2\xb5s \xc2"),
+            "?2J \xc2\xb5s \xc2");
+}
+
 TEST(Text, NearestWordHelpsWithSlipsOnly) {
   const Words known = {"optimize", "evaluate", "records", "nn", "tn"};
   EXPECT_EQ(NearestWord("optimise", known), "optimize");

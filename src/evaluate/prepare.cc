@@ -14,10 +14,10 @@ namespace {
 std::string FirstError(const std::string& log) {
   std::string_view first;
   for (std::string_view line : Split(log, '\n')) {
-    if (line.find("error") != std::string_view::npos) return std::string(line);
+    if (line.find("error") != std::string_view::npos) return WithoutControls(line);
     if (first.empty()) first = line;
   }
-  return first.empty() ? "the compiler gave no reason" : std::string(first);
+  return first.empty() ? "the compiler gave no reason" : WithoutControls(first);
 }
 
 // Registers are handed out to warps in units of 256.

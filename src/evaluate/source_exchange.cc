@@ -218,7 +218,7 @@ std::optional<GuestAnswer> SourceExchange::AskToCapture(GuestCall call) {
 
 void SourceExchange::Note(const GuestAnswer& answer) {
   observed_calls_ += answer.observed_calls;
-  for (const LaunchedKernel& kernel : answer.kernels) launches_[kernel.name] += kernel.launches;
+  for (const LaunchedKernel& kernel : answer.kernels) launches_[WithoutControls(kernel.name)] += kernel.launches;
 }
 
 GuestCall SourceExchange::CallFor(GuestWork work, uint32_t calls, uint32_t replays, int twin) const {

@@ -73,7 +73,7 @@ std::string OneLine(const std::string& text) {
   constexpr size_t kKept = 300;
   std::vector<std::string> words;
   for (std::string_view word : SplitWords(std::string_view(text).substr(text.size() > kKept ? text.size() - kKept : 0)))
-    words.emplace_back(word);
+    words.push_back(WithoutControls(word));
   return Join(words, " ");
 }
 

@@ -122,6 +122,7 @@ TEST(GuestProcess, AnEndIsReadFromTheExitCodeOnlyWhereThePipeTellsNoMore) {
   EXPECT_EQ(EndOf(IoError("gone"), 128 + SIGSYS, "", 1).kind, OutcomeKind::kCheated);
   EXPECT_EQ(EndOf(Unavailable("timed out"), 128 + SIGKILL, "", 1).kind, OutcomeKind::kTimedOut);
   EXPECT_EQ(EndOf(IoError("gone"), 128 + SIGKILL, "", 1).kind, OutcomeKind::kLaunchFailed);
+  EXPECT_NE(EndOf(IoError("gone"), 3, "\x1b[2Jgone", 1).reason.find("it said: ?[2Jgone"), std::string::npos);
   EXPECT_EQ(EndOf(IoError("gone"), 3, "one\n\ntwo", 1).reason,
             "the source ended its process with exit code 3; it said: one two");
 }
