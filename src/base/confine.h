@@ -12,9 +12,9 @@ enum class SystemCalls {
   // load, trace, or make namespaces.
   kBuild,
   // For a process that runs code of somebody else on a GPU that it opened before. Besides all that no program and no
-  // process is started (threads are), nobody is signalled but itself, no signal gets a handler and no timer runs, and it
-  // cannot outlive its parent. Files are the concern of the sandbox: the driver may open its devices again, for writing,
-  // whenever it likes.
+  // process is started (threads are), nobody is signalled but itself, no signal gets a handler and no timer runs, and
+  // it cannot outlive its parent. Files are the concern of the sandbox: the driver may open its devices again, for
+  // writing, whenever it likes.
   kGuest,
 };
 

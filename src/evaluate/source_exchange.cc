@@ -149,8 +149,7 @@ Status SourceExchange::Share() {
                              GuardedMatrix::AllocationBytes(task.output);
   const uint64_t workspace_bytes = GuardedWorkspace::AllocationBytes(kBaselineWorkspaceBytes);
   const uint64_t chain_bytes = uint64_t(task.output.ElementCount()) * sizeof(float);
-  if (const uint64_t needed = kSets * set_bytes + workspace_bytes + chain_bytes + kSpareBytes;
-      gpu.FreeBytes() < needed)
+  if (const uint64_t needed = kSets * set_bytes + workspace_bytes + chain_bytes + kSpareBytes; gpu.FreeBytes() < needed)
     workshop_.workspaces.Clear();
   for (size_t i = 0; i < kSets; ++i) {
     Set& set = sets_.emplace_back();

@@ -182,9 +182,8 @@ Status SourceExchange::TimeAlone() {
   };
   batches_ = batches_of(GuestWork::kCalls);
   const SourceTime unchanged = TimeOf(batches_);
-  published_ns_ = unchanged.ns();
-  std::string other_work =
-      DisagreementOfRenewals(batches_of(GuestWork::kRenewedCalls), batches_of(GuestWork::kShamCalls), published_ns_);
+  std::string other_work = DisagreementOfRenewals(batches_of(GuestWork::kRenewedCalls),
+                                                  batches_of(GuestWork::kShamCalls), unchanged.judge_ns);
   if (other_work.empty()) {
     ASSIGN_OR_RETURN(const double pause_ns, TimePause());
     other_work = DisagreementOfSpaces(unchanged, TimeOf(batches_of(GuestWork::kSpacedCalls)), pause_ns);
@@ -234,9 +233,10 @@ Status SourceExchange::TimeAgainstRivals() {
   if (has_ended()) return OkStatus();
   // Of all batches, those of the race among them.
   const SourceTime time = TimeOf(batches_);
-  published_ns_ = time.ns();
+  const double raced_ns = EventNsOf(std::span(batches_).subspan(alone));
+  published_ns_ = std::max(time.judge_ns, raced_ns);
   std::string lie = DisagreementOfClocks(time);
-  if (lie.empty()) lie = DisagreementOfRace(time, EventNsOf(std::span(batches_).subspan(alone)));
+  if (lie.empty()) lie = DisagreementOfRace(time, raced_ns);
   const std::string impossible = Impossible(gemm_, workshop_.gpu.identity().device, published_ns_);
   if (!lie.empty() || !impossible.empty()) {
     End(OutcomeKind::kCheated, "honesty", lie.empty() ? impossible : lie);
@@ -282,8 +282,7 @@ Status SourceExchange::RunRace(Clock clock) {
 Result<double> SourceExchange::TimeOurs(Clock clock) {
   const bool is_device = clock == Clock::kDevice;
   GuestCall call = CallFor(GuestWork::kCalls, 1, 0);
-  if (is_device)
-    call = CallFor(GuestWork::kCalls, uint32_t(graph_calls_), 1, raced_batches_++ % Twins());
+  if (is_device) call = CallFor(GuestWork::kCalls, uint32_t(graph_calls_), 1, raced_batches_++ % Twins());
   if (clock == Clock::kHost) call.work = GuestWork::kHostCall;
   const double gap_seconds = clock == Clock::kServer ? gaps_.NextSeconds() : 0;
   ASSIGN_OR_RETURN(const SourceBatch batch, RunBatch(OutputTestOf(clock), call, gap_seconds));
@@ -293,8 +292,8 @@ Result<double> SourceExchange::TimeOurs(Clock clock) {
   return batch.event_ns / batch.calls;
 }
 
-// Ours by the larger of the two clocks: the samples are the guest's, raised where the judge's clock says more than these
-// samples do, whatever its events said in other batches.
+// Ours by the larger of the two clocks: the samples are the guest's, raised where the judge's clock says more than
+// these samples do, whatever its events said in other batches.
 void SourceExchange::AddTimings(Clock clock, const RaceResult& race) {
   timed_.conditions.Add(race.conditions);
   const double judge_ns = TimeOf(batches_).judge_ns, raced_ns = race.timings[0].median_ns;

@@ -36,9 +36,9 @@ using DisturbedStep = std::array<DisturbedPlace, kDisturbedPlaces>;
 std::vector<DisturbedStep> DrawDisturbances(const MatrixView& a, const MatrixView& b, const MatrixView& c, int steps,
                                             Random& random);
 // As many renewals as there may be, however many calls there will be: whoever reads the list does not learn which call
-// is the last one. Each turns signs that were drawn for it alone, so that no earlier output is of any use, and has eight
-// elements of C, drawn anew, set aside behind its call. Behind the last of the calls, and now and then before, every
-// sign stands as it stood at first, so that the whole output can be looked at.
+// is the last one. Each turns signs that were drawn for it alone, so that no earlier output is of any use, and has
+// eight elements of C, drawn anew, set aside behind its call. Behind the last of the calls, and now and then before,
+// every sign stands as it stood at first, so that the whole output can be looked at.
 std::vector<DisturbedStep> DrawRenewals(size_t calls, const MatrixView& c, Random& random);
 
 // Where state, steps and samples lie in the memory that is shared with the guest.

@@ -100,17 +100,17 @@ std::string DisagreementOfRenewals(std::span<const SourceBatch> renewed, std::sp
 
 std::string DisagreementOfSpaces(const SourceTime& unspaced, const SourceTime& spaced, double space_ns) {
   const double alone_ns = std::max(spaced.judge_ns - space_ns, 0.0);
-  if (alone_ns - unspaced.ns() <= std::max(0.1 * alone_ns, 3e3)) return "";
-  return fmt::format("calls take {} one behind the other, {} with pauses between them", Microseconds(unspaced.ns()),
+  if (alone_ns - unspaced.judge_ns <= std::max(0.1 * alone_ns, 3e3)) return "";
+  return fmt::format("calls take {} one behind the other, {} with pauses between them", Microseconds(unspaced.judge_ns),
                      Microseconds(alone_ns));
 }
 
 // Honest calls read operands 5 to 20 % slower behind a kernel that has written them (64 kernels, H200, November 2026).
 std::string DisagreementOfShams(const SourceTime& unchanged, const SourceTime& sham, double step_ns) {
   const double alone_ns = std::max(sham.judge_ns - step_ns, 0.0);
-  if (alone_ns - unchanged.ns() <= std::max(0.3 * alone_ns, 3e3) + 0.1 * step_ns) return "";
+  if (alone_ns - unchanged.judge_ns <= std::max(0.3 * alone_ns, 3e3) + 0.1 * step_ns) return "";
   return fmt::format("calls take {} one behind the other, {} behind writes of what is there already",
-                     Microseconds(unchanged.ns()), Microseconds(alone_ns));
+                     Microseconds(unchanged.judge_ns), Microseconds(alone_ns));
 }
 
 std::string Impossible(const Gemm& gemm, const Device& device, double ns) {

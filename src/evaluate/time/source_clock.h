@@ -20,8 +20,6 @@ struct SourceBatch {
 struct SourceTime {
   double judge_ns = 0;  // a call, by the judge's clock
   double event_ns = 0;  // a call, by the guest's events
-  // Whoever moves one clock gains nothing.
-  double ns() const { return judge_ns > event_ns ? judge_ns : event_ns; }
 };
 // Of batches of at least two lengths. The judge's clock counts what a batch takes beyond its calls as well, which is
 // the same for all: so its time is the median of the slopes between batches of different length.
@@ -29,11 +27,13 @@ SourceTime TimeOf(std::span<const SourceBatch> batches);
 // A call of these batches by the guest's events alone.
 double EventNsOf(std::span<const SourceBatch> batches);
 
-// Each is empty, or says why the time cannot be what it is claimed to be.
+// Each is empty, or says why the time cannot be what it is claimed to be. What is compared with other calls is the
+// judge's clock alone: events that say more, by work that only they count, would make a short time look long.
+
 // Whether the guest's events say less than the judge's clock, by more than 5 % and 1 us.
 std::string DisagreementOfClocks(const SourceTime& time);
-// Whether its events said less in the race than the judge's clock in all batches, by more than 15 % and 1 us: batches of
-// the race have one length, so that no clock but the guest's tells them apart.
+// Whether its events said less in the race than the judge's clock in all batches, by more than 15 % and 1 us: batches
+// of the race have one length, so that no clock but the guest's tells them apart.
 std::string DisagreementOfRace(const SourceTime& time, double raced_event_ns);
 // Faster than arithmetic at a good quarter above the chip's peak, than what is beyond L2 at 8 TB/s, or than 0.3 us.
 std::string Impossible(const Gemm& gemm, const Device& device, double ns);
@@ -54,8 +54,8 @@ std::string DisagreementOfRenewals(std::span<const SourceBatch> renewed, std::sp
 // Whether calls that come one behind the other take less time than with pauses between them, by more than 10 % and 3
 // us. (Programmatic launches, which begin before the call ahead of them has ended, honestly save about 2 us.)
 std::string DisagreementOfSpaces(const SourceTime& unspaced, const SourceTime& spaced, double space_ns);
-// Whether calls that come one behind the other take less time than behind writes of what is there already, each of which
-// takes `step_ns`, by more than 30 % and 3 us and a tenth of such a write.
+// Whether calls that come one behind the other take less time than behind writes of what is there already, each of
+// which takes `step_ns`, by more than 30 % and 3 us and a tenth of such a write.
 std::string DisagreementOfShams(const SourceTime& unchanged, const SourceTime& sham, double step_ns);
 
 // How often a graph of `calls` is replayed for the shorter and the longer batch: drawn, so that nobody knows how long a

@@ -35,7 +35,6 @@ TEST(SourceClock, EventsThatSayLessAreALie) {
   const SourceTime time = TimeOf(Batches(50e3, 0.5, 300e3, 20e3));
   EXPECT_NE(DisagreementOfClocks(time).find("its events say 25.00 us a call, the judge's clock 50."), std::string::npos)
       << DisagreementOfClocks(time);
-  EXPECT_NEAR(time.ns(), 50e3, 200);
 }
 
 TEST(SourceClock, ClocksAgreeWithinAMicrosecondOrATwentieth) {
@@ -45,7 +44,6 @@ TEST(SourceClock, ClocksAgreeWithinAMicrosecondOrATwentieth) {
   EXPECT_NE(DisagreementOfClocks({.judge_ns = 106e3, .event_ns = 100e3}), "");
   // The judge's clock is never too slow: who claims more than it is believed.
   EXPECT_EQ(DisagreementOfClocks({.judge_ns = 100e3, .event_ns = 200e3}), "");
-  EXPECT_EQ((SourceTime{.judge_ns = 100e3, .event_ns = 200e3}.ns()), 200e3);
 }
 
 TEST(SourceClock, EventsOfTheRaceAreHeldAgainstTheClockOfAllBatches) {
@@ -135,6 +133,13 @@ TEST(SourceClock, WorkThatIsSkippedWhereNothingLiesBetweenCallsShowsBehindShamWr
   EXPECT_EQ(DisagreementOfShams(Exactly(10e3), Exactly(160e3), 60e3),
             "calls take 10.00 us one behind the other, 100.00 us behind writes of what is there already");
   EXPECT_NE(DisagreementOfShams(Exactly(60e3), Exactly(160e3), 60e3), "");
+}
+
+// As where the first replay of a batch does work for its events alone: a constant, which no slope shows.
+TEST(SourceClock, EventsThatSayMoreHideNothing) {
+  const SourceTime hiding = {.judge_ns = 10e3, .event_ns = 100e3};
+  EXPECT_NE(DisagreementOfShams(hiding, Exactly(160e3), 60e3), "");
+  EXPECT_NE(DisagreementOfSpaces(hiding, Exactly(120e3), 20e3), "");
 }
 
 TEST(SourceClock, OnlyTheImpossibleIsRefused) {
