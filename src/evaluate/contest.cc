@@ -38,8 +38,7 @@ struct Entrants {
   }
   std::vector<Turn> Turns() const {
     std::vector<Turn> turns;
-    for (const Start& start : starts)
-      turns.push_back(is_settled ? SettledTurn(*start.graph, racers[start.racer].call_ns) : Turn{start.graph});
+    for (const Start& start : starts) turns.push_back(TurnFor(*start.graph, racers[start.racer].call_ns, is_settled));
     return turns;
   }
   PutCall LeadIn() const {

@@ -382,9 +382,7 @@ Status SourceExchange::TestSecondSeed() {
   if (!AskToCapture(call)) return OkStatus();
   // From here on no host code of the source's runs until the calls have run.
   call.key = DrawKey(random_);
-  const std::vector<DisturbedStep> steps =
-      DrawDisturbances(set.a.matrix.view(), set.b.matrix.view(), set.c.matrix.view(), int(calls), random_);
-  RETURN_IF_ERROR(disturbances_.Prepare(steps, disturbance_memory_.address(), call.key));
+  RETURN_IF_ERROR(PrepareDisturbances(calls, call.key));
   RETURN_IF_ERROR(workshop_.gpu.Synchronize());
   if (!Ask(call)) return OkStatus();
   ASSIGN_OR_RETURN(const std::string damage, verifier_.LookForDamage(PlaceOf(fresh)));

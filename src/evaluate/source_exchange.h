@@ -112,6 +112,8 @@ class SourceExchange {
   Result<SourceBatch> RunTimedBatch(GuestWork work, const Length& length, int twin);
   Status EstimateCall();
   Status TimeAlone();
+  // Steps for so many calls on what the present set holds.
+  Status PrepareDisturbances(uint32_t calls, const DisturbanceKey& key);
   // The private inputs in the present set, and renewals that begin with them and end with them behind so many calls.
   Status PrepareRenewals(size_t calls, const DisturbanceKey& key);
   // So many calls behind renewals, each of which finds other inputs and a poisoned output; or behind sham ones or

@@ -50,10 +50,8 @@ Result<SourceBatch> SourceExchange::RunBatch(std::string_view test, GuestCall ca
   if (set().loaded != &inputs) RETURN_IF_ERROR(CopyIn(inputs));
   const bool is_disturbed = call.work == GuestWork::kDisturbedCalls;
   if (is_disturbed) {
-    const std::vector<DisturbedStep> steps =
-        DrawDisturbances(set().a.matrix.view(), set().b.matrix.view(), set().c.matrix.view(), int(call.calls), random_);
     call.key = DrawKey(random_);
-    RETURN_IF_ERROR(disturbances_.Prepare(steps, disturbance_memory_.address(), call.key));
+    RETURN_IF_ERROR(PrepareDisturbances(call.calls, call.key));
   }
   SourceBatch batch;
   const Inputs placed = Placed(inputs);
@@ -62,6 +60,12 @@ Result<SourceBatch> SourceExchange::RunBatch(std::string_view test, GuestCall ca
   if (!Passes(test, watched) || !is_disturbed) return batch;
   RETURN_IF_ERROR(JudgeDisturbed(test, inputs, call.calls));
   return batch;
+}
+
+Status SourceExchange::PrepareDisturbances(uint32_t calls, const DisturbanceKey& key) {
+  const std::vector<DisturbedStep> steps =
+      DrawDisturbances(set().a.matrix.view(), set().b.matrix.view(), set().c.matrix.view(), int(calls), random_);
+  return disturbances_.Prepare(steps, disturbance_memory_.address(), key);
 }
 
 // ---- renewals

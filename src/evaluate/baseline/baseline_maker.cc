@@ -189,7 +189,7 @@ Result<int> BaselineMaker::FastestOf(std::span<const int> algorithms, const std:
   std::vector<Turn> turns;
   std::vector<RaceEntry> entries;
   for (size_t i = 0; i < graphs.size(); ++i) {
-    turns.push_back(is_settled ? SettledTurn(graphs[i], call_ns[i]) : Turn{&graphs[i]});
+    turns.push_back(TurnFor(graphs[i], call_ns[i], is_settled));
     entries.push_back({.name = lt->Describe(algorithms[i])});
   }
   ASSIGN_OR_RETURN(const std::unique_ptr<RoundClock> clock,

@@ -112,7 +112,7 @@ class ClocksGpuTest : public testing::Test {
       ASSIGN_OR_RETURN(CallGraph graph, CallGraph::Capture(gpu(), call, call_ns, Batch::kLong));
       graphs.push_back(std::move(graph));
     }
-    for (const CallGraph& graph : graphs) turns.push_back(is_settled ? SettledTurn(graph, call_ns) : Turn{&graph});
+    for (const CallGraph& graph : graphs) turns.push_back(TurnFor(graph, call_ns, is_settled));
     return RaceOn(DeviceClock::Create(gpu(), turns, LeadIn()), 2,
                   is_settled ? RulesFor(Protocol::kShort, Clock::kDevice, {2, call_ns}) : Rounds(30),
                   WarmUpSeconds(Protocol::kShort, false, is_settled));

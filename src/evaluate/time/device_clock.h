@@ -45,6 +45,10 @@ struct Turn {
 // also where `call_ns` is a fifth too much, after 0.03 s that are not.
 inline constexpr double kSettledNs = 120e6, kSettlingNs = 30e6;
 Turn SettledTurn(const CallGraph& graph, double call_ns);
+// That, or one replay.
+inline Turn TurnFor(const CallGraph& graph, double call_ns, bool is_settled) {
+  return is_settled ? SettledTurn(graph, call_ns) : Turn{&graph};
+}
 
 class DeviceClock : public RoundClock {
  public:
