@@ -237,10 +237,10 @@ Status SourceExchange::TimeAgainstRivals() {
   if (has_ended()) return OkStatus();
   // Of all batches, those of the race among them.
   const SourceTime time = TimeOf(batches_);
-  const double raced_ns = EventNsOf(std::span(batches_).subspan(alone));
-  published_ns_ = std::max(time.judge_ns, raced_ns);
+  const std::span raced = std::span(batches_).subspan(alone);
+  published_ns_ = std::max(time.judge_ns, EventNsOf(raced));
   std::string lie = DisagreementOfClocks(time);
-  if (lie.empty()) lie = DisagreementOfRace(time, raced_ns);
+  if (lie.empty()) lie = DisagreementOfRace(time, raced);
   const std::string impossible = Impossible(gemm_, workshop_.gpu.identity().device, published_ns_);
   if (!lie.empty() || !impossible.empty()) {
     End(OutcomeKind::kCheated, "honesty", lie.empty() ? impossible : lie);

@@ -5,7 +5,6 @@
 
 #include <chrono>
 #include <cstdlib>
-#include <deque>
 #include <map>
 #include <tuple>
 
@@ -15,7 +14,7 @@
 #include "evaluate/isolate/disturbance.h"
 #include "evaluate/isolate/frame.h"
 #include "evaluate/isolate/guest_messages.h"
-#include "evaluate/isolate/loaded_code.h"
+#include "evaluate/isolate/guest_runtime.h"
 #include "evaluate/isolate/messages.h"
 #include "evaluate/isolate/observer.h"
 #include "evaluate/isolate/worker_loop.h"
@@ -31,72 +30,6 @@ using Gemm_t = int (*)(const void* a, const void* b, void* c, int m, int n, int 
                        size_t workspace_bytes, CUstream stream);
 
 constexpr int64_t kLeadInCycles = 200'000;  // about 0.1 ms
-
-std::string LoaderError() {
-  const char* const error = ::dlerror();
-  return error == nullptr ? "unknown reason" : error;
-}
-
-// What a candidate may get of the driver besides the runtime: how a tensor map is encoded. The C functions below have
-// no other way to these.
-struct EntryPoints {
-  const Driver* driver = nullptr;
-  Observer* observer = nullptr;
-  void** (*register_code)(const CodeWrapper* wrapper) = nullptr;  // the runtime's own
-};
-EntryPoints entry_points;
-
-void* EntryPoint(std::string_view symbol) {
-  if (entry_points.driver == nullptr) return nullptr;
-  if (symbol == "cuTensorMapEncodeTiled") return reinterpret_cast<void*>(entry_points.driver->cuTensorMapEncodeTiled);
-  if (symbol == "cuTensorMapEncodeIm2col") return reinterpret_cast<void*>(entry_points.driver->cuTensorMapEncodeIm2col);
-  entry_points.observer->AddMisdeed(std::string(symbol) + " asked for by name");
-  return nullptr;
-}
-
-// The runtime reads what it is handed when a kernel is first launched. Where the candidate has it, it could be written
-// until then.
-void** RegisterCode(const CodeWrapper& wrapper) {
-  static std::deque<CodeWrapper> handed_over;
-  GEMMSMITH_CHECK(entry_points.register_code != nullptr, "machine code is registered outside of a guest");
-  if (!IsAsLoaded(wrapper)) entry_points.observer->AddMisdeed("machine code that does not stand in its file");
-  return entry_points.register_code(&handed_over.emplace_back(wrapper));
-}
-
-// The CUDA runtime, of which the guest itself needs little.
-class Runtime {
- public:
-  // For everybody, so that the object finds this one. Binds it to the context that is current.
-  Status Open(const std::string& library) {
-    handle_ = ::dlopen(library.c_str(), RTLD_NOW | RTLD_GLOBAL);
-    if (handle_ == nullptr) return Unavailable(fmt::format("{} does not open: {}", library, LoaderError()));
-    const auto set_device = Find<int (*)(int)>("cudaSetDevice");
-    const auto free = Find<int (*)(void*)>("cudaFree");
-    last_error_ = Find<int (*)()>("cudaGetLastError");
-    name_of_ = Find<const char* (*)(int)>("cudaGetErrorName");
-    text_of_ = Find<const char* (*)(int)>("cudaGetErrorString");
-    entry_points.register_code = Find<decltype(EntryPoints::register_code)>("__cudaRegisterFatBinary");
-    if (set_device == nullptr || free == nullptr || last_error_ == nullptr || name_of_ == nullptr ||
-        text_of_ == nullptr || entry_points.register_code == nullptr)
-      return Unavailable(fmt::format("{} is no CUDA runtime", library));
-    if (const int error = set_device(0); error != 0) return IoError(fmt::format("cudaSetDevice: {}", name_of_(error)));
-    if (const int error = free(nullptr); error != 0) return IoError(fmt::format("cudaFree: {}", name_of_(error)));
-    return OkStatus();
-  }
-  // What an earlier call left would be taken for the next one's.
-  void ForgetError() { last_error_(); }
-  std::string Explain(int error) const { return fmt::format("{} ({})", name_of_(error), text_of_(error)); }
-
- private:
-  template <class Function>
-  Function Find(const char* name) {
-    return reinterpret_cast<Function>(::dlsym(handle_, name));
-  }
-  void* handle_ = nullptr;
-  int (*last_error_)() = nullptr;
-  const char* (*name_of_)(int) = nullptr;
-  const char* (*text_of_)(int) = nullptr;
-};
 
 // A buffer as its addresses here.
 struct Buffer {
@@ -146,7 +79,7 @@ class Guest {
 
   std::unique_ptr<Gpu> gpu_;
   std::optional<DisturbingKernels> disturbing_;
-  Runtime runtime_;
+  GuestRuntime runtime_;
   std::unique_ptr<Observer> observer_;
   std::optional<CallProfiler> profiler_;
   std::vector<Set> sets_;
@@ -181,8 +114,8 @@ Status Guest::Open(const GuestSetup& setup) {
   Result<std::unique_ptr<Observer>> cupti = Unavailable("no CUPTI");
   if (!setup.observing_library.empty() && !setup.counts) cupti = MakeCuptiObserver(setup.observing_library);
   observer_ = cupti.ok() ? *std::move(cupti) : MakeBlindObserver();
-  ASSIGN_OR_RETURN(entry_points.driver, Driver::Open());
-  entry_points.observer = observer_.get();
+  ASSIGN_OR_RETURN(const Driver* const driver, Driver::Open());
+  runtime_.AnswerFor(*driver, *observer_);
   return OkStatus();
 }
 
@@ -389,26 +322,3 @@ int RunGuest() {
 }
 
 }  // namespace gemmsmith
-
-// An object's calls of these find the program's own before libcudart's: the linker is told to export them
-// (CMakeLists.txt). `found` is 0 for a function that is there, 1 for none.
-extern "C" {
-
-__attribute__((visibility("default"), used)) int cudaGetDriverEntryPointByVersion(const char* symbol, void** function,
-                                                                                  unsigned int /*version*/,
-                                                                                  unsigned long long /*flags*/,
-                                                                                  int* found) {
-  *function = symbol == nullptr ? nullptr : gemmsmith::EntryPoint(symbol);
-  if (found != nullptr) *found = *function == nullptr ? 1 : 0;
-  return 0;
-}
-
-__attribute__((visibility("default"), used)) void** __cudaRegisterFatBinary(const gemmsmith::CodeWrapper* wrapper) {
-  return gemmsmith::RegisterCode(*wrapper);
-}
-
-__attribute__((visibility("default"), used)) int cudaGetDriverEntryPoint(const char* symbol, void** function,
-                                                                         unsigned long long flags, int* found) {
-  return cudaGetDriverEntryPointByVersion(symbol, function, 0, flags, found);
-}
-}

@@ -41,7 +41,7 @@ TEST(Race, RatiosComeFromPairsSoThatDriftCancels) {
   ASSERT_EQ(ours.size(), 2u);
   EXPECT_EQ(ours[0].baseline, "lt_auto_nn");
   EXPECT_NEAR(ours[0].ratio.median, 1.2, 1e-9);
-  EXPECT_NEAR(ours[0].ratio.interval.Width(), 0, 0.03);  // the instrument's own share
+  EXPECT_NEAR(ours[0].ratio.interval.Width(), 0, 0.05);  // the instrument's own share
   EXPECT_NEAR(ours[1].ratio.median, 0.5, 1e-9);
   EXPECT_TRUE(race->comparisons[1].empty() && race->comparisons[2].empty());
   EXPECT_EQ(race->timings[0].contender, "ours");
@@ -454,7 +454,7 @@ TEST(MeasuredRatio, SamplesWithoutScatterLeaveTheInstrumentsShare) {
   const RatioEstimate ratio = MeasuredRatio(reference, ours);
   EXPECT_DOUBLE_EQ(ratio.median, 1.02);
   EXPECT_GT(ratio.interval.Width(), 0.005);
-  EXPECT_LT(ratio.interval.Width(), 0.03);
+  EXPECT_LT(ratio.interval.Width(), 0.05);
 }
 
 TEST(MeasuredRatio, WhereSamplesScatterTheInstrumentsShareIsNothing) {

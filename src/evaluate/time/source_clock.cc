@@ -25,6 +25,12 @@ double MedianOf(std::vector<Weighted> samples) {
   return samples.back().value;
 }
 
+std::vector<double> EventsOf(std::span<const SourceBatch> batches) {
+  std::vector<double> events;
+  for (const SourceBatch& batch : batches) events.push_back(batch.event_ns / batch.calls);
+  return events;
+}
+
 // Of their median.
 double StandardError(std::vector<Weighted> samples, double median) {
   constexpr double kSigmasPerDeviation = 1.4826, kOfTheMedian = 1.2533;
@@ -54,11 +60,7 @@ SourceTime TimeOf(std::span<const SourceBatch> batches) {
   return {std::max(Median(slopes), 0.0), EventNsOf(batches)};
 }
 
-double EventNsOf(std::span<const SourceBatch> batches) {
-  std::vector<double> events;
-  for (const SourceBatch& batch : batches) events.push_back(batch.event_ns / batch.calls);
-  return Median(events);
-}
+double EventNsOf(std::span<const SourceBatch> batches) { return Median(EventsOf(batches)); }
 
 std::string DisagreementOfClocks(const SourceTime& time) {
   const double allowed = std::max(0.05 * time.judge_ns, 1e3);
@@ -67,7 +69,9 @@ std::string DisagreementOfClocks(const SourceTime& time) {
                      Microseconds(time.judge_ns));
 }
 
-std::string DisagreementOfRace(const SourceTime& time, double raced_event_ns) {
+std::string DisagreementOfRace(const SourceTime& time, std::span<const SourceBatch> raced) {
+  const std::vector<double> events = EventsOf(raced);
+  const double raced_event_ns = std::min(Median(events), Mean(events));
   const double allowed = std::max(0.15 * time.judge_ns, 1e3);
   if (raced_event_ns > 0 && time.judge_ns - raced_event_ns <= allowed) return "";
   return fmt::format("in the race its events say {} a call, the judge's clock {}", Microseconds(raced_event_ns),
