@@ -276,26 +276,16 @@ struct DirectKernel {
     } else {
       constexpr int kTile = Config::kTileM * Config::kTileN;
       constexpr bool kOrdered = Config::kReduction == SplitReduction::kOrdered;
-      constexpr bool kExchange = Config::kReduction == SplitReduction::kExchange;
       const u32 tile = blockIdx.y * gridDim.x + blockIdx.x;
       float* tile_sums = SplitSums(arguments.workspace, gridDim.x * gridDim.y) +
-                         u64(tile) * (kOrdered || kExchange ? Config::kSplit : 1) * kTile;
+                         u64(tile) * (kOrdered ? Config::kSplit : 1) * kTile;
       ForEachSum(warp_m, warp_n, warp_k, shared, [&](int row, int column, const auto& values) {
         float* to = tile_sums + row * Config::kTileN + column;
-        if constexpr (kExchange)
-          Send(to + blockIdx.z * kTile, values);
-        else if constexpr (kOrdered)
+        if constexpr (kOrdered)
           StoreToL2(to + blockIdx.z * kTile, values);
         else
           AddInL2(to, values);
       });
-      if constexpr (kExchange) {
-        SlotExchange<Config::kSplit, kThreads, kTile>::TakeShare(
-            tile_sums, blockIdx.z, [&](int piece, const float(&totals)[4]) {
-              store(piece * 4 / Config::kTileN, piece * 4 % Config::kTileN, totals);
-            });
-        return;
-      }
       __shared__ u32 arrivals;
       if (!IsLastArriver<Config::kSplit, kThreads>(static_cast<u32*>(arguments.workspace) + tile, &arrivals)) return;
       StoreTotals<kOrdered ? Config::kSplit : 1>(tile_sums, store);

@@ -189,23 +189,17 @@ struct WgmmaKernel : WgmmaTile<Config> {
                                                  reinterpret_cast<u32*>(memory + Tile::kArrivalsWord));
   }
 
-  // A slot holds the sums as they lie in registers: four of one thread, then four of the next one.
-  GEMMSMITH_DEVICE void StoreShareOfSlots(const Sums& sums) const {
-    using Exchange = SlotExchange<Config::kSplit, kConsumers, kTileM * kTileN>;
+  GEMMSMITH_DEVICE void StoreShareOfSlots(Sums& sums) const {
+    using Exchange = SlotExchange<Config::kSplit, kConsumers, kRowBlocks * kSums / 4>;
     float* slots = TileSums(Config::kSplit);
-    float* mine = slots + blockIdx.z * (kTileM * kTileN) + threadIdx.x * 4;
-#pragma unroll
-    for (int block = 0; block < kRowBlocks; ++block)
-#pragma unroll
-      for (int i = 0; i < kSums; i += 4) {
-        const float(&q)[kSums] = sums[block];
-        Send(mine + (block * kSums + i) * kConsumers, {q[i], q[i + 1], q[i + 2], q[i + 3]});
-      }
+    const int rank = blockIdx.z, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    typename Exchange::Share mine;
+    Exchange::SendAllBut(mine, slots, rank, reinterpret_cast<float(&)[kRowBlocks * kSums]>(sums));
     Stamp(arguments.gemm, Moment::kSent, threadIdx.x == 0);
-    Exchange::TakeShare(slots, blockIdx.z, [&](int piece, const float(&totals)[4]) {
-      const int thread = piece % kConsumers, i = piece / kConsumers * 4, lane = thread % 32;
-      const int row = (thread / 128 * kRowBlocks + i / kSums) * 64 + thread / 32 % 4 * 16 + lane / 4;
-      const int column = i % kSums * 2 + lane % 4 * 2;
+    Exchange::Take(mine, slots, rank, [&](int quad, const float(&totals)[4]) {
+      const int block = quad * 4 / kSums;
+      const int row = (warp / 4 * kRowBlocks + block) * 64 + warp % 4 * 16 + lane / 4;
+      const int column = quad * 4 % kSums * 2 + lane % 4 * 2;
       const auto store = [&](int r, float first, float second) {
         const float pair[2] = {first, second};
         StoreRow<Type, Config::kStoreVector>(C(), LdC(), tile.row * kTileM + r, tile.column * kTileN + column, pair,

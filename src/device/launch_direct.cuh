@@ -2,7 +2,6 @@
 #pragma once
 
 #include "gemm_direct.cuh"
-#include "launch_residence.cuh"
 
 namespace gemmsmith {
 
@@ -36,10 +35,6 @@ cudaError_t LaunchGemm(void (*kernel)(GemmArguments), const void* a, const void*
   const cudaError_t prepared =
       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kSmemBytes);
   if (prepared != cudaSuccess) return prepared;
-  if constexpr (Config::kReduction == SplitReduction::kExchange) {
-    const cudaError_t fits = CheckResidence(kernel, grid, Kernel::kThreads, kSmemBytes);
-    if (fits != cudaSuccess) return fits;
-  }
   cudaLaunchConfig_t config{};
   config.gridDim = grid;
   config.blockDim = Kernel::kThreads;

@@ -134,21 +134,10 @@ GEMMSMITH_DEVICE void StoreToL2(float* to, const float (&from)[kCount]) {
 }
 
 // Floats that CTAs hand each other while both run; of four neighbours each is whole, though they may not come together.
-template <int kCount>
-GEMMSMITH_DEVICE void StoreShared(float* to, const float (&from)[kCount]) {
-  static_assert(kCount % 2 == 0, "pairs");
-  if constexpr (kCount % 4 == 0) {
-#pragma unroll
-    for (int i = 0; i < kCount; i += 4)
-      asm volatile("st.relaxed.gpu.global.v4.f32 [%0], {%1,%2,%3,%4};" ::"l"(to + i), "f"(from[i]), "f"(from[i + 1]),
-                   "f"(from[i + 2]), "f"(from[i + 3])
-                   : "memory");
-  } else {
-#pragma unroll
-    for (int i = 0; i < kCount; i += 2)
-      asm volatile("st.relaxed.gpu.global.v2.f32 [%0], {%1,%2};" ::"l"(to + i), "f"(from[i]), "f"(from[i + 1])
-                   : "memory");
-  }
+GEMMSMITH_DEVICE void StoreShared(float* to, const float (&from)[4]) {
+  asm volatile("st.relaxed.gpu.global.v4.f32 [%0], {%1,%2,%3,%4};" ::"l"(to), "f"(from[0]), "f"(from[1]), "f"(from[2]),
+               "f"(from[3])
+               : "memory");
 }
 GEMMSMITH_DEVICE void LoadShared(float (&to)[4], const float* from) {
   asm volatile("ld.relaxed.gpu.global.v4.f32 {%0,%1,%2,%3}, [%4];"

@@ -11,8 +11,9 @@ enum class SplitReduction {
   kAdd,      // f32 adds in L2; the last arriver converts. Flat in the number of splits, sums in order of arrival.
   kOrdered,  // a slot each; the last arriver sums them in order. The same bits every time.
   kCluster,  // the splits are a cluster: each reads its share of the tile from all in order. The same bits every time.
-  kExchange,  // a slot each; every CTA takes its share of the tile from all slots as the sums come in, in order. The
-              // same bits every time. The CTAs wait for each other, so all of the launch must be on the GPU at once.
+  kExchange,  // every CTA keeps a share of the tile, sends the others their shares through a slot each, and takes its
+              // own from theirs as the sums come in. The same bits every time. The CTAs wait for each other, so all of
+              // the launch must be on the GPU at once.
 };
 
 // A partial tile in shared memory, one for each warp that splits K. The rows are four floats longer than the tile, so
@@ -62,13 +63,11 @@ GEMMSMITH_DEVICE float* SplitSums(void* workspace, u32 tiles) {
 
 // A sum on its way through the workspace. A word there is zero until its sum has come, so no flag, counter or fence
 // says what may be read: each word speaks for itself, and loads and stores of single words need no order among them.
-// A sum of zero travels as minus zero, which changes no total.
-template <int kCount>
-GEMMSMITH_DEVICE void Send(float* to, const float (&sums)[kCount]) {
-  float sent[kCount];
+// A sum of zero travels as 2^-149, which changes no total that C could hold.
+GEMMSMITH_DEVICE void Send(float* to, const float* sums) {
+  float sent[4];
 #pragma unroll
-  for (int i = 0; i < kCount; ++i)
-    sent[i] = __float_as_uint(sums[i]) == 0 ? __uint_as_float(0x80000000u) : sums[i];
+  for (int i = 0; i < 4; ++i) sent[i] = __uint_as_float(max(__float_as_uint(sums[i]), 1u));
   StoreShared(to, sent);
 }
 GEMMSMITH_DEVICE bool HasCome(const float (&sums)[4]) {
@@ -76,72 +75,86 @@ GEMMSMITH_DEVICE bool HasCome(const float (&sums)[4]) {
          __float_as_uint(sums[3]) != 0;
 }
 
-// How many neighbouring lanes share the slots of one piece of four sums: as many as leave no thread idle, and enough
-// that none has more than 8.
-__host__ __device__ constexpr int LanesOfPiece(int share, int split, int threads) {
-  int lanes = 1;
-  while (lanes < 32 && 2 * lanes <= split && (2 * lanes * share <= threads || 8 * lanes < split)) lanes *= 2;
-  return lanes;
-}
-
-// The slots of one tile, kFloats sums each, in any order that all CTAs agree on.
-template <int kSplit, int kThreads, int kFloats>
+// The sums of a tile lie in the registers of every CTA's kThreads threads alike, kQuads times four in each. A CTA keeps
+// its share of every thread's quads, sends the others through its slot, and takes its own from the slots of the others.
+template <int kSplit, int kThreads, int kQuads>
 struct SlotExchange {
-  static_assert(kFloats % 4 == 0, "pieces of four");
-  static constexpr int kPieces = kFloats / 4;
-  static constexpr int kShare = CeilDivide(kPieces, kSplit);  // pieces that a CTA takes
-  static constexpr int kLanes = LanesOfPiece(kShare, kSplit, kThreads), kSlots = CeilDivide(kSplit, kLanes);
-  static constexpr int kAtOnce = kThreads / kLanes;  // pieces
-  static constexpr int kRounds = CeilDivide(kShare, kAtOnce);
-  static constexpr int kBatch = Max(1, Min(kRounds, 16 / kSlots));  // rounds whose loads are under way together
+  static_assert(kQuads % kSplit == 0, "equal shares");
+  static constexpr int kShare = kQuads / kSplit, kOthers = kSplit - 1;
+  static constexpr int kBatch = Min(kShare, Max(1, 16 / kOthers));  // quads of a slot whose loads are under way together
+  static constexpr int kStride = 4 * kThreads;                      // of quads, in floats
+  using Share = float[kShare][4];
 
-  // Calls use(piece, totals) in one thread for each piece of the CTA's share, and leaves zeros behind. Every one of the
-  // kThreads threads calls, and has sent its own sums before: a CTA reads its own slot like the others.
-  template <class Use>
-  static GEMMSMITH_DEVICE void TakeShare(float* slots, int rank, Use&& use) {
-    const int lane = threadIdx.x % kLanes, place = threadIdx.x / kLanes;
-#pragma unroll 1
-    for (int first = 0; first < kRounds; first += kBatch) {
-      float sums[kBatch][kSlots][4] = {};
-      const auto for_each_mine = [&](auto&& visit) {
+  static GEMMSMITH_DEVICE float* PlaceOfShare(float* slots, int slot, int rank) {
+    return slots + (slot * kQuads + rank * kShare) * kStride + int(threadIdx.x) * 4;
+  }
+
+  static GEMMSMITH_DEVICE void SendAllBut(Share& mine, float* slots, int rank, const float (&sums)[4 * kQuads]) {
+    float* to = PlaceOfShare(slots, rank, 0);
 #pragma unroll
-        for (int round = 0; round < kBatch; ++round)
+    for (int quad = 0; quad < kQuads; ++quad) {
+      if (quad / kShare != rank) {
+        Send(to + quad * kStride, sums + 4 * quad);
+      } else {
 #pragma unroll
-          for (int i = 0; i < kSlots; ++i) {
-            const int in_share = (first + round) * kAtOnce + place, slot = i * kLanes + lane;
-            const int piece = rank * kShare + in_share;
-            if (in_share < kShare && piece < kPieces && slot < kSplit)
-              visit(sums[round][i], slots + slot * kFloats + piece * 4);
-          }
-      };
-      const auto is_waiting = [&] {
-        bool is_missing = false;
-        for_each_mine([&](const float(&come)[4], const float*) { is_missing |= !HasCome(come); });
-        return is_missing;
-      };
-      for_each_mine([](float(&to)[4], const float* from) { LoadShared(to, from); });
-      // Whoever is early leaves L2 to those that still multiply: what came is not read again, and the rest not at once.
-      while (is_waiting()) {
-        Pause();
-        for_each_mine([](float(&to)[4], const float* from) {
-          if (!HasCome(to)) LoadShared(to, from);
-        });
+        for (int e = 0; e < 4; ++e) mine[quad % kShare][e] = sums[4 * quad + e];
       }
-      // The same thread wrote zeros after it read the sums, so the zeros stay.
-      for_each_mine([](const float(&)[4], float* from) { StoreShared(from, {0, 0, 0, 0}); });
+    }
+  }
+
+  // Calls use(quad, totals) for each quad of the share, and leaves zeros behind. Every thread calls, and has sent before.
+  // The order of the sums depends on the place in the tile alone.
+  template <class Use>
+  static GEMMSMITH_DEVICE void Take(const Share& mine, float* slots, int rank, Use&& use) {
+    float* from[kOthers];
 #pragma unroll
-      for (int round = 0; round < kBatch; ++round) {
-        float totals[4] = {};
+    for (int other = 0; other < kOthers; ++other) {
+      const int after = rank + 1 + other;
+      from[other] = PlaceOfShare(slots, after < kSplit ? after : after - kSplit, rank);
+    }
 #pragma unroll
-        for (int i = 0; i < kSlots; ++i)
+    for (int first = 0; first < kShare; first += kBatch) {
+      float come[kOthers][kBatch][4];
+      const auto load = [&](int other) {
 #pragma unroll
-          for (int e = 0; e < 4; ++e) totals[e] += sums[round][i][e];
+        for (int i = 0; i < kBatch; ++i)
+          if (first + i < kShare) LoadShared(come[other][i], from[other] + (first + i) * kStride);
+      };
+      const auto has_come = [&](int other) {
+        bool all = true;
 #pragma unroll
-        for (int apart = 1; apart < kLanes; apart *= 2)
+        for (int i = 0; i < kBatch; ++i)
+          if (first + i < kShare) all = all && HasCome(come[other][i]);
+        return all;
+      };
 #pragma unroll
-          for (int e = 0; e < 4; ++e) totals[e] += __shfl_xor_sync(0xffffffffu, totals[e], apart);
-        const int in_share = (first + round) * kAtOnce + place, piece = rank * kShare + in_share;
-        if (in_share < kShare && piece < kPieces && lane == 0) use(piece, totals);
+      for (int other = 0; other < kOthers; ++other) load(other);
+      // Whoever is early leaves L2 to those that still multiply: what came is not read again, and the rest not at once.
+#pragma unroll 1
+      while (true) {
+        bool is_missing[kOthers], any = false;
+#pragma unroll
+        for (int other = 0; other < kOthers; ++other) any |= is_missing[other] = !has_come(other);
+        if (!any) break;
+        Pause();
+#pragma unroll
+        for (int other = 0; other < kOthers; ++other)
+          if (is_missing[other]) load(other);
+      }
+#pragma unroll
+      for (int i = 0; i < kBatch; ++i) {
+        if (first + i >= kShare) continue;
+        float totals[4];
+#pragma unroll
+        for (int e = 0; e < 4; ++e) totals[e] = mine[first + i][e];
+#pragma unroll
+        for (int other = 0; other < kOthers; ++other) {
+          // The same thread wrote zeros after it read the sums, so the zeros stay.
+          StoreShared(from[other] + (first + i) * kStride, {0, 0, 0, 0});
+#pragma unroll
+          for (int e = 0; e < 4; ++e) totals[e] += come[other][i][e];
+        }
+        use(rank * kShare + first + i, totals);
       }
     }
   }

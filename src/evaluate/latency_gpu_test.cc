@@ -45,8 +45,7 @@ constexpr Case kCases[] = {
     {{256, 128, 8192},
      "wgmma tile_m=64 tile_n=32 warpgroups=1 step_k=256 stages=resident split=8 reduction=add fixed=all trigger=late"},
     {{256, 128, 8192},
-     "wgmma tile_m=64 tile_n=32 warpgroups=1 step_k=256 stages=resident split=8 reduction=exchange fixed=all "
-     "trigger=late"},
+     "wgmma tile_m=64 tile_n=64 warpgroups=1 step_k=128 stages=6 split=8 reduction=exchange fixed=all trigger=late"},
     {{512, 512, 8192},
      "wgmma tile_m=64 tile_n=128 warpgroups=1 step_k=128 stages=4 split=4 reduction=add fixed=all trigger=late"},
     {{512, 512, 8192},

@@ -26,8 +26,9 @@ constexpr double kAddBytesPerNs = 20.2;
 // Exchanging sums through slots in L2; a split more is a slot more to poll. 205 pairs of plans that differ in nothing
 // else (H200, 2026-11-21; docs/lab/latency.md): as good as adding on the whole, up to 9 % either way.
 constexpr double kExchangeNs = 1030, kExchangeSplitNs = 25, kExchangeBytesPerNs = 15.6;
+// A CTA keeps its own share. (The constants are of exchanges that sent it too.)
 double ExchangeNs(double sum_bytes, int splits) {
-  return kExchangeNs + kExchangeSplitNs * splits + sum_bytes / kExchangeBytesPerNs;
+  return kExchangeNs + kExchangeSplitNs * splits + sum_bytes * (splits - 1) / splits / kExchangeBytesPerNs;
 }
 // What a trigger costs in a launch that nothing chains to: not measured, there for the order.
 constexpr double kTriggerNs[] = {0, 15, 12, 10};  // none, early, soon, late
@@ -44,7 +45,6 @@ constexpr double kWarpSumNs = 80;        // a doubling of the warps that meet in
 constexpr double kWarpSumBytesPerNs = 65.5;
 constexpr double kStoreBytesPerNs = 72;
 constexpr double kAddNs = 1192, kOrderedSplitNs = 40.8;
-constexpr double kExchangeMoreNs = 450;  // than wgmma kernels: 1.12 of the time of adds in 44 pairs
 // Shares of the work of loading that are added by run-time dimensions, a row-major B, narrow accesses.
 constexpr double kRunTimeShare = 0.095, kRowMajorShare = 0.70, kNarrowShare = 0.246;
 constexpr int kChunkK = 32;
@@ -87,10 +87,7 @@ double DirectTimeNs(const DirectPlan& plan, const Gemm& gemm, const Device& devi
   if (plan.warps_k > 1)
     meet += direct::kWarpSumNs * std::log2(plan.warps_k + 1) +
             per_sm * tile * 4 * plan.warps_k / direct::kWarpSumBytesPerNs;
-  if (plan.split > 1)
-    meet += plan.reduction == SplitReduction::kExchange
-                ? direct::kExchangeMoreNs + ExchangeNs(per_sm * tile * 4, plan.split)
-                : direct::kAddNs + per_sm * tile * 4 / kAddBytesPerNs;
+  if (plan.split > 1) meet += direct::kAddNs + per_sm * tile * 4 / kAddBytesPerNs;
   if (plan.reduction == SplitReduction::kOrdered) meet += direct::kOrderedSplitNs * plan.split;
   return launch + kTriggerNs[int(plan.trigger)] + main + meet + per_sm * tile * 2 / direct::kStoreBytesPerNs;
 }

@@ -15,7 +15,7 @@ struct DirectPlan {
   int warps_m, warps_n;      // sharing the tile
   int warps_k;               // splitting K inside the CTA
   int split;                 // splitting K over CTAs
-  SplitReduction reduction;  // kAdd, kOrdered or kExchange
+  SplitReduction reduction;  // kAdd or kOrdered; kExchange in old records, never legal
   int chunks;                // of 32 k in flight a warp
   Trigger trigger;
   FixedDimensions fixed;

@@ -212,8 +212,12 @@ void CheckStages(const WgmmaPlan& plan, const Gemm& gemm, const Device& device, 
     reasons.Add("needs {} bytes of shared memory, {} gives a CTA {}", bytes, device.name, device.smem_bytes_per_block);
 }
 
-// CTAs that wait for each other. Clusters of 4 do not fill a GPU whose parts hold other numbers of multiprocessors.
-void CheckResidence(const WgmmaPlan& plan, const Gemm& gemm, const Device& device, Reasons& reasons) {
+// CTAs that wait for each other, and keep equal shares of the tile. Clusters of 4 do not fill a GPU whose parts hold
+// other numbers of multiprocessors.
+void CheckExchange(const WgmmaPlan& plan, const Gemm& gemm, const Device& device, Reasons& reasons) {
+  const int quads = plan.tile_m * plan.tile_n / (128 * plan.warpgroups) / 4;
+  if (quads % plan.split != 0)
+    reasons.Add("{} splits cannot keep equal shares of the {} quads of sums that a thread has", plan.split, quads);
   const int64_t ctas = int64_t(plan.TilesM(gemm.shape)) * plan.TilesN(gemm.shape) * plan.split;
   const int64_t sure = device.SureCtas(plan.threads(), plan.SmemBytes(gemm.shape));
   if (ctas > sure)
@@ -228,7 +232,7 @@ void CheckSplit(const WgmmaPlan& plan, const Gemm& gemm, const Device& device, R
   if (steps < plan.split) reasons.Add("k {} makes {} steps, too few for {} splits", gemm.shape.k, steps, plan.split);
   if (plan.stores_shares() && plan.store_by_copy_engine())
     reasons.Add("splits that each store a share of the tile store rows");
-  if (plan.splits_exchange()) CheckResidence(plan, gemm, device, reasons);
+  if (plan.splits_exchange()) CheckExchange(plan, gemm, device, reasons);
   if (!plan.splits_are_cluster()) return;
   if (plan.cluster_size() > 1) reasons.Add("a cluster shares copies or splits K, not both");
   if (plan.split > kMaxClusterSplit || plan.tile_m % plan.split != 0)
