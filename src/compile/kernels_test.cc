@@ -119,6 +119,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(NamedPlan{"direct", "direct split=4 reduction=ordered"},
                     NamedPlan{"wgmma", "wgmma tile_m=64 tile_n=32 warpgroups=1 stages=2 split=4 store=tma"},
                     NamedPlan{"wgmma_persistent", "wgmma tile_n=192 schedule=pingpong stages=2 cluster_m=2 store=tma"},
+                    NamedPlan{"wgmma_bulk", "wgmma tile_m=64 tile_n=32 warpgroups=1 stages=2 split=4 reduction=bulk"},
                     NamedPlan{"wgmma_exchange",
                               "wgmma tile_m=64 tile_n=32 warpgroups=1 stages=2 split=4 reduction=exchange"}),
     [](const auto& plan) { return plan.param.name; });

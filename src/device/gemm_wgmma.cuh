@@ -3,7 +3,8 @@
 // Warpgroups share the tile's rows and consume stages of kStepK k. Two ways to feed them:
 //   resident (kStages 0)  the whole share of K is ordered at once by one lane of the first warp, and nothing is refilled
 //   ring (kStages 2 ..)   a producer warp behind the consumers refills a stage as soon as all of them have released it
-// Splits of K meet by f32 adds in L2, through slots there or, as a cluster, through distributed shared memory.
+// Splits of K meet by f32 adds in L2 (of threads, or of the copy engine), through slots there or, as a cluster, through
+// distributed shared memory.
 //
 // Config: Type, kRowMajorB, kTileM/N, kSchedule, kWarpgroups, kStepK, kStages, kClusterM/N, kSplit, kReduction, kTrigger,
 // kRaster, kStoreByCopyEngine, kStoreLeavesL2First, kStoreVector, kDepthA/B (panels an operation), kStagingInStages (the
@@ -31,7 +32,9 @@ struct WgmmaKernel : WgmmaTile<Config> {
   static constexpr int kThreads = kConsumers + (kIsRing ? 32 : 0);
   static constexpr bool kSplitsAreCluster = Config::kReduction == SplitReduction::kCluster;
   static constexpr bool kSplitsExchange = Config::kReduction == SplitReduction::kExchange;
+  static constexpr bool kAddsInBulk = Config::kReduction == SplitReduction::kAddInBulk;
   static constexpr int kStagingBytes = kSplitsExchange     ? 0
+                                       : kAddsInBulk       ? kTileM * kTileN * 4
                                        : kSplitsAreCluster ? kTileM * (kTileN + 4) * 4
                                                            : kTileM / 16 * Tile::kStagedRowsBytes;
 
@@ -189,6 +192,48 @@ struct WgmmaKernel : WgmmaTile<Config> {
                                                  reinterpret_cast<u32*>(memory + Tile::kArrivalsWord));
   }
 
+  // In the workspace and in shared memory each warp has a part of its own: four sums of one lane, then of the next one.
+  GEMMSMITH_DEVICE bool AddToWorkspaceInBulk(int warp, Sums& sums) const {
+    constexpr int kWarpFloats = kRowBlocks * kSums * 32;
+    const int lane = threadIdx.x % 32;
+    float* tile_sums = TileSums(1) + warp * kWarpFloats;
+    const u32 staged = Staging() + warp * kWarpFloats * 4;
+#pragma unroll
+    for (int block = 0; block < kRowBlocks; ++block)
+#pragma unroll
+      for (int i = 0; i < kSums; i += 4) {
+        const float(&q)[kSums] = sums[block];
+        asm volatile("st.shared.v4.f32 [%0], {%1,%2,%3,%4};" ::"r"(staged + (block * kSums + i) * 128 + lane * 16),
+                     "f"(q[i]), "f"(q[i + 1]), "f"(q[i + 2]), "f"(q[i + 3])
+                     : "memory");
+      }
+    PublishToCopies();
+    __syncwarp();
+    if (ElectLane()) {
+      AddInBulk(tile_sums, staged, kWarpFloats * 4);
+      CommitStores();
+      WaitForWrites();
+    }
+    __syncwarp();
+    u32* counter = static_cast<u32*>(arguments.gemm.workspace) + TileIndex();
+    extern __shared__ __align__(1024) char memory[];
+    if (!IsLastArriver<Config::kSplit, kConsumers>(counter, reinterpret_cast<u32*>(memory + Tile::kArrivalsWord)))
+      return false;
+#pragma unroll
+    for (int block = 0; block < kRowBlocks; ++block)
+#pragma unroll
+      for (int i = 0; i < kSums; i += 4) {
+        float part[4];
+        LoadFromL2(part, tile_sums + (block * kSums + i) * 32 + lane * 4);
+#pragma unroll
+        for (int j = 0; j < 4; ++j) sums[block][i + j] = part[j];
+      }
+    const float zeros[4] = {};
+#pragma unroll
+    for (int i = 0; i < kRowBlocks * kSums; i += 4) StoreToL2(tile_sums + i * 32 + lane * 4, zeros);
+    return true;
+  }
+
   GEMMSMITH_DEVICE void StoreShareOfSlots(Sums& sums) const {
     using Exchange = SlotExchange<Config::kSplit, kConsumers, kRowBlocks * kSums / 4>;
     float* slots = TileSums(Config::kSplit);
@@ -257,6 +302,10 @@ struct WgmmaKernel : WgmmaTile<Config> {
       Stamp(arguments.gemm, Moment::kMet, threadIdx.x == 0);
     } else if constexpr (Config::kStagingInStages) {
       MeetThreads<kConsumers>(1);  // the stages are read by all
+    }
+    if constexpr (kAddsInBulk) {
+      if (!AddToWorkspaceInBulk(warp, sums)) return;
+      Stamp(arguments.gemm, Moment::kMet, threadIdx.x == 0);
     }
     if constexpr (kSplitsExchange)
       StoreShareOfSlots(sums);

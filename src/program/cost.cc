@@ -130,6 +130,7 @@ constexpr double kFirstOutShare = 0.99;  // of that where C is the first to leav
 // Boxes of C narrower than a line of 128 bytes: what the copy engine's store takes of them. Estimates, for the order.
 constexpr double kBoxes32 = 1.1, kBoxes16 = 1.3, kBoxes8 = 1.7;
 constexpr double kAddNs = 1245;
+constexpr double kBulkMoreNs = 10;  // by the copy engine: not measured, there for the order
 constexpr double kClusterSplitNs = 43.8, kClusterBytesPerNs = 11.4;
 // Multiprocessors that clusters can fill: 128 CTAs in clusters of 4 take two waves.
 constexpr double kUsableInFours = 106.0 / 132, kUsableInEights = 82.0 / 132;
@@ -255,6 +256,7 @@ double WgmmaMeetNs(const WgmmaPlan& plan, double per_sm) {
   if (plan.split == 1) return 0;
   const double sum_bytes = per_sm * plan.tile_m * plan.tile_n * 4;
   if (plan.splits_exchange()) return ExchangeNs(sum_bytes, plan.split);
+  if (plan.splits_add_in_bulk()) return wgmma::kAddNs + wgmma::kBulkMoreNs + sum_bytes / kAddBytesPerNs;
   return plan.splits_are_cluster() ? wgmma::kClusterSplitNs * plan.split + sum_bytes / wgmma::kClusterBytesPerNs
                                    : wgmma::kAddNs + sum_bytes / kAddBytesPerNs;
 }

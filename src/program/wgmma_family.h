@@ -21,7 +21,7 @@ struct WgmmaPlan {
   int stages;                // of the ring; 0: the whole share of K is resident
   int cluster_m, cluster_n;  // CTAs that share loads
   int split;                 // splitting K over CTAs
-  SplitReduction reduction;  // kAdd, kCluster or kExchange
+  SplitReduction reduction;  // any but kOrdered
   Store store;
   Trigger trigger;
   int raster;  // 0: along m, 1: along n, else groups of so many clusters along m
@@ -37,6 +37,7 @@ struct WgmmaPlan {
   int cluster_size() const { return cluster_m * cluster_n; }
   bool splits_are_cluster() const { return split > 1 && reduction == SplitReduction::kCluster; }
   bool splits_exchange() const { return split > 1 && reduction == SplitReduction::kExchange; }
+  bool splits_add_in_bulk() const { return split > 1 && reduction == SplitReduction::kAddInBulk; }
   // Whether every split stores a share of the tile, instead of the last arriver the whole.
   bool stores_shares() const { return splits_are_cluster() || splits_exchange(); }
   int consumers() const { return 128 * warpgroups; }
@@ -55,7 +56,7 @@ struct WgmmaPlan {
   // Of the longest split, in steps.
   int Steps(const Shape& shape) const { return CeilDivide(CeilDivide(shape.k, step_k), split); }
   int StagesHeld(const Shape& shape) const { return is_ring() ? stages : Steps(shape); }
-  // Whether the epilogue reuses the stages' memory, because there is none beside it.
+  // Whether the epilogue reuses the stages' memory.
   bool StagingInStages(const Shape& shape) const;
   int64_t SmemBytes(const Shape& shape) const;
   // CTAs along m and n, whole clusters.
