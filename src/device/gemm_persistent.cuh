@@ -1,7 +1,7 @@
 // The `wgmma` family with persistent CTAs: as many as the GPU holds at once, each of which walks over many tiles of C
 // (sm_90a). A producer runs ahead over the tiles' borders, so that the copies for the next tile arrive while this one is
 // finished. Consumer warpgroups share each tile (cooperative), or take turns (ping-pong): then one multiplies while the
-// other one stores.
+// other one stores. Those that share a tile may end it in turn, to the same effect.
 //
 // Config: as for one tile a CTA (gemm_wgmma.cuh; kStages at least 2, kSplit 1), and kProducerRegisters,
 // kConsumerRegisters (0: as compiled), kEvenTurns (for the host: launch no more CTAs than make the same number of turns),
@@ -124,28 +124,39 @@ struct PersistentKernel : WgmmaTile<Config> {
     }
   }
 
-  // The loop keeps one group of instructions under way, so a stage is released one step late.
+  // The loop keeps one group of instructions under way, so a stage is released one step late, but for a turn at the
+  // tile's end, which may be long in coming.
   GEMMSMITH_DEVICE void Multiply(int turn, int teammate, Sums& sums) const {
     int step = turn * steps;
     RingPlace ring(step);
     int before = 0;
+    const auto release_before = [&] {
+      if (WillBeRefilled(step - 1)) Release(before);
+    };
 #pragma unroll 1
     for (int i = 0; i < steps; ++i, ++step) {
+      const bool is_turn = Tile::IsTurn(teammate, steps - i);
+      if (is_turn) {
+        WaitWgmma<0>();
+        release_before();
+        Tile::AwaitTurn(teammate);
+      }
       WaitFor(Full(ring.stage), ring.parity);
       FenceWgmma();
       Tile::MultiplyStage(ring.stage, teammate, i == 0, sums);
       CommitWgmma();
       WaitWgmma<1>();
-      if (i > 0 && WillBeRefilled(step - 1)) Release(before);
+      if (i > 0 && !is_turn) release_before();
       before = ring.stage;
       ring.Next();
     }
+    Tile::PassTurn(teammate);
     // The other team's instructions may queue up behind these. Without this order a team that waits a phase ahead of the
     // ring would pass on the parity of the phase before.
     if (kPingPong && turn + 1 < turns) ArriveAt<256>(kTurnBarrier + (turn + 1) % kTeams);
     if (Config::kTrigger == Trigger::kLate && turn + kTeams >= turns) LetNextLaunchStart();
     Tile::Settle(sums);
-    if (WillBeRefilled(step - 1)) Release(before);
+    release_before();
   }
 
   // A warpgroup's 64 rows at a time. `is_storer`: one thread of it, the same one every time, because waiting for the

@@ -5,10 +5,11 @@
 //   ring (kStages 2 ..)   a producer warp behind the consumers refills a stage as soon as all of them have released it
 // Splits of K meet by f32 adds in L2 (of threads, or of the copy engine), through slots there or, as a cluster, through
 // distributed shared memory.
+// Warpgroups end the tile together or in turn: then the first ones store while the last one multiplies.
 //
-// Config: Type, kRowMajorB, kTileM/N, kSchedule, kWarpgroups, kStepK, kStages, kClusterM/N, kSplit, kReduction, kTrigger,
-// kRaster, kStoreByCopyEngine, kStoreLeavesL2First, kStoreVector, kDepthA/B (panels an operation), kStagingInStages (the
-// epilogue reuses the stages' memory), kFixedM/N/K/LdC.
+// Config: Type, kRowMajorB, kTileM/N, kSchedule, kWarpgroups, kStepK, kStages, kClusterM/N, kSplit, kReduction,
+// kTurnSteps (0: together), kTrigger, kRaster, kStoreByCopyEngine, kStoreLeavesL2First, kStoreVector, kDepthA/B (panels
+// an operation), kStagingInStages (the epilogue reuses the stages' memory), kFixedM/N/K/LdC.
 #pragma once
 
 #include "reduce.cuh"
@@ -37,6 +38,11 @@ struct WgmmaKernel : WgmmaTile<Config> {
                                        : kAddsInBulk       ? kTileM * kTileN * 4
                                        : kSplitsAreCluster ? kTileM * (kTileN + 4) * 4
                                                            : kTileM / 16 * Tile::kStagedRowsBytes;
+  // Whether warpgroups stage C while others still read the stages; then only the last one has no memory beside these.
+  static constexpr bool kStagesInTurn = Config::kTurnSteps > 0 && Config::kSplit == 1;
+  static constexpr int kStagingBeside = !Config::kStagingInStages ? kStagingBytes
+                                        : kStagesInTurn ? kStagingBytes / Config::kWarpgroups * (Config::kWarpgroups - 1)
+                                                        : 0;
 
   // Few known steps are written out; more of them, or unknown ones, stay a loop (a third less code and compile time).
   static constexpr int kKnownSteps = CeilDivide(CeilDivide(Config::kFixedK, kStepK), Config::kSplit);
@@ -71,9 +77,11 @@ struct WgmmaKernel : WgmmaTile<Config> {
             in_group / group_rows * Config::kClusterN + member / Config::kClusterM};
   }
 
-  // The same place in every split, though their steps may differ by one: they read each other's.
-  GEMMSMITH_DEVICE u32 Staging() const {
-    if constexpr (Config::kStagingInStages) return Stage(0);
+  GEMMSMITH_DEVICE static bool IsLast(int warpgroup) { return warpgroup + 1 == Config::kWarpgroups; }
+  // Of the tile, for this warpgroup's rows of it. The same place in every split, though their steps may differ by one:
+  // they read each other's.
+  GEMMSMITH_DEVICE u32 Staging(int warpgroup) const {
+    if (Config::kStagingInStages && (!kStagesInTurn || IsLast(warpgroup))) return Stage(0);
     if constexpr (kIsRing) return Stage(Config::kStages);
     return Stage(CeilDivide(CeilDivide(K::Value(arguments.gemm.k), kStepK), Config::kSplit));
   }
@@ -128,28 +136,36 @@ struct WgmmaKernel : WgmmaTile<Config> {
 
   // ---- consuming ----
 
-  // The loop keeps one group of instructions under way, so a stage is released one step late.
+  // The loop keeps one group of instructions under way, so a stage is released one step late, but for a turn, which may
+  // be long in coming.
   GEMMSMITH_DEVICE void Consume(int warpgroup, Sums& sums) const {
     int stage = 0, step = 0;
     u32 parity = 0;
+    const auto release_before = [&] {
+      if (kIsRing && step > 0 && WillBeRefilled(step - 1)) Release(stage == 0 ? Config::kStages - 1 : stage - 1);
+    };
     if constexpr (kTakesStamps) {
       WaitFor(Full(0), 0);
       Stamp(arguments.gemm, Moment::kLoaded, threadIdx.x == 0);
     }
 #pragma unroll kUnroll
     do {
+      const bool is_turn = Tile::IsTurn(warpgroup, steps - step);
+      if (is_turn) {
+        WaitWgmma<0>();
+        release_before();
+        Tile::AwaitTurn(warpgroup);
+      }
       WaitFor(Full(stage), parity);
       FenceWgmma();
       Tile::MultiplyStage(stage, warpgroup, step == 0, sums);
       CommitWgmma();
       WaitWgmma<1>();
-      if constexpr (kIsRing) {
-        if (step > 0 && WillBeRefilled(step - 1)) Release(stage == 0 ? Config::kStages - 1 : stage - 1);
-        if (++stage == Config::kStages) stage = 0, parity ^= 1;
-      } else {
-        ++stage;
-      }
+      if (!is_turn) release_before();
+      ++stage;
+      if (kIsRing && stage == Config::kStages) stage = 0, parity ^= 1;
     } while (++step < steps);
+    Tile::PassTurn(warpgroup);
     if (Config::kTrigger == Trigger::kLate) LetNextLaunchStart();
     Tile::Settle(sums);
     Stamp(arguments.gemm, Moment::kMultiplied, threadIdx.x == 0);
@@ -162,7 +178,7 @@ struct WgmmaKernel : WgmmaTile<Config> {
     for (int block = 0; block < kRowBlocks; ++block) {
       const int row_in_tile = (warp / 4 * kRowBlocks + block) * 64 + warp % 4 * 16;
       const int row = tile.row * kTileM + row_in_tile, column = tile.column * kTileN;
-      const u32 staging = Staging() + row_in_tile / 16 * Tile::kStagedRowsBytes;
+      const u32 staging = Staging(warp / 4) + row_in_tile / 16 * Tile::kStagedRowsBytes;
       if constexpr (Config::kStoreByCopyEngine) {
         Tile::StageBoxes(sums[block], 0, staging);
         __syncwarp();
@@ -264,7 +280,7 @@ struct WgmmaKernel : WgmmaTile<Config> {
       const int row = (warp / 4 * kRowBlocks + block) * 64 + warp % 4 * 16 + lane / 4;
 #pragma unroll
       for (int i = 0; i < kSums; i += 4) {
-        const u32 to = Staging() + (row * kRow + i * 2 + lane % 4 * 2) * 4;
+        const u32 to = Staging(warp / 4) + (row * kRow + i * 2 + lane % 4 * 2) * 4;
         const float(&q)[kSums] = sums[block];
         asm volatile("st.shared.v2.f32 [%0], {%1,%2};" ::"r"(to), "f"(q[i]), "f"(q[i + 1]) : "memory");
         asm volatile("st.shared.v2.f32 [%0], {%1,%2};" ::"r"(to + 8 * kRow * 4), "f"(q[i + 2]), "f"(q[i + 3]) : "memory");
@@ -278,7 +294,7 @@ struct WgmmaKernel : WgmmaTile<Config> {
       float parts[Config::kSplit][4];
 #pragma unroll
       for (int split = 0; split < Config::kSplit; ++split)
-        LoadFromCluster(parts[split], SharedAddressOf(split, Staging() + (row * kRow + column) * 4));
+        LoadFromCluster(parts[split], SharedAddressOf(split, Staging(0) + (row * kRow + column) * 4));
 #pragma unroll
       for (int split = 1; split < Config::kSplit; ++split)
 #pragma unroll
@@ -301,7 +317,10 @@ struct WgmmaKernel : WgmmaTile<Config> {
       if (!AddToWorkspace(sums)) return;
       Stamp(arguments.gemm, Moment::kMet, threadIdx.x == 0);
     } else if constexpr (Config::kStagingInStages) {
-      MeetThreads<kConsumers>(1);  // the stages are read by all
+      if (kStagesInTurn && !IsLast(warp / 4))
+        ArriveAt<kConsumers>(1);
+      else
+        MeetThreads<kConsumers>(1);  // the stages are read by all
     }
     if constexpr (kAddsInBulk) {
       if (!AddToWorkspaceInBulk(warp, sums)) return;

@@ -27,11 +27,9 @@ cudaError_t LaunchGemm(void (*kernel)(typename WgmmaKernel<Config>::Arguments), 
 
   const int steps = CeilDivide(k, Config::kStepK), steps_of_split = CeilDivide(steps, Config::kSplit);
   if (steps < Config::kSplit || (!Kernel::kIsRing && steps_of_split > Kernel::kMaxStages)) return cudaErrorInvalidValue;
+  if (steps / Config::kSplit < Config::kTurnSteps) return cudaErrorInvalidValue;
   const int stages_bytes = (Kernel::kIsRing ? Config::kStages : steps_of_split) * Kernel::kStageBytes;
-  const int smem_bytes = Kernel::kStagesStart + (Config::kStagingInStages ? stages_bytes > Kernel::kStagingBytes
-                                                                                ? stages_bytes
-                                                                                : Kernel::kStagingBytes
-                                                                          : stages_bytes + Kernel::kStagingBytes);
+  const int smem_bytes = Kernel::kStagesStart + Max(stages_bytes + Kernel::kStagingBeside, Kernel::kStagingBytes);
   if (smem_bytes > kMaxSmemBytes) return cudaErrorInvalidValue;
   const cudaError_t prepared = AllowAllSmem(kernel);
   if (prepared != cudaSuccess) return prepared;

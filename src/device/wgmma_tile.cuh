@@ -137,6 +137,21 @@ struct WgmmaTile {
     }
   }
 
+  // ---- warpgroups that end a tile in turn (kTurnSteps): one stores while the next one multiplies ----
+
+  // Named barriers of two neighbours: this and the teammate's number. Schedules have those before.
+  static constexpr int kTurnBarriers = 8;
+  // Whether the step to come is the first of those that wait until the teammate before has put all of its own on their
+  // way.
+  static GEMMSMITH_DEVICE bool IsTurn(int teammate, int steps_left) {
+    return Config::kTurnSteps > 0 && teammate > 0 && steps_left == Config::kTurnSteps;
+  }
+  static GEMMSMITH_DEVICE void AwaitTurn(int teammate) { MeetThreads<256>(kTurnBarriers + teammate); }
+  // With all instructions of the tile on their way.
+  static GEMMSMITH_DEVICE void PassTurn(int teammate) {
+    if (Config::kTurnSteps > 0 && teammate + 1 < kTeam) ArriveAt<256>(kTurnBarriers + teammate + 1);
+  }
+
   // Until the instructions have ended.
   static GEMMSMITH_DEVICE void Settle(Sums& sums) {
     WaitWgmma<0>();

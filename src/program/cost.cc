@@ -127,6 +127,9 @@ constexpr double kStoreBytesPerNs = 39.9, kTmaStoreShare = 0.907, kTmaStoreNs = 
 constexpr double kEpilogueNs = 186, kEpilogueBytesPerNs = 118, kAloneFactor = 1.425, kTurnShare = 0.052;
 constexpr double kDrainBytesPerNs = 33.2;
 constexpr double kFirstOutShare = 0.99;  // of that where C is the first to leave L2 (0.988 in the median, 0.87 to 1.03)
+// Ending in turn: what the turns cover of the others' stores. A guess until it has been measured
+// (docs/lab/throughput.md).
+constexpr double kTurnsCover = 0.7;
 // Boxes of C narrower than a line of 128 bytes: what the copy engine's store takes of them. Estimates, for the order.
 constexpr double kBoxes32 = 1.1, kBoxes16 = 1.3, kBoxes8 = 1.7;
 constexpr double kAddNs = 1245;
@@ -272,6 +275,14 @@ double WgmmaLaunchNs(const WgmmaPlan& plan, double waves) {
   return launch;
 }
 
+// What ending in turn saves of a tile's store. `busy`: the share of the main loop in which matrix instructions run;
+// where copies are waited for, the last warpgroup's turn comes behind the last copy instead of filling a gap.
+double TurnsSaveNs(const WgmmaPlan& plan, double step_compute_ns, double store_ns, double busy) {
+  if (!plan.ends_in_turn || plan.team() == 1) return 0;
+  const double turns_ns = (plan.team() - 1.0) / plan.team() * plan.TurnSteps() * step_compute_ns;
+  return busy * wgmma::kTurnsCover * std::min(store_ns, turns_ns) - (1 - busy) * turns_ns;
+}
+
 // Everything between launch and the meeting of splits.
 double WgmmaBodyNs(const WgmmaPlan& plan, const Gemm& gemm, const Device& device, const Placement& place) {
   const Shape& shape = gemm.shape;
@@ -307,15 +318,21 @@ double WgmmaBodyNs(const WgmmaPlan& plan, const Gemm& gemm, const Device& device
 
   if (!plan.is_persistent()) {
     const double main = Overlap({compute, issue, deliver, refill, l2, l2_distinct, memory}).ns();
-    const double store = place.per_sm * tile_bytes / wgmma::kStoreBytesPerNs / plan.split;
-    return traffic + main + (plan.store_by_copy_engine() ? wgmma::kTmaStoreNs + wgmma::kTmaStoreShare * store : store);
+    const double rows_store = place.per_sm * tile_bytes / wgmma::kStoreBytesPerNs / plan.split;
+    const double store =
+        plan.store_by_copy_engine() ? wgmma::kTmaStoreNs + wgmma::kTmaStoreShare * rows_store : rows_store;
+    const double others_store = store * (plan.team() - 1) / plan.team();
+    return traffic + main + store - TurnsSaveNs(plan, place.waves * step_compute, others_store, compute / main);
   }
   const double drain = place.per_sm * tile_bytes / wgmma::kDrainBytesPerNs;
   const double feed = Overlap({deliver, refill, l2, l2_distinct, memory + wgmma::kL2MemoryShare * l2, drain}).ns();
   const double multiply = Overlap({compute, issue}).ns();
   if (plan.schedule == Schedule::kCooperative) {
     const double epilogue = wgmma::kEpilogueNs + tile_bytes / wgmma::kEpilogueBytesPerNs * 2 / plan.warpgroups;
-    return traffic + Overlap({multiply + (place.waves - 1) * epilogue, feed}).ns() + epilogue;
+    const double busy = multiply / Overlap({multiply, feed}).ns();
+    const double between = epilogue - TurnsSaveNs(plan, step_compute, epilogue, busy);
+    const double last = epilogue - TurnsSaveNs(plan, step_compute, epilogue * (plan.team() - 1) / plan.team(), busy);
+    return traffic + Overlap({multiply + (place.waves - 1) * between, feed}).ns() + last;
   }
   // Each of two teams has every other tile, and stores it while the other one multiplies.
   const double epilogue = wgmma::kAloneFactor * (wgmma::kEpilogueNs + tile_bytes / wgmma::kEpilogueBytesPerNs);

@@ -68,6 +68,8 @@ TEST(CoveringPlans, HoldTheTilesAndClustersOfEverySchedule) {
     for (const int cluster : {1, 2, 4}) EXPECT_TRUE(holds(schedule, "cluster_m", cluster)) << cluster;
     for (const int raster : {0, 1, 2, 4, 8, 16}) EXPECT_TRUE(holds(schedule, "raster", raster)) << raster;
   }
+  for (const Schedule schedule : {Schedule::kOneTile, Schedule::kCooperative})
+    EXPECT_TRUE(holds(schedule, "finish", 1)) << "in turn";
   EXPECT_TRUE(holds(Schedule::kCooperative, "warpgroups", 3));
   EXPECT_FALSE(holds(Schedule::kPingPong, "warpgroups", 3));
 }

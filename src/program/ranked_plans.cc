@@ -45,7 +45,7 @@ constexpr int kMostSums = 255;
 
 bool IsSecondary(const Parameter& parameter) {
   return parameter.name == "store" || parameter.name == "trigger" || parameter.name == "raster" ||
-         parameter.name == "ctas" || parameter.name == "fixed";
+         parameter.name == "ctas" || parameter.name == "finish" || parameter.name == "fixed";
 }
 
 // What the space needs to know of a family: which axes wait for the second pass, and which beginnings of a plan no
@@ -60,7 +60,7 @@ class FamilySpace {
     reduction_ = family.IndexOf("reduction"), raster_ = family.IndexOf("raster"), fixed_ = family.IndexOf("fixed");
     trigger_ = family.IndexOf("trigger"), stages_ = family.IndexOf("stages"), step_k_ = family.IndexOf("step_k");
     warpgroups_ = family.IndexOf("warpgroups"), schedule_ = family.IndexOf("schedule"),
-    store_ = family.IndexOf("store");
+    store_ = family.IndexOf("store"), finish_ = family.IndexOf("finish");
     cluster_m_ = family.IndexOf("cluster_m"), cluster_n_ = family.IndexOf("cluster_n");
   }
 
@@ -94,21 +94,27 @@ class FamilySpace {
   }
 
   void Offer(const Plan& plan, CheapestGeometries& cheapest) const {
-    // Priced with a raster that suits most and the better store, so that geometries compete by themselves.
-    Plan priced = plan;
+    // Priced with a raster that suits most, the better store and the better finish, so that geometries compete by
+    // themselves.
+    Plan priced = plan, legal = plan;
     if (raster_ >= 0) priced.values[raster_] = 8;
-    if (store_ < 0) {
-      if (const double time_ns = PriceIfTaken(priced, plan, cheapest)) cheapest.Add({time_ns, plan});
-      return;
-    }
     double best_ns = 0;
-    Plan legal = plan;
-    for (const int store : family_.parameters[store_].values) {
-      legal.values[store_] = priced.values[store_] = store;
-      const double time_ns = PriceIfTaken(priced, legal, cheapest);
-      if (time_ns > 0 && (best_ns == 0 || time_ns < best_ns)) best_ns = time_ns;
-    }
+    for (const int store : ValuesOf(store_))
+      for (const int finish : ValuesOf(finish_)) {
+        for (Plan* variant : {&priced, &legal}) {
+          if (store_ >= 0) variant->values[store_] = store;
+          if (finish_ >= 0) variant->values[finish_] = finish;
+        }
+        const double time_ns = PriceIfTaken(priced, legal, cheapest);
+        if (time_ns > 0 && (best_ns == 0 || time_ns < best_ns)) best_ns = time_ns;
+      }
     if (best_ns > 0) cheapest.Add({best_ns, plan});
+  }
+
+  // One value, to be ignored, of an axis that the family lacks.
+  std::span<const int> ValuesOf(int axis) const {
+    static constexpr int kNone[] = {0};
+    return axis < 0 ? std::span<const int>(kNone) : family_.parameters[axis].values;
   }
 
   // 0 for what is too slow, or illegal.
@@ -192,7 +198,7 @@ class FamilySpace {
   const bool staged_;  // a family with a ring of stages
   std::vector<size_t> geometry_, secondary_;
   int tile_m_, tile_n_, split_, reduction_, raster_, fixed_, trigger_, stages_, step_k_, warpgroups_, schedule_, store_,
-      cluster_m_, cluster_n_;  // -1 where the family has no such axis
+      finish_, cluster_m_, cluster_n_;  // -1 where the family has no such axis
 };
 
 // How many of the best geometries get all secondary values, and how many some; doubled until there are enough plans.

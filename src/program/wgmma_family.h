@@ -26,6 +26,7 @@ struct WgmmaPlan {
   Trigger trigger;
   int raster;  // 0: along m, 1: along n, else groups of so many clusters along m
   bool even_turns;
+  bool ends_in_turn;  // the warpgroups of a tile: one stores while the next one multiplies
   FixedDimensions fixed;
 
   explicit WgmmaPlan(const Plan& plan);
@@ -40,6 +41,10 @@ struct WgmmaPlan {
   bool splits_add_in_bulk() const { return split > 1 && reduction == SplitReduction::kAddInBulk; }
   // Whether every split stores a share of the tile, instead of the last arriver the whole.
   bool stores_shares() const { return splits_are_cluster() || splits_exchange(); }
+  // Steps at a tile's end that each warpgroup but the first keeps until its turn; 0: all end together.
+  int TurnSteps() const;
+  // Whether a warpgroup stages C while others still read the stages.
+  bool stages_in_turn() const { return ends_in_turn && split == 1; }
   int consumers() const { return 128 * warpgroups; }
   int sums_per_thread() const { return tile_m / 64 / team() * tile_n / 2; }
   // Whether the producers, a whole warpgroup then, give registers to the consumers.
@@ -56,7 +61,8 @@ struct WgmmaPlan {
   // Of the longest split, in steps.
   int Steps(const Shape& shape) const { return CeilDivide(CeilDivide(shape.k, step_k), split); }
   int StagesHeld(const Shape& shape) const { return is_ring() ? stages : Steps(shape); }
-  // Whether the epilogue reuses the stages' memory.
+  // Whether the epilogue reuses the stages' memory, because there is none beside it. Where warpgroups end in turn, only
+  // the last one may.
   bool StagingInStages(const Shape& shape) const;
   int64_t SmemBytes(const Shape& shape) const;
   // CTAs along m and n, whole clusters.

@@ -1,9 +1,12 @@
 #include "program/wgmma_family.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <utility>
 
+#include "base/random.h"
 #include "program/emit.h"
 #include "program/legality.h"
 
@@ -133,6 +136,148 @@ TEST(PersistentPlan, MayLetCLeaveL2FirstAndSparePower) {
   EXPECT_EQ(Reasons("schedule=pingpong store=tma ctas=even", {{4096, 4096, 4096}}), "");
   EXPECT_NE(Reasons("schedule=pingpong store=tma ctas=even", {{128 * 12, 128 * 22, 4096}}), "") << "264 tiles need all";
   EXPECT_NE(Reasons("store=tma_first_out", {{4096, 4096, 64}}), "");
+}
+
+// ---- warpgroups that end a tile in turn ----
+
+TEST(EndingInTurn, KeepsAFewStepsForTheTurnsAndOneStageForTheNextTile) {
+  EXPECT_EQ(Typed("finish=in_turn stages=5").TurnSteps(), 3);
+  EXPECT_EQ(Typed("finish=in_turn stages=3").TurnSteps(), 2);
+  EXPECT_EQ(Typed("finish=in_turn stages=4 step_k=128").TurnSteps(), 2);
+  EXPECT_EQ(Typed("finish=in_turn stages=resident").TurnSteps(), 3);
+  EXPECT_EQ(Typed("stages=5").TurnSteps(), 0);
+}
+
+// The last warpgroup may stage C in the stages, the others must leave them to it.
+TEST(EndingInTurn, StagesTheFirstWarpgroupsRowsBesideTheStages) {
+  const Shape shape{2048, 2048, 2048};
+  const auto smem_bytes = [&](std::string_view words) {
+    return Typed("tile_n=256 store=tma " + std::string(words)).SmemBytes(shape);
+  };
+  constexpr int64_t kStage = (128 + 256) * 64 * 2, kRowsOfC = 64 * 256 * 2;
+  EXPECT_EQ(smem_bytes("stages=4"), 1024 + 4 * kStage);
+  EXPECT_EQ(smem_bytes("stages=4 finish=in_turn"), 1024 + 4 * kStage + kRowsOfC);
+  EXPECT_EQ(smem_bytes("stages=3 finish=in_turn"), 1024 + 3 * kStage + 2 * kRowsOfC) << "there is room for all";
+  EXPECT_EQ(smem_bytes("stages=4 finish=in_turn split=2"), 1024 + 4 * kStage)
+      << "splits meet before anything is staged";
+}
+
+TEST(EndingInTurn, SaysWhereItCannotBe) {
+  const auto expect = [&](std::string_view words, const Shape& shape, std::string_view part) {
+    const std::string reasons = Reasons("finish=in_turn " + std::string(words), {shape});
+    EXPECT_NE(reasons.find(part), std::string::npos) << words << ": " << reasons;
+  };
+  expect("warpgroups=1", {2048, 2048, 2048}, "warpgroups that share a tile");
+  expect("schedule=pingpong store=tma", {4096, 4096, 2048}, "warpgroups that share a tile");
+  expect("stages=3", {2048, 2048, 128}, "leave warpgroups nothing to share");
+  expect("schedule=cooperative stages=5 store=tma", {4096, 4096, 256}, "could be a tile apart");
+  expect("split=2 reduction=cluster stages=6", {1024, 1024, 8192}, "no room beside the stages");
+  EXPECT_EQ(Reasons("finish=in_turn schedule=cooperative stages=5 store=tma", {{4096, 4096, 320}}), "");
+  EXPECT_EQ(Reasons("finish=in_turn split=2 reduction=cluster stages=5", {{1024, 1024, 8192}}), "");
+}
+
+// The waits of src/device/gemm_persistent.cuh: a producer fills a ring for warpgroups that share tiles and end them in
+// turn. With one tile, those of gemm_wgmma.cuh.
+class TurnsInARing {
+ public:
+  struct Settings {
+    int warpgroups, stages, steps, turn_steps, tiles;
+  };
+  explicit TurnsInARing(const Settings& settings) : settings_(settings), warpgroups_(size_t(settings.warpgroups)) {}
+
+  // What goes wrong where the favourite always goes first and the others by chance; "" where all come to the end. The
+  // last favourite is the producer.
+  std::string Run(int favourite, Random& random) {
+    const int actors = settings_.warpgroups + 1;
+    while (wrong_.empty() && !IsDone()) {
+      bool moved = Move(favourite);
+      const int first = int(random.Below(uint64_t(actors)));
+      for (int i = 0; i < actors && !moved; ++i) moved = Move((first + i) % actors);
+      if (!moved) return "stuck";
+    }
+    return wrong_;
+  }
+
+ private:
+  struct Warpgroup {
+    int issued = 0, released = 0;  // steps, over all tiles
+    int arrived = 0;               // at the barrier of its turn
+    bool has_turn = false;
+  };
+
+  int AllSteps() const { return settings_.steps * settings_.tiles; }
+  bool IsDone() const {
+    return std::all_of(warpgroups_.begin(), warpgroups_.end(),
+                       [&](const Warpgroup& w) { return w.issued == AllSteps(); });
+  }
+  bool Move(int actor) { return actor == settings_.warpgroups ? Fill() : Multiply(size_t(actor)); }
+
+  bool Fill() {
+    const auto has_released = [&](const Warpgroup& w) { return w.released > filled_ - settings_.stages; };
+    if (filled_ == AllSteps() || !std::all_of(warpgroups_.begin(), warpgroups_.end(), has_released)) return false;
+    ++filled_;
+    return true;
+  }
+
+  bool Multiply(size_t number) {
+    Warpgroup& mine = warpgroups_[number];
+    if (mine.issued == AllSteps()) return false;
+    const int steps_left = settings_.steps - mine.issued % settings_.steps;
+    if (number > 0 && steps_left == settings_.turn_steps && !mine.has_turn) {
+      if (std::exchange(mine.released, mine.issued) < mine.issued) return true;
+      if (mine.arrived == 0) return false;
+      mine.arrived = 0, mine.has_turn = true;
+    }
+    if (mine.issued == filled_) return false;
+    mine.released = mine.issued;  // one step late
+    ++mine.issued;
+    if (steps_left > 1) return true;
+    mine.released = mine.issued, mine.has_turn = false;
+    if (number + 1 < warpgroups_.size() && ++warpgroups_[number + 1].arrived == 2)
+      wrong_ = "came to a turn's barrier twice";
+    return true;
+  }
+
+  const Settings settings_;
+  std::vector<Warpgroup> warpgroups_;
+  int filled_ = 0;
+  std::string wrong_;
+};
+
+std::string TroubleIn(const TurnsInARing::Settings& settings) {
+  Random random(7);
+  for (int favourite = 0; favourite <= settings.warpgroups; ++favourite)
+    for (int i = 0; i < 8; ++i)
+      if (const std::string wrong = TurnsInARing(settings).Run(favourite, random); !wrong.empty()) return wrong;
+  return "";
+}
+
+TEST(EndingInTurn, NeverHangsNorMixesTilesWhereItIsLegal) {
+  int legal = 0;
+  for (const std::string_view schedule : {"one", "cooperative"})
+    for (const int warpgroups : {2, 3})
+      for (const int step_k : {64, 128, 256})
+        for (const int stages : {2, 3, 4, 5, 6, 7, 8, 10, 12})
+          for (int k = 64; k <= 1024; k += 64) {
+            const std::string words = fmt::format(
+                "finish=in_turn schedule={} warpgroups={} tile_m={} tile_n=32 step_k={} stages={} store=tma", schedule,
+                warpgroups, 64 * warpgroups, step_k, stages);
+            const Gemm gemm{{192 * 24, 2048, k}};
+            if (!IsLegal(Wgmma(words), gemm, H200())) continue;
+            ++legal;
+            const WgmmaPlan plan = Typed(words);
+            EXPECT_EQ(
+                TroubleIn({warpgroups, stages, plan.Steps(gemm.shape), plan.TurnSteps(), plan.is_persistent() ? 5 : 1}),
+                "")
+                << words << " " << Print(gemm);
+          }
+  EXPECT_GT(legal, 200);
+}
+
+TEST(EndingInTurn, WouldHangOrMixTilesWhereItIsNot) {
+  EXPECT_EQ(TroubleIn({2, 4, 12, 4, 3}), "");
+  EXPECT_EQ(TroubleIn({2, 4, 12, 5, 3}), "stuck") << "a turn longer than the ring";
+  EXPECT_EQ(TroubleIn({2, 6, 3, 2, 5}), "came to a turn's barrier twice") << "a ring that holds the next tile too";
 }
 
 TEST(PersistentPlan, MayHaveMoreStagesThanATileHasSteps) {
