@@ -120,6 +120,9 @@ INSTANTIATE_TEST_SUITE_P(
                     NamedPlan{"wgmma", "wgmma tile_m=64 tile_n=32 warpgroups=1 stages=2 split=4 store=tma"},
                     NamedPlan{"wgmma_persistent", "wgmma tile_n=192 schedule=pingpong stages=2 cluster_m=2 store=tma"},
                     NamedPlan{"wgmma_bulk", "wgmma tile_m=64 tile_n=32 warpgroups=1 stages=2 split=4 reduction=bulk"},
+                    NamedPlan{"wgmma_in_turn", "wgmma tile_n=256 stages=4 store=tma finish=in_turn"},
+                    NamedPlan{"wgmma_persistent_in_turn",
+                              "wgmma tile_n=192 schedule=cooperative stages=3 store=tma finish=in_turn"},
                     NamedPlan{"wgmma_exchange",
                               "wgmma tile_m=64 tile_n=32 warpgroups=1 stages=2 split=4 reduction=exchange"}),
     [](const auto& plan) { return plan.param.name; });

@@ -58,12 +58,13 @@ Gemm RandomGemm(Random& random, bool is_persistent) {
   return {{m, n, k}, {random.Below(2) == 0 ? kTn : kNn}};
 }
 
+// A quarter of them end their tiles in turn, of one tile a CTA and of many: a wait more in which to hang.
 std::vector<Pipeline> RandomPipelines(const Device& device) {
   Random random(20261121);
   const Family& family = GetFamily(FamilyId::kWgmma);
   std::vector<Pipeline> pipelines;
   while (pipelines.size() < kPipelines) {
-    const bool is_persistent = pipelines.size() % 3 == 2;
+    const bool is_persistent = pipelines.size() % 3 == 2, ends_in_turn = pipelines.size() % 4 == 3;
     const Gemm gemm = RandomGemm(random, is_persistent);
     Plan plan{family.id};
     for (size_t i = 0; i < family.parameters.size(); ++i) {
@@ -71,6 +72,7 @@ std::vector<Pipeline> RandomPipelines(const Device& device) {
       plan.values[i] = values[random.Below(values.size())];
     }
     if ((plan.Get("schedule") != int(Schedule::kOneTile)) != is_persistent) continue;
+    if (ends_in_turn && plan.Get("finish") == 0) continue;
     if (IsLegal(plan, gemm, device)) pipelines.push_back({gemm, plan, {}});
   }
   return pipelines;

@@ -99,8 +99,8 @@ class FamilySpace {
     Plan priced = plan, legal = plan;
     if (raster_ >= 0) priced.values[raster_] = 8;
     double best_ns = 0;
-    for (const int store : ValuesOf(store_))
-      for (const int finish : ValuesOf(finish_)) {
+    for (const int finish : Finishes(plan))
+      for (const int store : ValuesOf(store_)) {
         for (Plan* variant : {&priced, &legal}) {
           if (store_ >= 0) variant->values[store_] = store;
           if (finish_ >= 0) variant->values[finish_] = finish;
@@ -109,6 +109,13 @@ class FamilySpace {
         if (time_ns > 0 && (best_ns == 0 || time_ns < best_ns)) best_ns = time_ns;
       }
     if (best_ns > 0) cheapest.Add({best_ns, plan});
+  }
+
+  // Warpgroups that share no tile cannot end one in turn.
+  std::span<const int> Finishes(const Plan& plan) const {
+    const bool share_tiles =
+        finish_ >= 0 && plan.values[warpgroups_] > 1 && plan.values[schedule_] != int(Schedule::kPingPong);
+    return ValuesOf(finish_).first(share_tiles ? ValuesOf(finish_).size() : 1);
   }
 
   // One value, to be ignored, of an axis that the family lacks.
@@ -163,7 +170,7 @@ class FamilySpace {
       return;
     }
     const int axis = int(secondary_[depth]);
-    for (const int value : family_.parameters[axis].values) {
+    for (const int value : axis == finish_ ? Finishes(plan) : ValuesOf(axis)) {
       if (!IsWorthTrying(axis, value, width)) continue;
       Plan next = plan;
       next.values[axis] = value;
