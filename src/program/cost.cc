@@ -275,12 +275,13 @@ double WgmmaLaunchNs(const WgmmaPlan& plan, double waves) {
   return launch;
 }
 
-// What ending in turn saves of a tile's store. `busy`: the share of the main loop in which matrix instructions run;
-// where copies are waited for, the last warpgroup's turn comes behind the last copy instead of filling a gap.
-double TurnsSaveNs(const WgmmaPlan& plan, double step_compute_ns, double store_ns, double busy) {
+// What ending in turn saves of the time in which sums leave a CTA. `busy`: the share of the main loop in which matrix
+// instructions run; where copies are waited for, the last warpgroup's turn comes behind the last copy instead of
+// filling a gap.
+double TurnsSaveNs(const WgmmaPlan& plan, double step_compute_ns, double leave_ns, double busy) {
   if (!plan.ends_in_turn || plan.team() == 1) return 0;
   const double turns_ns = (plan.team() - 1.0) / plan.team() * plan.TurnSteps() * step_compute_ns;
-  return busy * wgmma::kTurnsCover * std::min(store_ns, turns_ns) - (1 - busy) * turns_ns;
+  return busy * wgmma::kTurnsCover * std::min(leave_ns, turns_ns) - (1 - busy) * turns_ns;
 }
 
 // Everything between launch and the meeting of splits.
@@ -321,8 +322,12 @@ double WgmmaBodyNs(const WgmmaPlan& plan, const Gemm& gemm, const Device& device
     const double rows_store = place.per_sm * tile_bytes / wgmma::kStoreBytesPerNs / plan.split;
     const double store =
         plan.store_by_copy_engine() ? wgmma::kTmaStoreNs + wgmma::kTmaStoreShare * rows_store : rows_store;
-    const double others_store = store * (plan.team() - 1) / plan.team();
-    return traffic + main + store - TurnsSaveNs(plan, place.waves * step_compute, others_store, compute / main);
+    // Before splits meet, each warpgroup sends its sums; a cluster's stay where they are.
+    const double leaves = plan.split == 1             ? store
+                          : plan.splits_are_cluster() ? 0
+                                                      : place.per_sm * plan.tile_m * plan.tile_n * 4 / kAddBytesPerNs;
+    const double others_leave = leaves * (plan.team() - 1) / plan.team();
+    return traffic + main + store - TurnsSaveNs(plan, place.waves * step_compute, others_leave, compute / main);
   }
   const double drain = place.per_sm * tile_bytes / wgmma::kDrainBytesPerNs;
   const double feed = Overlap({deliver, refill, l2, l2_distinct, memory + wgmma::kL2MemoryShare * l2, drain}).ns();

@@ -82,6 +82,18 @@ TEST(PredictTime, SaysWhichScheduleSuits) {
   EXPECT_LT(of("cooperative tile_n=256 stages=3", long_and_capped), of("pingpong stages=6", long_and_capped));
 }
 
+TEST(PredictTime, EndingInTurnPaysBySharesOfTheStoreThatMatrixInstructionsCanHide) {
+  const auto saved = [](std::string_view plan, const Shape& shape) {
+    const std::string words = "wgmma store=tma " + std::string(plan);
+    return 1 - Predicted(words + " finish=in_turn", {shape}) / Predicted(words, {shape});
+  };
+  EXPECT_GT(saved("tile_n=256 stages=4", {2048, 2048, 1024}), 0.02);
+  EXPECT_GT(saved("tile_n=256 stages=3 schedule=cooperative", {8192, 8192, 1024}), 0.02);
+  EXPECT_LT(saved("tile_n=256 stages=4", {2048, 2048, 8192}), 0.01) << "long K: the store is little of it";
+  EXPECT_LT(saved("stages=5", {128, 16384, 4096}), 0.01) << "waits for memory";
+  EXPECT_EQ(saved("warpgroups=1 stages=5", {2048, 1024, 1024}), 0);
+}
+
 TEST(PredictTime, GrowsWithEveryDimension) {
   for (const Family& family : Families()) {
     const Plan plan = DefaultPlan(family.id);
