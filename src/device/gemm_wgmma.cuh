@@ -213,7 +213,7 @@ struct WgmmaKernel : WgmmaTile<Config> {
     constexpr int kWarpFloats = kRowBlocks * kSums * 32;
     const int lane = threadIdx.x % 32;
     float* tile_sums = TileSums(1) + warp * kWarpFloats;
-    const u32 staged = Staging() + warp * kWarpFloats * 4;
+    const u32 staged = Staging(warp / 4) + warp * kWarpFloats * 4;
 #pragma unroll
     for (int block = 0; block < kRowBlocks; ++block)
 #pragma unroll
