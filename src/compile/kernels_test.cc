@@ -82,7 +82,7 @@ extern "C" __global__ void touched(float* c, u64 a, u64 b, int n) {
   float sums[4] = {c[0], c[1], c[2], c[3]};
   for (int i = 0; i < n; ++i) {
     FenceWgmma();
-    Wgmma<F16, false, 8>::MultiplyAdd(sums, a, b, 1);
+    Wgmma<F16, false, false, 8>::MultiplyAdd(sums, a, b, 1);
     CommitWgmma();
     WaitWgmma<1>();
     sums[0] += 1;
@@ -119,6 +119,10 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(NamedPlan{"direct", "direct split=4 reduction=ordered"},
                     NamedPlan{"wgmma", "wgmma tile_m=64 tile_n=32 warpgroups=1 stages=2 split=4 store=tma"},
                     NamedPlan{"wgmma_persistent", "wgmma tile_n=192 schedule=pingpong stages=2 cluster_m=2 store=tma"},
+                    NamedPlan{"wgmma_swapped",
+                              "wgmma tile_m=24 tile_n=64 roles=swapped warpgroups=1 stages=2 split=4 store=tma"},
+                    NamedPlan{"wgmma_persistent_swapped",
+                              "wgmma tile_m=96 roles=swapped schedule=pingpong stages=2 cluster_m=2 store=rows"},
                     NamedPlan{"wgmma_bulk", "wgmma tile_m=64 tile_n=32 warpgroups=1 stages=2 split=4 reduction=bulk"},
                     NamedPlan{"wgmma_in_turn", "wgmma tile_n=256 stages=4 store=tma finish=in_turn"},
                     NamedPlan{"wgmma_persistent_in_turn",

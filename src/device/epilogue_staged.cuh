@@ -1,5 +1,6 @@
 // From the sums of wgmma to C by way of shared memory, a warp's 16 rows at a time, so that whole rows of the tile are
-// written in wide accesses; clipped at the matrix's edges.
+// written in wide accesses; clipped at the matrix's edges. Sums that are C transposed cross a warp's rows: there it is 64
+// columns of C at a time, those of a warpgroup.
 #pragma once
 
 #include "epilogue.cuh"
@@ -33,26 +34,52 @@ GEMMSMITH_DEVICE void StorePiece(u16* to, const u32 (&piece)[4], int columns_lef
   }
 }
 
-// A warp's sums as wgmma leaves them (16 rows x kColumns), converted, to shared memory at place(row, column) of each
-// piece of 8 columns.
-template <class Type, int kColumns, class Place>
+// Matrices of 8 x 8, each of which a register of all lanes holds; lanes 0 ... 7 name the places of the first one's rows,
+// or, transposed, of its columns, the next 8 lanes those of the second one.
+template <bool kTransposed>
+GEMMSMITH_DEVICE void StoreMatrices(u32 to, u32 first, u32 second, u32 third, u32 fourth) {
+  if constexpr (kTransposed)
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1,%2,%3,%4};" ::"r"(to), "r"(first),
+                 "r"(second), "r"(third), "r"(fourth)
+                 : "memory");
+  else
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1,%2,%3,%4};" ::"r"(to), "r"(first), "r"(second),
+                 "r"(third), "r"(fourth)
+                 : "memory");
+}
+template <bool kTransposed>
+GEMMSMITH_DEVICE void StoreMatrices(u32 to, u32 first, u32 second) {
+  if constexpr (kTransposed)
+    asm volatile("stmatrix.sync.aligned.m8n8.x2.trans.shared.b16 [%0], {%1,%2};" ::"r"(to), "r"(first), "r"(second)
+                 : "memory");
+  else
+    asm volatile("stmatrix.sync.aligned.m8n8.x2.shared.b16 [%0], {%1,%2};" ::"r"(to), "r"(first), "r"(second)
+                 : "memory");
+}
+
+// A warp's sums as wgmma leaves them (16 rows x kColumns), converted, to shared memory at place(row, column) of the first
+// of each piece: 8 columns of a row, or, transposed, 8 rows of a column.
+template <class Type, int kColumns, bool kTransposed, class Place>
 GEMMSMITH_DEVICE void StageSums(const float (&sums)[kColumns / 2], Place&& place) {
   const int lane = threadIdx.x % 32;
+  const int row = kTransposed ? lane / 8 % 2 * 8 : lane % 16, in_matrix = kTransposed ? lane % 8 : 0;
 #pragma unroll
   for (int column = 0; column + 16 <= kColumns; column += 16) {
     const float* q = sums + column / 2;
-    asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1,%2,%3,%4};" ::"r"(
-                     place(lane % 16, column + lane / 16 * 8)),
-                 "r"(Pack<Type>(q[0], q[1])), "r"(Pack<Type>(q[2], q[3])), "r"(Pack<Type>(q[4], q[5])),
-                 "r"(Pack<Type>(q[6], q[7]))
-                 : "memory");
+    StoreMatrices<kTransposed>(place(row, column + lane / 16 * 8 + in_matrix), Pack<Type>(q[0], q[1]),
+                               Pack<Type>(q[2], q[3]), Pack<Type>(q[4], q[5]), Pack<Type>(q[6], q[7]));
   }
   if constexpr (kColumns % 16 != 0) {
     const float* q = sums + (kColumns - 8) / 2;
-    asm volatile("stmatrix.sync.aligned.m8n8.x2.shared.b16 [%0], {%1,%2};" ::"r"(place(lane % 16, kColumns - 8)),
-                 "r"(Pack<Type>(q[0], q[1])), "r"(Pack<Type>(q[2], q[3]))
-                 : "memory");
+    StoreMatrices<kTransposed>(place(row, kColumns - 8 + in_matrix), Pack<Type>(q[0], q[1]), Pack<Type>(q[2], q[3]));
   }
+}
+
+GEMMSMITH_DEVICE void LoadStagedPiece(u32 (&piece)[4], u32 from) {
+  asm volatile("ld.shared.v4.u32 {%0,%1,%2,%3}, [%4];"
+               : "=r"(piece[0]), "=r"(piece[1]), "=r"(piece[2]), "=r"(piece[3])
+               : "r"(from)
+               : "memory");
 }
 
 // Rows in shared memory are one piece longer than the tile's, so that the pieces of a column fall into different banks.
@@ -67,7 +94,7 @@ GEMMSMITH_DEVICE void StoreThroughPaddedRows(u16* c, i64 ldc, int row, int colum
                                              const float (&sums)[kColumns / 2], u32 staging,
                                              OutputBounds<kInside> bounds) {
   using Rows = PaddedRows<kColumns>;
-  StageSums<Type, kColumns>(sums, [&](int r, int col) { return staging + r * Rows::kRowBytes + col * 2; });
+  StageSums<Type, kColumns, false>(sums, [&](int r, int col) { return staging + r * Rows::kRowBytes + col * 2; });
   __syncwarp();
   constexpr int kPieces = kColumns / 8;
 #pragma unroll
@@ -76,10 +103,7 @@ GEMMSMITH_DEVICE void StoreThroughPaddedRows(u16* c, i64 ldc, int row, int colum
     if (16 * kPieces % 32 != 0 && i >= 16 * kPieces) break;
     const int r = i / kPieces, col = i % kPieces * 8;
     u32 piece[4];
-    asm volatile("ld.shared.v4.u32 {%0,%1,%2,%3}, [%4];"
-                 : "=r"(piece[0]), "=r"(piece[1]), "=r"(piece[2]), "=r"(piece[3])
-                 : "r"(staging + r * Rows::kRowBytes + col * 2)
-                 : "memory");
+    LoadStagedPiece(piece, staging + r * Rows::kRowBytes + col * 2);
     if (bounds.HasRow(row + r) && (kInside || column + col < bounds.n))
       StorePiece<kVector, kInside>(c + (row + r) * ldc + column + col, piece, bounds.ColumnsFrom(column + col));
   }
@@ -94,18 +118,46 @@ struct StoredPanels {
   static constexpr int kBytes = kRows * kColumns * 2;
 };
 
-// A warp's rows, `first_row` of the panels being its first, ready for copies that are ordered behind a barrier.
+// A warp's rows, `first_row` of the panels being its first.
 template <class Type, int kColumns, int kRows>
 GEMMSMITH_DEVICE void StageInPanels(const float (&sums)[kColumns / 2], int first_row, u32 staging) {
   using Panels = StoredPanels<kColumns, kRows>;
-  StageSums<Type, kColumns>(sums, [&](int r, int col) {
+  StageSums<Type, kColumns, false>(sums, [&](int r, int col) {
     return staging + col / Panels::kWidth * Panels::kPanelBytes +
            SwizzledOffset<Panels::kWidth * 2>(first_row + r, col % Panels::kWidth * 2);
   });
-  PublishToCopies();
 }
 
-// By one thread, which then commits and waits (CommitStores, WaitForStoresBut).
+// ---- sums that are C transposed: a panel of C's lines, one for each column of the sums, 64 rows of the sums each ----
+
+inline constexpr int kTransposedWidth = 64, kTransposedLineBytes = kTransposedWidth * 2;
+
+// A warp's rows, `first_row` of the 64 being its first.
+template <class Type, int kColumns>
+GEMMSMITH_DEVICE void StageTransposed(const float (&sums)[kColumns / 2], int first_row, u32 staging) {
+  StageSums<Type, kColumns, true>(sums, [&](int r, int col) {
+    return staging + SwizzledOffset<kTransposedLineBytes>(col, (first_row + r) * 2);
+  });
+}
+
+// kLines rows of C by the warpgroup that has staged them.
+template <int kVector, int kLines, bool kInside>
+GEMMSMITH_DEVICE void StoreTransposedLines(u16* c, i64 ldc, int row, int column, u32 staging,
+                                           OutputBounds<kInside> bounds) {
+  constexpr int kPieces = kTransposedWidth / 8;
+#pragma unroll
+  for (int first = 0; first < kLines * kPieces; first += 128) {
+    const int i = first + threadIdx.x % 128;
+    if (kLines * kPieces % 128 != 0 && i >= kLines * kPieces) break;
+    const int r = i / kPieces, col = i % kPieces * 8;
+    u32 piece[4];
+    LoadStagedPiece(piece, staging + SwizzledOffset<kTransposedLineBytes>(r, col * 2));
+    if (bounds.HasRow(row + r) && (kInside || column + col < bounds.n))
+      StorePiece<kVector, kInside>(c + (row + r) * ldc + column + col, piece, bounds.ColumnsFrom(column + col));
+  }
+}
+
+// Panels to boxes of C. By one thread, which then commits and waits (CommitStores, WaitForStoresBut).
 template <int kColumns, int kRows, bool kLeavesL2First>
 GEMMSMITH_DEVICE void StorePanels(const TensorMap& map, int row, int column, u32 staging) {
   using Panels = StoredPanels<kColumns, kRows>;

@@ -88,9 +88,7 @@ struct PersistentKernel : WgmmaTile<Config> {
         turns((order.count() - first + stride - 1) / stride),
         steps(CeilDivide(K::Value(arguments_.gemm.k), kStepK)) {}
 
-  struct Place {
-    int row, column;  // of C
-  };
+  using Place = typename Tile::PlaceInC;
   GEMMSMITH_DEVICE Place PlaceOf(int turn) const {
     int row, column;
     order.Find(first + turn * stride, row, column);
@@ -159,22 +157,24 @@ struct PersistentKernel : WgmmaTile<Config> {
     release_before();
   }
 
-  // A warpgroup's 64 rows at a time. `is_storer`: one thread of it, the same one every time, because waiting for the
-  // copies it ordered is its business alone.
+  // A warpgroup's 64 rows of the sums at a time. `is_storer`: one thread of it, the same one every time, because waiting
+  // for the copies it ordered is its business alone.
   GEMMSMITH_DEVICE void StoreTileInBoxes(const Place& place, int warp, int teammate, bool is_storer,
                                          const Sums& sums) const {
     const int warpgroup = warp / 4;
 #pragma unroll
     for (int block = 0; block < kRowBlocks; ++block) {
-      const int row = place.row + (teammate * kRowBlocks + block) * 64;
+      const Place boxes = Tile::PlaceOfBlock(place, teammate * kRowBlocks + block);
       const int staged = warpgroup * Config::kStagedBlocks + block % Config::kStagedBlocks;
       const u32 staging = Stage(kStages) + staged * 4 * Tile::kStagedRowsBytes;
       if (is_storer) WaitForStoresBut<Config::kStagedBlocks - 1>();
       MeetThreads<128>(kStoreBarrier + warpgroup);
       Tile::StageBoxes(sums[block], warp % 4 * 16, staging);
       MeetThreads<128>(kStoreBarrier + warpgroup);
-      if (warp % 4 == 0 && ElectLane()) {
-        Tile::StoreBoxes(row, place.column, staging);
+      if constexpr (!Config::kStoreByCopyEngine) {
+        Tile::StoreBoxesAsRows(boxes.row, boxes.column, staging);
+      } else if (warp % 4 == 0 && ElectLane()) {
+        Tile::StoreBoxes(boxes.row, boxes.column, staging);
         CommitStores();
       }
     }
@@ -198,7 +198,7 @@ struct PersistentKernel : WgmmaTile<Config> {
       Sums sums;
       if (kPingPong && turn > 0) MeetThreads<256>(kTurnBarrier + team);
       Multiply(turn, teammate, sums);
-      if constexpr (Config::kStoreByCopyEngine)
+      if constexpr (Config::kStoreByCopyEngine || Config::kSwapped)
         StoreTileInBoxes(PlaceOf(turn), warp, teammate, is_storer, sums);
       else
         StoreTileInRows(PlaceOf(turn), warp, teammate, sums);

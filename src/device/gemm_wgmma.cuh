@@ -7,7 +7,7 @@
 // distributed shared memory.
 // Warpgroups end the tile together or in turn: then the first ones store while the last one multiplies.
 //
-// Config: Type, kRowMajorB, kTileM/N, kSchedule, kWarpgroups, kStepK, kStages, kClusterM/N, kSplit, kReduction,
+// Config: Type, kRowMajorB, kTileM/N, kSwapped, kSchedule, kWarpgroups, kStepK, kStages, kClusterM/N, kSplit, kReduction,
 // kTurnSteps (0: together), kTrigger, kRaster, kStoreByCopyEngine, kStoreLeavesL2First, kStoreVector, kDepthA/B (panels
 // an operation), kStagingInStages (the epilogue reuses the stages' memory), kFixedM/N/K/LdC.
 #pragma once
@@ -26,6 +26,7 @@ struct WgmmaKernel : WgmmaTile<Config> {
   using Tile::arguments, Tile::member_m, Tile::member_n;
   using Tile::Full, Tile::Empty, Tile::Stage, Tile::Release, Tile::Bounds, Tile::C, Tile::LdC;
   using Tile::kTileM, Tile::kTileN, Tile::kStepK, Tile::kRowBlocks, Tile::kInside, Tile::kSums, Tile::kClusterSize;
+  using Tile::kSwapped;
   static_assert(Config::kSchedule == Schedule::kOneTile, "one tile a CTA");
 
   static constexpr int kConsumerWarps = 4 * Config::kWarpgroups, kConsumers = 32 * kConsumerWarps;
@@ -37,12 +38,14 @@ struct WgmmaKernel : WgmmaTile<Config> {
   static constexpr int kStagingBytes = kSplitsExchange     ? 0
                                        : kAddsInBulk       ? kTileM * kTileN * 4
                                        : kSplitsAreCluster ? kTileM * (kTileN + 4) * 4
-                                                           : kTileM / 16 * Tile::kStagedRowsBytes;
+                                                           : Tile::kSumRows / 16 * Tile::kStagedRowsBytes;
   // Whether warpgroups stage C while others still read the stages; then only the last one has no memory beside these.
   static constexpr bool kStagesInTurn = Config::kTurnSteps > 0 && Config::kSplit == 1;
   static constexpr int kStagingBeside = !Config::kStagingInStages ? kStagingBytes
                                         : kStagesInTurn ? kStagingBytes / Config::kWarpgroups * (Config::kWarpgroups - 1)
                                                         : 0;
+  static_assert(!kSwapped || !(kSplitsAreCluster || kSplitsExchange), "shares of a tile are rows of straight sums");
+  static constexpr int kStoreBarrier = 2;  // of each warpgroup, what it stages of transposed sums
 
   // Few known steps are written out; more of them, or unknown ones, stay a loop (a third less code and compile time).
   static constexpr int kKnownSteps = CeilDivide(CeilDivide(Config::kFixedK, kStepK), Config::kSplit);
@@ -193,6 +196,30 @@ struct WgmmaKernel : WgmmaTile<Config> {
     }
   }
 
+  // A row of C takes its elements from all warps of a warpgroup.
+  GEMMSMITH_DEVICE void StoreTransposedTile(int warp, const Sums& sums) const {
+    const int warpgroup = warp / 4;
+    const auto staging = [&](int block) {
+      return Staging() + (warpgroup * kRowBlocks + block) * 4 * Tile::kStagedRowsBytes;
+    };
+#pragma unroll
+    for (int block = 0; block < kRowBlocks; ++block) Tile::StageBoxes(sums[block], warp % 4 * 16, staging(block));
+    MeetThreads<128>(kStoreBarrier + warpgroup);
+#pragma unroll
+    for (int block = 0; block < kRowBlocks; ++block) {
+      const auto place =
+          Tile::PlaceOfBlock({tile.row * kTileM, tile.column * kTileN}, warpgroup * kRowBlocks + block);
+      if constexpr (!Config::kStoreByCopyEngine)
+        Tile::StoreBoxesAsRows(place.row, place.column, staging(block));
+      else if (warp % 4 == 0 && ElectLane())
+        Tile::StoreBoxes(place.row, place.column, staging(block));
+    }
+    if (Config::kStoreByCopyEngine && warp % 4 == 0 && ElectLane()) {
+      CommitStores();
+      WaitForStoresBut<0>();
+    }
+  }
+
   static GEMMSMITH_DEVICE u32 TileIndex() { return blockIdx.y * gridDim.x + blockIdx.x; }
   // The tile's sums in the workspace, or its first slot.
   GEMMSMITH_DEVICE float* TileSums(int slots) const {
@@ -330,6 +357,8 @@ struct WgmmaKernel : WgmmaTile<Config> {
       StoreShareOfSlots(sums);
     else if constexpr (kSplitsAreCluster)
       StoreShareOfCluster(warp, sums);
+    else if constexpr (kSwapped)
+      StoreTransposedTile(warp, sums);
     else
       StoreTile(warp, sums);
   }

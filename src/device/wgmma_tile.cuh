@@ -21,6 +21,20 @@ enum class Schedule {
 // The order of the tiles: along m, along n, or in groups of so many clusters of tiles along m, n outside.
 enum Raster { kAlongM = 0, kAlongN = 1 };
 
+// Where wgmma finds an operand in a stage: in panels of 64 k, with a line for each row or column of the sums; or, across
+// k, in panels side by side along the sums, with a line for each k.
+template <class Staged, bool kAcrossK_>
+struct MultipliedOperand {
+  static constexpr bool kAcrossK = kAcrossK_;
+  static constexpr int kBlockBytes = kAcrossK ? Staged::kPanelBytes : 64 * Staged::kLineBytes;  // of 64 rows of the sums
+  static GEMMSMITH_DEVICE constexpr int OffsetOf(int k) {
+    return kAcrossK ? k * Staged::kLineBytes : k / 64 * Staged::kPanelBytes + k % 64 * 2;
+  }
+  static GEMMSMITH_DEVICE u64 Descriptor(u32 address) {
+    return OperandDescriptor<Staged::kLineBytes>(address, kAcrossK ? Staged::kPanelBytes : 0);
+  }
+};
+
 template <class Config>
 struct WgmmaTile {
   using Type = typename Config::Type;
@@ -29,8 +43,12 @@ struct WgmmaTile {
   using K = Dimension<Config::kFixedK>;
 
   static constexpr int kTileM = Config::kTileM, kTileN = Config::kTileN, kStepK = Config::kStepK;
+  // The sums have rows by 64 and columns by 8. Straight, these are C's, rows from A and columns from B; with the roles
+  // swapped the sums are C transposed, rows from B and columns from A.
+  static constexpr bool kSwapped = Config::kSwapped;
+  static constexpr int kSumRows = kSwapped ? kTileN : kTileM, kSumColumns = kSwapped ? kTileM : kTileN;
   static constexpr int kTeam = Config::kSchedule == Schedule::kPingPong ? 1 : Config::kWarpgroups;  // that share a tile
-  static constexpr int kRowBlocks = kTileM / 64 / kTeam;  // of 64 rows, a warpgroup
+  static constexpr int kRowBlocks = kSumRows / 64 / kTeam;  // of 64 rows of the sums, a warpgroup
   // Whether no tile reaches beyond C, nor lies beyond it: the grid consists of whole clusters.
   static constexpr bool kInside = M::IsMultipleOf(kTileM * Config::kClusterM) && N::IsMultipleOf(kTileN * Config::kClusterN);
 
@@ -44,11 +62,13 @@ struct WgmmaTile {
   using B = StagedOperand<(Config::kRowMajorB ? kTileN / kWidthB : kStepK / 64), (Config::kRowMajorB ? kStepK : kTileN),
                           kWidthB, Config::kClusterM, Config::kDepthB>;
   static constexpr int kStageBytes = A::kBytes + B::kBytes;
+  using MultipliedA = MultipliedOperand<A, false>;
+  using MultipliedB = MultipliedOperand<B, Config::kRowMajorB>;
 
   static constexpr int kMaxStages = 32;
   static constexpr int kFullBarriers = 0, kEmptyBarriers = 8 * kMaxStages, kArrivalsWord = 16 * kMaxStages;
   static constexpr int kStagesStart = 1024;
-  static constexpr int kSums = kTileN / 2;  // of a row block, a thread
+  static constexpr int kSums = kSumColumns / 2;  // of a row block, a thread
   using Sums = float[kRowBlocks][kSums];
 
   // As the host lays them out: the maps in order, C's only where the copy engine stores.
@@ -123,18 +143,19 @@ struct WgmmaTile {
 
   // `teammate`: which of the warpgroups that share the tile.
   GEMMSMITH_DEVICE void MultiplyStage(int stage, int teammate, bool is_first, Sums& sums) const {
-    const u32 a_start = Stage(stage) + teammate * kRowBlocks * 64 * A::kLineBytes, b_start = Stage(stage) + A::kBytes;
-    const u64 a = OperandDescriptor<A::kLineBytes>(a_start, 0);
-    const u64 b = OperandDescriptor<B::kLineBytes>(b_start, Config::kRowMajorB ? B::kPanelBytes : 0);
+    using Left = typename Conditional<kSwapped, MultipliedB, MultipliedA>::Type;
+    using Right = typename Conditional<kSwapped, MultipliedA, MultipliedB>::Type;
+    const int first_row = teammate * kRowBlocks * Left::kBlockBytes;
+    const u64 a = MultipliedA::Descriptor(Stage(stage) + (kSwapped ? 0 : first_row));
+    const u64 b = MultipliedB::Descriptor(Stage(stage) + A::kBytes + (kSwapped ? first_row : 0));
+    const u64 left = kSwapped ? b : a, right = kSwapped ? a : b;
 #pragma unroll
-    for (int k = 0; k < kStepK; k += 16) {
-      const int a_offset = k / 64 * A::kPanelBytes + k % 64 * 2;
-      const int b_offset = Config::kRowMajorB ? k * B::kLineBytes : k / 64 * B::kPanelBytes + k % 64 * 2;
+    for (int k = 0; k < kStepK; k += 16)
 #pragma unroll
       for (int block = 0; block < kRowBlocks; ++block)
-        Wgmma<Type, Config::kRowMajorB, kTileN>::MultiplyAdd(
-            sums[block], Advance(a, a_offset + block * 64 * A::kLineBytes), Advance(b, b_offset), !is_first || k > 0);
-    }
+        Wgmma<Type, Left::kAcrossK, Right::kAcrossK, kSumColumns>::MultiplyAdd(
+            sums[block], Advance(left, Left::OffsetOf(k) + block * Left::kBlockBytes),
+            Advance(right, Right::OffsetOf(k)), !is_first || k > 0);
   }
 
   // ---- warpgroups that end a tile in turn (kTurnSteps): one stores while the next one multiplies ----
@@ -164,20 +185,38 @@ struct WgmmaTile {
   GEMMSMITH_DEVICE OutputBounds<kInside> Bounds() const {
     return {M::Value(arguments.gemm.m), N::Value(arguments.gemm.n)};
   }
-  // What a warp's 16 rows take in the epilogue.
+  // What a warp's 16 rows of the sums take in the epilogue.
   static constexpr int kStagedRowsBytes =
-      Config::kStoreByCopyEngine ? StoredPanels<kTileN, 16>::kBytes : PaddedRows<kTileN>::kBytes;
+      kSwapped || Config::kStoreByCopyEngine ? 16 * kSumColumns * 2 : PaddedRows<kTileN>::kBytes;
+  struct PlaceInC {
+    int row, column;
+  };
+  // Of a block of 64 rows of the sums of the tile that begins at `tile`.
+  static GEMMSMITH_DEVICE PlaceInC PlaceOfBlock(const PlaceInC& tile, int block) {
+    return kSwapped ? PlaceInC{tile.row, tile.column + block * 64} : PlaceInC{tile.row + block * 64, tile.column};
+  }
   GEMMSMITH_DEVICE void StoreRows(int row, int column, const float (&sums)[kSums], u32 staging) const {
     StoreThroughPaddedRows<Type, Config::kStoreVector, kTileN>(C(), LdC(), row, column, sums, staging, Bounds());
   }
   // The copy engine's boxes of C have so many rows: those of a warp, or, one after the other in a persistent kernel, of
   // a warpgroup (1.4 % of the time where C is most of what is moved, H200, 2026-11-21).
-  static constexpr int kBoxRows = Config::kSchedule == Schedule::kOneTile ? 16 : 64;
+  // Those of transposed sums have a warpgroup's 64 columns of all rows of the tile.
+  static constexpr int kBoxRows = kSwapped ? kTileM : Config::kSchedule == Schedule::kOneTile ? 16 : 64;
+  static constexpr int kBoxedColumns = kSwapped ? kTransposedWidth : kTileN;  // in boxes side by side
   GEMMSMITH_DEVICE void StageBoxes(const float (&sums)[kSums], int first_row, u32 staging) const {
-    StageInPanels<Type, kTileN, kBoxRows>(sums, first_row, staging);
+    if constexpr (kSwapped)
+      StageTransposed<Type, kSumColumns>(sums, first_row, staging);
+    else
+      StageInPanels<Type, kTileN, kBoxRows>(sums, first_row, staging);
+    if constexpr (Config::kStoreByCopyEngine) PublishToCopies();  // that are ordered behind a barrier
   }
   GEMMSMITH_DEVICE void StoreBoxes(int row, int column, u32 staging) const {
-    StorePanels<kTileN, kBoxRows, Config::kStoreLeavesL2First>(arguments.c, row, column, staging);
+    StorePanels<kBoxedColumns, kBoxRows, Config::kStoreLeavesL2First>(arguments.c, row, column, staging);
+  }
+  // What StageBoxes() staged, where the copy engine cannot store it.
+  GEMMSMITH_DEVICE void StoreBoxesAsRows(int row, int column, u32 staging) const {
+    static_assert(kSwapped, "straight sums are staged otherwise");
+    StoreTransposedLines<Config::kStoreVector, kTileM>(C(), LdC(), row, column, staging, Bounds());
   }
 };
 

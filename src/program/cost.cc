@@ -110,7 +110,7 @@ constexpr double kPersistentRefillNs = 443, kPersistentRefillShare = 0.49;  // t
 constexpr double kDeliverBytesPerNs = 122;  // by the copy engine into one multiprocessor
 constexpr double kPeakShare = 0.903;        // of the device's matrix rate that long main loops reach
 constexpr double kNarrowestN = 63;          // columns that a 64-row instruction costs at least
-constexpr double kReadShare = 0.033;  // what reading A anew costs an instruction of 64 columns; of wider ones less
+constexpr double kReadShare = 0.033;  // what reading 64 rows costs an instruction of 64 columns; of wider ones less
 constexpr double kRowMajorShare = 0.015, kNarrowPanelShare = 0.076;  // row-major B; in panels of 16 or 32 columns
 constexpr double kTwoShare = 0.029, kThreeShare = 0.032;             // warpgroups that share a tile
 constexpr double kL2BytesPerNs = 19600;         // into all multiprocessors, what a cluster shares counted once
@@ -221,7 +221,8 @@ double CopiedLines(const WgmmaPlan& plan) {
 // What its boxes make of the copy engine's store.
 double BoxFactor(const WgmmaPlan& plan) {
   if (!plan.store_by_copy_engine()) return 1;
-  const double width_factor = plan.tile_n % 64 == 0   ? 1
+  const double width_factor = plan.is_swapped()       ? 1
+                              : plan.tile_n % 64 == 0 ? 1
                               : plan.tile_n % 32 == 0 ? wgmma::kBoxes32
                               : plan.tile_n % 16 == 0 ? wgmma::kBoxes16
                                                       : wgmma::kBoxes8;
@@ -231,11 +232,12 @@ double BoxFactor(const WgmmaPlan& plan) {
 // Share of the work of multiplying that comes on top.
 double SlowDown(const WgmmaPlan& plan, const Gemm& gemm, const Device& device) {
   const double work_ns = 2e-3 * double(gemm.shape.Volume()) / device.peak_half_tflops;
-  const double reads = 64.0 / std::max(double(plan.tile_n), wgmma::kNarrowestN);
+  const double reads = 64.0 / std::max(double(plan.sum_columns()), wgmma::kNarrowestN);
   double share = gemm.kind.layout.b == Order::kRow ? wgmma::kRowMajorShare : 0;
   if (plan.cluster_size() > 1) share += wgmma::kClusterShare;
   if (plan.stages == 2) share += wgmma::kTwoStagesShare;
-  if (plan.tile_n % 64 != 0) share += plan.tile_n % 32 == 0 ? wgmma::kOddTileShare / 2 : wgmma::kOddTileShare;
+  if (plan.sum_columns() % 64 != 0)
+    share += plan.sum_columns() % 32 == 0 ? wgmma::kOddTileShare / 2 : wgmma::kOddTileShare;
   const bool takes_turns = plan.schedule == Schedule::kPingPong;
   if (work_ns > wgmma::kCappedNs)
     return share + wgmma::kSharedEnergy * reads +
@@ -251,8 +253,8 @@ double StepComputeNs(const WgmmaPlan& plan, const Gemm& gemm, const Device& devi
   const double flop_per_ns = wgmma::kPeakShare * 1e3 * device.peak_half_tflops / device.multiprocessors;
   const bool narrow_panels = gemm.kind.layout.b == Order::kRow && plan.tile_n % 64 != 0;
   const double columns =
-      std::max(double(plan.tile_n), wgmma::kNarrowestN) * (narrow_panels ? 1 + wgmma::kNarrowPanelShare : 1);
-  return 2 * plan.tile_m * columns * plan.step_k / flop_per_ns * (1 + SlowDown(plan, gemm, device));
+      std::max(double(plan.sum_columns()), wgmma::kNarrowestN) * (narrow_panels ? 1 + wgmma::kNarrowPanelShare : 1);
+  return 2 * plan.sum_rows() * columns * plan.step_k / flop_per_ns * (1 + SlowDown(plan, gemm, device));
 }
 
 double WgmmaMeetNs(const WgmmaPlan& plan, double per_sm) {
@@ -267,7 +269,7 @@ double WgmmaMeetNs(const WgmmaPlan& plan, double per_sm) {
 double WgmmaLaunchNs(const WgmmaPlan& plan, double waves) {
   double launch = wgmma::kLaunchNs + kTriggerNs[int(plan.trigger)];
   if (!plan.is_persistent()) launch += wgmma::kWaveNs * (waves - 1);
-  launch += wgmma::kRowsPerWarpgroupNs * (plan.tile_m / (64 * plan.warpgroups) - 1);
+  launch += wgmma::kRowsPerWarpgroupNs * (plan.sum_rows() / (64 * plan.warpgroups) - 1);
   if (plan.splits_are_cluster()) launch += wgmma::kClusterNs;
   if (plan.cluster_size() > 1) launch += plan.is_persistent() ? wgmma::kClusterNs : wgmma::kMulticastNs;
   if (plan.fixed == FixedDimensions::kNone) launch += wgmma::kRunTimeKNs;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "base/check.h"
 #include "base/text.h"
@@ -48,6 +49,10 @@ Status UnknownParameter(const Family& family, std::string_view key) {
 int Parameter::IndexOf(int value) const {
   const auto found = std::find(values.begin(), values.end(), value);
   return found == values.end() ? -1 : int(found - values.begin());
+}
+
+int Parameter::StepsBetween(int first, int second) const {
+  return stride > 0 ? (std::abs(first - second) + stride - 1) / stride : std::abs(IndexOf(first) - IndexOf(second));
 }
 
 std::string Parameter::Print(int value) const {

@@ -24,10 +24,12 @@ struct Parameter {
   std::span<const std::string_view> words;  // empty: numbers are printed; else words[i] stands for values[i]
   int default_value = 0;
   bool ordered = false;  // an axis of words whose neighbours are one step away, as with numbers
+  int stride = 0;        // numbers up to so far from each other are one step apart; 0: those next to each other
 
   int IndexOf(int value) const;  // -1 when not a value of this axis
   std::string Print(int value) const;
   bool HasSteps() const { return words.empty() || ordered; }
+  int StepsBetween(int first, int second) const;  // along an axis that has steps
 };
 
 enum class FamilyId : uint8_t { kDirect, kWgmma };

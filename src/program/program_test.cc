@@ -89,6 +89,20 @@ TEST(Space, NeighboursDifferInOneParameterAndReachNearlyEveryLegalPlan) {
   EXPECT_GT(double(reached.size()), 0.9 * double(space.size()));
 }
 
+// Rows of straight wgmma tiles come by 64, which is one step though the axis has smaller ones for swapped roles.
+TEST(Space, AStepAlongTileMIs64Rows) {
+  const Parameter& tile_m =
+      GetFamily(FamilyId::kWgmma).parameters[size_t(GetFamily(FamilyId::kWgmma).IndexOf("tile_m"))];
+  EXPECT_EQ(tile_m.StepsBetween(64, 128), 1);
+  EXPECT_EQ(tile_m.StepsBetween(256, 64), 3);
+  EXPECT_EQ(tile_m.StepsBetween(96, 104), 1);
+  EXPECT_EQ(tile_m.StepsBetween(96, 96), 0);
+  std::set<int> straight;
+  for (const Plan& plan : Neighbours(*ParsePlan("wgmma tile_m=128")))
+    if (plan.Get("tile_m") % 64 == 0) straight.insert(plan.Get("tile_m"));
+  EXPECT_EQ(straight, (std::set<int>{64, 128, 192}));
+}
+
 TEST(Space, MutationAndCrossingAreDeterministicAndStayInTheFamily) {
   Random first(7), second(7);
   Plan plan = DefaultPlan(FamilyId::kDirect);

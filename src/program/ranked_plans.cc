@@ -42,6 +42,9 @@ class CheapestGeometries {
 
 // f32 sums that no thread has registers for.
 constexpr int kMostSums = 255;
+// Swapped roles are searched where they save so great a share of the tiles. The roles themselves are worth 2 to 4 % at
+// most (best of bare kernels with either, H200, 2026-11-21), so nearly equal plans would only fill the space.
+constexpr double kSwappingSaves = 0.1;
 
 bool IsSecondary(const Parameter& parameter) {
   return parameter.name == "store" || parameter.name == "trigger" || parameter.name == "raster" ||
@@ -59,8 +62,8 @@ class FamilySpace {
     tile_m_ = family.IndexOf("tile_m"), tile_n_ = family.IndexOf("tile_n"), split_ = family.IndexOf("split");
     reduction_ = family.IndexOf("reduction"), raster_ = family.IndexOf("raster"), fixed_ = family.IndexOf("fixed");
     trigger_ = family.IndexOf("trigger"), stages_ = family.IndexOf("stages"), step_k_ = family.IndexOf("step_k");
-    warpgroups_ = family.IndexOf("warpgroups"), schedule_ = family.IndexOf("schedule"),
-    store_ = family.IndexOf("store"), finish_ = family.IndexOf("finish");
+    warpgroups_ = family.IndexOf("warpgroups"), roles_ = family.IndexOf("roles");
+    schedule_ = family.IndexOf("schedule"), store_ = family.IndexOf("store"), finish_ = family.IndexOf("finish");
     cluster_m_ = family.IndexOf("cluster_m"), cluster_n_ = family.IndexOf("cluster_n");
   }
 
@@ -135,6 +138,9 @@ class FamilySpace {
     if (last_axis == reduction_)
       return value(split_) > 1 || value(reduction_) == family_.parameters[reduction_].values.front();
     if (!staged_) return true;
+    const bool is_swapped = Roles(value(roles_)) == Roles::kSwapped;
+    if (last_axis == roles_)
+      return is_swapped ? SwappingMayPay(value(tile_m_), value(tile_n_)) : value(tile_m_) % 64 == 0;
     const auto schedule = Schedule(value(schedule_));
     const bool is_persistent = schedule != Schedule::kOneTile;
     if (last_axis == schedule_) return !is_persistent || ManyTiles(value(tile_m_), value(tile_n_));
@@ -142,7 +148,8 @@ class FamilySpace {
       const bool take_turns = schedule == Schedule::kPingPong;
       const int sharing = take_turns ? 1 : value(warpgroups_);
       const int sums = value(tile_m_) * value(tile_n_) / (128 * sharing);
-      return (!take_turns || value(warpgroups_) == 2) && value(tile_m_) % (64 * sharing) == 0 && sums < kMostSums;
+      const int sum_rows = value(is_swapped ? tile_n_ : tile_m_);
+      return (!take_turns || value(warpgroups_) == 2) && sum_rows % (64 * sharing) == 0 && sums < kMostSums;
     }
     if (last_axis == stages_) {
       const int64_t stage_bytes = int64_t(2) * (value(tile_m_) + value(tile_n_)) * value(step_k_);
@@ -156,6 +163,16 @@ class FamilySpace {
       return steps >= value(split_) && CeilDivide(steps, value(split_)) >= value(stages_);
     }
     return true;
+  }
+
+  // Straight roles have the same instructions with the mirrored tile, and as wide ones with the same tile where it is
+  // no taller than wide.
+  bool SwappingMayPay(int tile_m, int tile_n) const {
+    if (tile_n % 64 != 0 || (tile_m % 64 == 0 && tile_m <= tile_n)) return false;
+    return Tiles(tile_m, tile_n) <= (1 - kSwappingSaves) * Tiles(tile_n, tile_m);
+  }
+  double Tiles(int tile_m, int tile_n) const {
+    return double(CeilDivide(gemm_.shape.m, tile_m)) * CeilDivide(gemm_.shape.n, tile_n);
   }
 
   // More than multiprocessors, even where clusters round them up.
@@ -204,8 +221,8 @@ class FamilySpace {
   const Device& device_;
   const bool staged_;  // a family with a ring of stages
   std::vector<size_t> geometry_, secondary_;
-  int tile_m_, tile_n_, split_, reduction_, raster_, fixed_, trigger_, stages_, step_k_, warpgroups_, schedule_, store_,
-      finish_, cluster_m_, cluster_n_;  // -1 where the family has no such axis
+  int tile_m_, tile_n_, roles_, split_, reduction_, raster_, fixed_, trigger_, stages_, step_k_, warpgroups_, schedule_,
+      store_, finish_, cluster_m_, cluster_n_;  // -1 where the family has no such axis
 };
 
 // How many of the best geometries get all secondary values, and how many some; doubled until there are enough plans.

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "problem/grids.h"
+#include "program/axes.h"
 #include "program/cost.h"
 #include "program/space.h"
 
@@ -101,6 +102,20 @@ TEST(RankedPlans, OneTileHasOneRaster) {
     if (plan.Get("tile_m") < 64 || plan.Get("tile_n") < 64) continue;
     EXPECT_EQ(plan.values[raster], GetFamily(plan.family).parameters[raster].values.front()) << Print(plan);
   }
+}
+
+TEST(RankedPlans, HoldSwappedRolesOnlyWhereTheySaveTiles) {
+  const auto swapped_tiles = [](const Shape& shape) {
+    std::set<std::pair<int, int>> tiles;
+    for (const Plan& plan : RankedPlans({shape}, H200(), kLiveSpaceSize))
+      if (plan.family == FamilyId::kWgmma && plan.Get("roles") == int(Roles::kSwapped))
+        tiles.insert({plan.Get("tile_m"), plan.Get("tile_n")});
+    return tiles;
+  };
+  EXPECT_TRUE(swapped_tiles({12288, 128, 4096}).contains({96, 128})) << "128 tiles; 128x96 makes 192";
+  EXPECT_FALSE(swapped_tiles({12288, 128, 4096}).contains({128, 128})) << "the same with straight roles";
+  EXPECT_TRUE(swapped_tiles({16, 8192, 4096}).contains({16, 64})) << "a straight tile has 48 idle rows";
+  EXPECT_TRUE(swapped_tiles({4096, 4096, 1024}).empty()) << "every tile has its mirror image";
 }
 
 // As "schedule tile_m x tile_n", each once.

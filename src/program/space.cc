@@ -9,11 +9,11 @@ std::vector<Plan> Neighbours(const Plan& plan) {
   std::vector<Plan> neighbours;
   for (size_t i = 0; i < family.parameters.size(); ++i) {
     const Parameter& parameter = family.parameters[i];
-    const int here = parameter.IndexOf(plan.values[i]);
-    for (int there = 0; there < int(parameter.values.size()); ++there) {
-      if (there == here || (parameter.HasSteps() && std::abs(there - here) != 1)) continue;
+    const int here = plan.values[i];
+    for (const int there : parameter.values) {
+      if (there == here || (parameter.HasSteps() && parameter.StepsBetween(here, there) != 1)) continue;
       Plan neighbour = plan;
-      neighbour.values[i] = parameter.values[there];
+      neighbour.values[i] = there;
       neighbours.push_back(neighbour);
     }
   }

@@ -10,9 +10,10 @@ namespace gemmsmith {
 
 namespace {
 
-constexpr int kTileMs[] = {64, 128, 192, 256};
-constexpr int kTileNs[] = {8,   16,  24,  32,  40,  48,  56,  64,  72,  80,  88,  96,  104, 112, 120, 128,
-                           136, 144, 152, 160, 168, 176, 184, 192, 200, 208, 216, 224, 232, 240, 248, 256};
+constexpr int kTiles[] = {8,   16,  24,  32,  40,  48,  56,  64,  72,  80,  88,  96,  104, 112, 120, 128,
+                          136, 144, 152, 160, 168, 176, 184, 192, 200, 208, 216, 224, 232, 240, 248, 256};
+constexpr int kRoles[] = {int(Roles::kStraight), int(Roles::kSwapped)};
+constexpr std::string_view kRoleWords[] = {"straight", "swapped"};
 constexpr int kSchedules[] = {int(Schedule::kOneTile), int(Schedule::kCooperative), int(Schedule::kPingPong)};
 constexpr std::string_view kScheduleWords[] = {"one", "cooperative", "pingpong"};
 constexpr int kWarpgroupCounts[] = {1, 2, 3, 4};
@@ -36,6 +37,7 @@ constexpr std::string_view kRasterWords[] = {"m", "n", "2", "4", "8", "16"};
 enum Index {
   kTileM,
   kTileN,
+  kRolesOfOperands,
   kSchedule,
   kWarpgroups,
   kStepK,
@@ -53,8 +55,12 @@ enum Index {
 };
 
 constexpr Parameter kParameters[] = {
-    {"tile_m", "rows of C that a CTA computes at a time", kTileMs, {}, 128},
-    {"tile_n", "columns of C that a CTA computes at a time", kTileNs, {}, 128},
+    {"tile_m", "rows of C that a CTA computes at a time", kTiles, {}, 128, false, 64},
+    {"tile_n", "columns of C that a CTA computes at a time", kTiles, {}, 128},
+    {"roles",
+     "which side of the tile comes in blocks of 64 and which one by 8: m and n, or, where wgmma computes C transposed, "
+     "n and m",
+     kRoles, kRoleWords, int(Roles::kStraight)},
     {"schedule", "one tile a CTA, or as many CTAs as there is room for, whose warpgroups share each tile or take turns",
      kSchedules, kScheduleWords, int(Schedule::kOneTile)},
     {"warpgroups", "consumer warpgroups (4 warps each)", kWarpgroupCounts, {}, 2},
@@ -160,14 +166,16 @@ TensorMap MapOf(const StagedOperand& operand) {
 }
 
 // C as a warp stores it (16 rows), or in persistent kernels a warpgroup (64): in panels as wide as the tile allows.
+// With swapped roles as every warpgroup does: 64 columns of all rows.
 TensorMap MapOfC(const WgmmaPlan& plan, const Gemm& gemm) {
-  const int width = PanelWidth(plan.tile_n);
+  const int width = PanelWidth(plan.is_swapped() ? 64 : plan.tile_n);
+  const int rows = plan.is_swapped() ? plan.tile_m : plan.is_persistent() ? 64 : 16;
   TensorMap map;
   map.matrix = TensorMap::Matrix::kC;
   map.swizzle_bytes = width == 8 ? 0 : uint32_t(width) * 2;
   map.extent = {uint64_t(gemm.shape.n), uint64_t(gemm.shape.m)};
   map.stride_bytes = {uint64_t(gemm.LeadingC()) * 2};
-  map.box = {uint32_t(width), plan.is_persistent() ? 64u : 16u};
+  map.box = {uint32_t(width), uint32_t(rows)};
   return map;
 }
 
@@ -193,16 +201,21 @@ void CheckProblem(const WgmmaPlan& plan, const Gemm& gemm, const Device& device,
 }
 
 void CheckTile(const WgmmaPlan& plan, const Gemm& gemm, Reasons& reasons) {
-  if (plan.tile_m % (64 * plan.team()) != 0)
-    reasons.Add("{} warpgroups cannot share {} rows in blocks of 64", plan.team(), plan.tile_m);
+  if (plan.sum_rows() % 64 != 0)
+    reasons.Add("roles={} takes {} by 64, not {}", kRoleWords[int(plan.roles)], plan.is_swapped() ? "tile_n" : "tile_m",
+                plan.sum_rows());
+  else if (plan.sum_rows() % (64 * plan.team()) != 0)
+    reasons.Add("{} warpgroups cannot share {} {} in blocks of 64", plan.team(), plan.sum_rows(),
+                plan.is_swapped() ? "columns" : "rows");
   if (gemm.kind.layout.b == Order::kRow && plan.tile_n % 16 != 0)
     reasons.Add("a row-major B comes in panels of 16 columns or more; tile_n is {}", plan.tile_n);
   const int limit = plan.MovesRegisters() ? plan.ConsumerRegisters() : RegisterLimit(plan.threads());
   if (const int registers = plan.sums_per_thread() + kOtherRegisters; registers > limit)
     reasons.Add("about {} registers a thread, at most {} with {} threads", registers, limit, plan.threads());
-  if (plan.tile_m >= gemm.shape.m + 64)
-    reasons.Add("m {} leaves a block of 64 of the tile's {} rows idle", gemm.shape.m, plan.tile_m);
-  const int unit_n = gemm.kind.layout.b == Order::kRow ? 16 : 8;
+  const int unit_m = plan.is_swapped() ? 8 : 64;
+  const int unit_n = plan.is_swapped() ? 64 : gemm.kind.layout.b == Order::kRow ? 16 : 8;
+  if (plan.tile_m >= gemm.shape.m + unit_m)
+    reasons.Add("m {} leaves {} of the tile's {} rows idle", gemm.shape.m, plan.tile_m - gemm.shape.m, plan.tile_m);
   if (plan.tile_n >= gemm.shape.n + unit_n)
     reasons.Add("n {} leaves {} of the tile's {} columns idle", gemm.shape.n, plan.tile_n - gemm.shape.n, plan.tile_n);
 }
@@ -240,6 +253,8 @@ void CheckSplit(const WgmmaPlan& plan, const Gemm& gemm, const Device& device, R
   if (steps < plan.split) reasons.Add("k {} makes {} steps, too few for {} splits", gemm.shape.k, steps, plan.split);
   if (plan.stores_shares() && plan.store_by_copy_engine())
     reasons.Add("splits that each store a share of the tile store rows");
+  if (plan.stores_shares() && plan.is_swapped())
+    reasons.Add("splits that each store a share of the tile have straight roles");
   if (plan.splits_exchange()) CheckExchange(plan, gemm, device, reasons);
   if (!plan.splits_are_cluster()) return;
   if (plan.cluster_size() > 1) reasons.Add("a cluster shares copies or splits K, not both");
@@ -326,6 +341,7 @@ const Family& WgmmaFamily() { return kWgmma; }
 WgmmaPlan::WgmmaPlan(const Plan& plan)
     : tile_m(plan.values[kTileM]),
       tile_n(plan.values[kTileN]),
+      roles(Roles(plan.values[kRolesOfOperands])),
       schedule(Schedule(plan.values[kSchedule])),
       warpgroups(plan.values[kWarpgroups]),
       step_k(plan.values[kStepK]),
@@ -360,17 +376,16 @@ int WgmmaPlan::TurnSteps() const {
 }
 
 int WgmmaPlan::StagedBlocks() const {
-  const int blocks = tile_m / 64 / team();
   const int64_t all =
-      kBarrierBytes + int64_t(stages) * StageBytes() + int64_t(4) * warpgroups * blocks * StagedRowsBytes();
-  return all <= kHopperSmemBytes ? blocks : 1;
+      kBarrierBytes + int64_t(stages) * StageBytes() + int64_t(4) * warpgroups * row_blocks() * StagedRowsBytes();
+  return all <= kHopperSmemBytes ? row_blocks() : 1;
 }
 
 int WgmmaPlan::StagingBytes() const {
   if (splits_exchange()) return 0;
   if (splits_are_cluster()) return tile_m * (tile_n + 4) * int(sizeof(float));
   if (splits_add_in_bulk()) return tile_m * tile_n * int(sizeof(float));
-  return (is_persistent() ? 4 * warpgroups * StagedBlocks() : tile_m / 16) * StagedRowsBytes();
+  return (is_persistent() ? 4 * warpgroups * StagedBlocks() : sum_rows() / 16) * StagedRowsBytes();
 }
 
 bool WgmmaPlan::StagingInStages(const Shape& shape) const {
@@ -435,6 +450,7 @@ std::string WgmmaConfigText(const WgmmaPlan& plan, const Gemm& gemm) {
   text.AddKind(gemm.kind);
   text.Add("kTileM", plan.tile_m);
   text.Add("kTileN", plan.tile_n);
+  text.Add("kSwapped", plan.is_swapped());
   text.Add("kSchedule", plan.schedule);
   text.Add("kWarpgroups", plan.warpgroups);
   text.Add("kStepK", plan.step_k);

@@ -15,6 +15,7 @@ enum class Store { kRows, kBoxes, kBoxesFirstOut };
 
 struct WgmmaPlan {
   int tile_m, tile_n;  // of C, at a time
+  Roles roles;
   Schedule schedule;
   int warpgroups;            // that consume
   int step_k;                // k that one stage holds
@@ -31,6 +32,10 @@ struct WgmmaPlan {
 
   explicit WgmmaPlan(const Plan& plan);
   bool is_ring() const { return stages > 0; }
+  bool is_swapped() const { return roles == Roles::kSwapped; }
+  // Of the tile as wgmma computes it: rows in blocks of 64, columns by 8.
+  int sum_rows() const { return is_swapped() ? tile_n : tile_m; }
+  int sum_columns() const { return is_swapped() ? tile_m : tile_n; }
   bool store_by_copy_engine() const { return store != Store::kRows; }
   bool is_persistent() const { return schedule != Schedule::kOneTile; }
   // Warpgroups that share a tile.
@@ -46,7 +51,9 @@ struct WgmmaPlan {
   // Whether a warpgroup stages C while others still read the stages.
   bool stages_in_turn() const { return ends_in_turn && split == 1; }
   int consumers() const { return 128 * warpgroups; }
-  int sums_per_thread() const { return tile_m / 64 / team() * tile_n / 2; }
+  // Blocks of 64 rows of a warpgroup.
+  int row_blocks() const { return sum_rows() / 64 / team(); }
+  int sums_per_thread() const { return row_blocks() * sum_columns() / 2; }
   // Whether the producers, a whole warpgroup then, give registers to the consumers.
   bool MovesRegisters() const;
   int ProducerRegisters() const;
@@ -54,7 +61,7 @@ struct WgmmaPlan {
   int threads() const { return consumers() + (MovesRegisters() ? 128 : is_ring() ? 32 : 0); }
   int StageBytes() const { return (tile_m + tile_n) * step_k * 2; }
   // What a warp's 16 rows take in the epilogue.
-  int StagedRowsBytes() const { return 16 * (tile_n * 2 + (store_by_copy_engine() ? 0 : 16)); }
+  int StagedRowsBytes() const { return 16 * (sum_columns() * 2 + (is_swapped() || store_by_copy_engine() ? 0 : 16)); }
   // Blocks of 64 rows that a warp of a persistent kernel has room for in the epilogue: all of its own, or one.
   int StagedBlocks() const;
   int StagingBytes() const;

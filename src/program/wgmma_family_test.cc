@@ -7,8 +7,10 @@
 #include <utility>
 
 #include "base/random.h"
+#include "program/covering.h"
 #include "program/emit.h"
 #include "program/legality.h"
+#include "program/space.h"
 
 namespace gemmsmith {
 namespace {
@@ -284,6 +286,87 @@ TEST(PersistentPlan, MayHaveMoreStagesThanATileHasSteps) {
   EXPECT_EQ(Reasons("schedule=pingpong stages=5 store=tma", {{8192, 8192, 64}}), "")
       << "the ring goes on into the next tile";
   EXPECT_NE(Reasons("stages=5", {{8192, 8192, 64}}).find("fewer than the 5 stages"), std::string::npos);
+}
+
+// ---- swapped roles: wgmma computes C transposed ----
+
+TEST(SwappedRoles, TakeTilesBy8AlongMAndBy64AlongN) {
+  const Gemm gemm{{12288, 128, 4096}};
+  for (const char* tile :
+       {"tile_m=96 tile_n=128", "tile_m=8 tile_n=64 warpgroups=1", "tile_m=256 tile_n=64 warpgroups=1"})
+    EXPECT_EQ(Reasons("roles=swapped " + std::string(tile), gemm), "") << tile;
+  EXPECT_EQ(Reasons("roles=swapped tile_m=96 tile_n=96", gemm), "roles=swapped takes tile_n by 64, not 96\n");
+  EXPECT_EQ(Reasons("tile_m=96", gemm), "roles=straight takes tile_m by 64, not 96\n");
+  EXPECT_EQ(Reasons("roles=swapped tile_n=64", gemm), "2 warpgroups cannot share 64 columns in blocks of 64\n");
+  EXPECT_EQ(Typed("tile_m=64").roles, Roles::kStraight) << "texts from before there were roles";
+}
+
+TEST(SwappedRoles, LeaveNoUnitOfTheTileIdle) {
+  EXPECT_EQ(Reasons("roles=swapped tile_m=24 warpgroups=1", {{17, 65, 256}}), "");
+  EXPECT_NE(
+      Reasons("roles=swapped tile_m=32 warpgroups=1", {{17, 65, 256}}).find("m 17 leaves 15 of the tile's 32 rows"),
+      std::string::npos);
+  EXPECT_NE(Reasons("roles=swapped tile_m=24 warpgroups=1", {{17, 64, 256}}).find("n 64 leaves 64"), std::string::npos);
+}
+
+TEST(SwappedRoles, MeetByAddsOnly) {
+  const Gemm gemm{{96, 512, 4096}};
+  EXPECT_EQ(Reasons("roles=swapped tile_m=96 split=4", gemm), "");
+  for (const char* reduction : {"cluster", "exchange"})
+    EXPECT_NE(
+        Reasons("roles=swapped tile_m=96 split=4 reduction=" + std::string(reduction), gemm).find("straight roles"),
+        std::string::npos);
+}
+
+// The grid, the clusters and the copies of the operands are those of tiles of C, whatever the roles.
+TEST(SwappedRoles, ChangeOfALaunchTheBoxesOfCOnly) {
+  for (const Layout& layout : {kTn, kNn}) {
+    const Gemm gemm{{4096, 2048, 1024}, {layout}};
+    const std::string words = "cluster_m=2 raster=n warpgroups=1 store=tma roles=";
+    Launch swapped = LaunchFor(Wgmma(words + "swapped"), gemm);
+    EXPECT_EQ(swapped.maps.at(2).box, (std::array<uint32_t, 3>{64, 128, 0})) << "of a warpgroup, all rows of the tile";
+    swapped.maps[2].box[1] = 16;
+    EXPECT_EQ(swapped, LaunchFor(Wgmma(words + "straight"), gemm));
+  }
+  const Launch launch = LaunchFor(Wgmma("tile_m=96 roles=swapped store=tma"), {{12288, 256, 4096}});
+  EXPECT_EQ(launch.grid, (Dim3{128, 2, 1}));
+  EXPECT_EQ(launch.maps.at(0).box, (std::array<uint32_t, 3>{64, 96, 0})) << "rows of A";
+  EXPECT_EQ(launch.maps.at(1).box, (std::array<uint32_t, 3>{64, 128, 0})) << "columns of B";
+  EXPECT_EQ(launch.maps.at(2).box, (std::array<uint32_t, 3>{64, 96, 0}));
+  EXPECT_EQ(launch.maps.at(2).swizzle_bytes, 128u);
+}
+
+// Where both operands lie along k, a swapped plan is the straight plan of the transposed problem but for how C is
+// stored.
+TEST(SwappedRoles, AreWhatStraightRolesAreForTheTransposedProblem) {
+  const Gemm gemm{{1024, 4096, 1024}}, transposed{{4096, 1024, 1024}};
+  Random random(5);
+  int legal = 0;
+  for (Plan plan : CoveringPlans(gemm, H200(), 1)) {
+    if (plan.family != FamilyId::kWgmma) continue;
+    for (int mutation = 0; mutation < 10; ++mutation, plan = Mutate(plan, random)) {
+      plan.Set("roles", int(Roles::kSwapped)), plan.Set("store", int(Store::kBoxes)), plan.Set("raster", 0);
+      Plan twin = plan;
+      twin.Set("roles", int(Roles::kStraight));
+      twin.Set("tile_m", plan.Get("tile_n")), twin.Set("tile_n", plan.Get("tile_m"));
+      twin.Set("cluster_m", plan.Get("cluster_n")), twin.Set("cluster_n", plan.Get("cluster_m"));
+      ASSERT_EQ(IsLegal(plan, gemm, H200()), IsLegal(twin, transposed, H200())) << Print(plan);
+      if (!IsLegal(plan, gemm, H200())) continue;
+      ++legal;
+      const WgmmaPlan swapped(plan), straight(twin);
+      EXPECT_EQ(swapped.sums_per_thread(), straight.sums_per_thread()) << Print(plan);
+      EXPECT_EQ(swapped.threads(), straight.threads()) << Print(plan);
+      EXPECT_EQ(swapped.StagedBlocks(), straight.StagedBlocks()) << Print(plan);
+      EXPECT_EQ(swapped.SmemBytes(gemm.shape), straight.SmemBytes(transposed.shape)) << Print(plan);
+    }
+  }
+  EXPECT_GT(legal, 100);
+}
+
+TEST(SwappedRoles, AreAWordOfTheEmittedConfig) {
+  const Gemm gemm{{4096, 4096, 512}};
+  EXPECT_NE(Emit(Wgmma("roles=swapped"), gemm).text.find("kSwapped = true;"), std::string::npos);
+  EXPECT_NE(Emit(Wgmma(""), gemm).text.find("kSwapped = false;"), std::string::npos);
 }
 
 }  // namespace

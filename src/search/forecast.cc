@@ -41,7 +41,7 @@ Plan TilingOf(const Plan& plan) {
 
 int Steps(const Parameter& parameter, int first, int second) {
   if (first == second) return 0;
-  return parameter.HasSteps() ? std::abs(parameter.IndexOf(first) - parameter.IndexOf(second)) : int(kFarApart);
+  return parameter.HasSteps() ? parameter.StepsBetween(first, second) : int(kFarApart);
 }
 
 // How the errors of two plans go together.

@@ -1,7 +1,6 @@
 #include "search/fresh_plans.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <numeric>
 
 namespace gemmsmith {
@@ -12,8 +11,7 @@ int Distance(const Plan& first, const Plan& second) {
   int distance = 0;
   for (size_t i = 0; i < parameters.size(); ++i) {
     if (first.values[i] == second.values[i]) continue;
-    const int steps = parameters[i].IndexOf(first.values[i]) - parameters[i].IndexOf(second.values[i]);
-    distance += parameters[i].HasSteps() ? std::abs(steps) : 1;
+    distance += parameters[i].HasSteps() ? parameters[i].StepsBetween(first.values[i], second.values[i]) : 1;
   }
   return distance;
 }
