@@ -1,5 +1,6 @@
 #include "program/covering.h"
 
+#include <algorithm>
 #include <optional>
 #include <set>
 #include <utility>
@@ -11,20 +12,20 @@ namespace gemmsmith {
 
 namespace {
 
-// A value counts as never legal when so many plans with it were not.
-constexpr int kTries = 40000;
+// A value counts as never legal when so many plans with it were not, of climbs that long.
+constexpr int kTries = 10000, kClimb = 200;
 
 class Covering {
  public:
   Covering(const Gemm& gemm, const Device& device, uint64_t seed) : gemm_(gemm), device_(device), random_(seed) {}
 
-  // Schedules are kernels of their own: each of them is covered by itself.
+  // Schedules and roles make kernels of their own: each pair of them is covered by itself.
   void Cover(const Family& family) {
-    found_ = plans_.size();
-    const int schedule_axis = family.IndexOf("schedule");
-    if (schedule_axis < 0) return CoverValues(family, std::nullopt);
-    for (const int schedule : family.parameters[size_t(schedule_axis)].values)
-      CoverValues(family, Setting{size_t(schedule_axis), schedule});
+    const int schedule = family.IndexOf("schedule"), roles = family.IndexOf("roles");
+    if (schedule < 0) return CoverValues(family, {});
+    for (const int of_schedule : family.parameters[size_t(schedule)].values)
+      for (const int of_roles : family.parameters[size_t(roles)].values)
+        CoverValues(family, {{size_t(schedule), of_schedule}, {size_t(roles), of_roles}});
   }
 
   std::vector<Plan> plans() && { return std::move(plans_); }
@@ -34,30 +35,41 @@ class Covering {
     size_t axis;
     int value;
   };
+  using Settings = std::vector<Setting>;
 
   // Every value that goes with `always`.
-  void CoverValues(const Family& family, const std::optional<Setting>& always) {
+  void CoverValues(const Family& family, const Settings& always) {
     covered_.clear();
-    if (always && !LegalPlanWith(family, *always, always)) return;
+    if (!LegalPlanWith(family, always)) return;
     for (size_t axis = 0; axis < family.parameters.size(); ++axis)
       for (const int value : family.parameters[axis].values) {
-        if (covered_.contains({axis, value}) || (always && always->axis == axis)) continue;
-        if (const std::optional<Plan> plan = LegalPlanWith(family, {axis, value}, always)) Add(*plan, family);
+        if (covered_.contains({axis, value}) || Sets(always, axis)) continue;
+        Settings settings = always;
+        settings.push_back({axis, value});
+        if (const std::optional<Plan> plan = LegalPlanWith(family, settings)) Add(*plan, family);
       }
   }
 
-  // Every other try changes a plan that is known to be legal: values that go with few others are found that way.
-  std::optional<Plan> LegalPlanWith(const Family& family, const Setting& wanted, const std::optional<Setting>& always) {
+  static bool Sets(const Settings& settings, size_t axis) {
+    return std::any_of(settings.begin(), settings.end(), [axis](const Setting& one) { return one.axis == axis; });
+  }
+
+  // Climbs from plans drawn at random: an axis drawn anew stays where it leaves no more reasons than there were. Most
+  // values go with few others, and a plan that is drawn as a whole is legal once in thousands.
+  std::optional<Plan> LegalPlanWith(const Family& family, const Settings& settings) {
+    Plan plan{family.id};
+    int reasons = 0;
     for (int i = 0; i < kTries; ++i) {
-      const bool changed = i % 2 == 1 && plans_.size() > found_;
-      Plan plan = changed ? plans_[found_ + random_.Below(plans_.size() - found_)] : Plan{family.id};
-      const uint64_t changes = changed ? random_.Below(6) : 0;
-      for (size_t other = 0; other < family.parameters.size(); ++other)
-        if (!changed) Draw(plan, family, other);
-      for (uint64_t change = 0; change < changes; ++change) Draw(plan, family, random_.Below(family.parameters.size()));
-      plan.values[wanted.axis] = wanted.value;
-      if (always) plan.values[always->axis] = always->value;
-      if (IsLegal(plan, gemm_, device_)) return plan;
+      Plan next = plan;
+      if (i % kClimb == 0)
+        for (size_t axis = 0; axis < family.parameters.size(); ++axis) Draw(next, family, axis);
+      else
+        Draw(next, family, random_.Below(family.parameters.size()));
+      for (const auto& [axis, value] : settings) next.values[axis] = value;
+      const int next_reasons = CountReasons(next, gemm_, device_);
+      if (i % kClimb != 0 && next_reasons > reasons) continue;
+      plan = next, reasons = next_reasons;
+      if (reasons == 0) return plan;
     }
     return std::nullopt;
   }
@@ -75,9 +87,8 @@ class Covering {
   const Gemm& gemm_;
   const Device& device_;
   Random random_;
-  std::set<std::pair<size_t, int>> covered_;  // of the family and schedule at work
+  std::set<std::pair<size_t, int>> covered_;  // of the kernels at work
   std::vector<Plan> plans_;
-  size_t found_ = 0;  // where this family's plans begin
 };
 
 }  // namespace

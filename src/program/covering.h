@@ -1,5 +1,6 @@
 // A small set of plans in which every parameter value that is legal for a problem occurs: what tests run instead of
-// all. Where a family has several schedules, every value occurs with each schedule that it is legal with.
+// all. Where a family has several schedules, every value occurs with each schedule that it is legal with, and so
+// with straight and with swapped roles.
 #pragma once
 
 #include <cstdint>

@@ -27,10 +27,12 @@ std::vector<std::string> Check(const Plan& plan, const Gemm& gemm, const Device&
   return std::move(reasons).words();
 }
 
-bool IsLegal(const Plan& plan, const Gemm& gemm, const Device& device) {
-  Reasons reasons(Reasons::Mode::kFactOnly);
+int CountReasons(const Plan& plan, const Gemm& gemm, const Device& device) {
+  Reasons reasons(Reasons::Mode::kCountOnly);
   CheckFamily(plan, gemm, device, reasons);
-  return !reasons.any();
+  return reasons.count();
 }
+
+bool IsLegal(const Plan& plan, const Gemm& gemm, const Device& device) { return CountReasons(plan, gemm, device) == 0; }
 
 }  // namespace gemmsmith

@@ -1,4 +1,4 @@
-// Why a plan is illegal: every reason in words for people, or just the fact for enumerations of millions.
+// Why a plan is illegal: every reason in words for people, or just their number for enumerations of millions.
 #pragma once
 
 #include <fmt/format.h>
@@ -10,20 +10,20 @@ namespace gemmsmith {
 
 class Reasons {
  public:
-  enum class Mode { kWords, kFactOnly };
+  enum class Mode { kWords, kCountOnly };
   explicit Reasons(Mode mode) : mode_(mode) {}
 
   template <class... Values>
   void Add(fmt::format_string<Values...> format, Values&&... values) {
-    any_ = true;
+    ++count_;
     if (mode_ == Mode::kWords) words_.push_back(fmt::format(format, std::forward<Values>(values)...));
   }
-  bool any() const { return any_; }
+  int count() const { return count_; }
   std::vector<std::string> words() && { return std::move(words_); }
 
  private:
   Mode mode_;
-  bool any_ = false;
+  int count_ = 0;
   std::vector<std::string> words_;
 };
 
