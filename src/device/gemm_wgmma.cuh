@@ -47,9 +47,11 @@ struct WgmmaKernel : WgmmaTile<Config> {
   static_assert(!kSwapped || !(kSplitsAreCluster || kSplitsExchange), "shares of a tile are rows of straight sums");
   static constexpr int kStoreBarrier = 2;  // of each warpgroup, what it stages of transposed sums
 
-  // Few known steps are written out; more of them, or unknown ones, stay a loop (a third less code and compile time).
+  // Few known steps are written out; more of them, or unknown ones, stay a loop (a third less code and compile time), and
+  // so do those whose descriptors find no registers beside the sums (192x128 by one warpgroup spilled 112 bytes).
   static constexpr int kKnownSteps = CeilDivide(CeilDivide(Config::kFixedK, kStepK), Config::kSplit);
-  static constexpr int kUnroll = K::is_fixed && kKnownSteps <= 4 ? kKnownSteps : 1;
+  static constexpr bool kHasRegisters = kRowBlocks < 3 || kRowBlocks * kSums < 176;
+  static constexpr int kUnroll = K::is_fixed && kKnownSteps <= 4 && kHasRegisters ? kKnownSteps : 1;
 
   struct Place {
     int row, column;  // in tiles

@@ -97,6 +97,9 @@ constexpr int kHopperSmemBytes = 232448;
 constexpr int kMaxRegisters = 255;
 // Addresses, descriptors, counters beside the sums; ptxas has the last word (compile/binary.h).
 constexpr int kOtherRegisters = 40;
+// The same beside those of one matrix instruction, which it must be compiled with, whatever setmaxnreg gives later:
+// 240 columns in a CTA of 512 threads end in C7602 (CUDA 13.0).
+constexpr int kOtherRegistersOfInstruction = 26;
 constexpr int kMaxClusterSplit = 16;
 // Ending in turn: k that one warpgroup multiplies alone in about the time in which another one stores its rows of C.
 // For 64 x 256 of them 0.8 us at 1.9 GHz, against 0.7 us; both shrink with the columns.
@@ -212,6 +215,10 @@ void CheckTile(const WgmmaPlan& plan, const Gemm& gemm, Reasons& reasons) {
   const int limit = plan.MovesRegisters() ? plan.ConsumerRegisters() : RegisterLimit(plan.threads());
   if (const int registers = plan.sums_per_thread() + kOtherRegisters; registers > limit)
     reasons.Add("about {} registers a thread, at most {} with {} threads", registers, limit, plan.threads());
+  if (const int compiled = RegisterLimit(plan.threads());
+      plan.MovesRegisters() && plan.sum_columns() / 2 + kOtherRegistersOfInstruction > compiled)
+    reasons.Add("an instruction of {} columns does not fit into the {} registers of {} threads", plan.sum_columns(),
+                compiled, plan.threads());
   const int unit_m = plan.is_swapped() ? 8 : 64;
   const int unit_n = plan.is_swapped() ? 64 : gemm.kind.layout.b == Order::kRow ? 16 : 8;
   if (plan.tile_m >= gemm.shape.m + unit_m)

@@ -122,6 +122,7 @@ TEST(PersistentPlan, SaysWhatItCannotBe) {
   expect("schedule=pingpong warpgroups=1", "two warpgroups take turns, not 1");
   expect("schedule=cooperative tile_m=256 warpgroups=4", "at most three warpgroups");
   expect("schedule=pingpong tile_m=192 tile_n=256", "registers a thread");
+  expect("schedule=cooperative tile_m=192 tile_n=208 warpgroups=3 stages=2", "an instruction of 208 columns");
   expect("schedule=cooperative stages=7", "bytes of shared memory");
   expect("schedule=pingpong ctas=even", "saves power where K is 2048 or more");
   expect("ctas=even", "every CTA has one tile");
