@@ -1,5 +1,6 @@
 // What kernels of the `wgmma` family have in common, however their tiles are scheduled (sm_90a): operands staged in
 // shared memory by TMA, barriers that say what is full and what may be refilled, and the multiplication of one stage.
+// All is said in terms of C but the sums, which are C transposed where the roles of the operands are swapped.
 //
 // CTAs of a cluster that need the same operand copy a slice of it each, for all (multicast). Shared memory: barriers
 // (1 KiB), stages, staging of the epilogue.
