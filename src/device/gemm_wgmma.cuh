@@ -202,7 +202,7 @@ struct WgmmaKernel : WgmmaTile<Config> {
   GEMMSMITH_DEVICE void StoreTransposedTile(int warp, const Sums& sums) const {
     const int warpgroup = warp / 4;
     const auto staging = [&](int block) {
-      return Staging() + (warpgroup * kRowBlocks + block) * 4 * Tile::kStagedRowsBytes;
+      return Staging(warpgroup) + (warpgroup * kRowBlocks + block) * 4 * Tile::kStagedRowsBytes;
     };
 #pragma unroll
     for (int block = 0; block < kRowBlocks; ++block) Tile::StageBoxes(sums[block], warp % 4 * 16, staging(block));

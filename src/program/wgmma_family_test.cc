@@ -346,7 +346,8 @@ TEST(SwappedRoles, AreWhatStraightRolesAreForTheTransposedProblem) {
   for (Plan plan : CoveringPlans(gemm, H200(), 1)) {
     if (plan.family != FamilyId::kWgmma) continue;
     for (int mutation = 0; mutation < 10; ++mutation, plan = Mutate(plan, random)) {
-      plan.Set("roles", int(Roles::kSwapped)), plan.Set("store", int(Store::kBoxes)), plan.Set("raster", 0);
+      plan.Set("roles", int(Roles::kSwapped)), plan.Set("store", int(Store::kBoxes)), plan.Set("raster", 0),
+          plan.Set("finish", 0);
       Plan twin = plan;
       twin.Set("roles", int(Roles::kStraight));
       twin.Set("tile_m", plan.Get("tile_n")), twin.Set("tile_n", plan.Get("tile_m"));
