@@ -126,7 +126,6 @@ INSTANTIATE_TEST_SUITE_P(
                               "wgmma tile_m=24 tile_n=64 roles=swapped warpgroups=1 stages=2 split=4 store=tma"},
                     NamedPlan{"wgmma_persistent_swapped",
                               "wgmma tile_m=96 roles=swapped schedule=pingpong stages=2 cluster_m=2 store=rows"},
-                    NamedPlan{"wgmma_bulk", "wgmma tile_m=64 tile_n=32 warpgroups=1 stages=2 split=4 reduction=bulk"},
                     NamedPlan{"wgmma_in_turn", "wgmma tile_n=256 stages=4 store=tma finish=in_turn"},
                     NamedPlan{"wgmma_persistent_in_turn",
                               "wgmma tile_n=192 schedule=cooperative stages=3 store=tma finish=in_turn"},

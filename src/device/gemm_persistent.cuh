@@ -122,31 +122,34 @@ struct PersistentKernel : WgmmaTile<Config> {
     }
   }
 
-  // The loop keeps one group of instructions under way, so a stage is released one step late, but for a turn at the
-  // tile's end, which may be long in coming.
-  GEMMSMITH_DEVICE void Multiply(int turn, int teammate, Sums& sums) const {
-    int step = turn * steps;
-    RingPlace ring(step);
+  // One group of instructions stays under way, so a stage is released one step late, and the last one not at all.
+  GEMMSMITH_DEVICE void MultiplySteps(int begin, int end, int first_step, RingPlace& ring, int teammate, Sums& sums) const {
     int before = 0;
-    const auto release_before = [&] {
-      if (WillBeRefilled(step - 1)) Release(before);
-    };
 #pragma unroll 1
-    for (int i = 0; i < steps; ++i, ++step) {
-      const bool is_turn = Tile::IsTurn(teammate, steps - i);
-      if (is_turn) {
-        WaitWgmma<0>();
-        release_before();
-        Tile::AwaitTurn(teammate);
-      }
+    for (int i = begin; i < end; ++i) {
       WaitFor(Full(ring.stage), ring.parity);
       FenceWgmma();
       Tile::MultiplyStage(ring.stage, teammate, i == 0, sums);
       CommitWgmma();
       WaitWgmma<1>();
-      if (i > 0 && !is_turn) release_before();
+      if (i > begin && WillBeRefilled(first_step + i - 1)) Release(before);
       before = ring.stage;
       ring.Next();
+    }
+  }
+
+  GEMMSMITH_DEVICE void Multiply(int turn, int teammate, Sums& sums) const {
+    const int first_step = turn * steps, alone = Tile::StepsBeforeTurn(teammate, steps);
+    RingPlace ring(first_step);
+    const auto release_last = [&](int step) {
+      if (WillBeRefilled(first_step + step)) Release(ring.stage == 0 ? kStages - 1 : ring.stage - 1);
+    };
+    MultiplySteps(0, alone, first_step, ring, teammate, sums);
+    if (alone < steps) {  // a turn may be long in coming
+      WaitWgmma<0>();
+      release_last(alone - 1);
+      Tile::AwaitTurn(teammate);
+      MultiplySteps(alone, steps, first_step, ring, teammate, sums);
     }
     Tile::PassTurn(teammate);
     // The other team's instructions may queue up behind these. Without this order a team that waits a phase ahead of the
@@ -154,7 +157,7 @@ struct PersistentKernel : WgmmaTile<Config> {
     if (kPingPong && turn + 1 < turns) ArriveAt<256>(kTurnBarrier + (turn + 1) % kTeams);
     if (Config::kTrigger == Trigger::kLate && turn + kTeams >= turns) LetNextLaunchStart();
     Tile::Settle(sums);
-    release_before();
+    release_last(steps - 1);
   }
 
   // A warpgroup's 64 rows of the sums at a time. `is_storer`: one thread of it, the same one every time, because waiting

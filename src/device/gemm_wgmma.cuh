@@ -3,8 +3,7 @@
 // Warpgroups share the tile's rows and consume stages of kStepK k. Two ways to feed them:
 //   resident (kStages 0)  the whole share of K is ordered at once by one lane of the first warp, and nothing is refilled
 //   ring (kStages 2 ..)   a producer warp behind the consumers refills a stage as soon as all of them have released it
-// Splits of K meet by f32 adds in L2 (of threads, or of the copy engine), through slots there or, as a cluster, through
-// distributed shared memory.
+// Splits of K meet by f32 adds in L2, through slots there or, as a cluster, through distributed shared memory.
 // Warpgroups end the tile together or in turn: then the first ones store while the last one multiplies.
 //
 // Config: Type, kRowMajorB, kTileM/N, kSwapped, kSchedule, kWarpgroups, kStepK, kStages, kClusterM/N, kSplit, kReduction,
@@ -34,9 +33,7 @@ struct WgmmaKernel : WgmmaTile<Config> {
   static constexpr int kThreads = kConsumers + (kIsRing ? 32 : 0);
   static constexpr bool kSplitsAreCluster = Config::kReduction == SplitReduction::kCluster;
   static constexpr bool kSplitsExchange = Config::kReduction == SplitReduction::kExchange;
-  static constexpr bool kAddsInBulk = Config::kReduction == SplitReduction::kAddInBulk;
   static constexpr int kStagingBytes = kSplitsExchange     ? 0
-                                       : kAddsInBulk       ? kTileM * kTileN * 4
                                        : kSplitsAreCluster ? kTileM * (kTileN + 4) * 4
                                                            : Tile::kSumRows / 16 * Tile::kStagedRowsBytes;
   // Whether warpgroups stage C while others still read the stages; then only the last one has no memory beside these.
@@ -141,35 +138,45 @@ struct WgmmaKernel : WgmmaTile<Config> {
 
   // ---- consuming ----
 
-  // The loop keeps one group of instructions under way, so a stage is released one step late, but for a turn, which may
-  // be long in coming.
-  GEMMSMITH_DEVICE void Consume(int warpgroup, Sums& sums) const {
-    int stage = 0, step = 0;
+  // Where a warpgroup stands in the stages.
+  struct Progress {
+    int step = 0, stage = 0;
     u32 parity = 0;
-    const auto release_before = [&] {
-      if (kIsRing && step > 0 && WillBeRefilled(step - 1)) Release(stage == 0 ? Config::kStages - 1 : stage - 1);
-    };
+  };
+  GEMMSMITH_DEVICE void ReleaseBefore(const Progress& at) const {
+    if (kIsRing && WillBeRefilled(at.step - 1)) Release(at.stage == 0 ? Config::kStages - 1 : at.stage - 1);
+  }
+
+  // One group of instructions stays under way, so a stage is released one step late, and the last one not at all.
+  GEMMSMITH_DEVICE void MultiplySteps(int end, Progress& at, int warpgroup, Sums& sums) const {
+    const int begin = at.step;
+#pragma unroll kUnroll
+    do {
+      WaitFor(Full(at.stage), at.parity);
+      FenceWgmma();
+      Tile::MultiplyStage(at.stage, warpgroup, at.step == 0, sums);
+      CommitWgmma();
+      WaitWgmma<1>();
+      if (at.step > begin) ReleaseBefore(at);
+      ++at.stage;
+      if (kIsRing && at.stage == Config::kStages) at.stage = 0, at.parity ^= 1;
+    } while (++at.step < end);
+  }
+
+  GEMMSMITH_DEVICE void Consume(int warpgroup, Sums& sums) const {
     if constexpr (kTakesStamps) {
       WaitFor(Full(0), 0);
       Stamp(arguments.gemm, Moment::kLoaded, threadIdx.x == 0);
     }
-#pragma unroll kUnroll
-    do {
-      const bool is_turn = Tile::IsTurn(warpgroup, steps - step);
-      if (is_turn) {
-        WaitWgmma<0>();
-        release_before();
-        Tile::AwaitTurn(warpgroup);
-      }
-      WaitFor(Full(stage), parity);
-      FenceWgmma();
-      Tile::MultiplyStage(stage, warpgroup, step == 0, sums);
-      CommitWgmma();
-      WaitWgmma<1>();
-      if (!is_turn) release_before();
-      ++stage;
-      if (kIsRing && stage == Config::kStages) stage = 0, parity ^= 1;
-    } while (++step < steps);
+    Progress at;
+    const int alone = Tile::StepsBeforeTurn(warpgroup, steps);
+    MultiplySteps(alone, at, warpgroup, sums);
+    if (alone < steps) {  // a turn may be long in coming
+      WaitWgmma<0>();
+      ReleaseBefore(at);
+      Tile::AwaitTurn(warpgroup);
+      MultiplySteps(steps, at, warpgroup, sums);
+    }
     Tile::PassTurn(warpgroup);
     if (Config::kTrigger == Trigger::kLate) LetNextLaunchStart();
     Tile::Settle(sums);
@@ -235,48 +242,6 @@ struct WgmmaKernel : WgmmaTile<Config> {
     extern __shared__ __align__(1024) char memory[];
     return AddToTile<Config::kSplit, kConsumers>(reinterpret_cast<float(&)[kRowBlocks * kSums]>(sums), tile_sums, counter,
                                                  reinterpret_cast<u32*>(memory + Tile::kArrivalsWord));
-  }
-
-  // In the workspace and in shared memory each warp has a part of its own: four sums of one lane, then of the next one.
-  GEMMSMITH_DEVICE bool AddToWorkspaceInBulk(int warp, Sums& sums) const {
-    constexpr int kWarpFloats = kRowBlocks * kSums * 32;
-    const int lane = threadIdx.x % 32;
-    float* tile_sums = TileSums(1) + warp * kWarpFloats;
-    const u32 staged = Staging(warp / 4) + warp * kWarpFloats * 4;
-#pragma unroll
-    for (int block = 0; block < kRowBlocks; ++block)
-#pragma unroll
-      for (int i = 0; i < kSums; i += 4) {
-        const float(&q)[kSums] = sums[block];
-        asm volatile("st.shared.v4.f32 [%0], {%1,%2,%3,%4};" ::"r"(staged + (block * kSums + i) * 128 + lane * 16),
-                     "f"(q[i]), "f"(q[i + 1]), "f"(q[i + 2]), "f"(q[i + 3])
-                     : "memory");
-      }
-    PublishToCopies();
-    __syncwarp();
-    if (ElectLane()) {
-      AddInBulk(tile_sums, staged, kWarpFloats * 4);
-      CommitStores();
-      WaitForWrites();
-    }
-    __syncwarp();
-    u32* counter = static_cast<u32*>(arguments.gemm.workspace) + TileIndex();
-    extern __shared__ __align__(1024) char memory[];
-    if (!IsLastArriver<Config::kSplit, kConsumers>(counter, reinterpret_cast<u32*>(memory + Tile::kArrivalsWord)))
-      return false;
-#pragma unroll
-    for (int block = 0; block < kRowBlocks; ++block)
-#pragma unroll
-      for (int i = 0; i < kSums; i += 4) {
-        float part[4];
-        LoadFromL2(part, tile_sums + (block * kSums + i) * 32 + lane * 4);
-#pragma unroll
-        for (int j = 0; j < 4; ++j) sums[block][i + j] = part[j];
-      }
-    const float zeros[4] = {};
-#pragma unroll
-    for (int i = 0; i < kRowBlocks * kSums; i += 4) StoreToL2(tile_sums + i * 32 + lane * 4, zeros);
-    return true;
   }
 
   GEMMSMITH_DEVICE void StoreShareOfSlots(Sums& sums) const {
@@ -350,10 +315,6 @@ struct WgmmaKernel : WgmmaTile<Config> {
         ArriveAt<kConsumers>(1);
       else
         MeetThreads<kConsumers>(1);  // the stages are read by all
-    }
-    if constexpr (kAddsInBulk) {
-      if (!AddToWorkspaceInBulk(warp, sums)) return;
-      Stamp(arguments.gemm, Moment::kMet, threadIdx.x == 0);
     }
     if constexpr (kSplitsExchange)
       StoreShareOfSlots(sums);

@@ -14,7 +14,6 @@ enum class SplitReduction {
   kExchange,  // every CTA keeps a share of the tile, sends the others their shares through a slot each, and takes its
               // own from theirs as the sums come in. The same bits every time. The CTAs wait for each other, so all of
               // the launch must be on the GPU at once.
-  kAddInBulk,  // as kAdd, but each warp stages its sums in shared memory and the copy engine adds them.
 };
 
 // A partial tile in shared memory, one for each warp that splits K. The rows are four floats longer than the tile, so

@@ -115,12 +115,6 @@ GEMMSMITH_DEVICE void StoreBox(const TensorMap& map, int x, int y, u32 from) {
                  "r"(y), "r"(from)
                  : "memory");
 }
-// Adds f32 sums to memory, in L2. Like a store it belongs to a group.
-GEMMSMITH_DEVICE void AddInBulk(float* to, u32 from, int bytes) {
-  asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 [%0], [%1], %2;" ::"l"(to), "r"(from),
-               "r"(bytes)
-               : "memory");
-}
 // The stores that this thread ordered since become a group.
 GEMMSMITH_DEVICE void CommitStores() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
 // Until all groups of this thread, but the last kPending ones, have read shared memory; a CTA may not end before.
@@ -128,8 +122,6 @@ template <int kPending>
 GEMMSMITH_DEVICE void WaitForStoresBut() {
   asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(kPending) : "memory");
 }
-// Until all that the groups of this thread write is there for it to see, and for whom it tells.
-GEMMSMITH_DEVICE void WaitForWrites() { asm volatile("cp.async.bulk.wait_group 0;" ::: "memory"); }
 
 // ---- operands on their way in ----
 

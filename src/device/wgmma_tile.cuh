@@ -163,10 +163,11 @@ struct WgmmaTile {
 
   // Named barriers of two neighbours: this and the teammate's number. Schedules have those before.
   static constexpr int kTurnBarriers = 8;
-  // Whether the step to come is the first of those that wait until the teammate before has put all of its own on their
-  // way.
-  static GEMMSMITH_DEVICE bool IsTurn(int teammate, int steps_left) {
-    return Config::kTurnSteps > 0 && teammate > 0 && steps_left == Config::kTurnSteps;
+  // The others wait until the teammate before has put all of its own on their way. In a loop of their own: where one loop
+  // had the wait in its middle, ptxas (CUDA 13.0) read sums before their last instruction had ended (persistent, half of
+  // them wrong in every tile).
+  static GEMMSMITH_DEVICE int StepsBeforeTurn(int teammate, int steps) {
+    return Config::kTurnSteps > 0 && teammate > 0 ? steps - Config::kTurnSteps : steps;
   }
   static GEMMSMITH_DEVICE void AwaitTurn(int teammate) { MeetThreads<256>(kTurnBarriers + teammate); }
   // With all instructions of the tile on their way.

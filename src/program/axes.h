@@ -7,7 +7,7 @@ namespace gemmsmith {
 
 // How the CTAs that split K of one tile meet; src/device/reduce.cuh explains each. kAdd, unused, where nothing is
 // split.
-enum class SplitReduction { kAdd, kOrdered, kCluster, kExchange, kAddInBulk };
+enum class SplitReduction { kAdd, kOrdered, kCluster, kExchange };
 // Which dimensions a kernel knows at compile time; k: with the strides along it.
 enum class FixedDimensions { kNone, kK, kAll };
 inline constexpr int kFixedKinds[] = {int(FixedDimensions::kNone), int(FixedDimensions::kK),

@@ -23,7 +23,7 @@ void ConfigText::Add(std::string_view name, Schedule schedule) {
 }
 
 void ConfigText::Add(std::string_view name, SplitReduction reduction, int split) {
-  constexpr std::string_view kNames[] = {"kAdd", "kOrdered", "kCluster", "kExchange", "kAddInBulk"};
+  constexpr std::string_view kNames[] = {"kAdd", "kOrdered", "kCluster", "kExchange"};
   Line("auto", name, fmt::format("gemmsmith::SplitReduction::{}", split == 1 ? "kNone" : kNames[int(reduction)]));
 }
 

@@ -127,13 +127,13 @@ constexpr double kStoreBytesPerNs = 39.9, kTmaStoreShare = 0.907, kTmaStoreNs = 
 constexpr double kEpilogueNs = 186, kEpilogueBytesPerNs = 118, kAloneFactor = 1.425, kTurnShare = 0.052;
 constexpr double kDrainBytesPerNs = 33.2;
 constexpr double kFirstOutShare = 0.99;  // of that where C is the first to leave L2 (0.988 in the median, 0.87 to 1.03)
-// Ending in turn: what the turns cover of the others' stores. A guess until it has been measured
-// (docs/lab/throughput.md).
-constexpr double kTurnsCover = 0.7;
+// Ending in turn: what the turns cover of the others' stores (180 pairs of plans, docs/lab/throughput.md). Nothing where
+// the instructions of one warpgroup alone have too few columns to keep the matrix units busy.
+constexpr double kTurnsCover = 0.7, kPersistentTurnsCover = 0.25;
+constexpr int kLeastTurnColumns = 128;
 // Boxes of C narrower than a line of 128 bytes: what the copy engine's store takes of them. Estimates, for the order.
 constexpr double kBoxes32 = 1.1, kBoxes16 = 1.3, kBoxes8 = 1.7;
 constexpr double kAddNs = 1245;
-constexpr double kBulkMoreNs = 10;  // by the copy engine: not measured, there for the order
 constexpr double kClusterSplitNs = 43.8, kClusterBytesPerNs = 11.4;
 // Multiprocessors that clusters can fill: 128 CTAs in clusters of 4 take two waves.
 constexpr double kUsableInFours = 106.0 / 132, kUsableInEights = 82.0 / 132;
@@ -261,7 +261,6 @@ double WgmmaMeetNs(const WgmmaPlan& plan, double per_sm) {
   if (plan.split == 1) return 0;
   const double sum_bytes = per_sm * plan.tile_m * plan.tile_n * 4;
   if (plan.splits_exchange()) return ExchangeNs(sum_bytes, plan.split);
-  if (plan.splits_add_in_bulk()) return wgmma::kAddNs + wgmma::kBulkMoreNs + sum_bytes / kAddBytesPerNs;
   return plan.splits_are_cluster() ? wgmma::kClusterSplitNs * plan.split + sum_bytes / wgmma::kClusterBytesPerNs
                                    : wgmma::kAddNs + sum_bytes / kAddBytesPerNs;
 }
@@ -283,7 +282,10 @@ double WgmmaLaunchNs(const WgmmaPlan& plan, double waves) {
 double TurnsSaveNs(const WgmmaPlan& plan, double step_compute_ns, double leave_ns, double busy) {
   if (!plan.ends_in_turn || plan.team() == 1) return 0;
   const double turns_ns = (plan.team() - 1.0) / plan.team() * plan.TurnSteps() * step_compute_ns;
-  return busy * wgmma::kTurnsCover * std::min(leave_ns, turns_ns) - (1 - busy) * turns_ns;
+  const double cover = plan.sum_columns() < wgmma::kLeastTurnColumns ? 0
+                       : plan.is_persistent()                        ? wgmma::kPersistentTurnsCover
+                                                                     : wgmma::kTurnsCover;
+  return busy * cover * std::min(leave_ns, turns_ns) - (1 - busy) * turns_ns;
 }
 
 // Everything between launch and the meeting of splits.

@@ -88,7 +88,8 @@ TEST(PredictTime, EndingInTurnPaysBySharesOfTheStoreThatMatrixInstructionsCanHid
     return 1 - Predicted(words + " finish=in_turn", {shape}) / Predicted(words, {shape});
   };
   EXPECT_GT(saved("tile_n=256 stages=4", {2048, 2048, 1024}), 0.02);
-  EXPECT_GT(saved("tile_n=256 stages=3 schedule=cooperative", {8192, 8192, 1024}), 0.02);
+  EXPECT_NEAR(saved("tile_n=256 stages=3 schedule=cooperative", {8192, 8192, 1024}), 0.02, 0.01);
+  EXPECT_LE(saved("tile_n=64 stages=6", {1024, 1024, 1024}), 0) << "half-filled instructions, alone";
   EXPECT_LT(saved("tile_n=256 stages=4", {2048, 2048, 8192}), 0.01) << "long K: the store is little of it";
   EXPECT_LT(saved("stages=5", {128, 16384, 4096}), 0.01) << "waits for memory";
   EXPECT_EQ(saved("warpgroups=1 stages=5", {2048, 1024, 1024}), 0);

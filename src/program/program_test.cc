@@ -151,19 +151,6 @@ TEST(Launch, ExchangedSumsHaveASlotEach) {
   EXPECT_TRUE(launch.deterministic);
 }
 
-TEST(Launch, SumsAddedInBulkAreStagedWhereTheStagesWere) {
-  const std::string words = "wgmma tile_m=64 tile_n=128 warpgroups=1 step_k=64 split=4 reduction=bulk stages=";
-  const auto launch_with = [&](const char* stages) {
-    return LaunchFor(*ParsePlan(words + stages), {{512, 512, 8192}});
-  };
-  EXPECT_EQ(launch_with("4").smem_bytes, 1024u + 4 * (64 + 128) * 64 * 2);
-  EXPECT_EQ(launch_with("4").workspace_bytes, 256u + 32 * 64 * 128 * 4) << "one tile for all splits";
-  EXPECT_EQ(LaunchFor(*ParsePlan("wgmma tile_m=64 tile_n=256 warpgroups=1 split=2 reduction=bulk stages=2 step_k=64"),
-                      {{64, 256, 4096}})
-                .smem_bytes,
-            1024u + 2 * (64 + 256) * 64 * 2);
-}
-
 TEST(Emit, TextDependsOnTheShapeOnlyWhereThePlanFixesDimensions) {
   const Gemm small{{64, 64, 256}}, large{{128, 64, 512}};
   EXPECT_EQ(Emit(Direct("fixed=none"), small).text, Emit(Direct("fixed=none"), large).text);
@@ -200,8 +187,7 @@ TEST(LaunchFor, ClaimsEqualBitsButWhereSplitsAddInOrderOfArrival) {
   for (const char* plan : {"direct", "wgmma", "direct split=4 reduction=ordered", "wgmma split=2 reduction=cluster",
                            "direct warps_k=2", "wgmma split=2 reduction=exchange"})
     EXPECT_TRUE(claims(plan)) << plan;
-  for (const char* plan :
-       {"direct split=4 reduction=add", "wgmma split=2 reduction=add", "wgmma split=2 reduction=bulk"})
+  for (const char* plan : {"direct split=4 reduction=add", "wgmma split=2 reduction=add"})
     EXPECT_FALSE(claims(plan)) << plan;
 }
 

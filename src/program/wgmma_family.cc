@@ -21,9 +21,8 @@ constexpr int kStepKs[] = {64, 128, 256};
 constexpr int kStageCounts[] = {0, 2, 3, 4, 5, 6, 7, 8, 10, 12};
 constexpr std::string_view kStageWords[] = {"resident", "2", "3", "4", "5", "6", "7", "8", "10", "12"};
 constexpr int kClusters[] = {1, 2, 4};
-constexpr int kReductions[] = {int(SplitReduction::kAdd), int(SplitReduction::kCluster), int(SplitReduction::kExchange),
-                               int(SplitReduction::kAddInBulk)};
-constexpr std::string_view kReductionWords[] = {"add", "cluster", "exchange", "bulk"};
+constexpr int kReductions[] = {int(SplitReduction::kAdd), int(SplitReduction::kCluster), int(SplitReduction::kExchange)};
+constexpr std::string_view kReductionWords[] = {"add", "cluster", "exchange"};
 constexpr int kStores[] = {int(Store::kRows), int(Store::kBoxes), int(Store::kBoxesFirstOut)};
 constexpr std::string_view kStoreWords[] = {"rows", "tma", "tma_first_out"};
 constexpr int kCtaCounts[] = {0, 1};
@@ -70,8 +69,8 @@ constexpr Parameter kParameters[] = {
     {"cluster_n", "CTAs along n that share the copies of A", kClusters, {}, 1},
     {"split", "CTAs that split K of one tile", kSplits, {}, 1},
     {"reduction",
-     "how split CTAs meet: f32 adds in L2, a cluster's shared memory (reproducible), slots in L2 that all take a "
-     "share from (reproducible), or f32 adds by the copy engine",
+     "how split CTAs meet: f32 adds in L2, a cluster's shared memory (reproducible), or slots in L2 that all take a "
+     "share from (reproducible)",
      kReductions, kReductionWords, int(SplitReduction::kAdd)},
     {"store", "how C is written: rows by the warps, or boxes by the copy engine, perhaps as the first to leave L2",
      kStores, kStoreWords, int(Store::kRows)},
@@ -392,12 +391,10 @@ int WgmmaPlan::StagedBlocks() const {
 int WgmmaPlan::StagingBytes() const {
   if (splits_exchange()) return 0;
   if (splits_are_cluster()) return tile_m * (tile_n + 4) * int(sizeof(float));
-  if (splits_add_in_bulk()) return tile_m * tile_n * int(sizeof(float));
   return (is_persistent() ? 4 * warpgroups * StagedBlocks() : sum_rows() / 16) * StagedRowsBytes();
 }
 
 bool WgmmaPlan::StagingInStages(const Shape& shape) const {
-  if (splits_add_in_bulk()) return true;  // by then all is read, and the next launch's CTAs may find room beside
   return !is_persistent() &&
          kBarrierBytes + int64_t(StagesHeld(shape)) * StageBytes() + StagingBytes() > kHopperSmemBytes;
 }

@@ -43,7 +43,6 @@ struct WgmmaPlan {
   int cluster_size() const { return cluster_m * cluster_n; }
   bool splits_are_cluster() const { return split > 1 && reduction == SplitReduction::kCluster; }
   bool splits_exchange() const { return split > 1 && reduction == SplitReduction::kExchange; }
-  bool splits_add_in_bulk() const { return split > 1 && reduction == SplitReduction::kAddInBulk; }
   // Whether every split stores a share of the tile, instead of the last arriver the whole.
   bool stores_shares() const { return splits_are_cluster() || splits_exchange(); }
   // Steps at a tile's end that each warpgroup but the first keeps until its turn; 0: all end together.
