@@ -311,7 +311,7 @@ void CheckFinish(const WgmmaPlan& plan, const Gemm& gemm, Reasons& reasons) {
   if (!plan.ends_in_turn) return;
   if (plan.team() == 1) return reasons.Add("finish=in_turn is for warpgroups that share a tile");
   if (plan.is_swapped()) reasons.Add("warpgroups end a tile in turn with straight roles only");
-  const int steps = plan.Steps(gemm.shape);
+  const int steps = plan.FewestSteps(gemm.shape);
   if (steps <= plan.TurnSteps())
     reasons.Add("{} steps of {} k leave warpgroups nothing to share before turns of {}", steps, plan.step_k,
                 plan.TurnSteps());

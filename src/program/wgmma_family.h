@@ -65,7 +65,9 @@ struct WgmmaPlan {
   int StagedBlocks() const;
   int StagingBytes() const;
   // Of the longest split, in steps.
+  // Of a split: the most and the fewest.
   int Steps(const Shape& shape) const { return CeilDivide(CeilDivide(shape.k, step_k), split); }
+  int FewestSteps(const Shape& shape) const { return CeilDivide(shape.k, step_k) / split; }
   int StagesHeld(const Shape& shape) const { return is_ring() ? stages : Steps(shape); }
   // Whether the epilogue reuses the stages' memory, because there is none beside it. Where warpgroups end in turn, only
   // the last one may.

@@ -173,6 +173,7 @@ TEST(EndingInTurn, SaysWhereItCannotBe) {
   expect("warpgroups=1", {2048, 2048, 2048}, "warpgroups that share a tile");
   expect("schedule=pingpong store=tma", {4096, 4096, 2048}, "warpgroups that share a tile");
   expect("stages=3", {2048, 2048, 128}, "leave warpgroups nothing to share");
+  expect("stages=2 step_k=128 split=3", {512, 64, 512}, "1 steps of 128 k leave warpgroups nothing to share");
   expect("schedule=cooperative stages=5 store=tma", {4096, 4096, 256}, "could be a tile apart");
   expect("split=2 reduction=cluster stages=6", {1024, 1024, 8192}, "no room beside the stages");
   EXPECT_EQ(Reasons("finish=in_turn schedule=cooperative stages=5 store=tma", {{4096, 4096, 320}}), "");
@@ -261,19 +262,20 @@ TEST(EndingInTurn, NeverHangsNorMixesTilesWhereItIsLegal) {
     for (const int warpgroups : {2, 3})
       for (const int step_k : {64, 128, 256})
         for (const int stages : {2, 3, 4, 5, 6, 7, 8, 10, 12})
-          for (int k = 64; k <= 1024; k += 64) {
-            const std::string words = fmt::format(
-                "finish=in_turn schedule={} warpgroups={} tile_m={} tile_n=32 step_k={} stages={} store=tma", schedule,
-                warpgroups, 64 * warpgroups, step_k, stages);
-            const Gemm gemm{{192 * 24, 2048, k}};
-            if (!IsLegal(Wgmma(words), gemm, H200())) continue;
-            ++legal;
-            const WgmmaPlan plan = Typed(words);
-            EXPECT_EQ(
-                TroubleIn({warpgroups, stages, plan.Steps(gemm.shape), plan.TurnSteps(), plan.is_persistent() ? 5 : 1}),
-                "")
-                << words << " " << Print(gemm);
-          }
+          for (const int split : {1, 3})
+            for (int k = 64; k <= 1024; k += 64) {
+              const std::string words = fmt::format(
+                  "finish=in_turn schedule={} warpgroups={} tile_m={} tile_n=32 step_k={} stages={} split={} store=tma",
+                  schedule, warpgroups, 64 * warpgroups, step_k, stages, split);
+              const Gemm gemm{{192 * 24, 2048, k}};
+              if (!IsLegal(Wgmma(words), gemm, H200())) continue;
+              ++legal;
+              const WgmmaPlan plan = Typed(words);
+              EXPECT_GT(plan.FewestSteps(gemm.shape), plan.TurnSteps()) << "the kernel's loop before the turn";
+              for (const int steps : {plan.Steps(gemm.shape), plan.FewestSteps(gemm.shape)})
+                EXPECT_EQ(TroubleIn({warpgroups, stages, steps, plan.TurnSteps(), plan.is_persistent() ? 5 : 1}), "")
+                    << words << " " << Print(gemm);
+            }
   EXPECT_GT(legal, 200);
 }
 
