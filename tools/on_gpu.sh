@@ -2,6 +2,7 @@
 # What has to run on a machine with a GPU, where nothing is built: a build made elsewhere is carried there in .carry/.
 #   here   tools/on_gpu.sh pack                   build everything statically, stripped, into .carry/
 #   there  tools/on_gpu.sh tests                  every GPU test; log and XML under $OUT
+#          tools/on_gpu.sh self_test SEEDS        the judge's own test, on every GPU
 #          tools/on_gpu.sh sanitize TOOL [SECONDS] compute-sanitizer (memcheck, racecheck, ...) over a covering set of plans
 #          tools/on_gpu.sh latency                where the time of short calls goes, stage by stage
 #          tools/on_gpu.sh baselines SECONDS      the baselines of bench/baseline_check.shapes, short protocol
@@ -45,6 +46,11 @@ tests() {
   done
   wait
   tail -n 12 "$out"/gpu_tests-*.log
+}
+
+self_test() {
+  "$program" verify --self-test --device all --seeds "$1" --json >"$out/self_test.json" 2>"$out/self_test.log" || true
+  grep -E '"(all_as_expected|broken|caught|missed|honest|passed|not_judged)"' "$out/self_test.json"
 }
 
 # Once without the tool, so that nothing is compiled under it. The judge's own kernels are left out: racecheck alone
@@ -173,6 +179,6 @@ kills() {
 step=${1:-}
 case $step in
   pack) pack ;;
-  tests | sanitize | latency | baselines | rates | space | measure | sweep | bench | each_gpu | kills) mkdir -p "$out" && shift && "$step" "$@" ;;
-  *) sed -n '2,21s/^# //p' "$0" >&2; exit 2 ;;
+  tests | self_test | sanitize | latency | baselines | rates | space | measure | sweep | bench | each_gpu | kills) mkdir -p "$out" && shift && "$step" "$@" ;;
+  *) sed -n '2,22s/^# //p' "$0" >&2; exit 2 ;;
 esac

@@ -49,6 +49,19 @@ Result<int> FindGpu(const std::string& device) {
   return Unavailable(fmt::format("no GPU {} here; this machine has 0 to {}", wanted, gpus.size() - 1));
 }
 
+Result<std::vector<int>> FindGpus(const std::string& device) {
+  std::vector<int> found;
+  if (device == "all") {
+    ASSIGN_OR_RETURN(const std::vector<GpuIdentity> gpus, ListGpus());
+    for (const GpuIdentity& gpu : gpus) found.push_back(gpu.ordinal);
+    if (found.empty()) return Unavailable("the driver sees no GPU");
+  } else {
+    ASSIGN_OR_RETURN(const int gpu, FindGpu(device));
+    found.push_back(gpu);
+  }
+  return found;
+}
+
 Result<Instrument> OpenLiveInstrument(int gpu) {
   Instrument instrument;
   ASSIGN_OR_RETURN(instrument.compiler, OpenCompiler());

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "archive/archive.h"
 #include "archive/replay.h"
@@ -31,6 +32,7 @@ struct Instrument {
 Result<Instrument> OpenInstrument(const std::string& device);
 // Which GPU of this machine "auto" or "gpu:N" means; Unavailable where there is none.
 Result<int> FindGpu(const std::string& device);
+Result<std::vector<int>> FindGpus(const std::string& device);  // or "all"
 Result<Instrument> OpenLiveInstrument(int gpu);
 
 // NVRTC, else nvcc; what was compiled once is kept under HomeFolder().

@@ -132,7 +132,8 @@ class Grammar {
           ReadPath);
     Value(verb, "--limit-seconds", "S", "stop a list in time; the same command goes on", &command->limit_seconds,
           ReadPositiveSeconds);
-    AddDevice(verb, &command->device);
+    Value(verb, "--device", "WHERE", "auto, gpu:N, or all for the self-test [auto]", &command->device,
+          ReadDeviceChoice);
     AddSeed(verb, &command->seed);
     AddJson(verb, &command->json);
     verb->footer(

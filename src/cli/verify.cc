@@ -83,6 +83,7 @@ std::string JsonText(const VerifyCommand& command, const Instrument& instrument,
 
 // Not through OpenInstrument(): no recording tests anything.
 Result<int> GpuFor(const std::string& device) {
+  if (device == "all") return InvalidArgument("one GPU verifies a plan: --device all is for the self-test");
   const std::string hint = "verify needs a GPU: a recording tests nothing";
   if (device != "auto" && !device.starts_with("gpu:")) return Unavailable(hint);
   const Result<int> gpu = FindGpu(device);

@@ -7,6 +7,7 @@
 
 #include "base/installation.h"
 #include "base/text.h"
+#include "campaign/interrupt.h"
 #include "cli/exit.h"
 #include "cli/instrument.h"
 #include "cli/progress.h"
@@ -161,18 +162,26 @@ Json SelfTestJson(std::span<const CaseReport> reports, int seeds) {
 }
 
 Result<int> Run(const SelfTestCommand& command) {
+  WatchForInterrupts();
   // Wrong cases are told before a GPU is looked for.
   ASSIGN_OR_RETURN(const std::vector<Case> cases, ReadWantedCases(command));
-  if (command.device != "auto" && !command.device.starts_with("gpu:"))
+  if (command.device != "auto" && command.device != "all" && !command.device.starts_with("gpu:"))
     return Unavailable("a recording tests nothing: verify --self-test needs a GPU");
-  ASSIGN_OR_RETURN(const int gpu, FindGpu(command.device));
-  ASSIGN_OR_RETURN(Instrument instrument, OpenLiveInstrument(gpu));
+  ASSIGN_OR_RETURN(const std::vector<int> gpus, FindGpus(command.device));
+  std::vector<Instrument> instruments;
+  std::vector<Evaluator*> evaluators;
+  for (const int gpu : gpus) {
+    ASSIGN_OR_RETURN(instruments.emplace_back(), OpenLiveInstrument(gpu));
+    evaluators.push_back(instruments.back().evaluator.get());
+  }
+  Instrument& instrument = instruments.front();
   RETURN_IF_ERROR(OpenObjects(instrument));
-  const SelfTestOptions options{.seeds = command.seeds, .has_cutlass = !CutlassIncludes().empty()};
+  const SelfTestOptions options{
+      .seeds = command.seeds, .has_cutlass = !CutlassIncludes().empty(), .should_stop = InterruptArrived};
   Result<std::vector<CaseReport>> reports = [&] {
     Progress progress("self-test", int64_t(cases.size()) * (1 + command.seeds));
     return RunSelfTest(
-        cases, options, *instrument.evaluator,
+        cases, options, evaluators,
         [&](const EvaluationRequest& request) {
           return Prepare(request, instrument.evaluator->device(), *instrument.compiler, instrument.objects.get());
         },
@@ -191,6 +200,7 @@ Result<int> Run(const SelfTestCommand& command) {
     answer = SelfTestText(*reports, command.seeds, DescribeTerminal(STDOUT_FILENO));
   }
   RETURN_IF_ERROR(WriteOut(answer));
+  if (InterruptArrived()) return kExitInterrupted;
   return Count(*reports).AllAsExpected() ? kExitDone : kExitNoCandidate;
 }
 

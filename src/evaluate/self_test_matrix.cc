@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <mutex>
 #include <thread>
@@ -36,15 +37,17 @@ bool IsToBeBuilt(const Case& tested) {
 
 class SelfTest {
  public:
-  SelfTest(std::span<const Case> cases, const SelfTestOptions& options, Evaluator& evaluator,
+  SelfTest(std::span<const Case> cases, const SelfTestOptions& options, std::span<Evaluator* const> evaluators,
            const PrepareCandidate& prepare, const SelfTestListener& on_step)
       : cases_(cases),
         options_(options),
-        evaluator_(evaluator),
+        evaluators_(evaluators),
         prepare_(prepare),
         on_step_(on_step),
         reports_(cases.size()),
-        candidates_(cases.size()) {
+        candidates_(cases.size()),
+        failures_in_a_row_(evaluators.size()),
+        outcomes_(cases.size(), std::vector<std::optional<Outcome>>(size_t(options.seeds))) {
     for (size_t i = 0; i < cases.size(); ++i) {
       reports_[i].tested = &cases[i];
       if (cases[i].needs_cutlass && !options.has_cutlass) {
@@ -67,18 +70,25 @@ class SelfTest {
     meanwhile.join();
     RETURN_IF_ERROR(judged);
     RETURN_IF_ERROR(JudgeAll(refused));
-    for (CaseReport& report : reports_)
-      if (report.why_not.empty()) report.verdict = Judge(*report.tested, report.seen);
+    for (size_t at = 0; at < cases_.size(); ++at) Conclude(at);
     return std::move(reports_);
   }
 
  private:
+  struct Share {
+    std::vector<size_t> places;  // of cases of one problem
+    uint64_t seed;
+  };
+
+  bool ShouldStop() const { return options_.should_stop && options_.should_stop(); }
+
   void Tell(const Case& now, std::optional<uint64_t> seed) {
-    const std::lock_guard lock(telling_);
+    const std::lock_guard lock(mutex_);
     on_step_(now, seed, done_++, int(cases_.size()) * (1 + options_.seeds));
   }
 
   void PrepareOne(size_t at) {
+    if (ShouldStop()) return;
     Tell(cases_[at], std::nullopt);
     if (!reports_[at].why_not.empty()) return;
     Result<PreparedCandidate> prepared = prepare_(RequestFor(cases_[at], 0));
@@ -90,13 +100,22 @@ class SelfTest {
   }
 
   Status JudgeAll(const std::vector<size_t>& places) {
-    for (const std::vector<size_t>& problem : ByProblem(places))
-      for (int seed = 1; seed <= options_.seeds; ++seed)
-        for (const size_t at : problem) RETURN_IF_ERROR(JudgeOnce(at, uint64_t(seed)));
+    const std::vector<Share> shares = SharesOf(places);
+    std::atomic<size_t> next = 0;
+    std::vector<Status> ends(evaluators_.size());
+    {
+      std::vector<std::jthread> threads;
+      for (size_t i = 0; i < evaluators_.size(); ++i)
+        threads.emplace_back([&, i] {
+          for (size_t at = next++; at < shares.size() && ends[i].ok(); at = next++) ends[i] = Judge(shares[at], i);
+          if (!ends[i].ok()) next = shares.size();
+        });
+    }
+    for (const Status& end : ends) RETURN_IF_ERROR(end);
     return OkStatus();
   }
 
-  std::vector<std::vector<size_t>> ByProblem(const std::vector<size_t>& places) const {
+  std::vector<Share> SharesOf(const std::vector<size_t>& places) const {
     std::vector<std::vector<size_t>> problems;
     for (const size_t at : places) {
       const auto same = std::find_if(problems.begin(), problems.end(), [&](const std::vector<size_t>& problem) {
@@ -107,44 +126,62 @@ class SelfTest {
       else
         same->push_back(at);
     }
-    return problems;
+    std::vector<Share> shares;
+    for (const std::vector<size_t>& problem : problems)
+      for (int seed = 1; seed <= options_.seeds; ++seed) shares.push_back({problem, uint64_t(seed)});
+    return shares;
   }
 
-  Status JudgeOnce(size_t at, uint64_t seed) {
-    CaseReport& report = reports_[at];
-    Tell(cases_[at], seed);
-    if (!report.why_not.empty()) return OkStatus();
-    const PreparedCandidate& candidate = candidates_[at];
-    if (candidate.ended) {
-      report.seen.push_back({seed, *candidate.ended});
-      return OkStatus();
+  Status Judge(const Share& share, size_t evaluator) {
+    for (const size_t at : share.places) {
+      if (ShouldStop()) return OkStatus();
+      Tell(cases_[at], share.seed);
+      if (IsGivenUp(at)) continue;
+      const auto start = std::chrono::steady_clock::now();
+      Result<Outcome> outcome =
+          candidates_[at].ended ? *candidates_[at].ended
+                                : evaluators_[evaluator]->Evaluate(RequestFor(cases_[at], share.seed), candidates_[at]);
+      const std::lock_guard lock(mutex_);
+      reports_[at].seconds += SecondsSince(start);
+      if (outcome.ok()) {
+        failures_in_a_row_[evaluator] = 0;
+        outcomes_[at][size_t(share.seed - 1)] = *std::move(outcome);
+        continue;
+      }
+      const Status& failure = outcome.status();
+      reports_[at].why_not = failure.message();
+      if (++failures_in_a_row_[evaluator] == kMostFailuresInARow)
+        return {failure.code(), fmt::format("{} cases in a row could not be judged; the last, {}: {}",
+                                            kMostFailuresInARow, cases_[at].name, failure.message())};
     }
-    const auto start = std::chrono::steady_clock::now();
-    Result<Outcome> outcome = evaluator_.Evaluate(RequestFor(cases_[at], seed), candidate);
-    report.seconds += SecondsSince(start);
-    if (!outcome.ok()) return NoteFailure(report, outcome.status());
-    failures_in_a_row_ = 0;
-    report.seen.push_back({seed, *std::move(outcome)});
     return OkStatus();
   }
 
-  Status NoteFailure(CaseReport& report, const Status& failure) {
-    report.why_not = failure.message();
-    if (++failures_in_a_row_ < kMostFailuresInARow) return OkStatus();
-    return {failure.code(), fmt::format("{} cases in a row could not be judged; the last, {}: {}", kMostFailuresInARow,
-                                        report.tested->name, failure.message())};
+  bool IsGivenUp(size_t at) {
+    const std::lock_guard lock(mutex_);
+    return !reports_[at].why_not.empty();
+  }
+
+  void Conclude(size_t at) {
+    CaseReport& report = reports_[at];
+    for (size_t i = 0; i < outcomes_[at].size(); ++i)
+      if (outcomes_[at][i]) report.seen.push_back({i + 1, *std::move(outcomes_[at][i])});
+    if (report.why_not.empty() && report.seen.size() < outcomes_[at].size())
+      report.why_not = "stopped before it was judged with all seeds";
+    if (report.why_not.empty()) report.verdict = gemmsmith::Judge(*report.tested, report.seen);
   }
 
   std::span<const Case> cases_;
   SelfTestOptions options_;
-  Evaluator& evaluator_;
+  std::span<Evaluator* const> evaluators_;
   const PrepareCandidate& prepare_;
   const SelfTestListener& on_step_;
   std::vector<CaseReport> reports_;
   std::vector<PreparedCandidate> candidates_;
-  std::mutex telling_;
+  std::vector<int> failures_in_a_row_;                         // of each evaluator
+  std::vector<std::vector<std::optional<Outcome>>> outcomes_;  // by seed
+  std::mutex mutex_;  // of the reports while evaluators judge, and of the listener
   int done_ = 0;
-  int failures_in_a_row_ = 0;
 };
 
 }  // namespace
@@ -168,9 +205,9 @@ std::string_view Name(CaseVerdict verdict) {
 }
 
 Result<std::vector<CaseReport>> RunSelfTest(std::span<const Case> cases, const SelfTestOptions& options,
-                                            Evaluator& evaluator, const PrepareCandidate& prepare,
+                                            std::span<Evaluator* const> evaluators, const PrepareCandidate& prepare,
                                             const SelfTestListener& on_step) {
-  return SelfTest(cases, options, evaluator, prepare, on_step).Run();
+  return SelfTest(cases, options, evaluators, prepare, on_step).Run();
 }
 
 CaseVerdict Judge(const Case& tested, std::span<const Sighting> seen) {

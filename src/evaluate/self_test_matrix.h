@@ -40,6 +40,7 @@ struct CaseReport {
 struct SelfTestOptions {
   int seeds = 3;  // 1, 2, ...
   bool has_cutlass = true;
+  std::function<bool()> should_stop;  // asked before each judgement, by any thread; none: never
 };
 
 // How a candidate is prepared; called from many threads at once, one of them while others are judged.
@@ -47,11 +48,12 @@ using PrepareCandidate = std::function<Result<PreparedCandidate>(const Evaluatio
 // Told before a case is prepared (no seed) or judged, with how many of all such steps are done; one call at a time.
 using SelfTestListener = std::function<void(const Case& now, std::optional<uint64_t> seed, int done, int steps)>;
 
-// Judges every case with every seed, problem by problem, so that inputs and baselines are made once. A report for each
-// case, in the order of the cases, which must outlive it. A failure of the world is a report's, not the end; three in a
-// row are the end.
+// Judges every case with every seed. Evaluators (at least one, of a GPU each) take the cases of one problem and one seed
+// at a time, so that inputs and baselines are made once. A report for each case, in the order of the cases, which must
+// outlive it; a case whose seeds have not all come to be judged when the wish to stop is heard is not judged. A failure of
+// the world is a report's, not the end; three in a row are the end.
 Result<std::vector<CaseReport>> RunSelfTest(std::span<const Case> cases, const SelfTestOptions& options,
-                                            Evaluator& evaluator, const PrepareCandidate& prepare,
+                                            std::span<Evaluator* const> evaluators, const PrepareCandidate& prepare,
                                             const SelfTestListener& on_step);
 
 // What one case's sightings mean.

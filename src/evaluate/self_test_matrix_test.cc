@@ -55,8 +55,9 @@ class SelfTestTest : public testing::Test {
     return reports.ok() ? *std::move(reports) : std::vector<CaseReport>();
   }
   Result<std::vector<CaseReport>> TryRun(const std::vector<Case>& cases) {
+    Evaluator* const evaluators[] = {&evaluator_};
     return RunSelfTest(
-        cases, options_, evaluator_, [&](const EvaluationRequest& request) { return prepare_(request); },
+        cases, options_, evaluators, [&](const EvaluationRequest& request) { return prepare_(request); },
         [&](const Case&, std::optional<uint64_t>, int done, int steps) {
           EXPECT_EQ(done, told_++);
           steps_ = steps;
@@ -178,6 +179,41 @@ TEST_F(SelfTestTest, AFailureOfTheWorldIsOneCasesAndThreeInARowAreTheEnd) {
   const Result<std::vector<CaseReport>> lost = TryRun(cases);
   ASSERT_FALSE(lost.ok());
   EXPECT_NE(lost.status().message().find("the last, d: the GPU is lost"), std::string::npos) << lost.status().message();
+}
+
+TEST_F(SelfTestTest, SeveralEvaluatorsShareProblemsAndSeeds) {
+  std::vector<Case> cases;
+  for (int i = 0; i < 12; ++i)
+    cases.push_back(MakeCase("case " + std::to_string(i), {kWrong}, {64 * (1 + i / 3), 64, 64}));
+  FakeEvaluator others[2];
+  std::map<std::pair<std::string, uint64_t>, Outcome> answers;
+  for (const Case& tested : cases)
+    for (uint64_t seed = 1; seed <= 3; ++seed) answers[{tested.name, seed}] = Of(kWrong, std::to_string(seed));
+  evaluator_.answers = others[0].answers = others[1].answers = answers;
+  Evaluator* const evaluators[] = {&evaluator_, &others[0], &others[1]};
+  const Result<std::vector<CaseReport>> reports =
+      RunSelfTest(cases, options_, evaluators, prepare_,
+                  [&](const Case&, std::optional<uint64_t>, int done, int) { EXPECT_EQ(done, told_++); });
+  ASSERT_TRUE(reports.ok()) << reports.status().message();
+  for (const CaseReport& report : *reports) {
+    ASSERT_EQ(report.seen.size(), 3u);
+    for (uint64_t seed = 1; seed <= 3; ++seed) {
+      EXPECT_EQ(report.seen[seed - 1].seed, seed);
+      EXPECT_EQ(report.seen[seed - 1].outcome.stage, std::to_string(seed)) << "the outcome of that seed";
+    }
+  }
+  EXPECT_EQ(evaluator_.asked.size() + others[0].asked.size() + others[1].asked.size(), 36u);
+}
+
+TEST_F(SelfTestTest, WhoIsStoppedReportsWhatWasJudged) {
+  const std::vector<Case> cases = {MakeCase("a", {}), MakeCase("b", {}, {128, 64, 64})};
+  options_.should_stop = [this] { return evaluator_.asked.size() == 4; };
+  const std::vector<CaseReport> reports = Run(cases);
+  EXPECT_EQ(reports[0].verdict, CaseVerdict::kAsExpected);
+  EXPECT_EQ(reports[1].verdict, CaseVerdict::kNotJudged);
+  EXPECT_EQ(reports[1].seen.size(), 1u);
+  EXPECT_EQ(reports[1].why_not, "stopped before it was judged with all seeds");
+  EXPECT_FALSE(Count(reports).AllAsExpected());
 }
 
 TEST(CaughtBy, NamesTheStageAndTheTest) {

@@ -14,10 +14,11 @@ namespace gemmsmith {
 namespace {
 
 // By so much, as a share of a ratio, do races of the same contenders differ though nothing in them shows it (which
-// clock the power cap allows, perhaps where graphs lie): the standard deviation of 100 races' medians was 0.0002 to
-// 0.0005 for spin kernels and 0.0006 to 0.0089 for products of 3 to 30 us, in five runs on H200s (November 2026). Twice
-// the largest.
-constexpr double kBetweenRaces = 0.018;
+// clock the power cap allows, perhaps where graphs lie). Calls of up to 0.1 ms: the standard deviation of 100 races'
+// medians was 0.0002 to 0.0005 for spin kernels and 0.0006 to 0.0089 for products of 3 to 30 us, in five runs on H200s
+// (November 2026); twice the largest. Longer calls: that of cublas_nn over cublas_tn, one and the same kernels on
+// different days and GPUs, was 0.0064 (94 pairs of races, up to 0.3 ms) and 0.0043 (45, above); twice what is between.
+constexpr double kBetweenRaces = 0.018, kBetweenRacesOfLongCalls = 0.011, kLongCallNs = 100e3;
 
 // What NVML said around the rounds.
 class ConditionLog {
@@ -234,7 +235,7 @@ bool IsHopelessMachine(const RaceRules& rules, int discarded_rounds, double disc
 
 RatioEstimate MeasuredRatio(std::span<const double> reference, std::span<const double> ours) {
   RatioEstimate ratio = PairedRatio(reference, ours);
-  const double share = kBetweenRaces * ratio.median;
+  const double share = (Median(ours) < kLongCallNs ? kBetweenRaces : kBetweenRacesOfLongCalls) * ratio.median;
   ratio.interval.low = ratio.median - std::hypot(ratio.median - ratio.interval.low, share);
   ratio.interval.high = ratio.median + std::hypot(ratio.interval.high - ratio.median, share);
   return ratio;

@@ -457,6 +457,14 @@ TEST(MeasuredRatio, SamplesWithoutScatterLeaveTheInstrumentsShare) {
   EXPECT_LT(ratio.interval.Width(), 0.05);
 }
 
+TEST(MeasuredRatio, TheInstrumentsShareIsSmallerForLongCalls) {
+  const auto width_of = [](double ns) {
+    return MeasuredRatio(std::vector<double>(20, 1.02 * ns), std::vector<double>(20, ns)).interval.Width();
+  };
+  EXPECT_LT(width_of(200e3), 0.7 * width_of(50e3));
+  EXPECT_GT(width_of(200e3), 0.005);
+}
+
 TEST(MeasuredRatio, WhereSamplesScatterTheInstrumentsShareIsNothing) {
   std::vector<double> reference, ours(20, 200);
   for (int i = 0; i < 20; ++i) reference.push_back(180 + 4 * i);
