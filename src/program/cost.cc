@@ -23,13 +23,9 @@ double MemoryBytesPerNs(const Device& device) { return 0.93e3 * device.memory_tb
 
 // Adding f32 sums to L2 from one multiprocessor, of both families, at any split.
 constexpr double kAddBytesPerNs = 20.2;
-// Exchanging sums through slots in L2; a split more is a slot more to poll. 205 pairs of plans that differ in nothing
-// else (H200, 2026-11-21; docs/lab/latency.md): as good as adding on the whole, up to 9 % either way.
-constexpr double kExchangeNs = 1030, kExchangeSplitNs = 25, kExchangeBytesPerNs = 15.6;
-// A CTA keeps its own share. (The constants are of exchanges that sent it too.)
-double ExchangeNs(double sum_bytes, int splits) {
-  return kExchangeNs + kExchangeSplitNs * splits + sum_bytes * (splits - 1) / splits / kExchangeBytesPerNs;
-}
+// Exchanging sums through slots in L2, whatever the splits: 121 pairs of plans that add them instead and differ in nothing
+// else (H200, 2026-11-22; docs/lab/latency.md), 3.8 % of the time of such a call from these two.
+constexpr double kExchangeNs = 1224, kExchangeBytesPerNs = 26.3;
 // What a trigger costs in a launch that nothing chains to: not measured, there for the order.
 constexpr double kTriggerNs[] = {0, 15, 12, 10};  // none, early, soon, late
 
@@ -260,7 +256,7 @@ double StepComputeNs(const WgmmaPlan& plan, const Gemm& gemm, const Device& devi
 double WgmmaMeetNs(const WgmmaPlan& plan, double per_sm) {
   if (plan.split == 1) return 0;
   const double sum_bytes = per_sm * plan.tile_m * plan.tile_n * 4;
-  if (plan.splits_exchange()) return ExchangeNs(sum_bytes, plan.split);
+  if (plan.splits_exchange()) return kExchangeNs + sum_bytes / kExchangeBytesPerNs;
   return plan.splits_are_cluster() ? wgmma::kClusterSplitNs * plan.split + sum_bytes / wgmma::kClusterBytesPerNs
                                    : wgmma::kAddNs + sum_bytes / kAddBytesPerNs;
 }
