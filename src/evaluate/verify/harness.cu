@@ -68,7 +68,7 @@ __device__ float ValueAt(const FillArguments& arguments, i64 row, i64 column, i6
     case kSpecialA:
       return SpecialA(seed, row, column, columns, arguments.seed_of_b, arguments.matrix.type == kBf16);
     case kSpecialB:
-      return SpecialB(seed, row, column, rows);
+      return SpecialB(seed, row, column, rows, arguments.matrix.type == kBf16);
     default:
       return RandomValue(HashAt(seed, row * columns + column), arguments);
   }

@@ -78,7 +78,7 @@ GEMMSMITH_VALUE Extremes ExtremesOf(bool is_bf16) {
   return {65504.0f, 0x1p-24f};
 }
 
-// Where all special columns of B have their value, so that rows of A can stay clear of it.
+// Where all special columns of B have their value, so that rows of A can stay clear of it, or be sure to meet it.
 GEMMSMITH_VALUE i64 SharedSpot(u64 seed, i64 depth) { return i64(HashAt(seed, -7) % u64(depth)); }
 
 // Eight kinds of rows in turn. The others of a row with a largest value are zeros, so that its products stay exact.
@@ -86,24 +86,32 @@ GEMMSMITH_VALUE float SpecialA(u64 seed, i64 row, i64 k, i64 depth, u64 seed_of_
   const Extremes extremes = ExtremesOf(is_bf16);
   const u64 hash = HashAt(seed ^ 0x57ec1a1ull, row);
   const i64 spot = i64(hash % u64(depth)), other = i64((hash >> 32) % u64(depth));
+  const bool is_shared = k == SharedSpot(seed_of_b, depth);
   const float background = SparseSign(HashAt(seed, row * depth + k), depth, 32);
   switch (int(row % 8)) {
     case 1: return k == spot ? Infinity() : background;
     case 2: return 0;
-    case 3: return k == spot ? extremes.largest : 0;
+    case 3: return k == spot && !is_shared ? extremes.largest : 0;
     case 4: return k == spot ? NotANumber() : background;
-    case 5: return k == SharedSpot(seed_of_b, depth) ? 0 : background * extremes.smallest;
+    case 5: return is_shared ? 0 : background * extremes.smallest;
     case 6: return k == spot ? -Infinity() : background;
     // Two of them: over the range of f16 where they do not cancel, as one f32 sum; no more than the largest bf16.
-    case 7: return k == spot || k == other ? extremes.largest * (is_bf16 ? 0.5f : 1.0f) : 0;
-    default: return background;
+    case 7: return (k == spot || k == other) && !is_shared ? extremes.largest * (is_bf16 ? 0.5f : 1.0f) : 0;
+    default: return is_shared ? ((hash & 1) != 0 ? 1.0f : -1.0f) : background;
   }
 }
 
-// Most columns hold -1, 0 and 1 as often; of eight, one has a NaN and two an infinity.
-GEMMSMITH_VALUE float SpecialB(u64 seed, i64 k, i64 column, i64 depth) {
-  if (k == SharedSpot(seed, depth) && column % 8 == 3) return NotANumber();
-  if (k == SharedSpot(seed, depth) && column % 8 == 5) return Infinity();
-  if (k == SharedSpot(seed, depth) && column % 8 == 7) return -Infinity();
+// Half of the columns hold -1, 0 and 1 as often, and of eight one has a NaN and two an infinity among these. One more has
+// a largest value and nothing else, one a smallest.
+GEMMSMITH_VALUE float SpecialB(u64 seed, i64 k, i64 column, i64 depth, bool is_bf16) {
+  const bool is_shared = k == SharedSpot(seed, depth);
+  switch (int(column % 8)) {
+    case 1: return is_shared ? ExtremesOf(is_bf16).largest : 0;
+    case 2: return is_shared ? ExtremesOf(is_bf16).smallest : 0;
+    case 3: if (is_shared) return NotANumber(); break;
+    case 5: if (is_shared) return Infinity(); break;
+    case 7: if (is_shared) return -Infinity(); break;
+    default: break;
+  }
   return float(int(HashAt(seed, column * depth + k) % 3) - 1);
 }

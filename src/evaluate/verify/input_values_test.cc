@@ -218,27 +218,48 @@ TEST(Special, HasEveryKindOfValueWhereTheRowSaysSo) {
     EXPECT_EQ(count(3, [&](float v) { return v == extremes.largest; }), 1);
     EXPECT_GT(count(5, [&](float v) { return std::abs(v) == extremes.smallest; }), 5);
     EXPECT_EQ(SpecialA(5, 5, SharedSpot(6, kDepth), kDepth, 6, is_bf16), 0) << "no denormal meets an infinity";
+    EXPECT_EQ(std::abs(SpecialA(5, 8, SharedSpot(6, kDepth), kDepth, 6, is_bf16)), 1) << "meets what is special in B";
+    int nan = 0, infinite = 0, largest = 0, smallest = 0;
+    for (i64 column = 0; column < 16; ++column)
+      for (i64 k = 0; k < kDepth; ++k) {
+        const float value = SpecialB(6, k, column, kDepth, is_bf16);
+        nan += std::isnan(value);
+        infinite += std::isinf(value);
+        largest += value == extremes.largest;
+        smallest += value == extremes.smallest;
+      }
+    EXPECT_EQ(nan, 2);
+    EXPECT_EQ(infinite, 4);
+    EXPECT_EQ(largest, 2);
+    EXPECT_EQ(smallest, 2);
   }
-  int nan = 0, infinite = 0;
-  for (i64 column = 0; column < 16; ++column)
-    for (i64 k = 0; k < kDepth; ++k) {
-      nan += std::isnan(SpecialB(6, k, column, kDepth));
-      infinite += std::isinf(SpecialB(6, k, column, kDepth));
-    }
-  EXPECT_EQ(nan, 2);
-  EXPECT_EQ(infinite, 4);
 }
 
 // So that every finite element of the special test is exact in both types.
 TEST(Special, FiniteSumsStaySmallAndExact) {
   for (const i64 depth : {i64{1}, i64{64}, i64{1000}, i64{16384}})
     for (i64 row = 0; row < 64; row += 8)
-      for (i64 column = 0; column < 3; ++column) {
+      for (const i64 column : {0, 4, 6, 8}) {
         double largest = 0;
         for (i64 k = 0; k < depth; ++k)
-          largest += std::abs(SpecialA(5, row, k, depth, 6, false) * SpecialB(6, k, column, depth));
+          largest += std::abs(SpecialA(5, row, k, depth, 6, false) * SpecialB(6, k, column, depth, false));
         EXPECT_LT(largest, 256) << depth;
       }
+}
+
+// One term is exact whatever its size, as long as largest values do not meet.
+TEST(Special, LargestAndSmallestOfBMeetOneTermThatTheyCanBeMultipliedBy) {
+  for (const bool is_bf16 : {false, true})
+    for (const i64 depth : {i64{1}, i64{64}, i64{1000}})
+      for (i64 row = 0; row < 64; ++row)
+        for (const i64 column : {1, 2}) {
+          int terms = 0;
+          for (i64 k = 0; k < depth; ++k) terms += SpecialB(6, k, column, depth, is_bf16) != 0;
+          EXPECT_EQ(terms, 1);
+          const float met = std::abs(SpecialA(5, row, SharedSpot(6, depth), depth, 6, is_bf16));
+          EXPECT_TRUE(met == 0 || met == 1 || !std::isfinite(met)) << row;
+          EXPECT_TRUE(row % 8 != 0 || met == 1) << row;
+        }
 }
 
 }  // namespace

@@ -112,7 +112,7 @@ TEST_F(ReferenceGpuTest, PatternedInputsAreTheSameOnBothSides) {
                                             : CancellingA(seed_a, row, i, k));
         for (int i = 0; i < k; ++i)
           for (int column = 0; column < n; ++column)
-            b_expected.push_back(is_special ? SpecialB(seed_b, i, column, k) : CancellingB(seed_b, column));
+            b_expected.push_back(is_special ? SpecialB(seed_b, i, column, k, type == ScalarType::kBf16) : CancellingB(seed_b, column));
         const Result<GuardedMatrix> a = MakeOperand(gemm, 'A', kind), b = MakeOperand(gemm, 'B', kind);
         ASSERT_TRUE(a.ok() && b.ok());
         const Result<std::vector<float>> x = Fetch(a->view(), m, k), y = Fetch(b->view(), k, n);
