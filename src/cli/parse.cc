@@ -167,6 +167,8 @@ class Grammar {
     const auto wrong = [](std::string text) { return NoCommand{kExitWrongUse, std::move(text)}; };
     if (is_list && command.subject) return wrong("verify takes a PLAN or a list (--pairs, --winners), not both");
     if (command.winners && !command.pairs.empty()) return wrong("--pairs and --winners exclude each other");
+    if (is_list && command.tests != TestSet::All())
+      return wrong("--tests is for one PLAN; a list is certified by all tests");
     if (is_list) return Command(command);
     if (!command.subject) return wrong("verify needs PLAN; see 'gemmsmith verify --help'");
     if (command.memcheck && !IsPlan(*command.subject))

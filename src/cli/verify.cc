@@ -111,6 +111,10 @@ Result<Verification> VerifyCandidate(const VerifyCommand& command, const Gemm& g
     return verification;
   }
   ASSIGN_OR_RETURN(verification.outcome, instrument.evaluator->Evaluate(request, candidate));
+  if (IsPlan(subject) && Passed(verification.outcome) && verification.outcome.verdict.tests.empty())
+    return InvalidArgument(
+        "none of these tests applies here, so nothing was tested: baseline_bounded and certified need --certify, chain "
+        "needs a plan with a trigger");
   if (!command.memcheck || !Passed(verification.outcome)) return verification;
   ASSIGN_OR_RETURN(std::optional<Outcome> errors, RunMemcheck(request, candidate, device, {.gpu_ordinal = gpu}));
   verification.memchecked = true;

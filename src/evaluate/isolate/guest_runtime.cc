@@ -29,10 +29,20 @@ struct Answers {
 };
 Answers answers;
 
+// The driver's own functions stay out of sight: by their addresses our table of them could be found.
+template <auto kFunction>
+struct Relay;
+template <class Result, class... Arguments, Result (*Driver::*kFunction)(Arguments...)>
+struct Relay<kFunction> {
+  static Result Call(Arguments... arguments) { return (answers.driver->*kFunction)(arguments...); }
+};
+
 // What a candidate may get of the driver besides the runtime: how a tensor map is encoded.
 void* FindForCandidate(std::string_view symbol) {
-  if (symbol == "cuTensorMapEncodeTiled") return reinterpret_cast<void*>(answers.driver->cuTensorMapEncodeTiled);
-  if (symbol == "cuTensorMapEncodeIm2col") return reinterpret_cast<void*>(answers.driver->cuTensorMapEncodeIm2col);
+  if (symbol == "cuTensorMapEncodeTiled")
+    return reinterpret_cast<void*>(&Relay<&Driver::cuTensorMapEncodeTiled>::Call);
+  if (symbol == "cuTensorMapEncodeIm2col")
+    return reinterpret_cast<void*>(&Relay<&Driver::cuTensorMapEncodeIm2col>::Call);
   answers.observer->AddMisdeed(std::string(symbol) + " asked for by name");
   return nullptr;
 }
