@@ -24,7 +24,7 @@ function(gemmsmith_folder name)
     target_link_libraries(gemmsmith_${name}_test PRIVATE gemmsmith_${name} GTest::gtest_main)
     target_compile_definitions(gemmsmith_${name}_test PRIVATE GEMMSMITH_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
     gtest_discover_tests(gemmsmith_${name}_test TEST_PREFIX ${name}. DISCOVERY_MODE PRE_TEST
-                         PROPERTIES LABELS unit TIMEOUT 120)
+                         PROPERTIES LABELS unit TIMEOUT 300)
   endif()
   if(GEMMSMITH_FUZZERS)
     file(GLOB_RECURSE fuzzers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*_fuzz.cc)

@@ -57,23 +57,29 @@ INSTANTIATE_TEST_SUITE_P(, DirectOnEveryDevice, testing::Values("a100", "l40s", 
 
 // The compiler's words are part of it: a wgmma that ptxas serialises costs a third of the speed and is told nowhere
 // else.
-TEST(WgmmaKernels, CoveringPlansCompileWithoutAWarningToF32MatrixInstructionsAndStayInRegisters) {
-  const Device device = *FindDevice("h200");
-  for (const Gemm& gemm : {Gemm{{512, 1024, 4096}}, Gemm{{1000, 1032, 264}, {kNn, ScalarType::kBf16}},
-                           Gemm{{4096, 4096, 512}, {kNn}}, Gemm{{200, 2045, 1032}, {kTn, ScalarType::kBf16}}}) {
-    int plans = 0;
-    for (const auto& [plan, compilation] : CompiledCovering(FamilyId::kWgmma, gemm, device, 2)) {
-      ASSERT_TRUE(compilation.succeeded) << Print(plan) << "\n" << compilation.log;
-      const CodeFacts& facts = compilation.binary.facts;
-      EXPECT_EQ(compilation.log, "") << Print(plan);
-      EXPECT_EQ(facts.local_bytes + facts.local_memory_instructions, 0) << Print(plan);
-      EXPECT_GT(facts.wgmma_f32, 0) << Print(plan);
-      EXPECT_EQ(facts.wgmma_f16 + facts.mma_f16 + facts.mma_f32, 0) << Print(plan);
-      ++plans;
-    }
-    EXPECT_GT(plans, 20) << Print(gemm);
+class WgmmaKernelsOf : public testing::TestWithParam<Gemm> {};
+
+TEST_P(WgmmaKernelsOf, CoveringPlansCompileWithoutAWarningToF32MatrixInstructionsAndStayInRegisters) {
+  int plans = 0;
+  for (const auto& [plan, compilation] : CompiledCovering(FamilyId::kWgmma, GetParam(), *FindDevice("h200"), 2)) {
+    ASSERT_TRUE(compilation.succeeded) << Print(plan) << "\n" << compilation.log;
+    const CodeFacts& facts = compilation.binary.facts;
+    EXPECT_EQ(compilation.log, "") << Print(plan);
+    EXPECT_EQ(facts.local_bytes + facts.local_memory_instructions, 0) << Print(plan);
+    EXPECT_GT(facts.wgmma_f32, 0) << Print(plan);
+    EXPECT_EQ(facts.wgmma_f16 + facts.mma_f16 + facts.mma_f32, 0) << Print(plan);
+    ++plans;
   }
+  EXPECT_GT(plans, 20);
 }
+INSTANTIATE_TEST_SUITE_P(, WgmmaKernelsOf,
+                         testing::Values(Gemm{{512, 1024, 4096}}, Gemm{{1000, 1032, 264}, {kNn, ScalarType::kBf16}},
+                                         Gemm{{4096, 4096, 512}, {kNn}},
+                                         Gemm{{200, 2045, 1032}, {kTn, ScalarType::kBf16}}),
+                         [](const auto& problem) {
+                           const Shape shape = problem.param.shape;
+                           return fmt::format("{}x{}x{}", shape.m, shape.n, shape.k);
+                         });
 
 // What the test above would see: sums that are touched between two matrix instructions.
 TEST(WgmmaKernels, ASerialisedLoopIsNamedInTheCompilersLog) {
