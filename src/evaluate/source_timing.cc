@@ -190,7 +190,9 @@ Status SourceExchange::TimeAlone() {
                                                   batches_of(GuestWork::kShamCalls), unchanged.judge_ns);
   if (other_work.empty()) {
     ASSIGN_OR_RETURN(const double pause_ns, TimePause());
-    other_work = DisagreementOfSpaces(unchanged, TimeOf(batches_of(GuestWork::kSpacedCalls)), pause_ns);
+    const SourceTime spaced = TimeOf(batches_of(GuestWork::kSpacedCalls));
+    other_work = DisagreementOfSpaces(unchanged, spaced, pause_ns);
+    least_ns_ = LeastBySpaces(spaced, pause_ns);
   }
   if (other_work.empty()) {
     ASSIGN_OR_RETURN(const double step_ns, TimeShamStep());
@@ -238,7 +240,7 @@ Status SourceExchange::TimeAgainstRivals() {
   // Of all batches, those of the race among them.
   const SourceTime time = TimeOf(batches_);
   const std::span raced = std::span(batches_).subspan(alone);
-  published_ns_ = std::max(time.judge_ns, EventNsOf(raced));
+  published_ns_ = std::max({time.judge_ns, EventNsOf(raced), least_ns_});
   std::string lie = DisagreementOfClocks(time);
   if (lie.empty()) lie = DisagreementOfRace(time, raced);
   const std::string impossible = Impossible(gemm_, workshop_.gpu.identity().device, published_ns_);
@@ -296,12 +298,12 @@ Result<double> SourceExchange::TimeOurs(Clock clock) {
   return batch.event_ns / batch.calls;
 }
 
-// Ours by the larger of the two clocks: the samples are the guest's, raised where the judge's clock says more than
-// these samples do, whatever its events said in other batches.
+// Ours by the larger of the two clocks: the samples are the guest's, raised where the judge's clock, or that of calls
+// with pauses between them, says more than these samples do, whatever its events said in other batches.
 void SourceExchange::AddTimings(Clock clock, const RaceResult& race) {
   timed_.conditions.Add(race.conditions);
-  const double judge_ns = TimeOf(batches_).judge_ns, raced_ns = race.timings[0].median_ns;
-  const double factor = clock == Clock::kDevice && raced_ns > 0 ? std::max(judge_ns / raced_ns, 1.0) : 1;
+  const double proven_ns = std::max(TimeOf(batches_).judge_ns, least_ns_), raced_ns = race.timings[0].median_ns;
+  const double factor = clock == Clock::kDevice && raced_ns > 0 ? std::max(proven_ns / raced_ns, 1.0) : 1;
   const size_t first = timed_.timings.size();
   timed_.timings.insert(timed_.timings.end(), race.timings.begin(), race.timings.end());
   Scale(timed_.timings[first], factor);

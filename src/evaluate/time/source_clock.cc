@@ -109,6 +109,11 @@ std::string DisagreementOfSpaces(const SourceTime& unspaced, const SourceTime& s
                      Microseconds(alone_ns));
 }
 
+double LeastBySpaces(const SourceTime& spaced, double space_ns) {
+  const double alone_ns = std::max(spaced.judge_ns - space_ns, 0.0);
+  return std::max(alone_ns - std::max(0.02 * alone_ns, 1e3), 0.0);
+}
+
 // Honest calls read operands 5 to 20 % slower behind a kernel that has written them (64 kernels, H200, November 2026).
 std::string DisagreementOfShams(const SourceTime& unchanged, const SourceTime& sham, double step_ns) {
   const double alone_ns = std::max(sham.judge_ns - step_ns, 0.0);

@@ -55,6 +55,9 @@ std::string DisagreementOfRenewals(std::span<const SourceBatch> renewed, std::sp
 // Whether calls that come one behind the other take less time than with pauses between them, by more than 10 % and 3
 // us. (Programmatic launches, which begin before the call ahead of them has ended, honestly save about 2 us.)
 std::string DisagreementOfSpaces(const SourceTime& unspaced, const SourceTime& spaced, double space_ns);
+// What a call takes at least, by calls with pauses between them, less what honest ones differ by (2 % or 1 us). Whoever
+// does less where calls follow each other at once gains that much; nor do calls that overlap gain more.
+double LeastBySpaces(const SourceTime& spaced, double space_ns);
 // Whether calls that come one behind the other take less time than behind writes of what is there already, each of
 // which takes `step_ns`, by more than 30 % and 3 us and a tenth of such a write.
 std::string DisagreementOfShams(const SourceTime& unchanged, const SourceTime& sham, double step_ns);

@@ -57,6 +57,12 @@ TEST(SourceClock, EventsOfTheRaceAreHeldAgainstTheClockOfAllBatches) {
   EXPECT_NE(DisagreementOfRace(Exactly(800), raced(0)), "");
 }
 
+TEST(SourceClock, WhatCallsWithPausesTakeIsTheLeastThatIsPublished) {
+  EXPECT_DOUBLE_EQ(LeastBySpaces(Exactly(125e3), 20e3), 105e3 - 2.1e3);
+  EXPECT_DOUBLE_EQ(LeastBySpaces(Exactly(24e3), 20e3), 3e3) << "a microsecond is noise";
+  EXPECT_EQ(LeastBySpaces(Exactly(15e3), 20e3), 0);
+}
+
 // Fewer than half of the batches leave the median alone, not the mean.
 TEST(SourceClock, EventsOfSomeBatchesOfTheRaceAreNotLost) {
   std::vector<SourceBatch> raced(11, {100, 0, 100 * 100e3});
