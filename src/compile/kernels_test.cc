@@ -91,7 +91,7 @@ extern "C" __global__ void touched(float* c, u64 a, u64 b, int n) {
   float sums[4] = {c[0], c[1], c[2], c[3]};
   for (int i = 0; i < n; ++i) {
     FenceWgmma();
-    Wgmma<F16, false, false, 8>::MultiplyAdd(sums, a, b, 1);
+    Wgmma<F16, float, false, false, 8>::MultiplyAdd(sums, a, b, 1);
     CommitWgmma();
     WaitWgmma<1>();
     sums[0] += 1;

@@ -5,11 +5,12 @@
 // column of the j-th instruction is column c * kColumns + j of the warp's tile, so that a lane ends with 2 * kColumns
 // neighbouring sums of a row and stores them in wide accesses; and where B is row-major its loads are as wide.
 //
-// Config: Type, kRowMajorB, kTileM/N (of the CTA), kWarpsM/N (sharing the tile), kWarpsK (splitting K inside the CTA),
+// Config: Type, Sum, kRowMajorB, kTileM/N (of the CTA), kWarpsM/N (sharing the tile), kWarpsK (splitting K inside the CTA),
 // kSplit and kReduction (splitting K over CTAs), kChunks (of 32 k in flight a warp), kTrigger, kLoadVector, kStoreVector
 // (elements an access may hold), kFixedM/N/K and kFixedLdA/B/C (0: run time). Grid: m tiles, n tiles, splits.
 #pragma once
 
+#include "accumulators.cuh"
 #include "epilogue.cuh"
 #include "mma.cuh"
 #include "ptx.cuh"
@@ -54,7 +55,7 @@ struct DirectKernel {
   const u16* a_rows[2 * kRowBlocks];
   const u16* b_columns[Config::kRowMajorB ? 1 : kColumns];
   int first_column;  // of this lane, in the matrix
-  float sums[kRowBlocks][kColumns][4];
+  AccumulatorsOf<typename Config::Sum, 4> accumulators[kRowBlocks][kColumns];
 
   // The k, within a chunk and from first_k, of the lane's element e: runs of kVector neighbours, the four lanes of a
   // group side by side.
@@ -92,7 +93,7 @@ struct DirectKernel {
 #pragma unroll
       for (int j = 0; j < kColumns; ++j)
 #pragma unroll
-        for (int r = 0; r < 4; ++r) sums[i][j][r] = 0;
+        for (auto& zero : accumulators[i][j]) zero = 0;
   }
 
   // Not 0, and made of every pointer.
@@ -197,7 +198,7 @@ struct DirectKernel {
           const u32 a[4] = {chunk_a.pairs[2 * i][2 * half], chunk_a.pairs[2 * i + 1][2 * half],
                             chunk_a.pairs[2 * i][2 * half + 1], chunk_a.pairs[2 * i + 1][2 * half + 1]};
           const u32 b[2] = {chunk_b.pairs[j][2 * half], chunk_b.pairs[j][2 * half + 1]};
-          Mma16816<Type>(sums[i][j], a, b);
+          Mma16816<Type>(accumulators[i][j], a, b);
         }
   }
 
@@ -255,8 +256,10 @@ struct DirectKernel {
       float values[2 * kColumns];
 #pragma unroll
       for (int j = 0; j < kColumns; ++j) {
-        values[j] = sums[i / 2][j][i % 2 * 2];
-        values[kColumns + j] = sums[i / 2][j][i % 2 * 2 + 1];
+        float sums[4];
+        Widen(accumulators[i / 2][j], sums);
+        values[j] = sums[i % 2 * 2];
+        values[kColumns + j] = sums[i % 2 * 2 + 1];
       }
       use(row + 8 * i, column, values);
     }

@@ -55,7 +55,7 @@ struct TileOrder {
 template <class Config>
 struct PersistentKernel : WgmmaTile<Config> {
   using Tile = WgmmaTile<Config>;
-  using typename Tile::Arguments, typename Tile::Sums;
+  using typename Tile::Arguments, typename Tile::Accumulators, typename Tile::Sums;
   using typename Tile::M, typename Tile::N, typename Tile::K;
   using Tile::arguments, Tile::member_m, Tile::member_n;
   using Tile::Full, Tile::Empty, Tile::Stage, Tile::Release;
@@ -123,13 +123,14 @@ struct PersistentKernel : WgmmaTile<Config> {
   }
 
   // One group of instructions stays under way, so a stage is released one step late, and the last one not at all.
-  GEMMSMITH_DEVICE void MultiplySteps(int begin, int end, int first_step, RingPlace& ring, int teammate, Sums& sums) const {
+  GEMMSMITH_DEVICE void MultiplySteps(int begin, int end, int first_step, RingPlace& ring, int teammate,
+                                      Accumulators& accumulators) const {
     int before = 0;
 #pragma unroll 1
     for (int i = begin; i < end; ++i) {
       WaitFor(Full(ring.stage), ring.parity);
       FenceWgmma();
-      Tile::MultiplyStage(ring.stage, teammate, i == 0, sums);
+      Tile::MultiplyStage(ring.stage, teammate, i == 0, accumulators);
       CommitWgmma();
       WaitWgmma<1>();
       if (i > begin && WillBeRefilled(first_step + i - 1)) Release(before);
@@ -140,23 +141,24 @@ struct PersistentKernel : WgmmaTile<Config> {
 
   GEMMSMITH_DEVICE void Multiply(int turn, int teammate, Sums& sums) const {
     const int first_step = turn * steps, alone = Tile::StepsBeforeTurn(teammate, steps);
+    Accumulators accumulators;
     RingPlace ring(first_step);
     const auto release_last = [&](int step) {
       if (WillBeRefilled(first_step + step)) Release(ring.stage == 0 ? kStages - 1 : ring.stage - 1);
     };
-    MultiplySteps(0, alone, first_step, ring, teammate, sums);
+    MultiplySteps(0, alone, first_step, ring, teammate, accumulators);
     if (alone < steps) {  // a turn may be long in coming
       WaitWgmma<0>();
       release_last(alone - 1);
       Tile::AwaitTurn(teammate);
-      MultiplySteps(alone, steps, first_step, ring, teammate, sums);
+      MultiplySteps(alone, steps, first_step, ring, teammate, accumulators);
     }
     Tile::PassTurn(teammate);
     // The other team's instructions may queue up behind these. Without this order a team that waits a phase ahead of the
     // ring would pass on the parity of the phase before.
     if (kPingPong && turn + 1 < turns) ArriveAt<256>(kTurnBarrier + (turn + 1) % kTeams);
     if (Config::kTrigger == Trigger::kLate && turn + kTeams >= turns) LetNextLaunchStart();
-    Tile::Settle(sums);
+    Tile::Settle(accumulators, sums);
     release_last(steps - 1);
   }
 

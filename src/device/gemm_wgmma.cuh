@@ -6,7 +6,7 @@
 // Splits of K meet by f32 adds in L2, through slots there or, as a cluster, through distributed shared memory.
 // Warpgroups end the tile together or in turn: then the first ones store while the last one multiplies.
 //
-// Config: Type, kRowMajorB, kTileM/N, kSwapped, kSchedule, kWarpgroups, kStepK, kStages, kClusterM/N, kSplit, kReduction,
+// Config: Type, Sum, kRowMajorB, kTileM/N, kSwapped, kSchedule, kWarpgroups, kStepK, kStages, kClusterM/N, kSplit, kReduction,
 // kTurnSteps (0: together), kTrigger, kRaster, kStoreByCopyEngine, kStoreLeavesL2First, kStoreVector, kDepthA/B (panels
 // an operation), kStagingInStages (the epilogue reuses the stages' memory), kFixedM/N/K/LdC.
 #pragma once
@@ -20,7 +20,7 @@ namespace gemmsmith {
 template <class Config>
 struct WgmmaKernel : WgmmaTile<Config> {
   using Tile = WgmmaTile<Config>;
-  using typename Tile::Arguments, typename Tile::Type, typename Tile::Sums;
+  using typename Tile::Arguments, typename Tile::Type, typename Tile::Accumulators, typename Tile::Sums;
   using typename Tile::M, typename Tile::N, typename Tile::K;
   using Tile::arguments, Tile::member_m, Tile::member_n;
   using Tile::Full, Tile::Empty, Tile::Stage, Tile::Release, Tile::Bounds, Tile::C, Tile::LdC;
@@ -148,13 +148,13 @@ struct WgmmaKernel : WgmmaTile<Config> {
   }
 
   // One group of instructions stays under way, so a stage is released one step late, and the last one not at all.
-  GEMMSMITH_DEVICE void MultiplySteps(int end, Progress& at, int warpgroup, Sums& sums) const {
+  GEMMSMITH_DEVICE void MultiplySteps(int end, Progress& at, int warpgroup, Accumulators& accumulators) const {
     const int begin = at.step;
 #pragma unroll kUnroll
     do {
       WaitFor(Full(at.stage), at.parity);
       FenceWgmma();
-      Tile::MultiplyStage(at.stage, warpgroup, at.step == 0, sums);
+      Tile::MultiplyStage(at.stage, warpgroup, at.step == 0, accumulators);
       CommitWgmma();
       WaitWgmma<1>();
       if (at.step > begin) ReleaseBefore(at);
@@ -168,18 +168,19 @@ struct WgmmaKernel : WgmmaTile<Config> {
       WaitFor(Full(0), 0);
       Stamp(arguments.gemm, Moment::kLoaded, threadIdx.x == 0);
     }
+    Accumulators accumulators;
     Progress at;
     const int alone = Tile::StepsBeforeTurn(warpgroup, steps);
-    MultiplySteps(alone, at, warpgroup, sums);
+    MultiplySteps(alone, at, warpgroup, accumulators);
     if (alone < steps) {  // a turn may be long in coming
       WaitWgmma<0>();
       ReleaseBefore(at);
       Tile::AwaitTurn(warpgroup);
-      MultiplySteps(steps, at, warpgroup, sums);
+      MultiplySteps(steps, at, warpgroup, accumulators);
     }
     Tile::PassTurn(warpgroup);
     if (Config::kTrigger == Trigger::kLate) LetNextLaunchStart();
-    Tile::Settle(sums);
+    Tile::Settle(accumulators, sums);
     Stamp(arguments.gemm, Moment::kMultiplied, threadIdx.x == 0);
   }
 

@@ -6,6 +6,7 @@
 // (1 KiB), stages, staging of the epilogue.
 #pragma once
 
+#include "accumulators.cuh"
 #include "epilogue_staged.cuh"
 #include "tma.cuh"
 #include "wgmma.cuh"
@@ -39,6 +40,7 @@ struct MultipliedOperand {
 template <class Config>
 struct WgmmaTile {
   using Type = typename Config::Type;
+  using Sum = typename Config::Sum;
   using M = Dimension<Config::kFixedM>;
   using N = Dimension<Config::kFixedN>;
   using K = Dimension<Config::kFixedK>;
@@ -70,6 +72,7 @@ struct WgmmaTile {
   static constexpr int kFullBarriers = 0, kEmptyBarriers = 8 * kMaxStages, kArrivalsWord = 16 * kMaxStages;
   static constexpr int kStagesStart = 1024;
   static constexpr int kSums = kSumColumns / 2;  // of a row block, a thread
+  using Accumulators = AccumulatorsOf<Sum, kSums>[kRowBlocks];
   using Sums = float[kRowBlocks][kSums];
 
   // As the host lays them out: the maps in order, C's only where the copy engine stores.
@@ -143,7 +146,7 @@ struct WgmmaTile {
   }
 
   // `teammate`: which of the warpgroups that share the tile.
-  GEMMSMITH_DEVICE void MultiplyStage(int stage, int teammate, bool is_first, Sums& sums) const {
+  GEMMSMITH_DEVICE void MultiplyStage(int stage, int teammate, bool is_first, Accumulators& accumulators) const {
     using Left = typename Conditional<kSwapped, MultipliedB, MultipliedA>::Type;
     using Right = typename Conditional<kSwapped, MultipliedA, MultipliedB>::Type;
     const int first_row = teammate * kRowBlocks * Left::kBlockBytes;
@@ -154,8 +157,8 @@ struct WgmmaTile {
     for (int k = 0; k < kStepK; k += 16)
 #pragma unroll
       for (int block = 0; block < kRowBlocks; ++block)
-        Wgmma<Type, Left::kAcrossK, Right::kAcrossK, kSumColumns>::MultiplyAdd(
-            sums[block], Advance(left, Left::OffsetOf(k) + block * Left::kBlockBytes),
+        Wgmma<Type, Sum, Left::kAcrossK, Right::kAcrossK, kSumColumns>::MultiplyAdd(
+            accumulators[block], Advance(left, Left::OffsetOf(k) + block * Left::kBlockBytes),
             Advance(right, Right::OffsetOf(k)), !is_first || k > 0);
   }
 
@@ -176,10 +179,13 @@ struct WgmmaTile {
   }
 
   // Until the instructions have ended.
-  static GEMMSMITH_DEVICE void Settle(Sums& sums) {
+  static GEMMSMITH_DEVICE void Settle(Accumulators& accumulators, Sums& sums) {
     WaitWgmma<0>();
 #pragma unroll
-    for (int block = 0; block < kRowBlocks; ++block) SettleSums(sums[block]);
+    for (int block = 0; block < kRowBlocks; ++block) {
+      SettleSums(accumulators[block]);
+      Widen(accumulators[block], sums[block]);
+    }
   }
 
   GEMMSMITH_DEVICE u16* C() const { return static_cast<u16*>(arguments.gemm.c); }

@@ -29,6 +29,7 @@ void ConfigText::Add(std::string_view name, SplitReduction reduction, int split)
 
 void ConfigText::AddKind(const GemmKind& kind) {
   text_ += fmt::format("  using Type = gemmsmith::{};\n", kind.type == ScalarType::kF16 ? "F16" : "Bf16");
+  text_ += fmt::format("  using Sum = {};\n", kind.accumulation == Accumulation::kF32 ? "float" : "gemmsmith::F16");
   Add("kRowMajorB", kind.layout.b == Order::kRow);
 }
 

@@ -18,7 +18,7 @@ class ConfigText {
   void Add(std::string_view name, Schedule schedule);
   // A reduction of one split is none.
   void Add(std::string_view name, SplitReduction reduction, int split);
-  void AddKind(const GemmKind& kind);  // Type, kRowMajorB
+  void AddKind(const GemmKind& kind);  // Type, Sum, kRowMajorB
   // kFixedM, kFixedN, kFixedK.
   void AddShape(const Shape& shape, FixedDimensions fixed);
   std::string Take() &&;

@@ -64,7 +64,6 @@ int EstimatedRegisters(const DirectPlan& plan) {
 void CheckProblem(const Gemm& gemm, const Device& device, Reasons& reasons) {
   if (gemm.kind.layout != kNn && gemm.kind.layout != kTn)
     reasons.Add("direct reads a row-major A (layouts nn and tn), not {}", Name(gemm.kind.layout));
-  if (gemm.kind.accumulation != Accumulation::kF32) reasons.Add("direct accumulates in f32 only");
   if (device.compute_capability() < 80)
     reasons.Add("direct needs compute capability 8.0, {} has {}.{}", device.name, device.compute_major,
                 device.compute_minor);

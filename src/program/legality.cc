@@ -8,7 +8,13 @@ namespace gemmsmith {
 
 namespace {
 
+void CheckNumbers(const GemmKind& kind, Reasons& reasons) {
+  if (kind.accumulation == Accumulation::kF16 && kind.type != ScalarType::kF16)
+    reasons.Add("matrix instructions accumulate in f16 where the type is f16, not {}", Name(kind.type));
+}
+
 void CheckFamily(const Plan& plan, const Gemm& gemm, const Device& device, Reasons& reasons) {
+  CheckNumbers(gemm.kind, reasons);
   switch (plan.family) {
     case FamilyId::kDirect:
       return CheckDirect(DirectPlan(plan), gemm, device, reasons);

@@ -45,12 +45,39 @@ TEST(Plan, RefusesMalformedTextAndNamesTheNearestWord) {
 }
 
 TEST(Legality, NamesEveryReason) {
-  const Gemm gemm{{64, 64, 64}, {{Order::kColumn, Order::kColumn}, ScalarType::kF16, Accumulation::kF16}, 0, 63 + 8, 0};
+  const Gemm gemm{
+      {64, 64, 64}, {{Order::kColumn, Order::kColumn}, ScalarType::kBf16, Accumulation::kF16}, 0, 63 + 8, 0};
   const std::vector<std::string> reasons =
       Check(Direct("tile_m=16 warps_m=4 warps_k=16 reduction=ordered"), gemm, H200());
   for (const char* part :
-       {"row-major A", "f32 only", "less than one instruction", "64 warps", "stays add", "leaves idle"})
+       {"row-major A", "type is f16, not bf16", "less than one instruction", "64 warps", "stays add", "leaves idle"})
     EXPECT_TRUE(AnyContains(reasons, part)) << part;
+}
+
+TEST(Legality, BothFamiliesAccumulateInF16WhatIsF16) {
+  for (const char* words : {"direct", "wgmma", "wgmma roles=swapped tile_m=64 tile_n=64 warpgroups=1"}) {
+    const auto reasons = [words](ScalarType type) {
+      return Check(*ParsePlan(words), {{256, 256, 512}, {kTn, type, Accumulation::kF16}}, H200());
+    };
+    EXPECT_TRUE(reasons(ScalarType::kF16).empty()) << words;
+    ASSERT_EQ(reasons(ScalarType::kBf16).size(), 1u) << words;
+    EXPECT_EQ(reasons(ScalarType::kBf16)[0], "matrix instructions accumulate in f16 where the type is f16, not bf16");
+  }
+}
+
+// The registers of sums that leave the multiplication are those of f32.
+TEST(Legality, OfAPlanIsTheSameWhateverTheProblemAccumulatesIn) {
+  Random random(3);
+  int legal = 0;
+  for (const Family& family : Families()) {
+    Plan plan = DefaultPlan(family.id);
+    for (int i = 0; i < 5000; ++i, plan = i % 20 == 0 ? DefaultPlan(family.id) : Mutate(plan, random)) {
+      const Gemm wide{{256, 512, 4096}}, narrow{wide.shape, {kTn, ScalarType::kF16, Accumulation::kF16}};
+      EXPECT_EQ(Check(plan, wide, H200()), Check(plan, narrow, H200())) << Print(plan);
+      legal += IsLegal(plan, narrow, H200());
+    }
+  }
+  EXPECT_GT(legal, 0);
 }
 
 TEST(Legality, AgreesWithItsWordlessTwinOnRandomPlans) {
@@ -179,6 +206,18 @@ TEST(Emit, StandaloneTextIncludesNothingOfOursAndSaysWhatItIs) {
   EXPECT_NE(text.find("extern \"C\" cudaError_t gemm("), std::string::npos);
   EXPECT_NE(text.find("gemmsmith_descriptor_v1[] = \"gemm nn bf16 f32\""), std::string::npos);
   for (const DeviceHeader& header : DeviceHeaders()) EXPECT_FALSE(header.text.empty()) << header.name;
+}
+
+TEST(Emit, NamesWhatSumsAreKeptIn) {
+  const GemmKind narrow{kTn, ScalarType::kF16, Accumulation::kF16};
+  for (const char* words : {"direct", "wgmma", "wgmma schedule=pingpong tile_n=192 store=tma"}) {
+    const Plan plan = *ParsePlan(words);
+    EXPECT_NE(Emit(plan, {{4096, 4096, 512}}).text.find("using Sum = float;"), std::string::npos) << words;
+    EXPECT_NE(Emit(plan, {{4096, 4096, 512}, narrow}).text.find("using Sum = gemmsmith::F16;"), std::string::npos);
+    const std::string text = EmitStandalone(plan, {{4096, 4096, 512}, narrow});
+    EXPECT_NE(text.find("gemmsmith_descriptor_v1[] = \"gemm tn f16 f16\""), std::string::npos) << words;
+    EXPECT_EQ(text.find("#include \""), std::string::npos) << words;
+  }
 }
 
 TEST(LaunchFor, ClaimsEqualBitsButWhereSplitsAddInOrderOfArrival) {

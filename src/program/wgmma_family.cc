@@ -194,7 +194,6 @@ void CheckProblem(const WgmmaPlan& plan, const Gemm& gemm, const Device& device,
                 device.compute_minor);
   if (gemm.kind.layout != kNn && gemm.kind.layout != kTn)
     reasons.Add("wgmma reads a row-major A (layouts nn and tn), not {}", Name(gemm.kind.layout));
-  if (gemm.kind.accumulation != Accumulation::kF32) reasons.Add("wgmma accumulates in f32 only");
   if (gemm.AlignmentA() < 8 || gemm.AlignmentB() < 8)
     reasons.Add("the copy engine needs lines of A and B at multiples of 16 bytes; lda is {}, ldb {}", gemm.LeadingA(),
                 gemm.LeadingB());
