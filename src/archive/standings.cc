@@ -33,7 +33,8 @@ std::map<Gemm, Best> BestOfProblems(const std::vector<Trial>& trials) {
   std::map<Gemm, Best> problems;
   for (const Trial& trial : trials) {
     const Outcome& outcome = trial.outcome;
-    if (!trial.IsTimedPlan() || trial.gemm.kind.type != ScalarType::kF16) continue;
+    const GemmKind& kind = trial.gemm.kind;
+    if (!trial.IsTimedPlan() || kind.type != ScalarType::kF16 || kind.accumulation != Accumulation::kF32) continue;
     Best& best = problems[trial.gemm];
     if (best.trial == nullptr || MoreTelling(trial, *best.trial)) best.trial = &trial;
     const std::optional<double> chained = ChainedOverAutoTuning(outcome);

@@ -98,12 +98,14 @@ class BenchRun {
     return OkStatus();
   }
 
+  GemmKind KindOf(const Layout& layout) const { return {layout, options_.type, options_.accumulation}; }
+
   // What is not stored yet, the problems of a shape behind each other.
   Status ListRaces() {
     for (const Shape& shape : options_.shapes) {
       bool any = false;
       for (const Layout& layout : options_.layouts) {
-        const Gemm gemm{.shape = shape, .kind = {.layout = layout, .type = options_.type}};
+        const Gemm gemm{.shape = shape, .kind = KindOf(layout)};
         ASSIGN_OR_RETURN(const std::vector<Subject> subjects, options_.contenders(gemm));
         Race plans{gemm, {}};
         for (const Subject& subject : subjects) {
@@ -116,7 +118,7 @@ class BenchRun {
         if (!plans.subjects.empty()) AddRace(std::move(plans));
       }
       // Which problem it is makes no difference to the libraries: they run in nn and in tn.
-      if (!any) AddRace({Gemm{.shape = shape, .kind = {.layout = kTn, .type = options_.type}}, {}});
+      if (!any) AddRace({Gemm{.shape = shape, .kind = KindOf(kTn)}, {}});
     }
     return OkStatus();
   }

@@ -15,6 +15,7 @@ struct BenchOptions {
   std::vector<Shape> shapes;                 // in this order
   std::vector<Layout> layouts = {kNn, kTn};  // of our contenders; the libraries run in theirs, whatever these are
   ScalarType type = ScalarType::kF16;
+  Accumulation accumulation = Accumulation::kF32;
   // Who of ours is raced beside the baselines, in one race each list of plans and each source by itself. A shape with
   // nobody in any layout is a race of the baselines alone.
   std::function<Result<std::vector<Subject>>(const Gemm&)> contenders;

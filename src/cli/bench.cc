@@ -34,7 +34,8 @@ std::string ModesText(const ClockSet& clocks) {
 std::string NameOf(const BenchCommand& command, const BaselineSet& baselines, const Device& device) {
   if (!command.name.empty()) return command.name;
   return fmt::format("bench {} {} {} {} {} seed {}", device.key, Name(command.protocol), ModesText(command.clocks),
-                     baselines.Print(), Name(command.type), command.seed);
+                     baselines.Print(), PrintNumbers({.type = command.type, .accumulation = command.accumulation}),
+                     command.seed);
 }
 
 // Plans of a file: for every problem, or for the one that its line names.
@@ -117,6 +118,7 @@ std::unique_ptr<StopRule> StopRulesOf(const BenchCommand& command) {
 Result<BenchOptions> OptionsFor(const BenchCommand& command, const Archive& archive, const Device& device) {
   BenchOptions options{.layouts = command.layouts,
                        .type = command.type,
+                       .accumulation = command.accumulation,
                        .protocol = command.protocol,
                        .clocks = command.clocks,
                        .seed = command.seed};

@@ -26,6 +26,7 @@ struct OptimizeCommand {
   OptimizeTarget target;
   std::vector<Layout> layouts = {kNn, kTn};
   ScalarType type = ScalarType::kF16;
+  Accumulation accumulation = Accumulation::kF32;
   std::string proposer = "local";
   Objective objective = Objective::kTime;
   std::string device = "auto";           // "auto", "gpu:N", or the key of a recorded device
@@ -140,6 +141,7 @@ struct RecordsMeasureCommand {
   std::string plans;   // "all" or a file, one plan a line
   std::vector<Layout> layouts = {kNn, kTn};
   std::vector<ScalarType> types = {ScalarType::kF16};
+  Accumulation accumulation = Accumulation::kF32;
   Protocol protocol = Protocol::kScreen;
   bool offline_clock = false;
   bool counters = false;
@@ -171,6 +173,7 @@ struct BenchCommand {
   Protocol protocol = Protocol::kShort;
   std::vector<Layout> layouts = {kNn, kTn};
   ScalarType type = ScalarType::kF16;
+  Accumulation accumulation = Accumulation::kF32;
   std::string name;  // empty: made from protocol, clocks, baselines and type
   std::filesystem::path archive;
   std::filesystem::path output;  // empty: none

@@ -182,7 +182,7 @@ Status WriteSources(const std::filesystem::path& folder, const Device& device, L
     return OkStatus();
   }
   const std::string stem = fmt::format("gemm_{}_{}_{}_{}", Print(finding.gemm.shape), Name(finding.gemm.kind.layout),
-                                       Name(finding.gemm.kind.type), device.key);
+                                       PrintNumbers(finding.gemm.kind), device.key);
   const std::filesystem::path thin = folder / (stem + ".cu"), standalone = folder / (stem + "_standalone.cu");
   RETURN_IF_ERROR(WriteFileAtomic(thin, Emit(plan, finding.gemm).text));
   RETURN_IF_ERROR(WriteFileAtomic(standalone, EmitStandalone(plan, finding.gemm)));
@@ -222,12 +222,12 @@ Status NotRecorded(const Instrument& instrument, const Gemm& gemm) {
   std::vector<std::string> nearest;
   for (const Gemm& near : instrument.recording->Nearest(gemm, 16)) {
     std::string shape = Print(near.shape);
-    if (near.kind.type != gemm.kind.type) shape += fmt::format(" ({})", Name(near.kind.type));
+    if (PrintNumbers(near.kind) != PrintNumbers(gemm.kind)) shape += fmt::format(" ({})", PrintNumbers(near.kind));
     if (nearest.size() < 5 && std::find(nearest.begin(), nearest.end(), shape) == nearest.end())
       nearest.push_back(shape);
   }
   return NotFound(fmt::format("{} {} was not recorded on the {}; the nearest that were: {}", Print(gemm.shape),
-                              Name(gemm.kind.type), instrument.recording->setting().device_name,
+                              PrintNumbers(gemm.kind), instrument.recording->setting().device_name,
                               fmt::join(nearest, ", ")));
 }
 
@@ -249,7 +249,8 @@ Result<std::vector<Gemm>> AskedFor(const OptimizeCommand& command) {
   std::vector<Gemm> gemms;
   for (const Shape& shape : shapes) {
     for (const Layout& layout : command.layouts) {
-      gemms.push_back({.shape = shape, .kind = {.layout = layout, .type = command.type}});
+      const GemmKind kind{layout, command.type, command.accumulation};
+      gemms.push_back({.shape = shape, .kind = kind});
       if (const std::vector<std::string> reasons = Problems(gemms.back()); !reasons.empty())
         return InvalidArgument(reasons[0]);
     }
@@ -301,6 +302,7 @@ Result<int> ReportShape(const OptimizeCommand& command, const Instrument& instru
   const OptimizeReport report{
       .shape = *command.target.shape,
       .type = command.type,
+      .accumulation = command.accumulation,
       .replayed = !instrument.live(),
       .recorded_date = instrument.live() ? "" : instrument.recording->Date(),
       .device = instrument.evaluator->device(),
@@ -327,6 +329,7 @@ Result<int> ReportSet(const OptimizeCommand& command, const Instrument& instrume
       .shapes = problems.shapes,
       .layouts = command.layouts,
       .type = command.type,
+      .accumulation = command.accumulation,
       .replayed = !instrument.live(),
       .recorded_date = instrument.live() ? "" : instrument.recording->Date(),
       .setting = instrument.evaluator->setting(),

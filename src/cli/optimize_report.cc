@@ -232,9 +232,9 @@ std::vector<SpeedUp> BestSpeedUps(const OptimizeReport& report) {
 
 std::string PrintText(const OptimizeReport& report, const Terminal& terminal) {
   const Task task = MakeTask(report.layouts.front().gemm);
-  std::string text = fmt::format("{}  {} in and out, f32 accumulation, {:.3g} GFLOP, class {}\n",
+  std::string text = fmt::format("{}  {} in and out, {} accumulation, {:.3g} GFLOP, class {}\n",
                                  Tinted(Print(report.shape), Tint::kBold, terminal), Name(report.type),
-                                 task.flops / 1e9, Name(Classify(report.shape)));
+                                 Name(report.accumulation), task.flops / 1e9, Name(Classify(report.shape)));
   text += Where(report) + "\n";
   text += Tinted(Headline(report), report.Best() != nullptr ? Tint::kGreen : Tint::kRed, terminal) + "\n\n";
   return text + LayoutTable(report, terminal) + ChainLines(report) + SpeedUpTable(report, terminal) +
@@ -246,7 +246,7 @@ std::string PrintJson(const OptimizeReport& report) {
   Json json = {{"command", "optimize"},
                {"shape", Print(report.shape)},
                {"type", Name(report.type)},
-               {"accumulation", "f32"},
+               {"accumulation", Name(report.accumulation)},
                {"replayed", report.replayed},
                {"recorded_date", report.replayed ? Json(report.recorded_date) : Json()},
                {"setting", gemmsmith::JsonOf(report.setting)},

@@ -27,6 +27,7 @@ struct LayoutFinding {
 struct OptimizeReport {
   Shape shape;
   ScalarType type = ScalarType::kF16;
+  Accumulation accumulation = Accumulation::kF32;
   bool replayed = false;
   std::string recorded_date;  // of a replay
   Device device;

@@ -10,6 +10,9 @@ void AddPlan(Verb* verb, Plan* plan) {
 }
 void AddJson(Verb* verb, bool* json) { verb->add_flag("--json", *json, "print one JSON object instead of text"); }
 void AddType(Verb* verb, ScalarType* type) { Value(verb, "--type", "f16|bf16", "element type [f16]", type, ReadType); }
+void AddAccumulation(Verb* verb, Accumulation* accumulation) {
+  Value(verb, "--accumulate", "f32|f16", "what sums are kept in [f32]", accumulation, ReadAccumulation);
+}
 void AddLayout(Verb* verb, Layout* layout) {
   Value(verb, "--layout", "nn|tn", "storage of A and B [tn]", layout, ReadLayout);
 }
@@ -29,6 +32,7 @@ void AddArchive(Verb* verb, std::filesystem::path* archive) {
 void AddKind(Verb* verb, Gemm* gemm) {
   AddLayout(verb, &gemm->kind.layout);
   AddType(verb, &gemm->kind.type);
+  AddAccumulation(verb, &gemm->kind.accumulation);
   Value(verb, "--lda", "N", "elements between lines of A [packed]", &gemm->lda, ReadLeadingDimension);
   Value(verb, "--ldb", "N", "elements between lines of B [packed]", &gemm->ldb, ReadLeadingDimension);
   Value(verb, "--ldc", "N", "elements between lines of C [packed]", &gemm->ldc, ReadLeadingDimension);

@@ -47,6 +47,7 @@ void AddShape(Verb* verb, Shape* shape);
 void AddPlan(Verb* verb, Plan* plan);
 void AddJson(Verb* verb, bool* json);
 void AddType(Verb* verb, ScalarType* type);
+void AddAccumulation(Verb* verb, Accumulation* accumulation);
 void AddLayout(Verb* verb, Layout* layout);
 void AddSeed(Verb* verb, uint64_t* seed);
 void AddDevice(Verb* verb, std::string* device);

@@ -68,6 +68,7 @@ class Grammar {
         ->required();
     Value(verb, "--layout", "nn|tn|both", "storage of A and B [both]", &command->layouts, ReadLayouts);
     AddType(verb, &command->type);
+    AddAccumulation(verb, &command->accumulation);
     Value(verb, "--proposer", "NAME", "random, ranked, local, evolution or nvmmh [local]", &command->proposer,
           ReadProposer);
     Value(verb, "--objective", "time|energy", "what the finals decide by; energy: joules a call [time]",
@@ -255,6 +256,7 @@ class Grammar {
         ->required();
     Value(verb, "--layouts", "nn,tn", "layouts [nn,tn]", &command->layouts, ReadLayouts);
     Value(verb, "--types", "f16,bf16", "element types [f16]", &command->types, ReadTypes);
+    AddAccumulation(verb, &command->accumulation);
     Value(verb, "--protocol", "screen|short", "how carefully times are taken [screen]", &command->protocol,
           ReadProtocol);
     verb->add_flag("--offline-clock", command->offline_clock, "time single calls too");
@@ -286,6 +288,7 @@ class Grammar {
     Value(verb, "--layouts", "nn,tn", "of plans and files; libraries run in both [nn,tn]", &command->layouts,
           ReadLayouts);
     AddType(verb, &command->type);
+    AddAccumulation(verb, &command->accumulation);
     Value(verb, "--name", "NAME", "campaign; the same name resumes [from device, protocol, modes, baselines, type]",
           &command->name, ReadText);
     Value(verb, "-o,--output", "FILE.gsr", "write the run's trials there, also at the limit", &command->output,

@@ -19,6 +19,7 @@ namespace {
 constexpr std::array<std::string_view, 2> kLayoutWords = {"nn", "tn"};
 constexpr std::array<std::string_view, 3> kLayoutSetWords = {"nn", "tn", "both"};
 constexpr std::array<std::string_view, 2> kTypeWords = {"f16", "bf16"};
+constexpr std::array<std::string_view, 2> kAccumulationWords = {"f32", "f16"};
 constexpr std::array<std::string_view, 2> kProtocolWords = {"screen", "short"};
 constexpr std::array<std::string_view, 4> kFormatWords = {"text", "markdown", "csv", "json"};
 
@@ -155,6 +156,13 @@ Result<ScalarType> ReadType(std::string_view text) {
     if (Name(type) == text) return type;
   }
   return NoSuchWord("type", text, kTypeWords);
+}
+
+Result<Accumulation> ReadAccumulation(std::string_view text) {
+  for (const Accumulation accumulation : {Accumulation::kF32, Accumulation::kF16}) {
+    if (Name(accumulation) == text) return accumulation;
+  }
+  return NoSuchWord("accumulation", text, kAccumulationWords);
 }
 
 Result<std::vector<ScalarType>> ReadTypes(std::string_view text) {

@@ -24,6 +24,7 @@ Result<std::vector<Layout>> ReadLayouts(std::string_view text);  // "nn", "tn", 
 Result<Layout> ReadLayout(std::string_view text);
 Result<std::vector<ScalarType>> ReadTypes(std::string_view text);  // "f16,bf16"
 Result<ScalarType> ReadType(std::string_view text);
+Result<Accumulation> ReadAccumulation(std::string_view text);
 Result<Protocol> ReadProtocol(std::string_view text);
 Result<Protocol> ReadAnyProtocol(std::string_view text);  // those of searches too
 Result<OutcomeKind> ReadOutcomeKind(std::string_view text);

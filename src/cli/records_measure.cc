@@ -24,7 +24,7 @@ std::vector<Gemm> ProblemsOf(const RecordsMeasureCommand& command, const std::ve
   for (const Shape& shape : shapes) {
     for (const ScalarType type : command.types) {
       for (const Layout& layout : command.layouts) {
-        const Gemm gemm{.shape = shape, .kind = {.layout = layout, .type = type}};
+        const Gemm gemm{.shape = shape, .kind = {.layout = layout, .type = type, .accumulation = command.accumulation}};
         if (std::find(problems.begin(), problems.end(), gemm) == problems.end()) problems.push_back(gemm);
       }
     }

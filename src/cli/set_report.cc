@@ -164,9 +164,9 @@ std::string NotRecordedText(const SetReport& report) {
 std::string PrintText(const SetReport& report, const Terminal& terminal) {
   std::vector<std::string_view> layouts;
   for (const Layout& layout : report.layouts) layouts.push_back(Name(layout));
-  std::string text =
-      fmt::format("{}  {}, {}, {} in and out, f32 accumulation\n", Tinted(report.set, Tint::kBold, terminal),
-                  Plural(int64_t(report.shapes), "shape"), fmt::join(layouts, " and "), Name(report.type));
+  std::string text = fmt::format("{}  {}, {}, {} in and out, {} accumulation\n",
+                                 Tinted(report.set, Tint::kBold, terminal), Plural(int64_t(report.shapes), "shape"),
+                                 fmt::join(layouts, " and "), Name(report.type), Name(report.accumulation));
   text += Where(report) + "\n";
   text += Tinted(Headline(report), report.Passed() > 0 ? Tint::kGreen : Tint::kRed, terminal) + "\n\n";
   const std::string standings = StandingsText(BestTrials(report), terminal);
@@ -180,7 +180,7 @@ std::string PrintJson(const SetReport& report) {
                {"set", report.set},
                {"shapes", report.shapes},
                {"type", Name(report.type)},
-               {"accumulation", "f32"},
+               {"accumulation", Name(report.accumulation)},
                {"replayed", report.replayed},
                {"recorded_date", report.replayed ? Json(report.recorded_date) : Json()},
                {"setting", gemmsmith::JsonOf(report.setting)},

@@ -15,6 +15,7 @@ struct SetReport {
   size_t shapes = 0;
   std::vector<Layout> layouts;
   ScalarType type = ScalarType::kF16;
+  Accumulation accumulation = Accumulation::kF32;
   bool replayed = false;
   std::string recorded_date;  // of a replay
   Setting setting;

@@ -76,6 +76,11 @@ Result<Layout> ParseLayout(std::string_view text) {
 
 std::string_view Name(Accumulation accumulation) { return accumulation == Accumulation::kF32 ? "f32" : "f16"; }
 
+std::string PrintNumbers(const GemmKind& kind) {
+  const std::string type(Name(kind.type));
+  return kind.accumulation == Accumulation::kF32 ? type : fmt::format("{}_{}", type, Name(kind.accumulation));
+}
+
 int Gemm::LeadingA() const { return lda != 0 ? lda : kind.layout.a == Order::kRow ? shape.k : shape.m; }
 int Gemm::LeadingB() const { return ldb != 0 ? ldb : kind.layout.b == Order::kRow ? shape.n : shape.k; }
 int Gemm::LeadingC() const { return ldc != 0 ? ldc : shape.n; }

@@ -46,6 +46,8 @@ struct GemmKind {
   Accumulation accumulation = Accumulation::kF32;
   auto operator<=>(const GemmKind&) const = default;
 };
+// The type, and the accumulation where it is not f32: "bf16", "f16_f16".
+std::string PrintNumbers(const GemmKind& kind);
 
 // "Problem" in the words of docs/design.md.
 struct Gemm {

@@ -87,7 +87,7 @@ Result<int> NumberOf(const Device& device) {
 // Letters for the inputs, the sums and the output.
 Result<std::string> PrecisionOf(const Gemm& gemm) {
   if (gemm.kind.accumulation != Accumulation::kF32)
-    return Unavailable("nvmmh is asked for f32 accumulation only: no wgmma plan has another");
+    return Unavailable("nvmmh is asked for f32 accumulation only");
   return std::string(gemm.kind.type == ScalarType::kF16 ? "HSH" : "TST");
 }
 
