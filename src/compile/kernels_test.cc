@@ -5,9 +5,11 @@
 #include "base/files.h"
 #include "base/installation.h"
 #include "base/subprocess.h"
+#include "base/text.h"
 #include "compile/compiler.h"
 #include "program/covering.h"
 #include "program/emit.h"
+#include "program/legality.h"
 
 namespace gemmsmith {
 namespace {
@@ -81,7 +83,71 @@ INSTANTIATE_TEST_SUITE_P(, WgmmaKernelsOf,
                            return fmt::format("{}x{}x{}", shape.m, shape.n, shape.k);
                          });
 
-// What the test above would see: sums that are touched between two matrix instructions.
+// Of every schedule, reduction and way to end, straight and swapped; widths that are an odd multiple of 8, and the
+// narrowest and the widest, have rows of their own in wgmma.cuh.
+constexpr const char* kPlansOfF16Sums[] = {
+    "direct tile_m=32 tile_n=16 warps_k=4",
+    "direct tile_m=16 tile_n=32 split=4 reduction=ordered",
+    "wgmma tile_m=128 tile_n=256 stages=4",
+    "wgmma tile_m=192 tile_n=128 warpgroups=3 store=tma finish=in_turn",
+    "wgmma tile_m=64 tile_n=8 warpgroups=1 stages=resident split=4",
+    "wgmma tile_m=64 tile_n=72 warpgroups=1 split=2 reduction=cluster",
+    "wgmma tile_m=64 tile_n=64 warpgroups=1 split=4 reduction=exchange",
+    "wgmma tile_m=24 tile_n=64 roles=swapped warpgroups=1 split=4 store=tma",
+    "wgmma tile_m=128 tile_n=192 schedule=pingpong store=tma cluster_m=2",
+    "wgmma tile_m=120 tile_n=128 roles=swapped schedule=pingpong store=tma",
+    "wgmma tile_m=256 tile_n=128 schedule=cooperative stages=3 store=tma finish=in_turn",
+};
+
+TEST(KernelsOfF16Sums, HaveMatrixInstructionsThatAddInF16AndNoOthers) {
+  const Device device = *FindDevice("h200");
+  const std::unique_ptr<Compiler> compiler = *MakeNvrtcCompiler();
+  std::vector<Compilation> compiled(std::size(kPlansOfF16Sums));
+  const auto problem = [](const Plan& plan) {
+    const bool many_tiles = plan.family == FamilyId::kWgmma && plan.Get("schedule") != 0;
+    return Gemm{many_tiles ? Shape{4096, 4096, 512} : Shape{256, 256, 4096},
+                {kTn, ScalarType::kF16, Accumulation::kF16}};
+  };
+  ForEachOnAllCores(compiled.size(), [&](size_t at) {
+    const Plan plan = *ParsePlan(kPlansOfF16Sums[at]);
+    compiled[at] = *compiler->Compile(Emit(plan, problem(plan)), device.Architecture());
+  });
+  for (size_t i = 0; i < compiled.size(); ++i) {
+    const Plan plan = *ParsePlan(kPlansOfF16Sums[i]);
+    const CodeFacts& facts = compiled[i].binary.facts;
+    EXPECT_EQ(Join(Check(plan, problem(plan), device), "; "), "") << Print(plan);
+    ASSERT_TRUE(compiled[i].succeeded) << Print(plan) << "\n" << compiled[i].log;
+    EXPECT_EQ(compiled[i].log, "") << Print(plan);
+    EXPECT_EQ(facts.local_bytes + facts.local_memory_instructions, 0) << Print(plan);
+    EXPECT_GT(plan.family == FamilyId::kDirect ? facts.mma_f16 : facts.wgmma_f16, 0) << Print(plan);
+    EXPECT_EQ(facts.mma_f32 + facts.wgmma_f32, 0) << Print(plan);
+  }
+}
+
+// ptxas knows no wgmma of a width with too many or too few registers.
+TEST(KernelsOfF16Sums, ThereIsAnInstructionOfEveryWidth) {
+  constexpr std::string_view kText = R"(
+using namespace gemmsmith;
+extern "C" __global__ void kernel(u32* c, u64 a, u64 b) {
+  AccumulatorsOf<F16, kColumns / 2> accumulators;
+  FenceWgmma();
+  Wgmma<F16, F16, false, false, kColumns>::MultiplyAdd(accumulators, a, b, 0);
+  CommitWgmma();
+  WaitWgmma<0>();
+  SettleSums(accumulators);
+  for (u32 pair : accumulators) *c++ = pair;
+})";
+  const std::unique_ptr<Compiler> compiler = *MakeNvrtcCompiler();
+  ForEachOnAllCores(32, [&](size_t at) {
+    const std::string text = fmt::format(
+        "#include \"accumulators.cuh\"\n#include \"wgmma.cuh\"\nconstexpr int kColumns = {};{}", 8 * (at + 1), kText);
+    const Compilation compilation = *compiler->Compile({text, "kernel"}, "sm_90a");
+    EXPECT_TRUE(compilation.succeeded) << text << compilation.log;
+    EXPECT_EQ(compilation.binary.facts.wgmma_f16, 1) << text;
+  });
+}
+
+// What the tests above would see: sums that are touched between two matrix instructions.
 TEST(WgmmaKernels, ASerialisedLoopIsNamedInTheCompilersLog) {
   const std::string text =
       "#include \"wgmma.cuh\"\n"
@@ -107,6 +173,7 @@ extern "C" __global__ void touched(float* c, u64 a, u64 b, int n) {
 // nvcc needs a host compiler and headers, and takes its time: one plan a kernel template, with everything in it.
 struct NamedPlan {
   std::string name, text;
+  GemmKind kind = {kNn, ScalarType::kBf16};
 };
 class Standalone : public testing::TestWithParam<NamedPlan> {};
 
@@ -114,7 +181,7 @@ TEST_P(Standalone, CompilesWithNvccAsOneFile) {
   const std::optional<std::filesystem::path> nvcc = FindProgram("nvcc");
   if (!nvcc) GTEST_SKIP() << "no nvcc";
   const TemporaryFolder folder = *TemporaryFolder::Create("standalone");
-  const Gemm gemm{{64, 64, 2048}, {kNn, ScalarType::kBf16}};
+  const Gemm gemm{{64, 64, 2048}, GetParam().kind};
   const std::filesystem::path source = folder.path() / "gemm.cu";
   ASSERT_TRUE(WriteFileAtomic(source, EmitStandalone(*ParsePlan(GetParam().text), gemm)).ok());
   const ProcessResult result =
@@ -125,18 +192,21 @@ TEST_P(Standalone, CompilesWithNvccAsOneFile) {
 }
 INSTANTIATE_TEST_SUITE_P(
     , Standalone,
-    testing::Values(NamedPlan{"direct", "direct split=4 reduction=ordered"},
-                    NamedPlan{"wgmma", "wgmma tile_m=64 tile_n=32 warpgroups=1 stages=2 split=4 store=tma"},
-                    NamedPlan{"wgmma_persistent", "wgmma tile_n=192 schedule=pingpong stages=2 cluster_m=2 store=tma"},
-                    NamedPlan{"wgmma_swapped",
-                              "wgmma tile_m=24 tile_n=64 roles=swapped warpgroups=1 stages=2 split=4 store=tma"},
-                    NamedPlan{"wgmma_persistent_swapped",
-                              "wgmma tile_m=96 roles=swapped schedule=pingpong stages=2 cluster_m=2 store=rows"},
-                    NamedPlan{"wgmma_in_turn", "wgmma tile_n=256 stages=4 store=tma finish=in_turn"},
-                    NamedPlan{"wgmma_persistent_in_turn",
-                              "wgmma tile_n=192 schedule=cooperative stages=3 store=tma finish=in_turn"},
-                    NamedPlan{"wgmma_exchange",
-                              "wgmma tile_m=64 tile_n=32 warpgroups=1 stages=2 split=4 reduction=exchange"}),
+    testing::Values(
+        NamedPlan{"direct", "direct split=4 reduction=ordered"},
+        NamedPlan{"wgmma", "wgmma tile_m=64 tile_n=32 warpgroups=1 stages=2 split=4 store=tma"},
+        NamedPlan{"wgmma_persistent", "wgmma tile_n=192 schedule=pingpong stages=2 cluster_m=2 store=tma"},
+        NamedPlan{"wgmma_swapped", "wgmma tile_m=24 tile_n=64 roles=swapped warpgroups=1 stages=2 split=4 store=tma"},
+        NamedPlan{"wgmma_persistent_swapped",
+                  "wgmma tile_m=96 roles=swapped schedule=pingpong stages=2 cluster_m=2 store=rows"},
+        NamedPlan{"wgmma_in_turn", "wgmma tile_n=256 stages=4 store=tma finish=in_turn"},
+        NamedPlan{"wgmma_persistent_in_turn",
+                  "wgmma tile_n=192 schedule=cooperative stages=3 store=tma finish=in_turn"},
+        NamedPlan{"direct_f16_sums", "direct warps_k=2", {kTn, ScalarType::kF16, Accumulation::kF16}},
+        NamedPlan{"wgmma_f16_sums",
+                  "wgmma tile_n=192 schedule=pingpong stages=2 store=tma",
+                  {kNn, ScalarType::kF16, Accumulation::kF16}},
+        NamedPlan{"wgmma_exchange", "wgmma tile_m=64 tile_n=32 warpgroups=1 stages=2 split=4 reduction=exchange"}),
     [](const auto& plan) { return plan.param.name; });
 
 }  // namespace
