@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 
 #include "cli/command.h"
 #include "cli/exit.h"
@@ -49,6 +50,12 @@ class Grammar {
     chosen_[verb] = [command]() -> std::variant<Command, NoCommand> { return Command(*command); };
     return verb;
   }
+  // Neither our families nor the libraries add up products of bf16 in f16.
+  template <class C>
+  static std::optional<NoCommand> WrongNumbers(const C& command) {
+    if (command.accumulation == Accumulation::kF32 || command.type == ScalarType::kF16) return std::nullopt;
+    return NoCommand{kExitWrongUse, "--accumulate f16 goes with --type f16"};
+  }
   // The same for verbs whose numbers must make a problem.
   template <class C>
   Verb* NewGemmVerb(Verb* parent, const std::string& name, const std::string& help, C* command) {
@@ -86,6 +93,7 @@ class Grammar {
       if (command->resume && command->fresh) return NoCommand{kExitWrongUse, "--resume and --fresh exclude each other"};
       if (!command->name.empty() && command->fresh)
         return NoCommand{kExitWrongUse, "--name and --fresh exclude each other"};
+      if (const std::optional<NoCommand> wrong = WrongNumbers(*command)) return *wrong;
       return Command(*command);
     };
     AddArchive(verb, &command->archive);
@@ -276,6 +284,10 @@ class Grammar {
   void AddBench() {
     BenchCommand* command = &bench_;
     Verb* verb = NewVerb(&root_, "bench", "measure contenders beside the libraries on many shapes", command);
+    chosen_[verb] = [command]() -> std::variant<Command, NoCommand> {
+      if (const std::optional<NoCommand> wrong = WrongNumbers(*command)) return *wrong;
+      return Command(*command);
+    };
     Value(verb, "--shapes", "SET|FILE|SHAPE,...", "shapes, named sets and files, separated by commas", &command->shapes,
           ReadShapeWords)
         ->required();

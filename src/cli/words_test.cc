@@ -76,6 +76,8 @@ TEST(ReadersTest, WrongWordsNameTheNearestRightOne) {
             "'zzz' is no proposer; there are random, ranked, local, evolution and nvmmh");
   EXPECT_EQ(ReadObjective("joules").status().message(), "'joules' is no objective; there are time and energy");
   EXPECT_EQ(*ReadObjective("energy"), Objective::kEnergy);
+  EXPECT_EQ(ReadAccumulation("bf16").status().message(), "'bf16' is no accumulation; did you mean 'f16'?");
+  EXPECT_EQ(*ReadAccumulation("f16"), Accumulation::kF16);
   EXPECT_EQ(ReadOutcomeKind("measurd").status().message(), "'measurd' is no outcome; did you mean 'measured'?");
   EXPECT_NE(ReadArchitecture("sm_90").status().message().find("sm_90a"), std::string::npos);
   EXPECT_NE(ReadDevice("h20").status().message().find("h200"), std::string::npos);
