@@ -111,6 +111,17 @@ TEST_F(PrepareTest, AnF16AccumulatorUnderAnF32LabelIsWrong) {
   ExpectEnd(OutcomeKind::kWrong, "resources", "2 matrix instructions accumulate in f16");
 }
 
+// Of more bits than the problem asks for nobody is refused.
+TEST_F(PrepareTest, WhereTheProblemSaysF16EitherAccumulatorPasses) {
+  request_.gemm.kind.accumulation = Accumulation::kF16;
+  EXPECT_FALSE(Run().ended) << "accumulates in f32";
+  facts_.mma_f32 = 0;
+  facts_.mma_f16 = 4;
+  EXPECT_FALSE(Run().ended) << "accumulates in f16";
+  facts_.mma_f16 = 0;
+  ExpectEnd(OutcomeKind::kWrong, "resources", "no matrix instruction");
+}
+
 TEST_F(PrepareTest, ACandidateWithoutMatrixInstructionsIsWrong) {
   facts_.mma_f32 = 0;
   ExpectEnd(OutcomeKind::kWrong, "resources", "no matrix instruction");

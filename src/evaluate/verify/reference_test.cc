@@ -8,6 +8,7 @@
 #include "base/random.h"
 #include "evaluate/verify/correctness.h"
 #include "evaluate/verify/cpu_product.h"
+#include "evaluate/verify/test_list.h"
 
 namespace gemmsmith {
 namespace {
@@ -18,13 +19,15 @@ double RoundTo(double value, double unit_roundoff) {
   return std::nearbyint(value / ulp) * ulp;
 }
 
+constexpr GemmKind kF16Sums = {kTn, ScalarType::kF16, Accumulation::kF16};
+
 struct Errors {
   double largest = 0, largest_error = 0, relative = 0, norm = 0;
 };
 
-// What is rounded to f16 besides the output: nothing, the accumulator after every 16 products, every sum of so many
-// products before it is added to a wide accumulator.
-enum class Narrow { kNothing, kAccumulator, kProducts, kBlocksOf16, kBlocksOf64 };
+// What is rounded to f16 besides the output: nothing, the accumulator after every 16 products, each of four that share
+// K and meet in f32, every sum of so many products before it is added to a wide accumulator.
+enum class Narrow { kNothing, kAccumulator, kFourAccumulators, kProducts, kBlocksOf16, kBlocksOf64 };
 
 int BlockOf(Narrow narrow) { return narrow == Narrow::kProducts ? 1 : narrow == Narrow::kBlocksOf16 ? 16 : 64; }
 
@@ -34,21 +37,22 @@ Errors Simulate(int elements, int k, Narrow narrow) {
   double error_squares = 0, squares = 0;
   Errors errors;
   for (int e = 0; e < elements; ++e) {
-    double exact = 0, sum = 0, block = 0;
+    double exact = 0, sum = 0, block = 0, splits = 0;
     for (int i = 0; i < k; ++i) {
       const double product = RoundTo(random.Normal(), 0x1p-11) * RoundTo(random.Normal(), 0x1p-11);
       exact += product;
       block += product;
       if (narrow == Narrow::kNothing) {
         sum += std::exchange(block, 0);
-      } else if (narrow == Narrow::kAccumulator) {
+      } else if (narrow == Narrow::kAccumulator || narrow == Narrow::kFourAccumulators) {
         sum += std::exchange(block, 0);
         if (i % 16 == 15) sum = RoundTo(sum, 0x1p-11);
+        if (narrow == Narrow::kFourAccumulators && (i + 1) % (k / 4) == 0) splits += std::exchange(sum, 0);
       } else if ((i + 1) % BlockOf(narrow) == 0) {
         sum += RoundTo(std::exchange(block, 0), 0x1p-11);
       }
     }
-    const double error = std::abs(RoundTo(sum, 0x1p-11) - exact);
+    const double error = std::abs(RoundTo(sum + splits, 0x1p-11) - exact);
     error_squares += error * error;
     squares += exact * exact;
     errors.largest = std::max(errors.largest, std::abs(exact));
@@ -85,10 +89,21 @@ TEST(BoundsFor, OneF16RoundingMoreOfWhatIsAddedFails) {
 }
 
 TEST(BoundsFor, AnF16AccumulatorPassesWhereTheProblemSaysSo) {
-  Gemm gemm{{32, 32, 512}};
-  gemm.kind.accumulation = Accumulation::kF16;
-  const Errors errors = Simulate(1024, 512, Narrow::kAccumulator);
-  EXPECT_LE(errors.relative, BoundsFor(gemm, errors.largest, errors.norm).relative);
+  for (const int k : {16, 64, 512, 4096, 16384}) {
+    const Gemm gemm{{16, 16, k}, kF16Sums};
+    const Errors errors = Simulate(256, k, Narrow::kAccumulator);
+    const ErrorBounds bounds = BoundsFor(gemm, errors.largest, errors.norm);
+    EXPECT_LE(errors.relative, bounds.relative) << k;
+    EXPECT_LE(errors.largest_error, bounds.element) << k;
+  }
+}
+
+// Why such problems are not held to the errors of baselines.
+TEST(BaselineBound, OfF16SumsThatSplitKIsMissedByHonestOnesThatDoNot) {
+  const Errors split = Simulate(1024, 4096, Narrow::kFourAccumulators);
+  const Errors whole = Simulate(1024, 4096, Narrow::kAccumulator);
+  const Gemm gemm{{32, 32, 4096}, kF16Sums};
+  EXPECT_GT(whole.largest_error, BaselineBound(gemm, split.largest_error, split.largest));
 }
 
 // Sums of uniform numbers of so many products; the accumulator as in Simulate().
@@ -118,7 +133,7 @@ Errors SimulateUniform(int elements, int k, double unit_roundoff, bool narrow_ac
 
 TEST(RelativeBound, UniformSumsPassInBothTypesAndF16AccumulatorsDoNot) {
   for (const auto& [type, u] : {std::pair{ScalarType::kF16, 0x1p-11}, {ScalarType::kBf16, 0x1p-8}})
-    for (const int k : {64, 460, 4096, 40000}) {
+    for (const int k : {64, 460, 4096, 16384, 40000}) {
       const Gemm gemm{{16, 16, k}, {kTn, type}};
       const Errors honest = SimulateUniform(128, k, u, false);
       EXPECT_LE(honest.relative, RelativeBound(InputKind::kUniform, gemm, honest.largest, honest.norm)) << k;
@@ -127,6 +142,12 @@ TEST(RelativeBound, UniformSumsPassInBothTypesAndF16AccumulatorsDoNot) {
       if (type != ScalarType::kF16 || k < 256) continue;
       const Errors narrow = SimulateUniform(128, k, u, true);
       EXPECT_FALSE(narrow.relative <= RelativeBound(InputKind::kUniform, gemm, narrow.largest, narrow.norm)) << k;
+      const Gemm asked_for{gemm.shape, kF16Sums};
+      const std::vector<TestPlan> tests = TestsFor(asked_for, true, *ParseTestSet("uniform"));
+      EXPECT_EQ(tests.empty(), k > 16384);
+      if (tests.empty()) continue;
+      EXPECT_LE(narrow.relative, RelativeBound(InputKind::kUniform, asked_for, narrow.largest, narrow.norm)) << k;
+      EXPECT_LE(narrow.largest_error, AcceptanceOf(InputKind::kUniform, asked_for, narrow.largest, 1).tolerance) << k;
     }
 }
 
