@@ -177,6 +177,23 @@ std::vector<Plan> CoveringPlansOfAllShapes(const Device& device) {
   return {plans.begin(), plans.end()};
 }
 
+// In the short protocol, without times.
+std::vector<EvaluationRequest> RequestsFor(const Gemm& gemm, const std::vector<Plan>& plans) {
+  std::vector<EvaluationRequest> requests;
+  for (const Plan& plan : plans) {
+    requests.push_back(Request(gemm));
+    requests.back().subject = plan;
+    requests.back().protocol = Protocol::kShort;
+    requests.back().time = false;
+  }
+  return requests;
+}
+
+bool IsRightOrCannotRun(const Outcome& outcome) {
+  return outcome.kind == OutcomeKind::kVerified || outcome.kind == OutcomeKind::kIllegal ||
+         outcome.kind == OutcomeKind::kResourceOver;
+}
+
 TEST_F(EvaluatorGpuTest, ACoveringSetOfPlansIsRightOnSixtyShapes) {
   const std::vector<Plan> plans = CoveringPlansOfAllShapes(evaluator_->device());
   const std::vector<Shape> shapes = CoveringShapes();
@@ -188,29 +205,40 @@ TEST_F(EvaluatorGpuTest, ACoveringSetOfPlansIsRightOnSixtyShapes) {
   // Every plan meets every shape; the four kinds of problem take turns, and at home all of them have one.
   for (size_t s = 0; s < shapes.size(); ++s)
     for (size_t kind = 0; kind < kinds.size(); ++kind) {
-      std::vector<EvaluationRequest> requests;
-      for (size_t p = 0; p < plans.size(); ++p) {
-        if ((s + kind + p) % kinds.size() != 0 && !IsHome(shapes[s])) continue;
-        EvaluationRequest request = Request({shapes[s], kinds[kind]});
-        request.subject = plans[p];
-        request.protocol = Protocol::kShort;
-        request.time = false;
-        requests.push_back(request);
-      }
-      const std::vector<Contender> contenders = ContendersFor(requests);
+      std::vector<Plan> due;
+      for (size_t p = 0; p < plans.size(); ++p)
+        if ((s + kind + p) % kinds.size() == 0 || IsHome(shapes[s])) due.push_back(plans[p]);
+      const std::vector<Contender> contenders = ContendersFor(RequestsFor({shapes[s], kinds[kind]}, due));
       const std::vector<Outcome> outcomes = JudgeTogether(contenders);
       for (size_t i = 0; i < contenders.size(); ++i) {
         const EvaluationRequest& request = contenders[i].request;
         const Outcome& outcome = outcomes[i];
         ++counts[{request.plan().family, outcome.kind}];
         if (outcome.kind == OutcomeKind::kVerified) verified.insert(request.plan());
-        EXPECT_TRUE(outcome.kind == OutcomeKind::kVerified || outcome.kind == OutcomeKind::kIllegal ||
-                    outcome.kind == OutcomeKind::kResourceOver)
-            << Print(request.gemm) << " | " << Print(request.plan()) << " | " << outcome.stage << ": "
-            << outcome.reason;
+        EXPECT_TRUE(IsRightOrCannotRun(outcome)) << Print(request.gemm) << " | " << Print(request.plan()) << " | "
+                                                 << outcome.stage << ": " << outcome.reason;
       }
     }
   for (const auto& [key, count] : counts) fmt::print("{} {} {}\n", count, GetFamily(key.first).name, Name(key.second));
+  for (const Plan& plan : plans) EXPECT_TRUE(verified.contains(plan)) << Print(plan) << " was never verified";
+}
+
+// Where each plan is legal, and on shapes that no tile divides.
+TEST_F(EvaluatorGpuTest, ACoveringSetOfPlansIsRightWhereSumsAreF16) {
+  const std::vector<Plan> plans = CoveringPlansOfAllShapes(evaluator_->device());
+  std::vector<Gemm> gemms = HomesOfCoveringPlans();
+  gemms.insert(gemms.end(), {{{300, 3584, 456}}, {{333, 328, 1000}, {kNn}}, {{17, 31, 63}}});
+  std::set<Plan> verified;
+  for (Gemm& gemm : gemms) {
+    gemm.kind.accumulation = Accumulation::kF16;
+    const std::vector<Contender> contenders = ContendersFor(RequestsFor(gemm, plans));
+    const std::vector<Outcome> outcomes = JudgeTogether(contenders);
+    for (size_t i = 0; i < contenders.size(); ++i) {
+      EXPECT_TRUE(IsRightOrCannotRun(outcomes[i]))
+          << Print(gemm) << " | " << Print(plans[i]) << " | " << outcomes[i].stage << ": " << outcomes[i].reason;
+      if (outcomes[i].kind == OutcomeKind::kVerified) verified.insert(plans[i]);
+    }
+  }
   for (const Plan& plan : plans) EXPECT_TRUE(verified.contains(plan)) << Print(plan) << " was never verified";
 }
 
