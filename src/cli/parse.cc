@@ -1,6 +1,7 @@
 // Which verbs there are, and which words and flags each takes.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <optional>
@@ -51,9 +52,10 @@ class Grammar {
     return verb;
   }
   // Neither our families nor the libraries add up products of bf16 in f16.
-  template <class C>
-  static std::optional<NoCommand> WrongNumbers(const C& command) {
-    if (command.accumulation == Accumulation::kF32 || command.type == ScalarType::kF16) return std::nullopt;
+  static std::optional<NoCommand> WrongNumbers(const std::vector<ScalarType>& types, Accumulation accumulation) {
+    const bool all_f16 =
+        std::all_of(types.begin(), types.end(), [](ScalarType type) { return type == ScalarType::kF16; });
+    if (accumulation == Accumulation::kF32 || all_f16) return std::nullopt;
     return NoCommand{kExitWrongUse, "--accumulate f16 goes with --type f16"};
   }
   // The same for verbs whose numbers must make a problem.
@@ -93,7 +95,7 @@ class Grammar {
       if (command->resume && command->fresh) return NoCommand{kExitWrongUse, "--resume and --fresh exclude each other"};
       if (!command->name.empty() && command->fresh)
         return NoCommand{kExitWrongUse, "--name and --fresh exclude each other"};
-      if (const std::optional<NoCommand> wrong = WrongNumbers(*command)) return *wrong;
+      if (const std::optional<NoCommand> wrong = WrongNumbers({command->type}, command->accumulation)) return *wrong;
       return Command(*command);
     };
     AddArchive(verb, &command->archive);
@@ -255,6 +257,10 @@ class Grammar {
   void AddMeasure(Verb* records) {
     RecordsMeasureCommand* command = &measure_;
     Verb* verb = NewVerb(records, "measure", "judge every plan of a list on every shape of a list", command);
+    chosen_[verb] = [command]() -> std::variant<Command, NoCommand> {
+      if (const std::optional<NoCommand> wrong = WrongNumbers(command->types, command->accumulation)) return *wrong;
+      return Command(*command);
+    };
     Value(verb, "--shapes", "SET|FILE,...", "named sets and files of shapes, separated by commas", &command->shapes,
           ReadText)
         ->required();
@@ -285,7 +291,7 @@ class Grammar {
     BenchCommand* command = &bench_;
     Verb* verb = NewVerb(&root_, "bench", "measure contenders beside the libraries on many shapes", command);
     chosen_[verb] = [command]() -> std::variant<Command, NoCommand> {
-      if (const std::optional<NoCommand> wrong = WrongNumbers(*command)) return *wrong;
+      if (const std::optional<NoCommand> wrong = WrongNumbers({command->type}, command->accumulation)) return *wrong;
       return Command(*command);
     };
     Value(verb, "--shapes", "SET|FILE|SHAPE,...", "shapes, named sets and files, separated by commas", &command->shapes,
