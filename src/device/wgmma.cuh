@@ -46,8 +46,8 @@ GEMMSMITH_DEVICE void SettleSums(u32 (&pairs)[kCount]) {
 
 // ---- the instruction ----
 
-// sums = a * b + (add ? sums : 0). Sum: float, or F16 where Type is F16. kColumns: 8 ... 256 by 8. kAcrossA, kAcrossB: the
-// operand's panels hold lines across k (of rows of a, of columns of b) instead of lines of k.
+// sums = a * b + (add ? sums : 0). Sum: float, or F16 where Type is F16. kColumns: 8 ... 256 by 8. kAcrossA, kAcrossB:
+// the operand's panels hold lines across k (of rows of a, of columns of b) instead of lines of k.
 template <class Type, class Sum, bool kAcrossA, bool kAcrossB, int kColumns>
 struct Wgmma;
 

@@ -178,7 +178,7 @@ struct WgmmaTile {
     if (Config::kTurnSteps > 0 && teammate + 1 < kTeam) ArriveAt<256>(kTurnBarriers + teammate + 1);
   }
 
-  // Until the instructions have ended.
+  // Until the instructions have ended: then there are sums.
   static GEMMSMITH_DEVICE void Settle(Accumulators& accumulators, Sums& sums) {
     WaitWgmma<0>();
 #pragma unroll
