@@ -57,11 +57,6 @@ void OpenCompanions(const fs::path& library, const std::string& soname) {
   for (const fs::path& companion : companions) dlopen(companion.c_str(), RTLD_NOW | RTLD_LOCAL);
 }
 
-std::string LoaderError() {
-  const char* error = dlerror();
-  return error == nullptr ? "unknown reason" : error;
-}
-
 // PREFIX/lib/python3.*/site-packages and what Debian calls it.
 std::vector<fs::path> PackageFolders(const fs::path& prefix) {
   std::vector<fs::path> folders;
@@ -75,6 +70,11 @@ std::vector<fs::path> PackageFolders(const fs::path& prefix) {
 }
 
 }  // namespace
+
+std::string LoaderError() {
+  const char* error = dlerror();
+  return error == nullptr ? "unknown reason" : error;
+}
 
 std::vector<fs::path> ToolkitFolders() {
   std::vector<fs::path> folders;

@@ -4,6 +4,7 @@
 
 #include "cli/table.h"
 #include "cli/words.h"
+#include "report/energy.h"
 
 namespace gemmsmith {
 
@@ -16,19 +17,11 @@ std::string EnergyTable(const Outcome& outcome, const Shape& shape, const Termin
                {"J a call", kRight},
                {"95 % interval", kRight},
                {"J over ours", kRight}});
-  for (const Timing& timing : outcome.timings) {
-    if (timing.clock != Clock::kEnergy || !timing.energy) continue;
-    std::string ratio;
-    for (const Comparison& comparison : outcome.comparisons)
-      if (comparison.clock == Clock::kEnergy && comparison.contender == "ours" &&
-          comparison.baseline == timing.contender)
-        ratio = RatioText(comparison.ratio);
-    const Energy& energy = *timing.energy;
-    table.Add({timing.contender, fmt::format("{:.1f}", 2 * shape.Volume() / timing.median_ns / 1e3),
-               fmt::format("{:.0f}", energy.watts), fmt::format("{:.0f}", energy.sm_clock_mhz),
-               fmt::format("{:.4g}", energy.joules),
-               fmt::format("{:.4g} to {:.4g}", energy.interval.low, energy.interval.high), ratio});
-  }
+  for (const EnergyRow& row : EnergyRows(shape, outcome))
+    table.Add({row.contender, fmt::format("{:.1f}", row.tflops), fmt::format("{:.0f}", row.energy.watts),
+               fmt::format("{:.0f}", row.energy.sm_clock_mhz), fmt::format("{:.4g}", row.energy.joules),
+               fmt::format("{:.4g} to {:.4g}", row.energy.interval.low, row.energy.interval.high),
+               row.over ? RatioText(*row.over) : ""});
   return table.empty() ? "" : fmt::format("\n{}", table.Print(terminal));
 }
 

@@ -38,28 +38,21 @@ Space Instrument::SpaceFor(const Gemm& gemm) const {
   return recording->SpaceFor(gemm);
 }
 
-Result<int> FindGpu(const std::string& device) {
+Result<std::vector<int>> FindGpus(const std::string& device) {
   ASSIGN_OR_RETURN(const std::vector<GpuIdentity> gpus, ListGpus());
-  if (gpus.empty()) return Unavailable("the driver sees no GPU");
-  if (device == "auto") return gpus.front().ordinal;
+  std::vector<int> ordinals;
+  for (const GpuIdentity& gpu : gpus) ordinals.push_back(gpu.ordinal);
+  if (ordinals.empty()) return Unavailable("the driver sees no GPU");
+  if (device == "all") return ordinals;
+  if (device == "auto") return std::vector<int>{ordinals.front()};
   ASSIGN_OR_RETURN(const int wanted, ReadOrdinal(std::string_view(device).substr(4)));
-  for (const GpuIdentity& gpu : gpus) {
-    if (gpu.ordinal == wanted) return wanted;
-  }
-  return Unavailable(fmt::format("no GPU {} here; this machine has 0 to {}", wanted, gpus.size() - 1));
+  if (std::find(ordinals.begin(), ordinals.end(), wanted) != ordinals.end()) return std::vector<int>{wanted};
+  return Unavailable(fmt::format("no GPU {} here; this machine has 0 to {}", wanted, ordinals.size() - 1));
 }
 
-Result<std::vector<int>> FindGpus(const std::string& device) {
-  std::vector<int> found;
-  if (device == "all") {
-    ASSIGN_OR_RETURN(const std::vector<GpuIdentity> gpus, ListGpus());
-    for (const GpuIdentity& gpu : gpus) found.push_back(gpu.ordinal);
-    if (found.empty()) return Unavailable("the driver sees no GPU");
-  } else {
-    ASSIGN_OR_RETURN(const int gpu, FindGpu(device));
-    found.push_back(gpu);
-  }
-  return found;
+Result<int> FindGpu(const std::string& device) {
+  ASSIGN_OR_RETURN(const std::vector<int> gpus, FindGpus(device));
+  return gpus.front();
 }
 
 Result<Instrument> OpenLiveInstrument(int gpu) {

@@ -107,7 +107,7 @@ class SelfTest {
       std::vector<std::jthread> threads;
       for (size_t i = 0; i < evaluators_.size(); ++i)
         threads.emplace_back([&, i] {
-          for (size_t at = next++; at < shares.size() && ends[i].ok(); at = next++) ends[i] = Judge(shares[at], i);
+          for (size_t at = next++; at < shares.size() && ends[i].ok(); at = next++) ends[i] = JudgeShare(shares[at], i);
           if (!ends[i].ok()) next = shares.size();
         });
     }
@@ -132,7 +132,7 @@ class SelfTest {
     return shares;
   }
 
-  Status Judge(const Share& share, size_t evaluator) {
+  Status JudgeShare(const Share& share, size_t evaluator) {
     for (const size_t at : share.places) {
       if (ShouldStop()) return OkStatus();
       Tell(cases_[at], share.seed);
@@ -168,7 +168,7 @@ class SelfTest {
       if (outcomes_[at][i]) report.seen.push_back({i + 1, *std::move(outcomes_[at][i])});
     if (report.why_not.empty() && report.seen.size() < outcomes_[at].size())
       report.why_not = "stopped before it was judged with all seeds";
-    if (report.why_not.empty()) report.verdict = gemmsmith::Judge(*report.tested, report.seen);
+    if (report.why_not.empty()) report.verdict = Judge(*report.tested, report.seen);
   }
 
   std::span<const Case> cases_;

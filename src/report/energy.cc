@@ -28,15 +28,21 @@ std::optional<RatioEstimate> OverOurs(const Outcome& outcome, const std::string&
 
 }  // namespace
 
+std::vector<EnergyRow> EnergyRows(const Shape& shape, const Outcome& outcome) {
+  std::vector<EnergyRow> rows;
+  for (const Timing& timing : outcome.timings)
+    if (timing.clock == Clock::kEnergy && timing.energy)
+      rows.push_back({shape, timing.contender, 2 * shape.Volume() / timing.median_ns / 1e3, *timing.energy,
+                      OverOurs(outcome, timing.contender)});
+  return rows;
+}
+
 std::vector<EnergyRow> EnergyRows(const Selection& selection) {
   std::vector<EnergyRow> rows;
   for (const ShapeRecords& records : selection.shapes) {
     const Trial* const trial = TrialFor(records);
     if (trial == nullptr) continue;
-    for (const Timing& timing : trial->outcome.timings)
-      if (timing.clock == Clock::kEnergy && timing.energy)
-        rows.push_back({records.shape, timing.contender, 2 * records.shape.Volume() / timing.median_ns / 1e3,
-                        *timing.energy, OverOurs(trial->outcome, timing.contender)});
+    for (EnergyRow& row : EnergyRows(records.shape, trial->outcome)) rows.push_back(std::move(row));
   }
   return rows;
 }

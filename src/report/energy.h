@@ -21,6 +21,8 @@ struct EnergyRow {
 // Of every shape with energies: of ours the layout with the fewest joules a call, then what raced beside it; without
 // one of ours, the race of the baselines.
 std::vector<EnergyRow> EnergyRows(const Selection& selection);
+// Of every contender of one outcome that has them.
+std::vector<EnergyRow> EnergyRows(const Shape& shape, const Outcome& outcome);
 Sheet EnergySheet(const std::vector<EnergyRow>& rows);
 
 }  // namespace gemmsmith

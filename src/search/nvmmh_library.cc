@@ -53,7 +53,7 @@ struct Library {
   static Result<Library> Open() {
     ASSIGN_OR_RETURN(const fs::path path, FindNvmmh());
     void* const handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (handle == nullptr) return Unavailable(fmt::format("{} does not load: {}", path.string(), dlerror()));
+    if (handle == nullptr) return Unavailable(fmt::format("{} does not load: {}", path.string(), LoaderError()));
     Library library;
 #define GEMMSMITH_RESOLVE(function)                                                          \
   library.function = reinterpret_cast<decltype(library.function)>(dlsym(handle, #function)); \
@@ -86,8 +86,7 @@ Result<int> NumberOf(const Device& device) {
 
 // Letters for the inputs, the sums and the output.
 Result<std::string> PrecisionOf(const Gemm& gemm) {
-  if (gemm.kind.accumulation != Accumulation::kF32)
-    return Unavailable("nvmmh is asked for f32 accumulation only");
+  if (gemm.kind.accumulation != Accumulation::kF32) return Unavailable("nvmmh is asked for f32 accumulation only");
   return std::string(gemm.kind.type == ScalarType::kF16 ? "HSH" : "TST");
 }
 

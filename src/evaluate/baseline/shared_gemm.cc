@@ -2,6 +2,8 @@
 
 #include <dlfcn.h>
 
+#include "base/installation.h"
+
 namespace gemmsmith {
 
 namespace {
@@ -28,7 +30,7 @@ Result<std::unique_ptr<SharedGemm>> SharedGemm::Open(const std::string& path) {
   // The loader takes a name without a slash for a library of the system.
   const std::string file = path.find('/') == std::string::npos ? "./" + path : path;
   void* const handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) return InvalidArgument(fmt::format("it does not load: {}", dlerror()));
+  if (handle == nullptr) return InvalidArgument(fmt::format("it does not load: {}", LoaderError()));
   const auto* const descriptor = static_cast<const char*>(dlsym(handle, "gemmsmith_descriptor_v1"));
   if (descriptor == nullptr) return InvalidArgument("it has no gemmsmith_descriptor_v1");
   std::unique_ptr<SharedGemm> gemm(new SharedGemm());

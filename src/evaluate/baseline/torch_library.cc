@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "base/installation.h"
 #include "base/text.h"
 #include "evaluate/baseline/torch/gemmsmith_torch.h"
 
@@ -31,7 +32,8 @@ Result<void*> OpenLibraryOfOurs() {
     if (!fs::is_regular_file(path, error)) continue;
     OpenTorchNamedByUser();
     if (void* const handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) return handle;
-    return Unavailable(fmt::format("{} does not load: {}; build it again with tools/torch_baseline", path, dlerror()));
+    return Unavailable(
+        fmt::format("{} does not load: {}; build it again with tools/torch_baseline", path, LoaderError()));
   }
   return Unavailable(
       fmt::format("torch.matmul was not built here (looked for {}); run tools/torch_baseline", Join(paths, ", ")));

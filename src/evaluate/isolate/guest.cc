@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "base/confine.h"
+#include "base/installation.h"
 #include "base/seconds.h"
 #include "base/subprocess.h"
 #include "evaluate/isolate/disturbance.h"

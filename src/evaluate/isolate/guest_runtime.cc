@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/check.h"
+#include "base/installation.h"
 #include "evaluate/isolate/loaded_code.h"
 
 namespace gemmsmith {
@@ -32,15 +33,14 @@ Answers answers;
 // The driver's own functions stay out of sight: by their addresses our table of them could be found.
 template <auto kFunction>
 struct Relay;
-template <class Result, class... Arguments, Result (*Driver::*kFunction)(Arguments...)>
+template <class Answer, class... Arguments, Answer (*Driver::*kFunction)(Arguments...)>
 struct Relay<kFunction> {
-  static Result Call(Arguments... arguments) { return (answers.driver->*kFunction)(arguments...); }
+  static Answer Call(Arguments... arguments) { return (answers.driver->*kFunction)(arguments...); }
 };
 
 // What a candidate may get of the driver besides the runtime: how a tensor map is encoded.
 void* FindForCandidate(std::string_view symbol) {
-  if (symbol == "cuTensorMapEncodeTiled")
-    return reinterpret_cast<void*>(&Relay<&Driver::cuTensorMapEncodeTiled>::Call);
+  if (symbol == "cuTensorMapEncodeTiled") return reinterpret_cast<void*>(&Relay<&Driver::cuTensorMapEncodeTiled>::Call);
   if (symbol == "cuTensorMapEncodeIm2col")
     return reinterpret_cast<void*>(&Relay<&Driver::cuTensorMapEncodeIm2col>::Call);
   answers.observer->AddMisdeed(std::string(symbol) + " asked for by name");
@@ -67,11 +67,6 @@ Function OwnOf(const void* caller, const char* name, Function ours) {
 }
 
 }  // namespace
-
-std::string LoaderError() {
-  const char* const error = ::dlerror();
-  return error == nullptr ? "unknown reason" : error;
-}
 
 Status GuestRuntime::Open(const std::string& library) {
   void* const handle = ::dlopen(library.c_str(), RTLD_NOW | RTLD_GLOBAL);

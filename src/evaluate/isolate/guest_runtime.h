@@ -9,9 +9,6 @@
 
 namespace gemmsmith {
 
-// What dlopen() or dlsym() had to say last.
-std::string LoaderError();
-
 class GuestRuntime {
  public:
   // For everybody, so that the candidate finds this one. Binds it to the context that is current.

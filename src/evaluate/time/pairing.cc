@@ -18,7 +18,8 @@ namespace {
 // medians was 0.0002 to 0.0005 for spin kernels and 0.0006 to 0.0089 for products of 3 to 30 us, in five runs on H200s
 // (November 2026); twice the largest. Longer calls: that of cublas_nn over cublas_tn, one and the same kernels on
 // different days and GPUs, was 0.0064 (94 pairs of races, up to 0.3 ms) and 0.0043 (45, above); twice what is between.
-constexpr double kBetweenRaces = 0.018, kBetweenRacesOfLongCalls = 0.011, kLongCallNs = 100e3;
+// (Windows of energy are of long calls: their nanojoules are far above as many nanoseconds.)
+constexpr double kBetweenRaces = 0.018, kBetweenRacesFromTenthMsOn = 0.011, kTenthMsInNs = 100e3;
 
 // What NVML said around the rounds.
 class ConditionLog {
@@ -235,7 +236,7 @@ bool IsHopelessMachine(const RaceRules& rules, int discarded_rounds, double disc
 
 RatioEstimate MeasuredRatio(std::span<const double> reference, std::span<const double> ours) {
   RatioEstimate ratio = PairedRatio(reference, ours);
-  const double share = (Median(ours) < kLongCallNs ? kBetweenRaces : kBetweenRacesOfLongCalls) * ratio.median;
+  const double share = (Median(ours) < kTenthMsInNs ? kBetweenRaces : kBetweenRacesFromTenthMsOn) * ratio.median;
   ratio.interval.low = ratio.median - std::hypot(ratio.median - ratio.interval.low, share);
   ratio.interval.high = ratio.median + std::hypot(ratio.interval.high - ratio.median, share);
   return ratio;
