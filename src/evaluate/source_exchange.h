@@ -104,23 +104,35 @@ class SourceExchange {
     int graphs = 1;
     uint32_t calls = 1;
   };
-  // A shorter and a longer one.
-  std::array<Length, 2> DrawTurn();
+  // What stands between spaced calls: another one each turn, so that nobody knows it from what a sham step takes.
+  struct Pause {
+    uint32_t asked_ns = 0;
+    double ns = 0;  // what it takes in the judge, whose clock nobody can stretch
+  };
+  struct Turn {
+    std::array<Length, 2> lengths;  // a shorter and a longer one
+    Pause pause;
+  };
+  Result<Turn> DrawTurn();
   // The works take turns, so that none of them finds a warmer GPU; batches of the same place have the same length.
   Status TimeInTurns(std::span<TimedWork> works);
   Status WarmUp(GuestWork work, int twin);
-  Result<SourceBatch> RunTimedBatch(GuestWork work, const Length& length, int twin);
+  Result<SourceBatch> RunTimedBatch(GuestWork work, const Length& length, const Pause& pause, int twin);
   Status EstimateCall();
   Status TimeAlone();
   // Steps for so many calls on what the present set holds.
   Status PrepareDisturbances(uint32_t calls, const DisturbanceKey& key);
   // The private inputs in the present set, and renewals that begin with them and end with them behind so many calls.
   Status PrepareRenewals(size_t calls, const DisturbanceKey& key);
-  // So many calls behind renewals, each of which finds other inputs and a poisoned output; or behind sham ones or
-  // pauses, where nothing has changed.
+  // So many calls behind renewals, each of which finds other inputs and a poisoned output; or behind sham ones, where
+  // nothing has changed.
   Result<SourceBatch> RunRenewedBatch(GuestWork work, uint32_t calls, int twin);
-  // Of a pause before a call, and of a sham step, in the judge, whose clock nobody can stretch.
-  Result<double> TimePause();
+  // The same behind pauses, which its time is without.
+  Result<SourceBatch> RunSpacedBatch(uint32_t calls, const Pause& pause, int twin);
+  // A batch of what is captured call by call, watched: what stands in its way ends the candidate.
+  Result<SourceBatch> RunCallByCall(std::string_view test, const GuestCall& call);
+  Result<Pause> DrawPause();
+  // In the judge.
   Result<double> TimeShamStep();
   Result<double> TimeBetweenCalls(int count, const PutCall& put);
   Status TimeAgainstRivals();
@@ -156,6 +168,7 @@ class SourceExchange {
   std::map<std::string, double> launches_;
   uint64_t observed_calls_ = 0;
   double call_ns_ = 0;  // roughly
+  double sham_step_ns_ = 0;
   int graph_calls_ = 1;
   std::vector<SourceBatch> batches_;  // on unchanged inputs
   int raced_batches_ = 0;

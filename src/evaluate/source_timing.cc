@@ -76,32 +76,53 @@ Status SourceExchange::PrepareRenewals(size_t calls, const DisturbanceKey& key) 
   return disturbances_.Prepare(DrawRenewals(calls, set().c.matrix.view(), random_), disturbance_memory_.address(), key);
 }
 
-// Any call may be the last one, whose whole output is looked at: the source's host code has run once, for the one call
-// of a graph that is replayed, and neither it nor the list of renewals knows how often.
-Result<SourceBatch> SourceExchange::RunRenewedBatch(GuestWork work, uint32_t calls, int twin) {
-  const bool is_renewed = work == GuestWork::kRenewedCalls;
-  const std::string_view test = is_renewed                        ? "renewed_batch"
-                                : work == GuestWork::kSpacedCalls ? "spaced_batch"
-                                                                  : "sham_batch";
-  Announce(fmt::format("test {}", test));
-  RETURN_IF_ERROR(ClearIdleSet());
-  GuestCall call = CallFor(work, 1, calls, twin);
-  if (work == GuestWork::kSpacedCalls) {
-    if (set().loaded != bench_.normal) RETURN_IF_ERROR(CopyIn(*bench_.normal));
-  } else {
-    call.key = DrawKey(random_);
-    RETURN_IF_ERROR(PrepareRenewals(calls, call.key));
-  }
+Result<SourceBatch> SourceExchange::RunCallByCall(std::string_view test, const GuestCall& call) {
   const Inputs placed = Placed(*bench_.normal);
   SourceBatch batch;
   ASSIGN_OR_RETURN(const Watched watched,
                    verifier_.Watch(gemm_, PlaceOf(placed), 0, [&] { return AskInTime(call, 0, batch); }));
   if (!has_ended() && watched.crash.empty() && !watched.wrong.empty())
     End(OutcomeKind::kCheated, "honesty", fmt::format("test {}: {}", test, watched.wrong));
-  // Behind the last call nothing is set aside: its output is looked at as a whole.
-  if (Passes(test, watched) && is_renewed) RETURN_IF_ERROR(JudgeDisturbed(test, *bench_.normal, calls - 1));
+  Passes(test, watched);
   return batch;
 }
+
+// Any call may be the last one, whose whole output is looked at: the source's host code has run once, for the one call
+// of a graph that is replayed, and neither it nor the list of renewals knows how often.
+Result<SourceBatch> SourceExchange::RunRenewedBatch(GuestWork work, uint32_t calls, int twin) {
+  const bool is_renewed = work == GuestWork::kRenewedCalls;
+  const std::string_view test = is_renewed ? "renewed_batch" : "sham_batch";
+  Announce(fmt::format("test {}", test));
+  RETURN_IF_ERROR(ClearIdleSet());
+  GuestCall call = CallFor(work, 1, calls, twin);
+  call.key = DrawKey(random_);
+  RETURN_IF_ERROR(PrepareRenewals(calls, call.key));
+  ASSIGN_OR_RETURN(const SourceBatch batch, RunCallByCall(test, call));
+  // Behind the last call nothing is set aside: its output is looked at as a whole.
+  if (!has_ended() && is_renewed) RETURN_IF_ERROR(JudgeDisturbed(test, *bench_.normal, calls - 1));
+  return batch;
+}
+
+// ---- pauses
+
+Result<SourceBatch> SourceExchange::RunSpacedBatch(uint32_t calls, const Pause& pause, int twin) {
+  Announce("test spaced_batch");
+  RETURN_IF_ERROR(ClearIdleSet());
+  if (set().loaded != bench_.normal) RETURN_IF_ERROR(CopyIn(*bench_.normal));
+  GuestCall call = CallFor(GuestWork::kSpacedCalls, 1, calls, twin);
+  call.pause_ns = pause.asked_ns;
+  ASSIGN_OR_RETURN(SourceBatch batch, RunCallByCall("spaced_batch", call));
+  batch.judge_ns -= calls * pause.ns;
+  return batch;
+}
+
+Result<SourceExchange::Pause> SourceExchange::DrawPause() {
+  Pause pause{DrawPauseNs(sham_step_ns_, random_.Uniform()), 0};
+  ASSIGN_OR_RETURN(pause.ns, TimeBetweenCalls(100, [&] { return disturbances_.kernels().Pause(pause.asked_ns); }));
+  return pause;
+}
+
+// ---- batches in turns
 
 Status SourceExchange::EstimateCall() {
   const uint32_t calls = AtMost(3);
@@ -117,7 +138,8 @@ Status SourceExchange::EstimateCall() {
 
 int SourceExchange::Twins() const { return TwinsOf(BatchFor(problem_.protocol)); }
 
-Result<SourceBatch> SourceExchange::RunTimedBatch(GuestWork work, const Length& length, int twin) {
+Result<SourceBatch> SourceExchange::RunTimedBatch(GuestWork work, const Length& length, const Pause& pause, int twin) {
+  if (work == GuestWork::kSpacedCalls) return RunSpacedBatch(length.calls, pause, twin);
   if (work != GuestWork::kCalls) return RunRenewedBatch(work, length.calls, twin);
   const auto calls = uint32_t(graph_calls_), graphs = uint32_t(length.graphs);
   return RunBatch("timed_batch", CallFor(work, calls, graphs, twin));
@@ -126,12 +148,12 @@ Result<SourceBatch> SourceExchange::RunTimedBatch(GuestWork work, const Length& 
 // The first batch of a graph finds it captured and warms up.
 Status SourceExchange::WarmUp(GuestWork work, int twin) {
   if (work != GuestWork::kCalls && !AskToCapture(CallFor(work, 1, 1, twin))) return OkStatus();
-  return RunTimedBatch(work, {1, uint32_t(graph_calls_)}, twin).status();
+  return RunTimedBatch(work, {1, uint32_t(graph_calls_)}, {}, twin).status();
 }
 
 // Longer ones of calls that are compared one batch with the other: who skips one call in twelve takes a dozen calls to
 // be seen.
-std::array<SourceExchange::Length, 2> SourceExchange::DrawTurn() {
+Result<SourceExchange::Turn> SourceExchange::DrawTurn() {
   constexpr int kMostCalls = 1 << 20;
   const double difference_ns = IsThorough(problem_.protocol) ? 6e6 : 3e6;
   const BatchLengths graphs = DrawLengths(call_ns_, graph_calls_, difference_ns, kMostCalls, random_.Uniform());
@@ -139,8 +161,10 @@ std::array<SourceExchange::Length, 2> SourceExchange::DrawTurn() {
       DrawLengths(call_ns_, graph_calls_, 2 * difference_ns, kMaxDisturbedSteps, random_.Uniform());
   // The source may know how many calls a graph of its has.
   const auto calls = uint32_t(graph_calls_), fewer = uint32_t(random_.Below(calls));
-  return {{{graphs.shorter, calls * uint32_t(others.shorter) - fewer},
-           {graphs.longer, calls * uint32_t(others.longer) - fewer}}};
+  ASSIGN_OR_RETURN(const Pause pause, DrawPause());
+  return Turn{{{{graphs.shorter, calls * uint32_t(others.shorter) - fewer},
+                {graphs.longer, calls * uint32_t(others.longer) - fewer}}},
+              pause};
 }
 
 Status SourceExchange::TimeInTurns(std::span<TimedWork> works) {
@@ -153,7 +177,7 @@ Status SourceExchange::TimeInTurns(std::span<TimedWork> works) {
   for (const auto& [work, twin] : graphs)
     if (!has_ended()) RETURN_IF_ERROR(WarmUp(work, twin));
   for (int i = 0; i < turns; ++i) {
-    const std::array<Length, 2> lengths = DrawTurn();
+    ASSIGN_OR_RETURN(const Turn turn, DrawTurn());
     random_.Shuffle(works);
     for (TimedWork& timed : works) {
       std::array<SourceBatch, 2> batches;
@@ -161,7 +185,7 @@ Status SourceExchange::TimeInTurns(std::span<TimedWork> works) {
       random_.Shuffle(order);
       for (const size_t at : order) {
         if (has_ended()) return OkStatus();
-        ASSIGN_OR_RETURN(batches[at], RunTimedBatch(timed.work, lengths[at], i % Twins()));
+        ASSIGN_OR_RETURN(batches[at], RunTimedBatch(timed.work, turn.lengths[at], turn.pause, i % Twins()));
       }
       timed.batches.insert(timed.batches.end(), batches.begin(), batches.end());
     }
@@ -174,6 +198,7 @@ Status SourceExchange::TimeInTurns(std::span<TimedWork> works) {
 // leaves the same lines in the same caches, he would have it.
 Status SourceExchange::TimeAlone() {
   ChooseSet();
+  ASSIGN_OR_RETURN(sham_step_ns_, TimeShamStep());
   std::array<TimedWork, 4> works = {{{GuestWork::kCalls, {}},
                                      {GuestWork::kSpacedCalls, {}},
                                      {GuestWork::kShamCalls, {}},
@@ -188,22 +213,13 @@ Status SourceExchange::TimeAlone() {
   const SourceTime unchanged = TimeOf(batches_);
   std::string other_work = DisagreementOfRenewals(batches_of(GuestWork::kRenewedCalls),
                                                   batches_of(GuestWork::kShamCalls), unchanged.judge_ns);
-  if (other_work.empty()) {
-    ASSIGN_OR_RETURN(const double pause_ns, TimePause());
-    const SourceTime spaced = TimeOf(batches_of(GuestWork::kSpacedCalls));
-    other_work = DisagreementOfSpaces(unchanged, spaced, pause_ns);
-    least_ns_ = LeastBySpaces(spaced, pause_ns);
-  }
-  if (other_work.empty()) {
-    ASSIGN_OR_RETURN(const double step_ns, TimeShamStep());
-    other_work = DisagreementOfShams(unchanged, TimeOf(batches_of(GuestWork::kShamCalls)), step_ns);
-  }
+  const SourceTime spaced = TimeOf(batches_of(GuestWork::kSpacedCalls));
+  least_ns_ = LeastBySpaces(spaced);
+  if (other_work.empty()) other_work = DisagreementOfSpaces(unchanged, spaced);
+  if (other_work.empty())
+    other_work = DisagreementOfShams(unchanged, TimeOf(batches_of(GuestWork::kShamCalls)), sham_step_ns_);
   if (!other_work.empty()) End(OutcomeKind::kCheated, "honesty", other_work);
   return OkStatus();
-}
-
-Result<double> SourceExchange::TimePause() {
-  return TimeBetweenCalls(100, [this] { return disturbances_.kernels().Pause(kSpaceNs); });
 }
 
 Result<double> SourceExchange::TimeShamStep() {
@@ -289,6 +305,7 @@ Result<double> SourceExchange::TimeOurs(Clock clock) {
   const bool is_device = clock == Clock::kDevice;
   GuestCall call = CallFor(GuestWork::kCalls, 1, 0);
   if (is_device) call = CallFor(GuestWork::kCalls, uint32_t(graph_calls_), 1, raced_batches_++ % Twins());
+  if (clock == Clock::kOffline) call.work = GuestWork::kFollowingCall;
   if (clock == Clock::kHost) call.work = GuestWork::kHostCall;
   const double gap_seconds = clock == Clock::kServer ? gaps_.NextSeconds() : 0;
   ASSIGN_OR_RETURN(const SourceBatch batch, RunBatch(OutputTestOf(clock), call, gap_seconds));

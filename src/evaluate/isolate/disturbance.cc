@@ -216,6 +216,10 @@ Status DisturbingKernels::Pause(int64_t ns) {
   return gpu_->Start(pause_, launch, PauseArguments{ns});
 }
 
+Status DisturbingKernels::SetPause(const Graph& graph, int64_t ns) {
+  return gpu_->ReplaceArgument(graph, pause_, PauseArguments{ns});
+}
+
 Result<DisturbanceJudge> DisturbanceJudge::Create(Gpu& gpu, Compiler& compiler) {
   DisturbanceJudge judge(gpu);
   ASSIGN_OR_RETURN(const Compilation compilation, compiler.Compile({std::string(DisturbText()), "disturb_expect"},

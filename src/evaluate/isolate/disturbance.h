@@ -73,9 +73,6 @@ struct DisturbedMatrices {
   bool is_sham = false;
 };
 
-// The pause before a spaced call: longer than the host takes to launch what comes behind it.
-inline constexpr int64_t kSpaceNs = 20'000;
-
 // What carries the steps out: in the guest, and in the judge, which wants to know how long they take. `memory` is laid
 // out as DisturbanceMemory says.
 class DisturbingKernels {
@@ -87,6 +84,8 @@ class DisturbingKernels {
   Status SetKey(const Graph& graph, const DisturbedMatrices& matrices, CUdeviceptr memory, const DisturbanceKey& key);
   Status Spin(int64_t cycles);
   Status Pause(int64_t ns);
+  // All pauses of a graph, likewise.
+  Status SetPause(const Graph& graph, int64_t ns);
 
  private:
   explicit DisturbingKernels(Gpu& gpu) : gpu_(&gpu) {}

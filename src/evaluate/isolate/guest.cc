@@ -43,6 +43,9 @@ bool IsDisturbed(GuestWork work) {
   return work == GuestWork::kDisturbedCalls || work == GuestWork::kRenewedCalls || work == GuestWork::kShamCalls;
 }
 
+// Whether what lies between them is known only when they run.
+bool IsReplaceable(GuestWork work) { return IsDisturbed(work) || work == GuestWork::kSpacedCalls; }
+
 class Guest {
  public:
   // Everything that needs system calls which are given up afterwards.
@@ -65,6 +68,7 @@ class Guest {
   static GraphKey KeyOf(const GuestCall& call);
   // The calls with what comes between them; not what comes after the last one.
   Status PutCalls(const GuestCall& call, GuestAnswer& answer);
+  Status PutCall(const GuestCall& call, GuestAnswer& answer);
   Status PutChain(const GuestCall& call, GuestAnswer& answer);
   // On the buffers of the call's set, or on any.
   Status CallGemm(const GuestCall& call);
@@ -192,6 +196,8 @@ Status Guest::CountCall(const GuestCall& call, GuestAnswer& answer) {
 
 Status Guest::CallPlainly(const GuestCall& call, GuestAnswer& answer) {
   const auto start = SteadyClock::now();
+  // As OfflineClock begins a round.
+  if (call.work == GuestWork::kFollowingCall) RETURN_IF_ERROR(PutCall(call, answer));
   RETURN_IF_ERROR(gpu_->Record(first_));
   RETURN_IF_ERROR(PutCalls(call, answer));
   RETURN_IF_ERROR(Finish(call, start, answer));
@@ -210,7 +216,7 @@ Guest::GraphKey Guest::KeyOf(const GuestCall& call) {
 
 Status Guest::Capture(const GuestCall& call, GuestAnswer& answer) {
   const auto put = [&] { return PutCalls(call, answer); };
-  Result<Graph> graph = IsDisturbed(call.work) ? gpu_->CaptureReplaceable(put) : gpu_->Capture(put);
+  Result<Graph> graph = IsReplaceable(call.work) ? gpu_->CaptureReplaceable(put) : gpu_->Capture(put);
   if (!graph.ok())
     return IoError(fmt::format("calls of gemm() are not captured into a graph: {}", graph.status().message()));
   graphs_.insert_or_assign(KeyOf(call), *std::move(graph));
@@ -222,6 +228,7 @@ Status Guest::CallByGraph(const GuestCall& call, GuestAnswer& answer) {
   const Graph& graph = graphs_.at(KeyOf(call));
   if (IsDisturbed(call.work))
     RETURN_IF_ERROR(disturbing_->SetKey(graph, Disturbed(call), disturbances_.memory.address(), call.key));
+  if (call.work == GuestWork::kSpacedCalls) RETURN_IF_ERROR(disturbing_->SetPause(graph, call.pause_ns));
   const auto start = SteadyClock::now();
   RETURN_IF_ERROR(disturbing_->Spin(kLeadInCycles));
   // As everybody who comes first (DeviceClock). Disturbed calls use up their steps.
@@ -240,11 +247,15 @@ Status Guest::PutCalls(const GuestCall& call, GuestAnswer& answer) {
   if (call.work == GuestWork::kChainedCalls) return PutChain(call, answer);
   for (uint32_t i = 0; i < call.calls; ++i) {
     if (IsDisturbed(call.work)) RETURN_IF_ERROR(Disturb(call));
-    if (call.work == GuestWork::kSpacedCalls) RETURN_IF_ERROR(disturbing_->Pause(kSpaceNs));
-    RETURN_IF_ERROR(CallGemm(call));
-    if (observer_->sees_calls()) ++answer.observed_calls;
+    if (call.work == GuestWork::kSpacedCalls) RETURN_IF_ERROR(disturbing_->Pause(call.pause_ns));
+    RETURN_IF_ERROR(PutCall(call, answer));
   }
   return OkStatus();
+}
+
+Status Guest::PutCall(const GuestCall& call, GuestAnswer& answer) {
+  if (observer_->sees_calls()) ++answer.observed_calls;
+  return CallGemm(call);
 }
 
 // What stands between the two must hold a C and an A: the other set's A, or a C that is no smaller.

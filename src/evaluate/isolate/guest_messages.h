@@ -58,7 +58,8 @@ enum class GuestWork : uint8_t {
   kShamCalls,       // the same, but the steps write what is there already
   kHostCall,        // one call and the wait for its end, by the host's clock alone
   kChainedCalls,    // two, the second of which multiplies what the first one wrote
-  kSpacedCalls,     // of gemm() with a pause before each
+  kSpacedCalls,     // of gemm() with a pause before each, which is as long as the call says
+  kFollowingCall,   // of gemm(), behind one that is not timed
   kCountedCall,     // one call, made as often as its counters need; only of a guest that counts
 };
 
@@ -73,6 +74,7 @@ struct GuestCall {
   uint32_t twin = 0;                 // of the graphs of the same calls
   bool is_only_capture = false;      // runs nothing: the key comes when the graph is replayed
   std::array<uint32_t, 4> key = {};  // of the disturbance
+  uint32_t pause_ns = 0;
   bool operator==(const GuestCall&) const = default;
 };
 std::string Encode(const GuestCall& call);

@@ -31,9 +31,6 @@ std::vector<double> EventsOf(std::span<const SourceBatch> batches) {
   return events;
 }
 
-// Of calls with something between them.
-double AloneNs(const SourceTime& time, double between_ns) { return std::max(time.judge_ns - between_ns, 0.0); }
-
 // Of their median.
 double StandardError(std::vector<Weighted> samples, double median) {
   constexpr double kSigmasPerDeviation = 1.4826, kOfTheMedian = 1.2533;
@@ -105,21 +102,25 @@ std::string DisagreementOfRenewals(std::span<const SourceBatch> renewed, std::sp
                      Microseconds(excess.ns));
 }
 
-std::string DisagreementOfSpaces(const SourceTime& unspaced, const SourceTime& spaced, double space_ns) {
-  const double alone_ns = AloneNs(spaced, space_ns);
-  if (alone_ns - unspaced.judge_ns <= std::max(0.1 * alone_ns, 3e3)) return "";
+std::string DisagreementOfSpaces(const SourceTime& unspaced, const SourceTime& spaced) {
+  if (spaced.judge_ns - unspaced.judge_ns <= std::max(0.1 * spaced.judge_ns, 3e3)) return "";
   return fmt::format("calls take {} one behind the other, {} with pauses between them", Microseconds(unspaced.judge_ns),
-                     Microseconds(alone_ns));
+                     Microseconds(spaced.judge_ns));
 }
 
-double LeastBySpaces(const SourceTime& spaced, double space_ns) {
-  const double alone_ns = AloneNs(spaced, space_ns);
-  return std::max(alone_ns - std::max(0.02 * alone_ns, 1e3), 0.0);
+double LeastBySpaces(const SourceTime& spaced) {
+  return std::max(spaced.judge_ns - std::max(0.02 * spaced.judge_ns, 1e3), 0.0);
+}
+
+uint32_t DrawPauseNs(double sham_step_ns, double uniform) {
+  constexpr double kShortest = 4e3, kUsuallyLongest = 40e3, kLongest = 2e6;
+  const double longest = std::clamp(2 * sham_step_ns, kUsuallyLongest, kLongest);
+  return uint32_t(kShortest * std::pow(longest / kShortest, uniform));
 }
 
 // Honest calls read operands 5 to 20 % slower behind a kernel that has written them (64 kernels, H200, November 2026).
 std::string DisagreementOfShams(const SourceTime& unchanged, const SourceTime& sham, double step_ns) {
-  const double alone_ns = AloneNs(sham, step_ns);
+  const double alone_ns = std::max(sham.judge_ns - step_ns, 0.0);
   if (alone_ns - unchanged.judge_ns <= std::max(0.3 * alone_ns, 3e3) + 0.1 * step_ns) return "";
   return fmt::format("calls take {} one behind the other, {} behind writes of what is there already",
                      Microseconds(unchanged.judge_ns), Microseconds(alone_ns));

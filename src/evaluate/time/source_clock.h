@@ -52,12 +52,17 @@ Excess ExcessOf(std::span<const SourceBatch> longer, std::span<const SourceBatch
 // by more than 1.5 % and 0.3 us and the noise.
 std::string DisagreementOfRenewals(std::span<const SourceBatch> renewed, std::span<const SourceBatch> sham,
                                    double call_ns);
-// Whether calls that come one behind the other take less time than with pauses between them, by more than 10 % and 3
-// us. (Programmatic launches, which begin before the call ahead of them has ended, honestly save about 2 us.)
-std::string DisagreementOfSpaces(const SourceTime& unspaced, const SourceTime& spaced, double space_ns);
-// What a call takes at least, by calls with pauses between them, less what honest ones differ by (2 % or 1 us). Whoever
-// does less where calls follow each other at once gains that much; nor do calls that overlap gain more.
-double LeastBySpaces(const SourceTime& spaced, double space_ns);
+// Whether calls that come one behind the other take less time than those with pauses between them do without these, by
+// more than 10 % and 3 us. (Programmatic launches, which begin before the call ahead of them has ended, honestly save
+// about 2 us.)
+std::string DisagreementOfSpaces(const SourceTime& unspaced, const SourceTime& spaced);
+// What a call takes at least, by what calls with pauses between them take without these, less what honest ones differ
+// by (2 % or 1 us). Whoever does less where calls follow each other at once gains that much; nor do calls that overlap
+// gain more.
+double LeastBySpaces(const SourceTime& spaced);
+// How long a pause is, from 4 to 40 us or twice a sham step, every octave alike: a source that goes by what passes
+// between calls cannot tell the one from the other. No shorter, because the host must launch what comes behind it.
+uint32_t DrawPauseNs(double sham_step_ns, double uniform);
 // Whether calls that come one behind the other take less time than behind writes of what is there already, each of
 // which takes `step_ns`, by more than 30 % and 3 us and a tenth of such a write.
 std::string DisagreementOfShams(const SourceTime& unchanged, const SourceTime& sham, double step_ns);

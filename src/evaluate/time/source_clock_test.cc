@@ -58,9 +58,9 @@ TEST(SourceClock, EventsOfTheRaceAreHeldAgainstTheClockOfAllBatches) {
 }
 
 TEST(SourceClock, WhatCallsWithPausesTakeIsTheLeastThatIsPublished) {
-  EXPECT_DOUBLE_EQ(LeastBySpaces(Exactly(125e3), 20e3), 105e3 - 2.1e3);
-  EXPECT_DOUBLE_EQ(LeastBySpaces(Exactly(24e3), 20e3), 3e3) << "a microsecond is noise";
-  EXPECT_EQ(LeastBySpaces(Exactly(15e3), 20e3), 0);
+  EXPECT_DOUBLE_EQ(LeastBySpaces(Exactly(105e3)), 105e3 - 2.1e3);
+  EXPECT_DOUBLE_EQ(LeastBySpaces(Exactly(4e3)), 3e3) << "a microsecond is noise";
+  EXPECT_EQ(LeastBySpaces(Exactly(0.5e3)), 0);
 }
 
 // Fewer than half of the batches leave the median alone, not the mean.
@@ -135,11 +135,18 @@ TEST(SourceClock, ScatterIsAllowedWithinBounds) {
 }
 
 TEST(SourceClock, WorkThatIsSkippedWhereNoTimePassesShowsBetweenPauses) {
-  EXPECT_EQ(DisagreementOfSpaces(Exactly(100e3), Exactly(130e3), 20e3), "");
-  EXPECT_EQ(DisagreementOfSpaces(Exactly(3e3), Exactly(25.9e3), 20e3), "");
-  EXPECT_EQ(DisagreementOfSpaces(Exactly(120e3), Exactly(100e3), 20e3), "") << "slower is not suspicious";
-  EXPECT_EQ(DisagreementOfSpaces(Exactly(1e3), Exactly(70e3), 20e3),
+  EXPECT_EQ(DisagreementOfSpaces(Exactly(100e3), Exactly(110e3)), "");
+  EXPECT_EQ(DisagreementOfSpaces(Exactly(3e3), Exactly(5.9e3)), "");
+  EXPECT_EQ(DisagreementOfSpaces(Exactly(120e3), Exactly(80e3)), "") << "slower is not suspicious";
+  EXPECT_EQ(DisagreementOfSpaces(Exactly(1e3), Exactly(50e3)),
             "calls take 1.00 us one behind the other, 50.00 us with pauses between them");
+}
+
+TEST(SourceClock, PausesCoverWhatAShamStepTakes) {
+  EXPECT_EQ(DrawPauseNs(6e3, 0), 4000);
+  EXPECT_NEAR(DrawPauseNs(6e3, 0.5), 12'649, 1);
+  EXPECT_NEAR(DrawPauseNs(6e3, 1), 40'000, 1);
+  EXPECT_NEAR(DrawPauseNs(300e3, 1), 600'000, 1);
 }
 
 // Whoever tells the one from the other by whatever there is gains no more than this.
@@ -156,7 +163,7 @@ TEST(SourceClock, WorkThatIsSkippedWhereNothingLiesBetweenCallsShowsBehindShamWr
 TEST(SourceClock, EventsThatSayMoreHideNothing) {
   const SourceTime hiding = {.judge_ns = 10e3, .event_ns = 100e3};
   EXPECT_NE(DisagreementOfShams(hiding, Exactly(160e3), 60e3), "");
-  EXPECT_NE(DisagreementOfSpaces(hiding, Exactly(120e3), 20e3), "");
+  EXPECT_NE(DisagreementOfSpaces(hiding, Exactly(100e3)), "");
 }
 
 TEST(SourceClock, OnlyTheImpossibleIsRefused) {
