@@ -54,8 +54,10 @@ Standing StandingOf(std::optional<ShapeClass> shape_class, const Layout& layout,
   for (const Best& best : problems) {
     const RatioEstimate ratio = *OverAutoTuning(best.trial->outcome);
     medians.push_back(ratio.median);
-    standing.wins += ratio.interval.low > 1;
-    standing.losses += ratio.interval.high < 1;
+    standing.wins += ratio.median > 1;
+    standing.losses += ratio.median < 1;
+    standing.clear_wins += ratio.interval.low > 1;
+    standing.clear_losses += ratio.interval.high < 1;
     if (best.chained_protocol) chained.push_back(best.chained);
   }
   standing.geometric_mean = GeometricMean(medians);

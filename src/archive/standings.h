@@ -19,8 +19,8 @@ struct Standing {
   int problems = 0;
   double geometric_mean = 0;
   double minimum = 0;
-  int wins = 0;    // the 95 % interval lies above 1
-  int losses = 0;  // the 95 % interval lies below 1
+  int wins = 0, losses = 0;              // the speed-up lies above 1, below 1
+  int clear_wins = 0, clear_losses = 0;  // so does its whole 95 % interval
   // Over the problems with kernels that were timed in chains too: geometric mean of the faster AutoTuning's device time
   // over that of the fastest of them in a chain of overlapping calls. A figure of its own, never part of those above.
   int chained_problems = 0;

@@ -35,7 +35,10 @@ TEST(Standings, ComeFromTheBestCarefulTrialAgainstTheHardestAutoTuning) {
   EXPECT_EQ(standings[1].wins, 1);
   EXPECT_EQ(standings[1].losses, 1);
   EXPECT_EQ(standings[2].shape_class, ShapeClass::kLarge);
-  EXPECT_EQ(standings[2].wins, 0);
+  EXPECT_EQ(standings[1].clear_wins, 1);
+  EXPECT_EQ(standings[1].clear_losses, 1);
+  EXPECT_EQ(standings[2].wins, 1) << "1.005x";
+  EXPECT_EQ(standings[2].clear_wins, 0) << "the interval reaches down to 0.995";
   EXPECT_EQ(standings[2].losses, 0);
 }
 

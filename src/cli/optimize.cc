@@ -334,6 +334,7 @@ Result<int> ReportSet(const OptimizeCommand& command, const Instrument& instrume
       .recorded_date = instrument.live() ? "" : instrument.recording->Date(),
       .setting = instrument.evaluator->setting(),
       .proposer = command.proposer,
+      .objective = command.objective,
       .seed = command.seed,
       .campaign = campaign,
       .archive_path = ArchivePath(command),

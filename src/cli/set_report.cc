@@ -164,9 +164,10 @@ std::string NotRecordedText(const SetReport& report) {
 std::string PrintText(const SetReport& report, const Terminal& terminal) {
   std::vector<std::string_view> layouts;
   for (const Layout& layout : report.layouts) layouts.push_back(Name(layout));
-  std::string text = fmt::format("{}  {}, {}, {} in and out, {} accumulation\n",
-                                 Tinted(report.set, Tint::kBold, terminal), Plural(int64_t(report.shapes), "shape"),
-                                 fmt::join(layouts, " and "), Name(report.type), Name(report.accumulation));
+  std::string text =
+      fmt::format("{}  {}, {}, {} in and out, {} accumulation; finals by {}\n",
+                  Tinted(report.set, Tint::kBold, terminal), Plural(int64_t(report.shapes), "shape"),
+                  fmt::join(layouts, " and "), Name(report.type), Name(report.accumulation), Name(report.objective));
   text += Where(report) + "\n";
   text += Tinted(Headline(report), report.Passed() > 0 ? Tint::kGreen : Tint::kRed, terminal) + "\n\n";
   const std::string standings = StandingsText(BestTrials(report), terminal);
@@ -185,6 +186,7 @@ std::string PrintJson(const SetReport& report) {
                {"recorded_date", report.replayed ? Json(report.recorded_date) : Json()},
                {"setting", gemmsmith::JsonOf(report.setting)},
                {"proposer", report.proposer},
+               {"objective", Name(report.objective)},
                {"seed", report.seed},
                {"campaign", report.campaign},
                {"problems", report.problems.size()},

@@ -20,6 +20,7 @@ struct SetReport {
   std::string recorded_date;  // of a replay
   Setting setting;
   std::string proposer;
+  Objective objective = Objective::kTime;
   uint64_t seed = 0;
   std::string campaign;
   std::string archive_path;

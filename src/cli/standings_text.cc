@@ -40,9 +40,13 @@ std::string StandingsText(const std::vector<Trial>& trials, const Terminal& term
   const bool any_chained =
       std::any_of(lines.begin(), lines.end(), [](const Line& line) { return line.standing.chained_problems > 0; });
   using enum Table::Align;
-  std::vector<Table::Column> columns = {
-      {"class"},          {"layout"},         {"shapes", kRight}, {"geometric mean", kRight},
-      {"lowest", kRight}, {"faster", kRight}, {"slower", kRight}};
+  std::vector<Table::Column> columns = {{"class"},
+                                        {"layout"},
+                                        {"shapes", kRight},
+                                        {"geometric mean", kRight},
+                                        {"lowest", kRight},
+                                        {"faster (clear)", kRight},
+                                        {"slower (clear)", kRight}};
   if (any_chained) columns.push_back({"chained", kRight});
   Table table(columns);
   for (const auto& [class_name, standing] : lines) {
@@ -52,14 +56,14 @@ std::string StandingsText(const std::vector<Trial>& trials, const Terminal& term
                                     CountText(standing.problems),
                                     fmt::format("{:.3f}x", standing.geometric_mean),
                                     fmt::format("{:.2f}x", standing.minimum),
-                                    CountText(standing.wins),
-                                    CountText(standing.losses)};
+                                    fmt::format("{} ({})", standing.wins, standing.clear_wins),
+                                    fmt::format("{} ({})", standing.losses, standing.clear_losses)};
     if (any_chained)
       row.push_back(standing.chained_problems == 0 ? "-" : fmt::format("{:.3f}x", standing.chained_mean));
     table.Add(std::move(row));
   }
   return "  speed-up of each shape's best kernel over cuBLASLt AutoTuning (the faster of nn and tn), device clock, "
-         "f16\n" +
+         "f16;\n  clear: the whole 95 % interval lies above 1, or below\n" +
          table.Print(terminal);
 }
 
@@ -72,7 +76,9 @@ Json StandingsJson(const std::vector<Trial>& trials) {
                     {"geometric_mean", standing.geometric_mean},
                     {"minimum", standing.minimum},
                     {"wins", standing.wins},
+                    {"clear_wins", standing.clear_wins},
                     {"losses", standing.losses},
+                    {"clear_losses", standing.clear_losses},
                     {"chained_problems", standing.chained_problems},
                     {"chained", standing.chained_problems == 0 ? Json() : Json(standing.chained_mean)}});
   return list;

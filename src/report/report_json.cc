@@ -19,7 +19,9 @@ Json JsonOf(const Statistics& s) {
           {"min", s.min},
           {"flop_weighted", s.flop_weighted},
           {"wins", s.wins},
+          {"clear_wins", s.clear_wins},
           {"losses", s.losses},
+          {"clear_losses", s.clear_losses},
           {"without_interval", s.without_interval}};
 }
 
@@ -61,6 +63,7 @@ Json Classes(const Scoreboard& board) {
             {"device_geomean", device == nullptr ? Json() : Json(device->geomean)},
             {"offline_mean", offline == nullptr ? Json() : Json(offline->mean)},
             {"wins", first == nullptr ? 0 : first->wins},
+            {"clear_wins", first == nullptr ? 0 : first->clear_wins},
             {"modes", Json::object()}};
     for (const auto& [mode, statistics] : modes) line["modes"][std::string(Name(mode))] = JsonOf(statistics);
   }
@@ -91,8 +94,9 @@ Json Figures(const Scoreboard& board) {
 
 std::string CsvLine(std::string_view table, Clock mode, std::string_view name, std::string_view group,
                     const Statistics& s) {
-  return fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", table, Name(mode), name, group, s.shapes, s.mean,
-                     s.geomean, s.median, s.std, s.min, s.flop_weighted, s.wins, s.losses, s.without_interval);
+  return fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", table, Name(mode), name, group, s.shapes,
+                     s.mean, s.geomean, s.median, s.std, s.min, s.flop_weighted, s.wins, s.clear_wins, s.losses,
+                     s.clear_losses, s.without_interval);
 }
 
 // A contender's name may be a path.
@@ -152,7 +156,8 @@ Json ReportJson(const Scoreboard& board, const std::string& source) {
 
 std::string ReportCsv(const Scoreboard& board) {
   std::string text =
-      "table,mode,name,group,shapes,mean,geomean,median,std,min,flop_weighted,wins,losses,without_interval\n";
+      "table,mode,name,group,shapes,mean,geomean,median,std,min,flop_weighted,wins,clear_wins,losses,clear_losses,"
+      "without_interval\n";
   for (const ModeTable& table : board.modes) {
     for (const Row& row : table.rows) {
       const std::string name = Field(row.name);

@@ -68,8 +68,10 @@ TEST(Statistics, AreThoseComputedByHand) {
   EXPECT_DOUBLE_EQ(all.std, std::sqrt(2 * 0.75 * 0.75 / 3));
   EXPECT_DOUBLE_EQ(all.min, 0.5);
   EXPECT_DOUBLE_EQ(all.flop_weighted, (2000.0 + 5000 + 100'000 + 500) / (1000 + 4000 + 200'000 + 400));
-  EXPECT_EQ(all.wins, 1) << "an interval that reaches down to 1 is none";
+  EXPECT_EQ(all.wins, 3);
+  EXPECT_EQ(all.clear_wins, 1) << "an interval that reaches down to 1 is none, nor is no interval";
   EXPECT_EQ(all.losses, 1);
+  EXPECT_EQ(all.clear_losses, 1);
   EXPECT_EQ(all.without_interval, 1);
 }
 
@@ -81,6 +83,7 @@ TEST(Statistics, WithFallbackNobodyLosesAndTheBaselinesTimeIsTaken) {
   EXPECT_DOUBLE_EQ(fallback.std, std::sqrt(0.5));
   EXPECT_DOUBLE_EQ(fallback.flop_weighted, 102'000.0 / 101'000.0);
   EXPECT_EQ(fallback.wins, 1);
+  EXPECT_EQ(fallback.clear_wins, 1);
   EXPECT_EQ(fallback.losses, 0);
 }
 
@@ -88,7 +91,8 @@ TEST(Statistics, OfOneShapeHaveNoDeviation) {
   const Statistics one = StatisticsOf({{kTinyShape, 1.5, std::nullopt, 3, 2}});
   EXPECT_DOUBLE_EQ(one.std, 0);
   EXPECT_DOUBLE_EQ(one.median, 1.5);
-  EXPECT_EQ(one.wins, 0);
+  EXPECT_EQ(one.wins, 1);
+  EXPECT_EQ(one.clear_wins, 0);
 }
 
 TEST(Buckets, BeginAtEvenPowersAndHoldTheirLowerEdge) {
@@ -142,17 +146,18 @@ TEST(Scoreboard, ChainsStandAgainstPlainTimesByTheirOwnFastestKernel) {
   EXPECT_EQ(board->Find(Clock::kDeviceChained)->Find("lt_auto_tn")->all.wins, 1);
 }
 
-TEST(Scoreboard, WithoutPairsTheMediansAreDividedAndNothingIsWon) {
+TEST(Scoreboard, WithoutPairsTheMediansAreDividedAndNothingIsClear) {
   Trial trial = Raced(kTinyShape, kTn, 1000, 3000, 2000);
   trial.outcome.comparisons.clear();
   const Statistics medians = Board({trial})->modes[0].Find("lt_auto_max")->all;
   EXPECT_DOUBLE_EQ(medians.mean, 2);
-  EXPECT_EQ(medians.wins, 0);
+  EXPECT_EQ(medians.wins, 1);
+  EXPECT_EQ(medians.clear_wins, 0);
   EXPECT_EQ(medians.without_interval, 1);
   trial.outcome.comparisons = {Ratio("lt_auto_tn", 2, 0.1, 5), Ratio("lt_auto_nn", 3, 0.1, 5)};
   EXPECT_EQ(Board({trial})->modes[0].Find("lt_auto_max")->all.without_interval, 1) << "five pairs reach 94 % only";
   trial.outcome.comparisons = {Ratio("lt_auto_tn", 2, 0.1, 6), Ratio("lt_auto_nn", 3, 0.1, 6)};
-  EXPECT_EQ(Board({trial})->modes[0].Find("lt_auto_max")->all.wins, 1);
+  EXPECT_EQ(Board({trial})->modes[0].Find("lt_auto_max")->all.clear_wins, 1);
 }
 
 TEST(Scoreboard, KeptSamplesMakeAnIntervalWhereNothingWasCompared) {
@@ -162,7 +167,7 @@ TEST(Scoreboard, KeptSamplesMakeAnIntervalWhereNothingWasCompared) {
   trial.outcome.timings[1].samples_ns = {20, 20, 20, 20, 20, 20, 20, 20};
   const Statistics torch = Board({trial})->modes[0].Find("torch_tn")->all;
   EXPECT_DOUBLE_EQ(torch.mean, 2);
-  EXPECT_EQ(torch.wins, 1);
+  EXPECT_EQ(torch.clear_wins, 1);
 }
 
 // AutoTuning 100 and 80; heuristic 100 in nn only; cuBLAS 160 and 40.
@@ -296,9 +301,11 @@ TEST(ReportJson, HasItsKeysAndKeepsRatiosAsRatios) {
     EXPECT_TRUE(max.contains(key)) << key;
   EXPECT_DOUBLE_EQ(max["mean"], 1.25);
   EXPECT_EQ(max["wins"], 2);
+  EXPECT_EQ(max["clear_wins"], 2);
+  EXPECT_EQ(max["clear_losses"], 1);
   EXPECT_DOUBLE_EQ(max["with_fallback"]["min"], 1.0);
   for (const char* name : {"tiny", "splitk", "skinny", "mid", "upper", "store", "large"})
-    for (const char* key : {"shapes", "device_geomean", "offline_mean", "wins"})
+    for (const char* key : {"shapes", "device_geomean", "offline_mean", "wins", "clear_wins"})
       EXPECT_TRUE(json["classes"][name].contains(key)) << name << " " << key;
   EXPECT_DOUBLE_EQ(json["classes"]["tiny"]["device_geomean"], 2);
   EXPECT_TRUE(json["classes"]["tiny"]["offline_mean"].is_null());
@@ -316,7 +323,7 @@ TEST(ReportCsv, EveryLineHasTheHeadersFields) {
   const std::string csv = ReportCsv(*Board(ThreeShapes()));
   size_t begin = 0, lines = 0;
   for (size_t end = csv.find('\n'); end != csv.npos; begin = end + 1, end = csv.find('\n', begin), ++lines)
-    EXPECT_EQ(std::count(csv.begin() + long(begin), csv.begin() + long(end), ','), 13)
+    EXPECT_EQ(std::count(csv.begin() + long(begin), csv.begin() + long(end), ','), 15)
         << csv.substr(begin, end - begin);
   EXPECT_EQ(begin, csv.size());
   EXPECT_GT(lines, 6u);
@@ -330,10 +337,21 @@ TEST(Tables, SpeedUpsAreRatiosMinusOneInPerCent) {
   EXPECT_EQ(one.rows[2][0], "lt_auto_max");
   EXPECT_EQ(one.rows[2][2], "+25.0 %");
   EXPECT_EQ(one.rows[2][6], "-50.0 %");
-  EXPECT_EQ(one.rows[2][8], "2/3");
+  EXPECT_EQ(one.rows[2][8], "2 (2)");
   EXPECT_NE(one.caption.find("t_baseline / t_ours - 1"), std::string::npos);
   EXPECT_EQ(TableTwo(board, board.modes[0]).rows[2][6], "+0.0 %");
   EXPECT_EQ(SummaryTable(board).rows[0][2], "1.250x");
+  EXPECT_EQ(SummaryTable(board).columns.back().title, "wins (clear)");
+}
+
+TEST(Tables, WinsThatNoIntervalTellsAreNotCalledClear) {
+  const auto cell_of = [](std::vector<Comparison> comparisons) {
+    Trial trial = Raced(kTinyShape, kTn, 1000, 3000, 2000);
+    trial.outcome.comparisons = std::move(comparisons);
+    return SummaryTable(*Board({trial})).rows[0].back();
+  };
+  EXPECT_EQ(cell_of({}), "1 (-)");
+  EXPECT_EQ(cell_of({Ratio("lt_auto_tn", 2, 1.5), Ratio("lt_auto_nn", 3, 1.5)}), "1 (0)");
 }
 
 TEST(Tables, MarkdownIsATable) {

@@ -129,6 +129,8 @@ Statistics StatisticsOf(const std::vector<ShapeSpeedUp>& speed_ups) {
     contender_ns += speed_up.contender_ns;
     statistics.wins += speed_up.IsWin();
     statistics.losses += speed_up.IsLoss();
+    statistics.clear_wins += speed_up.IsClearWin();
+    statistics.clear_losses += speed_up.IsClearLoss();
     statistics.without_interval += !speed_up.interval;
   }
   statistics.mean = Mean(ratios);

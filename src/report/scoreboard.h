@@ -17,10 +17,10 @@ struct Statistics {
   double mean = 0, geomean = 0, median = 0;
   double std = 0;  // n - 1; 0 of one shape
   double min = 0;
-  double flop_weighted = 0;  // the reference's time of all shapes together over the contender's
-  int wins = 0;              // the interval lies above 1
-  int losses = 0;            // the interval lies below 1
-  int without_interval = 0;  // neither can be told
+  double flop_weighted = 0;              // the reference's time of all shapes together over the contender's
+  int wins = 0, losses = 0;              // the ratio lies above 1, below 1
+  int clear_wins = 0, clear_losses = 0;  // so does its whole interval
+  int without_interval = 0;              // never clear
 };
 // At least one.
 Statistics StatisticsOf(const std::vector<ShapeSpeedUp>& speed_ups);

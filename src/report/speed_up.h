@@ -16,8 +16,11 @@ struct ShapeSpeedUp {
   std::optional<Interval> interval;  // 95 %, of six or more paired samples
   double reference_ns = 0, contender_ns = 0;
 
-  bool IsWin() const { return interval && interval->low > 1; }
-  bool IsLoss() const { return interval && interval->high < 1; }
+  bool IsWin() const { return ratio > 1; }  // as published work counts
+  bool IsLoss() const { return ratio < 1; }
+  // What another race would hardly turn round.
+  bool IsClearWin() const { return interval && interval->low > 1; }
+  bool IsClearLoss() const { return interval && interval->high < 1; }
 };
 
 // Names that stand in one row of a table: "lt_auto_max" for the faster of lt_auto_nn and lt_auto_tn, "ours_max" for the

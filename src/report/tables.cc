@@ -14,10 +14,12 @@ std::string Percent(double ratio) { return fmt::format("{:+.1f} %", 100 * (ratio
 std::string Points(double std) { return fmt::format("{:.1f}", 100 * std); }
 std::string Ratio(double ratio) { return fmt::format("{:.3f}x", ratio); }
 
+constexpr std::string_view kWinsTitle = "wins (clear)";
+
+// "41 (38)"; a dash for what no interval tells.
 std::string Wins(const Statistics& statistics) {
-  const int told = statistics.shapes - statistics.without_interval;
-  if (told == 0) return "-";
-  return fmt::format("{}/{}", statistics.wins, told);
+  if (statistics.without_interval == statistics.shapes) return fmt::format("{} (-)", statistics.wins);
+  return fmt::format("{} ({})", statistics.wins, statistics.clear_wins);
 }
 
 std::string Dates(const Selection& selection) {
@@ -47,7 +49,7 @@ Sheet PercentTable(const Scoreboard& board, const ModeTable& table, std::string 
                           {"geo. mean"},
                           {"lowest"},
                           {"FLOP-weighted"},
-                          {"wins"}}};
+                          {std::string(kWinsTitle)}}};
   for (const Row& row : table.rows) {
     const Statistics& s = row.*statistics;
     sheet.rows.push_back({row.name, fmt::format("{}", s.shapes), Percent(s.mean), Percent(s.median), Points(s.std),
@@ -87,8 +89,10 @@ std::vector<std::string> HeaderLines(const Scoreboard& board) {
                       ? "ours: of each shape the faster of the best recorded nn and tn kernels; max: the "
                         "harder of a baseline's nn and tn"
                       : fmt::format("every contender against {}; max: the faster of nn and tn", board.against));
+  std::string wins = "wins: ratios above 1; clear: those whose whole 95 % interval lies there";
   if (const int untold = MostWithoutInterval(board); untold > 0)
-    lines.push_back(fmt::format("up to {} shapes of a row have no 95 % interval and are neither win nor loss", untold));
+    wins += fmt::format(" (up to {} shapes of a row have none)", untold);
+  lines.push_back(std::move(wins));
   return lines;
 }
 
@@ -106,9 +110,10 @@ Sheet TableTwo(const Scoreboard& board, const ModeTable& table) {
 }
 
 Sheet SameLayout(const ModeTable& table) {
-  Sheet sheet{.caption = fmt::format("Same layout, {}: ratios t_baseline / t_ours of ours in the baseline's layout",
-                                     Name(table.mode)),
-              .columns = {{"baseline", false}, {"shapes"}, {"mean"}, {"geo. mean"}, {"lowest"}, {"wins"}}};
+  Sheet sheet{
+      .caption =
+          fmt::format("Same layout, {}: ratios t_baseline / t_ours of ours in the baseline's layout", Name(table.mode)),
+      .columns = {{"baseline", false}, {"shapes"}, {"mean"}, {"geo. mean"}, {"lowest"}, {std::string(kWinsTitle)}}};
   for (const Row& row : table.same_layout)
     sheet.rows.push_back({row.name, fmt::format("{}", row.all.shapes), Ratio(row.all.mean), Ratio(row.all.geomean),
                           Ratio(row.all.min), Wins(row.all)});
@@ -127,7 +132,7 @@ Sheet ClassTable(const Scoreboard& board) {
     rows[shape_class] = {std::string(Name(shape_class)), fmt::format("{}", members.size())};
   for (const ModeTable& table : board.modes) {
     sheet.columns.push_back({std::string(Name(table.mode))});
-    sheet.columns.push_back({"wins"});
+    sheet.columns.push_back({std::string(kWinsTitle)});
     const auto classes = ByClass(board.Headline(table.mode));
     for (auto& [shape_class, row] : rows) {
       const auto found = classes.find(shape_class);
@@ -172,7 +177,7 @@ Sheet SummaryTable(const Scoreboard& board) {
                           {"std"},
                           {"lowest"},
                           {"FLOP-weighted"},
-                          {"wins"}}};
+                          {std::string(kWinsTitle)}}};
   for (const ModeTable& table : board.modes) {
     const Row* row = table.Find(board.headline);
     if (row == nullptr) continue;
