@@ -301,7 +301,7 @@ TEST_F(OptimizeSetTest, JsonHasItsDocumentedKeys) {
        {"command", "set",         "shapes",       "type",     "accumulation", "replayed",       "recorded_date",
         "setting", "proposer",    "seed",         "campaign", "problems",     "complete",       "found",
         "left",    "stop_reason", "not_recorded", "outcomes", "misses",       "geometric_mean", "over_autotuning",
-        "results", "records",     "archive"})
+        "results", "records",     "archive",      "objective"})
     EXPECT_TRUE(json.contains(key)) << key;
   EXPECT_EQ(json["shapes"], 3);
   EXPECT_EQ(json["problems"], 2);
