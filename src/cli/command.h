@@ -13,6 +13,7 @@
 #include "evaluate/verify/test_list.h"
 #include "problem/gemm.h"
 #include "program/subject.h"
+#include "report/pairs.h"
 
 namespace gemmsmith {
 
@@ -136,6 +137,14 @@ struct RecordsRankCommand {
   bool json = false;
 };
 
+enum class ReportFormat { kText, kMarkdown, kCsv, kJson };
+
+struct RecordsPairsCommand {
+  TrialSelection selection;
+  PairOptions options;
+  ReportFormat format = ReportFormat::kText;
+};
+
 struct RecordsMeasureCommand {
   std::string shapes;  // named sets and files, separated by commas
   std::string plans;   // "all" or a file, one plan a line
@@ -182,8 +191,6 @@ struct BenchCommand {
   uint64_t seed = 1;
   bool json = false;
 };
-
-enum class ReportFormat { kText, kMarkdown, kCsv, kJson };
 
 struct ReportCommand {
   TrialSelection selection;  // sources, archive and campaign only
@@ -234,11 +241,11 @@ struct OnceCommand {
 
 struct GuestCommand {};
 
-using Command =
-    std::variant<OptimizeCommand, EvaluateCommand, VerifyCommand, SelfTestCommand, PlanCheckCommand, PlanListCommand,
-                 PlanEmitCommand, PlanExplainCommand, PlanFactsCommand, RecordsImportCommand, RecordsExportCommand,
-                 RecordsListCommand, RecordsStatsCommand, RecordsRankCommand, RecordsMeasureCommand, BenchCommand,
-                 ReportCommand, DoctorCommand, WorkerCommand, CompilerCommand, OnceCommand, GuestCommand>;
+using Command = std::variant<OptimizeCommand, EvaluateCommand, VerifyCommand, SelfTestCommand, PlanCheckCommand,
+                             PlanListCommand, PlanEmitCommand, PlanExplainCommand, PlanFactsCommand,
+                             RecordsImportCommand, RecordsExportCommand, RecordsListCommand, RecordsStatsCommand,
+                             RecordsRankCommand, RecordsPairsCommand, RecordsMeasureCommand, BenchCommand,
+                             ReportCommand, DoctorCommand, WorkerCommand, CompilerCommand, OnceCommand, GuestCommand>;
 
 // Nothing to carry out: help or the version was asked for (exit code 0), or the words were wrong (2).
 struct NoCommand {

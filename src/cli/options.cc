@@ -9,6 +9,11 @@ void AddPlan(Verb* verb, Plan* plan) {
   Value(verb, "PLAN", "", "a plan's words, in one pair of quotes", plan, ParsePlan)->required();
 }
 void AddJson(Verb* verb, bool* json) { verb->add_flag("--json", *json, "print one JSON object instead of text"); }
+void AddFormat(Verb* verb, ReportFormat* format) {
+  Value(verb, "--format", "NAME", "text, markdown, csv or json [text]", format, ReadReportFormat);
+  verb->add_flag(
+      "--json", [format](int64_t) { *format = ReportFormat::kJson; }, "the same as --format json");
+}
 void AddType(Verb* verb, ScalarType* type) { Value(verb, "--type", "f16|bf16", "element type [f16]", type, ReadType); }
 void AddAccumulation(Verb* verb, Accumulation* accumulation) {
   Value(verb, "--accumulate", "f32|f16", "what sums are kept in [f32]", accumulation, ReadAccumulation);
@@ -48,12 +53,15 @@ void AddSources(Verb* verb, std::vector<std::filesystem::path>* sources, const s
       ->expected(1, 1 << 20)
       ->allow_extra_args();
 }
-void AddSelection(Verb* verb, TrialSelection* selection) {
+void AddTrials(Verb* verb, TrialSelection* selection) {
   AddSources(verb, &selection->sources, "record files or folders instead of the archive");
   AddArchive(verb, &selection->archive);
   Value(verb, "--campaign", "NAME", "only trials of this campaign", &selection->campaign, ReadText);
   Value(verb, "--shape", "MxNxK", "only this shape", &selection->shape, ParseShape);
   Value(verb, "--layout", "nn|tn", "only this layout", &selection->layout, ReadLayout);
+}
+void AddSelection(Verb* verb, TrialSelection* selection) {
+  AddTrials(verb, selection);
   Value(verb, "--outcome", "KIND", "only this outcome, as in measured or wrong", &selection->outcome, ReadOutcomeKind);
 }
 

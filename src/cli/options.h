@@ -46,6 +46,8 @@ CLI::Option* AddSubject(Verb* verb, Target* subject) {
 void AddShape(Verb* verb, Shape* shape);
 void AddPlan(Verb* verb, Plan* plan);
 void AddJson(Verb* verb, bool* json);
+// --format, and --json for it.
+void AddFormat(Verb* verb, ReportFormat* format);
 void AddType(Verb* verb, ScalarType* type);
 void AddAccumulation(Verb* verb, Accumulation* accumulation);
 void AddLayout(Verb* verb, Layout* layout);
@@ -56,6 +58,8 @@ void AddArchive(Verb* verb, std::filesystem::path* archive);
 void AddKind(Verb* verb, Gemm* gemm);
 void AddGemm(Verb* verb, Gemm* gemm);
 void AddSources(Verb* verb, std::vector<std::filesystem::path>* sources, const std::string& help);
+// All but --outcome.
+void AddTrials(Verb* verb, TrialSelection* selection);
 void AddSelection(Verb* verb, TrialSelection* selection);
 
 }  // namespace gemmsmith

@@ -225,7 +225,8 @@ class Grammar {
   }
 
   void AddRecordsVerbs() {
-    Verb* records = root_.add_subcommand("records", "what was measured: import, export, list, stats, rank, measure");
+    Verb* records =
+        root_.add_subcommand("records", "what was measured: import, export, list, stats, rank, pairs, measure");
     records->require_subcommand(1);
     Verb* import = NewVerb(records, "import", "add record files to the archive, each trial once", &import_);
     AddSources(import, &import_.sources, "segments (.gsr), JSON lines (.jsonl), folders of segments");
@@ -251,7 +252,25 @@ class Grammar {
     Verb* rank = NewVerb(records, "rank", "how soon orders of plans come to the best that was recorded", &rank_);
     AddSources(rank, &rank_.sources, "record files or folders, each a table; without one, the recording that answers");
     AddJson(rank, &rank_.json);
+    AddPairs(records);
     AddMeasure(records);
+  }
+
+  void AddPairs(Verb* records) {
+    RecordsPairsCommand* command = &pairs_;
+    Verb* verb = NewVerb(records, "pairs", "what one axis is worth: plans that differ in nothing else", command);
+    Value(verb, "AXIS", "", "a parameter of plans, as in tile_n or reduction", &command->options.axis, ReadPlanAxis)
+        ->required();
+    AddTrials(verb, &command->selection);
+    Value(verb, "--by", "LIST", "told apart by class, shape, m, n, k, layout, protocol, tile, ... or other axes",
+          &command->options.by, ReadPairGroups);
+    Value(verb, "--over", "VALUE", "only pairs over this value of the axis", &command->options.over, ReadText);
+    Value(verb, "--protocol", "NAME", "only trials of screen, heat, short or long", &command->options.protocol,
+          ReadAnyProtocol);
+    Value(verb, "--clock", "NAME", "device, device_chained, device_cold, offline, server or host [device]",
+          &command->options.clock, ReadTimeClock);
+    AddFormat(verb, &command->format);
+    verb->footer("Example: gemmsmith records pairs reduction data/h200/reductions --over add --by tile,split");
   }
 
   void AddMeasure(Verb* records) {
@@ -337,12 +356,10 @@ class Grammar {
     Value(verb, "--device", "KEY", "of records of several devices those of one", &command->device_key, ReadDeviceKey);
     Value(verb, "--against", "NAME", "every contender against this one instead of ours against all", &command->against,
           ReadText);
-    Value(verb, "--format", "NAME", "text, markdown, csv or json [text]", &command->format, ReadReportFormat);
+    AddFormat(verb, &command->format);
     verb->add_flag("--summary", command->summary, "the scoreboard, in at most a screen");
     verb->add_flag("--figure", command->figure, "speed-up by log2(m n k), as bars");
     Value(verb, "-o,--output", "FILE", "write there instead of standard output", &command->output, ReadPath);
-    verb->add_flag(
-        "--json", [command](int64_t) { command->format = ReportFormat::kJson; }, "the same as --format json");
     chosen_[verb] = [command]() -> std::variant<Command, NoCommand> {
       if (command->summary && command->figure)
         return NoCommand{kExitWrongUse, "--summary and --figure exclude each other"};
@@ -390,6 +407,7 @@ class Grammar {
   RecordsListCommand records_list_;
   RecordsStatsCommand stats_;
   RecordsRankCommand rank_;
+  RecordsPairsCommand pairs_;
   RecordsMeasureCommand measure_;
   BenchCommand bench_;
   ReportCommand report_;

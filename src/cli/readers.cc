@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "evaluate/baseline/baseline_set.h"
 #include "problem/grids.h"
+#include "report/pairs.h"
 #include "search/proposer.h"
 
 namespace gemmsmith {
@@ -309,6 +310,31 @@ Result<ClockSet> ReadClocks(std::string_view text) {
     if (*clock == Clock::kDeviceChained) clocks.Add(Clock::kDevice);
   }
   return clocks;
+}
+
+Result<Clock> ReadTimeClock(std::string_view text) {
+  std::vector<std::string_view> known;
+  for (int clock = 0; clock <= int(kLastClock); ++clock)
+    if (Clock(clock) != Clock::kEnergy) known.push_back(Name(Clock(clock)));
+  const std::optional<Clock> clock = ParseClock(text);
+  if (clock && *clock != Clock::kEnergy) return *clock;
+  return NoSuchWord("clock", text, known);
+}
+
+Result<std::string> ReadPlanAxis(std::string_view text) {
+  const std::vector<std::string_view>& known = PlanAxes();
+  if (std::find(known.begin(), known.end(), text) != known.end()) return std::string(text);
+  return NoSuchWord("axis of a plan", text, known);
+}
+
+Result<std::vector<std::string>> ReadPairGroups(std::string_view text) {
+  const std::vector<std::string_view>& known = PairGroups();
+  std::vector<std::string> groups;
+  for (const std::string_view word : Split(text, ',')) {
+    if (std::find(known.begin(), known.end(), word) == known.end()) return NoSuchWord("group", word, known);
+    if (std::find(groups.begin(), groups.end(), word) == groups.end()) groups.emplace_back(word);
+  }
+  return groups;
 }
 
 Result<ReportFormat> ReadReportFormat(std::string_view text) {

@@ -41,6 +41,9 @@ Result<std::string> ReadDeviceKey(std::string_view text);     // of a recorded d
 Result<std::string> ReadShapeWords(std::string_view text);
 Result<BenchContenders> ReadContenders(std::string_view text);
 Result<ClockSet> ReadClocks(std::string_view text);  // "device,offline,server"
+Result<Clock> ReadTimeClock(std::string_view text);  // any but energy, which is no time
+Result<std::string> ReadPlanAxis(std::string_view text);
+Result<std::vector<std::string>> ReadPairGroups(std::string_view text);  // "tile,split"
 Result<ReportFormat> ReadReportFormat(std::string_view text);
 Result<int> ReadCount(std::string_view text);    // 1 to 10^9
 Result<int> ReadOrdinal(std::string_view text);  // 0 to 1023

@@ -11,7 +11,7 @@
 #include "cli/recordings.h"
 #include "cli/run.h"
 #include "cli/selected_trials.h"
-#include "cli/table.h"
+#include "cli/sheet_text.h"
 #include "cli/words.h"
 #include "report/energy.h"
 #include "report/report_json.h"
@@ -22,15 +22,6 @@ namespace gemmsmith {
 namespace {
 
 constexpr int kBarColumns = 48;
-
-std::string TextOf(const Sheet& sheet, const Terminal& terminal) {
-  std::vector<Table::Column> columns;
-  for (const Sheet::Column& column : sheet.columns)
-    columns.push_back({column.title, column.is_number ? Table::Align::kRight : Table::Align::kLeft});
-  Table table(std::move(columns));
-  for (const std::vector<std::string>& row : sheet.rows) table.Add(row);
-  return "  " + sheet.caption + "\n" + table.Print(terminal);
-}
 
 // From 0 to the largest ratio; the place of 1 is marked in every line.
 std::string Bar(double ratio, double largest, const Terminal& terminal) {

@@ -23,6 +23,7 @@ Result<int> Run(const RecordsExportCommand& command);
 Result<int> Run(const RecordsListCommand& command);
 Result<int> Run(const RecordsStatsCommand& command);
 Result<int> Run(const RecordsRankCommand& command);
+Result<int> Run(const RecordsPairsCommand& command);
 Result<int> Run(const RecordsMeasureCommand& command);
 Result<int> Run(const BenchCommand& command);
 Result<int> Run(const ReportCommand& command);

@@ -80,7 +80,7 @@ std::string ExplainWrongWords(const CLI::ParseError& error, CLI::App& root) {
     return fmt::format("{} is given more than once", message.substr(0, message.find(':')));
   }
   // CLI11 writes "NAME: REASON"; a reason that quotes the word needs no name before it.
-  for (const std::string prefix : {"SHAPE: ", "PLAN: ", "FILE: "}) {
+  for (const std::string prefix : {"SHAPE: ", "PLAN: ", "FILE: ", "AXIS: "}) {
     if (message.starts_with(prefix)) return message.substr(prefix.size());
   }
   return message;

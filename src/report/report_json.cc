@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "report/energy.h"
+#include "report/sheet.h"
 
 namespace gemmsmith {
 namespace {
@@ -99,14 +100,6 @@ std::string CsvLine(std::string_view table, Clock mode, std::string_view name, s
                      s.clear_losses, s.without_interval);
 }
 
-// A contender's name may be a path.
-std::string Field(const std::string& text) {
-  if (text.find_first_of(",\"\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted.append(c == '"' ? 2 : 1, c);
-  return quoted + '"';
-}
-
 Json JsonOf(const EnergyRow& row) {
   return {{"shape", Print(row.shape)},
           {"contender", row.contender},
@@ -160,7 +153,7 @@ std::string ReportCsv(const Scoreboard& board) {
       "without_interval\n";
   for (const ModeTable& table : board.modes) {
     for (const Row& row : table.rows) {
-      const std::string name = Field(row.name);
+      const std::string name = CsvField(row.name);  // may be a path
       text += CsvLine("table1", table.mode, name, "all", row.all);
       text += CsvLine("table2", table.mode, name, "all", row.with_fallback);
       for (const auto& [shape_class, speed_ups] : ByClass(row.speed_ups))
@@ -170,7 +163,7 @@ std::string ReportCsv(const Scoreboard& board) {
                         StatisticsOf(speed_ups));
     }
     for (const Row& row : table.same_layout)
-      text += CsvLine("same_layout", table.mode, Field(row.name), "all", row.all);
+      text += CsvLine("same_layout", table.mode, CsvField(row.name), "all", row.all);
   }
   return text;
 }

@@ -47,4 +47,11 @@ std::string Markdown(const Sheet& sheet) {
   return text;
 }
 
+std::string CsvField(const std::string& text) {
+  if (text.find_first_of(",\"\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted.append(c == '"' ? 2 : 1, c);
+  return quoted + '"';
+}
+
 }  // namespace gemmsmith

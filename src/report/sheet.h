@@ -18,5 +18,7 @@ struct Sheet {
 
 // The caption in bold, and a table aligned in the source too.
 std::string Markdown(const Sheet& sheet);
+// As RFC 4180 has it: a text with a comma, a quote or a line break in it stands in quotes.
+std::string CsvField(const std::string& text);
 
 }  // namespace gemmsmith

@@ -89,10 +89,8 @@ std::vector<std::string> HeaderLines(const Scoreboard& board) {
                       ? "ours: of each shape the faster of the best recorded nn and tn kernels; max: the "
                         "harder of a baseline's nn and tn"
                       : fmt::format("every contender against {}; max: the faster of nn and tn", board.against));
-  std::string wins = "wins: ratios above 1; clear: those whose whole 95 % interval lies there";
   if (const int untold = MostWithoutInterval(board); untold > 0)
-    wins += fmt::format(" (up to {} shapes of a row have none)", untold);
-  lines.push_back(std::move(wins));
+    lines.push_back(fmt::format("up to {} shapes of a row have no 95 % interval, so no clear win or loss", untold));
   return lines;
 }
 
@@ -168,16 +166,17 @@ Sheet BucketTable(const Scoreboard& board) {
 }
 
 Sheet SummaryTable(const Scoreboard& board) {
-  Sheet sheet{.caption = fmt::format("Ratios, {}", HeadlineText(board)),
-              .columns = {{"clock", false},
-                          {"shapes"},
-                          {"mean"},
-                          {"geo. mean"},
-                          {"median"},
-                          {"std"},
-                          {"lowest"},
-                          {"FLOP-weighted"},
-                          {std::string(kWinsTitle)}}};
+  Sheet sheet{
+      .caption = fmt::format("Ratios, {}; wins: above 1, clear: with their whole 95 % interval", HeadlineText(board)),
+      .columns = {{"clock", false},
+                  {"shapes"},
+                  {"mean"},
+                  {"geo. mean"},
+                  {"median"},
+                  {"std"},
+                  {"lowest"},
+                  {"FLOP-weighted"},
+                  {std::string(kWinsTitle)}}};
   for (const ModeTable& table : board.modes) {
     const Row* row = table.Find(board.headline);
     if (row == nullptr) continue;

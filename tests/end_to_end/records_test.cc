@@ -46,6 +46,34 @@ TEST_F(RecordsTest, TrialsSurviveEveryFormat) {
   EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), long(trials.size()) + 1);
 }
 
+TEST_F(RecordsTest, PairsTellWhatAnAxisIsWorthInEveryForm) {
+  const Words words = {"records", "pairs", "finish", GEMMSMITH_DATA "/h200/finish", "--over", "together"};
+  const auto run = [&](Words more) {
+    more.insert(more.begin(), words.begin(), words.end());
+    const Finished finished = home.Run(more);
+    EXPECT_EQ(finished.exit_code, 0) << finished.error;
+    return finished.out;
+  };
+  const nlohmann::json json = Parsed(run({"--json"}));
+  EXPECT_EQ(json["plans"], 402);
+  ASSERT_EQ(json["pairs"].size(), 1u);
+  EXPECT_EQ(json["pairs"][0]["pairs"], 180) << "as docs/lab/throughput.md says";
+  const std::string text = run({"--by", "schedule,tile,stages"});
+  EXPECT_NE(text.find("cooperative  128x256"), std::string::npos) << text;
+  for (const std::string_view line : Split(text, '\n')) EXPECT_LE(line.size(), 120u) << line;
+  EXPECT_TRUE(run({"--format", "csv", "--by", "class"}).starts_with("table,class,value,over,pairs,"));
+  EXPECT_NE(run({"--format", "markdown"}).find("| in_turn | together |"), std::string::npos);
+}
+
+TEST_F(RecordsTest, PairsOfWrongWordsNameTheRightOnes) {
+  ExpectOneError(home.Run({"records", "pairs", "reductoin", lines}), 2, "did you mean 'reduction'");
+  ExpectOneError(home.Run({"records", "pairs"}), 2, "records pairs needs AXIS");
+  ExpectOneError(home.Run({"records", "pairs", "split", lines, "--by", "clas"}), 2, "did you mean 'class'");
+  ExpectOneError(home.Run({"records", "pairs", "split", lines, "--by", "split"}), 2, "no split in common");
+  ExpectOneError(home.Run({"records", "pairs", "split", lines, "--clock", "energy"}), 2, "'energy' is no clock");
+  ExpectOneError(home.Run({"records", "pairs", "finish", lines}), 3, "differ in finish alone");
+}
+
 TEST_F(RecordsTest, StatsCountOutcomesAndMissingCells) {
   std::vector<Trial> more = MadeUpTrials({128, 128, 128}, 40, kTn);
   const std::string other = home.File("more.jsonl", JsonLines({more[0]}));

@@ -1,0 +1,260 @@
+#include "report/pairs.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "base/text.h"
+#include "problem/grids.h"
+
+namespace gemmsmith {
+namespace {
+
+// What the plans of a pair have in common beside their other axes.
+struct Place {
+  Gemm gemm;
+  std::string device_key;
+  Protocol protocol = Protocol::kScreen;
+  auto operator<=>(const Place&) const = default;
+};
+
+using Groups = std::vector<Label>;
+
+Label OfNumber(int number) { return {{number}, fmt::format("{}", number)}; }
+Label OfText(std::string_view text) { return {{}, std::string(text)}; }
+
+Label OfAxis(const Plan& plan, std::string_view axis) {
+  const Family& family = GetFamily(plan.family);
+  const int index = family.IndexOf(axis);
+  if (index < 0) return {{std::numeric_limits<int>::max()}, "-"};
+  const int value = plan.values[size_t(index)];
+  return {{value}, family.parameters[size_t(index)].Print(value)};
+}
+
+// Both families have tiles.
+Label OfTile(const Plan& plan) {
+  const int m = plan.Get("tile_m"), n = plan.Get("tile_n");
+  return {{m, n}, fmt::format("{}x{}", m, n)};
+}
+
+struct NamedGroup {
+  std::string_view name;
+  Label (*label)(const Place&, const Plan&);
+};
+
+constexpr NamedGroup kNamedGroups[] = {
+    {"class",
+     [](const Place& place, const Plan&) {
+       const ShapeClass shape_class = Classify(place.gemm.shape);
+       return Label{{int(shape_class)}, std::string(Name(shape_class))};
+     }},
+    {"shape",
+     [](const Place& place, const Plan&) {
+       const Shape& shape = place.gemm.shape;
+       return Label{{shape.m, shape.n, shape.k}, Print(shape)};
+     }},
+    {"m", [](const Place& place, const Plan&) { return OfNumber(place.gemm.shape.m); }},
+    {"n", [](const Place& place, const Plan&) { return OfNumber(place.gemm.shape.n); }},
+    {"k", [](const Place& place, const Plan&) { return OfNumber(place.gemm.shape.k); }},
+    {"layout", [](const Place& place, const Plan&) { return OfText(Name(place.gemm.kind.layout)); }},
+    {"type", [](const Place& place, const Plan&) { return OfText(PrintNumbers(place.gemm.kind)); }},
+    {"protocol", [](const Place& place, const Plan&) { return OfText(Name(place.protocol)); }},
+    {"device", [](const Place& place, const Plan&) { return OfText(place.device_key); }},
+    {"family", [](const Place&, const Plan& plan) { return OfText(GetFamily(plan.family).name); }},
+    {"tile", [](const Place&, const Plan& plan) { return OfTile(plan); }},
+};
+
+Label LabelOf(std::string_view group, const Place& place, const Plan& plan) {
+  for (const NamedGroup& named : kNamedGroups)
+    if (named.name == group) return named.label(place, plan);
+  return OfAxis(plan, group);
+}
+
+Groups GroupsOf(const PairOptions& options, const Place& place, const Plan& plan) {
+  Groups groups;
+  for (const std::string& group : options.by) groups.push_back(LabelOf(group, place, plan));
+  return groups;
+}
+
+Plan Without(Plan plan, std::string_view axis) {
+  plan.values[size_t(GetFamily(plan.family).IndexOf(axis))] = 0;
+  return plan;
+}
+
+using PlansOfPlace = std::map<Plan, const Trial*>;
+
+double TimeNs(const Trial& trial, Clock clock) { return trial.outcome.Find("ours", clock)->median_ns; }
+
+bool IsWanted(const Trial& trial, const PairOptions& options) {
+  if (!trial.HasPlan() || trial.outcome.kind != OutcomeKind::kMeasured) return false;
+  if (GetFamily(trial.plan().family).IndexOf(options.axis) < 0) return false;
+  if (options.protocol && trial.outcome.protocol != *options.protocol) return false;
+  const Timing* ours = trial.outcome.Find("ours", options.clock);
+  return ours != nullptr && ours->median_ns > 0 && ours->median_ns < std::numeric_limits<double>::infinity();
+}
+
+std::map<Place, PlansOfPlace> ByPlace(const std::vector<Trial>& trials, const PairOptions& options) {
+  std::map<Place, PlansOfPlace> places;
+  for (const Trial& trial : trials) {
+    if (!IsWanted(trial, options)) continue;
+    const Trial*& slot = places[{trial.gemm, trial.setting.device_key, trial.outcome.protocol}][trial.plan()];
+    if (slot == nullptr || trial.unix_ms >= slot->unix_ms) slot = &trial;
+  }
+  return places;
+}
+
+struct Ratios {
+  std::vector<double> ratios;
+  int problems = 0, best = 0;
+};
+using PairRatios = std::map<std::tuple<Groups, Label, Label>, Ratios>;
+using BestRatios = std::map<std::tuple<Groups, Label>, Ratios>;
+
+struct TimedValue {
+  Label value;
+  double time_ns;
+};
+
+void AddPairs(const Place& place, const PlansOfPlace& plans, const PairOptions& options, PairRatios& rows) {
+  std::map<Plan, std::vector<TimedValue>> siblings;
+  for (const auto& [plan, trial] : plans)
+    siblings[Without(plan, options.axis)].push_back({OfAxis(plan, options.axis), TimeNs(*trial, options.clock)});
+  std::set<Ratios*> here;
+  for (const auto& [rest, values] : siblings) {
+    const Groups groups = GroupsOf(options, place, rest);
+    for (const TimedValue& one : values)
+      for (const TimedValue& other : values) {
+        if (one.value == other.value || (options.over && other.value.text != *options.over)) continue;
+        Ratios& row = rows[{groups, one.value, other.value}];
+        row.ratios.push_back(one.time_ns / other.time_ns);
+        here.insert(&row);
+      }
+  }
+  for (Ratios* row : here) ++row->problems;
+}
+
+void AddBest(const Place& place, const PlansOfPlace& plans, const PairOptions& options, BestRatios& rows) {
+  std::map<Groups, std::map<Label, double>> fastest;
+  std::tuple<double, Groups, Label> best_of_all{std::numeric_limits<double>::infinity(), {}, {}};
+  for (const auto& [plan, trial] : plans) {
+    const Groups groups = GroupsOf(options, place, plan);
+    const Label value = OfAxis(plan, options.axis);
+    const double time_ns = TimeNs(*trial, options.clock);
+    const auto [known, is_new] = fastest[groups].emplace(value, time_ns);
+    if (!is_new) known->second = std::min(known->second, time_ns);
+    if (time_ns < std::get<double>(best_of_all)) best_of_all = {time_ns, groups, value};
+  }
+  for (const auto& [groups, values] : fastest) {
+    for (const auto& [value, time_ns] : values) {
+      double others_ns = std::numeric_limits<double>::infinity();
+      for (const auto& [other, other_ns] : values)
+        if (other != value) others_ns = std::min(others_ns, other_ns);
+      if (values.size() < 2) continue;
+      Ratios& row = rows[{groups, value}];
+      row.ratios.push_back(time_ns / others_ns);
+      row.best += std::get<Groups>(best_of_all) == groups && std::get<Label>(best_of_all) == value;
+    }
+  }
+}
+
+Status CheckGroups(const PairOptions& options) {
+  const bool of_tile = options.axis == "tile_m" || options.axis == "tile_n";
+  for (const std::string& group : options.by)
+    if (group == options.axis || (of_tile && group == "tile"))
+      return InvalidArgument(fmt::format("pairs that differ in {} have no {} in common", options.axis, group));
+  return OkStatus();
+}
+
+std::string CountedPlans(const PairTables& tables) {
+  return fmt::format("{} timed plan{} on {} problem{}", tables.plans, tables.plans == 1 ? "" : "s", tables.problems,
+                     tables.problems == 1 ? "" : "s");
+}
+
+// Why there is none, where it is not the records' fault that they hold no pairs.
+Status CheckOver(const std::map<Place, PlansOfPlace>& places, const PairOptions& options) {
+  if (!options.over) return OkStatus();
+  std::set<Label> values;
+  for (const auto& [place, plans] : places)
+    for (const auto& [plan, trial] : plans) values.insert(OfAxis(plan, options.axis));
+  std::vector<std::string_view> known;
+  for (const Label& value : values) known.push_back(value.text);
+  if (known.empty() || std::find(known.begin(), known.end(), *options.over) != known.end()) return OkStatus();
+  const std::optional<std::string> nearest = NearestWord(*options.over, known);
+  return InvalidArgument(fmt::format(
+      "no recorded plan has {}={}; {}", options.axis, *options.over,
+      nearest ? fmt::format("did you mean '{}'?", *nearest) : fmt::format("they have {}", fmt::join(known, ", "))));
+}
+
+void Describe(const std::map<Place, PlansOfPlace>& places, PairTables& tables) {
+  std::set<std::string> devices;
+  std::set<Protocol> protocols;
+  for (const auto& [place, plans] : places) {
+    protocols.insert(place.protocol);
+    tables.plans += int(plans.size());
+    ++tables.problems;
+    for (const auto& [plan, trial] : plans) {
+      devices.insert(trial->setting.device_name);
+      tables.first_unix_ms =
+          tables.first_unix_ms == 0 ? trial->unix_ms : std::min(tables.first_unix_ms, trial->unix_ms);
+      tables.last_unix_ms = std::max(tables.last_unix_ms, trial->unix_ms);
+    }
+  }
+  tables.devices.assign(devices.begin(), devices.end());
+  for (const Protocol protocol : protocols) tables.protocols.emplace_back(Name(protocol));
+}
+
+}  // namespace
+
+const std::vector<std::string_view>& PlanAxes() {
+  static const std::vector<std::string_view> axes = [] {
+    std::vector<std::string_view> names;
+    for (const Family& family : Families())
+      for (const Parameter& parameter : family.parameters)
+        if (std::find(names.begin(), names.end(), parameter.name) == names.end()) names.push_back(parameter.name);
+    return names;
+  }();
+  return axes;
+}
+
+const std::vector<std::string_view>& PairGroups() {
+  static const std::vector<std::string_view> groups = [] {
+    std::vector<std::string_view> names;
+    for (const NamedGroup& group : kNamedGroups) names.push_back(group.name);
+    names.insert(names.end(), PlanAxes().begin(), PlanAxes().end());
+    return names;
+  }();
+  return groups;
+}
+
+Result<PairTables> MakePairs(const std::vector<Trial>& trials, const PairOptions& options) {
+  RETURN_IF_ERROR(CheckGroups(options));
+  const std::map<Place, PlansOfPlace> places = ByPlace(trials, options);
+  RETURN_IF_ERROR(CheckOver(places, options));
+  PairTables tables{.options = options};
+  Describe(places, tables);
+  PairRatios pairs;
+  BestRatios best;
+  for (const auto& [place, plans] : places) {
+    AddPairs(place, plans, options, pairs);
+    AddBest(place, plans, options, best);
+  }
+  if (pairs.empty())
+    return NotFound(fmt::format("no two recorded plans differ in {} alone ({}, {} clock)", options.axis,
+                                CountedPlans(tables), Name(options.clock)));
+  for (const auto& [key, row] : pairs) {
+    const auto& [groups, value, over] = key;
+    tables.pairs.push_back({groups, value, over, row.problems, SummaryOf(row.ratios)});
+  }
+  for (const auto& [key, row] : best) {
+    const auto& [groups, value] = key;
+    tables.best.push_back({groups, value, row.best, SummaryOf(row.ratios)});
+  }
+  return tables;
+}
+
+}  // namespace gemmsmith
