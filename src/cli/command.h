@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <variant>
@@ -13,6 +14,7 @@
 #include "evaluate/verify/test_list.h"
 #include "problem/gemm.h"
 #include "program/subject.h"
+#include "report/agreement.h"
 #include "report/pairs.h"
 
 namespace gemmsmith {
@@ -145,6 +147,20 @@ struct RecordsPairsCommand {
   ReportFormat format = ReportFormat::kText;
 };
 
+// Libraries' times of a record beside those of another table.
+struct RecordsCompareCommand {
+  std::filesystem::path other;  // a .csv, or a record
+  TrialSelection selection;     // sources, archive and campaign only
+  std::string shapes = "all";
+  ScalarType type = ScalarType::kF16;
+  std::optional<Protocol> protocol;
+  std::optional<std::string> device_key;
+  std::map<std::string, std::string> columns;  // of the .csv: their names to ours
+  std::optional<double> unit_ns;               // of its times, where their columns do not say it
+  AgreementOptions options;
+  ReportFormat format = ReportFormat::kText;
+};
+
 struct RecordsMeasureCommand {
   std::string shapes;  // named sets and files, separated by commas
   std::string plans;   // "all" or a file, one plan a line
@@ -241,11 +257,12 @@ struct OnceCommand {
 
 struct GuestCommand {};
 
-using Command = std::variant<OptimizeCommand, EvaluateCommand, VerifyCommand, SelfTestCommand, PlanCheckCommand,
-                             PlanListCommand, PlanEmitCommand, PlanExplainCommand, PlanFactsCommand,
-                             RecordsImportCommand, RecordsExportCommand, RecordsListCommand, RecordsStatsCommand,
-                             RecordsRankCommand, RecordsPairsCommand, RecordsMeasureCommand, BenchCommand,
-                             ReportCommand, DoctorCommand, WorkerCommand, CompilerCommand, OnceCommand, GuestCommand>;
+using Command =
+    std::variant<OptimizeCommand, EvaluateCommand, VerifyCommand, SelfTestCommand, PlanCheckCommand, PlanListCommand,
+                 PlanEmitCommand, PlanExplainCommand, PlanFactsCommand, RecordsImportCommand, RecordsExportCommand,
+                 RecordsListCommand, RecordsStatsCommand, RecordsRankCommand, RecordsPairsCommand,
+                 RecordsCompareCommand, RecordsMeasureCommand, BenchCommand, ReportCommand, DoctorCommand,
+                 WorkerCommand, CompilerCommand, OnceCommand, GuestCommand>;
 
 // Nothing to carry out: help or the version was asked for (exit code 0), or the words were wrong (2).
 struct NoCommand {

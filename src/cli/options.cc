@@ -53,10 +53,20 @@ void AddSources(Verb* verb, std::vector<std::filesystem::path>* sources, const s
       ->expected(1, 1 << 20)
       ->allow_extra_args();
 }
-void AddTrials(Verb* verb, TrialSelection* selection) {
+void AddMeasurements(Verb* verb, TrialSelection* selection) {
   AddSources(verb, &selection->sources, "record files or folders instead of the archive");
   AddArchive(verb, &selection->archive);
   Value(verb, "--campaign", "NAME", "only trials of this campaign", &selection->campaign, ReadText);
+}
+void AddOneProtocol(Verb* verb, std::optional<Protocol>* protocol) {
+  Value(verb, "--protocol", "NAME", "screen, heat, short or long [short, where there is any]", protocol,
+        ReadAnyProtocol);
+}
+void AddOneDevice(Verb* verb, std::optional<std::string>* device_key) {
+  Value(verb, "--device", "KEY", "of records of several devices those of one", device_key, ReadDeviceKey);
+}
+void AddTrials(Verb* verb, TrialSelection* selection) {
+  AddMeasurements(verb, selection);
   Value(verb, "--shape", "MxNxK", "only this shape", &selection->shape, ParseShape);
   Value(verb, "--layout", "nn|tn", "only this layout", &selection->layout, ReadLayout);
 }

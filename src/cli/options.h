@@ -58,7 +58,11 @@ void AddArchive(Verb* verb, std::filesystem::path* archive);
 void AddKind(Verb* verb, Gemm* gemm);
 void AddGemm(Verb* verb, Gemm* gemm);
 void AddSources(Verb* verb, std::vector<std::filesystem::path>* sources, const std::string& help);
-// All but --outcome.
+// Which records a table is made of: files, archive, campaign; the one protocol and the one device.
+void AddMeasurements(Verb* verb, TrialSelection* selection);
+void AddOneProtocol(Verb* verb, std::optional<Protocol>* protocol);
+void AddOneDevice(Verb* verb, std::optional<std::string>* device_key);
+// All that choose trials but --outcome.
 void AddTrials(Verb* verb, TrialSelection* selection);
 void AddSelection(Verb* verb, TrialSelection* selection);
 

@@ -225,8 +225,8 @@ class Grammar {
   }
 
   void AddRecordsVerbs() {
-    Verb* records =
-        root_.add_subcommand("records", "what was measured: import, export, list, stats, rank, pairs, measure");
+    Verb* records = root_.add_subcommand(
+        "records", "what was measured: import, export, list, stats, rank, pairs, compare, measure");
     records->require_subcommand(1);
     Verb* import = NewVerb(records, "import", "add record files to the archive, each trial once", &import_);
     AddSources(import, &import_.sources, "segments (.gsr), JSON lines (.jsonl), folders of segments");
@@ -253,6 +253,7 @@ class Grammar {
     AddSources(rank, &rank_.sources, "record files or folders, each a table; without one, the recording that answers");
     AddJson(rank, &rank_.json);
     AddPairs(records);
+    AddCompare(records);
     AddMeasure(records);
   }
 
@@ -271,6 +272,30 @@ class Grammar {
           &command->options.clock, ReadTimeClock);
     AddFormat(verb, &command->format);
     verb->footer("Example: gemmsmith records pairs reduction data/h200/reductions --over add --by tile,split");
+  }
+
+  void AddCompare(Verb* records) {
+    RecordsCompareCommand* command = &compare_;
+    Verb* verb = NewVerb(records, "compare", "the libraries' times beside those of another table", command);
+    Value(verb, "OTHER", "", "a .csv of times, or another record", &command->other, ReadPath)->required();
+    AddMeasurements(verb, &command->selection);
+    Value(verb, "--shapes", "SET|FILE|SHAPE,...", "only these [all]", &command->shapes, ReadShapeWords);
+    AddType(verb, &command->type);
+    AddOneProtocol(verb, &command->protocol);
+    AddOneDevice(verb, &command->device_key);
+    Value(verb, "--clock", "NAME", "device, device_cold, offline, server or host [device]", &command->options.clock,
+          ReadTimeClock);
+    Value(verb, "--by", "GROUP", "told apart by class, time, or power (was it capped?)", &command->options.by,
+          ReadAgreementGroup);
+    Value(verb, "--furthest", "N", "how many single shapes are shown [10]", &command->options.furthest, ReadCount);
+    Value(verb, "--columns", "THEIRS=OURS,...", "of a .csv: what its columns or variants are called here",
+          &command->columns, ReadColumnNames);
+    Value(verb, "--unit", "ns|us|ms", "of a .csv whose columns of times do not end in _ns, _us or _ms",
+          &command->unit_ns, ReadUnitNs);
+    AddFormat(verb, &command->format);
+    verb->footer(
+        "A .csv has columns shape (256x512x4096), or m, n and k; then a column for each variant (cublas_nn_us), or\n"
+        "variant and time_us, perhaps layout. Example: gemmsmith records compare theirs.csv data/h200/paper1000");
   }
 
   void AddMeasure(Verb* records) {
@@ -346,14 +371,11 @@ class Grammar {
   void AddReport() {
     ReportCommand* command = &report_;
     Verb* verb = NewVerb(&root_, "report", "tables and figures from records: speed-ups over every baseline", command);
-    AddSources(verb, &command->selection.sources, "record files or folders instead of the archive");
-    AddArchive(verb, &command->selection.archive);
-    Value(verb, "--campaign", "NAME", "only trials of this campaign", &command->selection.campaign, ReadText);
+    AddMeasurements(verb, &command->selection);
     Value(verb, "--shapes", "SET|FILE|SHAPE,...", "only these, or all [paper1000]", &command->shapes, ReadShapeWords);
     AddType(verb, &command->type);
-    Value(verb, "--protocol", "NAME", "screen, heat, short or long [short, where there is any]", &command->protocol,
-          ReadAnyProtocol);
-    Value(verb, "--device", "KEY", "of records of several devices those of one", &command->device_key, ReadDeviceKey);
+    AddOneProtocol(verb, &command->protocol);
+    AddOneDevice(verb, &command->device_key);
     Value(verb, "--against", "NAME", "every contender against this one instead of ours against all", &command->against,
           ReadText);
     AddFormat(verb, &command->format);
@@ -408,6 +430,7 @@ class Grammar {
   RecordsStatsCommand stats_;
   RecordsRankCommand rank_;
   RecordsPairsCommand pairs_;
+  RecordsCompareCommand compare_;
   RecordsMeasureCommand measure_;
   BenchCommand bench_;
   ReportCommand report_;

@@ -22,6 +22,8 @@ constexpr std::array<std::string_view, 3> kLayoutSetWords = {"nn", "tn", "both"}
 constexpr std::array<std::string_view, 2> kTypeWords = {"f16", "bf16"};
 constexpr std::array<std::string_view, 2> kAccumulationWords = {"f32", "f16"};
 constexpr std::array<std::string_view, 2> kProtocolWords = {"screen", "short"};
+constexpr std::array<std::string_view, 3> kUnitWords = {"ns", "us", "ms"};
+constexpr std::array<std::string_view, 3> kAgreementGroupWords = {"class", "time", "power"};
 constexpr std::array<std::string_view, 4> kFormatWords = {"text", "markdown", "csv", "json"};
 
 Status NoSuchWord(std::string_view what, std::string_view word, std::span<const std::string_view> known) {
@@ -335,6 +337,29 @@ Result<std::vector<std::string>> ReadPairGroups(std::string_view text) {
     if (std::find(groups.begin(), groups.end(), word) == groups.end()) groups.emplace_back(word);
   }
   return groups;
+}
+
+Result<std::map<std::string, std::string>> ReadColumnNames(std::string_view text) {
+  std::map<std::string, std::string> names;
+  for (const std::string_view word : Split(text, ',')) {
+    const std::vector<std::string_view> sides = Split(word, '=');
+    if (sides.size() != 2 || sides[0].empty() || sides[1].empty())
+      return InvalidArgument(fmt::format("'{}' is not THEIRS=OURS, as in heuristic_nn=lt_heuristic_nn", word));
+    names[std::string(sides[0])] = std::string(sides[1]);
+  }
+  return names;
+}
+
+Result<double> ReadUnitNs(std::string_view text) {
+  if (text == "ns") return 1.0;
+  if (text == "us") return 1e3;
+  if (text == "ms") return 1e6;
+  return NoSuchWord("unit", text, kUnitWords);
+}
+
+Result<AgreementGroup> ReadAgreementGroup(std::string_view text) {
+  if (const std::optional<AgreementGroup> group = ParseAgreementGroup(text)) return *group;
+  return NoSuchWord("group", text, kAgreementGroupWords);
 }
 
 Result<ReportFormat> ReadReportFormat(std::string_view text) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -43,7 +44,10 @@ Result<BenchContenders> ReadContenders(std::string_view text);
 Result<ClockSet> ReadClocks(std::string_view text);  // "device,offline,server"
 Result<Clock> ReadTimeClock(std::string_view text);  // any but energy, which is no time
 Result<std::string> ReadPlanAxis(std::string_view text);
-Result<std::vector<std::string>> ReadPairGroups(std::string_view text);  // "tile,split"
+Result<std::vector<std::string>> ReadPairGroups(std::string_view text);             // "tile,split"
+Result<std::map<std::string, std::string>> ReadColumnNames(std::string_view text);  // "theirs=ours,..."
+Result<double> ReadUnitNs(std::string_view text);                                   // "us"
+Result<AgreementGroup> ReadAgreementGroup(std::string_view text);
 Result<ReportFormat> ReadReportFormat(std::string_view text);
 Result<int> ReadCount(std::string_view text);    // 1 to 10^9
 Result<int> ReadOrdinal(std::string_view text);  // 0 to 1023

@@ -5,10 +5,8 @@
 
 #include "base/files.h"
 #include "cli/exit.h"
-#include "cli/instrument.h"
 #include "cli/json_text.h"
 #include "cli/readers.h"
-#include "cli/recordings.h"
 #include "cli/run.h"
 #include "cli/selected_trials.h"
 #include "cli/sheet_text.h"
@@ -106,19 +104,6 @@ std::string Print(const ReportCommand& command, const Scoreboard& board, const s
   return PrintText(command, board, source, command.output.empty() ? DescribeTerminal(STDOUT_FILENO) : Terminal());
 }
 
-// The archive or, where it holds no measurement and nothing was named, the records that came with the program.
-Result<SelectedTrials> TrialsFor(const ReportCommand& command) {
-  const TrialSelection& selection = command.selection;
-  Result<SelectedTrials> selected = SelectTrials(selection, false);
-  const bool nothing_named = selection.sources.empty() && selection.archive.empty() && !selection.campaign;
-  const bool nothing_there =
-      selected.ok() ? selected->trials.empty() : selected.status().code() == StatusCode::kNotFound;
-  if (!nothing_named || !nothing_there) return selected;
-  const std::vector<RecordingPlace> places = FindRecordings();
-  if (places.empty()) return selected;
-  return SelectTrials({.sources = {places.front().path}}, false);
-}
-
 Result<SelectionOptions> OptionsFor(const ReportCommand& command) {
   SelectionOptions options{.type = command.type, .protocol = command.protocol, .device_key = command.device_key};
   if (command.shapes == "all") return options;
@@ -134,7 +119,7 @@ Status WithSource(const Status& status, const std::string& source) {
 
 Result<int> Run(const ReportCommand& command) {
   ASSIGN_OR_RETURN(const SelectionOptions options, OptionsFor(command));
-  ASSIGN_OR_RETURN(const SelectedTrials selected, TrialsFor(command));
+  ASSIGN_OR_RETURN(const SelectedTrials selected, SelectMeasurements(command.selection));
   Result<Selection> selection = SelectRecords(selected.trials, options);
   if (!selection.ok()) return WithSource(selection.status(), selected.source);
   const Result<Scoreboard> board = MakeScoreboard(*std::move(selection), command.against);

@@ -4,6 +4,7 @@
 
 #include "archive/segment.h"
 #include "cli/instrument.h"
+#include "cli/recordings.h"
 
 namespace gemmsmith {
 
@@ -43,6 +44,17 @@ Result<SelectedTrials> SelectTrials(const TrialSelection& selection, bool with_r
   RETURN_IF_ERROR(archive->ForEach({.campaign = selection.campaign}, take));
   selected.source = path.string();
   return selected;
+}
+
+Result<SelectedTrials> SelectMeasurements(const TrialSelection& selection) {
+  Result<SelectedTrials> selected = SelectTrials(selection, false);
+  const bool nothing_named = selection.sources.empty() && selection.archive.empty() && !selection.campaign;
+  const bool nothing_there =
+      selected.ok() ? selected->trials.empty() : selected.status().code() == StatusCode::kNotFound;
+  if (!nothing_named || !nothing_there) return selected;
+  const std::vector<RecordingPlace> places = FindRecordings();
+  if (places.empty()) return selected;
+  return SelectTrials({.sources = {places.front().path}}, false);
 }
 
 }  // namespace gemmsmith

@@ -53,7 +53,7 @@ std::vector<std::string> HeaderLines(const PairTables& tables) {
   const std::string_view axis = tables.options.axis;
   std::vector<std::string> lines;
   lines.push_back(fmt::format("measured on an {}, {}, {} protocol, {} clock", fmt::join(tables.devices, " and an "),
-                              Dates(tables), fmt::join(tables.protocols, " and "), Name(tables.options.clock)));
+                              Dates(tables), fmt::join(tables.protocols, ", "), Name(tables.options.clock)));
   lines.push_back(fmt::format("{} timed plan{} with {} on {} problem{}{}", tables.plans, tables.plans == 1 ? "" : "s",
                               axis, tables.problems, tables.problems == 1 ? "" : "s",
                               tables.protocols.size() > 1 ? ", counted once a protocol" : ""));

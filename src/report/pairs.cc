@@ -205,7 +205,9 @@ void Describe(const std::map<Place, PlansOfPlace>& places, PairTables& tables) {
     }
   }
   tables.devices.assign(devices.begin(), devices.end());
-  for (const Protocol protocol : protocols) tables.protocols.emplace_back(Name(protocol));
+  std::vector<Protocol> by_care(protocols.begin(), protocols.end());
+  std::sort(by_care.begin(), by_care.end(), [](Protocol a, Protocol b) { return MoreCareful(b, a); });
+  for (const Protocol protocol : by_care) tables.protocols.emplace_back(Name(protocol));
 }
 
 }  // namespace
