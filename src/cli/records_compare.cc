@@ -23,8 +23,9 @@ Status WithPlace(const Status& status, const std::string& place) {
 Result<TimeTable> TimesOfRecord(const RecordsCompareCommand& command, SelectionOptions options) {
   ASSIGN_OR_RETURN(const std::vector<Trial> trials, ReadRecords(command.other));
   options.device_key.reset();
-  ASSIGN_OR_RETURN(const Selection selection, SelectRecords(trials, options));
-  return TimeTable{.times_ns = LibraryTimes(selection, command.options.clock)};
+  const Result<Selection> selection = SelectRecords(trials, options);
+  if (!selection.ok()) return WithPlace(selection.status(), command.other.string());
+  return TimeTable{.times_ns = LibraryTimes(*selection, command.options.clock)};
 }
 
 Result<TimeTable> ReadOther(const RecordsCompareCommand& command, const Selection& here,
@@ -33,7 +34,9 @@ Result<TimeTable> ReadOther(const RecordsCompareCommand& command, const Selectio
   ASSIGN_OR_RETURN(const std::string csv, ReadFile(command.other));
   TimeTableOptions table{.names = command.columns, .unit_ns = command.unit_ns};
   for (const auto& [variant, times] : LibraryTimes(here, command.options.clock)) table.variants.push_back(variant);
-  return ParseTimeTable(csv, table);
+  Result<TimeTable> there = ParseTimeTable(csv, table);
+  if (!there.ok()) return WithPlace(there.status(), command.other.string());
+  return there;
 }
 
 std::vector<std::string> Lines(const Agreement& agreement, const Selection& here, const TimeTable& there) {
@@ -92,11 +95,10 @@ Result<int> Run(const RecordsCompareCommand& command) {
   }
   const Result<Selection> here = SelectRecords(selected.trials, options);
   if (!here.ok()) return WithPlace(here.status(), selected.source);
-  const Result<TimeTable> there = ReadOther(command, *here, options);
-  if (!there.ok()) return WithPlace(there.status(), command.other.string());
-  const Result<Agreement> agreement = Agree(*here, there->times_ns, command.options);
+  ASSIGN_OR_RETURN(const TimeTable there, ReadOther(command, *here, options));
+  const Result<Agreement> agreement = Agree(*here, there.times_ns, command.options);
   if (!agreement.ok()) return WithPlace(agreement.status(), command.other.string());
-  RETURN_IF_ERROR(WriteOut(Print(command, *agreement, selected.source, *here, *there)));
+  RETURN_IF_ERROR(WriteOut(Print(command, *agreement, selected.source, *here, there)));
   return kExitDone;
 }
 

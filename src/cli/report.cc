@@ -11,6 +11,7 @@
 #include "cli/selected_trials.h"
 #include "cli/sheet_text.h"
 #include "cli/words.h"
+#include "report/choices.h"
 #include "report/energy.h"
 #include "report/report_json.h"
 #include "report/tables.h"
@@ -65,6 +66,10 @@ std::vector<Sheet> SheetsOf(const ReportCommand& command, const Scoreboard& boar
   }
   if (const std::vector<EnergyRow> rows = EnergyRows(board.selection); !rows.empty())
     sheets.push_back(EnergySheet(rows));
+  if (const std::vector<ChoiceRow> rows = ChoiceRows(board.selection); !rows.empty()) {
+    sheets.push_back(ChoiceSheet(rows));
+    if (Sheet slower = SlowerSheet(rows); !slower.rows.empty()) sheets.push_back(std::move(slower));
+  }
   sheets.push_back(SummaryTable(board));
   sheets.push_back(ClassTable(board));
   sheets.push_back(BucketTable(board));

@@ -34,18 +34,18 @@ std::map<std::string, LibraryTime> TimesOf(const ShapeRecords& records, Clock cl
   return times;
 }
 
-std::string PowerOf(const Trial& trial) {
-  const RunConditions& conditions = trial.outcome.conditions;
-  if (!conditions.limits.Has(ClockLimit::kPowerCap)) return "no cap";
-  return conditions.is_settled ? "capped, settled" : "capped";
-}
-
 // Ordered, and in words.
 struct Group {
   int order = 0;
   std::string text;
   auto operator<=>(const Group&) const = default;
 };
+
+Group PowerGroup(const Trial& trial) {
+  const RunConditions& conditions = trial.outcome.conditions;
+  if (!conditions.limits.Has(ClockLimit::kPowerCap)) return {0, "no cap"};
+  return conditions.is_settled ? Group{2, "capped, settled"} : Group{1, "capped"};
+}
 
 Group TimeGroup(double time_ns) {
   if (time_ns < 1e4) return {0, "below 10 us"};
@@ -63,7 +63,7 @@ Group GroupOf(AgreementGroup by, const Shape& shape, const LibraryTime& time) {
     case AgreementGroup::kTime:
       return TimeGroup(time.time_ns);
     case AgreementGroup::kPower:
-      return {0, PowerOf(*time.trial)};
+      return PowerGroup(*time.trial);
   }
   return {};
 }
@@ -104,7 +104,7 @@ Result<Agreement> Agree(const Selection& here, const VariantTimes& there, const 
       const auto times = there.find(variant);
       if (times == there.end() || !times->second.contains(records.shape)) continue;
       const ShapeRatio ratio{records.shape, variant, time.time_ns, times->second.at(records.shape),
-                             PowerOf(*time.trial)};
+                             PowerGroup(*time.trial).text};
       rows[{variant, GroupOf(options.by, records.shape, time)}].push_back(ratio.ratio());
       agreement.furthest.push_back(ratio);
       both.insert(records.shape);
@@ -124,8 +124,8 @@ Result<Agreement> Agree(const Selection& here, const VariantTimes& there, const 
 std::vector<std::string> HeaderLines(const Agreement& agreement, const Selection& here) {
   return {fmt::format("here: {}, {}, {} protocol, {} clock", here.setting.device_name, DateText(here.last_unix_ms),
                       Name(here.protocol), Name(agreement.clock)),
-          fmt::format("{} shapes in both, of {} here and {} there", agreement.shapes, agreement.shapes_here,
-                      agreement.shapes_there)};
+          fmt::format("{} shape{} in both, of {} here and {} there", agreement.shapes, agreement.shapes == 1 ? "" : "s",
+                      agreement.shapes_here, agreement.shapes_there)};
 }
 
 Sheet AgreementSheet(const Agreement& agreement) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "report/choices.h"
 #include "report/energy.h"
 #include "report/sheet.h"
 
@@ -112,6 +113,29 @@ Json JsonOf(const EnergyRow& row) {
           {"over_ours_interval", row.over ? Json({row.over->interval.low, row.over->interval.high}) : Json()}};
 }
 
+Json JsonOf(const SlowerChoice& choice) {
+  const ShapeSpeedUp& s = choice.speed_up;
+  return {{"shape", Print(s.shape)},
+          {"layout", Name(choice.layout)},
+          {"autotuning_ns", s.contender_ns},
+          {"heuristic_ns", s.reference_ns},
+          {"slowdown", choice.Slowdown()},
+          {"interval", s.interval ? Json({1 / s.interval->high, 1 / s.interval->low}) : Json()},
+          {"same_algorithm", choice.same_algorithm}};
+}
+
+Json Choices(const Selection& selection) {
+  Json json = Json::object();
+  for (const ChoiceRow& row : ChoiceRows(selection)) {
+    Json slower = Json::array();
+    for (const SlowerChoice& choice : row.slower) slower.push_back(JsonOf(choice));
+    Json& line = json[std::string(Name(row.layout))] = JsonOf(row.statistics);
+    line["slower_by_2_percent"] = row.slower.size();
+    line["slower"] = std::move(slower);
+  }
+  return json;
+}
+
 }  // namespace
 
 Json ReportJson(const Scoreboard& board, const std::string& source) {
@@ -135,6 +159,7 @@ Json ReportJson(const Scoreboard& board, const std::string& source) {
                {"modes", Json::object()},
                {"energy", Json::array()},
                {"same_layout", Json::object()},
+               {"autotuning_over_heuristic", Choices(selection)},
                {"classes", Classes(board)},
                {"figures", Figures(board)},
                {"floor_ratio_mean", optional(board.floor_ratio_mean)},
@@ -165,6 +190,9 @@ std::string ReportCsv(const Scoreboard& board) {
     for (const Row& row : table.same_layout)
       text += CsvLine("same_layout", table.mode, CsvField(row.name), "all", row.all);
   }
+  for (const ChoiceRow& row : ChoiceRows(board.selection))
+    text += CsvLine("autotuning_over_heuristic", Clock::kDevice, fmt::format("lt_auto_{}", Name(row.layout)), "all",
+                    row.statistics);
   return text;
 }
 

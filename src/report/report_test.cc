@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "archive/example_trials.h"
+#include "report/choices.h"
 #include "report/energy.h"
 #include "report/report_json.h"
 #include "report/tables.h"
@@ -288,6 +289,47 @@ TEST(Energies, StandByShapeWithTheThriftiestOfOursFirst) {
   const Scoreboard board = *Board(trials);
   EXPECT_EQ(ReportJson(board, "x")["energy"].size(), 2u);
   for (const ModeTable& table : board.modes) EXPECT_NE(table.mode, Clock::kEnergy);
+}
+
+// AutoTuning nn is 5 % slower than the heuristic's, tn as fast; both tn are one algorithm.
+Trial RaceOfChoices() {
+  Trial race = Measured(kTinyShape, kTn);
+  race.subject = Nobody();
+  race.outcome.timings = {Time("lt_auto_nn", 105), Time("lt_heuristic_nn", 100), Time("lt_auto_tn", 100),
+                          Time("lt_heuristic_tn", 100)};
+  race.outcome.comparisons = {Ratio("lt_heuristic_nn", 1 / 1.05, 0.01)};
+  race.outcome.comparisons[0].contender = "lt_auto_nn";
+  race.outcome.baseline_algorithms = {{"lt_auto_nn", "id1, best of 8 candidates"}, {"lt_heuristic_nn", "id2"}};
+  return race;
+}
+
+TEST(Choices, OfAutoTuningThatAreSlowerThanTheHeuristicsAreNamed) {
+  Trial race = RaceOfChoices();
+  const std::vector<ChoiceRow> rows = ChoiceRows(*SelectRecords({race}, {}));
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0].layout, kNn);
+  EXPECT_DOUBLE_EQ(rows[0].statistics.geomean, 1 / 1.05);
+  EXPECT_EQ(rows[0].statistics.clear_losses, 1);
+  ASSERT_EQ(rows[0].slower.size(), 1u);
+  EXPECT_DOUBLE_EQ(rows[0].slower[0].Slowdown(), 1.05);
+  EXPECT_FALSE(rows[0].slower[0].same_algorithm);
+  EXPECT_TRUE(rows[1].slower.empty());
+  EXPECT_EQ(SlowerSheet(rows).rows.size(), 1u);
+  EXPECT_EQ(ChoiceSheet(rows).rows[0][6], "1");
+  race.outcome.baseline_algorithms[1].second = "id1";
+  EXPECT_TRUE(ChoiceRows(*SelectRecords({race}, {}))[0].slower[0].same_algorithm);
+  EXPECT_TRUE(ChoiceRows(*SelectRecords(ThreeShapes(), {})).empty()) << "nobody ran the heuristic's";
+}
+
+TEST(Choices, StandInJsonAndCsvToo) {
+  const std::vector<Trial> trials = {RaceOfChoices()};
+  const Scoreboard board = *Board(trials);
+  const auto nn = ReportJson(board, "here")["autotuning_over_heuristic"]["nn"];
+  EXPECT_EQ(nn["shapes"], 1);
+  EXPECT_EQ(nn["slower_by_2_percent"], 1);
+  EXPECT_EQ(nn["slower"][0]["shape"], "64x64x64");
+  EXPECT_DOUBLE_EQ(nn["slower"][0]["slowdown"], 1.05);
+  EXPECT_NE(ReportCsv(board).find("\nautotuning_over_heuristic,device,lt_auto_nn,all,1,"), std::string::npos);
 }
 
 TEST(ReportJson, HasItsKeysAndKeepsRatiosAsRatios) {

@@ -74,6 +74,29 @@ TEST_F(RecordsTest, PairsOfWrongWordsNameTheRightOnes) {
   ExpectOneError(home.Run({"records", "pairs", "finish", lines}), 3, "differ in finish alone");
 }
 
+TEST_F(RecordsTest, AnotherTableOfTheLibrariesTimesIsCompared) {
+  const std::string folder = GEMMSMITH_DATA "/h200/baselines";
+  const std::string other = home.File("theirs.csv",
+                                      "m,n,k,cublas_nn,heuristic_tn,clock\n"
+                                      "64,64,64,2.5,2.5,1980\n"
+                                      "8192,512,4096,55.0,54.0,1500\n");
+  const Words words = {"records", "compare", other,       folder,
+                       "--unit",  "us",      "--columns", "heuristic_tn=lt_heuristic_tn"};
+  const Finished text = home.Run(words);
+  ASSERT_EQ(text.exit_code, 0) << text.error;
+  EXPECT_NE(text.out.find("ignored there: clock"), std::string::npos) << text.out;
+  EXPECT_NE(text.out.find("lt_heuristic_tn"), std::string::npos) << text.out;
+  for (const std::string_view line : Split(text.out, '\n')) EXPECT_LE(line.size(), 120u + folder.size()) << line;
+  const nlohmann::json itself = Parsed(home.Run({"records", "compare", folder, folder, "--json"}).out);
+  EXPECT_EQ(itself["shapes"], 30);
+  EXPECT_EQ(itself["variants"][0]["median"], 1.0);
+  ExpectOneError(home.Run({"records", "compare", other, folder}), 2, "say --unit");
+  ExpectOneError(home.Run({"records", "compare", home.Path("none.csv"), folder}), 3, "none.csv");
+  ExpectOneError(home.Run({"records", "compare", other, folder, "--by", "clas"}), 2, "did you mean 'class'");
+  ExpectOneError(home.Run({"records", "compare", other, folder, "--columns", "a"}), 2, "'a' is not THEIRS=OURS");
+  ExpectOneError(home.Run({"records", "compare"}), 2, "records compare needs OTHER");
+}
+
 TEST_F(RecordsTest, StatsCountOutcomesAndMissingCells) {
   std::vector<Trial> more = MadeUpTrials({128, 128, 128}, 40, kTn);
   const std::string other = home.File("more.jsonl", JsonLines({more[0]}));

@@ -17,8 +17,9 @@ class ReportTest : public testing::Test {
 TEST_F(ReportTest, TheRecordedSpaceGivesEveryTable) {
   const Finished text = home.Run({"report", kRecorded});
   ASSERT_EQ(text.exit_code, 0) << text.error;
-  for (const char* part : {"NVIDIA H200", "short protocol", "Table 1, device", "Table 2, device", "Table 1, offline",
-                           "lt_auto_max", "cublas_tn", "By class", "Figure 3"})
+  for (const char* part :
+       {"NVIDIA H200", "short protocol", "Table 1, device", "Table 2, device", "Table 1, offline", "lt_auto_max",
+        "cublas_tn", "By class", "Figure 3", "AutoTuning over the heuristic's choice"})
     EXPECT_NE(text.out.find(part), std::string::npos) << part;
   const nlohmann::json json = Parsed(home.Run({"report", kRecorded, "--json"}).out);
   EXPECT_EQ(json["command"], "report");
