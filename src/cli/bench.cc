@@ -209,8 +209,7 @@ std::string JsonText(const BenchOptions& options, const BenchResult& result, con
 Status Check(const BenchCommand& command) {
   if (!command.output.empty() && command.output.extension() != ".gsr")
     return InvalidArgument(fmt::format("--output '{}' does not end in .gsr", command.output.string()));
-  if (command.device != "auto" && !command.device.starts_with("gpu:"))
-    return InvalidArgument(fmt::format("a GPU measures: --device auto or gpu:N, not {}", command.device));
+  RETURN_IF_ERROR(CheckGpuMeasures(command.device));
   if (!command.contenders.sources.empty()) RETURN_IF_ERROR(SourcesAreTimedOn(command.clocks));
   RETURN_IF_ERROR(LoadShapeLists(command.shapes).status());
   RETURN_IF_ERROR(PlansOf(command.contenders).status());

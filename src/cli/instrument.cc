@@ -55,6 +55,11 @@ Result<int> FindGpu(const std::string& device) {
   return gpus.front();
 }
 
+Status CheckGpuMeasures(const std::string& device) {
+  if (AsksForAGpu(device)) return OkStatus();
+  return InvalidArgument(fmt::format("a GPU measures: --device auto or gpu:N, not {}", device));
+}
+
 Result<Instrument> OpenLiveInstrument(int gpu) {
   Instrument instrument;
   ASSIGN_OR_RETURN(instrument.compiler, OpenCompiler());
@@ -63,7 +68,7 @@ Result<Instrument> OpenLiveInstrument(int gpu) {
 }
 
 Result<Instrument> OpenInstrument(const std::string& device) {
-  if (device != "auto" && !device.starts_with("gpu:")) return OpenReplay(device, "");
+  if (!AsksForAGpu(device)) return OpenReplay(device, "");
   const Result<int> gpu = FindGpu(device);
   if (gpu.ok()) return OpenLiveInstrument(*gpu);
   if (device != "auto") return gpu.status();

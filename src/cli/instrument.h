@@ -33,6 +33,8 @@ Result<Instrument> OpenInstrument(const std::string& device);
 // Which GPU of this machine "auto" or "gpu:N" means; Unavailable where there is none.
 Result<int> FindGpu(const std::string& device);
 Result<std::vector<int>> FindGpus(const std::string& device);  // or "all"
+// InvalidArgument where `device` is a recorded one: for verbs that make records.
+Status CheckGpuMeasures(const std::string& device);
 Result<Instrument> OpenLiveInstrument(int gpu);
 
 // NVRTC, else nvcc; what was compiled once is kept under HomeFolder().

@@ -225,8 +225,8 @@ class Grammar {
   }
 
   void AddRecordsVerbs() {
-    Verb* records = root_.add_subcommand(
-        "records", "what was measured: import, export, list, stats, rank, pairs, compare, measure");
+    Verb* records =
+        root_.add_subcommand("records", "what was measured: list, stats, pairs, compare, export, measure, ...");
     records->require_subcommand(1);
     Verb* import = NewVerb(records, "import", "add record files to the archive, each trial once", &import_);
     AddSources(import, &import_.sources, "segments (.gsr), JSON lines (.jsonl), folders of segments");
@@ -250,7 +250,7 @@ class Grammar {
     AddJson(stats, &stats_.json);
 
     Verb* rank = NewVerb(records, "rank", "how soon orders of plans come to the best that was recorded", &rank_);
-    AddSources(rank, &rank_.sources, "record files or folders, each a table; without one, the recording that answers");
+    AddSources(rank, &rank_.sources, "record files or folders, each a table; else the one that answers");
     AddJson(rank, &rank_.json);
     AddPairs(records);
     AddCompare(records);
@@ -263,8 +263,8 @@ class Grammar {
     Value(verb, "AXIS", "", "a parameter of plans, as in tile_n or reduction", &command->options.axis, ReadPlanAxis)
         ->required();
     AddTrials(verb, &command->selection);
-    Value(verb, "--by", "LIST", "told apart by class, shape, m, n, k, layout, protocol, tile, ... or other axes",
-          &command->options.by, ReadPairGroups);
+    Value(verb, "--by", "LIST", "told apart by class, shape, k, layout, tile, ... or other axes", &command->options.by,
+          ReadPairGroups);
     Value(verb, "--over", "VALUE", "only pairs over this value of the axis", &command->options.over, ReadText);
     Value(verb, "--protocol", "NAME", "only trials of screen, heat, short or long", &command->options.protocol,
           ReadAnyProtocol);
@@ -294,8 +294,9 @@ class Grammar {
           &command->unit_ns, ReadUnitNs);
     AddFormat(verb, &command->format);
     verb->footer(
-        "A .csv has columns shape (256x512x4096), or m, n and k; then a column for each variant (cublas_nn_us), or\n"
-        "variant and time_us, perhaps layout. Example: gemmsmith records compare theirs.csv data/h200/paper1000");
+        "A .csv has a column shape (256x512x4096), or m, n and k; then either one for each variant\n"
+        "(cublas_nn_us), or variant and time_us, perhaps layout.\n"
+        "Example: gemmsmith records compare theirs.csv data/h200/paper1000 --by power");
   }
 
   void AddMeasure(Verb* records) {

@@ -275,9 +275,13 @@ Result<std::string> ReadDeviceChoice(std::string_view text) {
       fmt::format("'{}' is no device; write auto, gpu:N, or the key of a recorded one, as in h200", text));
 }
 
+bool AsksForAGpu(std::string_view device_choice) {
+  return device_choice == "auto" || device_choice.starts_with("gpu:");
+}
+
 Result<std::string> ReadDeviceKey(std::string_view text) {
   ASSIGN_OR_RETURN(std::string choice, ReadDeviceChoice(text));
-  if (choice != "auto" && !choice.starts_with("gpu:")) return choice;
+  if (!AsksForAGpu(choice)) return choice;
   return InvalidArgument(fmt::format("'{}' is no recorded device; write its key, as in h200", text));
 }
 

@@ -129,9 +129,7 @@ std::string JsonText(const GridResult& result, const std::vector<std::string>& f
 Result<int> Run(const RecordsMeasureCommand& command) {
   WatchForInterrupts();
   RETURN_IF_ERROR(CheckRecordPath(command.output));
-  if (command.device != "auto" && !command.device.starts_with("gpu:")) {
-    return InvalidArgument(fmt::format("records are made by a GPU: --device auto or gpu:N, not {}", command.device));
-  }
+  RETURN_IF_ERROR(CheckGpuMeasures(command.device));
   ASSIGN_OR_RETURN(const std::vector<Shape> shapes, LoadShapeLists(command.shapes));
   ASSIGN_OR_RETURN(const int gpu, FindGpu(command.device));
   ASSIGN_OR_RETURN(Instrument instrument, OpenLiveInstrument(gpu));

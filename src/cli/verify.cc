@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "cli/exit.h"
 #include "cli/json_text.h"
+#include "cli/readers.h"
 #include "cli/run.h"
 #include "cli/table.h"
 #include "cli/words.h"
@@ -85,7 +86,7 @@ std::string JsonText(const VerifyCommand& command, const Instrument& instrument,
 Result<int> GpuFor(const std::string& device) {
   if (device == "all") return InvalidArgument("one GPU verifies a plan: --device all is for the self-test");
   const std::string hint = "verify needs a GPU: a recording tests nothing";
-  if (device != "auto" && !device.starts_with("gpu:")) return Unavailable(hint);
+  if (!AsksForAGpu(device)) return Unavailable(hint);
   const Result<int> gpu = FindGpu(device);
   if (!gpu.ok()) return Unavailable(fmt::format("{} ({})", hint, gpu.status().message()));
   return gpu;

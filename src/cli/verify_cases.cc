@@ -11,6 +11,7 @@
 #include "cli/exit.h"
 #include "cli/instrument.h"
 #include "cli/progress.h"
+#include "cli/readers.h"
 #include "cli/run.h"
 #include "cli/table.h"
 #include "cli/words.h"
@@ -165,7 +166,7 @@ Result<int> Run(const SelfTestCommand& command) {
   WatchForInterrupts();
   // Wrong cases are told before a GPU is looked for.
   ASSIGN_OR_RETURN(const std::vector<Case> cases, ReadWantedCases(command));
-  if (command.device != "auto" && command.device != "all" && !command.device.starts_with("gpu:"))
+  if (command.device != "all" && !AsksForAGpu(command.device))
     return Unavailable("a recording tests nothing: verify --self-test needs a GPU");
   ASSIGN_OR_RETURN(const std::vector<int> gpus, FindGpus(command.device));
   std::vector<Instrument> instruments;

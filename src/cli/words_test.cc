@@ -90,12 +90,35 @@ TEST(ReadersTest, ListsKeepOrderAndDropRepeats) {
   EXPECT_FALSE(ReadTypes("").ok());
 }
 
+TEST(ReadersTest, AxesAndGroupsOfPairsAreNamedWithTheNearestWhereTheyAreWrong) {
+  EXPECT_EQ(*ReadPlanAxis("warps_k"), "warps_k");
+  EXPECT_EQ(ReadPlanAxis("stage").status().message(), "'stage' is no axis of a plan; did you mean 'stages'?");
+  EXPECT_FALSE(ReadPlanAxis("class").ok()) << "a group, no axis";
+  EXPECT_EQ(*ReadPairGroups("class,split,class"), (std::vector<std::string>{"class", "split"}));
+  EXPECT_EQ(ReadPairGroups("class,tiles").status().message(), "'tiles' is no group; did you mean 'tile'?");
+  EXPECT_EQ(*ReadTimeClock("device_chained"), Clock::kDeviceChained);
+  EXPECT_FALSE(ReadTimeClock("energy").ok());
+}
+
+TEST(ReadersTest, ColumnsOfAnotherTableAreRenamed) {
+  const std::map<std::string, std::string> names = {{"a", "cublas_nn"}, {"b", "shape"}};
+  EXPECT_EQ(*ReadColumnNames("a=cublas_nn,b=shape"), names);
+  for (const char* text : {"", "a", "a=", "=b", "a=b=c", "a=b,"}) EXPECT_FALSE(ReadColumnNames(text).ok()) << text;
+  EXPECT_EQ(*ReadUnitNs("us"), 1000);
+  EXPECT_EQ(ReadUnitNs("s").status().message().substr(0, 14), "'s' is no unit");
+  EXPECT_EQ(*ReadAgreementGroup("power"), AgreementGroup::kPower);
+  EXPECT_FALSE(ReadAgreementGroup("").ok());
+}
+
 TEST(ReadersTest, NumbersOutsideTheirRangeAreRefused) {
   for (const char* text : {"", "0", "-1", "1.5", "1e3", "99999999999999999999", "7x", " 7"}) {
     EXPECT_FALSE(ReadCount(text).ok()) << text;
   }
   for (const char* text : {"", "0", "-1", "nan", "inf", "1e3", "x"})
     EXPECT_FALSE(ReadPositiveSeconds(text).ok()) << text;
+  EXPECT_TRUE(AsksForAGpu("auto"));
+  EXPECT_TRUE(AsksForAGpu("gpu:3"));
+  EXPECT_FALSE(AsksForAGpu("h200"));
   for (const char* text : {"gpu:", "gpu:-1", "gpu:1x", "gpu", "a/b", "", "..", "H200"}) {
     EXPECT_EQ(ReadDeviceChoice(text).ok(), std::string_view(text) == "gpu") << text;
   }

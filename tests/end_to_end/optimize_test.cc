@@ -283,6 +283,7 @@ TEST_F(OptimizeSetTest, TellsClassesAndWhatWasNotRecorded) {
             std::string::npos)
       << finished.out;
   EXPECT_NE(finished.out.find("tiny"), std::string::npos);
+  EXPECT_NE(finished.out.find("finals by time"), std::string::npos) << finished.out;
   EXPECT_FALSE(std::filesystem::exists(home.Path("home/kernels"))) << "sources are written where they are asked for";
 }
 

@@ -26,7 +26,7 @@ INSTANTIATE_TEST_SUITE_P(
                     WrongWords{{"zzzzzz"}, "there are optimize, evaluate, "},
                     WrongWords{{"256x512x4096"}, "'gemmsmith optimize 256x512x4096'"}, WrongWords{{""}, "is no verb"},
                     WrongWords{{"plan"}, "check, list, emit, explain, facts"}, WrongWords{{"plan", "emitt"}, "'emit'"},
-                    WrongWords{{"records"}, "import, export, list, stats, rank, measure"},
+                    WrongWords{{"records"}, "import, export, list, stats, rank, pairs, compare, measure"},
                     WrongWords{{"records", "exprot"}, "'export'"}, WrongWords{{"doctor", "now"}, "'now'"},
                     WrongWords{{"--optimize"}, "did you mean 'optimize'?"}));
 
@@ -131,8 +131,8 @@ TEST_P(HelpTest, FitsAHundredColumnsAndExitsWithZero) {
 INSTANTIATE_TEST_SUITE_P(Verbs, HelpTest,
                          testing::Values("", "optimize", "evaluate", "verify", "plan", "plan check", "plan list",
                                          "plan emit", "plan explain", "plan facts", "records", "records import",
-                                         "records export", "records list", "records stats", "records measure",
-                                         "doctor"));
+                                         "records export", "records list", "records stats", "records rank",
+                                         "records pairs", "records compare", "records measure", "doctor"));
 
 TEST(HelpTest, DoesNotShowWhatOnlyTheProgramItselfStarts) {
   const std::string help = Home().Run({"--help"}).out;
