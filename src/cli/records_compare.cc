@@ -3,6 +3,7 @@
 
 #include "archive/segment.h"
 #include "base/files.h"
+#include "base/text.h"
 #include "cli/exit.h"
 #include "cli/json_text.h"
 #include "cli/readers.h"
@@ -34,6 +35,9 @@ Result<TimeTable> ReadOther(const RecordsCompareCommand& command, const Selectio
   ASSIGN_OR_RETURN(const std::string csv, ReadFile(command.other));
   TimeTableOptions table{.names = command.columns, .unit_ns = command.unit_ns};
   for (const auto& [variant, times] : LibraryTimes(here, command.options.clock)) table.variants.push_back(variant);
+  if (table.variants.empty())
+    return NotFound(
+        fmt::format("the records here hold no library's time on the {} clock", Name(command.options.clock)));
   Result<TimeTable> there = ParseTimeTable(csv, table);
   if (!there.ok()) return WithPlace(there.status(), command.other.string());
   return there;
@@ -41,7 +45,7 @@ Result<TimeTable> ReadOther(const RecordsCompareCommand& command, const Selectio
 
 std::vector<std::string> Lines(const Agreement& agreement, const Selection& here, const TimeTable& there) {
   std::vector<std::string> lines = HeaderLines(agreement, here);
-  if (!there.ignored.empty()) lines.push_back(fmt::format("ignored there: {}", fmt::join(there.ignored, ", ")));
+  if (!there.ignored.empty()) lines.push_back("ignored there: " + WithoutControls(Join(there.ignored, ", ")));
   return lines;
 }
 

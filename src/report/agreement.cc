@@ -72,9 +72,6 @@ std::string_view Title(AgreementGroup by) {
   return by == AgreementGroup::kClass ? "class" : by == AgreementGroup::kTime ? "time here" : "power";
 }
 
-std::string Ratio(double ratio) { return fmt::format("{:.3f}", ratio); }
-std::string Microseconds(double time_ns) { return fmt::format("{:.2f}", time_ns / 1e3); }
-
 double Distance(const ShapeRatio& ratio) { return std::abs(std::log(ratio.ratio())); }
 
 }  // namespace
@@ -139,7 +136,7 @@ Sheet AgreementSheet(const Agreement& agreement) {
     if (agreement.by != AgreementGroup::kNone) cells.push_back(row.group);
     cells.push_back(fmt::format("{}", s.count));
     for (const double ratio : {s.geomean, s.lowest, s.q05, s.q25, s.median, s.q75, s.q95, s.highest})
-      cells.push_back(Ratio(ratio));
+      cells.push_back(RatioCell(ratio));
     sheet.rows.push_back(std::move(cells));
   }
   return sheet;
@@ -150,8 +147,8 @@ Sheet FurthestSheet(const Agreement& agreement) {
       .caption = "Furthest apart",
       .columns = {{"shape", false}, {"variant", false}, {"here, us"}, {"there, us"}, {"ratio"}, {"power", false}}};
   for (const ShapeRatio& far : agreement.furthest)
-    sheet.rows.push_back({Print(far.shape), far.variant, Microseconds(far.here_ns), Microseconds(far.there_ns),
-                          Ratio(far.ratio()), far.power});
+    sheet.rows.push_back({Print(far.shape), far.variant, MicrosecondsCell(far.here_ns), MicrosecondsCell(far.there_ns),
+                          RatioCell(far.ratio()), far.power});
   return sheet;
 }
 

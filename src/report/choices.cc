@@ -30,9 +30,6 @@ bool IsSameAlgorithm(const ShapeRecords& records, const std::string& one, const 
   return !algorithm.empty() && algorithm == AlgorithmOf(run->outcome, other);
 }
 
-std::string Ratio(double ratio) { return fmt::format("{:.3f}x", ratio); }
-std::string Microseconds(double time_ns) { return fmt::format("{:.2f}", time_ns / 1e3); }
-
 std::string IntervalText(const std::optional<Interval>& interval) {
   return interval ? fmt::format("{:.3f} to {:.3f}", 1 / interval->high, 1 / interval->low) : "-";
 }
@@ -77,9 +74,9 @@ Sheet ChoiceSheet(const std::vector<ChoiceRow>& rows) {
     const Statistics& s = row.statistics;
     const auto same = std::count_if(row.slower.begin(), row.slower.end(),
                                     [](const SlowerChoice& choice) { return choice.same_algorithm; });
-    sheet.rows.push_back({std::string(Name(row.layout)), fmt::format("{}", s.shapes), Ratio(s.mean), Ratio(s.geomean),
-                          Ratio(s.median), Ratio(s.min), fmt::format("{}", row.slower.size()),
-                          fmt::format("{}", same)});
+    sheet.rows.push_back({std::string(Name(row.layout)), fmt::format("{}", s.shapes), SpeedUpCell(s.mean),
+                          SpeedUpCell(s.geomean), SpeedUpCell(s.median), SpeedUpCell(s.min),
+                          fmt::format("{}", row.slower.size()), fmt::format("{}", same)});
   }
   return sheet;
 }
@@ -96,8 +93,8 @@ Sheet SlowerSheet(const std::vector<ChoiceRow>& rows) {
   for (const ChoiceRow& row : rows)
     for (const SlowerChoice& choice : row.slower) {
       const ShapeSpeedUp& s = choice.speed_up;
-      sheet.rows.push_back({Print(s.shape), std::string(Name(choice.layout)), Microseconds(s.contender_ns),
-                            Microseconds(s.reference_ns), Ratio(choice.Slowdown()), IntervalText(s.interval),
+      sheet.rows.push_back({Print(s.shape), std::string(Name(choice.layout)), MicrosecondsCell(s.contender_ns),
+                            MicrosecondsCell(s.reference_ns), SpeedUpCell(choice.Slowdown()), IntervalText(s.interval),
                             choice.same_algorithm ? "the same" : "two"});
     }
   return sheet;

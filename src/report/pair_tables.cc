@@ -10,7 +10,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string Ratio(double ratio) { return fmt::format("{:.3f}", ratio); }
 std::string Count(int count) { return fmt::format("{}", count); }
 
 std::string Dates(const PairTables& tables) {
@@ -77,8 +76,8 @@ Sheet PairSheet(const PairTables& tables) {
   for (const PairRow& row : tables.pairs) {
     std::vector<std::string> cells = Texts(row.groups);
     const RatioSummary& s = row.ratio;
-    Append(cells, {row.value.text, row.over.text, Count(s.count), Count(row.problems), Ratio(s.geomean), Ratio(s.q05),
-                   Ratio(s.q25), Ratio(s.median), Ratio(s.q75), Ratio(s.q95)});
+    Append(cells, {row.value.text, row.over.text, Count(s.count), Count(row.problems), RatioCell(s.geomean),
+                   RatioCell(s.q05), RatioCell(s.q25), RatioCell(s.median), RatioCell(s.q75), RatioCell(s.q95)});
     sheet.rows.push_back(std::move(cells));
   }
   return sheet;
@@ -101,8 +100,8 @@ Sheet BestSheet(const PairTables& tables) {
   for (const BestRow& row : tables.best) {
     std::vector<std::string> cells = Texts(row.groups);
     const RatioSummary& s = row.ratio;
-    Append(cells, {row.value.text, Count(s.count), Count(row.best), Ratio(s.geomean), Ratio(s.lowest), Ratio(s.q05),
-                   Ratio(s.median), Ratio(s.q95), Ratio(s.highest)});
+    Append(cells, {row.value.text, Count(s.count), Count(row.best), RatioCell(s.geomean), RatioCell(s.lowest),
+                   RatioCell(s.q05), RatioCell(s.median), RatioCell(s.q95), RatioCell(s.highest)});
     sheet.rows.push_back(std::move(cells));
   }
   return sheet;

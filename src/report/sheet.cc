@@ -1,5 +1,7 @@
 #include "report/sheet.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/check.h"
@@ -46,6 +48,10 @@ std::string Markdown(const Sheet& sheet) {
   for (size_t i = 1; i < lines.size(); ++i) text += Line(lines[i], widths, sheet);
   return text;
 }
+
+std::string RatioCell(double ratio) { return fmt::format("{:.3f}", ratio); }
+std::string SpeedUpCell(double ratio) { return fmt::format("{:.3f}x", ratio); }
+std::string MicrosecondsCell(double time_ns) { return fmt::format("{:.2f}", time_ns / 1e3); }
 
 std::string CsvField(const std::string& text) {
   if (text.find_first_of(",\"\n") == std::string::npos) return text;

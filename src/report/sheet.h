@@ -18,6 +18,10 @@ struct Sheet {
 
 // The caption in bold, and a table aligned in the source too.
 std::string Markdown(const Sheet& sheet);
+// Numbers of tables: "0.988", "1.077x" and "12.34" (microseconds of nanoseconds).
+std::string RatioCell(double ratio);
+std::string SpeedUpCell(double ratio);
+std::string MicrosecondsCell(double time_ns);
 // As RFC 4180 has it: a text with a comma, a quote or a line break in it stands in quotes.
 std::string CsvField(const std::string& text);
 

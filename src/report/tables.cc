@@ -12,7 +12,6 @@ namespace {
 
 std::string Percent(double ratio) { return fmt::format("{:+.1f} %", 100 * (ratio - 1)); }
 std::string Points(double std) { return fmt::format("{:.1f}", 100 * std); }
-std::string Ratio(double ratio) { return fmt::format("{:.3f}x", ratio); }
 
 constexpr std::string_view kWinsTitle = "wins (clear)";
 
@@ -113,8 +112,8 @@ Sheet SameLayout(const ModeTable& table) {
           fmt::format("Same layout, {}: ratios t_baseline / t_ours of ours in the baseline's layout", Name(table.mode)),
       .columns = {{"baseline", false}, {"shapes"}, {"mean"}, {"geo. mean"}, {"lowest"}, {std::string(kWinsTitle)}}};
   for (const Row& row : table.same_layout)
-    sheet.rows.push_back({row.name, fmt::format("{}", row.all.shapes), Ratio(row.all.mean), Ratio(row.all.geomean),
-                          Ratio(row.all.min), Wins(row.all)});
+    sheet.rows.push_back({row.name, fmt::format("{}", row.all.shapes), SpeedUpCell(row.all.mean),
+                          SpeedUpCell(row.all.geomean), SpeedUpCell(row.all.min), Wins(row.all)});
   return sheet;
 }
 
@@ -136,7 +135,7 @@ Sheet ClassTable(const Scoreboard& board) {
       const auto found = classes.find(shape_class);
       const bool any = found != classes.end();
       const Statistics statistics = any ? StatisticsOf(found->second) : Statistics();
-      row.push_back(any ? Ratio(statistics.geomean) : "-");
+      row.push_back(any ? SpeedUpCell(statistics.geomean) : "-");
       row.push_back(any ? Wins(statistics) : "-");
     }
   }
@@ -158,7 +157,7 @@ Sheet BucketTable(const Scoreboard& board) {
     for (const ModeTable& table : board.modes) {
       const auto buckets = ByBucket(board.Headline(table.mode));
       const auto found = buckets.find(bucket);
-      row.push_back(found == buckets.end() ? "-" : Ratio(StatisticsOf(found->second).mean));
+      row.push_back(found == buckets.end() ? "-" : SpeedUpCell(StatisticsOf(found->second).mean));
     }
     sheet.rows.push_back(std::move(row));
   }
@@ -181,9 +180,9 @@ Sheet SummaryTable(const Scoreboard& board) {
     const Row* row = table.Find(board.headline);
     if (row == nullptr) continue;
     const Statistics& s = row->all;
-    sheet.rows.push_back({std::string(Name(table.mode)), fmt::format("{}", s.shapes), Ratio(s.mean), Ratio(s.geomean),
-                          Ratio(s.median), fmt::format("{:.3f}", s.std), Ratio(s.min), Ratio(s.flop_weighted),
-                          Wins(s)});
+    sheet.rows.push_back({std::string(Name(table.mode)), fmt::format("{}", s.shapes), SpeedUpCell(s.mean),
+                          SpeedUpCell(s.geomean), SpeedUpCell(s.median), fmt::format("{:.3f}", s.std),
+                          SpeedUpCell(s.min), SpeedUpCell(s.flop_weighted), Wins(s)});
   }
   return sheet;
 }

@@ -94,6 +94,8 @@ TEST_F(RecordsTest, AnotherTableOfTheLibrariesTimesIsCompared) {
   ExpectOneError(home.Run({"records", "compare", home.Path("none.csv"), folder}), 3, "none.csv");
   ExpectOneError(home.Run({"records", "compare", other, folder, "--by", "clas"}), 2, "did you mean 'class'");
   ExpectOneError(home.Run({"records", "compare", other, folder, "--columns", "a"}), 2, "'a' is not THEIRS=OURS");
+  ExpectOneError(home.Run({"records", "compare", other, folder, "--clock", "host"}), 3,
+                 "no library's time on the host");
   ExpectOneError(home.Run({"records", "compare"}), 2, "records compare needs OTHER");
 }
 
