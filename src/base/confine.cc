@@ -7,14 +7,18 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 #include <iterator>
 #include <memory>
 #include <system_error>
 #include <thread>
+
+#include "base/text.h"
 
 namespace gemmsmith {
 
@@ -131,6 +135,22 @@ const char* NameOf(int number) {
   return "unknown";
 }
 
+// What the system says of this process.
+std::string OwnStatus(std::string_view field) {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (const std::vector<std::string_view> words = SplitWords(line);
+        words.size() > 1 && words[0] == fmt::format("{}:", field))
+      return std::string(words[1]);
+  return "an unknown number";
+}
+
+uint64_t LimitOn(__rlimit_resource resource) {
+  rlimit limit = {};
+  ::getrlimit(resource, &limit);
+  return limit.rlim_cur;
+}
+
 void Say(const char* words) { static_cast<void>(!::write(STDERR_FILENO, words, std::strlen(words))); }
 
 void NameTheCallAndEnd(int, siginfo_t* info, void*) {
@@ -145,6 +165,21 @@ void ListenForRefusals() {
   action.sa_sigaction = NameTheCallAndEnd;
   action.sa_flags = SA_SIGINFO;
   ::sigaction(SIGSYS, &action, nullptr);
+}
+
+// The C library sets up a handler when it starts its first one.
+Status StartAThread() {
+  try {
+    std::thread([] {}).join();
+    return OkStatus();
+  } catch (const std::system_error& error) {
+    return Unavailable(
+        fmt::format("no thread can be started here: {} (threads: {} of {}, private memory: {} kB of {}); raise what "
+                    "limits processes "
+                    "on this machine or in its container",
+                    error.code().message(), OwnStatus("Threads"), LimitOn(RLIMIT_NPROC), OwnStatus("VmData"),
+                    LimitOn(RLIMIT_DATA) / 1024));
+  }
 }
 
 Filter MakeFilter(SystemCalls forbidden) {
@@ -172,7 +207,7 @@ Result<int> WriteFilter(SystemCalls forbidden) {
 
 Status ForbidSystemCalls(SystemCalls forbidden) {
   if (forbidden == SystemCalls::kGuest) {
-    std::thread([] {}).join();  // the C library sets up a handler when it starts its first one
+    RETURN_IF_ERROR(StartAThread());
     ListenForRefusals();
   }
   if (const int error = ::seccomp_load(MakeFilter(forbidden).get()); error != 0)

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -50,6 +51,12 @@ Ending EndingOf(SystemCalls forbidden, const std::function<void()>& action) {
   return ending;
 }
 
+// Its stack is the only thing here that is so large.
+void AllowNoFurtherThread() {
+  const rlimit limit = {1 << 20, 1 << 20};
+  ::setrlimit(RLIMIT_DATA, &limit);
+}
+
 void Nothing() {}
 void OpenSocket() { ::socket(AF_INET, SOCK_STREAM, 0); }
 void StartProgram() {
@@ -62,6 +69,19 @@ void StartProgram() {
 }
 void StartThread() {
   std::thread([] {}).join();
+}
+
+TEST(ForbidSystemCalls, AGuestThatCanStartNoThreadSaysSo) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    AllowNoFurtherThread();
+    const Status status = ForbidSystemCalls(SystemCalls::kGuest);
+    ::_exit(status.message().starts_with("no thread can be started here: ") ? 7 : 8);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 7);
 }
 
 TEST(ForbidSystemCalls, WhoDoesNothingForbiddenLivesOn) {

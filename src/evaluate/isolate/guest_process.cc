@@ -24,7 +24,7 @@ using SteadyClock = std::chrono::steady_clock;
 // What a CUDA context and its libraries take on the host, many times over.
 constexpr uint64_t kMemoryBytes = uint64_t{16} << 30;
 constexpr uint64_t kFileBytes = uint64_t{64} << 20;
-constexpr int kMaxThreads = 64;
+constexpr int kMaxThreads = 256;
 constexpr double kCpuSeconds = 600;
 constexpr std::chrono::milliseconds kLastMoments{2000};
 

@@ -4,10 +4,20 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <thread>
 #include <vector>
 
 namespace gemmsmith {
+
+namespace {
+
+// OpenBLAS starts a thread a core as soon as it is loaded, which is in every process of ours, workers, guests and
+// compilers among them: 64 processes of 64 threads on a machine of 64 cores. It is linked into this very library, and
+// its own constructor comes behind all that have a priority.
+[[gnu::constructor(101)]] void StartWithoutThreads() { ::setenv("OPENBLAS_NUM_THREADS", "1", 0); }
+
+}  // namespace
 
 void CpuProduct(int rows, int columns, int depth, const float* a, const float* b, float* c) {
   openblas_set_num_threads(int(std::thread::hardware_concurrency()));

@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <string>
 #include <utility>
 
 #include "base/random.h"
@@ -207,6 +210,16 @@ TEST(ChainCalls, AreEightWhereTheyAreShortAndNeverFewerThanThree) {
   EXPECT_EQ(ChainCalls(0.9e6), 4);
   EXPECT_EQ(ChainCalls(10e6), 3);
 }
+
+int ThreadsOfThisProcess() {
+  std::ifstream status("/proc/self/status");
+  int threads = 0;
+  for (std::string line; std::getline(status, line);) std::sscanf(line.c_str(), "Threads: %d", &threads);
+  return threads;
+}
+const int threads_at_start = ThreadsOfThisProcess();
+
+TEST(CpuProduct, StartsNoThreadsBeforeItIsAskedFor) { EXPECT_EQ(threads_at_start, 1); }
 
 TEST(CpuProduct, MultipliesRowMajor) {
   const float a[] = {1, 2, 3, 4, 5, 6}, b[] = {1, 0, 2, 0, 1, 3, 1, 1, 1};
