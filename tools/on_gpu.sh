@@ -36,12 +36,14 @@ pack() {
   du -sh "$carry"
 }
 
-# Each GPU of the machine takes a part of the tests.
+# Each GPU of the machine takes a part of the tests, with its share of the cores.
 tests() {
-  local gpus gpu
+  local gpus cores gpu
   gpus=$(nvidia-smi -L | wc -l)
+  cores=$(($(nproc) / gpus))
   for gpu in $(seq 0 $((gpus - 1))); do
-    CUDA_VISIBLE_DEVICES=$gpu GTEST_TOTAL_SHARDS=$gpus GTEST_SHARD_INDEX=$gpu "$carry/bin/gemmsmith_gpu_tests" \
+    CUDA_VISIBLE_DEVICES=$gpu GTEST_TOTAL_SHARDS=$gpus GTEST_SHARD_INDEX=$gpu \
+      taskset -c "$((gpu * cores))-$((gpu * cores + cores - 1))" "$carry/bin/gemmsmith_gpu_tests" \
       --gtest_output="xml:$out/gpu_tests-$gpu.xml" "$@" >"$out/gpu_tests-$gpu.log" 2>&1 &
   done
   wait

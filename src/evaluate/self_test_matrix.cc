@@ -66,10 +66,10 @@ class SelfTest {
       for (const size_t at : refused) PrepareOne(at);
     });
     ForEachOnAllCores(built.size(), [&](size_t i) { PrepareOne(built[i]); });
-    const Status judged = JudgeAll(built);
+    Status judged = JudgeAll(built);
     meanwhile.join();
-    RETURN_IF_ERROR(judged);
-    RETURN_IF_ERROR(JudgeAll(refused));
+    if (judged.ok()) judged = JudgeAll(refused);
+    if (!judged.ok() && NothingWasJudged()) return judged;
     for (size_t at = 0; at < cases_.size(); ++at) Conclude(at);
     return std::move(reports_);
   }
@@ -107,12 +107,17 @@ class SelfTest {
       std::vector<std::jthread> threads;
       for (size_t i = 0; i < evaluators_.size(); ++i)
         threads.emplace_back([&, i] {
-          for (size_t at = next++; at < shares.size() && ends[i].ok(); at = next++) ends[i] = JudgeShare(shares[at], i);
-          if (!ends[i].ok()) next = shares.size();
+          for (size_t at; ends[i].ok() && (at = next++) < shares.size();) ends[i] = JudgeShare(shares[at], i);
         });
     }
     for (const Status& end : ends) RETURN_IF_ERROR(end);
     return OkStatus();
+  }
+
+  bool NothingWasJudged() const {
+    return std::none_of(outcomes_.begin(), outcomes_.end(), [](const std::vector<std::optional<Outcome>>& of_seeds) {
+      return std::any_of(of_seeds.begin(), of_seeds.end(), [](const auto& outcome) { return outcome.has_value(); });
+    });
   }
 
   std::vector<Share> SharesOf(const std::vector<size_t>& places) const {

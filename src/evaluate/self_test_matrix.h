@@ -51,7 +51,7 @@ using SelfTestListener = std::function<void(const Case& now, std::optional<uint6
 // Judges every case with every seed. Evaluators (at least one, of a GPU each) take the cases of one problem and one seed
 // at a time, so that inputs and baselines are made once. A report for each case, in the order of the cases, which must
 // outlive it; a case whose seeds have not all come to be judged when the wish to stop is heard is not judged. A failure of
-// the world is a report's, not the end; three in a row are the end.
+// the world is a report's, not the end; three in a row end the work of their evaluator, and everything if nothing was judged.
 Result<std::vector<CaseReport>> RunSelfTest(std::span<const Case> cases, const SelfTestOptions& options,
                                             std::span<Evaluator* const> evaluators, const PrepareCandidate& prepare,
                                             const SelfTestListener& on_step);
