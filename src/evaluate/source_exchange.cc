@@ -219,9 +219,12 @@ GuestCall SourceExchange::CallFor(GuestWork work, uint32_t calls, uint32_t repla
 // ---- sets
 
 void SourceExchange::ChooseSet() {
-  const size_t chosen = random_.Below(sets_.size());
-  if (chosen != present_set_) is_idle_set_clear_ = false;
-  present_set_ = chosen;
+  if (random_.Below(sets_.size()) != present_set_) ChangeSet();
+}
+
+void SourceExchange::ChangeSet() {
+  present_set_ = 1 - present_set_;
+  is_idle_set_clear_ = false;
 }
 
 // Elements and canaries: whatever was done to the buffers before is undone.

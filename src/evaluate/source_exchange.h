@@ -58,6 +58,7 @@ class SourceExchange {
 
   // Draws the set that the next calls are given.
   void ChooseSet();
+  void ChangeSet();  // to the other one
   // Private inputs into the buffers of the present set.
   Status CopyIn(const Inputs& inputs);
   // Nothing but canaries in the set that is not the present one: there a source could keep what it likes.
@@ -119,6 +120,8 @@ class SourceExchange {
   Status WarmUp(GuestWork work, int twin);
   Result<SourceBatch> RunTimedBatch(GuestWork work, const Length& length, const Pause& pause, int twin);
   Status EstimateCall();
+  // In the present set; nothing, or what calls do that depends on what lies between them.
+  Result<std::string> TimeEveryKind();
   Status TimeAlone();
   // Steps for so many calls on what the present set holds.
   Status PrepareDisturbances(uint32_t calls, const DisturbanceKey& key);

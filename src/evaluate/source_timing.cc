@@ -193,32 +193,44 @@ Status SourceExchange::TimeInTurns(std::span<TimedWork> works) {
   return OkStatus();
 }
 
-// Is the guest's clock right, and does it do the same work when nothing has changed? Whoever keeps anything of a call
-// for the next one, wherever that is, has nothing of it behind a renewal; behind a sham one, which takes as long and
-// leaves the same lines in the same caches, he would have it.
-Status SourceExchange::TimeAlone() {
-  ChooseSet();
+// Does it do the same work when nothing has changed? Whoever keeps anything of a call for the next one, wherever that
+// is, has nothing of it behind a renewal; behind a sham one, which takes as long and leaves the same lines in the same
+// caches, he would have it.
+Result<std::string> SourceExchange::TimeEveryKind() {
   ASSIGN_OR_RETURN(sham_step_ns_, TimeShamStep());
   std::array<TimedWork, 4> works = {{{GuestWork::kCalls, {}},
                                      {GuestWork::kSpacedCalls, {}},
                                      {GuestWork::kShamCalls, {}},
                                      {GuestWork::kRenewedCalls, {}}}};
   RETURN_IF_ERROR(TimeInTurns(works));
-  if (has_ended()) return OkStatus();
+  if (has_ended()) return std::string();
   const auto batches_of = [&](GuestWork work) -> std::vector<SourceBatch>& {
     return std::find_if(works.begin(), works.end(), [&](const TimedWork& timed) { return timed.work == work; })
         ->batches;
   };
   batches_ = batches_of(GuestWork::kCalls);
   const SourceTime unchanged = TimeOf(batches_);
-  std::string other_work = DisagreementOfRenewals(batches_of(GuestWork::kRenewedCalls),
-                                                  batches_of(GuestWork::kShamCalls), unchanged.judge_ns);
   const SourceTime spaced = TimeOf(batches_of(GuestWork::kSpacedCalls));
+  const SourceTime sham = TimeOf(batches_of(GuestWork::kShamCalls));
   least_ns_ = LeastBySpaces(spaced);
-  if (other_work.empty()) other_work = DisagreementOfSpaces(unchanged, spaced);
-  if (other_work.empty())
-    other_work = DisagreementOfShams(unchanged, TimeOf(batches_of(GuestWork::kShamCalls)), sham_step_ns_);
-  if (!other_work.empty()) End(OutcomeKind::kCheated, "honesty", other_work);
+  std::string disagreement = DisagreementOfRenewals(batches_of(GuestWork::kRenewedCalls),
+                                                    batches_of(GuestWork::kShamCalls), unchanged.judge_ns);
+  if (disagreement.empty()) disagreement = DisagreementOfSpaces(unchanged, spaced);
+  if (disagreement.empty()) disagreement = DisagreementOfShams(unchanged, sham, sham_step_ns_);
+  return disagreement;
+}
+
+// What is not the same in other buffers, by graphs of their own, is no cheat's doing: an honest kernel whose work falls
+// to whoever comes first took 17 us longer behind renewals once, in 219 judgements of honest ones (H200, November
+// 2026).
+Status SourceExchange::TimeAlone() {
+  ChooseSet();
+  ASSIGN_OR_RETURN(std::string disagreement, TimeEveryKind());
+  if (!disagreement.empty()) {
+    ChangeSet();
+    ASSIGN_OR_RETURN(disagreement, TimeEveryKind());
+  }
+  if (!disagreement.empty()) End(OutcomeKind::kCheated, "honesty", disagreement);
   return OkStatus();
 }
 

@@ -159,9 +159,10 @@ class ClocksGpuTest : public testing::Test {
 
 // ---- the same against the same
 
+// In graphs of which there are twins, as published times are: of single ones two of the shortest calls are 1.3 % apart.
 TEST_F(ClocksGpuTest, TheSameSpinAgainstItselfIsOne) {
   for (int64_t cycles : {2'000, 20'000, 200'000}) {
-    const Result<RaceResult> race = RaceOnDevice({Spin(cycles), Spin(cycles)}, Batch::kBrief, 30);
+    const Result<RaceResult> race = RaceOnDevice({Spin(cycles), Spin(cycles)}, Batch::kLong, 30);
     ASSERT_TRUE(race.ok()) << race.status().message();
     EXPECT_NEAR(race->comparisons[0][0].ratio.median, 1.0, 0.01) << cycles;
   }

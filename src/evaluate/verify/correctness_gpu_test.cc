@@ -123,11 +123,13 @@ TEST_F(CorrectnessGpuTest, KernelsThatAccumulateInF16PassWhereTheProblemSaysSo) 
       const Outcome outcome = Judge(request, Compiled(source));
       EXPECT_EQ(outcome.kind, OutcomeKind::kVerified) << "K = " << k << ": " << outcome.reason;
     }
-    request.subject = *ParsePlan("wgmma tile_m=64 tile_n=64 warpgroups=1");
+    request.subject =
+        *ParsePlan(fmt::format("wgmma tile_m=64 tile_n=64 warpgroups=1 stages={}", k == 64 ? "resident" : "4"));
     request.certify = true;
     const Result<PreparedCandidate> candidate = Prepare(request, evaluator_->device(), *compiler_);
     ASSERT_TRUE(candidate.ok()) << candidate.status().message();
-    EXPECT_EQ(Judge(request, *candidate).kind, OutcomeKind::kVerified) << "K = " << k;
+    const Outcome outcome = Judge(request, *candidate);
+    EXPECT_EQ(outcome.kind, OutcomeKind::kVerified) << "K = " << k << ": " << outcome.reason;
   }
 }
 
