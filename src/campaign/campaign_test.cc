@@ -372,6 +372,30 @@ TEST_F(CampaignTest, TheFastestBringTwinsWithOtherTriggersAndTheFastestInChainsI
   EXPECT_EQ(evaluator.requests.size(), requests);
 }
 
+// The screened kernels are shared by many shapes.
+TEST_F(CampaignTest, TheFastestBringTwinsWithOtherKnownDimensions) {
+  options.finalists = 2;
+  options.heat_contenders = 3;
+  options.fixed_twins = 2;
+  std::vector<Plan> plans = space.plans();
+  std::erase_if(plans, [](const Plan& plan) { return plan.Get("fixed") != int(FixedDimensions::kNone); });
+  ASSERT_GT(plans.size(), 4u);
+  space = Space(plans);
+  std::sort(plans.begin(), plans.end(), [](const Plan& a, const Plan& b) { return SomeTimeNs(a) < SomeTimeNs(b); });
+  Plan twin = plans[1];
+  twin.Set("fixed", int(FixedDimensions::kAll));
+  std::set<Plan> in_heat;
+  evaluator.judge = [&](const EvaluationRequest& request) {
+    if (request.protocol == Protocol::kHeat) in_heat.insert(request.plan());
+    return MeasuredIn(request.plan() == twin ? 1 : SomeTimeNs(request.plan()), request.protocol);
+  };
+  const Result<ProblemResult> result = RunWhole();
+  ASSERT_TRUE(result.ok() && result->best);
+  EXPECT_EQ(result->best->plan(), twin);
+  EXPECT_EQ(in_heat.size(), 3u + 2 * 2);
+  EXPECT_EQ(result->evaluations, int(space.size())) << "a twin is no evaluation";
+}
+
 TEST_F(CampaignTest, TheFastestInChainsJoinsTheHeatHoweverSlowAPlainCallWas) {
   options.finalists = 4;
   options.heat_contenders = 6;

@@ -40,19 +40,21 @@ std::vector<const Trial*> FastestInChains(std::vector<const Trial*> trials, size
   return trials;
 }
 
-// The same plan with every trigger that chains; nothing where the family has none.
-std::vector<Plan> TriggerTwins(const Plan& plan) {
+// The same plan with every value of one parameter from this one on; nothing where the family has no such parameter.
+std::vector<Plan> TwinsOn(std::string_view parameter, const Plan& plan, size_t first_value) {
   const Family& family = GetFamily(plan.family);
-  const int axis = family.IndexOf("trigger");
+  const int axis = family.IndexOf(parameter);
   std::vector<Plan> twins;
   if (axis < 0) return twins;
-  for (const int trigger : family.parameters[size_t(axis)].values.subspan(1)) {  // the first one does not chain
+  for (const int value : family.parameters[size_t(axis)].values.subspan(first_value)) {
     Plan twin = plan;
-    twin.values[size_t(axis)] = trigger;
+    twin.values[size_t(axis)] = value;
     twins.push_back(twin);
   }
   return twins;
 }
+
+constexpr size_t kFirstThatChains = 1;  // of the triggers
 
 const Trial* Find(const std::map<Plan, Trial>& trials, const Plan& plan) {
   const auto found = trials.find(plan);
@@ -84,7 +86,7 @@ void ProblemRun::Take(const Trial& trial, bool resumed) {
 }
 
 bool ProblemRun::IsTwin(const Trial& trial) const {
-  return options_.chained_twins > 0 && heats_.contains(trial.plan()) && !searched_.contains(trial.plan());
+  return HasTwins() && heats_.contains(trial.plan()) && !searched_.contains(trial.plan());
 }
 
 // What a first trial means for the proposer, the ranking and the budgets.
@@ -135,13 +137,15 @@ std::vector<Plan> ProblemRun::TakeHeat() {
   screened.resize(std::min(screened.size(), size_t(options_.heat_contenders)));
   std::vector<Plan> plans;
   const auto add = [&](const Plan& plan) {
-    if (!heats_.contains(plan) && std::find(plans.begin(), plans.end(), plan) == plans.end()) plans.push_back(plan);
+    const bool is_known = heats_.contains(plan) || finals_.contains(plan);
+    if (!is_known && std::find(plans.begin(), plans.end(), plan) == plans.end()) plans.push_back(plan);
   };
-  for (const Trial* trial : screened)
-    if (!finals_.contains(trial->plan())) add(trial->plan());
+  for (const Trial* trial : screened) add(trial->plan());
+  for (size_t rank = 0; rank < std::min(screened.size(), size_t(options_.fixed_twins)); ++rank)
+    for (const Plan& twin : TwinsOn("fixed", screened[rank]->plan(), 0)) add(twin);
   for (const Trial* trial : in_chains) {
-    if (!finals_.contains(trial->plan())) add(trial->plan());
-    for (const Plan& twin : TriggerTwins(trial->plan())) add(twin);
+    add(trial->plan());
+    for (const Plan& twin : TwinsOn("trigger", trial->plan(), kFirstThatChains)) add(twin);
   }
   return plans;
 }
@@ -156,7 +160,7 @@ std::vector<const Trial*> ProblemRun::RankedForFinals() const {
     else if (heat->IsTimedPlan())
       confirmed.push_back(heat);
   }
-  if (options_.chained_twins > 0)
+  if (HasTwins())
     for (const auto& [plan, trial] : heats_)
       if (!measured_.contains(plan) && trial.IsTimedPlan()) confirmed.push_back(&trial);
   std::sort(confirmed.begin(), confirmed.end(), Faster);

@@ -43,6 +43,7 @@ class ProblemRun {
  private:
   StopRule::Progress ProgressAfter(double seconds) const { return {evaluations_, seconds, since_best_}; }
   bool HasFinals() const { return options_.finalists > 0; }
+  bool HasTwins() const { return options_.chained_twins > 0 || options_.fixed_twins > 0; }
   void Account(const Trial& trial, bool resumed);
   // Of a plan that the heat judged beside its screened twin.
   bool IsTwin(const Trial& trial) const;

@@ -60,7 +60,7 @@ std::string CampaignName(const OptimizeCommand& command, const Instrument& instr
 CampaignOptions OptionsFor(const OptimizeCommand& command, const Instrument& instrument, const ProblemList& problems) {
   CampaignOptions options{
       .name = CampaignName(command, instrument), .problems = problems.answerable, .seed = command.seed};
-  if (instrument.live()) options.chained_twins = 2;
+  if (instrument.live()) options.chained_twins = 2, options.fixed_twins = 6, options.heat_contenders = 12;
   // Whoever draws little may have been fifth by time.
   if (command.objective == Objective::kEnergy) options.objective = Objective::kEnergy, options.finalists = 8;
   // One shape is told in full, from all its trials. With a budget of seconds nobody can say how many a problem gets.

@@ -10,8 +10,9 @@
 namespace gemmsmith {
 
 // The legal plans that are predicted fastest, of all families together, sorted by predicted time and then canonically:
-// `limit` of them where there are as many. Axes with little say in the time (store, raster, fixed) are
-// varied only where the rest of the plan is promising, and not at all where every value makes the same kernel.
+// `limit` of them where there are as many. Axes with little say in the time (store, raster) are varied only where
+// the rest of the plan is promising, and not at all where every value makes the same kernel; trigger and fixed stand at
+// one value.
 std::vector<Plan> RankedPlans(const Gemm& gemm, const Device& device, size_t limit);
 
 // The plan with its secondary axes at their first values: what plans have in common that differ in little of the time.
