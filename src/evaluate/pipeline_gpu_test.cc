@@ -245,34 +245,40 @@ class DependentChain {
   std::array<GemmParameters, 2> parameters_;
 };
 
-TEST_F(PipelineGpuTest, AChainedLaunchReadsWhatTheOneBeforeItWrote) {
-  for (const Layout& layout : {kTn, kNn}) {
-    const Gemm gemm = DependentChain(*gpu_, layout).gemm();
-    std::vector<Pipeline> pipelines;
-    for (const Plan& covering : CoveringPlans(gemm, gpu_->identity().device, 7))
-      for (const Trigger trigger : {Trigger::kEarly, Trigger::kSoon, Trigger::kLate}) {
-        Plan plan = covering;
-        plan.Set("trigger", int(trigger));
-        pipelines.push_back({gemm, plan, {}});
-      }
-    CompileAll(pipelines);
-    for (const Pipeline& pipeline : pipelines) {
-      SCOPED_TRACE(Print(pipeline.gemm) + " | " + Print(pipeline.plan));
-      const Launch launch = LaunchFor(pipeline.plan, gemm);
-      const Binary& binary = pipeline.compilation.binary;
-      ASSERT_TRUE(pipeline.compilation.succeeded) << pipeline.compilation.log;
-      const Result<Kernel> kernel = gpu_->Load(binary.cubin, binary.entry, launch.smem_bytes);
-      ASSERT_DONE(kernel);
-      DependentChain chain(*gpu_, layout);
-      ASSERT_DONE(chain.Prepare(launch));
-      const Watchdog watchdog(Print(pipeline.plan));
-      ASSERT_DONE(chain.Run(*kernel, launch));
-      const Result<int> misplaced = chain.CountMisplaced();
-      ASSERT_DONE(misplaced);
-      EXPECT_EQ(*misplaced, 0);
+class ChainedLaunch : public PipelineGpuTest, public testing::WithParamInterface<Layout> {};
+
+TEST_P(ChainedLaunch, ReadsWhatTheOneBeforeItWrote) {
+  const Layout layout = GetParam();
+  const Gemm gemm = DependentChain(*gpu_, layout).gemm();
+  std::vector<Pipeline> pipelines;
+  for (const Plan& covering : CoveringPlans(gemm, gpu_->identity().device, 7))
+    for (const Trigger trigger : {Trigger::kEarly, Trigger::kSoon, Trigger::kLate}) {
+      Plan plan = covering;
+      plan.Set("trigger", int(trigger));
+      pipelines.push_back({gemm, plan, {}});
     }
+  CompileAll(pipelines);
+  for (const Pipeline& pipeline : pipelines) {
+    SCOPED_TRACE(Print(pipeline.gemm) + " | " + Print(pipeline.plan));
+    const Launch launch = LaunchFor(pipeline.plan, gemm);
+    const Binary& binary = pipeline.compilation.binary;
+    ASSERT_TRUE(pipeline.compilation.succeeded) << pipeline.compilation.log;
+    const Result<Kernel> kernel = gpu_->Load(binary.cubin, binary.entry, launch.smem_bytes);
+    ASSERT_DONE(kernel);
+    DependentChain chain(*gpu_, layout);
+    ASSERT_DONE(chain.Prepare(launch));
+    const Watchdog watchdog(Print(pipeline.plan));
+    ASSERT_DONE(chain.Run(*kernel, launch));
+    const Result<int> misplaced = chain.CountMisplaced();
+    ASSERT_DONE(misplaced);
+    EXPECT_EQ(*misplaced, 0);
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Layout, ChainedLaunch, testing::Values(kTn, kNn),
+                         [](const testing::TestParamInfo<Layout>& layout) {
+                           return layout.param == kTn ? "tn" : "nn";
+                         });
 
 }  // namespace
 }  // namespace gemmsmith
