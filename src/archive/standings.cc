@@ -69,10 +69,10 @@ Standing StandingOf(std::optional<ShapeClass> shape_class, const Layout& layout,
 
 }  // namespace
 
-std::optional<RatioEstimate> OverAutoTuning(const Outcome& outcome) {
+std::optional<RatioEstimate> OverAutoTuning(const Outcome& outcome, Clock clock) {
   std::optional<RatioEstimate> hardest;
   for (const Comparison& comparison : outcome.comparisons) {
-    if (comparison.contender != "ours" || comparison.clock != Clock::kDevice) continue;
+    if (comparison.contender != "ours" || comparison.clock != clock) continue;
     if (!comparison.baseline.starts_with("lt_auto")) continue;
     if (!hardest || comparison.ratio.median < hardest->median) hardest = comparison.ratio;
   }
@@ -99,6 +99,12 @@ void BestPlans::Take(const Trial& trial) {
 const Plan* BestPlans::Find(const Gemm& gemm) const {
   const auto best = best_.find(gemm);
   return best == best_.end() ? nullptr : &best->second.plan;
+}
+
+std::vector<std::pair<Gemm, Plan>> BestPlans::All() const {
+  std::vector<std::pair<Gemm, Plan>> all;
+  for (const auto& [gemm, best] : best_) all.emplace_back(gemm, best.plan);
+  return all;
 }
 
 std::vector<Standing> StandingsOf(const std::vector<Trial>& trials) {

@@ -27,8 +27,9 @@ struct Standing {
   double chained_mean = 0;
 };
 
-// Of a measured outcome, against the AutoTuning variant that is hardest to beat; nothing where none was measured.
-std::optional<RatioEstimate> OverAutoTuning(const Outcome& outcome);
+// Of a measured outcome, against the AutoTuning variant that is hardest to beat on that clock; nothing where none was
+// measured.
+std::optional<RatioEstimate> OverAutoTuning(const Outcome& outcome, Clock clock = Clock::kDevice);
 // The same of ours in chains: a plain ratio of medians, since the library's calls do not chain.
 std::optional<double> ChainedOverAutoTuning(const Outcome& outcome);
 
@@ -37,6 +38,7 @@ class BestPlans {
  public:
   void Take(const Trial& trial);
   const Plan* Find(const Gemm& gemm) const;  // null where none was timed
+  std::vector<std::pair<Gemm, Plan>> All() const;
   size_t size() const { return best_.size(); }
 
  private:

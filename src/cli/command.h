@@ -43,6 +43,8 @@ struct OptimizeCommand {
   std::filesystem::path archive;  // empty: the one under HomeFolder()
   std::filesystem::path output;   // empty: under HomeFolder() for a shape, nowhere for a set
   std::filesystem::path record;   // empty: none
+  bool promote = false;           // the winners, afterwards, as PromoteCommand does
+  std::filesystem::path catalogue;
   bool json = false;
 };
 
@@ -208,6 +210,15 @@ struct BenchCommand {
   bool json = false;
 };
 
+struct PromoteCommand {
+  std::string shapes = "all";       // whose winners
+  std::filesystem::path archive;    // where they are; the races are stored there too
+  std::filesystem::path catalogue;  // empty: the device's under HomeFolder()
+  std::optional<double> limit_seconds;
+  std::string device = "auto";
+  bool json = false;
+};
+
 struct ReportCommand {
   TrialSelection selection;  // sources, archive and campaign only
   std::string shapes = "paper1000";
@@ -261,8 +272,8 @@ using Command =
     std::variant<OptimizeCommand, EvaluateCommand, VerifyCommand, SelfTestCommand, PlanCheckCommand, PlanListCommand,
                  PlanEmitCommand, PlanExplainCommand, PlanFactsCommand, RecordsImportCommand, RecordsExportCommand,
                  RecordsListCommand, RecordsStatsCommand, RecordsRankCommand, RecordsPairsCommand,
-                 RecordsCompareCommand, RecordsMeasureCommand, BenchCommand, ReportCommand, DoctorCommand,
-                 WorkerCommand, CompilerCommand, OnceCommand, GuestCommand>;
+                 RecordsCompareCommand, RecordsMeasureCommand, BenchCommand, PromoteCommand, ReportCommand,
+                 DoctorCommand, WorkerCommand, CompilerCommand, OnceCommand, GuestCommand>;
 
 // Nothing to carry out: help or the version was asked for (exit code 0), or the words were wrong (2).
 struct NoCommand {

@@ -9,6 +9,7 @@
 #include "archive/standings.h"
 #include "base/files.h"
 #include "base/hash.h"
+#include "base/seconds.h"
 #include "campaign/interrupt.h"
 #include "cli/exit.h"
 #include "cli/instrument.h"
@@ -369,15 +370,35 @@ Status CheckObjective(const OptimizeCommand& command, const Instrument& instrume
   return OkStatus();
 }
 
+Status CheckPromotion(const OptimizeCommand& command, const Instrument& instrument) {
+  if (!command.promote || instrument.live()) return OkStatus();
+  return Unavailable(fmt::format("--promote measures winners once more, which needs a GPU{}",
+                                 instrument.reason.empty() ? "" : fmt::format(" ({})", instrument.reason)));
+}
+
+// In a fresh process on the GPU, with what the limit leaves.
+Result<int> Promote(const OptimizeCommand& command, Instrument instrument, double seconds_used) {
+  instrument.evaluator.reset();
+  PromoteCommand promote{.shapes = command.target.shape ? Print(*command.target.shape) : command.target.set,
+                         .archive = command.archive,
+                         .catalogue = command.catalogue,
+                         .device = command.device,
+                         .json = command.json};
+  if (command.limit_seconds) promote.limit_seconds = std::max(*command.limit_seconds - seconds_used, 0.0);
+  return Run(promote);
+}
+
 }  // namespace
 
 Result<int> Run(const OptimizeCommand& command) {
   WatchForInterrupts();
+  const auto start = std::chrono::steady_clock::now();
   // Before a GPU is taken: what is wrong wherever it would run.
   RETURN_IF_ERROR(CheckRecordEnding(command));
   ASSIGN_OR_RETURN(const std::vector<Gemm> asked_for, AskedFor(command));
   ASSIGN_OR_RETURN(Instrument instrument, OpenInstrument(command.device));
   RETURN_IF_ERROR(CheckRecordIsOfAGpu(command, instrument));
+  RETURN_IF_ERROR(CheckPromotion(command, instrument));
   SayWhere(instrument);
   ASSIGN_OR_RETURN(const ProblemList problems, ProblemsOf(command, instrument, asked_for));
   RETURN_IF_ERROR(CheckObjective(command, instrument, problems));
@@ -397,8 +418,12 @@ Result<int> Run(const OptimizeCommand& command) {
   }
   for (const ProblemResult& problem : result.problems)
     if (command.target.shape) RETURN_IF_ERROR(problem.failure);
-  if (command.target.shape) return ReportShape(command, instrument, result, std::move(findings));
-  return ReportSet(command, instrument, problems, result, options.name, std::move(findings), std::move(record_files));
+  ASSIGN_OR_RETURN(const int exit_code, command.target.shape
+                                            ? ReportShape(command, instrument, result, std::move(findings))
+                                            : ReportSet(command, instrument, problems, result, options.name,
+                                                        std::move(findings), std::move(record_files)));
+  if (!command.promote || exit_code != kExitDone) return exit_code;
+  return Promote(command, std::move(instrument), SecondsSince(start));
 }
 
 }  // namespace gemmsmith

@@ -32,6 +32,7 @@ class Grammar {
     AddPlanVerbs();
     AddRecordsVerbs();
     AddBench();
+    AddPromote();
     AddReport();
     AddMachineVerbs();
     // After the verbs, which would inherit it.
@@ -95,6 +96,8 @@ class Grammar {
       if (command->resume && command->fresh) return NoCommand{kExitWrongUse, "--resume and --fresh exclude each other"};
       if (!command->name.empty() && command->fresh)
         return NoCommand{kExitWrongUse, "--name and --fresh exclude each other"};
+      if (!command->catalogue.empty() && !command->promote)
+        return NoCommand{kExitWrongUse, "--catalogue goes with --promote"};
       if (const std::optional<NoCommand> wrong = WrongNumbers({command->type}, command->accumulation)) return *wrong;
       return Command(*command);
     };
@@ -102,6 +105,9 @@ class Grammar {
     Value(verb, "--output", "DIR", "where the .cu files go [the user's data folder; of a set none]", &command->output,
           ReadPath);
     Value(verb, "--record", "FILE.gsr", "write the run's trials as record files too", &command->record, ReadPath);
+    verb->add_flag("--promote", command->promote, "then put the better winners into the catalogue, as promote does");
+    Value(verb, "--catalogue", "FILE", "with --promote: that one [of this device, in the user's data folder]",
+          &command->catalogue, ReadPath);
     AddJson(verb, &command->json);
     verb->footer(
         "Without a GPU it answers from recorded measurements, and says so.\n"
@@ -332,6 +338,20 @@ class Grammar {
     AddJson(verb, &command->json);
   }
 
+  void AddPromote() {
+    PromoteCommand* command = &promote_;
+    Verb* verb =
+        NewVerb(&root_, "promote", "measure winners again, and keep the better ones in a catalogue", command);
+    Value(verb, "--shapes", "SET|FILE|SHAPE,...", "whose winners, or all [all]", &command->shapes, ReadShapeWords);
+    AddArchive(verb, &command->archive);
+    Value(verb, "--catalogue", "FILE", "where they are kept [of this device, in the user's data folder]",
+          &command->catalogue, ReadPath);
+    Value(verb, "--limit-seconds", "S", "stop in time; the same command goes on", &command->limit_seconds,
+          ReadPositiveSeconds);
+    AddDevice(verb, &command->device);
+    AddJson(verb, &command->json);
+  }
+
   void AddBench() {
     BenchCommand* command = &bench_;
     Verb* verb = NewVerb(&root_, "bench", "measure contenders beside the libraries on many shapes", command);
@@ -434,6 +454,7 @@ class Grammar {
   RecordsCompareCommand compare_;
   RecordsMeasureCommand measure_;
   BenchCommand bench_;
+  PromoteCommand promote_;
   ReportCommand report_;
   DoctorCommand doctor_;
   WorkerCommand worker_;

@@ -27,6 +27,7 @@ Result<int> Run(const RecordsPairsCommand& command);
 Result<int> Run(const RecordsCompareCommand& command);
 Result<int> Run(const RecordsMeasureCommand& command);
 Result<int> Run(const BenchCommand& command);
+Result<int> Run(const PromoteCommand& command);
 Result<int> Run(const ReportCommand& command);
 Result<int> Run(const DoctorCommand& command);
 Result<int> Run(const WorkerCommand& command);

@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <map>
 
+#include "archive/standings.h"
 #include "base/files.h"
 #include "base/text.h"
 #include "cli/exit.h"
@@ -39,27 +39,13 @@ Result<std::vector<Pair>> PairsIn(const std::filesystem::path& path) {
   return pairs;
 }
 
-// Each problem's fastest plan, among trials of the most careful protocol it was judged in.
 Result<std::vector<Pair>> WinnersIn(const Archive& archive) {
-  struct Best {
-    Plan plan;
-    Protocol protocol;
-    double time_ns;
-  };
-  std::map<Gemm, Best> best;
+  BestPlans best;
   RETURN_IF_ERROR(archive.ForEach({}, [&](const Trial& trial) {
-    const Outcome& outcome = trial.outcome;
-    if (!trial.IsTimedPlan() || IsReplayed(trial)) return;
-    const Best candidate{trial.plan(), outcome.protocol, outcome.TimeNs()};
-    const auto [found, is_new] = best.try_emplace(trial.gemm, candidate);
-    if (is_new) return;
-    const bool equally_careful = candidate.protocol == found->second.protocol;
-    if (equally_careful ? candidate.time_ns < found->second.time_ns
-                        : MoreCareful(candidate.protocol, found->second.protocol))
-      found->second = candidate;
+    if (!IsReplayed(trial)) best.Take(trial);
   }));
   std::vector<Pair> pairs;
-  for (const auto& [gemm, winner] : best) pairs.push_back({gemm, winner.plan});
+  for (const auto& [gemm, plan] : best.All()) pairs.push_back({gemm, plan});
   return pairs;
 }
 

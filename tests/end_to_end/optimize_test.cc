@@ -390,6 +390,8 @@ TEST_F(OptimizeSetTest, EvaluateNamesTheProtocolThatThereIs) {
   ExpectOneError(home.Run({"evaluate", fastest, "64x64x64", "--device", "l40s", "--counters"}), 3,
                  "no counters were recorded with it; --counters needs a GPU");
   ExpectOneError(home.Run({"verify", fastest, "64x64x64", "--device", "l40s"}), 3, "needs a GPU");
+  ExpectOneError(home.Run({"promote", "--device", "l40s"}), 2, "a GPU measures");
+  ExpectOneError(home.Run({"optimize", "64x64x64", "--promote", "--device", "l40s"}), 3, "which needs a GPU");
 }
 
 TEST(VerifyTest, FilesAreReadBeforeAGpuIsLookedFor) {

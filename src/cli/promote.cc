@@ -1,0 +1,146 @@
+#include <fmt/format.h>
+
+#include <chrono>
+#include <map>
+#include <set>
+
+#include "archive/standings.h"
+#include "base/files.h"
+#include "base/seconds.h"
+#include "campaign/interrupt.h"
+#include "cli/exit.h"
+#include "cli/instrument.h"
+#include "cli/json_text.h"
+#include "cli/progress.h"
+#include "cli/readers.h"
+#include "cli/run.h"
+#include "cli/words.h"
+#include "ship/promotion.h"
+
+namespace gemmsmith {
+
+namespace {
+
+constexpr std::array kKinds = {PromotionKind::kEntered, PromotionKind::kReplaced, PromotionKind::kStands,
+                               PromotionKind::kWithdrawn, PromotionKind::kRefused};
+
+struct Winner {
+  Gemm gemm;
+  Plan plan;
+};
+
+struct Promoted {
+  Winner winner;
+  Promotion promotion;
+};
+
+struct Round {
+  std::vector<Promoted> promoted;
+  std::vector<std::pair<Gemm, Status>> failures;
+  size_t left = 0;
+};
+
+Result<std::vector<Winner>> WinnersOf(const PromoteCommand& command, const Archive& archive,
+                                      const std::string& device_key) {
+  std::optional<std::set<Shape>> wanted;
+  if (command.shapes != "all") {
+    ASSIGN_OR_RETURN(const std::vector<Shape> shapes, LoadShapeLists(command.shapes));
+    wanted.emplace(shapes.begin(), shapes.end());
+  }
+  BestPlans best;
+  RETURN_IF_ERROR(archive.ForEach({.device_key = device_key}, [&](const Trial& trial) {
+    if (!IsReplayed(trial) && (!wanted || wanted->contains(trial.gemm.shape))) best.Take(trial);
+  }));
+  std::vector<Winner> winners;
+  for (const auto& [gemm, plan] : best.All()) winners.push_back({gemm, plan});
+  if (winners.empty())
+    return NotFound(fmt::format("the archive has no winner of {} on this GPU: gemmsmith optimize finds them",
+                                command.shapes == "all" ? "any shape" : command.shapes));
+  return winners;
+}
+
+std::filesystem::path CataloguePath(const PromoteCommand& command, const std::string& device_key) {
+  return command.catalogue.empty() ? HomeFolder() / (device_key + ".catalogue") : command.catalogue;
+}
+
+// One problem may be too large for this GPU; of two in a row the machine is the reason.
+Result<Round> PromoteAll(const PromoteCommand& command, const std::vector<Winner>& winners, Promoter& promoter) {
+  const auto start = std::chrono::steady_clock::now();
+  const auto is_over = [&] {
+    return InterruptArrived() || (command.limit_seconds && SecondsSince(start) >= *command.limit_seconds);
+  };
+  Round round;
+  Progress progress("promoting", int64_t(winners.size()));
+  bool failed_before = false;
+  for (size_t i = 0; i < winners.size() && !is_over(); ++i) {
+    progress.Update(int64_t(i), Print(winners[i].gemm));
+    Result<Promotion> promotion = promoter.Promote(winners[i].gemm, winners[i].plan);
+    if (!promotion.ok() && failed_before) return promotion.status();
+    failed_before = !promotion.ok();
+    if (promotion.ok())
+      round.promoted.push_back({winners[i], *std::move(promotion)});
+    else
+      round.failures.emplace_back(winners[i].gemm, promotion.status());
+  }
+  round.left = winners.size() - round.promoted.size() - round.failures.size();
+  return round;
+}
+
+std::map<PromotionKind, int> Counted(const Round& round) {
+  std::map<PromotionKind, int> counts;
+  for (const PromotionKind kind : kKinds) counts[kind] = 0;
+  for (const Promoted& one : round.promoted) ++counts[one.promotion.kind];
+  return counts;
+}
+
+std::string Text(const Round& round, const Catalogue& catalogue, const std::string& path) {
+  std::string text;
+  for (const auto& [winner, promotion] : round.promoted)
+    if (promotion.kind != PromotionKind::kStands)
+      text += fmt::format("{:<9}  {}  {}\n", Name(promotion.kind), Print(winner.gemm), promotion.reason);
+  for (const auto& [gemm, failure] : round.failures)
+    text += fmt::format("failed     {}  {}\n", Print(gemm), failure.message());
+  std::vector<std::string> counts;
+  for (const auto& [kind, count] : Counted(round)) counts.push_back(fmt::format("{} {}", CountText(count), Name(kind)));
+  return text + fmt::format("{}, {} failed, {} left; {} in {}\n", fmt::join(counts, ", "),
+                            CountText(int64_t(round.failures.size())), CountText(int64_t(round.left)),
+                            Plural(int64_t(catalogue.entries().size()), "kernel"), path);
+}
+
+std::string JsonText(const Round& round, const Catalogue& catalogue, const std::string& path) {
+  Json json = {{"command", "promote"}, {"catalogue", path},           {"entries", catalogue.entries().size()},
+               {"left", round.left},   {"promotions", Json::array()}, {"failures", Json::array()}};
+  for (const auto& [kind, count] : Counted(round)) json[std::string(Name(kind))] = count;
+  for (const auto& [winner, promotion] : round.promoted)
+    json["promotions"].push_back({{"problem", Print(winner.gemm)},
+                                  {"plan", Print(winner.plan)},
+                                  {"promotion", Name(promotion.kind)},
+                                  {"reason", promotion.reason}});
+  for (const auto& [gemm, failure] : round.failures)
+    json["failures"].push_back({{"problem", Print(gemm)}, {"failure", failure.message()}});
+  return PrintJson(json);
+}
+
+}  // namespace
+
+Result<int> Run(const PromoteCommand& command) {
+  WatchForInterrupts();
+  RETURN_IF_ERROR(CheckGpuMeasures(command.device));
+  ASSIGN_OR_RETURN(const int gpu, FindGpu(command.device));
+  ASSIGN_OR_RETURN(const std::unique_ptr<Archive> archive, OpenArchive(command.archive));
+  ASSIGN_OR_RETURN(Instrument instrument, OpenLiveInstrument(gpu));
+  const std::string device_key = instrument.evaluator->device().key;
+  ASSIGN_OR_RETURN(const std::vector<Winner> winners, WinnersOf(command, *archive, device_key));
+  const std::filesystem::path path = CataloguePath(command, device_key);
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  const auto unix_ms = std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
+  ASSIGN_OR_RETURN(Promoter promoter, Promoter::Open(path, *instrument.evaluator, *instrument.compiler, archive.get(),
+                                                     fmt::format("promote {}", unix_ms)));
+  ASSIGN_OR_RETURN(const Round round, PromoteAll(command, winners, promoter));
+  const Catalogue& catalogue = promoter.catalogue();
+  RETURN_IF_ERROR(
+      WriteOut(command.json ? JsonText(round, catalogue, path.string()) : Text(round, catalogue, path.string())));
+  return InterruptArrived() ? kExitInterrupted : kExitDone;
+}
+
+}  // namespace gemmsmith

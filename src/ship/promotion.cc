@@ -1,0 +1,147 @@
+#include "ship/promotion.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "archive/standings.h"
+#include "base/text.h"
+#include "campaign/trial_runner.h"
+
+namespace gemmsmith {
+
+namespace {
+
+constexpr std::array kModes = {Clock::kDevice, Clock::kDeviceChained, Clock::kOffline, Clock::kServer};
+
+std::string PercentText(double ratio) { return fmt::format("{:+.1f} %", 100 * (ratio - 1)); }
+
+// Both from one race, so that what the two have in common cancels; less than the interval, which also holds what races
+// differ by, is noise.
+bool IsFasterBeyondNoise(const Entry& winner, const Entry& standing) {
+  return winner.times.front().speed_up_interval.low > standing.times.front().speed_up;
+}
+
+Promotion Refusal(std::string reason) { return {PromotionKind::kRefused, std::move(reason)}; }
+
+std::string WhyNot(const Trial& trial) { return fmt::format("{}: {}", Name(trial.outcome.kind), trial.outcome.reason); }
+
+}  // namespace
+
+std::string_view Name(PromotionKind kind) {
+  switch (kind) {
+    case PromotionKind::kEntered:
+      return "entered";
+    case PromotionKind::kReplaced:
+      return "replaced";
+    case PromotionKind::kStands:
+      return "stands";
+    case PromotionKind::kWithdrawn:
+      return "withdrawn";
+    case PromotionKind::kRefused:
+      return "refused";
+  }
+  GEMMSMITH_CHECK(false, "no promotion {}", int(kind));
+}
+
+Result<Entry> EntryOf(const Trial& trial) {
+  Entry entry{
+      .gemm = trial.gemm, .plan = trial.plan(), .date = DateText(trial.unix_ms), .harness = trial.setting.harness};
+  for (const Clock clock : kModes) {
+    const Timing* const time = trial.outcome.Find("ours", clock);
+    const std::optional<RatioEstimate> ratio = OverAutoTuning(trial.outcome, clock);
+    if (time == nullptr || !ratio) continue;
+    entry.times.push_back({std::string(Name(clock)), time->median_ns, time->interval, ratio->median, ratio->interval});
+  }
+  if (entry.times.empty() || entry.times.front().mode != Name(Clock::kDevice))
+    return Unavailable("AutoTuning did not race beside it");
+  return entry;
+}
+
+Result<Promoter> Promoter::Open(std::filesystem::path path, Evaluator& evaluator, Compiler& compiler, Archive* archive,
+                                std::string campaign) {
+  std::filesystem::path lock_path = path;
+  lock_path += ".lock";
+  ASSIGN_OR_RETURN(FileLock lock, FileLock::TryAcquire(lock_path));
+  Result<Catalogue> catalogue = Catalogue::Read(path);
+  const std::string& device_key = evaluator.device().key;
+  if (catalogue.status().code() == StatusCode::kNotFound) catalogue = Catalogue(device_key);
+  RETURN_IF_ERROR(catalogue.status());
+  if (catalogue->device_key() != device_key)
+    return InvalidArgument(fmt::format("{} is the catalogue of '{}', and this is '{}'", path.string(),
+                                       catalogue->device_key(), device_key));
+  return Promoter(std::move(path), std::move(lock), *std::move(catalogue), evaluator, compiler, archive,
+                  std::move(campaign));
+}
+
+Promoter::Promoter(std::filesystem::path path, FileLock lock, Catalogue catalogue, Evaluator& evaluator,
+                   Compiler& compiler, Archive* archive, std::string campaign)
+    : path_(std::move(path)),
+      lock_(std::move(lock)),
+      catalogue_(std::move(catalogue)),
+      evaluator_(evaluator),
+      compiler_(compiler),
+      archive_(archive),
+      campaign_(std::move(campaign)) {}
+
+Result<std::vector<Trial>> Promoter::Race(const Gemm& gemm, const std::vector<Plan>& plans) {
+  std::vector<Contender> contenders;
+  for (const Plan& plan : plans) {
+    EvaluationRequest request{.gemm = gemm, .subject = plan, .protocol = Protocol::kShort, .clocks = {Clock::kDevice}};
+    request.clocks.Add(Clock::kOffline);
+    request.clocks.Add(Clock::kServer);
+    ASSIGN_OR_RETURN(PreparedCandidate candidate, Prepare(request, evaluator_.device(), compiler_));
+    contenders.push_back({std::move(request), std::move(candidate)});
+  }
+  TrialRunner run(evaluator_, &compiler_, archive_, campaign_);
+  ASSIGN_OR_RETURN(JudgedList judged, run(std::move(contenders)));
+  RETURN_IF_ERROR(judged.world);
+  GEMMSMITH_CHECK(judged.trials.size() == plans.size(), "{} trials of {} plans", judged.trials.size(), plans.size());
+  return std::move(judged.trials);
+}
+
+Result<Promotion> Promoter::Promote(const Gemm& gemm, const Plan& winner) {
+  const Entry* const standing = catalogue_.Find(gemm);
+  if (standing != nullptr && standing->plan == winner)
+    return Promotion{PromotionKind::kStands, "it is the entry already"};
+  std::vector<Plan> plans = {winner};
+  if (standing != nullptr) plans.push_back(standing->plan);
+  ASSIGN_OR_RETURN(const std::vector<Trial> trials, Race(gemm, plans));
+  const std::string before = catalogue_.Print();
+  Promotion promotion = Decide(trials[0], trials.size() > 1 ? &trials[1] : nullptr);
+  const std::string now = catalogue_.Print();
+  if (now != before) RETURN_IF_ERROR(WriteFileAtomic(path_, now));
+  return promotion;
+}
+
+Promotion Promoter::Decide(const Trial& winner, const Trial* standing) {
+  const bool standing_passed = standing != nullptr && standing->IsTimedPlan();
+  if (!winner.IsTimedPlan()) {
+    if (standing == nullptr || standing_passed) return Refusal(WhyNot(winner));
+    catalogue_.Withdraw(winner.gemm);
+    return {PromotionKind::kWithdrawn, fmt::format("{}; the standing one {}", WhyNot(winner), WhyNot(*standing))};
+  }
+  Result<Entry> entry = EntryOf(winner);
+  if (!entry.ok()) return Refusal(entry.status().message());
+  if (standing == nullptr) {
+    std::string reason = fmt::format("{} over AutoTuning", PercentText(entry->times.front().speed_up));
+    return Enter(*std::move(entry), PromotionKind::kEntered, std::move(reason));
+  }
+  if (!standing_passed) {
+    std::string reason = fmt::format("the standing one {}", WhyNot(*standing));
+    return Enter(*std::move(entry), PromotionKind::kReplaced, std::move(reason));
+  }
+  const Result<Entry> stood = EntryOf(*standing);
+  if (!stood.ok()) return Refusal(stood.status().message());
+  std::string reason = fmt::format("{} over the standing one",
+                                   PercentText(entry->times.front().speed_up / stood->times.front().speed_up));
+  if (!IsFasterBeyondNoise(*entry, *stood)) return {PromotionKind::kStands, reason + ", no more than noise"};
+  return Enter(*std::move(entry), PromotionKind::kReplaced, std::move(reason));
+}
+
+Promotion Promoter::Enter(Entry entry, PromotionKind kind, std::string reason) {
+  catalogue_.Put(std::move(entry));
+  return {kind, std::move(reason)};
+}
+
+}  // namespace gemmsmith

@@ -1,0 +1,144 @@
+#include "ship/promotion.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "campaign/fakes.h"
+
+namespace gemmsmith {
+namespace {
+
+// Of a race beside both AutoTunings, the faster of which takes 2 us.
+Outcome RacedIn(double time_ns, double uncertainty = 0.01) {
+  Outcome outcome = MeasuredIn(time_ns, Protocol::kShort);
+  outcome.timings.push_back(outcome.timings[0]);
+  outcome.timings[1].clock = Clock::kOffline;
+  for (const Clock clock : {Clock::kDevice, Clock::kOffline})
+    for (const auto& [name, reference_ns] : {std::pair("lt_auto_nn", 2500.0), std::pair("lt_auto_tn", 2000.0)}) {
+      const double ratio = reference_ns / time_ns;
+      outcome.comparisons.push_back(
+          {name, clock, {ratio, ratio, {ratio * (1 - uncertainty), ratio * (1 + uncertainty)}, 20}});
+    }
+  return outcome;
+}
+
+Outcome Wrong() {
+  Outcome outcome;
+  outcome.kind = OutcomeKind::kWrong;
+  outcome.stage = "correctness";
+  outcome.reason = "test binary: 3 of 9 elements are wrong";
+  outcome.protocol = Protocol::kShort;
+  return outcome;
+}
+
+class PromoterTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    Result<TemporaryFolder> folder = TemporaryFolder::Create("promotion");
+    ASSERT_TRUE(folder.ok());
+    folder_.emplace(*std::move(folder));
+    evaluator_.judge = [this](const EvaluationRequest& request) { return outcomes_.at(request.plan()); };
+  }
+
+  std::filesystem::path path() const { return folder_->path() / "h200.catalogue"; }
+  Promotion Promote(const Plan& plan) {
+    Result<Promoter> promoter = Promoter::Open(path(), evaluator_, compiler_, nullptr, "promotion");
+    EXPECT_TRUE(promoter.ok()) << promoter.status().message();
+    if (!promoter.ok()) return {};
+    const Result<Promotion> promotion = promoter->Promote(SomeGemm(), plan);
+    EXPECT_TRUE(promotion.ok()) << promotion.status().message();
+    return promotion.ok() ? *promotion : Promotion{};
+  }
+  // What is on the disk.
+  std::optional<Entry> Standing() const {
+    const Result<Catalogue> catalogue = Catalogue::Read(path());
+    const Entry* const entry = catalogue.ok() ? catalogue->Find(SomeGemm()) : nullptr;
+    return entry == nullptr ? std::nullopt : std::optional(*entry);
+  }
+
+  const std::vector<Plan> plans_ = SomePlans(2);
+  const Plan first_ = plans_[0], second_ = plans_[1];
+  std::map<Plan, Outcome> outcomes_;
+  FakeEvaluator evaluator_;
+  FakeCompiler compiler_;
+  std::optional<TemporaryFolder> folder_;
+};
+
+TEST_F(PromoterTest, TheFirstThatPassesEnters) {
+  outcomes_[first_] = RacedIn(1000);
+  const Promotion promotion = Promote(first_);
+  EXPECT_EQ(promotion.kind, PromotionKind::kEntered);
+  EXPECT_EQ(promotion.reason, "+100.0 % over AutoTuning");
+  const std::optional<Entry> entry = Standing();
+  ASSERT_TRUE(entry);
+  EXPECT_EQ(entry->plan, first_);
+  EXPECT_EQ(entry->proof, Proof::kTested);
+  ASSERT_EQ(entry->times.size(), 2u);
+  EXPECT_DOUBLE_EQ(entry->times[0].speed_up, 2) << "over the faster of the two";
+  EXPECT_EQ(entry->times[1].mode, "offline");
+}
+
+TEST_F(PromoterTest, OneThatFailsItsTestsDoesNotEnter) {
+  outcomes_[first_] = Wrong();
+  const Promotion promotion = Promote(first_);
+  EXPECT_EQ(promotion.kind, PromotionKind::kRefused);
+  EXPECT_EQ(promotion.reason, "wrong: test binary: 3 of 9 elements are wrong");
+  EXPECT_FALSE(Standing());
+}
+
+TEST_F(PromoterTest, TheStandingOneGoesOnlyForOneThatIsFasterBeyondTheNoise) {
+  outcomes_[first_] = RacedIn(1000);
+  ASSERT_EQ(Promote(first_).kind, PromotionKind::kEntered);
+  outcomes_[second_] = RacedIn(995);
+  Promotion promotion = Promote(second_);
+  EXPECT_EQ(promotion.kind, PromotionKind::kStands);
+  EXPECT_EQ(promotion.reason, "+0.5 % over the standing one, no more than noise");
+  EXPECT_EQ(Standing()->plan, first_);
+  outcomes_[second_] = RacedIn(900);
+  promotion = Promote(second_);
+  EXPECT_EQ(promotion.kind, PromotionKind::kReplaced);
+  EXPECT_EQ(Standing()->plan, second_);
+  EXPECT_DOUBLE_EQ(Standing()->times[0].ns, 900);
+  EXPECT_EQ(evaluator_.exchanges, (std::vector<size_t>{1, 2, 2})) << "both in one race";
+}
+
+TEST_F(PromoterTest, WhoStandsAlreadyIsNotMeasuredAgain) {
+  outcomes_[first_] = RacedIn(1000);
+  ASSERT_EQ(Promote(first_).kind, PromotionKind::kEntered);
+  EXPECT_EQ(Promote(first_).kind, PromotionKind::kStands);
+  EXPECT_EQ(evaluator_.exchanges.size(), 1u);
+}
+
+TEST_F(PromoterTest, AStandingOneThatNoLongerPassesGoes) {
+  outcomes_[first_] = RacedIn(1000);
+  ASSERT_EQ(Promote(first_).kind, PromotionKind::kEntered);
+  outcomes_[first_] = Wrong();
+  outcomes_[second_] = RacedIn(3000);
+  EXPECT_EQ(Promote(second_).kind, PromotionKind::kReplaced) << "slower, but right";
+  outcomes_[second_] = Wrong();
+  EXPECT_EQ(Promote(first_).kind, PromotionKind::kWithdrawn);
+  EXPECT_FALSE(Standing());
+}
+
+TEST_F(PromoterTest, WithoutAutoTuningNothingCanBeSaid) {
+  outcomes_[first_] = RacedIn(1000);
+  outcomes_[first_].comparisons.clear();
+  const Promotion promotion = Promote(first_);
+  EXPECT_EQ(promotion.kind, PromotionKind::kRefused);
+  EXPECT_EQ(promotion.reason, "AutoTuning did not race beside it");
+}
+
+TEST_F(PromoterTest, TwoDoNotWriteOneCatalogueAndAnotherDevicesIsLeftAlone) {
+  const Result<Promoter> one = Promoter::Open(path(), evaluator_, compiler_, nullptr, "promotion");
+  ASSERT_TRUE(one.ok());
+  EXPECT_EQ(Promoter::Open(path(), evaluator_, compiler_, nullptr, "promotion").status().code(),
+            StatusCode::kUnavailable);
+  const auto other = folder_->path() / "other.catalogue";
+  ASSERT_TRUE(WriteFileAtomic(other, "gemmsmith-catalogue 1 another\n").ok());
+  EXPECT_EQ(Promoter::Open(other, evaluator_, compiler_, nullptr, "promotion").status().code(),
+            StatusCode::kInvalidArgument);
+}
+
+}  // namespace
+}  // namespace gemmsmith
