@@ -230,6 +230,7 @@ struct ReportCommand {
   bool summary = false;
   bool figure = false;
   std::filesystem::path output;  // empty: standard output
+  std::filesystem::path html;    // the page is written there, and nothing else is printed
 };
 
 struct DoctorCommand {

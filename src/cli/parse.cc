@@ -403,16 +403,24 @@ class Grammar {
     verb->add_flag("--summary", command->summary, "the scoreboard, in at most a screen");
     verb->add_flag("--figure", command->figure, "speed-up by log2(m n k), as bars");
     Value(verb, "-o,--output", "FILE", "write there instead of standard output", &command->output, ReadPath);
+    Value(verb, "--html", "FILE", "write one page for a browser: all tables and figures, and a page a shape",
+          &command->html, ReadPath);
     chosen_[verb] = [command]() -> std::variant<Command, NoCommand> {
       if (command->summary && command->figure)
         return NoCommand{kExitWrongUse, "--summary and --figure exclude each other"};
+      const bool is_text = command->summary || command->figure || command->format != ReportFormat::kText;
+      if (!command->html.empty() && (is_text || !command->output.empty()))
+        return NoCommand{kExitWrongUse,
+                         "--html writes a page that holds everything: leave out --format, --json, "
+                         "--summary, --figure and --output"};
       return Command(*command);
     };
     verb->footer(
         "Reads records and never measures. Without FILE it reads the archive or, where nothing was measured, the "
         "records\n"
         "that came with the program. Examples: gemmsmith report --summary\n"
-        "                                       gemmsmith report data/h200/baselines --format markdown");
+        "                                       gemmsmith report data/h200/baselines --format markdown\n"
+        "                                       gemmsmith report --html report.html");
   }
 
   void AddMachineVerbs() {

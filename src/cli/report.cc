@@ -11,8 +11,7 @@
 #include "cli/selected_trials.h"
 #include "cli/sheet_text.h"
 #include "cli/words.h"
-#include "report/choices.h"
-#include "report/energy.h"
+#include "report/page.h"
 #include "report/report_json.h"
 #include "report/tables.h"
 
@@ -59,20 +58,10 @@ std::vector<Sheet> SheetsOf(const ReportCommand& command, const Scoreboard& boar
   if (command.figure) return {BucketTable(board)};
   if (command.summary) return {SummaryTable(board), ClassTable(board)};
   std::vector<Sheet> sheets;
-  for (const ModeTable& table : board.modes) {
-    sheets.push_back(TableOne(board, table));
-    sheets.push_back(TableTwo(board, table));
-    if (!table.same_layout.empty()) sheets.push_back(SameLayout(table));
-  }
-  if (const std::vector<EnergyRow> rows = EnergyRows(board.selection); !rows.empty())
-    sheets.push_back(EnergySheet(rows));
-  if (const std::vector<ChoiceRow> rows = ChoiceRows(board.selection); !rows.empty()) {
-    sheets.push_back(ChoiceSheet(rows));
-    if (Sheet slower = SlowerSheet(rows); !slower.rows.empty()) sheets.push_back(std::move(slower));
-  }
-  sheets.push_back(SummaryTable(board));
-  sheets.push_back(ClassTable(board));
-  sheets.push_back(BucketTable(board));
+  const auto add = [&](const std::vector<Sheet>& more) { sheets.insert(sheets.end(), more.begin(), more.end()); };
+  for (const ModeTable& table : board.modes) add(SheetsOf(board, table));
+  add(SheetsOf(board.selection));
+  add(SheetsOfAllModes(board));
   return sheets;
 }
 
@@ -120,14 +109,29 @@ Status WithSource(const Status& status, const std::string& source) {
   return {status.code(), fmt::format("{}: {}", source, status.message())};
 }
 
+// Records that hold nothing to compare still make a page of times; a reference that somebody asked for must be there.
+Result<int> WritePage(const ReportCommand& command, const SelectedTrials& selected, Selection selection,
+                      Result<Scoreboard> board) {
+  if (!board.ok() && (command.against || board.status().code() != StatusCode::kNotFound))
+    return WithSource(board.status(), selected.source);
+  SearchHistories histories = HistoriesOf(selected.trials, selection);
+  const size_t shapes = selection.shapes.size();
+  const std::string page = HtmlPage({selected.source, std::move(selection), std::move(board), std::move(histories)});
+  RETURN_IF_ERROR(WriteFileAtomic(command.html, page));
+  RETURN_IF_ERROR(WriteOut(fmt::format("wrote {}: {} shape{}, {:.1f} MB; open it in a browser\n", command.html.string(),
+                                       shapes, shapes == 1 ? "" : "s", double(page.size()) / 1e6)));
+  return kExitDone;
+}
+
 }  // namespace
 
 Result<int> Run(const ReportCommand& command) {
   ASSIGN_OR_RETURN(const SelectionOptions options, OptionsFor(command));
   ASSIGN_OR_RETURN(const SelectedTrials selected, SelectMeasurements(command.selection));
-  Result<Selection> selection = SelectRecords(selected.trials, options);
+  const Result<Selection> selection = SelectRecords(selected.trials, options);
   if (!selection.ok()) return WithSource(selection.status(), selected.source);
-  const Result<Scoreboard> board = MakeScoreboard(*std::move(selection), command.against);
+  Result<Scoreboard> board = MakeScoreboard(*selection, command.against);
+  if (!command.html.empty()) return WritePage(command, selected, *selection, std::move(board));
   if (!board.ok()) return WithSource(board.status(), selected.source);
   const std::string text = Print(command, *board, selected.source);
   if (command.output.empty())

@@ -12,11 +12,6 @@
 namespace gemmsmith {
 namespace {
 
-// As people look for them.
-constexpr Clock kModes[] = {Clock::kDevice,  Clock::kDeviceChained, Clock::kDeviceCold,
-                            Clock::kOffline, Clock::kServer,        Clock::kHost};
-static_assert(std::size(kModes) == size_t(kLastClock), "energy has a table of its own");
-
 bool IsOurs(const Entrant& entrant) { return entrant.name.starts_with("ours"); }
 
 const Entrant* FindEntrant(const std::vector<Entrant>& entrants, std::string_view name) {

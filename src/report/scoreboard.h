@@ -1,6 +1,7 @@
 // Speed-ups over many shapes: the numbers behind every table and figure.
 #pragma once
 
+#include <iterator>
 #include <map>
 #include <optional>
 #include <string>
@@ -26,6 +27,11 @@ struct Statistics {
 Statistics StatisticsOf(const std::vector<ShapeSpeedUp>& speed_ups);
 // The same where the reference is run instead wherever it is faster: no ratio is below 1.
 Statistics StatisticsWithFallback(const std::vector<ShapeSpeedUp>& speed_ups);
+
+// Of time, as people look for them; energy has a table of its own.
+inline constexpr Clock kModes[] = {Clock::kDevice,  Clock::kDeviceChained, Clock::kDeviceCold,
+                                   Clock::kOffline, Clock::kServer,        Clock::kHost};
+static_assert(std::size(kModes) == size_t(kLastClock));
 
 // One line of a table: its name is the baseline's, or the contender's where all stand against one reference.
 struct Row {

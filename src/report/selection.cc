@@ -21,13 +21,6 @@ bool IsTimed(const Trial& trial) {
                                         [](const Timing& timing) { return timing.contender == "ours"; }));
 }
 
-bool IsOfKind(const Trial& trial, ScalarType type) {
-  const Gemm packed{trial.gemm.shape, trial.gemm.kind};
-  return trial.gemm.kind.type == type && trial.gemm.kind.accumulation == Accumulation::kF32 &&
-         trial.gemm.LeadingA() == packed.LeadingA() && trial.gemm.LeadingB() == packed.LeadingB() &&
-         trial.gemm.LeadingC() == packed.LeadingC();
-}
-
 Result<Candidates> OfOneDevice(const Candidates& timed, const std::optional<std::string>& key) {
   std::set<std::string> keys;
   for (const Trial* trial : timed) keys.insert(trial->setting.device_key);
@@ -98,6 +91,13 @@ struct RecordsOfShape {
 };
 
 }  // namespace
+
+bool IsOfKind(const Trial& trial, ScalarType type) {
+  const Gemm packed{trial.gemm.shape, trial.gemm.kind};
+  return trial.gemm.kind.type == type && trial.gemm.kind.accumulation == Accumulation::kF32 &&
+         trial.gemm.LeadingA() == packed.LeadingA() && trial.gemm.LeadingB() == packed.LeadingB() &&
+         trial.gemm.LeadingC() == packed.LeadingC();
+}
 
 Result<Selection> SelectRecords(const std::vector<Trial>& trials, const SelectionOptions& options) {
   Candidates timed;

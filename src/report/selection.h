@@ -41,6 +41,9 @@ struct Selection {
   int other_shapes = 0;              // recorded like these, but not asked for
 };
 
+// Packed, of this type, with f32 accumulation: what reports speak of.
+bool IsOfKind(const Trial& trial, ScalarType type);
+
 // NotFound with what there is where nothing remains; InvalidArgument where the records are of several devices. Packed
 // problems with f32 accumulation only.
 Result<Selection> SelectRecords(const std::vector<Trial>& trials, const SelectionOptions& options);

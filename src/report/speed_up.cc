@@ -109,6 +109,10 @@ struct FamilyOrder {
 
 }  // namespace
 
+const Timing* FastestTime(const ShapeRecords& records, const Entrant& entrant, Clock clock) {
+  return Fastest(records, entrant, clock).timing;
+}
+
 std::vector<Entrant> EntrantsOf(const std::vector<ShapeRecords>& shapes) {
   std::map<std::string, std::set<std::string>, FamilyOrder> families;
   const auto add = [&](const Outcome& outcome, const std::string& ours) {

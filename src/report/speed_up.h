@@ -35,6 +35,9 @@ struct Entrant {
 // name; of each nn, tn and max.
 std::vector<Entrant> EntrantsOf(const std::vector<ShapeRecords>& shapes);
 
+// Of its fastest member, in the run that speaks for it; nothing where it was not timed on this clock.
+const Timing* FastestTime(const ShapeRecords& records, const Entrant& entrant, Clock clock);
+
 // Both from one run: the fastest member of the contender, and against it the member of the reference that is hardest to
 // beat there. Nothing where the run lacks one of them. On kDeviceChained a reference that was not chained stands with
 // its device time.

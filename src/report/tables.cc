@@ -6,6 +6,8 @@
 #include <set>
 
 #include "base/text.h"
+#include "report/choices.h"
+#include "report/energy.h"
 
 namespace gemmsmith {
 namespace {
@@ -185,6 +187,26 @@ Sheet SummaryTable(const Scoreboard& board) {
                           SpeedUpCell(s.min), SpeedUpCell(s.flop_weighted), Wins(s)});
   }
   return sheet;
+}
+
+std::vector<Sheet> SheetsOf(const Scoreboard& board, const ModeTable& table) {
+  std::vector<Sheet> sheets = {TableOne(board, table), TableTwo(board, table)};
+  if (!table.same_layout.empty()) sheets.push_back(SameLayout(table));
+  return sheets;
+}
+
+std::vector<Sheet> SheetsOfAllModes(const Scoreboard& board) {
+  return {SummaryTable(board), ClassTable(board), BucketTable(board)};
+}
+
+std::vector<Sheet> SheetsOf(const Selection& selection) {
+  std::vector<Sheet> sheets;
+  if (const std::vector<EnergyRow> rows = EnergyRows(selection); !rows.empty()) sheets.push_back(EnergySheet(rows));
+  if (const std::vector<ChoiceRow> rows = ChoiceRows(selection); !rows.empty()) {
+    sheets.push_back(ChoiceSheet(rows));
+    if (Sheet slower = SlowerSheet(rows); !slower.rows.empty()) sheets.push_back(std::move(slower));
+  }
+  return sheets;
 }
 
 }  // namespace gemmsmith

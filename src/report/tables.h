@@ -25,4 +25,11 @@ Sheet BucketTable(const Scoreboard& board);
 // The headline's ratios, a row a mode.
 Sheet SummaryTable(const Scoreboard& board);
 
+// Tables 1 and 2 of a mode, and the one by layouts where there is one.
+std::vector<Sheet> SheetsOf(const Scoreboard& board, const ModeTable& table);
+// Summary, classes and buckets: all modes side by side.
+std::vector<Sheet> SheetsOfAllModes(const Scoreboard& board);
+// Energy and AutoTuning's choices, as far as they were recorded.
+std::vector<Sheet> SheetsOf(const Selection& selection);
+
 }  // namespace gemmsmith

@@ -1,0 +1,61 @@
+#include "report/history.h"
+
+#include <algorithm>
+#include <set>
+
+namespace gemmsmith {
+namespace {
+
+using Candidates = std::vector<const Trial*>;
+
+// The protocol of most; of equally many the least careful.
+Protocol CommonestProtocol(const Candidates& candidates) {
+  std::map<Protocol, int> counts;
+  for (const Trial* trial : candidates) ++counts[trial->outcome.protocol];
+  return std::max_element(counts.begin(), counts.end(),
+                          [](const auto& a, const auto& b) { return a.second < b.second; })
+      ->first;
+}
+
+void Add(SearchHistory& history, const Trial& trial) {
+  ++history.outcomes[trial.outcome.kind];
+  const Timing* ours = trial.outcome.Find("ours", Clock::kDevice);
+  if (trial.outcome.kind != OutcomeKind::kMeasured || ours == nullptr) return;
+  if (!history.bests.empty() && ours->median_ns >= history.bests.back().time_ns) return;
+  history.bests.push_back({history.candidates(), ours->median_ns});
+}
+
+}  // namespace
+
+int SearchHistory::candidates() const {
+  int count = 0;
+  for (const auto& [kind, number] : outcomes) count += number;
+  return count;
+}
+
+SearchHistories HistoriesOf(const std::vector<Trial>& trials, const Selection& selection) {
+  std::set<Shape> shapes;
+  for (const ShapeRecords& records : selection.shapes) shapes.insert(records.shape);
+  Candidates candidates;
+  for (const Trial& trial : trials)
+    if (!std::holds_alternative<Nobody>(trial.subject) && IsOfKind(trial, selection.type) &&
+        trial.setting.device_key == selection.setting.device_key && shapes.contains(trial.gemm.shape))
+      candidates.push_back(&trial);
+  if (candidates.empty()) return {};
+
+  SearchHistories histories{.protocol = CommonestProtocol(candidates)};
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [](const Trial* a, const Trial* b) { return a->unix_ms < b->unix_ms; });
+  std::map<std::pair<Shape, Layout>, SearchHistory> problems;
+  for (const Trial* trial : candidates) {
+    if (trial->outcome.protocol != histories.protocol) continue;
+    SearchHistory& history = problems[{trial->gemm.shape, trial->gemm.kind.layout}];
+    history.shape = trial->gemm.shape;
+    history.layout = trial->gemm.kind.layout;
+    Add(history, *trial);
+  }
+  for (auto& [problem, history] : problems) histories.problems.push_back(std::move(history));
+  return histories;
+}
+
+}  // namespace gemmsmith

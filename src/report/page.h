@@ -1,0 +1,24 @@
+// The report as one page for a browser: tables, figures and a page a shape in one file that loads nothing from
+// elsewhere. docs/report.md documents what it shows and the data in it.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "report/history.h"
+#include "report/scoreboard.h"
+
+namespace gemmsmith {
+
+struct PageContent {
+  std::string source;  // of the records, for people
+  Selection selection;
+  Result<Scoreboard> board;  // a failure says why nothing is compared; the page then shows times alone
+  SearchHistories histories;
+};
+
+// What the page draws: numbers in columns, in the order of `shapes`.
+nlohmann::ordered_json PageData(const PageContent& content);
+std::string HtmlPage(const PageContent& content);
+
+}  // namespace gemmsmith

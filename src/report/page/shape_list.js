@@ -1,0 +1,79 @@
+// Every shape in one table.
+
+const kComparisons = {"<": (a, b) => a < b, "<=": (a, b) => a <= b, ">": (a, b) => a > b, ">=": (a, b) => a >= b,
+                      "=": (a, b) => a === b};
+const kFilterHint = "skinny  k>=4096  speedup<1";
+const kFilterHelp = "Words of a row, or comparisons of m, n, k, volume and speedup, as k>=4096 or speedup<1. " +
+  "All of them must hold.";
+
+function shapeNumber(shape, name) {
+  if (name === "speedup") return view.row === null ? null : (speedUpOf(view.mode, view.row, shape) || {ratio: null}).ratio;
+  return name === "volume" ? shape.m * shape.n * shape.k : shape[name];
+}
+
+function matchesShape(text, shape, columns) {
+  return text.split(/\s+/).every((word) => {
+    const parts = /^(m|n|k|volume|speedup)(<=|>=|<|>|=)([0-9.]+)$/.exec(word);
+    if (parts === null) return hasWords(word, shape, columns);
+    const number = shapeNumber(shape, parts[1]);
+    return number !== null && kComparisons[parts[2]](number, Number(parts[3]));
+  });
+}
+
+function timeColumn(title, entrant) {
+  const ns = (shape) => timeNs(view.mode, entrant, shape);
+  return {title, isNumber: true, value: ns, text: (shape) => ns(shape) === null ? "–" : timeText(ns(shape))};
+}
+
+function speedUpColumns() {
+  const of = (shape) => speedUpOf(view.mode, view.row, shape);
+  return [
+    {
+      title: "speed-up", isNumber: true,
+      value: (shape) => of(shape) && of(shape).ratio,
+      text: (shape) => of(shape) ? ratioText(of(shape).ratio) : "–",
+      draw: (cell, shape) => {
+        const speedUp = of(shape);
+        cell.textContent = speedUp ? ratioText(speedUp.ratio) : "–";
+        if (speedUp && speedUp.isClear) cell.classList.add(speedUp.ratio > 1 ? "faster" : "slower");
+      },
+    },
+    {
+      title: "95 % interval", isNumber: true,
+      value: (shape) => of(shape) && of(shape).interval && of(shape).interval[0],
+      text: (shape) => of(shape) && of(shape).interval ? intervalText(of(shape).interval) : "–",
+    },
+    {title: "verdict", value: (shape) => of(shape) && verdictText(of(shape)), text: (shape) => of(shape) ? verdictText(of(shape)) : "–"},
+  ];
+}
+
+function shapeColumns() {
+  const columns = [
+    {title: "shape", value: (shape) => shape.m * 1e10 + shape.n * 1e5 + shape.k, text: (shape) => shape.name,
+     draw: (cell, shape) => link(cell, shape.name, shape.name)},
+    {title: "class", value: (shape) => shape.shapeClass, text: (shape) => shape.shapeClass},
+    {title: "log2(mnk)", isNumber: true, value: (shape) => shape.log2, text: (shape) => shape.log2.toFixed(1)},
+  ];
+  if (data.ceilings)
+    columns.push({title: "floor", isNumber: true, value: (shape) => shape.floorNs, text: (shape) => timeText(shape.floorNs)});
+  for (const {title, name} of listedEntrants()) columns.push(timeColumn(title, name));
+  return isCompared ? [...columns, ...speedUpColumns()] : columns;
+}
+
+function listedEntrants() {
+  if (!isCompared)
+    return Object.keys(data.modes[view.mode].times).filter((name) => name.endsWith("_max")).map((name) => ({title: name, name}));
+  const names = [isOfOurs ? "ours_max" : view.row, isOfOurs ? view.row : data.report.against];
+  return names.map((name) => ({title: name === "ours_max" ? "ours" : name, name}))
+    .filter(({name}) => data.modes[view.mode].times[name] !== undefined);
+}
+
+function drawShapeList(body) {
+  note(body, "Times are each contender's fastest; a speed-up is of two times of one race, so it may differ a little from " +
+    "the quotient of these.");
+  drawTable(body, {
+    caption: `Shapes, ${view.mode}` + (isCompared ? `, ${whoOver(view.row)}` : ""),
+    columns: shapeColumns(), rows: shapes, isLong: true, matches: matchesShape, hint: kFilterHint, explain: kFilterHelp,
+  });
+}
+addSection("shapes", "Shapes", drawShapeList, true);

@@ -1,0 +1,32 @@
+// How the comparison stands on every clock, and what these records lack.
+
+function drawTile(into, mode) {
+  const tile = d3.select(into).append("div").attr("class", `tile mode-${mode}`);
+  tile.append("h3").text(mode).attr("data-tip", kModeMeanings[mode]);
+  const speedUps = speedUpsOf(mode, view.row);
+  if (speedUps.length === 0) {
+    tile.append("p").text(`${view.row} was not timed on this clock beside ${isOfOurs ? "ours" : data.report.against}`);
+    return;
+  }
+  const faster = speedUps.filter((s) => s.ratio > 1), clear = faster.filter((s) => s.isClear);
+  const untold = d3.sum(speedUps, (s) => s.interval === null);
+  tile.append("p").attr("class", "big").text(ratioText(geometricMean(speedUps.map((s) => s.ratio))));
+  tile.append("p").text(`geometric mean of ${plural(speedUps.length, "shape")}`);
+  tile.append("p").text(`faster on ${countText(faster.length)}` +
+    (untold === speedUps.length ? "; no intervals, so none is clear" : `, clearly on ${countText(clear.length)}`));
+}
+
+function drawSummary(body) {
+  for (const line of data.lines) note(body, line);
+  if (!isCompared) {
+    missing(body, `Nothing is compared here: ${data.not_compared}. The times stand under Shapes and on the shapes' pages.`);
+  } else {
+    d3.select(body).append("p").attr("class", "lead")
+      .text(`${whoOver(view.row)}: how many times as long ${isOfOurs ? view.row : data.report.against} takes`);
+    const tiles = d3.select(body).append("div").attr("class", "tiles").node();
+    for (const mode of modes) drawTile(tiles, mode);
+  }
+  const lacking = data.known_modes.filter((mode) => !modes.includes(mode));
+  if (lacking.length > 0) missing(body, `Not measured in these records: ${lacking.join(", ")}.`);
+}
+addSection("summary", "Summary", drawSummary, true);

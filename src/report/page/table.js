@@ -1,0 +1,80 @@
+// Tables that sort by a click on a column's head and, where they are long, show only the rows that are asked for.
+
+const kLongTable = 12;
+
+// Of "+23.4 %", "484 (470)", "1.201x" the number in front; of other texts nothing.
+function leadingNumber(text) {
+  const number = parseFloat(text.replaceAll(",", ""));
+  return Number.isNaN(number) ? null : number;
+}
+
+// What has no value stands last, whichever way the others are sorted.
+function compareValues(a, b, sign) {
+  if (a === null || b === null) return (a === null) - (b === null);
+  return sign * (a < b ? -1 : a > b ? 1 : 0);
+}
+
+// Every word must occur in the row.
+function hasWords(text, row, columns) {
+  const line = columns.map((column) => column.text(row)).join(" ").toLowerCase();
+  return text.toLowerCase().split(/\s+/).every((word) => line.includes(word));
+}
+
+// columns: title, isNumber, text(row), value(row) to sort by, and perhaps draw(cell, row) instead of the text.
+function drawTable(into, {caption, columns, rows, isLong = rows.length > kLongTable, matches = hasWords,
+                          hint = "show rows with ...", explain = ""}) {
+  const figure = d3.select(into).append("figure").attr("class", "table");
+  const head = figure.append("figcaption");
+  head.append("span").text(caption);
+  const frame = figure.append("div").attr("class", "frame").classed("long", isLong);
+  const table = frame.append("table");
+  const heads = table.append("thead").append("tr").selectAll("th").data(columns).join("th")
+    .attr("scope", "col").classed("number", (column) => column.isNumber);
+  const lines = table.append("tbody").selectAll("tr").data(rows).join("tr");
+  lines.each(function (row) {
+    for (const column of columns) {
+      const cell = document.createElement("td");
+      if (column.isNumber) cell.className = "number";
+      if (column.draw) column.draw(cell, row);
+      else cell.textContent = column.text(row);
+      this.append(cell);
+    }
+  });
+
+  const sorted = {column: null, sign: 1};
+  heads.append("button").attr("type", "button").text((column) => column.title).on("click", (column) => {
+    sorted.sign = sorted.column === column ? -sorted.sign : column.isNumber ? -1 : 1;
+    sorted.column = column;
+    heads.attr("aria-sort", (other) => other !== column ? null : sorted.sign > 0 ? "ascending" : "descending");
+    lines.sort((a, b) => compareValues(column.value(a), column.value(b), sorted.sign));
+  });
+  if (!isLong) return;
+  const count = head.append("span").attr("class", "count").text(plural(rows.length, "row"));
+  head.append("input").attr("type", "search").attr("placeholder", hint).attr("aria-label", `filter: ${caption}`)
+    .attr("title", explain)
+    .on("input", function () {
+      const text = this.value.trim();
+      let shown = 0;
+      lines.attr("hidden", (row) => {
+        const isShown = text === "" || matches(text, row, columns);
+        shown += isShown;
+        return isShown ? null : "";
+      });
+      count.text(text === "" ? plural(rows.length, "row") : `${countText(shown)} of ${plural(rows.length, "row")}`);
+    });
+}
+
+// A table whose cells are texts already.
+function drawSheet(into, sheet) {
+  const columns = sheet.columns.map((title, i) => ({
+    title,
+    isNumber: sheet.is_number[i],
+    text: (row) => row[i],
+    value: (row) => sheet.is_number[i] ? leadingNumber(row[i]) : row[i],
+    draw: (cell, row) => {
+      if (shapeByName.has(row[i])) link(cell, row[i], row[i]);
+      else cell.textContent = row[i];
+    },
+  }));
+  drawTable(into, {caption: sheet.caption, columns, rows: sheet.rows});
+}

@@ -1,0 +1,45 @@
+// Numbers and names as people read them.
+
+const kModeMeanings = {
+  device: "one call after another on the GPU, operands where the call before left them",
+  device_chained: "ours in a chain of overlapping calls; the baselines with their plain device time",
+  device_cold: "as device, but no call finds its operands in L2",
+  offline: "call after call from the host without pauses, its launch cost included",
+  server: "single calls that find the GPU idle",
+  host: "the host's clock around a call and the wait for its end",
+};
+
+const countText = d3.format(",");
+const ratioText = (ratio) => `${ratio.toFixed(ratio < 10 ? 3 : 1)}x`;
+const intervalText = ([low, high]) => `${low.toFixed(3)} to ${high.toFixed(3)}`;
+
+function timeText(ns) {
+  const [value, unit] = ns < 1e6 ? [ns / 1e3, "µs"] : [ns / 1e6, "ms"];
+  return `${value.toFixed(value < 10 ? 3 : value < 100 ? 2 : 1)} ${unit}`;
+}
+
+function speedUpText(speedUp) {
+  const interval = speedUp.interval === null ? "no 95 % interval" : `95 %: ${intervalText(speedUp.interval)}`;
+  return `${ratioText(speedUp.ratio)} (${interval})`;
+}
+
+function verdictText(speedUp) {
+  if (speedUp.ratio === 1) return "even";
+  return (speedUp.isClear ? "clearly " : "") + (speedUp.ratio > 1 ? "faster" : "slower");
+}
+
+function plural(count, word) {
+  return `${countText(count)} ${word}${count === 1 ? "" : "s"}`;
+}
+
+function missing(into, text) {
+  d3.select(into).append("p").attr("class", "missing").text(text);
+}
+
+function note(into, text) {
+  d3.select(into).append("p").attr("class", "note").text(text);
+}
+
+function link(into, text, fragment) {
+  return d3.select(into).append("a").attr("href", `#${fragment}`).text(text);
+}
