@@ -150,23 +150,28 @@ Json Modes(const PageContent& content) {
 }
 
 // The races that speak for a shape: that of the baselines alone, and those of our kernels.
-std::vector<const Trial*> RunsOf(const ShapeRecords& records) {
-  std::vector<const Trial*> runs;
-  const auto add = [&](const Trial* trial) {
-    if (trial != nullptr && std::find(runs.begin(), runs.end(), trial) == runs.end()) runs.push_back(trial);
-  };
-  add(records.race);
-  for (const auto& [layout, trial] : records.ours) add(trial);
-  for (const auto& [layout, trial] : records.chained) add(trial);
+struct Run {
+  const Trial* trial = nullptr;
+  std::string_view role;  // "baselines", "ours", or "chained" of a kernel that speaks for chains alone
+};
+std::vector<Run> RunsOf(const ShapeRecords& records) {
+  std::vector<Run> runs;
+  if (records.race != nullptr) runs.push_back({records.race, "baselines"});
+  for (const auto& [layout, trial] : records.ours) runs.push_back({trial, "ours"});
+  for (const auto& [layout, trial] : records.chained) {
+    const auto ours = records.ours.find(layout);
+    if (ours == records.ours.end() || ours->second != trial) runs.push_back({trial, "chained"});
+  }
   return runs;
 }
 
 class RunColumns {
  public:
-  void Add(int shape, const Trial& run) {
+  void Add(int shape, std::string_view role, const Trial& run) {
     const bool is_race = std::holds_alternative<Nobody>(run.subject);
     const Outcome& outcome = run.outcome;
     Put("shape", shape);
+    Put("role", role);
     Put("layout", is_race ? Json() : Json(Name(run.gemm.kind.layout)));
     Put("subject", is_race ? Json() : Json(subjects_.NumberOf(Print(run.subject))));
     Put("campaign", campaigns_.NumberOf(run.campaign));
@@ -231,7 +236,7 @@ class RunColumns {
 Json Runs(const Selection& selection) {
   RunColumns columns;
   for (size_t i = 0; i < selection.shapes.size(); ++i)
-    for (const Trial* run : RunsOf(selection.shapes[i])) columns.Add(int(i), *run);
+    for (const Run& run : RunsOf(selection.shapes[i])) columns.Add(int(i), run.role, *run.trial);
   return std::move(columns).Finish();
 }
 

@@ -10,7 +10,7 @@ const bucketMiddle = (bucket) => (bucket.log2_low + bucket.log2_high) / 2;
 
 function drawBuckets(chart, x, y, mode, isChosen) {
   const buckets = bucketsOf(mode);
-  const at = (bucket) => [x(bucketMiddle(bucket)), y(clamp(bucket.mean, y.domain()))];
+  const at = (bucket) => [x(bucketMiddle(bucket)), y(bucket.mean)];
   const group = chart.inner.append("g").attr("class", `buckets mode-${mode}`).classed("chosen", isChosen);
   group.append("path").attr("d", d3.line()(buckets.map(at)));
   group.selectAll("circle").data(buckets).join("circle").attr("r", isChosen ? 4.5 : 3)
@@ -19,14 +19,15 @@ function drawBuckets(chart, x, y, mode, isChosen) {
       `${plural(bucket.shapes, "shape")}\nmean ${ratioText(bucket.mean)}, median ${ratioText(bucket.median)}, ` +
       `geometric mean ${ratioText(bucket.geomean)}`);
   if (!isChosen) return;
-  group.selectAll("text").data(buckets).join("text").attr("x", (bucket) => at(bucket)[0])
+  const every = Math.ceil(34 / (x(2) - x(0)));
+  group.selectAll("text").data(buckets.filter((bucket, i) => i % every === 0)).join("text").attr("x", (bucket) => at(bucket)[0])
     .attr("y", (bucket) => at(bucket)[1] - 11).text((bucket) => bucket.mean.toFixed(2));
 }
 
 function drawBySize(body) {
   if (!isCompared) return missing(body, `No speed-ups to draw: ${data.not_compared}.`);
   const speedUps = speedUpsOf(view.mode, view.row);
-  if (speedUps.length === 0) return missing(body, `${view.row} was not timed on ${view.mode} beside the other.`);
+  if (speedUps.length === 0) return missing(body, lackOfRowText());
   note(body, `${whoOver(view.row)} on ${view.mode}: a dot a shape, the line joins the means of buckets of two; ` +
     "thin lines are the other clocks. A click on a dot opens the shape.");
   drawLegend(body, [
@@ -37,9 +38,7 @@ function drawBySize(body) {
   const chart = newChart(place, {height: 400, margin: {top: 16, right: 16, bottom: 48, left: 60},
                                  label: "speed-up by log2(m n k)"});
   const means = modes.flatMap((mode) => bucketsOf(mode).map((bucket) => bucket.mean));
-  const domain = ratioDomain([...speedUps.map((s) => s.ratio), ...means]);
-  const y = d3.scaleLog().domain([Math.min(domain[0], d3.min(means)), Math.max(domain[1], d3.max(means) * 1.05)])
-    .range([chart.height, 0]);
+  const y = d3.scaleLog().domain(ratioDomain([...speedUps.map((s) => s.ratio), ...means])).range([chart.height, 0]);
   const low = Math.floor(d3.min(speedUps, (s) => s.shape.log2) / 2) * 2;
   const high = Math.floor(d3.max(speedUps, (s) => s.shape.log2) / 2) * 2 + 2;
   const x = d3.scaleLinear().domain([low, high]).range([0, chart.width]);
@@ -47,7 +46,7 @@ function drawBySize(body) {
   axisLeft(chart, y, {title: "speed-up", ticks: ratioTicks(y, 26), format: ratioTickText, offset: 48});
   lineAtOne(chart, {y});
   drawDots(chart, speedUps.map((s) => ({
-    x: x(s.shape.log2), y: y(clamp(s.ratio, y.domain())), shape: s.shape,
+    x: x(s.shape.log2), y: y(s.ratio), shape: s.shape,
     className: s.ratio >= 1 ? "faster" : "slower",
     tip: `${s.shape.name} (${s.shape.shapeClass}), ${view.mode}\n${speedUpText(s)}`,
   })), "", 2.6);

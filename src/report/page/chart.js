@@ -11,6 +11,17 @@ function newChart(into, {height, margin, label, width = into.clientWidth}) {
   };
 }
 
+// panels: title, tip and className. All are there before the first is drawn, since they share the width.
+function newPanels(into, panels) {
+  const place = d3.select(into).append("div").attr("class", "panels");
+  return panels.map(({title, tip = null, className = ""}) => {
+    const figure = place.append("figure").attr("class", `panel ${className}`);
+    figure.append("figcaption").text(title).attr("data-tip", tip);
+    return figure.append("div").node();
+  });
+}
+const modePanel = (mode) => ({title: mode, tip: kModeMeanings[mode], className: `mode-${mode}`});
+
 function axisBelow(chart, scale, {title, ticks, format = String}) {
   const axis = chart.inner.append("g").attr("class", "axis").attr("transform", `translate(0,${chart.height})`);
   axis.call(d3.axisBottom(scale).tickValues(ticks).tickFormat(format).tickSizeInner(-chart.height).tickPadding(7));
@@ -37,17 +48,16 @@ function ratioTicks(scale, gap) {
 }
 const ratioTickText = (ratio) => `${+ratio.toFixed(2)}x`;
 
-// Holds 1 and nearly all of the ratios; a few far ones are drawn at the edge.
-function ratioDomain(ratios, share = 0.995) {
-  const sorted = ratios.slice().sort(d3.ascending);
-  const low = d3.quantile(sorted, 1 - share), high = d3.quantile(sorted, share);
-  const room = Math.max(1.02, Math.pow(high / low, 0.04));
-  return [Math.min(low, 1) / room, Math.max(high, 1) * room];
+// Holds 1 and all ratios, with some room.
+function ratioDomain(ratios) {
+  const low = Math.min(1, d3.min(ratios)), high = Math.max(1, d3.max(ratios));
+  const room = Math.max(1.01, Math.pow(high / low, 0.03));
+  return [low / room, high * room];
 }
 
-function powersOfTen(scale) {
-  const [low, high] = d3.extent(scale.domain());
-  return d3.range(Math.ceil(Math.log10(low) - 1e-9), Math.floor(Math.log10(high) + 1e-9) + 1).map((e) => 10 ** e);
+// 1, 2 and 5 times powers of ten.
+function roundTicks(scale) {
+  return scale.ticks(10).filter((tick) => ["1", "2", "5"].includes(tick.toExponential()[0]));
 }
 
 function lineAtOne(chart, {x, y}) {

@@ -4,6 +4,10 @@ const view = {
   mode: modes[0],
   row: isCompared ? data.report.headline : null,
 };
+function lackOfRowText() {
+  return `No race of these records has ${view.row} and ${isOfOurs ? "ours" : data.report.against} on ${view.mode}.`;
+}
+
 const sections = [];
 
 // draw(body) fills the section; `followsView`: it depends on mode and row.

@@ -62,6 +62,7 @@ function geometricMean(values) {
 function runsOf(shape) {
   const runs = data.runs;
   return d3.range(runs.shape.length).filter((i) => runs.shape[i] === shape.index).map((i) => ({
+    role: runs.role[i],
     layout: runs.layout[i],
     subject: runs.subject[i] === null ? null : runs.subjects[runs.subject[i]],
     campaign: runs.campaigns[runs.campaign[i]],

@@ -11,27 +11,30 @@ function spreadRows(mode) {
   return [...chosen, ...alone];
 }
 
+// How many lie near each place, smoothed; the most is nearly half a line.
+function densityOf(places, width) {
+  const step = 6, weights = [1, 2, 3, 4, 3, 2, 1];
+  const bins = d3.histogram().domain([-3 * step, width + 3 * step]).thresholds(d3.range(-3 * step, width + 3 * step, step))(places);
+  const smooth = bins.map((bin, i) => d3.sum(weights, (weight, j) => weight * (bins[i + j - 3] || []).length));
+  const most = d3.max(smooth);
+  return bins.map((bin, i) => ({x: (bin.x0 + bin.x1) / 2, half: smooth[i] / most * kSpreadLine * 0.46}));
+}
+
 function drawSpread(chart, x, y, ratios) {
-  const sorted = ratios.map((ratio) => clamp(ratio, x.domain())).sort(d3.ascending);
+  const sorted = ratios.slice().sort(d3.ascending);
   const at = (share) => x(d3.quantile(sorted, share));
-  const bins = d3.histogram().domain([0, chart.width]).thresholds(d3.range(0, chart.width, 6))(sorted.map(x));
-  const most = d3.max(bins, (bin) => bin.length);
-  const half = (bin) => bin.length / most * kSpreadLine * 0.46;
   chart.inner.append("path").attr("class", "spread").attr("d", d3.area().curve(d3.curveBasis)
-    .x((bin) => (bin.x0 + bin.x1) / 2).y0((bin) => y - half(bin)).y1((bin) => y + half(bin))(bins));
+    .x((step) => step.x).y0((step) => y - step.half).y1((step) => y + step.half)(densityOf(sorted.map(x), chart.width)));
   chart.inner.append("line").attr("class", "whisker").attr("x1", at(0.05)).attr("x2", at(0.95)).attr("y1", y).attr("y2", y);
   chart.inner.append("rect").attr("class", "box").attr("x", at(0.25)).attr("width", Math.max(1, at(0.75) - at(0.25)))
     .attr("y", y - 5).attr("height", 10);
   chart.inner.append("line").attr("class", "median").attr("x1", at(0.5)).attr("x2", at(0.5)).attr("y1", y - 8).attr("y2", y + 8);
-  chart.inner.append("path").attr("class", "mean").attr("transform", `translate(${x(clamp(d3.mean(ratios), x.domain()))},${y})`)
+  chart.inner.append("path").attr("class", "mean").attr("transform", `translate(${x(d3.mean(ratios))},${y})`)
     .attr("d", d3.symbol().type(d3.symbolDiamond).size(48)());
 }
 
-function drawSpreadPanel(into, mode, domain) {
-  const panel = d3.select(into).append("figure").attr("class", `panel mode-${mode}`);
-  panel.append("figcaption").text(mode).attr("data-tip", kModeMeanings[mode]);
+function drawSpreadPanel(place, mode, domain) {
   const rows = spreadRows(mode);
-  const place = panel.append("div").node();
   const longest = d3.max(rows, (row) => row.length);
   const chart = newChart(place, {
     height: rows.length * kSpreadLine + 52,
@@ -64,10 +67,10 @@ function drawDistribution(body) {
     "Right of 1 is faster. The shape shows where the ratios lie, the bar holds their middle half, the line 5 to 95 %; " +
     "the tick is the median, the diamond and the number at the right the mean.");
   const all = modes.flatMap((mode) => spreadRows(mode).flatMap((row) => speedUpsOf(mode, row).map((s) => s.ratio)));
-  const panels = d3.select(body).append("div").attr("class", "panels").node();
-  for (const mode of modes) {
-    if (spreadRows(mode).length === 0) missing(panels, `On ${mode} no two contenders were timed in one race.`);
-    else drawSpreadPanel(panels, mode, ratioDomain(all));
-  }
+  const drawn = modes.filter((mode) => spreadRows(mode).length > 0);
+  const places = newPanels(body, drawn.map(modePanel));
+  drawn.forEach((mode, i) => drawSpreadPanel(places[i], mode, ratioDomain(all)));
+  const lacking = modes.filter((mode) => !drawn.includes(mode));
+  if (lacking.length > 0) missing(body, lackText(lacking));
 }
 addSection("figure1", "Figure 1", drawDistribution);

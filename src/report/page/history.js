@@ -17,7 +17,8 @@ function bestAfter(search, candidates) {
 const finalBest = (search) => search.bests[search.bests.length - 1].ns;
 
 function outcomesText() {
-  return Object.entries(data.history.outcomes).map(([kind, count]) => `${countText(count)} ${kind}`).join(", ");
+  return Object.entries(data.history.outcomes).sort((a, b) => b[1] - a[1])
+    .map(([kind, count]) => `${countText(count)} ${kind}`).join(", ");
 }
 
 // How many times as long the best so far takes as the final best: mean and spread over the searches.
@@ -71,13 +72,13 @@ addSection("search", "Search history", drawHistory);
 function drawSearch(into, search, reference) {
   const last = finalBest(search);
   const steps = [...search.bests, {candidate: search.candidates, ns: last}];
-  const chart = newChart(into, {height: 260, margin: {top: 14, right: 16, bottom: 48, left: 66},
+  const chart = newChart(into, {height: 260, margin: {top: 14, right: 16, bottom: 48, left: 92},
                                 label: `best so far, ${search.layout}`});
   const x = d3.scaleLinear().domain([1, Math.max(2, search.candidates)]).range([0, chart.width]);
   const times = [...steps.map((step) => step.ns), ...(reference ? [reference.ns] : [])];
   const y = d3.scaleLinear().domain([d3.min(times) * 0.97, d3.max(times) * 1.03]).range([chart.height, 0]);
   axisBelow(chart, x, {title: "candidates judged", ticks: x.ticks(chart.width / 70).filter(Number.isInteger)});
-  axisLeft(chart, y, {title: "best so far", ticks: y.ticks(5), format: timeText, offset: 56});
+  axisLeft(chart, y, {title: "best so far", ticks: y.ticks(5), format: timeText, offset: 78});
   if (reference) {
     chart.inner.append("line").attr("class", "reference").attr("x1", 0).attr("x2", chart.width)
       .attr("y1", y(reference.ns)).attr("y2", y(reference.ns));

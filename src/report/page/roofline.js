@@ -40,10 +40,8 @@ function drawRoof(chart, x, y, ceilings) {
     .text(`arithmetic, ${peak} TFLOP/s`);
 }
 
-function drawRates(into, series, ceilings) {
-  const panel = d3.select(into).append("figure").attr("class", "panel");
-  panel.append("figcaption").text("Rate over arithmetic intensity");
-  const chart = newChart(panel.append("div").node(), {
+function drawRates(place, series, ceilings) {
+  const chart = newChart(place, {
     height: 400, margin: {top: 16, right: 12, bottom: 48, left: 62}, label: "roofline"});
   const intensity = (point) => point.shape.flops / point.shape.bytes;
   const rate = (point) => point.shape.flops / point.ns / 1e3;
@@ -53,21 +51,19 @@ function drawRates(into, series, ceilings) {
     .range([0, chart.width]);
   const y = d3.scaleLog().domain([lowY / 1.5, Math.max(highY, ceilings ? ceilings.half_tflops : 0) * 1.5])
     .range([chart.height, 0]).clamp(true);
-  axisBelow(chart, x, {title: "arithmetic intensity, FLOP a byte", ticks: powersOfTen(x)});
-  axisLeft(chart, y, {title: "TFLOP/s", ticks: powersOfTen(y), offset: 48});
-  if (ceilings) drawRoof(chart, x, y, ceilings);
+  axisBelow(chart, x, {title: "arithmetic intensity, FLOP a byte", ticks: roundTicks(x), format: countText});
+  axisLeft(chart, y, {title: "TFLOP/s", ticks: roundTicks(y), format: countText, offset: 48});
   for (const one of series.slice().reverse())
     drawDots(chart, one.points.map((point) => ({
       x: x(intensity(point)), y: y(rate(point)), shape: point.shape, tip: timeTip(one, point),
     })), one.className, 2.6);
+  if (ceilings) drawRoof(chart, x, y, ceilings);  // on top: its words cross the dots
 }
 
-function drawOverFloor(into, series) {
-  const panel = d3.select(into).append("figure").attr("class", "panel");
-  panel.append("figcaption").text("Time over the floor, by size");
+function drawOverFloor(place, series) {
   const points = series.flatMap((s) => s.points);
   const overFloor = (point) => point.ns / point.shape.floorNs;
-  const chart = newChart(panel.append("div").node(), {
+  const chart = newChart(place, {
     height: 400, margin: {top: 16, right: 12, bottom: 48, left: 58}, label: "time over the floor"});
   const x = d3.scaleLinear().domain(d3.extent(points, (point) => point.shape.log2)).nice().range([0, chart.width]);
   const y = d3.scaleLog().domain([Math.min(0.95, d3.min(points, overFloor)), d3.max(points, overFloor) * 1.1])
@@ -89,9 +85,10 @@ function drawRoofline(body) {
     "once through L2 where all fit (else through memory), and 1 µs for a launch. A correct kernel does not come below " +
     "it by much.");
   drawLegend(body, series.map((one) => ({text: one.title, className: `swatch dot ${one.className}`})));
-  const panels = d3.select(body).append("div").attr("class", "panels").node();
-  drawRates(panels, series, data.ceilings);
-  if (data.ceilings) drawOverFloor(panels, series);
-  else missing(panels, `What ${data.records.setting.device} can do at most is not known to this program: no roofs and no floor.`);
+  const titles = ["Rate over arithmetic intensity", "Time over the floor, by size"];
+  const places = newPanels(body, titles.slice(0, data.ceilings ? 2 : 1).map((title) => ({title})));
+  drawRates(places[0], series, data.ceilings);
+  if (data.ceilings) drawOverFloor(places[1], series);
+  else missing(body, `What ${data.records.setting.device} can do at most is not known to this program: no roofs and no floor.`);
 }
 addSection("roofline", "Roofline", drawRoofline, true);

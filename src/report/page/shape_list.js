@@ -2,7 +2,7 @@
 
 const kComparisons = {"<": (a, b) => a < b, "<=": (a, b) => a <= b, ">": (a, b) => a > b, ">=": (a, b) => a >= b,
                       "=": (a, b) => a === b};
-const kFilterHint = "skinny  k>=4096  speedup<1";
+const kFilterHint = "filter, e.g. skinny k>=4096 speedup<1";
 const kFilterHelp = "Words of a row, or comparisons of m, n, k, volume and speedup, as k>=4096 or speedup<1. " +
   "All of them must hold.";
 

@@ -26,14 +26,11 @@ function drawShapeHead(into, shape) {
 }
 
 // Every row that was compared on this shape, a point with its interval.
-function drawForest(into, mode, lines, domain) {
-  const panel = d3.select(into).append("figure").attr("class", `panel mode-${mode}`);
-  panel.append("figcaption").text(mode).attr("data-tip", kModeMeanings[mode]);
-  const place = panel.append("div").node();
-  const height = 24;
+function drawForest(place, mode, lines, domain) {
+  const height = 24, isNarrow = place.clientWidth < 520;
   const chart = newChart(place, {
     height: lines.length * height + 52,
-    margin: {top: 4, right: 172, bottom: 48, left: 14 + 7 * Math.min(24, d3.max(lines, (line) => line.title.length))},
+    margin: {top: 4, right: isNarrow ? 60 : 172, bottom: 48, left: 14 + 7 * Math.min(24, d3.max(lines, (line) => line.title.length))},
     label: `speed-ups on ${mode}`,
   });
   const x = d3.scaleLog().domain(domain).range([0, chart.width]);
@@ -46,11 +43,11 @@ function drawForest(into, mode, lines, domain) {
       .attr("data-tip", `${title}: ${speedUpText(speedUp)}\n${verdictText(speedUp)}`);
     line.append("text").attr("class", "row-name").attr("x", -9).attr("y", y).text(title);
     if (speedUp.interval)
-      line.append("line").attr("x1", x(clamp(speedUp.interval[0], domain))).attr("x2", x(clamp(speedUp.interval[1], domain)))
+      line.append("line").attr("x1", x(speedUp.interval[0])).attr("x2", x(speedUp.interval[1]))
         .attr("y1", y).attr("y2", y);
-    line.append("circle").attr("cx", x(clamp(speedUp.ratio, domain))).attr("cy", y).attr("r", 4);
+    line.append("circle").attr("cx", x(speedUp.ratio)).attr("cy", y).attr("r", 4);
     line.append("text").attr("class", "row-value").attr("x", chart.width + 8).attr("y", y)
-      .text(ratioText(speedUp.ratio) + (speedUp.interval ? ` (${intervalText(speedUp.interval)})` : ""));
+      .text(ratioText(speedUp.ratio) + (speedUp.interval && !isNarrow ? ` (${intervalText(speedUp.interval)})` : ""));
   });
 }
 
@@ -71,9 +68,9 @@ function drawComparisons(into, shape) {
   note(into, isOfOurs ? "t_baseline / t_ours with its 95 % interval, a panel a clock; hollow: not clear."
                       : `t_${data.report.against} / t_contender with its 95 % interval, a panel a clock; hollow: not clear.`);
   const ends = byMode.flatMap(({lines}) => lines.flatMap(({speedUp}) => [speedUp.ratio, ...(speedUp.interval || [])]));
-  const domain = [Math.min(0.98, d3.min(ends) / 1.02), Math.max(1.02, d3.max(ends) * 1.02)];
-  const panels = d3.select(into).append("div").attr("class", "panels").node();
-  for (const {mode, lines} of byMode) drawForest(panels, mode, lines, domain);
+  const domain = ratioDomain(ends);
+  const places = newPanels(into, byMode.map(({mode}) => modePanel(mode)));
+  byMode.forEach(({mode, lines}, i) => drawForest(places[i], mode, lines, domain));
   const without = modes.filter((mode) => !byMode.some((one) => one.mode === mode));
   if (without.length > 0) missing(into, `Not compared on this shape: ${without.join(", ")}.`);
 }
@@ -109,9 +106,14 @@ function drawRunTimes(into, run, shape) {
   drawTable(into, {caption: "Times: medians, and half their 95 % interval", columns, rows: contenders});
 }
 
+function runTitle({role, layout}) {
+  if (role === "baselines") return "The libraries, in a race of their own";
+  return role === "ours" ? `Ours in ${layout}, and the race it ran in` : `Ours in ${layout}: the fastest in chains of calls`;
+}
+
 function drawRun(into, run, shape) {
   const place = d3.select(into).append("section").attr("class", "run").node();
-  d3.select(place).append("h3").text(run.subject === null ? "Race of the libraries alone" : `Ours in ${run.layout}, and the race it ran in`);
+  d3.select(place).append("h3").text(runTitle(run));
   if (run.subject !== null) d3.select(place).append("pre").text(run.subject);
   drawRunTimes(place, run, shape);
   drawFacts(place, [

@@ -5,7 +5,7 @@ function drawTile(into, mode) {
   tile.append("h3").text(mode).attr("data-tip", kModeMeanings[mode]);
   const speedUps = speedUpsOf(mode, view.row);
   if (speedUps.length === 0) {
-    tile.append("p").text(`${view.row} was not timed on this clock beside ${isOfOurs ? "ours" : data.report.against}`);
+    tile.append("p").text(`no race has ${view.row} and ${isOfOurs ? "ours" : data.report.against} on this clock`);
     return;
   }
   const faster = speedUps.filter((s) => s.ratio > 1), clear = faster.filter((s) => s.isClear);
@@ -17,7 +17,7 @@ function drawTile(into, mode) {
 }
 
 function drawSummary(body) {
-  for (const line of data.lines) note(body, line);
+  for (const line of data.lines.slice(1)) note(body, line);  // the first says what the page's head does
   if (!isCompared) {
     missing(body, `Nothing is compared here: ${data.not_compared}. The times stand under Shapes and on the shapes' pages.`);
   } else {

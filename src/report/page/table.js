@@ -22,7 +22,7 @@ function hasWords(text, row, columns) {
 
 // columns: title, isNumber, text(row), value(row) to sort by, and perhaps draw(cell, row) instead of the text.
 function drawTable(into, {caption, columns, rows, isLong = rows.length > kLongTable, matches = hasWords,
-                          hint = "show rows with ...", explain = ""}) {
+                          hint = "filter", explain = ""}) {
   const figure = d3.select(into).append("figure").attr("class", "table");
   const head = figure.append("figcaption");
   head.append("span").text(caption);

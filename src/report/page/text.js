@@ -32,6 +32,12 @@ function plural(count, word) {
   return `${countText(count)} ${word}${count === 1 ? "" : "s"}`;
 }
 
+// Why the table of a mode may be empty.
+function lackText(someModes) {
+  const whom = isOfOurs ? "ours and a baseline" : `${data.report.against} and another contender`;
+  return `No race of these records has ${whom} on ${someModes.join(", ")}.`;
+}
+
 function missing(into, text) {
   d3.select(into).append("p").attr("class", "missing").text(text);
 }
