@@ -115,21 +115,27 @@ Json Times(const Selection& selection, const std::vector<Entrant>& entrants, Clo
   return times;
 }
 
+// 2: clearly faster, 1: faster, 0: even, and below it slower. Rounded ratios could not tell all of it.
+int VerdictOf(const ShapeSpeedUp& speed_up) {
+  return speed_up.IsWin() + speed_up.IsClearWin() - speed_up.IsLoss() - speed_up.IsClearLoss();
+}
+
 Json Ratios(const Selection& selection, const std::vector<Row>& rows) {
   Json json = Json::object();
   for (const Row& row : rows) {
     std::map<Shape, const ShapeSpeedUp*> by_shape;
     for (const ShapeSpeedUp& speed_up : row.speed_ups) by_shape[speed_up.shape] = &speed_up;
-    Json ratios, lows, highs;
+    Json ratios, lows, highs, verdicts;
     for (const ShapeRecords& records : selection.shapes) {
       const auto found = by_shape.find(records.shape);
       const ShapeSpeedUp* speed_up = found == by_shape.end() ? nullptr : found->second;
       const bool has_interval = speed_up != nullptr && speed_up->interval;
       ratios.push_back(speed_up == nullptr ? Json() : Rounded(speed_up->ratio, kRatioDigits));
+      verdicts.push_back(speed_up == nullptr ? Json() : Json(VerdictOf(*speed_up)));
       lows.push_back(has_interval ? Offset(speed_up->interval->low, speed_up->ratio) : Json());
       highs.push_back(has_interval ? Offset(speed_up->interval->high, speed_up->ratio) : Json());
     }
-    json[row.name] = {{"ratio", ratios}, {"low", lows}, {"high", highs}};
+    json[row.name] = {{"ratio", ratios}, {"low", lows}, {"high", highs}, {"verdict", verdicts}};
   }
   return json;
 }

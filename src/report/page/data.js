@@ -36,13 +36,19 @@ function speedUpIn(columns, shape) {
   const ratio = columns.ratio[shape.index];
   if (ratio === null) return null;
   const interval = intervalOf(ratio, columns.low[shape.index], columns.high[shape.index]);
-  return {shape, ratio, interval, isClear: interval !== null && (interval[0] > 1 || interval[1] < 1)};
+  return {shape, ratio, interval, verdict: columns.verdict[shape.index]};
 }
 
 // t_reference / t_contender with its interval, or null where the two were not timed in one race.
 function speedUpOf(mode, row, shape) {
   const columns = data.modes[mode].rows[row];
   return columns === undefined ? null : speedUpIn(columns, shape);
+}
+
+// The numbers of the tables, or null where the row has none on this mode.
+function statisticsOf(mode, row) {
+  const rows = data.report.modes[mode];
+  return rows === undefined || rows[row] === undefined ? null : rows[row];
 }
 
 function speedUpsOf(mode, row) {
@@ -52,10 +58,6 @@ function speedUpsOf(mode, row) {
 function timeNs(mode, entrant, shape) {
   const times = data.modes[mode].times[entrant];
   return times === undefined ? null : times[shape.index];
-}
-
-function geometricMean(values) {
-  return Math.exp(d3.mean(values, Math.log));
 }
 
 // The races that speak for a shape, as objects.

@@ -46,17 +46,15 @@ function drawSpreadPanel(place, mode, domain) {
   lineAtOne(chart, {x});
   rows.forEach((row, i) => {
     const y = (i + 0.5) * kSpreadLine;
-    const speedUps = speedUpsOf(mode, row);
-    const ratios = speedUps.map((s) => s.ratio);
-    const wins = ratios.filter((ratio) => ratio > 1).length;
+    const ratios = speedUpsOf(mode, row).map((s) => s.ratio), statistics = statisticsOf(mode, row);
     const line = chart.inner.append("g").attr("data-tip", `${whoOver(row)}, ${mode}: ${plural(ratios.length, "shape")}\n` +
-      `mean ${ratioText(d3.mean(ratios))}, median ${ratioText(d3.median(ratios))}, ` +
-      `geometric mean ${ratioText(geometricMean(ratios))}\nlowest ${ratioText(d3.min(ratios))}, ` +
-      `highest ${ratioText(d3.max(ratios))}, faster on ${wins}`);
+      `mean ${ratioText(statistics.mean)}, median ${ratioText(statistics.median)}, ` +
+      `geometric mean ${ratioText(statistics.geomean)}\nlowest ${ratioText(statistics.min)}, ` +
+      `highest ${ratioText(d3.max(ratios))}, faster on ${countText(statistics.wins)}`);
     line.append("rect").attr("class", "catch").attr("x", -170).attr("y", y - kSpreadLine / 2)
       .attr("width", chart.width + 236).attr("height", kSpreadLine);
     line.append("text").attr("class", "row-name").attr("x", -9).attr("y", y).text(row);
-    line.append("text").attr("class", "row-value").attr("x", chart.width + 8).attr("y", y).text(ratioText(d3.mean(ratios)));
+    line.append("text").attr("class", "row-value").attr("x", chart.width + 8).attr("y", y).text(ratioText(statistics.mean));
     drawSpread({...chart, inner: line}, x, y, ratios);
   });
 }

@@ -29,7 +29,7 @@ function progressOf(timed) {
     const ratios = timed.map((search) => [bestAfter(search, candidates), finalBest(search)])
       .filter(([ns]) => ns !== null).map(([ns, final]) => ns / final).sort(d3.ascending);
     if (ratios.length === 0) continue;
-    progress.push({candidates, problems: ratios.length, mean: geometricMean(ratios),
+    progress.push({candidates, problems: ratios.length, mean: Math.exp(d3.mean(ratios, Math.log)),
                    low: d3.quantile(ratios, 0.1), high: d3.quantile(ratios, 0.9)});
   }
   return progress;

@@ -35,7 +35,7 @@ function speedUpColumns() {
       draw: (cell, shape) => {
         const speedUp = of(shape);
         cell.textContent = speedUp ? ratioText(speedUp.ratio) : "–";
-        if (speedUp && speedUp.isClear) cell.classList.add(speedUp.ratio > 1 ? "faster" : "slower");
+        if (speedUp) cell.classList.add(verdictClass(speedUp));
       },
     },
     {
@@ -43,7 +43,8 @@ function speedUpColumns() {
       value: (shape) => of(shape) && of(shape).interval && of(shape).interval[0],
       text: (shape) => of(shape) && of(shape).interval ? intervalText(of(shape).interval) : "–",
     },
-    {title: "verdict", value: (shape) => of(shape) && verdictText(of(shape)), text: (shape) => of(shape) ? verdictText(of(shape)) : "–"},
+    {title: "verdict", isNumber: false, value: (shape) => of(shape) && of(shape).verdict,
+     text: (shape) => of(shape) ? verdictText(of(shape)) : "–"},
   ];
 }
 
@@ -61,16 +62,15 @@ function shapeColumns() {
 }
 
 function listedEntrants() {
-  if (!isCompared)
-    return Object.keys(data.modes[view.mode].times).filter((name) => name.endsWith("_max")).map((name) => ({title: name, name}));
-  const names = [isOfOurs ? "ours_max" : view.row, isOfOurs ? view.row : data.report.against];
-  return names.map((name) => ({title: name === "ours_max" ? "ours" : name, name}))
-    .filter(({name}) => data.modes[view.mode].times[name] !== undefined);
+  const times = data.modes[view.mode].times;
+  const compared = [isOfOurs ? "ours_max" : view.row, isOfOurs ? view.row : isCompared && data.report.against];
+  const names = Object.keys(times).filter((name) => isCompared ? compared.includes(name) : name.endsWith("_max"));
+  return names.map((name) => ({title: name === "ours_max" ? "ours" : name, name}));
 }
 
 function drawShapeList(body) {
-  note(body, "Times are each contender's fastest; a speed-up is of two times of one race, so it may differ a little from " +
-    "the quotient of these.");
+  note(body, "Times are each contender's fastest." + (!isCompared ? "" :
+    " A speed-up is of two times of one race, so it may differ a little from the quotient of these."));
   drawTable(body, {
     caption: `Shapes, ${view.mode}` + (isCompared ? `, ${whoOver(view.row)}` : ""),
     columns: shapeColumns(), rows: shapes, isLong: true, matches: matchesShape, hint: kFilterHint, explain: kFilterHelp,

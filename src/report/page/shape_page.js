@@ -38,8 +38,7 @@ function drawForest(place, mode, lines, domain) {
   lineAtOne(chart, {x});
   lines.forEach(({title, speedUp}, i) => {
     const y = (i + 0.5) * height;
-    const className = !speedUp.isClear ? "unclear" : speedUp.ratio > 1 ? "faster" : "slower";
-    const line = chart.inner.append("g").attr("class", `forest ${className}`)
+    const line = chart.inner.append("g").attr("class", `forest ${verdictClass(speedUp)}`)
       .attr("data-tip", `${title}: ${speedUpText(speedUp)}\n${verdictText(speedUp)}`);
     line.append("text").attr("class", "row-name").attr("x", -9).attr("y", y).text(title);
     if (speedUp.interval)

@@ -3,17 +3,16 @@
 function drawTile(into, mode) {
   const tile = d3.select(into).append("div").attr("class", `tile mode-${mode}`);
   tile.append("h3").text(mode).attr("data-tip", kModeMeanings[mode]);
-  const speedUps = speedUpsOf(mode, view.row);
-  if (speedUps.length === 0) {
+  const s = statisticsOf(mode, view.row);
+  if (s === null) {
     tile.append("p").text(`no race has ${view.row} and ${isOfOurs ? "ours" : data.report.against} on this clock`);
     return;
   }
-  const faster = speedUps.filter((s) => s.ratio > 1), clear = faster.filter((s) => s.isClear);
-  const untold = d3.sum(speedUps, (s) => s.interval === null);
-  tile.append("p").attr("class", "big").text(ratioText(geometricMean(speedUps.map((s) => s.ratio))));
-  tile.append("p").text(`geometric mean of ${plural(speedUps.length, "shape")}`);
-  tile.append("p").text(`faster on ${countText(faster.length)}` +
-    (untold === speedUps.length ? "; no intervals, so none is clear" : `, clearly on ${countText(clear.length)}`));
+  const clear = s.without_interval === s.shapes ? "; no intervals, so none is clear" : `, clearly on ${countText(s.clear_wins)}`;
+  tile.append("p").attr("class", "big").text(ratioText(s.geomean));
+  tile.append("p").text(`geometric mean of ${plural(s.shapes, "shape")}`);
+  tile.append("p").text(`faster on ${countText(s.wins)}${clear}`);
+  tile.append("p").text(`FLOP-weighted ${ratioText(s.flop_weighted)}, lowest ${ratioText(s.min)}`);
 }
 
 function drawSummary(body) {

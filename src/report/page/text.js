@@ -23,10 +23,10 @@ function speedUpText(speedUp) {
   return `${ratioText(speedUp.ratio)} (${interval})`;
 }
 
-function verdictText(speedUp) {
-  if (speedUp.ratio === 1) return "even";
-  return (speedUp.isClear ? "clearly " : "") + (speedUp.ratio > 1 ? "faster" : "slower");
-}
+const kVerdicts = {2: "clearly faster", 1: "faster", 0: "even", "-1": "slower", "-2": "clearly slower"};
+const verdictText = (speedUp) => kVerdicts[speedUp.verdict];
+// Colours speak of what is clear.
+const verdictClass = (speedUp) => speedUp.verdict === 2 ? "faster" : speedUp.verdict === -2 ? "slower" : "unclear";
 
 function plural(count, word) {
   return `${countText(count)} ${word}${count === 1 ? "" : "s"}`;
