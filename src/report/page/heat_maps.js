@@ -16,7 +16,7 @@ function colourOf(ratio, limit) {
   const percent = Math.round(100 * strength);
   return {
     fill: `color-mix(in oklab, var(--${ratio >= 1 ? "faster" : "slower"}) ${percent}%, var(--even))`,
-    isStrong: percent >= 62,
+    isStrong: percent >= 66,
   };
 }
 

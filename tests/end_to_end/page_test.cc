@@ -1,0 +1,188 @@
+// The page that `report --html` writes: by its text, and in a browser where there is one.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+
+#include "base/subprocess.h"
+#include "tests/end_to_end/program.h"
+
+namespace gemmsmith {
+namespace {
+
+const std::string kSmall = GEMMSMITH_DATA "/h200/baselines";
+const std::string kWholeGrid = GEMMSMITH_DATA "/h200/paper1000";
+constexpr size_t kLargestPage = 5'000'000;
+
+int Occurrences(const std::string& text, const std::string& part) {
+  int count = 0;
+  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
+nlohmann::json DataOf(const std::string& page) {
+  const std::string begin = "<script type=\"application/json\" id=\"data\">";
+  const size_t at = page.find(begin) + begin.size();
+  return Parsed(page.substr(at, page.find("</script>", at) - at));
+}
+
+// What wins and clear wins a column's verdicts add up to.
+std::pair<int, int> WinsOf(const nlohmann::json& verdicts) {
+  int wins = 0, clear = 0;
+  for (const nlohmann::json& verdict : verdicts) {
+    if (verdict.is_null()) continue;
+    wins += verdict > 0;
+    clear += verdict == 2;
+  }
+  return {wins, clear};
+}
+
+class PageTest : public testing::Test {
+ protected:
+  std::string PageOf(const Words& words) const {
+    Words all = {"report", "--html", path_};
+    all.insert(all.end(), words.begin(), words.end());
+    const Finished finished = home.Run(all);
+    EXPECT_EQ(finished.exit_code, 0) << finished.error;
+    EXPECT_NE(finished.out.find(path_), std::string::npos) << finished.out;
+    return ReadFile(path_).ok() ? *ReadFile(path_) : "";
+  }
+
+  Home home;
+  const std::string path_ = home.Path("page.html");
+};
+
+TEST_F(PageTest, LoadsNothingFromElsewhere) {
+  const std::string page = PageOf({kSmall});
+  EXPECT_NE(page.find("default-src 'none'"), std::string::npos);
+  for (const char* load : {" src=", "@import", "url(", "<iframe", "<object", "<embed"})
+    EXPECT_EQ(page.find(load), std::string::npos) << load;
+  EXPECT_EQ(Occurrences(page, "<link"), 1);
+  EXPECT_EQ(Occurrences(page, "<link rel=\"icon\" href=\"data:,\">"), 1);
+  // Names of namespaces, and where the plotting library comes from in its first line.
+  const int names = Occurrences(page, "http://www.w3.org/") + Occurrences(page, "https://d3js.org");
+  EXPECT_EQ(Occurrences(page, "http://") + Occurrences(page, "https://"), names);
+}
+
+TEST_F(PageTest, HoldsWhatTheRecordHolds) {
+  const nlohmann::json data = DataOf(PageOf({kSmall}));
+  const nlohmann::json report = Parsed(home.Run({"report", kSmall, "--json"}).out);
+  EXPECT_EQ(data["report"], report);
+  EXPECT_EQ(data["shapes"]["m"].size(), report["shapes"]);
+  for (const auto& [mode, rows] : report["modes"].items()) {
+    for (const auto& [name, statistics] : rows.items()) {
+      const auto [wins, clear] = WinsOf(data["modes"][mode]["rows"][name]["verdict"]);
+      EXPECT_EQ(wins, statistics["wins"]) << mode << " " << name;
+      EXPECT_EQ(clear, statistics["clear_wins"]) << mode << " " << name;
+    }
+  }
+}
+
+TEST_F(PageTest, OfTheWholeGridIsSmall) {
+  const std::string page = PageOf({kWholeGrid});
+  EXPECT_LT(page.size(), kLargestPage);
+  const nlohmann::json data = DataOf(page);
+  EXPECT_EQ(data["shapes"]["m"].size(), 1000u);
+  EXPECT_TRUE(data["history"]["shape"].empty());
+}
+
+TEST_F(PageTest, NeedsNothingToCompare) {
+  std::vector<Trial> trials = MadeUpTrials({64, 64, 64}, 10, kTn);
+  for (Trial& trial : trials) {
+    trial.outcome.comparisons.clear();
+    std::erase_if(trial.outcome.timings, [](const Timing& timing) { return timing.contender != "ours"; });
+  }
+  const std::string lines = home.File("ours.jsonl", JsonLines(trials));
+  const nlohmann::json data = DataOf(PageOf({lines}));
+  EXPECT_TRUE(data["report"].is_null());
+  EXPECT_EQ(data["history"]["candidates"], nlohmann::json::array({10}));
+  ExpectOneError(home.Run({"report", lines, "--html", path_, "--against", "lt_auto_max"}), 3, "no baseline");
+}
+
+TEST_F(PageTest, WrongWordsAndFullDisksAreOneLine) {
+  ExpectOneError(home.Run({"report", kSmall, "--html", path_, "--summary"}), 2, "leave out");
+  ExpectOneError(home.Run({"report", kSmall, "--html", path_, "--output", path_}), 2, "leave out");
+  ExpectOneError(home.Run({"report", kSmall, "--html", "/proc/nothing/page.html"}), 1, "/proc/nothing");
+}
+
+// In a browser without a window, with its own profile.
+class BrowserTest : public PageTest {
+ protected:
+  void SetUp() override {
+    for (const char* name : {"chromium", "chromium-browser", "google-chrome"})
+      if (RunProcess({name, "--version"}, std::chrono::seconds(30)).ok() &&
+          RunProcess({name, "--version"}, std::chrono::seconds(30))->exit_code == 0) {
+        browser_ = name;
+        return;
+      }
+    GTEST_SKIP() << "no chromium on this machine (apt-get install chromium)";
+  }
+
+  // The elements that the page has after its scripts ran. They go through a file: RunProcess keeps a megabyte.
+  std::string Drawn(const std::string& fragment) const {
+    const std::string dump = home.Path("dump.html");
+    const std::string command =
+        "exec \"$0\" --headless --no-sandbox --disable-gpu --disable-dev-shm-usage \"$1\" "
+        "--virtual-time-budget=10000 --window-size=1300,900 --dump-dom \"$2\" > \"$3\"";
+    const Result<ProcessResult> result =
+        RunProcess({"sh", "-c", command, browser_, "--user-data-dir=" + home.Path("profile").string(),
+                    "file://" + path_ + fragment, dump},
+                   std::chrono::seconds(90));
+    EXPECT_TRUE(result.ok() && result->exit_code == 0) << result->output;
+    return WithoutScripts(ReadFile(dump).ok() ? *ReadFile(dump) : "");
+  }
+
+  static std::string WithoutScripts(std::string page) {
+    for (size_t at = page.find("<script"); at != std::string::npos; at = page.find("<script"))
+      page.erase(at, page.find("</script>", at) + 9 - at);
+    return page;
+  }
+
+  static void ExpectDrawn(const std::string& page) {
+    EXPECT_NE(page.find("data-drawn-ms"), std::string::npos) << "the last line of the script was not reached";
+    EXPECT_EQ(page.find("could not be drawn"), std::string::npos) << page.substr(page.find("could not be drawn"), 300);
+    EXPECT_EQ(page.find("NaN"), std::string::npos);
+    EXPECT_EQ(page.find("undefined"), std::string::npos);
+  }
+
+  std::string browser_;
+};
+
+TEST_F(BrowserTest, DrawsEverySection) {
+  const nlohmann::json data = DataOf(PageOf({kSmall}));
+  const std::string page = Drawn("");
+  ExpectDrawn(page);
+  for (const char* section : {"summary", "figure1", "figure3", "heat", "roofline", "search", "tables", "shapes"})
+    EXPECT_EQ(Occurrences(page, "<section id=\"" + std::string(section) + "\""), 1) << section;
+  EXPECT_GT(Occurrences(page, "<tr"), int(data["shapes"]["m"].size()));
+  EXPECT_GT(Occurrences(page, "<circle"), int(data["shapes"]["m"].size()));
+  EXPECT_NE(page.find("Not measured in these records"), std::string::npos);
+}
+
+TEST_F(BrowserTest, DrawsThePageOfAShape) {
+  const nlohmann::json shapes = DataOf(PageOf({kSmall}))["shapes"];
+  const std::string name = shapes["m"][0].dump() + "x" + shapes["n"][0].dump() + "x" + shapes["k"][0].dump();
+  const std::string page = Drawn("#" + name);
+  ExpectDrawn(page);
+  EXPECT_NE(page.find("<h2>" + name + "</h2>"), std::string::npos);
+  EXPECT_NE(page.find("Speed-ups"), std::string::npos);
+  EXPECT_NE(page.find("clock of the GPU"), std::string::npos);
+}
+
+TEST_F(BrowserTest, SaysWhatRecordsLack) {
+  PageOf({home.File("trials.jsonl", JsonLines(MadeUpTrials({64, 64, 64}, 2, kTn)))});
+  const std::string page = Drawn("");
+  ExpectDrawn(page);
+  EXPECT_NE(page.find("so there is no search to draw"), std::string::npos);
+}
+
+TEST_F(BrowserTest, DrawsTheWholeGrid) {
+  PageOf({kWholeGrid});
+  const std::string page = Drawn("");
+  ExpectDrawn(page);
+  EXPECT_GE(Occurrences(page, "<tr"), 1000);
+}
+
+}  // namespace
+}  // namespace gemmsmith
