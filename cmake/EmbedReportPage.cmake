@@ -1,8 +1,9 @@
-# Writes OUTPUT, a C++ file that holds the texts of the report's page: SKELETON, STYLE, LIBRARY, and SCRIPTS one behind
-# the other.
+# Writes OUTPUT, a C++ file that holds the texts of the report's page: SKELETON, STYLE, LIBRARY behind its LICENCE, which
+# every page has to carry, and SCRIPTS one behind the other.
 file(READ ${SKELETON} skeleton)
 file(READ ${STYLE} style)
 file(READ ${LIBRARY} library)
+file(READ ${LICENCE} licence)
 set(script "")
 foreach(file ${SCRIPTS})
   file(READ ${file} text)
@@ -15,7 +16,9 @@ namespace gemmsmith {
 
 const PageText& EmbeddedPage() {
   static constexpr PageText kPage = {R\"GEMMSMITH(${skeleton})GEMMSMITH\", R\"GEMMSMITH(${style})GEMMSMITH\",
-                                     R\"GEMMSMITH(${library})GEMMSMITH\", R\"GEMMSMITH(${script})GEMMSMITH\"};
+                                     R\"GEMMSMITH(/*
+${licence}*/
+${library})GEMMSMITH\", R\"GEMMSMITH(${script})GEMMSMITH\"};
   return kPage;
 }
 

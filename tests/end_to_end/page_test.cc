@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <array>
 #include <chrono>
 
 #include "base/subprocess.h"
@@ -63,6 +62,10 @@ TEST_F(PageTest, LoadsNothingFromElsewhere) {
   // Names of namespaces, and where the plotting library comes from in its first line.
   const int names = Occurrences(page, "http://www.w3.org/") + Occurrences(page, "https://d3js.org");
   EXPECT_EQ(Occurrences(page, "http://") + Occurrences(page, "https://"), names);
+}
+
+TEST_F(PageTest, CarriesTheLicenceOfWhatItDrawsWith) {
+  EXPECT_NE(PageOf({kSmall}).find("Redistribution and use in source and binary forms"), std::string::npos);
 }
 
 TEST_F(PageTest, HoldsWhatTheRecordHolds) {
