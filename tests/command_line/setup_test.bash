@@ -9,7 +9,7 @@ tree="$place/a checkout"
 stand_in() { printf '#!/usr/bin/env bash\nprintf "%s %%s\\n" "$*" >>"%s/calls"\n%s\n' "$1" "$place" "$2" >"$place/bin/$1"; }
 
 make_tree() {
-  mkdir -p "$tree"/{src/base,src/gpu,include,cmake,tests} "$place"/{bin,cuda/include,cuda/lib64}
+  mkdir -p "$tree"/{src/base,src/gpu,include,cmake,third_party,tests} "$place"/{bin,cuda/include,cuda/lib64}
   cp -r "$checkout/gemmsmith" "$checkout/test" "$checkout/tools" "$tree"
   touch "$tree"/{CMakeLists.txt,CMakePresets.json,src/base/hash.cc}
   touch "$place"/cuda/include/{cuda.h,cublasLt.h,cublas_v2.h,nvrtc.h,cuda_fp16.h}
