@@ -2,7 +2,6 @@
 #pragma once
 
 #include "gemm_wgmma.cuh"
-#include "launch_residence.cuh"
 #include "launch_tile.cuh"
 
 namespace gemmsmith {
@@ -47,15 +46,17 @@ cudaError_t LaunchGemm(void (*kernel)(typename WgmmaKernel<Config>::Arguments), 
     cluster.val.clusterDim = {Kernel::kClusterSize, 1, 1};
   }
   if (Kernel::kSplitsAreCluster) cluster.val.clusterDim.z = Config::kSplit;
-  if constexpr (Kernel::kSplitsExchange) {
-    const cudaError_t fits = CheckResidence(kernel, config.gridDim, Kernel::kThreads, smem_bytes);
-    if (fits != cudaSuccess) return fits;
-  }
   config.blockDim = Kernel::kThreads;
   config.dynamicSmemBytes = smem_bytes;
   config.stream = stream;
-  config.attrs = &cluster;
-  config.numAttrs = Kernel::kClusterSize > 1 || Kernel::kSplitsAreCluster ? 1 : 0;
+  // CTAs that wait for each other start all together, or the launch is refused: cudaErrorCooperativeLaunchTooLarge.
+  cudaLaunchAttribute cooperative{};
+  cooperative.id = cudaLaunchAttributeCooperative;
+  cooperative.val.cooperative = 1;
+  cudaLaunchAttribute attributes[2];
+  config.attrs = attributes;
+  if (Kernel::kClusterSize > 1 || Kernel::kSplitsAreCluster) attributes[config.numAttrs++] = cluster;
+  if (Kernel::kSplitsExchange) attributes[config.numAttrs++] = cooperative;
   return cudaLaunchKernelEx(&config, kernel, arguments);
 }
 

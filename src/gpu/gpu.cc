@@ -319,6 +319,10 @@ Status Gpu::StartRaw(const Kernel& kernel, const Launch& launch, void** argument
     CUlaunchAttribute& programmatic = attributes[config.numAttrs++];
     programmatic.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
     programmatic.value.programmaticStreamSerializationAllowed = 1;
+  } else if (launch.is_cooperative) {
+    CUlaunchAttribute& cooperative = attributes[config.numAttrs++];
+    cooperative.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
+    cooperative.value.cooperative = 1;
   }
   if (launch.fills_gpu) {
     ASSIGN_OR_RETURN(config.gridDimX, CtasThatFillIt(kernel, launch));

@@ -42,6 +42,9 @@ struct Launch {
   bool fills_gpu = false;
   // Of these no more than leave the number of turns as it is: 512 tiles for 132 are 128 with four each.
   bool even_turns = false;
+  // Its CTAs wait for each other: they start all together or not at all (a cooperative launch). In a chain, where nothing
+  // else runs beside it, it is an ordinary one.
+  bool is_cooperative = false;
   // The kernel waits by itself for the launch before it, so that a chain of launches may overlap (programmatic
   // dependent launch).
   bool chainable = false;

@@ -441,6 +441,7 @@ Launch LaunchWgmma(const WgmmaPlan& plan, const Gemm& gemm) {
   if (plan.split > 1 && !plan.splits_are_cluster())
     launch.workspace_bytes = SplitWorkspaceBytes(
         uint64_t(tiles_m) * tiles_n, uint64_t(plan.splits_exchange() ? plan.split : 1) * plan.tile_m * plan.tile_n);
+  launch.is_cooperative = plan.splits_exchange();
   launch.chainable = plan.trigger != Trigger::kNone;
   launch.deterministic = plan.split == 1 || plan.stores_shares();
   launch.type = gemm.kind.type;
