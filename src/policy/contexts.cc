@@ -1,0 +1,150 @@
+#include "policy/contexts.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "base/statistics.h"
+
+namespace gemmsmith {
+
+namespace {
+
+constexpr size_t kBuckets = 8;
+constexpr size_t kMostReasons = 3;
+constexpr double kLeastDifference = 0.1;  // of a counter that is a reason, relative
+constexpr double kSameScore = 0.01;       // within the noise of a screening
+
+// What tells kernels apart; each costs a context three words.
+constexpr Counter kShownCounters[] = {
+    Counter::kTensorPipe,          Counter::kAchievedOccupancy, Counter::kWaves,
+    Counter::kDramPercent,         Counter::kL2Percent,         Counter::kBankConflictsWgmma,
+    Counter::kStallLongScoreboard, Counter::kStallWgmma};
+
+// Buckets of equal width over the scores; those without a variant are left out.
+std::vector<std::vector<const Exemplar*>> BucketsOf(std::span<const Exemplar> variants) {
+  double low = INFINITY, high = 0;
+  for (const Exemplar& variant : variants) {
+    if (!variant.judged.score) continue;
+    low = std::min(low, *variant.judged.score), high = std::max(high, *variant.judged.score);
+  }
+  std::vector<std::vector<const Exemplar*>> buckets(kBuckets);
+  for (const Exemplar& variant : variants) {
+    if (!variant.judged.score) continue;
+    const double place = high > low ? (*variant.judged.score - low) / (high - low) : 0;
+    buckets[std::min(kBuckets - 1, size_t(place * kBuckets))].push_back(&variant);
+  }
+  std::erase_if(buckets, [](const auto& bucket) { return bucket.empty(); });
+  return buckets;
+}
+
+double MeanScore(std::span<const Exemplar* const> bucket) {
+  double sum = 0;
+  for (const Exemplar* variant : bucket) sum += *variant->judged.score;
+  return sum / double(bucket.size());
+}
+
+size_t Draw(std::span<const double> weights, Random& random) {
+  double left = random.Uniform() * std::accumulate(weights.begin(), weights.end(), 0.0);
+  for (size_t i = 0; i < weights.size(); ++i)
+    if ((left -= weights[i]) < 0) return i;
+  return weights.size() - 1;
+}
+
+std::vector<double> BucketWeights(std::span<const std::vector<const Exemplar*>> buckets, double temperature) {
+  std::vector<double> means;
+  for (const auto& bucket : buckets) means.push_back(MeanScore(bucket));
+  const double centre = Mean(means), deviation = StandardDeviation(means);
+  std::vector<double> weights;
+  for (const double mean : means)
+    weights.push_back(deviation > 0 ? std::exp((mean - centre) / (deviation * temperature)) : 1);
+  return weights;
+}
+
+std::optional<double> Find(const JudgedAs& judged, Counter counter) {
+  for (const auto& [known, value] : judged.counters)
+    if (known == counter) return value;
+  return std::nullopt;
+}
+
+double RelativeDifference(double a, double b) {
+  const double larger = std::max(std::abs(a), std::abs(b));
+  return larger > 0 ? std::abs(a - b) / larger : 0;
+}
+
+}  // namespace
+
+double ScoreOf(const Gemm& gemm, const Device& device, double time_ns) {
+  return MakeTask(gemm).FloorNs(device) / time_ns;
+}
+
+JudgedAs Judge(const Gemm& gemm, const Device& device, const Outcome& outcome) {
+  JudgedAs judged{.kind = outcome.kind};
+  const bool passed = outcome.kind == OutcomeKind::kMeasured || outcome.kind == OutcomeKind::kVerified;
+  if (!passed) {
+    const bool is_known = std::find(kStages.begin(), kStages.end(), outcome.stage) != kStages.end();
+    judged.stage = is_known ? outcome.stage : kStages.back();
+  }
+  if (outcome.kind == OutcomeKind::kMeasured && outcome.Find("ours", Clock::kDevice) != nullptr)
+    judged.score = ScoreOf(gemm, device, outcome.TimeNs());
+  if (!outcome.counters) return judged;
+  for (const Counter counter : kShownCounters)
+    if (const std::optional<double> value = (*outcome.counters)[counter]) judged.counters.emplace_back(counter, *value);
+  return judged;
+}
+
+std::vector<Exemplar> ChooseExemplars(std::span<const Exemplar> variants, const ContextOptions& options,
+                                      Random& random) {
+  std::vector<std::vector<const Exemplar*>> buckets = BucketsOf(variants);
+  std::vector<double> weights;
+  if (!buckets.empty()) weights = BucketWeights(buckets, options.temperature);
+  std::vector<Exemplar> chosen;
+  while (int(chosen.size()) < options.exemplars && !buckets.empty()) {
+    const size_t drawn = Draw(weights, random);
+    chosen.push_back(*buckets[drawn][random.Below(buckets[drawn].size())]);
+    if (!options.counters) chosen.back().judged.counters.clear();
+    buckets.erase(buckets.begin() + long(drawn));
+    weights.erase(weights.begin() + long(drawn));
+  }
+  return chosen;
+}
+
+std::optional<Analysis> Analyse(std::span<const Exemplar> exemplars) {
+  if (exemplars.size() < 2 || !exemplars[0].judged.score || !exemplars[1].judged.score) return std::nullopt;
+  const double first = *exemplars[0].judged.score, second = *exemplars[1].judged.score;
+  Analysis analysis;
+  if (RelativeDifference(first, second) < kSameScore) return analysis;
+  const bool first_wins = first > second;
+  analysis.faster = first_wins ? Mark::kFirst : Mark::kSecond;
+  const JudgedAs& winner = exemplars[first_wins ? 0 : 1].judged;
+  const JudgedAs& loser = exemplars[first_wins ? 1 : 0].judged;
+  std::vector<std::pair<double, Analysis::Reason>> reasons;
+  for (const auto& [counter, value] : winner.counters) {
+    const std::optional<double> other = Find(loser, counter);
+    if (!other) continue;
+    const double difference = RelativeDifference(value, *other);
+    if (difference >= kLeastDifference) reasons.push_back({difference, {counter, value > *other}});
+  }
+  std::stable_sort(reasons.begin(), reasons.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  for (size_t i = 0; i < std::min(kMostReasons, reasons.size()); ++i) analysis.reasons.push_back(reasons[i].second);
+  return analysis;
+}
+
+int GoalOf(const JudgedAs& judged, double best_score) {
+  if (!judged.score) return 0;
+  const double percent = 100 * *judged.score / best_score;
+  const auto above = std::upper_bound(kGoalPercents.begin(), kGoalPercents.end(), percent,
+                                      [](double value, int bound) { return value < bound; });
+  return int(above - kGoalPercents.begin()) - 1;
+}
+
+Document ContextFor(const Gemm& gemm, const Device& device, std::span<const Exemplar> variants,
+                    const ContextOptions& options, Random& random) {
+  Document document{.gemm = gemm, .device = FactsOf(device)};
+  document.exemplars = ChooseExemplars(variants, options, random);
+  document.analysis = Analyse(document.exemplars);
+  document.goal = kBestGoal;
+  return document;
+}
+
+}  // namespace gemmsmith

@@ -1,0 +1,43 @@
+// Documents made from trials: what a policy is trained on, and what it is shown before it proposes.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/random.h"
+#include "policy/tokens.h"
+
+namespace gemmsmith {
+
+// Floor over time, what policies know as the score of a plan.
+double ScoreOf(const Gemm& gemm, const Device& device, double time_ns);
+
+// Of the counters those that a context shows, where they were recorded.
+JudgedAs Judge(const Gemm& gemm, const Device& device, const Outcome& outcome);
+
+struct ContextOptions {
+  int exemplars = 2;       // at most; 0: without contrast
+  bool counters = true;    // of the exemplars
+  double temperature = 1;  // of the choice among buckets, in deviations of the bucket's means
+};
+
+// The contrastive choice: variants of a problem with a score are parted into buckets by score, buckets are drawn
+// without return by a softmax over their mean scores, centred on the mean of all, and each gives one variant. So
+// exemplars are mostly good and never alike. In the order in which they were drawn.
+std::vector<Exemplar> ChooseExemplars(std::span<const Exemplar> variants, const ContextOptions& options,
+                                      Random& random);
+
+// Of the first two exemplars; nothing where there are not two with scores. Reasons are the counters that both have and
+// that differ most, at most three, none by less than a tenth.
+std::optional<Analysis> Analyse(std::span<const Exemplar> exemplars);
+
+// The class of a candidate beside the best that is known, as an index of kGoalPercents.
+int GoalOf(const JudgedAs& judged, double best_score);
+inline constexpr int kBestGoal = int(kGoalPercents.size()) - 1;
+
+// Up to the place where a policy is to write a plan, with the best goal.
+Document ContextFor(const Gemm& gemm, const Device& device, std::span<const Exemplar> variants,
+                    const ContextOptions& options, Random& random);
+
+}  // namespace gemmsmith

@@ -1,0 +1,76 @@
+#include "policy/contexts.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+namespace gemmsmith {
+namespace {
+
+Exemplar Scored(double score, std::vector<std::pair<Counter, double>> counters = {}) {
+  Exemplar exemplar{DefaultPlan(FamilyId::kDirect), {.kind = OutcomeKind::kMeasured, .score = score}};
+  exemplar.judged.counters = std::move(counters);
+  return exemplar;
+}
+
+TEST(ContextsTest, ExemplarsComeFromDifferentBucketsAndAreMostlyGood) {
+  std::vector<Exemplar> variants;
+  for (int i = 1; i <= 80; ++i) variants.push_back(Scored(0.01 * i));
+  Random random(1);
+  double sum = 0;
+  for (int i = 0; i < 500; ++i) {
+    const std::vector<Exemplar> chosen = ChooseExemplars(variants, {}, random);
+    ASSERT_EQ(chosen.size(), 2u);
+    const auto bucket = [](const Exemplar& exemplar) { return int((*exemplar.judged.score - 0.01) / 0.79 * 8); };
+    EXPECT_NE(bucket(chosen[0]), bucket(chosen[1]));
+    sum += *chosen[0].judged.score;
+  }
+  EXPECT_GT(sum / 500, 0.5);  // the mean of all is 0.405
+}
+
+TEST(ContextsTest, AHighTemperatureDrawsBucketsAlike) {
+  std::vector<Exemplar> variants = {Scored(0.1), Scored(0.9)};
+  Random random(2);
+  int best_first = 0;
+  for (int i = 0; i < 1000; ++i)
+    best_first += *ChooseExemplars(variants, {.temperature = 1000}, random)[0].judged.score > 0.5 ? 1 : 0;
+  EXPECT_NEAR(best_first, 500, 80);
+}
+
+TEST(ContextsTest, PlansWithoutAScoreAreNoExemplars) {
+  std::vector<Exemplar> variants = {{DefaultPlan(FamilyId::kDirect), {.kind = OutcomeKind::kWrong}}};
+  Random random(3);
+  EXPECT_TRUE(ChooseExemplars(variants, {}, random).empty());
+  variants.push_back(Scored(0.5));
+  EXPECT_EQ(ChooseExemplars(variants, {}, random).size(), 1u);
+}
+
+TEST(ContextsTest, AnalysisNamesTheFasterOneAndWhatSpeaksForIt) {
+  const Exemplar slow = Scored(0.3, {{Counter::kTensorPipe, 30}, {Counter::kWaves, 1}, {Counter::kStallWgmma, 8}});
+  const Exemplar fast = Scored(0.6, {{Counter::kTensorPipe, 60}, {Counter::kWaves, 1.01}, {Counter::kStallWgmma, 1}});
+  const std::vector<Exemplar> exemplars = {slow, fast};
+  const std::optional<Analysis> analysis = Analyse(exemplars);
+  ASSERT_TRUE(analysis);
+  EXPECT_EQ(analysis->faster, Mark::kSecond);
+  const std::vector<Analysis::Reason> reasons = {{Counter::kStallWgmma, false}, {Counter::kTensorPipe, true}};
+  EXPECT_EQ(analysis->reasons, reasons);
+}
+
+TEST(ContextsTest, WithinTheNoiseNeitherIsFaster) {
+  const std::vector<Exemplar> exemplars = {Scored(0.500), Scored(0.501)};
+  EXPECT_EQ(Analyse(exemplars)->faster, Mark::kNeither);
+  EXPECT_FALSE(Analyse(std::span(exemplars).first(1)));
+}
+
+TEST(ContextsTest, GoalsAreClassesOfBestOverOwnTime) {
+  const auto goal = [](double score) { return kGoalPercents[size_t(GoalOf(Scored(score).judged, 0.5))]; };
+  EXPECT_EQ(goal(0.5), 98);
+  EXPECT_EQ(goal(0.491), 98);
+  EXPECT_EQ(goal(0.489), 95);
+  EXPECT_EQ(goal(0.26), 50);
+  EXPECT_EQ(goal(0.001), 0);
+  EXPECT_EQ(GoalOf({.kind = OutcomeKind::kWrong}, 0.5), 0);
+}
+
+}  // namespace
+}  // namespace gemmsmith

@@ -1,0 +1,124 @@
+#include "policy/plan_mask.h"
+
+#include <algorithm>
+
+#include "base/random.h"
+#include "program/legality.h"
+
+namespace gemmsmith {
+
+namespace {
+
+// More of them find hardly another word: docs/policy_tokens.md.
+constexpr size_t kMostWitnesses = 48;
+
+const TokenBlock& NextBlock(const PlanPrefix& prefix) {
+  const Vocabulary& words = TokenVocabulary();
+  return prefix.has_family() ? words.Values(prefix.plan().family, prefix.given()) : words.families;
+}
+
+int ValueAt(const Plan& plan, size_t parameter, int index) {
+  return GetFamily(plan.family).parameters[parameter].values[size_t(index)];
+}
+
+}  // namespace
+
+void PlanPrefix::Take(Token token) {
+  const TokenBlock& block = NextBlock(*this);
+  GEMMSMITH_CHECK(block.Has(token), "word {} after {} parameters", token, given_);
+  const int index = block.IndexOf(token);
+  if (has_family_) {
+    plan_.values[given_] = ValueAt(plan_, given_, index);
+    ++given_;
+  } else {
+    plan_.family = Families()[size_t(index)].id;
+    has_family_ = true;
+  }
+}
+
+std::vector<Token> AnyPlanMask::AllowedAfter(const PlanPrefix& prefix) const {
+  const TokenBlock& block = NextBlock(prefix);
+  std::vector<Token> allowed;
+  for (int i = 0; i < block.count; ++i) allowed.push_back(block[i]);
+  return allowed;
+}
+
+LegalPlanMask::LegalPlanMask(const Gemm& gemm, const Device& device, std::span<const Plan> witnesses)
+    : gemm_(gemm), device_(device) {
+  std::vector<Plan> legal;
+  for (const Plan& plan : witnesses)
+    if (IsLegal(plan, gemm, device)) legal.push_back(plan);
+  // Neighbours in a list are much alike: drawn ones differ. The same ones every time.
+  Random random(0);
+  random.Shuffle(legal);
+  for (const Family& family : Families()) {
+    size_t of_family = 0;
+    for (const Plan& plan : legal)
+      if (plan.family == family.id && of_family < kMostWitnesses) witnesses_.push_back(plan), ++of_family;
+  }
+}
+
+bool LegalPlanMask::HasLegalEnd(Plan plan, size_t given) const {
+  for (const Plan& witness : witnesses_) {
+    if (witness.family != plan.family) continue;
+    std::copy(witness.values.begin() + long(given), witness.values.end(), plan.values.begin() + long(given));
+    if (IsLegal(plan, gemm_, device_)) return true;
+  }
+  return false;
+}
+
+std::vector<Token> LegalPlanMask::AllowedAfter(const PlanPrefix& prefix) const {
+  const TokenBlock& block = NextBlock(prefix);
+  std::vector<Token> allowed;
+  for (int i = 0; i < block.count; ++i) {
+    PlanPrefix longer = prefix;
+    longer.Take(block[i]);
+    if (HasLegalEnd(longer.plan(), longer.given())) allowed.push_back(block[i]);
+  }
+  return allowed;
+}
+
+SpacePlanMask::SpacePlanMask(const Space& space)
+    : space_(space), struck_(space.size(), false), remaining_(space.size()) {}
+
+bool SpacePlanMask::Strike(const Plan& plan) {
+  const std::vector<Plan>& plans = space_.plans();
+  const auto found = std::lower_bound(plans.begin(), plans.end(), plan);
+  if (found == plans.end() || *found != plan || struck_[size_t(found - plans.begin())]) return false;
+  struck_[size_t(found - plans.begin())] = true;
+  --remaining_;
+  return true;
+}
+
+// A space is sorted by family and values, so the plans of a prefix stand next to each other.
+std::vector<Token> SpacePlanMask::AllowedAfter(const PlanPrefix& prefix) const {
+  const auto begins_before = [&](const Plan& plan) {
+    if (!prefix.has_family()) return false;
+    if (plan.family != prefix.plan().family) return plan.family < prefix.plan().family;
+    const auto given = plan.values.begin() + long(prefix.given());
+    return std::lexicographical_compare(plan.values.begin(), given, prefix.plan().values.begin(),
+                                        prefix.plan().values.begin() + long(prefix.given()));
+  };
+  const auto has_prefix = [&](const Plan& plan) {
+    return !prefix.has_family() ||
+           (plan.family == prefix.plan().family &&
+            std::equal(plan.values.begin(), plan.values.begin() + long(prefix.given()), prefix.plan().values.begin()));
+  };
+  const std::vector<Plan>& plans = space_.plans();
+  const TokenBlock& block = NextBlock(prefix);
+  const auto first = std::partition_point(plans.begin(), plans.end(), begins_before);
+  std::vector<bool> is_allowed(size_t(block.count), false);
+  for (auto plan = first; plan != plans.end() && has_prefix(*plan); ++plan) {
+    if (struck_[size_t(plan - plans.begin())]) continue;
+    const int index = prefix.has_family()
+                          ? GetFamily(plan->family).parameters[prefix.given()].IndexOf(plan->values[prefix.given()])
+                          : int(plan->family);
+    is_allowed[size_t(index)] = true;
+  }
+  std::vector<Token> allowed;
+  for (int i = 0; i < block.count; ++i)
+    if (is_allowed[size_t(i)]) allowed.push_back(block[i]);
+  return allowed;
+}
+
+}  // namespace gemmsmith

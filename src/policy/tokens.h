@@ -1,0 +1,88 @@
+// What a policy reads and writes: a problem on a device, earlier plans with what became of them, an analysis, a goal, a
+// plan and its verdict, as tokens. docs/policy_tokens.md is the language.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/status.h"
+#include "evaluate/outcome.h"
+#include "policy/vocabulary.h"
+#include "problem/gemm.h"
+#include "program/plan.h"
+
+namespace gemmsmith {
+
+// What the language says of a device: limits and ceilings, no name, so that a policy meets a new one as numbers.
+struct DeviceFacts {
+  int compute_capability = 0;
+  int multiprocessors = 0;
+  int smem_bytes_per_block = 0;
+  int smem_bytes_per_multiprocessor = 0;
+  double peak_half_tflops = 0, l2_tbs = 0, l2_resident_mb = 0, memory_tbs = 0;
+  bool operator==(const DeviceFacts&) const = default;
+};
+DeviceFacts FactsOf(const Device& device);
+
+// What became of a plan.
+struct JudgedAs {
+  OutcomeKind kind = OutcomeKind::kIllegal;
+  std::string stage;            // of kStages; "" where it was measured or verified
+  std::optional<double> score;  // floor over time on the device clock, of what was measured: 1 is a perfect kernel
+  std::vector<std::pair<Counter, double>> counters;  // in the order of Counter
+  bool operator==(const JudgedAs&) const = default;
+};
+
+struct Exemplar {
+  Plan plan;
+  JudgedAs judged;
+  bool operator==(const Exemplar&) const = default;
+};
+
+// Which of the first two exemplars is faster, and which of its counters speak for that.
+struct Analysis {
+  struct Reason {
+    Counter counter;
+    bool is_higher = false;  // the faster one's
+    bool operator==(const Reason&) const = default;
+  };
+  Mark faster = Mark::kNeither;  // kFirst, kSecond, kNeither
+  std::vector<Reason> reasons;
+  bool operator==(const Analysis&) const = default;
+};
+
+struct Document {
+  Gemm gemm;
+  DeviceFacts device;
+  std::vector<Exemplar> exemplars;
+  std::optional<Analysis> analysis;
+  std::optional<int> goal;         // an index of kGoalPercents
+  std::optional<Plan> candidate;   // nothing: the document ends where a policy is to write one
+  std::optional<JudgedAs> judged;  // of the candidate
+  bool operator==(const Document&) const = default;
+};
+
+// What the candidate's plan stands behind: everything of the document before it, and the word "candidate".
+std::vector<Token> EncodeContext(const Document& document);
+// The whole document. A plan of this program's families always has tokens, whatever its values.
+std::vector<Token> Encode(const Document& document);
+// Gives back what was encoded, reals as Rounded() has them. Refuses anything else in one line that says which word was
+// expected where; tokens of another version by their first word.
+Result<Document> Decode(std::span<const Token> tokens);
+// The document with its reals as the language can say them: 9 significant bits of scores and of a device's ceilings, 5
+// of counters. Encode(Rounded(d)) == Encode(d).
+Document Rounded(const Document& document);
+
+// A family's word and one for each of its parameters, in their order.
+std::vector<Token> EncodePlan(const Plan& plan);
+Result<Plan> DecodePlan(std::span<const Token> tokens);
+
+// "gemmsmith-tokens-1 tn type:f16 ...", and back.
+std::string PrintTokens(std::span<const Token> tokens);
+Result<std::vector<Token>> ParseTokens(std::string_view text);
+
+}  // namespace gemmsmith
