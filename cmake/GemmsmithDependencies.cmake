@@ -22,9 +22,9 @@ gemmsmith_static_library(zstd::zstd zstd.h libzstd.a)
 gemmsmith_static_library(SQLite::SQLite3 sqlite3.h libsqlite3.a)
 gemmsmith_static_library(OpenBLAS::OpenBLAS cblas.h libopenblas.a x86_64-linux-gnu/openblas-pthread openblas-pthread)
 
-# The f32 product on the CPU, the definition of truth. A shared library of its own, so that the 25 MB of OpenBLAS stand on disk
-# once however many programs use them.
-add_library(gemmsmith_cpu_product SHARED src/evaluate/verify/cpu_product.cc)
+# f32 products on the CPU: the definition of truth, and the policy's. A shared library of its own, so that the 25 MB of OpenBLAS
+# stand on disk once however many programs use them.
+add_library(gemmsmith_cpu_product SHARED src/evaluate/verify/cpu_product.cc src/policy/dense_product.cc)
 target_include_directories(gemmsmith_cpu_product PUBLIC src)
 target_link_libraries(gemmsmith_cpu_product PRIVATE OpenBLAS::OpenBLAS Threads::Threads m)
 target_link_options(gemmsmith_cpu_product PRIVATE -Wl,--exclude-libs,ALL)

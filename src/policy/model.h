@@ -1,0 +1,69 @@
+// The embedded policy's weights: a decoder-only transformer over the words of docs/policy_tokens.md.
+// docs/policy_model.md says what it computes and how its file looks.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/random.h"
+#include "base/status.h"
+#include "policy/safetensors.h"
+
+namespace gemmsmith {
+
+struct ModelConfig {
+  int words = 0;        // of the vocabulary
+  int positions = 512;  // the longest document
+  int width = 256;
+  int layers = 6;
+  int heads = 4;
+  int hidden = 1024;  // of the feed-forward part
+  int head_width() const { return width / heads; }
+  bool operator==(const ModelConfig&) const = default;
+};
+// For the words of this program.
+ModelConfig DefaultModelConfig();
+
+// Matrices are [out, in], row-major. What a layer adds to x:
+//   x += out * attention(qkv * norm(x)), then x += down * relu(up * norm(x))^2
+struct LayerWeights {
+  std::vector<float> attention_norm;  // [width]
+  std::vector<float> qkv;             // [3 * width, width]: queries, keys, values, head by head
+  std::vector<float> out;             // [width, width]
+  std::vector<float> hidden_norm;     // [width]
+  std::vector<float> up;              // [hidden, width]
+  std::vector<float> down;            // [width, hidden]
+};
+
+struct PolicyModel {
+  ModelConfig config;
+  std::vector<float> embedding;  // [words, width]; also what logits are made with
+  std::vector<float> position;   // [positions, width]
+  std::vector<LayerWeights> layers;
+  std::vector<float> final_norm;  // [width]
+
+  size_t ParameterCount() const;
+};
+inline constexpr float kNormEpsilon = 1e-5f;
+
+// Weights as training begins with them. The same seed gives the same ones.
+PolicyModel NewModel(const ModelConfig& config, uint64_t seed);
+
+// As a safetensors file in half precision, with the configuration and the identity of the words.
+std::string EncodeModel(const PolicyModel& model);
+// Refuses damage, other words, sizes out of range, and tensors that are missing, of another shape or not finite, each
+// in one line.
+Result<PolicyModel> DecodeModel(std::string_view bytes);
+Result<PolicyModel> ReadModel(const std::filesystem::path& path);
+
+// Every tensor of the model under the name that it has in the file, with its shape, in an order that stays.
+struct NamedWeights {
+  std::string name;
+  std::vector<int64_t> shape;
+  std::vector<float>* values;
+};
+std::vector<NamedWeights> WeightsOf(PolicyModel& model);
+
+}  // namespace gemmsmith

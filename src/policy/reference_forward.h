@@ -1,0 +1,16 @@
+// What the model computes, written as it is defined: every position by itself, in f64. What inference.h is tested
+// against; some hundred times slower.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "policy/model.h"
+#include "policy/vocabulary.h"
+
+namespace gemmsmith {
+
+// By position, the logits of all words for the next one.
+std::vector<std::vector<double>> ReferenceLogits(const PolicyModel& model, std::span<const Token> tokens);
+
+}  // namespace gemmsmith

@@ -1,0 +1,144 @@
+#include "policy/sampler.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "base/all_cores.h"
+
+namespace gemmsmith {
+
+namespace {
+
+// Requests whose branches share the products of a step: enough rows that reading the weights costs little.
+constexpr size_t kRequestsAtOnce = 4;
+
+int LongestPlan() {
+  size_t longest = 0;
+  for (const Family& family : Families()) longest = std::max(longest, 1 + family.parameters.size());
+  return int(longest);
+}
+
+// A mask's answers by prefix: the branches of one request have many in common.
+class RememberedMask {
+ public:
+  explicit RememberedMask(const PlanMask& mask) : mask_(mask) {}
+  const std::vector<Token>& AllowedAfter(const PlanPrefix& prefix) {
+    const auto [found, is_new] =
+        known_.try_emplace({prefix.has_family() ? int(prefix.given()) : -1, prefix.plan()}, std::vector<Token>());
+    if (is_new) found->second = mask_.AllowedAfter(prefix);
+    return found->second;
+  }
+
+ private:
+  const PlanMask& mask_;
+  std::map<std::pair<int, Plan>, std::vector<Token>> known_;
+};
+
+struct Branch {
+  PlanPrefix prefix;
+  double log_probability = 0;
+  Random random;
+};
+
+// Some requests, whose branches go on word by word together.
+class Sampling {
+ public:
+  Sampling(const PolicyModel& model, std::span<const SampleRequest> requests, size_t first_request,
+           const SampleOptions& options)
+      : options_(options), inference_(model, ContextsOf(requests), options.plans, LongestPlan()) {
+    for (size_t i = 0; i < requests.size(); ++i) {
+      masks_.emplace_back(*requests[i].mask);
+      branches_.emplace_back();
+      const Random random = Random(options.seed).Fork(fmt::format("plans of request {}", first_request + i));
+      for (int branch = 0; branch < options.plans; ++branch)
+        branches_.back().push_back({{}, 0, random.Fork(fmt::format("{}", branch))});
+    }
+  }
+
+  std::vector<std::vector<SampledPlan>> Run() {
+    std::vector<NextWord> words;
+    for (size_t request = 0; request < branches_.size(); ++request)
+      for (size_t branch = 0; branch < branches_[request].size(); ++branch)
+        Extend(int(request), int(branch), inference_.AfterContext(int(request)), words);
+    while (!words.empty()) {
+      inference_.Append(words);
+      std::vector<NextWord> next;
+      for (size_t row = 0; row < words.size(); ++row)
+        Extend(words[row].context, words[row].branch, inference_.AfterWord(int(row)), next);
+      words = std::move(next);
+    }
+    return Plans();
+  }
+
+ private:
+  static std::vector<std::vector<Token>> ContextsOf(std::span<const SampleRequest> requests) {
+    std::vector<std::vector<Token>> contexts;
+    for (const SampleRequest& request : requests) contexts.push_back(request.context);
+    return contexts;
+  }
+
+  // Draws the branch's next word. The last one of a plan need not be read by the model.
+  void Extend(int request, int index, std::span<const float> state, std::vector<NextWord>& words) {
+    Branch& branch = branches_[size_t(request)][size_t(index)];
+    const std::vector<Token>& allowed = masks_[size_t(request)].AllowedAfter(branch.prefix);
+    if (allowed.empty()) return;
+    const Token token = allowed.size() == 1 ? allowed[0] : Draw(branch, allowed, inference_.Logits(state, allowed));
+    branch.prefix.Take(token);
+    if (!branch.prefix.IsWhole()) words.push_back({request, index, token});
+  }
+
+  Token Draw(Branch& branch, const std::vector<Token>& allowed, const std::vector<float>& logits) const {
+    const double largest = *std::max_element(logits.begin(), logits.end());
+    std::vector<double> weights;
+    double sum = 0;
+    for (const float logit : logits) {
+      weights.push_back(std::exp((logit - largest) / options_.temperature));
+      sum += weights.back();
+    }
+    double left = branch.random.Uniform() * sum;
+    size_t drawn = 0;
+    while (drawn + 1 < weights.size() && (left -= weights[drawn]) >= 0) ++drawn;
+    branch.log_probability += std::log(weights[drawn] / sum);
+    return allowed[drawn];
+  }
+
+  std::vector<std::vector<SampledPlan>> Plans() const {
+    std::vector<std::vector<SampledPlan>> plans;
+    for (const std::vector<Branch>& branches : branches_) {
+      plans.emplace_back();
+      for (const Branch& branch : branches)
+        if (branch.prefix.IsWhole()) plans.back().push_back({branch.prefix.plan(), branch.log_probability});
+    }
+    return plans;
+  }
+
+  const SampleOptions& options_;
+  Inference inference_;
+  std::vector<RememberedMask> masks_;
+  std::vector<std::vector<Branch>> branches_;
+};
+
+}  // namespace
+
+Status CheckContext(const PolicyModel& model, std::span<const Token> context) {
+  const size_t needed = context.size() + size_t(LongestPlan());
+  if (!context.empty() && needed <= size_t(model.config.positions)) return OkStatus();
+  return InvalidArgument(
+      fmt::format("{} words of context and plan, the policy reads {}", needed, model.config.positions));
+}
+
+std::vector<std::vector<SampledPlan>> SamplePlans(const PolicyModel& model, std::span<const SampleRequest> requests,
+                                                  const SampleOptions& options) {
+  std::vector<std::vector<SampledPlan>> plans(requests.size());
+  ForEachOnAllCores((requests.size() + kRequestsAtOnce - 1) / kRequestsAtOnce, [&](size_t part) {
+    const size_t first = part * kRequestsAtOnce, count = std::min(kRequestsAtOnce, requests.size() - first);
+    auto of_part = Sampling(model, requests.subspan(first, count), first, options).Run();
+    std::move(of_part.begin(), of_part.end(), plans.begin() + long(first));
+  });
+  return plans;
+}
+
+}  // namespace gemmsmith
