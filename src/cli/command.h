@@ -31,6 +31,7 @@ struct OptimizeCommand {
   ScalarType type = ScalarType::kF16;
   Accumulation accumulation = Accumulation::kF32;
   std::string proposer = "local";
+  std::filesystem::path weights;  // of the proposer "policy"
   Objective objective = Objective::kTime;
   std::string device = "auto";           // "auto", "gpu:N", or the key of a recorded device
   int budget_evaluations = 128;          // a layout

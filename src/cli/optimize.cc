@@ -21,6 +21,7 @@
 #include "cli/set_report.h"
 #include "cli/words.h"
 #include "evaluate/time/race_rules.h"
+#include "policy/policy_proposer.h"
 #include "program/cost.h"
 #include "program/emit.h"
 
@@ -46,10 +47,11 @@ std::string Fingerprint(const Instrument& instrument) {
 }
 
 // Names neither shape nor set: what one call found for a shape, another finds for the set that holds it.
-std::string CampaignName(const OptimizeCommand& command, const Instrument& instrument) {
+std::string CampaignName(const OptimizeCommand& command, const Instrument& instrument, const PolicyModel* policy) {
   std::string name(instrument.live() ? "" : kReplayPrefix);
   if (!command.name.empty()) return name + command.name;
   name += fmt::format("optimize {} seed={} {}", command.proposer, command.seed, Fingerprint(instrument));
+  if (policy != nullptr) name += fmt::format(" weights={}", Fingerprint(*policy));
   if (command.objective == Objective::kEnergy) name += " energy";
   if (command.fresh) {
     const auto now = std::chrono::system_clock::now().time_since_epoch();
@@ -58,9 +60,10 @@ std::string CampaignName(const OptimizeCommand& command, const Instrument& instr
   return name;
 }
 
-CampaignOptions OptionsFor(const OptimizeCommand& command, const Instrument& instrument, const ProblemList& problems) {
+CampaignOptions OptionsFor(const OptimizeCommand& command, const Instrument& instrument, const PolicyModel* policy,
+                           const ProblemList& problems) {
   CampaignOptions options{
-      .name = CampaignName(command, instrument), .problems = problems.answerable, .seed = command.seed};
+      .name = CampaignName(command, instrument, policy), .problems = problems.answerable, .seed = command.seed};
   if (instrument.live()) options.chained_twins = 2, options.fixed_twins = 6, options.heat_contenders = 12;
   // Whoever draws little may have been fifth by time.
   if (command.objective == Objective::kEnergy) options.objective = Objective::kEnergy, options.finalists = 8;
@@ -92,13 +95,21 @@ Result<Space> SpaceFor(const OptimizeCommand& command, const Instrument& instrum
   return Space(std::move(plans));
 }
 
-Result<ProblemSearch> SearchFor(const OptimizeCommand& command, const Instrument& instrument, const Gemm& gemm) {
+// The policy of the command; null where it proposes otherwise.
+Result<std::shared_ptr<const PolicyModel>> ReadPolicy(const OptimizeCommand& command) {
+  if (command.proposer != kPolicyProposer) return std::shared_ptr<const PolicyModel>();
+  ASSIGN_OR_RETURN(PolicyModel model, ReadModel(command.weights));
+  return std::shared_ptr<const PolicyModel>(std::make_shared<PolicyModel>(std::move(model)));
+}
+
+Result<ProblemSearch> SearchFor(const OptimizeCommand& command, const Instrument& instrument,
+                                std::shared_ptr<const PolicyModel> policy, const Gemm& gemm) {
   ASSIGN_OR_RETURN(Space space, SpaceFor(command, instrument, gemm));
   ProblemSearch search{.space = std::make_unique<Space>(std::move(space)), .stop = BudgetOfALayout(command)};
-  ASSIGN_OR_RETURN(search.proposer, MakeProposer(command.proposer, {.gemm = gemm,
-                                                                    .device = instrument.evaluator->device(),
-                                                                    .space = search.space.get(),
-                                                                    .seed = command.seed}));
+  const SearchContext context{
+      .gemm = gemm, .device = instrument.evaluator->device(), .space = search.space.get(), .seed = command.seed};
+  ASSIGN_OR_RETURN(search.proposer, policy != nullptr ? MakePolicyProposer(std::move(policy), context)
+                                                      : MakeProposer(command.proposer, context));
   return search;
 }
 
@@ -165,10 +176,11 @@ class Watcher {
   Progress progress_;
 };
 
-Result<CampaignResult> Search(const OptimizeCommand& command, Instrument& instrument, Archive& archive,
+Result<CampaignResult> Search(const OptimizeCommand& command, Instrument& instrument,
+                              const std::shared_ptr<const PolicyModel>& policy, Archive& archive,
                               const CampaignOptions& options) {
   Watcher watcher(command, instrument, options.problems);
-  const MakeSearch make_search = [&](const Gemm& gemm) { return SearchFor(command, instrument, gemm); };
+  const MakeSearch make_search = [&](const Gemm& gemm) { return SearchFor(command, instrument, policy, gemm); };
   const std::unique_ptr<StopRule> stop = LimitsOfTheCall(command);
   return RunCampaign(options, make_search, *instrument.evaluator, instrument.compiler.get(), &archive, *stop,
                      [&](const CampaignEvent& event) { watcher(event); });
@@ -395,6 +407,7 @@ Result<int> Run(const OptimizeCommand& command) {
   const auto start = std::chrono::steady_clock::now();
   // Before a GPU is taken: what is wrong wherever it would run.
   RETURN_IF_ERROR(CheckRecordEnding(command));
+  ASSIGN_OR_RETURN(const std::shared_ptr<const PolicyModel> policy, ReadPolicy(command));
   ASSIGN_OR_RETURN(const std::vector<Gemm> asked_for, AskedFor(command));
   ASSIGN_OR_RETURN(Instrument instrument, OpenInstrument(command.device));
   RETURN_IF_ERROR(CheckRecordIsOfAGpu(command, instrument));
@@ -403,8 +416,8 @@ Result<int> Run(const OptimizeCommand& command) {
   ASSIGN_OR_RETURN(const ProblemList problems, ProblemsOf(command, instrument, asked_for));
   RETURN_IF_ERROR(CheckObjective(command, instrument, problems));
   ASSIGN_OR_RETURN(const std::unique_ptr<Archive> archive, OpenArchive(command.archive));
-  const CampaignOptions options = OptionsFor(command, instrument, problems);
-  const Result<CampaignResult> searched = Search(command, instrument, *archive, options);
+  const CampaignOptions options = OptionsFor(command, instrument, policy.get(), problems);
+  const Result<CampaignResult> searched = Search(command, instrument, policy, *archive, options);
   // Where the GPU was lost halfway, what it judged until then is written all the same.
   ASSIGN_OR_RETURN(std::vector<std::string> record_files, WriteRecord(command, *archive, options));
   ASSIGN_OR_RETURN(const CampaignResult result, searched);

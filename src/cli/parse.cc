@@ -79,8 +79,9 @@ class Grammar {
     Value(verb, "--layout", "nn|tn|both", "storage of A and B [both]", &command->layouts, ReadLayouts);
     AddType(verb, &command->type);
     AddAccumulation(verb, &command->accumulation);
-    Value(verb, "--proposer", "NAME", "random, ranked, local, evolution or nvmmh [local]", &command->proposer,
+    Value(verb, "--proposer", "NAME", "random, ranked, local, evolution, nvmmh or policy [local]", &command->proposer,
           ReadProposer);
+    Value(verb, "--weights", "FILE", "the policy's, for --proposer policy", &command->weights, ReadPath);
     Value(verb, "--objective", "time|energy", "what the finals decide by; energy: joules a call [time]",
           &command->objective, ReadObjective);
     AddDevice(verb, &command->device);
@@ -98,6 +99,9 @@ class Grammar {
         return NoCommand{kExitWrongUse, "--name and --fresh exclude each other"};
       if (!command->catalogue.empty() && !command->promote)
         return NoCommand{kExitWrongUse, "--catalogue goes with --promote"};
+      if ((command->proposer == kPolicyProposer) != !command->weights.empty())
+        return NoCommand{kExitWrongUse, command->weights.empty() ? "--proposer policy needs its weights: --weights FILE"
+                                                                 : "--weights is for --proposer policy"};
       if (const std::optional<NoCommand> wrong = WrongNumbers({command->type}, command->accumulation)) return *wrong;
       return Command(*command);
     };

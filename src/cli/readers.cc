@@ -199,7 +199,8 @@ Result<OutcomeKind> ReadOutcomeKind(std::string_view text) {
 }
 
 Result<std::string> ReadProposer(std::string_view text) {
-  const std::vector<std::string_view>& known = ProposerNames();
+  std::vector<std::string_view> known = ProposerNames();
+  known.push_back(kPolicyProposer);
   if (std::find(known.begin(), known.end(), text) != known.end()) return std::string(text);
   return NoSuchWord("proposer", text, known);
 }

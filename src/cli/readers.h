@@ -29,7 +29,8 @@ Result<Accumulation> ReadAccumulation(std::string_view text);
 Result<Protocol> ReadProtocol(std::string_view text);
 Result<Protocol> ReadAnyProtocol(std::string_view text);  // those of searches too
 Result<OutcomeKind> ReadOutcomeKind(std::string_view text);
-Result<std::string> ReadProposer(std::string_view text);
+Result<std::string> ReadProposer(std::string_view text);  // one of search's, or kPolicyProposer
+inline constexpr std::string_view kPolicyProposer = "policy";
 Result<Objective> ReadObjective(std::string_view text);
 // A plan's words, a file with such words, or a .cu file of the free-form contract.
 Result<Subject> ReadSubject(std::string_view text);

@@ -147,4 +147,22 @@ Document ContextFor(const Gemm& gemm, const Device& device, std::span<const Exem
   return document;
 }
 
+// Of numbers that need every digit, and everything that may be there.
+int LongestContext() {
+  constexpr int kOdd = 0x7fffffff;
+  Document document{.gemm = {.shape = {kOdd, kOdd, kOdd}, .lda = kOdd, .ldb = kOdd, .ldc = kOdd},
+                    .device = {kOdd, kOdd, kOdd, kOdd, 1, 1, 1, 1},
+                    .analysis = Analysis{.reasons = {kMostReasons, {Counter::kDuration, true}}},
+                    .goal = kBestGoal};
+  Exemplar exemplar{.judged = {.kind = OutcomeKind::kMeasured, .score = 1}};
+  for (const Counter counter : kShownCounters) exemplar.judged.counters.emplace_back(counter, 1);
+  size_t longest = 0;
+  for (const Family& family : Families()) {
+    exemplar.plan = DefaultPlan(family.id);
+    document.exemplars = {exemplar, exemplar};
+    longest = std::max(longest, EncodeContext(document).size());
+  }
+  return int(longest);
+}
+
 }  // namespace gemmsmith

@@ -17,7 +17,7 @@ double ScoreOf(const Gemm& gemm, const Device& device, double time_ns);
 JudgedAs Judge(const Gemm& gemm, const Device& device, const Outcome& outcome);
 
 struct ContextOptions {
-  int exemplars = 2;       // at most; 0: without contrast
+  int exemplars = 2;       // at most, and no more than 2; 0: without contrast
   bool counters = true;    // of the exemplars
   double temperature = 1;  // of the choice among buckets, in deviations of the bucket's means
 };
@@ -39,5 +39,8 @@ inline constexpr int kBestGoal = int(kGoalPercents.size()) - 1;
 // Up to the place where a policy is to write a plan, with the best goal.
 Document ContextFor(const Gemm& gemm, const Device& device, std::span<const Exemplar> variants,
                     const ContextOptions& options, Random& random);
+
+// Words of the longest context that ContextFor() makes for two exemplars.
+int LongestContext();
 
 }  // namespace gemmsmith

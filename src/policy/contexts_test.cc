@@ -72,5 +72,24 @@ TEST(ContextsTest, GoalsAreClassesOfBestOverOwnTime) {
   EXPECT_EQ(GoalOf({.kind = OutcomeKind::kWrong}, 0.5), 0);
 }
 
+TEST(ContextsTest, NoContextIsLongerThanTheLongest) {
+  Counters counters;
+  for (size_t i = 0; i < kCounterCount; ++i) counters[Counter(i)] = 3.0 + double(i);
+  Outcome outcome{.kind = OutcomeKind::kMeasured};
+  outcome.timings.push_back({.contender = "ours", .clock = Clock::kDevice, .median_ns = 3000});
+  outcome.counters = counters;
+  const Gemm gemm{.shape = {12345677, 54321, 999999937}, .lda = 999999999, .ldb = 1073741823, .ldc = 1073741823};
+  std::vector<Exemplar> variants;
+  for (int i = 0; i < 10; ++i) {
+    outcome.timings[0].median_ns *= 1.5;
+    outcome.counters->operator[](Counter::kWaves) = i;
+    variants.push_back({DefaultPlan(FamilyId::kWgmma), Judge(gemm, KnownDevices()[0], outcome)});
+  }
+  Random random(1);
+  const size_t words = EncodeContext(ContextFor(gemm, KnownDevices()[0], variants, {}, random)).size();
+  EXPECT_LE(words, size_t(LongestContext()));
+  EXPECT_GT(words, size_t(LongestContext()) - 40);
+}
+
 }  // namespace
 }  // namespace gemmsmith

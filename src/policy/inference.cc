@@ -10,18 +10,29 @@ namespace gemmsmith {
 
 namespace {
 
+// In sums of their own, which the compiler may take at once.
+float Dot(const float* a, const float* b, int count) {
+  constexpr int kSums = 16;
+  float sums[kSums] = {};
+  int i = 0;
+  for (; i + kSums <= count; i += kSums)
+    for (int j = 0; j < kSums; ++j) sums[j] += a[i + j] * b[i + j];
+  float sum = 0;
+  for (; i < count; ++i) sum += a[i] * b[i];
+  for (const float part : sums) sum += part;
+  return sum;
+}
+
 void Norm(const float* x, const std::vector<float>& weights, float* y) {
   const size_t width = weights.size();
-  float squares = 0;
-  for (size_t i = 0; i < width; ++i) squares += x[i] * x[i];
-  const float scale = 1 / std::sqrt(squares / float(width) + kNormEpsilon);
+  const float scale = 1 / std::sqrt(Dot(x, x, int(width)) / float(width) + kNormEpsilon);
   for (size_t i = 0; i < width; ++i) y[i] = x[i] * scale * weights[i];
 }
 
-// y[rows, outputs] = x[rows, inputs] * matrix[outputs, inputs]^T
+// y[rows, outputs] = x[rows, inputs] * matrix[inputs, outputs]
 void Apply(const std::vector<float>& matrix, const float* x, int rows, int inputs, float* y, bool adds = false) {
   const int outputs = int(matrix.size()) / inputs;
-  Multiply({rows, outputs, inputs, x, inputs, matrix.data(), inputs, true, y, outputs, adds});
+  Multiply({rows, outputs, inputs, x, inputs, matrix.data(), outputs, false, y, outputs, adds});
 }
 
 void Softmax(float* weights, int count) {
@@ -31,12 +42,6 @@ void Softmax(float* weights, int count) {
   for (int i = 0; i < count; ++i) sum += weights[i] = std::exp(weights[i] - largest);
   const float scale = 1 / sum;
   for (int i = 0; i < count; ++i) weights[i] *= scale;
-}
-
-float Dot(const float* a, const float* b, int count) {
-  float sum = 0;
-  for (int i = 0; i < count; ++i) sum += a[i] * b[i];
-  return sum;
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/files.h"
+#include "base/hash.h"
 #include "base/text.h"
 #include "policy/vocabulary.h"
 
@@ -105,11 +106,11 @@ std::vector<NamedWeights> WeightsOf(PolicyModel& model) {
       weights.push_back({fmt::format("layers.{}.{}", i, name), std::move(shape), values});
     };
     add("attention_norm", {config.width}, &layer.attention_norm);
-    add("qkv", {3 * config.width, config.width}, &layer.qkv);
+    add("qkv", {config.width, 3 * config.width}, &layer.qkv);
     add("out", {config.width, config.width}, &layer.out);
     add("hidden_norm", {config.width}, &layer.hidden_norm);
-    add("up", {config.hidden, config.width}, &layer.up);
-    add("down", {config.width, config.hidden}, &layer.down);
+    add("up", {config.width, config.hidden}, &layer.up);
+    add("down", {config.hidden, config.width}, &layer.down);
   }
   weights.push_back({"final_norm", {config.width}, &model.final_norm});
   return weights;
@@ -161,5 +162,7 @@ Result<PolicyModel> ReadModel(const std::filesystem::path& path) {
   if (!model.ok()) return Status(model.status().code(), fmt::format("{}: {}", path.string(), model.status().message()));
   return model;
 }
+
+std::string Fingerprint(const PolicyModel& model) { return HashBytes(EncodeModel(model)).Hex().substr(0, 8); }
 
 }  // namespace gemmsmith

@@ -26,15 +26,15 @@ struct ModelConfig {
 // For the words of this program.
 ModelConfig DefaultModelConfig();
 
-// Matrices are [out, in], row-major. What a layer adds to x:
-//   x += out * attention(qkv * norm(x)), then x += down * relu(up * norm(x))^2
+// Matrices are [in, out], row-major, and stand behind what they are multiplied with. What a layer adds to x:
+//   x += attention(norm(x) qkv) out, then x += relu(norm(x) up)^2 down
 struct LayerWeights {
   std::vector<float> attention_norm;  // [width]
-  std::vector<float> qkv;             // [3 * width, width]: queries, keys, values, head by head
+  std::vector<float> qkv;             // [width, 3 * width]: queries, keys, values, head by head
   std::vector<float> out;             // [width, width]
   std::vector<float> hidden_norm;     // [width]
-  std::vector<float> up;              // [hidden, width]
-  std::vector<float> down;            // [width, hidden]
+  std::vector<float> up;              // [width, hidden]
+  std::vector<float> down;            // [hidden, width]
 };
 
 struct PolicyModel {
@@ -57,6 +57,8 @@ std::string EncodeModel(const PolicyModel& model);
 // in one line.
 Result<PolicyModel> DecodeModel(std::string_view bytes);
 Result<PolicyModel> ReadModel(const std::filesystem::path& path);
+// Of what EncodeModel() writes: other weights, another text.
+std::string Fingerprint(const PolicyModel& model);
 
 // Every tensor of the model under the name that it has in the file, with its shape, in an order that stays.
 struct NamedWeights {

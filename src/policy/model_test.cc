@@ -103,7 +103,8 @@ TEST(SafeTensorsTest, HostileHeadersAreRefusedInOneLineEach) {
             "no safetensors file: cut off: 4 bytes of numbers, 2 are there");
   EXPECT_EQ(WhyNot(File(tensor("F16", {1}, {0, 2}), 4)), "no safetensors file: 2 bytes behind the last tensor");
   EXPECT_EQ(WhyNot(File({{"__metadata__", {{"a", 1}}}}, 0)), "no safetensors file: metadata 'a' is no text");
-  EXPECT_EQ(WhyNot(File({{"a\n\x1b", 3}}, 0)), "no safetensors file: tensor 'a?\?': lacks dtype, shape or data_offsets");
+  EXPECT_EQ(WhyNot(File({{"a\n\x1b", 3}}, 0)),
+            "no safetensors file: tensor 'a?\?': lacks dtype, shape or data_offsets");
   Json two = tensor("F16", {1}, {0, 2});
   two["y"] = two["x"];
   EXPECT_EQ(WhyNot(File(two, 2)), "no safetensors file: tensor 'y' begins at byte 0, the one before it ends at 2");
@@ -147,7 +148,7 @@ TEST(ModelTest, WhatDoesNotFitIsRefusedInOneLine) {
   EXPECT_EQ(why_not(Changed(bytes, "\"width\":\"8\"", "\"width\":\"-8\"")), "width cannot be '-8', but 1 to 4096");
   EXPECT_EQ(why_not(Changed(bytes, "\"heads\":\"2\"", "\"heads\":\"3\"")), "3 heads cannot share a width of 8");
   EXPECT_EQ(why_not(Changed(bytes, "\"hidden\":\"16\"", "\"hidden\":\"32\"")),
-            "'layers.0.up' is [16, 8], should be [32, 8]");
+            "'layers.0.up' is [8, 16], should be [8, 32]");
   EXPECT_EQ(why_not(Changed(bytes, "\"layers\":\"2\"", "\"layers\":\"3\"")),
             "the weights lack 'layers.2.attention_norm'");
   EXPECT_EQ(why_not(Changed(bytes, "\"layers\":\"2\"", "\"layers\":\"1\"")),

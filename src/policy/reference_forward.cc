@@ -18,12 +18,20 @@ Row Normalised(const Row& x, const std::vector<float>& weights) {
   return y;
 }
 
-// matrix [outputs, x.size()] times x.
-Row Times(const std::vector<float>& matrix, const Row& x) {
+// x times matrix [x.size(), outputs].
+Row Times(const Row& x, const std::vector<float>& matrix) {
   Row y(matrix.size() / x.size());
   for (size_t i = 0; i < y.size(); ++i)
-    for (size_t j = 0; j < x.size(); ++j) y[i] += double(matrix[i * x.size() + j]) * x[j];
+    for (size_t j = 0; j < x.size(); ++j) y[i] += x[j] * double(matrix[j * y.size() + i]);
   return y;
+}
+
+// By word, how well its embedding meets x.
+Row LogitsOf(const Row& x, const std::vector<float>& embedding) {
+  Row logits(embedding.size() / x.size());
+  for (size_t word = 0; word < logits.size(); ++word)
+    for (size_t i = 0; i < x.size(); ++i) logits[word] += x[i] * double(embedding[word * x.size() + i]);
+  return logits;
 }
 
 void Add(Row& x, const Row& y) {
@@ -47,19 +55,19 @@ void Attend(const std::vector<Row>& qkv, size_t position, size_t head, const Mod
 
 void AddAttention(const LayerWeights& layer, const ModelConfig& config, std::vector<Row>& x) {
   std::vector<Row> qkv;
-  for (const Row& row : x) qkv.push_back(Times(layer.qkv, Normalised(row, layer.attention_norm)));
+  for (const Row& row : x) qkv.push_back(Times(Normalised(row, layer.attention_norm), layer.qkv));
   for (size_t position = 0; position < x.size(); ++position) {
     Row attended(size_t(config.width), 0.0);
     for (size_t head = 0; head < size_t(config.heads); ++head) Attend(qkv, position, head, config, attended);
-    Add(x[position], Times(layer.out, attended));
+    Add(x[position], Times(attended, layer.out));
   }
 }
 
 void AddHidden(const LayerWeights& layer, std::vector<Row>& x) {
   for (Row& row : x) {
-    Row hidden = Times(layer.up, Normalised(row, layer.hidden_norm));
+    Row hidden = Times(Normalised(row, layer.hidden_norm), layer.up);
     for (double& value : hidden) value = value > 0 ? value * value : 0;
-    Add(row, Times(layer.down, hidden));
+    Add(row, Times(hidden, layer.down));
   }
 }
 
@@ -77,7 +85,7 @@ std::vector<std::vector<double>> ReferenceLogits(const PolicyModel& model, std::
     AddHidden(layer, x);
   }
   std::vector<std::vector<double>> logits;
-  for (const Row& row : x) logits.push_back(Times(model.embedding, Normalised(row, model.final_norm)));
+  for (const Row& row : x) logits.push_back(LogitsOf(Normalised(row, model.final_norm), model.embedding));
   return logits;
 }
 

@@ -7,13 +7,14 @@
 #include <map>
 
 #include "base/all_cores.h"
+#include "policy/contexts.h"
 
 namespace gemmsmith {
 
 namespace {
 
 // Requests whose branches share the products of a step: enough rows that reading the weights costs little.
-constexpr size_t kRequestsAtOnce = 4;
+constexpr size_t kRequestsAtOnce = 8;
 
 int LongestPlan() {
   size_t longest = 0;
@@ -123,11 +124,11 @@ class Sampling {
 
 }  // namespace
 
-Status CheckContext(const PolicyModel& model, std::span<const Token> context) {
-  const size_t needed = context.size() + size_t(LongestPlan());
-  if (!context.empty() && needed <= size_t(model.config.positions)) return OkStatus();
-  return InvalidArgument(
-      fmt::format("{} words of context and plan, the policy reads {}", needed, model.config.positions));
+Status CheckRoomForContexts(const PolicyModel& model) {
+  const int needed = LongestContext() + LongestPlan();
+  if (needed <= model.config.positions) return OkStatus();
+  return InvalidArgument(fmt::format("the policy reads {} words, a context with a plan may have {}: train a larger one",
+                                     model.config.positions, needed));
 }
 
 std::vector<std::vector<SampledPlan>> SamplePlans(const PolicyModel& model, std::span<const SampleRequest> requests,

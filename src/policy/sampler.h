@@ -26,8 +26,8 @@ struct SampleOptions {
   uint64_t seed = 0;
 };
 
-// Whether a context leaves room for a plan.
-Status CheckContext(const PolicyModel& model, std::span<const Token> context);
+// Whether the model reads enough words for the largest context there is (contexts.h) and a plan behind it.
+Status CheckRoomForContexts(const PolicyModel& model);
 
 // By request, drawn independently: a plan may come twice. None for a request whose mask has no plan at all. Requests
 // are shared among the cores; the same seed gives the same plans on every number of them.

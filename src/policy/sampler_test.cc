@@ -94,12 +94,6 @@ TEST(SamplerTest, ALowTemperatureKeepsToTheLikeliestWords) {
   for (const SampledPlan& sampled : plans) EXPECT_EQ(sampled.plan, plans[0].plan);
 }
 
-TEST(SamplerTest, AContextThatLeavesNoRoomIsRefused) {
-  const PolicyModel model = SmallModel();
-  EXPECT_TRUE(CheckContext(model, SomeContext()).ok());
-  EXPECT_EQ(CheckContext(model, std::vector<Token>(60)).message(), "78 words of context and plan, the policy reads 64");
-}
-
 // Not a bound, which busy machines would break, but a number to read: docs/policy_model.md holds it.
 TEST(SamplerTest, SaysHowFastItIs) {
   const PolicyModel model = NewModel(DefaultModelConfig(), 1);

@@ -8,7 +8,9 @@
 #include <set>
 
 #include "archive/archive.h"
+#include "base/files.h"
 #include "base/text.h"
+#include "policy/model.h"
 #include "tests/end_to_end/program.h"
 
 namespace gemmsmith {
@@ -85,6 +87,21 @@ TEST_F(OptimizeTest, EveryProposerFindsTheBestOfASpaceItExhausts) {
     EXPECT_EQ(judged, 100);
   }
   EXPECT_EQ(plans.size(), 1u);
+}
+
+TEST_F(OptimizeTest, APolicyProposesFromItsWeights) {
+  const std::string weights = home.Path("weights.safetensors");
+  ModelConfig config = DefaultModelConfig();
+  config.width = 16, config.layers = 1, config.hidden = 32;
+  ASSERT_TRUE(WriteFileAtomic(weights, EncodeModel(NewModel(config, 1))).ok());
+  const Words words = {"--proposer", "policy", "--weights", weights, "--layout", "tn", "--json"};
+  const nlohmann::json json = Parsed(Optimize("64x64x64", words).out);
+  EXPECT_EQ(json["proposer"], "policy");
+  int judged = 0;
+  for (const nlohmann::json& count : json["layouts"][0]["outcomes"]) judged += count.get<int>();
+  EXPECT_EQ(judged, 100);
+  ASSERT_TRUE(WriteFileAtomic(weights, "nonsense").ok());
+  ExpectOneError(Optimize("64x64x64", words), 1, "no safetensors file");
 }
 
 TEST_F(OptimizeTest, AnObjectiveThatNoRecordingHoldsIsRefused) {

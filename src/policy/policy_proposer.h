@@ -1,0 +1,17 @@
+// The embedded policy as a Proposer.
+#pragma once
+
+#include <memory>
+
+#include "policy/model.h"
+#include "search/proposer.h"
+
+namespace gemmsmith {
+
+// Plans of the space as the model draws them, the likeliest of a draw first, in the context of what was observed. What
+// is left of a space comes in the end, whatever the model thinks of it. InvalidArgument where the model reads fewer
+// words than a context may have.
+Result<std::unique_ptr<Proposer>> MakePolicyProposer(std::shared_ptr<const PolicyModel> model,
+                                                     const SearchContext& context);
+
+}  // namespace gemmsmith

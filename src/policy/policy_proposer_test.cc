@@ -1,0 +1,69 @@
+#include "policy/policy_proposer.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "policy/vocabulary.h"
+#include "search/synthetic_space.h"
+
+namespace gemmsmith {
+namespace {
+
+std::shared_ptr<const PolicyModel> SmallModel(int positions = 512) {
+  return std::make_shared<PolicyModel>(
+      NewModel({int(TokenVocabulary().size()), positions, /*width=*/16, /*layers=*/1, /*heads=*/2, /*hidden=*/32}, 1));
+}
+
+std::unique_ptr<Proposer> SomeProposer(const Space& space, uint64_t seed) {
+  return *MakePolicyProposer(
+      SmallModel(), {.gemm = {.shape = {64, 64, 64}}, .device = KnownDevices()[0], .space = &space, .seed = seed});
+}
+
+// Every plan that was proposed, in order; each is observed before the next call.
+std::vector<Plan> AllOf(Proposer& proposer, const Space& space) {
+  std::vector<Plan> all;
+  for (std::vector<Plan> plans; !(plans = proposer.Propose(7)).empty();) {
+    for (const Plan& plan : plans) {
+      proposer.Observe(plan, all.size() % 5 == 4 ? FailedOutcome(OutcomeKind::kWrong, "off by one")
+                                                 : MeasuredOutcome(BowlNs(space, plan)));
+      all.push_back(plan);
+    }
+  }
+  return all;
+}
+
+TEST(PolicyProposerTest, ProposesEveryPlanOfTheSpaceOnce) {
+  const Space space = SyntheticSpace(3);
+  const std::vector<Plan> plans = AllOf(*SomeProposer(space, 1), space);
+  EXPECT_EQ(plans.size(), space.size());
+  EXPECT_EQ(std::set<Plan>(plans.begin(), plans.end()).size(), space.size());
+  for (const Plan& plan : plans) EXPECT_TRUE(space.Contains(plan));
+}
+
+TEST(PolicyProposerTest, TheSameSeedGivesTheSameOrderAndAnotherOneAnother) {
+  const Space space = SyntheticSpace(3);
+  EXPECT_EQ(AllOf(*SomeProposer(space, 1), space), AllOf(*SomeProposer(space, 1), space));
+  EXPECT_NE(AllOf(*SomeProposer(space, 1), space), AllOf(*SomeProposer(space, 2), space));
+}
+
+TEST(PolicyProposerTest, WhatSomebodyElseProposedDoesNotComeAgain) {
+  const Space space = SyntheticSpace(2);
+  const std::unique_ptr<Proposer> proposer = SomeProposer(space, 1);
+  proposer->Observe(space.plans()[3], MeasuredOutcome(1000));
+  const std::vector<Plan> plans = AllOf(*proposer, space);
+  EXPECT_EQ(plans.size(), space.size() - 1);
+  EXPECT_EQ(std::count(plans.begin(), plans.end(), space.plans()[3]), 0);
+}
+
+TEST(PolicyProposerTest, AModelThatReadsTooLittleIsRefused) {
+  const Space space = SyntheticSpace(1);
+  const auto proposer = MakePolicyProposer(
+      SmallModel(64), {.gemm = {.shape = {64, 64, 64}}, .device = KnownDevices()[0], .space = &space});
+  ASSERT_FALSE(proposer.ok());
+  EXPECT_TRUE(proposer.status().message().starts_with("the policy reads 64 words, a context with a plan may have "))
+      << proposer.status().message();
+}
+
+}  // namespace
+}  // namespace gemmsmith
