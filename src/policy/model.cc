@@ -140,7 +140,7 @@ std::string EncodeModel(const PolicyModel& model) {
   PolicyModel copy = model;
   for (const NamedWeights& weights : WeightsOf(copy))
     file.tensors[weights.name] = {weights.shape, std::move(*weights.values)};
-  return EncodeSafeTensors(file);
+  return EncodeSafeTensors(file, NumberType::kF16);
 }
 
 Result<PolicyModel> DecodeModel(std::string_view bytes) {

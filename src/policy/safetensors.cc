@@ -117,14 +117,16 @@ std::vector<float> NumbersOf(const Entry& entry, std::string_view data) {
 
 }  // namespace
 
-std::string EncodeSafeTensors(const SafeTensors& file) {
+std::string EncodeSafeTensors(const SafeTensors& file, NumberType type) {
+  const bool is_half = type == NumberType::kF16;
   Json header = Json::object();
   if (!file.metadata.empty()) header[std::string(kMetadata)] = file.metadata;
   ByteWriter data;
   for (const auto& [name, tensor] : file.tensors) {
     const size_t begin = data.size();
-    for (const float value : tensor.values) data.Put(FloatToHalf(value));
-    header[name] = {{"dtype", "F16"}, {"shape", tensor.shape}, {"data_offsets", {begin, data.size()}}};
+    for (const float value : tensor.values) is_half ? data.Put(FloatToHalf(value)) : data.Put(value);
+    header[name] = {
+        {"dtype", is_half ? "F16" : "F32"}, {"shape", tensor.shape}, {"data_offsets", {begin, data.size()}}};
   }
   std::string text = header.dump(-1, ' ', false, Json::error_handler_t::replace);
   text.resize((text.size() + 7) / 8 * 8, ' ');

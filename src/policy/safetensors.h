@@ -1,5 +1,5 @@
-// The safetensors format: a length, a JSON header, then the numbers of all tensors one behind the other. Written in
-// half precision, read in half or single.
+// The safetensors format: a length, a JSON header, then the numbers of all tensors one behind the other, in half or in
+// single precision.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,9 @@ struct SafeTensors {
 
 inline constexpr uint64_t kMaxSafeTensorsHeader = 1 << 20, kMaxSafeTensorsBytes = 256 << 20;
 
-// As F16.
-std::string EncodeSafeTensors(const SafeTensors& file);
+enum class NumberType : uint8_t { kF16, kF32 };
+
+std::string EncodeSafeTensors(const SafeTensors& file, NumberType type);
 // F16 and F32. Never reads out of bounds or allocates more than twice the bytes there are, whatever they say; refuses
 // what is truncated, overlaps, leaves gaps or contradicts itself in one line.
 Result<SafeTensors> DecodeSafeTensors(std::string_view bytes);

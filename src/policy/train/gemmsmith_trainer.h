@@ -1,0 +1,52 @@
+/* Training of the embedded policy with libtorch behind a C interface, so that the program opens it where torch is and
+ * does without it elsewhere. All functions of a trainer are called from one thread; texts stay until the next call. */
+#pragma once
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define GEMMSMITH_TRAINER_ABI 1
+
+/* ModelConfig of policy/model.h. */
+typedef struct {
+  int32_t words, positions, width, layers, heads, hidden;
+} GemmsmithTrainerModel;
+
+/* Rows of words, all of one length. The loss of a word counts by its weight; that of a row's first word never does. */
+typedef struct {
+  const int32_t* tokens; /* [rows, length] */
+  const float* weights;  /* [rows, length] */
+  int64_t rows, length;
+} GemmsmithTrainerBatch;
+
+/* AdamW, with gradients cut to a norm. `number` counts from 1. */
+typedef struct {
+  int64_t number;
+  double learning_rate, beta1, beta2, epsilon, weight_decay, largest_norm;
+} GemmsmithTrainerStep;
+
+int gemmsmith_trainer_abi(void);
+/* "torch 2.11.0". */
+const char* gemmsmith_trainer_version(void);
+/* On "cpu" or "cuda:0", all weights 0; null where that failed. */
+void* gemmsmith_trainer_open(const GemmsmithTrainerModel* model, const char* device);
+void gemmsmith_trainer_close(void* trainer);
+/* The tensors by their names in the file of weights; behind "first." and "second.", AdamW's moments. 0, or not. */
+int gemmsmith_trainer_put(void* trainer, const char* name, const float* values, int64_t count);
+int gemmsmith_trainer_get(void* trainer, const char* name, float* values, int64_t count);
+/* One step down the mean loss of the batch, which is given back with the norm of its gradients. 0, or not. */
+int gemmsmith_trainer_step(void* trainer, const GemmsmithTrainerBatch* batch, const GemmsmithTrainerStep* step,
+                           double* loss, double* gradient_norm);
+/* The mean loss alone. */
+int gemmsmith_trainer_loss(void* trainer, const GemmsmithTrainerBatch* batch, double* loss);
+/* [rows, length, words], of all positions. */
+int gemmsmith_trainer_logits(void* trainer, const GemmsmithTrainerBatch* batch, float* logits);
+/* What went wrong last. */
+const char* gemmsmith_trainer_error(void);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,45 @@
+// Pretraining: next-word loss over documents drawn from trials, with checkpoints that a run goes on from as if it had
+// never stopped. docs/policy_training.md describes the files.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+
+#include "policy/train/pretraining_set.h"
+#include "policy/train/trainer.h"
+
+namespace gemmsmith {
+
+struct PretrainingOptions {
+  int64_t steps = 4000;
+  int batch = 128;                 // documents a step
+  double learning_rate = 1e-3;     // at its peak
+  int64_t warm_up = 100;           // steps from 0 to the peak; from there a cosine leads to a tenth at the end
+  int64_t checkpoint_every = 500;  // steps; the last one is always kept
+  int64_t validate_every = 100;    // where problems are held out
+  int validation_batch = 256;
+  uint64_t seed = 1;
+  StepOptions adam;  // its learning rate is set for each step
+};
+// What a checkpoint must have been made with to be gone on from.
+std::string Describe(const PretrainingOptions& options);
+
+double LearningRate(const PretrainingOptions& options, int64_t step);
+
+struct PretrainingProgress {
+  int64_t step = 0;
+  double loss = 0;
+  double seconds = 0;  // of this call
+};
+
+// Trains from new weights, or goes on from the checkpoint in the folder. Leaves there: checkpoint.safetensors (the
+// state in single precision), log.jsonl (a line a step) and, at the end, weights.safetensors. Every write is atomic.
+// The random numbers of a step follow from seed and step alone, so a run that was stopped anywhere ends with the same
+// weights as one that was not. Stops between two steps when `stop` says so, with a checkpoint. InvalidArgument where
+// the folder's checkpoint is of another configuration, seed or set of options.
+Status Pretrain(const PretrainingSet& set, const ModelConfig& config, const PretrainingOptions& options,
+                Trainer& trainer, const std::filesystem::path& folder, const std::function<bool()>& stop,
+                const std::function<void(const PretrainingProgress&)>& watch);
+
+}  // namespace gemmsmith

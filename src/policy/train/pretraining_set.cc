@@ -1,0 +1,77 @@
+#include "policy/train/pretraining_set.h"
+
+#include <algorithm>
+
+namespace gemmsmith {
+
+namespace {
+
+constexpr double kBestShare = 0.5;
+// How many plans a search knows when it comes to a document.
+constexpr size_t kKnownCounts[] = {0, 0, 2, 4, 8, 16, 32};
+
+bool IsHeldOut(const Shape& shape, const HeldOutSizes& sizes) {
+  return sizes.contains(shape.m) || sizes.contains(shape.n) || sizes.contains(shape.k);
+}
+
+}  // namespace
+
+Result<PretrainingSet> PretrainingSet::From(std::span<const Trial> trials, const HeldOutSizes& held_out) {
+  std::map<std::pair<std::string, Gemm>, std::map<Plan, const Trial*>> by_problem;
+  for (const Trial& trial : trials) {
+    if (!trial.HasPlan() || !FindDevice(trial.setting.device_key).ok()) continue;
+    const Trial*& known = by_problem[{trial.setting.device_key, trial.gemm}][trial.plan()];
+    if (known == nullptr || MoreCareful(trial.outcome.protocol, known->outcome.protocol)) known = &trial;
+  }
+  PretrainingSet set;
+  for (const auto& [key, plans] : by_problem) {
+    Problem problem{.gemm = key.second, .device = *FindDevice(key.first)};
+    for (const auto& [plan, trial] : plans) {
+      problem.variants.push_back({plan, Judge(problem.gemm, problem.device, trial->outcome)});
+      problem.best_score = std::max(problem.best_score, problem.variants.back().judged.score.value_or(0));
+    }
+    for (size_t i = 0; i < problem.variants.size(); ++i)
+      if (GoalOf(problem.variants[i].judged, problem.best_score) == kBestGoal) problem.best.push_back(i);
+    if (problem.best.empty()) continue;
+    set.trials_ += problem.variants.size();
+    (IsHeldOut(problem.gemm.shape, held_out) ? set.held_out_ : set.training_).push_back(std::move(problem));
+  }
+  if (set.training_.empty())
+    return InvalidArgument(
+        "no trial to train on: records need plans that were timed on a known device, of shapes that "
+        "are not held out");
+  return set;
+}
+
+Document PretrainingSet::DrawFrom(const std::vector<Problem>& problems, Random& random) {
+  GEMMSMITH_CHECK(!problems.empty(), "no problem to draw from");
+  const Problem& problem = problems[random.Below(problems.size())];
+  const size_t chosen = random.Uniform() < kBestShare ? problem.best[random.Below(problem.best.size())]
+                                                      : size_t(random.Below(problem.variants.size()));
+  std::vector<Exemplar> known;
+  for (size_t count = kKnownCounts[random.Below(std::size(kKnownCounts))]; known.size() < count;) {
+    const size_t other = random.Below(problem.variants.size());
+    if (problem.variants.size() == 1) break;
+    if (other != chosen) known.push_back(problem.variants[other]);
+  }
+  Document document = ContextFor(problem.gemm, problem.device, known, {}, random);
+  const Exemplar& candidate = problem.variants[chosen];
+  document.goal = GoalOf(candidate.judged, problem.best_score);
+  document.candidate = candidate.plan;
+  document.judged = candidate.judged;
+  document.judged->counters.clear();
+  return document;
+}
+
+WeightedTokens WeightedDocument(const Document& document) {
+  const Vocabulary& words = TokenVocabulary();
+  WeightedTokens weighted{.tokens = Encode(document)};
+  bool is_said = false;
+  for (const Token token : weighted.tokens) {
+    weighted.weights.push_back(is_said && !words.goals.Has(token) && token != words[Mark::kCandidate] ? 1.0f : 0.0f);
+    is_said = is_said || token == words[Mark::kAnalysis] || token == words[Mark::kCandidate];
+  }
+  return weighted;
+}
+
+}  // namespace gemmsmith

@@ -1,0 +1,50 @@
+// What a policy is pretrained on: documents drawn from trials, each as a search might have come to it.
+#pragma once
+
+#include <map>
+#include <set>
+#include <span>
+#include <vector>
+
+#include "archive/trial.h"
+#include "policy/contexts.h"
+#include "policy/train/trainer.h"
+
+namespace gemmsmith {
+
+// Shapes that have one of these sizes as m, n or k are kept out of training, and are what is validated on.
+using HeldOutSizes = std::set<int>;
+
+class PretrainingSet {
+ public:
+  // Trials of plans on devices that FindDevice() knows; the others do not count. InvalidArgument where nothing is left
+  // to train on.
+  static Result<PretrainingSet> From(std::span<const Trial> trials, const HeldOutSizes& held_out);
+
+  size_t problems() const { return training_.size(); }
+  size_t held_out_problems() const { return held_out_.size(); }
+  size_t trials() const { return trials_; }
+
+  // A problem, all alike; of its trials half of the times one of the best goal, else any; before it up to 32 others,
+  // of which the context shows two. Of held-out problems: CHECKs that there are any.
+  Document Draw(Random& random) const { return DrawFrom(training_, random); }
+  Document DrawHeldOut(Random& random) const { return DrawFrom(held_out_, random); }
+
+ private:
+  struct Problem {
+    Gemm gemm;
+    Device device;
+    std::vector<Exemplar> variants;
+    std::vector<size_t> best;  // of the best goal
+    double best_score = 0;
+  };
+  static Document DrawFrom(const std::vector<Problem>& problems, Random& random);
+
+  std::vector<Problem> training_, held_out_;
+  size_t trials_ = 0;
+};
+
+// The words, with weight 1 where a policy is to say them: the analysis, the plan and its verdict; 0 where it is told.
+WeightedTokens WeightedDocument(const Document& document);
+
+}  // namespace gemmsmith

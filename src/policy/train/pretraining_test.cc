@@ -1,0 +1,183 @@
+#include "policy/train/pretraining.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "archive/example_trials.h"
+#include "base/files.h"
+#include "base/text.h"
+#include "policy/train/trainer_library.h"
+
+namespace gemmsmith {
+namespace {
+
+ModelConfig SmallConfig() {
+  return {.words = int(TokenVocabulary().size()), .positions = 512, .width = 16, .layers = 1, .heads = 2, .hidden = 32};
+}
+
+// Without torch: weights walk by what they are shown, so that a batch or a step too many or too few shows in them.
+class FakeTrainer : public Trainer {
+ public:
+  std::string Version() const override { return "fake"; }
+  Result<StepResult> Step(const TokenBatch& batch, int64_t number, const StepOptions& options) override {
+    double sum = 0;
+    for (size_t i = 0; i < batch.tokens.size(); ++i) sum += batch.tokens[i] * double(batch.weights[i]) * double(i % 17);
+    for (auto& [name, values] : tensors_)
+      for (float& value : values) value = 0.5f * value + float(options.learning_rate * std::sin(sum + double(number)));
+    return StepResult{std::abs(std::sin(sum)), 1};
+  }
+  Result<double> Loss(const TokenBatch&) override { return 0.5; }
+  Result<std::vector<float>> Logits(const TokenBatch&) override { return std::vector<float>(); }
+  Status Put(const std::string& name, const std::vector<float>& values) override {
+    tensors_[name] = values;
+    return OkStatus();
+  }
+  Result<std::vector<float>> Get(const std::string& name, size_t) override { return tensors_[name]; }
+
+ private:
+  std::map<std::string, std::vector<float>> tensors_;
+};
+
+PretrainingSet SomeSet(const HeldOutSizes& held_out = {}) {
+  return *PretrainingSet::From(ExampleTrials(1200), held_out);
+}
+
+PretrainingOptions FewSteps() {
+  return {.steps = 10, .batch = 4, .warm_up = 2, .checkpoint_every = 3, .validate_every = 5, .validation_batch = 4};
+}
+
+// Stops after so many steps of this call.
+Status Train(Trainer& trainer, const std::filesystem::path& folder, int stop_after = 1000,
+             const PretrainingOptions& options = FewSteps(), const PretrainingSet& set = SomeSet()) {
+  int steps = 0;
+  return Pretrain(
+      set, SmallConfig(), options, trainer, folder, [&] { return steps >= stop_after; },
+      [&](const PretrainingProgress&) { ++steps; });
+}
+
+std::string Content(const std::filesystem::path& path) { return *ReadFile(path); }
+
+TEST(PretrainingSetTest, DocumentsAreWholeAndWordsThatAreToldHaveNoWeight) {
+  const PretrainingSet set = SomeSet();
+  EXPECT_EQ(set.problems(), 60u);
+  Random random(1);
+  int with_exemplars = 0, with_best_goal = 0;
+  for (int i = 0; i < 400; ++i) {
+    const Document document = set.Draw(random);
+    ASSERT_TRUE(document.candidate && document.judged && document.goal);
+    for (const Exemplar& exemplar : document.exemplars) EXPECT_NE(exemplar.plan, *document.candidate);
+    with_exemplars += document.exemplars.empty() ? 0 : 1;
+    with_best_goal += *document.goal == kBestGoal ? 1 : 0;
+    const WeightedTokens weighted = WeightedDocument(document);
+    const size_t context = EncodeContext(document).size();
+    const size_t said = weighted.tokens.size() - context;
+    EXPECT_EQ(std::count(weighted.weights.begin() + long(context), weighted.weights.end(), 1.0f), long(said));
+    EXPECT_EQ(weighted.weights[context - 1], 0.0f);
+    EXPECT_EQ(weighted.weights[0], 0.0f);
+    EXPECT_EQ(*Decode(weighted.tokens), Rounded(document));
+  }
+  EXPECT_GT(with_exemplars, 150);
+  EXPECT_GT(with_best_goal, 200);
+}
+
+TEST(PretrainingSetTest, ShapesWithAHeldOutSizeAreOnlyValidatedOn) {
+  const PretrainingSet set = SomeSet({128});
+  EXPECT_GT(set.held_out_problems(), 0u);
+  EXPECT_EQ(set.problems() + set.held_out_problems(), 60u);
+  Random random(1);
+  for (int i = 0; i < 100; ++i) {
+    const Shape training = set.Draw(random).gemm.shape, held_out = set.DrawHeldOut(random).gemm.shape;
+    EXPECT_TRUE(training.m != 128 && training.n != 128 && training.k != 128);
+    EXPECT_TRUE(held_out.m == 128 || held_out.n == 128 || held_out.k == 128);
+  }
+  EXPECT_FALSE(PretrainingSet::From(ExampleTrials(100), {64, 128, 256}).ok());
+  EXPECT_FALSE(PretrainingSet::From({}, {}).ok());
+}
+
+TEST(PretrainingTest, ARunThatWasStoppedEndsWithTheSameWeightsAndLogAsOneThatWasNot) {
+  const TemporaryFolder whole = *TemporaryFolder::Create("pretraining");
+  FakeTrainer trainer;
+  ASSERT_TRUE(Train(trainer, whole.path()).ok());
+  const std::string weights = Content(whole.path() / "weights.safetensors"), log = Content(whole.path() / "log.jsonl");
+  EXPECT_EQ(Split(log, '\n').size(), 11u);
+  for (int stop_after = 1; stop_after < 10; ++stop_after) {
+    const TemporaryFolder parts = *TemporaryFolder::Create("pretraining");
+    for (int call = 0; call * stop_after < 10; ++call) {
+      FakeTrainer another;
+      ASSERT_TRUE(Train(another, parts.path(), stop_after).ok());
+    }
+    EXPECT_EQ(Content(parts.path() / "weights.safetensors"), weights) << stop_after;
+    EXPECT_EQ(Content(parts.path() / "log.jsonl"), log) << stop_after;
+  }
+}
+
+// kill -9 leaves what the last checkpoint left, and perhaps a longer log.
+TEST(PretrainingTest, WhatWasLoggedBehindTheCheckpointIsLoggedAgain) {
+  const TemporaryFolder folder = *TemporaryFolder::Create("pretraining");
+  FakeTrainer trainer, another;
+  ASSERT_TRUE(Train(trainer, folder.path(), 4).ok());
+  const std::string log = Content(folder.path() / "log.jsonl");
+  ASSERT_TRUE(WriteFileAtomic(folder.path() / "log.jsonl", log + "{\"step\": 5, \"loss\": 9}\n{\"st").ok());
+  ASSERT_TRUE(Train(another, folder.path()).ok());
+  const std::string all = Content(folder.path() / "log.jsonl");
+  EXPECT_EQ(Split(all, '\n').size(), 11u);
+  EXPECT_TRUE(all.starts_with(log));
+  EXPECT_EQ(all.find("\"loss\": 9"), std::string::npos);
+}
+
+TEST(PretrainingTest, OtherOptionsAndDamageAreRefusedInOneLine) {
+  const TemporaryFolder folder = *TemporaryFolder::Create("pretraining");
+  FakeTrainer trainer;
+  ASSERT_TRUE(Train(trainer, folder.path(), 4).ok());
+  PretrainingOptions options = FewSteps();
+  options.seed = 2;
+  const Status other = Train(trainer, folder.path(), 4, options);
+  EXPECT_NE(other.message().find("was made with other options or words"), std::string::npos) << other.message();
+  ASSERT_TRUE(WriteFileAtomic(folder.path() / "checkpoint.safetensors", "x").ok());
+  EXPECT_NE(Train(trainer, folder.path()).message().find("remove it to begin anew"), std::string::npos);
+}
+
+TEST(PretrainingTest, ValidationLossIsLoggedWhereProblemsAreHeldOut) {
+  const TemporaryFolder folder = *TemporaryFolder::Create("pretraining");
+  FakeTrainer trainer;
+  ASSERT_TRUE(Train(trainer, folder.path(), 1000, FewSteps(), SomeSet({128})).ok());
+  int validated = 0;
+  for (const std::string_view line : Split(Content(folder.path() / "log.jsonl"), '\n'))
+    validated += line.find("validation_loss") != line.npos ? 1 : 0;
+  EXPECT_EQ(validated, 2);
+}
+
+TEST(PretrainingTest, TheLearningRateRisesThenFallsToATenth) {
+  const PretrainingOptions options{.steps = 1000, .learning_rate = 1, .warm_up = 100};
+  EXPECT_DOUBLE_EQ(LearningRate(options, 50), 0.5);
+  EXPECT_DOUBLE_EQ(LearningRate(options, 100), 1);
+  EXPECT_NEAR(LearningRate(options, 550), 0.55, 1e-9);
+  EXPECT_NEAR(LearningRate(options, 1000), 0.1, 1e-9);
+}
+
+TEST(PretrainingTest, WithTorchAStoppedRunEndsInTheSameWeightsToo) {
+  PretrainingOptions options = FewSteps();
+  options.steps = 30, options.learning_rate = 1e-2;
+  std::string weights[2];
+  for (const int parts : {1, 2}) {
+    const TemporaryFolder folder = *TemporaryFolder::Create("pretraining");
+    for (int call = 0; call < parts; ++call) {
+      Result<std::unique_ptr<Trainer>> trainer = OpenTorchTrainer(SmallConfig(), "cpu");
+      if (!trainer.ok()) GTEST_SKIP() << trainer.status().message();
+      const Status trained = Train(**trainer, folder.path(), 30 / parts, options);
+      ASSERT_TRUE(trained.ok()) << trained.message();
+    }
+    weights[parts - 1] = Content(folder.path() / "weights.safetensors");
+    const std::string log = Content(folder.path() / "log.jsonl");
+    const std::vector<std::string_view> lines = Split(log, '\n');
+    const auto loss = [&](size_t line) { return nlohmann::json::parse(lines[line])["loss"].get<double>(); };
+    EXPECT_LT(loss(29), 0.8 * loss(0));
+  }
+  EXPECT_EQ(weights[0], weights[1]);
+}
+
+}  // namespace
+}  // namespace gemmsmith

@@ -1,0 +1,56 @@
+// What trains a model: one gradient step at a time. Behind it stands libtorch (trainer_library.h), or a stand-in of the
+// tests.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "policy/model.h"
+#include "policy/vocabulary.h"
+
+namespace gemmsmith {
+
+// Rows of one length. The loss of predicting a word counts by its weight; that of a row's first word never does.
+struct TokenBatch {
+  int rows = 0, length = 0;
+  std::vector<int32_t> tokens;
+  std::vector<float> weights;
+};
+struct WeightedTokens {
+  std::vector<Token> tokens;
+  std::vector<float> weights;  // as many
+};
+// As long as the longest row; what follows the end of a shorter one has no weight.
+TokenBatch BatchOf(const std::vector<WeightedTokens>& rows);
+
+// AdamW, gradients cut to a norm.
+struct StepOptions {
+  double learning_rate = 1e-3;
+  double beta1 = 0.9, beta2 = 0.95, epsilon = 1e-8, weight_decay = 0.1, largest_norm = 1;
+};
+
+struct StepResult {
+  double loss = 0;
+  double gradient_norm = 0;
+};
+
+class Trainer {
+ public:
+  virtual ~Trainer() = default;
+  virtual std::string Version() const = 0;
+  // `number` counts from 1.
+  virtual Result<StepResult> Step(const TokenBatch& batch, int64_t number, const StepOptions& options) = 0;
+  virtual Result<double> Loss(const TokenBatch& batch) = 0;
+  // By position and word.
+  virtual Result<std::vector<float>> Logits(const TokenBatch& batch) = 0;
+  // The tensors of WeightsOf(model) by their names; behind "first." and "second.", the moments.
+  virtual Status Put(const std::string& name, const std::vector<float>& values) = 0;
+  virtual Result<std::vector<float>> Get(const std::string& name, size_t count) = 0;
+};
+
+// Weights, and moments of 0.
+Status PutModel(const PolicyModel& model, Trainer& trainer);
+Result<PolicyModel> GetModel(const ModelConfig& config, Trainer& trainer);
+
+}  // namespace gemmsmith

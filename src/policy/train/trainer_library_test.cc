@@ -1,0 +1,107 @@
+#include "policy/train/trainer_library.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "policy/inference.h"
+
+namespace gemmsmith {
+namespace {
+
+ModelConfig SmallConfig() {
+  return {.words = int(TokenVocabulary().size()), .positions = 48, .width = 32, .layers = 2, .heads = 4, .hidden = 64};
+}
+
+class TrainerLibraryTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    Result<std::unique_ptr<Trainer>> opened = OpenTorchTrainer(SmallConfig(), "cpu");
+    if (!opened.ok()) GTEST_SKIP() << opened.status().message();
+    trainer = *std::move(opened);
+  }
+
+  std::unique_ptr<Trainer> trainer;
+};
+
+TokenBatch SomeBatch(int rows, int length, uint64_t seed) {
+  Random random(seed);
+  std::vector<WeightedTokens> texts;
+  for (int row = 0; row < rows; ++row) {
+    texts.emplace_back();
+    for (int at = 0; at < length - row; ++at) {
+      texts.back().tokens.push_back(Token(random.Below(TokenVocabulary().size())));
+      texts.back().weights.push_back(at % 3 == 0 ? 0.0f : 1.0f);
+    }
+  }
+  return BatchOf(texts);
+}
+
+TEST_F(TrainerLibraryTest, InferenceComputesWhatIsTrained) {
+  PolicyModel model = NewModel(SmallConfig(), 3);
+  for (const NamedWeights& weights : WeightsOf(model))
+    for (float& value : *weights.values) value *= weights.shape.size() == 1 ? 1.2f : 6;
+  ASSERT_TRUE(PutModel(model, *trainer).ok());
+  const TokenBatch batch = SomeBatch(1, 40, 1);
+  const std::vector<Token> tokens(batch.tokens.begin(), batch.tokens.end());
+  const Result<std::vector<float>> logits = trainer->Logits(batch);
+  ASSERT_TRUE(logits.ok()) << logits.status().message();
+  const size_t words = TokenVocabulary().size();
+  std::vector<Token> all(words);
+  for (size_t word = 0; word < words; ++word) all[word] = Token(word);
+  for (size_t length = 1; length <= tokens.size(); length += 13) {
+    const std::vector<std::vector<Token>> contexts = {{tokens.begin(), tokens.begin() + long(length)}};
+    const Inference inference(model, contexts, 1, 1);
+    const std::vector<float> ours = inference.Logits(inference.AfterContext(0), all);
+    float largest = 0;
+    for (const float logit : ours) largest = std::max(largest, std::abs(logit));
+    for (size_t word = 0; word < words; ++word)
+      ASSERT_NEAR(ours[word], (*logits)[(length - 1) * words + word], 1e-4 * largest) << length << ", word " << word;
+  }
+}
+
+TEST_F(TrainerLibraryTest, TensorsComeBackExactlyAndWrongOnesAreRefused) {
+  const PolicyModel model = NewModel(SmallConfig(), 4);
+  ASSERT_TRUE(PutModel(model, *trainer).ok());
+  const Result<PolicyModel> read = GetModel(SmallConfig(), *trainer);
+  ASSERT_TRUE(read.ok());
+  EXPECT_EQ(read->layers[1].down, model.layers[1].down);
+  EXPECT_EQ(trainer->Put("no_such", {1}).message(), "torch: no tensor no_such");
+  EXPECT_EQ(trainer->Put("final_norm", {1}).message(), "torch: final_norm has another size");
+}
+
+TEST_F(TrainerLibraryTest, StepsLowerTheLossAndAreTheSameEveryTime) {
+  const auto train = [&] {
+    EXPECT_TRUE(PutModel(NewModel(SmallConfig(), 5), *trainer).ok());
+    std::vector<double> losses;
+    for (int number = 1; number <= 20; ++number)
+      losses.push_back(trainer->Step(SomeBatch(4, 20, 1), number, {.learning_rate = 3e-3})->loss);
+    return losses;
+  };
+  const std::vector<double> losses = train();
+  EXPECT_NEAR(losses[0], std::log(double(TokenVocabulary().size())), 0.3);
+  EXPECT_LT(losses.back(), 0.7 * losses[0]);
+  EXPECT_EQ(train(), losses);
+}
+
+TEST_F(TrainerLibraryTest, WordsWithoutWeightDoNotCount) {
+  ASSERT_TRUE(PutModel(NewModel(SmallConfig(), 6), *trainer).ok());
+  TokenBatch batch = SomeBatch(1, 20, 2);
+  const double loss = *trainer->Loss(batch);
+  batch.tokens[18] = batch.tokens[18] == 0 ? 1 : 0;  // the weight of every third is 0, and nothing that counts follows
+  batch.weights[19] = 0;
+  const double without_last = *trainer->Loss(batch);
+  batch.tokens[18] = 7;
+  EXPECT_EQ(*trainer->Loss(batch), without_last);
+  EXPECT_NE(loss, without_last);
+}
+
+TEST_F(TrainerLibraryTest, ADeviceThatIsNotThereIsRefused) {
+  const auto opened = OpenTorchTrainer(SmallConfig(), "sundial");
+  ASSERT_FALSE(opened.ok());
+  EXPECT_TRUE(opened.status().message().starts_with("torch does not train on sundial: ")) << opened.status().message();
+  EXPECT_EQ(opened.status().message().find('\n'), std::string::npos);
+}
+
+}  // namespace
+}  // namespace gemmsmith
