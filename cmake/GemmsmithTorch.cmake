@@ -1,14 +1,24 @@
-# torch.matmul as a baseline: a library of its own that the judge opens at run time, built where GEMMSMITH_TORCH names a
-# torch (the folder with its include/ and lib/). The same script builds it where nothing else is built.
-set(GEMMSMITH_TORCH "" CACHE PATH "Folder of a torch with CUDA, for the baseline torch.matmul (default: none)")
-if(GEMMSMITH_TORCH)
-  set(torch_baseline ${CMAKE_BINARY_DIR}/lib/libgemmsmith_torch.so)
-  set(torch_sources ${CMAKE_SOURCE_DIR}/src/evaluate/baseline/torch)
+# What stands on torch: libraries of their own that are opened at run time, built where GEMMSMITH_TORCH names a torch (the
+# folder with its include/ and lib/): torch.matmul as a baseline, and the training of policies. The same scripts build them
+# where nothing else is built.
+set(GEMMSMITH_TORCH "" CACHE PATH "Folder of a torch with CUDA, for the baseline torch.matmul and for train (default: none)")
+
+# gemmsmith_torch_library(TARGET SCRIPT FILES...): tools/SCRIPT builds lib/libTARGET.so from FILES.
+function(gemmsmith_torch_library target script)
+  set(library ${CMAKE_BINARY_DIR}/lib/lib${target}.so)
   add_custom_command(
-    OUTPUT ${torch_baseline}
-    COMMAND ${CMAKE_COMMAND} -E env CXX=${CMAKE_CXX_COMPILER} ${CMAKE_SOURCE_DIR}/tools/torch_baseline
-            --output ${torch_baseline} ${GEMMSMITH_TORCH}
-    DEPENDS ${torch_sources}/torch_matmul.cc ${torch_sources}/gemmsmith_torch.h ${CMAKE_SOURCE_DIR}/tools/torch_baseline
+    OUTPUT ${library}
+    COMMAND ${CMAKE_COMMAND} -E env CXX=${CMAKE_CXX_COMPILER} ${CMAKE_SOURCE_DIR}/tools/${script} --output ${library}
+            ${GEMMSMITH_TORCH}
+    DEPENDS ${ARGN} ${CMAKE_SOURCE_DIR}/tools/${script}
     VERBATIM)
-  add_custom_target(gemmsmith_torch ALL DEPENDS ${torch_baseline})
+  add_custom_target(${target} ALL DEPENDS ${library})
+endfunction()
+
+if(GEMMSMITH_TORCH)
+  set(sources ${CMAKE_SOURCE_DIR}/src)
+  gemmsmith_torch_library(gemmsmith_torch torch_baseline ${sources}/evaluate/baseline/torch/torch_matmul.cc
+                          ${sources}/evaluate/baseline/torch/gemmsmith_torch.h)
+  gemmsmith_torch_library(gemmsmith_trainer torch_trainer ${sources}/policy/train/torch_trainer.cc
+                          ${sources}/policy/train/gemmsmith_trainer.h)
 endif()

@@ -12,6 +12,7 @@
 #include "campaign/campaign.h"
 #include "evaluate/outcome.h"
 #include "evaluate/verify/test_list.h"
+#include "policy/train/pretraining.h"
 #include "problem/gemm.h"
 #include "program/subject.h"
 #include "report/agreement.h"
@@ -139,6 +140,15 @@ struct RecordsStatsCommand {
 
 struct RecordsRankCommand {
   std::vector<std::filesystem::path> sources;  // empty: what a replay answers from
+  bool json = false;
+};
+
+struct TrainCommand {
+  std::vector<std::filesystem::path> sources;  // empty: what a replay answers from
+  std::filesystem::path output;
+  HeldOutSizes held_out;
+  PretrainingOptions options;
+  std::string device = "cpu";
   bool json = false;
 };
 
@@ -275,7 +285,7 @@ using Command =
                  PlanEmitCommand, PlanExplainCommand, PlanFactsCommand, RecordsImportCommand, RecordsExportCommand,
                  RecordsListCommand, RecordsStatsCommand, RecordsRankCommand, RecordsPairsCommand,
                  RecordsCompareCommand, RecordsMeasureCommand, BenchCommand, PromoteCommand, ReportCommand,
-                 DoctorCommand, WorkerCommand, CompilerCommand, OnceCommand, GuestCommand>;
+                 TrainCommand, DoctorCommand, WorkerCommand, CompilerCommand, OnceCommand, GuestCommand>;
 
 // Nothing to carry out: help or the version was asked for (exit code 0), or the words were wrong (2).
 struct NoCommand {

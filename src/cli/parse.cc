@@ -34,6 +34,7 @@ class Grammar {
     AddBench();
     AddPromote();
     AddReport();
+    AddTrain();
     AddMachineVerbs();
     // After the verbs, which would inherit it.
     root_.footer(
@@ -344,8 +345,7 @@ class Grammar {
 
   void AddPromote() {
     PromoteCommand* command = &promote_;
-    Verb* verb =
-        NewVerb(&root_, "promote", "measure winners again, and keep the better ones in a catalogue", command);
+    Verb* verb = NewVerb(&root_, "promote", "measure winners again, and keep the better ones in a catalogue", command);
     Value(verb, "--shapes", "SET|FILE|SHAPE,...", "whose winners, or all [all]", &command->shapes, ReadShapeWords);
     AddArchive(verb, &command->archive);
     Value(verb, "--catalogue", "FILE", "where they are kept [of this device, in the user's data folder]",
@@ -354,6 +354,25 @@ class Grammar {
           ReadPositiveSeconds);
     AddDevice(verb, &command->device);
     AddJson(verb, &command->json);
+  }
+
+  void AddTrain() {
+    TrainCommand* command = &train_;
+    Verb* verb =
+        NewVerb(&root_, "train", "pretrain a policy on records; needs libtorch (tools/torch_trainer)", command);
+    AddSources(verb, &command->sources, "record files or folders; else the one that answers");
+    Value(verb, "-o,--output", "DIR", "checkpoint, log and weights; the same command goes on there", &command->output,
+          ReadPath)
+        ->required();
+    Value(verb, "--hold-out", "SIZES", "keep shapes with such an m, n or k for validation", &command->held_out,
+          ReadHeldOutSizes);
+    Value(verb, "--steps", "N", "gradient steps [4000]", &command->options.steps, ReadCount);
+    Value(verb, "--batch", "N", "documents a step [128]", &command->options.batch, ReadCount);
+    Value(verb, "--learning-rate", "X", "at its peak [0.001]", &command->options.learning_rate, ReadLearningRate);
+    Value(verb, "--on", "cpu|cuda:N", "what trains [cpu]", &command->device, ReadTrainingDevice);
+    AddSeed(verb, &command->options.seed);
+    AddJson(verb, &command->json);
+    verb->footer("Example: gemmsmith train --output policy --hold-out 512,8192 --on cuda:0");
   }
 
   void AddBench() {
@@ -468,6 +487,7 @@ class Grammar {
   BenchCommand bench_;
   PromoteCommand promote_;
   ReportCommand report_;
+  TrainCommand train_;
   DoctorCommand doctor_;
   WorkerCommand worker_;
   OnceCommand once_;

@@ -378,6 +378,27 @@ Result<int> ReadCount(std::string_view text) {
   return int(value);
 }
 
+Result<double> ReadLearningRate(std::string_view text) {
+  const std::optional<double> value = ParseDouble(text);
+  if (value && *value > 0 && *value < 1) return *value;
+  return InvalidArgument(fmt::format("'{}' is no learning rate: above 0, below 1", text));
+}
+
+Result<HeldOutSizes> ReadHeldOutSizes(std::string_view text) {
+  HeldOutSizes sizes;
+  for (const std::string_view word : Split(text, ',')) {
+    ASSIGN_OR_RETURN(const int size, ReadCount(word));
+    sizes.insert(size);
+  }
+  return sizes;
+}
+
+Result<std::string> ReadTrainingDevice(std::string_view text) {
+  const bool is_gpu = text.starts_with("cuda:") && ReadOrdinal(text.substr(5)).ok();
+  if (text == "cpu" || is_gpu) return std::string(text);
+  return InvalidArgument(fmt::format("'{}' is no device to train on: cpu, or cuda:N", text));
+}
+
 Result<int> ReadOrdinal(std::string_view text) {
   ASSIGN_OR_RETURN(const long long value, ReadIntegerIn(text, 0, 1023));
   return int(value);

@@ -29,6 +29,7 @@ Result<int> Run(const RecordsMeasureCommand& command);
 Result<int> Run(const BenchCommand& command);
 Result<int> Run(const PromoteCommand& command);
 Result<int> Run(const ReportCommand& command);
+Result<int> Run(const TrainCommand& command);
 Result<int> Run(const DoctorCommand& command);
 Result<int> Run(const WorkerCommand& command);
 Result<int> Run(const CompilerCommand& command);

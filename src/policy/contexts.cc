@@ -78,7 +78,7 @@ double ScoreOf(const Gemm& gemm, const Device& device, double time_ns) {
   return MakeTask(gemm).FloorNs(device) / time_ns;
 }
 
-JudgedAs Judge(const Gemm& gemm, const Device& device, const Outcome& outcome) {
+JudgedAs AsJudged(const Gemm& gemm, const Device& device, const Outcome& outcome) {
   JudgedAs judged{.kind = outcome.kind};
   const bool passed = outcome.kind == OutcomeKind::kMeasured || outcome.kind == OutcomeKind::kVerified;
   if (!passed) {

@@ -14,7 +14,7 @@ namespace gemmsmith {
 double ScoreOf(const Gemm& gemm, const Device& device, double time_ns);
 
 // Of the counters those that a context shows, where they were recorded.
-JudgedAs Judge(const Gemm& gemm, const Device& device, const Outcome& outcome);
+JudgedAs AsJudged(const Gemm& gemm, const Device& device, const Outcome& outcome);
 
 struct ContextOptions {
   int exemplars = 2;       // at most, and no more than 2; 0: without contrast

@@ -83,7 +83,7 @@ TEST(ContextsTest, NoContextIsLongerThanTheLongest) {
   for (int i = 0; i < 10; ++i) {
     outcome.timings[0].median_ns *= 1.5;
     outcome.counters->operator[](Counter::kWaves) = i;
-    variants.push_back({DefaultPlan(FamilyId::kWgmma), Judge(gemm, KnownDevices()[0], outcome)});
+    variants.push_back({DefaultPlan(FamilyId::kWgmma), AsJudged(gemm, KnownDevices()[0], outcome)});
   }
   Random random(1);
   const size_t words = EncodeContext(ContextFor(gemm, KnownDevices()[0], variants, {}, random)).size();

@@ -42,7 +42,7 @@ class PolicyProposer : public Proposer {
 
   void Observe(const Plan& plan, const Outcome& outcome) override {
     mask_.Strike(plan);
-    variants_.push_back({plan, Judge(gemm_, device_, outcome)});
+    variants_.push_back({plan, AsJudged(gemm_, device_, outcome)});
   }
 
  private:

@@ -27,14 +27,14 @@ Document SomeDocument(int number) {
   Document document{.gemm = ExampleGemm(number), .device = FactsOf(device)};
   for (int i = 0; i < number % 4; ++i) {
     const Trial trial = ExampleTrial(number * 10 + i);
-    document.exemplars.push_back({trial.plan(), Judge(trial.gemm, device, trial.outcome)});
+    document.exemplars.push_back({trial.plan(), AsJudged(trial.gemm, device, trial.outcome)});
   }
   if (number % 3 != 0) document.analysis = Analyse(document.exemplars);
   if (number % 2 == 1) document.goal = int(random.Below(kGoalPercents.size()));
   if (number % 5 != 0) {
     const Trial trial = ExampleTrial(number);
     document.candidate = AnyPlan(Families()[random.Below(Families().size())], random);
-    if (number % 7 != 0) document.judged = Judge(trial.gemm, device, trial.outcome);
+    if (number % 7 != 0) document.judged = AsJudged(trial.gemm, device, trial.outcome);
   }
   return document;
 }

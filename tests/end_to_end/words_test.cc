@@ -51,6 +51,10 @@ INSTANTIATE_TEST_SUITE_P(
         WrongWords{{"optimize", "8x8x8", "--proposer", "policy"},
                    "--proposer policy needs its weights: --weights FILE"},
         WrongWords{{"optimize", "8x8x8", "--weights", "x"}, "--weights is for --proposer policy"},
+        WrongWords{{"train"}, "train needs --output"},
+        WrongWords{{"train", "--output", "x", "--on", "gpu"}, "'gpu' is no device to train on: cpu, or cuda:N"},
+        WrongWords{{"train", "--output", "x", "--hold-out", "64,"}, "'' is not a whole number"},
+        WrongWords{{"train", "--output", "x", "--learning-rate", "nan"}, "'nan' is no learning rate"},
         WrongWords{{"optimize", "8x8x8", "--device", "gpu:x"}, "gpu:N"},
         WrongWords{{"optimize", "8x8x8", "--device", "../../etc"}, "'../../etc' is no device"},
         WrongWords{{"optimize", "8x8x8", "--resume", "--fresh"}, "exclude each other"},
@@ -138,7 +142,7 @@ INSTANTIATE_TEST_SUITE_P(Verbs, HelpTest,
                          testing::Values("", "optimize", "evaluate", "verify", "plan", "plan check", "plan list",
                                          "plan emit", "plan explain", "plan facts", "records", "records import",
                                          "records export", "records list", "records stats", "records rank",
-                                         "records pairs", "records compare", "records measure", "doctor"));
+                                         "records pairs", "records compare", "records measure", "train", "doctor"));
 
 TEST(HelpTest, DoesNotShowWhatOnlyTheProgramItselfStarts) {
   const std::string help = Home().Run({"--help"}).out;

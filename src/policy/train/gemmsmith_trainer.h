@@ -42,6 +42,28 @@ int gemmsmith_trainer_step(void* trainer, const GemmsmithTrainerBatch* batch, co
                            double* loss, double* gradient_norm);
 /* The mean loss alone. */
 int gemmsmith_trainer_loss(void* trainer, const GemmsmithTrainerBatch* batch, double* loss);
+/* PolicyBatch of trainer.h: `count` words drawn, `allowed_from` has one number more. The batch's weights do not count.
+ */
+typedef struct {
+  int64_t count;
+  const int32_t *rows, *positions;
+  const float *weights, *advantages, *old_logs, *reference_logs;
+  const int64_t* allowed_from;
+  const int32_t* allowed;
+} GemmsmithTrainerChoices;
+typedef struct {
+  double clip, kl_weight, entropy_weight;
+} GemmsmithTrainerPolicy;
+typedef struct {
+  double loss, gradient_norm, kl, entropy, clip_fraction;
+} GemmsmithTrainerPolicyResult;
+/* One step of GRPO. */
+int gemmsmith_trainer_policy_step(void* trainer, const GemmsmithTrainerBatch* batch,
+                                  const GemmsmithTrainerChoices* choices, const GemmsmithTrainerStep* step,
+                                  const GemmsmithTrainerPolicy* policy, GemmsmithTrainerPolicyResult* result);
+/* Of each word drawn, among those allowed: [count]. */
+int gemmsmith_trainer_log_probabilities(void* trainer, const GemmsmithTrainerBatch* batch,
+                                        const GemmsmithTrainerChoices* choices, float* logs);
 /* [rows, length, words], of all positions. */
 int gemmsmith_trainer_logits(void* trainer, const GemmsmithTrainerBatch* batch, float* logits);
 /* What went wrong last. */

@@ -12,7 +12,7 @@
 namespace gemmsmith {
 
 struct PretrainingOptions {
-  int64_t steps = 4000;
+  int steps = 4000;
   int batch = 128;                 // documents a step
   double learning_rate = 1e-3;     // at its peak
   int64_t warm_up = 100;           // steps from 0 to the peak; from there a cosine leads to a tenth at the end

@@ -27,7 +27,7 @@ Result<PretrainingSet> PretrainingSet::From(std::span<const Trial> trials, const
   for (const auto& [key, plans] : by_problem) {
     Problem problem{.gemm = key.second, .device = *FindDevice(key.first)};
     for (const auto& [plan, trial] : plans) {
-      problem.variants.push_back({plan, Judge(problem.gemm, problem.device, trial->outcome)});
+      problem.variants.push_back({plan, AsJudged(problem.gemm, problem.device, trial->outcome)});
       problem.best_score = std::max(problem.best_score, problem.variants.back().judged.score.value_or(0));
     }
     for (size_t i = 0; i < problem.variants.size(); ++i)

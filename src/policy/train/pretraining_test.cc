@@ -30,6 +30,12 @@ class FakeTrainer : public Trainer {
     return StepResult{std::abs(std::sin(sum)), 1};
   }
   Result<double> Loss(const TokenBatch&) override { return 0.5; }
+  Result<PolicyResult> PolicyStep(const PolicyBatch&, int64_t, const StepOptions&, const PolicyOptions&) override {
+    return PolicyResult();
+  }
+  Result<std::vector<float>> LogProbabilities(const PolicyBatch& batch) override {
+    return std::vector<float>(batch.rows.size());
+  }
   Result<std::vector<float>> Logits(const TokenBatch&) override { return std::vector<float>(); }
   Status Put(const std::string& name, const std::vector<float>& values) override {
     tensors_[name] = values;

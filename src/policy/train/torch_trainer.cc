@@ -113,8 +113,51 @@ class Trainer {
   }
 
   std::pair<double, double> Step(const GemmsmithTrainerBatch& batch, const GemmsmithTrainerStep& step) {
-    for (Weight& weight : weights_) weight.value.mutable_grad() = Tensor();
     const Tensor loss = Loss(batch);
+    return {loss.item<double>(), Descend(loss, step)};
+  }
+
+  // By word drawn, the log probabilities of all words, minus infinity where one was not allowed.
+  Tensor AllLogs(const GemmsmithTrainerBatch& batch, const GemmsmithTrainerChoices& choices) const {
+    Tensor ruled_out = at::ones({choices.count, model_.words}, at::kBool);
+    auto ruled_out_at = ruled_out.accessor<bool, 2>();
+    for (int64_t i = 0; i < choices.count; ++i)
+      for (int64_t at = choices.allowed_from[i]; at < choices.allowed_from[i + 1]; ++at)
+        ruled_out_at[i][choices.allowed[at]] = false;
+    const Tensor rows = Indices(choices.rows, choices.count), before = Indices(choices.positions, choices.count) - 1;
+    const Tensor logits = Logits(batch).index({rows, before});
+    return logits.masked_fill(ruled_out.to(device_), -std::numeric_limits<double>::infinity()).log_softmax(-1);
+  }
+
+  Tensor ChosenLogs(const Tensor& all_logs, const GemmsmithTrainerBatch& batch,
+                    const GemmsmithTrainerChoices& choices) const {
+    const Tensor rows = Indices(choices.rows, choices.count), positions = Indices(choices.positions, choices.count);
+    return all_logs.gather(-1, TokensOf(batch).index({rows, positions}).unsqueeze(-1)).squeeze(-1);
+  }
+
+  GemmsmithTrainerPolicyResult PolicyStep(const GemmsmithTrainerBatch& batch, const GemmsmithTrainerChoices& choices,
+                                          const GemmsmithTrainerStep& step, const GemmsmithTrainerPolicy& policy) {
+    const Tensor all_logs = AllLogs(batch, choices), logs = ChosenLogs(all_logs, batch, choices);
+    const Tensor weights = Numbers(choices.weights, choices.count);
+    const Tensor advantages = Numbers(choices.advantages, choices.count);
+    const Tensor ratios = (logs - Numbers(choices.old_logs, choices.count)).exp();
+    const Tensor clipped = ratios.clamp(1 - policy.clip, 1 + policy.clip);
+    const Tensor gain = (at::min(ratios * advantages, clipped * advantages) * weights).sum();
+    const Tensor beyond = Numbers(choices.reference_logs, choices.count) - logs;
+    const Tensor kl = ((beyond.exp() - beyond - 1) * weights).sum();
+    // A word that was ruled out has probability 0, and 0 times minus infinity is no number.
+    const Tensor known_logs = all_logs.masked_fill(all_logs.isinf(), 0);
+    const Tensor entropy = -((all_logs.exp() * known_logs).sum(-1) * weights).sum();
+    const Tensor loss = policy.kl_weight * kl - gain - policy.entropy_weight * entropy;
+    const Tensor outside = (ratios - clipped).abs().gt(0).to(at::kFloat).mean();
+    const double norm = Descend(loss, step);
+    return {loss.item<double>(), norm, kl.item<double>(), entropy.item<double>(), outside.item<double>()};
+  }
+
+ private:
+  // One step down a loss; gives the norm of its gradients.
+  double Descend(const Tensor& loss, const GemmsmithTrainerStep& step) {
+    for (Weight& weight : weights_) weight.value.mutable_grad() = Tensor();
     loss.backward();
     const c10::NoGradGuard no_gradients;
     Tensor squares = at::zeros({}, position_.options());
@@ -123,10 +166,16 @@ class Trainer {
     if (!std::isfinite(norm)) throw std::runtime_error("the gradients are not finite: a lower learning rate may do");
     const double scale = norm > step.largest_norm ? step.largest_norm / norm : 1;
     for (Weight& weight : weights_) Descend(weight, weight.value.grad() * scale, step);
-    return {loss.item<double>(), norm};
+    return norm;
   }
 
- private:
+  Tensor Indices(const int32_t* values, int64_t count) const {
+    return at::from_blob(const_cast<int32_t*>(values), {count}, at::kInt).to(device_).to(at::kLong);
+  }
+  Tensor Numbers(const float* values, int64_t count) const {
+    return at::from_blob(const_cast<float*>(values), {count}, at::kFloat).to(device_);
+  }
+
   Tensor Add(std::string name, std::vector<int64_t> shape) {
     const auto options = at::TensorOptions().dtype(at::kFloat).device(device_);
     const bool decays = shape.size() == 2 && name.rfind("layers.", 0) == 0;
@@ -216,6 +265,30 @@ int gemmsmith_trainer_step(void* trainer, const GemmsmithTrainerBatch* batch, co
   return Guarded(
       [&] {
         std::tie(*loss, *gradient_norm) = static_cast<Trainer*>(trainer)->Step(*batch, *step);
+        return 0;
+      },
+      1);
+}
+
+int gemmsmith_trainer_policy_step(void* trainer, const GemmsmithTrainerBatch* batch,
+                                  const GemmsmithTrainerChoices* choices, const GemmsmithTrainerStep* step,
+                                  const GemmsmithTrainerPolicy* policy, GemmsmithTrainerPolicyResult* result) {
+  return Guarded(
+      [&] {
+        *result = static_cast<Trainer*>(trainer)->PolicyStep(*batch, *choices, *step, *policy);
+        return 0;
+      },
+      1);
+}
+
+int gemmsmith_trainer_log_probabilities(void* trainer, const GemmsmithTrainerBatch* batch,
+                                        const GemmsmithTrainerChoices* choices, float* logs) {
+  return Guarded(
+      [&] {
+        const c10::NoGradGuard no_gradients;
+        const Trainer& own = *static_cast<Trainer*>(trainer);
+        const Tensor computed = own.ChosenLogs(own.AllLogs(*batch, *choices), *batch, *choices);
+        OnCpu(logs, computed).copy_(computed);
         return 0;
       },
       1);

@@ -35,6 +35,33 @@ struct StepResult {
   double gradient_norm = 0;
 };
 
+// Words that a policy drew, each among those that its mask allowed there, and what came of it.
+struct PolicyBatch {
+  TokenBatch texts;                         // contexts and plans; their weights do not count
+  std::vector<int32_t> rows, positions;     // of each word drawn
+  std::vector<float> weights;               // its share in the loss
+  std::vector<float> advantages;            // its plan's
+  std::vector<float> old_logs;              // log probability when it was drawn
+  std::vector<float> reference_logs;        // and under the reference policy
+  std::vector<int64_t> allowed_from = {0};  // where in `allowed` its words begin, and behind the last one their end
+  std::vector<int32_t> allowed;
+};
+
+// PPO's clip on the ratio of new to old probability; KL to the reference (k3); a bonus for entropy.
+struct PolicyOptions {
+  double clip = 0.2;
+  double kl_weight = 0.02;
+  double entropy_weight = 0;
+};
+
+struct PolicyResult {
+  double loss = 0;
+  double gradient_norm = 0;
+  double kl = 0;
+  double entropy = 0;
+  double clip_fraction = 0;
+};
+
 class Trainer {
  public:
   virtual ~Trainer() = default;
@@ -42,6 +69,11 @@ class Trainer {
   // `number` counts from 1.
   virtual Result<StepResult> Step(const TokenBatch& batch, int64_t number, const StepOptions& options) = 0;
   virtual Result<double> Loss(const TokenBatch& batch) = 0;
+  // One step up the advantages.
+  virtual Result<PolicyResult> PolicyStep(const PolicyBatch& batch, int64_t number, const StepOptions& options,
+                                          const PolicyOptions& policy) = 0;
+  // Of each word drawn, among those allowed.
+  virtual Result<std::vector<float>> LogProbabilities(const PolicyBatch& batch) = 0;
   // By position and word.
   virtual Result<std::vector<float>> Logits(const TokenBatch& batch) = 0;
   // The tensors of WeightsOf(model) by their names; behind "first." and "second.", the moments.

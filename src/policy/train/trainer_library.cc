@@ -27,6 +27,8 @@ struct Functions {
   decltype(&::gemmsmith_trainer_get) get = nullptr;
   decltype(&::gemmsmith_trainer_step) step = nullptr;
   decltype(&::gemmsmith_trainer_loss) loss = nullptr;
+  decltype(&::gemmsmith_trainer_policy_step) policy_step = nullptr;
+  decltype(&::gemmsmith_trainer_log_probabilities) log_probabilities = nullptr;
   decltype(&::gemmsmith_trainer_logits) logits = nullptr;
   decltype(&::gemmsmith_trainer_error) error = nullptr;
 };
@@ -57,6 +59,8 @@ Result<Functions> Load() {
       resolve(functions.open, "gemmsmith_trainer_open") && resolve(functions.close, "gemmsmith_trainer_close") &&
       resolve(functions.put, "gemmsmith_trainer_put") && resolve(functions.get, "gemmsmith_trainer_get") &&
       resolve(functions.step, "gemmsmith_trainer_step") && resolve(functions.loss, "gemmsmith_trainer_loss") &&
+      resolve(functions.policy_step, "gemmsmith_trainer_policy_step") &&
+      resolve(functions.log_probabilities, "gemmsmith_trainer_log_probabilities") &&
       resolve(functions.logits, "gemmsmith_trainer_logits") && resolve(functions.error, "gemmsmith_trainer_error");
   if (!is_whole || functions.abi() != GEMMSMITH_TRAINER_ABI)
     return Unavailable(fmt::format("{} is of another version; build it again with tools/torch_trainer", kFile));
@@ -65,6 +69,17 @@ Result<Functions> Load() {
 
 GemmsmithTrainerBatch Plain(const TokenBatch& batch) {
   return {batch.tokens.data(), batch.weights.data(), batch.rows, batch.length};
+}
+
+GemmsmithTrainerChoices Plain(const PolicyBatch& batch) {
+  return {int64_t(batch.rows.size()),  batch.rows.data(),         batch.positions.data(),
+          batch.weights.data(),        batch.advantages.data(),   batch.old_logs.data(),
+          batch.reference_logs.data(), batch.allowed_from.data(), batch.allowed.data()};
+}
+
+GemmsmithTrainerStep Plain(int64_t number, const StepOptions& options) {
+  return {number,          options.learning_rate, options.beta1,       options.beta2,
+          options.epsilon, options.weight_decay,  options.largest_norm};
 }
 
 class TorchTrainer : public Trainer {
@@ -76,11 +91,29 @@ class TorchTrainer : public Trainer {
 
   Result<StepResult> Step(const TokenBatch& batch, int64_t number, const StepOptions& options) override {
     const GemmsmithTrainerBatch plain = Plain(batch);
-    const GemmsmithTrainerStep step{number,          options.learning_rate, options.beta1,       options.beta2,
-                                    options.epsilon, options.weight_decay,  options.largest_norm};
+    const GemmsmithTrainerStep step = Plain(number, options);
     StepResult result;
     RETURN_IF_ERROR(Checked(torch_.step(trainer_.get(), &plain, &step, &result.loss, &result.gradient_norm)));
     return result;
+  }
+
+  Result<PolicyResult> PolicyStep(const PolicyBatch& batch, int64_t number, const StepOptions& options,
+                                  const PolicyOptions& policy) override {
+    const GemmsmithTrainerBatch texts = Plain(batch.texts);
+    const GemmsmithTrainerChoices choices = Plain(batch);
+    const GemmsmithTrainerStep step = Plain(number, options);
+    const GemmsmithTrainerPolicy plain{policy.clip, policy.kl_weight, policy.entropy_weight};
+    GemmsmithTrainerPolicyResult result;
+    RETURN_IF_ERROR(Checked(torch_.policy_step(trainer_.get(), &texts, &choices, &step, &plain, &result)));
+    return PolicyResult{result.loss, result.gradient_norm, result.kl, result.entropy, result.clip_fraction};
+  }
+
+  Result<std::vector<float>> LogProbabilities(const PolicyBatch& batch) override {
+    const GemmsmithTrainerBatch texts = Plain(batch.texts);
+    const GemmsmithTrainerChoices choices = Plain(batch);
+    std::vector<float> logs(batch.rows.size());
+    RETURN_IF_ERROR(Checked(torch_.log_probabilities(trainer_.get(), &texts, &choices, logs.data())));
+    return logs;
   }
 
   Result<double> Loss(const TokenBatch& batch) override {
