@@ -10,21 +10,33 @@ constexpr double kBestShare = 0.5;
 // How many plans a search knows when it comes to a document.
 constexpr size_t kKnownCounts[] = {0, 0, 2, 4, 8, 16, 32};
 
+}  // namespace
+
 bool IsHeldOut(const Shape& shape, const HeldOutSizes& sizes) {
   return sizes.contains(shape.m) || sizes.contains(shape.n) || sizes.contains(shape.k);
 }
 
-}  // namespace
-
-Result<PretrainingSet> PretrainingSet::From(std::span<const Trial> trials, const HeldOutSizes& held_out) {
-  std::map<std::pair<std::string, Gemm>, std::map<Plan, const Trial*>> by_problem;
+TrialsByProblem MostCarefulTrials(std::span<const Trial> trials) {
+  TrialsByProblem by_problem;
   for (const Trial& trial : trials) {
     if (!trial.HasPlan() || !FindDevice(trial.setting.device_key).ok()) continue;
     const Trial*& known = by_problem[{trial.setting.device_key, trial.gemm}][trial.plan()];
     if (known == nullptr || MoreCareful(trial.outcome.protocol, known->outcome.protocol)) known = &trial;
   }
+  return by_problem;
+}
+
+std::vector<Exemplar> DrawKnown(std::span<const Exemplar> variants, std::optional<size_t> hidden, Random& random) {
+  std::vector<Exemplar> known;
+  const size_t count = variants.size() < 2 ? 0 : kKnownCounts[random.Below(std::size(kKnownCounts))];
+  while (known.size() < count)
+    if (const size_t drawn = random.Below(variants.size()); drawn != hidden) known.push_back(variants[drawn]);
+  return known;
+}
+
+Result<PretrainingSet> PretrainingSet::From(std::span<const Trial> trials, const HeldOutSizes& held_out) {
   PretrainingSet set;
-  for (const auto& [key, plans] : by_problem) {
+  for (const auto& [key, plans] : MostCarefulTrials(trials)) {
     Problem problem{.gemm = key.second, .device = *FindDevice(key.first)};
     for (const auto& [plan, trial] : plans) {
       problem.variants.push_back({plan, AsJudged(problem.gemm, problem.device, trial->outcome)});
@@ -48,12 +60,7 @@ Document PretrainingSet::DrawFrom(const std::vector<Problem>& problems, Random& 
   const Problem& problem = problems[random.Below(problems.size())];
   const size_t chosen = random.Uniform() < kBestShare ? problem.best[random.Below(problem.best.size())]
                                                       : size_t(random.Below(problem.variants.size()));
-  std::vector<Exemplar> known;
-  for (size_t count = kKnownCounts[random.Below(std::size(kKnownCounts))]; known.size() < count;) {
-    const size_t other = random.Below(problem.variants.size());
-    if (problem.variants.size() == 1) break;
-    if (other != chosen) known.push_back(problem.variants[other]);
-  }
+  const std::vector<Exemplar> known = DrawKnown(problem.variants, chosen, random);
   Document document = ContextFor(problem.gemm, problem.device, known, {}, random);
   const Exemplar& candidate = problem.variants[chosen];
   document.goal = GoalOf(candidate.judged, problem.best_score);

@@ -14,6 +14,14 @@ namespace gemmsmith {
 
 // Shapes that have one of these sizes as m, n or k are kept out of training, and are what is validated on.
 using HeldOutSizes = std::set<int>;
+bool IsHeldOut(const Shape& shape, const HeldOutSizes& sizes);
+
+// Of each plan of each problem, by device key, the most carefully timed trial; of devices that FindDevice() knows.
+using TrialsByProblem = std::map<std::pair<std::string, Gemm>, std::map<Plan, const Trial*>>;
+TrialsByProblem MostCarefulTrials(std::span<const Trial> trials);
+
+// What a search may know when it comes to a plan: some of the variants, none to 32 of them, never the one at `hidden`.
+std::vector<Exemplar> DrawKnown(std::span<const Exemplar> variants, std::optional<size_t> hidden, Random& random);
 
 class PretrainingSet {
  public:

@@ -1,0 +1,120 @@
+#include "policy/train/grpo.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "archive/example_trials.h"
+#include "base/files.h"
+#include "base/text.h"
+#include "policy/train/trainer_library.h"
+
+namespace gemmsmith {
+namespace {
+
+ModelConfig SmallConfig() {
+  return {.words = int(TokenVocabulary().size()), .positions = 512, .width = 16, .layers = 1, .heads = 2, .hidden = 32};
+}
+
+// Direct plans of one problem, the faster the more warps split K; one in nine is wrong.
+std::vector<Trial> SomeTrials() {
+  std::vector<Trial> trials;
+  for (const int warps_k : {1, 2, 4, 8, 16}) {
+    for (const int tile_n : {8, 16, 32, 64}) {
+      Trial trial = ExampleTrial(0);
+      Plan plan = DefaultPlan(FamilyId::kDirect);
+      plan.Set("warps_k", warps_k), plan.Set("tile_n", tile_n);
+      trial.subject = plan;
+      trial.outcome = {};
+      trial.outcome.kind = trials.size() % 9 == 8 ? OutcomeKind::kWrong : OutcomeKind::kMeasured;
+      if (trial.outcome.kind == OutcomeKind::kMeasured)
+        trial.outcome.timings = {{.contender = "ours", .median_ns = 4000.0 / warps_k + tile_n},
+                                 {.contender = "lt_auto_nn", .median_ns = 2000},
+                                 {.contender = "lt_auto_tn", .median_ns = 2000}};
+      trials.push_back(trial);
+    }
+  }
+  return trials;
+}
+
+TEST(RecordedRewardsTest, ProblemsHaveTheRewardsOfTheirPlans) {
+  const std::vector<RecordedProblem> problems = RecordedProblems(SomeTrials(), {}, {});
+  ASSERT_EQ(problems.size(), 1u);
+  EXPECT_EQ(problems[0].space->size(), 20u);
+  EXPECT_EQ(problems[0].variants.size(), 20u);
+  int wrong = 0;
+  for (const auto& [plan, recorded] : problems[0].plans) {
+    EXPECT_TRUE(problems[0].space->Contains(plan));
+    wrong += recorded.kind == OutcomeKind::kWrong && recorded.reward == -0.5 ? 1 : 0;
+  }
+  EXPECT_EQ(wrong, 2);
+  EXPECT_TRUE(RecordedProblems(SomeTrials(), {problems[0].gemm.shape.k}, {}).empty());
+}
+
+class GrpoTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    for (std::unique_ptr<Trainer>* trainer : {&trainer_, &reference_}) {
+      Result<std::unique_ptr<Trainer>> opened = OpenTorchTrainer(SmallConfig(), "cpu");
+      if (!opened.ok()) GTEST_SKIP() << opened.status().message();
+      *trainer = *std::move(opened);
+    }
+  }
+
+  Status Learn(const std::filesystem::path& folder, const GrpoOptions& options, int stop_after = 1000) {
+    int steps = 0;
+    return LearnByReward(
+        RecordedProblems(SomeTrials(), {}, {}), NewModel(SmallConfig(), 1), options, *trainer_, *reference_, folder,
+        [&] { return steps >= stop_after; }, [&](const GrpoProgress&) { ++steps; });
+  }
+
+  std::unique_ptr<Trainer> trainer_, reference_;
+};
+
+std::vector<nlohmann::json> LinesOf(const std::filesystem::path& folder) {
+  std::vector<nlohmann::json> lines;
+  const std::string log = *ReadFile(folder / "log.jsonl");
+  for (const std::string_view line : Split(log, '\n'))
+    if (!line.empty()) lines.push_back(nlohmann::json::parse(line));
+  return lines;
+}
+
+TEST_F(GrpoTest, LearnsWhichPlansAreFast) {
+  const TemporaryFolder folder = *TemporaryFolder::Create("grpo");
+  const Status learned = Learn(folder.path(), {.steps = 40, .problems = 2, .learning_rate = 1e-2});
+  ASSERT_TRUE(learned.ok()) << learned.message();
+  const std::vector<nlohmann::json> lines = LinesOf(folder.path());
+  ASSERT_EQ(lines.size(), 40u);
+  EXPECT_LT(lines[0]["reward"].get<double>(), 0.6);
+  EXPECT_GT(lines[39]["reward"].get<double>(), 1.2);
+  EXPECT_GT(lines[39]["speedup"].get<double>(), 2 * lines[0]["speedup"].get<double>());
+  EXPECT_GT(lines[39]["kl"].get<double>(), 0);
+  EXPECT_EQ(lines[0]["completions/mean_length"], 11);
+  EXPECT_TRUE(ReadModel(folder.path() / "weights.safetensors").ok());
+}
+
+TEST_F(GrpoTest, AStoppedRunEndsAsOneThatWasNot) {
+  const GrpoOptions options{.steps = 8, .problems = 2, .group = 4, .learning_rate = 1e-2, .checkpoint_every = 3};
+  const TemporaryFolder whole = *TemporaryFolder::Create("grpo"), parts = *TemporaryFolder::Create("grpo");
+  ASSERT_TRUE(Learn(whole.path(), options).ok());
+  ASSERT_TRUE(Learn(parts.path(), options, 5).ok());
+  ASSERT_TRUE(Learn(parts.path(), options).ok());
+  for (const char* file : {"weights.safetensors", "log.jsonl"})
+    EXPECT_EQ(*ReadFile(whole.path() / file), *ReadFile(parts.path() / file)) << file;
+}
+
+TEST_F(GrpoTest, TheWeightOfTheKlHoldsThePolicyBack) {
+  double kl[2];
+  for (const int heavy : {0, 1}) {
+    const TemporaryFolder folder = *TemporaryFolder::Create("grpo");
+    ASSERT_TRUE(
+        Learn(folder.path(),
+              {.steps = 30, .problems = 1, .learning_rate = 1e-2, .policy = {.kl_weight = heavy == 1 ? 10.0 : 0.0}})
+            .ok());
+    kl[heavy] = LinesOf(folder.path()).back()["kl"];
+  }
+  EXPECT_LT(kl[1], 0.2 * kl[0]);
+}
+
+}  // namespace
+}  // namespace gemmsmith

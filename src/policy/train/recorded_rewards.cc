@@ -1,0 +1,30 @@
+#include "policy/train/recorded_rewards.h"
+
+namespace gemmsmith {
+
+std::vector<RecordedProblem> RecordedProblems(std::span<const Trial> trials, const HeldOutSizes& held_out,
+                                              const RewardOptions& options) {
+  std::vector<RecordedProblem> problems;
+  for (const auto& [key, plans] : MostCarefulTrials(trials)) {
+    RecordedProblem problem{.gemm = key.second, .device = *FindDevice(key.first)};
+    if (IsHeldOut(problem.gemm.shape, held_out)) continue;
+    std::vector<Plan> space;
+    std::vector<double> rewards;
+    for (const auto& [plan, trial] : plans) {
+      const Layout& layout = problem.gemm.kind.layout;
+      const std::optional<double> reward = RewardOf(trial->outcome, layout, options);
+      if (!reward) continue;
+      problem.plans[plan] = {trial->outcome.kind, *reward, SpeedUpOf(trial->outcome, layout)};
+      problem.variants.push_back({plan, AsJudged(problem.gemm, problem.device, trial->outcome)});
+      space.push_back(plan);
+      rewards.push_back(*reward);
+    }
+    if (space.size() < 2) continue;
+    problem.space = std::make_unique<Space>(std::move(space));
+    problem.scale = ScaleOf(rewards);
+    problems.push_back(std::move(problem));
+  }
+  return problems;
+}
+
+}  // namespace gemmsmith

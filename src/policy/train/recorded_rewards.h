@@ -1,0 +1,37 @@
+// Recorded problems as games: which plans may be drawn, and what each of them is worth.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "archive/trial.h"
+#include "policy/contexts.h"
+#include "policy/rewards.h"
+#include "policy/train/pretraining_set.h"
+#include "program/space.h"
+
+namespace gemmsmith {
+
+struct RecordedPlan {
+  OutcomeKind kind = OutcomeKind::kIllegal;
+  double reward = 0;               // as RewardOf() has it
+  std::optional<double> speed_up;  // over the fastest baseline of the layout
+};
+
+struct RecordedProblem {
+  Gemm gemm;
+  Device device;
+  std::unique_ptr<Space> space;        // the plans that have a reward
+  std::map<Plan, RecordedPlan> plans;  // the same
+  std::vector<Exemplar> variants;      // what contexts may show of them
+  RewardScale scale;
+};
+
+// Problems with at least two plans that have a reward, without those held out. Of several trials of a plan the most
+// carefully timed one counts.
+std::vector<RecordedProblem> RecordedProblems(std::span<const Trial> trials, const HeldOutSizes& held_out,
+                                              const RewardOptions& options);
+
+}  // namespace gemmsmith
