@@ -12,7 +12,7 @@
 #include "campaign/campaign.h"
 #include "evaluate/outcome.h"
 #include "evaluate/verify/test_list.h"
-#include "policy/train/pretraining.h"
+#include "policy/train/pretraining_set.h"
 #include "problem/gemm.h"
 #include "program/subject.h"
 #include "report/agreement.h"
@@ -146,8 +146,11 @@ struct RecordsRankCommand {
 struct TrainCommand {
   std::vector<std::filesystem::path> sources;  // empty: what a replay answers from
   std::filesystem::path output;
+  std::filesystem::path from;  // weights that go on by reward; empty: pretraining begins with new ones
   HeldOutSizes held_out;
-  PretrainingOptions options;
+  std::optional<int> steps, batch;  // nothing: the stage's own
+  std::optional<double> learning_rate;
+  uint64_t seed = 1;
   std::string device = "cpu";
   bool json = false;
 };

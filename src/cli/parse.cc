@@ -358,21 +358,23 @@ class Grammar {
 
   void AddTrain() {
     TrainCommand* command = &train_;
-    Verb* verb =
-        NewVerb(&root_, "train", "pretrain a policy on records; needs libtorch (tools/torch_trainer)", command);
+    Verb* verb = NewVerb(&root_, "train", "train a policy on records; needs libtorch (tools/torch_trainer)", command);
     AddSources(verb, &command->sources, "record files or folders; else the one that answers");
     Value(verb, "-o,--output", "DIR", "checkpoint, log and weights; the same command goes on there", &command->output,
           ReadPath)
         ->required();
-    Value(verb, "--hold-out", "SIZES", "keep shapes with such an m, n or k for validation", &command->held_out,
-          ReadHeldOutSizes);
-    Value(verb, "--steps", "N", "gradient steps [4000]", &command->options.steps, ReadCount);
-    Value(verb, "--batch", "N", "documents a step [128]", &command->options.batch, ReadCount);
-    Value(verb, "--learning-rate", "X", "at its peak [0.001]", &command->options.learning_rate, ReadLearningRate);
+    Value(verb, "--from", "FILE", "weights that go on by reward (GRPO) [pretrain new ones]", &command->from, ReadPath);
+    Value(verb, "--hold-out", "SIZES", "keep shapes with such an m, n or k out", &command->held_out, ReadHeldOutSizes);
+    Value(verb, "--steps", "N", "[4000; by reward 300]", &command->steps, ReadCount);
+    Value(verb, "--batch", "N", "documents a step [128]; by reward contexts [8]", &command->batch, ReadCount);
+    Value(verb, "--learning-rate", "X", "at its peak [0.001; by reward 0.00003]", &command->learning_rate,
+          ReadLearningRate);
     Value(verb, "--on", "cpu|cuda:N", "what trains [cpu]", &command->device, ReadTrainingDevice);
-    AddSeed(verb, &command->options.seed);
+    AddSeed(verb, &command->seed);
     AddJson(verb, &command->json);
-    verb->footer("Example: gemmsmith train --output policy --hold-out 512,8192 --on cuda:0");
+    verb->footer(
+        "Examples: gemmsmith train --output policy --hold-out 512,8192 --on cuda:0\n"
+        "          gemmsmith train --from policy/weights.safetensors --output policy_rl");
   }
 
   void AddBench() {
