@@ -13,8 +13,8 @@ namespace gemmsmith {
 
 namespace {
 
-// Requests whose branches share the products of a step: enough rows that reading the weights costs little.
-constexpr size_t kRequestsAtOnce = 8;
+// Branches that share the products of a step: enough rows that reading the weights costs little.
+constexpr int kBranchesAtOnce = 128;
 
 int LongestPlan() {
   size_t longest = 0;
@@ -134,8 +134,9 @@ Status CheckRoomForContexts(const PolicyModel& model) {
 std::vector<std::vector<SampledPlan>> SamplePlans(const PolicyModel& model, std::span<const SampleRequest> requests,
                                                   const SampleOptions& options) {
   std::vector<std::vector<SampledPlan>> plans(requests.size());
-  ForEachOnAllCores((requests.size() + kRequestsAtOnce - 1) / kRequestsAtOnce, [&](size_t part) {
-    const size_t first = part * kRequestsAtOnce, count = std::min(kRequestsAtOnce, requests.size() - first);
+  const size_t at_once = size_t(std::max(1, kBranchesAtOnce / options.plans));
+  ForEachOnAllCores((requests.size() + at_once - 1) / at_once, [&](size_t part) {
+    const size_t first = part * at_once, count = std::min(at_once, requests.size() - first);
     auto of_part = Sampling(model, requests.subspan(first, count), first, options).Run();
     std::move(of_part.begin(), of_part.end(), plans.begin() + long(first));
   });
