@@ -9,7 +9,7 @@ namespace gemmsmith {
 
 namespace {
 
-// More of them find hardly another word: docs/policy_tokens.md.
+// A word that leads nowhere costs a check for each of them.
 constexpr size_t kMostWitnesses = 48;
 
 const TokenBlock& NextBlock(const PlanPrefix& prefix) {

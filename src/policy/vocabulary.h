@@ -21,7 +21,6 @@ inline constexpr int kTokenVersion = 1;
 
 // Words that stand for themselves.
 enum class Mark : uint8_t { kBegin, kExemplar, kAnalysis, kFirst, kSecond, kNeither, kCandidate, kEnd };
-inline constexpr int kMarkCount = int(Mark::kEnd) + 1;
 
 // Whole numbers: from 1 to 2^31 - 1, exact.
 enum class IntegerField : uint8_t { kM, kN, kK, kLda, kLdb, kLdc, kCompute, kMultiprocessors, kSmemCta, kSmemSm };

@@ -8,7 +8,6 @@
 #include <numbers>
 
 #include "base/files.h"
-#include "base/seconds.h"
 #include "policy/train/checkpoint.h"
 
 namespace gemmsmith {
@@ -61,7 +60,6 @@ double LearningRate(const PretrainingOptions& options, int64_t step) {
 Status Pretrain(const PretrainingSet& set, const ModelConfig& config, const PretrainingOptions& options,
                 Trainer& trainer, const fs::path& folder, const std::function<bool()>& stop,
                 const std::function<void(const PretrainingProgress&)>& watch) {
-  const auto start = std::chrono::steady_clock::now();
   const fs::path checkpoint = folder / "checkpoint.safetensors", log_path = folder / "log.jsonl";
   const std::string described =
       fmt::format("{} config={}x{}x{}x{} problems={} trials={}", Describe(options), config.layers, config.width,
@@ -87,7 +85,7 @@ Status Pretrain(const PretrainingSet& set, const ModelConfig& config, const Pret
       ASSIGN_OR_RETURN(validation_loss, trainer.Loss(*validation));
     }
     log += LogLine(step, result, adam.learning_rate, batch, validation_loss);
-    watch({step, result.loss, SecondsSince(start)});
+    watch({step, result.loss});
     if (step % options.checkpoint_every == 0) RETURN_IF_ERROR(keep());
   }
   RETURN_IF_ERROR(keep());

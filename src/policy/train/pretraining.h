@@ -30,7 +30,6 @@ double LearningRate(const PretrainingOptions& options, int64_t step);
 struct PretrainingProgress {
   int64_t step = 0;
   double loss = 0;
-  double seconds = 0;  // of this call
 };
 
 // Trains from new weights, or goes on from the checkpoint in the folder. Leaves there: checkpoint.safetensors (the
