@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <string_view>
 
 #include "base/text.h"
 
@@ -15,12 +14,6 @@ namespace gemmsmith {
 namespace fs = std::filesystem;
 
 namespace {
-
-// The variable's value; an empty one counts as not set.
-std::string_view Environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? std::string_view() : std::string_view(value);
-}
 
 // "lib64" is what NVIDIA's installers make (with CUPTI, in some, apart), "lib" what its Python packages hold.
 std::vector<fs::path> LibraryFolders() {
@@ -70,6 +63,11 @@ std::vector<fs::path> PackageFolders(const fs::path& prefix) {
 }
 
 }  // namespace
+
+std::string_view Environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string_view() : std::string_view(value);
+}
 
 std::string LoaderError() {
   const char* error = dlerror();

@@ -4,12 +4,15 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/status.h"
 
 namespace gemmsmith {
 
+// The value of an environment variable; one that is not set is as good as empty.
+std::string_view Environment(const char* name);
 // Folders that may hold the CUDA toolkit, in order: $GEMMSMITH_CUDA, $CUDA_HOME, $CUDA_PATH, the one the set-up
 // installed (its path is compiled in), /usr/local/cuda.
 std::vector<std::filesystem::path> ToolkitFolders();

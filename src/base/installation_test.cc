@@ -3,30 +3,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <fstream>
 
 #include "base/files.h"
+#include "base/scoped_variable.h"
 
 namespace gemmsmith {
 namespace {
 
 namespace fs = std::filesystem;
-
-// Sets an environment variable for the length of a scope; nullptr removes it.
-class ScopedVariable {
- public:
-  ScopedVariable(const char* name, const char* value) : name_(name) {
-    if (const char* old = std::getenv(name)) before_ = old;
-    Set(value);
-  }
-  ~ScopedVariable() { Set(before_ ? before_->c_str() : nullptr); }
-
- private:
-  void Set(const char* value) { value ? setenv(name_, value, 1) : unsetenv(name_); }
-  const char* name_;
-  std::optional<std::string> before_;
-};
 
 class InstallationTest : public testing::Test {
  protected:

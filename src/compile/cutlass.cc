@@ -1,6 +1,4 @@
 // Where CUTLASS is on this machine, if anywhere.
-#include <cstdlib>
-
 #include "base/installation.h"
 #include "compile/shared_object.h"
 
@@ -15,11 +13,6 @@ bool Exists(const fs::path& path) {
   return fs::exists(path, error);
 }
 
-std::optional<fs::path> Environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr || *value == '\0' ? std::nullopt : std::optional<fs::path>(value);
-}
-
 // Of a CUTLASS tree.
 std::vector<fs::path> IncludesOf(const fs::path& tree) {
   if (!Exists(tree / "include/cutlass/cutlass.h")) return {};
@@ -31,9 +24,9 @@ std::vector<fs::path> IncludesOf(const fs::path& tree) {
 }  // namespace
 
 std::vector<fs::path> CutlassIncludes() {
-  if (const auto given = Environment("GEMMSMITH_CUTLASS")) {
-    if (Exists(*given / "cutlass/cutlass.h")) return {*given};
-    return IncludesOf(*given);
+  if (const fs::path given = Environment("GEMMSMITH_CUTLASS"); !given.empty()) {
+    if (Exists(given / "cutlass/cutlass.h")) return {given};
+    return IncludesOf(given);
   }
   for (const fs::path& folder : PythonPackageFolders())
     if (std::vector<fs::path> includes = IncludesOf(folder / "cutlass_library/source"); !includes.empty())
