@@ -1,48 +1,26 @@
 #include "evaluate/baseline/torch_library.h"
 
-#include <dlfcn.h>
-
-#include <cstdlib>
-#include <filesystem>
 #include <memory>
 
-#include "base/installation.h"
-#include "base/text.h"
+#include "base/companion_library.h"
 #include "evaluate/baseline/torch/gemmsmith_torch.h"
 
 namespace gemmsmith {
 
-namespace fs = std::filesystem;
-
 namespace {
 
-constexpr std::string_view kFile = "libgemmsmith_torch.so";
-
-// A library that was built against a torch which stands elsewhere here: what is open already is found by its name.
-void OpenTorchNamedByUser() {
-  if (const char* const folder = std::getenv("GEMMSMITH_TORCH"); folder != nullptr && *folder != '\0')
-    dlopen((fs::path(folder) / "lib" / "libtorch.so").c_str(), RTLD_NOW | RTLD_LOCAL);
-}
-
-// Without a look into the scope of this program: torch brings the CUDA runtime and libraries of its own.
-Result<void*> OpenLibraryOfOurs() {
-  const std::vector<std::string> paths = TorchBaselinePaths();
-  std::error_code error;
-  for (const std::string& path : paths) {
-    if (!fs::is_regular_file(path, error)) continue;
-    OpenTorchNamedByUser();
-    if (void* const handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) return handle;
-    return Unavailable(
-        fmt::format("{} does not load: {}; build it again with tools/torch_baseline", path, LoaderError()));
-  }
-  return Unavailable(
-      fmt::format("torch.matmul was not built here (looked for {}); run tools/torch_baseline", Join(paths, ", ")));
-}
+constexpr CompanionLibrary kLibrary = {.file = "libgemmsmith_torch.so",
+                                       .variable = "GEMMSMITH_TORCH_BASELINE",
+                                       .purpose = "torch.matmul",
+                                       .tool = "tools/torch_baseline",
+                                       .version_name = "gemmsmith_torch_abi",
+                                       .version = GEMMSMITH_TORCH_ABI,
+                                       .root_variable = "GEMMSMITH_TORCH",
+                                       .root_file = "lib/libtorch.so"};
 
 }  // namespace
 
 struct TorchLibrary::Functions {
-  decltype(&::gemmsmith_torch_abi) abi = nullptr;
   decltype(&::gemmsmith_torch_version) version = nullptr;
   decltype(&::gemmsmith_torch_open) open = nullptr;
   decltype(&::gemmsmith_torch_bind) bind = nullptr;
@@ -51,34 +29,18 @@ struct TorchLibrary::Functions {
   decltype(&::gemmsmith_torch_error) error = nullptr;
 
   static Result<Functions> Load() {
-    ASSIGN_OR_RETURN(void* const handle, OpenLibraryOfOurs());
+    ASSIGN_OR_RETURN(OpenCompanion library, OpenCompanion::Open(kLibrary));
     Functions functions;
-    const auto resolve = [handle](auto& function, const char* name) {
-      function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(handle, name));
-      return function != nullptr;
-    };
-    const bool is_whole =
-        resolve(functions.abi, "gemmsmith_torch_abi") && resolve(functions.version, "gemmsmith_torch_version") &&
-        resolve(functions.open, "gemmsmith_torch_open") && resolve(functions.bind, "gemmsmith_torch_bind") &&
-        resolve(functions.call, "gemmsmith_torch_call") && resolve(functions.close, "gemmsmith_torch_close") &&
-        resolve(functions.error, "gemmsmith_torch_error");
-    if (!is_whole || functions.abi() != GEMMSMITH_TORCH_ABI)
-      return Unavailable(fmt::format("{} is of another version; build it again with tools/torch_baseline", kFile));
+    library.Find(functions.version, "gemmsmith_torch_version");
+    library.Find(functions.open, "gemmsmith_torch_open");
+    library.Find(functions.bind, "gemmsmith_torch_bind");
+    library.Find(functions.call, "gemmsmith_torch_call");
+    library.Find(functions.close, "gemmsmith_torch_close");
+    library.Find(functions.error, "gemmsmith_torch_error");
+    RETURN_IF_ERROR(library.FoundAll());
     return functions;
   }
 };
-
-std::vector<std::string> TorchBaselinePaths() {
-  std::vector<std::string> paths;
-  if (const char* const path = std::getenv("GEMMSMITH_TORCH_BASELINE"); path != nullptr && *path != '\0')
-    paths.emplace_back(path);
-  std::error_code error;
-  const fs::path folder = fs::read_symlink("/proc/self/exe", error).parent_path();
-  if (error) return paths;
-  paths.push_back((folder / kFile).string());
-  paths.push_back((folder.parent_path() / "lib" / kFile).string());
-  return paths;
-}
 
 Status TorchLibrary::Open() {
   if (opened_) return *opened_;

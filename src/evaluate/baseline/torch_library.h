@@ -30,8 +30,4 @@ class TorchLibrary {
   const Functions* functions_ = nullptr;
 };
 
-// Where libgemmsmith_torch.so may be, in order: $GEMMSMITH_TORCH_BASELINE, beside this program, in lib beside its
-// folder.
-std::vector<std::string> TorchBaselinePaths();
-
 }  // namespace gemmsmith

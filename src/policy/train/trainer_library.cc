@@ -1,25 +1,25 @@
 #include "policy/train/trainer_library.h"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 
-#include <cstdlib>
-#include <filesystem>
-
-#include "base/installation.h"
-#include "base/text.h"
+#include "base/companion_library.h"
 #include "policy/train/gemmsmith_trainer.h"
 
 namespace gemmsmith {
 
-namespace fs = std::filesystem;
-
 namespace {
 
-constexpr std::string_view kFile = "libgemmsmith_trainer.so";
+// torch's part for CUDA is opened by the library itself, when it is to train there.
+constexpr CompanionLibrary kLibrary = {.file = "libgemmsmith_trainer.so",
+                                       .variable = "GEMMSMITH_TRAINER",
+                                       .purpose = "what trains policies",
+                                       .tool = "tools/torch_trainer",
+                                       .version_name = "gemmsmith_trainer_abi",
+                                       .version = GEMMSMITH_TRAINER_ABI,
+                                       .root_variable = "GEMMSMITH_TORCH",
+                                       .root_file = "lib/libtorch_cpu.so"};
 
 struct Functions {
-  decltype(&::gemmsmith_trainer_abi) abi = nullptr;
   decltype(&::gemmsmith_trainer_version) version = nullptr;
   decltype(&::gemmsmith_trainer_open) open = nullptr;
   decltype(&::gemmsmith_trainer_close) close = nullptr;
@@ -33,37 +33,21 @@ struct Functions {
   decltype(&::gemmsmith_trainer_error) error = nullptr;
 };
 
-Result<void*> OpenLibraryOfOurs() {
-  const std::vector<std::string> paths = TrainerLibraryPaths();
-  std::error_code error;
-  for (const std::string& path : paths) {
-    if (!fs::is_regular_file(path, error)) continue;
-    if (void* const handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) return handle;
-    return Unavailable(
-        fmt::format("{} does not load: {}; build it again with tools/torch_trainer", path, LoaderError()));
-  }
-  return Unavailable(fmt::format(
-      "training needs libtorch, and its library was not built here (looked for {}); run tools/torch_trainer",
-      Join(paths, ", ")));
-}
-
 Result<Functions> Load() {
-  ASSIGN_OR_RETURN(void* const handle, OpenLibraryOfOurs());
+  ASSIGN_OR_RETURN(OpenCompanion library, OpenCompanion::Open(kLibrary));
   Functions functions;
-  const auto resolve = [handle](auto& function, const char* name) {
-    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(handle, name));
-    return function != nullptr;
-  };
-  const bool is_whole =
-      resolve(functions.abi, "gemmsmith_trainer_abi") && resolve(functions.version, "gemmsmith_trainer_version") &&
-      resolve(functions.open, "gemmsmith_trainer_open") && resolve(functions.close, "gemmsmith_trainer_close") &&
-      resolve(functions.put, "gemmsmith_trainer_put") && resolve(functions.get, "gemmsmith_trainer_get") &&
-      resolve(functions.step, "gemmsmith_trainer_step") && resolve(functions.loss, "gemmsmith_trainer_loss") &&
-      resolve(functions.policy_step, "gemmsmith_trainer_policy_step") &&
-      resolve(functions.log_probabilities, "gemmsmith_trainer_log_probabilities") &&
-      resolve(functions.logits, "gemmsmith_trainer_logits") && resolve(functions.error, "gemmsmith_trainer_error");
-  if (!is_whole || functions.abi() != GEMMSMITH_TRAINER_ABI)
-    return Unavailable(fmt::format("{} is of another version; build it again with tools/torch_trainer", kFile));
+  library.Find(functions.version, "gemmsmith_trainer_version");
+  library.Find(functions.open, "gemmsmith_trainer_open");
+  library.Find(functions.close, "gemmsmith_trainer_close");
+  library.Find(functions.put, "gemmsmith_trainer_put");
+  library.Find(functions.get, "gemmsmith_trainer_get");
+  library.Find(functions.step, "gemmsmith_trainer_step");
+  library.Find(functions.loss, "gemmsmith_trainer_loss");
+  library.Find(functions.policy_step, "gemmsmith_trainer_policy_step");
+  library.Find(functions.log_probabilities, "gemmsmith_trainer_log_probabilities");
+  library.Find(functions.logits, "gemmsmith_trainer_logits");
+  library.Find(functions.error, "gemmsmith_trainer_error");
+  RETURN_IF_ERROR(library.FoundAll());
   return functions;
 }
 
@@ -149,18 +133,6 @@ class TorchTrainer : public Trainer {
 };
 
 }  // namespace
-
-std::vector<std::string> TrainerLibraryPaths() {
-  std::vector<std::string> paths;
-  if (const char* const path = std::getenv("GEMMSMITH_TRAINER"); path != nullptr && *path != '\0')
-    paths.emplace_back(path);
-  std::error_code error;
-  const fs::path folder = fs::read_symlink("/proc/self/exe", error).parent_path();
-  if (error) return paths;
-  for (const fs::path& place : {folder, folder / "lib", folder.parent_path() / "lib"})
-    paths.push_back((place / kFile).string());
-  return paths;
-}
 
 Result<std::unique_ptr<Trainer>> OpenTorchTrainer(const ModelConfig& config, const std::string& device) {
   static const Result<Functions> functions = Load();
