@@ -13,6 +13,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
+constexpr const char* kCheckpointFile = "checkpoint.safetensors";
+constexpr const char* kLogFile = "log.jsonl";
 constexpr std::string_view kPrefixes[] = {"", "first.", "second."};
 
 Status PutState(SafeTensors& file, const ModelConfig& config, Trainer& trainer) {
@@ -28,8 +30,7 @@ Status PutState(SafeTensors& file, const ModelConfig& config, Trainer& trainer) 
   return OkStatus();
 }
 
-}  // namespace
-
+// The state behind a step.
 Result<std::string> EncodeState(const ModelConfig& config, Trainer& trainer, int64_t step, const std::string& options) {
   SafeTensors file;
   file.metadata = {{"gemmsmith_checkpoint", "1"},
@@ -48,6 +49,7 @@ Result<std::string> EncodeState(const ModelConfig& config, Trainer& trainer, int
   return EncodeSafeTensors(file, NumberType::kF32);
 }
 
+// Puts the checkpoint's state into the trainer and gives its step; where there is no such file, `begin` and 0.
 Result<int64_t> BeginOrGoOn(const fs::path& checkpoint, const PolicyModel& begin, const std::string& options,
                             Trainer& trainer) {
   std::error_code error;
@@ -80,6 +82,31 @@ Result<std::string> LogUpTo(const fs::path& path, int64_t step) {
       kept += fmt::format("{}\n", line);
   }
   return kept;
+}
+
+Status Keep(const TrainingRun& run, const ModelConfig& config, Trainer& trainer, int64_t step, const std::string& log) {
+  ASSIGN_OR_RETURN(const std::string state, EncodeState(config, trainer, step, run.options));
+  RETURN_IF_ERROR(WriteFileAtomic(run.folder / kLogFile, log));
+  return WriteFileAtomic(run.folder / kCheckpointFile, state);
+}
+
+}  // namespace
+
+Status TakeSteps(const TrainingRun& run, const PolicyModel& begin, Trainer& trainer, const std::function<bool()>& stop,
+                 const std::function<Result<std::string>(int64_t)>& step) {
+  const ModelConfig& config = begin.config;
+  ASSIGN_OR_RETURN(int64_t done, BeginOrGoOn(run.folder / kCheckpointFile, begin, run.options, trainer));
+  ASSIGN_OR_RETURN(std::string log, LogUpTo(run.folder / kLogFile, done));
+  while (done < run.steps && !stop()) {
+    ASSIGN_OR_RETURN(const std::string line, step(done + 1));
+    ++done;
+    log += line + "\n";
+    if (done % run.checkpoint_every == 0) RETURN_IF_ERROR(Keep(run, config, trainer, done, log));
+  }
+  RETURN_IF_ERROR(Keep(run, config, trainer, done, log));
+  if (done < run.steps) return OkStatus();
+  ASSIGN_OR_RETURN(const PolicyModel model, GetModel(config, trainer));
+  return WriteFileAtomic(run.folder / "weights.safetensors", EncodeModel(model));
 }
 
 }  // namespace gemmsmith

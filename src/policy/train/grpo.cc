@@ -5,14 +5,11 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "base/files.h"
 #include "base/statistics.h"
 #include "policy/sampler.h"
 #include "policy/train/checkpoint.h"
 
 namespace gemmsmith {
-
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -140,29 +137,23 @@ std::string Describe(const GrpoOptions& options) {
 }
 
 Status LearnByReward(const std::vector<RecordedProblem>& problems, const PolicyModel& reference,
-                     const GrpoOptions& options, Trainer& trainer, Trainer& reference_trainer, const fs::path& folder,
-                     const std::function<bool()>& stop, const std::function<void(const GrpoProgress&)>& watch) {
+                     const GrpoOptions& options, Trainer& trainer, Trainer& reference_trainer,
+                     const std::filesystem::path& folder, const std::function<bool()>& stop,
+                     const std::function<void(const GrpoProgress&)>& watch) {
   if (problems.empty())
     return InvalidArgument(
         "no problem to learn from: records need plans that were timed beside a baseline of their "
         "layout, of shapes that are not held out");
   RETURN_IF_ERROR(CheckRoomForContexts(reference));
-  const ModelConfig& config = reference.config;
-  const fs::path checkpoint = folder / "checkpoint.safetensors", log_path = folder / "log.jsonl";
-  const std::string described =
-      fmt::format("{} from={} problems={}", Describe(options), Fingerprint(reference), problems.size());
-  ASSIGN_OR_RETURN(int64_t step, BeginOrGoOn(checkpoint, reference, described, trainer));
   RETURN_IF_ERROR(PutModel(reference, reference_trainer));
-  ASSIGN_OR_RETURN(std::string log, LogUpTo(log_path, step));
-  const auto keep = [&]() -> Status {
-    ASSIGN_OR_RETURN(const std::string state, EncodeState(config, trainer, step, described));
-    RETURN_IF_ERROR(WriteFileAtomic(log_path, log));
-    return WriteFileAtomic(checkpoint, state);
-  };
-  while (step < options.steps && !stop()) {
-    ++step;
+  const TrainingRun run = {
+      .folder = folder,
+      .steps = options.steps,
+      .checkpoint_every = options.checkpoint_every,
+      .options = fmt::format("{} from={} problems={}", Describe(options), Fingerprint(reference), problems.size())};
+  const auto take_step = [&](int64_t step) -> Result<std::string> {
     Random random = Random(options.seed).Fork(fmt::format("groups of step {}", step));
-    ASSIGN_OR_RETURN(const PolicyModel model, GetModel(config, trainer));
+    ASSIGN_OR_RETURN(const PolicyModel model, GetModel(reference.config, trainer));
     const std::vector<Group> groups = DrawGroups(problems, model, options, random);
     PolicyBatch batch = BatchFrom(groups);
     ASSIGN_OR_RETURN(batch.old_logs, trainer.LogProbabilities(batch));
@@ -175,14 +166,10 @@ Status LearnByReward(const std::vector<RecordedProblem>& problems, const PolicyM
                        trainer.PolicyStep(batch, (step - 1) * options.epochs + epoch + 1, adam, options.policy));
     }
     const nlohmann::ordered_json line = LogOf(step, groups, result, adam.learning_rate);
-    log += line.dump() + "\n";
     watch({step, line["reward"].get<double>()});
-    if (step % options.checkpoint_every == 0) RETURN_IF_ERROR(keep());
-  }
-  RETURN_IF_ERROR(keep());
-  if (step < options.steps) return OkStatus();
-  ASSIGN_OR_RETURN(const PolicyModel model, GetModel(config, trainer));
-  return WriteFileAtomic(folder / "weights.safetensors", EncodeModel(model));
+    return line.dump();
+  };
+  return TakeSteps(run, reference, trainer, stop, take_step);
 }
 
 }  // namespace gemmsmith

@@ -7,12 +7,9 @@
 #include <nlohmann/json.hpp>
 #include <numbers>
 
-#include "base/files.h"
 #include "policy/train/checkpoint.h"
 
 namespace gemmsmith {
-
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -25,10 +22,8 @@ std::string LogLine(int64_t step, const StepResult& result, double learning_rate
       {"learning_rate", learning_rate},
       {"words", std::count_if(batch.weights.begin(), batch.weights.end(), [](float weight) { return weight > 0; })}};
   if (validation_loss) json["validation_loss"] = *validation_loss;
-  return json.dump() + "\n";
+  return json.dump();
 }
-
-// ---- the loop ----
 
 TokenBatch DrawBatch(int rows, const std::function<Document()>& draw) {
   std::vector<WeightedTokens> documents;
@@ -58,23 +53,17 @@ double LearningRate(const PretrainingOptions& options, int64_t step) {
 }
 
 Status Pretrain(const PretrainingSet& set, const ModelConfig& config, const PretrainingOptions& options,
-                Trainer& trainer, const fs::path& folder, const std::function<bool()>& stop,
+                Trainer& trainer, const std::filesystem::path& folder, const std::function<bool()>& stop,
                 const std::function<void(const PretrainingProgress&)>& watch) {
-  const fs::path checkpoint = folder / "checkpoint.safetensors", log_path = folder / "log.jsonl";
-  const std::string described =
-      fmt::format("{} config={}x{}x{}x{} problems={} trials={}", Describe(options), config.layers, config.width,
-                  config.heads, config.hidden, set.problems(), set.trials());
-  ASSIGN_OR_RETURN(int64_t step, BeginOrGoOn(checkpoint, NewModel(config, options.seed), described, trainer));
-  ASSIGN_OR_RETURN(std::string log, LogUpTo(log_path, step));
-  const auto keep = [&]() -> Status {
-    ASSIGN_OR_RETURN(const std::string state, EncodeState(config, trainer, step, described));
-    RETURN_IF_ERROR(WriteFileAtomic(log_path, log));
-    return WriteFileAtomic(checkpoint, state);
-  };
+  const TrainingRun run = {
+      .folder = folder,
+      .steps = options.steps,
+      .checkpoint_every = options.checkpoint_every,
+      .options = fmt::format("{} config={}x{}x{}x{} problems={} trials={}", Describe(options), config.layers,
+                             config.width, config.heads, config.hidden, set.problems(), set.trials())};
   std::optional<TokenBatch> validation;
   if (set.held_out_problems() > 0) validation = ValidationBatch(set, options);
-  while (step < options.steps && !stop()) {
-    ++step;
+  const auto take_step = [&](int64_t step) -> Result<std::string> {
     Random random = Random(options.seed).Fork(fmt::format("documents of step {}", step));
     const TokenBatch batch = DrawBatch(options.batch, [&] { return set.Draw(random); });
     StepOptions adam = options.adam;
@@ -84,14 +73,10 @@ Status Pretrain(const PretrainingSet& set, const ModelConfig& config, const Pret
     if (validation && (step % options.validate_every == 0 || step == options.steps)) {
       ASSIGN_OR_RETURN(validation_loss, trainer.Loss(*validation));
     }
-    log += LogLine(step, result, adam.learning_rate, batch, validation_loss);
     watch({step, result.loss});
-    if (step % options.checkpoint_every == 0) RETURN_IF_ERROR(keep());
-  }
-  RETURN_IF_ERROR(keep());
-  if (step < options.steps) return OkStatus();
-  ASSIGN_OR_RETURN(const PolicyModel model, GetModel(config, trainer));
-  return WriteFileAtomic(folder / "weights.safetensors", EncodeModel(model));
+    return LogLine(step, result, adam.learning_rate, batch, validation_loss);
+  };
+  return TakeSteps(run, NewModel(config, options.seed), trainer, stop, take_step);
 }
 
 }  // namespace gemmsmith

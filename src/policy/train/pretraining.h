@@ -32,11 +32,8 @@ struct PretrainingProgress {
   double loss = 0;
 };
 
-// Trains from new weights, or goes on from the checkpoint in the folder. Leaves there: checkpoint.safetensors (the
-// state in single precision), log.jsonl (a line a step) and, at the end, weights.safetensors. Every write is atomic.
-// The random numbers of a step follow from seed and step alone, so a run that was stopped anywhere ends with the same
-// weights as one that was not. Stops between two steps when `stop` says so, with a checkpoint. InvalidArgument where
-// the folder's checkpoint is of another configuration, seed or set of options.
+// Trains from new weights, as TakeSteps() does. The random numbers of a step follow from seed and step alone, so a run
+// that was stopped anywhere ends with the same weights as one that was not.
 Status Pretrain(const PretrainingSet& set, const ModelConfig& config, const PretrainingOptions& options,
                 Trainer& trainer, const std::filesystem::path& folder, const std::function<bool()>& stop,
                 const std::function<void(const PretrainingProgress&)>& watch);
