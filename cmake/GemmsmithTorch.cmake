@@ -18,7 +18,8 @@ endfunction()
 if(GEMMSMITH_TORCH)
   set(sources ${CMAKE_SOURCE_DIR}/src)
   gemmsmith_torch_library(gemmsmith_torch torch_baseline ${sources}/evaluate/baseline/torch/torch_matmul.cc
-                          ${sources}/evaluate/baseline/torch/gemmsmith_torch.h)
+                          ${sources}/evaluate/baseline/torch/gemmsmith_torch.h
+                          ${sources}/base/exception_guard.h)
   gemmsmith_torch_library(gemmsmith_trainer torch_trainer ${sources}/policy/train/torch_trainer.cc
-                          ${sources}/policy/train/gemmsmith_trainer.h)
+                          ${sources}/policy/train/gemmsmith_trainer.h ${sources}/base/exception_guard.h)
 endif()

@@ -9,7 +9,6 @@
 
 #include <cmath>
 #include <cstdlib>
-#include <exception>
 #include <filesystem>
 #include <limits>
 #include <stdexcept>
@@ -17,27 +16,15 @@
 #include <utility>
 #include <vector>
 
+#include "base/exception_guard.h"
+
 namespace {
 
 using at::Tensor;
 
 constexpr double kNormEpsilon = 1e-5;
 
-std::string last_error;
-
-// torch throws; nobody on the other side of a C interface can catch.
-template <class Work>
-auto Guarded(Work work, decltype(work()) failed) -> decltype(work()) {
-  try {
-    return work();
-  } catch (const std::exception& error) {
-    last_error = error.what();
-    last_error = last_error.substr(0, last_error.find('\n'));
-  } catch (...) {
-    last_error = "torch threw something that is no std::exception";
-  }
-  return failed;
-}
+gemmsmith::ExceptionGuard guarded;
 
 // What torch_cpu does not need is not linked, so that training on the CPU works where CUDA's libraries are not.
 void OpenCuda() {
@@ -233,13 +220,13 @@ int gemmsmith_trainer_abi(void) { return GEMMSMITH_TRAINER_ABI; }
 const char* gemmsmith_trainer_version(void) { return "torch " TORCH_VERSION; }
 
 void* gemmsmith_trainer_open(const GemmsmithTrainerModel* model, const char* device) {
-  return Guarded([&]() -> void* { return new Trainer(*model, device); }, nullptr);
+  return guarded([&]() -> void* { return new Trainer(*model, device); }, nullptr);
 }
 
 void gemmsmith_trainer_close(void* trainer) { delete static_cast<Trainer*>(trainer); }
 
 int gemmsmith_trainer_put(void* trainer, const char* name, const float* values, int64_t count) {
-  return Guarded(
+  return guarded(
       [&] {
         const c10::NoGradGuard no_gradients;
         Tensor& tensor = FindOfSize(trainer, name, count);
@@ -250,7 +237,7 @@ int gemmsmith_trainer_put(void* trainer, const char* name, const float* values, 
 }
 
 int gemmsmith_trainer_get(void* trainer, const char* name, float* values, int64_t count) {
-  return Guarded(
+  return guarded(
       [&] {
         const c10::NoGradGuard no_gradients;
         const Tensor& tensor = FindOfSize(trainer, name, count);
@@ -262,7 +249,7 @@ int gemmsmith_trainer_get(void* trainer, const char* name, float* values, int64_
 
 int gemmsmith_trainer_step(void* trainer, const GemmsmithTrainerBatch* batch, const GemmsmithTrainerStep* step,
                            double* loss, double* gradient_norm) {
-  return Guarded(
+  return guarded(
       [&] {
         std::tie(*loss, *gradient_norm) = static_cast<Trainer*>(trainer)->Step(*batch, *step);
         return 0;
@@ -273,7 +260,7 @@ int gemmsmith_trainer_step(void* trainer, const GemmsmithTrainerBatch* batch, co
 int gemmsmith_trainer_policy_step(void* trainer, const GemmsmithTrainerBatch* batch,
                                   const GemmsmithTrainerChoices* choices, const GemmsmithTrainerStep* step,
                                   const GemmsmithTrainerPolicy* policy, GemmsmithTrainerPolicyResult* result) {
-  return Guarded(
+  return guarded(
       [&] {
         *result = static_cast<Trainer*>(trainer)->PolicyStep(*batch, *choices, *step, *policy);
         return 0;
@@ -283,7 +270,7 @@ int gemmsmith_trainer_policy_step(void* trainer, const GemmsmithTrainerBatch* ba
 
 int gemmsmith_trainer_log_probabilities(void* trainer, const GemmsmithTrainerBatch* batch,
                                         const GemmsmithTrainerChoices* choices, float* logs) {
-  return Guarded(
+  return guarded(
       [&] {
         const c10::NoGradGuard no_gradients;
         const Trainer& own = *static_cast<Trainer*>(trainer);
@@ -295,7 +282,7 @@ int gemmsmith_trainer_log_probabilities(void* trainer, const GemmsmithTrainerBat
 }
 
 int gemmsmith_trainer_loss(void* trainer, const GemmsmithTrainerBatch* batch, double* loss) {
-  return Guarded(
+  return guarded(
       [&] {
         const c10::NoGradGuard no_gradients;
         *loss = static_cast<Trainer*>(trainer)->Loss(*batch).item<double>();
@@ -305,7 +292,7 @@ int gemmsmith_trainer_loss(void* trainer, const GemmsmithTrainerBatch* batch, do
 }
 
 int gemmsmith_trainer_logits(void* trainer, const GemmsmithTrainerBatch* batch, float* logits) {
-  return Guarded(
+  return guarded(
       [&] {
         const c10::NoGradGuard no_gradients;
         const Tensor computed = static_cast<Trainer*>(trainer)->Logits(*batch);
@@ -315,6 +302,6 @@ int gemmsmith_trainer_logits(void* trainer, const GemmsmithTrainerBatch* batch, 
       1);
 }
 
-const char* gemmsmith_trainer_error(void) { return last_error.c_str(); }
+const char* gemmsmith_trainer_error(void) { return guarded.last_error().c_str(); }
 
 }  // extern "C"

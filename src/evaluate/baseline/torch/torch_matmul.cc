@@ -3,9 +3,9 @@
 #include <c10/cuda/CUDAStream.h>
 #include <torch/version.h>
 
-#include <exception>
 #include <string>
 
+#include "base/exception_guard.h"
 #include "evaluate/baseline/torch/gemmsmith_torch.h"
 
 // Of the library that torch brought; its headers need not be here.
@@ -17,21 +17,9 @@ struct Bound {
   at::Tensor a, b, c;
 };
 
-std::string last_error, version_text;
+gemmsmith::ExceptionGuard guarded;
+std::string version_text;
 int device_index = 0;
-
-// torch throws; nobody on the other side of a C interface can catch.
-template <class Work>
-auto Guarded(Work work, decltype(work()) failed) -> decltype(work()) {
-  try {
-    return work();
-  } catch (const std::exception& error) {
-    last_error = error.what();
-  } catch (...) {
-    last_error = "torch threw something that is no std::exception";
-  }
-  return failed;
-}
 
 at::Tensor Matrix(const void* data, int64_t rows, int64_t columns, int64_t leading, bool is_row_major, bool is_bf16) {
   const at::Device device(at::kCUDA, static_cast<at::DeviceIndex>(device_index));
@@ -51,7 +39,7 @@ extern "C" {
 int gemmsmith_torch_abi(void) { return GEMMSMITH_TORCH_ABI; }
 
 const char* gemmsmith_torch_version(void) {
-  return Guarded(
+  return guarded(
       [] {
         const size_t cublas = cublasLtGetVersion();
         version_text = std::string("torch ") + TORCH_VERSION + ", cublaslt " + std::to_string(cublas / 10000) + "." +
@@ -62,20 +50,20 @@ const char* gemmsmith_torch_version(void) {
 }
 
 int gemmsmith_torch_open(int device, void* stream) {
-  return Guarded(
+  return guarded(
       [&] {
         device_index = device;
         at::globalContext().lazyInitDevice(c10::DeviceType::CUDA);
         // As a program of torch's would have it: set once, not around every call.
-        c10::cuda::setCurrentCUDAStream(c10::cuda::getStreamFromExternal(
-            static_cast<cudaStream_t>(stream), static_cast<c10::DeviceIndex>(device)));
+        c10::cuda::setCurrentCUDAStream(
+            c10::cuda::getStreamFromExternal(static_cast<cudaStream_t>(stream), static_cast<c10::DeviceIndex>(device)));
         return 0;
       },
       1);
 }
 
 void* gemmsmith_torch_bind(const GemmsmithTorchGemm* gemm) {
-  return Guarded(
+  return guarded(
       [&]() -> void* {
         const bool is_bf16 = gemm->is_bf16 != 0;
         return new Bound{Matrix(gemm->a, gemm->m, gemm->k, gemm->lda, gemm->a_is_row_major != 0, is_bf16),
@@ -86,7 +74,7 @@ void* gemmsmith_torch_bind(const GemmsmithTorchGemm* gemm) {
 }
 
 int gemmsmith_torch_call(void* bound) {
-  return Guarded(
+  return guarded(
       [&] {
         auto& gemm = *static_cast<Bound*>(bound);
         at::matmul_out(gemm.c, gemm.a, gemm.b);
@@ -97,6 +85,6 @@ int gemmsmith_torch_call(void* bound) {
 
 void gemmsmith_torch_close(void* bound) { delete static_cast<Bound*>(bound); }
 
-const char* gemmsmith_torch_error(void) { return last_error.c_str(); }
+const char* gemmsmith_torch_error(void) { return guarded.last_error().c_str(); }
 
 }  // extern "C"
