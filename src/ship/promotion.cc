@@ -22,6 +22,10 @@ bool IsFasterBeyondNoise(const Entry& winner, const Entry& standing) {
   return winner.times.front().speed_up_interval.low > standing.times.front().speed_up;
 }
 
+bool ChangesCatalogue(PromotionKind kind) {
+  return kind == PromotionKind::kEntered || kind == PromotionKind::kReplaced || kind == PromotionKind::kWithdrawn;
+}
+
 Promotion Refusal(std::string reason) { return {PromotionKind::kRefused, std::move(reason)}; }
 
 std::string WhyNot(const Trial& trial) { return fmt::format("{}: {}", Name(trial.outcome.kind), trial.outcome.reason); }
@@ -107,10 +111,8 @@ Result<Promotion> Promoter::Promote(const Gemm& gemm, const Plan& winner) {
   std::vector<Plan> plans = {winner};
   if (standing != nullptr) plans.push_back(standing->plan);
   ASSIGN_OR_RETURN(const std::vector<Trial> trials, Race(gemm, plans));
-  const std::string before = catalogue_.Print();
   Promotion promotion = Decide(trials[0], trials.size() > 1 ? &trials[1] : nullptr);
-  const std::string now = catalogue_.Print();
-  if (now != before) RETURN_IF_ERROR(WriteFileAtomic(path_, now));
+  if (ChangesCatalogue(promotion.kind)) RETURN_IF_ERROR(WriteFileAtomic(path_, catalogue_.Print()));
   return promotion;
 }
 
@@ -125,23 +127,21 @@ Promotion Promoter::Decide(const Trial& winner, const Trial* standing) {
   if (!entry.ok()) return Refusal(entry.status().message());
   if (standing == nullptr) {
     std::string reason = fmt::format("{} over AutoTuning", PercentText(entry->times.front().speed_up));
-    return Enter(*std::move(entry), PromotionKind::kEntered, std::move(reason));
+    catalogue_.Put(*std::move(entry));
+    return {PromotionKind::kEntered, std::move(reason)};
   }
   if (!standing_passed) {
     std::string reason = fmt::format("the standing one {}", WhyNot(*standing));
-    return Enter(*std::move(entry), PromotionKind::kReplaced, std::move(reason));
+    catalogue_.Put(*std::move(entry));
+    return {PromotionKind::kReplaced, std::move(reason)};
   }
   const Result<Entry> stood = EntryOf(*standing);
   if (!stood.ok()) return Refusal(stood.status().message());
   std::string reason = fmt::format("{} over the standing one",
                                    PercentText(entry->times.front().speed_up / stood->times.front().speed_up));
   if (!IsFasterBeyondNoise(*entry, *stood)) return {PromotionKind::kStands, reason + ", no more than noise"};
-  return Enter(*std::move(entry), PromotionKind::kReplaced, std::move(reason));
-}
-
-Promotion Promoter::Enter(Entry entry, PromotionKind kind, std::string reason) {
-  catalogue_.Put(std::move(entry));
-  return {kind, std::move(reason)};
+  catalogue_.Put(*std::move(entry));
+  return {PromotionKind::kReplaced, std::move(reason)};
 }
 
 }  // namespace gemmsmith

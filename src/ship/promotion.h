@@ -49,7 +49,6 @@ class Promoter {
 
   Result<std::vector<Trial>> Race(const Gemm& gemm, const std::vector<Plan>& plans);
   Promotion Decide(const Trial& winner, const Trial* standing);
-  Promotion Enter(Entry entry, PromotionKind kind, std::string reason);
 
   std::filesystem::path path_;
   FileLock lock_;
