@@ -101,9 +101,9 @@ const Plan* BestPlans::Find(const Gemm& gemm) const {
   return best == best_.end() ? nullptr : &best->second.plan;
 }
 
-std::vector<std::pair<Gemm, Plan>> BestPlans::All() const {
-  std::vector<std::pair<Gemm, Plan>> all;
-  for (const auto& [gemm, best] : best_) all.emplace_back(gemm, best.plan);
+std::vector<PlannedGemm> BestPlans::All() const {
+  std::vector<PlannedGemm> all;
+  for (const auto& [gemm, best] : best_) all.push_back({gemm, best.plan});
   return all;
 }
 

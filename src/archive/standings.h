@@ -33,12 +33,18 @@ std::optional<RatioEstimate> OverAutoTuning(const Outcome& outcome, Clock clock 
 // The same of ours in chains: a plain ratio of medians, since the library's calls do not chain.
 std::optional<double> ChainedOverAutoTuning(const Outcome& outcome);
 
+// A problem and a plan for it.
+struct PlannedGemm {
+  Gemm gemm;
+  Plan plan;
+};
+
 // Of every problem the plan that its most careful trials found fastest, device clock.
 class BestPlans {
  public:
   void Take(const Trial& trial);
   const Plan* Find(const Gemm& gemm) const;  // null where none was timed
-  std::vector<std::pair<Gemm, Plan>> All() const;
+  std::vector<PlannedGemm> All() const;
   size_t size() const { return best_.size(); }
 
  private:

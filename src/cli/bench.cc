@@ -4,7 +4,6 @@
 #include <set>
 
 #include "archive/segment.h"
-#include "archive/standings.h"
 #include "base/files.h"
 #include "base/text.h"
 #include "campaign/bench.h"
@@ -17,6 +16,7 @@
 #include "cli/record_files.h"
 #include "cli/recordings.h"
 #include "cli/run.h"
+#include "cli/winners.h"
 #include "cli/words.h"
 
 namespace gemmsmith {
@@ -90,18 +90,16 @@ Result<std::vector<Subject>> SourcesOf(const BenchContenders& contenders) {
 // Of the records that were named; else of the archive and of what came with the program.
 Result<BestPlans> BestOf(const BenchContenders& contenders, const Archive& archive, const std::string& device_key) {
   BestPlans best;
-  const auto take = [&](const Trial& trial) {
-    if (trial.setting.device_key == device_key && !IsReplayed(trial)) best.Take(trial);
-  };
   std::vector<std::filesystem::path> sources = contenders.best_sources;
   if (sources.empty()) {
-    RETURN_IF_ERROR(archive.ForEach({.device_key = device_key}, take));
+    ASSIGN_OR_RETURN(best, WinnersIn(archive, device_key));
     for (const RecordingPlace& place : FindRecordings())
       if (place.key == device_key) sources.push_back(place.path);
   }
   for (const std::filesystem::path& source : sources) {
     ASSIGN_OR_RETURN(const std::vector<Trial> trials, ReadRecords(source));
-    for (const Trial& trial : trials) take(trial);
+    for (const Trial& trial : trials)
+      if (trial.setting.device_key == device_key) TakeMeasured(trial, best);
   }
   if (best.size() == 0)
     return NotFound(fmt::format("no plan was timed on the {} in the records of 'best'", device_key));

@@ -4,7 +4,6 @@
 #include <map>
 #include <set>
 
-#include "archive/standings.h"
 #include "base/files.h"
 #include "base/seconds.h"
 #include "campaign/interrupt.h"
@@ -14,6 +13,7 @@
 #include "cli/progress.h"
 #include "cli/readers.h"
 #include "cli/run.h"
+#include "cli/winners.h"
 #include "cli/words.h"
 #include "ship/promotion.h"
 
@@ -24,13 +24,8 @@ namespace {
 constexpr std::array kKinds = {PromotionKind::kEntered, PromotionKind::kReplaced, PromotionKind::kStands,
                                PromotionKind::kWithdrawn, PromotionKind::kRefused};
 
-struct Winner {
-  Gemm gemm;
-  Plan plan;
-};
-
 struct Promoted {
-  Winner winner;
+  PlannedGemm winner;
   Promotion promotion;
 };
 
@@ -40,19 +35,16 @@ struct Round {
   size_t left = 0;
 };
 
-Result<std::vector<Winner>> WinnersOf(const PromoteCommand& command, const Archive& archive,
-                                      const std::string& device_key) {
+Result<std::vector<PlannedGemm>> WinnersOf(const PromoteCommand& command, const Archive& archive,
+                                           const std::string& device_key) {
   std::optional<std::set<Shape>> wanted;
   if (command.shapes != "all") {
     ASSIGN_OR_RETURN(const std::vector<Shape> shapes, LoadShapeLists(command.shapes));
     wanted.emplace(shapes.begin(), shapes.end());
   }
-  BestPlans best;
-  RETURN_IF_ERROR(archive.ForEach({.device_key = device_key}, [&](const Trial& trial) {
-    if (!IsReplayed(trial) && (!wanted || wanted->contains(trial.gemm.shape))) best.Take(trial);
-  }));
-  std::vector<Winner> winners;
-  for (const auto& [gemm, plan] : best.All()) winners.push_back({gemm, plan});
+  ASSIGN_OR_RETURN(const BestPlans best, WinnersIn(archive, device_key));
+  std::vector<PlannedGemm> winners = best.All();
+  if (wanted) std::erase_if(winners, [&](const PlannedGemm& winner) { return !wanted->contains(winner.gemm.shape); });
   if (winners.empty())
     return NotFound(fmt::format("the archive has no winner of {} on this GPU: gemmsmith optimize finds them",
                                 command.shapes == "all" ? "any shape" : command.shapes));
@@ -64,7 +56,7 @@ std::filesystem::path CataloguePath(const PromoteCommand& command, const std::st
 }
 
 // One problem may be too large for this GPU; of two in a row the machine is the reason.
-Result<Round> PromoteAll(const PromoteCommand& command, const std::vector<Winner>& winners, Promoter& promoter) {
+Result<Round> PromoteAll(const PromoteCommand& command, const std::vector<PlannedGemm>& winners, Promoter& promoter) {
   const auto start = std::chrono::steady_clock::now();
   const auto is_over = [&] {
     return InterruptArrived() || (command.limit_seconds && SecondsSince(start) >= *command.limit_seconds);
@@ -130,7 +122,7 @@ Result<int> Run(const PromoteCommand& command) {
   ASSIGN_OR_RETURN(const std::unique_ptr<Archive> archive, OpenArchive(command.archive));
   ASSIGN_OR_RETURN(Instrument instrument, OpenLiveInstrument(gpu));
   const std::string device_key = instrument.evaluator->device().key;
-  ASSIGN_OR_RETURN(const std::vector<Winner> winners, WinnersOf(command, *archive, device_key));
+  ASSIGN_OR_RETURN(const std::vector<PlannedGemm> winners, WinnersOf(command, *archive, device_key));
   const std::filesystem::path path = CataloguePath(command, device_key);
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   const auto unix_ms = std::chrono::duration_cast<std::chrono::milliseconds>(now).count();

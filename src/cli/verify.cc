@@ -126,7 +126,7 @@ Result<Verification> VerifyCandidate(const VerifyCommand& command, const Gemm& g
 }
 
 Result<int> Run(const VerifyCommand& command) {
-  std::vector<Pair> pairs;
+  std::vector<PlannedGemm> pairs;
   if (!command.subject) {
     ASSIGN_OR_RETURN(pairs, PairsOf(command));
   }

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "archive/standings.h"
 #include "cli/command.h"
 #include "cli/instrument.h"
 
@@ -18,14 +19,10 @@ struct Verification {
 Result<Verification> VerifyCandidate(const VerifyCommand& command, const Gemm& gemm, const Subject& subject, int gpu,
                                      const Instrument& instrument);
 
-struct Pair {
-  Gemm gemm;
-  Plan plan;
-};
 // Those of the file or of the archive that the command names.
-Result<std::vector<Pair>> PairsOf(const VerifyCommand& command);
+Result<std::vector<PlannedGemm>> PairsOf(const VerifyCommand& command);
 // All that are not in the journal yet.
-Result<int> VerifyList(const VerifyCommand& command, const std::vector<Pair>& pairs, int gpu,
+Result<int> VerifyList(const VerifyCommand& command, const std::vector<PlannedGemm>& pairs, int gpu,
                        const Instrument& instrument);
 
 }  // namespace gemmsmith

@@ -2,14 +2,13 @@
 
 #include <chrono>
 
-#include "archive/standings.h"
 #include "base/files.h"
 #include "base/text.h"
 #include "cli/exit.h"
 #include "cli/json_text.h"
 #include "cli/progress.h"
 #include "cli/verify.h"
-#include "cli/words.h"
+#include "cli/winners.h"
 #include "evaluate/verify/certificate_journal.h"
 
 namespace gemmsmith {
@@ -17,9 +16,9 @@ namespace gemmsmith {
 namespace {
 
 // "gemm 256x512x4096 tn f16 f32 | direct tile_m=32 ..." a line; '#' begins a comment.
-Result<std::vector<Pair>> PairsIn(const std::filesystem::path& path) {
+Result<std::vector<PlannedGemm>> PairsIn(const std::filesystem::path& path) {
   ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
-  std::vector<Pair> pairs;
+  std::vector<PlannedGemm> pairs;
   int number = 0;
   for (const std::string_view whole : Split(text, '\n')) {
     ++number;
@@ -39,23 +38,13 @@ Result<std::vector<Pair>> PairsIn(const std::filesystem::path& path) {
   return pairs;
 }
 
-Result<std::vector<Pair>> WinnersIn(const Archive& archive) {
-  BestPlans best;
-  RETURN_IF_ERROR(archive.ForEach({}, [&](const Trial& trial) {
-    if (!IsReplayed(trial)) best.Take(trial);
-  }));
-  std::vector<Pair> pairs;
-  for (const auto& [gemm, plan] : best.All()) pairs.push_back({gemm, plan});
-  return pairs;
-}
-
 std::filesystem::path JournalOf(const VerifyCommand& command) {
   if (!command.journal.empty()) return command.journal;
   std::filesystem::path path = command.archive.empty() ? DefaultArchivePath() : command.archive;
   return path.replace_extension(".certificates");
 }
 
-Certificate WantedFor(const VerifyCommand& command, const Pair& pair, const Setting& setting) {
+Certificate WantedFor(const VerifyCommand& command, const PlannedGemm& pair, const Setting& setting) {
   Certificate wanted;
   wanted.problem = Print(pair.gemm), wanted.plan = Print(pair.plan);
   wanted.device = setting.device_key, wanted.harness = setting.harness;
@@ -95,13 +84,14 @@ std::string JsonText(const Tally& tally, const std::vector<Certificate>& refused
 
 }  // namespace
 
-Result<std::vector<Pair>> PairsOf(const VerifyCommand& command) {
+Result<std::vector<PlannedGemm>> PairsOf(const VerifyCommand& command) {
   if (!command.winners) return PairsIn(command.pairs);
   ASSIGN_OR_RETURN(const std::unique_ptr<Archive> archive, OpenArchive(command.archive));
-  return WinnersIn(*archive);
+  ASSIGN_OR_RETURN(const BestPlans best, WinnersIn(*archive));
+  return best.All();
 }
 
-Result<int> VerifyList(const VerifyCommand& command, const std::vector<Pair>& pairs, int gpu,
+Result<int> VerifyList(const VerifyCommand& command, const std::vector<PlannedGemm>& pairs, int gpu,
                        const Instrument& instrument) {
   ASSIGN_OR_RETURN(CertificateJournal journal, CertificateJournal::Open(JournalOf(command)));
   VerifyCommand certifying = command;
@@ -116,7 +106,7 @@ Result<int> VerifyList(const VerifyCommand& command, const std::vector<Pair>& pa
   std::vector<Certificate> refused;
   {
     Progress progress("certifying", int64_t(pairs.size()));
-    for (const Pair& pair : pairs) {
+    for (const PlannedGemm& pair : pairs) {
       Certificate certificate = WantedFor(command, pair, instrument.evaluator->setting());
       if (journal.Has(certificate)) {
         ++tally.found;

@@ -1,0 +1,17 @@
+// The plans that did best on their problems, of those that a GPU judged.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "archive/archive.h"
+#include "archive/standings.h"
+
+namespace gemmsmith {
+
+// A trial that a recording answered does not count.
+void TakeMeasured(const Trial& trial, BestPlans& best);
+// Of the archive's trials on this device, or on any.
+Result<BestPlans> WinnersIn(const Archive& archive, const std::optional<std::string>& device_key = std::nullopt);
+
+}  // namespace gemmsmith
