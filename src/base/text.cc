@@ -87,6 +87,20 @@ std::optional<double> ParseDouble(std::string_view text) {
   return value;
 }
 
+std::string CountText(int64_t count) {
+  const std::string digits = fmt::format("{}", count);
+  std::string text;
+  for (size_t i = 0; i < digits.size(); ++i) {
+    if (i > 0 && digits[i - 1] != '-' && (digits.size() - i) % 3 == 0) text += ',';
+    text += digits[i];
+  }
+  return text;
+}
+
+std::string Plural(int64_t count, std::string_view word) {
+  return fmt::format("{} {}{}", CountText(count), word, count == 1 ? "" : "s");
+}
+
 std::optional<std::string> NearestWord(std::string_view word, std::span<const std::string_view> known) {
   std::optional<std::string> nearest;
   size_t smallest = std::min(std::max<size_t>(1, word.size() / 3), std::max<size_t>(word.size(), 1) - 1) + 1;

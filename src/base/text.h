@@ -1,4 +1,4 @@
-// Words: splitting, strict numbers, and the nearest right word for a wrong one.
+// Words: splitting, strict numbers, counts, and the nearest right word for a wrong one.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,9 @@ std::string WithoutControls(std::string_view text);
 // exponent.
 std::optional<long long> ParseInteger(std::string_view text);
 std::optional<double> ParseDouble(std::string_view text);
-std::string DateText(int64_t unix_ms);  // "2026-11-21", UTC
+std::string DateText(int64_t unix_ms);                     // "2026-11-21", UTC
+std::string CountText(int64_t count);                      // "12,345"
+std::string Plural(int64_t count, std::string_view word);  // "1 plan", "1,200 plans"
 // The known word with the smallest edit distance, if any is within a third of its length (or one letter); for "did you
 // mean".
 std::optional<std::string> NearestWord(std::string_view word, std::span<const std::string_view> known);

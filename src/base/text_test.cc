@@ -52,6 +52,22 @@ TEST(Text, WordsOfOthersDoNotSteerATerminal) {
             "?2J \xc2\xb5s \xc2");
 }
 
+TEST(Text, CountsAreGroupedByThousands) {
+  EXPECT_EQ(CountText(0), "0");
+  EXPECT_EQ(CountText(999), "999");
+  EXPECT_EQ(CountText(1000), "1,000");
+  EXPECT_EQ(CountText(-1234567), "-1,234,567");
+  EXPECT_EQ(CountText(-123), "-123");
+}
+
+TEST(Text, OneIsNoPlural) {
+  EXPECT_EQ(Plural(0, "plan"), "0 plans");
+  EXPECT_EQ(Plural(1, "plan"), "1 plan");
+  EXPECT_EQ(Plural(1200, "timed plan"), "1,200 timed plans");
+}
+
+TEST(Text, DatesAreDaysInUtc) { EXPECT_EQ(DateText(1700000000000), "2023-11-14"); }
+
 TEST(Text, NearestWordHelpsWithSlipsOnly) {
   const Words known = {"optimize", "evaluate", "records", "nn", "tn"};
   EXPECT_EQ(NearestWord("optimise", known), "optimize");

@@ -115,11 +115,11 @@ Result<int> WritePage(const ReportCommand& command, const SelectedTrials& select
   if (!board.ok() && (command.against || board.status().code() != StatusCode::kNotFound))
     return WithSource(board.status(), selected.source);
   SearchHistories histories = HistoriesOf(selected.trials, selection);
-  const size_t shapes = selection.shapes.size();
+  const auto shapes = int64_t(selection.shapes.size());
   const std::string page = HtmlPage({selected.source, std::move(selection), std::move(board), std::move(histories)});
   RETURN_IF_ERROR(WriteFileAtomic(command.html, page));
-  RETURN_IF_ERROR(WriteOut(fmt::format("wrote {}: {} shape{}, {:.1f} MB; open it in a browser\n", command.html.string(),
-                                       shapes, shapes == 1 ? "" : "s", double(page.size()) / 1e6)));
+  RETURN_IF_ERROR(WriteOut(fmt::format("wrote {}: {}, {:.1f} MB; open it in a browser\n", command.html.string(),
+                                       Plural(shapes, "shape"), double(page.size()) / 1e6)));
   return kExitDone;
 }
 

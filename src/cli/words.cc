@@ -19,16 +19,6 @@ std::string BytesText(double bytes) {
   return fmt::format("{:.1f} {}", bytes, kUnits[unit]);
 }
 
-std::string CountText(int64_t count) {
-  const std::string digits = fmt::format("{}", count);
-  std::string text;
-  for (size_t i = 0; i < digits.size(); ++i) {
-    if (i > 0 && digits[i - 1] != '-' && (digits.size() - i) % 3 == 0) text += ',';
-    text += digits[i];
-  }
-  return text;
-}
-
 std::string RatioText(const RatioEstimate& ratio) {
   return fmt::format("{:.2f}x [{:.2f}-{:.2f}]", ratio.median, ratio.interval.low, ratio.interval.high);
 }
@@ -38,10 +28,6 @@ std::string SecondsText(double seconds) {
   if (whole < 60) return fmt::format("{} s", whole);
   if (whole < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
   return fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);
-}
-
-std::string Plural(int64_t count, std::string_view word) {
-  return fmt::format("{} {}{}", CountText(count), word, count == 1 ? "" : "s");
 }
 
 std::string OutcomesText(const std::vector<std::pair<OutcomeKind, int>>& by_outcome) {

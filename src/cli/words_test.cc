@@ -19,23 +19,12 @@ TEST(WordsTest, TimesKeepThreeOrMoreDigits) {
   EXPECT_EQ(TimeText(1204000), "1.204 ms");
 }
 
-TEST(WordsTest, CountsAreGroupedByThousands) {
-  EXPECT_EQ(CountText(0), "0");
-  EXPECT_EQ(CountText(999), "999");
-  EXPECT_EQ(CountText(1000), "1,000");
-  EXPECT_EQ(CountText(-1234567), "-1,234,567");
-  EXPECT_EQ(CountText(-123), "-123");
-}
-
-TEST(WordsTest, SecondsBytesDatesAndPlurals) {
+TEST(WordsTest, SecondsBytesAndOutcomes) {
   EXPECT_EQ(SecondsText(0.2), "0 s");
   EXPECT_EQ(SecondsText(125), "2 min 05 s");
   EXPECT_EQ(SecondsText(3720), "1 h 02 min");
   EXPECT_EQ(BytesText(512), "512 B");
   EXPECT_EQ(BytesText(12288), "12.0 KiB");
-  EXPECT_EQ(DateText(1700000000000), "2023-11-14");
-  EXPECT_EQ(Plural(1, "plan"), "1 plan");
-  EXPECT_EQ(Plural(1200, "plan"), "1,200 plans");
   EXPECT_EQ(OutcomesText({{OutcomeKind::kWrong, 3}, {OutcomeKind::kMeasured, 60}}), "60 measured, 3 wrong");
   EXPECT_EQ(OutcomesText({}), "none");
 }

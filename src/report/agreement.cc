@@ -121,8 +121,8 @@ Result<Agreement> Agree(const Selection& here, const VariantTimes& there, const 
 std::vector<std::string> HeaderLines(const Agreement& agreement, const Selection& here) {
   return {fmt::format("here: {}, {}, {} protocol, {} clock", here.setting.device_name, DateText(here.last_unix_ms),
                       Name(here.protocol), Name(agreement.clock)),
-          fmt::format("{} shape{} in both, of {} here and {} there", agreement.shapes, agreement.shapes == 1 ? "" : "s",
-                      agreement.shapes_here, agreement.shapes_there)};
+          fmt::format("{} in both, of {} here and {} there", Plural(agreement.shapes, "shape"),
+                      CountText(agreement.shapes_here), CountText(agreement.shapes_there))};
 }
 
 Sheet AgreementSheet(const Agreement& agreement) {

@@ -53,8 +53,8 @@ std::vector<std::string> HeaderLines(const PairTables& tables) {
   std::vector<std::string> lines;
   lines.push_back(fmt::format("measured on an {}, {}, {} protocol, {} clock", fmt::join(tables.devices, " and an "),
                               Dates(tables), fmt::join(tables.protocols, ", "), Name(tables.options.clock)));
-  lines.push_back(fmt::format("{} timed plan{} with {} on {} problem{}{}", tables.plans, tables.plans == 1 ? "" : "s",
-                              axis, tables.problems, tables.problems == 1 ? "" : "s",
+  lines.push_back(fmt::format("{} with {} on {}{}", Plural(tables.plans, "timed plan"), axis,
+                              Plural(tables.problems, "problem"),
                               tables.protocols.size() > 1 ? ", counted once a protocol" : ""));
   return lines;
 }

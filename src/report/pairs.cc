@@ -171,8 +171,7 @@ Status CheckGroups(const PairOptions& options) {
 }
 
 std::string CountedPlans(const PairTables& tables) {
-  return fmt::format("{} timed plan{} on {} problem{}", tables.plans, tables.plans == 1 ? "" : "s", tables.problems,
-                     tables.problems == 1 ? "" : "s");
+  return fmt::format("{} on {}", Plural(tables.plans, "timed plan"), Plural(tables.problems, "problem"));
 }
 
 // Why there is none, where it is not the records' fault that they hold no pairs.

@@ -80,11 +80,11 @@ std::vector<std::string> HeaderLines(const Scoreboard& board) {
   lines.push_back(fmt::format("measured on an {}, {}, {} protocol, {} in and out, f32 accumulation",
                               selection.setting.device_name, Dates(selection), Name(selection.protocol),
                               Name(selection.type)));
-  std::string shapes = fmt::format("{} shape{}", board.shapes, board.shapes == 1 ? "" : "s");
+  std::string shapes = Plural(board.shapes, "shape");
   if (board.shapes_without_ours > 0)
-    shapes += fmt::format("; {} more without a kernel of ours left out", board.shapes_without_ours);
+    shapes += fmt::format("; {} more without a kernel of ours left out", CountText(board.shapes_without_ours));
   if (selection.other_shapes > 0)
-    shapes += fmt::format("; {} other recorded shapes not asked for", selection.other_shapes);
+    shapes += fmt::format("; {} not asked for", Plural(selection.other_shapes, "other recorded shape"));
   lines.push_back(shapes);
   lines.push_back(board.of_ours
                       ? "ours: of each shape the faster of the best recorded nn and tn kernels; max: the "
