@@ -21,16 +21,12 @@ struct LibraryTime {
 
 bool IsTime(double time_ns) { return time_ns > 0 && std::isfinite(time_ns); }
 
-// The race of baselines alone is asked first: it is nobody's occasion.
 std::map<std::string, LibraryTime> TimesOf(const ShapeRecords& records, Clock clock) {
   std::map<std::string, LibraryTime> times;
-  const auto take = [&](const Trial& trial) {
-    for (const Timing& timing : trial.outcome.timings)
+  for (const Trial* const run : records.RunsOfLibraries(clock))
+    for (const Timing& timing : run->outcome.timings)
       if (timing.contender != "ours" && timing.clock == clock && IsTime(timing.median_ns))
-        times.emplace(timing.contender, LibraryTime{timing.median_ns, &trial});
-  };
-  if (records.race != nullptr) take(*records.race);
-  for (const auto& [layout, trial] : records.ours) take(*trial);
+        times.emplace(timing.contender, LibraryTime{timing.median_ns, run});
   return times;
 }
 

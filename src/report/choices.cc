@@ -11,9 +11,8 @@ std::string NameOf(std::string_view family, const Layout& layout) { return fmt::
 
 // The run that Compare() takes a library's time from.
 const Trial* RunWith(const ShapeRecords& records, const std::string& library) {
-  if (records.race != nullptr && records.race->outcome.Find(library, Clock::kDevice) != nullptr) return records.race;
-  for (const auto& [layout, trial] : records.ours)
-    if (trial->outcome.Find(library, Clock::kDevice) != nullptr) return trial;
+  for (const Trial* const run : records.RunsOfLibraries(Clock::kDevice))
+    if (run->outcome.Find(library, Clock::kDevice) != nullptr) return run;
   return nullptr;
 }
 

@@ -92,6 +92,13 @@ struct RecordsOfShape {
 
 }  // namespace
 
+std::vector<const Trial*> ShapeRecords::RunsOfLibraries(Clock clock) const {
+  std::vector<const Trial*> runs;
+  if (race != nullptr) runs.push_back(race);
+  for (const auto& [layout, trial] : OursOn(clock)) runs.push_back(trial);
+  return runs;
+}
+
 bool IsOfKind(const Trial& trial, ScalarType type) {
   const Gemm packed{trial.gemm.shape, trial.gemm.kind};
   return trial.gemm.kind.type == type && trial.gemm.kind.accumulation == Accumulation::kF32 &&

@@ -30,6 +30,9 @@ struct ShapeRecords {
     return clock == Clock::kDeviceChained ? chained : ours;
   }
   const Trial* race = nullptr;  // the newest race of baselines alone
+
+  // Where a library's time on this clock is looked for, in order: the race of baselines alone is nobody's occasion.
+  std::vector<const Trial*> RunsOfLibraries(Clock clock) const;
 };
 
 struct Selection {

@@ -30,13 +30,11 @@ const Timing* FindTime(const Outcome& outcome, std::string_view name, Clock cloc
   return IsTime(timing) ? timing : nullptr;
 }
 
-// Of a library the race of baselines alone is asked first: it is nobody's occasion.
 std::vector<const Trial*> Runs(const ShapeRecords& records, std::string_view member, Clock clock) {
-  std::vector<const Trial*> runs;
-  if (records.race != nullptr && !member.starts_with("ours_")) runs.push_back(records.race);
+  if (!member.starts_with("ours_")) return records.RunsOfLibraries(clock);
   for (const auto& [layout, trial] : records.OursOn(clock))
-    if (!member.starts_with("ours_") || member.substr(5) == Name(layout)) runs.push_back(trial);
-  return runs;
+    if (member.substr(5) == Name(layout)) return {trial};
+  return {};
 }
 
 std::string_view NameInRun(std::string_view member) { return member.starts_with("ours_") ? kOurs : member; }
