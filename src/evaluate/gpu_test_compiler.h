@@ -1,4 +1,4 @@
-// What GPU tests that make many kernels compile with.
+// What GPU tests compile with; what was compiled once is kept.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,13 @@
 
 namespace gemmsmith {
 
-// In a process for each core, of the program that stands beside the tests; what was compiled once is kept.
+// A few kernels: in this process.
+inline Result<std::unique_ptr<Compiler>> MakeCompilerHere() {
+  ASSIGN_OR_RETURN(std::unique_ptr<Compiler> nvrtc, MakeNvrtcCompiler());
+  return MakeCachedCompiler(std::move(nvrtc), HomeFolder() / "cache");
+}
+
+// Many: in a process for each core, of the program that stands beside the tests.
 inline Result<std::unique_ptr<Compiler>> MakeCompilerOnAllCores() {
   ASSIGN_OR_RETURN(std::unique_ptr<Compiler> here, MakeNvrtcCompiler());
   const auto program = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "gemmsmith";

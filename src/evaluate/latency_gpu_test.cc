@@ -7,10 +7,10 @@
 #include <array>
 #include <cmath>
 
-#include "base/files.h"
 #include "base/random.h"
 #include "base/statistics.h"
 #include "evaluate/gpu_judge.h"
+#include "evaluate/gpu_test_compiler.h"
 #include "gpu/cublas.h"
 #include "gpu/range_profiler.h"
 #include "program/emit.h"
@@ -66,9 +66,9 @@ class LatencyGpuTest : public testing::Test {
     ASSERT_TRUE(judge.ok()) << judge.status().message();
     if ((*judge)->hello().device.compute_capability() != 90) GTEST_SKIP() << "no Hopper GPU";
     judge_ = *std::move(judge);
-    Result<std::unique_ptr<Compiler>> nvrtc = MakeNvrtcCompiler();
-    ASSERT_TRUE(nvrtc.ok()) << nvrtc.status().message();
-    compiler_ = MakeCachedCompiler(*std::move(nvrtc), HomeFolder() / "cache");
+    Result<std::unique_ptr<Compiler>> compiler = MakeCompilerHere();
+    ASSERT_TRUE(compiler.ok()) << compiler.status().message();
+    compiler_ = *std::move(compiler);
     Result<std::unique_ptr<Cublas>> cublas = Cublas::Open();
     ASSERT_TRUE(cublas.ok()) << cublas.status().message();
     cublas_ = *std::move(cublas);

@@ -7,6 +7,7 @@
 #include "base/files.h"
 #include "base/sandbox.h"
 #include "evaluate/evaluator.h"
+#include "evaluate/gpu_test_compiler.h"
 #include "gpu/driver.h"
 #include "program/emit.h"
 
@@ -61,7 +62,9 @@ class SourceGpuTest : public testing::Test {
       return;
     }
     objects_ = MakeCachedObjectCompiler(*std::move(objects), HomeFolder() / "cache").release();
-    compiler_ = MakeNvrtcCompiler()->release();
+    Result<std::unique_ptr<Compiler>> compiler = MakeCompilerHere();
+    ASSERT_TRUE(compiler.ok()) << compiler.status().message();
+    compiler_ = compiler->release();
     IsolationOptions options;
     options.worker_program = program.string();
     options.candidate_limit_seconds = 20;

@@ -3,8 +3,8 @@
 
 #include <functional>
 
-#include "base/files.h"
 #include "base/statistics.h"
+#include "evaluate/gpu_test_compiler.h"
 #include "evaluate/isolate/disturbance.h"
 
 namespace gemmsmith {
@@ -23,10 +23,9 @@ class DisturbanceGpuTest : public testing::Test {
     Result<std::unique_ptr<Gpu>> gpu = Gpu::Open(0);
     if (!gpu.ok()) GTEST_SKIP() << gpu.status().message();
     gpu_ = *std::move(gpu);
-    Result<std::unique_ptr<Compiler>> nvrtc = MakeNvrtcCompiler();
-    ASSERT_DONE(nvrtc);
-    const std::unique_ptr<Compiler> compiler = MakeCachedCompiler(*std::move(nvrtc), HomeFolder() / "cache");
-    Result<DisturbanceJudge> judge = DisturbanceJudge::Create(*gpu_, *compiler);
+    const Result<std::unique_ptr<Compiler>> compiler = MakeCompilerHere();
+    ASSERT_DONE(compiler);
+    Result<DisturbanceJudge> judge = DisturbanceJudge::Create(*gpu_, **compiler);
     ASSERT_DONE(judge);
     judge_.emplace(*std::move(judge));
     for (DeviceMemory* memory : {&a_, &b_, &c_}) {

@@ -7,10 +7,10 @@
 #include <filesystem>
 #include <map>
 
-#include "base/files.h"
 #include "base/statistics.h"
 #include "evaluate/evaluator.h"
 #include "evaluate/gpu_judge.h"
+#include "evaluate/gpu_test_compiler.h"
 #include "evaluate/profile/once.h"
 #include "gpu/driver.h"
 #include "program/space.h"
@@ -41,9 +41,9 @@ class CountersGpuTest : public testing::Test {
       return;
     }
     judge_ = judge->release();
-    Result<std::unique_ptr<Compiler>> nvrtc = MakeNvrtcCompiler();
-    ASSERT_TRUE(nvrtc.ok()) << nvrtc.status().message();
-    compiler_ = MakeCachedCompiler(*std::move(nvrtc), HomeFolder() / "cache").release();
+    Result<std::unique_ptr<Compiler>> compiler = MakeCompilerHere();
+    ASSERT_TRUE(compiler.ok()) << compiler.status().message();
+    compiler_ = compiler->release();
   }
   static void TearDownTestSuite() {
     delete judge_;

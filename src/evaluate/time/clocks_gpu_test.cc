@@ -9,6 +9,7 @@
 
 #include "base/seconds.h"
 #include "evaluate/gpu_judge.h"
+#include "evaluate/gpu_test_compiler.h"
 #include "evaluate/time/call_clocks.h"
 #include "evaluate/time/energy_clock.h"
 #include "evaluate/time/race_rules.h"
@@ -362,7 +363,7 @@ TEST_F(ClocksGpuTest, WhatIsNotThereIsMissingWithTheReasonAndTheOthersRace) {
 TEST_F(ClocksGpuTest, ALaunchTheDriverRefusesIsLaunchFailedAndCostsNoWorker) {
   const ProblemMessage problem{{{64, 64, 64}, {kTn}}, Protocol::kScreen, {Clock::kDevice}, 1};
   ASSERT_TRUE(judge_->Prepare(problem, kSilent).ok());
-  Result<std::unique_ptr<Compiler>> compiler = MakeNvrtcCompiler();
+  Result<std::unique_ptr<Compiler>> compiler = MakeCompilerHere();
   ASSERT_TRUE(compiler.ok());
   const Source source{"extern \"C\" __global__ void nothing(int) {}", "nothing"};
   const Result<Compilation> compilation = (*compiler)->Compile(source, judge_->hello().device.Architecture());
@@ -412,7 +413,7 @@ extern "C" __global__ void chain(const GemmArguments g) {{
 
 TEST_F(ClocksGpuTest, AChainableKernelIsTimedOnBothClocksAndOneThatDoesNotWaitIsWrong) {
   ASSERT_TRUE(judge_->Prepare({{{64, 64, 64}, {kTn}}, Protocol::kScreen, {Clock::kDevice}, 1}, kSilent).ok());
-  Result<std::unique_ptr<Compiler>> compiler = MakeNvrtcCompiler();
+  Result<std::unique_ptr<Compiler>> compiler = MakeCompilerHere();
   ASSERT_TRUE(compiler.ok());
   Launch launch;
   launch.grid.x = 16;

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <vector>
 
-#include "base/files.h"
 #include "base/random.h"
+#include "evaluate/gpu_test_compiler.h"
 
 namespace gemmsmith {
 namespace {
@@ -25,10 +25,9 @@ class ReferenceGpuTest : public testing::Test {
     Result<std::unique_ptr<Gpu>> gpu = Gpu::Open(0);
     if (!gpu.ok()) GTEST_SKIP() << gpu.status().message();
     gpu_ = *std::move(gpu);
-    Result<std::unique_ptr<Compiler>> nvrtc = MakeNvrtcCompiler();
-    ASSERT_DONE(nvrtc);
-    const std::unique_ptr<Compiler> compiler = MakeCachedCompiler(*std::move(nvrtc), HomeFolder() / "cache");
-    Result<std::unique_ptr<HarnessKernels>> harness = HarnessKernels::Load(*gpu_, *compiler);
+    const Result<std::unique_ptr<Compiler>> compiler = MakeCompilerHere();
+    ASSERT_DONE(compiler);
+    Result<std::unique_ptr<HarnessKernels>> harness = HarnessKernels::Load(*gpu_, **compiler);
     ASSERT_DONE(harness);
     harness_ = *std::move(harness);
   }
@@ -112,7 +111,8 @@ TEST_F(ReferenceGpuTest, PatternedInputsAreTheSameOnBothSides) {
                                             : CancellingA(seed_a, row, i, k));
         for (int i = 0; i < k; ++i)
           for (int column = 0; column < n; ++column)
-            b_expected.push_back(is_special ? SpecialB(seed_b, i, column, k, type == ScalarType::kBf16) : CancellingB(seed_b, column));
+            b_expected.push_back(is_special ? SpecialB(seed_b, i, column, k, type == ScalarType::kBf16)
+                                            : CancellingB(seed_b, column));
         const Result<GuardedMatrix> a = MakeOperand(gemm, 'A', kind), b = MakeOperand(gemm, 'B', kind);
         ASSERT_TRUE(a.ok() && b.ok());
         const Result<std::vector<float>> x = Fetch(a->view(), m, k), y = Fetch(b->view(), k, n);
