@@ -36,18 +36,29 @@ pack() {
   du -sh "$carry"
 }
 
-# Each GPU of the machine takes a part of the tests, with its share of the cores.
-tests() {
+# The command once a GPU, side by side, each with its share of the cores and of the tests; it knows $gpu of $gpus.
+on_every_gpu() {
   local gpus cores gpu
   gpus=$(nvidia-smi -L | wc -l)
   cores=$(($(nproc) / gpus))
   for gpu in $(seq 0 $((gpus - 1))); do
-    CUDA_VISIBLE_DEVICES=$gpu GTEST_TOTAL_SHARDS=$gpus GTEST_SHARD_INDEX=$gpu \
-      taskset -c "$((gpu * cores))-$((gpu * cores + cores - 1))" "$carry/bin/gemmsmith_gpu_tests" \
-      --gtest_output="xml:$out/gpu_tests-$gpu.xml" "$@" >"$out/gpu_tests-$gpu.log" 2>&1 &
+    (
+      taskset -pc "$((gpu * cores))-$((gpu * cores + cores - 1))" "$BASHPID" >/dev/null
+      export CUDA_VISIBLE_DEVICES=$gpu GTEST_TOTAL_SHARDS=$gpus GTEST_SHARD_INDEX=$gpu
+      "$@"
+    ) &
   done
   wait
+}
+
+tests() {
+  on_every_gpu a_part_of_the_tests "$@"
   tail -n 12 "$out"/gpu_tests-*.log
+}
+
+a_part_of_the_tests() {
+  "$carry/bin/gemmsmith_gpu_tests" --gtest_output="xml:$out/gpu_tests-$gpu.xml" "$@" \
+    >"$out/gpu_tests-$gpu.log" 2>&1 || true
 }
 
 self_test() {
@@ -58,11 +69,16 @@ self_test() {
 # Once without the tool, so that nothing is compiled under it. The judge's own kernels are left out: racecheck alone
 # would spend minutes on their reference products.
 sanitize() {
-  local kernels=("$carry/bin/gemmsmith_gpu_tests" --gtest_filter='PipelineGpuTest.EveryCoveringPlanRunsOnce')
+  local kernels=("$carry/bin/gemmsmith_gpu_tests" --gtest_filter='*CoveringKernels*')
   "${kernels[@]}" | tail -3
-  timeout "${2:-200}" compute-sanitizer --tool "$1" --kernel-name kns=gemmsmith_gemm --error-exitcode 9 --print-limit 5 "${kernels[@]}" >"$out/sanitize_$1.log" 2>&1 &&
-    echo "$1 clean" || echo "$1 ended with $?"
-  grep -E "SUMMARY|kernels|hazard|Invalid|PASSED|FAILED" "$out/sanitize_$1.log" | tail -12
+  on_every_gpu watched "$1" "${2:-200}" "${kernels[@]}"
+  grep -hE "SUMMARY|kernels$|hazard|Invalid|PASSED|FAILED|ended" "$out/sanitize_$1"-*.log | tail -40
+}
+
+watched() {
+  local tool=$1 seconds=$2 log=$out/sanitize_$1-$gpu.log
+  timeout "$seconds" compute-sanitizer --tool "$tool" --kernel-name kns=gemmsmith_gemm --error-exitcode 9 --print-limit 5 \
+    "${@:3}" >"$log" 2>&1 && echo "$tool ended clean" >>"$log" || echo "$tool ended with $?" >>"$log"
 }
 
 latency() {
@@ -133,25 +149,22 @@ shapes_of() {
 
 # The shapes go round the GPUs like cards, each GPU with its share of the cores and an archive of its own.
 each_gpu() {
-  local step=$1 name=$2 shapes=$3 gpus cores gpu part
-  gpus=$(nvidia-smi -L | wc -l)
-  cores=$(($(nproc) / gpus))
-  for gpu in $(seq 0 $((gpus - 1))); do
-    part=/tmp/gemmsmith_gpu$gpu
-    mkdir -p "$part/out"
-    shapes_of "$shapes" | awk -v gpus="$gpus" -v gpu="$gpu" 'NR % gpus == gpu' >"$part/$name.shapes"
-    TMPDIR=$part OUT=$part/out CUDA_VISIBLE_DEVICES=$gpu taskset -c "$((gpu * cores))-$((gpu * cores + cores - 1))" \
-      "$PWD/tools/on_gpu.sh" "$step" "$name" "$part/$name.shapes" "${@:4}" >"$part/$name.log" 2>&1 &
-  done
-  wait
-  for gpu in $(seq 0 $((gpus - 1))); do
-    part=/tmp/gemmsmith_gpu$gpu
-    cp "$part/out/$name.gsr" "$out/$name-$gpu.gsr" || true
-    echo "---- GPU $gpu" >>"$out/$name.log" && cat "$part/$name.log" >>"$out/$name.log"
+  local name=$2 part
+  on_every_gpu a_part_of_the_shapes "$@"
+  for part in /tmp/gemmsmith_gpu*; do
+    cp "$part/out/$name.gsr" "$out/$name-${part#/tmp/gemmsmith_gpu}.gsr" || true
+    echo "---- $part" >>"$out/$name.log" && cat "$part/$name.log" >>"$out/$name.log"
     tail -4 "$part/$name.log"
   done
   "$program" report "$out/$name"-*.gsr --shapes all --output "$out/$name.tables.txt"
   "$program" report "$out/$name"-*.gsr --shapes all --summary
+}
+
+a_part_of_the_shapes() {
+  local step=$1 name=$2 shapes=$3 part=/tmp/gemmsmith_gpu$gpu
+  mkdir -p "$part/out"
+  shapes_of "$shapes" | awk -v gpus="$gpus" -v gpu="$gpu" 'NR % gpus == gpu' >"$part/$name.shapes"
+  TMPDIR=$part OUT=$part/out "$PWD/tools/on_gpu.sh" "$step" "$name" "$part/$name.shapes" "${@:4}" >"$part/$name.log" 2>&1
 }
 
 # Kills the driver, then the worker, in the middle of live runs on one archive: nothing stored is lost or doubled, and what
