@@ -340,6 +340,46 @@ TEST_F(CampaignTest, TheFastestOfTheScreeningMeetInOneHeatAndItsFastestInOneFina
   EXPECT_EQ(CountTrials(Protocol::kHeat), 10);
 }
 
+// As a heat at the power cap goes: everybody is fast in its first rounds, and who stays is measured when all are slower.
+TEST_F(CampaignTest, WhoDropsOutOfAHeatIsNoFinalistHoweverFastItWasThere) {
+  options.finalists = 4;
+  options.heat_contenders = 10;
+  std::set<Plan> finalists;
+  std::vector<Plan> plans = space.plans();
+  std::sort(plans.begin(), plans.end(), [](const Plan& a, const Plan& b) { return SomeTimeNs(a) < SomeTimeNs(b); });
+  const std::set<Plan> stayed(plans.begin() + 3, plans.begin() + 7);
+  evaluator.judge = [&](const EvaluationRequest& request) {
+    if (request.protocol == Protocol::kShort) finalists.insert(request.plan());
+    const bool stays = request.protocol == Protocol::kHeat && stayed.contains(request.plan());
+    Outcome outcome = MeasuredIn((stays ? 1.1 : 1.0) * SomeTimeNs(request.plan()), request.protocol);
+    outcome.timings[0].sample_count = stays ? 35 : 5;
+    return outcome;
+  };
+  ASSERT_TRUE(RunWhole().ok());
+  EXPECT_EQ(finalists, stayed);
+}
+
+// Lists of a screening are judged one after the other, on a GPU that becomes slower meanwhile.
+TEST_F(CampaignTest, TheScreenedAreToldApartByWhatTheyTakeBesideAutoTuning) {
+  options.finalists = 4;
+  options.heat_contenders = 10;
+  std::vector<Plan> plans = space.plans();
+  std::sort(plans.begin(), plans.end(), [](const Plan& a, const Plan& b) { return SomeTimeNs(a) < SomeTimeNs(b); });
+  std::set<Plan> in_heat;
+  double slower = 1;
+  evaluator.judge = [&](const EvaluationRequest& request) {
+    if (request.protocol == Protocol::kHeat) in_heat.insert(request.plan());
+    slower += 0.1;
+    const double time_ns = SomeTimeNs(request.plan());
+    Outcome outcome = MeasuredIn(slower * time_ns, request.protocol);
+    outcome.comparisons = {{.baseline = "lt_auto_nn", .ratio = {.median = 3000 / time_ns}},
+                           {.baseline = "lt_auto_tn", .ratio = {.median = 2000 / time_ns}}};
+    return outcome;
+  };
+  ASSERT_TRUE(RunWhole().ok());
+  EXPECT_EQ(in_heat, std::set<Plan>(plans.begin(), plans.begin() + 10));
+}
+
 // A plain call of a kernel without a trigger is as fast as one with; only chains tell.
 TEST_F(CampaignTest, TheFastestBringTwinsWithOtherTriggersAndTheFastestInChainsIsAFinalist) {
   options.finalists = 4;

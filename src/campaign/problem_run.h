@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "campaign/campaign.h"
+#include "search/pace.h"
 
 namespace gemmsmith {
 
@@ -41,6 +42,13 @@ class ProblemRun {
   ProblemResult Finish(bool complete) const;
 
  private:
+  struct Screening {
+    Trial trial;
+    double time_ns = 0;  // at one pace: the others were judged at other times
+    bool operator<(const Screening& other) const {
+      return std::pair(time_ns, trial.plan()) < std::pair(other.time_ns, other.trial.plan());
+    }
+  };
   StopRule::Progress ProgressAfter(double seconds) const { return {evaluations_, seconds, since_best_}; }
   bool HasFinals() const { return options_.finalists > 0; }
   bool HasTwins() const { return options_.chained_twins > 0 || options_.fixed_twins > 0; }
@@ -60,10 +68,11 @@ class ProblemRun {
 
   std::set<Plan> searched_;
   std::map<OutcomeKind, int> by_outcome_;
-  std::map<Plan, Trial> measured_;
+  Pace pace_;
+  std::map<Plan, Screening> measured_;
   std::map<Plan, Trial> heats_, finals_;
   std::set<Plan> without_final_;
-  const Trial* best_screened_ = nullptr;
+  const Screening* best_screened_ = nullptr;
   const Trial* best_final_ = nullptr;
   int evaluations_ = 0, resumed_ = 0, misses_ = 0, since_best_ = 0;
 };

@@ -150,10 +150,11 @@ class ContestRun {
         on_step_({std::string(row.name), racers_[entrants.starts[i].racer].candidate});
       });
     };
+    const Field field{entrants.starts.size(), fastest_call_ns};
     // Before each window of energy its contender runs by itself.
-    if (row.clock != Clock::kEnergy) RETURN_IF_ERROR(WarmUp(entrants.starts.size(), entrants.is_settled, time_round));
+    if (row.clock != Clock::kEnergy) RETURN_IF_ERROR(WarmUp(field, entrants.is_settled, time_round));
     Random random = Random(problem_.seed).Fork(row.name);
-    const RaceRules rules = RulesFor(problem_.protocol, row.clock, {entrants.starts.size(), fastest_call_ns});
+    const RaceRules rules = RulesFor(problem_.protocol, row.clock, field);
     ASSIGN_OR_RETURN(RaceResult race, Race(EntriesOf(entrants), rules, random, Reader(), time_round));
     for (size_t i = 0; i < race.timings.size(); ++i) clock->Complete(i, race.kept_rounds, race.timings[i]);
     workshop_.last_race = std::chrono::steady_clock::now();
@@ -177,10 +178,10 @@ class ContestRun {
 
   // Rounds whose times nobody keeps: one, which brings graphs and operands to where they will be, and for as long as is
   // wanted. The GPU is warm or is not, whatever it was warmed with.
-  Status WarmUp(size_t entries, bool is_settled, const TimeRound& time_round) const {
-    const double seconds =
-        WarmUpSeconds(problem_.protocol, SecondsSince(workshop_.last_race) < kStaysWarmSeconds, is_settled);
-    std::vector<size_t> order(entries);
+  Status WarmUp(const Field& field, bool is_settled, const TimeRound& time_round) const {
+    const bool is_warm = SecondsSince(workshop_.last_race) < kStaysWarmSeconds;
+    const double seconds = WarmUpSeconds(problem_.protocol, field, is_warm, is_settled);
+    std::vector<size_t> order(field.entries);
     std::iota(order.begin(), order.end(), size_t{0});
     const auto start = std::chrono::steady_clock::now();
     do {

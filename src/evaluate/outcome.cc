@@ -255,6 +255,16 @@ double Outcome::TimeNs() const {
   return ours->median_ns;
 }
 
+std::optional<double> Outcome::TimeOver(std::string_view prefix, Clock clock) const {
+  std::vector<double> shares;
+  for (const Comparison& comparison : comparisons)
+    if (comparison.contender == "ours" && comparison.clock == clock && comparison.baseline.starts_with(prefix) &&
+        comparison.ratio.median > 0)
+      shares.push_back(1 / comparison.ratio.median);
+  if (shares.empty()) return std::nullopt;
+  return GeometricMean(shares);
+}
+
 double Outcome::Joules() const {
   const Timing* ours = Find("ours", Clock::kEnergy);
   return ours != nullptr && ours->energy ? ours->energy->joules : std::numeric_limits<double>::infinity();

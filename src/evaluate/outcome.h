@@ -181,6 +181,9 @@ struct Outcome {
   void Withdraw(std::string_view contender);
   // The device-clock median of ours; CHECKs that the outcome is kMeasured.
   double TimeNs() const;
+  // What a call of ours takes over what the baselines of a prefix take in the same rounds: the geometric mean over
+  // those that were compared on the clock. Nothing where none was.
+  std::optional<double> TimeOver(std::string_view prefix, Clock clock) const;
   // What a call of ours takes on the energy clock; infinite where that was not measured.
   double Joules() const;
   // Fastest baseline of a prefix ("lt_auto", "" for any) on a clock.

@@ -282,5 +282,17 @@ TEST(OutcomeDeathTest, TheTimeOfAFailureIsABug) {
   EXPECT_DEATH(Outcome{.kind = OutcomeKind::kMeasured}.TimeNs(), "without a device time");
 }
 
+TEST(Outcome, TimeOverIsTheGeometricMeanOverThoseOfAPrefixThatWereCompared) {
+  Outcome outcome;
+  EXPECT_FALSE(outcome.TimeOver("lt_auto", Clock::kDevice));
+  outcome.comparisons = {{.baseline = "lt_auto_nn", .ratio = {.median = 2}},
+                         {.baseline = "lt_auto_tn", .ratio = {.median = 0.5}},
+                         {.baseline = "lt_auto_tn", .clock = Clock::kOffline, .ratio = {.median = 7}},
+                         {.baseline = "cublas_nn", .ratio = {.median = 4}}};
+  EXPECT_DOUBLE_EQ(outcome.TimeOver("lt_auto", Clock::kDevice).value(), 1);
+  EXPECT_DOUBLE_EQ(outcome.TimeOver("lt_auto_nn", Clock::kDevice).value(), 0.5);
+  EXPECT_FALSE(outcome.TimeOver("lt_auto", Clock::kServer));
+}
+
 }  // namespace
 }  // namespace gemmsmith

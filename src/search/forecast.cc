@@ -92,7 +92,7 @@ void Forecast::Learn(const Plan& plan, const Outcome& outcome) {
   if (!std::isfinite(log_predicted_[here]) || learned_ == kMostLearned) return;
   const Knowledge known = knowledge_[here];
   const bool measured = outcome.kind == OutcomeKind::kMeasured;
-  const double error = measured ? std::log(outcome.TimeNs()) - log_predicted_[here] : known.mean + kFailureLog;
+  const double error = measured ? std::log(pace_.TimeNs(outcome)) - log_predicted_[here] : known.mean + kFailureLog;
   const double deviation = std::sqrt(known.variance + Square(kNoise));
   const double surprise = (error - known.mean) / deviation;
   std::vector<double> shares(plans.size());

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "search/pace.h"
 #include "search/proposer.h"
 
 namespace gemmsmith {
@@ -39,6 +40,7 @@ class Forecast {
   std::vector<double> log_predicted_;
   std::vector<Knowledge> knowledge_;  // by index in the space
   size_t learned_ = 0;
+  Pace pace_;
   // By index of an awaited plan: the shares of every plan's doubt that its outcome will settle, as sums of logarithms.
   std::map<size_t, std::vector<float>> awaited_;
   std::vector<double> log_open_;  // by index in the space: what awaited outcomes leave of the doubt

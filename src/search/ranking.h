@@ -5,11 +5,12 @@
 
 #include "evaluate/outcome.h"
 #include "program/plan.h"
+#include "search/pace.h"
 
 namespace gemmsmith {
 
 struct RankedPlan {
-  double time_ns = 0;
+  double time_ns = 0;  // at one pace
   Plan plan;
   auto operator<=>(const RankedPlan&) const = default;
 };
@@ -24,6 +25,7 @@ class Ranking {
   const RankedPlan& operator[](size_t rank) const { return plans_[rank]; }
 
  private:
+  Pace pace_;
   std::vector<RankedPlan> plans_;
 };
 

@@ -116,7 +116,7 @@ class ClocksGpuTest : public testing::Test {
     for (const CallGraph& graph : graphs) turns.push_back(TurnFor(graph, call_ns, is_settled));
     return RaceOn(DeviceClock::Create(gpu(), turns, LeadIn()), 2,
                   is_settled ? RulesFor(Protocol::kShort, Clock::kDevice, {2, call_ns}) : Rounds(30),
-                  WarmUpSeconds(Protocol::kShort, false, is_settled));
+                  WarmUpSeconds(Protocol::kShort, {2, call_ns}, false, is_settled));
   }
   // A hundred races, each with graphs of its own; returns what they say together.
   double ExpectCoverage(std::string_view name, const PutCall& ours, const PutCall& rival, double warm_up_seconds = 0) {
@@ -240,7 +240,7 @@ TEST_F(ClocksGpuTest, IntervalsOfProductsCoverTheTruthInAtLeastNinetyOfAHundredR
   ExpectCoverage("products of 1024 and 1088", products->Of(1024), products->Of(1088));
   // From here on the power cap has a say, and the GPU has to be as warm as the judge makes it.
   ExpectCoverage("products of 1920 and 2048", products->Of(1920), products->Of(2048),
-                 WarmUpSeconds(Protocol::kShort, false));
+                 WarmUpSeconds(Protocol::kShort, {}, false));
 }
 
 // ---- baselines on every clock

@@ -454,7 +454,7 @@ TEST(MeasuredRatio, SamplesWithoutScatterLeaveTheInstrumentsShare) {
   const RatioEstimate ratio = MeasuredRatio(reference, ours);
   EXPECT_DOUBLE_EQ(ratio.median, 1.02);
   EXPECT_GT(ratio.interval.Width(), 0.005);
-  EXPECT_LT(ratio.interval.Width(), 0.05);
+  EXPECT_LT(ratio.interval.Width(), 0.06);
 }
 
 TEST(MeasuredRatio, TheInstrumentsShareIsSmallerForLongCalls) {
@@ -467,7 +467,7 @@ TEST(MeasuredRatio, TheInstrumentsShareIsSmallerForLongCalls) {
 
 TEST(MeasuredRatio, WhereSamplesScatterTheInstrumentsShareIsNothing) {
   std::vector<double> reference, ours(20, 200);
-  for (int i = 0; i < 20; ++i) reference.push_back(180 + 4 * i);
+  for (int i = 0; i < 20; ++i) reference.push_back(140 + 8 * i);
   const RatioEstimate paired = PairedRatio(reference, ours), measured = MeasuredRatio(reference, ours);
   EXPECT_LE(measured.interval.low, paired.interval.low);
   EXPECT_GE(measured.interval.high, paired.interval.high);

@@ -20,7 +20,7 @@ bool IsSettled(Protocol protocol, Clock clock, double fastest_call_ns);
 // How long the batches of a protocol are.
 Batch BatchFor(Protocol protocol);
 RaceRules RulesFor(Protocol protocol, Clock clock, const Field& field = {});
-// Before a race on a GPU that is not warm from the one before; what a long run wants, it wants in any case.
-double WarmUpSeconds(Protocol protocol, bool is_warm, bool is_settled = false);
+// Before a race on a GPU that is not warm from the one before; what a long run and a heat want, they want in any case.
+double WarmUpSeconds(Protocol protocol, const Field& field, bool is_warm, bool is_settled = false);
 
 }  // namespace gemmsmith

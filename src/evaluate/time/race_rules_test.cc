@@ -41,12 +41,18 @@ TEST(RulesFor, LongCallsAreServedLessOften) {
 }
 
 TEST(WarmUpSeconds, AWarmGpuNeedsNoneButForALongRun) {
-  EXPECT_EQ(WarmUpSeconds(Protocol::kScreen, false), 0);
-  EXPECT_EQ(WarmUpSeconds(Protocol::kShort, false), 0.2);
-  EXPECT_EQ(WarmUpSeconds(Protocol::kShort, true), 0);
-  EXPECT_GT(WarmUpSeconds(Protocol::kShort, false, true), WarmUpSeconds(Protocol::kShort, false));
-  EXPECT_EQ(WarmUpSeconds(Protocol::kShort, true, true), 0);
-  EXPECT_EQ(WarmUpSeconds(Protocol::kLong, true), 10);
+  const Field field;
+  EXPECT_EQ(WarmUpSeconds(Protocol::kScreen, field, false), 0);
+  EXPECT_EQ(WarmUpSeconds(Protocol::kShort, field, false), 0.2);
+  EXPECT_EQ(WarmUpSeconds(Protocol::kShort, field, true), 0);
+  EXPECT_GT(WarmUpSeconds(Protocol::kShort, field, false, true), WarmUpSeconds(Protocol::kShort, field, false));
+  EXPECT_EQ(WarmUpSeconds(Protocol::kShort, field, true, true), 0);
+  EXPECT_EQ(WarmUpSeconds(Protocol::kLong, field, true), 10);
+}
+
+TEST(WarmUpSeconds, AHeatOfCallsThatDrawMuchBringsTheGpuToItsCapFirst) {
+  EXPECT_GT(WarmUpSeconds(Protocol::kHeat, {12, 50e3}, true), 0.05);
+  EXPECT_EQ(WarmUpSeconds(Protocol::kHeat, {12, 5e3}, false), 0);
 }
 
 }  // namespace
