@@ -413,7 +413,7 @@ TEST_F(CampaignTest, TheFastestBringTwinsWithOtherTriggersAndTheFastestInChainsI
 }
 
 // The screened kernels are shared by many shapes.
-TEST_F(CampaignTest, TheFastestBringTwinsWithOtherKnownDimensions) {
+TEST_F(CampaignTest, TheFastestBringTwinsWithAllDimensionsKnown) {
   options.finalists = 2;
   options.heat_contenders = 3;
   options.fixed_twins = 2;
@@ -432,7 +432,7 @@ TEST_F(CampaignTest, TheFastestBringTwinsWithOtherKnownDimensions) {
   const Result<ProblemResult> result = RunWhole();
   ASSERT_TRUE(result.ok() && result->best);
   EXPECT_EQ(result->best->plan(), twin);
-  EXPECT_EQ(in_heat.size(), 3u + 2 * 2);
+  EXPECT_EQ(in_heat.size(), 3u + 2);
   EXPECT_EQ(result->evaluations, int(space.size())) << "a twin is no evaluation";
 }
 

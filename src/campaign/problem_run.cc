@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "program/axes.h"
+
 namespace gemmsmith {
 
 namespace {
@@ -156,7 +158,7 @@ std::vector<Plan> ProblemRun::TakeHeat() {
   };
   for (const Trial* trial : screened) add(trial->plan());
   for (size_t rank = 0; rank < std::min(screened.size(), size_t(options_.fixed_twins)); ++rank)
-    for (const Plan& twin : TwinsOn("fixed", screened[rank]->plan(), 0)) add(twin);
+    for (const Plan& twin : TwinsOn("fixed", screened[rank]->plan(), size_t(FixedDimensions::kAll))) add(twin);
   for (const Trial* trial : in_chains) {
     add(trial->plan());
     for (const Plan& twin : TwinsOn("trigger", trial->plan(), kFirstThatChains)) add(twin);
