@@ -57,9 +57,12 @@ class CampaignRun {
     return result_.failure;
   }
 
+  enum class Stage { kScreening, kHeat, kFinals };  // the heat's kernels are on their way, or it is over
+
   struct OpenProblem {
     ProblemRun run;
     double exchange_seconds = 0;  // of its screening: what it had to wait for others is not its own
+    Stage stage = Stage::kScreening;
   };
 
   double SecondsSinceStart() const { return SecondsSince(start_); }
@@ -133,17 +136,31 @@ class CampaignRun {
     }
   }
 
+  // The problems of one shape are served from one session, so while the twins of one get ready for its heat the GPU
+  // goes on with the next; another shape's turn comes when all of them are complete.
   Status GoOn() {
-    OpenProblem& first = open_.front();
-    if (!first.run.ScreenIsOver(first.exchange_seconds)) return JudgeScreens();
-    ahead_.Forget(first.run.index());
-    if (const std::vector<Plan> plans = first.run.TakeHeat(); !plans.empty())
-      return JudgeTogether(first.run, plans, Protocol::kHeat);
-    if (const std::vector<Plan> plans = first.run.NextFinalists(); !plans.empty())
-      return JudgeTogether(first.run, plans, Protocol::kShort);
-    ProblemResult& result = result_.problems[first.run.index()];
-    result = first.run.Finish(true);
-    open_.pop_front();
+    const Shape shape = open_.front().run.gemm().shape;
+    size_t last_turn = 0;
+    for (auto open = open_.begin(); open != open_.end() && open->run.gemm().shape == shape; ++open) {
+      if (open->stage == Stage::kScreening && open->run.ScreenIsOver(open->exchange_seconds)) EndScreening(*open);
+      if (open->stage == Stage::kFinals) return GoOnWithFinals(open);
+      last_turn = open->run.index();
+    }
+    return JudgeNextList(last_turn);
+  }
+
+  void EndScreening(OpenProblem& open) {
+    ahead_.Forget(open.run.index());
+    const std::vector<EvaluationRequest> heat = RequestsFor(open.run.gemm(), open.run.TakeHeat(), Protocol::kHeat);
+    open.stage = heat.empty() ? Stage::kFinals : Stage::kHeat;
+    if (!heat.empty()) ahead_.AddTogether(open.run.index(), heat);
+  }
+
+  Status GoOnWithFinals(std::list<OpenProblem>::iterator open) {
+    if (const std::vector<Plan> plans = open->run.NextFinalists(); !plans.empty()) return JudgeFinals(open->run, plans);
+    ProblemResult& result = result_.problems[open->run.index()];
+    result = open->run.Finish(true);
+    open_.erase(open);
     TellOfComplete(result);
     return OkStatus();
   }
@@ -204,33 +221,43 @@ class CampaignRun {
             .seed = options_.seed};
   }
 
+  std::vector<EvaluationRequest> RequestsFor(const Gemm& gemm, const std::vector<Plan>& plans,
+                                             Protocol protocol) const {
+    std::vector<EvaluationRequest> requests;
+    for (const Plan& plan : plans) requests.push_back(RequestFor(gemm, plan, protocol));
+    return requests;
+  }
+
   ClockSet ClocksOfFinals() const {
     ClockSet clocks = {Clock::kDevice, Clock::kOffline};
     if (options_.objective == Objective::kEnergy) clocks.Add(Clock::kEnergy);
     return clocks;
   }
 
-  Status JudgeScreens() {
-    ASSIGN_OR_RETURN(CompileAhead::List list, ahead_.Take(kListSize, kPatience));
+  // A part of a screening, or a heat.
+  Status JudgeNextList(size_t last_turn) {
+    ASSIGN_OR_RETURN(CompileAhead::List list, ahead_.Take(kListSize, kPatience, last_turn));
     if (list.contenders.empty()) return OkStatus();
     OpenProblem& open = *std::find_if(open_.begin(), open_.end(),
                                       [&](const OpenProblem& problem) { return problem.run.index() == list.turn; });
     const double begin = SecondsSinceStart();
     ASSIGN_OR_RETURN(const JudgedList judged, run_trials_(std::move(list.contenders)));
-    open.exchange_seconds += SecondsSinceStart() - begin;
     Take(open.run, judged.trials);
-    for (size_t i = 0; i < judged.missed.size(); ++i) open.run.MissScreen();
+    if (open.stage == Stage::kHeat) {
+      open.stage = Stage::kFinals;
+    } else {
+      open.exchange_seconds += SecondsSinceStart() - begin;
+      for (size_t i = 0; i < judged.missed.size(); ++i) open.run.MissScreen();
+    }
     return GoOnAfter(judged.world, open.run);
   }
 
-  Status JudgeTogether(ProblemRun& run, const std::vector<Plan>& plans, Protocol protocol) {
-    std::vector<EvaluationRequest> requests;
-    for (const Plan& plan : plans) requests.push_back(RequestFor(run.gemm(), plan, protocol));
-    ASSIGN_OR_RETURN(std::vector<Contender> contenders, ahead_.PrepareNow(requests));
+  Status JudgeFinals(ProblemRun& run, const std::vector<Plan>& plans) {
+    ASSIGN_OR_RETURN(std::vector<Contender> contenders,
+                     ahead_.PrepareNow(RequestsFor(run.gemm(), plans, Protocol::kShort)));
     ASSIGN_OR_RETURN(const JudgedList judged, run_trials_(std::move(contenders)));
     Take(run, judged.trials);
-    if (protocol == Protocol::kShort)
-      for (const Plan& plan : judged.missed) run.MissFinal(plan);
+    for (const Plan& plan : judged.missed) run.MissFinal(plan);
     return GoOnAfter(judged.world, run);
   }
 

@@ -340,7 +340,8 @@ TEST_F(CampaignTest, TheFastestOfTheScreeningMeetInOneHeatAndItsFastestInOneFina
   EXPECT_EQ(CountTrials(Protocol::kHeat), 10);
 }
 
-// As a heat at the power cap goes: everybody is fast in its first rounds, and who stays is measured when all are slower.
+// As a heat at the power cap goes: everybody is fast in its first rounds, and who stays is measured when all are
+// slower.
 TEST_F(CampaignTest, WhoDropsOutOfAHeatIsNoFinalistHoweverFastItWasThere) {
   options.finalists = 4;
   options.heat_contenders = 10;
@@ -688,12 +689,13 @@ TEST_F(SetTest, ALargerBudgetGoesOnWhereTheSmallerOneEnded) {
 // The second problem has a list judged while the first waits for its compiler, which then takes its time.
 TEST_F(SetTest, ABudgetOfSecondsIsOfTheProblemsOwnExchanges) {
   options.problems.resize(2);
+  options.problems[1] = options.problems[0];
+  options.problems[1].kind.layout = kNn;
   options.finished_after.reset();
   options.compile_threads = 24;  // more than a list of the first problem holds up
   std::vector<Plan> plans = RankedPlans(options.problems[0], SomeDevice(), kLiveSpaceSize);
-  std::erase_if(plans, [&](const Plan& plan) {
-    return Emit(plan, options.problems[0]).text == Emit(plan, options.problems[1]).text;
-  });
+  std::erase_if(plans, [&](const Plan& plan) { return !IsLegal(plan, options.problems[1], SomeDevice()); });
+  ASSERT_GE(plans.size(), 40u);
   plans.resize(40);
   space = Space(plans);
   std::set<std::string> of_first;
@@ -718,6 +720,53 @@ TEST_F(SetTest, ABudgetOfSecondsIsOfTheProblemsOwnExchanges) {
   EXPECT_TRUE(second_began);
   EXPECT_EQ(result->problems[0].stop_reason, "budget of 0.5 s used");
   EXPECT_EQ(result->problems[1].evaluations, int(space.size()));
+}
+
+// Twins are compiled for their heat alone.
+TEST_F(SetTest, WhileAHeatWaitsForItsKernelsTheOtherLayoutIsScreened) {
+  options.problems.resize(2);
+  options.problems[1] = options.problems[0];
+  options.problems[1].kind.layout = kNn;
+  options.finished_after.reset();
+  options.finalists = 2;
+  options.fixed_twins = 2;
+  std::vector<Plan> plans = RankedPlans(options.problems[0], SomeDevice(), kLiveSpaceSize);
+  std::erase_if(plans, [&](const Plan& plan) {
+    return !IsLegal(plan, options.problems[1], SomeDevice()) || plan.Get("fixed") != int(FixedDimensions::kNone);
+  });
+  ASSERT_GE(plans.size(), 8u);
+  plans.resize(8);
+  space = Space(plans);
+  std::set<std::string> of_twins;
+  for (Plan plan : plans) {
+    plan.Set("fixed", int(FixedDimensions::kAll));
+    of_twins.insert(Emit(plan, options.problems[0]).text);
+  }
+  std::atomic<bool> other_was_screened = false;
+  compiler.before = [&](const Source& source) {
+    for (int i = 0; i < 5000 && of_twins.contains(source.text) && !other_was_screened; ++i) usleep(1000);
+    return OkStatus();
+  };
+  std::vector<std::pair<Layout, Protocol>> order;
+  evaluator.on_exchange = [&](std::span<const Contender> contenders) {
+    const EvaluationRequest& request = contenders[0].request;
+    if (order.empty() || order.back() != std::pair(request.gemm.kind.layout, request.protocol))
+      order.emplace_back(request.gemm.kind.layout, request.protocol);
+    if (request.gemm == options.problems[1]) other_was_screened = true;
+  };
+  const MakeSearch make_search = [&](const Gemm& gemm) -> Result<ProblemSearch> {
+    return SomeSearch(gemm, space, StopAfterEvaluations(8));
+  };
+  const Result<CampaignResult> result =
+      RunCampaign(options, make_search, evaluator, &compiler, nullptr, *StopOnAny({}), on_event);
+  ASSERT_TRUE(result.ok()) << result.status().message();
+  const auto place = [&](const Layout& layout, Protocol protocol) {
+    return std::find(order.begin(), order.end(), std::pair(layout, protocol)) - order.begin();
+  };
+  EXPECT_LT(place(kNn, Protocol::kScreen), place(kTn, Protocol::kHeat));
+  for (const Layout& layout : {kTn, kNn})
+    EXPECT_EQ(place(layout, Protocol::kShort), place(layout, Protocol::kHeat) + 1) << "on a GPU as warm as in the heat";
+  EXPECT_TRUE(result->problems[0].complete && result->problems[1].complete);
 }
 
 // The window of the compilers is larger than what one problem's budget fills.

@@ -36,6 +36,14 @@ void CompileAhead::Add(size_t turn, const EvaluationRequest& request) {
   Enqueue(turn + 1, request);
 }
 
+void CompileAhead::AddTogether(size_t turn, const std::vector<EvaluationRequest>& requests) {
+  {
+    const std::lock_guard lock(mutex_);
+    together_[turn] = requests.size();
+  }
+  for (const EvaluationRequest& request : requests) Add(turn, request);
+}
+
 CompileAhead::Ticket CompileAhead::Enqueue(size_t turn, const EvaluationRequest& request) {
   const std::lock_guard lock(mutex_);
   const Ticket ticket(turn, next_number_++);
@@ -54,16 +62,32 @@ Result<Contender> CompileAhead::Extract(std::map<Ticket, Prepared>::iterator rea
   return Contender{std::move(prepared.request), *std::move(prepared.candidate)};
 }
 
-Result<CompileAhead::List> CompileAhead::Take(size_t most, std::chrono::milliseconds limit) {
+size_t CompileAhead::CountReady(size_t turn) const {
+  return size_t(std::distance(ready_.lower_bound({turn + 1, 0}), ready_.lower_bound({turn + 2, 0})));
+}
+
+std::optional<size_t> CompileAhead::TurnToTake(size_t last_turn) const {
+  for (auto first = ready_.lower_bound({1, 0}); first != ready_.end();) {
+    const size_t turn = first->first.first - 1;
+    if (turn > last_turn) break;
+    const auto together = together_.find(turn);
+    if (together == together_.end() || CountReady(turn) == together->second) return turn;
+    first = ready_.lower_bound({turn + 2, 0});
+  }
+  return std::nullopt;
+}
+
+Result<CompileAhead::List> CompileAhead::Take(size_t most, std::chrono::milliseconds limit, size_t last_turn) {
   std::unique_lock lock(mutex_);
-  const auto first = [this] { return ready_.lower_bound({1, 0}); };
+  std::optional<size_t> turn;
   List list;
-  if (!candidate_ready_.wait_for(lock, limit, [&] { return first() != ready_.end(); })) return list;
-  const size_t turn = first()->first.first;
-  list.turn = turn - 1;
-  while (list.contenders.size() < most && first() != ready_.end() && first()->first.first == turn) {
+  if (!candidate_ready_.wait_for(lock, limit, [&] { return (turn = TurnToTake(last_turn)).has_value(); })) return list;
+  list.turn = *turn;
+  const size_t count = CountReady(*turn);
+  const size_t taken = together_.erase(*turn) > 0 ? count : std::min(count, most);
+  while (list.contenders.size() < taken) {
     --pending_;
-    ASSIGN_OR_RETURN(Contender contender, Extract(first()));
+    ASSIGN_OR_RETURN(Contender contender, Extract(ready_.lower_bound({*turn + 1, 0})));
     list.contenders.push_back(std::move(contender));
   }
   return list;
@@ -89,6 +113,7 @@ void CompileAhead::Forget(size_t turn) {
   pending_ -= std::erase_if(waiting_, [&](const auto& item) { return of_turn(item.first); });
   pending_ -= std::erase_if(under_way_, of_turn);
   pending_ -= std::erase_if(ready_, [&](const auto& item) { return of_turn(item.first); });
+  together_.erase(turn);
 }
 
 void CompileAhead::PrepareFirst(std::unique_lock<std::mutex>& lock) {

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <set>
@@ -33,14 +34,17 @@ class CompileAhead {
 
   // All candidates of one turn are of one problem and one protocol; lower turns are prepared and taken first.
   void Add(size_t turn, const EvaluationRequest& request);
+  // Of a turn that has nothing else: taken when the last one is ready, and all at once.
+  void AddTogether(size_t turn, const std::vector<EvaluationRequest>& requests);
   // Added, and neither taken nor forgotten.
   size_t pending() const { return pending_; }
   // How many candidates are worth having under way: a list at the GPU, one that gets ready, and no thread without work.
   // Without a compiler a list, so that a search in a replay knows about as much as one on a GPU.
   size_t window() const { return threads_.empty() ? kListSize : 4 * threads_.size() + 2 * kListSize; }
-  // Up to `most` ready candidates of the lowest turn that has any. Takes what is ready rather than wait for more; a
-  // slow compilation holds up nobody else's.
-  Result<List> Take(size_t most, std::chrono::milliseconds limit);
+  // Up to `most` ready candidates of the lowest turn that has any, up to the last one that is wanted. Takes what is
+  // ready rather than wait for more; a slow compilation holds up nobody else's.
+  Result<List> Take(size_t most, std::chrono::milliseconds limit,
+                    size_t last_turn = std::numeric_limits<size_t>::max());
   // Before everything that waits, the calling thread helping; in the order of the requests.
   Result<std::vector<Contender>> PrepareNow(const std::vector<EvaluationRequest>& requests);
   // What was added for this turn and not taken will never come.
@@ -56,6 +60,9 @@ class CompileAhead {
 
   Ticket Enqueue(size_t turn, const EvaluationRequest& request);
   Result<Contender> Extract(std::map<Ticket, Prepared>::iterator ready);
+  // Under the lock: the lowest turn of Add or AddTogether that may be taken from.
+  std::optional<size_t> TurnToTake(size_t last_turn) const;
+  size_t CountReady(size_t turn) const;
   // The first that waits; the lock is held before and after.
   void PrepareFirst(std::unique_lock<std::mutex>& lock);
   void Work();
@@ -69,6 +76,7 @@ class CompileAhead {
   std::map<Ticket, EvaluationRequest> waiting_;
   std::set<Ticket> under_way_;
   std::map<Ticket, Prepared> ready_;
+  std::map<size_t, size_t> together_;  // how many candidates a turn of AddTogether has
   uint64_t next_number_ = 0;
   bool closing_ = false;
   std::vector<std::thread> threads_;

@@ -51,6 +51,28 @@ class CompileAheadTest : public testing::Test {
   FakeCompiler compiler;
 };
 
+TEST_F(CompileAheadTest, WhatWasAddedTogetherIsTakenTogetherWhenTheLastOneIsReady) {
+  Gate gate;
+  const std::string late = Emit(plans[2], SomeGemm()).text;
+  compiler.before = [&](const Source& source) { return source.text == late ? gate.Pass() : OkStatus(); };
+  CompileAhead ahead(SomeDevice(), &compiler, 4);
+  ahead.AddTogether(3, {RequestFor(plans[0]), RequestFor(plans[1]), RequestFor(plans[2])});
+  EXPECT_EQ(ahead.pending(), 3u);
+  EXPECT_TRUE(ahead.Take(8, kMoment)->contenders.empty());
+  ahead.Add(4, RequestFor(plans[3]));
+  EXPECT_TRUE(ahead.Take(8, kMoment, 3)->contenders.empty()) << "of a turn behind the last one that is wanted";
+  EXPECT_EQ(ahead.Take(8, kLong)->turn, 4u);
+  gate.Open();
+  const Result<CompileAhead::List> list = ahead.Take(2, kLong);
+  ASSERT_TRUE(list.ok());
+  EXPECT_EQ(list->turn, 3u);
+  ASSERT_EQ(list->contenders.size(), 3u) << "however many are asked for";
+  for (size_t i = 0; i < 3; ++i) EXPECT_EQ(list->contenders[i].request.plan(), plans[i]);
+  EXPECT_EQ(ahead.pending(), 0u);
+  ahead.Add(3, RequestFor(plans[4]));
+  EXPECT_EQ(ahead.Take(8, kLong)->contenders.size(), 1u) << "the turn is one like any other again";
+}
+
 TEST_F(CompileAheadTest, WithoutACompilerEverythingIsReadyInTheOrderOfTurns) {
   CompileAhead ahead(SomeDevice(), nullptr, 0);
   EXPECT_EQ(ahead.window(), kListSize);
