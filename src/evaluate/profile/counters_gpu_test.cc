@@ -134,8 +134,10 @@ TEST_F(CountersGpuTest, ATinyKernelLeavesTheGpuAlmostEmpty) {
   EXPECT_LT(counters[Counter::kAchievedOccupancy].value_or(100), 50);
 }
 
-TEST_F(CountersGpuTest, CuptiTakesATenthOfASecondOrTwo) {
-  CounterReader reader(judge_->gpu(), Program());
+// Alone on its host 0.07 to 0.2 s and 2 to 3 (H200s, November 2026); beside tests on three other GPUs of the host, whose
+// driver has locks that all share, 0.2 to 0.7 s. So one is compared with the other.
+TEST_F(CountersGpuTest, CuptiTakesLessThanHalfAsLongAsNsightCompute) {
+  CounterReader reader(judge_->gpu(), Program()), through_ncu(judge_->gpu(), Program(), false);
   const SingleCall call = CallFor(kComputeBound);
   const auto placed = PlacedCall::Place(judge_->gpu(), judge_->harness(), call);
   ASSERT_TRUE(placed.ok()) << placed.status().message();
@@ -148,7 +150,11 @@ TEST_F(CountersGpuTest, CuptiTakesATenthOfASecondOrTwo) {
     fmt::print("  a candidate, switched on and off for it alone: {:.3f} s\n", alone);
     times.push_back(alone);
   }
-  EXPECT_LE(Median(times), 0.2);
+  Counters ncu;
+  const double ncu_seconds = SecondsOf([&] { ncu = Read(through_ncu, **placed); });
+  fmt::print("  Nsight Compute took {:.2f} s\n", ncu_seconds);
+  if (ncu.observer != "ncu") GTEST_SKIP() << ncu.lacks;
+  EXPECT_LT(Median(times), 0.5 * ncu_seconds);
 }
 
 TEST_F(CountersGpuTest, BothProfilersAgree) {
@@ -158,12 +164,9 @@ TEST_F(CountersGpuTest, BothProfilersAgree) {
   CounterReader through_cupti(judge_->gpu(), Program()), through_ncu(judge_->gpu(), Program(), false);
   const Counters cupti = Read(through_cupti, **placed);
   through_cupti.Rest();
-  Counters ncu;
-  const double seconds = SecondsOf([&] { ncu = Read(through_ncu, **placed); });
-  fmt::print("  Nsight Compute took {:.2f} s\n", seconds);
+  const Counters ncu = Read(through_ncu, **placed);
   PrintAll(ncu);
   if (cupti.observer != "cupti" || ncu.observer != "ncu") GTEST_SKIP() << cupti.lacks << " | " << ncu.lacks;
-  EXPECT_LE(seconds, 5);
   for (const Counter counter : {Counter::kDuration, Counter::kTensorPipe, Counter::kInstructions}) {
     ASSERT_TRUE(cupti[counter] && ncu[counter]) << DefinitionOf(counter).name;
     EXPECT_NEAR(*ncu[counter] / *cupti[counter], 1, 0.1) << DefinitionOf(counter).name;
