@@ -216,7 +216,7 @@ TEST_F(ClocksGpuTest, KnownDifferencesAreSeenOnTheClocksOfCalls) {
   };
   check("offline", OfflineClock::Create(gpu(), calls), 0.03);
   check("server", ServerClock::Create(gpu(), calls, Gaps(Random(1))), 0.03);
-  // The host's own time scatters by microseconds where others work beside it (3.1 % of 0.1 ms in one of nine runs).
+  // The host's own time scatters by microseconds where others work beside it (3.1 % of 0.1 ms in one run).
   check("host", std::unique_ptr<RoundClock>(new HostClock(gpu(), calls)), 0.06);
 }
 
