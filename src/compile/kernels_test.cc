@@ -206,6 +206,7 @@ INSTANTIATE_TEST_SUITE_P(
         NamedPlan{"wgmma_f16_sums",
                   "wgmma tile_n=192 schedule=pingpong stages=2 store=tma",
                   {kNn, ScalarType::kF16, Accumulation::kF16}},
+        NamedPlan{"wgmma_stream", "wgmma tile_m=64 tile_n=32 warpgroups=1 stages=2 cluster_m=2 stream=b"},
         NamedPlan{"wgmma_exchange", "wgmma tile_m=64 tile_n=32 warpgroups=1 stages=2 split=4 reduction=exchange"}),
     [](const auto& plan) { return plan.param.name; });
 

@@ -65,10 +65,29 @@ GEMMSMITH_DEVICE void WaitFor(u32 barrier, u32 parity) {
 
 // ---- copies; one thread orders each ----
 
+// For lines that are the first that L2 gives up, so that what is read again stays.
+GEMMSMITH_DEVICE u64 FirstOut() {
+  u64 policy;
+  asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+  return policy;
+}
+
 // kPeerCount > 1: to the same place in every CTA of `peers` (a bit each), whose barriers count their bytes.
-template <int kPeerCount>
+template <int kPeerCount, bool kLeavesL2First>
 GEMMSMITH_DEVICE void CopyBox(u32 to, const TensorMap& map, int x, int y, u32 barrier, u32 peers) {
-  if constexpr (kPeerCount == 1)
+  if constexpr (kPeerCount == 1 && kLeavesL2First)
+    asm volatile(
+        "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.L2::cache_hint [%0], "
+        "[%1, {%3, %4}], [%2], %5;" ::"r"(to),
+        "l"(&map), "r"(barrier), "r"(x), "r"(y), "l"(FirstOut())
+        : "memory");
+  else if constexpr (kLeavesL2First)
+    asm volatile(
+        "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster"
+        ".L2::cache_hint [%0], [%1, {%3, %4}], [%2], %5, %6;" ::"r"(to),
+        "l"(&map), "r"(barrier), "r"(x), "r"(y), "h"(u16(peers)), "l"(FirstOut())
+        : "memory");
+  else if constexpr (kPeerCount == 1)
     asm volatile(
         "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4}], [%2];" ::
             "r"(to), "l"(&map), "r"(barrier), "r"(x), "r"(y)
@@ -81,9 +100,21 @@ GEMMSMITH_DEVICE void CopyBox(u32 to, const TensorMap& map, int x, int y, u32 ba
         : "memory");
 }
 
-template <int kPeerCount>
+template <int kPeerCount, bool kLeavesL2First>
 GEMMSMITH_DEVICE void CopyBox(u32 to, const TensorMap& map, int x, int y, int z, u32 barrier, u32 peers) {
-  if constexpr (kPeerCount == 1)
+  if constexpr (kPeerCount == 1 && kLeavesL2First)
+    asm volatile(
+        "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.L2::cache_hint [%0], "
+        "[%1, {%3, %4, %5}], [%2], %6;" ::"r"(to),
+        "l"(&map), "r"(barrier), "r"(x), "r"(y), "r"(z), "l"(FirstOut())
+        : "memory");
+  else if constexpr (kLeavesL2First)
+    asm volatile(
+        "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster"
+        ".L2::cache_hint [%0], [%1, {%3, %4, %5}], [%2], %6, %7;" ::"r"(to),
+        "l"(&map), "r"(barrier), "r"(x), "r"(y), "r"(z), "h"(u16(peers)), "l"(FirstOut())
+        : "memory");
+  else if constexpr (kPeerCount == 1)
     asm volatile(
         "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5}], "
         "[%2];" ::"r"(to),
@@ -100,15 +131,12 @@ GEMMSMITH_DEVICE void CopyBox(u32 to, const TensorMap& map, int x, int y, int z,
 // What this thread wrote to shared memory becomes visible to the copies that are ordered from here on.
 GEMMSMITH_DEVICE void PublishToCopies() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
-// kLeavesL2First: its lines are the first that L2 gives up, so that what is read again stays.
 template <bool kLeavesL2First>
 GEMMSMITH_DEVICE void StoreBox(const TensorMap& map, int x, int y, u32 from) {
   if constexpr (kLeavesL2First)
     asm volatile(
-        "{ .reg .b64 first; createpolicy.fractional.L2::evict_first.b64 first, 1.0;\n"
-        "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group.L2::cache_hint [%0, {%1, %2}], [%3], first; }" ::"l"(
-            &map),
-        "r"(x), "r"(y), "r"(from)
+        "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group.L2::cache_hint [%0, {%1, %2}], [%3], %4;" ::"l"(&map),
+        "r"(x), "r"(y), "r"(from), "l"(FirstOut())
         : "memory");
   else
     asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%1, %2}], [%3];" ::"l"(&map), "r"(x),
@@ -129,7 +157,7 @@ GEMMSMITH_DEVICE void WaitForStoresBut() {
 // direction. An operation brings kDepth neighbouring panels through a map of three dimensions (kWidth, lines, panels),
 // or one through a map of two. With kPeers > 1 each CTA that needs the same operand copies its slice for all of them:
 // whole panels where these can be dealt out evenly, else lines of every panel.
-template <int kPanels_, int kLines_, int kWidth_, int kPeers_, int kDepth_>
+template <int kPanels_, int kLines_, int kWidth_, int kPeers_, int kDepth_, bool kLeavesL2First>
 struct StagedOperand {
   static constexpr int kPanels = kPanels_, kLines = kLines_, kWidth = kWidth_, kPeers = kPeers_, kDepth = kDepth_;
   static constexpr int kLineBytes = kWidth * 2;
@@ -151,9 +179,9 @@ struct StagedOperand {
       const int panel = first_panel + i;
       const u32 to = stage + panel * kPanelBytes + first_line * kLineBytes;
       if constexpr (kDepth > 1)
-        CopyBox<kPeers>(to, map, 0, line, inner / kWidth + panel, barrier, peers);
+        CopyBox<kPeers, kLeavesL2First>(to, map, 0, line, inner / kWidth + panel, barrier, peers);
       else
-        CopyBox<kPeers>(to, map, inner + panel * kWidth, line + first_line, barrier, peers);
+        CopyBox<kPeers, kLeavesL2First>(to, map, inner + panel * kWidth, line + first_line, barrier, peers);
     }
   }
 };

@@ -61,9 +61,9 @@ struct WgmmaTile {
 
   // A's lines are rows; B's are columns, or k where B is row-major.
   static constexpr int kWidthB = Config::kRowMajorB ? PanelWidth(kTileN) : 64;
-  using A = StagedOperand<kStepK / 64, kTileM, 64, Config::kClusterN, Config::kDepthA>;
+  using A = StagedOperand<kStepK / 64, kTileM, 64, Config::kClusterN, Config::kDepthA, Config::kStreamsA>;
   using B = StagedOperand<(Config::kRowMajorB ? kTileN / kWidthB : kStepK / 64), (Config::kRowMajorB ? kStepK : kTileN),
-                          kWidthB, Config::kClusterM, Config::kDepthB>;
+                          kWidthB, Config::kClusterM, Config::kDepthB, Config::kStreamsB>;
   static constexpr int kStageBytes = A::kBytes + B::kBytes;
   using MultipliedA = MultipliedOperand<A, false>;
   using MultipliedB = MultipliedOperand<B, Config::kRowMajorB>;

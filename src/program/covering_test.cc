@@ -17,9 +17,11 @@ Device H200() { return *FindDevice("h200"); }
 
 // Values that no plan can have for 256x512x4096 on an H200, as "family parameter=value".
 const std::set<std::string> kNeverLegal = {
-    "direct split=24",  // 128 rounds of 32 k in shares of 6 are 22 splits, and likewise with longer rounds
+    "direct split=24",            // 128 rounds of 32 k in shares of 6 are 22 splits, and likewise with longer rounds
     "direct reduction=exchange",  // of the past
     "wgmma store=tma_first_out",
+    "wgmma stream=a",  // both operands stay in L2
+    "wgmma stream=b",
 };
 
 TEST(CoveringPlans, HoldEveryLegalValueOfEveryParameterOfEveryFamily) {

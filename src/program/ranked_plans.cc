@@ -48,7 +48,8 @@ constexpr double kSwappingSaves = 0.1;
 
 bool IsSecondary(const Parameter& parameter) {
   return parameter.name == "store" || parameter.name == "trigger" || parameter.name == "raster" ||
-         parameter.name == "ctas" || parameter.name == "finish" || parameter.name == "fixed";
+         parameter.name == "ctas" || parameter.name == "finish" || parameter.name == "stream" ||
+         parameter.name == "fixed";
 }
 
 // What the space needs to know of a family: which axes wait for the second pass, and which beginnings of a plan no

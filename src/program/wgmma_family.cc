@@ -21,10 +21,13 @@ constexpr int kStepKs[] = {64, 128, 256};
 constexpr int kStageCounts[] = {0, 2, 3, 4, 5, 6, 7, 8, 10, 12};
 constexpr std::string_view kStageWords[] = {"resident", "2", "3", "4", "5", "6", "7", "8", "10", "12"};
 constexpr int kClusters[] = {1, 2, 4};
-constexpr int kReductions[] = {int(SplitReduction::kAdd), int(SplitReduction::kCluster), int(SplitReduction::kExchange)};
+constexpr int kReductions[] = {int(SplitReduction::kAdd), int(SplitReduction::kCluster),
+                               int(SplitReduction::kExchange)};
 constexpr std::string_view kReductionWords[] = {"add", "cluster", "exchange"};
 constexpr int kStores[] = {int(Store::kRows), int(Store::kBoxes), int(Store::kBoxesFirstOut)};
 constexpr std::string_view kStoreWords[] = {"rows", "tma", "tma_first_out"};
+constexpr int kStreams[] = {int(Stream::kNone), int(Stream::kA), int(Stream::kB)};
+constexpr std::string_view kStreamWords[] = {"none", "a", "b"};
 constexpr int kCtaCounts[] = {0, 1};
 constexpr std::string_view kCtaWords[] = {"all", "even"};
 constexpr int kFinishes[] = {0, 1};
@@ -46,6 +49,7 @@ enum Index {
   kSplit,
   kReduction,
   kStore,
+  kStream,
   kTrigger,
   kRaster,
   kCtas,
@@ -74,6 +78,8 @@ constexpr Parameter kParameters[] = {
      kReductions, kReductionWords, int(SplitReduction::kAdd)},
     {"store", "how C is written: rows by the warps, or boxes by the copy engine, perhaps as the first to leave L2",
      kStores, kStoreWords, int(Store::kRows)},
+    {"stream", "an operand that is read once: its copies are the first to leave L2", kStreams, kStreamWords,
+     int(Stream::kNone)},
     {"trigger", kTriggerMeaning, kTriggers, kTriggerWords, int(Trigger::kNone)},
     {"raster", "order of the tiles: along m, along n, or groups of so many clusters along m", kRasters, kRasterWords,
      0},
@@ -321,6 +327,19 @@ void CheckFinish(const WgmmaPlan& plan, const Gemm& gemm, Reasons& reasons) {
     reasons.Add("no room beside the stages for the sums of warpgroups that end in turn");
 }
 
+// What nobody else reads again, and L2 could not keep for the next call either.
+void CheckStream(const WgmmaPlan& plan, const Gemm& gemm, const Device& device, Reasons& reasons) {
+  if (plan.stream == Stream::kNone) return;
+  const bool is_a = plan.stream == Stream::kA;
+  const int others = is_a ? CeilDivide(gemm.shape.n, plan.tile_n) : CeilDivide(gemm.shape.m, plan.tile_m);
+  if (others > (is_a ? plan.cluster_n : plan.cluster_m))
+    reasons.Add("{} {} of tiles read {} again: it should stay in L2", others, is_a ? "columns" : "rows",
+                is_a ? "A" : "B");
+  const double megabytes = 2e-6 * gemm.shape.k * (double(gemm.shape.m) + gemm.shape.n);
+  if (megabytes <= device.l2_resident_mb)
+    reasons.Add("operands of {:.0f} MB stay in L2 from call to call: nothing should leave it first", megabytes);
+}
+
 void CheckClusterAndGrid(const WgmmaPlan& plan, const Gemm& gemm, const Device& device, Reasons& reasons) {
   const int tiles_m = CeilDivide(gemm.shape.m, plan.tile_m), tiles_n = CeilDivide(gemm.shape.n, plan.tile_n);
   if (plan.cluster_size() > 4) reasons.Add("a cluster of {} x {} CTAs, at most 4", plan.cluster_m, plan.cluster_n);
@@ -357,6 +376,7 @@ WgmmaPlan::WgmmaPlan(const Plan& plan)
       split(plan.values[kSplit]),
       reduction(SplitReduction(plan.values[kReduction])),
       store(Store(plan.values[kStore])),
+      stream(Stream(plan.values[kStream])),
       trigger(Trigger(plan.values[kTrigger])),
       raster(plan.values[kRaster]),
       even_turns(plan.values[kCtas] != 0),
@@ -412,6 +432,7 @@ void CheckWgmma(const WgmmaPlan& plan, const Gemm& gemm, const Device& device, R
   CheckSchedule(plan, gemm, device, reasons);
   CheckSplit(plan, gemm, device, reasons);
   CheckFinish(plan, gemm, reasons);
+  CheckStream(plan, gemm, device, reasons);
   CheckClusterAndGrid(plan, gemm, device, reasons);
 }
 
@@ -470,6 +491,8 @@ std::string WgmmaConfigText(const WgmmaPlan& plan, const Gemm& gemm) {
   text.Add("kStoreVector", gemm.AlignmentC());
   text.Add("kDepthA", OperandA(plan, gemm).Depth());
   text.Add("kDepthB", OperandB(plan, gemm).Depth());
+  text.Add("kStreamsA", plan.stream == Stream::kA);
+  text.Add("kStreamsB", plan.stream == Stream::kB);
   if (plan.is_persistent()) {
     text.Add("kProducerRegisters", plan.ProducerRegisters());
     text.Add("kConsumerRegisters", plan.ConsumerRegisters());

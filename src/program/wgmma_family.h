@@ -13,6 +13,9 @@ namespace gemmsmith {
 // How C is written: whole rows by the warps; boxes by the copy engine; boxes that are the first to leave L2.
 enum class Store { kRows, kBoxes, kBoxesFirstOut };
 
+// Whose copies are the first to leave L2.
+enum class Stream { kNone, kA, kB };
+
 struct WgmmaPlan {
   int tile_m, tile_n;  // of C, at a time
   Roles roles;
@@ -24,6 +27,7 @@ struct WgmmaPlan {
   int split;                 // splitting K over CTAs
   SplitReduction reduction;  // any but kOrdered
   Store store;
+  Stream stream;
   Trigger trigger;
   int raster;  // 0: along m, 1: along n, else groups of so many clusters along m
   bool even_turns;
