@@ -1,8 +1,7 @@
 // Times of one problem's kernels as if the GPU had kept one pace. At its power cap it runs a kernel, and every rival
-// beside it, up to 12 % slower some 40 ms after it was cool (512x2048x16384, H200: 53, then 60 us): kernels of
-// different races are told apart by what they take beside AutoTuning. Over the 547 heats of data/h200/wide the order of
-// the screening agreed with the heat's by a rank correlation of 0.71, 0.86 and 0.94 in bare times (20 to 100 us a call,
-// 5 to 20, less), and of 0.76, 0.89 and 0.96 in these.
+// beside it, up to 12 % slower some 40 ms after it was cool (512x2048x16384, H200: 53, then 60 us): kernels of different
+// races are told apart by what they take beside AutoTuning. For calls of more than 20 us that order agrees better with
+// the heat's; for shorter ones it makes no difference that could be told (docs/lab/sweeps.md).
 #pragma once
 
 #include <optional>
