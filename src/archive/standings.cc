@@ -9,10 +9,12 @@ namespace gemmsmith {
 
 namespace {
 
-bool MoreTelling(const Trial& trial, const Trial& than) {
-  if (trial.outcome.protocol != than.outcome.protocol)
-    return MoreCareful(trial.outcome.protocol, than.outcome.protocol);
-  return trial.outcome.TimeNs() < than.outcome.TimeNs();
+bool MoreTelling(const Outcome& outcome, Protocol than_protocol, double than_ns) {
+  return outcome.protocol == than_protocol ? outcome.TimeNs() < than_ns : MoreCareful(outcome.protocol, than_protocol);
+}
+
+bool MoreTelling(const Outcome& outcome, const Outcome& than) {
+  return MoreTelling(outcome, than.protocol, than.TimeNs());
 }
 
 std::optional<ShapeClass> ClassOnGrid(const Shape& shape) {
@@ -36,7 +38,7 @@ std::map<Gemm, Best> BestOfProblems(const std::vector<Trial>& trials) {
     const GemmKind& kind = trial.gemm.kind;
     if (!trial.IsTimedPlan() || kind.type != ScalarType::kF16 || kind.accumulation != Accumulation::kF32) continue;
     Best& best = problems[trial.gemm];
-    if (best.trial == nullptr || MoreTelling(trial, *best.trial)) best.trial = &trial;
+    if (best.trial == nullptr || MoreTelling(outcome, best.trial->outcome)) best.trial = &trial;
     const std::optional<double> chained = ChainedOverAutoTuning(outcome);
     if (!chained) continue;
     const bool more_careful = !best.chained_protocol || MoreCareful(outcome.protocol, *best.chained_protocol);
@@ -86,24 +88,27 @@ std::optional<double> ChainedOverAutoTuning(const Outcome& outcome) {
   return baseline->median_ns / ours->median_ns;
 }
 
+BestPlan::BestPlan(const Trial& trial)
+    : plan_(trial.plan()), protocol_(trial.outcome.protocol), time_ns_(trial.outcome.TimeNs()) {}
+
+void BestPlan::Take(const Trial& trial) {
+  if (MoreTelling(trial.outcome, protocol_, time_ns_)) *this = BestPlan(trial);
+}
+
 void BestPlans::Take(const Trial& trial) {
   if (!trial.IsTimedPlan()) return;
-  const Best found{trial.plan(), trial.outcome.protocol, trial.outcome.TimeNs()};
-  const auto [best, is_new] = best_.emplace(trial.gemm, found);
-  if (is_new) return;
-  const bool as_careful = found.protocol == best->second.protocol;
-  if (as_careful ? found.time_ns < best->second.time_ns : MoreCareful(found.protocol, best->second.protocol))
-    best->second = found;
+  const auto [best, is_new] = best_.try_emplace(trial.gemm, trial);
+  if (!is_new) best->second.Take(trial);
 }
 
 const Plan* BestPlans::Find(const Gemm& gemm) const {
   const auto best = best_.find(gemm);
-  return best == best_.end() ? nullptr : &best->second.plan;
+  return best == best_.end() ? nullptr : &best->second.plan();
 }
 
 std::vector<PlannedGemm> BestPlans::All() const {
   std::vector<PlannedGemm> all;
-  for (const auto& [gemm, best] : best_) all.push_back({gemm, best.plan});
+  for (const auto& [gemm, best] : best_) all.push_back({gemm, best.plan()});
   return all;
 }
 

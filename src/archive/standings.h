@@ -39,7 +39,20 @@ struct PlannedGemm {
   Plan plan;
 };
 
-// Of every problem the plan that its most careful trials found fastest, device clock.
+// Of one problem the plan that its most careful trials found fastest, device clock. Takes trials of timed plans only.
+class BestPlan {
+ public:
+  explicit BestPlan(const Trial& trial);
+  void Take(const Trial& trial);
+  const Plan& plan() const { return plan_; }
+
+ private:
+  Plan plan_;
+  Protocol protocol_;
+  double time_ns_;
+};
+
+// The best plan of every problem.
 class BestPlans {
  public:
   void Take(const Trial& trial);
@@ -48,12 +61,7 @@ class BestPlans {
   size_t size() const { return best_.size(); }
 
  private:
-  struct Best {
-    Plan plan;
-    Protocol protocol = Protocol::kScreen;
-    double time_ns = 0;
-  };
-  std::map<Gemm, Best> best_;
+  std::map<Gemm, BestPlan> best_;
 };
 
 // Off the grid first, then in the order of classes, nn before tn; f16 inputs only.
