@@ -10,9 +10,16 @@ void TakeMeasured(const Trial& trial, BestPlans& best) {
 
 Result<BestPlans> WinnersIn(const Archive& archive, const std::optional<std::string>& device_key) {
   BestPlans best;
-  RETURN_IF_ERROR(
-      archive.ForEach({.device_key = device_key}, [&](const Trial& trial) { TakeMeasured(trial, best); }));
+  RETURN_IF_ERROR(archive.ForEach({.device_key = device_key}, [&](const Trial& trial) { TakeMeasured(trial, best); }));
   return best;
+}
+
+Result<Challengers> ChallengersIn(const Archive& archive, const std::string& device_key) {
+  Challengers challengers;
+  RETURN_IF_ERROR(archive.ForEach({.device_key = device_key}, [&](const Trial& trial) {
+    if (!IsReplayed(trial)) challengers.Take(trial);
+  }));
+  return challengers;
 }
 
 }  // namespace gemmsmith

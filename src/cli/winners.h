@@ -6,6 +6,7 @@
 
 #include "archive/archive.h"
 #include "archive/standings.h"
+#include "ship/challengers.h"
 
 namespace gemmsmith {
 
@@ -13,5 +14,7 @@ namespace gemmsmith {
 void TakeMeasured(const Trial& trial, BestPlans& best);
 // Of the archive's trials on this device, or on any.
 Result<BestPlans> WinnersIn(const Archive& archive, const std::optional<std::string>& device_key = std::nullopt);
+// Of its trials on this device.
+Result<Challengers> ChallengersIn(const Archive& archive, const std::string& device_key);
 
 }  // namespace gemmsmith

@@ -1,0 +1,88 @@
+#include "ship/challengers.h"
+
+#include <gtest/gtest.h>
+
+#include "campaign/fakes.h"
+
+namespace gemmsmith {
+namespace {
+
+class ChallengersTest : public testing::Test {
+ protected:
+  // Later calls are of later trials.
+  void Take(const std::string& campaign, const Plan& plan, double time_ns, Protocol protocol = Protocol::kShort) {
+    challengers_.Take({.gemm = SomeGemm(),
+                       .subject = plan,
+                       .outcome = MeasuredIn(time_ns, protocol),
+                       .unix_ms = ++now_,
+                       .campaign = campaign});
+  }
+  std::vector<Plan> Plans() const {
+    const std::vector<Challenge> all = challengers_.All();
+    return all.size() == 1 ? all[0].plans : std::vector<Plan>();
+  }
+
+  const std::vector<Plan> plans_ = SomePlans(4);
+  const Plan a_ = plans_[0], b_ = plans_[1], c_ = plans_[2], d_ = plans_[3];
+  int64_t now_ = 0;
+  Challengers challengers_;
+};
+
+TEST_F(ChallengersTest, EveryCampaignSendsItsBestAndTheLatestComesFirst) {
+  Take("winter", a_, 1000);
+  Take("winter", b_, 1100);
+  Take("spring", c_, 1300);
+  Take("spring", d_, 1200);
+  EXPECT_EQ(Plans(), (std::vector<Plan>{d_, a_})) << "the slower time of the later campaign first";
+  Take("winter", b_, 1100);
+  EXPECT_EQ(Plans(), (std::vector<Plan>{a_, d_})) << "winter went on";
+}
+
+TEST_F(ChallengersTest, FinalsSayMoreThanScreens) {
+  Take("winter", a_, 1000);
+  Take("winter", b_, 500, Protocol::kScreen);
+  EXPECT_EQ(Plans(), (std::vector<Plan>{a_}));
+}
+
+TEST_F(ChallengersTest, OneThatWonTwiceComesOnce) {
+  Take("winter", a_, 1000);
+  Take("spring", b_, 1000, Protocol::kScreen);
+  Take("summer", a_, 1100, Protocol::kScreen);
+  EXPECT_EQ(Plans(), (std::vector<Plan>{a_, b_}));
+}
+
+TEST_F(ChallengersTest, OneThatLostTheFinalsOfALaterCampaignIsNoChallengerAgain) {
+  Take("winter", a_, 1000);
+  Take("spring", b_, 1050);
+  Take("spring", a_, 1100);
+  EXPECT_EQ(Plans(), (std::vector<Plan>{b_}));
+}
+
+TEST_F(ChallengersTest, LosingAScreenOrAnEarlierCampaignIsNoReasonToStayAway) {
+  Take("winter", a_, 1100);
+  Take("winter", b_, 1050);
+  Take("spring", a_, 1000);
+  Take("spring", b_, 1400, Protocol::kScreen);
+  EXPECT_EQ(Plans(), (std::vector<Plan>{a_, b_}));
+}
+
+TEST_F(ChallengersTest, ProblemsAreApartAndWhatWasNotTimedDoesNotCount) {
+  Trial failed{.gemm = SomeGemm(), .subject = a_, .campaign = "winter"};
+  failed.outcome.kind = OutcomeKind::kWrong;
+  challengers_.Take(failed);
+  EXPECT_TRUE(challengers_.All().empty());
+  Take("winter", a_, 1000);
+  challengers_.Take({.gemm = SomeGemm(1024),
+                     .subject = b_,
+                     .outcome = MeasuredIn(2000, Protocol::kShort),
+                     .unix_ms = 1,
+                     .campaign = "winter"});
+  const std::vector<Challenge> all = challengers_.All();
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(all[0].plans, (std::vector<Plan>{a_}));
+  EXPECT_EQ(all[1].gemm, SomeGemm(1024));
+  EXPECT_EQ(all[1].plans, (std::vector<Plan>{b_}));
+}
+
+}  // namespace
+}  // namespace gemmsmith
