@@ -24,31 +24,26 @@ namespace {
 constexpr std::array kKinds = {PromotionKind::kEntered, PromotionKind::kReplaced, PromotionKind::kStands,
                                PromotionKind::kWithdrawn, PromotionKind::kRefused};
 
-struct Promoted {
-  PlannedGemm winner;
-  Promotion promotion;
-};
-
 struct Round {
-  std::vector<Promoted> promoted;
+  std::vector<std::pair<Gemm, Promotion>> promotions;
   std::vector<std::pair<Gemm, Status>> failures;
   size_t left = 0;
 };
 
-Result<std::vector<PlannedGemm>> WinnersOf(const PromoteCommand& command, const Archive& archive,
-                                           const std::string& device_key) {
+Result<std::vector<Challenge>> ChallengesOf(const PromoteCommand& command, const Archive& archive,
+                                            const std::string& device_key) {
   std::optional<std::set<Shape>> wanted;
   if (command.shapes != "all") {
     ASSIGN_OR_RETURN(const std::vector<Shape> shapes, LoadShapeLists(command.shapes));
     wanted.emplace(shapes.begin(), shapes.end());
   }
-  ASSIGN_OR_RETURN(const BestPlans best, WinnersIn(archive, device_key));
-  std::vector<PlannedGemm> winners = best.All();
-  if (wanted) std::erase_if(winners, [&](const PlannedGemm& winner) { return !wanted->contains(winner.gemm.shape); });
-  if (winners.empty())
+  ASSIGN_OR_RETURN(const Challengers challengers, ChallengersIn(archive, device_key));
+  std::vector<Challenge> challenges = challengers.All();
+  if (wanted) std::erase_if(challenges, [&](const Challenge& one) { return !wanted->contains(one.gemm.shape); });
+  if (challenges.empty())
     return NotFound(fmt::format("the archive has no winner of {} on this GPU: gemmsmith optimize finds them",
                                 command.shapes == "all" ? "any shape" : command.shapes));
-  return winners;
+  return challenges;
 }
 
 std::filesystem::path CataloguePath(const PromoteCommand& command, const std::string& device_key) {
@@ -56,40 +51,42 @@ std::filesystem::path CataloguePath(const PromoteCommand& command, const std::st
 }
 
 // One problem may be too large for this GPU; of two in a row the machine is the reason.
-Result<Round> PromoteAll(const PromoteCommand& command, const std::vector<PlannedGemm>& winners, Promoter& promoter) {
+Result<Round> PromoteAll(const PromoteCommand& command, const std::vector<Challenge>& challenges, Promoter& promoter) {
   const auto start = std::chrono::steady_clock::now();
   const auto is_over = [&] {
     return InterruptArrived() || (command.limit_seconds && SecondsSince(start) >= *command.limit_seconds);
   };
   Round round;
-  Progress progress("promoting", int64_t(winners.size()));
+  Progress progress("promoting", int64_t(challenges.size()));
   bool failed_before = false;
-  for (size_t i = 0; i < winners.size() && !is_over(); ++i) {
-    progress.Update(int64_t(i), Print(winners[i].gemm));
-    Result<Promotion> promotion = promoter.Promote(winners[i].gemm, winners[i].plan);
+  for (size_t i = 0; i < challenges.size() && !is_over(); ++i) {
+    const auto& [gemm, plans] = challenges[i];
+    progress.Update(int64_t(i), Print(gemm));
+    Result<Promotion> promotion = promoter.Promote(gemm, plans);
     if (!promotion.ok() && failed_before) return promotion.status();
     failed_before = !promotion.ok();
     if (promotion.ok())
-      round.promoted.push_back({winners[i], *std::move(promotion)});
+      round.promotions.emplace_back(gemm, *std::move(promotion));
     else
-      round.failures.emplace_back(winners[i].gemm, promotion.status());
+      round.failures.emplace_back(gemm, promotion.status());
   }
-  round.left = winners.size() - round.promoted.size() - round.failures.size();
+  round.left = challenges.size() - round.promotions.size() - round.failures.size();
   return round;
 }
 
 std::map<PromotionKind, int> Counted(const Round& round) {
   std::map<PromotionKind, int> counts;
   for (const PromotionKind kind : kKinds) counts[kind] = 0;
-  for (const Promoted& one : round.promoted) ++counts[one.promotion.kind];
+  for (const auto& [gemm, promotion] : round.promotions) ++counts[promotion.kind];
   return counts;
 }
 
 std::string Text(const Round& round, const Catalogue& catalogue, const std::string& path) {
   std::string text;
-  for (const auto& [winner, promotion] : round.promoted)
+  for (const auto& [gemm, promotion] : round.promotions)
     if (promotion.kind != PromotionKind::kStands)
-      text += fmt::format("{:<9}  {}  {}\n", Name(promotion.kind), Print(winner.gemm), promotion.reason);
+      text += fmt::format("{:<9}  {}  {}  {}\n", Name(promotion.kind), Print(gemm), Print(promotion.plan),
+                          promotion.reason);
   for (const auto& [gemm, failure] : round.failures)
     text += fmt::format("failed     {}  {}\n", Print(gemm), failure.message());
   std::vector<std::string> counts;
@@ -103,9 +100,9 @@ std::string JsonText(const Round& round, const Catalogue& catalogue, const std::
   Json json = {{"command", "promote"}, {"catalogue", path},           {"entries", catalogue.entries().size()},
                {"left", round.left},   {"promotions", Json::array()}, {"failures", Json::array()}};
   for (const auto& [kind, count] : Counted(round)) json[std::string(Name(kind))] = count;
-  for (const auto& [winner, promotion] : round.promoted)
-    json["promotions"].push_back({{"problem", Print(winner.gemm)},
-                                  {"plan", Print(winner.plan)},
+  for (const auto& [gemm, promotion] : round.promotions)
+    json["promotions"].push_back({{"problem", Print(gemm)},
+                                  {"plan", Print(promotion.plan)},
                                   {"promotion", Name(promotion.kind)},
                                   {"reason", promotion.reason}});
   for (const auto& [gemm, failure] : round.failures)
@@ -122,13 +119,13 @@ Result<int> Run(const PromoteCommand& command) {
   ASSIGN_OR_RETURN(const std::unique_ptr<Archive> archive, OpenArchive(command.archive));
   ASSIGN_OR_RETURN(Instrument instrument, OpenLiveInstrument(gpu));
   const std::string device_key = instrument.evaluator->device().key;
-  ASSIGN_OR_RETURN(const std::vector<PlannedGemm> winners, WinnersOf(command, *archive, device_key));
+  ASSIGN_OR_RETURN(const std::vector<Challenge> challenges, ChallengesOf(command, *archive, device_key));
   const std::filesystem::path path = CataloguePath(command, device_key);
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   const auto unix_ms = std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
   ASSIGN_OR_RETURN(Promoter promoter, Promoter::Open(path, *instrument.evaluator, *instrument.compiler, archive.get(),
                                                      fmt::format("promote {}", unix_ms)));
-  ASSIGN_OR_RETURN(const Round round, PromoteAll(command, winners, promoter));
+  ASSIGN_OR_RETURN(const Round round, PromoteAll(command, challenges, promoter));
   const Catalogue& catalogue = promoter.catalogue();
   RETURN_IF_ERROR(
       WriteOut(command.json ? JsonText(round, catalogue, path.string()) : Text(round, catalogue, path.string())));

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <span>
 
 #include "archive/standings.h"
 #include "base/text.h"
@@ -18,17 +20,23 @@ std::string PercentText(double ratio) { return fmt::format("{:+.1f} %", 100 * (r
 
 // Both from one race, so that what the two have in common cancels; less than the interval, which also holds what races
 // differ by, is noise.
-bool IsFasterBeyondNoise(const Entry& winner, const Entry& standing) {
-  return winner.times.front().speed_up_interval.low > standing.times.front().speed_up;
+bool IsFasterBeyondNoise(const Entry& challenger, const Entry& standing) {
+  return challenger.times.front().speed_up_interval.low > standing.times.front().speed_up;
 }
 
 bool ChangesCatalogue(PromotionKind kind) {
   return kind == PromotionKind::kEntered || kind == PromotionKind::kReplaced || kind == PromotionKind::kWithdrawn;
 }
 
-Promotion Refusal(std::string reason) { return {PromotionKind::kRefused, std::move(reason)}; }
-
 std::string WhyNot(const Trial& trial) { return fmt::format("{}: {}", Name(trial.outcome.kind), trial.outcome.reason); }
+
+// By the device clock of their race; the first where none passed.
+const Trial& FastestThatPassed(std::span<const Trial> challengers) {
+  return *std::ranges::min_element(challengers, [](const Trial& one, const Trial& other) {
+    if (!one.IsTimedPlan() || !other.IsTimedPlan()) return one.IsTimedPlan() && !other.IsTimedPlan();
+    return one.outcome.TimeNs() < other.outcome.TimeNs();
+  });
+}
 
 }  // namespace
 
@@ -104,44 +112,51 @@ Result<std::vector<Trial>> Promoter::Race(const Gemm& gemm, const std::vector<Pl
   return std::move(judged.trials);
 }
 
-Result<Promotion> Promoter::Promote(const Gemm& gemm, const Plan& winner) {
+Result<Promotion> Promoter::Promote(const Gemm& gemm, std::vector<Plan> challengers) {
+  GEMMSMITH_CHECK(!challengers.empty(), "nobody challenges for {}", Print(gemm));
   const Entry* const standing = catalogue_.Find(gemm);
-  if (standing != nullptr && standing->plan == winner)
-    return Promotion{PromotionKind::kStands, "it is the entry already"};
-  std::vector<Plan> plans = {winner};
-  if (standing != nullptr) plans.push_back(standing->plan);
-  ASSIGN_OR_RETURN(const std::vector<Trial> trials, Race(gemm, plans));
-  Promotion promotion = Decide(trials[0], trials.size() > 1 ? &trials[1] : nullptr);
+  if (standing != nullptr) std::erase(challengers, standing->plan);
+  if (challengers.empty()) return Promotion{PromotionKind::kStands, standing->plan, "it is the entry already"};
+  std::vector<Plan> racers(challengers.begin(),
+                           challengers.begin() + ptrdiff_t(std::min(challengers.size(), kMostChallengers)));
+  const size_t challenger_count = racers.size();
+  if (standing != nullptr) racers.push_back(standing->plan);
+  ASSIGN_OR_RETURN(const std::vector<Trial> trials, Race(gemm, racers));
+  const Trial& fastest = FastestThatPassed(std::span(trials).first(challenger_count));
+  Promotion promotion = Decide(fastest, standing != nullptr ? &trials.back() : nullptr);
   if (ChangesCatalogue(promotion.kind)) RETURN_IF_ERROR(WriteFileAtomic(path_, catalogue_.Print()));
   return promotion;
 }
 
-Promotion Promoter::Decide(const Trial& winner, const Trial* standing) {
+Promotion Promoter::Decide(const Trial& challenger, const Trial* standing) {
+  const auto decision = [&](PromotionKind kind, std::string reason) {
+    return Promotion{kind, challenger.plan(), std::move(reason)};
+  };
   const bool standing_passed = standing != nullptr && standing->IsTimedPlan();
-  if (!winner.IsTimedPlan()) {
-    if (standing == nullptr || standing_passed) return Refusal(WhyNot(winner));
-    catalogue_.Withdraw(winner.gemm);
-    return {PromotionKind::kWithdrawn, fmt::format("{}; the standing one {}", WhyNot(winner), WhyNot(*standing))};
+  if (!challenger.IsTimedPlan()) {
+    if (standing == nullptr || standing_passed) return decision(PromotionKind::kRefused, WhyNot(challenger));
+    catalogue_.Withdraw(challenger.gemm);
+    return decision(PromotionKind::kWithdrawn,
+                    fmt::format("{}; the standing one {}", WhyNot(challenger), WhyNot(*standing)));
   }
-  Result<Entry> entry = EntryOf(winner);
-  if (!entry.ok()) return Refusal(entry.status().message());
+  Result<Entry> entry = EntryOf(challenger);
+  if (!entry.ok()) return decision(PromotionKind::kRefused, entry.status().message());
   if (standing == nullptr) {
     std::string reason = fmt::format("{} over AutoTuning", PercentText(entry->times.front().speed_up));
     catalogue_.Put(*std::move(entry));
-    return {PromotionKind::kEntered, std::move(reason)};
+    return decision(PromotionKind::kEntered, std::move(reason));
   }
   if (!standing_passed) {
-    std::string reason = fmt::format("the standing one {}", WhyNot(*standing));
     catalogue_.Put(*std::move(entry));
-    return {PromotionKind::kReplaced, std::move(reason)};
+    return decision(PromotionKind::kReplaced, fmt::format("the standing one {}", WhyNot(*standing)));
   }
   const Result<Entry> stood = EntryOf(*standing);
-  if (!stood.ok()) return Refusal(stood.status().message());
+  if (!stood.ok()) return decision(PromotionKind::kRefused, stood.status().message());
   std::string reason = fmt::format("{} over the standing one",
                                    PercentText(entry->times.front().speed_up / stood->times.front().speed_up));
-  if (!IsFasterBeyondNoise(*entry, *stood)) return {PromotionKind::kStands, reason + ", no more than noise"};
+  if (!IsFasterBeyondNoise(*entry, *stood)) return decision(PromotionKind::kStands, reason + ", no more than noise");
   catalogue_.Put(*std::move(entry));
-  return {PromotionKind::kReplaced, std::move(reason)};
+  return decision(PromotionKind::kReplaced, std::move(reason));
 }
 
 }  // namespace gemmsmith

@@ -1,5 +1,5 @@
-// The one way into the catalogue: a winner is measured again, in one race with the standing entry and the baselines,
-// and enters if it passes every test and is faster beyond the noise.
+// The one way into the catalogue: winners are measured again, in one race with the standing entry and the baselines,
+// and the fastest enters if it passes every test and is faster than that entry beyond the noise.
 #pragma once
 
 #include <filesystem>
@@ -18,14 +18,19 @@ enum class PromotionKind {
   kReplaced,   // the standing entry
   kStands,     // the standing entry does
   kWithdrawn,  // neither passed: the standing entry is gone
-  kRefused     // it did not pass, or could not be compared; where there was an entry, that stands
+  kRefused     // none passed, or none could be compared; where there was an entry, that stands
 };
 std::string_view Name(PromotionKind kind);  // "entered", "replaced", "stands", "withdrawn", "refused"
 
 struct Promotion {
   PromotionKind kind = PromotionKind::kRefused;
+  Plan plan;           // who was decided on: the fastest challenger that passed; the first where none did
   std::string reason;  // one line: by how much, or why not
 };
+
+// As many as race in the finals of a campaign: each further one makes the race longer, and makes it likelier that luck
+// wins it. Those that lose it make room for others in the next call.
+inline constexpr size_t kMostChallengers = 4;
 
 // What a trial of a race beside AutoTuning says of its plan; Unavailable where there was none.
 Result<Entry> EntryOf(const Trial& trial);
@@ -39,16 +44,17 @@ class Promoter {
                                std::string campaign);
 
   const Catalogue& catalogue() const { return catalogue_; }
-  // A plan that stands already stays without being measured again. The catalogue is on the disk when it returns; a
-  // Status where the world failed.
-  Result<Promotion> Promote(const Gemm& gemm, const Plan& winner);
+  // Distinct plans, at least one; the first kMostChallengers that are not the entry already race together with it, and
+  // where there are none it stays without being measured again. The catalogue is on the disk when it returns; a Status
+  // where the world failed.
+  Result<Promotion> Promote(const Gemm& gemm, std::vector<Plan> challengers);
 
  private:
   Promoter(std::filesystem::path path, FileLock lock, Catalogue catalogue, Evaluator& evaluator, Compiler& compiler,
            Archive* archive, std::string campaign);
 
   Result<std::vector<Trial>> Race(const Gemm& gemm, const std::vector<Plan>& plans);
-  Promotion Decide(const Trial& winner, const Trial* standing);
+  Promotion Decide(const Trial& challenger, const Trial* standing);
 
   std::filesystem::path path_;
   FileLock lock_;

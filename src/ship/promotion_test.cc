@@ -5,6 +5,7 @@
 #include <map>
 
 #include "campaign/fakes.h"
+#include "ship/challengers.h"
 
 namespace gemmsmith {
 namespace {
@@ -42,11 +43,12 @@ class PromoterTest : public testing::Test {
   }
 
   std::filesystem::path path() const { return folder_->path() / "h200.catalogue"; }
-  Promotion Promote(const Plan& plan) {
-    Result<Promoter> promoter = Promoter::Open(path(), evaluator_, compiler_, nullptr, "promotion");
+  Promotion Promote(const Plan& plan) { return Promote(std::vector<Plan>{plan}); }
+  Promotion Promote(const std::vector<Plan>& challengers) {
+    Result<Promoter> promoter = Promoter::Open(path(), evaluator_, compiler_, archive_.get(), campaign_);
     EXPECT_TRUE(promoter.ok()) << promoter.status().message();
     if (!promoter.ok()) return {};
-    const Result<Promotion> promotion = promoter->Promote(SomeGemm(), plan);
+    const Result<Promotion> promotion = promoter->Promote(SomeGemm(), challengers);
     EXPECT_TRUE(promotion.ok()) << promotion.status().message();
     return promotion.ok() ? *promotion : Promotion{};
   }
@@ -57,12 +59,14 @@ class PromoterTest : public testing::Test {
     return entry == nullptr ? std::nullopt : std::optional(*entry);
   }
 
-  const std::vector<Plan> plans_ = SomePlans(2);
-  const Plan first_ = plans_[0], second_ = plans_[1];
+  const std::vector<Plan> plans_ = SomePlans(7);
+  const Plan first_ = plans_[0], second_ = plans_[1], third_ = plans_[2];
   std::map<Plan, Outcome> outcomes_;
   FakeEvaluator evaluator_;
   FakeCompiler compiler_;
   std::optional<TemporaryFolder> folder_;
+  std::unique_ptr<Archive> archive_;
+  std::string campaign_ = "promotion";
 };
 
 TEST_F(PromoterTest, TheFirstThatPassesEnters) {
@@ -106,7 +110,9 @@ TEST_F(PromoterTest, TheStandingOneGoesOnlyForOneThatIsFasterBeyondTheNoise) {
 TEST_F(PromoterTest, WhoStandsAlreadyIsNotMeasuredAgain) {
   outcomes_[first_] = RacedIn(1000);
   ASSERT_EQ(Promote(first_).kind, PromotionKind::kEntered);
-  EXPECT_EQ(Promote(first_).kind, PromotionKind::kStands);
+  const Promotion promotion = Promote(first_);
+  EXPECT_EQ(promotion.kind, PromotionKind::kStands);
+  EXPECT_EQ(promotion.plan, first_);
   EXPECT_EQ(evaluator_.exchanges.size(), 1u);
 }
 
@@ -127,6 +133,84 @@ TEST_F(PromoterTest, WithoutAutoTuningNothingCanBeSaid) {
   const Promotion promotion = Promote(first_);
   EXPECT_EQ(promotion.kind, PromotionKind::kRefused);
   EXPECT_EQ(promotion.reason, "AutoTuning did not race beside it");
+}
+
+TEST_F(PromoterTest, TheFastestOfTheChallengersIsDecidedOnByTheirRace) {
+  outcomes_[first_] = RacedIn(1000);
+  ASSERT_EQ(Promote(first_).kind, PromotionKind::kEntered);
+  outcomes_[second_] = RacedIn(900);
+  outcomes_[third_] = RacedIn(800);
+  const Promotion promotion = Promote({second_, first_, third_});
+  EXPECT_EQ(promotion.kind, PromotionKind::kReplaced);
+  EXPECT_EQ(promotion.plan, third_);
+  EXPECT_EQ(promotion.reason, "+25.0 % over the standing one");
+  EXPECT_EQ(Standing()->plan, third_);
+  EXPECT_EQ(evaluator_.exchanges, (std::vector<size_t>{1, 3})) << "all in one race, the standing one once";
+}
+
+TEST_F(PromoterTest, NobodySpeaksOfThoseThatFailWhereAnotherWins) {
+  outcomes_[first_] = Wrong();
+  outcomes_[second_] = RacedIn(1000);
+  const Promotion promotion = Promote({first_, second_});
+  EXPECT_EQ(promotion.kind, PromotionKind::kEntered);
+  EXPECT_EQ(promotion.plan, second_);
+  EXPECT_EQ(promotion.reason, "+100.0 % over AutoTuning");
+}
+
+TEST_F(PromoterTest, WhereAllFailTheFirstSaysWhy) {
+  outcomes_[first_] = RacedIn(1000);
+  ASSERT_EQ(Promote(first_).kind, PromotionKind::kEntered);
+  outcomes_[second_] = outcomes_[third_] = Wrong();
+  outcomes_[third_].reason = "another";
+  Promotion promotion = Promote({second_, third_});
+  EXPECT_EQ(promotion.kind, PromotionKind::kRefused);
+  EXPECT_EQ(promotion.plan, second_);
+  EXPECT_EQ(promotion.reason, "wrong: test binary: 3 of 9 elements are wrong");
+  EXPECT_EQ(Standing()->plan, first_);
+  outcomes_[first_] = Wrong();
+  promotion = Promote({third_, second_});
+  EXPECT_EQ(promotion.kind, PromotionKind::kWithdrawn);
+  EXPECT_EQ(promotion.plan, third_);
+  EXPECT_TRUE(promotion.reason.starts_with("wrong: another; the standing one wrong: ")) << promotion.reason;
+}
+
+TEST_F(PromoterTest, NoMoreRaceThanTheRaceHoldsBesideTheStandingOne) {
+  for (const Plan& plan : plans_) outcomes_[plan] = RacedIn(1000);
+  outcomes_[plans_.back()] = RacedIn(100);
+  ASSERT_EQ(Promote(first_).kind, PromotionKind::kEntered);
+  EXPECT_EQ(Promote(plans_).kind, PromotionKind::kStands);
+  EXPECT_EQ(evaluator_.exchanges, (std::vector<size_t>{1, kMostChallengers + 1}));
+  EXPECT_EQ(evaluator_.requests[kMostChallengers].plan(), plans_[kMostChallengers])
+      << "the standing one takes no challenger's place";
+}
+
+// A plan's time in an old campaign on a cool GPU, and the race in which it is slower.
+TEST_F(PromoterTest, TheFastestTimeOfAnOldCampaignLosesTheRaceToTheLaterCampaignsWinner) {
+  Result<std::unique_ptr<Archive>> archive = Archive::Open(folder_->path() / "archive.sqlite");
+  ASSERT_TRUE(archive.ok());
+  archive_ = *std::move(archive);
+  const auto challengers = [&] {
+    Challengers found;
+    EXPECT_TRUE(archive_->ForEach({}, [&](const Trial& trial) { found.Take(trial); }).ok());
+    return found.All().at(0).plans;
+  };
+  Trial old{.gemm = SomeGemm(), .subject = first_, .outcome = RacedIn(900), .unix_ms = 1, .campaign = "old"};
+  Trial later{.gemm = SomeGemm(), .subject = second_, .outcome = RacedIn(1000), .unix_ms = 2, .campaign = "later"};
+  ASSERT_TRUE(archive_->Add(old).ok());
+  ASSERT_TRUE(archive_->Add(later).ok());
+  EXPECT_EQ(challengers(), (std::vector<Plan>{second_, first_}));
+
+  outcomes_[first_] = RacedIn(1050);
+  outcomes_[second_] = RacedIn(1000);
+  Promotion promotion = Promote(challengers());
+  EXPECT_EQ(promotion.kind, PromotionKind::kEntered);
+  EXPECT_EQ(promotion.plan, second_);
+  EXPECT_EQ(evaluator_.exchanges, (std::vector<size_t>{2}));
+
+  campaign_ = "promotion again";
+  promotion = Promote(challengers());
+  EXPECT_EQ(promotion.reason, "it is the entry already") << "that race is in the archive, too";
+  EXPECT_EQ(evaluator_.exchanges.size(), 1u);
 }
 
 TEST_F(PromoterTest, TwoDoNotWriteOneCatalogueAndAnotherDevicesIsLeftAlone) {
