@@ -360,6 +360,33 @@ TEST_F(CampaignTest, WhoDropsOutOfAHeatIsNoFinalistHoweverFastItWasThere) {
   EXPECT_EQ(finalists, stayed);
 }
 
+TEST_F(CampaignTest, TheHeatOfLongCallsHasManyTilesAndNoTwins) {
+  options.finalists = 2;
+  options.heat_contenders = 12;
+  options.chained_twins = 2;
+  options.fixed_twins = 4;
+  const auto tile = [](const Plan& plan) { return std::pair(plan.Get("tile_m"), plan.Get("tile_n")); };
+  std::vector<Plan> plans = RankedPlans(SomeGemm(), SomeDevice(), kLiveSpaceSize);
+  std::erase_if(plans, [](const Plan& plan) { return plan.family != FamilyId::kDirect; });
+  std::stable_sort(plans.begin(), plans.end(), [&](const Plan& a, const Plan& b) { return tile(a) < tile(b); });
+  std::map<std::pair<int, int>, int> tiles;
+  std::erase_if(plans, [&](const Plan& plan) { return ++tiles[tile(plan)] > 10; });
+  ASSERT_GE(tiles.size(), 4u);
+  space = Space(plans);
+  std::map<Plan, double> times;  // those of one tile are next to each other
+  for (const Plan& plan : plans) times[plan] = 400e3 + 100 * double(times.size());
+  std::map<std::pair<int, int>, int> of_tile;
+  size_t in_heat = 0;
+  evaluator.judge = [&](const EvaluationRequest& request) {
+    if (request.protocol == Protocol::kHeat) ++in_heat, ++of_tile[tile(request.plan())];
+    EXPECT_TRUE(times.contains(request.plan())) << "a twin";
+    return MeasuredIn(times[request.plan()], request.protocol);
+  };
+  ASSERT_TRUE(RunWhole().ok());
+  EXPECT_EQ(in_heat, 8u);
+  for (const auto& [one, count] : of_tile) EXPECT_LE(count, 2);
+}
+
 // Lists of a screening are judged one after the other, on a GPU that becomes slower meanwhile.
 TEST_F(CampaignTest, TheScreenedAreToldApartByWhatTheyTakeBesideAutoTuning) {
   options.finalists = 4;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "evaluate/time/race_rules.h"
 #include "program/axes.h"
 
 namespace gemmsmith {
@@ -66,6 +67,26 @@ std::vector<Plan> TwinsOn(std::string_view parameter, const Plan& plan, size_t f
 }
 
 constexpr size_t kFirstThatChains = 1;  // of the triggers
+
+// A heat of long calls is one of windows: they take time, and rank by what kernels draw too, which no screening shows.
+// So few contenders, of as many tiles and schedules as there are, and no twins, which save a share of a microsecond.
+constexpr size_t kLongHeatContenders = 8, kMostOfOneTile = 2;
+
+// So many, in their order; others before a third of one tile and schedule.
+std::vector<const Trial*> OfManyTiles(const std::vector<const Trial*>& trials, size_t count) {
+  std::map<std::vector<int>, size_t> of_tile;
+  std::vector<const Trial*> chosen, others;
+  for (const Trial* trial : trials) {
+    const Family& family = GetFamily(trial->plan().family);
+    std::vector<int> tile = {int(trial->plan().family)};
+    for (const std::string_view name : {"tile_m", "tile_n", "schedule"})
+      if (const int axis = family.IndexOf(name); axis >= 0) tile.push_back(trial->plan().values[size_t(axis)]);
+    (of_tile[tile]++ < kMostOfOneTile ? chosen : others).push_back(trial);
+  }
+  chosen.insert(chosen.end(), others.begin(), others.end());
+  chosen.resize(std::min(chosen.size(), count));
+  return chosen;
+}
 
 const Trial* Find(const std::map<Plan, Trial>& trials, const Plan& plan) {
   const auto found = trials.find(plan);
@@ -149,6 +170,7 @@ std::vector<Plan> ProblemRun::TakeHeat() {
   std::vector<const Trial*> screened = Screened();
   // Where all reach the finals anyway there is nobody to choose from.
   if (screened.size() <= size_t(options_.finalists)) return {};
+  if (IsLongCall(best_screened_->time_ns)) return LongHeat(screened);
   const std::vector<const Trial*> in_chains = FastestInChains(screened, size_t(options_.chained_twins));
   screened.resize(std::min(screened.size(), size_t(options_.heat_contenders)));
   std::vector<Plan> plans;
@@ -163,6 +185,13 @@ std::vector<Plan> ProblemRun::TakeHeat() {
     add(trial->plan());
     for (const Plan& twin : TwinsOn("trigger", trial->plan(), kFirstThatChains)) add(twin);
   }
+  return plans;
+}
+
+std::vector<Plan> ProblemRun::LongHeat(const std::vector<const Trial*>& screened) const {
+  std::vector<Plan> plans;
+  for (const Trial* trial : OfManyTiles(screened, std::min(kLongHeatContenders, size_t(options_.heat_contenders))))
+    if (!heats_.contains(trial->plan()) && !finals_.contains(trial->plan())) plans.push_back(trial->plan());
   return plans;
 }
 

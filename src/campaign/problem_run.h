@@ -53,6 +53,7 @@ class ProblemRun {
   bool HasFinals() const { return options_.finalists > 0; }
   bool HasTwins() const { return options_.chained_twins > 0 || options_.fixed_twins > 0; }
   void Account(const Trial& trial, bool resumed);
+  std::vector<Plan> LongHeat(const std::vector<const Trial*>& screened) const;  // of calls that are timed in windows
   // Of a plan that the heat judged beside its screened twin.
   bool IsTwin(const Trial& trial) const;
   std::vector<const Trial*> Screened() const;         // measured, fastest first

@@ -29,7 +29,7 @@ struct Entrants {
   std::span<const Racer> racers;
   const PutCall& sweep;
   std::vector<Start> starts;
-  bool is_settled = false;
+  std::optional<Window> window;  // of each visit
 
   std::vector<PutCall> Calls() const {
     std::vector<PutCall> calls;
@@ -38,7 +38,7 @@ struct Entrants {
   }
   std::vector<Turn> Turns() const {
     std::vector<Turn> turns;
-    for (const Start& start : starts) turns.push_back(TurnFor(*start.graph, racers[start.racer].call_ns, is_settled));
+    for (const Start& start : starts) turns.push_back(TurnFor(*start.graph, racers[start.racer].call_ns, window));
     return turns;
   }
   PutCall LeadIn() const {
@@ -141,7 +141,7 @@ class ContestRun {
                             racers_,
                             sweep_,
                             StartsFor(row, racers_),
-                            IsSettled(problem_.protocol, row.clock, fastest_call_ns)};
+                            WindowFor(problem_.protocol, row.clock, fastest_call_ns)};
     if (entrants.starts.empty()) return OkStatus();
     ASSIGN_OR_RETURN(const std::unique_ptr<RoundClock> clock, row.make(entrants));
     const TimeRound time_round = [&](std::span<const size_t> order) {
@@ -152,7 +152,7 @@ class ContestRun {
     };
     const Field field{entrants.starts.size(), fastest_call_ns};
     // Before each window of energy its contender runs by itself.
-    if (row.clock != Clock::kEnergy) RETURN_IF_ERROR(WarmUp(field, entrants.is_settled, time_round));
+    if (row.clock != Clock::kEnergy) RETURN_IF_ERROR(WarmUp(field, entrants.window.has_value(), time_round));
     Random random = Random(problem_.seed).Fork(row.name);
     const RaceRules rules = RulesFor(problem_.protocol, row.clock, field);
     ASSIGN_OR_RETURN(RaceResult race, Race(EntriesOf(entrants), rules, random, Reader(), time_round));
@@ -206,7 +206,7 @@ class ContestRun {
       all.insert(all.end(), race.comparisons[i].begin(), race.comparisons[i].end());
     }
     result_.conditions.Add(race.conditions);
-    if (entrants.is_settled) result_.conditions.is_settled = true;
+    if (entrants.window) result_.conditions.is_settled = true;
   }
 
   const Workshop& workshop_;

@@ -185,11 +185,11 @@ Result<int> BaselineMaker::FastestOf(std::span<const int> algorithms, const std:
     ASSIGN_OR_RETURN(CallGraph graph, CallGraph::Capture(tools_.gpu, call, call_ns.back(), Batch::kLong));
     graphs.push_back(std::move(graph));
   }
-  const bool is_settled = IsLongCall(*std::min_element(call_ns.begin(), call_ns.end()));
+  const std::optional<Window> window = WindowFor(Protocol::kShort, Clock::kDevice, *std::ranges::min_element(call_ns));
   std::vector<Turn> turns;
   std::vector<RaceEntry> entries;
   for (size_t i = 0; i < graphs.size(); ++i) {
-    turns.push_back(TurnFor(graphs[i], call_ns[i], is_settled));
+    turns.push_back(TurnFor(graphs[i], call_ns[i], window));
     entries.push_back({.name = lt->Describe(algorithms[i])});
   }
   ASSIGN_OR_RETURN(const std::unique_ptr<RoundClock> clock,
@@ -197,7 +197,7 @@ Result<int> BaselineMaker::FastestOf(std::span<const int> algorithms, const std:
   const TimeRound time_round = [&](std::span<const size_t> order) {
     return clock->TimeRound(order, [&](size_t) { wish.on_step(); });
   };
-  const int rounds = is_settled ? kSettledFinalRounds : kFinalRounds;
+  const int rounds = window ? kSettledFinalRounds : kFinalRounds;
   ASSIGN_OR_RETURN(const RaceResult race,
                    Race(entries, {.min_rounds = rounds, .max_rounds = rounds}, wish.random, {}, time_round));
   const auto by_time = [](const Timing& x, const Timing& y) { return x.median_ns < y.median_ns; };

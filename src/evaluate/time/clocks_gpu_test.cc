@@ -106,17 +106,17 @@ class ClocksGpuTest : public testing::Test {
   // As the judge does it: calls of more than 0.3 ms in settled turns.
   Result<RaceResult> RaceTwice(const PutCall& call) {
     ASSIGN_OR_RETURN(const double call_ns, EstimateNs(gpu(), LeadIn(), call));
-    const bool is_settled = IsSettled(Protocol::kShort, Clock::kDevice, call_ns);
+    const std::optional<Window> window = WindowFor(Protocol::kShort, Clock::kDevice, call_ns);
     std::vector<CallGraph> graphs;
     std::vector<Turn> turns;
     for (int i = 0; i < 2; ++i) {
       ASSIGN_OR_RETURN(CallGraph graph, CallGraph::Capture(gpu(), call, call_ns, Batch::kLong));
       graphs.push_back(std::move(graph));
     }
-    for (const CallGraph& graph : graphs) turns.push_back(TurnFor(graph, call_ns, is_settled));
+    for (const CallGraph& graph : graphs) turns.push_back(TurnFor(graph, call_ns, window));
     return RaceOn(DeviceClock::Create(gpu(), turns, LeadIn()), 2,
-                  is_settled ? RulesFor(Protocol::kShort, Clock::kDevice, {2, call_ns}) : Rounds(30),
-                  WarmUpSeconds(Protocol::kShort, {2, call_ns}, false, is_settled));
+                  window ? RulesFor(Protocol::kShort, Clock::kDevice, {2, call_ns}) : Rounds(30),
+                  WarmUpSeconds(Protocol::kShort, {2, call_ns}, false, window.has_value()));
   }
   // A hundred races, each with graphs of its own; returns what they say together.
   double ExpectCoverage(std::string_view name, const PutCall& ours, const PutCall& rival, double warm_up_seconds = 0) {

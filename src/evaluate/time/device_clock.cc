@@ -54,9 +54,10 @@ Result<double> EstimateNs(Gpu& gpu, const PutCall& put_lead_in, const PutCall& c
   return elapsed / kCalls;
 }
 
-Turn SettledTurn(const CallGraph& graph, double call_ns) {
+Turn TurnFor(const CallGraph& graph, double call_ns, const std::optional<Window>& window) {
+  if (!window) return {&graph};
   const double graph_ns = std::max(call_ns, 1.0) * graph.calls;
-  return {&graph, int(std::ceil(kSettlingNs / graph_ns)), int(std::ceil(kSettledNs / graph_ns))};
+  return {&graph, int(std::ceil(window->untimed_ns / graph_ns)), int(std::ceil(window->timed_ns / graph_ns))};
 }
 
 Result<std::unique_ptr<RoundClock>> DeviceClock::Create(Gpu& gpu, std::vector<Turn> turns, PutCall put_lead_in,

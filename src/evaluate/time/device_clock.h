@@ -1,6 +1,8 @@
 // The clocks of the device: a graph of back-to-back calls, replayed between two events; time per call.
 #pragma once
 
+#include <optional>
+
 #include "evaluate/time/round_clock.h"
 #include "gpu/gpu.h"
 
@@ -41,14 +43,16 @@ struct Turn {
   int timed_replays = 1;
 };
 
-// A turn long enough that the clock and the power of the GPU settle to what this contender draws: at least 0.1 s timed,
-// also where `call_ns` is a fifth too much, after 0.03 s that are not.
-inline constexpr double kSettledNs = 120e6, kSettlingNs = 30e6;
-Turn SettledTurn(const CallGraph& graph, double call_ns);
-// That, or one replay.
-inline Turn TurnFor(const CallGraph& graph, double call_ns, bool is_settled) {
-  return is_settled ? SettledTurn(graph, call_ns) : Turn{&graph};
-}
+// A turn long enough that the clock and the power of the GPU settle to what this contender draws.
+struct Window {
+  double untimed_ns = 0, timed_ns = 0;
+};
+// At least 0.1 s timed, also where `call_ns` is a fifth too much.
+inline constexpr Window kSettledWindow = {30e6, 120e6};
+// Enough to choose by.
+inline constexpr Window kShortWindow = {30e6, 50e6};
+// One replay where there is no window.
+Turn TurnFor(const CallGraph& graph, double call_ns, const std::optional<Window>& window);
 
 class DeviceClock : public RoundClock {
  public:

@@ -23,7 +23,7 @@ TEST(CallsIn, HasItsLimits) {
 TEST(SettledTurn, IsTimedForATenthOfASecondAlsoWhereTheEstimateIsAFifthTooLong) {
   for (const double call_ns : {301e3, 900e3, 12e6, 2e9}) {
     const CallGraph graph{{}, CallsIn(Batch::kLong, call_ns)};
-    const Turn turn = SettledTurn(graph, call_ns);
+    const Turn turn = TurnFor(graph, call_ns, kSettledWindow);
     const double graph_ns = call_ns * graph.calls;
     EXPECT_GE(turn.timed_replays * graph_ns / 1.2, 0.1e9) << call_ns;
     EXPECT_GE(turn.untimed_replays * graph_ns, 0.03e9) << call_ns;

@@ -28,7 +28,7 @@ RaceRules EnergyRules(Protocol protocol) {
 }
 
 RaceRules ShortRules(Clock clock, const Field& field) {
-  if (IsSettled(Protocol::kShort, clock, field.fastest_call_ns)) return SettledRules(field);
+  if (WindowFor(Protocol::kShort, clock, field.fastest_call_ns)) return SettledRules(field);
   return {
       .min_rounds = clock == Clock::kServer ? LeastServerRounds(field) : 10, .max_rounds = 100, .interval_width = 0.02};
 }
@@ -39,8 +39,9 @@ Batch BatchFor(Protocol protocol) { return IsThorough(protocol) ? Batch::kLong :
 
 bool IsLongCall(double call_ns) { return call_ns > 300e3; }
 
-bool IsSettled(Protocol protocol, Clock clock, double fastest_call_ns) {
-  return IsThorough(protocol) && clock == Clock::kDevice && IsLongCall(fastest_call_ns);
+std::optional<Window> WindowFor(Protocol protocol, Clock clock, double fastest_call_ns) {
+  if (protocol == Protocol::kScreen || clock != Clock::kDevice || !IsLongCall(fastest_call_ns)) return std::nullopt;
+  return IsThorough(protocol) ? kSettledWindow : kShortWindow;
 }
 
 RaceRules RulesFor(Protocol protocol, Clock clock, const Field& field) {
@@ -49,7 +50,8 @@ RaceRules RulesFor(Protocol protocol, Clock clock, const Field& field) {
     case Protocol::kScreen:
       return {.min_rounds = 5, .max_rounds = 5};
     case Protocol::kHeat:
-      return {.min_rounds = 5, .max_rounds = 100, .survivors = 4};
+      return {
+          .min_rounds = WindowFor(protocol, clock, field.fastest_call_ns) ? 3 : 5, .max_rounds = 100, .survivors = 4};
     case Protocol::kShort:
       return ShortRules(clock, field);
     case Protocol::kLong:

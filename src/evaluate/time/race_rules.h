@@ -14,8 +14,8 @@ struct Field {
 };
 // Over 0.3 ms. Bursts rank such kernels by cycles, settled runs by energy.
 bool IsLongCall(double call_ns);
-// Whether each visit is a window of at least 0.1 s: for long calls in thorough protocols.
-bool IsSettled(Protocol protocol, Clock clock, double fastest_call_ns);
+// Each visit of a long call is a window, except in a screening.
+std::optional<Window> WindowFor(Protocol protocol, Clock clock, double fastest_call_ns);
 
 // How long the batches of a protocol are.
 Batch BatchFor(Protocol protocol);

@@ -20,12 +20,23 @@ TEST(RulesFor, AreThoseOfThePage) {
   EXPECT_EQ(RulesFor(Protocol::kLong, Clock::kOffline).interval_width, 0) << "nothing ends it early";
 }
 
-TEST(RulesFor, LongCallsAreSettledOnTheDeviceOnly) {
-  EXPECT_TRUE(IsSettled(Protocol::kShort, Clock::kDevice, 301e3));
-  EXPECT_TRUE(IsSettled(Protocol::kLong, Clock::kDevice, 301e3));
-  EXPECT_FALSE(IsSettled(Protocol::kShort, Clock::kDevice, 299e3));
-  EXPECT_FALSE(IsSettled(Protocol::kScreen, Clock::kDevice, 301e3));
-  EXPECT_FALSE(IsSettled(Protocol::kShort, Clock::kOffline, 301e3));
+TEST(WindowFor, LongCallsHaveOneOnTheDeviceAlone) {
+  const auto timed_ns = [](Protocol protocol, Clock clock, double call_ns) {
+    const std::optional<Window> window = WindowFor(protocol, clock, call_ns);
+    return window ? window->timed_ns : 0;
+  };
+  EXPECT_GE(timed_ns(Protocol::kShort, Clock::kDevice, 301e3), 100e6);
+  EXPECT_GE(timed_ns(Protocol::kLong, Clock::kDevice, 301e3), 100e6);
+  EXPECT_EQ(timed_ns(Protocol::kHeat, Clock::kDevice, 301e3), kShortWindow.timed_ns);
+  EXPECT_EQ(timed_ns(Protocol::kShort, Clock::kDevice, 299e3), 0);
+  EXPECT_EQ(timed_ns(Protocol::kHeat, Clock::kDevice, 299e3), 0);
+  EXPECT_EQ(timed_ns(Protocol::kScreen, Clock::kDevice, 301e3), 0);
+  EXPECT_EQ(timed_ns(Protocol::kShort, Clock::kOffline, 301e3), 0);
+}
+
+TEST(RulesFor, AHeatOfWindowsHasFewRounds) {
+  EXPECT_EQ(RulesFor(Protocol::kHeat, Clock::kDevice, {12, 1e6}).min_rounds, 3);
+  EXPECT_EQ(RulesFor(Protocol::kHeat, Clock::kDevice, {12, 1e5}).min_rounds, 5);
 }
 
 TEST(RulesFor, ASettledRaceHasEightRoundsForItsIntervalAndMoreWhereFewRace) {
