@@ -134,9 +134,11 @@ bench() {
   "$program" report "$out/$1.gsr" --shapes all --summary
 }
 
-# The shapes of a file, of the grid (paper1000) by the work they hold, or of the grid without a file's (paper1000-FILE).
+# The shapes of a file, of the grid (paper1000) by the work they hold, or of the grid without a file's (paper1000-FILE);
+# of several of these, separated by commas.
 shapes_of() {
   case $1 in
+    *,*) shapes_of "${1%%,*}" && shapes_of "${1#*,}" && return ;;
     paper1000) ;;
     paper1000-*) shapes_of paper1000 | grep -vxFf "${1#paper1000-}" && return ;;
     *) grep -hv '^#' "$1" && return ;;
