@@ -380,6 +380,7 @@ TEST_F(CampaignTest, TheHeatOfLongCallsHasManyTilesAndNoTwins) {
   evaluator.judge = [&](const EvaluationRequest& request) {
     if (request.protocol == Protocol::kHeat) ++in_heat, ++of_tile[tile(request.plan())];
     EXPECT_TRUE(times.contains(request.plan())) << "a twin";
+    EXPECT_EQ(request.baselines == *BaselineSet::Parse("lt_auto"), request.protocol == Protocol::kShort);
     return MeasuredIn(times[request.plan()], request.protocol);
   };
   ASSERT_TRUE(RunWhole().ok());

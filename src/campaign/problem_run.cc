@@ -170,7 +170,7 @@ std::vector<Plan> ProblemRun::TakeHeat() {
   std::vector<const Trial*> screened = Screened();
   // Where all reach the finals anyway there is nobody to choose from.
   if (screened.size() <= size_t(options_.finalists)) return {};
-  if (IsLongCall(best_screened_->time_ns)) return LongHeat(screened);
+  if (HasLongCalls()) return HeatOfLongCalls(screened);
   const std::vector<const Trial*> in_chains = FastestInChains(screened, size_t(options_.chained_twins));
   screened.resize(std::min(screened.size(), size_t(options_.heat_contenders)));
   std::vector<Plan> plans;
@@ -188,7 +188,9 @@ std::vector<Plan> ProblemRun::TakeHeat() {
   return plans;
 }
 
-std::vector<Plan> ProblemRun::LongHeat(const std::vector<const Trial*>& screened) const {
+bool ProblemRun::HasLongCalls() const { return best_screened_ != nullptr && IsLongCall(best_screened_->time_ns); }
+
+std::vector<Plan> ProblemRun::HeatOfLongCalls(const std::vector<const Trial*>& screened) const {
   std::vector<Plan> plans;
   for (const Trial* trial : OfManyTiles(screened, std::min(kLongHeatContenders, size_t(options_.heat_contenders))))
     if (!heats_.contains(trial->plan()) && !finals_.contains(trial->plan())) plans.push_back(trial->plan());

@@ -32,6 +32,8 @@ class ProblemRun {
   // `seconds` of the problem's exchanges. Once it is over it stays so, and nothing is outstanding any more.
   bool ScreenIsOver(double seconds);
 
+  // By the fastest that was screened: calls that are timed in windows.
+  bool HasLongCalls() const;
   // What the heat still lacks, once: empty from the second call on.
   std::vector<Plan> TakeHeat();
   // Who is to be judged in the short protocol: from the fastest on, until enough have passed; one that is refused, or
@@ -53,7 +55,7 @@ class ProblemRun {
   bool HasFinals() const { return options_.finalists > 0; }
   bool HasTwins() const { return options_.chained_twins > 0 || options_.fixed_twins > 0; }
   void Account(const Trial& trial, bool resumed);
-  std::vector<Plan> LongHeat(const std::vector<const Trial*>& screened) const;  // of calls that are timed in windows
+  std::vector<Plan> HeatOfLongCalls(const std::vector<const Trial*>& screened) const;
   // Of a plan that the heat judged beside its screened twin.
   bool IsTwin(const Trial& trial) const;
   std::vector<const Trial*> Screened() const;         // measured, fastest first
