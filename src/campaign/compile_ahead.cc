@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "base/all_cores.h"
+
 namespace gemmsmith {
 
 namespace {
@@ -18,7 +20,7 @@ void GiveWayToJudging() { static_cast<void>(setpriority(PRIO_PROCESS, id_t(getti
 CompileAhead::CompileAhead(const Device& device, Compiler* compiler, int threads)
     : device_(device), compiler_(compiler) {
   if (compiler == nullptr) return;
-  if (threads == 0) threads = int(std::max(1u, std::thread::hardware_concurrency()));
+  if (threads == 0) threads = CoreCount();
   for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { Work(); });
 }
 

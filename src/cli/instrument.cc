@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <thread>
 
+#include "base/all_cores.h"
 #include "base/files.h"
 #include "base/text.h"
 #include "cli/readers.h"
@@ -78,8 +78,7 @@ Result<Instrument> OpenInstrument(const std::string& device) {
 Result<std::unique_ptr<Compiler>> OpenCompiler() {
   Result<std::unique_ptr<Compiler>> compiler = MakeNvrtcCompiler();
   if (compiler.ok()) {
-    const int processes = int(std::max(1u, std::thread::hardware_concurrency()));
-    compiler = MakeCompilerProcesses(*std::move(compiler), {"/proc/self/exe", "compiler"}, processes);
+    compiler = MakeCompilerProcesses(*std::move(compiler), {"/proc/self/exe", "compiler"}, CoreCount());
   } else {
     // NVRTC is the usual one, so its absence is what a user without either should read about.
     Result<std::unique_ptr<Compiler>> nvcc = MakeNvccCompiler();

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <thread>
 
+#include "base/all_cores.h"
 #include "base/files.h"
 #include "compile/compiler.h"
 
@@ -20,8 +20,7 @@ inline Result<std::unique_ptr<Compiler>> MakeCompilerHere() {
 inline Result<std::unique_ptr<Compiler>> MakeCompilerOnAllCores() {
   ASSIGN_OR_RETURN(std::unique_ptr<Compiler> here, MakeNvrtcCompiler());
   const auto program = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "gemmsmith";
-  const int processes = int(std::max(1u, std::thread::hardware_concurrency()));
-  return MakeCachedCompiler(MakeCompilerProcesses(std::move(here), {program.string(), "compiler"}, processes),
+  return MakeCachedCompiler(MakeCompilerProcesses(std::move(here), {program.string(), "compiler"}, CoreCount()),
                             HomeFolder() / "cache");
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/all_cores.h"
 #include "evaluate/verify/cpu_product.h"
 
 namespace gemmsmith {
@@ -89,7 +90,8 @@ Result<Reference> MakeReferenceOnCpu(Gpu& gpu, HarnessKernels& harness, const Ge
       ASSIGN_OR_RETURN(b_block, Fetch(gpu, harness, b.view(), {0, block.column, shape.k, block.columns}));
     }
     std::vector<float> product(size_t(block.rows * block.columns));
-    CpuProduct(int(block.rows), int(block.columns), shape.k, a_block.data(), b_block.data(), product.data());
+    CpuProduct(CoreCount(), int(block.rows), int(block.columns), shape.k, a_block.data(), b_block.data(),
+               product.data());
     ASSIGN_OR_RETURN(const auto of_gpu, Fetch(gpu, harness, ViewOf(reference, shape), block));
     CpuComparison comparison;
     Compare(of_gpu, product, block.columns, block.row, block.column, rounding, comparison);

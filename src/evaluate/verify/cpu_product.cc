@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
-#include <thread>
 #include <vector>
 
 namespace gemmsmith {
@@ -19,8 +18,8 @@ namespace {
 
 }  // namespace
 
-void CpuProduct(int rows, int columns, int depth, const float* a, const float* b, float* c) {
-  openblas_set_num_threads(int(std::thread::hardware_concurrency()));
+void CpuProduct(int threads, int rows, int columns, int depth, const float* a, const float* b, float* c) {
+  openblas_set_num_threads(threads);
   cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, rows, columns, depth, 1.0f, a, depth, b, columns, 0.0f, c,
               columns);
 }

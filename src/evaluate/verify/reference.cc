@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/all_cores.h"
 #include "base/random.h"
 #include "evaluate/verify/cpu_product.h"
 
@@ -56,8 +57,11 @@ Status CompareWithCpu(Gpu& gpu, HarnessKernels& harness, InputKind kind, const G
   ASSIGN_OR_RETURN(const auto got, Fetch(gpu, harness, ViewOf(reference, gemm.shape), sample.rows, sample.columns,
                                          sample.row_step, sample.column_step));
   std::vector<float> expected(got.size());
-  const auto multiply = kind == InputKind::kSpecial ? CpuProductOneByOne : CpuProduct;
-  multiply(int(sample.rows), int(sample.columns), int(k), a_rows.data(), b_columns.data(), expected.data());
+  const int rows = int(sample.rows), columns = int(sample.columns), depth = int(k);
+  if (kind == InputKind::kSpecial)
+    CpuProductOneByOne(rows, columns, depth, a_rows.data(), b_columns.data(), expected.data());
+  else
+    CpuProduct(CoreCount(), rows, columns, depth, a_rows.data(), b_columns.data(), expected.data());
   const double tolerance = kind == InputKind::kSpecial ? 0 : CpuRounding(kind, k);
   for (size_t i = 0; i < got.size(); ++i)
     if (!AreEqual(got[i], expected[i], tolerance))

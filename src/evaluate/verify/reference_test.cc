@@ -224,7 +224,7 @@ TEST(CpuProduct, StartsNoThreadsBeforeItIsAskedFor) { EXPECT_EQ(threads_at_start
 TEST(CpuProduct, MultipliesRowMajor) {
   const float a[] = {1, 2, 3, 4, 5, 6}, b[] = {1, 0, 2, 0, 1, 3, 1, 1, 1};
   float c[6] = {};
-  CpuProduct(2, 3, 3, a, b, c);
+  CpuProduct(2, 2, 3, 3, a, b, c);
   const float expected[] = {4, 5, 11, 10, 11, 29};
   for (int i = 0; i < 6; ++i) EXPECT_EQ(c[i], expected[i]) << i;
 }
