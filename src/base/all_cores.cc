@@ -1,6 +1,7 @@
 #include "base/all_cores.h"
 
 #include <sched.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <atomic>
@@ -37,6 +38,8 @@ int CoreCount() {
   const std::optional<int> paid = cpu_max.ok() ? CoresOfQuota(*cpu_max) : std::nullopt;
   return std::max(1, paid ? std::min(cores, *paid) : cores);
 }
+
+void GiveWay() { static_cast<void>(setpriority(PRIO_PROCESS, 0, 10)); }  // on Linux of the thread that calls
 
 void ForEachOnAllCores(size_t count, const std::function<void(size_t)>& work) {
   std::atomic<size_t> next = 0;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <sys/resource.h>
 
 #include <atomic>
 #include <thread>
@@ -28,6 +29,15 @@ TEST(CoresOfQuota, AreWholeOnesAndUnlimitedWhereNothingLimitsThem) {
   EXPECT_EQ(CoresOfQuota("5000 100000\n"), 1);
   for (const char* text : {"max 100000\n", "", "400000", "a b", "0 100000", "400000 0", "-1 100000", "1 2 3"})
     EXPECT_EQ(CoresOfQuota(text), std::nullopt) << text;
+}
+
+TEST(GiveWay, IsOfTheThreadThatSaysSo) {
+  const int before = getpriority(PRIO_PROCESS, 0);
+  std::thread([&] {
+    GiveWay();
+    EXPECT_EQ(getpriority(PRIO_PROCESS, 0), std::max(before, 10));
+  }).join();
+  EXPECT_EQ(getpriority(PRIO_PROCESS, 0), before);
 }
 
 TEST(ForEachOnAllCores, DoesEveryItemOnce) {

@@ -1,21 +1,10 @@
 #include "campaign/compile_ahead.h"
 
-#include <sys/resource.h>
-#include <unistd.h>
-
 #include <algorithm>
 
 #include "base/all_cores.h"
 
 namespace gemmsmith {
-
-namespace {
-
-// The judging thread and the worker that launches kernels go before: a late launch would show in the offline clock.
-// On Linux the call means the thread it is made on.
-void GiveWayToJudging() { static_cast<void>(setpriority(PRIO_PROCESS, id_t(gettid()), 10)); }
-
-}  // namespace
 
 CompileAhead::CompileAhead(const Device& device, Compiler* compiler, int threads)
     : device_(device), compiler_(compiler) {
@@ -130,7 +119,7 @@ void CompileAhead::PrepareFirst(std::unique_lock<std::mutex>& lock) {
 }
 
 void CompileAhead::Work() {
-  GiveWayToJudging();
+  GiveWay();
   std::unique_lock lock(mutex_);
   while (true) {
     work_added_.wait(lock, [this] { return closing_ || !waiting_.empty(); });
