@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cmath>
+#include <numeric>
 #include <string>
 
 #include "base/check.h"
@@ -66,6 +67,13 @@ double Random::Normal() {
     const double radius = x * x + y * y;
     if (radius > 0 && radius < 1) return x * std::sqrt(-2 * PortableLog(radius) / radius);
   }
+}
+
+size_t Random::Choose(std::span<const double> weights) {
+  double left = Uniform() * std::accumulate(weights.begin(), weights.end(), 0.0);
+  size_t chosen = 0;
+  while (chosen + 1 < weights.size() && (left -= weights[chosen]) >= 0) ++chosen;
+  return chosen;
 }
 
 Random Random::Fork(std::string_view purpose) const {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -19,6 +20,8 @@ class Random {
   // Uniform in [0, 1).
   double Uniform();
   double Normal();
+  // An index, as likely as its share of the weights; at least one of them, none below 0.
+  size_t Choose(std::span<const double> weights);
 
   // An independent stream named by a purpose, so that adding a draw in one place changes nothing elsewhere.
   Random Fork(std::string_view purpose) const;

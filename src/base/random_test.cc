@@ -85,5 +85,15 @@ TEST(Random, ShuffleKeepsTheItemsAndMovesThem) {
 
 TEST(RandomDeathTest, BelowZeroIsABug) { EXPECT_DEATH(Random(1).Below(0), "nothing lies below 0"); }
 
+TEST(Random, ChoosesAsOftenAsItsWeightSays) {
+  Random random(5);
+  const std::vector<double> weights = {1, 0, 3};
+  std::vector<int> chosen(weights.size());
+  for (int i = 0; i < 4000; ++i) ++chosen[random.Choose(weights)];
+  EXPECT_EQ(chosen[1], 0);
+  EXPECT_NEAR(chosen[2] / double(chosen[0]), 3, 0.4);
+  EXPECT_EQ(random.Choose(std::vector<double>{0, 0}), 1u) << "the last where nothing has weight";
+}
+
 }  // namespace
 }  // namespace gemmsmith

@@ -23,7 +23,6 @@ constexpr std::chrono::milliseconds kPatience{50};
 // Of one problem: more would be proposed without knowing enough. Meanwhile the next problem's list gets ready.
 constexpr int kMostOutstanding = int(kListSize);
 constexpr size_t kMostProblemsOpen = 8;
-const BaselineSet kAutoTuningAlone = *BaselineSet::Parse("lt_auto");
 
 class CampaignRun {
  public:
@@ -258,7 +257,7 @@ class CampaignRun {
     // Each more in a race of windows takes a second, and who is best is decided among ours; published times are those
     // of promotion.
     if (run.HasLongCalls())
-      for (EvaluationRequest& request : requests) request.baselines = kAutoTuningAlone;
+      for (EvaluationRequest& request : requests) request.baselines = *BaselineSet::Parse("lt_auto");
     ASSIGN_OR_RETURN(std::vector<Contender> contenders, ahead_.PrepareNow(requests));
     ASSIGN_OR_RETURN(const JudgedList judged, run_trials_(std::move(contenders)));
     Take(run, judged.trials);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "base/statistics.h"
 
@@ -42,13 +41,6 @@ double MeanScore(std::span<const Exemplar* const> bucket) {
   double sum = 0;
   for (const Exemplar* variant : bucket) sum += *variant->judged.score;
   return sum / double(bucket.size());
-}
-
-size_t Draw(std::span<const double> weights, Random& random) {
-  double left = random.Uniform() * std::accumulate(weights.begin(), weights.end(), 0.0);
-  for (size_t i = 0; i < weights.size(); ++i)
-    if ((left -= weights[i]) < 0) return i;
-  return weights.size() - 1;
 }
 
 std::vector<double> BucketWeights(std::span<const std::vector<const Exemplar*>> buckets, double temperature) {
@@ -100,7 +92,7 @@ std::vector<Exemplar> ChooseExemplars(std::span<const Exemplar> variants, const 
   if (!buckets.empty()) weights = BucketWeights(buckets, options.temperature);
   std::vector<Exemplar> chosen;
   while (int(chosen.size()) < options.exemplars && !buckets.empty()) {
-    const size_t drawn = Draw(weights, random);
+    const size_t drawn = random.Choose(weights);
     chosen.push_back(*buckets[drawn][random.Below(buckets[drawn].size())]);
     if (!options.counters) chosen.back().judged.counters.clear();
     buckets.erase(buckets.begin() + long(drawn));

@@ -82,10 +82,9 @@ SpacePlanMask::SpacePlanMask(const Space& space)
     : space_(space), struck_(space.size(), false), remaining_(space.size()) {}
 
 bool SpacePlanMask::Strike(const Plan& plan) {
-  const std::vector<Plan>& plans = space_.plans();
-  const auto found = std::lower_bound(plans.begin(), plans.end(), plan);
-  if (found == plans.end() || *found != plan || struck_[size_t(found - plans.begin())]) return false;
-  struck_[size_t(found - plans.begin())] = true;
+  const std::optional<size_t> index = space_.IndexOf(plan);
+  if (!index || struck_[*index]) return false;
+  struck_[*index] = true;
   --remaining_;
   return true;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 
 #include "base/all_cores.h"
 #include "policy/contexts.h"
@@ -94,15 +95,9 @@ class Sampling {
   Token Draw(Branch& branch, const std::vector<Token>& allowed, const std::vector<float>& logits) const {
     const double largest = *std::max_element(logits.begin(), logits.end());
     std::vector<double> weights;
-    double sum = 0;
-    for (const float logit : logits) {
-      weights.push_back(std::exp((logit - largest) / options_.temperature));
-      sum += weights.back();
-    }
-    double left = branch.random.Uniform() * sum;
-    size_t drawn = 0;
-    while (drawn + 1 < weights.size() && (left -= weights[drawn]) >= 0) ++drawn;
-    branch.log_probability += std::log(weights[drawn] / sum);
+    for (const float logit : logits) weights.push_back(std::exp((logit - largest) / options_.temperature));
+    const size_t drawn = branch.random.Choose(weights);
+    branch.log_probability += std::log(weights[drawn] / std::accumulate(weights.begin(), weights.end(), 0.0));
     return allowed[drawn];
   }
 

@@ -44,7 +44,11 @@ Space::Space(std::vector<Plan> plans) : plans_(std::move(plans)) {
   plans_.erase(std::unique(plans_.begin(), plans_.end()), plans_.end());
 }
 
-bool Space::Contains(const Plan& plan) const { return std::binary_search(plans_.begin(), plans_.end(), plan); }
+std::optional<size_t> Space::IndexOf(const Plan& plan) const {
+  const auto found = std::lower_bound(plans_.begin(), plans_.end(), plan);
+  if (found == plans_.end() || *found != plan) return std::nullopt;
+  return size_t(found - plans_.begin());
+}
 
 std::vector<Plan> Space::NeighboursOf(const Plan& plan) const {
   std::vector<Plan> neighbours = Neighbours(plan);

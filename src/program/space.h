@@ -1,6 +1,7 @@
 // The set of plans that a search may choose from for one problem, and how plans neighbour each other.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "base/random.h"
@@ -36,7 +37,8 @@ class Space {
   explicit Space(std::vector<Plan> plans);  // sorted and made unique
   const std::vector<Plan>& plans() const { return plans_; }
   size_t size() const { return plans_.size(); }
-  bool Contains(const Plan& plan) const;
+  std::optional<size_t> IndexOf(const Plan& plan) const;  // in plans()
+  bool Contains(const Plan& plan) const { return IndexOf(plan).has_value(); }
   // Those Neighbours() that are in the space.
   std::vector<Plan> NeighboursOf(const Plan& plan) const;
 

@@ -82,9 +82,9 @@ Forecast::Forecast(const SearchContext& context)
 
 void Forecast::Learn(const Plan& plan, const Outcome& outcome) {
   const std::vector<Plan>& plans = space_.plans();
-  const auto found = std::lower_bound(plans.begin(), plans.end(), plan);
-  if (found == plans.end() || *found != plan) return;
-  const size_t here = size_t(found - plans.begin());
+  const std::optional<size_t> found = space_.IndexOf(plan);
+  if (!found) return;
+  const size_t here = *found;
   if (const auto awaited = awaited_.find(here); awaited != awaited_.end()) {
     for (size_t i = 0; i < plans.size(); ++i) log_open_[i] -= awaited->second[i];
     awaited_.erase(awaited);

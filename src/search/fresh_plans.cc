@@ -23,13 +23,6 @@ FreshPlans::FreshPlans(const Space& space, Random random)
   for (size_t i = 0; i < order_.size(); ++i) rank_[order_[i]] = uint32_t(i);
 }
 
-std::optional<size_t> FreshPlans::IndexOf(const Plan& plan) const {
-  const std::vector<Plan>& plans = space_.plans();
-  const auto found = std::lower_bound(plans.begin(), plans.end(), plan);
-  if (found == plans.end() || *found != plan) return std::nullopt;
-  return size_t(found - plans.begin());
-}
-
 Plan FreshPlans::TakeIndex(size_t index) {
   taken_[index] = true;
   --remaining_;
@@ -37,7 +30,7 @@ Plan FreshPlans::TakeIndex(size_t index) {
 }
 
 bool FreshPlans::Take(const Plan& plan) {
-  const std::optional<size_t> index = IndexOf(plan);
+  const std::optional<size_t> index = space_.IndexOf(plan);
   if (!index || taken_[*index]) return false;
   TakeIndex(*index);
   return true;

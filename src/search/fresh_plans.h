@@ -26,7 +26,6 @@ class FreshPlans {
   // The one nearest to `plan`, if any is within `reach`; ties fall in the seeded order.
   std::optional<Plan> TakeNearest(const Plan& plan, int reach);
   size_t remaining() const { return remaining_; }
-  std::optional<size_t> IndexOf(const Plan& plan) const;  // in the space's plans()
   bool IsTaken(size_t index) const { return taken_[index]; }
 
  private:

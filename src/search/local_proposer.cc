@@ -49,7 +49,7 @@ class LocalProposer : public Proposer {
   std::optional<Plan> Next() {
     while (next_start_ < starts_.size())
       if (const Plan& start = starts_[next_start_++]; fresh_.Take(start)) {
-        forecast_.Await(*fresh_.IndexOf(start));
+        forecast_.Await(*space_.IndexOf(start));
         return start;
       }
     if (++steps_ % kLeapEvery != 0)
@@ -62,7 +62,7 @@ class LocalProposer : public Proposer {
   std::optional<Plan> Climb() {
     std::optional<size_t> lowest;
     for (size_t rank = 0; rank < std::min(kClimbs, ranking_.size()); ++rank)
-      for (const Plan& neighbour : space_.NeighboursOf(ranking_[rank].plan)) Offer(*fresh_.IndexOf(neighbour), lowest);
+      for (const Plan& neighbour : space_.NeighboursOf(ranking_[rank].plan)) Offer(*space_.IndexOf(neighbour), lowest);
     return Take(lowest);
   }
 

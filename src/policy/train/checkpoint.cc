@@ -97,13 +97,16 @@ Status TakeSteps(const TrainingRun& run, const PolicyModel& begin, Trainer& trai
   const ModelConfig& config = begin.config;
   ASSIGN_OR_RETURN(int64_t done, BeginOrGoOn(run.folder / kCheckpointFile, begin, run.options, trainer));
   ASSIGN_OR_RETURN(std::string log, LogUpTo(run.folder / kLogFile, done));
+  int64_t kept = -1;
   while (done < run.steps && !stop()) {
     ASSIGN_OR_RETURN(const std::string line, step(done + 1));
     ++done;
     log += line + "\n";
-    if (done % run.checkpoint_every == 0) RETURN_IF_ERROR(Keep(run, config, trainer, done, log));
+    if (done % run.checkpoint_every != 0) continue;
+    RETURN_IF_ERROR(Keep(run, config, trainer, done, log));
+    kept = done;
   }
-  RETURN_IF_ERROR(Keep(run, config, trainer, done, log));
+  if (kept != done) RETURN_IF_ERROR(Keep(run, config, trainer, done, log));
   if (done < run.steps) return OkStatus();
   ASSIGN_OR_RETURN(const PolicyModel model, GetModel(config, trainer));
   return WriteFileAtomic(run.folder / "weights.safetensors", EncodeModel(model));
