@@ -23,8 +23,8 @@ double MemoryBytesPerNs(const Device& device) { return 0.93e3 * device.memory_tb
 
 // Adding f32 sums to L2 from one multiprocessor, of both families, at any split.
 constexpr double kAddBytesPerNs = 20.2;
-// Exchanging sums through slots in L2, whatever the splits: 121 pairs of plans that add them instead and differ in nothing
-// else (H200, 2026-11-22; docs/lab/latency.md), 3.8 % of the time of such a call from these two.
+// Exchanging sums through slots in L2, whatever the splits: 121 pairs of plans that add them instead and differ in
+// nothing else (H200, 2026-11-22; docs/lab/latency.md), 3.8 % of the time of such a call from these two.
 constexpr double kExchangeNs = 1224, kExchangeBytesPerNs = 26.3;
 // What a trigger costs in a launch that nothing chains to: not measured, there for the order.
 constexpr double kTriggerNs[] = {0, 15, 12, 10};  // none, early, soon, late
@@ -114,6 +114,7 @@ constexpr double kL2DistinctBytesPerNs = 6200;  // what a wave shares counted on
 constexpr double kTrafficShare = 0.01;          // of that in any case: orders rasters where something else takes longer
 constexpr double kMemoryShare = 0.95;           // of a copy's rate
 constexpr double kL2HoldsMb = 21.9, kL2LosesMb = 31.8;  // operands of 22 MB stay in L2, of 54 MB nothing does
+constexpr double kStreamKeepsMb = 7;  // and of those whose copies are the first to leave it, so much more stays
 constexpr double kFarMb = 54.5, kFarWidthMb = 12.4, kFarShare = 0.53;  // and L2 is so much slower from there on
 constexpr double kL2MemoryShare = 0.125;  // of the traffic through L2 that memory traffic waits for
 // One tile a CTA: the store behind the main loop.
@@ -123,8 +124,8 @@ constexpr double kStoreBytesPerNs = 39.9, kTmaStoreShare = 0.907, kTmaStoreNs = 
 constexpr double kEpilogueNs = 186, kEpilogueBytesPerNs = 118, kAloneFactor = 1.425, kTurnShare = 0.052;
 constexpr double kDrainBytesPerNs = 33.2;
 constexpr double kFirstOutShare = 0.99;  // of that where C is the first to leave L2 (0.988 in the median, 0.87 to 1.03)
-// Ending in turn: what the turns cover of the others' stores (180 pairs of plans, docs/lab/throughput.md). Nothing where
-// the instructions of one warpgroup alone have too few columns to keep the matrix units busy.
+// Ending in turn: what the turns cover of the others' stores (180 pairs of plans, docs/lab/throughput.md). Nothing
+// where the instructions of one warpgroup alone have too few columns to keep the matrix units busy.
 constexpr double kTurnsCover = 0.7, kPersistentTurnsCover = 0.25;
 constexpr int kLeastTurnColumns = 128;
 // Boxes of C narrower than a line of 128 bytes: what the copy engine's store takes of them. Estimates, for the order.
@@ -306,7 +307,8 @@ double WgmmaBodyNs(const WgmmaPlan& plan, const Gemm& gemm, const Device& device
   const double distinct_bytes =
       place.ctas / (place.tiles_at_once * plan.split) * WaveBytes(plan, shape, place.tiles_at_once);
   const double l2_distinct = distinct_bytes / wgmma::kL2DistinctBytesPerNs;
-  const double memory_bytes = from_memory * std::max(OperandBytes(shape), distinct_bytes);
+  const double kept_bytes = plan.stream == Stream::kNone ? 0 : 1e6 * wgmma::kStreamKeepsMb * l2_scale;
+  const double memory_bytes = from_memory * (std::max(OperandBytes(shape), distinct_bytes) - kept_bytes);
   const double memory = memory_bytes / (1e3 * device.memory_tbs * wgmma::kMemoryShare);
   const double step_refill =
       step_compute + wgmma::kMemoryRefillNs * std::min(1.0, memory_bytes / l2_bytes) +

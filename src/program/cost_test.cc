@@ -1,5 +1,6 @@
 #include "program/cost.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -68,6 +69,18 @@ TEST(PredictTime, IsNearToMeasuredTimesOfPersistentKernels) {
     const double predicted_us = Predicted("wgmma store=tma raster=8 " + std::string(one.plan), {one.shape}) / 1e3;
     EXPECT_NEAR(std::log(predicted_us / one.time_us), 0, std::log(1.25)) << one.plan << ": " << predicted_us;
   }
+}
+
+TEST(PredictTime, StreamingPaysWhereOperandsComeFromMemory) {
+  const auto share = [](const Shape& shape) {
+    const auto of = [&](std::string_view stream) {
+      return Predicted(fmt::format("wgmma tile_m=128 tile_n=64 stages=6 stream={}", stream), {shape});
+    };
+    return of("b") / of("none");
+  };
+  EXPECT_LT(share({128, 16384, 4096}), 0.99);
+  EXPECT_LT(share({128, 2048, 16384}), share({128, 16384, 16384})) << "more of what is just larger than L2 stays there";
+  EXPECT_EQ(share({128, 2048, 2048}), 1);
 }
 
 TEST(PredictTime, SaysWhichScheduleSuits) {

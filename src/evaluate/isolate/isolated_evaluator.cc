@@ -110,6 +110,7 @@ Status IsolatedEvaluator::EnsureWorker() {
   ASSIGN_OR_RETURN(WorkerProcess worker, WorkerProcess::Start(command_, limits_.start_seconds));
   hello_ = worker.hello();
   worker_ = std::move(worker);
+  worker_has_verified_ = false;
   return OkStatus();
 }
 
@@ -124,11 +125,17 @@ Status IsolatedEvaluator::GiveUp(Status failure) {
 // A worker that fails here does so without a candidate: it was ended from outside while idle, or by what the candidate
 // before left behind. One fresh worker gets a second chance.
 Status IsolatedEvaluator::PrepareProblem(const ProblemMessage& problem) {
+  // Its context may have put work on two streams (TestBench::on_another_stream).
+  if (problem.time && worker_ && worker_has_verified_) {
+    worker_->End();
+    worker_.reset();
+  }
   WorkerFailure failure;
   for (int attempt = 0; attempt < 2; ++attempt) {
     RETURN_IF_ERROR(EnsureWorker());
     const std::optional<Frame> answer = worker_->Ask(FrameType::kProblem, Encode(problem), limits_.prepare_seconds,
                                                      10 * limits_.prepare_seconds, failure);
+    worker_has_verified_ = worker_has_verified_ || !problem.time;
     if (answer && answer->type == FrameType::kReady) return OkStatus();
     if (answer && answer->type == FrameType::kFailed) return GiveUp(DecodeFailure(answer->payload));
     if (answer) {

@@ -97,6 +97,24 @@ TEST(IsolatedEvaluator, OneWorkerServesManyRequests) {
   EXPECT_EQ(evaluator->worker_pid(), first);
 }
 
+TEST(IsolatedEvaluator, WhoVerifiedWithoutTimingTimesNothingAfterwards) {
+  const auto evaluator = Start();
+  EvaluationRequest untimed = Request();
+  untimed.time = false;
+  ASSERT_EQ(Judge(*evaluator, "measure").kind, OutcomeKind::kMeasured);
+  const pid_t first = evaluator->worker_pid();
+  for (int i = 0; i < 2; ++i) {
+    const Result<Outcome> verified = evaluator->Evaluate(untimed, Acting("measure"));
+    ASSERT_TRUE(verified.ok()) << verified.status().message();
+    EXPECT_EQ(evaluator->worker_pid(), first) << "it may verify on";
+  }
+  ExpectNextOneWorks(*evaluator);
+  const pid_t second = evaluator->worker_pid();
+  EXPECT_NE(second, first);
+  ExpectNextOneWorks(*evaluator);
+  EXPECT_EQ(evaluator->worker_pid(), second);
+}
+
 TEST(IsolatedEvaluator, AnEndedCandidateNeverReachesTheWorker) {
   const auto evaluator = Start();
   PreparedCandidate candidate;

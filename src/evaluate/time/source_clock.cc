@@ -103,7 +103,7 @@ std::string DisagreementOfRenewals(std::span<const SourceBatch> renewed, std::sp
 }
 
 std::string DisagreementOfSpaces(const SourceTime& unspaced, const SourceTime& spaced) {
-  if (spaced.judge_ns - unspaced.judge_ns <= std::max(0.1 * spaced.judge_ns, 3e3)) return "";
+  if (spaced.judge_ns - unspaced.judge_ns <= std::max(0.18 * spaced.judge_ns, 3e3)) return "";
   return fmt::format("calls take {} one behind the other, {} with pauses between them", Microseconds(unspaced.judge_ns),
                      Microseconds(spaced.judge_ns));
 }

@@ -76,7 +76,8 @@ class Examination {
     const auto call = [&] { return put_(normal, Chaining::kNone); };
     RETURN_IF_ERROR(CallAgain("first", call));
     RETURN_IF_ERROR(CallAgain("second", call));
-    RETURN_IF_ERROR(CallAgain("on another stream", [&] { return verifier_.OnAnotherStream(call); }));
+    if (bench_.on_another_stream)
+      RETURN_IF_ERROR(CallAgain("on another stream", [&] { return verifier_.OnAnotherStream(call); }));
     if (!result_.ended) RETURN_IF_ERROR(WatchCall(bench_.Of(InputKind::kOtherNormal), 0));
     RETURN_IF_ERROR(CallAgain("after other inputs", call));
     if (!bench_.put_other_shape) return OkStatus();
