@@ -9,6 +9,7 @@ namespace gemmsmith {
 
 namespace {
 
+constexpr size_t kExemplars = 2;
 constexpr size_t kBuckets = 8;
 constexpr size_t kMostReasons = 3;
 constexpr double kLeastDifference = 0.1;  // of a counter that is a reason, relative
@@ -85,16 +86,14 @@ JudgedAs AsJudged(const Gemm& gemm, const Device& device, const Outcome& outcome
   return judged;
 }
 
-std::vector<Exemplar> ChooseExemplars(std::span<const Exemplar> variants, const ContextOptions& options,
-                                      Random& random) {
+std::vector<Exemplar> ChooseExemplars(std::span<const Exemplar> variants, double temperature, Random& random) {
   std::vector<std::vector<const Exemplar*>> buckets = BucketsOf(variants);
   std::vector<double> weights;
-  if (!buckets.empty()) weights = BucketWeights(buckets, options.temperature);
+  if (!buckets.empty()) weights = BucketWeights(buckets, temperature);
   std::vector<Exemplar> chosen;
-  while (int(chosen.size()) < options.exemplars && !buckets.empty()) {
+  while (chosen.size() < kExemplars && !buckets.empty()) {
     const size_t drawn = random.Choose(weights);
     chosen.push_back(*buckets[drawn][random.Below(buckets[drawn].size())]);
-    if (!options.counters) chosen.back().judged.counters.clear();
     buckets.erase(buckets.begin() + long(drawn));
     weights.erase(weights.begin() + long(drawn));
   }
@@ -133,8 +132,11 @@ int GoalOf(const JudgedAs& judged, double best_score) {
 Document ContextFor(const Gemm& gemm, const Device& device, std::span<const Exemplar> variants,
                     const ContextOptions& options, Random& random) {
   Document document{.gemm = gemm, .device = FactsOf(device)};
-  document.exemplars = ChooseExemplars(variants, options, random);
-  document.analysis = Analyse(document.exemplars);
+  document.exemplars = ChooseExemplars(variants, options.temperature, random);
+  if (options.without.contrast) document.exemplars.clear();
+  if (options.without.counters)
+    for (Exemplar& exemplar : document.exemplars) exemplar.judged.counters.clear();
+  if (!options.without.analysis) document.analysis = Analyse(document.exemplars);
   document.goal = kBestGoal;
   return document;
 }

@@ -7,6 +7,7 @@
 
 #include "base/random.h"
 #include "policy/tokens.h"
+#include "policy/without.h"
 
 namespace gemmsmith {
 
@@ -17,16 +18,14 @@ double ScoreOf(const Gemm& gemm, const Device& device, double time_ns);
 JudgedAs AsJudged(const Gemm& gemm, const Device& device, const Outcome& outcome);
 
 struct ContextOptions {
-  int exemplars = 2;       // at most, and no more than 2; 0: without contrast
-  bool counters = true;    // of the exemplars
+  Without without;
   double temperature = 1;  // of the choice among buckets, in deviations of the bucket's means
 };
 
-// The contrastive choice: variants of a problem with a score are parted into buckets by score, buckets are drawn
+// The contrastive choice of two: variants of a problem with a score are parted into buckets by score, buckets are drawn
 // without return by a softmax over their mean scores, centred on the mean of all, and each gives one variant. So
 // exemplars are mostly good and never alike. In the order in which they were drawn.
-std::vector<Exemplar> ChooseExemplars(std::span<const Exemplar> variants, const ContextOptions& options,
-                                      Random& random);
+std::vector<Exemplar> ChooseExemplars(std::span<const Exemplar> variants, double temperature, Random& random);
 
 // Of the first two exemplars; nothing where there are not two with scores. Reasons are the counters that both have and
 // that differ most, at most three, none by less than a tenth.
@@ -36,11 +35,12 @@ std::optional<Analysis> Analyse(std::span<const Exemplar> exemplars);
 int GoalOf(const JudgedAs& judged, double best_score);
 inline constexpr int kBestGoal = int(kGoalPercents.size()) - 1;
 
-// Up to the place where a policy is to write a plan, with the best goal.
+// Up to the place where a policy is to write a plan, with the best goal. Draws the same random numbers whatever is left
+// out, so that runs with one seed meet the same problems and plans.
 Document ContextFor(const Gemm& gemm, const Device& device, std::span<const Exemplar> variants,
                     const ContextOptions& options, Random& random);
 
-// Words of the longest context that ContextFor() makes for two exemplars.
+// Words of the longest context that ContextFor() makes.
 int LongestContext();
 
 }  // namespace gemmsmith

@@ -19,7 +19,7 @@ TEST(ContextsTest, ExemplarsComeFromDifferentBucketsAndAreMostlyGood) {
   Random random(1);
   double sum = 0;
   for (int i = 0; i < 500; ++i) {
-    const std::vector<Exemplar> chosen = ChooseExemplars(variants, {}, random);
+    const std::vector<Exemplar> chosen = ChooseExemplars(variants, 1, random);
     ASSERT_EQ(chosen.size(), 2u);
     const auto bucket = [](const Exemplar& exemplar) { return int((*exemplar.judged.score - 0.01) / 0.79 * 8); };
     EXPECT_NE(bucket(chosen[0]), bucket(chosen[1]));
@@ -32,17 +32,16 @@ TEST(ContextsTest, AHighTemperatureDrawsBucketsAlike) {
   std::vector<Exemplar> variants = {Scored(0.1), Scored(0.9)};
   Random random(2);
   int best_first = 0;
-  for (int i = 0; i < 1000; ++i)
-    best_first += *ChooseExemplars(variants, {.temperature = 1000}, random)[0].judged.score > 0.5 ? 1 : 0;
+  for (int i = 0; i < 1000; ++i) best_first += *ChooseExemplars(variants, 1000, random)[0].judged.score > 0.5 ? 1 : 0;
   EXPECT_NEAR(best_first, 500, 80);
 }
 
 TEST(ContextsTest, PlansWithoutAScoreAreNoExemplars) {
   std::vector<Exemplar> variants = {{DefaultPlan(FamilyId::kDirect), {.kind = OutcomeKind::kWrong}}};
   Random random(3);
-  EXPECT_TRUE(ChooseExemplars(variants, {}, random).empty());
+  EXPECT_TRUE(ChooseExemplars(variants, 1, random).empty());
   variants.push_back(Scored(0.5));
-  EXPECT_EQ(ChooseExemplars(variants, {}, random).size(), 1u);
+  EXPECT_EQ(ChooseExemplars(variants, 1, random).size(), 1u);
 }
 
 TEST(ContextsTest, AnalysisNamesTheFasterOneAndWhatSpeaksForIt) {
@@ -54,6 +53,36 @@ TEST(ContextsTest, AnalysisNamesTheFasterOneAndWhatSpeaksForIt) {
   EXPECT_EQ(analysis->faster, Mark::kSecond);
   const std::vector<Analysis::Reason> reasons = {{Counter::kStallWgmma, false}, {Counter::kTensorPipe, true}};
   EXPECT_EQ(analysis->reasons, reasons);
+}
+
+TEST(ContextsTest, WhatIsLeftOutIsNotThereAndChangesNoOtherDraw) {
+  std::vector<Exemplar> variants;
+  for (int i = 1; i <= 40; ++i) variants.push_back(Scored(0.02 * i, {{Counter::kTensorPipe, 2.0 * i}}));
+  const auto context = [&](const Without& without, uint64_t* next) {
+    Random random(7);
+    const Document document = ContextFor({.shape = {64, 64, 64}}, KnownDevices()[0], variants, {without}, random);
+    *next = random.Next();
+    return document;
+  };
+  uint64_t next = 0, other = 0;
+  const Document whole = context({}, &next);
+  ASSERT_EQ(whole.exemplars.size(), 2u);
+  ASSERT_FALSE(whole.analysis->reasons.empty());
+  const Document no_contrast = context({.contrast = true}, &other);
+  EXPECT_TRUE(no_contrast.exemplars.empty() && !no_contrast.analysis);
+  EXPECT_EQ(other, next);
+  const Document no_counters = context({.counters = true}, &other);
+  EXPECT_EQ(no_counters.exemplars[0].plan, whole.exemplars[0].plan);
+  EXPECT_EQ(no_counters.exemplars[0].judged.score, whole.exemplars[0].judged.score);
+  EXPECT_TRUE(no_counters.exemplars[0].judged.counters.empty() && no_counters.exemplars[1].judged.counters.empty());
+  EXPECT_EQ(no_counters.analysis->faster, whole.analysis->faster);
+  EXPECT_TRUE(no_counters.analysis->reasons.empty());
+  EXPECT_EQ(other, next);
+  const Document no_analysis = context({.analysis = true}, &other);
+  EXPECT_EQ(no_analysis.exemplars, whole.exemplars);
+  EXPECT_FALSE(no_analysis.analysis);
+  EXPECT_EQ(other, next);
+  EXPECT_EQ(context({.mask = true}, &other), whole);
 }
 
 TEST(ContextsTest, WithinTheNoiseNeitherIsFaster) {

@@ -15,7 +15,7 @@ namespace gemmsmith {
 
 namespace {
 
-constexpr std::string_view kFormat = "1";
+constexpr std::string_view kFormat = "2", kFormatWithoutNothing = "1";
 
 // The numbers of a configuration, by their names in the file, and the largest that is taken.
 struct ConfigField {
@@ -38,9 +38,9 @@ Result<std::string> MetadataOf(const SafeTensors& file, const std::string& key) 
 
 Status CheckIdentity(const SafeTensors& file) {
   ASSIGN_OR_RETURN(const std::string format, MetadataOf(file, "gemmsmith_policy"));
-  if (format != kFormat)
-    return InvalidArgument(
-        fmt::format("weights of format '{}', this program reads {}", WithoutControls(format), kFormat));
+  if (format != kFormat && format != kFormatWithoutNothing)
+    return InvalidArgument(fmt::format("weights of format '{}', this program reads {} and {}", WithoutControls(format),
+                                       kFormatWithoutNothing, kFormat));
   ASSIGN_OR_RETURN(const std::string identity, MetadataOf(file, "tokens"));
   if (identity != TokenVocabulary().identity())
     return InvalidArgument(fmt::format("weights for the words of '{}', this program's are '{}': train again",
@@ -62,6 +62,14 @@ Result<ModelConfig> ReadConfig(const SafeTensors& file) {
   if (size_t(config.words) != TokenVocabulary().size())
     return DataLoss(fmt::format("weights for {} words, there are {}", config.words, TokenVocabulary().size()));
   return config;
+}
+
+// Files of the first format do not say it: nothing could be left out.
+Result<Without> ReadWithout(const SafeTensors& file) {
+  ASSIGN_OR_RETURN(const std::string format, MetadataOf(file, "gemmsmith_policy"));
+  if (format == kFormatWithoutNothing) return Without();
+  ASSIGN_OR_RETURN(const std::string text, MetadataOf(file, "without"));
+  return ParseWithout(text);
 }
 
 Status TakeTensor(SafeTensors& file, const NamedWeights& weights) {
@@ -135,6 +143,7 @@ std::string EncodeModel(const PolicyModel& model) {
   SafeTensors file;
   file.metadata["gemmsmith_policy"] = kFormat;
   file.metadata["tokens"] = TokenVocabulary().identity();
+  file.metadata["without"] = Print(model.without);
   for (const ConfigField& field : kConfigFields)
     file.metadata[std::string(field.name)] = fmt::format("{}", model.config.*field.value);
   PolicyModel copy = model;
@@ -148,6 +157,7 @@ Result<PolicyModel> DecodeModel(std::string_view bytes) {
   RETURN_IF_ERROR(CheckIdentity(file));
   PolicyModel model;
   ASSIGN_OR_RETURN(model.config, ReadConfig(file));
+  ASSIGN_OR_RETURN(model.without, ReadWithout(file));
   model.layers.resize(size_t(model.config.layers));
   for (const NamedWeights& weights : WeightsOf(model)) RETURN_IF_ERROR(TakeTensor(file, weights));
   if (!file.tensors.empty())

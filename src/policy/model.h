@@ -10,6 +10,7 @@
 #include "base/random.h"
 #include "base/status.h"
 #include "policy/safetensors.h"
+#include "policy/without.h"
 
 namespace gemmsmith {
 
@@ -39,6 +40,7 @@ struct LayerWeights {
 
 struct PolicyModel {
   ModelConfig config;
+  Without without;               // what it was trained without
   std::vector<float> embedding;  // [words, width]; also what logits are made with
   std::vector<float> position;   // [positions, width]
   std::vector<LayerWeights> layers;

@@ -29,7 +29,7 @@ class PolicyProposer : public Proposer {
 
   // One context for all draws of a call: nothing is observed meanwhile.
   std::vector<Plan> Propose(int count) override {
-    const SampleRequest request{EncodeContext(ContextFor(gemm_, device_, variants_, {}, random_)), &mask_};
+    const SampleRequest request{EncodeContext(Context()), &mask_};
     std::vector<Plan> plans;
     double temperature = 1;
     while (int(plans.size()) < count && mask_.remaining() > 0) {
@@ -46,6 +46,8 @@ class PolicyProposer : public Proposer {
   }
 
  private:
+  Document Context() { return ContextFor(gemm_, device_, variants_, {.without = model_->without}, random_); }
+
   std::vector<Plan> Draw(const SampleRequest& request, double temperature) {
     std::vector<SampledPlan> drawn = SamplePlans(
         *model_, std::span(&request, 1), {.plans = kGroup, .temperature = temperature, .seed = random_.Next()})[0];

@@ -56,6 +56,29 @@ TEST(PolicyProposerTest, WhatSomebodyElseProposedDoesNotComeAgain) {
   EXPECT_EQ(std::count(plans.begin(), plans.end(), space.plans()[3]), 0);
 }
 
+TEST(PolicyProposerTest, WhatWasTrainedWithoutContrastIsShownNoEarlierPlan) {
+  const Space space = SyntheticSpace(3);
+  const auto order = [&](const Without& without, double slope) {
+    PolicyModel model = *SmallModel();
+    for (const NamedWeights& weights : WeightsOf(model))
+      for (float& value : *weights.values) value *= 20;  // so that contexts matter
+    model.without = without;
+    const std::unique_ptr<Proposer> proposer =
+        *MakePolicyProposer(std::make_shared<PolicyModel>(std::move(model)),
+                            {.gemm = {.shape = {64, 64, 64}}, .device = KnownDevices()[0], .space = &space});
+    std::vector<Plan> all;
+    for (std::vector<Plan> plans; !(plans = proposer->Propose(4)).empty();) {
+      for (const Plan& plan : plans) {
+        proposer->Observe(plan, MeasuredOutcome(1e5 + slope * double(all.size())));
+        all.push_back(plan);
+      }
+    }
+    return all;
+  };
+  EXPECT_EQ(order({.contrast = true}, 1000), order({.contrast = true}, -1000));
+  EXPECT_NE(order({}, 1000), order({}, -1000));
+}
+
 TEST(PolicyProposerTest, AModelThatReadsTooLittleIsRefused) {
   const Space space = SyntheticSpace(1);
   const auto proposer = MakePolicyProposer(
