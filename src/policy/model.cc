@@ -124,13 +124,21 @@ std::vector<NamedWeights> WeightsOf(PolicyModel& model) {
   return weights;
 }
 
-// Norms are 1. What is added to the residual begins smaller the more layers add to it.
-PolicyModel NewModel(const ModelConfig& config, uint64_t seed) {
+PolicyModel EmptyModel(const ModelConfig& config) {
   PolicyModel model{.config = config};
   model.layers.resize(size_t(config.layers));
+  for (const NamedWeights& weights : WeightsOf(model)) weights.values->resize(size_t(SizeOf(weights)));
+  return model;
+}
+
+// Norms are 1. What is added to the residual begins smaller the more layers add to it.
+PolicyModel NewModel(const ModelConfig& config, uint64_t seed) {
+  PolicyModel model = EmptyModel(config);
   for (const NamedWeights& weights : WeightsOf(model)) {
-    weights.values->assign(size_t(SizeOf(weights)), 1.0f);
-    if (weights.shape.size() == 1) continue;
+    if (weights.shape.size() == 1) {
+      std::fill(weights.values->begin(), weights.values->end(), 1.0f);
+      continue;
+    }
     Random random = Random(seed).Fork(weights.name);
     const bool adds_to_residual = weights.name.ends_with(".out") || weights.name.ends_with(".down");
     const double deviation = adds_to_residual ? 0.02 / std::sqrt(2.0 * config.layers) : 0.02;

@@ -50,6 +50,8 @@ struct PolicyModel {
 };
 inline constexpr float kNormEpsilon = 1e-5f;
 
+// All weights 0: to be filled.
+PolicyModel EmptyModel(const ModelConfig& config);
 // Weights as training begins with them. The same seed gives the same ones.
 PolicyModel NewModel(const ModelConfig& config, uint64_t seed);
 

@@ -103,6 +103,16 @@ Status CheckPlaces(std::vector<Entry>& entries, uint64_t data_bytes) {
   return OkStatus();
 }
 
+void AppendNumbers(const std::vector<float>& values, NumberType type, std::string& bytes) {
+  if (type == NumberType::kF32) {
+    bytes.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float));
+    return;
+  }
+  ByteWriter halves;
+  for (const float value : values) halves.Put(FloatToHalf(value));
+  bytes += std::move(halves).Take();
+}
+
 std::vector<float> NumbersOf(const Entry& entry, std::string_view data) {
   const std::string_view bytes = data.substr(entry.begin, entry.end - entry.begin);
   std::vector<float> values(bytes.size() / (entry.is_half ? 2 : 4));
@@ -121,18 +131,20 @@ std::string EncodeSafeTensors(const SafeTensors& file, NumberType type) {
   const bool is_half = type == NumberType::kF16;
   Json header = Json::object();
   if (!file.metadata.empty()) header[std::string(kMetadata)] = file.metadata;
-  ByteWriter data;
+  size_t end = 0;
   for (const auto& [name, tensor] : file.tensors) {
-    const size_t begin = data.size();
-    for (const float value : tensor.values) is_half ? data.Put(FloatToHalf(value)) : data.Put(value);
-    header[name] = {
-        {"dtype", is_half ? "F16" : "F32"}, {"shape", tensor.shape}, {"data_offsets", {begin, data.size()}}};
+    const size_t begin = end;
+    end += tensor.values.size() * (is_half ? 2 : 4);
+    header[name] = {{"dtype", is_half ? "F16" : "F32"}, {"shape", tensor.shape}, {"data_offsets", {begin, end}}};
   }
   std::string text = header.dump(-1, ' ', false, Json::error_handler_t::replace);
   text.resize((text.size() + 7) / 8 * 8, ' ');
   ByteWriter length;
   length.Put(uint64_t(text.size()));
-  return std::move(length).Take() + text + std::move(data).Take();
+  std::string bytes = std::move(length).Take() + text;
+  bytes.reserve(bytes.size() + end);
+  for (const auto& [name, tensor] : file.tensors) AppendNumbers(tensor.values, type, bytes);
+  return bytes;
 }
 
 Result<SafeTensors> DecodeSafeTensors(std::string_view bytes) {

@@ -29,7 +29,7 @@ Status PutModel(const PolicyModel& model, Trainer& trainer) {
 }
 
 Result<PolicyModel> GetModel(const ModelConfig& config, Trainer& trainer) {
-  PolicyModel model = NewModel(config, 0);
+  PolicyModel model = EmptyModel(config);
   for (const NamedWeights& weights : WeightsOf(model)) {
     ASSIGN_OR_RETURN(*weights.values, trainer.Get(weights.name, weights.values->size()));
   }
