@@ -143,10 +143,14 @@ struct RecordsRankCommand {
   bool json = false;
 };
 
+enum class TrainingStage : uint8_t { kPretrain, kRl };
+
 struct TrainCommand {
+  TrainingStage stage = TrainingStage::kPretrain;
   std::vector<std::filesystem::path> sources;  // empty: what a replay answers from
   std::filesystem::path output;
-  std::filesystem::path from;  // weights that go on by reward; empty: pretraining begins with new ones
+  std::filesystem::path from;  // weights that learning by reward begins with; empty: new ones
+  Without without;
   HeldOutSizes held_out;
   std::optional<int> steps, batch;  // nothing: the stage's own
   std::optional<double> learning_rate;

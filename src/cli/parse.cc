@@ -363,7 +363,11 @@ class Grammar {
     Value(verb, "-o,--output", "DIR", "checkpoint, log and weights; the same command goes on there", &command->output,
           ReadPath)
         ->required();
-    Value(verb, "--from", "FILE", "weights that go on by reward (GRPO) [pretrain new ones]", &command->from, ReadPath);
+    Value(verb, "--stage", "pretrain|rl", "on the texts of trials, or by reward (GRPO) [pretrain]", &command->stage,
+          ReadTrainingStage);
+    Value(verb, "--from", "FILE", "with --stage rl: weights to begin with [new ones]", &command->from, ReadPath);
+    Value(verb, "--without", "LIST", "leave out: contrast,counters,mask,analysis [nothing]", &command->without,
+          ParseWithout);
     Value(verb, "--hold-out", "SIZES", "keep shapes with such an m, n or k out", &command->held_out, ReadHeldOutSizes);
     Value(verb, "--steps", "N", "[4000; by reward 300]", &command->steps, ReadCount);
     Value(verb, "--batch", "N", "documents a step [128]; by reward contexts [8]", &command->batch, ReadCount);
@@ -374,7 +378,14 @@ class Grammar {
     AddJson(verb, &command->json);
     verb->footer(
         "Examples: gemmsmith train --output policy --hold-out 512,8192 --on cuda:0\n"
-        "          gemmsmith train --from policy/weights.safetensors --output policy_rl");
+        "          gemmsmith train --stage rl --from policy/weights.safetensors --output policy_rl");
+    chosen_[verb] = [command]() -> std::variant<Command, NoCommand> {
+      const bool by_reward = command->stage == TrainingStage::kRl;
+      if (!command->from.empty() && !by_reward) return NoCommand{kExitWrongUse, "--from goes with --stage rl"};
+      if (command->without.mask && !by_reward)
+        return NoCommand{kExitWrongUse, "--without mask goes with --stage rl: pretraining draws no plans"};
+      return Command(*command);
+    };
   }
 
   void AddBench() {

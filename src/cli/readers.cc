@@ -393,6 +393,12 @@ Result<HeldOutSizes> ReadHeldOutSizes(std::string_view text) {
   return sizes;
 }
 
+Result<TrainingStage> ReadTrainingStage(std::string_view text) {
+  if (text == "pretrain") return TrainingStage::kPretrain;
+  if (text == "rl") return TrainingStage::kRl;
+  return NoSuchWord("stage", text, std::array<std::string_view, 2>{"pretrain", "rl"});
+}
+
 Result<std::string> ReadTrainingDevice(std::string_view text) {
   const bool is_gpu = text.starts_with("cuda:") && ReadOrdinal(text.substr(5)).ok();
   if (text == "cpu" || is_gpu) return std::string(text);

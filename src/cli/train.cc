@@ -1,6 +1,10 @@
 #include <fmt/format.h>
 
+#include <memory>
+#include <utility>
+
 #include "archive/segment.h"
+#include "base/files.h"
 #include "campaign/interrupt.h"
 #include "cli/exit.h"
 #include "cli/json_text.h"
@@ -9,21 +13,24 @@
 #include "cli/run.h"
 #include "cli/words.h"
 #include "policy/train/grpo.h"
+#include "policy/train/model_card.h"
 #include "policy/train/pretraining.h"
 #include "policy/train/trainer_library.h"
+#include "policy/train/training_log.h"
 
 namespace gemmsmith {
 
 namespace {
 
-// What a stage came to.
+// What a stage was, and how far it came.
 struct Trained {
   std::string_view stage;
   size_t problems = 0;
-  int steps = 0;  // that were asked for
+  std::string measure;  // "loss", "reward"
+  int64_t steps = 0;    // that were asked for
+  ModelCard card;
   int64_t step = 0;
-  std::string measure;          // "loss", "reward"
-  std::optional<double> value;  // of the last step of this call; nothing where all were done before
+  std::optional<double> value;  // of that step
 
   bool IsDone() const { return step == steps; }
 };
@@ -39,24 +46,24 @@ Result<std::vector<Trial>> TrialsOf(const TrainCommand& command) {
   return recording->trials();
 }
 
-// Keeps what a stage says step by step.
-class Watcher {
- public:
-  explicit Watcher(Trained* trained) : trained_(*trained), bar_("train", trained->steps) {}
+std::string SourcesOf(const TrainCommand& command) {
+  std::vector<std::string> names;
+  for (const std::filesystem::path& path : command.sources) names.push_back(path.string());
+  return names.empty() ? "those that answer where there is no GPU" : Join(names, ", ");
+}
 
-  void operator()(int64_t step, double value) {
-    if (trained_.step == 0) bar_.StartFrom(step - 1);
-    trained_.step = step, trained_.value = value;
-    bar_.Update(step, fmt::format("{} {:.3f}", trained_.measure, value));
-  }
-
- private:
-  Trained& trained_;
-  Progress bar_;
-};
+// Shows how far it is.
+TrainingHooks HooksFor(const Trained& trained, std::shared_ptr<Progress> bar) {
+  const auto watch = [bar, measure = trained.measure, is_first = true](int64_t step,
+                                                                       std::optional<double> value) mutable {
+    if (std::exchange(is_first, false)) bar->StartFrom(step - 1);
+    bar->Update(step, value ? fmt::format("{} {:.3f}", measure, *value) : "");
+  };
+  return {.stop = InterruptArrived, .watch = watch, .note = WriteNote};
+}
 
 Result<Trained> PretrainOn(const std::vector<Trial>& trials, const TrainCommand& command) {
-  PretrainingOptions options{.seed = command.seed};
+  PretrainingOptions options{.seed = command.seed, .without = command.without};
   options.steps = command.steps.value_or(options.steps);
   options.batch = command.batch.value_or(options.batch);
   options.learning_rate = command.learning_rate.value_or(options.learning_rate);
@@ -66,41 +73,63 @@ Result<Trained> PretrainOn(const std::vector<Trial>& trials, const TrainCommand&
   WriteNote(fmt::format("pretraining with {} on {}: {} of {}, {} held out", trainer->Version(), command.device,
                         Plural(int64_t(set.trials()), "trial"),
                         Plural(int64_t(set.problems() + set.held_out_problems()), "problem"), set.held_out_problems()));
-  Trained trained{.stage = "pretraining", .problems = set.problems(), .steps = options.steps, .measure = "loss"};
-  Watcher watcher(&trained);
-  RETURN_IF_ERROR(Pretrain(set, config, options, *trainer, command.output, InterruptArrived,
-                           [&](const PretrainingProgress& progress) { watcher(progress.step, progress.loss); }));
+  Trained trained{.stage = "pretraining", .problems = set.problems(), .measure = "loss", .steps = options.steps};
+  trained.card = {.options = Describe(options),
+                  .begun_from = "new weights",
+                  .trainer = fmt::format("{} on {}", trainer->Version(), command.device)};
+  const TrainingHooks hooks = HooksFor(trained, std::make_shared<Progress>("train", options.steps));
+  RETURN_IF_ERROR(Pretrain(set, config, options, *trainer, command.output, hooks));
   return trained;
+}
+
+Result<PolicyModel> ReferenceFor(const TrainCommand& command) {
+  if (command.from.empty()) return NewModel(DefaultModelConfig(), command.seed);
+  return ReadModel(command.from);
 }
 
 Result<Trained> LearnFrom(const std::vector<Trial>& trials, const TrainCommand& command) {
-  GrpoOptions options{.seed = command.seed};
+  GrpoOptions options{.seed = command.seed, .without = command.without};
   options.steps = command.steps.value_or(options.steps);
   options.problems = command.batch.value_or(options.problems);
   options.learning_rate = command.learning_rate.value_or(options.learning_rate);
-  ASSIGN_OR_RETURN(const PolicyModel reference, ReadModel(command.from));
+  ASSIGN_OR_RETURN(const PolicyModel reference, ReferenceFor(command));
   ASSIGN_OR_RETURN(const std::unique_ptr<Trainer> trainer, OpenTorchTrainer(reference.config, command.device));
   ASSIGN_OR_RETURN(const std::unique_ptr<Trainer> held, OpenTorchTrainer(reference.config, command.device));
   const std::vector<RecordedProblem> problems = RecordedProblems(trials, command.held_out, {});
-  WriteNote(fmt::format("learning by reward with {} on {}: {}", trainer->Version(), command.device,
+  const std::string begun_from =
+      command.from.empty() ? "new weights" : fmt::format("{} ({})", command.from.string(), Fingerprint(reference));
+  WriteNote(fmt::format("learning by reward with {} on {}, from {}: {}", trainer->Version(), command.device, begun_from,
                         Plural(int64_t(problems.size()), "problem")));
-  Trained trained{.stage = "grpo", .problems = problems.size(), .steps = options.steps, .measure = "reward"};
-  Watcher watcher(&trained);
-  RETURN_IF_ERROR(LearnByReward(problems, reference, options, *trainer, *held, command.output, InterruptArrived,
-                                [&](const GrpoProgress& progress) { watcher(progress.step, progress.reward); }));
+  Trained trained{.stage = "grpo", .problems = problems.size(), .measure = "reward", .steps = options.steps};
+  trained.card = {.by_reward = true,
+                  .options = Describe(options),
+                  .begun_from = begun_from,
+                  .trainer = fmt::format("{} on {}", trainer->Version(), command.device)};
+  const TrainingHooks hooks = HooksFor(trained, std::make_shared<Progress>("train", options.steps));
+  RETURN_IF_ERROR(LearnByReward(problems, reference, options, *trainer, *held, command.output, hooks));
   return trained;
 }
 
-std::string WeightsPath(const TrainCommand& command) { return (command.output / "weights.safetensors").string(); }
+std::string PathOf(const TrainCommand& command, const char* file) { return (command.output / file).string(); }
+constexpr const char* kWeights = "weights.safetensors";
+constexpr const char* kCard = "model_card.md";
+
+Status WriteCard(const TrainCommand& command, std::span<const Trial> trials,
+                 std::span<const nlohmann::ordered_json> log, ModelCard card) {
+  card.data = DataOf(trials, command.held_out);
+  card.held_out = command.held_out;
+  card.sources = SourcesOf(command);
+  ASSIGN_OR_RETURN(const PolicyModel model, ReadModel(command.output / kWeights));
+  return WriteFileAtomic(command.output / kCard, Print(card, model, log, ReadLoggedTime(command.output)));
+}
 
 std::string PrintText(const TrainCommand& command, const Trained& trained) {
   if (!trained.IsDone())
     return fmt::format("stopped after step {} of {}; the same command goes on\n", trained.step, trained.steps);
-  const std::string value =
-      trained.value ? fmt::format("the last {} is {:.3f}", trained.measure, *trained.value) : "done before";
-  return fmt::format("{} on {} for {} steps; {}\n  weights  {}\n  log      {}\n", trained.stage,
-                     Plural(int64_t(trained.problems), "problem"), trained.steps, value, WeightsPath(command),
-                     (command.output / "log.jsonl").string());
+  const std::string value = trained.value ? fmt::format("{:.3f}", *trained.value) : "unknown";
+  return fmt::format("{} on {} for {} steps; the last {} is {}\n  weights  {}\n  card     {}\n  log      {}\n",
+                     trained.stage, Plural(int64_t(trained.problems), "problem"), trained.steps, trained.measure, value,
+                     PathOf(command, kWeights), PathOf(command, kCard), PathOf(command, "log.jsonl"));
 }
 
 std::string JsonTextOf(const TrainCommand& command, const Trained& trained) {
@@ -109,7 +138,8 @@ std::string JsonTextOf(const TrainCommand& command, const Trained& trained) {
                     {"problems", trained.problems},
                     {"steps", trained.step},
                     {trained.measure, trained.value ? Json(*trained.value) : Json()},
-                    {"weights", trained.IsDone() ? Json(WeightsPath(command)) : Json()}});
+                    {"weights", trained.IsDone() ? Json(PathOf(command, kWeights)) : Json()},
+                    {"model_card", trained.IsDone() ? Json(PathOf(command, kCard)) : Json()}});
 }
 
 }  // namespace
@@ -117,8 +147,14 @@ std::string JsonTextOf(const TrainCommand& command, const Trained& trained) {
 Result<int> Run(const TrainCommand& command) {
   WatchForInterrupts();
   ASSIGN_OR_RETURN(const std::vector<Trial> trials, TrialsOf(command));
-  ASSIGN_OR_RETURN(Trained trained, command.from.empty() ? PretrainOn(trials, command) : LearnFrom(trials, command));
-  if (!trained.value && !InterruptArrived()) trained.step = trained.steps;
+  const bool by_reward = command.stage == TrainingStage::kRl;
+  ASSIGN_OR_RETURN(Trained trained, by_reward ? LearnFrom(trials, command) : PretrainOn(trials, command));
+  const std::vector<nlohmann::ordered_json> log = ReadLog(command.output);
+  if (!log.empty()) {
+    trained.step = log.back()["step"];
+    trained.value = NumberIn(log.back(), trained.measure);
+  }
+  if (trained.IsDone()) RETURN_IF_ERROR(WriteCard(command, trials, log, trained.card));
   RETURN_IF_ERROR(WriteOut(command.json ? JsonTextOf(command, trained) : PrintText(command, trained)));
   return trained.IsDone() ? kExitDone : kExitInterrupted;
 }

@@ -2,9 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
+#include <array>
 
 #include "base/files.h"
+#include "base/hash.h"
 #include "base/text.h"
 
 namespace gemmsmith {
@@ -13,12 +14,54 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr const char* kCheckpointFile = "checkpoint.safetensors";
-constexpr const char* kLogFile = "log.jsonl";
+constexpr std::string_view kFormat = "2";
+constexpr std::array<const char*, 2> kFiles = {"checkpoint_a.safetensors", "checkpoint_b.safetensors"};
 constexpr std::string_view kPrefixes[] = {"", "first.", "second."};
 
+// Where the sum stands in the header; what is summed has zeros there. Within other texts quotes are escaped.
+constexpr std::string_view kSumMark = "\"sum\":\"";
+constexpr size_t kSumDigits = 32;
+
+std::optional<size_t> PlaceOfSum(std::string_view bytes) {
+  const size_t mark = bytes.find(kSumMark);
+  if (mark == std::string_view::npos || bytes.size() - mark < kSumMark.size() + kSumDigits) return std::nullopt;
+  return mark + kSumMark.size();
+}
+
+std::string WithSum(std::string bytes) {
+  const std::optional<size_t> place = PlaceOfSum(bytes);
+  GEMMSMITH_CHECK(place, "{} bytes without a place for their sum", bytes.size());
+  return bytes.replace(*place, kSumDigits, HashBytes(bytes).Hex());
+}
+
+bool SumFits(std::string bytes) {
+  const std::optional<size_t> place = PlaceOfSum(bytes);
+  if (!place) return false;
+  const std::string sum = bytes.substr(*place, kSumDigits);
+  return HashBytes(bytes.replace(*place, kSumDigits, std::string(kSumDigits, '0'))).Hex() == sum;
+}
+
+Result<std::string> EncodeState(const ModelConfig& config, Trainer& trainer, int64_t step, const std::string& options) {
+  SafeTensors file;
+  file.metadata = {{"gemmsmith_checkpoint", std::string(kFormat)},
+                   {"tokens", TokenVocabulary().identity()},
+                   {"step", fmt::format("{}", step)},
+                   {"options", options},
+                   {"sum", std::string(kSumDigits, '0')}};
+  PolicyModel shapes = EmptyModel(config);
+  for (const NamedWeights& weights : WeightsOf(shapes)) {
+    for (const std::string_view prefix : kPrefixes) {
+      const std::string name = fmt::format("{}{}", prefix, weights.name);
+      Tensor& tensor = file.tensors[name];
+      tensor.shape = weights.shape;
+      ASSIGN_OR_RETURN(tensor.values, trainer.Get(name, weights.values->size()));
+    }
+  }
+  return WithSum(EncodeSafeTensors(file, NumberType::kF32));
+}
+
 Status PutState(SafeTensors& file, const ModelConfig& config, Trainer& trainer) {
-  PolicyModel shapes = NewModel(config, 0);
+  PolicyModel shapes = EmptyModel(config);
   for (const NamedWeights& weights : WeightsOf(shapes)) {
     for (const std::string_view prefix : kPrefixes) {
       const std::string name = fmt::format("{}{}", prefix, weights.name);
@@ -30,86 +73,73 @@ Status PutState(SafeTensors& file, const ModelConfig& config, Trainer& trainer) 
   return OkStatus();
 }
 
-// The state behind a step.
-Result<std::string> EncodeState(const ModelConfig& config, Trainer& trainer, int64_t step, const std::string& options) {
+struct State {
   SafeTensors file;
-  file.metadata = {{"gemmsmith_checkpoint", "1"},
-                   {"tokens", TokenVocabulary().identity()},
-                   {"step", fmt::format("{}", step)},
-                   {"options", options}};
-  PolicyModel shapes = NewModel(config, 0);
-  for (const NamedWeights& weights : WeightsOf(shapes)) {
-    for (const std::string_view prefix : kPrefixes) {
-      const std::string name = fmt::format("{}{}", prefix, weights.name);
-      Tensor& tensor = file.tensors[name];
-      tensor.shape = weights.shape;
-      ASSIGN_OR_RETURN(tensor.values, trainer.Get(name, weights.values->size()));
-    }
-  }
-  return EncodeSafeTensors(file, NumberType::kF32);
-}
+  int64_t step = 0;
+};
 
-// Puts the checkpoint's state into the trainer and gives its step; where there is no such file, `begin` and 0.
-Result<int64_t> BeginOrGoOn(const fs::path& checkpoint, const PolicyModel& begin, const std::string& options,
-                            Trainer& trainer) {
-  std::error_code error;
-  if (!fs::exists(checkpoint, error)) {
-    RETURN_IF_ERROR(PutModel(begin, trainer));
-    return 0;
-  }
-  ASSIGN_OR_RETURN(const std::string bytes, ReadFile(checkpoint));
+// DataLoss where it is damaged, NotFound where it is not there.
+Result<State> ReadState(const fs::path& path, const std::string& options) {
+  ASSIGN_OR_RETURN(std::string bytes, ReadFile(path));
   Result<SafeTensors> file = DecodeSafeTensors(bytes);
-  if (!file.ok())
-    return DataLoss(fmt::format("{}: {}; remove it to begin anew", checkpoint.string(), file.status().message()));
-  if (file->metadata["tokens"] != TokenVocabulary().identity() || file->metadata["options"] != options)
+  if (!file.ok()) return DataLoss(file.status().message());
+  if (!SumFits(std::move(bytes))) return DataLoss("its bytes do not have the sum that it names");
+  std::map<std::string, std::string>& metadata = file->metadata;
+  if (metadata["gemmsmith_checkpoint"] != kFormat || metadata["tokens"] != TokenVocabulary().identity() ||
+      metadata["options"] != options)
     return InvalidArgument(fmt::format("{} was made with other options or words ({}, {}): name another folder",
-                                       checkpoint.string(), WithoutControls(file->metadata["options"]),
-                                       WithoutControls(file->metadata["tokens"])));
-  const std::optional<long long> step = ParseInteger(file->metadata["step"]);
-  if (!step || *step < 0) return DataLoss(fmt::format("{} names no step", checkpoint.string()));
-  RETURN_IF_ERROR(PutState(*file, begin.config, trainer));
-  return int64_t(*step);
+                                       path.string(), WithoutControls(metadata["options"]),
+                                       WithoutControls(metadata["tokens"])));
+  const std::optional<long long> step = ParseInteger(metadata["step"]);
+  if (!step || *step < 0) return DataLoss("it names no step");
+  return State{*std::move(file), int64_t(*step)};
 }
 
-Result<std::string> LogUpTo(const fs::path& path, int64_t step) {
-  std::error_code error;
-  if (step == 0 || !fs::exists(path, error)) return std::string();
-  ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
-  std::string kept;
-  for (const std::string_view line : Split(text, '\n')) {
-    const nlohmann::json json = nlohmann::json::parse(line, nullptr, false);
-    if (json.is_object() && json.value("step", int64_t{0}) >= 1 && json.value("step", int64_t{0}) <= step)
-      kept += fmt::format("{}\n", line);
-  }
-  return kept;
-}
-
-Status Keep(const TrainingRun& run, const ModelConfig& config, Trainer& trainer, int64_t step, const std::string& log) {
-  ASSIGN_OR_RETURN(const std::string state, EncodeState(config, trainer, step, run.options));
-  RETURN_IF_ERROR(WriteFileAtomic(run.folder / kLogFile, log));
-  return WriteFileAtomic(run.folder / kCheckpointFile, state);
+// What a run that was killed had written of a checkpoint.
+void RemoveHalfWritten(const fs::path& folder) {
+  std::error_code none;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, none))
+    for (const char* file : kFiles)
+      if (entry.path().filename().string().starts_with(fmt::format(".{}.", file))) fs::remove(entry.path(), none);
 }
 
 }  // namespace
 
-Status TakeSteps(const TrainingRun& run, const PolicyModel& begin, Trainer& trainer, const std::function<bool()>& stop,
-                 const std::function<Result<std::string>(int64_t)>& step) {
-  const ModelConfig& config = begin.config;
-  ASSIGN_OR_RETURN(int64_t done, BeginOrGoOn(run.folder / kCheckpointFile, begin, run.options, trainer));
-  ASSIGN_OR_RETURN(std::string log, LogUpTo(run.folder / kLogFile, done));
-  int64_t kept = -1;
-  while (done < run.steps && !stop()) {
-    ASSIGN_OR_RETURN(const std::string line, step(done + 1));
-    ++done;
-    log += line + "\n";
-    if (done % run.checkpoint_every != 0) continue;
-    RETURN_IF_ERROR(Keep(run, config, trainer, done, log));
-    kept = done;
+Result<std::optional<int64_t>> Checkpoints::Restore(Trainer& trainer,
+                                                    const std::function<void(const std::string&)>& note) {
+  RemoveHalfWritten(folder_);
+  std::optional<State> latest;
+  size_t restored = 0;
+  std::vector<std::string> damaged;
+  for (size_t i = 0; i < kFiles.size(); ++i) {
+    const fs::path path = folder_ / kFiles[i];
+    Result<State> state = ReadState(path, options_);
+    if (state.ok() && (!latest || state->step > latest->step)) latest = *std::move(state), restored = i;
+    if (state.ok() || state.status().code() == StatusCode::kNotFound) continue;
+    if (state.status().code() == StatusCode::kInvalidArgument) return state.status();
+    damaged.push_back(fmt::format("{} is damaged ({})", path.string(), state.status().message()));
   }
-  if (kept != done) RETURN_IF_ERROR(Keep(run, config, trainer, done, log));
-  if (done < run.steps) return OkStatus();
-  ASSIGN_OR_RETURN(const PolicyModel model, GetModel(config, trainer));
-  return WriteFileAtomic(run.folder / "weights.safetensors", EncodeModel(model));
+  if (!latest && damaged.empty()) return std::optional<int64_t>();
+  if (!latest)
+    return DataLoss(fmt::format("{}; no sound checkpoint is left: remove {} to begin anew", Join(damaged, ", "),
+                                damaged.size() == 1 ? "it" : "both"));
+  const std::string goes_on =
+      fmt::format("going on behind step {}, from {}", latest->step, (folder_ / kFiles[restored]).string());
+  note(damaged.empty() ? goes_on : fmt::format("{}: {}", damaged[0], goes_on));
+  RETURN_IF_ERROR(PutState(latest->file, config_, trainer));
+  next_ = 1 - restored;
+  return std::optional<int64_t>(latest->step);
+}
+
+Status Checkpoints::Keep(Trainer& trainer, int64_t step) {
+  ASSIGN_OR_RETURN(const std::string state, EncodeState(config_, trainer, step, options_));
+  RETURN_IF_ERROR(WriteFileAtomic(folder_ / kFiles[next_], state));
+  next_ = 1 - next_;
+  return OkStatus();
+}
+
+bool CheckpointIsDue(double work_seconds, double last_seconds, double share) {
+  return last_seconds <= share * (work_seconds + last_seconds);
 }
 
 }  // namespace gemmsmith

@@ -3,55 +3,81 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "base/statistics.h"
 #include "policy/sampler.h"
-#include "policy/train/checkpoint.h"
 
 namespace gemmsmith {
 
 namespace {
 
-// A context, what was drawn from it, and what that is worth.
+// A plan that was drawn, and what the record says of it.
+struct Answer {
+  Plan plan;
+  RecordedPlan judged;
+  double reward = 0;  // of the problem's scale
+};
+
+// A context, and what was drawn from it.
 struct Group {
   const RecordedProblem* problem = nullptr;
   std::vector<Token> context;
-  std::vector<Plan> plans;
-  std::vector<double> rewards;  // of the problem's scale
+  std::unique_ptr<const PlanMask> mask;
+  std::vector<Answer> answers;
+  std::vector<Plan> missed;  // legal, but not recorded: nobody knows what they are worth
 };
 
+std::unique_ptr<const PlanMask> MaskFor(const RecordedProblem& problem, const Without& without) {
+  if (without.mask) return std::make_unique<AnyPlanMask>();
+  return std::make_unique<SpacePlanMask>(*problem.space);
+}
+
 std::vector<Group> DrawGroups(const std::vector<RecordedProblem>& problems, const PolicyModel& model,
-                              const GrpoOptions& options, Random& random) {
+                              const GrpoOptions& options, const Without& without, Random& random) {
   std::vector<Group> groups;
-  std::vector<SpacePlanMask> masks;
+  std::vector<SampleRequest> requests;
   for (int i = 0; i < options.problems; ++i) {
     const RecordedProblem& problem = problems[random.Below(problems.size())];
     const std::vector<Exemplar> known = DrawKnown(problem.variants, std::nullopt, random);
-    groups.push_back({&problem, EncodeContext(ContextFor(problem.gemm, problem.device, known, {}, random))});
-    masks.emplace_back(*problem.space);
+    const Document context = ContextFor(problem.gemm, problem.device, known, {.without = without}, random);
+    groups.push_back({.problem = &problem, .context = EncodeContext(context), .mask = MaskFor(problem, without)});
+    requests.push_back({groups.back().context, groups.back().mask.get()});
   }
-  std::vector<SampleRequest> requests;
-  for (size_t i = 0; i < groups.size(); ++i) requests.push_back({groups[i].context, &masks[i]});
   const auto drawn = SamplePlans(model, requests, {.plans = options.group, .seed = random.Next()});
   for (size_t i = 0; i < groups.size(); ++i) {
     for (const SampledPlan& sampled : drawn[i]) {
-      groups[i].plans.push_back(sampled.plan);
-      groups[i].rewards.push_back(groups[i].problem->scale.Of(groups[i].problem->plans.at(sampled.plan).reward));
+      const std::optional<RecordedPlan> judged = groups[i].problem->Judge(sampled.plan);
+      if (judged)
+        groups[i].answers.push_back({sampled.plan, *judged, groups[i].problem->scale.Of(judged->reward)});
+      else
+        groups[i].missed.push_back(sampled.plan);
     }
   }
   return groups;
 }
 
+std::vector<double> RewardsOf(const Group& group) {
+  std::vector<double> rewards;
+  for (const Answer& answer : group.answers) rewards.push_back(answer.reward);
+  return rewards;
+}
+
+size_t AnswersOf(const std::vector<Group>& groups) {
+  size_t answers = 0;
+  for (const Group& group : groups) answers += group.answers.size();
+  return answers;
+}
+
 // The words of a plan that the policy chose: where its mask left but one, there was no choice.
 void AddChoices(const Group& group, const Plan& plan, double advantage, int32_t row, double weight,
                 PolicyBatch& batch) {
-  const SpacePlanMask mask(*group.problem->space);
   PlanPrefix prefix;
   const size_t first = batch.rows.size();
   int32_t position = int32_t(group.context.size());
   for (const Token token : EncodePlan(plan)) {
-    const std::vector<Token> allowed = mask.AllowedAfter(prefix);
+    const std::vector<Token> allowed = group.mask->AllowedAfter(prefix);
     if (allowed.size() > 1) {
       batch.rows.push_back(row);
       batch.positions.push_back(position);
@@ -69,14 +95,14 @@ void AddChoices(const Group& group, const Plan& plan, double advantage, int32_t 
 PolicyBatch BatchFrom(const std::vector<Group>& groups) {
   PolicyBatch batch;
   std::vector<WeightedTokens> texts;
-  size_t plans = 0;
-  for (const Group& group : groups) plans += group.plans.size();
+  const double weight = 1.0 / double(AnswersOf(groups));
   for (const Group& group : groups) {
-    const std::vector<double> advantages = Advantages(group.rewards);
-    for (size_t i = 0; i < group.plans.size(); ++i) {
-      AddChoices(group, group.plans[i], advantages[i], int32_t(texts.size()), 1.0 / double(plans), batch);
+    if (group.answers.empty()) continue;
+    const std::vector<double> advantages = Advantages(RewardsOf(group));
+    for (size_t i = 0; i < group.answers.size(); ++i) {
+      AddChoices(group, group.answers[i].plan, advantages[i], int32_t(texts.size()), weight, batch);
       std::vector<Token> text = group.context;
-      const std::vector<Token> words = EncodePlan(group.plans[i]);
+      const std::vector<Token> words = EncodePlan(group.answers[i].plan);
       text.insert(text.end(), words.begin(), words.end());
       texts.push_back({text, std::vector<float>(text.size(), 0.0f)});
     }
@@ -89,37 +115,58 @@ bool WasLegal(OutcomeKind kind) { return kind != OutcomeKind::kIllegal; }
 bool WasCompiled(OutcomeKind kind) { return kind > OutcomeKind::kResourceOver; }
 bool WasCorrect(OutcomeKind kind) { return kind == OutcomeKind::kMeasured || kind == OutcomeKind::kVerified; }
 
+nlohmann::ordered_json MeanOrNull(std::span<const double> values) {
+  return values.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(Mean(values));
+}
+
 // What the groups were worth, under the field's names.
 nlohmann::ordered_json LogOf(int64_t step, const std::vector<Group>& groups, const PolicyResult& result,
                              double learning_rate) {
-  std::vector<double> rewards, deviations, speed_ups;
-  double words = 0, legal = 0, compiled = 0, correct = 0;
+  std::vector<double> rewards, deviations, speed_ups, lengths, legal, missed, compiled, correct;
   for (const Group& group : groups) {
-    deviations.push_back(StandardDeviation(group.rewards));
-    for (size_t i = 0; i < group.plans.size(); ++i) {
-      const RecordedPlan& recorded = group.problem->plans.at(group.plans[i]);
-      rewards.push_back(group.rewards[i]);
-      words += double(EncodePlan(group.plans[i]).size());
-      legal += WasLegal(recorded.kind), compiled += WasCompiled(recorded.kind), correct += WasCorrect(recorded.kind);
-      if (recorded.speed_up) speed_ups.push_back(*recorded.speed_up);
+    if (!group.answers.empty()) deviations.push_back(StandardDeviation(RewardsOf(group)));
+    for (const Answer& answer : group.answers) {
+      const OutcomeKind kind = answer.judged.kind;
+      rewards.push_back(answer.reward);
+      lengths.push_back(double(EncodePlan(answer.plan).size()));
+      legal.push_back(WasLegal(kind)), missed.push_back(0);
+      compiled.push_back(WasCompiled(kind)), correct.push_back(WasCorrect(kind));
+      if (answer.judged.speed_up) speed_ups.push_back(*answer.judged.speed_up);
+    }
+    for (const Plan& plan : group.missed) {
+      lengths.push_back(double(EncodePlan(plan).size()));
+      legal.push_back(1), missed.push_back(1);
     }
   }
-  const double plans = double(rewards.size());
-  nlohmann::ordered_json json = {{"step", step},
-                                 {"reward", Mean(rewards)},
-                                 {"reward_std", Mean(deviations)},
-                                 {"kl", result.kl},
-                                 {"entropy", result.entropy},
-                                 {"clip_frac", result.clip_fraction},
-                                 {"completions/mean_length", words / plans},
-                                 {"legal", legal / plans},
-                                 {"compiled", compiled / plans},
-                                 {"correct", correct / plans},
-                                 {"loss", result.loss},
-                                 {"grad_norm", result.gradient_norm},
-                                 {"learning_rate", learning_rate}};
-  json["speedup"] = speed_ups.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(Mean(speed_ups));
-  return json;
+  return {{"step", step},
+          {"reward", MeanOrNull(rewards)},
+          {"reward_std", MeanOrNull(deviations)},
+          {"kl", result.kl},
+          {"entropy", result.entropy},
+          {"clip_frac", result.clip_fraction},
+          {"completions/mean_length", MeanOrNull(lengths)},
+          {"legal", MeanOrNull(legal)},
+          {"missed", MeanOrNull(missed)},
+          {"compiled", MeanOrNull(compiled)},
+          {"correct", MeanOrNull(correct)},
+          {"loss", result.loss},
+          {"grad_norm", result.gradient_norm},
+          {"learning_rate", learning_rate},
+          {"speedup", MeanOrNull(speed_ups)}};
+}
+
+// Some gradient steps on what the groups answered.
+Result<PolicyResult> Learn(const std::vector<Group>& groups, int64_t step, const GrpoOptions& options,
+                           const StepOptions& adam, Trainer& trainer, Trainer& reference_trainer) {
+  PolicyResult result;
+  if (AnswersOf(groups) == 0) return result;
+  PolicyBatch batch = BatchFrom(groups);
+  ASSIGN_OR_RETURN(batch.old_logs, trainer.LogProbabilities(batch));
+  ASSIGN_OR_RETURN(batch.reference_logs, reference_trainer.LogProbabilities(batch));
+  for (int epoch = 0; epoch < options.epochs; ++epoch) {
+    ASSIGN_OR_RETURN(result, trainer.PolicyStep(batch, (step - 1) * options.epochs + epoch + 1, adam, options.policy));
+  }
+  return result;
 }
 
 double LearningRate(const GrpoOptions& options, int64_t step) {
@@ -131,15 +178,15 @@ double LearningRate(const GrpoOptions& options, int64_t step) {
 std::string Describe(const GrpoOptions& options) {
   return fmt::format(
       "grpo steps={} problems={} group={} epochs={} learning_rate={} warm_up={} seed={} clip={} kl={} "
-      "entropy={}",
+      "entropy={} without={}",
       options.steps, options.problems, options.group, options.epochs, options.learning_rate, options.warm_up,
-      options.seed, options.policy.clip, options.policy.kl_weight, options.policy.entropy_weight);
+      options.seed, options.policy.clip, options.policy.kl_weight, options.policy.entropy_weight,
+      Print(options.without));
 }
 
 Status LearnByReward(const std::vector<RecordedProblem>& problems, const PolicyModel& reference,
                      const GrpoOptions& options, Trainer& trainer, Trainer& reference_trainer,
-                     const std::filesystem::path& folder, const std::function<bool()>& stop,
-                     const std::function<void(const GrpoProgress&)>& watch) {
+                     const std::filesystem::path& folder, const TrainingHooks& hooks) {
   if (problems.empty())
     return InvalidArgument(
         "no problem to learn from: records need plans that were timed beside a baseline of their "
@@ -149,27 +196,22 @@ Status LearnByReward(const std::vector<RecordedProblem>& problems, const PolicyM
   const TrainingRun run = {
       .folder = folder,
       .steps = options.steps,
-      .checkpoint_every = options.checkpoint_every,
       .options = fmt::format("{} from={} problems={}", Describe(options), Fingerprint(reference), problems.size())};
-  const auto take_step = [&](int64_t step) -> Result<std::string> {
+  PolicyModel begin = reference;
+  begin.without = Union(reference.without, options.without);
+  const auto take_step = [&](int64_t step) -> Result<nlohmann::ordered_json> {
     Random random = Random(options.seed).Fork(fmt::format("groups of step {}", step));
-    ASSIGN_OR_RETURN(const PolicyModel model, GetModel(reference.config, trainer));
-    const std::vector<Group> groups = DrawGroups(problems, model, options, random);
-    PolicyBatch batch = BatchFrom(groups);
-    ASSIGN_OR_RETURN(batch.old_logs, trainer.LogProbabilities(batch));
-    ASSIGN_OR_RETURN(batch.reference_logs, reference_trainer.LogProbabilities(batch));
+    ASSIGN_OR_RETURN(const PolicyModel model, GetModel(begin.config, trainer));
+    const std::vector<Group> groups = DrawGroups(problems, model, options, begin.without, random);
     StepOptions adam = options.adam;
     adam.learning_rate = LearningRate(options, step);
-    PolicyResult result;
-    for (int epoch = 0; epoch < options.epochs; ++epoch) {
-      ASSIGN_OR_RETURN(result,
-                       trainer.PolicyStep(batch, (step - 1) * options.epochs + epoch + 1, adam, options.policy));
-    }
+    ASSIGN_OR_RETURN(const PolicyResult result, Learn(groups, step, options, adam, trainer, reference_trainer));
     const nlohmann::ordered_json line = LogOf(step, groups, result, adam.learning_rate);
-    watch({step, line["reward"].get<double>()});
-    return line.dump();
+    const nlohmann::ordered_json& reward = line["reward"];
+    hooks.watch(step, reward.is_null() ? std::nullopt : std::optional(reward.get<double>()));
+    return line;
   };
-  return TakeSteps(run, reference, trainer, stop, take_step);
+  return TakeSteps(run, begin, trainer, hooks, take_step);
 }
 
 }  // namespace gemmsmith

@@ -7,7 +7,9 @@
 #include "archive/example_trials.h"
 #include "base/files.h"
 #include "base/text.h"
+#include "policy/train/fake_trainer.h"
 #include "policy/train/trainer_library.h"
+#include "program/legality.h"
 
 namespace gemmsmith {
 namespace {
@@ -51,6 +53,29 @@ TEST(RecordedRewardsTest, ProblemsHaveTheRewardsOfTheirPlans) {
   EXPECT_TRUE(RecordedProblems(SomeTrials(), {problems[0].gemm.shape.k}, {}).empty());
 }
 
+TEST(RecordedRewardsTest, PlansThatWereNotRecordedHaveAGradeWhereTheyAreIllegalAndElseNothing) {
+  const RecordedProblem problem = std::move(RecordedProblems(SomeTrials(), {}, {})[0]);
+  const Plan recorded = problem.space->plans()[0];
+  EXPECT_EQ(problem.Judge(recorded)->reward, problem.plans.at(recorded).reward);
+  Plan legal = DefaultPlan(FamilyId::kDirect);
+  legal.Set("tile_m", 32);
+  ASSERT_TRUE(IsLegal(legal, problem.gemm, problem.device));
+  EXPECT_FALSE(problem.Judge(legal));
+  Plan illegal = DefaultPlan(FamilyId::kDirect);
+  illegal.Set("warps_k", 16), illegal.Set("warps_m", 4);
+  ASSERT_FALSE(IsLegal(illegal, problem.gemm, problem.device));
+  EXPECT_EQ(problem.Judge(illegal)->kind, OutcomeKind::kIllegal);
+  EXPECT_EQ(problem.Judge(illegal)->reward, -1);
+}
+
+std::vector<nlohmann::json> LinesOf(const std::filesystem::path& folder) {
+  std::vector<nlohmann::json> lines;
+  const std::string log = *ReadFile(folder / "log.jsonl");
+  for (const std::string_view line : Split(log, '\n'))
+    if (!line.empty()) lines.push_back(nlohmann::json::parse(line));
+  return lines;
+}
+
 class GrpoTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -63,20 +88,36 @@ class GrpoTest : public testing::Test {
 
   Status Learn(const std::filesystem::path& folder, const GrpoOptions& options, int stop_after = 1000) {
     int steps = 0;
-    return LearnByReward(
-        RecordedProblems(SomeTrials(), {}, {}), NewModel(SmallConfig(), 1), options, *trainer_, *reference_, folder,
-        [&] { return steps >= stop_after; }, [&](const GrpoProgress&) { ++steps; });
+    return LearnByReward(RecordedProblems(SomeTrials(), {}, {}), NewModel(SmallConfig(), 1), options, *trainer_,
+                         *reference_, folder,
+                         {.stop = [&] { return steps >= stop_after; },
+                          .watch = [&](int64_t, std::optional<double>) { ++steps; },
+                          .note = [](const std::string&) {}});
   }
 
   std::unique_ptr<Trainer> trainer_, reference_;
 };
 
-std::vector<nlohmann::json> LinesOf(const std::filesystem::path& folder) {
-  std::vector<nlohmann::json> lines;
-  const std::string log = *ReadFile(folder / "log.jsonl");
-  for (const std::string_view line : Split(log, '\n'))
-    if (!line.empty()) lines.push_back(nlohmann::json::parse(line));
-  return lines;
+// No torch: nothing is learned, but plans are drawn and judged.
+TEST(GrpoMaskTest, WithoutTheMaskIllegalPlansAreDrawnAndTheWeightsSaySo) {
+  for (const bool masked : {true, false}) {
+    FakeTrainer trainer, reference;
+    const TemporaryFolder folder = *TemporaryFolder::Create("grpo");
+    PolicyModel begin = NewModel(SmallConfig(), 1);
+    begin.without.counters = true;
+    const Status learned =
+        LearnByReward(RecordedProblems(SomeTrials(), {}, {}), begin,
+                      {.steps = 3, .problems = 2, .without = {.mask = !masked}}, trainer, reference, folder.path(),
+                      {.stop = [] { return false; }, .watch = [](int64_t, std::optional<double>) {}, .note = nullptr});
+    ASSERT_TRUE(learned.ok()) << learned.message();
+    for (const nlohmann::json& line : LinesOf(folder.path())) {
+      EXPECT_EQ(line["legal"] == 1.0, masked) << line;
+      EXPECT_TRUE(!masked || line["missed"] == 0.0) << line;
+      EXPECT_TRUE(masked || line["reward"] < 0.0) << line;
+    }
+    const Without without = ReadModel(folder.path() / "weights.safetensors")->without;
+    EXPECT_EQ(Print(without), masked ? "counters" : "counters,mask");
+  }
 }
 
 TEST_F(GrpoTest, LearnsWhichPlansAreFast) {
@@ -94,7 +135,7 @@ TEST_F(GrpoTest, LearnsWhichPlansAreFast) {
 }
 
 TEST_F(GrpoTest, AStoppedRunEndsAsOneThatWasNot) {
-  const GrpoOptions options{.steps = 8, .problems = 2, .group = 4, .learning_rate = 1e-2, .checkpoint_every = 3};
+  const GrpoOptions options{.steps = 8, .problems = 2, .group = 4, .learning_rate = 1e-2};
   const TemporaryFolder whole = *TemporaryFolder::Create("grpo"), parts = *TemporaryFolder::Create("grpo");
   ASSERT_TRUE(Learn(whole.path(), options).ok());
   ASSERT_TRUE(Learn(parts.path(), options, 5).ok());

@@ -7,14 +7,12 @@
 #include <nlohmann/json.hpp>
 #include <numbers>
 
-#include "policy/train/checkpoint.h"
-
 namespace gemmsmith {
 
 namespace {
 
-std::string LogLine(int64_t step, const StepResult& result, double learning_rate, const TokenBatch& batch,
-                    std::optional<double> validation_loss) {
+nlohmann::ordered_json LogLine(int64_t step, const StepResult& result, double learning_rate, const TokenBatch& batch,
+                               std::optional<double> validation_loss) {
   nlohmann::ordered_json json = {
       {"step", step},
       {"loss", result.loss},
@@ -22,7 +20,7 @@ std::string LogLine(int64_t step, const StepResult& result, double learning_rate
       {"learning_rate", learning_rate},
       {"words", std::count_if(batch.weights.begin(), batch.weights.end(), [](float weight) { return weight > 0; })}};
   if (validation_loss) json["validation_loss"] = *validation_loss;
-  return json.dump();
+  return json;
 }
 
 TokenBatch DrawBatch(int rows, const std::function<Document()>& draw) {
@@ -34,15 +32,16 @@ TokenBatch DrawBatch(int rows, const std::function<Document()>& draw) {
 // The same documents every time.
 TokenBatch ValidationBatch(const PretrainingSet& set, const PretrainingOptions& options) {
   Random random = Random(options.seed).Fork("validation");
-  return DrawBatch(options.validation_batch, [&] { return set.DrawHeldOut(random); });
+  return DrawBatch(options.validation_batch, [&] { return set.DrawHeldOut(options.without, random); });
 }
 
 }  // namespace
 
 std::string Describe(const PretrainingOptions& options) {
-  return fmt::format("steps={} batch={} learning_rate={} warm_up={} seed={} beta1={} beta2={} decay={} norm={}",
-                     options.steps, options.batch, options.learning_rate, options.warm_up, options.seed,
-                     options.adam.beta1, options.adam.beta2, options.adam.weight_decay, options.adam.largest_norm);
+  return fmt::format(
+      "steps={} batch={} learning_rate={} warm_up={} seed={} beta1={} beta2={} decay={} norm={} without={}",
+      options.steps, options.batch, options.learning_rate, options.warm_up, options.seed, options.adam.beta1,
+      options.adam.beta2, options.adam.weight_decay, options.adam.largest_norm, Print(options.without));
 }
 
 double LearningRate(const PretrainingOptions& options, int64_t step) {
@@ -53,19 +52,17 @@ double LearningRate(const PretrainingOptions& options, int64_t step) {
 }
 
 Status Pretrain(const PretrainingSet& set, const ModelConfig& config, const PretrainingOptions& options,
-                Trainer& trainer, const std::filesystem::path& folder, const std::function<bool()>& stop,
-                const std::function<void(const PretrainingProgress&)>& watch) {
+                Trainer& trainer, const std::filesystem::path& folder, const TrainingHooks& hooks) {
   const TrainingRun run = {
       .folder = folder,
       .steps = options.steps,
-      .checkpoint_every = options.checkpoint_every,
       .options = fmt::format("{} config={}x{}x{}x{} problems={} trials={}", Describe(options), config.layers,
                              config.width, config.heads, config.hidden, set.problems(), set.trials())};
   std::optional<TokenBatch> validation;
   if (set.held_out_problems() > 0) validation = ValidationBatch(set, options);
-  const auto take_step = [&](int64_t step) -> Result<std::string> {
+  const auto take_step = [&](int64_t step) -> Result<nlohmann::ordered_json> {
     Random random = Random(options.seed).Fork(fmt::format("documents of step {}", step));
-    const TokenBatch batch = DrawBatch(options.batch, [&] { return set.Draw(random); });
+    const TokenBatch batch = DrawBatch(options.batch, [&] { return set.Draw(options.without, random); });
     StepOptions adam = options.adam;
     adam.learning_rate = LearningRate(options, step);
     ASSIGN_OR_RETURN(const StepResult result, trainer.Step(batch, step, adam));
@@ -73,10 +70,12 @@ Status Pretrain(const PretrainingSet& set, const ModelConfig& config, const Pret
     if (validation && (step % options.validate_every == 0 || step == options.steps)) {
       ASSIGN_OR_RETURN(validation_loss, trainer.Loss(*validation));
     }
-    watch({step, result.loss});
+    hooks.watch(step, result.loss);
     return LogLine(step, result, adam.learning_rate, batch, validation_loss);
   };
-  return TakeSteps(run, NewModel(config, options.seed), trainer, stop, take_step);
+  PolicyModel begin = NewModel(config, options.seed);
+  begin.without = options.without;
+  return TakeSteps(run, begin, trainer, hooks, take_step);
 }
 
 }  // namespace gemmsmith

@@ -3,23 +3,22 @@
 #pragma once
 
 #include <filesystem>
-#include <functional>
 #include <string>
 
 #include "policy/train/pretraining_set.h"
-#include "policy/train/trainer.h"
+#include "policy/train/training_run.h"
 
 namespace gemmsmith {
 
 struct PretrainingOptions {
   int steps = 4000;
-  int batch = 128;                 // documents a step
-  double learning_rate = 1e-3;     // at its peak
-  int64_t warm_up = 100;           // steps from 0 to the peak; from there a cosine leads to a tenth at the end
-  int64_t checkpoint_every = 500;  // steps; the last one is always kept
-  int64_t validate_every = 100;    // where problems are held out
+  int batch = 128;               // documents a step
+  double learning_rate = 1e-3;   // at its peak
+  int64_t warm_up = 100;         // steps from 0 to the peak; from there a cosine leads to a tenth at the end
+  int64_t validate_every = 100;  // where problems are held out
   int validation_batch = 256;
   uint64_t seed = 1;
+  Without without;
   StepOptions adam;  // its learning rate is set for each step
 };
 // What a checkpoint must have been made with to be gone on from.
@@ -27,15 +26,9 @@ std::string Describe(const PretrainingOptions& options);
 
 double LearningRate(const PretrainingOptions& options, int64_t step);
 
-struct PretrainingProgress {
-  int64_t step = 0;
-  double loss = 0;
-};
-
 // Trains from new weights, as TakeSteps() does. The random numbers of a step follow from seed and step alone, so a run
-// that was stopped anywhere ends with the same weights as one that was not.
+// that was stopped anywhere ends with the same weights as one that was not. Watched for its loss.
 Status Pretrain(const PretrainingSet& set, const ModelConfig& config, const PretrainingOptions& options,
-                Trainer& trainer, const std::filesystem::path& folder, const std::function<bool()>& stop,
-                const std::function<void(const PretrainingProgress&)>& watch);
+                Trainer& trainer, const std::filesystem::path& folder, const TrainingHooks& hooks);
 
 }  // namespace gemmsmith

@@ -55,13 +55,13 @@ Result<PretrainingSet> PretrainingSet::From(std::span<const Trial> trials, const
   return set;
 }
 
-Document PretrainingSet::DrawFrom(const std::vector<Problem>& problems, Random& random) {
+Document PretrainingSet::DrawFrom(const std::vector<Problem>& problems, const Without& without, Random& random) {
   GEMMSMITH_CHECK(!problems.empty(), "no problem to draw from");
   const Problem& problem = problems[random.Below(problems.size())];
   const size_t chosen = random.Uniform() < kBestShare ? problem.best[random.Below(problem.best.size())]
                                                       : size_t(random.Below(problem.variants.size()));
   const std::vector<Exemplar> known = DrawKnown(problem.variants, chosen, random);
-  Document document = ContextFor(problem.gemm, problem.device, known, {}, random);
+  Document document = ContextFor(problem.gemm, problem.device, known, {.without = without}, random);
   const Exemplar& candidate = problem.variants[chosen];
   document.goal = GoalOf(candidate.judged, problem.best_score);
   document.candidate = candidate.plan;

@@ -35,8 +35,8 @@ class PretrainingSet {
 
   // A problem, all alike; of its trials half of the times one of the best goal, else any; before it up to 32 others,
   // of which the context shows two. Of held-out problems: CHECKs that there are any.
-  Document Draw(Random& random) const { return DrawFrom(training_, random); }
-  Document DrawHeldOut(Random& random) const { return DrawFrom(held_out_, random); }
+  Document Draw(const Without& without, Random& random) const { return DrawFrom(training_, without, random); }
+  Document DrawHeldOut(const Without& without, Random& random) const { return DrawFrom(held_out_, without, random); }
 
  private:
   struct Problem {
@@ -46,7 +46,7 @@ class PretrainingSet {
     std::vector<size_t> best;  // of the best goal
     double best_score = 0;
   };
-  static Document DrawFrom(const std::vector<Problem>& problems, Random& random);
+  static Document DrawFrom(const std::vector<Problem>& problems, const Without& without, Random& random);
 
   std::vector<Problem> training_, held_out_;
   size_t trials_ = 0;

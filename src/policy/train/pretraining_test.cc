@@ -2,13 +2,13 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
-#include <map>
 #include <nlohmann/json.hpp>
 
 #include "archive/example_trials.h"
 #include "base/files.h"
 #include "base/text.h"
+#include "policy/train/event_file.h"
+#include "policy/train/fake_trainer.h"
 #include "policy/train/trainer_library.h"
 
 namespace gemmsmith {
@@ -18,50 +18,22 @@ ModelConfig SmallConfig() {
   return {.words = int(TokenVocabulary().size()), .positions = 512, .width = 16, .layers = 1, .heads = 2, .hidden = 32};
 }
 
-// Without torch: weights walk by what they are shown, so that a batch or a step too many or too few shows in them.
-class FakeTrainer : public Trainer {
- public:
-  std::string Version() const override { return "fake"; }
-  Result<StepResult> Step(const TokenBatch& batch, int64_t number, const StepOptions& options) override {
-    double sum = 0;
-    for (size_t i = 0; i < batch.tokens.size(); ++i) sum += batch.tokens[i] * double(batch.weights[i]) * double(i % 17);
-    for (auto& [name, values] : tensors_)
-      for (float& value : values) value = 0.5f * value + float(options.learning_rate * std::sin(sum + double(number)));
-    return StepResult{std::abs(std::sin(sum)), 1};
-  }
-  Result<double> Loss(const TokenBatch&) override { return 0.5; }
-  Result<PolicyResult> PolicyStep(const PolicyBatch&, int64_t, const StepOptions&, const PolicyOptions&) override {
-    return PolicyResult();
-  }
-  Result<std::vector<float>> LogProbabilities(const PolicyBatch& batch) override {
-    return std::vector<float>(batch.rows.size());
-  }
-  Result<std::vector<float>> Logits(const TokenBatch&) override { return std::vector<float>(); }
-  Status Put(const std::string& name, const std::vector<float>& values) override {
-    tensors_[name] = values;
-    return OkStatus();
-  }
-  Result<std::vector<float>> Get(const std::string& name, size_t) override { return tensors_[name]; }
-
- private:
-  std::map<std::string, std::vector<float>> tensors_;
-};
-
 PretrainingSet SomeSet(const HeldOutSizes& held_out = {}) {
   return *PretrainingSet::From(ExampleTrials(1200), held_out);
 }
 
 PretrainingOptions FewSteps() {
-  return {.steps = 10, .batch = 4, .warm_up = 2, .checkpoint_every = 3, .validate_every = 5, .validation_batch = 4};
+  return {.steps = 10, .batch = 4, .warm_up = 2, .validate_every = 5, .validation_batch = 4};
 }
 
 // Stops after so many steps of this call.
 Status Train(Trainer& trainer, const std::filesystem::path& folder, int stop_after = 1000,
              const PretrainingOptions& options = FewSteps(), const PretrainingSet& set = SomeSet()) {
   int steps = 0;
-  return Pretrain(
-      set, SmallConfig(), options, trainer, folder, [&] { return steps >= stop_after; },
-      [&](const PretrainingProgress&) { ++steps; });
+  return Pretrain(set, SmallConfig(), options, trainer, folder,
+                  {.stop = [&] { return steps >= stop_after; },
+                   .watch = [&](int64_t, std::optional<double>) { ++steps; },
+                   .note = [](const std::string&) {}});
 }
 
 std::string Content(const std::filesystem::path& path) { return *ReadFile(path); }
@@ -72,7 +44,7 @@ TEST(PretrainingSetTest, DocumentsAreWholeAndWordsThatAreToldHaveNoWeight) {
   Random random(1);
   int with_exemplars = 0, with_best_goal = 0;
   for (int i = 0; i < 400; ++i) {
-    const Document document = set.Draw(random);
+    const Document document = set.Draw({}, random);
     ASSERT_TRUE(document.candidate && document.judged && document.goal);
     for (const Exemplar& exemplar : document.exemplars) EXPECT_NE(exemplar.plan, *document.candidate);
     with_exemplars += document.exemplars.empty() ? 0 : 1;
@@ -89,13 +61,33 @@ TEST(PretrainingSetTest, DocumentsAreWholeAndWordsThatAreToldHaveNoWeight) {
   EXPECT_GT(with_best_goal, 200);
 }
 
+TEST(PretrainingSetTest, WhatIsLeftOutChangesNeitherProblemsNorPlans) {
+  const PretrainingSet set = SomeSet();
+  for (const Without& without : {Without{.contrast = true}, Without{.counters = true}, Without{.analysis = true}}) {
+    Random random(1), same(1);
+    int exemplars = 0, counters = 0, analyses = 0;
+    for (int i = 0; i < 200; ++i) {
+      const Document whole = set.Draw({}, random), document = set.Draw(without, same);
+      EXPECT_EQ(document.gemm, whole.gemm);
+      EXPECT_EQ(document.candidate, whole.candidate);
+      EXPECT_EQ(document.judged, whole.judged);
+      exemplars += int(document.exemplars.size());
+      for (const Exemplar& exemplar : document.exemplars) counters += int(exemplar.judged.counters.size());
+      analyses += document.analysis ? 1 : 0;
+    }
+    EXPECT_EQ(exemplars == 0, without.contrast);
+    EXPECT_EQ(counters == 0, without.contrast || without.counters);
+    EXPECT_EQ(analyses == 0, without.contrast || without.analysis);
+  }
+}
+
 TEST(PretrainingSetTest, ShapesWithAHeldOutSizeAreOnlyValidatedOn) {
   const PretrainingSet set = SomeSet({128});
   EXPECT_GT(set.held_out_problems(), 0u);
   EXPECT_EQ(set.problems() + set.held_out_problems(), 60u);
   Random random(1);
   for (int i = 0; i < 100; ++i) {
-    const Shape training = set.Draw(random).gemm.shape, held_out = set.DrawHeldOut(random).gemm.shape;
+    const Shape training = set.Draw({}, random).gemm.shape, held_out = set.DrawHeldOut({}, random).gemm.shape;
     EXPECT_TRUE(training.m != 128 && training.n != 128 && training.k != 128);
     EXPECT_TRUE(held_out.m == 128 || held_out.n == 128 || held_out.k == 128);
   }
@@ -117,6 +109,11 @@ TEST(PretrainingTest, ARunThatWasStoppedEndsWithTheSameWeightsAndLogAsOneThatWas
     }
     EXPECT_EQ(Content(parts.path() / "weights.safetensors"), weights) << stop_after;
     EXPECT_EQ(Content(parts.path() / "log.jsonl"), log) << stop_after;
+    const std::string file = Content(parts.path() / "events.out.tfevents.gemmsmith");
+    const std::vector<EventPlace> events = FindEvents(file);
+    ASSERT_EQ(events.size(), 11u) << stop_after;
+    for (size_t i = 0; i < events.size(); ++i) EXPECT_EQ(events[i].step, int64_t(i));
+    EXPECT_EQ(events.back().end, file.size());
   }
 }
 
@@ -142,8 +139,12 @@ TEST(PretrainingTest, OtherOptionsAndDamageAreRefusedInOneLine) {
   options.seed = 2;
   const Status other = Train(trainer, folder.path(), 4, options);
   EXPECT_NE(other.message().find("was made with other options or words"), std::string::npos) << other.message();
-  ASSERT_TRUE(WriteFileAtomic(folder.path() / "checkpoint.safetensors", "x").ok());
-  EXPECT_NE(Train(trainer, folder.path()).message().find("remove it to begin anew"), std::string::npos);
+  options = FewSteps();
+  options.without.counters = true;
+  EXPECT_EQ(Train(trainer, folder.path(), 4, options).code(), StatusCode::kInvalidArgument);
+  for (const char* file : {"checkpoint_a.safetensors", "checkpoint_b.safetensors"})
+    ASSERT_TRUE(WriteFileAtomic(folder.path() / file, "x").ok());
+  EXPECT_NE(Train(trainer, folder.path()).message().find("remove both to begin anew"), std::string::npos);
 }
 
 TEST(PretrainingTest, ValidationLossIsLoggedWhereProblemsAreHeldOut) {

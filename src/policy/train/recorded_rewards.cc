@@ -1,6 +1,14 @@
 #include "policy/train/recorded_rewards.h"
 
+#include "program/legality.h"
+
 namespace gemmsmith {
+
+std::optional<RecordedPlan> RecordedProblem::Judge(const Plan& plan) const {
+  if (const auto found = plans.find(plan); found != plans.end()) return found->second;
+  if (IsLegal(plan, gemm, device)) return std::nullopt;
+  return RecordedPlan{OutcomeKind::kIllegal, illegal_reward, std::nullopt};
+}
 
 std::vector<RecordedProblem> RecordedProblems(std::span<const Trial> trials, const HeldOutSizes& held_out,
                                               const RewardOptions& options) {
@@ -22,6 +30,7 @@ std::vector<RecordedProblem> RecordedProblems(std::span<const Trial> trials, con
     if (space.size() < 2) continue;
     problem.space = std::make_unique<Space>(std::move(space));
     problem.scale = ScaleOf(rewards);
+    problem.illegal_reward = options.grades[size_t(OutcomeKind::kIllegal)];
     problems.push_back(std::move(problem));
   }
   return problems;

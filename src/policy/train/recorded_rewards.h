@@ -27,6 +27,10 @@ struct RecordedProblem {
   std::map<Plan, RecordedPlan> plans;  // the same
   std::vector<Exemplar> variants;      // what contexts may show of them
   RewardScale scale;
+  double illegal_reward = 0;
+
+  // Of any plan: what was recorded, or that it is illegal; nothing for a legal one that was not recorded.
+  std::optional<RecordedPlan> Judge(const Plan& plan) const;
 };
 
 // Problems with at least two plans that have a reward, without those held out. Of several trials of a plan the most

@@ -1,0 +1,42 @@
+// Without torch, for tests: weights walk by what they are shown, so that a batch or a step too many or too few shows in
+// them.
+#pragma once
+
+#include <cmath>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "policy/train/trainer.h"
+
+namespace gemmsmith {
+
+class FakeTrainer : public Trainer {
+ public:
+  std::string Version() const override { return "fake"; }
+  Result<StepResult> Step(const TokenBatch& batch, int64_t number, const StepOptions& options) override {
+    double sum = 0;
+    for (size_t i = 0; i < batch.tokens.size(); ++i) sum += batch.tokens[i] * double(batch.weights[i]) * double(i % 17);
+    for (auto& [name, values] : tensors_)
+      for (float& value : values) value = 0.5f * value + float(options.learning_rate * std::sin(sum + double(number)));
+    return StepResult{std::abs(std::sin(sum)), 1};
+  }
+  Result<double> Loss(const TokenBatch&) override { return 0.5; }
+  Result<PolicyResult> PolicyStep(const PolicyBatch&, int64_t, const StepOptions&, const PolicyOptions&) override {
+    return PolicyResult();
+  }
+  Result<std::vector<float>> LogProbabilities(const PolicyBatch& batch) override {
+    return std::vector<float>(batch.rows.size());
+  }
+  Result<std::vector<float>> Logits(const TokenBatch&) override { return std::vector<float>(); }
+  Status Put(const std::string& name, const std::vector<float>& values) override {
+    tensors_[name] = values;
+    return OkStatus();
+  }
+  Result<std::vector<float>> Get(const std::string& name, size_t) override { return tensors_[name]; }
+
+ private:
+  std::map<std::string, std::vector<float>> tensors_;
+};
+
+}  // namespace gemmsmith

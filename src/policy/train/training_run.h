@@ -1,0 +1,39 @@
+// What all training has in common: steps in a folder, that a run which was stopped goes on from as if it had never
+// been.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "policy/train/trainer.h"
+
+namespace gemmsmith {
+
+struct TrainingRun {
+  std::filesystem::path folder;
+  int64_t steps = 0;
+  std::string options;  // what must be the same for a checkpoint to be gone on from
+  // Checkpoints are kept as often as this share of the time allows, and behind the last step.
+  double checkpoint_share = 0.1;
+};
+
+// What a run asks and tells while it goes on.
+struct TrainingHooks {
+  std::function<bool()> stop;                                      // between two steps
+  std::function<void(int64_t step, std::optional<double>)> watch;  // what was trained for; nothing: unknown this time
+  std::function<void(const std::string&)> note;                    // a line for whoever watches
+};
+
+// Begins from these weights, or goes on from the folder's checkpoint, and takes one step after the other until all are
+// done or, between two of them, `stop` says so. `step` is given its number, from 1, trains, and returns its line of the
+// log, a JSON object with that number as "step". Leaves in the folder: both checkpoints (checkpoint.h), the log
+// (training_log.h; what was logged behind the checkpoint comes again) and, behind the last step, weights.safetensors.
+// InvalidArgument where a checkpoint was made with other options or words, DataLoss where none is sound.
+Status TakeSteps(const TrainingRun& run, const PolicyModel& begin, Trainer& trainer, const TrainingHooks& hooks,
+                 const std::function<Result<nlohmann::ordered_json>(int64_t)>& step);
+
+}  // namespace gemmsmith
