@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <set>
 #include <tuple>
@@ -45,8 +46,18 @@ struct Recording::State {
 Recording::Recording(std::shared_ptr<const State> state) : state_(std::move(state)) {}
 
 Result<std::shared_ptr<const Recording>> Recording::Load(const std::filesystem::path& folder_or_file) {
-  ASSIGN_OR_RETURN(std::vector<Trial> trials, ReadRecords(folder_or_file));
-  const std::string place = folder_or_file.string();
+  return Load(std::span(&folder_or_file, 1));
+}
+
+Result<std::shared_ptr<const Recording>> Recording::Load(std::span<const std::filesystem::path> folders_or_files) {
+  std::vector<Trial> trials;
+  std::vector<std::string> places;
+  for (const std::filesystem::path& path : folders_or_files) {
+    ASSIGN_OR_RETURN(std::vector<Trial> more, ReadRecords(path));
+    std::move(more.begin(), more.end(), std::back_inserter(trials));
+    places.push_back(path.string());
+  }
+  const std::string place = Join(places, ", ");
   if (trials.empty()) return NotFound(fmt::format("{} holds no trials", place));
   std::set<std::string> devices;
   for (const Trial& trial : trials) devices.insert(trial.setting.device_key);

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,8 +17,9 @@ namespace gemmsmith {
 // The trials of one device.
 class Recording {
  public:
-  // Refuses a record without trials, of several devices, or of a device that FindDevice() does not know.
+  // Refuses records without trials, of several devices, or of a device that FindDevice() does not know.
   static Result<std::shared_ptr<const Recording>> Load(const std::filesystem::path& folder_or_file);
+  static Result<std::shared_ptr<const Recording>> Load(std::span<const std::filesystem::path> folders_or_files);
   // For trials of which the same is known.
   static std::shared_ptr<const Recording> FromTrials(std::vector<Trial> trials);
 

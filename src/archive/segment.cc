@@ -1,12 +1,12 @@
 #include "archive/segment.h"
 
 #include <fmt/format.h>
-#include <zstd.h>
 
 #include <algorithm>
 #include <optional>
 #include <span>
 
+#include "archive/compression.h"
 #include "archive/trial_fields.h"
 #include "base/bytes.h"
 #include "base/hash.h"
@@ -18,28 +18,8 @@ constexpr std::string_view kMagic = "GSR\n";
 // Format 1 has the first columns and no others; in format 2 the header says how many there are.
 constexpr uint16_t kVersion = 2;
 constexpr size_t kMostColumns = 256;  // that any program may ever have
-constexpr int kCompressionLevel = 12;
 
 uint64_t Checksum(std::string_view bytes) { return HashBytes(bytes).low; }
-
-std::string Compress(std::string_view bytes) {
-  std::string compressed(ZSTD_compressBound(bytes.size()), '\0');
-  const size_t size =
-      ZSTD_compress(compressed.data(), compressed.size(), bytes.data(), bytes.size(), kCompressionLevel);
-  GEMMSMITH_CHECK(!ZSTD_isError(size), "{}", ZSTD_getErrorName(size));
-  compressed.resize(size);
-  return compressed;
-}
-
-// `size` is within our own limits, and must be what the frame says before anything is allocated.
-Result<std::string> Decompress(std::string_view bytes, size_t size, size_t column) {
-  const Status damaged = DataLoss(fmt::format("column {} does not decompress", column));
-  if (ZSTD_getFrameContentSize(bytes.data(), bytes.size()) != size) return damaged;
-  std::string content(size, '\0');
-  const size_t written = ZSTD_decompress(content.data(), content.size(), bytes.data(), bytes.size());
-  if (ZSTD_isError(written) || written != size) return damaged;
-  return content;
-}
 
 std::string Assemble(const ColumnBytes& columns, size_t trial_count) {
   ByteWriter header;
@@ -163,7 +143,9 @@ Result<std::vector<Trial>> DecodeSegment(std::string_view bytes) {
     const ColumnEntry& entry = header.columns[i];
     const std::string_view stored = reader.Take(entry.stored_bytes);
     if (Checksum(stored) != entry.checksum) return DataLoss(fmt::format("column {} is damaged", i));
-    ASSIGN_OR_RETURN(columns[i], Decompress(stored, entry.raw_bytes, i));
+    std::optional<std::string> column = Decompress(stored, entry.raw_bytes);
+    if (!column) return DataLoss(fmt::format("column {} does not decompress", i));
+    columns[i] = *std::move(column);
   }
   return DecodeColumns(columns, header.trial_count, header.columns.size());
 }

@@ -64,8 +64,9 @@ double Covariance(const Plan& first, const Plan& second) {
 Forecast::Forecast(const SearchContext& context)
     : space_(*context.space),
       log_predicted_(space_.size()),
-      knowledge_(space_.size()),
-      log_open_(space_.size()),
+      error_(
+          space_.size(), [&plans = space_.plans()](size_t a, size_t b) { return Covariance(plans[a], plans[b]); },
+          kNoise),
       order_(space_.size()) {
   const bool sound = context.gemm.shape.Volume() > 0 && Problems(context.gemm).empty();
   for (size_t i = 0; sound && i < space_.size(); ++i) {
@@ -73,7 +74,6 @@ Forecast::Forecast(const SearchContext& context)
     const bool legal = IsLegal(plan, context.gemm, context.device);
     log_predicted_[i] = legal ? std::log(PredictTimeNs(plan, context.gemm, context.device)) : INFINITY;
   }
-  for (size_t i = 0; i < space_.size(); ++i) knowledge_[i].variance = Covariance(space_.plans()[i], space_.plans()[i]);
   std::iota(order_.begin(), order_.end(), 0u);
   Random(context.seed).Fork("forecast ties").Shuffle(order_);
   std::stable_sort(order_.begin(), order_.end(),
@@ -81,55 +81,17 @@ Forecast::Forecast(const SearchContext& context)
 }
 
 void Forecast::Learn(const Plan& plan, const Outcome& outcome) {
-  const std::vector<Plan>& plans = space_.plans();
-  const std::optional<size_t> found = space_.IndexOf(plan);
-  if (!found) return;
-  const size_t here = *found;
-  if (const auto awaited = awaited_.find(here); awaited != awaited_.end()) {
-    for (size_t i = 0; i < plans.size(); ++i) log_open_[i] -= awaited->second[i];
-    awaited_.erase(awaited);
-  }
-  if (!std::isfinite(log_predicted_[here]) || learned_ == kMostLearned) return;
-  const Knowledge known = knowledge_[here];
+  const std::optional<size_t> here = space_.IndexOf(plan);
+  if (!here) return;
+  error_.StopAwaiting(*here);
+  if (!std::isfinite(log_predicted_[*here]) || error_.learned() == kMostLearned) return;
   const bool measured = outcome.kind == OutcomeKind::kMeasured;
-  const double error = measured ? std::log(pace_.TimeNs(outcome)) - log_predicted_[here] : known.mean + kFailureLog;
-  const double deviation = std::sqrt(known.variance + Square(kNoise));
-  const double surprise = (error - known.mean) / deviation;
-  std::vector<double> shares(plans.size());
-  for (size_t i = 0; i < plans.size(); ++i) shares[i] = SharedNow(here, i) / deviation;
-  for (size_t i = 0; i < plans.size(); ++i) {
-    Knowledge& other = knowledge_[i];
-    const double share = shares[i];
-    other.row.push_back(float(share));
-    other.mean += share * surprise;
-    other.variance = std::max(0.0, other.variance - share * share);
-  }
-  ++learned_;
-}
-
-double Forecast::SharedNow(size_t first, size_t second) const {
-  const std::vector<float>&row = knowledge_[first].row, &other = knowledge_[second].row;
-  double shared = Covariance(space_.plans()[first], space_.plans()[second]);
-  for (size_t j = 0; j < row.size(); ++j) shared -= double(row[j]) * other[j];
-  return shared;
-}
-
-void Forecast::Await(size_t index) {
-  constexpr double kLeastOpen = 1e-3;
-  std::vector<float> settled(space_.size());
-  const double variance = knowledge_[index].variance + Square(kNoise);
-  for (size_t i = 0; i < space_.size(); ++i) {
-    const double share = Square(SharedNow(index, i)) / (variance * std::max(knowledge_[i].variance, Square(kNoise)));
-    settled[i] = float(std::log(std::max(kLeastOpen, 1 - share)));
-    log_open_[i] += settled[i];
-  }
-  awaited_[index] = std::move(settled);
+  error_.Learn(*here,
+               measured ? std::log(pace_.TimeNs(outcome)) - log_predicted_[*here] : error_.Mean(*here) + kFailureLog);
 }
 
 double Forecast::HopefulTimeNs(size_t index, double deviations) const {
-  const Knowledge& known = knowledge_[index];
-  return std::exp(log_predicted_[index] + known.mean -
-                  deviations * std::sqrt(known.variance * std::exp(log_open_[index])));
+  return std::exp(log_predicted_[index] + error_.Mean(index) - deviations * std::sqrt(error_.OpenVariance(index)));
 }
 
 std::vector<Plan> PromisingStarts(const Forecast& forecast, const Space& space, size_t count) {

@@ -3,10 +3,9 @@
 // part, and a rest that only near plans share.
 #pragma once
 
-#include <map>
-#include <optional>
 #include <vector>
 
+#include "search/gaussian_process.h"
 #include "search/pace.h"
 #include "search/proposer.h"
 
@@ -21,29 +20,17 @@ class Forecast {
   const std::vector<uint32_t>& order() const { return order_; }
   void Learn(const Plan& plan, const Outcome& outcome);
   // The plan's outcome is under way: what it will tell of others is no longer a reason to try those.
-  void Await(size_t index);
+  void Await(size_t index) { error_.Await(index); }
   // Comparable within one forecast; infinite for illegal plans.
   double TimeNs(size_t index) const { return HopefulTimeNs(index, 0); }
   // So many standard deviations below that: low where the forecast is low or unsure.
   double HopefulTimeNs(size_t index, double deviations) const;
 
  private:
-  // What is known of one plan's log(measured / predicted): its row of the extended Cholesky factor, and what follows.
-  struct Knowledge {
-    double mean = 0, variance = 0;
-    std::vector<float> row;
-  };
-
-  double SharedNow(size_t first, size_t second) const;  // what of two plans' errors is unknown together
-
   const Space& space_;
   std::vector<double> log_predicted_;
-  std::vector<Knowledge> knowledge_;  // by index in the space
-  size_t learned_ = 0;
+  GaussianProcess error_;  // log(measured / predicted), by index in the space
   Pace pace_;
-  // By index of an awaited plan: the shares of every plan's doubt that its outcome will settle, as sums of logarithms.
-  std::map<size_t, std::vector<float>> awaited_;
-  std::vector<double> log_open_;  // by index in the space: what awaited outcomes leave of the doubt
   std::vector<uint32_t> order_;
 };
 
