@@ -80,8 +80,8 @@ class Grammar {
     Value(verb, "--layout", "nn|tn|both", "storage of A and B [both]", &command->layouts, ReadLayouts);
     AddType(verb, &command->type);
     AddAccumulation(verb, &command->accumulation);
-    Value(verb, "--proposer", "NAME", "random, ranked, local, evolution, nvmmh or policy [local]", &command->proposer,
-          ReadProposer);
+    Value(verb, "--proposer", "NAME", "random, ranked, local, evolution, bayes, nvmmh or policy [local]",
+          &command->proposer, ReadProposer);
     Value(verb, "--weights", "FILE", "the policy's, for --proposer policy", &command->weights, ReadPath);
     Value(verb, "--objective", "time|energy", "what the finals decide by; energy: joules a call [time]",
           &command->objective, ReadObjective);

@@ -8,7 +8,7 @@
 namespace gemmsmith {
 
 const std::vector<std::string_view>& ProposerNames() {
-  static const std::vector<std::string_view> names = {"random", "ranked", "local", "evolution", "nvmmh"};
+  static const std::vector<std::string_view> names = {"random", "ranked", "local", "evolution", "bayes", "nvmmh"};
   return names;
 }
 
@@ -18,11 +18,12 @@ Result<std::unique_ptr<Proposer>> MakeProposer(std::string_view name, const Sear
   if (name == "ranked") return MakeRankedProposer(context);
   if (name == "local") return MakeLocalProposer(context);
   if (name == "evolution") return MakeEvolutionProposer(context);
+  if (name == "bayes") return MakeBayesProposer(context);
   if (name == "nvmmh") return MakeNvmmhProposer(context);
   const std::optional<std::string> nearest = NearestWord(name, ProposerNames());
   return InvalidArgument(fmt::format("unknown proposer \"{}\"; {}", name,
                                      nearest ? fmt::format("did you mean \"{}\"?", *nearest)
-                                             : "there are random, ranked, local, evolution and nvmmh"));
+                                             : "there are random, ranked, local, evolution, bayes and nvmmh"));
 }
 
 Result<std::vector<Plan>> PlansBesideRanked(std::string_view name, const Gemm& gemm, const Device& device) {

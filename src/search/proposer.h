@@ -30,7 +30,7 @@ struct SearchContext {
   uint64_t seed = 0;
 };
 
-// "random", "ranked", "local", "evolution", "nvmmh".
+// "random", "ranked", "local", "evolution", "bayes", "nvmmh".
 const std::vector<std::string_view>& ProposerNames();
 Result<std::unique_ptr<Proposer>> MakeProposer(std::string_view name, const SearchContext& context);
 // Plans that this proposer needs in a space which was made by prediction, to propose what it means: none but for nvmmh.

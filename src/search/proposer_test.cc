@@ -124,7 +124,7 @@ TEST_P(EveryProposer, IgnoresObservationsFromOutsideItsSpace) {
   for (const Plan& plan : SearchWith(*proposer, Bowl(whole), whole.size(), 2)) EXPECT_TRUE(half.Contains(plan));
 }
 
-INSTANTIATE_TEST_SUITE_P(Proposers, EveryProposer, testing::Values("random", "ranked", "local", "evolution"),
+INSTANTIATE_TEST_SUITE_P(Proposers, EveryProposer, testing::Values("random", "ranked", "local", "evolution", "bayes"),
                          [](const auto& name) { return std::string(name.param); });
 
 class GuidedProposer : public testing::TestWithParam<std::string_view> {};
@@ -145,7 +145,7 @@ TEST_P(GuidedProposer, BeatsRandomOnASmoothLandscape) {
   EXPECT_GE(wins, kSeeds * 3 / 4);
 }
 
-INSTANTIATE_TEST_SUITE_P(Proposers, GuidedProposer, testing::Values("local", "evolution"),
+INSTANTIATE_TEST_SUITE_P(Proposers, GuidedProposer, testing::Values("local", "evolution", "bayes"),
                          [](const auto& name) { return std::string(name.param); });
 
 const Gemm kGemm{{256, 512, 1024}};

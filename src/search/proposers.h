@@ -18,6 +18,8 @@ std::unique_ptr<Proposer> MakeLocalProposer(const SearchContext& context);
 // A population of the best plans so far, begun half by prediction and half at random; children are crossed and mutated
 // from tournament winners.
 std::unique_ptr<Proposer> MakeEvolutionProposer(const SearchContext& context);
+// Learns which values of which axes are fast from what was measured alone (Gaussian process, expected improvement).
+std::unique_ptr<Proposer> MakeBayesProposer(const SearchContext& context);
 // What NVIDIA's nvMatmulHeuristics suggests, in its order: of the space the plan nearest to each of its configurations,
 // and nothing more. Unavailable where AskNvmmh() is.
 Result<std::unique_ptr<Proposer>> MakeNvmmhProposer(const SearchContext& context);

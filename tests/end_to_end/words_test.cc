@@ -47,7 +47,7 @@ INSTANTIATE_TEST_SUITE_P(
         WrongWords{{"optimize", "8x8x8", "--type", "bf16", "--accumulate", "f16"}, "goes with --type f16"},
         WrongWords{{"bench", "--shapes", "8x8x8", "--type", "bf16", "--accumulate", "f16"}, "goes with --type f16"},
         WrongWords{{"optimize", "8x8x8", "--proposer", "evolve"},
-                   "there are random, ranked, local, evolution, nvmmh and policy"},
+                   "there are random, ranked, local, evolution, bayes, nvmmh and policy"},
         WrongWords{{"optimize", "8x8x8", "--proposer", "policy"},
                    "--proposer policy needs its weights: --weights FILE"},
         WrongWords{{"optimize", "8x8x8", "--weights", "x"}, "--weights is for --proposer policy"},
