@@ -12,8 +12,9 @@
 #include "campaign/campaign.h"
 #include "evaluate/outcome.h"
 #include "evaluate/verify/test_list.h"
-#include "policy/train/pretraining_set.h"
+#include "policy/without.h"
 #include "problem/gemm.h"
+#include "problem/held_out.h"
 #include "program/subject.h"
 #include "report/agreement.h"
 #include "report/pairs.h"
@@ -151,7 +152,7 @@ struct TrainCommand {
   std::filesystem::path output;
   std::filesystem::path from;  // weights that learning by reward begins with; empty: new ones
   Without without;
-  HeldOutSizes held_out;
+  HeldOut held_out;
   std::optional<int> steps, batch;  // nothing: the stage's own
   std::optional<double> learning_rate;
   uint64_t seed = 1;

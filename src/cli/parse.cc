@@ -368,7 +368,8 @@ class Grammar {
     Value(verb, "--from", "FILE", "with --stage rl: weights to begin with [new ones]", &command->from, ReadPath);
     Value(verb, "--without", "LIST", "leave out: contrast,counters,mask,analysis [nothing]", &command->without,
           ParseWithout);
-    Value(verb, "--hold-out", "SIZES", "keep shapes with such an m, n or k out", &command->held_out, ReadHeldOutSizes);
+    Value(verb, "--hold-out", "RULE", "keep shapes out: sizes of m, n or k, offgrid, or standard", &command->held_out,
+          ParseHeldOut);
     Value(verb, "--steps", "N", "[4000; by reward 300]", &command->steps, ReadCount);
     Value(verb, "--batch", "N", "documents a step [128]; by reward contexts [8]", &command->batch, ReadCount);
     Value(verb, "--learning-rate", "X", "at its peak [0.001; by reward 0.00003]", &command->learning_rate,
@@ -377,7 +378,7 @@ class Grammar {
     AddSeed(verb, &command->seed);
     AddJson(verb, &command->json);
     verb->footer(
-        "Examples: gemmsmith train --output policy --hold-out 512,8192 --on cuda:0\n"
+        "Examples: gemmsmith train --output policy --hold-out standard --on cuda:0\n"
         "          gemmsmith train --stage rl --from policy/weights.safetensors --output policy_rl");
     chosen_[verb] = [command]() -> std::variant<Command, NoCommand> {
       const bool by_reward = command->stage == TrainingStage::kRl;

@@ -384,15 +384,6 @@ Result<double> ReadLearningRate(std::string_view text) {
   return InvalidArgument(fmt::format("'{}' is no learning rate: above 0, below 1", text));
 }
 
-Result<HeldOutSizes> ReadHeldOutSizes(std::string_view text) {
-  HeldOutSizes sizes;
-  for (const std::string_view word : Split(text, ',')) {
-    ASSIGN_OR_RETURN(const int size, ReadCount(word));
-    sizes.insert(size);
-  }
-  return sizes;
-}
-
 Result<TrainingStage> ReadTrainingStage(std::string_view text) {
   if (text == "pretrain") return TrainingStage::kPretrain;
   if (text == "rl") return TrainingStage::kRl;

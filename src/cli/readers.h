@@ -11,7 +11,6 @@
 #include "base/status.h"
 #include "cli/command.h"
 #include "evaluate/outcome.h"
-#include "policy/train/pretraining_set.h"
 #include "problem/gemm.h"
 
 namespace gemmsmith {
@@ -56,8 +55,7 @@ Result<int> ReadCount(std::string_view text);    // 1 to 10^9
 Result<int> ReadOrdinal(std::string_view text);  // 0 to 1023
 Result<uint64_t> ReadSeed(std::string_view text);
 Result<double> ReadPositiveSeconds(std::string_view text);
-Result<double> ReadLearningRate(std::string_view text);        // above 0, below 1
-Result<HeldOutSizes> ReadHeldOutSizes(std::string_view text);  // "512,8192"
+Result<double> ReadLearningRate(std::string_view text);  // above 0, below 1
 Result<TrainingStage> ReadTrainingStage(std::string_view text);
 Result<std::string> ReadTrainingDevice(std::string_view text);  // "cpu", "cuda:0"
 Result<int> ReadLeadingDimension(std::string_view text);

@@ -29,6 +29,25 @@ const std::vector<Shape>& OffGridShapes() {
   return shapes;
 }
 
+// What policies are compared on: 40 of the paper's shapes, of every class, and 20 off the grid, all of the recorded
+// space and all kept out of training (held_out.h).
+const std::vector<Shape>& HeldOutShapes() {
+  static const std::vector<Shape> shapes = {
+      {64, 64, 512},       {64, 128, 512},     {512, 256, 64},     {512, 256, 128},    {64, 8192, 64},
+      {512, 64, 1024},     {4096, 1024, 8192}, {4096, 16384, 512}, {12288, 512, 8192}, {12288, 512, 16384},
+      {12288, 8192, 1024}, {512, 64, 2048},    {512, 128, 2048},   {64, 512, 16384},   {128, 512, 8192},
+      {256, 512, 4096},    {128, 2048, 8192},  {512, 256, 16384},  {8192, 512, 64},    {1024, 8192, 128},
+      {16384, 512, 128},   {8192, 12288, 64},  {8192, 4096, 256},  {64, 8192, 12288},  {128, 8192, 8192},
+      {8192, 128, 8192},   {8192, 256, 4096},  {128, 8192, 12288}, {128, 8192, 64},    {64, 4096, 512},
+      {8192, 64, 256},     {4096, 512, 128},   {16384, 64, 512},   {4096, 512, 512},   {512, 4096, 1024},
+      {1024, 1024, 8192},  {16384, 512, 1024}, {2048, 12288, 512}, {12288, 512, 2048}, {8192, 512, 4096},
+      {1, 4096, 4096},     {8, 4096, 4096},    {17, 31, 63},       {100, 200, 300},    {300, 3584, 456},
+      {333, 328, 1000},    {1000, 1032, 264},  {200, 2048, 1032},  {1000, 1000, 1000}, {96, 4104, 712},
+      {1536, 1536, 1536},  {3072, 768, 768},   {77, 768, 3072},    {2048, 5120, 640},  {4000, 320, 2880},
+      {127, 255, 511},     {1, 128256, 4096},  {16, 14336, 4096},  {129, 1000, 8200},  {4095, 4096, 128}};
+  return shapes;
+}
+
 std::vector<NamedGrid> MakeGrids() {
   std::vector<NamedGrid> grids;
   grids.push_back(
@@ -44,6 +63,7 @@ std::vector<NamedGrid> MakeGrids() {
     grids.push_back({name, "the shapes of one class of paper1000", std::move(shapes)});
   }
   grids.push_back({"offgrid", "ragged, odd and single-row shapes, and sizes of common models", OffGridShapes()});
+  grids.push_back({"heldout", "what policies are compared on and never trained with", HeldOutShapes()});
   return grids;
 }
 

@@ -18,7 +18,7 @@ struct NamedGrid {
   std::string_view description;
   std::vector<Shape> shapes;
 };
-// "paper1000" (m, n, k each from 64 ... 16384), its classes as "paper1000/tiny" and so on, and "offgrid".
+// "paper1000" (m, n, k each from 64 ... 16384), its classes as "paper1000/tiny" and so on, "offgrid" and "heldout".
 const std::vector<NamedGrid>& NamedGrids();
 // A named grid or the path of a file with one shape a line ('#' comments).
 Result<std::vector<Shape>> LoadShapes(std::string_view name_or_path);

@@ -53,7 +53,7 @@ INSTANTIATE_TEST_SUITE_P(
         WrongWords{{"optimize", "8x8x8", "--weights", "x"}, "--weights is for --proposer policy"},
         WrongWords{{"train"}, "train needs --output"},
         WrongWords{{"train", "--output", "x", "--on", "gpu"}, "'gpu' is no device to train on: cpu, or cuda:N"},
-        WrongWords{{"train", "--output", "x", "--hold-out", "64,"}, "'' is not a whole number"},
+        WrongWords{{"train", "--output", "x", "--hold-out", "64,"}, "'' is not what shapes are held out by"},
         WrongWords{{"train", "--output", "x", "--learning-rate", "nan"}, "'nan' is no learning rate"},
         WrongWords{{"train", "--output", "x", "--stage", "pre"}, "there are pretrain and rl"},
         WrongWords{{"train", "--output", "x", "--from", "y"}, "--from goes with --stage rl"},

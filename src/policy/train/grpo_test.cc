@@ -50,7 +50,7 @@ TEST(RecordedRewardsTest, ProblemsHaveTheRewardsOfTheirPlans) {
     wrong += recorded.kind == OutcomeKind::kWrong && recorded.reward == -0.5 ? 1 : 0;
   }
   EXPECT_EQ(wrong, 2);
-  EXPECT_TRUE(RecordedProblems(SomeTrials(), {problems[0].gemm.shape.k}, {}).empty());
+  EXPECT_TRUE(RecordedProblems(SomeTrials(), {.sizes = {problems[0].gemm.shape.k}}, {}).empty());
 }
 
 TEST(RecordedRewardsTest, PlansThatWereNotRecordedHaveAGradeWhereTheyAreIllegalAndElseNothing) {

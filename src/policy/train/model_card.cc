@@ -16,9 +16,8 @@ namespace {
 constexpr size_t kLastSteps = 20;
 
 std::string HeldOutText(const ModelCard& card) {
-  if (card.held_out.empty()) return "nothing";
-  return fmt::format("shapes with m, n or k of {}: {}", fmt::join(card.held_out, ", "),
-                     Plural(card.data.held_out_problems, "problem"));
+  if (card.held_out == HeldOut()) return "nothing";
+  return fmt::format("`{}`: {}", Print(card.held_out), Plural(card.data.held_out_problems, "problem"));
 }
 
 std::string DataText(const ModelCard& card) {
@@ -79,7 +78,7 @@ std::string LimitsText(const ModelCard& card, const PolicyModel& model) {
   std::string text = "## Limits\n\n";
   text += "- How soon it finds good kernels was not measured by this run: its numbers are those above.\n";
   text += "- It knows the devices, the kinds of problems and the families named above, and has met no others.\n";
-  text += card.held_out.empty() ? "- No shape was held out: nothing above says how it does on new ones.\n"
+  text += card.held_out == HeldOut() ? "- No shape was held out: nothing above says how it does on new ones.\n"
                                 : "- No shape that was held out was trained on in this run.\n";
   if (card.by_reward) text += "- Rewards were read from records: a plan that nobody had measured taught it nothing.\n";
   text += fmt::format("- It reads and writes the words of `{}` alone.\n", TokenVocabulary().identity());
@@ -89,7 +88,7 @@ std::string LimitsText(const ModelCard& card, const PolicyModel& model) {
 
 }  // namespace
 
-TrainingData DataOf(std::span<const Trial> trials, const HeldOutSizes& held_out) {
+TrainingData DataOf(std::span<const Trial> trials, const HeldOut& held_out) {
   TrainingData data;
   for (const auto& [key, plans] : MostCarefulTrials(trials)) {
     const Gemm& gemm = key.second;

@@ -23,11 +23,11 @@ struct TrainingData {
   std::set<std::string> families, kinds;            // "wgmma"; "tn f16"
   int64_t first_unix_ms = 0, last_unix_ms = 0;
 };
-TrainingData DataOf(std::span<const Trial> trials, const HeldOutSizes& held_out);
+TrainingData DataOf(std::span<const Trial> trials, const HeldOut& held_out);
 
 struct ModelCard {
   TrainingData data;
-  HeldOutSizes held_out;
+  HeldOut held_out;
   std::string sources;     // where the records were read
   bool by_reward = false;  // pretrained else
   std::string options;     // as Describe() has them

@@ -26,7 +26,7 @@ TEST(ModelCardTest, DataAreThoseThatWereTrainedOn) {
   std::vector<Trial> trials = ExampleTrials(200);
   const TrainingData all = DataOf(trials, {});
   EXPECT_EQ(all.held_out_problems, 0);
-  const TrainingData some = DataOf(trials, {128});
+  const TrainingData some = DataOf(trials, {.sizes = {128}});
   EXPECT_GT(some.held_out_problems, 0);
   EXPECT_EQ(some.problems + some.held_out_problems, all.problems);
   int64_t trials_of_devices = 0;
@@ -41,8 +41,8 @@ TEST(ModelCardTest, DataAreThoseThatWereTrainedOn) {
 TEST(ModelCardTest, SaysWhatTheRunWas) {
   PolicyModel model = SmallModel();
   model.without = {.counters = true};
-  const ModelCard card{.data = DataOf(ExampleTrials(200), {128}),
-                       .held_out = {128, 4096},
+  const ModelCard card{.data = DataOf(ExampleTrials(200), {.sizes = {128}}),
+                       .held_out = {.sizes = {128, 4096}},
                        .sources = "some/records",
                        .options = "steps=30",
                        .begun_from = "new weights",
@@ -50,7 +50,7 @@ TEST(ModelCardTest, SaysWhatTheRunWas) {
   const std::string text = Print(card, model, SomeLog(), LoggedTime{1.7e9, 1.7e9 + 86400});
   for (const std::string& part :
        {"`weights.safetensors`, " + Fingerprint(model), std::string("| records | some/records |"),
-        std::string("shapes with m, n or k of 128, 4096: "), std::string("| stage | pretraining |"),
+        std::string("| held out | `128,4096`: "), std::string("| stage | pretraining |"),
         std::string("| options | steps=30 |"), std::string("| trained without | counters |"),
         std::string("| trained with | torch 9 on cpu |"),
         std::string("| first and last step | 2023-11-14, 2023-11-15 |"), std::string("Of the log, 30 steps."),

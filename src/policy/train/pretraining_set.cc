@@ -12,10 +12,6 @@ constexpr size_t kKnownCounts[] = {0, 0, 2, 4, 8, 16, 32};
 
 }  // namespace
 
-bool IsHeldOut(const Shape& shape, const HeldOutSizes& sizes) {
-  return sizes.contains(shape.m) || sizes.contains(shape.n) || sizes.contains(shape.k);
-}
-
 TrialsByProblem MostCarefulTrials(std::span<const Trial> trials) {
   TrialsByProblem by_problem;
   for (const Trial& trial : trials) {
@@ -34,7 +30,7 @@ std::vector<Exemplar> DrawKnown(std::span<const Exemplar> variants, std::optiona
   return known;
 }
 
-Result<PretrainingSet> PretrainingSet::From(std::span<const Trial> trials, const HeldOutSizes& held_out) {
+Result<PretrainingSet> PretrainingSet::From(std::span<const Trial> trials, const HeldOut& held_out) {
   PretrainingSet set;
   for (const auto& [key, plans] : MostCarefulTrials(trials)) {
     Problem problem{.gemm = key.second, .device = *FindDevice(key.first)};

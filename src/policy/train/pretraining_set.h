@@ -2,19 +2,15 @@
 #pragma once
 
 #include <map>
-#include <set>
 #include <span>
 #include <vector>
 
 #include "archive/trial.h"
 #include "policy/contexts.h"
 #include "policy/train/trainer.h"
+#include "problem/held_out.h"
 
 namespace gemmsmith {
-
-// Shapes that have one of these sizes as m, n or k are kept out of training, and are what is validated on.
-using HeldOutSizes = std::set<int>;
-bool IsHeldOut(const Shape& shape, const HeldOutSizes& sizes);
 
 // Of each plan of each problem, by device key, the most carefully timed trial; of devices that FindDevice() knows.
 using TrialsByProblem = std::map<std::pair<std::string, Gemm>, std::map<Plan, const Trial*>>;
@@ -26,8 +22,8 @@ std::vector<Exemplar> DrawKnown(std::span<const Exemplar> variants, std::optiona
 class PretrainingSet {
  public:
   // Trials of plans on devices that FindDevice() knows; the others do not count. InvalidArgument where nothing is left
-  // to train on.
-  static Result<PretrainingSet> From(std::span<const Trial> trials, const HeldOutSizes& held_out);
+  // to train on. Held-out shapes are what is validated on.
+  static Result<PretrainingSet> From(std::span<const Trial> trials, const HeldOut& held_out);
 
   size_t problems() const { return training_.size(); }
   size_t held_out_problems() const { return held_out_.size(); }

@@ -18,7 +18,7 @@ ModelConfig SmallConfig() {
   return {.words = int(TokenVocabulary().size()), .positions = 512, .width = 16, .layers = 1, .heads = 2, .hidden = 32};
 }
 
-PretrainingSet SomeSet(const HeldOutSizes& held_out = {}) {
+PretrainingSet SomeSet(const HeldOut& held_out = {}) {
   return *PretrainingSet::From(ExampleTrials(1200), held_out);
 }
 
@@ -82,7 +82,7 @@ TEST(PretrainingSetTest, WhatIsLeftOutChangesNeitherProblemsNorPlans) {
 }
 
 TEST(PretrainingSetTest, ShapesWithAHeldOutSizeAreOnlyValidatedOn) {
-  const PretrainingSet set = SomeSet({128});
+  const PretrainingSet set = SomeSet({.sizes = {128}});
   EXPECT_GT(set.held_out_problems(), 0u);
   EXPECT_EQ(set.problems() + set.held_out_problems(), 60u);
   Random random(1);
@@ -91,7 +91,7 @@ TEST(PretrainingSetTest, ShapesWithAHeldOutSizeAreOnlyValidatedOn) {
     EXPECT_TRUE(training.m != 128 && training.n != 128 && training.k != 128);
     EXPECT_TRUE(held_out.m == 128 || held_out.n == 128 || held_out.k == 128);
   }
-  EXPECT_FALSE(PretrainingSet::From(ExampleTrials(100), {64, 128, 256}).ok());
+  EXPECT_FALSE(PretrainingSet::From(ExampleTrials(100), {.sizes = {64, 128, 256}}).ok());
   EXPECT_FALSE(PretrainingSet::From({}, {}).ok());
 }
 
@@ -150,7 +150,7 @@ TEST(PretrainingTest, OtherOptionsAndDamageAreRefusedInOneLine) {
 TEST(PretrainingTest, ValidationLossIsLoggedWhereProblemsAreHeldOut) {
   const TemporaryFolder folder = *TemporaryFolder::Create("pretraining");
   FakeTrainer trainer;
-  ASSERT_TRUE(Train(trainer, folder.path(), 1000, FewSteps(), SomeSet({128})).ok());
+  ASSERT_TRUE(Train(trainer, folder.path(), 1000, FewSteps(), SomeSet({.sizes = {128}})).ok());
   int validated = 0;
   for (const std::string_view line : Split(Content(folder.path() / "log.jsonl"), '\n'))
     validated += line.find("validation_loss") != line.npos ? 1 : 0;

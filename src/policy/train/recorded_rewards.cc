@@ -10,7 +10,7 @@ std::optional<RecordedPlan> RecordedProblem::Judge(const Plan& plan) const {
   return RecordedPlan{OutcomeKind::kIllegal, illegal_reward, std::nullopt};
 }
 
-std::vector<RecordedProblem> RecordedProblems(std::span<const Trial> trials, const HeldOutSizes& held_out,
+std::vector<RecordedProblem> RecordedProblems(std::span<const Trial> trials, const HeldOut& held_out,
                                               const RewardOptions& options) {
   std::vector<RecordedProblem> problems;
   for (const auto& [key, plans] : MostCarefulTrials(trials)) {

@@ -35,7 +35,7 @@ struct RecordedProblem {
 
 // Problems with at least two plans that have a reward, without those held out. Of several trials of a plan the most
 // carefully timed one counts.
-std::vector<RecordedProblem> RecordedProblems(std::span<const Trial> trials, const HeldOutSizes& held_out,
+std::vector<RecordedProblem> RecordedProblems(std::span<const Trial> trials, const HeldOut& held_out,
                                               const RewardOptions& options);
 
 }  // namespace gemmsmith
