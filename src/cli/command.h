@@ -160,6 +160,29 @@ struct TrainCommand {
   bool json = false;
 };
 
+// Weights that compete under a name.
+struct PolicyWeights {
+  std::string name;
+  std::filesystem::path weights;
+};
+
+// Traces of proposals scored against records; with `recompute` made before, by what follows it.
+struct CompareCommand {
+  std::vector<std::filesystem::path> traces;   // empty: those that came with the program
+  std::vector<std::filesystem::path> records;  // empty: what a replay answers from
+  bool recompute = false;
+  std::vector<std::string> contenders;  // searches and policies; empty: every search that can be had, and all policies
+  std::vector<PolicyWeights> policies;
+  HeldOut held_out = StandardHeldOut();
+  std::string shapes = "heldout";
+  std::vector<Layout> layouts = {kNn, kTn};
+  int repeats = 20;
+  int batch = 16;  // plans under way at once, at most
+  uint64_t seed = 1;
+  std::filesystem::path output;  // empty: none
+  bool json = false;
+};
+
 enum class ReportFormat { kText, kMarkdown, kCsv, kJson };
 
 struct RecordsPairsCommand {
@@ -288,12 +311,12 @@ struct OnceCommand {
 
 struct GuestCommand {};
 
-using Command =
-    std::variant<OptimizeCommand, EvaluateCommand, VerifyCommand, SelfTestCommand, PlanCheckCommand, PlanListCommand,
-                 PlanEmitCommand, PlanExplainCommand, PlanFactsCommand, RecordsImportCommand, RecordsExportCommand,
-                 RecordsListCommand, RecordsStatsCommand, RecordsRankCommand, RecordsPairsCommand,
-                 RecordsCompareCommand, RecordsMeasureCommand, BenchCommand, PromoteCommand, ReportCommand,
-                 TrainCommand, DoctorCommand, WorkerCommand, CompilerCommand, OnceCommand, GuestCommand>;
+using Command = std::variant<OptimizeCommand, EvaluateCommand, VerifyCommand, SelfTestCommand, PlanCheckCommand,
+                             PlanListCommand, PlanEmitCommand, PlanExplainCommand, PlanFactsCommand,
+                             RecordsImportCommand, RecordsExportCommand, RecordsListCommand, RecordsStatsCommand,
+                             RecordsRankCommand, RecordsPairsCommand, RecordsCompareCommand, RecordsMeasureCommand,
+                             BenchCommand, PromoteCommand, ReportCommand, TrainCommand, CompareCommand, DoctorCommand,
+                             WorkerCommand, CompilerCommand, OnceCommand, GuestCommand>;
 
 // Nothing to carry out: help or the version was asked for (exit code 0), or the words were wrong (2).
 struct NoCommand {

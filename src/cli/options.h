@@ -37,6 +37,15 @@ CLI::Option* Value(Verb* verb, const std::string& name, const std::string& label
   return Word<T, Target>(verb, name, label, help, target, read, [](Target* to, T value) { *to = std::move(value); });
 }
 
+// A flag that may be given often; its values in the order of the words.
+template <class T, class Read>
+CLI::Option* AddMany(Verb* verb, const std::string& name, const std::string& label, const std::string& help,
+                     std::vector<T>* values, Read read) {
+  return Word<T, std::vector<T>>(verb, name, label, help, values, read,
+                                 [](std::vector<T>* to, T value) { to->push_back(std::move(value)); })
+      ->take_all();
+}
+
 // Into a Subject, or into an optional one.
 template <class Target>
 CLI::Option* AddSubject(Verb* verb, Target* subject) {

@@ -6,10 +6,13 @@
 #include <map>
 #include <optional>
 
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/exit.h"
 #include "cli/options.h"
 #include "cli/wrong_words.h"
+#include "search/proposer.h"
+#include "search/traces.h"
 
 namespace gemmsmith {
 
@@ -35,6 +38,7 @@ class Grammar {
     AddPromote();
     AddReport();
     AddTrain();
+    AddCompareVerb();
     AddMachineVerbs();
     // After the verbs, which would inherit it.
     root_.footer(
@@ -175,11 +179,7 @@ class Grammar {
   void AddSelfTest(Verb* verb) {
     SelfTestCommand* command = &self_test_;
     verb->add_flag("--self-test", wants_self_test_, "judge kernels with known faults, and honest ones");
-    using Paths = std::vector<std::filesystem::path>;
-    Word<std::filesystem::path, Paths>(verb, "--cases", "DIR", "further cases; may be given often", &command->cases,
-                                       ReadPath,
-                                       [](Paths* to, std::filesystem::path path) { to->push_back(std::move(path)); })
-        ->take_all();
+    AddMany(verb, "--cases", "DIR", "further cases; may be given often", &command->cases, ReadPath);
     Value(verb, "--only", "TEXT", "cases whose name has this in it, as in numbers_", &command->only, ReadText);
     Value(verb, "--seeds", "N", "how many seeds each case is judged with [3]", &command->seeds, ReadCount);
   }
@@ -389,6 +389,55 @@ class Grammar {
     };
   }
 
+  void AddCompareVerb() {
+    CompareCommand* command = &compare_searches_;
+    Verb* verb = NewVerb(&root_, "compare", "how soon searches and policies find the best recorded kernel", command);
+    AddSources(verb, &command->traces, "traces of proposals (.gtr) to score; else those that came along");
+    AddMany(verb, "--records", "FILE", "record files or folders; may be given often [the one that answers]",
+            &command->records, ReadPath);
+    verb->add_flag("--recompute", command->recompute, "let the contenders propose anew; the rest is for this");
+    Value(verb, "--contenders", "LIST", "searches and policies by name [all there are]", &command->contenders,
+          ReadNames);
+    AddMany(verb, "--policy", "NAME=WEIGHTS", "a policy's weights; may be given often", &command->policies,
+            ReadPolicyWeights);
+    Value(verb, "--hold-out", "RULE", "what training kept out: sizes, offgrid, or standard [standard]",
+          &command->held_out, ParseHeldOut);
+    Value(verb, "--shapes", "SET|FILE|SHAPE,...", "of what was kept out only these, or all [heldout]", &command->shapes,
+          ReadShapeWords);
+    Value(verb, "--layouts", "nn,tn", "layouts [nn,tn]", &command->layouts, ReadLayouts);
+    Value(verb, "--repeats", "N", "each with other random numbers [20]", &command->repeats, ReadCount);
+    Value(verb, "--batch", "N", "plans under way at once, at most [16]", &command->batch, ReadCount);
+    AddSeed(verb, &command->seed);
+    Value(verb, "-o,--output", "FILE.gtr", "keep the traces there", &command->output, ReadPath);
+    AddJson(verb, &command->json);
+    chosen_[verb] = [verb, command] { return CheckedCompare(*verb, *command); };
+    verb->footer(
+        "Measures nothing: contenders draw from what was recorded, 64 plans of each problem.\n"
+        "Example: gemmsmith compare --recompute --policy policy=policy_rl/weights.safetensors -o policy.gtr");
+  }
+
+  static std::variant<Command, NoCommand> CheckedCompare(const Verb& verb, CompareCommand command) {
+    const auto wrong = [](std::string text) { return NoCommand{kExitWrongUse, std::move(text)}; };
+    for (const char* flag : {"--contenders", "--policy", "--hold-out", "--shapes", "--layouts", "--repeats", "--batch",
+                             "--seed", "--output"})
+      if (!command.recompute && verb.count(flag) > 0) return wrong(fmt::format("{} goes with --recompute", flag));
+    if (command.recompute && !command.traces.empty())
+      return wrong("compare scores FILE or makes traces anew with --recompute, not both");
+    if (command.repeats > int(kMostRepeats))
+      return wrong(fmt::format("--repeats takes {} at most", CountText(kMostRepeats)));
+    if (verb.count("--hold-out") > 0 && verb.count("--shapes") == 0) command.shapes = "all";
+    std::vector<std::string_view> known = ProposerNames();
+    for (const PolicyWeights& policy : command.policies) {
+      if (std::find(known.begin(), known.end(), policy.name) != known.end())
+        return wrong(fmt::format("--policy names '{}' twice", policy.name));
+      known.push_back(policy.name);
+    }
+    for (const std::string& name : command.contenders)
+      if (std::find(known.begin(), known.end(), name) == known.end())
+        return wrong(fmt::format("'{}' is no contender{}", name, DidYouMean(name, known)));
+    return Command(command);
+  }
+
   void AddBench() {
     BenchCommand* command = &bench_;
     Verb* verb = NewVerb(&root_, "bench", "measure contenders beside the libraries on many shapes", command);
@@ -502,6 +551,7 @@ class Grammar {
   PromoteCommand promote_;
   ReportCommand report_;
   TrainCommand train_;
+  CompareCommand compare_searches_;
   DoctorCommand doctor_;
   WorkerCommand worker_;
   OnceCommand once_;

@@ -390,6 +390,26 @@ Result<TrainingStage> ReadTrainingStage(std::string_view text) {
   return NoSuchWord("stage", text, std::array<std::string_view, 2>{"pretrain", "rl"});
 }
 
+Result<PolicyWeights> ReadPolicyWeights(std::string_view text) {
+  const size_t equals = text.find('=');
+  const std::string_view name = text.substr(0, equals);
+  if (equals == text.npos || name.empty() || equals + 1 == text.size() || name.find(',') != name.npos)
+    return InvalidArgument(fmt::format("'{}' is not NAME=WEIGHTS, as in policy=policy/weights.safetensors", text));
+  const std::vector<std::string_view>& searches = ProposerNames();
+  if (std::find(searches.begin(), searches.end(), name) != searches.end())
+    return InvalidArgument(fmt::format("'{}' is a search's name: give these weights another one", name));
+  return PolicyWeights{std::string(name), text.substr(equals + 1)};
+}
+
+Result<std::vector<std::string>> ReadNames(std::string_view text) {
+  std::vector<std::string> names;
+  for (const std::string_view word : Split(text, ',')) {
+    if (word.empty()) return InvalidArgument(fmt::format("'{}' has an empty name", text));
+    if (std::find(names.begin(), names.end(), word) == names.end()) names.emplace_back(word);
+  }
+  return names;
+}
+
 Result<std::string> ReadTrainingDevice(std::string_view text) {
   const bool is_gpu = text.starts_with("cuda:") && ReadOrdinal(text.substr(5)).ok();
   if (text == "cpu" || is_gpu) return std::string(text);

@@ -30,6 +30,7 @@ Result<int> Run(const BenchCommand& command);
 Result<int> Run(const PromoteCommand& command);
 Result<int> Run(const ReportCommand& command);
 Result<int> Run(const TrainCommand& command);
+Result<int> Run(const CompareCommand& command);
 Result<int> Run(const DoctorCommand& command);
 Result<int> Run(const WorkerCommand& command);
 Result<int> Run(const CompilerCommand& command);

@@ -54,6 +54,19 @@ INSTANTIATE_TEST_SUITE_P(
         WrongWords{{"train"}, "train needs --output"},
         WrongWords{{"train", "--output", "x", "--on", "gpu"}, "'gpu' is no device to train on: cpu, or cuda:N"},
         WrongWords{{"train", "--output", "x", "--hold-out", "64,"}, "'' is not what shapes are held out by"},
+        WrongWords{{"compare", "--repeats", "3"}, "--repeats goes with --recompute"},
+        WrongWords{{"compare", "--policy", "policy=x"}, "--policy goes with --recompute"},
+        WrongWords{{"compare", "x.gtr", "--recompute"}, "not both"},
+        WrongWords{{"compare", "--recompute", "--repeats", "0"}, "'0' is not a whole number"},
+        WrongWords{{"compare", "--recompute", "--repeats", "10001"}, "--repeats takes 10,000 at most"},
+        WrongWords{{"compare", "--recompute", "--contenders", "randm"}, "did you mean 'random'?"},
+        WrongWords{{"compare", "--recompute", "--contenders", "policy"}, "'policy' is no contender; there are random"},
+        WrongWords{{"compare", "--recompute", "--contenders", "random,"}, "has an empty name"},
+        WrongWords{{"compare", "--recompute", "--policy", "x.safetensors"}, "is not NAME=WEIGHTS"},
+        WrongWords{{"compare", "--recompute", "--policy", "local=x"}, "'local' is a search's name"},
+        WrongWords{{"compare", "--recompute", "--policy", "a=x", "--policy", "a=y"}, "--policy names 'a' twice"},
+        WrongWords{{"compare", "--recompute", "--hold-out", "off"}, "'off' is not what shapes are held out by"},
+        WrongWords{{"compare", "--recompute", "--shapes", "heldot"}, "did you mean 'heldout'?"},
         WrongWords{{"train", "--output", "x", "--learning-rate", "nan"}, "'nan' is no learning rate"},
         WrongWords{{"train", "--output", "x", "--stage", "pre"}, "there are pretrain and rl"},
         WrongWords{{"train", "--output", "x", "--from", "y"}, "--from goes with --stage rl"},
@@ -146,7 +159,8 @@ INSTANTIATE_TEST_SUITE_P(Verbs, HelpTest,
                          testing::Values("", "optimize", "evaluate", "verify", "plan", "plan check", "plan list",
                                          "plan emit", "plan explain", "plan facts", "records", "records import",
                                          "records export", "records list", "records stats", "records rank",
-                                         "records pairs", "records compare", "records measure", "train", "doctor"));
+                                         "records pairs", "records compare", "records measure", "train", "compare",
+                                         "doctor"));
 
 TEST(HelpTest, DoesNotShowWhatOnlyTheProgramItselfStarts) {
   const std::string help = Home().Run({"--help"}).out;
