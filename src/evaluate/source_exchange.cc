@@ -213,7 +213,7 @@ void SourceExchange::Note(const GuestAnswer& answer) {
 }
 
 GuestCall SourceExchange::CallFor(GuestWork work, uint32_t calls, uint32_t replays, int twin) const {
-  return {work, uint32_t(present_set_), gemm_.shape, calls, replays, uint32_t(twin)};
+  return {work, uint32_t(present_set_), gemm_.shape, calls, replays, uint32_t(first_twin_ + twin)};
 }
 
 // ---- sets

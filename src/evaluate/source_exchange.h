@@ -175,7 +175,8 @@ class SourceExchange {
   int graph_calls_ = 1;
   std::vector<SourceBatch> batches_;  // on unchanged inputs
   int raced_batches_ = 0;
-  double least_ns_ = 0;      // a call, by calls with pauses between them
+  double least_ns_ = 0;      // a call, by calls with pauses between them, and by all of a look that differed
+  int first_twin_ = 0;       // of the graphs of this look
   double published_ns_ = 0;  // a call of many
   Gaps gaps_;
   Outcome timed_;  // what is known so far

@@ -211,26 +211,35 @@ Result<std::string> SourceExchange::TimeEveryKind() {
   batches_ = batches_of(GuestWork::kCalls);
   const SourceTime unchanged = TimeOf(batches_);
   const SourceTime spaced = TimeOf(batches_of(GuestWork::kSpacedCalls));
-  const SourceTime sham = TimeOf(batches_of(GuestWork::kShamCalls));
-  least_ns_ = LeastBySpaces(spaced);
-  std::string disagreement = DisagreementOfRenewals(batches_of(GuestWork::kRenewedCalls),
-                                                    batches_of(GuestWork::kShamCalls), unchanged.judge_ns);
+  const std::span renewed = batches_of(GuestWork::kRenewedCalls), shams = batches_of(GuestWork::kShamCalls);
+  const SourceTime sham = TimeOf(shams);
+  std::string disagreement = DisagreementOfRenewals(renewed, shams, unchanged.judge_ns);
   if (disagreement.empty()) disagreement = DisagreementOfSpaces(unchanged, spaced);
   if (disagreement.empty()) disagreement = DisagreementOfShams(unchanged, sham, sham_step_ns_);
+  least_ns_ = std::max(least_ns_, LeastBySpaces(spaced));
+  if (!disagreement.empty())
+    least_ns_ = std::max(
+        {least_ns_, spaced.judge_ns, sham.judge_ns - sham_step_ns_, unchanged.judge_ns + ExcessOf(renewed, shams).ns});
   return disagreement;
 }
 
-// What is not the same in other buffers, by graphs of their own, is no cheat's doing: an honest kernel whose work falls
-// to whoever comes first took 17 us longer behind renewals once, in 219 judgements of honest ones (H200, November
-// 2026).
+// A cheat differs in every look. An honest kernel whose work falls to whoever comes first (tiles by tickets, more CTAs
+// than tiles) takes 250 us by one graph and 290 by another, and differed in a quarter of the looks (H200, November
+// 2026); so it is looked at again, in the other buffers and by graphs of their own. Nobody gains by that: the longest
+// time of a look that differed is the least that is published.
 Status SourceExchange::TimeAlone() {
+  constexpr int kLooks = 4;
   ChooseSet();
-  ASSIGN_OR_RETURN(std::string disagreement, TimeEveryKind());
-  if (!disagreement.empty()) {
-    ChangeSet();
+  std::string disagreement;
+  for (int look = 0; look < kLooks; ++look) {
+    if (look > 0) {
+      ChangeSet();
+      first_twin_ += Twins();
+    }
     ASSIGN_OR_RETURN(disagreement, TimeEveryKind());
+    if (disagreement.empty()) return OkStatus();
   }
-  if (!disagreement.empty()) End(OutcomeKind::kCheated, "honesty", disagreement);
+  End(OutcomeKind::kCheated, "honesty", disagreement);
   return OkStatus();
 }
 

@@ -98,13 +98,21 @@ std::map<std::string, double> ReadColumnsOfMetrics(const std::vector<CsvRow>& ta
   return std::move(readings).Take();
 }
 
-// The line that says why nothing was profiled: its first error, else its first warning, else the last word of anybody.
+// What says why nothing was profiled: its first error, else its first warning, with the next line where that ends in a
+// colon; else the last word of anybody.
 std::string Complaint(std::string_view output) {
-  for (const std::string_view tag : {"==ERROR== ", "==WARNING== "})
-    for (const std::string_view line : Split(output, '\n'))
-      if (line.starts_with(tag)) return std::string(line.substr(tag.size()));
+  const std::vector<std::string_view> lines = Split(output, '\n');
+  for (const std::string_view tag : {"==ERROR== ", "==WARNING== "}) {
+    const auto said =
+        std::find_if(lines.begin(), lines.end(), [&](std::string_view line) { return line.starts_with(tag); });
+    if (said == lines.end()) continue;
+    std::string complaint(said->substr(tag.size()));
+    if (!complaint.ends_with(':') || said + 1 == lines.end()) return complaint;
+    const std::string_view next = said[1];
+    return fmt::format("{} {}", complaint, next.starts_with(tag) ? next.substr(tag.size()) : next);
+  }
   std::string_view last = "it said nothing";
-  for (const std::string_view line : Split(output, '\n'))
+  for (const std::string_view line : lines)
     if (!line.empty() && !line.starts_with("==PROF==")) last = line;
   return std::string(last);
 }

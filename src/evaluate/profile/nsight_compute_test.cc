@@ -47,6 +47,11 @@ TEST(NsightCompute, WhatItComplainsOfIsTheReason) {
               "==ERROR== ERR_NVGPUCTRPERM - The user does not have permission to access counters.\n"
               "==PROF== Disconnected\n"),
       "Nsight Compute profiled nothing: ERR_NVGPUCTRPERM - The user does not have permission to access counters.");
+  EXPECT_EQ(
+      message("==ERROR== An error was reported by the driver:\n==ERROR== The profiler is in use.\n==PROF== Gone\n"),
+      "Nsight Compute profiled nothing: An error was reported by the driver: The profiler is in use.");
+  EXPECT_EQ(message("==ERROR== An error was reported by the driver:"),
+            "Nsight Compute profiled nothing: An error was reported by the driver:");
   EXPECT_EQ(message("==PROF== Connected\n==WARNING== No kernels were profiled.\n"),
             "Nsight Compute profiled nothing: No kernels were profiled.");
   EXPECT_EQ(message("==PROF== Connected\ngemmsmith: no GPU 3: the driver sees 1\n\n==PROF== Disconnected\n"),
