@@ -134,7 +134,7 @@ bench() {
   "$program" report "$out/$1.gsr" --shapes all --summary
 }
 
-# The shapes of a file, of the grid (paper1000) by the work they hold, or of the grid without a file's (paper1000-FILE);
+# The shapes of a file, of the grid (paper1000), those with the least work first, or of the grid without a file's (paper1000-FILE);
 # of several of these, separated by commas.
 shapes_of() {
   case $1 in
@@ -146,7 +146,7 @@ shapes_of() {
   local sizes=(64 128 256 512 1024 2048 4096 8192 12288 16384) m n k
   for m in "${sizes[@]}"; do for n in "${sizes[@]}"; do for k in "${sizes[@]}"; do
     echo "$((m * n * k)) ${m}x${n}x${k}"
-  done; done; done | sort -rn | cut -d' ' -f2
+  done; done; done | sort -n | cut -d' ' -f2
 }
 
 # The shapes go round the GPUs like cards, each GPU with its share of the cores and an archive of its own.

@@ -114,7 +114,7 @@ constexpr double kL2DistinctBytesPerNs = 6200;  // what a wave shares counted on
 constexpr double kTrafficShare = 0.01;          // of that in any case: orders rasters where something else takes longer
 constexpr double kMemoryShare = 0.95;           // of a copy's rate
 constexpr double kL2HoldsMb = 21.9, kL2LosesMb = 31.8;  // operands of 22 MB stay in L2, of 54 MB nothing does
-constexpr double kStreamKeepsMb = 7;  // and of those whose copies are the first to leave it, so much more stays
+constexpr double kStreamKeepsMb = 7;  // and so much more stays where copies of an operand that is read once leave first
 constexpr double kFarMb = 54.5, kFarWidthMb = 12.4, kFarShare = 0.53;  // and L2 is so much slower from there on
 constexpr double kL2MemoryShare = 0.125;  // of the traffic through L2 that memory traffic waits for
 // One tile a CTA: the store behind the main loop.
@@ -307,7 +307,8 @@ double WgmmaBodyNs(const WgmmaPlan& plan, const Gemm& gemm, const Device& device
   const double distinct_bytes =
       place.ctas / (place.tiles_at_once * plan.split) * WaveBytes(plan, shape, place.tiles_at_once);
   const double l2_distinct = distinct_bytes / wgmma::kL2DistinctBytesPerNs;
-  const double kept_bytes = plan.stream == Stream::kNone ? 0 : 1e6 * wgmma::kStreamKeepsMb * l2_scale;
+  const double kept_bytes =
+      plan.stream == Stream::kNone ? 0 : 1e6 * wgmma::kStreamKeepsMb * l2_scale / plan.StreamReaders(shape);
   const double memory_bytes = from_memory * (std::max(OperandBytes(shape), distinct_bytes) - kept_bytes);
   const double memory = memory_bytes / (1e3 * device.memory_tbs * wgmma::kMemoryShare);
   const double step_refill =

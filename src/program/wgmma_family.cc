@@ -78,7 +78,7 @@ constexpr Parameter kParameters[] = {
      kReductions, kReductionWords, int(SplitReduction::kAdd)},
     {"store", "how C is written: rows by the warps, or boxes by the copy engine, perhaps as the first to leave L2",
      kStores, kStoreWords, int(Store::kRows)},
-    {"stream", "an operand that is read once: its copies are the first to leave L2", kStreams, kStreamWords,
+    {"stream", "an operand that few read: its copies are the first to leave L2", kStreams, kStreamWords,
      int(Stream::kNone)},
     {"trigger", kTriggerMeaning, kTriggers, kTriggerWords, int(Trigger::kNone)},
     {"raster", "order of the tiles: along m, along n, or groups of so many clusters along m", kRasters, kRasterWords,
@@ -327,13 +327,13 @@ void CheckFinish(const WgmmaPlan& plan, const Gemm& gemm, Reasons& reasons) {
     reasons.Add("no room beside the stages for the sums of warpgroups that end in turn");
 }
 
-// What nobody else reads again, and L2 could not keep for the next call either.
+// What few read, at about the same time, and L2 could not keep for the next call either.
 void CheckStream(const WgmmaPlan& plan, const Gemm& gemm, const Device& device, Reasons& reasons) {
   if (plan.stream == Stream::kNone) return;
   const bool is_a = plan.stream == Stream::kA;
-  const int others = is_a ? CeilDivide(gemm.shape.n, plan.tile_n) : CeilDivide(gemm.shape.m, plan.tile_m);
-  if (others > (is_a ? plan.cluster_n : plan.cluster_m))
-    reasons.Add("{} {} of tiles read {} again: it should stay in L2", others, is_a ? "columns" : "rows",
+  constexpr int kMostReaders = 4;
+  if (const int readers = plan.StreamReaders(gemm.shape); readers > kMostReaders)
+    reasons.Add("{} {} of clusters read {}: it should stay in L2", readers, is_a ? "columns" : "rows",
                 is_a ? "A" : "B");
   const double megabytes = 2e-6 * gemm.shape.k * (double(gemm.shape.m) + gemm.shape.n);
   if (megabytes <= device.l2_resident_mb)
@@ -383,6 +383,12 @@ WgmmaPlan::WgmmaPlan(const Plan& plan)
       ends_in_turn(plan.values[kFinish] != 0),
       fixed(FixedDimensions(plan.values[kFixed])) {
   GEMMSMITH_CHECK(plan.family == FamilyId::kWgmma, "family {}", int(plan.family));
+}
+
+int WgmmaPlan::StreamReaders(const Shape& shape) const {
+  if (stream == Stream::kNone) return 0;
+  return stream == Stream::kA ? CeilDivide(CeilDivide(shape.n, tile_n), cluster_n)
+                              : CeilDivide(CeilDivide(shape.m, tile_m), cluster_m);
 }
 
 bool WgmmaPlan::MovesRegisters() const {

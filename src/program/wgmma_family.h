@@ -68,7 +68,8 @@ struct WgmmaPlan {
   // Blocks of 64 rows that a warp of a persistent kernel has room for in the epilogue: all of its own, or one.
   int StagedBlocks() const;
   int StagingBytes() const;
-  // Of the longest split, in steps.
+  // How many rows of clusters read a streamed B, or columns a streamed A; 0 where nothing is streamed.
+  int StreamReaders(const Shape& shape) const;
   // Of a split: the most and the fewest.
   int Steps(const Shape& shape) const { return CeilDivide(CeilDivide(shape.k, step_k), split); }
   int FewestSteps(const Shape& shape) const { return CeilDivide(shape.k, step_k) / split; }

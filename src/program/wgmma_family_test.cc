@@ -141,15 +141,17 @@ TEST(PersistentPlan, MayLetCLeaveL2FirstAndSparePower) {
   EXPECT_NE(Reasons("store=tma_first_out", {{4096, 4096, 64}}), "");
 }
 
-// ---- operands that are read once ----
+// ---- operands that few read ----
 
-TEST(StreamedOperand, IsOneThatNobodyReadsAgain) {
+TEST(StreamedOperand, IsOneThatFewRead) {
   const Shape skinny = {128, 16384, 8192};
   EXPECT_EQ(Reasons("tile_m=128 stream=b", {skinny}), "");
   EXPECT_EQ(Reasons("tile_m=64 warpgroups=1 cluster_m=2 stream=b", {skinny}), "") << "both rows share the copies";
-  EXPECT_NE(Reasons("tile_m=64 warpgroups=1 stream=b", {skinny}).find("2 rows of tiles read B again"),
+  EXPECT_EQ(Reasons("tile_m=64 warpgroups=1 stream=b", {{256, 16384, 8192}}), "");
+  EXPECT_NE(Reasons("tile_m=64 warpgroups=1 stream=b", {{320, 16384, 8192}}).find("5 rows of clusters read B"),
             std::string::npos);
-  EXPECT_NE(Reasons("tile_m=128 stream=a", {skinny}).find("128 columns of tiles read A again"), std::string::npos);
+  EXPECT_EQ(Reasons("tile_m=64 warpgroups=1 cluster_m=2 stream=b", {{320, 16384, 8192}}), "");
+  EXPECT_NE(Reasons("tile_m=128 stream=a", {skinny}).find("128 columns of clusters read A"), std::string::npos);
   EXPECT_EQ(Reasons("tile_n=64 stream=a", {{16384, 64, 8192}}), "");
   EXPECT_NE(Reasons("tile_m=128 stream=b", {{128, 4096, 4096}}).find("35 MB stay in L2"), std::string::npos);
 }
