@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What has to run on a machine with a GPU, where nothing is built: a build made elsewhere is carried there in .carry/.
 #   here   tools/on_gpu.sh pack                   build everything statically, stripped, into .carry/
-#   there  tools/on_gpu.sh tests                  every GPU test; log and XML under $OUT
+#   there  tools/on_gpu.sh tests                  every GPU test, shared out over the GPUs; log and XML under $OUT
 #          tools/on_gpu.sh self_test SEEDS        the judge's own test, on every GPU
 #          tools/on_gpu.sh sanitize TOOL [SECONDS] compute-sanitizer (memcheck, racecheck, ...) over a covering set of plans
 #          tools/on_gpu.sh latency                where the time of short calls goes, stage by stage
@@ -51,14 +51,38 @@ on_every_gpu() {
   wait
 }
 
+# Those that take longest one by one, so that the GPUs end together; then the others by tens.
 tests() {
-  on_every_gpu a_part_of_the_tests "$@"
-  tail -n 12 "$out"/gpu_tests-*.log
+  local slow='Pipeline|TheSameProduct|ChainedLaunch|CoveringSet|ByEnergy|SameJoules|IntervalsOf|EveryFamilyPasses' part
+  part=$(mktemp -d)
+  "$carry/bin/gemmsmith_gpu_tests" --gtest_list_tests "$@" |
+    awk '/^[^ ].*[.]/ { suite = $1; next } /^  / { print suite $1 }' >"$part/all"
+  {
+    grep -E "$slow" "$part/all"
+    grep -vE "$slow" "$part/all" | paste -sd '::::::::::\n'
+  } >"$part/jobs"
+  on_every_gpu take_tests "$part"
+  cat "$part"/*.log >"$out/gpu_tests.log"
+  cat "$part"/*.xml >"$out/gpu_tests.xml"
+  grep -E '^\[  (FAILED|SKIPPED).* ms\)' "$out/gpu_tests.log" || true
+  grep -c '<testcase ' "$out/gpu_tests.xml"
 }
 
-a_part_of_the_tests() {
-  "$carry/bin/gemmsmith_gpu_tests" --gtest_output="xml:$out/gpu_tests-$gpu.xml" "$@" \
-    >"$out/gpu_tests-$gpu.log" 2>&1 || true
+take_tests() {
+  local part=$1 job
+  while job=$(next_job "$part") && [[ -n $job ]]; do
+    env -u GTEST_TOTAL_SHARDS -u GTEST_SHARD_INDEX "$carry/bin/gemmsmith_gpu_tests" --gtest_filter="$job" \
+      --gtest_output="xml:$part/$(sha1sum <<<"$job" | cut -c1-8).xml" >>"$part/$gpu.log" 2>&1 || true
+  done
+}
+
+# Nobody takes a job that somebody has taken.
+next_job() {
+  {
+    flock 9
+    echo >&9
+    sed -n "$(wc -l <"$1/taken")p" "$1/jobs"
+  } 9>>"$1/taken"
 }
 
 self_test() {

@@ -67,8 +67,8 @@ struct CampaignOptions {
   // time below 5 us a call, 0.986 below 20 and 0.994 below 100, with k known 0.977, 0.995 and 1.000: 3,275 pairs of
   // data/h200/mid_upper. Compiling a kernel for one shape takes as long as a dozen screenings.)
   int fixed_twins = 0;
-  // So many of the fastest of the heat pass the short protocol, with the offline clock, before one is named best. 0:
-  // the screening decides, and there is no heat.
+  // So many of the fastest of the heat (of long calls two, unless by energy) pass the short protocol, with the offline
+  // clock, before one is named best. 0: the screening decides, and there is no heat.
   int finalists = 4;
   Objective objective = Objective::kTime;  // kEnergy: the finals race on the energy clock too
   // Problems with this many screened and with all finals passed in the archive are finished: their trials are not

@@ -360,8 +360,8 @@ TEST_F(CampaignTest, WhoDropsOutOfAHeatIsNoFinalistHoweverFastItWasThere) {
   EXPECT_EQ(finalists, stayed);
 }
 
-TEST_F(CampaignTest, TheHeatOfLongCallsHasManyTilesAndNoTwins) {
-  options.finalists = 2;
+TEST_F(CampaignTest, TheHeatOfLongCallsHasManyTilesAndNoTwinsAndTheirFinalsHaveTwo) {
+  options.finalists = 4;
   options.heat_contenders = 12;
   options.chained_twins = 2;
   options.fixed_twins = 4;
@@ -376,15 +376,17 @@ TEST_F(CampaignTest, TheHeatOfLongCallsHasManyTilesAndNoTwins) {
   std::map<Plan, double> times;  // those of one tile are next to each other
   for (const Plan& plan : plans) times[plan] = 400e3 + 100 * double(times.size());
   std::map<std::pair<int, int>, int> of_tile;
-  size_t in_heat = 0;
+  size_t in_heat = 0, in_finals = 0;
   evaluator.judge = [&](const EvaluationRequest& request) {
     if (request.protocol == Protocol::kHeat) ++in_heat, ++of_tile[tile(request.plan())];
+    if (request.protocol == Protocol::kShort) ++in_finals;
     EXPECT_TRUE(times.contains(request.plan())) << "a twin";
     EXPECT_EQ(request.baselines == *BaselineSet::Parse("lt_auto"), request.protocol == Protocol::kShort);
     return MeasuredIn(times[request.plan()], request.protocol);
   };
   ASSERT_TRUE(RunWhole().ok());
   EXPECT_EQ(in_heat, 8u);
+  EXPECT_EQ(in_finals, 2u);
   for (const auto& [one, count] : of_tile) EXPECT_LE(count, 2);
 }
 

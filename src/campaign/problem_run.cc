@@ -71,6 +71,8 @@ constexpr size_t kFirstThatChains = 1;  // of the triggers
 // A heat of long calls is one of windows: they take time, and rank by what kernels draw too, which no screening shows.
 // So few contenders, of as many tiles and schedules as there are, and no twins, which save a share of a microsecond.
 constexpr size_t kLongHeatContenders = 8, kMostOfOneTile = 2;
+// In a settled race each contender takes 1.2 s and more; with four and their chains such finals took 16 s.
+constexpr int kLongFinalists = 2;
 
 // So many, in their order; others before a third of one tile and schedule.
 std::vector<const Trial*> OfManyTiles(const std::vector<const Trial*>& trials, size_t count) {
@@ -169,7 +171,7 @@ std::vector<Plan> ProblemRun::TakeHeat() {
   heat_taken_ = true;
   std::vector<const Trial*> screened = Screened();
   // Where all reach the finals anyway there is nobody to choose from.
-  if (screened.size() <= size_t(options_.finalists)) return {};
+  if (screened.size() <= size_t(Finalists())) return {};
   if (HasLongCalls()) return HeatOfLongCalls(screened);
   const std::vector<const Trial*> in_chains = FastestInChains(screened, size_t(options_.chained_twins));
   screened.resize(std::min(screened.size(), size_t(options_.heat_contenders)));
@@ -186,6 +188,11 @@ std::vector<Plan> ProblemRun::TakeHeat() {
     for (const Plan& twin : TwinsOn("trigger", trial->plan(), kFirstThatChains)) add(twin);
   }
   return plans;
+}
+
+int ProblemRun::Finalists() const {
+  const bool are_settled = HasLongCalls() && options_.objective == Objective::kTime;
+  return are_settled ? std::min(options_.finalists, kLongFinalists) : options_.finalists;
 }
 
 bool ProblemRun::HasLongCalls() const { return best_screened_ != nullptr && IsLongCall(best_screened_->time_ns); }
@@ -221,7 +228,7 @@ std::vector<Plan> ProblemRun::NextFinalists() const {
   if (!HasFinals()) return plans;
   int passed = 0;
   for (const Trial* trial : RankedForFinals()) {
-    if (passed + int(plans.size()) == options_.finalists) break;
+    if (passed + int(plans.size()) == Finalists()) break;
     if (const Trial* final = Find(finals_, trial->plan()))
       passed += final->IsTimedPlan();
     else if (!without_final_.contains(trial->plan()))

@@ -53,6 +53,7 @@ class ProblemRun {
   };
   StopRule::Progress ProgressAfter(double seconds) const { return {evaluations_, seconds, since_best_}; }
   bool HasFinals() const { return options_.finalists > 0; }
+  int Finalists() const;
   bool HasTwins() const { return options_.chained_twins > 0 || options_.fixed_twins > 0; }
   void Account(const Trial& trial, bool resumed);
   std::vector<Plan> HeatOfLongCalls(const std::vector<const Trial*>& screened) const;
