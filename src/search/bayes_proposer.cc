@@ -51,13 +51,7 @@ class BayesProposer : public Proposer {
 
   std::vector<Plan> Propose(int count) override {
     if (seen_.size() >= next_fit_) Fit();
-    std::vector<Plan> plans;
-    while (int(plans.size()) < count) {
-      std::optional<Plan> plan = Next();
-      if (!plan) break;
-      plans.push_back(*plan);
-    }
-    return plans;
+    return UpTo(count, [&] { return Next(); });
   }
 
   void Observe(const Plan& plan, const Outcome& outcome) override {

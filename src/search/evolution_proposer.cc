@@ -26,14 +26,11 @@ class EvolutionProposer : public Proposer {
   std::string_view name() const override { return "evolution"; }
 
   std::vector<Plan> Propose(int count) override {
-    std::vector<Plan> plans;
-    while (int(plans.size()) < count) {
+    return UpTo(count, [&] {
       std::optional<Plan> plan = Next();
-      if (!plan) break;
-      ++proposed_;
-      plans.push_back(*plan);
-    }
-    return plans;
+      proposed_ += plan.has_value();
+      return plan;
+    });
   }
 
   void Observe(const Plan& plan, const Outcome& outcome) override {

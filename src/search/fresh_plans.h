@@ -15,6 +15,18 @@ namespace gemmsmith {
 inline constexpr int kFarApart = 1 << 20;
 int Distance(const Plan& first, const Plan& second);
 
+// Up to `count` plans that `next` gives, which has an end.
+template <class Next>
+std::vector<Plan> UpTo(int count, Next next) {
+  std::vector<Plan> plans;
+  while (int(plans.size()) < count) {
+    const std::optional<Plan> plan = next();
+    if (!plan) break;
+    plans.push_back(*plan);
+  }
+  return plans;
+}
+
 class FreshPlans {
  public:
   FreshPlans(const Space& space, Random random);  // the space outlives it

@@ -30,13 +30,7 @@ class LocalProposer : public Proposer {
   std::string_view name() const override { return "local"; }
 
   std::vector<Plan> Propose(int count) override {
-    std::vector<Plan> plans;
-    while (int(plans.size()) < count) {
-      std::optional<Plan> plan = Next();
-      if (!plan) break;
-      plans.push_back(*plan);
-    }
-    return plans;
+    return UpTo(count, [&] { return Next(); });
   }
 
   void Observe(const Plan& plan, const Outcome& outcome) override {

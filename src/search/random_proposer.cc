@@ -13,13 +13,7 @@ class RandomProposer : public Proposer {
   std::string_view name() const override { return "random"; }
 
   std::vector<Plan> Propose(int count) override {
-    std::vector<Plan> plans;
-    while (int(plans.size()) < count) {
-      std::optional<Plan> plan = fresh_.TakeAny();
-      if (!plan) break;
-      plans.push_back(*plan);
-    }
-    return plans;
+    return UpTo(count, [&] { return fresh_.TakeAny(); });
   }
 
   void Observe(const Plan& plan, const Outcome&) override { fresh_.Take(plan); }
