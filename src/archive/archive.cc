@@ -46,6 +46,8 @@ struct Conditions {
     if (filter.gemm) Add("problem_id = (SELECT id FROM problem WHERE text = ?)", Print(*filter.gemm));
     if (filter.device_key) Add("setting_id IN (SELECT id FROM setting WHERE device_key = ?)", *filter.device_key);
     if (filter.protocol) Add("protocol = ?", std::string(Name(*filter.protocol)));
+    if (filter.after) Add("trial.id > ?", fmt::to_string(*filter.after));
+    if (filter.up_to) Add("trial.id <= ?", fmt::to_string(*filter.up_to));
   }
 
  private:
@@ -187,6 +189,10 @@ Result<std::vector<Trial>> Archive::Load(const TrialFilter& filter) const {
   std::vector<Trial> trials;
   RETURN_IF_ERROR(ForEach(filter, [&](const Trial& trial) { trials.push_back(trial); }));
   return trials;
+}
+
+Result<int64_t> Archive::LastTrial() const {
+  return state_->database->Integer("SELECT coalesce(max(id), 0) FROM trial");
 }
 
 Result<std::map<Gemm, int64_t>> Archive::CountByProblem(const TrialFilter& filter) const {

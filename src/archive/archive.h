@@ -16,11 +16,13 @@
 
 namespace gemmsmith {
 
+// Trials are numbered from 1 in the order they were stored; some numbers are nobody's.
 struct TrialFilter {
   std::optional<std::string> campaign;
   std::optional<Gemm> gemm;
   std::optional<std::string> device_key;
   std::optional<Protocol> protocol;
+  std::optional<int64_t> after, up_to;  // their numbers
 };
 
 // Plans, problems and cells are those of trials with a plan.
@@ -45,6 +47,8 @@ class Archive {
   // In the order they were stored.
   Result<std::vector<Trial>> Load(const TrialFilter& filter) const;
   Status ForEach(const TrialFilter& filter, const std::function<void(const Trial&)>& visit) const;
+  // The number of the newest trial, 0 where there is none: whoever saw this number before has missed nothing.
+  Result<int64_t> LastTrial() const;
   // How many trials of each problem: read from an index, not from the trials.
   Result<std::map<Gemm, int64_t>> CountByProblem(const TrialFilter& filter) const;
   Result<ArchiveStats> Stats() const;

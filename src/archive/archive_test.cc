@@ -67,6 +67,24 @@ TEST_F(ArchiveTest, ASecondTrialOfACellIsANoOp) {
   EXPECT_EQ(archive->Load({})->size(), 3u);
 }
 
+TEST_F(ArchiveTest, TrialsOfARangeOfNumbersMakeUpTheWhole) {
+  auto archive = Open();
+  EXPECT_EQ(*archive->LastTrial(), 0);
+  const std::vector<Trial> trials = ExampleTrials(30);
+  ASSERT_TRUE(archive->Add(std::span(trials).first(20)).ok());
+  const int64_t seen = *archive->LastTrial();
+  ASSERT_TRUE(Open()->Add(trials).ok()) << "by another connection";
+  const int64_t last = *archive->LastTrial();
+  ASSERT_GT(last, seen);
+  std::vector<Trial> all = *archive->Load({.up_to = seen});
+  EXPECT_EQ(all.size(), 20u);
+  const std::vector<Trial> rest = *archive->Load({.after = seen, .up_to = last});
+  all.insert(all.end(), rest.begin(), rest.end());
+  EXPECT_EQ(all, trials);
+  EXPECT_TRUE(archive->Load({.campaign = "nobody's", .after = 0})->empty());
+  EXPECT_TRUE(archive->Load({.after = last})->empty());
+}
+
 TEST_F(ArchiveTest, AListIsStoredInOrderAndRepeatsAreNoOps) {
   auto archive = Open();
   std::vector<Trial> trials = ExampleTrials(20);

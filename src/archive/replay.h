@@ -51,4 +51,9 @@ class Recording {
 // a cell without such a record.
 std::unique_ptr<Evaluator> MakeReplayEvaluator(std::shared_ptr<const Recording> recording);
 
+// Trials that a recording answered are kept under campaigns with this prefix: no measurement of their own, so they are
+// never exported and never counted as recorded.
+inline constexpr std::string_view kReplayPrefix = "replay ";
+inline bool IsReplayed(const Trial& trial) { return trial.campaign.starts_with(kReplayPrefix); }
+
 }  // namespace gemmsmith

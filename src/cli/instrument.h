@@ -48,9 +48,4 @@ Status OpenObjects(Instrument& instrument);
 std::filesystem::path DefaultArchivePath();
 Result<std::unique_ptr<Archive>> OpenArchive(const std::filesystem::path& path_or_empty);
 
-// Trials that a recording answered are kept under campaigns with this prefix: no measurement of their own, so they are
-// never exported and never counted as recorded.
-inline constexpr std::string_view kReplayPrefix = "replay ";
-inline bool IsReplayed(const Trial& trial) { return trial.campaign.starts_with(kReplayPrefix); }
-
 }  // namespace gemmsmith
