@@ -1,0 +1,112 @@
+#include "serve/http_request.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "base/text.h"
+
+namespace gemmsmith {
+namespace {
+
+constexpr size_t kMostHeaders = 100;
+constexpr std::string_view kLineEnd = "\r\n", kHeadEnd = "\r\n\r\n";
+
+bool IsControl(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
+
+// What names of methods and headers are made of.
+bool IsToken(std::string_view text) {
+  constexpr std::string_view kMarks = "!#$%&'*+-.^_`|~";
+  return !text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           kMarks.find(c) != std::string_view::npos;
+  });
+}
+
+std::string Lower(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower)
+    if (c >= 'A' && c <= 'Z') c = char(c - 'A' + 'a');
+  return lower;
+}
+
+std::string_view Trimmed(std::string_view text) {
+  const size_t begin = text.find_first_not_of(" \t");
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
+}
+
+std::optional<HttpRefusal> ReadRequestLine(std::string_view line, HttpRequest& request) {
+  const std::vector<std::string_view> words = Split(line, ' ');
+  if (words.size() != 3 || !IsToken(words[0])) return HttpRefusal{400, "the first line is not METHOD PATH HTTP/1.1"};
+  if (words[2] != "HTTP/1.1" && words[2] != "HTTP/1.0")
+    return words[2].starts_with("HTTP/") ? HttpRefusal{505, "only HTTP/1.1 and HTTP/1.0 are spoken here"}
+                                         : HttpRefusal{400, "the first line does not end in HTTP/1.1"};
+  if (!words[1].starts_with('/') || std::any_of(words[1].begin(), words[1].end(), IsControl))
+    return HttpRefusal{400, "the path does not begin with /"};
+  request.method = words[0];
+  request.path = words[1].substr(0, words[1].find('?'));
+  return std::nullopt;
+}
+
+std::optional<HttpRefusal> ReadHeader(std::string_view line, HttpRequest& request) {
+  const size_t colon = line.find(':');
+  if (colon == std::string_view::npos || !IsToken(line.substr(0, colon)))
+    return HttpRefusal{400, "a header is not NAME: VALUE"};
+  const std::string_view value = Trimmed(line.substr(colon + 1));
+  if (std::any_of(value.begin(), value.end(), [](char c) { return IsControl(c) && c != '\t'; }))
+    return HttpRefusal{400, "a header holds control characters"};
+  const auto [place, is_new] = request.headers.emplace(Lower(line.substr(0, colon)), value);
+  if (is_new) return std::nullopt;
+  if (place->first == "host") return HttpRefusal{400, "there are two Host headers"};
+  place->second.append(", ").append(value);
+  return std::nullopt;
+}
+
+ParsedRequest ParseHead(std::string_view head) {
+  HttpRequest request;
+  size_t lines = 0;
+  while (true) {
+    const size_t end = head.find(kLineEnd);
+    const std::string_view line = head.substr(0, end);
+    if (lines > kMostHeaders) return HttpRefusal{431, fmt::format("more than {} headers", kMostHeaders)};
+    std::optional<HttpRefusal> refusal = lines++ == 0 ? ReadRequestLine(line, request) : ReadHeader(line, request);
+    if (refusal) return *std::move(refusal);
+    if (end == std::string_view::npos) return request;
+    head.remove_prefix(end + kLineEnd.size());
+  }
+}
+
+}  // namespace
+
+std::string_view HttpRequest::Header(std::string_view name) const {
+  const auto found = headers.find(std::string(name));
+  return found == headers.end() ? std::string_view() : found->second;
+}
+
+ParsedRequest ParseHttpRequest(std::string_view received, size_t most_bytes) {
+  const size_t end = received.find(kHeadEnd);
+  const size_t head_bytes = end == std::string_view::npos ? received.size() : end + kHeadEnd.size();
+  if (head_bytes > most_bytes) return HttpRefusal{431, fmt::format("a request of more than {} bytes", most_bytes)};
+  if (end == std::string_view::npos) return NeedsMore{};
+  return ParseHead(received.substr(0, end));
+}
+
+bool IsLoopbackHost(std::string_view host, int port) {
+  const std::string lower = Lower(host);
+  for (const std::string_view name : {"127.0.0.1", "localhost"})
+    if (lower == fmt::format("{}:{}", name, port) || (port == 80 && lower == name)) return true;
+  return false;
+}
+
+bool NamesTag(std::string_view if_none_match, std::string_view tag) {
+  for (std::string_view word : Split(if_none_match, ',')) {
+    word = Trimmed(word);
+    if (word.starts_with("W/")) word.remove_prefix(2);
+    if (!word.empty() && (word == tag || word == "*")) return true;
+  }
+  return false;
+}
+
+}  // namespace gemmsmith

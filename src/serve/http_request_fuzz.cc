@@ -1,0 +1,34 @@
+// Whatever is received: no crash, a refusal has a reason, and a request that was understood holds nothing that could
+// break out of a line.
+#include "base/check.h"
+#include "serve/http_request.h"
+
+namespace {
+
+bool HasControls(std::string_view text) {
+  for (const char c : text)
+    if ((static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7f) return true;
+  return false;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace gemmsmith;
+  constexpr size_t kMostBytes = 4096;
+  const std::string_view received(reinterpret_cast<const char*>(data), size);
+  const ParsedRequest parsed = ParseHttpRequest(received, kMostBytes);
+  if (std::holds_alternative<NeedsMore>(parsed)) {
+    GEMMSMITH_CHECK(size <= kMostBytes, "waits for more after {} bytes", size);
+  } else if (const HttpRefusal* refusal = std::get_if<HttpRefusal>(&parsed)) {
+    GEMMSMITH_CHECK(!refusal->reason.empty() && refusal->status >= 400, "{}", refusal->status);
+  } else {
+    const HttpRequest& request = std::get<HttpRequest>(parsed);
+    GEMMSMITH_CHECK(request.path.starts_with('/') && !HasControls(request.path), "{}", request.path);
+    for (const auto& [name, value] : request.headers)
+      GEMMSMITH_CHECK(!HasControls(name) && !HasControls(value), "{}: {}", name, value);
+    static_cast<void>(IsLoopbackHost(request.Header("host"), 80));
+    static_cast<void>(NamesTag(request.Header("if-none-match"), "\"tag\""));
+  }
+  return 0;
+}

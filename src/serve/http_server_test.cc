@@ -1,0 +1,150 @@
+#include "serve/http_server.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "serve/loopback_client.h"
+
+namespace gemmsmith {
+namespace {
+
+using std::chrono::milliseconds;
+
+const std::string kLongBody(8'000'000, 'x');
+
+HttpAnswer Handle(const HttpRequest& request) {
+  if (request.path == "/tagged")
+    return {.body = std::make_shared<const std::string>("body of " + request.method), .tag = "\"7\""};
+  if (request.path == "/long") return {.body = std::make_shared<const std::string>(kLongBody)};
+  return PlainAnswer(404, "nothing");
+}
+
+class HttpServerTest : public testing::Test {
+ protected:
+  void Start(HttpLimits limits) {
+    server_ = *HttpServer::Listen(0, limits);
+    thread_ = std::thread([this] { EXPECT_TRUE(server_->Serve(Handle, [this] { return is_over_.load(); }).ok()); });
+  }
+  void TearDown() override {
+    is_over_ = true;
+    if (thread_.joinable()) thread_.join();
+  }
+
+  LoopbackClient Client() const { return LoopbackClient(server_->port()); }
+  std::string Ask(const std::string& line, const std::string& headers = "") const {
+    return Client().Ask(line + " HTTP/1.1\r\nHost: localhost:" + std::to_string(server_->port()) + "\r\n" + headers +
+                        "\r\n");
+  }
+
+  std::unique_ptr<HttpServer> server_;
+  std::atomic<bool> is_over_ = false;
+  std::thread thread_;
+};
+
+TEST_F(HttpServerTest, AnswersWithBodyAndTag) {
+  Start({});
+  const std::string answer = Ask("GET /tagged");
+  EXPECT_TRUE(answer.starts_with("HTTP/1.1 200 OK\r\n")) << answer;
+  EXPECT_TRUE(answer.ends_with("\r\n\r\nbody of GET")) << answer;
+  EXPECT_NE(answer.find("ETag: \"7\"\r\n"), std::string::npos);
+  EXPECT_NE(answer.find("Content-Length: 11\r\n"), std::string::npos);
+  EXPECT_EQ(answer.find("Access-Control"), std::string::npos) << "pages of other sites may not read";
+}
+
+TEST_F(HttpServerTest, WhoHasTheBodyIsNotSentItAgain) {
+  Start({});
+  const std::string known = Ask("GET /tagged", "If-None-Match: \"6\", \"7\"\r\n");
+  EXPECT_TRUE(known.starts_with("HTTP/1.1 304 Not Modified\r\n")) << known;
+  EXPECT_TRUE(known.ends_with("\r\n\r\n"));
+  EXPECT_TRUE(Ask("GET /tagged", "If-None-Match: \"6\"\r\n").starts_with("HTTP/1.1 200"));
+  EXPECT_TRUE(Ask("GET /other", "If-None-Match: *\r\n").starts_with("HTTP/1.1 404"));
+}
+
+TEST_F(HttpServerTest, HeadIsGetWithoutTheBody) {
+  Start({});
+  const std::string answer = Ask("HEAD /tagged");
+  EXPECT_TRUE(answer.starts_with("HTTP/1.1 200 OK\r\n")) << answer;
+  EXPECT_NE(answer.find("Content-Length: 12\r\n"), std::string::npos) << answer;
+  EXPECT_TRUE(answer.ends_with("\r\n\r\n"));
+}
+
+TEST_F(HttpServerTest, NothingButGetAndHead) {
+  Start({});
+  for (const char* line : {"POST /tagged", "PUT /tagged", "OPTIONS /tagged", "get /tagged"}) {
+    const std::string answer = Ask(line);
+    EXPECT_TRUE(answer.starts_with("HTTP/1.1 405 ")) << answer;
+    EXPECT_NE(answer.find("Allow: GET, HEAD\r\n"), std::string::npos);
+  }
+}
+
+TEST_F(HttpServerTest, AnotherSitesNameIsRefused) {
+  Start({});
+  const int port = server_->port();
+  for (const std::string& host :
+       {fmt::format("evil.example:{}", port), std::string("localhost:1"), std::string("localhost")})
+    EXPECT_TRUE(Client().Ask("GET /tagged HTTP/1.1\r\nHost: " + host + "\r\n\r\n").starts_with("HTTP/1.1 400 "))
+        << host;
+  EXPECT_TRUE(Client().Ask("GET /tagged HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 400 ")) << "without any Host";
+  EXPECT_TRUE(Client()
+                  .Ask(fmt::format("GET /tagged HTTP/1.1\r\nHost: 127.0.0.1:{}\r\n\r\n", port))
+                  .starts_with("HTTP/1.1 200"));
+}
+
+TEST_F(HttpServerTest, RubbishAndTooLongRequestsAreRefused) {
+  Start({.request_bytes = 500});
+  EXPECT_TRUE(Client().Ask("\x16\x03\x01 hello\r\n\r\n").starts_with("HTTP/1.1 400 "));
+  const std::string answer = Ask("GET /tagged", "X: " + std::string(2'000'000, 'x') + "\r\n");
+  EXPECT_TRUE(answer.starts_with("HTTP/1.1 431 ") || answer.empty()) << answer;
+  EXPECT_TRUE(Ask("GET /tagged", "X: " + std::string(600, 'x') + "\r\n").starts_with("HTTP/1.1 431 "));
+  EXPECT_TRUE(Ask("GET /tagged").starts_with("HTTP/1.1 200 ")) << "and serves on";
+}
+
+TEST_F(HttpServerTest, HalfRequestsEndWithTheirTimeAndHoldNobodyUp) {
+  Start({.request_time = milliseconds(300)});
+  LoopbackClient half = Client(), silent = Client();
+  half.Send("GET /tagged HTTP/1.1\r\nHost: local");
+  EXPECT_TRUE(Ask("GET /tagged").starts_with("HTTP/1.1 200 "));
+  EXPECT_TRUE(half.ReadToEnd().starts_with("HTTP/1.1 408 "));
+  EXPECT_EQ(silent.ReadToEnd(), "");
+}
+
+TEST_F(HttpServerTest, ARequestInManyPiecesIsOne) {
+  Start({});
+  LoopbackClient slow = Client();
+  for (const char c : fmt::format("GET /tagged HTTP/1.1\r\nHost: localhost:{}\r\n\r\n", server_->port()))
+    slow.Send(std::string(1, c));
+  EXPECT_TRUE(slow.ReadToEnd().starts_with("HTTP/1.1 200 "));
+}
+
+TEST_F(HttpServerTest, ManyConnectionsCloseTheOldestAndHoldNobodyUp) {
+  Start({.connections = 8});
+  std::vector<LoopbackClient> clients;
+  for (int i = 0; i < 100; ++i) {
+    clients.push_back(Client());
+    clients.back().Send("GET /");
+  }
+  EXPECT_TRUE(Ask("GET /tagged").starts_with("HTTP/1.1 200 "));
+  EXPECT_EQ(clients.front().ReadToEnd(), "");
+}
+
+TEST_F(HttpServerTest, WhoGoesAwayInTheMiddleOfALongAnswerHarmsNobody) {
+  Start({});
+  for (int i = 0; i < 20; ++i)
+    Client().Send(fmt::format("GET /long HTTP/1.1\r\nHost: localhost:{}\r\n\r\n", server_->port()));
+  const std::string answer = Ask("GET /long");
+  EXPECT_TRUE(answer.ends_with("\r\n\r\n" + kLongBody)) << answer.size();
+}
+
+TEST_F(HttpServerTest, APortInUseIsOneLineThatSaysWhatToDo) {
+  Start({});
+  const auto second = HttpServer::Listen(server_->port());
+  ASSERT_FALSE(second.ok());
+  EXPECT_EQ(second.status().code(), StatusCode::kUnavailable);
+  EXPECT_NE(second.status().message().find("in use: choose another"), std::string::npos) << second.status().message();
+}
+
+}  // namespace
+}  // namespace gemmsmith
