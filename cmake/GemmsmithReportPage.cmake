@@ -4,7 +4,7 @@ set(page ${CMAKE_SOURCE_DIR}/src/report/page)
 set(page_scripts
     data.js text.js table.js chart.js controls.js
     summary.js distribution.js by_size.js heat_maps.js roofline.js history.js tables.js shape_list.js shape_page.js
-    main.js)
+    live.js main.js)
 list(TRANSFORM page_scripts PREPEND ${page}/)
 set(page_library ${CMAKE_SOURCE_DIR}/third_party/d3/d3.min.js)
 set(page_licence ${CMAKE_SOURCE_DIR}/third_party/d3/LICENSE)

@@ -273,6 +273,7 @@ struct ReportCommand {
   bool figure = false;
   std::filesystem::path output;  // empty: standard output
   std::filesystem::path html;    // the page is written there, and nothing else is printed
+  std::optional<int> live_port;  // the page is served there until an interrupt; 0: any free port
 };
 
 struct DoctorCommand {

@@ -491,7 +491,14 @@ class Grammar {
     Value(verb, "-o,--output", "FILE", "write there instead of standard output", &command->output, ReadPath);
     Value(verb, "--html", "FILE", "write one page for a browser: all tables and figures, and a page a shape",
           &command->html, ReadPath);
-    chosen_[verb] = [command]() -> std::variant<Command, NoCommand> {
+    const CLI::Option* live =
+        Word<int, std::optional<int>>(
+            verb, "--live", "[PORT]",
+            fmt::format("follow a run: the same page at http://127.0.0.1:PORT/ [{}; 0: any free one]", kLivePort),
+            &command->live_port, ReadLivePort, [](std::optional<int>* to, int port) { *to = port; })
+            ->expected(0, 1);
+    chosen_[verb] = [command, live]() -> std::variant<Command, NoCommand> {
+      if (live->count() > 0 && !command->live_port) command->live_port = kLivePort;
       if (command->summary && command->figure)
         return NoCommand{kExitWrongUse, "--summary and --figure exclude each other"};
       const bool is_text = command->summary || command->figure || command->format != ReportFormat::kText;
@@ -499,6 +506,13 @@ class Grammar {
         return NoCommand{kExitWrongUse,
                          "--html writes a page that holds everything: leave out --format, --json, "
                          "--summary, --figure and --output"};
+      if (command->live_port && (is_text || !command->output.empty() || !command->html.empty()))
+        return NoCommand{kExitWrongUse,
+                         "--live serves a page that holds everything: leave out --html, --format, --json, "
+                         "--summary, --figure and --output"};
+      if (command->live_port && !command->selection.sources.empty())
+        return NoCommand{kExitWrongUse,
+                         "--live follows an archive, which --archive FILE names; record files do not change"};
       return Command(*command);
     };
     verb->footer(
@@ -506,7 +520,8 @@ class Grammar {
         "records\n"
         "that came with the program. Examples: gemmsmith report --summary\n"
         "                                       gemmsmith report data/h200/baselines --format markdown\n"
-        "                                       gemmsmith report --html report.html");
+        "                                       gemmsmith report --html report.html\n"
+        "                                       gemmsmith report --live --shapes paper1000/tiny");
   }
 
   void AddMachineVerbs() {

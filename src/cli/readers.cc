@@ -421,6 +421,13 @@ Result<int> ReadOrdinal(std::string_view text) {
   return int(value);
 }
 
+Result<int> ReadLivePort(std::string_view text) {
+  const Result<long long> value = ReadIntegerIn(text, 0, 65535);
+  if (!value.ok())
+    return InvalidArgument(fmt::format("'{}' is no port: 0 to 65535, or nothing for {}", text, kLivePort));
+  return int(*value);
+}
+
 Result<uint64_t> ReadSeed(std::string_view text) {
   ASSIGN_OR_RETURN(const long long value, ReadIntegerIn(text, 0, INT64_MAX));
   return uint64_t(value);

@@ -51,8 +51,10 @@ Result<std::map<std::string, std::string>> ReadColumnNames(std::string_view text
 Result<double> ReadUnitNs(std::string_view text);                                   // "us"
 Result<AgreementGroup> ReadAgreementGroup(std::string_view text);
 Result<ReportFormat> ReadReportFormat(std::string_view text);
-Result<int> ReadCount(std::string_view text);    // 1 to 10^9
-Result<int> ReadOrdinal(std::string_view text);  // 0 to 1023
+Result<int> ReadCount(std::string_view text);     // 1 to 10^9
+Result<int> ReadOrdinal(std::string_view text);   // 0 to 1023
+inline constexpr int kLivePort = 8765;            // where --live stands alone
+Result<int> ReadLivePort(std::string_view text);  // 0 to 65535
 Result<uint64_t> ReadSeed(std::string_view text);
 Result<double> ReadPositiveSeconds(std::string_view text);
 Result<double> ReadLearningRate(std::string_view text);  // above 0, below 1

@@ -2,9 +2,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <thread>
 
 #include "base/files.h"
+#include "campaign/interrupt.h"
 #include "cli/exit.h"
+#include "cli/instrument.h"
 #include "cli/json_text.h"
 #include "cli/readers.h"
 #include "cli/run.h"
@@ -14,6 +18,8 @@
 #include "report/page.h"
 #include "report/report_json.h"
 #include "report/tables.h"
+#include "serve/http_server.h"
+#include "serve/live_report.h"
 
 namespace gemmsmith {
 
@@ -109,29 +115,55 @@ Status WithSource(const Status& status, const std::string& source) {
   return {status.code(), fmt::format("{}: {}", source, status.message())};
 }
 
-// Records that hold nothing to compare still make a page of times; a reference that somebody asked for must be there.
-Result<int> WritePage(const ReportCommand& command, const SelectedTrials& selected, Selection selection,
-                      Result<Scoreboard> board) {
-  if (!board.ok() && (command.against || board.status().code() != StatusCode::kNotFound))
-    return WithSource(board.status(), selected.source);
-  SearchHistories histories = HistoriesOf(selected.trials, selection);
-  const auto shapes = int64_t(selection.shapes.size());
-  const std::string page = HtmlPage({selected.source, std::move(selection), std::move(board), std::move(histories)});
+Result<int> WritePage(const ReportCommand& command, const SelectedTrials& selected, const SelectionOptions& options) {
+  const Result<PageContent> content = MakePageContent(selected.source, selected.trials, options, command.against);
+  if (!content.ok()) return WithSource(content.status(), selected.source);
+  const std::string page = HtmlPage(*content);
   RETURN_IF_ERROR(WriteFileAtomic(command.html, page));
-  RETURN_IF_ERROR(WriteOut(fmt::format("wrote {}: {}, {:.1f} MB; open it in a browser\n", command.html.string(),
-                                       Plural(shapes, "shape"), double(page.size()) / 1e6)));
+  RETURN_IF_ERROR(
+      WriteOut(fmt::format("wrote {}: {}, {:.1f} MB; open it in a browser\n", command.html.string(),
+                           Plural(int64_t(content->selection.shapes.size()), "shape"), double(page.size()) / 1e6)));
   return kExitDone;
+}
+
+Status Serve(HttpServer& server, LiveReport& report) {
+  std::atomic<bool> is_over = false;
+  std::thread follower([&] { report.Follow([&] { return is_over.load(); }); });
+  const Status served =
+      server.Serve([&](const HttpRequest& request) { return report.Answer(request); }, InterruptArrived);
+  is_over = true;
+  follower.join();
+  return served;
+}
+
+// Until an interrupt. What only an archive that is still to be written lacks is waited for; all else fails here.
+Result<int> ServePage(const ReportCommand& command, const SelectionOptions& options) {
+  const std::filesystem::path archive =
+      command.selection.archive.empty() ? DefaultArchivePath() : command.selection.archive;
+  LiveReport report(
+      {.archive = archive, .campaign = command.selection.campaign, .selection = options, .against = command.against});
+  const Result<std::unique_ptr<HttpServer>> server = HttpServer::Listen(*command.live_port);
+  if (!server.ok()) return WithSource(server.status(), "--live");
+  WatchForInterrupts();
+  const Status first = report.Refresh();
+  if (!first.ok() && first.code() != StatusCode::kNotFound) return first;
+  RETURN_IF_ERROR(
+      WriteOut(fmt::format("http://127.0.0.1:{}/ follows {}; Ctrl-C ends it\n", (*server)->port(), archive.string())));
+  if (!first.ok()) WriteNote(fmt::format("waiting: {}", first.message()));
+  RETURN_IF_ERROR(Serve(**server, report));
+  return kExitInterrupted;
 }
 
 }  // namespace
 
 Result<int> Run(const ReportCommand& command) {
   ASSIGN_OR_RETURN(const SelectionOptions options, OptionsFor(command));
+  if (command.live_port) return ServePage(command, options);
   ASSIGN_OR_RETURN(const SelectedTrials selected, SelectMeasurements(command.selection));
+  if (!command.html.empty()) return WritePage(command, selected, options);
   const Result<Selection> selection = SelectRecords(selected.trials, options);
   if (!selection.ok()) return WithSource(selection.status(), selected.source);
-  Result<Scoreboard> board = MakeScoreboard(*selection, command.against);
-  if (!command.html.empty()) return WritePage(command, selected, *selection, std::move(board));
+  const Result<Scoreboard> board = MakeScoreboard(*selection, command.against);
   if (!board.ok()) return WithSource(board.status(), selected.source);
   const std::string text = Print(command, *board, selected.source);
   if (command.output.empty())

@@ -19,13 +19,14 @@ std::string ScriptJson(const nlohmann::ordered_json& json) {
   return safe;
 }
 
-}  // namespace
-
-std::string HtmlPage(const PageContent& content) {
+// `connections`: whom the browser lets the page ask.
+std::string Page(std::string_view connections, std::string_view data) {
   const PageText& page = EmbeddedPage();
-  const std::string data = ScriptJson(PageData(content));
-  const std::array<std::pair<std::string_view, std::string_view>, 4> parts = {
-      {{"@STYLE@", page.style}, {"@LIBRARY@", page.library}, {"@DATA@", data}, {"@SCRIPT@", page.script}}};
+  const std::array<std::pair<std::string_view, std::string_view>, 5> parts = {{{"@CONNECTIONS@", connections},
+                                                                               {"@STYLE@", page.style},
+                                                                               {"@LIBRARY@", page.library},
+                                                                               {"@DATA@", data},
+                                                                               {"@SCRIPT@", page.script}}};
   std::string html;
   std::string_view rest = page.skeleton;
   for (const auto& [place, text] : parts) {
@@ -37,5 +38,20 @@ std::string HtmlPage(const PageContent& content) {
   }
   return html.append(rest);
 }
+
+}  // namespace
+
+Result<PageContent> MakePageContent(std::string source, const std::vector<Trial>& trials,
+                                    const SelectionOptions& options, const std::optional<std::string>& against) {
+  ASSIGN_OR_RETURN(Selection selection, SelectRecords(trials, options));
+  Result<Scoreboard> board = MakeScoreboard(selection, against);
+  if (!board.ok() && (against || board.status().code() != StatusCode::kNotFound)) return board.status();
+  SearchHistories histories = HistoriesOf(trials, selection);
+  return PageContent{std::move(source), std::move(selection), std::move(board), std::move(histories)};
+}
+
+std::string HtmlPage(const PageContent& content) { return Page("'none'", ScriptJson(PageData(content))); }
+
+std::string LivePage() { return Page("'self'", "null"); }
 
 }  // namespace gemmsmith

@@ -17,8 +17,16 @@ struct PageContent {
   SearchHistories histories;
 };
 
+// Nothing to compare (only ours, or libraries without the reference) makes a page of times; a reference that somebody
+// asked for must be there. The trials must outlive the content.
+Result<PageContent> MakePageContent(std::string source, const std::vector<Trial>& trials,
+                                    const SelectionOptions& options, const std::optional<std::string>& against);
+
 // What the page draws: numbers in columns, in the order of `shapes`.
 nlohmann::ordered_json PageData(const PageContent& content);
 std::string HtmlPage(const PageContent& content);
+// The page without data: it asks the server that it came from for data.json and status.json, again and again
+// (serve/live_report.h).
+std::string LivePage();
 
 }  // namespace gemmsmith

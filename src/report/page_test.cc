@@ -39,12 +39,7 @@ Trial Raced(const Shape& shape, double ours_ns, double baseline_ns, double half_
   return trial;
 }
 
-PageContent Content(const std::vector<Trial>& trials) {
-  Selection selection = *SelectRecords(trials, {});
-  Result<Scoreboard> board = MakeScoreboard(selection, std::nullopt);
-  SearchHistories histories = HistoriesOf(trials, selection);
-  return {"a record", std::move(selection), std::move(board), std::move(histories)};
-}
+PageContent Content(const std::vector<Trial>& trials) { return *MakePageContent("a record", trials, {}, std::nullopt); }
 
 TEST(Histories, KeepEveryCandidateThatWasFasterThanAllBeforeIt) {
   std::vector<Trial> trials = {
@@ -108,8 +103,14 @@ TEST(HtmlPage, NoNameEndsTheScriptThatHoldsIt) {
   const std::string sly = HtmlPage(Content({Raced(kSmall, 1000, 2000, 0.1, name)}));
   EXPECT_EQ(sly.find("alert(1)</script>"), std::string::npos);
   EXPECT_NE(sly.find("\\u003c/script>\\u003cscript>alert(1)"), std::string::npos);
-  for (const std::string place : {"@STYLE@", "@LIBRARY@", "@DATA@", "@SCRIPT@"})
+  for (const std::string place : {"@CONNECTIONS@", "@STYLE@", "@LIBRARY@", "@DATA@", "@SCRIPT@"})
     EXPECT_EQ(plain.find(place), std::string::npos) << place;
+}
+
+TEST(HtmlPage, OnlyTheLiveOneMayAskItsServer) {
+  EXPECT_NE(HtmlPage(Content({Raced(kSmall, 1000, 2000, 0.1)})).find("connect-src 'none'"), std::string::npos);
+  EXPECT_NE(LivePage().find("connect-src 'self'"), std::string::npos);
+  EXPECT_NE(LivePage().find("id=\"data\">null</script>"), std::string::npos);
 }
 
 }  // namespace

@@ -1,10 +1,7 @@
 // The page that `report --html` writes: by its text, and in a browser where there is one.
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <chrono>
-
-#include "base/subprocess.h"
+#include "tests/end_to_end/browser.h"
 #include "tests/end_to_end/program.h"
 
 namespace gemmsmith {
@@ -13,12 +10,6 @@ namespace {
 const std::string kSmall = GEMMSMITH_DATA "/h200/baselines";
 const std::string kWholeGrid = GEMMSMITH_DATA "/h200/paper1000";
 constexpr size_t kLargestPage = 5'000'000;
-
-int Occurrences(const std::string& text, const std::string& part) {
-  int count = 0;
-  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
-  return count;
-}
 
 nlohmann::json DataOf(const std::string& page) {
   const std::string begin = "<script type=\"application/json\" id=\"data\">";
@@ -109,47 +100,15 @@ TEST_F(PageTest, WrongWordsAndFullDisksAreOneLine) {
   ExpectOneError(home.Run({"report", kSmall, "--html", "/proc/nothing/page.html"}), 1, "/proc/nothing");
 }
 
-// In a browser without a window, with its own profile.
 class BrowserTest : public PageTest {
  protected:
   void SetUp() override {
-    for (const char* name : {"chromium", "chromium-browser", "google-chrome"})
-      if (RunProcess({name, "--version"}, std::chrono::seconds(30)).ok() &&
-          RunProcess({name, "--version"}, std::chrono::seconds(30))->exit_code == 0) {
-        browser_ = name;
-        return;
-      }
-    GTEST_SKIP() << "no chromium on this machine (apt-get install chromium)";
+    if (!Browser::Find()) GTEST_SKIP() << Browser::kLacking;
   }
 
-  // The elements that the page has after its scripts ran. They go through a file: RunProcess keeps a megabyte.
   std::string Drawn(const std::string& fragment) const {
-    const std::string dump = home.Path("dump.html");
-    const std::string command =
-        "exec \"$0\" --headless --no-sandbox --disable-gpu --disable-dev-shm-usage \"$1\" "
-        "--virtual-time-budget=10000 --window-size=1300,900 --dump-dom \"$2\" > \"$3\"";
-    const Result<ProcessResult> result =
-        RunProcess({"sh", "-c", command, browser_, "--user-data-dir=" + home.Path("profile").string(),
-                    "file://" + path_ + fragment, dump},
-                   std::chrono::seconds(90));
-    EXPECT_TRUE(result.ok() && result->exit_code == 0) << result->output;
-    return WithoutScripts(ReadFile(dump).ok() ? *ReadFile(dump) : "");
+    return Browser::Find()->Drawn(home, "file://" + path_ + fragment);
   }
-
-  static std::string WithoutScripts(std::string page) {
-    for (size_t at = page.find("<script"); at != std::string::npos; at = page.find("<script"))
-      page.erase(at, page.find("</script>", at) + 9 - at);
-    return page;
-  }
-
-  static void ExpectDrawn(const std::string& page) {
-    EXPECT_NE(page.find("data-drawn-ms"), std::string::npos) << "the last line of the script was not reached";
-    EXPECT_EQ(page.find("could not be drawn"), std::string::npos) << page.substr(page.find("could not be drawn"), 300);
-    EXPECT_EQ(page.find("NaN"), std::string::npos);
-    EXPECT_EQ(page.find("undefined"), std::string::npos);
-  }
-
-  std::string browser_;
 };
 
 TEST_F(BrowserTest, DrawsEverySection) {

@@ -1,9 +1,13 @@
 // What the reader looks at: a mode and whom to compare with. Sections that depend on it are drawn again.
 
-const view = {
-  mode: modes[0],
-  row: isCompared ? data.report.headline : null,
-};
+const view = {mode: null, row: null};
+// By the reader; what was not chosen is what the data puts first.
+const chosen = {mode: null, row: null};
+whenRead(() => {
+  view.mode = modes.includes(chosen.mode) ? chosen.mode : modes[0];
+  view.row = !isCompared ? null : rowNames.includes(chosen.row) ? chosen.row : data.report.headline;
+});
+
 function lackOfRowText() {
   return `No race of these records has ${view.row} and ${isOfOurs ? "ours" : data.report.against} on ${view.mode}.`;
 }
@@ -30,6 +34,7 @@ function drawSection(section) {
 }
 
 function changeView(change) {
+  Object.assign(chosen, change);
   Object.assign(view, change);
   drawControls();
   for (const section of sections) if (section.followsView) drawSection(section);

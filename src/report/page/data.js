@@ -1,12 +1,34 @@
 "use strict";
 // The report's data as docs/report.md describes it, and the questions that every figure asks of it.
 
-const data = JSON.parse(document.getElementById("data").textContent);
-const modes = Object.keys(data.modes);
-const isCompared = data.report !== null;
-const isOfOurs = isCompared && data.report.rows === "baselines";
+// Null on a live page that has heard nothing yet.
+let data = null;
+let modes = [];
+let isCompared = false, isOfOurs = false;
+let shapes = [];
+let shapeByName = new Map();
+// Baselines that ours is compared with, or contenders that are compared with one reference.
+let rowNames = [];
 
-const shapes = data.shapes.m.map((m, index) => {
+// What is made of the data is made again when a live page gets new data.
+const readers = [];
+function whenRead(reader) {
+  readers.push(reader);
+  if (data !== null) reader();
+}
+
+function readData(read) {
+  data = read;
+  modes = Object.keys(data.modes);
+  isCompared = data.report !== null;
+  isOfOurs = isCompared && data.report.rows === "baselines";
+  shapes = data.shapes.m.map(shapeOf);
+  shapeByName = new Map(shapes.map((shape) => [shape.name, shape]));
+  rowNames = [...new Set(modes.flatMap((mode) => Object.keys(data.modes[mode].rows)))];
+  for (const reader of readers) reader();
+}
+
+function shapeOf(m, index) {
   const n = data.shapes.n[index], k = data.shapes.k[index];
   return {
     index, m, n, k,
@@ -17,11 +39,11 @@ const shapes = data.shapes.m.map((m, index) => {
     flops: 2 * m * n * k,
     bytes: 2 * (m * k + k * n + m * n),
   };
-});
-const shapeByName = new Map(shapes.map((shape) => [shape.name, shape]));
+}
 
-// Baselines that ours is compared with, or contenders that are compared with one reference.
-const rowNames = [...new Set(modes.flatMap((mode) => Object.keys(data.modes[mode].rows)))];
+const embedded = JSON.parse(document.getElementById("data").textContent);
+const isLive = embedded === null;
+if (!isLive) readData(embedded);
 
 function whoOver(row) {
   return isOfOurs ? `ours over ${row}` : `${row} over ${data.report.against}`;

@@ -2,12 +2,15 @@
 
 const kFewestCandidates = 3;
 
-const searches = data.history.shape.map((shape, i) => ({
-  shape: shapes[shape],
-  layout: data.history.layout[i],
-  candidates: data.history.candidates[i],
-  bests: data.history.bests[i].map(([candidate, ns]) => ({candidate, ns})),
-}));
+let searches = [];
+whenRead(() => {
+  searches = data.history.shape.map((shape, i) => ({
+    shape: shapes[shape],
+    layout: data.history.layout[i],
+    candidates: data.history.candidates[i],
+    bests: data.history.bests[i].map(([candidate, ns]) => ({candidate, ns})),
+  }));
+});
 
 // The best of the first `candidates`, or null where none of them was timed.
 function bestAfter(search, candidates) {

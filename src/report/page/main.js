@@ -2,13 +2,15 @@
 
 const overview = document.getElementById("overview");
 const shapePlace = document.getElementById("shape");
-const title = `gemmsmith report: ${data.records.setting.device}`;
+const title = () => `gemmsmith report: ${data === null ? "waiting" : data.records.setting.device}`;
 let overviewScroll = 0;
-let drawnWidth = 0;
+let drawnWidth = 0;  // 0: what the overview shows is of older data
+let drawnControls = null;
 
 function drawHead() {
   const {setting, first_date: first, date, protocol, type, accumulation} = data.records;
   const head = d3.select("#head");
+  d3.selectAll("#head > *, #foot > *").remove();
   head.append("h1").append("a").attr("href", "#").text("gemmsmith report");
   head.append("p").text([setting.device, first === date ? date : `${first} to ${date}`, `${protocol} protocol`,
                          `${type} in and out, ${accumulation} accumulation`, plural(shapes.length, "shape")].join(" · "));
@@ -37,7 +39,7 @@ function showShape(shape) {
   overview.hidden = true;
   shapePlace.hidden = false;
   shapePlace.replaceChildren();
-  document.title = `${shape.name}, ${title}`;
+  document.title = `${shape.name}, ${title()}`;
   try {
     drawShapePage(shapePlace, shape);
   } catch (error) {
@@ -51,7 +53,7 @@ function showOverview(fragment) {
   const wasHidden = overview.hidden;
   overview.hidden = false;
   shapePlace.hidden = true;
-  document.title = title;
+  document.title = title();
   if (drawnWidth !== overview.clientWidth) drawOverview();
   const section = document.getElementById(fragment);
   if (fragment !== "" && section && overview.contains(section)) section.scrollIntoView();
@@ -72,20 +74,28 @@ function followWidth() {
   window.addEventListener("resize", () => {
     clearTimeout(waiting);
     waiting = setTimeout(() => {
+      if (data === null) return;
       if (overview.hidden) follow();
       else if (drawnWidth !== overview.clientWidth) drawOverview();
     }, 150);
   });
 }
 
+// What the data says, wherever the reader is.
+function drawPage() {
+  drawHead();
+  const controlled = JSON.stringify([modes, rowNames, view]);
+  if (controlled !== drawnControls) drawControls();  // else an open list of baselines would close
+  drawnControls = controlled;
+  if (sections[0].body === null) buildOverview();
+  drawnWidth = 0;
+  follow();
+  document.documentElement.dataset.drawnMs = String(Math.round(performance.now()));
+}
+
 window.addEventListener("error", (event) => showFailure("#foot", "A part of this page", event.message));
-document.title = title;
-drawHead();
-drawControls();
-buildOverview();
-overview.hidden = false;
-follow();
 startTips();
 followWidth();
-window.addEventListener("hashchange", follow);
-document.documentElement.dataset.drawnMs = String(Math.round(performance.now()));
+window.addEventListener("hashchange", () => { if (data !== null) follow(); });
+if (isLive) startLive();
+else drawPage();

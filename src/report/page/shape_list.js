@@ -73,7 +73,7 @@ function drawShapeList(body) {
     " A speed-up is of two times of one race, so it may differ a little from the quotient of these."));
   drawTable(body, {
     caption: `Shapes, ${view.mode}` + (isCompared ? `, ${whoOver(view.row)}` : ""),
-    columns: shapeColumns(), rows: shapes, isLong: true, matches: matchesShape, hint: kFilterHint, explain: kFilterHelp,
+    name: "shapes", columns: shapeColumns(), rows: shapes, isLong: true, matches: matchesShape, hint: kFilterHint, explain: kFilterHelp,
   });
 }
 addSection("shapes", "Shapes", drawShapeList, true);

@@ -20,9 +20,18 @@ function hasWords(text, row, columns) {
   return text.toLowerCase().split(/\s+/).every((word) => line.includes(word));
 }
 
+// What a reader did to a table, by the table's name, so that it outlives its being drawn again.
+const kUntouched = {filter: "", column: null, sign: 1, scroll: 0};
+const touched = new Map();
+function readersOf(name) {
+  if (!touched.has(name)) touched.set(name, {...kUntouched});
+  return touched.get(name);
+}
+
 // columns: title, isNumber, text(row), value(row) to sort by, and perhaps draw(cell, row) instead of the text.
-function drawTable(into, {caption, columns, rows, isLong = rows.length > kLongTable, matches = hasWords,
+function drawTable(into, {caption, name = caption, columns, rows, isLong = rows.length > kLongTable, matches = hasWords,
                           hint = "filter", explain = ""}) {
+  const reader = readersOf(name);
   const figure = d3.select(into).append("figure").attr("class", "table");
   const head = figure.append("figcaption");
   head.append("span").text(caption);
@@ -41,27 +50,39 @@ function drawTable(into, {caption, columns, rows, isLong = rows.length > kLongTa
     }
   });
 
-  const sorted = {column: null, sign: 1};
+  const sort = () => {
+    const column = columns.find((other) => other.title === reader.column);
+    if (column === undefined) return;
+    heads.attr("aria-sort", (other) => other !== column ? null : reader.sign > 0 ? "ascending" : "descending");
+    lines.sort((a, b) => compareValues(column.value(a), column.value(b), reader.sign));
+  };
   heads.append("button").attr("type", "button").text((column) => column.title).on("click", (column) => {
-    sorted.sign = sorted.column === column ? -sorted.sign : column.isNumber ? -1 : 1;
-    sorted.column = column;
-    heads.attr("aria-sort", (other) => other !== column ? null : sorted.sign > 0 ? "ascending" : "descending");
-    lines.sort((a, b) => compareValues(column.value(a), column.value(b), sorted.sign));
+    reader.sign = reader.column === column.title ? -reader.sign : column.isNumber ? -1 : 1;
+    reader.column = column.title;
+    sort();
   });
+  sort();
   if (!isLong) return;
-  const count = head.append("span").attr("class", "count").text(plural(rows.length, "row"));
-  head.append("input").attr("type", "search").attr("placeholder", hint).attr("aria-label", `filter: ${caption}`)
-    .attr("title", explain)
-    .on("input", function () {
-      const text = this.value.trim();
-      let shown = 0;
-      lines.attr("hidden", (row) => {
-        const isShown = text === "" || matches(text, row, columns);
-        shown += isShown;
-        return isShown ? null : "";
-      });
-      count.text(text === "" ? plural(rows.length, "row") : `${countText(shown)} of ${plural(rows.length, "row")}`);
+  const count = head.append("span").attr("class", "count");
+  const filter = () => {
+    const text = reader.filter.trim();
+    let shown = 0;
+    lines.attr("hidden", (row) => {
+      const isShown = text === "" || matches(text, row, columns);
+      shown += isShown;
+      return isShown ? null : "";
     });
+    count.text(text === "" ? plural(rows.length, "row") : `${countText(shown)} of ${plural(rows.length, "row")}`);
+  };
+  head.append("input").attr("type", "search").attr("placeholder", hint).attr("aria-label", `filter: ${caption}`)
+    .attr("title", explain).attr("data-table", name).property("value", reader.filter)
+    .on("input", function () {
+      reader.filter = this.value;
+      filter();
+    });
+  filter();
+  frame.on("scroll", function () { reader.scroll = this.scrollTop; });
+  frame.node().scrollTop = reader.scroll;
 }
 
 // A table whose cells are texts already.

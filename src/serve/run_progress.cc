@@ -1,0 +1,58 @@
+#include "serve/run_progress.h"
+
+#include "archive/standings.h"
+
+namespace gemmsmith {
+
+RunProgress::RunProgress(const SelectionOptions& options) : type_(options.type), device_key_(options.device_key) {
+  if (options.shapes) asked_.emplace(options.shapes->begin(), options.shapes->end());
+}
+
+bool RunProgress::IsAskedFor(const Trial& trial) const {
+  return IsOfKind(trial, type_) && (!device_key_ || trial.setting.device_key == *device_key_) &&
+         (!asked_ || asked_->contains(trial.gemm.shape));
+}
+
+void RunProgress::Problem::Take(const Outcome& outcome) {
+  ++candidates;
+  const Timing* ours = outcome.Find("ours", Clock::kDevice);
+  if (outcome.kind != OutcomeKind::kMeasured || ours == nullptr) return;
+  const bool is_better = !protocol || MoreCareful(outcome.protocol, *protocol) ||
+                         (outcome.protocol == *protocol && ours->median_ns < best_ns);
+  if (!is_better) return;
+  protocol = outcome.protocol;
+  best_ns = ours->median_ns;
+  const std::optional<RatioEstimate> ratio = OverAutoTuning(outcome);
+  over_autotuning = ratio ? std::optional(ratio->median) : std::nullopt;
+}
+
+void RunProgress::Take(const Trial& trial) {
+  ++trials_;
+  if (!IsAskedFor(trial)) return;
+  shapes_.insert(trial.gemm.shape);
+  if (std::holds_alternative<Nobody>(trial.subject)) return;
+  ++candidates_;
+  latest_ = {trial.gemm.shape, trial.gemm.kind.layout};
+  problems_[*latest_].Take(trial.outcome);
+}
+
+nlohmann::ordered_json RunProgress::Json() const {
+  nlohmann::ordered_json latest;
+  if (latest_) {
+    const Problem& problem = problems_.at(*latest_);
+    latest = {
+        {"shape", Print(latest_->first)},
+        {"layout", Name(latest_->second)},
+        {"candidates", problem.candidates},
+        {"best_ns", problem.protocol ? nlohmann::ordered_json(problem.best_ns) : nullptr},
+        {"over_autotuning", problem.over_autotuning ? nlohmann::ordered_json(*problem.over_autotuning) : nullptr}};
+  }
+  return {{"trials", trials_},
+          {"candidates", candidates_},
+          {"problems", problems_.size()},
+          {"shapes", shapes_.size()},
+          {"shapes_asked", asked_ ? nlohmann::ordered_json(asked_->size()) : nullptr},
+          {"latest", std::move(latest)}};
+}
+
+}  // namespace gemmsmith

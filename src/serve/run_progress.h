@@ -1,0 +1,46 @@
+// What a run has come to, trial by trial: for people who watch it.
+#pragma once
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+
+#include "archive/trial.h"
+#include "report/selection.h"
+
+namespace gemmsmith {
+
+class RunProgress {
+ public:
+  explicit RunProgress(const SelectionOptions& options);
+
+  // A trial that is none of a report's (another type, device or shape) is only counted.
+  void Take(const Trial& trial);
+  // `trials`, `candidates` (plans and sources judged), `problems` (with a candidate), `shapes` (with any trial),
+  // `shapes_asked` (null: all), and `latest`, the problem of the newest candidate: `shape`, `layout`, `candidates`,
+  // `best_ns` and `over_autotuning` on the device clock (null where not measured); null before the first.
+  nlohmann::ordered_json Json() const;
+
+ private:
+  struct Problem {
+    int candidates = 0;
+    std::optional<Protocol> protocol;  // of the best: a more careful time speaks first
+    double best_ns = 0;
+    std::optional<double> over_autotuning;
+
+    void Take(const Outcome& outcome);
+  };
+
+  bool IsAskedFor(const Trial& trial) const;
+
+  ScalarType type_;
+  std::optional<std::string> device_key_;
+  std::optional<std::set<Shape>> asked_;
+  std::set<Shape> shapes_;
+  std::map<std::pair<Shape, Layout>, Problem> problems_;
+  std::optional<std::pair<Shape, Layout>> latest_;
+  int64_t trials_ = 0, candidates_ = 0;
+};
+
+}  // namespace gemmsmith
