@@ -40,6 +40,19 @@ size_t CutAtEachEnd(size_t n) {
   return 0;
 }
 
+// From 0; equal samples share the mean of their ranks.
+std::vector<double> RanksOf(std::span<const double> samples) {
+  std::vector<size_t> order(samples.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return samples[a] < samples[b]; });
+  std::vector<double> ranks(samples.size());
+  for (size_t first = 0, end = 0; first < order.size(); first = end) {
+    while (end < order.size() && samples[order[end]] == samples[order[first]]) ++end;
+    for (size_t i = first; i < end; ++i) ranks[order[i]] = double(first + end - 1) / 2;
+  }
+  return ranks;
+}
+
 }  // namespace
 
 double Mean(std::span<const double> samples) {
@@ -70,6 +83,20 @@ double GeometricMean(std::span<const double> samples) {
     logarithms += std::log(sample);
   }
   return std::exp(logarithms / double(samples.size()));
+}
+
+std::optional<double> RankCorrelation(std::span<const double> x, std::span<const double> y) {
+  GEMMSMITH_CHECK(x.size() == y.size(), "{} beside {} samples", x.size(), y.size());
+  const std::vector<double> x_ranks = RanksOf(x), y_ranks = RanksOf(y);
+  const double middle = Mean(x_ranks);
+  double products = 0, x_squares = 0, y_squares = 0;
+  for (size_t i = 0; i < x.size(); ++i) {
+    products += (x_ranks[i] - middle) * (y_ranks[i] - middle);
+    x_squares += (x_ranks[i] - middle) * (x_ranks[i] - middle);
+    y_squares += (y_ranks[i] - middle) * (y_ranks[i] - middle);
+  }
+  if (x_squares == 0 || y_squares == 0) return std::nullopt;
+  return products / std::sqrt(x_squares * y_squares);
 }
 
 Interval MedianInterval(std::span<const double> samples) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 
 namespace gemmsmith {
@@ -11,6 +12,10 @@ double Median(std::span<const double> samples);
 double StandardDeviation(std::span<const double> samples);   // n - 1; 0 for one sample
 double GeometricMean(std::span<const double> samples);       // all samples > 0
 double Quantile(std::span<const double> samples, double q);  // linear interpolation, q in [0, 1]
+
+// Spearman's: 1 where y always grows with x, -1 where it always falls, equals sharing their mean rank. Nothing where
+// one of them is the same everywhere. As many of each.
+std::optional<double> RankCorrelation(std::span<const double> x, std::span<const double> y);
 
 struct Interval {
   double low = 0;

@@ -40,6 +40,22 @@ TEST(Statistics, OneSampleIsItsOwnEverything) {
 }
 
 // The ranks are those of the sign-test tables.
+TEST(Statistics, RankCorrelationAsksOnlyForTheOrder) {
+  const std::vector<double> x = {3, 1, 2, 4}, grows = {900, 1, 30, 901}, falls = {2, 4, 3, 1}, same = {7, 7, 7, 7};
+  EXPECT_DOUBLE_EQ(*RankCorrelation(x, grows), 1);
+  EXPECT_DOUBLE_EQ(*RankCorrelation(x, falls), -1);
+  EXPECT_FALSE(RankCorrelation(x, same).has_value());
+  EXPECT_FALSE(RankCorrelation(same, x).has_value());
+  // Without ties 1 - 6 sum(d^2) / (n (n^2 - 1)): differences 0, 1, -1, 0.
+  EXPECT_DOUBLE_EQ(*RankCorrelation(std::vector<double>{1, 2, 3, 4}, std::vector<double>{1, 3, 2, 4}), 0.8);
+}
+
+TEST(Statistics, RankCorrelationGivesEqualsTheirMeanRank) {
+  // Ranks 0.5 0.5 2.5 2.5 beside 0 1 2 3: 4 / sqrt(4 * 5).
+  EXPECT_DOUBLE_EQ(*RankCorrelation(std::vector<double>{1, 1, 2, 2}, std::vector<double>{1, 2, 3, 4}),
+                   4 / std::sqrt(20.0));
+}
+
 TEST(Statistics, MedianIntervalUsesTheTabulatedRanks) {
   struct Row {
     int n, low, high;
