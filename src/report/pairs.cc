@@ -11,30 +11,15 @@
 
 #include "base/text.h"
 #include "problem/grids.h"
+#include "report/timed_plans.h"
 
 namespace gemmsmith {
 namespace {
-
-// What the plans of a pair have in common beside their other axes.
-struct Place {
-  Gemm gemm;
-  std::string device_key;
-  Protocol protocol = Protocol::kScreen;
-  auto operator<=>(const Place&) const = default;
-};
 
 using Groups = std::vector<Label>;
 
 Label OfNumber(int number) { return {{number}, fmt::format("{}", number)}; }
 Label OfText(std::string_view text) { return {{}, std::string(text)}; }
-
-Label OfAxis(const Plan& plan, std::string_view axis) {
-  const Family& family = GetFamily(plan.family);
-  const int index = family.IndexOf(axis);
-  if (index < 0) return {{std::numeric_limits<int>::max()}, "-"};
-  const int value = plan.values[size_t(index)];
-  return {{value}, family.parameters[size_t(index)].Print(value)};
-}
 
 // Both families have tiles.
 Label OfTile(const Plan& plan) {
@@ -72,7 +57,7 @@ constexpr NamedGroup kNamedGroups[] = {
 Label LabelOf(std::string_view group, const Place& place, const Plan& plan) {
   for (const NamedGroup& named : kNamedGroups)
     if (named.name == group) return named.label(place, plan);
-  return OfAxis(plan, group);
+  return AxisLabel(plan, group);
 }
 
 Groups GroupsOf(const PairOptions& options, const Place& place, const Plan& plan) {
@@ -86,26 +71,11 @@ Plan Without(Plan plan, std::string_view axis) {
   return plan;
 }
 
-using PlansOfPlace = std::map<Plan, const Trial*>;
-
-double TimeNs(const Trial& trial, Clock clock) { return trial.outcome.Find("ours", clock)->median_ns; }
-
-bool IsWanted(const Trial& trial, const PairOptions& options) {
-  if (!trial.HasPlan() || trial.outcome.kind != OutcomeKind::kMeasured) return false;
-  if (GetFamily(trial.plan().family).IndexOf(options.axis) < 0) return false;
-  if (options.protocol && trial.outcome.protocol != *options.protocol) return false;
-  const Timing* ours = trial.outcome.Find("ours", options.clock);
-  return ours != nullptr && ours->median_ns > 0 && ours->median_ns < std::numeric_limits<double>::infinity();
-}
-
-std::map<Place, PlansOfPlace> ByPlace(const std::vector<Trial>& trials, const PairOptions& options) {
-  std::map<Place, PlansOfPlace> places;
-  for (const Trial& trial : trials) {
-    if (!IsWanted(trial, options)) continue;
-    const Trial*& slot = places[{trial.gemm, trial.setting.device_key, trial.outcome.protocol}][trial.plan()];
-    if (slot == nullptr || trial.unix_ms >= slot->unix_ms) slot = &trial;
-  }
-  return places;
+std::map<Place, PlansOfPlace> PlansWithAxis(const std::vector<Trial>& trials, const PairOptions& options) {
+  return TimedPlans(trials, options.clock, [&](const Trial& trial) {
+    return GetFamily(trial.plan().family).IndexOf(options.axis) >= 0 &&
+           (!options.protocol || trial.outcome.protocol == *options.protocol);
+  });
 }
 
 struct Ratios {
@@ -123,7 +93,7 @@ struct TimedValue {
 void AddPairs(const Place& place, const PlansOfPlace& plans, const PairOptions& options, PairRatios& rows) {
   std::map<Plan, std::vector<TimedValue>> siblings;
   for (const auto& [plan, trial] : plans)
-    siblings[Without(plan, options.axis)].push_back({OfAxis(plan, options.axis), TimeNs(*trial, options.clock)});
+    siblings[Without(plan, options.axis)].push_back({AxisLabel(plan, options.axis), TimeNs(*trial, options.clock)});
   std::set<Ratios*> here;
   for (const auto& [rest, values] : siblings) {
     const Groups groups = GroupsOf(options, place, rest);
@@ -143,7 +113,7 @@ void AddBest(const Place& place, const PlansOfPlace& plans, const PairOptions& o
   std::tuple<double, Groups, Label> best_of_all{std::numeric_limits<double>::infinity(), {}, {}};
   for (const auto& [plan, trial] : plans) {
     const Groups groups = GroupsOf(options, place, plan);
-    const Label value = OfAxis(plan, options.axis);
+    const Label value = AxisLabel(plan, options.axis);
     const double time_ns = TimeNs(*trial, options.clock);
     const auto [known, is_new] = fastest[groups].emplace(value, time_ns);
     if (!is_new) known->second = std::min(known->second, time_ns);
@@ -179,7 +149,7 @@ Status CheckOver(const std::map<Place, PlansOfPlace>& places, const PairOptions&
   if (!options.over) return OkStatus();
   std::set<Label> values;
   for (const auto& [place, plans] : places)
-    for (const auto& [plan, trial] : plans) values.insert(OfAxis(plan, options.axis));
+    for (const auto& [plan, trial] : plans) values.insert(AxisLabel(plan, options.axis));
   std::vector<std::string_view> known;
   for (const Label& value : values) known.push_back(value.text);
   if (known.empty() || std::find(known.begin(), known.end(), *options.over) != known.end()) return OkStatus();
@@ -211,6 +181,14 @@ void Describe(const std::map<Place, PlansOfPlace>& places, PairTables& tables) {
 
 }  // namespace
 
+Label AxisLabel(const Plan& plan, std::string_view axis) {
+  const Family& family = GetFamily(plan.family);
+  const int index = family.IndexOf(axis);
+  if (index < 0) return {{std::numeric_limits<int>::max()}, "-"};
+  const int value = plan.values[size_t(index)];
+  return {{value}, family.parameters[size_t(index)].Print(value)};
+}
+
 const std::vector<std::string_view>& PlanAxes() {
   static const std::vector<std::string_view> axes = [] {
     std::vector<std::string_view> names;
@@ -234,7 +212,7 @@ const std::vector<std::string_view>& PairGroups() {
 
 Result<PairTables> MakePairs(const std::vector<Trial>& trials, const PairOptions& options) {
   RETURN_IF_ERROR(CheckGroups(options));
-  const std::map<Place, PlansOfPlace> places = ByPlace(trials, options);
+  const std::map<Place, PlansOfPlace> places = PlansWithAxis(trials, options);
   RETURN_IF_ERROR(CheckOver(places, options));
   PairTables tables{.options = options};
   Describe(places, tables);

@@ -20,6 +20,8 @@ struct Label {
   auto operator<=>(const Label&) const = default;
 };
 
+// The plan's value on this axis; a dash, after all values, where its family has none.
+Label AxisLabel(const Plan& plan, std::string_view axis);
 // Every parameter of every family, each name once.
 const std::vector<std::string_view>& PlanAxes();
 // What pairs can be told apart by: class, shape, m, n, k, layout, type, protocol, device, family, tile, and the axes.
