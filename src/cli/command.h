@@ -271,6 +271,7 @@ struct ReportCommand {
   ReportFormat format = ReportFormat::kText;
   bool summary = false;
   bool figure = false;
+  bool patterns = false;
   std::filesystem::path output;  // empty: standard output
   std::filesystem::path html;    // the page is written there, and nothing else is printed
   std::optional<int> live_port;  // the page is served there until an interrupt; 0: any free port

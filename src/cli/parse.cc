@@ -488,6 +488,7 @@ class Grammar {
     AddFormat(verb, &command->format);
     verb->add_flag("--summary", command->summary, "the scoreboard, in at most a screen");
     verb->add_flag("--figure", command->figure, "speed-up by log2(m n k), as bars");
+    verb->add_flag("--patterns", command->patterns, "what the fastest plans have in common, instead of speed-ups");
     Value(verb, "-o,--output", "FILE", "write there instead of standard output", &command->output, ReadPath);
     Value(verb, "--html", "FILE", "write one page for a browser: all tables and figures, and a page a shape",
           &command->html, ReadPath);
@@ -499,17 +500,20 @@ class Grammar {
             ->expected(0, 1);
     chosen_[verb] = [command, live]() -> std::variant<Command, NoCommand> {
       if (live->count() > 0 && !command->live_port) command->live_port = kLivePort;
-      if (command->summary && command->figure)
-        return NoCommand{kExitWrongUse, "--summary and --figure exclude each other"};
-      const bool is_text = command->summary || command->figure || command->format != ReportFormat::kText;
+      if (command->summary + command->figure + command->patterns > 1)
+        return NoCommand{kExitWrongUse, "--summary, --figure and --patterns exclude each other"};
+      if (command->patterns && command->against)
+        return NoCommand{kExitWrongUse, "--patterns compares plans of ours with each other: leave out --against"};
+      const bool is_text =
+          command->summary || command->figure || command->patterns || command->format != ReportFormat::kText;
       if (!command->html.empty() && (is_text || !command->output.empty()))
         return NoCommand{kExitWrongUse,
                          "--html writes a page that holds everything: leave out --format, --json, "
-                         "--summary, --figure and --output"};
+                         "--summary, --figure, --patterns and --output"};
       if (command->live_port && (is_text || !command->output.empty() || !command->html.empty()))
         return NoCommand{kExitWrongUse,
                          "--live serves a page that holds everything: leave out --html, --format, --json, "
-                         "--summary, --figure and --output"};
+                         "--summary, --figure, --patterns and --output"};
       if (command->live_port && !command->selection.sources.empty())
         return NoCommand{kExitWrongUse,
                          "--live follows an archive, which --archive FILE names; record files do not change"};

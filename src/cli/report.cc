@@ -10,6 +10,7 @@
 #include "cli/exit.h"
 #include "cli/instrument.h"
 #include "cli/json_text.h"
+#include "cli/patterns_text.h"
 #include "cli/readers.h"
 #include "cli/run.h"
 #include "cli/selected_trials.h"
@@ -90,6 +91,10 @@ std::string PrintMarkdown(const ReportCommand& command, const Scoreboard& board)
   return text;
 }
 
+Terminal TerminalOf(const ReportCommand& command) {
+  return command.output.empty() ? DescribeTerminal(STDOUT_FILENO) : Terminal();
+}
+
 std::string Print(const ReportCommand& command, const Scoreboard& board, const std::string& source) {
   switch (command.format) {
     case ReportFormat::kJson:
@@ -101,7 +106,7 @@ std::string Print(const ReportCommand& command, const Scoreboard& board, const s
     case ReportFormat::kText:
       break;
   }
-  return PrintText(command, board, source, command.output.empty() ? DescribeTerminal(STDOUT_FILENO) : Terminal());
+  return PrintText(command, board, source, TerminalOf(command));
 }
 
 Result<SelectionOptions> OptionsFor(const ReportCommand& command) {
@@ -154,6 +159,17 @@ Result<int> ServePage(const ReportCommand& command, const SelectionOptions& opti
   return kExitInterrupted;
 }
 
+Result<std::string> TextFor(const ReportCommand& command, const SelectedTrials& selected, const Selection& selection,
+                            const Result<Scoreboard>& board) {
+  if (command.patterns) {
+    const Result<Patterns> patterns = FindPatterns(selected.trials, selection);
+    if (!patterns.ok()) return WithSource(patterns.status(), selected.source);
+    return PrintPatterns(*patterns, selected.source, command.format, TerminalOf(command));
+  }
+  if (!board.ok()) return WithSource(board.status(), selected.source);
+  return Print(command, *board, selected.source);
+}
+
 }  // namespace
 
 Result<int> Run(const ReportCommand& command) {
@@ -164,8 +180,7 @@ Result<int> Run(const ReportCommand& command) {
   const Result<Selection> selection = SelectRecords(selected.trials, options);
   if (!selection.ok()) return WithSource(selection.status(), selected.source);
   const Result<Scoreboard> board = MakeScoreboard(*selection, command.against);
-  if (!board.ok()) return WithSource(board.status(), selected.source);
-  const std::string text = Print(command, *board, selected.source);
+  ASSIGN_OR_RETURN(const std::string text, TextFor(command, selected, *selection, board));
   if (command.output.empty())
     RETURN_IF_ERROR(WriteOut(text));
   else

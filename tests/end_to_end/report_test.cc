@@ -60,6 +60,40 @@ TEST_F(ReportTest, BarsAreDrawnInWhatTheTerminalHas) {
   EXPECT_NE(plain.out.find("18 to 20"), std::string::npos) << plain.out;
 }
 
+TEST_F(ReportTest, PatternsOfTheRecordedSpaceStandInEveryForm) {
+  const Finished text = home.Run({"report", kRecorded, "--patterns"});
+  ASSERT_EQ(text.exit_code, 0) << text.error;
+  for (const char* part :
+       {"NVIDIA H200", "rank correlations", "by class", "log2(m n k)", "do not divide", "techniques"})
+    EXPECT_NE(text.out.find(part), std::string::npos) << part;
+  const nlohmann::json json = Parsed(home.Run({"report", kRecorded, "--patterns", "--json"}).out);
+  EXPECT_EQ(json["part"], "patterns");
+  EXPECT_EQ(json["shapes"], 100);
+  EXPECT_EQ(json["winners"], 200);
+  EXPECT_EQ(json["unopposed"], 0);
+  int winners = 0;
+  for (const nlohmann::json& group : json["choices"][0]["by_class"]) winners += group["winners"].get<int>();
+  EXPECT_EQ(winners, 200);
+  for (const nlohmann::json& sentence : json["sentences"])
+    EXPECT_NE(text.out.find(sentence["text"].get<std::string>()), std::string::npos);
+  EXPECT_FALSE(json["sentences"].empty());
+  EXPECT_NE(home.Run({"report", kRecorded, "--patterns", "--format", "markdown"}).out.find("| ---"), std::string::npos);
+  EXPECT_TRUE(home.Run({"report", kRecorded, "--patterns", "--format", "csv"}).out.starts_with("table,family,name,"));
+}
+
+TEST_F(ReportTest, PatternsNeedPlansOfOursAndNothingElse) {
+  std::vector<Trial> trials = MadeUpTrials({64, 64, 64}, 3, kTn);
+  for (Trial& trial : trials) {
+    trial.outcome.comparisons.clear();
+    std::erase_if(trial.outcome.timings, [](const Timing& timing) { return timing.contender != "ours"; });
+  }
+  const std::string ours = home.File("ours.jsonl", JsonLines(trials));
+  EXPECT_EQ(Parsed(home.Run({"report", ours, "--patterns", "--json"}).out)["winners"], 1);
+  ExpectOneError(home.Run({"report", GEMMSMITH_DATA "/h200/paper1000", "--patterns"}), 3, "no plan of ours");
+  ExpectOneError(home.Run({"report", ours, "--patterns", "--summary"}), 2, "exclude each other");
+  ExpectOneError(home.Run({"report", ours, "--patterns", "--against", "cublas_nn"}), 2, "leave out --against");
+}
+
 TEST_F(ReportTest, WithoutAnArchiveTheRecordsThatCameWithTheProgramAnswer) {
   home.Record(MadeUpTrials({64, 64, 64}, 40, kTn));
   const Finished finished = home.Run({"report", "--json"});

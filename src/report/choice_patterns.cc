@@ -1,0 +1,95 @@
+#include "report/choice_patterns.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/statistics.h"
+#include "base/text.h"
+#include "program/axes.h"
+
+namespace gemmsmith {
+namespace {
+
+struct Chosen {
+  Shape shape;
+  Label value;
+};
+
+bool CountsFor(const Parameter& choice, const Plan& plan) {
+  if (choice.name == "reduction") return plan.Get("split") > 1;
+  if (choice.name == "ctas") return plan.Get("schedule") != int(Schedule::kOneTile);
+  return true;
+}
+
+bool IsNumber(std::string_view word) { return ParseInteger(word).has_value(); }
+
+// Words that are numbers count as one value, "2..12": which number is a matter of correlations.
+Label ChoiceLabel(const Plan& plan, const Parameter& choice) {
+  Label label = AxisLabel(plan, choice.name);
+  if (!IsNumber(label.text)) return label;
+  const auto first = std::find_if(choice.words.begin(), choice.words.end(), IsNumber);
+  const auto last = std::find_if(choice.words.rbegin(), choice.words.rend(), IsNumber);
+  return {{choice.values[size_t(first - choice.words.begin())]}, fmt::format("{}..{}", *first, *last)};
+}
+
+std::vector<Tally> TalliesBy(Label (*group_of)(const Shape&), const std::vector<Chosen>& winners) {
+  std::map<Label, Tally> tallies;
+  for (const Chosen& winner : winners) {
+    const Label group = group_of(winner.shape);
+    Tally& tally = tallies[group];
+    tally.group = group.text;
+    tally.Add(winner.value);
+  }
+  std::vector<Tally> list;
+  for (auto& [group, tally] : tallies) list.push_back(std::move(tally));
+  return list;
+}
+
+std::optional<double> CorrelationWithSize(const Label& value, const std::vector<Chosen>& winners) {
+  std::vector<double> sizes, has;
+  for (const Chosen& winner : winners) {
+    sizes.push_back(winner.shape.Volume());
+    has.push_back(winner.value == value ? 1 : 0);
+  }
+  return RankCorrelation(sizes, has);
+}
+
+ChoicePattern PatternOf(std::string family, std::string choice, const std::vector<Chosen>& winners) {
+  ChoicePattern pattern{.family = std::move(family), .choice = std::move(choice)};
+  pattern.all.group = kAllGroups;
+  for (const Chosen& winner : winners) pattern.all.Add(winner.value);
+  for (const auto& [value, count] : pattern.all.counts)
+    pattern.values.push_back({value, CorrelationWithSize(value, winners)});
+  pattern.by_class = TalliesBy(ClassGroup, winners);
+  pattern.by_size = TalliesBy(SizeGroup, winners);
+  return pattern;
+}
+
+}  // namespace
+
+std::vector<ChoicePattern> ChoicePatterns(const Selection& selection) {
+  const std::vector<WinningPlan> of_device = WinningPlans(selection, Clock::kDevice),
+                                 of_chains = WinningPlans(selection, Clock::kDeviceChained);
+  std::vector<ChoicePattern> patterns;
+  const auto add = [&](std::string family, std::string choice, const std::vector<Chosen>& winners) {
+    if (!winners.empty()) patterns.push_back(PatternOf(std::move(family), std::move(choice), winners));
+  };
+  std::vector<Chosen> families;
+  for (const WinningPlan& winner : of_device)
+    families.push_back(
+        {winner.gemm.shape, {{int(winner.plan.family)}, std::string(GetFamily(winner.plan.family).name)}});
+  add("any", "family", families);
+  for (const Family& family : Families())
+    for (const Parameter& parameter : family.parameters) {
+      if (parameter.words.empty()) continue;
+      std::vector<Chosen> winners;
+      for (const WinningPlan& winner : parameter.name == "trigger" ? of_chains : of_device)
+        if (winner.plan.family == family.id && CountsFor(parameter, winner.plan))
+          winners.push_back({winner.gemm.shape, ChoiceLabel(winner.plan, parameter)});
+      add(std::string(family.name), std::string(parameter.name), winners);
+    }
+  return patterns;
+}
+
+}  // namespace gemmsmith

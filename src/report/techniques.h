@@ -1,0 +1,42 @@
+// What a technique is worth: plans that use it beside plans of the same problem that do not.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "report/ratio_summary.h"
+#include "report/selection.h"
+#include "report/timed_plans.h"
+
+namespace gemmsmith {
+
+struct Technique {
+  std::string_view name;  // "split", say, and what it is compared with: "one split"
+  std::string_view with, without;
+  std::vector<std::string_view> axes;                         // twins differ in these alone; none: there are no twins
+  std::optional<bool> (*is_used)(const Plan&, const Shape&);  // nothing: the plan stands on neither side
+};
+std::span<const Technique> Techniques();
+
+// On the problems where both sides were timed. Ratios are of times: below 1 the technique is the faster one.
+struct TechniqueRow {
+  const Technique* technique = nullptr;
+  std::string group;   // a class, or all
+  int best = 0;        // problems whose fastest plan of all uses it
+  RatioSummary ratio;  // the best plan with it over the best without; its count is that of problems
+  double plans_with = 0, plans_without = 0;  // that were timed on a problem, on average
+  std::optional<RatioSummary> twins;         // plans that differ in nothing else; its count is that of pairs
+  int problems_with_twins = 0;
+};
+
+// The plans that may be compared, of the selection's device, type and shapes, timed on the device clock. A problem
+// counts once, in the protocol that most of its plans were timed in, of equals the more careful one.
+std::map<Gemm, PlansOfPlace> PlansOfProblems(const std::vector<Trial>& trials, const Selection& selection);
+// Technique by technique all problems, then class by class; no row without problems.
+std::vector<TechniqueRow> TechniqueRows(const std::map<Gemm, PlansOfPlace>& problems);
+
+}  // namespace gemmsmith
