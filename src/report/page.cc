@@ -47,7 +47,9 @@ Result<PageContent> MakePageContent(std::string source, const std::vector<Trial>
   Result<Scoreboard> board = MakeScoreboard(selection, against);
   if (!board.ok() && (against || board.status().code() != StatusCode::kNotFound)) return board.status();
   SearchHistories histories = HistoriesOf(trials, selection);
-  return PageContent{std::move(source), std::move(selection), std::move(board), std::move(histories)};
+  Result<Patterns> patterns = FindPatterns(trials, selection);
+  return PageContent{std::move(source), std::move(selection), std::move(board), std::move(histories),
+                     std::move(patterns)};
 }
 
 std::string HtmlPage(const PageContent& content) { return Page("'none'", ScriptJson(PageData(content))); }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "report/history.h"
+#include "report/patterns.h"
 #include "report/scoreboard.h"
 
 namespace gemmsmith {
@@ -15,6 +16,7 @@ struct PageContent {
   Selection selection;
   Result<Scoreboard> board;  // a failure says why nothing is compared; the page then shows times alone
   SearchHistories histories;
+  Result<Patterns> patterns;  // a failure says why there are none
 };
 
 // Nothing to compare (only ours, or libraries without the reference) makes a page of times; a reference that somebody

@@ -4,6 +4,8 @@
 
 #include "base/text.h"
 #include "report/page.h"
+#include "report/pattern_json.h"
+#include "report/pattern_tables.h"
 #include "report/report_json.h"
 #include "report/tables.h"
 
@@ -271,6 +273,14 @@ Json JsonOf(const SearchHistories& histories, const Selection& selection) {
           {"bests", bests}};
 }
 
+Json PatternsData(const PageContent& content) {
+  if (!content.patterns.ok()) return {{"none", content.patterns.status().message()}};
+  Json json = PatternsJson(*content.patterns, content.source);
+  json["lines"] = HeaderLines(*content.patterns);
+  json["tables"] = JsonOf(SheetsOf(*content.patterns));
+  return json;
+}
+
 }  // namespace
 
 Json PageData(const PageContent& content) {
@@ -292,7 +302,8 @@ Json PageData(const PageContent& content) {
           {"modes", Modes(content)},
           {"tables", JsonOf(tables)},
           {"runs", Runs(selection)},
-          {"history", JsonOf(content.histories, selection)}};
+          {"history", JsonOf(content.histories, selection)},
+          {"patterns", PatternsData(content)}};
 }
 
 }  // namespace gemmsmith

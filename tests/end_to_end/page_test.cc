@@ -115,7 +115,8 @@ TEST_F(BrowserTest, DrawsEverySection) {
   const nlohmann::json data = DataOf(PageOf({kSmall}));
   const std::string page = Drawn("");
   ExpectDrawn(page);
-  for (const char* section : {"summary", "figure1", "figure3", "heat", "roofline", "search", "tables", "shapes"})
+  for (const char* section :
+       {"summary", "figure1", "figure3", "heat", "roofline", "search", "patterns", "tables", "shapes"})
     EXPECT_EQ(Occurrences(page, "<section id=\"" + std::string(section) + "\""), 1) << section;
   EXPECT_GT(Occurrences(page, "<tr"), int(data["shapes"]["m"].size()));
   EXPECT_GT(Occurrences(page, "<circle"), int(data["shapes"]["m"].size()));
@@ -137,12 +138,24 @@ TEST_F(BrowserTest, SaysWhatRecordsLack) {
   const std::string page = Drawn("");
   ExpectDrawn(page);
   EXPECT_NE(page.find("so there is no search to draw"), std::string::npos);
+  EXPECT_NE(page.find("Nothing here is strong enough for a sentence"), std::string::npos);
+}
+
+TEST_F(BrowserTest, DrawsThePatternsOfTheRecordedSpace) {
+  const nlohmann::json patterns = DataOf(PageOf({GEMMSMITH_DATA "/h200", "--shapes", "all"}))["patterns"];
+  const std::string page = Drawn("");
+  ExpectDrawn(page);
+  EXPECT_FALSE(patterns["sentences"].empty());
+  EXPECT_EQ(Occurrences(page, "<li>"), int(patterns["sentences"].size()));
+  EXPECT_NE(page.find("wgmma tile_n over"), std::string::npos);
+  EXPECT_NE(page.find("aria-label=\"what techniques are worth\""), std::string::npos);
 }
 
 TEST_F(BrowserTest, DrawsTheWholeGrid) {
   PageOf({kWholeGrid});
   const std::string page = Drawn("");
   ExpectDrawn(page);
+  EXPECT_NE(page.find("No patterns to tell: no plan of ours"), std::string::npos);
   EXPECT_GE(Occurrences(page, "<tr"), 1000);
 }
 
