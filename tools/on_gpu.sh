@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What has to run on a machine with a GPU, where nothing is built: a build made elsewhere is carried there in .carry/.
-#   here   tools/on_gpu.sh pack                   build everything statically, stripped, into .carry/
+#   here   tools/on_gpu.sh pack                   build everything statically, stripped, into .carry/build.tgz
 #   there  tools/on_gpu.sh tests                  every GPU test, shared out over the GPUs; log and XML under $OUT
 #          tools/on_gpu.sh self_test SEEDS        the judge's own test, on every GPU
 #          tools/on_gpu.sh sanitize TOOL [SECONDS] compute-sanitizer (memcheck, racecheck, ...) over a covering set of plans
@@ -33,7 +33,13 @@ pack() {
   cp build/portable/lib/libgemmsmith_cpu_product.so "$carry/lib/"
   cp "$(command -v bwrap)" "$carry/bin/"  # found beside the program
   strip "$carry"/bin/* "$carry"/lib/*
+  tar -C "$carry" -czf "$carry/build.tgz" bin lib
+  rm -r "$carry/bin" "$carry/lib"
   du -sh "$carry"
+}
+
+unpack() {
+  [[ -d $carry/bin ]] || tar -C "$carry" -xzf "$carry/build.tgz"
 }
 
 # The command once a GPU, side by side, each with its share of the cores and of the tests; it knows $gpu of $gpus.
@@ -220,6 +226,6 @@ kills() {
 step=${1:-}
 case $step in
   pack) pack ;;
-  tests | self_test | sanitize | latency | baselines | rates | space | measure | sweep | bench | each_gpu | kills) mkdir -p "$out" && shift && "$step" "$@" ;;
+  tests | self_test | sanitize | latency | baselines | rates | space | measure | sweep | bench | each_gpu | kills) unpack && mkdir -p "$out" && shift && "$step" "$@" ;;
   *) sed -n '2,22s/^# //p' "$0" >&2; exit 2 ;;
 esac
