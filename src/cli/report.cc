@@ -159,13 +159,13 @@ Result<int> ServePage(const ReportCommand& command, const SelectionOptions& opti
   return kExitInterrupted;
 }
 
-Result<std::string> TextFor(const ReportCommand& command, const SelectedTrials& selected, const Selection& selection,
-                            const Result<Scoreboard>& board) {
+Result<std::string> TextFor(const ReportCommand& command, const SelectedTrials& selected, const Selection& selection) {
   if (command.patterns) {
     const Result<Patterns> patterns = FindPatterns(selected.trials, selection);
     if (!patterns.ok()) return WithSource(patterns.status(), selected.source);
     return PrintPatterns(*patterns, selected.source, command.format, TerminalOf(command));
   }
+  const Result<Scoreboard> board = MakeScoreboard(selection, command.against);
   if (!board.ok()) return WithSource(board.status(), selected.source);
   return Print(command, *board, selected.source);
 }
@@ -179,8 +179,7 @@ Result<int> Run(const ReportCommand& command) {
   if (!command.html.empty()) return WritePage(command, selected, options);
   const Result<Selection> selection = SelectRecords(selected.trials, options);
   if (!selection.ok()) return WithSource(selection.status(), selected.source);
-  const Result<Scoreboard> board = MakeScoreboard(*selection, command.against);
-  ASSIGN_OR_RETURN(const std::string text, TextFor(command, selected, *selection, board));
+  ASSIGN_OR_RETURN(const std::string text, TextFor(command, selected, *selection));
   if (command.output.empty())
     RETURN_IF_ERROR(WriteOut(text));
   else

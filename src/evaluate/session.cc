@@ -214,7 +214,7 @@ TestBench ProblemSession::BenchFor(const ProblemMessage& problem, const StepList
   for (size_t kind = 0; kind < bench.inputs.size(); ++kind) bench.inputs[kind] = inputs(InputKind(kind));
   bench.normal = &bench.Of(InputKind::kNormal);
   bench.output = &output_;
-  bench.keeps_records = bench.on_another_stream = !problem.time;
+  bench.is_untimed = !problem.time;
   if (certify_)
     bench.compare_on_cpu = [this, &on_step](double bound) {
       return CompareOnCpu(gpu_, harness_, gemm_.shape, output_, references_.at(InputKind::kNormal), bound,

@@ -1,7 +1,6 @@
 #include "report/history.h"
 
 #include <algorithm>
-#include <set>
 
 namespace gemmsmith {
 namespace {
@@ -34,12 +33,9 @@ int SearchHistory::candidates() const {
 }
 
 SearchHistories HistoriesOf(const std::vector<Trial>& trials, const Selection& selection) {
-  std::set<Shape> shapes;
-  for (const ShapeRecords& records : selection.shapes) shapes.insert(records.shape);
   Candidates candidates;
   for (const Trial& trial : trials)
-    if (!std::holds_alternative<Nobody>(trial.subject) && IsOfKind(trial, selection.type) &&
-        trial.setting.device_key == selection.setting.device_key && shapes.contains(trial.gemm.shape))
+    if (!std::holds_alternative<Nobody>(trial.subject) && IsOfSelectedShape(trial, selection))
       candidates.push_back(&trial);
   if (candidates.empty()) return {};
 

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "report/pattern_sentences.h"
+#include "report/selection_facts.h"
 #include "report/sheet.h"
 
 namespace gemmsmith {
@@ -211,28 +212,21 @@ Json PatternsJson(const Patterns& patterns, const std::string& source) {
   Json sentences = Json::array();
   for (const PatternSentence& sentence : patterns.sentences)
     sentences.push_back({{"part", sentence.part}, {"about", sentence.about}, {"text", sentence.text}});
-  return {{"command", "report"},
-          {"part", "patterns"},
-          {"source", source},
-          {"device", patterns.setting.device_name},
-          {"device_key", patterns.setting.device_key},
-          {"date", DateText(patterns.last_unix_ms)},
-          {"first_date", DateText(patterns.first_unix_ms)},
-          {"protocol", Name(patterns.protocol)},
-          {"type", Name(patterns.type)},
-          {"accumulation", "f32"},
-          {"shapes", patterns.shapes},
-          {"winners", patterns.winners},
-          {"source_winners", patterns.source_winners},
-          {"unopposed", patterns.unopposed},
-          {"median_plans", patterns.median_plans},
-          {"rules", Rules()},
-          {"sentences", sentences},
-          {"axes", ListOf(patterns.axes)},
-          {"extents", ListOf(patterns.extents)},
-          {"choices", ListOf(patterns.choices)},
-          {"ragged", ListOf(patterns.ragged)},
-          {"techniques", ListOf(patterns.techniques)}};
+  Json json = {{"command", "report"}, {"part", "patterns"}, {"source", source}};
+  json.update(JsonFacts(patterns.selection));
+  json.update({{"shapes", patterns.shapes},
+               {"winners", patterns.winners},
+               {"source_winners", patterns.source_winners},
+               {"unopposed", patterns.unopposed},
+               {"median_plans", patterns.median_plans},
+               {"rules", Rules()},
+               {"sentences", sentences},
+               {"axes", ListOf(patterns.axes)},
+               {"extents", ListOf(patterns.extents)},
+               {"choices", ListOf(patterns.choices)},
+               {"ragged", ListOf(patterns.ragged)},
+               {"techniques", ListOf(patterns.techniques)}});
+  return json;
 }
 
 std::string PatternsCsv(const Patterns& patterns) {

@@ -134,9 +134,8 @@ void AddTechnique(const TechniqueRow& row, Sentences& sentences) {
   if (!IsDifference(row)) return;
   const Technique& technique = *row.technique;
   std::string text = fmt::format(
-      "{} the best plan with {} takes {:.2f} of the time of the best with {} ({}, middle half {:.2f} to {:.2f}), and "
-      "is "
-      "the fastest of all on {}",
+      "{} the best plan with {} takes {:.2f} of the time of the best with {} ({}, middle half {:.2f} to {:.2f}), "
+      "and is the fastest of all on {}",
       row.group == kAllGroups ? "Over all classes" : "On " + row.group, technique.with, row.ratio.geomean,
       technique.without, Plural(row.ratio.count, "problem"), row.ratio.q25, row.ratio.q75, row.best);
   if (HasManyTwins(row))

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "report/pattern_sentences.h"
 #include "report/scoreboard.h"
+#include "report/selection_facts.h"
 
 namespace gemmsmith {
 namespace {
@@ -154,11 +155,7 @@ Sheet TechniqueSheet(const Patterns& patterns) {
 }  // namespace
 
 std::vector<std::string> HeaderLines(const Patterns& patterns) {
-  const std::string first = DateText(patterns.first_unix_ms), last = DateText(patterns.last_unix_ms);
-  std::vector<std::string> lines;
-  lines.push_back(fmt::format("measured on an {}, {}, {} protocol, {} in and out, f32 accumulation",
-                              patterns.setting.device_name, first == last ? first : first + " to " + last,
-                              Name(patterns.protocol), Name(patterns.type)));
+  std::vector<std::string> lines = {MeasuredLine(patterns.selection)};
   lines.push_back(fmt::format("{} of {}: of each shape and layout the plan that speaks for it",
                               Plural(patterns.winners, "winner"), Plural(patterns.shapes, "shape")));
   std::string rivals =

@@ -34,11 +34,7 @@ Result<Patterns> FindPatterns(const std::vector<Trial>& trials, const Selection&
   if (winners.empty()) return NotFound("no plan of ours was timed on these shapes, so there are no winners to look at");
   std::set<Shape> shapes;
   for (const WinningPlan& winner : winners) shapes.insert(winner.gemm.shape);
-  Patterns patterns{.setting = selection.setting,
-                    .first_unix_ms = selection.first_unix_ms,
-                    .last_unix_ms = selection.last_unix_ms,
-                    .protocol = selection.protocol,
-                    .type = selection.type,
+  Patterns patterns{.selection = selection,
                     .shapes = int(shapes.size()),
                     .winners = int(winners.size()),
                     .source_winners = SourceWinners(selection),

@@ -20,10 +20,7 @@ struct PatternSentence {
 };
 
 struct Patterns {
-  Setting setting;
-  int64_t first_unix_ms = 0, last_unix_ms = 0;
-  Protocol protocol = Protocol::kShort;
-  ScalarType type = ScalarType::kF16;
+  Selection selection;
   int shapes = 0;           // with a winner
   int winners = 0;          // plans, of each shape and layout one
   int source_winners = 0;   // free-form sources that speak for theirs, left out

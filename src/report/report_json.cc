@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "report/choices.h"
 #include "report/energy.h"
+#include "report/selection_facts.h"
 #include "report/sheet.h"
 
 namespace gemmsmith {
@@ -141,16 +142,9 @@ Json Choices(const Selection& selection) {
 Json ReportJson(const Scoreboard& board, const std::string& source) {
   const Selection& selection = board.selection;
   const auto optional = [](const std::optional<double>& value) { return value ? Json(*value) : Json(); };
-  Json json = {{"command", "report"},
-               {"source", source},
-               {"device", selection.setting.device_name},
-               {"device_key", selection.setting.device_key},
-               {"date", DateText(selection.last_unix_ms)},
-               {"first_date", DateText(selection.first_unix_ms)},
-               {"protocol", Name(selection.protocol)},
-               {"type", Name(selection.type)},
-               {"accumulation", "f32"},
-               {"shapes", board.shapes},
+  Json json = {{"command", "report"}, {"source", source}};
+  json.update(JsonFacts(selection));
+  json.update({{"shapes", board.shapes},
                {"shapes_without_ours", board.shapes_without_ours},
                {"other_shapes", selection.other_shapes},
                {"rows", board.of_ours ? "baselines" : "contenders"},
@@ -163,7 +157,7 @@ Json ReportJson(const Scoreboard& board, const std::string& source) {
                {"classes", Classes(board)},
                {"figures", Figures(board)},
                {"floor_ratio_mean", optional(board.floor_ratio_mean)},
-               {"reference_floor_ratio_mean", optional(board.reference_floor_ratio_mean)}};
+               {"reference_floor_ratio_mean", optional(board.reference_floor_ratio_mean)}});
   for (const EnergyRow& row : EnergyRows(selection)) json["energy"].push_back(JsonOf(row));
   for (const ModeTable& table : board.modes) {
     json["modes"][std::string(Name(table.mode))] = JsonOf(table);

@@ -106,6 +106,11 @@ bool IsOfKind(const Trial& trial, ScalarType type) {
          trial.gemm.LeadingC() == packed.LeadingC();
 }
 
+bool IsOfSelectedShape(const Trial& trial, const Selection& selection) {
+  return IsOfKind(trial, selection.type) && trial.setting.device_key == selection.setting.device_key &&
+         std::ranges::binary_search(selection.shapes, trial.gemm.shape, {}, &ShapeRecords::shape);
+}
+
 Result<Selection> SelectRecords(const std::vector<Trial>& trials, const SelectionOptions& options) {
   Candidates timed;
   for (const Trial& trial : trials)

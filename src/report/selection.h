@@ -47,6 +47,9 @@ struct Selection {
 // Packed, of this type, with f32 accumulation: what reports speak of.
 bool IsOfKind(const Trial& trial, ScalarType type);
 
+// Whether it is of the selection's device, type and shapes, in whatever protocol.
+bool IsOfSelectedShape(const Trial& trial, const Selection& selection);
+
 // NotFound with what there is where nothing remains; InvalidArgument where the records are of several devices. Packed
 // problems with f32 accumulation only.
 Result<Selection> SelectRecords(const std::vector<Trial>& trials, const SelectionOptions& options);

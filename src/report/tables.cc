@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "report/choices.h"
 #include "report/energy.h"
+#include "report/selection_facts.h"
 
 namespace gemmsmith {
 namespace {
@@ -21,11 +22,6 @@ constexpr std::string_view kWinsTitle = "wins (clear)";
 std::string Wins(const Statistics& statistics) {
   if (statistics.without_interval == statistics.shapes) return fmt::format("{} (-)", statistics.wins);
   return fmt::format("{} ({})", statistics.wins, statistics.clear_wins);
-}
-
-std::string Dates(const Selection& selection) {
-  const std::string first = DateText(selection.first_unix_ms), last = DateText(selection.last_unix_ms);
-  return first == last ? first : first + " to " + last;
 }
 
 // "ours over lt_auto_max" or "cublas_max over lt_auto_max".
@@ -77,9 +73,7 @@ std::vector<std::string> ModeNames(const Scoreboard& board) {
 std::vector<std::string> HeaderLines(const Scoreboard& board) {
   const Selection& selection = board.selection;
   std::vector<std::string> lines;
-  lines.push_back(fmt::format("measured on an {}, {}, {} protocol, {} in and out, f32 accumulation",
-                              selection.setting.device_name, Dates(selection), Name(selection.protocol),
-                              Name(selection.type)));
+  lines.push_back(MeasuredLine(selection));
   std::string shapes = Plural(board.shapes, "shape");
   if (board.shapes_without_ours > 0)
     shapes += fmt::format("; {} more without a kernel of ours left out", CountText(board.shapes_without_ours));

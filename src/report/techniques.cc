@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <set>
 
 #include "program/wgmma_family.h"
 #include "report/padding.h"
@@ -148,12 +147,7 @@ TechniqueRow RowOf(const Technique& technique, const std::string& group, const s
 std::span<const Technique> Techniques() { return kTechniques; }
 
 std::map<Gemm, PlansOfPlace> PlansOfProblems(const std::vector<Trial>& trials, const Selection& selection) {
-  std::set<Shape> shapes;
-  for (const ShapeRecords& records : selection.shapes) shapes.insert(records.shape);
-  const auto is_wanted = [&](const Trial& trial) {
-    return IsOfKind(trial, selection.type) && trial.setting.device_key == selection.setting.device_key &&
-           shapes.contains(trial.gemm.shape);
-  };
+  const auto is_wanted = [&](const Trial& trial) { return IsOfSelectedShape(trial, selection); };
   std::map<Gemm, std::pair<Protocol, PlansOfPlace>> most;
   for (auto& [place, plans] : TimedPlans(trials, Clock::kDevice, is_wanted)) {
     const auto [known, is_new] = most.try_emplace(place.gemm, place.protocol, plans);

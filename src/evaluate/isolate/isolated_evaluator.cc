@@ -114,22 +114,23 @@ Status IsolatedEvaluator::EnsureWorker() {
   return OkStatus();
 }
 
+void IsolatedEvaluator::EndWorker() {
+  worker_->End();
+  worker_.reset();
+}
+
 // A call that the driver failed may have cost the worker its context: the next request gets a fresh one.
 Status IsolatedEvaluator::GiveUp(Status failure) {
   if (failure.code() != StatusCode::kIoError) return failure;
-  worker_->End();
-  worker_.reset();
+  EndWorker();
   return failure;
 }
 
 // A worker that fails here does so without a candidate: it was ended from outside while idle, or by what the candidate
 // before left behind. One fresh worker gets a second chance.
 Status IsolatedEvaluator::PrepareProblem(const ProblemMessage& problem) {
-  // Its context may have put work on two streams (TestBench::on_another_stream).
-  if (problem.time && worker_ && worker_has_verified_) {
-    worker_->End();
-    worker_.reset();
-  }
+  // Its context may have put work on two streams (TestBench::is_untimed).
+  if (problem.time && worker_ && worker_has_verified_) EndWorker();
   WorkerFailure failure;
   for (int attempt = 0; attempt < 2; ++attempt) {
     RETURN_IF_ERROR(EnsureWorker());
@@ -162,10 +163,7 @@ Result<Judgements> IsolatedEvaluator::Ask(FrameType type, const std::string& pay
     judgements = DataLoss(fmt::format("{} judgements of {} candidates", judgements->outcomes.size(), count));
   if (judgements.ok() && count == 1 && !judgements->outcomes[0])
     judgements = DataLoss("no outcome of a candidate that was alone");
-  if (!judgements.ok() || judgements->worker_is_lost) {
-    worker_->End();
-    worker_.reset();
-  }
+  if (!judgements.ok() || judgements->worker_is_lost) EndWorker();
   if (judgements.ok()) return judgements;
   return Unanswered({WorkerEnd::kDamaged, {}, fmt::format("sent {} and was killed", judgements.status().message())},
                     count);

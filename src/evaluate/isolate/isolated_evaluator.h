@@ -38,6 +38,7 @@ class IsolatedEvaluator : public Evaluator {
   IsolatedEvaluator(std::vector<std::string> command, const WorkerLimits& limits, std::optional<FileLock> lock)
       : command_(std::move(command)), limits_(limits), lock_(std::move(lock)) {}
   Status EnsureWorker();
+  void EndWorker();
   Status PrepareProblem(const ProblemMessage& problem);
   Status GiveUp(Status failure);
   // Fills the answers of these candidates, whatever becomes of the workers; stops where the world fails.

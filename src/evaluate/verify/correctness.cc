@@ -34,7 +34,7 @@ class Examination {
       record_ = {.test = std::string(name_)};
       RETURN_IF_ERROR(RunTest(test));
       record_.passed = !result_.ended;
-      if (bench_.keeps_records) result_.verdict.tests.push_back(record_);
+      if (bench_.is_untimed) result_.verdict.tests.push_back(record_);
       if (result_.ended) return result_;
     }
     result_.verdict.passed = true;
@@ -76,7 +76,7 @@ class Examination {
     const auto call = [&] { return put_(normal, Chaining::kNone); };
     RETURN_IF_ERROR(CallAgain("first", call));
     RETURN_IF_ERROR(CallAgain("second", call));
-    if (bench_.on_another_stream)
+    if (bench_.is_untimed)
       RETURN_IF_ERROR(CallAgain("on another stream", [&] { return verifier_.OnAnotherStream(call); }));
     if (!result_.ended) RETURN_IF_ERROR(WatchCall(bench_.Of(InputKind::kOtherNormal), 0));
     RETURN_IF_ERROR(CallAgain("after other inputs", call));

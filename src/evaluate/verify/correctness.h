@@ -23,10 +23,9 @@ struct TestBench {
   std::function<Status()> put_other_shape;  // a call of the same kernel for another shape; null: there is none
   // Looks at the output on the CPU, with this bound for an element's error; null: nothing is to be certified.
   std::function<Result<CpuComparison>(double bound)> compare_on_cpu;
-  bool keeps_records = false;  // Verdict::tests is wanted
-  // Whether `repeat` calls on another stream too. Once a context has, kernels of all its graphs take 0.17 us longer
-  // (H200, driver 580, November 2026), so not where times are taken.
-  bool on_another_stream = false;
+  // Verdict::tests is wanted, and `repeat` calls on another stream too. Once a context has, kernels of all its graphs
+  // take 0.17 us longer (H200, driver 580, November 2026), so not where times are taken.
+  bool is_untimed = false;
 
   const Inputs& Of(InputKind kind) const;
 };

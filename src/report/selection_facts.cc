@@ -1,0 +1,33 @@
+#include "report/selection_facts.h"
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+
+namespace gemmsmith {
+
+namespace {
+
+std::string Dates(const Selection& selection) {
+  const std::string first = DateText(selection.first_unix_ms), last = DateText(selection.last_unix_ms);
+  return first == last ? first : first + " to " + last;
+}
+
+}  // namespace
+
+std::string MeasuredLine(const Selection& selection) {
+  return fmt::format("measured on an {}, {}, {} protocol, {} in and out, f32 accumulation",
+                     selection.setting.device_name, Dates(selection), Name(selection.protocol), Name(selection.type));
+}
+
+nlohmann::ordered_json JsonFacts(const Selection& selection) {
+  return {{"device", selection.setting.device_name},
+          {"device_key", selection.setting.device_key},
+          {"date", DateText(selection.last_unix_ms)},
+          {"first_date", DateText(selection.first_unix_ms)},
+          {"protocol", Name(selection.protocol)},
+          {"type", Name(selection.type)},
+          {"accumulation", "f32"}};
+}
+
+}  // namespace gemmsmith
