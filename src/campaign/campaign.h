@@ -65,7 +65,8 @@ struct CampaignOptions {
   // So many of the fastest of the screening bring the same plans with all dimensions known to the compiler into the
   // heat. (Screened kernels are shared from shape to shape. With all dimensions known the same plan took 0.969 of the
   // time below 5 us a call, 0.986 below 20 and 0.994 below 100, with k known 0.977, 0.995 and 1.000: 3,275 pairs of
-  // data/h200/mid_upper. Compiling a kernel for one shape takes as long as a dozen screenings.)
+  // data/h200/mid_upper. Compiling a kernel for one shape takes as long as a dozen screenings.) Where calls are short,
+  // these once more without a trigger.
   int fixed_twins = 0;
   // So many of the fastest of the heat (of long calls two, unless by energy) pass the short protocol, with the offline
   // clock, before one is named best. 0: the screening decides, and there is no heat.

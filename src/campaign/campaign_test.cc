@@ -467,6 +467,34 @@ TEST_F(CampaignTest, TheFastestBringTwinsWithAllDimensionsKnown) {
   EXPECT_EQ(result->evaluations, int(space.size())) << "a twin is no evaluation";
 }
 
+// The screened kernels may be chained.
+TEST_F(CampaignTest, TheFastestOfShortCallsBringTwinsWithoutATrigger) {
+  options.finalists = 2;
+  options.heat_contenders = 3;
+  options.fixed_twins = 2;
+  for (const bool are_short : {true, false}) {
+    options.name = are_short ? "short" : "long";
+    std::vector<Plan> plans = space.plans();
+    for (Plan& plan : plans)
+      plan.Set("fixed", int(FixedDimensions::kAll)), plan.Set("trigger", int(Trigger::kLate));
+    std::sort(plans.begin(), plans.end());
+    plans.erase(std::unique(plans.begin(), plans.end()), plans.end());
+    ASSERT_GT(plans.size(), 4u);
+    space = Space(plans);
+    int without = 0;
+    evaluator.judge = [&](const EvaluationRequest& request) {
+      const bool has_none = request.plan().Get("trigger") == int(Trigger::kNone);
+      without += has_none && request.protocol == Protocol::kHeat;
+      const double share = SomeTimeNs(request.plan()) / 1e6;  // below one
+      return MeasuredIn((are_short ? 4000 : 6000) + share - 100 * has_none, request.protocol);
+    };
+    const Result<ProblemResult> result = RunWhole();
+    ASSERT_TRUE(result.ok() && result->best);
+    EXPECT_EQ(without, are_short ? 2 : 0);
+    EXPECT_EQ(result->best->plan().Get("trigger"), int(are_short ? Trigger::kNone : Trigger::kLate));
+  }
+}
+
 TEST_F(CampaignTest, TheFastestInChainsJoinsTheHeatHoweverSlowAPlainCallWas) {
   options.finalists = 4;
   options.heat_contenders = 6;
