@@ -169,7 +169,17 @@ bool IsLegalAtAHome(const Plan& plan, const GemmKind& kind, const Device& device
                      [&](const Gemm& home) { return IsLegal(plan, {.shape = home.shape, .kind = kind}, device); });
 }
 
-bool IsStreamed(const Plan& plan) { return plan.family == FamilyId::kWgmma && plan.Get("stream") != 0; }
+// Operands that are read once, copied alone and for a cluster: legal where one is too long for L2 and the other short,
+// as at no home.
+const std::set<Plan>& PlansOfLongOperands() {
+  static const std::set<Plan> plans = {
+      *ParsePlan("wgmma tile_m=64 tile_n=128 warpgroups=1 stages=6 stream=b"),
+      *ParsePlan("wgmma tile_m=64 tile_n=64 warpgroups=1 step_k=128 stages=6 stream=b store=tma"),
+      *ParsePlan("wgmma tile_m=64 tile_n=128 warpgroups=1 stages=5 stream=a"),
+      *ParsePlan("wgmma tile_n=64 stages=5 cluster_n=2 stream=a"),
+      *ParsePlan("wgmma tile_m=64 tile_n=192 warpgroups=1 stages=5 cluster_m=2 stream=b")};
+  return plans;
+}
 
 // Dimensions known at compile time make a kernel of their own for every shape: a few of the plans keep them.
 std::vector<Plan> CoveringPlansOfAllShapes(const Device& device) {
@@ -182,13 +192,7 @@ std::vector<Plan> CoveringPlansOfAllShapes(const Device& device) {
       plans.insert(plan);
     }
   }
-  // Operands that are read once, copied alone and for a cluster; legal where one is too large for L2.
-  for (const char* text :
-       {"wgmma tile_m=64 tile_n=128 warpgroups=1 stages=6 stream=b",
-        "wgmma tile_m=64 tile_n=64 warpgroups=1 step_k=128 stages=6 stream=b store=tma",
-        "wgmma tile_m=64 tile_n=128 warpgroups=1 stages=5 stream=a", "wgmma tile_n=64 stages=5 cluster_n=2 stream=a",
-        "wgmma tile_m=64 tile_n=192 warpgroups=1 stages=5 cluster_m=2 stream=b"})
-    plans.insert(*ParsePlan(text));
+  plans.insert(PlansOfLongOperands().begin(), PlansOfLongOperands().end());
   return {plans.begin(), plans.end()};
 }
 
@@ -226,7 +230,8 @@ TEST_P(CoveringSet, IsRightOnSixtyShapes) {
   for (size_t s = 0; s < shapes.size(); ++s) {
     std::vector<Plan> due;
     for (size_t p = 0; p < plans.size(); ++p)
-      if ((s + kind + p) % kKinds.size() == 0 || IsHome(shapes[s]) || IsStreamed(plans[p])) due.push_back(plans[p]);
+      if ((s + kind + p) % kKinds.size() == 0 || IsHome(shapes[s]) || PlansOfLongOperands().contains(plans[p]))
+        due.push_back(plans[p]);
     const std::vector<Contender> contenders = ContendersFor(RequestsFor({shapes[s], kKinds[kind]}, due));
     const std::vector<Outcome> outcomes = JudgeTogether(contenders);
     for (size_t i = 0; i < contenders.size(); ++i) {
@@ -242,7 +247,8 @@ TEST_P(CoveringSet, IsRightOnSixtyShapes) {
   for (const auto& [key, count] : counts) fmt::print("{} {} {}\n", count, GetFamily(key.first).name, Name(key.second));
   for (const Plan& plan : legal) EXPECT_TRUE(verified.contains(plan)) << Print(plan) << " was never verified";
   for (const Plan& plan : plans) {
-    const bool must_be_legal = IsStreamed(plan) || IsLegalAtAHome(plan, kKinds[kind], evaluator_->device());
+    const bool must_be_legal =
+        PlansOfLongOperands().contains(plan) || IsLegalAtAHome(plan, kKinds[kind], evaluator_->device());
     EXPECT_TRUE(legal.contains(plan) || !must_be_legal) << Print(plan) << " was never legal";
   }
 }
@@ -256,7 +262,7 @@ INSTANTIATE_TEST_SUITE_P(Kind, CoveringSet, testing::Range(size_t{0}, kKinds.siz
 // Where each plan is legal, and on shapes that no tile divides.
 TEST_F(EvaluatorGpuTest, ACoveringSetOfPlansIsRightWhereSumsAreF16) {
   std::vector<Plan> plans = CoveringPlansOfAllShapes(evaluator_->device());
-  std::erase_if(plans, IsStreamed);  // no problem below is large enough
+  std::erase_if(plans, [](const Plan& plan) { return PlansOfLongOperands().contains(plan); });
   std::vector<Gemm> gemms = HomesOfCoveringPlans();
   gemms.insert(gemms.end(), {{{300, 3584, 456}}, {{333, 328, 1000}, {kNn}}, {{17, 31, 63}}});
   std::set<Plan> verified;

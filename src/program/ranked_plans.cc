@@ -46,6 +46,22 @@ constexpr int kMostSums = 255;
 // most (best of bare kernels with either, H200, 2026-11-21), so nearly equal plans would only fill the space.
 constexpr double kSwappingSaves = 0.1;
 
+bool HasStages(const Family& family) { return family.IndexOf("stages") >= 0; }
+
+// Plans without fixed dimensions share kernels from shape to shape, and compiling is what a search waits for: a
+// staged kernel takes 0.15 s and more and gains 2 to 5 % from known dimensions, a direct one takes half of that and
+// gains up to a quarter.
+int UsualFixed(const Family& family) {
+  const auto values = family.parameters[size_t(family.IndexOf("fixed"))].values;
+  return HasStages(family) ? values.front() : values.back();
+}
+
+// The latest: its chained time is measured with the same kernel. Where chained launches are unknown, none.
+int UsualTrigger(const Family& family, const Device& device) {
+  const auto values = family.parameters[size_t(family.IndexOf("trigger"))].values;
+  return device.compute_capability() >= 90 ? values.back() : values.front();
+}
+
 bool IsSecondary(const Parameter& parameter) {
   return parameter.name == "store" || parameter.name == "trigger" || parameter.name == "raster" ||
          parameter.name == "ctas" || parameter.name == "finish" || parameter.name == "stream" ||
@@ -57,7 +73,7 @@ bool IsSecondary(const Parameter& parameter) {
 class FamilySpace {
  public:
   FamilySpace(const Family& family, const Gemm& gemm, const Device& device)
-      : family_(family), gemm_(gemm), device_(device), staged_(family.IndexOf("stages") >= 0) {
+      : family_(family), gemm_(gemm), device_(device), staged_(HasStages(family)) {
     for (size_t axis = 0; axis < family.parameters.size(); ++axis)
       (IsSecondary(family.parameters[axis]) ? secondary_ : geometry_).push_back(axis);
     tile_m_ = family.IndexOf("tile_m"), tile_n_ = family.IndexOf("tile_n"), split_ = family.IndexOf("split");
@@ -71,8 +87,8 @@ class FamilySpace {
   void OfferGeometries(CheapestGeometries& cheapest) const {
     Plan plan{family_.id};
     for (const size_t axis : secondary_) plan.values[axis] = family_.parameters[axis].values.front();
-    plan.values[fixed_] = UsualFixed();
-    plan.values[trigger_] = UsualTrigger();
+    plan.values[fixed_] = UsualFixed(family_);
+    plan.values[trigger_] = UsualTrigger(family_, device_);
     Descend(plan, 0, cheapest);
   }
 
@@ -197,23 +213,9 @@ class FamilySpace {
 
   // The other triggers and dimensions are those of twins, which the fastest bring into the heat.
   bool IsUsual(int axis, int value) const {
-    if (axis == trigger_) return value == UsualTrigger();
-    if (axis == fixed_) return value == UsualFixed();
+    if (axis == trigger_) return value == UsualTrigger(family_, device_);
+    if (axis == fixed_) return value == UsualFixed(family_);
     return true;
-  }
-
-  // Plans without fixed dimensions share kernels from shape to shape, and compiling is what a search waits for: a
-  // staged kernel takes 0.15 s and more and gains 2 to 5 % from known dimensions, a direct one takes half of that and
-  // gains up to a quarter.
-  int UsualFixed() const {
-    const auto values = family_.parameters[fixed_].values;
-    return staged_ ? values.front() : values.back();
-  }
-  // The latest: in a plain launch it costs nothing, and its chained time is measured with the same kernel. Where
-  // chained launches are unknown, none.
-  int UsualTrigger() const {
-    const auto values = family_.parameters[trigger_].values;
-    return device_.compute_capability() >= 90 ? values.back() : values.front();
   }
 
   const Family& family_;

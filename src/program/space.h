@@ -16,6 +16,9 @@ namespace gemmsmith {
 // one value.
 std::vector<Plan> RankedPlans(const Gemm& gemm, const Device& device, size_t limit);
 
+// The plan with the trigger and the known dimensions that all of RankedPlans() have.
+Plan UsualForm(Plan plan, const Device& device);
+
 // The plan with its secondary axes at their first values: what plans have in common that differ in little of the time.
 Plan GeometryOf(const Plan& plan);
 
