@@ -10,8 +10,8 @@
 #          tools/on_gpu.sh space SECONDS          the recorded space: bench/space
 #          tools/on_gpu.sh measure NAME SHAPES PLANS LAYOUTS PROTOCOL SECONDS
 #                                                 every plan of a list on every shape of a list
-#          tools/on_gpu.sh sweep NAME SHAPES LAYOUT EVALS SECONDS
-#                                                 optimize over a set or file
+#          tools/on_gpu.sh sweep NAME SHAPES LAYOUT EVALS SECONDS [RECORDS...]
+#                                                 optimize over a set or file, with the winners of records
 #          tools/on_gpu.sh bench NAME SHAPES CONTENDERS MODES PROTOCOL SECONDS
 #                                                 contenders beside the libraries on many shapes, and their tables
 #          tools/on_gpu.sh each_gpu measure|sweep|bench NAME SHAPES ...
@@ -153,7 +153,8 @@ measure() {
 }
 
 sweep() {
-  "$program" optimize "$2" --layout "$3" --budget-evals "$4" --limit-seconds "$5" --name "$1" \
+  local winners=("${@:6}")
+  "$program" optimize "$2" --layout "$3" --budget-evals "$4" --limit-seconds "$5" --name "$1" "${winners[@]/#/--winners=}" \
     --archive "$(archive_of "$1")" --record "$out/$1.gsr" | tee "$out/$1.txt" | tail -40
 }
 

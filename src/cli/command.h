@@ -34,6 +34,7 @@ struct OptimizeCommand {
   Accumulation accumulation = Accumulation::kF32;
   std::string proposer = "local";
   std::filesystem::path weights;  // of the proposer "policy"
+  std::vector<std::filesystem::path> winners;  // records: what won there is tried on the same problems and near them
   Objective objective = Objective::kTime;
   std::string device = "auto";           // "auto", "gpu:N", or the key of a recorded device
   int budget_evaluations = 128;          // a layout

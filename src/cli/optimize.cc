@@ -19,6 +19,7 @@
 #include "cli/record_files.h"
 #include "cli/run.h"
 #include "cli/set_report.h"
+#include "cli/winners.h"
 #include "cli/words.h"
 #include "evaluate/time/race_rules.h"
 #include "policy/policy_proposer.h"
@@ -36,6 +37,12 @@ struct ProblemList {
   size_t shapes = 0;
 };
 
+// What a search knows before it begins.
+struct Advice {
+  std::shared_ptr<const PolicyModel> policy;  // null where it proposes otherwise
+  NeighbourWinners winners;
+};
+
 // Everything that makes old trials worthless for this run: another machine, driver or harness; another record.
 std::string Fingerprint(const Instrument& instrument) {
   if (!instrument.live()) return instrument.recording->Fingerprint();
@@ -47,11 +54,12 @@ std::string Fingerprint(const Instrument& instrument) {
 }
 
 // Names neither shape nor set: what one call found for a shape, another finds for the set that holds it.
-std::string CampaignName(const OptimizeCommand& command, const Instrument& instrument, const PolicyModel* policy) {
+std::string CampaignName(const OptimizeCommand& command, const Instrument& instrument, const Advice& advice) {
   std::string name(instrument.live() ? "" : kReplayPrefix);
   if (!command.name.empty()) return name + command.name;
   name += fmt::format("optimize {} seed={} {}", command.proposer, command.seed, Fingerprint(instrument));
-  if (policy != nullptr) name += fmt::format(" weights={}", Fingerprint(*policy));
+  if (advice.policy != nullptr) name += fmt::format(" weights={}", Fingerprint(*advice.policy));
+  if (!advice.winners.empty()) name += fmt::format(" winners={}", HashBytes(advice.winners.Print()).Hex().substr(0, 8));
   if (command.objective == Objective::kEnergy) name += " energy";
   if (command.fresh) {
     const auto now = std::chrono::system_clock::now().time_since_epoch();
@@ -60,10 +68,10 @@ std::string CampaignName(const OptimizeCommand& command, const Instrument& instr
   return name;
 }
 
-CampaignOptions OptionsFor(const OptimizeCommand& command, const Instrument& instrument, const PolicyModel* policy,
+CampaignOptions OptionsFor(const OptimizeCommand& command, const Instrument& instrument, const Advice& advice,
                            const ProblemList& problems) {
   CampaignOptions options{
-      .name = CampaignName(command, instrument, policy), .problems = problems.answerable, .seed = command.seed};
+      .name = CampaignName(command, instrument, advice), .problems = problems.answerable, .seed = command.seed};
   if (instrument.live()) options.chained_twins = 2, options.fixed_twins = 6, options.heat_contenders = 12;
   // Whoever draws little may have been fifth by time.
   if (command.objective == Objective::kEnergy) options.objective = Objective::kEnergy, options.finalists = 8;
@@ -86,30 +94,36 @@ std::unique_ptr<StopRule> LimitsOfTheCall(const OptimizeCommand& command) {
   return StopOnAny(std::move(rules));
 }
 
-// What was recorded is all that a replay can answer; where a GPU measures, a proposer may bring plans of its own.
-Result<Space> SpaceFor(const OptimizeCommand& command, const Instrument& instrument, const Gemm& gemm) {
+// What was recorded is all that a replay can answer; where a GPU measures, proposers and winners bring plans of their
+// own.
+Result<Space> SpaceFor(const OptimizeCommand& command, const Instrument& instrument, const std::vector<Plan>& winners,
+                       const Gemm& gemm) {
   Space space = instrument.SpaceFor(gemm);
   if (!instrument.live()) return space;
   ASSIGN_OR_RETURN(std::vector<Plan> plans, PlansBesideRanked(command.proposer, gemm, instrument.evaluator->device()));
+  plans.insert(plans.end(), winners.begin(), winners.end());
   plans.insert(plans.end(), space.plans().begin(), space.plans().end());
   return Space(std::move(plans));
 }
 
-// The policy of the command; null where it proposes otherwise.
 Result<std::shared_ptr<const PolicyModel>> ReadPolicy(const OptimizeCommand& command) {
   if (command.proposer != kPolicyProposer) return std::shared_ptr<const PolicyModel>();
   ASSIGN_OR_RETURN(PolicyModel model, ReadModel(command.weights));
   return std::shared_ptr<const PolicyModel>(std::make_shared<PolicyModel>(std::move(model)));
 }
 
-Result<ProblemSearch> SearchFor(const OptimizeCommand& command, const Instrument& instrument,
-                                std::shared_ptr<const PolicyModel> policy, const Gemm& gemm) {
-  ASSIGN_OR_RETURN(Space space, SpaceFor(command, instrument, gemm));
+Result<ProblemSearch> SearchFor(const OptimizeCommand& command, const Instrument& instrument, const Advice& advice,
+                                const Gemm& gemm) {
+  const Device& device = instrument.evaluator->device();
+  // Of all candidates half, since they take turns with those of the search.
+  std::vector<Plan> winners = advice.winners.For(gemm, device, size_t(command.budget_evaluations + 1) / 2);
+  ASSIGN_OR_RETURN(Space space, SpaceFor(command, instrument, winners, gemm));
   ProblemSearch search{.space = std::make_unique<Space>(std::move(space)), .stop = BudgetOfALayout(command)};
-  const SearchContext context{
-      .gemm = gemm, .device = instrument.evaluator->device(), .space = search.space.get(), .seed = command.seed};
-  ASSIGN_OR_RETURN(search.proposer, policy != nullptr ? MakePolicyProposer(std::move(policy), context)
-                                                      : MakeProposer(command.proposer, context));
+  const SearchContext context{.gemm = gemm, .device = device, .space = search.space.get(), .seed = command.seed};
+  ASSIGN_OR_RETURN(search.proposer, advice.policy != nullptr ? MakePolicyProposer(advice.policy, context)
+                                                             : MakeProposer(command.proposer, context));
+  std::erase_if(winners, [&](const Plan& plan) { return !search.space->Contains(plan); });
+  if (!winners.empty()) search.proposer = MakeInTurn(std::move(winners), std::move(search.proposer));
   return search;
 }
 
@@ -177,10 +191,9 @@ class Watcher {
 };
 
 Result<CampaignResult> Search(const OptimizeCommand& command, Instrument& instrument,
-                              const std::shared_ptr<const PolicyModel>& policy, Archive& archive,
-                              const CampaignOptions& options) {
+                              const Advice& advice, Archive& archive, const CampaignOptions& options) {
   Watcher watcher(command, instrument, options.problems);
-  const MakeSearch make_search = [&](const Gemm& gemm) { return SearchFor(command, instrument, policy, gemm); };
+  const MakeSearch make_search = [&](const Gemm& gemm) { return SearchFor(command, instrument, advice, gemm); };
   const std::unique_ptr<StopRule> stop = LimitsOfTheCall(command);
   return RunCampaign(options, make_search, *instrument.evaluator, instrument.compiler.get(), &archive, *stop,
                      [&](const CampaignEvent& event) { watcher(event); });
@@ -407,17 +420,19 @@ Result<int> Run(const OptimizeCommand& command) {
   const auto start = std::chrono::steady_clock::now();
   // Before a GPU is taken: what is wrong wherever it would run.
   RETURN_IF_ERROR(CheckRecordEnding(command));
-  ASSIGN_OR_RETURN(const std::shared_ptr<const PolicyModel> policy, ReadPolicy(command));
+  Advice advice;
+  ASSIGN_OR_RETURN(advice.policy, ReadPolicy(command));
   ASSIGN_OR_RETURN(const std::vector<Gemm> asked_for, AskedFor(command));
   ASSIGN_OR_RETURN(Instrument instrument, OpenInstrument(command.device));
   RETURN_IF_ERROR(CheckRecordIsOfAGpu(command, instrument));
   RETURN_IF_ERROR(CheckPromotion(command, instrument));
   SayWhere(instrument);
   ASSIGN_OR_RETURN(const ProblemList problems, ProblemsOf(command, instrument, asked_for));
+  ASSIGN_OR_RETURN(advice.winners, NeighbourWinnersIn(command.winners, instrument.evaluator->device().key));
   RETURN_IF_ERROR(CheckObjective(command, instrument, problems));
   ASSIGN_OR_RETURN(const std::unique_ptr<Archive> archive, OpenArchive(command.archive));
-  const CampaignOptions options = OptionsFor(command, instrument, policy.get(), problems);
-  const Result<CampaignResult> searched = Search(command, instrument, policy, *archive, options);
+  const CampaignOptions options = OptionsFor(command, instrument, advice, problems);
+  const Result<CampaignResult> searched = Search(command, instrument, advice, *archive, options);
   // Where the GPU was lost halfway, what it judged until then is written all the same.
   ASSIGN_OR_RETURN(std::vector<std::string> record_files, WriteRecord(command, *archive, options));
   ASSIGN_OR_RETURN(const CampaignResult result, searched);

@@ -87,6 +87,8 @@ class Grammar {
     Value(verb, "--proposer", "NAME", "random, ranked, local, evolution, bayes, nvmmh or policy [local]",
           &command->proposer, ReadProposer);
     Value(verb, "--weights", "FILE", "the policy's, for --proposer policy", &command->weights, ReadPath);
+    AddMany(verb, "--winners", "FILE", "records whose winners every other candidate is; may be given often",
+            &command->winners, ReadPath);
     Value(verb, "--objective", "time|energy", "what the finals decide by; energy: joules a call [time]",
           &command->objective, ReadObjective);
     AddDevice(verb, &command->device);

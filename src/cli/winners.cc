@@ -1,5 +1,6 @@
 #include "cli/winners.h"
 
+#include "archive/segment.h"
 #include "cli/instrument.h"
 
 namespace gemmsmith {
@@ -20,6 +21,20 @@ Result<Challengers> ChallengersIn(const Archive& archive, const std::string& dev
     if (!IsReplayed(trial)) challengers.Take(trial);
   }));
   return challengers;
+}
+
+Result<NeighbourWinners> NeighbourWinnersIn(std::span<const std::filesystem::path> records,
+                                            const std::string& device_key) {
+  Challengers challengers;
+  for (const std::filesystem::path& path : records) {
+    ASSIGN_OR_RETURN(const std::vector<Trial> trials, ReadRecords(path));
+    for (const Trial& trial : trials)
+      if (trial.setting.device_key == device_key && !IsReplayed(trial)) challengers.Take(trial);
+  }
+  NeighbourWinners winners;
+  for (const Challenge& challenge : challengers.All())
+    for (const Plan& plan : challenge.plans) winners.Add(challenge.gemm, plan);
+  return winners;
 }
 
 }  // namespace gemmsmith

@@ -1,11 +1,14 @@
 // The plans that did best on their problems, of those that a GPU judged.
 #pragma once
 
+#include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "archive/archive.h"
 #include "archive/standings.h"
+#include "search/neighbour_winners.h"
 #include "ship/challengers.h"
 
 namespace gemmsmith {
@@ -16,5 +19,8 @@ void TakeMeasured(const Trial& trial, BestPlans& best);
 Result<BestPlans> WinnersIn(const Archive& archive, const std::optional<std::string>& device_key = std::nullopt);
 // Of its trials on this device.
 Result<Challengers> ChallengersIn(const Archive& archive, const std::string& device_key);
+// Of the trials on this device in record files and folders.
+Result<NeighbourWinners> NeighbourWinnersIn(std::span<const std::filesystem::path> records,
+                                            const std::string& device_key);
 
 }  // namespace gemmsmith

@@ -242,6 +242,13 @@ std::vector<PricedPlan> ExpandAll(const std::vector<FamilySpace>& spaces, const 
 
 }  // namespace
 
+Plan UsualForm(Plan plan, const Device& device) {
+  const Family& family = GetFamily(plan.family);
+  plan.Set("fixed", UsualFixed(family));
+  plan.Set("trigger", UsualTrigger(family, device));
+  return plan;
+}
+
 Plan GeometryOf(const Plan& plan) {
   Plan geometry = plan;
   const std::span<const Parameter> parameters = GetFamily(plan.family).parameters;

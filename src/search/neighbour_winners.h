@@ -1,0 +1,36 @@
+// What won on a problem's neighbours, to be tried early: kernels that are fastest on one shape are seldom far from the
+// fastest on the next.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "search/proposer.h"
+
+namespace gemmsmith {
+
+// How far two problems are apart, in octaves of their extents; half an octave where their layouts differ. Infinite
+// where types or accumulation do.
+double OctavesBetween(const Gemm& first, const Gemm& second);
+
+class NeighbourWinners {
+ public:
+  // Of each problem any number, the best first.
+  void Add(const Gemm& gemm, const Plan& plan) { plans_[gemm].push_back(plan); }
+  bool empty() const { return plans_.empty(); }
+  // Distinct plans that are legal there, with the trigger and known dimensions of screened ones (program/space.h): those
+  // of the problem itself first, then those of the nearest.
+  std::vector<Plan> For(const Gemm& gemm, const Device& device, size_t most) const;
+  // All of them as text: equal texts, equal answers.
+  std::string Print() const;
+
+ private:
+  std::map<Gemm, std::vector<Plan>> plans_;
+};
+
+// In turn one of these and one of what `searcher` proposes, who learns of both; then the searcher alone.
+std::unique_ptr<Proposer> MakeInTurn(std::vector<Plan> winners, std::unique_ptr<Proposer> searcher);
+
+}  // namespace gemmsmith

@@ -1,0 +1,104 @@
+#include "search/neighbour_winners.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "program/axes.h"
+
+namespace gemmsmith {
+namespace {
+
+const Device& H200() {
+  static const Device device = *FindDevice("h200");
+  return device;
+}
+
+std::vector<Plan> Ranked(const Gemm& gemm, size_t count) { return RankedPlans(gemm, H200(), count); }
+
+TEST(OctavesBetween, AddsUpExtentsAndLayoutsAndKnowsNoOtherTypes) {
+  const Gemm gemm{{256, 512, 1024}, {kTn}};
+  EXPECT_EQ(OctavesBetween(gemm, gemm), 0);
+  EXPECT_EQ(OctavesBetween(gemm, {{512, 512, 1024}, {kTn}}), 1);
+  EXPECT_EQ(OctavesBetween(gemm, {{512, 256, 4096}, {kTn}}), 4);
+  EXPECT_EQ(OctavesBetween(gemm, {{256, 512, 1024}, {kNn}}), 0.5);
+  EXPECT_TRUE(std::isinf(OctavesBetween(gemm, {{256, 512, 1024}, {kTn, ScalarType::kBf16}})));
+  EXPECT_TRUE(
+      std::isinf(OctavesBetween(gemm, {{256, 512, 1024}, {kTn, ScalarType::kF16, Accumulation::kF16}})));
+}
+
+TEST(NeighbourWinners, OfTheProblemItselfComeFirstThenThoseOfTheNearest) {
+  const Gemm gemm{{256, 512, 4096}, {kTn}}, near{{256, 512, 8192}, {kTn}}, far{{512, 2048, 4096}, {kTn}};
+  const std::vector<Plan> plans = Ranked(gemm, 3);
+  NeighbourWinners winners;
+  winners.Add(far, plans[0]);
+  winners.Add(near, plans[1]);
+  winners.Add(gemm, plans[2]);
+  winners.Add(near, plans[2]);
+  EXPECT_EQ(winners.For(gemm, H200(), 10), (std::vector<Plan>{plans[2], plans[1], plans[0]}));
+  EXPECT_EQ(winners.For(gemm, H200(), 2), (std::vector<Plan>{plans[2], plans[1]}));
+  EXPECT_TRUE(winners.For({{256, 512, 4096}, {kTn, ScalarType::kBf16}}, H200(), 10).empty());
+}
+
+TEST(NeighbourWinners, AreWhatAScreeningWouldHave) {
+  const Gemm gemm{{256, 512, 4096}, {kTn}};
+  const Plan plan = Ranked(gemm, 1).front();
+  Plan twin = plan;
+  twin.Set("trigger", int(Trigger::kSoon));
+  twin.Set("fixed", int(FixedDimensions::kAll));
+  NeighbourWinners winners;
+  winners.Add(gemm, twin);
+  EXPECT_EQ(winners.For(gemm, H200(), 10), std::vector<Plan>{plan});
+}
+
+TEST(NeighbourWinners, IllegalOnesAreLeftOut) {
+  const Gemm deep{{64, 64, 16384}, {kTn}}, shallow{{64, 64, 64}, {kTn}};
+  NeighbourWinners winners;
+  std::vector<Plan> plans = Ranked(deep, 200);
+  for (const Plan& plan : plans) winners.Add(deep, plan);
+  const std::vector<Plan> here = winners.For(shallow, H200(), 200);
+  EXPECT_LT(here.size(), plans.size());
+  for (const Plan& plan : here) EXPECT_TRUE(IsLegal(plan, shallow, H200())) << Print(plan);
+}
+
+TEST(NeighbourWinners, EqualTextsAreEqualWinners) {
+  const Gemm gemm{{256, 512, 4096}, {kTn}};
+  NeighbourWinners one, other;
+  const std::vector<Plan> plans = Ranked(gemm, 2);
+  one.Add(gemm, plans[0]);
+  other.Add(gemm, plans[0]);
+  EXPECT_EQ(one.Print(), other.Print());
+  other.Add(gemm, plans[1]);
+  EXPECT_NE(one.Print(), other.Print());
+}
+
+class InTurnTest : public testing::Test {
+ protected:
+  std::unique_ptr<Proposer> Searcher() { return *MakeProposer("ranked", context_); }
+
+  Gemm gemm_{{256, 512, 4096}, {kTn}};
+  Space space_{Ranked(gemm_, 40)};
+  SearchContext context_{.gemm = gemm_, .device = H200(), .space = &space_, .seed = 1};
+};
+
+TEST_F(InTurnTest, EveryOtherPlanIsAWinnerAndNoneComesTwice) {
+  const std::vector<Plan> ranked = Searcher()->Propose(40);
+  const std::unique_ptr<Proposer> both = MakeInTurn({ranked[7], ranked[0], ranked[9]}, Searcher());
+  EXPECT_EQ(both->Propose(4), (std::vector<Plan>{ranked[7], ranked[0], ranked[9], ranked[1]}));
+  std::set<Plan> seen = {ranked[7], ranked[0], ranked[9], ranked[1]};
+  for (std::vector<Plan> plans = both->Propose(6); !plans.empty(); plans = both->Propose(6))
+    for (const Plan& plan : plans) EXPECT_TRUE(seen.insert(plan).second) << Print(plan);
+  EXPECT_EQ(seen.size(), space_.size());
+}
+
+TEST_F(InTurnTest, WhatWasObservedIsNotProposedAgain) {
+  const std::vector<Plan> ranked = Searcher()->Propose(40);
+  const std::unique_ptr<Proposer> both = MakeInTurn({ranked[7], ranked[8]}, Searcher());
+  both->Observe(ranked[7], {});
+  both->Observe(ranked[0], {});
+  EXPECT_EQ(both->Propose(2), (std::vector<Plan>{ranked[8], ranked[1]}));
+}
+
+}  // namespace
+}  // namespace gemmsmith
