@@ -182,10 +182,12 @@ shapes_of() {
 
 # The shapes go round the GPUs like cards, each GPU with its share of the cores and an archive of its own.
 each_gpu() {
-  local name=$2 part
+  local name=$2 part file
   on_every_gpu a_part_of_the_shapes "$@"
   for part in /tmp/gemmsmith_gpu*; do
-    cp "$part/out/$name.gsr" "$out/$name-${part#/tmp/gemmsmith_gpu}.gsr" || true
+    for file in "$part/out/$name".gsr "$part/out/$name"-[0-9]*.gsr; do
+      [[ ! -e $file ]] || cp "$file" "$out/$name-${part#/tmp/gemmsmith_gpu}${file#"$part/out/$name"}"
+    done
     echo "---- $part" >>"$out/$name.log" && cat "$part/$name.log" >>"$out/$name.log"
     tail -4 "$part/$name.log"
   done

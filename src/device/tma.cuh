@@ -72,20 +72,32 @@ GEMMSMITH_DEVICE u64 FirstOut() {
   return policy;
 }
 
-// kPeerCount > 1: to the same place in every CTA of `peers` (a bit each), whose barriers count their bytes.
-template <int kPeerCount, bool kLeavesL2First>
-GEMMSMITH_DEVICE void CopyBox(u32 to, const TensorMap& map, int x, int y, u32 barrier, u32 peers) {
-  if constexpr (kPeerCount == 1 && kLeavesL2First)
+// For such as L2 gives up in their turn.
+GEMMSMITH_DEVICE u64 InTurn() {
+  u64 policy;
+  asm("createpolicy.fractional.L2::evict_normal.b64 %0, 1.0;" : "=l"(policy));
+  return policy;
+}
+
+// Copies without a word about L2.
+struct NoPolicy {};
+
+// kPeerCount > 1: to the same place in every CTA of `peers` (a bit each), whose barriers count their bytes. Policy: u64,
+// or NoPolicy.
+template <int kPeerCount, class Policy>
+GEMMSMITH_DEVICE void CopyBox(u32 to, const TensorMap& map, int x, int y, u32 barrier, u32 peers, Policy policy) {
+  constexpr bool kHasPolicy = sizeof(Policy) == 8;
+  if constexpr (kPeerCount == 1 && kHasPolicy)
     asm volatile(
         "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.L2::cache_hint [%0], "
         "[%1, {%3, %4}], [%2], %5;" ::"r"(to),
-        "l"(&map), "r"(barrier), "r"(x), "r"(y), "l"(FirstOut())
+        "l"(&map), "r"(barrier), "r"(x), "r"(y), "l"(policy)
         : "memory");
-  else if constexpr (kLeavesL2First)
+  else if constexpr (kHasPolicy)
     asm volatile(
         "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster"
         ".L2::cache_hint [%0], [%1, {%3, %4}], [%2], %5, %6;" ::"r"(to),
-        "l"(&map), "r"(barrier), "r"(x), "r"(y), "h"(u16(peers)), "l"(FirstOut())
+        "l"(&map), "r"(barrier), "r"(x), "r"(y), "h"(u16(peers)), "l"(policy)
         : "memory");
   else if constexpr (kPeerCount == 1)
     asm volatile(
@@ -100,19 +112,20 @@ GEMMSMITH_DEVICE void CopyBox(u32 to, const TensorMap& map, int x, int y, u32 ba
         : "memory");
 }
 
-template <int kPeerCount, bool kLeavesL2First>
-GEMMSMITH_DEVICE void CopyBox(u32 to, const TensorMap& map, int x, int y, int z, u32 barrier, u32 peers) {
-  if constexpr (kPeerCount == 1 && kLeavesL2First)
+template <int kPeerCount, class Policy>
+GEMMSMITH_DEVICE void CopyBox(u32 to, const TensorMap& map, int x, int y, int z, u32 barrier, u32 peers, Policy policy) {
+  constexpr bool kHasPolicy = sizeof(Policy) == 8;
+  if constexpr (kPeerCount == 1 && kHasPolicy)
     asm volatile(
         "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.L2::cache_hint [%0], "
         "[%1, {%3, %4, %5}], [%2], %6;" ::"r"(to),
-        "l"(&map), "r"(barrier), "r"(x), "r"(y), "r"(z), "l"(FirstOut())
+        "l"(&map), "r"(barrier), "r"(x), "r"(y), "r"(z), "l"(policy)
         : "memory");
-  else if constexpr (kLeavesL2First)
+  else if constexpr (kHasPolicy)
     asm volatile(
         "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster"
         ".L2::cache_hint [%0], [%1, {%3, %4, %5}], [%2], %6, %7;" ::"r"(to),
-        "l"(&map), "r"(barrier), "r"(x), "r"(y), "r"(z), "h"(u16(peers)), "l"(FirstOut())
+        "l"(&map), "r"(barrier), "r"(x), "r"(y), "r"(z), "h"(u16(peers)), "l"(policy)
         : "memory");
   else if constexpr (kPeerCount == 1)
     asm volatile(
@@ -157,7 +170,7 @@ GEMMSMITH_DEVICE void WaitForStoresBut() {
 // direction. An operation brings kDepth neighbouring panels through a map of three dimensions (kWidth, lines, panels),
 // or one through a map of two. With kPeers > 1 each CTA that needs the same operand copies its slice for all of them:
 // whole panels where these can be dealt out evenly, else lines of every panel.
-template <int kPanels_, int kLines_, int kWidth_, int kPeers_, int kDepth_, bool kLeavesL2First>
+template <int kPanels_, int kLines_, int kWidth_, int kPeers_, int kDepth_>
 struct StagedOperand {
   static constexpr int kPanels = kPanels_, kLines = kLines_, kWidth = kWidth_, kPeers = kPeers_, kDepth = kDepth_;
   static constexpr int kLineBytes = kWidth * 2;
@@ -170,8 +183,9 @@ struct StagedOperand {
   static_assert(kSliceLines % 8 == 0, "the swizzle repeats every 8 lines");
 
   // `inner` is the place of panel 0 in the contiguous direction, `line` that of line 0.
+  template <class Policy>
   static GEMMSMITH_DEVICE void Copy(u32 stage, const TensorMap& map, int inner, int line, int slice, u32 barrier,
-                                    u32 peers) {
+                                    u32 peers, Policy policy) {
     const int first_panel = kSlicesArePanels ? slice * kSlicePanels : 0;
     const int first_line = kSlicesArePanels ? 0 : slice * kSliceLines;
 #pragma unroll
@@ -179,9 +193,9 @@ struct StagedOperand {
       const int panel = first_panel + i;
       const u32 to = stage + panel * kPanelBytes + first_line * kLineBytes;
       if constexpr (kDepth > 1)
-        CopyBox<kPeers, kLeavesL2First>(to, map, 0, line, inner / kWidth + panel, barrier, peers);
+        CopyBox<kPeers>(to, map, 0, line, inner / kWidth + panel, barrier, peers, policy);
       else
-        CopyBox<kPeers, kLeavesL2First>(to, map, inner + panel * kWidth, line + first_line, barrier, peers);
+        CopyBox<kPeers>(to, map, inner + panel * kWidth, line + first_line, barrier, peers, policy);
     }
   }
 };

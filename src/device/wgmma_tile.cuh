@@ -61,9 +61,9 @@ struct WgmmaTile {
 
   // A's lines are rows; B's are columns, or k where B is row-major.
   static constexpr int kWidthB = Config::kRowMajorB ? PanelWidth(kTileN) : 64;
-  using A = StagedOperand<kStepK / 64, kTileM, 64, Config::kClusterN, Config::kDepthA, Config::kStreamsA>;
+  using A = StagedOperand<kStepK / 64, kTileM, 64, Config::kClusterN, Config::kDepthA>;
   using B = StagedOperand<(Config::kRowMajorB ? kTileN / kWidthB : kStepK / 64), (Config::kRowMajorB ? kStepK : kTileN),
-                          kWidthB, Config::kClusterM, Config::kDepthB, Config::kStreamsB>;
+                          kWidthB, Config::kClusterM, Config::kDepthB>;
   static constexpr int kStageBytes = A::kBytes + B::kBytes;
   using MultipliedA = MultipliedOperand<A, false>;
   using MultipliedB = MultipliedOperand<B, Config::kRowMajorB>;
@@ -113,6 +113,17 @@ struct WgmmaTile {
     PublishBarriers();
   }
 
+  // Of a streamed operand L2 gives up first what all steps but kKeep of sixteen copy.
+  template <bool kStreams>
+  static GEMMSMITH_DEVICE auto PolicyOf(int k) {
+    if constexpr (!kStreams)
+      return NoPolicy();
+    else if constexpr (Config::kKeep == 0)
+      return FirstOut();
+    else
+      return k / kStepK % 16 < Config::kKeep ? InTurn() : FirstOut();
+  }
+
   // Orders the copies of the k from here on, of the rows and columns of a tile.
   GEMMSMITH_DEVICE void Fill(int k, int row, int column, int stage) const {
     u32 peers_a = 0, peers_b = 0;
@@ -123,9 +134,9 @@ struct WgmmaTile {
       for (int i = 0; i < Config::kClusterM; ++i) peers_b |= 1u << RankOf(i, member_n);
     }
     ArriveExpecting(Full(stage), kStageBytes);
-    A::Copy(Stage(stage), arguments.a, k, row, member_n, Full(stage), peers_a);
+    A::Copy(Stage(stage), arguments.a, k, row, member_n, Full(stage), peers_a, PolicyOf<Config::kStreamsA>(k));
     B::Copy(Stage(stage) + A::kBytes, arguments.b, Config::kRowMajorB ? column : k, Config::kRowMajorB ? k : column,
-            member_m, Full(stage), peers_b);
+            member_m, Full(stage), peers_b, PolicyOf<Config::kStreamsB>(k));
   }
 
   // One warp tells everyone who fills this stage. Only stages that will be refilled are released, so that nothing

@@ -115,6 +115,8 @@ constexpr double kTrafficShare = 0.01;          // of that in any case: orders r
 constexpr double kMemoryShare = 0.95;           // of a copy's rate
 constexpr double kL2HoldsMb = 21.9, kL2LosesMb = 31.8;  // operands of 22 MB stay in L2, of 54 MB nothing does
 constexpr double kStreamKeepsMb = 7;  // and so much more stays where copies of an operand that is read once leave first
+// Of what a plan would have L2 keep so much stays; what is more is lost again, and takes of the rest. An estimate.
+constexpr double kKeepRoomMb = 25;
 constexpr double kFarMb = 54.5, kFarWidthMb = 12.4, kFarShare = 0.53;  // and L2 is so much slower from there on
 constexpr double kL2MemoryShare = 0.125;  // of the traffic through L2 that memory traffic waits for
 // One tile a CTA: the store behind the main loop.
@@ -285,6 +287,14 @@ double TurnsSaveNs(const WgmmaPlan& plan, double step_compute_ns, double leave_n
   return busy * cover * std::min(leave_ns, turns_ns) - (1 - busy) * turns_ns;
 }
 
+// Of a streamed operand, in L2 until the next call.
+double BytesThatStay(const WgmmaPlan& plan, const Shape& shape, double l2_scale) {
+  if (plan.stream == Stream::kNone) return 0;
+  const double by_itself = 1e6 * wgmma::kStreamKeepsMb * l2_scale / plan.StreamReaders(shape);
+  const double asked = plan.KeptBytes(shape), room = 1e6 * wgmma::kKeepRoomMb * l2_scale;
+  return std::max(by_itself, asked - 2 * std::max(0.0, asked - room));
+}
+
 // Everything between launch and the meeting of splits.
 double WgmmaBodyNs(const WgmmaPlan& plan, const Gemm& gemm, const Device& device, const Placement& place) {
   const Shape& shape = gemm.shape;
@@ -307,8 +317,7 @@ double WgmmaBodyNs(const WgmmaPlan& plan, const Gemm& gemm, const Device& device
   const double distinct_bytes =
       place.ctas / (place.tiles_at_once * plan.split) * WaveBytes(plan, shape, place.tiles_at_once);
   const double l2_distinct = distinct_bytes / wgmma::kL2DistinctBytesPerNs;
-  const double kept_bytes =
-      plan.stream == Stream::kNone ? 0 : 1e6 * wgmma::kStreamKeepsMb * l2_scale / plan.StreamReaders(shape);
+  const double kept_bytes = BytesThatStay(plan, shape, l2_scale);
   const double memory_bytes = from_memory * (std::max(OperandBytes(shape), distinct_bytes) - kept_bytes);
   const double memory = memory_bytes / (1e3 * device.memory_tbs * wgmma::kMemoryShare);
   const double step_refill =

@@ -83,6 +83,15 @@ TEST(PredictTime, StreamingPaysWhereOperandsComeFromMemory) {
   EXPECT_EQ(share({128, 2048, 2048}), 1);
 }
 
+TEST(PredictTime, KeepingPaysAsLongAsThereIsRoom) {
+  const auto of = [](int keep) {
+    return Predicted(fmt::format("wgmma tile_m=128 tile_n=64 stages=6 stream=b keep={}", keep), {{128, 8192, 8192}});
+  };  // 8.4 MB for each of sixteen
+  EXPECT_LT(of(2), 0.98 * of(0));
+  EXPECT_LT(of(2), of(1));
+  EXPECT_GT(of(4), of(2));
+}
+
 TEST(PredictTime, SaysWhichScheduleSuits) {
   const auto of = [](std::string_view schedule, const Shape& shape) {
     return Predicted("wgmma store=tma raster=8 schedule=" + std::string(schedule), {shape});

@@ -22,6 +22,12 @@ const std::set<std::string> kNeverLegal = {
     "wgmma store=tma_first_out",
     "wgmma stream=a",  // both operands stay in L2
     "wgmma stream=b",
+    "wgmma keep=1",
+    "wgmma keep=2",
+    "wgmma keep=3",
+    "wgmma keep=4",
+    "wgmma keep=6",
+    "wgmma keep=8",
 };
 
 TEST(CoveringPlans, HoldEveryLegalValueOfEveryParameterOfEveryFamily) {

@@ -6,6 +6,7 @@
 #include "program/axes.h"
 #include "program/cost.h"
 #include "program/space.h"
+#include "program/wgmma_family.h"
 
 namespace gemmsmith {
 
@@ -65,7 +66,7 @@ int UsualTrigger(const Family& family, const Device& device) {
 bool IsSecondary(const Parameter& parameter) {
   return parameter.name == "store" || parameter.name == "trigger" || parameter.name == "raster" ||
          parameter.name == "ctas" || parameter.name == "finish" || parameter.name == "stream" ||
-         parameter.name == "fixed";
+         parameter.name == "keep" || parameter.name == "fixed";
 }
 
 // What the space needs to know of a family: which axes wait for the second pass, and which beginnings of a plan no
@@ -81,6 +82,7 @@ class FamilySpace {
     trigger_ = family.IndexOf("trigger"), stages_ = family.IndexOf("stages"), step_k_ = family.IndexOf("step_k");
     warpgroups_ = family.IndexOf("warpgroups"), roles_ = family.IndexOf("roles");
     schedule_ = family.IndexOf("schedule"), store_ = family.IndexOf("store"), finish_ = family.IndexOf("finish");
+    keep_ = family.IndexOf("keep");
     cluster_m_ = family.IndexOf("cluster_m"), cluster_n_ = family.IndexOf("cluster_n");
   }
 
@@ -135,6 +137,25 @@ class FamilySpace {
     const bool share_tiles =
         finish_ >= 0 && plan.values[warpgroups_] > 1 && plan.values[schedule_] != int(Schedule::kPingPong);
     return ValuesOf(finish_).first(share_tiles ? ValuesOf(finish_).size() : 1);
+  }
+
+  // Nothing, and as much of a streamed operand as is predicted to pay best.
+  std::vector<int> Keeps(const Plan& plan) const {
+    if (WgmmaPlan(plan).stream == Stream::kNone) return {0};
+    const auto with = [&](int keep) {
+      Plan next = plan;
+      next.values[keep_] = keep;
+      return PredictTimeNs(next, gemm_, device_);
+    };
+    const auto values = ValuesOf(keep_);
+    const int best = *std::ranges::min_element(values, {}, with);
+    return best == 0 ? std::vector<int>{0} : std::vector<int>{0, best};
+  }
+
+  std::vector<int> ValuesFor(int axis, const Plan& plan) const {
+    if (axis == keep_) return Keeps(plan);
+    const auto values = axis == finish_ ? Finishes(plan) : ValuesOf(axis);
+    return {values.begin(), values.end()};
   }
 
   // One value, to be ignored, of an axis that the family lacks.
@@ -203,7 +224,7 @@ class FamilySpace {
       return;
     }
     const int axis = int(secondary_[depth]);
-    for (const int value : axis == finish_ ? Finishes(plan) : ValuesOf(axis)) {
+    for (const int value : ValuesFor(axis, plan)) {
       if (!IsUsual(axis, value)) continue;
       Plan next = plan;
       next.values[axis] = value;
@@ -224,7 +245,7 @@ class FamilySpace {
   const bool staged_;  // a family with a ring of stages
   std::vector<size_t> geometry_, secondary_;
   int tile_m_, tile_n_, roles_, split_, reduction_, raster_, fixed_, trigger_, stages_, step_k_, warpgroups_, schedule_,
-      store_, finish_, cluster_m_, cluster_n_;  // -1 where the family has no such axis
+      store_, finish_, keep_, cluster_m_, cluster_n_;  // -1 where the family has no such axis
 };
 
 // So many of the best geometries get all secondary values; doubled until there are enough plans.

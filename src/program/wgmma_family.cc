@@ -28,6 +28,7 @@ constexpr int kStores[] = {int(Store::kRows), int(Store::kBoxes), int(Store::kBo
 constexpr std::string_view kStoreWords[] = {"rows", "tma", "tma_first_out"};
 constexpr int kStreams[] = {int(Stream::kNone), int(Stream::kA), int(Stream::kB)};
 constexpr std::string_view kStreamWords[] = {"none", "a", "b"};
+constexpr int kKeeps[] = {0, 1, 2, 3, 4, 6, 8};
 constexpr int kCtaCounts[] = {0, 1};
 constexpr std::string_view kCtaWords[] = {"all", "even"};
 constexpr int kFinishes[] = {0, 1};
@@ -50,6 +51,7 @@ enum Index {
   kReduction,
   kStore,
   kStream,
+  kKeep,
   kTrigger,
   kRaster,
   kCtas,
@@ -80,6 +82,8 @@ constexpr Parameter kParameters[] = {
      kStores, kStoreWords, int(Store::kRows)},
     {"stream", "an operand that few read: its copies are the first to leave L2", kStreams, kStreamWords,
      int(Stream::kNone)},
+    {"keep", "of sixteen steps of the streamed operand those that L2 keeps all the same, for the next call", kKeeps,
+     {}, 0},
     {"trigger", kTriggerMeaning, kTriggers, kTriggerWords, int(Trigger::kNone)},
     {"raster", "order of the tiles: along m, along n, or groups of so many clusters along m", kRasters, kRasterWords,
      0},
@@ -327,9 +331,12 @@ void CheckFinish(const WgmmaPlan& plan, const Gemm& gemm, Reasons& reasons) {
     reasons.Add("no room beside the stages for the sums of warpgroups that end in turn");
 }
 
-// What few read, at about the same time, and L2 could not keep for the next call either.
+// What few read, at about the same time, and L2 could not keep for the next call either, but for the part that it shall.
 void CheckStream(const WgmmaPlan& plan, const Gemm& gemm, const Device& device, Reasons& reasons) {
-  if (plan.stream == Stream::kNone) return;
+  if (plan.stream == Stream::kNone) {
+    if (plan.keep > 0) reasons.Add("keep={} of an operand, and none is streamed", plan.keep);
+    return;
+  }
   const bool is_a = plan.stream == Stream::kA;
   constexpr int kMostReaders = 4;
   if (const int readers = plan.StreamReaders(gemm.shape); readers > kMostReaders)
@@ -338,6 +345,8 @@ void CheckStream(const WgmmaPlan& plan, const Gemm& gemm, const Device& device, 
   const double megabytes = 2e-6 * gemm.shape.k * (double(gemm.shape.m) + gemm.shape.n);
   if (megabytes <= device.l2_resident_mb)
     reasons.Add("operands of {:.0f} MB stay in L2 from call to call: nothing should leave it first", megabytes);
+  if (const double kept = 1e-6 * plan.KeptBytes(gemm.shape); kept > device.l2_resident_mb)
+    reasons.Add("keep={} would hold {:.0f} MB, and {:.0f} stay in L2", plan.keep, kept, device.l2_resident_mb);
 }
 
 void CheckClusterAndGrid(const WgmmaPlan& plan, const Gemm& gemm, const Device& device, Reasons& reasons) {
@@ -377,6 +386,7 @@ WgmmaPlan::WgmmaPlan(const Plan& plan)
       reduction(SplitReduction(plan.values[kReduction])),
       store(Store(plan.values[kStore])),
       stream(Stream(plan.values[kStream])),
+      keep(plan.values[kKeep]),
       trigger(Trigger(plan.values[kTrigger])),
       raster(plan.values[kRaster]),
       even_turns(plan.values[kCtas] != 0),
@@ -390,6 +400,12 @@ int WgmmaPlan::StreamReaders(const Shape& shape) const {
   return stream == Stream::kA ? CeilDivide(CeilDivide(shape.n, tile_n), cluster_n)
                               : CeilDivide(CeilDivide(shape.m, tile_m), cluster_m);
 }
+
+double WgmmaPlan::StreamedBytes(const Shape& shape) const {
+  return stream == Stream::kNone ? 0 : 2.0 * shape.k * (stream == Stream::kA ? shape.m : shape.n);
+}
+
+double WgmmaPlan::KeptBytes(const Shape& shape) const { return StreamedBytes(shape) * keep / kKeepPeriod; }
 
 bool WgmmaPlan::MovesRegisters() const {
   const int without = consumers() + (is_ring() ? 32 : 0);
@@ -499,6 +515,7 @@ std::string WgmmaConfigText(const WgmmaPlan& plan, const Gemm& gemm) {
   text.Add("kDepthB", OperandB(plan, gemm).Depth());
   text.Add("kStreamsA", plan.stream == Stream::kA);
   text.Add("kStreamsB", plan.stream == Stream::kB);
+  text.Add("kKeep", plan.keep);
   if (plan.is_persistent()) {
     text.Add("kProducerRegisters", plan.ProducerRegisters());
     text.Add("kConsumerRegisters", plan.ConsumerRegisters());

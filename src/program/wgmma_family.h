@@ -15,6 +15,7 @@ enum class Store { kRows, kBoxes, kBoxesFirstOut };
 
 // Whose copies are the first to leave L2.
 enum class Stream { kNone, kA, kB };
+inline constexpr int kKeepPeriod = 16;  // device/wgmma_tile.cuh has it too
 
 struct WgmmaPlan {
   int tile_m, tile_n;  // of C, at a time
@@ -28,6 +29,7 @@ struct WgmmaPlan {
   SplitReduction reduction;  // any but kOrdered
   Store store;
   Stream stream;
+  int keep;  // of kKeepPeriod steps of K so many of the streamed operand stay in L2
   Trigger trigger;
   int raster;  // 0: along m, 1: along n, else groups of so many clusters along m
   bool even_turns;
@@ -70,6 +72,8 @@ struct WgmmaPlan {
   int StagingBytes() const;
   // How many rows of clusters read a streamed B, or columns a streamed A; 0 where nothing is streamed.
   int StreamReaders(const Shape& shape) const;
+  double StreamedBytes(const Shape& shape) const;
+  double KeptBytes(const Shape& shape) const;  // of these
   // Of a split: the most and the fewest.
   int Steps(const Shape& shape) const { return CeilDivide(CeilDivide(shape.k, step_k), split); }
   int FewestSteps(const Shape& shape) const { return CeilDivide(shape.k, step_k) / split; }

@@ -156,6 +156,14 @@ TEST(StreamedOperand, IsOneThatFewRead) {
   EXPECT_NE(Reasons("tile_m=128 stream=b", {{128, 4096, 4096}}).find("35 MB stay in L2"), std::string::npos);
 }
 
+TEST(StreamedOperand, KeepsNoMoreThanStaysInL2) {
+  const Shape skinny = {128, 16384, 8192};  // B has 268 MB
+  EXPECT_EQ(Reasons("tile_m=128 stream=b keep=2", {skinny}), "");
+  EXPECT_NE(Reasons("tile_m=128 stream=b keep=3", {skinny}).find("would hold 50 MB"), std::string::npos);
+  EXPECT_NE(Reasons("tile_m=128 keep=2", {skinny}).find("none is streamed"), std::string::npos);
+  EXPECT_EQ(WgmmaPlan(Wgmma("tile_m=128 stream=b keep=2")).KeptBytes(skinny), 2.0 * 16384 * 8192 / 8);
+}
+
 TEST(StreamedOperand, IsKnownToTheKernel) {
   const std::string text = Emit(Wgmma("tile_m=128 stream=b"), {{128, 16384, 8192}}).text;
   EXPECT_NE(text.find("kStreamsA = false"), std::string::npos);
