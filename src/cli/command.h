@@ -157,7 +157,10 @@ struct TrainCommand {
   std::optional<int> steps, batch;  // nothing: the stage's own
   std::optional<double> learning_rate;
   uint64_t seed = 1;
-  std::string device = "cpu";
+  std::string device = "cpu";      // what trains
+  bool live = false;               // by reward: plans are measured, not looked up
+  std::string live_device = "auto";  // where
+  std::filesystem::path archive;   // of what is measured; empty: the one under HomeFolder()
   bool json = false;
 };
 

@@ -360,7 +360,7 @@ class Grammar {
 
   void AddTrain() {
     TrainCommand* command = &train_;
-    Verb* verb = NewVerb(&root_, "train", "train a policy on records; needs libtorch (tools/torch_trainer)", command);
+    Verb* verb = NewVerb(&root_, "train", "train a policy on records or on a GPU; needs libtorch (tools/torch_trainer)", command);
     AddSources(verb, &command->sources, "record files or folders; else the one that answers");
     Value(verb, "-o,--output", "DIR", "checkpoint, log and weights; the same command goes on there", &command->output,
           ReadPath)
@@ -377,6 +377,9 @@ class Grammar {
     Value(verb, "--learning-rate", "X", "at its peak [0.001; by reward 0.00003]", &command->learning_rate,
           ReadLearningRate);
     Value(verb, "--on", "cpu|cuda:N", "what trains [cpu]", &command->device, ReadTrainingDevice);
+    verb->add_flag("--live", command->live, "with --stage rl: measure what the policy draws, on a GPU of this machine");
+    AddDevice(verb, &command->live_device);
+    AddArchive(verb, &command->archive);
     AddSeed(verb, &command->seed);
     AddJson(verb, &command->json);
     verb->footer(
@@ -385,6 +388,7 @@ class Grammar {
     chosen_[verb] = [command]() -> std::variant<Command, NoCommand> {
       const bool by_reward = command->stage == TrainingStage::kRl;
       if (!command->from.empty() && !by_reward) return NoCommand{kExitWrongUse, "--from goes with --stage rl"};
+      if (command->live && !by_reward) return NoCommand{kExitWrongUse, "--live goes with --stage rl"};
       if (command->without.mask && !by_reward)
         return NoCommand{kExitWrongUse, "--without mask goes with --stage rl: pretraining draws no plans"};
       return Command(*command);

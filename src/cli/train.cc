@@ -6,7 +6,9 @@
 #include "archive/segment.h"
 #include "base/files.h"
 #include "campaign/interrupt.h"
+#include "campaign/live_judge.h"
 #include "cli/exit.h"
+#include "cli/instrument.h"
 #include "cli/json_text.h"
 #include "cli/progress.h"
 #include "cli/recordings.h"
@@ -87,6 +89,43 @@ Result<PolicyModel> ReferenceFor(const TrainCommand& command) {
   return ReadModel(command.from);
 }
 
+// Who judges what the policy draws, and what he works with.
+struct Court {
+  Instrument instrument;
+  std::unique_ptr<Archive> archive;
+  std::unique_ptr<PlanJudge> judge;
+};
+
+Result<Court> OpenCourt(const TrainCommand& command, const PolicyModel& reference) {
+  Court court;
+  if (!command.live) {
+    court.judge = MakeRecordedJudge();
+    return court;
+  }
+  RETURN_IF_ERROR(CheckGpuMeasures(command.live_device));
+  ASSIGN_OR_RETURN(const int gpu, FindGpu(command.live_device));
+  ASSIGN_OR_RETURN(court.archive, OpenArchive(command.archive));
+  ASSIGN_OR_RETURN(court.instrument, OpenLiveInstrument(gpu));
+  const LiveJudgeOptions options{
+      .campaign = fmt::format("train seed={} from={}", command.seed, Fingerprint(reference)), .seed = command.seed};
+  ASSIGN_OR_RETURN(court.judge, LiveJudge::Open(options, *court.instrument.evaluator, court.instrument.compiler.get(),
+                                                *court.archive));
+  return court;
+}
+
+// Where a GPU judges, those recorded on such a one: their rewards are what its answers are scaled by.
+Result<std::vector<RecordedProblem>> ProblemsFor(const TrainCommand& command, const Court& court,
+                                                 const std::vector<Trial>& trials) {
+  std::vector<RecordedProblem> problems = RecordedProblems(trials, command.held_out, {});
+  if (!command.live) return problems;
+  const std::string& key = court.instrument.evaluator->device().key;
+  std::erase_if(problems, [&](const RecordedProblem& problem) { return problem.device.key != key; });
+  if (problems.empty())
+    return NotFound(fmt::format("no problem was recorded on such a GPU ({}): gemmsmith records measure makes records",
+                                court.instrument.evaluator->device().name));
+  return problems;
+}
+
 Result<Trained> LearnFrom(const std::vector<Trial>& trials, const TrainCommand& command) {
   GrpoOptions options{.seed = command.seed, .without = command.without};
   options.steps = command.steps.value_or(options.steps);
@@ -95,18 +134,19 @@ Result<Trained> LearnFrom(const std::vector<Trial>& trials, const TrainCommand& 
   ASSIGN_OR_RETURN(const PolicyModel reference, ReferenceFor(command));
   ASSIGN_OR_RETURN(const std::unique_ptr<Trainer> trainer, OpenTorchTrainer(reference.config, command.device));
   ASSIGN_OR_RETURN(const std::unique_ptr<Trainer> held, OpenTorchTrainer(reference.config, command.device));
-  const std::vector<RecordedProblem> problems = RecordedProblems(trials, command.held_out, {});
+  ASSIGN_OR_RETURN(const Court court, OpenCourt(command, reference));
+  ASSIGN_OR_RETURN(const std::vector<RecordedProblem> problems, ProblemsFor(command, court, trials));
   const std::string begun_from =
       command.from.empty() ? "new weights" : fmt::format("{} ({})", command.from.string(), Fingerprint(reference));
-  WriteNote(fmt::format("learning by reward with {} on {}, from {}: {}", trainer->Version(), command.device, begun_from,
-                        Plural(int64_t(problems.size()), "problem")));
+  WriteNote(fmt::format("learning by reward with {} on {}, from {}: {}, {}", trainer->Version(), command.device,
+                        begun_from, Plural(int64_t(problems.size()), "problem"), court.judge->name()));
   Trained trained{.stage = "grpo", .problems = problems.size(), .measure = "reward", .steps = options.steps};
   trained.card = {.by_reward = true,
-                  .options = Describe(options),
+                  .options = fmt::format("{}, {}", Describe(options), court.judge->name()),
                   .begun_from = begun_from,
                   .trainer = fmt::format("{} on {}", trainer->Version(), command.device)};
   const TrainingHooks hooks = HooksFor(trained, std::make_shared<Progress>("train", options.steps));
-  RETURN_IF_ERROR(LearnByReward(problems, reference, options, *trainer, *held, command.output, hooks));
+  RETURN_IF_ERROR(LearnByReward(problems, reference, options, *court.judge, *trainer, *held, command.output, hooks));
   return trained;
 }
 

@@ -13,7 +13,7 @@ namespace gemmsmith {
 
 namespace {
 
-// A plan that was drawn, and what the record says of it.
+// A plan that was drawn, and what its judge says of it.
 struct Answer {
   Plan plan;
   RecordedPlan judged;
@@ -24,37 +24,52 @@ struct Answer {
 struct Group {
   const RecordedProblem* problem = nullptr;
   std::vector<Token> context;
+  std::shared_ptr<const Space> space;  // that the mask is of, if it is of one
   std::unique_ptr<const PlanMask> mask;
   std::vector<Answer> answers;
-  std::vector<Plan> missed;  // legal, but not recorded: nobody knows what they are worth
+  std::vector<Plan> missed;  // legal, but nobody knows what they are worth
 };
 
-std::unique_ptr<const PlanMask> MaskFor(const RecordedProblem& problem, const Without& without) {
-  if (without.mask) return std::make_unique<AnyPlanMask>();
-  return std::make_unique<SpacePlanMask>(*problem.space);
-}
-
-std::vector<Group> DrawGroups(const std::vector<RecordedProblem>& problems, const PolicyModel& model,
-                              const GrpoOptions& options, const Without& without, Random& random) {
+std::vector<Group> DrawContexts(const std::vector<RecordedProblem>& problems, const GrpoOptions& options,
+                                const Without& without, PlanJudge& judge, Random& random) {
   std::vector<Group> groups;
-  std::vector<SampleRequest> requests;
   for (int i = 0; i < options.problems; ++i) {
     const RecordedProblem& problem = problems[random.Below(problems.size())];
     const std::vector<Exemplar> known = DrawKnown(problem.variants, std::nullopt, random);
     const Document context = ContextFor(problem.gemm, problem.device, known, {.without = without}, random);
-    groups.push_back({.problem = &problem, .context = EncodeContext(context), .mask = MaskFor(problem, without)});
-    requests.push_back({groups.back().context, groups.back().mask.get()});
-  }
-  const auto drawn = SamplePlans(model, requests, {.plans = options.group, .seed = random.Next()});
-  for (size_t i = 0; i < groups.size(); ++i) {
-    for (const SampledPlan& sampled : drawn[i]) {
-      const std::optional<RecordedPlan> judged = groups[i].problem->Judge(sampled.plan);
-      if (judged)
-        groups[i].answers.push_back({sampled.plan, *judged, groups[i].problem->scale.Of(judged->reward)});
-      else
-        groups[i].missed.push_back(sampled.plan);
+    Group group{.problem = &problem, .context = EncodeContext(context)};
+    if (without.mask) {
+      group.mask = std::make_unique<AnyPlanMask>();
+    } else {
+      group.space = judge.SpaceOf(problem);
+      group.mask = std::make_unique<SpacePlanMask>(*group.space);
     }
+    groups.push_back(std::move(group));
   }
+  return groups;
+}
+
+Result<std::vector<Group>> DrawGroups(const std::vector<RecordedProblem>& problems, const PolicyModel& model,
+                                      const GrpoOptions& options, const Without& without, PlanJudge& judge,
+                                      Random& random) {
+  std::vector<Group> groups = DrawContexts(problems, options, without, judge, random);
+  std::vector<SampleRequest> requests;
+  for (const Group& group : groups) requests.push_back({group.context, group.mask.get()});
+  const auto sampled = SamplePlans(model, requests, {.plans = options.group, .seed = random.Next()});
+  std::vector<DrawnPlans> drawn;
+  for (size_t i = 0; i < groups.size(); ++i) {
+    drawn.push_back({.problem = groups[i].problem});
+    for (const SampledPlan& one : sampled[i]) drawn.back().plans.push_back(one.plan);
+  }
+  ASSIGN_OR_RETURN(const std::vector<JudgedPlans> judged, judge.Judge(drawn));
+  for (size_t i = 0; i < groups.size(); ++i)
+    for (size_t j = 0; j < drawn[i].plans.size(); ++j) {
+      const Plan& plan = drawn[i].plans[j];
+      if (const std::optional<RecordedPlan>& answer = judged[i][j])
+        groups[i].answers.push_back({plan, *answer, groups[i].problem->scale.Of(answer->reward)});
+      else
+        groups[i].missed.push_back(plan);
+    }
   return groups;
 }
 
@@ -121,7 +136,7 @@ nlohmann::ordered_json MeanOrNull(std::span<const double> values) {
 
 // What the groups were worth, under the field's names.
 nlohmann::ordered_json LogOf(int64_t step, const std::vector<Group>& groups, const PolicyResult& result,
-                             double learning_rate) {
+                             double learning_rate, std::optional<int64_t> evaluations) {
   std::vector<double> rewards, deviations, speed_ups, lengths, legal, missed, compiled, correct;
   for (const Group& group : groups) {
     if (!group.answers.empty()) deviations.push_back(StandardDeviation(RewardsOf(group)));
@@ -152,7 +167,8 @@ nlohmann::ordered_json LogOf(int64_t step, const std::vector<Group>& groups, con
           {"loss", result.loss},
           {"grad_norm", result.gradient_norm},
           {"learning_rate", learning_rate},
-          {"speedup", MeanOrNull(speed_ups)}};
+          {"speedup", MeanOrNull(speed_ups)},
+          {"evaluations", evaluations ? nlohmann::ordered_json(*evaluations) : nlohmann::ordered_json()}};
 }
 
 // Some gradient steps on what the groups answered.
@@ -185,7 +201,7 @@ std::string Describe(const GrpoOptions& options) {
 }
 
 Status LearnByReward(const std::vector<RecordedProblem>& problems, const PolicyModel& reference,
-                     const GrpoOptions& options, Trainer& trainer, Trainer& reference_trainer,
+                     const GrpoOptions& options, PlanJudge& judge, Trainer& trainer, Trainer& reference_trainer,
                      const std::filesystem::path& folder, const TrainingHooks& hooks) {
   if (problems.empty())
     return InvalidArgument(
@@ -196,17 +212,19 @@ Status LearnByReward(const std::vector<RecordedProblem>& problems, const PolicyM
   const TrainingRun run = {
       .folder = folder,
       .steps = options.steps,
-      .options = fmt::format("{} from={} problems={}", Describe(options), Fingerprint(reference), problems.size())};
+      .options = fmt::format("{} from={} problems={} {}", Describe(options), Fingerprint(reference), problems.size(),
+                             judge.name())};
   PolicyModel begin = reference;
   begin.without = Union(reference.without, options.without);
   const auto take_step = [&](int64_t step) -> Result<nlohmann::ordered_json> {
     Random random = Random(options.seed).Fork(fmt::format("groups of step {}", step));
     ASSIGN_OR_RETURN(const PolicyModel model, GetModel(begin.config, trainer));
-    const std::vector<Group> groups = DrawGroups(problems, model, options, begin.without, random);
+    ASSIGN_OR_RETURN(const std::vector<Group> groups,
+                     DrawGroups(problems, model, options, begin.without, judge, random));
     StepOptions adam = options.adam;
     adam.learning_rate = LearningRate(options, step);
     ASSIGN_OR_RETURN(const PolicyResult result, Learn(groups, step, options, adam, trainer, reference_trainer));
-    const nlohmann::ordered_json line = LogOf(step, groups, result, adam.learning_rate);
+    const nlohmann::ordered_json line = LogOf(step, groups, result, adam.learning_rate, judge.evaluations());
     const nlohmann::ordered_json& reward = line["reward"];
     hooks.watch(step, reward.is_null() ? std::nullopt : std::optional(reward.get<double>()));
     return line;

@@ -1,11 +1,11 @@
-// Reinforcement learning on recorded problems: group-relative policy optimisation with the reward of rewards.h.
+// Reinforcement learning on recorded problems, judged by their records or on a GPU: group-relative policy optimisation with the reward of rewards.h.
 // docs/policy_training.md says what it does.
 #pragma once
 
 #include <filesystem>
 #include <string>
 
-#include "policy/train/recorded_rewards.h"
+#include "policy/train/plan_judge.h"
 #include "policy/train/training_run.h"
 
 namespace gemmsmith {
@@ -25,11 +25,12 @@ struct GrpoOptions {
 std::string Describe(const GrpoOptions& options);
 
 // Goes on from the reference (weights of pretraining, or new ones) and leaves in the folder what Pretrain() leaves
-// there, with the same promises: a run that was stopped ends as one that was not. Both trainers hold models of the
-// reference's configuration; `reference_trainer` gives the log probabilities that the KL is taken to. Watched for the
-// mean reward, which is unknown where nothing that was drawn has one.
+// there, with the same promises: a run that was stopped ends as one that was not, as far as its judge says of one plan
+// the same twice. Both trainers hold models of the reference's configuration; `reference_trainer` gives the log
+// probabilities that the KL is taken to. Watched for the mean reward, which is unknown where nothing that was drawn has
+// one.
 Status LearnByReward(const std::vector<RecordedProblem>& problems, const PolicyModel& reference,
-                     const GrpoOptions& options, Trainer& trainer, Trainer& reference_trainer,
+                     const GrpoOptions& options, PlanJudge& judge, Trainer& trainer, Trainer& reference_trainer,
                      const std::filesystem::path& folder, const TrainingHooks& hooks);
 
 }  // namespace gemmsmith

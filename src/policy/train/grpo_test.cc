@@ -88,8 +88,8 @@ class GrpoTest : public testing::Test {
 
   Status Learn(const std::filesystem::path& folder, const GrpoOptions& options, int stop_after = 1000) {
     int steps = 0;
-    return LearnByReward(RecordedProblems(SomeTrials(), {}, {}), NewModel(SmallConfig(), 1), options, *trainer_,
-                         *reference_, folder,
+    return LearnByReward(RecordedProblems(SomeTrials(), {}, {}), NewModel(SmallConfig(), 1), options,
+                         *MakeRecordedJudge(), *trainer_, *reference_, folder,
                          {.stop = [&] { return steps >= stop_after; },
                           .watch = [&](int64_t, std::optional<double>) { ++steps; },
                           .note = [](const std::string&) {}});
@@ -107,7 +107,8 @@ TEST(GrpoMaskTest, WithoutTheMaskIllegalPlansAreDrawnAndTheWeightsSaySo) {
     begin.without.counters = true;
     const Status learned =
         LearnByReward(RecordedProblems(SomeTrials(), {}, {}), begin,
-                      {.steps = 3, .problems = 2, .without = {.mask = !masked}}, trainer, reference, folder.path(),
+                      {.steps = 3, .problems = 2, .without = {.mask = !masked}}, *MakeRecordedJudge(), trainer,
+                      reference, folder.path(),
                       {.stop = [] { return false; }, .watch = [](int64_t, std::optional<double>) {}, .note = nullptr});
     ASSERT_TRUE(learned.ok()) << learned.message();
     for (const nlohmann::json& line : LinesOf(folder.path())) {

@@ -28,7 +28,7 @@ std::vector<RecordedProblem> RecordedProblems(std::span<const Trial> trials, con
       rewards.push_back(*reward);
     }
     if (space.size() < 2) continue;
-    problem.space = std::make_unique<Space>(std::move(space));
+    problem.space = std::make_shared<Space>(std::move(space));
     problem.scale = ScaleOf(rewards);
     problem.illegal_reward = options.grades[size_t(OutcomeKind::kIllegal)];
     problems.push_back(std::move(problem));

@@ -23,7 +23,7 @@ struct RecordedPlan {
 struct RecordedProblem {
   Gemm gemm;
   Device device;
-  std::unique_ptr<Space> space;        // the plans that have a reward
+  std::shared_ptr<const Space> space;  // the plans that have a reward
   std::map<Plan, RecordedPlan> plans;  // the same
   std::vector<Exemplar> variants;      // what contexts may show of them
   RewardScale scale;
