@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 
+#include "base/all_cores.h"
 #include "base/seconds.h"
 #include "campaign/compile_ahead.h"
 #include "campaign/problem_run.h"
@@ -181,27 +182,31 @@ class CampaignRun {
     return OkStatus();
   }
 
+  // Where kernels are compiled it waits for its search only when there is nothing else to do. A replay always waits, so
+  // that it repeats: how much of a problem is proposed before others are judged follows from when it was opened.
   Result<bool> OpenNextProblem() {
     while (next_problem_ < options_.problems.size() && result_.problems[next_problem_].complete) ++next_problem_;
+    MakeSearchesAhead();
     if (next_problem_ == options_.problems.size() || open_.size() == kMostProblemsOpen) return false;
+    std::future<Result<ProblemSearch>>& made = searches_.at(next_problem_);
+    const bool is_made = made.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+    if (!is_made && !open_.empty() && ahead_.compiles()) return false;
     const size_t index = next_problem_++;
-    ASSIGN_OR_RETURN(ProblemSearch search, TakeSearch(index));
+    Result<ProblemSearch> search_made = made.get();
+    searches_.erase(index);
+    ASSIGN_OR_RETURN(ProblemSearch search, std::move(search_made));
     open_.push_back({ProblemRun(index, options_, std::move(search))});
     RETURN_IF_ERROR(Resume(open_.back().run));
     return true;
   }
 
-  // A live search space takes some 40 ms to make: the next one is made beside the judging of this one.
-  Result<ProblemSearch> TakeSearch(size_t index) {
-    std::future<Result<ProblemSearch>> made = std::move(search_ahead_);
-    if (!made.valid() || search_ahead_index_ != index) made = MakeSearchAhead(index);
-    size_t next = index + 1;
-    while (next < options_.problems.size() && result_.problems[next].complete) ++next;
-    if (next < options_.problems.size()) search_ahead_ = MakeSearchAhead(search_ahead_index_ = next);
-    return made.get();
-  }
-  std::future<Result<ProblemSearch>> MakeSearchAhead(size_t index) const {
-    return std::async(std::launch::async, [this, index] { return make_search_(options_.problems[index]); });
+  // A live search space takes 0.2 to 0.6 s to make, as long as a problem is judged: the next ones are made side by side.
+  void MakeSearchesAhead() {
+    for (size_t next = next_problem_; next < options_.problems.size() && searches_.size() < searches_ahead_; ++next) {
+      if (result_.problems[next].complete || searches_.contains(next)) continue;
+      searches_[next] =
+          std::async(std::launch::async, [this, next] { return make_search_(options_.problems[next]); });
+    }
   }
 
   Status Resume(ProblemRun& run) {
@@ -323,8 +328,8 @@ class CampaignRun {
   std::map<Gemm, int64_t> stored_;  // trials of this campaign before this call
   std::list<OpenProblem> open_;     // in the order of the options; the first is judged, those behind get ready
   size_t next_problem_ = 0;
-  std::future<Result<ProblemSearch>> search_ahead_;
-  size_t search_ahead_index_ = 0;
+  const size_t searches_ahead_ = size_t(std::max(1, CoreCount() / 2));
+  std::map<size_t, std::future<Result<ProblemSearch>>> searches_;  // on their way, by problem
   size_t problems_complete_ = 0;
   std::set<Shape> shapes_failed_in_a_row_;  // the layouts of a shape need the same memory
 };

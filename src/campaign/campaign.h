@@ -43,7 +43,7 @@ struct ProblemSearch {
   std::unique_ptr<Proposer> proposer;  // of that space
   std::unique_ptr<StopRule> stop;      // of the screening of this problem
 };
-// Called when a problem's turn comes near, so that thousands need not be held at once.
+// Called when a problem's turn comes near, so that thousands need not be held at once; by several threads at a time.
 using MakeSearch = std::function<Result<ProblemSearch>(const Gemm&)>;
 
 // What the finals decide by. A window of energy takes seconds, so that screening and heat go by time in any case.

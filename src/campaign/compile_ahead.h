@@ -36,11 +36,12 @@ class CompileAhead {
   void Add(size_t turn, const EvaluationRequest& request);
   // Of a turn that has nothing else: taken when the last one is ready, and all at once.
   void AddTogether(size_t turn, const std::vector<EvaluationRequest>& requests);
+  bool compiles() const { return !threads_.empty(); }
   // Added, and neither taken nor forgotten.
   size_t pending() const { return pending_; }
   // How many candidates are worth having under way: a list at the GPU, one that gets ready, and no thread without work.
   // Without a compiler a list, so that a search in a replay knows about as much as one on a GPU.
-  size_t window() const { return threads_.empty() ? kListSize : 4 * threads_.size() + 2 * kListSize; }
+  size_t window() const { return compiles() ? 4 * threads_.size() + 2 * kListSize : kListSize; }
   // Up to `most` ready candidates of the lowest turn that has any, up to the last one that is wanted. Takes what is
   // ready rather than wait for more; a slow compilation holds up nobody else's.
   Result<List> Take(size_t most, std::chrono::milliseconds limit,

@@ -84,13 +84,14 @@ class FamilySpace {
     schedule_ = family.IndexOf("schedule"), store_ = family.IndexOf("store"), finish_ = family.IndexOf("finish");
     keep_ = family.IndexOf("keep");
     cluster_m_ = family.IndexOf("cluster_m"), cluster_n_ = family.IndexOf("cluster_n");
+    usual_fixed_ = UsualFixed(family), usual_trigger_ = UsualTrigger(family, device);
   }
 
   void OfferGeometries(CheapestGeometries& cheapest) const {
     Plan plan{family_.id};
     for (const size_t axis : secondary_) plan.values[axis] = family_.parameters[axis].values.front();
-    plan.values[fixed_] = UsualFixed(family_);
-    plan.values[trigger_] = UsualTrigger(family_, device_);
+    plan.values[fixed_] = usual_fixed_;
+    plan.values[trigger_] = usual_trigger_;
     Descend(plan, 0, cheapest);
   }
 
@@ -234,8 +235,8 @@ class FamilySpace {
 
   // The other triggers and dimensions are those of twins, which the fastest bring into the heat.
   bool IsUsual(int axis, int value) const {
-    if (axis == trigger_) return value == UsualTrigger(family_, device_);
-    if (axis == fixed_) return value == UsualFixed(family_);
+    if (axis == trigger_) return value == usual_trigger_;
+    if (axis == fixed_) return value == usual_fixed_;
     return true;
   }
 
@@ -246,6 +247,7 @@ class FamilySpace {
   std::vector<size_t> geometry_, secondary_;
   int tile_m_, tile_n_, roles_, split_, reduction_, raster_, fixed_, trigger_, stages_, step_k_, warpgroups_, schedule_,
       store_, finish_, keep_, cluster_m_, cluster_n_;  // -1 where the family has no such axis
+  int usual_fixed_, usual_trigger_;
 };
 
 // So many of the best geometries get all secondary values; doubled until there are enough plans.
