@@ -62,6 +62,8 @@ Plan With(Plan plan, std::string_view parameter, int value) {
 // coherently. In tiny calls a late trigger took 1.003 of the time without one (840 pairs of data/h200/small783, 0.95 to
 // 1.04), and plans without one were the fastest on 77 of 140 problems; longer calls do not show it.
 constexpr double kShortCallNs = 5e3;
+// More twins than cores are two rounds of compilation that the heat waits for.
+constexpr size_t kTwinsWithoutTrigger = 3;
 
 // The same plan with every value of one parameter from this one on; nothing where the family has no such parameter.
 std::vector<Plan> TwinsOn(std::string_view parameter, const Plan& plan, size_t first_value) {
@@ -195,7 +197,8 @@ std::vector<Plan> ProblemRun::TakeHeat() {
   for (size_t rank = 0; rank < std::min(screened.size(), size_t(options_.fixed_twins)); ++rank) {
     const Plan fixed = With(screened[rank]->plan(), "fixed", int(FixedDimensions::kAll));
     add(fixed);
-    if (best_screened_->time_ns < kShortCallNs) add(With(fixed, "trigger", int(Trigger::kNone)));
+    if (rank < kTwinsWithoutTrigger && best_screened_->time_ns < kShortCallNs)
+      add(With(fixed, "trigger", int(Trigger::kNone)));
   }
   for (const Trial* trial : in_chains) {
     add(trial->plan());
