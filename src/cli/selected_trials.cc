@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include "archive/segment.h"
+#include "base/files.h"
+#include "base/text.h"
 #include "cli/instrument.h"
 #include "cli/recordings.h"
 
@@ -15,6 +17,20 @@ bool Matches(const TrialSelection& selection, const Trial& trial) {
          (!selection.shape || trial.gemm.shape == *selection.shape) &&
          (!selection.layout || trial.gemm.kind.layout == *selection.layout) &&
          (!selection.outcome || trial.outcome.kind == *selection.outcome);
+}
+
+// Of a recorded device what its file `standing` names, a folder beside it a line: the searches that reports speak of.
+// Where it has none, what replays answer from.
+Result<std::vector<std::filesystem::path>> StandingRecords(const RecordingPlace& place) {
+  const std::filesystem::path list = place.path / "standing";
+  if (!std::filesystem::exists(list)) return std::vector{place.path};
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(list));
+  std::vector<std::filesystem::path> folders;
+  for (const std::string_view line : Split(text, '\n'))
+    if (const std::vector<std::string_view> words = SplitWords(line); !words.empty() && words.front().front() != '#')
+      folders.push_back(place.path / words.front());
+  if (folders.empty()) return DataLoss(fmt::format("{} names no folder", list.string()));
+  return folders;
 }
 
 }  // namespace
@@ -54,7 +70,8 @@ Result<SelectedTrials> SelectMeasurements(const TrialSelection& selection) {
   if (!nothing_named || !nothing_there) return selected;
   const std::vector<RecordingPlace> places = FindRecordings();
   if (places.empty()) return selected;
-  return SelectTrials({.sources = {places.front().path}}, false);
+  ASSIGN_OR_RETURN(std::vector<std::filesystem::path> folders, StandingRecords(places.front()));
+  return SelectTrials({.sources = std::move(folders)}, false);
 }
 
 }  // namespace gemmsmith

@@ -17,7 +17,7 @@ struct SelectedTrials {
 
 // `with_replayed` keeps those too.
 Result<SelectedTrials> SelectTrials(const TrialSelection& selection, bool with_replayed);
-// Without those; where nothing was named and the archive holds no measurement, the records that came with the program.
+// Without those; where nothing was named and the archive holds no measurement, the searches that came with the program.
 Result<SelectedTrials> SelectMeasurements(const TrialSelection& selection);
 
 }  // namespace gemmsmith

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "archive/segment.h"
 #include "base/text.h"
 #include "tests/end_to_end/program.h"
 
@@ -99,6 +100,19 @@ TEST_F(ReportTest, WithoutAnArchiveTheRecordsThatCameWithTheProgramAnswer) {
   const Finished finished = home.Run({"report", "--json"});
   ASSERT_EQ(finished.exit_code, 0) << finished.error;
   EXPECT_EQ(Parsed(finished.out)["device"], kMadeUpDevice);
+}
+
+TEST_F(ReportTest, WhereTheSearchesThatCountAreNamedTheseAnswer) {
+  home.Record(MadeUpTrials({64, 64, 64}, 40, kTn));
+  for (const std::string& segment : EncodeSegments(MadeUpTrials({128, 64, 64}, 40, kTn), true))
+    home.File("records/l40s/later/part.gsr", segment);
+  home.File("records/l40s/standing", "# the searches\nlater\n");
+  const Finished finished = home.Run({"report", "--shapes", "all", "--json"});
+  ASSERT_EQ(finished.exit_code, 0) << finished.error;
+  EXPECT_EQ(Parsed(finished.out)["shapes"], 1);
+  EXPECT_TRUE(Parsed(finished.out)["source"].get<std::string>().ends_with("records/l40s/later"));
+  EXPECT_EQ(home.Run({"optimize", "64x64x64", "--layout", "tn", "--device", "l40s"}).exit_code, 0)
+      << "replays answer as before";
 }
 
 TEST_F(ReportTest, WhatAReplayAnsweredIsNoMeasurement) {
