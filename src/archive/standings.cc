@@ -17,12 +17,6 @@ bool MoreTelling(const Outcome& outcome, const Outcome& than) {
   return MoreTelling(outcome, than.protocol, than.TimeNs());
 }
 
-std::optional<ShapeClass> ClassOnGrid(const Shape& shape) {
-  static const std::vector<Shape> grid = *LoadShapes("paper1000");  // sorted
-  if (!std::binary_search(grid.begin(), grid.end(), shape)) return std::nullopt;
-  return Classify(shape);
-}
-
 // A problem's best kernel, and its best speed-up in chains, which may be another kernel's.
 struct Best {
   const Trial* trial = nullptr;

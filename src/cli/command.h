@@ -265,6 +265,21 @@ struct PromoteCommand {
   bool json = false;
 };
 
+struct CatalogueShowCommand {
+  std::filesystem::path catalogue;
+  bool json = false;
+};
+
+struct CatalogueFindCommand {
+  std::filesystem::path catalogue;
+  Gemm gemm;
+  bool json = false;
+};
+
+struct CatalogueBuildCommand {
+  std::filesystem::path catalogue, output;
+};
+
 struct ReportCommand {
   TrialSelection selection;  // sources, archive and campaign only
   std::string shapes = "paper1000";
@@ -321,7 +336,8 @@ using Command = std::variant<OptimizeCommand, EvaluateCommand, VerifyCommand, Se
                              PlanListCommand, PlanEmitCommand, PlanExplainCommand, PlanFactsCommand,
                              RecordsImportCommand, RecordsExportCommand, RecordsListCommand, RecordsStatsCommand,
                              RecordsRankCommand, RecordsPairsCommand, RecordsCompareCommand, RecordsMeasureCommand,
-                             BenchCommand, PromoteCommand, ReportCommand, TrainCommand, CompareCommand, DoctorCommand,
+                             BenchCommand, PromoteCommand, CatalogueShowCommand, CatalogueFindCommand,
+                             CatalogueBuildCommand, ReportCommand, TrainCommand, CompareCommand, DoctorCommand,
                              WorkerCommand, CompilerCommand, OnceCommand, GuestCommand>;
 
 // Nothing to carry out: help or the version was asked for (exit code 0), or the words were wrong (2).

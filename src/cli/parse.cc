@@ -36,6 +36,7 @@ class Grammar {
     AddRecordsVerbs();
     AddBench();
     AddPromote();
+    AddCatalogueVerbs();
     AddReport();
     AddTrain();
     AddCompareVerb();
@@ -358,6 +359,23 @@ class Grammar {
     AddJson(verb, &command->json);
   }
 
+  void AddCatalogueVerbs() {
+    Verb* catalogue = root_.add_subcommand("catalogue", "the kernels that won: show, find, build");
+    catalogue->require_subcommand(1);
+    Verb* show = NewVerb(catalogue, "show", "what is in a catalogue, by class", &catalogue_show_);
+    Value(show, "FILE", "", "the catalogue", &catalogue_show_.catalogue, ReadPath)->required();
+    AddJson(show, &catalogue_show_.json);
+
+    Verb* find = NewGemmVerb(catalogue, "find", "which kernel a program is given for a problem", &catalogue_find_);
+    Value(find, "FILE", "", "the catalogue", &catalogue_find_.catalogue, ReadPath)->required();
+    AddGemm(find, &catalogue_find_.gemm);
+    AddJson(find, &catalogue_find_.json);
+
+    Verb* build = NewVerb(catalogue, "build", "compile its kernels into one file; needs no GPU", &catalogue_build_);
+    Value(build, "FILE", "", "the catalogue", &catalogue_build_.catalogue, ReadPath)->required();
+    Value(build, "-o,--output", "FILE", "where they go", &catalogue_build_.output, ReadPath)->required();
+  }
+
   void AddTrain() {
     TrainCommand* command = &train_;
     Verb* verb = NewVerb(&root_, "train", "train a policy on records or on a GPU; needs libtorch (tools/torch_trainer)", command);
@@ -574,6 +592,9 @@ class Grammar {
   RecordsMeasureCommand measure_;
   BenchCommand bench_;
   PromoteCommand promote_;
+  CatalogueShowCommand catalogue_show_;
+  CatalogueFindCommand catalogue_find_;
+  CatalogueBuildCommand catalogue_build_;
   ReportCommand report_;
   TrainCommand train_;
   CompareCommand compare_searches_;

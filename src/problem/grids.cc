@@ -127,6 +127,12 @@ const std::vector<NamedGrid>& NamedGrids() {
   return grids;
 }
 
+std::optional<ShapeClass> ClassOnGrid(const Shape& shape) {
+  static const std::vector<Shape> grid = *LoadShapes("paper1000");  // sorted
+  if (!std::binary_search(grid.begin(), grid.end(), shape)) return std::nullopt;
+  return Classify(shape);
+}
+
 Result<std::vector<Shape>> LoadShapes(std::string_view name_or_path) {
   std::vector<std::string_view> names;
   for (const NamedGrid& grid : NamedGrids()) {

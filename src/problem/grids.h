@@ -1,6 +1,7 @@
 // Named sets of shapes, and the classes in which results are told.
 #pragma once
 
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -20,6 +21,8 @@ struct NamedGrid {
 };
 // "paper1000" (m, n, k each from 64 ... 16384), its classes as "paper1000/tiny" and so on, "offgrid" and "heldout".
 const std::vector<NamedGrid>& NamedGrids();
+// Of a shape of paper1000; nothing off it.
+std::optional<ShapeClass> ClassOnGrid(const Shape& shape);
 // A named grid or the path of a file with one shape a line ('#' comments).
 Result<std::vector<Shape>> LoadShapes(std::string_view name_or_path);
 

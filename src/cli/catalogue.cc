@@ -1,0 +1,131 @@
+#include <fmt/format.h>
+
+#include <cmath>
+#include <map>
+
+#include "base/files.h"
+#include "campaign/interrupt.h"
+#include "catalogue/catalogue.h"
+#include "cli/exit.h"
+#include "cli/instrument.h"
+#include "cli/json_text.h"
+#include "cli/progress.h"
+#include "cli/run.h"
+#include "cli/table.h"
+#include "cli/terminal.h"
+#include "cli/words.h"
+#include "problem/grids.h"
+#include "ship/build_kernels.h"
+
+namespace gemmsmith {
+
+namespace {
+
+std::string TimesText(const Entry& entry) {
+  std::vector<std::string> lines;
+  for (const ModeTime& time : entry.times)
+    lines.push_back(fmt::format("  {:<14}  {}, {:.3f}x AutoTuning [{:.3f} to {:.3f}]\n", time.mode, TimeText(time.ns),
+                                time.speed_up, time.speed_up_interval.low, time.speed_up_interval.high));
+  return fmt::format("{}", fmt::join(lines, ""));
+}
+
+Json JsonOf(const Entry& entry) {
+  Json json = {{"problem", Print(entry.gemm)}, {"plan", Print(entry.plan)}, {"proof", Name(entry.proof)},
+               {"date", entry.date},           {"harness", entry.harness},  {"modes", Json::object()}};
+  for (const ModeTime& time : entry.times)
+    json["modes"][time.mode] = {{"ns", time.ns},
+                                {"low_ns", time.interval.low},
+                                {"high_ns", time.interval.high},
+                                {"speed_up", time.speed_up},
+                                {"speed_up_low", time.speed_up_interval.low},
+                                {"speed_up_high", time.speed_up_interval.high}};
+  return json;
+}
+
+struct ClassSum {
+  int entries = 0, faster = 0;
+  double logs = 0;
+};
+
+std::string ClassAndLayout(const Gemm& gemm) {
+  const std::optional<ShapeClass> shape_class = ClassOnGrid(gemm.shape);
+  return fmt::format("{} {}", shape_class ? Name(*shape_class) : "off the grid", Name(gemm.kind.layout));
+}
+
+std::string TextOf(const CatalogueShowCommand& command, const Catalogue& catalogue) {
+  std::map<std::string, ClassSum> classes;
+  std::map<Proof, int> proofs;
+  for (const auto& [gemm, entry] : catalogue.entries()) {
+    ClassSum& sum = classes[ClassAndLayout(gemm)];
+    ++sum.entries, ++proofs[entry.proof];
+    sum.logs += std::log(entry.times.front().speed_up);
+    sum.faster += entry.times.front().speed_up > 1;
+  }
+  std::string text = fmt::format("{}: kernels for {} on {}\n", command.catalogue.string(),
+                                 Plural(int64_t(catalogue.entries().size()), "problem"), catalogue.device_key());
+  for (const auto& [proof, count] : proofs) text += fmt::format("  {} {}\n", CountText(count), Name(proof));
+  Table table({{"class, layout"},
+               {"problems", Table::Align::kRight},
+               {"over AutoTuning", Table::Align::kRight},
+               {"faster", Table::Align::kRight}});
+  for (const auto& [name, sum] : classes)
+    table.Add({name, CountText(sum.entries), fmt::format("{:.3f}x", std::exp(sum.logs / sum.entries)),
+               CountText(sum.faster)});
+  return text + "\n" + table.Print(DescribeTerminal(STDOUT_FILENO));
+}
+
+}  // namespace
+
+Result<int> Run(const CatalogueShowCommand& command) {
+  ASSIGN_OR_RETURN(const Catalogue catalogue, Catalogue::Read(command.catalogue));
+  if (!command.json) {
+    RETURN_IF_ERROR(WriteOut(TextOf(command, catalogue)));
+    return kExitDone;
+  }
+  Json json = {{"catalogue", command.catalogue.string()},
+               {"device", catalogue.device_key()},
+               {"entries", Json::array()}};
+  for (const auto& [gemm, entry] : catalogue.entries()) json["entries"].push_back(JsonOf(entry));
+  RETURN_IF_ERROR(WriteOut(PrintJson(json)));
+  return kExitDone;
+}
+
+// What a program would be given for the problem, and why.
+Result<int> Run(const CatalogueFindCommand& command) {
+  const Gemm& gemm = command.gemm;
+  ASSIGN_OR_RETURN(const Catalogue catalogue, Catalogue::Read(command.catalogue));
+  ASSIGN_OR_RETURN(const Device device, FindDevice(catalogue.device_key()));
+  const Entry* const own = catalogue.Find(gemm);
+  const Entry* const entry = own != nullptr ? own : catalogue.Nearest(gemm, device);
+  if (entry == nullptr) return NotFound(fmt::format("{} has no kernel for {}", command.catalogue.string(), Print(gemm)));
+  const std::string_view why = own != nullptr ? "its own entry" : "the nearest entry whose plan runs it";
+  if (command.json) {
+    Json json = JsonOf(*entry);
+    json["asked"] = Print(gemm), json["own"] = own != nullptr;
+    RETURN_IF_ERROR(WriteOut(PrintJson(json)));
+    return kExitDone;
+  }
+  RETURN_IF_ERROR(WriteOut(fmt::format("{}: {}\n  problem         {}\n  plan            {}\n  proof           {}, {}\n{}",
+                                       Print(gemm), why, Print(entry->gemm), Print(entry->plan), Name(entry->proof),
+                                       entry->date, TimesText(*entry))));
+  return kExitDone;
+}
+
+Result<int> Run(const CatalogueBuildCommand& command) {
+  WatchForInterrupts();
+  ASSIGN_OR_RETURN(const Catalogue catalogue, Catalogue::Read(command.catalogue));
+  ASSIGN_OR_RETURN(const std::unique_ptr<Compiler> compiler, OpenCompiler());
+  Progress progress("compiling kernels", std::nullopt);
+  const BuildKernelsOptions options{
+      .on_progress = [&](size_t done, size_t all) { progress.Update(int64_t(done), fmt::format("of {}", all)); },
+      .stop = InterruptArrived};
+  Result<KernelFile> file = BuildKernels(catalogue, *compiler, options);
+  if (!file.ok() && InterruptArrived()) return kExitInterrupted;
+  RETURN_IF_ERROR(file.status());
+  RETURN_IF_ERROR(WriteFileAtomic(command.output, file->Print()));
+  RETURN_IF_ERROR(WriteOut(fmt::format("{} for {} in {}\n", Plural(int64_t(file->kernels()), "kernel"),
+                                       Plural(int64_t(file->problems()), "problem"), command.output.string())));
+  return kExitDone;
+}
+
+}  // namespace gemmsmith

@@ -1,0 +1,24 @@
+// From a catalogue to the kernels that a program loads: every distinct one is compiled from its plan, and its machine
+// code is looked at as a candidate's is.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+
+#include "catalogue/catalogue.h"
+#include "catalogue/kernel_file.h"
+#include "compile/compiler.h"
+
+namespace gemmsmith {
+
+struct BuildKernelsOptions {
+  int compile_threads = 0;                                   // all cores
+  std::function<void(size_t done, size_t all)> on_progress;  // may be null
+  std::function<bool()> stop = [] { return false; };         // asked now and then
+};
+
+// Needs no GPU. An entry that is illegal, does not compile or is not what its problem asks for ends it, by its name:
+// nothing ships in part. Interrupted where `stop` says so.
+Result<KernelFile> BuildKernels(const Catalogue& catalogue, Compiler& compiler, const BuildKernelsOptions& options);
+
+}  // namespace gemmsmith

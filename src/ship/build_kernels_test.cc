@@ -1,0 +1,85 @@
+#include "ship/build_kernels.h"
+
+#include <gtest/gtest.h>
+
+#include "campaign/fakes.h"
+#include "program/axes.h"
+
+namespace gemmsmith {
+namespace {
+
+Entry EntryFor(const Gemm& gemm, const Plan& plan) {
+  return {.gemm = gemm,
+          .plan = plan,
+          .date = "2026-11-22",
+          .harness = "gemmsmith 0.1.0 abc",
+          .times = {{"device", 1000, {990, 1010}, 1.5, {1.4, 1.6}}}};
+}
+
+Plan Known(FixedDimensions fixed) {
+  Plan plan = *ParsePlan("direct tile_m=32 tile_n=32");
+  plan.Set("fixed", int(fixed));
+  return plan;
+}
+
+const Gemm kOne{{64, 128, 512}, {kTn}}, kTwo{{128, 128, 1024}, {kTn}};
+
+TEST(BuildKernels, ProblemsShareWhatBecomesOneText) {
+  Catalogue catalogue("h200");
+  catalogue.Put(EntryFor(kOne, Known(FixedDimensions::kNone)));
+  catalogue.Put(EntryFor(kTwo, Known(FixedDimensions::kNone)));
+  FakeCompiler compiler;
+  size_t told = 0;
+  const Result<KernelFile> file =
+      BuildKernels(catalogue, compiler, {.compile_threads = 2, .on_progress = [&](size_t done, size_t) { told = done; }});
+  ASSERT_TRUE(file.ok()) << file.status().message();
+  EXPECT_EQ(file->kernels(), 1u);
+  EXPECT_EQ(file->problems(), 2u);
+  EXPECT_EQ(compiler.calls, 1);
+  EXPECT_EQ(told, 1u);
+  EXPECT_EQ(file->Find(kOne, Known(FixedDimensions::kNone)), file->Find(kTwo, Known(FixedDimensions::kNone)));
+  EXPECT_FALSE(file->Find(kOne, Known(FixedDimensions::kNone))->entry.empty());
+}
+
+TEST(BuildKernels, KnownDimensionsMakeKernelsOfTheirOwn) {
+  Catalogue catalogue("h200");
+  catalogue.Put(EntryFor(kOne, Known(FixedDimensions::kAll)));
+  catalogue.Put(EntryFor(kTwo, Known(FixedDimensions::kAll)));
+  FakeCompiler compiler;
+  const Result<KernelFile> file = BuildKernels(catalogue, compiler, {.compile_threads = 2});
+  ASSERT_TRUE(file.ok()) << file.status().message();
+  EXPECT_EQ(file->kernels(), 2u);
+}
+
+TEST(BuildKernels, AnEntryThatIsIllegalOrDoesNotCompileEndsItByItsName) {
+  Catalogue illegal("h200");
+  illegal.Put(EntryFor(kOne, *ParsePlan("direct warps_m=4 warps_k=16")));
+  FakeCompiler compiler;
+  Status status = BuildKernels(illegal, compiler, {.compile_threads = 2}).status();
+  EXPECT_NE(status.message().find(Print(kOne)), std::string::npos) << status.message();
+  EXPECT_NE(status.message().find("illegal"), std::string::npos) << status.message();
+  EXPECT_EQ(compiler.calls, 0);
+
+  class Refusing : public Compiler {
+   public:
+    Result<Compilation> Compile(const Source&, std::string_view) override { return Compilation{.log = "no such word"}; }
+    std::string Identity() const override { return "refuses"; }
+  } refusing;
+  Catalogue catalogue("h200");
+  catalogue.Put(EntryFor(kOne, Known(FixedDimensions::kAll)));
+  status = BuildKernels(catalogue, refusing, {.compile_threads = 2}).status();
+  EXPECT_NE(status.message().find(Print(kOne)), std::string::npos) << status.message();
+  EXPECT_NE(status.message().find("compile_failed"), std::string::npos) << status.message();
+}
+
+TEST(BuildKernels, StopsBetweenChunks) {
+  Catalogue catalogue("h200");
+  catalogue.Put(EntryFor(kOne, Known(FixedDimensions::kAll)));
+  FakeCompiler compiler;
+  const Result<KernelFile> file =
+      BuildKernels(catalogue, compiler, {.compile_threads = 1, .stop = [] { return true; }});
+  EXPECT_EQ(file.status().code(), StatusCode::kInterrupted);
+}
+
+}  // namespace
+}  // namespace gemmsmith

@@ -1,0 +1,68 @@
+#include <gtest/gtest.h>
+
+#include "base/files.h"
+#include "catalogue/catalogue.h"
+#include "catalogue/kernel_file.h"
+#include "tests/end_to_end/program.h"
+
+namespace gemmsmith {
+namespace {
+
+const Gemm kGemm{{256, 512, 4096}, {kTn}};
+const Plan kPlan = *ParsePlan("wgmma tile_m=64 tile_n=64 warpgroups=1 fixed=all");
+
+class CatalogueTest : public testing::Test {
+ protected:
+  std::string File(const Plan& plan) {
+    Catalogue catalogue("h200");
+    catalogue.Put({.gemm = kGemm,
+                   .plan = plan,
+                   .date = "2026-11-22",
+                   .harness = "gemmsmith 0.1.0 abc",
+                   .times = {{"device", 5000, {4900, 5100}, 1.25, {1.2, 1.3}}}});
+    return home.File("h200.catalogue", catalogue.Print());
+  }
+
+  Home home;
+};
+
+TEST_F(CatalogueTest, ItsKernelsAreCompiledIntoOneFile) {
+  const std::string kernels = home.Path("h200.kernels");
+  const Finished built = home.Run({"catalogue", "build", File(kPlan), "-o", kernels});
+  ASSERT_EQ(built.exit_code, 0) << built.error;
+  const Result<KernelFile> file = KernelFile::Read(kernels);
+  ASSERT_TRUE(file.ok()) << file.status().message();
+  const KernelImage* const kernel = file->Find(kGemm, kPlan);
+  ASSERT_NE(kernel, nullptr);
+  EXPECT_EQ(kernel->cubin.substr(1, 3), "ELF");
+  EXPECT_NE(kernel->cubin.find(kernel->entry), std::string::npos);
+}
+
+TEST_F(CatalogueTest, WhatCannotShipEndsTheBuildAndLeavesNoFile) {
+  Plan illegal = kPlan;
+  illegal.Set("split", 32), illegal.Set("step_k", 256);
+  const std::string kernels = home.Path("h200.kernels");
+  const Finished built = home.Run({"catalogue", "build", File(illegal), "-o", kernels});
+  EXPECT_EQ(built.exit_code, 2) << built.error;
+  EXPECT_NE(built.error.find("256x512x4096"), std::string::npos) << built.error;
+  EXPECT_FALSE(std::filesystem::exists(kernels));
+}
+
+TEST_F(CatalogueTest, IsShownByClassAndSearchedByProblem) {
+  const std::string file = File(kPlan);
+  const Finished shown = home.Run({"catalogue", "show", file});
+  ASSERT_EQ(shown.exit_code, 0) << shown.error;
+  EXPECT_NE(shown.out.find("splitk tn"), std::string::npos) << shown.out;
+  EXPECT_EQ(Parsed(home.Run({"catalogue", "show", file, "--json"}).out)["entries"].size(), 1u);
+  const nlohmann::json own = Parsed(home.Run({"catalogue", "find", file, "256x512x4096", "--json"}).out);
+  EXPECT_EQ(own["own"], true);
+  EXPECT_EQ(own["modes"]["device"]["speed_up"], 1.25);
+  const nlohmann::json near = Parsed(home.Run({"catalogue", "find", file, "300x500x5000", "--json"}).out);
+  EXPECT_EQ(near["own"], false);
+  EXPECT_EQ(near["problem"], Print(kGemm));
+  EXPECT_EQ(home.Run({"catalogue", "find", file, "256x512x4096", "--type", "bf16"}).exit_code, 3);
+  EXPECT_EQ(home.Run({"catalogue", "show", home.Path("none")}).exit_code, 3);
+}
+
+}  // namespace
+}  // namespace gemmsmith
