@@ -82,7 +82,8 @@ Result<int> Run(const CatalogueShowCommand& command) {
     RETURN_IF_ERROR(WriteOut(TextOf(command, catalogue)));
     return kExitDone;
   }
-  Json json = {{"catalogue", command.catalogue.string()},
+  Json json = {{"command", "catalogue show"},
+               {"catalogue", command.catalogue.string()},
                {"device", catalogue.device_key()},
                {"entries", Json::array()}};
   for (const auto& [gemm, entry] : catalogue.entries()) json["entries"].push_back(JsonOf(entry));
@@ -100,8 +101,8 @@ Result<int> Run(const CatalogueFindCommand& command) {
   if (entry == nullptr) return NotFound(fmt::format("{} has no kernel for {}", command.catalogue.string(), Print(gemm)));
   const std::string_view why = own != nullptr ? "its own entry" : "the nearest entry whose plan runs it";
   if (command.json) {
-    Json json = JsonOf(*entry);
-    json["asked"] = Print(gemm), json["own"] = own != nullptr;
+    Json json = {{"command", "catalogue find"}, {"asked", Print(gemm)}, {"own", own != nullptr}};
+    json.update(JsonOf(*entry));
     RETURN_IF_ERROR(WriteOut(PrintJson(json)));
     return kExitDone;
   }
