@@ -200,12 +200,12 @@ class CampaignRun {
     return true;
   }
 
-  // A live search space takes 0.2 to 0.6 s to make, as long as a problem is judged: the next ones are made side by side.
+  // A live search space takes 0.2 to 0.6 s to make, as long as a problem is judged: the next ones are made side by
+  // side.
   void MakeSearchesAhead() {
     for (size_t next = next_problem_; next < options_.problems.size() && searches_.size() < searches_ahead_; ++next) {
       if (result_.problems[next].complete || searches_.contains(next)) continue;
-      searches_[next] =
-          std::async(std::launch::async, [this, next] { return make_search_(options_.problems[next]); });
+      searches_[next] = std::async(std::launch::async, [this, next] { return make_search_(options_.problems[next]); });
     }
   }
 

@@ -475,8 +475,7 @@ TEST_F(CampaignTest, TheFastestOfShortCallsBringTwinsWithoutATrigger) {
   for (const bool are_short : {true, false}) {
     options.name = are_short ? "short" : "long";
     std::vector<Plan> plans = space.plans();
-    for (Plan& plan : plans)
-      plan.Set("fixed", int(FixedDimensions::kAll)), plan.Set("trigger", int(Trigger::kLate));
+    for (Plan& plan : plans) plan.Set("fixed", int(FixedDimensions::kAll)), plan.Set("trigger", int(Trigger::kLate));
     std::sort(plans.begin(), plans.end());
     plans.erase(std::unique(plans.begin(), plans.end()), plans.end());
     ASSERT_GT(plans.size(), 4u);

@@ -12,7 +12,9 @@ const Plan kPlan = *ParsePlan("direct tile_m=32"), kOther = *ParsePlan("direct t
 
 KernelFile Example() {
   KernelFile file("h200");
-  const uint32_t shared = file.Add({"gemmsmith_gemm", std::string("\x7f" "ELF\0one", 8)});
+  const uint32_t shared = file.Add({"gemmsmith_gemm", std::string("\x7f"
+                                                                  "ELF\0one",
+                                                                  8)});
   const uint32_t alone = file.Add({"gemmsmith_gemm", "two"});
   file.Assign(kSmall, kPlan, shared);
   file.Assign(kDeep, kPlan, shared);

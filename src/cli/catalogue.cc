@@ -98,7 +98,8 @@ Result<int> Run(const CatalogueFindCommand& command) {
   ASSIGN_OR_RETURN(const Device device, FindDevice(catalogue.device_key()));
   const Entry* const own = catalogue.Find(gemm);
   const Entry* const entry = own != nullptr ? own : catalogue.Nearest(gemm, device);
-  if (entry == nullptr) return NotFound(fmt::format("{} has no kernel for {}", command.catalogue.string(), Print(gemm)));
+  if (entry == nullptr)
+    return NotFound(fmt::format("{} has no kernel for {}", command.catalogue.string(), Print(gemm)));
   const std::string_view why = own != nullptr ? "its own entry" : "the nearest entry whose plan runs it";
   if (command.json) {
     Json json = {{"command", "catalogue find"}, {"asked", Print(gemm)}, {"own", own != nullptr}};
@@ -106,9 +107,9 @@ Result<int> Run(const CatalogueFindCommand& command) {
     RETURN_IF_ERROR(WriteOut(PrintJson(json)));
     return kExitDone;
   }
-  RETURN_IF_ERROR(WriteOut(fmt::format("{}: {}\n  problem         {}\n  plan            {}\n  proof           {}, {}\n{}",
-                                       Print(gemm), why, Print(entry->gemm), Print(entry->plan), Name(entry->proof),
-                                       entry->date, TimesText(*entry))));
+  RETURN_IF_ERROR(WriteOut(
+      fmt::format("{}: {}\n  problem         {}\n  plan            {}\n  proof           {}, {}\n{}", Print(gemm), why,
+                  Print(entry->gemm), Print(entry->plan), Name(entry->proof), entry->date, TimesText(*entry))));
   return kExitDone;
 }
 

@@ -33,7 +33,7 @@ struct OptimizeCommand {
   ScalarType type = ScalarType::kF16;
   Accumulation accumulation = Accumulation::kF32;
   std::string proposer = "local";
-  std::filesystem::path weights;  // of the proposer "policy"
+  std::filesystem::path weights;               // of the proposer "policy"
   std::vector<std::filesystem::path> winners;  // records: what won there is tried on the same problems and near them
   Objective objective = Objective::kTime;
   std::string device = "auto";           // "auto", "gpu:N", or the key of a recorded device
@@ -157,10 +157,10 @@ struct TrainCommand {
   std::optional<int> steps, batch;  // nothing: the stage's own
   std::optional<double> learning_rate;
   uint64_t seed = 1;
-  std::string device = "cpu";      // what trains
-  bool live = false;               // by reward: plans are measured, not looked up
+  std::string device = "cpu";        // what trains
+  bool live = false;                 // by reward: plans are measured, not looked up
   std::string live_device = "auto";  // where
-  std::filesystem::path archive;   // of what is measured; empty: the one under HomeFolder()
+  std::filesystem::path archive;     // of what is measured; empty: the one under HomeFolder()
   bool json = false;
 };
 
@@ -308,8 +308,9 @@ struct VerifyCommand {
   TestSet tests = TestSet::All();
   bool memcheck = false;
   bool certify = false;
-  std::filesystem::path pairs;  // a file of "PROBLEM | PLAN" lines; empty: the one candidate
-  bool winners = false;         // the pairs are the archive's fastest plans
+  std::filesystem::path pairs;      // a file of "PROBLEM | PLAN" lines; empty: the one candidate
+  bool winners = false;             // the pairs are the archive's fastest plans
+  std::filesystem::path catalogue;  // the pairs are its entries, and it is told; empty: none
   std::filesystem::path archive;
   std::filesystem::path journal;        // empty: beside the archive
   std::optional<double> limit_seconds;  // of a list
@@ -332,13 +333,13 @@ struct OnceCommand {
 
 struct GuestCommand {};
 
-using Command = std::variant<OptimizeCommand, EvaluateCommand, VerifyCommand, SelfTestCommand, PlanCheckCommand,
-                             PlanListCommand, PlanEmitCommand, PlanExplainCommand, PlanFactsCommand,
-                             RecordsImportCommand, RecordsExportCommand, RecordsListCommand, RecordsStatsCommand,
-                             RecordsRankCommand, RecordsPairsCommand, RecordsCompareCommand, RecordsMeasureCommand,
-                             BenchCommand, PromoteCommand, CatalogueShowCommand, CatalogueFindCommand,
-                             CatalogueBuildCommand, ReportCommand, TrainCommand, CompareCommand, DoctorCommand,
-                             WorkerCommand, CompilerCommand, OnceCommand, GuestCommand>;
+using Command =
+    std::variant<OptimizeCommand, EvaluateCommand, VerifyCommand, SelfTestCommand, PlanCheckCommand, PlanListCommand,
+                 PlanEmitCommand, PlanExplainCommand, PlanFactsCommand, RecordsImportCommand, RecordsExportCommand,
+                 RecordsListCommand, RecordsStatsCommand, RecordsRankCommand, RecordsPairsCommand,
+                 RecordsCompareCommand, RecordsMeasureCommand, BenchCommand, PromoteCommand, CatalogueShowCommand,
+                 CatalogueFindCommand, CatalogueBuildCommand, ReportCommand, TrainCommand, CompareCommand,
+                 DoctorCommand, WorkerCommand, CompilerCommand, OnceCommand, GuestCommand>;
 
 // Nothing to carry out: help or the version was asked for (exit code 0), or the words were wrong (2).
 struct NoCommand {

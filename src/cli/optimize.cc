@@ -190,8 +190,8 @@ class Watcher {
   Progress progress_;
 };
 
-Result<CampaignResult> Search(const OptimizeCommand& command, Instrument& instrument,
-                              const Advice& advice, Archive& archive, const CampaignOptions& options) {
+Result<CampaignResult> Search(const OptimizeCommand& command, Instrument& instrument, const Advice& advice,
+                              Archive& archive, const CampaignOptions& options) {
   Watcher watcher(command, instrument, options.problems);
   const MakeSearch make_search = [&](const Gemm& gemm) { return SearchFor(command, instrument, advice, gemm); };
   const std::unique_ptr<StopRule> stop = LimitsOfTheCall(command);

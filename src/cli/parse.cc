@@ -156,6 +156,8 @@ class Grammar {
     verb->add_flag("--certify", command->certify, "judge by the CPU's product of every element");
     Value(verb, "--pairs", "FILE", "certify a list: lines of PROBLEM | PLAN", &command->pairs, ReadPath);
     verb->add_flag("--winners", command->winners, "certify the fastest plan of each problem in the archive");
+    Value(verb, "--catalogue", "FILE", "certify its entries, and write into it what was found", &command->catalogue,
+          ReadPath);
     AddArchive(verb, &command->archive);
     Value(verb, "--journal", "FILE", "what of a list is done; it goes on there [beside the archive]", &command->journal,
           ReadPath);
@@ -188,10 +190,12 @@ class Grammar {
   }
 
   static std::variant<Command, NoCommand> CheckedVerify(const VerifyCommand& command) {
-    const bool is_list = command.winners || !command.pairs.empty();
+    const int lists = int(command.winners) + int(!command.pairs.empty()) + int(!command.catalogue.empty());
+    const bool is_list = lists > 0;
     const auto wrong = [](std::string text) { return NoCommand{kExitWrongUse, std::move(text)}; };
-    if (is_list && command.subject) return wrong("verify takes a PLAN or a list (--pairs, --winners), not both");
-    if (command.winners && !command.pairs.empty()) return wrong("--pairs and --winners exclude each other");
+    if (is_list && command.subject)
+      return wrong("verify takes a PLAN or a list (--pairs, --winners, --catalogue), not both");
+    if (lists > 1) return wrong("--pairs, --winners and --catalogue exclude each other");
     if (is_list && command.tests != TestSet::All())
       return wrong("--tests is for one PLAN; a list is certified by all tests");
     if (is_list) return Command(command);
@@ -378,7 +382,7 @@ class Grammar {
 
   void AddTrain() {
     TrainCommand* command = &train_;
-    Verb* verb = NewVerb(&root_, "train", "train a policy on records or on a GPU; needs libtorch (tools/torch_trainer)", command);
+    Verb* verb = NewVerb(&root_, "train", "train a policy; needs libtorch (tools/torch_trainer)", command);
     AddSources(verb, &command->sources, "record files or folders; else the one that answers");
     Value(verb, "-o,--output", "DIR", "checkpoint, log and weights; the same command goes on there", &command->output,
           ReadPath)
@@ -395,7 +399,7 @@ class Grammar {
     Value(verb, "--learning-rate", "X", "at its peak [0.001; by reward 0.00003]", &command->learning_rate,
           ReadLearningRate);
     Value(verb, "--on", "cpu|cuda:N", "what trains [cpu]", &command->device, ReadTrainingDevice);
-    verb->add_flag("--live", command->live, "with --stage rl: measure what the policy draws, on a GPU of this machine");
+    verb->add_flag("--live", command->live, "with --stage rl: measure on a GPU what the policy draws");
     AddDevice(verb, &command->live_device);
     AddArchive(verb, &command->archive);
     AddSeed(verb, &command->seed);

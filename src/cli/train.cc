@@ -106,8 +106,8 @@ Result<Court> OpenCourt(const TrainCommand& command, const PolicyModel& referenc
   ASSIGN_OR_RETURN(const int gpu, FindGpu(command.live_device));
   ASSIGN_OR_RETURN(court.archive, OpenArchive(command.archive));
   ASSIGN_OR_RETURN(court.instrument, OpenLiveInstrument(gpu));
-  const LiveJudgeOptions options{
-      .campaign = fmt::format("train seed={} from={}", command.seed, Fingerprint(reference)), .seed = command.seed};
+  const LiveJudgeOptions options{.campaign = fmt::format("train seed={} from={}", command.seed, Fingerprint(reference)),
+                                 .seed = command.seed};
   ASSIGN_OR_RETURN(court.judge, LiveJudge::Open(options, *court.instrument.evaluator, court.instrument.compiler.get(),
                                                 *court.archive));
   return court;

@@ -10,6 +10,7 @@
 #include "cli/verify.h"
 #include "cli/winners.h"
 #include "evaluate/verify/certificate_journal.h"
+#include "ship/proofs.h"
 
 namespace gemmsmith {
 
@@ -85,6 +86,12 @@ std::string JsonText(const Tally& tally, const std::vector<Certificate>& refused
 }  // namespace
 
 Result<std::vector<PlannedGemm>> PairsOf(const VerifyCommand& command) {
+  if (!command.catalogue.empty()) {
+    ASSIGN_OR_RETURN(const Catalogue catalogue, Catalogue::Read(command.catalogue));
+    std::vector<PlannedGemm> pairs;
+    for (const auto& [gemm, entry] : catalogue.entries()) pairs.push_back({gemm, entry.plan});
+    return pairs;
+  }
   if (!command.winners) return PairsIn(command.pairs);
   ASSIGN_OR_RETURN(const std::unique_ptr<Archive> archive, OpenArchive(command.archive));
   ASSIGN_OR_RETURN(const BestPlans best, WinnersIn(*archive));
@@ -137,6 +144,11 @@ Result<int> VerifyList(const VerifyCommand& command, const std::vector<PlannedGe
       if (!passed) refused.push_back(certificate);
       progress.Update(tally.found + tally.passed + tally.refused, fmt::format("{} refused", tally.refused));
     }
+  }
+  if (!command.catalogue.empty()) {
+    ASSIGN_OR_RETURN(const ProofChanges changes, ApplyCertificates(command.catalogue, journal.certificates()));
+    WriteNote(fmt::format("{}: {} proven further, {} withdrawn", command.catalogue.string(),
+                          Plural(changes.raised, "kernel"), changes.withdrawn));
   }
   const std::string path = JournalOf(command).string();
   RETURN_IF_ERROR(WriteOut(command.json ? JsonText(tally, refused, path) : PrintText(tally, refused, path)));

@@ -82,8 +82,11 @@ constexpr Parameter kParameters[] = {
      kStores, kStoreWords, int(Store::kRows)},
     {"stream", "an operand that few read: its copies are the first to leave L2", kStreams, kStreamWords,
      int(Stream::kNone)},
-    {"keep", "of sixteen steps of the streamed operand those that L2 keeps all the same, for the next call", kKeeps,
-     {}, 0},
+    {"keep",
+     "of sixteen steps of the streamed operand those that L2 keeps all the same, for the next call",
+     kKeeps,
+     {},
+     0},
     {"trigger", kTriggerMeaning, kTriggers, kTriggerWords, int(Trigger::kNone)},
     {"raster", "order of the tiles: along m, along n, or groups of so many clusters along m", kRasters, kRasterWords,
      0},
@@ -331,7 +334,8 @@ void CheckFinish(const WgmmaPlan& plan, const Gemm& gemm, Reasons& reasons) {
     reasons.Add("no room beside the stages for the sums of warpgroups that end in turn");
 }
 
-// What few read, at about the same time, and L2 could not keep for the next call either, but for the part that it shall.
+// What few read, at about the same time, and L2 could not keep for the next call either, but for the part that it
+// shall.
 void CheckStream(const WgmmaPlan& plan, const Gemm& gemm, const Device& device, Reasons& reasons) {
   if (plan.stream == Stream::kNone) {
     if (plan.keep > 0) reasons.Add("keep={} of an operand, and none is streamed", plan.keep);

@@ -67,8 +67,7 @@ double OctavesBetween(const Gemm& first, const Gemm& second) {
     return std::numeric_limits<double>::infinity();
   const auto octaves = [](int a, int b) { return std::abs(std::log2(double(a) / b)); };
   return octaves(first.shape.m, second.shape.m) + octaves(first.shape.n, second.shape.n) +
-         octaves(first.shape.k, second.shape.k) +
-         (first.kind.layout == second.kind.layout ? 0 : kOtherLayoutOctaves);
+         octaves(first.shape.k, second.shape.k) + (first.kind.layout == second.kind.layout ? 0 : kOtherLayoutOctaves);
 }
 
 std::vector<Plan> NeighbourWinners::For(const Gemm& gemm, const Device& device, size_t most) const {

@@ -20,8 +20,8 @@ class NeighbourWinners {
   // Of each problem any number, the best first.
   void Add(const Gemm& gemm, const Plan& plan) { plans_[gemm].push_back(plan); }
   bool empty() const { return plans_.empty(); }
-  // Distinct plans that are legal there, with the trigger and known dimensions of screened ones (program/space.h): those
-  // of the problem itself first, then those of the nearest.
+  // Distinct plans that are legal there, with the trigger and known dimensions of screened ones (program/space.h):
+  // those of the problem itself first, then those of the nearest.
   std::vector<Plan> For(const Gemm& gemm, const Device& device, size_t most) const;
   // All of them as text: equal texts, equal answers.
   std::string Print() const;

@@ -24,8 +24,7 @@ TEST(OctavesBetween, AddsUpExtentsAndLayoutsAndKnowsNoOtherTypes) {
   EXPECT_EQ(OctavesBetween(gemm, {{512, 256, 4096}, {kTn}}), 4);
   EXPECT_EQ(OctavesBetween(gemm, {{256, 512, 1024}, {kNn}}), 0.5);
   EXPECT_TRUE(std::isinf(OctavesBetween(gemm, {{256, 512, 1024}, {kTn, ScalarType::kBf16}})));
-  EXPECT_TRUE(
-      std::isinf(OctavesBetween(gemm, {{256, 512, 1024}, {kTn, ScalarType::kF16, Accumulation::kF16}})));
+  EXPECT_TRUE(std::isinf(OctavesBetween(gemm, {{256, 512, 1024}, {kTn, ScalarType::kF16, Accumulation::kF16}})));
 }
 
 TEST(NeighbourWinners, OfTheProblemItselfComeFirstThenThoseOfTheNearest) {

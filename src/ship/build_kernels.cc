@@ -57,8 +57,8 @@ Result<KernelFile> BuildKernels(const Catalogue& catalogue, Compiler& compiler, 
     for (size_t i = begin; i < end; ++i) {
       PreparedCandidate& candidate = built[i - begin].candidate;
       if (candidate.ended)
-        return InvalidArgument(fmt::format("{} ended as {}: {}", NameOf(*distinct[i].first), Name(candidate.ended->kind),
-                                           candidate.ended->reason));
+        return InvalidArgument(fmt::format("{} ended as {}: {}", NameOf(*distinct[i].first),
+                                           Name(candidate.ended->kind), candidate.ended->reason));
       const Binary& binary = candidate.compilation.binary;
       const uint32_t kernel = file.Add({binary.entry, {binary.cubin.begin(), binary.cubin.end()}});
       for (const Entry* entry : distinct[i].all) file.Assign(entry->gemm, entry->plan, kernel);

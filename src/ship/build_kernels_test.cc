@@ -30,8 +30,8 @@ TEST(BuildKernels, ProblemsShareWhatBecomesOneText) {
   catalogue.Put(EntryFor(kTwo, Known(FixedDimensions::kNone)));
   FakeCompiler compiler;
   size_t told = 0;
-  const Result<KernelFile> file =
-      BuildKernels(catalogue, compiler, {.compile_threads = 2, .on_progress = [&](size_t done, size_t) { told = done; }});
+  const Result<KernelFile> file = BuildKernels(
+      catalogue, compiler, {.compile_threads = 2, .on_progress = [&](size_t done, size_t) { told = done; }});
   ASSERT_TRUE(file.ok()) << file.status().message();
   EXPECT_EQ(file->kernels(), 1u);
   EXPECT_EQ(file->problems(), 2u);

@@ -9,6 +9,7 @@
 #include "archive/standings.h"
 #include "base/text.h"
 #include "campaign/trial_runner.h"
+#include "ship/catalogue_lock.h"
 
 namespace gemmsmith {
 
@@ -72,9 +73,7 @@ Result<Entry> EntryOf(const Trial& trial) {
 
 Result<Promoter> Promoter::Open(std::filesystem::path path, Evaluator& evaluator, Compiler& compiler, Archive* archive,
                                 std::string campaign) {
-  std::filesystem::path lock_path = path;
-  lock_path += ".lock";
-  ASSIGN_OR_RETURN(FileLock lock, FileLock::TryAcquire(lock_path));
+  ASSIGN_OR_RETURN(FileLock lock, LockCatalogue(path));
   Result<Catalogue> catalogue = Catalogue::Read(path);
   const std::string& device_key = evaluator.device().key;
   if (catalogue.status().code() == StatusCode::kNotFound) catalogue = Catalogue(device_key);

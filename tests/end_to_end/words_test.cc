@@ -159,7 +159,8 @@ INSTANTIATE_TEST_SUITE_P(Verbs, HelpTest,
                          testing::Values("", "optimize", "evaluate", "verify", "plan", "plan check", "plan list",
                                          "plan emit", "plan explain", "plan facts", "records", "records import",
                                          "records export", "records list", "records stats", "records rank",
-                                         "records pairs", "records compare", "records measure", "train", "compare",
+                                         "records pairs", "records compare", "records measure", "promote", "catalogue",
+                                         "catalogue show", "catalogue find", "catalogue build", "train", "compare",
                                          "doctor"));
 
 TEST(HelpTest, DoesNotShowWhatOnlyTheProgramItselfStarts) {

@@ -209,11 +209,10 @@ Status LearnByReward(const std::vector<RecordedProblem>& problems, const PolicyM
         "layout, of shapes that are not held out");
   RETURN_IF_ERROR(CheckRoomForContexts(reference));
   RETURN_IF_ERROR(PutModel(reference, reference_trainer));
-  const TrainingRun run = {
-      .folder = folder,
-      .steps = options.steps,
-      .options = fmt::format("{} from={} problems={} {}", Describe(options), Fingerprint(reference), problems.size(),
-                             judge.name())};
+  const TrainingRun run = {.folder = folder,
+                           .steps = options.steps,
+                           .options = fmt::format("{} from={} problems={} {}", Describe(options),
+                                                  Fingerprint(reference), problems.size(), judge.name())};
   PolicyModel begin = reference;
   begin.without = Union(reference.without, options.without);
   const auto take_step = [&](int64_t step) -> Result<nlohmann::ordered_json> {

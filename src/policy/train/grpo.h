@@ -1,5 +1,5 @@
-// Reinforcement learning on recorded problems, judged by their records or on a GPU: group-relative policy optimisation with the reward of rewards.h.
-// docs/policy_training.md says what it does.
+// Reinforcement learning on recorded problems, judged by their records or on a GPU: group-relative policy optimisation
+// with the reward of rewards.h. docs/policy_training.md says what it does.
 #pragma once
 
 #include <filesystem>

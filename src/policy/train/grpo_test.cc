@@ -105,11 +105,10 @@ TEST(GrpoMaskTest, WithoutTheMaskIllegalPlansAreDrawnAndTheWeightsSaySo) {
     const TemporaryFolder folder = *TemporaryFolder::Create("grpo");
     PolicyModel begin = NewModel(SmallConfig(), 1);
     begin.without.counters = true;
-    const Status learned =
-        LearnByReward(RecordedProblems(SomeTrials(), {}, {}), begin,
-                      {.steps = 3, .problems = 2, .without = {.mask = !masked}}, *MakeRecordedJudge(), trainer,
-                      reference, folder.path(),
-                      {.stop = [] { return false; }, .watch = [](int64_t, std::optional<double>) {}, .note = nullptr});
+    const Status learned = LearnByReward(
+        RecordedProblems(SomeTrials(), {}, {}), begin, {.steps = 3, .problems = 2, .without = {.mask = !masked}},
+        *MakeRecordedJudge(), trainer, reference, folder.path(),
+        {.stop = [] { return false; }, .watch = [](int64_t, std::optional<double>) {}, .note = nullptr});
     ASSERT_TRUE(learned.ok()) << learned.message();
     for (const nlohmann::json& line : LinesOf(folder.path())) {
       EXPECT_EQ(line["legal"] == 1.0, masked) << line;

@@ -1,0 +1,49 @@
+#include "ship/proofs.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "evaluate/outcome.h"
+#include "ship/catalogue_lock.h"
+
+namespace gemmsmith {
+
+namespace {
+
+// Nothing: refused.
+std::optional<Proof> ProofOf(const Certificate& certificate) {
+  if (certificate.outcome != Name(OutcomeKind::kVerified)) return std::nullopt;
+  return certificate.memchecked ? Proof::kMemchecked : Proof::kCertified;
+}
+
+}  // namespace
+
+Result<ProofChanges> ApplyCertificates(const std::filesystem::path& path, std::span<const Certificate> certificates) {
+  ASSIGN_OR_RETURN(const FileLock lock, LockCatalogue(path));
+  ASSIGN_OR_RETURN(Catalogue catalogue, Catalogue::Read(path));
+  std::map<std::pair<std::string, std::string>, const Certificate*> latest;
+  for (const Certificate& certificate : certificates)
+    if (certificate.device == catalogue.device_key()) latest[{certificate.problem, certificate.plan}] = &certificate;
+  ProofChanges changes;
+  const std::map<Gemm, Entry> entries = catalogue.entries();
+  for (const auto& [gemm, entry] : entries) {
+    const auto found = latest.find({Print(gemm), Print(entry.plan)});
+    if (found == latest.end()) continue;
+    const std::optional<Proof> proof = ProofOf(*found->second);
+    if (!proof) {
+      catalogue.Withdraw(gemm);
+      ++changes.withdrawn;
+    } else if (*proof > entry.proof) {
+      Entry proven = entry;
+      proven.proof = *proof;
+      catalogue.Put(std::move(proven));
+      ++changes.raised;
+    }
+  }
+  if (changes.raised + changes.withdrawn > 0) RETURN_IF_ERROR(WriteFileAtomic(path, catalogue.Print()));
+  return changes;
+}
+
+}  // namespace gemmsmith

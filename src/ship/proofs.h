@@ -1,0 +1,22 @@
+// What certification found, written into a catalogue: how far each entry is proven.
+#pragma once
+
+#include <filesystem>
+#include <span>
+
+#include "catalogue/catalogue.h"
+#include "evaluate/verify/certificate_journal.h"
+
+namespace gemmsmith {
+
+struct ProofChanges {
+  int raised = 0;     // to certified, or to memchecked
+  int withdrawn = 0;  // refused: the entry goes
+};
+
+// Of the certificates those that are of an entry's problem and plan on the catalogue's device, in their order; a later
+// one says more than an earlier one. The file is written anew where something changed, and held meanwhile.
+Result<ProofChanges> ApplyCertificates(const std::filesystem::path& catalogue,
+                                       std::span<const Certificate> certificates);
+
+}  // namespace gemmsmith
