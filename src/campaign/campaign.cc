@@ -19,8 +19,6 @@ namespace gemmsmith {
 
 namespace {
 
-// How often a campaign that waits for the compiler looks at its stop rules.
-constexpr std::chrono::milliseconds kPatience{50};
 // Of one problem: more would be proposed without knowing enough. Meanwhile the next problem's list gets ready.
 constexpr int kMostOutstanding = int(kListSize);
 constexpr size_t kMostProblemsOpen = 8;

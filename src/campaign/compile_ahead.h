@@ -19,6 +19,8 @@ namespace gemmsmith {
 // How many candidates are judged in one exchange while there are more: enough that the exchange itself costs little,
 // few enough that a search learns soon.
 inline constexpr size_t kListSize = 16;
+// How often who waits for the compiler looks up, as at his stop rules.
+inline constexpr std::chrono::milliseconds kPatience{50};
 
 class CompileAhead {
  public:

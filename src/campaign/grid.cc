@@ -14,8 +14,6 @@ namespace gemmsmith {
 
 namespace {
 
-constexpr std::chrono::milliseconds kPatience{50};
-
 class GridRun {
  public:
   GridRun(const GridOptions& options, Evaluator& evaluator, Compiler* compiler, Archive& archive, StopRule& stop,

@@ -8,12 +8,6 @@
 
 namespace gemmsmith {
 
-namespace {
-
-constexpr std::chrono::milliseconds kPatience{50};
-
-}  // namespace
-
 Result<std::unique_ptr<LiveJudge>> LiveJudge::Open(const LiveJudgeOptions& options, Evaluator& evaluator,
                                                    Compiler* compiler, Archive& archive) {
   std::unique_ptr<LiveJudge> judge(new LiveJudge(options, evaluator, compiler, archive));
@@ -42,11 +36,7 @@ std::shared_ptr<const Space> LiveJudge::SpaceOf(const RecordedProblem& problem) 
 }
 
 void LiveJudge::Learn(const Trial& trial) {
-  const Layout& layout = trial.gemm.kind.layout;
-  std::optional<RecordedPlan> worth;
-  if (const std::optional<double> reward = RewardOf(trial.outcome, layout, options_.rewards))
-    worth = {trial.outcome.kind, *reward, SpeedUpOf(trial.outcome, layout)};
-  known_.emplace(std::pair(trial.gemm, trial.plan()), worth);
+  known_.emplace(std::pair(trial.gemm, trial.plan()), WorthOf(trial.outcome, trial.gemm.kind.layout, options_.rewards));
 }
 
 Status LiveJudge::JudgeUnknown(std::span<const DrawnPlans> drawn) {

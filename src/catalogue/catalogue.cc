@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <optional>
 
 #include "base/files.h"
 #include "base/text.h"
+#include "problem/octaves.h"
 #include "program/axes.h"
 #include "program/legality.h"
 
@@ -75,11 +75,6 @@ Plan WithoutKnownDimensions(const Plan& plan) {
   Plan general = plan;
   general.Set("fixed", int(FixedDimensions::kNone));
   return general;
-}
-
-double OctavesBetween(const Shape& first, const Shape& second) {
-  const auto octaves = [](int x, int y) { return std::abs(std::log2(double(x) / y)); };
-  return octaves(first.m, second.m) + octaves(first.n, second.n) + octaves(first.k, second.k);
 }
 
 }  // namespace

@@ -22,11 +22,11 @@ namespace gemmsmith {
 namespace {
 
 std::string TimesText(const Entry& entry) {
-  std::vector<std::string> lines;
+  std::string text;
   for (const ModeTime& time : entry.times)
-    lines.push_back(fmt::format("  {:<14}  {}, {:.3f}x AutoTuning [{:.3f} to {:.3f}]\n", time.mode, TimeText(time.ns),
-                                time.speed_up, time.speed_up_interval.low, time.speed_up_interval.high));
-  return fmt::format("{}", fmt::join(lines, ""));
+    text += fmt::format("  {:<14}  {}, {:.3f}x AutoTuning [{:.3f} to {:.3f}]\n", time.mode, TimeText(time.ns),
+                        time.speed_up, time.speed_up_interval.low, time.speed_up_interval.high);
+  return text;
 }
 
 Json JsonOf(const Entry& entry) {
@@ -121,12 +121,10 @@ Result<int> Run(const CatalogueBuildCommand& command) {
   const BuildKernelsOptions options{
       .on_progress = [&](size_t done, size_t all) { progress.Update(int64_t(done), fmt::format("of {}", all)); },
       .stop = InterruptArrived};
-  Result<KernelFile> file = BuildKernels(catalogue, *compiler, options);
-  if (!file.ok() && InterruptArrived()) return kExitInterrupted;
-  RETURN_IF_ERROR(file.status());
-  RETURN_IF_ERROR(WriteFileAtomic(command.output, file->Print()));
-  RETURN_IF_ERROR(WriteOut(fmt::format("{} for {} in {}\n", Plural(int64_t(file->kernels()), "kernel"),
-                                       Plural(int64_t(file->problems()), "problem"), command.output.string())));
+  ASSIGN_OR_RETURN(const KernelFile file, BuildKernels(catalogue, *compiler, options));
+  RETURN_IF_ERROR(WriteFileAtomic(command.output, file.Print()));
+  RETURN_IF_ERROR(WriteOut(fmt::format("{} for {} in {}\n", Plural(int64_t(file.kernels()), "kernel"),
+                                       Plural(int64_t(file.problems()), "problem"), command.output.string())));
   return kExitDone;
 }
 

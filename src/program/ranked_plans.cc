@@ -140,23 +140,15 @@ class FamilySpace {
     return ValuesOf(finish_).first(share_tiles ? ValuesOf(finish_).size() : 1);
   }
 
-  // Nothing, and as much of a streamed operand as is predicted to pay best.
-  std::vector<int> Keeps(const Plan& plan) const {
-    if (WgmmaPlan(plan).stream == Stream::kNone) return {0};
+  // As much of a streamed operand as is predicted to pay best.
+  int BestKeep(const Plan& plan) const {
+    if (WgmmaPlan(plan).stream == Stream::kNone) return 0;
     const auto with = [&](int keep) {
       Plan next = plan;
       next.values[keep_] = keep;
       return PredictTimeNs(next, gemm_, device_);
     };
-    const auto values = ValuesOf(keep_);
-    const int best = *std::ranges::min_element(values, {}, with);
-    return best == 0 ? std::vector<int>{0} : std::vector<int>{0, best};
-  }
-
-  std::vector<int> ValuesFor(int axis, const Plan& plan) const {
-    if (axis == keep_) return Keeps(plan);
-    const auto values = axis == finish_ ? Finishes(plan) : ValuesOf(axis);
-    return {values.begin(), values.end()};
+    return *std::ranges::min_element(ValuesOf(keep_), {}, with);
   }
 
   // One value, to be ignored, of an axis that the family lacks.
@@ -225,8 +217,9 @@ class FamilySpace {
       return;
     }
     const int axis = int(secondary_[depth]);
-    for (const int value : ValuesFor(axis, plan)) {
-      if (!IsUsual(axis, value)) continue;
+    const int best_keep = axis == keep_ ? BestKeep(plan) : 0;
+    for (const int value : axis == finish_ ? Finishes(plan) : ValuesOf(axis)) {
+      if (!IsUsual(axis, value) || (axis == keep_ && value != 0 && value != best_keep)) continue;
       Plan next = plan;
       next.values[axis] = value;
       ExpandFrom(next, depth + 1, plans);

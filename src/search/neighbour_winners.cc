@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 
+#include "problem/octaves.h"
 #include "program/legality.h"
 
 namespace gemmsmith {
@@ -65,9 +66,8 @@ class InTurn : public Proposer {
 double OctavesBetween(const Gemm& first, const Gemm& second) {
   if (first.kind.type != second.kind.type || first.kind.accumulation != second.kind.accumulation)
     return std::numeric_limits<double>::infinity();
-  const auto octaves = [](int a, int b) { return std::abs(std::log2(double(a) / b)); };
-  return octaves(first.shape.m, second.shape.m) + octaves(first.shape.n, second.shape.n) +
-         octaves(first.shape.k, second.shape.k) + (first.kind.layout == second.kind.layout ? 0 : kOtherLayoutOctaves);
+  return OctavesBetween(first.shape, second.shape) +
+         (first.kind.layout == second.kind.layout ? 0 : kOtherLayoutOctaves);
 }
 
 std::vector<Plan> NeighbourWinners::For(const Gemm& gemm, const Device& device, size_t most) const {

@@ -18,11 +18,7 @@ namespace {
 // At a time, between looks at whether to stop.
 constexpr size_t kChunk = 64;
 
-// Those that become one text.
-struct Sharers {
-  const Entry* first = nullptr;
-  std::vector<const Entry*> all;
-};
+using Sharers = std::vector<const Entry*>;  // of one text; at least one
 
 std::string NameOf(const Entry& entry) { return fmt::format("{} by {}", Print(entry.gemm), Print(entry.plan)); }
 
@@ -31,9 +27,7 @@ Result<std::vector<Sharers>> DistinctKernels(const Catalogue& catalogue, const D
   for (const auto& [gemm, entry] : catalogue.entries()) {
     if (const std::vector<std::string> reasons = Check(entry.plan, gemm, device); !reasons.empty())
       return InvalidArgument(fmt::format("{} is illegal: {}", NameOf(entry), reasons.front()));
-    Sharers& sharers = by_text[Emit(entry.plan, gemm).text];
-    if (sharers.first == nullptr) sharers.first = &entry;
-    sharers.all.push_back(&entry);
+    by_text[Emit(entry.plan, gemm).text].push_back(&entry);
   }
   std::vector<Sharers> distinct;
   for (auto& [text, sharers] : by_text) distinct.push_back(std::move(sharers));
@@ -52,16 +46,16 @@ Result<KernelFile> BuildKernels(const Catalogue& catalogue, Compiler& compiler, 
     const size_t end = std::min(distinct.size(), begin + kChunk);
     std::vector<EvaluationRequest> requests;
     for (size_t i = begin; i < end; ++i)
-      requests.push_back({.gemm = distinct[i].first->gemm, .subject = distinct[i].first->plan, .time = false});
+      requests.push_back({.gemm = distinct[i].front()->gemm, .subject = distinct[i].front()->plan, .time = false});
     ASSIGN_OR_RETURN(std::vector<Contender> built, ahead.PrepareNow(requests));
     for (size_t i = begin; i < end; ++i) {
       PreparedCandidate& candidate = built[i - begin].candidate;
       if (candidate.ended)
-        return InvalidArgument(fmt::format("{} ended as {}: {}", NameOf(*distinct[i].first),
+        return InvalidArgument(fmt::format("{} ended as {}: {}", NameOf(*distinct[i].front()),
                                            Name(candidate.ended->kind), candidate.ended->reason));
       const Binary& binary = candidate.compilation.binary;
       const uint32_t kernel = file.Add({binary.entry, {binary.cubin.begin(), binary.cubin.end()}});
-      for (const Entry* entry : distinct[i].all) file.Assign(entry->gemm, entry->plan, kernel);
+      for (const Entry* entry : distinct[i]) file.Assign(entry->gemm, entry->plan, kernel);
     }
     if (options.on_progress) options.on_progress(end, distinct.size());
   }

@@ -4,6 +4,12 @@
 
 namespace gemmsmith {
 
+std::optional<RecordedPlan> WorthOf(const Outcome& outcome, const Layout& layout, const RewardOptions& options) {
+  const std::optional<double> reward = RewardOf(outcome, layout, options);
+  if (!reward) return std::nullopt;
+  return RecordedPlan{outcome.kind, *reward, SpeedUpOf(outcome, layout)};
+}
+
 std::optional<RecordedPlan> RecordedProblem::Judge(const Plan& plan) const {
   if (const auto found = plans.find(plan); found != plans.end()) return found->second;
   if (IsLegal(plan, gemm, device)) return std::nullopt;
@@ -19,13 +25,12 @@ std::vector<RecordedProblem> RecordedProblems(std::span<const Trial> trials, con
     std::vector<Plan> space;
     std::vector<double> rewards;
     for (const auto& [plan, trial] : plans) {
-      const Layout& layout = problem.gemm.kind.layout;
-      const std::optional<double> reward = RewardOf(trial->outcome, layout, options);
-      if (!reward) continue;
-      problem.plans[plan] = {trial->outcome.kind, *reward, SpeedUpOf(trial->outcome, layout)};
+      const std::optional<RecordedPlan> worth = WorthOf(trial->outcome, problem.gemm.kind.layout, options);
+      if (!worth) continue;
+      problem.plans[plan] = *worth;
       problem.variants.push_back({plan, AsJudged(problem.gemm, problem.device, trial->outcome)});
       space.push_back(plan);
-      rewards.push_back(*reward);
+      rewards.push_back(worth->reward);
     }
     if (space.size() < 2) continue;
     problem.space = std::make_shared<Space>(std::move(space));

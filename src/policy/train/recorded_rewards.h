@@ -20,6 +20,9 @@ struct RecordedPlan {
   std::optional<double> speed_up;  // over the fastest baseline of the layout
 };
 
+// Nothing for a measured outcome without a baseline of the layout.
+std::optional<RecordedPlan> WorthOf(const Outcome& outcome, const Layout& layout, const RewardOptions& options);
+
 struct RecordedProblem {
   Gemm gemm;
   Device device;
