@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "base/all_cores.h"
 #include "program/space.h"
 
 namespace gemmsmith {
@@ -24,15 +25,20 @@ LiveJudge::LiveJudge(const LiveJudgeOptions& options, Evaluator& evaluator, Comp
 
 std::string LiveJudge::name() const { return fmt::format("live on {}", evaluator_.device().name); }
 
-std::shared_ptr<const Space> LiveJudge::SpaceOf(const RecordedProblem& problem) {
-  std::shared_ptr<const Space>& space = spaces_[problem.gemm];
-  if (space == nullptr) {
-    std::vector<Plan> plans = RankedPlans(problem.gemm, evaluator_.device(), kLiveSpaceSize);
-    for (const Plan& plan : problem.space->plans())
-      if (IsLegal(plan, problem.gemm, evaluator_.device())) plans.push_back(plan);
-    space = std::make_shared<Space>(std::move(plans));
-  }
-  return space;
+std::vector<std::shared_ptr<const Space>> LiveJudge::SpacesOf(std::span<const RecordedProblem* const> problems) {
+  std::vector<std::pair<const RecordedProblem*, std::shared_ptr<const Space>*>> unknown;
+  for (const RecordedProblem* problem : problems)
+    if (const auto [at, is_new] = spaces_.try_emplace(problem->gemm); is_new) unknown.push_back({problem, &at->second});
+  ForEachOnAllCores(unknown.size(), [&](size_t i) {
+    const auto& [problem, space] = unknown[i];
+    std::vector<Plan> plans = RankedPlans(problem->gemm, evaluator_.device(), kLiveSpaceSize);
+    for (const Plan& plan : problem->space->plans())
+      if (IsLegal(plan, problem->gemm, evaluator_.device())) plans.push_back(plan);
+    *space = std::make_shared<Space>(std::move(plans));
+  });
+  std::vector<std::shared_ptr<const Space>> spaces;
+  for (const RecordedProblem* problem : problems) spaces.push_back(spaces_.at(problem->gemm));
+  return spaces;
 }
 
 void LiveJudge::Learn(const Trial& trial) {

@@ -29,8 +29,8 @@ class LiveJudge : public PlanJudge {
                                                  Compiler* compiler, Archive& archive);
 
   std::string name() const override;
-  // All that RankedPlans() has for the problem, and what was recorded of it.
-  std::shared_ptr<const Space> SpaceOf(const RecordedProblem& problem) override;
+  // All that RankedPlans() has for a problem, and what was recorded of it; new ones are made on all cores.
+  std::vector<std::shared_ptr<const Space>> SpacesOf(std::span<const RecordedProblem* const> problems) override;
   // Each plan once, in the screen protocol, beside both AutoTunings; what was measured in an earlier step counts again.
   Result<std::vector<JudgedPlans>> Judge(std::span<const DrawnPlans> drawn) override;
   std::optional<int64_t> evaluations() const override { return int64_t(known_.size()); }

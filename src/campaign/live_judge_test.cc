@@ -104,11 +104,15 @@ TEST_F(LiveJudgeTest, WhereTheWorldFailsNothingOfTheStepCountsAndTheNextOneGoesO
 
 TEST_F(LiveJudgeTest, LetsThePolicyChooseFromAllThatASearchWould) {
   const std::unique_ptr<LiveJudge> judge = Open();
-  const std::shared_ptr<const Space> space = judge->SpaceOf(problem_);
+  const RecordedProblem* const twice[] = {&problem_, &problem_};
+  const auto spaces = judge->SpacesOf(twice);
+  ASSERT_EQ(spaces.size(), 2u);
+  const std::shared_ptr<const Space>& space = spaces.front();
   for (const Plan& plan : plans_) EXPECT_TRUE(space->Contains(plan));
   for (const Plan& plan : RankedPlans(problem_.gemm, problem_.device, kLiveSpaceSize))
     EXPECT_TRUE(space->Contains(plan));
-  EXPECT_EQ(judge->SpaceOf(problem_), space) << "made once";
+  EXPECT_EQ(spaces.back(), space) << "made once";
+  EXPECT_EQ(judge->SpacesOf(twice).front(), space) << "and kept";
 }
 
 }  // namespace

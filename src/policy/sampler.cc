@@ -14,8 +14,13 @@ namespace gemmsmith {
 
 namespace {
 
-// Branches that share the products of a step: enough rows that reading the weights costs little.
-constexpr int kBranchesAtOnce = 128;
+// Branches that share the products of a step: enough rows that reading the weights costs little, and so few that four
+// cores have work where there are not many in all. Nothing of the machine, so that all of them draw the same plans.
+size_t RequestsAtOnce(size_t requests, int plans) {
+  constexpr size_t kFewest = 32, kMost = 128, kParts = 4;
+  const size_t branches = std::clamp(requests * size_t(plans) / kParts, kFewest, kMost);
+  return std::max<size_t>(1, branches / size_t(plans));
+}
 
 int LongestPlan() {
   size_t longest = 0;
@@ -129,7 +134,7 @@ Status CheckRoomForContexts(const PolicyModel& model) {
 std::vector<std::vector<SampledPlan>> SamplePlans(const PolicyModel& model, std::span<const SampleRequest> requests,
                                                   const SampleOptions& options) {
   std::vector<std::vector<SampledPlan>> plans(requests.size());
-  const size_t at_once = size_t(std::max(1, kBranchesAtOnce / options.plans));
+  const size_t at_once = RequestsAtOnce(requests.size(), options.plans);
   ForEachOnAllCores((requests.size() + at_once - 1) / at_once, [&](size_t part) {
     const size_t first = part * at_once, count = std::min(at_once, requests.size() - first);
     auto of_part = Sampling(model, requests.subspan(first, count), first, options).Run();

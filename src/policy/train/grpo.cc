@@ -33,18 +33,19 @@ struct Group {
 std::vector<Group> DrawContexts(const std::vector<RecordedProblem>& problems, const GrpoOptions& options,
                                 const Without& without, PlanJudge& judge, Random& random) {
   std::vector<Group> groups;
+  std::vector<const RecordedProblem*> drawn;
   for (int i = 0; i < options.problems; ++i) {
     const RecordedProblem& problem = problems[random.Below(problems.size())];
     const std::vector<Exemplar> known = DrawKnown(problem.variants, std::nullopt, random);
     const Document context = ContextFor(problem.gemm, problem.device, known, {.without = without}, random);
-    Group group{.problem = &problem, .context = EncodeContext(context)};
-    if (without.mask) {
-      group.mask = std::make_unique<AnyPlanMask>();
-    } else {
-      group.space = judge.SpaceOf(problem);
-      group.mask = std::make_unique<SpacePlanMask>(*group.space);
-    }
-    groups.push_back(std::move(group));
+    groups.push_back({.problem = &problem, .context = EncodeContext(context), .mask = std::make_unique<AnyPlanMask>()});
+    drawn.push_back(&problem);
+  }
+  if (without.mask) return groups;
+  const std::vector<std::shared_ptr<const Space>> spaces = judge.SpacesOf(drawn);
+  for (size_t i = 0; i < groups.size(); ++i) {
+    groups[i].space = spaces[i];
+    groups[i].mask = std::make_unique<SpacePlanMask>(*spaces[i]);
   }
   return groups;
 }

@@ -8,7 +8,11 @@ class RecordedJudge : public PlanJudge {
  public:
   std::string name() const override { return "recorded"; }
 
-  std::shared_ptr<const Space> SpaceOf(const RecordedProblem& problem) override { return problem.space; }
+  std::vector<std::shared_ptr<const Space>> SpacesOf(std::span<const RecordedProblem* const> problems) override {
+    std::vector<std::shared_ptr<const Space>> spaces;
+    for (const RecordedProblem* problem : problems) spaces.push_back(problem->space);
+    return spaces;
+  }
 
   Result<std::vector<JudgedPlans>> Judge(std::span<const DrawnPlans> drawn) override {
     std::vector<JudgedPlans> judged(drawn.size());

@@ -26,8 +26,8 @@ class PlanJudge {
   virtual ~PlanJudge() = default;
   // Part of what must be the same for a run to go on: "recorded", "live on NVIDIA H200".
   virtual std::string name() const = 0;
-  // The plans that may be drawn for the problem where the policy is masked.
-  virtual std::shared_ptr<const Space> SpaceOf(const RecordedProblem& problem) = 0;
+  // The plans that may be drawn for each problem where the policy is masked.
+  virtual std::vector<std::shared_ptr<const Space>> SpacesOf(std::span<const RecordedProblem* const> problems) = 0;
   // A Status where the world failed: then none of the step counts.
   virtual Result<std::vector<JudgedPlans>> Judge(std::span<const DrawnPlans> drawn) = 0;
   // Plans measured for this training so far; nothing where none are measured.

@@ -37,6 +37,7 @@ void OpenCuda() {
   // The same seed is to give the same run: products of cuBLAS in an order that stays.
   ::setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", 0);
   at::globalContext().setDeterministicAlgorithms(true, false);
+  at::globalContext().setAllowTF32CuBLAS(true);
 }
 
 struct Weight {
