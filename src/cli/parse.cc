@@ -390,7 +390,7 @@ class Grammar {
     Value(verb, "--stage", "pretrain|rl", "on the texts of trials, or by reward (GRPO) [pretrain]", &command->stage,
           ReadTrainingStage);
     Value(verb, "--from", "FILE", "with --stage rl: weights to begin with [new ones]", &command->from, ReadPath);
-    Value(verb, "--without", "LIST", "leave out: contrast,counters,mask,analysis [nothing]", &command->without,
+    Value(verb, "--without", "LIST", "leave out: contrast,counters,mask,analysis,prior [nothing]", &command->without,
           ParseWithout);
     Value(verb, "--hold-out", "RULE", "keep shapes out: sizes of m, n or k, offgrid, or standard", &command->held_out,
           ParseHeldOut);

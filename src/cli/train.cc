@@ -142,6 +142,7 @@ Result<Trained> LearnFrom(const std::vector<Trial>& trials, const TrainCommand& 
                         begun_from, Plural(int64_t(problems.size()), "problem"), court.judge->name()));
   Trained trained{.stage = "grpo", .problems = problems.size(), .measure = "reward", .steps = options.steps};
   trained.card = {.by_reward = true,
+                  .live = command.live,
                   .options = fmt::format("{}, {}", Describe(options), court.judge->name()),
                   .begun_from = begun_from,
                   .trainer = fmt::format("{} on {}", trainer->Version(), command.device)};

@@ -71,6 +71,8 @@ double ScoreOf(const Gemm& gemm, const Device& device, double time_ns) {
   return MakeTask(gemm).FloorNs(device) / time_ns;
 }
 
+double TimeOf(const Gemm& gemm, const Device& device, double score) { return MakeTask(gemm).FloorNs(device) / score; }
+
 JudgedAs AsJudged(const Gemm& gemm, const Device& device, const Outcome& outcome) {
   JudgedAs judged{.kind = outcome.kind};
   const bool passed = outcome.kind == OutcomeKind::kMeasured || outcome.kind == OutcomeKind::kVerified;

@@ -13,6 +13,8 @@ namespace gemmsmith {
 
 // Floor over time, what policies know as the score of a plan.
 double ScoreOf(const Gemm& gemm, const Device& device, double time_ns);
+// The time that has the score.
+double TimeOf(const Gemm& gemm, const Device& device, double score);
 
 // Of the counters those that a context shows, where they were recorded.
 JudgedAs AsJudged(const Gemm& gemm, const Device& device, const Outcome& outcome);

@@ -15,7 +15,7 @@ namespace gemmsmith {
 
 namespace {
 
-constexpr std::string_view kFormat = "2", kFormatWithoutNothing = "1";
+constexpr std::string_view kFormat = "3";
 
 // The numbers of a configuration, by their names in the file, and the largest that is taken.
 struct ConfigField {
@@ -38,9 +38,9 @@ Result<std::string> MetadataOf(const SafeTensors& file, const std::string& key) 
 
 Status CheckIdentity(const SafeTensors& file) {
   ASSIGN_OR_RETURN(const std::string format, MetadataOf(file, "gemmsmith_policy"));
-  if (format != kFormat && format != kFormatWithoutNothing)
-    return InvalidArgument(fmt::format("weights of format '{}', this program reads {} and {}", WithoutControls(format),
-                                       kFormatWithoutNothing, kFormat));
+  if (format != kFormat)
+    return InvalidArgument(
+        fmt::format("weights of format '{}', this program reads {}: train again", WithoutControls(format), kFormat));
   ASSIGN_OR_RETURN(const std::string identity, MetadataOf(file, "tokens"));
   if (identity != TokenVocabulary().identity())
     return InvalidArgument(fmt::format("weights for the words of '{}', this program's are '{}': train again",
@@ -64,10 +64,7 @@ Result<ModelConfig> ReadConfig(const SafeTensors& file) {
   return config;
 }
 
-// Files of the first format do not say it: nothing could be left out.
 Result<Without> ReadWithout(const SafeTensors& file) {
-  ASSIGN_OR_RETURN(const std::string format, MetadataOf(file, "gemmsmith_policy"));
-  if (format == kFormatWithoutNothing) return Without();
   ASSIGN_OR_RETURN(const std::string text, MetadataOf(file, "without"));
   return ParseWithout(text);
 }

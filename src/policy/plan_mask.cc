@@ -1,6 +1,8 @@
 #include "policy/plan_mask.h"
 
 #include <algorithm>
+#include <limits>
+#include <utility>
 
 #include "base/random.h"
 #include "program/legality.h"
@@ -36,10 +38,11 @@ void PlanPrefix::Take(Token token) {
   }
 }
 
-std::vector<Token> AnyPlanMask::AllowedAfter(const PlanPrefix& prefix) const {
+AllowedWords AnyPlanMask::AllowedAfter(const PlanPrefix& prefix) const {
   const TokenBlock& block = NextBlock(prefix);
-  std::vector<Token> allowed;
-  for (int i = 0; i < block.count; ++i) allowed.push_back(block[i]);
+  AllowedWords allowed;
+  for (int i = 0; i < block.count; ++i) allowed.words.push_back(block[i]);
+  allowed.beliefs.resize(allowed.words.size());
   return allowed;
 }
 
@@ -67,19 +70,25 @@ bool LegalPlanMask::HasLegalEnd(Plan plan, size_t given) const {
   return false;
 }
 
-std::vector<Token> LegalPlanMask::AllowedAfter(const PlanPrefix& prefix) const {
+AllowedWords LegalPlanMask::AllowedAfter(const PlanPrefix& prefix) const {
   const TokenBlock& block = NextBlock(prefix);
-  std::vector<Token> allowed;
+  AllowedWords allowed;
   for (int i = 0; i < block.count; ++i) {
     PlanPrefix longer = prefix;
     longer.Take(block[i]);
-    if (HasLegalEnd(longer.plan(), longer.given())) allowed.push_back(block[i]);
+    if (HasLegalEnd(longer.plan(), longer.given())) allowed.words.push_back(block[i]);
   }
+  allowed.beliefs.resize(allowed.words.size());
   return allowed;
 }
 
 SpacePlanMask::SpacePlanMask(const Space& space)
-    : space_(space), struck_(space.size(), false), remaining_(space.size()) {}
+    : space_(space), struck_(space.size(), false), beliefs_(space.size()), remaining_(space.size()) {}
+
+void SpacePlanMask::Believe(std::vector<float> beliefs) {
+  GEMMSMITH_CHECK(beliefs.size() == space_.size(), "{} beliefs of {} plans", beliefs.size(), space_.size());
+  beliefs_ = std::move(beliefs);
+}
 
 bool SpacePlanMask::Strike(const Plan& plan) {
   const std::optional<size_t> index = space_.IndexOf(plan);
@@ -90,7 +99,7 @@ bool SpacePlanMask::Strike(const Plan& plan) {
 }
 
 // A space is sorted by family and values, so the plans of a prefix stand next to each other.
-std::vector<Token> SpacePlanMask::AllowedAfter(const PlanPrefix& prefix) const {
+AllowedWords SpacePlanMask::AllowedAfter(const PlanPrefix& prefix) const {
   const auto begins_before = [&](const Plan& plan) {
     if (!prefix.has_family()) return false;
     if (plan.family != prefix.plan().family) return plan.family < prefix.plan().family;
@@ -106,17 +115,23 @@ std::vector<Token> SpacePlanMask::AllowedAfter(const PlanPrefix& prefix) const {
   const std::vector<Plan>& plans = space_.plans();
   const TokenBlock& block = NextBlock(prefix);
   const auto first = std::partition_point(plans.begin(), plans.end(), begins_before);
-  std::vector<bool> is_allowed(size_t(block.count), false);
+  constexpr float kNone = -std::numeric_limits<float>::infinity();
+  std::vector<float> best(size_t(block.count), kNone);
   for (auto plan = first; plan != plans.end() && has_prefix(*plan); ++plan) {
-    if (struck_[size_t(plan - plans.begin())]) continue;
+    const size_t at = size_t(plan - plans.begin());
+    if (struck_[at]) continue;
     const int index = prefix.has_family()
                           ? GetFamily(plan->family).parameters[prefix.given()].IndexOf(plan->values[prefix.given()])
                           : int(plan->family);
-    is_allowed[size_t(index)] = true;
+    best[size_t(index)] = std::max(best[size_t(index)], beliefs_[at]);
   }
-  std::vector<Token> allowed;
-  for (int i = 0; i < block.count; ++i)
-    if (is_allowed[size_t(i)]) allowed.push_back(block[i]);
+  const float best_of_all = *std::max_element(best.begin(), best.end());
+  AllowedWords allowed;
+  for (int i = 0; i < block.count; ++i) {
+    if (best[size_t(i)] == kNone) continue;
+    allowed.words.push_back(block[i]);
+    allowed.beliefs.push_back(best[size_t(i)] - best_of_all);
+  }
   return allowed;
 }
 

@@ -27,18 +27,24 @@ class PlanPrefix {
   bool has_family_ = false;
 };
 
+// Words that may follow, ascending, and what is believed of each before the policy is asked: a logarithm that is added
+// to the policy's own, 0 for the best of them.
+struct AllowedWords {
+  std::vector<Token> words;
+  std::vector<float> beliefs;  // as many
+};
+
 class PlanMask {
  public:
   virtual ~PlanMask() = default;
-  // The words that may follow, ascending; for a prefix that is not whole and that this mask led to. Empty only where
-  // the mask has no plan at all.
-  virtual std::vector<Token> AllowedAfter(const PlanPrefix& prefix) const = 0;
+  // For a prefix that is not whole and that this mask led to. No words only where the mask has no plan at all.
+  virtual AllowedWords AllowedAfter(const PlanPrefix& prefix) const = 0;
 };
 
 // Every plan that can be written.
 class AnyPlanMask : public PlanMask {
  public:
-  std::vector<Token> AllowedAfter(const PlanPrefix& prefix) const override;
+  AllowedWords AllowedAfter(const PlanPrefix& prefix) const override;
 };
 
 // Legal plans only. A word is allowed where it leads to a legal plan by one of the ends that the witnesses have; so a
@@ -47,7 +53,7 @@ class AnyPlanMask : public PlanMask {
 class LegalPlanMask : public PlanMask {
  public:
   LegalPlanMask(const Gemm& gemm, const Device& device, std::span<const Plan> witnesses);
-  std::vector<Token> AllowedAfter(const PlanPrefix& prefix) const override;
+  AllowedWords AllowedAfter(const PlanPrefix& prefix) const override;
 
  private:
   bool HasLegalEnd(Plan plan, size_t given) const;
@@ -57,17 +63,21 @@ class LegalPlanMask : public PlanMask {
   std::vector<Plan> witnesses_;
 };
 
-// The plans of a space that were not struck off.
+// The plans of a space that were not struck off. A word is believed as much as the best plan behind it, so the words of
+// a plan together as much as the plan itself.
 class SpacePlanMask : public PlanMask {
  public:
-  explicit SpacePlanMask(const Space& space);  // outlives the mask
-  std::vector<Token> AllowedAfter(const PlanPrefix& prefix) const override;
+  explicit SpacePlanMask(const Space& space);  // outlives the mask; all plans are believed alike
+  // Logarithms, by index in the space, finite.
+  void Believe(std::vector<float> beliefs);
+  AllowedWords AllowedAfter(const PlanPrefix& prefix) const override;
   bool Strike(const Plan& plan);  // false where it is not there, or no more
   size_t remaining() const { return remaining_; }
 
  private:
   const Space& space_;
   std::vector<bool> struck_;  // by index in the space
+  std::vector<float> beliefs_;
   size_t remaining_;
 };
 

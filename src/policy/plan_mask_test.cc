@@ -19,7 +19,7 @@ std::optional<Plan> SamplePlan(const PlanMask& mask, Random& random) {
   PlanPrefix prefix;
   std::vector<Token> tokens;
   while (!prefix.IsWhole()) {
-    const std::vector<Token> allowed = mask.AllowedAfter(prefix);
+    const std::vector<Token> allowed = mask.AllowedAfter(prefix).words;
     if (allowed.empty()) return std::nullopt;
     tokens.push_back(allowed[random.Below(allowed.size())]);
     prefix.Take(tokens.back());
@@ -71,7 +71,7 @@ TEST(PlanMaskTest, TheLegalMaskReachesPlansThatAreNoWitnesses) {
 
 TEST(PlanMaskTest, WithoutALegalWitnessNothingIsAllowed) {
   const Plan illegal = DefaultPlan(FamilyId::kWgmma);
-  EXPECT_TRUE(LegalPlanMask({.shape = {1, 1, 1}}, H200(), std::span(&illegal, 1)).AllowedAfter({}).empty());
+  EXPECT_TRUE(LegalPlanMask({.shape = {1, 1, 1}}, H200(), std::span(&illegal, 1)).AllowedAfter({}).words.empty());
 }
 
 TEST(PlanMaskTest, TheMaskOfASpaceLeadsToAllItsPlansAndNoOthers) {

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "policy/vocabulary.h"
+#include "program/cost.h"
 #include "search/synthetic_space.h"
 
 namespace gemmsmith {
@@ -75,8 +76,27 @@ TEST(PolicyProposerTest, WhatWasTrainedWithoutContrastIsShownNoEarlierPlan) {
     }
     return all;
   };
-  EXPECT_EQ(order({.contrast = true}, 1000), order({.contrast = true}, -1000));
-  EXPECT_NE(order({}, 1000), order({}, -1000));
+  EXPECT_EQ(order({.contrast = true, .prior = true}, 1000), order({.contrast = true, .prior = true}, -1000));
+  EXPECT_NE(order({.prior = true}, 1000), order({.prior = true}, -1000));
+}
+
+TEST(PolicyProposerTest, BeginsWithWhatIsPredictedToBeFastWhereItHasAPrior) {
+  const Gemm gemm{.shape = {256, 512, 4096}};
+  const Device& device = KnownDevices()[0];
+  const Space space(RankedPlans(gemm, device, kLiveSpaceSize));
+  const auto mean_predicted = [&](const Without& without) {
+    PolicyModel model = *SmallModel();
+    model.without = without;
+    const std::unique_ptr<Proposer> proposer = *MakePolicyProposer(
+        std::make_shared<PolicyModel>(std::move(model)), {.gemm = gemm, .device = device, .space = &space, .seed = 1});
+    double sum_ns = 0;
+    const std::vector<Plan> plans = proposer->Propose(8);
+    for (const Plan& plan : plans) sum_ns += PredictTimeNs(plan, gemm, device);
+    return sum_ns / double(plans.size());
+  };
+  const double best_ns = PredictTimeNs(RankedPlans(gemm, device, 1).front(), gemm, device);
+  EXPECT_LT(mean_predicted({}), 1.05 * best_ns);
+  EXPECT_GT(mean_predicted({.prior = true}), 1.1 * best_ns);
 }
 
 TEST(PolicyProposerTest, AModelThatReadsTooLittleIsRefused) {

@@ -32,16 +32,16 @@ int LongestPlan() {
 class RememberedMask {
  public:
   explicit RememberedMask(const PlanMask& mask) : mask_(mask) {}
-  const std::vector<Token>& AllowedAfter(const PlanPrefix& prefix) {
+  const AllowedWords& AllowedAfter(const PlanPrefix& prefix) {
     const auto [found, is_new] =
-        known_.try_emplace({prefix.has_family() ? int(prefix.given()) : -1, prefix.plan()}, std::vector<Token>());
+        known_.try_emplace({prefix.has_family() ? int(prefix.given()) : -1, prefix.plan()}, AllowedWords());
     if (is_new) found->second = mask_.AllowedAfter(prefix);
     return found->second;
   }
 
  private:
   const PlanMask& mask_;
-  std::map<std::pair<int, Plan>, std::vector<Token>> known_;
+  std::map<std::pair<int, Plan>, AllowedWords> known_;
 };
 
 struct Branch {
@@ -90,20 +90,22 @@ class Sampling {
   // Draws the branch's next word. The last one of a plan need not be read by the model.
   void Extend(int request, int index, std::span<const float> state, std::vector<NextWord>& words) {
     Branch& branch = branches_[size_t(request)][size_t(index)];
-    const std::vector<Token>& allowed = masks_[size_t(request)].AllowedAfter(branch.prefix);
-    if (allowed.empty()) return;
-    const Token token = allowed.size() == 1 ? allowed[0] : Draw(branch, allowed, inference_.Logits(state, allowed));
+    const AllowedWords& allowed = masks_[size_t(request)].AllowedAfter(branch.prefix);
+    if (allowed.words.empty()) return;
+    const Token token =
+        allowed.words.size() == 1 ? allowed.words[0] : Draw(branch, allowed, inference_.Logits(state, allowed.words));
     branch.prefix.Take(token);
     if (!branch.prefix.IsWhole()) words.push_back({request, index, token});
   }
 
-  Token Draw(Branch& branch, const std::vector<Token>& allowed, const std::vector<float>& logits) const {
+  Token Draw(Branch& branch, const AllowedWords& allowed, std::vector<float> logits) const {
+    for (size_t i = 0; i < logits.size(); ++i) logits[i] += allowed.beliefs[i];
     const double largest = *std::max_element(logits.begin(), logits.end());
     std::vector<double> weights;
     for (const float logit : logits) weights.push_back(std::exp((logit - largest) / options_.temperature));
     const size_t drawn = branch.random.Choose(weights);
     branch.log_probability += std::log(weights[drawn] / std::accumulate(weights.begin(), weights.end(), 0.0));
-    return allowed[drawn];
+    return allowed.words[drawn];
   }
 
   std::vector<std::vector<SampledPlan>> Plans() const {

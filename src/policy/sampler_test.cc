@@ -33,7 +33,7 @@ double LogProbability(const PolicyModel& model, const std::vector<Token>& contex
   for (const Token token : EncodePlan(plan)) {
     const std::vector<double> logits = ReferenceLogits(model, tokens).back();
     double all = 0;
-    for (const Token allowed : mask.AllowedAfter(prefix)) all += std::exp(logits[allowed] - logits[token]);
+    for (const Token allowed : mask.AllowedAfter(prefix).words) all += std::exp(logits[allowed] - logits[token]);
     sum -= std::log(all);
     prefix.Take(token);
     tokens.push_back(token);

@@ -18,7 +18,8 @@ struct Part {
 constexpr Part kParts[] = {{"contrast", &Without::contrast},
                            {"counters", &Without::counters},
                            {"mask", &Without::mask},
-                           {"analysis", &Without::analysis}};
+                           {"analysis", &Without::analysis},
+                           {"prior", &Without::prior}};
 
 }  // namespace
 
@@ -41,8 +42,9 @@ Result<Without> ParseWithout(std::string_view text) {
   for (const std::string_view word : Split(text, ',')) {
     const auto part = std::find_if(std::begin(kParts), std::end(kParts), [&](const Part& p) { return p.name == word; });
     if (part == std::end(kParts))
-      return InvalidArgument(fmt::format(
-          "'{}' is no part to train without; there are contrast, counters, mask and analysis", WithoutControls(word)));
+      return InvalidArgument(
+          fmt::format("'{}' is no part to train without; there are contrast, counters, mask, analysis and prior",
+                      WithoutControls(word)));
     if (without.*part->is_left_out) return InvalidArgument(fmt::format("'{}' stands there twice", word));
     without.*part->is_left_out = true;
   }

@@ -14,11 +14,12 @@ struct Without {
   bool counters = false;  // of exemplars, and as reasons of an analysis
   bool mask = false;      // when plans are drawn to learn by reward: any plan that can be written may come
   bool analysis = false;
+  bool prior = false;  // what prediction believes of plans (policy/prior.h)
   bool operator==(const Without&) const = default;
 };
 // What either of them leaves out.
 Without Union(const Without& a, const Without& b);
-// "contrast,counters,mask,analysis"; "" where nothing is left out. Parsing takes them in any order, each once.
+// "contrast,counters,mask,analysis,prior"; "" where nothing is left out. Parsing takes them in any order, each once.
 std::string Print(const Without& without);
 Result<Without> ParseWithout(std::string_view text);
 

@@ -20,7 +20,8 @@ TEST(WithoutTest, WhatIsNoPartIsRefused) {
     EXPECT_FALSE(without.ok()) << text;
     return without.ok() ? "" : without.status().message();
   };
-  EXPECT_EQ(why_not("masks"), "'masks' is no part to train without; there are contrast, counters, mask and analysis");
+  EXPECT_EQ(why_not("masks"),
+            "'masks' is no part to train without; there are contrast, counters, mask, analysis and prior");
   EXPECT_NE(why_not("mask,").find("'' is no part"), std::string::npos);
   EXPECT_NE(why_not("mask, counters").find("' counters' is no part"), std::string::npos);
   EXPECT_NE(why_not("x\ny").find("'x?y'"), std::string::npos);

@@ -83,11 +83,20 @@ Forecast::Forecast(const SearchContext& context)
 void Forecast::Learn(const Plan& plan, const Outcome& outcome) {
   const std::optional<size_t> here = space_.IndexOf(plan);
   if (!here) return;
-  error_.StopAwaiting(*here);
-  if (!std::isfinite(log_predicted_[*here]) || error_.learned() == kMostLearned) return;
-  const bool measured = outcome.kind == OutcomeKind::kMeasured;
-  error_.Learn(*here,
-               measured ? std::log(pace_.TimeNs(outcome)) - log_predicted_[*here] : error_.Mean(*here) + kFailureLog);
+  if (outcome.kind == OutcomeKind::kMeasured)
+    LearnError(*here, std::log(pace_.TimeNs(outcome)) - log_predicted_[*here]);
+  else
+    LearnError(*here, error_.Mean(*here) + kFailureLog);
+}
+
+void Forecast::Learn(const Plan& plan, double time_ns) {
+  if (const std::optional<size_t> here = space_.IndexOf(plan))
+    LearnError(*here, std::log(time_ns) - log_predicted_[*here]);
+}
+
+void Forecast::LearnError(size_t index, double error) {
+  error_.StopAwaiting(index);
+  if (std::isfinite(log_predicted_[index]) && error_.learned() < kMostLearned) error_.Learn(index, error);
 }
 
 double Forecast::HopefulTimeNs(size_t index, double deviations) const {

@@ -19,6 +19,7 @@ class Forecast {
   // Indices of the space's plans, the lowest prediction first, illegal ones last; ties in a seeded order.
   const std::vector<uint32_t>& order() const { return order_; }
   void Learn(const Plan& plan, const Outcome& outcome);
+  void Learn(const Plan& plan, double time_ns);
   // The plan's outcome is under way: what it will tell of others is no longer a reason to try those.
   void Await(size_t index) { error_.Await(index); }
   // Comparable within one forecast; infinite for illegal plans.
@@ -27,6 +28,8 @@ class Forecast {
   double HopefulTimeNs(size_t index, double deviations) const;
 
  private:
+  void LearnError(size_t index, double error);
+
   const Space& space_;
   std::vector<double> log_predicted_;
   GaussianProcess error_;  // log(measured / predicted), by index in the space

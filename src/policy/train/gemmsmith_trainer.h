@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-#define GEMMSMITH_TRAINER_ABI 1
+#define GEMMSMITH_TRAINER_ABI 2
 
 /* ModelConfig of policy/model.h. */
 typedef struct {
@@ -50,6 +50,7 @@ typedef struct {
   const float *weights, *advantages, *old_logs, *reference_logs;
   const int64_t* allowed_from;
   const int32_t* allowed;
+  const float* beliefs;
 } GemmsmithTrainerChoices;
 typedef struct {
   double clip, kl_weight, entropy_weight;

@@ -6,7 +6,9 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/all_cores.h"
 #include "base/statistics.h"
+#include "policy/prior.h"
 #include "policy/sampler.h"
 
 namespace gemmsmith {
@@ -34,19 +36,21 @@ std::vector<Group> DrawContexts(const std::vector<RecordedProblem>& problems, co
                                 const Without& without, PlanJudge& judge, Random& random) {
   std::vector<Group> groups;
   std::vector<const RecordedProblem*> drawn;
+  std::vector<std::vector<Exemplar>> known;
   for (int i = 0; i < options.problems; ++i) {
     const RecordedProblem& problem = problems[random.Below(problems.size())];
-    const std::vector<Exemplar> known = DrawKnown(problem.variants, std::nullopt, random);
-    const Document context = ContextFor(problem.gemm, problem.device, known, {.without = without}, random);
+    known.push_back(DrawKnown(problem.variants, std::nullopt, random));
+    const Document context = ContextFor(problem.gemm, problem.device, known.back(), {.without = without}, random);
     groups.push_back({.problem = &problem, .context = EncodeContext(context), .mask = std::make_unique<AnyPlanMask>()});
     drawn.push_back(&problem);
   }
   if (without.mask) return groups;
   const std::vector<std::shared_ptr<const Space>> spaces = judge.SpacesOf(drawn);
-  for (size_t i = 0; i < groups.size(); ++i) {
+  ForEachOnAllCores(groups.size(), [&](size_t i) {
     groups[i].space = spaces[i];
-    groups[i].mask = std::make_unique<SpacePlanMask>(*spaces[i]);
-  }
+    groups[i].mask = without.prior ? std::make_unique<SpacePlanMask>(*spaces[i])
+                                   : MaskWithPrior(drawn[i]->gemm, drawn[i]->device, *spaces[i], known[i]);
+  });
   return groups;
 }
 
@@ -93,12 +97,13 @@ void AddChoices(const Group& group, const Plan& plan, double advantage, int32_t 
   const size_t first = batch.rows.size();
   int32_t position = int32_t(group.context.size());
   for (const Token token : EncodePlan(plan)) {
-    const std::vector<Token> allowed = group.mask->AllowedAfter(prefix);
-    if (allowed.size() > 1) {
+    const AllowedWords allowed = group.mask->AllowedAfter(prefix);
+    if (allowed.words.size() > 1) {
       batch.rows.push_back(row);
       batch.positions.push_back(position);
       batch.advantages.push_back(float(advantage));
-      batch.allowed.insert(batch.allowed.end(), allowed.begin(), allowed.end());
+      batch.allowed.insert(batch.allowed.end(), allowed.words.begin(), allowed.words.end());
+      batch.beliefs.insert(batch.beliefs.end(), allowed.beliefs.begin(), allowed.beliefs.end());
       batch.allowed_from.push_back(int64_t(batch.allowed.size()));
     }
     prefix.Take(token);

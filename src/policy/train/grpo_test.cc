@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "policy/train/fake_trainer.h"
 #include "policy/train/trainer_library.h"
+#include "program/cost.h"
 #include "program/legality.h"
 
 namespace gemmsmith {
@@ -120,9 +121,30 @@ TEST(GrpoMaskTest, WithoutTheMaskIllegalPlansAreDrawnAndTheWeightsSaySo) {
   }
 }
 
+// Nor here. Every plan takes as long as it is predicted to take.
+TEST(GrpoPriorTest, WhatIsDrawnFirstIsWhatIsPredictedToBeFast) {
+  std::vector<Trial> trials = SomeTrials();
+  for (Trial& trial : trials)
+    if (!trial.outcome.timings.empty())
+      trial.outcome.timings[0].median_ns = PredictTimeNs(trial.plan(), trial.gemm, KnownDevices()[0]);
+  const auto speed_up = [&](const Without& without) {
+    FakeTrainer trainer, reference;
+    const TemporaryFolder folder = *TemporaryFolder::Create("grpo");
+    const Status learned =
+        LearnByReward(RecordedProblems(trials, {}, {}), NewModel(SmallConfig(), 1), {.steps = 1, .without = without},
+                      *MakeRecordedJudge(), trainer, reference, folder.path(),
+                      {.stop = [] { return false; }, .watch = [](int64_t, std::optional<double>) {}, .note = nullptr});
+    EXPECT_TRUE(learned.ok()) << learned.message();
+    return LinesOf(folder.path())[0]["speedup"].get<double>();
+  };
+  EXPECT_GT(speed_up({}), 1.05 * speed_up({.prior = true}));
+}
+
 TEST_F(GrpoTest, LearnsWhichPlansAreFast) {
   const TemporaryFolder folder = *TemporaryFolder::Create("grpo");
-  const Status learned = Learn(folder.path(), {.steps = 40, .problems = 2, .learning_rate = 1e-2});
+  // Times of no GPU: what is predicted is far from them.
+  const Status learned =
+      Learn(folder.path(), {.steps = 40, .problems = 2, .learning_rate = 1e-2, .without = {.prior = true}});
   ASSERT_TRUE(learned.ok()) << learned.message();
   const std::vector<nlohmann::json> lines = LinesOf(folder.path());
   ASSERT_EQ(lines.size(), 40u);

@@ -79,8 +79,11 @@ std::string LimitsText(const ModelCard& card, const PolicyModel& model) {
   text += "- How soon it finds good kernels was not measured by this run: its numbers are those above.\n";
   text += "- It knows the devices, the kinds of problems and the families named above, and has met no others.\n";
   text += card.held_out == HeldOut() ? "- No shape was held out: nothing above says how it does on new ones.\n"
-                                : "- No shape that was held out was trained on in this run.\n";
-  if (card.by_reward) text += "- Rewards were read from records: a plan that nobody had measured taught it nothing.\n";
+                                     : "- No shape that was held out was trained on in this run.\n";
+  if (card.live)
+    text += "- Rewards are one screening each: some milliseconds of timing, of one GPU on one day.\n";
+  else if (card.by_reward)
+    text += "- Rewards were read from records: a plan that nobody had measured taught it nothing.\n";
   text += fmt::format("- It reads and writes the words of `{}` alone.\n", TokenVocabulary().identity());
   if (model.without.contrast) text += "- It is shown no earlier plans, whatever a search has measured.\n";
   return text;

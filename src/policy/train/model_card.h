@@ -30,6 +30,7 @@ struct ModelCard {
   HeldOut held_out;
   std::string sources;     // where the records were read
   bool by_reward = false;  // pretrained else
+  bool live = false;       // rewards were measured for it
   std::string options;     // as Describe() has them
   std::string begun_from;  // "new weights"
   std::string trainer;     // "torch 2.11.0 on cpu"

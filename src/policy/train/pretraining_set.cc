@@ -7,8 +7,16 @@ namespace gemmsmith {
 namespace {
 
 constexpr double kBestShare = 0.5;
+// Of sizes, told an octave away. So a size that no training shape has is not a word that was never met: it means what
+// lies between its neighbours.
+constexpr double kBlurredShare = 0.05;
 // How many plans a search knows when it comes to a document.
 constexpr size_t kKnownCounts[] = {0, 0, 2, 4, 8, 16, 32};
+
+void Blur(Shape& told, Random& random) {
+  for (int* const size : {&told.m, &told.n, &told.k})
+    if (random.Uniform() < kBlurredShare) *size = random.Uniform() < 0.5 ? *size * 2 : std::max(1, *size / 2);
+}
 
 }  // namespace
 
@@ -49,6 +57,12 @@ Result<PretrainingSet> PretrainingSet::From(std::span<const Trial> trials, const
         "no trial to train on: records need plans that were timed on a known device, of shapes that "
         "are not held out");
   return set;
+}
+
+Document PretrainingSet::Draw(const Without& without, Random& random) const {
+  Document document = DrawFrom(training_, without, random);
+  Blur(document.gemm.shape, random);
+  return document;
 }
 
 Document PretrainingSet::DrawFrom(const std::vector<Problem>& problems, const Without& without, Random& random) {

@@ -30,8 +30,9 @@ class PretrainingSet {
   size_t trials() const { return trials_; }
 
   // A problem, all alike; of its trials half of the times one of the best goal, else any; before it up to 32 others,
-  // of which the context shows two. Of held-out problems: CHECKs that there are any.
-  Document Draw(const Without& without, Random& random) const { return DrawFrom(training_, without, random); }
+  // of which the context shows two. Now and then a size is told an octave away. Of held-out problems, as they are:
+  // CHECKs that there are any.
+  Document Draw(const Without& without, Random& random) const;
   Document DrawHeldOut(const Without& without, Random& random) const { return DrawFrom(held_out_, without, random); }
 
  private:

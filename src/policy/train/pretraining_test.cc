@@ -58,7 +58,7 @@ TEST(PretrainingSetTest, DocumentsAreWholeAndWordsThatAreToldHaveNoWeight) {
     EXPECT_EQ(*Decode(weighted.tokens), Rounded(document));
   }
   EXPECT_GT(with_exemplars, 150);
-  EXPECT_GT(with_best_goal, 200);
+  EXPECT_GT(with_best_goal, 160);
 }
 
 TEST(PretrainingSetTest, WhatIsLeftOutChangesNeitherProblemsNorPlans) {
@@ -85,12 +85,15 @@ TEST(PretrainingSetTest, ShapesWithAHeldOutSizeAreOnlyValidatedOn) {
   const PretrainingSet set = SomeSet({.sizes = {128}});
   EXPECT_GT(set.held_out_problems(), 0u);
   EXPECT_EQ(set.problems() + set.held_out_problems(), 60u);
+  const auto has_it = [](const Shape& shape) { return shape.m == 128 || shape.n == 128 || shape.k == 128; };
   Random random(1);
-  for (int i = 0; i < 100; ++i) {
-    const Shape training = set.Draw({}, random).gemm.shape, held_out = set.DrawHeldOut({}, random).gemm.shape;
-    EXPECT_TRUE(training.m != 128 && training.n != 128 && training.k != 128);
-    EXPECT_TRUE(held_out.m == 128 || held_out.n == 128 || held_out.k == 128);
+  int told = 0;
+  for (int i = 0; i < 400; ++i) {
+    told += has_it(set.Draw({}, random).gemm.shape) ? 1 : 0;
+    EXPECT_TRUE(has_it(set.DrawHeldOut({}, random).gemm.shape));
   }
+  EXPECT_GT(told, 0) << "of a training shape a size is told an octave away now and then";
+  EXPECT_LT(told, 60);
   EXPECT_FALSE(PretrainingSet::From(ExampleTrials(100), {.sizes = {64, 128, 256}}).ok());
   EXPECT_FALSE(PretrainingSet::From({}, {}).ok());
 }

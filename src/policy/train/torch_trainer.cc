@@ -107,14 +107,13 @@ class Trainer {
 
   // By word drawn, the log probabilities of all words, minus infinity where one was not allowed.
   Tensor AllLogs(const GemmsmithTrainerBatch& batch, const GemmsmithTrainerChoices& choices) const {
-    Tensor ruled_out = at::ones({choices.count, model_.words}, at::kBool);
-    auto ruled_out_at = ruled_out.accessor<bool, 2>();
+    Tensor beliefs = at::full({choices.count, model_.words}, -std::numeric_limits<double>::infinity(), at::kFloat);
+    auto belief_at = beliefs.accessor<float, 2>();
     for (int64_t i = 0; i < choices.count; ++i)
       for (int64_t at = choices.allowed_from[i]; at < choices.allowed_from[i + 1]; ++at)
-        ruled_out_at[i][choices.allowed[at]] = false;
+        belief_at[i][choices.allowed[at]] = choices.beliefs[at];
     const Tensor rows = Indices(choices.rows, choices.count), before = Indices(choices.positions, choices.count) - 1;
-    const Tensor logits = Logits(batch).index({rows, before});
-    return logits.masked_fill(ruled_out.to(device_), -std::numeric_limits<double>::infinity()).log_softmax(-1);
+    return (Logits(batch).index({rows, before}) + beliefs.to(device_)).log_softmax(-1);
   }
 
   Tensor ChosenLogs(const Tensor& all_logs, const GemmsmithTrainerBatch& batch,

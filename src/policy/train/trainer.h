@@ -45,6 +45,7 @@ struct PolicyBatch {
   std::vector<float> reference_logs;        // and under the reference policy
   std::vector<int64_t> allowed_from = {0};  // where in `allowed` its words begin, and behind the last one their end
   std::vector<int32_t> allowed;
+  std::vector<float> beliefs;  // of each of these, added to the policy's logit
 };
 
 // PPO's clip on the ratio of new to old probability; KL to the reference (k3); a bonus for entropy.
