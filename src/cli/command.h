@@ -145,13 +145,13 @@ struct RecordsRankCommand {
   bool json = false;
 };
 
-enum class TrainingStage : uint8_t { kPretrain, kRl };
+enum class TrainingStage : uint8_t { kPretrain, kImitate, kRl };
 
 struct TrainCommand {
   TrainingStage stage = TrainingStage::kPretrain;
   std::vector<std::filesystem::path> sources;  // empty: what a replay answers from
   std::filesystem::path output;
-  std::filesystem::path from;  // weights that learning by reward begins with; empty: new ones
+  std::filesystem::path from;  // weights that the later stages begin with; empty: new ones
   Without without;
   HeldOut held_out;
   std::optional<int> steps, batch;  // nothing: the stage's own

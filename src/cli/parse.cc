@@ -387,16 +387,16 @@ class Grammar {
     Value(verb, "-o,--output", "DIR", "checkpoint, log and weights; the same command goes on there", &command->output,
           ReadPath)
         ->required();
-    Value(verb, "--stage", "pretrain|rl", "on the texts of trials, or by reward (GRPO) [pretrain]", &command->stage,
-          ReadTrainingStage);
-    Value(verb, "--from", "FILE", "with --stage rl: weights to begin with [new ones]", &command->from, ReadPath);
+    Value(verb, "--stage", "pretrain|imitate|rl", "on texts, on the best plans, by reward (GRPO) [pretrain]",
+          &command->stage, ReadTrainingStage);
+    Value(verb, "--from", "FILE", "of the later stages: weights to begin with [new ones]", &command->from, ReadPath);
     Value(verb, "--without", "LIST", "leave out: contrast,counters,mask,analysis,prior [nothing]", &command->without,
           ParseWithout);
     Value(verb, "--hold-out", "RULE", "keep shapes out: sizes of m, n or k, offgrid, or standard", &command->held_out,
           ParseHeldOut);
-    Value(verb, "--steps", "N", "[4000; by reward 300]", &command->steps, ReadCount);
-    Value(verb, "--batch", "N", "documents a step [128]; by reward contexts [8]", &command->batch, ReadCount);
-    Value(verb, "--learning-rate", "X", "at its peak [0.001; by reward 0.00003]", &command->learning_rate,
+    Value(verb, "--steps", "N", "[4000; imitate 2000; rl 300]", &command->steps, ReadCount);
+    Value(verb, "--batch", "N", "documents a step [128]; of the later stages contexts [8]", &command->batch, ReadCount);
+    Value(verb, "--learning-rate", "X", "at its peak [0.001; imitate 0.0003; rl 0.00003]", &command->learning_rate,
           ReadLearningRate);
     Value(verb, "--on", "cpu|cuda:N", "what trains [cpu]", &command->device, ReadTrainingDevice);
     verb->add_flag("--live", command->live, "with --stage rl: measure on a GPU what the policy draws");
@@ -409,10 +409,11 @@ class Grammar {
         "          gemmsmith train --stage rl --from policy/weights.safetensors --output policy_rl");
     chosen_[verb] = [command]() -> std::variant<Command, NoCommand> {
       const bool by_reward = command->stage == TrainingStage::kRl;
-      if (!command->from.empty() && !by_reward) return NoCommand{kExitWrongUse, "--from goes with --stage rl"};
+      if (!command->from.empty() && command->stage == TrainingStage::kPretrain)
+        return NoCommand{kExitWrongUse, "--from goes with --stage imitate or rl"};
       if (command->live && !by_reward) return NoCommand{kExitWrongUse, "--live goes with --stage rl"};
       if (command->without.mask && !by_reward)
-        return NoCommand{kExitWrongUse, "--without mask goes with --stage rl: pretraining draws no plans"};
+        return NoCommand{kExitWrongUse, "--without mask goes with --stage rl: the other stages draw no plans"};
       return Command(*command);
     };
   }

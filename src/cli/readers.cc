@@ -386,8 +386,9 @@ Result<double> ReadLearningRate(std::string_view text) {
 
 Result<TrainingStage> ReadTrainingStage(std::string_view text) {
   if (text == "pretrain") return TrainingStage::kPretrain;
+  if (text == "imitate") return TrainingStage::kImitate;
   if (text == "rl") return TrainingStage::kRl;
-  return NoSuchWord("stage", text, std::array<std::string_view, 2>{"pretrain", "rl"});
+  return NoSuchWord("stage", text, std::array<std::string_view, 3>{"pretrain", "imitate", "rl"});
 }
 
 Result<PolicyWeights> ReadPolicyWeights(std::string_view text) {

@@ -15,6 +15,7 @@
 #include "cli/run.h"
 #include "cli/words.h"
 #include "policy/train/grpo.h"
+#include "policy/train/imitation.h"
 #include "policy/train/model_card.h"
 #include "policy/train/pretraining.h"
 #include "policy/train/trainer_library.h"
@@ -84,9 +85,14 @@ Result<Trained> PretrainOn(const std::vector<Trial>& trials, const TrainCommand&
   return trained;
 }
 
-Result<PolicyModel> ReferenceFor(const TrainCommand& command) {
+Result<PolicyModel> BeginningOf(const TrainCommand& command) {
   if (command.from.empty()) return NewModel(DefaultModelConfig(), command.seed);
   return ReadModel(command.from);
+}
+
+std::string NameOf(const TrainCommand& command, const PolicyModel& begin) {
+  if (command.from.empty()) return "new weights";
+  return fmt::format("{} ({})", command.from.string(), Fingerprint(begin));
 }
 
 // Who judges what the policy draws, and what he works with.
@@ -126,23 +132,43 @@ Result<std::vector<RecordedProblem>> ProblemsFor(const TrainCommand& command, co
   return problems;
 }
 
+Result<Trained> ImitateFrom(const std::vector<Trial>& trials, const TrainCommand& command) {
+  ImitationOptions options{.seed = command.seed, .without = command.without};
+  options.steps = command.steps.value_or(options.steps);
+  options.problems = command.batch.value_or(options.problems);
+  options.learning_rate = command.learning_rate.value_or(options.learning_rate);
+  ASSIGN_OR_RETURN(const PolicyModel begin, BeginningOf(command));
+  ASSIGN_OR_RETURN(const std::unique_ptr<Trainer> trainer, OpenTorchTrainer(begin.config, command.device));
+  const std::vector<RecordedProblem> problems = RecordedProblems(trials, command.held_out, {});
+  std::vector<RecordedProblem> held_out = RecordedProblems(trials, {}, {});
+  std::erase_if(held_out, [&](const RecordedProblem& p) { return !IsHeldOut(p.gemm.shape, command.held_out); });
+  WriteNote(fmt::format("imitating with {} on {}, from {}: {}, {} held out", trainer->Version(), command.device,
+                        NameOf(command, begin), Plural(int64_t(problems.size()), "problem"), held_out.size()));
+  Trained trained{.stage = "imitation", .problems = problems.size(), .measure = "loss", .steps = options.steps};
+  trained.card = {.by = TrainedBy::kBestPlans,
+                  .options = Describe(options),
+                  .begun_from = NameOf(command, begin),
+                  .trainer = fmt::format("{} on {}", trainer->Version(), command.device)};
+  const TrainingHooks hooks = HooksFor(trained, std::make_shared<Progress>("train", options.steps));
+  RETURN_IF_ERROR(Imitate(problems, held_out, begin, options, *trainer, command.output, hooks));
+  return trained;
+}
+
 Result<Trained> LearnFrom(const std::vector<Trial>& trials, const TrainCommand& command) {
   GrpoOptions options{.seed = command.seed, .without = command.without};
   options.steps = command.steps.value_or(options.steps);
   options.problems = command.batch.value_or(options.problems);
   options.learning_rate = command.learning_rate.value_or(options.learning_rate);
-  ASSIGN_OR_RETURN(const PolicyModel reference, ReferenceFor(command));
+  ASSIGN_OR_RETURN(const PolicyModel reference, BeginningOf(command));
   ASSIGN_OR_RETURN(const std::unique_ptr<Trainer> trainer, OpenTorchTrainer(reference.config, command.device));
   ASSIGN_OR_RETURN(const std::unique_ptr<Trainer> held, OpenTorchTrainer(reference.config, command.device));
   ASSIGN_OR_RETURN(const Court court, OpenCourt(command, reference));
   ASSIGN_OR_RETURN(const std::vector<RecordedProblem> problems, ProblemsFor(command, court, trials));
-  const std::string begun_from =
-      command.from.empty() ? "new weights" : fmt::format("{} ({})", command.from.string(), Fingerprint(reference));
+  const std::string begun_from = NameOf(command, reference);
   WriteNote(fmt::format("learning by reward with {} on {}, from {}: {}, {}", trainer->Version(), command.device,
                         begun_from, Plural(int64_t(problems.size()), "problem"), court.judge->name()));
   Trained trained{.stage = "grpo", .problems = problems.size(), .measure = "reward", .steps = options.steps};
-  trained.card = {.by_reward = true,
-                  .live = command.live,
+  trained.card = {.by = command.live ? TrainedBy::kMeasuredRewards : TrainedBy::kRecordedRewards,
                   .options = fmt::format("{}, {}", Describe(options), court.judge->name()),
                   .begun_from = begun_from,
                   .trainer = fmt::format("{} on {}", trainer->Version(), command.device)};
@@ -188,8 +214,10 @@ std::string JsonTextOf(const TrainCommand& command, const Trained& trained) {
 Result<int> Run(const TrainCommand& command) {
   WatchForInterrupts();
   ASSIGN_OR_RETURN(const std::vector<Trial> trials, TrialsOf(command));
-  const bool by_reward = command.stage == TrainingStage::kRl;
-  ASSIGN_OR_RETURN(Trained trained, by_reward ? LearnFrom(trials, command) : PretrainOn(trials, command));
+  const auto train = command.stage == TrainingStage::kRl        ? LearnFrom
+                     : command.stage == TrainingStage::kImitate ? ImitateFrom
+                                                                : PretrainOn;
+  ASSIGN_OR_RETURN(Trained trained, train(trials, command));
   const std::vector<nlohmann::ordered_json> log = ReadLog(command.output);
   if (!log.empty()) {
     trained.step = log.back()["step"];

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "policy/contexts.h"
-
 namespace gemmsmith {
 
 std::vector<float> BeliefsOf(const Forecast& forecast, size_t plans) {
@@ -17,16 +15,6 @@ std::vector<float> BeliefsOf(const Forecast& forecast, size_t plans) {
   if (!std::isfinite(best_ns)) return beliefs;
   for (size_t i = 0; i < plans; ++i) beliefs[i] = float(-kFaith * std::log(std::min(times_ns[i] / best_ns, kSlowest)));
   return beliefs;
-}
-
-std::unique_ptr<SpacePlanMask> MaskWithPrior(const Gemm& gemm, const Device& device, const Space& space,
-                                             std::span<const Exemplar> known) {
-  Forecast forecast({.gemm = gemm, .device = device, .space = &space});
-  for (const Exemplar& one : known)
-    if (one.judged.score) forecast.Learn(one.plan, TimeOf(gemm, device, *one.judged.score));
-  auto mask = std::make_unique<SpacePlanMask>(space);
-  mask->Believe(BeliefsOf(forecast, space.size()));
-  return mask;
 }
 
 }  // namespace gemmsmith

@@ -2,12 +2,8 @@
 // they are than that, so what it has learned need not hold the analytic model as well.
 #pragma once
 
-#include <memory>
-#include <span>
 #include <vector>
 
-#include "policy/plan_mask.h"
-#include "policy/tokens.h"
 #include "search/forecast.h"
 
 namespace gemmsmith {
@@ -16,9 +12,5 @@ namespace gemmsmith {
 // little is known is forecast so many deviations below the mean, as something that is worth a try.
 inline constexpr double kFaith = 60, kHope = 0.5;
 std::vector<float> BeliefsOf(const Forecast& forecast, size_t plans);
-
-// The mask of a problem's space, with beliefs by prediction and by what is known already.
-std::unique_ptr<SpacePlanMask> MaskWithPrior(const Gemm& gemm, const Device& device, const Space& space,
-                                             std::span<const Exemplar> known);
 
 }  // namespace gemmsmith

@@ -3,13 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <memory>
 #include <nlohmann/json.hpp>
 
-#include "base/all_cores.h"
 #include "base/statistics.h"
-#include "policy/prior.h"
 #include "policy/sampler.h"
+#include "policy/train/groups.h"
 
 namespace gemmsmith {
 
@@ -22,59 +20,35 @@ struct Answer {
   double reward = 0;  // of the problem's scale
 };
 
-// A context, and what was drawn from it.
+// What was drawn from a context.
 struct Group {
-  const RecordedProblem* problem = nullptr;
-  std::vector<Token> context;
-  std::shared_ptr<const Space> space;  // that the mask is of, if it is of one
-  std::unique_ptr<const PlanMask> mask;
+  PlanGroup asked;
   std::vector<Answer> answers;
   std::vector<Plan> missed;  // legal, but nobody knows what they are worth
 };
 
-std::vector<Group> DrawContexts(const std::vector<RecordedProblem>& problems, const GrpoOptions& options,
-                                const Without& without, PlanJudge& judge, Random& random) {
-  std::vector<Group> groups;
-  std::vector<const RecordedProblem*> drawn;
-  std::vector<std::vector<Exemplar>> known;
-  for (int i = 0; i < options.problems; ++i) {
-    const RecordedProblem& problem = problems[random.Below(problems.size())];
-    known.push_back(DrawKnown(problem.variants, std::nullopt, random));
-    const Document context = ContextFor(problem.gemm, problem.device, known.back(), {.without = without}, random);
-    groups.push_back({.problem = &problem, .context = EncodeContext(context), .mask = std::make_unique<AnyPlanMask>()});
-    drawn.push_back(&problem);
-  }
-  if (without.mask) return groups;
-  const std::vector<std::shared_ptr<const Space>> spaces = judge.SpacesOf(drawn);
-  ForEachOnAllCores(groups.size(), [&](size_t i) {
-    groups[i].space = spaces[i];
-    groups[i].mask = without.prior ? std::make_unique<SpacePlanMask>(*spaces[i])
-                                   : MaskWithPrior(drawn[i]->gemm, drawn[i]->device, *spaces[i], known[i]);
-  });
-  return groups;
-}
-
-Result<std::vector<Group>> DrawGroups(const std::vector<RecordedProblem>& problems, const PolicyModel& model,
-                                      const GrpoOptions& options, const Without& without, PlanJudge& judge,
-                                      Random& random) {
-  std::vector<Group> groups = DrawContexts(problems, options, without, judge, random);
+Result<std::vector<Group>> AskFor(std::vector<PlanGroup> asked, const PolicyModel& model, const GrpoOptions& options,
+                                  PlanJudge& judge, Random& random) {
   std::vector<SampleRequest> requests;
-  for (const Group& group : groups) requests.push_back({group.context, group.mask.get()});
+  for (const PlanGroup& group : asked) requests.push_back({group.context, group.mask.get()});
   const auto sampled = SamplePlans(model, requests, {.plans = options.group, .seed = random.Next()});
   std::vector<DrawnPlans> drawn;
-  for (size_t i = 0; i < groups.size(); ++i) {
-    drawn.push_back({.problem = groups[i].problem});
+  for (size_t i = 0; i < asked.size(); ++i) {
+    drawn.push_back({.problem = asked[i].problem});
     for (const SampledPlan& one : sampled[i]) drawn.back().plans.push_back(one.plan);
   }
   ASSIGN_OR_RETURN(const std::vector<JudgedPlans> judged, judge.Judge(drawn));
-  for (size_t i = 0; i < groups.size(); ++i)
+  std::vector<Group> groups;
+  for (size_t i = 0; i < asked.size(); ++i) {
+    Group& group = groups.emplace_back(Group{.asked = std::move(asked[i])});
     for (size_t j = 0; j < drawn[i].plans.size(); ++j) {
       const Plan& plan = drawn[i].plans[j];
       if (const std::optional<RecordedPlan>& answer = judged[i][j])
-        groups[i].answers.push_back({plan, *answer, groups[i].problem->scale.Of(answer->reward)});
+        group.answers.push_back({plan, *answer, group.asked.problem->scale.Of(answer->reward)});
       else
-        groups[i].missed.push_back(plan);
+        group.missed.push_back(plan);
     }
+  }
   return groups;
 }
 
@@ -90,46 +64,20 @@ size_t AnswersOf(const std::vector<Group>& groups) {
   return answers;
 }
 
-// The words of a plan that the policy chose: where its mask left but one, there was no choice.
-void AddChoices(const Group& group, const Plan& plan, double advantage, int32_t row, double weight,
-                PolicyBatch& batch) {
-  PlanPrefix prefix;
-  const size_t first = batch.rows.size();
-  int32_t position = int32_t(group.context.size());
-  for (const Token token : EncodePlan(plan)) {
-    const AllowedWords allowed = group.mask->AllowedAfter(prefix);
-    if (allowed.words.size() > 1) {
-      batch.rows.push_back(row);
-      batch.positions.push_back(position);
-      batch.advantages.push_back(float(advantage));
-      batch.allowed.insert(batch.allowed.end(), allowed.words.begin(), allowed.words.end());
-      batch.beliefs.insert(batch.beliefs.end(), allowed.beliefs.begin(), allowed.beliefs.end());
-      batch.allowed_from.push_back(int64_t(batch.allowed.size()));
-    }
-    prefix.Take(token);
-    ++position;
-  }
-  const size_t choices = batch.rows.size() - first;
-  batch.weights.insert(batch.weights.end(), choices, float(weight / double(std::max<size_t>(1, choices))));
-}
-
+// Every plan that has an answer counts alike, however many words of it were chosen.
 PolicyBatch BatchFrom(const std::vector<Group>& groups) {
-  PolicyBatch batch;
-  std::vector<WeightedTokens> texts;
+  std::vector<WeightedPlan> plans;
   const double weight = 1.0 / double(AnswersOf(groups));
   for (const Group& group : groups) {
     if (group.answers.empty()) continue;
     const std::vector<double> advantages = Advantages(RewardsOf(group));
     for (size_t i = 0; i < group.answers.size(); ++i) {
-      AddChoices(group, group.answers[i].plan, advantages[i], int32_t(texts.size()), weight, batch);
-      std::vector<Token> text = group.context;
-      const std::vector<Token> words = EncodePlan(group.answers[i].plan);
-      text.insert(text.end(), words.begin(), words.end());
-      texts.push_back({text, std::vector<float>(text.size(), 0.0f)});
+      const Plan& plan = group.answers[i].plan;
+      const size_t choices = std::max<size_t>(1, ChoicesIn(group.asked, plan));
+      plans.push_back({&group.asked, plan, advantages[i], weight / double(choices)});
     }
   }
-  batch.texts = BatchOf(texts);
-  return batch;
+  return BatchOf(plans);
 }
 
 bool WasLegal(OutcomeKind kind) { return kind != OutcomeKind::kIllegal; }
@@ -224,8 +172,9 @@ Status LearnByReward(const std::vector<RecordedProblem>& problems, const PolicyM
   const auto take_step = [&](int64_t step) -> Result<nlohmann::ordered_json> {
     Random random = Random(options.seed).Fork(fmt::format("groups of step {}", step));
     ASSIGN_OR_RETURN(const PolicyModel model, GetModel(begin.config, trainer));
-    ASSIGN_OR_RETURN(const std::vector<Group> groups,
-                     DrawGroups(problems, model, options, begin.without, judge, random));
+    ASSIGN_OR_RETURN(
+        const std::vector<Group> groups,
+        AskFor(DrawGroups(problems, options.problems, begin.without, judge, random), model, options, judge, random));
     StepOptions adam = options.adam;
     adam.learning_rate = LearningRate(options, step);
     ASSIGN_OR_RETURN(const PolicyResult result, Learn(groups, step, options, adam, trainer, reference_trainer));

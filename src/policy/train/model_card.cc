@@ -35,10 +35,37 @@ std::string DataText(const ModelCard& card) {
   return text + fmt::format("| families of plans | {} |\n", fmt::join(card.data.families, ", "));
 }
 
+std::string_view StageText(TrainedBy by) {
+  switch (by) {
+    case TrainedBy::kTexts:
+      return "pretraining";
+    case TrainedBy::kBestPlans:
+      return "imitation of the best recorded plans";
+    case TrainedBy::kRecordedRewards:
+      return "by reward, on recorded measurements (GRPO)";
+    case TrainedBy::kMeasuredRewards:
+      return "by reward, measured on a GPU (GRPO)";
+  }
+  return "";
+}
+
+// Of the log, those that say how it went.
+std::vector<std::string> NumbersOf(TrainedBy by) {
+  switch (by) {
+    case TrainedBy::kTexts:
+      return {"loss", "validation_loss"};
+    case TrainedBy::kBestPlans:
+      return {"loss", "prior_loss", "validation_loss", "validation_prior_loss"};
+    case TrainedBy::kRecordedRewards:
+    case TrainedBy::kMeasuredRewards:
+      return {"reward", "reward_std", "speedup", "legal", "missed", "compiled", "correct", "kl", "entropy"};
+  }
+  return {};
+}
+
 std::string MethodText(const ModelCard& card, const PolicyModel& model, const std::optional<LoggedTime>& time) {
   std::string text = "## Method\n\n| what | value |\n|---|---|\n";
-  text +=
-      fmt::format("| stage | {} |\n", card.by_reward ? "by reward, on recorded measurements (GRPO)" : "pretraining");
+  text += fmt::format("| stage | {} |\n", StageText(card.by));
   text += fmt::format("| begun from | {} |\n", card.begun_from);
   text += fmt::format("| options | {} |\n", card.options);
   text += fmt::format("| trained without | {} |\n", model.without == Without() ? "-" : Print(model.without));
@@ -58,14 +85,10 @@ std::vector<double> ValuesOf(std::span<const nlohmann::ordered_json> log, const 
 }
 
 std::string ResultsText(const ModelCard& card, std::span<const nlohmann::ordered_json> log) {
-  const std::vector<std::string> names =
-      card.by_reward ? std::vector<std::string>{"reward",   "reward_std", "speedup", "legal",  "missed",
-                                                "compiled", "correct",    "kl",      "entropy"}
-                     : std::vector<std::string>{"loss", "validation_loss"};
   std::string text = fmt::format(
       "## Results\n\nOf the log, {}.\n\n| number | first | last | mean of the last {} |\n|---|---|---|---|\n",
       Plural(int64_t(log.size()), "step"), std::min(kLastSteps, log.size()));
-  for (const std::string& name : names) {
+  for (const std::string& name : NumbersOf(card.by)) {
     const std::vector<double> values = ValuesOf(log, name);
     if (values.empty()) continue;
     const std::span<const double> last = std::span(values).last(std::min(kLastSteps, values.size()));
@@ -80,10 +103,12 @@ std::string LimitsText(const ModelCard& card, const PolicyModel& model) {
   text += "- It knows the devices, the kinds of problems and the families named above, and has met no others.\n";
   text += card.held_out == HeldOut() ? "- No shape was held out: nothing above says how it does on new ones.\n"
                                      : "- No shape that was held out was trained on in this run.\n";
-  if (card.live)
+  if (card.by == TrainedBy::kMeasuredRewards)
     text += "- Rewards are one screening each: some milliseconds of timing, of one GPU on one day.\n";
-  else if (card.by_reward)
-    text += "- Rewards were read from records: a plan that nobody had measured taught it nothing.\n";
+  if (card.by == TrainedBy::kRecordedRewards || card.by == TrainedBy::kBestPlans)
+    text += "- What it learned from was read from records: a plan that nobody had measured taught it nothing.\n";
+  if (!model.without.prior)
+    text += "- It is to be asked with the prior, an analytic model whose constants were fitted to an H200.\n";
   text += fmt::format("- It reads and writes the words of `{}` alone.\n", TokenVocabulary().identity());
   if (model.without.contrast) text += "- It is shown no earlier plans, whatever a search has measured.\n";
   return text;

@@ -25,12 +25,13 @@ struct TrainingData {
 };
 TrainingData DataOf(std::span<const Trial> trials, const HeldOut& held_out);
 
+enum class TrainedBy : uint8_t { kTexts, kBestPlans, kRecordedRewards, kMeasuredRewards };
+
 struct ModelCard {
   TrainingData data;
   HeldOut held_out;
-  std::string sources;     // where the records were read
-  bool by_reward = false;  // pretrained else
-  bool live = false;       // rewards were measured for it
+  std::string sources;  // where the records were read
+  TrainedBy by = TrainedBy::kTexts;
   std::string options;     // as Describe() has them
   std::string begun_from;  // "new weights"
   std::string trainer;     // "torch 2.11.0 on cpu"

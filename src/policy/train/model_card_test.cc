@@ -61,7 +61,7 @@ TEST(ModelCardTest, SaysWhatTheRunWas) {
 }
 
 TEST(ModelCardTest, WhatIsNotKnownIsNotSaid) {
-  const ModelCard card{.by_reward = true};
+  const ModelCard card{.by = TrainedBy::kRecordedRewards};
   const std::string text = Print(card, SmallModel(), SomeLog(), std::nullopt);
   EXPECT_FALSE(Has(text, "first and last step"));
   EXPECT_FALSE(Has(text, "| loss |"));

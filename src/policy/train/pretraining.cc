@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
-#include <numbers>
+
+#include "policy/train/learning_rate.h"
 
 namespace gemmsmith {
 
@@ -44,13 +44,6 @@ std::string Describe(const PretrainingOptions& options) {
       options.adam.beta2, options.adam.weight_decay, options.adam.largest_norm, Print(options.without));
 }
 
-double LearningRate(const PretrainingOptions& options, int64_t step) {
-  constexpr double kLast = 0.1;
-  if (step <= options.warm_up) return options.learning_rate * double(step) / double(options.warm_up);
-  const double way = double(step - options.warm_up) / double(std::max<int64_t>(1, options.steps - options.warm_up));
-  return options.learning_rate * (kLast + (1 - kLast) * 0.5 * (1 + std::cos(std::numbers::pi * std::min(1.0, way))));
-}
-
 Status Pretrain(const PretrainingSet& set, const ModelConfig& config, const PretrainingOptions& options,
                 Trainer& trainer, const std::filesystem::path& folder, const TrainingHooks& hooks) {
   const TrainingRun run = {
@@ -64,7 +57,7 @@ Status Pretrain(const PretrainingSet& set, const ModelConfig& config, const Pret
     Random random = Random(options.seed).Fork(fmt::format("documents of step {}", step));
     const TokenBatch batch = DrawBatch(options.batch, [&] { return set.Draw(options.without, random); });
     StepOptions adam = options.adam;
-    adam.learning_rate = LearningRate(options, step);
+    adam.learning_rate = WarmedUp(options.learning_rate, options.warm_up, options.steps, step);
     ASSIGN_OR_RETURN(const StepResult result, trainer.Step(batch, step, adam));
     std::optional<double> validation_loss;
     if (validation && (step % options.validate_every == 0 || step == options.steps)) {

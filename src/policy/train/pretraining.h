@@ -24,8 +24,6 @@ struct PretrainingOptions {
 // What a checkpoint must have been made with to be gone on from.
 std::string Describe(const PretrainingOptions& options);
 
-double LearningRate(const PretrainingOptions& options, int64_t step);
-
 // Trains from new weights, as TakeSteps() does. The random numbers of a step follow from seed and step alone, so a run
 // that was stopped anywhere ends with the same weights as one that was not. Watched for its loss.
 Status Pretrain(const PretrainingSet& set, const ModelConfig& config, const PretrainingOptions& options,

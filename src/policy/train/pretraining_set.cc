@@ -7,18 +7,29 @@ namespace gemmsmith {
 namespace {
 
 constexpr double kBestShare = 0.5;
-// Of sizes, told an octave away. So a size that no training shape has is not a word that was never met: it means what
-// lies between its neighbours.
-constexpr double kBlurredShare = 0.05;
-// How many plans a search knows when it comes to a document.
-constexpr size_t kKnownCounts[] = {0, 0, 2, 4, 8, 16, 32};
 
-void Blur(Shape& told, Random& random) {
-  for (int* const size : {&told.m, &told.n, &told.k})
-    if (random.Uniform() < kBlurredShare) *size = random.Uniform() < 0.5 ? *size * 2 : std::max(1, *size / 2);
+// Some of the variants, never the one at `hidden`; one may come twice.
+std::vector<Exemplar> DrawKnown(std::span<const Exemplar> variants, size_t hidden, Random& random) {
+  std::vector<Exemplar> known;
+  const size_t count = variants.size() < 2 ? 0 : DrawKnownCount(random);
+  while (known.size() < count)
+    if (const size_t drawn = random.Below(variants.size()); drawn != hidden) known.push_back(variants[drawn]);
+  return known;
 }
 
 }  // namespace
+
+Shape Blurred(Shape shape, Random& random) {
+  constexpr double kShare = 0.05;
+  for (int* const size : {&shape.m, &shape.n, &shape.k})
+    if (random.Uniform() < kShare) *size = random.Uniform() < 0.5 ? *size * 2 : std::max(1, *size / 2);
+  return shape;
+}
+
+size_t DrawKnownCount(Random& random) {
+  constexpr size_t kCounts[] = {0, 0, 2, 4, 8, 16, 32};
+  return kCounts[random.Below(std::size(kCounts))];
+}
 
 TrialsByProblem MostCarefulTrials(std::span<const Trial> trials) {
   TrialsByProblem by_problem;
@@ -28,14 +39,6 @@ TrialsByProblem MostCarefulTrials(std::span<const Trial> trials) {
     if (known == nullptr || MoreCareful(trial.outcome.protocol, known->outcome.protocol)) known = &trial;
   }
   return by_problem;
-}
-
-std::vector<Exemplar> DrawKnown(std::span<const Exemplar> variants, std::optional<size_t> hidden, Random& random) {
-  std::vector<Exemplar> known;
-  const size_t count = variants.size() < 2 ? 0 : kKnownCounts[random.Below(std::size(kKnownCounts))];
-  while (known.size() < count)
-    if (const size_t drawn = random.Below(variants.size()); drawn != hidden) known.push_back(variants[drawn]);
-  return known;
 }
 
 Result<PretrainingSet> PretrainingSet::From(std::span<const Trial> trials, const HeldOut& held_out) {
@@ -61,7 +64,7 @@ Result<PretrainingSet> PretrainingSet::From(std::span<const Trial> trials, const
 
 Document PretrainingSet::Draw(const Without& without, Random& random) const {
   Document document = DrawFrom(training_, without, random);
-  Blur(document.gemm.shape, random);
+  document.gemm.shape = Blurred(document.gemm.shape, random);
   return document;
 }
 

@@ -16,8 +16,12 @@ namespace gemmsmith {
 using TrialsByProblem = std::map<std::pair<std::string, Gemm>, std::map<Plan, const Trial*>>;
 TrialsByProblem MostCarefulTrials(std::span<const Trial> trials);
 
-// What a search may know when it comes to a plan: some of the variants, none to 32 of them, never the one at `hidden`.
-std::vector<Exemplar> DrawKnown(std::span<const Exemplar> variants, std::optional<size_t> hidden, Random& random);
+// Of sizes, one in twenty an octave away. A size that no training shape has is then no word that was never met: it
+// means what lies between its neighbours.
+Shape Blurred(Shape shape, Random& random);
+
+// How many plans a search may know when it comes to another: 0 to 32.
+size_t DrawKnownCount(Random& random);
 
 class PretrainingSet {
  public:

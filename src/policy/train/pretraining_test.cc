@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "policy/train/event_file.h"
 #include "policy/train/fake_trainer.h"
+#include "policy/train/learning_rate.h"
 #include "policy/train/trainer_library.h"
 
 namespace gemmsmith {
@@ -18,9 +19,7 @@ ModelConfig SmallConfig() {
   return {.words = int(TokenVocabulary().size()), .positions = 512, .width = 16, .layers = 1, .heads = 2, .hidden = 32};
 }
 
-PretrainingSet SomeSet(const HeldOut& held_out = {}) {
-  return *PretrainingSet::From(ExampleTrials(1200), held_out);
-}
+PretrainingSet SomeSet(const HeldOut& held_out = {}) { return *PretrainingSet::From(ExampleTrials(1200), held_out); }
 
 PretrainingOptions FewSteps() {
   return {.steps = 10, .batch = 4, .warm_up = 2, .validate_every = 5, .validation_batch = 4};
@@ -161,11 +160,10 @@ TEST(PretrainingTest, ValidationLossIsLoggedWhereProblemsAreHeldOut) {
 }
 
 TEST(PretrainingTest, TheLearningRateRisesThenFallsToATenth) {
-  const PretrainingOptions options{.steps = 1000, .learning_rate = 1, .warm_up = 100};
-  EXPECT_DOUBLE_EQ(LearningRate(options, 50), 0.5);
-  EXPECT_DOUBLE_EQ(LearningRate(options, 100), 1);
-  EXPECT_NEAR(LearningRate(options, 550), 0.55, 1e-9);
-  EXPECT_NEAR(LearningRate(options, 1000), 0.1, 1e-9);
+  EXPECT_DOUBLE_EQ(WarmedUp(1, 100, 1000, 50), 0.5);
+  EXPECT_DOUBLE_EQ(WarmedUp(1, 100, 1000, 100), 1);
+  EXPECT_NEAR(WarmedUp(1, 100, 1000, 550), 0.55, 1e-9);
+  EXPECT_NEAR(WarmedUp(1, 100, 1000, 1000), 0.1, 1e-9);
 }
 
 TEST(PretrainingTest, WithTorchAStoppedRunEndsInTheSameWeightsToo) {

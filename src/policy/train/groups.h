@@ -1,0 +1,44 @@
+// What a step of training asks the policy: problems, each with a context, and the plans that may be drawn from it.
+#pragma once
+
+#include <memory>
+#include <set>
+#include <vector>
+
+#include "policy/plan_mask.h"
+#include "policy/train/plan_judge.h"
+#include "policy/train/trainer.h"
+
+namespace gemmsmith {
+
+// A context as a search might have come to it, and the mask that its next plans would be drawn under.
+struct PlanGroup {
+  const RecordedProblem* problem = nullptr;
+  std::vector<Token> context;
+  std::shared_ptr<const Space> space;  // that the mask is of, if it is of one
+  std::unique_ptr<const PlanMask> mask;
+  std::set<Plan> known;  // struck off the mask of a space
+
+  bool MayDraw(const Plan& plan) const { return !known.contains(plan); }
+};
+
+// Sizes in contexts; blurred ones teach a policy what lies between those that it meets.
+enum class Telling : uint8_t { kBlurred, kExact };
+
+// Problems are drawn alike. Of each, 0 to 32 plans are known: the search's first ones by prediction, or any. They show
+// in the context and in the prior, and are not drawn again.
+std::vector<PlanGroup> DrawGroups(const std::vector<RecordedProblem>& problems, int count, const Without& without,
+                                  PlanJudge& judge, Random& random, Telling telling = Telling::kBlurred);
+
+// A plan of a group, among those that a batch is made of.
+struct WeightedPlan {
+  const PlanGroup* group = nullptr;
+  Plan plan;
+  double advantage = 0;
+  double weight = 0;  // of each of its words that were a choice: where the mask left but one there was none
+};
+size_t ChoicesIn(const PlanGroup& group, const Plan& plan);
+// The logs are left empty.
+PolicyBatch BatchOf(const std::vector<WeightedPlan>& plans);
+
+}  // namespace gemmsmith

@@ -1,0 +1,113 @@
+#include "policy/train/groups.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "archive/example_trials.h"
+#include "policy/vocabulary.h"
+
+namespace gemmsmith {
+namespace {
+
+std::vector<RecordedProblem> SomeProblems() { return RecordedProblems(ExampleTrials(1200), {}, {}); }
+
+// The plans that the mask leads to.
+std::set<Plan> DrawnFrom(const PlanGroup& group, int tries) {
+  std::set<Plan> drawn;
+  Random random(9);
+  for (int i = 0; i < tries; ++i) {
+    PlanPrefix prefix;
+    while (!prefix.IsWhole()) {
+      const AllowedWords allowed = group.mask->AllowedAfter(prefix);
+      prefix.Take(allowed.words[random.Below(allowed.words.size())]);
+    }
+    drawn.insert(prefix.plan());
+  }
+  return drawn;
+}
+
+TEST(GroupsTest, WhatIsKnownIsNotDrawnAgainAndSomethingIsLeft) {
+  const std::vector<RecordedProblem> problems = SomeProblems();
+  const std::unique_ptr<PlanJudge> judge = MakeRecordedJudge();
+  Random random(1);
+  size_t known = 0;
+  for (const PlanGroup& group : DrawGroups(problems, 60, {}, *judge, random)) {
+    EXPECT_LE(group.known.size(), 32u);
+    EXPECT_LE(group.known.size() + 2, group.space->size());
+    known += group.known.size();
+    const std::set<Plan> drawn = DrawnFrom(group, 50);
+    EXPECT_FALSE(drawn.empty());
+    for (const Plan& plan : drawn) {
+      EXPECT_TRUE(group.MayDraw(plan));
+      EXPECT_TRUE(group.problem->plans.contains(plan));
+    }
+  }
+  EXPECT_GT(known, 60u);
+}
+
+TEST(GroupsTest, TheSameRandomNumbersGiveTheSameGroupsHoweverManyCoresThereAre) {
+  const std::vector<RecordedProblem> problems = SomeProblems();
+  const std::unique_ptr<PlanJudge> judge = MakeRecordedJudge();
+  Random one(3), same(3), other(4);
+  const auto contexts = [&](Random& random) {
+    std::vector<std::vector<Token>> texts;
+    for (const PlanGroup& group : DrawGroups(problems, 12, {}, *judge, random)) texts.push_back(group.context);
+    return texts;
+  };
+  const auto first = contexts(one);
+  EXPECT_EQ(contexts(same), first);
+  EXPECT_NE(contexts(other), first);
+}
+
+TEST(GroupsTest, WithoutTheMaskAnyPlanMayComeAndWithoutThePriorAllAreBelievedAlike) {
+  const std::vector<RecordedProblem> problems = SomeProblems();
+  const std::unique_ptr<PlanJudge> judge = MakeRecordedJudge();
+  const auto beliefs_differ = [&](const Without& without) {
+    Random random(5);
+    for (const PlanGroup& group : DrawGroups(problems, 8, without, *judge, random))
+      for (PlanPrefix prefix; !prefix.IsWhole();) {
+        const AllowedWords allowed = group.mask->AllowedAfter(prefix);
+        for (const float belief : allowed.beliefs)
+          if (belief != 0) return true;
+        prefix.Take(allowed.words.front());
+      }
+    return false;
+  };
+  EXPECT_TRUE(beliefs_differ({}));
+  EXPECT_FALSE(beliefs_differ({.prior = true}));
+  EXPECT_FALSE(beliefs_differ({.mask = true}));
+}
+
+TEST(GroupsTest, ABatchHasEveryChoiceOfEveryPlanAndWhatWasAllowedThere) {
+  const std::vector<RecordedProblem> problems = SomeProblems();
+  const std::unique_ptr<PlanJudge> judge = MakeRecordedJudge();
+  Random random(6);
+  const std::vector<PlanGroup> groups = DrawGroups(problems, 4, {}, *judge, random);
+  std::vector<WeightedPlan> plans;
+  size_t choices = 0;
+  for (const PlanGroup& group : groups)
+    for (const Plan& plan : DrawnFrom(group, 3)) {
+      plans.push_back({&group, plan, 2, 0.25});
+      choices += ChoicesIn(group, plan);
+    }
+  const PolicyBatch batch = BatchOf(plans);
+  ASSERT_EQ(batch.rows.size(), choices);
+  EXPECT_EQ(batch.texts.rows, int(plans.size()));
+  ASSERT_EQ(batch.allowed_from.size(), choices + 1);
+  EXPECT_EQ(batch.allowed_from.back(), int64_t(batch.allowed.size()));
+  EXPECT_EQ(batch.beliefs.size(), batch.allowed.size());
+  for (size_t i = 0; i < choices; ++i) {
+    const auto begin = batch.allowed.begin() + batch.allowed_from[i],
+               end = batch.allowed.begin() + batch.allowed_from[i + 1];
+    EXPECT_GT(end - begin, 1) << "no choice else";
+    const int32_t word =
+        batch.texts.tokens[size_t(batch.rows[i]) * size_t(batch.texts.length) + size_t(batch.positions[i])];
+    EXPECT_NE(std::find(begin, end, word), end);
+    EXPECT_EQ(batch.advantages[i], 2);
+    EXPECT_EQ(batch.weights[i], 0.25);
+  }
+}
+
+}  // namespace
+}  // namespace gemmsmith
