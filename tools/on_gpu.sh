@@ -8,8 +8,8 @@
 #          tools/on_gpu.sh baselines SECONDS      the baselines of bench/baseline_check.shapes, short protocol
 #          tools/on_gpu.sh rates                  how many results a second: bench/mix.shapes, screen and short, nothing compiled before
 #          tools/on_gpu.sh space SECONDS          the recorded space: bench/space
-#          tools/on_gpu.sh measure NAME SHAPES PLANS LAYOUTS PROTOCOL SECONDS
-#                                                 every plan of a list on every shape of a list
+#          tools/on_gpu.sh measure NAME SHAPES PLANS LAYOUTS PROTOCOL SECONDS [OPTIONS...]
+#                                                 every plan of a list on every shape of a list (--counters, ...)
 #          tools/on_gpu.sh sweep NAME SHAPES LAYOUT EVALS SECONDS [RECORDS...]
 #                                                 optimize over a set or file, with the winners of records
 #          tools/on_gpu.sh bench NAME SHAPES CONTENDERS MODES PROTOCOL SECONDS
@@ -17,6 +17,8 @@
 #          tools/on_gpu.sh each_gpu measure|sweep|bench NAME SHAPES ...
 #                                                 the same with the shapes dealt out to all GPUs of the machine
 #          space, measure, sweep and bench go on from what earlier calls brought back, if it stands in .carry/records/NAME*.gsr
+#          tools/on_gpu.sh policy TORCH SECONDS RECORDS...
+#                                                 train the policy and its ablations on the first GPU, then live for SECONDS
 #          tools/on_gpu.sh kills ROUNDS           kill -9 of driver and worker in live runs; two runs on one GPU
 # Results go to $OUT (default: ./gpu_out): one .gsr of records a step, and logs.
 set -euo pipefail
@@ -149,7 +151,7 @@ space() {
 
 measure() {
   "$program" records measure --shapes "$2" --plans "$3" --layouts "$4" --protocol "$5" --limit-seconds "$6" --name "$1" \
-    --archive "$(archive_of "$1")" --output "$out/$1.gsr" | tee "$out/$1.txt" | tail -40
+    --archive "$(archive_of "$1")" --output "$out/$1.gsr" "${@:7}" | tee "$out/$1.txt" | tail -40
 }
 
 sweep() {
@@ -202,6 +204,53 @@ a_part_of_the_shapes() {
   TMPDIR=$part OUT=$part/out "$PWD/tools/on_gpu.sh" "$step" "$name" "$part/$name.shapes" "${@:4}" >"$part/$name.log" 2>&1
 }
 
+# All variants of a stage train side by side; what is cut off goes on with the same call. The folders are in /tmp/gemmsmith_policy,
+# their weights, logs and cards in $OUT.
+policy() {
+  local torch=$1 seconds=$2 home=/tmp/gemmsmith_policy records=("${@:3}")
+  mkdir -p "$home"
+  export GEMMSMITH_TRAINER=$home/libgemmsmith_trainer.so CUDA_VISIBLE_DEVICES=0
+  [[ -e $GEMMSMITH_TRAINER ]] || tools/torch_trainer --output "$GEMMSMITH_TRAINER" "$torch"
+  train_all 1000 --stage pretrain <<<"full
+    no_contrast --without contrast
+    no_counters --without counters"
+  train_all 1500 --stage imitate <<<"full --from pretrain/full
+    no_contrast --from pretrain/no_contrast
+    no_counters --from pretrain/no_counters
+    no_prior --without prior --from pretrain/full"
+  train_all 200 --stage rl <<<"full --from imitate/full
+    no_contrast --from imitate/no_contrast
+    no_counters --from imitate/no_counters
+    no_prior --from imitate/no_prior
+    no_mask --without mask --from imitate/full
+    no_imitation --from pretrain/full
+    no_pretraining"
+  if ((seconds > 0)); then
+    timeout -s INT "$seconds" "$program" train --stage rl --live --from "$home/imitate/full/weights.safetensors" --steps 64 \
+      --learning-rate 0.0001 --output "$home/live" --archive "$home/live.db" --hold-out standard --on cuda:0 "${records[@]}" \
+      >>"$home/live.txt" 2>&1 || tail -1 "$home/live.txt"
+    "$program" records export --archive "$home/live.db" --without-samples -o "$out/live.gsr"
+  fi
+  local run
+  for run in imitate/full rl/full live; do
+    [[ ! -e $home/$run/weights.safetensors ]] || gzip -c "$home/$run/weights.safetensors" >"$out/${run/\//_}.safetensors.gz"
+  done
+  tar -C "$home" -czf "$out/training_logs.tgz" --exclude='*.safetensors' --exclude='*.so' --exclude='*.db*' .
+}
+
+# STEPS --stage STAGE, and a line a variant: its name, and its options; weights are named by their run.
+train_all() {
+  local steps=$1 stage=$3 line words
+  while read -r line; do
+    read -ra words <<<"$line"
+    [[ $line != *" --from "* ]] || words[-1]=$home/${words[-1]}/weights.safetensors
+    "$program" train --stage "$stage" --steps "$steps" --output "$home/$stage/${words[0]}" --hold-out standard --on cuda:0 \
+      "${words[@]:1}" "${records[@]}" >>"$home/$stage.${words[0]}.txt" 2>&1 || tail -1 "$home/$stage.${words[0]}.txt" &
+  done
+  wait
+  echo "$stage at $SECONDS"
+}
+
 # Kills the driver, then the worker, in the middle of live runs on one archive: nothing stored is lost or doubled, and what
 # is left to do is done. Beside it, two runs on one GPU: the second says for whom it waits.
 kills() {
@@ -229,6 +278,6 @@ kills() {
 step=${1:-}
 case $step in
   pack) pack ;;
-  tests | self_test | sanitize | latency | baselines | rates | space | measure | sweep | bench | each_gpu | kills) unpack && mkdir -p "$out" && shift && "$step" "$@" ;;
-  *) sed -n '2,22s/^# //p' "$0" >&2; exit 2 ;;
+  tests | self_test | sanitize | latency | baselines | rates | space | measure | sweep | bench | each_gpu | policy | kills) unpack && mkdir -p "$out" && shift && "$step" "$@" ;;
+  *) sed -n '2,24s/^# //p' "$0" >&2; exit 2 ;;
 esac

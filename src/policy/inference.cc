@@ -169,6 +169,16 @@ void Inference::Append(std::span<const NextWord> words) {
   }
 }
 
+void Inference::Fork(int context, int from, int to) {
+  Context& of = contexts_[size_t(context)];
+  const size_t stride = size_t(longest_) * config_.width;
+  const size_t numbers = size_t(of.branch_lengths[size_t(from)]) * config_.width;
+  for (KeysAndValues& kept : of.branch_layers)
+    for (std::vector<float>* const values : {&kept.keys, &kept.values})
+      std::copy_n(values->begin() + long(size_t(from) * stride), numbers, values->begin() + long(size_t(to) * stride));
+  of.branch_lengths[size_t(to)] = of.branch_lengths[size_t(from)];
+}
+
 void Inference::KeepKeysAndValues(std::span<const NextWord> words, int layer) {
   const int width = config_.width;
   for (size_t row = 0; row < words.size(); ++row) {

@@ -28,6 +28,8 @@ class Inference {
   void Append(std::span<const NextWord> words);
   // The same of the word that was `row`-th in the last Append().
   std::span<const float> AfterWord(int row) const;
+  // Makes a branch of a context go on from where another one of it stands.
+  void Fork(int context, int from, int to);
 
   // Of some of the words, so that nothing is computed for those that a mask rules out.
   std::vector<float> Logits(std::span<const float> state, std::span<const Token> tokens) const;

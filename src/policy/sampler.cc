@@ -50,6 +50,12 @@ struct Branch {
   Random random;
 };
 
+// Branches of one request that have drawn the same words: the model reads them once, in the first one's place.
+struct Bundle {
+  int request = 0;
+  std::vector<int> branches;
+};
+
 // Some requests, whose branches go on word by word together.
 class Sampling {
  public:
@@ -67,15 +73,20 @@ class Sampling {
 
   std::vector<std::vector<SampledPlan>> Run() {
     std::vector<NextWord> words;
-    for (size_t request = 0; request < branches_.size(); ++request)
-      for (size_t branch = 0; branch < branches_[request].size(); ++branch)
-        Extend(int(request), int(branch), inference_.AfterContext(int(request)), words);
+    std::vector<Bundle> bundles;
+    for (size_t request = 0; request < branches_.size(); ++request) {
+      Bundle all{.request = int(request)};
+      for (size_t branch = 0; branch < branches_[request].size(); ++branch) all.branches.push_back(int(branch));
+      Extend(all, inference_.AfterContext(int(request)), bundles, words);
+    }
     while (!words.empty()) {
       inference_.Append(words);
-      std::vector<NextWord> next;
+      std::vector<NextWord> next_words;
+      std::vector<Bundle> next;
       for (size_t row = 0; row < words.size(); ++row)
-        Extend(words[row].context, words[row].branch, inference_.AfterWord(int(row)), next);
-      words = std::move(next);
+        Extend(bundles[row], inference_.AfterWord(int(row)), next, next_words);
+      words = std::move(next_words);
+      bundles = std::move(next);
     }
     return Plans();
   }
@@ -87,15 +98,41 @@ class Sampling {
     return contexts;
   }
 
-  // Draws the branch's next word. The last one of a plan need not be read by the model.
-  void Extend(int request, int index, std::span<const float> state, std::vector<NextWord>& words) {
-    Branch& branch = branches_[size_t(request)][size_t(index)];
-    const AllowedWords& allowed = masks_[size_t(request)].AllowedAfter(branch.prefix);
+  // Draws the next word of each of the branches; those that drew the same one go on together. What the model need not
+  // read is not read: words behind which there is no choice left.
+  void Extend(const Bundle& bundle, std::span<const float> state, std::vector<Bundle>& bundles,
+              std::vector<NextWord>& words) {
+    RememberedMask& mask = masks_[size_t(bundle.request)];
+    std::vector<Branch>& branches = branches_[size_t(bundle.request)];
+    const AllowedWords& allowed = mask.AllowedAfter(branches[size_t(bundle.branches[0])].prefix);
     if (allowed.words.empty()) return;
-    const Token token =
-        allowed.words.size() == 1 ? allowed.words[0] : Draw(branch, allowed, inference_.Logits(state, allowed.words));
-    branch.prefix.Take(token);
-    if (!branch.prefix.IsWhole()) words.push_back({request, index, token});
+    std::vector<float> logits;
+    if (allowed.words.size() > 1) logits = inference_.Logits(state, allowed.words);
+    std::map<Token, std::vector<int>> by_word;
+    for (const int branch : bundle.branches)
+      by_word[logits.empty() ? allowed.words[0] : Draw(branches[size_t(branch)], allowed, logits)].push_back(branch);
+    for (auto& [token, of_word] : by_word) {
+      PlanPrefix prefix = branches[size_t(of_word[0])].prefix;
+      prefix.Take(token);
+      const bool is_read = !EndsWithoutChoice(mask, prefix);
+      for (const int branch : of_word) branches[size_t(branch)].prefix = prefix;
+      if (!is_read) continue;
+      if (of_word[0] != bundle.branches[0]) inference_.Fork(bundle.request, bundle.branches[0], of_word[0]);
+      words.push_back({bundle.request, of_word[0], token});
+      bundles.push_back({bundle.request, std::move(of_word)});
+    }
+  }
+
+  // Whether there is but one plan behind it; then it is that plan.
+  static bool EndsWithoutChoice(RememberedMask& mask, PlanPrefix& prefix) {
+    PlanPrefix end = prefix;
+    while (!end.IsWhole()) {
+      const std::vector<Token>& words = mask.AllowedAfter(end).words;
+      if (words.size() != 1) return false;
+      end.Take(words[0]);
+    }
+    prefix = end;
+    return true;
   }
 
   Token Draw(Branch& branch, const AllowedWords& allowed, std::vector<float> logits) const {

@@ -118,7 +118,7 @@ std::string LimitsText(const ModelCard& card, const PolicyModel& model) {
 
 TrainingData DataOf(std::span<const Trial> trials, const HeldOut& held_out) {
   TrainingData data;
-  for (const auto& [key, plans] : MostCarefulTrials(trials)) {
+  for (const auto& [key, plans] : GroupTrials(trials)) {
     const Gemm& gemm = key.second;
     if (IsHeldOut(gemm.shape, held_out)) {
       ++data.held_out_problems;
@@ -126,7 +126,8 @@ TrainingData DataOf(std::span<const Trial> trials, const HeldOut& held_out) {
     }
     ++data.problems;
     data.kinds.insert(fmt::format("{} {}", Name(gemm.kind.layout), Name(gemm.kind.type)));
-    for (const auto& [plan, trial] : plans) {
+    for (const auto& [plan, of_plan] : plans) {
+      const Trial* const trial = of_plan.timed;
       data.first_unix_ms = data.trials == 0 ? trial->unix_ms : std::min(data.first_unix_ms, trial->unix_ms);
       data.last_unix_ms = std::max(data.last_unix_ms, trial->unix_ms);
       ++data.trials;

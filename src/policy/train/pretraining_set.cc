@@ -31,22 +31,30 @@ size_t DrawKnownCount(Random& random) {
   return kCounts[random.Below(std::size(kCounts))];
 }
 
-TrialsByProblem MostCarefulTrials(std::span<const Trial> trials) {
+JudgedAs AsJudged(const Gemm& gemm, const Device& device, const PlanTrials& trials) {
+  JudgedAs judged = AsJudged(gemm, device, trials.timed->outcome);
+  if (trials.profiled != nullptr) judged.counters = AsJudged(gemm, device, trials.profiled->outcome).counters;
+  return judged;
+}
+
+TrialsByProblem GroupTrials(std::span<const Trial> trials) {
   TrialsByProblem by_problem;
   for (const Trial& trial : trials) {
     if (!trial.HasPlan() || !FindDevice(trial.setting.device_key).ok()) continue;
-    const Trial*& known = by_problem[{trial.setting.device_key, trial.gemm}][trial.plan()];
-    if (known == nullptr || MoreCareful(trial.outcome.protocol, known->outcome.protocol)) known = &trial;
+    PlanTrials& known = by_problem[{trial.setting.device_key, trial.gemm}][trial.plan()];
+    if (known.timed == nullptr || MoreCareful(trial.outcome.protocol, known.timed->outcome.protocol))
+      known.timed = &trial;
+    if (trial.outcome.counters) known.profiled = &trial;
   }
   return by_problem;
 }
 
 Result<PretrainingSet> PretrainingSet::From(std::span<const Trial> trials, const HeldOut& held_out) {
   PretrainingSet set;
-  for (const auto& [key, plans] : MostCarefulTrials(trials)) {
+  for (const auto& [key, plans] : GroupTrials(trials)) {
     Problem problem{.gemm = key.second, .device = *FindDevice(key.first)};
-    for (const auto& [plan, trial] : plans) {
-      problem.variants.push_back({plan, AsJudged(problem.gemm, problem.device, trial->outcome)});
+    for (const auto& [plan, of_plan] : plans) {
+      problem.variants.push_back({plan, AsJudged(problem.gemm, problem.device, of_plan)});
       problem.best_score = std::max(problem.best_score, problem.variants.back().judged.score.value_or(0));
     }
     for (size_t i = 0; i < problem.variants.size(); ++i)

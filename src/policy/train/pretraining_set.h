@@ -12,9 +12,17 @@
 
 namespace gemmsmith {
 
-// Of each plan of each problem, by device key, the most carefully timed trial; of devices that FindDevice() knows.
-using TrialsByProblem = std::map<std::pair<std::string, Gemm>, std::map<Plan, const Trial*>>;
-TrialsByProblem MostCarefulTrials(std::span<const Trial> trials);
+// Of a plan's trials the most carefully timed one, and the latest that a profiler watched.
+struct PlanTrials {
+  const Trial* timed = nullptr;
+  const Trial* profiled = nullptr;
+};
+// The counters of one, all else of the other.
+JudgedAs AsJudged(const Gemm& gemm, const Device& device, const PlanTrials& trials);
+
+// Of each plan of each problem, by device key; of devices that FindDevice() knows.
+using TrialsByProblem = std::map<std::pair<std::string, Gemm>, std::map<Plan, PlanTrials>>;
+TrialsByProblem GroupTrials(std::span<const Trial> trials);
 
 // Of sizes, one in twenty an octave away. A size that no training shape has is then no word that was never met: it
 // means what lies between its neighbours.

@@ -80,6 +80,24 @@ TEST(PretrainingSetTest, WhatIsLeftOutChangesNeitherProblemsNorPlans) {
   }
 }
 
+TEST(PretrainingSetTest, TimesAreOfTheMostCarefulTrialAndCountersOfTheLatestThatHasSome) {
+  Trial screened = ExampleTrial(0), timed = screened, profiled = screened;
+  screened.outcome = {.kind = OutcomeKind::kMeasured, .timings = {{.contender = "ours", .median_ns = 3000}}};
+  profiled.outcome = screened.outcome;
+  profiled.outcome.counters.emplace();
+  (*profiled.outcome.counters)[Counter::kTensorPipe] = 40;
+  timed.outcome = screened.outcome;
+  timed.outcome.protocol = Protocol::kShort;
+  timed.outcome.timings[0].median_ns = 2000;
+  const std::vector<Trial> trials = {screened, profiled, timed};
+  const TrialsByProblem grouped = GroupTrials(trials);
+  const auto& [key, plans] = *grouped.begin();
+  const JudgedAs judged = AsJudged(key.second, *FindDevice(key.first), plans.begin()->second);
+  EXPECT_DOUBLE_EQ(*judged.score, ScoreOf(key.second, *FindDevice(key.first), 2000));
+  ASSERT_EQ(judged.counters.size(), 1u);
+  EXPECT_EQ(judged.counters[0].second, 40);
+}
+
 TEST(PretrainingSetTest, ShapesWithAHeldOutSizeAreOnlyValidatedOn) {
   const PretrainingSet set = SomeSet({.sizes = {128}});
   EXPECT_GT(set.held_out_problems(), 0u);

@@ -19,16 +19,16 @@ std::optional<RecordedPlan> RecordedProblem::Judge(const Plan& plan) const {
 std::vector<RecordedProblem> RecordedProblems(std::span<const Trial> trials, const HeldOut& held_out,
                                               const RewardOptions& options) {
   std::vector<RecordedProblem> problems;
-  for (const auto& [key, plans] : MostCarefulTrials(trials)) {
+  for (const auto& [key, plans] : GroupTrials(trials)) {
     RecordedProblem problem{.gemm = key.second, .device = *FindDevice(key.first)};
     if (IsHeldOut(problem.gemm.shape, held_out)) continue;
     std::vector<Plan> space;
     std::vector<double> rewards;
-    for (const auto& [plan, trial] : plans) {
-      const std::optional<RecordedPlan> worth = WorthOf(trial->outcome, problem.gemm.kind.layout, options);
+    for (const auto& [plan, of_plan] : plans) {
+      const std::optional<RecordedPlan> worth = WorthOf(of_plan.timed->outcome, problem.gemm.kind.layout, options);
       if (!worth) continue;
       problem.plans[plan] = *worth;
-      problem.variants.push_back({plan, AsJudged(problem.gemm, problem.device, trial->outcome)});
+      problem.variants.push_back({plan, AsJudged(problem.gemm, problem.device, of_plan)});
       space.push_back(plan);
       rewards.push_back(worth->reward);
     }
