@@ -8,8 +8,14 @@
 #include <vector>
 
 #include "policy/train/trainer.h"
+#include "policy/vocabulary.h"
 
 namespace gemmsmith {
+
+// Of a model that takes no time.
+inline ModelConfig SmallConfig() {
+  return {.words = int(TokenVocabulary().size()), .positions = 512, .width = 16, .layers = 1, .heads = 2, .hidden = 32};
+}
 
 class FakeTrainer : public Trainer {
  public:

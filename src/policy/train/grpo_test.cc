@@ -6,18 +6,14 @@
 
 #include "archive/example_trials.h"
 #include "base/files.h"
-#include "base/text.h"
 #include "policy/train/fake_trainer.h"
 #include "policy/train/trainer_library.h"
+#include "policy/train/training_log.h"
 #include "program/cost.h"
 #include "program/legality.h"
 
 namespace gemmsmith {
 namespace {
-
-ModelConfig SmallConfig() {
-  return {.words = int(TokenVocabulary().size()), .positions = 512, .width = 16, .layers = 1, .heads = 2, .hidden = 32};
-}
 
 // Direct plans of one problem, the faster the more warps split K; one in nine is wrong.
 std::vector<Trial> SomeTrials() {
@@ -69,14 +65,6 @@ TEST(RecordedRewardsTest, PlansThatWereNotRecordedHaveAGradeWhereTheyAreIllegalA
   EXPECT_EQ(problem.Judge(illegal)->reward, -1);
 }
 
-std::vector<nlohmann::json> LinesOf(const std::filesystem::path& folder) {
-  std::vector<nlohmann::json> lines;
-  const std::string log = *ReadFile(folder / "log.jsonl");
-  for (const std::string_view line : Split(log, '\n'))
-    if (!line.empty()) lines.push_back(nlohmann::json::parse(line));
-  return lines;
-}
-
 class GrpoTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -111,7 +99,7 @@ TEST(GrpoMaskTest, WithoutTheMaskIllegalPlansAreDrawnAndTheWeightsSaySo) {
         *MakeRecordedJudge(), trainer, reference, folder.path(),
         {.stop = [] { return false; }, .watch = [](int64_t, std::optional<double>) {}, .note = nullptr});
     ASSERT_TRUE(learned.ok()) << learned.message();
-    for (const nlohmann::json& line : LinesOf(folder.path())) {
+    for (const nlohmann::ordered_json& line : ReadLog(folder.path())) {
       EXPECT_EQ(line["legal"] == 1.0, masked) << line;
       EXPECT_TRUE(!masked || line["missed"] == 0.0) << line;
       EXPECT_TRUE(masked || line["reward"] < 0.0) << line;
@@ -135,7 +123,7 @@ TEST(GrpoPriorTest, WhatIsDrawnFirstIsWhatIsPredictedToBeFast) {
                       *MakeRecordedJudge(), trainer, reference, folder.path(),
                       {.stop = [] { return false; }, .watch = [](int64_t, std::optional<double>) {}, .note = nullptr});
     EXPECT_TRUE(learned.ok()) << learned.message();
-    return LinesOf(folder.path())[0]["speedup"].get<double>();
+    return ReadLog(folder.path())[0]["speedup"].get<double>();
   };
   EXPECT_GT(speed_up({}), 1.05 * speed_up({.prior = true}));
 }
@@ -146,7 +134,7 @@ TEST_F(GrpoTest, LearnsWhichPlansAreFast) {
   const Status learned =
       Learn(folder.path(), {.steps = 40, .problems = 2, .learning_rate = 1e-2, .without = {.prior = true}});
   ASSERT_TRUE(learned.ok()) << learned.message();
-  const std::vector<nlohmann::json> lines = LinesOf(folder.path());
+  const std::vector<nlohmann::ordered_json> lines = ReadLog(folder.path());
   ASSERT_EQ(lines.size(), 40u);
   EXPECT_LT(lines[0]["reward"].get<double>(), 0.6);
   EXPECT_GT(lines[39]["reward"].get<double>(), 1.2);
@@ -174,7 +162,7 @@ TEST_F(GrpoTest, TheWeightOfTheKlHoldsThePolicyBack) {
         Learn(folder.path(),
               {.steps = 30, .problems = 1, .learning_rate = 1e-2, .policy = {.kl_weight = heavy == 1 ? 10.0 : 0.0}})
             .ok());
-    kl[heavy] = LinesOf(folder.path()).back()["kl"];
+    kl[heavy] = ReadLog(folder.path()).back()["kl"];
   }
   EXPECT_LT(kl[1], 0.2 * kl[0]);
 }

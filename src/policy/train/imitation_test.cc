@@ -7,18 +7,14 @@
 
 #include "archive/example_trials.h"
 #include "base/files.h"
-#include "base/text.h"
 #include "policy/train/fake_trainer.h"
 #include "policy/train/trainer_library.h"
+#include "policy/train/training_log.h"
 #include "policy/vocabulary.h"
 #include "program/cost.h"
 
 namespace gemmsmith {
 namespace {
-
-ModelConfig SmallConfig() {
-  return {.words = int(TokenVocabulary().size()), .positions = 512, .width = 16, .layers = 1, .heads = 2, .hidden = 32};
-}
 
 // Direct plans of two problems; the less warps split K, the faster, whatever is predicted.
 std::vector<RecordedProblem> SomeProblems() {
@@ -41,14 +37,6 @@ std::vector<RecordedProblem> SomeProblems() {
   return RecordedProblems(trials, {}, {});
 }
 
-std::vector<nlohmann::json> LinesOf(const std::filesystem::path& folder) {
-  std::vector<nlohmann::json> lines;
-  const std::string log = *ReadFile(folder / "log.jsonl");
-  for (const std::string_view line : Split(log, '\n'))
-    if (!line.empty()) lines.push_back(nlohmann::json::parse(line));
-  return lines;
-}
-
 Status ImitateSome(Trainer& trainer, const std::filesystem::path& folder, const ImitationOptions& options,
                    int stop_after = 1000) {
   int steps = 0;
@@ -65,9 +53,9 @@ TEST(ImitationTest, LogsWhatThePriorAloneHasAndTheWeightsSayWhatWasLeftOut) {
   ASSERT_TRUE(ImitateSome(trainer, folder.path(),
                           {.steps = 6, .problems = 2, .validate_every = 3, .without = {.contrast = true}})
                   .ok());
-  const std::vector<nlohmann::json> lines = LinesOf(folder.path());
+  const std::vector<nlohmann::ordered_json> lines = ReadLog(folder.path());
   ASSERT_EQ(lines.size(), 6u);
-  for (const nlohmann::json& line : lines) {
+  for (const nlohmann::ordered_json& line : lines) {
     EXPECT_GT(line["prior_loss"].get<double>(), 0);
     EXPECT_EQ(line.contains("validation_prior_loss"), line["step"] == 3 || line["step"] == 6);
   }
@@ -80,7 +68,7 @@ TEST(ImitationTest, WithoutThePriorAllPlansAreAlikeToIt) {
     FakeTrainer trainer;
     const TemporaryFolder folder = *TemporaryFolder::Create("imitation");
     ASSERT_TRUE(ImitateSome(trainer, folder.path(), {.steps = 1, .without = {.prior = without}}).ok());
-    losses[without] = LinesOf(folder.path())[0]["prior_loss"];
+    losses[without] = ReadLog(folder.path())[0]["prior_loss"];
   }
   EXPECT_LT(losses[true], 4) << "twenty plans, with a choice at each of two axes";
   EXPECT_GT(losses[false], losses[true]) << "what is predicted is wrong here";
@@ -105,7 +93,7 @@ TEST(ImitationTest, WithTorchItLearnsTheBestPlansAndAStoppedRunEndsAsOneThatWasN
   ASSERT_TRUE(ImitateSome(**trainer, parts.path(), options).ok());
   for (const char* file : {"weights.safetensors", "log.jsonl"})
     EXPECT_EQ(*ReadFile(whole.path() / file), *ReadFile(parts.path() / file)) << file;
-  const nlohmann::json last = LinesOf(whole.path()).back();
+  const nlohmann::ordered_json last = ReadLog(whole.path()).back();
   EXPECT_LT(last["validation_loss"].get<double>(), 0.6 * last["validation_prior_loss"].get<double>());
 }
 

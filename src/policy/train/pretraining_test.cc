@@ -15,10 +15,6 @@
 namespace gemmsmith {
 namespace {
 
-ModelConfig SmallConfig() {
-  return {.words = int(TokenVocabulary().size()), .positions = 512, .width = 16, .layers = 1, .heads = 2, .hidden = 32};
-}
-
 PretrainingSet SomeSet(const HeldOut& held_out = {}) { return *PretrainingSet::From(ExampleTrials(1200), held_out); }
 
 PretrainingOptions FewSteps() {
