@@ -85,6 +85,16 @@ Result<Trained> PretrainOn(const std::vector<Trial>& trials, const TrainCommand&
   return trained;
 }
 
+// Where the command does not say it, the stage's own.
+template <typename Options>
+Options LaterStage(const TrainCommand& command) {
+  Options options{.seed = command.seed, .without = command.without};
+  options.steps = command.steps.value_or(options.steps);
+  options.problems = command.batch.value_or(options.problems);
+  options.learning_rate = command.learning_rate.value_or(options.learning_rate);
+  return options;
+}
+
 Result<PolicyModel> BeginningOf(const TrainCommand& command) {
   if (command.from.empty()) return NewModel(DefaultModelConfig(), command.seed);
   return ReadModel(command.from);
@@ -133,15 +143,12 @@ Result<std::vector<RecordedProblem>> ProblemsFor(const TrainCommand& command, co
 }
 
 Result<Trained> ImitateFrom(const std::vector<Trial>& trials, const TrainCommand& command) {
-  ImitationOptions options{.seed = command.seed, .without = command.without};
-  options.steps = command.steps.value_or(options.steps);
-  options.problems = command.batch.value_or(options.problems);
-  options.learning_rate = command.learning_rate.value_or(options.learning_rate);
+  const auto options = LaterStage<ImitationOptions>(command);
   ASSIGN_OR_RETURN(const PolicyModel begin, BeginningOf(command));
   ASSIGN_OR_RETURN(const std::unique_ptr<Trainer> trainer, OpenTorchTrainer(begin.config, command.device));
-  const std::vector<RecordedProblem> problems = RecordedProblems(trials, command.held_out, {});
-  std::vector<RecordedProblem> held_out = RecordedProblems(trials, {}, {});
-  std::erase_if(held_out, [&](const RecordedProblem& p) { return !IsHeldOut(p.gemm.shape, command.held_out); });
+  std::vector<RecordedProblem> problems, held_out;
+  for (RecordedProblem& problem : RecordedProblems(trials, {}, {}))
+    (IsHeldOut(problem.gemm.shape, command.held_out) ? held_out : problems).push_back(std::move(problem));
   WriteNote(fmt::format("imitating with {} on {}, from {}: {}, {} held out", trainer->Version(), command.device,
                         NameOf(command, begin), Plural(int64_t(problems.size()), "problem"), held_out.size()));
   Trained trained{.stage = "imitation", .problems = problems.size(), .measure = "loss", .steps = options.steps};
@@ -155,10 +162,7 @@ Result<Trained> ImitateFrom(const std::vector<Trial>& trials, const TrainCommand
 }
 
 Result<Trained> LearnFrom(const std::vector<Trial>& trials, const TrainCommand& command) {
-  GrpoOptions options{.seed = command.seed, .without = command.without};
-  options.steps = command.steps.value_or(options.steps);
-  options.problems = command.batch.value_or(options.problems);
-  options.learning_rate = command.learning_rate.value_or(options.learning_rate);
+  const auto options = LaterStage<GrpoOptions>(command);
   ASSIGN_OR_RETURN(const PolicyModel reference, BeginningOf(command));
   ASSIGN_OR_RETURN(const std::unique_ptr<Trainer> trainer, OpenTorchTrainer(reference.config, command.device));
   ASSIGN_OR_RETURN(const std::unique_ptr<Trainer> held, OpenTorchTrainer(reference.config, command.device));

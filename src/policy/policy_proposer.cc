@@ -23,7 +23,6 @@ class PolicyProposer : public Proposer {
       : model_(std::move(model)),
         gemm_(context.gemm),
         device_(context.device),
-        space_size_(context.space->size()),
         forecast_(context),
         mask_(*context.space),
         random_(Random(context.seed).Fork("policy proposer")) {}
@@ -33,7 +32,7 @@ class PolicyProposer : public Proposer {
   // One context for all draws of a call: nothing is observed meanwhile.
   std::vector<Plan> Propose(int count) override {
     const SampleRequest request{EncodeContext(Context()), &mask_};
-    if (!model_->without.prior) mask_.Believe(BeliefsOf(forecast_, space_size_));
+    if (!model_->without.prior) mask_.Believe(BeliefsOf(forecast_));
     std::vector<Plan> plans;
     double temperature = 1;
     while (int(plans.size()) < count && mask_.remaining() > 0) {
@@ -66,7 +65,6 @@ class PolicyProposer : public Proposer {
   const std::shared_ptr<const PolicyModel> model_;
   const Gemm gemm_;
   const Device device_;
-  const size_t space_size_;
   Forecast forecast_;  // what is observed corrects it
   SpacePlanMask mask_;
   Random random_;

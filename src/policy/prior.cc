@@ -5,9 +5,10 @@
 
 namespace gemmsmith {
 
-std::vector<float> BeliefsOf(const Forecast& forecast, size_t plans) {
+std::vector<float> BeliefsOf(const Forecast& forecast) {
   // What is predicted to be illegal, or a thousand times as slow, is not ruled out.
   constexpr double kSlowest = 1000;
+  const size_t plans = forecast.order().size();
   std::vector<double> times_ns(plans);
   for (size_t i = 0; i < plans; ++i) times_ns[i] = forecast.HopefulTimeNs(i, kHope);
   const double best_ns = plans == 0 ? 0 : *std::min_element(times_ns.begin(), times_ns.end());

@@ -8,9 +8,9 @@
 
 namespace gemmsmith {
 
-// By index in the forecast's space, for SpacePlanMask: twice as long is believed 2^kFaith times less. A plan of which
-// little is known is forecast so many deviations below the mean, as something that is worth a try.
+// Of all plans of the forecast's space, by index, for SpacePlanMask: twice as long is believed 2^kFaith times less. A
+// plan of which little is known is forecast so many deviations below the mean, as something that is worth a try.
 inline constexpr double kFaith = 60, kHope = 0.5;
-std::vector<float> BeliefsOf(const Forecast& forecast, size_t plans);
+std::vector<float> BeliefsOf(const Forecast& forecast);
 
 }  // namespace gemmsmith

@@ -21,7 +21,7 @@ std::unique_ptr<SpacePlanMask> MaskWithPrior(const Space& space, const std::opti
   Forecast forecast({.gemm = kGemm, .device = H200(), .space = &space});
   if (known) forecast.Learn(known->plan, TimeOf(kGemm, H200(), *known->judged.score));
   auto mask = std::make_unique<SpacePlanMask>(space);
-  mask->Believe(BeliefsOf(forecast, space.size()));
+  mask->Believe(BeliefsOf(forecast));
   return mask;
 }
 
@@ -74,8 +74,7 @@ TEST(PriorTest, WhatIsIllegalIsBelievedLeastAndNotRuledOut) {
   ASSERT_FALSE(IsLegal(illegal, kGemm, H200()));
   plans.push_back(illegal);
   const Space space(plans);
-  const std::vector<float> beliefs =
-      BeliefsOf(Forecast({.gemm = kGemm, .device = H200(), .space = &space}), space.size());
+  const std::vector<float> beliefs = BeliefsOf(Forecast({.gemm = kGemm, .device = H200(), .space = &space}));
   const float of_illegal = beliefs[*space.IndexOf(illegal)];
   EXPECT_EQ(of_illegal, *std::ranges::min_element(beliefs));
   EXPECT_TRUE(std::isfinite(of_illegal));

@@ -16,15 +16,16 @@ constexpr double kByPredictionShare = 0.5;
 // What a mask leaves at least, however many plans are known.
 constexpr size_t kLeastLeft = 2;
 
-// Without return, by weights e^belief (Gumbel's way); all alike where `beliefs` are not asked.
-std::vector<Exemplar> DrawKnownOf(const RecordedProblem& problem, const Space& space, const std::vector<float>& beliefs,
+// Without return: half of the times by weights e^belief (Gumbel's way), else all alike.
+std::vector<Exemplar> DrawKnownOf(const RecordedProblem& problem, const Space& space, const Forecast& forecast,
                                   Random& random) {
-  const bool by_prediction = random.Uniform() < kByPredictionShare;
+  std::vector<float> beliefs(space.size());
+  if (random.Uniform() < kByPredictionShare) beliefs = BeliefsOf(forecast);
   std::vector<std::pair<double, const Exemplar*>> keys;
   for (const Exemplar& variant : problem.variants) {
     const std::optional<size_t> at = space.IndexOf(variant.plan);
     const double gumbel = -std::log(-std::log(std::max(random.Uniform(), 1e-12)));
-    keys.push_back({gumbel + (by_prediction && at ? double(beliefs[*at]) : 0), &variant});
+    keys.push_back({gumbel + (at ? double(beliefs[*at]) : 0), &variant});
   }
   const size_t most = keys.size() - std::min(keys.size(), kLeastLeft);
   const size_t count = std::min(DrawKnownCount(random), most);
@@ -39,7 +40,7 @@ void Fill(PlanGroup& group, const Without& without, Telling telling, Random rand
   const RecordedProblem& problem = *group.problem;
   const Space& space = group.space == nullptr ? *problem.space : *group.space;
   Forecast forecast({.gemm = problem.gemm, .device = problem.device, .space = &space});
-  const std::vector<Exemplar> known = DrawKnownOf(problem, space, BeliefsOf(forecast, space.size()), random);
+  const std::vector<Exemplar> known = DrawKnownOf(problem, space, forecast, random);
   Document context = ContextFor(problem.gemm, problem.device, known, {.without = without}, random);
   if (telling == Telling::kBlurred) context.gemm.shape = Blurred(context.gemm.shape, random);
   group.context = EncodeContext(context);
@@ -52,21 +53,8 @@ void Fill(PlanGroup& group, const Without& without, Telling telling, Random rand
     if (mask->Strike(one.plan)) group.known.insert(one.plan);
     if (one.judged.score) forecast.Learn(one.plan, TimeOf(problem.gemm, problem.device, *one.judged.score));
   }
-  if (!without.prior) mask->Believe(BeliefsOf(forecast, space.size()));
+  if (!without.prior) mask->Believe(BeliefsOf(forecast));
   group.mask = std::move(mask);
-}
-
-// The words of a plan that were a choice, with what was allowed there.
-template <typename Take>
-void ForEachChoice(const PlanGroup& group, const Plan& plan, Take take) {
-  PlanPrefix prefix;
-  size_t position = group.context.size();
-  for (const Token token : EncodePlan(plan)) {
-    if (const AllowedWords allowed = group.mask->AllowedAfter(prefix); allowed.words.size() > 1)
-      take(int32_t(position), allowed);
-    prefix.Take(token);
-    ++position;
-  }
 }
 
 }  // namespace
@@ -89,28 +77,27 @@ std::vector<PlanGroup> DrawGroups(const std::vector<RecordedProblem>& problems, 
   return groups;
 }
 
-size_t ChoicesIn(const PlanGroup& group, const Plan& plan) {
-  size_t choices = 0;
-  ForEachChoice(group, plan, [&](int32_t, const AllowedWords&) { ++choices; });
-  return choices;
-}
-
-PolicyBatch BatchOf(const std::vector<WeightedPlan>& plans) {
+PolicyBatch BatchOf(const std::vector<WeightedPlan>& plans, Weight weight) {
   PolicyBatch batch;
   std::vector<WeightedTokens> texts;
   for (const WeightedPlan& one : plans) {
-    ForEachChoice(*one.group, one.plan, [&](int32_t position, const AllowedWords& allowed) {
-      batch.rows.push_back(int32_t(texts.size()));
-      batch.positions.push_back(position);
-      batch.advantages.push_back(float(one.advantage));
-      batch.weights.push_back(float(one.weight));
-      batch.allowed.insert(batch.allowed.end(), allowed.words.begin(), allowed.words.end());
-      batch.beliefs.insert(batch.beliefs.end(), allowed.beliefs.begin(), allowed.beliefs.end());
-      batch.allowed_from.push_back(int64_t(batch.allowed.size()));
-    });
     std::vector<Token> text = one.group->context;
-    const std::vector<Token> words = EncodePlan(one.plan);
-    text.insert(text.end(), words.begin(), words.end());
+    const size_t first = batch.rows.size();
+    PlanPrefix prefix;
+    for (const Token token : EncodePlan(one.plan)) {
+      if (const AllowedWords allowed = one.group->mask->AllowedAfter(prefix); allowed.words.size() > 1) {
+        batch.rows.push_back(int32_t(texts.size()));
+        batch.positions.push_back(int32_t(text.size()));
+        batch.advantages.push_back(float(one.advantage));
+        batch.allowed.insert(batch.allowed.end(), allowed.words.begin(), allowed.words.end());
+        batch.beliefs.insert(batch.beliefs.end(), allowed.beliefs.begin(), allowed.beliefs.end());
+        batch.allowed_from.push_back(int64_t(batch.allowed.size()));
+      }
+      prefix.Take(token);
+      text.push_back(token);
+    }
+    const size_t choices = batch.rows.size() - first, sharers = weight == Weight::kOfThePlan ? choices : 1;
+    batch.weights.insert(batch.weights.end(), choices, float(one.weight / double(std::max<size_t>(1, sharers))));
     texts.push_back({text, std::vector<float>(text.size(), 0.0f)});
   }
   batch.texts = BatchOf(texts);

@@ -35,10 +35,11 @@ struct WeightedPlan {
   const PlanGroup* group = nullptr;
   Plan plan;
   double advantage = 0;
-  double weight = 0;  // of each of its words that were a choice: where the mask left but one there was none
+  double weight = 0;
 };
-size_t ChoicesIn(const PlanGroup& group, const Plan& plan);
+// Whose weight it is. A word is a choice where the mask left more than one.
+enum class Weight : uint8_t { kOfThePlan, kOfEachChoice };  // of the plan: shared by its choices
 // The logs are left empty.
-PolicyBatch BatchOf(const std::vector<WeightedPlan>& plans);
+PolicyBatch BatchOf(const std::vector<WeightedPlan>& plans, Weight weight);
 
 }  // namespace gemmsmith

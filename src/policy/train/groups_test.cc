@@ -27,6 +27,16 @@ std::set<Plan> DrawnFrom(const PlanGroup& group, int tries) {
   return drawn;
 }
 
+size_t ChoicesIn(const PlanGroup& group, const Plan& plan) {
+  size_t choices = 0;
+  PlanPrefix prefix;
+  for (const Token token : EncodePlan(plan)) {
+    choices += group.mask->AllowedAfter(prefix).words.size() > 1 ? 1 : 0;
+    prefix.Take(token);
+  }
+  return choices;
+}
+
 TEST(GroupsTest, WhatIsKnownIsNotDrawnAgainAndSomethingIsLeft) {
   const std::vector<RecordedProblem> problems = SomeProblems();
   const std::unique_ptr<PlanJudge> judge = MakeRecordedJudge();
@@ -91,7 +101,7 @@ TEST(GroupsTest, ABatchHasEveryChoiceOfEveryPlanAndWhatWasAllowedThere) {
       plans.push_back({&group, plan, 2, 0.25});
       choices += ChoicesIn(group, plan);
     }
-  const PolicyBatch batch = BatchOf(plans);
+  const PolicyBatch batch = BatchOf(plans, Weight::kOfEachChoice);
   ASSERT_EQ(batch.rows.size(), choices);
   EXPECT_EQ(batch.texts.rows, int(plans.size()));
   ASSERT_EQ(batch.allowed_from.size(), choices + 1);
@@ -107,6 +117,11 @@ TEST(GroupsTest, ABatchHasEveryChoiceOfEveryPlanAndWhatWasAllowedThere) {
     EXPECT_EQ(batch.advantages[i], 2);
     EXPECT_EQ(batch.weights[i], 0.25);
   }
+  const PolicyBatch shared = BatchOf(plans, Weight::kOfThePlan);
+  std::vector<double> of_plans(plans.size());
+  for (size_t i = 0; i < choices; ++i) of_plans[size_t(shared.rows[i])] += shared.weights[i];
+  for (size_t i = 0; i < plans.size(); ++i)
+    EXPECT_NEAR(of_plans[i], ChoicesIn(*plans[i].group, plans[i].plan) > 0 ? 0.25 : 0, 1e-6);
 }
 
 }  // namespace

@@ -72,12 +72,10 @@ PolicyBatch BatchFrom(const std::vector<Group>& groups) {
     if (group.answers.empty()) continue;
     const std::vector<double> advantages = Advantages(RewardsOf(group));
     for (size_t i = 0; i < group.answers.size(); ++i) {
-      const Plan& plan = group.answers[i].plan;
-      const size_t choices = std::max<size_t>(1, ChoicesIn(group.asked, plan));
-      plans.push_back({&group.asked, plan, advantages[i], weight / double(choices)});
+      plans.push_back({&group.asked, group.answers[i].plan, advantages[i], weight});
     }
   }
-  return BatchOf(plans);
+  return BatchOf(plans, Weight::kOfThePlan);
 }
 
 bool WasLegal(OutcomeKind kind) { return kind != OutcomeKind::kIllegal; }

@@ -90,11 +90,14 @@ Status Imitate(const std::vector<RecordedProblem>& problems, const std::vector<R
   const std::unique_ptr<PlanJudge> judge = MakeRecordedJudge();
   const auto draw = [&](const std::vector<RecordedProblem>& from, int count, Telling telling, Random random) {
     const std::vector<PlanGroup> groups = DrawGroups(from, count, begin.without, *judge, random, telling);
-    return BatchOf(WantedOf(groups, options.plans));
+    return BatchOf(WantedOf(groups, options.plans), Weight::kOfEachChoice);
   };
   std::optional<PolicyBatch> validation;
-  if (!held_out.empty())
+  double validation_prior_loss = 0;
+  if (!held_out.empty()) {
     validation = draw(held_out, options.validation_problems, Telling::kExact, Random(options.seed).Fork("validation"));
+    validation_prior_loss = CrossEntropy(*validation, LogsOfBeliefs(*validation));
+  }
   const auto take_step = [&](int64_t step) -> Result<nlohmann::ordered_json> {
     PolicyBatch batch = draw(problems, options.problems, Telling::kBlurred,
                              Random(options.seed).Fork(fmt::format("wanted of step {}", step)));
@@ -113,7 +116,7 @@ Status Imitate(const std::vector<RecordedProblem>& problems, const std::vector<R
     if (validation && (step % options.validate_every == 0 || step == options.steps)) {
       ASSIGN_OR_RETURN(const std::vector<float> logs, trainer.LogProbabilities(*validation));
       line["validation_loss"] = CrossEntropy(*validation, logs);
-      line["validation_prior_loss"] = CrossEntropy(*validation, LogsOfBeliefs(*validation));
+      line["validation_prior_loss"] = validation_prior_loss;
     }
     hooks.watch(step, loss);
     return line;

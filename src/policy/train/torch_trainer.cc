@@ -37,6 +37,7 @@ void OpenCuda() {
   // The same seed is to give the same run: products of cuBLAS in an order that stays.
   ::setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", 0);
   at::globalContext().setDeterministicAlgorithms(true, false);
+  // Of ten bits, as the half precision that weights end in.
   at::globalContext().setAllowTF32CuBLAS(true);
 }
 
