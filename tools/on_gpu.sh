@@ -16,6 +16,8 @@
 #                                                 contenders beside the libraries on many shapes, and their tables
 #          tools/on_gpu.sh each_gpu measure|sweep|bench NAME SHAPES ...
 #                                                 the same with the shapes dealt out to all GPUs of the machine
+#          tools/on_gpu.sh promote CATALOGUE SHAPES SECONDS RECORDS...
+#                                                 race the winners of records once more, into a catalogue
 #          space, measure, sweep and bench go on from what earlier calls brought back, if it stands in .carry/records/NAME*.gsr
 #          tools/on_gpu.sh policy TORCH SECONDS RECORDS...
 #                                                 train the policy and its ablations on the first GPU, then live for SECONDS
@@ -167,6 +169,14 @@ bench() {
   "$program" report "$out/$1.gsr" --shapes all --summary
 }
 
+promote() {
+  local archive=${TMPDIR:-/tmp}/gemmsmith_promote.db
+  [[ -e $archive ]] || "$program" records import "${@:4}" --archive "$archive"
+  cp "$1" "$out/" 2>/dev/null || true
+  "$program" promote --shapes "$2" --limit-seconds "$3" --archive "$archive" --catalogue "$out/$(basename "$1")" \
+    --record "$out/promote.gsr" | tee "$out/promote.txt" | tail -3
+}
+
 # The shapes of a file, of the grid (paper1000), those with the least work first, or of the grid without a file's (paper1000-FILE);
 # of several of these, separated by commas.
 shapes_of() {
@@ -278,6 +288,6 @@ kills() {
 step=${1:-}
 case $step in
   pack) pack ;;
-  tests | self_test | sanitize | latency | baselines | rates | space | measure | sweep | bench | each_gpu | policy | kills) unpack && mkdir -p "$out" && shift && "$step" "$@" ;;
-  *) sed -n '2,24s/^# //p' "$0" >&2; exit 2 ;;
+  tests | self_test | sanitize | latency | baselines | rates | space | measure | sweep | bench | each_gpu | promote | policy | kills) unpack && mkdir -p "$out" && shift && "$step" "$@" ;;
+  *) sed -n '2,26s/^# //p' "$0" >&2; exit 2 ;;
 esac

@@ -160,13 +160,8 @@ Result<std::vector<std::string>> WriteRecord(const BenchCommand& command, const 
                                              const Archive& archive, const std::string& device_key) {
   if (command.output.empty()) return std::vector<std::string>();
   const std::set<Shape> shapes(options.shapes.begin(), options.shapes.end());
-  SegmentFiles files(command.output, true);
-  Status added;
-  RETURN_IF_ERROR(archive.ForEach({.campaign = options.name, .device_key = device_key}, [&](const Trial& trial) {
-    if (added.ok() && shapes.contains(trial.gemm.shape)) added = files.Add(trial);
-  }));
-  RETURN_IF_ERROR(added);
-  return files.Finish();
+  return WriteSelected(archive, {.campaign = options.name, .device_key = device_key}, command.output,
+                       [&](const Trial& trial) { return shapes.contains(trial.gemm.shape); });
 }
 
 std::string Summary(const BenchOptions& options, const BenchResult& result, const std::vector<std::string>& files) {

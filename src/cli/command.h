@@ -260,6 +260,7 @@ struct PromoteCommand {
   std::string shapes = "all";       // whose winners
   std::filesystem::path archive;    // where they are; the races are stored there too
   std::filesystem::path catalogue;  // empty: the device's under HomeFolder()
+  std::filesystem::path record;     // the trials of the races; empty: none is written
   std::optional<double> limit_seconds;
   std::string device = "auto";
   bool json = false;

@@ -222,10 +222,6 @@ std::filesystem::path FolderForSources(const OptimizeCommand& command) {
   return HomeFolder() / "kernels";
 }
 
-Status CheckRecordEnding(const OptimizeCommand& command) {
-  if (command.record.empty() || command.record.extension() == ".gsr") return OkStatus();
-  return InvalidArgument(fmt::format("--record '{}' does not end in .gsr", command.record.string()));
-}
 Status CheckRecordIsOfAGpu(const OptimizeCommand& command, const Instrument& instrument) {
   if (command.record.empty() || instrument.live()) return OkStatus();
   return InvalidArgument("--record keeps what a GPU measured; this would be a replay");
@@ -235,13 +231,8 @@ Result<std::vector<std::string>> WriteRecord(const OptimizeCommand& command, con
                                              const CampaignOptions& options) {
   if (command.record.empty()) return std::vector<std::string>();
   const std::set<Gemm> problems(options.problems.begin(), options.problems.end());
-  SegmentFiles files(command.record, true);
-  Status added;
-  RETURN_IF_ERROR(archive.ForEach({.campaign = options.name}, [&](const Trial& trial) {
-    if (added.ok() && problems.contains(trial.gemm)) added = files.Add(trial);
-  }));
-  RETURN_IF_ERROR(added);
-  return files.Finish();
+  return WriteSelected(archive, {.campaign = options.name}, command.record,
+                       [&](const Trial& trial) { return problems.contains(trial.gemm); });
 }
 
 Status NotRecorded(const Instrument& instrument, const Gemm& gemm) {
@@ -419,7 +410,7 @@ Result<int> Run(const OptimizeCommand& command) {
   WatchForInterrupts();
   const auto start = std::chrono::steady_clock::now();
   // Before a GPU is taken: what is wrong wherever it would run.
-  RETURN_IF_ERROR(CheckRecordEnding(command));
+  RETURN_IF_ERROR(CheckSegmentPath(command.record));
   Advice advice;
   ASSIGN_OR_RETURN(advice.policy, ReadPolicy(command));
   ASSIGN_OR_RETURN(const std::vector<Gemm> asked_for, AskedFor(command));

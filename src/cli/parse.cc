@@ -353,10 +353,13 @@ class Grammar {
   void AddPromote() {
     PromoteCommand* command = &promote_;
     Verb* verb = NewVerb(&root_, "promote", "measure winners again, and keep the better ones in a catalogue", command);
-    Value(verb, "--shapes", "SET|FILE|SHAPE,...", "whose winners, or all [all]", &command->shapes, ReadShapeWords);
+    Value(verb, "--shapes", "SET|FILE|SHAPE,...", "whose winners, in this order, or all [all]", &command->shapes,
+          ReadShapeWords);
     AddArchive(verb, &command->archive);
     Value(verb, "--catalogue", "FILE", "where they are kept [of this device, in the user's data folder]",
           &command->catalogue, ReadPath);
+    Value(verb, "--record", "FILE.gsr", "write the trials of the races as record files too", &command->record,
+          ReadPath);
     Value(verb, "--limit-seconds", "S", "stop in time; the same command goes on", &command->limit_seconds,
           ReadPositiveSeconds);
     AddDevice(verb, &command->device);

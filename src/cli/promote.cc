@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <map>
-#include <set>
 
 #include "base/files.h"
 #include "base/seconds.h"
@@ -12,6 +12,7 @@
 #include "cli/json_text.h"
 #include "cli/progress.h"
 #include "cli/readers.h"
+#include "cli/record_files.h"
 #include "cli/run.h"
 #include "cli/winners.h"
 #include "cli/words.h"
@@ -30,16 +31,18 @@ struct Round {
   size_t left = 0;
 };
 
+// In the order in which their shapes are named.
 Result<std::vector<Challenge>> ChallengesOf(const PromoteCommand& command, const Archive& archive,
                                             const std::string& device_key) {
-  std::optional<std::set<Shape>> wanted;
-  if (command.shapes != "all") {
-    ASSIGN_OR_RETURN(const std::vector<Shape> shapes, LoadShapeLists(command.shapes));
-    wanted.emplace(shapes.begin(), shapes.end());
-  }
   ASSIGN_OR_RETURN(const Challengers challengers, ChallengersIn(archive, device_key));
   std::vector<Challenge> challenges = challengers.All();
-  if (wanted) std::erase_if(challenges, [&](const Challenge& one) { return !wanted->contains(one.gemm.shape); });
+  if (command.shapes != "all") {
+    ASSIGN_OR_RETURN(const std::vector<Shape> shapes, LoadShapeLists(command.shapes));
+    std::map<Shape, size_t> places;
+    for (const Shape& shape : shapes) places.emplace(shape, places.size());
+    std::erase_if(challenges, [&](const Challenge& one) { return !places.contains(one.gemm.shape); });
+    std::ranges::stable_sort(challenges, {}, [&](const Challenge& one) { return places.at(one.gemm.shape); });
+  }
   if (challenges.empty())
     return NotFound(fmt::format("the archive has no winner of {} on this GPU: gemmsmith optimize finds them",
                                 command.shapes == "all" ? "any shape" : command.shapes));
@@ -50,6 +53,9 @@ std::filesystem::path CataloguePath(const PromoteCommand& command, const std::st
   return command.catalogue.empty() ? HomeFolder() / (device_key + ".catalogue") : command.catalogue;
 }
 
+// How many problems' kernels are compiled while one races.
+constexpr size_t kProblemsAhead = 8;
+
 // One problem may be too large for this GPU; of two in a row the machine is the reason.
 Result<Round> PromoteAll(const PromoteCommand& command, const std::vector<Challenge>& challenges, Promoter& promoter) {
   const auto start = std::chrono::steady_clock::now();
@@ -59,7 +65,10 @@ Result<Round> PromoteAll(const PromoteCommand& command, const std::vector<Challe
   Round round;
   Progress progress("promoting", int64_t(challenges.size()));
   bool failed_before = false;
+  size_t expected = 0;
   for (size_t i = 0; i < challenges.size() && !is_over(); ++i) {
+    for (; expected < std::min(i + kProblemsAhead, challenges.size()); ++expected)
+      promoter.Expect(challenges[expected].gemm, challenges[expected].plans);
     const auto& [gemm, plans] = challenges[i];
     progress.Update(int64_t(i), Print(gemm));
     Result<Promotion> promotion = promoter.Promote(gemm, plans);
@@ -114,6 +123,7 @@ std::string JsonText(const Round& round, const Catalogue& catalogue, const std::
 
 Result<int> Run(const PromoteCommand& command) {
   WatchForInterrupts();
+  RETURN_IF_ERROR(CheckSegmentPath(command.record));
   RETURN_IF_ERROR(CheckGpuMeasures(command.device));
   ASSIGN_OR_RETURN(const int gpu, FindGpu(command.device));
   ASSIGN_OR_RETURN(const std::unique_ptr<Archive> archive, OpenArchive(command.archive));
@@ -122,10 +132,16 @@ Result<int> Run(const PromoteCommand& command) {
   ASSIGN_OR_RETURN(const std::vector<Challenge> challenges, ChallengesOf(command, *archive, device_key));
   const std::filesystem::path path = CataloguePath(command, device_key);
   const auto now = std::chrono::system_clock::now().time_since_epoch();
-  const auto unix_ms = std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
-  ASSIGN_OR_RETURN(Promoter promoter, Promoter::Open(path, *instrument.evaluator, *instrument.compiler, archive.get(),
-                                                     fmt::format("promote {}", unix_ms)));
-  ASSIGN_OR_RETURN(const Round round, PromoteAll(command, challenges, promoter));
+  const std::string campaign =
+      fmt::format("promote {}", std::chrono::duration_cast<std::chrono::milliseconds>(now).count());
+  ASSIGN_OR_RETURN(Promoter promoter,
+                   Promoter::Open(path, *instrument.evaluator, *instrument.compiler, archive.get(), campaign));
+  const Result<Round> raced = PromoteAll(command, challenges, promoter);
+  // Where the GPU was lost halfway, what raced until then is written all the same.
+  if (!command.record.empty())
+    RETURN_IF_ERROR(
+        WriteSelected(*archive, {.campaign = campaign}, command.record, [](const Trial&) { return true; }).status());
+  ASSIGN_OR_RETURN(const Round& round, raced);
   const Catalogue& catalogue = promoter.catalogue();
   RETURN_IF_ERROR(
       WriteOut(command.json ? JsonText(round, catalogue, path.string()) : Text(round, catalogue, path.string())));

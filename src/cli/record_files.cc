@@ -35,6 +35,11 @@ Status CheckRecordPath(const std::filesystem::path& path) {
   return InvalidArgument(fmt::format("'{}' ends in none of .gsr, .jsonl and .csv", path.string()));
 }
 
+Status CheckSegmentPath(const std::filesystem::path& path) {
+  if (path.empty() || path.extension() == ".gsr") return OkStatus();
+  return InvalidArgument(fmt::format("--record '{}' does not end in .gsr", path.string()));
+}
+
 Result<std::vector<std::string>> WriteRecords(const std::vector<Trial>& trials, const std::filesystem::path& path,
                                               bool keep_samples) {
   if (path.extension() == ".gsr") {
@@ -51,6 +56,18 @@ Result<std::vector<std::string>> WriteRecords(const std::vector<Trial>& trials, 
   }
   RETURN_IF_ERROR(WriteFileAtomic(path, text));
   return std::vector<std::string>{path.string()};
+}
+
+Result<std::vector<std::string>> WriteSelected(const Archive& archive, const TrialFilter& filter,
+                                               const std::filesystem::path& path,
+                                               const std::function<bool(const Trial&)>& wanted) {
+  SegmentFiles files(path, true);
+  Status added;
+  RETURN_IF_ERROR(archive.ForEach(filter, [&](const Trial& trial) {
+    if (added.ok() && wanted(trial)) added = files.Add(trial);
+  }));
+  RETURN_IF_ERROR(added);
+  return files.Finish();
 }
 
 }  // namespace gemmsmith

@@ -93,35 +93,53 @@ Promoter::Promoter(std::filesystem::path path, FileLock lock, Catalogue catalogu
       evaluator_(evaluator),
       compiler_(compiler),
       archive_(archive),
-      campaign_(std::move(campaign)) {}
+      campaign_(std::move(campaign)),
+      ahead_(std::make_unique<CompileAhead>(evaluator.device(), &compiler, 0)) {}
 
-Result<std::vector<Trial>> Promoter::Race(const Gemm& gemm, const std::vector<Plan>& plans) {
-  std::vector<Contender> contenders;
-  for (const Plan& plan : plans) {
-    EvaluationRequest request{.gemm = gemm, .subject = plan, .protocol = Protocol::kShort, .clocks = {Clock::kDevice}};
-    request.clocks.Add(Clock::kOffline);
-    request.clocks.Add(Clock::kServer);
-    ASSIGN_OR_RETURN(PreparedCandidate candidate, Prepare(request, evaluator_.device(), compiler_));
-    contenders.push_back({std::move(request), std::move(candidate)});
+void Promoter::Expect(const Gemm& gemm, const std::vector<Plan>& challengers) {
+  GEMMSMITH_CHECK(!challengers.empty(), "nobody challenges for {}", Print(gemm));
+  const auto [place, is_new] = expected_.try_emplace(gemm, Lineup{next_turn_});
+  if (!is_new) return;
+  ++next_turn_;
+  const Entry* const standing = catalogue_.Find(gemm);
+  std::vector<Plan> racers = challengers;
+  if (standing != nullptr) std::erase(racers, standing->plan);
+  racers.resize(std::min(racers.size(), kMostChallengers));
+  place->second.challengers = racers.size();
+  if (racers.empty()) return;
+  if (standing != nullptr) racers.push_back(standing->plan);
+  std::vector<EvaluationRequest> requests;
+  for (const Plan& plan : racers) {
+    requests.push_back({.gemm = gemm, .subject = plan, .protocol = Protocol::kShort, .clocks = {Clock::kDevice}});
+    requests.back().clocks.Add(Clock::kOffline);
+    requests.back().clocks.Add(Clock::kServer);
   }
+  ahead_->AddTogether(place->second.turn, requests);
+}
+
+Result<std::vector<Trial>> Promoter::Race(const Lineup& lineup) {
+  CompileAhead::List list;
+  while (list.contenders.empty()) {
+    Result<CompileAhead::List> taken = ahead_->Take(kMostChallengers + 1, kPatience, lineup.turn);
+    if (!taken.ok()) ahead_->Forget(lineup.turn);
+    ASSIGN_OR_RETURN(list, std::move(taken));
+  }
+  GEMMSMITH_CHECK(list.turn == lineup.turn, "promoted before those that were expected earlier");
+  const size_t racers = list.contenders.size();
   TrialRunner run(evaluator_, &compiler_, archive_, campaign_);
-  ASSIGN_OR_RETURN(JudgedList judged, run(std::move(contenders)));
+  ASSIGN_OR_RETURN(JudgedList judged, run(std::move(list.contenders)));
   RETURN_IF_ERROR(judged.world);
-  GEMMSMITH_CHECK(judged.trials.size() == plans.size(), "{} trials of {} plans", judged.trials.size(), plans.size());
+  GEMMSMITH_CHECK(judged.trials.size() == racers, "{} trials of {} plans", judged.trials.size(), racers);
   return std::move(judged.trials);
 }
 
-Result<Promotion> Promoter::Promote(const Gemm& gemm, std::vector<Plan> challengers) {
-  GEMMSMITH_CHECK(!challengers.empty(), "nobody challenges for {}", Print(gemm));
+Result<Promotion> Promoter::Promote(const Gemm& gemm, const std::vector<Plan>& challengers) {
+  Expect(gemm, challengers);
+  const Lineup lineup = expected_.extract(gemm).mapped();
   const Entry* const standing = catalogue_.Find(gemm);
-  if (standing != nullptr) std::erase(challengers, standing->plan);
-  if (challengers.empty()) return Promotion{PromotionKind::kStands, standing->plan, "it is the entry already"};
-  std::vector<Plan> racers(challengers.begin(),
-                           challengers.begin() + ptrdiff_t(std::min(challengers.size(), kMostChallengers)));
-  const size_t challenger_count = racers.size();
-  if (standing != nullptr) racers.push_back(standing->plan);
-  ASSIGN_OR_RETURN(const std::vector<Trial> trials, Race(gemm, racers));
-  const Trial& fastest = FastestThatPassed(std::span(trials).first(challenger_count));
+  if (lineup.challengers == 0) return Promotion{PromotionKind::kStands, standing->plan, "it is the entry already"};
+  ASSIGN_OR_RETURN(const std::vector<Trial> trials, Race(lineup));
+  const Trial& fastest = FastestThatPassed(std::span(trials).first(lineup.challengers));
   Promotion promotion = Decide(fastest, standing != nullptr ? &trials.back() : nullptr);
   if (ChangesCatalogue(promotion.kind)) RETURN_IF_ERROR(WriteFileAtomic(path_, catalogue_.Print()));
   return promotion;

@@ -3,11 +3,14 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "archive/archive.h"
 #include "base/files.h"
+#include "campaign/compile_ahead.h"
 #include "catalogue/catalogue.h"
 #include "evaluate/evaluator.h"
 
@@ -44,16 +47,25 @@ class Promoter {
                                std::string campaign);
 
   const Catalogue& catalogue() const { return catalogue_; }
+  // May be left out: the problem will be promoted after all that are expected already, and its kernels are compiled
+  // while they race.
+  void Expect(const Gemm& gemm, const std::vector<Plan>& challengers);
   // Distinct plans, at least one; the first kMostChallengers that are not the entry already race together with it, and
   // where there are none it stays without being measured again. The catalogue is on the disk when it returns; a Status
   // where the world failed.
-  Result<Promotion> Promote(const Gemm& gemm, std::vector<Plan> challengers);
+  Result<Promotion> Promote(const Gemm& gemm, const std::vector<Plan>& challengers);
 
  private:
+  // Who races for a problem, on their way to the GPU.
+  struct Lineup {
+    size_t turn = 0;
+    size_t challengers = 0;  // the standing one, where there is one, comes behind them
+  };
+
   Promoter(std::filesystem::path path, FileLock lock, Catalogue catalogue, Evaluator& evaluator, Compiler& compiler,
            Archive* archive, std::string campaign);
 
-  Result<std::vector<Trial>> Race(const Gemm& gemm, const std::vector<Plan>& plans);
+  Result<std::vector<Trial>> Race(const Lineup& lineup);
   Promotion Decide(const Trial& challenger, const Trial* standing);
 
   std::filesystem::path path_;
@@ -63,6 +75,9 @@ class Promoter {
   Compiler& compiler_;
   Archive* archive_;
   std::string campaign_;
+  std::unique_ptr<CompileAhead> ahead_;
+  std::map<Gemm, Lineup> expected_;
+  size_t next_turn_ = 0;
 };
 
 }  // namespace gemmsmith

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <future>
 #include <map>
 
 #include "campaign/fakes.h"
@@ -182,6 +184,36 @@ TEST_F(PromoterTest, NoMoreRaceThanTheRaceHoldsBesideTheStandingOne) {
   EXPECT_EQ(evaluator_.exchanges, (std::vector<size_t>{1, kMostChallengers + 1}));
   EXPECT_EQ(evaluator_.requests[kMostChallengers].plan(), plans_[kMostChallengers])
       << "the standing one takes no challenger's place";
+}
+
+TEST_F(PromoterTest, WhatIsExpectedIsCompiledWhileOthersRace) {
+  for (const Plan& plan : plans_) outcomes_[plan] = RacedIn(1000);
+  std::promise<void> all_are_compiled;
+  compiler_.before = [&](const Source&) {
+    if (compiler_.calls == 3) all_are_compiled.set_value();
+    return OkStatus();
+  };
+  evaluator_.on_exchange = [compiled = all_are_compiled.get_future().share()](std::span<const Contender>) {
+    EXPECT_EQ(compiled.wait_for(std::chrono::seconds(60)), std::future_status::ready) << "in the first race already";
+  };
+  Result<Promoter> promoter = Promoter::Open(path(), evaluator_, compiler_, nullptr, "promotion");
+  ASSERT_TRUE(promoter.ok());
+  promoter->Expect(SomeGemm(256), {first_});
+  promoter->Expect(SomeGemm(512), {second_, third_});
+  EXPECT_EQ(promoter->Promote(SomeGemm(256), {first_})->kind, PromotionKind::kEntered);
+  EXPECT_EQ(promoter->Promote(SomeGemm(512), {second_, third_})->kind, PromotionKind::kEntered);
+  EXPECT_EQ(evaluator_.exchanges, (std::vector<size_t>{1, 2}));
+  EXPECT_EQ(evaluator_.requests.at(1).plan(), second_) << "in the order in which they challenge";
+}
+
+TEST_F(PromoterTest, WhereTheCompilerFailsTheNextIsPromotedAllTheSame) {
+  outcomes_[first_] = outcomes_[second_] = RacedIn(1000);
+  compiler_.before = [&](const Source&) { return compiler_.calls <= 2 ? Unavailable("the disk is full") : OkStatus(); };
+  Result<Promoter> promoter = Promoter::Open(path(), evaluator_, compiler_, nullptr, "promotion");
+  ASSERT_TRUE(promoter.ok());
+  EXPECT_EQ(promoter->Promote(SomeGemm(256), {first_, second_}).status().message(), "the disk is full");
+  EXPECT_EQ(promoter->Promote(SomeGemm(512), {second_, first_})->plan, second_);
+  EXPECT_EQ(evaluator_.exchanges, (std::vector<size_t>{2}));
 }
 
 // A plan's time in an old campaign on a cool GPU, and the race in which it is slower.
