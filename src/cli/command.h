@@ -152,6 +152,7 @@ struct TrainCommand {
   std::vector<std::filesystem::path> sources;  // empty: what a replay answers from
   std::filesystem::path output;
   std::filesystem::path from;  // weights that the later stages begin with; empty: new ones
+  std::vector<std::filesystem::path> remember;  // records that become experience; empty: what `from` has of it
   Without without;
   HeldOut held_out;
   std::optional<int> steps, batch;  // nothing: the stage's own

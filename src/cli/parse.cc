@@ -393,6 +393,8 @@ class Grammar {
     Value(verb, "--stage", "pretrain|imitate|rl", "on texts, on the best plans, by reward (GRPO) [pretrain]",
           &command->stage, ReadTrainingStage);
     Value(verb, "--from", "FILE", "of the later stages: weights to begin with [new ones]", &command->from, ReadPath);
+    AddMany(verb, "--remember", "FILE", "of the later stages: records to keep as experience; may be given often",
+            &command->remember, ReadPath);
     Value(verb, "--without", "LIST", "leave out: contrast,counters,mask,analysis,prior [nothing]", &command->without,
           ParseWithout);
     Value(verb, "--hold-out", "RULE", "keep shapes out: sizes of m, n or k, offgrid, or standard", &command->held_out,
@@ -414,6 +416,8 @@ class Grammar {
       const bool by_reward = command->stage == TrainingStage::kRl;
       if (!command->from.empty() && command->stage == TrainingStage::kPretrain)
         return NoCommand{kExitWrongUse, "--from goes with --stage imitate or rl"};
+      if (!command->remember.empty() && command->stage == TrainingStage::kPretrain)
+        return NoCommand{kExitWrongUse, "--remember goes with --stage imitate or rl"};
       if (command->live && !by_reward) return NoCommand{kExitWrongUse, "--live goes with --stage rl"};
       if (command->without.mask && !by_reward)
         return NoCommand{kExitWrongUse, "--without mask goes with --stage rl: the other stages draw no plans"};

@@ -96,8 +96,15 @@ Options LaterStage(const TrainCommand& command) {
 }
 
 Result<PolicyModel> BeginningOf(const TrainCommand& command) {
-  if (command.from.empty()) return NewModel(DefaultModelConfig(), command.seed);
-  return ReadModel(command.from);
+  PolicyModel model = NewModel(DefaultModelConfig(), command.seed);
+  if (!command.from.empty()) {
+    ASSIGN_OR_RETURN(model, ReadModel(command.from));
+  }
+  if (!command.remember.empty()) {
+    ASSIGN_OR_RETURN(const std::shared_ptr<const Recording> recording, Recording::Load(command.remember));
+    model.experience = Experience::Of(*recording, command.held_out);
+  }
+  return model;
 }
 
 std::string NameOf(const TrainCommand& command, const PolicyModel& begin) {

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <map>
 
 #include "policy/contexts.h"
 #include "policy/prior.h"
@@ -17,13 +19,19 @@ constexpr int kGroup = 16;
 // A draw that repeats itself is followed by one that is freer by this.
 constexpr double kWarming = 1.5;
 
+SearchContext Experienced(SearchContext context, const Experience& experience) {
+  context.experience = &experience;
+  return context;
+}
+
 class PolicyProposer : public Proposer {
  public:
   PolicyProposer(std::shared_ptr<const PolicyModel> model, const SearchContext& context)
       : model_(std::move(model)),
+        space_(*context.space),
         gemm_(context.gemm),
         device_(context.device),
-        forecast_(context),
+        forecast_(Experienced(context, model_->experience)),
         mask_(*context.space),
         random_(Random(context.seed).Fork("policy proposer")) {}
 
@@ -36,8 +44,8 @@ class PolicyProposer : public Proposer {
     std::vector<Plan> plans;
     double temperature = 1;
     while (int(plans.size()) < count && mask_.remaining() > 0) {
-      for (const Plan& plan : Draw(request, temperature))
-        if (int(plans.size()) < count && mask_.Strike(plan)) plans.push_back(plan);
+      std::vector<Drawn> drawn = Draw(request, temperature);
+      while (int(plans.size()) < count && !drawn.empty()) plans.push_back(TakeBest(drawn));
       temperature *= kWarming;
     }
     return plans;
@@ -50,19 +58,51 @@ class PolicyProposer : public Proposer {
   }
 
  private:
+  struct Drawn {
+    Plan plan;
+    size_t index = 0;  // in the space
+    double log_probability = 0;
+    double log_of_hope = 0;  // when it was drawn
+  };
+
   Document Context() { return ContextFor(gemm_, device_, variants_, {.without = model_->without}, random_); }
 
-  std::vector<Plan> Draw(const SampleRequest& request, double temperature) {
-    std::vector<SampledPlan> drawn = SamplePlans(
+  // Different plans, none of which was proposed before: the mask allows no others.
+  std::vector<Drawn> Draw(const SampleRequest& request, double temperature) {
+    const std::vector<SampledPlan> sampled = SamplePlans(
         *model_, std::span(&request, 1), {.plans = kGroup, .temperature = temperature, .seed = random_.Next()})[0];
-    std::stable_sort(drawn.begin(), drawn.end(),
-                     [](const SampledPlan& a, const SampledPlan& b) { return a.log_probability > b.log_probability; });
-    std::vector<Plan> plans;
-    for (const SampledPlan& sampled : drawn) plans.push_back(sampled.plan);
-    return plans;
+    std::map<size_t, Drawn> drawn;
+    for (const SampledPlan& one : sampled) {
+      const size_t index = *space_.IndexOf(one.plan);
+      drawn.try_emplace(index, Drawn{one.plan, index, one.log_probability, LogOfHope(index)});
+    }
+    std::vector<Drawn> different;
+    for (auto& [index, one] : drawn) different.push_back(std::move(one));
+    return different;
+  }
+
+  // The likeliest one. What plans under way will tell of others is no longer a reason to try those.
+  Plan TakeBest(std::vector<Drawn>& drawn) {
+    const auto likelihood = [this](const Drawn& one) {
+      if (model_->without.prior) return one.log_probability;
+      return one.log_probability - kFaith * (LogOfHope(one.index) - one.log_of_hope);
+    };
+    const auto best = std::ranges::max_element(drawn, {}, likelihood);
+    Plan plan = std::move(best->plan);
+    mask_.Strike(plan);
+    forecast_.Await(best->index);
+    drawn.erase(best);
+    return plan;
+  }
+
+  // What is forecast to be illegal is drawn for other reasons.
+  double LogOfHope(size_t index) const {
+    const double time_ns = forecast_.HopefulTimeNs(index, kHope);
+    return std::isfinite(time_ns) ? std::log(time_ns) : 0;
   }
 
   const std::shared_ptr<const PolicyModel> model_;
+  const Space& space_;
   const Gemm gemm_;
   const Device device_;
   Forecast forecast_;  // what is observed corrects it

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "policy/vocabulary.h"
@@ -97,6 +99,30 @@ TEST(PolicyProposerTest, BeginsWithWhatIsPredictedToBeFastWhereItHasAPrior) {
   const double best_ns = PredictTimeNs(RankedPlans(gemm, device, 1).front(), gemm, device);
   EXPECT_LT(mean_predicted({}), 1.05 * best_ns);
   EXPECT_GT(mean_predicted({.prior = true}), 1.1 * best_ns);
+}
+
+// On a problem next to it the plans that are predicted fastest took twice as long as that.
+TEST(PolicyProposerTest, BeginsWithWhatWasFastOnProblemsNearbyWhereItHasExperience) {
+  const Gemm gemm{.shape = {256, 512, 4096}}, next{.shape = {256, 512, 2048}};
+  const Device& device = KnownDevices()[0];
+  const Space space(RankedPlans(gemm, device, 300));
+  const std::vector<Plan> plans = RankedPlans(next, device, 300);
+  const Plan fastest = RankedPlans(gemm, device, 1)[0];
+  const auto is_let_down = [&](const Plan& plan) { return plan.Get("tile_n") == fastest.Get("tile_n"); };
+  std::vector<float> delays;
+  for (const Plan& plan : plans)
+    delays.push_back(float(std::log((is_let_down(plan) ? 2 : 1) * PredictTimeNs(plan, next, device) / 1000)));
+  const float least = *std::ranges::min_element(delays);
+  for (float& delay : delays) delay -= least;
+  const auto let_down_among_first = [&](Experience experience) {
+    PolicyModel model = *SmallModel();
+    model.experience = std::move(experience);
+    const std::unique_ptr<Proposer> proposer = *MakePolicyProposer(
+        std::make_shared<PolicyModel>(std::move(model)), {.gemm = gemm, .device = device, .space = &space, .seed = 1});
+    return std::ranges::count_if(proposer->Propose(8), is_let_down);
+  };
+  EXPECT_GE(let_down_among_first({}), 6);
+  EXPECT_LE(let_down_among_first(*Experience::From(device.key, {next}, plans, delays)), 2);
 }
 
 TEST(PolicyProposerTest, AModelThatReadsTooLittleIsRefused) {

@@ -6,17 +6,16 @@
 
 #include "program/cost.h"
 #include "program/legality.h"
+#include "search/experience.h"
 #include "search/fresh_plans.h"
+#include "search/prediction_error.h"
 
 namespace gemmsmith {
 
 namespace {
 
-// Standard deviations of the parts of the error, as logarithms: the model's errors are about 0.07 within what it was
-// fitted to and larger elsewhere (docs/lab/cost_model.md).
-constexpr double kFamilyDeviation = 0.2, kAxisDeviation = 0.06, kRestDeviation = 0.06, kNoise = 0.02;
-// Steps over which values of an axis, and plans, come to differ.
-constexpr double kAxisReach = 3, kRestReach = 2;
+// Of what is measured, as a logarithm.
+constexpr double kNoise = 0.02;
 // Learning costs the number of plans times what was learned before; so much is enough to know a space.
 constexpr size_t kMostLearned = 1000;
 // A failure speaks as if the plan were so much slower than forecast.
@@ -25,8 +24,6 @@ constexpr double kFailureLog = 0.3;
 constexpr int kApart = 2;
 // A family joins the starts when its best is predicted at most so much slower than the best of all.
 constexpr double kNearTheBest = 1.5;
-
-double Square(double x) { return x * x; }
 
 // The geometry less how its tiles are fed. Rings of other lengths are predicted nearly equal; with them for starts, 12
 // of 24 candidates of a skinny problem were one tile (docs/lab/latency.md).
@@ -39,33 +36,13 @@ Plan TilingOf(const Plan& plan) {
   return tiling;
 }
 
-int Steps(const Parameter& parameter, int first, int second) {
-  if (first == second) return 0;
-  return parameter.HasSteps() ? parameter.StepsBetween(first, second) : int(kFarApart);
-}
-
-// How the errors of two plans go together.
-double Covariance(const Plan& first, const Plan& second) {
-  if (first.family != second.family) return 0;
-  const std::span<const Parameter> parameters = GetFamily(first.family).parameters;
-  double axes = 0;
-  int distance = 0;
-  for (size_t axis = 0; axis < parameters.size(); ++axis) {
-    const int steps = Steps(parameters[axis], first.values[axis], second.values[axis]);
-    axes += std::exp(-steps / kAxisReach);
-    distance += std::min(steps, 2);
-  }
-  return Square(kFamilyDeviation) + Square(kAxisDeviation) * axes +
-         Square(kRestDeviation) * std::exp(-distance / kRestReach);
-}
-
 }  // namespace
 
 Forecast::Forecast(const SearchContext& context)
     : space_(*context.space),
       log_predicted_(space_.size()),
       error_(
-          space_.size(), [&plans = space_.plans()](size_t a, size_t b) { return Covariance(plans[a], plans[b]); },
+          space_.size(), [&plans = space_.plans()](size_t a, size_t b) { return ErrorCovariance(plans[a], plans[b]); },
           kNoise),
       order_(space_.size()) {
   const bool sound = context.gemm.shape.Volume() > 0 && Problems(context.gemm).empty();
@@ -73,6 +50,10 @@ Forecast::Forecast(const SearchContext& context)
     const Plan& plan = space_.plans()[i];
     const bool legal = IsLegal(plan, context.gemm, context.device);
     log_predicted_[i] = legal ? std::log(PredictTimeNs(plan, context.gemm, context.device)) : INFINITY;
+  }
+  if (sound && context.experience != nullptr) {
+    const std::vector<double> errors = context.experience->ErrorsOn(context);
+    for (size_t i = 0; i < errors.size(); ++i) log_predicted_[i] += errors[i];
   }
   std::iota(order_.begin(), order_.end(), 0u);
   Random(context.seed).Fork("forecast ties").Shuffle(order_);

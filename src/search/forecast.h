@@ -1,6 +1,5 @@
-// Predicted times of a space's plans, corrected by what was measured. The error of the prediction is taken for a
-// Gaussian process: an offset of each family, an offset of each value of each axis that neighbouring values share in
-// part, and a rest that only near plans share.
+// Predicted times of a space's plans, corrected by what was measured on other problems, where the context has such
+// experience, and on this one. The error of the prediction is taken for a Gaussian process (prediction_error.h).
 #pragma once
 
 #include <vector>

@@ -22,12 +22,15 @@ class Proposer {
   virtual void Observe(const Plan& plan, const Outcome& outcome) = 0;
 };
 
+class Experience;
+
 // What a proposer is made for: one problem, one device, one finite space; all randomness comes from the seed.
 struct SearchContext {
   Gemm gemm;
   Device device;
   const Space* space = nullptr;  // outlives the proposer
   uint64_t seed = 0;
+  const Experience* experience = nullptr;  // of other problems (experience.h); null: none
 };
 
 // "random", "ranked", "local", "evolution", "bayes", "nvmmh".

@@ -27,7 +27,8 @@ enum class Telling : uint8_t { kBlurred, kExact };
 
 // Problems are drawn alike. Of each, 0 to 32 plans are known: the search's first ones by prediction, or any. They show
 // in the context and in the prior, and are not drawn again.
-std::vector<PlanGroup> DrawGroups(const std::vector<RecordedProblem>& problems, int count, const Without& without,
+// Who is asked says what contexts are made without, and what the prior knows of other shapes.
+std::vector<PlanGroup> DrawGroups(const std::vector<RecordedProblem>& problems, int count, const PolicyModel& asked,
                                   PlanJudge& judge, Random& random, Telling telling = Telling::kBlurred);
 
 // A plan of a group, among those that a batch is made of.

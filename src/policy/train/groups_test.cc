@@ -27,6 +27,17 @@ std::set<Plan> DrawnFrom(const PlanGroup& group, int tries) {
   return drawn;
 }
 
+// In all words along one of the plans.
+std::vector<float> BeliefsIn(const PlanGroup& group) {
+  std::vector<float> beliefs;
+  for (PlanPrefix prefix; !prefix.IsWhole();) {
+    const AllowedWords allowed = group.mask->AllowedAfter(prefix);
+    beliefs.insert(beliefs.end(), allowed.beliefs.begin(), allowed.beliefs.end());
+    prefix.Take(allowed.words.back());
+  }
+  return beliefs;
+}
+
 size_t ChoicesIn(const PlanGroup& group, const Plan& plan) {
   size_t choices = 0;
   PlanPrefix prefix;
@@ -56,6 +67,30 @@ TEST(GroupsTest, WhatIsKnownIsNotDrawnAgainAndSomethingIsLeft) {
   EXPECT_GT(known, 60u);
 }
 
+// What was recorded of a problem is what it is to teach.
+TEST(GroupsTest, ThePriorHasExperienceOfOtherShapesAlone) {
+  std::vector<RecordedProblem> problems = SomeProblems();
+  problems.erase(problems.begin() + 1, problems.end());
+  const std::unique_ptr<PlanJudge> judge = MakeRecordedJudge();
+  const auto beliefs = [&](const Shape& met) {
+    Gemm gemm = problems[0].gemm;
+    gemm.shape = met;
+    std::vector<Plan> plans;
+    for (const auto& [plan, recorded] : problems[0].plans) plans.push_back(plan);
+    std::vector<float> delays(plans.size());
+    for (size_t i = 0; i < delays.size(); ++i) delays[i] = float(i % 3);
+    PolicyModel asked;
+    asked.experience = *Experience::From(problems[0].device.key, {gemm}, plans, delays);
+    Random random(1);
+    return BeliefsIn(DrawGroups(problems, 1, asked, *judge, random)[0]);
+  };
+  Random random(1);
+  const std::vector<float> plain = BeliefsIn(DrawGroups(problems, 1, {}, *judge, random)[0]);
+  const Shape shape = problems[0].gemm.shape;
+  EXPECT_EQ(beliefs(shape), plain);
+  EXPECT_NE(beliefs({shape.m, shape.n, 2 * shape.k}), plain);
+}
+
 TEST(GroupsTest, TheSameRandomNumbersGiveTheSameGroupsHoweverManyCoresThereAre) {
   const std::vector<RecordedProblem> problems = SomeProblems();
   const std::unique_ptr<PlanJudge> judge = MakeRecordedJudge();
@@ -75,7 +110,7 @@ TEST(GroupsTest, WithoutTheMaskAnyPlanMayComeAndWithoutThePriorAllAreBelievedAli
   const std::unique_ptr<PlanJudge> judge = MakeRecordedJudge();
   const auto beliefs_differ = [&](const Without& without) {
     Random random(5);
-    for (const PlanGroup& group : DrawGroups(problems, 8, without, *judge, random))
+    for (const PlanGroup& group : DrawGroups(problems, 8, {.without = without}, *judge, random))
       for (PlanPrefix prefix; !prefix.IsWhole();) {
         const AllowedWords allowed = group.mask->AllowedAfter(prefix);
         for (const float belief : allowed.beliefs)

@@ -172,7 +172,7 @@ Status LearnByReward(const std::vector<RecordedProblem>& problems, const PolicyM
     ASSIGN_OR_RETURN(const PolicyModel model, GetModel(begin.config, trainer));
     ASSIGN_OR_RETURN(
         const std::vector<Group> groups,
-        AskFor(DrawGroups(problems, options.problems, begin.without, judge, random), model, options, judge, random));
+        AskFor(DrawGroups(problems, options.problems, begin, judge, random), model, options, judge, random));
     StepOptions adam = options.adam;
     adam.learning_rate = LearningRate(options, step);
     ASSIGN_OR_RETURN(const PolicyResult result, Learn(groups, step, options, adam, trainer, reference_trainer));

@@ -89,7 +89,7 @@ Status Imitate(const std::vector<RecordedProblem>& problems, const std::vector<R
   begin.without = Union(begin.without, options.without);
   const std::unique_ptr<PlanJudge> judge = MakeRecordedJudge();
   const auto draw = [&](const std::vector<RecordedProblem>& from, int count, Telling telling, Random random) {
-    const std::vector<PlanGroup> groups = DrawGroups(from, count, begin.without, *judge, random, telling);
+    const std::vector<PlanGroup> groups = DrawGroups(from, count, begin, *judge, random, telling);
     return BatchOf(WantedOf(groups, options.plans), Weight::kOfEachChoice);
   };
   std::optional<PolicyBatch> validation;
