@@ -6,6 +6,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -75,7 +76,7 @@ struct CampaignOptions {
   // Problems with this many screened and with all finals passed in the archive are finished: their trials are not
   // loaded again.
   std::optional<int> finished_after;
-  int compile_threads = 0;  // 0: all cores
+  int compile_threads = 0;  // of each evaluator; 0: its share of all cores
   uint64_t seed = 0;
 };
 
@@ -117,9 +118,10 @@ struct CampaignResult {
 // given up; two shapes in a row end the run. Where the world failed and no problem is complete, its Status is the
 // answer. Trials are in the archive before the next exchange with the evaluator starts. `stop` bounds the whole.
 // `compiler` may be null where the evaluator needs no binary (replay). The archive may be null: nothing is kept,
-// nothing resumes.
-Result<CampaignResult> RunCampaign(const CampaignOptions& options, const MakeSearch& make_search, Evaluator& evaluator,
-                                   Compiler* compiler, Archive* archive, StopRule& stop,
-                                   const std::function<void(const CampaignEvent&)>& on_event);
+// nothing resumes. Several evaluators, all of one device model, each take shapes as they have time, on threads of their
+// own but for the first; where the world of one fails, the others do what it had not begun.
+Result<CampaignResult> RunCampaign(const CampaignOptions& options, const MakeSearch& make_search,
+                                   std::span<Evaluator* const> evaluators, Compiler* compiler, Archive* archive,
+                                   StopRule& stop, const std::function<void(const CampaignEvent&)>& on_event);
 
 }  // namespace gemmsmith

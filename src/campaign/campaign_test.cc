@@ -5,10 +5,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <map>
 #include <mutex>
 #include <set>
+#include <thread>
+#include <utility>
 
 #include "campaign/compile_ahead.h"
 #include "campaign/fakes.h"
@@ -27,7 +31,7 @@ class CampaignTest : public testing::Test {
       ++searches_made;
       return SomeSearch(gemm, space, StopAfterEvaluations(budget));
     };
-    return RunCampaign(options, make_search, evaluator, with_compiler ? used_compiler : nullptr, archive, stop,
+    return RunCampaign(options, make_search, judges, with_compiler ? used_compiler : nullptr, archive, stop,
                        [this](const CampaignEvent& event) { on_event(event); });
   }
   Result<CampaignResult> RunAll(int budget = 1 << 20) { return RunAll(store.archive.get(), budget, *StopOnAny({})); }
@@ -52,6 +56,7 @@ class CampaignTest : public testing::Test {
   Compiler* used_compiler = &compiler;
   int searches_made = 0;
   FakeEvaluator evaluator;
+  std::vector<Evaluator*> judges = {&evaluator};
   TemporaryArchive store;
   std::function<void(const CampaignEvent&)> on_event = [](const CampaignEvent&) {};
 };
@@ -658,6 +663,58 @@ TEST_F(SetTest, EveryProblemGoesThroughEveryStageInTheGivenOrder) {
   }
 }
 
+// Each waits in its first exchange until the other one has begun as well.
+TEST_F(SetTest, SeveralEvaluatorsShareTheShapesAndEachPlanIsJudgedOnce) {
+  FakeEvaluator other;
+  judges.push_back(&other);
+  std::atomic<int> begun = 0;
+  for (FakeEvaluator* one : {&evaluator, &other})
+    one->on_exchange = [&begun, is_first = true](std::span<const Contender>) mutable {
+      if (std::exchange(is_first, false)) ++begun;
+      for (int i = 0; i < 6000 && begun < 2; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    };
+  std::vector<Gemm> problems;
+  for (const Gemm& gemm : options.problems)
+    for (const Layout layout : {kNn, kTn}) problems.push_back({gemm.shape, {.layout = layout}});
+  options.problems = problems;
+  const Result<CampaignResult> result = RunSet();
+  ASSERT_TRUE(result.ok()) << result.status().message();
+  EXPECT_EQ(begun, 2);
+  EXPECT_EQ(told_complete, problems.size());
+  EXPECT_EQ(result->judged, int64_t(problems.size()) * kTrialsOfAProblem);
+  EXPECT_EQ(int64_t(store.Trials().size()), result->judged);
+  for (const ProblemResult& problem : result->problems) EXPECT_TRUE(problem.complete && problem.best);
+  std::set<Shape> shapes, of_other;
+  for (const EvaluationRequest& request : evaluator.requests) shapes.insert(request.gemm.shape);
+  for (const EvaluationRequest& request : other.requests) of_other.insert(request.gemm.shape);
+  EXPECT_EQ(shapes.size() + of_other.size(), size_t(kProblems)) << "a shape's layouts stay together";
+}
+
+TEST_F(SetTest, WhereOneEvaluatorFailsTheOthersDoWhatItHadNotBegun) {
+  FakeEvaluator broken;
+  judges.push_back(&broken);
+  std::atomic<bool> failed = false;
+  broken.judge = [&](const EvaluationRequest&) -> Result<Outcome> {
+    failed = true;
+    return Unavailable("the GPU fell off the bus");
+  };
+  evaluator.on_exchange = [&](std::span<const Contender>) {
+    for (int i = 0; i < 6000 && !failed; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  };
+  for (int i = kProblems; i < 5 * kProblems; ++i) options.problems.push_back(SomeGemm(512 * (i + 1)));
+  const Result<CampaignResult> result = RunSet();
+  ASSERT_TRUE(result.ok()) << result.status().message();
+  EXPECT_EQ(result->failure.message(), "the GPU fell off the bus");
+  size_t incomplete = 0;
+  for (const ProblemResult& problem : result->problems) incomplete += !problem.complete;
+  EXPECT_GE(incomplete, 1u);
+  EXPECT_LE(incomplete, 10u) << "those that it had begun";
+  judges.pop_back();
+  const Result<CampaignResult> again = RunSet();
+  ASSERT_TRUE(again.ok() && again->failure.ok());
+  for (const ProblemResult& problem : again->problems) EXPECT_TRUE(problem.complete);
+}
+
 TEST_F(SetTest, WhatIsFinishedIsFoundWithoutASearch) {
   const Result<CampaignResult> first = RunSet();
   ASSERT_TRUE(first.ok());
@@ -772,7 +829,7 @@ TEST_F(SetTest, ABudgetOfSecondsIsOfTheProblemsOwnExchanges) {
     return SomeSearch(gemm, space, StopAfterSeconds(0.5));
   };
   const Result<CampaignResult> result =
-      RunCampaign(options, make_search, evaluator, &compiler, nullptr, *StopOnAny({}), on_event);
+      RunCampaign(options, make_search, judges, &compiler, nullptr, *StopOnAny({}), on_event);
   ASSERT_TRUE(result.ok()) << result.status().message();
   EXPECT_TRUE(second_began);
   EXPECT_EQ(result->problems[0].stop_reason, "budget of 0.5 s used");
@@ -815,7 +872,7 @@ TEST_F(SetTest, WhileAHeatWaitsForItsKernelsTheOtherLayoutIsScreened) {
     return SomeSearch(gemm, space, StopAfterEvaluations(8));
   };
   const Result<CampaignResult> result =
-      RunCampaign(options, make_search, evaluator, &compiler, nullptr, *StopOnAny({}), on_event);
+      RunCampaign(options, make_search, judges, &compiler, nullptr, *StopOnAny({}), on_event);
   ASSERT_TRUE(result.ok()) << result.status().message();
   const auto place = [&](const Layout& layout, Protocol protocol) {
     return std::find(order.begin(), order.end(), std::pair(layout, protocol)) - order.begin();

@@ -70,9 +70,9 @@ class SharedCounters {
   const MakeSearch make_search = [&](const Gemm& gemm) -> Result<ProblemSearch> {
     return SomeSearch(gemm, space, StopAfterEvaluations(1 << 20));
   };
-  const bool done =
-      archive.ok() &&
-      RunCampaign(options, make_search, evaluator, &compiler, archive->get(), *StopOnAny({}), on_event).ok();
+  const std::vector<Evaluator*> judges = {&evaluator};
+  const bool done = archive.ok() &&
+                    RunCampaign(options, make_search, judges, &compiler, archive->get(), *StopOnAny({}), on_event).ok();
   _exit(done ? 0 : 1);
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
 #include "base/all_cores.h"
 #include "base/files.h"
@@ -64,6 +65,20 @@ Result<Instrument> OpenLiveInstrument(int gpu) {
   Instrument instrument;
   ASSIGN_OR_RETURN(instrument.compiler, OpenCompiler());
   ASSIGN_OR_RETURN(instrument.evaluator, MakeIsolatedEvaluator({.gpu_ordinal = gpu}));
+  return instrument;
+}
+
+Result<Instrument> OpenAllGpus() {
+  ASSIGN_OR_RETURN(const std::vector<int> gpus, FindGpus("all"));
+  ASSIGN_OR_RETURN(Instrument instrument, OpenLiveInstrument(gpus.front()));
+  const Device& first = instrument.evaluator->device();
+  for (const int gpu : std::span(gpus).subspan(1)) {
+    ASSIGN_OR_RETURN(std::unique_ptr<Evaluator> evaluator, MakeIsolatedEvaluator({.gpu_ordinal = gpu}));
+    if (evaluator->device().key != first.key)
+      return Unavailable(fmt::format("GPU {} is an {}, GPU {} an {}: name those of one model by --device gpu:N",
+                                     gpus.front(), first.name, gpu, evaluator->device().name));
+    instrument.others.push_back(std::move(evaluator));
+  }
   return instrument;
 }
 

@@ -43,11 +43,16 @@ struct Advice {
   NeighbourWinners winners;
 };
 
+constexpr std::string_view kAllGpus = "all";
+
 // Everything that makes old trials worthless for this run: another machine, driver or harness; another record.
 std::string Fingerprint(const Instrument& instrument) {
   if (!instrument.live()) return instrument.recording->Fingerprint();
   const Setting setting = instrument.evaluator->setting();
-  return HashBytes(fmt::format("{}\n{}\n{}\n{}\n{}", setting.gpu_uuid, setting.driver, setting.libraries,
+  std::vector<std::string> gpus = {setting.gpu_uuid};
+  for (const std::unique_ptr<Evaluator>& other : instrument.others) gpus.push_back(other->setting().gpu_uuid);
+  std::ranges::sort(gpus);
+  return HashBytes(fmt::format("{}\n{}\n{}\n{}\n{}", Join(gpus, " "), setting.driver, setting.libraries,
                                setting.harness, instrument.compiler->Identity()))
       .Hex()
       .substr(0, 8);
@@ -195,7 +200,9 @@ Result<CampaignResult> Search(const OptimizeCommand& command, Instrument& instru
   Watcher watcher(command, instrument, options.problems);
   const MakeSearch make_search = [&](const Gemm& gemm) { return SearchFor(command, instrument, advice, gemm); };
   const std::unique_ptr<StopRule> stop = LimitsOfTheCall(command);
-  return RunCampaign(options, make_search, *instrument.evaluator, instrument.compiler.get(), &archive, *stop,
+  std::vector<Evaluator*> judges = {instrument.evaluator.get()};
+  for (const std::unique_ptr<Evaluator>& other : instrument.others) judges.push_back(other.get());
+  return RunCampaign(options, make_search, judges, instrument.compiler.get(), &archive, *stop,
                      [&](const CampaignEvent& event) { watcher(event); });
 }
 
@@ -287,6 +294,8 @@ Result<ProblemList> ProblemsOf(const OptimizeCommand& command, const Instrument&
 }
 
 void SayWhere(const Instrument& instrument) {
+  const size_t gpus = 1 + instrument.others.size();
+  if (gpus > 1) return WriteNote(fmt::format("measuring on {} GPUs, each an {}", gpus, instrument.Describe()));
   if (instrument.live()) return WriteNote(fmt::format("measuring on an {}", instrument.Describe()));
   const std::string why =
       instrument.reason.empty() ? "" : fmt::format("no GPU to measure on ({}): ", instrument.reason);
@@ -392,13 +401,14 @@ Status CheckPromotion(const OptimizeCommand& command, const Instrument& instrume
                                  instrument.reason.empty() ? "" : fmt::format(" ({})", instrument.reason)));
 }
 
-// In a fresh process on the GPU, with what the limit leaves.
+// In a fresh process on one GPU, with what the limit leaves.
 Result<int> Promote(const OptimizeCommand& command, Instrument instrument, double seconds_used) {
   instrument.evaluator.reset();
+  instrument.others.clear();
   PromoteCommand promote{.shapes = command.target.shape ? Print(*command.target.shape) : command.target.set,
                          .archive = command.archive,
                          .catalogue = command.catalogue,
-                         .device = command.device,
+                         .device = command.device == kAllGpus ? "auto" : command.device,
                          .json = command.json};
   if (command.limit_seconds) promote.limit_seconds = std::max(*command.limit_seconds - seconds_used, 0.0);
   return Run(promote);
@@ -414,7 +424,7 @@ Result<int> Run(const OptimizeCommand& command) {
   Advice advice;
   ASSIGN_OR_RETURN(advice.policy, ReadPolicy(command));
   ASSIGN_OR_RETURN(const std::vector<Gemm> asked_for, AskedFor(command));
-  ASSIGN_OR_RETURN(Instrument instrument, OpenInstrument(command.device));
+  ASSIGN_OR_RETURN(Instrument instrument, command.device == kAllGpus ? OpenAllGpus() : OpenInstrument(command.device));
   RETURN_IF_ERROR(CheckRecordIsOfAGpu(command, instrument));
   RETURN_IF_ERROR(CheckPromotion(command, instrument));
   SayWhere(instrument);

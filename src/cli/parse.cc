@@ -92,7 +92,8 @@ class Grammar {
             &command->winners, ReadPath);
     Value(verb, "--objective", "time|energy", "what the finals decide by; energy: joules a call [time]",
           &command->objective, ReadObjective);
-    AddDevice(verb, &command->device);
+    Value(verb, "--device", "WHERE", "auto, gpu:N, all GPUs, or a recorded device's key [auto]", &command->device,
+          ReadDeviceChoice);
     Value(verb, "--budget-evals", "N", "candidates to judge, a layout [128]", &command->budget_evaluations, ReadCount);
     Value(verb, "--budget-seconds", "S", "seconds of judging, a layout", &command->budget_seconds, ReadPositiveSeconds);
     Value(verb, "--limit-seconds", "S", "stop the whole in time; the same command goes on", &command->limit_seconds,

@@ -1,0 +1,201 @@
+#include "campaign/lane.h"
+
+#include <algorithm>
+
+#include "base/all_cores.h"
+
+namespace gemmsmith {
+
+namespace {
+
+// Of one problem: more would be proposed without knowing enough. Meanwhile the next problem's list gets ready.
+constexpr int kMostOutstanding = int(kListSize);
+constexpr size_t kMostProblemsOpen = 8;
+
+int ShareOfCores(int asked_for, size_t lanes) {
+  return asked_for > 0 ? asked_for : std::max(1, CoreCount() / int(lanes));
+}
+
+}  // namespace
+
+Lane::Lane(Ledger& ledger, const MakeSearch& make_search, Evaluator& evaluator, Compiler* compiler, size_t lanes)
+    : ledger_(ledger),
+      make_search_(make_search),
+      run_trials_(evaluator, compiler, ledger.archive(), ledger.options().name),
+      ahead_(evaluator.device(), compiler, ShareOfCores(ledger.options().compile_threads, lanes)),
+      searches_ahead_(size_t(std::max(1, CoreCount() / 2 / int(lanes)))) {}
+
+void Lane::Run() {
+  if (const Status world = GoThroughAll(); !world.ok()) {
+    ledger_.Fail(world);
+    std::vector<size_t> untouched;
+    for (const ComingProblem& coming : coming_) untouched.push_back(coming.first);
+    ledger_.GiveBack(untouched);
+  }
+  for (const OpenProblem& open : open_) ledger_.Leave(open.run.index(), open.run.Finish(false));
+}
+
+// One exchange with the evaluator a round, or a problem less.
+Status Lane::GoThroughAll() {
+  while (true) {
+    RETURN_IF_ERROR(FillWindow());
+    if (open_.empty() || ledger_.IsToStop()) return OkStatus();
+    RETURN_IF_ERROR(GoOn());
+  }
+}
+
+// The problems of one shape are served from one session, so while the twins of one get ready for its heat the GPU goes
+// on with the next; another shape's turn comes when all of them are complete.
+Status Lane::GoOn() {
+  const Shape shape = open_.front().run.gemm().shape;
+  size_t last_turn = 0;
+  for (auto open = open_.begin(); open != open_.end() && open->run.gemm().shape == shape; ++open) {
+    if (open->stage == Stage::kScreening && open->run.ScreenIsOver(open->exchange_seconds)) EndScreening(*open);
+    if (open->stage == Stage::kFinals) return GoOnWithFinals(open);
+    last_turn = open->run.index();
+  }
+  return JudgeNextList(last_turn);
+}
+
+void Lane::EndScreening(OpenProblem& open) {
+  ahead_.Forget(open.run.index());
+  const std::vector<EvaluationRequest> heat = RequestsFor(open.run.gemm(), open.run.TakeHeat(), Protocol::kHeat);
+  open.stage = heat.empty() ? Stage::kFinals : Stage::kHeat;
+  if (!heat.empty()) ahead_.AddTogether(open.run.index(), heat);
+}
+
+Status Lane::GoOnWithFinals(std::list<OpenProblem>::iterator open) {
+  if (const std::vector<Plan> plans = open->run.NextFinalists(); !plans.empty()) return JudgeFinals(open->run, plans);
+  const size_t problem = open->run.index();
+  ProblemResult result = open->run.Finish(true);
+  open_.erase(open);
+  ledger_.Complete(problem, std::move(result));
+  return OkStatus();
+}
+
+// The problem in front comes first; what it leaves free goes to those behind it, so that the GPU finds kernels ready
+// when it gets there, and while the one in front waits for its compiler.
+Status Lane::FillWindow() {
+  for (auto open = open_.begin(); ahead_.pending() < ahead_.window(); ++open) {
+    if (open == open_.end()) {
+      ASSIGN_OR_RETURN(const bool opened, OpenNextProblem());
+      if (!opened) return OkStatus();
+      open = std::prev(open_.end());
+    }
+    const int room = std::min(int(ahead_.window() - ahead_.pending()), kMostOutstanding - open->run.outstanding());
+    for (const Plan& plan : open->run.Propose(room))
+      ahead_.Add(open->run.index(), RequestFor(open->run.gemm(), plan, Protocol::kScreen));
+  }
+  return OkStatus();
+}
+
+// Where kernels are compiled it waits for its search only when there is nothing else to do. A replay always waits, so
+// that it repeats: how much of a problem is proposed before others are judged follows from when it was opened.
+Result<bool> Lane::OpenNextProblem() {
+  MakeSearchesAhead();
+  if (coming_.empty() || open_.size() == kMostProblemsOpen) return false;
+  std::future<Result<ProblemSearch>>& made = coming_.front().second;
+  const bool is_made = made.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+  if (!is_made && !open_.empty() && ahead_.compiles()) return false;
+  const size_t problem = coming_.front().first;
+  Result<ProblemSearch> search_made = made.get();
+  coming_.pop_front();
+  ASSIGN_OR_RETURN(ProblemSearch search, std::move(search_made));
+  open_.push_back({ProblemRun(problem, options(), std::move(search))});
+  RETURN_IF_ERROR(Resume(open_.back().run));
+  return true;
+}
+
+// A live search space takes 0.2 to 0.6 s to make, as long as a problem is judged: the next ones are made side by side.
+void Lane::MakeSearchesAhead() {
+  while (coming_.size() < searches_ahead_) {
+    const std::vector<size_t> shape = ledger_.TakeShape();
+    if (shape.empty()) return;
+    for (const size_t problem : shape)
+      coming_.emplace_back(problem,
+                           std::async(std::launch::async, [this, problem] { return make_search_(GemmOf(problem)); }));
+  }
+}
+
+Status Lane::Resume(ProblemRun& run) {
+  if (!ledger_.HasStored(run.gemm())) return OkStatus();
+  return ledger_.archive()->ForEach({.campaign = options().name, .gemm = run.gemm()}, [&](const Trial& trial) {
+    if (!trial.HasPlan()) return;
+    run.Take(trial, true);
+    ledger_.TellOfTrial(run, trial, true);
+  });
+}
+
+EvaluationRequest Lane::RequestFor(const Gemm& gemm, const Plan& plan, Protocol protocol) const {
+  return {.gemm = gemm,
+          .subject = plan,
+          .protocol = protocol,
+          .clocks = protocol == Protocol::kShort ? ClocksOfFinals() : ClockSet{Clock::kDevice},
+          .seed = options().seed};
+}
+
+std::vector<EvaluationRequest> Lane::RequestsFor(const Gemm& gemm, const std::vector<Plan>& plans,
+                                                 Protocol protocol) const {
+  std::vector<EvaluationRequest> requests;
+  for (const Plan& plan : plans) requests.push_back(RequestFor(gemm, plan, protocol));
+  return requests;
+}
+
+ClockSet Lane::ClocksOfFinals() const {
+  ClockSet clocks = {Clock::kDevice, Clock::kOffline};
+  if (options().objective == Objective::kEnergy) clocks.Add(Clock::kEnergy);
+  return clocks;
+}
+
+// A part of a screening, or a heat.
+Status Lane::JudgeNextList(size_t last_turn) {
+  ASSIGN_OR_RETURN(CompileAhead::List list, ahead_.Take(kListSize, kPatience, last_turn));
+  if (list.contenders.empty()) return OkStatus();
+  OpenProblem& open = *std::find_if(open_.begin(), open_.end(),
+                                    [&](const OpenProblem& problem) { return problem.run.index() == list.turn; });
+  const double begin = ledger_.seconds();
+  ASSIGN_OR_RETURN(const JudgedList judged, run_trials_(std::move(list.contenders)));
+  Take(open.run, judged.trials);
+  if (open.stage == Stage::kHeat) {
+    open.stage = Stage::kFinals;
+  } else {
+    open.exchange_seconds += ledger_.seconds() - begin;
+    for (size_t i = 0; i < judged.missed.size(); ++i) open.run.MissScreen();
+  }
+  return GoOnAfter(judged.world, open.run);
+}
+
+Status Lane::JudgeFinals(ProblemRun& run, const std::vector<Plan>& plans) {
+  std::vector<EvaluationRequest> requests = RequestsFor(run.gemm(), plans, Protocol::kShort);
+  // Each more in a race of windows takes a second, and who is best is decided among ours; published times are those of
+  // promotion.
+  if (run.HasLongCalls())
+    for (EvaluationRequest& request : requests) request.baselines = *BaselineSet::Parse("lt_auto");
+  ASSIGN_OR_RETURN(std::vector<Contender> contenders, ahead_.PrepareNow(requests));
+  ASSIGN_OR_RETURN(const JudgedList judged, run_trials_(std::move(contenders)));
+  Take(run, judged.trials);
+  for (const Plan& plan : judged.missed) run.MissFinal(plan);
+  return GoOnAfter(judged.world, run);
+}
+
+Status Lane::GoOnAfter(const Status& world, const ProblemRun& run) {
+  if (world.ok()) shapes_failed_in_a_row_.clear();
+  if (world.ok()) return OkStatus();
+  shapes_failed_in_a_row_.insert(run.gemm().shape);
+  const size_t index = run.index();
+  ahead_.Forget(index);
+  ProblemResult result = run.Finish(false);
+  result.failure = world;
+  ledger_.Leave(index, std::move(result));
+  open_.remove_if([index](const OpenProblem& open) { return open.run.index() == index; });
+  return shapes_failed_in_a_row_.size() == 2 ? world : OkStatus();
+}
+
+void Lane::Take(ProblemRun& run, const std::vector<Trial>& trials) {
+  for (const Trial& trial : trials) {
+    run.Take(trial, false);
+    ledger_.TellOfTrial(run, trial, false);
+  }
+}
+
+}  // namespace gemmsmith

@@ -1,0 +1,66 @@
+// One evaluator's part of a campaign: takes shapes from the ledger, one after the other, and brings their problems
+// through screening, heat and finals.
+#pragma once
+
+#include <deque>
+#include <future>
+#include <list>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "campaign/compile_ahead.h"
+#include "campaign/ledger.h"
+#include "campaign/trial_runner.h"
+
+namespace gemmsmith {
+
+class Lane {
+ public:
+  // One of so many that share the cores. All arguments outlive it.
+  Lane(Ledger& ledger, const MakeSearch& make_search, Evaluator& evaluator, Compiler* compiler, size_t lanes);
+
+  // Until nothing is left to take, a rule stops the campaign, or this evaluator's world fails.
+  void Run();
+
+ private:
+  enum class Stage { kScreening, kHeat, kFinals };  // the heat's kernels are on their way, or it is over
+
+  struct OpenProblem {
+    ProblemRun run;
+    double exchange_seconds = 0;  // of its screening: what it had to wait for others is not its own
+    Stage stage = Stage::kScreening;
+  };
+
+  const CampaignOptions& options() const { return ledger_.options(); }
+  const Gemm& GemmOf(size_t problem) const { return options().problems[problem]; }
+  Status GoThroughAll();
+  Status GoOn();
+  void EndScreening(OpenProblem& open);
+  Status GoOnWithFinals(std::list<OpenProblem>::iterator open);
+  Status FillWindow();
+  Result<bool> OpenNextProblem();
+  void MakeSearchesAhead();
+  Status Resume(ProblemRun& run);
+  EvaluationRequest RequestFor(const Gemm& gemm, const Plan& plan, Protocol protocol) const;
+  std::vector<EvaluationRequest> RequestsFor(const Gemm& gemm, const std::vector<Plan>& plans, Protocol protocol) const;
+  ClockSet ClocksOfFinals() const;
+  Status JudgeNextList(size_t last_turn);
+  Status JudgeFinals(ProblemRun& run, const std::vector<Plan>& plans);
+  Status GoOnAfter(const Status& world, const ProblemRun& run);
+  void Take(ProblemRun& run, const std::vector<Trial>& trials);
+
+  Ledger& ledger_;
+  const MakeSearch& make_search_;
+  TrialRunner run_trials_;
+  CompileAhead ahead_;
+  const size_t searches_ahead_;
+
+  using ComingProblem = std::pair<size_t, std::future<Result<ProblemSearch>>>;  // its search is on its way
+  std::deque<ComingProblem> coming_;        // taken, not yet open; in the order of the options
+  std::list<OpenProblem> open_;             // the same; the first is judged, those behind get ready
+  std::set<Shape> shapes_failed_in_a_row_;  // the layouts of a shape need the same memory
+};
+
+}  // namespace gemmsmith
