@@ -224,17 +224,19 @@ policy() {
   train_all 1000 --stage pretrain <<<"full
     no_contrast --without contrast
     no_counters --without counters"
-  train_all 1500 --stage imitate <<<"full --from pretrain/full
-    no_contrast --from pretrain/no_contrast
-    no_counters --from pretrain/no_counters
+  train_all 500 --stage imitate <<<"full --remember data/h200 --from pretrain/full
+    no_contrast --remember data/h200 --from pretrain/no_contrast
+    no_counters --remember data/h200 --from pretrain/no_counters
+    no_experience --from pretrain/full
     no_prior --without prior --from pretrain/full"
   train_all 200 --stage rl <<<"full --from imitate/full
     no_contrast --from imitate/no_contrast
     no_counters --from imitate/no_counters
+    no_experience --from imitate/no_experience
     no_prior --from imitate/no_prior
     no_mask --without mask --from imitate/full
-    no_imitation --from pretrain/full
-    no_pretraining"
+    no_imitation --remember data/h200 --from pretrain/full
+    no_pretraining --remember data/h200"
   if ((seconds > 0)); then
     timeout -s INT "$seconds" "$program" train --stage rl --live --from "$home/imitate/full/weights.safetensors" --steps 64 \
       --learning-rate 0.0001 --output "$home/live" --archive "$home/live.db" --hold-out standard --on cuda:0 "${records[@]}" \
