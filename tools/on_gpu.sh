@@ -21,6 +21,7 @@
 #          space, measure, sweep and bench go on from what earlier calls brought back, if it stands in .carry/records/NAME*.gsr
 #          tools/on_gpu.sh policy TORCH SECONDS RECORDS...
 #                                                 train the policy and its ablations on the first GPU, then live for SECONDS
+#          tools/on_gpu.sh compare REPEATS        what `policy` trained, beside each other on the recorded space (no GPU)
 #          tools/on_gpu.sh kills ROUNDS           kill -9 of driver and worker in live runs; two runs on one GPU
 # Results go to $OUT (default: ./gpu_out): one .gsr of records a step, and logs.
 set -euo pipefail
@@ -263,6 +264,17 @@ train_all() {
   echo "$stage at $SECONDS"
 }
 
+compare() {
+  local home=/tmp/gemmsmith_policy run policies=()
+  for run in "$home"/rl/*/; do
+    run=$(basename "$run")
+    policies+=(--policy "${run/#full/policy}=$home/rl/$run/weights.safetensors")
+  done
+  policies+=(--policy "no_rl=$home/imitate/full/weights.safetensors")
+  "$program" compare --recompute --repeats "$1" --records data/h200 --output "$out/policies.gtr" "${policies[@]}" \
+    --contenders "$(sed 's/--policy //g; s/=[^ ]*//g; s/ /,/g' <<<"${policies[*]}")" | tee "$out/policies.txt" | tail -40
+}
+
 # Kills the driver, then the worker, in the middle of live runs on one archive: nothing stored is lost or doubled, and what
 # is left to do is done. Beside it, two runs on one GPU: the second says for whom it waits.
 kills() {
@@ -290,6 +302,6 @@ kills() {
 step=${1:-}
 case $step in
   pack) pack ;;
-  tests | self_test | sanitize | latency | baselines | rates | space | measure | sweep | bench | each_gpu | promote | policy | kills) unpack && mkdir -p "$out" && shift && "$step" "$@" ;;
-  *) sed -n '2,26s/^# //p' "$0" >&2; exit 2 ;;
+  tests | self_test | sanitize | latency | baselines | rates | space | measure | sweep | bench | each_gpu | promote | policy | compare | kills) unpack && mkdir -p "$out" && shift && "$step" "$@" ;;
+  *) sed -n '2,27s/^# //p' "$0" >&2; exit 2 ;;
 esac
