@@ -215,31 +215,34 @@ a_part_of_the_shapes() {
   TMPDIR=$part OUT=$part/out "$PWD/tools/on_gpu.sh" "$step" "$name" "$part/$name.shapes" "${@:4}" >"$part/$name.log" 2>&1
 }
 
+sweeps=$(printf ',data/h200/%s' small783 small254 large upper_skinny_splitk mid_upper rest small608 | cut -c2-)
+
 # All variants of a stage train side by side; what is cut off goes on with the same call. The folders are in /tmp/gemmsmith_policy,
 # their weights, logs and cards in $OUT.
 policy() {
   local torch=$1 seconds=$2 home=/tmp/gemmsmith_policy records=("${@:3}")
+  local experience="--experience data/h200 --experience $sweeps"
   mkdir -p "$home"
   export GEMMSMITH_TRAINER=$home/libgemmsmith_trainer.so CUDA_VISIBLE_DEVICES=0
   [[ -e $GEMMSMITH_TRAINER ]] || tools/torch_trainer --output "$GEMMSMITH_TRAINER" "$torch"
   train_all 1000 --stage pretrain <<<"full
     no_contrast --without contrast
     no_counters --without counters"
-  train_all 500 --stage imitate <<<"full --remember data/h200 --from pretrain/full
-    no_contrast --remember data/h200 --from pretrain/no_contrast
-    no_counters --remember data/h200 --from pretrain/no_counters
+  train_all 500 --stage imitate <<<"full $experience --from pretrain/full
+    no_contrast $experience --from pretrain/no_contrast
+    no_counters $experience --from pretrain/no_counters
     no_experience --from pretrain/full
     no_prior --without prior --from pretrain/full"
-  train_all 200 --stage rl <<<"full --from imitate/full
-    no_contrast --from imitate/no_contrast
-    no_counters --from imitate/no_counters
+  train_all 200 --stage rl <<<"full $experience --from imitate/full
+    no_contrast $experience --from imitate/no_contrast
+    no_counters $experience --from imitate/no_counters
     no_experience --from imitate/no_experience
     no_prior --from imitate/no_prior
-    no_mask --without mask --from imitate/full
-    no_imitation --remember data/h200 --from pretrain/full
-    no_pretraining --remember data/h200"
+    no_mask --without mask $experience --from imitate/full
+    no_imitation $experience --from pretrain/full
+    no_pretraining $experience"
   if ((seconds > 0)); then
-    timeout -s INT "$seconds" "$program" train --stage rl --live --from "$home/imitate/full/weights.safetensors" --steps 64 \
+    timeout -s INT "$seconds" "$program" train --stage rl --live --from "$home/imitate/full/weights.safetensors" --steps 64 $experience \
       --learning-rate 0.0001 --output "$home/live" --archive "$home/live.db" --hold-out standard --on cuda:0 "${records[@]}" \
       >>"$home/live.txt" 2>&1 || tail -1 "$home/live.txt"
     "$program" records export --archive "$home/live.db" --without-samples -o "$out/live.gsr"
@@ -265,14 +268,24 @@ train_all() {
 }
 
 compare() {
-  local home=/tmp/gemmsmith_policy run policies=()
+  local home=/tmp/gemmsmith_policy run with=() without=()
   for run in "$home"/rl/*/; do
     run=$(basename "$run")
-    policies+=(--policy "${run/#full/policy}=$home/rl/$run/weights.safetensors")
+    local weights="${run/#full/policy}=$home/rl/$run/weights.safetensors"
+    if [[ $run == no_experience ]]; then without+=("$weights"); else with+=("$weights"); fi
   done
-  policies+=(--policy "no_rl=$home/imitate/full/weights.safetensors")
-  "$program" compare --recompute --repeats "$1" --records data/h200 --output "$out/policies.gtr" "${policies[@]}" \
-    --contenders "$(sed 's/--policy //g; s/=[^ ]*//g; s/ /,/g' <<<"${policies[*]}")" | tee "$out/policies.txt" | tail -40
+  with+=("no_rl=$home/imitate/full/weights.safetensors")
+  compare_policies policies "$1" "--experience data/h200 --experience $sweeps" "${with[@]/#/--policy=}"
+  compare_policies no_experience "$1" "" "${without[@]/#/--policy=}"
+}
+
+# NAME REPEATS OPTIONS --policy=NAME=WEIGHTS...
+compare_policies() {
+  local names
+  names=$(printf '%s,' "${@:4}" | sed 's/--policy=//g; s/=[^,]*//g; s/,$//')
+  # shellcheck disable=SC2086
+  "$program" compare --recompute --repeats "$2" --records data/h200 --output "$out/$1.gtr" --contenders "$names" $3 \
+    "${@:4}" | tee "$out/$1.txt" | tail -40
 }
 
 # Kills the driver, then the worker, in the middle of live runs on one archive: nothing stored is lost or doubled, and what

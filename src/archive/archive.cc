@@ -98,7 +98,7 @@ struct Archive::State {
   Status Insert(const Trial& trial);
 
   std::unique_ptr<Database> database;
-  std::mutex mutex;  // of the statements
+  std::mutex mutex;  // of the statements, and of the connection where several threads use it
   Statement insert_setting, insert_problem, insert_subject, insert_trial;
 };
 
@@ -187,6 +187,7 @@ Status Archive::ForEach(const TrialFilter& filter, const std::function<void(cons
 
 Result<std::vector<Trial>> Archive::Load(const TrialFilter& filter) const {
   std::vector<Trial> trials;
+  std::lock_guard lock(state_->mutex);
   RETURN_IF_ERROR(ForEach(filter, [&](const Trial& trial) { trials.push_back(trial); }));
   return trials;
 }

@@ -1,7 +1,7 @@
 #include "campaign/campaign.h"
 
 #include <deque>
-#include <thread>
+#include <future>
 
 #include "campaign/lane.h"
 
@@ -22,10 +22,14 @@ Result<CampaignResult> RunCampaign(const CampaignOptions& options, const MakeSea
   std::deque<Lane> lanes;
   for (Evaluator* const evaluator : evaluators)
     lanes.emplace_back(ledger, make_search, *evaluator, compiler, evaluators.size());
-  std::vector<std::thread> threads;
-  for (size_t i = 1; i < lanes.size(); ++i) threads.emplace_back([&lane = lanes[i]] { lane.Run(); });
-  lanes.front().Run();
-  for (std::thread& thread : threads) thread.join();
+  std::vector<std::future<bool>> others;
+  for (size_t i = 1; i < lanes.size(); ++i)
+    others.push_back(std::async(std::launch::async, [&lane = lanes[i]] { return lane.Run(); }));
+  std::vector<bool> go_on = {lanes.front().Run()};
+  for (std::future<bool>& other : others) go_on.push_back(other.get());
+  // What a lane gave back when the others had ended.
+  for (size_t i = 0; i < lanes.size(); ++i)
+    if (go_on[i] && ledger.CountLeft() > 0 && !ledger.IsToStop()) lanes[i].Run();
   return ledger.Finish();
 }
 

@@ -110,16 +110,16 @@ struct CampaignResult {
   std::vector<ProblemResult> problems;  // in the order of the options
   int64_t judged = 0;                   // of this call, all problems and stages
   std::string stop_reason;              // empty: every problem is complete or given up
-  Status failure;                       // the world's, that ended it
+  Status failure;                       // the world's, that ended it or one evaluator's part in it
   double seconds = 0;
 };
 
 // Every problem goes through screening, heat and finals. One that the evaluator cannot judge (no memory for it) is
-// given up; two shapes in a row end the run. Where the world failed and no problem is complete, its Status is the
-// answer. Trials are in the archive before the next exchange with the evaluator starts. `stop` bounds the whole.
-// `compiler` may be null where the evaluator needs no binary (replay). The archive may be null: nothing is kept,
-// nothing resumes. Several evaluators, all of one device model, each take shapes as they have time, on threads of their
-// own but for the first; where the world of one fails, the others do what it had not begun.
+// given up; two shapes in a row end the run, or that evaluator's part in it. Where the world failed and no problem is
+// complete, its Status is the answer. Trials are in the archive before the next exchange with the evaluator starts.
+// `stop` bounds the whole. `compiler` may be null where the evaluator needs no binary (replay). The archive may be
+// null: nothing is kept, nothing resumes. Several evaluators, all of one device model, each take shapes as they have
+// time, on threads of their own but for the first; where the world of one fails, the others do what it had not begun.
 Result<CampaignResult> RunCampaign(const CampaignOptions& options, const MakeSearch& make_search,
                                    std::span<Evaluator* const> evaluators, Compiler* compiler, Archive* archive,
                                    StopRule& stop, const std::function<void(const CampaignEvent&)>& on_event);

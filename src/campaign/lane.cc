@@ -23,16 +23,21 @@ Lane::Lane(Ledger& ledger, const MakeSearch& make_search, Evaluator& evaluator, 
       make_search_(make_search),
       run_trials_(evaluator, compiler, ledger.archive(), ledger.options().name),
       ahead_(evaluator.device(), compiler, ShareOfCores(ledger.options().compile_threads, lanes)),
+      lanes_(lanes),
       searches_ahead_(size_t(std::max(1, CoreCount() / 2 / int(lanes)))) {}
 
-void Lane::Run() {
-  if (const Status world = GoThroughAll(); !world.ok()) {
+bool Lane::Run() {
+  const Status world = GoThroughAll();
+  if (!world.ok()) {
     ledger_.Fail(world);
     std::vector<size_t> untouched;
     for (const ComingProblem& coming : coming_) untouched.push_back(coming.first);
     ledger_.GiveBack(untouched);
+    coming_.clear();
   }
   for (const OpenProblem& open : open_) ledger_.Leave(open.run.index(), open.run.Finish(false));
+  open_.clear();
+  return world.ok();
 }
 
 // One exchange with the evaluator a round, or a problem less.
@@ -100,15 +105,22 @@ Result<bool> Lane::OpenNextProblem() {
   const size_t problem = coming_.front().first;
   Result<ProblemSearch> search_made = made.get();
   coming_.pop_front();
+  if (!search_made.ok()) ledger_.Leave(problem, {.gemm = GemmOf(problem), .failure = search_made.status()});
   ASSIGN_OR_RETURN(ProblemSearch search, std::move(search_made));
   open_.push_back({ProblemRun(problem, options(), std::move(search))});
   RETURN_IF_ERROR(Resume(open_.back().run));
   return true;
 }
 
+// One of several leaves the others their share, so that all end together.
+size_t Lane::MostToHold() const {
+  constexpr size_t kLeast = 3;
+  return lanes_ == 1 ? SIZE_MAX : kLeast + ledger_.CountLeft() / (2 * lanes_);
+}
+
 // A live search space takes 0.2 to 0.6 s to make, as long as a problem is judged: the next ones are made side by side.
 void Lane::MakeSearchesAhead() {
-  while (coming_.size() < searches_ahead_) {
+  while (coming_.size() < searches_ahead_ && open_.size() + coming_.size() < MostToHold()) {
     const std::vector<size_t> shape = ledger_.TakeShape();
     if (shape.empty()) return;
     for (const size_t problem : shape)
@@ -119,11 +131,14 @@ void Lane::MakeSearchesAhead() {
 
 Status Lane::Resume(ProblemRun& run) {
   if (!ledger_.HasStored(run.gemm())) return OkStatus();
-  return ledger_.archive()->ForEach({.campaign = options().name, .gemm = run.gemm()}, [&](const Trial& trial) {
-    if (!trial.HasPlan()) return;
+  ASSIGN_OR_RETURN(const std::vector<Trial> stored,
+                   ledger_.archive()->Load({.campaign = options().name, .gemm = run.gemm()}));
+  for (const Trial& trial : stored) {
+    if (!trial.HasPlan()) continue;
     run.Take(trial, true);
     ledger_.TellOfTrial(run, trial, true);
-  });
+  }
+  return OkStatus();
 }
 
 EvaluationRequest Lane::RequestFor(const Gemm& gemm, const Plan& plan, Protocol protocol) const {

@@ -5,7 +5,6 @@
 #include <deque>
 #include <future>
 #include <list>
-#include <map>
 #include <set>
 #include <utility>
 #include <vector>
@@ -21,8 +20,9 @@ class Lane {
   // One of so many that share the cores. All arguments outlive it.
   Lane(Ledger& ledger, const MakeSearch& make_search, Evaluator& evaluator, Compiler* compiler, size_t lanes);
 
-  // Until nothing is left to take, a rule stops the campaign, or this evaluator's world fails.
-  void Run();
+  // Until nothing is left to take or a rule stops the campaign: true. False where this evaluator's world failed; what
+  // it had not begun is left then. May be called again.
+  bool Run();
 
  private:
   enum class Stage { kScreening, kHeat, kFinals };  // the heat's kernels are on their way, or it is over
@@ -41,6 +41,7 @@ class Lane {
   Status GoOnWithFinals(std::list<OpenProblem>::iterator open);
   Status FillWindow();
   Result<bool> OpenNextProblem();
+  size_t MostToHold() const;
   void MakeSearchesAhead();
   Status Resume(ProblemRun& run);
   EvaluationRequest RequestFor(const Gemm& gemm, const Plan& plan, Protocol protocol) const;
@@ -55,7 +56,7 @@ class Lane {
   const MakeSearch& make_search_;
   TrialRunner run_trials_;
   CompileAhead ahead_;
-  const size_t searches_ahead_;
+  const size_t lanes_, searches_ahead_;
 
   using ComingProblem = std::pair<size_t, std::future<Result<ProblemSearch>>>;  // its search is on its way
   std::deque<ComingProblem> coming_;        // taken, not yet open; in the order of the options

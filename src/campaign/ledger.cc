@@ -92,6 +92,11 @@ std::vector<size_t> Ledger::TakeShape() {
   return taken;
 }
 
+size_t Ledger::CountLeft() {
+  const std::lock_guard lock(mutex_);
+  return left_.size();
+}
+
 void Ledger::GiveBack(std::span<const size_t> problems) {
   const std::lock_guard lock(mutex_);
   left_.insert(left_.begin(), problems.begin(), problems.end());

@@ -34,6 +34,7 @@ class Ledger {
   // The problems of the next shape that are not complete, by index: one session judges them all. None are left where it
   // is empty.
   std::vector<size_t> TakeShape();
+  size_t CountLeft();  // problems that nobody has taken
   // For whoever asks next: a lane that took them cannot go on.
   void GiveBack(std::span<const size_t> problems);
   // Whether a rule says so, or said so before.

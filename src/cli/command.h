@@ -27,6 +27,9 @@ struct OptimizeTarget {
   std::string set;  // where there is no shape
 };
 
+// Record files and folders that are read as one.
+using RecordSource = std::vector<std::filesystem::path>;
+
 struct OptimizeCommand {
   OptimizeTarget target;
   std::vector<Layout> layouts = {kNn, kTn};
@@ -34,6 +37,7 @@ struct OptimizeCommand {
   Accumulation accumulation = Accumulation::kF32;
   std::string proposer = "local";
   std::filesystem::path weights;               // of the proposer "policy"
+  std::vector<RecordSource> experience;        // corrects what is predicted
   std::vector<std::filesystem::path> winners;  // records: what won there is tried on the same problems and near them
   Objective objective = Objective::kTime;
   std::string device = "auto";           // "auto", "gpu:N", or the key of a recorded device
@@ -151,8 +155,8 @@ struct TrainCommand {
   TrainingStage stage = TrainingStage::kPretrain;
   std::vector<std::filesystem::path> sources;  // empty: what a replay answers from
   std::filesystem::path output;
-  std::filesystem::path from;  // weights that the later stages begin with; empty: new ones
-  std::vector<std::filesystem::path> remember;  // records that become experience; empty: what `from` has of it
+  std::filesystem::path from;            // weights that the later stages begin with; empty: new ones
+  std::vector<RecordSource> experience;  // of the prior of the later stages
   Without without;
   HeldOut held_out;
   std::optional<int> steps, batch;  // nothing: the stage's own
@@ -176,7 +180,8 @@ struct CompareCommand {
   std::vector<std::filesystem::path> traces;   // empty: those that came with the program
   std::vector<std::filesystem::path> records;  // empty: what a replay answers from
   bool recompute = false;
-  std::vector<std::string> contenders;  // searches and policies; empty: every search that can be had, and all policies
+  std::vector<RecordSource> experience;  // of the policies' prior
+  std::vector<std::string> contenders;   // searches and policies; empty: every search that can be had, and all policies
   std::vector<PolicyWeights> policies;
   HeldOut held_out = StandardHeldOut();
   std::string shapes = "heldout";

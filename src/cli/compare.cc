@@ -79,12 +79,16 @@ NamedProposer SearchNamed(std::string_view name) {
           .make = [name](const SearchContext& context) { return MakeProposer(name, context); }};
 }
 
-Result<NamedProposer> PolicyOf(const PolicyWeights& named) {
+Result<NamedProposer> PolicyOf(const PolicyWeights& named, std::shared_ptr<const Experience> experience) {
   ASSIGN_OR_RETURN(PolicyModel read, ReadModel(named.weights));
   const auto model = std::make_shared<const PolicyModel>(std::move(read));
   return NamedProposer{.name = named.name,
-                       .origin = fmt::format("weights {}", Fingerprint(*model)),
-                       .make = [model](const SearchContext& context) { return MakePolicyProposer(model, context); }};
+                       .origin = fmt::format("weights {}{}", Fingerprint(*model),
+                                             experience->empty() ? "" : " experience " + experience->Fingerprint()),
+                       .make = [model, experience](SearchContext context) {
+                         context.experience = experience.get();
+                         return MakePolicyProposer(model, context);
+                       }};
 }
 
 // A contender that is missing on this machine is missing for every problem or for some.
@@ -112,9 +116,11 @@ Result<std::vector<NamedProposer>> ContendersOf(const CompareCommand& command,
     else
       return status;
   }
+  ASSIGN_OR_RETURN(Experience read, ExperienceIn(command.experience, command.held_out));
+  const auto experience = std::make_shared<const Experience>(std::move(read));
   for (const PolicyWeights& policy : command.policies) {
     if (!all && !is_asked_for(policy.name)) continue;
-    ASSIGN_OR_RETURN(NamedProposer contender, PolicyOf(policy));
+    ASSIGN_OR_RETURN(NamedProposer contender, PolicyOf(policy, experience));
     RETURN_IF_ERROR(CanPropose(contender, problems, device));
     contenders.push_back(std::move(contender));
   }

@@ -75,8 +75,9 @@ Result<Instrument> OpenAllGpus() {
   for (const int gpu : std::span(gpus).subspan(1)) {
     ASSIGN_OR_RETURN(std::unique_ptr<Evaluator> evaluator, MakeIsolatedEvaluator({.gpu_ordinal = gpu}));
     if (evaluator->device().key != first.key)
-      return Unavailable(fmt::format("GPU {} is an {}, GPU {} an {}: name those of one model by --device gpu:N",
-                                     gpus.front(), first.name, gpu, evaluator->device().name));
+      return Unavailable(fmt::format(
+          "GPU {} is an {}, GPU {} an {}: name one by --device gpu:N, or hide the others with CUDA_VISIBLE_DEVICES",
+          gpus.front(), first.name, gpu, evaluator->device().name));
     instrument.others.push_back(std::move(evaluator));
   }
   return instrument;

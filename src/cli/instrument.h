@@ -20,7 +20,7 @@ struct Instrument {
   std::unique_ptr<ObjectCompiler> objects;     // null until OpenObjects()
   std::unique_ptr<Evaluator> evaluator;
   std::vector<std::unique_ptr<Evaluator>> others;  // of OpenAllGpus(): one for each further GPU, all of one model
-  std::string reason;  // why it is a replay, where the user did not ask for one
+  std::string reason;                              // why it is a replay, where the user did not ask for one
 
   bool live() const { return recording == nullptr; }
   // "NVIDIA H200" or "recording of an NVIDIA H200, 2026-11-21".

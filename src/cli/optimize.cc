@@ -17,6 +17,7 @@
 #include "cli/progress.h"
 #include "cli/readers.h"
 #include "cli/record_files.h"
+#include "cli/recordings.h"
 #include "cli/run.h"
 #include "cli/set_report.h"
 #include "cli/winners.h"
@@ -41,6 +42,7 @@ struct ProblemList {
 struct Advice {
   std::shared_ptr<const PolicyModel> policy;  // null where it proposes otherwise
   NeighbourWinners winners;
+  Experience experience;
 };
 
 constexpr std::string_view kAllGpus = "all";
@@ -65,6 +67,7 @@ std::string CampaignName(const OptimizeCommand& command, const Instrument& instr
   name += fmt::format("optimize {} seed={} {}", command.proposer, command.seed, Fingerprint(instrument));
   if (advice.policy != nullptr) name += fmt::format(" weights={}", Fingerprint(*advice.policy));
   if (!advice.winners.empty()) name += fmt::format(" winners={}", HashBytes(advice.winners.Print()).Hex().substr(0, 8));
+  if (!advice.experience.empty()) name += fmt::format(" experience={}", advice.experience.Fingerprint());
   if (command.objective == Objective::kEnergy) name += " energy";
   if (command.fresh) {
     const auto now = std::chrono::system_clock::now().time_since_epoch();
@@ -124,7 +127,12 @@ Result<ProblemSearch> SearchFor(const OptimizeCommand& command, const Instrument
   std::vector<Plan> winners = advice.winners.For(gemm, device, size_t(command.budget_evaluations + 1) / 2);
   ASSIGN_OR_RETURN(Space space, SpaceFor(command, instrument, winners, gemm));
   ProblemSearch search{.space = std::make_unique<Space>(std::move(space)), .stop = BudgetOfALayout(command)};
-  const SearchContext context{.gemm = gemm, .device = device, .space = search.space.get(), .seed = command.seed};
+  const SearchContext context{.gemm = gemm,
+                              .device = device,
+                              .space = search.space.get(),
+                              .seed = command.seed,
+                              .experience = &advice.experience,
+                              .forgets_this_shape = !instrument.live()};  // a replay would read its own answers
   ASSIGN_OR_RETURN(search.proposer, advice.policy != nullptr ? MakePolicyProposer(advice.policy, context)
                                                              : MakeProposer(command.proposer, context));
   std::erase_if(winners, [&](const Plan& plan) { return !search.space->Contains(plan); });
@@ -430,6 +438,7 @@ Result<int> Run(const OptimizeCommand& command) {
   SayWhere(instrument);
   ASSIGN_OR_RETURN(const ProblemList problems, ProblemsOf(command, instrument, asked_for));
   ASSIGN_OR_RETURN(advice.winners, NeighbourWinnersIn(command.winners, instrument.evaluator->device().key));
+  ASSIGN_OR_RETURN(advice.experience, ExperienceIn(command.experience, {}));
   RETURN_IF_ERROR(CheckObjective(command, instrument, problems));
   ASSIGN_OR_RETURN(const std::unique_ptr<Archive> archive, OpenArchive(command.archive));
   const CampaignOptions options = OptionsFor(command, instrument, advice, problems);

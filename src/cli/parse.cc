@@ -77,6 +77,11 @@ class Grammar {
     return verb;
   }
 
+  static void AddExperience(Verb* verb, std::vector<RecordSource>* sources) {
+    AddMany(verb, "--experience", "FILE,...", "records of other shapes, for predictions; may be given often", sources,
+            ReadRecordSource);
+  }
+
   void AddOptimize() {
     OptimizeCommand* command = &optimize_;
     Verb* verb = NewVerb(&root_, "optimize", "find, prove and keep the fastest kernel for a shape or a set", command);
@@ -88,6 +93,7 @@ class Grammar {
     Value(verb, "--proposer", "NAME", "random, ranked, local, evolution, bayes, nvmmh or policy [local]",
           &command->proposer, ReadProposer);
     Value(verb, "--weights", "FILE", "the policy's, for --proposer policy", &command->weights, ReadPath);
+    AddExperience(verb, &command->experience);
     AddMany(verb, "--winners", "FILE", "records whose winners every other candidate is; may be given often",
             &command->winners, ReadPath);
     Value(verb, "--objective", "time|energy", "what the finals decide by; energy: joules a call [time]",
@@ -394,8 +400,7 @@ class Grammar {
     Value(verb, "--stage", "pretrain|imitate|rl", "on texts, on the best plans, by reward (GRPO) [pretrain]",
           &command->stage, ReadTrainingStage);
     Value(verb, "--from", "FILE", "of the later stages: weights to begin with [new ones]", &command->from, ReadPath);
-    AddMany(verb, "--remember", "FILE", "of the later stages: records to keep as experience; may be given often",
-            &command->remember, ReadPath);
+    AddExperience(verb, &command->experience);
     Value(verb, "--without", "LIST", "leave out: contrast,counters,mask,analysis,prior [nothing]", &command->without,
           ParseWithout);
     Value(verb, "--hold-out", "RULE", "keep shapes out: sizes of m, n or k, offgrid, or standard", &command->held_out,
@@ -417,8 +422,8 @@ class Grammar {
       const bool by_reward = command->stage == TrainingStage::kRl;
       if (!command->from.empty() && command->stage == TrainingStage::kPretrain)
         return NoCommand{kExitWrongUse, "--from goes with --stage imitate or rl"};
-      if (!command->remember.empty() && command->stage == TrainingStage::kPretrain)
-        return NoCommand{kExitWrongUse, "--remember goes with --stage imitate or rl"};
+      if (!command->experience.empty() && (command->stage == TrainingStage::kPretrain || command->without.prior))
+        return NoCommand{kExitWrongUse, "--experience goes with --stage imitate or rl, and with the prior"};
       if (command->live && !by_reward) return NoCommand{kExitWrongUse, "--live goes with --stage rl"};
       if (command->without.mask && !by_reward)
         return NoCommand{kExitWrongUse, "--without mask goes with --stage rl: the other stages draw no plans"};
@@ -435,6 +440,7 @@ class Grammar {
     verb->add_flag("--recompute", command->recompute, "let the contenders propose anew; the rest is for this");
     Value(verb, "--contenders", "LIST", "searches and policies by name [all there are]", &command->contenders,
           ReadNames);
+    AddExperience(verb, &command->experience);
     AddMany(verb, "--policy", "NAME=WEIGHTS", "a policy's weights; may be given often", &command->policies,
             ReadPolicyWeights);
     Value(verb, "--hold-out", "RULE", "what training kept out: sizes, offgrid, or standard [standard]",
@@ -455,8 +461,8 @@ class Grammar {
 
   static std::variant<Command, NoCommand> CheckedCompare(const Verb& verb, CompareCommand command) {
     const auto wrong = [](std::string text) { return NoCommand{kExitWrongUse, std::move(text)}; };
-    for (const char* flag : {"--contenders", "--policy", "--hold-out", "--shapes", "--layouts", "--repeats", "--batch",
-                             "--seed", "--output"})
+    for (const char* flag : {"--contenders", "--policy", "--experience", "--hold-out", "--shapes", "--layouts",
+                             "--repeats", "--batch", "--seed", "--output"})
       if (!command.recompute && verb.count(flag) > 0) return wrong(fmt::format("{} goes with --recompute", flag));
     if (command.recompute && !command.traces.empty())
       return wrong("compare scores FILE or makes traces anew with --recompute, not both");

@@ -67,7 +67,7 @@ Result<Round> PromoteAll(const PromoteCommand& command, const std::vector<Challe
   bool failed_before = false;
   size_t expected = 0;
   for (size_t i = 0; i < challenges.size() && !is_over(); ++i) {
-    for (; expected < std::min(i + kProblemsAhead, challenges.size()); ++expected)
+    for (; expected < std::min(i + 1 + kProblemsAhead, challenges.size()); ++expected)
       promoter.Expect(challenges[expected].gemm, challenges[expected].plans);
     const auto& [gemm, plans] = challenges[i];
     progress.Update(int64_t(i), Print(gemm));
@@ -138,13 +138,15 @@ Result<int> Run(const PromoteCommand& command) {
                    Promoter::Open(path, *instrument.evaluator, *instrument.compiler, archive.get(), campaign));
   const Result<Round> raced = PromoteAll(command, challenges, promoter);
   // Where the GPU was lost halfway, what raced until then is written all the same.
+  Result<std::vector<std::string>> files = std::vector<std::string>();
   if (!command.record.empty())
-    RETURN_IF_ERROR(
-        WriteSelected(*archive, {.campaign = campaign}, command.record, [](const Trial&) { return true; }).status());
+    files = WriteSelected(*archive, {.campaign = campaign}, command.record, [](const Trial&) { return true; });
   ASSIGN_OR_RETURN(const Round& round, raced);
   const Catalogue& catalogue = promoter.catalogue();
   RETURN_IF_ERROR(
       WriteOut(command.json ? JsonText(round, catalogue, path.string()) : Text(round, catalogue, path.string())));
+  RETURN_IF_ERROR(files.status());
+  if (!files->empty()) WriteNote(fmt::format("the races are written to {}", fmt::join(*files, ", ")));
   return InterruptArrived() ? kExitInterrupted : kExitDone;
 }
 

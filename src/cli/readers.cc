@@ -276,6 +276,15 @@ Result<std::string> ReadDeviceChoice(std::string_view text) {
       fmt::format("'{}' is no device; write auto, gpu:N, or the key of a recorded one, as in h200", text));
 }
 
+Result<std::vector<std::filesystem::path>> ReadRecordSource(std::string_view text) {
+  std::vector<std::filesystem::path> paths;
+  for (const std::string_view word : Split(text, ',')) {
+    ASSIGN_OR_RETURN(std::filesystem::path path, ReadPath(word));
+    paths.push_back(std::move(path));
+  }
+  return paths;
+}
+
 bool AsksForAGpu(std::string_view device_choice) {
   return device_choice == "auto" || device_choice.starts_with("gpu:");
 }

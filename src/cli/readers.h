@@ -38,8 +38,9 @@ Result<FreeForm> ReadSource(const std::filesystem::path& path);  // known by the
 Result<Device> ReadDevice(std::string_view key);
 Result<Device> ReadArchitecture(std::string_view text);       // the first known device that "sm_90a" is compiled for
 Result<std::string> ReadDeviceChoice(std::string_view text);  // "auto", "gpu:0", a key
-bool AsksForAGpu(std::string_view device_choice);             // "auto" or "gpu:0", no recorded device
-Result<std::string> ReadDeviceKey(std::string_view text);     // of a recorded device
+Result<std::vector<std::filesystem::path>> ReadRecordSource(std::string_view text);  // paths, separated by commas
+bool AsksForAGpu(std::string_view device_choice);          // "auto" or "gpu:0", no recorded device
+Result<std::string> ReadDeviceKey(std::string_view text);  // of a recorded device
 // A list of shapes, named sets and files, or "all".
 Result<std::string> ReadShapeWords(std::string_view text);
 Result<BenchContenders> ReadContenders(std::string_view text);

@@ -96,15 +96,8 @@ Options LaterStage(const TrainCommand& command) {
 }
 
 Result<PolicyModel> BeginningOf(const TrainCommand& command) {
-  PolicyModel model = NewModel(DefaultModelConfig(), command.seed);
-  if (!command.from.empty()) {
-    ASSIGN_OR_RETURN(model, ReadModel(command.from));
-  }
-  if (!command.remember.empty()) {
-    ASSIGN_OR_RETURN(const std::shared_ptr<const Recording> recording, Recording::Load(command.remember));
-    model.experience = Experience::Of(*recording, command.held_out);
-  }
-  return model;
+  if (command.from.empty()) return NewModel(DefaultModelConfig(), command.seed);
+  return ReadModel(command.from);
 }
 
 std::string NameOf(const TrainCommand& command, const PolicyModel& begin) {
@@ -150,7 +143,9 @@ Result<std::vector<RecordedProblem>> ProblemsFor(const TrainCommand& command, co
 }
 
 Result<Trained> ImitateFrom(const std::vector<Trial>& trials, const TrainCommand& command) {
-  const auto options = LaterStage<ImitationOptions>(command);
+  auto options = LaterStage<ImitationOptions>(command);
+  ASSIGN_OR_RETURN(const Experience experience, ExperienceIn(command.experience, command.held_out));
+  options.experience = &experience;
   ASSIGN_OR_RETURN(const PolicyModel begin, BeginningOf(command));
   ASSIGN_OR_RETURN(const std::unique_ptr<Trainer> trainer, OpenTorchTrainer(begin.config, command.device));
   std::vector<RecordedProblem> problems, held_out;
@@ -169,7 +164,9 @@ Result<Trained> ImitateFrom(const std::vector<Trial>& trials, const TrainCommand
 }
 
 Result<Trained> LearnFrom(const std::vector<Trial>& trials, const TrainCommand& command) {
-  const auto options = LaterStage<GrpoOptions>(command);
+  auto options = LaterStage<GrpoOptions>(command);
+  ASSIGN_OR_RETURN(const Experience experience, ExperienceIn(command.experience, command.held_out));
+  options.experience = &experience;
   ASSIGN_OR_RETURN(const PolicyModel reference, BeginningOf(command));
   ASSIGN_OR_RETURN(const std::unique_ptr<Trainer> trainer, OpenTorchTrainer(reference.config, command.device));
   ASSIGN_OR_RETURN(const std::unique_ptr<Trainer> held, OpenTorchTrainer(reference.config, command.device));

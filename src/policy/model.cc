@@ -16,8 +16,6 @@ namespace gemmsmith {
 namespace {
 
 constexpr std::string_view kFormat = "3";
-constexpr const char *kDelays = "experience.delays", *kExperiencedOn = "experience.device",
-                     *kExperiencedProblems = "experience.problems", *kExperiencedPlans = "experience.plans";
 
 // The numbers of a configuration, by their names in the file, and the largest that is taken.
 struct ConfigField {
@@ -69,39 +67,6 @@ Result<ModelConfig> ReadConfig(const SafeTensors& file) {
 Result<Without> ReadWithout(const SafeTensors& file) {
   ASSIGN_OR_RETURN(const std::string text, MetadataOf(file, "without"));
   return ParseWithout(text);
-}
-
-// Absent where the policy has none.
-Result<Experience> TakeExperience(SafeTensors& file) {
-  const auto delays = file.tensors.find(kDelays);
-  if (delays == file.tensors.end()) return Experience();
-  ASSIGN_OR_RETURN(std::string device_key, MetadataOf(file, kExperiencedOn));
-  ASSIGN_OR_RETURN(const std::string problem_lines, MetadataOf(file, kExperiencedProblems));
-  ASSIGN_OR_RETURN(const std::string plan_lines, MetadataOf(file, kExperiencedPlans));
-  std::vector<Gemm> problems;
-  std::vector<Plan> plans;
-  for (const std::string_view line : Split(problem_lines, '\n')) {
-    ASSIGN_OR_RETURN(const Gemm gemm, ParseGemm(line));
-    problems.push_back(gemm);
-  }
-  for (const std::string_view line : Split(plan_lines, '\n')) {
-    ASSIGN_OR_RETURN(Plan plan, ParsePlan(line));
-    plans.push_back(std::move(plan));
-  }
-  Tensor tensor = std::move(delays->second);
-  file.tensors.erase(delays);
-  return Experience::From(std::move(device_key), std::move(problems), std::move(plans), std::move(tensor.values));
-}
-
-void PutExperience(const Experience& experience, SafeTensors& file) {
-  if (experience.empty()) return;
-  std::vector<std::string> problems, plans;
-  for (const Gemm& gemm : experience.problems()) problems.push_back(Print(gemm));
-  for (const Plan& plan : experience.plans()) plans.push_back(Print(plan));
-  file.metadata[kExperiencedOn] = experience.device_key();
-  file.metadata[kExperiencedProblems] = Join(problems, "\n");
-  file.metadata[kExperiencedPlans] = Join(plans, "\n");
-  file.tensors[kDelays] = {{int64_t(problems.size()), int64_t(plans.size())}, experience.delays()};
 }
 
 Status TakeTensor(SafeTensors& file, const NamedWeights& weights) {
@@ -189,7 +154,6 @@ std::string EncodeModel(const PolicyModel& model) {
   PolicyModel copy = model;
   for (const NamedWeights& weights : WeightsOf(copy))
     file.tensors[weights.name] = {weights.shape, std::move(*weights.values)};
-  PutExperience(model.experience, file);
   return EncodeSafeTensors(file, NumberType::kF16);
 }
 
@@ -199,7 +163,6 @@ Result<PolicyModel> DecodeModel(std::string_view bytes) {
   PolicyModel model;
   ASSIGN_OR_RETURN(model.config, ReadConfig(file));
   ASSIGN_OR_RETURN(model.without, ReadWithout(file));
-  ASSIGN_OR_RETURN(model.experience, TakeExperience(file));
   model.layers.resize(size_t(model.config.layers));
   for (const NamedWeights& weights : WeightsOf(model)) RETURN_IF_ERROR(TakeTensor(file, weights));
   if (!file.tensors.empty())

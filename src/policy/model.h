@@ -11,7 +11,6 @@
 #include "base/status.h"
 #include "policy/safetensors.h"
 #include "policy/without.h"
-#include "search/experience.h"
 
 namespace gemmsmith {
 
@@ -42,7 +41,6 @@ struct LayerWeights {
 struct PolicyModel {
   ModelConfig config;
   Without without;               // what it was trained without
-  Experience experience;         // what its prior knows of other problems
   std::vector<float> embedding;  // [words, width]; also what logits are made with
   std::vector<float> position;   // [positions, width]
   std::vector<LayerWeights> layers;

@@ -19,11 +19,6 @@ constexpr int kGroup = 16;
 // A draw that repeats itself is followed by one that is freer by this.
 constexpr double kWarming = 1.5;
 
-SearchContext Experienced(SearchContext context, const Experience& experience) {
-  context.experience = &experience;
-  return context;
-}
-
 class PolicyProposer : public Proposer {
  public:
   PolicyProposer(std::shared_ptr<const PolicyModel> model, const SearchContext& context)
@@ -31,7 +26,7 @@ class PolicyProposer : public Proposer {
         space_(*context.space),
         gemm_(context.gemm),
         device_(context.device),
-        forecast_(Experienced(context, model_->experience)),
+        forecast_(context),
         mask_(*context.space),
         random_(Random(context.seed).Fork("policy proposer")) {}
 

@@ -3,12 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 
 #include "policy/vocabulary.h"
 #include "program/cost.h"
-#include "search/synthetic_space.h"
+#include "search/experience.h"
+#include "search/recorded_problem.h"
 
 namespace gemmsmith {
 namespace {
@@ -109,20 +109,19 @@ TEST(PolicyProposerTest, BeginsWithWhatWasFastOnProblemsNearbyWhereItHasExperien
   const std::vector<Plan> plans = RankedPlans(next, device, 300);
   const Plan fastest = RankedPlans(gemm, device, 1)[0];
   const auto is_let_down = [&](const Plan& plan) { return plan.Get("tile_n") == fastest.Get("tile_n"); };
-  std::vector<float> delays;
+  std::vector<Trial> trials;
   for (const Plan& plan : plans)
-    delays.push_back(float(std::log((is_let_down(plan) ? 2 : 1) * PredictTimeNs(plan, next, device) / 1000)));
-  const float least = *std::ranges::min_element(delays);
-  for (float& delay : delays) delay -= least;
-  const auto let_down_among_first = [&](Experience experience) {
-    PolicyModel model = *SmallModel();
-    model.experience = std::move(experience);
+    trials.push_back(
+        RecordedTrial(next, plan, MeasuredOutcome((is_let_down(plan) ? 2 : 1) * PredictTimeNs(plan, next, device))));
+  Experience experience;
+  experience.Add(*Recording::FromTrials(std::move(trials)), {});
+  const auto let_down_among_first = [&](const Experience* known) {
     const std::unique_ptr<Proposer> proposer = *MakePolicyProposer(
-        std::make_shared<PolicyModel>(std::move(model)), {.gemm = gemm, .device = device, .space = &space, .seed = 1});
+        SmallModel(), {.gemm = gemm, .device = device, .space = &space, .seed = 1, .experience = known});
     return std::ranges::count_if(proposer->Propose(8), is_let_down);
   };
-  EXPECT_GE(let_down_among_first({}), 6);
-  EXPECT_LE(let_down_among_first(*Experience::From(device.key, {next}, plans, delays)), 2);
+  EXPECT_GE(let_down_among_first(nullptr), 6);
+  EXPECT_LE(let_down_among_first(&experience), 2);
 }
 
 TEST(PolicyProposerTest, AModelThatReadsTooLittleIsRefused) {

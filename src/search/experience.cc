@@ -1,11 +1,11 @@
 #include "search/experience.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
-#include <map>
+#include <iterator>
 
+#include "base/bytes.h"
+#include "base/hash.h"
 #include "program/cost.h"
 #include "program/legality.h"
 #include "search/neighbour_winners.h"
@@ -17,17 +17,19 @@ namespace gemmsmith {
 namespace {
 
 // Octaves over which the errors of prediction come to differ, how much they scatter otherwise, and of how many problems
-// they are taken. None of it matters much: 4 to 16 octaves, 3 to 10 problems are as good on the held-out ones within
-// half a percent (docs/lab/policy.md).
+// of a source they are taken. None of it matters much: 4 to 16 octaves, 3 to 10 problems are as good on the held-out
+// ones within half a percent (docs/lab/policy.md).
 constexpr double kReach = 8, kNoise = 0.03;
 constexpr size_t kNear = 3;
+// Of each problem; solving costs the cube of all of them together.
+constexpr size_t kMostPlans = 128;
 // A problem's own offset is the mean over its plans by the eighth power of their speeds, so that of those that matter.
 constexpr double kFavour = 8;
-constexpr float kUnknown = -1;
 
 double SharedOver(double octaves) { return std::exp(-octaves / kReach); }
 
-// Solves for x in covariance x = values, which becomes x; the covariance (row-major) becomes its factor.
+// Solves for x in covariance x = values, which becomes x; the covariance (row-major) becomes its factor. Plans that
+// steps tell apart badly (stride and reach do not fit) can make it slightly indefinite: such a one counts as noise.
 void SolveInPlace(std::vector<double>& covariance, std::vector<double>& values) {
   const size_t n = values.size();
   const auto row = [&](size_t i) { return covariance.data() + i * n; };
@@ -38,7 +40,7 @@ void SolveInPlace(std::vector<double>& covariance, std::vector<double>& values) 
   };
   for (size_t i = 0; i < n; ++i) {
     for (size_t j = 0; j < i; ++j) row(i)[j] = (row(i)[j] - product(row(i), row(j), j)) / row(j)[j];
-    row(i)[i] = std::sqrt(row(i)[i] - product(row(i), row(i), i));
+    row(i)[i] = std::sqrt(std::max(kNoise * kNoise, row(i)[i] - product(row(i), row(i), i)));
     values[i] = (values[i] - product(row(i), values.data(), i)) / row(i)[i];
   }
   for (size_t i = n; i-- > 0;) {
@@ -49,87 +51,65 @@ void SolveInPlace(std::vector<double>& covariance, std::vector<double>& values) 
 
 }  // namespace
 
-Experience Experience::Of(const Recording& recording, const HeldOut& held_out) {
-  std::vector<RecordedCells> known;
-  std::map<Plan, size_t> places;
+void Experience::Add(const Recording& recording, const HeldOut& held_out) {
+  Source source{.device_key = recording.setting().device_key};
   for (const Gemm& gemm : recording.Problems()) {
     if (IsHeldOut(gemm.shape, held_out)) continue;
-    RecordedCells cells(recording, gemm);
-    if (!cells.HasMeasured()) continue;
-    for (const Plan& plan : cells.space().plans()) places.emplace(plan, 0);
-    known.push_back(std::move(cells));
-  }
-  Experience experience;
-  experience.device_key_ = recording.setting().device_key;
-  for (auto& [plan, place] : places) {
-    place = experience.plans_.size();
-    experience.plans_.push_back(plan);
-  }
-  experience.delays_.assign(known.size() * places.size(), kUnknown);
-  for (const RecordedCells& cells : known) {
-    float* const delays = experience.delays_.data() + experience.problems_.size() * places.size();
-    experience.problems_.push_back(cells.gemm());
+    const RecordedCells cells(recording, gemm);
+    Problem problem{.gemm = gemm};
     for (size_t i = 0; i < cells.space().size(); ++i)
       if (const double worth = cells.worths()[i]; worth > 0)
-        delays[places.at(cells.space().plans()[i])] = float(-std::log(worth));
+        problem.tried.push_back({cells.space().plans()[i], -std::log(worth)});
+    std::ranges::stable_sort(problem.tried, {}, &Tried::delay);
+    if (!problem.tried.empty()) source.problems.push_back(std::move(problem));
   }
-  return experience;
+  if (!source.problems.empty()) sources_.push_back(std::move(source));
 }
 
-Result<Experience> Experience::From(std::string device_key, std::vector<Gemm> problems, std::vector<Plan> plans,
-                                    std::vector<float> delays) {
-  if (delays.size() != problems.size() * plans.size())
-    return InvalidArgument(
-        fmt::format("{} delays of {} plans on {} problems", delays.size(), plans.size(), problems.size()));
-  if (!std::all_of(delays.begin(), delays.end(), [](float delay) { return std::isfinite(delay); }))
-    return InvalidArgument("a delay is not finite");
-  RETURN_IF_ERROR(FindDevice(device_key).status());
-  Experience experience;
-  experience.device_key_ = std::move(device_key);
-  experience.problems_ = std::move(problems);
-  experience.plans_ = std::move(plans);
-  experience.delays_ = std::move(delays);
-  return experience;
+bool Experience::empty() const { return sources_.empty(); }
+
+std::string Experience::Fingerprint() const {
+  if (empty()) return "";
+  ByteWriter bytes;
+  for (const Source& source : sources_)
+    for (const Problem& problem : source.problems) {
+      bytes.PutString(Print(problem.gemm));
+      for (const Tried& tried : problem.tried) {
+        bytes.PutString(Print(tried.plan));
+        bytes.Put(tried.delay);
+      }
+    }
+  return HashBytes(std::move(bytes).Take()).Hex().substr(0, 8);
 }
 
-Experience Experience::Without(const Shape& shape) const {
-  Experience rest;
-  rest.device_key_ = device_key_;
-  rest.plans_ = plans_;
-  for (size_t i = 0; i < problems_.size(); ++i) {
-    if (problems_[i].shape == shape) continue;
-    rest.problems_.push_back(problems_[i]);
-    const auto delays = delays_.begin() + ptrdiff_t(i * plans_.size());
-    rest.delays_.insert(rest.delays_.end(), delays, delays + ptrdiff_t(plans_.size()));
+std::vector<const Experience::Problem*> Experience::NearestIn(const Source& source, const SearchContext& context) {
+  std::vector<std::pair<double, const Problem*>> by_distance;
+  for (const Problem& problem : source.problems) {
+    const double octaves = OctavesBetween(problem.gemm, context.gemm);
+    const bool is_forgotten = context.forgets_this_shape && problem.gemm.shape == context.gemm.shape;
+    if (std::isfinite(octaves) && !is_forgotten) by_distance.emplace_back(octaves, &problem);
   }
-  return rest;
-}
-
-std::vector<size_t> Experience::NearestTo(const Gemm& gemm) const {
-  std::vector<std::pair<double, size_t>> by_distance;
-  for (size_t i = 0; i < problems_.size(); ++i)
-    if (const double octaves = OctavesBetween(problems_[i], gemm); std::isfinite(octaves))
-      by_distance.emplace_back(octaves, i);
   const size_t count = std::min(kNear, by_distance.size());
   std::partial_sort(by_distance.begin(), by_distance.begin() + ptrdiff_t(count), by_distance.end());
-  std::vector<size_t> nearest;
+  std::vector<const Problem*> nearest;
   for (size_t i = 0; i < count; ++i) nearest.push_back(by_distance[i].second);
   return nearest;
 }
 
-void Experience::AddErrors(size_t problem, std::vector<Observed>& observed) const {
-  const Device device = *FindDevice(device_key_);
-  const Gemm& gemm = problems_[problem];
-  const size_t first = observed.size();
+// Where there are too many, some of every speed.
+void Experience::AddErrors(const Problem& problem, const Device& device, std::vector<Observed>& observed) {
+  const size_t first = observed.size(), count = std::min(kMostPlans, problem.tried.size());
   double sum = 0, weights = 0;
-  for (size_t i = 0; i < plans_.size(); ++i) {
-    const double delay = delays_[problem * plans_.size() + i];
-    if (delay < 0 || !IsLegal(plans_[i], gemm, device)) continue;
-    const double error = delay - std::log(PredictTimeNs(plans_[i], gemm, device)), weight = std::exp(-kFavour * delay);
-    observed.push_back({&plans_[i], problem, error});
+  for (size_t i = 0; i < count; ++i) {
+    const auto& [plan, delay] = problem.tried[i * problem.tried.size() / count];
+    if (!IsLegal(plan, problem.gemm, device)) continue;
+    const double error = delay - std::log(PredictTimeNs(plan, problem.gemm, device));
+    const double weight = std::exp(-kFavour * delay);
+    observed.push_back({&plan, &problem.gemm, error});
     sum += weight * error;
     weights += weight;
   }
+  if (weights == 0) observed.resize(first);
   for (size_t i = first; i < observed.size(); ++i) observed[i].error -= sum / weights;
 }
 
@@ -137,20 +117,21 @@ std::vector<double> Experience::ErrorsOn(const SearchContext& context) const {
   const std::vector<Plan>& plans = context.space->plans();
   std::vector<double> errors(plans.size());
   std::vector<Observed> observed;
-  for (const size_t problem : NearestTo(context.gemm)) AddErrors(problem, observed);
-  if (observed.empty()) return errors;
-  const auto shared = [&](const Observed& a, const Observed& b) {
-    return ErrorCovariance(*a.plan, *b.plan) * SharedOver(OctavesBetween(problems_[a.problem], problems_[b.problem]));
-  };
+  for (const Source& source : sources_) {
+    if (source.device_key != context.device.key) continue;
+    for (const Problem* problem : NearestIn(source, context)) AddErrors(*problem, context.device, observed);
+  }
   const size_t n = observed.size();
   std::vector<double> covariance(n * n), shares(n);
   for (size_t i = 0; i < n; ++i) {
-    for (size_t j = 0; j <= i; ++j) covariance[i * n + j] = shared(observed[i], observed[j]);
+    for (size_t j = 0; j <= i; ++j)
+      covariance[i * n + j] = ErrorCovariance(*observed[i].plan, *observed[j].plan) *
+                              SharedOver(OctavesBetween(*observed[i].gemm, *observed[j].gemm));
     covariance[i * n + i] += kNoise * kNoise;
     shares[i] = observed[i].error;
   }
   SolveInPlace(covariance, shares);
-  for (size_t j = 0; j < n; ++j) shares[j] *= SharedOver(OctavesBetween(problems_[observed[j].problem], context.gemm));
+  for (size_t j = 0; j < n; ++j) shares[j] *= SharedOver(OctavesBetween(*observed[j].gemm, context.gemm));
   for (size_t i = 0; i < plans.size(); ++i) {
     if (!IsLegal(plans[i], context.gemm, context.device)) continue;
     for (size_t j = 0; j < n; ++j) errors[i] += shares[j] * ErrorCovariance(plans[i], *observed[j].plan);

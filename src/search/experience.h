@@ -1,7 +1,6 @@
-// How long the same plans took on several problems, and what that says of a problem on which nothing was measured yet.
+// How long plans took on other problems, and what that says of a problem on which nothing was measured yet.
 #pragma once
 
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -13,42 +12,42 @@ namespace gemmsmith {
 
 class Experience {
  public:
-  Experience() = default;
-  // Of all recorded problems that are not held out. Worth recording are plans that were chosen before anybody knew how
-  // fast they are: who knows a search's favourites alone does not know what the others suffer from.
-  static Experience Of(const Recording& recording, const HeldOut& held_out);
-  // What the members below say. InvalidArgument where sizes do not fit, or a number is none.
-  static Result<Experience> From(std::string device_key, std::vector<Gemm> problems, std::vector<Plan> plans,
-                                 std::vector<float> delays);
+  // What was recorded, less what is held out. Each call adds a source of its own: the nearest problems of every source
+  // are listened to, so that plans which were chosen before anybody knew how fast they are stand beside those that a
+  // search liked; either alone says little of the other kind.
+  void Add(const Recording& recording, const HeldOut& held_out);
 
-  bool empty() const { return problems_.empty(); }
-  const std::string& device_key() const { return device_key_; }  // where all of it was measured
-  const std::vector<Gemm>& problems() const { return problems_; }
-  const std::vector<Plan>& plans() const { return plans_; }
-  // Of each problem and, side by side, each plan: the logarithm of its time over the fastest plan's; negative where it
-  // is not known.
-  const std::vector<float>& delays() const { return delays_; }
-
-  // As if the shape had never been met.
-  Experience Without(const Shape& shape) const;
+  bool empty() const;
+  // Of what it holds; "" where that is nothing.
+  std::string Fingerprint() const;
   // By index in the context's space: the logarithm of how much longer than predicted the plan will take, beside the
   // best ones of its problem. The errors on the nearest problems of the same kind, in either layout, are taken to be
-  // those here the more, the nearer these are; 0 where nothing is known, and for plans that are illegal.
+  // those here the more, the nearer these are; 0 where nothing is known on this device model, and for plans that are
+  // illegal.
   std::vector<double> ErrorsOn(const SearchContext& context) const;
 
  private:
+  struct Tried {
+    Plan plan;
+    double delay = 0;  // the logarithm of its time over that of the fastest
+  };
+  struct Problem {
+    Gemm gemm;
+    std::vector<Tried> tried;  // the fastest first
+  };
+  struct Source {
+    std::string device_key;
+    std::vector<Problem> problems;
+  };
   struct Observed {
     const Plan* plan = nullptr;
-    size_t problem = 0;
+    const Gemm* gemm = nullptr;
     double error = 0;
   };
-  std::vector<size_t> NearestTo(const Gemm& gemm) const;
-  void AddErrors(size_t problem, std::vector<Observed>& observed) const;
+  static std::vector<const Problem*> NearestIn(const Source& source, const SearchContext& context);
+  static void AddErrors(const Problem& problem, const Device& device, std::vector<Observed>& observed);
 
-  std::string device_key_;
-  std::vector<Gemm> problems_;
-  std::vector<Plan> plans_;
-  std::vector<float> delays_;
+  std::vector<Source> sources_;
 };
 
 }  // namespace gemmsmith

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
 
 #include "base/statistics.h"
 #include "program/cost.h"
@@ -32,7 +31,9 @@ class ExperienceTest : public testing::Test {
     return Recording::FromTrials(std::move(trials));
   }
   Experience ExperienceOf(const std::vector<Gemm>& problems) const {
-    return Experience::Of(*RecordingOf(problems), {});
+    Experience experience;
+    experience.Add(*RecordingOf(problems), {});
+    return experience;
   }
   // Of those, beside the others.
   double ErrorOfTheLetDown(const Experience& experience) const {
@@ -56,30 +57,31 @@ class ExperienceTest : public testing::Test {
   const SearchContext context_{.gemm = kHere, .device = device_, .space = &space_};
 };
 
-TEST_F(ExperienceTest, HoldsWhatWasMeasuredBesideTheBestOfItsProblem) {
-  const Experience experience = ExperienceOf({kNext});
-  ASSERT_EQ(experience.problems(), std::vector<Gemm>{kNext});
-  ASSERT_EQ(experience.plans(), recorded_);
-  EXPECT_EQ(experience.device_key(), "h200");
-  const auto recording = RecordingOf({kNext});
-  const double best_ns = recording->Best(kNext)->outcome.TimeNs();
-  int unknown = 0;
-  for (size_t i = 0; i < recorded_.size(); ++i) {
-    const Outcome& outcome = recording->Find(kNext, experience.plans()[i])->outcome;
-    unknown += experience.delays()[i] < 0;
-    EXPECT_EQ(experience.delays()[i] < 0, outcome.kind != OutcomeKind::kMeasured);
-    if (outcome.kind != OutcomeKind::kMeasured) continue;
-    EXPECT_NEAR(experience.delays()[i], std::log(outcome.TimeNs() / best_ns), 1e-6);
-  }
-  EXPECT_EQ(unknown, 1);
+TEST_F(ExperienceTest, NothingIsKeptOfShapesThatAreHeldOutOrUsedOfOneThatIsForgotten) {
+  const auto recording = RecordingOf({kHere, kNext});
+  Experience all, rest, none;
+  all.Add(*recording, {});
+  rest.Add(*recording, {.sizes = {512}});
+  none.Add(*recording, {.sizes = {256}});
+  EXPECT_TRUE(none.empty());
+  EXPECT_EQ(none.Fingerprint(), "");
+  EXPECT_EQ(rest.Fingerprint(), ExperienceOf({kNext}).Fingerprint());
+  EXPECT_NE(rest.Fingerprint(), all.Fingerprint());
+  SearchContext forgetful = context_;
+  forgetful.forgets_this_shape = true;
+  EXPECT_EQ(all.ErrorsOn(forgetful), rest.ErrorsOn(context_));
+  EXPECT_NE(all.ErrorsOn(context_), rest.ErrorsOn(context_));
 }
 
-TEST_F(ExperienceTest, NothingIsKeptOfShapesThatAreHeldOutOrThatOneIsToForget) {
-  const auto recording = RecordingOf({kHere, kNext, kFar});
-  EXPECT_EQ(Experience::Of(*recording, {.sizes = {512}}).problems(), (std::vector<Gemm>{kNext, kFar}));
-  const Experience all = Experience::Of(*recording, {}), rest = all.Without(kNext.shape);
-  EXPECT_EQ(rest.problems(), (std::vector<Gemm>{kHere, kFar}));
-  EXPECT_EQ(rest.ErrorsOn(context_), ExperienceOf({kHere, kFar}).ErrorsOn(context_));
+// One source has only problems that are nearer.
+TEST_F(ExperienceTest, EverySourceIsListenedTo) {
+  const Gemm nearest{{256, 512, 2048}};
+  Experience near = ExperienceOf({kHere, nearest, {{512, 512, 1024}}}), both = near;
+  std::vector<Trial> trials;
+  for (const Plan& plan : recorded_)
+    trials.push_back(RecordedTrial(kNext, plan, MeasuredOutcome(2000 * double(1 + trials.size() % 5))));
+  both.Add(*Recording::FromTrials(std::move(trials)), {});
+  EXPECT_NE(near.ErrorsOn(context_), both.ErrorsOn(context_));
 }
 
 TEST_F(ExperienceTest, WhatIsSlowerThanPredictedElsewhereIsTakenToBeSlowerHereTheLessTheFartherThatIs) {
@@ -108,13 +110,28 @@ TEST_F(ExperienceTest, ForecastsBeginWithIt) {
     EXPECT_NEAR(std::log(forecast.TimeNs(i) / plain.TimeNs(i)), errors[i], 1e-9);
 }
 
-TEST_F(ExperienceTest, NumbersThatFitNothingAreRefused) {
-  const std::vector<Plan> plans(space_.plans().begin(), space_.plans().begin() + 2);
-  EXPECT_TRUE(Experience::From("h200", {kHere}, plans, {0, -1}).ok());
-  EXPECT_EQ(Experience::From("h200", {kHere}, plans, {0}).status().message(), "1 delays of 2 plans on 1 problems");
-  EXPECT_EQ(Experience::From("h200", {kHere}, plans, {0, std::numeric_limits<float>::infinity()}).status().message(),
-            "a delay is not finite");
-  EXPECT_FALSE(Experience::From("abacus", {kHere}, plans, {0, 0}).ok());
+TEST_F(ExperienceTest, OtherDevicesSayNothing) {
+  SearchContext elsewhere = context_;
+  elsewhere.device.key = "h100";
+  EXPECT_EQ(ExperienceOf({kNext}).ErrorsOn(elsewhere), std::vector<double>(space_.size()));
+}
+
+// Steps along tile_m are no distances: the covariance of these is indefinite.
+TEST_F(ExperienceTest, PlansThatStepsTellApartBadlyDoNoHarm) {
+  std::vector<Plan> plans;
+  for (int tile_m = 8; tile_m <= 256; tile_m += 8) {
+    Plan plan = recorded_.front();
+    const int axis = GetFamily(plan.family).IndexOf("tile_m");
+    plan.values[size_t(axis)] = tile_m;
+    plans.push_back(plan);
+  }
+  std::vector<Trial> trials;
+  for (const int k : {512, 1024, 2048})
+    for (const Plan& plan : plans)
+      trials.push_back(RecordedTrial({{256, 512, k}}, plan, MeasuredOutcome(1000 + 10 * double(trials.size() % 7))));
+  Experience experience;
+  experience.Add(*Recording::FromTrials(std::move(trials)), {});
+  for (const double error : experience.ErrorsOn(context_)) EXPECT_LT(std::abs(error), 1);
 }
 
 }  // namespace

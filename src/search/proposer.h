@@ -30,7 +30,8 @@ struct SearchContext {
   Device device;
   const Space* space = nullptr;  // outlives the proposer
   uint64_t seed = 0;
-  const Experience* experience = nullptr;  // of other problems (experience.h); null: none
+  const Experience* experience = nullptr;  // of other problems (experience.h); null: none. Outlives the proposer
+  bool forgets_this_shape = false;         // of the experience
 };
 
 // "random", "ranked", "local", "evolution", "bayes", "nvmmh".

@@ -47,8 +47,8 @@ class Promoter {
                                std::string campaign);
 
   const Catalogue& catalogue() const { return catalogue_; }
-  // May be left out: the problem will be promoted after all that are expected already, and its kernels are compiled
-  // while they race.
+  // May be left out: the problem will be promoted, with these challengers, after all that are expected already, and its
+  // kernels are compiled while they race.
   void Expect(const Gemm& gemm, const std::vector<Plan>& challengers);
   // Distinct plans, at least one; the first kMostChallengers that are not the entry already race together with it, and
   // where there are none it stays without being measured again. The catalogue is on the disk when it returns; a Status

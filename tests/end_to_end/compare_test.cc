@@ -1,4 +1,5 @@
 // gemmsmith compare: traces made, kept, scored again, and refused where they do not belong.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "base/text.h"
@@ -85,6 +86,19 @@ TEST_F(CompareTest, PoliciesCompeteUnderTheirNamesAndFilesAreReadBesideEachOther
   ExpectOneError(home.Run({"compare", traces, traces}), 2, "'random' is in more than one of these traces");
   const std::string rubbish = home.File("rubbish.safetensors", "rubbish");
   ExpectOneError(Recompute({"--policy", "policy=" + rubbish}), 1, "no safetensors file");
+}
+
+TEST_F(CompareTest, PoliciesMayHaveExperienceOfWhatIsNotHeldOut) {
+  const std::string records = home.Path("records/l40s"), policy = "policy=" + Weights();
+  const auto with = [&](const std::string& source) {
+    return Recompute({"--policy", policy, "--contenders", "policy", "--experience", source, "--json"});
+  };
+  const nlohmann::json json = Parsed(with(records).out);
+  EXPECT_NE(json["proposers"]["policy"]["origin"].get<std::string>().find(" experience "), std::string::npos);
+  ExpectOneError(with(fmt::format("{},nowhere", records)), 3, "nowhere");
+  ExpectOneError(Recompute({"--policy", policy, "--hold-out", "64,4096", "--experience", records}), 2,
+                 "no timed plan of a shape that is not held out");
+  ExpectOneError(home.Run({"compare", "--experience", records}), 2, "--experience goes with --recompute");
 }
 
 TEST_F(CompareTest, TheRuleSaysWhichProblemsAreCompared) {

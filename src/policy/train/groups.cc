@@ -36,14 +36,17 @@ std::vector<Exemplar> DrawKnownOf(const RecordedProblem& problem, const Space& s
   return known;
 }
 
-void Fill(PlanGroup& group, const PolicyModel& asked, Telling telling, Random random) {
+void Fill(PlanGroup& group, const Without& without, const Experience* experience, Telling telling, Random random) {
   const RecordedProblem& problem = *group.problem;
   const Space& space = group.space == nullptr ? *problem.space : *group.space;
   // What is known of the problem itself is in the records that are learned from.
-  const Experience elsewhere = asked.experience.Without(problem.gemm.shape);
-  Forecast forecast({.gemm = problem.gemm, .device = problem.device, .space = &space, .experience = &elsewhere});
+  Forecast forecast({.gemm = problem.gemm,
+                     .device = problem.device,
+                     .space = &space,
+                     .experience = experience,
+                     .forgets_this_shape = true});
   const std::vector<Exemplar> known = DrawKnownOf(problem, space, forecast, random);
-  Document context = ContextFor(problem.gemm, problem.device, known, {.without = asked.without}, random);
+  Document context = ContextFor(problem.gemm, problem.device, known, {.without = without}, random);
   if (telling == Telling::kBlurred) context.gemm.shape = Blurred(context.gemm.shape, random);
   group.context = EncodeContext(context);
   if (group.space == nullptr) {
@@ -55,27 +58,28 @@ void Fill(PlanGroup& group, const PolicyModel& asked, Telling telling, Random ra
     if (mask->Strike(one.plan)) group.known.insert(one.plan);
     if (one.judged.score) forecast.Learn(one.plan, TimeOf(problem.gemm, problem.device, *one.judged.score));
   }
-  if (!asked.without.prior) mask->Believe(BeliefsOf(forecast));
+  if (!without.prior) mask->Believe(BeliefsOf(forecast));
   group.mask = std::move(mask);
 }
 
 }  // namespace
 
-std::vector<PlanGroup> DrawGroups(const std::vector<RecordedProblem>& problems, int count, const PolicyModel& asked,
-                                  PlanJudge& judge, Random& random, Telling telling) {
+std::vector<PlanGroup> DrawGroups(const std::vector<RecordedProblem>& problems, int count, const Without& without,
+                                  const Experience* experience, PlanJudge& judge, Random& random, Telling telling) {
   std::vector<PlanGroup> groups(static_cast<size_t>(count));
   std::vector<const RecordedProblem*> drawn;
   for (PlanGroup& group : groups) {
     group.problem = &problems[random.Below(problems.size())];
     drawn.push_back(group.problem);
   }
-  if (!asked.without.mask) {
+  if (!without.mask) {
     const std::vector<std::shared_ptr<const Space>> spaces = judge.SpacesOf(drawn);
     for (size_t i = 0; i < groups.size(); ++i) groups[i].space = spaces[i];
   }
   const Random of_groups(random.Next());
-  ForEachOnAllCores(groups.size(),
-                    [&](size_t i) { Fill(groups[i], asked, telling, of_groups.Fork(fmt::format("group {}", i))); });
+  ForEachOnAllCores(groups.size(), [&](size_t i) {
+    Fill(groups[i], without, experience, telling, of_groups.Fork(fmt::format("group {}", i)));
+  });
   return groups;
 }
 

@@ -8,6 +8,7 @@
 #include "policy/plan_mask.h"
 #include "policy/train/plan_judge.h"
 #include "policy/train/trainer.h"
+#include "search/experience.h"
 
 namespace gemmsmith {
 
@@ -27,9 +28,10 @@ enum class Telling : uint8_t { kBlurred, kExact };
 
 // Problems are drawn alike. Of each, 0 to 32 plans are known: the search's first ones by prediction, or any. They show
 // in the context and in the prior, and are not drawn again.
-// Who is asked says what contexts are made without, and what the prior knows of other shapes.
-std::vector<PlanGroup> DrawGroups(const std::vector<RecordedProblem>& problems, int count, const PolicyModel& asked,
-                                  PlanJudge& judge, Random& random, Telling telling = Telling::kBlurred);
+// What the prior knows of other shapes may be null.
+std::vector<PlanGroup> DrawGroups(const std::vector<RecordedProblem>& problems, int count, const Without& without,
+                                  const Experience* experience, PlanJudge& judge, Random& random,
+                                  Telling telling = Telling::kBlurred);
 
 // A plan of a group, among those that a batch is made of.
 struct WeightedPlan {

@@ -161,18 +161,20 @@ Status LearnByReward(const std::vector<RecordedProblem>& problems, const PolicyM
         "layout, of shapes that are not held out");
   RETURN_IF_ERROR(CheckRoomForContexts(reference));
   RETURN_IF_ERROR(PutModel(reference, reference_trainer));
-  const TrainingRun run = {.folder = folder,
-                           .steps = options.steps,
-                           .options = fmt::format("{} from={} problems={} {}", Describe(options),
-                                                  Fingerprint(reference), problems.size(), judge.name())};
+  const TrainingRun run = {
+      .folder = folder,
+      .steps = options.steps,
+      .options =
+          fmt::format("{} from={} problems={} experience={} {}", Describe(options), Fingerprint(reference),
+                      problems.size(), options.experience ? options.experience->Fingerprint() : "", judge.name())};
   PolicyModel begin = reference;
   begin.without = Union(reference.without, options.without);
   const auto take_step = [&](int64_t step) -> Result<nlohmann::ordered_json> {
     Random random = Random(options.seed).Fork(fmt::format("groups of step {}", step));
     ASSIGN_OR_RETURN(const PolicyModel model, GetModel(begin.config, trainer));
-    ASSIGN_OR_RETURN(
-        const std::vector<Group> groups,
-        AskFor(DrawGroups(problems, options.problems, begin, judge, random), model, options, judge, random));
+    ASSIGN_OR_RETURN(const std::vector<Group> groups,
+                     AskFor(DrawGroups(problems, options.problems, begin.without, options.experience, judge, random),
+                            model, options, judge, random));
     StepOptions adam = options.adam;
     adam.learning_rate = LearningRate(options, step);
     ASSIGN_OR_RETURN(const PolicyResult result, Learn(groups, step, options, adam, trainer, reference_trainer));

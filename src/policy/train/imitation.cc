@@ -84,12 +84,14 @@ Status Imitate(const std::vector<RecordedProblem>& problems, const std::vector<R
   const TrainingRun run = {
       .folder = folder,
       .steps = options.steps,
-      .options = fmt::format("{} from={} problems={}", Describe(options), Fingerprint(begin_with), problems.size())};
+      .options = fmt::format("{} from={} problems={} experience={}", Describe(options), Fingerprint(begin_with),
+                             problems.size(), options.experience ? options.experience->Fingerprint() : "")};
   PolicyModel begin = begin_with;
   begin.without = Union(begin.without, options.without);
   const std::unique_ptr<PlanJudge> judge = MakeRecordedJudge();
   const auto draw = [&](const std::vector<RecordedProblem>& from, int count, Telling telling, Random random) {
-    const std::vector<PlanGroup> groups = DrawGroups(from, count, begin, *judge, random, telling);
+    const std::vector<PlanGroup> groups =
+        DrawGroups(from, count, begin.without, options.experience, *judge, random, telling);
     return BatchOf(WantedOf(groups, options.plans), Weight::kOfEachChoice);
   };
   std::optional<PolicyBatch> validation;

@@ -6,6 +6,7 @@
 
 #include "policy/train/groups.h"
 #include "policy/train/training_run.h"
+#include "search/experience.h"
 
 namespace gemmsmith {
 
@@ -18,7 +19,8 @@ struct ImitationOptions {
   int64_t validate_every = 100;  // where problems are held out
   int validation_problems = 32;
   uint64_t seed = 1;
-  Without without;  // besides what it begins with
+  Without without;                         // besides what it begins with
+  const Experience* experience = nullptr;  // what the prior knows of other shapes; outlives the training
   StepOptions adam;
 };
 std::string Describe(const ImitationOptions& options);

@@ -35,12 +35,6 @@ std::string DataText(const ModelCard& card) {
   return text + fmt::format("| families of plans | {} |\n", fmt::join(card.data.families, ", "));
 }
 
-std::string ExperienceText(const Experience& experience) {
-  if (experience.empty()) return "none";
-  return fmt::format("{} on {} ({})", Plural(int64_t(experience.plans().size()), "plan"),
-                     Plural(int64_t(experience.problems().size()), "problem"), experience.device_key());
-}
-
 std::string_view StageText(TrainedBy by) {
   switch (by) {
     case TrainedBy::kTexts:
@@ -75,7 +69,6 @@ std::string MethodText(const ModelCard& card, const PolicyModel& model, const st
   text += fmt::format("| begun from | {} |\n", card.begun_from);
   text += fmt::format("| options | {} |\n", card.options);
   text += fmt::format("| trained without | {} |\n", model.without == Without() ? "-" : Print(model.without));
-  text += fmt::format("| experience of its prior | {} |\n", ExperienceText(model.experience));
   text += fmt::format("| trained with | {} |\n", card.trainer);
   if (time)
     text += fmt::format("| first and last step | {}, {} |\n", DateText(int64_t(time->first_unix_seconds * 1000)),

@@ -66,7 +66,6 @@ Status TakeSteps(const TrainingRun& run, const PolicyModel& begin, Trainer& trai
   if (done < run.steps) return OkStatus();
   ASSIGN_OR_RETURN(PolicyModel model, GetModel(begin.config, trainer));
   model.without = begin.without;
-  model.experience = begin.experience;
   return WriteFileAtomic(run.folder / "weights.safetensors", EncodeModel(model));
 }
 
