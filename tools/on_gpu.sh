@@ -272,11 +272,11 @@ compare() {
   for run in "$home"/rl/*/; do
     run=$(basename "$run")
     local weights="${run/#full/policy}=$home/rl/$run/weights.safetensors"
-    if [[ $run == no_experience ]]; then without+=("$weights"); else with+=("$weights"); fi
+    if [[ $run == no_experience || $run == no_prior ]]; then without+=("$weights"); else with+=("$weights"); fi
   done
   with+=("no_rl=$home/imitate/full/weights.safetensors")
   compare_policies policies "$1" "--experience data/h200 --experience $sweeps" "${with[@]/#/--policy=}"
-  compare_policies no_experience "$1" "" "${without[@]/#/--policy=}"
+  compare_policies without_experience "$1" "" "${without[@]/#/--policy=}"
 }
 
 # NAME REPEATS OPTIONS --policy=NAME=WEIGHTS...

@@ -158,7 +158,6 @@ Result<BenchResult> Measure(const BenchCommand& command, const BenchOptions& opt
 // Every trial of this name on these shapes and this device, of earlier calls too.
 Result<std::vector<std::string>> WriteRecord(const BenchCommand& command, const BenchOptions& options,
                                              const Archive& archive, const std::string& device_key) {
-  if (command.output.empty()) return std::vector<std::string>();
   const std::set<Shape> shapes(options.shapes.begin(), options.shapes.end());
   return WriteSelected(archive, {.campaign = options.name, .device_key = device_key}, command.output,
                        [&](const Trial& trial) { return shapes.contains(trial.gemm.shape); });
@@ -200,8 +199,7 @@ std::string JsonText(const BenchOptions& options, const BenchResult& result, con
 
 // What is wrong wherever it would run, before a GPU is taken.
 Status Check(const BenchCommand& command) {
-  if (!command.output.empty() && command.output.extension() != ".gsr")
-    return InvalidArgument(fmt::format("--output '{}' does not end in .gsr", command.output.string()));
+  RETURN_IF_ERROR(CheckSegmentPath("--output", command.output));
   RETURN_IF_ERROR(CheckGpuMeasures(command.device));
   if (!command.contenders.sources.empty()) RETURN_IF_ERROR(SourcesAreTimedOn(command.clocks));
   RETURN_IF_ERROR(LoadShapeLists(command.shapes).status());

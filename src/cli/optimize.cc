@@ -244,7 +244,6 @@ Status CheckRecordIsOfAGpu(const OptimizeCommand& command, const Instrument& ins
 
 Result<std::vector<std::string>> WriteRecord(const OptimizeCommand& command, const Archive& archive,
                                              const CampaignOptions& options) {
-  if (command.record.empty()) return std::vector<std::string>();
   const std::set<Gemm> problems(options.problems.begin(), options.problems.end());
   return WriteSelected(archive, {.campaign = options.name}, command.record,
                        [&](const Trial& trial) { return problems.contains(trial.gemm); });
@@ -428,7 +427,7 @@ Result<int> Run(const OptimizeCommand& command) {
   WatchForInterrupts();
   const auto start = std::chrono::steady_clock::now();
   // Before a GPU is taken: what is wrong wherever it would run.
-  RETURN_IF_ERROR(CheckSegmentPath(command.record));
+  RETURN_IF_ERROR(CheckSegmentPath("--record", command.record));
   Advice advice;
   ASSIGN_OR_RETURN(advice.policy, ReadPolicy(command));
   ASSIGN_OR_RETURN(const std::vector<Gemm> asked_for, AskedFor(command));

@@ -123,7 +123,7 @@ std::string JsonText(const Round& round, const Catalogue& catalogue, const std::
 
 Result<int> Run(const PromoteCommand& command) {
   WatchForInterrupts();
-  RETURN_IF_ERROR(CheckSegmentPath(command.record));
+  RETURN_IF_ERROR(CheckSegmentPath("--record", command.record));
   RETURN_IF_ERROR(CheckGpuMeasures(command.device));
   ASSIGN_OR_RETURN(const int gpu, FindGpu(command.device));
   ASSIGN_OR_RETURN(const std::unique_ptr<Archive> archive, OpenArchive(command.archive));
@@ -138,9 +138,8 @@ Result<int> Run(const PromoteCommand& command) {
                    Promoter::Open(path, *instrument.evaluator, *instrument.compiler, archive.get(), campaign));
   const Result<Round> raced = PromoteAll(command, challenges, promoter);
   // Where the GPU was lost halfway, what raced until then is written all the same.
-  Result<std::vector<std::string>> files = std::vector<std::string>();
-  if (!command.record.empty())
-    files = WriteSelected(*archive, {.campaign = campaign}, command.record, [](const Trial&) { return true; });
+  const Result<std::vector<std::string>> files =
+      WriteSelected(*archive, {.campaign = campaign}, command.record, [](const Trial&) { return true; });
   ASSIGN_OR_RETURN(const Round& round, raced);
   const Catalogue& catalogue = promoter.catalogue();
   RETURN_IF_ERROR(

@@ -35,9 +35,9 @@ Status CheckRecordPath(const std::filesystem::path& path) {
   return InvalidArgument(fmt::format("'{}' ends in none of .gsr, .jsonl and .csv", path.string()));
 }
 
-Status CheckSegmentPath(const std::filesystem::path& path) {
+Status CheckSegmentPath(std::string_view option, const std::filesystem::path& path) {
   if (path.empty() || path.extension() == ".gsr") return OkStatus();
-  return InvalidArgument(fmt::format("--record '{}' does not end in .gsr", path.string()));
+  return InvalidArgument(fmt::format("{} '{}' does not end in .gsr", option, path.string()));
 }
 
 Result<std::vector<std::string>> WriteRecords(const std::vector<Trial>& trials, const std::filesystem::path& path,
@@ -61,6 +61,7 @@ Result<std::vector<std::string>> WriteRecords(const std::vector<Trial>& trials, 
 Result<std::vector<std::string>> WriteSelected(const Archive& archive, const TrialFilter& filter,
                                                const std::filesystem::path& path,
                                                const std::function<bool(const Trial&)>& wanted) {
+  if (path.empty()) return std::vector<std::string>();
   SegmentFiles files(path, true);
   Status added;
   RETURN_IF_ERROR(archive.ForEach(filter, [&](const Trial& trial) {

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "archive/archive.h"
@@ -14,8 +15,8 @@ namespace gemmsmith {
 
 // InvalidArgument unless it ends in .gsr, .jsonl or .csv.
 Status CheckRecordPath(const std::filesystem::path& path);
-// InvalidArgument unless it ends in .gsr or is empty.
-Status CheckSegmentPath(const std::filesystem::path& path);
+// InvalidArgument, by the option's name, unless it ends in .gsr or is empty.
+Status CheckSegmentPath(std::string_view option, const std::filesystem::path& path);
 // Trials to segments as they come, so that no more than a segment of them is held: "x.gsr", "x-2.gsr", ...
 class SegmentFiles {
  public:
@@ -37,7 +38,7 @@ class SegmentFiles {
 // or dropped in segments; the text formats say what their pages say.
 Result<std::vector<std::string>> WriteRecords(const std::vector<Trial>& trials, const std::filesystem::path& path,
                                               bool keep_samples);
-// The trials of a selection that are wanted, to segments with their samples.
+// The trials of a selection that are wanted, to segments with their samples; none where the path is empty.
 Result<std::vector<std::string>> WriteSelected(const Archive& archive, const TrialFilter& filter,
                                                const std::filesystem::path& path,
                                                const std::function<bool(const Trial&)>& wanted);

@@ -87,11 +87,12 @@ Result<Trained> PretrainOn(const std::vector<Trial>& trials, const TrainCommand&
 
 // Where the command does not say it, the stage's own.
 template <typename Options>
-Options LaterStage(const TrainCommand& command) {
+Result<Options> LaterStage(const TrainCommand& command) {
   Options options{.seed = command.seed, .without = command.without};
   options.steps = command.steps.value_or(options.steps);
   options.problems = command.batch.value_or(options.problems);
   options.learning_rate = command.learning_rate.value_or(options.learning_rate);
+  ASSIGN_OR_RETURN(options.experience, ExperienceIn(command.experience, command.held_out));
   return options;
 }
 
@@ -143,9 +144,7 @@ Result<std::vector<RecordedProblem>> ProblemsFor(const TrainCommand& command, co
 }
 
 Result<Trained> ImitateFrom(const std::vector<Trial>& trials, const TrainCommand& command) {
-  auto options = LaterStage<ImitationOptions>(command);
-  ASSIGN_OR_RETURN(const Experience experience, ExperienceIn(command.experience, command.held_out));
-  options.experience = &experience;
+  ASSIGN_OR_RETURN(const auto options, LaterStage<ImitationOptions>(command));
   ASSIGN_OR_RETURN(const PolicyModel begin, BeginningOf(command));
   ASSIGN_OR_RETURN(const std::unique_ptr<Trainer> trainer, OpenTorchTrainer(begin.config, command.device));
   std::vector<RecordedProblem> problems, held_out;
@@ -164,9 +163,7 @@ Result<Trained> ImitateFrom(const std::vector<Trial>& trials, const TrainCommand
 }
 
 Result<Trained> LearnFrom(const std::vector<Trial>& trials, const TrainCommand& command) {
-  auto options = LaterStage<GrpoOptions>(command);
-  ASSIGN_OR_RETURN(const Experience experience, ExperienceIn(command.experience, command.held_out));
-  options.experience = &experience;
+  ASSIGN_OR_RETURN(const auto options, LaterStage<GrpoOptions>(command));
   ASSIGN_OR_RETURN(const PolicyModel reference, BeginningOf(command));
   ASSIGN_OR_RETURN(const std::unique_ptr<Trainer> trainer, OpenTorchTrainer(reference.config, command.device));
   ASSIGN_OR_RETURN(const std::unique_ptr<Trainer> held, OpenTorchTrainer(reference.config, command.device));

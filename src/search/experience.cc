@@ -132,10 +132,8 @@ std::vector<double> Experience::ErrorsOn(const SearchContext& context) const {
   }
   SolveInPlace(covariance, shares);
   for (size_t j = 0; j < n; ++j) shares[j] *= SharedOver(OctavesBetween(*observed[j].gemm, context.gemm));
-  for (size_t i = 0; i < plans.size(); ++i) {
-    if (!IsLegal(plans[i], context.gemm, context.device)) continue;
+  for (size_t i = 0; i < plans.size(); ++i)
     for (size_t j = 0; j < n; ++j) errors[i] += shares[j] * ErrorCovariance(plans[i], *observed[j].plan);
-  }
   return errors;
 }
 

@@ -22,8 +22,7 @@ class Experience {
   std::string Fingerprint() const;
   // By index in the context's space: the logarithm of how much longer than predicted the plan will take, beside the
   // best ones of its problem. The errors on the nearest problems of the same kind, in either layout, are taken to be
-  // those here the more, the nearer these are; 0 where nothing is known on this device model, and for plans that are
-  // illegal.
+  // those here the more, the nearer these are; 0 where nothing is known on this device model.
   std::vector<double> ErrorsOn(const SearchContext& context) const;
 
  private:

@@ -110,9 +110,10 @@ void Promoter::Expect(const Gemm& gemm, const std::vector<Plan>& challengers) {
   if (standing != nullptr) racers.push_back(standing->plan);
   std::vector<EvaluationRequest> requests;
   for (const Plan& plan : racers) {
-    requests.push_back({.gemm = gemm, .subject = plan, .protocol = Protocol::kShort, .clocks = {Clock::kDevice}});
-    requests.back().clocks.Add(Clock::kOffline);
-    requests.back().clocks.Add(Clock::kServer);
+    requests.push_back({.gemm = gemm,
+                        .subject = plan,
+                        .protocol = Protocol::kShort,
+                        .clocks = {Clock::kDevice, Clock::kOffline, Clock::kServer}});
   }
   ahead_->AddTogether(place->second.turn, requests);
 }

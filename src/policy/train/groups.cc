@@ -36,14 +36,14 @@ std::vector<Exemplar> DrawKnownOf(const RecordedProblem& problem, const Space& s
   return known;
 }
 
-void Fill(PlanGroup& group, const Without& without, const Experience* experience, Telling telling, Random random) {
+void Fill(PlanGroup& group, const Without& without, const Experience& experience, Telling telling, Random random) {
   const RecordedProblem& problem = *group.problem;
   const Space& space = group.space == nullptr ? *problem.space : *group.space;
   // What is known of the problem itself is in the records that are learned from.
   Forecast forecast({.gemm = problem.gemm,
                      .device = problem.device,
                      .space = &space,
-                     .experience = experience,
+                     .experience = &experience,
                      .forgets_this_shape = true});
   const std::vector<Exemplar> known = DrawKnownOf(problem, space, forecast, random);
   Document context = ContextFor(problem.gemm, problem.device, known, {.without = without}, random);
@@ -65,7 +65,7 @@ void Fill(PlanGroup& group, const Without& without, const Experience* experience
 }  // namespace
 
 std::vector<PlanGroup> DrawGroups(const std::vector<RecordedProblem>& problems, int count, const Without& without,
-                                  const Experience* experience, PlanJudge& judge, Random& random, Telling telling) {
+                                  const Experience& experience, PlanJudge& judge, Random& random, Telling telling) {
   std::vector<PlanGroup> groups(static_cast<size_t>(count));
   std::vector<const RecordedProblem*> drawn;
   for (PlanGroup& group : groups) {

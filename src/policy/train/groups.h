@@ -28,9 +28,9 @@ enum class Telling : uint8_t { kBlurred, kExact };
 
 // Problems are drawn alike. Of each, 0 to 32 plans are known: the search's first ones by prediction, or any. They show
 // in the context and in the prior, and are not drawn again.
-// What the prior knows of other shapes may be null.
+// The experience is what the prior knows of other shapes.
 std::vector<PlanGroup> DrawGroups(const std::vector<RecordedProblem>& problems, int count, const Without& without,
-                                  const Experience* experience, PlanJudge& judge, Random& random,
+                                  const Experience& experience, PlanJudge& judge, Random& random,
                                   Telling telling = Telling::kBlurred);
 
 // A plan of a group, among those that a batch is made of.

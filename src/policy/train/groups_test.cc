@@ -55,7 +55,7 @@ TEST(GroupsTest, WhatIsKnownIsNotDrawnAgainAndSomethingIsLeft) {
   const std::unique_ptr<PlanJudge> judge = MakeRecordedJudge();
   Random random(1);
   size_t known = 0;
-  for (const PlanGroup& group : DrawGroups(problems, 60, {}, nullptr, *judge, random)) {
+  for (const PlanGroup& group : DrawGroups(problems, 60, {}, {}, *judge, random)) {
     EXPECT_LE(group.known.size(), 32u);
     EXPECT_LE(group.known.size() + 2, group.space->size());
     known += group.known.size();
@@ -86,10 +86,10 @@ TEST(GroupsTest, ThePriorHasExperienceOfOtherShapesAlone) {
     Experience experience;
     experience.Add(*Recording::FromTrials(std::move(trials)), {});
     Random random(1);
-    return BeliefsIn(DrawGroups(problems, 1, {}, &experience, *judge, random)[0]);
+    return BeliefsIn(DrawGroups(problems, 1, {}, experience, *judge, random)[0]);
   };
   Random random(1);
-  const std::vector<float> plain = BeliefsIn(DrawGroups(problems, 1, {}, nullptr, *judge, random)[0]);
+  const std::vector<float> plain = BeliefsIn(DrawGroups(problems, 1, {}, {}, *judge, random)[0]);
   const Shape shape = problems[0].gemm.shape;
   EXPECT_EQ(beliefs(shape), plain);
   EXPECT_NE(beliefs({shape.m, shape.n, 2 * shape.k}), plain);
@@ -101,7 +101,7 @@ TEST(GroupsTest, TheSameRandomNumbersGiveTheSameGroupsHoweverManyCoresThereAre) 
   Random one(3), same(3), other(4);
   const auto contexts = [&](Random& random) {
     std::vector<std::vector<Token>> texts;
-    for (const PlanGroup& group : DrawGroups(problems, 12, {}, nullptr, *judge, random)) texts.push_back(group.context);
+    for (const PlanGroup& group : DrawGroups(problems, 12, {}, {}, *judge, random)) texts.push_back(group.context);
     return texts;
   };
   const auto first = contexts(one);
@@ -114,7 +114,7 @@ TEST(GroupsTest, WithoutTheMaskAnyPlanMayComeAndWithoutThePriorAllAreBelievedAli
   const std::unique_ptr<PlanJudge> judge = MakeRecordedJudge();
   const auto beliefs_differ = [&](const Without& without) {
     Random random(5);
-    for (const PlanGroup& group : DrawGroups(problems, 8, without, nullptr, *judge, random))
+    for (const PlanGroup& group : DrawGroups(problems, 8, without, {}, *judge, random))
       for (PlanPrefix prefix; !prefix.IsWhole();) {
         const AllowedWords allowed = group.mask->AllowedAfter(prefix);
         for (const float belief : allowed.beliefs)
@@ -132,7 +132,7 @@ TEST(GroupsTest, ABatchHasEveryChoiceOfEveryPlanAndWhatWasAllowedThere) {
   const std::vector<RecordedProblem> problems = SomeProblems();
   const std::unique_ptr<PlanJudge> judge = MakeRecordedJudge();
   Random random(6);
-  const std::vector<PlanGroup> groups = DrawGroups(problems, 4, {}, nullptr, *judge, random);
+  const std::vector<PlanGroup> groups = DrawGroups(problems, 4, {}, {}, *judge, random);
   std::vector<WeightedPlan> plans;
   size_t choices = 0;
   for (const PlanGroup& group : groups)

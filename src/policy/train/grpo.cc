@@ -146,10 +146,10 @@ double LearningRate(const GrpoOptions& options, int64_t step) {
 std::string Describe(const GrpoOptions& options) {
   return fmt::format(
       "grpo steps={} problems={} group={} epochs={} learning_rate={} warm_up={} seed={} clip={} kl={} "
-      "entropy={} without={}",
+      "entropy={} without={} experience={}",
       options.steps, options.problems, options.group, options.epochs, options.learning_rate, options.warm_up,
       options.seed, options.policy.clip, options.policy.kl_weight, options.policy.entropy_weight,
-      Print(options.without));
+      Print(options.without), options.experience.Fingerprint());
 }
 
 Status LearnByReward(const std::vector<RecordedProblem>& problems, const PolicyModel& reference,
@@ -161,12 +161,10 @@ Status LearnByReward(const std::vector<RecordedProblem>& problems, const PolicyM
         "layout, of shapes that are not held out");
   RETURN_IF_ERROR(CheckRoomForContexts(reference));
   RETURN_IF_ERROR(PutModel(reference, reference_trainer));
-  const TrainingRun run = {
-      .folder = folder,
-      .steps = options.steps,
-      .options =
-          fmt::format("{} from={} problems={} experience={} {}", Describe(options), Fingerprint(reference),
-                      problems.size(), options.experience ? options.experience->Fingerprint() : "", judge.name())};
+  const TrainingRun run = {.folder = folder,
+                           .steps = options.steps,
+                           .options = fmt::format("{} from={} problems={} {}", Describe(options),
+                                                  Fingerprint(reference), problems.size(), judge.name())};
   PolicyModel begin = reference;
   begin.without = Union(reference.without, options.without);
   const auto take_step = [&](int64_t step) -> Result<nlohmann::ordered_json> {

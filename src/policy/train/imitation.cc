@@ -68,9 +68,10 @@ std::vector<float> LogsOfBeliefs(const PolicyBatch& batch) {
 }  // namespace
 
 std::string Describe(const ImitationOptions& options) {
-  return fmt::format("imitation steps={} problems={} plans={} learning_rate={} warm_up={} seed={} without={}",
-                     options.steps, options.problems, options.plans, options.learning_rate, options.warm_up,
-                     options.seed, Print(options.without));
+  return fmt::format(
+      "imitation steps={} problems={} plans={} learning_rate={} warm_up={} seed={} without={} experience={}",
+      options.steps, options.problems, options.plans, options.learning_rate, options.warm_up, options.seed,
+      Print(options.without), options.experience.Fingerprint());
 }
 
 Status Imitate(const std::vector<RecordedProblem>& problems, const std::vector<RecordedProblem>& held_out,
@@ -84,8 +85,7 @@ Status Imitate(const std::vector<RecordedProblem>& problems, const std::vector<R
   const TrainingRun run = {
       .folder = folder,
       .steps = options.steps,
-      .options = fmt::format("{} from={} problems={} experience={}", Describe(options), Fingerprint(begin_with),
-                             problems.size(), options.experience ? options.experience->Fingerprint() : "")};
+      .options = fmt::format("{} from={} problems={}", Describe(options), Fingerprint(begin_with), problems.size())};
   PolicyModel begin = begin_with;
   begin.without = Union(begin.without, options.without);
   const std::unique_ptr<PlanJudge> judge = MakeRecordedJudge();
