@@ -10,8 +10,8 @@
 #          tools/on_gpu.sh space SECONDS          the recorded space: bench/space
 #          tools/on_gpu.sh measure NAME SHAPES PLANS LAYOUTS PROTOCOL SECONDS [OPTIONS...]
 #                                                 every plan of a list on every shape of a list (--counters, ...)
-#          tools/on_gpu.sh sweep NAME SHAPES LAYOUT EVALS SECONDS [RECORDS...]
-#                                                 optimize over a set or file, with the winners of records
+#          tools/on_gpu.sh sweep NAME SHAPES LAYOUT EVALS SECONDS [OPTIONS...]
+#                                                 optimize over a set or file (--winners, --experience, ...)
 #          tools/on_gpu.sh bench NAME SHAPES CONTENDERS MODES PROTOCOL SECONDS
 #                                                 contenders beside the libraries on many shapes, and their tables
 #          tools/on_gpu.sh each_gpu measure|sweep|bench NAME SHAPES ...
@@ -20,7 +20,7 @@
 #                                                 race the winners of records once more, into a catalogue
 #          space, measure, sweep and bench go on from what earlier calls brought back, if it stands in .carry/records/NAME*.gsr
 #          tools/on_gpu.sh policy TORCH SECONDS RECORDS...
-#                                                 train the policy and its ablations on the first GPU, then live for SECONDS
+#                                                 train the policy and its ablations on the first GPU, then live until SECONDS
 #          tools/on_gpu.sh compare REPEATS        what `policy` trained, beside each other on the recorded space (no GPU)
 #          tools/on_gpu.sh kills ROUNDS           kill -9 of driver and worker in live runs; two runs on one GPU
 # Results go to $OUT (default: ./gpu_out): one .gsr of records a step, and logs.
@@ -62,16 +62,18 @@ on_every_gpu() {
   wait
 }
 
-# Those that take longest one by one, so that the GPUs end together; then the others by tens.
+# Where times are compared a GPU runs one test at a time; what only asks whether products are right waits for compilers most of
+# the time, and three such tests share a GPU. Those that take longest come first, one by one; the others by tens.
 tests() {
-  local slow='Pipeline|TheSameProduct|ChainedLaunch|CoveringSet|ByEnergy|SameJoules|IntervalsOf|EveryFamilyPasses' part
+  local shared='Pipeline|ChainedLaunch|CoveringSet|EveryFamilyPasses|CoveringKernels'
+  local slow="$shared|TheSameProduct|ByEnergy|SameJoules|IntervalsOf" part
   part=$(mktemp -d)
   "$carry/bin/gemmsmith_gpu_tests" --gtest_list_tests "$@" |
     awk '/^[^ ].*[.]/ { suite = $1; next } /^  / { print suite $1 }' >"$part/all"
-  {
-    grep -E "$slow" "$part/all"
-    grep -vE "$slow" "$part/all" | paste -sd '::::::::::\n'
-  } >"$part/jobs"
+  grep -E "$shared" "$part/all" | grep -v CoveringKernels >"$part/right" || true
+  grep CoveringKernels "$part/all" | paste -sd '::::::::::\n' >>"$part/right" || true
+  grep -E "$slow" "$part/all" | grep -vE "$shared" >"$part/timed" || true
+  grep -vE "$slow" "$part/all" | paste -sd '::::::::::\n' >>"$part/timed" || true
   on_every_gpu take_tests "$part"
   cat "$part"/*.log >"$out/gpu_tests.log"
   cat "$part"/*.xml >"$out/gpu_tests.xml"
@@ -79,11 +81,26 @@ tests() {
   grep -c '<testcase ' "$out/gpu_tests.xml"
 }
 
+# The last of several GPUs begins with those that share it.
 take_tests() {
-  local part=$1 job
-  while job=$(next_job "$part") && [[ -n $job ]]; do
+  local part=$1
+  ((gpus == 1 || gpu < gpus - 1)) || share_a_gpu "$part"
+  take_jobs "$part" timed
+  share_a_gpu "$part"
+}
+
+share_a_gpu() {
+  local part=$1 worker
+  for worker in 1 2 3; do take_jobs "$part" right "$worker" & done
+  wait
+}
+
+# PART LIST [WORKER]
+take_jobs() {
+  local part=$1 list=$2 job
+  while job=$(next_job "$part/$list") && [[ -n $job ]]; do
     env -u GTEST_TOTAL_SHARDS -u GTEST_SHARD_INDEX "$carry/bin/gemmsmith_gpu_tests" --gtest_filter="$job" \
-      --gtest_output="xml:$part/$(sha1sum <<<"$job" | cut -c1-8).xml" >>"$part/$gpu.log" 2>&1 || true
+      --gtest_output="xml:$part/$(sha1sum <<<"$job" | cut -c1-8).xml" >>"$part/$gpu${3:-}.log" 2>&1 || true
   done
 }
 
@@ -92,8 +109,8 @@ next_job() {
   {
     flock 9
     echo >&9
-    sed -n "$(wc -l <"$1/taken")p" "$1/jobs"
-  } 9>>"$1/taken"
+    sed -n "$(wc -l <"$1.taken")p" "$1"
+  } 9>>"$1.taken"
 }
 
 self_test() {
@@ -158,8 +175,7 @@ measure() {
 }
 
 sweep() {
-  local winners=("${@:6}")
-  "$program" optimize "$2" --layout "$3" --budget-evals "$4" --limit-seconds "$5" --name "$1" "${winners[@]/#/--winners=}" \
+  "$program" optimize "$2" --layout "$3" --budget-evals "$4" --limit-seconds "$5" --name "$1" "${@:6}" \
     --archive "$(archive_of "$1")" --record "$out/$1.gsr" | tee "$out/$1.txt" | tail -40
 }
 
@@ -241,8 +257,8 @@ policy() {
     no_mask --without mask $experience --from imitate/full
     no_imitation $experience --from pretrain/full
     no_pretraining $experience"
-  if ((seconds > 0)); then
-    timeout -s INT "$seconds" "$program" train --stage rl --live --from "$home/imitate/full/weights.safetensors" --steps 64 $experience \
+  if ((seconds > SECONDS)); then
+    timeout -s INT $((seconds - SECONDS)) "$program" train --stage rl --live --from "$home/imitate/full/weights.safetensors" --steps 64 $experience \
       --learning-rate 0.0001 --output "$home/live" --archive "$home/live.db" --hold-out standard --on cuda:0 "${records[@]}" \
       >>"$home/live.txt" 2>&1 || tail -1 "$home/live.txt"
     "$program" records export --archive "$home/live.db" --without-samples -o "$out/live.gsr"

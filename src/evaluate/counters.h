@@ -66,6 +66,7 @@ struct CounterDefinition {
   std::string_view definition;  // one line
   std::string_view metric;      // of CUPTI and Nsight Compute; "" where it follows from kernel, launch and device alone
   double scale = 1;             // what the metric's value is multiplied with
+  std::string_view beside;      // another metric: the value is then the share of the first in the sum of both
 };
 // As many as there are counters, in their order.
 std::span<const CounterDefinition> CounterDefinitions();

@@ -340,7 +340,6 @@ void Exchange::ReadCounters() {
     judgements_.worker_is_lost = true;
     break;
   }
-  workshop_.counters.Rest();
 }
 
 // ---- without candidates

@@ -90,6 +90,7 @@ Result<ProblemSession*> GpuJudge::FindOrCreateSession(const ProblemMessage& prob
 }
 
 Status GpuJudge::Prepare(const ProblemMessage& problem, const StepListener& on_step) {
+  TidyUp();
   problem_ = problem;
   if (problem.time && problem.clocks.Has(Clock::kEnergy)) RETURN_IF_ERROR(MeterOf(nvml_.get()).status());
   ASSIGN_OR_RETURN(ProblemSession* const session, FindOrCreateSession(problem));
@@ -100,6 +101,7 @@ Status GpuJudge::Prepare(const ProblemMessage& problem, const StepListener& on_s
 
 Result<Judgements> GpuJudge::Evaluate(std::span<const CandidateMessage> candidates, const StepListener& on_step) {
   if (sessions_.empty()) return InvalidArgument("candidates came before their problem");
+  TidyUp();
   const bool has_source = std::any_of(candidates.begin(), candidates.end(),
                                       [](const CandidateMessage& candidate) { return candidate.is_source(); });
   if (!has_source) return EvaluatePlans(candidates, on_step);
@@ -132,6 +134,7 @@ Result<Judgements> GpuJudge::EvaluatePlans(std::span<const CandidateMessage> can
 
 Result<Judgements> GpuJudge::RaceBaselines(const StepListener& on_step) {
   if (sessions_.empty()) return InvalidArgument("a race was asked for before its problem");
+  TidyUp();
   Result<Outcome> outcome = gemmsmith::RaceBaselines(workshop(), *sessions_.front(), problem_, on_step);
   if (outcome.ok()) return Judgements{{*std::move(outcome)}};
   const Status context = gpu_->Synchronize();

@@ -20,6 +20,8 @@ class GpuJudge : public Judge {
   Status Prepare(const ProblemMessage& problem, const StepListener& on_step) override;
   Result<Judgements> Evaluate(std::span<const CandidateMessage> candidates, const StepListener& on_step) override;
   Result<Judgements> RaceBaselines(const StepListener& on_step) override;
+  // Switches the profiler off. So does what is about to take times.
+  void TidyUp() override { counters_->Rest(); }
 
   Gpu& gpu() { return *gpu_; }
   HarnessKernels& harness() { return *harness_; }

@@ -83,6 +83,8 @@ class Judge {
   virtual Result<Judgements> Evaluate(std::span<const CandidateMessage> candidates, const StepListener& on_step) = 0;
   // The baselines of the problem prepared last against each other: one outcome, as Evaluator::RaceBaselines() has it.
   virtual Result<Judgements> RaceBaselines(const StepListener& on_step) = 0;
+  // Called when an answer is on its way, for what nobody has to wait for.
+  virtual void TidyUp() {}
 };
 
 }  // namespace gemmsmith

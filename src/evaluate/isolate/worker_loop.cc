@@ -71,6 +71,7 @@ int ServeRequests(Judge& judge, const WorkerHello& hello, int in, int out) {
     if (!WriteFrame(out, answer.type, answer.payload).ok()) return 1;
     if (!request.ok()) return 1;
     if (answer.worker_is_lost) return 3;
+    judge.TidyUp();
   }
 }
 

@@ -124,11 +124,8 @@ Status CounterReader::ReadThroughNsightCompute(const ObservedCandidate& candidat
   ASSIGN_OR_RETURN(const ProcessResult result, RunPatiently(command, still_waiting));
   if (result.timed_out)
     return Unavailable(fmt::format("Nsight Compute did not end within {} s", kNsightComputeLimit.count()));
-  using Values = std::map<std::string, double>;
-  ASSIGN_OR_RETURN(const Values values, ParseNsightCompute(result.output));
-  for (const std::string_view metric : CounterMetrics())
-    if (const auto found = values.find(std::string(metric)); found != values.end())
-      AddReading(metric, found->second, counters);
+  ASSIGN_OR_RETURN(const MetricValues values, ParseNsightCompute(result.output));
+  AddReadings(values, counters);
   counters.observer = "ncu";
   return OkStatus();
 }

@@ -20,7 +20,8 @@ std::string NamesOfAbsent(const Counters& counters) {
 std::vector<std::string_view> CounterMetrics() {
   std::vector<std::string_view> metrics;
   for (const CounterDefinition& definition : CounterDefinitions())
-    if (!definition.metric.empty()) metrics.push_back(definition.metric);
+    for (const std::string_view metric : {definition.metric, definition.beside})
+      if (!metric.empty()) metrics.push_back(metric);
   return metrics;
 }
 
@@ -35,18 +36,22 @@ void AddResidency(const Launch& launch, const Residency& residency, Counters& co
     counters[Counter::kWaves] = double(launch.grid.x) * launch.grid.y * launch.grid.z / double(residency.ctas_at_once);
 }
 
-void AddReading(std::string_view metric, double value, Counters& counters) {
+void AddReadings(const MetricValues& values, Counters& counters) {
+  const auto value_of = [&](std::string_view metric) {
+    const auto found = values.find(std::string(metric));
+    return found != values.end() ? found->second : std::nan("");
+  };
   for (const CounterDefinition& definition : CounterDefinitions()) {
-    if (definition.metric != metric) continue;
+    double value = value_of(definition.metric);
+    if (!definition.beside.empty()) value /= value + value_of(definition.beside);
     if (std::isfinite(value)) counters[definition.counter] = value * definition.scale;
-    return;
   }
-  GEMMSMITH_CHECK(false, "no counter comes from {}", metric);
 }
 
 void AddReadings(const MetricSchedule& schedule, const KernelReadings& readings, Counters& counters) {
-  const std::vector<std::string>& metrics = schedule.metrics();
-  for (size_t i = 0; i < readings.size(); ++i) AddReading(metrics[i], readings[i], counters);
+  MetricValues values;
+  for (size_t i = 0; i < readings.size(); ++i) values.emplace(schedule.metrics()[i], readings[i]);
+  AddReadings(values, counters);
   counters.observer = "cupti";
 }
 
