@@ -292,7 +292,7 @@ compare() {
   done
   with+=("no_rl=$home/imitate/full/weights.safetensors")
   compare_policies policies "$1" "--experience data/h200 --experience $sweeps" "${with[@]/#/--policy=}"
-  compare_policies without_experience "$1" "" "${without[@]/#/--policy=}"
+  compare_policies without_experience "$1" "--experience none" "${without[@]/#/--policy=}"
 }
 
 # NAME REPEATS OPTIONS --policy=NAME=WEIGHTS...

@@ -29,6 +29,7 @@ struct OptimizeTarget {
 
 // Record files and folders that are read as one.
 using RecordSource = std::vector<std::filesystem::path>;
+inline const std::vector<RecordSource> kNoExperience = {{"none"}};
 
 struct OptimizeCommand {
   OptimizeTarget target;
@@ -36,8 +37,8 @@ struct OptimizeCommand {
   ScalarType type = ScalarType::kF16;
   Accumulation accumulation = Accumulation::kF32;
   std::string proposer = "local";
-  std::filesystem::path weights;               // of the proposer "policy"
-  std::vector<RecordSource> experience;        // corrects what is predicted
+  std::filesystem::path weights;               // of the proposer "policy"; empty: those that came along
+  std::vector<RecordSource> experience;        // corrects what is predicted; empty: the policy has what came along
   std::vector<std::filesystem::path> winners;  // records: what won there is tried on the same problems and near them
   Objective objective = Objective::kTime;
   std::string device = "auto";           // "auto", "gpu:N", or the key of a recorded device
@@ -180,9 +181,9 @@ struct CompareCommand {
   std::vector<std::filesystem::path> traces;   // empty: those that came with the program
   std::vector<std::filesystem::path> records;  // empty: what a replay answers from
   bool recompute = false;
-  std::vector<RecordSource> experience;  // of the policies' prior
+  std::vector<RecordSource> experience;  // of the policies' prior; empty: of the records they compete on
   std::vector<std::string> contenders;   // searches and policies; empty: every search that can be had, and all policies
-  std::vector<PolicyWeights> policies;
+  std::vector<PolicyWeights> policies;   // empty: the one that came along
   HeldOut held_out = StandardHeldOut();
   std::string shapes = "heldout";
   std::vector<Layout> layouts = {kNn, kTn};

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/files.h"
+#include "cli/came_along.h"
 #include "cli/compare_text.h"
 #include "cli/exit.h"
 #include "cli/progress.h"
@@ -98,7 +99,19 @@ Status CanPropose(const NamedProposer& proposer, const std::vector<RecordedCells
   return OkStatus();
 }
 
-Result<std::vector<NamedProposer>> ContendersOf(const CompareCommand& command,
+Result<std::vector<PolicyWeights>> PoliciesOf(const CompareCommand& command) {
+  const bool all = command.contenders.empty();
+  const auto& asked_for = command.contenders;
+  const bool is_asked_for = all || std::ranges::find(asked_for, kPolicyProposer) != asked_for.end();
+  if (!command.policies.empty() || !is_asked_for) return command.policies;
+  const Result<fs::path> weights = PolicyThatCameAlong("--policy policy=WEIGHTS");
+  if (weights.ok()) return std::vector<PolicyWeights>{{std::string(kPolicyProposer), *weights}};
+  if (!all) return weights.status();
+  WriteNote(fmt::format("without {}: {}", kPolicyProposer, weights.status().message()));
+  return command.policies;
+}
+
+Result<std::vector<NamedProposer>> ContendersOf(const CompareCommand& command, const Recording& recording,
                                                 const std::vector<RecordedCells>& problems, const Device& device) {
   const auto is_asked_for = [&](std::string_view name) {
     return std::find(command.contenders.begin(), command.contenders.end(), name) != command.contenders.end();
@@ -116,9 +129,11 @@ Result<std::vector<NamedProposer>> ContendersOf(const CompareCommand& command,
     else
       return status;
   }
-  ASSIGN_OR_RETURN(Experience read, ExperienceIn(command.experience, command.held_out));
+  ASSIGN_OR_RETURN(const std::vector<PolicyWeights> policies, PoliciesOf(command));
+  if (policies.empty()) return contenders;
+  ASSIGN_OR_RETURN(Experience read, ExperienceOfReplay(command.experience, recording, command.held_out));
   const auto experience = std::make_shared<const Experience>(std::move(read));
-  for (const PolicyWeights& policy : command.policies) {
+  for (const PolicyWeights& policy : policies) {
     if (!all && !is_asked_for(policy.name)) continue;
     ASSIGN_OR_RETURN(NamedProposer contender, PolicyOf(policy, experience));
     RETURN_IF_ERROR(CanPropose(contender, problems, device));
@@ -130,7 +145,7 @@ Result<std::vector<NamedProposer>> ContendersOf(const CompareCommand& command,
 Result<Traces> Recompute(const CompareCommand& command, const Recording& recording) {
   ASSIGN_OR_RETURN(const std::vector<RecordedCells> problems, ProblemsOf(command, recording));
   ASSIGN_OR_RETURN(const Device device, FindDevice(recording.setting().device_key));
-  ASSIGN_OR_RETURN(const std::vector<NamedProposer> contenders, ContendersOf(command, problems, device));
+  ASSIGN_OR_RETURN(const std::vector<NamedProposer> contenders, ContendersOf(command, recording, problems, device));
   Progress bar("compare", int64_t(contenders.size() * problems.size()));
   const TracingOptions options{.held_out = Print(command.held_out),
                                .seed = command.seed,

@@ -11,6 +11,7 @@
 #include "base/hash.h"
 #include "base/seconds.h"
 #include "campaign/interrupt.h"
+#include "cli/came_along.h"
 #include "cli/exit.h"
 #include "cli/instrument.h"
 #include "cli/optimize_report.h"
@@ -116,8 +117,16 @@ Result<Space> SpaceFor(const OptimizeCommand& command, const Instrument& instrum
 
 Result<std::shared_ptr<const PolicyModel>> ReadPolicy(const OptimizeCommand& command) {
   if (command.proposer != kPolicyProposer) return std::shared_ptr<const PolicyModel>();
-  ASSIGN_OR_RETURN(PolicyModel model, ReadModel(command.weights));
+  ASSIGN_OR_RETURN(const std::filesystem::path weights,
+                   command.weights.empty() ? PolicyThatCameAlong("--weights FILE") : Result(command.weights));
+  ASSIGN_OR_RETURN(PolicyModel model, ReadModel(weights));
   return std::shared_ptr<const PolicyModel>(std::make_shared<PolicyModel>(std::move(model)));
+}
+
+Result<Experience> ExperienceFor(const OptimizeCommand& command, const Instrument& instrument) {
+  if (command.proposer != kPolicyProposer) return ExperienceNamed(command.experience, {});
+  if (instrument.live()) return ExperienceOnGpu(command.experience, instrument.evaluator->device().key);
+  return ExperienceOfReplay(command.experience, *instrument.recording, {});
 }
 
 Result<ProblemSearch> SearchFor(const OptimizeCommand& command, const Instrument& instrument, const Advice& advice,
@@ -437,7 +446,7 @@ Result<int> Run(const OptimizeCommand& command) {
   SayWhere(instrument);
   ASSIGN_OR_RETURN(const ProblemList problems, ProblemsOf(command, instrument, asked_for));
   ASSIGN_OR_RETURN(advice.winners, NeighbourWinnersIn(command.winners, instrument.evaluator->device().key));
-  ASSIGN_OR_RETURN(advice.experience, ExperienceIn(command.experience, {}));
+  ASSIGN_OR_RETURN(advice.experience, ExperienceFor(command, instrument));
   RETURN_IF_ERROR(CheckObjective(command, instrument, problems));
   ASSIGN_OR_RETURN(const std::unique_ptr<Archive> archive, OpenArchive(command.archive));
   const CampaignOptions options = OptionsFor(command, instrument, advice, problems);

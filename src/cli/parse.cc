@@ -77,9 +77,8 @@ class Grammar {
     return verb;
   }
 
-  static void AddExperience(Verb* verb, std::vector<RecordSource>* sources) {
-    AddMany(verb, "--experience", "FILE,...", "records of other shapes, for predictions; may be given often", sources,
-            ReadRecordSource);
+  static void AddExperience(Verb* verb, std::vector<RecordSource>* sources, const std::string& help) {
+    AddMany(verb, "--experience", "FILE,...", help, sources, ReadRecordSource);
   }
 
   void AddOptimize() {
@@ -92,8 +91,9 @@ class Grammar {
     AddAccumulation(verb, &command->accumulation);
     Value(verb, "--proposer", "NAME", "random, ranked, local, evolution, bayes, nvmmh or policy [local]",
           &command->proposer, ReadProposer);
-    Value(verb, "--weights", "FILE", "the policy's, for --proposer policy", &command->weights, ReadPath);
-    AddExperience(verb, &command->experience);
+    Value(verb, "--weights", "FILE", "of --proposer policy [those that came along]", &command->weights, ReadPath);
+    AddExperience(verb, &command->experience,
+                  "records of other shapes, for predictions, or none [the policy: those that came along]");
     AddMany(verb, "--winners", "FILE", "records whose winners every other candidate is; may be given often",
             &command->winners, ReadPath);
     Value(verb, "--objective", "time|energy", "what the finals decide by; energy: joules a call [time]",
@@ -114,9 +114,8 @@ class Grammar {
         return NoCommand{kExitWrongUse, "--name and --fresh exclude each other"};
       if (!command->catalogue.empty() && !command->promote)
         return NoCommand{kExitWrongUse, "--catalogue goes with --promote"};
-      if ((command->proposer == kPolicyProposer) != !command->weights.empty())
-        return NoCommand{kExitWrongUse, command->weights.empty() ? "--proposer policy needs its weights: --weights FILE"
-                                                                 : "--weights is for --proposer policy"};
+      if (command->proposer != kPolicyProposer && !command->weights.empty())
+        return NoCommand{kExitWrongUse, "--weights is for --proposer policy"};
       if (const std::optional<NoCommand> wrong = WrongNumbers({command->type}, command->accumulation)) return *wrong;
       return Command(*command);
     };
@@ -400,7 +399,7 @@ class Grammar {
     Value(verb, "--stage", "pretrain|imitate|rl", "on texts, on the best plans, by reward (GRPO) [pretrain]",
           &command->stage, ReadTrainingStage);
     Value(verb, "--from", "FILE", "of the later stages: weights to begin with [new ones]", &command->from, ReadPath);
-    AddExperience(verb, &command->experience);
+    AddExperience(verb, &command->experience, "records of other shapes, for predictions; may be given often");
     Value(verb, "--without", "LIST", "leave out: contrast,counters,mask,analysis,prior [nothing]", &command->without,
           ParseWithout);
     Value(verb, "--hold-out", "RULE", "keep shapes out: sizes of m, n or k, offgrid, or standard", &command->held_out,
@@ -440,9 +439,10 @@ class Grammar {
     verb->add_flag("--recompute", command->recompute, "let the contenders propose anew; the rest is for this");
     Value(verb, "--contenders", "LIST", "searches and policies by name [all there are]", &command->contenders,
           ReadNames);
-    AddExperience(verb, &command->experience);
-    AddMany(verb, "--policy", "NAME=WEIGHTS", "a policy's weights; may be given often", &command->policies,
-            ReadPolicyWeights);
+    AddExperience(verb, &command->experience,
+                  "what policies know of other shapes, or none [of these records what is not held out]");
+    AddMany(verb, "--policy", "NAME=WEIGHTS", "a policy's weights; may be given often [the one that came along]",
+            &command->policies, ReadPolicyWeights);
     Value(verb, "--hold-out", "RULE", "what training kept out: sizes, offgrid, or standard [standard]",
           &command->held_out, ParseHeldOut);
     Value(verb, "--shapes", "SET|FILE|SHAPE,...", "of what was kept out only these, or all [heldout]", &command->shapes,
@@ -470,6 +470,7 @@ class Grammar {
       return wrong(fmt::format("--repeats takes {} at most", CountText(kMostRepeats)));
     if (verb.count("--hold-out") > 0 && verb.count("--shapes") == 0) command.shapes = "all";
     std::vector<std::string_view> known = ProposerNames();
+    if (command.policies.empty()) known.push_back(kPolicyProposer);
     for (const PolicyWeights& policy : command.policies) {
       if (std::find(known.begin(), known.end(), policy.name) != known.end())
         return wrong(fmt::format("--policy names '{}' twice", policy.name));

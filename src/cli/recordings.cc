@@ -74,16 +74,4 @@ Result<std::shared_ptr<const Recording>> LoadRecording(const std::optional<std::
   return NotFound(fmt::format("no recording of device '{}'; recorded: {}", *key, Join(known, ", ")));
 }
 
-Result<Experience> ExperienceIn(const std::vector<std::vector<std::filesystem::path>>& sources,
-                                const HeldOut& held_out) {
-  Experience experience;
-  for (const std::vector<std::filesystem::path>& source : sources) {
-    ASSIGN_OR_RETURN(const std::shared_ptr<const Recording> recording, Recording::Load(source));
-    experience.Add(*recording, held_out);
-  }
-  if (!sources.empty() && experience.empty())
-    return InvalidArgument("--experience has no timed plan of a shape that is not held out");
-  return experience;
-}
-
 }  // namespace gemmsmith

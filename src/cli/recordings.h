@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "archive/replay.h"
-#include "search/experience.h"
 
 namespace gemmsmith {
 
@@ -26,8 +25,5 @@ std::vector<RecordingPlace> FindRecordings();
 std::string RecordingsSearched();
 // The recording of this key; of any, the first, where there is no key. NotFound names what there is.
 Result<std::shared_ptr<const Recording>> LoadRecording(const std::optional<std::string>& key);
-// Of several sources (search/experience.h), each of one or several files or folders that are read as one.
-Result<Experience> ExperienceIn(const std::vector<std::vector<std::filesystem::path>>& sources,
-                                const HeldOut& held_out);
 
 }  // namespace gemmsmith

@@ -5,6 +5,7 @@
 #include "archive/segment.h"
 #include "base/files.h"
 #include "base/text.h"
+#include "cli/came_along.h"
 #include "cli/instrument.h"
 #include "cli/recordings.h"
 
@@ -17,20 +18,6 @@ bool Matches(const TrialSelection& selection, const Trial& trial) {
          (!selection.shape || trial.gemm.shape == *selection.shape) &&
          (!selection.layout || trial.gemm.kind.layout == *selection.layout) &&
          (!selection.outcome || trial.outcome.kind == *selection.outcome);
-}
-
-// Of a recorded device what its file `standing` names, a folder beside it a line: the searches that reports speak of.
-// Where it has none, what replays answer from.
-Result<std::vector<std::filesystem::path>> StandingRecords(const RecordingPlace& place) {
-  const std::filesystem::path list = place.path / "standing";
-  if (!std::filesystem::exists(list)) return std::vector{place.path};
-  ASSIGN_OR_RETURN(const std::string text, ReadFile(list));
-  std::vector<std::filesystem::path> folders;
-  for (const std::string_view line : Split(text, '\n'))
-    if (const std::vector<std::string_view> words = SplitWords(line); !words.empty() && words.front().front() != '#')
-      folders.push_back(place.path / words.front());
-  if (folders.empty()) return DataLoss(fmt::format("{} names no folder", list.string()));
-  return folders;
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "base/files.h"
 #include "campaign/interrupt.h"
 #include "campaign/live_judge.h"
+#include "cli/came_along.h"
 #include "cli/exit.h"
 #include "cli/instrument.h"
 #include "cli/json_text.h"
@@ -92,7 +93,7 @@ Result<Options> LaterStage(const TrainCommand& command) {
   options.steps = command.steps.value_or(options.steps);
   options.problems = command.batch.value_or(options.problems);
   options.learning_rate = command.learning_rate.value_or(options.learning_rate);
-  ASSIGN_OR_RETURN(options.experience, ExperienceIn(command.experience, command.held_out));
+  ASSIGN_OR_RETURN(options.experience, ExperienceNamed(command.experience, command.held_out));
   return options;
 }
 

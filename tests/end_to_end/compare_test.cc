@@ -99,6 +99,17 @@ TEST_F(CompareTest, PoliciesMayHaveExperienceOfWhatIsNotHeldOut) {
   ExpectOneError(Recompute({"--policy", policy, "--hold-out", "64,4096", "--experience", records}), 2,
                  "no timed plan of a shape that is not held out");
   ExpectOneError(home.Run({"compare", "--experience", records}), 2, "--experience goes with --recompute");
+  EXPECT_EQ(Parsed(Recompute({"--policy", policy, "--contenders", "policy", "--json"}).out), json) << "unless told";
+  const nlohmann::json plain = Parsed(with("none").out);
+  EXPECT_EQ(plain["proposers"]["policy"]["origin"].get<std::string>().find(" experience "), std::string::npos);
+}
+
+TEST_F(CompareTest, ThePolicyThatCameAlongCompetesUnlessAnotherIsNamed) {
+  const nlohmann::json json = Parsed(Recompute({"--contenders", "policy,random", "--json"}).out);
+  EXPECT_EQ(json["proposers"].size(), 2u);
+  EXPECT_GT(json["proposers"]["policy"]["curve"]["64"]["mean"], 0.5);
+  ExpectOneError(Recompute({"--contenders", "policy", "--policy", "other=" + Weights()}), 2,
+                 "'policy' is no contender");
 }
 
 TEST_F(CompareTest, TheRuleSaysWhichProblemsAreCompared) {

@@ -104,6 +104,15 @@ TEST_F(OptimizeTest, APolicyProposesFromItsWeights) {
   ExpectOneError(Optimize("64x64x64", words), 1, "no safetensors file");
 }
 
+TEST_F(OptimizeTest, ThePolicyThatCameAlongHasExperienceOfOtherShapes) {
+  const auto campaign_with = [&](Words words) {
+    words.insert(words.end(), {"--proposer", "policy", "--layout", "tn", "--budget-evals", "20", "--json"});
+    return Parsed(Optimize("64x64x64", words).out)["layouts"][0]["campaign"].get<std::string>();
+  };
+  EXPECT_NE(campaign_with({}).find(" experience="), std::string::npos);
+  EXPECT_EQ(campaign_with({"--experience", "none"}).find(" experience="), std::string::npos);
+}
+
 TEST_F(OptimizeTest, AnObjectiveThatNoRecordingHoldsIsRefused) {
   ExpectOneError(Optimize("64x64x64", {"--objective", "energy"}), 3,
                  "--objective energy needs a GPU: no recording holds energies");

@@ -1,0 +1,75 @@
+#include "cli/came_along.h"
+
+#include <fmt/format.h>
+
+#include "base/files.h"
+#include "base/installation.h"
+#include "base/text.h"
+
+namespace gemmsmith {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+Result<Experience> ExperienceIn(const std::vector<RecordSource>& sources, const HeldOut& held_out) {
+  Experience experience;
+  for (const RecordSource& source : sources) {
+    ASSIGN_OR_RETURN(const std::shared_ptr<const Recording> recording, Recording::Load(source));
+    experience.Add(*recording, held_out);
+  }
+  return experience;
+}
+
+}  // namespace
+
+Result<fs::path> PolicyThatCameAlong(std::string_view option) {
+  std::vector<std::string> looked;
+  for (const fs::path& folder : OwnFolders("data/policy")) {
+    const fs::path weights = folder / "weights.safetensors";
+    if (fs::exists(weights)) return weights;
+    looked.push_back(folder.string());
+  }
+  return Unavailable(
+      fmt::format("no policy came with this program (looked in {}); {} names one", Join(looked, ", "), option));
+}
+
+Result<std::vector<fs::path>> StandingRecords(const RecordingPlace& place) {
+  const fs::path list = place.path / "standing";
+  if (!fs::exists(list)) return std::vector{place.path};
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(list));
+  std::vector<fs::path> folders;
+  for (const std::string_view line : Split(text, '\n'))
+    if (const std::vector<std::string_view> words = SplitWords(line); !words.empty() && words.front().front() != '#')
+      folders.push_back(place.path / words.front());
+  if (folders.empty()) return DataLoss(fmt::format("{} names no folder", list.string()));
+  return folders;
+}
+
+Result<Experience> ExperienceNamed(const std::vector<RecordSource>& sources, const HeldOut& held_out) {
+  if (sources.empty() || sources == kNoExperience) return Experience();
+  ASSIGN_OR_RETURN(Experience experience, ExperienceIn(sources, held_out));
+  if (experience.empty()) return InvalidArgument("--experience has no timed plan of a shape that is not held out");
+  return experience;
+}
+
+Result<Experience> ExperienceOfReplay(const std::vector<RecordSource>& sources, const Recording& recording,
+                                      const HeldOut& held_out) {
+  if (!sources.empty()) return ExperienceNamed(sources, held_out);
+  Experience experience;
+  experience.Add(recording, held_out);
+  return experience;
+}
+
+Result<Experience> ExperienceOnGpu(const std::vector<RecordSource>& sources, const std::string& device_key) {
+  if (!sources.empty()) return ExperienceNamed(sources, {});
+  std::vector<RecordSource> along;
+  for (const RecordingPlace& place : FindRecordings()) {
+    if (place.key != device_key) continue;
+    ASSIGN_OR_RETURN(const std::vector<fs::path> searches, StandingRecords(place));
+    along = {{place.path}, searches};
+  }
+  return ExperienceIn(along, {});
+}
+
+}  // namespace gemmsmith

@@ -1,0 +1,32 @@
+// What comes along with the program besides its recordings: the policy, and the experience that its prior begins with.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "archive/replay.h"
+#include "cli/command.h"
+#include "cli/recordings.h"
+#include "search/experience.h"
+
+namespace gemmsmith {
+
+// Unavailable where none came along; `option` then says how to name one.
+Result<std::filesystem::path> PolicyThatCameAlong(std::string_view option);
+// The folders of the searches on a recorded device that reports speak of: those that its file `standing` names, one a
+// line; where it has none, what replays answer from.
+Result<std::vector<std::filesystem::path>> StandingRecords(const RecordingPlace& place);
+
+// `--experience`: "none", or what is named. Where it was not given:
+// a replay has that of its own recording (its prior forgets the shape that is asked for, and here what is held out),
+Result<Experience> ExperienceOfReplay(const std::vector<RecordSource>& sources, const Recording& recording,
+                                      const HeldOut& held_out);
+// a search on a GPU the recorded space of this device and its standing searches, each a source of its own.
+Result<Experience> ExperienceOnGpu(const std::vector<RecordSource>& sources, const std::string& device_key);
+// Whoever has none unless it is named.
+Result<Experience> ExperienceNamed(const std::vector<RecordSource>& sources, const HeldOut& held_out);
+
+}  // namespace gemmsmith

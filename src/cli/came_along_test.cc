@@ -1,0 +1,56 @@
+#include "cli/came_along.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "policy/model.h"
+
+namespace gemmsmith {
+namespace {
+
+class CameAlong : public testing::Test {
+ protected:
+  CameAlong() { ::setenv("GEMMSMITH_RECORDS", GEMMSMITH_SOURCE_DIR "/data", 1); }
+  ~CameAlong() override { ::unsetenv("GEMMSMITH_RECORDS"); }
+};
+
+TEST_F(CameAlong, ThePolicyIsReadAndOfNoMoreThanTenMebibytes) {
+  const Result<std::filesystem::path> weights = PolicyThatCameAlong("--weights FILE");
+  ASSERT_TRUE(weights.ok()) << weights.status().message();
+  EXPECT_LE(std::filesystem::file_size(*weights), 10u << 20);
+  EXPECT_TRUE(ReadModel(*weights).ok());
+  EXPECT_TRUE(std::filesystem::exists(weights->parent_path() / "model_card.md"));
+}
+
+TEST_F(CameAlong, ASearchOnAGpuHasTheSpaceAndTheSearchesOfItsDevice) {
+  const Result<Experience> along = ExperienceOnGpu({}, "h200");
+  ASSERT_TRUE(along.ok()) << along.status().message();
+  const Result<std::shared_ptr<const Recording>> space = LoadRecording("h200");
+  ASSERT_TRUE(space.ok()) << space.status().message();
+  const Result<Experience> of_space = ExperienceOfReplay({}, **space, {});
+  ASSERT_TRUE(of_space.ok());
+  EXPECT_FALSE(of_space->empty());
+  EXPECT_NE(along->Fingerprint(), of_space->Fingerprint());
+  EXPECT_FALSE(along->empty());
+}
+
+TEST_F(CameAlong, WhoseDeviceWasNotRecordedOrWantsNoneHasNone) {
+  for (const Result<Experience>& none : {ExperienceOnGpu({}, "l40s"), ExperienceOnGpu(kNoExperience, "h200"),
+                                         ExperienceNamed({}, {}), ExperienceNamed(kNoExperience, {})}) {
+    ASSERT_TRUE(none.ok()) << none.status().message();
+    EXPECT_TRUE(none->empty());
+  }
+}
+
+TEST_F(CameAlong, WhatIsNamedMustSaySomething) {
+  const std::string space = GEMMSMITH_SOURCE_DIR "/data/h200/space-4.gsr";
+  EXPECT_TRUE(ExperienceNamed({{space}}, {}).ok());
+  const Result<HeldOut> all = ParseHeldOut("64,128,256,512,1024,2048,4096,8192,12288,16384,offgrid");
+  ASSERT_TRUE(all.ok());
+  EXPECT_EQ(ExperienceNamed({{space}}, *all).status().message(),
+            "--experience has no timed plan of a shape that is not held out");
+}
+
+}  // namespace
+}  // namespace gemmsmith
