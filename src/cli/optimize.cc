@@ -136,12 +136,13 @@ Result<ProblemSearch> SearchFor(const OptimizeCommand& command, const Instrument
   std::vector<Plan> winners = advice.winners.For(gemm, device, size_t(command.budget_evaluations + 1) / 2);
   ASSIGN_OR_RETURN(Space space, SpaceFor(command, instrument, winners, gemm));
   ProblemSearch search{.space = std::make_unique<Space>(std::move(space)), .stop = BudgetOfALayout(command)};
-  const SearchContext context{.gemm = gemm,
-                              .device = device,
-                              .space = search.space.get(),
-                              .seed = command.seed,
-                              .experience = &advice.experience,
-                              .forgets_this_shape = !instrument.live()};  // a replay would read its own answers
+  SearchContext context{.gemm = gemm,
+                        .device = device,
+                        .space = search.space.get(),
+                        .seed = command.seed,
+                        .experience = &advice.experience};
+  // A replay would read its own answers.
+  if (!instrument.live()) context.forgets = [shape = gemm.shape](const Shape& other) { return other == shape; };
   ASSIGN_OR_RETURN(search.proposer, advice.policy != nullptr ? MakePolicyProposer(advice.policy, context)
                                                              : MakeProposer(command.proposer, context));
   std::erase_if(winners, [&](const Plan& plan) { return !search.space->Contains(plan); });

@@ -93,7 +93,7 @@ class Grammar {
           &command->proposer, ReadProposer);
     Value(verb, "--weights", "FILE", "of --proposer policy [those that came along]", &command->weights, ReadPath);
     AddExperience(verb, &command->experience,
-                  "records of other shapes, for predictions, or none [the policy: those that came along]");
+                  "records of other shapes, or none [the policy: what came along]");
     AddMany(verb, "--winners", "FILE", "records whose winners every other candidate is; may be given often",
             &command->winners, ReadPath);
     Value(verb, "--objective", "time|energy", "what the finals decide by; energy: joules a call [time]",
@@ -440,7 +440,7 @@ class Grammar {
     Value(verb, "--contenders", "LIST", "searches and policies by name [all there are]", &command->contenders,
           ReadNames);
     AddExperience(verb, &command->experience,
-                  "what policies know of other shapes, or none [of these records what is not held out]");
+                  "what policies know of other shapes, or none [what is not held out]");
     AddMany(verb, "--policy", "NAME=WEIGHTS", "a policy's weights; may be given often [the one that came along]",
             &command->policies, ReadPolicyWeights);
     Value(verb, "--hold-out", "RULE", "what training kept out: sizes, offgrid, or standard [standard]",

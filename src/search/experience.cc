@@ -86,7 +86,7 @@ std::vector<const Experience::Problem*> Experience::NearestIn(const Source& sour
   std::vector<std::pair<double, const Problem*>> by_distance;
   for (const Problem& problem : source.problems) {
     const double octaves = OctavesBetween(problem.gemm, context.gemm);
-    const bool is_forgotten = context.forgets_this_shape && problem.gemm.shape == context.gemm.shape;
+    const bool is_forgotten = context.forgets && context.forgets(problem.gemm.shape);
     if (std::isfinite(octaves) && !is_forgotten) by_distance.emplace_back(octaves, &problem);
   }
   const size_t count = std::min(kNear, by_distance.size());

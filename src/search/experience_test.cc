@@ -68,7 +68,7 @@ TEST_F(ExperienceTest, NothingIsKeptOfShapesThatAreHeldOutOrUsedOfOneThatIsForgo
   EXPECT_EQ(rest.Fingerprint(), ExperienceOf({kNext}).Fingerprint());
   EXPECT_NE(rest.Fingerprint(), all.Fingerprint());
   SearchContext forgetful = context_;
-  forgetful.forgets_this_shape = true;
+  forgetful.forgets = [this](const Shape& shape) { return shape == context_.gemm.shape; };
   EXPECT_EQ(all.ErrorsOn(forgetful), rest.ErrorsOn(context_));
   EXPECT_NE(all.ErrorsOn(context_), rest.ErrorsOn(context_));
 }

@@ -1,6 +1,7 @@
 // Ask/tell: every search and every policy is a Proposer.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -31,7 +32,7 @@ struct SearchContext {
   const Space* space = nullptr;  // outlives the proposer
   uint64_t seed = 0;
   const Experience* experience = nullptr;  // of other problems (experience.h); null: none. Outlives the proposer
-  bool forgets_this_shape = false;         // of the experience
+  std::function<bool(const Shape& shape)> forgets;  // what of the experience it does without; null: nothing
 };
 
 // "random", "ranked", "local", "evolution", "bayes", "nvmmh".

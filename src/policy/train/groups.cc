@@ -7,6 +7,7 @@
 
 #include "base/all_cores.h"
 #include "policy/prior.h"
+#include "problem/held_out.h"
 
 namespace gemmsmith {
 
@@ -15,6 +16,8 @@ namespace {
 constexpr double kByPredictionShare = 0.5;
 // What a mask leaves at least, however many plans are known.
 constexpr size_t kLeastLeft = 2;
+// Sizes of the grid that have others on both sides: what lies beyond those that are known nobody asks for.
+constexpr int kLeastHidden = 128, kMostHidden = 8192;
 
 // Without return: half of the times by weights e^belief (Gumbel's way), else all alike.
 std::vector<Exemplar> DrawKnownOf(const RecordedProblem& problem, const Space& space, const Forecast& forecast,
@@ -36,18 +39,30 @@ std::vector<Exemplar> DrawKnownOf(const RecordedProblem& problem, const Space& s
   return known;
 }
 
-void Fill(PlanGroup& group, const Without& without, const Experience& experience, Telling telling, Random random) {
+// What the experience of a problem in training must do without. The shape itself is in the records that are learned
+// from. And where a size is held out, as in every comparison, no problem with it is known: with all of the others
+// known, experience was righter in training than it is anywhere else, and the rest not worth learning
+// (docs/lab/policy.md).
+std::function<bool(const Shape&)> ForgottenWith(const Shape& shape, Occasion occasion, Random random) {
+  if (occasion == Occasion::kValidation) return [shape](const Shape& other) { return other == shape; };
+  std::vector<int> sizes = {shape.m, shape.n, shape.k};
+  std::erase_if(sizes, [](int size) { return size < kLeastHidden || size > kMostHidden; });
+  if (sizes.empty()) return [shape](const Shape& other) { return other == shape; };
+  const HeldOut hidden{.sizes = {sizes[random.Below(sizes.size())]}};
+  return [hidden](const Shape& other) { return IsHeldOut(other, hidden); };
+}
+
+void Fill(PlanGroup& group, const Without& without, const Experience& experience, Occasion occasion, Random random) {
   const RecordedProblem& problem = *group.problem;
   const Space& space = group.space == nullptr ? *problem.space : *group.space;
-  // What is known of the problem itself is in the records that are learned from.
   Forecast forecast({.gemm = problem.gemm,
                      .device = problem.device,
                      .space = &space,
                      .experience = &experience,
-                     .forgets_this_shape = true});
+                     .forgets = ForgottenWith(problem.gemm.shape, occasion, random.Fork("forgotten"))});
   const std::vector<Exemplar> known = DrawKnownOf(problem, space, forecast, random);
   Document context = ContextFor(problem.gemm, problem.device, known, {.without = without}, random);
-  if (telling == Telling::kBlurred) context.gemm.shape = Blurred(context.gemm.shape, random);
+  if (occasion == Occasion::kLearning) context.gemm.shape = Blurred(context.gemm.shape, random);
   group.context = EncodeContext(context);
   if (group.space == nullptr) {
     group.mask = std::make_unique<AnyPlanMask>();
@@ -65,7 +80,7 @@ void Fill(PlanGroup& group, const Without& without, const Experience& experience
 }  // namespace
 
 std::vector<PlanGroup> DrawGroups(const std::vector<RecordedProblem>& problems, int count, const Without& without,
-                                  const Experience& experience, PlanJudge& judge, Random& random, Telling telling) {
+                                  const Experience& experience, PlanJudge& judge, Random& random, Occasion occasion) {
   std::vector<PlanGroup> groups(static_cast<size_t>(count));
   std::vector<const RecordedProblem*> drawn;
   for (PlanGroup& group : groups) {
@@ -78,7 +93,7 @@ std::vector<PlanGroup> DrawGroups(const std::vector<RecordedProblem>& problems, 
   }
   const Random of_groups(random.Next());
   ForEachOnAllCores(groups.size(), [&](size_t i) {
-    Fill(groups[i], without, experience, telling, of_groups.Fork(fmt::format("group {}", i)));
+    Fill(groups[i], without, experience, occasion, of_groups.Fork(fmt::format("group {}", i)));
   });
   return groups;
 }

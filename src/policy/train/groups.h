@@ -23,15 +23,16 @@ struct PlanGroup {
   bool MayDraw(const Plan& plan) const { return !known.contains(plan); }
 };
 
-// Sizes in contexts; blurred ones teach a policy what lies between those that it meets.
-enum class Telling : uint8_t { kBlurred, kExact };
+// While it learns a policy is told blurred sizes, which teach it what lies between those that it meets, and experience
+// of one of the problem's sizes is hidden from its prior, as it is where that size is held out.
+enum class Occasion : uint8_t { kLearning, kValidation };
 
 // Problems are drawn alike. Of each, 0 to 32 plans are known: the search's first ones by prediction, or any. They show
 // in the context and in the prior, and are not drawn again.
 // The experience is what the prior knows of other shapes.
 std::vector<PlanGroup> DrawGroups(const std::vector<RecordedProblem>& problems, int count, const Without& without,
                                   const Experience& experience, PlanJudge& judge, Random& random,
-                                  Telling telling = Telling::kBlurred);
+                                  Occasion occasion = Occasion::kLearning);
 
 // A plan of a group, among those that a batch is made of.
 struct WeightedPlan {

@@ -69,12 +69,17 @@ TEST(GroupsTest, WhatIsKnownIsNotDrawnAgainAndSomethingIsLeft) {
   EXPECT_GT(known, 60u);
 }
 
-// What was recorded of a problem is what it is to teach.
-TEST(GroupsTest, ThePriorHasExperienceOfOtherShapesAlone) {
-  std::vector<RecordedProblem> problems = SomeProblems();
-  problems.erase(problems.begin() + 1, problems.end());
+// What was recorded of a problem is what it is to teach, and where it will be asked all of a size is unknown.
+TEST(GroupsTest, ThePriorHasExperienceOfOtherShapesLessOneSize) {
+  const Gemm first = SomeProblems()[0].gemm;
+  std::vector<Trial> of_first;
+  for (const Trial& trial : ExampleTrials(1200))
+    if (trial.gemm == first) of_first.push_back(trial);
+  for (Trial& trial : of_first) trial.gemm.shape = {256, 1024, 4096};
+  const std::vector<RecordedProblem> problems = RecordedProblems(of_first, {}, {});
+  ASSERT_EQ(problems.size(), 1u);
   const std::unique_ptr<PlanJudge> judge = MakeRecordedJudge();
-  const auto beliefs = [&](const Shape& met) {
+  const auto beliefs = [&](const Shape& met, Occasion occasion, uint64_t seed) {
     Gemm gemm = problems[0].gemm;
     gemm.shape = met;
     std::vector<Trial> trials;
@@ -85,14 +90,29 @@ TEST(GroupsTest, ThePriorHasExperienceOfOtherShapesAlone) {
     }
     Experience experience;
     experience.Add(*Recording::FromTrials(std::move(trials)), {});
-    Random random(1);
-    return BeliefsIn(DrawGroups(problems, 1, {}, experience, *judge, random)[0]);
+    Random random(seed);
+    return BeliefsIn(DrawGroups(problems, 1, {}, experience, *judge, random, occasion)[0]);
   };
-  Random random(1);
-  const std::vector<float> plain = BeliefsIn(DrawGroups(problems, 1, {}, {}, *judge, random)[0]);
+  const auto times_known = [&](const Shape& met, Occasion occasion) {
+    int known = 0;
+    for (uint64_t seed = 1; seed <= 30; ++seed) {
+      Random random(seed);
+      const PlanGroup plain = std::move(DrawGroups(problems, 1, {}, {}, *judge, random, occasion)[0]);
+      known += beliefs(met, occasion, seed) != BeliefsIn(plain);
+    }
+    return known;
+  };
   const Shape shape = problems[0].gemm.shape;
-  EXPECT_EQ(beliefs(shape), plain);
-  EXPECT_NE(beliefs({shape.m, shape.n, 2 * shape.k}), plain);
+  const Shape other{3 * shape.m, 3 * shape.n, 3 * shape.k}, sharing{shape.m, shape.n, 3 * shape.k};
+  const int told = times_known(other, Occasion::kValidation);
+  EXPECT_GT(told, 20) << "but for groups in which hardly a plan is left to tell apart";
+  EXPECT_EQ(times_known(other, Occasion::kLearning), told);
+  EXPECT_EQ(times_known(sharing, Occasion::kValidation), told);
+  for (const Occasion occasion : {Occasion::kLearning, Occasion::kValidation})
+    EXPECT_EQ(times_known(shape, occasion), 0);
+  // A third of the times by expectation; 3 and 20 are each less likely than one in ten thousand.
+  EXPECT_GT(times_known(sharing, Occasion::kLearning), 2);
+  EXPECT_LT(times_known(sharing, Occasion::kLearning), 20);
 }
 
 TEST(GroupsTest, TheSameRandomNumbersGiveTheSameGroupsHoweverManyCoresThereAre) {

@@ -89,19 +89,20 @@ Status Imitate(const std::vector<RecordedProblem>& problems, const std::vector<R
   PolicyModel begin = begin_with;
   begin.without = Union(begin.without, options.without);
   const std::unique_ptr<PlanJudge> judge = MakeRecordedJudge();
-  const auto draw = [&](const std::vector<RecordedProblem>& from, int count, Telling telling, Random random) {
+  const auto draw = [&](const std::vector<RecordedProblem>& from, int count, Occasion occasion, Random random) {
     const std::vector<PlanGroup> groups =
-        DrawGroups(from, count, begin.without, options.experience, *judge, random, telling);
+        DrawGroups(from, count, begin.without, options.experience, *judge, random, occasion);
     return BatchOf(WantedOf(groups, options.plans), Weight::kOfEachChoice);
   };
   std::optional<PolicyBatch> validation;
   double validation_prior_loss = 0;
   if (!held_out.empty()) {
-    validation = draw(held_out, options.validation_problems, Telling::kExact, Random(options.seed).Fork("validation"));
+    validation =
+        draw(held_out, options.validation_problems, Occasion::kValidation, Random(options.seed).Fork("validation"));
     validation_prior_loss = CrossEntropy(*validation, LogsOfBeliefs(*validation));
   }
   const auto take_step = [&](int64_t step) -> Result<nlohmann::ordered_json> {
-    PolicyBatch batch = draw(problems, options.problems, Telling::kBlurred,
+    PolicyBatch batch = draw(problems, options.problems, Occasion::kLearning,
                              Random(options.seed).Fork(fmt::format("wanted of step {}", step)));
     StepOptions adam = options.adam;
     adam.learning_rate = WarmedUp(options.learning_rate, options.warm_up, options.steps, step);
