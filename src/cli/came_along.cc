@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "base/files.h"
 #include "base/installation.h"
 #include "base/text.h"
+#include "cli/recordings.h"
 
 namespace gemmsmith {
 
@@ -32,18 +32,6 @@ Result<fs::path> PolicyThatCameAlong(std::string_view option) {
   }
   return Unavailable(
       fmt::format("no policy came with this program (looked in {}); {} names one", Join(looked, ", "), option));
-}
-
-Result<std::vector<fs::path>> StandingRecords(const RecordingPlace& place) {
-  const fs::path list = place.path / "standing";
-  if (!fs::exists(list)) return std::vector{place.path};
-  ASSIGN_OR_RETURN(const std::string text, ReadFile(list));
-  std::vector<fs::path> folders;
-  for (const std::string_view line : Split(text, '\n'))
-    if (const std::vector<std::string_view> words = SplitWords(line); !words.empty() && words.front().front() != '#')
-      folders.push_back(place.path / words.front());
-  if (folders.empty()) return DataLoss(fmt::format("{} names no folder", list.string()));
-  return folders;
 }
 
 Result<Experience> ExperienceNamed(const std::vector<RecordSource>& sources, const HeldOut& held_out) {

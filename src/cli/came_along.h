@@ -9,16 +9,12 @@
 
 #include "archive/replay.h"
 #include "cli/command.h"
-#include "cli/recordings.h"
 #include "search/experience.h"
 
 namespace gemmsmith {
 
 // Unavailable where none came along; `option` then says how to name one.
 Result<std::filesystem::path> PolicyThatCameAlong(std::string_view option);
-// The folders of the searches on a recorded device that reports speak of: those that its file `standing` names, one a
-// line; where it has none, what replays answer from.
-Result<std::vector<std::filesystem::path>> StandingRecords(const RecordingPlace& place);
 
 // `--experience`: "none", or what is named. Where it was not given:
 // a replay has that of its own recording (its prior forgets the shape that is asked for, and here what is held out),

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 
+#include "cli/recordings.h"
 #include "policy/model.h"
 
 namespace gemmsmith {

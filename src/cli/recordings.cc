@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "base/files.h"
 #include "base/installation.h"
 #include "base/text.h"
 
@@ -72,6 +73,18 @@ Result<std::shared_ptr<const Recording>> LoadRecording(const std::optional<std::
     known.push_back(place.key);
   }
   return NotFound(fmt::format("no recording of device '{}'; recorded: {}", *key, Join(known, ", ")));
+}
+
+Result<std::vector<fs::path>> StandingRecords(const RecordingPlace& place) {
+  const fs::path list = place.path / "standing";
+  if (!fs::exists(list)) return std::vector{place.path};
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(list));
+  std::vector<fs::path> folders;
+  for (const std::string_view line : Split(text, '\n'))
+    if (const std::vector<std::string_view> words = SplitWords(line); !words.empty() && words.front().front() != '#')
+      folders.push_back(place.path / words.front());
+  if (folders.empty()) return DataLoss(fmt::format("{} names no folder", list.string()));
+  return folders;
 }
 
 }  // namespace gemmsmith

@@ -25,5 +25,8 @@ std::vector<RecordingPlace> FindRecordings();
 std::string RecordingsSearched();
 // The recording of this key; of any, the first, where there is no key. NotFound names what there is.
 Result<std::shared_ptr<const Recording>> LoadRecording(const std::optional<std::string>& key);
+// The folders of the searches on a recorded device that reports speak of: those that its file `standing` names, one a
+// line; where it has none, what replays answer from.
+Result<std::vector<std::filesystem::path>> StandingRecords(const RecordingPlace& place);
 
 }  // namespace gemmsmith

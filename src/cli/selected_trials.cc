@@ -5,7 +5,6 @@
 #include "archive/segment.h"
 #include "base/files.h"
 #include "base/text.h"
-#include "cli/came_along.h"
 #include "cli/instrument.h"
 #include "cli/recordings.h"
 
