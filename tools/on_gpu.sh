@@ -231,7 +231,8 @@ a_part_of_the_shapes() {
   TMPDIR=$part OUT=$part/out "$PWD/tools/on_gpu.sh" "$step" "$name" "$part/$name.shapes" "${@:4}" >"$part/$name.log" 2>&1
 }
 
-sweeps=$(printf ',data/h200/%s' small783 small254 large upper_skinny_splitk mid_upper rest small608 | cut -c2-)
+# What the policy knows on a GPU where nothing is named, beside the recorded space.
+sweeps=$(sed '/^#/d; s|^|data/h200/|' data/h200/standing | paste -sd,)
 
 # All variants of a stage train side by side; what is cut off goes on with the same call. The folders are in /tmp/gemmsmith_policy,
 # their weights, logs and cards in $OUT.
