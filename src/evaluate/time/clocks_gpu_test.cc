@@ -198,26 +198,26 @@ TEST_F(ClocksGpuTest, KnownDifferencesAreSeenWithinOnePercentOnTheDeviceClock) {
   EXPECT_NEAR(against[2].ratio.median, 2.0, 0.02);
 }
 
-// A constant of some microseconds belongs to every call on these clocks; differences are free of it.
+// A constant of some microseconds belongs to every call on these clocks, and where others work on the host it scatters
+// by as much (3.6 % of 0.1 ms in one run); differences of a millisecond are free of both.
 TEST_F(ClocksGpuTest, KnownDifferencesAreSeenOnTheClocksOfCalls) {
-  const std::vector<PutCall> calls = {Spin(200'000), Spin(400'000), Spin(600'000)};
+  const std::vector<PutCall> calls = {Spin(2'000'000), Spin(4'000'000), Spin(6'000'000)};
   // An idle GPU's clock takes its time to rise, and cycles are what is known.
-  ASSERT_TRUE(RaceOnDevice(calls, Batch::kLong, 60).ok());
+  ASSERT_TRUE(RaceOnDevice(calls, Batch::kLong, 20).ok());
   const Result<RaceResult> device = RaceOnDevice(calls, Batch::kBrief, 30);
   ASSERT_TRUE(device.ok()) << device.status().message();
   // The start of a graph costs some microseconds too.
   const double difference_ns = device->timings[1].median_ns - device->timings[0].median_ns;
-  const auto check = [&](std::string_view name, Result<std::unique_ptr<RoundClock>> clock, double tolerance) {
+  const auto check = [&](std::string_view name, Result<std::unique_ptr<RoundClock>> clock) {
     const Result<RaceResult> race = RaceOn(std::move(clock), calls.size(), Rounds(60));
     ASSERT_TRUE(race.ok()) << name << ": " << race.status().message();
     const auto time = [&](size_t i) { return race->timings[i].median_ns; };
     EXPECT_NEAR((time(2) - time(0)) / (time(1) - time(0)), 2.0, 0.04) << name;
-    EXPECT_NEAR(time(1) - time(0), difference_ns, tolerance * difference_ns) << name;
+    EXPECT_NEAR(time(1) - time(0), difference_ns, 0.02 * difference_ns) << name;
   };
-  check("offline", OfflineClock::Create(gpu(), calls), 0.03);
-  check("server", ServerClock::Create(gpu(), calls, Gaps(Random(1))), 0.03);
-  // The host's own time scatters by microseconds where others work beside it (3.1 % of 0.1 ms in one run).
-  check("host", std::unique_ptr<RoundClock>(new HostClock(gpu(), calls)), 0.06);
+  check("offline", OfflineClock::Create(gpu(), calls));
+  check("server", ServerClock::Create(gpu(), calls, Gaps(Random(1))));
+  check("host", std::unique_ptr<RoundClock>(new HostClock(gpu(), calls)));
 }
 
 TEST_F(ClocksGpuTest, OutliersDoNotMoveTheMedian) {
