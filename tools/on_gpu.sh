@@ -20,8 +20,10 @@
 #                                                 race the winners of records once more, into a catalogue
 #          space, measure, sweep and bench go on from what earlier calls brought back, if it stands in .carry/records/NAME*.gsr
 #          tools/on_gpu.sh policy TORCH SECONDS RECORDS...
-#                                                 train the policy and its ablations on the first GPU, then live until SECONDS
-#          tools/on_gpu.sh compare REPEATS        what `policy` trained, beside each other on the recorded space (no GPU)
+#                                                 train the policy and its ablations, then live on the first GPU until SECONDS
+#          tools/on_gpu.sh compare REPEATS        what `policy` trained, on the recorded space (no GPU)
+#          tools/on_gpu.sh duel SHAPES EVALS SECONDS [NAME=WEIGHTS...]
+#                                                 policies and local search, few candidates each; their winners and those of all sweeps race
 #          tools/on_gpu.sh kills ROUNDS           kill -9 of driver and worker in live runs; two runs on one GPU
 # Results go to $OUT (default: ./gpu_out): one .gsr of records a step, and logs.
 set -euo pipefail
@@ -234,13 +236,14 @@ a_part_of_the_shapes() {
 # What the policy knows on a GPU where nothing is named, beside the recorded space.
 sweeps=$(sed '/^#/d; s|^|data/h200/|' data/h200/standing | paste -sd,)
 
-# All variants of a stage train side by side; what is cut off goes on with the same call. The folders are in /tmp/gemmsmith_policy,
-# their weights, logs and cards in $OUT.
+# All variants of a stage train side by side, dealt out to the GPUs; what is cut off goes on with the same call. The folders are in
+# /tmp/gemmsmith_policy, their weights (in pieces: cat weights.tar.*), logs and cards in $OUT.
 policy() {
   local torch=$1 seconds=$2 home=/tmp/gemmsmith_policy records=("${@:3}")
-  local experience="--experience data/h200 --experience $sweeps"
+  local experience="--experience data/h200 --experience $sweeps" gpus
+  gpus=$(nvidia-smi -L | wc -l)
   mkdir -p "$home"
-  export GEMMSMITH_TRAINER=$home/libgemmsmith_trainer.so CUDA_VISIBLE_DEVICES=0
+  export GEMMSMITH_TRAINER=$home/libgemmsmith_trainer.so
   [[ -e $GEMMSMITH_TRAINER ]] || tools/torch_trainer --output "$GEMMSMITH_TRAINER" "$torch"
   train_all 1000 --stage pretrain <<<"full
     no_contrast --without contrast
@@ -248,61 +251,77 @@ policy() {
   train_all 500 --stage imitate <<<"full $experience --from pretrain/full
     no_contrast $experience --from pretrain/no_contrast
     no_counters $experience --from pretrain/no_counters
-    no_experience --from pretrain/full
     no_prior --without prior --from pretrain/full"
   train_all 200 --stage rl <<<"full $experience --from imitate/full
     no_contrast $experience --from imitate/no_contrast
     no_counters $experience --from imitate/no_counters
-    no_experience --from imitate/no_experience
     no_prior --from imitate/no_prior
     no_mask --without mask $experience --from imitate/full
-    no_imitation $experience --from pretrain/full
     no_pretraining $experience"
   if ((seconds > SECONDS)); then
     timeout -s INT $((seconds - SECONDS)) "$program" train --stage rl --live --from "$home/imitate/full/weights.safetensors" --steps 64 $experience \
       --learning-rate 0.0001 --output "$home/live" --archive "$home/live.db" --hold-out standard --on cuda:0 "${records[@]}" \
       >>"$home/live.txt" 2>&1 || tail -1 "$home/live.txt"
-    "$program" records export --archive "$home/live.db" --without-samples -o "$out/live.gsr"
+    "$program" records export --archive "$home/live.db" --without-samples -o "$home/live.gsr"
   fi
-  local run
-  for run in imitate/full rl/full live; do
-    [[ ! -e $home/$run/weights.safetensors ]] || gzip -c "$home/$run/weights.safetensors" >"$out/${run/\//_}.safetensors.gz"
-  done
   tar -C "$home" -czf "$out/training_logs.tgz" --exclude='*.safetensors' --exclude='*.so' --exclude='*.db*' .
+  (cd "$home" && find imitate/full rl live -name weights.safetensors -exec tar -cf - {} + 2>/dev/null || true) |
+    split -b 15M - "$out/weights.tar."
 }
 
 # STEPS --stage STAGE, and a line a variant: its name, and its options; weights are named by their run.
 train_all() {
-  local steps=$1 stage=$3 line words
+  local steps=$1 stage=$3 line words turn=0
   while read -r line; do
     read -ra words <<<"$line"
     [[ $line != *" --from "* ]] || words[-1]=$home/${words[-1]}/weights.safetensors
-    "$program" train --stage "$stage" --steps "$steps" --output "$home/$stage/${words[0]}" --hold-out standard --on cuda:0 \
-      "${words[@]:1}" "${records[@]}" >>"$home/$stage.${words[0]}.txt" 2>&1 || tail -1 "$home/$stage.${words[0]}.txt" &
+    "$program" train --stage "$stage" --steps "$steps" --output "$home/$stage/${words[0]}" --hold-out standard \
+      --on "cuda:$((turn % gpus))" "${words[@]:1}" "${records[@]}" >>"$home/$stage.${words[0]}.txt" 2>&1 || tail -1 "$home/$stage.${words[0]}.txt" &
+    turn=$((turn + 1))
   done
   wait
   echo "$stage at $SECONDS"
 }
 
+# What `policy` trained on records, each in a file of its own; those that are done are in $OUT when the rest is cut off.
 compare() {
-  local home=/tmp/gemmsmith_policy run with=() without=()
-  for run in "$home"/rl/*/; do
-    run=$(basename "$run")
-    local weights="${run/#full/policy}=$home/rl/$run/weights.safetensors"
-    if [[ $run == no_experience || $run == no_prior ]]; then without+=("$weights"); else with+=("$weights"); fi
+  local home=/tmp/gemmsmith_policy run
+  mkdir -p "$home/traces"
+  for run in full no_pretraining no_contrast no_counters no_mask no_rl; do
+    compare_policy "$run" "$1"
   done
-  with+=("no_rl=$home/imitate/full/weights.safetensors")
-  compare_policies policies "$1" "--experience data/h200 --experience $sweeps" "${with[@]/#/--policy=}"
-  compare_policies without_experience "$1" "--experience none" "${without[@]/#/--policy=}"
 }
 
-# NAME REPEATS OPTIONS --policy=NAME=WEIGHTS...
-compare_policies() {
-  local names
-  names=$(printf '%s,' "${@:4}" | sed 's/--policy=//g; s/=[^,]*//g; s/,$//')
-  # shellcheck disable=SC2086
-  "$program" compare --recompute --repeats "$2" --records data/h200 --output "$out/$1.gtr" --contenders "$names" $3 \
-    "${@:4}" | tee "$out/$1.txt" | tail -40
+# RUN REPEATS
+compare_policy() {
+  local name=${1/#full/by_records} weights=$home/rl/$1/weights.safetensors
+  [[ $1 != no_rl ]] || weights=$home/imitate/full/weights.safetensors
+  "$program" compare --recompute --repeats "$2" --records data/h200 --output "$home/traces/$name.gtr" --contenders "$name" \
+    --policy "$name=$weights" >"$home/traces/$name.txt"
+  tar -C "$home" -czf "$out/traces.tgz" traces
+}
+
+# What policies (the one that came along, and those named) and local search find with few candidates where no record of a held-out
+# shape tells them anything; then one race a problem of their winners, those of the recorded space and of all sweeps, and the libraries.
+duel() {
+  local shapes=$1 evals=$2 seconds=$3 back=$out side sides=() bests=best:data/h200,best:${sweeps//,/+}
+  export OUT=/tmp/gemmsmith_duel
+  out=$OUT && mkdir -p "$out"
+  for side in local policy "${@:4}"; do
+    local name=${side%%=*} options=(--proposer policy --hold-out standard)
+    [[ $side != local ]] || options=(--proposer local)
+    [[ $side != *=* ]] || options+=(--weights "${side#*=}")
+    each_gpu sweep "${name}_few" "$shapes" both "$evals" $(((seconds - SECONDS) / 2)) "${options[@]}"
+    bests+=,$(best_of "$out/${name}_few"-*.gsr)
+    tar -C "$out" -czf "$back/duel.tgz" .
+  done
+  each_gpu bench duel "$shapes" "$bests" device short $((seconds - SECONDS))
+  tar -C "$out" -czf "$back/duel.tgz" .
+}
+
+best_of() {
+  local IFS=+
+  echo "best:$*"
 }
 
 # Kills the driver, then the worker, in the middle of live runs on one archive: nothing stored is lost or doubled, and what
@@ -332,6 +351,6 @@ kills() {
 step=${1:-}
 case $step in
   pack) pack ;;
-  tests | self_test | sanitize | latency | baselines | rates | space | measure | sweep | bench | each_gpu | promote | policy | compare | kills) unpack && mkdir -p "$out" && shift && "$step" "$@" ;;
-  *) sed -n '2,27s/^# //p' "$0" >&2; exit 2 ;;
+  tests | self_test | sanitize | latency | baselines | rates | space | measure | sweep | bench | each_gpu | promote | policy | compare | duel | kills) unpack && mkdir -p "$out" && shift && "$step" "$@" ;;
+  *) sed -n '2,31s/^# //p' "$0" >&2; exit 2 ;;
 esac

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -88,9 +89,8 @@ Result<std::vector<Subject>> SourcesOf(const BenchContenders& contenders) {
 }
 
 // Of the records that were named; else of the archive and of what came with the program.
-Result<BestPlans> BestOf(const BenchContenders& contenders, const Archive& archive, const std::string& device_key) {
+Result<BestPlans> BestIn(RecordSource sources, const Archive& archive, const std::string& device_key) {
   BestPlans best;
-  std::vector<std::filesystem::path> sources = contenders.best_sources;
   if (sources.empty()) {
     ASSIGN_OR_RETURN(best, WinnersIn(archive, device_key));
     for (const RecordingPlace& place : FindRecordings())
@@ -127,15 +127,20 @@ Result<BenchOptions> OptionsFor(const BenchCommand& command, const Archive& arch
   ASSIGN_OR_RETURN(options.shapes, LoadShapeLists(command.shapes));
   ASSIGN_OR_RETURN(const PlanLists lists, PlansOf(command.contenders));
   ASSIGN_OR_RETURN(const std::vector<Subject> sources, SourcesOf(command.contenders));
-  BestPlans best;
-  if (command.contenders.best) {
-    ASSIGN_OR_RETURN(best, BestOf(command.contenders, archive, device.key));
+  std::vector<BestPlans> bests;
+  for (const RecordSource& source : command.contenders.best) {
+    ASSIGN_OR_RETURN(bests.emplace_back(), BestIn(source, archive, device.key));
   }
-  options.contenders = [lists, sources, best](const Gemm& gemm) -> Result<std::vector<Subject>> {
-    std::vector<Subject> subjects(lists.of_all.begin(), lists.of_all.end());
+  options.contenders = [lists, sources, bests](const Gemm& gemm) -> Result<std::vector<Subject>> {
+    std::vector<Plan> plans = lists.of_all;
+    const auto add = [&](const Plan& plan) {
+      if (std::ranges::find(plans, plan) == plans.end()) plans.push_back(plan);
+    };
     if (const auto own = lists.of_problem.find(gemm); own != lists.of_problem.end())
-      subjects.insert(subjects.end(), own->second.begin(), own->second.end());
-    if (const Plan* plan = best.Find(gemm)) subjects.push_back(*plan);
+      std::ranges::for_each(own->second, add);
+    for (const BestPlans& best : bests)
+      if (const Plan* plan = best.Find(gemm)) add(*plan);
+    std::vector<Subject> subjects(plans.begin(), plans.end());
     subjects.insert(subjects.end(), sources.begin(), sources.end());
     return subjects;
   };

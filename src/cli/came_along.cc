@@ -49,15 +49,16 @@ Result<Experience> ExperienceOfReplay(const std::vector<RecordSource>& sources, 
   return experience;
 }
 
-Result<Experience> ExperienceOnGpu(const std::vector<RecordSource>& sources, const std::string& device_key) {
-  if (!sources.empty()) return ExperienceNamed(sources, {});
+Result<Experience> ExperienceOnGpu(const std::vector<RecordSource>& sources, const std::string& device_key,
+                                   const HeldOut& held_out) {
+  if (!sources.empty()) return ExperienceNamed(sources, held_out);
   std::vector<RecordSource> along;
   for (const RecordingPlace& place : FindRecordings()) {
     if (place.key != device_key) continue;
     ASSIGN_OR_RETURN(const std::vector<fs::path> searches, StandingRecords(place));
     along = {{place.path}, searches};
   }
-  return ExperienceIn(along, {});
+  return ExperienceIn(along, held_out);
 }
 
 }  // namespace gemmsmith

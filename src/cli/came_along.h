@@ -21,7 +21,8 @@ Result<std::filesystem::path> PolicyThatCameAlong(std::string_view option);
 Result<Experience> ExperienceOfReplay(const std::vector<RecordSource>& sources, const Recording& recording,
                                       const HeldOut& held_out);
 // a search on a GPU the recorded space of this device and its standing searches, each a source of its own.
-Result<Experience> ExperienceOnGpu(const std::vector<RecordSource>& sources, const std::string& device_key);
+Result<Experience> ExperienceOnGpu(const std::vector<RecordSource>& sources, const std::string& device_key,
+                                   const HeldOut& held_out);
 // Whoever has none unless it is named.
 Result<Experience> ExperienceNamed(const std::vector<RecordSource>& sources, const HeldOut& held_out);
 

@@ -25,7 +25,7 @@ TEST_F(CameAlong, ThePolicyIsReadAndOfNoMoreThanTenMebibytes) {
 }
 
 TEST_F(CameAlong, ASearchOnAGpuHasTheSpaceAndTheSearchesOfItsDevice) {
-  const Result<Experience> along = ExperienceOnGpu({}, "h200");
+  const Result<Experience> along = ExperienceOnGpu({}, "h200", {});
   ASSERT_TRUE(along.ok()) << along.status().message();
   const Result<std::shared_ptr<const Recording>> space = LoadRecording("h200");
   ASSERT_TRUE(space.ok()) << space.status().message();
@@ -34,10 +34,14 @@ TEST_F(CameAlong, ASearchOnAGpuHasTheSpaceAndTheSearchesOfItsDevice) {
   EXPECT_FALSE(of_space->empty());
   EXPECT_NE(along->Fingerprint(), of_space->Fingerprint());
   EXPECT_FALSE(along->empty());
+  const Result<Experience> less = ExperienceOnGpu({}, "h200", StandardHeldOut());
+  ASSERT_TRUE(less.ok()) << less.status().message();
+  EXPECT_FALSE(less->empty());
+  EXPECT_NE(less->Fingerprint(), along->Fingerprint());
 }
 
 TEST_F(CameAlong, WhoseDeviceWasNotRecordedOrWantsNoneHasNone) {
-  for (const Result<Experience>& none : {ExperienceOnGpu({}, "l40s"), ExperienceOnGpu(kNoExperience, "h200"),
+  for (const Result<Experience>& none : {ExperienceOnGpu({}, "l40s", {}), ExperienceOnGpu(kNoExperience, "h200", {}),
                                          ExperienceNamed({}, {}), ExperienceNamed(kNoExperience, {})}) {
     ASSERT_TRUE(none.ok()) << none.status().message();
     EXPECT_TRUE(none->empty());

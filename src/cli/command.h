@@ -36,9 +36,10 @@ struct OptimizeCommand {
   std::vector<Layout> layouts = {kNn, kTn};
   ScalarType type = ScalarType::kF16;
   Accumulation accumulation = Accumulation::kF32;
-  std::string proposer = "local";
-  std::filesystem::path weights;               // of the proposer "policy"; empty: those that came along
-  std::vector<RecordSource> experience;        // corrects what is predicted; empty: the policy has what came along
+  std::string proposer;                  // empty: the policy where it knows the device and type, else local search
+  std::filesystem::path weights;         // of the proposer "policy"; empty: those that came along
+  std::vector<RecordSource> experience;  // corrects what is predicted; empty: the policy has what came along
+  HeldOut held_out;                      // shapes of which experience says nothing
   std::vector<std::filesystem::path> winners;  // records: what won there is tried on the same problems and near them
   Objective objective = Objective::kTime;
   std::string device = "auto";           // "auto", "gpu:N", or the key of a recorded device
@@ -202,6 +203,17 @@ struct RecordsPairsCommand {
   ReportFormat format = ReportFormat::kText;
 };
 
+// Winners of several searches in the same races.
+struct RecordsDuelCommand {
+  struct Side {
+    std::string name;
+    RecordSource records;
+  };
+  std::vector<std::filesystem::path> races;
+  std::vector<Side> sides;  // the first is what the others stand beside
+  bool json = false;
+};
+
 // Libraries' times of a record beside those of another table.
 struct RecordsCompareCommand {
   std::filesystem::path other;  // a .csv, or a record
@@ -238,9 +250,9 @@ struct RecordsMeasureCommand {
 
 // Who is raced: --contenders, word by word.
 struct BenchContenders {
-  std::string baselines;                            // names for BaselineSet; empty: the protocol's own
-  bool best = false;                                // the fastest recorded plan of each problem
-  std::vector<std::filesystem::path> best_sources;  // records to look for it in; empty: archive and shipped records
+  std::string baselines;  // names for BaselineSet; empty: the protocol's own
+  // Each the fastest plan of a problem in these records; where none are named in the archive and the shipped ones.
+  std::vector<RecordSource> best;
   std::vector<Plan> plans;
   std::vector<std::filesystem::path> plan_files;  // a plan, or problem | plan, a line
   std::vector<std::filesystem::path> sources;     // free-form .cu files
@@ -344,7 +356,7 @@ struct GuestCommand {};
 using Command =
     std::variant<OptimizeCommand, EvaluateCommand, VerifyCommand, SelfTestCommand, PlanCheckCommand, PlanListCommand,
                  PlanEmitCommand, PlanExplainCommand, PlanFactsCommand, RecordsImportCommand, RecordsExportCommand,
-                 RecordsListCommand, RecordsStatsCommand, RecordsRankCommand, RecordsPairsCommand,
+                 RecordsListCommand, RecordsStatsCommand, RecordsRankCommand, RecordsPairsCommand, RecordsDuelCommand,
                  RecordsCompareCommand, RecordsMeasureCommand, BenchCommand, PromoteCommand, CatalogueShowCommand,
                  CatalogueFindCommand, CatalogueBuildCommand, ReportCommand, TrainCommand, CompareCommand,
                  DoctorCommand, WorkerCommand, CompilerCommand, OnceCommand, GuestCommand>;

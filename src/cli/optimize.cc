@@ -115,6 +115,17 @@ Result<Space> SpaceFor(const OptimizeCommand& command, const Instrument& instrum
   return Space(std::move(plans));
 }
 
+// The policy that came along was trained on f16 products with f32 sums, and has much of what it knows from records of
+// the device; elsewhere local search asks for less.
+std::string ProposerThatKnowsMost(const OptimizeCommand& command, const Instrument& instrument) {
+  const auto is_of_this_device = [&](const RecordingPlace& place) {
+    return place.key == instrument.evaluator->device().key;
+  };
+  const bool knows_these = command.type == ScalarType::kF16 && command.accumulation == Accumulation::kF32 &&
+                           std::ranges::any_of(FindRecordings(), is_of_this_device);
+  return std::string(knows_these && PolicyThatCameAlong("").ok() ? kPolicyProposer : "local");
+}
+
 Result<std::shared_ptr<const PolicyModel>> ReadPolicy(const OptimizeCommand& command) {
   if (command.proposer != kPolicyProposer) return std::shared_ptr<const PolicyModel>();
   ASSIGN_OR_RETURN(const std::filesystem::path weights,
@@ -124,9 +135,10 @@ Result<std::shared_ptr<const PolicyModel>> ReadPolicy(const OptimizeCommand& com
 }
 
 Result<Experience> ExperienceFor(const OptimizeCommand& command, const Instrument& instrument) {
-  if (command.proposer != kPolicyProposer) return ExperienceNamed(command.experience, {});
-  if (instrument.live()) return ExperienceOnGpu(command.experience, instrument.evaluator->device().key);
-  return ExperienceOfReplay(command.experience, *instrument.recording, {});
+  const HeldOut& held_out = command.held_out;
+  if (command.proposer != kPolicyProposer) return ExperienceNamed(command.experience, held_out);
+  if (instrument.live()) return ExperienceOnGpu(command.experience, instrument.evaluator->device().key, held_out);
+  return ExperienceOfReplay(command.experience, *instrument.recording, held_out);
 }
 
 Result<ProblemSearch> SearchFor(const OptimizeCommand& command, const Instrument& instrument, const Advice& advice,
@@ -433,9 +445,10 @@ Result<int> Promote(const OptimizeCommand& command, Instrument instrument, doubl
 
 }  // namespace
 
-Result<int> Run(const OptimizeCommand& command) {
+Result<int> Run(const OptimizeCommand& asked) {
   WatchForInterrupts();
   const auto start = std::chrono::steady_clock::now();
+  OptimizeCommand command = asked;
   // Before a GPU is taken: what is wrong wherever it would run.
   RETURN_IF_ERROR(CheckSegmentPath("--record", command.record));
   Advice advice;
@@ -445,6 +458,10 @@ Result<int> Run(const OptimizeCommand& command) {
   RETURN_IF_ERROR(CheckRecordIsOfAGpu(command, instrument));
   RETURN_IF_ERROR(CheckPromotion(command, instrument));
   SayWhere(instrument);
+  if (command.proposer.empty()) {
+    command.proposer = ProposerThatKnowsMost(command, instrument);
+    ASSIGN_OR_RETURN(advice.policy, ReadPolicy(command));
+  }
   ASSIGN_OR_RETURN(const ProblemList problems, ProblemsOf(command, instrument, asked_for));
   ASSIGN_OR_RETURN(advice.winners, NeighbourWinnersIn(command.winners, instrument.evaluator->device().key));
   ASSIGN_OR_RETURN(advice.experience, ExperienceFor(command, instrument));

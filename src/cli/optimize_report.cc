@@ -125,8 +125,8 @@ std::string Energies(const OptimizeReport& report, const Terminal& terminal) {
 std::string Places(const OptimizeReport& report) {
   std::string text;
   for (const LayoutFinding& finding : report.layouts) {
-    text +=
-        fmt::format("\n  {} candidates  {}", Name(finding.gemm.kind.layout), OutcomesText(finding.result.by_outcome));
+    text += fmt::format("\n  {} candidates  {}, proposed by {}", Name(finding.gemm.kind.layout),
+                        OutcomesText(finding.result.by_outcome), report.proposer);
     text +=
         fmt::format("{}\n", finding.result.misses > 0 ? fmt::format("; {} not recorded", finding.result.misses) : "");
     if (!finding.result.best) continue;

@@ -89,11 +89,12 @@ class Grammar {
     Value(verb, "--layout", "nn|tn|both", "storage of A and B [both]", &command->layouts, ReadLayouts);
     AddType(verb, &command->type);
     AddAccumulation(verb, &command->accumulation);
-    Value(verb, "--proposer", "NAME", "random, ranked, local, evolution, bayes, nvmmh or policy [local]",
+    Value(verb, "--proposer", "NAME", "random, ranked, local, evolution, bayes, nvmmh or policy [policy]",
           &command->proposer, ReadProposer);
     Value(verb, "--weights", "FILE", "of --proposer policy [those that came along]", &command->weights, ReadPath);
-    AddExperience(verb, &command->experience,
-                  "records of other shapes, or none [the policy: what came along]");
+    AddExperience(verb, &command->experience, "records of other shapes, or none [the policy: what came along]");
+    Value(verb, "--hold-out", "RULE", "leave shapes out of experience: sizes, offgrid, or standard [none]",
+          &command->held_out, ParseHeldOut);
     AddMany(verb, "--winners", "FILE", "records whose winners every other candidate is; may be given often",
             &command->winners, ReadPath);
     Value(verb, "--objective", "time|energy", "what the finals decide by; energy: joules a call [time]",
@@ -114,6 +115,7 @@ class Grammar {
         return NoCommand{kExitWrongUse, "--name and --fresh exclude each other"};
       if (!command->catalogue.empty() && !command->promote)
         return NoCommand{kExitWrongUse, "--catalogue goes with --promote"};
+      if (command->proposer.empty() && !command->weights.empty()) command->proposer = kPolicyProposer;
       if (command->proposer != kPolicyProposer && !command->weights.empty())
         return NoCommand{kExitWrongUse, "--weights is for --proposer policy"};
       if (const std::optional<NoCommand> wrong = WrongNumbers({command->type}, command->accumulation)) return *wrong;
@@ -277,6 +279,7 @@ class Grammar {
     AddSources(rank, &rank_.sources, "record files or folders, each a table; else the one that answers");
     AddJson(rank, &rank_.json);
     AddPairs(records);
+    AddDuel(records);
     AddCompare(records);
     AddMeasure(records);
   }
@@ -296,6 +299,20 @@ class Grammar {
           &command->options.clock, ReadTimeClock);
     AddFormat(verb, &command->format);
     verb->footer("Example: gemmsmith records pairs reduction data/h200/reductions --over add --by tile,split");
+  }
+
+  void AddDuel(Verb* records) {
+    RecordsDuelCommand* command = &duel_;
+    Verb* verb = NewVerb(records, "duel", "whose winners are faster: several searches in the same races", command);
+    AddSources(verb, &command->races, "the races: records of bench with the winners of all sides");
+    verb->get_option("FILE")->required();
+    AddMany(verb, "--side", "NAME=FILE,...", "what a search tried; the others stand beside the first", &command->sides,
+            ReadDuelSide)
+        ->required();
+    AddJson(verb, &command->json);
+    verb->footer(
+        "Example: gemmsmith records duel races.gsr --side sweep=sweep.gsr --side policy=policy.gsr, where\n"
+        "races.gsr is from gemmsmith bench --contenders best:sweep.gsr,best:policy.gsr -o races.gsr ...");
   }
 
   void AddCompare(Verb* records) {
@@ -439,8 +456,7 @@ class Grammar {
     verb->add_flag("--recompute", command->recompute, "let the contenders propose anew; the rest is for this");
     Value(verb, "--contenders", "LIST", "searches and policies by name [all there are]", &command->contenders,
           ReadNames);
-    AddExperience(verb, &command->experience,
-                  "what policies know of other shapes, or none [what is not held out]");
+    AddExperience(verb, &command->experience, "what policies know of other shapes, or none [what is not held out]");
     AddMany(verb, "--policy", "NAME=WEIGHTS", "a policy's weights; may be given often [the one that came along]",
             &command->policies, ReadPolicyWeights);
     Value(verb, "--hold-out", "RULE", "what training kept out: sizes, offgrid, or standard [standard]",
@@ -607,6 +623,7 @@ class Grammar {
   RecordsListCommand records_list_;
   RecordsStatsCommand stats_;
   RecordsRankCommand rank_;
+  RecordsDuelCommand duel_;
   RecordsPairsCommand pairs_;
   RecordsCompareCommand compare_;
   RecordsMeasureCommand measure_;

@@ -60,13 +60,18 @@ Status AddContender(std::string_view word, BenchContenders& contenders, std::vec
   const size_t colon = word.find(':');
   const std::string_view kind = word.substr(0, colon);
   const std::string_view rest = colon == word.npos ? std::string_view() : word.substr(colon + 1);
-  if (colon != word.npos && (kind == "plans" || kind == "file" || kind == "so" || kind == "best")) {
+  if (colon != word.npos && kind == "best") {
+    RecordSource& source = contenders.best.emplace_back();
+    for (const std::string_view path : Split(rest, '+')) {
+      ASSIGN_OR_RETURN(source.emplace_back(), FileThatExists(word, path));
+    }
+    return OkStatus();
+  }
+  if (colon != word.npos && (kind == "plans" || kind == "file" || kind == "so")) {
     ASSIGN_OR_RETURN(const std::filesystem::path path, FileThatExists(word, rest));
     if (kind == "plans") contenders.plan_files.push_back(path);
     if (kind == "file") contenders.sources.push_back(path);
-    if (kind == "best") contenders.best_sources.push_back(path);
     if (kind == "so") baselines.push_back("so:" + std::filesystem::absolute(path).string());
-    contenders.best = contenders.best || kind == "best";
     return OkStatus();
   }
   if (colon != word.npos && kind == "plan") {
@@ -75,7 +80,7 @@ Status AddContender(std::string_view word, BenchContenders& contenders, std::vec
     return OkStatus();
   }
   if (word == "best") {
-    contenders.best = true;
+    contenders.best.emplace_back();
     return OkStatus();
   }
   if (word == "baselines") {
@@ -409,6 +414,15 @@ Result<PolicyWeights> ReadPolicyWeights(std::string_view text) {
   if (std::find(searches.begin(), searches.end(), name) != searches.end())
     return InvalidArgument(fmt::format("'{}' is a search's name: give these weights another one", name));
   return PolicyWeights{std::string(name), text.substr(equals + 1)};
+}
+
+Result<RecordsDuelCommand::Side> ReadDuelSide(std::string_view text) {
+  const size_t equals = text.find('=');
+  if (equals == text.npos || equals == 0 || equals + 1 == text.size())
+    return InvalidArgument(fmt::format("'{}' is not NAME=FILE,..., as in sweep=sweep.gsr", text));
+  RecordsDuelCommand::Side side{.name = std::string(text.substr(0, equals))};
+  ASSIGN_OR_RETURN(side.records, ReadRecordSource(text.substr(equals + 1)));
+  return side;
 }
 
 Result<std::vector<std::string>> ReadNames(std::string_view text) {

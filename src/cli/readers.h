@@ -31,6 +31,7 @@ Result<Protocol> ReadAnyProtocol(std::string_view text);  // those of searches t
 Result<OutcomeKind> ReadOutcomeKind(std::string_view text);
 Result<std::string> ReadProposer(std::string_view text);  // one of search's, or kPolicyProposer
 inline constexpr std::string_view kPolicyProposer = "policy";
+Result<RecordsDuelCommand::Side> ReadDuelSide(std::string_view text);  // NAME=FILE,...
 Result<Objective> ReadObjective(std::string_view text);
 // A plan's words, a file with such words, or a .cu file of the free-form contract.
 Result<Subject> ReadSubject(std::string_view text);

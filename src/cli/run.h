@@ -24,6 +24,7 @@ Result<int> Run(const RecordsListCommand& command);
 Result<int> Run(const RecordsStatsCommand& command);
 Result<int> Run(const RecordsRankCommand& command);
 Result<int> Run(const RecordsPairsCommand& command);
+Result<int> Run(const RecordsDuelCommand& command);
 Result<int> Run(const RecordsCompareCommand& command);
 Result<int> Run(const RecordsMeasureCommand& command);
 Result<int> Run(const BenchCommand& command);

@@ -110,7 +110,7 @@ std::string Places(const SetReport& report) {
       line("", fmt::format("{}: {}", Print(finding.gemm), finding.result.failure.message()));
   if (const int64_t missing = int64_t(report.not_recorded.size()); missing > 0) line("", NotRecordedText(report));
   const int64_t misses = Misses(report);
-  line("candidates", fmt::format("{}{}", OutcomesText(Outcomes(report)),
+  line("candidates", fmt::format("{}, proposed by {}{}", OutcomesText(Outcomes(report)), report.proposer,
                                  misses > 0 ? fmt::format("; {} not recorded", CountText(misses)) : ""));
   if (!report.record_files.empty()) line("record", fmt::format("{}", fmt::join(report.record_files, ", ")));
   line("archive", report.archive_path);

@@ -23,6 +23,10 @@ TEST_F(BenchWordsTest, WrongWordsNameTheRightOnes) {
   ExpectOneError(Bench({"--shapes", shape, "--contenders", "best,lt_atuo"}), 2, "did you mean 'lt_auto'");
   ExpectOneError(Bench({"--shapes", shape, "--contenders", "plan:direct tile=1"}), 2, "tile");
   ExpectOneError(Bench({"--shapes", shape, "--contenders", "file:none.cu"}), 2, "none.cu");
+  const std::string folder = home.File("none.gsr", "");
+  ExpectOneError(Bench({"--shapes", shape, "--contenders", "best:" + folder + "+none.gsr"}), 2,
+                 "there is no 'none.gsr'");
+  ExpectOneError(Bench({"--shapes", shape, "--contenders", "best:"}), 2, "there is no ''");
   ExpectOneError(Bench({"--shapes", shape, "--modes", "device,offlin"}), 2, "did you mean 'offline'");
   ExpectOneError(Bench({"--shapes", shape, "--layouts", "tt"}), 2, "layout");
   ExpectOneError(Bench({"--shapes", shape, "--device", "h200"}), 2, "a GPU measures");

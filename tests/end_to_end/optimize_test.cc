@@ -67,6 +67,22 @@ TEST_F(OptimizeTest, WritesTheSourcesItNames) {
   }
 }
 
+TEST_F(OptimizeTest, WhereNobodyChoseThePolicyProposesWhatItKnowsAndLocalSearchTheRest) {
+  const auto proposer = [&](const Words& more) {
+    Words words = {"--layout", "tn", "--budget-evals", "4", "--json"};
+    words.insert(words.end(), more.begin(), more.end());
+    return Parsed(Optimize("64x64x64", words).out)["proposer"];
+  };
+  EXPECT_EQ(proposer({}), "policy");
+  EXPECT_EQ(proposer({"--proposer", "ranked"}), "ranked");
+  const Home brief;
+  Trial brain_float = MadeUpTrials({64, 64, 64}, 1, kTn).front();
+  brain_float.gemm.kind.type = ScalarType::kBf16;
+  brief.Record({brain_float});
+  EXPECT_EQ(Parsed(brief.Run(Command("64x64x64", {"--layout", "tn", "--type", "bf16", "--json"})).out)["proposer"],
+            "local");
+}
+
 TEST_F(OptimizeTest, SameSeedSameOutputWhetherResumedOrFresh) {
   const std::string first = Optimize("64x64x64", {"--seed", "5", "--budget-evals", "30"}).out;
   EXPECT_FALSE(first.empty());

@@ -26,7 +26,7 @@ INSTANTIATE_TEST_SUITE_P(
                     WrongWords{{"zzzzzz"}, "there are optimize, evaluate, "},
                     WrongWords{{"256x512x4096"}, "'gemmsmith optimize 256x512x4096'"}, WrongWords{{""}, "is no verb"},
                     WrongWords{{"plan"}, "check, list, emit, explain, facts"}, WrongWords{{"plan", "emitt"}, "'emit'"},
-                    WrongWords{{"records"}, "import, export, list, stats, rank, pairs, compare, measure"},
+                    WrongWords{{"records"}, "import, export, list, stats, rank, pairs, duel, compare, measure"},
                     WrongWords{{"records", "exprot"}, "'export'"}, WrongWords{{"doctor", "now"}, "'now'"},
                     WrongWords{{"--optimize"}, "did you mean 'optimize'?"}));
 
@@ -48,7 +48,8 @@ INSTANTIATE_TEST_SUITE_P(
         WrongWords{{"bench", "--shapes", "8x8x8", "--type", "bf16", "--accumulate", "f16"}, "goes with --type f16"},
         WrongWords{{"optimize", "8x8x8", "--proposer", "evolve"},
                    "there are random, ranked, local, evolution, bayes, nvmmh and policy"},
-        WrongWords{{"optimize", "8x8x8", "--weights", "x"}, "--weights is for --proposer policy"},
+        WrongWords{{"optimize", "8x8x8", "--proposer", "local", "--weights", "x"},
+                   "--weights is for --proposer policy"},
         WrongWords{{"train"}, "train needs --output"},
         WrongWords{{"train", "--output", "x", "--on", "gpu"}, "'gpu' is no device to train on: cpu, or cuda:N"},
         WrongWords{{"train", "--output", "x", "--hold-out", "64,"}, "'' is not what shapes are held out by"},
@@ -157,7 +158,7 @@ INSTANTIATE_TEST_SUITE_P(Verbs, HelpTest,
                          testing::Values("", "optimize", "evaluate", "verify", "plan", "plan check", "plan list",
                                          "plan emit", "plan explain", "plan facts", "records", "records import",
                                          "records export", "records list", "records stats", "records rank",
-                                         "records pairs", "records compare", "records measure", "promote", "catalogue",
+                                         "records pairs", "records duel", "records compare", "records measure", "promote", "catalogue",
                                          "catalogue show", "catalogue find", "catalogue build", "train", "compare",
                                          "doctor"));
 
