@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # What has to run on a machine with a GPU, where nothing is built: a build made elsewhere is carried there in .carry/.
-#   here   tools/on_gpu.sh pack                   build everything statically, stripped, into .carry/build.tgz
+#   here   tools/on_gpu.sh pack                   build everything statically, stripped, into .carry/build.tgz; with the headers
+#                                                 of CUTLASS where GEMMSMITH_CUTLASS names them
 #   there  tools/on_gpu.sh tests                  every GPU test, shared out over the GPUs; log and XML under $OUT
 #          tools/on_gpu.sh self_test SEEDS        the judge's own test, on every GPU
 #          tools/on_gpu.sh sanitize TOOL [SECONDS] compute-sanitizer (memcheck, racecheck, ...) over a covering set of plans
@@ -40,13 +41,18 @@ pack() {
   cp build/portable/lib/libgemmsmith_cpu_product.so "$carry/lib/"
   cp "$(command -v bwrap)" "$carry/bin/"  # found beside the program
   strip "$carry"/bin/* "$carry"/lib/*
-  tar -C "$carry" -czf "$carry/build.tgz" bin lib
-  rm -r "$carry/bin" "$carry/lib"
+  if [[ -n ${GEMMSMITH_CUTLASS:-} ]]; then cp -r "$GEMMSMITH_CUTLASS" "$carry/cutlass"; fi
+  (cd "$carry" && tar -czf build.tgz --remove-files */)
   du -sh "$carry"
 }
 
+# Once, whoever else begins at the same time.
 unpack() {
+  exec 9>"$carry/lock"
+  flock 9
   [[ -d $carry/bin ]] || tar -C "$carry" -xzf "$carry/build.tgz"
+  exec 9>&-
+  if [[ -d $carry/cutlass ]]; then export GEMMSMITH_CUTLASS=$carry/cutlass; fi
 }
 
 # The command once a GPU, side by side, each with its share of the cores and of the tests; it knows $gpu of $gpus.
@@ -262,7 +268,7 @@ policy() {
     timeout -s INT $((seconds - SECONDS)) "$program" train --stage rl --live --from "$home/imitate/full/weights.safetensors" --steps 64 $experience \
       --learning-rate 0.0001 --output "$home/live" --archive "$home/live.db" --hold-out standard --on cuda:0 "${records[@]}" \
       >>"$home/live.txt" 2>&1 || tail -1 "$home/live.txt"
-    "$program" records export --archive "$home/live.db" --without-samples -o "$home/live.gsr"
+    [[ ! -e $home/live.db ]] || "$program" records export --archive "$home/live.db" --without-samples -o "$home/live.gsr"
   fi
   tar -C "$home" -czf "$out/training_logs.tgz" --exclude='*.safetensors' --exclude='*.so' --exclude='*.db*' .
   (cd "$home" && find imitate/full rl live -name weights.safetensors -exec tar -cf - {} + 2>/dev/null || true) |
@@ -283,7 +289,8 @@ train_all() {
   echo "$stage at $SECONDS"
 }
 
-# What `policy` trained on records, each in a file of its own; those that are done are in $OUT when the rest is cut off.
+# What `policy` trained on records and left in /tmp/gemmsmith_policy (or its weights.tar.*, unpacked there), each in a file of its own;
+# those that are done are in $OUT when the rest is cut off.
 compare() {
   local home=/tmp/gemmsmith_policy run
   mkdir -p "$home/traces"
@@ -304,14 +311,15 @@ compare_policy() {
 # What policies (the one that came along, and those named) and local search find with few candidates where no record of a held-out
 # shape tells them anything; then one race a problem of their winners, those of the recorded space and of all sweeps, and the libraries.
 duel() {
-  local shapes=$1 evals=$2 seconds=$3 back=$out side sides=() bests=best:data/h200,best:${sweeps//,/+}
+  local shapes=$1 evals=$2 seconds=$3 back=$out side left=$#  # all sides and the race, in equal parts of the time
+  local bests=best:data/h200,best:${sweeps//,/+}
   export OUT=/tmp/gemmsmith_duel
   out=$OUT && mkdir -p "$out"
   for side in local policy "${@:4}"; do
     local name=${side%%=*} options=(--proposer policy --hold-out standard)
     [[ $side != local ]] || options=(--proposer local)
     [[ $side != *=* ]] || options+=(--weights "${side#*=}")
-    each_gpu sweep "${name}_few" "$shapes" both "$evals" $(((seconds - SECONDS) / 2)) "${options[@]}"
+    each_gpu sweep "${name}_few" "$shapes" both "$evals" $(((seconds - SECONDS) / left--)) "${options[@]}"
     bests+=,$(best_of "$out/${name}_few"-*.gsr)
     tar -C "$out" -czf "$back/duel.tgz" .
   done
@@ -352,5 +360,5 @@ step=${1:-}
 case $step in
   pack) pack ;;
   tests | self_test | sanitize | latency | baselines | rates | space | measure | sweep | bench | each_gpu | promote | policy | compare | duel | kills) unpack && mkdir -p "$out" && shift && "$step" "$@" ;;
-  *) sed -n '2,31s/^# //p' "$0" >&2; exit 2 ;;
+  *) sed -n '2,32s/^# //p' "$0" >&2; exit 2 ;;
 esac

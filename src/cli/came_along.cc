@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "base/files.h"
 #include "base/installation.h"
 #include "base/text.h"
 #include "cli/recordings.h"
@@ -32,6 +35,11 @@ Result<fs::path> PolicyThatCameAlong(std::string_view option) {
   }
   return Unavailable(
       fmt::format("no policy came with this program (looked in {}); {} names one", Join(looked, ", "), option));
+}
+
+bool WasTrainedOn(const fs::path& weights, std::string_view device_key) {
+  const Result<std::string> devices = ReadFile(weights.parent_path() / "devices");
+  return devices.ok() && std::ranges::count(SplitWords(*devices), device_key) > 0;
 }
 
 Result<Experience> ExperienceNamed(const std::vector<RecordSource>& sources, const HeldOut& held_out) {

@@ -15,6 +15,8 @@ namespace gemmsmith {
 
 // Unavailable where none came along; `option` then says how to name one.
 Result<std::filesystem::path> PolicyThatCameAlong(std::string_view option);
+// What stands in the file `devices` beside the weights.
+bool WasTrainedOn(const std::filesystem::path& weights, std::string_view device_key);
 
 // `--experience`: "none", or what is named. Where it was not given:
 // a replay has that of its own recording (its prior forgets the shape that is asked for, and here what is held out),

@@ -24,6 +24,14 @@ TEST_F(CameAlong, ThePolicyIsReadAndOfNoMoreThanTenMebibytes) {
   EXPECT_TRUE(std::filesystem::exists(weights->parent_path() / "model_card.md"));
 }
 
+TEST_F(CameAlong, ThePolicySaysOnWhatItWasTrained) {
+  const Result<std::filesystem::path> weights = PolicyThatCameAlong("--weights FILE");
+  ASSERT_TRUE(weights.ok()) << weights.status().message();
+  EXPECT_TRUE(WasTrainedOn(*weights, "h200"));
+  EXPECT_FALSE(WasTrainedOn(*weights, "h20"));
+  EXPECT_FALSE(WasTrainedOn("elsewhere/weights.safetensors", "h200"));
+}
+
 TEST_F(CameAlong, ASearchOnAGpuHasTheSpaceAndTheSearchesOfItsDevice) {
   const Result<Experience> along = ExperienceOnGpu({}, "h200", {});
   ASSERT_TRUE(along.ok()) << along.status().message();

@@ -36,10 +36,10 @@ struct OptimizeCommand {
   std::vector<Layout> layouts = {kNn, kTn};
   ScalarType type = ScalarType::kF16;
   Accumulation accumulation = Accumulation::kF32;
-  std::string proposer;                  // empty: the policy where it knows the device and type, else local search
-  std::filesystem::path weights;         // of the proposer "policy"; empty: those that came along
-  std::vector<RecordSource> experience;  // corrects what is predicted; empty: the policy has what came along
-  HeldOut held_out;                      // shapes of which experience says nothing
+  std::string proposer;                        // empty: the policy that came along for what it knows, else local
+  std::filesystem::path weights;               // of the proposer "policy"; empty: those that came along
+  std::vector<RecordSource> experience;        // corrects what is predicted; empty: the policy has what came along
+  HeldOut held_out;                            // shapes of which experience says nothing
   std::vector<std::filesystem::path> winners;  // records: what won there is tried on the same problems and near them
   Objective objective = Objective::kTime;
   std::string device = "auto";           // "auto", "gpu:N", or the key of a recorded device

@@ -115,23 +115,32 @@ Result<Space> SpaceFor(const OptimizeCommand& command, const Instrument& instrum
   return Space(std::move(plans));
 }
 
-// The policy that came along was trained on f16 products with f32 sums, and has much of what it knows from records of
-// the device; elsewhere local search asks for less.
-std::string ProposerThatKnowsMost(const OptimizeCommand& command, const Instrument& instrument) {
-  const auto is_of_this_device = [&](const RecordingPlace& place) {
-    return place.key == instrument.evaluator->device().key;
-  };
-  const bool knows_these = command.type == ScalarType::kF16 && command.accumulation == Accumulation::kF32 &&
-                           std::ranges::any_of(FindRecordings(), is_of_this_device);
-  return std::string(knows_these && PolicyThatCameAlong("").ok() ? kPolicyProposer : "local");
-}
-
-Result<std::shared_ptr<const PolicyModel>> ReadPolicy(const OptimizeCommand& command) {
-  if (command.proposer != kPolicyProposer) return std::shared_ptr<const PolicyModel>();
-  ASSIGN_OR_RETURN(const std::filesystem::path weights,
-                   command.weights.empty() ? PolicyThatCameAlong("--weights FILE") : Result(command.weights));
+Result<std::shared_ptr<const PolicyModel>> ReadPolicy(const std::filesystem::path& weights) {
   ASSIGN_OR_RETURN(PolicyModel model, ReadModel(weights));
   return std::shared_ptr<const PolicyModel>(std::make_shared<PolicyModel>(std::move(model)));
+}
+
+// The one that was asked for; null where a search proposes.
+Result<std::shared_ptr<const PolicyModel>> PolicyAskedFor(const OptimizeCommand& command) {
+  if (command.proposer != kPolicyProposer) return std::shared_ptr<const PolicyModel>();
+  if (!command.weights.empty()) return ReadPolicy(command.weights);
+  ASSIGN_OR_RETURN(const std::filesystem::path weights, PolicyThatCameAlong("--weights FILE"));
+  return ReadPolicy(weights);
+}
+
+// Where nobody chose: the policy that came along for what it was trained on, f16 products with f32 sums on its devices;
+// null, for local search, elsewhere, and where it cannot be read.
+std::shared_ptr<const PolicyModel> PolicyThatKnows(const OptimizeCommand& command, const Device& device) {
+  if (command.type != ScalarType::kF16 || command.accumulation != Accumulation::kF32) return nullptr;
+  const Result<std::filesystem::path> weights = PolicyThatCameAlong("--weights FILE");
+  if (!weights.ok() || !WasTrainedOn(*weights, device.key)) return nullptr;
+  Result<std::shared_ptr<const PolicyModel>> policy = ReadPolicy(*weights);
+  if (!policy.ok()) {
+    fmt::print(stderr, "the policy that came along is left out, local search proposes: {}\n",
+               policy.status().message());
+    return nullptr;
+  }
+  return *std::move(policy);
 }
 
 Result<Experience> ExperienceFor(const OptimizeCommand& command, const Instrument& instrument) {
@@ -452,15 +461,15 @@ Result<int> Run(const OptimizeCommand& asked) {
   // Before a GPU is taken: what is wrong wherever it would run.
   RETURN_IF_ERROR(CheckSegmentPath("--record", command.record));
   Advice advice;
-  ASSIGN_OR_RETURN(advice.policy, ReadPolicy(command));
+  ASSIGN_OR_RETURN(advice.policy, PolicyAskedFor(command));
   ASSIGN_OR_RETURN(const std::vector<Gemm> asked_for, AskedFor(command));
   ASSIGN_OR_RETURN(Instrument instrument, command.device == kAllGpus ? OpenAllGpus() : OpenInstrument(command.device));
   RETURN_IF_ERROR(CheckRecordIsOfAGpu(command, instrument));
   RETURN_IF_ERROR(CheckPromotion(command, instrument));
   SayWhere(instrument);
   if (command.proposer.empty()) {
-    command.proposer = ProposerThatKnowsMost(command, instrument);
-    ASSIGN_OR_RETURN(advice.policy, ReadPolicy(command));
+    advice.policy = PolicyThatKnows(command, instrument.evaluator->device());
+    command.proposer = advice.policy != nullptr ? kPolicyProposer : "local";
   }
   ASSIGN_OR_RETURN(const ProblemList problems, ProblemsOf(command, instrument, asked_for));
   ASSIGN_OR_RETURN(advice.winners, NeighbourWinnersIn(command.winners, instrument.evaluator->device().key));

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "base/text.h"
 #include "cli/command.h"
@@ -89,7 +90,7 @@ class Grammar {
     Value(verb, "--layout", "nn|tn|both", "storage of A and B [both]", &command->layouts, ReadLayouts);
     AddType(verb, &command->type);
     AddAccumulation(verb, &command->accumulation);
-    Value(verb, "--proposer", "NAME", "random, ranked, local, evolution, bayes, nvmmh or policy [policy]",
+    Value(verb, "--proposer", "NAME", "random|ranked|local|evolution|bayes|nvmmh|policy [policy or local]",
           &command->proposer, ReadProposer);
     Value(verb, "--weights", "FILE", "of --proposer policy [those that came along]", &command->weights, ReadPath);
     AddExperience(verb, &command->experience, "records of other shapes, or none [the policy: what came along]");
@@ -118,6 +119,12 @@ class Grammar {
       if (command->proposer.empty() && !command->weights.empty()) command->proposer = kPolicyProposer;
       if (command->proposer != kPolicyProposer && !command->weights.empty())
         return NoCommand{kExitWrongUse, "--weights is for --proposer policy"};
+      const bool has_experience =
+          command->experience != kNoExperience &&
+          (!command->experience.empty() || command->proposer.empty() || command->proposer == kPolicyProposer);
+      if (command->held_out != HeldOut() && !has_experience)
+        return NoCommand{kExitWrongUse,
+                         "--hold-out leaves shapes out of experience, and there is none: --experience FILE"};
       if (const std::optional<NoCommand> wrong = WrongNumbers({command->type}, command->accumulation)) return *wrong;
       return Command(*command);
     };
@@ -310,6 +317,13 @@ class Grammar {
             ReadDuelSide)
         ->required();
     AddJson(verb, &command->json);
+    chosen_[verb] = [command]() -> std::variant<Command, NoCommand> {
+      std::set<std::string> names;
+      for (const RecordsDuelCommand::Side& side : command->sides) names.insert(side.name);
+      if (names.size() < command->sides.size()) return NoCommand{kExitWrongUse, "two --side have one name"};
+      if (names.size() < 2) return NoCommand{kExitWrongUse, "a duel needs two sides: --side NAME=FILE,... twice"};
+      return Command(*command);
+    };
     verb->footer(
         "Example: gemmsmith records duel races.gsr --side sweep=sweep.gsr --side policy=policy.gsr, where\n"
         "races.gsr is from gemmsmith bench --contenders best:sweep.gsr,best:policy.gsr -o races.gsr ...");

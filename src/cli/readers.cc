@@ -62,7 +62,9 @@ Status AddContender(std::string_view word, BenchContenders& contenders, std::vec
   const std::string_view rest = colon == word.npos ? std::string_view() : word.substr(colon + 1);
   if (colon != word.npos && kind == "best") {
     RecordSource& source = contenders.best.emplace_back();
-    for (const std::string_view path : Split(rest, '+')) {
+    // A name may have a plus sign in it.
+    const bool is_one = FileThatExists(word, rest).ok();
+    for (const std::string_view path : is_one ? std::vector{rest} : Split(rest, '+')) {
       ASSIGN_OR_RETURN(source.emplace_back(), FileThatExists(word, path));
     }
     return OkStatus();

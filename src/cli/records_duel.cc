@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <functional>
 #include <set>
 
 #include "archive/replay.h"
@@ -16,26 +17,27 @@ namespace gemmsmith {
 
 namespace {
 
-Result<Races> RacesIn(const std::vector<std::filesystem::path>& files) {
-  Races races;
+// Answers of a recording are no measurements.
+Status ForEachMeasured(const std::vector<std::filesystem::path>& files, const std::function<void(Trial)>& take) {
   for (const std::filesystem::path& file : files) {
-    ASSIGN_OR_RETURN(const std::vector<Trial> trials, ReadRecords(file));
-    for (const Trial& trial : trials)
-      if (!IsReplayed(trial)) races.Take(trial);
+    ASSIGN_OR_RETURN(std::vector<Trial> trials, ReadRecords(file));
+    for (Trial& trial : trials)
+      if (!IsReplayed(trial)) take(std::move(trial));
   }
-  if (races.Problems().empty()) return NotFound("no plan was timed in these races");
-  return races;
+  return OkStatus();
+}
+
+Result<Races> RacesIn(const std::vector<std::filesystem::path>& files) {
+  std::vector<Trial> trials;
+  RETURN_IF_ERROR(ForEachMeasured(files, [&](Trial trial) { trials.push_back(std::move(trial)); }));
+  return Races::Of(trials);
 }
 
 Result<std::vector<DuelSide>> SidesOf(const RecordsDuelCommand& command, const Races& races) {
   std::vector<DuelSide> sides;
   for (const RecordsDuelCommand::Side& named : command.sides) {
-    DuelSide& side = sides.emplace_back(named.name, races);
-    for (const std::filesystem::path& path : named.records) {
-      ASSIGN_OR_RETURN(const std::vector<Trial> trials, ReadRecords(path));
-      for (const Trial& trial : trials)
-        if (!IsReplayed(trial)) side.Take(trial);
-    }
+    DuelSide& side = sides.emplace_back(named.name);
+    RETURN_IF_ERROR(ForEachMeasured(named.records, [&](const Trial& trial) { side.Take(trial, races); }));
   }
   return sides;
 }
@@ -46,14 +48,18 @@ int ShapesIn(const Races& races) {
   return int(shapes.size());
 }
 
+std::string Dates(const Races& races) {
+  return races.FirstDate() == races.LastDate() ? races.FirstDate() : races.FirstDate() + " to " + races.LastDate();
+}
+
 std::string PrintText(const Races& races, const std::vector<DuelRow>& rows) {
   const std::string& first = rows.front().name;
   return fmt::format(
-      "{} and {}, {}, device clock\n"
+      "{} and {}, measured on an {}, {}, device clock\n"
       "of the fastest: of all plans that raced, mean over problems; over {}: its time over theirs, mean over shapes,\n"
-      "of each the faster of nn and tn; new to {}: winners that it had not tried\n\n{}",
-      Plural(ShapesIn(races), "shape"), Plural(int64_t(races.Problems().size()), "problem"), races.Where(), first,
-      first, TextOf(DuelSheet(rows), DescribeTerminal(STDOUT_FILENO)));
+      "of each the faster of nn and tn; new to {}: winners that it had tried in no form\n\n{}",
+      Plural(ShapesIn(races), "shape"), Plural(int64_t(races.Problems().size()), "problem"), races.device_name(),
+      Dates(races), first, first, TextOf(DuelSheet(rows), DescribeTerminal(STDOUT_FILENO)));
 }
 
 }  // namespace
@@ -69,7 +75,9 @@ Result<int> Run(const RecordsDuelCommand& command) {
   RETURN_IF_ERROR(WriteOut(PrintJson({{"command", "records duel"},
                                       {"shapes", ShapesIn(races)},
                                       {"problems", races.Problems().size()},
-                                      {"races", races.Where()},
+                                      {"device", races.device_name()},
+                                      {"first_date", races.FirstDate()},
+                                      {"last_date", races.LastDate()},
                                       {"sides", DuelJson(rows)}})));
   return kExitDone;
 }

@@ -1,9 +1,10 @@
 #include "report/duel.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "base/text.h"
 
@@ -13,93 +14,131 @@ namespace {
 
 constexpr double kNear = 0.98;
 
-// Of each shape the faster of a side's layouts.
-std::map<Shape, double> FasterOfLayouts(const Races& races, const DuelSide& side) {
-  std::map<Shape, double> times;
+Plan WithoutTwins(Plan plan) {
+  for (const std::string_view axis : {"fixed", "trigger"}) plan.Set(axis, DefaultPlan(plan.family).Get(axis));
+  return plan;
+}
+
+std::optional<double> WinnersTimeNs(const Races& races, const DuelSide& side, const Gemm& gemm) {
+  const Plan* const winner = side.Winner(gemm);
+  return winner == nullptr ? std::nullopt : races.TimeNs(gemm, *winner);
+}
+
+// Of each shape the faster of its layouts: the first side's time and this one's.
+std::map<Shape, std::pair<double, double>> TimesOfBoth(const Races& races, const DuelSide& first,
+                                                       const DuelSide& side) {
+  std::map<Shape, std::pair<double, double>> times;
   for (const Gemm& gemm : races.Problems()) {
-    const std::optional<double> time_ns = side.TimeNs(gemm);
-    if (!time_ns) continue;
-    const auto [place, is_new] = times.emplace(gemm.shape, *time_ns);
-    if (!is_new) place->second = std::min(place->second, *time_ns);
+    const std::optional<double> there = WinnersTimeNs(races, first, gemm), here = WinnersTimeNs(races, side, gemm);
+    if (!there || !here) continue;
+    const auto [place, is_new] = times.try_emplace(gemm.shape, *there, *here);
+    place->second = {std::min(place->second.first, *there), std::min(place->second.second, *here)};
   }
   return times;
 }
 
+// The mean, and where it would lie with other shapes: 1.96 standard errors.
+void AddMean(const std::vector<double>& ratios, DuelRow& row) {
+  const double doubt = 1.96 * StandardDeviation(ratios) / std::sqrt(double(ratios.size()));
+  row.mean = Mean(ratios);
+  row.interval = {row.mean - doubt, row.mean + doubt};
+}
+
 DuelRow RowOf(const Races& races, const DuelSide& side, const DuelSide& first) {
-  DuelRow row{.name = side.name()};
+  DuelRow row{.name = side.name(), .lowest = std::numeric_limits<double>::infinity()};
+  std::vector<double> of_fastest, ratios;
   for (const Gemm& gemm : races.Problems()) {
-    const std::optional<double> time_ns = side.TimeNs(gemm);
-    if (!time_ns) continue;
-    ++row.problems;
-    row.of_fastest += races.FastestNs(gemm) / *time_ns;
-    row.untried += !first.Tried(gemm, *side.Winner(gemm));
+    if (const std::optional<double> time_ns = WinnersTimeNs(races, side, gemm)) {
+      of_fastest.push_back(races.FastestNs(gemm) / *time_ns);
+      row.untried += !first.Tried(gemm, *side.Winner(gemm));
+    }
   }
-  row.of_fastest /= std::max(row.problems, 1);
-  const std::map<Shape, double> theirs = FasterOfLayouts(races, first);
-  for (const auto& [shape, time_ns] : FasterOfLayouts(races, side)) {
-    const auto there = theirs.find(shape);
-    if (there == theirs.end()) continue;
-    const double ratio = there->second / time_ns;
-    row.lowest = row.shapes++ == 0 ? ratio : std::min(row.lowest, ratio);
-    row.mean += ratio;
+  row.problems = int(of_fastest.size());
+  row.not_raced = int(races.Problems().size()) - row.problems;
+  for (const auto& [shape, times] : TimesOfBoth(races, first, side)) {
+    const double ratio = ratios.emplace_back(times.first / times.second);
+    if (ratio < row.lowest) row.lowest = ratio, row.lowest_shape = shape;
+    if (ratio > row.highest) row.highest = ratio, row.highest_shape = shape;
     row.near += ratio >= kNear;
-    row.faster += ratio > 1;
   }
-  row.mean /= std::max(row.shapes, 1);
+  row.shapes = int(ratios.size());
+  if (ratios.empty()) return row;
+  row.of_fastest = Mean(of_fastest);
+  AddMean(ratios, row);
   return row;
 }
 
+std::string ExtremeCell(double ratio, const Shape& shape) { return RatioCell(ratio) + " " + Print(shape); }
+
 }  // namespace
 
-void Races::Take(const Trial& trial) {
-  if (!trial.IsTimedPlan()) return;
-  if (times_.empty()) first_unix_ms_ = trial.unix_ms;
-  first_unix_ms_ = std::min(first_unix_ms_, trial.unix_ms);
-  last_unix_ms_ = std::max(last_unix_ms_, trial.unix_ms);
-  devices_.insert(trial.setting.device_name);
-  times_[trial.gemm][trial.plan()] = trial.outcome.TimeNs();
+Result<Races> Races::Of(std::span<const Trial> trials) {
+  Races races;
+  for (const Trial& trial : trials) {
+    if (!trial.IsTimedPlan()) continue;
+    if (races.problems_.empty()) {
+      races.device_key_ = trial.setting.device_key;
+      races.device_name_ = trial.setting.device_name;
+    }
+    if (trial.setting.device_key != races.device_key_)
+      return InvalidArgument(fmt::format("these are races of several device models, of '{}' and '{}'",
+                                         races.device_key_, trial.setting.device_key));
+    Problem& problem = races.problems_.try_emplace(trial.gemm, trial.outcome.protocol).first->second;
+    if (MoreCareful(trial.outcome.protocol, problem.protocol)) problem = {trial.outcome.protocol, {}};
+    if (trial.outcome.protocol != problem.protocol) continue;
+    Time& time = problem.times[trial.plan()];
+    if (trial.unix_ms >= time.unix_ms) time = {trial.outcome.TimeNs(), trial.unix_ms};
+  }
+  if (races.problems_.empty()) return NotFound("no plan was timed in these races");
+  return races;
 }
 
 std::optional<double> Races::TimeNs(const Gemm& gemm, const Plan& plan) const {
-  const auto problem = times_.find(gemm);
-  if (problem == times_.end()) return std::nullopt;
-  const auto time = problem->second.find(plan);
-  return time == problem->second.end() ? std::nullopt : std::optional(time->second);
+  const auto problem = problems_.find(gemm);
+  if (problem == problems_.end()) return std::nullopt;
+  const auto time = problem->second.times.find(plan);
+  return time == problem->second.times.end() ? std::nullopt : std::optional(time->second.ns);
 }
 
 double Races::FastestNs(const Gemm& gemm) const {
-  const std::map<Plan, double>& plans = times_.at(gemm);
-  return std::ranges::min_element(plans, {}, [](const auto& plan) { return plan.second; })->second;
+  const std::map<Plan, Time>& times = problems_.at(gemm).times;
+  return std::ranges::min_element(times, {}, [](const auto& plan) { return plan.second.ns; })->second.ns;
 }
 
 std::vector<Gemm> Races::Problems() const {
-  std::vector<Gemm> problems;
-  for (const auto& [gemm, plans] : times_) problems.push_back(gemm);
-  return problems;
+  std::vector<Gemm> gemms;
+  for (const auto& [gemm, problem] : problems_) gemms.push_back(gemm);
+  return gemms;
 }
 
-std::string Races::Where() const {
-  const std::string first = DateText(first_unix_ms_), last = DateText(last_unix_ms_);
-  return fmt::format("measured on an {}, {}", fmt::join(devices_, " and an "),
-                     first == last ? first : first + " to " + last);
+std::string Races::FirstDate() const {
+  int64_t first = std::numeric_limits<int64_t>::max();
+  for (const auto& [gemm, problem] : problems_)
+    for (const auto& [plan, time] : problem.times) first = std::min(first, time.unix_ms);
+  return DateText(first);
 }
 
-void DuelSide::Take(const Trial& trial) {
-  if (!trial.HasPlan() || !races_.Has(trial.gemm)) return;
-  tried_.insert({trial.gemm, trial.plan()});
+std::string Races::LastDate() const {
+  int64_t last = 0;
+  for (const auto& [gemm, problem] : problems_)
+    for (const auto& [plan, time] : problem.times) last = std::max(last, time.unix_ms);
+  return DateText(last);
+}
+
+void DuelSide::Take(const Trial& trial, const Races& races) {
+  if (!trial.HasPlan() || !races.Has(trial.gemm) || trial.setting.device_key != races.device_key()) return;
+  tried_.insert({trial.gemm, WithoutTwins(trial.plan())});
   best_.Take(trial);
 }
 
-std::optional<double> DuelSide::TimeNs(const Gemm& gemm) const {
-  const Plan* const winner = Winner(gemm);
-  return winner == nullptr ? std::nullopt : races_.TimeNs(gemm, *winner);
-}
+bool DuelSide::Tried(const Gemm& gemm, const Plan& plan) const { return tried_.contains({gemm, WithoutTwins(plan)}); }
 
 Result<std::vector<DuelRow>> Duel(const Races& races, std::span<const DuelSide> sides) {
   std::vector<DuelRow> rows;
   for (const DuelSide& side : sides) {
     rows.push_back(RowOf(races, side, sides.front()));
-    if (rows.back().problems == 0) return NotFound(fmt::format("no winner of '{}' is in these races", side.name()));
+    if (rows.back().shapes == 0)
+      return NotFound(fmt::format("no winner of '{}' raced with one of '{}'", side.name(), sides.front().name()));
   }
   return rows;
 }
@@ -108,22 +147,24 @@ Sheet DuelSheet(std::span<const DuelRow> rows) {
   const std::string& first = rows.front().name;
   Sheet sheet{.caption = "Winners in the same races",
               .columns = {{"side", false},
-                          {"problems"},
+                          {"raced"},
                           {"of the fastest"},
                           {"shapes"},
-                          {"over " + first},
-                          {"lowest"},
+                          {"over " + first + " (95 %)"},
                           {"98 % of it"},
-                          {"faster"},
+                          {"lowest"},
+                          {"highest"},
                           {"new to " + first}}};
   for (const DuelRow& row : rows) {
-    std::vector<std::string> cells = {row.name, fmt::format("{}", row.problems),
+    std::vector<std::string> cells = {row.name, fmt::format("{} of {}", row.problems, row.problems + row.not_raced),
                                       fmt::format("{:.1f} %", 100 * row.of_fastest), fmt::format("{}", row.shapes)};
     if (&row == &rows.front()) {
       cells.resize(sheet.columns.size(), "-");
     } else {
-      for (const double ratio : {row.mean, row.lowest}) cells.push_back(RatioCell(ratio));
-      for (const int count : {row.near, row.faster, row.untried}) cells.push_back(fmt::format("{}", count));
+      cells.insert(cells.end(),
+                   {fmt::format("{} ({:.3f}-{:.3f})", RatioCell(row.mean), row.interval.low, row.interval.high),
+                    fmt::format("{}", row.near), ExtremeCell(row.lowest, row.lowest_shape),
+                    ExtremeCell(row.highest, row.highest_shape), fmt::format("{}", row.untried)});
     }
     sheet.rows.push_back(std::move(cells));
   }
@@ -134,13 +175,18 @@ nlohmann::ordered_json DuelJson(std::span<const DuelRow> rows) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const DuelRow& row : rows)
     list.push_back({{"side", row.name},
-                    {"problems", row.problems},
+                    {"raced", row.problems},
+                    {"not_raced", row.not_raced},
                     {"of_fastest_mean", row.of_fastest},
                     {"shapes", row.shapes},
-                    {"over_first_mean", row.mean},
-                    {"over_first_min", row.lowest},
+                    {"over_first",
+                     {{"mean", row.mean},
+                      {"interval", {row.interval.low, row.interval.high}},
+                      {"min", row.lowest},
+                      {"min_shape", Print(row.lowest_shape)},
+                      {"max", row.highest},
+                      {"max_shape", Print(row.highest_shape)}}},
                     {"at_least_98_percent", row.near},
-                    {"faster", row.faster},
                     {"untried_by_first", row.untried}});
   return list;
 }

@@ -7,64 +7,79 @@
 #include <set>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "archive/standings.h"
+#include "base/statistics.h"
 #include "report/sheet.h"
 
 namespace gemmsmith {
 
-// The races: of each problem the plans that were timed in them, device clock.
+// Of each problem the times of the plans that raced, device clock: those of its most careful protocol, of a plan the
+// latest.
 class Races {
  public:
-  // Takes a measured plan; of two trials of one plan the later one counts.
-  void Take(const Trial& trial);
-  bool Has(const Gemm& gemm) const { return times_.contains(gemm); }
-  // Nothing where it was not in the race.
+  // Refuses trials without a timed plan, and of several device models.
+  static Result<Races> Of(std::span<const Trial> trials);
+  bool Has(const Gemm& gemm) const { return problems_.contains(gemm); }
+  // Nothing where the plan did not race.
   std::optional<double> TimeNs(const Gemm& gemm, const Plan& plan) const;
   double FastestNs(const Gemm& gemm) const;
   std::vector<Gemm> Problems() const;
-  // "measured on an NVIDIA H200, 2026-11-23"
-  std::string Where() const;
+  const std::string& device_key() const { return device_key_; }
+  const std::string& device_name() const { return device_name_; }
+  std::string FirstDate() const;
+  std::string LastDate() const;
 
  private:
-  std::map<Gemm, std::map<Plan, double>> times_;
-  std::set<std::string> devices_;
-  int64_t first_unix_ms_ = 0, last_unix_ms_ = 0;
+  struct Time {
+    double ns = 0;
+    int64_t unix_ms = 0;
+  };
+  struct Problem {
+    Protocol protocol;
+    std::map<Plan, Time> times;
+  };
+  std::map<Gemm, Problem> problems_;
+  std::string device_key_, device_name_;
 };
 
-// What one search tried and found on problems that were raced.
+// What one search tried and found.
 class DuelSide {
  public:
-  DuelSide(std::string name, const Races& races) : name_(std::move(name)), races_(races) {}
-  void Take(const Trial& trial);
+  explicit DuelSide(std::string name) : name_(std::move(name)) {}
+  // Of the races' problems and device; what else was tried does not matter.
+  void Take(const Trial& trial, const Races& races);
   const std::string& name() const { return name_; }
-  // The time of its winner in the race; nothing where it has none there.
-  std::optional<double> TimeNs(const Gemm& gemm) const;
+  // As BestPlans has it; null where nothing was timed.
   const Plan* Winner(const Gemm& gemm) const { return best_.Find(gemm); }
-  bool Tried(const Gemm& gemm, const Plan& plan) const { return tried_.contains({gemm, plan}); }
+  // Or a twin of it, which differs in what it knows of the dimensions or in its trigger alone.
+  bool Tried(const Gemm& gemm, const Plan& plan) const;
 
  private:
   std::string name_;
-  const Races& races_;
   BestPlans best_;
   std::set<std::pair<Gemm, Plan>> tried_;
 };
 
-// Over the problems in whose races a side's winner is, and over the shapes that the first side has such winners of too,
-// of each the faster of its layouts.
+// Against the first side: over the shapes of the problems in whose races both have their winners, of each the faster of
+// the layouts, the first side's time over this one's; above 1 this one is faster.
 struct DuelRow {
   std::string name;
-  int problems = 0;
-  double of_fastest = 0;  // mean of: time of the fastest plan raced over that of the winner
+  int problems = 0;       // whose races its winner was in
+  int not_raced = 0;      // all others
+  double of_fastest = 0;  // mean over problems: the time of the fastest plan that raced over its winner's
   int shapes = 0;
-  double mean = 0, lowest = 0;  // of: the first side's time over this one's; above 1 this one is faster
-  int near = 0;                 // where that is at least 0.98
-  int faster = 0;               // where it is above 1
-  int untried = 0;              // problems whose winner the first side had not tried
+  double mean = 0;
+  Interval interval;  // 95 % of the mean, as far as other shapes would change it
+  double lowest = 0, highest = 0;
+  Shape lowest_shape, highest_shape;
+  int near = 0;     // at least 0.98
+  int untried = 0;  // problems whose winner the first side had not tried
 };
 
-// A row a side, in their order. NotFound where a side has no winner in any race, by its name.
+// A row a side, in their order. NotFound where none of a side's winners raced with one of the first side's.
 Result<std::vector<DuelRow>> Duel(const Races& races, std::span<const DuelSide> sides);
 
 Sheet DuelSheet(std::span<const DuelRow> rows);

@@ -68,19 +68,22 @@ TEST_F(OptimizeTest, WritesTheSourcesItNames) {
 }
 
 TEST_F(OptimizeTest, WhereNobodyChoseThePolicyProposesWhatItKnowsAndLocalSearchTheRest) {
-  const auto proposer = [&](const Words& more) {
-    Words words = {"--layout", "tn", "--budget-evals", "4", "--json"};
+  const auto proposer_on = [](const std::string& device, ScalarType type, const Words& more) {
+    std::vector<Trial> trials = MadeUpTrials({64, 64, 64}, 5, kTn);
+    for (Trial& trial : trials) {
+      trial.setting.device_key = device;
+      trial.gemm.kind.type = type;
+    }
+    const Home other;
+    other.Record(trials);
+    Words words = {"optimize", "64x64x64", "--layout", "tn", "--budget-evals", "4", "--json", "--device", device};
     words.insert(words.end(), more.begin(), more.end());
-    return Parsed(Optimize("64x64x64", words).out)["proposer"];
+    return Parsed(other.Run(words).out)["proposer"];
   };
-  EXPECT_EQ(proposer({}), "policy");
-  EXPECT_EQ(proposer({"--proposer", "ranked"}), "ranked");
-  const Home brief;
-  Trial brain_float = MadeUpTrials({64, 64, 64}, 1, kTn).front();
-  brain_float.gemm.kind.type = ScalarType::kBf16;
-  brief.Record({brain_float});
-  EXPECT_EQ(Parsed(brief.Run(Command("64x64x64", {"--layout", "tn", "--type", "bf16", "--json"})).out)["proposer"],
-            "local");
+  EXPECT_EQ(proposer_on("h200", ScalarType::kF16, {}), "policy");
+  EXPECT_EQ(proposer_on("h200", ScalarType::kF16, {"--proposer", "ranked"}), "ranked");
+  EXPECT_EQ(proposer_on("h200", ScalarType::kBf16, {"--type", "bf16"}), "local");
+  EXPECT_EQ(proposer_on("l40s", ScalarType::kF16, {}), "local");
 }
 
 TEST_F(OptimizeTest, SameSeedSameOutputWhetherResumedOrFresh) {

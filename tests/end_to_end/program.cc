@@ -77,7 +77,7 @@ Finished Home::RunAtTerminal(const Words& words, int columns, const Words& envir
 void Home::Record(const std::vector<Trial>& trials) const {
   int number = 0;
   for (const std::string& segment : EncodeSegments(trials, true)) {
-    File("records/l40s/part" + std::to_string(number++) + ".gsr", segment);
+    File("records/" + trials.front().setting.device_key + "/part" + std::to_string(number++) + ".gsr", segment);
   }
 }
 

@@ -48,6 +48,11 @@ INSTANTIATE_TEST_SUITE_P(
         WrongWords{{"bench", "--shapes", "8x8x8", "--type", "bf16", "--accumulate", "f16"}, "goes with --type f16"},
         WrongWords{{"optimize", "8x8x8", "--proposer", "evolve"},
                    "there are random, ranked, local, evolution, bayes, nvmmh and policy"},
+        WrongWords{{"optimize", "8x8x8", "--proposer", "local", "--hold-out", "512"},
+                   "there is none: --experience FILE"},
+        WrongWords{{"records", "duel", "x.gsr", "--side", "a=x.gsr"}, "a duel needs two sides"},
+        WrongWords{{"records", "duel", "x.gsr", "--side", "a=x.gsr", "--side", "a=y.gsr"}, "two --side have one name"},
+        WrongWords{{"records", "duel", "x.gsr", "--side", "a"}, "'a' is not NAME=FILE,..."},
         WrongWords{{"optimize", "8x8x8", "--proposer", "local", "--weights", "x"},
                    "--weights is for --proposer policy"},
         WrongWords{{"train"}, "train needs --output"},
@@ -158,9 +163,9 @@ INSTANTIATE_TEST_SUITE_P(Verbs, HelpTest,
                          testing::Values("", "optimize", "evaluate", "verify", "plan", "plan check", "plan list",
                                          "plan emit", "plan explain", "plan facts", "records", "records import",
                                          "records export", "records list", "records stats", "records rank",
-                                         "records pairs", "records duel", "records compare", "records measure", "promote", "catalogue",
-                                         "catalogue show", "catalogue find", "catalogue build", "train", "compare",
-                                         "doctor"));
+                                         "records pairs", "records duel", "records compare", "records measure",
+                                         "promote", "catalogue", "catalogue show", "catalogue find", "catalogue build",
+                                         "train", "compare", "doctor"));
 
 TEST(HelpTest, DoesNotShowWhatOnlyTheProgramItselfStarts) {
   const std::string help = Home().Run({"--help"}).out;

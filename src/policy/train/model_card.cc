@@ -143,7 +143,7 @@ std::string Print(const ModelCard& card, const PolicyModel& model, std::span<con
   const ModelConfig& config = model.config;
   return fmt::format(
       "# A policy of gemmsmith\n\n`weights.safetensors`, {}: {} parameters, width {}, {} layers of {} heads, {} hidden "
-      "numbers, {} positions. It proposes plans of matrix-multiply kernels (`gemmsmith optimize --proposer policy`). "
+      "numbers, {} positions. It proposes plans of matrix-multiply kernels (`gemmsmith optimize --weights FILE`). "
       "`gemmsmith train` wrote this page.\n\n{}\n{}\n{}\n{}",
       Fingerprint(model), CountText(int64_t(model.ParameterCount())), config.width, config.layers, config.heads,
       config.hidden, config.positions, DataText(card), MethodText(card, model, time), ResultsText(card, log),
