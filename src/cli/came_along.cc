@@ -42,6 +42,31 @@ bool WasTrainedOn(const fs::path& weights, std::string_view device_key) {
   return devices.ok() && std::ranges::count(SplitWords(*devices), device_key) > 0;
 }
 
+std::vector<fs::path> TraceFilesThatCameAlong() {
+  std::vector<fs::path> files;
+  for (const RecordingPlace& place : FindRecordings()) {
+    std::error_code error;
+    for (fs::directory_iterator entry(place.path / "compare", error), end; !error && entry != end;
+         entry.increment(error))
+      if (entry->path().extension() == ".gtr") files.push_back(entry->path());
+    if (!files.empty()) break;
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+Result<Traces> ReadTraces(const std::vector<fs::path>& files) {
+  std::vector<Traces> parts;
+  for (const fs::path& file : files) {
+    ASSIGN_OR_RETURN(const std::string bytes, ReadFile(file));
+    Result<Traces> traces = DecodeTraces(bytes);
+    if (!traces.ok())
+      return Status(traces.status().code(), fmt::format("{}: {}", file.string(), traces.status().message()));
+    parts.push_back(*std::move(traces));
+  }
+  return JoinTraces(std::move(parts));
+}
+
 Result<Experience> ExperienceNamed(const std::vector<RecordSource>& sources, const HeldOut& held_out) {
   if (sources.empty() || sources == kNoExperience) return Experience();
   ASSIGN_OR_RETURN(Experience experience, ExperienceIn(sources, held_out));

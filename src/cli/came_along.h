@@ -1,4 +1,5 @@
-// What comes along with the program besides its recordings: the policy, and the experience that its prior begins with.
+// What comes along with the program besides its recordings: the policy, the experience that its prior begins with, and
+// traces of proposals.
 #pragma once
 
 #include <filesystem>
@@ -10,6 +11,7 @@
 #include "archive/replay.h"
 #include "cli/command.h"
 #include "search/experience.h"
+#include "search/traces.h"
 
 namespace gemmsmith {
 
@@ -17,6 +19,10 @@ namespace gemmsmith {
 Result<std::filesystem::path> PolicyThatCameAlong(std::string_view option);
 // What stands in the file `devices` beside the weights.
 bool WasTrainedOn(const std::filesystem::path& weights, std::string_view device_key);
+
+// Traces of proposals (.gtr) beside a recording, in its folder "compare".
+std::vector<std::filesystem::path> TraceFilesThatCameAlong();
+Result<Traces> ReadTraces(const std::vector<std::filesystem::path>& files);
 
 // `--experience`: "none", or what is named. Where it was not given:
 // a replay has that of its own recording (its prior forgets the shape that is asked for, and here what is held out),

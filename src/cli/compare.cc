@@ -23,36 +23,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kEnding = ".gtr";
-
 Result<std::shared_ptr<const Recording>> RecordsOf(const CompareCommand& command) {
   return command.records.empty() ? LoadRecording(std::nullopt) : Recording::Load(command.records);
-}
-
-// Beside a recording, in its folder "compare".
-std::vector<fs::path> TracesThatCameAlong() {
-  std::vector<fs::path> files;
-  for (const RecordingPlace& place : FindRecordings()) {
-    std::error_code error;
-    for (fs::directory_iterator entry(place.path / "compare", error), end; !error && entry != end;
-         entry.increment(error))
-      if (entry->path().extension() == kEnding) files.push_back(entry->path());
-    if (!files.empty()) break;
-  }
-  std::sort(files.begin(), files.end());
-  return files;
-}
-
-Result<Traces> ReadTraces(const std::vector<fs::path>& files) {
-  std::vector<Traces> parts;
-  for (const fs::path& file : files) {
-    ASSIGN_OR_RETURN(const std::string bytes, ReadFile(file));
-    Result<Traces> traces = DecodeTraces(bytes);
-    if (!traces.ok())
-      return Status(traces.status().code(), fmt::format("{}: {}", file.string(), traces.status().message()));
-    parts.push_back(*std::move(traces));
-  }
-  return JoinTraces(std::move(parts));
 }
 
 Result<std::vector<RecordedCells>> ProblemsOf(const CompareCommand& command, const Recording& recording) {
@@ -159,7 +131,7 @@ Result<Traces> Recompute(const CompareCommand& command, const Recording& recordi
 }  // namespace
 
 Result<int> Run(const CompareCommand& command) {
-  const std::vector<fs::path> known = command.traces.empty() ? TracesThatCameAlong() : command.traces;
+  const std::vector<fs::path> known = command.traces.empty() ? TraceFilesThatCameAlong() : command.traces;
   if (!command.recompute && known.empty())
     return Unavailable("no traces came with this program: make some with 'gemmsmith compare --recompute'");
   ASSIGN_OR_RETURN(const std::shared_ptr<const Recording> recording, RecordsOf(command));

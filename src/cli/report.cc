@@ -7,11 +7,13 @@
 
 #include "base/files.h"
 #include "campaign/interrupt.h"
+#include "cli/came_along.h"
 #include "cli/exit.h"
 #include "cli/instrument.h"
 #include "cli/json_text.h"
 #include "cli/patterns_text.h"
 #include "cli/readers.h"
+#include "cli/recordings.h"
 #include "cli/run.h"
 #include "cli/selected_trials.h"
 #include "cli/sheet_text.h"
@@ -120,9 +122,19 @@ Status WithSource(const Status& status, const std::string& source) {
   return {status.code(), fmt::format("{}: {}", source, status.message())};
 }
 
+// How soon searches find the fastest of the recorded space, as `gemmsmith compare` has it.
+Result<SearchComparison> ComparisonThatCameAlong() {
+  ASSIGN_OR_RETURN(const Traces traces, ReadTraces(TraceFilesThatCameAlong()));
+  ASSIGN_OR_RETURN(const std::shared_ptr<const Recording> recording, LoadRecording(std::nullopt));
+  return CompareSearches(traces, *recording);
+}
+
 Result<int> WritePage(const ReportCommand& command, const SelectedTrials& selected, const SelectionOptions& options) {
-  const Result<PageContent> content = MakePageContent(selected.source, selected.trials, options, command.against);
+  Result<PageContent> content = MakePageContent(selected.source, selected.trials, options, command.against);
   if (!content.ok()) return WithSource(content.status(), selected.source);
+  if (selected.came_along && !TraceFilesThatCameAlong().empty()) {
+    ASSIGN_OR_RETURN(content->comparison, ComparisonThatCameAlong());
+  }
   const std::string page = HtmlPage(*content);
   RETURN_IF_ERROR(WriteFileAtomic(command.html, page));
   RETURN_IF_ERROR(

@@ -57,7 +57,9 @@ Result<SelectedTrials> SelectMeasurements(const TrialSelection& selection) {
   const std::vector<RecordingPlace> places = FindRecordings();
   if (places.empty()) return selected;
   ASSIGN_OR_RETURN(std::vector<std::filesystem::path> folders, StandingRecords(places.front()));
-  return SelectTrials({.sources = std::move(folders)}, false);
+  ASSIGN_OR_RETURN(SelectedTrials along, SelectTrials({.sources = std::move(folders)}, false));
+  along.came_along = true;
+  return along;
 }
 
 }  // namespace gemmsmith

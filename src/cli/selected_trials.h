@@ -13,6 +13,7 @@ struct SelectedTrials {
   std::string source;         // for people: the archive's or the files' names
   std::vector<Trial> trials;  // in the order they were stored
   int64_t replayed = 0;       // left out: answers of a recording are no measurements
+  bool came_along = false;    // nothing else was there: the searches that came with the program
 };
 
 // `with_replayed` keeps those too.

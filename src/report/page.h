@@ -8,6 +8,7 @@
 #include "report/history.h"
 #include "report/patterns.h"
 #include "report/scoreboard.h"
+#include "report/search_comparison.h"
 
 namespace gemmsmith {
 
@@ -17,6 +18,8 @@ struct PageContent {
   Result<Scoreboard> board;  // a failure says why nothing is compared; the page then shows times alone
   SearchHistories histories;
   Result<Patterns> patterns;  // a failure says why there are none
+  // How soon searches find the fastest of what was recorded; by whoever has traces of them.
+  std::optional<SearchComparison> comparison = std::nullopt;
 };
 
 // Nothing to compare (only ours, or libraries without the reference) makes a page of times; a reference that somebody

@@ -273,6 +273,23 @@ Json JsonOf(const SearchHistories& histories, const Selection& selection) {
           {"bests", bests}};
 }
 
+Json ComparisonData(const std::optional<SearchComparison>& comparison) {
+  if (!comparison) return Json();
+  constexpr int kScoreDigits = 4;
+  Json curves = Json::array();
+  for (const Curve& curve : comparison->curves) {
+    Json means, lows, highs;
+    for (const Score& score : curve.scores) {
+      means.push_back(Rounded(score.mean, kScoreDigits));
+      lows.push_back(Rounded(score.interval.low, kScoreDigits));
+      highs.push_back(Rounded(score.interval.high, kScoreDigits));
+    }
+    curves.push_back({{"name", curve.name}, {"mean", means}, {"low", lows}, {"high", highs}});
+  }
+  return {
+      {"shapes", comparison->shapes}, {"problems", comparison->problems}, {"budgets", kBudgets}, {"curves", curves}};
+}
+
 Json PatternsData(const PageContent& content) {
   if (!content.patterns.ok()) return {{"none", content.patterns.status().message()}};
   Json json = PatternsJson(*content.patterns, content.source);
@@ -303,6 +320,7 @@ Json PageData(const PageContent& content) {
           {"tables", JsonOf(tables)},
           {"runs", Runs(selection)},
           {"history", JsonOf(content.histories, selection)},
+          {"comparison", ComparisonData(content.comparison)},
           {"patterns", PatternsData(content)}};
 }
 

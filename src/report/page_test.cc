@@ -97,6 +97,20 @@ TEST(PageData, OfAnUnknownDeviceHasNoFloor) {
   EXPECT_TRUE(data["shapes"]["floor_ns"][0].is_null());
 }
 
+TEST(PageData, HasTheCurvesOfSearchesWhereSomebodyBringsThem) {
+  const std::vector<Trial> trials = {Raced(kSmall, 1000, 2000, 0.1)};
+  PageContent content = Content(trials);
+  EXPECT_TRUE(PageData(content)["comparison"].is_null());
+  content.comparison = SearchComparison{.shapes = 1, .problems = 2, .curves = {{.name = "policy"}}};
+  content.comparison->curves[0].scores = {{.mean = 0.5, .interval = {0.25, 0.75}}, {.mean = 1, .interval = {1, 1}}};
+  const Json comparison = PageData(content)["comparison"];
+  EXPECT_EQ(comparison["problems"], 2);
+  EXPECT_EQ(comparison["budgets"].back(), 64);
+  EXPECT_EQ(comparison["curves"][0]["name"], "policy");
+  EXPECT_EQ(comparison["curves"][0]["mean"], Json({0.5, 1}));
+  EXPECT_EQ(comparison["curves"][0]["low"], Json({0.25, 1}));
+}
+
 TEST(HtmlPage, NoNameEndsTheScriptThatHoldsIt) {
   const std::string name = "</script><script>alert(1)</script><!--";
   const std::string plain = HtmlPage(Content({Raced(kSmall, 1000, 2000, 0.1)}));
