@@ -308,17 +308,22 @@ compare_policy() {
   tar -C "$home" -czf "$out/traces.tgz" traces
 }
 
-# What policies (the one that came along, and those named) and local search find with few candidates where no record of a held-out
-# shape tells them anything; then one race a problem of their winners, those of the recorded space and of all sweeps, and the libraries.
+# What policies (the one that came along, and those named) and local search, without and with their experience, find with few
+# candidates where no record of a held-out shape tells them anything; then one race a problem of their winners, those of the recorded
+# space and of all sweeps, and the libraries.
 duel() {
-  local shapes=$1 evals=$2 seconds=$3 back=$out side left=$#  # all sides and the race, in equal parts of the time
+  local shapes=$1 evals=$2 seconds=$3 back=$out side left=$(($# + 1))  # all sides and the race, in equal parts of the time
   local bests=best:data/h200,best:${sweeps//,/+}
   export OUT=/tmp/gemmsmith_duel
   out=$OUT && mkdir -p "$out"
-  for side in local policy "${@:4}"; do
-    local name=${side%%=*} options=(--proposer policy --hold-out standard)
-    [[ $side != local ]] || options=(--proposer local)
-    [[ $side != *=* ]] || options+=(--weights "${side#*=}")
+  for side in local experienced policy "${@:4}"; do
+    local name=${side%%=*} options
+    case $side in
+      local) options=(--proposer local) ;;
+      experienced) options=(--proposer local --experience data/h200 --experience "$sweeps" --hold-out standard) ;;
+      policy) options=(--proposer policy --hold-out standard) ;;
+      *) options=(--proposer policy --weights "${side#*=}" --hold-out standard) ;;
+    esac
     each_gpu sweep "${name}_few" "$shapes" both "$evals" $(((seconds - SECONDS) / left--)) "${options[@]}"
     bests+=,$(best_of "$out/${name}_few"-*.gsr)
     tar -C "$out" -czf "$back/duel.tgz" .
