@@ -136,8 +136,8 @@ std::shared_ptr<const PolicyModel> PolicyThatKnows(const OptimizeCommand& comman
   if (!weights.ok() || !WasTrainedOn(*weights, device.key)) return nullptr;
   Result<std::shared_ptr<const PolicyModel>> policy = ReadPolicy(*weights);
   if (!policy.ok()) {
-    fmt::print(stderr, "the policy that came along is left out, local search proposes: {}\n",
-               policy.status().message());
+    WriteNote(
+        fmt::format("the policy that came along is left out, local search proposes: {}", policy.status().message()));
     return nullptr;
   }
   return *std::move(policy);

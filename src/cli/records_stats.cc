@@ -11,15 +11,14 @@
 #include "cli/selected_trials.h"
 #include "cli/standings_text.h"
 #include "cli/words.h"
+#include "report/sheet.h"
 
 namespace gemmsmith {
 
 namespace {
 
 std::string Dates(const ArchiveStats& stats) {
-  if (stats.trials == 0) return "-";
-  const std::string first = DateText(stats.first_unix_ms), last = DateText(stats.last_unix_ms);
-  return first == last ? first : fmt::format("{} to {}", first, last);
+  return stats.trials == 0 ? "-" : DatesCell(stats.first_unix_ms, stats.last_unix_ms);
 }
 
 int64_t CountShapes(const std::vector<Trial>& trials) {

@@ -122,17 +122,21 @@ Status WithSource(const Status& status, const std::string& source) {
   return {status.code(), fmt::format("{}: {}", source, status.message())};
 }
 
-// How soon searches find the fastest of the recorded space, as `gemmsmith compare` has it.
-Result<SearchComparison> ComparisonThatCameAlong() {
-  ASSIGN_OR_RETURN(const Traces traces, ReadTraces(TraceFilesThatCameAlong()));
+// How soon searches find the fastest of the recorded space, as `gemmsmith compare` has it; nothing where no traces
+// came.
+Result<std::optional<SearchComparison>> ComparisonThatCameAlong() {
+  const std::vector<std::filesystem::path> files = TraceFilesThatCameAlong();
+  if (files.empty()) return std::optional<SearchComparison>();
+  ASSIGN_OR_RETURN(const Traces traces, ReadTraces(files));
   ASSIGN_OR_RETURN(const std::shared_ptr<const Recording> recording, LoadRecording(std::nullopt));
-  return CompareSearches(traces, *recording);
+  ASSIGN_OR_RETURN(SearchComparison comparison, CompareSearches(traces, *recording));
+  return std::optional(std::move(comparison));
 }
 
 Result<int> WritePage(const ReportCommand& command, const SelectedTrials& selected, const SelectionOptions& options) {
   Result<PageContent> content = MakePageContent(selected.source, selected.trials, options, command.against);
   if (!content.ok()) return WithSource(content.status(), selected.source);
-  if (selected.came_along && !TraceFilesThatCameAlong().empty()) {
+  if (selected.came_along) {
     ASSIGN_OR_RETURN(content->comparison, ComparisonThatCameAlong());
   }
   const std::string page = HtmlPage(*content);

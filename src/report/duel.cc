@@ -6,8 +6,6 @@
 #include <cmath>
 #include <limits>
 
-#include "base/text.h"
-
 namespace gemmsmith {
 
 namespace {
@@ -111,18 +109,14 @@ std::vector<Gemm> Races::Problems() const {
   return gemms;
 }
 
-std::string Races::FirstDate() const {
-  int64_t first = std::numeric_limits<int64_t>::max();
+std::pair<int64_t, int64_t> Races::UnixMs() const {
+  int64_t first = std::numeric_limits<int64_t>::max(), last = 0;
   for (const auto& [gemm, problem] : problems_)
-    for (const auto& [plan, time] : problem.times) first = std::min(first, time.unix_ms);
-  return DateText(first);
-}
-
-std::string Races::LastDate() const {
-  int64_t last = 0;
-  for (const auto& [gemm, problem] : problems_)
-    for (const auto& [plan, time] : problem.times) last = std::max(last, time.unix_ms);
-  return DateText(last);
+    for (const auto& [plan, time] : problem.times) {
+      first = std::min(first, time.unix_ms);
+      last = std::max(last, time.unix_ms);
+    }
+  return {first, last};
 }
 
 void DuelSide::Take(const Trial& trial, const Races& races) {

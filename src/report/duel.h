@@ -29,8 +29,7 @@ class Races {
   std::vector<Gemm> Problems() const;
   const std::string& device_key() const { return device_key_; }
   const std::string& device_name() const { return device_name_; }
-  std::string FirstDate() const;
-  std::string LastDate() const;
+  std::pair<int64_t, int64_t> UnixMs() const;  // of the first and the last trial
 
  private:
   struct Time {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "archive/example_trials.h"
+
 namespace gemmsmith {
 namespace {
 
@@ -13,12 +15,9 @@ Plan Staged(int stages, std::string_view more = "") {
 
 Trial Timed(const Plan& plan, double time_ns, const Shape& shape, Layout layout = kTn,
             Protocol protocol = Protocol::kShort) {
-  Trial trial{.gemm = {.shape = shape, .kind = {.layout = layout}}, .subject = plan};
-  trial.outcome.kind = OutcomeKind::kMeasured;
+  Trial trial = ExampleTimed(plan, shape, time_ns);
+  trial.gemm.kind.layout = layout;
   trial.outcome.protocol = protocol;
-  trial.outcome.timings = {{.contender = "ours", .clock = Clock::kDevice, .median_ns = time_ns}};
-  trial.setting = {.device_key = "h200", .device_name = "NVIDIA H200"};
-  trial.unix_ms = 1'795'219'200'000;
   return trial;
 }
 

@@ -12,11 +12,6 @@ using Json = nlohmann::ordered_json;
 
 std::string Count(int count) { return fmt::format("{}", count); }
 
-std::string Dates(const PairTables& tables) {
-  const std::string first = DateText(tables.first_unix_ms), last = DateText(tables.last_unix_ms);
-  return first == last ? first : first + " to " + last;
-}
-
 std::vector<Sheet::Column> GroupColumns(const PairTables& tables) {
   std::vector<Sheet::Column> columns;
   for (const std::string& group : tables.options.by) columns.push_back({group, false});
@@ -52,7 +47,8 @@ std::vector<std::string> HeaderLines(const PairTables& tables) {
   const std::string_view axis = tables.options.axis;
   std::vector<std::string> lines;
   lines.push_back(fmt::format("measured on an {}, {}, {} protocol, {} clock", fmt::join(tables.devices, " and an "),
-                              Dates(tables), fmt::join(tables.protocols, ", "), Name(tables.options.clock)));
+                              DatesCell(tables.first_unix_ms, tables.last_unix_ms), fmt::join(tables.protocols, ", "),
+                              Name(tables.options.clock)));
   lines.push_back(fmt::format("{} with {} on {}{}", Plural(tables.plans, "timed plan"), axis,
                               Plural(tables.problems, "problem"),
                               tables.protocols.size() > 1 ? ", counted once a protocol" : ""));

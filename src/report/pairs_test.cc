@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "archive/example_trials.h"
 #include "report/pair_tables.h"
 
 namespace gemmsmith {
@@ -18,11 +19,8 @@ Plan WgmmaPlan(int stages, std::string_view finish, int tile_n = 128) {
 }
 
 Trial Timed(const Plan& plan, double time_ns, const Shape& shape = kUpper) {
-  Trial trial{.gemm = {.shape = shape}, .subject = plan};
-  trial.outcome.kind = OutcomeKind::kMeasured;
-  trial.outcome.timings = {{.contender = "ours", .clock = Clock::kDevice, .median_ns = time_ns}};
-  trial.setting = {.device_key = "h200", .device_name = "NVIDIA H200"};
-  trial.unix_ms = 1'795'219'200'000;
+  Trial trial = ExampleTimed(plan, shape, time_ns);
+  trial.outcome.protocol = Protocol::kScreen;
   return trial;
 }
 

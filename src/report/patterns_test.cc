@@ -18,12 +18,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Trial Timed(const Shape& shape, std::string_view plan, double time_ns, Protocol protocol = Protocol::kShort) {
-  Trial trial{.gemm = {.shape = shape, .kind = {.layout = kTn}}, .subject = *ParsePlan(plan)};
-  trial.outcome.kind = OutcomeKind::kMeasured;
+  Trial trial = ExampleTimed(*ParsePlan(plan), shape, time_ns);
   trial.outcome.protocol = protocol;
-  trial.outcome.timings = {{.contender = "ours", .clock = Clock::kDevice, .median_ns = time_ns}};
-  trial.setting = {.device_key = "h200", .device_name = "NVIDIA H200"};
-  trial.unix_ms = 1'795'219'200'000;
   return trial;
 }
 

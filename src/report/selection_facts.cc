@@ -3,21 +3,14 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "report/sheet.h"
 
 namespace gemmsmith {
 
-namespace {
-
-std::string Dates(const Selection& selection) {
-  const std::string first = DateText(selection.first_unix_ms), last = DateText(selection.last_unix_ms);
-  return first == last ? first : first + " to " + last;
-}
-
-}  // namespace
-
 std::string MeasuredLine(const Selection& selection) {
   return fmt::format("measured on an {}, {}, {} protocol, {} in and out, f32 accumulation",
-                     selection.setting.device_name, Dates(selection), Name(selection.protocol), Name(selection.type));
+                     selection.setting.device_name, DatesCell(selection.first_unix_ms, selection.last_unix_ms),
+                     Name(selection.protocol), Name(selection.type));
 }
 
 nlohmann::ordered_json JsonFacts(const Selection& selection) {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
+
 #include <algorithm>
 
 #include "base/check.h"
@@ -52,6 +54,11 @@ std::string Markdown(const Sheet& sheet) {
 std::string RatioCell(double ratio) { return fmt::format("{:.3f}", ratio); }
 std::string SpeedUpCell(double ratio) { return fmt::format("{:.3f}x", ratio); }
 std::string MicrosecondsCell(double time_ns) { return fmt::format("{:.2f}", time_ns / 1e3); }
+
+std::string DatesCell(int64_t first_unix_ms, int64_t last_unix_ms) {
+  const std::string first = DateText(first_unix_ms), last = DateText(last_unix_ms);
+  return first == last ? first : first + " to " + last;
+}
 
 std::string CsvField(const std::string& text) {
   if (text.find_first_of(",\"\n") == std::string::npos) return text;
