@@ -18,7 +18,7 @@
 #          tools/on_gpu.sh each_gpu measure|sweep|bench NAME SHAPES ...
 #                                                 the same with the shapes dealt out to all GPUs of the machine
 #          tools/on_gpu.sh promote CATALOGUE SHAPES SECONDS RECORDS...
-#                                                 race the winners of records once more, into a catalogue
+#                                                 race the winners of records once more, into a catalogue; on all GPUs
 #          space, measure, sweep and bench go on from what earlier calls brought back, if it stands in .carry/records/NAME*.gsr
 #          tools/on_gpu.sh policy TORCH SECONDS RECORDS...
 #                                                 train the policy and its ablations, then live on the first GPU until SECONDS
@@ -198,7 +198,7 @@ promote() {
   local archive=${TMPDIR:-/tmp}/gemmsmith_promote.db
   [[ -e $archive ]] || "$program" records import "${@:4}" --archive "$archive"
   cp "$1" "$out/" 2>/dev/null || true
-  "$program" promote --shapes "$2" --limit-seconds "$3" --archive "$archive" --catalogue "$out/$(basename "$1")" \
+  "$program" promote --device all --shapes "$2" --limit-seconds "$3" --archive "$archive" --catalogue "$out/$(basename "$1")" \
     --record "$out/promote.gsr" | tee "$out/promote.txt" | tail -3
 }
 

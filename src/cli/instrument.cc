@@ -29,6 +29,12 @@ Result<Instrument> OpenReplay(const std::optional<std::string>& key, std::string
 
 }  // namespace
 
+std::vector<Evaluator*> Instrument::Evaluators() const {
+  std::vector<Evaluator*> all = {evaluator.get()};
+  for (const std::unique_ptr<Evaluator>& other : others) all.push_back(other.get());
+  return all;
+}
+
 std::string Instrument::Describe() const {
   if (live()) return evaluator->device().name;
   return fmt::format("recording of an {}, {}", recording->setting().device_name, recording->Date());
@@ -68,8 +74,9 @@ Result<Instrument> OpenLiveInstrument(int gpu) {
   return instrument;
 }
 
-Result<Instrument> OpenAllGpus() {
-  ASSIGN_OR_RETURN(const std::vector<int> gpus, FindGpus("all"));
+Result<Instrument> OpenGpus(const std::string& device) {
+  if (device != "all") RETURN_IF_ERROR(CheckGpuMeasures(device));
+  ASSIGN_OR_RETURN(const std::vector<int> gpus, FindGpus(device));
   ASSIGN_OR_RETURN(Instrument instrument, OpenLiveInstrument(gpus.front()));
   const Device& first = instrument.evaluator->device();
   for (const int gpu : std::span(gpus).subspan(1)) {

@@ -19,10 +19,11 @@ struct Instrument {
   std::unique_ptr<Compiler> compiler;          // null in replay, which needs no binary
   std::unique_ptr<ObjectCompiler> objects;     // null until OpenObjects()
   std::unique_ptr<Evaluator> evaluator;
-  std::vector<std::unique_ptr<Evaluator>> others;  // of OpenAllGpus(): one for each further GPU, all of one model
+  std::vector<std::unique_ptr<Evaluator>> others;  // of OpenGpus("all"): one for each further GPU, all of one model
   std::string reason;                              // why it is a replay, where the user did not ask for one
 
   bool live() const { return recording == nullptr; }
+  std::vector<Evaluator*> Evaluators() const;  // all of them
   // "NVIDIA H200" or "recording of an NVIDIA H200, 2026-11-21".
   std::string Describe() const;
   // The plans a search may choose from for this problem.
@@ -37,8 +38,9 @@ Result<std::vector<int>> FindGpus(const std::string& device);  // or "all"
 // InvalidArgument where `device` is a recorded one: for verbs that make records.
 Status CheckGpuMeasures(const std::string& device);
 Result<Instrument> OpenLiveInstrument(int gpu);
-// Unavailable where there is no GPU, or where they differ in their model.
-Result<Instrument> OpenAllGpus();
+// "all" GPUs of this machine, "auto" or "gpu:N"; InvalidArgument for other names, Unavailable where there is none, or
+// where all are not of one model.
+Result<Instrument> OpenGpus(const std::string& device);
 
 // NVRTC, else nvcc; what was compiled once is kept under HomeFolder().
 Result<std::unique_ptr<Compiler>> OpenCompiler();

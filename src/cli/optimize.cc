@@ -239,9 +239,7 @@ Result<CampaignResult> Search(const OptimizeCommand& command, Instrument& instru
   Watcher watcher(command, instrument, options.problems);
   const MakeSearch make_search = [&](const Gemm& gemm) { return SearchFor(command, instrument, advice, gemm); };
   const std::unique_ptr<StopRule> stop = LimitsOfTheCall(command);
-  std::vector<Evaluator*> judges = {instrument.evaluator.get()};
-  for (const std::unique_ptr<Evaluator>& other : instrument.others) judges.push_back(other.get());
-  return RunCampaign(options, make_search, judges, instrument.compiler.get(), &archive, *stop,
+  return RunCampaign(options, make_search, instrument.Evaluators(), instrument.compiler.get(), &archive, *stop,
                      [&](const CampaignEvent& event) { watcher(event); });
 }
 
@@ -439,14 +437,14 @@ Status CheckPromotion(const OptimizeCommand& command, const Instrument& instrume
                                  instrument.reason.empty() ? "" : fmt::format(" ({})", instrument.reason)));
 }
 
-// In a fresh process on one GPU, with what the limit leaves.
+// In fresh processes, with what the limit leaves.
 Result<int> Promote(const OptimizeCommand& command, Instrument instrument, double seconds_used) {
   instrument.evaluator.reset();
   instrument.others.clear();
   PromoteCommand promote{.shapes = command.target.shape ? Print(*command.target.shape) : command.target.set,
                          .archive = command.archive,
                          .catalogue = command.catalogue,
-                         .device = command.device == kAllGpus ? "auto" : command.device,
+                         .device = command.device,
                          .json = command.json};
   if (command.limit_seconds) promote.limit_seconds = std::max(*command.limit_seconds - seconds_used, 0.0);
   return Run(promote);
@@ -463,7 +461,8 @@ Result<int> Run(const OptimizeCommand& asked) {
   Advice advice;
   ASSIGN_OR_RETURN(advice.policy, PolicyAskedFor(command));
   ASSIGN_OR_RETURN(const std::vector<Gemm> asked_for, AskedFor(command));
-  ASSIGN_OR_RETURN(Instrument instrument, command.device == kAllGpus ? OpenAllGpus() : OpenInstrument(command.device));
+  ASSIGN_OR_RETURN(Instrument instrument,
+                   command.device == kAllGpus ? OpenGpus(command.device) : OpenInstrument(command.device));
   RETURN_IF_ERROR(CheckRecordIsOfAGpu(command, instrument));
   RETURN_IF_ERROR(CheckPromotion(command, instrument));
   SayWhere(instrument);

@@ -399,7 +399,7 @@ class Grammar {
           ReadPath);
     Value(verb, "--limit-seconds", "S", "stop in time; the same command goes on", &command->limit_seconds,
           ReadPositiveSeconds);
-    AddDevice(verb, &command->device);
+    Value(verb, "--device", "WHERE", "auto, gpu:N, or all GPUs [auto]", &command->device, ReadDeviceChoice);
     AddJson(verb, &command->json);
   }
 

@@ -9,7 +9,6 @@
 #include "archive/standings.h"
 #include "base/text.h"
 #include "campaign/trial_runner.h"
-#include "ship/catalogue_lock.h"
 
 namespace gemmsmith {
 
@@ -23,10 +22,6 @@ std::string PercentText(double ratio) { return fmt::format("{:+.1f} %", 100 * (r
 // differ by, is noise.
 bool IsFasterBeyondNoise(const Entry& challenger, const Entry& standing) {
   return challenger.times.front().speed_up_interval.low > standing.times.front().speed_up;
-}
-
-bool ChangesCatalogue(PromotionKind kind) {
-  return kind == PromotionKind::kEntered || kind == PromotionKind::kReplaced || kind == PromotionKind::kWithdrawn;
 }
 
 std::string WhyNot(const Trial& trial) { return fmt::format("{}: {}", Name(trial.outcome.kind), trial.outcome.reason); }
@@ -71,43 +66,27 @@ Result<Entry> EntryOf(const Trial& trial) {
   return entry;
 }
 
-Result<Promoter> Promoter::Open(std::filesystem::path path, Evaluator& evaluator, Compiler& compiler, Archive* archive,
-                                std::string campaign) {
-  ASSIGN_OR_RETURN(FileLock lock, LockCatalogue(path));
-  Result<Catalogue> catalogue = Catalogue::Read(path);
-  const std::string& device_key = evaluator.device().key;
-  if (catalogue.status().code() == StatusCode::kNotFound) catalogue = Catalogue(device_key);
-  RETURN_IF_ERROR(catalogue.status());
-  if (catalogue->device_key() != device_key)
-    return InvalidArgument(fmt::format("{} is the catalogue of '{}', and this is '{}'", path.string(),
-                                       catalogue->device_key(), device_key));
-  return Promoter(std::move(path), std::move(lock), *std::move(catalogue), evaluator, compiler, archive,
-                  std::move(campaign));
-}
-
-Promoter::Promoter(std::filesystem::path path, FileLock lock, Catalogue catalogue, Evaluator& evaluator,
-                   Compiler& compiler, Archive* archive, std::string campaign)
-    : path_(std::move(path)),
-      lock_(std::move(lock)),
-      catalogue_(std::move(catalogue)),
+Promoter::Promoter(CatalogueOnDisk& catalogue, Evaluator& evaluator, Compiler& compiler, Archive* archive,
+                   std::string campaign, int threads)
+    : catalogue_(catalogue),
       evaluator_(evaluator),
       compiler_(compiler),
       archive_(archive),
       campaign_(std::move(campaign)),
-      ahead_(std::make_unique<CompileAhead>(evaluator.device(), &compiler, 0)) {}
+      ahead_(std::make_unique<CompileAhead>(evaluator.device(), &compiler, threads)) {}
 
 void Promoter::Expect(const Gemm& gemm, const std::vector<Plan>& challengers) {
   GEMMSMITH_CHECK(!challengers.empty(), "nobody challenges for {}", Print(gemm));
   const auto [place, is_new] = expected_.try_emplace(gemm, Lineup{next_turn_});
   if (!is_new) return;
   ++next_turn_;
-  const Entry* const standing = catalogue_.Find(gemm);
+  const std::optional<Entry> standing = catalogue_.Find(gemm);
   std::vector<Plan> racers = challengers;
-  if (standing != nullptr) std::erase(racers, standing->plan);
+  if (standing) std::erase(racers, standing->plan);
   racers.resize(std::min(racers.size(), kMostChallengers));
   place->second.challengers = racers.size();
   if (racers.empty()) return;
-  if (standing != nullptr) racers.push_back(standing->plan);
+  if (standing) racers.push_back(standing->plan);
   std::vector<EvaluationRequest> requests;
   for (const Plan& plan : racers) {
     requests.push_back({.gemm = gemm,
@@ -137,23 +116,23 @@ Result<std::vector<Trial>> Promoter::Race(const Lineup& lineup) {
 Result<Promotion> Promoter::Promote(const Gemm& gemm, const std::vector<Plan>& challengers) {
   Expect(gemm, challengers);
   const Lineup lineup = expected_.extract(gemm).mapped();
-  const Entry* const standing = catalogue_.Find(gemm);
+  const std::optional<Entry> standing = catalogue_.Find(gemm);
   if (lineup.challengers == 0) return Promotion{PromotionKind::kStands, standing->plan, "it is the entry already"};
   ASSIGN_OR_RETURN(const std::vector<Trial> trials, Race(lineup));
   const Trial& fastest = FastestThatPassed(std::span(trials).first(lineup.challengers));
-  Promotion promotion = Decide(fastest, standing != nullptr ? &trials.back() : nullptr);
-  if (ChangesCatalogue(promotion.kind)) RETURN_IF_ERROR(WriteFileAtomic(path_, catalogue_.Print()));
-  return promotion;
+  Decision decision = Decide(fastest, standing ? &trials.back() : nullptr);
+  if (decision.entry) RETURN_IF_ERROR(catalogue_.Put(*std::move(decision.entry)));
+  if (decision.promotion.kind == PromotionKind::kWithdrawn) RETURN_IF_ERROR(catalogue_.Withdraw(gemm));
+  return std::move(decision.promotion);
 }
 
-Promotion Promoter::Decide(const Trial& challenger, const Trial* standing) {
-  const auto decision = [&](PromotionKind kind, std::string reason) {
-    return Promotion{kind, challenger.plan(), std::move(reason)};
+Promoter::Decision Promoter::Decide(const Trial& challenger, const Trial* standing) {
+  const auto decision = [&](PromotionKind kind, std::string reason, std::optional<Entry> enters = std::nullopt) {
+    return Decision{{kind, challenger.plan(), std::move(reason)}, std::move(enters)};
   };
   const bool standing_passed = standing != nullptr && standing->IsTimedPlan();
   if (!challenger.IsTimedPlan()) {
     if (standing == nullptr || standing_passed) return decision(PromotionKind::kRefused, WhyNot(challenger));
-    catalogue_.Withdraw(challenger.gemm);
     return decision(PromotionKind::kWithdrawn,
                     fmt::format("{}; the standing one {}", WhyNot(challenger), WhyNot(*standing)));
   }
@@ -161,20 +140,16 @@ Promotion Promoter::Decide(const Trial& challenger, const Trial* standing) {
   if (!entry.ok()) return decision(PromotionKind::kRefused, entry.status().message());
   if (standing == nullptr) {
     std::string reason = fmt::format("{} over AutoTuning", PercentText(entry->times.front().speed_up));
-    catalogue_.Put(*std::move(entry));
-    return decision(PromotionKind::kEntered, std::move(reason));
+    return decision(PromotionKind::kEntered, std::move(reason), *std::move(entry));
   }
-  if (!standing_passed) {
-    catalogue_.Put(*std::move(entry));
-    return decision(PromotionKind::kReplaced, fmt::format("the standing one {}", WhyNot(*standing)));
-  }
+  if (!standing_passed)
+    return decision(PromotionKind::kReplaced, fmt::format("the standing one {}", WhyNot(*standing)), *std::move(entry));
   const Result<Entry> stood = EntryOf(*standing);
   if (!stood.ok()) return decision(PromotionKind::kRefused, stood.status().message());
   std::string reason = fmt::format("{} over the standing one",
                                    PercentText(entry->times.front().speed_up / stood->times.front().speed_up));
   if (!IsFasterBeyondNoise(*entry, *stood)) return decision(PromotionKind::kStands, reason + ", no more than noise");
-  catalogue_.Put(*std::move(entry));
-  return decision(PromotionKind::kReplaced, std::move(reason));
+  return decision(PromotionKind::kReplaced, std::move(reason), *std::move(entry));
 }
 
 }  // namespace gemmsmith

@@ -2,17 +2,16 @@
 // and the fastest enters if it passes every test and is faster than that entry beyond the noise.
 #pragma once
 
-#include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "archive/archive.h"
-#include "base/files.h"
 #include "campaign/compile_ahead.h"
-#include "catalogue/catalogue.h"
 #include "evaluate/evaluator.h"
+#include "ship/catalogue_on_disk.h"
 
 namespace gemmsmith {
 
@@ -38,15 +37,14 @@ inline constexpr size_t kMostChallengers = 4;
 // What a trial of a race beside AutoTuning says of its plan; Unavailable where there was none.
 Result<Entry> EntryOf(const Trial& trial);
 
+// One evaluator's part: several may work on one catalogue, each on problems of its own.
 class Promoter {
  public:
-  // Goes on with the catalogue at `path`, or begins one there, and keeps everybody else from writing it for as long as
-  // it lives. InvalidArgument where it is of another device than the evaluator's. Trials of the races go to the archive
-  // under `campaign`; it may be null. All of them outlive the promoter.
-  static Result<Promoter> Open(std::filesystem::path path, Evaluator& evaluator, Compiler& compiler, Archive* archive,
-                               std::string campaign);
+  // The catalogue is of the evaluator's device. Trials of the races go to the archive under `campaign`; it may be null.
+  // threads 0: all cores compile. All of them outlive the promoter.
+  Promoter(CatalogueOnDisk& catalogue, Evaluator& evaluator, Compiler& compiler, Archive* archive, std::string campaign,
+           int threads = 0);
 
-  const Catalogue& catalogue() const { return catalogue_; }
   // May be left out: the problem will be promoted, with these challengers, after all that are expected already, and its
   // kernels are compiled while they race.
   void Expect(const Gemm& gemm, const std::vector<Plan>& challengers);
@@ -62,15 +60,15 @@ class Promoter {
     size_t challengers = 0;  // the standing one, where there is one, comes behind them
   };
 
-  Promoter(std::filesystem::path path, FileLock lock, Catalogue catalogue, Evaluator& evaluator, Compiler& compiler,
-           Archive* archive, std::string campaign);
+  struct Decision {
+    Promotion promotion;
+    std::optional<Entry> entry;  // what enters
+  };
 
   Result<std::vector<Trial>> Race(const Lineup& lineup);
-  Promotion Decide(const Trial& challenger, const Trial* standing);
+  static Decision Decide(const Trial& challenger, const Trial* standing);
 
-  std::filesystem::path path_;
-  FileLock lock_;
-  Catalogue catalogue_;
+  CatalogueOnDisk& catalogue_;
   Evaluator& evaluator_;
   Compiler& compiler_;
   Archive* archive_;

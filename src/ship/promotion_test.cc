@@ -1,9 +1,12 @@
-#include "ship/promotion.h"
+#include "ship/promotion_round.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <future>
+#include <list>
 #include <map>
 
 #include "campaign/fakes.h"
@@ -47,12 +50,16 @@ class PromoterTest : public testing::Test {
   std::filesystem::path path() const { return folder_->path() / "h200.catalogue"; }
   Promotion Promote(const Plan& plan) { return Promote(std::vector<Plan>{plan}); }
   Promotion Promote(const std::vector<Plan>& challengers) {
-    Result<Promoter> promoter = Promoter::Open(path(), evaluator_, compiler_, archive_.get(), campaign_);
-    EXPECT_TRUE(promoter.ok()) << promoter.status().message();
-    if (!promoter.ok()) return {};
-    const Result<Promotion> promotion = promoter->Promote(SomeGemm(), challengers);
+    const std::unique_ptr<CatalogueOnDisk> catalogue = Opened();
+    Promoter promoter(*catalogue, evaluator_, compiler_, archive_.get(), campaign_);
+    const Result<Promotion> promotion = promoter.Promote(SomeGemm(), challengers);
     EXPECT_TRUE(promotion.ok()) << promotion.status().message();
     return promotion.ok() ? *promotion : Promotion{};
+  }
+  std::unique_ptr<CatalogueOnDisk> Opened() const {
+    Result<std::unique_ptr<CatalogueOnDisk>> catalogue = CatalogueOnDisk::Open(path(), evaluator_.device().key);
+    EXPECT_TRUE(catalogue.ok()) << catalogue.status().message();
+    return *std::move(catalogue);
   }
   // What is on the disk.
   std::optional<Entry> Standing() const {
@@ -196,12 +203,12 @@ TEST_F(PromoterTest, WhatIsExpectedIsCompiledWhileOthersRace) {
   evaluator_.on_exchange = [compiled = all_are_compiled.get_future().share()](std::span<const Contender>) {
     EXPECT_EQ(compiled.wait_for(std::chrono::seconds(60)), std::future_status::ready) << "in the first race already";
   };
-  Result<Promoter> promoter = Promoter::Open(path(), evaluator_, compiler_, nullptr, "promotion");
-  ASSERT_TRUE(promoter.ok());
-  promoter->Expect(SomeGemm(256), {first_});
-  promoter->Expect(SomeGemm(512), {second_, third_});
-  EXPECT_EQ(promoter->Promote(SomeGemm(256), {first_})->kind, PromotionKind::kEntered);
-  EXPECT_EQ(promoter->Promote(SomeGemm(512), {second_, third_})->kind, PromotionKind::kEntered);
+  const std::unique_ptr<CatalogueOnDisk> catalogue = Opened();
+  Promoter promoter(*catalogue, evaluator_, compiler_, nullptr, "promotion");
+  promoter.Expect(SomeGemm(256), {first_});
+  promoter.Expect(SomeGemm(512), {second_, third_});
+  EXPECT_EQ(promoter.Promote(SomeGemm(256), {first_})->kind, PromotionKind::kEntered);
+  EXPECT_EQ(promoter.Promote(SomeGemm(512), {second_, third_})->kind, PromotionKind::kEntered);
   EXPECT_EQ(evaluator_.exchanges, (std::vector<size_t>{1, 2}));
   EXPECT_EQ(evaluator_.requests.at(1).plan(), second_) << "in the order in which they challenge";
 }
@@ -209,10 +216,10 @@ TEST_F(PromoterTest, WhatIsExpectedIsCompiledWhileOthersRace) {
 TEST_F(PromoterTest, WhereTheCompilerFailsTheNextIsPromotedAllTheSame) {
   outcomes_[first_] = outcomes_[second_] = RacedIn(1000);
   compiler_.before = [&](const Source&) { return compiler_.calls <= 2 ? Unavailable("the disk is full") : OkStatus(); };
-  Result<Promoter> promoter = Promoter::Open(path(), evaluator_, compiler_, nullptr, "promotion");
-  ASSERT_TRUE(promoter.ok());
-  EXPECT_EQ(promoter->Promote(SomeGemm(256), {first_, second_}).status().message(), "the disk is full");
-  EXPECT_EQ(promoter->Promote(SomeGemm(512), {second_, first_})->plan, second_);
+  const std::unique_ptr<CatalogueOnDisk> catalogue = Opened();
+  Promoter promoter(*catalogue, evaluator_, compiler_, nullptr, "promotion");
+  EXPECT_EQ(promoter.Promote(SomeGemm(256), {first_, second_}).status().message(), "the disk is full");
+  EXPECT_EQ(promoter.Promote(SomeGemm(512), {second_, first_})->plan, second_);
   EXPECT_EQ(evaluator_.exchanges, (std::vector<size_t>{2}));
 }
 
@@ -246,14 +253,68 @@ TEST_F(PromoterTest, TheFastestTimeOfAnOldCampaignLosesTheRaceToTheLaterCampaign
 }
 
 TEST_F(PromoterTest, TwoDoNotWriteOneCatalogueAndAnotherDevicesIsLeftAlone) {
-  const Result<Promoter> one = Promoter::Open(path(), evaluator_, compiler_, nullptr, "promotion");
-  ASSERT_TRUE(one.ok());
-  EXPECT_EQ(Promoter::Open(path(), evaluator_, compiler_, nullptr, "promotion").status().code(),
-            StatusCode::kUnavailable);
+  const std::unique_ptr<CatalogueOnDisk> one = Opened();
+  EXPECT_EQ(CatalogueOnDisk::Open(path(), "h200").status().code(), StatusCode::kUnavailable);
   const auto other = folder_->path() / "other.catalogue";
   ASSERT_TRUE(WriteFileAtomic(other, "gemmsmith-catalogue 1 another\n").ok());
-  EXPECT_EQ(Promoter::Open(other, evaluator_, compiler_, nullptr, "promotion").status().code(),
-            StatusCode::kInvalidArgument);
+  EXPECT_EQ(CatalogueOnDisk::Open(other, "h200").status().code(), StatusCode::kInvalidArgument);
+}
+
+// Problems of several sizes, on this many GPUs.
+class PromotionRoundTest : public PromoterTest {
+ protected:
+  PromotionRound PromoteOn(
+      size_t gpus, int problems, const std::function<bool()>& is_over = [] { return false; }) {
+    std::vector<Challenge> challenges;
+    for (int i = 1; i <= problems; ++i) challenges.push_back({SomeGemm(64 * i), {first_, second_}});
+    std::vector<Evaluator*> evaluators;
+    while (judges_.size() < gpus) judges_.emplace_back().judge = evaluator_.judge;
+    for (FakeEvaluator& judge : judges_) evaluators.push_back(&judge);
+    const std::unique_ptr<CatalogueOnDisk> catalogue = Opened();
+    return PromoteAll(challenges, *catalogue, evaluators, compiler_, nullptr, "promotion",
+                      {.is_over = is_over, .on_begin = [&](size_t begun, const Gemm&) { begun_.push_back(begun); }});
+  }
+
+  std::list<FakeEvaluator> judges_;
+  std::vector<size_t> begun_;
+};
+
+TEST_F(PromotionRoundTest, EveryGpuTakesItsShareAndAllEnterOneCatalogue) {
+  outcomes_[first_] = RacedIn(1000), outcomes_[second_] = RacedIn(900);
+  const PromotionRound round = PromoteOn(3, 20);
+  EXPECT_TRUE(round.world.ok());
+  ASSERT_EQ(round.promotions.size(), 20u);
+  for (size_t i = 0; i < 20; ++i) {
+    EXPECT_EQ(round.promotions[i].first, SomeGemm(64 * int(i + 1))) << "in the order of the challenges";
+    EXPECT_EQ(round.promotions[i].second.plan, second_);
+  }
+  EXPECT_EQ(Catalogue::Read(path())->entries().size(), 20u);
+  std::vector<size_t> shares;
+  for (const FakeEvaluator& judge : judges_) shares.push_back(judge.exchanges.size());
+  EXPECT_EQ(shares, (std::vector<size_t>{7, 7, 6}));
+  EXPECT_EQ(begun_.size(), 20u);
+  EXPECT_TRUE(std::ranges::is_sorted(begun_));
+}
+
+TEST_F(PromotionRoundTest, AGpuThatIsLostLeavesItsOwnAndTheOthersGoOn) {
+  outcomes_[first_] = outcomes_[second_] = RacedIn(1000);
+  judges_.emplace_back().judge = evaluator_.judge;
+  judges_.emplace_back().judge = [](const EvaluationRequest&) { return Unavailable("the GPU is gone"); };
+  const PromotionRound round = PromoteOn(2, 10);
+  EXPECT_EQ(round.world.message(), "the GPU is gone");
+  EXPECT_EQ(round.promotions.size(), 5u);
+  EXPECT_EQ(round.failures.size(), 2u);
+  EXPECT_EQ(round.left, 3u);
+  EXPECT_EQ(Catalogue::Read(path())->entries().size(), 5u);
+}
+
+TEST_F(PromotionRoundTest, WhenItIsOverTheRestIsLeft) {
+  outcomes_[first_] = outcomes_[second_] = RacedIn(1000);
+  std::atomic<int> asked = 0;
+  const PromotionRound round = PromoteOn(2, 10, [&] { return ++asked > 4; });
+  EXPECT_TRUE(round.world.ok());
+  EXPECT_EQ(round.promotions.size(), 4u);
+  EXPECT_EQ(round.left, 6u);
 }
 
 }  // namespace

@@ -70,8 +70,8 @@ TEST_F(ProofsTest, WhatWasRefusedIsWithdrawn) {
 TEST_F(ProofsTest, OfOtherPlansAndDevicesNothingFollows) {
   Certificate elsewhere = CertificateOf(kFirst, kPlan, OutcomeKind::kWrong);
   elsewhere.device = "h100";
-  const Result<ProofChanges> changes = ApplyCertificates(
-      path_, std::vector{elsewhere, CertificateOf(kFirst, kOther, OutcomeKind::kWrong)});
+  const Result<ProofChanges> changes =
+      ApplyCertificates(path_, std::vector{elsewhere, CertificateOf(kFirst, kOther, OutcomeKind::kWrong)});
   ASSERT_TRUE(changes.ok());
   EXPECT_EQ(changes->raised + changes->withdrawn, 0);
   EXPECT_EQ(ProofOf(kFirst), Proof::kTested);

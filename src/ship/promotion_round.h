@@ -1,0 +1,32 @@
+// Many promotions, side by side on all GPUs that are given.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "ship/challengers.h"
+#include "ship/promotion.h"
+
+namespace gemmsmith {
+
+struct PromotionRound {
+  std::vector<std::pair<Gemm, Promotion>> promotions;  // each in the order of the challenges
+  std::vector<std::pair<Gemm, Status>> failures;
+  size_t left = 0;
+  Status world;  // why an evaluator did not go on
+};
+
+struct PromotionHooks {
+  std::function<bool()> is_over;                            // asked between two problems, by many threads
+  std::function<void(size_t begun, const Gemm&)> on_begin;  // by one thread at a time
+};
+
+// The challenges go round the evaluators, which are of one model, like cards. One problem may be too large for a GPU;
+// of two in a row the machine is the reason, and that evaluator's others are left.
+PromotionRound PromoteAll(const std::vector<Challenge>& challenges, CatalogueOnDisk& catalogue,
+                          std::span<Evaluator* const> evaluators, Compiler& compiler, Archive* archive,
+                          const std::string& campaign, const PromotionHooks& hooks);
+
+}  // namespace gemmsmith
