@@ -439,7 +439,8 @@ class Grammar {
     Value(verb, "--batch", "N", "documents a step [128]; of the later stages contexts [8]", &command->batch, ReadCount);
     Value(verb, "--learning-rate", "X", "at its peak [0.001; imitate 0.0003; rl 0.00003]", &command->learning_rate,
           ReadLearningRate);
-    Value(verb, "--on", "cpu|cuda:N", "what trains [cpu]", &command->device, ReadTrainingDevice);
+    Value(verb, "--on", "DEVICE", "what trains: cpu, cuda (every GPU), cuda:N, cuda:0,cuda:1 [cpu]", &command->device,
+          ReadTrainingDevice);
     verb->add_flag("--live", command->live, "with --stage rl: measure on a GPU what the policy draws");
     AddDevice(verb, &command->live_device);
     AddArchive(verb, &command->archive);

@@ -437,9 +437,15 @@ Result<std::vector<std::string>> ReadNames(std::string_view text) {
 }
 
 Result<std::string> ReadTrainingDevice(std::string_view text) {
-  const bool is_gpu = text.starts_with("cuda:") && ReadOrdinal(text.substr(5)).ok();
-  if (text == "cpu" || is_gpu) return std::string(text);
-  return InvalidArgument(fmt::format("'{}' is no device to train on: cpu, or cuda:N", text));
+  if (text == "cpu" || text == "cuda") return std::string(text);
+  std::set<int> gpus;
+  for (const std::string_view name : Split(text, ',')) {
+    const Result<int> gpu = name.starts_with("cuda:") ? ReadOrdinal(name.substr(5)) : Result<int>(InvalidArgument(""));
+    if (!gpu.ok() || !gpus.insert(*gpu).second)
+      return InvalidArgument(
+          fmt::format("'{}' is nothing to train on: cpu, cuda (every GPU), cuda:N, or several: cuda:0,cuda:1", text));
+  }
+  return std::string(text);
 }
 
 Result<int> ReadOrdinal(std::string_view text) {

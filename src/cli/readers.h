@@ -63,7 +63,7 @@ Result<double> ReadLearningRate(std::string_view text);  // above 0, below 1
 Result<TrainingStage> ReadTrainingStage(std::string_view text);
 Result<PolicyWeights> ReadPolicyWeights(std::string_view text);     // "policy=weights.safetensors"
 Result<std::vector<std::string>> ReadNames(std::string_view text);  // "local,policy": any words, each once
-Result<std::string> ReadTrainingDevice(std::string_view text);      // "cpu", "cuda:0"
+Result<std::string> ReadTrainingDevice(std::string_view text);      // "cpu", "cuda", "cuda:0,cuda:1"
 Result<int> ReadLeadingDimension(std::string_view text);
 // Anything but nothing.
 Result<std::filesystem::path> ReadPath(std::string_view text);

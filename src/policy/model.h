@@ -20,7 +20,7 @@ struct ModelConfig {
   int width = 256;
   int layers = 6;
   int heads = 4;
-  int hidden = 1024;  // of the feed-forward part
+  int hidden = 984;  // of the feed-forward part; 5.0 million parameters in all, 10 MB in half precision
   int head_width() const { return width / heads; }
   bool operator==(const ModelConfig&) const = default;
 };

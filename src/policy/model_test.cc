@@ -110,10 +110,10 @@ TEST(SafeTensorsTest, HostileHeadersAreRefusedInOneLineEach) {
   EXPECT_EQ(WhyNot(File(two, 2)), "no safetensors file: tensor 'y' begins at byte 0, the one before it ends at 2");
 }
 
-TEST(ModelTest, TheDefaultHasFiveToTenMillionParameters) {
-  const size_t count = NewModel(DefaultModelConfig(), 1).ParameterCount();
-  EXPECT_GT(count, 5'000'000u);
-  EXPECT_LT(count, 10'000'000u);
+TEST(ModelTest, TheDefaultHasFiveMillionParametersInTenMegabytes) {
+  const PolicyModel model = NewModel(DefaultModelConfig(), 1);
+  EXPECT_GT(model.ParameterCount(), 4'950'000u);
+  EXPECT_LE(EncodeModel(model).size(), 10'000'000u);
 }
 
 TEST(ModelTest, ComesBackInHalfPrecisionAndIsTheSameForTheSameSeed) {

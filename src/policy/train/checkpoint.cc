@@ -2,7 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <array>
+#include <algorithm>
+#include <atomic>
 
 #include "base/files.h"
 #include "base/hash.h"
@@ -15,49 +16,69 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::string_view kFormat = "2";
-constexpr std::array<const char*, 2> kFiles = {"checkpoint_a.safetensors", "checkpoint_b.safetensors"};
 constexpr std::string_view kPrefixes[] = {"", "first.", "second."};
 
 // Where the sum stands in the header; what is summed has zeros there. Within other texts quotes are escaped.
-constexpr std::string_view kSumMark = "\"sum\":\"";
-constexpr size_t kSumDigits = 32;
+constexpr std::string_view kSumMark = "\"sum\":\"", kStepMark = "\"step\":\"";
+constexpr size_t kSumDigits = 32, kStepDigits = 12;
+const std::string kNoSum(kSumDigits, '0');  // where a state is not whole
 
-std::optional<size_t> PlaceOfSum(std::string_view bytes) {
-  const size_t mark = bytes.find(kSumMark);
-  if (mark == std::string_view::npos || bytes.size() - mark < kSumMark.size() + kSumDigits) return std::nullopt;
-  return mark + kSumMark.size();
+std::optional<size_t> PlaceBehind(std::string_view mark, std::string_view bytes, size_t digits) {
+  const size_t at = bytes.find(mark);
+  if (at == std::string_view::npos || bytes.size() - at < mark.size() + digits) return std::nullopt;
+  return at + mark.size();
 }
 
-std::string WithSum(std::string bytes) {
-  const std::optional<size_t> place = PlaceOfSum(bytes);
-  GEMMSMITH_CHECK(place, "{} bytes without a place for their sum", bytes.size());
-  return bytes.replace(*place, kSumDigits, HashBytes(bytes).Hex());
-}
+std::optional<size_t> PlaceOfSum(std::string_view bytes) { return PlaceBehind(kSumMark, bytes, kSumDigits); }
 
 bool SumFits(std::string bytes) {
   const std::optional<size_t> place = PlaceOfSum(bytes);
   if (!place) return false;
   const std::string sum = bytes.substr(*place, kSumDigits);
-  return HashBytes(bytes.replace(*place, kSumDigits, std::string(kSumDigits, '0'))).Hex() == sum;
+  return HashBytes(bytes.replace(*place, kSumDigits, kNoSum)).Hex() == sum;
 }
 
-Result<std::string> EncodeState(const ModelConfig& config, Trainer& trainer, int64_t step, const std::string& options) {
+std::string EmptyState(const ModelConfig& config, const std::string& options) {
   SafeTensors file;
   file.metadata = {{"gemmsmith_checkpoint", std::string(kFormat)},
                    {"tokens", TokenVocabulary().identity()},
-                   {"step", fmt::format("{}", step)},
+                   {"step", std::string(kStepDigits, '0')},
                    {"options", options},
-                   {"sum", std::string(kSumDigits, '0')}};
+                   {"sum", kNoSum}};
   PolicyModel shapes = EmptyModel(config);
+  for (const NamedWeights& weights : WeightsOf(shapes))
+    for (const std::string_view prefix : kPrefixes)
+      file.tensors[fmt::format("{}{}", prefix, weights.name)] = {weights.shape,
+                                                                 std::vector<float>(weights.values->size())};
+  return EncodeSafeTensors(file, NumberType::kF32);
+}
+
+// A state in place, of the same layout as an empty one.
+Status WriteState(const ModelConfig& config, Trainer& trainer, int64_t step, std::span<char> bytes) {
+  const std::string_view text(bytes.data(), bytes.size());
+  const std::optional<size_t> sum = PlaceOfSum(text), number = PlaceBehind(kStepMark, text, kStepDigits);
+  GEMMSMITH_CHECK(sum && number, "{} bytes without a place for their sum", bytes.size());
+  const auto write = [&](size_t place, std::string_view digits) {
+    std::copy(digits.begin(), digits.end(), bytes.begin() + long(place));
+    std::atomic_signal_fence(std::memory_order_seq_cst);  // a killed process leaves what it had written so far
+  };
+  write(*sum, kNoSum);
+  write(*number, fmt::format("{:0{}}", step, kStepDigits));
+  std::map<std::string, size_t> counts;  // in the order of the file
+  PolicyModel shapes = EmptyModel(config);
+  size_t all = 0;
   for (const NamedWeights& weights : WeightsOf(shapes)) {
-    for (const std::string_view prefix : kPrefixes) {
-      const std::string name = fmt::format("{}{}", prefix, weights.name);
-      Tensor& tensor = file.tensors[name];
-      tensor.shape = weights.shape;
-      ASSIGN_OR_RETURN(tensor.values, trainer.Get(name, weights.values->size()));
-    }
+    for (const std::string_view prefix : kPrefixes)
+      all += counts[fmt::format("{}{}", prefix, weights.name)] = weights.values->size();
   }
-  return WithSum(EncodeSafeTensors(file, NumberType::kF32));
+  size_t at = bytes.size() - all * sizeof(float);
+  for (const auto& [name, count] : counts) {
+    RETURN_IF_ERROR(trainer.Get(name, {reinterpret_cast<float*>(bytes.data() + at), count}));
+    at += count * sizeof(float);
+  }
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  write(*sum, HashBytes(text).Hex());
+  return OkStatus();
 }
 
 Status PutState(SafeTensors& file, const ModelConfig& config, Trainer& trainer) {
@@ -78,11 +99,12 @@ struct State {
   int64_t step = 0;
 };
 
-// DataLoss where it is damaged, NotFound where it is not there.
+// DataLoss where it is damaged, NotFound where it is not there or was being written when its process ended.
 Result<State> ReadState(const fs::path& path, const std::string& options) {
   ASSIGN_OR_RETURN(std::string bytes, ReadFile(path));
   Result<SafeTensors> file = DecodeSafeTensors(bytes);
   if (!file.ok()) return DataLoss(file.status().message());
+  if (file->metadata["sum"] == kNoSum) return NotFound("half-written");
   if (!SumFits(std::move(bytes))) return DataLoss("its bytes do not have the sum that it names");
   std::map<std::string, std::string>& metadata = file->metadata;
   if (metadata["gemmsmith_checkpoint"] != kFormat || metadata["tokens"] != TokenVocabulary().identity() ||
@@ -99,46 +121,64 @@ Result<State> ReadState(const fs::path& path, const std::string& options) {
 void RemoveHalfWritten(const fs::path& folder) {
   std::error_code none;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, none))
-    for (const char* file : kFiles)
-      if (entry.path().filename().string().starts_with(fmt::format(".{}.", file))) fs::remove(entry.path(), none);
+    if (entry.path().filename().string().starts_with(".checkpoint_")) fs::remove(entry.path(), none);
 }
 
 }  // namespace
+
+fs::path Checkpoints::PathOf(size_t file) const {
+  return folder_ / fmt::format("checkpoint_{}.safetensors", char('a' + file));
+}
+
+size_t Checkpoints::NextFile() const {
+  size_t next = last_ ? (*last_ + 1) % kFiles : 0;
+  if (next == synced_) next = (next + 1) % kFiles;
+  return next;
+}
 
 Result<std::optional<int64_t>> Checkpoints::Restore(Trainer& trainer,
                                                     const std::function<void(const std::string&)>& note) {
   RemoveHalfWritten(folder_);
   std::optional<State> latest;
-  size_t restored = 0;
   std::vector<std::string> damaged;
-  for (size_t i = 0; i < kFiles.size(); ++i) {
-    const fs::path path = folder_ / kFiles[i];
-    Result<State> state = ReadState(path, options_);
-    if (state.ok() && (!latest || state->step > latest->step)) latest = *std::move(state), restored = i;
+  for (size_t i = 0; i < kFiles; ++i) {
+    Result<State> state = ReadState(PathOf(i), options_);
+    if (state.ok() && (!latest || state->step > latest->step)) latest = *std::move(state), last_ = i;
     if (state.ok() || state.status().code() == StatusCode::kNotFound) continue;
     if (state.status().code() == StatusCode::kInvalidArgument) return state.status();
-    damaged.push_back(fmt::format("{} is damaged ({})", path.string(), state.status().message()));
+    damaged.push_back(fmt::format("{} is damaged ({})", PathOf(i).string(), state.status().message()));
   }
   if (!latest && damaged.empty()) return std::optional<int64_t>();
   if (!latest)
     return DataLoss(fmt::format("{}; no sound checkpoint is left: remove {} to begin anew", Join(damaged, ", "),
-                                damaged.size() == 1 ? "it" : "both"));
-  const std::string goes_on =
-      fmt::format("going on behind step {}, from {}", latest->step, (folder_ / kFiles[restored]).string());
-  note(damaged.empty() ? goes_on : fmt::format("{}: {}", damaged[0], goes_on));
+                                damaged.size() == 1 ? "it" : "them"));
+  damaged.push_back(fmt::format("going on behind step {}, from {}", latest->step, PathOf(*last_).string()));
+  note(Join(damaged, ": "));
   RETURN_IF_ERROR(PutState(latest->file, config_, trainer));
-  next_ = 1 - restored;
   return std::optional<int64_t>(latest->step);
 }
 
 Status Checkpoints::Keep(Trainer& trainer, int64_t step) {
-  ASSIGN_OR_RETURN(const std::string state, EncodeState(config_, trainer, step, options_));
-  RETURN_IF_ERROR(WriteFileAtomic(folder_ / kFiles[next_], state));
-  next_ = 1 - next_;
+  if (empty_.empty()) empty_ = EmptyState(config_, options_);
+  const size_t next = NextFile();
+  std::optional<MappedFile>& file = files_[next];
+  if (!file) {
+    ASSIGN_OR_RETURN(MappedFile created, MappedFile::Create(PathOf(next), empty_));
+    file.emplace(std::move(created));
+  }
+  RETURN_IF_ERROR(WriteState(config_, trainer, step, file->bytes()));
+  last_ = next;
   return OkStatus();
 }
 
-bool CheckpointIsDue(double work_seconds, double last_seconds, double share) {
+Status Checkpoints::Sync() {
+  GEMMSMITH_CHECK(last_ && files_[*last_], "nothing was kept");
+  RETURN_IF_ERROR(files_[*last_]->Sync());
+  synced_ = last_;
+  return OkStatus();
+}
+
+bool SyncIsDue(double work_seconds, double last_seconds, double share) {
   return last_seconds <= share * (work_seconds + last_seconds);
 }
 

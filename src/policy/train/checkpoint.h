@@ -1,14 +1,17 @@
-// The state of a run on disk. Two files, checkpoint_a and checkpoint_b, hold the last two states that were kept: the
-// new one is written over the older, whole or not at all, so that at every moment one of them is sound, and where
-// the later one is damaged there is the one before it.
+// The state of a run on disk, kept behind every step. Three files, checkpoint_a to checkpoint_c, take turns: a state is
+// written in place, into the one that holds neither the last state nor the last that was synced, and is sealed with a
+// sum of all bytes when it is whole. So whatever ends the process, the state before is there, and where the machine
+// goes down, the one that was synced last.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
 
+#include "policy/train/mapped_file.h"
 #include "policy/train/trainer.h"
 
 namespace gemmsmith {
@@ -19,23 +22,31 @@ class Checkpoints {
   Checkpoints(std::filesystem::path folder, const ModelConfig& config, std::string options)
       : folder_(std::move(folder)), config_(config), options_(std::move(options)) {}
 
-  // Puts the later state into the trainer and gives its step; nothing where there are no checkpoints. What is damaged
+  // Puts the latest state into the trainer and gives its step; nothing where there are no checkpoints. What is damaged
   // is told to `note` with what takes its place. DataLoss where only damaged ones are there, InvalidArgument where one
   // was made with other options or words; both say what to do. Removes what was left half-written.
   Result<std::optional<int64_t>> Restore(Trainer& trainer, const std::function<void(const std::string&)>& note);
 
-  // Weights, both moments and the step, with a sum of all bytes.
+  // Weights, both moments and the step; in the memory of the system, which outlives the process.
   Status Keep(Trainer& trainer, int64_t step);
+  // The state that was kept last; to the disk.
+  Status Sync();
 
  private:
+  static constexpr size_t kFiles = 3;
+  std::filesystem::path PathOf(size_t file) const;
+  size_t NextFile() const;
+
   const std::filesystem::path folder_;
   const ModelConfig config_;
   const std::string options_;
-  size_t next_ = 0;  // which file is written next
+  std::string empty_;  // a state of zeros, not sealed; made for the first one
+  std::array<std::optional<MappedFile>, kFiles> files_;
+  std::optional<size_t> last_, synced_;
 };
 
-// Whether another checkpoint leaves checkpoints within their share of the time: after so many seconds of work, where
-// the last one took so long (0: none yet).
-bool CheckpointIsDue(double work_seconds, double last_seconds, double share);
+// Whether syncing once more leaves that within its share of the time: after so many seconds of work, where it last took
+// so long (0: it never did).
+bool SyncIsDue(double work_seconds, double last_seconds, double share);
 
 }  // namespace gemmsmith

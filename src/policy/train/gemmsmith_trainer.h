@@ -31,7 +31,8 @@ typedef struct {
 int gemmsmith_trainer_abi(void);
 /* "torch 2.11.0". */
 const char* gemmsmith_trainer_version(void);
-/* On "cpu" or "cuda:0", all weights 0; null where that failed. */
+/* On "cpu", "cuda:0", several separated by commas, which share the rows of each batch, or "cuda", every GPU there is;
+ * all weights 0; null where that failed. */
 void* gemmsmith_trainer_open(const GemmsmithTrainerModel* model, const char* device);
 void gemmsmith_trainer_close(void* trainer);
 /* The tensors by their names in the file of weights; behind "first." and "second.", AdamW's moments. 0, or not. */
@@ -42,8 +43,8 @@ int gemmsmith_trainer_step(void* trainer, const GemmsmithTrainerBatch* batch, co
                            double* loss, double* gradient_norm);
 /* The mean loss alone. */
 int gemmsmith_trainer_loss(void* trainer, const GemmsmithTrainerBatch* batch, double* loss);
-/* PolicyBatch of trainer.h: `count` words drawn, `allowed_from` has one number more. The batch's weights do not count.
- */
+/* PolicyBatch of trainer.h: `count` words drawn, row by row; `allowed_from` has one number more. The batch's weights do
+ * not count. */
 typedef struct {
   int64_t count;
   const int32_t *rows, *positions;

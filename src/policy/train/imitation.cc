@@ -14,6 +14,10 @@ namespace gemmsmith {
 
 namespace {
 
+// What was learned before is told beside the prior: at full strength it says once more what the prior has said already,
+// and imitation begins further off than the prior alone.
+constexpr double kLogitsBesideThePrior = 0.1;
+
 // The likeliest of the plans that are left, and how likely: e^(kFaith ln score), of all that were timed.
 std::vector<WeightedPlan> WantedOf(const PlanGroup& group, int count) {
   std::vector<std::pair<double, const Exemplar*>> left;
@@ -69,8 +73,9 @@ std::vector<float> LogsOfBeliefs(const PolicyBatch& batch) {
 
 std::string Describe(const ImitationOptions& options) {
   return fmt::format(
-      "imitation steps={} problems={} plans={} learning_rate={} warm_up={} seed={} without={} experience={}",
+      "imitation steps={} problems={} plans={} learning_rate={} warm_up={} seed={} logits={} without={} experience={}",
       options.steps, options.problems, options.plans, options.learning_rate, options.warm_up, options.seed,
+      kLogitsBesideThePrior,
       Print(options.without), options.experience.Fingerprint());
 }
 
@@ -88,6 +93,8 @@ Status Imitate(const std::vector<RecordedProblem>& problems, const std::vector<R
       .options = fmt::format("{} from={} problems={}", Describe(options), Fingerprint(begin_with), problems.size())};
   PolicyModel begin = begin_with;
   begin.without = Union(begin.without, options.without);
+  if (!begin.without.prior)
+    for (float& weight : begin.final_norm) weight *= float(kLogitsBesideThePrior);
   const std::unique_ptr<PlanJudge> judge = MakeRecordedJudge();
   const auto draw = [&](const std::vector<RecordedProblem>& from, int count, Occasion occasion, Random random) {
     const std::vector<PlanGroup> groups =

@@ -158,9 +158,9 @@ TEST(PretrainingTest, OtherOptionsAndDamageAreRefusedInOneLine) {
   options = FewSteps();
   options.without.counters = true;
   EXPECT_EQ(Train(trainer, folder.path(), 4, options).code(), StatusCode::kInvalidArgument);
-  for (const char* file : {"checkpoint_a.safetensors", "checkpoint_b.safetensors"})
+  for (const char* file : {"checkpoint_a.safetensors", "checkpoint_b.safetensors", "checkpoint_c.safetensors"})
     ASSERT_TRUE(WriteFileAtomic(folder.path() / file, "x").ok());
-  EXPECT_NE(Train(trainer, folder.path()).message().find("remove both to begin anew"), std::string::npos);
+  EXPECT_NE(Train(trainer, folder.path()).message().find("remove them to begin anew"), std::string::npos);
 }
 
 TEST(PretrainingTest, ValidationLossIsLoggedWhereProblemsAreHeldOut) {

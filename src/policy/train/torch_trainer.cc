@@ -3,16 +3,24 @@
 #include "policy/train/gemmsmith_trainer.h"
 
 #include <ATen/ATen.h>
+#include <ATen/detail/CUDAHooksInterface.h>
 #include <c10/core/GradMode.h>
 #include <dlfcn.h>
 #include <torch/version.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <exception>
 #include <filesystem>
+#include <future>
 #include <limits>
+#include <memory>
+#include <numeric>
+#include <sstream>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -41,10 +49,59 @@ void OpenCuda() {
   at::globalContext().setAllowTF32CuBLAS(true);
 }
 
-struct Weight {
+// Where the numbers of a weight stand among all of a model, one behind the other.
+struct Place {
   std::string name;
-  Tensor value, first, second;  // the moments are AdamW's
-  bool decays = false;          // matrices of layers do; norms and embeddings do not
+  std::vector<int64_t> shape;
+  int64_t begin = 0, count = 0;
+};
+
+class Places {
+ public:
+  explicit Places(const GemmsmithTrainerModel& model) {
+    Add("embedding", {model.words, model.width});
+    Add("position", {model.positions, model.width});
+    for (int i = 0; i < model.layers; ++i) {
+      const std::string prefix = "layers." + std::to_string(i) + ".";
+      Add(prefix + "attention_norm", {model.width});
+      Add(prefix + "qkv", {model.width, 3 * model.width});
+      Add(prefix + "out", {model.width, model.width});
+      Add(prefix + "hidden_norm", {model.width});
+      Add(prefix + "up", {model.width, model.hidden});
+      Add(prefix + "down", {model.hidden, model.width});
+    }
+    Add("final_norm", {model.width});
+  }
+
+  const std::vector<Place>& all() const { return all_; }
+  int64_t count() const { return all_.back().begin + all_.back().count; }
+  const Place* Find(const std::string& name) const {
+    for (const Place& place : all_)
+      if (place.name == name) return &place;
+    return nullptr;
+  }
+
+  // 1 where AdamW lets weights decay: matrices of layers, not norms and embeddings.
+  Tensor Decaying() const {
+    Tensor decaying = at::zeros({count()}, at::kFloat);
+    for (const Place& place : all_)
+      if (place.shape.size() == 2 && place.name.rfind("layers.", 0) == 0) Of(place, decaying).fill_(1);
+    return decaying;
+  }
+
+  static Tensor Of(const Place& place, const Tensor& numbers) {
+    return numbers.narrow(0, place.begin, place.count).view(place.shape);
+  }
+
+ private:
+  void Add(std::string name, std::vector<int64_t> shape) {
+    int64_t count = 1;
+    for (const int64_t size : shape) count *= size;
+    const int64_t begin = all_.empty() ? 0 : this->count();
+    all_.push_back({std::move(name), std::move(shape), begin, count});
+  }
+
+  std::vector<Place> all_;
 };
 
 struct Layer {
@@ -55,34 +112,86 @@ Tensor Norm(const Tensor& x, const Tensor& weights) {
   return x * at::rsqrt(x.square().mean(-1, true) + kNormEpsilon) * weights;
 }
 
-class Trainer {
- public:
-  Trainer(const GemmsmithTrainerModel& model, const std::string& device) : model_(model), device_(device) {
-    if (!device_.is_cpu()) OpenCuda();
-    embedding_ = Add("embedding", {model.words, model.width});
-    position_ = Add("position", {model.positions, model.width});
-    for (int i = 0; i < model.layers; ++i) {
-      const std::string prefix = "layers." + std::to_string(i) + ".";
-      layers_.push_back(
-          {Add(prefix + "attention_norm", {model.width}), Add(prefix + "qkv", {model.width, 3 * model.width}),
-           Add(prefix + "out", {model.width, model.width}), Add(prefix + "hidden_norm", {model.width}),
-           Add(prefix + "up", {model.width, model.hidden}), Add(prefix + "down", {model.hidden, model.width})});
-    }
-    final_norm_ = Add("final_norm", {model.width});
-  }
+// Some rows of a batch, and the words that were drawn in them.
+struct Part {
+  GemmsmithTrainerBatch batch = {};
+  GemmsmithTrainerChoices choices = {};
+  int64_t first_row = 0, first_choice = 0;
+};
 
-  Tensor& Find(const std::string& name) {
-    for (Weight& weight : weights_) {
-      if (name == weight.name) return weight.value;
-      if (name == "first." + weight.name) return weight.first;
-      if (name == "second." + weight.name) return weight.second;
+// Where each of so many parts of the rows begins, all as long as can be, and the end of the last.
+std::vector<int64_t> Shares(int64_t rows, size_t parts) {
+  std::vector<int64_t> begins;
+  for (size_t i = 0; i <= parts; ++i) begins.push_back(rows * int64_t(i) / int64_t(parts));
+  return begins;
+}
+
+std::vector<Part> Split(const GemmsmithTrainerBatch& batch, const GemmsmithTrainerChoices& choices, size_t parts) {
+  const std::vector<int64_t> begins = Shares(batch.rows, parts);
+  const int32_t* const rows_end = choices.rows + choices.count;
+  if (!std::is_sorted(choices.rows, rows_end))
+    throw std::runtime_error("words drawn are not in the order of their rows");
+  std::vector<Part> split;
+  for (size_t i = 0; i < parts; ++i) {
+    const int64_t row = begins[i], words = row * batch.length;
+    const int64_t choice = std::lower_bound(choices.rows, rows_end, row) - choices.rows;
+    const int64_t end = std::lower_bound(choices.rows, rows_end, begins[i + 1]) - choices.rows;
+    split.push_back({.batch = {batch.tokens + words, batch.weights + words, begins[i + 1] - row, batch.length},
+                     .choices = choices,
+                     .first_row = row,
+                     .first_choice = choice});
+    GemmsmithTrainerChoices& own = split.back().choices;
+    own.count = end - choice;
+    own.rows += choice, own.positions += choice, own.weights += choice, own.advantages += choice;
+    own.old_logs += choice, own.reference_logs += choice, own.allowed_from += choice;
+  }
+  return split;
+}
+
+std::vector<Part> Split(const GemmsmithTrainerBatch& batch, size_t parts) {
+  static constexpr int64_t kNoChoice = 0;
+  GemmsmithTrainerChoices none = {};
+  none.allowed_from = &kNoChoice;
+  return Split(batch, none, parts);
+}
+
+// The weight of all words that are predicted.
+double WeightOf(const GemmsmithTrainerBatch& batch) {
+  double sum = 0;
+  for (int64_t row = 0; row < batch.rows; ++row)
+    for (int64_t at = 1; at < batch.length; ++at) sum += double(batch.weights[row * batch.length + at]);
+  return sum;
+}
+
+// The weights on one device, and what they make of texts there.
+class Replica {
+ public:
+  Replica(const GemmsmithTrainerModel& model, const Places& places, const at::Device& device)
+      : model_(model), device_(device) {
+    const auto options = at::TensorOptions().dtype(at::kFloat).device(device_);
+    numbers = at::zeros({places.count()}, options);
+    gradients = at::zeros({places.count()}, options);
+    std::vector<Tensor> weights;
+    for (const Place& place : places.all()) {
+      Tensor weight = Places::Of(place, numbers).detach().set_requires_grad(true);
+      // Backward passes add to what is there.
+      weight.mutable_grad() = Places::Of(place, gradients);
+      weights.push_back(std::move(weight));
     }
-    throw std::runtime_error("no tensor " + name);
+    size_t next = 0;
+    const auto take = [&] { return weights.at(next++); };
+    embedding_ = take(), position_ = take();
+    for (int i = 0; i < model.layers; ++i) {
+      Layer& layer = layers_.emplace_back();
+      for (Tensor* tensor : {&layer.attention_norm, &layer.qkv, &layer.out, &layer.hidden_norm, &layer.up, &layer.down})
+        *tensor = take();
+    }
+    final_norm_ = take();
   }
 
   Tensor Logits(const GemmsmithTrainerBatch& batch) const {
     const Tensor tokens = TokensOf(batch);
-    const Tensor ahead = at::ones({batch.length, batch.length}, position_.options().dtype(at::kBool)).triu(1);
+    const Tensor ahead = at::ones({batch.length, batch.length}, numbers.options().dtype(at::kBool)).triu(1);
     Tensor x = at::embedding(embedding_, tokens) + position_.slice(0, 0, batch.length);
     for (const Layer& layer : layers_) {
       x = x + Attention(layer, Norm(x, layer.attention_norm), ahead).matmul(layer.out);
@@ -91,41 +200,24 @@ class Trainer {
     return Norm(x, final_norm_).matmul(embedding_.t());
   }
 
-  Tensor Loss(const GemmsmithTrainerBatch& batch) const {
+  // The part's share in the mean loss of a batch whose words weigh so much.
+  Tensor Loss(const Part& part, double weight) const {
+    const GemmsmithTrainerBatch& batch = part.batch;
     const Tensor logits = Logits(batch).slice(1, 0, batch.length - 1);
     const Tensor next = TokensOf(batch).slice(1, 1);
     const Tensor weights = at::from_blob(const_cast<float*>(batch.weights), {batch.rows, batch.length}, at::kFloat)
                                .to(device_)
                                .slice(1, 1);
     const Tensor losses = -logits.log_softmax(-1).gather(-1, next.unsqueeze(-1)).squeeze(-1);
-    return (losses * weights).sum() / weights.sum();
+    return (losses * weights).sum() / weight;
   }
 
-  std::pair<double, double> Step(const GemmsmithTrainerBatch& batch, const GemmsmithTrainerStep& step) {
-    const Tensor loss = Loss(batch);
-    return {loss.item<double>(), Descend(loss, step)};
-  }
+  Tensor ChosenLogs(const Part& part) const { return ChosenLogs(AllLogs(part), part); }
 
-  // By word drawn, the log probabilities of all words, minus infinity where one was not allowed.
-  Tensor AllLogs(const GemmsmithTrainerBatch& batch, const GemmsmithTrainerChoices& choices) const {
-    Tensor beliefs = at::full({choices.count, model_.words}, -std::numeric_limits<double>::infinity(), at::kFloat);
-    auto belief_at = beliefs.accessor<float, 2>();
-    for (int64_t i = 0; i < choices.count; ++i)
-      for (int64_t at = choices.allowed_from[i]; at < choices.allowed_from[i + 1]; ++at)
-        belief_at[i][choices.allowed[at]] = choices.beliefs[at];
-    const Tensor rows = Indices(choices.rows, choices.count), before = Indices(choices.positions, choices.count) - 1;
-    return (Logits(batch).index({rows, before}) + beliefs.to(device_)).log_softmax(-1);
-  }
-
-  Tensor ChosenLogs(const Tensor& all_logs, const GemmsmithTrainerBatch& batch,
-                    const GemmsmithTrainerChoices& choices) const {
-    const Tensor rows = Indices(choices.rows, choices.count), positions = Indices(choices.positions, choices.count);
-    return all_logs.gather(-1, TokensOf(batch).index({rows, positions}).unsqueeze(-1)).squeeze(-1);
-  }
-
-  GemmsmithTrainerPolicyResult PolicyStep(const GemmsmithTrainerBatch& batch, const GemmsmithTrainerChoices& choices,
-                                          const GemmsmithTrainerStep& step, const GemmsmithTrainerPolicy& policy) {
-    const Tensor all_logs = AllLogs(batch, choices), logs = ChosenLogs(all_logs, batch, choices);
+  // Leaves gradients; the part's share in each number of the result.
+  GemmsmithTrainerPolicyResult Learn(const Part& part, const GemmsmithTrainerPolicy& policy, int64_t all_choices) {
+    const GemmsmithTrainerChoices& choices = part.choices;
+    const Tensor all_logs = AllLogs(part), logs = ChosenLogs(all_logs, part);
     const Tensor weights = Numbers(choices.weights, choices.count);
     const Tensor advantages = Numbers(choices.advantages, choices.count);
     const Tensor ratios = (logs - Numbers(choices.old_logs, choices.count)).exp();
@@ -137,39 +229,41 @@ class Trainer {
     const Tensor known_logs = all_logs.masked_fill(all_logs.isinf(), 0);
     const Tensor entropy = -((all_logs.exp() * known_logs).sum(-1) * weights).sum();
     const Tensor loss = policy.kl_weight * kl - gain - policy.entropy_weight * entropy;
-    const Tensor outside = (ratios - clipped).abs().gt(0).to(at::kFloat).mean();
-    const double norm = Descend(loss, step);
-    return {loss.item<double>(), norm, kl.item<double>(), entropy.item<double>(), outside.item<double>()};
+    const Tensor outside = (ratios - clipped).abs().gt(0).to(at::kFloat).sum();
+    loss.backward();
+    return {.loss = loss.item<double>(),
+            .kl = kl.item<double>(),
+            .entropy = entropy.item<double>(),
+            .clip_fraction = outside.item<double>() / double(all_choices)};
   }
 
+  Tensor numbers, gradients;  // of all weights, as Places has them
+
  private:
-  // One step down a loss; gives the norm of its gradients.
-  double Descend(const Tensor& loss, const GemmsmithTrainerStep& step) {
-    for (Weight& weight : weights_) weight.value.mutable_grad() = Tensor();
-    loss.backward();
-    const c10::NoGradGuard no_gradients;
-    Tensor squares = at::zeros({}, position_.options());
-    for (const Weight& weight : weights_) squares += weight.value.grad().square().sum();
-    const double norm = std::sqrt(squares.item<double>());
-    if (!std::isfinite(norm)) throw std::runtime_error("the gradients are not finite: a lower learning rate may do");
-    const double scale = norm > step.largest_norm ? step.largest_norm / norm : 1;
-    for (Weight& weight : weights_) Descend(weight, weight.value.grad() * scale, step);
-    return norm;
+  // By word drawn, the log probabilities of all words, minus infinity where one was not allowed.
+  Tensor AllLogs(const Part& part) const {
+    const GemmsmithTrainerChoices& choices = part.choices;
+    Tensor beliefs = at::full({choices.count, model_.words}, -std::numeric_limits<double>::infinity(), at::kFloat);
+    auto belief_at = beliefs.accessor<float, 2>();
+    for (int64_t i = 0; i < choices.count; ++i)
+      for (int64_t at = choices.allowed_from[i]; at < choices.allowed_from[i + 1]; ++at)
+        belief_at[i][choices.allowed[at]] = choices.beliefs[at];
+    const Tensor before = Indices(choices.positions, choices.count) - 1;
+    return (Logits(part.batch).index({RowsOf(part), before}) + beliefs.to(device_)).log_softmax(-1);
   }
+
+  Tensor ChosenLogs(const Tensor& all_logs, const Part& part) const {
+    const Tensor positions = Indices(part.choices.positions, part.choices.count);
+    return all_logs.gather(-1, TokensOf(part.batch).index({RowsOf(part), positions}).unsqueeze(-1)).squeeze(-1);
+  }
+
+  Tensor RowsOf(const Part& part) const { return Indices(part.choices.rows, part.choices.count) - part.first_row; }
 
   Tensor Indices(const int32_t* values, int64_t count) const {
     return at::from_blob(const_cast<int32_t*>(values), {count}, at::kInt).to(device_).to(at::kLong);
   }
   Tensor Numbers(const float* values, int64_t count) const {
     return at::from_blob(const_cast<float*>(values), {count}, at::kFloat).to(device_);
-  }
-
-  Tensor Add(std::string name, std::vector<int64_t> shape) {
-    const auto options = at::TensorOptions().dtype(at::kFloat).device(device_);
-    const bool decays = shape.size() == 2 && name.rfind("layers.", 0) == 0;
-    Tensor value = at::zeros(shape, options).set_requires_grad(true);
-    weights_.push_back({std::move(name), value, at::zeros(shape, options), at::zeros(shape, options), decays});
-    return value;
   }
 
   Tensor TokensOf(const GemmsmithTrainerBatch& batch) const {
@@ -186,26 +280,170 @@ class Trainer {
     return weights.matmul(qkv[2]).transpose(1, 2).reshape({rows, length, model_.width});
   }
 
-  static void Descend(Weight& weight, const Tensor& gradient, const GemmsmithTrainerStep& step) {
-    weight.first.mul_(step.beta1).add_(gradient, 1 - step.beta1);
-    weight.second.mul_(step.beta2).addcmul_(gradient, gradient, 1 - step.beta2);
-    const double first_scale = 1 / (1 - std::pow(step.beta1, double(step.number)));
-    const double second_scale = 1 / (1 - std::pow(step.beta2, double(step.number)));
-    if (weight.decays) weight.value.mul_(1 - step.learning_rate * step.weight_decay);
-    weight.value.addcdiv_(weight.first, (weight.second * second_scale).sqrt().add_(step.epsilon),
-                          -step.learning_rate * first_scale);
-  }
-
-  GemmsmithTrainerModel model_;
-  at::Device device_;
-  std::vector<Weight> weights_;
+  const GemmsmithTrainerModel model_;
+  const at::Device device_;
   Tensor embedding_, position_, final_norm_;
   std::vector<Layer> layers_;
 };
 
+// "cpu", or "cuda:0" and others like it, separated by commas; "cuda" is every GPU there is.
+std::vector<at::Device> DevicesOf(const std::string& names) {
+  std::vector<at::Device> devices;
+  std::istringstream list(names);
+  for (std::string name; std::getline(list, name, ',');) {
+    const at::Device device(name);
+    if (!device.is_cpu()) OpenCuda();
+    const bool is_every_gpu = device.is_cuda() && !device.has_index();
+    const int gpus = is_every_gpu ? int(at::detail::getCUDAHooks().deviceCount()) : 0;
+    if (is_every_gpu && gpus == 0) throw std::runtime_error("no GPU is there");
+    for (int gpu = 0; gpu < gpus; ++gpu) devices.emplace_back(at::kCUDA, at::DeviceIndex(gpu));
+    if (!is_every_gpu) devices.push_back(device);
+  }
+  return devices;
+}
+
+// Data parallel: each device computes the gradients of some rows, the first one takes the step on their sum and hands
+// the weights out again.
+class Trainer {
+ public:
+  Trainer(const GemmsmithTrainerModel& model, const std::string& devices) : model_(model), places_(model) {
+    for (const at::Device& device : DevicesOf(devices))
+      replicas_.push_back(std::make_unique<Replica>(model, places_, device));
+    first_ = at::zeros_like(replicas_.at(0)->numbers);
+    second_ = at::zeros_like(first_);
+    decaying_ = places_.Decaying().to(first_.device());
+  }
+
+  // Behind "first." and "second.", AdamW's moments.
+  Tensor Find(const std::string& name) {
+    const size_t dot = name.find('.');
+    const std::string prefix = name.substr(0, dot == std::string::npos ? 0 : dot);
+    const bool is_moment = prefix == "first" || prefix == "second";
+    const Place* const place = places_.Find(is_moment ? name.substr(dot + 1) : name);
+    if (place == nullptr) throw std::runtime_error("no tensor " + name);
+    return Places::Of(*place, prefix == "first" ? first_ : prefix == "second" ? second_ : replicas_[0]->numbers);
+  }
+
+  void Put(Tensor& tensor, const Tensor& values) {
+    tensor.copy_(values);
+    are_alike_ = false;
+  }
+
+  double Loss(const GemmsmithTrainerBatch& batch) {
+    const double weight = WeightOf(batch);
+    std::vector<double> losses(replicas_.size());
+    OnEach(Split(batch, replicas_.size()), [&](size_t i, Replica& replica, const Part& part) {
+      const c10::NoGradGuard no_gradients;
+      losses[i] = replica.Loss(part, weight).item<double>();
+    });
+    return Sum(losses);
+  }
+
+  std::pair<double, double> Step(const GemmsmithTrainerBatch& batch, const GemmsmithTrainerStep& step) {
+    const double weight = WeightOf(batch);
+    std::vector<double> losses(replicas_.size());
+    OnEach(Split(batch, replicas_.size()), [&](size_t i, Replica& replica, const Part& part) {
+      const Tensor loss = replica.Loss(part, weight);
+      loss.backward();
+      losses[i] = loss.item<double>();
+    });
+    return {Sum(losses), Descend(step)};
+  }
+
+  GemmsmithTrainerPolicyResult PolicyStep(const GemmsmithTrainerBatch& batch, const GemmsmithTrainerChoices& choices,
+                                          const GemmsmithTrainerStep& step, const GemmsmithTrainerPolicy& policy) {
+    std::vector<GemmsmithTrainerPolicyResult> shares(replicas_.size());
+    OnEach(Split(batch, choices, replicas_.size()), [&](size_t i, Replica& replica, const Part& part) {
+      if (part.choices.count > 0) shares[i] = replica.Learn(part, policy, choices.count);
+    });
+    GemmsmithTrainerPolicyResult sum = {};
+    for (const GemmsmithTrainerPolicyResult& share : shares) {
+      sum.loss += share.loss, sum.kl += share.kl, sum.entropy += share.entropy;
+      sum.clip_fraction += share.clip_fraction;
+    }
+    sum.gradient_norm = Descend(step);
+    return sum;
+  }
+
+  void LogProbabilities(const GemmsmithTrainerBatch& batch, const GemmsmithTrainerChoices& choices, float* logs) {
+    OnEach(Split(batch, choices, replicas_.size()), [&](size_t, Replica& replica, const Part& part) {
+      const c10::NoGradGuard no_gradients;
+      if (part.choices.count > 0) Write(replica.ChosenLogs(part), logs + part.first_choice);
+    });
+  }
+
+  void Logits(const GemmsmithTrainerBatch& batch, float* logits) {
+    OnEach(Split(batch, replicas_.size()), [&](size_t, Replica& replica, const Part& part) {
+      const c10::NoGradGuard no_gradients;
+      Write(replica.Logits(part.batch), logits + part.first_row * batch.length * model_.words);
+    });
+  }
+
+ private:
+  // Side by side, a thread a device; those without rows do nothing.
+  template <typename Work>
+  void OnEach(const std::vector<Part>& parts, const Work& work) {
+    MakeAlike();
+    const auto run = [&](size_t i) {
+      if (parts[i].batch.rows > 0) work(i, *replicas_[i], parts[i]);
+    };
+    std::vector<std::future<void>> others;
+    for (size_t i = 1; i < parts.size(); ++i) others.push_back(std::async(std::launch::async, run, i));
+    std::exception_ptr failure;
+    const auto await = [&](const auto& wait) {
+      try {
+        wait();
+      } catch (...) {
+        failure = std::current_exception();
+      }
+    };
+    await([&] { run(0); });
+    for (std::future<void>& other : others) await([&] { other.get(); });
+    if (!failure) return;
+    for (const std::unique_ptr<Replica>& replica : replicas_) replica->gradients.zero_();
+    std::rethrow_exception(failure);
+  }
+
+  void MakeAlike() {
+    if (std::exchange(are_alike_, true)) return;
+    for (size_t i = 1; i < replicas_.size(); ++i) replicas_[i]->numbers.copy_(replicas_[0]->numbers);
+  }
+
+  // One step down the gradients that all devices have, which are used up; gives their norm.
+  double Descend(const GemmsmithTrainerStep& step) {
+    const c10::NoGradGuard no_gradients;
+    Replica& leader = *replicas_[0];
+    Tensor gradient = leader.gradients.clone();
+    for (size_t i = 1; i < replicas_.size(); ++i) gradient.add_(replicas_[i]->gradients.to(gradient.device()));
+    for (const std::unique_ptr<Replica>& replica : replicas_) replica->gradients.zero_();
+    const double norm = std::sqrt(gradient.square().sum().item<double>());
+    if (!std::isfinite(norm)) throw std::runtime_error("the gradients are not finite: a lower learning rate may do");
+    if (norm > step.largest_norm) gradient.mul_(step.largest_norm / norm);
+    first_.mul_(step.beta1).add_(gradient, 1 - step.beta1);
+    second_.mul_(step.beta2).addcmul_(gradient, gradient, 1 - step.beta2);
+    const double first_scale = 1 / (1 - std::pow(step.beta1, double(step.number)));
+    const double second_scale = 1 / (1 - std::pow(step.beta2, double(step.number)));
+    leader.numbers.mul_(1 - decaying_ * (step.learning_rate * step.weight_decay));
+    leader.numbers.addcdiv_(first_, (second_ * second_scale).sqrt().add_(step.epsilon),
+                            -step.learning_rate * first_scale);
+    are_alike_ = false;
+    return norm;
+  }
+
+  static double Sum(const std::vector<double>& shares) { return std::accumulate(shares.begin(), shares.end(), 0.0); }
+
+  static void Write(const Tensor& from, float* to) { at::from_blob(to, from.sizes(), at::kFloat).copy_(from); }
+
+  const GemmsmithTrainerModel model_;
+  const Places places_;
+  std::vector<std::unique_ptr<Replica>> replicas_;
+  bool are_alike_ = true;             // all have the first one's weights
+  Tensor first_, second_, decaying_;  // on the first device
+};
+
 // The tensor's numbers, with room for as many on the other side.
-Tensor& FindOfSize(void* trainer, const char* name, int64_t count) {
-  Tensor& tensor = static_cast<Trainer*>(trainer)->Find(name);
+Tensor FindOfSize(void* trainer, const char* name, int64_t count) {
+  Tensor tensor = static_cast<Trainer*>(trainer)->Find(name);
   if (tensor.numel() != count) throw std::runtime_error(std::string(name) + " has another size");
   return tensor;
 }
@@ -230,8 +468,8 @@ int gemmsmith_trainer_put(void* trainer, const char* name, const float* values, 
   return guarded(
       [&] {
         const c10::NoGradGuard no_gradients;
-        Tensor& tensor = FindOfSize(trainer, name, count);
-        tensor.copy_(OnCpu(const_cast<float*>(values), tensor));
+        Tensor tensor = FindOfSize(trainer, name, count);
+        static_cast<Trainer*>(trainer)->Put(tensor, OnCpu(const_cast<float*>(values), tensor));
         return 0;
       },
       1);
@@ -241,7 +479,7 @@ int gemmsmith_trainer_get(void* trainer, const char* name, float* values, int64_
   return guarded(
       [&] {
         const c10::NoGradGuard no_gradients;
-        const Tensor& tensor = FindOfSize(trainer, name, count);
+        const Tensor tensor = FindOfSize(trainer, name, count);
         OnCpu(values, tensor).copy_(tensor);
         return 0;
       },
@@ -273,10 +511,7 @@ int gemmsmith_trainer_log_probabilities(void* trainer, const GemmsmithTrainerBat
                                         const GemmsmithTrainerChoices* choices, float* logs) {
   return guarded(
       [&] {
-        const c10::NoGradGuard no_gradients;
-        const Trainer& own = *static_cast<Trainer*>(trainer);
-        const Tensor computed = own.ChosenLogs(own.AllLogs(*batch, *choices), *batch, *choices);
-        OnCpu(logs, computed).copy_(computed);
+        static_cast<Trainer*>(trainer)->LogProbabilities(*batch, *choices, logs);
         return 0;
       },
       1);
@@ -285,8 +520,7 @@ int gemmsmith_trainer_log_probabilities(void* trainer, const GemmsmithTrainerBat
 int gemmsmith_trainer_loss(void* trainer, const GemmsmithTrainerBatch* batch, double* loss) {
   return guarded(
       [&] {
-        const c10::NoGradGuard no_gradients;
-        *loss = static_cast<Trainer*>(trainer)->Loss(*batch).item<double>();
+        *loss = static_cast<Trainer*>(trainer)->Loss(*batch);
         return 0;
       },
       1);
@@ -295,9 +529,7 @@ int gemmsmith_trainer_loss(void* trainer, const GemmsmithTrainerBatch* batch, do
 int gemmsmith_trainer_logits(void* trainer, const GemmsmithTrainerBatch* batch, float* logits) {
   return guarded(
       [&] {
-        const c10::NoGradGuard no_gradients;
-        const Tensor computed = static_cast<Trainer*>(trainer)->Logits(*batch);
-        OnCpu(logits, computed).copy_(computed);
+        static_cast<Trainer*>(trainer)->Logits(*batch, logits);
         return 0;
       },
       1);

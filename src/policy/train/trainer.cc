@@ -31,7 +31,7 @@ Status PutModel(const PolicyModel& model, Trainer& trainer) {
 Result<PolicyModel> GetModel(const ModelConfig& config, Trainer& trainer) {
   PolicyModel model = EmptyModel(config);
   for (const NamedWeights& weights : WeightsOf(model)) {
-    ASSIGN_OR_RETURN(*weights.values, trainer.Get(weights.name, weights.values->size()));
+    RETURN_IF_ERROR(trainer.Get(weights.name, *weights.values));
   }
   return model;
 }

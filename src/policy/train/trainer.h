@@ -2,6 +2,7 @@
 // tests.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -38,7 +39,7 @@ struct StepResult {
 // Words that a policy drew, each among those that its mask allowed there, and what came of it.
 struct PolicyBatch {
   TokenBatch texts;                         // contexts and plans; their weights do not count
-  std::vector<int32_t> rows, positions;     // of each word drawn
+  std::vector<int32_t> rows, positions;     // of each word drawn, row by row
   std::vector<float> weights;               // its share in the loss
   std::vector<float> advantages;            // its plan's
   std::vector<float> old_logs;              // log probability when it was drawn
@@ -79,7 +80,7 @@ class Trainer {
   virtual Result<std::vector<float>> Logits(const TokenBatch& batch) = 0;
   // The tensors of WeightsOf(model) by their names; behind "first." and "second.", the moments.
   virtual Status Put(const std::string& name, const std::vector<float>& values) = 0;
-  virtual Result<std::vector<float>> Get(const std::string& name, size_t count) = 0;
+  virtual Status Get(const std::string& name, std::span<float> values) = 0;
 };
 
 // Weights, and moments of 0.

@@ -118,10 +118,8 @@ class TorchTrainer : public Trainer {
     return Checked(torch_.put(trainer_.get(), name.c_str(), values.data(), int64_t(values.size())));
   }
 
-  Result<std::vector<float>> Get(const std::string& name, size_t count) override {
-    std::vector<float> values(count);
-    RETURN_IF_ERROR(Checked(torch_.get(trainer_.get(), name.c_str(), values.data(), int64_t(count))));
-    return values;
+  Status Get(const std::string& name, std::span<float> values) override {
+    return Checked(torch_.get(trainer_.get(), name.c_str(), values.data(), int64_t(values.size())));
   }
 
  private:

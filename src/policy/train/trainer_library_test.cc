@@ -96,6 +96,93 @@ TEST_F(TrainerLibraryTest, WordsWithoutWeightDoNotCount) {
   EXPECT_NE(loss, without_last);
 }
 
+// Some words drawn in every row but the second.
+PolicyBatch SomeChoices(int rows, int length, uint64_t seed) {
+  Random random(seed);
+  PolicyBatch batch{.texts = SomeBatch(rows, length, seed)};
+  for (int row = 0; row < rows; ++row) {
+    for (int at = 3; row != 1 && at < length - row; at += 4) {
+      batch.rows.push_back(row), batch.positions.push_back(at);
+      const size_t drawn = size_t(row) * size_t(length) + size_t(at);
+      batch.weights.push_back(0.02f * float(1 + at)), batch.advantages.push_back(at % 8 == 3 ? 1.5f : -0.5f);
+      batch.allowed.push_back(batch.texts.tokens[drawn]), batch.beliefs.push_back(-0.3f);
+      for (int other = 0; other < 1 + at % 3; ++other) {
+        const int32_t word = int32_t(random.Below(TokenVocabulary().size()));
+        if (word != batch.texts.tokens[drawn]) batch.allowed.push_back(word), batch.beliefs.push_back(0.1f);
+      }
+      batch.allowed_from.push_back(int64_t(batch.allowed.size()));
+      batch.old_logs.push_back(-1), batch.reference_logs.push_back(-1.2f);
+    }
+  }
+  return batch;
+}
+
+// Data parallel: what several devices make of a batch together is what one makes of it.
+class SharedTrainingTest : public TrainerLibraryTest, public testing::WithParamInterface<const char*> {
+ protected:
+  void SetUp() override {
+    TrainerLibraryTest::SetUp();
+    if (IsSkipped()) return;
+    Result<std::unique_ptr<Trainer>> opened = OpenTorchTrainer(SmallConfig(), GetParam());
+    ASSERT_TRUE(opened.ok()) << opened.status().message();
+    shared = *std::move(opened);
+    const PolicyModel model = NewModel(SmallConfig(), 7);
+    ASSERT_TRUE(PutModel(model, *trainer).ok() && PutModel(model, *shared).ok());
+  }
+
+  void ExpectSameWeights() {
+    PolicyModel one = *GetModel(SmallConfig(), *trainer), both = *GetModel(SmallConfig(), *shared);
+    const std::vector<NamedWeights> ours = WeightsOf(one), theirs = WeightsOf(both);
+    for (size_t i = 0; i < ours.size(); ++i)
+      for (size_t j = 0; j < ours[i].values->size(); ++j)
+        ASSERT_NEAR((*ours[i].values)[j], (*theirs[i].values)[j], 1e-4) << ours[i].name << " " << j;
+  }
+
+  std::unique_ptr<Trainer> shared;
+};
+
+TEST_P(SharedTrainingTest, StepsOnTextsAreThoseOfOneDevice) {
+  for (int number = 1; number <= 10; ++number) {
+    const TokenBatch batch = SomeBatch(number == 5 ? 1 : 7, 30, uint64_t(number));
+    EXPECT_NEAR(*trainer->Loss(batch), *shared->Loss(batch), 1e-4);
+    const Result<StepResult> one = trainer->Step(batch, number, {}), both = shared->Step(batch, number, {});
+    ASSERT_TRUE(one.ok() && both.ok());
+    EXPECT_NEAR(one->loss, both->loss, 1e-4) << number;
+    EXPECT_NEAR(one->gradient_norm / both->gradient_norm, 1, 1e-3) << number;
+  }
+  ExpectSameWeights();
+}
+
+TEST_P(SharedTrainingTest, StepsOnWordsDrawnAreThoseOfOneDevice) {
+  for (int number = 1; number <= 10; ++number) {
+    const PolicyBatch batch = SomeChoices(number == 5 ? 1 : 7, 30, uint64_t(number));
+    const Result<std::vector<float>> logs = trainer->LogProbabilities(batch), theirs = shared->LogProbabilities(batch);
+    ASSERT_TRUE(logs.ok() && theirs.ok());
+    for (size_t i = 0; i < logs->size(); ++i) ASSERT_NEAR((*logs)[i], (*theirs)[i], 1e-4) << i;
+    const PolicyOptions options{.entropy_weight = 0.01};
+    const Result<PolicyResult> one = trainer->PolicyStep(batch, number, {}, options);
+    const Result<PolicyResult> both = shared->PolicyStep(batch, number, {}, options);
+    ASSERT_TRUE(one.ok() && both.ok());
+    EXPECT_NEAR(one->loss, both->loss, 1e-4);
+    EXPECT_NEAR(one->kl, both->kl, 1e-4);
+    EXPECT_NEAR(one->entropy, both->entropy, 1e-4);
+    EXPECT_NEAR(one->clip_fraction, both->clip_fraction, 1e-6);
+    EXPECT_GT(one->clip_fraction, 0);
+    EXPECT_NEAR(one->gradient_norm / both->gradient_norm, 1, 1e-3);
+  }
+  ExpectSameWeights();
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, SharedTrainingTest, testing::Values("cpu,cpu", "cpu,cpu,cpu,cpu"),
+                         [](const auto& devices) { return devices.index == 0 ? "Two" : "Four"; });
+
+TEST_F(TrainerLibraryTest, WordsDrawnThatAreNotInTheOrderOfTheirRowsAreRefused) {
+  PolicyBatch batch = SomeChoices(4, 20, 1);
+  std::swap(batch.rows.front(), batch.rows.back());
+  EXPECT_EQ(trainer->LogProbabilities(batch).status().message(),
+            "torch: words drawn are not in the order of their rows");
+}
+
 TEST_F(TrainerLibraryTest, ADeviceThatIsNotThereIsRefused) {
   const auto opened = OpenTorchTrainer(SmallConfig(), "sundial");
   ASSERT_FALSE(opened.ok());

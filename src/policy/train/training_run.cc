@@ -13,24 +13,22 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Keeps states whenever the share of the time allows it.
-class Keeper {
+// Brings to the disk what was kept, as often as its share of the time allows.
+class Syncing {
  public:
-  Keeper(Checkpoints* checkpoints, TrainingLog* log, Trainer* trainer, double share)
-      : checkpoints_(*checkpoints), log_(*log), trainer_(*trainer), share_(share) {}
+  Syncing(Checkpoints* checkpoints, TrainingLog* log, double share)
+      : checkpoints_(*checkpoints), log_(*log), share_(share) {}
 
-  Status KeepIfDue(int64_t step) {
-    if (!CheckpointIsDue(SecondsSince(work_began_), last_seconds_, share_)) return OkStatus();
-    return Keep(step);
+  Status SyncIfDue() {
+    if (!SyncIsDue(SecondsSince(work_began_), last_seconds_, share_)) return OkStatus();
+    return Sync();
   }
 
   // The log first: it may say more than the checkpoint, never less.
-  Status Keep(int64_t step) {
-    if (kept_ == step) return OkStatus();
+  Status Sync() {
     const Clock::time_point begin = Clock::now();
     RETURN_IF_ERROR(log_.Sync());
-    RETURN_IF_ERROR(checkpoints_.Keep(trainer_, step));
-    kept_ = step;
+    RETURN_IF_ERROR(checkpoints_.Sync());
     last_seconds_ = SecondsSince(begin);
     work_began_ = Clock::now();
     return OkStatus();
@@ -39,11 +37,9 @@ class Keeper {
  private:
   Checkpoints& checkpoints_;
   TrainingLog& log_;
-  Trainer& trainer_;
   const double share_;
   Clock::time_point work_began_ = Clock::now();
   double last_seconds_ = 0;
-  int64_t kept_ = -1;
 };
 
 }  // namespace
@@ -55,14 +51,14 @@ Status TakeSteps(const TrainingRun& run, const PolicyModel& begin, Trainer& trai
   if (!restored) RETURN_IF_ERROR(PutModel(begin, trainer));
   int64_t done = restored.value_or(0);
   ASSIGN_OR_RETURN(TrainingLog log, TrainingLog::Open(run.folder, done));
-  Keeper keeper(&checkpoints, &log, &trainer, run.checkpoint_share);
+  Syncing syncing(&checkpoints, &log, run.sync_share);
   while (done < run.steps && !hooks.stop()) {
     ASSIGN_OR_RETURN(const nlohmann::ordered_json line, step(done + 1));
     RETURN_IF_ERROR(log.Append(line));
-    ++done;
-    RETURN_IF_ERROR(keeper.KeepIfDue(done));
+    RETURN_IF_ERROR(checkpoints.Keep(trainer, ++done));
+    RETURN_IF_ERROR(syncing.SyncIfDue());
   }
-  if (done != restored) RETURN_IF_ERROR(keeper.Keep(done));
+  if (done != restored.value_or(0)) RETURN_IF_ERROR(syncing.Sync());
   if (done < run.steps) return OkStatus();
   ASSIGN_OR_RETURN(PolicyModel model, GetModel(begin.config, trainer));
   model.without = begin.without;

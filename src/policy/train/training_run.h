@@ -17,8 +17,9 @@ struct TrainingRun {
   std::filesystem::path folder;
   int64_t steps = 0;
   std::string options;  // what must be the same for a checkpoint to be gone on from
-  // Checkpoints are kept as often as this share of the time allows, and behind the last step.
-  double checkpoint_share = 0.1;
+  // Behind every step a checkpoint is kept; it is brought to the disk as often as this share of the time allows, and
+  // behind the last step.
+  double sync_share = 0.1;
 };
 
 // What a run asks and tells while it goes on.
@@ -30,7 +31,7 @@ struct TrainingHooks {
 
 // Begins from these weights, or goes on from the folder's checkpoint, and takes one step after the other until all are
 // done or, between two of them, `stop` says so. `step` is given its number, from 1, trains, and returns its line of the
-// log, a JSON object with that number as "step". Leaves in the folder: both checkpoints (checkpoint.h), the log
+// log, a JSON object with that number as "step". Leaves in the folder: checkpoints (checkpoint.h), the log
 // (training_log.h; what was logged behind the checkpoint comes again) and, behind the last step, weights.safetensors.
 // InvalidArgument where a checkpoint was made with other options or words, DataLoss where none is sound.
 Status TakeSteps(const TrainingRun& run, const PolicyModel& begin, Trainer& trainer, const TrainingHooks& hooks,

@@ -20,9 +20,9 @@ ModelConfig TinyConfig() {
 class MortalTrainer : public FakeTrainer {
  public:
   explicit MortalTrainer(int gets) : gets_left_(gets) {}
-  Result<std::vector<float>> Get(const std::string& name, size_t count) override {
+  Status Get(const std::string& name, std::span<float> values) override {
     if (gets_left_-- == 0) ::raise(SIGKILL);
-    return FakeTrainer::Get(name, count);
+    return FakeTrainer::Get(name, values);
   }
 
  private:
@@ -36,7 +36,7 @@ constexpr int kEndless = 1'000'000;
 Result<std::vector<int64_t>> Train(const std::filesystem::path& folder, Trainer& trainer, int64_t dies_in = 0,
                                    int most = kEndless) {
   std::vector<int64_t> taken;
-  const TrainingRun run{.folder = folder, .steps = kSteps, .options = "some", .checkpoint_share = 1};
+  const TrainingRun run{.folder = folder, .steps = kSteps, .options = "some", .sync_share = 1};
   const TrainingHooks hooks{.stop = [&] { return int(taken.size()) >= most; },
                             .watch = [](int64_t, std::optional<double>) {},
                             .note = [](const std::string&) {}};
@@ -106,8 +106,8 @@ TEST_F(KilledTest, InACheckpointTheStepBeforeItAloneIsTakenAgain) {
 
 TEST_F(KilledTest, AfterADamagedCheckpointTheOneBeforeGoesOn) {
   const TemporaryFolder folder = *TemporaryFolder::Create("training_run");
-  ASSERT_TRUE(IsKilled(folder.path(), 5, kEndless));  // step 4 in b, 3 in a
-  ASSERT_TRUE(WriteFileAtomic(folder.path() / "checkpoint_b.safetensors", "rubbish").ok());
+  ASSERT_TRUE(IsKilled(folder.path(), 5, kEndless));  // step 4 in a, 3 in c
+  ASSERT_TRUE(WriteFileAtomic(folder.path() / "checkpoint_a.safetensors", "rubbish").ok());
   EXPECT_EQ(GoOn(folder.path()), 4);
 }
 
