@@ -83,6 +83,12 @@ std::string PrintText(const ReportCommand& command, const Scoreboard& board, con
   if (board.floor_ratio_mean)
     text += fmt::format("\n  mean device time over the floor: {:.2f}, of the {} {:.2f}\n", *board.floor_ratio_mean,
                         board.of_ours ? "baseline" : "reference", *board.reference_floor_ratio_mean);
+  if (const Dispatch& dispatch = board.dispatch; !dispatch.products.empty())
+    text += fmt::format(
+        "  the faster of ours and AutoTuning's in one race, in a later one (same layout, device): {}, ours for {}; "
+        "lowest {:.3f}x, {} clearly below 1, geo. mean {:.3f}x\n",
+        Plural(int64_t(dispatch.products.size()), "product"), CountText(dispatch.ToOurs()), dispatch.Min(),
+        CountText(dispatch.ClearLosses()), dispatch.Geomean());
   return text;
 }
 
@@ -181,8 +187,9 @@ Result<std::string> TextFor(const ReportCommand& command, const SelectedTrials& 
     if (!patterns.ok()) return WithSource(patterns.status(), selected.source);
     return PrintPatterns(*patterns, selected.source, command.format, TerminalOf(command));
   }
-  const Result<Scoreboard> board = MakeScoreboard(selection, command.against);
+  Result<Scoreboard> board = MakeScoreboard(selection, command.against);
   if (!board.ok()) return WithSource(board.status(), selected.source);
+  if (board->of_ours) board->dispatch = DispatchOf(selected.trials, selection);
   return Print(command, *board, selected.source);
 }
 

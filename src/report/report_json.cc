@@ -125,6 +125,13 @@ Json JsonOf(const SlowerChoice& choice) {
           {"same_algorithm", choice.same_algorithm}};
 }
 
+Json JsonOf(const Dispatch& dispatch) {
+  if (dispatch.products.empty()) return Json();
+  return {{"products", dispatch.products.size()},   {"to_ours", dispatch.ToOurs()},
+          {"geomean", dispatch.Geomean()},          {"min", dispatch.Min()},
+          {"clear_losses", dispatch.ClearLosses()}, {"without_later_race", dispatch.without_later_race}};
+}
+
 Json Choices(const Selection& selection) {
   Json json = Json::object();
   for (const ChoiceRow& row : ChoiceRows(selection)) {
@@ -157,7 +164,9 @@ Json ReportJson(const Scoreboard& board, const std::string& source) {
                {"classes", Classes(board)},
                {"figures", Figures(board)},
                {"floor_ratio_mean", optional(board.floor_ratio_mean)},
-               {"reference_floor_ratio_mean", optional(board.reference_floor_ratio_mean)}});
+               {"reference_floor_ratio_mean", optional(board.reference_floor_ratio_mean)},
+               {"dispatched_min", board.dispatch.products.empty() ? Json() : Json(board.dispatch.Min())},
+               {"dispatched", JsonOf(board.dispatch)}});
   for (const EnergyRow& row : EnergyRows(selection)) json["energy"].push_back(JsonOf(row));
   for (const ModeTable& table : board.modes) {
     json["modes"][std::string(Name(table.mode))] = JsonOf(table);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "problem/grids.h"
+#include "report/dispatch.h"
 #include "report/speed_up.h"
 
 namespace gemmsmith {
@@ -60,6 +61,9 @@ struct Scoreboard {
   std::string headline;  // the row that classes and summaries speak of
   int shapes = 0;        // in any table
   int shapes_without_ours = 0;
+
+  // Of ours; empty where nobody has looked.
+  Dispatch dispatch;
 
   // Means of the time on the device clock over the floor, of the contender and of the reference of the headline;
   // nothing for unknown devices.
