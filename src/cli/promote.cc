@@ -107,13 +107,14 @@ Result<int> Run(const PromoteCommand& command) {
       .on_begin = [&](size_t begun, const Gemm& gemm) { progress.Update(int64_t(begun), Print(gemm)); }};
   const PromotionRound round =
       PromoteAll(challenges, *catalogue, instrument.Evaluators(), *instrument.compiler, archive.get(), campaign, hooks);
-  // Where a GPU was lost halfway, what raced until then is written all the same.
-  ASSIGN_OR_RETURN(const std::vector<std::string> files,
-                   WriteSelected(*archive, {.campaign = campaign}, command.record, [](const Trial&) { return true; }));
-  RETURN_IF_ERROR(round.world);
+  // Where a GPU was lost halfway, what raced until then is written and told all the same.
+  const Result<std::vector<std::string>> files =
+      WriteSelected(*archive, {.campaign = campaign}, command.record, [](const Trial&) { return true; });
   RETURN_IF_ERROR(WriteOut(command.json ? JsonText(round, catalogue->size(), path.string())
                                         : Text(round, catalogue->size(), path.string())));
-  if (!files.empty()) WriteNote(fmt::format("the races are written to {}", fmt::join(files, ", ")));
+  RETURN_IF_ERROR(round.world);
+  RETURN_IF_ERROR(files.status());
+  if (!files->empty()) WriteNote(fmt::format("the races are written to {}", fmt::join(*files, ", ")));
   return InterruptArrived() ? kExitInterrupted : kExitDone;
 }
 

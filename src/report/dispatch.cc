@@ -13,6 +13,7 @@ namespace {
 struct Raced {
   Plan plan;
   RatioEstimate ratio;
+  int64_t unix_ms = 0;
 };
 
 // The races of one product, a campaign each.
@@ -39,33 +40,31 @@ std::map<Gemm, Campaigns> RacesOf(const std::vector<Trial>& trials, const Select
     if (ratio == nullptr) continue;
     Campaign& campaign = products[trial.gemm][trial.campaign];
     campaign.latest_unix_ms = std::max(campaign.latest_unix_ms, trial.unix_ms);
-    campaign.raced.push_back({trial.plan(), *ratio});
+    campaign.raced.push_back({trial.plan(), *ratio, trial.unix_ms});
   }
   return products;
 }
 
-const Raced* FastestOf(const std::vector<const Campaign*>& campaigns, size_t count) {
-  const Raced* fastest = nullptr;
-  for (const Campaign* const campaign : std::span(campaigns).first(count))
-    for (const Raced& one : campaign->raced)
-      if (fastest == nullptr || one.ratio.median > fastest->ratio.median) fastest = &one;
-  return fastest;
-}
+// A plan's earlier race and its later one.
+struct Twice {
+  const Raced *earlier = nullptr, *later = nullptr;
+};
 
-// Nothing where no campaign timed again what those before it would have chosen.
-std::optional<Dispatched> DispatchedOf(const Gemm& gemm, const Campaigns& campaigns) {
-  std::vector<const Campaign*> in_time;
-  for (const auto& [name, campaign] : campaigns) in_time.push_back(&campaign);
-  std::ranges::sort(in_time, {}, [](const Campaign* campaign) { return campaign->latest_unix_ms; });
-  for (size_t later = in_time.size(); --later > 0;) {
-    const Raced& choice = *FastestOf(in_time, later);
-    const std::vector<Raced>& raced = in_time[later]->raced;
-    const auto again = std::ranges::find(raced, choice.plan, &Raced::plan);
-    if (again == raced.end()) continue;
-    if (choice.ratio.interval.low <= 1) return Dispatched{.gemm = gemm};
-    return Dispatched{gemm, true, again->ratio.median, again->ratio.interval};
+// Of the plans that the last campaign timed the one that was fastest before; who takes part in it is settled before
+// anybody's time there is.
+std::optional<Twice> ChoiceOf(const Campaigns& campaigns) {
+  const auto last =
+      std::ranges::max_element(campaigns, {}, [](const auto& campaign) { return campaign.second.latest_unix_ms; });
+  std::optional<Twice> choice;
+  for (const auto& [name, campaign] : campaigns) {
+    if (name == last->first) continue;
+    for (const Raced& earlier : campaign.raced)
+      for (const Raced& later : last->second.raced)
+        if (earlier.plan == later.plan && earlier.unix_ms < later.unix_ms &&
+            (!choice || earlier.ratio.median > choice->earlier->ratio.median))
+          choice = {&earlier, &later};
   }
-  return std::nullopt;
+  return choice;
 }
 
 }  // namespace
@@ -87,10 +86,13 @@ double Dispatch::Min() const { return std::ranges::min_element(products, {}, &Di
 Dispatch DispatchOf(const std::vector<Trial>& trials, const Selection& selection) {
   Dispatch dispatch;
   for (const auto& [gemm, campaigns] : RacesOf(trials, selection)) {
-    if (const std::optional<Dispatched> one = DispatchedOf(gemm, campaigns))
-      dispatch.products.push_back(*one);
-    else
+    const std::optional<Twice> choice = ChoiceOf(campaigns);
+    if (!choice)
       ++dispatch.without_later_race;
+    else if (choice->earlier->ratio.interval.low > 1)
+      dispatch.products.push_back({gemm, true, choice->later->ratio.median, choice->later->ratio.interval});
+    else
+      dispatch.products.push_back({.gemm = gemm});
   }
   return dispatch;
 }

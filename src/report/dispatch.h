@@ -18,7 +18,7 @@ struct Dispatched {
 
 struct Dispatch {
   std::vector<Dispatched> products;
-  int without_later_race = 0;  // products with a kernel of ours that raced in one campaign alone
+  int without_later_race = 0;  // products of which the last campaign timed no plan of those before
 
   int ToOurs() const;
   int ClearLosses() const;  // the whole interval lies below 1
@@ -26,9 +26,9 @@ struct Dispatch {
   double Min() const;
 };
 
-// The products of the selection, in its protocol. The plan that was fastest beside AutoTuning in the earlier campaigns
-// is chosen where its whole interval lies above 1; the later race is that of the last campaign in which that plan was
-// timed again.
+// The products of the selection, in its protocol. The later race is that of the product's last campaign. Of the plans
+// that it timed the one is chosen that was fastest beside AutoTuning in an earlier campaign, where its whole interval
+// there lies above 1; else AutoTuning's choice, whose ratio is 1.
 Dispatch DispatchOf(const std::vector<Trial>& trials, const Selection& selection);
 
 }  // namespace gemmsmith

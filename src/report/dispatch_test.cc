@@ -52,14 +52,21 @@ TEST_F(DispatchTest, WhereOursWasNotClearlyFasterTheLibraryIsChosen) {
   EXPECT_DOUBLE_EQ(dispatch.Geomean(), std::sqrt(0.9));
 }
 
-TEST_F(DispatchTest, TheLaterRaceIsTheLastInWhichTheChosenPlanRan) {
+TEST_F(DispatchTest, OnlyWhoTakesPartInTheLastRaceCanBeChosen) {
   Race(1, 0, 1.5);
   Race(2, 0, 1.4), Race(2, 1, 1.45);
-  Race(3, 1, 1.3);  // by then plan 0 would have been chosen
-  EXPECT_DOUBLE_EQ(Found().Min(), 1.4);
+  Race(3, 1, 1.3);
+  EXPECT_DOUBLE_EQ(Found().Min(), 1.3);
 }
 
-TEST_F(DispatchTest, AProductThatRacedOnceIsLeftOutAndCounted) {
+TEST_F(DispatchTest, ATrialOfAnEarlierHourIsNoLaterRace) {
+  Race(2, 0, 1.5);
+  Race(1, 0, 1.2), Race(3, 1, 1.1);
+  trials_[1].campaign = trials_[2].campaign;  // interrupted, and gone on behind campaign 2
+  EXPECT_TRUE(Found().products.empty());
+}
+
+TEST_F(DispatchTest, AProductWhoseLastRaceHadNobodyOfBeforeIsLeftOutAndCounted) {
   Race(1, 0, 1.5), Race(1, 1, 1.4);
   Race(1, 0, 1.5, kNn);
   Race(2, 1, 1.5, kNn);  // another plan

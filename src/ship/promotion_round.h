@@ -23,8 +23,8 @@ struct PromotionHooks {
   std::function<void(size_t begun, const Gemm&)> on_begin;  // by one thread at a time
 };
 
-// The challenges go round the evaluators, which are of one model, like cards. One problem may be too large for a GPU;
-// of two in a row the machine is the reason, and that evaluator's others are left.
+// Each evaluator (all are of one model) takes the problems of one shape after the other. One shape may be too large for
+// a GPU; of two in a row the machine is the reason, and that evaluator leaves what it has not begun to the others.
 PromotionRound PromoteAll(const std::vector<Challenge>& challenges, CatalogueOnDisk& catalogue,
                           std::span<Evaluator* const> evaluators, Compiler& compiler, Archive* archive,
                           const std::string& campaign, const PromotionHooks& hooks);

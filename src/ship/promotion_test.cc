@@ -289,23 +289,53 @@ TEST_F(PromotionRoundTest, EveryGpuTakesItsShareAndAllEnterOneCatalogue) {
     EXPECT_EQ(round.promotions[i].second.plan, second_);
   }
   EXPECT_EQ(Catalogue::Read(path())->entries().size(), 20u);
-  std::vector<size_t> shares;
-  for (const FakeEvaluator& judge : judges_) shares.push_back(judge.exchanges.size());
-  EXPECT_EQ(shares, (std::vector<size_t>{7, 7, 6}));
+  size_t exchanges = 0;
+  for (const FakeEvaluator& judge : judges_) exchanges += judge.exchanges.size();
+  EXPECT_EQ(exchanges, 20u);
   EXPECT_EQ(begun_.size(), 20u);
   EXPECT_TRUE(std::ranges::is_sorted(begun_));
 }
 
-TEST_F(PromotionRoundTest, AGpuThatIsLostLeavesItsOwnAndTheOthersGoOn) {
+TEST_F(PromotionRoundTest, AGpuThatIsLostLeavesTheRestToTheOthers) {
   outcomes_[first_] = outcomes_[second_] = RacedIn(1000);
-  judges_.emplace_back().judge = evaluator_.judge;
-  judges_.emplace_back().judge = [](const EvaluationRequest&) { return Unavailable("the GPU is gone"); };
-  const PromotionRound round = PromoteOn(2, 10);
+  std::promise<void> is_lost;
+  judges_.emplace_back().judge = [&, lost = is_lost.get_future().share()](const EvaluationRequest& request) {
+    lost.wait();
+    return evaluator_.judge(request);
+  };
+  judges_.emplace_back().judge = [&](const EvaluationRequest&) -> Result<Outcome> {
+    if (judges_.back().requests.size() == 4) is_lost.set_value();  // the last of two for the second problem
+    return Unavailable("the GPU is gone");
+  };
+  const PromotionRound round = PromoteOn(2, 30);
   EXPECT_EQ(round.world.message(), "the GPU is gone");
-  EXPECT_EQ(round.promotions.size(), 5u);
   EXPECT_EQ(round.failures.size(), 2u);
-  EXPECT_EQ(round.left, 3u);
-  EXPECT_EQ(Catalogue::Read(path())->entries().size(), 5u);
+  EXPECT_EQ(round.promotions.size(), 28u);
+  EXPECT_EQ(round.left, 0u);
+  EXPECT_EQ(Catalogue::Read(path())->entries().size(), 28u);
+}
+
+TEST_F(PromotionRoundTest, OneShapeThatIsTooLargeEndsNothing) {
+  outcomes_[first_] = outcomes_[second_] = RacedIn(1000);
+  std::vector<Challenge> challenges;
+  for (int i = 1; i <= 4; ++i)
+    for (const Layout& layout : {kNn, kTn}) {
+      Gemm gemm = SomeGemm(64 * i);
+      gemm.kind.layout = layout;
+      challenges.push_back({gemm, {first_}});
+    }
+  FakeEvaluator judge;
+  judge.judge = [&](const EvaluationRequest& request) -> Result<Outcome> {
+    if (request.gemm.shape == SomeGemm(128).shape) return Unavailable("too large");
+    return evaluator_.judge(request);
+  };
+  Evaluator* const judges[] = {&judge};
+  const std::unique_ptr<CatalogueOnDisk> catalogue = Opened();
+  const PromotionRound round = PromoteAll(challenges, *catalogue, judges, compiler_, nullptr, "promotion",
+                                          {[] { return false; }, [](size_t, const Gemm&) {}});
+  EXPECT_TRUE(round.world.ok());
+  EXPECT_EQ(round.promotions.size(), 6u);
+  EXPECT_EQ(round.failures.size(), 2u);
 }
 
 TEST_F(PromotionRoundTest, WhenItIsOverTheRestIsLeft) {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 
 #include "base/files.h"
 #include "base/hash.h"
@@ -15,7 +14,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::string_view kFormat = "2";
+// 2 had two files, written beside and renamed; its states are read too.
+constexpr std::string_view kFormat = "3", kFormatBefore = "2";
 constexpr std::string_view kPrefixes[] = {"", "first.", "second."};
 
 // Where the sum stands in the header; what is summed has zeros there. Within other texts quotes are escaped.
@@ -53,17 +53,15 @@ std::string EmptyState(const ModelConfig& config, const std::string& options) {
   return EncodeSafeTensors(file, NumberType::kF32);
 }
 
-// A state in place, of the same layout as an empty one.
-Status WriteState(const ModelConfig& config, Trainer& trainer, int64_t step, std::span<char> bytes) {
-  const std::string_view text(bytes.data(), bytes.size());
-  const std::optional<size_t> sum = PlaceOfSum(text), number = PlaceBehind(kStepMark, text, kStepDigits);
-  GEMMSMITH_CHECK(sum && number, "{} bytes without a place for their sum", bytes.size());
-  const auto write = [&](size_t place, std::string_view digits) {
-    std::copy(digits.begin(), digits.end(), bytes.begin() + long(place));
-    std::atomic_signal_fence(std::memory_order_seq_cst);  // a killed process leaves what it had written so far
-  };
-  write(*sum, kNoSum);
-  write(*number, fmt::format("{:0{}}", step, kStepDigits));
+void Replace(size_t place, std::string_view digits, std::string& bytes) {
+  std::copy(digits.begin(), digits.end(), bytes.begin() + long(place));
+}
+
+// The trainer's state in the place of another of the same layout; not sealed.
+Status TakeState(const ModelConfig& config, Trainer& trainer, int64_t step, std::string& bytes) {
+  const std::optional<size_t> number = PlaceBehind(kStepMark, bytes, kStepDigits);
+  GEMMSMITH_CHECK(number, "{} bytes without a place for their step", bytes.size());
+  Replace(*number, fmt::format("{:0{}}", step, kStepDigits), bytes);
   std::map<std::string, size_t> counts;  // in the order of the file
   PolicyModel shapes = EmptyModel(config);
   size_t all = 0;
@@ -76,8 +74,6 @@ Status WriteState(const ModelConfig& config, Trainer& trainer, int64_t step, std
     RETURN_IF_ERROR(trainer.Get(name, {reinterpret_cast<float*>(bytes.data() + at), count}));
     at += count * sizeof(float);
   }
-  std::atomic_signal_fence(std::memory_order_seq_cst);
-  write(*sum, HashBytes(text).Hex());
   return OkStatus();
 }
 
@@ -107,7 +103,8 @@ Result<State> ReadState(const fs::path& path, const std::string& options) {
   if (file->metadata["sum"] == kNoSum) return NotFound("half-written");
   if (!SumFits(std::move(bytes))) return DataLoss("its bytes do not have the sum that it names");
   std::map<std::string, std::string>& metadata = file->metadata;
-  if (metadata["gemmsmith_checkpoint"] != kFormat || metadata["tokens"] != TokenVocabulary().identity() ||
+  const std::string& format = metadata["gemmsmith_checkpoint"];
+  if ((format != kFormat && format != kFormatBefore) || metadata["tokens"] != TokenVocabulary().identity() ||
       metadata["options"] != options)
     return InvalidArgument(fmt::format("{} was made with other options or words ({}, {}): name another folder",
                                        path.string(), WithoutControls(metadata["options"]),
@@ -117,8 +114,8 @@ Result<State> ReadState(const fs::path& path, const std::string& options) {
   return State{*std::move(file), int64_t(*step)};
 }
 
-// What a run that was killed had written of a checkpoint.
-void RemoveHalfWritten(const fs::path& folder) {
+// Files that a killed run was about to create.
+void RemoveTemporaries(const fs::path& folder) {
   std::error_code none;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, none))
     if (entry.path().filename().string().starts_with(".checkpoint_")) fs::remove(entry.path(), none);
@@ -137,13 +134,18 @@ size_t Checkpoints::NextFile() const {
 }
 
 Result<std::optional<int64_t>> Checkpoints::Restore(Trainer& trainer,
-                                                    const std::function<void(const std::string&)>& note) {
-  RemoveHalfWritten(folder_);
+                                                    const std::function<void(const std::string&)>& note,
+                                                    int64_t logged) {
+  RemoveTemporaries(folder_);
   std::optional<State> latest;
+  const auto is_better = [&](int64_t step) {
+    if (!latest || (step <= logged) != (latest->step <= logged)) return !latest || step <= logged;
+    return step > latest->step;
+  };
   std::vector<std::string> damaged;
   for (size_t i = 0; i < kFiles; ++i) {
     Result<State> state = ReadState(PathOf(i), options_);
-    if (state.ok() && (!latest || state->step > latest->step)) latest = *std::move(state), last_ = i;
+    if (state.ok() && is_better(state->step)) latest = *std::move(state), last_ = i;
     if (state.ok() || state.status().code() == StatusCode::kNotFound) continue;
     if (state.status().code() == StatusCode::kInvalidArgument) return state.status();
     damaged.push_back(fmt::format("{} is damaged ({})", PathOf(i).string(), state.status().message()));
@@ -154,19 +156,26 @@ Result<std::optional<int64_t>> Checkpoints::Restore(Trainer& trainer,
                                 damaged.size() == 1 ? "it" : "them"));
   damaged.push_back(fmt::format("going on behind step {}, from {}", latest->step, PathOf(*last_).string()));
   note(Join(damaged, ": "));
+  ASSIGN_OR_RETURN(FileInPlace file, FileInPlace::Open(PathOf(*last_)));
+  RETURN_IF_ERROR(file.Sync());
+  synced_ = last_;
   RETURN_IF_ERROR(PutState(latest->file, config_, trainer));
   return std::optional<int64_t>(latest->step);
 }
 
 Status Checkpoints::Keep(Trainer& trainer, int64_t step) {
-  if (empty_.empty()) empty_ = EmptyState(config_, options_);
+  if (state_.empty()) state_ = EmptyState(config_, options_);
   const size_t next = NextFile();
-  std::optional<MappedFile>& file = files_[next];
+  std::optional<FileInPlace>& file = files_[next];
   if (!file) {
-    ASSIGN_OR_RETURN(MappedFile created, MappedFile::Create(PathOf(next), empty_));
+    ASSIGN_OR_RETURN(FileInPlace created, FileInPlace::Create(PathOf(next), state_));
     file.emplace(std::move(created));
   }
-  RETURN_IF_ERROR(WriteState(config_, trainer, step, file->bytes()));
+  const size_t sum = *PlaceOfSum(state_);
+  RETURN_IF_ERROR(file->Write(sum, kNoSum));
+  RETURN_IF_ERROR(TakeState(config_, trainer, step, state_));
+  RETURN_IF_ERROR(file->Write(0, state_));
+  RETURN_IF_ERROR(file->Write(sum, HashBytes(state_).Hex()));
   last_ = next;
   return OkStatus();
 }

@@ -1,17 +1,18 @@
 // The state of a run on disk, kept behind every step. Three files, checkpoint_a to checkpoint_c, take turns: a state is
 // written in place, into the one that holds neither the last state nor the last that was synced, and is sealed with a
 // sum of all bytes when it is whole. So whatever ends the process, the state before is there, and where the machine
-// goes down, the one that was synced last.
+// goes down, the one that was synced last. One process at a time.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 
-#include "policy/train/mapped_file.h"
+#include "policy/train/file_in_place.h"
 #include "policy/train/trainer.h"
 
 namespace gemmsmith {
@@ -22,10 +23,12 @@ class Checkpoints {
   Checkpoints(std::filesystem::path folder, const ModelConfig& config, std::string options)
       : folder_(std::move(folder)), config_(config), options_(std::move(options)) {}
 
-  // Puts the latest state into the trainer and gives its step; nothing where there are no checkpoints. What is damaged
-  // is told to `note` with what takes its place. DataLoss where only damaged ones are there, InvalidArgument where one
-  // was made with other options or words; both say what to do. Removes what was left half-written.
-  Result<std::optional<int64_t>> Restore(Trainer& trainer, const std::function<void(const std::string&)>& note);
+  // Puts the latest state into the trainer, syncs it and gives its step; nothing where there are no checkpoints. States
+  // behind step `logged` count only where there is no other: the disk may have got a state before the log. What is
+  // damaged is told to `note` with what takes its place; what was not sealed is passed over. DataLoss where only
+  // damaged ones are there, InvalidArgument where one was made with other options or words; both say what to do.
+  Result<std::optional<int64_t>> Restore(Trainer& trainer, const std::function<void(const std::string&)>& note,
+                                         int64_t logged = std::numeric_limits<int64_t>::max());
 
   // Weights, both moments and the step; in the memory of the system, which outlives the process.
   Status Keep(Trainer& trainer, int64_t step);
@@ -40,8 +43,8 @@ class Checkpoints {
   const std::filesystem::path folder_;
   const ModelConfig config_;
   const std::string options_;
-  std::string empty_;  // a state of zeros, not sealed; made for the first one
-  std::array<std::optional<MappedFile>, kFiles> files_;
+  std::string state_;  // as it is written; all have one layout
+  std::array<std::optional<FileInPlace>, kFiles> files_;
   std::optional<size_t> last_, synced_;
 };
 

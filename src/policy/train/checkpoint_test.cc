@@ -89,6 +89,33 @@ TEST_F(CheckpointTest, WhatWasSyncedIsNotWrittenOverBeforeSomethingLaterIs) {
   }
 }
 
+TEST_F(CheckpointTest, WhatARunGoesOnFromStaysUntilSomethingLaterIsSynced) {
+  FakeTrainer trainer;
+  Checkpoints checkpoints = Opened();
+  ASSERT_EQ(**checkpoints.Restore(trainer, [](const std::string&) {}), 4);
+  const std::string restored = *ReadFile(Path("a"));
+  for (int64_t step = 5; step <= 10; ++step) {
+    ASSERT_TRUE(PutModel(StateOf(step), trainer).ok());
+    ASSERT_TRUE(checkpoints.Keep(trainer, step).ok());
+    EXPECT_EQ(*ReadFile(Path("a")), restored);
+    EXPECT_EQ(Restored(), step);
+  }
+}
+
+// Where the machine went down the disk may have got a state and not its lines of the log.
+TEST_F(CheckpointTest, AStateBehindTheLogCountsOnlyWhereThereIsNoOther) {
+  const auto restored = [&](int64_t logged) {
+    FakeTrainer trainer;
+    Checkpoints checkpoints = Opened();
+    return **checkpoints.Restore(
+        trainer, [](const std::string&) {}, logged);
+  };
+  EXPECT_EQ(restored(4), 4);
+  EXPECT_EQ(restored(3), 3);
+  EXPECT_EQ(restored(2), 2);
+  EXPECT_EQ(restored(1), 4);
+}
+
 // As it is where a process was killed while it wrote.
 TEST_F(CheckpointTest, AStateThatIsNotWholeIsNoStateAndNotDamagedEither) {
   std::string bytes = *ReadFile(Path("a"));

@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-#define GEMMSMITH_TRAINER_ABI 2
+#define GEMMSMITH_TRAINER_ABI 3
 
 /* ModelConfig of policy/model.h. */
 typedef struct {

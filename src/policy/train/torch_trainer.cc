@@ -388,25 +388,28 @@ class Trainer {
       if (parts[i].batch.rows > 0) work(i, *replicas_[i], parts[i]);
     };
     std::vector<std::future<void>> others;
-    for (size_t i = 1; i < parts.size(); ++i) others.push_back(std::async(std::launch::async, run, i));
     std::exception_ptr failure;
-    const auto await = [&](const auto& wait) {
+    const auto guard = [&](const auto& part_of_it) {
       try {
-        wait();
+        part_of_it();
       } catch (...) {
         failure = std::current_exception();
       }
     };
-    await([&] { run(0); });
-    for (std::future<void>& other : others) await([&] { other.get(); });
+    guard([&] {
+      for (size_t i = 1; i < parts.size(); ++i) others.push_back(std::async(std::launch::async, run, i));
+      run(0);
+    });
+    for (std::future<void>& other : others) guard([&] { other.get(); });
     if (!failure) return;
     for (const std::unique_ptr<Replica>& replica : replicas_) replica->gradients.zero_();
     std::rethrow_exception(failure);
   }
 
   void MakeAlike() {
-    if (std::exchange(are_alike_, true)) return;
+    if (are_alike_) return;
     for (size_t i = 1; i < replicas_.size(); ++i) replicas_[i]->numbers.copy_(replicas_[0]->numbers);
+    are_alike_ = true;
   }
 
   // One step down the gradients that all devices have, which are used up; gives their norm.

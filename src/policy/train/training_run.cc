@@ -1,6 +1,7 @@
 #include "policy/train/training_run.h"
 
 #include <chrono>
+#include <limits>
 
 #include "base/files.h"
 #include "base/seconds.h"
@@ -24,7 +25,8 @@ class Syncing {
     return Sync();
   }
 
-  // The log first: it may say more than the checkpoint, never less.
+  // The log first: it may say more than the checkpoint. Where the machine goes down it may say less, and Restore() sees
+  // to it.
   Status Sync() {
     const Clock::time_point begin = Clock::now();
     RETURN_IF_ERROR(log_.Sync());
@@ -42,12 +44,20 @@ class Syncing {
   double last_seconds_ = 0;
 };
 
+// None: as many as there are checkpoints.
+int64_t LoggedSteps(const std::filesystem::path& folder) {
+  const std::vector<nlohmann::ordered_json> log = ReadLog(folder);
+  return log.empty() ? std::numeric_limits<int64_t>::max() : log.back()["step"].get<int64_t>();
+}
+
 }  // namespace
 
 Status TakeSteps(const TrainingRun& run, const PolicyModel& begin, Trainer& trainer, const TrainingHooks& hooks,
                  const std::function<Result<nlohmann::ordered_json>(int64_t)>& step) {
+  ASSIGN_OR_RETURN(const FileLock lock, FileLock::TryAcquire(run.folder / ".lock"));
   Checkpoints checkpoints(run.folder, begin.config, run.options);
-  ASSIGN_OR_RETURN(const std::optional<int64_t> restored, checkpoints.Restore(trainer, hooks.note));
+  ASSIGN_OR_RETURN(const std::optional<int64_t> restored,
+                   checkpoints.Restore(trainer, hooks.note, LoggedSteps(run.folder)));
   if (!restored) RETURN_IF_ERROR(PutModel(begin, trainer));
   int64_t done = restored.value_or(0);
   ASSIGN_OR_RETURN(TrainingLog log, TrainingLog::Open(run.folder, done));

@@ -120,6 +120,15 @@ TEST_F(KilledTest, ARunThatIsStoppedLosesNothing) {
   }
 }
 
+TEST(TrainingRunTest, TwoRunsDoNotShareAFolder) {
+  const TemporaryFolder folder = *TemporaryFolder::Create("training_run");
+  const Result<FileLock> other = FileLock::TryAcquire(folder.path() / ".lock");
+  ASSERT_TRUE(other.ok());
+  FakeTrainer trainer;
+  EXPECT_EQ(Train(folder.path(), trainer).status().code(), StatusCode::kUnavailable);
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "log.jsonl"));
+}
+
 TEST(TrainingRunTest, WeightsSayWhatTheyWereTrainedWithout) {
   const TemporaryFolder folder = *TemporaryFolder::Create("training_run");
   PolicyModel begin = NewModel(TinyConfig(), 1);
