@@ -2,7 +2,8 @@
 # What has to run on a machine with a GPU, where nothing is built: a build made elsewhere is carried there in .carry/.
 #   here   tools/on_gpu.sh pack                   build everything statically, stripped, into .carry/build.tgz; with the headers
 #                                                 of CUTLASS where GEMMSMITH_CUTLASS names them
-#   there  tools/on_gpu.sh tests                  every GPU test, shared out over the GPUs; log and XML under $OUT
+#   there  tools/on_gpu.sh tests SECONDS          every GPU test, shared out over the GPUs; log and XML under $OUT. Goes on from an
+#                                                 earlier call on this machine, or from its tests.tgz if it stands in .carry/
 #          tools/on_gpu.sh self_test SEEDS        the judge's own test, on every GPU
 #          tools/on_gpu.sh sanitize TOOL [SECONDS] compute-sanitizer (memcheck, racecheck, ...) over a covering set of plans
 #          tools/on_gpu.sh latency                where the time of short calls goes, stage by stage
@@ -74,9 +75,11 @@ on_every_gpu() {
 # the time, and three such tests share a GPU. Those that take longest come first, one by one; the others by tens.
 tests() {
   local shared='Pipeline|ChainedLaunch|CoveringSet|EveryFamilyPasses|CoveringKernels'
-  local slow="$shared|TheSameProduct|ByEnergy|SameJoules|IntervalsOf" part
-  part=$(mktemp -d)
-  "$carry/bin/gemmsmith_gpu_tests" --gtest_list_tests "$@" |
+  local slow="$shared|TheSameProduct|ByEnergy|SameJoules|IntervalsOf" seconds=$1 part=/tmp/gemmsmith_tests left
+  mkdir -p "$part"
+  [[ ! -e $carry/tests.tgz ]] || tar -C "$part" --skip-old-files -xzf "$carry/tests.tgz"
+  rm -f "$part"/*.taken
+  "$carry/bin/gemmsmith_gpu_tests" --gtest_list_tests |
     awk '/^[^ ].*[.]/ { suite = $1; next } /^  / { print suite $1 }' >"$part/all"
   grep -E "$shared" "$part/all" | grep -v CoveringKernels >"$part/right" || true
   grep CoveringKernels "$part/all" | paste -sd '::::::::::\n' >>"$part/right" || true
@@ -85,8 +88,10 @@ tests() {
   on_every_gpu take_tests "$part"
   cat "$part"/*.log >"$out/gpu_tests.log"
   cat "$part"/*.xml >"$out/gpu_tests.xml"
+  tar -C "$part" -czf "$out/tests.tgz" --exclude='*.taken' .
   grep -E '^\[  (FAILED|SKIPPED).* ms\)' "$out/gpu_tests.log" || true
-  grep -c '<testcase ' "$out/gpu_tests.xml"
+  left=$(while read -r job; do [[ -e $(result_of "$job") ]] || tr ":" "\n" <<<"$job"; done < <(grep -h . "$part/right" "$part/timed") | wc -l)
+  echo "$(grep -c '<testcase ' "$out/gpu_tests.xml") tests done, $left left"
 }
 
 # The last of several GPUs begins with those that share it.
@@ -103,14 +108,17 @@ share_a_gpu() {
   wait
 }
 
-# PART LIST [WORKER]
+# PART LIST [WORKER]; until $seconds of this call. What is cut off leaves no result, and is taken again by the next call.
 take_jobs() {
   local part=$1 list=$2 job
-  while job=$(next_job "$part/$list") && [[ -n $job ]]; do
-    env -u GTEST_TOTAL_SHARDS -u GTEST_SHARD_INDEX "$carry/bin/gemmsmith_gpu_tests" --gtest_filter="$job" \
-      --gtest_output="xml:$part/$(sha1sum <<<"$job" | cut -c1-8).xml" >>"$part/$gpu${3:-}.log" 2>&1 || true
+  while ((SECONDS < seconds)) && job=$(next_job "$part/$list") && [[ -n $job ]]; do
+    [[ ! -e $(result_of "$job") ]] || continue
+    env -u GTEST_TOTAL_SHARDS -u GTEST_SHARD_INDEX timeout $((seconds - SECONDS)) "$carry/bin/gemmsmith_gpu_tests" \
+      --gtest_filter="$job" --gtest_output="xml:$(result_of "$job")" >>"$part/$gpu${3:-}.log" 2>&1 || true
   done
 }
+
+result_of() { echo "$part/$(sha1sum <<<"$1" | cut -c1-8).xml"; }
 
 # Nobody takes a job that somebody has taken.
 next_job() {
@@ -365,5 +373,5 @@ step=${1:-}
 case $step in
   pack) pack ;;
   tests | self_test | sanitize | latency | baselines | rates | space | measure | sweep | bench | each_gpu | promote | policy | compare | duel | kills) unpack && mkdir -p "$out" && shift && "$step" "$@" ;;
-  *) sed -n '2,32s/^# //p' "$0" >&2; exit 2 ;;
+  *) sed -n '2,33s/^# //p' "$0" >&2; exit 2 ;;
 esac

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <optional>
 #include <thread>
 
 #include "base/all_cores.h"
@@ -13,7 +14,7 @@
 #include "program/axes.h"
 #include "program/covering.h"
 #include "program/emit.h"
-#include "program/legality.h"
+#include "program/random_plan.h"
 
 namespace gemmsmith {
 namespace {
@@ -58,22 +59,27 @@ Gemm RandomGemm(Random& random, bool is_persistent) {
   return {{m, n, k}, {random.Below(2) == 0 ? kTn : kNn}};
 }
 
-// A quarter of them end their tiles in turn, of one tile a CTA and of many: a wait more in which to hang.
+// A third of them persistent; a quarter end their tiles in turn, of one tile a CTA and of many: a wait more in which to
+// hang.
 std::vector<Pipeline> RandomPipelines(const Device& device) {
   Random random(20261121);
   const Family& family = GetFamily(FamilyId::kWgmma);
+  const auto any_of = [&](std::string_view parameter, const auto& is_wanted) -> Setting {
+    const auto axis = size_t(family.IndexOf(parameter));
+    std::vector<int> wanted;
+    for (const int value : family.parameters[axis].values)
+      if (is_wanted(value)) wanted.push_back(value);
+    return {axis, wanted[random.Below(wanted.size())]};
+  };
   std::vector<Pipeline> pipelines;
   while (pipelines.size() < kPipelines) {
     const bool is_persistent = pipelines.size() % 3 == 2, ends_in_turn = pipelines.size() % 4 == 3;
     const Gemm gemm = RandomGemm(random, is_persistent);
-    Plan plan{family.id};
-    for (size_t i = 0; i < family.parameters.size(); ++i) {
-      const auto values = family.parameters[i].values;
-      plan.values[i] = values[random.Below(values.size())];
-    }
-    if ((plan.Get("schedule") != int(Schedule::kOneTile)) != is_persistent) continue;
-    if (ends_in_turn && plan.Get("finish") == 0) continue;
-    if (IsLegal(plan, gemm, device)) pipelines.push_back({gemm, plan, {}});
+    std::vector<Setting> settings{
+        any_of("schedule", [&](int value) { return (value != int(Schedule::kOneTile)) == is_persistent; })};
+    if (ends_in_turn) settings.push_back(any_of("finish", [](int value) { return value != 0; }));
+    if (const std::optional<Plan> plan = RandomLegalPlan(family, settings, gemm, device, random))
+      pipelines.push_back({gemm, *plan, {}});
   }
   return pipelines;
 }
@@ -161,9 +167,8 @@ TEST_F(PipelineGpuTest, RandomPipelinesRunTenThousandTimesEachWithoutAHangOrAWro
   EXPECT_GT(chained, 10);
 }
 
-// What compute-sanitizer is run over (tools/on_gpu.sh sanitize): every parameter value of every family, whole and
-// ragged tiles, in one process and with few launches.
-// What compute-sanitizer watches (tools/on_gpu.sh sanitize); a test each problem, so that several GPUs can share them.
+// What compute-sanitizer watches (tools/on_gpu.sh sanitize): every parameter value of every family, whole and ragged
+// tiles, few launches; a test each problem, so that several GPUs can share them.
 // The last three have more tiles of 128 x 128 than there are multiprocessors and are no larger than that: racecheck
 // multiplies some 10^9 times a second.
 const std::vector<Gemm> kCoveredProblems = {{{256, 384, 768}},

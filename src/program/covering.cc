@@ -6,14 +6,11 @@
 #include <utility>
 
 #include "base/random.h"
-#include "program/legality.h"
+#include "program/random_plan.h"
 
 namespace gemmsmith {
 
 namespace {
-
-// A value counts as never legal when so many plans with it were not, of climbs that long.
-constexpr int kTries = 10000, kClimb = 200;
 
 class Covering {
  public:
@@ -31,10 +28,6 @@ class Covering {
   std::vector<Plan> plans() && { return std::move(plans_); }
 
  private:
-  struct Setting {
-    size_t axis;
-    int value;
-  };
   using Settings = std::vector<Setting>;
 
   // Every value that goes with `always`.
@@ -54,29 +47,8 @@ class Covering {
     return std::any_of(settings.begin(), settings.end(), [axis](const Setting& one) { return one.axis == axis; });
   }
 
-  // Climbs from plans drawn at random: an axis drawn anew stays where it leaves no more reasons than there were. Most
-  // values go with few others, and a plan that is drawn as a whole is legal once in thousands.
   std::optional<Plan> LegalPlanWith(const Family& family, const Settings& settings) {
-    Plan plan{family.id};
-    int reasons = 0;
-    for (int i = 0; i < kTries; ++i) {
-      Plan next = plan;
-      if (i % kClimb == 0)
-        for (size_t axis = 0; axis < family.parameters.size(); ++axis) Draw(next, family, axis);
-      else
-        Draw(next, family, random_.Below(family.parameters.size()));
-      for (const auto& [axis, value] : settings) next.values[axis] = value;
-      const int next_reasons = CountReasons(next, gemm_, device_);
-      if (i % kClimb != 0 && next_reasons > reasons) continue;
-      plan = next, reasons = next_reasons;
-      if (reasons == 0) return plan;
-    }
-    return std::nullopt;
-  }
-
-  void Draw(Plan& plan, const Family& family, size_t axis) {
-    const auto values = family.parameters[axis].values;
-    plan.values[axis] = values[random_.Below(values.size())];
+    return RandomLegalPlan(family, settings, gemm_, device_, random_);
   }
 
   void Add(const Plan& plan, const Family& family) {

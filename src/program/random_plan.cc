@@ -1,0 +1,40 @@
+#include "program/random_plan.h"
+
+#include "program/legality.h"
+
+namespace gemmsmith {
+
+namespace {
+
+constexpr int kTries = 10000, kClimb = 200;
+
+void Draw(Plan& plan, const Family& family, size_t axis, Random& random) {
+  const auto values = family.parameters[axis].values;
+  plan.values[axis] = values[random.Below(values.size())];
+}
+
+}  // namespace
+
+// Climbs from plans drawn at random: an axis drawn anew stays where it leaves no more reasons than there were. Most
+// values go with few others, and a plan of the wgmma family that is drawn as a whole is legal once in hundreds of
+// thousands.
+std::optional<Plan> RandomLegalPlan(const Family& family, std::span<const Setting> settings, const Gemm& gemm,
+                                    const Device& device, Random& random) {
+  Plan plan{family.id};
+  int reasons = 0;
+  for (int i = 0; i < kTries; ++i) {
+    Plan next = plan;
+    if (i % kClimb == 0)
+      for (size_t axis = 0; axis < family.parameters.size(); ++axis) Draw(next, family, axis, random);
+    else
+      Draw(next, family, random.Below(family.parameters.size()), random);
+    for (const auto& [axis, value] : settings) next.values[axis] = value;
+    const int next_reasons = CountReasons(next, gemm, device);
+    if (i % kClimb != 0 && next_reasons > reasons) continue;
+    plan = next, reasons = next_reasons;
+    if (reasons == 0) return plan;
+  }
+  return std::nullopt;
+}
+
+}  // namespace gemmsmith

@@ -1,0 +1,49 @@
+#include "program/random_plan.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <vector>
+
+#include "program/axes.h"
+#include "program/legality.h"
+
+namespace gemmsmith {
+namespace {
+
+Device H200() { return *FindDevice("h200"); }
+
+TEST(RandomLegalPlan, IsLegalHasTheValuesAskedForAndIsNotAlwaysTheSame) {
+  const Family& family = GetFamily(FamilyId::kWgmma);
+  const std::vector<Setting> settings{{size_t(family.IndexOf("schedule")), int(Schedule::kPingPong)},
+                                      {size_t(family.IndexOf("stages")), 4}};
+  Random random(1);
+  std::set<Plan> plans;
+  for (const Gemm& gemm : {Gemm{{512, 640, 1000}}, Gemm{{2048, 2048, 256}, {kNn, ScalarType::kBf16}}})
+    for (int i = 0; i < 20; ++i) {
+      const std::optional<Plan> plan = RandomLegalPlan(family, settings, gemm, H200(), random);
+      ASSERT_TRUE(plan);
+      EXPECT_TRUE(IsLegal(*plan, gemm, H200())) << Print(*plan);
+      for (const auto& [axis, value] : settings) EXPECT_EQ(plan->values[axis], value) << Print(*plan);
+      plans.insert(*plan);
+    }
+  EXPECT_GT(plans.size(), 35u);
+}
+
+TEST(RandomLegalPlan, OfEqualSeedsIsTheSame) {
+  const Gemm gemm{{300, 200, 100}};
+  for (const Family& family : Families()) {
+    Random first(7), second(7);
+    EXPECT_EQ(RandomLegalPlan(family, {}, gemm, H200(), first), RandomLegalPlan(family, {}, gemm, H200(), second));
+  }
+}
+
+TEST(RandomLegalPlan, IsNoneWhereNoneIsLegal) {
+  const Family& family = GetFamily(FamilyId::kWgmma);
+  const std::vector<Setting> settings{{size_t(family.IndexOf("keep")), 8}};  // one tile a CTA keeps nothing
+  Random random(2);
+  EXPECT_FALSE(RandomLegalPlan(family, settings, {{64, 64, 64}}, H200(), random));
+}
+
+}  // namespace
+}  // namespace gemmsmith
