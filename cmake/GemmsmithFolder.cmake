@@ -3,6 +3,22 @@
 # Tests that need a GPU (*_gpu_test.cc) of all folders form one program, gemmsmith_gpu_tests, so that it can be carried.
 include(GoogleTest)
 
+# What most sources include, compiled once for all libraries and once for all their tests: `program` and `search` with their
+# tests build in 104 s on two cores, without in 319. The preset `portable` is without, so that a source that forgets an include
+# is found.
+set(GEMMSMITH_COMMON_HEADERS
+    <algorithm> <array> <chrono> <cmath> <cstdint> <cstring> <filesystem> <functional> <map> <memory> <mutex> <optional> <set>
+    <span> <string> <string_view> <thread> <utility> <vector> <fmt/format.h>)
+
+# gemmsmith_precompile(TARGET FIRST [HEADERS...]): those of the target FIRST, of the same kind, which has these besides.
+function(gemmsmith_precompile target first)
+  if(target STREQUAL first)
+    target_precompile_headers(${target} PRIVATE ${GEMMSMITH_COMMON_HEADERS} ${ARGN})
+  else()
+    target_precompile_headers(${target} REUSE_FROM ${first})
+  endif()
+endfunction()
+
 function(gemmsmith_folder name)
   cmake_parse_arguments(ARG "" "" "FOLDERS;LIBRARIES;SOURCES" ${ARGN})
   file(GLOB_RECURSE all CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.cc)
@@ -19,10 +35,12 @@ function(gemmsmith_folder name)
   set_target_properties(gemmsmith_${name} PROPERTIES LINKER_LANGUAGE CXX)
   target_include_directories(gemmsmith_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src)
   target_link_libraries(gemmsmith_${name} PUBLIC ${ARG_FOLDERS} ${ARG_LIBRARIES})
+  gemmsmith_precompile(gemmsmith_${name} gemmsmith_base)
   if(GEMMSMITH_TESTS AND tests)
     add_executable(gemmsmith_${name}_test ${tests})
     target_link_libraries(gemmsmith_${name}_test PRIVATE gemmsmith_${name} GTest::gtest_main)
     target_compile_definitions(gemmsmith_${name}_test PRIVATE GEMMSMITH_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+    gemmsmith_precompile(gemmsmith_${name}_test gemmsmith_base_test <gtest/gtest.h>)
     gtest_discover_tests(gemmsmith_${name}_test TEST_PREFIX ${name}. DISCOVERY_MODE PRE_TEST
                          PROPERTIES LABELS unit TIMEOUT 300)
   endif()
@@ -47,6 +65,7 @@ function(gemmsmith_gpu_tests)
   endif()
   add_executable(gemmsmith_gpu_tests ${tests})
   target_link_libraries(gemmsmith_gpu_tests PRIVATE ${folders} GTest::gtest_main)
+  gemmsmith_precompile(gemmsmith_gpu_tests gemmsmith_base_test)
   set_target_properties(gemmsmith_gpu_tests PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
   # One at a time: they measure.
   gtest_discover_tests(gemmsmith_gpu_tests TEST_PREFIX gpu. DISCOVERY_MODE PRE_TEST

@@ -236,6 +236,8 @@ struct Liar {
   const char* body;
 };
 
+void PrintTo(const Liar& liar, std::ostream* out) { *out << liar.name; }
+
 class LyingSource : public SourceGpuTest, public testing::WithParamInterface<Liar> {};
 
 TEST_P(LyingSource, IsFoundAndTheNextOneIsJudged) {
