@@ -72,12 +72,13 @@ on_every_gpu() {
 }
 
 # Where times are compared a GPU runs one test at a time; what only asks whether products are right waits for compilers most of
-# the time, and three such tests share a GPU. Those that take longest come first, one by one; the others by tens.
+# the time, and three such tests share a GPU. Those that take longest come first, one by one; the others by elevens.
 tests() {
   local shared='Pipeline|ChainedLaunch|CoveringSet|EveryFamilyPasses|CoveringKernels'
-  local slow="$shared|TheSameProduct|ByEnergy|SameJoules|IntervalsOf" seconds=$1 part=/tmp/gemmsmith_tests left
+  local slow="$shared|TheSameProduct|ByEnergy|SameJoules|IntervalsOf" seconds=$1 part left
+  part=/tmp/gemmsmith_tests_$(sha1sum <"$carry/bin/gemmsmith_gpu_tests" | cut -c1-8)  # results of this build alone
   mkdir -p "$part"
-  [[ ! -e $carry/tests.tgz ]] || tar -C "$part" --skip-old-files -xzf "$carry/tests.tgz"
+  [[ ! -e $carry/tests.tgz ]] || tar -C /tmp --skip-old-files -xzf "$carry/tests.tgz"
   rm -f "$part"/*.taken
   "$carry/bin/gemmsmith_gpu_tests" --gtest_list_tests |
     awk '/^[^ ].*[.]/ { suite = $1; next } /^  / { print suite $1 }' >"$part/all"
@@ -86,10 +87,10 @@ tests() {
   grep -E "$slow" "$part/all" | grep -vE "$shared" >"$part/timed" || true
   grep -vE "$slow" "$part/all" | paste -sd '::::::::::\n' >>"$part/timed" || true
   on_every_gpu take_tests "$part"
-  cat "$part"/*.log >"$out/gpu_tests.log"
-  cat "$part"/*.xml >"$out/gpu_tests.xml"
-  tar -C "$part" -czf "$out/tests.tgz" --exclude='*.taken' .
-  grep -E '^\[  (FAILED|SKIPPED).* ms\)' "$out/gpu_tests.log" || true
+  cat "$part"/*.log >"$out/gpu_tests.log" || true
+  cat "$part"/*.xml >"$out/gpu_tests.xml" || true
+  tar -C /tmp -czf "$out/tests.tgz" --exclude='*.taken' "$(basename "$part")"
+  grep -E '^\[  (FAILED|SKIPPED).* ms\)|^ended with' "$out/gpu_tests.log" || true
   left=$(while read -r job; do [[ -e $(result_of "$job") ]] || tr ":" "\n" <<<"$job"; done < <(grep -h . "$part/right" "$part/timed") | wc -l)
   echo "$(grep -c '<testcase ' "$out/gpu_tests.xml") tests done, $left left"
 }
@@ -110,11 +111,14 @@ share_a_gpu() {
 
 # PART LIST [WORKER]; until $seconds of this call. What is cut off leaves no result, and is taken again by the next call.
 take_jobs() {
-  local part=$1 list=$2 job
-  while ((SECONDS < seconds)) && job=$(next_job "$part/$list") && [[ -n $job ]]; do
+  local part=$1 list=$2 job rest code
+  while job=$(next_job "$part/$list") && [[ -n $job ]]; do
     [[ ! -e $(result_of "$job") ]] || continue
-    env -u GTEST_TOTAL_SHARDS -u GTEST_SHARD_INDEX timeout $((seconds - SECONDS)) "$carry/bin/gemmsmith_gpu_tests" \
-      --gtest_filter="$job" --gtest_output="xml:$(result_of "$job")" >>"$part/$gpu${3:-}.log" 2>&1 || true
+    rest=$((seconds - SECONDS)) code=0
+    ((rest > 0)) || break
+    env -u GTEST_TOTAL_SHARDS -u GTEST_SHARD_INDEX timeout "$rest" "$carry/bin/gemmsmith_gpu_tests" \
+      --gtest_filter="$job" --gtest_output="xml:$(result_of "$job")" >>"$part/$gpu${3:-}.log" 2>&1 || code=$?
+    ((code == 0 || code == 124)) || echo "ended with $code: $job" >>"$part/$gpu${3:-}.log"
   done
 }
 

@@ -64,7 +64,7 @@ Gemm RandomGemm(Random& random, bool is_persistent) {
 std::vector<Pipeline> RandomPipelines(const Device& device) {
   Random random(20261121);
   const Family& family = GetFamily(FamilyId::kWgmma);
-  const auto any_of = [&](std::string_view parameter, const auto& is_wanted) -> Setting {
+  const auto any_of = [&](std::string_view parameter, const auto& is_wanted) -> AxisValue {
     const auto axis = size_t(family.IndexOf(parameter));
     std::vector<int> wanted;
     for (const int value : family.parameters[axis].values)
@@ -75,7 +75,7 @@ std::vector<Pipeline> RandomPipelines(const Device& device) {
   while (pipelines.size() < kPipelines) {
     const bool is_persistent = pipelines.size() % 3 == 2, ends_in_turn = pipelines.size() % 4 == 3;
     const Gemm gemm = RandomGemm(random, is_persistent);
-    std::vector<Setting> settings{
+    std::vector<AxisValue> settings{
         any_of("schedule", [&](int value) { return (value != int(Schedule::kOneTile)) == is_persistent; })};
     if (ends_in_turn) settings.push_back(any_of("finish", [](int value) { return value != 0; }));
     if (const std::optional<Plan> plan = RandomLegalPlan(family, settings, gemm, device, random))

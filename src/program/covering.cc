@@ -28,7 +28,7 @@ class Covering {
   std::vector<Plan> plans() && { return std::move(plans_); }
 
  private:
-  using Settings = std::vector<Setting>;
+  using Settings = std::vector<AxisValue>;
 
   // Every value that goes with `always`.
   void CoverValues(const Family& family, const Settings& always) {
@@ -44,7 +44,7 @@ class Covering {
   }
 
   static bool Sets(const Settings& settings, size_t axis) {
-    return std::any_of(settings.begin(), settings.end(), [axis](const Setting& one) { return one.axis == axis; });
+    return std::any_of(settings.begin(), settings.end(), [axis](const AxisValue& one) { return one.axis == axis; });
   }
 
   std::optional<Plan> LegalPlanWith(const Family& family, const Settings& settings) {

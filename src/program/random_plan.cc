@@ -18,7 +18,7 @@ void Draw(Plan& plan, const Family& family, size_t axis, Random& random) {
 // Climbs from plans drawn at random: an axis drawn anew stays where it leaves no more reasons than there were. Most
 // values go with few others, and a plan of the wgmma family that is drawn as a whole is legal once in hundreds of
 // thousands.
-std::optional<Plan> RandomLegalPlan(const Family& family, std::span<const Setting> settings, const Gemm& gemm,
+std::optional<Plan> RandomLegalPlan(const Family& family, std::span<const AxisValue> settings, const Gemm& gemm,
                                     const Device& device, Random& random) {
   Plan plan{family.id};
   int reasons = 0;

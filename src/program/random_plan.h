@@ -11,14 +11,14 @@
 namespace gemmsmith {
 
 // A value that a plan is to have, by the index of its parameter in the family.
-struct Setting {
+struct AxisValue {
   size_t axis;
   int value;
 };
 
 // One with these values, legal for the problem; not each as likely as any other. Nothing where there is none, which is
 // known only from ten thousand tries that found none.
-std::optional<Plan> RandomLegalPlan(const Family& family, std::span<const Setting> settings, const Gemm& gemm,
+std::optional<Plan> RandomLegalPlan(const Family& family, std::span<const AxisValue> settings, const Gemm& gemm,
                                     const Device& device, Random& random);
 
 }  // namespace gemmsmith

@@ -15,8 +15,8 @@ Device H200() { return *FindDevice("h200"); }
 
 TEST(RandomLegalPlan, IsLegalHasTheValuesAskedForAndIsNotAlwaysTheSame) {
   const Family& family = GetFamily(FamilyId::kWgmma);
-  const std::vector<Setting> settings{{size_t(family.IndexOf("schedule")), int(Schedule::kPingPong)},
-                                      {size_t(family.IndexOf("stages")), 4}};
+  const std::vector<AxisValue> settings{{size_t(family.IndexOf("schedule")), int(Schedule::kPingPong)},
+                                        {size_t(family.IndexOf("stages")), 4}};
   Random random(1);
   std::set<Plan> plans;
   for (const Gemm& gemm : {Gemm{{512, 640, 1000}}, Gemm{{2048, 2048, 256}, {kNn, ScalarType::kBf16}}})
@@ -40,7 +40,7 @@ TEST(RandomLegalPlan, OfEqualSeedsIsTheSame) {
 
 TEST(RandomLegalPlan, IsNoneWhereNoneIsLegal) {
   const Family& family = GetFamily(FamilyId::kWgmma);
-  const std::vector<Setting> settings{{size_t(family.IndexOf("keep")), 8}};  // one tile a CTA keeps nothing
+  const std::vector<AxisValue> settings{{size_t(family.IndexOf("keep")), 8}};  // one tile a CTA keeps nothing
   Random random(2);
   EXPECT_FALSE(RandomLegalPlan(family, settings, {{64, 64, 64}}, H200(), random));
 }
