@@ -40,7 +40,8 @@ function(gemmsmith_folder name)
   if(GEMMSMITH_TESTS AND tests)
     add_executable(gemmsmith_${name}_test ${tests})
     target_link_libraries(gemmsmith_${name}_test PRIVATE gemmsmith_${name} GTest::gtest_main)
-    target_compile_definitions(gemmsmith_${name}_test PRIVATE GEMMSMITH_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+    # Of the sources, not of the target: its precompiled headers serve others too.
+    set_property(SOURCE ${tests} APPEND PROPERTY COMPILE_DEFINITIONS GEMMSMITH_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
     gemmsmith_precompile(gemmsmith_${name}_test gemmsmith_base_test <gtest/gtest.h>)
     gtest_discover_tests(gemmsmith_${name}_test TEST_PREFIX ${name}. DISCOVERY_MODE PRE_TEST
                          PROPERTIES LABELS unit TIMEOUT 300)
