@@ -100,6 +100,7 @@ class SourceExchange {
     GuestWork work;
     std::vector<SourceBatch> batches;
   };
+  using TimedWorks = std::array<TimedWork, 4>;
   // Plain calls are counted in graphs of many, the others one by one: nobody shall know how many calls there will be.
   struct Length {
     int graphs = 1;
@@ -116,12 +117,20 @@ class SourceExchange {
   };
   Result<Turn> DrawTurn();
   // The works take turns, so that none of them finds a warmer GPU; batches of the same place have the same length.
-  Status TimeInTurns(std::span<TimedWork> works);
+  Status TimeOneTurn(TimedWorks& works, int twin);
+  Status WarmUpAll(const TimedWorks& works);
   Status WarmUp(GuestWork work, int twin);
   Result<SourceBatch> RunTimedBatch(GuestWork work, const Length& length, const Pause& pause, int twin);
   Status EstimateCall();
-  // In the present set; nothing, or what calls do that depends on what lies between them.
-  Result<std::string> TimeEveryKind();
+  // What calls do that depends on what lies between them, if anything; obvious if so much that few turns told it.
+  struct Look {
+    std::string disagreement;
+    bool is_obvious = false;
+  };
+  Result<Look> TimeEveryKind();  // in the present set
+  static const std::vector<SourceBatch>& BatchesOf(GuestWork work, const TimedWorks& works);
+  bool AreFarApart(const TimedWorks& works) const;
+  std::string DisagreementOf(const TimedWorks& works);
   Status TimeAlone();
   // Steps for so many calls on what the present set holds.
   Status PrepareDisturbances(uint32_t calls, const DisturbanceKey& key);

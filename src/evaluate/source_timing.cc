@@ -167,51 +167,48 @@ Result<SourceExchange::Turn> SourceExchange::DrawTurn() {
               pause};
 }
 
-Status SourceExchange::TimeInTurns(std::span<TimedWork> works) {
-  constexpr double kLongNs = 20e6;
-  const int turns = call_ns_ > kLongNs ? 2 : IsThorough(problem_.protocol) ? 7 : 4;
+// Untimed, by every graph there will be.
+Status SourceExchange::WarmUpAll(const TimedWorks& works) {
   std::vector<std::pair<GuestWork, int>> graphs;
   for (const TimedWork& timed : works)
     for (int twin = 0; twin < Twins(); ++twin) graphs.emplace_back(timed.work, twin);
   random_.Shuffle(graphs);  // by their order host code would know what each is captured for
   for (const auto& [work, twin] : graphs)
     if (!has_ended()) RETURN_IF_ERROR(WarmUp(work, twin));
-  for (int i = 0; i < turns; ++i) {
-    ASSIGN_OR_RETURN(const Turn turn, DrawTurn());
-    random_.Shuffle(works);
-    for (TimedWork& timed : works) {
-      std::array<SourceBatch, 2> batches;
-      std::array<size_t, 2> order = {0, 1};
-      random_.Shuffle(order);
-      for (const size_t at : order) {
-        if (has_ended()) return OkStatus();
-        ASSIGN_OR_RETURN(batches[at], RunTimedBatch(timed.work, turn.lengths[at], turn.pause, i % Twins()));
-      }
-      timed.batches.insert(timed.batches.end(), batches.begin(), batches.end());
+  return OkStatus();
+}
+
+Status SourceExchange::TimeOneTurn(TimedWorks& works, int twin) {
+  ASSIGN_OR_RETURN(const Turn turn, DrawTurn());
+  random_.Shuffle(works);
+  for (TimedWork& timed : works) {
+    std::array<SourceBatch, 2> batches;
+    std::array<size_t, 2> order = {0, 1};
+    random_.Shuffle(order);
+    for (const size_t at : order) {
+      if (has_ended()) return OkStatus();
+      ASSIGN_OR_RETURN(batches[at], RunTimedBatch(timed.work, turn.lengths[at], turn.pause, twin));
     }
+    timed.batches.insert(timed.batches.end(), batches.begin(), batches.end());
   }
   return OkStatus();
 }
 
-// Does it do the same work when nothing has changed? Whoever keeps anything of a call for the next one, wherever that
-// is, has nothing of it behind a renewal; behind a sham one, which takes as long and leaves the same lines in the same
-// caches, he would have it.
-Result<std::string> SourceExchange::TimeEveryKind() {
-  ASSIGN_OR_RETURN(sham_step_ns_, TimeShamStep());
-  std::array<TimedWork, 4> works = {{{GuestWork::kCalls, {}},
-                                     {GuestWork::kSpacedCalls, {}},
-                                     {GuestWork::kShamCalls, {}},
-                                     {GuestWork::kRenewedCalls, {}}}};
-  RETURN_IF_ERROR(TimeInTurns(works));
-  if (has_ended()) return std::string();
-  const auto batches_of = [&](GuestWork work) -> std::vector<SourceBatch>& {
-    return std::find_if(works.begin(), works.end(), [&](const TimedWork& timed) { return timed.work == work; })
-        ->batches;
-  };
-  batches_ = batches_of(GuestWork::kCalls);
+const std::vector<SourceBatch>& SourceExchange::BatchesOf(GuestWork work, const TimedWorks& works) {
+  return std::find_if(works.begin(), works.end(), [&](const TimedWork& timed) { return timed.work == work; })->batches;
+}
+
+bool SourceExchange::AreFarApart(const TimedWorks& works) const {
+  const std::vector<SourceBatch>& unchanged = BatchesOf(GuestWork::kCalls, works);
+  return IsFarSlower(BatchesOf(GuestWork::kSpacedCalls, works), unchanged, 0) ||
+         IsFarSlower(BatchesOf(GuestWork::kShamCalls, works), unchanged, sham_step_ns_);
+}
+
+std::string SourceExchange::DisagreementOf(const TimedWorks& works) {
+  batches_ = BatchesOf(GuestWork::kCalls, works);
   const SourceTime unchanged = TimeOf(batches_);
-  const SourceTime spaced = TimeOf(batches_of(GuestWork::kSpacedCalls));
-  const std::span renewed = batches_of(GuestWork::kRenewedCalls), shams = batches_of(GuestWork::kShamCalls);
+  const SourceTime spaced = TimeOf(BatchesOf(GuestWork::kSpacedCalls, works));
+  const std::span renewed = BatchesOf(GuestWork::kRenewedCalls, works), shams = BatchesOf(GuestWork::kShamCalls, works);
   const SourceTime sham = TimeOf(shams);
   std::string disagreement = DisagreementOfRenewals(renewed, shams, unchanged.judge_ns);
   if (disagreement.empty()) disagreement = DisagreementOfSpaces(unchanged, spaced);
@@ -223,23 +220,47 @@ Result<std::string> SourceExchange::TimeEveryKind() {
   return disagreement;
 }
 
+// Does it do the same work when nothing has changed? Whoever keeps anything of a call for the next one, wherever that
+// is, has nothing of it behind a renewal; behind a sham one, which takes as long and leaves the same lines in the same
+// caches, he would have it.
+// A batch is as long as unchanged calls say: of one who skips nearly all of them it is a hundred times as long where he
+// computes. He took 40 to 54 s until nothing but all turns of all looks was proof (H200, November 2026).
+Result<SourceExchange::Look> SourceExchange::TimeEveryKind() {
+  constexpr double kLongNs = 20e6;
+  constexpr int kTurnsForTheObvious = 2;
+  const int turns = call_ns_ > kLongNs ? 2 : IsThorough(problem_.protocol) ? 7 : 4;
+  ASSIGN_OR_RETURN(sham_step_ns_, TimeShamStep());
+  TimedWorks works = {{{GuestWork::kCalls, {}},
+                       {GuestWork::kSpacedCalls, {}},
+                       {GuestWork::kShamCalls, {}},
+                       {GuestWork::kRenewedCalls, {}}}};
+  RETURN_IF_ERROR(WarmUpAll(works));
+  for (int turn = 0; turn < turns && !has_ended(); ++turn) {
+    RETURN_IF_ERROR(TimeOneTurn(works, turn % Twins()));
+    if (has_ended() || turn + 1 != kTurnsForTheObvious || !AreFarApart(works)) continue;
+    if (const std::string disagreement = DisagreementOf(works); !disagreement.empty()) return Look{disagreement, true};
+  }
+  return has_ended() ? Look() : Look{DisagreementOf(works), false};
+}
+
 // A cheat differs in every look. An honest kernel whose work falls to whoever comes first (tiles by tickets, more CTAs
 // than tiles) takes 250 us by one graph and 290 by another, and differed in a quarter of the looks (H200, November
 // 2026); so it is looked at again, in the other buffers and by graphs of their own. Nobody gains by that: the longest
 // time of a look that differed is the least that is published.
 Status SourceExchange::TimeAlone() {
-  constexpr int kLooks = 4;
+  constexpr int kLooks = 4, kLooksForTheObvious = 2;
   ChooseSet();
-  std::string disagreement;
-  for (int look = 0; look < kLooks; ++look) {
+  Look last;
+  for (int look = 0, obvious = 0; look < kLooks && obvious < kLooksForTheObvious; ++look) {
     if (look > 0) {
       ChangeSet();
       first_twin_ += Twins();
     }
-    ASSIGN_OR_RETURN(disagreement, TimeEveryKind());
-    if (disagreement.empty()) return OkStatus();
+    ASSIGN_OR_RETURN(last, TimeEveryKind());
+    if (last.disagreement.empty()) return OkStatus();
+    if (last.is_obvious) ++obvious;
   }
-  End(OutcomeKind::kCheated, "honesty", disagreement);
+  End(OutcomeKind::kCheated, "honesty", last.disagreement);
   return OkStatus();
 }
 

@@ -39,6 +39,7 @@ class IsolatedEvaluator : public Evaluator {
       : command_(std::move(command)), limits_(limits), lock_(std::move(lock)) {}
   Status EnsureWorker();
   void EndWorker();
+  bool WorkerMayTime(const ProblemMessage& problem) const;
   Status PrepareProblem(const ProblemMessage& problem);
   Status GiveUp(Status failure);
   // Fills the answers of these candidates, whatever becomes of the workers; stops where the world fails.
@@ -54,6 +55,7 @@ class IsolatedEvaluator : public Evaluator {
   WorkerHello hello_;
   std::optional<WorkerProcess> worker_;
   bool worker_has_verified_ = false;  // without timing: it times nothing any more
+  bool worker_has_counted_ = false;   // with a profiler: it times no single calls any more
 };
 
 }  // namespace gemmsmith

@@ -115,6 +115,31 @@ TEST(IsolatedEvaluator, WhoVerifiedWithoutTimingTimesNothingAfterwards) {
   EXPECT_EQ(evaluator->worker_pid(), second);
 }
 
+TEST(IsolatedEvaluator, WhoHasHadAProfilerInItTimesNoSingleCallsAfterwards) {
+  const auto evaluator = Start();
+  const pid_t first = evaluator->worker_pid();
+  const auto judge_by = [&](const ClockSet& clocks, bool counters) {
+    EvaluationRequest request = Request();
+    request.clocks = clocks;
+    request.counters = counters;
+    const Result<Outcome> outcome = evaluator->Evaluate(request, Acting("measure"));
+    EXPECT_TRUE(outcome.ok()) << outcome.status().message();
+    return evaluator->worker_pid();
+  };
+  EXPECT_EQ(judge_by({Clock::kDevice, Clock::kOffline}, true), first) << "counters come behind the times";
+  EXPECT_EQ(judge_by({Clock::kDevice}, true), first);
+  EXPECT_EQ(judge_by({Clock::kDevice}, false), first) << "the device's own clock does not see it";
+  pid_t last = first;
+  for (const Clock clock : {Clock::kOffline, Clock::kServer, Clock::kHost}) {
+    const pid_t next = judge_by({clock}, true);
+    EXPECT_NE(next, last) << Name(clock);
+    last = next;
+  }
+  const pid_t fresh = judge_by({Clock::kOffline}, false);
+  EXPECT_NE(fresh, last);
+  EXPECT_EQ(judge_by({Clock::kOffline}, false), fresh);
+}
+
 TEST(IsolatedEvaluator, AnEndedCandidateNeverReachesTheWorker) {
   const auto evaluator = Start();
   PreparedCandidate candidate;

@@ -31,6 +31,12 @@ std::vector<double> EventsOf(std::span<const SourceBatch> batches) {
   return events;
 }
 
+double SlopeOfTurn(std::span<const SourceBatch> batches, size_t turn) {
+  const SourceBatch &shorter = batches[2 * turn], &longer = batches[2 * turn + 1];
+  GEMMSMITH_CHECK(longer.calls > shorter.calls, "{} calls behind {}", longer.calls, shorter.calls);
+  return std::max(longer.judge_ns - shorter.judge_ns, 0.0) / (longer.calls - shorter.calls);
+}
+
 // Of their median.
 double StandardError(std::vector<Weighted> samples, double median) {
   constexpr double kSigmasPerDeviation = 1.4826, kOfTheMedian = 1.2533;
@@ -143,6 +149,15 @@ std::string Unjoined(std::span<const double> busy_afterwards_ns) {
   if (least <= kAllowedNs) return "";
   return fmt::format("the device was busy for {} after the stream was done, in each of {} calls", Microseconds(least),
                      busy_afterwards_ns.size());
+}
+
+bool IsFarSlower(std::span<const SourceBatch> slower, std::span<const SourceBatch> faster, double step_ns) {
+  constexpr double kTimes = 5, kAtLeastNs = 20e3;
+  GEMMSMITH_CHECK(slower.size() == faster.size() && slower.size() % 2 == 0, "{} batches beside {}", slower.size(),
+                  faster.size());
+  for (size_t turn = 0; turn < slower.size() / 2; ++turn)
+    if (SlopeOfTurn(slower, turn) <= kTimes * SlopeOfTurn(faster, turn) + kAtLeastNs + 2 * step_ns) return false;
+  return !slower.empty();
 }
 
 BatchLengths DrawLengths(double call_ns, int calls, double difference_ns, int most_calls, double uniform) {

@@ -67,6 +67,11 @@ uint32_t DrawPauseNs(double sham_step_ns, double uniform);
 // which takes `step_ns`, by more than 30 % and 3 us and a tenth of such a write.
 std::string DisagreementOfShams(const SourceTime& unchanged, const SourceTime& sham, double step_ns);
 
+// Whether every turn, a shorter batch and a longer one, says alone that a call takes five times as long as in the same
+// turn of the others, and 20 us and a step more: no accident of the machine, and no reason to spend time on more turns.
+// `step_ns` is what lies between the slower calls.
+bool IsFarSlower(std::span<const SourceBatch> slower, std::span<const SourceBatch> faster, double step_ns);
+
 // How often a graph of `calls` is replayed for the shorter and the longer batch: drawn, so that nobody knows how long a
 // batch is, with `difference_ns` of work between them, and at most `most_calls` in the longer one.
 struct BatchLengths {

@@ -167,6 +167,23 @@ TEST(SourceClock, EventsThatSayMoreHideNothing) {
   EXPECT_NE(DisagreementOfSpaces(hiding, Exactly(100e3)), "");
 }
 
+TEST(SourceClock, WhoIsFarSlowerIsSoInEveryTurn) {
+  const auto turns = [](std::vector<double> call_ns) {
+    std::vector<SourceBatch> batches;
+    for (const double ns : call_ns)
+      for (const int calls : {40, 100}) batches.push_back({calls, 300e3 + calls * ns, 0});
+    return batches;
+  };
+  const std::vector<SourceBatch> skips = turns({2e3, 2e3});
+  EXPECT_TRUE(IsFarSlower(turns({300e3, 300e3}), skips, 0));
+  EXPECT_FALSE(IsFarSlower(turns({300e3, 29e3}), skips, 0)) << "an accident in one of them";
+  EXPECT_FALSE(IsFarSlower(turns({29e3, 29e3}), skips, 0)) << "little is never far";
+  EXPECT_FALSE(IsFarSlower(turns({500e3, 500e3}), turns({100e3, 100e3}), 0));
+  EXPECT_TRUE(IsFarSlower(turns({530e3, 530e3}), turns({100e3, 100e3}), 0));
+  EXPECT_FALSE(IsFarSlower(turns({530e3, 530e3}), turns({100e3, 100e3}), 60e3)) << "what lies between the calls";
+  EXPECT_FALSE(IsFarSlower({}, {}, 0));
+}
+
 TEST(SourceClock, OnlyTheImpossibleIsRefused) {
   const Device device = *FindDevice("h200");
   const double floor = MakeTask(kGemm).FloorNs(device);
