@@ -2,46 +2,18 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include "policy/dense_product.h"
+#include "policy/float_rows.h"
 
 namespace gemmsmith {
 
 namespace {
 
-// In sums of their own, which the compiler may take at once.
-float Dot(const float* a, const float* b, int count) {
-  constexpr int kSums = 16;
-  float sums[kSums] = {};
-  int i = 0;
-  for (; i + kSums <= count; i += kSums)
-    for (int j = 0; j < kSums; ++j) sums[j] += a[i + j] * b[i + j];
-  float sum = 0;
-  for (; i < count; ++i) sum += a[i] * b[i];
-  for (const float part : sums) sum += part;
-  return sum;
-}
-
-void Norm(const float* x, const std::vector<float>& weights, float* y) {
-  const size_t width = weights.size();
-  const float scale = 1 / std::sqrt(Dot(x, x, int(width)) / float(width) + kNormEpsilon);
-  for (size_t i = 0; i < width; ++i) y[i] = x[i] * scale * weights[i];
-}
-
 // y[rows, outputs] = x[rows, inputs] * matrix[inputs, outputs]
 void Apply(const std::vector<float>& matrix, const float* x, int rows, int inputs, float* y, bool adds = false) {
   const int outputs = int(matrix.size()) / inputs;
   Multiply({rows, outputs, inputs, x, inputs, matrix.data(), outputs, false, y, outputs, adds});
-}
-
-void Softmax(float* weights, int count) {
-  float largest = weights[0];
-  for (int i = 1; i < count; ++i) largest = std::max(largest, weights[i]);
-  float sum = 0;
-  for (int i = 0; i < count; ++i) sum += weights[i] = std::exp(weights[i] - largest);
-  const float scale = 1 / sum;
-  for (int i = 0; i < count; ++i) weights[i] *= scale;
 }
 
 }  // namespace
@@ -84,8 +56,7 @@ void Inference::RunLayers(int rows, const Attend& attend) {
     for (int row = 0; row < rows; ++row)
       Norm(&x_[size_t(row) * width], layer.attention_norm, &normed_[size_t(row) * width]);
     Apply(layer.qkv, normed_.data(), rows, width, qkv_.data());
-    for (int row = 0; row < rows; ++row)
-      for (int j = 0; j < width; ++j) qkv_[size_t(row) * 3 * width + j] *= query_scale;
+    for (int row = 0; row < rows; ++row) Scale(query_scale, width, &qkv_[size_t(row) * 3 * width]);
     attend(int(i));
     Apply(layer.out, attended_.data(), rows, width, x_.data(), true);
     AddHidden(layer, rows);
@@ -96,10 +67,7 @@ void Inference::AddHidden(const LayerWeights& layer, int rows) {
   const int width = config_.width;
   for (int row = 0; row < rows; ++row) Norm(&x_[size_t(row) * width], layer.hidden_norm, &normed_[size_t(row) * width]);
   Apply(layer.up, normed_.data(), rows, width, hidden_.data());
-  for (float& value : hidden_) {
-    const float positive = std::max(value, 0.0f);
-    value = positive * positive;
-  }
+  SquarePositive(hidden_);
   Apply(layer.down, hidden_.data(), rows, config_.hidden, x_.data(), true);
 }
 
@@ -192,41 +160,41 @@ void Inference::KeepKeysAndValues(std::span<const NextWord> words, int layer) {
   }
 }
 
-// Words of branches of one context attend to all of it, which is two products, and to their own branch up to
-// themselves.
+// Words of branches of one context attend to all of it, which is two products a head, and to their own branch up to
+// themselves, which is read once for all heads.
 void Inference::AttendFrom(std::span<const NextWord> words, int first_row, int layer) {
   const int width = config_.width, head_width = config_.head_width(), rows = int(words.size());
   const Context& context = contexts_[size_t(words[0].context)];
   const KeysAndValues& of_context = context.layers[size_t(layer)];
   const KeysAndValues& of_branches = context.branch_layers[size_t(layer)];
   const int length = context.length, most = length + longest_;
-  weights_.resize(size_t(rows) * most);
-  for (int head = 0; head < config_.heads; ++head) {
-    const int column = head * head_width;
-    const float* const queries = &qkv_[size_t(first_row) * 3 * width + column];
-    float* const attended = &attended_[size_t(first_row) * width + column];
-    Multiply({rows, length, head_width, queries, 3 * width, &of_context.keys[size_t(column)], width, true,
-              weights_.data(), most});
+  const float* const queries = &qkv_[size_t(first_row) * 3 * width];
+  float* const attended = &attended_[size_t(first_row) * width];
+  weights_.resize(size_t(config_.heads) * rows * most);
+  const auto weights_of = [&](int head, int row) { return &weights_[(size_t(head) * rows + row) * most]; };
+  const auto for_each_branch = [&](const auto& attend) {
     for (int row = 0; row < rows; ++row) {
       const int branch = words[size_t(row)].branch, own = context.branch_lengths[size_t(branch)] + 1;
-      const float* const keys = &of_branches.keys[size_t(branch) * longest_ * width + column];
-      float* const weights = &weights_[size_t(row) * most];
-      for (int at = 0; at < own; ++at)
-        weights[length + at] = Dot(queries + size_t(row) * 3 * width, keys + size_t(at) * width, head_width);
-      Softmax(weights, length + own);
+      for (int head = 0; head < config_.heads; ++head)
+        attend(row, head, own, size_t(branch) * longest_ * width + size_t(head) * head_width);
     }
-    Multiply({rows, head_width, length, weights_.data(), most, &of_context.values[size_t(column)], width, false,
-              attended, width});
-    for (int row = 0; row < rows; ++row) {
-      const int branch = words[size_t(row)].branch, own = context.branch_lengths[size_t(branch)] + 1;
-      const float* const values = &of_branches.values[size_t(branch) * longest_ * width + column];
-      for (int at = 0; at < own; ++at) {
-        const float weight = weights_[size_t(row) * most + length + at];
-        for (int i = 0; i < head_width; ++i)
-          attended[size_t(row) * width + i] += weight * values[size_t(at) * width + i];
-      }
-    }
-  }
+  };
+  for (int head = 0; head < config_.heads; ++head)
+    Multiply({rows, length, head_width, queries + head * head_width, 3 * width,
+              &of_context.keys[size_t(head) * head_width], width, true, weights_of(head, 0), most});
+  for_each_branch([&](int row, int head, int own, size_t first) {
+    float* const weights = weights_of(head, row);
+    DotRows(queries + size_t(row) * 3 * width + head * head_width, head_width, &of_branches.keys[first], width, own,
+            weights + length);
+    Softmax(weights, length + own);
+  });
+  for (int head = 0; head < config_.heads; ++head)
+    Multiply({rows, head_width, length, weights_of(head, 0), most, &of_context.values[size_t(head) * head_width], width,
+              false, attended + head * head_width, width});
+  for_each_branch([&](int row, int head, int own, size_t first) {
+    AddScaledRows(weights_of(head, row) + length, &of_branches.values[first], width, own, head_width,
+                  attended + size_t(row) * width + head * head_width);
+  });
 }
 
 std::span<const float> Inference::AfterContext(int context) const {

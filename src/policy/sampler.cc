@@ -17,7 +17,7 @@ namespace {
 // Branches that share the products of a step: enough rows that reading the weights costs little, and so few that four
 // cores have work where there are not many in all. Nothing of the machine, so that all of them draw the same plans.
 size_t RequestsAtOnce(size_t requests, int plans) {
-  constexpr size_t kFewest = 32, kMost = 128, kParts = 4;
+  constexpr size_t kFewest = 32, kMost = 256, kParts = 4;
   const size_t branches = std::clamp(requests * size_t(plans) / kParts, kFewest, kMost);
   return std::max<size_t>(1, branches / size_t(plans));
 }
