@@ -200,7 +200,7 @@ class Grammar {
     SelfTestCommand* command = &self_test_;
     verb->add_flag("--self-test", wants_self_test_, "judge kernels with known faults, and honest ones");
     AddMany(verb, "--cases", "DIR", "further cases; may be given often", &command->cases, ReadPath);
-    Value(verb, "--only", "TEXT", "cases whose name has this in it, as in numbers_", &command->only, ReadText);
+    Value(verb, "--only", "TEXT", "cases of this class, as in honest, or with this in their name", &command->only, ReadText);
     Value(verb, "--seeds", "N", "how many seeds each case is judged with [3]", &command->seeds, ReadCount);
   }
 

@@ -40,10 +40,15 @@ Result<std::vector<Case>> ReadWantedCases(const SelfTestCommand& command) {
   std::vector<Case> cases;
   for (const fs::path& folder : folders) {
     ASSIGN_OR_RETURN(std::vector<Case> read, ReadCases(folder));
-    std::erase_if(read, [&](const Case& one) { return one.name.find(command.only) == std::string::npos; });
     std::move(read.begin(), read.end(), std::back_inserter(cases));
   }
-  if (cases.empty()) return NotFound(fmt::format("no case has '{}' in its name", command.only));
+  const bool is_class =
+      std::any_of(cases.begin(), cases.end(), [&](const Case& one) { return one.kind == command.only; });
+  std::erase_if(cases, [&](const Case& one) {
+    return is_class ? one.kind != command.only : one.name.find(command.only) == std::string::npos;
+  });
+  if (cases.empty())
+    return NotFound(fmt::format("no case has '{}' in its name, and it is no class of cases", command.only));
   return cases;
 }
 
