@@ -21,9 +21,9 @@ constexpr std::string_view kRuntime[] = {
     "__cudaRegisterFatBinaryEnd", "__cudaUnregisterFatBinary", "__cudaRegisterFunction", "__cudaRegisterVar",
     "__cudaInitModule",
     // What a kernel and a device are like.
-    "cudaFuncSetAttribute", "cudaFuncGetAttributes", "cudaFuncSetCacheConfig", "cudaGetDevice",
-    "cudaDeviceGetAttribute", "cudaGetDeviceProperties", "cudaGetDeviceProperties_v2", "cudaDriverGetVersion",
-    "cudaRuntimeGetVersion", "cudaOccupancyMaxActiveBlocksPerMultiprocessor",
+    "cudaFuncSetAttribute", "cudaFuncGetAttributes", "cudaFuncSetCacheConfig", "cudaGetDevice", "cudaGetDeviceCount",
+    "cudaDeviceGetLimit", "cudaDeviceGetAttribute", "cudaGetDeviceProperties", "cudaGetDeviceProperties_v2",
+    "cudaDriverGetVersion", "cudaRuntimeGetVersion", "cudaOccupancyMaxActiveBlocksPerMultiprocessor",
     "cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags", "cudaOccupancyMaxActiveClusters",
     "cudaOccupancyMaxPotentialClusterSize", "cudaOccupancyAvailableDynamicSMemPerBlock",
     // The driver's encoders of tensor maps; the guest hands out nothing else.
@@ -39,13 +39,16 @@ constexpr std::string_view kLibrary[] = {
     "atexit", "__assert_fail", "__stack_chk_fail", "__memcpy_chk", "__memset_chk", "__memmove_chk", "__strcpy_chk",
     "__tls_get_addr", "_Unwind_Resume", "__gxx_personality_v0", "__dynamic_cast", "__gmon_start__",
     "_ITM_deregisterTMCloneTable", "_ITM_registerTMCloneTable", "__errno_location", "qsort", "bsearch", "atoi",
-    "strtol", "strtoul", "strtoull", "strtoll", "strtod", "strtof", "abs", "labs", "rand", "srand",
+    "strtol", "strtoul", "strtoull", "strtoll", "strtod", "strtof", "abs", "labs", "rand", "srand", "strrchr", "sscanf",
+    // As a C library of 2.38 and later calls them.
+    "__isoc23_strtol", "__isoc23_strtoul", "__isoc23_strtoll", "__isoc23_strtoull", "__isoc23_sscanf",
+    "__isoc99_sscanf", "tolower", "toupper", "__ctype_b_loc", "__ctype_tolower_loc", "__ctype_toupper_loc",
     // Words on standard output and error.
     "printf", "fprintf", "vprintf", "vfprintf", "snprintf", "sprintf", "vsnprintf", "vsprintf", "puts", "fputs",
     "putchar", "fputc", "putc", "fwrite", "fflush", "perror", "stdout", "stderr", "__printf_chk", "__fprintf_chk",
     "__snprintf_chk", "__sprintf_chk", "__vfprintf_chk", "__vsnprintf_chk",
     // Locks, which are idle with one thread.
-    "pthread_mutex_lock", "pthread_mutex_unlock", "pthread_once", "__pthread_key_create"};
+    "pthread_mutex_lock", "pthread_mutex_unlock", "pthread_once", "__once_proxy", "__pthread_key_create"};
 
 // What g++ calls for arithmetic that x86-64 lacks (libgcc).
 constexpr std::string_view kArithmetic[] = {
@@ -238,6 +241,10 @@ constexpr Refusal kCxxRefusals[] = {{"std::thread", "starts threads"},
                                     {"std::condition_variable", "waits for threads"},
                                     {"std::this_thread", "waits"},
                                     {"std::chrono", "looks at the clock"},
+                                    {"std::cin", "reads input"},
+                                    {"std::wcin", "reads input"},
+                                    {"std::set_new_handler", "runs code behind the call's back"},
+                                    {"std::set_terminate", "runs code behind the call's back"},
                                     {"std::random_device", "asks the system for chance"},
                                     {"std::filesystem", "looks at files"},
                                     {"std::experimental::filesystem", "looks at files"},

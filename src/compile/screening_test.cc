@@ -60,6 +60,8 @@ TEST(ScreenSharedObject, NamesWhatAnImportWouldAllow) {
   ExpectRefused(
       "#include <chrono>\nlong gemm() { return std::chrono::steady_clock::now().time_since_epoch().count(); }",
       "looks at the clock");
+  ExpectRefused("#include <iostream>\nint gemm() { int x; std::cin >> x; return x; }", "reads input");
+  ExpectRefused("#include <new>\nvoid gemm() { std::set_new_handler(nullptr); }", "runs code behind the call's back");
   ExpectRefused("#include <fstream>\nvoid gemm() { std::ofstream(\"/tmp/x\") << 1; }", "opens files");
   ExpectRefused(
       "extern \"C\" int cudaMalloc(void**, unsigned long);\nint gemm() { void* p; return cudaMalloc(&p, 8); }",
@@ -76,6 +78,10 @@ TEST(ScreenSharedObject, RefusesWhatTheLoaderWouldDoForIt) {
       "extern \"C\" { int one() { return 1; } int (*choose())() { return one; }\n"
       "int two() __attribute__((ifunc(\"choose\"))); }\nint gemm() { return two(); }",
       "IFUNC");
+  ExpectRefused(
+      "extern \"C\" __attribute__((used, visibility(\"hidden\"))) void early() {}\n"
+      "asm(\".pushsection .init, \\\"ax\\\", @progbits\\n call early\\n .popsection\");\nint gemm() { return 1; }",
+      "code of its own in section .init");
   ExpectRefused("int gemm() { return 1; }", "looks for libraries in /tmp", {"-Wl,-rpath,/tmp"});
   ExpectRefused("int gemm() { return 1; }", "needs the library libdl", {"-Wl,--no-as-needed", "-l:libdl.so.2"});
 }
@@ -119,6 +125,10 @@ TEST(ScreenSharedObject, RefusesMachineCodeInAnotherPlace) {
       "hands machine code to the runtime that stands elsewhere");
 }
 
+TEST(ScreenSharedObject, RefusesWhatIsTooLargeToBeSent) {
+  EXPECT_TRUE(Mentions(ScreenSharedObject(std::vector<uint8_t>(kMostObjectBytes + 1)), "67108864 are allowed"));
+}
+
 TEST(ScreenSharedObject, TakesAnyBytes) {
   EXPECT_FALSE(ScreenSharedObject({}).empty());
   const Bytes good = Host(kContract + "int gemm() { return 1; }");
@@ -150,7 +160,8 @@ TEST(WhyNotImport, KnowsTheMostUsedOfBothSides) {
   for (const char* name :
        {"cudaLaunchKernel", "cudaMemsetAsync", "__cudaPushCallConfiguration", "memcpy", "sqrtf", "fma",
         "cudaGetDriverEntryPointByVersion", "_Znwm", "_ZdlPvm", "_ZSt20__throw_length_errorPKc", "__cxa_guard_acquire",
-        "cudaOccupancyMaxActiveClusters", "printf", "_ZTIi", "__udivti3"})
+        "cudaOccupancyMaxActiveClusters", "printf", "_ZTIi", "__udivti3", "__once_proxy", "__isoc23_strtol",
+        "__ctype_b_loc", "cudaGetDeviceCount"})
     EXPECT_EQ(WhyNotImport(name), "") << name;
   for (const char* name : {"cudaMallocAsync",
                            "cudaMallocManaged",

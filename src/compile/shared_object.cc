@@ -47,7 +47,7 @@ Sandbox SandboxFor(const fs::path& nvcc, const fs::path& folder, const std::vect
   sandbox.writable = folder;
   sandbox.forbidden = SystemCalls::kBuild;
   sandbox.memory_bytes = uint64_t{8} << 30;
-  sandbox.file_bytes = uint64_t{512} << 20;
+  sandbox.file_bytes = kMostObjectBytes;
   sandbox.max_processes = 64;
   sandbox.cpu_seconds = double(kCompileLimit.count());
   return sandbox;
@@ -80,6 +80,7 @@ class SandboxedNvcc : public ObjectCompiler {
     ASSIGN_OR_RETURN(const std::vector<std::string> command,
                      SandboxedCommand(SandboxFor(nvcc_.program, folder.path(), includes_), Command(architecture)));
     ASSIGN_OR_RETURN(const ProcessResult process, RunProcess(command, kCompileLimit));
+    if (process.exit_code != 0) RETURN_IF_ERROR(WorldIsWell(process, folder.path()));
     ASSIGN_OR_RETURN(ObjectCompilation compilation, Judge(process, folder.path()));
     compilation.seconds = SecondsSince(start);
     return compilation;
@@ -105,12 +106,27 @@ class SandboxedNvcc : public ObjectCompiler {
     return command;
   }
 
+  // What a source has its compiler say of the machine proves nothing: so a full disk must be full, and a sandbox that
+  // does not come up must not come up for others either.
+  Status WorldIsWell(const ProcessResult& process, const fs::path& folder) const {
+    std::error_code unknown;
+    const fs::space_info space = fs::space(folder, unknown);
+    const bool is_full = !unknown && space.available < kMostObjectBytes;
+    const bool says_so = process.output.find("No space left on device") != std::string::npos;
+    if (is_full && says_so)
+      return IoError(fmt::format("nvcc failed: {}", LastLine(WithoutFolder(process.output, folder))));
+    if (!process.output.starts_with("bwrap: ")) return OkStatus();
+    ASSIGN_OR_RETURN(
+        const std::vector<std::string> harmless,
+        SandboxedCommand(SandboxFor(nvcc_.program, folder, includes_), {nvcc_.program.string(), "--version"}));
+    ASSIGN_OR_RETURN(const ProcessResult alone, RunProcess(harmless, kCompileLimit));
+    if (alone.exit_code == 0) return OkStatus();
+    return IoError(fmt::format("nvcc failed: {}", LastLine(alone.output)));
+  }
+
   static Result<ObjectCompilation> Judge(const ProcessResult& process, const fs::path& folder) {
     ObjectCompilation compilation;
     compilation.log = WithoutFolder(process.output, folder).substr(0, kLogKept);
-    const bool sandbox_failed = process.exit_code != 0 && compilation.log.starts_with("bwrap: ");
-    if (sandbox_failed || compilation.log.find("No space left on device") != std::string::npos)
-      return IoError(fmt::format("nvcc failed: {}", LastLine(compilation.log)));
     if (process.timed_out) {
       compilation.log += fmt::format("error: nvcc was stopped after {} s\n", kCompileLimit.count());
     } else if (process.exit_code != 0 && compilation.log.empty()) {

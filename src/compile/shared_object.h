@@ -15,6 +15,9 @@
 
 namespace gemmsmith {
 
+// Objects are sent to judges whole; those of CUTLASS have some MiB.
+inline constexpr uint64_t kMostObjectBytes = uint64_t{64} << 20;
+
 // A text that does not compile is an everyday value: no object, and the compiler's words.
 struct ObjectCompilation {
   std::optional<SharedObject> object;

@@ -108,6 +108,20 @@ TEST_F(SharedObjectTest, LogsAreBounded) {
   EXPECT_LE(compilation.log.size(), 65u << 10);
 }
 
+TEST_F(SharedObjectTest, WhatASourceSaysOfTheMachineIsNotBelieved) {
+  const std::string kernel =
+      "__global__ void one() {}\n" + kSignature + "{ one<<<1, 1, 0, stream>>>(); return cudaSuccess; }\n";
+  EXPECT_TRUE(Compile(kHead + "#warning \"No space left on device\"\n" + kernel).object);
+  ExpectError("#error \"No space left on device\"\n", "No space left on device");
+  ExpectError("#line 1 \"bwrap: x\"\n#error nothing\n", "bwrap: x");
+}
+
+TEST_F(SharedObjectTest, ObjectsAreNoLargerThanJudgesTake) {
+  ExpectError(kHead + "extern \"C\" const unsigned char ballast[80u << 20] = {1};\n__global__ void one() {}\n" +
+                  kSignature + "{ one<<<1, 1, 0, stream>>>(); return cudaSuccess; }\n",
+              "error");
+}
+
 TEST_F(SharedObjectTest, MachineCodeThatCannotBeReadIsRefusedByTheScreen) {
   const ObjectCompilation compilation =
       Compile(kHead +

@@ -148,7 +148,12 @@ Result<SourceBatch> SourceExchange::RunTimedBatch(GuestWork work, const Length& 
 // The first batch of a graph finds it captured and warms up.
 Status SourceExchange::WarmUp(GuestWork work, int twin) {
   if (work != GuestWork::kCalls && !AskToCapture(CallFor(work, 1, 1, twin))) return OkStatus();
-  return RunTimedBatch(work, {1, uint32_t(graph_calls_)}, {}, twin).status();
+  // With a pause: none at all would tell this graph from those that write what is there already.
+  Pause pause;
+  if (work == GuestWork::kSpacedCalls) {
+    ASSIGN_OR_RETURN(pause, DrawPause());
+  }
+  return RunTimedBatch(work, {1, uint32_t(graph_calls_)}, pause, twin).status();
 }
 
 // Longer ones of calls that are compared one batch with the other: who skips one call in twelve takes a dozen calls to
@@ -207,9 +212,9 @@ bool SourceExchange::AreFarApart(const TimedWorks& works) const {
 std::string SourceExchange::DisagreementOf(const TimedWorks& works) {
   batches_ = BatchesOf(GuestWork::kCalls, works);
   const SourceTime unchanged = TimeOf(batches_);
-  const SourceTime spaced = TimeOf(BatchesOf(GuestWork::kSpacedCalls, works));
+  const SourceTime spaced = ProvenTimeOf(BatchesOf(GuestWork::kSpacedCalls, works));
   const std::span renewed = BatchesOf(GuestWork::kRenewedCalls, works), shams = BatchesOf(GuestWork::kShamCalls, works);
-  const SourceTime sham = TimeOf(shams);
+  const SourceTime sham = ProvenTimeOf(shams);
   std::string disagreement = DisagreementOfRenewals(renewed, shams, unchanged.judge_ns);
   if (disagreement.empty()) disagreement = DisagreementOfSpaces(unchanged, spaced);
   if (disagreement.empty()) disagreement = DisagreementOfShams(unchanged, sham, sham_step_ns_);

@@ -101,7 +101,8 @@ TEST(Disturbance, ARenewalAlwaysBringsOtherInputsAndTellsNoEnd) {
     }
   }
   EXPECT_GT(samples.size(), size_t(64 * 128 / 2));
-  EXPECT_TRUE(at_first > kMaxDisturbedSteps / 6 && at_first < kMaxDisturbedSteps / 3) << at_first;
+  EXPECT_TRUE(at_first > 10 && at_first < kMaxDisturbedSteps / 32)
+      << at_first << ": who keeps that product gains no more";
 }
 
 TEST(Disturbance, NoTwoRenewalsBringTheSameInputsButThoseOfTheBeginning) {

@@ -24,6 +24,10 @@ struct SourceTime {
 // Of batches of at least two lengths. The judge's clock counts what a batch takes beyond its calls as well, which is
 // the same for all: so its time is the median of the slopes between batches of different length.
 SourceTime TimeOf(std::span<const SourceBatch> batches);
+// As TimeOf(), of turns (a shorter batch, then a longer one), and no less than the longer ones say by themselves: half
+// a millisecond of each may lie beside its calls, more counts as theirs. A slope is a difference, so who holds up the
+// shorter batch takes it off the time of a call. What tells whether published calls take too little is timed by this.
+SourceTime ProvenTimeOf(std::span<const SourceBatch> batches);
 // A call of these batches by the guest's events alone.
 double EventNsOf(std::span<const SourceBatch> batches);
 

@@ -167,11 +167,29 @@ TEST(SourceClock, EventsThatSayMoreHideNothing) {
   EXPECT_NE(DisagreementOfSpaces(hiding, Exactly(100e3)), "");
 }
 
+// What is held up in shorter batches comes off every slope; what longer ones say by themselves stays.
+TEST(SourceClock, WhoHoldsUpShorterBatchesGainsNothing) {
+  std::vector<SourceBatch> honest, held_up;
+  for (int turn = 0; turn < 7; ++turn)
+    for (const int calls : {40 + turn, 300 + 3 * turn}) {
+      honest.push_back({calls, 300e3 + calls * 60e3, 0});
+      held_up.push_back({calls, 300e3 + calls * 60e3 + (calls < 100 ? 80e6 : 40e6), 0});
+    }
+  EXPECT_NEAR(ProvenTimeOf(honest).judge_ns, 60e3, 1) << "what lies beside the calls is not theirs";
+  EXPECT_LT(TimeOf(held_up).judge_ns, 1e3);
+  EXPECT_GE(ProvenTimeOf(held_up).judge_ns, 59e3);
+  EXPECT_NE(DisagreementOfSpaces(Exactly(3e3), ProvenTimeOf(held_up)), "");
+  EXPECT_GE(LeastBySpaces(ProvenTimeOf(held_up)), 57e3);
+  std::vector<SourceBatch> skips;
+  for (const SourceBatch& batch : honest) skips.push_back({batch.calls, 300e3 + batch.calls * 3e3, 0});
+  EXPECT_TRUE(IsFarSlower(held_up, skips, 0));
+}
+
 TEST(SourceClock, WhoIsFarSlowerIsSoInEveryTurn) {
   const auto turns = [](std::vector<double> call_ns) {
     std::vector<SourceBatch> batches;
     for (const double ns : call_ns)
-      for (const int calls : {40, 100}) batches.push_back({calls, 300e3 + calls * ns, 0});
+      for (const int calls : {100, 1000}) batches.push_back({calls, 300e3 + calls * ns, 0});
     return batches;
   };
   const std::vector<SourceBatch> skips = turns({2e3, 2e3});

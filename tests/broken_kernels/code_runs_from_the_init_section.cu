@@ -1,0 +1,31 @@
+// fault: puts a call into the section .init, which the loader runs and no list of constructors names
+// class: code
+// expect: cheated
+// shape: 256x256x512
+// layout: tn
+//
+// Older than constructors, and still there. That it ran is seen by the product, which is nothing without.
+#include <cuda_fp16.h>
+
+extern "C" const char gemmsmith_descriptor_v1[] = "gemm tn f16 f32";
+
+static int has_run = 0;
+extern "C" __attribute__((used, visibility("hidden"))) void RunEarly() { has_run = 1; }
+#ifndef __CUDA_ARCH__
+asm(".pushsection .init, \"ax\", @progbits\n call RunEarly\n .popsection");
+#endif
+
+__global__ void Product(const half* a, const half* b, half* c, int m, int n, int k) {
+  const int row = blockIdx.y * 16 + threadIdx.y, column = blockIdx.x * 16 + threadIdx.x;
+  if (row >= m || column >= n) return;
+  float sum = 0;
+  for (int i = 0; i < k; ++i) sum += __half2float(a[size_t(row) * k + i]) * __half2float(b[size_t(column) * k + i]);
+  c[size_t(row) * n + column] = __float2half(sum);
+}
+
+extern "C" cudaError_t gemm(const void* a, const void* b, void* c, int m, int n, int k, void* workspace,
+                            size_t workspace_bytes, cudaStream_t stream) {
+  const dim3 grid((n + 15) / 16, (m + 15) / 16);
+  Product<<<grid, dim3(16, 16), 0, stream>>>((const half*)a, (const half*)b, (half*)c, m, n, has_run ? k : 0);
+  return cudaGetLastError();
+}
