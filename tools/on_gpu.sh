@@ -72,14 +72,23 @@ on_every_gpu() {
   wait
 }
 
+# NAME PROGRAM: the folder of what NAME came to in earlier calls with this program, on this machine or in NAME.tgz of .carry/.
+results_so_far() {
+  local part
+  part=/tmp/gemmsmith_$1_$(sha1sum <"$2" | cut -c1-8)
+  mkdir -p "$part"
+  [[ ! -e $carry/$1.tgz ]] || tar -C /tmp --skip-old-files -xzf "$carry/$1.tgz"
+  echo "$part"
+}
+
+keep_results() { tar -C /tmp -czf "$out/$1.tgz" --exclude='*.taken' --exclude='*.part' "$(basename "$2")"; }
+
 # Where times are compared a GPU runs one test at a time; what only asks whether products are right waits for compilers most of
 # the time, and three such tests share a GPU. Those that take longest come first, one by one; the others by elevens.
 tests() {
   local shared='Pipeline|ChainedLaunch|CoveringSet|EveryFamilyPasses|CoveringKernels'
   local slow="$shared|TheSameProduct|ByEnergy|SameJoules|IntervalsOf" seconds=$1 part left
-  part=/tmp/gemmsmith_tests_$(sha1sum <"$carry/bin/gemmsmith_gpu_tests" | cut -c1-8)  # results of this build alone
-  mkdir -p "$part"
-  [[ ! -e $carry/tests.tgz ]] || tar -C /tmp --skip-old-files -xzf "$carry/tests.tgz"
+  part=$(results_so_far tests "$carry/bin/gemmsmith_gpu_tests")
   rm -f "$part"/*.taken
   "$carry/bin/gemmsmith_gpu_tests" --gtest_list_tests |
     awk '/^[^ ].*[.]/ { suite = $1; next } /^  / { print suite $1 }' >"$part/all"
@@ -90,7 +99,7 @@ tests() {
   on_every_gpu take_tests "$part"
   cat "$part"/*.log >"$out/gpu_tests.log" || true
   cat "$part"/*.xml >"$out/gpu_tests.xml" || true
-  tar -C /tmp -czf "$out/tests.tgz" --exclude='*.taken' "$(basename "$part")"
+  keep_results tests "$part"
   grep -E '^\[  (FAILED|SKIPPED).* ms\)|^ended with' "$out/gpu_tests.log" || true
   left=$(while read -r job; do [[ -e $(result_of "$job") ]] || tr ":" "\n" <<<"$job"; done < <(grep -h . "$part/right" "$part/timed") | wc -l)
   echo "$(grep -c '<testcase ' "$out/gpu_tests.xml") tests done, $left left"
@@ -136,24 +145,22 @@ next_job() {
 
 # A class that is cut off is judged anew by the next call.
 self_test() {
-  local part class rest left=0
-  part=/tmp/gemmsmith_self_test_$(sha1sum <"$program" | cut -c1-8)_$1
-  mkdir -p "$part"
-  [[ ! -e $carry/self_test.tgz ]] || tar -C /tmp --skip-old-files -xzf "$carry/self_test.tgz"
+  local part class result rest left=0
+  part=$(results_so_far self_test "$program")
   for class in timing honest process cache inputs memory numbers code; do
-    rest=$(($2 - SECONDS))
-    if [[ ! -e $part/$class.json ]] && ((rest > 0)); then
+    result=$part/$class-$1.json rest=$(($2 - SECONDS))
+    if [[ ! -e $result ]] && ((rest > 0)); then
       timeout -s INT -k 20 "$rest" "$program" verify --self-test --device all --seeds "$1" --only "$class" --json \
-        >"$part/$class.part" 2>>"$part/log" || true
-      grep -q '"not_judged": 0' "$part/$class.part" && mv "$part/$class.part" "$part/$class.json"
+        >"$result.part" 2>>"$part/log" || true
+      if grep -q '"not_judged": 0' "$result.part"; then mv "$result.part" "$result"; fi
     fi
-    if [[ -e $part/$class.json ]]; then
-      echo "$class: $(grep -E '^  "(all_as_expected|caught|passed|missed|false_alarms)"' "$part/$class.json" | tr -s '\n ' ' ')"
+    if [[ -e $result ]]; then
+      echo "$class: $(grep -E '^  "(all_as_expected|caught|passed|missed|false_alarms)"' "$result" | tr -s '\n ' ' ')"
     else
       left=$((left + 1))
     fi
   done
-  tar -C /tmp -czf "$out/self_test.tgz" --exclude='*.part' "$(basename "$part")"
+  keep_results self_test "$part"
   echo "$left classes left"
 }
 

@@ -43,6 +43,8 @@ enum class Clock : uint8_t {
   kEnergy,      // as kDevice, in windows of a second and more, beside the GPU's energy counter
 };
 inline constexpr Clock kLastClock = Clock::kEnergy;
+inline constexpr Clock kCallClocks[] = {Clock::kOffline, Clock::kServer,
+                                        Clock::kHost};  // of single calls with launches
 // "device", "offline", "device_chained", "server", "host", "device_cold", "energy"
 std::string_view Name(Clock clock);
 std::optional<Clock> ParseClock(std::string_view name);

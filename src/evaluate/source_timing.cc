@@ -311,7 +311,7 @@ Status SourceExchange::TimeAgainstRivals() {
     End(OutcomeKind::kCheated, "honesty", lie.empty() ? impossible : lie);
     return OkStatus();
   }
-  for (const Clock clock : {Clock::kOffline, Clock::kServer, Clock::kHost}) {
+  for (const Clock clock : kCallClocks) {
     if (problem_.clocks.Has(clock) && !has_ended()) RETURN_IF_ERROR(RunRace(clock));
   }
   return session_.DismissUntidyRivals(problem_, std::array{&timed_});

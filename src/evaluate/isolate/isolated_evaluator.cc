@@ -13,7 +13,6 @@ namespace {
 
 constexpr size_t kMostTogether = 16, kMostInHeat = 32;
 constexpr uint64_t kMostBytesTogether = uint64_t{64} << 20;
-constexpr Clock kCallClocks[] = {Clock::kOffline, Clock::kServer, Clock::kHost};  // see the launch
 
 Outcome Unanswered(const WorkerFailure& failure) {
   Outcome outcome;

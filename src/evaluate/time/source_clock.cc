@@ -34,17 +34,6 @@ std::vector<double> EventsOf(std::span<const SourceBatch> batches) {
 // A batch took some 0.3 ms beside its calls (H200, November 2026).
 constexpr double kMostBesideCallsNs = 0.5e6;
 
-double ByLongerOfTurn(std::span<const SourceBatch> batches, size_t turn) {
-  const SourceBatch& longer = batches[2 * turn + 1];
-  return std::max(longer.judge_ns - kMostBesideCallsNs, 0.0) / longer.calls;
-}
-
-double SlopeOfTurn(std::span<const SourceBatch> batches, size_t turn) {
-  const SourceBatch &shorter = batches[2 * turn], &longer = batches[2 * turn + 1];
-  GEMMSMITH_CHECK(longer.calls > shorter.calls, "{} calls behind {}", longer.calls, shorter.calls);
-  return std::max(longer.judge_ns - shorter.judge_ns, 0.0) / (longer.calls - shorter.calls);
-}
-
 // Of their median.
 double StandardError(std::vector<Weighted> samples, double median) {
   constexpr double kSigmasPerDeviation = 1.4826, kOfTheMedian = 1.2533;
@@ -77,7 +66,8 @@ SourceTime TimeOf(std::span<const SourceBatch> batches) {
 SourceTime ProvenTimeOf(std::span<const SourceBatch> batches) {
   SourceTime time = TimeOf(batches);
   std::vector<double> by_longer;
-  for (size_t turn = 0; turn < batches.size() / 2; ++turn) by_longer.push_back(ByLongerOfTurn(batches, turn));
+  for (size_t longer = 1; longer < batches.size(); longer += 2)
+    by_longer.push_back((batches[longer].judge_ns - kMostBesideCallsNs) / batches[longer].calls);
   time.judge_ns = std::max(time.judge_ns, Median(by_longer));
   return time;
 }
@@ -171,9 +161,9 @@ bool IsFarSlower(std::span<const SourceBatch> slower, std::span<const SourceBatc
   constexpr double kTimes = 5, kAtLeastNs = 20e3;
   GEMMSMITH_CHECK(slower.size() == faster.size() && slower.size() % 2 == 0, "{} batches beside {}", slower.size(),
                   faster.size());
-  for (size_t turn = 0; turn < slower.size() / 2; ++turn)
-    if (std::max(SlopeOfTurn(slower, turn), ByLongerOfTurn(slower, turn)) <=
-        kTimes * SlopeOfTurn(faster, turn) + kAtLeastNs + 2 * step_ns)
+  for (size_t first = 0; first < slower.size(); first += 2)
+    if (ProvenTimeOf(slower.subspan(first, 2)).judge_ns <=
+        kTimes * TimeOf(faster.subspan(first, 2)).judge_ns + kAtLeastNs + 2 * step_ns)
       return false;
   return !slower.empty();
 }
