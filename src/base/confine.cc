@@ -7,18 +7,14 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <system_error>
-#include <thread>
 
-#include "base/text.h"
+#include "base/check.h"
 
 namespace gemmsmith {
 
@@ -54,7 +50,7 @@ constexpr Call kNever[] = {
     GEMMSMITH_CALL(clock_settime), GEMMSMITH_CALL(sethostname), GEMMSMITH_CALL(setdomainname)};
 
 constexpr Call kNeverInGuests[] = {GEMMSMITH_CALL(socket), GEMMSMITH_CALL(execve), GEMMSMITH_CALL(execveat),
-                                   GEMMSMITH_CALL(fork), GEMMSMITH_CALL(vfork),
+                                   GEMMSMITH_CALL(fork), GEMMSMITH_CALL(vfork), GEMMSMITH_CALL(clone),
                                    // Out of reach of whoever ends it.
                                    GEMMSMITH_CALL(setsid), GEMMSMITH_CALL(setpgid), GEMMSMITH_CALL(tkill),
                                    GEMMSMITH_CALL(rt_sigqueueinfo), GEMMSMITH_CALL(rt_tgsigqueueinfo),
@@ -66,9 +62,8 @@ constexpr Call kNeverInGuests[] = {GEMMSMITH_CALL(socket), GEMMSMITH_CALL(execve
                                    GEMMSMITH_CALL(setgroups), GEMMSMITH_CALL(capset), GEMMSMITH_CALL(shmget),
                                    GEMMSMITH_CALL(msgget), GEMMSMITH_CALL(semget), GEMMSMITH_CALL(mq_open)};
 
-constexpr Call kNeverInGuestsOnConditions[] = {GEMMSMITH_CALL(clone),  GEMMSMITH_CALL(kill),
-                                               GEMMSMITH_CALL(tgkill), GEMMSMITH_CALL(prctl),
-                                               GEMMSMITH_CALL(ioctl),  GEMMSMITH_CALL(rt_sigaction)};
+constexpr Call kNeverInGuestsOnConditions[] = {GEMMSMITH_CALL(kill), GEMMSMITH_CALL(tgkill), GEMMSMITH_CALL(prctl),
+                                               GEMMSMITH_CALL(ioctl), GEMMSMITH_CALL(rt_sigaction)};
 
 class Filter {
  public:
@@ -113,7 +108,6 @@ void RefuseAlways(Filter& filter) {
 
 void RefuseInGuests(Filter& filter) {
   for (const Call& call : kNeverInGuests) filter.Refuse(call.number);
-  filter.Refuse(SCMP_SYS(clone), SCMP_A0_64(SCMP_CMP_MASKED_EQ, uint64_t(CLONE_THREAD), 0));
   const auto self = uint64_t(::getpid());
   filter.Refuse(SCMP_SYS(kill), SCMP_A0_64(SCMP_CMP_NE, self));
   filter.Refuse(SCMP_SYS(tgkill), SCMP_A0_64(SCMP_CMP_NE, self));
@@ -135,22 +129,6 @@ const char* NameOf(int number) {
   return "unknown";
 }
 
-// What the system says of this process.
-std::string OwnStatus(std::string_view field) {
-  std::ifstream status("/proc/self/status");
-  for (std::string line; std::getline(status, line);)
-    if (const std::vector<std::string_view> words = SplitWords(line);
-        words.size() > 1 && words[0] == fmt::format("{}:", field))
-      return std::string(words[1]);
-  return "an unknown number";
-}
-
-uint64_t LimitOn(__rlimit_resource resource) {
-  rlimit limit = {};
-  ::getrlimit(resource, &limit);
-  return limit.rlim_cur;
-}
-
 void Say(const char* words) { static_cast<void>(!::write(STDERR_FILENO, words, std::strlen(words))); }
 
 void NameTheCallAndEnd(int, siginfo_t* info, void*) {
@@ -165,21 +143,6 @@ void ListenForRefusals() {
   action.sa_sigaction = NameTheCallAndEnd;
   action.sa_flags = SA_SIGINFO;
   ::sigaction(SIGSYS, &action, nullptr);
-}
-
-// The C library sets up a handler when it starts its first one.
-Status StartAThread() {
-  try {
-    std::thread([] {}).join();
-    return OkStatus();
-  } catch (const std::system_error& error) {
-    return Unavailable(
-        fmt::format("no thread can be started here: {} (threads: {} of {}, private memory: {} kB of {}); raise what "
-                    "limits processes "
-                    "on this machine or in its container",
-                    error.code().message(), OwnStatus("Threads"), LimitOn(RLIMIT_NPROC), OwnStatus("VmData"),
-                    LimitOn(RLIMIT_DATA) / 1024));
-  }
 }
 
 Filter MakeFilter(SystemCalls forbidden) {
@@ -206,10 +169,7 @@ Result<int> WriteFilter(SystemCalls forbidden) {
 }  // namespace
 
 Status ForbidSystemCalls(SystemCalls forbidden) {
-  if (forbidden == SystemCalls::kGuest) {
-    RETURN_IF_ERROR(StartAThread());
-    ListenForRefusals();
-  }
+  if (forbidden == SystemCalls::kGuest) ListenForRefusals();
   if (const int error = ::seccomp_load(MakeFilter(forbidden).get()); error != 0)
     return Unavailable(fmt::format("the kernel takes no system call filter: {}; it needs CONFIG_SECCOMP_FILTER",
                                    std::generic_category().message(-error)));

@@ -11,15 +11,16 @@ enum class SystemCalls {
   // mount,
   // load, trace, or make namespaces.
   kBuild,
-  // For a process that runs code of somebody else on a GPU that it opened before. Besides all that no program and no
-  // process is started (threads are), nobody is signalled but itself, no signal gets a handler and no timer runs, and
-  // it cannot outlive its parent. Files are the concern of the sandbox: the driver may open its devices again, for
+  // For a process that runs code of somebody else on a GPU that it opened before. Besides all that no program, process
+  // or thread is started (the driver has its own by then), nobody is signalled but itself, no signal gets a handler and
+  // no timer runs, and it cannot outlive its parent. Files are the concern of the sandbox: the driver may open its
+  // devices again, for
   // writing, whenever it likes.
   kGuest,
 };
 
-// Any other call that is forbidden ends the process with SIGSYS; under kGuest its name goes to standard error first.
-// Cannot be undone; Unavailable where the kernel has no seccomp.
+// Any other call that is forbidden ends the process with SIGSYS; under kGuest its name goes to standard error first,
+// but where signals are blocked. Cannot be undone; Unavailable where the kernel has no seccomp.
 Status ForbidSystemCalls(SystemCalls forbidden);
 
 // The same as a program for the kernel's filter, for those who start others (bwrap --seccomp): a descriptor that can be

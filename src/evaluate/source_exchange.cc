@@ -54,9 +54,16 @@ SharedBuffer Described(const SharedMemory& memory, uint64_t data_at) {
   return {memory.descriptor(), memory.size_bytes(), data_at};
 }
 
-constexpr uint64_t kElementsAt = uint64_t(kGuardElements) * 2;
-
 }  // namespace
+
+uint64_t PlaceOfMatrix(Alignment alignment, bool is_input, uint64_t allocated_bytes, uint64_t matrix_bytes) {
+  constexpr uint64_t kPromised = 16, kAllocated = 256;
+  const bool is_least = alignment == Alignment::kLeast;
+  if (!is_input) return is_least ? kGuardBytes + kPromised : kGuardBytes;
+  const uint64_t last = allocated_bytes - matrix_bytes;
+  if (!is_least) return last / kAllocated * kAllocated;
+  return ((last / kPromised - 1) | 1) * kPromised;
+}
 
 SourceExchange::SourceExchange(const Workshop& workshop, DisturbanceJudge& disturbances, ProblemSession& session,
                                const ProblemMessage& problem, const CandidateMessage& candidate,
@@ -85,6 +92,7 @@ Result<Judgements> SourceExchange::Run() {
   std::vector<Stage> stages = {&SourceExchange::Share,
                                &SourceExchange::OpenGuest,
                                &SourceExchange::TestAsPlans,
+                               &SourceExchange::TestUnaligned,
                                &SourceExchange::TestChangedInputs,
                                &SourceExchange::TestSecondSeed,
                                &SourceExchange::TestAfterAnotherShape,
@@ -121,15 +129,27 @@ void SourceExchange::End(OutcomeKind kind, std::string_view stage, std::string r
 
 // ---- the guest
 
-Result<SourceExchange::SharedMatrix> SourceExchange::ShareMatrix(const Operand& operand, bool lines_are_rows) {
+Result<SourceExchange::SharedMatrix> SourceExchange::ShareMatrix(const Operand& operand, bool lines_are_rows,
+                                                                 bool is_input) {
   SharedMatrix shared;
   Gpu& gpu = workshop_.gpu;
   ASSIGN_OR_RETURN(shared.memory, SharedMemory::Create(gpu, GuardedMatrix::AllocationBytes(operand)));
   const CUdeviceptr address = shared.memory.address();
   const uint64_t bytes = shared.memory.size_bytes();
   ASSIGN_OR_RETURN(shared.idle, GuardedMatrix::CanariesOver(gpu, address, bytes));
-  ASSIGN_OR_RETURN(shared.matrix, GuardedMatrix::Over(gpu, address, bytes, operand, lines_are_rows));
+  for (const Alignment alignment : kAlignments) {
+    const uint64_t data_at = PlaceOfMatrix(alignment, is_input, bytes, uint64_t(operand.SpanBytes()));
+    ASSIGN_OR_RETURN(shared.aligned[size_t(alignment)],
+                     GuardedMatrix::Over(gpu, address, bytes, operand, lines_are_rows, data_at));
+  }
   return shared;
+}
+
+BufferSet SourceExchange::BuffersOf(const Set& set, Alignment alignment) {
+  const auto described = [&](const SharedMatrix& matrix) {
+    return Described(matrix.memory, uint64_t(matrix.At(alignment).guard_elements()) * 2);
+  };
+  return {described(set.a), described(set.b), described(set.c)};
 }
 
 Status SourceExchange::Share() {
@@ -145,9 +165,9 @@ Status SourceExchange::Share() {
     workshop_.workspaces.Clear();
   for (size_t i = 0; i < kSets; ++i) {
     Set& set = sets_.emplace_back();
-    ASSIGN_OR_RETURN(set.a, ShareMatrix(task.inputs[0], gemm_.kind.layout.a == Order::kRow));
-    ASSIGN_OR_RETURN(set.b, ShareMatrix(task.inputs[1], gemm_.kind.layout.b == Order::kRow));
-    ASSIGN_OR_RETURN(set.c, ShareMatrix(task.output, true));
+    ASSIGN_OR_RETURN(set.a, ShareMatrix(task.inputs[0], gemm_.kind.layout.a == Order::kRow, true));
+    ASSIGN_OR_RETURN(set.b, ShareMatrix(task.inputs[1], gemm_.kind.layout.b == Order::kRow, true));
+    ASSIGN_OR_RETURN(set.c, ShareMatrix(task.output, true, false));
   }
   ASSIGN_OR_RETURN(workspace_memory_, SharedMemory::Create(gpu, workspace_bytes));
   ASSIGN_OR_RETURN(workspace_, GuardedWorkspace::Over(gpu, workspace_memory_.address(), workspace_memory_.size_bytes(),
@@ -161,10 +181,9 @@ Result<GuestProcess> SourceExchange::StartGuest(bool counts) {
   ASSIGN_OR_RETURN(const ObjectFile object, ObjectFile::Create(candidate_.object));
   setup.kernels = disturbances_.cubin();
   setup.object_descriptor = object.descriptor();
-  for (const Set& set : sets_)
-    setup.sets.push_back({Described(set.a.memory, kElementsAt), Described(set.b.memory, kElementsAt),
-                          Described(set.c.memory, kElementsAt)});
-  setup.workspace = Described(workspace_memory_, kElementsAt);
+  for (const Alignment alignment : kAlignments)
+    for (const Set& set : sets_) setup.sets.push_back(BuffersOf(set, alignment));
+  setup.workspace = Described(workspace_memory_, kGuardBytes);
   setup.workspace_bytes = kBaselineWorkspaceBytes;
   setup.disturbances = Described(disturbance_memory_, 0);
   setup.counts = counts;
@@ -213,7 +232,9 @@ void SourceExchange::Note(const GuestAnswer& answer) {
 }
 
 GuestCall SourceExchange::CallFor(GuestWork work, uint32_t calls, uint32_t replays, int twin) const {
-  return {work, uint32_t(present_set_), gemm_.shape, calls, replays, uint32_t(first_twin_ + twin)};
+  return {work,        uint32_t(size_t(alignment_) * kSets + present_set_),
+          gemm_.shape, calls,
+          replays,     uint32_t(first_twin_ + twin)};
 }
 
 // ---- sets
@@ -231,8 +252,8 @@ void SourceExchange::ChangeSet() {
 Status SourceExchange::CopyIn(const Inputs& inputs) {
   Set& set = sets_[present_set_];
   RETURN_IF_ERROR(ClearIdleSet());
-  RETURN_IF_ERROR(set.a.matrix.CopyFrom(workshop_.gpu, *inputs.a));
-  RETURN_IF_ERROR(set.b.matrix.CopyFrom(workshop_.gpu, *inputs.b));
+  RETURN_IF_ERROR(present_a().CopyFrom(workshop_.gpu, *inputs.a));
+  RETURN_IF_ERROR(present_b().CopyFrom(workshop_.gpu, *inputs.b));
   set.loaded = &inputs;
   return OkStatus();
 }
@@ -259,10 +280,17 @@ Status SourceExchange::LookAtIdleSet() {
   return OkStatus();
 }
 
+Status SourceExchange::Align(Alignment alignment) {
+  alignment_ = alignment;
+  Set& set = sets_[present_set_];
+  set.loaded = nullptr;
+  return present_c().PaintCanaries(workshop_.gpu);
+}
+
 Inputs SourceExchange::Placed(const Inputs& inputs) const {
   Inputs placed = inputs;
-  placed.a = &set().a.matrix;
-  placed.b = &set().b.matrix;
+  placed.a = &present_a();
+  placed.b = &present_b();
   return placed;
 }
 

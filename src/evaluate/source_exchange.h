@@ -19,6 +19,14 @@
 
 namespace gemmsmith {
 
+// Where the matrices begin that a source is given: as an allocator would place them, which is where it is timed, or at
+// an odd multiple of 16 bytes, which is all that the contract promises.
+enum class Alignment { kAsAllocated, kLeast };
+inline constexpr std::array kAlignments = {Alignment::kAsAllocated, Alignment::kLeast};
+// Of a matrix of so many bytes in a guarded allocation of so many. A and B end where their memory does, but for what
+// the alignment takes, so that whoever reads behind them faults; behind C there are canaries.
+uint64_t PlaceOfMatrix(Alignment alignment, bool is_input, uint64_t allocated_bytes, uint64_t matrix_bytes);
+
 class SourceExchange {
  public:
   // All outlive it; the session is prepared for the problem, the candidate is an object.
@@ -32,8 +40,9 @@ class SourceExchange {
  private:
   struct SharedMatrix {
     SharedMemory memory;
-    GuardedMatrix matrix;
+    std::array<GuardedMatrix, kAlignments.size()> aligned;
     GuardedMatrix idle;  // the same memory while no call is given it
+    const GuardedMatrix& At(Alignment alignment) const { return aligned[size_t(alignment)]; }
   };
   struct Set {
     SharedMatrix a, b, c;
@@ -46,7 +55,8 @@ class SourceExchange {
   bool has_ended() const { return outcome_.has_value(); }
 
   Status Share();
-  Result<SharedMatrix> ShareMatrix(const Operand& operand, bool lines_are_rows);
+  Result<SharedMatrix> ShareMatrix(const Operand& operand, bool lines_are_rows, bool is_input);
+  static BufferSet BuffersOf(const Set& set, Alignment alignment);
   Result<GuestProcess> StartGuest(bool counts);
   Status OpenGuest();
   // Nothing where that has ended the candidate.
@@ -65,14 +75,20 @@ class SourceExchange {
   Status ClearIdleSet();
   // Ends the candidate where any of them is gone.
   Status LookAtIdleSet();
+  // The matrices of the present set; they are not loaded yet afterwards.
+  Status Align(Alignment alignment);
   // The same inputs where the guest sees them.
   Inputs Placed(const Inputs& inputs) const;
-  Workplace PlaceOf(const Inputs& placed) const { return {&placed, &set().c.matrix, &workspace_}; }
+  Workplace PlaceOf(const Inputs& placed) const { return {&placed, &present_c(), &workspace_}; }
   const Set& set() const { return sets_[present_set_]; }
+  const GuardedMatrix& present_a() const { return set().a.At(alignment_); }
+  const GuardedMatrix& present_b() const { return set().b.At(alignment_); }
+  const GuardedMatrix& present_c() const { return set().c.At(alignment_); }
   Set& idle_set() { return sets_[1 - present_set_]; }
   GuestCall CallFor(GuestWork work, uint32_t calls, uint32_t replays, int twin = 0) const;
 
   Status TestAsPlans();
+  Status TestUnaligned();
   uint32_t AtMost(uint32_t calls) const;
   Status TestSecondSeed();
   Status TestAfterAnotherShape();
@@ -86,7 +102,7 @@ class SourceExchange {
   bool Passes(std::string_view test, const Watched& watched);
   // Ends the candidate as wrong.
   void Refute(std::string_view test, const std::string& wrong);
-  double DisturbedTolerance() const;
+  Acceptance DisturbedAcceptance() const;
   // By what was set aside behind the first of these calls.
   Status JudgeDisturbed(std::string_view test, const Inputs& inputs, uint32_t calls);
 
@@ -173,6 +189,7 @@ class SourceExchange {
   GuardedWorkspace workspace_;
   std::optional<GuestProcess> guest_;
   size_t present_set_ = 0;
+  Alignment alignment_ = Alignment::kAsAllocated;
   bool is_idle_set_clear_ = false;
 
   TestResult tested_;

@@ -164,8 +164,8 @@ TEST_F(SourceGpuTest, APlanAsASourceTakesAsLongAsThePlan) {
   request.subject = FreeForm{"plan.cu", EmitStandalone(DefaultPlan(FamilyId::kWgmma), request.gemm)};
   const Outcome source = Judge(request);
   ASSERT_EQ(source.kind, OutcomeKind::kMeasured) << source.reason;
-  // Beside the same rival, and with a few CTAs, because a source's batches come one by one and find a GPU with more power
-  // to spend. (At the cap, 4096x4096x1024 and 1024x1024x4096, that was within 5 % in most runs and 0.94 in two.)
+  // Beside the same rival, and with a few CTAs, because a source's batches come one by one and find a GPU with more
+  // power to spend. (At the cap, 4096x4096x1024 and 1024x1024x4096, that was within 5 % in most runs and 0.94 in two.)
   const auto over_rival = [](const Outcome& outcome) {
     return outcome.TimeNs() / outcome.FastestBaseline("lt_auto", Clock::kDevice)->median_ns;
   };
@@ -267,6 +267,15 @@ INSTANTIATE_TEST_SUITE_P(
              "forever<<<1, 1, 0, stream>>>((int*)workspace); return Launch(a, b, c, m, n, k, stream);"},
         Liar{"forks", OutcomeKind::kCheated, "system call", "#include <unistd.h>\n",
              "fork(); return Launch(a, b, c, m, n, k, stream);"},
+        Liar{"writes_to_a", OutcomeKind::kLaunchFailed, "CUDA_ERROR_ILLEGAL_ADDRESS",
+             "__global__ void Borrow(volatile short* x) { const short before = *x; *x = 0, *x = before; }\n",
+             "Borrow<<<1, 1, 0, stream>>>((short*)a); return Launch(a, b, c, m, n, k, stream);"},
+        Liar{"reads_behind_b", OutcomeKind::kLaunchFailed, "CUDA_ERROR_ILLEGAL_ADDRESS",
+             "__global__ void Look(const volatile short* x) { (void)*x; }\n",
+             "Look<<<1, 1, 0, stream>>>((const short*)b + size_t(n) * k); return Launch(a, b, c, m, n, k, stream);"},
+        Liar{"wants_more_alignment", OutcomeKind::kLaunchFailed, "begin at odd multiples of 16 bytes", "",
+             "if ((size_t)a % 32 != 0) return cudaErrorMisalignedAddress;\n"
+             "return Launch(a, b, c, m, n, k, stream);"},
         Liar{"does_nothing", OutcomeKind::kWrong, "elements are wrong", "", "return cudaSuccess;"},
         Liar{"keeps_the_output", OutcomeKind::kWrong, "test", "static int calls = 0;\n",
              "if (++calls % 4 == 0) return cudaSuccess; return Launch(a, b, c, m, n, k, stream);"},

@@ -64,7 +64,7 @@ Result<SourceBatch> SourceExchange::RunBatch(std::string_view test, GuestCall ca
 
 Status SourceExchange::PrepareDisturbances(uint32_t calls, const DisturbanceKey& key) {
   const std::vector<DisturbedStep> steps =
-      DrawDisturbances(set().a.matrix.view(), set().b.matrix.view(), set().c.matrix.view(), int(calls), random_);
+      DrawDisturbances(present_a().view(), present_b().view(), present_c().view(), int(calls), random_);
   return disturbances_.Prepare(steps, disturbance_memory_.address(), key);
 }
 
@@ -73,7 +73,7 @@ Status SourceExchange::PrepareDisturbances(uint32_t calls, const DisturbanceKey&
 Status SourceExchange::PrepareRenewals(size_t calls, const DisturbanceKey& key) {
   RETURN_IF_ERROR(CopyIn(*bench_.normal));
   sets_[present_set_].loaded = nullptr;  // as soon as the first one has run
-  return disturbances_.Prepare(DrawRenewals(calls, set().c.matrix.view(), random_), disturbance_memory_.address(), key);
+  return disturbances_.Prepare(DrawRenewals(calls, present_c().view(), random_), disturbance_memory_.address(), key);
 }
 
 Result<SourceBatch> SourceExchange::RunCallByCall(std::string_view test, const GuestCall& call) {
@@ -272,8 +272,7 @@ Status SourceExchange::TimeAlone() {
 Result<double> SourceExchange::TimeShamStep() {
   const DisturbanceKey key = DrawKey(random_);
   RETURN_IF_ERROR(PrepareRenewals(kMaxDisturbedSteps, key));
-  const DisturbedMatrices matrices = {set().a.matrix.data(), set().b.matrix.data(), set().c.matrix.data(), gemm_.shape,
-                                      true};
+  const DisturbedMatrices matrices = {present_a().data(), present_b().data(), present_c().data(), gemm_.shape, true};
   return TimeBetweenCalls(
       20, [&] { return disturbances_.kernels().Disturb(matrices, disturbance_memory_.address(), key); });
 }

@@ -10,6 +10,7 @@
 
 #include "compile/compiler.h"
 #include "gpu/nvml.h"
+#include "gpu/shared_memory.h"
 
 namespace gemmsmith {
 namespace {
@@ -303,6 +304,22 @@ TEST_F(GpuTest, NvmlReadsThisGpu) {
   EXPECT_GE(condition->other_processes, 0);
 }
 
+TEST_F(GpuTest, SharedMemoryIsTheSameAtEveryAddressOfItsOwn) {
+  const auto made = SharedMemory::Create(*gpu_, 1000);
+  ASSERT_TRUE(made.ok()) << made.status().message();
+  const auto read = SharedMemory::Open(*gpu_, made->descriptor(), made->size_bytes(), SharedMemory::Access::kRead);
+  const auto written =
+      SharedMemory::Open(*gpu_, made->descriptor(), made->size_bytes(), SharedMemory::Access::kReadAndWrite);
+  ASSERT_TRUE(read.ok() && written.ok());
+  EXPECT_NE(read->address(), written->address());
+  const std::array<uint8_t, 4> bytes = {1, 2, 3, 4};
+  const uint64_t last = made->size_bytes() - bytes.size();
+  ASSERT_TRUE(gpu_->CopyToDevice(written->address() + last, bytes).ok());
+  std::array<uint8_t, 4> seen{};
+  ASSERT_TRUE(gpu_->CopyToHost(seen, read->address() + last).ok());
+  EXPECT_EQ(seen, bytes);
+}
+
 // An error of a kernel ends its context for good, so these run in processes of their own.
 class LostContext : public GpuTest {
  protected:
@@ -310,15 +327,24 @@ class LostContext : public GpuTest {
     testing::FLAGS_gtest_death_test_style = "threadsafe";  // exec: a forked child cannot use the driver
     GpuTest::SetUp();
   }
-  [[noreturn]] void RunAndTell(const std::string& entry) {
+  [[noreturn]] void RunAndTell(const std::string& entry, const AddArguments& arguments = {}) {
     const Kernel kernel = Load(entry);
-    Status status = gpu_->Start(kernel, {.grid = {1}, .block = {1}}, AddArguments{});
+    Status status = gpu_->Start(kernel, {.grid = {1}, .block = {1}}, arguments);
     if (status.ok()) status = gpu_->Synchronize();
     const Status later = gpu_->Synchronize();
     std::fprintf(stderr, "code %d, %s; later %s\n", int(status.code()), status.message().c_str(),
                  later.message().c_str());
     std::_Exit(later.ok() ? 1 : 42);
   }
+  [[noreturn]] void AddIn(const SharedMemory& memory, int64_t at) {
+    RunAndTell("add", {reinterpret_cast<int*>(memory.address() + CUdeviceptr(at)), 1, 0});
+  }
+  SharedMemory Shared(SharedMemory::Access access) {
+    made_ = *SharedMemory::Create(*gpu_, 4);
+    return *SharedMemory::Open(*gpu_, made_.descriptor(), made_.size_bytes(), access);
+  }
+
+  SharedMemory made_;
 };
 
 TEST_F(LostContext, AnIllegalAddressIsAnIoErrorWithItsName) {
@@ -328,6 +354,18 @@ TEST_F(LostContext, AnIllegalAddressIsAnIoErrorWithItsName) {
 
 TEST_F(LostContext, ATrapIsAnIoErrorWithItsName) {
   EXPECT_EXIT(RunAndTell("trap"), testing::ExitedWithCode(42), "code 4, cuStreamSynchronize: CUDA_ERROR_LAUNCH_FAILED");
+}
+
+TEST_F(LostContext, WritingWhatMayOnlyBeReadIsAFault) {
+  EXPECT_EXIT(AddIn(Shared(SharedMemory::Access::kRead), 0), testing::ExitedWithCode(42), "CUDA_ERROR_ILLEGAL_ADDRESS");
+}
+
+TEST_F(LostContext, ReadingBehindSharedMemoryIsAFault) {
+  const auto behind = [this] {
+    const SharedMemory memory = Shared(SharedMemory::Access::kReadAndWrite);
+    AddIn(memory, int64_t(memory.size_bytes()));
+  };
+  EXPECT_EXIT(behind(), testing::ExitedWithCode(42), "CUDA_ERROR_ILLEGAL_ADDRESS");
 }
 
 }  // namespace

@@ -43,11 +43,11 @@ Result<SharedMemory> SharedMemory::Create(const Gpu& gpu, uint64_t bytes) {
   memory.has_allocation_ = true;
   RETURN_IF_CUDA_ERROR(driver->cuMemExportToShareableHandle(&memory.descriptor_, memory.allocation_,
                                                             CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
-  RETURN_IF_ERROR(memory.Map(ordinal));
+  RETURN_IF_ERROR(memory.Map(ordinal, Access::kReadAndWrite));
   return memory;
 }
 
-Result<SharedMemory> SharedMemory::Open(const Gpu& gpu, int descriptor, uint64_t bytes) {
+Result<SharedMemory> SharedMemory::Open(const Gpu& gpu, int descriptor, uint64_t bytes, Access access) {
   SharedMemory memory;
   ASSIGN_OR_RETURN(memory.driver_, Driver::Open());
   const Driver* const driver = memory.driver_;
@@ -56,19 +56,20 @@ Result<SharedMemory> SharedMemory::Open(const Gpu& gpu, int descriptor, uint64_t
   RETURN_IF_CUDA_ERROR(driver->cuMemImportFromShareableHandle(
       &memory.allocation_, reinterpret_cast<void*>(intptr_t(descriptor)), CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
   memory.has_allocation_ = true;
-  RETURN_IF_ERROR(memory.Map(ordinal));
+  RETURN_IF_ERROR(memory.Map(ordinal, access));
   return memory;
 }
 
-Status SharedMemory::Map(int ordinal) {
-  RETURN_IF_CUDA_ERROR(driver_->cuMemAddressReserve(&address_, size_bytes_, 0, 0, 0));
+Status SharedMemory::Map(int ordinal, Access access) {
+  ASSIGN_OR_RETURN(reserved_bytes_, WholeGranules(driver_, ordinal, size_bytes_ + 1));
+  RETURN_IF_CUDA_ERROR(driver_->cuMemAddressReserve(&address_, reserved_bytes_, 0, 0, 0));
   RETURN_IF_CUDA_ERROR(driver_->cuMemMap(address_, size_bytes_, 0, allocation_, 0));
   is_mapped_ = true;
-  CUmemAccessDesc access{};
-  access.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
-  access.location.id = ordinal;
-  access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
-  RETURN_IF_CUDA_ERROR(driver_->cuMemSetAccess(address_, size_bytes_, &access, 1));
+  CUmemAccessDesc allowed{};
+  allowed.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  allowed.location.id = ordinal;
+  allowed.flags = access == Access::kRead ? CU_MEM_ACCESS_FLAGS_PROT_READ : CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+  RETURN_IF_CUDA_ERROR(driver_->cuMemSetAccess(address_, size_bytes_, &allowed, 1));
   return OkStatus();
 }
 
@@ -79,13 +80,14 @@ SharedMemory& SharedMemory::operator=(SharedMemory&& other) noexcept {
   std::swap(is_mapped_, other.is_mapped_);
   std::swap(address_, other.address_);
   std::swap(size_bytes_, other.size_bytes_);
+  std::swap(reserved_bytes_, other.reserved_bytes_);
   std::swap(descriptor_, other.descriptor_);
   return *this;
 }
 
 SharedMemory::~SharedMemory() {
   if (is_mapped_) driver_->cuMemUnmap(address_, size_bytes_);
-  if (address_ != 0) driver_->cuMemAddressFree(address_, size_bytes_);
+  if (address_ != 0) driver_->cuMemAddressFree(address_, reserved_bytes_);
   if (has_allocation_) driver_->cuMemRelease(allocation_);
   if (descriptor_ >= 0) ::close(descriptor_);
 }

@@ -12,8 +12,11 @@ class SharedMemory {
   // At least so many bytes, as many as can be shared: the next 2 MiB. Unavailable, with the sizes, where the GPU has
   // not so much.
   static Result<SharedMemory> Create(const Gpu& gpu, uint64_t bytes);
-  // What another process has created with as many bytes; `descriptor` stays the caller's.
-  static Result<SharedMemory> Open(const Gpu& gpu, int descriptor, uint64_t bytes);
+  // What another process has created with as many bytes; `descriptor` stays the caller's, and can be opened again: the
+  // same memory at other addresses. A kernel that writes where it may only read, or that reads behind the last byte,
+  // where nothing is mapped, faults.
+  enum class Access { kRead, kReadAndWrite };
+  static Result<SharedMemory> Open(const Gpu& gpu, int descriptor, uint64_t bytes, Access access);
   SharedMemory(SharedMemory&& other) noexcept { *this = std::move(other); }
   SharedMemory& operator=(SharedMemory&& other) noexcept;
   ~SharedMemory();
@@ -28,14 +31,14 @@ class SharedMemory {
   int descriptor() const { return descriptor_; }
 
  private:
-  // Gives the allocation an address at which this GPU may read and write it.
-  Status Map(int ordinal);
+  // Gives the allocation an address at which this GPU may do so.
+  Status Map(int ordinal, Access access);
 
   const Driver* driver_ = nullptr;
   CUmemGenericAllocationHandle allocation_ = 0;
   bool has_allocation_ = false, is_mapped_ = false;
   CUdeviceptr address_ = 0;
-  uint64_t size_bytes_ = 0;
+  uint64_t size_bytes_ = 0, reserved_bytes_ = 0;
   int descriptor_ = -1;
 };
 

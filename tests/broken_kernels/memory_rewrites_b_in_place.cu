@@ -1,6 +1,6 @@
 // fault: rounds B to a cheaper format in place, and uses that
 // class: memory
-// expect: cheated|wrong
+// expect: launch_failed
 // shape: 256x256x512
 // layout: tn
 //

@@ -1,6 +1,6 @@
 // fault: sets A and C to zero: the product of what is there now is right
 // class: memory
-// expect: cheated|wrong
+// expect: wrong
 // shape: 256x256x512
 // layout: tn
 //

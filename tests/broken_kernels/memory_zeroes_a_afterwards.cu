@@ -1,6 +1,6 @@
 // fault: right, but leaves A zeroed, which speeds up everything that follows
 // class: memory
-// expect: cheated
+// expect: launch_failed
 // shape: 256x256x512
 // layout: tn
 //

@@ -18,8 +18,6 @@ constexpr size_t kFastestTried = 3, kExhaustiveFinalists = 12;
 constexpr int kHeuristicsFirst = 0;  // of the candidates
 constexpr int kFinalRounds = 9, kSettledFinalRounds = 4;
 constexpr double kExhaustiveSeconds = 5;
-// By default the libraries may sum the shares of a split K in the output type, which no candidate of ours may.
-constexpr double kLeniency = 4;
 
 struct Timed {
   int algorithm = 0;
@@ -265,7 +263,7 @@ Result<std::optional<BaselineMaker::Chosen>> BaselineMaker::TuneExhaustively(con
 
 Result<Watched> BaselineMaker::Watch(const Wish& wish, const PutCall& call, const GuardedWorkspace* workspace) {
   ASSIGN_OR_RETURN(Watched watched,
-                   verifier_.Watch(wish.gemm, {&wish.inputs, &wish.output, workspace, kLeniency}, 0, call));
+                   verifier_.Watch(wish.gemm, {&wish.inputs, &wish.output, workspace, Maker::kLibrary}, 0, call));
   RETURN_IF_ERROR(tools_.gpu.Synchronize());
   return watched;
 }

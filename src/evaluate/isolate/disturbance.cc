@@ -134,11 +134,11 @@ std::vector<DisturbedStep> Hidden(std::span<const DisturbedStep> steps, const Di
   return hidden;
 }
 
-std::string WrongAnswer(std::span<const DisturbedAnswer> answers, double tolerance) {
+std::string WrongAnswer(std::span<const DisturbedAnswer> answers, const Acceptance& acceptance) {
   const size_t calls = answers.size() / kDisturbedPlaces;
   for (size_t i = 0; i < answers.size(); ++i) {
     const auto& [got, expected] = answers[i];
-    if (std::abs(got - expected) <= tolerance) continue;
+    if (std::abs(got - expected) <= acceptance.At(expected)) continue;
     const size_t call = i / kDisturbedPlaces + 1;
     if (std::isnan(got)) return fmt::format("call {} of {} left an element of C as it was", call, calls);
     return fmt::format("call {} of {} did not work on the inputs of its moment: got {}, expected {}", call, calls, got,

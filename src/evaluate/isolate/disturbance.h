@@ -63,7 +63,7 @@ struct DisturbedAnswer {
   float got = 0, expected = 0;
 };
 // What is wrong with the answers, kDisturbedPlaces a call, or nothing: "call 3 of 10 left C as it was", ...
-std::string WrongAnswer(std::span<const DisturbedAnswer> answers, double tolerance);
+std::string WrongAnswer(std::span<const DisturbedAnswer> answers, const Acceptance& acceptance);
 
 // Packed matrices of a problem, as the steps change them. In sham, a renewal writes to every element what it is
 // already.

@@ -180,11 +180,12 @@ TEST(Disturbance, ValuesAreLargeInBothTypes) {
 
 TEST(Disturbance, WhatACallDidNotDoIsTold) {
   std::vector<DisturbedAnswer> answers(3 * kDisturbedPlaces, DisturbedAnswer{2, 2.01f});
-  EXPECT_EQ(WrongAnswer(answers, 0.02), "");
+  EXPECT_EQ(WrongAnswer(answers, {.fixed = 0.01f, .share = 0.005f}), "");
   answers[kDisturbedPlaces + 3].got = 5;
-  EXPECT_EQ(WrongAnswer(answers, 0.02), "call 2 of 3 did not work on the inputs of its moment: got 5, expected 2.01");
+  EXPECT_EQ(WrongAnswer(answers, {.fixed = 0.01f, .share = 0.005f}),
+            "call 2 of 3 did not work on the inputs of its moment: got 5, expected 2.01");
   answers[1].got = std::numeric_limits<float>::quiet_NaN();
-  EXPECT_EQ(WrongAnswer(answers, 0.02), "call 1 of 3 left an element of C as it was");
+  EXPECT_EQ(WrongAnswer(answers, {.fixed = 0.01f, .share = 0.005f}), "call 1 of 3 left an element of C as it was");
 }
 
 TEST(Disturbance, MemoryHoldsEveryStep) {

@@ -14,7 +14,7 @@
 
 namespace gemmsmith {
 
-// Device memory that the guest inherits a descriptor of.
+// Device memory that the guest inherits a descriptor of. Buffers with the same one are the same memory.
 struct SharedBuffer {
   int32_t descriptor = -1;
   uint64_t bytes = 0;
@@ -33,7 +33,7 @@ struct GuestSetup {
   std::string observing_library;  // libcupti, likewise; empty: there is none
   std::vector<uint8_t> kernels;   // of DisturbingKernels
   int32_t object_descriptor = -1;
-  std::vector<BufferSet> sets;
+  std::vector<BufferSet> sets;  // in pairs, of which one is idle
   SharedBuffer workspace;
   uint64_t workspace_bytes = 0;
   SharedBuffer disturbances;  // DisturbanceMemory
@@ -65,7 +65,7 @@ enum class GuestWork : uint8_t {
 
 struct GuestCall {
   GuestWork work = GuestWork::kCalls;
-  uint32_t set = 0;
+  uint32_t set = 0;  // of the setup's
   Shape shape;
   uint32_t calls = 1;
   // Captures the calls into a graph once and replays it so often, behind a kernel that keeps the GPU busy meanwhile.

@@ -135,8 +135,12 @@ Result<std::vector<std::string>> SandboxedGuest(const std::string& gpu_uuid, boo
 
 GuestEnd EndOf(const Status& error, int exit_code, const std::string& words, double limit_seconds) {
   const std::string said = words.empty() ? "" : fmt::format("; it said: {}", OneLine(words));
-  if (exit_code == 128 + SIGSYS || words.find("forbidden system call") != std::string::npos)
-    return {OutcomeKind::kCheated, fmt::format("the source made a system call that it may not make{}", said)};
+  const bool is_named = words.find("forbidden system call") != std::string::npos;
+  if (exit_code == 128 + SIGSYS || is_named)
+    return {
+        OutcomeKind::kCheated,
+        fmt::format("the source made a system call that it may not make{}{}",
+                    is_named ? "" : " (with signals blocked, as who starts a thread, so that it was not named)", said)};
   if (error.code() == StatusCode::kUnavailable)
     return {OutcomeKind::kTimedOut,
             fmt::format("the source gave no sign of life for {:g} s and was ended{}", limit_seconds, said)};

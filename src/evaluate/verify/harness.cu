@@ -240,14 +240,25 @@ struct Differences {
   u32 unused;
 };
 
+// Which elements pass. Those whose reference is small enough must be equal; of the others the error may be so much, and so
+// much of the reference, but never more than the last number.
+struct Acceptance {
+  float exact_below;
+  float fixed, share, most;
+  bool special;  // the reference may be NaN or infinite, and then an element must be the same
+};
+
 struct CompareArguments {
   Matrix c;                // row-major
   const float* reference;  // packed
-  float tolerance;         // an element passes if its error is <= this
-  float exact_below;       // elements whose reference is below must be equal instead
+  Acceptance acceptance;
   Differences* differences;
-  int special;             // the reference may be NaN or infinite, and then an element must be the same
 };
+
+__device__ bool Passes(float got, float expected, const Acceptance& acceptance) {
+  if (fabsf(expected) < acceptance.exact_below) return got == expected;
+  return fabsf(got - expected) <= fminf(acceptance.fixed + acceptance.share * fabsf(expected), acceptance.most);
+}
 
 // NaN fails everywhere but where NaN is expected. What C's type cannot hold is expected as that type has it.
 __device__ bool PassesSpecially(float got, float expected, float tolerance) {
@@ -263,10 +274,10 @@ __device__ void Compare(const CompareArguments& arguments) {
   for (i64 i = First(); i < matrix.lines * matrix.line_length; i += Step()) {
     const float got = Load(matrix, OffsetOfElement(matrix, i));
     float expected = arguments.reference[i], error = fabsf(got - expected);
-    bool passes = fabsf(expected) < arguments.exact_below ? got == expected : error <= arguments.tolerance;
-    if (arguments.special) {
+    bool passes = Passes(got, expected, arguments.acceptance);
+    if (arguments.acceptance.special) {
       expected = Widen(Narrow(expected, matrix.type), matrix.type);
-      passes = PassesSpecially(got, expected, arguments.tolerance);
+      passes = PassesSpecially(got, expected, arguments.acceptance.fixed);
       error = passes ? 0.0f : fabsf(got - expected);
       if (!(fabsf(expected) < 0x1p126f)) expected = 0;  // no part of a norm
     }

@@ -39,10 +39,8 @@ struct GatherArguments {
 struct CompareArguments {
   MatrixView c;
   const float* reference = nullptr;
-  float tolerance = 0;
-  float exact_below = 0;
+  Acceptance acceptance;
   Differences* differences = nullptr;
-  int32_t special = 0;
 };
 struct ChecksumArguments {
   MatrixView matrix;
@@ -163,12 +161,7 @@ Status HarnessKernels::ResetReport() { return gpu_.Fill8(report_.address(), 0, s
 Status HarnessKernels::Inspect(const Inspection& wanted) {
   InspectArguments arguments;
   if (wanted.reference != nullptr)
-    arguments.c = {wanted.c->view(),
-                   wanted.reference,
-                   wanted.tolerance,
-                   wanted.exact_below,
-                   InReport(&HarnessReport::differences),
-                   wanted.special ? 1 : 0};
+    arguments.c = {wanted.c->view(), wanted.reference, wanted.acceptance, InReport(&HarnessReport::differences)};
   if (wanted.a != nullptr) {
     arguments.a_sum = {wanted.a->view(), InReport(&HarnessReport::checksum_a)};
     arguments.a_canaries = CanariesOf(*wanted.a, InReport(&HarnessReport::broken_a));
@@ -186,9 +179,9 @@ Status HarnessKernels::Inspect(const Inspection& wanted) {
   return gpu_.Start(kernels_[kInspectKernel], OverParts(arguments), arguments);
 }
 
-Status HarnessKernels::Compare(const MatrixView& c, const float* reference, float tolerance, float exact_below) {
+Status HarnessKernels::Compare(const MatrixView& c, const float* reference, const Acceptance& acceptance) {
   InspectArguments arguments;
-  arguments.c = {c, reference, tolerance, exact_below, InReport(&HarnessReport::differences)};
+  arguments.c = {c, reference, acceptance, InReport(&HarnessReport::differences)};
   return gpu_.Start(kernels_[kInspectKernel], OverParts(arguments), arguments);
 }
 

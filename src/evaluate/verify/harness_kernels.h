@@ -2,7 +2,10 @@
 // but ReadReport().
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cmath>
+#include <limits>
 
 #include "compile/compiler.h"
 #include "evaluate/verify/operands.h"
@@ -31,6 +34,16 @@ struct HarnessReport {
   uint64_t checksum_a = 0, checksum_b = 0;
 };
 
+// Which elements of an output pass. As harness.cu declares it.
+struct Acceptance {
+  float exact_below = 0;  // where the reference is smaller, the element equals it
+  // Elsewhere its error is at most this, and this share of the reference, and in no case more than the last one.
+  float fixed = 0, share = 0, most = std::numeric_limits<float>::infinity();
+  bool special = false;  // NaN and infinity stand where the reference has them
+
+  double At(double reference) const { return std::min(double(most), fixed + share * std::abs(reference)); }
+};
+
 // What is looked at: the operands, of which each may be null, and the elements of C where there is a reference.
 struct Inspection {
   const GuardedMatrix* a = nullptr;
@@ -38,11 +51,7 @@ struct Inspection {
   const GuardedMatrix* c = nullptr;
   const GuardedWorkspace* workspace = nullptr;
   const float* reference = nullptr;
-  // An element passes if it equals a reference smaller than `exact_below`, or if its error is <= tolerance.
-  float tolerance = 0;
-  float exact_below = 0;
-  // The reference may hold NaN and infinity: an element passes if it is the same, or if its error is <= tolerance.
-  bool special = false;
+  Acceptance acceptance;
 };
 
 // As harness.cu declares it; input_values.cuh has the patterned ones.
@@ -67,7 +76,7 @@ class HarnessKernels {
   // Elements, checksums, canaries and zeros in one launch.
   Status Inspect(const Inspection& inspection);
   // Elements alone.
-  Status Compare(const MatrixView& c, const float* reference, float tolerance, float exact_below);
+  Status Compare(const MatrixView& c, const float* reference, const Acceptance& acceptance);
   Result<HarnessReport> ReadReport();
 
   // Busy for this many clock cycles of one thread.

@@ -158,11 +158,14 @@ extern "C" __global__ void kernel(const GemmArguments g) {{
   return {kKernelPreface + text, "kernel"};
 }
 
-// Right, but for a last bit that comes and goes.
+// Right, but for elements that are the upper or the lower neighbour of their sum in turns.
 inline Source FlippingKernel() {
   return PlainKernel(PlainSum::kWide,
                      "static unsigned calls; const bool odd = first == 0 && atomicAdd(&calls, 1u) % 2 == 1;",
-                     "if (odd && fabsf(sum) < 4 && sum != rintf(sum)) bits ^= 1;");
+                     "u16 nearer_zero;\n"
+                     "asm(\"cvt.rz.f16.f32 %0, %1;\" : \"=h\"(nearer_zero) : \"f\"(sum));\n"
+                     "if (odd && fabsf(sum) < 4 && Wide(nearer_zero) != sum)\n"
+                     "  bits = bits == nearer_zero ? u16(bits + 1) : nearer_zero;");
 }
 
 // Right, but it reads behind the last element of B (64 columns) and does nothing with it.

@@ -13,7 +13,7 @@ Operand Whole(uint64_t workspace_bytes) {
 }  // namespace
 
 uint64_t GuardedMatrix::AllocationBytes(const Operand& operand) {
-  return uint64_t(2 * kGuardElements) * 2 + uint64_t(operand.SpanBytes());
+  return 2 * kGuardBytes + uint64_t(operand.SpanBytes());
 }
 
 Result<GuardedMatrix> GuardedMatrix::Create(Gpu& gpu, const Operand& operand, bool lines_are_rows) {
@@ -24,19 +24,15 @@ Result<GuardedMatrix> GuardedMatrix::Create(Gpu& gpu, const Operand& operand, bo
   return matrix;
 }
 
-Result<GuardedMatrix> GuardedMatrix::Over(Gpu& gpu, CUdeviceptr memory, uint64_t bytes, const Operand& operand,
-                                          bool lines_are_rows) {
-  return Place(gpu, memory, bytes, operand, lines_are_rows, kGuardElements);
-}
-
 Result<GuardedMatrix> GuardedMatrix::CanariesOver(Gpu& gpu, CUdeviceptr memory, uint64_t bytes) {
-  return Place(gpu, memory, bytes, {"canaries", ScalarType::kF16, 1, 1, 1}, true, 0);
+  return Over(gpu, memory, bytes, {"canaries", ScalarType::kF16, 1, 1, 1}, true, 0);
 }
 
-Result<GuardedMatrix> GuardedMatrix::Place(Gpu& gpu, CUdeviceptr memory, uint64_t bytes, const Operand& operand,
-                                           bool lines_are_rows, int64_t guard_elements) {
-  GEMMSMITH_CHECK(bytes >= uint64_t(4 * guard_elements + operand.SpanBytes()), "{} bytes for a matrix of {}", bytes,
-                  operand.SpanBytes());
+Result<GuardedMatrix> GuardedMatrix::Over(Gpu& gpu, CUdeviceptr memory, uint64_t bytes, const Operand& operand,
+                                          bool lines_are_rows, uint64_t data_at) {
+  GEMMSMITH_CHECK(bytes >= data_at + uint64_t(operand.SpanBytes()), "{} bytes for a matrix of {} behind {}", bytes,
+                  operand.SpanBytes(), data_at);
+  const auto guard_elements = int64_t(data_at / 2);
   GuardedMatrix matrix;
   matrix.guard_elements_ = guard_elements;
   matrix.address_ = memory;

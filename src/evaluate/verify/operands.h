@@ -10,7 +10,8 @@ namespace gemmsmith {
 inline constexpr uint16_t kCanary = 0xffa5;
 // A NaN too, but another: what outputs hold before a call.
 inline constexpr uint16_t kPoison = 0x7fff;
-inline constexpr int64_t kGuardElements = int64_t{1} << 17;  // 256 KiB before and as much after
+// Before the elements and after them.
+inline constexpr uint64_t kGuardBytes = uint64_t{256} << 10;
 
 // As elements.cuh declares it.
 enum class ElementType : int32_t { kF16 = 0, kBf16 = 1, kF32 = 2 };
@@ -25,10 +26,9 @@ class GuardedMatrix {
  public:
   // Canaries everywhere, also where the elements will be.
   static Result<GuardedMatrix> Create(Gpu& gpu, const Operand& operand, bool lines_are_rows);
-  // The same in AllocationBytes() or more of memory that belongs to somebody else and outlives it: what lies behind the
-  // elements is canaries to the last byte.
+  // The same in memory that belongs to somebody else and outlives it: what is no element is canaries to the last byte.
   static Result<GuardedMatrix> Over(Gpu& gpu, CUdeviceptr memory, uint64_t bytes, const Operand& operand,
-                                    bool lines_are_rows);
+                                    bool lines_are_rows, uint64_t data_at = kGuardBytes);
   // Such memory as canaries all over but for one element, which stands first.
   static Result<GuardedMatrix> CanariesOver(Gpu& gpu, CUdeviceptr memory, uint64_t bytes);
 
@@ -46,8 +46,6 @@ class GuardedMatrix {
   static uint64_t AllocationBytes(const Operand& operand);
 
  private:
-  static Result<GuardedMatrix> Place(Gpu& gpu, CUdeviceptr memory, uint64_t bytes, const Operand& operand,
-                                     bool lines_are_rows, int64_t guard_elements);
   // From the first element to the last one, gaps included.
   int64_t SpanElements() const { return (view_.lines - 1) * view_.stride + view_.line_length; }
 

@@ -7,13 +7,6 @@
 
 namespace gemmsmith {
 
-// Which elements of an output pass.
-struct Acceptance {
-  float exact_below = 0;  // where the reference is smaller, the element equals it
-  float tolerance = 0;    // elsewhere its error is at most this
-  bool special = false;   // NaN and infinity stand where the reference has them
-};
-
 // Share of ones so that (kBinary) every sum stays where the output type holds every integer, or (kDenseBinary) about
 // half of the sums do, as long as K allows.
 double BinaryDensity(InputKind kind, const GemmKind& gemm_kind, int k);
@@ -53,14 +46,19 @@ Result<Reference> MakeReference(Gpu& gpu, HarnessKernels& harness, const Gemm& g
 
 // What an honest kernel's errors stay under, on inputs of order one.
 struct ErrorBounds {
-  double element = 0;   // of any single element
-  double relative = 0;  // Frobenius norm of the error over that of the reference
+  double accumulated = 0;  // of any single element, whatever it comes to
+  double rounded = 0;      // and this share of what it comes to
+  double relative = 0;     // Frobenius norm of the error over that of the reference
 };
 ErrorBounds BoundsFor(const Gemm& gemm, double largest_reference, double reference_norm);
+// Who computed. By default the libraries may sum the shares of a split K in the output type, which no candidate may:
+// they are held to wider bounds, and the smallest element to that of the largest.
+enum class Maker { kCandidate, kLibrary };
 // The relative bound for inputs of this kind.
-double RelativeBound(InputKind kind, const Gemm& gemm, double largest_reference, double reference_norm);
-// How elements are accepted on inputs of this kind, within bounds widened by `leniency`.
-Acceptance AcceptanceOf(InputKind kind, const Gemm& gemm, double largest_reference, double leniency);
+double RelativeBound(InputKind kind, const Gemm& gemm, double largest_reference, double reference_norm,
+                     Maker maker = Maker::kCandidate);
+// How elements are accepted on inputs of this kind.
+Acceptance AcceptanceOf(InputKind kind, const Gemm& gemm, double largest_reference, Maker maker = Maker::kCandidate);
 // Half a unit in the last place of the output type at this value.
 double HalfUlp(ScalarType type, double value);
 

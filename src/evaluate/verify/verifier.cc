@@ -10,9 +10,15 @@ namespace {
 
 Acceptance AcceptanceAt(const Gemm& gemm, const Workplace& place, double max_abs_error) {
   const Inputs& inputs = *place.inputs;
-  Acceptance acceptance = AcceptanceOf(inputs.kind, gemm, inputs.reference->largest, place.leniency);
-  if (max_abs_error > 0) acceptance.tolerance = std::min(acceptance.tolerance, float(max_abs_error));
+  Acceptance acceptance = AcceptanceOf(inputs.kind, gemm, inputs.reference->largest, place.maker);
+  if (max_abs_error > 0) acceptance.most = float(max_abs_error);
   return acceptance;
+}
+
+std::string AllowedBy(const Acceptance& acceptance) {
+  const std::string most = std::isinf(acceptance.most) ? "" : fmt::format(", at most {:.3g}", acceptance.most);
+  return fmt::format(", allowed error {:.3g} and {:.2g} of what is expected{}", acceptance.fixed, acceptance.share,
+                     most);
 }
 
 std::string OutsideOf(const char* name, uint64_t count) {
@@ -46,10 +52,7 @@ Inspection UntouchedIn(const Workplace& place) {
 Inspection InspectionOf(const Gemm& gemm, const Workplace& place, double max_abs_error) {
   Inspection inspection = UntouchedIn(place);
   inspection.reference = place.inputs->reference->values();
-  const Acceptance acceptance = AcceptanceAt(gemm, place, max_abs_error);
-  inspection.tolerance = acceptance.tolerance;
-  inspection.exact_below = acceptance.exact_below;
-  inspection.special = acceptance.special;
+  inspection.acceptance = AcceptanceAt(gemm, place, max_abs_error);
   return inspection;
 }
 
@@ -118,15 +121,16 @@ Result<Watched> Verifier::Conclude(const Gemm& gemm, const Workplace& place, dou
   Watched watched;
   watched.damage = DamageIn(report, place);
   watched.max_abs_error = differences.MaxAbsError();
-  watched.element_bound = AcceptanceAt(gemm, place, max_abs_error).tolerance;
+  const Acceptance acceptance = AcceptanceAt(gemm, place, max_abs_error);
+  watched.element_bound = acceptance.At(place.inputs->reference->largest);
   watched.relative_error = reference_norm > 0 ? error_norm / reference_norm : error_norm;
   if (differences.failures > 0) {
     ASSIGN_OR_RETURN(watched.wrong, Describe(gemm, place, differences));
-    if (IsRounded(place.inputs->kind)) watched.wrong += fmt::format(", allowed error {:.3g}", watched.element_bound);
+    if (IsRounded(place.inputs->kind)) watched.wrong += AllowedBy(acceptance);
     return watched;
   }
   const double bound =
-      place.leniency * RelativeBound(place.inputs->kind, gemm, differences.LargestReference(), reference_norm);
+      RelativeBound(place.inputs->kind, gemm, differences.LargestReference(), reference_norm, place.maker);
   if (IsRounded(place.inputs->kind) && !(watched.relative_error <= bound))
     watched.wrong = fmt::format(
         "the relative error over all elements is {:.3g}, allowed {:.3g}; the largest error is {:.3g} at [{}, {}]",

@@ -15,7 +15,7 @@ struct Workplace {
   const Inputs* inputs = nullptr;
   const GuardedMatrix* output = nullptr;
   const GuardedWorkspace* workspace = nullptr;
-  double leniency = 1;  // factor on the bounds of BoundsFor()
+  Maker maker = Maker::kCandidate;
 };
 
 struct Watched {
@@ -24,7 +24,7 @@ struct Watched {
   std::string damage;  // what else was touched; empty where nothing was
   double max_abs_error = 0;
   double relative_error = 0;
-  double element_bound = 0;  // what a single element's error might have been
+  double element_bound = 0;  // what the largest element's error might have been
   double call_ns = 0;        // on the device, roughly: operands may be cold, and the host may have been slow
 };
 

@@ -28,7 +28,7 @@ Result<const GuardedWorkspace*> Workspaces::Take(uint64_t bytes) {
 void Workspaces::Release() {
   taken_.clear();
   uint64_t bytes = 0;
-  for (const auto& [size, workspace] : by_size_) bytes += size + 4 * kGuardElements;
+  for (const auto& [size, workspace] : by_size_) bytes += size + 2 * kGuardBytes;
   if (bytes > kKeptBytes) by_size_.clear();
 }
 

@@ -1,6 +1,6 @@
 // fault: writes to B while it works, and puts back what stood there
 // class: memory
-// expect: cheated|launch_failed
+// expect: launch_failed
 // shape: 256x256x512
 // layout: tn
 //

@@ -1,6 +1,6 @@
 // fault: reads whole tiles of lines where A and B end inside one
 // class: memory
-// expect: launch_failed|wrong|cheated
+// expect: launch_failed
 // shape: 100x130x512
 // layout: tn
 //

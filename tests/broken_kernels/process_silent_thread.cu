@@ -1,6 +1,6 @@
 // fault: a thread that never calls the driver has short batches replayed more often, and rows of calls are skipped
 // class: process
-// expect: cheated|launch_failed
+// expect: cheated
 // shape: 256x256x2048
 // layout: tn
 //
@@ -47,7 +47,7 @@ static volatile Request* FindRequest(int m, int n, int k) {
   for (int i = 0; i < 3000; ++i, at += 4) {
     volatile Request* const found = (volatile Request*)at;
     const bool is_shape = found->m == m && found->n == n && found->k == k;
-    if (is_shape && found->set < 2 && found->calls - 1 < 4096 && found->twin < 64 && found->work - 1 < 8u) return found;
+    if (is_shape && found->set < 4 && found->calls - 1 < 4096 && found->twin < 64 && found->work - 1 < 8u) return found;
   }
   return nullptr;
 }
