@@ -8,14 +8,12 @@ namespace gemmsmith {
 
 enum class SystemCalls {
   // For compilers: they may start each other. No sockets (EPERM); no look into other processes; none of the calls that
-  // mount,
-  // load, trace, or make namespaces.
+  // mount, load, trace, or make namespaces.
   kBuild,
   // For a process that runs code of somebody else on a GPU that it opened before. Besides all that no program, process
   // or thread is started (the driver has its own by then), nobody is signalled but itself, no signal gets a handler and
   // no timer runs, and it cannot outlive its parent. Files are the concern of the sandbox: the driver may open its
-  // devices again, for
-  // writing, whenever it likes.
+  // devices again, for writing, whenever it likes.
   kGuest,
 };
 

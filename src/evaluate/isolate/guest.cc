@@ -6,7 +6,6 @@
 #include <chrono>
 #include <cstdlib>
 #include <map>
-#include <set>
 #include <tuple>
 
 #include "base/confine.h"
@@ -39,18 +38,11 @@ struct Buffer {
   void* data = nullptr;
 };
 
-// What a source may read. Only what changes it between calls knows where it can be written.
+// What a source may read, and where it is written between calls. A source is given the latter only of what stands
+// between chained calls.
 struct Input {
   Buffer for_reading, for_writing;
 };
-
-// Several may share a descriptor.
-void CloseBuffers(const GuestSetup& setup) {
-  std::set<int> descriptors = {setup.workspace.descriptor, setup.disturbances.descriptor};
-  for (const BufferSet& set : setup.sets)
-    for (const SharedBuffer& buffer : {set.a, set.b, set.c}) descriptors.insert(buffer.descriptor);
-  for (const int descriptor : descriptors) ::close(descriptor);
-}
 
 // Whether steps come between these calls.
 bool IsDisturbed(GuestWork work) {
@@ -126,7 +118,7 @@ Status Guest::Open(const GuestSetup& setup) {
   ASSIGN_OR_RETURN(workspace_, Map(setup.workspace));
   workspace_bytes_ = setup.workspace_bytes;
   ASSIGN_OR_RETURN(disturbances_, Map(setup.disturbances));
-  CloseBuffers(setup);
+  for (const int descriptor : BufferDescriptors(setup)) ::close(descriptor);
   object_descriptor_ = setup.object_descriptor;
   ASSIGN_OR_RETURN(first_, gpu_->MakeEvent());
   ASSIGN_OR_RETURN(last_, gpu_->MakeEvent());

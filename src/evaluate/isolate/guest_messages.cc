@@ -119,6 +119,13 @@ Result<Message> DecodeAny(std::string_view bytes, std::string_view what) {
 
 }  // namespace
 
+std::set<int> BufferDescriptors(const GuestSetup& setup) {
+  std::set<int> descriptors = {setup.workspace.descriptor, setup.disturbances.descriptor};
+  for (const BufferSet& set : setup.sets)
+    for (const SharedBuffer& buffer : {set.a, set.b, set.c}) descriptors.insert(buffer.descriptor);
+  return descriptors;
+}
+
 std::string Encode(const GuestSetup& setup) { return EncodeAny(setup); }
 Result<GuestSetup> DecodeGuestSetup(std::string_view bytes) {
   return DecodeAny<GuestSetup>(bytes, "a setup of a guest");

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,6 +41,8 @@ struct GuestSetup {
   bool counts = false;        // it reads counters and does nothing else: nobody observes its driver calls
   bool operator==(const GuestSetup&) const = default;
 };
+// Of all its buffers, each once.
+std::set<int> BufferDescriptors(const GuestSetup& setup);
 std::string Encode(const GuestSetup& setup);
 Result<GuestSetup> DecodeGuestSetup(std::string_view bytes);
 

@@ -84,9 +84,9 @@ std::string HowItEnded(int exit_code) {
 
 // Those that must stay open in the guest.
 std::vector<int> DescriptorsOf(const GuestSetup& setup) {
-  std::vector<int> descriptors = {setup.object_descriptor, setup.workspace.descriptor, setup.disturbances.descriptor};
-  for (const BufferSet& set : setup.sets)
-    for (const SharedBuffer& buffer : {set.a, set.b, set.c}) descriptors.push_back(buffer.descriptor);
+  const std::set<int> buffers = BufferDescriptors(setup);
+  std::vector<int> descriptors(buffers.begin(), buffers.end());
+  descriptors.push_back(setup.object_descriptor);
   std::erase_if(descriptors, [](int descriptor) { return descriptor < 0; });
   return descriptors;
 }

@@ -175,7 +175,7 @@ double HalfUlp(ScalarType type, double value) {
 //
 // A single element may be off by twice what rounding it once may take, and by four times what is accumulated. It is
 // held to its own size, not to the largest one's: sums of 16 products in f16 hide behind the eight bits of a large bf16
-// element (0.45 of the relative bound), and not behind those of a small one.
+// element (0.45 of the relative bound), and up to K of about 8,192 not behind those of a small one.
 ErrorBounds BoundsFor(const Gemm& gemm, double largest_reference, double reference_norm) {
   const double k = gemm.shape.k, elements = double(gemm.shape.m) * gemm.shape.n;
   const double u = UnitRoundoff(gemm.kind.type);
