@@ -196,7 +196,7 @@ Status ProblemSession::AddBaseline(const BaselineId& id, const StepListener& on_
   if (certify_ && baseline.usable) {
     ASSIGN_OR_RETURN(const CpuComparison comparison,
                      CompareOnCpu(gpu_, harness_, gemm_.shape, baseline_output_, references_.at(InputKind::kNormal),
-                                  std::numeric_limits<double>::infinity(), BlocksAs(on_step)));
+                                  {.fixed = std::numeric_limits<float>::infinity()}, BlocksAs(on_step)));
     baseline.max_abs_error = comparison.max_abs_error;
   }
   baselines_.emplace(id, std::move(baseline));
@@ -216,8 +216,8 @@ TestBench ProblemSession::BenchFor(const ProblemMessage& problem, const StepList
   bench.output = &output_;
   bench.is_untimed = !problem.time;
   if (certify_)
-    bench.compare_on_cpu = [this, &on_step](double bound) {
-      return CompareOnCpu(gpu_, harness_, gemm_.shape, output_, references_.at(InputKind::kNormal), bound,
+    bench.compare_on_cpu = [this, &on_step](const Acceptance& acceptance) {
+      return CompareOnCpu(gpu_, harness_, gemm_.shape, output_, references_.at(InputKind::kNormal), acceptance,
                           BlocksAs(on_step));
     };
   if (!problem.WantsBaselines()) return bench;

@@ -130,10 +130,10 @@ void SourceExchange::End(OutcomeKind kind, std::string_view stage, std::string r
 // ---- the guest
 
 Result<SourceExchange::SharedMatrix> SourceExchange::ShareMatrix(const Operand& operand, bool lines_are_rows,
-                                                                 bool is_input) {
+                                                                 bool is_input, uint64_t least_bytes) {
   SharedMatrix shared;
   Gpu& gpu = workshop_.gpu;
-  ASSIGN_OR_RETURN(shared.memory, SharedMemory::Create(gpu, GuardedMatrix::AllocationBytes(operand)));
+  ASSIGN_OR_RETURN(shared.memory, SharedMemory::Create(gpu, least_bytes));
   const CUdeviceptr address = shared.memory.address();
   const uint64_t bytes = shared.memory.size_bytes();
   ASSIGN_OR_RETURN(shared.idle, GuardedMatrix::CanariesOver(gpu, address, bytes));
@@ -156,18 +156,20 @@ Status SourceExchange::Share() {
   Announce("share");
   Gpu& gpu = workshop_.gpu;
   const Task task = MakeTask(gemm_);
-  const uint64_t set_bytes = GuardedMatrix::AllocationBytes(task.inputs[0]) +
-                             GuardedMatrix::AllocationBytes(task.inputs[1]) +
-                             GuardedMatrix::AllocationBytes(task.output);
+  const uint64_t a_bytes = GuardedMatrix::AllocationBytes(task.inputs[0]);
+  const uint64_t b_bytes = GuardedMatrix::AllocationBytes(task.inputs[1]);
+  // The C of a chain's first call is the second one's A.
+  const uint64_t c_bytes = std::max(GuardedMatrix::AllocationBytes(task.output), a_bytes);
+  const uint64_t set_bytes = a_bytes + b_bytes + c_bytes;
   const uint64_t workspace_bytes = GuardedWorkspace::AllocationBytes(kBaselineWorkspaceBytes);
   const uint64_t chain_bytes = uint64_t(task.output.ElementCount()) * sizeof(float);
   if (const uint64_t needed = kSets * set_bytes + workspace_bytes + chain_bytes + kSpareBytes; gpu.FreeBytes() < needed)
     workshop_.workspaces.Clear();
   for (size_t i = 0; i < kSets; ++i) {
     Set& set = sets_.emplace_back();
-    ASSIGN_OR_RETURN(set.a, ShareMatrix(task.inputs[0], gemm_.kind.layout.a == Order::kRow, true));
-    ASSIGN_OR_RETURN(set.b, ShareMatrix(task.inputs[1], gemm_.kind.layout.b == Order::kRow, true));
-    ASSIGN_OR_RETURN(set.c, ShareMatrix(task.output, true, false));
+    ASSIGN_OR_RETURN(set.a, ShareMatrix(task.inputs[0], gemm_.kind.layout.a == Order::kRow, true, a_bytes));
+    ASSIGN_OR_RETURN(set.b, ShareMatrix(task.inputs[1], gemm_.kind.layout.b == Order::kRow, true, b_bytes));
+    ASSIGN_OR_RETURN(set.c, ShareMatrix(task.output, true, false, c_bytes));
   }
   ASSIGN_OR_RETURN(workspace_memory_, SharedMemory::Create(gpu, workspace_bytes));
   ASSIGN_OR_RETURN(workspace_, GuardedWorkspace::Over(gpu, workspace_memory_.address(), workspace_memory_.size_bytes(),

@@ -55,7 +55,8 @@ class SourceExchange {
   bool has_ended() const { return outcome_.has_value(); }
 
   Status Share();
-  Result<SharedMatrix> ShareMatrix(const Operand& operand, bool lines_are_rows, bool is_input);
+  // In so many bytes or a few more.
+  Result<SharedMatrix> ShareMatrix(const Operand& operand, bool lines_are_rows, bool is_input, uint64_t least_bytes);
   static BufferSet BuffersOf(const Set& set, Alignment alignment);
   Result<GuestProcess> StartGuest(bool counts);
   Status OpenGuest();
@@ -87,12 +88,16 @@ class SourceExchange {
   Set& idle_set() { return sets_[1 - present_set_]; }
   GuestCall CallFor(GuestWork work, uint32_t calls, uint32_t replays, int twin = 0) const;
 
+  // Of a call of a test: by a graph, or (none) by the source's host code.
+  uint32_t DrawReplays();
   Status TestAsPlans();
   Status TestUnaligned();
   uint32_t AtMost(uint32_t calls) const;
   Status TestSecondSeed();
   Status TestAfterAnotherShape();
   Status TestChainedCalls();
+  // As many elements as A has, between memories that hold as many.
+  Status CopyElementsOfA(const GuardedMatrix& to, const GuardedMatrix& from);
   // What the second of two chained calls left in the present C, by what the first one left in the idle set; nothing, or
   // what is wrong.
   Result<std::string> WrongInChain();

@@ -47,7 +47,8 @@ Result<SharedMemory> SharedMemory::Create(const Gpu& gpu, uint64_t bytes) {
   return memory;
 }
 
-Result<SharedMemory> SharedMemory::Open(const Gpu& gpu, int descriptor, uint64_t bytes, Access access) {
+Result<SharedMemory> SharedMemory::Open(const Gpu& gpu, int descriptor, uint64_t bytes, Access access,
+                                        uint64_t distance) {
   SharedMemory memory;
   ASSIGN_OR_RETURN(memory.driver_, Driver::Open());
   const Driver* const driver = memory.driver_;
@@ -56,13 +57,16 @@ Result<SharedMemory> SharedMemory::Open(const Gpu& gpu, int descriptor, uint64_t
   RETURN_IF_CUDA_ERROR(driver->cuMemImportFromShareableHandle(
       &memory.allocation_, reinterpret_cast<void*>(intptr_t(descriptor)), CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
   memory.has_allocation_ = true;
-  RETURN_IF_ERROR(memory.Map(ordinal, access));
+  RETURN_IF_ERROR(memory.Map(ordinal, access, distance));
   return memory;
 }
 
-Status SharedMemory::Map(int ordinal, Access access) {
-  ASSIGN_OR_RETURN(reserved_bytes_, WholeGranules(driver_, ordinal, size_bytes_ + 1));
-  RETURN_IF_CUDA_ERROR(driver_->cuMemAddressReserve(&address_, reserved_bytes_, 0, 0, 0));
+Status SharedMemory::Map(int ordinal, Access access, uint64_t distance) {
+  ASSIGN_OR_RETURN(const uint64_t before, WholeGranules(driver_, ordinal, distance));
+  ASSIGN_OR_RETURN(const uint64_t from_here, WholeGranules(driver_, ordinal, size_bytes_ + 1));
+  reserved_bytes_ = before + from_here;
+  RETURN_IF_CUDA_ERROR(driver_->cuMemAddressReserve(&reserved_, reserved_bytes_, 0, 0, 0));
+  address_ = reserved_ + before;
   RETURN_IF_CUDA_ERROR(driver_->cuMemMap(address_, size_bytes_, 0, allocation_, 0));
   is_mapped_ = true;
   CUmemAccessDesc allowed{};
@@ -78,6 +82,7 @@ SharedMemory& SharedMemory::operator=(SharedMemory&& other) noexcept {
   std::swap(allocation_, other.allocation_);
   std::swap(has_allocation_, other.has_allocation_);
   std::swap(is_mapped_, other.is_mapped_);
+  std::swap(reserved_, other.reserved_);
   std::swap(address_, other.address_);
   std::swap(size_bytes_, other.size_bytes_);
   std::swap(reserved_bytes_, other.reserved_bytes_);
@@ -87,7 +92,7 @@ SharedMemory& SharedMemory::operator=(SharedMemory&& other) noexcept {
 
 SharedMemory::~SharedMemory() {
   if (is_mapped_) driver_->cuMemUnmap(address_, size_bytes_);
-  if (address_ != 0) driver_->cuMemAddressFree(address_, reserved_bytes_);
+  if (reserved_ != 0) driver_->cuMemAddressFree(reserved_, reserved_bytes_);
   if (has_allocation_) driver_->cuMemRelease(allocation_);
   if (descriptor_ >= 0) ::close(descriptor_);
 }

@@ -15,8 +15,10 @@ class SharedMemory {
   // What another process has created with as many bytes; `descriptor` stays the caller's, and can be opened again: the
   // same memory at other addresses. A kernel that writes where it may only read, or that reads behind the last byte,
   // where nothing is mapped, faults.
+  // `distance` bytes of addresses, rounded up to what can be shared, lie unmapped before the first one.
   enum class Access { kRead, kReadAndWrite };
-  static Result<SharedMemory> Open(const Gpu& gpu, int descriptor, uint64_t bytes, Access access);
+  static Result<SharedMemory> Open(const Gpu& gpu, int descriptor, uint64_t bytes, Access access,
+                                   uint64_t distance = 0);
   SharedMemory(SharedMemory&& other) noexcept { *this = std::move(other); }
   SharedMemory& operator=(SharedMemory&& other) noexcept;
   ~SharedMemory();
@@ -32,12 +34,12 @@ class SharedMemory {
 
  private:
   // Gives the allocation an address at which this GPU may do so.
-  Status Map(int ordinal, Access access);
+  Status Map(int ordinal, Access access, uint64_t distance = 0);
 
   const Driver* driver_ = nullptr;
   CUmemGenericAllocationHandle allocation_ = 0;
   bool has_allocation_ = false, is_mapped_ = false;
-  CUdeviceptr address_ = 0;
+  CUdeviceptr reserved_ = 0, address_ = 0;
   uint64_t size_bytes_ = 0, reserved_bytes_ = 0;
   int descriptor_ = -1;
 };

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <map>
+#include <random>
 #include <tuple>
 
 #include "base/confine.h"
@@ -38,8 +39,7 @@ struct Buffer {
   void* data = nullptr;
 };
 
-// What a source may read, and where it is written between calls. A source is given the latter only of what stands
-// between chained calls.
+// What a source is given to read, and where it is written between calls, which no source is given.
 struct Input {
   Buffer for_reading, for_writing;
 };
@@ -66,7 +66,8 @@ class Guest {
   };
   using GraphKey = std::tuple<GuestWork, uint32_t, uint32_t, int, int, int, uint32_t>;
 
-  Result<Buffer> Map(const SharedBuffer& shared, SharedMemory::Access access = SharedMemory::Access::kReadAndWrite);
+  Result<Buffer> Map(const SharedBuffer& shared, SharedMemory::Access access = SharedMemory::Access::kReadAndWrite,
+                     uint64_t distance = 0);
   Result<Input> MapInput(const SharedBuffer& shared);
   Status Load();
   Status CallForTheHost(const GuestCall& call, GuestAnswer& answer);
@@ -134,9 +135,9 @@ Status Guest::Open(const GuestSetup& setup) {
   return OkStatus();
 }
 
-Result<Buffer> Guest::Map(const SharedBuffer& shared, SharedMemory::Access access) {
+Result<Buffer> Guest::Map(const SharedBuffer& shared, SharedMemory::Access access, uint64_t distance) {
   Buffer buffer;
-  ASSIGN_OR_RETURN(buffer.memory, SharedMemory::Open(*gpu_, shared.descriptor, shared.bytes, access));
+  ASSIGN_OR_RETURN(buffer.memory, SharedMemory::Open(*gpu_, shared.descriptor, shared.bytes, access, distance));
   buffer.data = buffer.memory.as<char>() + shared.data_at;
   return buffer;
 }
@@ -144,7 +145,10 @@ Result<Buffer> Guest::Map(const SharedBuffer& shared, SharedMemory::Access acces
 Result<Input> Guest::MapInput(const SharedBuffer& shared) {
   Input input;
   ASSIGN_OR_RETURN(input.for_reading, Map(shared, SharedMemory::Access::kRead));
-  ASSIGN_OR_RETURN(input.for_writing, Map(shared));
+  // Nobody finds it by the address of the other.
+  constexpr uint64_t kFarthest = uint64_t{64} << 30;
+  const uint64_t distance = std::random_device()() * (kFarthest >> 32);
+  ASSIGN_OR_RETURN(input.for_writing, Map(shared, SharedMemory::Access::kReadAndWrite, distance));
   return input;
 }
 
@@ -279,11 +283,10 @@ Status Guest::PutCall(const GuestCall& call, GuestAnswer& answer) {
   return CallGemm(call);
 }
 
-// What stands between the two must hold a C and an A: the other set's A, or a C that is no smaller.
+// The other set's C stands between the two: it has room for an A.
 Status Guest::PutChain(const GuestCall& call, GuestAnswer& answer) {
-  const Set &set = sets_[call.set], &other = sets_[call.set ^ 1];
-  const bool is_a_larger = call.shape.n <= call.shape.k;
-  void* const between = is_a_larger ? other.a.for_writing.data : other.c.data;
+  const Set& set = sets_[call.set];
+  void* const between = sets_[call.set ^ 1].c.data;
   RETURN_IF_ERROR(CallGemm(set.a.for_reading.data, set.b.for_reading.data, between, call.shape));
   RETURN_IF_ERROR(CallGemm(between, set.b.for_reading.data, set.c.data, call.shape));
   if (observer_->sees_calls()) answer.observed_calls += 2;

@@ -59,13 +59,13 @@ Status StoreBlock(Gpu& gpu, const Reference& reference, const Shape& shape, cons
 }  // namespace
 
 void Compare(std::span<const float> got, std::span<const float> expected, int64_t columns, int64_t row, int64_t column,
-             double bound, CpuComparison& comparison) {
+             const Acceptance& acceptance, CpuComparison& comparison) {
   for (size_t i = 0; i < got.size(); ++i) {
     const double error = std::abs(double(got[i]) - double(expected[i]));
     const bool is_number = error == error;
     comparison.max_abs_error =
         std::max(comparison.max_abs_error, is_number ? error : std::numeric_limits<double>::infinity());
-    if (error <= bound) continue;
+    if (error <= acceptance.At(expected[i])) continue;
     if (comparison.failures++ > 0) continue;
     comparison.row = row + int64_t(i) / columns, comparison.column = column + int64_t(i) % columns;
     comparison.got = got[i], comparison.expected = expected[i];
@@ -82,7 +82,7 @@ Result<Reference> MakeReferenceOnCpu(Gpu& gpu, HarnessKernels& harness, const Ge
   on_block();
   ASSIGN_OR_RETURN(Reference reference, MakeReference(gpu, harness, gemm, a, b, kind));
   const Shape& shape = gemm.shape;
-  const double rounding = CpuRounding(kind, shape.k);
+  const auto rounding = float(CpuRounding(kind, shape.k));
   std::vector<float> b_block;
   RETURN_IF_ERROR(ForEachBlock(shape, on_block, [&](const Block& block) -> Status {
     ASSIGN_OR_RETURN(const auto a_block, Fetch(gpu, harness, a.view(), {block.row, 0, block.rows, shape.k}));
@@ -94,7 +94,7 @@ Result<Reference> MakeReferenceOnCpu(Gpu& gpu, HarnessKernels& harness, const Ge
                product.data());
     ASSIGN_OR_RETURN(const auto of_gpu, Fetch(gpu, harness, ViewOf(reference, shape), block));
     CpuComparison comparison;
-    Compare(of_gpu, product, block.columns, block.row, block.column, rounding, comparison);
+    Compare(of_gpu, product, block.columns, block.row, block.column, {.fixed = rounding}, comparison);
     if (comparison.failures > 0)
       return IoError(fmt::format("the GPU's f64 reference of {}: {}", Print(gemm), comparison.Describe(shape)));
     return StoreBlock(gpu, reference, shape, block, product);
@@ -103,12 +103,13 @@ Result<Reference> MakeReferenceOnCpu(Gpu& gpu, HarnessKernels& harness, const Ge
 }
 
 Result<CpuComparison> CompareOnCpu(Gpu& gpu, HarnessKernels& harness, const Shape& shape, const GuardedMatrix& output,
-                                   const Reference& reference, double bound, const BlockListener& on_block) {
+                                   const Reference& reference, const Acceptance& acceptance,
+                                   const BlockListener& on_block) {
   CpuComparison comparison;
   RETURN_IF_ERROR(ForEachBlock(shape, on_block, [&](const Block& block) -> Status {
     ASSIGN_OR_RETURN(const auto got, Fetch(gpu, harness, output.view(), block));
     ASSIGN_OR_RETURN(const auto expected, Fetch(gpu, harness, ViewOf(reference, shape), block));
-    Compare(got, expected, block.columns, block.row, block.column, bound, comparison);
+    Compare(got, expected, block.columns, block.row, block.column, acceptance, comparison);
     return OkStatus();
   }));
   return comparison;

@@ -17,17 +17,18 @@ Result<Reference> MakeReferenceOnCpu(Gpu& gpu, HarnessKernels& harness, const Ge
 // What the CPU finds in an output that it compares with a reference, element by element.
 struct CpuComparison {
   double max_abs_error = 0;
-  uint64_t failures = 0;        // elements whose error is not at most the bound; NaN is such a one
+  uint64_t failures = 0;        // elements that are not accepted; NaN is such a one
   int64_t row = 0, column = 0;  // of the first
   float got = 0, expected = 0;
 
   std::string Describe(const Shape& shape) const;
 };
 Result<CpuComparison> CompareOnCpu(Gpu& gpu, HarnessKernels& harness, const Shape& shape, const GuardedMatrix& output,
-                                   const Reference& reference, double bound, const BlockListener& on_block);
+                                   const Reference& reference, const Acceptance& acceptance,
+                                   const BlockListener& on_block);
 
 // Adds a block of elements, row-major, whose first stands at [row, column].
 void Compare(std::span<const float> got, std::span<const float> expected, int64_t columns, int64_t row, int64_t column,
-             double bound, CpuComparison& comparison);
+             const Acceptance& acceptance, CpuComparison& comparison);
 
 }  // namespace gemmsmith

@@ -11,7 +11,7 @@ TEST(CompareOnTheCpu, EveryElementOverTheBoundIsCountedAndTheFirstTold) {
   const float expected[] = {1, 2, 3, 4, 5, 6};
   const float got[] = {1, 2.5, 3, 4.75, 5, 6};
   CpuComparison comparison;
-  Compare(got, expected, 3, 10, 20, 0.25, comparison);
+  Compare(got, expected, 3, 10, 20, {.fixed = 0.25}, comparison);
   EXPECT_EQ(comparison.failures, 2u);
   EXPECT_EQ(comparison.max_abs_error, 0.75);
   EXPECT_EQ(comparison.row, 10);
@@ -19,14 +19,26 @@ TEST(CompareOnTheCpu, EveryElementOverTheBoundIsCountedAndTheFirstTold) {
   EXPECT_EQ(comparison.Describe({64, 32, 8}),
             "2 of 2048 elements are wrong by the CPU's product, one at [10, 21]: got 2.5, expected 2");
   // Blocks add up; what stands exactly at the bound passes.
-  Compare(got, expected, 3, 12, 20, 0.75, comparison);
+  Compare(got, expected, 3, 12, 20, {.fixed = 0.75}, comparison);
   EXPECT_EQ(comparison.failures, 2u);
+}
+
+TEST(CompareOnTheCpu, AnElementIsHeldToItsOwnSize) {
+  const float expected[] = {0, 100, -100, 0.5}, got[] = {0.2, 100.9, -98.9, 0.5};
+  CpuComparison comparison;
+  Compare(got, expected, 2, 0, 0, {.fixed = 0.1F, .share = 0.01F}, comparison);
+  EXPECT_EQ(comparison.failures, 1u);
+  EXPECT_EQ(comparison.row, 0);
+  EXPECT_EQ(comparison.column, 0);
+  const Acceptance narrower = Acceptance{.fixed = 0.1F, .share = 0.01F}.Within(0.5);
+  Compare(got, expected, 2, 0, 0, narrower, comparison);
+  EXPECT_EQ(comparison.failures, 4u);
 }
 
 TEST(CompareOnTheCpu, NaNAndInfinityFailWhateverTheBound) {
   const float expected[] = {0, 0}, got[] = {std::nanf(""), INFINITY};
   CpuComparison comparison;
-  Compare(got, expected, 2, 0, 0, 1e30, comparison);
+  Compare(got, expected, 2, 0, 0, {.fixed = 1e30F}, comparison);
   EXPECT_EQ(comparison.failures, 2u);
   EXPECT_TRUE(std::isinf(comparison.max_abs_error));
 }

@@ -91,7 +91,8 @@ class Examination {
   Status Certify() {
     RETURN_IF_ERROR(WatchCall(*bench_.normal, BoundOfBaselines()));
     if (result_.ended) return OkStatus();
-    ASSIGN_OR_RETURN(const CpuComparison comparison, bench_.compare_on_cpu(record_.bound));
+    const Acceptance acceptance = AcceptanceOf(InputKind::kNormal, bench_.gemm, bench_.normal->reference->largest);
+    ASSIGN_OR_RETURN(const CpuComparison comparison, bench_.compare_on_cpu(acceptance.Within(BoundOfBaselines())));
     record_.max_abs_error = comparison.max_abs_error;
     Watched watched;
     if (comparison.failures > 0) watched.wrong = comparison.Describe(bench_.gemm.shape);

@@ -21,8 +21,8 @@ struct TestBench {
   bool chainable = false;
   bool deterministic = false;               // equal inputs give equal bits
   std::function<Status()> put_other_shape;  // a call of the same kernel for another shape; null: there is none
-  // Looks at the output on the CPU, with this bound for an element's error; null: nothing is to be certified.
-  std::function<Result<CpuComparison>(double bound)> compare_on_cpu;
+  // Looks at the output on the CPU; null: nothing is to be certified.
+  std::function<Result<CpuComparison>(const Acceptance&)> compare_on_cpu;
   // Verdict::tests is wanted, and `repeat` calls on another stream too. Once a context has, kernels of all its graphs
   // take 0.17 us longer (H200, driver 580, November 2026), so not where times are taken.
   bool is_untimed = false;

@@ -110,6 +110,12 @@ Launch OverParts(const InspectArguments& arguments) {
 
 }  // namespace
 
+Acceptance Acceptance::Within(double max_abs_error) const {
+  Acceptance within = *this;
+  if (max_abs_error > 0) within.most = float(max_abs_error);
+  return within;
+}
+
 float Differences::MaxAbsError() const { return std::bit_cast<float>(uint32_t(worst >> 32)); }
 float Differences::LargestReference() const { return std::bit_cast<float>(largest_reference); }
 

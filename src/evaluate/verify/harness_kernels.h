@@ -41,7 +41,11 @@ struct Acceptance {
   float fixed = 0, share = 0, most = std::numeric_limits<float>::infinity();
   bool special = false;  // NaN and infinity stand where the reference has them
 
-  double At(double reference) const { return std::min(double(most), fixed + share * std::abs(reference)); }
+  double At(double reference) const {
+    return std::abs(reference) < exact_below ? 0 : std::min(double(most), fixed + share * std::abs(reference));
+  }
+  // The same, and no error larger than this, if it is positive.
+  Acceptance Within(double max_abs_error) const;
 };
 
 // What is looked at: the operands, of which each may be null, and the elements of C where there is a reference.

@@ -158,8 +158,9 @@ Acceptance AcceptanceOf(InputKind kind, const Gemm& gemm, double largest_referen
   const float exact_below = IsRounded(kind) ? 0 : ExactBelow(gemm.kind.type);
   if (maker == Maker::kLibrary)
     return {.exact_below = exact_below,
-            .fixed = float(kLeniency * (bounds.accumulated + bounds.rounded * largest_reference))};
-  return {.exact_below = exact_below, .fixed = float(bounds.accumulated), .share = float(bounds.rounded)};
+            .fixed = float(kLeniency * (8 * bounds.accumulated + bounds.rounded * largest_reference))};
+  const double times = gemm.kind.accumulation == Accumulation::kF16 ? 4 : 1;
+  return {.exact_below = exact_below, .fixed = float(times * bounds.accumulated), .share = float(bounds.rounded)};
 }
 
 double HalfUlp(ScalarType type, double value) {
@@ -173,9 +174,10 @@ double HalfUlp(ScalarType type, double value) {
 // two errors know nothing of each other, so their squares add. One more f16 rounding of every product, or of every 16
 // or 64 of them before they are added, makes 0.6 u.
 //
-// A single element may be off by twice what rounding it once may take, and by four times what is accumulated. It is
-// held to its own size, not to the largest one's: sums of 16 products in f16 hide behind the eight bits of a large bf16
-// element (0.45 of the relative bound), and up to K of about 8,192 not behind those of a small one.
+// A single element may be off by twice what rounding it once may take, and by what is accumulated (of f16 sums, whose
+// errors scatter more, by four times that). It is held to its own size, not to the largest one's: sums of 16 products
+// in f16 hide behind the eight bits of a large bf16 element (0.45 of the relative bound), and up to K of about 16,384
+// not behind those of a small one.
 ErrorBounds BoundsFor(const Gemm& gemm, double largest_reference, double reference_norm) {
   const double k = gemm.shape.k, elements = double(gemm.shape.m) * gemm.shape.n;
   const double u = UnitRoundoff(gemm.kind.type);
@@ -186,7 +188,7 @@ ErrorBounds BoundsFor(const Gemm& gemm, double largest_reference, double referen
   if (reference_norm > 0) relative = std::hypot(relative, accumulated * std::sqrt(elements) / reference_norm);
   // Results too small for a normal number round to a fixed step.
   const double smallest_step = gemm.kind.type == ScalarType::kF16 ? 0x1p-24 : 0;
-  return {4 * accumulated + smallest_step, 2 * u, relative};
+  return {accumulated + smallest_step, 2 * u, relative};
 }
 
 }  // namespace gemmsmith

@@ -46,7 +46,7 @@ Result<Reference> MakeReference(Gpu& gpu, HarnessKernels& harness, const Gemm& g
 
 // What an honest kernel's errors stay under, on inputs of order one.
 struct ErrorBounds {
-  double accumulated = 0;  // of any single element, whatever it comes to
+  double accumulated = 0;  // of a single element, whatever it comes to
   double rounded = 0;      // and this share of what it comes to
   double relative = 0;     // Frobenius norm of the error over that of the reference
 };

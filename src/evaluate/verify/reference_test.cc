@@ -115,11 +115,47 @@ TEST(AcceptanceOf, SumsInF16ShowInSmallElementsOfBothTypes) {
     }
 }
 
+// Long sums of blocks of 16 products of normal inputs in bf16: each block rounded to f16 or not, the sum cut off to f32
+// behind each.
+Errors SimulateLongSums(int elements, int k, bool has_narrow_blocks) {
+  Random random{uint64_t(k)};
+  std::vector<double> sums_of_pool = {0};
+  const auto draw = [&] { return RoundTo(random.Normal(), 0x1p-8); };
+  for (int i = 0; i < 1 << 16; ++i) sums_of_pool.push_back(sums_of_pool.back() + draw() * draw());
+  Errors errors;
+  for (int e = 0; e < elements; ++e) {
+    double exact = 0, sum = 0;
+    for (int i = 0; i < k; i += 16) {
+      const size_t at = random.Below(sums_of_pool.size() - 16);
+      const double block = sums_of_pool[at + 16] - sums_of_pool[at];
+      exact += block;
+      sum += has_narrow_blocks ? RoundTo(block, 0x1p-11) : block;
+      const auto nearest = float(sum);
+      sum = std::abs(double(nearest)) > std::abs(sum) ? double(std::nextafterf(nearest, 0)) : double(nearest);
+    }
+    errors.Add(exact, std::abs(RoundTo(sum, 0x1p-8) - exact));
+  }
+  return errors;
+}
+
+TEST(AcceptanceOf, SumsInF16ShowInSmallElementsOfBf16HoweverLongTheyAreInTheGrid) {
+  for (const int k : {1024, 4096, 16384}) {
+    const Gemm gemm{{128, 128, k}, {kTn, ScalarType::kBf16}};
+    EXPECT_GT(SimulateLongSums(1 << 14, k, true).CountBeyondTheirBound(gemm), 5) << k;
+  }
+  for (const int k : {1024, 16384, 65536}) {
+    const Gemm gemm{{64, 64, k}, {kTn, ScalarType::kBf16}};
+    const Errors honest = SimulateLongSums(1 << 12, k, false);
+    EXPECT_EQ(honest.CountBeyondTheirBound(gemm), 0) << k;
+  }
+}
+
 TEST(AcceptanceOf, LibrariesAreHeldToTheLargestElement) {
   const Gemm gemm{{64, 64, 512}, {kTn, ScalarType::kBf16}};
   const Acceptance candidate = AcceptanceOf(InputKind::kNormal, gemm, 100);
   const Acceptance library = AcceptanceOf(InputKind::kNormal, gemm, 100, Maker::kLibrary);
-  EXPECT_NEAR(library.At(0), 4 * candidate.At(100), 1e-3);
+  EXPECT_GE(library.At(0), 4 * candidate.At(100));
+  EXPECT_NEAR(library.At(0), 4 * candidate.At(100), 0.02);
   EXPECT_LT(candidate.At(0), 0.01 * candidate.At(100));
   EXPECT_FALSE(std::nan("") <= candidate.At(100));
 }
@@ -178,6 +214,25 @@ TEST(RelativeBound, UniformSumsPassInBothTypesAndF16AccumulatorsDoNot) {
       EXPECT_LE(narrow.relative, RelativeBound(InputKind::kUniform, asked_for, narrow.largest, narrow.norm)) << k;
       EXPECT_EQ(narrow.CountBeyondTheirBound(asked_for, InputKind::kUniform), 0) << k;
     }
+}
+
+// Why f16 sums of more products than that are not put to it: one that adds ones one by one ends at 2048.
+TEST(TestsFor, DenseBinarySumsInF16AreLeftOutWhereTheyMayHonestlyStandStill) {
+  constexpr int kLong = 4096;
+  const Gemm gemm{{64, 64, kLong}, kF16Sums};
+  const double density = BinaryDensity(InputKind::kDenseBinary, gemm.kind, kLong);
+  Random random{kLong};
+  Errors errors;
+  for (int e = 0; e < 512; ++e) {
+    double exact = 0;
+    for (int i = 0; i < kLong; ++i) exact += random.Uniform() < density * density ? 1 : 0;
+    errors.Add(exact, exact - std::min(exact, 2048.0));
+  }
+  EXPECT_GT(errors.CountBeyondTheirBound(gemm, InputKind::kDenseBinary), 5);
+  const TestSet dense = *ParseTestSet("dense_binary");
+  EXPECT_TRUE(TestsFor(gemm, true, dense).empty());
+  EXPECT_FALSE(TestsFor({{64, 64, 2048}, kF16Sums}, true, dense).empty());
+  EXPECT_FALSE(TestsFor({{64, 64, kLong}}, true, dense).empty());
 }
 
 TEST(AcceptanceOf, SpecialInputsAreExactButForBf16Denormals) {

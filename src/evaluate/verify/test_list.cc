@@ -31,12 +31,22 @@ constexpr TestPlan kPlans[] = {
 };
 static_assert(std::size(kPlans) == size_t(kLastTestId) + 1);
 
-// Sums of f16 need not cancel exactly; and of numbers that are all positive they are honestly off where 16 products
-// come to less than a unit in the last place of the sum, as of uniform ones above this K.
-constexpr int kLongestUniformSumOfF16 = 16384;
+// Sums of f16 need not cancel exactly. Of numbers that are all positive they are honestly off where what is added is
+// less than a unit in the last place of the sum: 16 products of uniform ones above a K, and ones above 2048, where a
+// sum that takes them one by one stands still.
 bool MakesSense(TestId test, const Gemm& gemm) {
+  constexpr int kLongestUniformSumOfF16 = 16384, kLongestBinarySumOfF16 = 2048;
   if (gemm.kind.accumulation == Accumulation::kF32) return true;
-  return test != TestId::kCancellation && (test != TestId::kUniform || gemm.shape.k <= kLongestUniformSumOfF16);
+  switch (test) {
+    case TestId::kCancellation:
+      return false;
+    case TestId::kUniform:
+      return gemm.shape.k <= kLongestUniformSumOfF16;
+    case TestId::kDenseBinary:
+      return gemm.shape.k <= kLongestBinarySumOfF16;
+    default:
+      return true;
+  }
 }
 
 }  // namespace

@@ -10,9 +10,7 @@ namespace {
 
 Acceptance AcceptanceAt(const Gemm& gemm, const Workplace& place, double max_abs_error) {
   const Inputs& inputs = *place.inputs;
-  Acceptance acceptance = AcceptanceOf(inputs.kind, gemm, inputs.reference->largest, place.maker);
-  if (max_abs_error > 0) acceptance.most = float(max_abs_error);
-  return acceptance;
+  return AcceptanceOf(inputs.kind, gemm, inputs.reference->largest, place.maker).Within(max_abs_error);
 }
 
 std::string AllowedBy(const Acceptance& acceptance) {
