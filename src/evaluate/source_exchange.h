@@ -88,9 +88,8 @@ class SourceExchange {
   Set& idle_set() { return sets_[1 - present_set_]; }
   GuestCall CallFor(GuestWork work, uint32_t calls, uint32_t replays, int twin = 0) const;
 
-  // Of a call of a test: by a graph, or (none) by the source's host code.
-  uint32_t DrawReplays();
   Status TestAsPlans();
+  Result<TestResult> TestAsPlans(uint32_t replays);
   Status TestUnaligned();
   uint32_t AtMost(uint32_t calls) const;
   Status TestSecondSeed();

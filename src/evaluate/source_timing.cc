@@ -126,7 +126,7 @@ Result<SourceExchange::Pause> SourceExchange::DrawPause() {
 
 Status SourceExchange::EstimateCall() {
   const uint32_t calls = AtMost(3);
-  ASSIGN_OR_RETURN(const SourceBatch graph, RunBatch("estimate", CallFor(GuestWork::kCalls, calls, 1)));
+  ASSIGN_OR_RETURN(const SourceBatch graph, RunBatch("estimate", CallFor(GuestWork::kFollowingCalls, calls, 1)));
   if (has_ended()) return OkStatus();
   call_ns_ = graph.event_ns / calls;
   // Not quite as many as a plan's batch has: nobody shall know which call is the last one.
@@ -140,14 +140,14 @@ int SourceExchange::Twins() const { return TwinsOf(BatchFor(problem_.protocol));
 
 Result<SourceBatch> SourceExchange::RunTimedBatch(GuestWork work, const Length& length, const Pause& pause, int twin) {
   if (work == GuestWork::kSpacedCalls) return RunSpacedBatch(length.calls, pause, twin);
-  if (work != GuestWork::kCalls) return RunRenewedBatch(work, length.calls, twin);
+  if (work != GuestWork::kFollowingCalls) return RunRenewedBatch(work, length.calls, twin);
   const auto calls = uint32_t(graph_calls_), graphs = uint32_t(length.graphs);
   return RunBatch("timed_batch", CallFor(work, calls, graphs, twin));
 }
 
 // The first batch of a graph finds it captured and warms up.
 Status SourceExchange::WarmUp(GuestWork work, int twin) {
-  if (work != GuestWork::kCalls && !AskToCapture(CallFor(work, 1, 1, twin))) return OkStatus();
+  if (work != GuestWork::kFollowingCalls && !AskToCapture(CallFor(work, 1, 1, twin))) return OkStatus();
   // With a pause: none at all would tell this graph from those that write what is there already.
   Pause pause;
   if (work == GuestWork::kSpacedCalls) {
@@ -204,13 +204,13 @@ const std::vector<SourceBatch>& SourceExchange::BatchesOf(GuestWork work, const 
 }
 
 bool SourceExchange::AreFarApart(const TimedWorks& works) const {
-  const std::vector<SourceBatch>& unchanged = BatchesOf(GuestWork::kCalls, works);
+  const std::vector<SourceBatch>& unchanged = BatchesOf(GuestWork::kFollowingCalls, works);
   return IsFarSlower(BatchesOf(GuestWork::kSpacedCalls, works), unchanged, 0) ||
          IsFarSlower(BatchesOf(GuestWork::kShamCalls, works), unchanged, sham_step_ns_);
 }
 
 std::string SourceExchange::DisagreementOf(const TimedWorks& works) {
-  batches_ = BatchesOf(GuestWork::kCalls, works);
+  batches_ = BatchesOf(GuestWork::kFollowingCalls, works);
   const SourceTime unchanged = TimeOf(batches_);
   const SourceTime spaced = ProvenTimeOf(BatchesOf(GuestWork::kSpacedCalls, works));
   const std::span renewed = BatchesOf(GuestWork::kRenewedCalls, works), shams = BatchesOf(GuestWork::kShamCalls, works);
@@ -235,7 +235,7 @@ Result<SourceExchange::Look> SourceExchange::TimeEveryKind() {
   constexpr int kTurnsForTheObvious = 2;
   const int turns = call_ns_ > kLongNs ? 2 : IsThorough(problem_.protocol) ? 7 : 4;
   ASSIGN_OR_RETURN(sham_step_ns_, TimeShamStep());
-  TimedWorks works = {{{GuestWork::kCalls, {}},
+  TimedWorks works = {{{GuestWork::kFollowingCalls, {}},
                        {GuestWork::kSpacedCalls, {}},
                        {GuestWork::kShamCalls, {}},
                        {GuestWork::kRenewedCalls, {}}}};
@@ -350,8 +350,8 @@ Status SourceExchange::RunRace(Clock clock) {
 Result<double> SourceExchange::TimeOurs(Clock clock) {
   const bool is_device = clock == Clock::kDevice;
   GuestCall call = CallFor(GuestWork::kCalls, 1, 0);
-  if (is_device) call = CallFor(GuestWork::kCalls, uint32_t(graph_calls_), 1, raced_batches_++ % Twins());
-  if (clock == Clock::kOffline) call.work = GuestWork::kFollowingCall;
+  if (is_device) call = CallFor(GuestWork::kFollowingCalls, uint32_t(graph_calls_), 1, raced_batches_++ % Twins());
+  if (clock == Clock::kOffline) call.work = GuestWork::kFollowingCalls;
   if (clock == Clock::kHost) call.work = GuestWork::kHostCall;
   const double gap_seconds = clock == Clock::kServer ? gaps_.NextSeconds() : 0;
   ASSIGN_OR_RETURN(const SourceBatch batch, RunBatch(OutputTestOf(clock), call, gap_seconds));

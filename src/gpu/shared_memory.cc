@@ -43,12 +43,12 @@ Result<SharedMemory> SharedMemory::Create(const Gpu& gpu, uint64_t bytes) {
   memory.has_allocation_ = true;
   RETURN_IF_CUDA_ERROR(driver->cuMemExportToShareableHandle(&memory.descriptor_, memory.allocation_,
                                                             CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
-  RETURN_IF_ERROR(memory.Map(ordinal, Access::kReadAndWrite));
+  RETURN_IF_ERROR(memory.Map(ordinal, Access::kReadAndWrite, {}));
   return memory;
 }
 
 Result<SharedMemory> SharedMemory::Open(const Gpu& gpu, int descriptor, uint64_t bytes, Access access,
-                                        uint64_t distance) {
+                                        const Distance& distance) {
   SharedMemory memory;
   ASSIGN_OR_RETURN(memory.driver_, Driver::Open());
   const Driver* const driver = memory.driver_;
@@ -61,9 +61,9 @@ Result<SharedMemory> SharedMemory::Open(const Gpu& gpu, int descriptor, uint64_t
   return memory;
 }
 
-Status SharedMemory::Map(int ordinal, Access access, uint64_t distance) {
-  ASSIGN_OR_RETURN(const uint64_t before, WholeGranules(driver_, ordinal, distance));
-  ASSIGN_OR_RETURN(const uint64_t from_here, WholeGranules(driver_, ordinal, size_bytes_ + 1));
+Status SharedMemory::Map(int ordinal, Access access, const Distance& distance) {
+  ASSIGN_OR_RETURN(const uint64_t before, WholeGranules(driver_, ordinal, distance.before));
+  ASSIGN_OR_RETURN(const uint64_t from_here, WholeGranules(driver_, ordinal, size_bytes_ + 1 + distance.behind));
   reserved_bytes_ = before + from_here;
   RETURN_IF_CUDA_ERROR(driver_->cuMemAddressReserve(&reserved_, reserved_bytes_, 0, 0, 0));
   address_ = reserved_ + before;

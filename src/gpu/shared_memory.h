@@ -6,6 +6,11 @@
 
 namespace gemmsmith {
 
+// From what is mapped before and behind, at least, in bytes.
+struct Distance {
+  uint64_t before = 0, behind = 0;
+};
+
 class SharedMemory {
  public:
   SharedMemory() = default;
@@ -15,10 +20,9 @@ class SharedMemory {
   // What another process has created with as many bytes; `descriptor` stays the caller's, and can be opened again: the
   // same memory at other addresses. A kernel that writes where it may only read, or that reads behind the last byte,
   // where nothing is mapped, faults.
-  // `distance` bytes of addresses, rounded up to what can be shared, lie unmapped before the first one.
   enum class Access { kRead, kReadAndWrite };
   static Result<SharedMemory> Open(const Gpu& gpu, int descriptor, uint64_t bytes, Access access,
-                                   uint64_t distance = 0);
+                                   const Distance& distance = {});
   SharedMemory(SharedMemory&& other) noexcept { *this = std::move(other); }
   SharedMemory& operator=(SharedMemory&& other) noexcept;
   ~SharedMemory();
@@ -34,7 +38,7 @@ class SharedMemory {
 
  private:
   // Gives the allocation an address at which this GPU may do so.
-  Status Map(int ordinal, Access access, uint64_t distance = 0);
+  Status Map(int ordinal, Access access, const Distance& distance);
 
   const Driver* driver_ = nullptr;
   CUmemGenericAllocationHandle allocation_ = 0;

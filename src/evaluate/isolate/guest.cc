@@ -67,7 +67,7 @@ class Guest {
   using GraphKey = std::tuple<GuestWork, uint32_t, uint32_t, int, int, int, uint32_t>;
 
   Result<Buffer> Map(const SharedBuffer& shared, SharedMemory::Access access = SharedMemory::Access::kReadAndWrite,
-                     uint64_t distance = 0);
+                     const Distance& distance = {});
   Result<Input> MapInput(const SharedBuffer& shared);
   Status Load();
   Status CallForTheHost(const GuestCall& call, GuestAnswer& answer);
@@ -135,7 +135,7 @@ Status Guest::Open(const GuestSetup& setup) {
   return OkStatus();
 }
 
-Result<Buffer> Guest::Map(const SharedBuffer& shared, SharedMemory::Access access, uint64_t distance) {
+Result<Buffer> Guest::Map(const SharedBuffer& shared, SharedMemory::Access access, const Distance& distance) {
   Buffer buffer;
   ASSIGN_OR_RETURN(buffer.memory, SharedMemory::Open(*gpu_, shared.descriptor, shared.bytes, access, distance));
   buffer.data = buffer.memory.as<char>() + shared.data_at;
@@ -145,10 +145,10 @@ Result<Buffer> Guest::Map(const SharedBuffer& shared, SharedMemory::Access acces
 Result<Input> Guest::MapInput(const SharedBuffer& shared) {
   Input input;
   ASSIGN_OR_RETURN(input.for_reading, Map(shared, SharedMemory::Access::kRead));
-  // Nobody finds it by the address of the other.
-  constexpr uint64_t kFarthest = uint64_t{64} << 30;
-  const uint64_t distance = std::random_device()() * (kFarthest >> 32);
-  ASSIGN_OR_RETURN(input.for_writing, Map(shared, SharedMemory::Access::kReadAndWrite, distance));
+  // Nobody finds it by the addresses of others.
+  constexpr uint64_t kApart = uint64_t{64} << 30;
+  const uint64_t before = std::random_device()() * (kApart >> 32);
+  ASSIGN_OR_RETURN(input.for_writing, Map(shared, SharedMemory::Access::kReadAndWrite, {before, kApart - before}));
   return input;
 }
 
@@ -217,7 +217,7 @@ Status Guest::CountCall(const GuestCall& call, GuestAnswer& answer) {
 Status Guest::CallPlainly(const GuestCall& call, GuestAnswer& answer) {
   const auto start = SteadyClock::now();
   // As OfflineClock begins a round.
-  if (call.work == GuestWork::kFollowingCall) RETURN_IF_ERROR(PutCall(call, answer));
+  if (call.work == GuestWork::kFollowingCalls) RETURN_IF_ERROR(PutCall(call, answer));
   RETURN_IF_ERROR(gpu_->Record(first_));
   RETURN_IF_ERROR(PutCalls(call, answer));
   RETURN_IF_ERROR(Finish(call, start, answer));
@@ -256,8 +256,8 @@ Status Guest::CallByGraph(const GuestCall& call, GuestAnswer& answer) {
   if (call.work == GuestWork::kSpacedCalls) RETURN_IF_ERROR(disturbing_->SetPause(graph, call.pause_ns));
   const auto start = SteadyClock::now();
   RETURN_IF_ERROR(disturbing_->Spin(kLeadInCycles));
-  // As everybody who comes first (DeviceClock). Disturbed calls use up their steps.
-  if (call.work == GuestWork::kCalls) RETURN_IF_ERROR(gpu_->Replay(graph));
+  // As everybody who comes first (DeviceClock).
+  if (call.work == GuestWork::kFollowingCalls) RETURN_IF_ERROR(gpu_->Replay(graph));
   RETURN_IF_ERROR(gpu_->Record(first_));
   for (uint32_t i = 0; i < call.replays; ++i) RETURN_IF_ERROR(gpu_->Replay(graph));
   return Finish(call, start, answer);
