@@ -64,8 +64,8 @@ class Evaluator {
   // Runs on the calling thread; one call at a time. A Status only where the world failed: no candidate, however it
   // fails, causes one.
   virtual Result<Outcome> Evaluate(const EvaluationRequest& request, const PreparedCandidate& candidate) = 0;
-  // Several candidates for one problem in one protocol, with one seed: timed in one race where the evaluator can, else
-  // one after the other. As many answers, in the same order.
+  // Several candidates for one problem, in any layouts where A and B are packed, in one protocol, with one seed: timed
+  // in one race where the evaluator can, else one after the other. As many answers, in the same order.
   virtual std::vector<Result<Outcome>> EvaluateTogether(std::span<const Contender> contenders);
   // The request's baselines alone, on its clocks and in its protocol; its subject is ignored. The outcome is kMeasured
   // and has no times of ours: every contender is compared with the AutoTuning baselines that race. Unavailable where

@@ -568,6 +568,18 @@ TEST_F(EvaluatorGpuTest, BothLayoutsOfAProblemHaveTheSameBaselines) {
   EXPECT_EQ(tn.baseline_algorithms, nn.baseline_algorithms);
 }
 
+TEST_F(EvaluatorGpuTest, LayoutsOfAProblemRaceTogetherAndEachIsGivenItsOwnOperands) {
+  EvaluationRequest tn = Request({{384, 256, 512}, {kTn}}), nn = Request({{384, 256, 512}, {kNn}});
+  tn.protocol = nn.protocol = Protocol::kShort;
+  Contender mistaken = ContenderFor(tn);  // reads B as tn has it
+  mistaken.request = nn;
+  const std::vector<Outcome> outcomes = JudgeTogether({ContenderFor(nn), ContenderFor(tn), mistaken});
+  EXPECT_EQ(KindsOf(outcomes), (std::vector{OutcomeKind::kMeasured, OutcomeKind::kMeasured, OutcomeKind::kWrong}))
+      << outcomes[0].reason << outcomes[1].reason;
+  ASSERT_NE(outcomes[0].Find("lt_auto_nn", Clock::kDevice), nullptr);
+  EXPECT_EQ(*outcomes[0].Find("lt_auto_nn", Clock::kDevice), *outcomes[1].Find("lt_auto_nn", Clock::kDevice));
+}
+
 // Whatever the tests of a thorough protocol leave in the worker's context: every call took 0.17 us longer once they had
 // put one on another stream.
 TEST_F(EvaluatorGpuTest, CallsTakeAsLongBehindThoroughTestsAsBeforeThem) {

@@ -17,6 +17,7 @@ void Append(const auto& items, auto& to) { to.insert(to.end(), items.begin(), it
 struct Exchange::Contestant {
   int32_t place = 0;  // in the list
   const CandidateMessage* message = nullptr;
+  const TestBench* bench = nullptr;  // of its layout
   Kernel kernel;
   const GuardedWorkspace* workspace = nullptr;
   std::map<const Inputs*, GemmParameters> parameters;
@@ -35,8 +36,10 @@ Exchange::Exchange(const Workshop& workshop, ProblemSession& session, const Prob
       problem_(problem),
       candidates_(candidates),
       on_step_(on_step),
-      verifier_(workshop.gpu, workshop.harness),
-      bench_(session.BenchFor(problem, on_step)) {
+      verifier_(workshop.gpu, workshop.harness) {
+  for (const CandidateMessage& candidate : candidates)
+    if (!benches_.contains(candidate.layout))
+      benches_.emplace(candidate.layout, session.BenchFor(InLayout(problem, candidate.layout), on_step));
   if (problem.time) rivals_ = session.RivalsFor(problem);
   judgements_.outcomes.resize(candidates.size());
 }
@@ -60,33 +63,34 @@ Step Exchange::StepOf(std::string name, const Contestant& contestant) const {
 }
 
 Workplace Exchange::WorkplaceOf(const Contestant& contestant) const {
-  return {bench_.normal, bench_.output, contestant.workspace};
+  return {contestant.bench->normal, contestant.bench->output, contestant.workspace};
 }
 
 // ---- tests
 
 Status Exchange::Load(Contestant& contestant) {
   const CandidateMessage& message = *contestant.message;
+  const TestBench& bench = *contestant.bench;
   ASSIGN_OR_RETURN(contestant.kernel, workshop_.gpu.Load(message.cubin, message.entry, message.launch.smem_bytes));
   const auto arguments_for = [&](const Gemm& gemm, const Inputs& inputs) {
-    return ArgumentsFor(gemm, inputs.a->data(), inputs.b->data(), bench_.output->data(), contestant.workspace->data());
+    return ArgumentsFor(gemm, inputs.a->data(), inputs.b->data(), bench.output->data(), contestant.workspace->data());
   };
-  for (const Inputs* inputs : bench_.inputs) {
+  for (const Inputs* inputs : bench.inputs) {
     if (inputs == nullptr) continue;
     ASSIGN_OR_RETURN(contestant.parameters[inputs],
-                     ParametersFor(contestant, {inputs->a->data(), inputs->b->data(), bench_.output->data()}));
+                     ParametersFor(contestant, {inputs->a->data(), inputs->b->data(), bench.output->data()}));
   }
   if (!message.other) return OkStatus();
-  const Gemm& gemm = bench_.gemm;
+  const Gemm& gemm = bench.gemm;
   const Gemm other{message.other->shape, gemm.kind, gemm.LeadingA(), gemm.LeadingB(), gemm.LeadingC()};
   ASSIGN_OR_RETURN(contestant.other,
-                   workshop_.gpu.ParametersFor(message.other->launch, arguments_for(other, *bench_.normal)));
+                   workshop_.gpu.ParametersFor(message.other->launch, arguments_for(other, *bench.normal)));
   return OkStatus();
 }
 
 Result<GemmParameters> Exchange::ParametersFor(const Contestant& contestant, const CallAddresses& addresses) const {
   const GemmArguments arguments =
-      ArgumentsFor(bench_.gemm, addresses.a, addresses.b, addresses.c, contestant.workspace->data());
+      ArgumentsFor(contestant.bench->gemm, addresses.a, addresses.b, addresses.c, contestant.workspace->data());
   return workshop_.gpu.ParametersFor(contestant.message->launch, arguments);
 }
 
@@ -99,6 +103,7 @@ Status Exchange::Test(size_t candidate) {
   auto contestant = std::make_unique<Contestant>();
   contestant->place = int32_t(candidate);
   contestant->message = &candidates_[candidate];
+  contestant->bench = &benches_.at(contestant->message->layout);
   contestant->outcome.protocol = problem_.protocol;
   if (problem_.WantsBaselines()) contestant->outcome.baseline_algorithms = session_.BaselineAlgorithms(problem_);
   const Launch& launch = contestant->message->launch;
@@ -119,7 +124,7 @@ Status Exchange::Test(size_t candidate) {
     return OkStatus();
   }
 
-  TestBench bench = bench_;
+  TestBench bench = *contestant->bench;
   bench.workspace = contestant->workspace;
   bench.chainable = launch.chainable;
   bench.deterministic = launch.deterministic;
@@ -197,7 +202,7 @@ Status Exchange::CaptureAll() {
 
 Status Exchange::Capture(Contestant& contestant) {
   const auto call = [&](Chaining chaining) -> PutCall {
-    return [this, &contestant, chaining] { return Put(contestant, *bench_.normal, chaining); };
+    return [this, &contestant, chaining] { return Put(contestant, *contestant.bench->normal, chaining); };
   };
   ASSIGN_OR_RETURN(contestant.call_ns, EstimateCall(contestant, call(Chaining::kNone)));
   contestant.is_hopeless = IsHopeless(contestant.call_ns);
@@ -216,7 +221,7 @@ Status Exchange::Capture(Contestant& contestant) {
 
 Status Exchange::CaptureCold(Contestant& contestant) {
   std::vector<PutCall> calls;
-  for (const CallAddresses& addresses : session_.ColdSets(problem_.gemm.kind.layout, *bench_.output)) {
+  for (const CallAddresses& addresses : session_.ColdSets(contestant.message->layout, *contestant.bench->output)) {
     ASSIGN_OR_RETURN(const GemmParameters parameters, ParametersFor(contestant, addresses));
     calls.push_back([this, &contestant, parameters] {
       return workshop_.gpu.StartGemm(contestant.kernel, contestant.message->launch, parameters);
@@ -251,7 +256,7 @@ std::vector<Racer> Exchange::RacersOf() const {
     racer.is_hopeless = contestant->is_hopeless;
     racer.call_ns = contestant->call_ns;
     racer.call = [this, &racing = *contestant] {
-      return workshop_.gpu.StartGemm(racing.kernel, racing.message->launch, racing.parameters.at(bench_.normal));
+      return workshop_.gpu.StartGemm(racing.kernel, racing.message->launch, racing.parameters.at(racing.bench->normal));
     };
     for (const auto& [clock, graph] : contestant->graphs) racer.graphs[clock] = &graph;
   }
@@ -311,10 +316,11 @@ Status Exchange::LookAtTimedOutput(Contestant& contestant) {
       runs.emplace_back(OutputTestOf(clock), [this, &timed] { return workshop_.gpu.Replay(timed); });
   for (int i = 0; i <= int(kLastClock); ++i)
     if (problem_.clocks.Has(Clock(i)) && !IsOfGraphs(Clock(i)))
-      runs.emplace_back(OutputTestOf(Clock(i)), [&] { return Put(contestant, *bench_.normal, Chaining::kNone); });
+      runs.emplace_back(OutputTestOf(Clock(i)),
+                        [&] { return Put(contestant, *contestant.bench->normal, Chaining::kNone); });
   for (const auto& [test, run] : runs) {
     on_step_(StepOf(fmt::format("test {}", test), contestant));
-    ASSIGN_OR_RETURN(const Watched watched, verifier_.Watch(bench_.gemm, WorkplaceOf(contestant), 0, run));
+    ASSIGN_OR_RETURN(const Watched watched, verifier_.Watch(contestant.bench->gemm, WorkplaceOf(contestant), 0, run));
     Conclude(test, watched, contestant.tested);
     if (!contestant.tested.ended) continue;
     EndWrongly(contestant);
@@ -332,9 +338,9 @@ void Exchange::ReadCounters() {
     if (!outcome || (outcome->kind != OutcomeKind::kMeasured && outcome->kind != OutcomeKind::kVerified)) continue;
     const Step step = StepOf(std::string(kCountersStep), *contestant);
     on_step_(step);
-    const SingleCall call{problem_, *contestant->message};
+    const SingleCall call{InLayout(problem_, contestant->message->layout), *contestant->message};
     outcome->counters = workshop_.counters.Read(
-        {&call, &contestant->kernel, [&] { return Put(*contestant, *bench_.normal, Chaining::kNone); }},
+        {&call, &contestant->kernel, [&] { return Put(*contestant, *contestant->bench->normal, Chaining::kNone); }},
         [&] { on_step_(step); });
     if (workshop_.gpu.Synchronize().ok()) continue;
     judgements_.worker_is_lost = true;

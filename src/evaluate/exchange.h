@@ -63,7 +63,7 @@ class Exchange {
   const std::span<const CandidateMessage> candidates_;
   const StepListener& on_step_;
   Verifier verifier_;
-  TestBench bench_;
+  std::map<Layout, TestBench> benches_;
   std::vector<const Baseline*> rivals_;
   std::vector<std::unique_ptr<Contestant>> contestants_;  // those that passed their tests
   Judgements judgements_;

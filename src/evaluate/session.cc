@@ -7,13 +7,6 @@ namespace gemmsmith {
 
 namespace {
 
-// What all layouts of a problem have in common.
-Gemm WithoutLayout(const Gemm& gemm) {
-  Gemm common = gemm;
-  if (gemm.lda == 0 && gemm.ldb == 0) common.kind.layout = kTn;
-  return common;
-}
-
 std::vector<TestPlan> TestsOf(const ProblemMessage& problem) {
   return TestsFor(problem.gemm, problem.WantsEverything(), problem.tests);
 }

@@ -88,6 +88,12 @@ int Gemm::AlignmentA() const { return Alignment(LeadingA()); }
 int Gemm::AlignmentB() const { return Alignment(LeadingB()); }
 int Gemm::AlignmentC() const { return Alignment(LeadingC()); }
 
+Gemm WithoutLayout(const Gemm& gemm) {
+  Gemm common = gemm;
+  if (gemm.lda == 0 && gemm.ldb == 0) common.kind.layout = kTn;
+  return common;
+}
+
 std::string Print(const Gemm& gemm) {
   std::string text = fmt::format("gemm {} {} {} {}", Print(gemm.shape), Name(gemm.kind.layout), Name(gemm.kind.type),
                                  Name(gemm.kind.accumulation));

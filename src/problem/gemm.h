@@ -66,6 +66,9 @@ struct Gemm {
   auto operator<=>(const Gemm&) const = default;
 };
 
+// What all layouts of a problem have in common: the same one with A and B as in kTn, if they are packed, else itself.
+Gemm WithoutLayout(const Gemm& gemm);
+
 // Canonical text: "gemm 256x512x4096 tn f16 f32", with " lda=.. ldb=.. ldc=.." where not packed. Round-trips.
 std::string Print(const Gemm& gemm);
 Result<Gemm> ParseGemm(std::string_view text);

@@ -75,37 +75,46 @@ Promoter::Promoter(CatalogueOnDisk& catalogue, Evaluator& evaluator, Compiler& c
       campaign_(std::move(campaign)),
       ahead_(std::make_unique<CompileAhead>(evaluator.device(), &compiler, threads)) {}
 
-void Promoter::Expect(const Gemm& gemm, const std::vector<Plan>& challengers) {
-  GEMMSMITH_CHECK(!challengers.empty(), "nobody challenges for {}", Print(gemm));
-  const auto [place, is_new] = expected_.try_emplace(gemm, Lineup{next_turn_});
-  if (!is_new) return;
-  ++next_turn_;
-  const std::optional<Entry> standing = catalogue_.Find(gemm);
-  std::vector<Plan> racers = challengers;
-  if (standing) std::erase(racers, standing->plan);
-  racers.resize(std::min(racers.size(), kMostChallengers));
-  place->second.challengers = racers.size();
-  if (racers.empty()) return;
-  if (standing) racers.push_back(standing->plan);
-  std::vector<EvaluationRequest> requests;
-  for (const Plan& plan : racers) {
-    requests.push_back({.gemm = gemm,
-                        .subject = plan,
-                        .protocol = Protocol::kShort,
-                        .clocks = {Clock::kDevice, Clock::kOffline, Clock::kServer}});
+Promoter::Lineup Promoter::LineupFor(const Challenge& challenge) const {
+  GEMMSMITH_CHECK(!challenge.plans.empty(), "nobody challenges for {}", Print(challenge.gemm));
+  Lineup lineup{.challengers = challenge.plans};
+  if (const std::optional<Entry> entry = catalogue_.Find(challenge.gemm)) {
+    lineup.standing = entry->plan;
+    std::erase(lineup.challengers, entry->plan);
   }
-  ahead_->AddTogether(place->second.turn, requests);
+  lineup.challengers.resize(std::min(lineup.challengers.size(), kMostChallengers));
+  return lineup;
 }
 
-Result<std::vector<Trial>> Promoter::Race(const Lineup& lineup) {
+void Promoter::Expect(std::span<const Challenge> layouts) {
+  GEMMSMITH_CHECK(!layouts.empty() && layouts.size() <= kMostLayouts, "{} layouts of a problem", layouts.size());
+  const auto [place, is_new] = expected_.try_emplace(WithoutLayout(layouts.front().gemm), Expected{next_turn_});
+  if (!is_new) return;
+  ++next_turn_;
+  std::vector<EvaluationRequest> requests;
+  for (const Challenge& challenge : layouts) {
+    GEMMSMITH_CHECK(WithoutLayout(challenge.gemm) == place->first, "{} among layouts of another",
+                    Print(challenge.gemm));
+    const Lineup& lineup = place->second.lineups.emplace_back(LineupFor(challenge));
+    std::vector<Plan> racers = lineup.challengers;
+    if (lineup.size() > racers.size()) racers.push_back(*lineup.standing);
+    for (const Plan& plan : racers)
+      requests.push_back({.gemm = challenge.gemm,
+                          .subject = plan,
+                          .protocol = Protocol::kShort,
+                          .clocks = {Clock::kDevice, Clock::kOffline, Clock::kServer}});
+  }
+  if (!requests.empty()) ahead_->AddTogether(place->second.turn, requests);
+}
+
+Result<std::vector<Trial>> Promoter::Race(size_t turn, size_t racers) {
   CompileAhead::List list;
   while (list.contenders.empty()) {
-    Result<CompileAhead::List> taken = ahead_->Take(kMostChallengers + 1, kPatience, lineup.turn);
-    if (!taken.ok()) ahead_->Forget(lineup.turn);
+    Result<CompileAhead::List> taken = ahead_->Take(racers, kPatience, turn);
+    if (!taken.ok()) ahead_->Forget(turn);
     ASSIGN_OR_RETURN(list, std::move(taken));
   }
-  GEMMSMITH_CHECK(list.turn == lineup.turn, "promoted before those that were expected earlier");
-  const size_t racers = list.contenders.size();
+  GEMMSMITH_CHECK(list.turn == turn, "promoted before those that were expected earlier");
   TrialRunner run(evaluator_, &compiler_, archive_, campaign_);
   ASSIGN_OR_RETURN(JudgedList judged, run(std::move(list.contenders)));
   RETURN_IF_ERROR(judged.world);
@@ -113,14 +122,30 @@ Result<std::vector<Trial>> Promoter::Race(const Lineup& lineup) {
   return std::move(judged.trials);
 }
 
-Result<Promotion> Promoter::Promote(const Gemm& gemm, const std::vector<Plan>& challengers) {
-  Expect(gemm, challengers);
-  const Lineup lineup = expected_.extract(gemm).mapped();
-  const std::optional<Entry> standing = catalogue_.Find(gemm);
-  if (lineup.challengers == 0) return Promotion{PromotionKind::kStands, standing->plan, "it is the entry already"};
-  ASSIGN_OR_RETURN(const std::vector<Trial> trials, Race(lineup));
-  const Trial& fastest = FastestThatPassed(std::span(trials).first(lineup.challengers));
-  Decision decision = Decide(fastest, standing ? &trials.back() : nullptr);
+Result<std::vector<Promotion>> Promoter::Promote(std::span<const Challenge> layouts) {
+  Expect(layouts);
+  const Expected expected = expected_.extract(WithoutLayout(layouts.front().gemm)).mapped();
+  size_t racers = 0;
+  for (const Lineup& lineup : expected.lineups) racers += lineup.size();
+  std::vector<Trial> trials;
+  if (racers > 0) {
+    ASSIGN_OR_RETURN(trials, Race(expected.turn, racers));
+  }
+  std::vector<Promotion> promotions;
+  std::span<const Trial> rest = trials;
+  for (size_t i = 0; i < layouts.size(); ++i) {
+    const Lineup& lineup = expected.lineups[i];
+    ASSIGN_OR_RETURN(Promotion promotion, Settle(layouts[i].gemm, lineup, rest.first(lineup.size())));
+    promotions.push_back(std::move(promotion));
+    rest = rest.subspan(lineup.size());
+  }
+  return promotions;
+}
+
+Result<Promotion> Promoter::Settle(const Gemm& gemm, const Lineup& lineup, std::span<const Trial> trials) {
+  if (trials.empty()) return Promotion{PromotionKind::kStands, *lineup.standing, "it is the entry already"};
+  const Trial& fastest = FastestThatPassed(trials.first(lineup.challengers.size()));
+  Decision decision = Decide(fastest, lineup.standing ? &trials.back() : nullptr);
   if (decision.entry) RETURN_IF_ERROR(catalogue_.Put(*std::move(decision.entry)));
   if (decision.promotion.kind == PromotionKind::kWithdrawn) RETURN_IF_ERROR(catalogue_.Withdraw(gemm));
   return std::move(decision.promotion);

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "campaign/compile_ahead.h"
 #include "evaluate/evaluator.h"
 #include "ship/catalogue_on_disk.h"
+#include "ship/challengers.h"
 
 namespace gemmsmith {
 
@@ -33,6 +35,8 @@ struct Promotion {
 // As many as race in the finals of a campaign: each further one makes the race longer, and makes it likelier that luck
 // wins it. Those that lose it make room for others in the next call.
 inline constexpr size_t kMostChallengers = 4;
+// Layouts of one problem race together, beside one set of baselines; so many fit into an exchange.
+inline constexpr size_t kMostLayouts = 3;
 
 // What a trial of a race beside AutoTuning says of its plan; Unavailable where there was none.
 Result<Entry> EntryOf(const Trial& trial);
@@ -45,19 +49,25 @@ class Promoter {
   Promoter(CatalogueOnDisk& catalogue, Evaluator& evaluator, Compiler& compiler, Archive* archive, std::string campaign,
            int threads = 0);
 
-  // May be left out: the problem will be promoted, with these challengers, after all that are expected already, and its
-  // kernels are compiled while they race.
-  void Expect(const Gemm& gemm, const std::vector<Plan>& challengers);
-  // Distinct plans, at least one; the first kMostChallengers that are not the entry already race together with it, and
-  // where there are none it stays without being measured again. The catalogue is on the disk when it returns; a Status
-  // where the world failed.
-  Result<Promotion> Promote(const Gemm& gemm, const std::vector<Plan>& challengers);
+  // May be left out: these will be promoted after all that are expected already, and their kernels are compiled while
+  // those race.
+  void Expect(std::span<const Challenge> layouts);
+  // Of one problem in up to kMostLayouts layouts. In each of them the first kMostChallengers that are not the entry
+  // already race together with it, and where there are none it stays without being measured again. As many answers, in
+  // the same order; the catalogue is on the disk when it returns. A Status where the world failed.
+  Result<std::vector<Promotion>> Promote(std::span<const Challenge> layouts);
 
  private:
-  // Who races for a problem, on their way to the GPU.
+  // Who races for a problem in one of its layouts: challengers, and behind them the standing one, where there is one.
   struct Lineup {
+    std::optional<Plan> standing;
+    std::vector<Plan> challengers;
+    size_t size() const { return challengers.empty() ? 0 : challengers.size() + (standing ? 1 : 0); }
+  };
+  // On their way to the GPU.
+  struct Expected {
     size_t turn = 0;
-    size_t challengers = 0;  // the standing one, where there is one, comes behind them
+    std::vector<Lineup> lineups;
   };
 
   struct Decision {
@@ -65,7 +75,10 @@ class Promoter {
     std::optional<Entry> entry;  // what enters
   };
 
-  Result<std::vector<Trial>> Race(const Lineup& lineup);
+  Lineup LineupFor(const Challenge& challenge) const;
+  Result<std::vector<Trial>> Race(size_t turn, size_t racers);
+  // By the trials of its lineup.
+  Result<Promotion> Settle(const Gemm& gemm, const Lineup& lineup, std::span<const Trial> trials);
   static Decision Decide(const Trial& challenger, const Trial* standing);
 
   CatalogueOnDisk& catalogue_;
@@ -74,7 +87,7 @@ class Promoter {
   Archive* archive_;
   std::string campaign_;
   std::unique_ptr<CompileAhead> ahead_;
-  std::map<Gemm, Lineup> expected_;
+  std::map<Gemm, Expected> expected_;  // by the problem without its layout
   size_t next_turn_ = 0;
 };
 

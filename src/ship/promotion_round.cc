@@ -12,36 +12,47 @@ namespace gemmsmith {
 
 namespace {
 
-// How many problems' kernels are compiled while one races.
+// How many problems' kernels are compiled while others race.
 constexpr size_t kProblemsAhead = 8;
 
 // What became of a challenge; nothing: it is left.
 using Fate = std::optional<Result<Promotion>>;
 
-// The challenges that no evaluator has taken yet, by index. For many threads.
+// Challenges, by index, for one problem in several layouts: they race together.
+using Layouts = std::vector<size_t>;
+
+// The challenges that no evaluator has taken yet. For many threads.
 class Untaken {
  public:
   explicit Untaken(const std::vector<Challenge>& challenges) : challenges_(challenges) {
     for (size_t i = 0; i < challenges.size(); ++i) left_.push_back(i);
   }
 
-  // The problems of the next shape: one session serves them all. None are left where it is empty.
-  std::vector<size_t> TakeShape() {
+  // The problems of the next shape, which one evaluator's sessions serve best. None are left where it is empty.
+  std::vector<Layouts> TakeShape() {
     const std::lock_guard lock(mutex_);
-    std::vector<size_t> taken;
-    while (!left_.empty() && (taken.empty() || ShapeOf(left_.front()) == ShapeOf(taken.front()))) {
-      taken.push_back(left_.front());
+    std::vector<Layouts> taken;
+    while (!left_.empty() && (taken.empty() || ShapeOf(left_.front()) == ShapeOf(taken.front().front()))) {
+      const auto joined = std::ranges::find_if(taken, [&](const Layouts& layouts) {
+        return layouts.size() < kMostLayouts && ProblemOf(layouts.front()) == ProblemOf(left_.front());
+      });
+      if (joined == taken.end())
+        taken.push_back({left_.front()});
+      else
+        joined->push_back(left_.front());
       left_.pop_front();
     }
     return taken;
   }
-  void GiveBack(const std::deque<size_t>& taken) {
+  void GiveBack(const std::deque<Layouts>& taken) {
     const std::lock_guard lock(mutex_);
-    left_.insert(left_.begin(), taken.begin(), taken.end());
+    for (auto layouts = taken.rbegin(); layouts != taken.rend(); ++layouts)
+      left_.insert(left_.begin(), layouts->begin(), layouts->end());
   }
 
  private:
   const Shape& ShapeOf(size_t challenge) const { return challenges_[challenge].gemm.shape; }
+  Gemm ProblemOf(size_t challenge) const { return WithoutLayout(challenges_[challenge].gemm); }
 
   const std::vector<Challenge>& challenges_;
   std::mutex mutex_;
@@ -60,32 +71,38 @@ PromotionRound PromoteAll(const std::vector<Challenge>& challenges, CatalogueOnD
   size_t begun = 0;
   const auto promote = [&](size_t lane) -> Status {
     Promoter promoter(catalogue, *evaluators[lane], compiler, archive, campaign, threads);
-    std::deque<size_t> own;
+    std::deque<Layouts> own;
+    const auto challenges_of = [&](const Layouts& layouts) {
+      std::vector<Challenge> of_layouts;
+      for (const size_t i : layouts) of_layouts.push_back(challenges[i]);
+      return of_layouts;
+    };
     const auto take_more = [&] {
       while (own.size() <= kProblemsAhead) {
-        const std::vector<size_t> taken = untaken.TakeShape();
+        const std::vector<Layouts> taken = untaken.TakeShape();
         if (taken.empty()) return;
-        for (const size_t i : taken) promoter.Expect(challenges[i].gemm, challenges[i].plans);
+        for (const Layouts& layouts : taken) promoter.Expect(challenges_of(layouts));
         own.insert(own.end(), taken.begin(), taken.end());
       }
     };
     std::set<Shape> failed_in_a_row;
     for (take_more(); !own.empty() && !hooks.is_over(); take_more()) {
-      const size_t i = own.front();
+      const Layouts layouts = std::move(own.front());
       own.pop_front();
-      const auto& [gemm, plans] = challenges[i];
       {
         const std::lock_guard lock(mutex);
-        hooks.on_begin(begun++, gemm);
+        for (const size_t i : layouts) hooks.on_begin(begun++, challenges[i].gemm);
       }
-      fates[i] = promoter.Promote(gemm, plans);
-      if (fates[i]->ok())
+      const Result<std::vector<Promotion>> promotions = promoter.Promote(challenges_of(layouts));
+      for (size_t i = 0; i < layouts.size(); ++i)
+        fates[layouts[i]] = promotions.ok() ? Result<Promotion>((*promotions)[i]) : promotions.status();
+      if (promotions.ok())
         failed_in_a_row.clear();
       else
-        failed_in_a_row.insert(gemm.shape);
+        failed_in_a_row.insert(challenges[layouts.front()].gemm.shape);
       if (failed_in_a_row.size() < 2) continue;
       untaken.GiveBack(own);
-      return fates[i]->status();
+      return promotions.status();
     }
     untaken.GiveBack(own);
     return OkStatus();

@@ -52,9 +52,10 @@ class PromoterTest : public testing::Test {
   Promotion Promote(const std::vector<Plan>& challengers) {
     const std::unique_ptr<CatalogueOnDisk> catalogue = Opened();
     Promoter promoter(*catalogue, evaluator_, compiler_, archive_.get(), campaign_);
-    const Result<Promotion> promotion = promoter.Promote(SomeGemm(), challengers);
-    EXPECT_TRUE(promotion.ok()) << promotion.status().message();
-    return promotion.ok() ? *promotion : Promotion{};
+    const Result<std::vector<Promotion>> promotions =
+        promoter.Promote(std::vector<Challenge>{{SomeGemm(), challengers}});
+    EXPECT_TRUE(promotions.ok()) << promotions.status().message();
+    return promotions.ok() ? promotions->at(0) : Promotion{};
   }
   std::unique_ptr<CatalogueOnDisk> Opened() const {
     Result<std::unique_ptr<CatalogueOnDisk>> catalogue = CatalogueOnDisk::Open(path(), evaluator_.device().key);
@@ -205,10 +206,11 @@ TEST_F(PromoterTest, WhatIsExpectedIsCompiledWhileOthersRace) {
   };
   const std::unique_ptr<CatalogueOnDisk> catalogue = Opened();
   Promoter promoter(*catalogue, evaluator_, compiler_, nullptr, "promotion");
-  promoter.Expect(SomeGemm(256), {first_});
-  promoter.Expect(SomeGemm(512), {second_, third_});
-  EXPECT_EQ(promoter.Promote(SomeGemm(256), {first_})->kind, PromotionKind::kEntered);
-  EXPECT_EQ(promoter.Promote(SomeGemm(512), {second_, third_})->kind, PromotionKind::kEntered);
+  const std::vector<Challenge> small = {{SomeGemm(256), {first_}}}, large = {{SomeGemm(512), {second_, third_}}};
+  promoter.Expect(small);
+  promoter.Expect(large);
+  EXPECT_EQ(promoter.Promote(small)->at(0).kind, PromotionKind::kEntered);
+  EXPECT_EQ(promoter.Promote(large)->at(0).kind, PromotionKind::kEntered);
   EXPECT_EQ(evaluator_.exchanges, (std::vector<size_t>{1, 2}));
   EXPECT_EQ(evaluator_.requests.at(1).plan(), second_) << "in the order in which they challenge";
 }
@@ -218,9 +220,36 @@ TEST_F(PromoterTest, WhereTheCompilerFailsTheNextIsPromotedAllTheSame) {
   compiler_.before = [&](const Source&) { return compiler_.calls <= 2 ? Unavailable("the disk is full") : OkStatus(); };
   const std::unique_ptr<CatalogueOnDisk> catalogue = Opened();
   Promoter promoter(*catalogue, evaluator_, compiler_, nullptr, "promotion");
-  EXPECT_EQ(promoter.Promote(SomeGemm(256), {first_, second_}).status().message(), "the disk is full");
-  EXPECT_EQ(promoter.Promote(SomeGemm(512), {second_, first_})->plan, second_);
+  const std::vector<Challenge> small = {{SomeGemm(256), {first_, second_}}},
+                               large = {{SomeGemm(512), {second_, first_}}};
+  EXPECT_EQ(promoter.Promote(small).status().message(), "the disk is full");
+  EXPECT_EQ(promoter.Promote(large)->at(0).plan, second_);
   EXPECT_EQ(evaluator_.exchanges, (std::vector<size_t>{2}));
+}
+
+TEST_F(PromoterTest, BothLayoutsOfAProblemRaceTogetherAndEachHasAnEntryOfItsOwn) {
+  Gemm nn = SomeGemm(), tn = SomeGemm();
+  nn.kind.layout = kNn, tn.kind.layout = kTn;
+  evaluator_.judge = [&](const EvaluationRequest& request) {
+    const bool is_fast = (request.plan() == first_) == (request.gemm == nn);
+    return RacedIn(is_fast ? 800 : 1000);
+  };
+  const std::unique_ptr<CatalogueOnDisk> catalogue = Opened();
+  Promoter promoter(*catalogue, evaluator_, compiler_, nullptr, "promotion");
+  const std::vector<Challenge> layouts = {{nn, {first_, second_}}, {tn, {first_, second_}}};
+  Result<std::vector<Promotion>> promotions = promoter.Promote(layouts);
+  ASSERT_TRUE(promotions.ok()) << promotions.status().message();
+  EXPECT_EQ(evaluator_.exchanges, (std::vector<size_t>{4}));
+  EXPECT_EQ(promotions->at(0).plan, first_);
+  EXPECT_EQ(promotions->at(1).plan, second_);
+  EXPECT_EQ(catalogue->Find(nn)->plan, first_);
+  EXPECT_EQ(catalogue->Find(tn)->plan, second_);
+  // The one has no other challenger; of the other the standing one races too.
+  promotions = promoter.Promote(std::vector<Challenge>{{nn, {first_}}, {tn, {first_, second_, third_}}});
+  ASSERT_TRUE(promotions.ok()) << promotions.status().message();
+  EXPECT_EQ(evaluator_.exchanges, (std::vector<size_t>{4, 3}));
+  EXPECT_EQ(promotions->at(0).reason, "it is the entry already");
+  EXPECT_EQ(promotions->at(1).kind, PromotionKind::kStands);
 }
 
 // A plan's time in an old campaign on a cool GPU, and the race in which it is slower.
@@ -336,6 +365,7 @@ TEST_F(PromotionRoundTest, OneShapeThatIsTooLargeEndsNothing) {
   EXPECT_TRUE(round.world.ok());
   EXPECT_EQ(round.promotions.size(), 6u);
   EXPECT_EQ(round.failures.size(), 2u);
+  EXPECT_EQ(judge.exchanges, (std::vector<size_t>{2, 2, 2, 2})) << "both layouts of a shape together";
 }
 
 TEST_F(PromotionRoundTest, WhenItIsOverTheRestIsLeft) {

@@ -64,6 +64,12 @@ std::optional<OtherShape> OtherShapeFor(const Plan& plan, const Gemm& gemm, cons
   return std::nullopt;
 }
 
+ProblemMessage InWhateverLayout(const EvaluationRequest& request) {
+  ProblemMessage problem = ProblemOf(request);
+  problem.gemm = WithoutLayout(problem.gemm);
+  return problem;
+}
+
 // How many of the first of these make one exchange, at least one.
 size_t ExchangeSize(Protocol protocol, std::span<const CandidateMessage> candidates) {
   const bool is_heat = protocol == Protocol::kHeat;
@@ -91,8 +97,8 @@ CandidateMessage MessageFor(const Contender& contender, const Device& device) {
   const EvaluationRequest& request = contender.request;
   GEMMSMITH_CHECK(compilation.succeeded, "a candidate without a binary: {}", compilation.log);
   if (contender.candidate.object) return {.object = contender.candidate.object->bytes};
-  CandidateMessage message{LaunchFor(request.plan(), request.gemm), compilation.binary.entry, compilation.binary.cubin,
-                           std::nullopt};
+  CandidateMessage message{LaunchFor(request.plan(), request.gemm), compilation.binary.entry, compilation.binary.cubin};
+  message.layout = request.gemm.kind.layout;
   if (ProblemOf(request).WantsEverything()) message.other = OtherShapeFor(request.plan(), request.gemm, device);
   return message;
 }
@@ -220,7 +226,7 @@ std::vector<Result<Outcome>> IsolatedEvaluator::EvaluateTogether(std::span<const
   std::vector<CandidateMessage> candidates;
   std::vector<size_t> places;  // of the candidates among the contenders
   for (size_t i = 0; i < contenders.size(); ++i) {
-    GEMMSMITH_CHECK(ProblemOf(contenders[i].request) == ProblemOf(contenders[0].request),
+    GEMMSMITH_CHECK(InWhateverLayout(contenders[i].request) == InWhateverLayout(contenders[0].request),
                     "contenders for different problems are judged together");
     if (contenders[i].candidate.ended) {
       answers[i] = contenders[i].candidate.ended;

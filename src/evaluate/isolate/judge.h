@@ -37,6 +37,11 @@ struct ProblemMessage {
   bool operator==(const ProblemMessage&) const = default;
 };
 
+inline ProblemMessage InLayout(ProblemMessage problem, const Layout& layout) {
+  problem.gemm.kind.layout = layout;
+  return problem;
+}
+
 // A smaller problem within the same matrices that the very same kernel serves.
 struct OtherShape {
   Shape shape;
@@ -51,6 +56,7 @@ struct CandidateMessage {
   std::vector<uint8_t> cubin;
   std::optional<OtherShape> other;  // for the test 'repeat'
   std::vector<uint8_t> object;      // a shared object; then there is nothing else, and the candidate comes alone
+  Layout layout = kTn;              // a plan's: the problem's, or where A and B are packed another one
   bool is_source() const { return !object.empty(); }
   bool operator==(const CandidateMessage&) const = default;
 };
@@ -79,7 +85,8 @@ class Judge {
   virtual ~Judge() = default;
   // Inputs, reference, baselines. Cheap when it was prepared before. A Status where the world failed.
   virtual Status Prepare(const ProblemMessage& problem, const StepListener& on_step) = 0;
-  // For the problem prepared last. A list of one is always answered. A Status where the world failed.
+  // For the problem prepared last, in the layout of each. A list of one is always answered. A Status where the world
+  // failed.
   virtual Result<Judgements> Evaluate(std::span<const CandidateMessage> candidates, const StepListener& on_step) = 0;
   // The baselines of the problem prepared last against each other: one outcome, as Evaluator::RaceBaselines() has it.
   virtual Result<Judgements> RaceBaselines(const StepListener& on_step) = 0;

@@ -7,7 +7,7 @@ namespace gemmsmith {
 namespace {
 
 // A worker built from other sources would measure or encode differently.
-constexpr uint32_t kProtocolVersion = 6;
+constexpr uint32_t kProtocolVersion = 7;
 
 Status Complete(const ByteReader& reader, std::string_view what) {
   if (reader.failed()) return DataLoss(fmt::format("a truncated {} message", what));
@@ -48,6 +48,11 @@ template <class Visit>
 void VisitOther(auto& other, Visit&& visit) {
   visit(other.shape.m), visit(other.shape.n), visit(other.shape.k);
   VisitLaunch(other.launch, visit);
+}
+
+template <class Visit>
+void VisitLayout(auto& layout, Visit&& visit) {
+  visit(layout.a), visit(layout.b);
 }
 
 struct Writing {
@@ -144,6 +149,7 @@ std::string Encode(std::span<const CandidateMessage> candidates) {
     writer.Put(uint8_t(candidate.other.has_value()));
     if (candidate.other) VisitOther(*candidate.other, Writing{writer});
     writer.PutVector(candidate.object);
+    VisitLayout(candidate.layout, Writing{writer});
   }
   return std::move(writer).Take();
 }
@@ -158,6 +164,9 @@ Result<std::vector<CandidateMessage>> DecodeCandidates(std::string_view bytes) {
     candidate.cubin = reader.GetVector<uint8_t>();
     if (reader.Get<uint8_t>() != 0) VisitOther(candidate.other.emplace(), Reading{reader});
     candidate.object = reader.GetVector<uint8_t>();
+    VisitLayout(candidate.layout, Reading{reader});
+    for (const Order order : {candidate.layout.a, candidate.layout.b})
+      if (order > Order::kColumn) return DataLoss("a layout that this program does not know");
   }
   RETURN_IF_ERROR(Complete(reader, "candidates"));
   return candidates;

@@ -18,8 +18,9 @@ RaceRules SettledRules(const Field& field) {
   return {.min_rounds = kLeast, .max_rounds = most, .interval_width = 0.02};
 }
 
-// Single calls that find an idle GPU scatter by microseconds, whatever they take.
-int LeastServerRounds(const Field& field) { return IsLongCall(field.fastest_call_ns) ? 20 : 60; }
+// Single calls that find an idle GPU scatter by microseconds, whatever they take: an interval of 2 % is far, and a
+// round of eight contenders takes 9 ms, nearly all of it gaps.
+constexpr int kServerRounds = 60, kLeastServerRounds = 20;
 
 // A window takes two seconds, and windows scatter little: six of them are what an interval of 95 % needs.
 RaceRules EnergyRules(Protocol protocol) {
@@ -29,8 +30,11 @@ RaceRules EnergyRules(Protocol protocol) {
 
 RaceRules ShortRules(Clock clock, const Field& field) {
   if (WindowFor(Protocol::kShort, clock, field.fastest_call_ns)) return SettledRules(field);
-  return {
-      .min_rounds = clock == Clock::kServer ? LeastServerRounds(field) : 10, .max_rounds = 100, .interval_width = 0.02};
+  if (clock == Clock::kServer)
+    return {.min_rounds = IsLongCall(field.fastest_call_ns) ? kLeastServerRounds : kServerRounds,
+            .max_rounds = kServerRounds,
+            .interval_width = 0.02};
+  return {.min_rounds = 10, .max_rounds = 100, .interval_width = 0.02};
 }
 
 }  // namespace

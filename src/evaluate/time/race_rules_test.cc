@@ -15,7 +15,7 @@ TEST(RulesFor, AreThoseOfThePage) {
     EXPECT_EQ(rules.interval_width, 0.02);
   }
   EXPECT_EQ(RulesFor(Protocol::kShort, Clock::kServer).min_rounds, 60);
-  EXPECT_EQ(RulesFor(Protocol::kShort, Clock::kServer).max_rounds, 100);
+  EXPECT_EQ(RulesFor(Protocol::kShort, Clock::kServer).max_rounds, 60);
   EXPECT_EQ(RulesFor(Protocol::kLong, Clock::kOffline).min_seconds, 30);
   EXPECT_EQ(RulesFor(Protocol::kLong, Clock::kOffline).interval_width, 0) << "nothing ends it early";
 }
