@@ -3,7 +3,8 @@
 #   here   tools/on_gpu.sh pack                   build everything statically, stripped, into .carry/build.tgz; with the headers
 #                                                 of CUTLASS where GEMMSMITH_CUTLASS names them
 #   there  tools/on_gpu.sh tests SECONDS          every GPU test, shared out over the GPUs; log and XML under $OUT. Goes on from an
-#                                                 earlier call on this machine, or from its tests.tgz if it stands in .carry/
+#                                                 earlier call on this machine, or from its tests.tgz if it stands in .carry/; what
+#                                                 an earlier one compiled is not compiled again if its compiled.tgz.* stand there
 #          tools/on_gpu.sh self_test SEEDS SECONDS the judge's own test, on every GPU, class by class: a JSON each in self_test.tgz under
 #                                                 $OUT. Goes on as `tests` does
 #          tools/on_gpu.sh sanitize TOOL [SECONDS] compute-sanitizer (memcheck, racecheck, ...) over a covering set of plans
@@ -34,6 +35,7 @@ cd "$(dirname "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")")"
 carry=$PWD/.carry
 out=${OUT:-$PWD/gpu_out}
 program=$carry/bin/gemmsmith
+compiled=/tmp/gemmsmith_compiled  # what the program's own folder is there, in parts of its own
 
 pack() {
   tools/setup gemmsmith portable
@@ -53,7 +55,12 @@ unpack() {
   exec 9>"$carry/lock"
   flock 9
   [[ -d $carry/bin ]] || tar -C "$carry" -xzf "$carry/build.tgz"
+  if [[ ! -d $compiled ]]; then
+    mkdir -p "$compiled"
+    cat "$carry"/compiled.tgz.* 2>/dev/null | tar -C "$compiled" -xzf - 2>/dev/null || true
+  fi
   exec 9>&-
+  export GEMMSMITH_HOME=$compiled
   if [[ -d $carry/cutlass ]]; then export GEMMSMITH_CUTLASS=$carry/cutlass; fi
 }
 
@@ -83,6 +90,9 @@ results_so_far() {
 
 keep_results() { tar -C /tmp -czf "$out/$1.tgz" --exclude='*.taken' --exclude='*.part' "$(basename "$2")"; }
 
+# What was compiled, in pieces, for .carry/ of a later call.
+keep_compiled() { tar -C "$compiled" -czf - cache | split -b 15M - "$out/compiled.tgz."; }
+
 # Where times are compared a GPU runs one test at a time; what only asks whether products are right waits for compilers most of
 # the time, and three such tests share a GPU. Those that take longest come first, one by one; the others by elevens.
 tests() {
@@ -100,6 +110,7 @@ tests() {
   cat "$part"/*.log >"$out/gpu_tests.log" || true
   cat "$part"/*.xml >"$out/gpu_tests.xml" || true
   keep_results tests "$part"
+  keep_compiled
   grep -E '^\[  (FAILED|SKIPPED).* ms\)|^ended with' "$out/gpu_tests.log" || true
   left=$(while read -r job; do [[ -e $(result_of "$job") ]] || tr ":" "\n" <<<"$job"; done < <(grep -h . "$part/right" "$part/timed") | wc -l)
   echo "$(grep -c '<testcase ' "$out/gpu_tests.xml") tests done, $left left"
@@ -161,6 +172,7 @@ self_test() {
     fi
   done
   keep_results self_test "$part"
+  keep_compiled
   echo "$left classes left"
 }
 
@@ -403,5 +415,5 @@ step=${1:-}
 case $step in
   pack) pack ;;
   tests | self_test | sanitize | latency | baselines | rates | space | measure | sweep | bench | each_gpu | promote | policy | compare | duel | kills) unpack && mkdir -p "$out" && shift && "$step" "$@" ;;
-  *) sed -n '2,33s/^# //p' "$0" >&2; exit 2 ;;
+  *) sed -n '2,34s/^# //p' "$0" >&2; exit 2 ;;
 esac
