@@ -34,7 +34,8 @@ class CompileAhead {
   CompileAhead(const Device& device, Compiler* compiler, int threads);
   ~CompileAhead();  // waits for what has begun
 
-  // All candidates of one turn are of one problem and one protocol; lower turns are prepared and taken first.
+  // All candidates of one turn are of one problem, in whatever layouts, and one protocol; lower turns are prepared and
+  // taken first.
   void Add(size_t turn, const EvaluationRequest& request);
   // Of a turn that has nothing else: taken when the last one is ready, and all at once.
   void AddTogether(size_t turn, const std::vector<EvaluationRequest>& requests);

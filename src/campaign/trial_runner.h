@@ -1,4 +1,4 @@
-// Prepared candidates of one problem to the end: judged, made trials, stored.
+// Prepared candidates of one problem, in whatever layouts, to the end: judged, made trials, stored.
 #pragma once
 
 #include <string>

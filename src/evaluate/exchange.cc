@@ -297,6 +297,18 @@ Status Exchange::LookAfterwards() {
     RETURN_IF_ERROR(LookAtTimedOutput(*contestant));
     if (judgements_.worker_is_lost) return OkStatus();
   }
+  return contestants_.size() == 1 ? LookAtOtherLayouts(*contestants_[0]) : OkStatus();
+}
+
+Status Exchange::LookAtOtherLayouts(Contestant& contestant) {
+  for (const Inputs* const inputs : session_.NormalInputs()) {
+    ASSIGN_OR_RETURN(const std::string damage,
+                     verifier_.LookForDamage({inputs, contestant.bench->output, contestant.workspace}));
+    if (damage.empty()) continue;
+    Conclude("inspection", {.damage = "in another layout: " + damage}, contestant.tested);
+    EndWrongly(contestant);
+    return Restore();
+  }
   return OkStatus();
 }
 

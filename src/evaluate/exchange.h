@@ -16,7 +16,7 @@ Result<Outcome> RaceBaselines(const Workshop& workshop, ProblemSession& session,
 
 class Exchange {
  public:
-  // All outlive it; the session is prepared for the problem.
+  // All outlive it; the session is prepared for the problem in every layout of the candidates.
   Exchange(const Workshop& workshop, ProblemSession& session, const ProblemMessage& problem,
            std::span<const CandidateMessage> candidates, const StepListener& on_step);
   ~Exchange();
@@ -54,6 +54,8 @@ class Exchange {
   Status LookAtTimedOutput(Contestant& contestant);
   // Whether the race left everything untouched that belongs to nobody.
   Result<bool> IsUntouched();
+  // What the only contestant did to operands of other layouts.
+  Status LookAtOtherLayouts(Contestant& contestant);
   // Of everybody that passed, when nothing is timed any more: a profiler may slow down what runs beside it.
   void ReadCounters();
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <set>
 
 #include "base/files.h"
 #include "evaluate/source_exchange.h"
@@ -126,14 +125,9 @@ Result<Judgements> GpuJudge::UnlessLost(Result<Judgements> judgements, size_t ca
 }
 
 Result<Judgements> GpuJudge::EvaluatePlans(std::span<const CandidateMessage> candidates, const StepListener& on_step) {
-  std::set<Layout> others;
-  for (const CandidateMessage& candidate : candidates) others.insert(candidate.layout);
-  others.erase(problem_.gemm.kind.layout);
-  for (const Layout& layout : others) {
-    const ProblemMessage problem = InLayout(problem_, layout);
-    if (!sessions_.front()->Serves(problem)) return InvalidArgument("a candidate in a layout that its problem has not");
-    RETURN_IF_ERROR(sessions_.front()->Prepare(problem, on_step));
-  }
+  for (const CandidateMessage& candidate : candidates)
+    if (!sessions_.front()->IsPrepared(InLayout(problem_, candidate.layout)))
+      return InvalidArgument("a candidate in a layout that was not prepared");
   Exchange exchange(workshop(), *sessions_.front(), problem_, candidates, on_step);
   Result<Judgements> judgements = UnlessLost(exchange.Run(), candidates.size());
   const bool is_lost = judgements.ok() && judgements->worker_is_lost;

@@ -220,6 +220,13 @@ TestBench ProblemSession::BenchFor(const ProblemMessage& problem, const StepList
   return bench;
 }
 
+std::vector<const Inputs*> ProblemSession::NormalInputs() const {
+  std::vector<const Inputs*> normal;
+  for (const auto& [key, inputs] : inputs_)
+    if (key.first == InputKind::kNormal) normal.push_back(&inputs);
+  return normal;
+}
+
 std::vector<const Baseline*> ProblemSession::RivalsFor(const ProblemMessage& problem) const {
   std::vector<const Baseline*> rivals;
   for (const BaselineId& id : problem.baselines.For(problem.protocol))

@@ -25,6 +25,11 @@ class ProblemSession {
   bool Serves(const ProblemMessage& problem) const;
   // Adds what judging such a problem needs and is not there yet.
   Status Prepare(const ProblemMessage& problem, const StepListener& on_step);
+  bool IsPrepared(const ProblemMessage& problem) const {
+    return Serves(problem) && inputs_.contains({InputKind::kNormal, problem.gemm.kind.layout});
+  }
+  // The timed inputs in all layouts that were prepared.
+  std::vector<const Inputs*> NormalInputs() const;
   // Inputs, references and outputs as new, after a candidate wrote where it must not.
   Status Restore(const StepListener& on_step);
 

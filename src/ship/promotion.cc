@@ -77,7 +77,7 @@ Promoter::Promoter(CatalogueOnDisk& catalogue, Evaluator& evaluator, Compiler& c
 
 Promoter::Lineup Promoter::LineupFor(const Challenge& challenge) const {
   GEMMSMITH_CHECK(!challenge.plans.empty(), "nobody challenges for {}", Print(challenge.gemm));
-  Lineup lineup{.challengers = challenge.plans};
+  Lineup lineup{.gemm = challenge.gemm, .challengers = challenge.plans};
   if (const std::optional<Entry> entry = catalogue_.Find(challenge.gemm)) {
     lineup.standing = entry->plan;
     std::erase(lineup.challengers, entry->plan);
@@ -88,13 +88,14 @@ Promoter::Lineup Promoter::LineupFor(const Challenge& challenge) const {
 
 void Promoter::Expect(std::span<const Challenge> layouts) {
   GEMMSMITH_CHECK(!layouts.empty() && layouts.size() <= kMostLayouts, "{} layouts of a problem", layouts.size());
-  const auto [place, is_new] = expected_.try_emplace(WithoutLayout(layouts.front().gemm), Expected{next_turn_});
+  const Gemm& first = layouts.front().gemm;
+  const auto [place, is_new] = expected_.try_emplace(first, Expected{next_turn_});
   if (!is_new) return;
   ++next_turn_;
   std::vector<EvaluationRequest> requests;
   for (const Challenge& challenge : layouts) {
-    GEMMSMITH_CHECK(WithoutLayout(challenge.gemm) == place->first, "{} among layouts of another",
-                    Print(challenge.gemm));
+    GEMMSMITH_CHECK(WithoutLayout(challenge.gemm) == WithoutLayout(first), "{} among layouts of {}",
+                    Print(challenge.gemm), Print(first));
     const Lineup& lineup = place->second.lineups.emplace_back(LineupFor(challenge));
     std::vector<Plan> racers = lineup.challengers;
     if (lineup.size() > racers.size()) racers.push_back(*lineup.standing);
@@ -107,14 +108,17 @@ void Promoter::Expect(std::span<const Challenge> layouts) {
   if (!requests.empty()) ahead_->AddTogether(place->second.turn, requests);
 }
 
-Result<std::vector<Trial>> Promoter::Race(size_t turn, size_t racers) {
+Result<std::vector<Trial>> Promoter::Race(const Expected& expected) {
+  size_t racers = 0;
+  for (const Lineup& lineup : expected.lineups) racers += lineup.size();
+  if (racers == 0) return std::vector<Trial>();
   CompileAhead::List list;
   while (list.contenders.empty()) {
-    Result<CompileAhead::List> taken = ahead_->Take(racers, kPatience, turn);
-    if (!taken.ok()) ahead_->Forget(turn);
+    Result<CompileAhead::List> taken = ahead_->Take(kListSize, kPatience, expected.turn);
+    if (!taken.ok()) ahead_->Forget(expected.turn);
     ASSIGN_OR_RETURN(list, std::move(taken));
   }
-  GEMMSMITH_CHECK(list.turn == turn, "promoted before those that were expected earlier");
+  GEMMSMITH_CHECK(list.turn == expected.turn, "promoted before those that were expected earlier");
   TrialRunner run(evaluator_, &compiler_, archive_, campaign_);
   ASSIGN_OR_RETURN(JudgedList judged, run(std::move(list.contenders)));
   RETURN_IF_ERROR(judged.world);
@@ -122,32 +126,28 @@ Result<std::vector<Trial>> Promoter::Race(size_t turn, size_t racers) {
   return std::move(judged.trials);
 }
 
-Result<std::vector<Promotion>> Promoter::Promote(std::span<const Challenge> layouts) {
+std::vector<Result<Promotion>> Promoter::Promote(std::span<const Challenge> layouts) {
   Expect(layouts);
-  const Expected expected = expected_.extract(WithoutLayout(layouts.front().gemm)).mapped();
-  size_t racers = 0;
-  for (const Lineup& lineup : expected.lineups) racers += lineup.size();
-  std::vector<Trial> trials;
-  if (racers > 0) {
-    ASSIGN_OR_RETURN(trials, Race(expected.turn, racers));
-  }
-  std::vector<Promotion> promotions;
-  std::span<const Trial> rest = trials;
-  for (size_t i = 0; i < layouts.size(); ++i) {
-    const Lineup& lineup = expected.lineups[i];
-    ASSIGN_OR_RETURN(Promotion promotion, Settle(layouts[i].gemm, lineup, rest.first(lineup.size())));
-    promotions.push_back(std::move(promotion));
+  const Expected expected = expected_.extract(layouts.front().gemm).mapped();
+  GEMMSMITH_CHECK(std::ranges::equal(layouts, expected.lineups, {}, &Challenge::gemm, &Lineup::gemm),
+                  "other layouts of {} than were expected", Print(layouts.front().gemm));
+  const Result<std::vector<Trial>> trials = Race(expected);
+  if (!trials.ok()) return std::vector<Result<Promotion>>(layouts.size(), trials.status());
+  std::vector<Result<Promotion>> promotions;
+  std::span<const Trial> rest = *trials;
+  for (const Lineup& lineup : expected.lineups) {
+    promotions.push_back(Settle(lineup, rest.first(lineup.size())));
     rest = rest.subspan(lineup.size());
   }
   return promotions;
 }
 
-Result<Promotion> Promoter::Settle(const Gemm& gemm, const Lineup& lineup, std::span<const Trial> trials) {
+Result<Promotion> Promoter::Settle(const Lineup& lineup, std::span<const Trial> trials) {
   if (trials.empty()) return Promotion{PromotionKind::kStands, *lineup.standing, "it is the entry already"};
   const Trial& fastest = FastestThatPassed(trials.first(lineup.challengers.size()));
   Decision decision = Decide(fastest, lineup.standing ? &trials.back() : nullptr);
   if (decision.entry) RETURN_IF_ERROR(catalogue_.Put(*std::move(decision.entry)));
-  if (decision.promotion.kind == PromotionKind::kWithdrawn) RETURN_IF_ERROR(catalogue_.Withdraw(gemm));
+  if (decision.promotion.kind == PromotionKind::kWithdrawn) RETURN_IF_ERROR(catalogue_.Withdraw(lineup.gemm));
   return std::move(decision.promotion);
 }
 

@@ -35,8 +35,9 @@ struct Promotion {
 // As many as race in the finals of a campaign: each further one makes the race longer, and makes it likelier that luck
 // wins it. Those that lose it make room for others in the next call.
 inline constexpr size_t kMostChallengers = 4;
-// Layouts of one problem race together, beside one set of baselines; so many fit into an exchange.
-inline constexpr size_t kMostLayouts = 3;
+// Layouts of one problem race together, beside one set of baselines.
+inline constexpr size_t kMostLayouts = 2;
+static_assert(kMostLayouts * (kMostChallengers + 1) <= kListSize, "a race is one exchange");
 
 // What a trial of a race beside AutoTuning says of its plan; Unavailable where there was none.
 Result<Entry> EntryOf(const Trial& trial);
@@ -52,14 +53,16 @@ class Promoter {
   // May be left out: these will be promoted after all that are expected already, and their kernels are compiled while
   // those race.
   void Expect(std::span<const Challenge> layouts);
-  // Of one problem in up to kMostLayouts layouts. In each of them the first kMostChallengers that are not the entry
-  // already race together with it, and where there are none it stays without being measured again. As many answers, in
-  // the same order; the catalogue is on the disk when it returns. A Status where the world failed.
-  Result<std::vector<Promotion>> Promote(std::span<const Challenge> layouts);
+  // Of one problem in up to kMostLayouts layouts, as they were expected. In each of them the first kMostChallengers
+  // that are not the entry already race together with it, and where there are none it stays without being measured
+  // again. As many answers, in the same order; the catalogue is on the disk when it returns. A Status where the world
+  // failed.
+  std::vector<Result<Promotion>> Promote(std::span<const Challenge> layouts);
 
  private:
   // Who races for a problem in one of its layouts: challengers, and behind them the standing one, where there is one.
   struct Lineup {
+    Gemm gemm;
     std::optional<Plan> standing;
     std::vector<Plan> challengers;
     size_t size() const { return challengers.empty() ? 0 : challengers.size() + (standing ? 1 : 0); }
@@ -76,9 +79,9 @@ class Promoter {
   };
 
   Lineup LineupFor(const Challenge& challenge) const;
-  Result<std::vector<Trial>> Race(size_t turn, size_t racers);
+  Result<std::vector<Trial>> Race(const Expected& expected);
   // By the trials of its lineup.
-  Result<Promotion> Settle(const Gemm& gemm, const Lineup& lineup, std::span<const Trial> trials);
+  Result<Promotion> Settle(const Lineup& lineup, std::span<const Trial> trials);
   static Decision Decide(const Trial& challenger, const Trial* standing);
 
   CatalogueOnDisk& catalogue_;
@@ -87,7 +90,7 @@ class Promoter {
   Archive* archive_;
   std::string campaign_;
   std::unique_ptr<CompileAhead> ahead_;
-  std::map<Gemm, Expected> expected_;  // by the problem without its layout
+  std::map<Gemm, Expected> expected_;  // by the first of the layouts
   size_t next_turn_ = 0;
 };
 

@@ -12,7 +12,7 @@ namespace gemmsmith {
 
 namespace {
 
-// How many problems' kernels are compiled while others race.
+// Of how many problems, in whatever layouts, kernels are compiled while another one races.
 constexpr size_t kProblemsAhead = 8;
 
 // What became of a challenge; nothing: it is left.
@@ -93,16 +93,16 @@ PromotionRound PromoteAll(const std::vector<Challenge>& challenges, CatalogueOnD
         const std::lock_guard lock(mutex);
         for (const size_t i : layouts) hooks.on_begin(begun++, challenges[i].gemm);
       }
-      const Result<std::vector<Promotion>> promotions = promoter.Promote(challenges_of(layouts));
-      for (size_t i = 0; i < layouts.size(); ++i)
-        fates[layouts[i]] = promotions.ok() ? Result<Promotion>((*promotions)[i]) : promotions.status();
-      if (promotions.ok())
+      std::vector<Result<Promotion>> promotions = promoter.Promote(challenges_of(layouts));
+      for (size_t i = 0; i < layouts.size(); ++i) fates[layouts[i]] = std::move(promotions[i]);
+      const auto failed = std::ranges::find_if(layouts, [&](size_t i) { return !fates[i]->ok(); });
+      if (failed == layouts.end())
         failed_in_a_row.clear();
       else
-        failed_in_a_row.insert(challenges[layouts.front()].gemm.shape);
+        failed_in_a_row.insert(challenges[*failed].gemm.shape);
       if (failed_in_a_row.size() < 2) continue;
       untaken.GiveBack(own);
-      return promotions.status();
+      return fates[*failed]->status();
     }
     untaken.GiveBack(own);
     return OkStatus();

@@ -19,7 +19,7 @@ struct PromotionRound {
 };
 
 struct PromotionHooks {
-  std::function<bool()> is_over;                            // asked between two problems, by many threads
+  std::function<bool()> is_over;                            // asked between two races, by many threads
   std::function<void(size_t begun, const Gemm&)> on_begin;  // by one thread at a time
 };
 

@@ -52,10 +52,9 @@ class PromoterTest : public testing::Test {
   Promotion Promote(const std::vector<Plan>& challengers) {
     const std::unique_ptr<CatalogueOnDisk> catalogue = Opened();
     Promoter promoter(*catalogue, evaluator_, compiler_, archive_.get(), campaign_);
-    const Result<std::vector<Promotion>> promotions =
-        promoter.Promote(std::vector<Challenge>{{SomeGemm(), challengers}});
-    EXPECT_TRUE(promotions.ok()) << promotions.status().message();
-    return promotions.ok() ? promotions->at(0) : Promotion{};
+    const Result<Promotion> promotion = promoter.Promote(std::vector<Challenge>{{SomeGemm(), challengers}})[0];
+    EXPECT_TRUE(promotion.ok()) << promotion.status().message();
+    return promotion.ok() ? *promotion : Promotion{};
   }
   std::unique_ptr<CatalogueOnDisk> Opened() const {
     Result<std::unique_ptr<CatalogueOnDisk>> catalogue = CatalogueOnDisk::Open(path(), evaluator_.device().key);
@@ -209,8 +208,8 @@ TEST_F(PromoterTest, WhatIsExpectedIsCompiledWhileOthersRace) {
   const std::vector<Challenge> small = {{SomeGemm(256), {first_}}}, large = {{SomeGemm(512), {second_, third_}}};
   promoter.Expect(small);
   promoter.Expect(large);
-  EXPECT_EQ(promoter.Promote(small)->at(0).kind, PromotionKind::kEntered);
-  EXPECT_EQ(promoter.Promote(large)->at(0).kind, PromotionKind::kEntered);
+  EXPECT_EQ(promoter.Promote(small)[0]->kind, PromotionKind::kEntered);
+  EXPECT_EQ(promoter.Promote(large)[0]->kind, PromotionKind::kEntered);
   EXPECT_EQ(evaluator_.exchanges, (std::vector<size_t>{1, 2}));
   EXPECT_EQ(evaluator_.requests.at(1).plan(), second_) << "in the order in which they challenge";
 }
@@ -222,8 +221,8 @@ TEST_F(PromoterTest, WhereTheCompilerFailsTheNextIsPromotedAllTheSame) {
   Promoter promoter(*catalogue, evaluator_, compiler_, nullptr, "promotion");
   const std::vector<Challenge> small = {{SomeGemm(256), {first_, second_}}},
                                large = {{SomeGemm(512), {second_, first_}}};
-  EXPECT_EQ(promoter.Promote(small).status().message(), "the disk is full");
-  EXPECT_EQ(promoter.Promote(large)->at(0).plan, second_);
+  EXPECT_EQ(promoter.Promote(small)[0].status().message(), "the disk is full");
+  EXPECT_EQ(promoter.Promote(large)[0]->plan, second_);
   EXPECT_EQ(evaluator_.exchanges, (std::vector<size_t>{2}));
 }
 
@@ -237,19 +236,17 @@ TEST_F(PromoterTest, BothLayoutsOfAProblemRaceTogetherAndEachHasAnEntryOfItsOwn)
   const std::unique_ptr<CatalogueOnDisk> catalogue = Opened();
   Promoter promoter(*catalogue, evaluator_, compiler_, nullptr, "promotion");
   const std::vector<Challenge> layouts = {{nn, {first_, second_}}, {tn, {first_, second_}}};
-  Result<std::vector<Promotion>> promotions = promoter.Promote(layouts);
-  ASSERT_TRUE(promotions.ok()) << promotions.status().message();
+  std::vector<Result<Promotion>> promotions = promoter.Promote(layouts);
   EXPECT_EQ(evaluator_.exchanges, (std::vector<size_t>{4}));
-  EXPECT_EQ(promotions->at(0).plan, first_);
-  EXPECT_EQ(promotions->at(1).plan, second_);
+  EXPECT_EQ(promotions.at(0)->plan, first_);
+  EXPECT_EQ(promotions.at(1)->plan, second_);
   EXPECT_EQ(catalogue->Find(nn)->plan, first_);
   EXPECT_EQ(catalogue->Find(tn)->plan, second_);
   // The one has no other challenger; of the other the standing one races too.
   promotions = promoter.Promote(std::vector<Challenge>{{nn, {first_}}, {tn, {first_, second_, third_}}});
-  ASSERT_TRUE(promotions.ok()) << promotions.status().message();
   EXPECT_EQ(evaluator_.exchanges, (std::vector<size_t>{4, 3}));
-  EXPECT_EQ(promotions->at(0).reason, "it is the entry already");
-  EXPECT_EQ(promotions->at(1).kind, PromotionKind::kStands);
+  EXPECT_EQ(promotions.at(0)->reason, "it is the entry already");
+  EXPECT_EQ(promotions.at(1)->kind, PromotionKind::kStands);
 }
 
 // A plan's time in an old campaign on a cool GPU, and the race in which it is slower.

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <set>
 #include <string>
 #include <thread>
 
@@ -49,7 +50,9 @@ class FakeJudge : public Judge {
   // The seed names what goes wrong.
   Status Prepare(const ProblemMessage& problem, const StepListener& on_step) override {
     on_step({"reference"});
+    if (WithoutLayout(problem.gemm) != WithoutLayout(problem_.gemm)) layouts_.clear();
     problem_ = problem;
+    layouts_.insert(problem.gemm.kind.layout);
     if (problem.seed == 1001) return Unavailable("too large for this GPU");
     if (problem.seed == 1002) std::_Exit(9);
     if (problem.seed == 1003) Hang();
@@ -60,6 +63,10 @@ class FakeJudge : public Judge {
   Result<Judgements> Evaluate(std::span<const CandidateMessage> candidates, const StepListener& on_step) override {
     for (const CandidateMessage& candidate : candidates)
       if (candidate.is_source() && candidates.size() > 1) return IoError("a source in company");
+    for (const CandidateMessage& candidate : candidates)
+      if (!layouts_.contains(candidate.layout)) return IoError("a layout that was not prepared");
+    if (candidates[0].layout != problem_.gemm.kind.layout)
+      return IoError("another layout than the problem's comes first");
     Judgements judgements;
     judgements.outcomes.resize(candidates.size());
     for (size_t i = 0; i < candidates.size() && !judgements.worker_is_lost; ++i) {
@@ -168,6 +175,7 @@ class FakeJudge : public Judge {
 
   const int out_;
   ProblemMessage problem_;
+  std::set<Layout> layouts_;
 };
 
 }  // namespace

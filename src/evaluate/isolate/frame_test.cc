@@ -141,6 +141,12 @@ TEST(Messages, TruncationAtEveryByteAndExtraBytesAreRefused) {
   EXPECT_EQ(DecodeFailure(std::string(5, '\0')).code(), StatusCode::kDataLoss);
 }
 
+TEST(Messages, ALayoutThatThereIsNotIsRefused) {
+  std::string bytes = Encode(SomeCandidates());
+  bytes.back() = 2;
+  EXPECT_EQ(DecodeCandidates(bytes).status().code(), StatusCode::kDataLoss);
+}
+
 TEST(Messages, TheLengthOfAListIsKnownBeforehand) {
   uint64_t bytes = 4;
   for (const CandidateMessage& candidate : SomeCandidates()) bytes += EncodedBytes(candidate);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <set>
 
 #include "base/seconds.h"
 #include "program/emit.h"
@@ -96,9 +97,10 @@ CandidateMessage MessageFor(const Contender& contender, const Device& device) {
   const Compilation& compilation = contender.candidate.compilation;
   const EvaluationRequest& request = contender.request;
   GEMMSMITH_CHECK(compilation.succeeded, "a candidate without a binary: {}", compilation.log);
-  if (contender.candidate.object) return {.object = contender.candidate.object->bytes};
+  const Layout& layout = request.gemm.kind.layout;
+  if (contender.candidate.object) return {.object = contender.candidate.object->bytes, .layout = layout};
   CandidateMessage message{LaunchFor(request.plan(), request.gemm), compilation.binary.entry, compilation.binary.cubin};
-  message.layout = request.gemm.kind.layout;
+  message.layout = layout;
   if (ProblemOf(request).WantsEverything()) message.other = OtherShapeFor(request.plan(), request.gemm, device);
   return message;
 }
@@ -163,6 +165,15 @@ Status IsolatedEvaluator::PrepareProblem(const ProblemMessage& problem) {
   return IoError(fmt::format("preparing {}: the worker {}", Print(problem.gemm), failure.explanation));
 }
 
+Status IsolatedEvaluator::PrepareLayouts(const ProblemMessage& problem, std::span<const CandidateMessage> candidates) {
+  const Layout own = candidates.front().layout;
+  std::set<Layout> others;
+  for (const CandidateMessage& candidate : candidates) others.insert(candidate.layout);
+  others.erase(own);
+  for (const Layout& layout : others) RETURN_IF_ERROR(PrepareProblem(InLayout(problem, layout)));
+  return PrepareProblem(InLayout(problem, own));
+}
+
 Result<Judgements> IsolatedEvaluator::Ask(FrameType type, const std::string& payload, size_t count,
                                           WorkerFailure& failure) {
   const std::optional<Frame> answer =
@@ -171,7 +182,7 @@ Result<Judgements> IsolatedEvaluator::Ask(FrameType type, const std::string& pay
     worker_.reset();
     return Unanswered(failure, count);
   }
-  if (answer->type == FrameType::kFailed) return DecodeFailure(answer->payload);
+  if (answer->type == FrameType::kFailed) return GiveUp(DecodeFailure(answer->payload));
   Result<Judgements> judgements = DataLoss("an answer out of turn");
   if (answer->type == FrameType::kJudged) judgements = DecodeJudgements(answer->payload);
   if (judgements.ok() && judgements->outcomes.size() != count)
@@ -196,7 +207,7 @@ Status IsolatedEvaluator::JudgeAll(const ProblemMessage& problem, std::span<cons
     const size_t count = one_by_one ? 1 : waiting.size();
     std::vector<CandidateMessage> sent;
     for (size_t i = 0; i < count; ++i) sent.push_back(candidates[waiting[i]]);
-    RETURN_IF_ERROR(PrepareProblem(asked));
+    RETURN_IF_ERROR(PrepareLayouts(asked, sent));
     const auto start = std::chrono::steady_clock::now();
     WorkerFailure failure;
     ASSIGN_OR_RETURN(Judgements judgements, Ask(FrameType::kCandidates, Encode(sent), sent.size(), failure));

@@ -41,6 +41,8 @@ class IsolatedEvaluator : public Evaluator {
   void EndWorker();
   bool WorkerMayTime(const ProblemMessage& problem) const;
   Status PrepareProblem(const ProblemMessage& problem);
+  // In every layout of these, the first one's last.
+  Status PrepareLayouts(const ProblemMessage& problem, std::span<const CandidateMessage> candidates);
   Status GiveUp(Status failure);
   // Fills the answers of these candidates, whatever becomes of the workers; stops where the world fails.
   Status JudgeAll(const ProblemMessage& problem, std::span<const CandidateMessage> candidates,

@@ -313,6 +313,19 @@ TEST(JudgingTogether, EndedCandidatesKeepTheirPlaces) {
   EXPECT_EQ(Kinds(evaluator->EvaluateTogether(contenders)), (Words{"measured", "illegal", "measured"}));
 }
 
+// Whatever worker they are sent to, each was prepared in all of their layouts.
+TEST(JudgingTogether, CandidatesOfSeveralLayoutsAreJudgedInOneList) {
+  const auto evaluator = Start();
+  std::vector<Contender> contenders;
+  for (const auto& [layout, act] :
+       {std::pair{kNn, "measure"}, {kTn, "measure"}, {kNn, "hang"}, {kTn, "unfit"}, {kNn, "measure"}}) {
+    contenders.push_back({Request(), Acting(act)});
+    contenders.back().request.gemm.kind.layout = layout;
+  }
+  EXPECT_EQ(Kinds(evaluator->EvaluateTogether(contenders)),
+            (Words{"measured", "measured", "timed_out", "measured", "measured"}));
+}
+
 TEST(JudgingTogether, ACulpritThatIsKnownCostsItsOutcomeAndOneRestart) {
   for (auto [act, kind] : {std::pair{"hang", "timed_out"},
                            {"signal", "launch_failed"},

@@ -37,6 +37,7 @@ struct ProblemMessage {
   bool operator==(const ProblemMessage&) const = default;
 };
 
+// Of a problem whose A and B are packed, or in its own layout.
 inline ProblemMessage InLayout(ProblemMessage problem, const Layout& layout) {
   problem.gemm.kind.layout = layout;
   return problem;
@@ -56,7 +57,7 @@ struct CandidateMessage {
   std::vector<uint8_t> cubin;
   std::optional<OtherShape> other;  // for the test 'repeat'
   std::vector<uint8_t> object;      // a shared object; then there is nothing else, and the candidate comes alone
-  Layout layout = kTn;              // a plan's: the problem's, or where A and B are packed another one
+  Layout layout = kTn;              // the problem's, or a plan's where A and B are packed another one
   bool is_source() const { return !object.empty(); }
   bool operator==(const CandidateMessage&) const = default;
 };
@@ -85,8 +86,8 @@ class Judge {
   virtual ~Judge() = default;
   // Inputs, reference, baselines. Cheap when it was prepared before. A Status where the world failed.
   virtual Status Prepare(const ProblemMessage& problem, const StepListener& on_step) = 0;
-  // For the problem prepared last, in the layout of each. A list of one is always answered. A Status where the world
-  // failed.
+  // For the problem prepared last, and prepared before in the layouts of all others. A list of one is always answered.
+  // A Status where the world failed.
   virtual Result<Judgements> Evaluate(std::span<const CandidateMessage> candidates, const StepListener& on_step) = 0;
   // The baselines of the problem prepared last against each other: one outcome, as Evaluator::RaceBaselines() has it.
   virtual Result<Judgements> RaceBaselines(const StepListener& on_step) = 0;

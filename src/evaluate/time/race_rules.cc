@@ -18,8 +18,8 @@ RaceRules SettledRules(const Field& field) {
   return {.min_rounds = kLeast, .max_rounds = most, .interval_width = 0.02};
 }
 
-// Single calls that find an idle GPU scatter by microseconds, whatever they take: an interval of 2 % is far, and a
-// round of eight contenders takes 9 ms, nearly all of it gaps.
+// Single calls that find an idle GPU scatter by microseconds: short ones never come to an interval of 2 %, and a round
+// of eight contenders takes 9 ms, nearly all of it gaps.
 constexpr int kServerRounds = 60, kLeastServerRounds = 20;
 
 // A window takes two seconds, and windows scatter little: six of them are what an interval of 95 % needs.
