@@ -248,7 +248,7 @@ promote() {
   local archive=${TMPDIR:-/tmp}/gemmsmith_promote.db
   [[ -e $archive ]] || "$program" records import "${@:4}" --archive "$archive"
   cp "$1" "$out/" 2>/dev/null || true
-  "$program" promote --device all --shapes "$2" --limit-seconds "$3" --archive "$archive" --catalogue "$out/$(basename "$1")" \
+  "$program" promote --device all --both-layouts --shapes "$2" --limit-seconds "$3" --archive "$archive" --catalogue "$out/$(basename "$1")" \
     --record "$out/promote.gsr" | tee "$out/promote.txt" | tail -3
 }
 

@@ -280,6 +280,7 @@ struct PromoteCommand {
   std::filesystem::path archive;    // where they are; the races are stored there too
   std::filesystem::path catalogue;  // empty: the device's under HomeFolder()
   std::filesystem::path record;     // the trials of the races; empty: none is written
+  bool both_layouts = false;        // winners of nn challenge in tn too, and the other way round
   std::optional<double> limit_seconds;
   std::string device = "auto";
   bool json = false;

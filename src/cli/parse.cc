@@ -200,7 +200,8 @@ class Grammar {
     SelfTestCommand* command = &self_test_;
     verb->add_flag("--self-test", wants_self_test_, "judge kernels with known faults, and honest ones");
     AddMany(verb, "--cases", "DIR", "further cases; may be given often", &command->cases, ReadPath);
-    Value(verb, "--only", "TEXT", "cases of this class, as in honest, or with this in their name", &command->only, ReadText);
+    Value(verb, "--only", "TEXT", "cases of this class, as in honest, or with this in their name", &command->only,
+          ReadText);
     Value(verb, "--seeds", "N", "how many seeds each case is judged with [3]", &command->seeds, ReadCount);
   }
 
@@ -392,6 +393,8 @@ class Grammar {
     Verb* verb = NewVerb(&root_, "promote", "measure winners again, and keep the better ones in a catalogue", command);
     Value(verb, "--shapes", "SET|FILE|SHAPE,...", "whose winners, in this order, or all [all]", &command->shapes,
           ReadShapeWords);
+    verb->add_flag("--both-layouts", command->both_layouts,
+                   "winners of nn challenge in tn too, and the other way round");
     AddArchive(verb, &command->archive);
     Value(verb, "--catalogue", "FILE", "where they are kept [of this device, in the user's data folder]",
           &command->catalogue, ReadPath);

@@ -29,7 +29,7 @@ constexpr std::array kKinds = {PromotionKind::kEntered, PromotionKind::kReplaced
 Result<std::vector<Challenge>> ChallengesOf(const PromoteCommand& command, const Archive& archive,
                                             const std::string& device_key) {
   ASSIGN_OR_RETURN(const Challengers challengers, ChallengersIn(archive, device_key));
-  std::vector<Challenge> challenges = challengers.All();
+  std::vector<Challenge> challenges = command.both_layouts ? challengers.InBothLayouts() : challengers.All();
   if (command.shapes != "all") {
     ASSIGN_OR_RETURN(const std::vector<Shape> shapes, LoadShapeLists(command.shapes));
     std::map<Shape, size_t> places;

@@ -28,6 +28,31 @@ std::vector<Plan> Challengers::PlansOf(const FindingsOfCampaigns& campaigns) {
   return plans;
 }
 
+bool Challengers::HasRaced(const Plan& plan, const Gemm& gemm) const {
+  const auto found = problems_.find(gemm);
+  return found != problems_.end() &&
+         std::ranges::any_of(found->second, [&](const auto& campaign) { return campaign.second.raced.contains(plan); });
+}
+
+std::vector<Challenge> Challengers::InBothLayouts() const {
+  std::map<Gemm, std::vector<Plan>> plans;
+  for (const auto& [gemm, own] : All()) plans[gemm] = own;
+  for (const auto& [gemm, own] : All()) {
+    Gemm there = gemm;
+    there.kind.layout = gemm.kind.layout == kNn ? kTn : kNn;
+    const bool is_one_of_them = gemm.kind.layout == kNn || gemm.kind.layout == kTn;
+    if (!is_one_of_them || WithoutLayout(there) != WithoutLayout(gemm)) continue;  // or its matrices are not packed
+    std::vector<Plan>& challengers = plans[there];
+    for (const Plan& plan : own)
+      if (!HasRaced(plan, there) && std::ranges::find(challengers, plan) == challengers.end())
+        challengers.push_back(plan);
+  }
+  std::vector<Challenge> all;
+  for (auto& [gemm, challengers] : plans)
+    if (!challengers.empty()) all.push_back({gemm, std::move(challengers)});
+  return all;
+}
+
 std::vector<Challenge> Challengers::All() const {
   std::vector<Challenge> all;
   for (const auto& [gemm, campaigns] : problems_) all.push_back({gemm, PlansOf(campaigns)});

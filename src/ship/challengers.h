@@ -25,6 +25,9 @@ class Challengers {
   // Of every problem the best plan of each campaign that timed one, those of the latest campaign first. A plan that
   // raced in a later campaign's finals is what these made of it: the winner there, or beaten.
   std::vector<Challenge> All() const;
+  // The same, and behind those of each problem whoever would challenge for it in the other of nn and tn and has not
+  // raced for it yet; also where it was searched in one of them only.
+  std::vector<Challenge> InBothLayouts() const;
 
  private:
   struct Findings {
@@ -34,6 +37,7 @@ class Challengers {
   };
   using FindingsOfCampaigns = std::map<std::string, Findings>;
   static std::vector<Plan> PlansOf(const FindingsOfCampaigns& campaigns);
+  bool HasRaced(const Plan& plan, const Gemm& gemm) const;
 
   std::map<Gemm, FindingsOfCampaigns> problems_;
 };

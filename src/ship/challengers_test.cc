@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "campaign/fakes.h"
 
 namespace gemmsmith {
@@ -82,6 +84,32 @@ TEST_F(ChallengersTest, ProblemsAreApartAndWhatWasNotTimedDoesNotCount) {
   EXPECT_EQ(all[0].plans, (std::vector<Plan>{a_}));
   EXPECT_EQ(all[1].gemm, SomeGemm(1024));
   EXPECT_EQ(all[1].plans, (std::vector<Plan>{b_}));
+}
+
+TEST_F(ChallengersTest, InBothLayoutsTheOtherOnesWinnersComeBehindThoseThatHaveNotRacedThere) {
+  Gemm nn = SomeGemm(), tn = SomeGemm(), alone = SomeGemm(1024), padded = SomeGemm(2048);
+  nn.kind.layout = kNn, tn.kind.layout = alone.kind.layout = padded.kind.layout = kTn;
+  padded.lda = padded.shape.k + 8;
+  const auto take = [&](const Gemm& gemm, const Plan& plan, double time_ns) {
+    challengers_.Take({.gemm = gemm,
+                       .subject = plan,
+                       .outcome = MeasuredIn(time_ns, Protocol::kShort),
+                       .unix_ms = ++now_,
+                       .campaign = "winter"});
+  };
+  take(nn, a_, 1000), take(nn, b_, 1100);
+  take(tn, b_, 1000);
+  take(alone, c_, 1000);
+  take(padded, d_, 1000);
+  std::map<Gemm, std::vector<Plan>> plans;
+  for (const Challenge& challenge : challengers_.InBothLayouts()) plans[challenge.gemm] = challenge.plans;
+  EXPECT_EQ(plans[nn], (std::vector<Plan>{a_})) << "b raced there and lost";
+  EXPECT_EQ(plans[tn], (std::vector<Plan>{b_, a_}));
+  EXPECT_EQ(plans[alone], (std::vector<Plan>{c_}));
+  alone.kind.layout = kNn;
+  EXPECT_EQ(plans[alone], (std::vector<Plan>{c_}));
+  EXPECT_EQ(plans[padded], (std::vector<Plan>{d_}));
+  EXPECT_EQ(plans.size(), 5u);
 }
 
 }  // namespace
