@@ -285,39 +285,34 @@ Status Exchange::RunRaces() {
 // ---- after the race
 
 Status Exchange::LookAfterwards() {
-  if (contestants_.size() > 1) {
-    on_step_({"inspection"});
-    ASSIGN_OR_RETURN(const bool untouched, IsUntouched());
-    if (!untouched) {
-      judgements_.one_by_one = true;
-      return Restore();
-    }
+  const bool is_alone = contestants_.size() == 1;
+  on_step_({"inspection"});
+  ASSIGN_OR_RETURN(const std::string damage, LookForDamage());
+  if (!damage.empty() && !is_alone) {
+    judgements_.one_by_one = true;
+    return Restore();
   }
   for (const auto& contestant : contestants_) {
     RETURN_IF_ERROR(LookAtTimedOutput(*contestant));
     if (judgements_.worker_is_lost) return OkStatus();
   }
-  return contestants_.size() == 1 ? LookAtOtherLayouts(*contestants_[0]) : OkStatus();
+  if (damage.empty() || contestants_[0]->tested.ended) return OkStatus();
+  // Operands of another layout than its own.
+  Conclude("inspection", {.damage = damage}, contestants_[0]->tested);
+  EndWrongly(*contestants_[0]);
+  return Restore();
 }
 
-Status Exchange::LookAtOtherLayouts(Contestant& contestant) {
+Result<std::string> Exchange::LookForDamage() {
   for (const Inputs* const inputs : session_.NormalInputs()) {
-    ASSIGN_OR_RETURN(const std::string damage,
-                     verifier_.LookForDamage({inputs, contestant.bench->output, contestant.workspace}));
-    if (damage.empty()) continue;
-    Conclude("inspection", {.damage = "in another layout: " + damage}, contestant.tested);
-    EndWrongly(contestant);
-    return Restore();
+    ASSIGN_OR_RETURN(std::string damage, verifier_.LookForDamage({inputs, &session_.output()}));
+    if (!damage.empty()) return damage;
   }
-  return OkStatus();
-}
-
-Result<bool> Exchange::IsUntouched() {
   for (const auto& contestant : contestants_) {
-    ASSIGN_OR_RETURN(const std::string damage, verifier_.LookForDamage(WorkplaceOf(*contestant)));
-    if (!damage.empty()) return false;
+    ASSIGN_OR_RETURN(std::string damage, verifier_.LookAtWorkspace(*contestant->workspace));
+    if (!damage.empty()) return damage;
   }
-  return true;
+  return std::string();
 }
 
 // All candidates share one output, which holds what ran last. So what was timed runs once more, on a poisoned output.

@@ -52,10 +52,8 @@ class Exchange {
   std::vector<Racer> RacersOf() const;
   Status LookAfterwards();
   Status LookAtTimedOutput(Contestant& contestant);
-  // Whether the race left everything untouched that belongs to nobody.
-  Result<bool> IsUntouched();
-  // What the only contestant did to operands of other layouts.
-  Status LookAtOtherLayouts(Contestant& contestant);
+  // What the race did to operands of any layout, guard bands and workspaces; nothing, as a rule.
+  Result<std::string> LookForDamage();
   // Of everybody that passed, when nothing is timed any more: a profiler may slow down what runs beside it.
   void ReadCounters();
 

@@ -35,9 +35,10 @@ bool Challengers::HasRaced(const Plan& plan, const Gemm& gemm) const {
 }
 
 std::vector<Challenge> Challengers::InBothLayouts() const {
+  const std::vector<Challenge> found = All();
   std::map<Gemm, std::vector<Plan>> plans;
-  for (const auto& [gemm, own] : All()) plans[gemm] = own;
-  for (const auto& [gemm, own] : All()) {
+  for (const auto& [gemm, own] : found) plans[gemm] = own;
+  for (const auto& [gemm, own] : found) {
     Gemm there = gemm;
     there.kind.layout = gemm.kind.layout == kNn ? kTn : kNn;
     const bool is_one_of_them = gemm.kind.layout == kNn || gemm.kind.layout == kTn;
