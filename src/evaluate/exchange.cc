@@ -296,10 +296,12 @@ Status Exchange::LookAfterwards() {
     RETURN_IF_ERROR(LookAtTimedOutput(*contestant));
     if (judgements_.worker_is_lost) return OkStatus();
   }
-  if (damage.empty() || contestants_[0]->tested.ended) return OkStatus();
-  // Operands of another layout than its own.
-  Conclude("inspection", {.damage = damage}, contestants_[0]->tested);
-  EndWrongly(*contestants_[0]);
+  if (damage.empty()) return OkStatus();
+  // In operands of another layout than its own, or its timed output would have told.
+  if (Contestant& alone = *contestants_[0]; !alone.tested.ended) {
+    Conclude("inspection", {.damage = damage}, alone.tested);
+    EndWrongly(alone);
+  }
   return Restore();
 }
 
