@@ -98,10 +98,11 @@ const ModeTime* Entry::Find(std::string_view mode) const {
 
 Result<Catalogue> Catalogue::Parse(std::string_view text) {
   std::vector<std::string_view> lines = Split(text, '\n');
-  if (!lines.back().empty()) return DataLoss("a catalogue whose last line is cut off");
+  const std::vector<std::string_view> head = SplitWords(lines[0]);
+  if (head.empty() || head[0] != kFormat) return DataLoss("not a catalogue of gemmsmith");
+  if (!lines.back().empty()) return DataLoss("a catalogue whose last line is cut off; get it whole, or search anew");
   lines.pop_back();
-  const std::vector<std::string_view> head = lines.empty() ? lines : SplitWords(lines[0]);
-  if (head.size() != 3 || head[0] != kFormat) return DataLoss("not a catalogue of gemmsmith");
+  if (head.size() != 3) return DataLoss("not a catalogue of gemmsmith");
   if (head[1] != kVersion)
     return DataLoss(fmt::format("a catalogue of version {}, of which this program knows nothing", head[1]));
   Catalogue catalogue{std::string(head[2])};

@@ -86,9 +86,9 @@ std::string PrintText(const ReportCommand& command, const Scoreboard& board, con
   if (const Dispatch& dispatch = board.dispatch; !dispatch.products.empty())
     text += fmt::format(
         "  the faster of ours and AutoTuning's in one race, in a later one (same layout, device): {}, ours for {}; "
-        "lowest {:.3f}x, {} clearly below 1, geo. mean {:.3f}x\n",
+        "lowest {:.3f}x, {} clearly below 1, geo. mean {:.3f}x; {} without a later race\n",
         Plural(int64_t(dispatch.products.size()), "product"), CountText(dispatch.ToOurs()), dispatch.Min(),
-        CountText(dispatch.ClearLosses()), dispatch.Geomean());
+        CountText(dispatch.ClearLosses()), dispatch.Geomean(), CountText(dispatch.without_later_race));
   return text;
 }
 

@@ -57,8 +57,10 @@ Result<SelectedTrials> SelectMeasurements(const TrialSelection& selection) {
   const std::vector<RecordingPlace> places = FindRecordings();
   if (places.empty()) return selected;
   ASSIGN_OR_RETURN(std::vector<std::filesystem::path> folders, StandingRecords(places.front()));
+  const size_t searches = folders.size();
   ASSIGN_OR_RETURN(SelectedTrials along, SelectTrials({.sources = std::move(folders)}, false));
   along.came_along = true;
+  if (searches > 1) along.source = fmt::format("the {} sets of records that came along", searches);
   return along;
 }
 

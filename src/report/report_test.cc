@@ -147,6 +147,21 @@ TEST(Scoreboard, ChainsStandAgainstPlainTimesByTheirOwnFastestKernel) {
   EXPECT_EQ(board->Find(Clock::kDeviceChained)->Find("lt_auto_tn")->all.wins, 1);
 }
 
+TEST(Scoreboard, LibraryMaxIsTheFastestLibraryOfEachRace) {
+  Trial first = Raced(kTinyShape, kTn, 1000, 3000, 2000), second = Raced(kSplitKShape, kTn, 1000, 3000, 2000);
+  first.outcome.timings.push_back(Time("cublas_tn", 1500));
+  first.outcome.timings.push_back(Time("other_tn", 100));
+  first.outcome.comparisons.push_back(Ratio("cublas_tn", 1.5, 0.01));
+  first.outcome.comparisons.push_back(Ratio("other_tn", 0.1, 0.01));
+  const Result<Scoreboard> board = Board({first, second});
+  ASSERT_TRUE(board.ok());
+  const Row* const row = board->Find(Clock::kDevice)->Find("library_max");
+  ASSERT_NE(row, nullptr);
+  EXPECT_DOUBLE_EQ(row->all.mean, (1.5 + 2) / 2);
+  EXPECT_EQ(board->headline, "lt_auto_max");
+  EXPECT_EQ(Board({second})->Find(Clock::kDevice)->Find("library_max"), nullptr) << "it would be AutoTuning's again";
+}
+
 TEST(Scoreboard, WithoutPairsTheMediansAreDividedAndNothingIsClear) {
   Trial trial = Raced(kTinyShape, kTn, 1000, 3000, 2000);
   trial.outcome.comparisons.clear();
@@ -394,6 +409,19 @@ TEST(Tables, WinsThatNoIntervalTellsAreNotCalledClear) {
   };
   EXPECT_EQ(cell_of({}), "1 (-)");
   EXPECT_EQ(cell_of({Ratio("lt_auto_tn", 2, 1.5), Ratio("lt_auto_nn", 3, 1.5)}), "1 (0)");
+}
+
+TEST(Tables, AClockOfFewerShapesThanItsRowSaysOfHowMany) {
+  Trial both = Raced(kTinyShape, kTn, 1000, 3000, 2000);
+  both.outcome.timings.push_back(Time("ours", 1000, Clock::kOffline));
+  both.outcome.timings.push_back(Time("lt_auto_tn", 4000, Clock::kOffline));
+  both.outcome.comparisons.push_back(Ratio("lt_auto_tn", 4, 0.1, 20, Clock::kOffline));
+  const Shape other = {kTinyShape.n, kTinyShape.m, kTinyShape.k * 2};
+  ASSERT_EQ(Classify(other), Classify(kTinyShape));
+  const Scoreboard board = *Board({both, Raced(other, kTn, 1000, 3000, 1500)});
+  const Sheet by_class = ClassTable(board);
+  EXPECT_EQ(by_class.rows,
+            (std::vector<std::vector<std::string>>{{"tiny", "2", "1.732x", "2 (2)", "4.000x", "1 of 1 (1)"}}));
 }
 
 TEST(Tables, MarkdownIsATable) {

@@ -99,6 +99,11 @@ size_t Place(std::string_view family) {
   return size_t(std::find(std::begin(kKnown), std::end(kKnown), family) - std::begin(kKnown));
 }
 
+// Calls that anybody has without searching, but AutoTuning's.
+bool IsLibrary(std::string_view family) {
+  return family == "lt_auto" || family == "lt_heuristic" || family == "cublas" || family == "torch";
+}
+
 struct FamilyOrder {
   bool operator()(const std::string& a, const std::string& b) const {
     return std::pair(Place(a), std::string_view(a)) < std::pair(Place(b), std::string_view(b));
@@ -133,6 +138,14 @@ std::vector<Entrant> EntrantsOf(const std::vector<ShapeRecords>& shapes) {
     else if (family == kOurs)
       entrants.push_back({family + "_max", {*names.begin()}});
   }
+  Entrant library{"library_max", {}};
+  int library_families = 0;
+  for (const auto& [family, names] : families) {
+    if (!IsLibrary(family)) continue;
+    ++library_families;
+    library.members.insert(library.members.end(), names.begin(), names.end());
+  }
+  if (library_families > 1) entrants.push_back(std::move(library));
   return entrants;
 }
 

@@ -24,7 +24,8 @@ struct ShapeSpeedUp {
 };
 
 // Names that stand in one row of a table: "lt_auto_max" for the faster of lt_auto_nn and lt_auto_tn, "ours_max" for the
-// faster of our kernels; one name for itself.
+// faster of our kernels, "library_max" for the fastest of AutoTuning, the heuristic, cuBLAS and torch; one name for
+// itself.
 struct Entrant {
   std::string name;
   std::vector<std::string> members;
@@ -32,7 +33,7 @@ struct Entrant {
 };
 
 // Everybody with a time in these records: ours first, then AutoTuning, heuristic, cuBLAS, torch, then the others by
-// name; of each nn, tn and max.
+// name, of each nn, tn and max; then library_max, where there are several of these.
 std::vector<Entrant> EntrantsOf(const std::vector<ShapeRecords>& shapes);
 
 // Of its fastest member, in the run that speaks for it; nothing where it was not timed on this clock.

@@ -24,6 +24,13 @@ std::string Wins(const Statistics& statistics) {
   return fmt::format("{} ({})", statistics.wins, statistics.clear_wins);
 }
 
+// The same of fewer shapes than the row has: "41 of 52 (38)".
+std::string WinsOf(const Statistics& statistics, size_t shapes) {
+  std::string wins = Wins(statistics);
+  if (size_t(statistics.shapes) != shapes) wins.insert(wins.find(' '), fmt::format(" of {}", statistics.shapes));
+  return wins;
+}
+
 // "ours over lt_auto_max" or "cublas_max over lt_auto_max".
 std::string HeadlineText(const Scoreboard& board) {
   return board.of_ours ? "ours over " + board.headline : board.headline + " over " + board.against;
@@ -114,7 +121,9 @@ Sheet SameLayout(const ModeTable& table) {
 }
 
 Sheet ClassTable(const Scoreboard& board) {
-  Sheet sheet{.caption = fmt::format("By class, {}: geometric mean of the ratios, and wins", HeadlineText(board)),
+  const bool in_chains = board.of_ours && board.Find(Clock::kDeviceChained) != nullptr;
+  Sheet sheet{.caption = fmt::format("By class, {}: geometric mean of the ratios, and wins{}", HeadlineText(board),
+                                     in_chains ? "; in chains of the kernel that is fastest there" : ""),
               .columns = {{"class", false}, {"shapes"}}};
   std::map<ShapeClass, std::vector<std::string>> rows;
   std::map<ShapeClass, std::set<Shape>> shapes;
@@ -132,7 +141,7 @@ Sheet ClassTable(const Scoreboard& board) {
       const bool any = found != classes.end();
       const Statistics statistics = any ? StatisticsOf(found->second) : Statistics();
       row.push_back(any ? SpeedUpCell(statistics.geomean) : "-");
-      row.push_back(any ? Wins(statistics) : "-");
+      row.push_back(any ? WinsOf(statistics, shapes.at(shape_class).size()) : "-");
     }
   }
   for (auto& [shape_class, row] : rows) sheet.rows.push_back(std::move(row));
@@ -153,7 +162,10 @@ Sheet BucketTable(const Scoreboard& board) {
     for (const ModeTable& table : board.modes) {
       const auto buckets = ByBucket(board.Headline(table.mode));
       const auto found = buckets.find(bucket);
-      row.push_back(found == buckets.end() ? "-" : SpeedUpCell(StatisticsOf(found->second).mean));
+      std::string& cell = row.emplace_back("-");
+      if (found == buckets.end()) continue;
+      cell = SpeedUpCell(StatisticsOf(found->second).mean);
+      if (found->second.size() != members.size()) cell += fmt::format(" of {}", found->second.size());
     }
     sheet.rows.push_back(std::move(row));
   }
