@@ -109,7 +109,42 @@ class BrowserTest : public PageTest {
   std::string Drawn(const std::string& fragment) const {
     return Browser::Find()->Drawn(home, "file://" + path_ + fragment);
   }
+  // With a reader's script behind the page's own.
+  std::string DrawnFor(const std::string& page, const std::string& reader) const {
+    return Browser::Find()->Drawn(home, "file://" + home.File("read.html", page + "<script>" + reader + "</script>"));
+  }
 };
+
+// Clicks every head of the tables; the root element tells how many titles repeat, and how many clicks went astray.
+constexpr const char* kSorter = R"js(
+let repeated = 0, astray = 0;
+for (const row of document.querySelectorAll("#tables thead tr")) {
+  const titles = [...row.cells].map((head) => head.textContent);
+  repeated += titles.length - new Set(titles).size;
+  for (const head of row.cells) {
+    head.querySelector("button").click();
+    astray += head.ariaSort === null || row.querySelectorAll("[aria-sort]").length !== 1;
+  }
+}
+Object.assign(document.documentElement.dataset, {repeated, astray});
+)js";
+
+// Writes into the shapes' filter; the root element tells whether all spellings showed the same rows, and not every row.
+constexpr const char* kFilterer = R"js(
+const filter = document.querySelector("#shapes input");
+const trouble = () => document.querySelector("#shapes .trouble").textContent;
+function shownBy(text) {
+  filter.value = text;
+  filter.dispatchEvent(new Event("input"));
+  return [...document.querySelectorAll("#shapes tbody tr:not([hidden])")].map((row) => row.cells[0].textContent).join();
+}
+const mostK = Math.max(...shapes.map((shape) => shape.k));
+const all = shownBy(""), plain = shownBy(`k>=${mostK}`);
+const spellings = [`k >= ${mostK}`, `K>=${mostK}.0`, `k>= ${mostK / 1000}e3`, `k >=${mostK} volume > 1E0`];
+document.documentElement.dataset.same =
+  String(plain !== "" && plain !== all && spellings.every((text) => shownBy(text) === plain && trouble() === ""));
+document.documentElement.dataset.none = String(shownBy("m>0 k!=64") === "");
+)js";
 
 TEST_F(BrowserTest, DrawsEverySection) {
   const nlohmann::json data = DataOf(PageOf({kSmall}));
@@ -131,6 +166,43 @@ TEST_F(BrowserTest, DrawsThePageOfAShape) {
   EXPECT_NE(page.find("<h2>" + name + "</h2>"), std::string::npos);
   EXPECT_NE(page.find("Speed-ups"), std::string::npos);
   EXPECT_NE(page.find("clock of the GPU"), std::string::npos);
+}
+
+TEST_F(BrowserTest, SortsByTheColumnThatIsClicked) {
+  const std::string page = DrawnFor(PageOf({kWholeGrid}), kSorter);
+  ExpectDrawn(page);
+  EXPECT_NE(page.find("data-repeated="), std::string::npos);
+  EXPECT_EQ(page.find("data-repeated=\"0\""), std::string::npos) << "no title stands twice in a table";
+  EXPECT_NE(page.find("data-astray=\"0\""), std::string::npos);
+}
+
+TEST_F(BrowserTest, LeavesOutIntervalsWhereNoneIsKnown) {
+  PageOf({kSmall});
+  EXPECT_EQ(Occurrences(Drawn(""), ">95 % interval<"), 1) << "of the shapes";
+  PageOf({kWholeGrid});
+  EXPECT_EQ(Occurrences(Drawn(""), ">95 % interval<"), 2) << "and of AutoTuning's slower choices";
+}
+
+TEST_F(BrowserTest, ReadsComparisonsOrSaysThatItCannot) {
+  const std::string page = DrawnFor(PageOf({kSmall}), kFilterer);
+  ExpectDrawn(page);
+  EXPECT_NE(page.find("data-same=\"true\""), std::string::npos);
+  EXPECT_NE(page.find("data-none=\"true\""), std::string::npos);
+  EXPECT_NE(page.find("cannot read 'k!=64'; write m, n, k, volume or speedup with"), std::string::npos);
+}
+
+TEST_F(BrowserTest, SaysWhichShapeWasNotMeasured) {
+  PageOf({kSmall});
+  const std::string said = "12288x12288x16384 was not measured";
+  const std::string unmeasured = Drawn("#12288x12288x16384");
+  ExpectDrawn(unmeasured);
+  EXPECT_NE(unmeasured.find(said), std::string::npos);
+  for (const char* fragment : {"#%E0%A4%A", "#nothing"}) {
+    const std::string page = Drawn(fragment);
+    ExpectDrawn(page);
+    EXPECT_EQ(page.find("was not measured"), std::string::npos) << fragment;
+    EXPECT_EQ(Occurrences(page, "<section id=\"summary\""), 1) << fragment;
+  }
 }
 
 TEST_F(BrowserTest, SaysWhatRecordsLack) {

@@ -60,13 +60,31 @@ function showOverview(fragment) {
   else if (wasHidden) window.scrollTo(0, overviewScroll);
 }
 
+// As it stands where it cannot be decoded: then it names nothing.
+function fragmentOf(hash) {
+  try {
+    return decodeURIComponent(hash.slice(1));
+  } catch (error) {
+    return hash.slice(1);
+  }
+}
+
+function sayUnmeasured(fragment) {
+  const isLacking = /^\d+x\d+x\d+$/.test(fragment) && !shapeByName.has(fragment);
+  const place = document.getElementById("unmeasured");
+  place.hidden = !isLacking;
+  place.textContent = isLacking ? `${fragment} was not measured in these records; this is the overview of those that were.` : "";
+  if (isLacking) window.scrollTo(0, 0);
+}
+
 function follow() {
-  const fragment = decodeURIComponent(location.hash.slice(1));
+  const fragment = fragmentOf(location.hash);
   document.getElementById("tip").hidden = true;
   const shape = shapeByName.get(fragment);
   document.getElementById("controls").classList.toggle("on-shape", shape !== undefined);
   if (shape !== undefined) showShape(shape);
   else showOverview(fragment);
+  sayUnmeasured(fragment);
 }
 
 function followWidth() {

@@ -5,19 +5,33 @@ const kComparisons = {"<": (a, b) => a < b, "<=": (a, b) => a <= b, ">": (a, b) 
 const kFilterHint = "filter, e.g. skinny k>=4096 speedup<1";
 const kFilterHelp = "Words of a row, or comparisons of m, n, k, volume and speedup, as k>=4096 or speedup<1. " +
   "All of them must hold.";
+const kTerms = /[^\s<>=!]*(?:\s*[<>=!]+\s*[^\s<>=!]*)+|[^\s<>=!]+/g;
+const kComparison = /^(m|n|k|volume|speedup)\s*(<=|>=|<|>|=)\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)$/i;
 
 function shapeNumber(shape, name) {
   if (name === "speedup") return view.row === null ? null : (speedUpOf(view.mode, view.row, shape) || {ratio: null}).ratio;
   return name === "volume" ? shape.m * shape.n * shape.k : shape[name];
 }
 
+// Words and comparisons, of which each may have spaces around its sign.
+const termsOf = (text) => text.match(kTerms) || [];
+const isMeantToCompare = (term) => /[<>=!]/.test(term);
+
+function holdsFor(term, shape, columns) {
+  if (!isMeantToCompare(term)) return hasWords(term, shape, columns);
+  const parts = kComparison.exec(term);
+  if (parts === null) return false;
+  const number = shapeNumber(shape, parts[1].toLowerCase());
+  return number !== null && kComparisons[parts[2]](number, Number(parts[3]));
+}
+
 function matchesShape(text, shape, columns) {
-  return text.split(/\s+/).every((word) => {
-    const parts = /^(m|n|k|volume|speedup)(<=|>=|<|>|=)([0-9.]+)$/.exec(word);
-    if (parts === null) return hasWords(word, shape, columns);
-    const number = shapeNumber(shape, parts[1]);
-    return number !== null && kComparisons[parts[2]](number, Number(parts[3]));
-  });
+  return termsOf(text).every((term) => holdsFor(term, shape, columns));
+}
+
+function unreadableText(text) {
+  const term = termsOf(text).find((other) => isMeantToCompare(other) && !kComparison.test(other));
+  return term === undefined ? "" : `cannot read '${term}'; write m, n, k, volume or speedup with <, <=, >, >= or = and a number`;
 }
 
 function timeColumn(title, entrant) {
@@ -39,7 +53,7 @@ function speedUpColumns() {
       },
     },
     {
-      title: "95 % interval", isNumber: true,
+      title: kIntervalTitle, isNumber: true,
       value: (shape) => of(shape) && of(shape).interval && of(shape).interval[0],
       text: (shape) => of(shape) && of(shape).interval ? intervalText(of(shape).interval) : "–",
     },
@@ -73,7 +87,8 @@ function drawShapeList(body) {
     " A speed-up is of two times of one race, so it may differ a little from the quotient of these."));
   drawTable(body, {
     caption: `Shapes, ${view.mode}` + (isCompared ? `, ${whoOver(view.row)}` : ""),
-    name: "shapes", columns: shapeColumns(), rows: shapes, isLong: true, matches: matchesShape, hint: kFilterHint, explain: kFilterHelp,
+    name: "shapes", columns: shapeColumns(), rows: shapes, isLong: true, matches: matchesShape, troubleOf: unreadableText,
+    hint: kFilterHint, explain: kFilterHelp,
   });
 }
 addSection("shapes", "Shapes", drawShapeList, true);

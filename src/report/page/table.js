@@ -1,6 +1,7 @@
 // Tables that sort by a click on a column's head and, where they are long, show only the rows that are asked for.
 
 const kLongTable = 12;
+const kIntervalTitle = "95 % interval";
 
 // Of "+23.4 %", "484 (470)", "1.201x" the number in front; of other texts nothing.
 function leadingNumber(text) {
@@ -20,6 +21,16 @@ function hasWords(text, row, columns) {
   return text.toLowerCase().split(/\s+/).every((word) => line.includes(word));
 }
 
+// Titles repeat, as "wins (clear)" of every clock does: which of its title a column is belongs to its name.
+function columnNames(columns) {
+  return columns.map(({title}, i) => `${title} ${columns.slice(0, i).filter((other) => other.title === title).length}`);
+}
+
+// Intervals of which none is known are left out.
+function tellsSomething(column, rows) {
+  return column.title !== kIntervalTitle || rows.some((row) => column.value(row) !== null);
+}
+
 // What a reader did to a table, by the table's name, so that it outlives its being drawn again.
 const kUntouched = {filter: "", column: null, sign: 1, scroll: 0};
 const touched = new Map();
@@ -29,9 +40,12 @@ function readersOf(name) {
 }
 
 // columns: title, isNumber, text(row), value(row) to sort by, and perhaps draw(cell, row) instead of the text.
-function drawTable(into, {caption, name = caption, columns, rows, isLong = rows.length > kLongTable, matches = hasWords,
-                          hint = "filter", explain = ""}) {
+// troubleOf(text) says what of a filter matches(text, row, columns) cannot read.
+function drawTable(into, {caption, name = caption, columns: wanted, rows, isLong = rows.length > kLongTable, matches = hasWords,
+                          troubleOf = () => "", hint = "filter", explain = ""}) {
   const reader = readersOf(name);
+  const columns = wanted.filter((column) => tellsSomething(column, rows));
+  const names = columnNames(columns);
   const figure = d3.select(into).append("figure").attr("class", "table");
   const head = figure.append("figcaption");
   head.append("span").text(caption);
@@ -51,14 +65,15 @@ function drawTable(into, {caption, name = caption, columns, rows, isLong = rows.
   });
 
   const sort = () => {
-    const column = columns.find((other) => other.title === reader.column);
-    if (column === undefined) return;
-    heads.attr("aria-sort", (other) => other !== column ? null : reader.sign > 0 ? "ascending" : "descending");
-    lines.sort((a, b) => compareValues(column.value(a), column.value(b), reader.sign));
+    const sorted = names.indexOf(reader.column);
+    if (sorted === -1) return;
+    const {value} = columns[sorted];
+    heads.attr("aria-sort", (column, i) => i !== sorted ? null : reader.sign > 0 ? "ascending" : "descending");
+    lines.sort((a, b) => compareValues(value(a), value(b), reader.sign));
   };
-  heads.append("button").attr("type", "button").text((column) => column.title).on("click", (column) => {
-    reader.sign = reader.column === column.title ? -reader.sign : column.isNumber ? -1 : 1;
-    reader.column = column.title;
+  heads.append("button").attr("type", "button").text((column) => column.title).on("click", (column, i) => {
+    reader.sign = reader.column === names[i] ? -reader.sign : column.isNumber ? -1 : 1;
+    reader.column = names[i];
     sort();
   });
   sort();
@@ -73,6 +88,7 @@ function drawTable(into, {caption, name = caption, columns, rows, isLong = rows.
       return isShown ? null : "";
     });
     count.text(text === "" ? plural(rows.length, "row") : `${countText(shown)} of ${plural(rows.length, "row")}`);
+    trouble.text(troubleOf(text));
   };
   head.append("input").attr("type", "search").attr("placeholder", hint).attr("aria-label", `filter: ${caption}`)
     .attr("title", explain).attr("data-table", name).property("value", reader.filter)
@@ -80,6 +96,7 @@ function drawTable(into, {caption, name = caption, columns, rows, isLong = rows.
       reader.filter = this.value;
       filter();
     });
+  const trouble = head.append("p").attr("class", "trouble").attr("role", "status");
   filter();
   frame.on("scroll", function () { reader.scroll = this.scrollTop; });
   frame.node().scrollTop = reader.scroll;
