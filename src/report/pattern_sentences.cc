@@ -117,8 +117,8 @@ void AddRagged(const RaggedRow& row, Sentences& sentences) {
                    PercentText(double(row.ragged) / row.winners), padding.geomean, padding.highest)});
 }
 
-bool LiesBelow(const RatioSummary& ratio) { return ratio.geomean <= 1 - kLeastDifference && ratio.q75 < 1; }
-bool LiesAbove(const RatioSummary& ratio) { return ratio.geomean >= 1 + kLeastDifference && ratio.q25 > 1; }
+bool LiesBelow(const RatioSummary& ratio) { return ratio.median <= 1 - kLeastDifference && ratio.q75 < 1; }
+bool LiesAbove(const RatioSummary& ratio) { return ratio.median >= 1 + kLeastDifference && ratio.q25 > 1; }
 
 bool HasManyTwins(const TechniqueRow& row) { return row.twins && row.twins->count >= kFewestToSpeak; }
 
@@ -127,7 +127,7 @@ bool IsDifference(const TechniqueRow& row) {
   if (row.ratio.count < kFewestToSpeak || std::min(row.plans_with, row.plans_without) < kFewestPlans) return false;
   if (!LiesBelow(row.ratio) && !LiesAbove(row.ratio)) return false;
   if (!HasManyTwins(row)) return true;
-  return LiesBelow(row.ratio) ? row.twins->geomean <= 1 - kLeastDifference : row.twins->geomean >= 1 + kLeastDifference;
+  return LiesBelow(row.ratio) ? row.twins->median <= 1 - kLeastDifference : row.twins->median >= 1 + kLeastDifference;
 }
 
 void AddTechnique(const TechniqueRow& row, Sentences& sentences) {
@@ -136,11 +136,11 @@ void AddTechnique(const TechniqueRow& row, Sentences& sentences) {
   std::string text = fmt::format(
       "{} the best plan with {} takes {:.2f} of the time of the best with {} ({}, middle half {:.2f} to {:.2f}), "
       "and is the fastest of all on {}",
-      row.group == kAllGroups ? "Over all classes" : "On " + row.group, technique.with, row.ratio.geomean,
+      row.group == kAllGroups ? "Over all classes" : "On " + row.group, technique.with, row.ratio.median,
       technique.without, Plural(row.ratio.count, "problem"), row.ratio.q25, row.ratio.q75, row.best);
   if (HasManyTwins(row))
     text += fmt::format("; {} of plans that differ in nothing else: {:.2f}", Plural(row.twins->count, "pair"),
-                        row.twins->geomean);
+                        row.twins->median);
   sentences.push_back({"techniques", fmt::format("{}, {}", technique.name, row.group), text + "."});
 }
 

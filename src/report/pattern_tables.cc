@@ -134,20 +134,20 @@ Sheet TechniqueSheet(const Patterns& patterns) {
                           {"class", false},
                           {"problems"},
                           {"fastest"},
-                          {"geo. mean"},
+                          {"median"},
                           {"25 %"},
                           {"75 %"},
                           {"plans with"},
                           {"without"},
                           {"twins"},
-                          {"geo. mean"}}};
+                          {"median"}}};
   for (const TechniqueRow& row : patterns.techniques) {
     const bool is_first = row.group == kAllGroups;
     sheet.rows.push_back(
         {is_first ? std::string(row.technique->with) : "", is_first ? std::string(row.technique->without) : "",
-         row.group, Count(row.ratio.count), Count(row.best), RatioCell(row.ratio.geomean), RatioCell(row.ratio.q25),
+         row.group, Count(row.ratio.count), Count(row.best), RatioCell(row.ratio.median), RatioCell(row.ratio.q25),
          RatioCell(row.ratio.q75), fmt::format("{:.1f}", row.plans_with), fmt::format("{:.1f}", row.plans_without),
-         row.twins ? Count(row.twins->count) : "-", row.twins ? RatioCell(row.twins->geomean) : "-"});
+         row.twins ? Count(row.twins->count) : "-", row.twins ? RatioCell(row.twins->median) : "-"});
   }
   return sheet;
 }

@@ -310,6 +310,18 @@ TEST(PatternSentences, OfAClassNameWhatTheOthersLack) {
   EXPECT_NE(About(patterns, "wgmma schedule"), nullptr) << "and the larger, the more";
 }
 
+TEST(Techniques, AreComparedWithinTheFamilyOfTheFastestPlan) {
+  const Patterns patterns = *PatternsOf({Timed(kUpper, "wgmma fixed=none", 1000), Timed(kUpper, "wgmma fixed=all", 990),
+                                         Timed(kUpper, "direct fixed=all", 9000)});
+  const auto row_of = [&](std::string_view name) {
+    return *std::find_if(patterns.techniques.begin(), patterns.techniques.end(),
+                         [&](const TechniqueRow& row) { return row.technique->name == name; });
+  };
+  EXPECT_DOUBLE_EQ(row_of("fixed").ratio.median, 0.99);
+  EXPECT_DOUBLE_EQ(row_of("fixed").plans_with, 1);
+  EXPECT_DOUBLE_EQ(row_of("family").ratio.median, 990.0 / 9000);
+}
+
 TEST(Patterns, OfNoPlansAreNone) {
   Trial race = Timed(kUpper, "wgmma", 1000);
   race.subject = Nobody{};

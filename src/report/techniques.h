@@ -19,6 +19,7 @@ struct Technique {
   std::string_view with, without;
   std::vector<std::string_view> axes;                         // twins differ in these alone; none: there are no twins
   std::optional<bool> (*is_used)(const Plan&, const Shape&);  // nothing: the plan stands on neither side
+  bool across_families = false;  // else only plans of the family of a problem's fastest plan are looked at
 };
 std::span<const Technique> Techniques();
 

@@ -75,12 +75,12 @@ function drawChoiceMap(maps, pattern) {
   });
 }
 
-// The best plan with a technique over the best without: the middle half and the geometric mean, of all classes.
+// The best plan with a technique over the best without: the middle half and the median, of all classes.
 function drawTechniques(body) {
   const rows = data.patterns.techniques.filter((row) => row.group === "all");
   if (rows.length === 0) return missing(body, "No problem has timed plans with and without any technique.");
-  note(body, "Time of the best plan with the technique over that of the best without, on problems that have both: geometric " +
-    "mean and middle half. Left of 1 the technique is faster. The hollow dot is of twins, plans that differ in nothing else.");
+  note(body, "Time of the best plan with the technique over that of the best without, on problems that have both: median " +
+    "and middle half. Left of 1 the technique is faster. The hollow dot is of twins, plans that differ in nothing else.");
   const line = 30;
   const place = d3.select(body).append("div").attr("class", "plot").node();
   const names = rows.map((row) => `${row.with} over ${row.without}`);
@@ -89,22 +89,22 @@ function drawTechniques(body) {
     margin: {top: 4, right: 70, bottom: 48, left: 20 + 6.6 * d3.max(names, (name) => name.length)},
     label: "what techniques are worth",
   });
-  const x = d3.scaleLog().domain(ratioDomain(rows.flatMap((row) => [row.q25, row.q75, row.geomean]))).range([0, chart.width]);
+  const x = d3.scaleLog().domain(ratioDomain(rows.flatMap((row) => [row.q25, row.q75, row.median]))).range([0, chart.width]);
   axisBelow(chart, x, {title: "time with over time without", ticks: ratioTicks(x, 44), format: ratioTickText});
   lineAtOne(chart, {x});
   rows.forEach((row, i) => {
     const y = (i + 0.5) * line;
-    const twins = row.twins === null ? "no twins" : `${plural(row.twins.pairs, "pair")} of twins: ${ratioText(row.twins.geomean)}`;
+    const twins = row.twins === null ? "no twins" : `${plural(row.twins.pairs, "pair")} of twins: ${ratioText(row.twins.median)}`;
     const group = chart.inner.append("g").attr("class", "worth").classed("faster", row.q75 < 1).classed("slower", row.q25 > 1)
-      .attr("data-tip", `${names[i]}: ${plural(row.problems, "problem")}\ngeometric mean ${ratioText(row.geomean)}, middle half ` +
+      .attr("data-tip", `${names[i]}: ${plural(row.problems, "problem")}\nmedian ${ratioText(row.median)}, middle half ` +
         `${ratioText(row.q25)} to ${ratioText(row.q75)}\nthe fastest plan of all on ${countText(row.best_of_all)}\n${twins}`);
     group.append("rect").attr("class", "catch").attr("y", y - line / 2).attr("width", chart.width).attr("height", line);
     group.append("text").attr("class", "row-name").attr("x", -9).attr("y", y).text(names[i]);
     group.append("line").attr("x1", x(row.q25)).attr("x2", x(row.q75)).attr("y1", y).attr("y2", y);
-    group.append("circle").attr("cx", x(row.geomean)).attr("cy", y).attr("r", 5);
+    group.append("circle").attr("cx", x(row.median)).attr("cy", y).attr("r", 5);
     if (row.twins !== null)
-      group.append("circle").attr("class", "twins").attr("cx", clamp(x(row.twins.geomean), [0, chart.width])).attr("cy", y).attr("r", 4);
-    group.append("text").attr("class", "row-value").attr("x", chart.width + 8).attr("y", y).text(ratioText(row.geomean));
+      group.append("circle").attr("class", "twins").attr("cx", clamp(x(row.twins.median), [0, chart.width])).attr("cy", y).attr("r", 4);
+    group.append("text").attr("class", "row-value").attr("x", chart.width + 8).attr("y", y).text(ratioText(row.median));
   });
 }
 
