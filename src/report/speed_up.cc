@@ -99,9 +99,9 @@ size_t Place(std::string_view family) {
   return size_t(std::find(std::begin(kKnown), std::end(kKnown), family) - std::begin(kKnown));
 }
 
-// Calls that anybody has without searching, but AutoTuning's.
+// Whose kernels anybody gets: neither ours nor those of an exhaustive search.
 bool IsLibrary(std::string_view family) {
-  return family == "lt_auto" || family == "lt_heuristic" || family == "cublas" || family == "torch";
+  return Place(family) > Place(kOurs) && Place(family) < Place("lt_exhaustive");
 }
 
 struct FamilyOrder {
@@ -129,21 +129,20 @@ std::vector<Entrant> EntrantsOf(const std::vector<ShapeRecords>& shapes) {
     for (const auto& [layout, trial] : records.ours) add(trial->outcome, "ours_" + std::string(Name(layout)));
   }
   std::vector<Entrant> entrants;
+  Entrant library{"library_max", {}};
+  int library_families = 0;
   for (const auto& [family, names] : families) {
     for (const std::string& name : names) entrants.push_back({name, {name}});
+    if (IsLibrary(family)) {
+      library.members.insert(library.members.end(), names.begin(), names.end());
+      ++library_families;
+    }
     const std::string nn = family + "_nn", tn = family + "_tn";
     // Of our kernels there may be one layout only; it is the faster one then.
     if (names.contains(nn) && names.contains(tn))
       entrants.push_back({family + "_max", {nn, tn}});
     else if (family == kOurs)
       entrants.push_back({family + "_max", {*names.begin()}});
-  }
-  Entrant library{"library_max", {}};
-  int library_families = 0;
-  for (const auto& [family, names] : families) {
-    if (!IsLibrary(family)) continue;
-    ++library_families;
-    library.members.insert(library.members.end(), names.begin(), names.end());
   }
   if (library_families > 1) entrants.push_back(std::move(library));
   return entrants;

@@ -18,17 +18,12 @@ std::string Points(double std) { return fmt::format("{:.1f}", 100 * std); }
 
 constexpr std::string_view kWinsTitle = "wins (clear)";
 
-// "41 (38)"; a dash for what no interval tells.
-std::string Wins(const Statistics& statistics) {
-  if (statistics.without_interval == statistics.shapes) return fmt::format("{} (-)", statistics.wins);
-  return fmt::format("{} ({})", statistics.wins, statistics.clear_wins);
-}
-
-// The same of fewer shapes than the row has: "41 of 52 (38)".
-std::string WinsOf(const Statistics& statistics, size_t shapes) {
-  std::string wins = Wins(statistics);
-  if (size_t(statistics.shapes) != shapes) wins.insert(wins.find(' '), fmt::format(" of {}", statistics.shapes));
-  return wins;
+// "41 (38)"; a dash for what no interval tells; "41 of 52 (38)" of so many shapes, where its row has more.
+std::string Wins(const Statistics& statistics, bool are_all = true) {
+  const std::string wins =
+      are_all ? fmt::format("{}", statistics.wins) : fmt::format("{} of {}", statistics.wins, statistics.shapes);
+  if (statistics.without_interval == statistics.shapes) return wins + " (-)";
+  return fmt::format("{} ({})", wins, statistics.clear_wins);
 }
 
 // "ours over lt_auto_max" or "cublas_max over lt_auto_max".
@@ -141,7 +136,7 @@ Sheet ClassTable(const Scoreboard& board) {
       const bool any = found != classes.end();
       const Statistics statistics = any ? StatisticsOf(found->second) : Statistics();
       row.push_back(any ? SpeedUpCell(statistics.geomean) : "-");
-      row.push_back(any ? WinsOf(statistics, shapes.at(shape_class).size()) : "-");
+      row.push_back(any ? Wins(statistics, found->second.size() == shapes.at(shape_class).size()) : "-");
     }
   }
   for (auto& [shape_class, row] : rows) sheet.rows.push_back(std::move(row));
