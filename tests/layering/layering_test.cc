@@ -83,6 +83,14 @@ TEST_F(PlantedViolation, HostCodeThatIncludesADeviceHeaderIsFound) {
   ExpectOne("src/compile/peek.cc:1: includes \"device/types.cuh\": host code never includes src/device");
 }
 
+TEST_F(PlantedViolation, CudaTextsAndTestsMayIncludeDeviceHeaders) {
+  Write("src/compile/text.cu", "#include \"types.cuh\"");
+  Write("src/compile/types_test.cc", "#include \"device/types.cuh\"");
+  EXPECT_TRUE(Violations().empty());
+  Write("src/compile/text.cu", "#include \"none.cuh\"");
+  ExpectOne("src/compile/text.cu:1: includes \"none.cuh\": name the file from src on");
+}
+
 TEST_F(PlantedViolation, ADeviceHeaderThatIncludesHostCodeIsFound) {
   Write("src/device/host.cuh", "#include \"base/status.h\"");
   ExpectOne("src/device/host.cuh:1: includes \"base/status.h\": src/device includes only itself, by bare name");
