@@ -246,6 +246,18 @@ TEST(Selection, AKernelThatWasTimedOnMoreClocksGoesFirst) {
   EXPECT_DOUBLE_EQ(Board({full, quick})->modes[0].Find("lt_auto_max")->all.mean, 2);
 }
 
+// The first race was of a cooler GPU.
+TEST(Selection, WhereCampaignsDecidedTheLastOneSpeaks) {
+  Trial before = Raced(kTinyShape, kTn, 900, 2700, 1800), since = Raced(kTinyShape, kTn, 1000, 3000, 2500),
+        quick = Raced(kTinyShape, kTn, 800, 3000, 2000);
+  before.campaign = "before", since.campaign = "since", quick.campaign = "quick";
+  since.unix_ms = before.unix_ms + 1, quick.unix_ms = before.unix_ms + 2;
+  since.subject = ExamplePlan(3), quick.subject = ExamplePlan(4);
+  for (Trial* decisive : {&before, &since}) decisive->outcome.timings.push_back(Time("ours", 4000, Clock::kServer));
+  EXPECT_DOUBLE_EQ(Board({before, since, quick})->modes[0].Find("lt_auto_max")->all.mean, 2.5);
+  EXPECT_DOUBLE_EQ(Board({before, quick})->modes[0].Find("lt_auto_max")->all.mean, 2);
+}
+
 TEST(Selection, TheShortProtocolSpeaksWhereThereIsAnyUnlessAnotherIsAskedFor) {
   Trial screen = Raced(kSplitKShape, kTn, 1000, 5000, 5000), precise = Raced(kTinyShape, kTn, 1000, 3000, 2000);
   Trial lasting = Raced(kTinyShape, kTn, 1000, 4000, 4000);

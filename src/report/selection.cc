@@ -76,11 +76,25 @@ struct RecordsOfShape {
     if (slot == nullptr || trial.unix_ms >= slot->unix_ms) slot = &trial;
   }
 
+  // Of each layout the newest trial of ours that was timed to decide.
+  std::map<Layout, const Trial*> Decisive() const {
+    std::map<Layout, const Trial*> decisive;
+    for (const auto& [who, trial] : newest) {
+      if (trial->outcome.Find("ours", Clock::kServer) == nullptr) continue;
+      const Trial*& last = decisive[who.first];
+      if (last == nullptr || trial->unix_ms > last->unix_ms) last = trial;
+    }
+    return decisive;
+  }
+
   ShapeRecords Chosen(const Shape& shape) const {
     ShapeRecords records{.shape = shape, .race = race};
+    const std::map<Layout, const Trial*> decisive = Decisive();
     for (const auto& [who, trial] : newest) {
+      const auto last = decisive.find(who.first);
+      const bool counts = last == decisive.end() || trial->campaign == last->second->campaign;
       const Trial*& best = records.ours[who.first];
-      if (best == nullptr || Rank(*trial) < Rank(*best)) best = trial;
+      if (counts && (best == nullptr || Rank(*trial) < Rank(*best))) best = trial;
       const std::optional<double> chained_ns = ChainedNs(*trial);
       if (!chained_ns) continue;
       const Trial*& chained = records.chained[who.first];

@@ -20,8 +20,10 @@ struct SelectionOptions {
 // The records that speak for a shape; they live as long as the trials they were selected from.
 struct ShapeRecords {
   Shape shape;
-  // Of each layout one kernel. Of one kernel the newest trial; among kernels first those timed on the most clocks
-  // (chains aside, which not every kernel has), then the fastest.
+  // Of each layout one kernel. Of one kernel the newest trial; among kernels those of the last campaign that timed any
+  // on the server's clock, if one did: it decided on a catalogue's entry, beside the one that stood, and times of
+  // different days are of different states of the GPU. Of these first those timed on the most clocks (chains aside,
+  // which not every kernel has), then the fastest.
   std::map<Layout, const Trial*> ours;
   // Of each layout the kernel that is fastest in chains: not every kernel has that clock.
   std::map<Layout, const Trial*> chained;
