@@ -16,13 +16,16 @@
 #                                                 every plan of a list on every shape of a list (--counters, ...)
 #          tools/on_gpu.sh sweep NAME SHAPES LAYOUT EVALS SECONDS [OPTIONS...]
 #                                                 optimize over a set or file (--winners, --experience, ...)
+#          tools/on_gpu.sh sweep_and_settle NAME SHAPES LAYOUT EVALS SECONDS [OPTIONS...]
+#                                                 the same on all GPUs, whose finals decide on the entries of a copy of
+#                                                 kernels/h200.catalogue
 #          tools/on_gpu.sh bench NAME SHAPES CONTENDERS MODES PROTOCOL SECONDS
 #                                                 contenders beside the libraries on many shapes, and their tables
 #          tools/on_gpu.sh each_gpu measure|sweep|bench NAME SHAPES ...
 #                                                 the same with the shapes dealt out to all GPUs of the machine
 #          tools/on_gpu.sh promote CATALOGUE SHAPES SECONDS RECORDS...
 #                                                 race the winners of records once more, into a catalogue; on all GPUs
-#          space, measure, sweep and bench go on from what earlier calls brought back, if it stands in .carry/records/NAME*.gsr
+#          space, measure, sweep, sweep_and_settle and bench go on from what earlier calls brought back, if it stands in .carry/records/NAME*.gsr
 #          tools/on_gpu.sh policy TORCH SECONDS RECORDS...
 #                                                 train the policy and its ablations, then live on the first GPU until SECONDS
 #          tools/on_gpu.sh compare REPEATS        what `policy` trained, on the recorded space (no GPU)
@@ -237,6 +240,11 @@ sweep() {
     --archive "$(archive_of "$1")" --record "$out/$1.gsr" | tee "$out/$1.txt" | tail -40
 }
 
+sweep_and_settle() {
+  cp kernels/h200.catalogue "$out/"
+  sweep "$@" --device all --promote --catalogue "$out/h200.catalogue"
+}
+
 bench() {
   "$program" bench --shapes "$2" --contenders "$3" --modes "$4" --protocol "$5" --limit-seconds "$6" --name "$1" \
     --archive "$(archive_of "$1")" --output "$out/$1.gsr" | tee "$out/$1.txt"
@@ -414,6 +422,6 @@ kills() {
 step=${1:-}
 case $step in
   pack) pack ;;
-  tests | self_test | sanitize | latency | baselines | rates | space | measure | sweep | bench | each_gpu | promote | policy | compare | duel | kills) unpack && mkdir -p "$out" && shift && "$step" "$@" ;;
-  *) sed -n '2,34s/^# //p' "$0" >&2; exit 2 ;;
+  tests | self_test | sanitize | latency | baselines | rates | space | measure | sweep | sweep_and_settle | bench | each_gpu | promote | policy | compare | duel | kills) unpack && mkdir -p "$out" && shift && "$step" "$@" ;;
+  *) sed -n '2,37s/^# //p' "$0" >&2; exit 2 ;;
 esac

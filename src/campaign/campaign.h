@@ -53,6 +53,15 @@ std::string_view Name(Objective objective);  // "time", "energy"
 // What measured outcomes are told apart by, the least first: joules a call where they count, then time.
 std::pair<double, double> CostOf(Objective objective, const Outcome& outcome);
 
+// The kernel that stands for a problem and is to be beaten: it joins the heat and the finals, and the finals' fastest
+// of each layout is timed on the server's clock too. Both functions are called by many threads.
+struct StandingKernels {
+  std::function<std::optional<Plan>(const Gemm&)> find;
+  // When a problem's finals are over: all trials that it has of them, in this call or before. Perhaps not the first
+  // time.
+  std::function<Status(const Gemm&, std::span<const Trial>)> settle;
+};
+
 struct CampaignOptions {
   std::string name;  // key of the run in the archive: the same name resumes, on the same device model only
   // Searched in this order; problems that the evaluator serves from one session stand next to each other.
@@ -69,12 +78,15 @@ struct CampaignOptions {
   // data/h200/mid_upper. Compiling a kernel for one shape takes as long as a dozen screenings.) Where calls are short,
   // these once more without a trigger.
   int fixed_twins = 0;
-  // So many of the fastest of the heat (of long calls two, unless by energy) pass the short protocol, with the offline
-  // clock, before one is named best. 0: the screening decides, and there is no heat.
+  // The heat of long calls has persistent kernels twice, with tiles by the order of the launch and by place.
+  bool placed_twins = false;
+  // So many of the fastest of the heat (of long calls two, unless by energy) pass the short protocol, with the
+  // offline clock, before one is named best. 0: the screening decides, and there is no heat.
   int finalists = 4;
   Objective objective = Objective::kTime;  // kEnergy: the finals race on the energy clock too
+  std::optional<StandingKernels> standing;
   // Problems with this many screened and with all finals passed in the archive are finished: their trials are not
-  // loaded again.
+  // loaded again, but to be settled with standing kernels: the run before may have ended in between.
   std::optional<int> finished_after;
   int compile_threads = 0;  // of each evaluator; 0: its share of all cores
   uint64_t seed = 0;

@@ -395,6 +395,77 @@ TEST_F(CampaignTest, TheHeatOfLongCallsHasManyTilesAndNoTwinsAndTheirFinalsHaveT
   for (const auto& [one, count] : of_tile) EXPECT_LE(count, 2);
 }
 
+class PlacedTwinsTest : public CampaignTest {
+ protected:
+  PlacedTwinsTest() {
+    options.problems = {{{4096, 4096, 4096}, {kTn}}};
+    options.finalists = 4;
+    options.heat_contenders = 12;
+    options.placed_twins = true;
+    evaluator.judge = [this](const EvaluationRequest& request) {
+      if (request.protocol == Protocol::kHeat) in_heat.insert(request.plan());
+      if (request.protocol == Protocol::kShort) in_finals.insert(request.plan());
+      const auto time = times.find(request.plan());
+      return MeasuredIn(time == times.end() ? 600e3 : time->second, request.protocol);
+    };
+  }
+  static Plan Words(std::string_view words) { return *ParsePlan("wgmma store=tma " + std::string(words)); }
+
+  const Plan persistent = Words("schedule=pingpong raster=4 ctas=even"),
+             near = Words("schedule=pingpong raster=8 place=near");
+  const std::map<Plan, double> times = {{persistent, 500e3}, {near, 480e3}};
+  std::set<Plan> in_heat, in_finals;
+};
+
+TEST_F(PlacedTwinsTest, PersistentKernelsOfLongCallsAreRacedInBothPlaces) {
+  std::vector<Plan> plans = {persistent};
+  for (const char* tile : {"tile_n=64", "tile_n=96", "tile_n=128", "tile_n=192"}) plans.push_back(Words(tile));
+  space = Space(plans);
+  const Result<ProblemResult> result = RunWhole();
+  ASSERT_TRUE(result.ok()) << result.status().message();
+  std::set<Plan> expected(plans.begin(), plans.end());
+  expected.insert(near);
+  EXPECT_EQ(in_heat, expected) << "the others are not persistent";
+  EXPECT_EQ(in_finals, (std::set<Plan>{near, persistent}));
+  EXPECT_EQ(result->best->plan(), near);
+  EXPECT_EQ(result->evaluations, int(plans.size())) << "twins are no evaluations";
+}
+
+TEST_F(PlacedTwinsTest, TheStandingKernelIsRacedInBothPlacesBeforeOthers) {
+  const Plan standing = Words("schedule=pingpong tile_m=192 raster=16"), standing_near = [&] {
+    Plan plan = standing;
+    plan.Set("place", 1);
+    return plan;
+  }();
+  std::vector<Plan> plans;
+  for (const char* tile : {"tile_n=64", "tile_n=96", "tile_n=128", "tile_n=160", "tile_n=192"})
+    plans.push_back(Words(std::string("schedule=pingpong ") + tile));
+  space = Space(plans);
+  options.standing = {.find = [&](const Gemm&) { return std::optional(standing); },
+                      .settle = [](const Gemm&, std::span<const Trial>) { return OkStatus(); }};
+  ASSERT_TRUE(RunWhole().ok());
+  EXPECT_TRUE(in_heat.contains(standing) && in_heat.contains(standing_near));
+  EXPECT_EQ(in_heat.size(), 8u);
+  EXPECT_TRUE(in_finals.contains(standing)) << "as slow as others, but it decides whether anything changes";
+}
+
+TEST_F(PlacedTwinsTest, WhereAllReachTheFinalsThereIsNoHeat) {
+  space = Space(std::vector<Plan>{persistent});
+  const Result<ProblemResult> result = RunWhole();
+  ASSERT_TRUE(result.ok()) << result.status().message();
+  EXPECT_TRUE(in_heat.empty());
+  EXPECT_EQ(in_finals, (std::set<Plan>{near, persistent}));
+  EXPECT_EQ(result->best->plan(), near);
+  EXPECT_EQ(result->evaluations, 1);
+  in_finals.clear();
+  const Result<ProblemResult> again = RunWhole();
+  ASSERT_TRUE(again.ok()) << again.status().message();
+  EXPECT_TRUE(in_finals.empty());
+  EXPECT_EQ(again->best->plan(), near);
+  EXPECT_EQ(again->evaluations, 0);
+  EXPECT_EQ(again->resumed, 1);
+}
+
 // Lists of a screening are judged one after the other, on a GPU that becomes slower meanwhile.
 TEST_F(CampaignTest, TheScreenedAreToldApartByWhatTheyTakeBesideAutoTuning) {
   options.finalists = 4;
@@ -592,6 +663,47 @@ TEST_F(CampaignTest, FinalistsResume) {
   EXPECT_EQ(second->resumed, int(space.size()));
   EXPECT_EQ(second->best->plan(), first->best->plan());
   EXPECT_EQ(second->best->outcome.protocol, Protocol::kShort);
+}
+
+TEST_F(CampaignTest, TheStandingKernelJoinsHeatAndFinalsWhichAreSettledWithItOncePerRun) {
+  const Plan standing = space.plans().back();
+  space = Space(std::vector<Plan>(space.plans().begin(), space.plans().end() - 1));
+  options.finalists = 4;
+  options.finished_after = 1;
+  std::vector<std::vector<Trial>> settled;
+  options.standing = {.find = [&](const Gemm&) { return std::optional(standing); },
+                      .settle =
+                          [&](const Gemm& gemm, std::span<const Trial> finals) {
+                            EXPECT_EQ(gemm, SomeGemm());
+                            settled.emplace_back(finals.begin(), finals.end());
+                            return OkStatus();
+                          }};
+  const Result<ProblemResult> first = RunWhole();
+  ASSERT_TRUE(first.ok()) << first.status().message();
+  EXPECT_EQ(first->evaluations, int(space.size())) << "it costs no budget";
+  const auto judged = [&](Protocol protocol) {
+    return std::count_if(evaluator.requests.begin(), evaluator.requests.end(), [&](const EvaluationRequest& request) {
+      return request.plan() == standing && request.protocol == protocol;
+    });
+  };
+  EXPECT_EQ(judged(Protocol::kScreen), 0);
+  EXPECT_EQ(judged(Protocol::kHeat), 1);
+  EXPECT_EQ(judged(Protocol::kShort), 1);
+  ASSERT_EQ(settled.size(), 1u);
+  EXPECT_TRUE(std::any_of(settled[0].begin(), settled[0].end(), [&](const Trial& t) { return t.plan() == standing; }));
+  for (const Trial& trial : settled[0]) EXPECT_EQ(trial.outcome.protocol, Protocol::kShort);
+  for (const EvaluationRequest& request : evaluator.requests) {
+    EXPECT_EQ(request.clocks.Has(Clock::kServer), request.protocol == Protocol::kShort);
+    EXPECT_EQ(request.calls_of_fastest, request.protocol == Protocol::kShort);
+  }
+  // The run before may have ended in front of it.
+  const size_t requests = evaluator.requests.size();
+  const Result<ProblemResult> second = RunWhole();
+  ASSERT_TRUE(second.ok()) << second.status().message();
+  EXPECT_TRUE(second->found);
+  EXPECT_EQ(evaluator.requests.size(), requests);
+  ASSERT_EQ(settled.size(), 2u);
+  EXPECT_EQ(settled[0].size(), settled[1].size());
 }
 
 TEST_F(CampaignTest, TellsOfEveryTrialWithTheBestSoFar) {
@@ -861,12 +973,13 @@ TEST_F(SetTest, WhileAHeatWaitsForItsKernelsTheOtherLayoutIsScreened) {
     for (int i = 0; i < 5000 && of_twins.contains(source.text) && !other_was_screened; ++i) usleep(1000);
     return OkStatus();
   };
-  std::vector<std::pair<Layout, Protocol>> order;
+  std::vector<std::pair<std::set<Layout>, Protocol>> order;
   evaluator.on_exchange = [&](std::span<const Contender> contenders) {
-    const EvaluationRequest& request = contenders[0].request;
-    if (order.empty() || order.back() != std::pair(request.gemm.kind.layout, request.protocol))
-      order.emplace_back(request.gemm.kind.layout, request.protocol);
-    if (request.gemm == options.problems[1]) other_was_screened = true;
+    std::set<Layout> layouts;
+    for (const Contender& contender : contenders) layouts.insert(contender.request.gemm.kind.layout);
+    const Protocol protocol = contenders[0].request.protocol;
+    if (order.empty() || order.back() != std::pair(layouts, protocol)) order.emplace_back(layouts, protocol);
+    if (layouts.contains(kNn)) other_was_screened = true;
   };
   const MakeSearch make_search = [&](const Gemm& gemm) -> Result<ProblemSearch> {
     return SomeSearch(gemm, space, StopAfterEvaluations(8));
@@ -874,12 +987,13 @@ TEST_F(SetTest, WhileAHeatWaitsForItsKernelsTheOtherLayoutIsScreened) {
   const Result<CampaignResult> result =
       RunCampaign(options, make_search, judges, &compiler, nullptr, *StopOnAny({}), on_event);
   ASSERT_TRUE(result.ok()) << result.status().message();
-  const auto place = [&](const Layout& layout, Protocol protocol) {
-    return std::find(order.begin(), order.end(), std::pair(layout, protocol)) - order.begin();
+  const auto place = [&](const std::set<Layout>& layouts, Protocol protocol) {
+    return std::find(order.begin(), order.end(), std::pair(layouts, protocol)) - order.begin();
   };
-  EXPECT_LT(place(kNn, Protocol::kScreen), place(kTn, Protocol::kHeat));
-  for (const Layout& layout : {kTn, kNn})
-    EXPECT_EQ(place(layout, Protocol::kShort), place(layout, Protocol::kHeat) + 1) << "on a GPU as warm as in the heat";
+  EXPECT_LT(place({kNn}, Protocol::kScreen), place({kTn}, Protocol::kHeat));
+  const auto last_heat = std::max(place({kTn}, Protocol::kHeat), place({kNn}, Protocol::kHeat));
+  EXPECT_EQ(place({kTn, kNn}, Protocol::kShort), last_heat + 1) << "one race, on a GPU as warm as in the heat";
+  EXPECT_EQ(order.size(), size_t(last_heat + 2));
   EXPECT_TRUE(result->problems[0].complete && result->problems[1].complete);
 }
 

@@ -50,16 +50,18 @@ Status Lane::GoThroughAll() {
 }
 
 // The problems of one shape are served from one session, so while the twins of one get ready for its heat the GPU goes
-// on with the next; another shape's turn comes when all of them are complete.
+// on with the next; their finals are one race, beside one set of baselines. Another shape's turn comes when all of them
+// are complete.
 Status Lane::GoOn() {
   const Shape shape = open_.front().run.gemm().shape;
+  bool are_at_finals = coming_.empty() || GemmOf(coming_.front().first).shape != shape;
   size_t last_turn = 0;
   for (auto open = open_.begin(); open != open_.end() && open->run.gemm().shape == shape; ++open) {
     if (open->stage == Stage::kScreening && open->run.ScreenIsOver(open->exchange_seconds)) EndScreening(*open);
-    if (open->stage == Stage::kFinals) return GoOnWithFinals(open);
+    are_at_finals = are_at_finals && open->stage == Stage::kFinals;
     last_turn = open->run.index();
   }
-  return JudgeNextList(last_turn);
+  return are_at_finals ? GoOnWithFinals() : JudgeNextList(last_turn);
 }
 
 void Lane::EndScreening(OpenProblem& open) {
@@ -69,8 +71,22 @@ void Lane::EndScreening(OpenProblem& open) {
   if (!heat.empty()) ahead_.AddTogether(open.run.index(), heat);
 }
 
-Status Lane::GoOnWithFinals(std::list<OpenProblem>::iterator open) {
-  if (const std::vector<Plan> plans = open->run.NextFinalists(); !plans.empty()) return JudgeFinals(open->run, plans);
+Status Lane::GoOnWithFinals() {
+  const Shape shape = open_.front().run.gemm().shape;
+  std::vector<ProblemRun*> runs;
+  size_t finalists = 0;
+  for (auto open = open_.begin(); open != open_.end() && open->run.gemm().shape == shape; ++open) {
+    const size_t own = open->run.NextFinalists().size();
+    if (own == 0) return Complete(open);
+    if (!runs.empty() && finalists + own > kListSize) break;  // a race is one exchange
+    finalists += own;
+    runs.push_back(&open->run);
+  }
+  return JudgeFinals(runs);
+}
+
+Status Lane::Complete(std::list<OpenProblem>::iterator open) {
+  if (options().standing) RETURN_IF_ERROR(options().standing->settle(open->run.gemm(), open->run.Finals()));
   const size_t problem = open->run.index();
   ProblemResult result = open->run.Finish(true);
   open_.erase(open);
@@ -146,7 +162,8 @@ EvaluationRequest Lane::RequestFor(const Gemm& gemm, const Plan& plan, Protocol 
           .subject = plan,
           .protocol = protocol,
           .clocks = protocol == Protocol::kShort ? ClocksOfFinals() : ClockSet{Clock::kDevice},
-          .seed = options().seed};
+          .seed = options().seed,
+          .calls_of_fastest = protocol == Protocol::kShort && options().standing};
 }
 
 std::vector<EvaluationRequest> Lane::RequestsFor(const Gemm& gemm, const std::vector<Plan>& plans,
@@ -159,6 +176,7 @@ std::vector<EvaluationRequest> Lane::RequestsFor(const Gemm& gemm, const std::ve
 ClockSet Lane::ClocksOfFinals() const {
   ClockSet clocks = {Clock::kDevice, Clock::kOffline};
   if (options().objective == Objective::kEnergy) clocks.Add(Clock::kEnergy);
+  if (options().standing) clocks.Add(Clock::kServer);
   return clocks;
 }
 
@@ -170,47 +188,55 @@ Status Lane::JudgeNextList(size_t last_turn) {
                                     [&](const OpenProblem& problem) { return problem.run.index() == list.turn; });
   const double begin = ledger_.seconds();
   ASSIGN_OR_RETURN(const JudgedList judged, run_trials_(std::move(list.contenders)));
-  Take(open.run, judged.trials);
+  for (const Trial& trial : judged.trials) Take(open.run, trial);
   if (open.stage == Stage::kHeat) {
     open.stage = Stage::kFinals;
   } else {
     open.exchange_seconds += ledger_.seconds() - begin;
     for (size_t i = 0; i < judged.missed.size(); ++i) open.run.MissScreen();
   }
-  return GoOnAfter(judged.world, open.run);
+  ProblemRun* const run = &open.run;
+  return GoOnAfter(judged.world, {&run, 1});
 }
 
-Status Lane::JudgeFinals(ProblemRun& run, const std::vector<Plan>& plans) {
-  std::vector<EvaluationRequest> requests = RequestsFor(run.gemm(), plans, Protocol::kShort);
+Status Lane::JudgeFinals(std::span<ProblemRun* const> runs) {
+  std::vector<EvaluationRequest> requests;
+  std::map<Gemm, ProblemRun*> run_of;
+  for (ProblemRun* const run : runs) {
+    const std::vector<EvaluationRequest> own = RequestsFor(run->gemm(), run->NextFinalists(), Protocol::kShort);
+    requests.insert(requests.end(), own.begin(), own.end());
+    run_of[run->gemm()] = run;
+  }
   // Each more in a race of windows takes a second, and who is best is decided among ours; published times are those of
   // promotion.
-  if (run.HasLongCalls())
+  if (std::any_of(runs.begin(), runs.end(), [](const ProblemRun* run) { return run->HasLongCalls(); }))
     for (EvaluationRequest& request : requests) request.baselines = *BaselineSet::Parse("lt_auto");
   ASSIGN_OR_RETURN(std::vector<Contender> contenders, ahead_.PrepareNow(requests));
   ASSIGN_OR_RETURN(const JudgedList judged, run_trials_(std::move(contenders)));
-  Take(run, judged.trials);
-  for (const Plan& plan : judged.missed) run.MissFinal(plan);
-  return GoOnAfter(judged.world, run);
+  for (const Trial& trial : judged.trials) Take(*run_of.at(trial.gemm), trial);
+  for (const auto& [gemm, plan] : judged.missed) run_of.at(gemm)->MissFinal(plan);
+  return GoOnAfter(judged.world, runs);
 }
 
-Status Lane::GoOnAfter(const Status& world, const ProblemRun& run) {
+Status Lane::GoOnAfter(const Status& world, std::span<ProblemRun* const> runs) {
   if (world.ok()) shapes_failed_in_a_row_.clear();
   if (world.ok()) return OkStatus();
-  shapes_failed_in_a_row_.insert(run.gemm().shape);
-  const size_t index = run.index();
-  ahead_.Forget(index);
-  ProblemResult result = run.Finish(false);
-  result.failure = world;
-  ledger_.Leave(index, std::move(result));
-  open_.remove_if([index](const OpenProblem& open) { return open.run.index() == index; });
+  shapes_failed_in_a_row_.insert(runs.front()->gemm().shape);
+  std::set<size_t> given_up;
+  for (const ProblemRun* const run : runs) {
+    ahead_.Forget(run->index());
+    ProblemResult result = run->Finish(false);
+    result.failure = world;
+    ledger_.Leave(run->index(), std::move(result));
+    given_up.insert(run->index());
+  }
+  open_.remove_if([&](const OpenProblem& open) { return given_up.contains(open.run.index()); });
   return shapes_failed_in_a_row_.size() == 2 ? world : OkStatus();
 }
 
-void Lane::Take(ProblemRun& run, const std::vector<Trial>& trials) {
-  for (const Trial& trial : trials) {
-    run.Take(trial, false);
-    ledger_.TellOfTrial(run, trial, false);
-  }
+void Lane::Take(ProblemRun& run, const Trial& trial) {
+  run.Take(trial, false);
+  ledger_.TellOfTrial(run, trial, false);
 }
 
 }  // namespace gemmsmith

@@ -38,7 +38,9 @@ class Lane {
   Status GoThroughAll();
   Status GoOn();
   void EndScreening(OpenProblem& open);
-  Status GoOnWithFinals(std::list<OpenProblem>::iterator open);
+  // Of all problems of the shape in front, which are at their finals, or as many of them as one race holds.
+  Status GoOnWithFinals();
+  Status Complete(std::list<OpenProblem>::iterator open);
   Status FillWindow();
   Result<bool> OpenNextProblem();
   size_t MostToHold() const;
@@ -48,9 +50,10 @@ class Lane {
   std::vector<EvaluationRequest> RequestsFor(const Gemm& gemm, const std::vector<Plan>& plans, Protocol protocol) const;
   ClockSet ClocksOfFinals() const;
   Status JudgeNextList(size_t last_turn);
-  Status JudgeFinals(ProblemRun& run, const std::vector<Plan>& plans);
-  Status GoOnAfter(const Status& world, const ProblemRun& run);
-  void Take(ProblemRun& run, const std::vector<Trial>& trials);
+  // In one race, for all layouts that have any.
+  Status JudgeFinals(std::span<ProblemRun* const> runs);
+  Status GoOnAfter(const Status& world, std::span<ProblemRun* const> runs);
+  void Take(ProblemRun& run, const Trial& trial);
 
   Ledger& ledger_;
   const MakeSearch& make_search_;

@@ -11,17 +11,19 @@ namespace gemmsmith {
 namespace {
 
 struct StoredFinals {
+  std::vector<Trial> trials;  // where they are to be settled
   std::optional<Trial> best;
   int passed = 0;
   bool any_refused = false;
 
-  void Take(const Trial& trial, Objective objective) {
+  void Take(const Trial& trial, const CampaignOptions& options) {
+    if (options.standing) trials.push_back(trial);
     if (trial.outcome.kind != OutcomeKind::kMeasured) {
       any_refused = true;
       return;
     }
     ++passed;
-    if (!best || CostOf(objective, trial.outcome) < CostOf(objective, best->outcome)) best = trial;
+    if (!best || CostOf(options.objective, trial.outcome) < CostOf(options.objective, best->outcome)) best = trial;
   }
 };
 
@@ -61,7 +63,7 @@ Status Ledger::FindFinished(const std::string& device_key) {
                    archive_->CountByProblem({.campaign = options_.name, .protocol = Protocol::kScreen}));
   std::map<Gemm, StoredFinals> finals;
   RETURN_IF_ERROR(archive_->ForEach({.campaign = options_.name, .protocol = Protocol::kShort},
-                                    [&](const Trial& trial) { finals[trial.gemm].Take(trial, options_.objective); }));
+                                    [&](const Trial& trial) { finals[trial.gemm].Take(trial, options_); }));
   // A recording may answer a screening in the short protocol, so finals alone say nothing.
   const int64_t enough_screened = std::max(*options_.finished_after, options_.finalists);
   const std::lock_guard lock(mutex_);
@@ -70,6 +72,7 @@ Status Ledger::FindFinished(const std::string& device_key) {
     const auto count = screened.find(result.gemm);
     if (found == finals.end() || count == screened.end() || count->second < enough_screened) continue;
     if (found->second.any_refused || found->second.passed < std::max(1, options_.finalists)) continue;
+    if (options_.standing) RETURN_IF_ERROR(options_.standing->settle(result.gemm, found->second.trials));
     result.complete = result.found = true;
     result.best = found->second.best;
   }

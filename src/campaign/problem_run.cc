@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "evaluate/time/race_rules.h"
-#include "program/axes.h"
+#include "program/wgmma_family.h"
 
 namespace gemmsmith {
 
@@ -82,9 +82,11 @@ std::vector<Plan> TwinsOn(std::string_view parameter, const Plan& plan, size_t f
 constexpr size_t kFirstThatChains = 1;  // of the triggers
 
 // A heat of long calls is one of windows: they take time, and rank by what kernels draw too, which no screening shows.
-// So few contenders, of as many tiles and schedules as there are, and no twins, which save a share of a microsecond.
-constexpr size_t kLongHeatContenders = 8, kMostOfOneTile = 2;
-// In a settled race each contender takes 1.2 s and more; with four and their chains such finals took 16 s.
+// So few plans, of which one decision leaves four, of as many tiles and schedules as there are, and no twins that save
+// a share of a microsecond; but those in other places (docs/lab/neighbours.md).
+constexpr size_t kLongHeatPlans = 8, kMostOfOneTile = 2;
+// Both layouts' finals, three plans each beside AutoTuning's two, took 15.6 s with their tests; each plan takes 1.1 s
+// (H200, November 2026).
 constexpr int kLongFinalists = 2;
 
 // So many, in their order; others before a third of one tile and schedule.
@@ -103,6 +105,23 @@ std::vector<const Trial*> OfManyTiles(const std::vector<const Trial*>& trials, s
   return chosen;
 }
 
+bool IsPlaced(const Plan& plan) { return plan.family == FamilyId::kWgmma && WgmmaPlan(plan).is_placed; }
+
+void AddOnce(const Plan& plan, std::vector<Plan>& plans) {
+  if (std::find(plans.begin(), plans.end(), plan) == plans.end()) plans.push_back(plan);
+}
+
+// The same plan with its tiles by where multiprocessors stand, all of them, in groups of eight tiles along m and more;
+// none where that is not legal.
+std::optional<Plan> PlacedTwin(const Plan& plan, const Shape& shape) {
+  if (plan.family != FamilyId::kWgmma || !WgmmaPlan(plan).is_persistent() || !SavesPowerByPlace(shape))
+    return std::nullopt;
+  const int group = 8 / WgmmaPlan(plan).cluster_m;
+  Plan near = With(With(plan, "place", 1), "ctas", 0);
+  if (WgmmaPlan(plan).raster < group) near = With(near, "raster", group);
+  return near;
+}
+
 const Trial* Find(const std::map<Plan, Trial>& trials, const Plan& plan) {
   const auto found = trials.find(plan);
   return found == trials.end() ? nullptr : &found->second;
@@ -111,7 +130,10 @@ const Trial* Find(const std::map<Plan, Trial>& trials, const Plan& plan) {
 }  // namespace
 
 ProblemRun::ProblemRun(size_t index, const CampaignOptions& options, ProblemSearch search)
-    : index_(index), options_(options), search_(std::move(search)) {}
+    : index_(index),
+      options_(options),
+      standing_(options.standing ? options.standing->find(gemm()) : std::nullopt),
+      search_(std::move(search)) {}
 
 std::vector<Plan> ProblemRun::Propose(int most) {
   if (space_is_exhausted_ || !stop_reason_.empty()) return {};
@@ -128,12 +150,17 @@ void ProblemRun::Take(const Trial& trial, bool resumed) {
   if (HasFinals() && trial.outcome.protocol == Protocol::kHeat) heats_.emplace(trial.plan(), trial);
   if (HasFinals() && trial.outcome.protocol == Protocol::kShort)
     KeepBetter(options_.objective, best_final_, finals_.emplace(trial.plan(), trial).first->second);
-  if (IsTwin(trial)) return;
+  if (IsUnscreened(trial)) return;
   if (searched_.insert(trial.plan()).second) Account(trial, resumed);
 }
 
-bool ProblemRun::IsTwin(const Trial& trial) const {
-  return HasTwins() && heats_.contains(trial.plan()) && !searched_.contains(trial.plan());
+// A run before may have had another standing plan in its finals, which nobody had screened.
+bool ProblemRun::IsUnscreened(const Trial& trial) const {
+  const Plan& plan = trial.plan();
+  if (searched_.contains(plan)) return false;
+  if (options_.standing && trial.outcome.protocol == Protocol::kShort) return true;
+  const bool is_in_finals = finals_.contains(plan), is_in_heat = heats_.contains(plan);
+  return (HasTwins() && is_in_heat) || ((IsPlaced(plan) || IsStanding(plan)) && (is_in_heat || is_in_finals));
 }
 
 // What a first trial means for the proposer, the ranking and the budgets.
@@ -184,27 +211,21 @@ std::vector<Plan> ProblemRun::TakeHeat() {
   heat_taken_ = true;
   std::vector<const Trial*> screened = Screened();
   // Where all reach the finals anyway there is nobody to choose from.
+  if (HasLongCalls()) {
+    const std::vector<Plan> plans = HeatOfLongCalls(screened);
+    if (plans.size() > size_t(Finalists())) return NotRacedYet(plans);
+    without_heat_ = plans;
+    return {};
+  }
   if (screened.size() <= size_t(Finalists())) return {};
-  if (HasLongCalls()) return HeatOfLongCalls(screened);
-  const std::vector<const Trial*> in_chains = FastestInChains(screened, size_t(options_.chained_twins));
-  screened.resize(std::min(screened.size(), size_t(options_.heat_contenders)));
-  std::vector<Plan> plans;
-  const auto add = [&](const Plan& plan) {
-    const bool is_known = heats_.contains(plan) || finals_.contains(plan);
-    if (!is_known && std::find(plans.begin(), plans.end(), plan) == plans.end()) plans.push_back(plan);
-  };
-  for (const Trial* trial : screened) add(trial->plan());
-  for (size_t rank = 0; rank < std::min(screened.size(), size_t(options_.fixed_twins)); ++rank) {
-    const Plan fixed = With(screened[rank]->plan(), "fixed", int(FixedDimensions::kAll));
-    add(fixed);
-    if (rank < kTwinsWithoutTrigger && best_screened_->time_ns < kShortCallNs)
-      add(With(fixed, "trigger", int(Trigger::kNone)));
-  }
-  for (const Trial* trial : in_chains) {
-    add(trial->plan());
-    for (const Plan& twin : TwinsOn("trigger", trial->plan(), kFirstThatChains)) add(twin);
-  }
-  return plans;
+  return NotRacedYet(HeatOfShortCalls(std::move(screened)));
+}
+
+std::vector<Plan> ProblemRun::NotRacedYet(const std::vector<Plan>& plans) const {
+  std::vector<Plan> left;
+  for (const Plan& plan : plans)
+    if (!heats_.contains(plan) && !finals_.contains(plan)) AddOnce(plan, left);
+  return left;
 }
 
 int ProblemRun::Finalists() const {
@@ -214,10 +235,37 @@ int ProblemRun::Finalists() const {
 
 bool ProblemRun::HasLongCalls() const { return best_screened_ != nullptr && IsLongCall(best_screened_->time_ns); }
 
-std::vector<Plan> ProblemRun::HeatOfLongCalls(const std::vector<const Trial*>& screened) const {
+std::vector<Plan> ProblemRun::HeatOfShortCalls(std::vector<const Trial*> screened) const {
+  const std::vector<const Trial*> in_chains = FastestInChains(screened, size_t(options_.chained_twins));
+  screened.resize(std::min(screened.size(), size_t(options_.heat_contenders)));
   std::vector<Plan> plans;
-  for (const Trial* trial : OfManyTiles(screened, std::min(kLongHeatContenders, size_t(options_.heat_contenders))))
-    if (!heats_.contains(trial->plan()) && !finals_.contains(trial->plan())) plans.push_back(trial->plan());
+  for (const Trial* trial : screened) plans.push_back(trial->plan());
+  for (size_t rank = 0; rank < std::min(screened.size(), size_t(options_.fixed_twins)); ++rank) {
+    const Plan fixed = With(screened[rank]->plan(), "fixed", int(FixedDimensions::kAll));
+    plans.push_back(fixed);
+    if (rank < kTwinsWithoutTrigger && best_screened_->time_ns < kShortCallNs)
+      plans.push_back(With(fixed, "trigger", int(Trigger::kNone)));
+  }
+  for (const Trial* trial : in_chains) {
+    plans.push_back(trial->plan());
+    for (const Plan& twin : TwinsOn("trigger", trial->plan(), kFirstThatChains)) plans.push_back(twin);
+  }
+  if (standing_) plans.push_back(*standing_);
+  return plans;
+}
+
+std::vector<Plan> ProblemRun::HeatOfLongCalls(const std::vector<const Trial*>& screened) const {
+  const size_t most = std::min(kLongHeatPlans, size_t(options_.heat_contenders));
+  std::vector<Plan> plans;
+  const auto add = [&](const Plan& plan) {
+    AddOnce(plan, plans);
+    const std::optional<Plan> twin = options_.placed_twins ? PlacedTwin(plan, gemm().shape) : std::nullopt;
+    if (twin) AddOnce(*twin, plans);
+  };
+  if (standing_) add(*standing_);
+  for (const Trial* trial : OfManyTiles(screened, most))
+    if (plans.size() < most) add(trial->plan());
+  plans.resize(std::min(plans.size(), most));
   return plans;
 }
 
@@ -231,9 +279,8 @@ std::vector<const Trial*> ProblemRun::RankedForFinals() const {
     else if (heat->IsTimedPlan())
       confirmed.push_back(heat);
   }
-  if (HasTwins())
-    for (const auto& [plan, trial] : heats_)
-      if (!measured_.contains(plan) && trial.IsTimedPlan()) confirmed.push_back(&trial);
+  for (const auto& [plan, trial] : heats_)
+    if (!measured_.contains(plan) && IsUnscreened(trial) && trial.IsTimedPlan()) confirmed.push_back(&trial);
   std::sort(confirmed.begin(), confirmed.end(), FasterInHeat);
   if (options_.chained_twins > 0) MoveFastestInChainsForward(confirmed);
   confirmed.insert(confirmed.end(), screened.begin(), screened.end());
@@ -243,15 +290,25 @@ std::vector<const Trial*> ProblemRun::RankedForFinals() const {
 std::vector<Plan> ProblemRun::NextFinalists() const {
   std::vector<Plan> plans;
   if (!HasFinals()) return plans;
+  std::vector<Plan> ranked;
+  for (const Trial* trial : RankedForFinals()) ranked.push_back(trial->plan());
+  for (const Plan& plan : without_heat_) AddOnce(plan, ranked);
   int passed = 0;
-  for (const Trial* trial : RankedForFinals()) {
+  for (const Plan& plan : ranked) {
     if (passed + int(plans.size()) == Finalists()) break;
-    if (const Trial* final = Find(finals_, trial->plan()))
+    if (const Trial* final = Find(finals_, plan))
       passed += final->IsTimedPlan();
-    else if (!without_final_.contains(trial->plan()))
-      plans.push_back(trial->plan());
+    else if (!without_final_.contains(plan))
+      plans.push_back(plan);
   }
+  if (!plans.empty() && standing_ && !finals_.contains(*standing_)) AddOnce(*standing_, plans);
   return plans;
+}
+
+std::vector<Trial> ProblemRun::Finals() const {
+  std::vector<Trial> finals;
+  for (const auto& [plan, trial] : finals_) finals.push_back(trial);
+  return finals;
 }
 
 const Trial* ProblemRun::Best() const {

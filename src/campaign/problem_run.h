@@ -37,8 +37,10 @@ class ProblemRun {
   // What the heat still lacks, once: empty from the second call on.
   std::vector<Plan> TakeHeat();
   // Who is to be judged in the short protocol: from the fastest on, until enough have passed; one that is refused, or
-  // that a record lacks, makes room for the next. Empty: the finals are over.
+  // that a record lacks, makes room for the next. Beside the first of them the standing one. Empty: the finals are
+  // over.
   std::vector<Plan> NextFinalists() const;
+  std::vector<Trial> Finals() const;
   void MissFinal(const Plan& plan) { without_final_.insert(plan); }
 
   ProblemResult Finish(bool complete) const;
@@ -54,21 +56,26 @@ class ProblemRun {
   StopRule::Progress ProgressAfter(double seconds) const { return {evaluations_, seconds, since_best_}; }
   bool HasFinals() const { return options_.finalists > 0; }
   int Finalists() const;
-  bool HasTwins() const { return options_.chained_twins > 0 || options_.fixed_twins > 0; }
+  bool HasTwins() const { return options_.chained_twins > 0 || options_.fixed_twins > 0 || options_.placed_twins; }
+  bool IsStanding(const Plan& plan) const { return standing_ && *standing_ == plan; }
   void Account(const Trial& trial, bool resumed);
+  std::vector<Plan> HeatOfShortCalls(std::vector<const Trial*> screened) const;
   std::vector<Plan> HeatOfLongCalls(const std::vector<const Trial*>& screened) const;
-  // Of a plan that the heat judged beside its screened twin.
-  bool IsTwin(const Trial& trial) const;
+  std::vector<Plan> NotRacedYet(const std::vector<Plan>& plans) const;
+  // Of a plan that joined at the heat or the finals: the twin of a screened one, or the standing one.
+  bool IsUnscreened(const Trial& trial) const;
   std::vector<const Trial*> Screened() const;         // measured, fastest first
   std::vector<const Trial*> RankedForFinals() const;  // those that the heat confirmed come first
 
   const size_t index_;
   const CampaignOptions& options_;
+  const std::optional<Plan> standing_;
   ProblemSearch search_;
   std::string stop_reason_;  // not empty: the screening is over
   bool space_is_exhausted_ = false;
   int outstanding_ = 0;
   bool heat_taken_ = false;
+  std::vector<Plan> without_heat_;  // so few that all of them go straight to the finals
 
   std::set<Plan> searched_;
   std::map<OutcomeKind, int> by_outcome_;

@@ -54,7 +54,7 @@ Result<JudgedList> TrialRunner::operator()(std::vector<Contender> contenders) {
       list.trials.push_back(*std::move(trial));
     else if (const Plan* plan = std::get_if<Plan>(&contenders[i].request.subject);
              plan != nullptr && trial.status().code() == StatusCode::kNotFound)
-      list.missed.push_back(*plan);
+      list.missed.emplace_back(contenders[i].request.gemm, *plan);
     else if (list.world.ok())
       list.world = trial.status();
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "archive/archive.h"
@@ -10,9 +11,9 @@
 namespace gemmsmith {
 
 struct JudgedList {
-  std::vector<Trial> trials;  // in the order of their contenders
-  std::vector<Plan> missed;   // cells that a record lacks
-  Status world;               // why those that are neither could not be judged
+  std::vector<Trial> trials;                  // in the order of their contenders
+  std::vector<std::pair<Gemm, Plan>> missed;  // cells that a record lacks
+  Status world;                               // why those that are neither could not be judged
 };
 
 class TrialRunner {

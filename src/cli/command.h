@@ -53,7 +53,7 @@ struct OptimizeCommand {
   std::filesystem::path archive;  // empty: the one under HomeFolder()
   std::filesystem::path output;   // empty: under HomeFolder() for a shape, nowhere for a set
   std::filesystem::path record;   // empty: none
-  bool promote = false;           // the winners, afterwards, as PromoteCommand does
+  bool promote = false;           // the finals decide on the entries of a catalogue
   std::filesystem::path catalogue;
   bool json = false;
 };

@@ -4,18 +4,20 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <map>
+#include <mutex>
 #include <set>
 
 #include "archive/standings.h"
 #include "base/files.h"
 #include "base/hash.h"
-#include "base/seconds.h"
 #include "campaign/interrupt.h"
 #include "cli/came_along.h"
 #include "cli/exit.h"
 #include "cli/instrument.h"
 #include "cli/optimize_report.h"
 #include "cli/progress.h"
+#include "cli/promotion_text.h"
 #include "cli/readers.h"
 #include "cli/record_files.h"
 #include "cli/recordings.h"
@@ -81,7 +83,10 @@ CampaignOptions OptionsFor(const OptimizeCommand& command, const Instrument& ins
                            const ProblemList& problems) {
   CampaignOptions options{
       .name = CampaignName(command, instrument, advice), .problems = problems.answerable, .seed = command.seed};
-  if (instrument.live()) options.chained_twins = 2, options.fixed_twins = 6, options.heat_contenders = 12;
+  if (instrument.live()) {
+    options.chained_twins = 2, options.fixed_twins = 6, options.heat_contenders = 12;
+    options.placed_twins = true;
+  }
   // Whoever draws little may have been fifth by time.
   if (command.objective == Objective::kEnergy) options.objective = Objective::kEnergy, options.finalists = 8;
   // One shape is told in full, from all its trials. With a budget of seconds nobody can say how many a problem gets.
@@ -433,28 +438,68 @@ Status CheckObjective(const OptimizeCommand& command, const Instrument& instrume
 
 Status CheckPromotion(const OptimizeCommand& command, const Instrument& instrument) {
   if (!command.promote || instrument.live()) return OkStatus();
-  return Unavailable(fmt::format("--promote measures winners once more, which needs a GPU{}",
+  return Unavailable(fmt::format("--promote races the finals with the standing kernels, which needs a GPU{}",
                                  instrument.reason.empty() ? "" : fmt::format(" ({})", instrument.reason)));
 }
 
-// In fresh processes, with what the limit leaves.
-Result<int> Promote(const OptimizeCommand& command, Instrument instrument, double seconds_used) {
-  instrument.evaluator.reset();
-  instrument.others.clear();
-  PromoteCommand promote{.shapes = command.target.shape ? Print(*command.target.shape) : command.target.set,
-                         .archive = command.archive,
-                         .catalogue = command.catalogue,
-                         .device = command.device,
-                         .json = command.json};
-  if (command.limit_seconds) promote.limit_seconds = std::max(*command.limit_seconds - seconds_used, 0.0);
-  return Run(promote);
-}
+// The catalogue that finals are settled in, and what became of its problems. Its kernels, or where it has none the
+// winners of the records that are named, are the standing ones.
+class Settlement {
+ public:
+  static Result<std::unique_ptr<Settlement>> Open(const OptimizeCommand& command, const std::string& device_key) {
+    const std::filesystem::path path = CataloguePath(command.catalogue, device_key);
+    ASSIGN_OR_RETURN(std::unique_ptr<CatalogueOnDisk> catalogue, CatalogueOnDisk::Open(path, device_key));
+    return std::unique_ptr<Settlement>(new Settlement(path, std::move(catalogue)));
+  }
+
+  StandingKernels Standing(const NeighbourWinners& winners, const Device& device) {
+    return {.find =
+                [this, &winners, &device](const Gemm& gemm) {
+                  const std::optional<Entry> entry = catalogue_->Find(gemm);
+                  return entry ? std::optional(entry->plan) : winners.OfItself(gemm, device);
+                },
+            .settle = [this](const Gemm& gemm, std::span<const Trial> finals) -> Status {
+              if (finals.empty()) return OkStatus();  // nobody passed the screening
+              ASSIGN_OR_RETURN(Promotion promotion, gemmsmith::Settle(*catalogue_, gemm, finals));
+              const std::lock_guard lock(mutex_);
+              settled_[gemm] = std::move(promotion);
+              return OkStatus();
+            }};
+  }
+
+  // Where the campaign ended early.
+  std::string SoFar() const {
+    return fmt::format("{} were decided on until then; {} holds what entered",
+                       Plural(int64_t(settled_.size()), "problem"), path_.string());
+  }
+  // When the campaign is over.
+  std::string Print(const CampaignResult& result, bool json) const {
+    PromotionRound round;
+    for (const ProblemResult& problem : result.problems) {
+      if (const auto promotion = settled_.find(problem.gemm); promotion != settled_.end())
+        round.promotions.push_back(*promotion);
+      else if (!problem.failure.ok())
+        round.failures.emplace_back(problem.gemm, problem.failure);
+      else
+        ++round.left;
+    }
+    return PrintPromotions(round, catalogue_->size(), path_, json);
+  }
+
+ private:
+  Settlement(std::filesystem::path path, std::unique_ptr<CatalogueOnDisk> catalogue)
+      : path_(std::move(path)), catalogue_(std::move(catalogue)) {}
+
+  const std::filesystem::path path_;
+  const std::unique_ptr<CatalogueOnDisk> catalogue_;
+  std::mutex mutex_;
+  std::map<Gemm, Promotion> settled_;
+};
 
 }  // namespace
 
 Result<int> Run(const OptimizeCommand& asked) {
   WatchForInterrupts();
-  const auto start = std::chrono::steady_clock::now();
   OptimizeCommand command = asked;
   // Before a GPU is taken: what is wrong wherever it would run.
   RETURN_IF_ERROR(CheckSegmentPath("--record", command.record));
@@ -475,8 +520,14 @@ Result<int> Run(const OptimizeCommand& asked) {
   ASSIGN_OR_RETURN(advice.experience, ExperienceFor(command, instrument));
   RETURN_IF_ERROR(CheckObjective(command, instrument, problems));
   ASSIGN_OR_RETURN(const std::unique_ptr<Archive> archive, OpenArchive(command.archive));
-  const CampaignOptions options = OptionsFor(command, instrument, advice, problems);
+  CampaignOptions options = OptionsFor(command, instrument, advice, problems);
+  std::unique_ptr<Settlement> settlement;
+  if (command.promote) {
+    ASSIGN_OR_RETURN(settlement, Settlement::Open(command, instrument.evaluator->device().key));
+    options.standing = settlement->Standing(advice.winners, instrument.evaluator->device());
+  }
   const Result<CampaignResult> searched = Search(command, instrument, advice, *archive, options);
+  if (settlement && (!searched.ok() || InterruptArrived())) WriteNote(settlement->SoFar());
   // Where the GPU was lost halfway, what it judged until then is written all the same.
   ASSIGN_OR_RETURN(std::vector<std::string> record_files, WriteRecord(command, *archive, options));
   ASSIGN_OR_RETURN(const CampaignResult result, searched);
@@ -494,8 +545,8 @@ Result<int> Run(const OptimizeCommand& asked) {
                                             ? ReportShape(command, instrument, result, std::move(findings))
                                             : ReportSet(command, instrument, problems, result, options.name,
                                                         std::move(findings), std::move(record_files)));
-  if (!command.promote || exit_code != kExitDone) return exit_code;
-  return Promote(command, std::move(instrument), SecondsSince(start));
+  if (settlement) RETURN_IF_ERROR(WriteOut(settlement->Print(result, command.json)));
+  return exit_code;
 }
 
 }  // namespace gemmsmith

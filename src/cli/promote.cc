@@ -4,13 +4,12 @@
 #include <chrono>
 #include <map>
 
-#include "base/files.h"
 #include "base/seconds.h"
 #include "campaign/interrupt.h"
 #include "cli/exit.h"
 #include "cli/instrument.h"
-#include "cli/json_text.h"
 #include "cli/progress.h"
+#include "cli/promotion_text.h"
 #include "cli/readers.h"
 #include "cli/record_files.h"
 #include "cli/run.h"
@@ -21,9 +20,6 @@
 namespace gemmsmith {
 
 namespace {
-
-constexpr std::array kKinds = {PromotionKind::kEntered, PromotionKind::kReplaced, PromotionKind::kStands,
-                               PromotionKind::kWithdrawn, PromotionKind::kRefused};
 
 // In the order in which their shapes are named.
 Result<std::vector<Challenge>> ChallengesOf(const PromoteCommand& command, const Archive& archive,
@@ -43,46 +39,6 @@ Result<std::vector<Challenge>> ChallengesOf(const PromoteCommand& command, const
   return challenges;
 }
 
-std::filesystem::path CataloguePath(const PromoteCommand& command, const std::string& device_key) {
-  return command.catalogue.empty() ? HomeFolder() / (device_key + ".catalogue") : command.catalogue;
-}
-
-std::map<PromotionKind, int> Counted(const PromotionRound& round) {
-  std::map<PromotionKind, int> counts;
-  for (const PromotionKind kind : kKinds) counts[kind] = 0;
-  for (const auto& [gemm, promotion] : round.promotions) ++counts[promotion.kind];
-  return counts;
-}
-
-std::string Text(const PromotionRound& round, size_t entries, const std::string& path) {
-  std::string text;
-  for (const auto& [gemm, promotion] : round.promotions)
-    if (promotion.kind != PromotionKind::kStands)
-      text += fmt::format("{:<9}  {}  {}  {}\n", Name(promotion.kind), Print(gemm), Print(promotion.plan),
-                          promotion.reason);
-  for (const auto& [gemm, failure] : round.failures)
-    text += fmt::format("failed     {}  {}\n", Print(gemm), failure.message());
-  std::vector<std::string> counts;
-  for (const auto& [kind, count] : Counted(round)) counts.push_back(fmt::format("{} {}", CountText(count), Name(kind)));
-  return text + fmt::format("{}, {} failed, {} left; {} in {}\n", fmt::join(counts, ", "),
-                            CountText(int64_t(round.failures.size())), CountText(int64_t(round.left)),
-                            Plural(int64_t(entries), "kernel"), path);
-}
-
-std::string JsonText(const PromotionRound& round, size_t entries, const std::string& path) {
-  Json json = {{"command", "promote"}, {"catalogue", path},           {"entries", entries},
-               {"left", round.left},   {"promotions", Json::array()}, {"failures", Json::array()}};
-  for (const auto& [kind, count] : Counted(round)) json[std::string(Name(kind))] = count;
-  for (const auto& [gemm, promotion] : round.promotions)
-    json["promotions"].push_back({{"problem", Print(gemm)},
-                                  {"plan", Print(promotion.plan)},
-                                  {"promotion", Name(promotion.kind)},
-                                  {"reason", promotion.reason}});
-  for (const auto& [gemm, failure] : round.failures)
-    json["failures"].push_back({{"problem", Print(gemm)}, {"failure", failure.message()}});
-  return PrintJson(json);
-}
-
 }  // namespace
 
 Result<int> Run(const PromoteCommand& command) {
@@ -93,7 +49,7 @@ Result<int> Run(const PromoteCommand& command) {
   ASSIGN_OR_RETURN(const std::unique_ptr<Archive> archive, OpenArchive(command.archive));
   const std::string device_key = instrument.evaluator->device().key;
   ASSIGN_OR_RETURN(const std::vector<Challenge> challenges, ChallengesOf(command, *archive, device_key));
-  const std::filesystem::path path = CataloguePath(command, device_key);
+  const std::filesystem::path path = CataloguePath(command.catalogue, device_key);
   ASSIGN_OR_RETURN(const std::unique_ptr<CatalogueOnDisk> catalogue, CatalogueOnDisk::Open(path, device_key));
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   const std::string campaign =
@@ -110,8 +66,7 @@ Result<int> Run(const PromoteCommand& command) {
   // Where a GPU was lost halfway, what raced until then is written and told all the same.
   const Result<std::vector<std::string>> files =
       WriteSelected(*archive, {.campaign = campaign}, command.record, [](const Trial&) { return true; });
-  RETURN_IF_ERROR(WriteOut(command.json ? JsonText(round, catalogue->size(), path.string())
-                                        : Text(round, catalogue->size(), path.string())));
+  RETURN_IF_ERROR(WriteOut(PrintPromotions(round, catalogue->size(), path, command.json)));
   RETURN_IF_ERROR(round.world);
   RETURN_IF_ERROR(files.status());
   if (!files->empty()) WriteNote(fmt::format("the races are written to {}", fmt::join(*files, ", ")));

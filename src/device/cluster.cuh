@@ -25,6 +25,12 @@ GEMMSMITH_DEVICE u32 SharedAddressOf(int rank, u32 address) {
   return mapped;
 }
 
+GEMMSMITH_DEVICE u32 LoadWordFromCluster(u32 address) {
+  u32 word;
+  asm volatile("ld.shared::cluster.u32 %0, [%1];" : "=r"(word) : "r"(address) : "memory");
+  return word;
+}
+
 GEMMSMITH_DEVICE void LoadFromCluster(float (&to)[4], u32 address) {
   asm volatile("ld.shared::cluster.v4.f32 {%0,%1,%2,%3}, [%4];"
                : "=f"(to[0]), "=f"(to[1]), "=f"(to[2]), "=f"(to[3])

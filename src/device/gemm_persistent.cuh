@@ -5,7 +5,7 @@
 //
 // Config: as for one tile a CTA (gemm_wgmma.cuh; kStages at least 2, kSplit 1), and kProducerRegisters,
 // kConsumerRegisters (0: as compiled), kEvenTurns (for the host: launch no more CTAs than make the same number of turns),
-// kStagedBlocks (row blocks of a warp that the epilogue has memory for; behind the stages).
+// kStagedBlocks (row blocks of a warp that the epilogue has memory for; behind the stages), kPlaced (neighbours.cuh).
 #pragma once
 
 #include "wgmma_tile.cuh"
@@ -59,7 +59,7 @@ struct PersistentKernel : WgmmaTile<Config> {
   using typename Tile::M, typename Tile::N, typename Tile::K;
   using Tile::arguments, Tile::member_m, Tile::member_n;
   using Tile::Full, Tile::Empty, Tile::Stage, Tile::Release;
-  using Tile::kTileM, Tile::kTileN, Tile::kStepK, Tile::kRowBlocks, Tile::kClusterSize;
+  using Tile::kTileM, Tile::kTileN, Tile::kStepK, Tile::kRowBlocks, Tile::kClusterSize, Tile::kIsPlaced;
 
   static constexpr int kStages = Config::kStages, kWarpgroups = Config::kWarpgroups;
   static constexpr bool kPingPong = Config::kSchedule == Schedule::kPingPong;
@@ -78,15 +78,36 @@ struct PersistentKernel : WgmmaTile<Config> {
   const int turns;          // how many these are
   const int steps;          // of kStepK, a tile
 
-  GEMMSMITH_DEVICE PersistentKernel(const Arguments& arguments_, u32 shared_)
-      : Tile(arguments_, shared_, int(blockIdx.x) % kClusterSize % Config::kClusterM,
-             int(blockIdx.x) % kClusterSize / Config::kClusterM),
-        order(CeilDivide(CeilDivide(M::Value(arguments_.gemm.m), kTileM), Config::kClusterM),
-              CeilDivide(CeilDivide(N::Value(arguments_.gemm.n), kTileN), Config::kClusterN)),
-        first(int(blockIdx.x) / kClusterSize),
-        stride(int(gridDim.x) / kClusterSize),
+  GEMMSMITH_DEVICE PersistentKernel(const Tile& tile, int first_)
+      : Tile(tile),
+        order(CeilDivide(CeilDivide(M::Value(tile.arguments.gemm.m), kTileM), Config::kClusterM),
+              CeilDivide(CeilDivide(N::Value(tile.arguments.gemm.n), kTileN), Config::kClusterN)),
+        first(first_),
+        stride(ClusterCount()),
         turns((order.count() - first + stride - 1) / stride),
-        steps(CeilDivide(K::Value(arguments_.gemm.k), kStepK)) {}
+        steps(CeilDivide(K::Value(tile.arguments.gemm.k), kStepK)) {}
+
+  static GEMMSMITH_DEVICE int ClusterCount() { return int(gridDim.x) / kClusterSize; }
+  static GEMMSMITH_DEVICE int RankInCluster() { return int(blockIdx.x) % kClusterSize; }
+
+  // ---- the place in the order ----
+
+  static GEMMSMITH_DEVICE u32* Places(const Arguments& arguments) { return static_cast<u32*>(arguments.gemm.workspace); }
+  static GEMMSMITH_DEVICE u32 PlaceWord(const Tile& tile) { return tile.shared + Tile::kArrivalsWord; }
+
+  // One thread of each cluster, before its CTAs meet.
+  static GEMMSMITH_DEVICE void TakePlaceFor(const Tile& tile) {
+    if (Config::kTrigger != Trigger::kNone) WaitForLaunchBefore();
+    const u32 place = TakePlace(Places(tile.arguments), GEMMSMITH_RANKS(tile.arguments), u32(ClusterCount()),
+                                blockIdx.x / kClusterSize);
+    asm volatile("st.shared.u32 [%0], %1;" ::"r"(PlaceWord(tile)), "r"(place) : "memory");
+  }
+  // Behind the meeting. The first CTA has a tile to multiply before it ends, by when all have read what it wrote.
+  static GEMMSMITH_DEVICE int PlaceOfCluster(const Tile& tile) {
+    const u32 place = LoadWordFromCluster(SharedAddressOf(0, PlaceWord(tile)));
+    if constexpr (kClusterSize > 1) MeetClusterWithoutMemory();
+    return int(place);
+  }
 
   using Place = typename Tile::PlaceInC;
   GEMMSMITH_DEVICE Place PlaceOf(int turn) const {
@@ -120,6 +141,8 @@ struct PersistentKernel : WgmmaTile<Config> {
         Tile::Fill(i * kStepK, place.row, place.column, ring.stage);
       }
     }
+    if constexpr (kIsPlaced)
+      if (RankInCluster() == 0) LeavePlaces(Places(arguments), u32(stride));
   }
 
   // One group of instructions stays under way, so a stage is released one step late, and the last one not at all.
@@ -211,31 +234,50 @@ struct PersistentKernel : WgmmaTile<Config> {
     if (is_storer) WaitForStoresBut<0>();
   }
 
+  // Barriers, for all of the CTA and its cluster.
+  static GEMMSMITH_DEVICE void Begin(const Tile& tile, int warp) {
+    if (warp == kConsumerWarps && ElectLane()) {  // elected anew where it is needed, as in gemm_wgmma.cuh
+      if (Config::kTrigger == Trigger::kEarly) LetNextLaunchStart();
+      PrefetchMap(tile.arguments.a);
+      PrefetchMap(tile.arguments.b);
+      tile.InitBarriers(kStages);
+      if constexpr (kIsPlaced)
+        if (RankInCluster() == 0) TakePlaceFor(tile);
+    }
+    __syncwarp();
+    if constexpr (kClusterSize > 1 && kIsPlaced)
+      MeetCluster();
+    else if constexpr (kClusterSize > 1)
+      MeetClusterWithoutMemory();
+    else if (warp >= kConsumerWarps)
+      ArriveAt<kThreads>(kStartBarrier);  // the consumers wait for the barriers, nobody for the consumers
+    else
+      MeetThreads<kThreads>(kStartBarrier);
+  }
+
+  GEMMSMITH_DEVICE void Work(int warp) const {
+    if (warp >= kConsumerWarps) {
+      if constexpr (kMovesRegisters) GiveRegisters<Config::kProducerRegisters>();
+      if (warp == kConsumerWarps && ElectLane()) Produce();
+    } else {
+      if constexpr (kMovesRegisters) TakeRegisters<Config::kConsumerRegisters>();
+      Consume(warp);
+    }
+  }
+
   static GEMMSMITH_DEVICE void Run(const Arguments& arguments) {
     extern __shared__ __align__(1024) char memory[];
     // In a form that lets the compiler see that it is the same for the whole warp.
     const int warp = __shfl_sync(0xffffffffu, threadIdx.x / 32, 0);
-    const PersistentKernel kernel(arguments, SharedAddress(memory));
-    const bool is_producer = warp >= kConsumerWarps, feeds = warp == kConsumerWarps;
-    if (feeds && ElectLane()) {  // elected anew where it is needed, as in gemm_wgmma.cuh
-      if (Config::kTrigger == Trigger::kEarly) LetNextLaunchStart();
-      PrefetchMap(arguments.a);
-      PrefetchMap(arguments.b);
-      kernel.InitBarriers(kStages);
-    }
-    __syncwarp();
-    if constexpr (kClusterSize > 1)
-      MeetClusterWithoutMemory();
-    else if (is_producer)
-      ArriveAt<kThreads>(kStartBarrier);  // the consumers wait for the barriers, nobody for the consumers
-    else
-      MeetThreads<kThreads>(kStartBarrier);
-    if (is_producer) {
-      if constexpr (kMovesRegisters) GiveRegisters<Config::kProducerRegisters>();
-      if (feeds && ElectLane()) kernel.Produce();
+    const Tile tile(arguments, SharedAddress(memory), RankInCluster() % Config::kClusterM,
+                    RankInCluster() / Config::kClusterM);
+    if constexpr (kIsPlaced) {
+      Begin(tile, warp);
+      PersistentKernel(tile, PlaceOfCluster(tile)).Work(warp);
     } else {
-      if constexpr (kMovesRegisters) TakeRegisters<Config::kConsumerRegisters>();
-      kernel.Consume(warp);
+      const PersistentKernel kernel(tile, int(blockIdx.x) / kClusterSize);
+      Begin(kernel, warp);
+      kernel.Work(warp);
     }
   }
 };

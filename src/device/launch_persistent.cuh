@@ -6,16 +6,23 @@
 
 namespace gemmsmith {
 
+cudaError_t FindRanks(cudaStream_t stream);  // of launch_neighbours.cuh, where the kernel is placed
+
 // Packed A, B and C. cudaErrorInvalidValue for a problem that the kernel was not made for.
 template <class Config>
 cudaError_t LaunchGemm(void (*kernel)(typename PersistentKernel<Config>::Arguments), const void* a, const void* b,
-                       void* c, int m, int n, int k, void* workspace, size_t, cudaStream_t stream) {
+                       void* c, int m, int n, int k, void* workspace, size_t workspace_bytes, cudaStream_t stream) {
   using Kernel = PersistentKernel<Config>;
   // A warpgroup could come to the end of the next tile before another one's turn at this one.
   if (Config::kTurnSteps > 0 && CeilDivide(k, Config::kStepK) < Config::kStages) return cudaErrorInvalidValue;
   typename Kernel::Arguments arguments{};
   const cudaError_t filled = FillArguments<Config>(arguments, a, b, c, m, n, k, workspace);
   if (filled != cudaSuccess) return filled;
+  if constexpr (Kernel::kIsPlaced) {
+    if (workspace_bytes < kPlacesBytes) return cudaErrorInvalidValue;
+    const cudaError_t found = FindRanks(stream);
+    if (found != cudaSuccess) return found;
+  }
   cudaError_t asked = AllowAllSmem(kernel);
   if (asked != cudaSuccess) return asked;
 

@@ -8,6 +8,7 @@
 
 #include "accumulators.cuh"
 #include "epilogue_staged.cuh"
+#include "neighbours.cuh"
 #include "tma.cuh"
 #include "wgmma.cuh"
 
@@ -70,12 +71,13 @@ struct WgmmaTile {
 
   static constexpr int kMaxStages = 32;
   static constexpr int kFullBarriers = 0, kEmptyBarriers = 8 * kMaxStages, kArrivalsWord = 16 * kMaxStages;
+  static constexpr bool kIsPlaced = Config::kPlaced;
   static constexpr int kStagesStart = 1024;
   static constexpr int kSums = kSumColumns / 2;  // of a row block, a thread
   using Accumulators = AccumulatorsOf<Sum, kSums>[kRowBlocks];
   using Sums = float[kRowBlocks][kSums];
 
-  // As the host lays them out: the maps in order, C's only where the copy engine stores.
+  // As the host lays them out: the maps in order, C's only where the copy engine stores; the ranks, where they matter.
   struct ArgumentsForRows {
     TensorMap a, b;
     GemmArguments gemm;
@@ -84,7 +86,20 @@ struct WgmmaTile {
     TensorMap a, b, c;
     GemmArguments gemm;
   };
-  using Arguments = typename Conditional<Config::kStoreByCopyEngine, ArgumentsForBoxes, ArgumentsForRows>::Type;
+  struct PlacedArgumentsForRows {
+    TensorMap a, b;
+    const NeighbourRanks* ranks;
+    GemmArguments gemm;
+  };
+  struct PlacedArgumentsForBoxes {
+    TensorMap a, b, c;
+    const NeighbourRanks* ranks;
+    GemmArguments gemm;
+  };
+  template <class Placed, class Other>
+  using IfPlaced = typename Conditional<kIsPlaced, Placed, Other>::Type;
+  using Arguments = typename Conditional<Config::kStoreByCopyEngine, IfPlaced<PlacedArgumentsForBoxes, ArgumentsForBoxes>,
+                                         IfPlaced<PlacedArgumentsForRows, ArgumentsForRows>>::Type;
 
   const Arguments& arguments;
   const u32 shared;

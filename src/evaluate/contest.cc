@@ -100,10 +100,13 @@ bool Races(const Racer& racer, const ClockRow& row, std::span<const Racer> racer
   return std::none_of(racers.begin(), racers.end(), [](const Racer& other) { return other.is_decisive; });
 }
 
-std::vector<Start> StartsFor(const ClockRow& row, std::span<const Racer> racers) {
+// Who stays out of a race, by its place among the racers.
+using Excused = std::vector<bool>;
+
+std::vector<Start> StartsFor(const ClockRow& row, std::span<const Racer> racers, const Excused& excused) {
   std::vector<Start> starts;
   for (size_t i = 0; i < racers.size(); ++i) {
-    if (!Races(racers[i], row, racers)) continue;
+    if (excused[i] || !Races(racers[i], row, racers)) continue;
     if (row.graphs.size() == 0) starts.push_back({i, row.clock, nullptr});
     for (const Clock clock : row.graphs)
       if (const auto graph = racers[i].graphs.find(GraphsOf(clock)); graph != racers[i].graphs.end())
@@ -140,7 +143,7 @@ class ContestRun {
                             problem_,
                             racers_,
                             sweep_,
-                            StartsFor(row, racers_),
+                            StartsFor(row, racers_, ExcusedFrom(row)),
                             WindowFor(problem_.protocol, row.clock, fastest_call_ns)};
     if (entrants.starts.empty()) return OkStatus();
     ASSIGN_OR_RETURN(const std::unique_ptr<RoundClock> clock, row.make(entrants));
@@ -160,6 +163,28 @@ class ContestRun {
     workshop_.last_race = std::chrono::steady_clock::now();
     Enter(entrants, race);
     return OkStatus();
+  }
+
+  // Where that is asked for, candidates that are not the fastest of their layout.
+  Excused ExcusedFrom(const ClockRow& row) const {
+    Excused excused(racers_.size(), false);
+    if (!problem_.calls_of_fastest || row.graphs.size() > 0) return excused;
+    std::map<Layout, size_t> fastest;
+    for (size_t i = 0; i < racers_.size(); ++i) {
+      if (racers_[i].candidate < 0) continue;
+      excused[i] = true;
+      const auto [best, is_first] = fastest.try_emplace(racers_[i].layout, i);
+      if (!is_first && DeviceNs(i) < DeviceNs(best->second)) best->second = i;
+    }
+    for (const auto& [layout, racer] : fastest) excused[racer] = false;
+    return excused;
+  }
+  // As raced before.
+  double DeviceNs(size_t racer) const {
+    for (const Timing& timing : result_.timings[racer])
+      if (timing.clock == Clock::kDevice) return timing.median_ns;
+    GEMMSMITH_CHECK(false, "{} has no time on the device clock", racers_[racer].name);
+    return 0;
   }
 
   std::vector<RaceEntry> EntriesOf(const Entrants& entrants) const {
@@ -246,7 +271,7 @@ Result<std::unique_ptr<RoundClock>> MakeRoundClock(const Workshop& workshop, con
   const auto row =
       std::find_if(std::begin(kRows), std::end(kRows), [&](const ClockRow& r) { return r.clock == clock; });
   GEMMSMITH_CHECK(row != std::end(kRows), "a race on the {} clock", Name(clock));
-  const Entrants entrants{workshop, problem, racers, sweep, StartsFor(*row, racers)};
+  const Entrants entrants{workshop, problem, racers, sweep, StartsFor(*row, racers, Excused(racers.size(), false))};
   GEMMSMITH_CHECK(entrants.starts.size() == racers.size(), "{} starts of {} racers", entrants.starts.size(),
                   racers.size());
   return row->make(entrants);

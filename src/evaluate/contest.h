@@ -21,6 +21,7 @@ bool IsOfGraphs(Clock clock);
 struct Racer {
   std::string name = "ours";
   int candidate = -1;        // its place in the list; -1: a rival
+  Layout layout = kTn;       // a candidate's
   bool is_decisive = false;  // a rival that the early stop looks at
   bool is_hopeless = false;  // a candidate so slow that a screen need not know how slow
   double call_ns = 0;        // roughly

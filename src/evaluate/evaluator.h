@@ -31,6 +31,9 @@ struct EvaluationRequest {
   bool certify = false;
   BaselineSet baselines;
   bool counters = false;  // also reads the profiler's counters of what passes, after everything else
+  // Of candidates that are judged together, single calls (offline, server, host) are timed of the fastest of each
+  // layout alone: on the server's clock a call costs a millisecond of waiting.
+  bool calls_of_fastest = false;
 
   // CHECKs that a plan is judged.
   const Plan& plan() const;

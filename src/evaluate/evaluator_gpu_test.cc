@@ -580,6 +580,27 @@ TEST_F(EvaluatorGpuTest, LayoutsOfAProblemRaceTogetherAndEachIsGivenItsOwnOperan
   EXPECT_EQ(*outcomes[0].Find("lt_auto_nn", Clock::kDevice), *outcomes[1].Find("lt_auto_nn", Clock::kDevice));
 }
 
+TEST_F(EvaluatorGpuTest, WhereAskedForSingleCallsAreTimedOfTheFastestOfEachLayout) {
+  std::vector<EvaluationRequest> requests;
+  for (const Layout& layout : {kNn, kTn})
+    for (const char* tile : {"tile_m=16 tile_n=16", "tile_m=64 tile_n=64 warps_m=2 warps_n=2"}) {
+      EvaluationRequest& request = requests.emplace_back(Request({{384, 256, 512}, {layout}}));
+      request.subject = *ParsePlan(fmt::format("direct {}", tile));
+      request.protocol = Protocol::kShort;
+      request.clocks = {Clock::kDevice, Clock::kOffline};
+      request.calls_of_fastest = true;
+    }
+  const std::vector<Outcome> outcomes = JudgeTogether(ContendersFor(requests));
+  for (size_t first = 0; first < outcomes.size(); first += 2) {
+    const bool first_is_faster = outcomes[first].TimeNs() < outcomes[first + 1].TimeNs();
+    const Outcome &faster = outcomes[first_is_faster ? first : first + 1],
+                  &slower = outcomes[first_is_faster ? first + 1 : first];
+    EXPECT_NE(faster.Find("ours", Clock::kOffline), nullptr) << first << faster.reason;
+    EXPECT_EQ(slower.Find("ours", Clock::kOffline), nullptr) << first << slower.reason;
+    EXPECT_NE(slower.Find("lt_auto_tn", Clock::kOffline), nullptr) << first;
+  }
+}
+
 // Whatever the tests of a thorough protocol leave in the worker's context: every call took 0.17 us longer once they had
 // put one on another stream.
 TEST_F(EvaluatorGpuTest, CallsTakeAsLongBehindThoroughTestsAsBeforeThem) {

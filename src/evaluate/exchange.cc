@@ -72,6 +72,7 @@ Status Exchange::Load(Contestant& contestant) {
   const CandidateMessage& message = *contestant.message;
   const TestBench& bench = *contestant.bench;
   ASSIGN_OR_RETURN(contestant.kernel, workshop_.gpu.Load(message.cubin, message.entry, message.launch.smem_bytes));
+  RETURN_IF_ERROR(workshop_.harness.FindNeighboursFor(message.launch));
   const auto arguments_for = [&](const Gemm& gemm, const Inputs& inputs) {
     return ArgumentsFor(gemm, inputs.a->data(), inputs.b->data(), bench.output->data(), contestant.workspace->data());
   };
@@ -253,6 +254,7 @@ std::vector<Racer> Exchange::RacersOf() const {
   for (const auto& contestant : contestants_) {
     Racer& racer = racers.emplace_back();
     racer.candidate = contestant->place;
+    racer.layout = contestant->message->layout;
     racer.is_hopeless = contestant->is_hopeless;
     racer.call_ns = contestant->call_ns;
     racer.call = [this, &racing = *contestant] {

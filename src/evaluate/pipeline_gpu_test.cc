@@ -15,6 +15,7 @@
 #include "program/covering.h"
 #include "program/emit.h"
 #include "program/random_plan.h"
+#include "program/wgmma_family.h"
 
 namespace gemmsmith {
 namespace {
@@ -59,8 +60,15 @@ Gemm RandomGemm(Random& random, bool is_persistent) {
   return {{m, n, k}, {random.Below(2) == 0 ? kTn : kNn}};
 }
 
-// A third of them persistent; a quarter end their tiles in turn, of one tile a CTA and of many: a wait more in which to
-// hang.
+// Tiles by place: legal where calls are long enough for it to be worth it; here, where launches are to follow each
+// other quickly, as well.
+Plan Placed(Plan plan) {
+  plan.Set("place", 1);
+  return plan;
+}
+
+// A third of them persistent, of which half take their tiles by place; a quarter end their tiles in turn, of one
+// tile a CTA and of many: a wait more in which to hang.
 std::vector<Pipeline> RandomPipelines(const Device& device) {
   Random random(20261121);
   const Family& family = GetFamily(FamilyId::kWgmma);
@@ -78,10 +86,21 @@ std::vector<Pipeline> RandomPipelines(const Device& device) {
     std::vector<AxisValue> settings{
         any_of("schedule", [&](int value) { return (value != int(Schedule::kOneTile)) == is_persistent; })};
     if (ends_in_turn) settings.push_back(any_of("finish", [](int value) { return value != 0; }));
-    if (const std::optional<Plan> plan = RandomLegalPlan(family, settings, gemm, device, random))
-      pipelines.push_back({gemm, *plan, {}});
+    std::optional<Plan> plan = RandomLegalPlan(family, settings, gemm, device, random);
+    if (!plan) continue;
+    if (is_persistent && pipelines.size() / 3 % 2 == 0) plan = Placed(*plan);
+    pipelines.push_back({gemm, *plan, {}});
   }
   return pipelines;
+}
+
+// Every other persistent plan takes its tiles by place.
+std::vector<Plan> HalfOfThemPlaced(std::vector<Plan> plans) {
+  size_t persistent = 0;
+  for (Plan& plan : plans)
+    if (plan.family == FamilyId::kWgmma && WgmmaPlan(plan).is_persistent())
+      if (++persistent % 2 == 0) plan = Placed(plan);
+  return plans;
 }
 
 class PipelineGpuTest : public testing::Test {
@@ -131,6 +150,7 @@ class PipelineGpuTest : public testing::Test {
     const Result<GuardedWorkspace> workspace = GuardedWorkspace::Create(*gpu_, launch.workspace_bytes);
     const Result<Kernel> kernel = gpu_->Load(binary.cubin, binary.entry, launch.smem_bytes);
     ASSERT_TRUE(workspace.ok() && kernel.ok());
+    ASSERT_DONE(harness_->FindNeighboursFor(launch));
     const Result<GemmParameters> parameters =
         gpu_->ParametersFor(launch, ArgumentsFor(gemm, a->data(), b->data(), c->data(), workspace->data()));
     ASSERT_DONE(parameters);
@@ -184,7 +204,8 @@ class CoveringKernels : public PipelineGpuTest, public testing::WithParamInterfa
 TEST_P(CoveringKernels, RunOnceEach) {
   const Gemm& gemm = kCoveredProblems[GetParam()];
   std::vector<Pipeline> pipelines;
-  for (const Plan& plan : CoveringPlans(gemm, gpu_->identity().device, 5)) pipelines.push_back({gemm, plan, {}});
+  for (const Plan& plan : HalfOfThemPlaced(CoveringPlans(gemm, gpu_->identity().device, 5)))
+    pipelines.push_back({gemm, plan, {}});
   CompileAll(pipelines);
   for (const Pipeline& pipeline : pipelines) {
     Run(pipeline, Chaining::kNone, 1);
@@ -271,7 +292,7 @@ TEST_P(ChainedLaunch, ReadsWhatTheOneBeforeItWrote) {
   const Layout layout = GetParam();
   const Gemm gemm = DependentChain(*gpu_, layout).gemm();
   std::vector<Pipeline> pipelines;
-  for (const Plan& covering : CoveringPlans(gemm, gpu_->identity().device, 7))
+  for (const Plan& covering : HalfOfThemPlaced(CoveringPlans(gemm, gpu_->identity().device, 7)))
     for (const Trigger trigger : {Trigger::kEarly, Trigger::kSoon, Trigger::kLate}) {
       Plan plan = covering;
       plan.Set("trigger", int(trigger));
@@ -285,6 +306,7 @@ TEST_P(ChainedLaunch, ReadsWhatTheOneBeforeItWrote) {
     ASSERT_TRUE(pipeline.compilation.succeeded) << pipeline.compilation.log;
     const Result<Kernel> kernel = gpu_->Load(binary.cubin, binary.entry, launch.smem_bytes);
     ASSERT_DONE(kernel);
+    ASSERT_DONE(harness_->FindNeighboursFor(launch));
     DependentChain chain(*gpu_, layout);
     ASSERT_DONE(chain.Prepare(launch));
     const Watchdog watchdog(Print(pipeline.plan));

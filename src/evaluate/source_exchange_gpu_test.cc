@@ -172,6 +172,16 @@ TEST_F(SourceGpuTest, APlanAsASourceTakesAsLongAsThePlan) {
   EXPECT_NEAR(over_rival(source) / over_rival(plan), 1, 0.05) << source.TimeNs() << " " << plan.TimeNs();
 }
 
+// Its first call finds out, by launches of its own, where multiprocessors stand.
+TEST_F(SourceGpuTest, APlacedPlanAsASourceIsHonest) {
+  EvaluationRequest request;
+  request.gemm = {{4096, 4096, 2048}, {kTn}};
+  const Plan plan = *ParsePlan("wgmma schedule=pingpong store=tma raster=8 place=near");
+  request.subject = FreeForm{"placed.cu", EmitStandalone(plan, request.gemm)};
+  const Outcome outcome = Judge(request);
+  EXPECT_EQ(outcome.kind, OutcomeKind::kMeasured) << outcome.reason;
+}
+
 EvaluationRequest Counted(EvaluationRequest request, bool time) {
   request.time = time;
   request.counters = true;

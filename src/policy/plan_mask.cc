@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/random.h"
+#include "policy/tokens.h"
 #include "program/legality.h"
 
 namespace gemmsmith {
@@ -82,8 +83,12 @@ AllowedWords LegalPlanMask::AllowedAfter(const PlanPrefix& prefix) const {
   return allowed;
 }
 
+// What words do not say whole cannot be drawn.
 SpacePlanMask::SpacePlanMask(const Space& space)
-    : space_(space), struck_(space.size(), false), beliefs_(space.size()), remaining_(space.size()) {}
+    : space_(space), struck_(space.size(), false), beliefs_(space.size()), remaining_(space.size()) {
+  for (const Plan& plan : space.plans())
+    if (!IsToldWhole(plan)) Strike(plan);
+}
 
 void SpacePlanMask::Believe(std::vector<float> beliefs) {
   GEMMSMITH_CHECK(beliefs.size() == space_.size(), "{} beliefs of {} plans", beliefs.size(), space_.size());

@@ -34,13 +34,14 @@ TEST(PlanMaskTest, EverySampledPlanCanBeReadAndEveryValueOccurs) {
   for (int i = 0; i < 5000; ++i) {
     const Plan plan = *SamplePlan(AnyPlanMask(), random);
     const Family& family = GetFamily(plan.family);
-    for (size_t p = 0; p < family.parameters.size(); ++p)
+    EXPECT_TRUE(IsToldWhole(plan));
+    for (size_t p = 0; p < family.ToldCount(); ++p)
       seen.emplace(plan.family,
                    std::string(family.parameters[p].name) + "=" + family.parameters[p].Print(plan.values[p]));
   }
   size_t values = 0;
   for (const Family& family : Families())
-    for (const Parameter& parameter : family.parameters) values += parameter.values.size();
+    for (const Parameter& parameter : family.parameters.first(family.ToldCount())) values += parameter.values.size();
   EXPECT_EQ(seen.size(), values);
 }
 
@@ -88,6 +89,19 @@ TEST(PlanMaskTest, TheMaskOfASpaceLeadsToAllItsPlansAndNoOthers) {
   }
   EXPECT_EQ(seen.size(), space.size());
   EXPECT_FALSE(mask.Strike(DefaultPlan(FamilyId::kDirect)));
+}
+
+TEST(PlanMaskTest, WhatWordsDoNotSayWholeIsNotDrawnFromASpace) {
+  const Plan plain = *ParsePlan("wgmma schedule=pingpong"), placed = *ParsePlan("wgmma schedule=pingpong place=near"),
+             other_placed = *ParsePlan("wgmma schedule=pingpong raster=8 place=near");
+  const Space space(std::vector<Plan>{plain, placed, other_placed});
+  SpacePlanMask mask(space);
+  EXPECT_EQ(mask.remaining(), 1u);
+  Random random(4);
+  EXPECT_EQ(SamplePlan(mask, random), plain);
+  EXPECT_TRUE(mask.Strike(plain));
+  EXPECT_EQ(mask.remaining(), 0u);
+  EXPECT_EQ(SamplePlan(mask, random), std::nullopt);
 }
 
 }  // namespace

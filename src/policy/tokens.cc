@@ -88,7 +88,7 @@ class Writer {
   void PutPlan(const Plan& plan) {
     const Family& family = GetFamily(plan.family);
     Put(words_.families[int(plan.family)]);
-    for (size_t i = 0; i < family.parameters.size(); ++i)
+    for (size_t i = 0; i < family.ToldCount(); ++i)
       Put(words_.Values(plan.family, i)[family.parameters[i].IndexOf(plan.values[i])]);
   }
 
@@ -209,9 +209,9 @@ class Reader {
   }
 
   Plan TakePlan() {
-    Plan plan{Families()[size_t(Take(words_.families, "a family"))].id};
+    Plan plan = DefaultPlan(Families()[size_t(Take(words_.families, "a family"))].id);
     const Family& family = GetFamily(plan.family);
-    for (size_t i = 0; i < family.parameters.size() && !failed(); ++i)
+    for (size_t i = 0; i < family.ToldCount() && !failed(); ++i)
       plan.values[i] =
           family.parameters[i].values[size_t(Take(words_.Values(plan.family, i), family.parameters[i].name))];
     return plan;
@@ -327,6 +327,12 @@ std::vector<Token> EncodePlan(const Plan& plan) {
   Writer writer;
   writer.PutPlan(plan);
   return std::move(writer).Take();
+}
+
+bool IsToldWhole(const Plan& plan) {
+  const Plan usual = DefaultPlan(plan.family);
+  const auto from = std::ptrdiff_t(GetFamily(plan.family).ToldCount());
+  return std::equal(plan.values.begin() + from, plan.values.end(), usual.values.begin() + from);
 }
 
 Result<Plan> DecodePlan(std::span<const Token> tokens) {

@@ -77,8 +77,10 @@ Result<Document> Decode(std::span<const Token> tokens);
 // of counters. Encode(Rounded(d)) == Encode(d).
 Document Rounded(const Document& document);
 
-// A family's word and one for each of its parameters, in their order.
+// A family's word and one for each of its parameters that are told, in their order.
 std::vector<Token> EncodePlan(const Plan& plan);
+// Whether the words say all of the plan: what they do not tell is as usual.
+bool IsToldWhole(const Plan& plan);
 Result<Plan> DecodePlan(std::span<const Token> tokens);
 
 // "gemmsmith-tokens-1 tn type:f16 ...", and back.

@@ -126,7 +126,8 @@ Vocabulary::Vocabulary() {
   for (const Family& family : Families()) {
     GEMMSMITH_CHECK(size_t(family.id) == values.size(), "families are not in the order of their ids");
     values.emplace_back();
-    for (const Parameter& parameter : family.parameters) values.back().push_back(Add(ValueWords(family, parameter)));
+    for (const Parameter& parameter : family.parameters.first(family.ToldCount()))
+      values.back().push_back(Add(ValueWords(family, parameter)));
   }
   identity_ = fmt::format("tokens {} {}", kTokenVersion, HashBytes(Join(words_, " ")).Hex().substr(0, 12));
 }

@@ -73,7 +73,7 @@ class Vocabulary {
   TokenBlock higher, lower;  // by counter: what an analysis names
   std::array<TokenBlock, kIntegerFieldCount> integers;
   std::array<TokenBlock, kRealFieldCount> reals;
-  std::vector<std::vector<TokenBlock>> values;  // by family and parameter, in the order of the parameter's values
+  std::vector<std::vector<TokenBlock>> values;  // by family and parameter that is told, in the order of its values
 
  private:
   TokenBlock Add(const std::vector<std::string>& words);

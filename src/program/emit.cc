@@ -27,8 +27,8 @@ struct FamilyText {
 
 FamilyText TextOf(const WgmmaPlan& plan, const Gemm& gemm) {
   if (plan.is_persistent())
-    return {"gemm_persistent.cuh", "launch_persistent.cuh", "gemmsmith::PersistentKernel", WgmmaConfigText(plan, gemm),
-            plan.MovesRegisters()};
+    return {"gemm_persistent.cuh", plan.is_placed ? "launch_placed.cuh" : "launch_persistent.cuh",
+            "gemmsmith::PersistentKernel", WgmmaConfigText(plan, gemm), plan.MovesRegisters()};
   return {"gemm_wgmma.cuh", "launch_wgmma.cuh", "gemmsmith::WgmmaKernel", WgmmaConfigText(plan, gemm)};
 }
 

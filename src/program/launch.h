@@ -40,10 +40,12 @@ struct Launch {
   // The kernel walks over its tiles with any number of clusters: the grid, one CTA a tile and along x alone, is cut to
   // what the GPU holds at once.
   bool fills_gpu = false;
+  // A cluster takes its first place by where its multiprocessors stand: the kernel is told ranks of them.
+  bool is_placed = false;
   // Of these no more than leave the number of turns as it is: 512 tiles for 132 are 128 with four each.
   bool even_turns = false;
-  // Its CTAs wait for each other: they start all together or not at all (a cooperative launch). In a chain, where nothing
-  // else runs beside it, it is an ordinary one.
+  // Its CTAs wait for each other: they start all together or not at all (a cooperative launch). In a chain, where
+  // nothing else runs beside it, it is an ordinary one.
   bool is_cooperative = false;
   // The kernel waits by itself for the launch before it, so that a chain of launches may overlap (programmatic
   // dependent launch).
@@ -61,11 +63,14 @@ uint32_t CtasToLaunch(const Launch& launch, uint32_t resident);
 // src/device/reduce.cuh lays it out.
 uint64_t SplitWorkspaceBytes(uint64_t tiles, uint64_t sums_of_tile);
 
+// What clusters take their places in; src/device/neighbours.cuh lays it out. Eight CTAs of 256 threads, the fewest that
+// a persistent schedule has, are all that a multiprocessor holds.
+inline constexpr uint64_t kPlacesBytes = 8192;
+
 // For a plan that Check() finds legal for the problem.
 Launch LaunchFor(const Plan& plan, const Gemm& gemm);
 
-// The last part of every GEMM kernel's parameter block, behind its tensor maps; src/device/types.cuh declares the same
-// bytes.
+// The last part of every GEMM kernel's parameter block; src/device/types.cuh declares the same bytes.
 struct GemmArguments {
   const void* a = nullptr;
   const void* b = nullptr;

@@ -61,6 +61,10 @@ std::string Parameter::Print(int value) const {
   return words.empty() ? fmt::format("{}", value) : std::string(words[index]);
 }
 
+size_t Family::ToldCount() const {
+  return size_t(std::count_if(parameters.begin(), parameters.end(), [](const Parameter& p) { return p.is_told; }));
+}
+
 int Family::IndexOf(std::string_view parameter) const {
   for (size_t i = 0; i < parameters.size(); ++i)
     if (parameters[i].name == parameter) return int(i);

@@ -25,6 +25,9 @@ struct Parameter {
   int default_value = 0;
   bool ordered = false;  // an axis of words whose neighbours are one step away, as with numbers
   int stride = 0;        // numbers up to so far from each other are one step apart; 0: those next to each other
+  // Whether a policy's words tell it. An axis that they do not tell is last among its family's and for
+  // twins to try: so weights stay valid when it is added.
+  bool is_told = true;
 
   int IndexOf(int value) const;  // -1 when not a value of this axis
   std::string Print(int value) const;
@@ -41,6 +44,7 @@ struct Family {
   std::span<const Parameter> parameters;
 
   int IndexOf(std::string_view parameter) const;  // -1 when unknown
+  size_t ToldCount() const;                       // of the parameters, the first ones
 };
 std::span<const Family> Families();
 const Family& GetFamily(FamilyId id);

@@ -20,14 +20,15 @@ void Draw(Plan& plan, const Family& family, size_t axis, Random& random) {
 // thousands.
 std::optional<Plan> RandomLegalPlan(const Family& family, std::span<const AxisValue> settings, const Gemm& gemm,
                                     const Device& device, Random& random) {
-  Plan plan{family.id};
+  Plan plan = DefaultPlan(family.id);
+  const size_t drawn = family.ToldCount();  // others are as usual, unless they are set
   int reasons = 0;
   for (int i = 0; i < kTries; ++i) {
     Plan next = plan;
     if (i % kClimb == 0)
-      for (size_t axis = 0; axis < family.parameters.size(); ++axis) Draw(next, family, axis, random);
+      for (size_t axis = 0; axis < drawn; ++axis) Draw(next, family, axis, random);
     else
-      Draw(next, family, random.Below(family.parameters.size()), random);
+      Draw(next, family, random.Below(drawn), random);
     for (const auto& [axis, value] : settings) next.values[axis] = value;
     const int next_reasons = CountReasons(next, gemm, device);
     if (i % kClimb != 0 && next_reasons > reasons) continue;

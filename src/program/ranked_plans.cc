@@ -66,7 +66,7 @@ int UsualTrigger(const Family& family, const Device& device) {
 bool IsSecondary(const Parameter& parameter) {
   return parameter.name == "store" || parameter.name == "trigger" || parameter.name == "raster" ||
          parameter.name == "ctas" || parameter.name == "finish" || parameter.name == "stream" ||
-         parameter.name == "keep" || parameter.name == "fixed";
+         parameter.name == "keep" || parameter.name == "fixed" || !parameter.is_told;
 }
 
 // What the space needs to know of a family: which axes wait for the second pass, and which beginnings of a plan no
@@ -226,8 +226,9 @@ class FamilySpace {
     }
   }
 
-  // The other triggers and dimensions are those of twins, which the fastest bring into the heat.
+  // The other triggers, dimensions and places are those of twins, which the fastest bring into the heat.
   bool IsUsual(int axis, int value) const {
+    if (!family_.parameters[size_t(axis)].is_told) return value == family_.parameters[size_t(axis)].default_value;
     if (axis == trigger_) return value == usual_trigger_;
     if (axis == fixed_) return value == usual_fixed_;
     return true;
@@ -262,6 +263,8 @@ Plan UsualForm(Plan plan, const Device& device) {
   const Family& family = GetFamily(plan.family);
   plan.Set("fixed", UsualFixed(family));
   plan.Set("trigger", UsualTrigger(family, device));
+  for (size_t axis = family.ToldCount(); axis < family.parameters.size(); ++axis)
+    plan.values[axis] = family.parameters[axis].default_value;
   return plan;
 }
 

@@ -34,6 +34,8 @@ constexpr std::string_view kCtaWords[] = {"all", "even"};
 constexpr int kFinishes[] = {0, 1};
 constexpr std::string_view kFinishWords[] = {"together", "in_turn"};
 constexpr int kRasters[] = {0, 1, 2, 4, 8, 16};
+constexpr int kPlaces[] = {0, 1};
+constexpr std::string_view kPlaceWords[] = {"any", "near"};
 constexpr std::string_view kRasterWords[] = {"m", "n", "2", "4", "8", "16"};
 
 // Places in Plan::values, in the order of kParameters.
@@ -56,7 +58,8 @@ enum Index {
   kRaster,
   kCtas,
   kFinish,
-  kFixed
+  kFixed,
+  kPlace
 };
 
 constexpr Parameter kParameters[] = {
@@ -96,9 +99,13 @@ constexpr Parameter kParameters[] = {
      kFinishes, kFinishWords, 0},
     {"fixed", "dimensions known at compile time: none, k, all (with C's stride)", kFixedKinds, kFixedWords,
      int(FixedDimensions::kNone)},
+    {"place",
+     "of a persistent schedule: tiles by the order of the launch, or neighbouring tiles for neighbouring "
+     "multiprocessors",
+     kPlaces, kPlaceWords, 0, false, 0, false},
 };
 
-static_assert(std::size(kParameters) == kFixed + 1);
+static_assert(std::size(kParameters) == kPlace + 1);
 
 constexpr Family kWgmma = {FamilyId::kWgmma, "wgmma", "TMA to shared memory to wgmma (Hopper only)", kParameters};
 
@@ -295,6 +302,14 @@ void CheckCtas(const WgmmaPlan& plan, const Gemm& gemm, const Device& device, in
                 tiles, device.multiprocessors);
 }
 
+void CheckPlace(const WgmmaPlan& plan, const Gemm& gemm, Reasons& reasons) {
+  if (!plan.is_placed) return;
+  if (!plan.is_persistent()) return reasons.Add("place=near is for persistent schedules");
+  if (plan.even_turns)
+    reasons.Add("place=near takes all multiprocessors: ctas=even leaves some out, wherever they are");
+  if (!SavesPowerByPlace(gemm.shape)) reasons.Add("place=near saves power where m n k is 2^35 or more");
+}
+
 // A persistent CTA is worth it where it has more than one tile.
 void CheckSchedule(const WgmmaPlan& plan, const Gemm& gemm, const Device& device, Reasons& reasons) {
   if (plan.store == Store::kBoxesFirstOut && (!plan.is_persistent() || !MostlyWritesC(gemm)))
@@ -376,6 +391,11 @@ void CheckClusterAndGrid(const WgmmaPlan& plan, const Gemm& gemm, const Device& 
 
 const Family& WgmmaFamily() { return kWgmma; }
 
+bool SavesPowerByPlace(const Shape& shape) {
+  constexpr double kFewestProducts = 1ll << 35;  // 0.1 ms
+  return shape.Volume() >= kFewestProducts;
+}
+
 WgmmaPlan::WgmmaPlan(const Plan& plan)
     : tile_m(plan.values[kTileM]),
       tile_n(plan.values[kTileN]),
@@ -395,7 +415,8 @@ WgmmaPlan::WgmmaPlan(const Plan& plan)
       raster(plan.values[kRaster]),
       even_turns(plan.values[kCtas] != 0),
       ends_in_turn(plan.values[kFinish] != 0),
-      fixed(FixedDimensions(plan.values[kFixed])) {
+      fixed(FixedDimensions(plan.values[kFixed])),
+      is_placed(plan.values[kPlace] != 0) {
   GEMMSMITH_CHECK(plan.family == FamilyId::kWgmma, "family {}", int(plan.family));
 }
 
@@ -457,6 +478,7 @@ void CheckWgmma(const WgmmaPlan& plan, const Gemm& gemm, const Device& device, R
   CheckStages(plan, gemm, device, reasons);
   CheckSchedule(plan, gemm, device, reasons);
   CheckSplit(plan, gemm, device, reasons);
+  CheckPlace(plan, gemm, reasons);
   CheckFinish(plan, gemm, reasons);
   CheckStream(plan, gemm, device, reasons);
   CheckClusterAndGrid(plan, gemm, device, reasons);
@@ -469,6 +491,7 @@ Launch LaunchWgmma(const WgmmaPlan& plan, const Gemm& gemm) {
   Launch launch;
   launch.fills_gpu = plan.is_persistent();
   launch.even_turns = plan.even_turns;
+  launch.is_placed = plan.is_placed;
   if (plan.is_persistent()) {
     launch.grid = {tiles_m * tiles_n};
     launch.cluster = {cluster_m * cluster_n};
@@ -488,6 +511,7 @@ Launch LaunchWgmma(const WgmmaPlan& plan, const Gemm& gemm) {
   if (plan.split > 1 && !plan.splits_are_cluster())
     launch.workspace_bytes = SplitWorkspaceBytes(
         uint64_t(tiles_m) * tiles_n, uint64_t(plan.splits_exchange() ? plan.split : 1) * plan.tile_m * plan.tile_n);
+  if (plan.is_placed) launch.workspace_bytes = kPlacesBytes;
   launch.is_cooperative = plan.splits_exchange();
   launch.chainable = plan.trigger != Trigger::kNone;
   launch.deterministic = plan.split == 1 || plan.stores_shares();
@@ -510,6 +534,7 @@ std::string WgmmaConfigText(const WgmmaPlan& plan, const Gemm& gemm) {
   text.Add("kClusterM", plan.cluster_m);
   text.Add("kClusterN", plan.cluster_n);
   text.Add("kTurnSteps", plan.TurnSteps());
+  text.Add("kPlaced", plan.is_placed);
   text.Add("kTrigger", plan.trigger);
   text.Add("kRaster", plan.raster);
   text.Add("kStoreByCopyEngine", plan.store_by_copy_engine());

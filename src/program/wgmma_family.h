@@ -17,6 +17,10 @@ enum class Store { kRows, kBoxes, kBoxesFirstOut };
 enum class Stream { kNone, kA, kB };
 inline constexpr int kKeepPeriod = 16;  // device/wgmma_tile.cuh has it too
 
+// Whether place=near comes into question. Taking a place costs about a microsecond, and what it saves is power, which
+// only long calls are short of.
+bool SavesPowerByPlace(const Shape& shape);
+
 struct WgmmaPlan {
   int tile_m, tile_n;  // of C, at a time
   Roles roles;
@@ -35,6 +39,7 @@ struct WgmmaPlan {
   bool even_turns;
   bool ends_in_turn;  // the warpgroups of a tile: one stores while the next one multiplies
   FixedDimensions fixed;
+  bool is_placed;  // tiles by where multiprocessors stand
 
   explicit WgmmaPlan(const Plan& plan);
   bool is_ring() const { return stages > 0; }

@@ -141,6 +141,31 @@ TEST(PersistentPlan, MayLetCLeaveL2FirstAndSparePower) {
   EXPECT_NE(Reasons("store=tma_first_out", {{4096, 4096, 64}}), "");
 }
 
+// ---- places ----
+
+TEST(PlacedPlan, IsPersistentAndOfALongCall) {
+  const Gemm large{{4096, 4096, 4096}};
+  EXPECT_EQ(Reasons("schedule=pingpong store=tma place=near raster=8", large), "");
+  EXPECT_NE(Reasons("store=tma place=near", large).find("persistent schedules"), std::string::npos);
+  EXPECT_EQ(Reasons("schedule=pingpong store=tma place=near", {{4096, 4096, 2048}}), "");
+  EXPECT_NE(Reasons("schedule=pingpong store=tma place=near", {{4096, 4096, 1984}}).find("2^35"), std::string::npos);
+}
+
+TEST(PlacedPlan, TakesItsPlacesInTheWorkspaceAndRanksInItsArguments) {
+  const Gemm large{{4096, 4096, 4096}};
+  const Plan placed = Wgmma("schedule=pingpong place=near");
+  const Launch launch = LaunchFor(placed, large);
+  EXPECT_TRUE(launch.is_placed);
+  EXPECT_EQ(launch.workspace_bytes, kPlacesBytes);
+  EXPECT_NE(Emit(placed, large).text.find("kPlaced = true;"), std::string::npos);
+  EXPECT_FALSE(LaunchFor(Wgmma("schedule=pingpong"), large).is_placed);
+  EXPECT_EQ(LaunchFor(Wgmma("schedule=pingpong"), large).workspace_bytes, 0u);
+}
+
+TEST(PlacedPlan, IsNothingThatAPlanIsWithoutAWordOfIt) {
+  EXPECT_FALSE(WgmmaPlan(Wgmma("schedule=pingpong")).is_placed);
+}
+
 // ---- operands that few read ----
 
 TEST(StreamedOperand, IsOneThatFewRead) {

@@ -62,6 +62,14 @@ const Technique kTechniques[] = {
      [](const Plan& plan, const Shape&) {
        return OfWgmma(plan, [](const WgmmaPlan& wgmma) { return wgmma.raster > 1; });
      }},
+    {"placed",
+     "tiles by place",
+     "tiles by launch",
+     {"place", "raster"},
+     [](const Plan& plan, const Shape&) -> std::optional<bool> {
+       if (plan.family != FamilyId::kWgmma || !WgmmaPlan(plan).is_persistent()) return std::nullopt;
+       return WgmmaPlan(plan).is_placed;
+     }},
     {"stream",
      "a streamed operand",
      "no stream",

@@ -70,6 +70,16 @@ double OctavesBetween(const Gemm& first, const Gemm& second) {
          (first.kind.layout == second.kind.layout ? 0 : kOtherLayoutOctaves);
 }
 
+std::optional<Plan> NeighbourWinners::OfItself(const Gemm& gemm, const Device& device) const {
+  std::optional<Plan> own, of_other_layout;
+  for (const auto& [problem, plans] : plans_) {
+    if (problem.shape != gemm.shape || std::isinf(OctavesBetween(problem, gemm))) continue;
+    const auto legal = std::ranges::find_if(plans, [&](const Plan& plan) { return IsLegal(plan, gemm, device); });
+    if (legal != plans.end()) (problem == gemm ? own : of_other_layout) = *legal;
+  }
+  return own ? own : of_other_layout;
+}
+
 std::vector<Plan> NeighbourWinners::For(const Gemm& gemm, const Device& device, size_t most) const {
   std::vector<std::pair<double, const std::vector<Plan>*>> nearest;
   for (const auto& [neighbour, plans] : plans_)

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,8 @@ class NeighbourWinners {
   // Distinct plans that are legal there, with the trigger and known dimensions of screened ones (program/space.h):
   // those of the problem itself first, then those of the nearest.
   std::vector<Plan> For(const Gemm& gemm, const Device& device, size_t most) const;
+  // The best on the problem itself that is legal, else on its shape in another layout; as it was there.
+  std::optional<Plan> OfItself(const Gemm& gemm, const Device& device) const;
   // All of them as text: equal texts, equal answers.
   std::string Print() const;
 

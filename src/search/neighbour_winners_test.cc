@@ -61,6 +61,23 @@ TEST(NeighbourWinners, IllegalOnesAreLeftOut) {
   for (const Plan& plan : here) EXPECT_TRUE(IsLegal(plan, shallow, H200())) << Print(plan);
 }
 
+TEST(NeighbourWinners, OfAProblemItselfIsWhatWonThereAsItWas) {
+  const Gemm gemm{{4096, 4096, 12288}, {kTn}}, other_layout{gemm.shape, {kNn}}, near{{4096, 4096, 16384}, {kTn}};
+  const Plan placed = *ParsePlan("wgmma schedule=pingpong store=tma place=near"),
+             plain = *ParsePlan("wgmma schedule=pingpong store=tma"),
+             illegal = *ParsePlan("wgmma schedule=pingpong split=2");
+  NeighbourWinners winners;
+  winners.Add(near, plain);
+  EXPECT_EQ(winners.OfItself(gemm, H200()), std::nullopt) << "0.4 octaves are another shape";
+  winners.Add(other_layout, plain);
+  EXPECT_EQ(winners.OfItself(gemm, H200()), plain);
+  winners.Add(gemm, illegal);
+  EXPECT_EQ(winners.OfItself(gemm, H200()), plain);
+  winners.Add(gemm, placed);
+  EXPECT_EQ(winners.OfItself(gemm, H200()), placed);
+  EXPECT_EQ(winners.For(gemm, H200(), 1), std::vector<Plan>{UsualForm(plain, H200())});
+}
+
 TEST(NeighbourWinners, EqualTextsAreEqualWinners) {
   const Gemm gemm{{256, 512, 4096}, {kTn}};
   NeighbourWinners one, other;

@@ -9,6 +9,8 @@
 #include "archive/standings.h"
 #include "base/text.h"
 #include "campaign/trial_runner.h"
+#include "evaluate/time/race_rules.h"
+#include "program/cost.h"
 
 namespace gemmsmith {
 
@@ -27,11 +29,42 @@ bool IsFasterBeyondNoise(const Entry& challenger, const Entry& standing) {
 std::string WhyNot(const Trial& trial) { return fmt::format("{}: {}", Name(trial.outcome.kind), trial.outcome.reason); }
 
 // By the device clock of their race; the first where none passed.
-const Trial& FastestThatPassed(std::span<const Trial> challengers) {
-  return *std::ranges::min_element(challengers, [](const Trial& one, const Trial& other) {
-    if (!one.IsTimedPlan() || !other.IsTimedPlan()) return one.IsTimedPlan() && !other.IsTimedPlan();
-    return one.outcome.TimeNs() < other.outcome.TimeNs();
+const Trial& FastestThatPassed(std::span<const Trial* const> challengers) {
+  return **std::ranges::min_element(challengers, [](const Trial* one, const Trial* other) {
+    if (!one->IsTimedPlan() || !other->IsTimedPlan()) return one->IsTimedPlan() && !other->IsTimedPlan();
+    return one->outcome.TimeNs() < other->outcome.TimeNs();
   });
+}
+
+struct Decision {
+  Promotion promotion;
+  std::optional<Entry> entry;  // what enters
+};
+
+Decision Decide(const Trial& challenger, const Trial* standing) {
+  const auto decision = [&](PromotionKind kind, std::string reason, std::optional<Entry> enters = std::nullopt) {
+    return Decision{{kind, challenger.plan(), std::move(reason)}, std::move(enters)};
+  };
+  const bool standing_passed = standing != nullptr && standing->IsTimedPlan();
+  if (!challenger.IsTimedPlan()) {
+    if (standing == nullptr || standing_passed) return decision(PromotionKind::kRefused, WhyNot(challenger));
+    return decision(PromotionKind::kWithdrawn,
+                    fmt::format("{}; the standing one {}", WhyNot(challenger), WhyNot(*standing)));
+  }
+  Result<Entry> entry = EntryOf(challenger);
+  if (!entry.ok()) return decision(PromotionKind::kRefused, entry.status().message());
+  if (standing == nullptr) {
+    std::string reason = fmt::format("{} over AutoTuning", PercentText(entry->times.front().speed_up));
+    return decision(PromotionKind::kEntered, std::move(reason), *std::move(entry));
+  }
+  if (!standing_passed)
+    return decision(PromotionKind::kReplaced, fmt::format("the standing one {}", WhyNot(*standing)), *std::move(entry));
+  const Result<Entry> stood = EntryOf(*standing);
+  if (!stood.ok()) return decision(PromotionKind::kRefused, stood.status().message());
+  std::string reason = fmt::format("{} over the standing one",
+                                   PercentText(entry->times.front().speed_up / stood->times.front().speed_up));
+  if (!IsFasterBeyondNoise(*entry, *stood)) return decision(PromotionKind::kStands, reason + ", no more than noise");
+  return decision(PromotionKind::kReplaced, std::move(reason), *std::move(entry));
 }
 
 }  // namespace
@@ -66,6 +99,26 @@ Result<Entry> EntryOf(const Trial& trial) {
   return entry;
 }
 
+Result<Promotion> Settle(CatalogueOnDisk& catalogue, const Gemm& gemm, std::span<const Trial> race) {
+  const std::optional<Entry> entry = catalogue.Find(gemm);
+  const Trial* standing = nullptr;
+  std::vector<const Trial*> challengers;
+  for (const Trial& trial : race) {
+    if (entry && trial.plan() == entry->plan)
+      standing = &trial;
+    else
+      challengers.push_back(&trial);
+  }
+  if (challengers.empty() && !entry) return Promotion{.reason = "nobody raced"};
+  if (challengers.empty()) return Promotion{PromotionKind::kStands, entry->plan, "it is the entry already"};
+  if (entry && standing == nullptr)
+    return Promotion{PromotionKind::kStands, entry->plan, "it did not race with these; gemmsmith promote races them"};
+  Decision decision = Decide(FastestThatPassed(challengers), standing);
+  if (decision.entry) RETURN_IF_ERROR(catalogue.Put(*std::move(decision.entry)));
+  if (decision.promotion.kind == PromotionKind::kWithdrawn) RETURN_IF_ERROR(catalogue.Withdraw(gemm));
+  return std::move(decision.promotion);
+}
+
 Promoter::Promoter(CatalogueOnDisk& catalogue, Evaluator& evaluator, Compiler& compiler, Archive* archive,
                    std::string campaign, int threads)
     : catalogue_(catalogue),
@@ -82,7 +135,9 @@ Promoter::Lineup Promoter::LineupFor(const Challenge& challenge) const {
     lineup.standing = entry->plan;
     std::erase(lineup.challengers, entry->plan);
   }
-  lineup.challengers.resize(std::min(lineup.challengers.size(), kMostChallengers));
+  const double call_ns = PredictTimeNs(challenge.plans.front(), challenge.gemm, evaluator_.device());
+  const size_t most = IsLongCall(call_ns) ? kMostChallengersOfLongCalls : kMostChallengers;
+  lineup.challengers.resize(std::min(lineup.challengers.size(), most));
   return lineup;
 }
 
@@ -103,7 +158,8 @@ void Promoter::Expect(std::span<const Challenge> layouts) {
       requests.push_back({.gemm = challenge.gemm,
                           .subject = plan,
                           .protocol = Protocol::kShort,
-                          .clocks = {Clock::kDevice, Clock::kOffline, Clock::kServer}});
+                          .clocks = {Clock::kDevice, Clock::kOffline, Clock::kServer},
+                          .calls_of_fastest = true});
   }
   if (!requests.empty()) ahead_->AddTogether(place->second.turn, requests);
 }
@@ -136,45 +192,10 @@ std::vector<Result<Promotion>> Promoter::Promote(std::span<const Challenge> layo
   std::vector<Result<Promotion>> promotions;
   std::span<const Trial> rest = *trials;
   for (const Lineup& lineup : expected.lineups) {
-    promotions.push_back(Settle(lineup, rest.first(lineup.size())));
+    promotions.push_back(Settle(catalogue_, lineup.gemm, rest.first(lineup.size())));
     rest = rest.subspan(lineup.size());
   }
   return promotions;
-}
-
-Result<Promotion> Promoter::Settle(const Lineup& lineup, std::span<const Trial> trials) {
-  if (trials.empty()) return Promotion{PromotionKind::kStands, *lineup.standing, "it is the entry already"};
-  const Trial& fastest = FastestThatPassed(trials.first(lineup.challengers.size()));
-  Decision decision = Decide(fastest, lineup.standing ? &trials.back() : nullptr);
-  if (decision.entry) RETURN_IF_ERROR(catalogue_.Put(*std::move(decision.entry)));
-  if (decision.promotion.kind == PromotionKind::kWithdrawn) RETURN_IF_ERROR(catalogue_.Withdraw(lineup.gemm));
-  return std::move(decision.promotion);
-}
-
-Promoter::Decision Promoter::Decide(const Trial& challenger, const Trial* standing) {
-  const auto decision = [&](PromotionKind kind, std::string reason, std::optional<Entry> enters = std::nullopt) {
-    return Decision{{kind, challenger.plan(), std::move(reason)}, std::move(enters)};
-  };
-  const bool standing_passed = standing != nullptr && standing->IsTimedPlan();
-  if (!challenger.IsTimedPlan()) {
-    if (standing == nullptr || standing_passed) return decision(PromotionKind::kRefused, WhyNot(challenger));
-    return decision(PromotionKind::kWithdrawn,
-                    fmt::format("{}; the standing one {}", WhyNot(challenger), WhyNot(*standing)));
-  }
-  Result<Entry> entry = EntryOf(challenger);
-  if (!entry.ok()) return decision(PromotionKind::kRefused, entry.status().message());
-  if (standing == nullptr) {
-    std::string reason = fmt::format("{} over AutoTuning", PercentText(entry->times.front().speed_up));
-    return decision(PromotionKind::kEntered, std::move(reason), *std::move(entry));
-  }
-  if (!standing_passed)
-    return decision(PromotionKind::kReplaced, fmt::format("the standing one {}", WhyNot(*standing)), *std::move(entry));
-  const Result<Entry> stood = EntryOf(*standing);
-  if (!stood.ok()) return decision(PromotionKind::kRefused, stood.status().message());
-  std::string reason = fmt::format("{} over the standing one",
-                                   PercentText(entry->times.front().speed_up / stood->times.front().speed_up));
-  if (!IsFasterBeyondNoise(*entry, *stood)) return decision(PromotionKind::kStands, reason + ", no more than noise");
-  return decision(PromotionKind::kReplaced, std::move(reason), *std::move(entry));
 }
 
 }  // namespace gemmsmith

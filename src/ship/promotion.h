@@ -35,12 +35,19 @@ struct Promotion {
 // As many as race in the finals of a campaign: each further one makes the race longer, and makes it likelier that luck
 // wins it. Those that lose it make room for others in the next call.
 inline constexpr size_t kMostChallengers = 4;
+// Of calls of more than 0.3 ms: their races are settled, a second for each contender.
+inline constexpr size_t kMostChallengersOfLongCalls = 2;
 // Layouts of one problem race together, beside one set of baselines.
 inline constexpr size_t kMostLayouts = 2;
 static_assert(kMostLayouts * (kMostChallengers + 1) <= kListSize, "a race is one exchange");
 
 // What a trial of a race beside AutoTuning says of its plan; Unavailable where there was none.
 Result<Entry> EntryOf(const Trial& trial);
+
+// Decides on a problem's entry by the trials of its finals: the standing plan's, if there is one, and those of others,
+// who challenge; all of one race, but who came into another's place when that one was refused. Where the standing plan
+// did not race it stands. The catalogue is on the disk when it returns; once more with the same trials changes nothing.
+Result<Promotion> Settle(CatalogueOnDisk& catalogue, const Gemm& gemm, std::span<const Trial> race);
 
 // One evaluator's part: several may work on one catalogue, each on problems of its own.
 class Promoter {
@@ -53,10 +60,10 @@ class Promoter {
   // May be left out: these will be promoted after all that are expected already, and their kernels are compiled while
   // those race.
   void Expect(std::span<const Challenge> layouts);
-  // Of one problem in up to kMostLayouts layouts, as they were expected. In each of them the first kMostChallengers
-  // that are not the entry already race together with it, and where there are none it stays without being measured
-  // again. As many answers, in the same order; the catalogue is on the disk when it returns. A Status where the world
-  // failed.
+  // Of one problem in up to kMostLayouts layouts, as they were expected. In each of them the first challengers, as many
+  // as may be, that are not the entry already race together with it, and where there are none it stays without being
+  // measured again. As many answers, in the same order; the catalogue is on the disk when it returns. A Status where
+  // the world failed.
   std::vector<Result<Promotion>> Promote(std::span<const Challenge> layouts);
 
  private:
@@ -73,16 +80,8 @@ class Promoter {
     std::vector<Lineup> lineups;
   };
 
-  struct Decision {
-    Promotion promotion;
-    std::optional<Entry> entry;  // what enters
-  };
-
   Lineup LineupFor(const Challenge& challenge) const;
   Result<std::vector<Trial>> Race(const Expected& expected);
-  // By the trials of its lineup.
-  Result<Promotion> Settle(const Lineup& lineup, std::span<const Trial> trials);
-  static Decision Decide(const Trial& challenger, const Trial* standing);
 
   CatalogueOnDisk& catalogue_;
   Evaluator& evaluator_;

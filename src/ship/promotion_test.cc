@@ -10,6 +10,7 @@
 #include <map>
 
 #include "campaign/fakes.h"
+#include "program/space.h"
 #include "ship/challengers.h"
 
 namespace gemmsmith {
@@ -191,6 +192,40 @@ TEST_F(PromoterTest, NoMoreRaceThanTheRaceHoldsBesideTheStandingOne) {
   EXPECT_EQ(evaluator_.exchanges, (std::vector<size_t>{1, kMostChallengers + 1}));
   EXPECT_EQ(evaluator_.requests[kMostChallengers].plan(), plans_[kMostChallengers])
       << "the standing one takes no challenger's place";
+}
+
+TEST_F(PromoterTest, WhatRacedElsewhereIsSettledOnceAndNeverAgainstAnEntryThatDidNotRace) {
+  const auto trial = [](const Plan& plan, double time_ns) {
+    Trial made{.gemm = SomeGemm(), .subject = plan};
+    made.outcome = RacedIn(time_ns);
+    return made;
+  };
+  const std::unique_ptr<CatalogueOnDisk> catalogue = Opened();
+  EXPECT_EQ(Settle(*catalogue, SomeGemm(), {})->kind, PromotionKind::kRefused);
+  const std::vector<Trial> race = {trial(first_, 1000), trial(second_, 800)};
+  EXPECT_EQ(Settle(*catalogue, SomeGemm(), race)->kind, PromotionKind::kEntered);
+  EXPECT_EQ(Standing()->plan, second_);
+  EXPECT_EQ(Settle(*catalogue, SomeGemm(), race)->kind, PromotionKind::kStands);
+  const std::vector<Trial> without_it = {trial(first_, 500), trial(third_, 400)};
+  const Result<Promotion> elsewhere = Settle(*catalogue, SomeGemm(), without_it);
+  EXPECT_EQ(elsewhere->kind, PromotionKind::kStands);
+  EXPECT_EQ(elsewhere->reason, "it did not race with these; gemmsmith promote races them");
+  EXPECT_EQ(Standing()->plan, second_);
+  const std::vector<Trial> faster = {trial(second_, 800), trial(third_, 400)};
+  EXPECT_EQ(Settle(*catalogue, SomeGemm(), faster)->kind, PromotionKind::kReplaced);
+  EXPECT_EQ(Settle(*catalogue, SomeGemm(), faster)->kind, PromotionKind::kStands);
+  EXPECT_EQ(Standing()->plan, third_);
+}
+
+TEST_F(PromoterTest, OfLongCallsFewerRaceAndSingleCallsAreTimedOfTheFastestAlone) {
+  const Gemm large{{8192, 8192, 8192}, {kTn}};
+  const std::vector<Plan> plans = RankedPlans(large, evaluator_.device(), kMostChallengers);
+  for (const Plan& plan : plans) outcomes_[plan] = RacedIn(2e6);
+  const std::unique_ptr<CatalogueOnDisk> catalogue = Opened();
+  Promoter promoter(*catalogue, evaluator_, compiler_, nullptr, "promotion");
+  EXPECT_EQ(promoter.Promote(std::vector<Challenge>{{large, plans}})[0]->kind, PromotionKind::kEntered);
+  EXPECT_EQ(evaluator_.exchanges, (std::vector<size_t>{kMostChallengersOfLongCalls}));
+  EXPECT_TRUE(evaluator_.requests[0].calls_of_fastest);
 }
 
 TEST_F(PromoterTest, WhatIsExpectedIsCompiledWhileOthersRace) {

@@ -64,6 +64,7 @@ ProblemMessage SomeProblem() {
   problem.baselines = *BaselineSet::Parse("default,torch_nn,so:/x.so");
   problem.only_baselines = true;
   problem.counters = true;
+  problem.calls_of_fastest = true;
   return problem;
 }
 

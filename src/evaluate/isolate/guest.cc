@@ -216,7 +216,7 @@ Status Guest::CountCall(const GuestCall& call, GuestAnswer& answer) {
 
 Status Guest::CallPlainly(const GuestCall& call, GuestAnswer& answer) {
   const auto start = SteadyClock::now();
-  // As OfflineClock begins a round.
+  // As on OfflineClock.
   if (call.work == GuestWork::kFollowingCalls) RETURN_IF_ERROR(PutCall(call, answer));
   RETURN_IF_ERROR(gpu_->Record(first_));
   RETURN_IF_ERROR(PutCalls(call, answer));

@@ -89,6 +89,7 @@ ProblemMessage ProblemOf(const EvaluationRequest& request) {
   ProblemMessage problem{request.gemm, request.protocol, request.clocks, request.seed, request.time};
   problem.tests = request.tests, problem.certify = request.certify, problem.baselines = request.baselines;
   problem.counters = request.counters;
+  problem.calls_of_fastest = request.calls_of_fastest;
   problem.clocks.Add(Clock::kDevice);
   return problem;
 }

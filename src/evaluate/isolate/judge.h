@@ -30,6 +30,9 @@ struct ProblemMessage {
   BaselineSet baselines;
   bool only_baselines = false;  // no candidates will come: what only they need is not made
   bool counters = false;        // read, of what passes
+  // Single calls (offline, server, host) are timed of those candidates alone that are the fastest of their layouts on
+  // kDevice.
+  bool calls_of_fastest = false;
 
   bool WantsBaselines() const { return time || certify; }
   // Each test that there is, not only those of a search.

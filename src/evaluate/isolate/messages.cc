@@ -7,7 +7,7 @@ namespace gemmsmith {
 namespace {
 
 // A worker built from other sources would measure or encode differently.
-constexpr uint32_t kProtocolVersion = 7;
+constexpr uint32_t kProtocolVersion = 8;
 
 Status Complete(const ByteReader& reader, std::string_view what) {
   if (reader.failed()) return DataLoss(fmt::format("a truncated {} message", what));
@@ -34,7 +34,8 @@ template <class Visit>
 void VisitLaunch(auto& launch, Visit&& visit) {
   for (auto* dim : {&launch.grid, &launch.block, &launch.cluster}) visit(dim->x), visit(dim->y), visit(dim->z);
   visit(launch.smem_bytes), visit(launch.workspace_bytes);
-  visit(launch.fills_gpu), visit(launch.even_turns), visit(launch.is_cooperative), visit(launch.chainable);
+  visit(launch.fills_gpu), visit(launch.is_placed), visit(launch.even_turns), visit(launch.is_cooperative),
+      visit(launch.chainable);
   visit(launch.deterministic), visit(launch.type);
   visit(launch.maps, [&](auto& map) {
     visit(map.matrix), visit(map.rank), visit(map.swizzle_bytes);
@@ -111,6 +112,7 @@ std::string Encode(const ProblemMessage& message) {
   writer.Put(message.tests.bits());
   writer.Put(uint8_t(message.certify));
   writer.Put(uint8_t(message.counters));
+  writer.Put(uint8_t(message.calls_of_fastest));
   return std::move(writer).Take();
 }
 
@@ -126,6 +128,7 @@ Result<ProblemMessage> DecodeProblem(std::string_view bytes) {
   const std::optional<TestSet> tests = TestSet::FromBits(reader.Get<uint32_t>());
   message.certify = reader.Get<uint8_t>() != 0;
   message.counters = reader.Get<uint8_t>() != 0;
+  message.calls_of_fastest = reader.Get<uint8_t>() != 0;
   RETURN_IF_ERROR(Complete(reader, "problem"));
   ASSIGN_OR_RETURN(message.gemm, ParseGemm(gemm));
   const std::optional<Protocol> parsed = ParseProtocol(protocol);

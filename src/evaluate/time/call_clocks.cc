@@ -15,9 +15,8 @@ Result<std::unique_ptr<RoundClock>> OfflineClock::Create(Gpu& gpu, std::vector<P
 }
 
 Result<std::vector<double>> OfflineClock::TimeRound(std::span<const size_t> order, const WaitListener& on_wait) {
-  // The first call of a round finds an idle GPU, and its time would hold that of the host (3 us more, H200).
-  if (!order.empty()) RETURN_IF_ERROR(calls_[order[0]]());
   for (size_t i : order) {
+    RETURN_IF_ERROR(calls_[i]());
     RETURN_IF_ERROR(gpu_.Record(events_[i].first));
     RETURN_IF_ERROR(calls_[i]());
     RETURN_IF_ERROR(gpu_.Record(events_[i].last));

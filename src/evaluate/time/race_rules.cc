@@ -10,10 +10,10 @@ namespace {
 constexpr int kManyRounds = 10'000'000;
 
 // Windows of one and the same call scatter by 0.3 % as a rule, but by 3 % at some shapes, where the power cap makes the
-// clock swing (4744x4744x4744, H200, November 2026): two or three contenders go on for 20 rounds there. With eight a
-// round takes 1.1 s, and what 20 of them would add to 8 is less than what races differ by.
+// clock swing (4744x4744x4744, H200, November 2026): two contenders go on for 20 rounds there. With five and more a
+// round takes 0.7 s, and what 20 of them would add to 8 is less than what races differ by.
 RaceRules SettledRules(const Field& field) {
-  constexpr int kWindows = 64, kLeast = 8, kMost = 20;
+  constexpr int kWindows = 40, kLeast = 8, kMost = 20;
   const int most = std::clamp(kWindows / int(field.entries), kLeast, kMost);
   return {.min_rounds = kLeast, .max_rounds = most, .interval_width = 0.02};
 }
@@ -67,11 +67,12 @@ RaceRules RulesFor(Protocol protocol, Clock clock, const Field& field) {
 
 // Calls of 10 us and more draw enough for the power cap to be felt some 40 ms later. In a heat the first half would
 // drop out by what they take on a cool GPU, which is another order.
+// From idle the cap was felt after 40 to 80 ms, and times stood within 0.3 % after 150 to 200 (docs/lab/neighbours.md).
 double WarmUpSeconds(Protocol protocol, const Field& field, bool is_warm, bool is_settled) {
   if (protocol == Protocol::kLong) return 10;
   if (protocol == Protocol::kHeat) return field.fastest_call_ns > 10e3 ? 0.1 : 0;
   if (protocol != Protocol::kShort || is_warm) return 0;
-  return is_settled ? 1 : 0.2;
+  return is_settled ? 0.4 : 0.2;
 }
 
 }  // namespace gemmsmith

@@ -42,7 +42,7 @@ TEST(RulesFor, AHeatOfWindowsHasFewRounds) {
 TEST(RulesFor, ASettledRaceHasEightRoundsForItsIntervalAndMoreWhereFewRace) {
   EXPECT_EQ(RulesFor(Protocol::kShort, Clock::kDevice, {2, 1e6}).min_rounds, 8);
   EXPECT_EQ(RulesFor(Protocol::kShort, Clock::kDevice, {2, 1e6}).max_rounds, 20);
-  EXPECT_EQ(RulesFor(Protocol::kShort, Clock::kDevice, {5, 1e6}).max_rounds, 12);
+  EXPECT_EQ(RulesFor(Protocol::kShort, Clock::kDevice, {4, 1e6}).max_rounds, 10);
   EXPECT_EQ(RulesFor(Protocol::kShort, Clock::kDevice, {24, 1e6}).max_rounds, 8);
 }
 

@@ -83,13 +83,26 @@ class HarnessKernels {
   Status Compare(const MatrixView& c, const float* reference, const Acceptance& acceptance);
   Result<HarnessReport> ReadReport();
 
+  // Lets the GPU know where its multiprocessors stand, where the launch asks for it; once.
+  Status FindNeighboursFor(const Launch& launch);
+
   // Busy for this many clock cycles of one thread.
   Status Spin(int64_t cycles);
   // Busy for about 0.1 ms: long enough to put a batch on the stream behind it.
   Status LeadIn() { return Spin(200'000); }
 
  private:
-  enum { kFillKernel, kPoisonKernel, kReferenceKernel, kGatherKernel, kInspectKernel, kSpinKernel, kKernelCount };
+  enum {
+    kFillKernel,
+    kPoisonKernel,
+    kReferenceKernel,
+    kGatherKernel,
+    kInspectKernel,
+    kWatchKernel,
+    kRankKernel,
+    kSpinKernel,
+    kKernelCount
+  };
   explicit HarnessKernels(Gpu& gpu) : gpu_(gpu) {}
   // The address of a field of the report on the device.
   template <class T>

@@ -94,6 +94,17 @@ TEST(PretrainingSetTest, TimesAreOfTheMostCarefulTrialAndCountersOfTheLatestThat
   EXPECT_EQ(judged.counters[0].second, 40);
 }
 
+TEST(PretrainingSetTest, PlansThatWordsDoNotSayWholeAreLeftOut) {
+  Trial told = ExampleTrial(0), placed = told;
+  told.subject = *ParsePlan("wgmma schedule=pingpong");
+  placed.subject = *ParsePlan("wgmma schedule=pingpong place=near");
+  const std::vector<Trial> trials = {told, placed};
+  const TrialsByProblem grouped = GroupTrials(trials);
+  ASSERT_EQ(grouped.size(), 1u);
+  EXPECT_EQ(grouped.begin()->second.size(), 1u);
+  EXPECT_TRUE(grouped.begin()->second.contains(told.plan()));
+}
+
 TEST(PretrainingSetTest, ShapesWithAHeldOutSizeAreOnlyValidatedOn) {
   const PretrainingSet set = SomeSet({.sizes = {128}});
   EXPECT_GT(set.held_out_problems(), 0u);
