@@ -429,6 +429,13 @@ TEST_F(PlacedTwinsTest, PersistentKernelsOfLongCallsAreRacedInBothPlaces) {
   EXPECT_EQ(in_finals, (std::set<Plan>{near, persistent}));
   EXPECT_EQ(result->best->plan(), near);
   EXPECT_EQ(result->evaluations, int(plans.size())) << "twins are no evaluations";
+  options.finished_after = int(plans.size());
+  const size_t requests = evaluator.requests.size();
+  const Result<ProblemResult> again = RunWhole();
+  ASSERT_TRUE(again.ok()) << again.status().message();
+  EXPECT_TRUE(again->found) << "two finalists are all that long calls have";
+  EXPECT_EQ(again->best->plan(), near);
+  EXPECT_EQ(evaluator.requests.size(), requests);
 }
 
 TEST_F(PlacedTwinsTest, TheStandingKernelIsRacedInBothPlacesBeforeOthers) {

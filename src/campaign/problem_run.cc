@@ -129,6 +129,11 @@ const Trial* Find(const std::map<Plan, Trial>& trials, const Plan& plan) {
 
 }  // namespace
 
+int FinalistsOf(const CampaignOptions& options, double call_ns) {
+  const bool are_settled = IsLongCall(call_ns) && options.objective == Objective::kTime;
+  return are_settled ? std::min(options.finalists, kLongFinalists) : options.finalists;
+}
+
 ProblemRun::ProblemRun(size_t index, const CampaignOptions& options, ProblemSearch search)
     : index_(index),
       options_(options),
@@ -226,11 +231,6 @@ std::vector<Plan> ProblemRun::NotRacedYet(const std::vector<Plan>& plans) const 
   for (const Plan& plan : plans)
     if (!heats_.contains(plan) && !finals_.contains(plan)) AddOnce(plan, left);
   return left;
-}
-
-int ProblemRun::Finalists() const {
-  const bool are_settled = HasLongCalls() && options_.objective == Objective::kTime;
-  return are_settled ? std::min(options_.finalists, kLongFinalists) : options_.finalists;
 }
 
 bool ProblemRun::HasLongCalls() const { return best_screened_ != nullptr && IsLongCall(best_screened_->time_ns); }

@@ -12,6 +12,9 @@
 
 namespace gemmsmith {
 
+// How many are to pass the short protocol where calls take so long.
+int FinalistsOf(const CampaignOptions& options, double call_ns);
+
 class ProblemRun {
  public:
   ProblemRun(size_t index, const CampaignOptions& options, ProblemSearch search);  // the options outlive it
@@ -55,7 +58,9 @@ class ProblemRun {
   };
   StopRule::Progress ProgressAfter(double seconds) const { return {evaluations_, seconds, since_best_}; }
   bool HasFinals() const { return options_.finalists > 0; }
-  int Finalists() const;
+  int Finalists() const {
+    return best_screened_ == nullptr ? options_.finalists : FinalistsOf(options_, best_screened_->time_ns);
+  }
   bool HasTwins() const { return options_.chained_twins > 0 || options_.fixed_twins > 0 || options_.placed_twins; }
   bool IsStanding(const Plan& plan) const { return standing_ && *standing_ == plan; }
   void Account(const Trial& trial, bool resumed);
