@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <map>
-#include <mutex>
 #include <set>
 
 #include "archive/standings.h"
@@ -17,12 +15,12 @@
 #include "cli/instrument.h"
 #include "cli/optimize_report.h"
 #include "cli/progress.h"
-#include "cli/promotion_text.h"
 #include "cli/readers.h"
 #include "cli/record_files.h"
 #include "cli/recordings.h"
 #include "cli/run.h"
 #include "cli/set_report.h"
+#include "cli/settlement.h"
 #include "cli/winners.h"
 #include "cli/words.h"
 #include "evaluate/time/race_rules.h"
@@ -442,60 +440,6 @@ Status CheckPromotion(const OptimizeCommand& command, const Instrument& instrume
                                  instrument.reason.empty() ? "" : fmt::format(" ({})", instrument.reason)));
 }
 
-// The catalogue that finals are settled in, and what became of its problems. Its kernels, or where it has none the
-// winners of the records that are named, are the standing ones.
-class Settlement {
- public:
-  static Result<std::unique_ptr<Settlement>> Open(const OptimizeCommand& command, const std::string& device_key) {
-    const std::filesystem::path path = CataloguePath(command.catalogue, device_key);
-    ASSIGN_OR_RETURN(std::unique_ptr<CatalogueOnDisk> catalogue, CatalogueOnDisk::Open(path, device_key));
-    return std::unique_ptr<Settlement>(new Settlement(path, std::move(catalogue)));
-  }
-
-  StandingKernels Standing(const NeighbourWinners& winners, const Device& device) {
-    return {.find =
-                [this, &winners, &device](const Gemm& gemm) {
-                  const std::optional<Entry> entry = catalogue_->Find(gemm);
-                  return entry ? std::optional(entry->plan) : winners.OfItself(gemm, device);
-                },
-            .settle = [this](const Gemm& gemm, std::span<const Trial> finals) -> Status {
-              if (finals.empty()) return OkStatus();  // nobody passed the screening
-              ASSIGN_OR_RETURN(Promotion promotion, gemmsmith::Settle(*catalogue_, gemm, finals));
-              const std::lock_guard lock(mutex_);
-              settled_[gemm] = std::move(promotion);
-              return OkStatus();
-            }};
-  }
-
-  // Where the campaign ended early.
-  std::string SoFar() const {
-    return fmt::format("{} were decided on until then; {} holds what entered",
-                       Plural(int64_t(settled_.size()), "problem"), path_.string());
-  }
-  // When the campaign is over.
-  std::string Print(const CampaignResult& result, bool json) const {
-    PromotionRound round;
-    for (const ProblemResult& problem : result.problems) {
-      if (const auto promotion = settled_.find(problem.gemm); promotion != settled_.end())
-        round.promotions.push_back(*promotion);
-      else if (!problem.failure.ok())
-        round.failures.emplace_back(problem.gemm, problem.failure);
-      else
-        ++round.left;
-    }
-    return PrintPromotions(round, catalogue_->size(), path_, json);
-  }
-
- private:
-  Settlement(std::filesystem::path path, std::unique_ptr<CatalogueOnDisk> catalogue)
-      : path_(std::move(path)), catalogue_(std::move(catalogue)) {}
-
-  const std::filesystem::path path_;
-  const std::unique_ptr<CatalogueOnDisk> catalogue_;
-  std::mutex mutex_;
-  std::map<Gemm, Promotion> settled_;
-};
-
 }  // namespace
 
 Result<int> Run(const OptimizeCommand& asked) {
@@ -523,7 +467,7 @@ Result<int> Run(const OptimizeCommand& asked) {
   CampaignOptions options = OptionsFor(command, instrument, advice, problems);
   std::unique_ptr<Settlement> settlement;
   if (command.promote) {
-    ASSIGN_OR_RETURN(settlement, Settlement::Open(command, instrument.evaluator->device().key));
+    ASSIGN_OR_RETURN(settlement, Settlement::Open(command.catalogue, instrument.evaluator->device().key));
     options.standing = settlement->Standing(advice.winners, instrument.evaluator->device());
   }
   const Result<CampaignResult> searched = Search(command, instrument, advice, *archive, options);
