@@ -132,8 +132,7 @@ class Grammar {
     Value(verb, "--output", "DIR", "where the .cu files go [the user's data folder; of a set none]", &command->output,
           ReadPath);
     Value(verb, "--record", "FILE.gsr", "write the run's trials as record files too", &command->record, ReadPath);
-    verb->add_flag("--promote", command->promote,
-                   "the finals decide on the kernels of a catalogue");
+    verb->add_flag("--promote", command->promote, "the finals decide on the kernels of a catalogue");
     Value(verb, "--catalogue", "FILE", "with --promote: that one [of this device, in the user's data folder]",
           &command->catalogue, ReadPath);
     AddJson(verb, &command->json);
