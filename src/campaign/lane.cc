@@ -74,15 +74,16 @@ void Lane::EndScreening(OpenProblem& open) {
 Status Lane::GoOnWithFinals() {
   const Shape shape = open_.front().run.gemm().shape;
   std::vector<ProblemRun*> runs;
-  size_t finalists = 0;
+  std::vector<EvaluationRequest> requests;
   for (auto open = open_.begin(); open != open_.end() && open->run.gemm().shape == shape; ++open) {
-    const size_t own = open->run.NextFinalists().size();
-    if (own == 0) return Complete(open);
-    if (!runs.empty() && finalists + own > kListSize) break;  // a race is one exchange
-    finalists += own;
+    const std::vector<EvaluationRequest> own =
+        RequestsFor(open->run.gemm(), open->run.NextFinalists(), Protocol::kShort);
+    if (own.empty()) return Complete(open);
+    if (!runs.empty() && requests.size() + own.size() > kListSize) break;  // a race is one exchange
+    requests.insert(requests.end(), own.begin(), own.end());
     runs.push_back(&open->run);
   }
-  return JudgeFinals(runs);
+  return JudgeFinals(runs, std::move(requests));
 }
 
 Status Lane::Complete(std::list<OpenProblem>::iterator open) {
@@ -199,14 +200,9 @@ Status Lane::JudgeNextList(size_t last_turn) {
   return GoOnAfter(judged.world, {&run, 1});
 }
 
-Status Lane::JudgeFinals(std::span<ProblemRun* const> runs) {
-  std::vector<EvaluationRequest> requests;
+Status Lane::JudgeFinals(std::span<ProblemRun* const> runs, std::vector<EvaluationRequest> requests) {
   std::map<Gemm, ProblemRun*> run_of;
-  for (ProblemRun* const run : runs) {
-    const std::vector<EvaluationRequest> own = RequestsFor(run->gemm(), run->NextFinalists(), Protocol::kShort);
-    requests.insert(requests.end(), own.begin(), own.end());
-    run_of[run->gemm()] = run;
-  }
+  for (ProblemRun* const run : runs) run_of[run->gemm()] = run;
   // Each more in a race of windows takes a second, and who is best is decided among ours; published times are those of
   // promotion.
   if (std::any_of(runs.begin(), runs.end(), [](const ProblemRun* run) { return run->HasLongCalls(); }))

@@ -51,7 +51,7 @@ class Lane {
   ClockSet ClocksOfFinals() const;
   Status JudgeNextList(size_t last_turn);
   // In one race, for all layouts that have any.
-  Status JudgeFinals(std::span<ProblemRun* const> runs);
+  Status JudgeFinals(std::span<ProblemRun* const> runs, std::vector<EvaluationRequest> requests);
   Status GoOnAfter(const Status& world, std::span<ProblemRun* const> runs);
   void Take(ProblemRun& run, const Trial& trial);
 
