@@ -8,7 +8,7 @@ namespace gemmsmith {
 
 namespace {
 
-// Records are written once and kept: 19 takes a second a megabyte of them, and 3.6 % fewer bytes than 12.
+// Records are written once and kept: 19 takes 1.2 s a megabyte of them where 12 takes 0.1 s, for 3 % fewer bytes.
 constexpr int kLevel = 19;
 
 }  // namespace
