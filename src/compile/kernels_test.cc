@@ -97,6 +97,7 @@ constexpr const char* kPlansOfF16Sums[] = {
     "wgmma tile_m=128 tile_n=192 schedule=pingpong store=tma cluster_m=2",
     "wgmma tile_m=120 tile_n=128 roles=swapped schedule=pingpong store=tma",
     "wgmma tile_m=256 tile_n=128 schedule=cooperative stages=3 store=tma finish=in_turn",
+    "wgmma tile_m=128 tile_n=256 schedule=cooperative stages=4 store=tma finish=in_turn",
 };
 
 TEST(KernelsOfF16Sums, HaveMatrixInstructionsThatAddInF16AndNoOthers) {
@@ -202,6 +203,8 @@ INSTANTIATE_TEST_SUITE_P(
         NamedPlan{"wgmma_in_turn", "wgmma tile_n=256 stages=4 store=tma finish=in_turn"},
         NamedPlan{"wgmma_persistent_in_turn",
                   "wgmma tile_n=192 schedule=cooperative stages=3 store=tma finish=in_turn"},
+        NamedPlan{"wgmma_shared_staging",
+                  "wgmma tile_n=256 schedule=cooperative stages=4 store=tma finish=in_turn"},
         NamedPlan{"direct_f16_sums", "direct warps_k=2", {kTn, ScalarType::kF16, Accumulation::kF16}},
         NamedPlan{"wgmma_f16_sums",
                   "wgmma tile_n=192 schedule=pingpong stages=2 store=tma",

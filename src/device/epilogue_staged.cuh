@@ -60,7 +60,7 @@ GEMMSMITH_DEVICE void StoreMatrices(u32 to, u32 first, u32 second) {
 // A warp's sums as wgmma leaves them (16 rows x kColumns), converted, to shared memory at place(row, column) of the first
 // of each piece: 8 columns of a row, or, transposed, 8 rows of a column.
 template <class Type, int kColumns, bool kTransposed, class Place>
-GEMMSMITH_DEVICE void StageSums(const float (&sums)[kColumns / 2], Place&& place) {
+GEMMSMITH_DEVICE void StageSums(const float* sums, Place&& place) {
   const int lane = threadIdx.x % 32;
   const int row = kTransposed ? lane / 8 % 2 * 8 : lane % 16, in_matrix = kTransposed ? lane % 8 : 0;
 #pragma unroll
@@ -109,23 +109,29 @@ GEMMSMITH_DEVICE void StoreThroughPaddedRows(u16* c, i64 ldc, int row, int colum
   }
 }
 
-// kRows rows of the tile, of a warp (16) or a warpgroup (64), in the panels that the copy engine stores from: of the
-// widest lines that the tile's columns fill.
+// kRows rows of the tile, of a warp (16) or a warpgroup (64), in the panels that the copy engine stores from. The last one
+// ends with the tile, so it may begin in the one before.
 template <int kColumns, int kRows>
 struct StoredPanels {
-  static constexpr int kWidth = PanelWidth(kColumns);
+  static constexpr int kWidth = StoredWidth(kColumns), kCount = CeilDivide(kColumns, kWidth);
+  static constexpr int kLastStart = kColumns - kWidth;
   static constexpr int kPanelBytes = kRows * kWidth * 2;
-  static constexpr int kBytes = kRows * kColumns * 2;
+  static constexpr int kBytes = kCount * kPanelBytes;
 };
 
 // A warp's rows, `first_row` of the panels being its first.
 template <class Type, int kColumns, int kRows>
 GEMMSMITH_DEVICE void StageInPanels(const float (&sums)[kColumns / 2], int first_row, u32 staging) {
   using Panels = StoredPanels<kColumns, kRows>;
-  StageSums<Type, kColumns, false>(sums, [&](int r, int col) {
-    return staging + col / Panels::kWidth * Panels::kPanelBytes +
-           SwizzledOffset<Panels::kWidth * 2>(first_row + r, col % Panels::kWidth * 2);
-  });
+  const auto place = [&](int panel, int r, int col) {
+    return staging + panel * Panels::kPanelBytes + SwizzledOffset<Panels::kWidth * 2>(first_row + r, col * 2);
+  };
+  constexpr int kWhole = (Panels::kCount - 1) * Panels::kWidth;
+  if constexpr (kWhole > 0)
+    StageSums<Type, kWhole, false>(
+        sums, [&](int r, int col) { return place(col / Panels::kWidth, r, col % Panels::kWidth); });
+  StageSums<Type, Panels::kWidth, false>(sums + Panels::kLastStart / 2,
+                                         [&](int r, int col) { return place(Panels::kCount - 1, r, col); });
 }
 
 // ---- sums that are C transposed: a panel of C's lines, one for each column of the sums, 64 rows of the sums each ----
@@ -162,8 +168,10 @@ template <int kColumns, int kRows, bool kLeavesL2First>
 GEMMSMITH_DEVICE void StorePanels(const TensorMap& map, int row, int column, u32 staging) {
   using Panels = StoredPanels<kColumns, kRows>;
 #pragma unroll
-  for (int panel = 0; panel < kColumns / Panels::kWidth; ++panel)
-    StoreBox<kLeavesL2First>(map, column + panel * Panels::kWidth, row, staging + panel * Panels::kPanelBytes);
+  for (int panel = 0; panel < Panels::kCount; ++panel) {
+    const int start = panel + 1 < Panels::kCount ? panel * Panels::kWidth : Panels::kLastStart;
+    StoreBox<kLeavesL2First>(map, column + start, row, staging + panel * Panels::kPanelBytes);
+  }
 }
 
 }  // namespace gemmsmith

@@ -5,7 +5,8 @@
 //
 // Config: as for one tile a CTA (gemm_wgmma.cuh; kStages at least 2, kSplit 1), and kProducerRegisters,
 // kConsumerRegisters (0: as compiled), kEvenTurns (for the host: launch no more CTAs than make the same number of turns),
-// kStagedBlocks (row blocks of a warp that the epilogue has memory for; behind the stages), kPlaced (neighbours.cuh).
+// kStagedBlocks (row blocks of a warp that the epilogue has memory for; behind the stages), kSharesStaging (or a
+// warpgroup's one row block, which those that end a tile in turn have in turn), kPlaced (neighbours.cuh).
 #pragma once
 
 #include "wgmma_tile.cuh"
@@ -57,7 +58,7 @@ struct PersistentKernel : WgmmaTile<Config> {
   using Tile = WgmmaTile<Config>;
   using typename Tile::Arguments, typename Tile::Accumulators, typename Tile::Sums;
   using typename Tile::M, typename Tile::N, typename Tile::K;
-  using Tile::arguments, Tile::member_m, Tile::member_n;
+  using Tile::arguments, Tile::shared, Tile::member_m, Tile::member_n;
   using Tile::Full, Tile::Empty, Tile::Stage, Tile::Release;
   using Tile::kTileM, Tile::kTileN, Tile::kStepK, Tile::kRowBlocks, Tile::kClusterSize, Tile::kIsPlaced;
 
@@ -66,12 +67,18 @@ struct PersistentKernel : WgmmaTile<Config> {
   static constexpr int kTeams = kPingPong ? kWarpgroups : 1;
   static constexpr bool kMovesRegisters = Config::kProducerRegisters > 0;
   static constexpr int kConsumerWarps = 4 * kWarpgroups;
-  static constexpr int kThreads = 32 * kConsumerWarps + (kMovesRegisters ? 128 : 32);
-  static constexpr int kStagingBytes = kConsumerWarps * Config::kStagedBlocks * Tile::kStagedRowsBytes;
+  // The producer's warp, and where staging is shared another one that stores.
+  static constexpr bool kSharesStaging = Config::kSharesStaging;
+  static constexpr int kStoringWarp = kConsumerWarps + 1;
+  static constexpr int kThreads = 32 * kConsumerWarps + (kMovesRegisters ? 128 : kSharesStaging ? 64 : 32);
+  static constexpr int kStagingWarps = kSharesStaging ? 4 : kConsumerWarps;
+  static constexpr int kStagingBytes = kStagingWarps * Config::kStagedBlocks * Tile::kStagedRowsBytes;
   static constexpr bool kIsRing = true;
   // Named barriers: of each team, whose turn it is; the start; of each warpgroup, what it stages.
   static constexpr int kTurnBarrier = 1, kStartBarrier = 1 + kTeams, kStoreBarrier = 2 + kTeams;
   static_assert(!kPingPong || kWarpgroups == 2, "two take turns");
+  static_assert(!kSharesStaging || (Config::kStoreByCopyEngine && Config::kStagedBlocks == 1 && Config::kTurnSteps > 0),
+                "a warp stores for all, one after the other");
 
   const TileOrder<Config::kRaster> order;
   const int first, stride;  // of the clusters of tiles that this cluster works on
@@ -162,9 +169,8 @@ struct PersistentKernel : WgmmaTile<Config> {
     }
   }
 
-  GEMMSMITH_DEVICE void Multiply(int turn, int teammate, Sums& sums) const {
+  GEMMSMITH_DEVICE void Multiply(int turn, int teammate, Accumulators& accumulators) const {
     const int first_step = turn * steps, alone = Tile::StepsBeforeTurn(teammate, steps);
-    Accumulators accumulators;
     RingPlace ring(first_step);
     const auto release_last = [&](int step) {
       if (WillBeRefilled(first_step + step)) Release(ring.stage == 0 ? kStages - 1 : ring.stage - 1);
@@ -181,7 +187,7 @@ struct PersistentKernel : WgmmaTile<Config> {
     // ring would pass on the parity of the phase before.
     if (kPingPong && turn + 1 < turns) ArriveAt<256>(kTurnBarrier + (turn + 1) % kTeams);
     if (Config::kTrigger == Trigger::kLate && turn + kTeams >= turns) LetNextLaunchStart();
-    Tile::Settle(accumulators, sums);
+    Tile::Settle(accumulators);
     release_last(steps - 1);
   }
 
@@ -208,6 +214,54 @@ struct PersistentKernel : WgmmaTile<Config> {
     }
   }
 
+  // ---- memory for one row block, which the warpgroups that share a tile stage in one after the other ----
+
+  // Another stage fits beside it: four of 128 x 256, which took 0.994 of the time of three (23 pairs, 0.99 settled below
+  // the power cap), or of 192 x 192 (0.995 of 16; data/h200/staging). Of two that take turns at whole tiles nothing was
+  // gained (1.001 of 71 pairs). The copy engine has to have read before the next one may stage, and whoever waits for
+  // that could not multiply: a warp of its own does.
+  GEMMSMITH_DEVICE u32 MayStage(int warpgroup) const { return shared + Tile::kStagingBarriers + 8 * warpgroup; }
+
+  // `uses`: how often this warpgroup has staged. Widened behind the wait, which is a loop: before it, f16 sums would take
+  // the registers of f32.
+  GEMMSMITH_DEVICE void StageTileForStorer(int warp, u32& uses, const Accumulators& accumulators) const {
+    const int warpgroup = warp / 4;
+#pragma unroll
+    for (int block = 0; block < kRowBlocks; ++block, ++uses) {
+      // The first of all finds the memory unused.
+      if (warpgroup > 0)
+        WaitFor(MayStage(warpgroup), uses & 1);
+      else if (uses > 0)
+        WaitFor(MayStage(warpgroup), (uses - 1) & 1);
+      float sums[Tile::kSums];
+      Widen(accumulators[block], sums);
+      Tile::StageBoxes(sums, warp % 4 * 16, Stage(kStages));
+      ArriveAt<160>(kStoreBarrier + warpgroup);
+    }
+  }
+
+  // A warp, for all warpgroups. The last one of all is followed by nobody.
+  GEMMSMITH_DEVICE void StoreStaged() const {
+    constexpr int kBlocks = kWarpgroups * kRowBlocks;
+#pragma unroll 1
+    for (int turn = 0; turn < turns; ++turn) {
+      const Place place = PlaceOf(turn);
+#pragma unroll 1
+      for (int block = 0; block < kBlocks; ++block) {
+        const bool ends_tile = block + 1 == kBlocks;
+        MeetThreads<160>(kStoreBarrier + block / kRowBlocks);
+        if (ElectLane()) {
+          const Place boxes = Tile::PlaceOfBlock(place, block);
+          Tile::StoreBoxes(boxes.row, boxes.column, Stage(kStages));
+          CommitStores();
+          WaitForStoresBut<0>();
+          if (!ends_tile || turn + 1 < turns) Arrive(MayStage(ends_tile ? 0 : (block + 1) / kRowBlocks));
+        }
+        __syncwarp();
+      }
+    }
+  }
+
   GEMMSMITH_DEVICE void StoreTileInRows(const Place& place, int warp, int teammate, const Sums& sums) const {
 #pragma unroll
     for (int block = 0; block < kRowBlocks; ++block) {
@@ -218,28 +272,42 @@ struct PersistentKernel : WgmmaTile<Config> {
     }
   }
 
+  GEMMSMITH_DEVICE void StoreTile(const Place& place, int warp, int teammate, bool is_storer,
+                                  const Accumulators& accumulators) const {
+    Sums sums;
+    Tile::WidenAll(accumulators, sums);
+    if constexpr (Config::kStoreByCopyEngine || Config::kSwapped)
+      StoreTileInBoxes(place, warp, teammate, is_storer, sums);
+    else
+      StoreTileInRows(place, warp, teammate, sums);
+  }
+
   GEMMSMITH_DEVICE void Consume(int warp) const {
-    const bool is_storer = Config::kStoreByCopyEngine && warp % 4 == 0 && ElectLane();
+    const bool is_storer = Config::kStoreByCopyEngine && !kSharesStaging && warp % 4 == 0 && ElectLane();
     const int warpgroup = warp / 4, team = kPingPong ? warpgroup : 0, teammate = kPingPong ? 0 : warpgroup;
+    u32 uses = 0;
 #pragma unroll 1
     for (int turn = team; turn < turns; turn += kTeams) {
-      Sums sums;
+      Accumulators accumulators;
       if (kPingPong && turn > 0) MeetThreads<256>(kTurnBarrier + team);
-      Multiply(turn, teammate, sums);
-      if constexpr (Config::kStoreByCopyEngine || Config::kSwapped)
-        StoreTileInBoxes(PlaceOf(turn), warp, teammate, is_storer, sums);
+      Multiply(turn, teammate, accumulators);
+      if constexpr (kSharesStaging)
+        StageTileForStorer(warp, uses, accumulators);
       else
-        StoreTileInRows(PlaceOf(turn), warp, teammate, sums);
+        StoreTile(PlaceOf(turn), warp, teammate, is_storer, accumulators);
     }
     if (is_storer) WaitForStoresBut<0>();
   }
 
   // Barriers, for all of the CTA and its cluster.
   static GEMMSMITH_DEVICE void Begin(const Tile& tile, int warp) {
+    const bool waits_for_nothing = warp >= kConsumerWarps && !(kSharesStaging && warp == kStoringWarp);
     if (warp == kConsumerWarps && ElectLane()) {  // elected anew where it is needed, as in gemm_wgmma.cuh
       if (Config::kTrigger == Trigger::kEarly) LetNextLaunchStart();
       PrefetchMap(tile.arguments.a);
       PrefetchMap(tile.arguments.b);
+      for (int i = 0; i < (kSharesStaging ? kWarpgroups : 0); ++i)
+        InitBarrier(tile.shared + Tile::kStagingBarriers + 8 * i, 1);
       tile.InitBarriers(kStages);
       if constexpr (kIsPlaced)
         if (RankInCluster() == 0) TakePlaceFor(tile);
@@ -249,8 +317,8 @@ struct PersistentKernel : WgmmaTile<Config> {
       MeetCluster();
     else if constexpr (kClusterSize > 1)
       MeetClusterWithoutMemory();
-    else if (warp >= kConsumerWarps)
-      ArriveAt<kThreads>(kStartBarrier);  // the consumers wait for the barriers, nobody for the consumers
+    else if (waits_for_nothing)
+      ArriveAt<kThreads>(kStartBarrier);  // the consumers wait for barriers and place, nobody for the consumers
     else
       MeetThreads<kThreads>(kStartBarrier);
   }
@@ -259,6 +327,8 @@ struct PersistentKernel : WgmmaTile<Config> {
     if (warp >= kConsumerWarps) {
       if constexpr (kMovesRegisters) GiveRegisters<Config::kProducerRegisters>();
       if (warp == kConsumerWarps && ElectLane()) Produce();
+      if constexpr (kSharesStaging)
+        if (warp == kStoringWarp) StoreStaged();
     } else {
       if constexpr (kMovesRegisters) TakeRegisters<Config::kConsumerRegisters>();
       Consume(warp);

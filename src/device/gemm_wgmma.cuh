@@ -181,7 +181,8 @@ struct WgmmaKernel : WgmmaTile<Config> {
     }
     Tile::PassTurn(warpgroup);
     if (Config::kTrigger == Trigger::kLate) LetNextLaunchStart();
-    Tile::Settle(accumulators, sums);
+    Tile::Settle(accumulators);
+    Tile::WidenAll(accumulators, sums);
     Stamp(arguments.gemm, Moment::kMultiplied, threadIdx.x == 0);
   }
 

@@ -63,7 +63,7 @@ cudaError_t FillArguments(typename WgmmaTile<Config>::Arguments& arguments, cons
                                               Config::kRowMajorB ? k : n);
   if constexpr (Config::kStoreByCopyEngine)
     if (encoded == cudaSuccess)
-      encoded = EncodeMap(arguments.c, kIsF16, c, n, m, PanelWidth(Tile::kBoxedColumns), Tile::kBoxRows, 1);
+      encoded = EncodeMap(arguments.c, kIsF16, c, n, m, StoredWidth(Tile::kBoxedColumns), Tile::kBoxRows, 1);
   arguments.gemm = {a, b, c, workspace, m, n, k, lda, ldb, ldc};
   return encoded;
 }

@@ -20,6 +20,12 @@ __host__ __device__ constexpr int PanelWidth(int columns) {
   return columns % 64 == 0 ? 64 : columns % 32 == 0 ? 32 : columns % 16 == 0 ? 16 : 8;
 }
 
+// The same of C on its way out, where panels may overlap: the last one ends with the tile, and what two of them have in
+// common leaves twice. Lines of 16 and 32 bytes took up to 1.5 times as long (128 x 176 by ping-pong at k = 256).
+__host__ __device__ constexpr int StoredWidth(int columns) {
+  return columns < 64 || columns % 32 == 0 ? PanelWidth(columns) : CeilDivide(columns, 64) * 64 * 4 <= columns * 5 ? 64 : 32;
+}
+
 // Where a byte of a panel stands, for lines of kLineBytes. Panels start at multiples of 8 lines.
 template <int kLineBytes>
 GEMMSMITH_DEVICE u32 SwizzledOffset(u32 line, u32 byte) {

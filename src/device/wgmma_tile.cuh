@@ -71,6 +71,7 @@ struct WgmmaTile {
 
   static constexpr int kMaxStages = 32;
   static constexpr int kFullBarriers = 0, kEmptyBarriers = 8 * kMaxStages, kArrivalsWord = 16 * kMaxStages;
+  static constexpr int kStagingBarriers = kArrivalsWord + 8;
   static constexpr bool kIsPlaced = Config::kPlaced;
   static constexpr int kStagesStart = 1024;
   static constexpr int kSums = kSumColumns / 2;  // of a row block, a thread
@@ -204,14 +205,15 @@ struct WgmmaTile {
     if (Config::kTurnSteps > 0 && teammate + 1 < kTeam) ArriveAt<256>(kTurnBarriers + teammate + 1);
   }
 
-  // Until the instructions have ended: then there are sums.
-  static GEMMSMITH_DEVICE void Settle(Accumulators& accumulators, Sums& sums) {
+  // Until the instructions have ended.
+  static GEMMSMITH_DEVICE void Settle(Accumulators& accumulators) {
     WaitWgmma<0>();
 #pragma unroll
-    for (int block = 0; block < kRowBlocks; ++block) {
-      SettleSums(accumulators[block]);
-      Widen(accumulators[block], sums[block]);
-    }
+    for (int block = 0; block < kRowBlocks; ++block) SettleSums(accumulators[block]);
+  }
+  static GEMMSMITH_DEVICE void WidenAll(const Accumulators& accumulators, Sums& sums) {
+#pragma unroll
+    for (int block = 0; block < kRowBlocks; ++block) Widen(accumulators[block], sums[block]);
   }
 
   GEMMSMITH_DEVICE u16* C() const { return static_cast<u16*>(arguments.gemm.c); }
@@ -221,7 +223,9 @@ struct WgmmaTile {
   }
   // What a warp's 16 rows of the sums take in the epilogue.
   static constexpr int kStagedRowsBytes =
-      kSwapped || Config::kStoreByCopyEngine ? 16 * kSumColumns * 2 : PaddedRows<kTileN>::kBytes;
+      kSwapped                     ? 16 * kSumColumns * 2
+      : Config::kStoreByCopyEngine ? StoredPanels<kTileN, 16>::kBytes
+                                   : PaddedRows<kTileN>::kBytes;
   struct PlaceInC {
     int row, column;
   };

@@ -67,8 +67,8 @@ Plan Placed(Plan plan) {
   return plan;
 }
 
-// A third of them persistent, of which half take their tiles by place; a quarter end their tiles in turn, of one
-// tile a CTA and of many: a wait more in which to hang.
+// A third of them persistent, of which half take their tiles by place and every third shares its staging; a quarter and
+// those end their tiles in turn, of one tile a CTA and of many: a wait more in which to hang.
 std::vector<Pipeline> RandomPipelines(const Device& device) {
   Random random(20261121);
   const Family& family = GetFamily(FamilyId::kWgmma);
@@ -81,14 +81,19 @@ std::vector<Pipeline> RandomPipelines(const Device& device) {
   };
   std::vector<Pipeline> pipelines;
   while (pipelines.size() < kPipelines) {
-    const bool is_persistent = pipelines.size() % 3 == 2, ends_in_turn = pipelines.size() % 4 == 3;
+    const size_t count = pipelines.size();
+    const bool is_persistent = count % 3 == 2, shares_staging = is_persistent && count / 3 % 3 == 1;
+    const bool ends_in_turn = count % 4 == 3 || shares_staging;
     const Gemm gemm = RandomGemm(random, is_persistent);
     std::vector<AxisValue> settings{
-        any_of("schedule", [&](int value) { return (value != int(Schedule::kOneTile)) == is_persistent; })};
+        any_of("schedule", [&](int value) {
+          if (shares_staging) return value == int(Schedule::kCooperative);
+          return (value != int(Schedule::kOneTile)) == is_persistent;
+        })};
     if (ends_in_turn) settings.push_back(any_of("finish", [](int value) { return value != 0; }));
     std::optional<Plan> plan = RandomLegalPlan(family, settings, gemm, device, random);
-    if (!plan) continue;
-    if (is_persistent && pipelines.size() / 3 % 2 == 0) plan = Placed(*plan);
+    if (!plan || (shares_staging && !WgmmaPlan(*plan).SharesStaging())) continue;
+    if (is_persistent && count / 3 % 2 == 0) plan = Placed(*plan);
     pipelines.push_back({gemm, *plan, {}});
   }
   return pipelines;

@@ -130,8 +130,9 @@ constexpr double kFirstOutShare = 0.99;  // of that where C is the first to leav
 // where the instructions of one warpgroup alone have too few columns to keep the matrix units busy.
 constexpr double kTurnsCover = 0.7, kPersistentTurnsCover = 0.25;
 constexpr int kLeastTurnColumns = 128;
-// Boxes of C narrower than a line of 128 bytes: what the copy engine's store takes of them. Estimates, for the order.
-constexpr double kBoxes32 = 1.1, kBoxes16 = 1.3, kBoxes8 = 1.7;
+// Boxes of C narrower than a line of 128 bytes: what the copy engine's store takes of them. Estimates, for the order;
+// of the first one data/h200/widths says 1.00 to 1.05.
+constexpr double kBoxes32 = 1.05, kBoxes16 = 1.3, kBoxes8 = 1.7;
 constexpr double kAddNs = 1245;
 constexpr double kClusterSplitNs = 43.8, kClusterBytesPerNs = 11.4;
 // Multiprocessors that clusters can fill: 128 CTAs in clusters of 4 take two waves.
@@ -140,7 +141,10 @@ constexpr double kUsableInFours = 106.0 / 132, kUsableInEights = 82.0 / 132;
 constexpr double kRowsPerWarpgroupNs = 30;                 // each further 64 rows of one warpgroup
 constexpr double kRunTimeKNs = 35.1, kRunTimeMnNs = 28.5;  // compile-time k alone: 1.03x at k = 64
 constexpr double kTwoStagesShare = 0.14;                   // two stages against three took 10 to 24 % longer at 8192^3
-constexpr double kOddTileShare = 0.052;                    // columns that fill no whole lines of 128 bytes
+// Columns that fill no whole lines of 128 bytes, and that are no multiple of 16. Beside waves and store 128 x 144, 160,
+// 168, 176 and 184 by ping-pong took 1.008, 1.002, 1.023, 1.005 and 1.011 of the time of 128 x 192 from k = 2048 on
+// (data/h200/widths).
+constexpr double kOddTileShare = 0.006, kOddEightsShare = 0.012;
 // Calls so long run at the power cap, where time is energy: reads of shared memory and of L2, by the instruction's
 // columns and the tile's; and two teams cost more than one. From six kernels on eight shapes, settled.
 constexpr double kCappedNs = 250'000, kSharedEnergy = 0.1, kL2Energy = 0.1, kTurnsEnergy = 0.01;
@@ -220,12 +224,13 @@ double CopiedLines(const WgmmaPlan& plan) {
 // What its boxes make of the copy engine's store.
 double BoxFactor(const WgmmaPlan& plan) {
   if (!plan.store_by_copy_engine()) return 1;
-  const double width_factor = plan.is_swapped()       ? 1
-                              : plan.tile_n % 64 == 0 ? 1
-                              : plan.tile_n % 32 == 0 ? wgmma::kBoxes32
-                              : plan.tile_n % 16 == 0 ? wgmma::kBoxes16
-                                                      : wgmma::kBoxes8;
-  return width_factor * (plan.store == Store::kBoxesFirstOut ? wgmma::kFirstOutShare : 1);
+  const int width = plan.is_swapped() ? 64 : plan.BoxWidth();
+  const double width_factor = width == 64   ? 1
+                              : width == 32 ? wgmma::kBoxes32
+                              : width == 16 ? wgmma::kBoxes16
+                                            : wgmma::kBoxes8;
+  const double twice_factor = plan.is_swapped() ? 1 : double(plan.BoxedColumns()) / plan.tile_n;
+  return width_factor * twice_factor * (plan.store == Store::kBoxesFirstOut ? wgmma::kFirstOutShare : 1);
 }
 
 // Share of the work of multiplying that comes on top.
@@ -237,6 +242,7 @@ double SlowDown(const WgmmaPlan& plan, const Gemm& gemm, const Device& device) {
   if (plan.stages == 2) share += wgmma::kTwoStagesShare;
   if (plan.sum_columns() % 64 != 0)
     share += plan.sum_columns() % 32 == 0 ? wgmma::kOddTileShare / 2 : wgmma::kOddTileShare;
+  if (plan.sum_columns() % 16 != 0) share += wgmma::kOddEightsShare;
   const bool takes_turns = plan.schedule == Schedule::kPingPong;
   if (work_ns > wgmma::kCappedNs)
     return share + wgmma::kSharedEnergy * reads +

@@ -6,7 +6,8 @@ namespace gemmsmith {
 
 namespace {
 
-constexpr int kTries = 10000, kClimb = 200;
+// Climbs of 200 left 3 of 1,158 covered values out, those of 1,000 none (six seeds, two problems).
+constexpr int kTries = 10000, kClimb = 1000;
 
 void Draw(Plan& plan, const Family& family, size_t axis, Random& random) {
   const auto values = family.parameters[axis].values;

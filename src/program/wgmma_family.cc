@@ -160,6 +160,12 @@ StagedOperand OperandA(const WgmmaPlan& plan, const Gemm& gemm) {
 // The widest panels that so many columns fill; PanelWidth() of src/device/tma.cuh.
 int PanelWidth(int columns) { return columns % 64 == 0 ? 64 : columns % 32 == 0 ? 32 : columns % 16 == 0 ? 16 : 8; }
 
+// Of C's panels, which may overlap; StoredWidth() of src/device/tma.cuh.
+int StoredWidth(int columns) {
+  if (columns < 64 || columns % 32 == 0) return PanelWidth(columns);
+  return CeilDivide(columns, 64) * 64 * 4 <= columns * 5 ? 64 : 32;
+}
+
 StagedOperand OperandB(const WgmmaPlan& plan, const Gemm& gemm) {
   const uint64_t n = uint64_t(gemm.shape.n), k = uint64_t(gemm.shape.k), leading = uint64_t(gemm.LeadingB());
   if (gemm.kind.layout.b == Order::kColumn)
@@ -190,7 +196,7 @@ TensorMap MapOf(const StagedOperand& operand) {
 // C as a warp stores it (16 rows), or in persistent kernels a warpgroup (64): in panels as wide as the tile allows.
 // With swapped roles as every warpgroup does: 64 columns of all rows.
 TensorMap MapOfC(const WgmmaPlan& plan, const Gemm& gemm) {
-  const int width = PanelWidth(plan.is_swapped() ? 64 : plan.tile_n);
+  const int width = StoredWidth(plan.is_swapped() ? 64 : plan.tile_n);
   const int rows = plan.is_swapped() ? plan.tile_m : plan.is_persistent() ? 64 : 16;
   TensorMap map;
   map.matrix = TensorMap::Matrix::kC;
@@ -205,6 +211,12 @@ std::string_view ScheduleWord(Schedule schedule) { return kScheduleWords[int(sch
 
 // As ptxas (CUDA 13.0) hands them out: to whole warpgroups, in multiples of 8.
 int RegisterLimit(int threads) { return std::min(kMaxRegisters, 65536 / (CeilDivide(threads, 128) * 128) / 8 * 8); }
+
+// So many blocks of 64 rows beside the stages of a persistent kernel.
+bool HasRoomToStage(const WgmmaPlan& plan, int blocks) {
+  const int64_t staged_bytes = int64_t(blocks) * 4 * plan.StagedRowsBytes();
+  return kBarrierBytes + int64_t(plan.stages) * plan.StageBytes() + staged_bytes <= kHopperSmemBytes;
+}
 
 // ---- legality ----
 
@@ -448,16 +460,25 @@ int WgmmaPlan::TurnSteps() const {
   return is_ring() ? std::min(steps, stages - 1) : steps;
 }
 
-int WgmmaPlan::StagedBlocks() const {
-  const int64_t all =
-      kBarrierBytes + int64_t(stages) * StageBytes() + int64_t(4) * warpgroups * row_blocks() * StagedRowsBytes();
-  return all <= kHopperSmemBytes ? row_blocks() : 1;
+int WgmmaPlan::StagedRowsBytes() const {
+  if (is_swapped()) return 16 * sum_columns() * 2;
+  if (!store_by_copy_engine()) return 16 * (sum_columns() * 2 + 16);
+  return 16 * BoxedColumns() * 2;
+}
+int WgmmaPlan::BoxWidth() const { return StoredWidth(tile_n); }
+int WgmmaPlan::BoxedColumns() const { return CeilDivide(tile_n, BoxWidth()) * BoxWidth(); }
+
+int WgmmaPlan::StagedBlocks() const { return HasRoomToStage(*this, warpgroups * row_blocks()) ? row_blocks() : 1; }
+
+bool WgmmaPlan::SharesStaging() const {
+  return is_persistent() && store_by_copy_engine() && ends_in_turn && !HasRoomToStage(*this, warpgroups);
 }
 
 int WgmmaPlan::StagingBytes() const {
   if (splits_exchange()) return 0;
   if (splits_are_cluster()) return tile_m * (tile_n + 4) * int(sizeof(float));
-  return (is_persistent() ? 4 * warpgroups * StagedBlocks() : sum_rows() / 16) * StagedRowsBytes();
+  const int staging_warps = !is_persistent() ? sum_rows() / 16 : SharesStaging() ? 4 : 4 * warpgroups * StagedBlocks();
+  return staging_warps * StagedRowsBytes();
 }
 
 bool WgmmaPlan::StagingInStages(const Shape& shape) const {
@@ -549,6 +570,7 @@ std::string WgmmaConfigText(const WgmmaPlan& plan, const Gemm& gemm) {
     text.Add("kProducerRegisters", plan.ProducerRegisters());
     text.Add("kConsumerRegisters", plan.ConsumerRegisters());
     text.Add("kStagedBlocks", plan.StagedBlocks());
+    text.Add("kSharesStaging", plan.SharesStaging());
     text.Add("kEvenTurns", plan.even_turns);
   } else {
     text.Add("kSplit", plan.split);

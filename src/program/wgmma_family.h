@@ -68,12 +68,18 @@ struct WgmmaPlan {
   bool MovesRegisters() const;
   int ProducerRegisters() const;
   int ConsumerRegisters() const;
-  int threads() const { return consumers() + (MovesRegisters() ? 128 : is_ring() ? 32 : 0); }
+  int threads() const { return consumers() + (MovesRegisters() ? 128 : SharesStaging() ? 64 : is_ring() ? 32 : 0); }
   int StageBytes() const { return (tile_m + tile_n) * step_k * 2; }
   // What a warp's 16 rows take in the epilogue.
-  int StagedRowsBytes() const { return 16 * (sum_columns() * 2 + (is_swapped() || store_by_copy_engine() ? 0 : 16)); }
+  int StagedRowsBytes() const;
+  // Of straight sums that the copy engine stores: its boxes are so wide, and bring so many columns with what they have
+  // in common.
+  int BoxWidth() const;
+  int BoxedColumns() const;
   // Blocks of 64 rows that a warp of a persistent kernel has room for in the epilogue: all of its own, or one.
   int StagedBlocks() const;
+  // Where there is no room for even one of each warpgroup, and they end in turn: one that all of them have.
+  bool SharesStaging() const;
   int StagingBytes() const;
   // How many rows of clusters read a streamed B, or columns a streamed A; 0 where nothing is streamed.
   int StreamReaders(const Shape& shape) const;

@@ -85,6 +85,26 @@ TEST(PersistentPlan, StagesCSomewhereBesideTheRing) {
   EXPECT_FALSE(tight.StagingInStages(shape));
 }
 
+// A fourth stage of 48 KB leaves room for the rows of one warpgroup of two.
+TEST(PersistentPlan, SharesStagingWhereWarpgroupsComeToItInTurnAndThereIsNoRoomForAll) {
+  const Shape shape{8192, 8192, 8192};
+  const std::string wide = "tile_n=256 schedule=cooperative store=tma finish=in_turn stages=";
+  EXPECT_FALSE(Typed(wide + "3").SharesStaging());
+  EXPECT_EQ(Typed(wide + "3").threads(), 256 + 32);
+  const WgmmaPlan shared = Typed(wide + "4");
+  EXPECT_TRUE(shared.SharesStaging());
+  EXPECT_EQ(shared.SmemBytes(shape), 1024 + 4 * 49152 + 64 * 256 * 2);
+  EXPECT_EQ(shared.threads(), 256 + 64) << "a warp stores for both";
+  EXPECT_EQ(Reasons(wide + "4", {shape}), "");
+  EXPECT_NE(Reasons("tile_n=256 schedule=cooperative store=tma stages=4", {shape}), "") << "they end together";
+
+  const WgmmaPlan three = Typed("tile_m=192 tile_n=192 warpgroups=3 schedule=cooperative store=tma finish=in_turn stages=4");
+  EXPECT_TRUE(three.SharesStaging());
+  EXPECT_EQ(three.StagedBlocks(), 1);
+  EXPECT_EQ(three.threads(), 384 + 128) << "of the producer's warpgroup a warp is free to store";
+  EXPECT_NE(Reasons("tile_n=192 schedule=pingpong store=tma stages=5", {shape}), "") << "nothing is gained by it";
+}
+
 TEST(PersistentPlan, StoresBoxesOfAWarpgroupsRows) {
   const auto box_of_c = [](std::string_view words) {
     return LaunchFor(Wgmma("store=tma " + std::string(words)), {{4096, 4096, 512}}).maps.at(2).box;
@@ -139,6 +159,26 @@ TEST(PersistentPlan, MayLetCLeaveL2FirstAndSparePower) {
   EXPECT_EQ(Reasons("schedule=pingpong store=tma ctas=even", {{4096, 4096, 4096}}), "");
   EXPECT_NE(Reasons("schedule=pingpong store=tma ctas=even", {{128 * 12, 128 * 22, 4096}}), "") << "264 tiles need all";
   EXPECT_NE(Reasons("store=tma_first_out", {{4096, 4096, 64}}), "");
+}
+
+// ---- boxes of C ----
+
+TEST(BoxesOfC, CoverTheTileAndNothingBeyondItInLinesAsWideAsMayBe) {
+  for (int tile_n = 8; tile_n <= 256; tile_n += 8) {
+    WgmmaPlan plan(Wgmma("store=tma"));
+    plan.tile_n = tile_n;
+    const int width = plan.BoxWidth(), boxes = plan.BoxedColumns() / width, last_start = tile_n - width;
+    EXPECT_EQ(plan.BoxedColumns() % width, 0) << tile_n;
+    EXPECT_GE(last_start, 0) << tile_n;
+    EXPECT_LE(last_start, (boxes - 1) * width) << tile_n << ": a hole before the last box";
+    EXPECT_GT(last_start + width, (boxes - 1) * width) << tile_n << ": a box too many";
+    EXPECT_GE(width, tile_n > 64 ? 32 : 8) << tile_n;
+    EXPECT_LE(3 * plan.BoxedColumns(), 4 * tile_n) << tile_n << ": more than a third leaves twice";
+  }
+  WgmmaPlan plan(Wgmma("store=tma"));
+  plan.tile_n = 176;
+  EXPECT_EQ(plan.BoxWidth(), 64);
+  EXPECT_EQ(plan.BoxedColumns(), 192);
 }
 
 // ---- places ----
@@ -401,13 +441,15 @@ TEST(SwappedRoles, AreWhatStraightRolesAreForTheTransposedProblem) {
   int legal = 0;
   for (Plan plan : CoveringPlans(gemm, H200(), 1)) {
     if (plan.family != FamilyId::kWgmma) continue;
-    for (int mutation = 0; mutation < 10; ++mutation, plan = Mutate(plan, random)) {
+    for (int mutation = 0; mutation < 20; ++mutation, plan = Mutate(plan, random)) {
       plan.Set("roles", int(Roles::kSwapped)), plan.Set("store", int(Store::kBoxes)), plan.Set("raster", 0),
           plan.Set("finish", 0);
       Plan twin = plan;
       twin.Set("roles", int(Roles::kStraight));
       twin.Set("tile_m", plan.Get("tile_n")), twin.Set("tile_n", plan.Get("tile_m"));
       twin.Set("cluster_m", plan.Get("cluster_n")), twin.Set("cluster_n", plan.Get("cluster_m"));
+      const WgmmaPlan straight_tile(twin);
+      if (straight_tile.BoxedColumns() != straight_tile.tile_n) continue;  // boxes overlap there
       ASSERT_EQ(IsLegal(plan, gemm, H200()), IsLegal(twin, transposed, H200())) << Print(plan);
       if (!IsLegal(plan, gemm, H200())) continue;
       ++legal;
