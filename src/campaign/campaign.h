@@ -83,6 +83,9 @@ struct CampaignOptions {
   // So many of the fastest of the heat (of long calls two, unless by energy) pass the short protocol, with the
   // offline clock, before one is named best. 0: the screening decides, and there is no heat.
   int finalists = 4;
+  // All races are brief, those of finals of long calls have one of each layout beside the standing kernel, and the
+  // finals' only rival is AutoTuning: for a first answer to many problems.
+  bool brief = false;
   Objective objective = Objective::kTime;  // kEnergy: the finals race on the energy clock too
   std::optional<StandingKernels> standing;
   // Problems with this many screened and with all finals passed in the archive are finished: their trials are not

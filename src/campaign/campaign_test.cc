@@ -395,6 +395,26 @@ TEST_F(CampaignTest, TheHeatOfLongCallsHasManyTilesAndNoTwinsAndTheirFinalsHaveT
   for (const auto& [one, count] : of_tile) EXPECT_LE(count, 2);
 }
 
+// What takes longest is left out: the heat of windows, and all but one of a layout in the finals.
+TEST_F(CampaignTest, ABriefRunHasNoHeatOfLongCallsAndAsksForBriefRacesOnly) {
+  options.brief = true;
+  options.finalists = 2;
+  options.heat_contenders = 4;
+  for (const double call_ns : {400e3, 200e3}) {
+    std::map<Protocol, int> judged;
+    evaluator.judge = [&](const EvaluationRequest& request) {
+      ++judged[request.protocol];
+      EXPECT_TRUE(request.brief);
+      EXPECT_EQ(request.baselines == *BaselineSet::Parse("lt_auto"), request.protocol == Protocol::kShort);
+      return MeasuredIn(call_ns, request.protocol);
+    };
+    options.name = std::to_string(call_ns);
+    ASSERT_TRUE(RunWhole().ok());
+    EXPECT_EQ(judged[Protocol::kHeat], call_ns > 300e3 ? 0 : 4);
+    EXPECT_EQ(judged[Protocol::kShort], call_ns > 300e3 ? 1 : 2);
+  }
+}
+
 class PlacedTwinsTest : public CampaignTest {
  protected:
   PlacedTwinsTest() {

@@ -164,7 +164,8 @@ EvaluationRequest Lane::RequestFor(const Gemm& gemm, const Plan& plan, Protocol 
           .protocol = protocol,
           .clocks = protocol == Protocol::kShort ? ClocksOfFinals() : ClockSet{Clock::kDevice},
           .seed = options().seed,
-          .calls_of_fastest = protocol == Protocol::kShort && options().standing};
+          .calls_of_fastest = protocol == Protocol::kShort && options().standing,
+          .brief = options().brief};
 }
 
 std::vector<EvaluationRequest> Lane::RequestsFor(const Gemm& gemm, const std::vector<Plan>& plans,
@@ -205,7 +206,7 @@ Status Lane::JudgeFinals(std::span<ProblemRun* const> runs, std::vector<Evaluati
   for (ProblemRun* const run : runs) run_of[run->gemm()] = run;
   // Each more in a race of windows takes a second, and who is best is decided among ours; published times are those of
   // promotion.
-  if (std::any_of(runs.begin(), runs.end(), [](const ProblemRun* run) { return run->HasLongCalls(); }))
+  if (options().brief || std::any_of(runs.begin(), runs.end(), [](const ProblemRun* run) { return run->HasLongCalls(); }))
     for (EvaluationRequest& request : requests) request.baselines = *BaselineSet::Parse("lt_auto");
   ASSIGN_OR_RETURN(std::vector<Contender> contenders, ahead_.PrepareNow(requests));
   ASSIGN_OR_RETURN(const JudgedList judged, run_trials_(std::move(contenders)));

@@ -131,7 +131,7 @@ const Trial* Find(const std::map<Plan, Trial>& trials, const Plan& plan) {
 
 int FinalistsOf(const CampaignOptions& options, double call_ns) {
   const bool are_settled = IsLongCall(call_ns) && options.objective == Objective::kTime;
-  return are_settled ? std::min(options.finalists, kLongFinalists) : options.finalists;
+  return are_settled ? std::min(options.finalists, options.brief ? 1 : kLongFinalists) : options.finalists;
 }
 
 ProblemRun::ProblemRun(size_t index, const CampaignOptions& options, ProblemSearch search)
@@ -216,6 +216,7 @@ std::vector<Plan> ProblemRun::TakeHeat() {
   heat_taken_ = true;
   std::vector<const Trial*> screened = Screened();
   // Where all reach the finals anyway there is nobody to choose from.
+  if (HasLongCalls() && options_.brief) return {};  // a heat takes longer than brief finals, which have one of a layout
   if (HasLongCalls()) {
     const std::vector<Plan> plans = HeatOfLongCalls(screened);
     if (plans.size() > size_t(Finalists())) return NotRacedYet(plans);

@@ -31,6 +31,9 @@ struct OptimizeTarget {
 using RecordSource = std::vector<std::filesystem::path>;
 inline const std::vector<RecordSource> kNoExperience = {{"none"}};
 
+// Candidates of a layout, where nobody chose and races are brief.
+inline constexpr int kBriefEvaluations = 4;
+
 struct OptimizeCommand {
   OptimizeTarget target;
   std::vector<Layout> layouts = {kNn, kTn};
@@ -44,6 +47,7 @@ struct OptimizeCommand {
   Objective objective = Objective::kTime;
   std::string device = "auto";           // "auto", "gpu:N", or the key of a recorded device
   int budget_evaluations = 128;          // a layout
+  bool brief = false;                    // kBriefEvaluations where nobody chose; few finalists and rounds
   std::optional<double> budget_seconds;  // a layout
   std::optional<double> limit_seconds;   // the whole call
   uint64_t seed = 1;

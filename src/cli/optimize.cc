@@ -70,6 +70,7 @@ std::string CampaignName(const OptimizeCommand& command, const Instrument& instr
   if (!advice.winners.empty()) name += fmt::format(" winners={}", HashBytes(advice.winners.Print()).Hex().substr(0, 8));
   if (!advice.experience.empty()) name += fmt::format(" experience={}", advice.experience.Fingerprint());
   if (command.objective == Objective::kEnergy) name += " energy";
+  if (command.brief) name += " brief";
   if (command.fresh) {
     const auto now = std::chrono::system_clock::now().time_since_epoch();
     name += fmt::format(" fresh={}", std::chrono::duration_cast<std::chrono::microseconds>(now).count());
@@ -81,7 +82,10 @@ CampaignOptions OptionsFor(const OptimizeCommand& command, const Instrument& ins
                            const ProblemList& problems) {
   CampaignOptions options{
       .name = CampaignName(command, instrument, advice), .problems = problems.answerable, .seed = command.seed};
-  if (instrument.live()) {
+  if (instrument.live() && command.brief) {
+    options.brief = true;
+    options.chained_twins = 1, options.fixed_twins = 2, options.heat_contenders = 4, options.finalists = 2;
+  } else if (instrument.live()) {
     options.chained_twins = 2, options.fixed_twins = 6, options.heat_contenders = 12;
     options.placed_twins = true;
   }

@@ -102,15 +102,20 @@ class Grammar {
           &command->objective, ReadObjective);
     Value(verb, "--device", "WHERE", "auto, gpu:N, all GPUs, or a recorded device's key [auto]", &command->device,
           ReadDeviceChoice);
-    Value(verb, "--budget-evals", "N", "candidates to judge, a layout [128]", &command->budget_evaluations, ReadCount);
+    Value(verb, "--budget-evals", "N", "candidates to judge, a layout [128; with --brief 4]",
+          &command->budget_evaluations, ReadCount);
     Value(verb, "--budget-seconds", "S", "seconds of judging, a layout", &command->budget_seconds, ReadPositiveSeconds);
+    verb->add_flag("--brief", command->brief, "few finalists, short races: a first answer to many shapes");
     Value(verb, "--limit-seconds", "S", "stop the whole in time; the same command goes on", &command->limit_seconds,
           ReadPositiveSeconds);
     AddSeed(verb, &command->seed);
     verb->add_flag("--resume", command->resume, "go on where the same run was left (the default)");
     verb->add_flag("--fresh", command->fresh, "start again, whatever earlier runs stored");
     Value(verb, "--name", "NAME", "campaign; the same name resumes, also on another GPU", &command->name, ReadText);
-    chosen_[verb] = [command]() -> std::variant<Command, NoCommand> {
+    chosen_[verb] = [command, verb]() -> std::variant<Command, NoCommand> {
+      if (command->brief && command->objective == Objective::kEnergy)
+        return NoCommand{kExitWrongUse, "--brief decides by time: windows of energy take seconds each"};
+      if (command->brief && verb->count("--budget-evals") == 0) command->budget_evaluations = kBriefEvaluations;
       if (command->resume && command->fresh) return NoCommand{kExitWrongUse, "--resume and --fresh exclude each other"};
       if (!command->name.empty() && command->fresh)
         return NoCommand{kExitWrongUse, "--name and --fresh exclude each other"};

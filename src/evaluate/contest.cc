@@ -144,7 +144,7 @@ class ContestRun {
                             racers_,
                             sweep_,
                             StartsFor(row, racers_, ExcusedFrom(row)),
-                            WindowFor(problem_.protocol, row.clock, fastest_call_ns)};
+                            WindowFor(problem_.protocol, row.clock, fastest_call_ns, problem_.brief)};
     if (entrants.starts.empty()) return OkStatus();
     ASSIGN_OR_RETURN(const std::unique_ptr<RoundClock> clock, row.make(entrants));
     const TimeRound time_round = [&](std::span<const size_t> order) {
@@ -153,7 +153,7 @@ class ContestRun {
         on_step_({std::string(row.name), racers_[entrants.starts[i].racer].candidate});
       });
     };
-    const Field field{entrants.starts.size(), fastest_call_ns};
+    const Field field{entrants.starts.size(), fastest_call_ns, problem_.brief};
     // Before each window of energy its contender runs by itself.
     if (row.clock != Clock::kEnergy) RETURN_IF_ERROR(WarmUp(field, entrants.window.has_value(), time_round));
     Random random = Random(problem_.seed).Fork(row.name);

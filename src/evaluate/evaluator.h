@@ -34,6 +34,9 @@ struct EvaluationRequest {
   // Of candidates that are judged together, single calls (offline, server, host) are timed of the fastest of each
   // layout alone: on the server's clock a call costs a millisecond of waiting.
   bool calls_of_fastest = false;
+  // Races of the short protocol, and those in which AutoTuning is chosen, take few rounds: for a first look at many
+  // problems. What is tested is the same.
+  bool brief = false;
 
   // CHECKs that a plan is judged.
   const Plan& plan() const;

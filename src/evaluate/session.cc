@@ -19,6 +19,7 @@ ProblemSession::ProblemSession(const BaselineTools& tools, const ProblemMessage&
       gemm_(WithoutLayout(problem.gemm)),
       seed_(problem.seed),
       certify_(problem.certify),
+      brief_(problem.brief),
       verifier_(tools.gpu, tools.harness),
       maker_(tools, verifier_) {}
 
@@ -44,7 +45,8 @@ Result<std::unique_ptr<ProblemSession>> ProblemSession::Create(const BaselineToo
 }
 
 bool ProblemSession::Serves(const ProblemMessage& problem) const {
-  return WithoutLayout(problem.gemm) == gemm_ && problem.seed == seed_ && problem.certify == certify_;
+  return WithoutLayout(problem.gemm) == gemm_ && problem.seed == seed_ && problem.certify == certify_ &&
+         problem.brief == brief_;
 }
 
 BlockListener ProblemSession::BlocksAs(const StepListener& on_step) {
@@ -185,7 +187,7 @@ Status ProblemSession::AddBaseline(const BaselineId& id, const StepListener& on_
   Random random = Random(seed_).Fork("baseline " + Name(id));
   ASSIGN_OR_RETURN(Baseline baseline,
                    maker_.Make(id, BaselineGemm(gemm_, layout), inputs_.at({InputKind::kNormal, layout}),
-                               baseline_output_, random, [&] { on_step({"baseline"}); }));
+                               baseline_output_, random, brief_, [&] { on_step({"baseline"}); }));
   if (certify_ && baseline.usable) {
     ASSIGN_OR_RETURN(const CpuComparison comparison,
                      CompareOnCpu(gpu_, harness_, gemm_.shape, baseline_output_, references_.at(InputKind::kNormal),

@@ -96,6 +96,17 @@ TEST_F(OptimizeTest, SameSeedSameOutputWhetherResumedOrFresh) {
   EXPECT_NE(other.Run(Command("64x64x64", {"--seed", "6"})).out, first);
 }
 
+TEST_F(OptimizeTest, ABriefRunJudgesFourCandidatesWhereNobodySaysOtherwise) {
+  const auto judged = [&](const Words& words) {
+    int count = 0;
+    const nlohmann::json layouts = Parsed(Optimize("64x64x64", words).out)["layouts"];
+    for (const nlohmann::json& outcomes : layouts[0]["outcomes"]) count += outcomes.get<int>();
+    return count;
+  };
+  EXPECT_EQ(judged({"--brief", "--json"}), 4);
+  EXPECT_EQ(judged({"--brief", "--budget-evals", "7", "--json"}), 7);
+}
+
 TEST_F(OptimizeTest, EveryProposerFindsTheBestOfASpaceItExhausts) {
   std::set<std::string> plans;
   for (const char* proposer : {"random", "ranked", "local", "evolution"}) {

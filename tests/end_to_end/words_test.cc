@@ -38,6 +38,7 @@ INSTANTIATE_TEST_SUITE_P(
         WrongWords{{"optimize", "8x8x8", "--budget-evals", "0"}, "'0' is not a whole number"},
         WrongWords{{"optimize", "8x8x8", "--budget-evals", "1e3"}, "'1e3'"},
         WrongWords{{"optimize", "8x8x8", "--budget-seconds", "-1"}, "'-1'"},
+        WrongWords{{"optimize", "8x8x8", "--brief", "--objective", "energy"}, "--brief decides by time"},
         WrongWords{{"optimize", "8x8x8", "--budget-seconds", "nan"}, "'nan'"},
         WrongWords{{"optimize", "8x8x8", "--seed", "1", "--seed", "2"}, "more than once"},
         WrongWords{{"optimize", "8x8x8", "--seed", "18446744073709551616"}, "not a whole number"},

@@ -65,6 +65,7 @@ ProblemMessage SomeProblem() {
   problem.only_baselines = true;
   problem.counters = true;
   problem.calls_of_fastest = true;
+  problem.brief = true;
   return problem;
 }
 

@@ -90,6 +90,7 @@ ProblemMessage ProblemOf(const EvaluationRequest& request) {
   problem.tests = request.tests, problem.certify = request.certify, problem.baselines = request.baselines;
   problem.counters = request.counters;
   problem.calls_of_fastest = request.calls_of_fastest;
+  problem.brief = request.brief;
   problem.clocks.Add(Clock::kDevice);
   return problem;
 }

@@ -33,6 +33,7 @@ struct ProblemMessage {
   // Single calls (offline, server, host) are timed of those candidates alone that are the fastest of their layouts on
   // kDevice.
   bool calls_of_fastest = false;
+  bool brief = false;  // few rounds in the short protocol, and to choose AutoTuning
 
   bool WantsBaselines() const { return time || certify; }
   // Each test that there is, not only those of a search.

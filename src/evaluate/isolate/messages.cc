@@ -7,7 +7,7 @@ namespace gemmsmith {
 namespace {
 
 // A worker built from other sources would measure or encode differently.
-constexpr uint32_t kProtocolVersion = 8;
+constexpr uint32_t kProtocolVersion = 9;
 
 Status Complete(const ByteReader& reader, std::string_view what) {
   if (reader.failed()) return DataLoss(fmt::format("a truncated {} message", what));
@@ -113,6 +113,7 @@ std::string Encode(const ProblemMessage& message) {
   writer.Put(uint8_t(message.certify));
   writer.Put(uint8_t(message.counters));
   writer.Put(uint8_t(message.calls_of_fastest));
+  writer.Put(uint8_t(message.brief));
   return std::move(writer).Take();
 }
 
@@ -129,6 +130,7 @@ Result<ProblemMessage> DecodeProblem(std::string_view bytes) {
   message.certify = reader.Get<uint8_t>() != 0;
   message.counters = reader.Get<uint8_t>() != 0;
   message.calls_of_fastest = reader.Get<uint8_t>() != 0;
+  message.brief = reader.Get<uint8_t>() != 0;
   RETURN_IF_ERROR(Complete(reader, "problem"));
   ASSIGN_OR_RETURN(message.gemm, ParseGemm(gemm));
   const std::optional<Protocol> parsed = ParseProtocol(protocol);

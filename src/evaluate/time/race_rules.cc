@@ -13,6 +13,8 @@ constexpr int kManyRounds = 10'000'000;
 // clock swing (4744x4744x4744, H200, November 2026): two contenders go on for 20 rounds there. With five and more a
 // round takes 0.7 s, and what 20 of them would add to 8 is less than what races differ by.
 RaceRules SettledRules(const Field& field) {
+  constexpr int kBriefWindows = 6;  // what an interval of 95 % needs
+  if (field.is_brief) return {.min_rounds = kBriefWindows, .max_rounds = kBriefWindows};
   constexpr int kWindows = 40, kLeast = 8, kMost = 20;
   const int most = std::clamp(kWindows / int(field.entries), kLeast, kMost);
   return {.min_rounds = kLeast, .max_rounds = most, .interval_width = 0.02};
@@ -20,7 +22,7 @@ RaceRules SettledRules(const Field& field) {
 
 // Single calls that find an idle GPU scatter by microseconds: short ones never come to an interval of 2 %, and a round
 // of eight contenders takes 9 ms, nearly all of it gaps.
-constexpr int kServerRounds = 60, kLeastServerRounds = 20;
+constexpr int kServerRounds = 60, kLeastServerRounds = 20, kBriefServerRounds = 15;
 
 // A window takes two seconds, and windows scatter little: six of them are what an interval of 95 % needs.
 RaceRules EnergyRules(Protocol protocol) {
@@ -30,11 +32,13 @@ RaceRules EnergyRules(Protocol protocol) {
 
 RaceRules ShortRules(Clock clock, const Field& field) {
   if (WindowFor(Protocol::kShort, clock, field.fastest_call_ns)) return SettledRules(field);
+  if (clock == Clock::kServer && field.is_brief)
+    return {.min_rounds = kBriefServerRounds, .max_rounds = kBriefServerRounds};
   if (clock == Clock::kServer)
     return {.min_rounds = IsLongCall(field.fastest_call_ns) ? kLeastServerRounds : kServerRounds,
             .max_rounds = kServerRounds,
             .interval_width = 0.02};
-  return {.min_rounds = 10, .max_rounds = 100, .interval_width = 0.02};
+  return {.min_rounds = field.is_brief ? 6 : 10, .max_rounds = field.is_brief ? 20 : 100, .interval_width = 0.02};
 }
 
 }  // namespace
@@ -43,9 +47,9 @@ Batch BatchFor(Protocol protocol) { return IsThorough(protocol) ? Batch::kLong :
 
 bool IsLongCall(double call_ns) { return call_ns > 300e3; }
 
-std::optional<Window> WindowFor(Protocol protocol, Clock clock, double fastest_call_ns) {
+std::optional<Window> WindowFor(Protocol protocol, Clock clock, double fastest_call_ns, bool is_brief) {
   if (protocol == Protocol::kScreen || clock != Clock::kDevice || !IsLongCall(fastest_call_ns)) return std::nullopt;
-  return IsThorough(protocol) ? kSettledWindow : kShortWindow;
+  return IsThorough(protocol) && !is_brief ? kSettledWindow : kShortWindow;
 }
 
 RaceRules RulesFor(Protocol protocol, Clock clock, const Field& field) {

@@ -11,11 +11,12 @@ namespace gemmsmith {
 struct Field {
   size_t entries = 2;
   double fastest_call_ns = 0;  // as far as it is known
+  bool is_brief = false;       // a short race that decides with wider intervals
 };
 // Over 0.3 ms. Bursts rank such kernels by cycles, settled runs by energy.
 bool IsLongCall(double call_ns);
-// Each visit of a long call is a window, except in a screening.
-std::optional<Window> WindowFor(Protocol protocol, Clock clock, double fastest_call_ns);
+// Each visit of a long call is a window, except in a screening; in a brief race one as in a heat.
+std::optional<Window> WindowFor(Protocol protocol, Clock clock, double fastest_call_ns, bool is_brief = false);
 
 // How long the batches of a protocol are.
 Batch BatchFor(Protocol protocol);

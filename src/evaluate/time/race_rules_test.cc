@@ -32,6 +32,7 @@ TEST(WindowFor, LongCallsHaveOneOnTheDeviceAlone) {
   EXPECT_EQ(timed_ns(Protocol::kHeat, Clock::kDevice, 299e3), 0);
   EXPECT_EQ(timed_ns(Protocol::kScreen, Clock::kDevice, 301e3), 0);
   EXPECT_EQ(timed_ns(Protocol::kShort, Clock::kOffline, 301e3), 0);
+  EXPECT_EQ(WindowFor(Protocol::kShort, Clock::kDevice, 301e3, true)->timed_ns, kShortWindow.timed_ns) << "brief";
 }
 
 TEST(RulesFor, AHeatOfWindowsHasFewRounds) {
@@ -44,6 +45,18 @@ TEST(RulesFor, ASettledRaceHasEightRoundsForItsIntervalAndMoreWhereFewRace) {
   EXPECT_EQ(RulesFor(Protocol::kShort, Clock::kDevice, {2, 1e6}).max_rounds, 20);
   EXPECT_EQ(RulesFor(Protocol::kShort, Clock::kDevice, {4, 1e6}).max_rounds, 10);
   EXPECT_EQ(RulesFor(Protocol::kShort, Clock::kDevice, {24, 1e6}).max_rounds, 8);
+}
+
+TEST(RulesFor, BriefRacesHaveFewRoundsOfEveryClock) {
+  const auto rounds = [](Clock clock, double call_ns) {
+    return RulesFor(Protocol::kShort, clock, {.entries = 4, .fastest_call_ns = call_ns, .is_brief = true}).max_rounds;
+  };
+  EXPECT_EQ(rounds(Clock::kDevice, 1e6), 6);
+  EXPECT_EQ(rounds(Clock::kDevice, 1e4), 20);
+  EXPECT_EQ(rounds(Clock::kOffline, 1e4), 20);
+  EXPECT_EQ(rounds(Clock::kServer, 1e4), 15);
+  EXPECT_EQ(rounds(Clock::kServer, 1e6), 15);
+  EXPECT_EQ(RulesFor(Protocol::kHeat, Clock::kDevice, {12, 1e5, true}).min_rounds, 5) << "a heat is brief anyway";
 }
 
 TEST(RulesFor, LongCallsAreServedLessOften) {
