@@ -98,6 +98,8 @@ constexpr const char* kPlansOfF16Sums[] = {
     "wgmma tile_m=120 tile_n=128 roles=swapped schedule=pingpong store=tma",
     "wgmma tile_m=256 tile_n=128 schedule=cooperative stages=3 store=tma finish=in_turn",
     "wgmma tile_m=128 tile_n=256 schedule=cooperative stages=4 store=tma finish=in_turn",
+    "wgmma tile_m=256 tile_n=144 schedule=cooperative stages=4 store=tma finish=in_turn",
+    "wgmma tile_m=192 tile_n=192 schedule=cooperative warpgroups=3 stages=4 store=tma finish=in_turn",
 };
 
 TEST(KernelsOfF16Sums, HaveMatrixInstructionsThatAddInF16AndNoOthers) {

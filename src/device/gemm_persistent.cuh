@@ -5,8 +5,9 @@
 //
 // Config: as for one tile a CTA (gemm_wgmma.cuh; kStages at least 2, kSplit 1), and kProducerRegisters,
 // kConsumerRegisters (0: as compiled), kEvenTurns (for the host: launch no more CTAs than make the same number of turns),
-// kStagedBlocks (row blocks of a warp that the epilogue has memory for; behind the stages), kSharesStaging (or a
-// warpgroup's one row block, which those that end a tile in turn have in turn), kPlaced (neighbours.cuh).
+// kStagedBlocks (row blocks of a warp that the epilogue has memory for; behind the stages), kSharesStaging (all
+// warpgroups stage in the memory of one block, one after the other, and a warp of its own stores), kPlaced
+// (neighbours.cuh).
 #pragma once
 
 #include "wgmma_tile.cuh"
@@ -77,8 +78,8 @@ struct PersistentKernel : WgmmaTile<Config> {
   // Named barriers: of each team, whose turn it is; the start; of each warpgroup, what it stages.
   static constexpr int kTurnBarrier = 1, kStartBarrier = 1 + kTeams, kStoreBarrier = 2 + kTeams;
   static_assert(!kPingPong || kWarpgroups == 2, "two take turns");
-  static_assert(!kSharesStaging || (Config::kStoreByCopyEngine && Config::kStagedBlocks == 1 && Config::kTurnSteps > 0),
-                "a warp stores for all, one after the other");
+  static_assert(!kSharesStaging || (Config::kStoreByCopyEngine && Config::kStagedBlocks == 1 && !kPingPong),
+                "a warp stores for those that share a tile");
 
   const TileOrder<Config::kRaster> order;
   const int first, stride;  // of the clusters of tiles that this cluster works on

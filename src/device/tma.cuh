@@ -21,9 +21,11 @@ __host__ __device__ constexpr int PanelWidth(int columns) {
 }
 
 // The same of C on its way out, where panels may overlap: the last one ends with the tile, and what two of them have in
-// common leaves twice. Lines of 16 and 32 bytes took up to 1.5 times as long (128 x 176 by ping-pong at k = 256).
+// common leaves twice. 64 columns, unless 32 fit as they are or 64 would bring more than a quarter twice. Lines of 16 and
+// 32 bytes took up to 1.5 times as long (128 x 176 by ping-pong at k = 256).
 __host__ __device__ constexpr int StoredWidth(int columns) {
-  return columns < 64 || columns % 32 == 0 ? PanelWidth(columns) : CeilDivide(columns, 64) * 64 * 4 <= columns * 5 ? 64 : 32;
+  if (columns < 64 || columns % 32 == 0) return PanelWidth(columns);
+  return CeilDivide(columns, 64) * 64 * 4 <= columns * 5 ? 64 : 32;
 }
 
 // Where a byte of a panel stands, for lines of kLineBytes. Panels start at multiples of 8 lines.

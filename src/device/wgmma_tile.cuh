@@ -240,7 +240,7 @@ struct WgmmaTile {
   // a warpgroup (1.4 % of the time where C is most of what is moved, H200, 2026-11-21).
   // Those of transposed sums have a warpgroup's 64 columns of all rows of the tile.
   static constexpr int kBoxRows = kSwapped ? kTileM : Config::kSchedule == Schedule::kOneTile ? 16 : 64;
-  static constexpr int kBoxedColumns = kSwapped ? kTransposedWidth : kTileN;  // in boxes side by side
+  static constexpr int kBoxedColumns = kSwapped ? kTransposedWidth : kTileN;  // of C, that boxes cover
   GEMMSMITH_DEVICE void StageBoxes(const float (&sums)[kSums], int first_row, u32 staging) const {
     if constexpr (kSwapped)
       StageTransposed<Type, kSumColumns>(sums, first_row, staging);

@@ -51,9 +51,10 @@ struct Pipeline {
 };
 
 // Small tiles and short runs, so that launches and stages, not arithmetic, fill the time. Persistent CTAs, a third of
-// them, get more tiles and less k.
-Gemm RandomGemm(Random& random, bool is_persistent) {
-  const int least = is_persistent ? 12 : 1, most_more = is_persistent ? 20 : 6, most_steps = is_persistent ? 6 : 40;
+// them, get more tiles and less k; those that share their staging have the largest tiles.
+Gemm RandomGemm(Random& random, bool is_persistent, bool shares_staging) {
+  const int least = shares_staging ? 30 : is_persistent ? 12 : 1;
+  const int most_more = is_persistent ? 20 : 6, most_steps = is_persistent ? 6 : 40;
   const auto side = [&] { return int(64 * (least + random.Below(uint64_t(most_more)))); };
   const int m = side(), n = side();
   const int k = 64 * int(1 + random.Below(uint64_t(most_steps))) + (random.Below(4) == 0 ? 8 : 0);
@@ -84,7 +85,7 @@ std::vector<Pipeline> RandomPipelines(const Device& device) {
     const size_t count = pipelines.size();
     const bool is_persistent = count % 3 == 2, shares_staging = is_persistent && count / 3 % 3 == 1;
     const bool ends_in_turn = count % 4 == 3 || shares_staging;
-    const Gemm gemm = RandomGemm(random, is_persistent);
+    const Gemm gemm = RandomGemm(random, is_persistent, shares_staging);
     std::vector<AxisValue> settings{
         any_of("schedule", [&](int value) {
           if (shares_staging) return value == int(Schedule::kCooperative);

@@ -143,7 +143,7 @@ constexpr double kRunTimeKNs = 35.1, kRunTimeMnNs = 28.5;  // compile-time k alo
 constexpr double kTwoStagesShare = 0.14;                   // two stages against three took 10 to 24 % longer at 8192^3
 // Columns that fill no whole lines of 128 bytes, and that are no multiple of 16. Beside waves and store 128 x 144, 160,
 // 168, 176 and 184 by ping-pong took 1.008, 1.002, 1.023, 1.005 and 1.011 of the time of 128 x 192 from k = 2048 on
-// (data/h200/widths).
+// (data/h200/widths); taken for other schedules and stores too.
 constexpr double kOddTileShare = 0.006, kOddEightsShare = 0.012;
 // Calls so long run at the power cap, where time is energy: reads of shared memory and of L2, by the instruction's
 // columns and the tile's; and two teams cost more than one. From six kernels on eight shapes, settled.
@@ -229,7 +229,7 @@ double BoxFactor(const WgmmaPlan& plan) {
                               : width == 32 ? wgmma::kBoxes32
                               : width == 16 ? wgmma::kBoxes16
                                             : wgmma::kBoxes8;
-  const double twice_factor = plan.is_swapped() ? 1 : double(plan.BoxedColumns()) / plan.tile_n;
+  const double twice_factor = plan.is_swapped() ? 1 : double(plan.ColumnsInBoxes()) / plan.tile_n;
   return width_factor * twice_factor * (plan.store == Store::kBoxesFirstOut ? wgmma::kFirstOutShare : 1);
 }
 

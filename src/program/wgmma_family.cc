@@ -193,8 +193,8 @@ TensorMap MapOf(const StagedOperand& operand) {
   return map;
 }
 
-// C as a warp stores it (16 rows), or in persistent kernels a warpgroup (64): in panels as wide as the tile allows.
-// With swapped roles as every warpgroup does: 64 columns of all rows.
+// C as a warp stores it (16 rows), or in persistent kernels a warpgroup (64): in boxes of StoredWidth() columns. With
+// swapped roles as every warpgroup does: 64 columns of all rows.
 TensorMap MapOfC(const WgmmaPlan& plan, const Gemm& gemm) {
   const int width = StoredWidth(plan.is_swapped() ? 64 : plan.tile_n);
   const int rows = plan.is_swapped() ? plan.tile_m : plan.is_persistent() ? 64 : 16;
@@ -463,15 +463,16 @@ int WgmmaPlan::TurnSteps() const {
 int WgmmaPlan::StagedRowsBytes() const {
   if (is_swapped()) return 16 * sum_columns() * 2;
   if (!store_by_copy_engine()) return 16 * (sum_columns() * 2 + 16);
-  return 16 * BoxedColumns() * 2;
+  return 16 * ColumnsInBoxes() * 2;
 }
 int WgmmaPlan::BoxWidth() const { return StoredWidth(tile_n); }
-int WgmmaPlan::BoxedColumns() const { return CeilDivide(tile_n, BoxWidth()) * BoxWidth(); }
+int WgmmaPlan::ColumnsInBoxes() const { return CeilDivide(tile_n, BoxWidth()) * BoxWidth(); }
 
 int WgmmaPlan::StagedBlocks() const { return HasRoomToStage(*this, warpgroups * row_blocks()) ? row_blocks() : 1; }
 
 bool WgmmaPlan::SharesStaging() const {
-  return is_persistent() && store_by_copy_engine() && ends_in_turn && !HasRoomToStage(*this, warpgroups);
+  return is_persistent() && store_by_copy_engine() && ends_in_turn && team() > 1 &&
+         !HasRoomToStage(*this, warpgroups);
 }
 
 int WgmmaPlan::StagingBytes() const {

@@ -75,10 +75,11 @@ struct WgmmaPlan {
   // Of straight sums that the copy engine stores: its boxes are so wide, and bring so many columns with what they have
   // in common.
   int BoxWidth() const;
-  int BoxedColumns() const;
+  int ColumnsInBoxes() const;
   // Blocks of 64 rows that a warp of a persistent kernel has room for in the epilogue: all of its own, or one.
   int StagedBlocks() const;
-  // Where there is no room for even one of each warpgroup, and they end in turn: one that all of them have.
+  // Where there is no room for even one of each warpgroup, and they end in turn: all stage in the memory of one block,
+  // one after the other, and a warp of its own stores.
   bool SharesStaging() const;
   int StagingBytes() const;
   // How many rows of clusters read a streamed B, or columns a streamed A; 0 where nothing is streamed.

@@ -167,18 +167,18 @@ TEST(BoxesOfC, CoverTheTileAndNothingBeyondItInLinesAsWideAsMayBe) {
   for (int tile_n = 8; tile_n <= 256; tile_n += 8) {
     WgmmaPlan plan(Wgmma("store=tma"));
     plan.tile_n = tile_n;
-    const int width = plan.BoxWidth(), boxes = plan.BoxedColumns() / width, last_start = tile_n - width;
-    EXPECT_EQ(plan.BoxedColumns() % width, 0) << tile_n;
+    const int width = plan.BoxWidth(), boxes = plan.ColumnsInBoxes() / width, last_start = tile_n - width;
+    EXPECT_EQ(plan.ColumnsInBoxes() % width, 0) << tile_n;
     EXPECT_GE(last_start, 0) << tile_n;
     EXPECT_LE(last_start, (boxes - 1) * width) << tile_n << ": a hole before the last box";
     EXPECT_GT(last_start + width, (boxes - 1) * width) << tile_n << ": a box too many";
     EXPECT_GE(width, tile_n > 64 ? 32 : 8) << tile_n;
-    EXPECT_LE(3 * plan.BoxedColumns(), 4 * tile_n) << tile_n << ": more than a third leaves twice";
+    EXPECT_LE(3 * plan.ColumnsInBoxes(), 4 * tile_n) << tile_n << ": more than a third leaves twice";
   }
   WgmmaPlan plan(Wgmma("store=tma"));
   plan.tile_n = 176;
   EXPECT_EQ(plan.BoxWidth(), 64);
-  EXPECT_EQ(plan.BoxedColumns(), 192);
+  EXPECT_EQ(plan.ColumnsInBoxes(), 192);
 }
 
 // ---- places ----
@@ -449,7 +449,7 @@ TEST(SwappedRoles, AreWhatStraightRolesAreForTheTransposedProblem) {
       twin.Set("tile_m", plan.Get("tile_n")), twin.Set("tile_n", plan.Get("tile_m"));
       twin.Set("cluster_m", plan.Get("cluster_n")), twin.Set("cluster_n", plan.Get("cluster_m"));
       const WgmmaPlan straight_tile(twin);
-      if (straight_tile.BoxedColumns() != straight_tile.tile_n) continue;  // boxes overlap there
+      if (straight_tile.ColumnsInBoxes() != straight_tile.tile_n) continue;  // boxes overlap there
       ASSERT_EQ(IsLegal(plan, gemm, H200()), IsLegal(twin, transposed, H200())) << Print(plan);
       if (!IsLegal(plan, gemm, H200())) continue;
       ++legal;
