@@ -280,13 +280,14 @@ class TurnsInARing {
  public:
   struct Settings {
     int warpgroups, stages, steps, turn_steps, tiles;
+    int shared_blocks = 0;  // of 64 rows, a warpgroup, that share the memory for one; 0: each has its own
   };
   explicit TurnsInARing(const Settings& settings) : settings_(settings), warpgroups_(size_t(settings.warpgroups)) {}
 
   // What goes wrong where the favourite always goes first and the others by chance; "" where all come to the end. The
-  // last favourite is the producer.
+  // last favourites are the producer and the storer.
   std::string Run(int favourite, Random& random) {
-    const int actors = settings_.warpgroups + 1;
+    const int actors = settings_.warpgroups + 2;
     while (wrong_.empty() && !IsDone()) {
       bool moved = Move(favourite);
       const int first = int(random.Below(uint64_t(actors)));
@@ -301,14 +302,48 @@ class TurnsInARing {
     int issued = 0, released = 0;  // steps, over all tiles
     int arrived = 0;               // at the barrier of its turn
     bool has_turn = false;
+    int to_stage = 0, staged = 0;  // blocks: of the tile that it has multiplied, and of all so far
+    int allowed = 0;               // phases of its barrier before staging that are complete
+    bool waits_for_storer = false;
   };
 
   int AllSteps() const { return settings_.steps * settings_.tiles; }
   bool IsDone() const {
     return std::all_of(warpgroups_.begin(), warpgroups_.end(),
-                       [&](const Warpgroup& w) { return w.issued == AllSteps(); });
+                       [&](const Warpgroup& w) { return w.issued == AllSteps() && w.to_stage == 0; }) &&
+           stored_ == AllBlocks();
   }
-  bool Move(int actor) { return actor == settings_.warpgroups ? Fill() : Multiply(size_t(actor)); }
+  bool Move(int actor) {
+    if (actor == settings_.warpgroups) return Fill();
+    if (actor > settings_.warpgroups) return Store();
+    return warpgroups_[size_t(actor)].to_stage > 0 ? Stage(size_t(actor)) : Multiply(size_t(actor));
+  }
+
+  int BlocksOfATile() const { return settings_.warpgroups * settings_.shared_blocks; }
+  int AllBlocks() const { return BlocksOfATile() * settings_.tiles; }
+  size_t WhoseBlock(int block) const { return size_t(block % BlocksOfATile() / settings_.shared_blocks); }
+
+  // As a barrier in shared memory says it: the parity of a phase is all that can be asked for.
+  static bool IsComplete(int complete_phases, int phase) { return complete_phases % 2 != phase % 2; }
+
+  bool Stage(size_t number) {
+    Warpgroup& mine = warpgroups_[number];
+    if (number > 0 && !IsComplete(mine.allowed, mine.staged)) return false;
+    if (number == 0 && mine.staged > 0 && !IsComplete(mine.allowed, mine.staged - 1)) return false;
+    if (is_occupied_) wrong_ = "staged over what was not stored";
+    if (std::exchange(mine.waits_for_storer, true)) wrong_ = "came to the storer's barrier twice";
+    is_occupied_ = true;
+    ++mine.staged;
+    --mine.to_stage;
+    return true;
+  }
+
+  bool Store() {
+    if (stored_ == AllBlocks() || !std::exchange(warpgroups_[WhoseBlock(stored_)].waits_for_storer, false)) return false;
+    is_occupied_ = false;
+    if (++stored_ < AllBlocks()) ++warpgroups_[WhoseBlock(stored_)].allowed;
+    return true;
+  }
 
   bool Fill() {
     const auto has_released = [&](const Warpgroup& w) { return w.released > filled_ - settings_.stages; };
@@ -331,6 +366,7 @@ class TurnsInARing {
     ++mine.issued;
     if (steps_left > 1) return true;
     mine.released = mine.issued, mine.has_turn = false;
+    mine.to_stage = settings_.shared_blocks;
     if (number + 1 < warpgroups_.size() && ++warpgroups_[number + 1].arrived == 2)
       wrong_ = "came to a turn's barrier twice";
     return true;
@@ -338,13 +374,14 @@ class TurnsInARing {
 
   const Settings settings_;
   std::vector<Warpgroup> warpgroups_;
-  int filled_ = 0;
+  int filled_ = 0, stored_ = 0;
+  bool is_occupied_ = false;  // the shared memory, by what is to be stored
   std::string wrong_;
 };
 
 std::string TroubleIn(const TurnsInARing::Settings& settings) {
   Random random(7);
-  for (int favourite = 0; favourite <= settings.warpgroups; ++favourite)
+  for (int favourite = 0; favourite <= settings.warpgroups + 1; ++favourite)
     for (int i = 0; i < 8; ++i)
       if (const std::string wrong = TurnsInARing(settings).Run(favourite, random); !wrong.empty()) return wrong;
   return "";
@@ -371,6 +408,16 @@ TEST(EndingInTurn, NeverHangsNorMixesTilesWhereItIsLegal) {
                     << words << " " << Print(gemm);
             }
   EXPECT_GT(legal, 200);
+}
+
+TEST(EndingInTurn, NeverHangsNorOverwritesWhereStagingIsShared) {
+  for (const int warpgroups : {2, 3})
+    for (const int blocks : {1, 2, 3})
+      for (const int stages : {2, 3, 4, 5})
+        for (const int steps : {stages, stages + 1, 9})
+          for (const int tiles : {1, 2, 5})
+            EXPECT_EQ(TroubleIn({warpgroups, stages, steps, std::min(3, stages - 1), tiles, blocks}), "")
+                << warpgroups << " " << blocks << " " << stages << " " << steps << " " << tiles;
 }
 
 TEST(EndingInTurn, WouldHangOrMixTilesWhereItIsNot) {
