@@ -206,7 +206,8 @@ Status Lane::JudgeFinals(std::span<ProblemRun* const> runs, std::vector<Evaluati
   for (ProblemRun* const run : runs) run_of[run->gemm()] = run;
   // Each more in a race of windows takes a second, and who is best is decided among ours; published times are those of
   // promotion.
-  if (options().brief || std::any_of(runs.begin(), runs.end(), [](const ProblemRun* run) { return run->HasLongCalls(); }))
+  if (options().brief ||
+      std::any_of(runs.begin(), runs.end(), [](const ProblemRun* run) { return run->HasLongCalls(); }))
     for (EvaluationRequest& request : requests) request.baselines = *BaselineSet::Parse("lt_auto");
   ASSIGN_OR_RETURN(std::vector<Contender> contenders, ahead_.PrepareNow(requests));
   ASSIGN_OR_RETURN(const JudgedList judged, run_trials_(std::move(contenders)));

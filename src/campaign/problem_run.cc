@@ -214,9 +214,10 @@ std::vector<const Trial*> ProblemRun::Screened() const {
 std::vector<Plan> ProblemRun::TakeHeat() {
   if (!HasFinals() || heat_taken_) return {};
   heat_taken_ = true;
+  // It would take longer than brief finals, which have one of a layout.
+  if (HasLongCalls() && options_.brief) return {};
   std::vector<const Trial*> screened = Screened();
   // Where all reach the finals anyway there is nobody to choose from.
-  if (HasLongCalls() && options_.brief) return {};  // a heat takes longer than brief finals, which have one of a layout
   if (HasLongCalls()) {
     const std::vector<Plan> plans = HeatOfLongCalls(screened);
     if (plans.size() > size_t(Finalists())) return NotRacedYet(plans);

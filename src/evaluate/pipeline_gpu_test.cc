@@ -86,11 +86,10 @@ std::vector<Pipeline> RandomPipelines(const Device& device) {
     const bool is_persistent = count % 3 == 2, shares_staging = is_persistent && count / 3 % 3 == 1;
     const bool ends_in_turn = count % 4 == 3 || shares_staging;
     const Gemm gemm = RandomGemm(random, is_persistent, shares_staging);
-    std::vector<AxisValue> settings{
-        any_of("schedule", [&](int value) {
-          if (shares_staging) return value == int(Schedule::kCooperative);
-          return (value != int(Schedule::kOneTile)) == is_persistent;
-        })};
+    std::vector<AxisValue> settings{any_of("schedule", [&](int value) {
+      if (shares_staging) return value == int(Schedule::kCooperative);
+      return (value != int(Schedule::kOneTile)) == is_persistent;
+    })};
     if (ends_in_turn) settings.push_back(any_of("finish", [](int value) { return value != 0; }));
     std::optional<Plan> plan = RandomLegalPlan(family, settings, gemm, device, random);
     if (!plan || (shares_staging && !WgmmaPlan(*plan).SharesStaging())) continue;

@@ -21,7 +21,7 @@ ProblemSession::ProblemSession(const BaselineTools& tools, const ProblemMessage&
       certify_(problem.certify),
       brief_(problem.brief),
       verifier_(tools.gpu, tools.harness),
-      maker_(tools, verifier_) {}
+      maker_(tools, verifier_, problem.brief) {}
 
 uint64_t ProblemSession::BytesFor(const ProblemMessage& problem) {
   const Task task = MakeTask(problem.gemm);
@@ -187,7 +187,7 @@ Status ProblemSession::AddBaseline(const BaselineId& id, const StepListener& on_
   Random random = Random(seed_).Fork("baseline " + Name(id));
   ASSIGN_OR_RETURN(Baseline baseline,
                    maker_.Make(id, BaselineGemm(gemm_, layout), inputs_.at({InputKind::kNormal, layout}),
-                               baseline_output_, random, brief_, [&] { on_step({"baseline"}); }));
+                               baseline_output_, random, [&] { on_step({"baseline"}); }));
   if (certify_ && baseline.usable) {
     ASSIGN_OR_RETURN(const CpuComparison comparison,
                      CompareOnCpu(gpu_, harness_, gemm_.shape, baseline_output_, references_.at(InputKind::kNormal),

@@ -224,12 +224,12 @@ double CopiedLines(const WgmmaPlan& plan) {
 // What its boxes make of the copy engine's store.
 double BoxFactor(const WgmmaPlan& plan) {
   if (!plan.store_by_copy_engine()) return 1;
-  const int width = plan.is_swapped() ? 64 : plan.BoxWidth();
+  const int width = plan.BoxWidth();
   const double width_factor = width == 64   ? 1
                               : width == 32 ? wgmma::kBoxes32
                               : width == 16 ? wgmma::kBoxes16
                                             : wgmma::kBoxes8;
-  const double twice_factor = plan.is_swapped() ? 1 : double(plan.ColumnsInBoxes()) / plan.tile_n;
+  const double twice_factor = double(plan.ColumnsInBoxes()) / plan.BoxedColumns();
   return width_factor * twice_factor * (plan.store == Store::kBoxesFirstOut ? wgmma::kFirstOutShare : 1);
 }
 

@@ -196,7 +196,7 @@ TensorMap MapOf(const StagedOperand& operand) {
 // C as a warp stores it (16 rows), or in persistent kernels a warpgroup (64): in boxes of StoredWidth() columns. With
 // swapped roles as every warpgroup does: 64 columns of all rows.
 TensorMap MapOfC(const WgmmaPlan& plan, const Gemm& gemm) {
-  const int width = StoredWidth(plan.is_swapped() ? 64 : plan.tile_n);
+  const int width = plan.BoxWidth();
   const int rows = plan.is_swapped() ? plan.tile_m : plan.is_persistent() ? 64 : 16;
   TensorMap map;
   map.matrix = TensorMap::Matrix::kC;
@@ -465,14 +465,13 @@ int WgmmaPlan::StagedRowsBytes() const {
   if (!store_by_copy_engine()) return 16 * (sum_columns() * 2 + 16);
   return 16 * ColumnsInBoxes() * 2;
 }
-int WgmmaPlan::BoxWidth() const { return StoredWidth(tile_n); }
-int WgmmaPlan::ColumnsInBoxes() const { return CeilDivide(tile_n, BoxWidth()) * BoxWidth(); }
+int WgmmaPlan::BoxWidth() const { return StoredWidth(BoxedColumns()); }
+int WgmmaPlan::ColumnsInBoxes() const { return CeilDivide(BoxedColumns(), BoxWidth()) * BoxWidth(); }
 
 int WgmmaPlan::StagedBlocks() const { return HasRoomToStage(*this, warpgroups * row_blocks()) ? row_blocks() : 1; }
 
 bool WgmmaPlan::SharesStaging() const {
-  return is_persistent() && store_by_copy_engine() && ends_in_turn && team() > 1 &&
-         !HasRoomToStage(*this, warpgroups);
+  return is_persistent() && store_by_copy_engine() && ends_in_turn && team() > 1 && !HasRoomToStage(*this, warpgroups);
 }
 
 int WgmmaPlan::StagingBytes() const {

@@ -72,8 +72,9 @@ struct WgmmaPlan {
   int StageBytes() const { return (tile_m + tile_n) * step_k * 2; }
   // What a warp's 16 rows take in the epilogue.
   int StagedRowsBytes() const;
-  // Of straight sums that the copy engine stores: its boxes are so wide, and bring so many columns with what they have
-  // in common.
+  // What boxes of the copy engine's store cover side by side; they are so wide, and bring so many columns with what
+  // they have in common.
+  int BoxedColumns() const { return is_swapped() ? 64 : tile_n; }
   int BoxWidth() const;
   int ColumnsInBoxes() const;
   // Blocks of 64 rows that a warp of a persistent kernel has room for in the epilogue: all of its own, or one.

@@ -98,7 +98,8 @@ TEST(PersistentPlan, SharesStagingWhereWarpgroupsComeToItInTurnAndThereIsNoRoomF
   EXPECT_EQ(Reasons(wide + "4", {shape}), "");
   EXPECT_NE(Reasons("tile_n=256 schedule=cooperative store=tma stages=4", {shape}), "") << "they end together";
 
-  const WgmmaPlan three = Typed("tile_m=192 tile_n=192 warpgroups=3 schedule=cooperative store=tma finish=in_turn stages=4");
+  const WgmmaPlan three =
+      Typed("tile_m=192 tile_n=192 warpgroups=3 schedule=cooperative store=tma finish=in_turn stages=4");
   EXPECT_TRUE(three.SharesStaging());
   EXPECT_EQ(three.StagedBlocks(), 1);
   EXPECT_EQ(three.threads(), 384 + 128) << "of the producer's warpgroup a warp is free to store";
@@ -339,7 +340,8 @@ class TurnsInARing {
   }
 
   bool Store() {
-    if (stored_ == AllBlocks() || !std::exchange(warpgroups_[WhoseBlock(stored_)].waits_for_storer, false)) return false;
+    if (stored_ == AllBlocks() || !std::exchange(warpgroups_[WhoseBlock(stored_)].waits_for_storer, false))
+      return false;
     is_occupied_ = false;
     if (++stored_ < AllBlocks()) ++warpgroups_[WhoseBlock(stored_)].allowed;
     return true;

@@ -16,6 +16,12 @@
 namespace gemmsmith {
 namespace {
 
+int JudgedOfFirstLayout(const nlohmann::json& answer) {
+  int judged = 0;
+  for (const nlohmann::json& count : answer["layouts"][0]["outcomes"]) judged += count.get<int>();
+  return judged;
+}
+
 // Replay is asked for by key, so that the tests mean the same where there is a GPU.
 class OptimizeTest : public testing::Test {
  protected:
@@ -97,14 +103,8 @@ TEST_F(OptimizeTest, SameSeedSameOutputWhetherResumedOrFresh) {
 }
 
 TEST_F(OptimizeTest, ABriefRunJudgesFourCandidatesWhereNobodySaysOtherwise) {
-  const auto judged = [&](const Words& words) {
-    int count = 0;
-    const nlohmann::json layouts = Parsed(Optimize("64x64x64", words).out)["layouts"];
-    for (const nlohmann::json& outcomes : layouts[0]["outcomes"]) count += outcomes.get<int>();
-    return count;
-  };
-  EXPECT_EQ(judged({"--brief", "--json"}), 4);
-  EXPECT_EQ(judged({"--brief", "--budget-evals", "7", "--json"}), 7);
+  EXPECT_EQ(JudgedOfFirstLayout(Parsed(Optimize("64x64x64", {"--brief", "--json"}).out)), 4);
+  EXPECT_EQ(JudgedOfFirstLayout(Parsed(Optimize("64x64x64", {"--brief", "--budget-evals", "7", "--json"}).out)), 7);
 }
 
 TEST_F(OptimizeTest, EveryProposerFindsTheBestOfASpaceItExhausts) {
@@ -112,9 +112,7 @@ TEST_F(OptimizeTest, EveryProposerFindsTheBestOfASpaceItExhausts) {
   for (const char* proposer : {"random", "ranked", "local", "evolution"}) {
     const nlohmann::json json = Parsed(Optimize("64x64x64", {"--proposer", proposer, "--layout", "tn", "--json"}).out);
     plans.insert(json["layouts"][0]["plan"].get<std::string>());
-    int judged = 0;
-    for (const nlohmann::json& count : json["layouts"][0]["outcomes"]) judged += count.get<int>();
-    EXPECT_EQ(judged, 100);
+    EXPECT_EQ(JudgedOfFirstLayout(json), 100);
   }
   EXPECT_EQ(plans.size(), 1u);
 }
@@ -127,9 +125,7 @@ TEST_F(OptimizeTest, APolicyProposesFromItsWeights) {
   const Words words = {"--proposer", "policy", "--weights", weights, "--layout", "tn", "--json"};
   const nlohmann::json json = Parsed(Optimize("64x64x64", words).out);
   EXPECT_EQ(json["proposer"], "policy");
-  int judged = 0;
-  for (const nlohmann::json& count : json["layouts"][0]["outcomes"]) judged += count.get<int>();
-  EXPECT_EQ(judged, 100);
+  EXPECT_EQ(JudgedOfFirstLayout(json), 100);
   ASSERT_TRUE(WriteFileAtomic(weights, "nonsense").ok());
   ExpectOneError(Optimize("64x64x64", words), 1, "no safetensors file");
 }

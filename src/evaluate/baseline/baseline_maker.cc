@@ -184,7 +184,7 @@ Result<int> BaselineMaker::FastestOf(std::span<const int> algorithms, const std:
     graphs.push_back(std::move(graph));
   }
   const std::optional<Window> window =
-      WindowFor(Protocol::kShort, Clock::kDevice, *std::ranges::min_element(call_ns), wish.brief);
+      WindowFor(Protocol::kShort, Clock::kDevice, *std::ranges::min_element(call_ns), brief_);
   std::vector<Turn> turns;
   std::vector<RaceEntry> entries;
   for (size_t i = 0; i < graphs.size(); ++i) {
@@ -196,7 +196,7 @@ Result<int> BaselineMaker::FastestOf(std::span<const int> algorithms, const std:
   const TimeRound time_round = [&](std::span<const size_t> order) {
     return clock->TimeRound(order, [&](size_t) { wish.on_step(); });
   };
-  const int rounds = (window ? kSettledFinalRounds : kFinalRounds) / (wish.brief ? 2 : 1);
+  const int rounds = (window ? kSettledFinalRounds : kFinalRounds) / (brief_ ? 2 : 1);
   ASSIGN_OR_RETURN(const RaceResult race,
                    Race(entries, {.min_rounds = rounds, .max_rounds = rounds}, wish.random, {}, time_round));
   const auto by_time = [](const Timing& x, const Timing& y) { return x.median_ns < y.median_ns; };
@@ -270,12 +270,12 @@ Result<Watched> BaselineMaker::Watch(const Wish& wish, const PutCall& call, cons
 }
 
 Result<Baseline> BaselineMaker::Make(const BaselineId& id, const Gemm& gemm, const Inputs& inputs,
-                                     const GuardedMatrix& output, Random& random, bool brief,
+                                     const GuardedMatrix& output, Random& random,
                                      const std::function<void()>& on_step) {
   Baseline baseline;
   baseline.id = id;
   const CallAddresses addresses{inputs.a->data(), inputs.b->data(), output.data()};
-  const Wish wish{gemm, inputs, output, addresses, random, brief, on_step};
+  const Wish wish{gemm, inputs, output, addresses, random, on_step};
   ASSIGN_OR_RETURN(Choice choice, Choose(id, wish));
   baseline.description = std::move(choice.description);
   if (!choice.bind) return baseline;

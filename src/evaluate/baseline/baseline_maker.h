@@ -23,19 +23,19 @@ struct BaselineTools {
   const DeviceMemory& workspace;
 };
 
-// Outlives the baselines that it made.
+// Outlives the baselines that it made. `brief`: the race in which AutoTuning is chosen takes half as many rounds.
 class BaselineMaker {
  public:
-  BaselineMaker(const BaselineTools& tools, Verifier& verifier) : tools_(tools), verifier_(verifier) {}
+  BaselineMaker(const BaselineTools& tools, Verifier& verifier, bool brief)
+      : tools_(tools), verifier_(verifier), brief_(brief) {}
 
   // How this baseline wants A and B stored.
   Layout LayoutOf(const BaselineId& id) const;
   // Chooses the algorithm and checks the output like a candidate's. What a library does not serve or gets wrong is a
   // baseline that is not usable; a Status only where the GPU or the harness failed. `gemm` is in its layout; `inputs`
-  // and `output` outlive the baseline. `brief`: AutoTuning's race takes half as many rounds. `on_step` is told from time
-  // to time while the choice takes long.
+  // and `output` outlive the baseline. `on_step` is told from time to time while the choice takes long.
   Result<Baseline> Make(const BaselineId& id, const Gemm& gemm, const Inputs& inputs, const GuardedMatrix& output,
-                        Random& random, bool brief, const std::function<void()>& on_step);
+                        Random& random, const std::function<void()>& on_step);
   // Adds the graph for such batches on kDevice, if it is not there.
   Status AddGraph(Baseline& baseline, Batch batch);
   // The same on kDeviceCold, of calls on these operands in turn.
@@ -49,7 +49,6 @@ class BaselineMaker {
     const GuardedMatrix& output;
     CallAddresses addresses;
     Random& random;
-    bool brief;
     const std::function<void()>& on_step;
   };
   // A way to call and what it is; where there is none, the reason.
@@ -80,6 +79,7 @@ class BaselineMaker {
 
   const BaselineTools tools_;
   Verifier& verifier_;
+  const bool brief_;
 };
 
 }  // namespace gemmsmith
