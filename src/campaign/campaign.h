@@ -74,8 +74,8 @@ struct CampaignOptions {
   int chained_twins = 0;
   // So many of the fastest of the screening bring the same plans with all dimensions known to the compiler into the
   // heat. (Screened kernels are shared from shape to shape. With all dimensions known the same plan took 0.969 of the
-  // time below 5 us a call, 0.986 below 20 and 0.994 below 100, with k known 0.977, 0.995 and 1.000: 3,275 pairs of
-  // data/h200/mid_upper. Compiling a kernel for one shape takes as long as a dozen screenings.) Where calls are short,
+  // time below 5 us a call, 0.986 below 20 and 0.994 below 100, with k known 0.977, 0.995 and 1.000: 3,275 pairs of a
+  // sweep of 2026-11-22. Compiling a kernel for one shape takes as long as a dozen screenings.) Where calls are short,
   // these once more without a trigger.
   int fixed_twins = 0;
   // The heat of long calls has persistent kernels twice, with tiles by the order of the launch and by place.

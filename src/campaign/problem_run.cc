@@ -17,7 +17,7 @@ bool Better(Objective objective, const Trial* first, const Trial* second) {
 
 // Who stays longer in a heat was faster than those who drop out, in rounds that all of them were in; times are of the
 // same rounds only where two stayed equally long. (By bare times those win who left while the GPU was cool: so it was
-// on 147 of 149 problems of 20 to 100 us a call in data/h200/mid_upper.)
+// on 147 of 149 problems of 20 to 100 us a call in a sweep of 2026-11-22.)
 bool FasterInHeat(const Trial* first, const Trial* second) {
   const auto rounds = [](const Trial* trial) { return trial->outcome.Find("ours", Clock::kDevice)->sample_count; };
   if (rounds(first) != rounds(second)) return rounds(first) > rounds(second);
