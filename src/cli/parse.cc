@@ -183,7 +183,7 @@ class Grammar {
           ReadPath);
     Value(verb, "--limit-seconds", "S", "stop a list in time; the same command goes on", &command->limit_seconds,
           ReadPositiveSeconds);
-    Value(verb, "--device", "WHERE", "auto, gpu:N, or all for the self-test [auto]", &command->device,
+    Value(verb, "--device", "WHERE", "auto, gpu:N, or all for lists and the self-test [auto]", &command->device,
           ReadDeviceChoice);
     AddSeed(verb, &command->seed);
     AddJson(verb, &command->json);

@@ -55,7 +55,7 @@ Result<int> Run(const PromoteCommand& command) {
   const std::string campaign =
       fmt::format("promote {}", std::chrono::duration_cast<std::chrono::milliseconds>(now).count());
   Progress progress("promoting", int64_t(challenges.size()));
-  const PromotionHooks hooks = {
+  const LaneHooks hooks = {
       .is_over =
           [&] {
             return InterruptArrived() || (command.limit_seconds && SecondsSince(start) >= *command.limit_seconds);

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "cli/exit.h"
+#include "cli/instrument.h"
 #include "cli/json_text.h"
 #include "cli/readers.h"
 #include "cli/run.h"
@@ -15,6 +16,11 @@
 namespace gemmsmith {
 
 namespace {
+
+struct Verification {
+  Outcome outcome;
+  bool memchecked = false;
+};
 
 bool Passed(const Outcome& outcome) { return outcome.kind == OutcomeKind::kVerified; }
 
@@ -82,22 +88,10 @@ std::string JsonText(const VerifyCommand& command, const Instrument& instrument,
   return PrintJson(json);
 }
 
-// Not through OpenInstrument(): no recording tests anything.
-Result<int> GpuFor(const std::string& device) {
-  if (device == "all") return InvalidArgument("one GPU verifies a plan: --device all is for the self-test");
-  const std::string hint = "verify needs a GPU: a recording tests nothing";
-  if (!AsksForAGpu(device)) return Unavailable(hint);
-  const Result<int> gpu = FindGpu(device);
-  if (!gpu.ok()) return Unavailable(fmt::format("{} ({})", hint, gpu.status().message()));
-  return gpu;
-}
-
-}  // namespace
-
-Result<Verification> VerifyCandidate(const VerifyCommand& command, const Gemm& gemm, const Subject& subject, int gpu,
-                                     const Instrument& instrument) {
-  const EvaluationRequest request{.gemm = gemm,
-                                  .subject = subject,
+// The candidate's tests, then memcheck where it is wanted and the tests were passed.
+Result<Verification> Verify(const VerifyCommand& command, int gpu, const Instrument& instrument) {
+  const EvaluationRequest request{.gemm = command.gemm,
+                                  .subject = *command.subject,
                                   .protocol = Protocol::kShort,
                                   .seed = command.seed,
                                   .time = false,
@@ -112,7 +106,7 @@ Result<Verification> VerifyCandidate(const VerifyCommand& command, const Gemm& g
     return verification;
   }
   ASSIGN_OR_RETURN(verification.outcome, instrument.evaluator->Evaluate(request, candidate));
-  if (IsPlan(subject) && Passed(verification.outcome) && verification.outcome.verdict.tests.empty())
+  if (IsPlan(*command.subject) && Passed(verification.outcome) && verification.outcome.verdict.tests.empty())
     return InvalidArgument(
         "none of these tests applies here, so nothing was tested: baseline_bounded and certified need --certify, chain "
         "needs a plan with a trigger");
@@ -125,18 +119,31 @@ Result<Verification> VerifyCandidate(const VerifyCommand& command, const Gemm& g
   return verification;
 }
 
+// Not through OpenInstrument(): no recording tests anything.
+Result<std::vector<int>> GpusFor(const std::string& device) {
+  const std::string hint = "verify needs a GPU: a recording tests nothing";
+  if (device != "all" && !AsksForAGpu(device)) return Unavailable(hint);
+  Result<std::vector<int>> gpus = FindGpus(device);
+  if (!gpus.ok()) return Unavailable(fmt::format("{} ({})", hint, gpus.status().message()));
+  return gpus;
+}
+
+}  // namespace
+
 Result<int> Run(const VerifyCommand& command) {
   std::vector<PlannedGemm> pairs;
   if (!command.subject) {
     ASSIGN_OR_RETURN(pairs, PairsOf(command));
+  } else if (command.device == "all") {
+    return InvalidArgument("one GPU verifies a plan: --device all is for lists and for the self-test");
   }
-  ASSIGN_OR_RETURN(const int gpu, GpuFor(command.device));
+  ASSIGN_OR_RETURN(const std::vector<int> gpus, GpusFor(command.device));
   if (command.memcheck) RETURN_IF_ERROR(FindMemcheck().status());
+  if (!command.subject) return VerifyList(command, pairs, gpus);
+  const int gpu = gpus.front();
   ASSIGN_OR_RETURN(Instrument instrument, OpenLiveInstrument(gpu));
-  if (!command.subject) return VerifyList(command, pairs, gpu, instrument);
   if (!IsPlan(*command.subject)) RETURN_IF_ERROR(OpenObjects(instrument));
-  ASSIGN_OR_RETURN(const Verification verification,
-                   VerifyCandidate(command, command.gemm, *command.subject, gpu, instrument));
+  ASSIGN_OR_RETURN(const Verification verification, Verify(command, gpu, instrument));
   RETURN_IF_ERROR(WriteOut(command.json
                                ? JsonText(command, instrument, verification)
                                : PrintText(command, instrument, verification, DescribeTerminal(STDOUT_FILENO))));

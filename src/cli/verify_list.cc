@@ -1,15 +1,22 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
+#include <functional>
+#include <iterator>
 
 #include "base/files.h"
+#include "base/seconds.h"
 #include "base/text.h"
+#include "campaign/interrupt.h"
 #include "cli/exit.h"
+#include "cli/instrument.h"
 #include "cli/json_text.h"
 #include "cli/progress.h"
 #include "cli/verify.h"
 #include "cli/winners.h"
-#include "evaluate/verify/certificate_journal.h"
+#include "evaluate/verify/memcheck.h"
+#include "ship/certification_round.h"
 #include "ship/proofs.h"
 
 namespace gemmsmith {
@@ -45,41 +52,39 @@ std::filesystem::path JournalOf(const VerifyCommand& command) {
   return path.replace_extension(".certificates");
 }
 
-Certificate WantedFor(const VerifyCommand& command, const PlannedGemm& pair, const Setting& setting) {
-  Certificate wanted;
-  wanted.problem = Print(pair.gemm), wanted.plan = Print(pair.plan);
-  wanted.device = setting.device_key, wanted.harness = setting.harness;
-  wanted.seed = command.seed, wanted.memchecked = command.memcheck;
-  return wanted;
+bool Passed(const Certificate& certificate) { return certificate.outcome == Name(OutcomeKind::kVerified); }
+
+std::vector<Certificate> RefusedIn(const CertificationRound& round) {
+  std::vector<Certificate> refused;
+  std::ranges::copy_if(round.certificates, std::back_inserter(refused), std::not_fn(Passed));
+  return refused;
 }
 
-struct Tally {
-  int64_t found = 0, passed = 0, refused = 0, failed = 0, left = 0;
-};
-
-std::string PrintText(const Tally& tally, const std::vector<Certificate>& refused, const std::string& journal) {
+std::string PrintText(const CertificationRound& round, const std::string& journal) {
   std::string text;
+  const std::vector<Certificate> refused = RefusedIn(round);
   for (const Certificate& certificate : refused)
     text += fmt::format("{} | {}\n  {}: {}\n", certificate.problem, certificate.plan, certificate.outcome,
                         certificate.reason);
   return text + fmt::format("{} certified, {} refused, {} judged before, {} left, {} failed; the journal is {}\n",
-                            tally.passed, tally.refused, tally.found, tally.left, tally.failed, journal);
+                            round.certificates.size() - refused.size(), refused.size(), round.found, round.left,
+                            round.failures.size(), journal);
 }
 
-std::string JsonText(const Tally& tally, const std::vector<Certificate>& refused, const std::string& journal) {
+std::string JsonText(const CertificationRound& round, const std::string& journal) {
   Json list = Json::array();
-  for (const Certificate& certificate : refused)
+  for (const Certificate& certificate : RefusedIn(round))
     list.push_back({{"problem", certificate.problem},
                     {"plan", certificate.plan},
                     {"outcome", certificate.outcome},
                     {"reason", certificate.reason}});
   return PrintJson({{"command", "verify"},
                     {"journal", journal},
-                    {"certified", tally.passed},
-                    {"refused", tally.refused},
-                    {"found", tally.found},
-                    {"left", tally.left},
-                    {"failed", tally.failed},
+                    {"certified", round.certificates.size() - list.size()},
+                    {"refused", list.size()},
+                    {"found", round.found},
+                    {"left", round.left},
+                    {"failed", round.failures.size()},
                     {"refusals", list}});
 }
 
@@ -98,61 +103,41 @@ Result<std::vector<PlannedGemm>> PairsOf(const VerifyCommand& command) {
   return best.All();
 }
 
-Result<int> VerifyList(const VerifyCommand& command, const std::vector<PlannedGemm>& pairs, int gpu,
-                       const Instrument& instrument) {
-  ASSIGN_OR_RETURN(CertificateJournal journal, CertificateJournal::Open(JournalOf(command)));
-  VerifyCommand certifying = command;
-  certifying.certify = true;
+Result<int> VerifyList(const VerifyCommand& command, const std::vector<PlannedGemm>& pairs,
+                       const std::vector<int>& gpus) {
+  WatchForInterrupts();
   const auto start = std::chrono::steady_clock::now();
-  const auto is_over = [&] {
-    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-    return command.limit_seconds && seconds.count() >= *command.limit_seconds;
-  };
-  Tally tally;
-  bool failed_before = false;
-  std::vector<Certificate> refused;
+  ASSIGN_OR_RETURN(const Instrument instrument, OpenGpus(command.device));
+  ASSIGN_OR_RETURN(CertificateJournal journal, CertificateJournal::Open(JournalOf(command)));
+  WatchCall watch;
+  if (command.memcheck)
+    watch = [&](size_t lane, const Contender& contender) {
+      return RunMemcheck(contender.request, contender.candidate, instrument.evaluator->device(),
+                         {.gpu_ordinal = gpus[lane]});
+    };
+  CertificationRound round;
   {
     Progress progress("certifying", int64_t(pairs.size()));
-    for (const PlannedGemm& pair : pairs) {
-      Certificate certificate = WantedFor(command, pair, instrument.evaluator->setting());
-      if (journal.Has(certificate)) {
-        ++tally.found;
-        continue;
-      }
-      if (is_over()) {
-        ++tally.left;
-        continue;
-      }
-      const Result<Verification> verified = VerifyCandidate(certifying, pair.gemm, pair.plan, gpu, instrument);
-      if (!verified.ok()) {
-        // One problem may be too large for this GPU; of two in a row the machine is the reason.
-        if (failed_before) return verified.status();
-        failed_before = true;
-        ++tally.failed;
-        WriteNote(fmt::format("{} could not be judged: {}", Print(pair.gemm), verified.status().message()));
-        continue;
-      }
-      failed_before = false;
-      const Outcome& outcome = verified->outcome;
-      certificate.outcome = Name(outcome.kind);
-      certificate.max_abs_error = outcome.verdict.max_abs_error;
-      certificate.baseline_max_abs_error = outcome.verdict.baseline_max_abs_error;
-      certificate.reason = outcome.reason;
-      RETURN_IF_ERROR(journal.Append(certificate));
-      const bool passed = outcome.kind == OutcomeKind::kVerified;
-      ++(passed ? tally.passed : tally.refused);
-      if (!passed) refused.push_back(certificate);
-      progress.Update(tally.found + tally.passed + tally.refused, fmt::format("{} refused", tally.refused));
-    }
+    const LaneHooks hooks = {
+        .is_over =
+            [&] {
+              return InterruptArrived() || (command.limit_seconds && SecondsSince(start) >= *command.limit_seconds);
+            },
+        .on_begin = [&](size_t begun, const Gemm& gemm) { progress.Update(int64_t(begun), Print(gemm)); }};
+    round = CertifyAll(pairs, journal, instrument.Evaluators(), *instrument.compiler, watch, command.seed, hooks);
   }
+  for (const auto& [gemm, status] : round.failures)
+    WriteNote(fmt::format("{} could not be judged: {}", Print(gemm), status.message()));
   if (!command.catalogue.empty()) {
     ASSIGN_OR_RETURN(const ProofChanges changes, ApplyCertificates(command.catalogue, journal.certificates()));
     WriteNote(fmt::format("{}: {} proven further, {} withdrawn", command.catalogue.string(),
                           Plural(changes.raised, "kernel"), changes.withdrawn));
   }
   const std::string path = JournalOf(command).string();
-  RETURN_IF_ERROR(WriteOut(command.json ? JsonText(tally, refused, path) : PrintText(tally, refused, path)));
-  return tally.refused > 0 ? kExitNoCandidate : kExitDone;
+  RETURN_IF_ERROR(WriteOut(command.json ? JsonText(round, path) : PrintText(round, path)));
+  RETURN_IF_ERROR(round.world);
+  if (InterruptArrived()) return kExitInterrupted;
+  return RefusedIn(round).empty() ? kExitDone : kExitNoCandidate;
 }
 
 }  // namespace gemmsmith

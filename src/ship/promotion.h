@@ -14,6 +14,7 @@
 #include "evaluate/evaluator.h"
 #include "ship/catalogue_on_disk.h"
 #include "ship/challengers.h"
+#include "ship/shape_lanes.h"
 
 namespace gemmsmith {
 
@@ -38,7 +39,6 @@ inline constexpr size_t kMostChallengers = 4;
 // Of calls of more than 0.3 ms: their races are settled, a second for each contender.
 inline constexpr size_t kMostChallengersOfLongCalls = 2;
 // Layouts of one problem race together, beside one set of baselines.
-inline constexpr size_t kMostLayouts = 2;
 static_assert(kMostLayouts * (kMostChallengers + 1) <= kListSize, "a race is one exchange");
 
 // What a trial of a race beside AutoTuning says of its plan; Unavailable where there was none.

@@ -1,13 +1,13 @@
 // Many promotions, side by side on all GPUs that are given.
 #pragma once
 
-#include <functional>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "ship/challengers.h"
 #include "ship/promotion.h"
+#include "ship/shape_lanes.h"
 
 namespace gemmsmith {
 
@@ -18,15 +18,9 @@ struct PromotionRound {
   Status world;  // why an evaluator did not go on
 };
 
-struct PromotionHooks {
-  std::function<bool()> is_over;                            // asked between two races, by many threads
-  std::function<void(size_t begun, const Gemm&)> on_begin;  // by one thread at a time
-};
-
-// Each evaluator (all are of one model) takes the problems of one shape after the other. One shape may be too large for
-// a GPU; of two in a row the machine is the reason, and that evaluator leaves what it has not begun to the others.
+// As DealOut(); all evaluators are of one model.
 PromotionRound PromoteAll(const std::vector<Challenge>& challenges, CatalogueOnDisk& catalogue,
                           std::span<Evaluator* const> evaluators, Compiler& compiler, Archive* archive,
-                          const std::string& campaign, const PromotionHooks& hooks);
+                          const std::string& campaign, const LaneHooks& hooks);
 
 }  // namespace gemmsmith

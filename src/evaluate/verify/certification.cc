@@ -56,10 +56,12 @@ Status StoreBlock(Gpu& gpu, const Reference& reference, const Shape& shape, cons
   return OkStatus();
 }
 
-}  // namespace
+// A core's share of a block at a time.
+constexpr int64_t kComparedTogether = 1 << 17;
 
-void Compare(std::span<const float> got, std::span<const float> expected, int64_t columns, int64_t row, int64_t column,
-             const Acceptance& acceptance, CpuComparison& comparison) {
+CpuComparison CompareRows(std::span<const float> got, std::span<const float> expected, int64_t columns, int64_t row,
+                          int64_t column, const Acceptance& acceptance) {
+  CpuComparison comparison;
   for (size_t i = 0; i < got.size(); ++i) {
     const double error = std::abs(double(got[i]) - double(expected[i]));
     const bool is_number = error == error;
@@ -70,6 +72,33 @@ void Compare(std::span<const float> got, std::span<const float> expected, int64_
     comparison.row = row + int64_t(i) / columns, comparison.column = column + int64_t(i) % columns;
     comparison.got = got[i], comparison.expected = expected[i];
   }
+  return comparison;
+}
+
+}  // namespace
+
+void Compare(std::span<const float> got, std::span<const float> expected, int64_t columns, int64_t row, int64_t column,
+             const Acceptance& acceptance, CpuComparison& comparison) {
+  const auto rows = int64_t(got.size()) / columns;
+  const int64_t rows_together = std::max<int64_t>(1, kComparedTogether / columns);
+  std::vector<CpuComparison> parts(size_t((rows + rows_together - 1) / rows_together));
+  const auto compare = [&](size_t part) {
+    const int64_t first = int64_t(part) * rows_together, count = std::min(rows_together, rows - first);
+    const size_t begin = size_t(first * columns), size = size_t(count * columns);
+    parts[part] =
+        CompareRows(got.subspan(begin, size), expected.subspan(begin, size), columns, row + first, column, acceptance);
+  };
+  if (parts.size() == 1)
+    compare(0);
+  else
+    ForEachOnAllCores(parts.size(), compare);
+  for (const CpuComparison& part : parts) comparison.Add(part);
+}
+
+void CpuComparison::Add(const CpuComparison& later) {
+  max_abs_error = std::max(max_abs_error, later.max_abs_error);
+  if (failures == 0) row = later.row, column = later.column, got = later.got, expected = later.expected;
+  failures += later.failures;
 }
 
 std::string CpuComparison::Describe(const Shape& shape) const {

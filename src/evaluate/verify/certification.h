@@ -21,13 +21,14 @@ struct CpuComparison {
   int64_t row = 0, column = 0;  // of the first
   float got = 0, expected = 0;
 
+  void Add(const CpuComparison& later);
   std::string Describe(const Shape& shape) const;
 };
 Result<CpuComparison> CompareOnCpu(Gpu& gpu, HarnessKernels& harness, const Shape& shape, const GuardedMatrix& output,
                                    const Reference& reference, const Acceptance& acceptance,
                                    const BlockListener& on_block);
 
-// Adds a block of elements, row-major, whose first stands at [row, column].
+// Adds a block of elements, row-major, whose first stands at [row, column]; of a large one on all cores.
 void Compare(std::span<const float> got, std::span<const float> expected, int64_t columns, int64_t row, int64_t column,
              const Acceptance& acceptance, CpuComparison& comparison);
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <vector>
 
 namespace gemmsmith {
 namespace {
@@ -41,6 +42,21 @@ TEST(CompareOnTheCpu, NaNAndInfinityFailWhateverTheBound) {
   Compare(got, expected, 2, 0, 0, {.fixed = 1e30F}, comparison);
   EXPECT_EQ(comparison.failures, 2u);
   EXPECT_TRUE(std::isinf(comparison.max_abs_error));
+}
+
+TEST(CompareOnTheCpu, ALargeBlockIsComparedAsOneThatIsSmall) {
+  constexpr int64_t kRows = 1000, kColumns = 1024;
+  std::vector<float> expected(size_t(kRows * kColumns), 1.0F), got = expected;
+  got[size_t(700 * kColumns + 3)] = 5;
+  got[size_t(400 * kColumns + 9)] = 3;
+  got[size_t(400 * kColumns + 8)] = 2;
+  CpuComparison comparison;
+  Compare(got, expected, kColumns, 2048, 4096, {.fixed = 0.5F}, comparison);
+  EXPECT_EQ(comparison.failures, 3u);
+  EXPECT_EQ(comparison.max_abs_error, 4);
+  EXPECT_EQ(comparison.row, 2448) << "the first of them";
+  EXPECT_EQ(comparison.column, 4104);
+  EXPECT_EQ(comparison.got, 2);
 }
 
 }  // namespace

@@ -1,0 +1,201 @@
+#include "ship/certification_round.h"
+
+#include <algorithm>
+#include <deque>
+#include <future>
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "base/all_cores.h"
+#include "campaign/compile_ahead.h"
+
+namespace gemmsmith {
+
+namespace {
+
+// What became of a pair; nothing: it is left.
+using Fate = std::optional<Result<Certificate>>;
+
+// On an H200 a call under memcheck took 0.8 s, nearly all of it the tool's start on one core. Each holds the operands
+// of its problem on the GPU, up to 1.6 GB, and a context.
+constexpr int kLeastWatched = 2, kMostWatched = 8;
+
+EvaluationRequest RequestFor(const PlannedGemm& pair, uint64_t seed) {
+  return {.gemm = pair.gemm,
+          .subject = pair.plan,
+          .protocol = Protocol::kShort,
+          .seed = seed,
+          .time = false,
+          .certify = true};
+}
+
+// Of all lanes.
+class Registrar {
+ public:
+  Registrar(CertificateJournal& journal, std::vector<Certificate> wanted)
+      : journal_(journal), wanted_(std::move(wanted)), fates_(wanted_.size()) {}
+
+  void Refuse(size_t pair, const Status& status) {
+    const std::lock_guard lock(mutex_);
+    fates_[pair] = status;
+  }
+  Status Certify(size_t pair, const Outcome& outcome) {
+    Certificate certificate = wanted_[pair];
+    certificate.outcome = Name(outcome.kind);
+    certificate.max_abs_error = outcome.verdict.max_abs_error;
+    certificate.baseline_max_abs_error = outcome.verdict.baseline_max_abs_error;
+    certificate.reason = outcome.reason;
+    const std::lock_guard lock(mutex_);
+    const Status written = journal_.Append(certificate);
+    if (written.ok())
+      fates_[pair] = std::move(certificate);
+    else
+      fates_[pair] = written;
+    return written;
+  }
+  std::vector<Fate>& fates() { return fates_; }
+
+ private:
+  CertificateJournal& journal_;
+  const std::vector<Certificate> wanted_;
+  std::mutex mutex_;
+  std::vector<Fate> fates_;
+};
+
+class CertificationLane : public ShapeLane {
+ public:
+  CertificationLane(size_t number, size_t lanes, const std::vector<PlannedGemm>& pairs, Registrar& registrar,
+                    Evaluator& evaluator, Compiler& compiler, const WatchCall& watch, uint64_t seed)
+      : number_(number),
+        cores_(std::max(1, CoreCount() / int(lanes))),
+        pairs_(pairs),
+        registrar_(registrar),
+        evaluator_(evaluator),
+        watch_(watch),
+        seed_(seed),
+        ahead_(evaluator.device(), &compiler, cores_) {}
+  ~CertificationLane() override {
+    while (!watched_.empty()) static_cast<void>(CompleteFirstWatched());
+  }
+
+  void Expect(std::span<const size_t> layouts) override {
+    std::vector<EvaluationRequest> requests;
+    for (const size_t pair : layouts) requests.push_back(RequestFor(pairs_[pair], seed_));
+    turns_[layouts.front()] = next_turn_;
+    ahead_.AddTogether(next_turn_++, requests);
+  }
+
+  Status Do(std::span<const size_t> layouts) override {
+    Result<std::vector<Contender>> contenders = TakePrepared(turns_.extract(layouts.front()).mapped());
+    Status world = contenders.status();
+    for (size_t i = 0; i < layouts.size(); ++i) {
+      const Status done =
+          contenders.ok() ? Judge(layouts[i], std::move((*contenders)[i])) : Failed(layouts[i], contenders.status());
+      if (world.ok()) world = done;
+    }
+    while (watched_.size() >= size_t(std::clamp(cores_ / 2, kLeastWatched, kMostWatched))) {
+      const Status watched = CompleteFirstWatched();
+      if (world.ok()) world = watched;
+    }
+    return world;
+  }
+
+ private:
+  struct Watched {
+    size_t pair;
+    Outcome outcome;  // of its tests
+    std::future<Result<std::optional<Outcome>>> errors;
+  };
+
+  Result<std::vector<Contender>> TakePrepared(size_t turn) {
+    while (true) {
+      Result<CompileAhead::List> list = ahead_.Take(kListSize, kPatience, turn);
+      if (!list.ok()) ahead_.Forget(turn);
+      if (!list.ok() || !list->contenders.empty())
+        return list.ok() ? Result<std::vector<Contender>>(std::move(list->contenders)) : list.status();
+    }
+  }
+
+  Status Failed(size_t pair, const Status& status) {
+    registrar_.Refuse(pair, status);
+    return status;
+  }
+
+  Status Judge(size_t pair, Contender contender) {
+    const Result<Outcome> outcome = contender.candidate.ended
+                                        ? *contender.candidate.ended
+                                        : evaluator_.Evaluate(contender.request, contender.candidate);
+    if (!outcome.ok()) return Failed(pair, outcome.status());
+    if (outcome->kind != OutcomeKind::kVerified || watch_ == nullptr) return registrar_.Certify(pair, *outcome);
+    watched_.push_back({pair, *outcome, std::async(std::launch::async, [this, contender = std::move(contender)] {
+                          return watch_(number_, contender);
+                        })});
+    return OkStatus();
+  }
+
+  Status CompleteFirstWatched() {
+    Watched watched = std::move(watched_.front());
+    watched_.pop_front();
+    Result<std::optional<Outcome>> errors = watched.errors.get();
+    if (!errors.ok()) return Failed(watched.pair, errors.status());
+    if (!*errors) return registrar_.Certify(watched.pair, watched.outcome);
+    (*errors)->verdict = watched.outcome.verdict;
+    return registrar_.Certify(watched.pair, **errors);
+  }
+
+  const size_t number_;
+  const int cores_;
+  const std::vector<PlannedGemm>& pairs_;
+  Registrar& registrar_;
+  Evaluator& evaluator_;
+  const WatchCall& watch_;
+  const uint64_t seed_;
+  CompileAhead ahead_;
+  std::map<size_t, size_t> turns_;  // by the first of the layouts
+  size_t next_turn_ = 0;
+  std::deque<Watched> watched_;  // the first was begun first
+};
+
+}  // namespace
+
+CertificationRound CertifyAll(const std::vector<PlannedGemm>& pairs, CertificateJournal& journal,
+                              std::span<Evaluator* const> evaluators, Compiler& compiler, const WatchCall& watch,
+                              uint64_t seed, const LaneHooks& hooks) {
+  CertificationRound round;
+  std::vector<PlannedGemm> open;
+  std::vector<Gemm> gemms;
+  std::vector<Certificate> wanted;
+  const Setting setting = evaluators.front()->setting();
+  for (const PlannedGemm& pair : pairs) {
+    Certificate certificate{.problem = Print(pair.gemm),
+                            .plan = Print(pair.plan),
+                            .device = setting.device_key,
+                            .harness = setting.harness,
+                            .seed = seed,
+                            .memchecked = watch != nullptr};
+    if (journal.Has(certificate)) {
+      ++round.found;
+      continue;
+    }
+    open.push_back(pair), gemms.push_back(pair.gemm), wanted.push_back(std::move(certificate));
+  }
+  Registrar registrar(journal, std::move(wanted));
+  const auto make_lane = [&](size_t lane) {
+    return std::make_unique<CertificationLane>(lane, evaluators.size(), open, registrar, *evaluators[lane], compiler,
+                                               watch, seed);
+  };
+  round.world = DealOut(gemms, evaluators.size(), make_lane, hooks);
+  for (size_t i = 0; i < open.size(); ++i) {
+    Fate& fate = registrar.fates()[i];
+    if (!fate)
+      ++round.left;
+    else if (fate->ok())
+      round.certificates.push_back(**std::move(fate));
+    else
+      round.failures.emplace_back(open[i].gemm, fate->status());
+  }
+  return round;
+}
+
+}  // namespace gemmsmith

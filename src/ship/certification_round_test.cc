@@ -1,0 +1,207 @@
+#include "ship/certification_round.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <future>
+#include <list>
+#include <mutex>
+#include <set>
+
+#include "campaign/fakes.h"
+
+namespace gemmsmith {
+namespace {
+
+Outcome Verified(double error = 0.25) {
+  Outcome outcome;
+  outcome.kind = OutcomeKind::kVerified;
+  outcome.verdict.passed = true;
+  outcome.verdict.max_abs_error = error;
+  outcome.verdict.baseline_max_abs_error = 0.5;
+  return outcome;
+}
+
+Outcome Wrong(std::string stage, std::string reason) {
+  Outcome outcome;
+  outcome.kind = OutcomeKind::kWrong;
+  outcome.stage = std::move(stage);
+  outcome.reason = std::move(reason);
+  return outcome;
+}
+
+class CertificationRoundTest : public testing::Test {
+ protected:
+  CertificationRoundTest() {
+    for (int i = 1; i <= 10; ++i)
+      for (const Layout& layout : {kNn, kTn}) {
+        Gemm gemm = SomeGemm(64 * i);
+        gemm.kind.layout = layout;
+        pairs_.push_back({gemm, plan_});
+      }
+  }
+
+  std::filesystem::path path() const { return folder_.path() / "journal"; }
+  CertificateJournal Journal() const {
+    Result<CertificateJournal> journal = CertificateJournal::Open(path());
+    EXPECT_TRUE(journal.ok()) << journal.status().message();
+    return *std::move(journal);
+  }
+  CertificationRound Certify(
+      size_t gpus = 1, const std::function<bool()>& is_over = [] { return false; }) {
+    while (judges_.size() < gpus) judges_.emplace_back().judge = [](const EvaluationRequest&) { return Verified(); };
+    std::vector<Evaluator*> evaluators;
+    for (FakeEvaluator& judge : judges_) evaluators.push_back(&judge);
+    CertificateJournal journal = Journal();
+    return CertifyAll(pairs_, journal, evaluators, compiler_, watch_, 7,
+                      {.is_over = is_over, .on_begin = [](size_t, const Gemm&) {}});
+  }
+
+  const TemporaryFolder folder_ = *TemporaryFolder::Create("certification");
+  const Plan plan_ = SomePlans(1)[0];
+  std::vector<PlannedGemm> pairs_;
+  std::list<FakeEvaluator> judges_;
+  FakeCompiler compiler_;
+  WatchCall watch_;
+};
+
+TEST_F(CertificationRoundTest, EachPairIsCertifiedOnceWhoeverAsksAgain) {
+  CertificationRound round = Certify();
+  EXPECT_TRUE(round.world.ok());
+  ASSERT_EQ(round.certificates.size(), 20u);
+  for (size_t i = 0; i < 20; ++i) EXPECT_EQ(round.certificates[i].problem, Print(pairs_[i].gemm)) << "in their order";
+  EXPECT_EQ(round.certificates[0].outcome, "verified");
+  EXPECT_EQ(round.certificates[0].max_abs_error, 0.25);
+  EXPECT_EQ(round.certificates[0].baseline_max_abs_error, 0.5);
+  EXPECT_EQ(round.certificates[0].seed, 7u);
+  EXPECT_FALSE(round.certificates[0].memchecked);
+  for (const EvaluationRequest& request : judges_.front().requests) {
+    EXPECT_TRUE(request.certify);
+    EXPECT_FALSE(request.time);
+  }
+  round = Certify();
+  EXPECT_EQ(round.found, 20u);
+  EXPECT_TRUE(round.certificates.empty());
+  EXPECT_EQ(judges_.front().requests.size(), 20u);
+
+  watch_ = [](size_t, const Contender&) { return std::optional<Outcome>(); };
+  round = Certify();
+  EXPECT_EQ(round.found, 0u) << "none of them was watched";
+  EXPECT_EQ(round.certificates.size(), 20u);
+  EXPECT_TRUE(std::ranges::all_of(round.certificates, &Certificate::memchecked));
+}
+
+TEST_F(CertificationRoundTest, WhoFailsATestIsNotWatchedAndWhoIsCaughtByTheToolIsRefused) {
+  judges_.emplace_back().judge = [this](const EvaluationRequest& request) {
+    return request.gemm == pairs_[3].gemm ? Wrong("correctness", "test binary: all are wrong") : Verified();
+  };
+  std::atomic<int> watched = 0;
+  watch_ = [&](size_t, const Contender& contender) -> Result<std::optional<Outcome>> {
+    ++watched;
+    EXPECT_NE(contender.request.gemm, pairs_[3].gemm);
+    if (contender.request.gemm == pairs_[4].gemm) return std::optional(Wrong("memcheck", "1 memory errors"));
+    return std::optional<Outcome>();
+  };
+  const CertificationRound round = Certify();
+  EXPECT_EQ(watched, 19);
+  ASSERT_EQ(round.certificates.size(), 20u);
+  EXPECT_EQ(round.certificates[3].outcome, "wrong");
+  EXPECT_EQ(round.certificates[3].reason, "test binary: all are wrong");
+  EXPECT_EQ(round.certificates[4].outcome, "wrong");
+  EXPECT_EQ(round.certificates[4].reason, "1 memory errors");
+  EXPECT_EQ(round.certificates[4].max_abs_error, 0.25) << "its tests were passed";
+  EXPECT_EQ(round.certificates[5].outcome, "verified");
+  EXPECT_EQ(Journal().certificates().size(), 20u);
+}
+
+TEST_F(CertificationRoundTest, TheJudgeGoesOnWhileTheToolWatches) {
+  std::promise<void> next_is_judged;
+  judges_.emplace_back().judge = [&](const EvaluationRequest&) {
+    if (judges_.front().requests.size() == 2) next_is_judged.set_value();
+    return Verified();
+  };
+  watch_ = [later = next_is_judged.get_future().share()](size_t, const Contender&) {
+    EXPECT_EQ(later.wait_for(std::chrono::seconds(60)), std::future_status::ready);
+    return std::optional<Outcome>();
+  };
+  EXPECT_EQ(Certify().certificates.size(), 20u);
+}
+
+TEST_F(CertificationRoundTest, EveryGpuTakesItsShareAndIsWatchedOnItsOwn) {
+  std::mutex mutex;
+  std::set<size_t> lanes;
+  watch_ = [&](size_t lane, const Contender&) {
+    const std::lock_guard lock(mutex);
+    lanes.insert(lane);
+    return std::optional<Outcome>();
+  };
+  std::promise<void> other_begins;
+  std::shared_future<void> begun = other_begins.get_future().share();
+  judges_.emplace_back().judge = [begun](const EvaluationRequest&) {
+    begun.wait();
+    return Verified();
+  };
+  std::atomic<bool> is_first = true;
+  judges_.emplace_back().judge = [&](const EvaluationRequest&) {
+    if (is_first.exchange(false)) other_begins.set_value();
+    return Verified();
+  };
+  const CertificationRound round = Certify(2);
+  EXPECT_EQ(round.certificates.size(), 20u);
+  EXPECT_EQ(lanes, (std::set<size_t>{0, 1}));
+  for (const FakeEvaluator& judge : judges_) {
+    const auto& requests = judge.requests;
+    for (size_t i = 0; i + 1 < requests.size(); i += 2)
+      EXPECT_EQ(requests[i].gemm.shape, requests[i + 1].gemm.shape) << "both layouts in one session";
+  }
+}
+
+TEST_F(CertificationRoundTest, WhatCouldNotBeJudgedIsNotWrittenAndTwoShapesInARowEndIt) {
+  judges_.emplace_back().judge = [this](const EvaluationRequest& request) -> Result<Outcome> {
+    const auto k = request.gemm.shape.k;
+    if (k == 128 || k >= 256) return Unavailable("no memory for it");
+    return Verified();
+  };
+  const CertificationRound round = Certify();
+  EXPECT_EQ(round.world.message(), "no memory for it");
+  EXPECT_EQ(round.certificates.size(), 4u);
+  EXPECT_EQ(round.failures.size(), 6u);
+  EXPECT_EQ(round.left, 10u);
+  EXPECT_EQ(Journal().certificates().size(), 4u);
+}
+
+TEST_F(CertificationRoundTest, AToolThatDoesNotWorkCertifiesNothingAndEndsIt) {
+  watch_ = [](size_t, const Contender&) -> Result<std::optional<Outcome>> { return IoError("no summary"); };
+  const CertificationRound round = Certify();
+  EXPECT_EQ(round.world.message(), "no summary");
+  EXPECT_TRUE(round.certificates.empty());
+  EXPECT_GT(round.left + round.failures.size(), 0u);
+  EXPECT_TRUE(Journal().certificates().empty());
+}
+
+TEST_F(CertificationRoundTest, WhenItIsOverWhatIsWatchedIsStillWrittenAndTheSameCallGoesOn) {
+  watch_ = [](size_t, const Contender&) { return std::optional<Outcome>(); };
+  int asked = 0;
+  CertificationRound round = Certify(1, [&] { return ++asked > 3; });
+  EXPECT_EQ(round.certificates.size(), 6u);
+  EXPECT_EQ(round.left, 14u);
+  EXPECT_EQ(Journal().certificates().size(), 6u);
+  round = Certify();
+  EXPECT_EQ(round.found, 6u);
+  EXPECT_EQ(round.certificates.size(), 14u);
+}
+
+TEST_F(CertificationRoundTest, AnIllegalPlanIsRefusedWithoutTheJudge) {
+  pairs_[0].plan = *ParsePlan("wgmma");
+  pairs_[0].gemm.shape.k = 63;
+  ASSERT_FALSE(IsLegal(pairs_[0].plan, pairs_[0].gemm, SomeDevice()));
+  const CertificationRound round = Certify();
+  ASSERT_EQ(round.certificates.size(), 20u);
+  EXPECT_EQ(round.certificates[0].outcome, "illegal");
+  EXPECT_EQ(judges_.front().requests.size(), 19u);
+}
+
+}  // namespace
+}  // namespace gemmsmith

@@ -1,0 +1,103 @@
+#include "ship/shape_lanes.h"
+
+#include <algorithm>
+#include <deque>
+#include <future>
+#include <mutex>
+#include <set>
+
+namespace gemmsmith {
+
+namespace {
+
+// So many problems, in whatever layouts, get ready while another one is done.
+constexpr size_t kProblemsAhead = 8;
+
+// Items, by index, of one problem in several layouts.
+using Layouts = std::vector<size_t>;
+
+// The items that no lane has taken yet. For many threads.
+class Untaken {
+ public:
+  explicit Untaken(const std::vector<Gemm>& items) : items_(items) {
+    for (size_t i = 0; i < items.size(); ++i) left_.push_back(i);
+  }
+
+  // The problems of the next shape. None are left where it is empty.
+  std::vector<Layouts> TakeShape() {
+    const std::lock_guard lock(mutex_);
+    std::vector<Layouts> taken;
+    while (!left_.empty() && (taken.empty() || ShapeOf(left_.front()) == ShapeOf(taken.front().front()))) {
+      const auto joined = std::ranges::find_if(taken, [&](const Layouts& layouts) {
+        return layouts.size() < kMostLayouts && ProblemOf(layouts.front()) == ProblemOf(left_.front());
+      });
+      if (joined == taken.end())
+        taken.push_back({left_.front()});
+      else
+        joined->push_back(left_.front());
+      left_.pop_front();
+    }
+    return taken;
+  }
+  void GiveBack(const std::deque<Layouts>& taken) {
+    const std::lock_guard lock(mutex_);
+    for (auto layouts = taken.rbegin(); layouts != taken.rend(); ++layouts)
+      left_.insert(left_.begin(), layouts->begin(), layouts->end());
+  }
+
+ private:
+  const Shape& ShapeOf(size_t item) const { return items_[item].shape; }
+  Gemm ProblemOf(size_t item) const { return WithoutLayout(items_[item]); }
+
+  const std::vector<Gemm>& items_;
+  std::mutex mutex_;
+  std::deque<size_t> left_;
+};
+
+}  // namespace
+
+Status DealOut(const std::vector<Gemm>& items, size_t lanes,
+               const std::function<std::unique_ptr<ShapeLane>(size_t lane)>& make_lane, const LaneHooks& hooks) {
+  Untaken untaken(items);
+  std::mutex mutex;
+  size_t begun = 0;
+  const auto work = [&](size_t number) -> Status {
+    const std::unique_ptr<ShapeLane> lane = make_lane(number);
+    std::deque<Layouts> own;
+    const auto take_more = [&] {
+      while (own.size() <= kProblemsAhead) {
+        const std::vector<Layouts> taken = untaken.TakeShape();
+        if (taken.empty()) return;
+        for (const Layouts& layouts : taken) lane->Expect(layouts);
+        own.insert(own.end(), taken.begin(), taken.end());
+      }
+    };
+    std::set<Shape> failed_in_a_row;
+    for (take_more(); !own.empty() && !hooks.is_over(); take_more()) {
+      const Layouts layouts = std::move(own.front());
+      own.pop_front();
+      {
+        const std::lock_guard lock(mutex);
+        for (const size_t i : layouts) hooks.on_begin(begun++, items[i]);
+      }
+      const Status done = lane->Do(layouts);
+      if (done.ok())
+        failed_in_a_row.clear();
+      else
+        failed_in_a_row.insert(items[layouts.front()].shape);
+      if (failed_in_a_row.size() < 2) continue;
+      untaken.GiveBack(own);
+      return done;
+    }
+    untaken.GiveBack(own);
+    return OkStatus();
+  };
+  std::vector<std::future<Status>> others;
+  for (size_t lane = 1; lane < lanes; ++lane) others.push_back(std::async(std::launch::async, work, lane));
+  Status world = work(0);
+  for (std::future<Status>& other : others)
+    if (Status failed = other.get(); !failed.ok()) world = std::move(failed);
+  return world;
+}
+
+}  // namespace gemmsmith
