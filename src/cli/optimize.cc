@@ -84,7 +84,7 @@ CampaignOptions OptionsFor(const OptimizeCommand& command, const Instrument& ins
       .name = CampaignName(command, instrument, advice), .problems = problems.answerable, .seed = command.seed};
   if (instrument.live() && command.brief) {
     options.brief = true;
-    options.chained_twins = 1, options.fixed_twins = 2, options.heat_contenders = 4, options.finalists = 2;
+    options.fixed_twins = 2, options.heat_contenders = 4, options.finalists = 2;
   } else if (instrument.live()) {
     options.chained_twins = 2, options.fixed_twins = 6, options.heat_contenders = 12;
     options.placed_twins = true;

@@ -24,6 +24,9 @@ RaceRules SettledRules(const Field& field) {
 // of eight contenders takes 9 ms, nearly all of it gaps.
 constexpr int kServerRounds = 60, kLeastServerRounds = 20, kBriefServerRounds = 15;
 
+// With 100 the heats of a brief run took a third of its time (H200, November 2026).
+constexpr int kBriefHeatRounds = 30;
+
 // A window takes two seconds, and windows scatter little: six of them are what an interval of 95 % needs.
 RaceRules EnergyRules(Protocol protocol) {
   const int rounds = IsThorough(protocol) ? 6 : 2;
@@ -58,8 +61,9 @@ RaceRules RulesFor(Protocol protocol, Clock clock, const Field& field) {
     case Protocol::kScreen:
       return {.min_rounds = 5, .max_rounds = 5};
     case Protocol::kHeat:
-      return {
-          .min_rounds = WindowFor(protocol, clock, field.fastest_call_ns) ? 3 : 5, .max_rounds = 100, .survivors = 4};
+      return {.min_rounds = WindowFor(protocol, clock, field.fastest_call_ns) ? 3 : 5,
+              .max_rounds = field.is_brief ? kBriefHeatRounds : 100,
+              .survivors = 4};
     case Protocol::kShort:
       return ShortRules(clock, field);
     case Protocol::kLong:

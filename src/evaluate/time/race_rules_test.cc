@@ -56,7 +56,9 @@ TEST(RulesFor, BriefRacesHaveFewRoundsOfEveryClock) {
   EXPECT_EQ(rounds(Clock::kOffline, 1e4), 20);
   EXPECT_EQ(rounds(Clock::kServer, 1e4), 15);
   EXPECT_EQ(rounds(Clock::kServer, 1e6), 15);
-  EXPECT_EQ(RulesFor(Protocol::kHeat, Clock::kDevice, {12, 1e5, true}).min_rounds, 5) << "a heat is brief anyway";
+  EXPECT_EQ(RulesFor(Protocol::kHeat, Clock::kDevice, {12, 1e5, true}).min_rounds, 5);
+  EXPECT_LT(RulesFor(Protocol::kHeat, Clock::kDevice, {12, 1e5, true}).max_rounds,
+            RulesFor(Protocol::kHeat, Clock::kDevice, {12, 1e5, false}).max_rounds / 2);
 }
 
 TEST(RulesFor, LongCallsAreServedLessOften) {
