@@ -377,10 +377,10 @@ duel() {
   for side in local experienced policy "${@:4}"; do
     local name=${side%%=*} options
     case $side in
-      local) options=(--proposer local) ;;
-      experienced) options=(--proposer local --experience data/h200 --experience "$sweeps" --hold-out standard) ;;
-      policy) options=(--proposer policy --hold-out standard) ;;
-      *) options=(--proposer policy --weights "${side#*=}" --hold-out standard) ;;
+      local) options=(--proposer local --winners none) ;;
+      experienced) options=(--proposer local --winners none --experience data/h200 --experience "$sweeps" --hold-out standard) ;;
+      policy) options=(--proposer policy --winners none --hold-out standard) ;;
+      *) options=(--proposer policy --winners none --weights "${side#*=}" --hold-out standard) ;;
     esac
     each_gpu sweep "${name}_few" "$shapes" both "$evals" $(((seconds - SECONDS) / left--)) "${options[@]}"
     bests+=,$(best_of "$out/${name}_few"-*.gsr)

@@ -24,6 +24,16 @@ Result<Experience> ExperienceIn(const std::vector<RecordSource>& sources, const 
   return experience;
 }
 
+// In order of their names; none where there is no such folder.
+std::vector<fs::path> FilesIn(const fs::path& folder, std::string_view extension) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
+    if (entry->path().extension() == extension) files.push_back(entry->path());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
 }  // namespace
 
 Result<fs::path> PolicyThatCameAlong(std::string_view option) {
@@ -42,17 +52,16 @@ bool WasTrainedOn(const fs::path& weights, std::string_view device_key) {
   return devices.ok() && std::ranges::count(SplitWords(*devices), device_key) > 0;
 }
 
+std::vector<fs::path> CataloguesThatCameAlong() {
+  for (const fs::path& folder : OwnFolders("kernels"))
+    if (std::vector<fs::path> files = FilesIn(folder, ".catalogue"); !files.empty()) return files;
+  return {};
+}
+
 std::vector<fs::path> TraceFilesThatCameAlong() {
-  std::vector<fs::path> files;
-  for (const RecordingPlace& place : FindRecordings()) {
-    std::error_code error;
-    for (fs::directory_iterator entry(place.path / "compare", error), end; !error && entry != end;
-         entry.increment(error))
-      if (entry->path().extension() == ".gtr") files.push_back(entry->path());
-    if (!files.empty()) break;
-  }
-  std::sort(files.begin(), files.end());
-  return files;
+  for (const RecordingPlace& place : FindRecordings())
+    if (std::vector<fs::path> files = FilesIn(place.path / "compare", ".gtr"); !files.empty()) return files;
+  return {};
 }
 
 Result<Traces> ReadTraces(const std::vector<fs::path>& files) {

@@ -1,5 +1,5 @@
-// What comes along with the program besides its recordings: the policy, the experience that its prior begins with, and
-// traces of proposals.
+// What comes along with the program besides its recordings: the policy, the experience that its prior begins with,
+// traces of proposals, and catalogues.
 #pragma once
 
 #include <filesystem>
@@ -19,6 +19,9 @@ namespace gemmsmith {
 Result<std::filesystem::path> PolicyThatCameAlong(std::string_view option);
 // What stands in the file `devices` beside the weights.
 bool WasTrainedOn(const std::filesystem::path& weights, std::string_view device_key);
+
+// The catalogues of kernels, of whatever devices.
+std::vector<std::filesystem::path> CataloguesThatCameAlong();
 
 // Traces of proposals (.gtr) beside a recording, in its folder "compare".
 std::vector<std::filesystem::path> TraceFilesThatCameAlong();

@@ -47,9 +47,12 @@ struct ClassSum {
   double logs = 0;
 };
 
+// "mid tn", and what its numbers are where they are not f16 with f32 sums.
 std::string ClassAndLayout(const Gemm& gemm) {
   const std::optional<ShapeClass> shape_class = ClassOnGrid(gemm.shape);
-  return fmt::format("{} {}", shape_class ? Name(*shape_class) : "off the grid", Name(gemm.kind.layout));
+  const bool is_usual = gemm.kind.type == ScalarType::kF16 && gemm.kind.accumulation == Accumulation::kF32;
+  return fmt::format("{} {}{}", shape_class ? Name(*shape_class) : "off the grid", Name(gemm.kind.layout),
+                     is_usual ? "" : fmt::format(" {} {}", Name(gemm.kind.type), Name(gemm.kind.accumulation)));
 }
 
 std::string TextOf(const CatalogueShowCommand& command, const Catalogue& catalogue) {

@@ -31,6 +31,8 @@ struct OptimizeTarget {
 using RecordSource = std::vector<std::filesystem::path>;
 inline const std::vector<RecordSource> kNoExperience = {{"none"}};
 
+inline const std::vector<std::filesystem::path> kNoWinners = {"none"};
+
 // Candidates of a layout, where nobody chose and races are brief.
 inline constexpr int kBriefEvaluations = 4;
 
@@ -43,7 +45,9 @@ struct OptimizeCommand {
   std::filesystem::path weights;               // of the proposer "policy"; empty: those that came along
   std::vector<RecordSource> experience;        // corrects what is predicted; empty: the policy has what came along
   HeldOut held_out;                            // shapes of which experience says nothing
-  std::vector<std::filesystem::path> winners;  // records: what won there is tried on the same problems and near them
+  // Records and catalogues: what won there is tried on the same problems and near them. Empty: catalogues that came
+  // along, where a GPU measures.
+  std::vector<std::filesystem::path> winners;
   Objective objective = Objective::kTime;
   std::string device = "auto";           // "auto", "gpu:N", or the key of a recorded device
   int budget_evaluations = 128;          // a layout

@@ -150,6 +150,16 @@ std::shared_ptr<const PolicyModel> PolicyThatKnows(const OptimizeCommand& comman
   return *std::move(policy);
 }
 
+// Where nothing was named and a GPU measures, those of the catalogues that came along: whoever has no use for more than
+// what shipped finds it at once. Not where shapes are held out, of which these would tell.
+Result<NeighbourWinners> WinnersFor(const OptimizeCommand& command, const Instrument& instrument) {
+  const Device& device = instrument.evaluator->device();
+  if (command.winners == kNoWinners) return NeighbourWinners();
+  if (!command.winners.empty()) return NeighbourWinnersIn(command.winners, device);
+  if (!instrument.live() || command.held_out != HeldOut()) return NeighbourWinners();
+  return NeighbourWinnersIn(CataloguesThatCameAlong(), device);
+}
+
 Result<Experience> ExperienceFor(const OptimizeCommand& command, const Instrument& instrument) {
   const HeldOut& held_out = command.held_out;
   if (command.proposer != kPolicyProposer) return ExperienceNamed(command.experience, held_out);
@@ -464,7 +474,7 @@ Result<int> Run(const OptimizeCommand& asked) {
     command.proposer = advice.policy != nullptr ? kPolicyProposer : "local";
   }
   ASSIGN_OR_RETURN(const ProblemList problems, ProblemsOf(command, instrument, asked_for));
-  ASSIGN_OR_RETURN(advice.winners, NeighbourWinnersIn(command.winners, instrument.evaluator->device().key));
+  ASSIGN_OR_RETURN(advice.winners, WinnersFor(command, instrument));
   ASSIGN_OR_RETURN(advice.experience, ExperienceFor(command, instrument));
   RETURN_IF_ERROR(CheckObjective(command, instrument, problems));
   ASSIGN_OR_RETURN(const std::unique_ptr<Archive> archive, OpenArchive(command.archive));

@@ -19,8 +19,8 @@ void TakeMeasured(const Trial& trial, BestPlans& best);
 Result<BestPlans> WinnersIn(const Archive& archive, const std::optional<std::string>& device_key = std::nullopt);
 // Of its trials on this device.
 Result<Challengers> ChallengersIn(const Archive& archive, const std::string& device_key);
-// Of the trials on this device in record files and folders.
-Result<NeighbourWinners> NeighbourWinnersIn(std::span<const std::filesystem::path> records,
-                                            const std::string& device_key);
+// Of the entries of catalogues (files that end so) and of the trials in record files and folders, on this device and on
+// others of its architecture.
+Result<NeighbourWinners> NeighbourWinnersIn(std::span<const std::filesystem::path> sources, const Device& device);
 
 }  // namespace gemmsmith

@@ -18,19 +18,27 @@ double OctavesBetween(const Gemm& first, const Gemm& second);
 
 class NeighbourWinners {
  public:
-  // Of each problem any number, the best first.
-  void Add(const Gemm& gemm, const Plan& plan) { plans_[gemm].push_back(plan); }
+  // Of each problem any number, the best first. `elsewhere`: on another device of the same architecture.
+  void Add(const Gemm& gemm, const Plan& plan, bool elsewhere = false) { plans_[{gemm, elsewhere}].push_back(plan); }
   bool empty() const { return plans_.empty(); }
   // Distinct plans that are legal there, with the trigger and known dimensions of screened ones (program/space.h):
-  // those of the problem itself first, then those of the nearest.
+  // those of the problem itself first, then those of the nearest. A problem of another type, accumulation or device is
+  // a neighbour too.
   std::vector<Plan> For(const Gemm& gemm, const Device& device, size_t most) const;
-  // The best on the problem itself that is legal, else on its shape in another layout; as it was there.
+  // The best on the problem itself that is legal, else on its shape otherwise; as it was there.
   std::optional<Plan> OfItself(const Gemm& gemm, const Device& device) const;
   // All of them as text: equal texts, equal answers.
   std::string Print() const;
 
  private:
-  std::map<Gemm, std::vector<Plan>> plans_;
+  struct Problem {
+    Gemm gemm;
+    bool elsewhere = false;
+    auto operator<=>(const Problem&) const = default;
+  };
+  static double Octaves(const Problem& problem, const Gemm& gemm);
+
+  std::map<Problem, std::vector<Plan>> plans_;
 };
 
 // In turn one of these and one of what `searcher` proposes, who learns of both; then the searcher alone.

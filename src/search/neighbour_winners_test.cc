@@ -37,7 +37,26 @@ TEST(NeighbourWinners, OfTheProblemItselfComeFirstThenThoseOfTheNearest) {
   winners.Add(near, plans[2]);
   EXPECT_EQ(winners.For(gemm, H200(), 10), (std::vector<Plan>{plans[2], plans[1], plans[0]}));
   EXPECT_EQ(winners.For(gemm, H200(), 2), (std::vector<Plan>{plans[2], plans[1]}));
-  EXPECT_TRUE(winners.For({{256, 512, 4096}, {kTn, ScalarType::kBf16}}, H200(), 10).empty());
+}
+
+TEST(NeighbourWinners, OfOtherNumbersAndDevicesComeBehindThoseOfTheOtherLayout) {
+  const Shape shape{256, 512, 4096};
+  const Gemm gemm{shape, {kTn}}, other_layout{shape, {kNn}},
+      f16_sums{shape, {kTn, ScalarType::kF16, Accumulation::kF16}}, bf16{shape, {kTn, ScalarType::kBf16}};
+  const std::vector<Plan> plans = Ranked(gemm, 4);
+  NeighbourWinners winners;
+  winners.Add(gemm, plans[0], true);
+  EXPECT_EQ(winners.OfItself(gemm, H200()), plans[0])
+      << "a kernel that was fastest on another device, if there is no other";
+  winners.Add({{512, 512, 4096}, {kTn}}, plans[3]);
+  winners.Add(other_layout, plans[1]);
+  winners.Add(gemm, plans[2]);
+  EXPECT_EQ(winners.For(gemm, H200(), 10), (std::vector<Plan>{plans[2], plans[1], plans[0], plans[3]}));
+  EXPECT_EQ(winners.OfItself(gemm, H200()), plans[2]);
+  for (const Gemm& other : {f16_sums, bf16}) {
+    EXPECT_EQ(winners.For(other, H200(), 1), std::vector<Plan>{plans[2]}) << Print(other);
+    EXPECT_EQ(winners.OfItself(other, H200()), plans[2]) << Print(other);
+  }
 }
 
 TEST(NeighbourWinners, AreWhatAScreeningWouldHave) {
@@ -86,6 +105,8 @@ TEST(NeighbourWinners, EqualTextsAreEqualWinners) {
   other.Add(gemm, plans[0]);
   EXPECT_EQ(one.Print(), other.Print());
   other.Add(gemm, plans[1]);
+  EXPECT_NE(one.Print(), other.Print());
+  one.Add(gemm, plans[1], true);
   EXPECT_NE(one.Print(), other.Print());
 }
 

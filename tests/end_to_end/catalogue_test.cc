@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <optional>
+
 #include "base/files.h"
 #include "catalogue/catalogue.h"
 #include "catalogue/kernel_file.h"
@@ -13,13 +15,20 @@ const Plan kPlan = *ParsePlan("wgmma tile_m=64 tile_n=64 warpgroups=1 fixed=all"
 
 class CatalogueTest : public testing::Test {
  protected:
-  std::string File(const Plan& plan) {
+  std::string File(const Plan& plan, const std::optional<Gemm>& also = std::nullopt) {
     Catalogue catalogue("h200");
     catalogue.Put({.gemm = kGemm,
                    .plan = plan,
                    .date = "2026-11-22",
                    .harness = "gemmsmith 0.1.0 abc",
                    .times = {{"device", 5000, {4900, 5100}, 1.25, {1.2, 1.3}}}});
+    if (also)
+      catalogue.Put({*also,
+                     plan,
+                     Proof::kTested,
+                     "2026-11-22",
+                     "gemmsmith 0.1.0 abc",
+                     {{"device", 5000, {4900, 5100}, 1.5, {1.4, 1.6}}}});
     return home.File("h200.catalogue", catalogue.Print());
   }
 
@@ -53,6 +62,10 @@ TEST_F(CatalogueTest, IsShownByClassAndSearchedByProblem) {
   const Finished shown = home.Run({"catalogue", "show", file});
   ASSERT_EQ(shown.exit_code, 0) << shown.error;
   EXPECT_NE(shown.out.find("splitk tn"), std::string::npos) << shown.out;
+  const Gemm f16_sums{kGemm.shape, {kTn, ScalarType::kF16, Accumulation::kF16}};
+  const Finished both = home.Run({"catalogue", "show", File(kPlan, f16_sums)});
+  EXPECT_NE(both.out.find("splitk tn f16 f16         1           1.500x"), std::string::npos) << both.out;
+  ASSERT_EQ(File(kPlan), file);
   EXPECT_EQ(Parsed(home.Run({"catalogue", "show", file, "--json"}).out)["entries"].size(), 1u);
   const nlohmann::json own = Parsed(home.Run({"catalogue", "find", file, "256x512x4096", "--json"}).out);
   EXPECT_EQ(own["own"], true);
