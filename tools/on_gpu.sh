@@ -18,14 +18,18 @@
 #                                                 optimize over a set or file (--winners, --experience, ...)
 #          tools/on_gpu.sh sweep_and_settle NAME SHAPES LAYOUT EVALS SECONDS [OPTIONS...]
 #                                                 the same on all GPUs, whose finals decide on the entries of a copy of
-#                                                 kernels/h200.catalogue
+#                                                 their catalogue in kernels/, or of a new one
+#          tools/on_gpu.sh certify SECONDS [OPTIONS...]
+#                                                 verify the entries of their catalogue in kernels/, with memcheck, on all GPUs: a
+#                                                 marked copy, and the journal certificates
 #          tools/on_gpu.sh bench NAME SHAPES CONTENDERS MODES PROTOCOL SECONDS
 #                                                 contenders beside the libraries on many shapes, and their tables
 #          tools/on_gpu.sh each_gpu measure|sweep|bench NAME SHAPES ...
 #                                                 the same with the shapes dealt out to all GPUs of the machine
 #          tools/on_gpu.sh promote CATALOGUE SHAPES SECONDS RECORDS...
 #                                                 race the winners of records once more, into a catalogue; on all GPUs
-#          space, measure, sweep, sweep_and_settle and bench go on from what earlier calls brought back, if it stands in .carry/records/NAME*.gsr
+#          space, measure, sweep, sweep_and_settle and bench go on from what earlier calls brought back, if it stands in .carry/records/NAME*.gsr,
+#          certify if it stands in .carry/records/certificates
 #          tools/on_gpu.sh policy TORCH SECONDS RECORDS...
 #                                                 train the policy and its ablations, then live on the first GPU until SECONDS
 #          tools/on_gpu.sh compare REPEATS        what `policy` trained, on the recorded space (no GPU)
@@ -240,9 +244,24 @@ sweep() {
     --archive "$(archive_of "$1")" --record "$out/$1.gsr" | tee "$out/$1.txt" | tail -40
 }
 
+# h200.catalogue on an "NVIDIA H200".
+catalogue_here() { nvidia-smi -i 0 --query-gpu=name --format=csv,noheader | awk '{ print tolower($2) ".catalogue" }'; }
+
 sweep_and_settle() {
-  cp kernels/h200.catalogue "$out/"
-  sweep "$@" --device all --promote --catalogue "$out/h200.catalogue"
+  local catalogue
+  catalogue=$(catalogue_here)
+  cp "kernels/$catalogue" "$out/" 2>/dev/null || true
+  sweep "$@" --device all --promote --catalogue "$out/$catalogue"
+}
+
+certify() {
+  local catalogue journal=${TMPDIR:-/tmp}/gemmsmith_certificates
+  catalogue=$(catalogue_here)
+  cp "kernels/$catalogue" "$out/"
+  [[ -e $journal || ! -e $carry/records/certificates ]] || cp "$carry/records/certificates" "$journal"
+  "$program" verify --catalogue "$out/$catalogue" --memcheck --device all --limit-seconds "$1" --journal "$journal" "${@:2}" 2>&1 |
+    tee "$out/certify.txt" | tail -20 || true
+  cp "$journal" "$out/certificates"
 }
 
 bench() {
@@ -422,6 +441,6 @@ kills() {
 step=${1:-}
 case $step in
   pack) pack ;;
-  tests | self_test | sanitize | latency | baselines | rates | space | measure | sweep | sweep_and_settle | bench | each_gpu | promote | policy | compare | duel | kills) unpack && mkdir -p "$out" && shift && "$step" "$@" ;;
-  *) sed -n '2,37s/^# //p' "$0" >&2; exit 2 ;;
+  tests | self_test | sanitize | latency | baselines | rates | space | measure | sweep | sweep_and_settle | certify | bench | each_gpu | promote | policy | compare | duel | kills) unpack && mkdir -p "$out" && shift && "$step" "$@" ;;
+  *) sed -n '2,41s/^# //p' "$0" >&2; exit 2 ;;
 esac

@@ -72,6 +72,10 @@ struct CampaignOptions {
   // two choices on split-K shapes, H200, 2026-11-21), with the same plans with other triggers. The heat's fastest in
   // chains is then a finalist.
   int chained_twins = 0;
+  // Shared memory of a CTA that leaves room for one of the next launch. Of plans that split K and take more, these and
+  // the screening's fastest bring the same with a ring that is short enough: with one that fills a multiprocessor a chain
+  // of such calls takes longer than plain ones, by up to 4 us (docs/lab/latency.md). 0: nobody knows, and none come.
+  int64_t room_for_next_bytes = 0;
   // So many of the fastest of the screening bring the same plans with all dimensions known to the compiler into the
   // heat. (Screened kernels are shared from shape to shape. With all dimensions known the same plan took 0.969 of the
   // time below 5 us a call, 0.986 below 20 and 0.994 below 100, with k known 0.977, 0.995 and 1.000: 3,275 pairs of a

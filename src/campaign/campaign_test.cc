@@ -618,6 +618,42 @@ TEST_F(CampaignTest, TheFastestInChainsJoinsTheHeatHoweverSlowAPlainCallWas) {
   EXPECT_EQ(in_heat.size(), 6u + 1 + 3);
 }
 
+TEST_F(CampaignTest, SplitsThatFillAMultiprocessorBringTheSameWithAShortRing) {
+  options.problems = {{{512, 512, 4096}, {kTn}}};
+  options.finalists = 2;
+  options.heat_contenders = 2;
+  options.chained_twins = 1;
+  options.room_for_next_bytes = SomeDevice().RoomForTwoBytes();
+  const auto plan = [](int stages, int split) {
+    return *ParsePlan(fmt::format(
+        "wgmma tile_m=64 tile_n=128 warpgroups=1 stages={} split={} reduction=add trigger=late", stages, split));
+  };
+  for (const int split : {1, 4}) {
+    options.name = fmt::format("split {}", split);
+    space = Space({plan(7, split), plan(6, split), plan(2, split)});
+    std::set<Plan> in_heat;
+    evaluator.judge = [&](const EvaluationRequest& request) {
+      if (request.protocol == Protocol::kHeat) in_heat.insert(request.plan());
+      const double time_ns = 1000 - request.plan().Get("stages");
+      Outcome outcome = MeasuredIn(time_ns, request.protocol);
+      outcome.timings.push_back(outcome.timings[0]);
+      outcome.timings[1].clock = Clock::kDeviceChained;
+      outcome.timings[1].median_ns = 2000 - time_ns;  // the shortest ring is the fastest in chains
+      return outcome;
+    };
+    ASSERT_TRUE(RunWhole().ok());
+    std::set<int> late, early;
+    for (const Plan& one : in_heat)
+      (one.Get("trigger") == int(Trigger::kLate) ? late : early).insert(one.Get("stages"));
+    const auto fits = [&](int stages) {
+      return LaunchFor(plan(stages, split), options.problems[0]).smem_bytes <= options.room_for_next_bytes;
+    };
+    EXPECT_TRUE(fits(3) && !fits(4));
+    EXPECT_EQ(late, (split == 4 ? std::set{2, 3, 6, 7} : std::set{2, 6, 7}));
+    EXPECT_EQ(early, std::set{2}) << "one that is short enough is not made shorter";
+  }
+}
+
 TEST_F(CampaignTest, OneThatTheHeatRefusesIsNoFinalist) {
   options.finalists = 2;
   const Plan quick = Fastest();

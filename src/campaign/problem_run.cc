@@ -122,6 +122,23 @@ std::optional<Plan> PlacedTwin(const Plan& plan, const Shape& shape) {
   return near;
 }
 
+// The same plan with the longest ring that takes no more than so many bytes; none where it takes no more as it is, and
+// where K is not split among CTAs that wait for each other.
+std::optional<Plan> ShortRingTwin(const Plan& plan, const Gemm& gemm, int64_t most_bytes) {
+  if (plan.family != FamilyId::kWgmma || most_bytes == 0) return std::nullopt;
+  const WgmmaPlan read(plan);
+  const auto fits = [&](const Plan& twin) { return int64_t(LaunchFor(twin, gemm).smem_bytes) <= most_bytes; };
+  if (read.split == 1 || !read.is_ring() || fits(plan)) return std::nullopt;
+  std::optional<Plan> longest;
+  const Family& family = GetFamily(plan.family);
+  for (const int stages : family.parameters[size_t(family.IndexOf("stages"))].values) {
+    const bool is_longer = stages > (longest ? longest->Get("stages") : 1);
+    if (!is_longer || stages >= read.stages) continue;
+    if (const Plan twin = With(plan, "stages", stages); fits(twin)) longest = twin;
+  }
+  return longest;
+}
+
 const Trial* Find(const std::map<Plan, Trial>& trials, const Plan& plan) {
   const auto found = trials.find(plan);
   return found == trials.end() ? nullptr : &found->second;
@@ -248,10 +265,14 @@ std::vector<Plan> ProblemRun::HeatOfShortCalls(std::vector<const Trial*> screene
     if (rank < kTwinsWithoutTrigger && best_screened_->time_ns < kShortCallNs)
       plans.push_back(With(fixed, "trigger", int(Trigger::kNone)));
   }
+  const auto short_ring = [&](const Plan& plan) { return ShortRingTwin(plan, gemm(), options_.room_for_next_bytes); };
   for (const Trial* trial : in_chains) {
     plans.push_back(trial->plan());
-    for (const Plan& twin : TwinsOn("trigger", trial->plan(), kFirstThatChains)) plans.push_back(twin);
+    for (const Plan& twin : TwinsOn("trigger", short_ring(trial->plan()).value_or(trial->plan()), kFirstThatChains))
+      plans.push_back(twin);
   }
+  if (const std::optional<Plan> twin = in_chains.empty() ? std::nullopt : short_ring(screened.front()->plan()))
+    plans.push_back(*twin);
   if (standing_) plans.push_back(*standing_);
   return plans;
 }

@@ -87,6 +87,7 @@ CampaignOptions OptionsFor(const OptimizeCommand& command, const Instrument& ins
     options.fixed_twins = 2, options.heat_contenders = 4, options.finalists = 2;
   } else if (instrument.live()) {
     options.chained_twins = 2, options.fixed_twins = 6, options.heat_contenders = 12;
+    options.room_for_next_bytes = instrument.evaluator->device().RoomForTwoBytes();
     options.placed_twins = true;
   }
   // Whoever draws little may have been fifth by time.

@@ -29,10 +29,15 @@ Device Make(std::string name, std::string key, int major, int minor, int multipr
   return device;
 }
 
+// What a CTA takes of shared memory beyond its own.
+constexpr int64_t kOwnSmemBytes = 1024;
+
 }  // namespace
 
+int64_t Device::RoomForTwoBytes() const { return smem_bytes_per_multiprocessor / 2 - kOwnSmemBytes; }
+
 int64_t Device::SureCtas(int threads, int64_t smem_bytes) const {
-  constexpr int kMostRegisters = 256, kMostCtas = 16, kOwnSmemBytes = 1024;  // of a thread, a multiprocessor, a CTA
+  constexpr int kMostRegisters = 256, kMostCtas = 16;  // of a thread, a multiprocessor
   const int warps = (threads + 31) / 32;
   const int64_t by_registers = registers_per_block / (warps * 32 * kMostRegisters);
   const int64_t by_smem = smem_bytes_per_multiprocessor / (smem_bytes + kOwnSmemBytes);
