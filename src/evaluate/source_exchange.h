@@ -167,7 +167,6 @@ class SourceExchange {
   // In the judge.
   Result<double> TimeShamStep();
   Result<double> TimeBetweenCalls(int count, const PutCall& put);
-  Result<SourceTime> TimeUntilClocksAgree();
   Status TimeAgainstRivals();
   Status RunRace(Clock clock);
   Result<double> TimeOurs(Clock clock);

@@ -295,33 +295,13 @@ Result<double> SourceExchange::TimeBetweenCalls(int count, const PutCall& put) {
   return Median(samples);
 }
 
-// A lie is in every batch. On a busy host the judge's clock alone said 8 % too much of an honest source, by the slopes
-// of four turns (H200, November 2026): further turns outvote that. Who tells these from others gains nothing, since the
-// larger of both clocks is published.
-Result<SourceTime> SourceExchange::TimeUntilClocksAgree() {
-  constexpr int kFurtherTurns = 12;
-  SourceTime time = TimeOf(batches_);
-  for (int turn = 0; turn < kFurtherTurns && !DisagreementOfClocks(time).empty(); ++turn) {
-    ASSIGN_OR_RETURN(const Turn lengths, DrawTurn());
-    for (const Length& length : lengths.lengths) {
-      ASSIGN_OR_RETURN(const SourceBatch batch,
-                       RunTimedBatch(GuestWork::kFollowingCalls, length, lengths.pause, turn % Twins()));
-      if (has_ended()) return time;
-      batches_.push_back(batch);
-    }
-    time = TimeOf(batches_);
-  }
-  return time;
-}
-
 Status SourceExchange::TimeAgainstRivals() {
   const size_t alone = batches_.size();
   RETURN_IF_ERROR(RunRace(Clock::kDevice));
   if (has_ended()) return OkStatus();
-  const std::vector<SourceBatch> raced(batches_.begin() + ptrdiff_t(alone), batches_.end());
   // Of all batches, those of the race among them.
-  ASSIGN_OR_RETURN(const SourceTime time, TimeUntilClocksAgree());
-  if (has_ended()) return OkStatus();
+  const SourceTime time = TimeOf(batches_);
+  const std::span raced = std::span(batches_).subspan(alone);
   published_ns_ = std::max({time.judge_ns, EventNsOf(raced), least_ns_});
   std::string lie = DisagreementOfClocks(time);
   if (lie.empty()) lie = DisagreementOfRace(time, raced);
