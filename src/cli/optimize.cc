@@ -67,7 +67,11 @@ std::string CampaignName(const OptimizeCommand& command, const Instrument& instr
   if (!command.name.empty()) return name + command.name;
   name += fmt::format("optimize {} seed={} {}", command.proposer, command.seed, Fingerprint(instrument));
   if (advice.policy != nullptr) name += fmt::format(" weights={}", Fingerprint(*advice.policy));
-  if (!advice.winners.empty()) name += fmt::format(" winners={}", HashBytes(advice.winners.Print()).Hex().substr(0, 8));
+  // Those that came along may change by the very run that is to go on.
+  if (!advice.winners.empty() && command.winners.empty())
+    name += " winners=along";
+  else if (!advice.winners.empty())
+    name += fmt::format(" winners={}", HashBytes(advice.winners.Print()).Hex().substr(0, 8));
   if (!advice.experience.empty()) name += fmt::format(" experience={}", advice.experience.Fingerprint());
   if (command.objective == Objective::kEnergy) name += " energy";
   if (command.brief) name += " brief";

@@ -96,7 +96,7 @@ class Grammar {
     AddExperience(verb, &command->experience, "records of other shapes, or none [the policy: what came along]");
     Value(verb, "--hold-out", "RULE", "leave shapes out of experience: sizes, offgrid, or standard [none]",
           &command->held_out, ParseHeldOut);
-    AddMany(verb, "--winners", "FILE", "records or catalogues whose winners are tried, or none [those that came along]",
+    AddMany(verb, "--winners", "FILE", "records or catalogues whose winners are tried [what shipped]",
             &command->winners, ReadPath);
     Value(verb, "--objective", "time|energy", "what the finals decide by; energy: joules a call [time]",
           &command->objective, ReadObjective);

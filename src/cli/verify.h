@@ -8,7 +8,7 @@
 
 namespace gemmsmith {
 
-// Those of the file or of the archive that the command names.
+// Those of the file, the archive or the catalogue that the command names.
 Result<std::vector<PlannedGemm>> PairsOf(const VerifyCommand& command);
 // All that are not in the journal yet, on these GPUs, which are those that the command names.
 Result<int> VerifyList(const VerifyCommand& command, const std::vector<PlannedGemm>& pairs,

@@ -137,6 +137,7 @@ Result<int> VerifyList(const VerifyCommand& command, const std::vector<PlannedGe
   RETURN_IF_ERROR(WriteOut(command.json ? JsonText(round, path) : PrintText(round, path)));
   RETURN_IF_ERROR(round.world);
   if (InterruptArrived()) return kExitInterrupted;
+  if (!round.failures.empty()) return round.failures.front().second;
   return RefusedIn(round).empty() ? kExitDone : kExitNoCandidate;
 }
 

@@ -98,8 +98,8 @@ Status CertificateJournal::Append(const Certificate& certificate) {
   const bool written = fd >= 0 && ::write(fd, line.data(), line.size()) == ssize_t(line.size()) && ::fsync(fd) == 0;
   const std::string why = std::strerror(errno);
   if (fd >= 0) ::close(fd);
+  ends_in_cut_line_ = !written;
   if (!written) return IoError(fmt::format("cannot write to {}: {}", path_.string(), why));
-  ends_in_cut_line_ = false;
   certificates_.push_back(certificate);
   return OkStatus();
 }

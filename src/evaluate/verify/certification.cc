@@ -79,6 +79,8 @@ CpuComparison CompareRows(std::span<const float> got, std::span<const float> exp
 
 void Compare(std::span<const float> got, std::span<const float> expected, int64_t columns, int64_t row, int64_t column,
              const Acceptance& acceptance, CpuComparison& comparison) {
+  GEMMSMITH_CHECK(columns > 0 && int64_t(got.size()) % columns == 0 && got.size() == expected.size(),
+                  "{} and {} elements in lines of {}", got.size(), expected.size(), columns);
   const auto rows = int64_t(got.size()) / columns;
   const int64_t rows_together = std::max<int64_t>(1, kComparedTogether / columns);
   std::vector<CpuComparison> parts(size_t((rows + rows_together - 1) / rows_together));
