@@ -250,7 +250,7 @@ catalogue_here() { nvidia-smi -i 0 --query-gpu=name --format=csv,noheader | awk 
 sweep_and_settle() {
   local catalogue
   catalogue=$(catalogue_here)
-  cp "kernels/$catalogue" "$out/" 2>/dev/null || true
+  [[ ! -e kernels/$catalogue ]] || cp "kernels/$catalogue" "$out/"
   sweep "$@" --device all --promote --catalogue "$out/$catalogue"
 }
 

@@ -84,6 +84,17 @@ Result<CompileAhead::List> CompileAhead::Take(size_t most, std::chrono::millisec
   return list;
 }
 
+Result<std::vector<Contender>> CompileAhead::TakeTogether(size_t turn) {
+  while (true) {
+    Result<List> list = Take(kListSize, kPatience, turn);
+    if (!list.ok()) Forget(turn);
+    if (!list.ok()) return list.status();
+    if (list->contenders.empty()) continue;
+    GEMMSMITH_CHECK(list->turn == turn, "turn {} is left before {}", list->turn, turn);
+    return std::move(list->contenders);
+  }
+}
+
 Result<std::vector<Contender>> CompileAhead::PrepareNow(const std::vector<EvaluationRequest>& requests) {
   std::vector<Ticket> tickets;
   for (const EvaluationRequest& request : requests) tickets.push_back(Enqueue(0, request));

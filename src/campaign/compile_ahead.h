@@ -49,6 +49,8 @@ class CompileAhead {
   // ready rather than wait for more; a slow compilation holds up nobody else's.
   Result<List> Take(size_t most, std::chrono::milliseconds limit,
                     size_t last_turn = std::numeric_limits<size_t>::max());
+  // Waits for all of a turn of AddTogether, the lowest that is left; where one of them failed they are forgotten.
+  Result<std::vector<Contender>> TakeTogether(size_t turn);
   // Before everything that waits, the calling thread helping; in the order of the requests.
   Result<std::vector<Contender>> PrepareNow(const std::vector<EvaluationRequest>& requests);
   // What was added for this turn and not taken will never come.

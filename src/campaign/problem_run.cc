@@ -80,6 +80,7 @@ std::vector<Plan> TwinsOn(std::string_view parameter, const Plan& plan, size_t f
 }
 
 constexpr size_t kFirstThatChains = 1;  // of the triggers
+constexpr size_t kFirstRing = 1;        // of the stages, which ascend
 
 // A heat of long calls is one of windows: they take time, and rank by what kernels draw too, which no screening shows.
 // So few plans, of which one decision leaves four, of as many tiles and schedules as there are, and no twins that save
@@ -130,12 +131,8 @@ std::optional<Plan> ShortRingTwin(const Plan& plan, const Gemm& gemm, int64_t mo
   const auto fits = [&](const Plan& twin) { return int64_t(LaunchFor(twin, gemm).smem_bytes) <= most_bytes; };
   if (read.split == 1 || !read.is_ring() || fits(plan)) return std::nullopt;
   std::optional<Plan> longest;
-  const Family& family = GetFamily(plan.family);
-  for (const int stages : family.parameters[size_t(family.IndexOf("stages"))].values) {
-    const bool is_longer = stages > (longest ? longest->Get("stages") : 1);
-    if (!is_longer || stages >= read.stages) continue;
-    if (const Plan twin = With(plan, "stages", stages); fits(twin)) longest = twin;
-  }
+  for (const Plan& twin : TwinsOn("stages", plan, kFirstRing))
+    if (twin.Get("stages") < read.stages && fits(twin)) longest = twin;
   return longest;
 }
 

@@ -162,7 +162,10 @@ Result<NeighbourWinners> WinnersFor(const OptimizeCommand& command, const Instru
   if (command.winners == kNoWinners) return NeighbourWinners();
   if (!command.winners.empty()) return NeighbourWinnersIn(command.winners, device);
   if (!instrument.live() || command.held_out != HeldOut()) return NeighbourWinners();
-  return NeighbourWinnersIn(CataloguesThatCameAlong(), device);
+  Result<NeighbourWinners> along = NeighbourWinnersIn(CataloguesThatCameAlong(), device);
+  if (along.ok()) return along;
+  WriteNote(fmt::format("the kernels that came along are not tried: {}", along.status().message()));
+  return NeighbourWinners();
 }
 
 Result<Experience> ExperienceFor(const OptimizeCommand& command, const Instrument& instrument) {

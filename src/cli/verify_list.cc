@@ -108,7 +108,8 @@ Result<int> VerifyList(const VerifyCommand& command, const std::vector<PlannedGe
   WatchForInterrupts();
   const auto start = std::chrono::steady_clock::now();
   ASSIGN_OR_RETURN(const Instrument instrument, OpenGpus(command.device));
-  ASSIGN_OR_RETURN(CertificateJournal journal, CertificateJournal::Open(JournalOf(command)));
+  const std::string path = JournalOf(command).string();
+  ASSIGN_OR_RETURN(CertificateJournal journal, CertificateJournal::Open(path));
   WatchCall watch;
   if (command.memcheck)
     watch = [&](size_t lane, const Contender& contender) {
@@ -133,7 +134,6 @@ Result<int> VerifyList(const VerifyCommand& command, const std::vector<PlannedGe
     WriteNote(fmt::format("{}: {} proven further, {} withdrawn", command.catalogue.string(),
                           Plural(changes.raised, "kernel"), changes.withdrawn));
   }
-  const std::string path = JournalOf(command).string();
   RETURN_IF_ERROR(WriteOut(command.json ? JsonText(round, path) : PrintText(round, path)));
   RETURN_IF_ERROR(round.world);
   if (InterruptArrived()) return kExitInterrupted;

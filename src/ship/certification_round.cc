@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <deque>
 #include <future>
-#include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 
 #include "base/all_cores.h"
 #include "campaign/compile_ahead.h"
@@ -36,9 +36,10 @@ class Registrar {
   Registrar(CertificateJournal& journal, std::vector<Certificate> wanted)
       : journal_(journal), wanted_(std::move(wanted)), fates_(wanted_.size()) {}
 
-  void Refuse(size_t pair, const Status& status) {
+  Status Fail(size_t pair, const Status& status) {
     const std::lock_guard lock(mutex_);
     fates_[pair] = status;
+    return status;
   }
   Status Certify(size_t pair, const Outcome& outcome) {
     Certificate certificate = wanted_[pair];
@@ -75,30 +76,25 @@ class CertificationLane : public ShapeLane {
         watch_(watch),
         seed_(seed),
         ahead_(evaluator.device(), &compiler, cores_) {}
-  ~CertificationLane() override {
-    while (!watched_.empty()) static_cast<void>(CompleteFirstWatched());
-  }
-
   void Expect(std::span<const size_t> layouts) override {
     std::vector<EvaluationRequest> requests;
     for (const size_t pair : layouts) requests.push_back(RequestFor(pairs_[pair], seed_));
-    turns_[layouts.front()] = next_turn_;
-    ahead_.AddTogether(next_turn_++, requests);
+    ahead_.AddTogether(expected_++, requests);
   }
 
-  Status Do(std::span<const size_t> layouts) override {
-    Result<std::vector<Contender>> contenders = TakePrepared(turns_.extract(layouts.front()).mapped());
-    Status world = contenders.status();
+  void Do(std::span<const size_t> layouts, const ReportItem& report) override {
+    Result<std::vector<Contender>> contenders = ahead_.TakeTogether(done_++);
     for (size_t i = 0; i < layouts.size(); ++i) {
-      const Status done =
-          contenders.ok() ? Judge(layouts[i], std::move((*contenders)[i])) : Failed(layouts[i], contenders.status());
-      if (world.ok()) world = done;
+      if (contenders.ok())
+        Judge(layouts[i], std::move((*contenders)[i]), report);
+      else
+        report(layouts[i], registrar_.Fail(layouts[i], contenders.status()));
     }
-    while (watched_.size() >= size_t(std::clamp(cores_ / 2, kLeastWatched, kMostWatched))) {
-      const Status watched = CompleteFirstWatched();
-      if (world.ok()) world = watched;
-    }
-    return world;
+    while (watched_.size() >= size_t(std::clamp(cores_ / 2, kLeastWatched, kMostWatched))) CompleteFirstWatched(report);
+  }
+
+  void Finish(const ReportItem& report) override {
+    while (!watched_.empty()) CompleteFirstWatched(report);
   }
 
  private:
@@ -108,40 +104,25 @@ class CertificationLane : public ShapeLane {
     std::future<Result<std::optional<Outcome>>> errors;
   };
 
-  Result<std::vector<Contender>> TakePrepared(size_t turn) {
-    while (true) {
-      Result<CompileAhead::List> list = ahead_.Take(kListSize, kPatience, turn);
-      if (!list.ok()) ahead_.Forget(turn);
-      if (!list.ok() || !list->contenders.empty())
-        return list.ok() ? Result<std::vector<Contender>>(std::move(list->contenders)) : list.status();
-    }
-  }
-
-  Status Failed(size_t pair, const Status& status) {
-    registrar_.Refuse(pair, status);
-    return status;
-  }
-
-  Status Judge(size_t pair, Contender contender) {
+  void Judge(size_t pair, Contender contender, const ReportItem& report) {
     const Result<Outcome> outcome = contender.candidate.ended
                                         ? *contender.candidate.ended
                                         : evaluator_.Evaluate(contender.request, contender.candidate);
-    if (!outcome.ok()) return Failed(pair, outcome.status());
-    if (outcome->kind != OutcomeKind::kVerified || watch_ == nullptr) return registrar_.Certify(pair, *outcome);
+    if (!outcome.ok()) return report(pair, registrar_.Fail(pair, outcome.status()));
+    if (outcome->kind != OutcomeKind::kVerified || watch_ == nullptr)
+      return report(pair, registrar_.Certify(pair, *outcome));
     watched_.push_back({pair, *outcome, std::async(std::launch::async, [this, contender = std::move(contender)] {
                           return watch_(number_, contender);
                         })});
-    return OkStatus();
   }
 
-  Status CompleteFirstWatched() {
+  void CompleteFirstWatched(const ReportItem& report) {
     Watched watched = std::move(watched_.front());
     watched_.pop_front();
     Result<std::optional<Outcome>> errors = watched.errors.get();
-    if (!errors.ok()) return Failed(watched.pair, errors.status());
-    if (!*errors) return registrar_.Certify(watched.pair, watched.outcome);
-    (*errors)->verdict = watched.outcome.verdict;
-    return registrar_.Certify(watched.pair, **errors);
+    if (!errors.ok()) return report(watched.pair, registrar_.Fail(watched.pair, errors.status()));
+    if (*errors) (*errors)->verdict = watched.outcome.verdict;
+    report(watched.pair, registrar_.Certify(watched.pair, errors->value_or(watched.outcome)));
   }
 
   const size_t number_;
@@ -152,9 +133,8 @@ class CertificationLane : public ShapeLane {
   const WatchCall& watch_;
   const uint64_t seed_;
   CompileAhead ahead_;
-  std::map<size_t, size_t> turns_;  // by the first of the layouts
-  size_t next_turn_ = 0;
-  std::deque<Watched> watched_;  // the first was begun first
+  size_t expected_ = 0, done_ = 0;  // turns
+  std::deque<Watched> watched_;     // the first was begun first
 };
 
 }  // namespace
@@ -167,6 +147,7 @@ CertificationRound CertifyAll(const std::vector<PlannedGemm>& pairs, Certificate
   std::vector<Gemm> gemms;
   std::vector<Certificate> wanted;
   const Setting setting = evaluators.front()->setting();
+  std::set<std::pair<Gemm, Plan>> seen;
   for (const PlannedGemm& pair : pairs) {
     Certificate certificate{.problem = Print(pair.gemm),
                             .plan = Print(pair.plan),
@@ -174,7 +155,7 @@ CertificationRound CertifyAll(const std::vector<PlannedGemm>& pairs, Certificate
                             .harness = setting.harness,
                             .seed = seed,
                             .memchecked = watch != nullptr};
-    if (journal.Has(certificate)) {
+    if (journal.Has(certificate) || !seen.emplace(pair.gemm, pair.plan).second) {
       ++round.found;
       continue;
     }
@@ -185,7 +166,9 @@ CertificationRound CertifyAll(const std::vector<PlannedGemm>& pairs, Certificate
     return std::make_unique<CertificationLane>(lane, evaluators.size(), open, registrar, *evaluators[lane], compiler,
                                                watch, seed);
   };
-  round.world = DealOut(gemms, evaluators.size(), make_lane, hooks);
+  const LaneHooks counting_all = {hooks.is_over,
+                                  [&](size_t begun, const Gemm& gemm) { hooks.on_begin(round.found + begun, gemm); }};
+  round.world = DealOut(gemms, evaluators.size(), make_lane, counting_all);
   for (size_t i = 0; i < open.size(); ++i) {
     Fate& fate = registrar.fates()[i];
     if (!fate)

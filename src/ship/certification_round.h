@@ -22,14 +22,14 @@ using WatchCall = std::function<Result<std::optional<Outcome>>(size_t lane, cons
 struct CertificationRound {
   std::vector<Certificate> certificates;  // made in this round, in the order of the pairs
   std::vector<std::pair<Gemm, Status>> failures;
-  size_t found = 0;  // in the journal before
+  size_t found = 0;  // in the journal before, or earlier in the list
   size_t left = 0;
   Status world;  // why an evaluator did not go on
 };
 
 // Puts each pair that the journal does not have to all tests, certified by the CPU; where `watch` is not null, who
 // passes is watched once more while the evaluator goes on with others. Every certificate is on the disk as soon as it
-// is made. All evaluators are of one model; as DealOut().
+// is made. All evaluators are of one model; as DealOut(), and `begun` counts those that were found too.
 CertificationRound CertifyAll(const std::vector<PlannedGemm>& pairs, CertificateJournal& journal,
                               std::span<Evaluator* const> evaluators, Compiler& compiler, const WatchCall& watch,
                               uint64_t seed, const LaneHooks& hooks);

@@ -56,7 +56,7 @@ class CertificationRoundTest : public testing::Test {
     for (FakeEvaluator& judge : judges_) evaluators.push_back(&judge);
     CertificateJournal journal = Journal();
     return CertifyAll(pairs_, journal, evaluators, compiler_, watch_, 7,
-                      {.is_over = is_over, .on_begin = [](size_t, const Gemm&) {}});
+                      {.is_over = is_over, .on_begin = [&](size_t begun, const Gemm&) { last_begun_ = begun; }});
   }
 
   const TemporaryFolder folder_ = *TemporaryFolder::Create("certification");
@@ -65,6 +65,7 @@ class CertificationRoundTest : public testing::Test {
   std::list<FakeEvaluator> judges_;
   FakeCompiler compiler_;
   WatchCall watch_;
+  size_t last_begun_ = 0;
 };
 
 TEST_F(CertificationRoundTest, EachPairIsCertifiedOnceWhoeverAsksAgain) {
@@ -181,6 +182,34 @@ TEST_F(CertificationRoundTest, AToolThatDoesNotWorkCertifiesNothingAndEndsIt) {
   EXPECT_TRUE(Journal().certificates().empty());
 }
 
+TEST_F(CertificationRoundTest, AToolThatDoesNotWorkEndsAListThatIsShorterThanWhatItWatchesAtOnce) {
+  pairs_.resize(4);
+  watch_ = [](size_t, const Contender&) -> Result<std::optional<Outcome>> { return IoError("no summary"); };
+  const CertificationRound round = Certify();
+  EXPECT_EQ(round.world.message(), "no summary");
+  EXPECT_EQ(round.failures.size(), 4u);
+}
+
+TEST_F(CertificationRoundTest, OneShapeThatTheToolCannotDoIsLeftOutWheneverThatIsFound) {
+  watch_ = [this](size_t, const Contender& contender) -> Result<std::optional<Outcome>> {
+    if (contender.request.gemm.shape == pairs_[0].gemm.shape) return IoError("took too long");
+    return std::optional<Outcome>();
+  };
+  const CertificationRound round = Certify();
+  EXPECT_TRUE(round.world.ok()) << round.world.message();
+  EXPECT_EQ(round.failures.size(), 2u);
+  EXPECT_EQ(round.certificates.size(), 18u);
+}
+
+TEST_F(CertificationRoundTest, APairThatIsThereTwiceIsJudgedOnce) {
+  pairs_.push_back(pairs_[5]);
+  pairs_.insert(pairs_.begin(), pairs_[0]);
+  const CertificationRound round = Certify();
+  EXPECT_EQ(round.certificates.size(), 20u);
+  EXPECT_EQ(round.found, 2u);
+  EXPECT_EQ(judges_.front().requests.size(), 20u);
+}
+
 TEST_F(CertificationRoundTest, WhenItIsOverWhatIsWatchedIsStillWrittenAndTheSameCallGoesOn) {
   watch_ = [](size_t, const Contender&) { return std::optional<Outcome>(); };
   int asked = 0;
@@ -188,7 +217,9 @@ TEST_F(CertificationRoundTest, WhenItIsOverWhatIsWatchedIsStillWrittenAndTheSame
   EXPECT_EQ(round.certificates.size(), 6u);
   EXPECT_EQ(round.left, 14u);
   EXPECT_EQ(Journal().certificates().size(), 6u);
+  EXPECT_EQ(last_begun_, 5u);
   round = Certify();
+  EXPECT_EQ(last_begun_, 19u) << "of all, not of those that were left";
   EXPECT_EQ(round.found, 6u);
   EXPECT_EQ(round.certificates.size(), 14u);
 }

@@ -168,15 +168,9 @@ Result<std::vector<Trial>> Promoter::Race(const Expected& expected) {
   size_t racers = 0;
   for (const Lineup& lineup : expected.lineups) racers += lineup.size();
   if (racers == 0) return std::vector<Trial>();
-  CompileAhead::List list;
-  while (list.contenders.empty()) {
-    Result<CompileAhead::List> taken = ahead_->Take(kListSize, kPatience, expected.turn);
-    if (!taken.ok()) ahead_->Forget(expected.turn);
-    ASSIGN_OR_RETURN(list, std::move(taken));
-  }
-  GEMMSMITH_CHECK(list.turn == expected.turn, "promoted before those that were expected earlier");
+  ASSIGN_OR_RETURN(std::vector<Contender> contenders, ahead_->TakeTogether(expected.turn));
   TrialRunner run(evaluator_, &compiler_, archive_, campaign_);
-  ASSIGN_OR_RETURN(JudgedList judged, run(std::move(list.contenders)));
+  ASSIGN_OR_RETURN(JudgedList judged, run(std::move(contenders)));
   RETURN_IF_ERROR(judged.world);
   GEMMSMITH_CHECK(judged.trials.size() == racers, "{} trials of {} plans", judged.trials.size(), racers);
   return std::move(judged.trials);

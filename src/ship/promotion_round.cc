@@ -19,11 +19,11 @@ class PromotionLane : public ShapeLane {
 
   void Expect(std::span<const size_t> layouts) override { promoter_.Expect(ChallengesOf(layouts)); }
 
-  Status Do(std::span<const size_t> layouts) override {
+  void Do(std::span<const size_t> layouts, const ReportItem& report) override {
     std::vector<Result<Promotion>> promotions = promoter_.Promote(ChallengesOf(layouts));
     for (size_t i = 0; i < layouts.size(); ++i) fates_[layouts[i]] = std::move(promotions[i]);
     const auto failed = std::ranges::find_if(layouts, [&](size_t i) { return !fates_[i]->ok(); });
-    return failed == layouts.end() ? OkStatus() : fates_[*failed]->status();
+    report(layouts.front(), failed == layouts.end() ? OkStatus() : fates_[*failed]->status());
   }
 
  private:

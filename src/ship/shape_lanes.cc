@@ -73,6 +73,13 @@ Status DealOut(const std::vector<Gemm>& items, size_t lanes,
       }
     };
     std::set<Shape> failed_in_a_row;
+    Status world;
+    const ReportItem report = [&](size_t item, const Status& status) {
+      const Shape& shape = items[item].shape;
+      if (status.ok() && !failed_in_a_row.contains(shape)) failed_in_a_row.clear();
+      if (!status.ok()) failed_in_a_row.insert(shape);
+      if (failed_in_a_row.size() == 2 && world.ok()) world = status;
+    };
     for (take_more(); !own.empty() && !hooks.is_over(); take_more()) {
       const Layouts layouts = std::move(own.front());
       own.pop_front();
@@ -80,17 +87,12 @@ Status DealOut(const std::vector<Gemm>& items, size_t lanes,
         const std::lock_guard lock(mutex);
         for (const size_t i : layouts) hooks.on_begin(begun++, items[i]);
       }
-      const Status done = lane->Do(layouts);
-      if (done.ok())
-        failed_in_a_row.clear();
-      else
-        failed_in_a_row.insert(items[layouts.front()].shape);
-      if (failed_in_a_row.size() < 2) continue;
-      untaken.GiveBack(own);
-      return done;
+      lane->Do(layouts, report);
+      if (!world.ok()) break;
     }
     untaken.GiveBack(own);
-    return OkStatus();
+    lane->Finish(report);
+    return world;
   };
   std::vector<std::future<Status>> others;
   for (size_t lane = 1; lane < lanes; ++lane) others.push_back(std::async(std::launch::async, work, lane));

@@ -15,15 +15,20 @@ namespace gemmsmith {
 // Layouts of one problem are done together, up to so many.
 inline constexpr size_t kMostLayouts = 2;
 
+// That an item, or a problem by one of its items, is done: or that it is not, because the world failed.
+using ReportItem = std::function<void(size_t item, const Status& world)>;
+
 // One evaluator's part, for one thread. Items are named by their index; those of one call are one problem's in
 // different layouts.
 class ShapeLane {
  public:
   virtual ~ShapeLane() = default;
-  // They will be given to Do(), after all that are expected already, or to another lane.
+  // They will be given to Do() in this order, or to another lane after this one's last.
   virtual void Expect(std::span<const size_t> layouts) = 0;
-  // As they were expected. What became of each is told elsewhere; a Status where the world failed.
-  virtual Status Do(std::span<const size_t> layouts) = 0;
+  // Reports them now, or while it does later ones, or at the end.
+  virtual void Do(std::span<const size_t> layouts, const ReportItem& report) = 0;
+  // Waits for what is under way.
+  virtual void Finish(const ReportItem&) {}
 };
 
 struct LaneHooks {

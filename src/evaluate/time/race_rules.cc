@@ -24,7 +24,7 @@ RaceRules SettledRules(const Field& field) {
 // of eight contenders takes 9 ms, nearly all of it gaps.
 constexpr int kServerRounds = 60, kLeastServerRounds = 20, kBriefServerRounds = 15;
 
-// With 100 the heats of a brief run took a third of its time (H200, November 2026).
+// With 100 rounds heats took a third of the time that a brief run had for short calls (H200, November 2026).
 constexpr int kBriefHeatRounds = 30;
 
 // A window takes two seconds, and windows scatter little: six of them are what an interval of 95 % needs.
