@@ -137,7 +137,7 @@ class SourceExchange {
   };
   Result<Turn> DrawTurn();
   // The works take turns, so that none of them finds a warmer GPU; batches of the same place have the same length.
-  Status TimeOneTurn(TimedWorks& works, int twin);
+  Status TimeOneTurn(std::span<TimedWork> works, int twin);
   Status WarmUpAll(const TimedWorks& works);
   Status WarmUp(GuestWork work, int twin);
   Result<SourceBatch> RunTimedBatch(GuestWork work, const Length& length, const Pause& pause, int twin);
@@ -167,6 +167,8 @@ class SourceExchange {
   // In the judge.
   Result<double> TimeShamStep();
   Result<double> TimeBetweenCalls(int count, const PutCall& put);
+  // Whether the guest's events say less than the judge's clock in turns of their own, if the turns of before said so.
+  Result<std::string> DisagreementInFurtherTurns();
   Status TimeAgainstRivals();
   Status RunRace(Clock clock);
   Result<double> TimeOurs(Clock clock);
