@@ -17,21 +17,53 @@ void AppendVarint(std::string& bytes, uint64_t value) {
   bytes.push_back(char(value));
 }
 
-// A real in a record: the upper 25 bits of its f32, rounded to nearest. 17 significant bits are far below any spread
-// that was ever measured, and the other seven would be half of a record's bytes.
-constexpr int kDroppedBits = 7;
-constexpr uint32_t kCodeMask = (uint32_t(1) << (32 - kDroppedBits)) - 1;
+constexpr int kF32SignificantBits = 24;
 
-uint32_t RealCode(float value) {
+// A real in a record: the upper bits of its f32, rounded to nearest.
+uint32_t RealCode(float value, int significant_bits) {
+  const int dropped = kF32SignificantBits - significant_bits;
   const uint32_t bits = std::bit_cast<uint32_t>(value);
-  const uint32_t half = std::isfinite(value) ? uint32_t(1) << (kDroppedBits - 1) : 0;
-  return (bits + half) >> kDroppedBits;
+  const uint32_t half = std::isfinite(value) ? uint32_t(1) << (dropped - 1) : 0;
+  return (bits + half) >> dropped;
 }
 
-float FromRealCode(uint32_t code) { return std::bit_cast<float>(code << kDroppedBits); }
+float FromRealCode(uint32_t code, int significant_bits) {
+  return std::bit_cast<float>(code << (kF32SignificantBits - significant_bits));
+}
 
 // What is not finite is no prediction: the bits of a computed NaN differ between machines.
-uint32_t ExpectedCode(double near) { return RealCode(std::isfinite(near) ? float(near) : 0); }
+uint32_t ExpectedCode(double near, int significant_bits) {
+  return RealCode(std::isfinite(near) ? float(near) : 0, significant_bits);
+}
+
+constexpr bool IsReal(Column column) {
+  switch (column) {
+    case Column::kMaxAbsError:
+    case Column::kBaselineMaxAbsError:
+    case Column::kRelativeError:
+    case Column::kMedianNs:
+    case Column::kMeanNs:
+    case Column::kIntervalLow:
+    case Column::kIntervalHigh:
+    case Column::kSampleNs:
+    case Column::kRatioMedian:
+    case Column::kRatioMean:
+    case Column::kRatioLow:
+    case Column::kRatioHigh:
+    case Column::kPowerWatts:
+    case Column::kCompileSeconds:
+    case Column::kEvaluateSeconds:
+    case Column::kCounterValue:
+    case Column::kJoules:
+    case Column::kJoulesLow:
+    case Column::kJoulesHigh:
+    case Column::kEnergyWatts:
+    case Column::kEnergyClockMhz:
+      return true;
+    default:
+      return false;
+  }
+}
 
 // Differences wrap around, so that every pair of values has one.
 int64_t Difference(int64_t value, int64_t before) { return int64_t(uint64_t(value) - uint64_t(before)); }
@@ -39,7 +71,12 @@ int64_t Sum(int64_t before, int64_t difference) { return int64_t(uint64_t(before
 
 }  // namespace
 
-double RecordedReal(double value) { return FromRealCode(RealCode(float(value))); }
+int SignificantBits(Protocol protocol) { return IsThorough(protocol) ? 14 : 12; }
+
+double RecordedReal(double value, Protocol protocol) {
+  const int bits = SignificantBits(protocol);
+  return FromRealCode(RealCode(float(value), bits), bits);
+}
 
 void ColumnEncoder::PutInteger(Column column, int64_t value) {
   int64_t& previous = previous_integer_[size_t(column)];
@@ -55,9 +92,11 @@ void ColumnEncoder::RealNear(Column column, double& value, double near) {
 }
 
 void ColumnEncoder::SampleNear(Column column, float& value, double near) {
-  const uint32_t code = RealCode(value);
-  AppendVarint(columns_[size_t(column)], ZigZag(int64_t(code) - int64_t(ExpectedCode(near))));
-  value = FromRealCode(code);
+  const uint32_t code = RealCode(value, significant_bits_);
+  const uint64_t difference = ZigZag(int64_t(code) - int64_t(ExpectedCode(near, significant_bits_)));
+  auto& planes = reals_[size_t(column)];
+  for (size_t i = 0; i < kRealBytes; ++i) planes[i].push_back(char(difference >> (8 * i)));
+  value = FromRealCode(code, significant_bits_);
 }
 
 void ColumnEncoder::Text(Column column, const std::string& text) {
@@ -71,17 +110,34 @@ void ColumnEncoder::Text(Column column, const std::string& text) {
   bytes.append(text);
 }
 
+ColumnBytes ColumnEncoder::Columns() const {
+  ColumnBytes columns = columns_;
+  for (size_t i = 0; i < kColumnCount; ++i)
+    for (const std::string& plane : reals_[i]) columns[i] += plane;
+  return columns;
+}
+
 bool ColumnEncoder::WithinLimits() const {
   size_t bytes = 0;
-  for (const std::string& column : columns_) {
-    if (column.size() > kMaxColumnBytes) return false;
-    bytes += column.size();
+  for (size_t i = 0; i < kColumnCount; ++i) {
+    const size_t column_bytes = columns_[i].size() + kRealBytes * reals_[i][0].size();
+    if (column_bytes > kMaxColumnBytes) return false;
+    bytes += column_bytes;
   }
   return bytes <= kMaxSegmentRawBytes && text_bytes_ <= kMaxSegmentTextBytes && items_ <= kMaxSegmentItems;
 }
 
 ColumnDecoder::ColumnDecoder(const ColumnBytes& columns, size_t column_count) : column_count_(column_count) {
-  for (size_t i = 0; i < kColumnCount; ++i) rest_[i] = columns[i];
+  for (size_t i = 0; i < kColumnCount; ++i) {
+    const std::string_view bytes = columns[i];
+    if (!IsReal(Column(i))) {
+      rest_[i] = bytes;
+      continue;
+    }
+    const size_t count = bytes.size() / kRealBytes;
+    if (bytes.size() != count * kRealBytes) Fail(DataLoss(fmt::format("column {} is damaged", i)));
+    for (size_t plane = 0; plane < kRealBytes; ++plane) reals_[i][plane] = bytes.substr(plane * count, count);
+  }
 }
 
 void ColumnDecoder::Fail(Status status) {
@@ -120,10 +176,17 @@ void ColumnDecoder::RealNear(Column column, double& value, double near) {
 
 void ColumnDecoder::SampleNear(Column column, float& value, double near) {
   if (IsMissing(column)) return;
-  const int64_t difference = UnZigZag(Varint(column));
-  const int64_t code = Sum(ExpectedCode(near), difference);
-  if (code < 0 || code > kCodeMask) Fail(DataLoss(fmt::format("column {} holds a value out of range", int(column))));
-  value = failed() ? 0 : FromRealCode(uint32_t(code));
+  uint64_t difference = 0;
+  for (size_t i = 0; i < kRealBytes; ++i) {
+    std::string_view& rest = reals_[size_t(column)][i];
+    if (rest.empty()) return Fail(DataLoss(fmt::format("column {} is damaged", int(column))));
+    difference |= uint64_t(uint8_t(rest.front())) << (8 * i);
+    rest.remove_prefix(1);
+  }
+  const int64_t code = int64_t(ExpectedCode(near, significant_bits_)) + UnZigZag(difference);
+  if (code < 0 || code >> (32 - kF32SignificantBits + significant_bits_) != 0)
+    Fail(DataLoss(fmt::format("column {} holds a value out of range", int(column))));
+  value = failed() ? 0 : FromRealCode(uint32_t(code), significant_bits_);
 }
 
 void ColumnDecoder::Text(Column column, std::string& text) {
@@ -144,6 +207,11 @@ void ColumnDecoder::Text(Column column, std::string& text) {
   text = dictionary[index];
 }
 
+// Each has at least a byte there.
+size_t ColumnDecoder::MostItems(Column column) const {
+  return IsReal(column) ? reals_[size_t(column)][0].size() : rest_[size_t(column)].size();
+}
+
 void ColumnDecoder::CountItems(size_t count) {
   items_ += count;
   if (items_ > kMaxSegmentItems) Fail(DataLoss("too many timings for one segment"));
@@ -152,7 +220,8 @@ void ColumnDecoder::CountItems(size_t count) {
 Status ColumnDecoder::Finish() const {
   if (failed()) return status_;
   for (size_t i = 0; i < kColumnCount; ++i)
-    if (!rest_[i].empty()) return DataLoss(fmt::format("column {} has bytes after its end", i));
+    if (!rest_[i].empty() || !reals_[i][0].empty())
+      return DataLoss(fmt::format("column {} has bytes after its end", i));
   return OkStatus();
 }
 

@@ -10,9 +10,11 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "base/status.h"
+#include "evaluate/outcome.h"
 
 namespace gemmsmith {
 
@@ -106,8 +108,25 @@ inline constexpr size_t kMaxSegmentRawBytes = 128u << 20;  // of all columns
 inline constexpr size_t kMaxSegmentTextBytes = 64u << 20;  // over all trials, repeated texts counted each time
 inline constexpr size_t kMaxSegmentItems = 1u << 20;       // timings, comparisons, algorithms
 
-// What a segment makes of a real number: 17 significant bits, as an f32.
-double RecordedReal(double value);
+// How precise the real numbers of a trial are in a segment: an error of at most 1 in 4,096 where it was timed as
+// carefully as in a screening or a heat, 1 in 16,384 in a race that is published.
+int SignificantBits(Protocol protocol);
+// What a segment makes of a real number: so many significant bits, as an f32.
+double RecordedReal(double value, Protocol protocol);
+
+// A real of a column is three bytes, each in a plane of its own: the high ones are nearly all alike.
+inline constexpr size_t kRealBytes = 3;
+template <class Bytes>
+using RealPlanes = std::array<std::array<Bytes, kRealBytes>, kColumnCount>;
+
+// The median of each contender on each clock in the last trial that had it: what the next one lies near.
+class LastMedians {
+ public:
+  double& Of(const std::string& contender, Clock clock) { return medians_[{contender, clock}]; }
+
+ private:
+  std::map<std::pair<std::string, Clock>, double> medians_;
+};
 
 // The methods of encoder and decoder have the same names and take the field itself: TrialFields (trial_fields.h) names
 // each field once for both.
@@ -138,6 +157,9 @@ class ColumnEncoder {
   void RealNear(Column column, double& value, double near);
   void Real(Column column, double& value) { RealNear(column, value, previous_real_[size_t(column)]); }
   void SampleNear(Column column, float& value, double near);
+  // From here on.
+  void RoundAsIn(Protocol protocol) { significant_bits_ = SignificantBits(protocol); }
+  LastMedians& last_medians() { return last_medians_; }
   // The number of items in one column; each item has at least a byte in another.
   template <class Item>
   void List(Column count, Column /*items*/, std::vector<Item>& items, auto&& fields) {
@@ -147,12 +169,15 @@ class ColumnEncoder {
   }
 
   bool WithinLimits() const;
-  const ColumnBytes& columns() const { return columns_; }
+  ColumnBytes Columns() const;
 
  private:
   void PutInteger(Column column, int64_t value);
 
-  ColumnBytes columns_;
+  ColumnBytes columns_;  // but those of reals
+  RealPlanes<std::string> reals_;
+  LastMedians last_medians_;
+  int significant_bits_ = SignificantBits(Protocol::kLong);
   std::array<int64_t, kColumnCount> previous_integer_{};
   std::array<double, kColumnCount> previous_real_{};
   std::array<std::map<std::string, uint64_t, std::less<>>, kColumnCount> dictionaries_;
@@ -193,10 +218,13 @@ class ColumnDecoder {
   void RealNear(Column column, double& value, double near);
   void Real(Column column, double& value) { RealNear(column, value, previous_real_[size_t(column)]); }
   void SampleNear(Column column, float& value, double near);
+  // From here on.
+  void RoundAsIn(Protocol protocol) { significant_bits_ = SignificantBits(protocol); }
+  LastMedians& last_medians() { return last_medians_; }
   template <class Item>
   void List(Column count, Column item_column, std::vector<Item>& items, auto&& fields) {
     if (IsMissing(count)) return;
-    const size_t size = size_t(GetInteger(count, 0, int64_t(rest_[size_t(item_column)].size())));
+    const size_t size = size_t(GetInteger(count, 0, int64_t(MostItems(item_column))));
     if constexpr (!std::is_same_v<Item, float>) CountItems(size);
     items.resize(failed() ? 0 : size);
     for (Item& item : items) fields(item);
@@ -211,10 +239,14 @@ class ColumnDecoder {
   bool IsMissing(Column column) const { return size_t(column) >= column_count_; }
   uint64_t Varint(Column column);
   int64_t GetInteger(Column column, int64_t low, int64_t high);
+  size_t MostItems(Column column) const;
   void CountItems(size_t count);
 
   const size_t column_count_;
-  std::array<std::string_view, kColumnCount> rest_;
+  std::array<std::string_view, kColumnCount> rest_;  // but those of reals
+  RealPlanes<std::string_view> reals_;
+  LastMedians last_medians_;
+  int significant_bits_ = SignificantBits(Protocol::kLong);
   std::array<int64_t, kColumnCount> previous_integer_{};
   std::array<double, kColumnCount> previous_real_{};
   std::array<std::vector<std::string_view>, kColumnCount> dictionaries_;

@@ -15,8 +15,7 @@ namespace gemmsmith {
 namespace {
 
 constexpr std::string_view kMagic = "GSR\n";
-// Format 1 has the first columns and no others; in format 2 the header says how many there are.
-constexpr uint16_t kVersion = 2;
+constexpr uint16_t kVersion = 3;
 constexpr size_t kMostColumns = 256;  // that any program may ever have
 
 uint64_t Checksum(std::string_view bytes) { return HashBytes(bytes).low; }
@@ -51,7 +50,7 @@ std::optional<std::string> EncodeOne(std::span<const Trial> trials, bool keep_sa
     TrialFields(encoder, trial, problem, subject);
   }
   if (!encoder.WithinLimits()) return std::nullopt;
-  std::string segment = Assemble(encoder.columns(), trials.size());
+  std::string segment = Assemble(encoder.Columns(), trials.size());
   if (segment.size() > kMaxSegmentBytes) return std::nullopt;
   return segment;
 }
@@ -82,6 +81,9 @@ Result<Header> ReadHeader(std::string_view segment, ByteReader& reader) {
   if (reader.Take(kMagic.size()) != kMagic) return DataLoss("not a record segment");
   const uint16_t version = reader.Get<uint16_t>();
   if (reader.failed()) return DataLoss("the segment is truncated");
+  if (version < kVersion)
+    return InvalidArgument(fmt::format(
+        "the segment has format {}, which this program no longer reads: export it again from its archive", version));
   if (version > kVersion)
     return InvalidArgument(
         fmt::format("the segment has format {}, this program knows {}: use a newer one", version, kVersion));
@@ -94,8 +96,7 @@ Result<Header> ReadHeader(std::string_view segment, ByteReader& reader) {
   const size_t header_bytes = segment.size() - reader.remaining();
   const uint64_t checksum = reader.Get<uint64_t>();
   if (reader.failed()) return DataLoss("the segment is truncated");
-  const bool right_count = version == 1 ? column_count == kFirstColumnCount : column_count >= kFirstColumnCount;
-  if (checksum != Checksum(segment.substr(0, header_bytes)) || version == 0 || !right_count)
+  if (checksum != Checksum(segment.substr(0, header_bytes)) || column_count < kFirstColumnCount)
     return DataLoss("the segment's header is damaged");
   if (column_count > kColumnCount)
     return InvalidArgument(

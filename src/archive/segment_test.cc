@@ -16,8 +16,8 @@ namespace {
 
 // What a segment makes of a trial: rounded reals, and no samples but ours.
 Trial Recorded(Trial trial, bool keep_samples) {
-  const auto round = [](double& value) { value = RecordedReal(value); };
   Outcome& outcome = trial.outcome;
+  const auto round = [&](double& value) { value = RecordedReal(value, outcome.protocol); };
   KeepRecordedSamples(outcome, keep_samples);
   for (double* value :
        {&outcome.verdict.max_abs_error, &outcome.verdict.baseline_max_abs_error, &outcome.verdict.relative_error,
@@ -29,7 +29,7 @@ Trial Recorded(Trial trial, bool keep_samples) {
                            &timing.energy->watts, &timing.energy->sm_clock_mhz})
         round(*real);
     }
-    for (float& sample : timing.samples_ns) sample = float(RecordedReal(double(sample)));
+    for (float& sample : timing.samples_ns) sample = float(RecordedReal(double(sample), outcome.protocol));
     for (double* value : {&timing.median_ns, &timing.mean_ns, &timing.interval.low, &timing.interval.high})
       round(*value);
   }
@@ -58,16 +58,25 @@ TEST(Segment, KeepsEveryFieldToTheRecordedPrecision) {
   }
 }
 
-TEST(Segment, RealsAreKeptToOnePartIn131072) {
+TEST(Segment, RealsAreKeptAsPreciselyAsTheyWereTimed) {
   Random random(8);
-  for (int i = 0; i < 10000; ++i) {
-    const double value = std::ldexp(random.Normal(), int(random.Below(80)) - 40);
-    ASSERT_LE(std::abs(RecordedReal(value) - value), std::abs(value) / 131072);
-    ASSERT_EQ(RecordedReal(RecordedReal(value)), RecordedReal(value));
+  for (const auto& [protocol, parts] : {std::pair(Protocol::kScreen, 4096.0),
+                                        {Protocol::kHeat, 4096.0},
+                                        {Protocol::kShort, 16384.0},
+                                        {Protocol::kLong, 16384.0}}) {
+    double largest_error = 0;
+    for (int i = 0; i < 10000; ++i) {
+      const double value = std::ldexp(random.Normal(), int(random.Below(80)) - 40);
+      const double recorded = RecordedReal(value, protocol);
+      largest_error = std::max(largest_error, std::abs(recorded - value) / std::abs(value));
+      ASSERT_EQ(RecordedReal(recorded, protocol), recorded);
+    }
+    EXPECT_LE(largest_error, 1 / parts);
+    EXPECT_GE(largest_error, 0.9 / parts) << "no more bytes than are needed";
+    EXPECT_EQ(RecordedReal(0, protocol), 0);
+    EXPECT_EQ(RecordedReal(-INFINITY, protocol), -INFINITY);
+    EXPECT_TRUE(std::isnan(RecordedReal(NAN, protocol)));
   }
-  EXPECT_EQ(RecordedReal(0), 0);
-  EXPECT_EQ(RecordedReal(-INFINITY), -INFINITY);
-  EXPECT_TRUE(std::isnan(RecordedReal(NAN)));
 }
 
 TEST(Segment, WhatIsReadWritesTheSameBytesAgain) {
@@ -164,9 +173,9 @@ TEST(Segment, ColumnsThatAnOlderFileLacksLeaveTheirFieldsAsTheyAre) {
   std::string problem = Print(trial.gemm), subject = Print(trial.subject);
   TrialFields(encoder, trial, problem, subject);
   ASSERT_FALSE(trial.outcome.comparisons.empty());
-  const Result<std::vector<Trial>> read = DecodeColumns(encoder.columns(), 1, kFirstColumnCount);
+  const Result<std::vector<Trial>> read = DecodeColumns(encoder.Columns(), 1, kFirstColumnCount);
   ASSERT_FALSE(read.ok()) << "the last column is there, though nobody said so";
-  ColumnBytes columns = encoder.columns();
+  ColumnBytes columns = encoder.Columns();
   for (size_t column = kFirstColumnCount; column < kColumnCount; ++column) columns[column].clear();
   EXPECT_EQ(*DecodeColumns(columns, 1, kFirstColumnCount), std::vector{trial});
 }
@@ -181,12 +190,33 @@ TEST(Segment, MoreColumnsThanAreKnownAreRefusedByTheirNumber) {
             fmt::format("the segment has {} columns, this program knows {}: use a newer one", more, kColumnCount));
 }
 
-TEST(Segment, ANewerFormatIsRefusedByName) {
+TEST(Segment, AnotherFormatIsRefusedByName) {
   std::string segment = EncodeSegments(ExampleTrials(3), true)[0];
   segment[4] = 9;
-  const Status status = DecodeSegment(segment).status();
-  EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
-  EXPECT_EQ(status.message(), "the segment has format 9, this program knows 2: use a newer one");
+  const Status newer = DecodeSegment(segment).status();
+  EXPECT_EQ(newer.code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(newer.message(), "the segment has format 9, this program knows 3: use a newer one");
+  segment[4] = 2;
+  const Status older = DecodeSegment(segment).status();
+  EXPECT_EQ(older.code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(older.message(),
+            "the segment has format 2, which this program no longer reads: export it again from its archive");
+}
+
+// Three bytes each, in planes: a plane that is short is no column.
+TEST(Segment, RealsThatAreCutAreRefused) {
+  ColumnEncoder encoder;
+  Trial trial = ExampleTrial(0);
+  std::string problem = Print(trial.gemm), subject = Print(trial.subject);
+  TrialFields(encoder, trial, problem, subject);
+  for (const size_t lost : {1, 3}) {
+    ColumnBytes columns = encoder.Columns();
+    std::string& medians = columns[size_t(Column::kMedianNs)];
+    medians.resize(medians.size() - lost);
+    const Status status = DecodeColumns(columns, 1).status();
+    EXPECT_EQ(status.code(), StatusCode::kDataLoss);
+    EXPECT_TRUE(status.message().starts_with("column 35 ")) << status.message();
+  }
 }
 
 // A header that is right in itself and claims columns of 32 MiB each from a few bytes.

@@ -38,10 +38,13 @@ inline void VerdictFields(auto& coder, Verdict& verdict) {
   coder.Real(Column::kRelativeError, verdict.relative_error);
 }
 
+// As far above the middle as `low` lies below it.
+inline double Mirrored(double low, double middle) { return 2 * middle - low; }
+
 inline void EnergyFields(auto& coder, Energy& energy) {
   coder.Real(Column::kJoules, energy.joules);
   coder.RealNear(Column::kJoulesLow, energy.interval.low, energy.joules);
-  coder.RealNear(Column::kJoulesHigh, energy.interval.high, energy.joules);
+  coder.RealNear(Column::kJoulesHigh, energy.interval.high, Mirrored(energy.interval.low, energy.joules));
   coder.Real(Column::kEnergyWatts, energy.watts);
   coder.Real(Column::kEnergyClockMhz, energy.sm_clock_mhz);
 }
@@ -49,10 +52,12 @@ inline void EnergyFields(auto& coder, Energy& energy) {
 inline void TimingFields(auto& coder, Timing& timing) {
   coder.Text(Column::kContender, timing.contender);
   coder.Choice(Column::kTimingClock, timing.clock, kLastClock);
-  coder.Real(Column::kMedianNs, timing.median_ns);
+  double& last_median = coder.last_medians().Of(timing.contender, timing.clock);
+  coder.RealNear(Column::kMedianNs, timing.median_ns, last_median);
+  last_median = timing.median_ns;
   coder.RealNear(Column::kMeanNs, timing.mean_ns, timing.median_ns);
   coder.RealNear(Column::kIntervalLow, timing.interval.low, timing.median_ns);
-  coder.RealNear(Column::kIntervalHigh, timing.interval.high, timing.median_ns);
+  coder.RealNear(Column::kIntervalHigh, timing.interval.high, Mirrored(timing.interval.low, timing.median_ns));
   coder.Integer(Column::kSampleCount, timing.sample_count);
   coder.List(Column::kKeptSampleCount, Column::kSampleNs, timing.samples_ns,
              [&](float& sample) { coder.SampleNear(Column::kSampleNs, sample, timing.median_ns); });
@@ -76,7 +81,7 @@ inline void ComparisonFields(auto& coder, const Outcome& outcome, Comparison& co
   coder.RealNear(Column::kRatioMedian, ratio.median, ExpectedRatio(outcome, comparison));
   coder.RealNear(Column::kRatioMean, ratio.mean, ratio.median);
   coder.RealNear(Column::kRatioLow, ratio.interval.low, ratio.median);
-  coder.RealNear(Column::kRatioHigh, ratio.interval.high, ratio.median);
+  coder.RealNear(Column::kRatioHigh, ratio.interval.high, Mirrored(ratio.interval.low, ratio.median));
   coder.Integer(Column::kPairs, ratio.pairs);
 }
 
@@ -109,6 +114,7 @@ inline void OutcomeFields(auto& coder, Outcome& outcome) {
   coder.Text(Column::kStage, outcome.stage);
   coder.Text(Column::kReason, outcome.reason);
   coder.Choice(Column::kProtocol, outcome.protocol, kLastProtocol);
+  coder.RoundAsIn(outcome.protocol);
   FactsFields(coder, outcome.facts);
   VerdictFields(coder, outcome.verdict);
   coder.List(Column::kTimingCount, Column::kContender, outcome.timings,
