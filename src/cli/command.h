@@ -41,10 +41,10 @@ struct OptimizeCommand {
   std::vector<Layout> layouts = {kNn, kTn};
   ScalarType type = ScalarType::kF16;
   Accumulation accumulation = Accumulation::kF32;
-  std::string proposer;                        // empty: the policy that came along for what it knows, else local
-  std::filesystem::path weights;               // of the proposer "policy"; empty: those that came along
-  std::vector<RecordSource> experience;        // corrects what is predicted; empty: the policy has what came along
-  HeldOut held_out;                            // shapes of which experience says nothing
+  std::string proposer;                  // empty: the policy that came along for what it knows, else local
+  std::filesystem::path weights;         // of the proposer "policy"; empty: those that came along
+  std::vector<RecordSource> experience;  // corrects what is predicted; empty: the policy has what came along
+  HeldOut held_out;                      // shapes of which experience says nothing
   // Records and catalogues: what won there is tried on the same problems and near them. Empty: catalogues that came
   // along, where a GPU measures.
   std::vector<std::filesystem::path> winners;
@@ -340,6 +340,7 @@ struct VerifyCommand {
   std::filesystem::path pairs;      // a file of "PROBLEM | PLAN" lines; empty: the one candidate
   bool winners = false;             // the pairs are the archive's fastest plans
   std::filesystem::path catalogue;  // the pairs are its entries, and it is told; empty: none
+  bool again = false;               // also entries that are proven as far already
   std::filesystem::path archive;
   std::filesystem::path journal;        // empty: beside the archive
   std::optional<double> limit_seconds;  // of a list
@@ -355,7 +356,7 @@ struct WorkerCommand {
 struct CompilerCommand {};
 
 struct OnceCommand {
-  std::filesystem::path call;  // an encoded SingleCall
+  std::vector<std::filesystem::path> files;  // an encoded SingleCall each
   int gpu = 0;
   int calls = 1;
 };

@@ -7,9 +7,12 @@
 namespace gemmsmith {
 
 Result<int> Run(const OnceCommand& command) {
-  ASSIGN_OR_RETURN(const std::string bytes, ReadFile(command.call));
-  ASSIGN_OR_RETURN(const SingleCall call, DecodeSingleCall(bytes));
-  ASSIGN_OR_RETURN(const std::string failure, RunOnce(command.gpu, call, command.calls));
+  std::vector<SingleCall> calls;
+  for (const std::filesystem::path& file : command.files) {
+    ASSIGN_OR_RETURN(const std::string bytes, ReadFile(file));
+    ASSIGN_OR_RETURN(calls.emplace_back(), DecodeSingleCall(bytes));
+  }
+  ASSIGN_OR_RETURN(const std::string failure, RunOnce(command.gpu, calls, command.calls));
   if (failure.empty()) return kExitDone;
   WriteError(failure);
   return kCallFailedExitCode;

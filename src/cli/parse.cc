@@ -178,6 +178,7 @@ class Grammar {
     verb->add_flag("--winners", command->winners, "certify the fastest plan of each problem in the archive");
     Value(verb, "--catalogue", "FILE", "certify its entries, and write into it what was found", &command->catalogue,
           ReadPath);
+    verb->add_flag("--again", command->again, "of a catalogue also the entries that are proven as far already");
     AddArchive(verb, &command->archive);
     Value(verb, "--journal", "FILE", "what of a list is done; it goes on there [beside the archive]", &command->journal,
           ReadPath);
@@ -217,6 +218,7 @@ class Grammar {
     if (is_list && command.subject)
       return wrong("verify takes a PLAN or a list (--pairs, --winners, --catalogue), not both");
     if (lists > 1) return wrong("--pairs, --winners and --catalogue exclude each other");
+    if (command.again && command.catalogue.empty()) return wrong("--again is for --catalogue");
     if (is_list && command.tests != TestSet::All())
       return wrong("--tests is for one PLAN; a list is certified by all tests");
     if (is_list) return Command(command);
@@ -621,9 +623,9 @@ class Grammar {
     NewVerb(&root_, "compiler", "compile what standard input says", &compiler_)->group("");
     NewVerb(&root_, "guest", "run what the evaluator sends over standard input", &guest_)->group("");
     Value(worker, "--gpu", "N", "ordinal of the GPU", &worker_.gpu, ReadOrdinal)->required();
-    Verb* once = NewVerb(&root_, "once", "call a candidate that a file holds", &once_);
+    Verb* once = NewVerb(&root_, "once", "call candidates that files hold", &once_);
     once->group("");
-    Value(once, "FILE", "", "the encoded call", &once_.call, ReadPath)->required();
+    AddMany(once, "FILE", "", "an encoded call each", &once_.files, ReadPath)->required();
     Value(once, "--gpu", "N", "ordinal of the GPU", &once_.gpu, ReadOrdinal)->required();
     Value(once, "--calls", "N", "how often [1]", &once_.calls, ReadCount);
   }

@@ -111,7 +111,7 @@ Result<Verification> Verify(const VerifyCommand& command, int gpu, const Instrum
         "none of these tests applies here, so nothing was tested: baseline_bounded and certified need --certify, chain "
         "needs a plan with a trigger");
   if (!command.memcheck || !Passed(verification.outcome)) return verification;
-  ASSIGN_OR_RETURN(std::optional<Outcome> errors, RunMemcheck(request, candidate, device, {.gpu_ordinal = gpu}));
+  ASSIGN_OR_RETURN(std::optional<Outcome> errors, RunMemcheck({request, candidate}, device, {.gpu_ordinal = gpu}));
   verification.memchecked = true;
   if (!errors) return verification;
   errors->verdict = verification.outcome.verdict;

@@ -46,6 +46,18 @@ Result<std::vector<PlannedGemm>> PairsIn(const std::filesystem::path& path) {
   return pairs;
 }
 
+Result<std::vector<PlannedGemm>> EntriesToProve(const VerifyCommand& command) {
+  ASSIGN_OR_RETURN(const Catalogue catalogue, Catalogue::Read(command.catalogue));
+  const Proof wanted = command.memcheck ? Proof::kMemchecked : Proof::kCertified;
+  std::vector<PlannedGemm> pairs;
+  for (const auto& [gemm, entry] : catalogue.entries())
+    if (command.again || entry.proof < wanted) pairs.push_back({gemm, entry.plan});
+  if (const size_t proven = catalogue.entries().size() - pairs.size(); proven > 0)
+    WriteNote(fmt::format("{}: {} already: {}; --again judges them, too", command.catalogue.string(), Name(wanted),
+                          Plural(int64_t(proven), "kernel")));
+  return pairs;
+}
+
 std::filesystem::path JournalOf(const VerifyCommand& command) {
   if (!command.journal.empty()) return command.journal;
   std::filesystem::path path = command.archive.empty() ? DefaultArchivePath() : command.archive;
@@ -92,10 +104,7 @@ std::string JsonText(const CertificationRound& round, const std::string& journal
 
 Result<std::vector<PlannedGemm>> PairsOf(const VerifyCommand& command) {
   if (!command.catalogue.empty()) {
-    ASSIGN_OR_RETURN(const Catalogue catalogue, Catalogue::Read(command.catalogue));
-    std::vector<PlannedGemm> pairs;
-    for (const auto& [gemm, entry] : catalogue.entries()) pairs.push_back({gemm, entry.plan});
-    return pairs;
+    return EntriesToProve(command);
   }
   if (!command.winners) return PairsIn(command.pairs);
   ASSIGN_OR_RETURN(const std::unique_ptr<Archive> archive, OpenArchive(command.archive));
@@ -110,11 +119,10 @@ Result<int> VerifyList(const VerifyCommand& command, const std::vector<PlannedGe
   ASSIGN_OR_RETURN(const Instrument instrument, OpenGpus(command.device));
   const std::string path = JournalOf(command).string();
   ASSIGN_OR_RETURN(CertificateJournal journal, CertificateJournal::Open(path));
-  WatchCall watch;
+  WatchCalls watch;
   if (command.memcheck)
-    watch = [&](size_t lane, const Contender& contender) {
-      return RunMemcheck(contender.request, contender.candidate, instrument.evaluator->device(),
-                         {.gpu_ordinal = gpus[lane]});
+    watch = [&](size_t lane, std::span<const Contender> contenders) {
+      return RunMemcheckTogether(contenders, instrument.evaluator->device(), {.gpu_ordinal = gpus[lane]});
     };
   CertificationRound round;
   {

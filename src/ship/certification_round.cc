@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <utility>
 
 #include "base/all_cores.h"
 #include "campaign/compile_ahead.h"
@@ -17,9 +18,11 @@ namespace {
 // What became of a pair; nothing: it is left.
 using Fate = std::optional<Result<Certificate>>;
 
-// On an H200 a call under memcheck took 0.8 s, nearly all of it the tool's start on one core. Each holds the operands
-// of its problem on the GPU, up to 1.6 GB, and a context.
-constexpr int kLeastWatched = 2, kMostWatched = 8;
+// A call under memcheck took 0.8 s on an H200, nearly all of it the tool's start; of sixteen side by side on two H100s
+// 3.4 a second were done, of whatever size, and the evaluators waited for them (November 2026). So calls share
+// processes, and these are few: each has a context on the GPU and the operands of a problem, up to 1.6 GB.
+constexpr size_t kWatchedTogether = 16;
+constexpr int kMostProcesses = 3;
 
 EvaluationRequest RequestFor(const PlannedGemm& pair, uint64_t seed) {
   return {.gemm = pair.gemm,
@@ -67,7 +70,7 @@ class Registrar {
 class CertificationLane : public ShapeLane {
  public:
   CertificationLane(size_t number, size_t lanes, const std::vector<PlannedGemm>& pairs, Registrar& registrar,
-                    Evaluator& evaluator, Compiler& compiler, const WatchCall& watch, uint64_t seed)
+                    Evaluator& evaluator, Compiler& compiler, const WatchCalls& watch, uint64_t seed)
       : number_(number),
         cores_(std::max(1, CoreCount() / int(lanes))),
         pairs_(pairs),
@@ -90,18 +93,24 @@ class CertificationLane : public ShapeLane {
       else
         report(layouts[i], registrar_.Fail(layouts[i], contenders.status()));
     }
-    while (watched_.size() >= size_t(std::clamp(cores_ / 2, kLeastWatched, kMostWatched))) CompleteFirstWatched(report);
+    if (passed_.size() < kWatchedTogether) return;
+    Watch();
+    while (watched_.size() > size_t(std::clamp(cores_ / 2, 1, kMostProcesses))) CompleteFirstWatched(report);
   }
 
   void Finish(const ReportItem& report) override {
+    if (!passed_.empty()) Watch();
     while (!watched_.empty()) CompleteFirstWatched(report);
   }
 
  private:
-  struct Watched {
+  struct Passed {
     size_t pair;
-    Outcome outcome;  // of its tests
-    std::future<Result<std::optional<Outcome>>> errors;
+    Outcome outcome;
+  };
+  struct Watched {
+    std::vector<Passed> passed;
+    std::future<std::vector<MemcheckResult>> results;
   };
 
   void Judge(size_t pair, Contender contender, const ReportItem& report) {
@@ -111,18 +120,32 @@ class CertificationLane : public ShapeLane {
     if (!outcome.ok()) return report(pair, registrar_.Fail(pair, outcome.status()));
     if (outcome->kind != OutcomeKind::kVerified || watch_ == nullptr)
       return report(pair, registrar_.Certify(pair, *outcome));
-    watched_.push_back({pair, *outcome, std::async(std::launch::async, [this, contender = std::move(contender)] {
-                          return watch_(number_, contender);
+    passed_.push_back({pair, *outcome});
+    contenders_.push_back(std::move(contender));
+  }
+
+  // Who passed since the last time.
+  void Watch() {
+    watched_.push_back({std::exchange(passed_, {}),
+                        std::async(std::launch::async, [this, contenders = std::exchange(contenders_, {})] {
+                          return watch_(number_, contenders);
                         })});
   }
 
   void CompleteFirstWatched(const ReportItem& report) {
     Watched watched = std::move(watched_.front());
     watched_.pop_front();
-    Result<std::optional<Outcome>> errors = watched.errors.get();
-    if (!errors.ok()) return report(watched.pair, registrar_.Fail(watched.pair, errors.status()));
-    if (*errors) (*errors)->verdict = watched.outcome.verdict;
-    report(watched.pair, registrar_.Certify(watched.pair, errors->value_or(watched.outcome)));
+    std::vector<MemcheckResult> results = watched.results.get();
+    for (size_t i = 0; i < results.size(); ++i) {
+      const auto& [pair, outcome] = watched.passed[i];
+      MemcheckResult& errors = results[i];
+      if (!errors.ok()) {
+        report(pair, registrar_.Fail(pair, errors.status()));
+        continue;
+      }
+      if (*errors) (*errors)->verdict = outcome.verdict;
+      report(pair, registrar_.Certify(pair, errors->value_or(outcome)));
+    }
   }
 
   const size_t number_;
@@ -130,17 +153,19 @@ class CertificationLane : public ShapeLane {
   const std::vector<PlannedGemm>& pairs_;
   Registrar& registrar_;
   Evaluator& evaluator_;
-  const WatchCall& watch_;
+  const WatchCalls& watch_;
   const uint64_t seed_;
   CompileAhead ahead_;
-  size_t expected_ = 0, done_ = 0;  // turns
-  std::deque<Watched> watched_;     // the first was begun first
+  size_t expected_ = 0, done_ = 0;     // turns
+  std::vector<Passed> passed_;         // and not watched yet
+  std::vector<Contender> contenders_;  // theirs
+  std::deque<Watched> watched_;        // the first was begun first
 };
 
 }  // namespace
 
 CertificationRound CertifyAll(const std::vector<PlannedGemm>& pairs, CertificateJournal& journal,
-                              std::span<Evaluator* const> evaluators, Compiler& compiler, const WatchCall& watch,
+                              std::span<Evaluator* const> evaluators, Compiler& compiler, const WatchCalls& watch,
                               uint64_t seed, const LaneHooks& hooks) {
   CertificationRound round;
   std::vector<PlannedGemm> open;

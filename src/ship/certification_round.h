@@ -2,7 +2,6 @@
 #pragma once
 
 #include <functional>
-#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -11,13 +10,14 @@
 #include "compile/compiler.h"
 #include "evaluate/evaluator.h"
 #include "evaluate/verify/certificate_journal.h"
+#include "evaluate/verify/memcheck.h"
 #include "ship/shape_lanes.h"
 
 namespace gemmsmith {
 
-// One more call of a candidate that passed, under memcheck, on the GPU of the lane; asked for by several threads at
-// once. Nothing: it is clean. A Status where the tool did not work.
-using WatchCall = std::function<Result<std::optional<Outcome>>(size_t lane, const Contender& contender)>;
+// One more call of each of these candidates, which passed, under memcheck, on the GPU of the lane; asked for by several
+// threads at once.
+using WatchCalls = std::function<std::vector<MemcheckResult>(size_t lane, std::span<const Contender> contenders)>;
 
 struct CertificationRound {
   std::vector<Certificate> certificates;  // made in this round, in the order of the pairs
@@ -28,10 +28,10 @@ struct CertificationRound {
 };
 
 // Puts each pair that the journal does not have to all tests, certified by the CPU; where `watch` is not null, who
-// passes is watched once more while the evaluator goes on with others. Every certificate is on the disk as soon as it
-// is made. All evaluators are of one model; as DealOut(), and `begun` counts those that were found too.
+// passes is watched once more, with some others, while the evaluator goes on. Every certificate is on the disk as soon
+// as it is made. All evaluators are of one model; as DealOut(), and `begun` counts those that were found too.
 CertificationRound CertifyAll(const std::vector<PlannedGemm>& pairs, CertificateJournal& journal,
-                              std::span<Evaluator* const> evaluators, Compiler& compiler, const WatchCall& watch,
+                              std::span<Evaluator* const> evaluators, Compiler& compiler, const WatchCalls& watch,
                               uint64_t seed, const LaneHooks& hooks);
 
 }  // namespace gemmsmith

@@ -32,6 +32,17 @@ Outcome Wrong(std::string stage, std::string reason) {
   return outcome;
 }
 
+// What a tool says that watches each by itself.
+WatchCalls Each(std::function<MemcheckResult(const Contender&)> watch_one) {
+  return [watch_one](size_t, std::span<const Contender> contenders) {
+    std::vector<MemcheckResult> results;
+    for (const Contender& contender : contenders) results.push_back(watch_one(contender));
+    return results;
+  };
+}
+
+MemcheckResult Clean() { return std::optional<Outcome>(); }
+
 class CertificationRoundTest : public testing::Test {
  protected:
   CertificationRoundTest() {
@@ -64,7 +75,7 @@ class CertificationRoundTest : public testing::Test {
   std::vector<PlannedGemm> pairs_;
   std::list<FakeEvaluator> judges_;
   FakeCompiler compiler_;
-  WatchCall watch_;
+  WatchCalls watch_;
   size_t last_begun_ = 0;
 };
 
@@ -87,7 +98,7 @@ TEST_F(CertificationRoundTest, EachPairIsCertifiedOnceWhoeverAsksAgain) {
   EXPECT_TRUE(round.certificates.empty());
   EXPECT_EQ(judges_.front().requests.size(), 20u);
 
-  watch_ = [](size_t, const Contender&) { return std::optional<Outcome>(); };
+  watch_ = Each([](const Contender&) { return Clean(); });
   round = Certify();
   EXPECT_EQ(round.found, 0u) << "none of them was watched";
   EXPECT_EQ(round.certificates.size(), 20u);
@@ -99,12 +110,12 @@ TEST_F(CertificationRoundTest, WhoFailsATestIsNotWatchedAndWhoIsCaughtByTheToolI
     return request.gemm == pairs_[3].gemm ? Wrong("correctness", "test binary: all are wrong") : Verified();
   };
   std::atomic<int> watched = 0;
-  watch_ = [&](size_t, const Contender& contender) -> Result<std::optional<Outcome>> {
+  watch_ = Each([&](const Contender& contender) -> MemcheckResult {
     ++watched;
     EXPECT_NE(contender.request.gemm, pairs_[3].gemm);
     if (contender.request.gemm == pairs_[4].gemm) return std::optional(Wrong("memcheck", "1 memory errors"));
-    return std::optional<Outcome>();
-  };
+    return Clean();
+  });
   const CertificationRound round = Certify();
   EXPECT_EQ(watched, 19);
   ASSERT_EQ(round.certificates.size(), 20u);
@@ -120,23 +131,29 @@ TEST_F(CertificationRoundTest, WhoFailsATestIsNotWatchedAndWhoIsCaughtByTheToolI
 TEST_F(CertificationRoundTest, TheJudgeGoesOnWhileTheToolWatches) {
   std::promise<void> next_is_judged;
   judges_.emplace_back().judge = [&](const EvaluationRequest&) {
-    if (judges_.front().requests.size() == 2) next_is_judged.set_value();
+    if (judges_.front().requests.size() == 17) next_is_judged.set_value();
     return Verified();
   };
-  watch_ = [later = next_is_judged.get_future().share()](size_t, const Contender&) {
+  std::mutex mutex;
+  std::vector<size_t> together;
+  watch_ = [&, later = next_is_judged.get_future().share()](size_t lane, std::span<const Contender> contenders) {
     EXPECT_EQ(later.wait_for(std::chrono::seconds(60)), std::future_status::ready);
-    return std::optional<Outcome>();
+    const std::lock_guard lock(mutex);
+    together.push_back(contenders.size());
+    return Each([](const Contender&) { return Clean(); })(lane, contenders);
   };
   EXPECT_EQ(Certify().certificates.size(), 20u);
+  std::ranges::sort(together);
+  EXPECT_EQ(together, (std::vector<size_t>{4, 16}));
 }
 
 TEST_F(CertificationRoundTest, EveryGpuTakesItsShareAndIsWatchedOnItsOwn) {
   std::mutex mutex;
   std::set<size_t> lanes;
-  watch_ = [&](size_t lane, const Contender&) {
+  watch_ = [&](size_t lane, std::span<const Contender> contenders) {
     const std::lock_guard lock(mutex);
     lanes.insert(lane);
-    return std::optional<Outcome>();
+    return Each([](const Contender&) { return Clean(); })(lane, contenders);
   };
   std::promise<void> other_begins;
   std::shared_future<void> begun = other_begins.get_future().share();
@@ -174,7 +191,7 @@ TEST_F(CertificationRoundTest, WhatCouldNotBeJudgedIsNotWrittenAndTwoShapesInARo
 }
 
 TEST_F(CertificationRoundTest, AToolThatDoesNotWorkCertifiesNothingAndEndsIt) {
-  watch_ = [](size_t, const Contender&) -> Result<std::optional<Outcome>> { return IoError("no summary"); };
+  watch_ = Each([](const Contender&) -> MemcheckResult { return IoError("no summary"); });
   const CertificationRound round = Certify();
   EXPECT_EQ(round.world.message(), "no summary");
   EXPECT_TRUE(round.certificates.empty());
@@ -184,17 +201,17 @@ TEST_F(CertificationRoundTest, AToolThatDoesNotWorkCertifiesNothingAndEndsIt) {
 
 TEST_F(CertificationRoundTest, AToolThatDoesNotWorkEndsAListThatIsShorterThanWhatItWatchesAtOnce) {
   pairs_.resize(4);
-  watch_ = [](size_t, const Contender&) -> Result<std::optional<Outcome>> { return IoError("no summary"); };
+  watch_ = Each([](const Contender&) -> MemcheckResult { return IoError("no summary"); });
   const CertificationRound round = Certify();
   EXPECT_EQ(round.world.message(), "no summary");
   EXPECT_EQ(round.failures.size(), 4u);
 }
 
 TEST_F(CertificationRoundTest, OneShapeThatTheToolCannotDoIsLeftOutWheneverThatIsFound) {
-  watch_ = [this](size_t, const Contender& contender) -> Result<std::optional<Outcome>> {
+  watch_ = Each([this](const Contender& contender) -> MemcheckResult {
     if (contender.request.gemm.shape == pairs_[0].gemm.shape) return IoError("took too long");
-    return std::optional<Outcome>();
-  };
+    return Clean();
+  });
   const CertificationRound round = Certify();
   EXPECT_TRUE(round.world.ok()) << round.world.message();
   EXPECT_EQ(round.failures.size(), 2u);
@@ -211,7 +228,7 @@ TEST_F(CertificationRoundTest, APairThatIsThereTwiceIsJudgedOnce) {
 }
 
 TEST_F(CertificationRoundTest, WhenItIsOverWhatIsWatchedIsStillWrittenAndTheSameCallGoesOn) {
-  watch_ = [](size_t, const Contender&) { return std::optional<Outcome>(); };
+  watch_ = Each([](const Contender&) { return Clean(); });
   int asked = 0;
   CertificationRound round = Certify(1, [&] { return ++asked > 3; });
   EXPECT_EQ(round.certificates.size(), 6u);

@@ -77,5 +77,28 @@ TEST_F(CatalogueTest, IsShownByClassAndSearchedByProblem) {
   EXPECT_EQ(home.Run({"catalogue", "show", home.Path("none")}).exit_code, 3);
 }
 
+// On no GPU: only who would be judged.
+TEST_F(CatalogueTest, WhoIsProvenAsFarAlreadyIsNotJudgedAgain) {
+  Catalogue catalogue("h200");
+  for (const auto& [k, proof] : {std::pair(64, Proof::kTested), {128, Proof::kCertified}, {256, Proof::kMemchecked}})
+    catalogue.Put({.gemm = {{64, 64, k}, {kTn}},
+                   .plan = kPlan,
+                   .proof = proof,
+                   .date = "2026-11-22",
+                   .harness = "gemmsmith 0.1.0 abc",
+                   .times = {{"device", 5000, {4900, 5100}, 1.25, {1.2, 1.3}}}});
+  const std::string file = home.File("h200.catalogue", catalogue.Print());
+  const auto error_of = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), {"verify", "--catalogue", file, "--device", "gpu:99"});
+    const Finished finished = home.Run(words);
+    EXPECT_EQ(finished.exit_code, 3) << finished.error;
+    return finished.error;
+  };
+  EXPECT_NE(error_of({}).find("h200.catalogue: certified already: 2 kernels; --again judges them, too"),
+            std::string::npos);
+  EXPECT_NE(error_of({"--memcheck"}).find("h200.catalogue: memchecked already: 1 kernel;"), std::string::npos);
+  EXPECT_EQ(error_of({"--memcheck", "--again"}).find("already"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace gemmsmith

@@ -103,6 +103,7 @@ INSTANTIATE_TEST_SUITE_P(
         WrongWords{{"verify", "direct", "8x8x8", "--tests", "cancelation"}, "there are binary, relative"},
         WrongWords{{"verify", "direct", "8x8x8", "--winners"}, "not both"},
         WrongWords{{"verify", "--winners", "--pairs", "x"}, "exclude each other"},
+        WrongWords{{"verify", "--winners", "--again"}, "--again is for --catalogue"},
         WrongWords{{"verify", "--winners", "--tests", "binary"}, "certified by all tests"},
         WrongWords{{"bench", "--shapes", "64x64x64", "--contenders", "file:/dev/null", "--modes", "device_cold"},
                    "a .cu source has no time on device_cold"},

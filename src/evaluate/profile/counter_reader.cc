@@ -120,7 +120,7 @@ Status CounterReader::ReadThroughNsightCompute(const ObservedCandidate& candidat
   RETURN_IF_ERROR(WriteFileAtomic(file, Encode(*candidate.call)));
   const std::vector<std::string> command =
       NsightComputeCommand(*ncu_, CounterMetrics(), candidate.call->candidate.entry,
-                           CommandForOnce(program_, file, gpu_.identity().ordinal, 2));
+                           CommandForOnce(program_, std::span(&file, 1), gpu_.identity().ordinal, 2));
   ASSIGN_OR_RETURN(const ProcessResult result, RunPatiently(command, still_waiting));
   if (result.timed_out)
     return Unavailable(fmt::format("Nsight Compute did not end within {} s", kNsightComputeLimit.count()));

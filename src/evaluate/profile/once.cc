@@ -51,19 +51,25 @@ Result<std::unique_ptr<PlacedCall>> PlacedCall::Place(Gpu& gpu, HarnessKernels& 
   return placed;
 }
 
-Result<std::string> RunOnce(int gpu_ordinal, const SingleCall& call, int calls) {
+Result<std::string> RunOnce(int gpu_ordinal, std::span<const SingleCall> calls, int times) {
   ASSIGN_OR_RETURN(const std::unique_ptr<Gpu> gpu, Gpu::Open(gpu_ordinal));
   ASSIGN_OR_RETURN(const std::unique_ptr<HarnessKernels> harness, LoadHarness(*gpu));
-  ASSIGN_OR_RETURN(const std::unique_ptr<PlacedCall> placed, PlacedCall::Place(*gpu, *harness, call));
-  Status called;
-  for (int i = 0; i < calls && called.ok(); ++i) called = placed->Put();
-  if (called.ok()) called = gpu->Synchronize();
-  return called.message();
+  for (const SingleCall& call : calls) {
+    ASSIGN_OR_RETURN(const std::unique_ptr<PlacedCall> placed, PlacedCall::Place(*gpu, *harness, call));
+    Status called;
+    for (int i = 0; i < times && called.ok(); ++i) called = placed->Put();
+    if (called.ok()) called = gpu->Synchronize();
+    if (!called.ok()) return called.message();
+  }
+  return std::string();
 }
 
-std::vector<std::string> CommandForOnce(const std::string& program, const std::filesystem::path& file, int gpu_ordinal,
-                                        int calls) {
-  return {program, "once", file.string(), "--gpu", std::to_string(gpu_ordinal), "--calls", std::to_string(calls)};
+std::vector<std::string> CommandForOnce(const std::string& program, std::span<const std::filesystem::path> files,
+                                        int gpu_ordinal, int times) {
+  std::vector<std::string> command = {program, "once"};
+  for (const std::filesystem::path& file : files) command.push_back(file.string());
+  command.insert(command.end(), {"--gpu", std::to_string(gpu_ordinal), "--calls", std::to_string(times)});
+  return command;
 }
 
 }  // namespace gemmsmith

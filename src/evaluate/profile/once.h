@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -40,12 +41,13 @@ class PlacedCall {
   GemmParameters parameters_;
 };
 
-// Calls the candidate `calls` times and waits for the end. What the driver said of the calls, nothing if all went well.
-Result<std::string> RunOnce(int gpu_ordinal, const SingleCall& call, int calls);
+// Calls each candidate `times` times and waits for the end, before the next one is placed. What the driver said of the
+// first call that failed, nothing if all went well.
+Result<std::string> RunOnce(int gpu_ordinal, std::span<const SingleCall> calls, int times);
 
-// The command that does so with the encoded SingleCall of a file, for a tool to watch: the verb `once` of `program`.
-std::vector<std::string> CommandForOnce(const std::string& program, const std::filesystem::path& file, int gpu_ordinal,
-                                        int calls);
+// The command that does so with files of an encoded SingleCall each, for a tool to watch: the verb `once` of `program`.
+std::vector<std::string> CommandForOnce(const std::string& program, std::span<const std::filesystem::path> files,
+                                        int gpu_ordinal, int times);
 // Its exit code where the calls failed, which it then says on standard error in one line.
 inline constexpr int kCallFailedExitCode = 4;
 

@@ -199,18 +199,28 @@ TEST_F(CorrectnessGpuTest, MemcheckFindsAReadThatNoNumberShows) {
   EvaluationRequest request = RequestFor({{64, 64, 128}, {kTn}});
   const Result<PreparedCandidate> honest = Prepare(request, evaluator_->device(), *compiler_);
   ASSERT_TRUE(honest.ok());
-  const Result<std::optional<Outcome>> clean = RunMemcheck(request, *honest, evaluator_->device(), options);
+  const MemcheckResult clean = RunMemcheck({request, *honest}, evaluator_->device(), options);
   ASSERT_TRUE(clean.ok()) << clean.status().message();
   EXPECT_FALSE(clean->has_value()) << (*clean)->reason;
 
   const PreparedCandidate curious = Compiled(CuriousKernel());
   EXPECT_EQ(Judge(request, curious).kind, OutcomeKind::kVerified) << "no test sees a read";
-  const Result<std::optional<Outcome>> found = RunMemcheck(request, curious, evaluator_->device(), options);
+  const MemcheckResult found = RunMemcheck({request, curious}, evaluator_->device(), options);
   ASSERT_TRUE(found.ok()) << found.status().message();
   ASSERT_TRUE(found->has_value());
   EXPECT_EQ((*found)->kind, OutcomeKind::kWrong);
   EXPECT_EQ((*found)->stage, "memcheck");
   EXPECT_NE((*found)->reason.find("Invalid __global__ read"), std::string::npos) << (*found)->reason;
+
+  const std::vector<Contender> both = {{request, *honest}, {request, curious}, {request, *honest}};
+  const std::vector<MemcheckResult> together = RunMemcheckTogether(both, evaluator_->device(), options);
+  ASSERT_EQ(together.size(), 3u);
+  for (const MemcheckResult& result : together) ASSERT_TRUE(result.ok()) << result.status().message();
+  EXPECT_FALSE(together[0]->has_value());
+  EXPECT_EQ(**together[1], **found);
+  EXPECT_FALSE(together[2]->has_value());
+  for (const MemcheckResult& result : RunMemcheckTogether({&both[0], 1}, evaluator_->device(), options))
+    EXPECT_TRUE(result.ok() && !result->has_value());
 }
 
 }  // namespace

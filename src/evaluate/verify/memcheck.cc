@@ -53,15 +53,16 @@ std::optional<int> ErrorsOf(std::string_view text) {
 // Padding keeps allocations apart, or the next one might begin right behind. The log and nothing else tells of errors;
 // those that API calls return the program looks at itself. The harness's kernels, which fill the inputs, are checked by
 // its tests.
-std::vector<std::string> CommandFor(const std::filesystem::path& tool, const std::filesystem::path& folder,
-                                    const std::string& entry, const IsolationOptions& options) {
+std::vector<std::string> CommandFor(const std::filesystem::path& tool, const std::filesystem::path& log,
+                                    const std::string& entry, std::span<const std::filesystem::path> calls,
+                                    const IsolationOptions& options) {
   std::vector<std::string> command = {tool.string(), "--tool", "memcheck", "--padding", "256", "--print-limit", "3"};
   command.insert(command.end(), {"--report-api-errors", "no", "--target-processes", "all", "--log-file"});
-  command.push_back(folder / "log");
+  command.push_back(log);
   command.insert(command.end(), {"--kernel-name", "kns=" + entry});
   const std::string program = options.worker_program.empty() ? std::filesystem::read_symlink("/proc/self/exe").string()
                                                              : options.worker_program;
-  const std::vector<std::string> watched = CommandForOnce(program, folder / "call", options.gpu_ordinal, 1);
+  const std::vector<std::string> watched = CommandForOnce(program, calls, options.gpu_ordinal, 1);
   command.insert(command.end(), watched.begin(), watched.end());
   return command;
 }
@@ -87,16 +88,44 @@ Status DidNotWork(const ProcessResult& process, std::string_view log, bool is_co
                              is_complete || process.timed_out ? "" : " and no summary", Join(words, " ")));
 }
 
-Outcome Ended(OutcomeKind kind, std::string reason, const EvaluationRequest& request,
-              const PreparedCandidate& candidate) {
+Outcome Ended(OutcomeKind kind, std::string reason, const Contender& contender) {
   Outcome outcome;
   outcome.kind = kind;
   outcome.stage = "memcheck";
   outcome.reason = std::move(reason);
-  outcome.protocol = request.protocol;
-  outcome.facts = candidate.compilation.binary.facts;
-  outcome.compile_seconds = candidate.compilation.seconds;
+  outcome.protocol = contender.request.protocol;
+  outcome.facts = contender.candidate.compilation.binary.facts;
+  outcome.compile_seconds = contender.candidate.compilation.seconds;
   return outcome;
+}
+
+// What a process under the tool left.
+struct Session {
+  ProcessResult process;
+  std::string log;
+  MemcheckLog found;
+  bool IsClean() const {
+    return found.is_complete && !process.timed_out && found.errors == 0 && process.exit_code == 0;
+  }
+};
+
+Result<Session> Watch(std::span<const Contender> contenders, const Device& device, const IsolationOptions& options) {
+  ASSIGN_OR_RETURN(const std::filesystem::path tool, FindMemcheck());
+  ASSIGN_OR_RETURN(const TemporaryFolder folder, TemporaryFolder::Create("gemmsmith-memcheck"));
+  const std::string& entry = contenders.front().candidate.compilation.binary.entry;
+  std::vector<std::filesystem::path> calls;
+  for (const Contender& contender : contenders) {
+    GEMMSMITH_CHECK(contender.candidate.compilation.binary.entry == entry, "kernels of different names together");
+    calls.push_back(folder.path() / fmt::format("call-{}", calls.size()));
+    const SingleCall call{ProblemOf(contender.request), MessageFor(contender, device)};
+    RETURN_IF_ERROR(WriteFileAtomic(calls.back(), Encode(call)));
+  }
+  const std::filesystem::path log = folder.path() / "log";
+  Session session;
+  ASSIGN_OR_RETURN(session.process, RunProcess(CommandFor(tool, log, entry, calls, options), kLimit));
+  if (const Result<std::string> read = ReadFile(log); read.ok()) session.log = *read;
+  session.found = ParseMemcheckLog(session.log);
+  return session;
 }
 
 }  // namespace
@@ -131,28 +160,30 @@ Result<std::filesystem::path> FindMemcheck() {
       "leave --memcheck away");
 }
 
-Result<std::optional<Outcome>> RunMemcheck(const EvaluationRequest& request, const PreparedCandidate& candidate,
-                                           const Device& device, const IsolationOptions& options) {
-  ASSIGN_OR_RETURN(const std::filesystem::path tool, FindMemcheck());
-  ASSIGN_OR_RETURN(const TemporaryFolder folder, TemporaryFolder::Create("gemmsmith-memcheck"));
-  const SingleCall call{ProblemOf(request), MessageFor({request, candidate}, device)};
-  RETURN_IF_ERROR(WriteFileAtomic(folder.path() / "call", Encode(call)));
-  ASSIGN_OR_RETURN(const ProcessResult process,
-                   RunProcess(CommandFor(tool, folder.path(), call.candidate.entry, options), kLimit));
-  const Result<std::string> read = ReadFile(folder.path() / "log");
-  const std::string log = read.ok() ? *read : "";
-  const MemcheckLog found = ParseMemcheckLog(log);
+MemcheckResult RunMemcheck(const Contender& contender, const Device& device, const IsolationOptions& options) {
+  ASSIGN_OR_RETURN(const Session session, Watch({&contender, 1}, device, options));
+  const auto& [process, log, found] = session;
   if (!found.is_complete || process.timed_out) return DidNotWork(process, log, found.is_complete);
   if (found.errors > 0)
     return std::optional(Ended(OutcomeKind::kWrong,
-                               fmt::format("{} memory errors, the first: {}", found.errors, found.first), request,
-                               candidate));
+                               fmt::format("{} memory errors, the first: {}", found.errors, found.first), contender));
   // Clean, but did it run?
-  if (process.exit_code == 0) return std::optional<Outcome>();
+  if (session.IsClean()) return std::optional<Outcome>();
   if (process.exit_code != kCallFailedExitCode) return DidNotWork(process, log, found.is_complete);
   return std::optional(Ended(OutcomeKind::kLaunchFailed,
-                             fmt::format("under compute-sanitizer: {}", LastWords(process.output)), request,
-                             candidate));
+                             fmt::format("under compute-sanitizer: {}", LastWords(process.output)), contender));
+}
+
+std::vector<MemcheckResult> RunMemcheckTogether(std::span<const Contender> contenders, const Device& device,
+                                                const IsolationOptions& options) {
+  if (contenders.size() > 1) {
+    const Result<Session> session = Watch(contenders, device, options);
+    if (session.ok() && session->IsClean())
+      return std::vector<MemcheckResult>(contenders.size(), std::optional<Outcome>());
+  }
+  std::vector<MemcheckResult> alone;
+  for (const Contender& contender : contenders) alone.push_back(RunMemcheck(contender, device, options));
+  return alone;
 }
 
 }  // namespace gemmsmith

@@ -4,8 +4,10 @@
 
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "evaluate/evaluator.h"
 
@@ -22,10 +24,16 @@ MemcheckLog ParseMemcheckLog(std::string_view log);
 // The tool; Unavailable, with what to do, where this machine has none.
 Result<std::filesystem::path> FindMemcheck();
 
+// Nothing: it is clean. Else an outcome of stage "memcheck": kWrong with the first error, or kLaunchFailed. A Status
+// where there is no such tool or it did not work.
+using MemcheckResult = Result<std::optional<Outcome>>;
+
 // Has the tool watch one call of a plan's kernel, on matrices that are allocations of exactly their bytes; its numbers
-// are not looked at. Nothing: it is clean. Else an outcome of stage "memcheck": kWrong with the first error, or
-// kLaunchFailed. A Status where there is no such tool or it did not work.
-Result<std::optional<Outcome>> RunMemcheck(const EvaluationRequest& request, const PreparedCandidate& candidate,
-                                           const Device& device, const IsolationOptions& options);
+// are not looked at.
+MemcheckResult RunMemcheck(const Contender& contender, const Device& device, const IsolationOptions& options);
+// The same of several plans, in one process as long as all of them are clean: to start the tool takes longer than most
+// calls. If it is not so, each is watched alone.
+std::vector<MemcheckResult> RunMemcheckTogether(std::span<const Contender> contenders, const Device& device,
+                                                const IsolationOptions& options);
 
 }  // namespace gemmsmith

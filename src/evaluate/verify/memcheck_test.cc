@@ -84,27 +84,31 @@ class MemcheckByFakeTool : public testing::Test {
   }
   void TearDown() override { ::unsetenv("GEMMSMITH_CUDA"); }
 
-  Result<std::optional<Outcome>> Run(const std::string& log, const std::string& words, int exit_code) {
+  MemcheckResult Run(const std::string& log, const std::string& words, int exit_code) {
+    Install(
+        fmt::format("#!/bin/sh\n"
+                    "echo \"$@\" > {0}/words\n"
+                    "while [ \"$1\" != once ]; do [ \"$1\" = --log-file ] && printf '{1}' > \"$2\"; shift; done\n"
+                    "cp \"$2\" {0}/call\n"
+                    "echo '{2}' >&2\n"
+                    "exit {3}\n",
+                    folder_.path().string(), log, words, exit_code));
+    return RunMemcheck(Some({1, 2, 3}), KnownDevices().front(), {.gpu_ordinal = 2});
+  }
+  void Install(const std::string& script) const {
     const std::filesystem::path tool = folder_.path() / "bin/compute-sanitizer";
-    const std::string script = fmt::format(
-        "#!/bin/sh\n"
-        "echo \"$@\" > {0}/words\n"
-        "while [ \"$1\" != once ]; do [ \"$1\" = --log-file ] && printf '{1}' > \"$2\"; shift; done\n"
-        "cp \"$2\" {0}/call\n"
-        "echo '{2}' >&2\n"
-        "exit {3}\n",
-        folder_.path().string(), log, words, exit_code);
     EXPECT_TRUE(WriteFileAtomic(tool, script).ok());
     std::filesystem::permissions(tool, std::filesystem::perms(0755));
-    EvaluationRequest request;
-    request.gemm = {{64, 64, 128}, {kTn}};
-    request.subject = DefaultPlan(FamilyId::kDirect);
-    request.protocol = Protocol::kScreen;
-    PreparedCandidate candidate;
-    candidate.compilation.succeeded = true;
-    candidate.compilation.binary.entry = "kernel";
-    candidate.compilation.binary.cubin = {1, 2, 3};
-    return RunMemcheck(request, candidate, KnownDevices().front(), {.gpu_ordinal = 2});
+  }
+  static Contender Some(std::vector<uint8_t> cubin) {
+    Contender contender;
+    contender.request.gemm = {{64, 64, 128}, {kTn}};
+    contender.request.subject = DefaultPlan(FamilyId::kDirect);
+    contender.request.protocol = Protocol::kScreen;
+    contender.candidate.compilation.succeeded = true;
+    contender.candidate.compilation.binary.entry = "kernel";
+    contender.candidate.compilation.binary.cubin = std::move(cubin);
+    return contender;
   }
   std::string Seen(const char* name) { return *ReadFile(folder_.path() / name); }
 
@@ -114,7 +118,7 @@ class MemcheckByFakeTool : public testing::Test {
 constexpr const char* kClean = "========= COMPUTE-SANITIZER\\n========= ERROR SUMMARY: 0 errors\\n";
 
 TEST_F(MemcheckByFakeTool, WatchesOneCallOfTheCandidatesKernel) {
-  const Result<std::optional<Outcome>> found = Run(kClean, "", 0);
+  const MemcheckResult found = Run(kClean, "", 0);
   ASSERT_TRUE(found.ok()) << found.status().message();
   EXPECT_FALSE(found->has_value()) << "clean";
   EXPECT_NE(Seen("words").find("--kernel-name kns=kernel"), std::string::npos);
@@ -127,7 +131,7 @@ TEST_F(MemcheckByFakeTool, WatchesOneCallOfTheCandidatesKernel) {
 
 TEST_F(MemcheckByFakeTool, AnErrorMakesItWrongHoweverTheCallEnded) {
   for (const int exit_code : {0, kCallFailedExitCode}) {
-    const Result<std::optional<Outcome>> found =
+    const MemcheckResult found =
         Run("========= Misaligned read\\n========= ERROR SUMMARY: 2 errors\\n", "gemmsmith: it crashed", exit_code);
     ASSERT_TRUE(found.ok() && found->has_value());
     EXPECT_EQ((*found)->kind, OutcomeKind::kWrong);
@@ -152,11 +156,51 @@ TEST_F(MemcheckByFakeTool, WhatTheMachineLacksIsNoOutcome) {
   EXPECT_NE(Run("", "the tool does not start", 0).status().message().find("and no summary"), std::string::npos);
 }
 
+// A tool that finds an error in calls that hold "curious", and fails on those that hold "broken".
+TEST_F(MemcheckByFakeTool, SeveralShareAProcessUntilOneIsNotClean) {
+  Install(
+      fmt::format("#!/bin/sh\n"
+                  "while [ \"$1\" != once ]; do [ \"$1\" = --log-file ] && log=$2; shift; done\n"
+                  "shift\n"
+                  "count=0\n"
+                  "summary='0 errors'\n"
+                  "while [ \"$1\" != --gpu ]; do\n"
+                  "  count=$((count + 1))\n"
+                  "  grep -q broken \"$1\" && exit 3\n"
+                  "  grep -q curious \"$1\" && echo '========= Invalid read' > $log && summary='1 error'\n"
+                  "  shift\n"
+                  "done\n"
+                  "echo $count >> {0}/processes\n"
+                  "echo \"========= ERROR SUMMARY: $summary\" >> $log\n",
+                  folder_.path().string()));
+  const auto of = [](std::string_view code) { return Some({code.begin(), code.end()}); };
+  const auto watch = [](std::vector<Contender> contenders) {
+    return RunMemcheckTogether(contenders, KnownDevices().front(), {});
+  };
+  std::vector<MemcheckResult> results = watch({of("one"), of("two"), of("three")});
+  ASSERT_EQ(results.size(), 3u);
+  for (const MemcheckResult& result : results) EXPECT_TRUE(result.ok() && !result->has_value());
+  EXPECT_EQ(Seen("processes"), "3\n");
+
+  results = watch({of("one"), of("curious"), of("three")});
+  ASSERT_EQ(results.size(), 3u);
+  EXPECT_TRUE(results[0].ok() && !results[0]->has_value());
+  ASSERT_TRUE(results[1].ok() && results[1]->has_value());
+  EXPECT_EQ((*results[1])->reason, "1 memory errors, the first: Invalid read");
+  EXPECT_TRUE(results[2].ok() && !results[2]->has_value());
+  EXPECT_EQ(Seen("processes"), "3\n3\n1\n1\n1\n") << "together, then each alone";
+
+  results = watch({of("broken"), of("two")});
+  ASSERT_EQ(results.size(), 2u);
+  EXPECT_EQ(results[0].status().code(), StatusCode::kIoError);
+  EXPECT_TRUE(results[1].ok() && !results[1]->has_value());
+  EXPECT_TRUE(watch({}).empty());
+}
+
 TEST(Memcheck, WithoutTheToolItSaysWhatToDo) {
   ::setenv("PATH", "/nowhere", 1);
   ::setenv("GEMMSMITH_CUDA", "/nowhere", 1);
-  EvaluationRequest request;
-  const Result<std::optional<Outcome>> result = RunMemcheck(request, {}, {}, {});
+  const MemcheckResult result = RunMemcheck({}, {}, {});
   if (result.status().code() != StatusCode::kUnavailable) GTEST_SKIP() << "the toolkit here has it";
   EXPECT_NE(result.status().message().find("--memcheck"), std::string::npos);
 }
