@@ -1060,6 +1060,50 @@ TEST_F(SetTest, WhileAHeatWaitsForItsKernelsTheOtherLayoutIsScreened) {
   EXPECT_TRUE(result->problems[0].complete && result->problems[1].complete);
 }
 
+TEST_F(SetTest, WhileAHeatWaitsForItsKernelsTheNextShapeIsScreenedAndItsFinalsWaitTheirTurn) {
+  options.problems.resize(3);
+  options.finished_after.reset();
+  options.finalists = 2;
+  options.fixed_twins = 2;
+  std::vector<Plan> plans = RankedPlans(options.problems[0], SomeDevice(), kLiveSpaceSize);
+  std::erase_if(plans, [&](const Plan& plan) {
+    return !IsLegal(plan, options.problems[1], SomeDevice()) || plan.Get("fixed") != int(FixedDimensions::kNone);
+  });
+  ASSERT_GE(plans.size(), 8u);
+  plans.resize(8);
+  space = Space(plans);
+  std::set<std::string> of_twins;
+  for (Plan plan : plans) {
+    plan.Set("fixed", int(FixedDimensions::kAll));
+    of_twins.insert(Emit(plan, options.problems[0]).text);
+  }
+  std::atomic<bool> next_was_screened = false;
+  compiler.before = [&](const Source& source) {
+    for (int i = 0; i < 5000 && of_twins.contains(source.text) && !next_was_screened; ++i) usleep(1000);
+    return OkStatus();
+  };
+  std::vector<std::pair<Gemm, Protocol>> order;
+  evaluator.on_exchange = [&](std::span<const Contender> contenders) {
+    const std::pair exchange(contenders[0].request.gemm, contenders[0].request.protocol);
+    if (order.empty() || order.back() != exchange) order.push_back(exchange);
+    if (exchange.first == options.problems[1]) next_was_screened = true;
+  };
+  const MakeSearch make_search = [&](const Gemm& gemm) -> Result<ProblemSearch> {
+    return SomeSearch(gemm, space, StopAfterEvaluations(8));
+  };
+  const Result<CampaignResult> result =
+      RunCampaign(options, make_search, judges, &compiler, nullptr, *StopOnAny({}), on_event);
+  ASSERT_TRUE(result.ok()) << result.status().message();
+  const auto place = [&](size_t problem, Protocol protocol) {
+    return std::find(order.begin(), order.end(), std::pair(options.problems[problem], protocol)) - order.begin();
+  };
+  EXPECT_LT(place(1, Protocol::kScreen), place(0, Protocol::kHeat));
+  EXPECT_LT(place(0, Protocol::kShort), place(1, Protocol::kShort));
+  EXPECT_LT(place(0, Protocol::kShort), place(2, Protocol::kScreen)) << "no more than two shapes at a time";
+  EXPECT_EQ(place(2, Protocol::kShort) + 1, std::ssize(order));
+  for (const ProblemResult& problem : result->problems) EXPECT_TRUE(problem.complete);
+}
+
 // The window of the compilers is larger than what one problem's budget fills.
 TEST_F(SetTest, KernelsOfTheNextProblemsAreCompiledWhileOneIsJudged) {
   bool ahead = false;

@@ -49,17 +49,21 @@ Status Lane::GoThroughAll() {
   }
 }
 
-// The problems of one shape are served from one session, so while the twins of one get ready for its heat the GPU goes
-// on with the next; their finals are one race, beside one set of baselines. Another shape's turn comes when all of them
-// are complete.
+// The problems of one shape are served from one session; their finals are one race, beside one set of baselines, and
+// come before those of another shape. While the twins of one problem get ready for its heat the GPU goes on with the
+// next one's screening and heat, of the same shape or, where kernels are compiled, of the shape behind it: on two H100s
+// 4,949 kernels of 1,000 heats were first compiled then, and the GPUs waited for them for a sixth of a brief run.
 Status Lane::GoOn() {
   const Shape shape = open_.front().run.gemm().shape;
   bool are_at_finals = coming_.empty() || GemmOf(coming_.front().first).shape != shape;
+  std::set<Shape> judged;
   size_t last_turn = 0;
-  for (auto open = open_.begin(); open != open_.end() && open->run.gemm().shape == shape; ++open) {
-    if (open->stage == Stage::kScreening && open->run.ScreenIsOver(open->exchange_seconds)) EndScreening(*open);
-    are_at_finals = are_at_finals && open->stage == Stage::kFinals;
-    last_turn = open->run.index();
+  for (OpenProblem& open : open_) {
+    judged.insert(open.run.gemm().shape);
+    if (judged.size() > (ahead_.compiles() ? 2 : 1)) break;
+    if (open.stage == Stage::kScreening && open.run.ScreenIsOver(open.exchange_seconds)) EndScreening(open);
+    if (open.run.gemm().shape == shape) are_at_finals = are_at_finals && open.stage == Stage::kFinals;
+    last_turn = std::max(last_turn, open.run.index());
   }
   return are_at_finals ? GoOnWithFinals() : JudgeNextList(last_turn);
 }

@@ -63,7 +63,7 @@ class Lane {
 
   using ComingProblem = std::pair<size_t, std::future<Result<ProblemSearch>>>;  // its search is on its way
   std::deque<ComingProblem> coming_;        // taken, not yet open; in the order of the options
-  std::list<OpenProblem> open_;             // the same; the first is judged, those behind get ready
+  std::list<OpenProblem> open_;             // the same; those in front are judged, those behind get ready
   std::set<Shape> shapes_failed_in_a_row_;  // the layouts of a shape need the same memory
 };
 
