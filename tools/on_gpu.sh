@@ -22,6 +22,9 @@
 #          tools/on_gpu.sh certify SECONDS [OPTIONS...]
 #                                                 verify the entries of their catalogue in kernels/, with memcheck, on all GPUs: a
 #                                                 marked copy, and the journal certificates
+#          tools/on_gpu.sh remeasure COUNT SECONDS
+#                                                 so many entries of their catalogue, drawn at random, raced once more beside AutoTuning,
+#                                                 and what has changed (another $SEED draws others)
 #          tools/on_gpu.sh bench NAME SHAPES CONTENDERS MODES PROTOCOL SECONDS
 #                                                 contenders beside the libraries on many shapes, and their tables
 #          tools/on_gpu.sh each_gpu measure|sweep|bench NAME SHAPES ...
@@ -262,6 +265,16 @@ certify() {
   "$program" verify --catalogue "$out/$catalogue" --memcheck --device all --limit-seconds "$1" --journal "$journal" "${@:2}" 2>&1 |
     tee "$out/certify.txt" | tail -20 || true
   cp "$journal" "$out/certificates"
+}
+
+remeasure() {
+  local catalogue pairs=/tmp/gemmsmith_remeasured
+  catalogue=kernels/$(catalogue_here)
+  awk -F'\t' '/^gemm / { print $1 " | " $2 }' "$catalogue" | shuf -n "$1" --random-source=<(yes "${SEED:-1}") >"$pairs"
+  awk '{ print $2 }' "$pairs" | sort -u >"$pairs.shapes"
+  "$program" bench --shapes "$pairs.shapes" --contenders "plans:$pairs,lt_auto" --limit-seconds "$2" --name remeasured \
+    --archive "$(archive_of remeasured)" --output "$out/remeasured.gsr"
+  "$program" catalogue compare "$catalogue" "$out/remeasured.gsr" | tee "$out/remeasured.txt"
 }
 
 bench() {

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/files.h"
+#include "base/statistics.h"
 #include "campaign/interrupt.h"
 #include "catalogue/catalogue.h"
 #include "cli/exit.h"
@@ -11,11 +12,13 @@
 #include "cli/json_text.h"
 #include "cli/progress.h"
 #include "cli/run.h"
+#include "cli/selected_trials.h"
 #include "cli/table.h"
 #include "cli/terminal.h"
 #include "cli/words.h"
 #include "problem/grids.h"
 #include "ship/build_kernels.h"
+#include "ship/remeasured.h"
 
 namespace gemmsmith {
 
@@ -77,6 +80,69 @@ std::string TextOf(const CatalogueShowCommand& command, const Catalogue& catalog
   return text + "\n" + table.Print(DescribeTerminal(STDOUT_FILENO));
 }
 
+// Of one mode: what times and speed-ups over AutoTuning are now, over what they were.
+struct AgreementOfMode {
+  std::vector<double> times, speed_ups;
+  explicit AgreementOfMode(const std::vector<Remeasured::Ratios>& entries) {
+    for (const Remeasured::Ratios& entry : entries) {
+      times.push_back(entry.time);
+      speed_ups.push_back(entry.speed_up);
+    }
+  }
+};
+
+Json JsonOf(const std::vector<double>& ratios) {
+  return {{"geomean", GeometricMean(ratios)},
+          {"median", Median(ratios)},
+          {"min", Quantile(ratios, 0)},
+          {"max", Quantile(ratios, 1)}};
+}
+
+std::string JsonText(const CatalogueCompareCommand& command, const std::string& source, const Remeasured& remeasured) {
+  Json json = {{"command", "catalogue compare"},
+               {"catalogue", command.catalogue.string()},
+               {"source", source},
+               {"entries", remeasured.entries},
+               {"failures", Json::array()},
+               {"modes", Json::object()}};
+  for (const auto& [gemm, reason] : remeasured.failures)
+    json["failures"].push_back({{"problem", Print(gemm)}, {"reason", reason}});
+  for (const auto& [mode, entries] : remeasured.by_mode) {
+    const AgreementOfMode agreement(entries);
+    json["modes"][mode] = {
+        {"entries", entries.size()}, {"time", JsonOf(agreement.times)}, {"speed_up", JsonOf(agreement.speed_ups)}};
+  }
+  return PrintJson(json);
+}
+
+std::string TextOf(const CatalogueCompareCommand& command, const Catalogue& catalogue, const std::string& source,
+                   const Remeasured& remeasured) {
+  std::string text =
+      fmt::format("{}: {} of {} entries measured again in {}, {} did not pass\n", command.catalogue.string(),
+                  CountText(int64_t(remeasured.entries)), CountText(int64_t(catalogue.entries().size())), source,
+                  CountText(int64_t(remeasured.failures.size())));
+  for (const auto& [gemm, reason] : remeasured.failures) text += fmt::format("  {}: {}\n", Print(gemm), reason);
+  if (remeasured.by_mode.empty()) return text;
+  Table table({{"mode"},
+               {"entries", Table::Align::kRight},
+               {"time, now / then", Table::Align::kRight},
+               {"lowest", Table::Align::kRight},
+               {"highest", Table::Align::kRight},
+               {"speed-up, now / then", Table::Align::kRight},
+               {"lowest", Table::Align::kRight},
+               {"highest", Table::Align::kRight}});
+  const auto ratio = [](double value) { return fmt::format("{:.3f}", value); };
+  for (const auto& [mode, entries] : remeasured.by_mode) {
+    const AgreementOfMode agreement(entries);
+    std::vector<std::string> row = {mode, CountText(entries.size())};
+    for (const std::vector<double>& ratios : {agreement.times, agreement.speed_ups})
+      for (const double value : {GeometricMean(ratios), Quantile(ratios, 0), Quantile(ratios, 1)})
+        row.push_back(ratio(value));
+    table.Add(std::move(row));
+  }
+  return text + "\n" + table.Print(DescribeTerminal(STDOUT_FILENO));
+}
+
 }  // namespace
 
 Result<int> Run(const CatalogueShowCommand& command) {
@@ -114,6 +180,18 @@ Result<int> Run(const CatalogueFindCommand& command) {
       fmt::format("{}: {}\n  problem         {}\n  plan            {}\n  proof           {}, {}\n{}", Print(gemm), why,
                   Print(entry->gemm), Print(entry->plan), Name(entry->proof), entry->date, TimesText(*entry))));
   return kExitDone;
+}
+
+Result<int> Run(const CatalogueCompareCommand& command) {
+  ASSIGN_OR_RETURN(const Catalogue catalogue, Catalogue::Read(command.catalogue));
+  ASSIGN_OR_RETURN(const SelectedTrials selected, SelectTrials(command.selection, false));
+  const Remeasured remeasured = Remeasure(catalogue, selected.trials);
+  if (remeasured.entries == 0)
+    return NotFound(fmt::format("{} holds no race of an entry of {} on {}; bench with plans:FILE makes some",
+                                selected.source, command.catalogue.string(), catalogue.device_key()));
+  RETURN_IF_ERROR(WriteOut(command.json ? JsonText(command, selected.source, remeasured)
+                                        : TextOf(command, catalogue, selected.source, remeasured)));
+  return remeasured.failures.empty() ? kExitDone : kExitNoCandidate;
 }
 
 Result<int> Run(const CatalogueBuildCommand& command) {

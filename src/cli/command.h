@@ -305,6 +305,12 @@ struct CatalogueFindCommand {
   bool json = false;
 };
 
+struct CatalogueCompareCommand {
+  std::filesystem::path catalogue;
+  TrialSelection selection;  // what was measured since
+  bool json = false;
+};
+
 struct CatalogueBuildCommand {
   std::filesystem::path catalogue, output;
 };
@@ -368,8 +374,8 @@ using Command =
                  PlanEmitCommand, PlanExplainCommand, PlanFactsCommand, RecordsImportCommand, RecordsExportCommand,
                  RecordsListCommand, RecordsStatsCommand, RecordsRankCommand, RecordsPairsCommand, RecordsDuelCommand,
                  RecordsCompareCommand, RecordsMeasureCommand, BenchCommand, PromoteCommand, CatalogueShowCommand,
-                 CatalogueFindCommand, CatalogueBuildCommand, ReportCommand, TrainCommand, CompareCommand,
-                 DoctorCommand, WorkerCommand, CompilerCommand, OnceCommand, GuestCommand>;
+                 CatalogueFindCommand, CatalogueCompareCommand, CatalogueBuildCommand, ReportCommand, TrainCommand,
+                 CompareCommand, DoctorCommand, WorkerCommand, CompilerCommand, OnceCommand, GuestCommand>;
 
 // Nothing to carry out: help or the version was asked for (exit code 0), or the words were wrong (2).
 struct NoCommand {

@@ -414,7 +414,7 @@ class Grammar {
   }
 
   void AddCatalogueVerbs() {
-    Verb* catalogue = root_.add_subcommand("catalogue", "the kernels that won: show, find, build");
+    Verb* catalogue = root_.add_subcommand("catalogue", "the kernels that won: show, find, compare, build");
     catalogue->require_subcommand(1);
     Verb* show = NewVerb(catalogue, "show", "what is in a catalogue, by class", &catalogue_show_);
     Value(show, "FILE", "", "the catalogue", &catalogue_show_.catalogue, ReadPath)->required();
@@ -424,6 +424,12 @@ class Grammar {
     Value(find, "FILE", "", "the catalogue", &catalogue_find_.catalogue, ReadPath)->required();
     AddGemm(find, &catalogue_find_.gemm);
     AddJson(find, &catalogue_find_.json);
+
+    Verb* compare =
+        NewVerb(catalogue, "compare", "its entries beside what was measured of them since", &catalogue_compare_);
+    Value(compare, "CATALOGUE", "", "the catalogue", &catalogue_compare_.catalogue, ReadPath)->required();
+    AddMeasurements(compare, &catalogue_compare_.selection);
+    AddJson(compare, &catalogue_compare_.json);
 
     Verb* build = NewVerb(catalogue, "build", "compile its kernels into one file; needs no GPU", &catalogue_build_);
     Value(build, "FILE", "", "the catalogue", &catalogue_build_.catalogue, ReadPath)->required();
@@ -656,6 +662,7 @@ class Grammar {
   PromoteCommand promote_;
   CatalogueShowCommand catalogue_show_;
   CatalogueFindCommand catalogue_find_;
+  CatalogueCompareCommand catalogue_compare_;
   CatalogueBuildCommand catalogue_build_;
   ReportCommand report_;
   TrainCommand train_;

@@ -6,9 +6,11 @@
 #include <atomic>
 #include <chrono>
 #include <future>
+#include <latch>
 #include <list>
 #include <mutex>
 #include <set>
+#include <utility>
 
 #include "campaign/fakes.h"
 
@@ -155,17 +157,12 @@ TEST_F(CertificationRoundTest, EveryGpuTakesItsShareAndIsWatchedOnItsOwn) {
     lanes.insert(lane);
     return Each([](const Contender&) { return Clean(); })(lane, contenders);
   };
-  std::promise<void> other_begins;
-  std::shared_future<void> begun = other_begins.get_future().share();
-  judges_.emplace_back().judge = [begun](const EvaluationRequest&) {
-    begun.wait();
-    return Verified();
-  };
-  std::atomic<bool> is_first = true;
-  judges_.emplace_back().judge = [&](const EvaluationRequest&) {
-    if (is_first.exchange(false)) other_begins.set_value();
-    return Verified();
-  };
+  std::latch both_began(2);
+  for (int lane = 0; lane < 2; ++lane)
+    judges_.emplace_back().judge = [&both_began, is_first = true](const EvaluationRequest&) mutable {
+      if (std::exchange(is_first, false)) both_began.arrive_and_wait();
+      return Verified();
+    };
   const CertificationRound round = Certify(2);
   EXPECT_EQ(round.certificates.size(), 20u);
   EXPECT_EQ(lanes, (std::set<size_t>{0, 1}));

@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "archive/segment.h"
 #include "base/files.h"
 #include "catalogue/catalogue.h"
 #include "catalogue/kernel_file.h"
@@ -75,6 +76,43 @@ TEST_F(CatalogueTest, IsShownByClassAndSearchedByProblem) {
   EXPECT_EQ(near["problem"], Print(kGemm));
   EXPECT_EQ(home.Run({"catalogue", "find", file, "256x512x4096", "--type", "bf16"}).exit_code, 3);
   EXPECT_EQ(home.Run({"catalogue", "show", home.Path("none")}).exit_code, 3);
+}
+
+TEST_F(CatalogueTest, StandsBesideWhatWasMeasuredOfItSince) {
+  Trial trial;
+  trial.gemm = kGemm;
+  trial.subject = SubjectOf(kPlan);
+  trial.setting.device_key = "h200";
+  trial.campaign = "again";
+  trial.unix_ms = 1;
+  trial.outcome.kind = OutcomeKind::kMeasured;
+  trial.outcome.protocol = Protocol::kShort;
+  trial.outcome.timings = {{.contender = "ours", .clock = Clock::kDevice, .median_ns = 4000}};
+  for (const char* name : {"lt_auto_nn", "lt_auto_tn"})
+    trial.outcome.comparisons.push_back({.baseline = name, .ratio = {.median = 1.5, .interval = {1.4, 1.6}}});
+  const std::string records = home.File("again.jsonl", ToJsonLine(trial) + "\n");
+  const std::string file = File(kPlan);
+  const Finished text = home.Run({"catalogue", "compare", file, records});
+  ASSERT_EQ(text.exit_code, 0) << text.error;
+  EXPECT_NE(text.out.find("1 of 1 entries measured again"), std::string::npos) << text.out;
+  const nlohmann::json device =
+      Parsed(home.Run({"catalogue", "compare", file, records, "--json"}).out)["modes"]["device"];
+  EXPECT_EQ(device["time"]["geomean"], 0.8);
+  EXPECT_EQ(device["speed_up"]["max"], 1.2);
+
+  trial.outcome = {};
+  trial.outcome.kind = OutcomeKind::kWrong;
+  trial.outcome.reason = "test binary: all are wrong";
+  trial.outcome.protocol = Protocol::kShort;
+  trial.unix_ms = 2;
+  const std::string wrong = home.File("wrong.jsonl", ToJsonLine(trial) + "\n");
+  const Finished refused = home.Run({"catalogue", "compare", file, wrong});
+  EXPECT_EQ(refused.exit_code, 4);
+  EXPECT_NE(refused.out.find("256x512x4096 tn f16 f32: wrong: test binary: all are wrong"), std::string::npos);
+
+  const Finished nothing = home.Run({"catalogue", "compare", File(*ParsePlan("wgmma")), records});
+  EXPECT_EQ(nothing.exit_code, 3);
+  EXPECT_NE(nothing.error.find("holds no race of an entry"), std::string::npos) << nothing.error;
 }
 
 // On no GPU: only who would be judged.
