@@ -264,7 +264,7 @@ certify() {
   [[ -e $journal || ! -e $carry/records/certificates ]] || cp "$carry/records/certificates" "$journal"
   "$program" verify --catalogue "$out/$catalogue" --memcheck --device all --limit-seconds "$1" --journal "$journal" "${@:2}" 2>&1 |
     tee "$out/certify.txt" | tail -20 || true
-  cp "$journal" "$out/certificates"
+  [[ ! -e $journal ]] || cp "$journal" "$out/certificates"
 }
 
 remeasure() {
@@ -454,6 +454,6 @@ kills() {
 step=${1:-}
 case $step in
   pack) pack ;;
-  tests | self_test | sanitize | latency | baselines | rates | space | measure | sweep | sweep_and_settle | certify | bench | each_gpu | promote | policy | compare | duel | kills) unpack && mkdir -p "$out" && shift && "$step" "$@" ;;
-  *) sed -n '2,41s/^# //p' "$0" >&2; exit 2 ;;
+  tests | self_test | sanitize | latency | baselines | rates | space | measure | sweep | sweep_and_settle | certify | remeasure | bench | each_gpu | promote | policy | compare | duel | kills) unpack && mkdir -p "$out" && shift && "$step" "$@" ;;
+  *) sed -n '2,42s/^# //p' "$0" >&2; exit 2 ;;
 esac

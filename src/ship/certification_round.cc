@@ -94,8 +94,8 @@ class CertificationLane : public ShapeLane {
         report(layouts[i], registrar_.Fail(layouts[i], contenders.status()));
     }
     if (passed_.size() < kWatchedTogether) return;
+    while (watched_.size() >= size_t(std::clamp(cores_ / 2, 1, kMostProcesses))) CompleteFirstWatched(report);
     Watch();
-    while (watched_.size() > size_t(std::clamp(cores_ / 2, 1, kMostProcesses))) CompleteFirstWatched(report);
   }
 
   void Finish(const ReportItem& report) override {

@@ -13,18 +13,16 @@ Remeasured Remeasure(const Catalogue& catalogue, std::span<const Trial> trials) 
       continue;
     const Entry* const entry = catalogue.Find(trial.gemm);
     if (entry == nullptr || entry->plan != trial.plan()) continue;
+    const bool passed = trial.outcome.kind == OutcomeKind::kMeasured || trial.outcome.kind == OutcomeKind::kVerified;
+    if (passed && !EntryOf(trial).ok()) continue;  // without its device time, or AutoTuning beside it
     const Trial*& known = last[trial.gemm];
     if (known == nullptr || known->unix_ms <= trial.unix_ms) known = &trial;
   }
   Remeasured remeasured{.entries = last.size()};
   for (const auto& [gemm, trial] : last) {
-    if (!trial->IsTimedPlan()) {
-      remeasured.failures.emplace_back(gemm, fmt::format("{}: {}", Name(trial->outcome.kind), trial->outcome.reason));
-      continue;
-    }
     const Result<Entry> now = EntryOf(*trial);
     if (!now.ok()) {
-      remeasured.failures.emplace_back(gemm, now.status().message());
+      remeasured.failures.emplace_back(gemm, fmt::format("{}: {}", Name(trial->outcome.kind), trial->outcome.reason));
       continue;
     }
     for (const ModeTime& time : now->times)

@@ -24,8 +24,8 @@ struct Remeasured {
   std::vector<std::pair<Gemm, std::string>> failures;  // that did not pass now, and why
 };
 
-// Of each entry the last trial of its problem, plan and device that was judged as carefully as entries are. A trial
-// that the entry came from counts like any other.
+// Of each entry the last trial of its problem, plan and device that was judged as carefully as entries are: that
+// failed, or was timed on the device beside AutoTuning. A trial that the entry came from counts like any other.
 Remeasured Remeasure(const Catalogue& catalogue, std::span<const Trial> trials);
 
 }  // namespace gemmsmith

@@ -55,6 +55,12 @@ TEST_F(RemeasuredTest, WhatIsNotTheEntrySaysNothingOfIt) {
   EXPECT_EQ(Remeasure(catalogue_, trials).entries, 0u);
 }
 
+TEST_F(RemeasuredTest, WhoPassedWithoutAutoTuningBesideItSaysNothing) {
+  Trial alone = Raced(800, 2);
+  alone.outcome.comparisons.clear();
+  EXPECT_EQ(Remeasure(catalogue_, std::span(&alone, 1)).entries, 0u);
+}
+
 TEST_F(RemeasuredTest, WhoDoesNotPassAnyMoreIsNamed) {
   Trial wrong = Raced(800, 2);
   wrong.outcome = {};

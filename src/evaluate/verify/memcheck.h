@@ -32,7 +32,8 @@ using MemcheckResult = Result<std::optional<Outcome>>;
 // are not looked at.
 MemcheckResult RunMemcheck(const Contender& contender, const Device& device, const IsolationOptions& options);
 // The same of several plans, in one process as long as all of them are clean: to start the tool takes longer than most
-// calls. If it is not so, each is watched alone.
+// calls. If it is not so, each is watched alone; an error that none of them shows then is a Status of all, and so is,
+// for those that are left, a tool that fails twice in a row.
 std::vector<MemcheckResult> RunMemcheckTogether(std::span<const Contender> contenders, const Device& device,
                                                 const IsolationOptions& options);
 

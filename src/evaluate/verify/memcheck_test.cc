@@ -158,21 +158,22 @@ TEST_F(MemcheckByFakeTool, WhatTheMachineLacksIsNoOutcome) {
 
 // A tool that finds an error in calls that hold "curious", and fails on those that hold "broken".
 TEST_F(MemcheckByFakeTool, SeveralShareAProcessUntilOneIsNotClean) {
-  Install(
-      fmt::format("#!/bin/sh\n"
-                  "while [ \"$1\" != once ]; do [ \"$1\" = --log-file ] && log=$2; shift; done\n"
-                  "shift\n"
-                  "count=0\n"
-                  "summary='0 errors'\n"
-                  "while [ \"$1\" != --gpu ]; do\n"
-                  "  count=$((count + 1))\n"
-                  "  grep -q broken \"$1\" && exit 3\n"
-                  "  grep -q curious \"$1\" && echo '========= Invalid read' > $log && summary='1 error'\n"
-                  "  shift\n"
-                  "done\n"
-                  "echo $count >> {0}/processes\n"
-                  "echo \"========= ERROR SUMMARY: $summary\" >> $log\n",
-                  folder_.path().string()));
+  Install(fmt::format(
+      "#!/bin/sh\n"
+      "while [ \"$1\" != once ]; do [ \"$1\" = --log-file ] && log=$2; shift; done\n"
+      "shift\n"
+      "count=0\n"
+      "summary='0 errors'\n"
+      "while [ \"$1\" != --gpu ]; do\n"
+      "  count=$((count + 1))\n"
+      "  grep -q broken \"$1\" && exit 3\n"
+      "  [ $count -gt 1 ] && grep -q shy \"$1\" && echo '========= Invalid write' > $log && summary='1 error'\n"
+      "  grep -q curious \"$1\" && echo '========= Invalid read' > $log && summary='1 error'\n"
+      "  shift\n"
+      "done\n"
+      "echo $count >> {0}/processes\n"
+      "echo \"========= ERROR SUMMARY: $summary\" >> $log\n",
+      folder_.path().string()));
   const auto of = [](std::string_view code) { return Some({code.begin(), code.end()}); };
   const auto watch = [](std::vector<Contender> contenders) {
     return RunMemcheckTogether(contenders, KnownDevices().front(), {});
@@ -195,6 +196,16 @@ TEST_F(MemcheckByFakeTool, SeveralShareAProcessUntilOneIsNotClean) {
   EXPECT_EQ(results[0].status().code(), StatusCode::kIoError);
   EXPECT_TRUE(results[1].ok() && !results[1]->has_value());
   EXPECT_TRUE(watch({}).empty());
+
+  results = watch({of("one"), of("shy")});
+  ASSERT_EQ(results.size(), 2u);
+  for (const MemcheckResult& result : results)
+    EXPECT_NE(result.status().message().find("none of each alone, the first: Invalid write"), std::string::npos);
+
+  std::filesystem::remove(folder_.path() / "processes");
+  results = watch({of("broken"), of("broken"), of("two")});
+  EXPECT_EQ(results[2].status().code(), StatusCode::kIoError) << "the tool has failed twice in a row";
+  EXPECT_FALSE(std::filesystem::exists(folder_.path() / "processes"));
 }
 
 TEST(Memcheck, WithoutTheToolItSaysWhatToDo) {
