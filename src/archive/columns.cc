@@ -71,11 +71,10 @@ int64_t Sum(int64_t before, int64_t difference) { return int64_t(uint64_t(before
 
 }  // namespace
 
-int SignificantBits(Protocol protocol) { return IsThorough(protocol) ? 14 : 12; }
+int RoundedBits(Protocol protocol) { return IsThorough(protocol) ? 14 : 12; }
 
-double RecordedReal(double value, Protocol protocol) {
-  const int bits = SignificantBits(protocol);
-  return FromRealCode(RealCode(float(value), bits), bits);
+double RecordedReal(double value, int significant_bits) {
+  return FromRealCode(RealCode(float(value), significant_bits), significant_bits);
 }
 
 void ColumnEncoder::PutInteger(Column column, int64_t value) {

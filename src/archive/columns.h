@@ -94,8 +94,9 @@ enum class Column : uint8_t {
   kJoulesHigh,
   kEnergyWatts,
   kEnergyClockMhz,
+  kSignificantBits,
 };
-inline constexpr size_t kColumnCount = size_t(Column::kEnergyClockMhz) + 1;
+inline constexpr size_t kColumnCount = size_t(Column::kSignificantBits) + 1;
 // Every file has these.
 inline constexpr size_t kFirstColumnCount = size_t(Column::kEvaluateSeconds) + 1;
 
@@ -108,14 +109,16 @@ inline constexpr size_t kMaxSegmentRawBytes = 128u << 20;  // of all columns
 inline constexpr size_t kMaxSegmentTextBytes = 64u << 20;  // over all trials, repeated texts counted each time
 inline constexpr size_t kMaxSegmentItems = 1u << 20;       // timings, comparisons, algorithms
 
-// How precise the real numbers of a trial are in a segment: an error of at most 1 in 4,096 where it was timed as
-// carefully as in a screening or a heat, 1 in 16,384 in a race that is published.
-int SignificantBits(Protocol protocol);
+// How precise the real numbers of a trial are in a segment, in significant bits: 17, or where it is rounded 12 (an
+// error of at most 1 in 4,096) if it was timed as carefully as in a screening or a heat, 14 (1 in 16,384) if in a race
+// that is published.
+inline constexpr int kSignificantBits = 17;
+int RoundedBits(Protocol protocol);
 // What a segment makes of a real number: so many significant bits, as an f32.
-double RecordedReal(double value, Protocol protocol);
+double RecordedReal(double value, int significant_bits);
 
-// A real of a column is three bytes, each in a plane of its own: the high ones are nearly all alike.
-inline constexpr size_t kRealBytes = 3;
+// A real of a column is four bytes, each in a plane of its own: the high ones are nearly all alike.
+inline constexpr size_t kRealBytes = 4;
 template <class Bytes>
 using RealPlanes = std::array<std::array<Bytes, kRealBytes>, kColumnCount>;
 
@@ -132,6 +135,8 @@ class LastMedians {
 // each field once for both.
 class ColumnEncoder {
  public:
+  explicit ColumnEncoder(bool rounds) : rounds_(rounds) {}
+
   // The difference to the value before, as a zig-zag varint.
   template <class Int>
   void Integer(Column column, Int& value) {
@@ -157,8 +162,11 @@ class ColumnEncoder {
   void RealNear(Column column, double& value, double near);
   void Real(Column column, double& value) { RealNear(column, value, previous_real_[size_t(column)]); }
   void SampleNear(Column column, float& value, double near);
-  // From here on.
-  void RoundAsIn(Protocol protocol) { significant_bits_ = SignificantBits(protocol); }
+  // Of the reals from here on.
+  void Precision(Column column, Protocol protocol) {
+    significant_bits_ = rounds_ ? RoundedBits(protocol) : kSignificantBits;
+    PutInteger(column, significant_bits_);
+  }
   LastMedians& last_medians() { return last_medians_; }
   // The number of items in one column; each item has at least a byte in another.
   template <class Item>
@@ -174,10 +182,11 @@ class ColumnEncoder {
  private:
   void PutInteger(Column column, int64_t value);
 
+  const bool rounds_;
   ColumnBytes columns_;  // but those of reals
   RealPlanes<std::string> reals_;
   LastMedians last_medians_;
-  int significant_bits_ = SignificantBits(Protocol::kLong);
+  int significant_bits_ = kSignificantBits;
   std::array<int64_t, kColumnCount> previous_integer_{};
   std::array<double, kColumnCount> previous_real_{};
   std::array<std::map<std::string, uint64_t, std::less<>>, kColumnCount> dictionaries_;
@@ -218,8 +227,9 @@ class ColumnDecoder {
   void RealNear(Column column, double& value, double near);
   void Real(Column column, double& value) { RealNear(column, value, previous_real_[size_t(column)]); }
   void SampleNear(Column column, float& value, double near);
-  // From here on.
-  void RoundAsIn(Protocol protocol) { significant_bits_ = SignificantBits(protocol); }
+  void Precision(Column column, Protocol /*protocol*/) {
+    if (!IsMissing(column)) significant_bits_ = int(GetInteger(column, kLeastBits, kMostBits));
+  }
   LastMedians& last_medians() { return last_medians_; }
   template <class Item>
   void List(Column count, Column item_column, std::vector<Item>& items, auto&& fields) {
@@ -236,6 +246,9 @@ class ColumnDecoder {
   Status Finish() const;
 
  private:
+  // Of the 24 of an f32 some are dropped.
+  static constexpr int kLeastBits = 8, kMostBits = 23;
+
   bool IsMissing(Column column) const { return size_t(column) >= column_count_; }
   uint64_t Varint(Column column);
   int64_t GetInteger(Column column, int64_t low, int64_t high);
@@ -246,7 +259,7 @@ class ColumnDecoder {
   std::array<std::string_view, kColumnCount> rest_;  // but those of reals
   RealPlanes<std::string_view> reals_;
   LastMedians last_medians_;
-  int significant_bits_ = SignificantBits(Protocol::kLong);
+  int significant_bits_ = kSignificantBits;
   std::array<int64_t, kColumnCount> previous_integer_{};
   std::array<double, kColumnCount> previous_real_{};
   std::array<std::vector<std::string_view>, kColumnCount> dictionaries_;

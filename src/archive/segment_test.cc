@@ -15,9 +15,10 @@ namespace gemmsmith {
 namespace {
 
 // What a segment makes of a trial: rounded reals, and no samples but ours.
-Trial Recorded(Trial trial, bool keep_samples) {
+Trial Recorded(Trial trial, bool keep_samples, bool rounded) {
   Outcome& outcome = trial.outcome;
-  const auto round = [&](double& value) { value = RecordedReal(value, outcome.protocol); };
+  const int bits = rounded ? RoundedBits(outcome.protocol) : kSignificantBits;
+  const auto round = [&](double& value) { value = RecordedReal(value, bits); };
   KeepRecordedSamples(outcome, keep_samples);
   for (double* value :
        {&outcome.verdict.max_abs_error, &outcome.verdict.baseline_max_abs_error, &outcome.verdict.relative_error,
@@ -29,7 +30,7 @@ Trial Recorded(Trial trial, bool keep_samples) {
                            &timing.energy->watts, &timing.energy->sm_clock_mhz})
         round(*real);
     }
-    for (float& sample : timing.samples_ns) sample = float(RecordedReal(double(sample), outcome.protocol));
+    for (float& sample : timing.samples_ns) sample = float(RecordedReal(double(sample), bits));
     for (double* value : {&timing.median_ns, &timing.mean_ns, &timing.interval.low, &timing.interval.high})
       round(*value);
   }
@@ -42,40 +43,41 @@ Trial Recorded(Trial trial, bool keep_samples) {
   return trial;
 }
 
-std::vector<Trial> AllRecorded(std::vector<Trial> trials, bool keep_samples) {
-  for (Trial& trial : trials) trial = Recorded(std::move(trial), keep_samples);
+std::vector<Trial> AllRecorded(std::vector<Trial> trials, bool keep_samples, bool rounded = false) {
+  for (Trial& trial : trials) trial = Recorded(std::move(trial), keep_samples, rounded);
   return trials;
 }
 
 TEST(Segment, KeepsEveryFieldToTheRecordedPrecision) {
   const std::vector<Trial> trials = ExampleTrials(300);
-  for (bool keep_samples : {false, true}) {
-    const std::vector<std::string> segments = EncodeSegments(trials, keep_samples);
+  for (const auto& [keep_samples, rounded] : {std::pair(false, false), {true, false}, {false, true}, {true, true}}) {
+    const std::vector<std::string> segments = EncodeSegments(trials, keep_samples, rounded);
     ASSERT_EQ(segments.size(), 1u);
     const Result<std::vector<Trial>> decoded = DecodeSegment(segments[0]);
     ASSERT_TRUE(decoded.ok()) << decoded.status().message();
-    EXPECT_EQ(*decoded, AllRecorded(trials, keep_samples));
+    EXPECT_EQ(*decoded, AllRecorded(trials, keep_samples, rounded));
   }
 }
 
 TEST(Segment, RealsAreKeptAsPreciselyAsTheyWereTimed) {
   Random random(8);
-  for (const auto& [protocol, parts] : {std::pair(Protocol::kScreen, 4096.0),
-                                        {Protocol::kHeat, 4096.0},
-                                        {Protocol::kShort, 16384.0},
-                                        {Protocol::kLong, 16384.0}}) {
+  EXPECT_EQ(RoundedBits(Protocol::kScreen), 12);
+  EXPECT_EQ(RoundedBits(Protocol::kHeat), 12);
+  EXPECT_EQ(RoundedBits(Protocol::kShort), 14);
+  EXPECT_EQ(RoundedBits(Protocol::kLong), 14);
+  for (const int bits : {12, 14, kSignificantBits}) {
     double largest_error = 0;
     for (int i = 0; i < 10000; ++i) {
       const double value = std::ldexp(random.Normal(), int(random.Below(80)) - 40);
-      const double recorded = RecordedReal(value, protocol);
+      const double recorded = RecordedReal(value, bits);
       largest_error = std::max(largest_error, std::abs(recorded - value) / std::abs(value));
-      ASSERT_EQ(RecordedReal(recorded, protocol), recorded);
+      ASSERT_EQ(RecordedReal(recorded, bits), recorded);
     }
-    EXPECT_LE(largest_error, 1 / parts);
-    EXPECT_GE(largest_error, 0.9 / parts) << "no more bytes than are needed";
-    EXPECT_EQ(RecordedReal(0, protocol), 0);
-    EXPECT_EQ(RecordedReal(-INFINITY, protocol), -INFINITY);
-    EXPECT_TRUE(std::isnan(RecordedReal(NAN, protocol)));
+    EXPECT_LE(largest_error, std::ldexp(1, -bits));
+    EXPECT_GE(largest_error, 0.9 * std::ldexp(1, -bits)) << "no more bytes than are needed";
+    EXPECT_EQ(RecordedReal(0, bits), 0);
+    EXPECT_EQ(RecordedReal(-INFINITY, bits), -INFINITY);
+    EXPECT_TRUE(std::isnan(RecordedReal(NAN, bits)));
   }
 }
 
@@ -166,7 +168,7 @@ TEST(Segment, SourcesAndRacesOfBaselinesAloneTravelToo) {
 }
 
 TEST(Segment, ColumnsThatAnOlderFileLacksLeaveTheirFieldsAsTheyAre) {
-  ColumnEncoder encoder;
+  ColumnEncoder encoder(false);
   Trial trial = AllRecorded({ExampleTrial(0)}, false)[0];
   trial.outcome.conditions.limits = {ClockLimit::kPowerCap};  // the one that was always told
   trial.outcome.conditions.is_settled = false;
@@ -203,13 +205,13 @@ TEST(Segment, AnotherFormatIsRefusedByName) {
             "the segment has format 2, which this program no longer reads: export it again from its archive");
 }
 
-// Three bytes each, in planes: a plane that is short is no column.
+// Four bytes each, in planes: a plane that is short is no column.
 TEST(Segment, RealsThatAreCutAreRefused) {
-  ColumnEncoder encoder;
+  ColumnEncoder encoder(false);
   Trial trial = ExampleTrial(0);
   std::string problem = Print(trial.gemm), subject = Print(trial.subject);
   TrialFields(encoder, trial, problem, subject);
-  for (const size_t lost : {1, 3}) {
+  for (const size_t lost : {1, 4}) {
     ColumnBytes columns = encoder.Columns();
     std::string& medians = columns[size_t(Column::kMedianNs)];
     medians.resize(medians.size() - lost);

@@ -114,7 +114,7 @@ inline void OutcomeFields(auto& coder, Outcome& outcome) {
   coder.Text(Column::kStage, outcome.stage);
   coder.Text(Column::kReason, outcome.reason);
   coder.Choice(Column::kProtocol, outcome.protocol, kLastProtocol);
-  coder.RoundAsIn(outcome.protocol);
+  coder.Precision(Column::kSignificantBits, outcome.protocol);
   FactsFields(coder, outcome.facts);
   VerdictFields(coder, outcome.verdict);
   coder.List(Column::kTimingCount, Column::kContender, outcome.timings,

@@ -140,6 +140,7 @@ struct RecordsExportCommand {
   TrialSelection selection;
   std::filesystem::path output;
   bool without_samples = false;
+  bool rounded = false;
   bool json = false;
 };
 

@@ -20,7 +20,7 @@ Result<std::vector<std::string>> SegmentFiles::Finish() {
 }
 
 Status SegmentFiles::Flush() {
-  for (const std::string& segment : EncodeSegments(std::exchange(waiting_, {}), keep_samples_)) {
+  for (const std::string& segment : EncodeSegments(std::exchange(waiting_, {}), keep_samples_, rounded_)) {
     std::filesystem::path file = path_;
     if (!files_.empty()) file.replace_filename(fmt::format("{}-{}.gsr", path_.stem().string(), files_.size() + 1));
     RETURN_IF_ERROR(WriteFileAtomic(file, segment));
@@ -41,9 +41,9 @@ Status CheckSegmentPath(std::string_view option, const std::filesystem::path& pa
 }
 
 Result<std::vector<std::string>> WriteRecords(const std::vector<Trial>& trials, const std::filesystem::path& path,
-                                              bool keep_samples) {
+                                              bool keep_samples, bool rounded) {
   if (path.extension() == ".gsr") {
-    SegmentFiles files(path, keep_samples);
+    SegmentFiles files(path, keep_samples, rounded);
     for (const Trial& trial : trials) RETURN_IF_ERROR(files.Add(trial));
     return files.Finish();
   }

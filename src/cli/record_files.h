@@ -20,7 +20,8 @@ Status CheckSegmentPath(std::string_view option, const std::filesystem::path& pa
 // Trials to segments as they come, so that no more than a segment of them is held: "x.gsr", "x-2.gsr", ...
 class SegmentFiles {
  public:
-  SegmentFiles(std::filesystem::path path, bool keep_samples) : path_(std::move(path)), keep_samples_(keep_samples) {}
+  SegmentFiles(std::filesystem::path path, bool keep_samples, bool rounded = false)
+      : path_(std::move(path)), keep_samples_(keep_samples), rounded_(rounded) {}
   Status Add(const Trial& trial);
   // The files written; none without trials.
   Result<std::vector<std::string>> Finish();
@@ -29,15 +30,15 @@ class SegmentFiles {
   Status Flush();
 
   const std::filesystem::path path_;
-  const bool keep_samples_;
+  const bool keep_samples_, rounded_;
   std::vector<Trial> waiting_;
   std::vector<std::string> files_;
 };
 
 // The files written: more than one where segments would outgrow their limit ("x.gsr", "x-2.gsr", ...). Samples are kept
-// or dropped in segments; the text formats say what their pages say.
+// or dropped and reals rounded in segments; the text formats say what their pages say.
 Result<std::vector<std::string>> WriteRecords(const std::vector<Trial>& trials, const std::filesystem::path& path,
-                                              bool keep_samples);
+                                              bool keep_samples, bool rounded = false);
 // The trials of a selection that are wanted, to segments with their samples; none where the path is empty.
 Result<std::vector<std::string>> WriteSelected(const Archive& archive, const TrialFilter& filter,
                                                const std::filesystem::path& path,

@@ -36,6 +36,16 @@ TEST_F(CompareTest, WithoutTracesItSaysHowToMakeThem) {
   ExpectOneError(home.Run({"compare"}), 3, "make some with 'gemmsmith compare --recompute'");
 }
 
+// Traces are of exact records: whoever writes these anew, rounded, takes the command of the README away.
+TEST_F(CompareTest, TheTracesThatComeAlongAreOfTheRecordsThatComeAlong) {
+  const std::string recorded = GEMMSMITH_DATA "/h200";
+  for (const char* const traces_file : {"/compare/policy.gtr", "/compare/searches.gtr"}) {
+    const Finished scored = home.Run({"compare", recorded + traces_file, "--records", recorded, "--json"});
+    ASSERT_EQ(scored.exit_code, 0) << scored.error;
+    EXPECT_EQ(Parsed(scored.out)["heldout_shapes"], 60);
+  }
+}
+
 TEST_F(CompareTest, WhatWasMadeIsScoredAgainAlike) {
   const Finished made = Recompute({"--contenders", "random,local,bayes", "-o", traces, "--json"});
   ASSERT_EQ(made.exit_code, 0) << made.error;
