@@ -36,35 +36,6 @@ uint32_t ExpectedCode(double near, int significant_bits) {
   return RealCode(std::isfinite(near) ? float(near) : 0, significant_bits);
 }
 
-constexpr bool IsReal(Column column) {
-  switch (column) {
-    case Column::kMaxAbsError:
-    case Column::kBaselineMaxAbsError:
-    case Column::kRelativeError:
-    case Column::kMedianNs:
-    case Column::kMeanNs:
-    case Column::kIntervalLow:
-    case Column::kIntervalHigh:
-    case Column::kSampleNs:
-    case Column::kRatioMedian:
-    case Column::kRatioMean:
-    case Column::kRatioLow:
-    case Column::kRatioHigh:
-    case Column::kPowerWatts:
-    case Column::kCompileSeconds:
-    case Column::kEvaluateSeconds:
-    case Column::kCounterValue:
-    case Column::kJoules:
-    case Column::kJoulesLow:
-    case Column::kJoulesHigh:
-    case Column::kEnergyWatts:
-    case Column::kEnergyClockMhz:
-      return true;
-    default:
-      return false;
-  }
-}
-
 // Differences wrap around, so that every pair of values has one.
 int64_t Difference(int64_t value, int64_t before) { return int64_t(uint64_t(value) - uint64_t(before)); }
 int64_t Sum(int64_t before, int64_t difference) { return int64_t(uint64_t(before) + uint64_t(difference)); }
@@ -127,16 +98,7 @@ bool ColumnEncoder::WithinLimits() const {
 }
 
 ColumnDecoder::ColumnDecoder(const ColumnBytes& columns, size_t column_count) : column_count_(column_count) {
-  for (size_t i = 0; i < kColumnCount; ++i) {
-    const std::string_view bytes = columns[i];
-    if (!IsReal(Column(i))) {
-      rest_[i] = bytes;
-      continue;
-    }
-    const size_t count = bytes.size() / kRealBytes;
-    if (bytes.size() != count * kRealBytes) Fail(DataLoss(fmt::format("column {} is damaged", i)));
-    for (size_t plane = 0; plane < kRealBytes; ++plane) reals_[i][plane] = bytes.substr(plane * count, count);
-  }
+  for (size_t i = 0; i < kColumnCount; ++i) rest_[i] = columns[i];
 }
 
 void ColumnDecoder::Fail(Status status) {
@@ -175,13 +137,13 @@ void ColumnDecoder::RealNear(Column column, double& value, double near) {
 
 void ColumnDecoder::SampleNear(Column column, float& value, double near) {
   if (IsMissing(column)) return;
+  const std::string_view planes = rest_[size_t(column)];
+  const size_t count = planes.size() / kRealBytes, next = next_real_[size_t(column)];
+  if (planes.size() % kRealBytes != 0 || next == count)
+    return Fail(DataLoss(fmt::format("column {} is damaged", int(column))));
+  ++next_real_[size_t(column)];
   uint64_t difference = 0;
-  for (size_t i = 0; i < kRealBytes; ++i) {
-    std::string_view& rest = reals_[size_t(column)][i];
-    if (rest.empty()) return Fail(DataLoss(fmt::format("column {} is damaged", int(column))));
-    difference |= uint64_t(uint8_t(rest.front())) << (8 * i);
-    rest.remove_prefix(1);
-  }
+  for (size_t i = 0; i < kRealBytes; ++i) difference |= uint64_t(uint8_t(planes[i * count + next])) << (8 * i);
   const int64_t code = int64_t(ExpectedCode(near, significant_bits_)) + UnZigZag(difference);
   if (code < 0 || code >> (32 - kF32SignificantBits + significant_bits_) != 0)
     Fail(DataLoss(fmt::format("column {} holds a value out of range", int(column))));
@@ -206,11 +168,6 @@ void ColumnDecoder::Text(Column column, std::string& text) {
   text = dictionary[index];
 }
 
-// Each has at least a byte there.
-size_t ColumnDecoder::MostItems(Column column) const {
-  return IsReal(column) ? reals_[size_t(column)][0].size() : rest_[size_t(column)].size();
-}
-
 void ColumnDecoder::CountItems(size_t count) {
   items_ += count;
   if (items_ > kMaxSegmentItems) Fail(DataLoss("too many timings for one segment"));
@@ -219,7 +176,7 @@ void ColumnDecoder::CountItems(size_t count) {
 Status ColumnDecoder::Finish() const {
   if (failed()) return status_;
   for (size_t i = 0; i < kColumnCount; ++i)
-    if (!rest_[i].empty() || !reals_[i][0].empty())
+    if (rest_[i].size() != next_real_[i] * kRealBytes)
       return DataLoss(fmt::format("column {} has bytes after its end", i));
   return OkStatus();
 }

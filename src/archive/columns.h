@@ -119,8 +119,6 @@ double RecordedReal(double value, int significant_bits);
 
 // A real of a column is four bytes, each in a plane of its own: the high ones are nearly all alike.
 inline constexpr size_t kRealBytes = 4;
-template <class Bytes>
-using RealPlanes = std::array<std::array<Bytes, kRealBytes>, kColumnCount>;
 
 // The median of each contender on each clock in the last trial that had it: what the next one lies near.
 class LastMedians {
@@ -184,7 +182,7 @@ class ColumnEncoder {
 
   const bool rounds_;
   ColumnBytes columns_;  // but those of reals
-  RealPlanes<std::string> reals_;
+  std::array<std::array<std::string, kRealBytes>, kColumnCount> reals_;
   LastMedians last_medians_;
   int significant_bits_ = kSignificantBits;
   std::array<int64_t, kColumnCount> previous_integer_{};
@@ -234,7 +232,7 @@ class ColumnDecoder {
   template <class Item>
   void List(Column count, Column item_column, std::vector<Item>& items, auto&& fields) {
     if (IsMissing(count)) return;
-    const size_t size = size_t(GetInteger(count, 0, int64_t(MostItems(item_column))));
+    const size_t size = size_t(GetInteger(count, 0, int64_t(rest_[size_t(item_column)].size())));
     if constexpr (!std::is_same_v<Item, float>) CountItems(size);
     items.resize(failed() ? 0 : size);
     for (Item& item : items) fields(item);
@@ -252,12 +250,11 @@ class ColumnDecoder {
   bool IsMissing(Column column) const { return size_t(column) >= column_count_; }
   uint64_t Varint(Column column);
   int64_t GetInteger(Column column, int64_t low, int64_t high);
-  size_t MostItems(Column column) const;
   void CountItems(size_t count);
 
   const size_t column_count_;
-  std::array<std::string_view, kColumnCount> rest_;  // but those of reals
-  RealPlanes<std::string_view> reals_;
+  std::array<std::string_view, kColumnCount> rest_;  // of a column of reals all
+  std::array<size_t, kColumnCount> next_real_{};
   LastMedians last_medians_;
   int significant_bits_ = kSignificantBits;
   std::array<int64_t, kColumnCount> previous_integer_{};

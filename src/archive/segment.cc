@@ -167,7 +167,6 @@ Result<std::vector<Trial>> DecodeColumns(const ColumnBytes& columns, size_t tria
     Result<TrialSubject> parsed = ParseTrialSubject(subject);
     if (!parsed.ok()) return DataLoss(fmt::format("a trial's plan: {}", parsed.status().message()));
     trial.gemm = *gemm, trial.subject = *std::move(parsed);
-    if (column_count <= size_t(Column::kSettled)) trial.outcome.conditions.is_settled = LooksSettled(trial.outcome);
   }
   RETURN_IF_ERROR(decoder.Finish());
   return trials;

@@ -1011,44 +1011,56 @@ TEST_F(SetTest, ABudgetOfSecondsIsOfTheProblemsOwnExchanges) {
   EXPECT_EQ(result->problems[1].evaluations, int(space.size()));
 }
 
-// Twins are compiled for their heat alone.
-TEST_F(SetTest, WhileAHeatWaitsForItsKernelsTheOtherLayoutIsScreened) {
+// Twins are compiled for their heat alone; here those of the first problem are not, before the second one is screened.
+class WaitingHeatTest : public SetTest {
+ protected:
+  void SearchWithTwinsThatWait() {
+    options.finished_after.reset();
+    options.finalists = 2;
+    options.fixed_twins = 2;
+    std::vector<Plan> plans = RankedPlans(options.problems[0], SomeDevice(), kLiveSpaceSize);
+    std::erase_if(plans, [&](const Plan& plan) {
+      return !IsLegal(plan, options.problems[1], SomeDevice()) || plan.Get("fixed") != int(FixedDimensions::kNone);
+    });
+    ASSERT_GE(plans.size(), 8u);
+    plans.resize(8);
+    space = Space(plans);
+    for (Plan plan : plans) {
+      plan.Set("fixed", int(FixedDimensions::kAll));
+      of_twins_.insert(Emit(plan, options.problems[0]).text);
+    }
+    compiler.before = [this](const Source& source) {
+      for (int i = 0; i < 5000 && of_twins_.contains(source.text) && !second_was_screened; ++i) usleep(1000);
+      return OkStatus();
+    };
+  }
+  Result<CampaignResult> RunTwins() {
+    const MakeSearch make_search = [&](const Gemm& gemm) -> Result<ProblemSearch> {
+      return SomeSearch(gemm, space, StopAfterEvaluations(8));
+    };
+    return RunCampaign(options, make_search, judges, &compiler, nullptr, *StopOnAny({}), on_event);
+  }
+
+  std::atomic<bool> second_was_screened = false;
+
+ private:
+  std::set<std::string> of_twins_;
+};
+
+TEST_F(WaitingHeatTest, WhileAHeatWaitsForItsKernelsTheOtherLayoutIsScreened) {
   options.problems.resize(2);
   options.problems[1] = options.problems[0];
   options.problems[1].kind.layout = kNn;
-  options.finished_after.reset();
-  options.finalists = 2;
-  options.fixed_twins = 2;
-  std::vector<Plan> plans = RankedPlans(options.problems[0], SomeDevice(), kLiveSpaceSize);
-  std::erase_if(plans, [&](const Plan& plan) {
-    return !IsLegal(plan, options.problems[1], SomeDevice()) || plan.Get("fixed") != int(FixedDimensions::kNone);
-  });
-  ASSERT_GE(plans.size(), 8u);
-  plans.resize(8);
-  space = Space(plans);
-  std::set<std::string> of_twins;
-  for (Plan plan : plans) {
-    plan.Set("fixed", int(FixedDimensions::kAll));
-    of_twins.insert(Emit(plan, options.problems[0]).text);
-  }
-  std::atomic<bool> other_was_screened = false;
-  compiler.before = [&](const Source& source) {
-    for (int i = 0; i < 5000 && of_twins.contains(source.text) && !other_was_screened; ++i) usleep(1000);
-    return OkStatus();
-  };
+  ASSERT_NO_FATAL_FAILURE(SearchWithTwinsThatWait());
   std::vector<std::pair<std::set<Layout>, Protocol>> order;
   evaluator.on_exchange = [&](std::span<const Contender> contenders) {
     std::set<Layout> layouts;
     for (const Contender& contender : contenders) layouts.insert(contender.request.gemm.kind.layout);
     const Protocol protocol = contenders[0].request.protocol;
     if (order.empty() || order.back() != std::pair(layouts, protocol)) order.emplace_back(layouts, protocol);
-    if (layouts.contains(kNn)) other_was_screened = true;
+    if (layouts.contains(kNn)) second_was_screened = true;
   };
-  const MakeSearch make_search = [&](const Gemm& gemm) -> Result<ProblemSearch> {
-    return SomeSearch(gemm, space, StopAfterEvaluations(8));
-  };
-  const Result<CampaignResult> result =
-      RunCampaign(options, make_search, judges, &compiler, nullptr, *StopOnAny({}), on_event);
+  const Result<CampaignResult> result = RunTwins();
   ASSERT_TRUE(result.ok()) << result.status().message();
   const auto place = [&](const std::set<Layout>& layouts, Protocol protocol) {
     return std::find(order.begin(), order.end(), std::pair(layouts, protocol)) - order.begin();
@@ -1060,39 +1072,16 @@ TEST_F(SetTest, WhileAHeatWaitsForItsKernelsTheOtherLayoutIsScreened) {
   EXPECT_TRUE(result->problems[0].complete && result->problems[1].complete);
 }
 
-TEST_F(SetTest, WhileAHeatWaitsForItsKernelsTheNextShapeIsScreenedAndItsFinalsWaitTheirTurn) {
+TEST_F(WaitingHeatTest, WhileAHeatWaitsForItsKernelsTheNextShapeIsScreenedAndItsFinalsWaitTheirTurn) {
   options.problems.resize(3);
-  options.finished_after.reset();
-  options.finalists = 2;
-  options.fixed_twins = 2;
-  std::vector<Plan> plans = RankedPlans(options.problems[0], SomeDevice(), kLiveSpaceSize);
-  std::erase_if(plans, [&](const Plan& plan) {
-    return !IsLegal(plan, options.problems[1], SomeDevice()) || plan.Get("fixed") != int(FixedDimensions::kNone);
-  });
-  ASSERT_GE(plans.size(), 8u);
-  plans.resize(8);
-  space = Space(plans);
-  std::set<std::string> of_twins;
-  for (Plan plan : plans) {
-    plan.Set("fixed", int(FixedDimensions::kAll));
-    of_twins.insert(Emit(plan, options.problems[0]).text);
-  }
-  std::atomic<bool> next_was_screened = false;
-  compiler.before = [&](const Source& source) {
-    for (int i = 0; i < 5000 && of_twins.contains(source.text) && !next_was_screened; ++i) usleep(1000);
-    return OkStatus();
-  };
+  ASSERT_NO_FATAL_FAILURE(SearchWithTwinsThatWait());
   std::vector<std::pair<Gemm, Protocol>> order;
   evaluator.on_exchange = [&](std::span<const Contender> contenders) {
     const std::pair exchange(contenders[0].request.gemm, contenders[0].request.protocol);
     if (order.empty() || order.back() != exchange) order.push_back(exchange);
-    if (exchange.first == options.problems[1]) next_was_screened = true;
+    if (exchange.first == options.problems[1]) second_was_screened = true;
   };
-  const MakeSearch make_search = [&](const Gemm& gemm) -> Result<ProblemSearch> {
-    return SomeSearch(gemm, space, StopAfterEvaluations(8));
-  };
-  const Result<CampaignResult> result =
-      RunCampaign(options, make_search, judges, &compiler, nullptr, *StopOnAny({}), on_event);
+  const Result<CampaignResult> result = RunTwins();
   ASSERT_TRUE(result.ok()) << result.status().message();
   const auto place = [&](size_t problem, Protocol protocol) {
     return std::find(order.begin(), order.end(), std::pair(options.problems[problem], protocol)) - order.begin();
