@@ -11,6 +11,12 @@ std::vector<TestPlan> TestsOf(const ProblemMessage& problem) {
   return TestsFor(problem.gemm, problem.WantsEverything(), problem.tests);
 }
 
+// What is certified is judged by AutoTuning's errors, not by its times.
+TuningRace RaceFor(const ProblemMessage& problem) {
+  if (problem.certify) return TuningRace::kNone;
+  return problem.brief ? TuningRace::kBrief : TuningRace::kFull;
+}
+
 }  // namespace
 
 ProblemSession::ProblemSession(const BaselineTools& tools, const ProblemMessage& problem)
@@ -21,7 +27,7 @@ ProblemSession::ProblemSession(const BaselineTools& tools, const ProblemMessage&
       certify_(problem.certify),
       brief_(problem.brief),
       verifier_(tools.gpu, tools.harness),
-      maker_(tools, verifier_, problem.brief) {}
+      maker_(tools, verifier_, RaceFor(problem)) {}
 
 uint64_t ProblemSession::BytesFor(const ProblemMessage& problem) {
   const Task task = MakeTask(problem.gemm);

@@ -165,10 +165,13 @@ Result<std::optional<BaselineMaker::Chosen>> BaselineMaker::Tune(const std::shar
   }
   if (timed.empty()) return std::optional<Chosen>();
   SortByMedian(timed);
-  std::vector<int> finalists;
-  for (size_t i = 0; i < timed.size(); ++i)
-    if (i < kFastestTried || timed[i].algorithm == kHeuristicsFirst) finalists.push_back(timed[i].algorithm);
-  ASSIGN_OR_RETURN(const int best, FastestOf(finalists, lt, wish));
+  int best = timed.front().algorithm;
+  if (race_ != TuningRace::kNone) {
+    std::vector<int> finalists;
+    for (size_t i = 0; i < timed.size(); ++i)
+      if (i < kFastestTried || timed[i].algorithm == kHeuristicsFirst) finalists.push_back(timed[i].algorithm);
+    ASSIGN_OR_RETURN(best, FastestOf(finalists, lt, wish));
+  }
   return std::optional<Chosen>({best, fmt::format("{}, best of {} candidates", lt->Describe(best), timed.size())});
 }
 
@@ -183,8 +186,9 @@ Result<int> BaselineMaker::FastestOf(std::span<const int> algorithms, const std:
     ASSIGN_OR_RETURN(CallGraph graph, CallGraph::Capture(tools_.gpu, call, call_ns.back(), Batch::kLong));
     graphs.push_back(std::move(graph));
   }
+  const bool is_brief = race_ == TuningRace::kBrief;
   const std::optional<Window> window =
-      WindowFor(Protocol::kShort, Clock::kDevice, *std::ranges::min_element(call_ns), brief_);
+      WindowFor(Protocol::kShort, Clock::kDevice, *std::ranges::min_element(call_ns), is_brief);
   std::vector<Turn> turns;
   std::vector<RaceEntry> entries;
   for (size_t i = 0; i < graphs.size(); ++i) {
@@ -196,7 +200,7 @@ Result<int> BaselineMaker::FastestOf(std::span<const int> algorithms, const std:
   const TimeRound time_round = [&](std::span<const size_t> order) {
     return clock->TimeRound(order, [&](size_t) { wish.on_step(); });
   };
-  const int rounds = (window ? kSettledFinalRounds : kFinalRounds) / (brief_ ? 2 : 1);
+  const int rounds = (window ? kSettledFinalRounds : kFinalRounds) / (is_brief ? 2 : 1);
   ASSIGN_OR_RETURN(const RaceResult race,
                    Race(entries, {.min_rounds = rounds, .max_rounds = rounds}, wish.random, {}, time_round));
   const auto by_time = [](const Timing& x, const Timing& y) { return x.median_ns < y.median_ns; };

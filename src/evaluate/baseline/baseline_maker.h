@@ -23,11 +23,15 @@ struct BaselineTools {
   const DeviceMemory& workspace;
 };
 
-// Outlives the baselines that it made. `brief`: the race in which AutoTuning is chosen takes half as many rounds.
+// How AutoTuning is chosen among the fastest of a first look: in a race, in one of half as many rounds, or, where
+// nobody is timed afterwards, not at all.
+enum class TuningRace { kFull, kBrief, kNone };
+
+// Outlives the baselines that it made.
 class BaselineMaker {
  public:
-  BaselineMaker(const BaselineTools& tools, Verifier& verifier, bool brief)
-      : tools_(tools), verifier_(verifier), brief_(brief) {}
+  BaselineMaker(const BaselineTools& tools, Verifier& verifier, TuningRace race)
+      : tools_(tools), verifier_(verifier), race_(race) {}
 
   // How this baseline wants A and B stored.
   Layout LayoutOf(const BaselineId& id) const;
@@ -79,7 +83,7 @@ class BaselineMaker {
 
   const BaselineTools tools_;
   Verifier& verifier_;
-  const bool brief_;
+  const TuningRace race_;
 };
 
 }  // namespace gemmsmith

@@ -28,32 +28,53 @@ Status ForEachBlock(const Shape& shape, const BlockListener& on_block, const std
   return OkStatus();
 }
 
-Result<std::vector<float>> Fetch(Gpu& gpu, HarnessKernels& harness, const MatrixView& from, const Block& block) {
-  MatrixView part = from;
-  const int64_t offset =
-      from.lines_are_rows != 0 ? block.row * from.stride + block.column : block.column * from.stride + block.row;
-  part.data = static_cast<char*>(from.data) + offset * (from.type == ElementType::kF32 ? 4 : 2);
-  std::vector<float> values(size_t(block.rows * block.columns));
-  ASSIGN_OR_RETURN(const DeviceMemory packed, gpu.Allocate(values.size() * sizeof(float)));
-  RETURN_IF_ERROR(harness.Gather(part, packed.as<float>(), block.rows, block.columns, 1, 1));
-  RETURN_IF_ERROR(
-      gpu.CopyToHost({reinterpret_cast<uint8_t*>(values.data()), values.size() * sizeof(float)}, packed.address()));
-  return values;
-}
+// Between device and host, block by block through the same memory: new pages for every block took longer than all that
+// is done with its elements.
+class BlockCarrier {
+ public:
+  BlockCarrier(Gpu& gpu, HarnessKernels& harness) : gpu_(gpu), harness_(harness) {}
+
+  Status Fetch(const MatrixView& from, const Block& block, std::vector<float>& values) {
+    MatrixView part = from;
+    const int64_t offset =
+        from.lines_are_rows != 0 ? block.row * from.stride + block.column : block.column * from.stride + block.row;
+    part.data = static_cast<char*>(from.data) + offset * (from.type == ElementType::kF32 ? 4 : 2);
+    values.resize(size_t(block.rows * block.columns));
+    RETURN_IF_ERROR(MakeRoomFor(values));
+    RETURN_IF_ERROR(harness_.Gather(part, packed_.as<float>(), block.rows, block.columns, 1, 1));
+    return gpu_.CopyToHost({reinterpret_cast<uint8_t*>(values.data()), values.size() * sizeof(float)},
+                           packed_.address());
+  }
+
+  // Into a packed matrix of so many columns.
+  Status Store(const std::vector<float>& values, const Block& block, CUdeviceptr matrix, int64_t columns) {
+    RETURN_IF_ERROR(MakeRoomFor(values));
+    RETURN_IF_ERROR(gpu_.CopyToDevice(
+        packed_.address(), {reinterpret_cast<const uint8_t*>(values.data()), values.size() * sizeof(float)}));
+    const uint64_t line_bytes = uint64_t(block.columns) * sizeof(float);
+    for (int64_t row = 0; row < block.rows; ++row) {
+      const CUdeviceptr to = matrix + uint64_t((block.row + row) * columns + block.column) * sizeof(float);
+      RETURN_IF_ERROR(gpu_.Copy(to, packed_.address() + uint64_t(row) * line_bytes, line_bytes));
+    }
+    return OkStatus();
+  }
+
+ private:
+  Status MakeRoomFor(const std::vector<float>& values) {
+    const uint64_t bytes = values.size() * sizeof(float);
+    if (packed_.size_bytes() >= bytes) return OkStatus();
+    packed_ = {};
+    ASSIGN_OR_RETURN(packed_, gpu_.Allocate(bytes));
+    return OkStatus();
+  }
+
+  Gpu& gpu_;
+  HarnessKernels& harness_;
+  DeviceMemory packed_;
+};
 
 MatrixView ViewOf(const Reference& reference, const Shape& shape) {
   return {reference.product.as<void>(), shape.m, shape.n, shape.n, 1, ElementType::kF32};
-}
-
-Status StoreBlock(Gpu& gpu, const Reference& reference, const Shape& shape, const Block& block,
-                  const std::vector<float>& values) {
-  for (int64_t row = 0; row < block.rows; ++row) {
-    const auto* const line = reinterpret_cast<const uint8_t*>(values.data() + row * block.columns);
-    const int64_t to = (block.row + row) * shape.n + block.column;
-    RETURN_IF_ERROR(gpu.CopyToDevice(reference.product.address() + uint64_t(to) * sizeof(float),
-                                     {line, size_t(block.columns) * sizeof(float)}));
-  }
-  return OkStatus();
 }
 
 // A core's share of a block at a time.
@@ -114,22 +135,22 @@ Result<Reference> MakeReferenceOnCpu(Gpu& gpu, HarnessKernels& harness, const Ge
   ASSIGN_OR_RETURN(Reference reference, MakeReference(gpu, harness, gemm, a, b, kind));
   const Shape& shape = gemm.shape;
   const auto rounding = float(CpuRounding(kind, shape.k));
-  std::vector<float> b_block;
-  RETURN_IF_ERROR(ForEachBlock(shape, on_block, [&](const Block& block) -> Status {
-    ASSIGN_OR_RETURN(const auto a_block, Fetch(gpu, harness, a.view(), {block.row, 0, block.rows, shape.k}));
-    if (block.row == 0) {
-      ASSIGN_OR_RETURN(b_block, Fetch(gpu, harness, b.view(), {0, block.column, shape.k, block.columns}));
-    }
-    std::vector<float> product(size_t(block.rows * block.columns));
+  BlockCarrier carrier(gpu, harness);
+  std::vector<float> a_block, b_block, product, of_gpu;
+  const auto multiply = [&](const Block& block) -> Status {
+    RETURN_IF_ERROR(carrier.Fetch(a.view(), {block.row, 0, block.rows, shape.k}, a_block));
+    if (block.row == 0) RETURN_IF_ERROR(carrier.Fetch(b.view(), {0, block.column, shape.k, block.columns}, b_block));
+    product.resize(size_t(block.rows * block.columns));
     CpuProduct(CoreCount(), int(block.rows), int(block.columns), shape.k, a_block.data(), b_block.data(),
                product.data());
-    ASSIGN_OR_RETURN(const auto of_gpu, Fetch(gpu, harness, ViewOf(reference, shape), block));
+    RETURN_IF_ERROR(carrier.Fetch(ViewOf(reference, shape), block, of_gpu));
     CpuComparison comparison;
     Compare(of_gpu, product, block.columns, block.row, block.column, {.fixed = rounding}, comparison);
     if (comparison.failures > 0)
       return IoError(fmt::format("the GPU's f64 reference of {}: {}", Print(gemm), comparison.Describe(shape)));
-    return StoreBlock(gpu, reference, shape, block, product);
-  }));
+    return carrier.Store(product, block, reference.product.address(), shape.n);
+  };
+  RETURN_IF_ERROR(ForEachBlock(shape, on_block, multiply));
   return reference;
 }
 
@@ -137,12 +158,15 @@ Result<CpuComparison> CompareOnCpu(Gpu& gpu, HarnessKernels& harness, const Shap
                                    const Reference& reference, const Acceptance& acceptance,
                                    const BlockListener& on_block) {
   CpuComparison comparison;
-  RETURN_IF_ERROR(ForEachBlock(shape, on_block, [&](const Block& block) -> Status {
-    ASSIGN_OR_RETURN(const auto got, Fetch(gpu, harness, output.view(), block));
-    ASSIGN_OR_RETURN(const auto expected, Fetch(gpu, harness, ViewOf(reference, shape), block));
+  BlockCarrier carrier(gpu, harness);
+  std::vector<float> got, expected;
+  const auto compare = [&](const Block& block) -> Status {
+    RETURN_IF_ERROR(carrier.Fetch(output.view(), block, got));
+    RETURN_IF_ERROR(carrier.Fetch(ViewOf(reference, shape), block, expected));
     Compare(got, expected, block.columns, block.row, block.column, acceptance, comparison);
     return OkStatus();
-  }));
+  };
+  RETURN_IF_ERROR(ForEachBlock(shape, on_block, compare));
   return comparison;
 }
 

@@ -177,20 +177,23 @@ TEST_F(CorrectnessGpuTest, OtherBitsThanTheFirstTimeAreRefusedWhereEqualOnesAreC
   EXPECT_NE(outcome.reason.find("other bits than the first"), std::string::npos) << outcome.reason;
 }
 
+// The second is more than one block of the CPU's either way.
 TEST_F(CorrectnessGpuTest, ACertificateHasTheErrorsOfTheBaselinesAndItsOwn) {
-  EvaluationRequest request = RequestFor({{300, 200, 1000}, {kNn}});
-  request.certify = true;
-  const Result<PreparedCandidate> candidate = Prepare(request, evaluator_->device(), *compiler_);
-  ASSERT_TRUE(candidate.ok()) << candidate.status().message();
-  const Outcome outcome = Judge(request, *candidate);
-  ASSERT_EQ(outcome.kind, OutcomeKind::kVerified) << outcome.reason;
-  EXPECT_GT(outcome.verdict.baseline_max_abs_error, 0);
-  ASSERT_FALSE(outcome.verdict.tests.empty());
-  const TestRecord& last = outcome.verdict.tests.back();
-  EXPECT_EQ(last.test, "certified");
-  EXPECT_GT(last.max_abs_error, 0);
-  // The CPU and the harness's kernel compare the same output with the same product.
-  EXPECT_FLOAT_EQ(float(last.max_abs_error), float(outcome.verdict.max_abs_error));
+  for (const Shape& shape : {Shape{300, 200, 1000}, Shape{2100, 4160, 136}}) {
+    EvaluationRequest request = RequestFor({shape, {kNn}});
+    request.certify = true;
+    const Result<PreparedCandidate> candidate = Prepare(request, evaluator_->device(), *compiler_);
+    ASSERT_TRUE(candidate.ok()) << candidate.status().message();
+    const Outcome outcome = Judge(request, *candidate);
+    ASSERT_EQ(outcome.kind, OutcomeKind::kVerified) << Print(shape) << ": " << outcome.reason;
+    EXPECT_GT(outcome.verdict.baseline_max_abs_error, 0) << Print(shape);
+    ASSERT_FALSE(outcome.verdict.tests.empty());
+    const TestRecord& last = outcome.verdict.tests.back();
+    EXPECT_EQ(last.test, "certified");
+    EXPECT_GT(last.max_abs_error, 0) << Print(shape);
+    // The CPU and the harness's kernel compare the same output with the same product.
+    EXPECT_FLOAT_EQ(float(last.max_abs_error), float(outcome.verdict.max_abs_error)) << Print(shape);
+  }
 }
 
 TEST_F(CorrectnessGpuTest, MemcheckFindsAReadThatNoNumberShows) {

@@ -47,7 +47,7 @@ __device__ int Blocks() { return gridDim.x * gridDim.y * gridDim.z; }
 // One warp a tile of 16 x 8, by mma.sync, in layout tn and f16.
 inline Source MmaKernel(bool wide) {
   constexpr std::string_view kText = R"(
-extern "C" __global__ void kernel(const GemmArguments g) {
+extern "C" __global__ void gemmsmith_gemm(const GemmArguments g) {
   const int lane = threadIdx.x % 32, warps = blockDim.x / 32, tiles_n = (g.n + 7) / 8, tiles = (g.m + 15) / 16 * tiles_n;
   for (int tile = Block() * warps + threadIdx.x / 32; tile < tiles; tile += Blocks() * warps) {
     const int row = tile / tiles_n * 16 + lane / 4, column = tile % tiles_n * 8;
@@ -76,7 +76,7 @@ extern "C" __global__ void kernel(const GemmArguments g) {
   replace("ACCUMULATOR", wide ? "float d[4] = {};" : "u32 d[2] = {};");
   replace("MULTIPLY", wide ? kWide : kNarrow);
   replace("PUT(g", wide ? "PutFloats(g" : "PutHalves(g");
-  return {text, "kernel"};
+  return {text, "gemmsmith_gemm"};
 }
 
 // 128 threads a tile of 64 x 8, by wgmma from shared memory without a swizzle, in layout tn and f16.
@@ -93,7 +93,7 @@ __device__ void Bring(u16* tile, int tile_rows, const u16* from, int rows, int d
     tile[r / 8 * 128 + at / 8 * 64 + r % 8 * 8 + at % 8] = At(from, rows, depth, stride, row + r, k + at);
   }
 }
-extern "C" __global__ void __launch_bounds__(128) kernel(const GemmArguments g) {
+extern "C" __global__ void __launch_bounds__(128) gemmsmith_gemm(const GemmArguments g) {
   __shared__ __align__(1024) u16 a_tile[64 * 16];
   __shared__ __align__(1024) u16 b_tile[8 * 16];
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -128,7 +128,7 @@ extern "C" __global__ void __launch_bounds__(128) kernel(const GemmArguments g) 
   replace("ACCUMULATOR", wide ? "float d[4] = {};" : "u32 d[2] = {};");
   replace("MULTIPLY", wide ? kWide : kNarrow);
   replace("PUT(g", wide ? "PutFloats(g" : "PutHalves(g");
-  return {text, "kernel"};
+  return {text, "gemmsmith_gemm"};
 }
 
 // One thread an element, every sum rounded to f16; or the partial sums of blocks of K in f16 and their sum in f32; or
@@ -139,7 +139,7 @@ inline Source PlainKernel(PlainSum sum, std::string_view before = "", std::strin
                             : sum == PlainSum::kNarrowBlocks ? "if (k % 32 == 31) all += Wide(Narrow(sum)), sum = 0;"
                                                              : "";
   const std::string text = fmt::format(R"(
-extern "C" __global__ void kernel(const GemmArguments g) {{
+extern "C" __global__ void gemmsmith_gemm(const GemmArguments g) {{
   const long long step = (long long)Blocks() * blockDim.x, first = (long long)Block() * blockDim.x + threadIdx.x;
   {}
   for (long long i = first; i < (long long)g.m * g.n; i += step) {{
@@ -155,7 +155,7 @@ extern "C" __global__ void kernel(const GemmArguments g) {{
   }}
 }})",
                                        before, round, finish);
-  return {kKernelPreface + text, "kernel"};
+  return {kKernelPreface + text, "gemmsmith_gemm"};
 }
 
 // Right, but for elements that are the upper or the lower neighbour of their sum in turns.
