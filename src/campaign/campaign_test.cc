@@ -415,6 +415,28 @@ TEST_F(CampaignTest, ABriefRunHasNoHeatOfLongCallsAndAsksForBriefRacesOnly) {
   }
 }
 
+// In turns with others a small tile looks faster than it will be.
+TEST_F(CampaignTest, FinalistsOfLongCallsAreThoseThatAreExpectedToSettleFastest) {
+  const Plan small = *ParsePlan("wgmma schedule=pingpong warpgroups=2 tile_m=128 tile_n=128 store=tma"),
+             large = *ParsePlan(
+                 "wgmma schedule=cooperative warpgroups=2 tile_m=256 tile_n=192 stages=3 store=tma finish=in_turn");
+  options.problems = {{{4096, 4096, 4096}, {kTn}}};
+  options.brief = true;
+  options.finalists = 1;
+  options.heat_contenders = 0;
+  space = Space({small, large});
+  for (const double call_ns : {2000e3, 200e3}) {
+    std::vector<Plan> in_finals;
+    evaluator.judge = [&](const EvaluationRequest& request) {
+      if (request.protocol == Protocol::kShort) in_finals.push_back(request.plan());
+      return MeasuredIn(request.plan() == large ? 1.04 * call_ns : call_ns, request.protocol);
+    };
+    options.name = std::to_string(call_ns);
+    ASSERT_TRUE(RunWhole().ok());
+    EXPECT_EQ(in_finals, std::vector{call_ns > 1e6 ? large : small}) << call_ns;
+  }
+}
+
 class PlacedTwinsTest : public CampaignTest {
  protected:
   PlacedTwinsTest() {

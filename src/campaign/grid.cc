@@ -123,14 +123,14 @@ class GridRun {
 
   Status JudgeFinalists(uint32_t problem) {
     std::vector<std::pair<double, Plan>> screened;
-    Pace pace;
+    Pace pace(true);
     std::set<Plan> judged;
     const TrialFilter filter{.campaign = options_.name, .gemm = options_.problems[problem]};
     RETURN_IF_ERROR(archive_.ForEach(filter, [&](const Trial& trial) {
       if (trial.HasPlan() && trial.outcome.protocol == Protocol::kShort)
         judged.insert(trial.plan());
       else if (trial.IsTimedPlan())
-        screened.emplace_back(pace.TimeNs(trial.outcome), trial.plan());
+        screened.emplace_back(pace.TimeNs(trial.plan(), trial.outcome), trial.plan());
     }));
     std::sort(screened.begin(), screened.end());
     screened.resize(std::min(screened.size(), size_t(options_.finalists)));

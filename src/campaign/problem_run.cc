@@ -152,7 +152,8 @@ ProblemRun::ProblemRun(size_t index, const CampaignOptions& options, ProblemSear
     : index_(index),
       options_(options),
       standing_(options.standing ? options.standing->find(gemm()) : std::nullopt),
-      search_(std::move(search)) {}
+      search_(std::move(search)),
+      pace_(HasFinals()) {}
 
 std::vector<Plan> ProblemRun::Propose(int most) {
   if (space_is_exhausted_ || !stop_reason_.empty()) return {};
@@ -194,7 +195,7 @@ void ProblemRun::Account(const Trial& trial, bool resumed) {
     --outstanding_;
   if (!trial.IsTimedPlan()) return;
   const Screening& screening =
-      measured_.emplace(trial.plan(), Screening{trial, pace_.TimeNs(trial.outcome)}).first->second;
+      measured_.emplace(trial.plan(), Screening{trial, pace_.TimeNs(trial.plan(), trial.outcome)}).first->second;
   if (best_screened_ != nullptr && !(screening < *best_screened_)) return;
   best_screened_ = &screening;
   since_best_ = 0;

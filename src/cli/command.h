@@ -160,6 +160,11 @@ struct RecordsRankCommand {
   bool json = false;
 };
 
+struct RecordsScreeningCommand {
+  TrialSelection selection;
+  bool json = false;
+};
+
 enum class TrainingStage : uint8_t { kPretrain, kImitate, kRl };
 
 struct TrainCommand {
@@ -373,10 +378,11 @@ struct GuestCommand {};
 using Command =
     std::variant<OptimizeCommand, EvaluateCommand, VerifyCommand, SelfTestCommand, PlanCheckCommand, PlanListCommand,
                  PlanEmitCommand, PlanExplainCommand, PlanFactsCommand, RecordsImportCommand, RecordsExportCommand,
-                 RecordsListCommand, RecordsStatsCommand, RecordsRankCommand, RecordsPairsCommand, RecordsDuelCommand,
-                 RecordsCompareCommand, RecordsMeasureCommand, BenchCommand, PromoteCommand, CatalogueShowCommand,
-                 CatalogueFindCommand, CatalogueCompareCommand, CatalogueBuildCommand, ReportCommand, TrainCommand,
-                 CompareCommand, DoctorCommand, WorkerCommand, CompilerCommand, OnceCommand, GuestCommand>;
+                 RecordsListCommand, RecordsStatsCommand, RecordsRankCommand, RecordsScreeningCommand,
+                 RecordsPairsCommand, RecordsDuelCommand, RecordsCompareCommand, RecordsMeasureCommand, BenchCommand,
+                 PromoteCommand, CatalogueShowCommand, CatalogueFindCommand, CatalogueCompareCommand,
+                 CatalogueBuildCommand, ReportCommand, TrainCommand, CompareCommand, DoctorCommand, WorkerCommand,
+                 CompilerCommand, OnceCommand, GuestCommand>;
 
 // Nothing to carry out: help or the version was asked for (exit code 0), or the words were wrong (2).
 struct NoCommand {

@@ -186,7 +186,8 @@ Result<ProblemSearch> SearchFor(const OptimizeCommand& command, const Instrument
                         .device = device,
                         .space = search.space.get(),
                         .seed = command.seed,
-                        .experience = &advice.experience};
+                        .experience = &advice.experience,
+                        .settles = instrument.live()};
   // A replay would read its own answers.
   if (!instrument.live()) context.forgets = [shape = gemm.shape](const Shape& other) { return other == shape; };
   ASSIGN_OR_RETURN(search.proposer, advice.policy != nullptr ? MakePolicyProposer(advice.policy, context)

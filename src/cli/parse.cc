@@ -294,6 +294,10 @@ class Grammar {
     Verb* rank = NewVerb(records, "rank", "how soon orders of plans come to the best that was recorded", &rank_);
     AddSources(rank, &rank_.sources, "record files or folders, each a table; else the one that answers");
     AddJson(rank, &rank_.json);
+
+    Verb* screening = NewVerb(records, "screening", "how well screenings told who would win", &screening_);
+    AddTrials(screening, &screening_.selection);
+    AddJson(screening, &screening_.json);
     AddPairs(records);
     AddDuel(records);
     AddCompare(records);
@@ -657,6 +661,7 @@ class Grammar {
   RecordsRankCommand rank_;
   RecordsDuelCommand duel_;
   RecordsPairsCommand pairs_;
+  RecordsScreeningCommand screening_;
   RecordsCompareCommand compare_;
   RecordsMeasureCommand measure_;
   BenchCommand bench_;

@@ -23,6 +23,7 @@ Result<int> Run(const RecordsExportCommand& command);
 Result<int> Run(const RecordsListCommand& command);
 Result<int> Run(const RecordsStatsCommand& command);
 Result<int> Run(const RecordsRankCommand& command);
+Result<int> Run(const RecordsScreeningCommand& command);
 Result<int> Run(const RecordsPairsCommand& command);
 Result<int> Run(const RecordsDuelCommand& command);
 Result<int> Run(const RecordsCompareCommand& command);

@@ -45,7 +45,8 @@ class BayesProposer : public Proposer {
       : space_(*context.space),
         candidates_(CandidatesFor(space_)),
         fresh_(space_, Random(context.seed).Fork("bayes proposer")),
-        awaited_(space_.size()) {}
+        awaited_(space_.size()),
+        pace_(context.settles) {}
 
   std::string_view name() const override { return "bayes"; }
 
@@ -62,7 +63,7 @@ class BayesProposer : public Proposer {
     if (model_) model_->StopAwaiting(*index);
     double log_time = highest_log_;  // a failure speaks as if the plan were as slow as the slowest
     if (outcome.kind == OutcomeKind::kMeasured) {
-      log_time = std::log(pace_.TimeNs(outcome));
+      log_time = std::log(pace_.TimeNs(plan, outcome));
       lowest_log_ = std::min(lowest_log_, log_time);
       highest_log_ = std::max(highest_log_, log_time);
     }

@@ -1,22 +1,38 @@
 // Times of one problem's kernels as if the GPU had kept one pace. At its power cap it runs a kernel, and every rival
-// beside it, up to 12 % slower some 40 ms after it was cool (512x2048x16384, H200: 53, then 60 us): kernels of different
-// races are told apart by what they take beside AutoTuning. For calls of more than 20 us that order agrees better with
-// the heat's; for shorter ones it makes no difference that could be told (docs/lab/sweeps.md).
+// beside it, up to 12 % slower some 40 ms after it was cool (512x2048x16384, H200: 53, then 60 us): kernels of
+// different races are told apart by what they take beside AutoTuning. For calls of more than 20 us that order agrees
+// better with the heat's; for shorter ones it makes no difference that could be told (docs/lab/sweeps.md).
 #pragma once
 
 #include <optional>
 
 #include "evaluate/outcome.h"
+#include "program/plan.h"
 
 namespace gemmsmith {
 
+// Elements of A and B that a tile needs for each product, in units of 1/128: 1.5 of 128x256; 0 where the family has no
+// tiles that are shared by a CTA.
+double BroughtIn(const Plan& plan);
+
+// What a screened call takes when it has the GPU to itself, over what it took in turns with others: at the power cap
+// the clock follows the power of whoever runs, and kernels that bring fewer bytes into a multiprocessor need less. Of
+// 128x256 tiles 1, of others by 9 % of what they bring beside these; 1 where calls are shorter than 0.3 ms.
+// `gemmsmith records screening` says how much better such times tell who wins (docs/lab/sweeps.md).
+double SettledShare(const Plan& plan, double call_ns);
+
 class Pace {
  public:
-  // Of an outcome that is measured: at the pace of the first one that AutoTuning raced beside; its bare time where none
-  // did.
-  double TimeNs(const Outcome& outcome);
+  // `settles`: the fastest is the one that settled races will find, so screened calls count with their settled share.
+  explicit Pace(bool settles = false) : settles_(settles) {}
+  // Of a plan whose outcome is measured: at the pace of the first one that AutoTuning raced beside; its bare time where
+  // none did.
+  double TimeNs(const Plan& plan, const Outcome& outcome);
 
  private:
+  double InTurnsNs(const Outcome& outcome);
+
+  const bool settles_;
   std::optional<double> rivals_ns_;  // what AutoTuning takes at that pace
 };
 

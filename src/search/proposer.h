@@ -32,6 +32,7 @@ struct SearchContext {
   const Space* space = nullptr;  // outlives the proposer
   uint64_t seed = 0;
   const Experience* experience = nullptr;  // of other problems (experience.h); null: none. Outlives the proposer
+  bool settles = false;                    // the best is found by settled races (pace.h)
   std::function<bool(const Shape& shape)> forgets;  // what of the experience it does without; null: nothing
 };
 

@@ -74,6 +74,31 @@ TEST_F(RecordsTest, PairsOfWrongWordsNameTheRightOnes) {
   ExpectOneError(home.Run({"records", "pairs", "finish", lines}), 3, "differ in finish alone");
 }
 
+TEST_F(RecordsTest, ScreeningsOfLongCallsTellWhoWinsByTheirSettledShare) {
+  const Words words = {"records", "screening", GEMMSMITH_DATA "/h200/large", GEMMSMITH_DATA "/h200/settled"};
+  const Finished text = home.Run(words);
+  ASSERT_EQ(text.exit_code, 0) << text.error;
+  EXPECT_NE(text.out.find("1200-"), std::string::npos) << text.out;
+  for (const std::string_view line : Split(text.out, '\n')) EXPECT_LE(line.size(), 120u) << line;
+  Words as_json = words;
+  as_json.push_back("--json");
+  const nlohmann::json json = Parsed(home.Run(as_json).out);
+  int long_lengths = 0;
+  for (const nlohmann::json& length : json["lengths"]) {
+    if (length["protocol"] != "heat") continue;
+    const double screened = length["screened"]["order"], settled = length["settled"]["order"];
+    if (length["from_ns"] < 300e3) {
+      EXPECT_NEAR(settled, screened, 0.01) << length;
+    } else {
+      EXPECT_GT(settled, screened) << length;
+      ++long_lengths;
+    }
+  }
+  EXPECT_EQ(long_lengths, 3);
+  ExpectOneError(home.Run({"records", "screening", GEMMSMITH_DATA "/h200/baselines"}), 3,
+                 "no campaign that raced three");
+}
+
 TEST_F(RecordsTest, AnotherTableOfTheLibrariesTimesIsCompared) {
   const std::string folder = GEMMSMITH_DATA "/h200/baselines";
   const std::string other = home.File("theirs.csv",

@@ -26,7 +26,8 @@ INSTANTIATE_TEST_SUITE_P(
                     WrongWords{{"zzzzzz"}, "there are optimize, evaluate, "},
                     WrongWords{{"256x512x4096"}, "'gemmsmith optimize 256x512x4096'"}, WrongWords{{""}, "is no verb"},
                     WrongWords{{"plan"}, "check, list, emit, explain, facts"}, WrongWords{{"plan", "emitt"}, "'emit'"},
-                    WrongWords{{"records"}, "import, export, list, stats, rank, pairs, duel, compare, measure"},
+                    WrongWords{{"records"},
+                               "import, export, list, stats, rank, screening, pairs, duel, compare, measure"},
                     WrongWords{{"records", "exprot"}, "'export'"}, WrongWords{{"doctor", "now"}, "'now'"},
                     WrongWords{{"--optimize"}, "did you mean 'optimize'?"}));
 
@@ -167,9 +168,9 @@ INSTANTIATE_TEST_SUITE_P(Verbs, HelpTest,
                          testing::Values("", "optimize", "evaluate", "verify", "plan", "plan check", "plan list",
                                          "plan emit", "plan explain", "plan facts", "records", "records import",
                                          "records export", "records list", "records stats", "records rank",
-                                         "records pairs", "records duel", "records compare", "records measure",
-                                         "promote", "catalogue", "catalogue show", "catalogue find", "catalogue build",
-                                         "train", "compare", "doctor"));
+                                         "records screening", "records pairs", "records duel", "records compare",
+                                         "records measure", "promote", "catalogue", "catalogue show", "catalogue find",
+                                         "catalogue build", "train", "compare", "doctor"));
 
 TEST(HelpTest, DoesNotShowWhatOnlyTheProgramItselfStarts) {
   const std::string help = Home().Run({"--help"}).out;

@@ -1,0 +1,53 @@
+#include "search/pace.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "search/synthetic_space.h"
+
+namespace gemmsmith {
+namespace {
+
+const Plan kSmall = *ParsePlan("wgmma schedule=pingpong tile_m=128 tile_n=128"),
+           kUsual = *ParsePlan("wgmma schedule=cooperative tile_m=128 tile_n=256"),
+           kLarge = *ParsePlan("wgmma schedule=cooperative tile_m=256 tile_n=192");
+
+Outcome BesideAutoTuning(double time_ns, double share) {
+  Outcome outcome = MeasuredOutcome(time_ns);
+  outcome.protocol = Protocol::kScreen;
+  outcome.comparisons.push_back({.baseline = "lt_auto_nn", .clock = Clock::kDevice, .ratio = {.median = 1 / share}});
+  return outcome;
+}
+
+TEST(SettledShareTest, WhatBringsLessIntoAMultiprocessorTakesLessOfALongCall) {
+  EXPECT_EQ(SettledShare(kUsual, 2e6), 1);
+  EXPECT_NEAR(SettledShare(kSmall, 2e6), std::exp(0.09 * 0.5), 1e-12);
+  EXPECT_NEAR(SettledShare(kLarge, 2e6), std::exp(-0.09 / 3), 1e-12);
+  EXPECT_EQ(SettledShare(kSmall, 2e6), SettledShare(kSmall, 20e6));
+}
+
+TEST(SettledShareTest, ShortCallsAndDirectKernelsAreAsTheyWereScreened) {
+  EXPECT_EQ(SettledShare(kSmall, 300e3), 1);
+  EXPECT_EQ(SettledShare(kLarge, 5e3), 1);
+  EXPECT_EQ(SettledShare(Plan{FamilyId::kDirect}, 2e6), 1);
+  EXPECT_GT(SettledShare(kSmall, 600e3), 1);
+  EXPECT_LT(SettledShare(kSmall, 600e3), SettledShare(kSmall, 800e3));
+}
+
+TEST(PaceTest, KernelsOfDifferentRacesAreToldApartByWhatTheyTakeBesideAutoTuning) {
+  Pace pace;
+  EXPECT_DOUBLE_EQ(pace.TimeNs(kUsual, BesideAutoTuning(1000, 0.5)), 1000);
+  EXPECT_DOUBLE_EQ(pace.TimeNs(kUsual, BesideAutoTuning(1500, 0.6)), 1200);
+}
+
+TEST(PaceTest, OnlyScreenedCallsGetTheirSettledShareAndOnlyWhereRacesSettle) {
+  Outcome screened = BesideAutoTuning(2e6, 1);
+  EXPECT_DOUBLE_EQ(Pace().TimeNs(kSmall, screened), 2e6);
+  EXPECT_DOUBLE_EQ(Pace(true).TimeNs(kSmall, screened), 2e6 * SettledShare(kSmall, 2e6));
+  screened.protocol = Protocol::kShort;
+  EXPECT_DOUBLE_EQ(Pace(true).TimeNs(kSmall, screened), 2e6);
+}
+
+}  // namespace
+}  // namespace gemmsmith

@@ -1,0 +1,138 @@
+#include "search/screening_quality.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <string>
+#include <tuple>
+
+#include "base/statistics.h"
+#include "search/pace.h"
+
+namespace gemmsmith {
+
+namespace {
+
+constexpr std::array<double, 7> kEdgesNs = {0, 20e3, 100e3, 300e3, 600e3, 1200e3, INFINITY};
+constexpr size_t kFewestPlans = 3;
+
+// Where one race's trials are: campaign, device, problem.
+using Place = std::tuple<std::string, std::string, Gemm>;
+using NewestTrials = std::map<Plan, const Trial*>;
+
+std::map<Place, NewestTrials> TrialsOf(std::span<const Trial> trials, Protocol protocol) {
+  std::map<Place, NewestTrials> found;
+  for (const Trial& trial : trials) {
+    if (!trial.IsTimedPlan() || trial.outcome.protocol != protocol) continue;
+    const Trial*& newest = found[{trial.campaign, trial.setting.device_key, trial.gemm}][trial.plan()];
+    if (newest == nullptr || newest->unix_ms <= trial.unix_ms) newest = &trial;
+  }
+  return found;
+}
+
+// What those took in it that were screened before.
+struct Race {
+  std::vector<double> raced_ns, screened_ns, settled_ns, brought_in;
+
+  Race(const NewestTrials& raced, const NewestTrials& screened) {
+    Pace of_race, of_screening, of_settled(true);
+    for (const auto& [plan, trial] : raced) {
+      const auto before = screened.find(plan);
+      if (before == screened.end()) continue;
+      raced_ns.push_back(of_race.TimeNs(plan, trial->outcome));
+      screened_ns.push_back(of_screening.TimeNs(plan, before->second->outcome));
+      settled_ns.push_back(of_settled.TimeNs(plan, before->second->outcome));
+      brought_in.push_back(BroughtIn(plan));
+    }
+  }
+  size_t size() const { return raced_ns.size(); }
+  double FastestNs() const { return *std::ranges::min_element(raced_ns); }
+  double FirstBehind(const std::vector<double>& expected_ns) const {
+    return raced_ns[size_t(std::ranges::min_element(expected_ns) - expected_ns.begin())] / FastestNs();
+  }
+};
+
+// Slope of y over x, each beside its mean of a race.
+class SlopeWithinRaces {
+ public:
+  void Add(const std::vector<double>& x, const std::vector<double>& y) {
+    const double mean_x = Mean(x), mean_y = Mean(y);
+    for (size_t i = 0; i < x.size(); ++i) {
+      xx_ += (x[i] - mean_x) * (x[i] - mean_x);
+      xy_ += (x[i] - mean_x) * (y[i] - mean_y);
+      yy_ += (y[i] - mean_y) * (y[i] - mean_y);
+    }
+    freedom_ += int(x.size()) - 1;
+  }
+  double Slope() const { return xx_ > 0 ? xy_ / xx_ : 0; }
+  double Error() const {
+    if (xx_ <= 0 || freedom_ < 2) return 0;
+    return std::sqrt(std::max(0.0, yy_ - Slope() * xy_) / (freedom_ - 1) / xx_);
+  }
+
+ private:
+  double xx_ = 0, xy_ = 0, yy_ = 0;
+  int freedom_ = 0;
+};
+
+class Tally {
+ public:
+  void Add(const Race& race) {
+    plans_.push_back(double(race.size()));
+    screened_.Add(race, race.screened_ns);
+    settled_.Add(race, race.settled_ns);
+    std::vector<double> lost;
+    for (size_t i = 0; i < race.size(); ++i) lost.push_back(std::log(race.raced_ns[i] / race.screened_ns[i]));
+    slope_.Add(race.brought_in, lost);
+  }
+  bool empty() const { return plans_.empty(); }
+  ScreeningQuality Quality(Protocol protocol, size_t bin) const {
+    return {.protocol = protocol,
+            .from_ns = kEdgesNs[bin],
+            .to_ns = kEdgesNs[bin + 1],
+            .races = int(plans_.size()),
+            .plans = Mean(plans_),
+            .screened = screened_.Agreement(),
+            .settled = settled_.Agreement(),
+            .slope = slope_.Slope(),
+            .slope_error = slope_.Error()};
+  }
+
+ private:
+  struct Agreements {
+    std::vector<double> orders, behind;
+    void Add(const Race& race, const std::vector<double>& expected_ns) {
+      orders.push_back(RankCorrelation(expected_ns, race.raced_ns).value_or(0));
+      behind.push_back(race.FirstBehind(expected_ns));
+    }
+    ScreeningAgreement Agreement() const { return {Mean(orders), Mean(behind)}; }
+  };
+
+  std::vector<double> plans_;
+  Agreements screened_, settled_;
+  SlopeWithinRaces slope_;
+};
+
+}  // namespace
+
+std::vector<ScreeningQuality> QualitiesOfScreening(std::span<const Trial> trials) {
+  const std::map<Place, NewestTrials> screened = TrialsOf(trials, Protocol::kScreen);
+  std::vector<ScreeningQuality> qualities;
+  for (const Protocol protocol : {Protocol::kHeat, Protocol::kShort}) {
+    std::array<Tally, kEdgesNs.size() - 1> tallies;
+    for (const auto& [place, raced] : TrialsOf(trials, protocol)) {
+      const auto before = screened.find(place);
+      if (before == screened.end()) continue;
+      const Race race(raced, before->second);
+      if (race.size() < kFewestPlans) continue;
+      const auto bin = std::ranges::upper_bound(kEdgesNs, race.FastestNs()) - kEdgesNs.begin() - 1;
+      tallies[size_t(bin)].Add(race);
+    }
+    for (size_t bin = 0; bin < tallies.size(); ++bin)
+      if (!tallies[bin].empty()) qualities.push_back(tallies[bin].Quality(protocol, bin));
+  }
+  return qualities;
+}
+
+}  // namespace gemmsmith

@@ -1,0 +1,90 @@
+#include "search/screening_quality.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "search/pace.h"
+#include "search/synthetic_space.h"
+
+namespace gemmsmith {
+namespace {
+
+const std::vector<Plan> kPlans = {*ParsePlan("wgmma schedule=pingpong tile_m=128 tile_n=128"),
+                                  *ParsePlan("wgmma schedule=cooperative tile_m=128 tile_n=256"),
+                                  *ParsePlan("wgmma schedule=cooperative tile_m=256 tile_n=192")};
+
+class ScreeningQualityTest : public testing::Test {
+ protected:
+  void Add(const Plan& plan, Protocol protocol, double time_ns, const std::string& campaign = "one") {
+    Trial trial{.gemm = {{4096, 4096, 4096}}, .subject = plan, .outcome = MeasuredOutcome(time_ns)};
+    trial.outcome.protocol = protocol;
+    trial.setting.device_key = "h200";
+    trial.campaign = campaign;
+    trial.unix_ms = int64_t(trials_.size());
+    trials_.push_back(trial);
+  }
+  // Each plan loses what large tiles do not, by this slope.
+  void AddRace(Protocol protocol, double call_ns, double slope, const std::string& campaign = "one") {
+    for (size_t i = 0; i < kPlans.size(); ++i) {
+      const double screened_ns = call_ns * (1 + 0.01 * double(i));
+      Add(kPlans[i], Protocol::kScreen, screened_ns, campaign);
+      Add(kPlans[i], protocol, screened_ns * std::exp(slope * BroughtIn(kPlans[i])), campaign);
+    }
+  }
+  std::vector<ScreeningQuality> Qualities() const { return QualitiesOfScreening(trials_); }
+
+  std::vector<Trial> trials_;
+};
+
+TEST_F(ScreeningQualityTest, LongCallsThatSettleInAnotherOrderAreToldByTheirSettledShare) {
+  AddRace(Protocol::kHeat, 2e6, 0.08);
+  const std::vector<ScreeningQuality> qualities = Qualities();
+  ASSERT_EQ(qualities.size(), 1u);
+  const ScreeningQuality& quality = qualities.front();
+  EXPECT_EQ(quality.protocol, Protocol::kHeat);
+  EXPECT_EQ(quality.from_ns, 1200e3);
+  EXPECT_EQ(quality.races, 1);
+  EXPECT_EQ(quality.plans, 3);
+  EXPECT_DOUBLE_EQ(quality.screened.order, -1);
+  EXPECT_DOUBLE_EQ(quality.settled.order, 1);
+  EXPECT_NEAR(quality.screened.first_behind, std::exp(0.08 * (2 - 7.0 / 6)) / 1.02, 1e-9);
+  EXPECT_DOUBLE_EQ(quality.settled.first_behind, 1);
+  EXPECT_NEAR(quality.slope, 0.08, 1e-9);
+  EXPECT_NEAR(quality.slope_error, 0, 1e-6);
+}
+
+TEST_F(ScreeningQualityTest, ShortCallsKeepTheOrderOfTheirScreening) {
+  AddRace(Protocol::kShort, 10e3, 0);
+  const std::vector<ScreeningQuality> qualities = Qualities();
+  ASSERT_EQ(qualities.size(), 1u);
+  EXPECT_EQ(qualities.front().to_ns, 20e3);
+  EXPECT_DOUBLE_EQ(qualities.front().screened.order, 1);
+  EXPECT_DOUBLE_EQ(qualities.front().settled.order, 1);
+  EXPECT_DOUBLE_EQ(qualities.front().screened.first_behind, 1);
+  EXPECT_NEAR(qualities.front().slope, 0, 1e-9);
+}
+
+TEST_F(ScreeningQualityTest, OnlyWhatWasScreenedInTheSameCampaignCountsAndThreePlansAreARace) {
+  AddRace(Protocol::kHeat, 2e6, 0.08);
+  const Plan unscreened = *ParsePlan("wgmma schedule=cooperative tile_m=192 tile_n=192");
+  Add(unscreened, Protocol::kHeat, 1e6);
+  Add(unscreened, Protocol::kScreen, 1e6, "another");
+  for (size_t i = 0; i < 2; ++i) {
+    Add(kPlans[i], Protocol::kScreen, 1e5, "two plans");
+    Add(kPlans[i], Protocol::kHeat, 1e5, "two plans");
+  }
+  const std::vector<ScreeningQuality> qualities = Qualities();
+  ASSERT_EQ(qualities.size(), 1u);
+  EXPECT_EQ(qualities.front().plans, 3);
+  EXPECT_TRUE(QualitiesOfScreening({}).empty());
+}
+
+TEST_F(ScreeningQualityTest, APlanThatWasJudgedTwiceSpeaksByItsNewestTime) {
+  Add(kPlans[2], Protocol::kScreen, 1);
+  AddRace(Protocol::kHeat, 2e6, 0.08);
+  EXPECT_NEAR(Qualities().front().slope, 0.08, 1e-9);
+}
+
+}  // namespace
+}  // namespace gemmsmith
