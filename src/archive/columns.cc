@@ -9,6 +9,8 @@
 namespace gemmsmith {
 namespace {
 
+constexpr int kRoundedBits = 12, kRoundedBitsOfRaces = 14;
+
 uint64_t ZigZag(int64_t value) { return (uint64_t(value) << 1) ^ uint64_t(value >> 63); }
 int64_t UnZigZag(uint64_t value) { return int64_t(value >> 1) ^ -int64_t(value & 1); }
 
@@ -42,7 +44,9 @@ int64_t Sum(int64_t before, int64_t difference) { return int64_t(uint64_t(before
 
 }  // namespace
 
-int RoundedBits(Protocol protocol) { return IsThorough(protocol) ? 14 : 12; }
+int RoundedBits(Protocol protocol) { return IsThorough(protocol) ? kRoundedBitsOfRaces : kRoundedBits; }
+
+bool RecordsSpread(int significant_bits) { return significant_bits > kRoundedBits; }
 
 double RecordedReal(double value, int significant_bits) {
   return FromRealCode(RealCode(float(value), significant_bits), significant_bits);

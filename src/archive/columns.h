@@ -114,6 +114,9 @@ inline constexpr size_t kMaxSegmentItems = 1u << 20;       // timings, compariso
 // that is published.
 inline constexpr int kSignificantBits = 17;
 int RoundedBits(Protocol protocol);
+// Whether the means and intervals of such a trial's times and ratios are recorded: not those of rounded screenings and
+// heats, of which searches ask the median, and whose few rounds seldom make an interval that means anything.
+bool RecordsSpread(int significant_bits);
 // What a segment makes of a real number: so many significant bits, as an f32.
 double RecordedReal(double value, int significant_bits);
 
@@ -165,6 +168,7 @@ class ColumnEncoder {
     significant_bits_ = rounds_ ? RoundedBits(protocol) : kSignificantBits;
     PutInteger(column, significant_bits_);
   }
+  bool RecordsSpread() const { return gemmsmith::RecordsSpread(significant_bits_); }
   LastMedians& last_medians() { return last_medians_; }
   // The number of items in one column; each item has at least a byte in another.
   template <class Item>
@@ -228,6 +232,7 @@ class ColumnDecoder {
   void Precision(Column column, Protocol /*protocol*/) {
     if (!IsMissing(column)) significant_bits_ = int(GetInteger(column, kLeastBits, kMostBits));
   }
+  bool RecordsSpread() const { return gemmsmith::RecordsSpread(significant_bits_); }
   LastMedians& last_medians() { return last_medians_; }
   template <class Item>
   void List(Column count, Column item_column, std::vector<Item>& items, auto&& fields) {

@@ -15,7 +15,7 @@ namespace gemmsmith {
 namespace {
 
 constexpr std::string_view kMagic = "GSR\n";
-constexpr uint16_t kVersion = 3;
+constexpr uint16_t kVersion = 4;
 constexpr size_t kMostColumns = 256;  // that any program may ever have
 
 uint64_t Checksum(std::string_view bytes) { return HashBytes(bytes).low; }

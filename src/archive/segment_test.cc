@@ -19,6 +19,7 @@ Trial Recorded(Trial trial, bool keep_samples, bool rounded) {
   Outcome& outcome = trial.outcome;
   const int bits = rounded ? RoundedBits(outcome.protocol) : kSignificantBits;
   const auto round = [&](double& value) { value = RecordedReal(value, bits); };
+  const bool has_spread = !rounded || IsThorough(outcome.protocol);
   KeepRecordedSamples(outcome, keep_samples);
   for (double* value :
        {&outcome.verdict.max_abs_error, &outcome.verdict.baseline_max_abs_error, &outcome.verdict.relative_error,
@@ -30,16 +31,19 @@ Trial Recorded(Trial trial, bool keep_samples, bool rounded) {
                            &timing.energy->watts, &timing.energy->sm_clock_mhz})
         round(*real);
     }
+    if (!has_spread) timing.mean_ns = 0, timing.interval = {};
     for (float& sample : timing.samples_ns) sample = float(RecordedReal(double(sample), bits));
     for (double* value : {&timing.median_ns, &timing.mean_ns, &timing.interval.low, &timing.interval.high})
       round(*value);
   }
   for (size_t i = 0; outcome.counters && i < kCounterCount; ++i)
     if (std::optional<double>& value = (*outcome.counters)[Counter(i)]) round(*value);
-  for (Comparison& comparison : outcome.comparisons)
+  for (Comparison& comparison : outcome.comparisons) {
+    if (!has_spread) comparison.ratio.mean = 0, comparison.ratio.interval = {};
     for (double* value : {&comparison.ratio.median, &comparison.ratio.mean, &comparison.ratio.interval.low,
                           &comparison.ratio.interval.high})
       round(*value);
+  }
   return trial;
 }
 
@@ -197,12 +201,12 @@ TEST(Segment, AnotherFormatIsRefusedByName) {
   segment[4] = 9;
   const Status newer = DecodeSegment(segment).status();
   EXPECT_EQ(newer.code(), StatusCode::kInvalidArgument);
-  EXPECT_EQ(newer.message(), "the segment has format 9, this program knows 3: use a newer one");
-  segment[4] = 2;
+  EXPECT_EQ(newer.message(), "the segment has format 9, this program knows 4: use a newer one");
+  segment[4] = 3;
   const Status older = DecodeSegment(segment).status();
   EXPECT_EQ(older.code(), StatusCode::kInvalidArgument);
   EXPECT_EQ(older.message(),
-            "the segment has format 2, which this program no longer reads: export it again from its archive");
+            "the segment has format 3, which this program no longer reads: export it again from its archive");
 }
 
 // Four bytes each, in planes: a plane that is short is no column.

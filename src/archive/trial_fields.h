@@ -55,9 +55,11 @@ inline void TimingFields(auto& coder, Timing& timing) {
   double& last_median = coder.last_medians().Of(timing.contender, timing.clock);
   coder.RealNear(Column::kMedianNs, timing.median_ns, last_median);
   last_median = timing.median_ns;
-  coder.RealNear(Column::kMeanNs, timing.mean_ns, timing.median_ns);
-  coder.RealNear(Column::kIntervalLow, timing.interval.low, timing.median_ns);
-  coder.RealNear(Column::kIntervalHigh, timing.interval.high, Mirrored(timing.interval.low, timing.median_ns));
+  if (coder.RecordsSpread()) {
+    coder.RealNear(Column::kMeanNs, timing.mean_ns, timing.median_ns);
+    coder.RealNear(Column::kIntervalLow, timing.interval.low, timing.median_ns);
+    coder.RealNear(Column::kIntervalHigh, timing.interval.high, Mirrored(timing.interval.low, timing.median_ns));
+  }
   coder.Integer(Column::kSampleCount, timing.sample_count);
   coder.List(Column::kKeptSampleCount, Column::kSampleNs, timing.samples_ns,
              [&](float& sample) { coder.SampleNear(Column::kSampleNs, sample, timing.median_ns); });
@@ -79,9 +81,11 @@ inline void ComparisonFields(auto& coder, const Outcome& outcome, Comparison& co
   coder.Choice(Column::kComparisonClock, comparison.clock, kLastClock);
   coder.Text(Column::kComparisonContender, comparison.contender);
   coder.RealNear(Column::kRatioMedian, ratio.median, ExpectedRatio(outcome, comparison));
-  coder.RealNear(Column::kRatioMean, ratio.mean, ratio.median);
-  coder.RealNear(Column::kRatioLow, ratio.interval.low, ratio.median);
-  coder.RealNear(Column::kRatioHigh, ratio.interval.high, Mirrored(ratio.interval.low, ratio.median));
+  if (coder.RecordsSpread()) {
+    coder.RealNear(Column::kRatioMean, ratio.mean, ratio.median);
+    coder.RealNear(Column::kRatioLow, ratio.interval.low, ratio.median);
+    coder.RealNear(Column::kRatioHigh, ratio.interval.high, Mirrored(ratio.interval.low, ratio.median));
+  }
   coder.Integer(Column::kPairs, ratio.pairs);
 }
 
