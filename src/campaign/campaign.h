@@ -73,8 +73,9 @@ struct CampaignOptions {
   // chains is then a finalist.
   int chained_twins = 0;
   // Shared memory of a CTA that leaves room for one of the next launch. Of plans that split K and take more, these and
-  // the screening's fastest bring the same with a ring that is short enough: with one that fills a multiprocessor a chain
-  // of such calls takes longer than plain ones, by up to 4 us (docs/lab/latency.md). 0: nobody knows, and none come.
+  // the screening's fastest bring the same with a ring that is short enough: with one that fills a multiprocessor a
+  // chain of such calls takes longer than plain ones, by up to 4 us (docs/lab/latency.md). 0: nobody knows, and none
+  // come.
   int64_t room_for_next_bytes = 0;
   // So many of the fastest of the screening bring the same plans with all dimensions known to the compiler into the
   // heat. (Screened kernels are shared from shape to shape. With all dimensions known the same plan took 0.969 of the
@@ -82,8 +83,12 @@ struct CampaignOptions {
   // sweep of 2026-11-22. Compiling a kernel for one shape takes as long as a dozen screenings.) Where calls are short,
   // these once more without a trigger.
   int fixed_twins = 0;
-  // The heat of long calls has persistent kernels twice, with tiles by the order of the launch and by place.
+  // The heat of long calls has persistent kernels twice, the first two with tiles by the order of the launch and by
+  // place.
   bool placed_twins = false;
+  // And all of them with the raster too whose waves ask for least on this device (docs/lab/sweeps.md); nothing: as they
+  // are.
+  std::optional<Device> square_waves_on;
   // So many of the fastest of the heat (of long calls two, unless by energy) pass the short protocol, with the
   // offline clock, before one is named best. 0: the screening decides, and there is no heat.
   int finalists = 4;

@@ -18,6 +18,7 @@
 #include "campaign/fakes.h"
 #include "campaign/interrupt.h"
 #include "program/axes.h"
+#include "program/cost.h"
 #include "program/emit.h"
 
 namespace gemmsmith {
@@ -496,6 +497,21 @@ TEST_F(PlacedTwinsTest, TheStandingKernelIsRacedInBothPlacesBeforeOthers) {
   EXPECT_TRUE(in_heat.contains(standing) && in_heat.contains(standing_near));
   EXPECT_EQ(in_heat.size(), 8u);
   EXPECT_TRUE(in_finals.contains(standing)) << "as slow as others, but it decides whether anything changes";
+}
+
+TEST_F(PlacedTwinsTest, LongCallsAreRacedWithSquareWavesToo) {
+  options.placed_twins = false;
+  options.square_waves_on = SomeDevice();
+  const Plan columns = Words("schedule=pingpong raster=m"), square = Words("schedule=pingpong raster=8"),
+             wide = Words("schedule=pingpong tile_n=192 raster=16"),
+             narrow = Words("schedule=pingpong tile_n=64 raster=8");
+  ASSERT_LT(WaveBytes(square, options.problems[0], SomeDevice()),
+            0.7 * WaveBytes(columns, options.problems[0], SomeDevice()));
+  space = Space({columns, wide, narrow});
+  const Result<ProblemResult> result = RunWhole();
+  ASSERT_TRUE(result.ok()) << result.status().message();
+  EXPECT_EQ(in_heat, (std::set<Plan>{columns, square, wide, narrow})) << "two of them are square enough";
+  EXPECT_EQ(result->evaluations, 3) << "twins are no evaluations";
 }
 
 TEST_F(PlacedTwinsTest, WhereAllReachTheFinalsThereIsNoHeat) {

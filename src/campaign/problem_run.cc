@@ -4,6 +4,8 @@
 #include <limits>
 
 #include "evaluate/time/race_rules.h"
+#include "program/cost.h"
+#include "program/legality.h"
 #include "program/wgmma_family.h"
 
 namespace gemmsmith {
@@ -86,6 +88,11 @@ constexpr size_t kFirstRing = 1;        // of the stages, which ascend
 // So few plans, of which one decision leaves four, of as many tiles and schedules as there are, and no twins that save
 // a share of a microsecond; but those in other places (docs/lab/neighbours.md).
 constexpr size_t kLongHeatPlans = 8, kMostOfOneTile = 2;
+// By place a plan takes 1.001 of its time (197 pairs of heats, by 2 % up or down), so few are worth a turn.
+constexpr int kPlacedInALongHeat = 2;
+// A wave that asks for so much of what another raster's does is worth one, too: the logarithm of speed falls by 0.036
+// of the logarithm of what is asked for (1,506 plans of races with calls of more than 0.6 ms, H200, November 2026).
+constexpr double kSquarer = 0.95;
 // Both layouts' finals, three plans each beside AutoTuning's two, took 15.6 s with their tests; each plan takes 1.1 s
 // (H200, November 2026).
 constexpr int kLongFinalists = 2;
@@ -121,6 +128,18 @@ std::optional<Plan> PlacedTwin(const Plan& plan, const Shape& shape) {
   Plan near = With(With(plan, "place", 1), "ctas", 0);
   if (WgmmaPlan(plan).raster < group) near = With(near, "raster", group);
   return near;
+}
+
+// The same plan with the raster whose waves ask L2 for least; none where its own is nearly as good, or its tiles go by
+// place.
+std::optional<Plan> SquareTwin(const Plan& plan, const Gemm& gemm, const Device& device) {
+  if (plan.family != FamilyId::kWgmma || IsPlaced(plan)) return std::nullopt;
+  double least = kSquarer * WaveBytes(plan, gemm, device);
+  std::optional<Plan> squarest;
+  for (const Plan& twin : TwinsOn("raster", plan, 0))
+    if (const double bytes = WaveBytes(twin, gemm, device); bytes < least && IsLegal(twin, gemm, device))
+      squarest = twin, least = bytes;
+  return squarest;
 }
 
 // The same plan with the longest ring that takes no more than so many bytes; none where it takes no more as it is, and
@@ -278,10 +297,16 @@ std::vector<Plan> ProblemRun::HeatOfShortCalls(std::vector<const Trial*> screene
 std::vector<Plan> ProblemRun::HeatOfLongCalls(const std::vector<const Trial*>& screened) const {
   const size_t most = std::min(kLongHeatPlans, size_t(options_.heat_contenders));
   std::vector<Plan> plans;
+  int placed = 0;
   const auto add = [&](const Plan& plan) {
     AddOnce(plan, plans);
-    const std::optional<Plan> twin = options_.placed_twins ? PlacedTwin(plan, gemm().shape) : std::nullopt;
-    if (twin) AddOnce(*twin, plans);
+    if (const std::optional<Device>& device = options_.square_waves_on)
+      if (const std::optional<Plan> twin = SquareTwin(plan, gemm(), *device)) AddOnce(*twin, plans);
+    if (!options_.placed_twins || placed == kPlacedInALongHeat) return;
+    const std::optional<Plan> twin = PlacedTwin(plan, gemm().shape);
+    if (!twin) return;
+    AddOnce(*twin, plans);
+    ++placed;
   };
   if (standing_) add(*standing_);
   for (const Trial* trial : OfManyTiles(screened, most))

@@ -61,7 +61,9 @@ class ProblemRun {
   int Finalists() const {
     return best_screened_ == nullptr ? options_.finalists : FinalistsOf(options_, best_screened_->time_ns);
   }
-  bool HasTwins() const { return options_.chained_twins > 0 || options_.fixed_twins > 0 || options_.placed_twins; }
+  bool HasTwins() const {
+    return options_.chained_twins > 0 || options_.fixed_twins > 0 || options_.placed_twins || options_.square_waves_on;
+  }
   bool IsStanding(const Plan& plan) const { return standing_ && *standing_ == plan; }
   void Account(const Trial& trial, bool resumed);
   std::vector<Plan> HeatOfShortCalls(std::vector<const Trial*> screened) const;

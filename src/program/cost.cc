@@ -370,6 +370,12 @@ double WgmmaTimeNs(const WgmmaPlan& plan, const Gemm& gemm, const Device& device
 
 }  // namespace
 
+double WaveBytes(const Plan& plan, const Gemm& gemm, const Device& device) {
+  if (plan.family != FamilyId::kWgmma) return 0;
+  const WgmmaPlan read(plan);
+  return WaveBytes(read, gemm.shape, PlacementOf(read, gemm.shape, device).tiles_at_once);
+}
+
 double PredictTimeNs(const Plan& plan, const Gemm& gemm, const Device& device) {
   switch (plan.family) {
     case FamilyId::kDirect:

@@ -11,4 +11,7 @@ namespace gemmsmith {
 // plan and every problem without Problems(), legal or not. About 0.1 us a call.
 double PredictTimeNs(const Plan& plan, const Gemm& gemm, const Device& device);
 
+// Distinct bytes of A and B that the tiles of one wave ask L2 for, by the plan's raster; 0 where its family has none.
+double WaveBytes(const Plan& plan, const Gemm& gemm, const Device& device);
+
 }  // namespace gemmsmith
