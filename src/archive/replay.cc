@@ -19,8 +19,9 @@ void DrawFromSamples(Timing& timing, Random& random) {
   timing.interval = MedianInterval(drawn);
 }
 
-// Without samples: normal, as wide as the recorded interval, and within it.
+// Without samples: normal, as wide as the recorded interval, and within it; as recorded where there is none.
 void DrawFromInterval(Timing& timing, Random& random) {
+  if (!timing.interval.IsKnown()) return;
   constexpr double kSigmas = 1.959964;  // half the width of a 95 % interval
   double deviation = random.Normal();
   while (std::abs(deviation) > kSigmas) deviation = random.Normal();

@@ -208,5 +208,13 @@ TEST(Replay, ARecordWithoutSpreadIsAnsweredWithoutNoise) {
   EXPECT_EQ(evaluator->Evaluate(RequestFor(trial, 3), {})->TimeNs(), 1000);
 }
 
+TEST(Replay, ARecordOfMediansAloneIsAnsweredAsItIs) {
+  Trial trial = Measured(0, 1000, false);
+  trial.outcome.timings[0].mean_ns = 0, trial.outcome.timings[0].interval = {};
+  const auto evaluator = MakeReplayEvaluator(Recording::FromTrials({trial}));
+  for (uint64_t seed = 0; seed < 20; ++seed)
+    EXPECT_EQ(*evaluator->Evaluate(RequestFor(trial, seed), {}), trial.outcome) << seed;
+}
+
 }  // namespace
 }  // namespace gemmsmith

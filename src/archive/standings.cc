@@ -53,7 +53,7 @@ Standing StandingOf(std::optional<ShapeClass> shape_class, const Layout& layout,
     standing.wins += ratio.median > 1;
     standing.losses += ratio.median < 1;
     standing.clear_wins += ratio.interval.low > 1;
-    standing.clear_losses += ratio.interval.high < 1;
+    standing.clear_losses += ratio.interval.IsKnown() && ratio.interval.high < 1;
     if (best.chained_protocol) chained.push_back(best.chained);
   }
   standing.geometric_mean = GeometricMean(medians);

@@ -42,6 +42,19 @@ TEST(Standings, ComeFromTheBestCarefulTrialAgainstTheHardestAutoTuning) {
   EXPECT_EQ(standings[2].losses, 0);
 }
 
+TEST(Standings, WhereMediansAloneWereRecordedNothingIsClear) {
+  Trial win = Measured({64, 64, 64}, Protocol::kScreen, 1000, 2, 3),
+        loss = Measured({64, 64, 128}, Protocol::kScreen, 1000, 0.5, 3);
+  for (Trial* trial : {&win, &loss})
+    for (Comparison& comparison : trial->outcome.comparisons) comparison.ratio.interval = {};
+  const std::vector<Standing> standings = StandingsOf({win, loss});
+  ASSERT_EQ(standings.size(), 1u);
+  EXPECT_EQ(standings[0].wins, 1);
+  EXPECT_EQ(standings[0].losses, 1);
+  EXPECT_EQ(standings[0].clear_wins, 0);
+  EXPECT_EQ(standings[0].clear_losses, 0);
+}
+
 TEST(Standings, TotalsHoldEveryClassOfTheGridAndNothingElse) {
   const std::vector<Standing> totals = TotalsOf({Measured({64, 64, 64}, Protocol::kShort, 1000, 4, 5),
                                                  Measured({8192, 8192, 8192}, Protocol::kScreen, 1e9, 1, 2),

@@ -17,9 +17,12 @@ double Quantile(std::span<const double> samples, double q);  // linear interpola
 // one of them is the same everywhere. As many of each.
 std::optional<double> RankCorrelation(std::span<const double> x, std::span<const double> y);
 
+// Of times, ratios and the like, which are positive.
 struct Interval {
   double low = 0;
   double high = 0;
+  // Records of screenings and heats may hold medians alone: both ends are 0 then.
+  bool IsKnown() const { return high > 0; }
   double Width() const { return high - low; }
   bool operator==(const Interval&) const = default;
 };

@@ -16,9 +16,8 @@ namespace gemmsmith {
 namespace {
 
 // Of one sample the interval has no width, which would look like certainty.
-std::string IntervalText(const Timing& timing) {
-  if (timing.sample_count < 2) return "none";
-  return fmt::format("{:.2f} to {:.2f} us", timing.interval.low / 1e3, timing.interval.high / 1e3);
+std::string MeasuredIntervalText(const Timing& timing) {
+  return IntervalText(timing.sample_count < 2 ? Interval() : timing.interval);
 }
 
 std::string MeasuredRatioText(const RatioEstimate& ratio) {
@@ -40,8 +39,8 @@ std::string TimesTable(const Outcome& outcome, const Terminal& terminal) {
       if (comparison.baseline == timing.contender && comparison.clock == timing.clock)
         ratio = MeasuredRatioText(comparison.ratio);
     }
-    table.Add({timing.contender, std::string(Name(timing.clock)), TimeText(timing.median_ns), IntervalText(timing),
-               fmt::format("{}", timing.sample_count), ratio});
+    table.Add({timing.contender, std::string(Name(timing.clock)), TimeText(timing.median_ns),
+               MeasuredIntervalText(timing), fmt::format("{}", timing.sample_count), ratio});
   }
   // Ours on the chained clock stands against the plain times of baselines that have no other.
   for (const Comparison& comparison : outcome.comparisons) {

@@ -73,9 +73,8 @@ std::string LayoutTable(const OptimizeReport& report, const Terminal& terminal) 
       continue;
     }
     const Timing& ours = OurTiming(finding);
-    table.Add({layout, TimeText(ours.median_ns),
-               fmt::format("{:.2f} to {:.2f} us", ours.interval.low / 1e3, ours.interval.high / 1e3),
-               fmt::format("{:.1f}", Tflops(finding)), fmt::format("{:.1f} %", PercentOfFloor(report, finding))});
+    table.Add({layout, TimeText(ours.median_ns), IntervalText(ours.interval), fmt::format("{:.1f}", Tflops(finding)),
+               fmt::format("{:.1f} %", PercentOfFloor(report, finding))});
   }
   return table.Print(terminal);
 }

@@ -20,7 +20,13 @@ std::string BytesText(double bytes) {
 }
 
 std::string RatioText(const RatioEstimate& ratio) {
+  if (!ratio.interval.IsKnown()) return fmt::format("{:.2f}x", ratio.median);
   return fmt::format("{:.2f}x [{:.2f}-{:.2f}]", ratio.median, ratio.interval.low, ratio.interval.high);
+}
+
+std::string IntervalText(const Interval& interval_ns) {
+  if (!interval_ns.IsKnown()) return "none";
+  return fmt::format("{:.2f} to {:.2f} us", interval_ns.low / 1e3, interval_ns.high / 1e3);
 }
 
 std::string SecondsText(double seconds) {

@@ -12,10 +12,11 @@
 
 namespace gemmsmith {
 
-std::string TimeText(double time_ns);               // "9.87 us", "1.204 ms"
-std::string BytesText(double bytes);                // "12.0 KiB"
-std::string RatioText(const RatioEstimate& ratio);  // "1.32x [1.31-1.34]"
-std::string SecondsText(double seconds);            // "7 s", "2 min 05 s", "1 h 02 min"
+std::string TimeText(double time_ns);                   // "9.87 us", "1.204 ms"
+std::string BytesText(double bytes);                    // "12.0 KiB"
+std::string RatioText(const RatioEstimate& ratio);      // "1.32x [1.31-1.34]"; "1.32x" where no interval is known
+std::string IntervalText(const Interval& interval_ns);  // "5.57 to 5.64 us", "none"
+std::string SecondsText(double seconds);                // "7 s", "2 min 05 s", "1 h 02 min"
 // "60 measured, 3 wrong, 1 timed_out"
 std::string OutcomesText(const std::vector<std::pair<OutcomeKind, int>>& by_outcome);
 std::string SubjectText(const Subject& subject);  // a plan's words, a source's name

@@ -17,6 +17,10 @@ TEST(WordsTest, TimesKeepThreeOrMoreDigits) {
   EXPECT_EQ(TimeText(9871), "9.87 us");
   EXPECT_EQ(TimeText(123456), "123.5 us");
   EXPECT_EQ(TimeText(1204000), "1.204 ms");
+  EXPECT_EQ(IntervalText({5570, 5640}), "5.57 to 5.64 us");
+  EXPECT_EQ(IntervalText({}), "none");
+  EXPECT_EQ(RatioText({.median = 1.32, .interval = {1.31, 1.34}}), "1.32x [1.31-1.34]");
+  EXPECT_EQ(RatioText({.median = 1.32}), "1.32x");
 }
 
 TEST(WordsTest, SecondsBytesAndOutcomes) {

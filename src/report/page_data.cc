@@ -226,8 +226,9 @@ class RunColumns {
       if (timing.clock == Clock::kEnergy || !(timing.median_ns > 0)) continue;
       line_up += (line_up.empty() ? "" : "\n") + timing.contender + "\t" + std::string(Name(timing.clock));
       medians.push_back(Rounded(timing.median_ns, kTimeDigits));
-      lows.push_back(Offset(timing.interval.low, timing.median_ns));
-      highs.push_back(Offset(timing.interval.high, timing.median_ns));
+      const bool has_interval = timing.interval.IsKnown();
+      lows.push_back(has_interval ? Offset(timing.interval.low, timing.median_ns) : Json());
+      highs.push_back(has_interval ? Offset(timing.interval.high, timing.median_ns) : Json());
       samples.push_back(timing.sample_count);
     }
     Put("line_up", line_ups_.NumberOf(line_up));

@@ -82,6 +82,14 @@ TEST(PageData, HoldsAColumnForEachRowInTheOrderOfTheShapes) {
   EXPECT_EQ(data["runs"]["low"][0], Json({-100, -100}));
 }
 
+TEST(PageData, WhereMediansAloneWereRecordedARunHasNoInterval) {
+  Trial trial = Raced(kSmall, 1000, 2000, 0.1);
+  for (Timing& timing : trial.outcome.timings) timing.interval = {};
+  const Json data = PageData(Content({trial}));
+  EXPECT_EQ(data["runs"]["low"][0], Json({nullptr, nullptr}));
+  EXPECT_EQ(data["runs"]["high"][0], Json({nullptr, nullptr}));
+}
+
 TEST(PageData, WithoutAnythingToCompareSaysSoAndKeepsTheTimes) {
   const Json data = PageData(Content({Candidate(kSmall, 0, 1234.5678, Protocol::kShort, 1)}));
   EXPECT_TRUE(data["report"].is_null());

@@ -83,7 +83,7 @@ std::optional<ShapeSpeedUp> SpeedUpOf(const Outcome& outcome, const Timing& cont
   if (!(ratio.median > 0) || !std::isfinite(ratio.median)) return std::nullopt;
   ShapeSpeedUp speed_up{
       .ratio = ratio.median, .reference_ns = reference.median_ns, .contender_ns = contender.median_ns};
-  const bool sure = ratio.interval.low > 0 && std::isfinite(ratio.interval.high);  // 0: medians alone were recorded
+  const bool sure = ratio.interval.IsKnown() && std::isfinite(ratio.interval.low) && std::isfinite(ratio.interval.high);
   if (ratio.pairs >= kFewestPairs && sure) speed_up.interval = ratio.interval;
   return speed_up;
 }
