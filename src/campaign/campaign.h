@@ -86,8 +86,8 @@ struct CampaignOptions {
   // The heat of long calls has persistent kernels twice, the first two with tiles by the order of the launch and by
   // place.
   bool placed_twins = false;
-  // And all of them with the raster too whose waves ask for least on this device (docs/lab/sweeps.md); nothing: as they
-  // are.
+  // It has every kernel whose tiles go by the launch with the raster too whose waves ask for least on this device,
+  // where that is less (docs/lab/sweeps.md); nothing: as they are.
   std::optional<Device> square_waves_on;
   // So many of the fastest of the heat (of long calls two, unless by energy) pass the short protocol, with the
   // offline clock, before one is named best. 0: the screening decides, and there is no heat.

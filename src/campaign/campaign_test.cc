@@ -531,6 +531,30 @@ TEST_F(PlacedTwinsTest, WhereAllReachTheFinalsThereIsNoHeat) {
   EXPECT_EQ(again->resumed, 1);
 }
 
+// A twin that no heat was needed for is no evaluation either, and the same again leaves nothing to do.
+TEST_F(PlacedTwinsTest, WithSquareWavesToWhereAllReachTheFinalsThereIsNoHeatEither) {
+  options.placed_twins = false;
+  options.square_waves_on = SomeDevice();
+  const Plan columns = Words("schedule=pingpong raster=m"), square = Words("schedule=pingpong raster=8");
+  space = Space({columns});
+  for (const Objective objective : {Objective::kTime, Objective::kEnergy}) {
+    options.objective = objective;
+    options.name = std::to_string(int(objective));
+    in_finals.clear();
+    const Result<ProblemResult> result = RunWhole();
+    ASSERT_TRUE(result.ok()) << result.status().message();
+    EXPECT_TRUE(in_heat.empty());
+    EXPECT_EQ(in_finals, (std::set<Plan>{columns, square}));
+    EXPECT_EQ(result->evaluations, 1);
+    in_finals.clear();
+    const Result<ProblemResult> again = RunWhole();
+    ASSERT_TRUE(again.ok()) << again.status().message();
+    EXPECT_TRUE(in_finals.empty());
+    EXPECT_EQ(again->evaluations, 0);
+    EXPECT_EQ(again->resumed, 1);
+  }
+}
+
 // Lists of a screening are judged one after the other, on a GPU that becomes slower meanwhile.
 TEST_F(CampaignTest, TheScreenedAreToldApartByWhatTheyTakeBesideAutoTuning) {
   options.finalists = 4;

@@ -86,7 +86,7 @@ constexpr size_t kFirstRing = 1;        // of the stages, which ascend
 
 // A heat of long calls is one of windows: they take time, and rank by what kernels draw too, which no screening shows.
 // So few plans, of which one decision leaves four, of as many tiles and schedules as there are, and no twins that save
-// a share of a microsecond; but those in other places (docs/lab/neighbours.md).
+// a share of a microsecond; but some in other places (docs/lab/neighbours.md), and those with squarer waves.
 constexpr size_t kLongHeatPlans = 8, kMostOfOneTile = 2;
 // By place a plan takes 1.001 of its time (197 pairs of heats, by 2 % up or down), so few are worth a turn.
 constexpr int kPlacedInALongHeat = 2;
@@ -193,13 +193,10 @@ void ProblemRun::Take(const Trial& trial, bool resumed) {
   if (searched_.insert(trial.plan()).second) Account(trial, resumed);
 }
 
-// A run before may have had another standing plan in its finals, which nobody had screened.
+// What was screened was searched before it raced. Where nobody joins later a race is all that may be known of a plan.
 bool ProblemRun::IsUnscreened(const Trial& trial) const {
-  const Plan& plan = trial.plan();
-  if (searched_.contains(plan)) return false;
-  if (options_.standing && trial.outcome.protocol == Protocol::kShort) return true;
-  const bool is_in_finals = finals_.contains(plan), is_in_heat = heats_.contains(plan);
-  return (HasTwins() && is_in_heat) || ((IsPlaced(plan) || IsStanding(plan)) && (is_in_heat || is_in_finals));
+  const bool others_join = HasTwins() || options_.standing;
+  return others_join && trial.outcome.protocol != Protocol::kScreen && !searched_.contains(trial.plan());
 }
 
 // What a first trial means for the proposer, the ranking and the budgets.
@@ -304,7 +301,7 @@ std::vector<Plan> ProblemRun::HeatOfLongCalls(const std::vector<const Trial*>& s
       if (const std::optional<Plan> twin = SquareTwin(plan, gemm(), *device)) AddOnce(*twin, plans);
     if (!options_.placed_twins || placed == kPlacedInALongHeat) return;
     const std::optional<Plan> twin = PlacedTwin(plan, gemm().shape);
-    if (!twin) return;
+    if (!twin || *twin == plan) return;
     AddOnce(*twin, plans);
     ++placed;
   };

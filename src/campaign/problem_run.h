@@ -64,12 +64,11 @@ class ProblemRun {
   bool HasTwins() const {
     return options_.chained_twins > 0 || options_.fixed_twins > 0 || options_.placed_twins || options_.square_waves_on;
   }
-  bool IsStanding(const Plan& plan) const { return standing_ && *standing_ == plan; }
   void Account(const Trial& trial, bool resumed);
   std::vector<Plan> HeatOfShortCalls(std::vector<const Trial*> screened) const;
   std::vector<Plan> HeatOfLongCalls(const std::vector<const Trial*>& screened) const;
   std::vector<Plan> NotRacedYet(const std::vector<Plan>& plans) const;
-  // Of a plan that joined at the heat or the finals: the twin of a screened one, or the standing one.
+  // Of a plan that joined at the heat or the finals: the twin of a screened one, or one that stands or stood.
   bool IsUnscreened(const Trial& trial) const;
   std::vector<const Trial*> Screened() const;         // measured, fastest first
   std::vector<const Trial*> RankedForFinals() const;  // those that the heat confirmed come first
