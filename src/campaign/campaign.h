@@ -92,6 +92,9 @@ struct CampaignOptions {
   // So many of the fastest of the heat (of long calls two, unless by energy) pass the short protocol, with the
   // offline clock, before one is named best. 0: the screening decides, and there is no heat.
   int finalists = 4;
+  // The finals of long calls are settled races, for which screened ones are chosen by their settled share
+  // (search/pace.h).
+  bool settles = false;
   // All races are brief, those of finals of long calls have one of each layout beside the standing kernel, and the
   // finals' only rival is AutoTuning: for a first answer to many problems.
   bool brief = false;

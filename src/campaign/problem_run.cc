@@ -172,7 +172,7 @@ ProblemRun::ProblemRun(size_t index, const CampaignOptions& options, ProblemSear
       options_(options),
       standing_(options.standing ? options.standing->find(gemm()) : std::nullopt),
       search_(std::move(search)),
-      pace_(HasFinals()) {}
+      pace_(options.settles) {}
 
 std::vector<Plan> ProblemRun::Propose(int most) {
   if (space_is_exhausted_ || !stop_reason_.empty()) return {};

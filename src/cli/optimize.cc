@@ -84,8 +84,10 @@ std::string CampaignName(const OptimizeCommand& command, const Instrument& instr
 
 CampaignOptions OptionsFor(const OptimizeCommand& command, const Instrument& instrument, const Advice& advice,
                            const ProblemList& problems) {
-  CampaignOptions options{
-      .name = CampaignName(command, instrument, advice), .problems = problems.answerable, .seed = command.seed};
+  CampaignOptions options{.name = CampaignName(command, instrument, advice),
+                          .problems = problems.answerable,
+                          .settles = instrument.live(),
+                          .seed = command.seed};
   if (instrument.live() && command.brief) {
     options.brief = true;
     options.fixed_twins = 2, options.heat_contenders = 4, options.finalists = 2;
