@@ -279,7 +279,7 @@ class Grammar {
     AddSelection(out, &export_.selection);
     Value(out, "-o,--output", "FILE", "its ending says the format", &export_.output, ReadPath)->required();
     out->add_flag("--without-samples", export_.without_samples, "keep statistics, drop single samples (.gsr)");
-    out->add_flag("--rounded", export_.rounded, "coarser reals, screened ones by medians alone: half as large");
+    out->add_flag("--rounded", export_.rounded, "coarser reals, of screenings and heats medians alone (.gsr)");
     AddJson(out, &export_.json);
 
     Verb* list = NewVerb(records, "list", "the trials, newest first", &records_list_);

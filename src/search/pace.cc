@@ -10,24 +10,25 @@ namespace gemmsmith {
 namespace {
 
 // From the first of these on, where races are of windows, and in full from the second on. `gemmsmith records screening`
-// has for the slope 0.075 (calls of 0.6 to 1.2 ms) and 0.103 (above) in heats, 0.11 in finals, with errors of 0.005,
-// 0.006 and 0.012; nothing between 0.3 and 0.6 ms, where it orders plans better all the same (H200, November 2026).
+// has for the slope in heats 0.069 (calls of 0.3 to 0.6 ms), 0.075 (to 1.2 ms) and 0.103 (above), with errors of 0.006,
+// in finals 0.08 to 0.11, with errors of 0.012 and more (H200, November 2026).
 constexpr double kSettlesFromNs = 300e3, kSettlesInFullFromNs = 900e3;
 constexpr double kSettledSlope = 0.09, kUsualBroughtIn = 1.5;
 
 }  // namespace
 
-double BroughtIn(const Plan& plan) {
-  if (plan.family != FamilyId::kWgmma) return 0;
+std::optional<double> BroughtIn(const Plan& plan) {
+  if (plan.family != FamilyId::kWgmma) return std::nullopt;
   const WgmmaPlan read(plan);
   return 128.0 / read.tile_m + 128.0 / read.tile_n;
 }
 
 double SettledShare(const Plan& plan, double call_ns) {
-  if (plan.family != FamilyId::kWgmma) return 1;
+  const std::optional<double> brought_in = BroughtIn(plan);
+  if (!brought_in) return 1;
   const double in_full =
       std::clamp(std::log(call_ns / kSettlesFromNs) / std::log(kSettlesInFullFromNs / kSettlesFromNs), 0.0, 1.0);
-  return std::exp(in_full * kSettledSlope * (BroughtIn(plan) - kUsualBroughtIn));
+  return std::exp(in_full * kSettledSlope * (*brought_in - kUsualBroughtIn));
 }
 
 double Pace::TimeNs(const Plan& plan, const Outcome& outcome) {

@@ -11,14 +11,16 @@
 
 namespace gemmsmith {
 
-// Elements of A and B that a tile needs for each product, in units of 1/128: 1.5 of 128x256; 0 where the family has no
-// tiles that are shared by a CTA.
-double BroughtIn(const Plan& plan);
+// Elements of A and B that a tile needs for each product, in units of 1/128: 1.5 of 128x256. Nothing where the family
+// has no tiles that are shared by a CTA.
+std::optional<double> BroughtIn(const Plan& plan);
 
 // What a screened call takes when it has the GPU to itself, over what it took in turns with others: at the power cap
 // the clock follows the power of whoever runs, and kernels that bring fewer bytes into a multiprocessor need less. Of
 // 128x256 tiles 1, of others by 9 % of what they bring beside these; 1 where calls are shorter than 0.3 ms.
-// `gemmsmith records screening` says how much better such times tell who wins (docs/lab/sweeps.md).
+// `gemmsmith records screening` says how much better such times tell who wins (docs/lab/sweeps.md); records of heats
+// whose contenders were chosen by them are no ground to fit the 9 % on. What is known of other shapes (experience.h,
+// and what a policy is shown) is left as it was screened.
 double SettledShare(const Plan& plan, double call_ns);
 
 class Pace {

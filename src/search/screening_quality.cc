@@ -4,10 +4,12 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
 
 #include "base/statistics.h"
+#include "evaluate/time/race_rules.h"
 #include "search/pace.h"
 
 namespace gemmsmith {
@@ -21,10 +23,17 @@ constexpr size_t kFewestPlans = 3;
 using Place = std::tuple<std::string, std::string, Gemm>;
 using NewestTrials = std::map<Plan, const Trial*>;
 
+bool Races(const Trial& trial, Protocol protocol) {
+  if (!trial.IsTimedPlan() || trial.outcome.protocol != protocol) return false;
+  const double time_ns = Pace().TimeNs(trial.plan(), trial.outcome);
+  if (!(time_ns > 0) || !std::isfinite(time_ns)) return false;
+  return protocol == Protocol::kScreen || !IsLongCall(time_ns) || trial.outcome.conditions.is_settled;
+}
+
 std::map<Place, NewestTrials> TrialsOf(std::span<const Trial> trials, Protocol protocol) {
   std::map<Place, NewestTrials> found;
   for (const Trial& trial : trials) {
-    if (!trial.IsTimedPlan() || trial.outcome.protocol != protocol) continue;
+    if (!Races(trial, protocol)) continue;
     const Trial*& newest = found[{trial.campaign, trial.setting.device_key, trial.gemm}][trial.plan()];
     if (newest == nullptr || newest->unix_ms <= trial.unix_ms) newest = &trial;
   }
@@ -32,10 +41,12 @@ std::map<Place, NewestTrials> TrialsOf(std::span<const Trial> trials, Protocol p
 }
 
 // What those took in it that were screened before.
-struct Race {
-  std::vector<double> raced_ns, screened_ns, settled_ns, brought_in;
+struct ScreenedRace {
+  std::vector<double> raced_ns, screened_ns, settled_ns;
+  // Of those that bring something in, and what the logarithm of their speed lost.
+  std::vector<double> brought_in, lost;
 
-  Race(const NewestTrials& raced, const NewestTrials& screened) {
+  ScreenedRace(const NewestTrials& raced, const NewestTrials& screened) {
     Pace of_race, of_screening, of_settled(true);
     for (const auto& [plan, trial] : raced) {
       const auto before = screened.find(plan);
@@ -43,7 +54,10 @@ struct Race {
       raced_ns.push_back(of_race.TimeNs(plan, trial->outcome));
       screened_ns.push_back(of_screening.TimeNs(plan, before->second->outcome));
       settled_ns.push_back(of_settled.TimeNs(plan, before->second->outcome));
-      brought_in.push_back(BroughtIn(plan));
+      const std::optional<double> brought = BroughtIn(plan);
+      if (!brought) continue;
+      brought_in.push_back(*brought);
+      lost.push_back(std::log(raced_ns.back() / screened_ns.back()));
     }
   }
   size_t size() const { return raced_ns.size(); }
@@ -57,6 +71,7 @@ struct Race {
 class SlopeWithinRaces {
  public:
   void Add(const std::vector<double>& x, const std::vector<double>& y) {
+    if (x.empty()) return;
     const double mean_x = Mean(x), mean_y = Mean(y);
     for (size_t i = 0; i < x.size(); ++i) {
       xx_ += (x[i] - mean_x) * (x[i] - mean_x);
@@ -78,13 +93,11 @@ class SlopeWithinRaces {
 
 class Tally {
  public:
-  void Add(const Race& race) {
+  void Add(const ScreenedRace& race) {
     plans_.push_back(double(race.size()));
     screened_.Add(race, race.screened_ns);
     settled_.Add(race, race.settled_ns);
-    std::vector<double> lost;
-    for (size_t i = 0; i < race.size(); ++i) lost.push_back(std::log(race.raced_ns[i] / race.screened_ns[i]));
-    slope_.Add(race.brought_in, lost);
+    slope_.Add(race.brought_in, race.lost);
   }
   bool empty() const { return plans_.empty(); }
   ScreeningQuality Quality(Protocol protocol, size_t bin) const {
@@ -102,7 +115,7 @@ class Tally {
  private:
   struct Agreements {
     std::vector<double> orders, behind;
-    void Add(const Race& race, const std::vector<double>& expected_ns) {
+    void Add(const ScreenedRace& race, const std::vector<double>& expected_ns) {
       orders.push_back(RankCorrelation(expected_ns, race.raced_ns).value_or(0));
       behind.push_back(race.FirstBehind(expected_ns));
     }
@@ -124,7 +137,7 @@ std::vector<ScreeningQuality> QualitiesOfScreening(std::span<const Trial> trials
     for (const auto& [place, raced] : TrialsOf(trials, protocol)) {
       const auto before = screened.find(place);
       if (before == screened.end()) continue;
-      const Race race(raced, before->second);
+      const ScreenedRace race(raced, before->second);
       if (race.size() < kFewestPlans) continue;
       const auto bin = std::ranges::upper_bound(kEdgesNs, race.FastestNs()) - kEdgesNs.begin() - 1;
       tallies[size_t(bin)].Add(race);

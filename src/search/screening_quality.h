@@ -26,8 +26,9 @@ struct ScreeningQuality {
   double slope = 0, slope_error = 0;
 };
 
-// Of heats and finals of campaigns that had screened, in AutoTuning's presence where it raced; only lengths of calls of
-// which there are races.
+// Of heats and finals of campaigns that had screened, beside AutoTuning where it raced; of calls of more than 0.3 ms
+// those that were settled. A race's fastest is that of its screened plans: twins and standing kernels were not. Only
+// lengths of calls of which there are races.
 std::vector<ScreeningQuality> QualitiesOfScreening(std::span<const Trial> trials);
 
 }  // namespace gemmsmith

@@ -19,6 +19,7 @@ class ScreeningQualityTest : public testing::Test {
   void Add(const Plan& plan, Protocol protocol, double time_ns, const std::string& campaign = "one") {
     Trial trial{.gemm = {{4096, 4096, 4096}}, .subject = plan, .outcome = MeasuredOutcome(time_ns)};
     trial.outcome.protocol = protocol;
+    trial.outcome.conditions.is_settled = settled_;
     trial.setting.device_key = "h200";
     trial.campaign = campaign;
     trial.unix_ms = int64_t(trials_.size());
@@ -29,12 +30,13 @@ class ScreeningQualityTest : public testing::Test {
     for (size_t i = 0; i < kPlans.size(); ++i) {
       const double screened_ns = call_ns * (1 + 0.01 * double(i));
       Add(kPlans[i], Protocol::kScreen, screened_ns, campaign);
-      Add(kPlans[i], protocol, screened_ns * std::exp(slope * BroughtIn(kPlans[i])), campaign);
+      Add(kPlans[i], protocol, screened_ns * std::exp(slope * *BroughtIn(kPlans[i])), campaign);
     }
   }
   std::vector<ScreeningQuality> Qualities() const { return QualitiesOfScreening(trials_); }
 
   std::vector<Trial> trials_;
+  bool settled_ = true;
 };
 
 TEST_F(ScreeningQualityTest, LongCallsThatSettleInAnotherOrderAreToldByTheirSettledShare) {
@@ -78,6 +80,28 @@ TEST_F(ScreeningQualityTest, OnlyWhatWasScreenedInTheSameCampaignCountsAndThreeP
   ASSERT_EQ(qualities.size(), 1u);
   EXPECT_EQ(qualities.front().plans, 3);
   EXPECT_TRUE(QualitiesOfScreening({}).empty());
+}
+
+TEST_F(ScreeningQualityTest, LongRacesThatDidNotSettleAndTimesThatAreNoneSayNothing) {
+  settled_ = false;
+  AddRace(Protocol::kHeat, 2e6, 0.08);
+  for (const double time_ns : {0.0, -1.0, double(INFINITY), double(NAN)}) {
+    const std::string campaign = std::to_string(time_ns);
+    for (const Plan& plan : kPlans) Add(plan, Protocol::kScreen, 1e5, campaign);
+    for (const Plan& plan : kPlans) Add(plan, Protocol::kHeat, time_ns, campaign);
+  }
+  EXPECT_TRUE(Qualities().empty());
+  AddRace(Protocol::kHeat, 2e5, 0, "short");
+  EXPECT_EQ(Qualities().size(), 1u) << "of short calls none settles";
+}
+
+TEST_F(ScreeningQualityTest, PlansThatShareNoTilesAreLeftOutOfTheSlope) {
+  AddRace(Protocol::kHeat, 10e3, 0.08);
+  const Plan direct{FamilyId::kDirect};
+  Add(direct, Protocol::kScreen, 5e3);
+  Add(direct, Protocol::kHeat, 50e3);
+  EXPECT_NEAR(Qualities().front().slope, 0.08, 1e-9);
+  EXPECT_EQ(Qualities().front().plans, 4);
 }
 
 TEST_F(ScreeningQualityTest, APlanThatWasJudgedTwiceSpeaksByItsNewestTime) {
