@@ -28,6 +28,7 @@ struct EvaluationRequest {
   bool time = true;                // false: only the tests, all of them, without baselines; what passes is kVerified
   TestSet tests = TestSet::All();  // of those that would run, the ones that are wanted
   // Truth is the CPU's product of every element, and the baselines are judged by it too: seconds for a large problem.
+  // Not to be timed: AutoTuning is not raced for.
   bool certify = false;
   BaselineSet baselines;
   bool counters = false;  // also reads the profiler's counters of what passes, after everything else

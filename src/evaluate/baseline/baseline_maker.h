@@ -24,7 +24,7 @@ struct BaselineTools {
 };
 
 // How AutoTuning is chosen among the fastest of a first look: in a race, in one of half as many rounds, or, where
-// nobody is timed afterwards, not at all.
+// nobody is timed afterwards, as that look has them.
 enum class TuningRace { kFull, kBrief, kNone };
 
 // Outlives the baselines that it made.

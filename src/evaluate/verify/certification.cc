@@ -28,8 +28,8 @@ Status ForEachBlock(const Shape& shape, const BlockListener& on_block, const std
   return OkStatus();
 }
 
-// Between device and host, block by block through the same memory: new pages for every block took longer than all that
-// is done with its elements.
+// Between device and host, block by block through the same memory: new pages for every block took longer than
+// comparing its elements.
 class BlockCarrier {
  public:
   BlockCarrier(Gpu& gpu, HarnessKernels& harness) : gpu_(gpu), harness_(harness) {}
@@ -46,7 +46,7 @@ class BlockCarrier {
                            packed_.address());
   }
 
-  // Into a packed matrix of so many columns.
+  // Into a packed matrix of so many columns; done when it returns.
   Status Store(const std::vector<float>& values, const Block& block, CUdeviceptr matrix, int64_t columns) {
     RETURN_IF_ERROR(MakeRoomFor(values));
     RETURN_IF_ERROR(gpu_.CopyToDevice(
@@ -56,7 +56,7 @@ class BlockCarrier {
       const CUdeviceptr to = matrix + uint64_t((block.row + row) * columns + block.column) * sizeof(float);
       RETURN_IF_ERROR(gpu_.Copy(to, packed_.address() + uint64_t(row) * line_bytes, line_bytes));
     }
-    return OkStatus();
+    return gpu_.Synchronize();
   }
 
  private:
