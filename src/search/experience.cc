@@ -9,6 +9,7 @@
 #include "program/cost.h"
 #include "program/legality.h"
 #include "search/neighbour_winners.h"
+#include "search/pace.h"
 #include "search/prediction_error.h"
 #include "search/recorded_cells.h"
 
@@ -59,7 +60,7 @@ void Experience::Add(const Recording& recording, const HeldOut& held_out) {
     Problem problem{.gemm = gemm};
     for (size_t i = 0; i < cells.space().size(); ++i)
       if (const double worth = cells.worths()[i]; worth > 0)
-        problem.tried.push_back({cells.space().plans()[i], -std::log(worth)});
+        problem.tried.push_back({cells.space().plans()[i], -std::log(worth), cells.OutcomeOf(i).TimeNs()});
     std::ranges::stable_sort(problem.tried, {}, &Tried::delay);
     if (!problem.tried.empty()) source.problems.push_back(std::move(problem));
   }
@@ -97,13 +98,14 @@ std::vector<const Experience::Problem*> Experience::NearestIn(const Source& sour
 }
 
 // Where there are too many, some of every speed.
-void Experience::AddErrors(const Problem& problem, const Device& device, std::vector<Observed>& observed) {
+void Experience::AddErrors(const Problem& problem, const SearchContext& context, std::vector<Observed>& observed) {
   const size_t first = observed.size(), count = std::min(kMostPlans, problem.tried.size());
   double sum = 0, weights = 0;
   for (size_t i = 0; i < count; ++i) {
-    const auto& [plan, delay] = problem.tried[i * problem.tried.size() / count];
-    if (!IsLegal(plan, problem.gemm, device)) continue;
-    const double error = delay - std::log(PredictTimeNs(plan, problem.gemm, device));
+    const auto& [plan, screened_delay, call_ns] = problem.tried[i * problem.tried.size() / count];
+    if (!IsLegal(plan, problem.gemm, context.device)) continue;
+    const double delay = screened_delay + (context.settles ? std::log(SettledShare(plan, call_ns)) : 0);
+    const double error = delay - std::log(PredictTimeNs(plan, problem.gemm, context.device));
     const double weight = std::exp(-kFavour * delay);
     observed.push_back({&plan, &problem.gemm, error});
     sum += weight * error;
@@ -119,7 +121,7 @@ std::vector<double> Experience::ErrorsOn(const SearchContext& context) const {
   std::vector<Observed> observed;
   for (const Source& source : sources_) {
     if (source.device_key != context.device.key) continue;
-    for (const Problem* problem : NearestIn(source, context)) AddErrors(*problem, context.device, observed);
+    for (const Problem* problem : NearestIn(source, context)) AddErrors(*problem, context, observed);
   }
   const size_t n = observed.size();
   std::vector<double> covariance(n * n), shares(n);

@@ -22,13 +22,15 @@ class Experience {
   std::string Fingerprint() const;
   // By index in the context's space: the logarithm of how much longer than predicted the plan will take, beside the
   // best ones of its problem. The errors on the nearest problems of the same kind, in either layout, are taken to be
-  // those here the more, the nearer these are; 0 where nothing is known on this device model.
+  // those here the more, the nearer these are; 0 where nothing is known on this device model. Long calls count with
+  // their settled share (pace.h) where the search is for what settles.
   std::vector<double> ErrorsOn(const SearchContext& context) const;
 
  private:
   struct Tried {
     Plan plan;
     double delay = 0;  // the logarithm of its time over that of the fastest
+    double call_ns = 0;
   };
   struct Problem {
     Gemm gemm;
@@ -44,7 +46,7 @@ class Experience {
     double error = 0;
   };
   static std::vector<const Problem*> NearestIn(const Source& source, const SearchContext& context);
-  static void AddErrors(const Problem& problem, const Device& device, std::vector<Observed>& observed);
+  static void AddErrors(const Problem& problem, const SearchContext& context, std::vector<Observed>& observed);
 
   std::vector<Source> sources_;
 };

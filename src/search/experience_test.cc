@@ -7,6 +7,7 @@
 #include "base/statistics.h"
 #include "program/cost.h"
 #include "search/forecast.h"
+#include "search/pace.h"
 #include "search/recorded_problem.h"
 
 namespace gemmsmith {
@@ -108,6 +109,29 @@ TEST_F(ExperienceTest, ForecastsBeginWithIt) {
   const std::vector<double> errors = experience.ErrorsOn(context_);
   for (size_t i = 0; i < space_.size(); ++i)
     EXPECT_NEAR(std::log(forecast.TimeNs(i) / plain.TimeNs(i)), errors[i], 1e-9);
+}
+
+// What differs between the two is the settled share of what was tried, less an offset.
+TEST_F(ExperienceTest, LongCallsElsewhereCountWithTheirSettledShareWhereTheSearchIsForWhatSettles) {
+  const Gemm longest{{8192, 8192, 8192}};
+  const Plan narrow = *ParsePlan("wgmma schedule=pingpong tile_m=128 tile_n=128 store=tma"),
+             wide = *ParsePlan("wgmma schedule=cooperative tile_m=256 tile_n=192 stages=3 store=tma");
+  Experience experience;
+  experience.Add(*Recording::FromTrials({RecordedTrial(longest, narrow, MeasuredOutcome(1.5e6)),
+                                         RecordedTrial(longest, wide, MeasuredOutcome(1.5e6))}),
+                 {});
+  const Space two(std::vector<Plan>{narrow, wide});
+  SearchContext in_turns{.gemm = longest, .device = device_, .space = &two}, settled = in_turns;
+  settled.settles = true;
+  const auto narrow_over_wide = [&](const SearchContext& context) {
+    const std::vector<double> errors = experience.ErrorsOn(context);
+    return errors[*two.IndexOf(narrow)] - errors[*two.IndexOf(wide)];
+  };
+  const double share = std::log(SettledShare(narrow, 1.5e6) / SettledShare(wide, 1.5e6));
+  EXPECT_NEAR(narrow_over_wide(settled) - narrow_over_wide(in_turns), share, 0.2 * share);
+  experience = ExperienceOf({kNext});
+  settled.gemm = in_turns.gemm = kHere;
+  EXPECT_EQ(experience.ErrorsOn(settled), experience.ErrorsOn(in_turns)) << "short calls";
 }
 
 TEST_F(ExperienceTest, OtherDevicesSayNothing) {

@@ -19,8 +19,8 @@ std::optional<double> BroughtIn(const Plan& plan);
 // the clock follows the power of whoever runs, and kernels that bring fewer bytes into a multiprocessor need less. Of
 // 128x256 tiles 1, of others by 9 % of what they bring beside these; 1 where calls are shorter than 0.3 ms.
 // `gemmsmith records screening` says how much better such times tell who wins (docs/lab/sweeps.md); records of heats
-// whose contenders were chosen by them are no ground to fit the 9 % on. What is known of other shapes (experience.h,
-// and what a policy is shown) is left as it was screened.
+// whose contenders were chosen by them are no ground to fit the 9 % on. What a policy is shown of other shapes is left
+// as it was screened.
 double SettledShare(const Plan& plan, double call_ns);
 
 class Pace {

@@ -31,8 +31,17 @@ TEST(SettledShareTest, ShortCallsAndDirectKernelsAreAsTheyWereScreened) {
   EXPECT_EQ(SettledShare(kSmall, 300e3), 1);
   EXPECT_EQ(SettledShare(kLarge, 5e3), 1);
   EXPECT_EQ(SettledShare(Plan{FamilyId::kDirect}, 2e6), 1);
-  EXPECT_GT(SettledShare(kSmall, 600e3), 1);
-  EXPECT_LT(SettledShare(kSmall, 600e3), SettledShare(kSmall, 800e3));
+  EXPECT_GT(SettledShare(kSmall, 320e3), 1);
+  EXPECT_LT(SettledShare(kSmall, 320e3), SettledShare(kSmall, 380e3));
+}
+
+TEST(SettledShareTest, WhatTakesLongerBeforeTakesLongerAfter) {
+  double last_ns = 0;
+  for (double call_ns = 250e3; call_ns < 500e3; call_ns *= 1.001) {
+    const double settled_ns = call_ns * SettledShare(kLarge, call_ns);
+    EXPECT_GT(settled_ns, last_ns) << call_ns;
+    last_ns = settled_ns;
+  }
 }
 
 TEST(PaceTest, KernelsOfDifferentRacesAreToldApartByWhatTheyTakeBesideAutoTuning) {
