@@ -70,23 +70,29 @@ Result<std::unique_ptr<GpuJudge>> GpuJudge::Open(int gpu_ordinal) {
 }
 
 Result<ProblemSession*> GpuJudge::FindOrCreateSession(const ProblemMessage& problem) {
-  const Gemm& gemm = problem.gemm;
   const auto found =
       std::find_if(sessions_.begin(), sessions_.end(), [&](const auto& session) { return session->Serves(problem); });
+  const uint64_t needed = ProblemSession::BytesFor(problem) + kSpareBytes;
   if (found != sessions_.end()) {
     sessions_.splice(sessions_.begin(), sessions_, found);
+    // What it has yet to come to may have been free when it was made, and be another's by now.
+    MakeRoom(needed - std::min(needed, sessions_.front()->HeldBytes()), 1);
     return sessions_.front().get();
   }
-  const uint64_t needed = ProblemSession::BytesFor(problem) + kSpareBytes;
-  if (gpu_->FreeBytes() < needed) workspaces_->Clear();
-  while (!sessions_.empty() && (sessions_.size() >= kMaxSessions || gpu_->FreeBytes() < needed)) sessions_.pop_back();
+  while (sessions_.size() >= kMaxSessions) sessions_.pop_back();
+  MakeRoom(needed, 0);
   if (gpu_->FreeBytes() < needed)
-    return Unavailable(fmt::format("{} needs {:.1f} GB on the GPU to be judged, {:.1f} are free", Print(gemm),
+    return Unavailable(fmt::format("{} needs {:.1f} GB on the GPU to be judged, {:.1f} are free", Print(problem.gemm),
                                    double(needed) / 1e9, double(gpu_->FreeBytes()) / 1e9));
   ASSIGN_OR_RETURN(std::unique_ptr<ProblemSession> session,
                    ProblemSession::Create({*gpu_, *harness_, *cublas_, *torch_, baseline_workspace_}, problem));
   sessions_.push_front(std::move(session));
   return sessions_.front().get();
+}
+
+void GpuJudge::MakeRoom(uint64_t bytes, size_t kept_sessions) {
+  if (gpu_->FreeBytes() < bytes) workspaces_->Clear();
+  while (sessions_.size() > kept_sessions && gpu_->FreeBytes() < bytes) sessions_.pop_back();
 }
 
 Status GpuJudge::Prepare(const ProblemMessage& problem, const StepListener& on_step) {
@@ -114,6 +120,7 @@ Result<Judgements> GpuJudge::EvaluateSource(const CandidateMessage& candidate, c
   if (!disturbances_) {
     ASSIGN_OR_RETURN(disturbances_, DisturbanceJudge::Create(*gpu_, *compiler_));
   }
+  MakeRoom(SourceExchange::BytesFor(problem_.gemm), 1);
   SourceExchange exchange(workshop(), *disturbances_, *sessions_.front(), problem_, candidate, on_step);
   return UnlessLost(exchange.Run(), 1);
 }

@@ -11,6 +11,18 @@ std::vector<TestPlan> TestsOf(const ProblemMessage& problem) {
   return TestsFor(problem.gemm, problem.WantsEverything(), problem.tests);
 }
 
+struct Sizes {
+  uint64_t a, b, c, reference;  // in bytes on the GPU
+};
+
+Sizes SizesOf(const Gemm& gemm) {
+  const Task task = MakeTask(gemm);
+  return {.a = GuardedMatrix::AllocationBytes(task.inputs[0]),
+          .b = GuardedMatrix::AllocationBytes(task.inputs[1]),
+          .c = GuardedMatrix::AllocationBytes(task.output),
+          .reference = uint64_t(task.output.ElementCount()) * sizeof(float)};
+}
+
 // What is certified is judged by AutoTuning's errors, not by its times.
 TuningRace RaceFor(const ProblemMessage& problem) {
   if (problem.certify) return TuningRace::kNone;
@@ -30,15 +42,19 @@ ProblemSession::ProblemSession(const BaselineTools& tools, const ProblemMessage&
       maker_(tools, verifier_, RaceFor(problem)) {}
 
 uint64_t ProblemSession::BytesFor(const ProblemMessage& problem) {
-  const Task task = MakeTask(problem.gemm);
-  const uint64_t a = GuardedMatrix::AllocationBytes(task.inputs[0]), b = GuardedMatrix::AllocationBytes(task.inputs[1]);
-  const uint64_t c = GuardedMatrix::AllocationBytes(task.output);
-  const uint64_t reference = uint64_t(task.output.ElementCount()) * sizeof(float);
+  const auto [a, b, c, reference] = SizesOf(problem.gemm);
   // B of each kind of inputs stored both ways, A seldom; two outputs.
   constexpr uint64_t kKinds = uint64_t(kLastInputKind) + 1;
   const uint64_t warm = kKinds * (a + 2 * b + reference) + a + 2 * c;
   // One more set, of both orders; where it takes more sets, they are small.
   return problem.clocks.Has(Clock::kDeviceCold) ? warm + 2 * a + 2 * b + c : warm;
+}
+
+uint64_t ProblemSession::HeldBytes() const {
+  const auto [a, b, c, reference] = SizesOf(gemm_);
+  uint64_t bytes = 2 * c + references_.size() * reference;
+  for (const auto& [key, matrix] : operands_) bytes += std::get<char>(key) == 'A' ? a : b;
+  return bytes;
 }
 
 Result<std::unique_ptr<ProblemSession>> ProblemSession::Create(const BaselineTools& tools,

@@ -18,6 +18,8 @@ class ProblemSession {
  public:
   // What a session may come to hold on the GPU.
   static uint64_t BytesFor(const ProblemMessage& problem);
+  // What this one holds by now, cold operands and workspaces not counted.
+  uint64_t HeldBytes() const;
   static Result<std::unique_ptr<ProblemSession>> Create(const BaselineTools& tools, const ProblemMessage& problem);
 
   // Whether the problem is this session's: the same one with the same truth, or, where A and B are packed, the same in

@@ -50,6 +50,19 @@ class ObjectFile {
 
 static_assert(kSets == 2, "one is present, the other idle");
 
+struct SharedSizes {
+  uint64_t a, b, c, workspace;  // in bytes
+};
+
+SharedSizes SharedSizesOf(const Task& task) {
+  const uint64_t a = GuardedMatrix::AllocationBytes(task.inputs[0]);
+  return {.a = a,
+          .b = GuardedMatrix::AllocationBytes(task.inputs[1]),
+          // The C of a chain's first call is the second one's A.
+          .c = std::max(GuardedMatrix::AllocationBytes(task.output), a),
+          .workspace = GuardedWorkspace::AllocationBytes(kBaselineWorkspaceBytes)};
+}
+
 SharedBuffer Described(const SharedMemory& memory, uint64_t data_at) {
   return {memory.descriptor(), memory.size_bytes(), data_at};
 }
@@ -63,6 +76,13 @@ uint64_t PlaceOfMatrix(Alignment alignment, bool is_input, uint64_t allocated_by
   const uint64_t last = allocated_bytes - matrix_bytes;
   if (!is_least) return last / kAllocated * kAllocated;
   return ((last / kPromised - 1) | 1) * kPromised;
+}
+
+uint64_t SourceExchange::BytesFor(const Gemm& gemm) {
+  const Task task = MakeTask(gemm);
+  const auto [a, b, c, workspace] = SharedSizesOf(task);
+  const uint64_t chain = uint64_t(task.output.ElementCount()) * sizeof(float);
+  return kSets * (a + b + c) + workspace + chain + kSpareBytes;
 }
 
 SourceExchange::SourceExchange(const Workshop& workshop, DisturbanceJudge& disturbances, ProblemSession& session,
@@ -156,15 +176,7 @@ Status SourceExchange::Share() {
   Announce("share");
   Gpu& gpu = workshop_.gpu;
   const Task task = MakeTask(gemm_);
-  const uint64_t a_bytes = GuardedMatrix::AllocationBytes(task.inputs[0]);
-  const uint64_t b_bytes = GuardedMatrix::AllocationBytes(task.inputs[1]);
-  // The C of a chain's first call is the second one's A.
-  const uint64_t c_bytes = std::max(GuardedMatrix::AllocationBytes(task.output), a_bytes);
-  const uint64_t set_bytes = a_bytes + b_bytes + c_bytes;
-  const uint64_t workspace_bytes = GuardedWorkspace::AllocationBytes(kBaselineWorkspaceBytes);
-  const uint64_t chain_bytes = uint64_t(task.output.ElementCount()) * sizeof(float);
-  if (const uint64_t needed = kSets * set_bytes + workspace_bytes + chain_bytes + kSpareBytes; gpu.FreeBytes() < needed)
-    workshop_.workspaces.Clear();
+  const auto [a_bytes, b_bytes, c_bytes, workspace_bytes] = SharedSizesOf(task);
   for (size_t i = 0; i < kSets; ++i) {
     Set& set = sets_.emplace_back();
     ASSIGN_OR_RETURN(set.a, ShareMatrix(task.inputs[0], gemm_.kind.layout.a == Order::kRow, true, a_bytes));

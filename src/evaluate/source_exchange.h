@@ -29,6 +29,8 @@ uint64_t PlaceOfMatrix(Alignment alignment, bool is_input, uint64_t allocated_by
 
 class SourceExchange {
  public:
+  // What one takes on the GPU beside its session, in its judge and in its guest.
+  static uint64_t BytesFor(const Gemm& gemm);
   // All outlive it; the session is prepared for the problem, the candidate is an object.
   SourceExchange(const Workshop& workshop, DisturbanceJudge& disturbances, ProblemSession& session,
                  const ProblemMessage& problem, const CandidateMessage& candidate, const StepListener& on_step);

@@ -282,7 +282,8 @@ TEST_F(ClocksGpuTest, BaselinesRaceAloneOnEveryClockAndTheClocksStandInTheirOrde
       };
       EXPECT_GT(median(Clock::kDeviceCold), 1.0 * median(Clock::kDevice)) << name << " " << Print(shape);
       EXPECT_GT(median(Clock::kOffline), 0.98 * median(Clock::kDevice)) << name << " " << Print(shape);
-      EXPECT_GT(median(Clock::kHost), median(Clock::kOffline)) << name << " " << Print(shape);
+      // Not offline's: there the second event has to be submitted too, which takes some hosts longer than to see the end.
+      EXPECT_GT(median(Clock::kHost), median(Clock::kDevice)) << name << " " << Print(shape);
       EXPECT_GT(median(Clock::kServer), 0.95 * median(Clock::kOffline)) << name << " " << Print(shape);
     }
     const Timing* const server = outcome.Find("cublas_tn", Clock::kServer);
