@@ -84,18 +84,18 @@ std::vector<Plan> TwinsOn(std::string_view parameter, const Plan& plan, size_t f
 constexpr size_t kFirstThatChains = 1;  // of the triggers
 constexpr size_t kFirstRing = 1;        // of the stages, which ascend
 
-// A heat of long calls is one of windows: they take time, and rank by what kernels draw too, which no screening shows.
-// So few plans, of which one decision leaves four, of as many tiles and schedules as there are, and no twins that save
-// a share of a microsecond; but some in other places (docs/lab/neighbours.md), and those with squarer waves.
-constexpr size_t kLongHeatPlans = 8, kMostOfOneTile = 2;
+// A heat of long calls is a longer screening: they take turns, and count with their settled share. Of as many tiles and
+// schedules as there are, since that share is known within 1 %; no twins that save a share of a microsecond, but some in
+// other places (docs/lab/neighbours.md), and those with squarer waves.
+constexpr size_t kLongHeatPlans = 12, kMostOfOneTile = 2;
 // By place a plan takes 1.001 of its time (197 pairs of heats, by 2 % up or down), so few are worth a turn.
 constexpr int kPlacedInALongHeat = 2;
 // A wave that asks for so much of what another raster's does is worth one, too: the logarithm of speed falls by 0.036
 // of the logarithm of what is asked for (1,506 plans of races with calls of more than 0.6 ms, H200, November 2026).
 constexpr double kSquarer = 0.95;
 // Both layouts' finals, three plans each beside AutoTuning's two, took 15.6 s with their tests; each plan takes 1.1 s
-// (H200, November 2026).
-constexpr int kLongFinalists = 2;
+// (H200, November 2026). The expected settled times of the best ones have errors of 1 %, so that the third is worth it.
+constexpr int kLongFinalists = 3;
 
 // So many, in their order; others before a third of one tile and schedule.
 std::vector<const Trial*> OfManyTiles(const std::vector<const Trial*>& trials, size_t count) {
@@ -312,6 +312,16 @@ std::vector<Plan> ProblemRun::HeatOfLongCalls(const std::vector<const Trial*>& s
   return plans;
 }
 
+// Nobody drops out of a heat of long calls, and what they took in turns is not yet what they will take.
+void ProblemRun::SortByExpectedTime(std::vector<const Trial*>& raced) const {
+  Pace pace(options_.settles);
+  std::map<const Trial*, double> expected_ns;
+  for (const Trial* trial : raced) expected_ns[trial] = pace.TimeNs(trial->plan(), trial->outcome);
+  std::sort(raced.begin(), raced.end(), [&](const Trial* first, const Trial* second) {
+    return std::pair(expected_ns[first], first->plan()) < std::pair(expected_ns[second], second->plan());
+  });
+}
+
 std::vector<const Trial*> ProblemRun::RankedForFinals() const {
   std::vector<const Trial*> confirmed, screened;
   for (const Trial* trial : Screened()) {
@@ -324,7 +334,10 @@ std::vector<const Trial*> ProblemRun::RankedForFinals() const {
   }
   for (const auto& [plan, trial] : heats_)
     if (!measured_.contains(plan) && IsUnscreened(trial) && trial.IsTimedPlan()) confirmed.push_back(&trial);
-  std::sort(confirmed.begin(), confirmed.end(), FasterInHeat);
+  if (HasLongCalls())
+    SortByExpectedTime(confirmed);
+  else
+    std::sort(confirmed.begin(), confirmed.end(), FasterInHeat);
   if (options_.chained_twins > 0) MoveFastestInChainsForward(confirmed);
   confirmed.insert(confirmed.end(), screened.begin(), screened.end());
   return confirmed;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <numeric>
 
 #include "base/seconds.h"
 #include "evaluate/time/call_clocks.h"
@@ -155,7 +154,7 @@ class ContestRun {
     };
     const Field field{entrants.starts.size(), fastest_call_ns, problem_.brief};
     // Before each window of energy its contender runs by itself.
-    if (row.clock != Clock::kEnergy) RETURN_IF_ERROR(WarmUp(field, entrants.window.has_value(), time_round));
+    if (row.clock != Clock::kEnergy) RETURN_IF_ERROR(BringToPace(field, entrants.window.has_value(), time_round));
     Random random = Random(problem_.seed).Fork(row.name);
     const RaceRules rules = RulesFor(problem_.protocol, row.clock, field);
     ASSIGN_OR_RETURN(RaceResult race, Race(EntriesOf(entrants), rules, random, Reader(), time_round));
@@ -201,18 +200,10 @@ class ContestRun {
     return entries;
   }
 
-  // Rounds whose times nobody keeps: one, which brings graphs and operands to where they will be, and for as long as is
-  // wanted. The GPU is warm or is not, whatever it was warmed with.
-  Status WarmUp(const Field& field, bool is_settled, const TimeRound& time_round) const {
+  // The GPU is warm or is not, whatever it was warmed with.
+  Status BringToPace(const Field& field, bool is_settled, const TimeRound& time_round) const {
     const bool is_warm = SecondsSince(workshop_.last_race) < kStaysWarmSeconds;
-    const double seconds = WarmUpSeconds(problem_.protocol, field, is_warm, is_settled);
-    std::vector<size_t> order(field.entries);
-    std::iota(order.begin(), order.end(), size_t{0});
-    const auto start = std::chrono::steady_clock::now();
-    do {
-      ASSIGN_OR_RETURN(const std::vector<double> ignored, time_round(order));
-    } while (SecondsSince(start) < seconds);
-    return OkStatus();
+    return RunWarmUp(WarmUpFor(problem_.protocol, field, is_warm, is_settled), field.entries, time_round);
   }
 
   ReadCondition Reader() const {

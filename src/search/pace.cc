@@ -34,7 +34,7 @@ double SettledShare(const Plan& plan, double call_ns) {
 
 double Pace::TimeNs(const Plan& plan, const Outcome& outcome) {
   const double in_turns_ns = InTurnsNs(outcome);
-  if (!settles_ || outcome.protocol != Protocol::kScreen) return in_turns_ns;
+  if (!settles_ || outcome.conditions.is_settled) return in_turns_ns;
   return in_turns_ns * SettledShare(plan, in_turns_ns);
 }
 

@@ -15,7 +15,7 @@ namespace gemmsmith {
 // has no tiles that are shared by a CTA.
 std::optional<double> BroughtIn(const Plan& plan);
 
-// What a screened call takes when it has the GPU to itself, over what it took in turns with others: at the power cap
+// What a long call takes when it has the GPU to itself, over what it took in turns with others, in a screening or a heat: at the power cap
 // the clock follows the power of whoever runs, and kernels that bring fewer bytes into a multiprocessor need less. Of
 // 128x256 tiles 1, of others by 9 % of what they bring beside these; 1 where calls are shorter than 0.3 ms.
 // `gemmsmith records screening` says how much better such times tell who wins (docs/lab/sweeps.md); records of heats
@@ -25,7 +25,8 @@ double SettledShare(const Plan& plan, double call_ns);
 
 class Pace {
  public:
-  // `settles`: the fastest is the one that settled races will find, so screened calls count with their settled share.
+  // `settles`: the fastest is the one that settled races will find, so calls that took turns count with their settled
+  // share.
   explicit Pace(bool settles = false) : settles_(settles) {}
   // Of a plan whose outcome is measured: at the pace of the first one that AutoTuning raced beside; its bare time where
   // none did.

@@ -50,12 +50,14 @@ TEST(PaceTest, KernelsOfDifferentRacesAreToldApartByWhatTheyTakeBesideAutoTuning
   EXPECT_DOUBLE_EQ(pace.TimeNs(kUsual, BesideAutoTuning(1500, 0.6)), 1200);
 }
 
-TEST(PaceTest, OnlyScreenedCallsGetTheirSettledShareAndOnlyWhereRacesSettle) {
-  Outcome screened = BesideAutoTuning(2e6, 1);
-  EXPECT_DOUBLE_EQ(Pace().TimeNs(kSmall, screened), 2e6);
-  EXPECT_DOUBLE_EQ(Pace(true).TimeNs(kSmall, screened), 2e6 * SettledShare(kSmall, 2e6));
-  screened.protocol = Protocol::kShort;
-  EXPECT_DOUBLE_EQ(Pace(true).TimeNs(kSmall, screened), 2e6);
+TEST(PaceTest, OnlyCallsThatTookTurnsGetTheirSettledShareAndOnlyWhereRacesSettle) {
+  Outcome in_turns = BesideAutoTuning(2e6, 1);
+  EXPECT_DOUBLE_EQ(Pace().TimeNs(kSmall, in_turns), 2e6);
+  EXPECT_DOUBLE_EQ(Pace(true).TimeNs(kSmall, in_turns), 2e6 * SettledShare(kSmall, 2e6));
+  in_turns.protocol = Protocol::kHeat;
+  EXPECT_DOUBLE_EQ(Pace(true).TimeNs(kSmall, in_turns), 2e6 * SettledShare(kSmall, 2e6));
+  in_turns.conditions.is_settled = true;
+  EXPECT_DOUBLE_EQ(Pace(true).TimeNs(kSmall, in_turns), 2e6);
 }
 
 }  // namespace

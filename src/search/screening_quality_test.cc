@@ -19,7 +19,7 @@ class ScreeningQualityTest : public testing::Test {
   void Add(const Plan& plan, Protocol protocol, double time_ns, const std::string& campaign = "one") {
     Trial trial{.gemm = {{4096, 4096, 4096}}, .subject = plan, .outcome = MeasuredOutcome(time_ns)};
     trial.outcome.protocol = protocol;
-    trial.outcome.conditions.is_settled = settled_;
+    trial.outcome.conditions.is_settled = settled_ && protocol != Protocol::kScreen;
     trial.setting.device_key = "h200";
     trial.campaign = campaign;
     trial.unix_ms = int64_t(trials_.size());

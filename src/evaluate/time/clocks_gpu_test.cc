@@ -74,25 +74,21 @@ class ClocksGpuTest : public testing::Test {
 
   // The first against the others, behind rounds that do not count.
   static Result<RaceResult> RaceOn(Result<std::unique_ptr<RoundClock>> clock, size_t contenders, const RaceRules& rules,
-                                   double warm_up_seconds = 0) {
+                                   const WarmUp& warm_up = {}) {
     RETURN_IF_ERROR(clock.status());
     std::vector<RaceEntry> entries;
     for (size_t i = 0; i < contenders; ++i)
       entries.push_back({fmt::format("contender {}", i), Clock::kDevice, i == 0 ? 0 : kRival, i > 0});
-    std::vector<size_t> order(contenders);
-    std::iota(order.begin(), order.end(), size_t{0});
-    const auto nobody = [](size_t) {};
-    const auto start = std::chrono::steady_clock::now();
-    do {
-      RETURN_IF_ERROR((*clock)->TimeRound(order, nobody).status());
-    } while (SecondsSince(start) < warm_up_seconds);
+    const TimeRound time_round = [&](std::span<const size_t> round) {
+      return (*clock)->TimeRound(round, [](size_t) {});
+    };
+    RETURN_IF_ERROR(RunWarmUp(warm_up, contenders, time_round));
     Random random(1);
-    return Race(entries, rules, random, {},
-                [&](std::span<const size_t> round) { return (*clock)->TimeRound(round, nobody); });
+    return Race(entries, rules, random, {}, time_round);
   }
   static RaceRules Rounds(int rounds) { return {rounds, rounds, 0}; }
   Result<RaceResult> RaceOnDevice(const std::vector<PutCall>& calls, Batch batch, int rounds,
-                                  double warm_up_seconds = 0) {
+                                  const WarmUp& warm_up = {}) {
     std::vector<CallGraph> graphs;
     for (const PutCall& call : calls) {
       ASSIGN_OR_RETURN(const double call_ns, EstimateNs(gpu(), LeadIn(), call));
@@ -101,7 +97,7 @@ class ClocksGpuTest : public testing::Test {
     }
     std::vector<Turn> turns;
     for (const CallGraph& graph : graphs) turns.push_back({&graph});
-    return RaceOn(DeviceClock::Create(gpu(), turns, LeadIn()), calls.size(), Rounds(rounds), warm_up_seconds);
+    return RaceOn(DeviceClock::Create(gpu(), turns, LeadIn()), calls.size(), Rounds(rounds), warm_up);
   }
   // As the judge does it: calls of more than 0.3 ms in settled turns.
   Result<RaceResult> RaceTwice(const PutCall& call) {
@@ -116,14 +112,14 @@ class ClocksGpuTest : public testing::Test {
     for (const CallGraph& graph : graphs) turns.push_back(TurnFor(graph, call_ns, window));
     return RaceOn(DeviceClock::Create(gpu(), turns, LeadIn()), 2,
                   window ? RulesFor(Protocol::kShort, Clock::kDevice, {2, call_ns}) : Rounds(30),
-                  WarmUpSeconds(Protocol::kShort, {2, call_ns}, false, window.has_value()));
+                  WarmUpFor(Protocol::kShort, {2, call_ns}, false, window.has_value()));
   }
   // A hundred races, each with graphs of its own; returns what they say together.
-  double ExpectCoverage(std::string_view name, const PutCall& ours, const PutCall& rival, double warm_up_seconds = 0) {
+  double ExpectCoverage(std::string_view name, const PutCall& ours, const PutCall& rival, const WarmUp& warm_up = {}) {
     std::vector<RatioEstimate> repeats;
     std::vector<double> medians, widths;
     for (int i = 0; i < 100; ++i) {
-      const Result<RaceResult> race = RaceOnDevice({ours, rival}, Batch::kLong, 20, warm_up_seconds);
+      const Result<RaceResult> race = RaceOnDevice({ours, rival}, Batch::kLong, 20, warm_up);
       EXPECT_TRUE(race.ok()) << race.status().message();
       if (!race.ok()) return 0;
       repeats.push_back(race->comparisons[0][0].ratio);
@@ -262,7 +258,7 @@ TEST_F(ClocksGpuTest, IntervalsOfProductsCoverTheTruthInAtLeastNinetyOfAHundredR
   ExpectCoverage("products of 1024 and 1088", products->Of(1024), products->Of(1088));
   // From here on the power cap has a say, and the GPU has to be as warm as the judge makes it.
   ExpectCoverage("products of 1920 and 2048", products->Of(1920), products->Of(2048),
-                 WarmUpSeconds(Protocol::kShort, {}, false));
+                 WarmUpFor(Protocol::kShort, {}, false));
 }
 
 // ---- baselines on every clock

@@ -27,6 +27,12 @@ constexpr int kServerRounds = 60, kLeastServerRounds = 20, kBriefServerRounds = 
 // With 100 rounds heats took a third of the time that a brief run had for short calls (H200, November 2026).
 constexpr int kBriefHeatRounds = 30;
 
+// Long calls take turns one by one. The clock is the same for all of them then: what each of them would make of it is
+// for whoever reads the times (SettledShare in src/search/pace.h), so nobody drops out here. One call scatters by 1.7 %
+// beside the others of its round, the median of 20 by 0.5; three windows of 0.04 s, which heats had until November 2026,
+// scattered by 2 to 3 %, and agreed with the finals by 0.15 (H100, 406 plans of finals; docs/lab/sweeps.md).
+constexpr int kLongHeatRounds = 20;
+
 // A window takes two seconds, and windows scatter little: six of them are what an interval of 95 % needs.
 RaceRules EnergyRules(Protocol protocol) {
   const int rounds = IsThorough(protocol) ? 6 : 2;
@@ -51,8 +57,8 @@ Batch BatchFor(Protocol protocol) { return IsThorough(protocol) ? Batch::kLong :
 bool IsLongCall(double call_ns) { return call_ns > 300e3; }
 
 std::optional<Window> WindowFor(Protocol protocol, Clock clock, double fastest_call_ns, bool is_brief) {
-  if (protocol == Protocol::kScreen || clock != Clock::kDevice || !IsLongCall(fastest_call_ns)) return std::nullopt;
-  return IsThorough(protocol) && !is_brief ? kSettledWindow : kShortWindow;
+  if (!IsThorough(protocol) || clock != Clock::kDevice || !IsLongCall(fastest_call_ns)) return std::nullopt;
+  return is_brief ? kShortWindow : kSettledWindow;
 }
 
 RaceRules RulesFor(Protocol protocol, Clock clock, const Field& field) {
@@ -61,9 +67,8 @@ RaceRules RulesFor(Protocol protocol, Clock clock, const Field& field) {
     case Protocol::kScreen:
       return {.min_rounds = 5, .max_rounds = 5};
     case Protocol::kHeat:
-      return {.min_rounds = WindowFor(protocol, clock, field.fastest_call_ns) ? 3 : 5,
-              .max_rounds = field.is_brief ? kBriefHeatRounds : 100,
-              .survivors = 4};
+      if (IsLongCall(field.fastest_call_ns)) return {.min_rounds = kLongHeatRounds, .max_rounds = kLongHeatRounds};
+      return {.min_rounds = 5, .max_rounds = field.is_brief ? kBriefHeatRounds : 100, .survivors = 4};
     case Protocol::kShort:
       return ShortRules(clock, field);
     case Protocol::kLong:
@@ -75,12 +80,15 @@ RaceRules RulesFor(Protocol protocol, Clock clock, const Field& field) {
 
 // Calls of 10 us and more draw enough for the power cap to be felt some 40 ms later. In a heat the first half would
 // drop out by what they take on a cool GPU, which is another order.
-// From idle the cap was felt after 40 to 80 ms, and times stood within 0.3 % after 150 to 200 (docs/lab/neighbours.md).
-double WarmUpSeconds(Protocol protocol, const Field& field, bool is_warm, bool is_settled) {
-  if (protocol == Protocol::kLong) return 10;
-  if (protocol == Protocol::kHeat) return field.fastest_call_ns > 10e3 ? 0.1 : 0;
-  if (protocol != Protocol::kShort || is_warm) return 0;
-  return is_settled ? 0.4 : 0.2;
+// From idle the cap was felt after 40 to 80 ms, and times stood within 0.3 % after 150 to 200 on one H200
+// (docs/lab/neighbours.md); on an H100 windows swung for some five seconds.
+WarmUp WarmUpFor(Protocol protocol, const Field& field, bool is_warm, bool is_settled) {
+  constexpr double kMostSwinging = 6;
+  if (protocol == Protocol::kLong) return {.seconds = 10};
+  if (protocol == Protocol::kHeat) return {.seconds = field.fastest_call_ns > 10e3 ? 0.1 : 0};
+  if (protocol != Protocol::kShort) return {};
+  const double seconds = is_warm ? 0 : is_settled ? 0.4 : 0.2;
+  return {.seconds = seconds, .most_seconds = is_settled && !field.is_brief ? kMostSwinging : 0};
 }
 
 }  // namespace gemmsmith

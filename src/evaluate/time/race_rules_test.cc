@@ -27,17 +27,19 @@ TEST(WindowFor, LongCallsHaveOneOnTheDeviceAlone) {
   };
   EXPECT_GE(timed_ns(Protocol::kShort, Clock::kDevice, 301e3), 100e6);
   EXPECT_GE(timed_ns(Protocol::kLong, Clock::kDevice, 301e3), 100e6);
-  EXPECT_EQ(timed_ns(Protocol::kHeat, Clock::kDevice, 301e3), kShortWindow.timed_ns);
   EXPECT_EQ(timed_ns(Protocol::kShort, Clock::kDevice, 299e3), 0);
-  EXPECT_EQ(timed_ns(Protocol::kHeat, Clock::kDevice, 299e3), 0);
+  EXPECT_EQ(timed_ns(Protocol::kHeat, Clock::kDevice, 301e3), 0);
   EXPECT_EQ(timed_ns(Protocol::kScreen, Clock::kDevice, 301e3), 0);
   EXPECT_EQ(timed_ns(Protocol::kShort, Clock::kOffline, 301e3), 0);
   EXPECT_EQ(WindowFor(Protocol::kShort, Clock::kDevice, 301e3, true)->timed_ns, kShortWindow.timed_ns) << "brief";
 }
 
-TEST(RulesFor, AHeatOfWindowsHasFewRounds) {
-  EXPECT_EQ(RulesFor(Protocol::kHeat, Clock::kDevice, {12, 1e6}).min_rounds, 3);
-  EXPECT_EQ(RulesFor(Protocol::kHeat, Clock::kDevice, {12, 1e5}).min_rounds, 5);
+TEST(RulesFor, NobodyDropsOutOfAHeatOfLongCalls) {
+  const RaceRules rules = RulesFor(Protocol::kHeat, Clock::kDevice, {12, 1e6});
+  EXPECT_EQ(rules.survivors, 0);
+  EXPECT_EQ(rules.interval_width, 0);
+  EXPECT_EQ(rules.min_rounds, rules.max_rounds);
+  EXPECT_GE(rules.min_rounds, 20);
 }
 
 TEST(RulesFor, ASettledRaceHasEightRoundsForItsIntervalAndMoreWhereFewRace) {
@@ -66,19 +68,27 @@ TEST(RulesFor, LongCallsAreServedLessOften) {
   EXPECT_EQ(RulesFor(Protocol::kShort, Clock::kServer, {8, 1e5}).min_rounds, 60);
 }
 
-TEST(WarmUpSeconds, AWarmGpuNeedsNoneButForALongRun) {
+TEST(WarmUpFor, AWarmGpuNeedsNoSecondsButForALongRun) {
   const Field field;
-  EXPECT_EQ(WarmUpSeconds(Protocol::kScreen, field, false), 0);
-  EXPECT_EQ(WarmUpSeconds(Protocol::kShort, field, false), 0.2);
-  EXPECT_EQ(WarmUpSeconds(Protocol::kShort, field, true), 0);
-  EXPECT_GT(WarmUpSeconds(Protocol::kShort, field, false, true), WarmUpSeconds(Protocol::kShort, field, false));
-  EXPECT_EQ(WarmUpSeconds(Protocol::kShort, field, true, true), 0);
-  EXPECT_EQ(WarmUpSeconds(Protocol::kLong, field, true), 10);
+  EXPECT_EQ(WarmUpFor(Protocol::kScreen, field, false).seconds, 0);
+  EXPECT_EQ(WarmUpFor(Protocol::kShort, field, false).seconds, 0.2);
+  EXPECT_EQ(WarmUpFor(Protocol::kShort, field, true).seconds, 0);
+  EXPECT_GT(WarmUpFor(Protocol::kShort, field, false, true).seconds, WarmUpFor(Protocol::kShort, field, false).seconds);
+  EXPECT_EQ(WarmUpFor(Protocol::kShort, field, true, true).seconds, 0);
+  EXPECT_EQ(WarmUpFor(Protocol::kLong, field, true).seconds, 10);
 }
 
-TEST(WarmUpSeconds, AHeatOfCallsThatDrawMuchBringsTheGpuToItsCapFirst) {
-  EXPECT_GT(WarmUpSeconds(Protocol::kHeat, {12, 50e3}, true), 0.05);
-  EXPECT_EQ(WarmUpSeconds(Protocol::kHeat, {12, 5e3}, false), 0);
+TEST(WarmUpFor, WindowsThatDecideBeginWhenTheySwingNoMore) {
+  EXPECT_GE(WarmUpFor(Protocol::kShort, {12, 1e6}, false, true).most_seconds, 5);
+  EXPECT_GE(WarmUpFor(Protocol::kShort, {12, 1e6}, true, true).most_seconds, 5) << "warm is not steady";
+  EXPECT_EQ(WarmUpFor(Protocol::kShort, {12, 1e6, true}, false, true).most_seconds, 0) << "brief";
+  EXPECT_EQ(WarmUpFor(Protocol::kShort, {12, 1e5}, false, false).most_seconds, 0);
+  EXPECT_EQ(WarmUpFor(Protocol::kHeat, {12, 1e6}, false).most_seconds, 0);
+}
+
+TEST(WarmUpFor, AHeatOfCallsThatDrawMuchBringsTheGpuToItsCapFirst) {
+  EXPECT_GT(WarmUpFor(Protocol::kHeat, {12, 50e3}, true).seconds, 0.05);
+  EXPECT_EQ(WarmUpFor(Protocol::kHeat, {12, 5e3}, false).seconds, 0);
 }
 
 }  // namespace
