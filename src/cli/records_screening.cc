@@ -23,7 +23,8 @@ std::string LengthText(const ScreeningQuality& quality) {
 std::string PrintText(const std::string& source, const std::vector<ScreeningQuality>& qualities,
                       const Terminal& terminal) {
   using enum Table::Align;
-  Table table({{"race"},
+  Table table({{"told by"},
+               {"race"},
                {"us a call", kRight},
                {"races", kRight},
                {"plans", kRight},
@@ -33,17 +34,17 @@ std::string PrintText(const std::string& source, const std::vector<ScreeningQual
                {"settled", kRight},
                {"slope", kRight}});
   for (const ScreeningQuality& quality : qualities)
-    table.Add({std::string(Name(quality.protocol)), LengthText(quality), CountText(quality.races),
-               fmt::format("{:.1f}", quality.plans), fmt::format("{:.3f}", quality.screened.order),
-               fmt::format("{:.3f}", quality.settled.order), fmt::format("{:.4f}", quality.screened.first_behind),
+    table.Add({std::string(Name(quality.told_by)), std::string(Name(quality.race)), LengthText(quality), CountText(quality.races),
+               fmt::format("{:.1f}", quality.plans), fmt::format("{:.3f}", quality.as_timed.order),
+               fmt::format("{:.3f}", quality.settled.order), fmt::format("{:.4f}", quality.as_timed.first_behind),
                fmt::format("{:.4f}", quality.settled.first_behind),
                fmt::format("{:.3f} +- {:.3f}", quality.slope, quality.slope_error)});
   return fmt::format(
       "{}\n"
-      "  Order: of screened plans beside that of the races behind them (Spearman). First behind: the time of the plan\n"
-      "  that was screened fastest over that of the fastest. Settled: the same with the settled share of long calls.\n"
-      "  Slope: what the logarithm of speed loses from screening to race where a product brings in 1/128 element "
-      "more.\n"
+      "  Order: of plans in a screening or heat beside that of the race behind it (Spearman). First behind: the time of\n"
+      "  the plan that was said to be fastest over that of the fastest. Settled: the same with the settled share of long\n"
+      "  calls that took turns. Slope: what the logarithm of speed loses until the race where a product brings in 1/128\n"
+      "  element more.\n"
       "{}\n",
       Tinted(source, Tint::kBold, terminal), table.Print(terminal));
 }
@@ -55,12 +56,13 @@ Json JsonOf(const ScreeningAgreement& agreement) {
 Json JsonOf(const std::vector<ScreeningQuality>& qualities) {
   Json list = Json::array();
   for (const ScreeningQuality& quality : qualities)
-    list.push_back({{"protocol", Name(quality.protocol)},
+    list.push_back({{"told_by", Name(quality.told_by)},
+                    {"race", Name(quality.race)},
                     {"from_ns", quality.from_ns},
                     {"to_ns", std::isfinite(quality.to_ns) ? Json(quality.to_ns) : Json()},
                     {"races", quality.races},
                     {"plans", quality.plans},
-                    {"screened", JsonOf(quality.screened)},
+                    {"as_timed", JsonOf(quality.as_timed)},
                     {"settled", JsonOf(quality.settled)},
                     {"slope", quality.slope},
                     {"slope_error", quality.slope_error}});

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <tuple>
+#include <utility>
 
 #include "base/statistics.h"
 #include "evaluate/time/race_rules.h"
@@ -18,46 +19,52 @@ namespace {
 
 constexpr std::array<double, 7> kEdgesNs = {0, 20e3, 100e3, 300e3, 600e3, 1200e3, INFINITY};
 constexpr size_t kFewestPlans = 3;
+constexpr std::pair<Protocol, Protocol> kTellsOf[] = {{Protocol::kScreen, Protocol::kHeat},
+                                                      {Protocol::kScreen, Protocol::kShort},
+                                                      {Protocol::kHeat, Protocol::kShort}};
 
 // Where one race's trials are: campaign, device, problem.
 using Place = std::tuple<std::string, std::string, Gemm>;
 using NewestTrials = std::map<Plan, const Trial*>;
 
-bool Races(const Trial& trial, Protocol protocol) {
-  if (!trial.IsTimedPlan() || trial.outcome.protocol != protocol) return false;
-  const double time_ns = Pace().TimeNs(trial.plan(), trial.outcome);
-  if (!(time_ns > 0) || !std::isfinite(time_ns)) return false;
-  return protocol == Protocol::kScreen || !IsLongCall(time_ns) || trial.outcome.conditions.is_settled;
+double CallNs(const Trial& trial) { return Pace().TimeNs(trial.plan(), trial.outcome); }
+
+bool IsTimed(const Trial& trial) {
+  return trial.IsTimedPlan() && CallNs(trial) > 0 && std::isfinite(CallNs(trial));
 }
 
-std::map<Place, NewestTrials> TrialsOf(std::span<const Trial> trials, Protocol protocol) {
+bool Decides(const Trial& trial) {
+  return IsTimed(trial) && (!IsLongCall(CallNs(trial)) || trial.outcome.conditions.is_settled);
+}
+
+std::map<Place, NewestTrials> TrialsOf(std::span<const Trial> trials, Protocol protocol, bool (&counts)(const Trial&)) {
   std::map<Place, NewestTrials> found;
   for (const Trial& trial : trials) {
-    if (!Races(trial, protocol)) continue;
+    if (trial.outcome.protocol != protocol || !counts(trial)) continue;
     const Trial*& newest = found[{trial.campaign, trial.setting.device_key, trial.gemm}][trial.plan()];
     if (newest == nullptr || newest->unix_ms <= trial.unix_ms) newest = &trial;
   }
   return found;
 }
 
-// What those took in it that were screened before.
-struct ScreenedRace {
-  std::vector<double> raced_ns, screened_ns, settled_ns;
+// What those took in it that were told of before.
+struct ToldRace {
+  std::vector<double> raced_ns, told_ns, settled_ns;
   // Of those that bring something in, and what the logarithm of their speed lost.
   std::vector<double> brought_in, lost;
 
-  ScreenedRace(const NewestTrials& raced, const NewestTrials& screened) {
-    Pace of_race, of_screening, of_settled(true);
+  ToldRace(const NewestTrials& raced, const NewestTrials& told) {
+    Pace of_race, of_told, of_settled(true);
     for (const auto& [plan, trial] : raced) {
-      const auto before = screened.find(plan);
-      if (before == screened.end()) continue;
+      const auto before = told.find(plan);
+      if (before == told.end()) continue;
       raced_ns.push_back(of_race.TimeNs(plan, trial->outcome));
-      screened_ns.push_back(of_screening.TimeNs(plan, before->second->outcome));
+      told_ns.push_back(of_told.TimeNs(plan, before->second->outcome));
       settled_ns.push_back(of_settled.TimeNs(plan, before->second->outcome));
       const std::optional<double> brought = BroughtIn(plan);
       if (!brought) continue;
       brought_in.push_back(*brought);
-      lost.push_back(std::log(raced_ns.back() / screened_ns.back()));
+      lost.push_back(std::log(raced_ns.back() / told_ns.back()));
     }
   }
   size_t size() const { return raced_ns.size(); }
@@ -93,20 +100,21 @@ class SlopeWithinRaces {
 
 class Tally {
  public:
-  void Add(const ScreenedRace& race) {
+  void Add(const ToldRace& race) {
     plans_.push_back(double(race.size()));
-    screened_.Add(race, race.screened_ns);
+    as_timed_.Add(race, race.told_ns);
     settled_.Add(race, race.settled_ns);
     slope_.Add(race.brought_in, race.lost);
   }
   bool empty() const { return plans_.empty(); }
-  ScreeningQuality Quality(Protocol protocol, size_t bin) const {
-    return {.protocol = protocol,
+  ScreeningQuality Quality(Protocol told_by, Protocol race, size_t bin) const {
+    return {.told_by = told_by,
+            .race = race,
             .from_ns = kEdgesNs[bin],
             .to_ns = kEdgesNs[bin + 1],
             .races = int(plans_.size()),
             .plans = Mean(plans_),
-            .screened = screened_.Agreement(),
+            .as_timed = as_timed_.Agreement(),
             .settled = settled_.Agreement(),
             .slope = slope_.Slope(),
             .slope_error = slope_.Error()};
@@ -115,7 +123,7 @@ class Tally {
  private:
   struct Agreements {
     std::vector<double> orders, behind;
-    void Add(const ScreenedRace& race, const std::vector<double>& expected_ns) {
+    void Add(const ToldRace& race, const std::vector<double>& expected_ns) {
       orders.push_back(RankCorrelation(expected_ns, race.raced_ns).value_or(0));
       behind.push_back(race.FirstBehind(expected_ns));
     }
@@ -123,27 +131,27 @@ class Tally {
   };
 
   std::vector<double> plans_;
-  Agreements screened_, settled_;
+  Agreements as_timed_, settled_;
   SlopeWithinRaces slope_;
 };
 
 }  // namespace
 
 std::vector<ScreeningQuality> QualitiesOfScreening(std::span<const Trial> trials) {
-  const std::map<Place, NewestTrials> screened = TrialsOf(trials, Protocol::kScreen);
   std::vector<ScreeningQuality> qualities;
-  for (const Protocol protocol : {Protocol::kHeat, Protocol::kShort}) {
+  for (const auto& [told_by, decided_by] : kTellsOf) {
+    const std::map<Place, NewestTrials> told = TrialsOf(trials, told_by, IsTimed);
     std::array<Tally, kEdgesNs.size() - 1> tallies;
-    for (const auto& [place, raced] : TrialsOf(trials, protocol)) {
-      const auto before = screened.find(place);
-      if (before == screened.end()) continue;
-      const ScreenedRace race(raced, before->second);
+    for (const auto& [place, raced] : TrialsOf(trials, decided_by, Decides)) {
+      const auto before = told.find(place);
+      if (before == told.end()) continue;
+      const ToldRace race(raced, before->second);
       if (race.size() < kFewestPlans) continue;
       const auto bin = std::ranges::upper_bound(kEdgesNs, race.FastestNs()) - kEdgesNs.begin() - 1;
       tallies[size_t(bin)].Add(race);
     }
     for (size_t bin = 0; bin < tallies.size(); ++bin)
-      if (!tallies[bin].empty()) qualities.push_back(tallies[bin].Quality(protocol, bin));
+      if (!tallies[bin].empty()) qualities.push_back(tallies[bin].Quality(told_by, decided_by, bin));
   }
   return qualities;
 }

@@ -44,13 +44,14 @@ TEST_F(ScreeningQualityTest, LongCallsThatSettleInAnotherOrderAreToldByTheirSett
   const std::vector<ScreeningQuality> qualities = Qualities();
   ASSERT_EQ(qualities.size(), 1u);
   const ScreeningQuality& quality = qualities.front();
-  EXPECT_EQ(quality.protocol, Protocol::kHeat);
+  EXPECT_EQ(quality.told_by, Protocol::kScreen);
+  EXPECT_EQ(quality.race, Protocol::kHeat);
   EXPECT_EQ(quality.from_ns, 1200e3);
   EXPECT_EQ(quality.races, 1);
   EXPECT_EQ(quality.plans, 3);
-  EXPECT_DOUBLE_EQ(quality.screened.order, -1);
+  EXPECT_DOUBLE_EQ(quality.as_timed.order, -1);
   EXPECT_DOUBLE_EQ(quality.settled.order, 1);
-  EXPECT_NEAR(quality.screened.first_behind, std::exp(0.08 * (2 - 7.0 / 6)) / 1.02, 1e-9);
+  EXPECT_NEAR(quality.as_timed.first_behind, std::exp(0.08 * (2 - 7.0 / 6)) / 1.02, 1e-9);
   EXPECT_DOUBLE_EQ(quality.settled.first_behind, 1);
   EXPECT_NEAR(quality.slope, 0.08, 1e-9);
   EXPECT_NEAR(quality.slope_error, 0, 1e-6);
@@ -61,9 +62,9 @@ TEST_F(ScreeningQualityTest, ShortCallsKeepTheOrderOfTheirScreening) {
   const std::vector<ScreeningQuality> qualities = Qualities();
   ASSERT_EQ(qualities.size(), 1u);
   EXPECT_EQ(qualities.front().to_ns, 20e3);
-  EXPECT_DOUBLE_EQ(qualities.front().screened.order, 1);
+  EXPECT_DOUBLE_EQ(qualities.front().as_timed.order, 1);
   EXPECT_DOUBLE_EQ(qualities.front().settled.order, 1);
-  EXPECT_DOUBLE_EQ(qualities.front().screened.first_behind, 1);
+  EXPECT_DOUBLE_EQ(qualities.front().as_timed.first_behind, 1);
   EXPECT_NEAR(qualities.front().slope, 0, 1e-9);
 }
 
@@ -93,6 +94,22 @@ TEST_F(ScreeningQualityTest, LongRacesThatDidNotSettleAndTimesThatAreNoneSayNoth
   EXPECT_TRUE(Qualities().empty());
   AddRace(Protocol::kHeat, 2e5, 0, "short");
   EXPECT_EQ(Qualities().size(), 1u) << "of short calls none settles";
+}
+
+// A heat in turns is no race of long calls, but it tells of one.
+TEST_F(ScreeningQualityTest, HeatsTellOfFinals) {
+  for (size_t i = 0; i < kPlans.size(); ++i) {
+    settled_ = false;
+    Add(kPlans[i], Protocol::kHeat, 2e6 * (1 - 0.01 * double(i)));
+    settled_ = true;
+    Add(kPlans[i], Protocol::kShort, 2e6 * (1 + 0.01 * double(i)));
+  }
+  const std::vector<ScreeningQuality> qualities = Qualities();
+  ASSERT_EQ(qualities.size(), 1u);
+  EXPECT_EQ(qualities.front().told_by, Protocol::kHeat);
+  EXPECT_EQ(qualities.front().race, Protocol::kShort);
+  EXPECT_DOUBLE_EQ(qualities.front().as_timed.order, -1);
+  EXPECT_NEAR(qualities.front().as_timed.first_behind, 1.02, 1e-9);
 }
 
 TEST_F(ScreeningQualityTest, PlansThatShareNoTilesAreLeftOutOfTheSlope) {
