@@ -73,6 +73,7 @@ class GridRun {
     return OkStatus();
   }
 
+  // Where nothing but screenings comes, AutoTuning is a pace for them and nobody's rival: a brief race chooses it.
   // The window may reach into the next problem, so that the GPU finds kernels ready when it gets there.
   void FillWindow() {
     while (next_ < open_.size() && ahead_.pending() < ahead_.window()) {
@@ -83,7 +84,8 @@ class GridRun {
                                 .protocol = options_.protocol,
                                 .clocks = options_.clocks,
                                 .seed = options_.seed,
-                                .counters = options_.counters && options_.finalists == 0});
+                                .counters = options_.counters && options_.finalists == 0,
+                                .brief = options_.protocol == Protocol::kScreen && options_.finalists == 0});
     }
   }
 

@@ -142,6 +142,18 @@ TEST_F(GridTest, PassesProtocolAndClockOn) {
     EXPECT_EQ(request.protocol, Protocol::kShort);
     EXPECT_TRUE(request.clocks.Has(Clock::kOffline));
     EXPECT_EQ(request.seed, 3u);
+    EXPECT_FALSE(request.brief);
+  }
+}
+
+TEST_F(GridTest, AutoTuningIsChosenBrieflyWhereOnlyScreeningsComeAndWithCareWhereFinalsDo) {
+  for (const int finalists : {0, 2}) {
+    options.finalists = finalists;
+    options.name = std::to_string(finalists);
+    evaluator.requests.clear();
+    ASSERT_TRUE(RunWhole().ok());
+    ASSERT_FALSE(evaluator.requests.empty());
+    for (const EvaluationRequest& request : evaluator.requests) EXPECT_EQ(request.brief, finalists == 0);
   }
 }
 
