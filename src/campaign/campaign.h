@@ -89,7 +89,7 @@ struct CampaignOptions {
   // It has every kernel whose tiles go by the launch with the raster too whose waves ask for least on this device,
   // where that is less (docs/lab/sweeps.md); nothing: as they are.
   std::optional<Device> square_waves_on;
-  // So many of the fastest of the heat (of long calls two, unless by energy) pass the short protocol, with the
+  // So many of the fastest of the heat (of long calls three, unless by energy) pass the short protocol, with the
   // offline clock, before one is named best. 0: the screening decides, and there is no heat.
   int finalists = 4;
   // The finals of long calls are settled races, for which screened ones are chosen by their settled share

@@ -17,15 +17,6 @@ bool Better(Objective objective, const Trial* first, const Trial* second) {
          std::pair(CostOf(objective, second->outcome), second->plan());
 }
 
-// Who stays longer in a heat was faster than those who drop out, in rounds that all of them were in; times are of the
-// same rounds only where two stayed equally long. (By bare times those win who left while the GPU was cool: so it was
-// on 147 of 149 problems of 20 to 100 us a call in a sweep of 2026-11-22.)
-bool FasterInHeat(const Trial* first, const Trial* second) {
-  const auto rounds = [](const Trial* trial) { return trial->outcome.Find("ours", Clock::kDevice)->sample_count; };
-  if (rounds(first) != rounds(second)) return rounds(first) > rounds(second);
-  return Better(Objective::kTime, first, second);
-}
-
 void KeepBetter(Objective objective, const Trial*& best, const Trial& trial) {
   if (trial.IsTimedPlan() && (best == nullptr || Better(objective, &trial, best))) best = &trial;
 }
@@ -85,16 +76,17 @@ constexpr size_t kFirstThatChains = 1;  // of the triggers
 constexpr size_t kFirstRing = 1;        // of the stages, which ascend
 
 // A heat of long calls is a longer screening: they take turns, and count with their settled share. Of as many tiles and
-// schedules as there are, since that share is known within 1 %; no twins that save a share of a microsecond, but some in
-// other places (docs/lab/neighbours.md), and those with squarer waves.
+// schedules as there are, since that share is known within 1 %; no twins that save a share of a microsecond, but some
+// in other places (docs/lab/neighbours.md), and those with squarer waves.
 constexpr size_t kLongHeatPlans = 12, kMostOfOneTile = 2;
 // By place a plan takes 1.001 of its time (197 pairs of heats, by 2 % up or down), so few are worth a turn.
 constexpr int kPlacedInALongHeat = 2;
 // A wave that asks for so much of what another raster's does is worth one, too: the logarithm of speed falls by 0.036
 // of the logarithm of what is asked for (1,506 plans of races with calls of more than 0.6 ms, H200, November 2026).
 constexpr double kSquarer = 0.95;
-// Both layouts' finals, three plans each beside AutoTuning's two, took 15.6 s with their tests; each plan takes 1.1 s
-// (H200, November 2026). The expected settled times of the best ones have errors of 1 %, so that the third is worth it.
+// Beside the standing one of each layout and AutoTuning's two. With two of a layout that took 15.6 s with their tests
+// (H200, November 2026), each plan 1.1 s. The expected settled times of the best ones have errors of 1 %, so that the
+// third is worth it.
 constexpr int kLongFinalists = 3;
 
 // So many, in their order; others before a third of one tile and schedule.
@@ -245,7 +237,7 @@ std::vector<const Trial*> ProblemRun::Screened() const {
 std::vector<Plan> ProblemRun::TakeHeat() {
   if (!HasFinals() || heat_taken_) return {};
   heat_taken_ = true;
-  // It would take longer than brief finals, which have one of a layout.
+  // Of four candidates one of a layout is raced, and twins would have to be compiled for it.
   if (HasLongCalls() && options_.brief) return {};
   std::vector<const Trial*> screened = Screened();
   // Where all reach the finals anyway there is nobody to choose from.
@@ -312,14 +304,30 @@ std::vector<Plan> ProblemRun::HeatOfLongCalls(const std::vector<const Trial*>& s
   return plans;
 }
 
-// Nobody drops out of a heat of long calls, and what they took in turns is not yet what they will take.
-void ProblemRun::SortByExpectedTime(std::vector<const Trial*>& raced) const {
+// Who stays longer in a heat was faster than those who drop out, in rounds that all of them were in; times are of the
+// same rounds only where two stayed equally long. (By bare times those win who left while the GPU was cool: so it was
+// on 147 of 149 problems of 20 to 100 us a call in a sweep of 2026-11-22.) Nobody drops out where calls are long, but
+// what they took in turns is not yet what they will take; whoever was raced without a heat is known already.
+void ProblemRun::SortByHeat(std::vector<const Trial*>& raced) const {
+  struct Place {
+    int rounds = 0;
+    double time_ns = 0;
+    const Trial* trial = nullptr;
+    bool operator<(const Place& other) const {
+      if (rounds != other.rounds) return rounds > other.rounds;
+      return std::pair(time_ns, trial->plan()) < std::pair(other.time_ns, other.trial->plan());
+    }
+  };
   Pace pace(options_.settles);
-  std::map<const Trial*, double> expected_ns;
-  for (const Trial* trial : raced) expected_ns[trial] = pace.TimeNs(trial->plan(), trial->outcome);
-  std::sort(raced.begin(), raced.end(), [&](const Trial* first, const Trial* second) {
-    return std::pair(expected_ns[first], first->plan()) < std::pair(expected_ns[second], second->plan());
-  });
+  std::vector<Place> places;
+  for (const Trial* trial : raced) {
+    const Outcome& outcome = trial->outcome;
+    const int rounds = outcome.protocol == Protocol::kHeat ? outcome.Find("ours", Clock::kDevice)->sample_count
+                                                           : std::numeric_limits<int>::max();
+    places.push_back({rounds, HasLongCalls() ? pace.TimeNs(trial->plan(), outcome) : outcome.TimeNs(), trial});
+  }
+  std::sort(places.begin(), places.end());
+  std::ranges::transform(places, raced.begin(), &Place::trial);
 }
 
 std::vector<const Trial*> ProblemRun::RankedForFinals() const {
@@ -334,10 +342,7 @@ std::vector<const Trial*> ProblemRun::RankedForFinals() const {
   }
   for (const auto& [plan, trial] : heats_)
     if (!measured_.contains(plan) && IsUnscreened(trial) && trial.IsTimedPlan()) confirmed.push_back(&trial);
-  if (HasLongCalls())
-    SortByExpectedTime(confirmed);
-  else
-    std::sort(confirmed.begin(), confirmed.end(), FasterInHeat);
+  SortByHeat(confirmed);
   if (options_.chained_twins > 0) MoveFastestInChainsForward(confirmed);
   confirmed.insert(confirmed.end(), screened.begin(), screened.end());
   return confirmed;

@@ -70,8 +70,8 @@ class ProblemRun {
   std::vector<Plan> NotRacedYet(const std::vector<Plan>& plans) const;
   // Of a plan that joined at the heat or the finals: the twin of a screened one, or one that stands or stood.
   bool IsUnscreened(const Trial& trial) const;
-  std::vector<const Trial*> Screened() const;         // measured, fastest first
-  void SortByExpectedTime(std::vector<const Trial*>& raced) const;
+  std::vector<const Trial*> Screened() const;  // measured, fastest first
+  void SortByHeat(std::vector<const Trial*>& raced) const;
   std::vector<const Trial*> RankedForFinals() const;  // those that the heat confirmed come first
 
   const size_t index_;

@@ -94,7 +94,7 @@ Result<BestPlans> BestIn(RecordSource sources, const Archive& archive, const std
   if (sources.empty()) {
     ASSIGN_OR_RETURN(best, WinnersIn(archive, device_key));
     for (const RecordingPlace& place : FindRecordings())
-      if (place.key == device_key) sources.push_back(place.path);
+      if (place.key == device_key && place.has_segments) sources.push_back(place.path);
   }
   for (const std::filesystem::path& source : sources) {
     ASSIGN_OR_RETURN(const std::vector<Trial> trials, ReadRecords(source));

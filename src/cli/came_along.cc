@@ -98,7 +98,8 @@ Result<Experience> ExperienceOnGpu(const std::vector<RecordSource>& sources, con
   for (const RecordingPlace& place : FindRecordings()) {
     if (place.key != device_key) continue;
     ASSIGN_OR_RETURN(const std::vector<fs::path> searches, StandingRecords(place));
-    along = {{place.path}, searches};
+    along = {searches};
+    if (place.has_segments) along.insert(along.begin(), {place.path});
   }
   return ExperienceIn(along, held_out);
 }

@@ -144,7 +144,8 @@ Finding LookAtArchive(const std::filesystem::path& given) {
 }
 
 void LookAtRecordings(std::vector<Finding>& findings) {
-  const std::vector<RecordingPlace> places = FindRecordings();
+  std::vector<RecordingPlace> places = FindRecordings();
+  std::erase_if(places, [](const RecordingPlace& place) { return !place.has_segments; });
   if (places.empty())
     findings.push_back({"recording", State::kLacking, LoadRecording(std::nullopt).status().message()});
   for (const RecordingPlace& place : places) {

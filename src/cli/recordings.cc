@@ -25,11 +25,15 @@ bool HoldsSegments(const fs::path& folder) {
   return false;
 }
 
+fs::path ListOfStanding(const fs::path& folder) { return folder / "standing"; }
+
 std::vector<RecordingPlace> RecordingsUnder(const fs::path& data) {
   std::vector<RecordingPlace> places;
   std::error_code error;
   for (fs::directory_iterator entry(data, error), end; !error && entry != end; entry.increment(error)) {
-    if (HoldsSegments(entry->path())) places.push_back({entry->path().filename(), entry->path()});
+    const bool has_segments = HoldsSegments(entry->path());
+    if (has_segments || fs::exists(ListOfStanding(entry->path())))
+      places.push_back({entry->path().filename(), entry->path(), has_segments});
   }
   std::sort(places.begin(), places.end(), [](const auto& a, const auto& b) { return a.key < b.key; });
   return places;
@@ -62,7 +66,8 @@ std::string RecordingsSearched() {
 }
 
 Result<std::shared_ptr<const Recording>> LoadRecording(const std::optional<std::string>& key) {
-  const std::vector<RecordingPlace> places = FindRecordings();
+  std::vector<RecordingPlace> places = FindRecordings();
+  std::erase_if(places, [](const RecordingPlace& place) { return !place.has_segments; });
   if (places.empty()) {
     return Unavailable(fmt::format("no recorded measurements (looked in {}); set GEMMSMITH_RECORDS to a folder of them",
                                    RecordingsSearched()));
@@ -76,7 +81,7 @@ Result<std::shared_ptr<const Recording>> LoadRecording(const std::optional<std::
 }
 
 Result<std::vector<fs::path>> StandingRecords(const RecordingPlace& place) {
-  const fs::path list = place.path / "standing";
+  const fs::path list = ListOfStanding(place.path);
   if (!fs::exists(list)) return std::vector{place.path};
   ASSIGN_OR_RETURN(const std::string text, ReadFile(list));
   std::vector<fs::path> folders;
@@ -85,6 +90,12 @@ Result<std::vector<fs::path>> StandingRecords(const RecordingPlace& place) {
       folders.push_back(place.path / words.front());
   if (folders.empty()) return DataLoss(fmt::format("{} names no folder", list.string()));
   return folders;
+}
+
+Result<std::vector<fs::path>> StandingRecords(const std::optional<std::string>& key) {
+  for (const RecordingPlace& place : FindRecordings())
+    if (key ? place.key == *key : place.has_segments) return StandingRecords(place);
+  return std::vector<fs::path>();
 }
 
 }  // namespace gemmsmith

@@ -11,10 +11,12 @@
 
 namespace gemmsmith {
 
-// One recorded device: a folder named by its key (data/h200) that holds segments.
+// One recorded device: a folder named by its key (data/h200) that holds segments, from which replays answer, or whose
+// file `standing` names folders of searches.
 struct RecordingPlace {
   std::string key;
   std::filesystem::path path;
+  bool has_segments = true;
 };
 
 // $GEMMSMITH_RECORDS (a folder of such folders, one of them, or one record file), else the data folder beside or above
@@ -23,10 +25,12 @@ struct RecordingPlace {
 std::vector<RecordingPlace> FindRecordings();
 // For a message: where FindRecordings() looked.
 std::string RecordingsSearched();
-// The recording of this key; of any, the first, where there is no key. NotFound names what there is.
+// The recording of this key; of any, the first, where there is no key. NotFound names what there is to replay.
 Result<std::shared_ptr<const Recording>> LoadRecording(const std::optional<std::string>& key);
 // The folders of the searches on a recorded device that reports speak of: those that its file `standing` names, one a
 // line; where it has none, what replays answer from.
 Result<std::vector<std::filesystem::path>> StandingRecords(const RecordingPlace& place);
+// Those of the device of this key, or of the first that replays; none where nothing is recorded of it.
+Result<std::vector<std::filesystem::path>> StandingRecords(const std::optional<std::string>& key);
 
 }  // namespace gemmsmith

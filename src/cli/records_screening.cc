@@ -34,16 +34,20 @@ std::string PrintText(const std::string& source, const std::vector<ScreeningQual
                {"settled", kRight},
                {"slope", kRight}});
   for (const ScreeningQuality& quality : qualities)
-    table.Add({std::string(Name(quality.told_by)), std::string(Name(quality.race)), LengthText(quality), CountText(quality.races),
-               fmt::format("{:.1f}", quality.plans), fmt::format("{:.3f}", quality.as_timed.order),
-               fmt::format("{:.3f}", quality.settled.order), fmt::format("{:.4f}", quality.as_timed.first_behind),
+    table.Add({std::string(Name(quality.told_by)), std::string(Name(quality.race)), LengthText(quality),
+               CountText(quality.races), fmt::format("{:.1f}", quality.plans),
+               fmt::format("{:.3f}", quality.as_timed.order), fmt::format("{:.3f}", quality.settled.order),
+               fmt::format("{:.4f}", quality.as_timed.first_behind),
                fmt::format("{:.4f}", quality.settled.first_behind),
                fmt::format("{:.3f} +- {:.3f}", quality.slope, quality.slope_error)});
   return fmt::format(
       "{}\n"
-      "  Order: of plans in a screening or heat beside that of the race behind it (Spearman). First behind: the time of\n"
-      "  the plan that was said to be fastest over that of the fastest. Settled: the same with the settled share of long\n"
-      "  calls that took turns. Slope: what the logarithm of speed loses until the race where a product brings in 1/128\n"
+      "  Order: of plans in a screening or heat beside that of the race behind it (Spearman). First behind: the time "
+      "of\n"
+      "  the plan that was said to be fastest over that of the fastest. Settled: the same with the settled share of "
+      "long\n"
+      "  calls that took turns. Slope: what the logarithm of speed loses until the race where a product brings in "
+      "1/128\n"
       "  element more.\n"
       "{}\n",
       Tinted(source, Tint::kBold, terminal), table.Print(terminal));
@@ -57,12 +61,12 @@ Json JsonOf(const std::vector<ScreeningQuality>& qualities) {
   Json list = Json::array();
   for (const ScreeningQuality& quality : qualities)
     list.push_back({{"told_by", Name(quality.told_by)},
-                    {"race", Name(quality.race)},
+                    {"protocol", Name(quality.race)},
                     {"from_ns", quality.from_ns},
                     {"to_ns", std::isfinite(quality.to_ns) ? Json(quality.to_ns) : Json()},
                     {"races", quality.races},
                     {"plans", quality.plans},
-                    {"as_timed", JsonOf(quality.as_timed)},
+                    {"screened", JsonOf(quality.as_timed)},
                     {"settled", JsonOf(quality.settled)},
                     {"slope", quality.slope},
                     {"slope_error", quality.slope_error}});

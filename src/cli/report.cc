@@ -198,7 +198,7 @@ Result<std::string> TextFor(const ReportCommand& command, const SelectedTrials& 
 Result<int> Run(const ReportCommand& command) {
   ASSIGN_OR_RETURN(const SelectionOptions options, OptionsFor(command));
   if (command.live_port) return ServePage(command, options);
-  ASSIGN_OR_RETURN(const SelectedTrials selected, SelectMeasurements(command.selection));
+  ASSIGN_OR_RETURN(const SelectedTrials selected, SelectMeasurements(command.selection, command.device_key));
   if (!command.html.empty()) return WritePage(command, selected, options);
   const Result<Selection> selection = SelectRecords(selected.trials, options);
   if (!selection.ok()) return WithSource(selection.status(), selected.source);

@@ -48,15 +48,18 @@ Result<SelectedTrials> SelectTrials(const TrialSelection& selection, bool with_r
   return selected;
 }
 
-Result<SelectedTrials> SelectMeasurements(const TrialSelection& selection) {
+Result<SelectedTrials> SelectMeasurements(const TrialSelection& selection,
+                                          const std::optional<std::string>& device_key) {
   Result<SelectedTrials> selected = SelectTrials(selection, false);
   const bool nothing_named = selection.sources.empty() && selection.archive.empty() && !selection.campaign;
   const bool nothing_there =
       selected.ok() ? selected->trials.empty() : selected.status().code() == StatusCode::kNotFound;
   if (!nothing_named || !nothing_there) return selected;
-  const std::vector<RecordingPlace> places = FindRecordings();
-  if (places.empty()) return selected;
-  ASSIGN_OR_RETURN(std::vector<std::filesystem::path> folders, StandingRecords(places.front()));
+  ASSIGN_OR_RETURN(std::vector<std::filesystem::path> folders, StandingRecords(device_key));
+  if (folders.empty() && device_key) {
+    ASSIGN_OR_RETURN(folders, StandingRecords(std::nullopt));
+  }
+  if (folders.empty()) return selected;
   const size_t searches = folders.size();
   ASSIGN_OR_RETURN(SelectedTrials along, SelectTrials({.sources = std::move(folders)}, false));
   along.came_along = true;

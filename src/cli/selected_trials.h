@@ -18,7 +18,9 @@ struct SelectedTrials {
 
 // `with_replayed` keeps those too.
 Result<SelectedTrials> SelectTrials(const TrialSelection& selection, bool with_replayed);
-// Without those; where nothing was named and the archive holds no measurement, the searches that came with the program.
-Result<SelectedTrials> SelectMeasurements(const TrialSelection& selection);
+// Without those; where nothing was named and the archive holds no measurement, the searches that came with the program:
+// on the device of this key, else on the one that answers where there is no GPU.
+Result<SelectedTrials> SelectMeasurements(const TrialSelection& selection,
+                                          const std::optional<std::string>& device_key = std::nullopt);
 
 }  // namespace gemmsmith

@@ -30,7 +30,8 @@ class GpuJudge : public Judge {
   GpuJudge() = default;
   Result<ProblemSession*> FindOrCreateSession(const ProblemMessage& problem);
   Workshop workshop() { return {*gpu_, *harness_, *workspaces_, nvml_.get(), last_race_, *counters_}; }
-  // Workspaces, then sessions go, the one used longest ago first, until so many bytes are free or so many sessions left.
+  // Workspaces, then sessions go, the one used longest ago first, until so many bytes are free or so many sessions
+  // left.
   void MakeRoom(uint64_t bytes, size_t kept_sessions);
   void DropOtherSessions();
   Result<Judgements> EvaluatePlans(std::span<const CandidateMessage> candidates, const StepListener& on_step);

@@ -54,7 +54,9 @@ uint64_t ProblemSession::HeldBytes() const {
   const auto [a, b, c, reference] = SizesOf(gemm_);
   uint64_t bytes = 2 * c + references_.size() * reference;
   for (const auto& [key, matrix] : operands_) bytes += std::get<char>(key) == 'A' ? a : b;
-  return bytes;
+  if (!cold_) return bytes;
+  for (const auto& [original, copies] : cold_->inputs) bytes += copies.size_bytes();
+  return bytes + cold_->output.size_bytes();
 }
 
 Result<std::unique_ptr<ProblemSession>> ProblemSession::Create(const BaselineTools& tools,

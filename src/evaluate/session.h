@@ -18,7 +18,7 @@ class ProblemSession {
  public:
   // What a session may come to hold on the GPU.
   static uint64_t BytesFor(const ProblemMessage& problem);
-  // What this one holds by now, cold operands and workspaces not counted.
+  // What this one holds by now of it.
   uint64_t HeldBytes() const;
   static Result<std::unique_ptr<ProblemSession>> Create(const BaselineTools& tools, const ProblemMessage& problem);
 

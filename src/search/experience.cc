@@ -50,6 +50,10 @@ void SolveInPlace(std::vector<double>& covariance, std::vector<double>& values) 
   }
 }
 
+double LogSettledShare(const Plan& plan, const Outcome& outcome) {
+  return std::log(SettledShare(plan, outcome, outcome.TimeNs()));
+}
+
 }  // namespace
 
 void Experience::Add(const Recording& recording, const HeldOut& held_out) {
@@ -57,10 +61,11 @@ void Experience::Add(const Recording& recording, const HeldOut& held_out) {
   for (const Gemm& gemm : recording.Problems()) {
     if (IsHeldOut(gemm.shape, held_out)) continue;
     const RecordedCells cells(recording, gemm);
+    const std::vector<Plan>& plans = cells.space().plans();
     Problem problem{.gemm = gemm};
     for (size_t i = 0; i < cells.space().size(); ++i)
       if (const double worth = cells.worths()[i]; worth > 0)
-        problem.tried.push_back({cells.space().plans()[i], -std::log(worth), cells.OutcomeOf(i).TimeNs()});
+        problem.tried.push_back({plans[i], -std::log(worth), LogSettledShare(plans[i], cells.OutcomeOf(i))});
     std::ranges::stable_sort(problem.tried, {}, &Tried::delay);
     if (!problem.tried.empty()) source.problems.push_back(std::move(problem));
   }
@@ -78,6 +83,7 @@ std::string Experience::Fingerprint() const {
       for (const Tried& tried : problem.tried) {
         bytes.PutString(Print(tried.plan));
         bytes.Put(tried.delay);
+        bytes.Put(tried.settles_by);
       }
     }
   return HashBytes(std::move(bytes).Take()).Hex().substr(0, 8);
@@ -102,9 +108,9 @@ void Experience::AddErrors(const Problem& problem, const SearchContext& context,
   const size_t first = observed.size(), count = std::min(kMostPlans, problem.tried.size());
   double sum = 0, weights = 0;
   for (size_t i = 0; i < count; ++i) {
-    const auto& [plan, screened_delay, call_ns] = problem.tried[i * problem.tried.size() / count];
+    const auto& [plan, recorded_delay, settles_by] = problem.tried[i * problem.tried.size() / count];
     if (!IsLegal(plan, problem.gemm, context.device)) continue;
-    const double delay = screened_delay + (context.settles ? std::log(SettledShare(plan, call_ns)) : 0);
+    const double delay = recorded_delay + (context.settles ? settles_by : 0);
     const double error = delay - std::log(PredictTimeNs(plan, problem.gemm, context.device));
     const double weight = std::exp(-kFavour * delay);
     observed.push_back({&plan, &problem.gemm, error});

@@ -29,8 +29,8 @@ class Experience {
  private:
   struct Tried {
     Plan plan;
-    double delay = 0;  // the logarithm of its time over that of the fastest
-    double call_ns = 0;
+    double delay = 0;       // the logarithm of its time over that of the fastest
+    double settles_by = 0;  // the logarithm of its settled share
   };
   struct Problem {
     Gemm gemm;

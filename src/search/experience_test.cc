@@ -129,6 +129,13 @@ TEST_F(ExperienceTest, LongCallsElsewhereCountWithTheirSettledShareWhereTheSearc
   };
   const double share = std::log(SettledShare(narrow, 1.5e6) / SettledShare(wide, 1.5e6));
   EXPECT_NEAR(narrow_over_wide(settled) - narrow_over_wide(in_turns), share, 0.2 * share);
+  // What was raced alone is known as it settles.
+  std::vector<Trial> raced = {RecordedTrial(longest, narrow, MeasuredOutcome(1.5e6)),
+                              RecordedTrial(longest, wide, MeasuredOutcome(1.5e6))};
+  for (Trial& trial : raced) trial.outcome.conditions.is_settled = true;
+  experience = {};
+  experience.Add(*Recording::FromTrials(std::move(raced)), {});
+  EXPECT_EQ(experience.ErrorsOn(settled), experience.ErrorsOn(in_turns));
   experience = ExperienceOf({kNext});
   settled.gemm = in_turns.gemm = kHere;
   EXPECT_EQ(experience.ErrorsOn(settled), experience.ErrorsOn(in_turns)) << "short calls";

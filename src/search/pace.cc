@@ -9,9 +9,9 @@ namespace gemmsmith {
 
 namespace {
 
-// From the first of these on, where races are of windows, and in full from the second on, so that no plan gains by being
-// a little slower. `gemmsmith records screening` has for the slope in heats 0.069 (calls of 0.3 to 0.6 ms), 0.075 (to
-// 1.2 ms) and 0.103 (above), with errors of 0.006, in finals 0.08 to 0.11, with errors of 0.012 and more (H200,
+// From the first of these on, where races are of windows, and in full from the second on, so that no plan gains by
+// being a little slower. `gemmsmith records screening` has for the slope in heats 0.069 (calls of 0.3 to 0.6 ms), 0.075
+// (to 1.2 ms) and 0.103 (above), with errors of 0.006, in finals 0.08 to 0.11, with errors of 0.012 and more (H200,
 // November 2026).
 constexpr double kSettlesFromNs = 300e3, kSettlesInFullFromNs = 400e3;
 constexpr double kSettledSlope = 0.09, kUsualBroughtIn = 1.5;
@@ -32,13 +32,16 @@ double SettledShare(const Plan& plan, double call_ns) {
   return std::exp(in_full * kSettledSlope * (*brought_in - kUsualBroughtIn));
 }
 
-double Pace::TimeNs(const Plan& plan, const Outcome& outcome) {
-  const double in_turns_ns = InTurnsNs(outcome);
-  if (!settles_ || outcome.conditions.is_settled) return in_turns_ns;
-  return in_turns_ns * SettledShare(plan, in_turns_ns);
+double SettledShare(const Plan& plan, const Outcome& outcome, double call_ns) {
+  return outcome.conditions.is_settled ? 1 : SettledShare(plan, call_ns);
 }
 
-double Pace::InTurnsNs(const Outcome& outcome) {
+double Pace::TimeNs(const Plan& plan, const Outcome& outcome) {
+  const double at_pace_ns = AtPaceNs(outcome);
+  return settles_ ? at_pace_ns * SettledShare(plan, outcome, at_pace_ns) : at_pace_ns;
+}
+
+double Pace::AtPaceNs(const Outcome& outcome) {
   const std::optional<double> share = outcome.TimeOver("lt_auto", Clock::kDevice);
   if (!share) return outcome.TimeNs();
   if (!rivals_ns_) rivals_ns_ = outcome.TimeNs() / *share;

@@ -19,9 +19,8 @@ namespace {
 
 constexpr std::array<double, 7> kEdgesNs = {0, 20e3, 100e3, 300e3, 600e3, 1200e3, INFINITY};
 constexpr size_t kFewestPlans = 3;
-constexpr std::pair<Protocol, Protocol> kTellsOf[] = {{Protocol::kScreen, Protocol::kHeat},
-                                                      {Protocol::kScreen, Protocol::kShort},
-                                                      {Protocol::kHeat, Protocol::kShort}};
+constexpr std::pair<Protocol, Protocol> kTellsOf[] = {
+    {Protocol::kScreen, Protocol::kHeat}, {Protocol::kScreen, Protocol::kShort}, {Protocol::kHeat, Protocol::kShort}};
 
 // Where one race's trials are: campaign, device, problem.
 using Place = std::tuple<std::string, std::string, Gemm>;
@@ -29,9 +28,7 @@ using NewestTrials = std::map<Plan, const Trial*>;
 
 double CallNs(const Trial& trial) { return Pace().TimeNs(trial.plan(), trial.outcome); }
 
-bool IsTimed(const Trial& trial) {
-  return trial.IsTimedPlan() && CallNs(trial) > 0 && std::isfinite(CallNs(trial));
-}
+bool IsTimed(const Trial& trial) { return trial.IsTimedPlan() && CallNs(trial) > 0 && std::isfinite(CallNs(trial)); }
 
 bool Decides(const Trial& trial) {
   return IsTimed(trial) && (!IsLongCall(CallNs(trial)) || trial.outcome.conditions.is_settled);

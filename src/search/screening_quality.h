@@ -11,8 +11,9 @@ namespace gemmsmith {
 
 // Agreement with the races of one protocol.
 struct ScreeningAgreement {
-  double order = 0;         // Spearman's, mean over races
-  double first_behind = 0;  // the time of the plan that was said to be fastest over that of the fastest, mean over races
+  double order = 0;  // Spearman's, mean over races
+  double first_behind =
+      0;  // the time of the plan that was said to be fastest over that of the fastest, mean over races
 };
 
 struct ScreeningQuality {
@@ -27,8 +28,8 @@ struct ScreeningQuality {
 };
 
 // Of heats and finals of campaigns that had screened, and of finals of those that had heats, beside AutoTuning where it
-// raced; of calls of more than 0.3 ms those races that were settled. A race's fastest is that of the plans that were told
-// of: twins and standing kernels were not screened. Only lengths of calls of which there are races.
+// raced; of calls of more than 0.3 ms those races that were settled. A race's fastest is that of the plans that were
+// told of: twins and standing kernels were not screened. Only lengths of calls of which there are races.
 std::vector<ScreeningQuality> QualitiesOfScreening(std::span<const Trial> trials);
 
 }  // namespace gemmsmith

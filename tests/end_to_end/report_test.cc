@@ -115,6 +115,28 @@ TEST_F(ReportTest, WhereTheSearchesThatCountAreNamedTheseAnswer) {
       << "replays answer as before";
 }
 
+TEST_F(ReportTest, ADeviceThatWasOnlySearchedOnIsReportedWhereItIsAskedForAndNeverReplayed) {
+  home.Record(MadeUpTrials({64, 64, 64}, 40, kTn));
+  std::vector<Trial> elsewhere = MadeUpTrials({128, 64, 64}, 40, kTn);
+  for (Trial& trial : elsewhere) trial.setting.device_key = "h100";
+  for (const std::string& segment : EncodeSegments(elsewhere, true))
+    home.File("records/h100/brief/part.gsr", segment);  // before l40s in the alphabet
+  home.File("records/h100/standing", "brief\n");
+  const auto source_of = [&](std::vector<std::string> device) {
+    std::vector<std::string> words = {"report", "--shapes", "all", "--json"};
+    words.insert(words.end(), device.begin(), device.end());
+    const Finished finished = home.Run(words);
+    EXPECT_EQ(finished.exit_code, 0) << finished.error;
+    return Parsed(finished.out)["source"].get<std::string>();
+  };
+  EXPECT_TRUE(source_of({}).ends_with("l40s"));
+  EXPECT_TRUE(source_of({"--device", "l40s"}).ends_with("l40s"));
+  EXPECT_TRUE(source_of({"--device", "h100"}).ends_with("h100/brief"));
+  ExpectOneError(home.Run({"report", "--device", "h200"}), 3, "those on l40s");
+  EXPECT_EQ(home.Run({"optimize", "64x64x64", "--layout", "tn"}).exit_code, 0) << "replays are of the other";
+  ExpectOneError(home.Run({"optimize", "64x64x64", "--device", "h100"}), 3, "recorded: l40s");
+}
+
 TEST_F(ReportTest, WhatAReplayAnsweredIsNoMeasurement) {
   home.Record(MadeUpTrials({64, 64, 64}, 40, kTn));
   ASSERT_EQ(home.Run({"optimize", "64x64x64", "--layout", "tn", "--device", "l40s"}).exit_code, 0);

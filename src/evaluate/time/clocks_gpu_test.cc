@@ -3,11 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
-#include <numeric>
 
-#include "base/seconds.h"
 #include "evaluate/gpu_judge.h"
 #include "evaluate/gpu_test_compiler.h"
 #include "evaluate/time/call_clocks.h"
@@ -278,7 +275,8 @@ TEST_F(ClocksGpuTest, BaselinesRaceAloneOnEveryClockAndTheClocksStandInTheirOrde
       };
       EXPECT_GT(median(Clock::kDeviceCold), 1.0 * median(Clock::kDevice)) << name << " " << Print(shape);
       EXPECT_GT(median(Clock::kOffline), 0.98 * median(Clock::kDevice)) << name << " " << Print(shape);
-      // Not offline's: there the second event has to be submitted too, which takes some hosts longer than to see the end.
+      // Not offline's: there the second event has to be submitted too, which takes some hosts longer than to see the
+      // end.
       EXPECT_GT(median(Clock::kHost), median(Clock::kDevice)) << name << " " << Print(shape);
       EXPECT_GT(median(Clock::kServer), 0.95 * median(Clock::kOffline)) << name << " " << Print(shape);
     }

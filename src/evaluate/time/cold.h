@@ -28,6 +28,7 @@ struct ColdPlan {
 class MatrixCopies {
  public:
   static Result<MatrixCopies> Create(Gpu& gpu, const GuardedMatrix& original, int sets);
+  uint64_t size_bytes() const { return memory_.size_bytes(); }  // of the copies alone
   void* at(int set) const;
   // The copies as the original is now.
   Status Refresh(Gpu& gpu) const;

@@ -29,8 +29,8 @@ constexpr int kBriefHeatRounds = 30;
 
 // Long calls take turns one by one. The clock is the same for all of them then: what each of them would make of it is
 // for whoever reads the times (SettledShare in src/search/pace.h), so nobody drops out here. One call scatters by 1.7 %
-// beside the others of its round, the median of 20 by 0.5; three windows of 0.04 s, which heats had until November 2026,
-// scattered by 2 to 3 %, and agreed with the finals by 0.15 (H100, 406 plans of finals; docs/lab/sweeps.md).
+// beside the others of its round, the median of 20 by 0.5. Windows of 0.04 s, of which heats had three until November
+// 2026, scattered by 4 %, and their order agreed with that of finals by 0.1 (H100; docs/lab/sweeps.md).
 constexpr int kLongHeatRounds = 20;
 
 // A window takes two seconds, and windows scatter little: six of them are what an interval of 95 % needs.
@@ -84,11 +84,12 @@ RaceRules RulesFor(Protocol protocol, Clock clock, const Field& field) {
 // (docs/lab/neighbours.md); on an H100 windows swung for some five seconds.
 WarmUp WarmUpFor(Protocol protocol, const Field& field, bool is_warm, bool is_settled) {
   constexpr double kMostSwinging = 6;
-  if (protocol == Protocol::kLong) return {.seconds = 10};
-  if (protocol == Protocol::kHeat) return {.seconds = field.fastest_call_ns > 10e3 ? 0.1 : 0};
+  if (protocol == Protocol::kLong) return {.least_seconds = 10};
+  if (protocol == Protocol::kHeat) return {.least_seconds = field.fastest_call_ns > 10e3 ? 0.1 : 0};
   if (protocol != Protocol::kShort) return {};
-  const double seconds = is_warm ? 0 : is_settled ? 0.4 : 0.2;
-  return {.seconds = seconds, .most_seconds = is_settled && !field.is_brief ? kMostSwinging : 0};
+  const double least_seconds = is_warm ? 0 : is_settled ? 0.4 : 0.2;
+  return {.least_seconds = least_seconds,
+          .most_seconds_until_steady = is_settled && !field.is_brief ? kMostSwinging : 0};
 }
 
 }  // namespace gemmsmith

@@ -70,25 +70,26 @@ TEST(RulesFor, LongCallsAreServedLessOften) {
 
 TEST(WarmUpFor, AWarmGpuNeedsNoSecondsButForALongRun) {
   const Field field;
-  EXPECT_EQ(WarmUpFor(Protocol::kScreen, field, false).seconds, 0);
-  EXPECT_EQ(WarmUpFor(Protocol::kShort, field, false).seconds, 0.2);
-  EXPECT_EQ(WarmUpFor(Protocol::kShort, field, true).seconds, 0);
-  EXPECT_GT(WarmUpFor(Protocol::kShort, field, false, true).seconds, WarmUpFor(Protocol::kShort, field, false).seconds);
-  EXPECT_EQ(WarmUpFor(Protocol::kShort, field, true, true).seconds, 0);
-  EXPECT_EQ(WarmUpFor(Protocol::kLong, field, true).seconds, 10);
+  EXPECT_EQ(WarmUpFor(Protocol::kScreen, field, false).least_seconds, 0);
+  EXPECT_EQ(WarmUpFor(Protocol::kShort, field, false).least_seconds, 0.2);
+  EXPECT_EQ(WarmUpFor(Protocol::kShort, field, true).least_seconds, 0);
+  EXPECT_GT(WarmUpFor(Protocol::kShort, field, false, true).least_seconds,
+            WarmUpFor(Protocol::kShort, field, false).least_seconds);
+  EXPECT_EQ(WarmUpFor(Protocol::kShort, field, true, true).least_seconds, 0);
+  EXPECT_EQ(WarmUpFor(Protocol::kLong, field, true).least_seconds, 10);
 }
 
 TEST(WarmUpFor, WindowsThatDecideBeginWhenTheySwingNoMore) {
-  EXPECT_GE(WarmUpFor(Protocol::kShort, {12, 1e6}, false, true).most_seconds, 5);
-  EXPECT_GE(WarmUpFor(Protocol::kShort, {12, 1e6}, true, true).most_seconds, 5) << "warm is not steady";
-  EXPECT_EQ(WarmUpFor(Protocol::kShort, {12, 1e6, true}, false, true).most_seconds, 0) << "brief";
-  EXPECT_EQ(WarmUpFor(Protocol::kShort, {12, 1e5}, false, false).most_seconds, 0);
-  EXPECT_EQ(WarmUpFor(Protocol::kHeat, {12, 1e6}, false).most_seconds, 0);
+  EXPECT_GE(WarmUpFor(Protocol::kShort, {12, 1e6}, false, true).most_seconds_until_steady, 5);
+  EXPECT_GE(WarmUpFor(Protocol::kShort, {12, 1e6}, true, true).most_seconds_until_steady, 5) << "warm is not steady";
+  EXPECT_EQ(WarmUpFor(Protocol::kShort, {12, 1e6, true}, false, true).most_seconds_until_steady, 0) << "brief";
+  EXPECT_EQ(WarmUpFor(Protocol::kShort, {12, 1e5}, false, false).most_seconds_until_steady, 0);
+  EXPECT_EQ(WarmUpFor(Protocol::kHeat, {12, 1e6}, false).most_seconds_until_steady, 0);
 }
 
 TEST(WarmUpFor, AHeatOfCallsThatDrawMuchBringsTheGpuToItsCapFirst) {
-  EXPECT_GT(WarmUpFor(Protocol::kHeat, {12, 50e3}, true).seconds, 0.05);
-  EXPECT_EQ(WarmUpFor(Protocol::kHeat, {12, 5e3}, false).seconds, 0);
+  EXPECT_GT(WarmUpFor(Protocol::kHeat, {12, 50e3}, true).least_seconds, 0.05);
+  EXPECT_EQ(WarmUpFor(Protocol::kHeat, {12, 5e3}, false).least_seconds, 0);
 }
 
 }  // namespace

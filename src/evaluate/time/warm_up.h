@@ -6,10 +6,9 @@
 namespace gemmsmith {
 
 struct WarmUp {
-  double seconds = 0;  // at least, and one round in any case
-  // Goes on until two rounds in a row say the same of everybody, but no longer; where it is no more than `seconds`
-  // nobody looks.
-  double most_seconds = 0;
+  double least_seconds = 0;  // and one round in any case
+  // Goes on until two rounds in a row say the same of everybody, but after so many seconds no more.
+  double most_seconds_until_steady = 0;
 };
 
 // Times all contenders, in one order and the reverse of it by turns, and keeps nothing.
