@@ -5,7 +5,6 @@
 #include <numeric>
 
 #include "base/seconds.h"
-#include "base/statistics.h"
 #include "evaluate/baseline/exhaustive.h"
 #include "evaluate/time/race_rules.h"
 
@@ -16,28 +15,8 @@ namespace {
 constexpr int kAutoTuningCandidates = 100;
 constexpr size_t kFastestTried = 3, kExhaustiveFinalists = 12;
 constexpr int kHeuristicsFirst = 0;  // of the candidates
-constexpr int kFinalRounds = 9, kSettledFinalRounds = 4;
+constexpr int kFirstRounds = 4, kFinalRounds = 9, kSettledFinalRounds = 4;
 constexpr double kExhaustiveSeconds = 5;
-
-struct Timed {
-  int algorithm = 0;
-  CallGraph graph;
-  std::vector<double> samples;
-};
-
-Status AddSample(Gpu& gpu, const EventPair& events, Timed& timed) {
-  RETURN_IF_ERROR(gpu.Record(events.first));
-  RETURN_IF_ERROR(gpu.Replay(timed.graph.at(0)));
-  RETURN_IF_ERROR(gpu.Record(events.last));
-  ASSIGN_OR_RETURN(const double elapsed, gpu.ElapsedNs(events.first, events.last));
-  timed.samples.push_back(elapsed / timed.graph.calls);
-  return OkStatus();
-}
-
-void SortByMedian(std::vector<Timed>& timed) {
-  std::sort(timed.begin(), timed.end(),
-            [](const Timed& x, const Timed& y) { return Median(x.samples) < Median(y.samples); });
-}
 
 std::string FaultIn(const Watched& watched) {
   if (!watched.crash.empty()) return watched.crash;
@@ -143,52 +122,45 @@ Result<BaselineMaker::Choice> BaselineMaker::ChooseSharedObject(const std::strin
 
 // ---- tuning
 
-// Every candidate in random order, two replays each; then a race of the best three and of the heuristic's first, which
-// AutoTuning shall never be slower than (by replays alone it was on 49 of 1,408 products, up to 1.17 times; H200,
-// November 2026).
+// All candidates in turns; then a race of the best three and of the heuristic's first, which AutoTuning shall never be
+// slower than (by replays alone it was on 49 of 1,408 products, up to 1.17 times; H200, November 2026).
 Result<std::optional<BaselineMaker::Chosen>> BaselineMaker::Tune(const std::shared_ptr<LtGemm>& lt, const Wish& wish) {
-  std::vector<int> order(size_t(lt->candidate_count()));
-  std::iota(order.begin(), order.end(), 0);
-  wish.random.Shuffle(order);
-  ASSIGN_OR_RETURN(const EventPair events, EventPair::Make(tools_.gpu));
-  std::vector<Timed> timed;
-  for (int candidate : order) {
+  std::vector<int> candidates;
+  for (int candidate = 0; candidate < lt->candidate_count(); ++candidate) {
     ASSIGN_OR_RETURN(const PutCall call, LtBinding(lt, candidate)(wish.addresses));
     // An algorithm that the library offers and then refuses is passed over; a broken context is not.
     if (!call().ok()) continue;
     RETURN_IF_ERROR(tools_.gpu.Synchronize());
-    Timed entry{candidate, {}, {}};
-    ASSIGN_OR_RETURN(const double call_ns, Estimate(call));
-    ASSIGN_OR_RETURN(entry.graph, CallGraph::Capture(tools_.gpu, call, call_ns, Batch::kBrief));
-    for (int i = 0; i < 2; ++i) RETURN_IF_ERROR(AddSample(tools_.gpu, events, entry));
-    timed.push_back(std::move(entry));
+    candidates.push_back(candidate);
   }
-  if (timed.empty()) return std::optional<Chosen>();
-  SortByMedian(timed);
-  int best = timed.front().algorithm;
+  if (candidates.empty()) return std::optional<Chosen>();
+  ASSIGN_OR_RETURN(std::vector<int> fastest_first, FastestFirst(candidates, lt, wish, Care::kFirstLook));
   if (race_ != TuningRace::kNone) {
     std::vector<int> finalists;
-    for (size_t i = 0; i < timed.size(); ++i)
-      if (i < kFastestTried || timed[i].algorithm == kHeuristicsFirst) finalists.push_back(timed[i].algorithm);
-    ASSIGN_OR_RETURN(best, FastestOf(finalists, lt, wish));
+    for (size_t i = 0; i < fastest_first.size(); ++i)
+      if (i < kFastestTried || fastest_first[i] == kHeuristicsFirst) finalists.push_back(fastest_first[i]);
+    ASSIGN_OR_RETURN(fastest_first, FastestFirst(finalists, lt, wish, Care::kRace));
   }
-  return std::optional<Chosen>({best, fmt::format("{}, best of {} candidates", lt->Describe(best), timed.size())});
+  const int best = fastest_first.front();
+  return std::optional<Chosen>({best, fmt::format("{}, best of {} candidates", lt->Describe(best), candidates.size())});
 }
 
-// As a race of a thorough protocol: bursts from an idle GPU would choose others than those that win there.
-Result<int> BaselineMaker::FastestOf(std::span<const int> algorithms, const std::shared_ptr<LtGemm>& lt,
-                                     const Wish& wish) {
+// One after the other, each by itself, they would meet the GPU in different states: it is up to 12 % slower some 40 ms
+// after it was cool. The race is as one of a thorough protocol: bursts would choose others than those that win there.
+Result<std::vector<int>> BaselineMaker::FastestFirst(std::span<const int> algorithms, const std::shared_ptr<LtGemm>& lt,
+                                                     const Wish& wish, Care care) {
+  const bool is_race = care == Care::kRace, is_brief = race_ == TuningRace::kBrief;
   std::vector<CallGraph> graphs;
   std::vector<double> call_ns;
   for (int algorithm : algorithms) {
     ASSIGN_OR_RETURN(const PutCall call, LtBinding(lt, algorithm)(wish.addresses));
     ASSIGN_OR_RETURN(call_ns.emplace_back(), Estimate(call));
-    ASSIGN_OR_RETURN(CallGraph graph, CallGraph::Capture(tools_.gpu, call, call_ns.back(), Batch::kLong));
+    const Batch batch = is_race ? Batch::kLong : Batch::kBrief;
+    ASSIGN_OR_RETURN(CallGraph graph, CallGraph::Capture(tools_.gpu, call, call_ns.back(), batch));
     graphs.push_back(std::move(graph));
   }
-  const bool is_brief = race_ == TuningRace::kBrief;
-  const std::optional<Window> window =
-      WindowFor(Protocol::kShort, Clock::kDevice, *std::ranges::min_element(call_ns), is_brief);
+  std::optional<Window> window;
+  if (is_race) window = WindowFor(Protocol::kShort, Clock::kDevice, *std::ranges::min_element(call_ns), is_brief);
   std::vector<Turn> turns;
   std::vector<RaceEntry> entries;
   for (size_t i = 0; i < graphs.size(); ++i) {
@@ -204,11 +176,16 @@ Result<int> BaselineMaker::FastestOf(std::span<const int> algorithms, const std:
   constexpr bool kIsWarm = true;
   if (window && !is_brief)
     RETURN_IF_ERROR(RunWarmUp(WarmUpFor(Protocol::kShort, {}, kIsWarm, true), entries.size(), time_round));
-  const int rounds = (window ? kSettledFinalRounds : kFinalRounds) / (is_brief ? 2 : 1);
+  const int race_rounds = (window ? kSettledFinalRounds : kFinalRounds) / (is_brief ? 2 : 1);
+  const int rounds = is_race ? race_rounds : kFirstRounds;
   ASSIGN_OR_RETURN(const RaceResult race,
                    Race(entries, {.min_rounds = rounds, .max_rounds = rounds}, wish.random, {}, time_round));
-  const auto by_time = [](const Timing& x, const Timing& y) { return x.median_ns < y.median_ns; };
-  return algorithms[size_t(std::min_element(race.timings.begin(), race.timings.end(), by_time) - race.timings.begin())];
+  std::vector<size_t> order(algorithms.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::ranges::stable_sort(order, {}, [&](size_t i) { return race.timings[i].median_ns; });
+  std::vector<int> fastest_first;
+  for (size_t i : order) fastest_first.push_back(algorithms[i]);
+  return fastest_first;
 }
 
 // The library and the GPU as the search over all configurations sees them.
@@ -263,7 +240,8 @@ Result<std::optional<BaselineMaker::Chosen>> BaselineMaker::TuneExhaustively(con
     if (FaultIn(watched).empty()) finalists.push_back(algorithm);
   }
   if (finalists.empty()) return std::optional<Chosen>();
-  ASSIGN_OR_RETURN(const int best, FastestOf(finalists, lt, wish));
+  ASSIGN_OR_RETURN(const std::vector<int> fastest_first, FastestFirst(finalists, lt, wish, Care::kRace));
+  const int best = fastest_first.front();
   return std::optional<Chosen>(
       {best, fmt::format("{}; {}; {} raced", lt->Describe(best), found.Print(), finalists.size())});
 }

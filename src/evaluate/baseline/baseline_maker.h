@@ -74,8 +74,10 @@ class BaselineMaker {
   Result<Choice> ChooseSharedObject(const std::string& path, const Wish& wish);
   Result<std::optional<Chosen>> Tune(const std::shared_ptr<LtGemm>& lt, const Wish& wish);
   Result<std::optional<Chosen>> TuneExhaustively(const std::shared_ptr<LtGemm>& lt, const Wish& wish);
-  // In a race; at least one is given.
-  Result<int> FastestOf(std::span<const int> algorithms, const std::shared_ptr<LtGemm>& lt, const Wish& wish);
+  enum class Care { kFirstLook, kRace };
+  // All of them; at least one is given.
+  Result<std::vector<int>> FastestFirst(std::span<const int> algorithms, const std::shared_ptr<LtGemm>& lt,
+                                        const Wish& wish, Care care);
   BindCall LtBinding(std::shared_ptr<LtGemm> lt, int algorithm) const;
   GemmBuffers BuffersFor(const CallAddresses& addresses) const;
   Result<Watched> Watch(const Wish& wish, const PutCall& call, const GuardedWorkspace* workspace = nullptr);
