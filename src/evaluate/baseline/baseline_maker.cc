@@ -159,8 +159,9 @@ Result<std::vector<int>> BaselineMaker::FastestFirst(std::span<const int> algori
     ASSIGN_OR_RETURN(CallGraph graph, CallGraph::Capture(tools_.gpu, call, call_ns.back(), batch));
     graphs.push_back(std::move(graph));
   }
+  // Two short windows, which is what a brief race has time for, would say less than as many turns.
   std::optional<Window> window;
-  if (is_race) window = WindowFor(Protocol::kShort, Clock::kDevice, *std::ranges::min_element(call_ns), is_brief);
+  if (is_race && !is_brief) window = WindowFor(Protocol::kShort, Clock::kDevice, *std::ranges::min_element(call_ns));
   std::vector<Turn> turns;
   std::vector<RaceEntry> entries;
   for (size_t i = 0; i < graphs.size(); ++i) {
@@ -174,8 +175,7 @@ Result<std::vector<int>> BaselineMaker::FastestFirst(std::span<const int> algori
   };
   // Of the other layout's race, where that was before, the GPU is warm; whether windows swing is seen.
   constexpr bool kIsWarm = true;
-  if (window && !is_brief)
-    RETURN_IF_ERROR(RunWarmUp(WarmUpFor(Protocol::kShort, {}, kIsWarm, true), entries.size(), time_round));
+  if (window) RETURN_IF_ERROR(RunWarmUp(WarmUpFor(Protocol::kShort, {}, kIsWarm, true), entries.size(), time_round));
   const int race_rounds = (window ? kSettledFinalRounds : kFinalRounds) / (is_brief ? 2 : 1);
   const int rounds = is_race ? race_rounds : kFirstRounds;
   ASSIGN_OR_RETURN(const RaceResult race,
