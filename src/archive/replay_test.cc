@@ -113,7 +113,7 @@ TEST(Recording, BestIsTheFastestThatWasMeasured) {
 TEST(Recording, LoadRefusesWhatIsNoRecordingOfOneKnownDevice) {
   const TemporaryFolder folder = *TemporaryFolder::Create("gemmsmith-replay-test");
   const auto load = [&](std::vector<Trial> trials) {
-    const std::string segment = EncodeSegments(trials, true)[0];
+    const std::string segment = EncodeSegments(trials)[0];
     EXPECT_TRUE(WriteFileAtomic(folder.path() / "x.gsr", segment).ok());
     return Recording::Load(folder.path());
   };

@@ -41,11 +41,11 @@ std::string Assemble(const ColumnBytes& columns, size_t trial_count) {
 }
 
 // Nothing where these trials are too many for one segment.
-std::optional<std::string> EncodeOne(std::span<const Trial> trials, bool keep_samples, bool rounded) {
+std::optional<std::string> EncodeOne(std::span<const Trial> trials, const SegmentDetail& detail) {
   if (trials.size() > kMaxSegmentTrials) return std::nullopt;
-  ColumnEncoder encoder(rounded);
+  ColumnEncoder encoder(detail.rounded);
   for (Trial trial : trials) {
-    KeepRecordedSamples(trial.outcome, keep_samples);
+    KeepRecordedSamples(trial.outcome, detail.samples);
     std::string problem = Print(trial.gemm), subject = Print(trial.subject);
     TrialFields(encoder, trial, problem, subject);
   }
@@ -55,16 +55,15 @@ std::optional<std::string> EncodeOne(std::span<const Trial> trials, bool keep_sa
   return segment;
 }
 
-void AppendSegments(std::span<const Trial> trials, bool keep_samples, bool rounded,
-                    std::vector<std::string>& segments) {
+void AppendSegments(std::span<const Trial> trials, const SegmentDetail& detail, std::vector<std::string>& segments) {
   if (trials.empty()) return;
-  if (std::optional<std::string> segment = EncodeOne(trials, keep_samples, rounded)) {
+  if (std::optional<std::string> segment = EncodeOne(trials, detail)) {
     segments.push_back(*std::move(segment));
     return;
   }
   GEMMSMITH_CHECK(trials.size() > 1, "one trial of {} does not fit into a segment", Print(trials[0].subject));
-  AppendSegments(trials.first(trials.size() / 2), keep_samples, rounded, segments);
-  AppendSegments(trials.subspan(trials.size() / 2), keep_samples, rounded, segments);
+  AppendSegments(trials.first(trials.size() / 2), detail, segments);
+  AppendSegments(trials.subspan(trials.size() / 2), detail, segments);
 }
 
 struct ColumnEntry {
@@ -126,11 +125,11 @@ void KeepRecordedSamples(Outcome& outcome, bool keep_ours) {
     if (!keep_ours || timing.contender != "ours" || timing.clock != Clock::kDevice) timing.samples_ns.clear();
 }
 
-std::vector<std::string> EncodeSegments(const std::vector<Trial>& trials, bool keep_samples, bool rounded) {
+std::vector<std::string> EncodeSegments(const std::vector<Trial>& trials, const SegmentDetail& detail) {
   std::vector<std::string> segments;
   for (size_t begin = 0; begin < trials.size(); begin += kMaxSegmentTrials) {
     const size_t count = std::min(kMaxSegmentTrials, trials.size() - begin);
-    AppendSegments(std::span(trials).subspan(begin, count), keep_samples, rounded, segments);
+    AppendSegments(std::span(trials).subspan(begin, count), detail, segments);
   }
   return segments;
 }

@@ -17,10 +17,15 @@ namespace gemmsmith {
 inline constexpr uint64_t kMaxSegmentBytes = 16u << 20;
 inline constexpr size_t kMaxJsonLineBytes = 1u << 20;
 
-// As many segments as the trials need; each stands alone. Real numbers are recorded to kSignificantBits, rounded ones
-// to RoundedBits(), and of rounded trials that were not raced with care medians alone: mean and interval are then 0.
-// Samples are kept of ours on the device clock, or none.
-std::vector<std::string> EncodeSegments(const std::vector<Trial>& trials, bool keep_samples, bool rounded = false);
+struct SegmentDetail {
+  bool samples = true;  // of ours on the device clock; false: none
+  // Real numbers to RoundedBits() instead of kSignificantBits, and of trials that were not raced with care medians
+  // alone: mean and interval are then 0.
+  bool rounded = false;
+};
+
+// As many segments as the trials need; each stands alone.
+std::vector<std::string> EncodeSegments(const std::vector<Trial>& trials, const SegmentDetail& detail = {});
 // Refuses a truncated, damaged or newer segment by name of what is wrong. Never reads out of bounds, whatever the
 // bytes.
 Result<std::vector<Trial>> DecodeSegment(std::string_view bytes);

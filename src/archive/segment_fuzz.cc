@@ -19,7 +19,7 @@ std::string Print(const std::vector<Trial>& trials) {
 
 void CheckRoundTrip(const std::vector<Trial>& trials) {
   if (trials.empty()) return;
-  const std::vector<std::string> segments = EncodeSegments(trials, false);
+  const std::vector<std::string> segments = EncodeSegments(trials, {.samples = false});
   std::vector<Trial> again;
   for (const std::string& segment : segments) {
     std::vector<Trial> decoded = *DecodeSegment(segment);

@@ -15,12 +15,12 @@ namespace gemmsmith {
 namespace {
 
 // What a segment makes of a trial: rounded reals, and no samples but ours.
-Trial Recorded(Trial trial, bool keep_samples, bool rounded) {
+Trial Recorded(Trial trial, const SegmentDetail& detail) {
   Outcome& outcome = trial.outcome;
-  const int bits = rounded ? RoundedBits(outcome.protocol) : kSignificantBits;
+  const int bits = detail.rounded ? RoundedBits(outcome.protocol) : kSignificantBits;
   const auto round = [&](double& value) { value = RecordedReal(value, bits); };
-  const bool has_spread = !rounded || IsThorough(outcome.protocol);
-  KeepRecordedSamples(outcome, keep_samples);
+  const bool has_spread = !detail.rounded || IsThorough(outcome.protocol);
+  KeepRecordedSamples(outcome, detail.samples);
   for (double* value :
        {&outcome.verdict.max_abs_error, &outcome.verdict.baseline_max_abs_error, &outcome.verdict.relative_error,
         &outcome.conditions.power_watts, &outcome.compile_seconds, &outcome.evaluate_seconds})
@@ -47,19 +47,19 @@ Trial Recorded(Trial trial, bool keep_samples, bool rounded) {
   return trial;
 }
 
-std::vector<Trial> AllRecorded(std::vector<Trial> trials, bool keep_samples, bool rounded = false) {
-  for (Trial& trial : trials) trial = Recorded(std::move(trial), keep_samples, rounded);
+std::vector<Trial> AllRecorded(std::vector<Trial> trials, const SegmentDetail& detail = {}) {
+  for (Trial& trial : trials) trial = Recorded(std::move(trial), detail);
   return trials;
 }
 
 TEST(Segment, KeepsEveryFieldToTheRecordedPrecision) {
   const std::vector<Trial> trials = ExampleTrials(300);
-  for (const auto& [keep_samples, rounded] : {std::pair(false, false), {true, false}, {false, true}, {true, true}}) {
-    const std::vector<std::string> segments = EncodeSegments(trials, keep_samples, rounded);
+  for (const SegmentDetail& detail : {SegmentDetail{false, false}, {true, false}, {false, true}, {true, true}}) {
+    const std::vector<std::string> segments = EncodeSegments(trials, detail);
     ASSERT_EQ(segments.size(), 1u);
     const Result<std::vector<Trial>> decoded = DecodeSegment(segments[0]);
     ASSERT_TRUE(decoded.ok()) << decoded.status().message();
-    EXPECT_EQ(*decoded, AllRecorded(trials, keep_samples, rounded));
+    EXPECT_EQ(*decoded, AllRecorded(trials, detail));
   }
 }
 
@@ -86,8 +86,8 @@ TEST(Segment, RealsAreKeptAsPreciselyAsTheyWereTimed) {
 }
 
 TEST(Segment, WhatIsReadWritesTheSameBytesAgain) {
-  const std::string segment = EncodeSegments(ExampleTrials(100), true)[0];
-  EXPECT_EQ(EncodeSegments(*DecodeSegment(segment), true)[0], segment);
+  const std::string segment = EncodeSegments(ExampleTrials(100))[0];
+  EXPECT_EQ(EncodeSegments(*DecodeSegment(segment))[0], segment);
 }
 
 TEST(Segment, ExtremeNumbersSurvive) {
@@ -104,12 +104,12 @@ TEST(Segment, ExtremeNumbersSurvive) {
   Trial other = ExampleTrial(1);
   other.unix_ms = INT64_MAX;
   const std::vector<Trial> trials = {trial, other, trial};
-  EXPECT_EQ(*DecodeSegment(EncodeSegments(trials, true)[0]), AllRecorded(trials, true));
-  EXPECT_TRUE(EncodeSegments({}, true).empty());
+  EXPECT_EQ(*DecodeSegment(EncodeSegments(trials)[0]), AllRecorded(trials));
+  EXPECT_TRUE(EncodeSegments({}).empty());
 }
 
 TEST(Segment, FiveThousandTrialsAreSmall) {
-  const std::vector<std::string> segments = EncodeSegments(ExampleTrials(5000), false);
+  const std::vector<std::string> segments = EncodeSegments(ExampleTrials(5000), {.samples = false});
   ASSERT_EQ(segments.size(), 1u);
   EXPECT_LT(segments[0].size(), 600'000u);
 }
@@ -117,10 +117,10 @@ TEST(Segment, FiveThousandTrialsAreSmall) {
 TEST(Segment, ManyTrialsAreSplitAndStandAlone) {
   std::vector<Trial> trials(kMaxSegmentTrials + 1, ExampleTrial(2));
   trials.back() = ExampleTrial(3);
-  const std::vector<std::string> segments = EncodeSegments(trials, false);
+  const std::vector<std::string> segments = EncodeSegments(trials, {.samples = false});
   ASSERT_EQ(segments.size(), 2u);
   EXPECT_EQ(DecodeSegment(segments[0])->size(), kMaxSegmentTrials);
-  EXPECT_EQ(*DecodeSegment(segments[1]), AllRecorded({ExampleTrial(3)}, false));
+  EXPECT_EQ(*DecodeSegment(segments[1]), AllRecorded({ExampleTrial(3)}, {.samples = false}));
 }
 
 TEST(Segment, MuchTextIsSplitToo) {
@@ -129,7 +129,7 @@ TEST(Segment, MuchTextIsSplitToo) {
     trials.push_back(ExampleTrial(i));
     trials.back().outcome.reason = std::string(2 << 20, char('a' + i % 26));
   }
-  const std::vector<std::string> segments = EncodeSegments(trials, false);
+  const std::vector<std::string> segments = EncodeSegments(trials, {.samples = false});
   EXPECT_GT(segments.size(), 1u);
   size_t count = 0;
   for (const std::string& segment : segments) {
@@ -140,7 +140,7 @@ TEST(Segment, MuchTextIsSplitToo) {
 }
 
 TEST(Segment, EveryTruncationAndEveryTailIsRefused) {
-  const std::string segment = EncodeSegments(ExampleTrials(10), true)[0];
+  const std::string segment = EncodeSegments(ExampleTrials(10))[0];
   for (size_t length = 0; length < segment.size(); ++length)
     ASSERT_EQ(DecodeSegment(std::string_view(segment).substr(0, length)).status().code(), StatusCode::kDataLoss)
         << length;
@@ -148,7 +148,7 @@ TEST(Segment, EveryTruncationAndEveryTailIsRefused) {
 }
 
 TEST(Segment, EveryChangedByteIsRefused) {
-  const std::string segment = EncodeSegments(ExampleTrials(3), true)[0];
+  const std::string segment = EncodeSegments(ExampleTrials(3))[0];
   for (size_t at = 0; at < segment.size(); ++at) {
     std::string changed = segment;
     changed[at] = char(changed[at] ^ 0x10);
@@ -168,12 +168,12 @@ TEST(Segment, SourcesAndRacesOfBaselinesAloneTravelToo) {
   nobody.subject = Nobody();
   nobody.outcome.comparisons = {{.baseline = "lt_auto_tn", .ratio = {.median = 0.9}, .contender = "cublas_tn"}};
   const std::vector<Trial> trials = {source, nobody};
-  EXPECT_EQ(*DecodeSegment(EncodeSegments(trials, false)[0]), AllRecorded(trials, false));
+  EXPECT_EQ(*DecodeSegment(EncodeSegments(trials, {.samples = false})[0]), AllRecorded(trials, {.samples = false}));
 }
 
 TEST(Segment, ColumnsThatAnOlderFileLacksLeaveTheirFieldsAsTheyAre) {
   ColumnEncoder encoder(false);
-  Trial trial = AllRecorded({ExampleTrial(0)}, false)[0];
+  Trial trial = AllRecorded({ExampleTrial(0)}, {.samples = false})[0];
   trial.outcome.conditions.limits = {ClockLimit::kPowerCap};  // the one that was always told
   trial.outcome.conditions.is_settled = false;
   std::string problem = Print(trial.gemm), subject = Print(trial.subject);
@@ -187,7 +187,7 @@ TEST(Segment, ColumnsThatAnOlderFileLacksLeaveTheirFieldsAsTheyAre) {
 }
 
 TEST(Segment, MoreColumnsThanAreKnownAreRefusedByTheirNumber) {
-  std::string segment = EncodeSegments(ExampleTrials(1), false)[0];
+  std::string segment = EncodeSegments(ExampleTrials(1), {.samples = false})[0];
   const uint16_t more = kColumnCount + 1;
   segment.replace(6, 2, (const char*)&more, 2);
   segment.insert(12 + kColumnCount * 16, 16, '\0');
@@ -197,7 +197,7 @@ TEST(Segment, MoreColumnsThanAreKnownAreRefusedByTheirNumber) {
 }
 
 TEST(Segment, AnotherFormatIsRefusedByName) {
-  std::string segment = EncodeSegments(ExampleTrials(3), true)[0];
+  std::string segment = EncodeSegments(ExampleTrials(3))[0];
   segment[4] = 9;
   const Status newer = DecodeSegment(segment).status();
   EXPECT_EQ(newer.code(), StatusCode::kInvalidArgument);
@@ -227,7 +227,7 @@ TEST(Segment, RealsThatAreCutAreRefused) {
 
 // A header that is right in itself and claims columns of 32 MiB each from a few bytes.
 TEST(Segment, SizesAreCheckedBeforeAnythingIsAllocated) {
-  std::string segment = EncodeSegments(ExampleTrials(1), false)[0];
+  std::string segment = EncodeSegments(ExampleTrials(1), {.samples = false})[0];
   const size_t entries = 12;
   const uint32_t huge = kMaxColumnBytes;
   for (size_t column = 0; column < kColumnCount; ++column)
@@ -254,11 +254,11 @@ class ReadRecordsTest : public ::testing::Test {
 };
 
 TEST_F(ReadRecordsTest, AFolderIsAllItsSegmentsInTheOrderOfTheirNames) {
-  Write("b.gsr", EncodeSegments({ExampleTrial(1)}, true)[0]);
-  Write("a.gsr", EncodeSegments({ExampleTrial(0)}, true)[0]);
+  Write("b.gsr", EncodeSegments({ExampleTrial(1)})[0]);
+  Write("a.gsr", EncodeSegments({ExampleTrial(0)})[0]);
   Write("README.md", "not a record");
-  EXPECT_EQ(*ReadRecords(folder_.path()), AllRecorded(ExampleTrials(2), true));
-  EXPECT_EQ(*ReadRecords(folder_.path() / "b.gsr"), AllRecorded({ExampleTrial(1)}, true));
+  EXPECT_EQ(*ReadRecords(folder_.path()), AllRecorded(ExampleTrials(2)));
+  EXPECT_EQ(*ReadRecords(folder_.path() / "b.gsr"), AllRecorded({ExampleTrial(1)}));
 }
 
 TEST_F(ReadRecordsTest, FailuresNameTheFileAndTheLine) {

@@ -20,7 +20,7 @@ Result<std::vector<std::string>> SegmentFiles::Finish() {
 }
 
 Status SegmentFiles::Flush() {
-  for (const std::string& segment : EncodeSegments(std::exchange(waiting_, {}), keep_samples_, rounded_)) {
+  for (const std::string& segment : EncodeSegments(std::exchange(waiting_, {}), detail_)) {
     std::filesystem::path file = path_;
     if (!files_.empty()) file.replace_filename(fmt::format("{}-{}.gsr", path_.stem().string(), files_.size() + 1));
     RETURN_IF_ERROR(WriteFileAtomic(file, segment));
@@ -41,9 +41,9 @@ Status CheckSegmentPath(std::string_view option, const std::filesystem::path& pa
 }
 
 Result<std::vector<std::string>> WriteRecords(const std::vector<Trial>& trials, const std::filesystem::path& path,
-                                              bool keep_samples, bool rounded) {
+                                              const SegmentDetail& detail) {
   if (path.extension() == ".gsr") {
-    SegmentFiles files(path, keep_samples, rounded);
+    SegmentFiles files(path, detail);
     for (const Trial& trial : trials) RETURN_IF_ERROR(files.Add(trial));
     return files.Finish();
   }
@@ -62,7 +62,7 @@ Result<std::vector<std::string>> WriteSelected(const Archive& archive, const Tri
                                                const std::filesystem::path& path,
                                                const std::function<bool(const Trial&)>& wanted) {
   if (path.empty()) return std::vector<std::string>();
-  SegmentFiles files(path, true);
+  SegmentFiles files(path);
   Status added;
   RETURN_IF_ERROR(archive.ForEach(filter, [&](const Trial& trial) {
     if (added.ok() && wanted(trial)) added = files.Add(trial);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "archive/archive.h"
+#include "archive/segment.h"
 #include "archive/trial.h"
 #include "base/status.h"
 
@@ -20,8 +21,8 @@ Status CheckSegmentPath(std::string_view option, const std::filesystem::path& pa
 // Trials to segments as they come, so that no more than a segment of them is held: "x.gsr", "x-2.gsr", ...
 class SegmentFiles {
  public:
-  SegmentFiles(std::filesystem::path path, bool keep_samples, bool rounded = false)
-      : path_(std::move(path)), keep_samples_(keep_samples), rounded_(rounded) {}
+  explicit SegmentFiles(std::filesystem::path path, const SegmentDetail& detail = {})
+      : path_(std::move(path)), detail_(detail) {}
   Status Add(const Trial& trial);
   // The files written; none without trials.
   Result<std::vector<std::string>> Finish();
@@ -30,15 +31,15 @@ class SegmentFiles {
   Status Flush();
 
   const std::filesystem::path path_;
-  const bool keep_samples_, rounded_;
+  const SegmentDetail detail_;
   std::vector<Trial> waiting_;
   std::vector<std::string> files_;
 };
 
-// The files written: more than one where segments would outgrow their limit ("x.gsr", "x-2.gsr", ...). Samples are kept
-// or dropped and reals rounded in segments; the text formats say what their pages say.
+// The files written: more than one where segments would outgrow their limit ("x.gsr", "x-2.gsr", ...). The detail is
+// that of segments; the text formats say what their pages say.
 Result<std::vector<std::string>> WriteRecords(const std::vector<Trial>& trials, const std::filesystem::path& path,
-                                              bool keep_samples, bool rounded = false);
+                                              const SegmentDetail& detail = {});
 // The trials of a selection that are wanted, to segments with their samples; none where the path is empty.
 Result<std::vector<std::string>> WriteSelected(const Archive& archive, const TrialFilter& filter,
                                                const std::filesystem::path& path,

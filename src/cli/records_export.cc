@@ -12,8 +12,9 @@ namespace gemmsmith {
 Result<int> Run(const RecordsExportCommand& command) {
   RETURN_IF_ERROR(CheckRecordPath(command.output));
   ASSIGN_OR_RETURN(const SelectedTrials selected, SelectTrials(command.selection, false));
-  ASSIGN_OR_RETURN(const std::vector<std::string> files,
-                   WriteRecords(selected.trials, command.output, !command.without_samples, command.rounded));
+  ASSIGN_OR_RETURN(
+      const std::vector<std::string> files,
+      WriteRecords(selected.trials, command.output, {.samples = !command.without_samples, .rounded = command.rounded}));
   if (selected.replayed > 0) {
     WriteNote(fmt::format("left out {} that a recording answered: they are no measurements of their own",
                           Plural(selected.replayed, "trial")));

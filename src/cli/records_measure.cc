@@ -150,7 +150,7 @@ Result<int> Run(const RecordsMeasureCommand& command) {
   const Result<GridResult> result = Measure(command, options, instrument, *archive);
   // Where the GPU was lost halfway, what it judged until then is written all the same.
   ASSIGN_OR_RETURN(const std::vector<Trial> record, RecordOf(*archive, options, device.key, command.skip_recorded));
-  ASSIGN_OR_RETURN(const std::vector<std::string> files, WriteRecords(record, command.output, true));
+  ASSIGN_OR_RETURN(const std::vector<std::string> files, WriteRecords(record, command.output));
   RETURN_IF_ERROR(result.status());
   RETURN_IF_ERROR(
       WriteOut(command.json ? JsonText(*result, files, record.size()) : Summary(*result, files, record.size())));

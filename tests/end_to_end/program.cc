@@ -76,7 +76,7 @@ Finished Home::RunAtTerminal(const Words& words, int columns, const Words& envir
 
 void Home::Record(const std::vector<Trial>& trials) const {
   int number = 0;
-  for (const std::string& segment : EncodeSegments(trials, true)) {
+  for (const std::string& segment : EncodeSegments(trials)) {
     File("records/" + trials.front().setting.device_key + "/part" + std::to_string(number++) + ".gsr", segment);
   }
 }

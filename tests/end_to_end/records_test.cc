@@ -182,7 +182,7 @@ TEST_F(RecordsTest, MissingThingsAreNamedWithExitThree) {
 }
 
 TEST_F(RecordsTest, DamagedFilesAddNothingAndAreNamed) {
-  const std::string segment = EncodeSegments(trials, true).front();
+  const std::string segment = EncodeSegments(trials).front();
   const std::string whole = JsonLines(trials);
   std::string flipped = segment;
   flipped[flipped.size() / 2] = char(flipped[flipped.size() / 2] ^ 0x20);

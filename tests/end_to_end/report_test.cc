@@ -104,7 +104,7 @@ TEST_F(ReportTest, WithoutAnArchiveTheRecordsThatCameWithTheProgramAnswer) {
 
 TEST_F(ReportTest, WhereTheSearchesThatCountAreNamedTheseAnswer) {
   home.Record(MadeUpTrials({64, 64, 64}, 40, kTn));
-  for (const std::string& segment : EncodeSegments(MadeUpTrials({128, 64, 64}, 40, kTn), true))
+  for (const std::string& segment : EncodeSegments(MadeUpTrials({128, 64, 64}, 40, kTn)))
     home.File("records/l40s/later/part.gsr", segment);
   home.File("records/l40s/standing", "# the searches\nlater\n");
   const Finished finished = home.Run({"report", "--shapes", "all", "--json"});
@@ -119,7 +119,7 @@ TEST_F(ReportTest, ADeviceThatWasOnlySearchedOnIsReportedWhereItIsAskedForAndNev
   home.Record(MadeUpTrials({64, 64, 64}, 40, kTn));
   std::vector<Trial> elsewhere = MadeUpTrials({128, 64, 64}, 40, kTn);
   for (Trial& trial : elsewhere) trial.setting.device_key = "h100";
-  for (const std::string& segment : EncodeSegments(elsewhere, true))
+  for (const std::string& segment : EncodeSegments(elsewhere))
     home.File("records/h100/brief/part.gsr", segment);  // before l40s in the alphabet
   home.File("records/h100/standing", "brief\n");
   const auto source_of = [&](std::vector<std::string> device) {
