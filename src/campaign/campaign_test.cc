@@ -323,6 +323,28 @@ TEST_F(CampaignTest, WithEnergyForItsObjectiveTheFinalsDecideByJoules) {
     EXPECT_EQ(request.clocks.Has(Clock::kEnergy), request.protocol == Protocol::kShort);
 }
 
+// So few were there at first that all of them went to the finals without a heat.
+TEST_F(CampaignTest, FinalistsOfASmallBudgetGiveWayToFasterOnesOfALargerOne) {
+  options.finalists = 2;
+  options.heat_contenders = 10;
+  for (const double call_ns : {2e3, 2e6}) {
+    options.name = std::to_string(call_ns);
+    std::map<Plan, double> times;  // who is asked for later is faster
+    evaluator.judge = [&](const EvaluationRequest& request) {
+      const double time_ns =
+          times.try_emplace(request.plan(), call_ns * (1 - 0.01 * double(times.size()))).first->second;
+      return MeasuredIn(time_ns, request.protocol);
+    };
+    ASSERT_TRUE(RunWith(store.archive.get(), 2).ok());
+    const Result<ProblemResult> result = RunWhole();
+    ASSERT_TRUE(result.ok()) << result.status().message();
+    ASSERT_TRUE(result->best);
+    const auto by_time = [](const auto& a, const auto& b) { return a.second < b.second; };
+    EXPECT_EQ(result->best->plan(), std::ranges::min_element(times, by_time)->first) << options.name;
+    EXPECT_EQ(result->best->outcome.protocol, Protocol::kShort);
+  }
+}
+
 TEST_F(CampaignTest, TheFastestOfTheScreeningMeetInOneHeatAndItsFastestInOneFinal) {
   options.finalists = 4;
   options.heat_contenders = 10;

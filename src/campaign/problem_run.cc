@@ -307,7 +307,8 @@ std::vector<Plan> ProblemRun::HeatOfLongCalls(const std::vector<const Trial*>& s
 // Who stays longer in a heat was faster than those who drop out, in rounds that all of them were in; times are of the
 // same rounds only where two stayed equally long. (By bare times those win who left while the GPU was cool: so it was
 // on 147 of 149 problems of 20 to 100 us a call in a sweep of 2026-11-22.) Nobody drops out where calls are long, but
-// what they took in turns is not yet what they will take; whoever was raced without a heat is known already.
+// what they took in turns is not yet what they will take. Whoever was raced without a heat stands beside those who
+// stayed to the end of one.
 void ProblemRun::SortByHeat(std::vector<const Trial*>& raced) const {
   struct Place {
     int rounds = 0;
@@ -318,12 +319,17 @@ void ProblemRun::SortByHeat(std::vector<const Trial*>& raced) const {
       return std::pair(time_ns, trial->plan()) < std::pair(other.time_ns, other.trial->plan());
     }
   };
+  const auto rounds_of = [](const Trial* trial) {
+    const bool is_heat = trial->outcome.protocol == Protocol::kHeat;
+    return is_heat ? trial->outcome.Find("ours", Clock::kDevice)->sample_count : 0;
+  };
+  int most_rounds = 0;
+  for (const Trial* trial : raced) most_rounds = std::max(most_rounds, rounds_of(trial));
   Pace pace(options_.settles);
   std::vector<Place> places;
   for (const Trial* trial : raced) {
     const Outcome& outcome = trial->outcome;
-    const int rounds = outcome.protocol == Protocol::kHeat ? outcome.Find("ours", Clock::kDevice)->sample_count
-                                                           : std::numeric_limits<int>::max();
+    const int rounds = outcome.protocol == Protocol::kHeat ? rounds_of(trial) : most_rounds;
     places.push_back({rounds, HasLongCalls() ? pace.TimeNs(trial->plan(), outcome) : outcome.TimeNs(), trial});
   }
   std::sort(places.begin(), places.end());

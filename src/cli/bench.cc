@@ -93,8 +93,14 @@ Result<BestPlans> BestIn(RecordSource sources, const Archive& archive, const std
   BestPlans best;
   if (sources.empty()) {
     ASSIGN_OR_RETURN(best, WinnersIn(archive, device_key));
-    for (const RecordingPlace& place : FindRecordings())
-      if (place.key == device_key && place.has_segments) sources.push_back(place.path);
+    for (const RecordingPlace& place : FindRecordings()) {
+      if (place.key != device_key) continue;
+      if (place.has_segments) {
+        sources.push_back(place.path);
+      } else {
+        ASSIGN_OR_RETURN(sources, StandingRecords(place));
+      }
+    }
   }
   for (const std::filesystem::path& source : sources) {
     ASSIGN_OR_RETURN(const std::vector<Trial> trials, ReadRecords(source));

@@ -27,14 +27,17 @@ bool HoldsSegments(const fs::path& folder) {
 
 fs::path ListOfStanding(const fs::path& folder) { return folder / "standing"; }
 
+std::optional<RecordingPlace> RecordingIn(const fs::path& folder) {
+  const bool has_segments = HoldsSegments(folder);
+  if (!has_segments && !fs::exists(ListOfStanding(folder))) return std::nullopt;
+  return RecordingPlace{folder.filename(), folder, has_segments};
+}
+
 std::vector<RecordingPlace> RecordingsUnder(const fs::path& data) {
   std::vector<RecordingPlace> places;
   std::error_code error;
-  for (fs::directory_iterator entry(data, error), end; !error && entry != end; entry.increment(error)) {
-    const bool has_segments = HoldsSegments(entry->path());
-    if (has_segments || fs::exists(ListOfStanding(entry->path())))
-      places.push_back({entry->path().filename(), entry->path(), has_segments});
-  }
+  for (fs::directory_iterator entry(data, error), end; !error && entry != end; entry.increment(error))
+    if (std::optional<RecordingPlace> place = RecordingIn(entry->path())) places.push_back(*std::move(place));
   std::sort(places.begin(), places.end(), [](const auto& a, const auto& b) { return a.key < b.key; });
   return places;
 }
@@ -51,7 +54,7 @@ std::vector<RecordingPlace> FindRecordings() {
   if (const std::optional<fs::path> given = FromEnvironment()) {
     if (IsRecordFile(*given)) return {{given->stem(), *given}};
     const fs::path folder = given->has_filename() ? *given : given->parent_path();
-    if (HoldsSegments(folder)) return {{folder.filename(), folder}};
+    if (std::optional<RecordingPlace> place = RecordingIn(folder)) return {*std::move(place)};
     return RecordingsUnder(folder);
   }
   for (const fs::path& data : OwnFolders("data")) {

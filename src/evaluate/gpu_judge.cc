@@ -76,7 +76,7 @@ Result<ProblemSession*> GpuJudge::FindOrCreateSession(const ProblemMessage& prob
   if (found != sessions_.end()) {
     sessions_.splice(sessions_.begin(), sessions_, found);
     // What it has yet to come to may have been free when it was made, and be another's by now.
-    MakeRoom(needed - std::min(needed, sessions_.front()->HeldBytes()), 1);
+    MakeRoom(needed - std::min(needed, sessions_.front()->HeldBytesFor(problem)), 1);
     return sessions_.front().get();
   }
   while (sessions_.size() >= kMaxSessions) sessions_.pop_back();

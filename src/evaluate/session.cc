@@ -50,11 +50,11 @@ uint64_t ProblemSession::BytesFor(const ProblemMessage& problem) {
   return problem.clocks.Has(Clock::kDeviceCold) ? warm + 2 * a + 2 * b + c : warm;
 }
 
-uint64_t ProblemSession::HeldBytes() const {
+uint64_t ProblemSession::HeldBytesFor(const ProblemMessage& problem) const {
   const auto [a, b, c, reference] = SizesOf(gemm_);
   uint64_t bytes = 2 * c + references_.size() * reference;
   for (const auto& [key, matrix] : operands_) bytes += std::get<char>(key) == 'A' ? a : b;
-  if (!cold_) return bytes;
+  if (!cold_ || !problem.clocks.Has(Clock::kDeviceCold)) return bytes;
   for (const auto& [original, copies] : cold_->inputs) bytes += copies.size_bytes();
   return bytes + cold_->output.size_bytes();
 }

@@ -19,7 +19,7 @@ class ProblemSession {
   // What a session may come to hold on the GPU.
   static uint64_t BytesFor(const ProblemMessage& problem);
   // What this one holds by now of it.
-  uint64_t HeldBytes() const;
+  uint64_t HeldBytesFor(const ProblemMessage& problem) const;
   static Result<std::unique_ptr<ProblemSession>> Create(const BaselineTools& tools, const ProblemMessage& problem);
 
   // Whether the problem is this session's: the same one with the same truth, or, where A and B are packed, the same in

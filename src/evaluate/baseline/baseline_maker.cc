@@ -146,9 +146,11 @@ Result<std::optional<BaselineMaker::Chosen>> BaselineMaker::Tune(const std::shar
 }
 
 // One after the other, each by itself, they would meet the GPU in different states: it is up to 12 % slower some 40 ms
-// after it was cool. The race is as one of a thorough protocol: bursts would choose others than those that win there.
+// after it was cool. The race is as one of a thorough protocol, unless it is brief: bursts would choose others than
+// those that win there.
 Result<std::vector<int>> BaselineMaker::FastestFirst(std::span<const int> algorithms, const std::shared_ptr<LtGemm>& lt,
                                                      const Wish& wish, Care care) {
+  if (algorithms.size() == 1) return std::vector{algorithms.front()};
   const bool is_race = care == Care::kRace, is_brief = race_ == TuningRace::kBrief;
   std::vector<CallGraph> graphs;
   std::vector<double> call_ns;
@@ -240,7 +242,8 @@ Result<std::optional<BaselineMaker::Chosen>> BaselineMaker::TuneExhaustively(con
     if (FaultIn(watched).empty()) finalists.push_back(algorithm);
   }
   if (finalists.empty()) return std::optional<Chosen>();
-  ASSIGN_OR_RETURN(const std::vector<int> fastest_first, FastestFirst(finalists, lt, wish, Care::kRace));
+  const Care care = race_ == TuningRace::kNone ? Care::kFirstLook : Care::kRace;
+  ASSIGN_OR_RETURN(const std::vector<int> fastest_first, FastestFirst(finalists, lt, wish, care));
   const int best = fastest_first.front();
   return std::optional<Chosen>(
       {best, fmt::format("{}; {}; {} raced", lt->Describe(best), found.Print(), finalists.size())});
