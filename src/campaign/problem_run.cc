@@ -319,18 +319,17 @@ void ProblemRun::SortByHeat(std::vector<const Trial*>& raced) const {
       return std::pair(time_ns, trial->plan()) < std::pair(other.time_ns, other.trial->plan());
     }
   };
-  const auto rounds_of = [](const Trial* trial) {
-    const bool is_heat = trial->outcome.protocol == Protocol::kHeat;
-    return is_heat ? trial->outcome.Find("ours", Clock::kDevice)->sample_count : 0;
+  const auto rounds_in_heat = [](const Trial* trial) -> std::optional<int> {
+    if (trial->outcome.protocol != Protocol::kHeat) return std::nullopt;
+    return trial->outcome.Find("ours", Clock::kDevice)->sample_count;
   };
   int most_rounds = 0;
-  for (const Trial* trial : raced) most_rounds = std::max(most_rounds, rounds_of(trial));
+  for (const Trial* trial : raced) most_rounds = std::max(most_rounds, rounds_in_heat(trial).value_or(0));
   Pace pace(options_.settles);
   std::vector<Place> places;
   for (const Trial* trial : raced) {
-    const Outcome& outcome = trial->outcome;
-    const int rounds = outcome.protocol == Protocol::kHeat ? rounds_of(trial) : most_rounds;
-    places.push_back({rounds, HasLongCalls() ? pace.TimeNs(trial->plan(), outcome) : outcome.TimeNs(), trial});
+    const double time_ns = HasLongCalls() ? pace.TimeNs(trial->plan(), trial->outcome) : trial->outcome.TimeNs();
+    places.push_back({rounds_in_heat(trial).value_or(most_rounds), time_ns, trial});
   }
   std::sort(places.begin(), places.end());
   std::ranges::transform(places, raced.begin(), &Place::trial);

@@ -144,8 +144,7 @@ Finding LookAtArchive(const std::filesystem::path& given) {
 }
 
 void LookAtRecordings(std::vector<Finding>& findings) {
-  std::vector<RecordingPlace> places = FindRecordings();
-  std::erase_if(places, [](const RecordingPlace& place) { return !place.has_segments; });
+  const std::vector<RecordingPlace> places = FindReplayable();
   if (places.empty())
     findings.push_back({"recording", State::kLacking, LoadRecording(std::nullopt).status().message()});
   for (const RecordingPlace& place : places) {

@@ -63,14 +63,19 @@ std::vector<RecordingPlace> FindRecordings() {
   return {};
 }
 
+std::vector<RecordingPlace> FindReplayable() {
+  std::vector<RecordingPlace> places = FindRecordings();
+  std::erase_if(places, [](const RecordingPlace& place) { return !place.has_segments; });
+  return places;
+}
+
 std::string RecordingsSearched() {
   if (const std::optional<fs::path> given = FromEnvironment()) return given->string() + " (GEMMSMITH_RECORDS)";
   return fmt::format("{}, and the data folder beside the program", OwnFolders("data").back().string());
 }
 
 Result<std::shared_ptr<const Recording>> LoadRecording(const std::optional<std::string>& key) {
-  std::vector<RecordingPlace> places = FindRecordings();
-  std::erase_if(places, [](const RecordingPlace& place) { return !place.has_segments; });
+  const std::vector<RecordingPlace> places = FindReplayable();
   if (places.empty()) {
     return Unavailable(fmt::format("no recorded measurements (looked in {}); set GEMMSMITH_RECORDS to a folder of them",
                                    RecordingsSearched()));
@@ -97,8 +102,10 @@ Result<std::vector<fs::path>> StandingRecords(const RecordingPlace& place) {
 
 Result<std::vector<fs::path>> StandingRecords(const std::optional<std::string>& key) {
   for (const RecordingPlace& place : FindRecordings())
-    if (key ? place.key == *key : place.has_segments) return StandingRecords(place);
-  return std::vector<fs::path>();
+    if (place.key == key) return StandingRecords(place);
+  const std::vector<RecordingPlace> replayable = FindReplayable();
+  if (replayable.empty()) return std::vector<fs::path>();
+  return StandingRecords(replayable.front());
 }
 
 }  // namespace gemmsmith

@@ -23,6 +23,8 @@ struct RecordingPlace {
 // the program, else that of the source tree it was built from. Sorted by key; the first one found with any recording
 // counts.
 std::vector<RecordingPlace> FindRecordings();
+// Of these, those from which replays answer.
+std::vector<RecordingPlace> FindReplayable();
 // For a message: where FindRecordings() looked.
 std::string RecordingsSearched();
 // The recording of this key; of any, the first, where there is no key. NotFound names what there is to replay.
@@ -30,7 +32,8 @@ Result<std::shared_ptr<const Recording>> LoadRecording(const std::optional<std::
 // The folders of the searches on a recorded device that reports speak of: those that its file `standing` names, one a
 // line; where it has none, what replays answer from.
 Result<std::vector<std::filesystem::path>> StandingRecords(const RecordingPlace& place);
-// Those of the device of this key, or of the first that replays; none where nothing is recorded of it.
+// Those of the device of this key; where nothing of it is recorded, or there is no key, of the first that replays. None
+// where there is none.
 Result<std::vector<std::filesystem::path>> StandingRecords(const std::optional<std::string>& key);
 
 }  // namespace gemmsmith

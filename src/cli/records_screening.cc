@@ -42,13 +42,10 @@ std::string PrintText(const std::string& source, const std::vector<ScreeningQual
                fmt::format("{:.3f} +- {:.3f}", quality.slope, quality.slope_error)});
   return fmt::format(
       "{}\n"
-      "  Order: of plans in a screening or heat beside that of the race behind it (Spearman). First behind: the time "
-      "of\n"
-      "  the plan that was said to be fastest over that of the fastest. Settled: the same with the settled share of "
-      "long\n"
-      "  calls that took turns. Slope: what the logarithm of speed loses until the race where a product brings in "
-      "1/128\n"
-      "  element more.\n"
+      "  Order: of plans in a screening or heat beside that of the race behind it (Spearman). First behind: the\n"
+      "  time of the plan that was said to be fastest over that of the fastest. Settled: the same with the settled\n"
+      "  share of long calls that took turns. Slope: what the logarithm of speed loses until the race where a\n"
+      "  product brings in 1/128 element more.\n"
       "{}\n",
       Tinted(source, Tint::kBold, terminal), table.Print(terminal));
 }

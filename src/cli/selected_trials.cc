@@ -56,9 +56,6 @@ Result<SelectedTrials> SelectMeasurements(const TrialSelection& selection,
       selected.ok() ? selected->trials.empty() : selected.status().code() == StatusCode::kNotFound;
   if (!nothing_named || !nothing_there) return selected;
   ASSIGN_OR_RETURN(std::vector<std::filesystem::path> folders, StandingRecords(device_key));
-  if (folders.empty() && device_key) {
-    ASSIGN_OR_RETURN(folders, StandingRecords(std::nullopt));
-  }
   if (folders.empty()) return selected;
   const size_t searches = folders.size();
   ASSIGN_OR_RETURN(SelectedTrials along, SelectTrials({.sources = std::move(folders)}, false));

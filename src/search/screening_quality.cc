@@ -28,7 +28,11 @@ using NewestTrials = std::map<Plan, const Trial*>;
 
 double CallNs(const Trial& trial) { return Pace().TimeNs(trial.plan(), trial.outcome); }
 
-bool IsTimed(const Trial& trial) { return trial.IsTimedPlan() && CallNs(trial) > 0 && std::isfinite(CallNs(trial)); }
+bool IsTimed(const Trial& trial) {
+  if (!trial.IsTimedPlan()) return false;
+  const double call_ns = CallNs(trial);
+  return call_ns > 0 && std::isfinite(call_ns);
+}
 
 bool Decides(const Trial& trial) {
   return IsTimed(trial) && (!IsLongCall(CallNs(trial)) || trial.outcome.conditions.is_settled);

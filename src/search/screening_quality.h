@@ -11,9 +11,8 @@ namespace gemmsmith {
 
 // Agreement with the races of one protocol.
 struct ScreeningAgreement {
-  double order = 0;  // Spearman's, mean over races
-  double first_behind =
-      0;  // the time of the plan that was said to be fastest over that of the fastest, mean over races
+  // Means over races: Spearman's; the time of the plan that was said to be fastest over that of the fastest.
+  double order = 0, first_behind = 0;
 };
 
 struct ScreeningQuality {

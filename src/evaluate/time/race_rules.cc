@@ -81,7 +81,8 @@ RaceRules RulesFor(Protocol protocol, Clock clock, const Field& field) {
 // Calls of 10 us and more draw enough for the power cap to be felt some 40 ms later. In a heat the first half would
 // drop out by what they take on a cool GPU, which is another order.
 // From idle the cap was felt after 40 to 80 ms, and times stood within 0.3 % after 150 to 200 on one H200
-// (docs/lab/neighbours.md); on an H100 windows swung for some five seconds.
+// (docs/lab/neighbours.md); in races windows swung for some two seconds on H200s and eight on H100s, less from round to
+// round (docs/lab/judge.md).
 WarmUp WarmUpFor(Protocol protocol, const Field& field, bool is_warm, bool is_settled) {
   constexpr double kMostSwinging = 6;
   if (protocol == Protocol::kLong) return {.least_seconds = 10};
