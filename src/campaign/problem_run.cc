@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "campaign/twins.h"
 #include "evaluate/time/race_rules.h"
-#include "program/cost.h"
-#include "program/legality.h"
 #include "program/wgmma_family.h"
 
 namespace gemmsmith {
@@ -45,12 +44,6 @@ std::vector<const Trial*> FastestInChains(std::vector<const Trial*> trials, size
   return trials;
 }
 
-// The same plan with another value of one parameter; as it is where the family has no such parameter.
-Plan With(Plan plan, std::string_view parameter, int value) {
-  if (GetFamily(plan.family).IndexOf(parameter) >= 0) plan.Set(parameter, value);
-  return plan;
-}
-
 // A kernel that may be chained waits for the one before it, and what it loads around the copy engine it loads
 // coherently. In tiny calls a late trigger took 1.003 of the time without one (840 pairs of data/h200/small783, 0.95 to
 // 1.04), and plans without one were the fastest on 77 of 140 problems; longer calls do not show it.
@@ -58,22 +51,7 @@ constexpr double kShortCallNs = 5e3;
 // More twins than cores are two rounds of compilation that the heat waits for.
 constexpr size_t kTwinsWithoutTrigger = 3;
 
-// The same plan with every value of one parameter from this one on; nothing where the family has no such parameter.
-std::vector<Plan> TwinsOn(std::string_view parameter, const Plan& plan, size_t first_value) {
-  const Family& family = GetFamily(plan.family);
-  const int axis = family.IndexOf(parameter);
-  std::vector<Plan> twins;
-  if (axis < 0) return twins;
-  for (const int value : family.parameters[size_t(axis)].values.subspan(first_value)) {
-    Plan twin = plan;
-    twin.values[size_t(axis)] = value;
-    twins.push_back(twin);
-  }
-  return twins;
-}
-
 constexpr size_t kFirstThatChains = 1;  // of the triggers
-constexpr size_t kFirstRing = 1;        // of the stages, which ascend
 
 // A heat of long calls is a longer screening: they take turns, and count with their settled share. Of as many tiles and
 // schedules as there are, since that share is known within 1 %; no twins that save a share of a microsecond, but some
@@ -81,9 +59,6 @@ constexpr size_t kFirstRing = 1;        // of the stages, which ascend
 constexpr size_t kLongHeatPlans = 12, kMostOfOneTile = 2;
 // By place a plan takes 1.001 of its time (197 pairs of heats, by 2 % up or down), so few are worth a turn.
 constexpr int kPlacedInALongHeat = 2;
-// A wave that asks for so much of what another raster's does is worth one, too: the logarithm of speed falls by 0.036
-// of the logarithm of what is asked for (1,506 plans of races with calls of more than 0.6 ms, H200, November 2026).
-constexpr double kSquarer = 0.95;
 // Beside the standing one of each layout and AutoTuning's two. With two of a layout that took 15.6 s with their tests
 // (H200, November 2026), each plan 1.1 s. The expected settled times of the best ones have errors of 1 %, so that the
 // third is worth it.
@@ -105,46 +80,8 @@ std::vector<const Trial*> OfManyTiles(const std::vector<const Trial*>& trials, s
   return chosen;
 }
 
-bool IsPlaced(const Plan& plan) { return plan.family == FamilyId::kWgmma && WgmmaPlan(plan).is_placed; }
-
 void AddOnce(const Plan& plan, std::vector<Plan>& plans) {
   if (std::find(plans.begin(), plans.end(), plan) == plans.end()) plans.push_back(plan);
-}
-
-// The same plan with its tiles by where multiprocessors stand, all of them, in groups of eight tiles along m and more;
-// none where that is not legal.
-std::optional<Plan> PlacedTwin(const Plan& plan, const Shape& shape) {
-  if (plan.family != FamilyId::kWgmma || !WgmmaPlan(plan).is_persistent() || !SavesPowerByPlace(shape))
-    return std::nullopt;
-  const int group = 8 / WgmmaPlan(plan).cluster_m;
-  Plan near = With(With(plan, "place", 1), "ctas", 0);
-  if (WgmmaPlan(plan).raster < group) near = With(near, "raster", group);
-  return near;
-}
-
-// The same plan with the raster whose waves ask L2 for least; none where its own is nearly as good, or its tiles go by
-// place.
-std::optional<Plan> SquareTwin(const Plan& plan, const Gemm& gemm, const Device& device) {
-  if (plan.family != FamilyId::kWgmma || IsPlaced(plan)) return std::nullopt;
-  double least = kSquarer * WaveBytes(plan, gemm, device);
-  std::optional<Plan> squarest;
-  for (const Plan& twin : TwinsOn("raster", plan, 0))
-    if (const double bytes = WaveBytes(twin, gemm, device); bytes < least && IsLegal(twin, gemm, device))
-      squarest = twin, least = bytes;
-  return squarest;
-}
-
-// The same plan with the longest ring that takes no more than so many bytes; none where it takes no more as it is, and
-// where K is not split among CTAs that wait for each other.
-std::optional<Plan> ShortRingTwin(const Plan& plan, const Gemm& gemm, int64_t most_bytes) {
-  if (plan.family != FamilyId::kWgmma || most_bytes == 0) return std::nullopt;
-  const WgmmaPlan read(plan);
-  const auto fits = [&](const Plan& twin) { return int64_t(LaunchFor(twin, gemm).smem_bytes) <= most_bytes; };
-  if (read.split == 1 || !read.is_ring() || fits(plan)) return std::nullopt;
-  std::optional<Plan> longest;
-  for (const Plan& twin : TwinsOn("stages", plan, kFirstRing))
-    if (twin.Get("stages") < read.stages && fits(twin)) longest = twin;
-  return longest;
 }
 
 const Trial* Find(const std::map<Plan, Trial>& trials, const Plan& plan) {

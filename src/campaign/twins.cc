@@ -1,0 +1,67 @@
+#include "campaign/twins.h"
+
+#include "program/cost.h"
+#include "program/launch.h"
+#include "program/legality.h"
+#include "program/wgmma_family.h"
+
+namespace gemmsmith {
+
+namespace {
+
+constexpr size_t kFirstRing = 1;  // of the stages, which ascend
+// A wave that asks for so much of what another raster's does is worth a twin: the logarithm of speed falls by 0.036
+// of the logarithm of what is asked for (1,506 plans of races with calls of more than 0.6 ms, H200, November 2026).
+constexpr double kSquarer = 0.95;
+
+}  // namespace
+
+Plan With(Plan plan, std::string_view parameter, int value) {
+  if (GetFamily(plan.family).IndexOf(parameter) >= 0) plan.Set(parameter, value);
+  return plan;
+}
+
+std::vector<Plan> TwinsOn(std::string_view parameter, const Plan& plan, size_t first_value) {
+  const Family& family = GetFamily(plan.family);
+  const int axis = family.IndexOf(parameter);
+  std::vector<Plan> twins;
+  if (axis < 0) return twins;
+  for (const int value : family.parameters[size_t(axis)].values.subspan(first_value)) {
+    Plan twin = plan;
+    twin.values[size_t(axis)] = value;
+    twins.push_back(twin);
+  }
+  return twins;
+}
+
+std::optional<Plan> PlacedTwin(const Plan& plan, const Shape& shape) {
+  if (plan.family != FamilyId::kWgmma || !WgmmaPlan(plan).is_persistent() || !SavesPowerByPlace(shape))
+    return std::nullopt;
+  const int group = 8 / WgmmaPlan(plan).cluster_m;
+  Plan near = With(With(plan, "place", 1), "ctas", 0);
+  if (WgmmaPlan(plan).raster < group) near = With(near, "raster", group);
+  return near;
+}
+
+std::optional<Plan> SquareTwin(const Plan& plan, const Gemm& gemm, const Device& device) {
+  if (plan.family != FamilyId::kWgmma || WgmmaPlan(plan).is_placed) return std::nullopt;
+  double least = kSquarer * WaveBytes(plan, gemm, device);
+  std::optional<Plan> squarest;
+  for (const Plan& twin : TwinsOn("raster", plan, 0))
+    if (const double bytes = WaveBytes(twin, gemm, device); bytes < least && IsLegal(twin, gemm, device))
+      squarest = twin, least = bytes;
+  return squarest;
+}
+
+std::optional<Plan> ShortRingTwin(const Plan& plan, const Gemm& gemm, int64_t most_bytes) {
+  if (plan.family != FamilyId::kWgmma || most_bytes == 0) return std::nullopt;
+  const WgmmaPlan read(plan);
+  const auto fits = [&](const Plan& twin) { return int64_t(LaunchFor(twin, gemm).smem_bytes) <= most_bytes; };
+  if (read.split == 1 || !read.is_ring() || fits(plan)) return std::nullopt;
+  std::optional<Plan> longest;
+  for (const Plan& twin : TwinsOn("stages", plan, kFirstRing))
+    if (twin.Get("stages") < read.stages && fits(twin)) longest = twin;
+  return longest;
+}
+
+}  // namespace gemmsmith
