@@ -48,5 +48,23 @@ TEST(GpuJudgeGpuTest, ProblemsThatComeToNeedMoreThanIsLeftPushOthersOut) {
   }
 }
 
+TEST(GpuJudgeGpuTest, WhatIsCertifiedIsNotKeptForToolsRunBesideTheNext) {
+  if (const Result<const Driver*> driver = Driver::Open(); !driver.ok()) GTEST_SKIP() << driver.status().message();
+  Result<std::unique_ptr<GpuJudge>> judge = GpuJudge::Open(0);
+  ASSERT_TRUE(judge.ok()) << judge.status().message();
+  const auto certified = [](int k) {
+    ProblemMessage problem = Screened(k);
+    problem.time = false;
+    problem.certify = true;
+    return problem;
+  };
+  ASSERT_TRUE((*judge)->Prepare(certified(64), kSilent).ok());
+  const uint64_t with_one = (*judge)->gpu().FreeBytes();
+  constexpr int kLast = 1024;
+  for (int k = 128; k <= kLast; k += 64) ASSERT_TRUE((*judge)->Prepare(certified(k), kSilent).ok()) << k;
+  // The last one is the largest: it may need its share more, and no more than that.
+  EXPECT_GT((*judge)->gpu().FreeBytes() + ProblemSession::BytesFor(certified(kLast)), with_one);
+}
+
 }  // namespace
 }  // namespace gemmsmith
