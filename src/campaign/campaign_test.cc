@@ -753,15 +753,40 @@ TEST_F(CampaignTest, SplitsThatFillAMultiprocessorBringTheSameWithAShortRing) {
       return outcome;
     };
     ASSERT_TRUE(RunWhole().ok());
-    std::set<int> late, early;
-    for (const Plan& one : in_heat)
-      (one.Get("trigger") == int(Trigger::kLate) ? late : early).insert(one.Get("stages"));
+    std::map<Trigger, std::set<int>> rings;
+    for (const Plan& one : in_heat) rings[Trigger(one.Get("trigger"))].insert(one.Get("stages"));
     const auto fits = [&](int stages) {
       return LaunchFor(plan(stages, split), options.problems[0]).smem_bytes <= options.room_for_next_bytes;
     };
     EXPECT_TRUE(fits(3) && !fits(4));
-    EXPECT_EQ(late, (split == 4 ? std::set{2, 3, 6, 7} : std::set{2, 6, 7}));
-    EXPECT_EQ(early, std::set{2}) << "one that is short enough is not made shorter";
+    EXPECT_EQ(rings[Trigger::kLate], (split == 4 ? std::set{2, 3, 6, 7} : std::set{2, 6, 7}));
+    for (const Trigger trigger : {Trigger::kEarly, Trigger::kSoon})
+      EXPECT_EQ(rings[trigger], std::set{2}) << "one that is short enough is not made shorter";
+    EXPECT_EQ(rings[Trigger::kLast], (std::set{6, 7})) << "what need not share a multiprocessor may fill it";
+  }
+}
+
+// What it gains between launches is less than 5 % of a call.
+TEST_F(CampaignTest, WhoeverGainsLittleInChainsIsRacedThereAsOneThatEndsFirst) {
+  options.finalists = 2;
+  options.heat_contenders = 4;
+  options.chained_twins = 1;
+  options.fixed_twins = 1;
+  for (const double chained_over_plain : {0.9, 0.99}) {
+    options.name = fmt::format("{}", chained_over_plain);
+    std::set<Plan> last_in_heat;
+    evaluator.judge = [&](const EvaluationRequest& request) {
+      if (request.protocol == Protocol::kHeat && request.plan().Get("trigger") == int(Trigger::kLast))
+        last_in_heat.insert(request.plan());
+      Outcome outcome = MeasuredIn(SomeTimeNs(request.plan()), request.protocol);
+      outcome.timings.push_back(outcome.timings[0]);
+      outcome.timings[1].clock = Clock::kDeviceChained;
+      outcome.timings[1].median_ns *= chained_over_plain;
+      return outcome;
+    };
+    ASSERT_TRUE(RunWhole().ok());
+    EXPECT_EQ(last_in_heat.size(), chained_over_plain > 0.95 ? 2u : 0u);
+    for (const Plan& plan : last_in_heat) EXPECT_EQ(plan.Get("fixed"), int(FixedDimensions::kAll));
   }
 }
 

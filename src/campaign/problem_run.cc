@@ -51,7 +51,22 @@ constexpr double kShortCallNs = 5e3;
 // More twins than cores are two rounds of compilation that the heat waits for.
 constexpr size_t kTwinsWithoutTrigger = 3;
 
-constexpr size_t kFirstThatChains = 1;  // of the triggers
+constexpr Trigger kOverlapping[] = {Trigger::kEarly, Trigger::kSoon, Trigger::kLate};
+
+Plan WithKnownDimensions(const Plan& plan) { return With(plan, "fixed", int(FixedDimensions::kAll)); }
+
+// Whether the next launch should rather find all places free (Trigger::kLast). Where the CTAs of the next launch take
+// places one by one, those that read the same lines stand apart, and what is gained between launches is lost in the
+// main loop: of 147 split-K shapes the best chain took 0.84 of the best plain call with k = 1024, 1.05 with k = 16384
+// (H100, November 2026; docs/lab/latency.md).
+constexpr double kWorthOverlapping = 0.95;
+constexpr size_t kTwinsThatEndFirst = 2;
+
+bool LosesByOverlapping(const Trial& screened) {
+  const Timing* plain = screened.outcome.Find("ours", Clock::kDevice);
+  const Timing* chained = screened.outcome.Find("ours", Clock::kDeviceChained);
+  return chained != nullptr && chained->median_ns > kWorthOverlapping * plain->median_ns;
+}
 
 // A heat of long calls is a longer screening: they take turns, and count with their settled share. Of as many tiles and
 // schedules as there are, since that share is known within 1 %; no twins that save a share of a microsecond, but some
@@ -203,7 +218,7 @@ std::vector<Plan> ProblemRun::HeatOfShortCalls(std::vector<const Trial*> screene
   std::vector<Plan> plans;
   for (const Trial* trial : screened) plans.push_back(trial->plan());
   for (size_t rank = 0; rank < std::min(screened.size(), size_t(options_.fixed_twins)); ++rank) {
-    const Plan fixed = With(screened[rank]->plan(), "fixed", int(FixedDimensions::kAll));
+    const Plan fixed = WithKnownDimensions(screened[rank]->plan());
     plans.push_back(fixed);
     if (rank < kTwinsWithoutTrigger && best_screened_->time_ns < kShortCallNs)
       plans.push_back(With(fixed, "trigger", int(Trigger::kNone)));
@@ -211,9 +226,12 @@ std::vector<Plan> ProblemRun::HeatOfShortCalls(std::vector<const Trial*> screene
   const auto short_ring = [&](const Plan& plan) { return ShortRingTwin(plan, gemm(), options_.room_for_next_bytes); };
   for (const Trial* trial : in_chains) {
     plans.push_back(trial->plan());
-    for (const Plan& twin : TwinsOn("trigger", short_ring(trial->plan()).value_or(trial->plan()), kFirstThatChains))
-      plans.push_back(twin);
+    const Plan shared = short_ring(trial->plan()).value_or(trial->plan());
+    for (const Trigger trigger : kOverlapping) plans.push_back(With(shared, "trigger", int(trigger)));
   }
+  for (size_t rank = 0; rank < std::min(screened.size(), kTwinsThatEndFirst) && !in_chains.empty(); ++rank)
+    if (LosesByOverlapping(*screened[rank]))
+      plans.push_back(With(WithKnownDimensions(plans[rank]), "trigger", int(Trigger::kLast)));
   if (const std::optional<Plan> twin = in_chains.empty() ? std::nullopt : short_ring(screened.front()->plan()))
     plans.push_back(*twin);
   if (standing_) plans.push_back(*standing_);

@@ -36,6 +36,7 @@ enum class Trigger {
   kEarly,  // at once
   kSoon,   // when the launch before has ended and its first own loads are on their way
   kLate,   // when the last matrix instructions are on their way
+  kLast,   // it does not, so only when all of its CTAs have ended, whose places then are free in the order of the launch
 };
 
 struct F16 {};

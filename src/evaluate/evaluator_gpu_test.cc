@@ -529,7 +529,7 @@ TEST_F(EvaluatorGpuTest, ThoseOfOneListShareTheirBaselinesSamples) {
 TEST_F(EvaluatorGpuTest, PlansThatMayChainAreTimedOnBothClocks) {
   std::vector<Contender> contenders;
   for (const char* text : {"direct", "direct split=4", "wgmma", "wgmma split=2"})
-    for (const char* trigger : {"early", "late"}) {
+    for (const char* trigger : {"early", "late", "last"}) {
       EvaluationRequest request = Request({{512, 512, 1024}, {kTn}});
       const Result<Plan> plan = ParsePlan(fmt::format("{} trigger={}", text, trigger));
       ASSERT_TRUE(plan.ok()) << plan.status().message();

@@ -298,7 +298,7 @@ TEST_P(ChainedLaunch, ReadsWhatTheOneBeforeItWrote) {
   const Gemm gemm = DependentChain(*gpu_, layout).gemm();
   std::vector<Pipeline> pipelines;
   for (const Plan& covering : HalfOfThemPlaced(CoveringPlans(gemm, gpu_->identity().device, 7)))
-    for (const Trigger trigger : {Trigger::kEarly, Trigger::kSoon, Trigger::kLate}) {
+    for (const Trigger trigger : {Trigger::kEarly, Trigger::kSoon, Trigger::kLate, Trigger::kLast}) {
       Plan plan = covering;
       plan.Set("trigger", int(trigger));
       pipelines.push_back({gemm, plan, {}});

@@ -41,7 +41,8 @@ TEST(PlanMaskTest, EverySampledPlanCanBeReadAndEveryValueOccurs) {
   }
   size_t values = 0;
   for (const Family& family : Families())
-    for (const Parameter& parameter : family.parameters.first(family.ToldCount())) values += parameter.values.size();
+    for (const Parameter& parameter : family.parameters.first(family.ToldCount()))
+      values += parameter.told_values().size();
   EXPECT_EQ(seen.size(), values);
 }
 

@@ -88,8 +88,10 @@ class Writer {
   void PutPlan(const Plan& plan) {
     const Family& family = GetFamily(plan.family);
     Put(words_.families[int(plan.family)]);
-    for (size_t i = 0; i < family.ToldCount(); ++i)
-      Put(words_.Values(plan.family, i)[family.parameters[i].IndexOf(plan.values[i])]);
+    for (size_t i = 0; i < family.ToldCount(); ++i) {
+      const TokenBlock& words = words_.Values(plan.family, i);
+      Put(words[std::min(family.parameters[i].IndexOf(plan.values[i]), words.count - 1)]);
+    }
   }
 
   void PutJudged(const JudgedAs& judged) {
@@ -330,9 +332,14 @@ std::vector<Token> EncodePlan(const Plan& plan) {
 }
 
 bool IsToldWhole(const Plan& plan) {
-  const Plan usual = DefaultPlan(plan.family);
-  const auto from = std::ptrdiff_t(GetFamily(plan.family).ToldCount());
-  return std::equal(plan.values.begin() + from, plan.values.end(), usual.values.begin() + from);
+  const Family& family = GetFamily(plan.family);
+  for (size_t i = 0; i < family.parameters.size(); ++i) {
+    const Parameter& parameter = family.parameters[i];
+    const std::span<const int> told = parameter.told_values();
+    const bool is_told = std::ranges::find(told, plan.values[i]) != told.end();
+    if (!is_told && (parameter.is_told() || plan.values[i] != parameter.default_value)) return false;
+  }
+  return true;
 }
 
 Result<Plan> DecodePlan(std::span<const Token> tokens) {

@@ -15,7 +15,7 @@ namespace {
 Plan AnyPlan(const Family& family, Random& random) {
   Plan plan = DefaultPlan(family.id);
   for (size_t i = 0; i < family.ToldCount(); ++i) {
-    const auto values = family.parameters[i].values;
+    const auto values = family.parameters[i].told_values();
     plan.values[i] = values[random.Below(values.size())];
   }
   return plan;
@@ -42,7 +42,7 @@ Document SomeDocument(int number) {
 TEST(TokensTest, EveryValueThatIsToldComesBack) {
   for (const Family& family : Families()) {
     for (size_t parameter = 0; parameter < family.ToldCount(); ++parameter) {
-      for (const int value : family.parameters[parameter].values) {
+      for (const int value : family.parameters[parameter].told_values()) {
         Plan plan = DefaultPlan(family.id);
         plan.values[parameter] = value;
         const Result<Plan> read = DecodePlan(EncodePlan(plan));
@@ -64,6 +64,16 @@ TEST(TokensTest, WhatIsNotToldIsAsUsual) {
   EXPECT_FALSE(IsToldWhole(placed));
   EXPECT_EQ(EncodePlan(placed), EncodePlan(usual));
   EXPECT_EQ(*DecodePlan(EncodePlan(placed)), usual);
+}
+
+TEST(TokensTest, AValueWithoutAWordIsToldAsTheLastOneThatHas) {
+  for (const char* family : {"direct", "wgmma"}) {
+    const Plan last = *ParsePlan(fmt::format("{} trigger=last", family));
+    const Plan late = *ParsePlan(fmt::format("{} trigger=late", family));
+    EXPECT_TRUE(IsToldWhole(late));
+    EXPECT_FALSE(IsToldWhole(last));
+    EXPECT_EQ(*DecodePlan(EncodePlan(last)), late);
+  }
 }
 
 TEST(TokensTest, APlanIsAWordForItsFamilyAndOneForEachParameterThatIsTold) {

@@ -65,7 +65,7 @@ Words FamilyWords() {
 
 Words ValueWords(const Family& family, const Parameter& parameter) {
   Words words;
-  for (const int value : parameter.values)
+  for (const int value : parameter.told_values())
     words.push_back(fmt::format("{}.{}={}", family.name, parameter.name, parameter.Print(value)));
   return words;
 }

@@ -18,10 +18,11 @@ enum class Schedule { kOneTile, kCooperative, kPingPong };
 // Which operand gives the rows of what wgmma computes: A, whose rows are C's; or B, so that it computes C transposed.
 enum class Roles { kStraight, kSwapped };
 // When a launch of a chain lets the next one start; src/device/types.cuh.
-enum class Trigger { kNone, kEarly, kSoon, kLate };
-inline constexpr int kTriggers[] = {int(Trigger::kNone), int(Trigger::kEarly), int(Trigger::kSoon),
-                                    int(Trigger::kLate)};
-inline constexpr std::string_view kTriggerWords[] = {"none", "early", "soon", "late"};
+enum class Trigger { kNone, kEarly, kSoon, kLate, kLast };
+inline constexpr int kTriggers[] = {int(Trigger::kNone), int(Trigger::kEarly), int(Trigger::kSoon), int(Trigger::kLate),
+                                    int(Trigger::kLast)};
+inline constexpr size_t kToldTriggers = 4;
+inline constexpr std::string_view kTriggerWords[] = {"none", "early", "soon", "late", "last"};
 inline constexpr std::string_view kTriggerMeaning =
     "when the next launch of a chain may start (programmatic dependent launch)";
 inline constexpr int kSplits[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32};

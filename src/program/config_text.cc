@@ -13,7 +13,7 @@ void ConfigText::Add(std::string_view name, int value) { Line("int", name, fmt::
 void ConfigText::Add(std::string_view name, bool value) { Line("bool", name, value ? "true" : "false"); }
 
 void ConfigText::Add(std::string_view name, Trigger trigger) {
-  constexpr std::string_view kNames[] = {"kNone", "kEarly", "kSoon", "kLate"};
+  constexpr std::string_view kNames[] = {"kNone", "kEarly", "kSoon", "kLate", "kLast"};
   Line("auto", name, fmt::format("gemmsmith::Trigger::{}", kNames[int(trigger)]));
 }
 

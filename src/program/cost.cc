@@ -27,7 +27,7 @@ constexpr double kAddBytesPerNs = 20.2;
 // nothing else (H200, 2026-11-22; docs/lab/latency.md), 3.8 % of the time of such a call from these two.
 constexpr double kExchangeNs = 1224, kExchangeBytesPerNs = 26.3;
 // What a trigger costs in a launch that nothing chains to: not measured, there for the order.
-constexpr double kTriggerNs[] = {0, 15, 12, 10};  // none, early, soon, late
+constexpr double kTriggerNs[] = {0, 15, 12, 10, 8};  // none, early, soon, late, last
 
 // Fitted, together with those of one-tile wgmma plans, to 50,721 screened trials (data/h200 and the rounds of
 // docs/lab/latency.md, 2026-11-21).

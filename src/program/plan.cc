@@ -62,7 +62,7 @@ std::string Parameter::Print(int value) const {
 }
 
 size_t Family::ToldCount() const {
-  return size_t(std::count_if(parameters.begin(), parameters.end(), [](const Parameter& p) { return p.is_told; }));
+  return size_t(std::count_if(parameters.begin(), parameters.end(), [](const Parameter& p) { return p.is_told(); }));
 }
 
 int Family::IndexOf(std::string_view parameter) const {

@@ -2,9 +2,11 @@
 // It names no shape: the kernel it describes serves every problem that Check() finds legal.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <compare>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -25,10 +27,12 @@ struct Parameter {
   int default_value = 0;
   bool ordered = false;  // an axis of words whose neighbours are one step away, as with numbers
   int stride = 0;        // numbers up to so far from each other are one step apart; 0: those next to each other
-  // Whether a policy's words tell it. An axis that they do not tell is last among its family's and for
-  // twins to try: so weights stay valid when it is added.
-  bool is_told = true;
+  // How many of its values, the first ones, a policy's words tell and mutations draw. The others are for twins to try,
+  // so weights and traces stay valid when they are added. An axis of which none is told is last among its family's.
+  size_t told_count = std::numeric_limits<size_t>::max();
 
+  bool is_told() const { return told_count > 0; }
+  std::span<const int> told_values() const { return values.first(std::min(told_count, values.size())); }
   int IndexOf(int value) const;  // -1 when not a value of this axis
   std::string Print(int value) const;
   bool HasSteps() const { return words.empty() || ordered; }

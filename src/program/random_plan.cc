@@ -10,7 +10,7 @@ namespace {
 constexpr int kTries = 10000, kClimb = 1000;
 
 void Draw(Plan& plan, const Family& family, size_t axis, Random& random) {
-  const auto values = family.parameters[axis].values;
+  const auto values = family.parameters[axis].told_values();
   plan.values[axis] = values[random.Below(values.size())];
 }
 

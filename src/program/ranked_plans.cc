@@ -58,15 +58,14 @@ int UsualFixed(const Family& family) {
 }
 
 // The latest: its chained time is measured with the same kernel. Where chained launches are unknown, none.
-int UsualTrigger(const Family& family, const Device& device) {
-  const auto values = family.parameters[size_t(family.IndexOf("trigger"))].values;
-  return device.compute_capability() >= 90 ? values.back() : values.front();
+int UsualTrigger(const Device& device) {
+  return int(device.compute_capability() >= 90 ? Trigger::kLate : Trigger::kNone);
 }
 
 bool IsSecondary(const Parameter& parameter) {
   return parameter.name == "store" || parameter.name == "trigger" || parameter.name == "raster" ||
          parameter.name == "ctas" || parameter.name == "finish" || parameter.name == "stream" ||
-         parameter.name == "keep" || parameter.name == "fixed" || !parameter.is_told;
+         parameter.name == "keep" || parameter.name == "fixed" || !parameter.is_told();
 }
 
 // What the space needs to know of a family: which axes wait for the second pass, and which beginnings of a plan no
@@ -84,7 +83,7 @@ class FamilySpace {
     schedule_ = family.IndexOf("schedule"), store_ = family.IndexOf("store"), finish_ = family.IndexOf("finish");
     keep_ = family.IndexOf("keep");
     cluster_m_ = family.IndexOf("cluster_m"), cluster_n_ = family.IndexOf("cluster_n");
-    usual_fixed_ = UsualFixed(family), usual_trigger_ = UsualTrigger(family, device);
+    usual_fixed_ = UsualFixed(family), usual_trigger_ = UsualTrigger(device);
   }
 
   void OfferGeometries(CheapestGeometries& cheapest) const {
@@ -228,7 +227,7 @@ class FamilySpace {
 
   // The other triggers, dimensions and places are those of twins, which the fastest bring into the heat.
   bool IsUsual(int axis, int value) const {
-    if (!family_.parameters[size_t(axis)].is_told) return value == family_.parameters[size_t(axis)].default_value;
+    if (!family_.parameters[size_t(axis)].is_told()) return value == family_.parameters[size_t(axis)].default_value;
     if (axis == trigger_) return value == usual_trigger_;
     if (axis == fixed_) return value == usual_fixed_;
     return true;
@@ -262,7 +261,7 @@ std::vector<PricedPlan> ExpandAll(const std::vector<FamilySpace>& spaces, const 
 Plan UsualForm(Plan plan, const Device& device) {
   const Family& family = GetFamily(plan.family);
   plan.Set("fixed", UsualFixed(family));
-  plan.Set("trigger", UsualTrigger(family, device));
+  plan.Set("trigger", UsualTrigger(device));
   for (size_t axis = family.ToldCount(); axis < family.parameters.size(); ++axis)
     plan.values[axis] = family.parameters[axis].default_value;
   return plan;

@@ -57,7 +57,7 @@ TEST(RankedPlans, StartWithTheSamePlanWhateverTheLimit) {
     EXPECT_EQ(RankedPlans(gemm, H200(), 1).at(0), RankedPlans(gemm, H200(), 4096).at(0)) << Print(gemm);
 }
 
-// But for what known dimensions save, which the fastest of a screening try.
+// But for what known dimensions save and a trigger costs, which the fastest of a screening try.
 TEST(RankedPlans, NoRandomLegalPlanIsPredictedFasterThanTheFirst) {
   Random random(3);
   for (const Gemm& gemm : SomeGemms()) {
@@ -71,6 +71,7 @@ TEST(RankedPlans, NoRandomLegalPlanIsPredictedFasterThanTheFirst) {
           plan.values[axis] = values[random.Below(values.size())];
         }
         plan.Set("fixed", int(family.id == FamilyId::kWgmma ? FixedDimensions::kNone : FixedDimensions::kAll));
+        plan.Set("trigger", int(Trigger::kLate));
         if (!IsLegal(plan, gemm, H200())) continue;
         ++legal;
         EXPECT_GE(PredictTimeNs(plan, gemm, H200()), best_ns) << Print(plan);

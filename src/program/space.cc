@@ -4,6 +4,15 @@
 
 namespace gemmsmith {
 
+namespace {
+
+// What was added to an axis since words tell it is for twins: the same seed goes the same way as before.
+std::span<const int> DrawnValues(const Parameter& parameter) {
+  return parameter.is_told() ? parameter.told_values() : parameter.values;
+}
+
+}  // namespace
+
 std::vector<Plan> Neighbours(const Plan& plan) {
   const Family& family = GetFamily(plan.family);
   std::vector<Plan> neighbours;
@@ -25,7 +34,7 @@ Plan Mutate(const Plan& plan, Random& random) {
   Plan mutant = plan;
   for (uint64_t moves = 1 + random.Below(3); moves > 0; --moves) {
     const size_t i = random.Below(family.parameters.size());
-    const auto values = family.parameters[i].values;
+    const auto values = DrawnValues(family.parameters[i]);
     mutant.values[i] = values[random.Below(values.size())];
   }
   return mutant;

@@ -90,7 +90,7 @@ constexpr Parameter kParameters[] = {
      kKeeps,
      {},
      0},
-    {"trigger", kTriggerMeaning, kTriggers, kTriggerWords, int(Trigger::kNone)},
+    {"trigger", kTriggerMeaning, kTriggers, kTriggerWords, int(Trigger::kNone), false, 0, kToldTriggers},
     {"raster", "order of the tiles: along m, along n, or groups of so many clusters along m", kRasters, kRasterWords,
      0},
     {"ctas", "of a persistent schedule: all there is room for, or no more than make as many turns", kCtaCounts,
@@ -102,7 +102,7 @@ constexpr Parameter kParameters[] = {
     {"place",
      "of a persistent schedule: tiles by the order of the launch, or neighbouring tiles for neighbouring "
      "multiprocessors",
-     kPlaces, kPlaceWords, 0, false, 0, false},
+     kPlaces, kPlaceWords, 0, false, 0, 0},
 };
 
 static_assert(std::size(kParameters) == kPlace + 1);
