@@ -68,15 +68,14 @@ bool LosesByOverlapping(const Trial& screened) {
   return chained != nullptr && chained->median_ns > kWorthOverlapping * plain->median_ns;
 }
 
-// A heat of long calls is a longer screening: they take turns, and count with their settled share. Of as many tiles and
-// schedules as there are, since that share is known within 1 %; no twins that save a share of a microsecond, but some
-// in other places (docs/lab/neighbours.md), and those with squarer waves.
+// A heat of long calls is the first race of windows that the best of a screening meet in. Of as many tiles and
+// schedules as there are, since their settled share is known within 1 %; no twins that save a share of a microsecond,
+// but some in other places (docs/lab/neighbours.md), and those with squarer waves.
 constexpr size_t kLongHeatPlans = 12, kMostOfOneTile = 2;
 // By place a plan takes 1.001 of its time (197 pairs of heats, by 2 % up or down), so few are worth a turn.
 constexpr int kPlacedInALongHeat = 2;
 // Beside the standing one of each layout and AutoTuning's two. With two of a layout that took 15.6 s with their tests
-// (H200, November 2026), each plan 1.1 s. The expected settled times of the best ones have errors of 1 %, so that the
-// third is worth it.
+// (H200, November 2026), each plan 1.1 s.
 constexpr int kLongFinalists = 3;
 
 // So many, in their order; others before a third of one tile and schedule.
@@ -261,9 +260,8 @@ std::vector<Plan> ProblemRun::HeatOfLongCalls(const std::vector<const Trial*>& s
 
 // Who stays longer in a heat was faster than those who drop out, in rounds that all of them were in; times are of the
 // same rounds only where two stayed equally long. (By bare times those win who left while the GPU was cool: so it was
-// on 147 of 149 problems of 20 to 100 us a call in a sweep of 2026-11-22.) Nobody drops out where calls are long, but
-// what they took in turns is not yet what they will take. Whoever was raced without a heat stands beside those who
-// stayed to the end of one.
+// on 147 of 149 problems of 20 to 100 us a call in a sweep of 2026-11-22.) Whoever was raced without a heat stands
+// beside those who stayed to the end of one.
 void ProblemRun::SortByHeat(std::vector<const Trial*>& raced) const {
   struct Place {
     int rounds = 0;
@@ -280,12 +278,9 @@ void ProblemRun::SortByHeat(std::vector<const Trial*>& raced) const {
   };
   int most_rounds = 0;
   for (const Trial* trial : raced) most_rounds = std::max(most_rounds, rounds_in_heat(trial).value_or(0));
-  Pace pace(options_.settles);
   std::vector<Place> places;
-  for (const Trial* trial : raced) {
-    const double time_ns = HasLongCalls() ? pace.TimeNs(trial->plan(), trial->outcome) : trial->outcome.TimeNs();
-    places.push_back({rounds_in_heat(trial).value_or(most_rounds), time_ns, trial});
-  }
+  for (const Trial* trial : raced)
+    places.push_back({rounds_in_heat(trial).value_or(most_rounds), trial->outcome.TimeNs(), trial});
   std::sort(places.begin(), places.end());
   std::ranges::transform(places, raced.begin(), &Place::trial);
 }

@@ -51,7 +51,7 @@ struct Window {
 // the power cap, a call took what it goes on to take some 20 ms after the change, within 0.3 %
 // (docs/lab/neighbours.md).
 inline constexpr Window kSettledWindow = {20e6, 120e6};
-// Enough for a first answer.
+// Enough for a first answer, and to tell who goes on.
 inline constexpr Window kShortWindow = {20e6, 40e6};
 // One replay where there is no window.
 Turn TurnFor(const CallGraph& graph, double call_ns, const std::optional<Window>& window);

@@ -27,11 +27,11 @@ constexpr int kServerRounds = 60, kLeastServerRounds = 20, kBriefServerRounds = 
 // With 100 rounds heats took a third of the time that a brief run had for short calls (H200, November 2026).
 constexpr int kBriefHeatRounds = 30;
 
-// Long calls take turns one by one. The clock is the same for all of them then: what each of them would make of it is
-// for whoever reads the times (SettledShare in src/search/pace.h), so nobody drops out here. One call scatters by 1.7 %
-// beside the others of its round, the median of 20 by 0.5. Windows of 0.04 s, of which heats had three until November
-// 2026, scattered by 4 %, and their order agreed with that of finals by 0.1 (H100; docs/lab/sweeps.md).
-constexpr int kLongHeatRounds = 20;
+// Of twelve six stay after two rounds and three after four more. Once windows swing no more, the first one of a final
+// agrees with the last four by 0.43 to 0.71, the first three by 0.61 to 0.85 (50 races of 3 to 4 plans); before, three
+// windows of 0.04 s agreed with finals by 0.1, and so did the medians of 20 single calls in turns, for which the clock
+// is the same for all (H100, November 2026; docs/lab/sweeps.md).
+constexpr RaceRules kLongHeat = {.min_rounds = 2, .max_rounds = 20, .survivors = 3};
 
 // A window takes two seconds, and windows scatter little: six of them are what an interval of 95 % needs.
 RaceRules EnergyRules(Protocol protocol) {
@@ -57,8 +57,8 @@ Batch BatchFor(Protocol protocol) { return IsThorough(protocol) ? Batch::kLong :
 bool IsLongCall(double call_ns) { return call_ns > 300e3; }
 
 std::optional<Window> WindowFor(Protocol protocol, Clock clock, double fastest_call_ns, bool is_brief) {
-  if (!IsThorough(protocol) || clock != Clock::kDevice || !IsLongCall(fastest_call_ns)) return std::nullopt;
-  return is_brief ? kShortWindow : kSettledWindow;
+  if (protocol == Protocol::kScreen || clock != Clock::kDevice || !IsLongCall(fastest_call_ns)) return std::nullopt;
+  return is_brief || protocol == Protocol::kHeat ? kShortWindow : kSettledWindow;
 }
 
 RaceRules RulesFor(Protocol protocol, Clock clock, const Field& field) {
@@ -67,7 +67,7 @@ RaceRules RulesFor(Protocol protocol, Clock clock, const Field& field) {
     case Protocol::kScreen:
       return {.min_rounds = 5, .max_rounds = 5};
     case Protocol::kHeat:
-      if (IsLongCall(field.fastest_call_ns)) return {.min_rounds = kLongHeatRounds, .max_rounds = kLongHeatRounds};
+      if (IsLongCall(field.fastest_call_ns)) return kLongHeat;
       return {.min_rounds = 5, .max_rounds = field.is_brief ? kBriefHeatRounds : 100, .survivors = 4};
     case Protocol::kShort:
       return ShortRules(clock, field);
@@ -86,11 +86,11 @@ RaceRules RulesFor(Protocol protocol, Clock clock, const Field& field) {
 WarmUp WarmUpFor(Protocol protocol, const Field& field, bool is_warm, bool is_settled) {
   constexpr double kMostSwinging = 6;
   if (protocol == Protocol::kLong) return {.least_seconds = 10};
-  if (protocol == Protocol::kHeat) return {.least_seconds = field.fastest_call_ns > 10e3 ? 0.1 : 0};
+  const double most_seconds = is_settled && !field.is_brief ? kMostSwinging : 0;
+  const double until_capped = field.fastest_call_ns > 10e3 ? 0.1 : 0;
+  if (protocol == Protocol::kHeat) return {until_capped, most_seconds};
   if (protocol != Protocol::kShort) return {};
-  const double least_seconds = is_warm ? 0 : is_settled ? 0.4 : 0.2;
-  return {.least_seconds = least_seconds,
-          .most_seconds_until_steady = is_settled && !field.is_brief ? kMostSwinging : 0};
+  return {is_warm ? 0 : is_settled ? 0.4 : 0.2, most_seconds};
 }
 
 }  // namespace gemmsmith

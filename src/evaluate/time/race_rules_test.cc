@@ -28,18 +28,18 @@ TEST(WindowFor, LongCallsHaveOneOnTheDeviceAlone) {
   EXPECT_GE(timed_ns(Protocol::kShort, Clock::kDevice, 301e3), 100e6);
   EXPECT_GE(timed_ns(Protocol::kLong, Clock::kDevice, 301e3), 100e6);
   EXPECT_EQ(timed_ns(Protocol::kShort, Clock::kDevice, 299e3), 0);
-  EXPECT_EQ(timed_ns(Protocol::kHeat, Clock::kDevice, 301e3), 0);
+  EXPECT_EQ(timed_ns(Protocol::kHeat, Clock::kDevice, 301e3), kShortWindow.timed_ns);
+  EXPECT_EQ(timed_ns(Protocol::kHeat, Clock::kDevice, 299e3), 0);
   EXPECT_EQ(timed_ns(Protocol::kScreen, Clock::kDevice, 301e3), 0);
   EXPECT_EQ(timed_ns(Protocol::kShort, Clock::kOffline, 301e3), 0);
   EXPECT_EQ(WindowFor(Protocol::kShort, Clock::kDevice, 301e3, true)->timed_ns, kShortWindow.timed_ns) << "brief";
 }
 
-TEST(RulesFor, NobodyDropsOutOfAHeatOfLongCalls) {
-  const RaceRules rules = RulesFor(Protocol::kHeat, Clock::kDevice, {12, 1e6});
-  EXPECT_EQ(rules.survivors, 0);
-  EXPECT_EQ(rules.interval_width, 0);
-  EXPECT_EQ(rules.min_rounds, rules.max_rounds);
-  EXPECT_GE(rules.min_rounds, 20);
+TEST(RulesFor, AHeatOfLongCallsHasFewRoundsForWindowsTakeLong) {
+  const RaceRules of_long = RulesFor(Protocol::kHeat, Clock::kDevice, {14, 1e6});
+  EXPECT_LT(of_long.min_rounds, RulesFor(Protocol::kHeat, Clock::kDevice, {14, 1e5}).min_rounds);
+  EXPECT_EQ(of_long.min_rounds % 2, 0) << "each round and its mirror";
+  EXPECT_EQ(of_long.survivors, 3);
 }
 
 TEST(RulesFor, ASettledRaceHasEightRoundsForItsIntervalAndMoreWhereFewRace) {
@@ -84,7 +84,8 @@ TEST(WarmUpFor, WindowsThatDecideBeginWhenTheySwingNoMore) {
   EXPECT_GE(WarmUpFor(Protocol::kShort, {12, 1e6}, true, true).most_seconds_until_steady, 5) << "warm is not steady";
   EXPECT_EQ(WarmUpFor(Protocol::kShort, {12, 1e6, true}, false, true).most_seconds_until_steady, 0) << "brief";
   EXPECT_EQ(WarmUpFor(Protocol::kShort, {12, 1e5}, false, false).most_seconds_until_steady, 0);
-  EXPECT_EQ(WarmUpFor(Protocol::kHeat, {12, 1e6}, false).most_seconds_until_steady, 0);
+  EXPECT_GE(WarmUpFor(Protocol::kHeat, {12, 1e6}, true, true).most_seconds_until_steady, 5);
+  EXPECT_EQ(WarmUpFor(Protocol::kHeat, {12, 1e5}, true, false).most_seconds_until_steady, 0);
 }
 
 TEST(WarmUpFor, AHeatOfCallsThatDrawMuchBringsTheGpuToItsCapFirst) {
