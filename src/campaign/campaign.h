@@ -69,8 +69,9 @@ struct CampaignOptions {
   // Of each problem, so many of the fastest of the screening meet in one race in the heat protocol; 0: none.
   int heat_contenders = 16;
   // So many of the screened that were fastest in chains join the heat however slow a plain call was (1.05x between the
-  // two choices on split-K shapes, H200, 2026-11-21), with the same plans with other triggers. The heat's fastest in
-  // chains is then a finalist.
+  // two choices on split-K shapes, H200, 2026-11-21), with the same plans with other triggers; of the fastest that
+  // have fixed twins, those that gain little in chains with Trigger::kLast. The heat's fastest in chains is then a
+  // finalist.
   int chained_twins = 0;
   // Shared memory of a CTA that leaves room for one of the next launch. Of plans that split K and take more, these and
   // the screening's fastest bring the same with a ring that is short enough: with one that fills a multiprocessor a

@@ -53,8 +53,6 @@ constexpr size_t kTwinsWithoutTrigger = 3;
 
 constexpr Trigger kOverlapping[] = {Trigger::kEarly, Trigger::kSoon, Trigger::kLate};
 
-Plan WithKnownDimensions(const Plan& plan) { return With(plan, "fixed", int(FixedDimensions::kAll)); }
-
 // Whether the next launch should rather find all places free (Trigger::kLast). Where the CTAs of the next launch take
 // places one by one, those that read the same lines stand apart, and what is gained between launches is lost in the
 // main loop: of 147 split-K shapes the best chain took 0.84 of the best plain call with k = 1024, 1.05 with k = 16384
@@ -62,10 +60,12 @@ Plan WithKnownDimensions(const Plan& plan) { return With(plan, "fixed", int(Fixe
 constexpr double kWorthOverlapping = 0.95;
 constexpr size_t kTwinsThatEndFirst = 2;
 
+// Calls of less than 5 us gain by overlapping, and have twins enough.
 bool LosesByOverlapping(const Trial& screened) {
   const Timing* plain = screened.outcome.Find("ours", Clock::kDevice);
   const Timing* chained = screened.outcome.Find("ours", Clock::kDeviceChained);
-  return chained != nullptr && chained->median_ns > kWorthOverlapping * plain->median_ns;
+  return chained != nullptr && plain->median_ns >= kShortCallNs &&
+         chained->median_ns > kWorthOverlapping * plain->median_ns;
 }
 
 // A heat of long calls is the first race of windows that the best of a screening meet in. Of as many tiles and
@@ -217,8 +217,10 @@ std::vector<Plan> ProblemRun::HeatOfShortCalls(std::vector<const Trial*> screene
   std::vector<Plan> plans;
   for (const Trial* trial : screened) plans.push_back(trial->plan());
   for (size_t rank = 0; rank < std::min(screened.size(), size_t(options_.fixed_twins)); ++rank) {
-    const Plan fixed = WithKnownDimensions(screened[rank]->plan());
+    const Plan fixed = With(screened[rank]->plan(), "fixed", int(FixedDimensions::kAll));
     plans.push_back(fixed);
+    if (rank < kTwinsThatEndFirst && !in_chains.empty() && LosesByOverlapping(*screened[rank]))
+      plans.push_back(With(fixed, "trigger", int(Trigger::kLast)));
     if (rank < kTwinsWithoutTrigger && best_screened_->time_ns < kShortCallNs)
       plans.push_back(With(fixed, "trigger", int(Trigger::kNone)));
   }
@@ -228,9 +230,6 @@ std::vector<Plan> ProblemRun::HeatOfShortCalls(std::vector<const Trial*> screene
     const Plan shared = short_ring(trial->plan()).value_or(trial->plan());
     for (const Trigger trigger : kOverlapping) plans.push_back(With(shared, "trigger", int(trigger)));
   }
-  for (size_t rank = 0; rank < std::min(screened.size(), kTwinsThatEndFirst) && !in_chains.empty(); ++rank)
-    if (LosesByOverlapping(*screened[rank]))
-      plans.push_back(With(WithKnownDimensions(plans[rank]), "trigger", int(Trigger::kLast)));
   if (const std::optional<Plan> twin = in_chains.empty() ? std::nullopt : short_ring(screened.front()->plan()))
     plans.push_back(*twin);
   if (standing_) plans.push_back(*standing_);
@@ -261,7 +260,7 @@ std::vector<Plan> ProblemRun::HeatOfLongCalls(const std::vector<const Trial*>& s
 // Who stays longer in a heat was faster than those who drop out, in rounds that all of them were in; times are of the
 // same rounds only where two stayed equally long. (By bare times those win who left while the GPU was cool: so it was
 // on 147 of 149 problems of 20 to 100 us a call in a sweep of 2026-11-22.) Whoever was raced without a heat stands
-// beside those who stayed to the end of one.
+// beside those who stayed to the end of one, and so does a long call whose heat was in turns, as until November 2026.
 void ProblemRun::SortByHeat(std::vector<const Trial*>& raced) const {
   struct Place {
     int rounds = 0;
@@ -272,15 +271,19 @@ void ProblemRun::SortByHeat(std::vector<const Trial*>& raced) const {
       return std::pair(time_ns, trial->plan()) < std::pair(other.time_ns, other.trial->plan());
     }
   };
-  const auto rounds_in_heat = [](const Trial* trial) -> std::optional<int> {
-    if (trial->outcome.protocol != Protocol::kHeat) return std::nullopt;
+  const auto rounds_in_heat = [this](const Trial* trial) -> std::optional<int> {
+    const bool is_in_turn = HasLongCalls() && !trial->outcome.conditions.is_settled;
+    if (trial->outcome.protocol != Protocol::kHeat || is_in_turn) return std::nullopt;
     return trial->outcome.Find("ours", Clock::kDevice)->sample_count;
   };
   int most_rounds = 0;
   for (const Trial* trial : raced) most_rounds = std::max(most_rounds, rounds_in_heat(trial).value_or(0));
+  Pace pace(options_.settles);
   std::vector<Place> places;
-  for (const Trial* trial : raced)
-    places.push_back({rounds_in_heat(trial).value_or(most_rounds), trial->outcome.TimeNs(), trial});
+  for (const Trial* trial : raced) {
+    const double time_ns = HasLongCalls() ? pace.TimeNs(trial->plan(), trial->outcome) : trial->outcome.TimeNs();
+    places.push_back({rounds_in_heat(trial).value_or(most_rounds), time_ns, trial});
+  }
   std::sort(places.begin(), places.end());
   std::ranges::transform(places, raced.begin(), &Place::trial);
 }

@@ -1,4 +1,5 @@
 // What the compilers make of every family, on every architecture it is legal for.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "base/all_cores.h"
@@ -14,21 +15,28 @@
 namespace gemmsmith {
 namespace {
 
-// Of one family for one problem, compiled on every core. Kept from run to run, keyed by what they are made of.
-std::vector<std::pair<Plan, Compilation>> CompiledCovering(FamilyId family, const Gemm& gemm, const Device& device,
-                                                           uint64_t seed) {
+// On every core. Kept from run to run, keyed by what they are made of.
+std::vector<std::pair<Plan, Compilation>> Compiled(const std::vector<Plan>& plans, const Gemm& gemm,
+                                                   const Device& device) {
   static const std::filesystem::path folder = std::filesystem::temp_directory_path() / "gemmsmith_kernels_test";
   Result<std::unique_ptr<Compiler>> nvrtc = MakeNvrtcCompiler();
   EXPECT_TRUE(nvrtc.ok()) << nvrtc.status().message();
   if (!nvrtc.ok()) return {};
   const std::unique_ptr<Compiler> compiler = MakeCachedCompiler(*std::move(nvrtc), folder);
   std::vector<std::pair<Plan, Compilation>> compiled;
-  for (const Plan& plan : CoveringPlans(gemm, device, seed))
-    if (plan.family == family) compiled.emplace_back(plan, Compilation{});
+  for (const Plan& plan : plans) compiled.emplace_back(plan, Compilation{});
   ForEachOnAllCores(compiled.size(), [&](size_t at) {
     compiled[at].second = *compiler->Compile(Emit(compiled[at].first, gemm), device.Architecture());
   });
   return compiled;
+}
+
+// Of one family.
+std::vector<std::pair<Plan, Compilation>> CompiledCovering(FamilyId family, const Gemm& gemm, const Device& device,
+                                                           uint64_t seed) {
+  std::vector<Plan> plans = CoveringPlans(gemm, device, seed);
+  std::erase_if(plans, [&](const Plan& plan) { return plan.family != family; });
+  return Compiled(plans, gemm, device);
 }
 
 class DirectOnEveryDevice : public testing::TestWithParam<std::string> {};
@@ -56,6 +64,20 @@ TEST_P(DirectOnEveryDevice, CoveringPlansCompileToF32MatrixInstructionsAndStayIn
 }
 INSTANTIATE_TEST_SUITE_P(, DirectOnEveryDevice, testing::Values("a100", "l40s", "h200", "rtx5090"),
                          [](const auto& device) { return device.param; });
+
+TEST(WidestTile, StaysInRegisters) {
+  const Gemm gemm{{8192, 8192, 4096}};
+  std::vector<Plan> plans;
+  for (const char* words : {"raster=8", "cluster_m=2 raster=4 fixed=all", "cluster_n=2 place=near raster=8"})
+    plans.push_back(*ParsePlan(fmt::format(
+        "wgmma tile_m=256 tile_n=208 schedule=cooperative finish=in_turn stages=3 store=tma trigger=late {}", words)));
+  for (const auto& [plan, compilation] : Compiled(plans, gemm, *FindDevice("h200"))) {
+    EXPECT_TRUE(IsLegal(plan, gemm, *FindDevice("h200"))) << Print(plan);
+    ASSERT_TRUE(compilation.succeeded) << Print(plan) << "\n" << compilation.log;
+    EXPECT_EQ(compilation.log, "") << Print(plan);
+    EXPECT_EQ(compilation.binary.facts.local_bytes, 0) << Print(plan);
+  }
+}
 
 // The compiler's words are part of it: a wgmma that ptxas serialises costs a third of the speed and is told nowhere
 // else.

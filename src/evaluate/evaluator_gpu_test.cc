@@ -561,6 +561,20 @@ TEST_F(EvaluatorGpuTest, AHeatLeavesFourWithTheMostSamples) {
   EXPECT_EQ(by_samples, (std::map<int, int>{{5, 8}, {15, 8}}));
 }
 
+TEST_F(EvaluatorGpuTest, AHeatOfLongCallsIsOfWindowsAndLeavesThree) {
+  EvaluationRequest request = Request({{8192, 8192, 4096}, {kTn}});
+  request.subject = *ParsePlan("wgmma schedule=cooperative tile_m=256 tile_n=128 warpgroups=2 store=tma trigger=late");
+  request.protocol = Protocol::kHeat;
+  std::map<int, int> by_samples;
+  for (const Outcome& outcome : JudgeTogether(std::vector<Contender>(7, ContenderFor(request)))) {
+    ASSERT_EQ(outcome.kind, OutcomeKind::kMeasured) << outcome.stage << ": " << outcome.reason;
+    EXPECT_TRUE(outcome.conditions.is_settled);
+    EXPECT_EQ(outcome.Find("ours", Clock::kDeviceChained), nullptr);
+    ++by_samples[outcome.Find("ours", Clock::kDevice)->sample_count];
+  }
+  EXPECT_EQ(by_samples, (std::map<int, int>{{2, 3}, {6, 4}}));
+}
+
 TEST_F(EvaluatorGpuTest, BothLayoutsOfAProblemHaveTheSameBaselines) {
   const Outcome tn = Evaluate(Request({{384, 256, 512}, {kTn}})), nn = Evaluate(Request({{384, 256, 512}, {kNn}}));
   ASSERT_EQ(tn.kind, OutcomeKind::kMeasured) << tn.reason;

@@ -73,8 +73,7 @@ class ClockSet {
   uint32_t bits_ = 0;
 };
 
-// kHeat: the better part of a screen once more in one race, in which of short calls the slower half drops out again and
-// again.
+// kHeat: the better part of a screen once more in one race, in which the slower half drops out again and again.
 // kLong: the paper's, 10 s of warming up and at least 30 s for each clock, contenders interleaved.
 enum class Protocol : uint8_t { kScreen, kShort, kHeat, kLong };
 inline constexpr Protocol kLastProtocol = Protocol::kLong;

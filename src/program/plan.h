@@ -27,8 +27,8 @@ struct Parameter {
   int default_value = 0;
   bool ordered = false;  // an axis of words whose neighbours are one step away, as with numbers
   int stride = 0;        // numbers up to so far from each other are one step apart; 0: those next to each other
-  // How many of its values, the first ones, a policy's words tell and mutations draw. The others are for twins to try,
-  // so weights and traces stay valid when they are added. An axis of which none is told is last among its family's.
+  // How many of its values, the first ones, a policy's words tell. The others are for twins to try, so weights stay
+  // valid when they are added. An axis of which none is told is last among its family's.
   size_t told_count = std::numeric_limits<size_t>::max();
 
   bool is_told() const { return told_count > 0; }

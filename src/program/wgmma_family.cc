@@ -116,10 +116,10 @@ constexpr int kHopperSmemBytes = 232448;
 constexpr int kMaxRegisters = 255;
 // Addresses, descriptors, counters beside the sums; ptxas has the last word (compile/binary.h).
 constexpr int kOtherRegisters = 40;
-// The same in consumers that setmaxnreg has given theirs, where roles are straight and B is column-major: 256x208 in two
-// warpgroups compiles without local memory then, 256x216 spills 1.3 KB a thread, other roles and orders now and then
-// 8 to 24 bytes with 208 sums (CUDA 13.0).
-constexpr int kLeastOtherRegisters = 32;
+// The same where less is known to suffice: cooperative 256x208 with boxes and three stages compiles without local
+// memory (102 plans), with two stages, swapped roles or a row-major B now and then with 8 to 24 bytes a thread, and
+// 256x216 spills 1.3 KB (CUDA 13.0).
+constexpr int kLeastOtherRegisters = 32, kStagesOfLean = 3;
 // The same beside those of one matrix instruction, which it must be compiled with, whatever setmaxnreg gives later:
 // 240 columns in a CTA of 512 threads end in C7602 (CUDA 13.0).
 constexpr int kOtherRegistersOfInstruction = 26;
@@ -224,6 +224,11 @@ bool HasRoomToStage(const WgmmaPlan& plan, int blocks) {
 
 // ---- legality ----
 
+bool IsLean(const WgmmaPlan& plan, const Gemm& gemm) {
+  return plan.MovesRegisters() && plan.schedule == Schedule::kCooperative && plan.stages >= kStagesOfLean &&
+         plan.store_by_copy_engine() && !plan.is_swapped() && gemm.kind.layout.b == Order::kColumn;
+}
+
 void CheckProblem(const WgmmaPlan& plan, const Gemm& gemm, const Device& device, Reasons& reasons) {
   if (device.compute_capability() != 90)
     reasons.Add("wgmma needs compute capability 9.0, {} has {}.{}", device.name, device.compute_major,
@@ -247,8 +252,7 @@ void CheckTile(const WgmmaPlan& plan, const Gemm& gemm, Reasons& reasons) {
   if (gemm.kind.layout.b == Order::kRow && plan.tile_n % 16 != 0)
     reasons.Add("a row-major B comes in panels of 16 columns or more; tile_n is {}", plan.tile_n);
   const int limit = plan.MovesRegisters() ? plan.ConsumerRegisters() : RegisterLimit(plan.threads());
-  const bool is_lean = plan.MovesRegisters() && !plan.is_swapped() && gemm.kind.layout.b == Order::kColumn;
-  const int others = is_lean ? kLeastOtherRegisters : kOtherRegisters;
+  const int others = IsLean(plan, gemm) ? kLeastOtherRegisters : kOtherRegisters;
   if (const int registers = plan.sums_per_thread() + others; registers > limit)
     reasons.Add("about {} registers a thread, at most {} with {} threads", registers, limit, plan.threads());
   if (const int compiled = RegisterLimit(plan.threads());

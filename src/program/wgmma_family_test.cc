@@ -133,6 +133,19 @@ TEST(PersistentPlan, IsLegalWhereThereAreMoreTilesThanMultiprocessors) {
   }
 }
 
+TEST(PersistentPlan, TheWidestTileNeedsAColumnMajorBBoxesAndThreeStages) {
+  const auto reasons = [](std::string_view words, const Layout& layout = kTn) {
+    return Reasons("schedule=cooperative finish=in_turn " + std::string(words), {{8192, 8192, 4096}, {layout}});
+  };
+  EXPECT_EQ(reasons("tile_m=256 tile_n=208 stages=3 store=tma"), "");
+  for (const char* words : {"tile_m=256 tile_n=208 stages=2 store=tma", "tile_m=256 tile_n=208 stages=3 store=rows",
+                            "tile_m=256 tile_n=216 stages=3 store=tma"})
+    EXPECT_NE(reasons(words).find("registers a thread"), std::string::npos) << words;
+  EXPECT_NE(reasons("tile_m=256 tile_n=208 stages=3 store=tma", kNn).find("registers a thread"), std::string::npos);
+  EXPECT_NE(reasons("roles=swapped tile_m=208 tile_n=256 stages=3 store=tma").find("registers a thread"),
+            std::string::npos);
+}
+
 TEST(PersistentPlan, SaysWhatItCannotBe) {
   const Gemm gemm{{4096, 4096, 512}};
   const auto expect = [&](std::string_view words, std::string_view part) {

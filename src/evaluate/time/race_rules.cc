@@ -27,11 +27,16 @@ constexpr int kServerRounds = 60, kLeastServerRounds = 20, kBriefServerRounds = 
 // With 100 rounds heats took a third of the time that a brief run had for short calls (H200, November 2026).
 constexpr int kBriefHeatRounds = 30;
 
-// Of twelve six stay after two rounds and three after four more. Once windows swing no more, the first one of a final
-// agrees with the last four by 0.43 to 0.71, the first three by 0.61 to 0.85 (50 races of 3 to 4 plans); before, three
-// windows of 0.04 s agreed with finals by 0.1, and so did the medians of 20 single calls in turns, for which the clock
-// is the same for all (H100, November 2026; docs/lab/sweeps.md).
-constexpr RaceRules kLongHeat = {.min_rounds = 2, .max_rounds = 20, .survivors = 3};
+// Of twelve six stay after two rounds and three after four more; where there are no more than six, with AutoTuning's
+// two eight entries, all have six rounds. Once windows swing no more, the first one of a final agrees with the last
+// four by 0.43 to 0.71, the first three by 0.61 to 0.85 (windows of 0.12 s, 50 races of 3 to 4 plans; those of a heat
+// are shorter). Until November 2026 three windows of 0.04 s on a GPU that was not at rest agreed with finals by 0.1,
+// and so did the medians of 20 calls in turns, for which the clock is the same for all (H100; docs/lab/sweeps.md).
+RaceRules LongHeatRules(const Field& field) {
+  constexpr int kRounds = 6, kRoundsForHalf = 2, kFew = 8;
+  if (field.entries <= kFew) return {.min_rounds = kRounds, .max_rounds = kRounds};
+  return {.min_rounds = kRoundsForHalf, .max_rounds = 20, .survivors = 3};
+}
 
 // A window takes two seconds, and windows scatter little: six of them are what an interval of 95 % needs.
 RaceRules EnergyRules(Protocol protocol) {
@@ -67,7 +72,7 @@ RaceRules RulesFor(Protocol protocol, Clock clock, const Field& field) {
     case Protocol::kScreen:
       return {.min_rounds = 5, .max_rounds = 5};
     case Protocol::kHeat:
-      if (IsLongCall(field.fastest_call_ns)) return kLongHeat;
+      if (IsLongCall(field.fastest_call_ns)) return LongHeatRules(field);
       return {.min_rounds = 5, .max_rounds = field.is_brief ? kBriefHeatRounds : 100, .survivors = 4};
     case Protocol::kShort:
       return ShortRules(clock, field);

@@ -40,6 +40,9 @@ TEST(RulesFor, AHeatOfLongCallsHasFewRoundsForWindowsTakeLong) {
   EXPECT_LT(of_long.min_rounds, RulesFor(Protocol::kHeat, Clock::kDevice, {14, 1e5}).min_rounds);
   EXPECT_EQ(of_long.min_rounds % 2, 0) << "each round and its mirror";
   EXPECT_EQ(of_long.survivors, 3);
+  const RaceRules of_few = RulesFor(Protocol::kHeat, Clock::kDevice, {8, 1e6});
+  EXPECT_EQ(of_few.survivors, 0) << "who joins later has as many rounds as those who stayed";
+  EXPECT_EQ(of_few.min_rounds, 3 * of_long.min_rounds);
 }
 
 TEST(RulesFor, ASettledRaceHasEightRoundsForItsIntervalAndMoreWhereFewRace) {
