@@ -1,6 +1,7 @@
 // Words: splitting, strict numbers, counts, and the nearest right word for a wrong one.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -12,6 +13,11 @@ namespace gemmsmith {
 
 std::vector<std::string_view> SplitWords(std::string_view text);             // by white space
 std::vector<std::string_view> Split(std::string_view text, char separator);  // keeps empty fields
+// Of a text that nobody keeps nothing would be left to look at.
+template <std::same_as<std::string> Temporary>
+void SplitWords(Temporary&& text) = delete;
+template <std::same_as<std::string> Temporary>
+void Split(Temporary&& text, char separator) = delete;
 std::string Join(std::span<const std::string> words, std::string_view separator);
 // What somebody else said, for a terminal: control characters become question marks.
 std::string WithoutControls(std::string_view text);
