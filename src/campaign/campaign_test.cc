@@ -641,12 +641,9 @@ TEST_F(CampaignTest, TheFastestBringTwinsWithOtherTriggersAndTheFastestInChainsI
   evaluator.judge = [&](const EvaluationRequest& request) {
     const Plan& plan = request.plan();
     judged[request.protocol].insert(plan);
-    Outcome outcome = MeasuredIn(plan.Get("trigger") == 0 ? SomeTimeNs(plan) : 500'000, request.protocol);
+    const Outcome outcome = MeasuredIn(plan.Get("trigger") == 0 ? SomeTimeNs(plan) : 500'000, request.protocol);
     if (plan.Get("trigger") == 0) return outcome;
-    outcome.timings.push_back(outcome.timings[0]);
-    outcome.timings[1].clock = Clock::kDeviceChained;
-    outcome.timings[1].median_ns = plan == soon ? 400 : 600;
-    return outcome;
+    return InChains(outcome, plan == soon ? 400 : 600);
   };
   const Result<ProblemResult> result = RunWhole();
   ASSERT_TRUE(result.ok() && result->best);
@@ -722,11 +719,7 @@ TEST_F(CampaignTest, TheFastestInChainsJoinsTheHeatHoweverSlowAPlainCallWas) {
   std::set<Plan> in_heat;
   evaluator.judge = [&](const EvaluationRequest& request) {
     if (request.protocol == Protocol::kHeat) in_heat.insert(request.plan());
-    Outcome outcome = MeasuredIn(SomeTimeNs(request.plan()), request.protocol);
-    outcome.timings.push_back(outcome.timings[0]);
-    outcome.timings[1].clock = Clock::kDeviceChained;
-    outcome.timings[1].median_ns = request.plan() == slow ? 400 : 600;
-    return outcome;
+    return InChains(MeasuredIn(SomeTimeNs(request.plan()), request.protocol), request.plan() == slow ? 400 : 600);
   };
   ASSERT_TRUE(RunWhole().ok());
   EXPECT_TRUE(in_heat.contains(slow));
@@ -750,11 +743,8 @@ TEST_F(CampaignTest, SplitsThatFillAMultiprocessorBringTheSameWithAShortRing) {
     evaluator.judge = [&](const EvaluationRequest& request) {
       if (request.protocol == Protocol::kHeat) in_heat.insert(request.plan());
       const double time_ns = 1000 - request.plan().Get("stages");
-      Outcome outcome = MeasuredIn(time_ns, request.protocol);
-      outcome.timings.push_back(outcome.timings[0]);
-      outcome.timings[1].clock = Clock::kDeviceChained;
-      outcome.timings[1].median_ns = 2000 - time_ns;  // the shortest ring is the fastest in chains
-      return outcome;
+      return InChains(MeasuredIn(time_ns, request.protocol),
+                      2000 - time_ns);  // the shortest ring is the fastest in chains
     };
     ASSERT_TRUE(RunWhole().ok());
     std::map<Trigger, std::set<int>> rings;
@@ -783,11 +773,8 @@ TEST_F(CampaignTest, WhoeverGainsLittleInChainsIsRacedThereAsOneThatEndsFirst) {
     evaluator.judge = [&](const EvaluationRequest& request) {
       if (request.protocol == Protocol::kHeat && request.plan().Get("trigger") == int(Trigger::kLast))
         last_in_heat.insert(request.plan());
-      Outcome outcome = MeasuredIn(shortest_ns + SomeTimeNs(request.plan()) / 1e3, request.protocol);
-      outcome.timings.push_back(outcome.timings[0]);
-      outcome.timings[1].clock = Clock::kDeviceChained;
-      outcome.timings[1].median_ns *= share;
-      return outcome;
+      const Outcome outcome = MeasuredIn(shortest_ns + SomeTimeNs(request.plan()) / 1e3, request.protocol);
+      return InChains(outcome, outcome.TimeNs() * share);
     };
     ASSERT_TRUE(RunWhole().ok());
     EXPECT_EQ(last_in_heat.size(), twins) << options.name;

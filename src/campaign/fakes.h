@@ -55,6 +55,13 @@ inline Outcome MeasuredIn(double time_ns, Protocol protocol) {
                              .samples_ns = {float(time_ns)}});
   return outcome;
 }
+// The same, timed in chains too.
+inline Outcome InChains(Outcome outcome, double chained_ns) {
+  Timing chained = outcome.timings[0];
+  chained.clock = Clock::kDeviceChained, chained.median_ns = chained_ns;
+  outcome.timings.push_back(std::move(chained));
+  return outcome;
+}
 
 // Draws from a copy of the space in random order.
 inline ProblemSearch SomeSearch(const Gemm& gemm, const Space& space, std::unique_ptr<StopRule> stop) {

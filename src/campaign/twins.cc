@@ -1,5 +1,7 @@
 #include "campaign/twins.h"
 
+#include <vector>
+
 #include "program/cost.h"
 #include "program/launch.h"
 #include "program/legality.h"
@@ -14,24 +16,24 @@ constexpr size_t kFirstRing = 1;  // of the stages, which ascend
 // of the logarithm of what is asked for (1,506 plans of races with calls of more than 0.6 ms, H200, November 2026).
 constexpr double kSquarer = 0.95;
 
+// The same plan with every value of a parameter of its family, from this one on.
+std::vector<Plan> TwinsOn(std::string_view parameter, const Plan& plan, size_t first_value) {
+  const Family& family = GetFamily(plan.family);
+  const auto axis = size_t(family.IndexOf(parameter));
+  std::vector<Plan> twins;
+  for (const int value : family.parameters[axis].values.subspan(first_value)) {
+    Plan twin = plan;
+    twin.values[axis] = value;
+    twins.push_back(twin);
+  }
+  return twins;
+}
+
 }  // namespace
 
 Plan With(Plan plan, std::string_view parameter, int value) {
   if (GetFamily(plan.family).IndexOf(parameter) >= 0) plan.Set(parameter, value);
   return plan;
-}
-
-std::vector<Plan> TwinsOn(std::string_view parameter, const Plan& plan, size_t first_value) {
-  const Family& family = GetFamily(plan.family);
-  const int axis = family.IndexOf(parameter);
-  std::vector<Plan> twins;
-  if (axis < 0) return twins;
-  for (const int value : family.parameters[size_t(axis)].values.subspan(first_value)) {
-    Plan twin = plan;
-    twin.values[size_t(axis)] = value;
-    twins.push_back(twin);
-  }
-  return twins;
 }
 
 std::optional<Plan> PlacedTwin(const Plan& plan, const Shape& shape) {

@@ -4,7 +4,6 @@
 
 #include <optional>
 #include <string_view>
-#include <vector>
 
 #include "problem/device_model.h"
 #include "problem/gemm.h"
@@ -14,8 +13,6 @@ namespace gemmsmith {
 
 // The same plan with another value of one parameter; as it is where the family has no such parameter.
 Plan With(Plan plan, std::string_view parameter, int value);
-// The same plan with every value of one parameter from this one on; nothing where the family has no such parameter.
-std::vector<Plan> TwinsOn(std::string_view parameter, const Plan& plan, size_t first_value);
 // The same plan with its tiles by where multiprocessors stand, all of them, in groups of eight tiles along m and more;
 // none where that is not legal.
 std::optional<Plan> PlacedTwin(const Plan& plan, const Shape& shape);

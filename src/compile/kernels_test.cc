@@ -67,12 +67,13 @@ INSTANTIATE_TEST_SUITE_P(, DirectOnEveryDevice, testing::Values("a100", "l40s", 
 
 TEST(WidestTile, StaysInRegisters) {
   const Gemm gemm{{8192, 8192, 4096}};
+  const Device device = *FindDevice("h200");
   std::vector<Plan> plans;
   for (const char* words : {"raster=8", "cluster_m=2 raster=4 fixed=all", "cluster_n=2 place=near raster=8"})
     plans.push_back(*ParsePlan(fmt::format(
         "wgmma tile_m=256 tile_n=208 schedule=cooperative finish=in_turn stages=3 store=tma trigger=late {}", words)));
-  for (const auto& [plan, compilation] : Compiled(plans, gemm, *FindDevice("h200"))) {
-    EXPECT_TRUE(IsLegal(plan, gemm, *FindDevice("h200"))) << Print(plan);
+  for (const auto& [plan, compilation] : Compiled(plans, gemm, device)) {
+    EXPECT_TRUE(IsLegal(plan, gemm, device)) << Print(plan);
     ASSERT_TRUE(compilation.succeeded) << Print(plan) << "\n" << compilation.log;
     EXPECT_EQ(compilation.log, "") << Print(plan);
     EXPECT_EQ(compilation.binary.facts.local_bytes, 0) << Print(plan);

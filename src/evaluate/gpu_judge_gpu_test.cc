@@ -25,15 +25,23 @@ ProblemMessage Raced(int k) {
   return problem;
 }
 
-TEST(GpuJudgeGpuTest, ProblemsThatComeToNeedMoreThanIsLeftPushOthersOut) {
-  if (const Result<const Driver*> driver = Driver::Open(); !driver.ok()) GTEST_SKIP() << driver.status().message();
-  Result<std::unique_ptr<GpuJudge>> judge = GpuJudge::Open(0);
-  ASSERT_TRUE(judge.ok()) << judge.status().message();
-  Gpu& gpu = (*judge)->gpu();
+class GpuJudgeGpuTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (const Result<const Driver*> driver = Driver::Open(); !driver.ok()) GTEST_SKIP() << driver.status().message();
+    Result<std::unique_ptr<GpuJudge>> judge = GpuJudge::Open(0);
+    ASSERT_TRUE(judge.ok()) << judge.status().message();
+    judge_ = *std::move(judge);
+  }
+  std::unique_ptr<GpuJudge> judge_;
+};
+
+TEST_F(GpuJudgeGpuTest, ProblemsThatComeToNeedMoreThanIsLeftPushOthersOut) {
+  Gpu& gpu = judge_->gpu();
   constexpr int kFirst = 64, kLast = 1024;  // sixteen problems, as many as a judge keeps
-  ASSERT_TRUE((*judge)->Prepare(Screened(kFirst), kSilent).ok());
+  ASSERT_TRUE(judge_->Prepare(Screened(kFirst), kSilent).ok());
   const uint64_t after_one = gpu.FreeBytes();
-  for (int k = kFirst + 64; k <= kLast; k += 64) ASSERT_TRUE((*judge)->Prepare(Screened(k), kSilent).ok()) << k;
+  for (int k = kFirst + 64; k <= kLast; k += 64) ASSERT_TRUE(judge_->Prepare(Screened(k), kSilent).ok()) << k;
   const uint64_t screened = after_one - gpu.FreeBytes();
 
   // Room for all of them as they are and one of them as it will be.
@@ -43,25 +51,22 @@ TEST(GpuJudgeGpuTest, ProblemsThatComeToNeedMoreThanIsLeftPushOthersOut) {
   const Result<DeviceMemory> ballast = gpu.Allocate(gpu.FreeBytes() - room);
   ASSERT_TRUE(ballast.ok()) << ballast.status().message();
   for (int k = kFirst; k <= kLast; k += 64) {
-    const Status prepared = (*judge)->Prepare(Raced(k), kSilent);
+    const Status prepared = judge_->Prepare(Raced(k), kSilent);
     EXPECT_TRUE(prepared.ok()) << k << ": " << prepared.message();
   }
 }
 
-TEST(GpuJudgeGpuTest, WhatIsCertifiedIsNotKeptForToolsRunBesideTheNext) {
-  if (const Result<const Driver*> driver = Driver::Open(); !driver.ok()) GTEST_SKIP() << driver.status().message();
-  Result<std::unique_ptr<GpuJudge>> judge = GpuJudge::Open(0);
-  ASSERT_TRUE(judge.ok()) << judge.status().message();
+TEST_F(GpuJudgeGpuTest, WhatIsCertifiedIsNotKeptForToolsRunBesideTheNext) {
   const auto certified = [](int k) {
     ProblemMessage problem{{{2048, 2048, k}, {kNn}}, Protocol::kScreen, {Clock::kDevice}, 1};
     problem.time = false;
     problem.certify = true;
     return problem;
   };
-  Gpu& gpu = (*judge)->gpu();
-  ASSERT_TRUE((*judge)->Prepare(certified(512), kSilent).ok());
+  Gpu& gpu = judge_->gpu();
+  ASSERT_TRUE(judge_->Prepare(certified(512), kSilent).ok());
   const uint64_t with_one = gpu.FreeBytes();
-  for (const int k : {520, 528}) ASSERT_TRUE((*judge)->Prepare(certified(k), kSilent).ok()) << k;
+  for (const int k : {520, 528}) ASSERT_TRUE(judge_->Prepare(certified(k), kSilent).ok()) << k;
   constexpr uint64_t kOutputs = 2 * 2048 * 2048 * 2;  // of each, beside references and inputs
   EXPECT_GT(gpu.FreeBytes() + kOutputs, with_one);
 }

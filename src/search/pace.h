@@ -15,12 +15,12 @@ namespace gemmsmith {
 // has no tiles that are shared by a CTA.
 std::optional<double> BroughtIn(const Plan& plan);
 
-// What a long call takes when it has the GPU to itself, over what it took in turns with others, in a screening (or
-// a heat of before the end of November 2026): at the power cap the clock follows the power of whoever runs, and kernels
+// What a long call takes when it has the GPU to itself, over what it took in turns with others, in a screening (or a
+// heat of before the end of November 2026): at the power cap the clock follows the power of whoever runs, and kernels
 // that bring fewer bytes into a multiprocessor need less. Of 128x256 tiles 1, of others by 9 % of what they bring
 // beside these; 1 where calls are shorter than 0.3 ms. `gemmsmith records screening` says how much better such times
-// tell who wins (docs/lab/sweeps.md); records of heats whose contenders were chosen by them are no ground to fit the 9
-// % on. What a policy is shown of other shapes is left as it was screened.
+// tell who wins (docs/lab/sweeps.md); records of heats whose contenders were chosen by them are no ground to fit the
+// 9 % on. What a policy is shown of other shapes is left as it was screened.
 double SettledShare(const Plan& plan, double call_ns);
 // The same of an outcome whose call took so long; 1 where it is settled already.
 double SettledShare(const Plan& plan, const Outcome& outcome, double call_ns);

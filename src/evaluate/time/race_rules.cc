@@ -33,7 +33,8 @@ constexpr int kBriefHeatRounds = 30;
 // are shorter). Until November 2026 three windows of 0.04 s on a GPU that was not at rest agreed with finals by 0.1,
 // and so did the medians of 20 calls in turns, for which the clock is the same for all (H100; docs/lab/sweeps.md).
 RaceRules LongHeatRules(const Field& field) {
-  constexpr int kRounds = 6, kRoundsForHalf = 2, kFew = 8;
+  constexpr int kRoundsForHalf = 2, kFew = 8;
+  constexpr int kRounds = 3 * kRoundsForHalf;  // the second half takes twice as many as the first
   if (field.entries <= kFew) return {.min_rounds = kRounds, .max_rounds = kRounds};
   return {.min_rounds = kRoundsForHalf, .max_rounds = 20, .survivors = 3};
 }
