@@ -55,7 +55,7 @@ class CampaignTest : public testing::Test {
   bool with_compiler = true;
   FakeCompiler compiler;
   Compiler* used_compiler = &compiler;
-  int searches_made = 0;
+  std::atomic<int> searches_made = 0;
   FakeEvaluator evaluator;
   std::vector<Evaluator*> judges = {&evaluator};
   TemporaryArchive store;
@@ -939,6 +939,16 @@ class SetTest : public CampaignTest {
     return RunAll(store.archive.get(), kBudget, stop);
   }
   Result<CampaignResult> RunSet() { return RunSet(*StopOnAny({})); }
+  // So that it shows for which problem a text is compiled.
+  std::vector<Plan> PlansThatNameTheirShape() const {
+    std::vector<Plan> plans = RankedPlans(options.problems[0], SomeDevice(), kLiveSpaceSize);
+    std::erase_if(plans, [&](const Plan& plan) {
+      return Emit(plan, options.problems[0]).text == Emit(plan, options.problems[1]).text;
+    });
+    EXPECT_GE(plans.size(), 40u);
+    plans.resize(std::min<size_t>(plans.size(), 40));
+    return plans;
+  }
 
   static constexpr int kProblems = 12, kBudget = 20;
   static constexpr int kTrialsOfAProblem = kBudget + 6 + 2;
@@ -1237,16 +1247,75 @@ TEST_F(SetTest, KernelsOfTheNextProblemsAreCompiledWhileOneIsJudged) {
     const std::lock_guard lock(mutex);
     for (const Plan& plan : space.plans()) ahead |= compiled.contains(Emit(plan, options.problems[1]).text);
   };
-  // Texts that name the shape, so that it shows for which problem they were compiled.
-  std::vector<Plan> plans = RankedPlans(options.problems[0], SomeDevice(), kLiveSpaceSize);
-  std::erase_if(plans, [&](const Plan& plan) {
-    return Emit(plan, options.problems[0]).text == Emit(plan, options.problems[1]).text;
-  });
-  ASSERT_GE(plans.size(), 40u);
-  plans.resize(40);
-  space = Space(plans);
+  space = Space(PlansThatNameTheirShape());
   ASSERT_TRUE(RunSet().ok());
   EXPECT_TRUE(ahead);
+}
+
+// Says when it is asked.
+class Asked : public Proposer {
+ public:
+  Asked(std::unique_ptr<Proposer> proposer, std::atomic<int>& times) : proposer_(std::move(proposer)), times_(times) {}
+  std::string_view name() const override { return proposer_->name(); }
+  std::vector<Plan> Propose(int count) override {
+    ++times_;
+    return proposer_->Propose(count);
+  }
+  void Observe(const Plan& plan, const Outcome& outcome) override { proposer_->Observe(plan, outcome); }
+
+ private:
+  const std::unique_ptr<Proposer> proposer_;
+  std::atomic<int>& times_;
+};
+
+// The window of the compilers is full when an exchange begins, and what that takes from it leaves room.
+TEST_F(SetTest, WhileOneProblemIsJudgedCandidatesOfTheNextAreProposed) {
+  options.compile_threads = 1;
+  std::atomic<int> times = 0;
+  bool first = true, asked_meanwhile = false;
+  evaluator.on_exchange = [&](std::span<const Contender>) {
+    if (!std::exchange(first, false)) return;
+    const int before = times;
+    for (int i = 0; i < 5000 && times == before; ++i) usleep(1000);
+    asked_meanwhile = times > before;
+  };
+  const MakeSearch make_search = [&](const Gemm& gemm) -> Result<ProblemSearch> {
+    ProblemSearch search = SomeSearch(gemm, space, StopAfterEvaluations(kBudget));
+    search.proposer = std::make_unique<Asked>(std::move(search.proposer), times);
+    return search;
+  };
+  const Result<CampaignResult> result =
+      RunCampaign(options, make_search, judges, &compiler, nullptr, *StopOnAny({}), on_event);
+  ASSERT_TRUE(result.ok()) << result.status().message();
+  EXPECT_TRUE(asked_meanwhile);
+  for (const ProblemResult& problem : result->problems) EXPECT_TRUE(problem.complete);
+}
+
+// No kernel of the second shape is ready before the first one's heat begins, and all are when it ends.
+TEST_F(SetTest, FinalsLetTheScreeningOfTheNextShapeGoFirstWhereItIsReady) {
+  options.problems.resize(2);
+  options.compile_threads = 2 * kBudget;  // those that wait hold up nobody
+  space = Space(PlansThatNameTheirShape());
+  std::set<std::string> of_second;
+  for (const Plan& plan : space.plans()) of_second.insert(Emit(plan, options.problems[1]).text);
+  std::atomic<bool> heat_has_begun = false;
+  compiler.before = [&](const Source& source) {
+    for (int i = 0; i < 5000 && of_second.contains(source.text) && !heat_has_begun; ++i) usleep(1000);
+    return OkStatus();
+  };
+  std::vector<std::pair<Gemm, Protocol>> order;
+  evaluator.on_exchange = [&](std::span<const Contender> contenders) {
+    order.emplace_back(contenders[0].request.gemm, contenders[0].request.protocol);
+    if (order.back() != std::pair(options.problems[0], Protocol::kHeat)) return;
+    heat_has_begun = true;
+    usleep(100'000);
+  };
+  ASSERT_TRUE(RunSet().ok());
+  const auto place = [&](size_t problem, Protocol protocol) {
+    return std::find(order.begin(), order.end(), std::pair(options.problems[problem], protocol)) - order.begin();
+  };
+  EXPECT_LT(place(1, Protocol::kScreen), place(0, Protocol::kShort));
+  EXPECT_LT(place(0, Protocol::kShort), place(1, Protocol::kHeat));
 }
 
 TEST_F(SetTest, AProblemInWhichNothingPassesIsCompleteAndStopsNobody) {

@@ -75,7 +75,7 @@ class CompileAhead {
 
   const Device device_;
   Compiler* const compiler_;
-  size_t pending_ = 0;  // touched by the owner's thread only
+  size_t pending_ = 0;  // touched by the owner only, one thread at a time
 
   std::mutex mutex_;
   std::condition_variable work_added_, candidate_ready_;

@@ -49,7 +49,10 @@ class Lane {
   EvaluationRequest RequestFor(const Gemm& gemm, const Plan& plan, Protocol protocol) const;
   std::vector<EvaluationRequest> RequestsFor(const Gemm& gemm, const std::vector<Plan>& plans, Protocol protocol) const;
   ClockSet ClocksOfFinals() const;
-  Status JudgeNextList(size_t last_turn);
+  // While the GPU judges, the window is filled behind.
+  Result<JudgedList> Judge(std::vector<Contender> contenders);
+  // False: within `patience` no list got ready.
+  Result<bool> JudgeNextList(size_t last_turn, std::chrono::milliseconds patience);
   // In one race, for all layouts that have any.
   Status JudgeFinals(std::span<ProblemRun* const> runs, std::vector<EvaluationRequest> requests);
   Status GoOnAfter(const Status& world, std::span<ProblemRun* const> runs);

@@ -2,6 +2,8 @@
 
 #include <chrono>
 
+#include "base/seconds.h"
+
 namespace gemmsmith {
 
 TrialRunner::TrialRunner(Evaluator& evaluator, const Compiler* compiler, Archive* archive, std::string campaign)
@@ -45,6 +47,7 @@ Result<Trial> TrialRunner::TrialOf(const EvaluationRequest& request, TrialSubjec
 }
 
 Result<JudgedList> TrialRunner::operator()(std::vector<Contender> contenders) {
+  const auto start = std::chrono::steady_clock::now();
   std::vector<Result<Outcome>> outcomes = Judge(contenders);
   JudgedList list;
   for (size_t i = 0; i < contenders.size(); ++i) {
@@ -59,6 +62,7 @@ Result<JudgedList> TrialRunner::operator()(std::vector<Contender> contenders) {
       list.world = trial.status();
   }
   if (archive_ != nullptr) RETURN_IF_ERROR(archive_->Add(list.trials));
+  list.seconds = SecondsSince(start);
   return list;
 }
 

@@ -14,6 +14,7 @@ struct JudgedList {
   std::vector<Trial> trials;                  // in the order of their contenders
   std::vector<std::pair<Gemm, Plan>> missed;  // cells that a record lacks
   Status world;                               // why those that are neither could not be judged
+  double seconds = 0;                         // of the exchange
 };
 
 class TrialRunner {

@@ -27,7 +27,7 @@ class InTurn : public Proposer {
   std::vector<Plan> Propose(int count) override {
     std::vector<Plan> plans;
     while (int(plans.size()) < count && (next_ < winners_.size() || !searcher_has_ended_)) {
-      const std::optional<Plan> plan = is_winners_turn_ ? NextWinner() : NextSearched();
+      const std::optional<Plan> plan = is_winners_turn_ ? NextWinner() : NextSearched(size_t(count) - plans.size());
       if (plan && !taken_.insert(*plan).second) continue;
       is_winners_turn_ = !is_winners_turn_;
       if (plan) plans.push_back(*plan);
@@ -46,15 +46,25 @@ class InTurn : public Proposer {
     return winners_[next_++];
   }
 
-  std::optional<Plan> NextSearched() {
-    if (searcher_has_ended_) return std::nullopt;
-    const std::vector<Plan> plans = searcher_->Propose(1);
-    searcher_has_ended_ = plans.empty();
-    return plans.empty() ? std::nullopt : std::optional(plans.front());
+  // Of so many plans that are still to be proposed. The searcher is asked once for all that it will have turns for: a
+  // policy draws sixteen plans for one as for eight, which takes 0.04 s.
+  std::optional<Plan> NextSearched(size_t left) {
+    if (searched_.empty() && !searcher_has_ended_) {
+      const size_t winners_left = winners_.size() - next_;
+      const size_t turns = std::max((left + 1) / 2, left - std::min(left, winners_left));
+      searched_ = searcher_->Propose(int(turns));
+      std::ranges::reverse(searched_);
+      searcher_has_ended_ = searched_.empty();
+    }
+    if (searched_.empty()) return std::nullopt;
+    Plan plan = std::move(searched_.back());
+    searched_.pop_back();
+    return plan;
   }
 
   const std::vector<Plan> winners_;
   const std::unique_ptr<Proposer> searcher_;
+  std::vector<Plan> searched_;  // the next one last; none is left when a call ends
   std::set<Plan> taken_;
   size_t next_ = 0;
   bool is_winners_turn_ = true;

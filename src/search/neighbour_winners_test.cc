@@ -137,5 +137,40 @@ TEST_F(InTurnTest, WhatWasObservedIsNotProposedAgain) {
   EXPECT_EQ(both->Propose(2), (std::vector<Plan>{ranked[8], ranked[1]}));
 }
 
+// Counts how often it is asked, and for how many.
+class Counted : public Proposer {
+ public:
+  Counted(std::unique_ptr<Proposer> searcher, std::vector<int>& asked_for)
+      : searcher_(std::move(searcher)), asked_for_(asked_for) {}
+  std::string_view name() const override { return searcher_->name(); }
+  std::vector<Plan> Propose(int count) override {
+    asked_for_.push_back(count);
+    return searcher_->Propose(count);
+  }
+  void Observe(const Plan& plan, const Outcome& outcome) override { searcher_->Observe(plan, outcome); }
+
+ private:
+  const std::unique_ptr<Proposer> searcher_;
+  std::vector<int>& asked_for_;
+};
+
+TEST_F(InTurnTest, TheSearcherIsAskedOnceForAllItsTurns) {
+  const std::vector<Plan> ranked = Searcher()->Propose(40);
+  std::vector<int> asked_for;
+  const auto both = MakeInTurn({ranked[30], ranked[31], ranked[32]}, std::make_unique<Counted>(Searcher(), asked_for));
+  EXPECT_EQ(both->Propose(4).size(), 4u);
+  EXPECT_EQ(asked_for, (std::vector{2}));
+  EXPECT_EQ(both->Propose(5), (std::vector<Plan>{ranked[32], ranked[2], ranked[3], ranked[4], ranked[5]}));
+  EXPECT_EQ(asked_for, (std::vector{2, 4})) << "winners are at their end";
+}
+
+TEST_F(InTurnTest, WhatAWinnerTookIsMadeUpFor) {
+  const std::vector<Plan> ranked = Searcher()->Propose(40);
+  std::vector<int> asked_for;
+  const auto both = MakeInTurn({ranked[1], ranked[0]}, std::make_unique<Counted>(Searcher(), asked_for));
+  EXPECT_EQ(both->Propose(4), (std::vector<Plan>{ranked[1], ranked[0], ranked[2], ranked[3]}));
+  EXPECT_EQ(asked_for, (std::vector{2, 2}));
+}
+
 }  // namespace
 }  // namespace gemmsmith
