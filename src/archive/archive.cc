@@ -8,6 +8,7 @@
 
 #include "archive/database.h"
 #include "archive/schema.h"
+#include "archive/sound_trial.h"
 #include "archive/stats.h"
 #include "base/hash.h"
 
@@ -76,6 +77,7 @@ Result<Trial> ReadTrial(const Statement& row, const std::map<int64_t, Setting>& 
   ASSIGN_OR_RETURN(trial.gemm, ParseGemm(row.Text(1)));
   ASSIGN_OR_RETURN(trial.subject, ParseTrialSubject(row.Text(2)));
   ASSIGN_OR_RETURN(trial.outcome, DecodeOutcome(row.Blob(3)));
+  RETURN_IF_ERROR(CheckTimes(trial.outcome));
   trial.seed = uint64_t(row.Integer(4));
   trial.unix_ms = row.Integer(5);
   trial.campaign = row.Text(6);
@@ -132,9 +134,31 @@ Archive::~Archive() = default;
 
 Result<std::unique_ptr<Archive>> Archive::Open(const std::filesystem::path& path) {
   std::error_code error;
-  std::filesystem::create_directories(std::filesystem::absolute(path).parent_path(), error);
+  std::filesystem::create_directories(path.parent_path(), error);
   ASSIGN_OR_RETURN(std::unique_ptr<Database> database, Database::Open(path));
   RETURN_IF_ERROR(PrepareSchema(*database));
+  return Prepare(std::move(database));
+}
+
+// SQLite writes beside a file that it reads, too: what cannot be written is read as it stands. A log beside it would
+// hold what is not in it yet.
+Result<std::unique_ptr<Archive>> Archive::OpenToRead(const std::filesystem::path& path) {
+  std::error_code error;
+  if (std::filesystem::file_size(path, error) == 0 && !error)
+    return NotFound(fmt::format("archive {} is empty", path.string()));
+  Result<std::unique_ptr<Archive>> opened = Open(path);
+  if (opened.ok() || opened.status().code() != StatusCode::kIoError) return opened;
+  const auto log_bytes = std::filesystem::file_size(path.string() + "-wal", error);
+  if (!error && log_bytes > 0)
+    return IoError(
+        fmt::format("{}; what {}-wal holds is read where it may be written", opened.status().message(), path.string()));
+  Result<std::unique_ptr<Database>> database = Database::OpenAsItStands(path);
+  if (!database.ok()) return opened;
+  RETURN_IF_ERROR(CheckSchema(**database));
+  return Prepare(*std::move(database));
+}
+
+Result<std::unique_ptr<Archive>> Archive::Prepare(std::unique_ptr<Database> database) {
   ASSIGN_OR_RETURN(
       Statement setting,
       database->Prepare("INSERT INTO setting (hash, device_key, device_name, gpu_uuid, driver, toolchain,"

@@ -38,6 +38,9 @@ class Archive {
  public:
   // Opens or creates. A damaged file is DataLoss with what to do; a newer schema is refused by name.
   static Result<std::unique_ptr<Archive>> Open(const std::filesystem::path& path);
+  // For whoever adds nothing: also of a file or folder that may not be written, or on a disk that is full. An empty
+  // file is NotFound, and stays empty.
+  static Result<std::unique_ptr<Archive>> OpenToRead(const std::filesystem::path& path);
   ~Archive();
 
   // All of them or, when it fails, none, in one transaction: the disk is waited for once, however many they are. Safe
@@ -56,6 +59,7 @@ class Archive {
  private:
   struct State;
   explicit Archive(std::unique_ptr<State> state);
+  static Result<std::unique_ptr<Archive>> Prepare(std::unique_ptr<class Database> database);
   std::unique_ptr<State> state_;
 };
 

@@ -303,6 +303,49 @@ TEST_F(ArchiveTest, APlanThisProgramDoesNotKnowIsDataLossInWords) {
   EXPECT_NE(status.message().find("quantum"), std::string::npos) << status.message();
 }
 
+// A folder where SQLite would write beside the archive; a user who may not write there looks the same.
+TEST_F(ArchiveTest, WhatCannotBeWrittenIsReadAsItStands) {
+  const std::vector<Trial> trials = ExampleTrials(10);
+  ASSERT_TRUE(Open()->Add(trials).ok());
+  fs::create_directory(path().string() + "-wal");
+  EXPECT_EQ(Archive::Open(path()).status().code(), StatusCode::kIoError);
+  const Result<std::unique_ptr<Archive>> archive = Archive::OpenToRead(path());
+  ASSERT_TRUE(archive.ok()) << archive.status().message();
+  EXPECT_EQ((*archive)->Load({})->size(), trials.size());
+  EXPECT_EQ((*archive)->Add(ExampleTrial(11)).code(), StatusCode::kIoError);
+}
+
+TEST_F(ArchiveTest, WhatOnlyALogHoldsIsNotReadWithoutIt) {
+  ASSERT_TRUE(Open()->Add(ExampleTrial(0)).ok());
+  const fs::path shared = path().string() + "-shm", log = path().string() + "-wal";
+  ASSERT_TRUE(WriteFileAtomic(log, std::string(100, 'x')).ok());
+  fs::create_directory(shared);
+  const Status status = Archive::OpenToRead(path()).status();
+  EXPECT_EQ(status.code(), StatusCode::kIoError);
+  EXPECT_NE(status.message().find("-wal"), std::string::npos) << status.message();
+}
+
+TEST_F(ArchiveTest, WhoReadsAnEmptyFileMakesNoArchiveOfIt) {
+  ASSERT_TRUE(WriteFileAtomic(path(), "").ok());
+  EXPECT_EQ(Archive::OpenToRead(path()).status().code(), StatusCode::kNotFound);
+  EXPECT_EQ(fs::file_size(path()), 0u);
+  EXPECT_TRUE(Archive::Open(path()).ok());
+}
+
+TEST_F(ArchiveTest, NamesThatMeanMoreToSqliteAreNamesOfFiles) {
+  const fs::path here = fs::current_path();
+  fs::create_directories(path().parent_path());
+  fs::current_path(path().parent_path());
+  for (const char* name : {":memory:", "file:x?mode=memory", "a%20b#c"}) {
+    ASSERT_TRUE((*Archive::Open(name))->Add(ExampleTrial(0)).ok()) << name;
+    EXPECT_TRUE(fs::is_regular_file(name)) << name;
+    EXPECT_EQ((*Archive::OpenToRead(name))->Load({})->size(), 1u) << name;
+    fs::create_directory(name + std::string("-wal"));
+    EXPECT_EQ((*Archive::OpenToRead(name))->Load({})->size(), 1u) << name;
+  }
+  fs::current_path(here);
+}
+
 TEST_F(ArchiveTest, AFolderInItsPlaceIsAnErrorOfTheWorld) {
   fs::create_directories(path());
   EXPECT_EQ(Archive::Open(path()).status().code(), StatusCode::kIoError);

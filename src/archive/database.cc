@@ -7,6 +7,21 @@
 namespace gemmsmith {
 namespace {
 
+// A name that SQLite takes for nothing else, as it would ":memory:" or "file:name".
+Result<std::filesystem::path> Absolute(const std::filesystem::path& path) {
+  std::error_code error;
+  const std::filesystem::path file = std::filesystem::absolute(path, error);
+  if (error) return IoError(fmt::format("archive {}: {}", path.string(), error.message()));
+  return file;
+}
+
+std::string UriOf(const std::filesystem::path& file) {
+  std::string uri = "file:";
+  for (const char c : file.string())
+    uri += c == '%' || c == '?' || c == '#' ? fmt::format("%{:02x}", static_cast<unsigned char>(c)) : std::string(1, c);
+  return uri + "?immutable=1";
+}
+
 // Another process holds the write lock for one transaction at a time; half a minute of them is a process that hangs.
 constexpr int kBusyMilliseconds = 30'000;
 
@@ -71,10 +86,20 @@ std::string_view Statement::Blob(int column) const {
 
 Result<std::unique_ptr<Database>> Database::Open(const std::filesystem::path& path) {
   std::unique_ptr<Database> database(new Database(path));
+  ASSIGN_OR_RETURN(const std::filesystem::path file, Absolute(path));
   const int code =
-      sqlite3_open_v2(path.c_str(), &database->connection_, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
+      sqlite3_open_v2(file.c_str(), &database->connection_, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
   if (code != SQLITE_OK) return database->Failure(code);
   sqlite3_busy_timeout(database->connection_, kBusyMilliseconds);
+  return database;
+}
+
+Result<std::unique_ptr<Database>> Database::OpenAsItStands(const std::filesystem::path& path) {
+  std::unique_ptr<Database> database(new Database(path));
+  ASSIGN_OR_RETURN(const std::filesystem::path file, Absolute(path));
+  const int code =
+      sqlite3_open_v2(UriOf(file).c_str(), &database->connection_, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, nullptr);
+  if (code != SQLITE_OK) return database->Failure(code);
   return database;
 }
 

@@ -49,6 +49,8 @@ class Statement {
 class Database {
  public:
   static Result<std::unique_ptr<Database>> Open(const std::filesystem::path& path);
+  // For reading, without locks or files beside it; what others write meanwhile may damage what is read.
+  static Result<std::unique_ptr<Database>> OpenAsItStands(const std::filesystem::path& path);
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
   ~Database();

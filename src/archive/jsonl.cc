@@ -2,6 +2,7 @@
 
 #include "archive/json_fields.h"
 #include "archive/segment.h"
+#include "archive/sound_trial.h"
 
 namespace gemmsmith {
 namespace {
@@ -242,7 +243,9 @@ Result<Trial> FromJsonLine(std::string_view line) {
   fields.Integer("unix_ms", trial.unix_ms);
   FromJson(fields.Object("setting"), trial.setting);
   FromJson(fields.Object("outcome"), trial.outcome);
-  if (!status.ok()) return status;
+  RETURN_IF_ERROR(status);
+  RETURN_IF_ERROR(CheckTimes(trial.outcome));
+  RETURN_IF_ERROR(CheckNames(trial));
   return trial;
 }
 

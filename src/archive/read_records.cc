@@ -49,7 +49,9 @@ Status AppendFile(const fs::path& path, std::vector<Trial>& trials) {
 Result<std::vector<Trial>> ReadRecords(const fs::path& path) {
   std::vector<Trial> trials;
   std::error_code error;
-  if (!fs::exists(path, error)) return NotFound(fmt::format("{} does not exist", path.string()));
+  const bool exists = fs::exists(path, error);
+  if (error) return IoError(fmt::format("cannot read {}: {}", path.string(), error.message()));
+  if (!exists) return NotFound(fmt::format("{} does not exist", path.string()));
   if (!fs::is_directory(path, error)) {
     RETURN_IF_ERROR(AppendFile(path, trials));
     return trials;

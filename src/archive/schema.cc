@@ -81,6 +81,15 @@ Status CheckWholePages(const Database& database) {
   return error || bytes % uint64_t(page_bytes) == 0 ? OkStatus() : database.Failure(SQLITE_CORRUPT);
 }
 
+Status CheckIsOurs(const Database& database, int64_t application, int64_t version) {
+  if (application != kApplicationId)
+    return InvalidArgument(fmt::format("{} is a database of another program", database.path().string()));
+  if (version < 1 || version > kSchemaVersion)
+    return InvalidArgument(fmt::format("archive {} has schema {}, this program knows {}: use the version that wrote it",
+                                       database.path().string(), version, kSchemaVersion));
+  return OkStatus();
+}
+
 Status CreateOrCheck(const Database& database) {
   ASSIGN_OR_RETURN(const int64_t application, database.Integer("PRAGMA application_id"));
   ASSIGN_OR_RETURN(const int64_t version, database.Integer("PRAGMA user_version"));
@@ -89,15 +98,22 @@ Status CreateOrCheck(const Database& database) {
     return database.Execute(fmt::format("{} PRAGMA application_id = {}; PRAGMA user_version = {}", kTables,
                                         kApplicationId, kSchemaVersion));
   }
-  if (application != kApplicationId)
-    return InvalidArgument(fmt::format("{} is a database of another program", database.path().string()));
-  if (version < 1 || version > kSchemaVersion)
-    return InvalidArgument(fmt::format("archive {} has schema {}, this program knows {}: use the version that wrote it",
-                                       database.path().string(), version, kSchemaVersion));
+  RETURN_IF_ERROR(CheckIsOurs(database, application, version));
   return Migrate(database, version);
 }
 
 }  // namespace
+
+Status CheckSchema(const Database& database) {
+  ASSIGN_OR_RETURN(const int64_t application, database.Integer("PRAGMA application_id"));
+  ASSIGN_OR_RETURN(const int64_t version, database.Integer("PRAGMA user_version"));
+  RETURN_IF_ERROR(CheckIsOurs(database, application, version));
+  if (version == kSchemaVersion) return OkStatus();
+  return InvalidArgument(
+      fmt::format("archive {} has schema {}, and where it stands it cannot be brought up to date: "
+                  "copy it to where it may be written",
+                  database.path().string(), version));
+}
 
 Status PrepareSchema(const Database& database) {
   // FULL: a commit is on the disk when it returns.

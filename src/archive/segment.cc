@@ -7,6 +7,7 @@
 #include <span>
 
 #include "archive/compression.h"
+#include "archive/sound_trial.h"
 #include "archive/trial_fields.h"
 #include "base/bytes.h"
 #include "base/hash.h"
@@ -165,6 +166,8 @@ Result<std::vector<Trial>> DecodeColumns(const ColumnBytes& columns, size_t tria
     if (!gemm.ok()) return DataLoss(fmt::format("a trial's problem: {}", gemm.status().message()));
     Result<TrialSubject> parsed = ParseTrialSubject(subject);
     if (!parsed.ok()) return DataLoss(fmt::format("a trial's plan: {}", parsed.status().message()));
+    for (const Status& sound : {CheckTimes(trial.outcome), CheckNames(trial)})
+      if (!sound.ok()) return DataLoss(fmt::format("a trial of {}: {}", problem, sound.message()));
     trial.gemm = *gemm, trial.subject = *std::move(parsed);
   }
   RETURN_IF_ERROR(decoder.Finish());

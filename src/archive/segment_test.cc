@@ -99,8 +99,8 @@ TEST(Segment, ExtremeNumbersSurvive) {
   trial.unix_ms = INT64_MIN;
   trial.outcome.verdict.max_abs_error = std::numeric_limits<double>::infinity();
   trial.outcome.verdict.relative_error = -0.0;
-  trial.outcome.timings = {{.contender = "ours"}};  // all zero: no ratio to expect
-  trial.outcome.comparisons = {{.baseline = "ours", .ratio = {.median = 3}}};
+  trial.outcome.timings = {{.contender = "ours", .median_ns = 1e38}};
+  trial.outcome.comparisons = {{.baseline = "ours", .ratio = {.median = 1e-37}}};
   Trial other = ExampleTrial(1);
   other.unix_ms = INT64_MAX;
   const std::vector<Trial> trials = {trial, other, trial};

@@ -119,8 +119,10 @@ Result<Catalogue> Catalogue::Parse(std::string_view text) {
 }
 
 Result<Catalogue> Catalogue::Read(const std::filesystem::path& path) {
-  std::error_code none;
-  if (!std::filesystem::exists(path, none)) return NotFound(fmt::format("no catalogue {}", path.string()));
+  std::error_code error;
+  const bool exists = std::filesystem::exists(path, error);
+  if (error) return IoError(fmt::format("cannot read {}: {}", path.string(), error.message()));
+  if (!exists) return NotFound(fmt::format("no catalogue {}", path.string()));
   ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
   Result<Catalogue> catalogue = Parse(text);
   if (!catalogue.ok()) return DataLoss(fmt::format("{} is damaged: {}", path.string(), catalogue.status().message()));

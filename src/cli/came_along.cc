@@ -40,7 +40,8 @@ Result<fs::path> PolicyThatCameAlong(std::string_view option) {
   std::vector<std::string> looked;
   for (const fs::path& folder : OwnFolders("data/policy")) {
     const fs::path weights = folder / "weights.safetensors";
-    if (fs::exists(weights)) return weights;
+    std::error_code none;
+    if (fs::exists(weights, none)) return weights;
     looked.push_back(folder.string());
   }
   return Unavailable(

@@ -10,6 +10,7 @@
 #include "cli/exit.h"
 #include "cli/instrument.h"
 #include "cli/json_text.h"
+#include "cli/outputs.h"
 #include "cli/progress.h"
 #include "cli/run.h"
 #include "cli/selected_trials.h"
@@ -195,6 +196,7 @@ Result<int> Run(const CatalogueCompareCommand& command) {
 }
 
 Result<int> Run(const CatalogueBuildCommand& command) {
+  RETURN_IF_ERROR(CheckOutput(command.output));
   WatchForInterrupts();
   ASSIGN_OR_RETURN(const Catalogue catalogue, Catalogue::Read(command.catalogue));
   ASSIGN_OR_RETURN(const std::unique_ptr<Compiler> compiler, OpenCompiler());

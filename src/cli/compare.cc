@@ -6,9 +6,11 @@
 #include <span>
 
 #include "base/files.h"
+#include "campaign/interrupt.h"
 #include "cli/came_along.h"
 #include "cli/compare_text.h"
 #include "cli/exit.h"
+#include "cli/outputs.h"
 #include "cli/progress.h"
 #include "cli/readers.h"
 #include "cli/recordings.h"
@@ -120,17 +122,20 @@ Result<Traces> Recompute(const CompareCommand& command, const Recording& recordi
   ASSIGN_OR_RETURN(const std::vector<RecordedCells> problems, ProblemsOf(command, recording));
   ASSIGN_OR_RETURN(const Device device, FindDevice(recording.setting().device_key));
   ASSIGN_OR_RETURN(const std::vector<NamedProposer> contenders, ContendersOf(command, recording, problems, device));
+  WatchForInterrupts();
   Progress bar("compare", int64_t(contenders.size() * problems.size()));
   const TracingOptions options{.held_out = Print(command.held_out),
                                .seed = command.seed,
                                .repeats = uint32_t(command.repeats),
-                               .batch = uint32_t(command.batch)};
+                               .batch = uint32_t(command.batch),
+                               .stop = InterruptArrived};
   return TraceProposers(contenders, problems, device, options, [&](size_t done) { bar.Update(int64_t(done), ""); });
 }
 
 }  // namespace
 
 Result<int> Run(const CompareCommand& command) {
+  RETURN_IF_ERROR(CheckOutput(command.output));
   const std::vector<fs::path> known = command.traces.empty() ? TraceFilesThatCameAlong() : command.traces;
   if (!command.recompute && known.empty())
     return Unavailable("no traces came with this program: make some with 'gemmsmith compare --recompute'");

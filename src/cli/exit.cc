@@ -52,8 +52,13 @@ Status WriteOut(std::string_view text) {
   return OkStatus();
 }
 
-void WriteError(std::string_view message) { fmt::print(stderr, "gemmsmith: {}\n", OneLine(message)); }
+void WriteAside(std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), stderr);
+  std::fflush(stderr);
+}
 
-void WriteNote(std::string_view message) { fmt::print(stderr, "{}\n", OneLine(message)); }
+void WriteError(std::string_view message) { WriteAside(fmt::format("gemmsmith: {}\n", OneLine(message))); }
+
+void WriteNote(std::string_view message) { WriteAside(OneLine(message) + "\n"); }
 
 }  // namespace gemmsmith

@@ -194,9 +194,13 @@ class Grammar {
         "          gemmsmith verify --winners --limit-seconds 600\n"
         "          gemmsmith verify --self-test --only numbers_");
     AddSelfTest(verb);
-    chosen_[verb] = [this, command]() -> std::variant<Command, NoCommand> {
+    chosen_[verb] = [this, verb, command]() -> std::variant<Command, NoCommand> {
+      for (const char* option : {"--cases", "--only", "--seeds"})
+        if (!wants_self_test_ && verb->count(option) > 0)
+          return NoCommand{kExitWrongUse, fmt::format("{} is for --self-test", option)};
       if (!wants_self_test_) return CheckedVerify(*command);
-      if (command->subject) return NoCommand{kExitWrongUse, "verify takes a PLAN or --self-test, not both"};
+      if (command->subject || ListsOf(*command) > 0)
+        return NoCommand{kExitWrongUse, "verify takes a PLAN, a list or --self-test, only one of them"};
       self_test_.device = command->device, self_test_.json = command->json;
       return Command(self_test_);
     };
@@ -211,8 +215,12 @@ class Grammar {
     Value(verb, "--seeds", "N", "how many seeds each case is judged with [3]", &command->seeds, ReadCount);
   }
 
+  static int ListsOf(const VerifyCommand& command) {
+    return int(command.winners) + int(!command.pairs.empty()) + int(!command.catalogue.empty());
+  }
+
   static std::variant<Command, NoCommand> CheckedVerify(const VerifyCommand& command) {
-    const int lists = int(command.winners) + int(!command.pairs.empty()) + int(!command.catalogue.empty());
+    const int lists = ListsOf(command);
     const bool is_list = lists > 0;
     const auto wrong = [](std::string text) { return NoCommand{kExitWrongUse, std::move(text)}; };
     if (is_list && command.subject)
@@ -222,6 +230,7 @@ class Grammar {
     if (is_list && command.tests != TestSet::All())
       return wrong("--tests is for one PLAN; a list is certified by all tests");
     if (is_list) return Command(command);
+    if (!command.journal.empty() || command.limit_seconds) return wrong("--journal and --limit-seconds are for a list");
     if (!command.subject) return wrong("verify needs PLAN; see 'gemmsmith verify --help'");
     if (command.memcheck && !IsPlan(*command.subject))
       return wrong("--memcheck watches plans; a source runs in a process of its own, which the tool does not see");

@@ -3,6 +3,7 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "cli/exit.h"
+#include "cli/outputs.h"
 #include "cli/run.h"
 #include "program/emit.h"
 #include "program/legality.h"
@@ -10,6 +11,7 @@
 namespace gemmsmith {
 
 Result<int> Run(const PlanEmitCommand& command) {
+  RETURN_IF_ERROR(CheckOutput(command.output));
   if (const std::vector<std::string> reasons = Check(command.plan, command.gemm, command.device); !reasons.empty()) {
     WriteError(fmt::format("the plan is illegal for {}: {}", Print(command.gemm), Join(reasons, "; ")));
     return kExitNoCandidate;

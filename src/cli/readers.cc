@@ -73,7 +73,9 @@ Status AddContender(std::string_view word, BenchContenders& contenders, std::vec
     ASSIGN_OR_RETURN(const std::filesystem::path path, FileThatExists(word, rest));
     if (kind == "plans") contenders.plan_files.push_back(path);
     if (kind == "file") contenders.sources.push_back(path);
-    if (kind == "so") baselines.push_back("so:" + std::filesystem::absolute(path).string());
+    std::error_code error;
+    if (kind == "so") baselines.push_back("so:" + std::filesystem::absolute(path, error).string());
+    if (error) return IoError(fmt::format("{}: {}", word, error.message()));
     return OkStatus();
   }
   if (colon != word.npos && kind == "plan") {
@@ -121,7 +123,11 @@ Result<OptimizeTarget> ReadTarget(std::string_view text) {
   for (const std::string_view word : words) {
     std::error_code error;
     const bool is_set = std::find(known.begin(), known.end(), word) != known.end();
-    if (!is_set && (word.empty() || !std::filesystem::is_regular_file(word, error))) unknown.push_back(word);
+    if (is_set) continue;
+    const std::filesystem::file_status file = std::filesystem::status(word, error);
+    if (!word.empty() && error && file.type() != std::filesystem::file_type::not_found)
+      return IoError(fmt::format("cannot read '{}': {}", word, error.message()));
+    if (word.empty() || !std::filesystem::exists(file) || std::filesystem::is_directory(file)) unknown.push_back(word);
   }
   if (unknown.empty()) return OptimizeTarget{.set = std::string(text)};
   // Of a list the word that is wrong; what is no list is taken for one wrong word.
@@ -155,6 +161,7 @@ Result<std::vector<Layout>> ReadLayouts(std::string_view text) {
   std::vector<Layout> layouts;
   for (const std::string_view word : Split(text, ',')) {
     const Result<Layout> layout = ReadLayout(word);
+    if (word == "both") return InvalidArgument(fmt::format("'{}': 'both' stands alone", text));
     if (!layout.ok()) return NoSuchWord("layout", word, kLayoutSetWords);
     if (std::find(layouts.begin(), layouts.end(), *layout) == layouts.end()) layouts.push_back(*layout);
   }

@@ -6,6 +6,7 @@
 
 #include "archive/segment.h"
 #include "base/files.h"
+#include "cli/outputs.h"
 
 namespace gemmsmith {
 
@@ -14,15 +15,25 @@ Status SegmentFiles::Add(const Trial& trial) {
   return waiting_.size() < kMaxSegmentTrials ? OkStatus() : Flush();
 }
 
+// Where an earlier export under this name had more files than this one, they would be read as its own.
 Result<std::vector<std::string>> SegmentFiles::Finish() {
   RETURN_IF_ERROR(Flush());
+  std::error_code error;
+  for (size_t number = files_.size() + 1; number > 1 && std::filesystem::remove(FileOf(number), error); ++number) {
+  }
+  if (error) return IoError(fmt::format("an older {}: {}", FileOf(files_.size() + 1).string(), error.message()));
   return std::move(files_);
+}
+
+std::filesystem::path SegmentFiles::FileOf(size_t number) const {
+  std::filesystem::path file = path_;
+  if (number > 1) file.replace_filename(fmt::format("{}-{}.gsr", path_.stem().string(), number));
+  return file;
 }
 
 Status SegmentFiles::Flush() {
   for (const std::string& segment : EncodeSegments(std::exchange(waiting_, {}), detail_)) {
-    std::filesystem::path file = path_;
-    if (!files_.empty()) file.replace_filename(fmt::format("{}-{}.gsr", path_.stem().string(), files_.size() + 1));
+    const std::filesystem::path file = FileOf(files_.size() + 1);
     RETURN_IF_ERROR(WriteFileAtomic(file, segment));
     files_.push_back(file);
   }
@@ -31,12 +42,12 @@ Status SegmentFiles::Flush() {
 
 Status CheckRecordPath(const std::filesystem::path& path) {
   const std::filesystem::path ending = path.extension();
-  if (ending == ".gsr" || ending == ".jsonl" || ending == ".csv") return OkStatus();
+  if (ending == ".gsr" || ending == ".jsonl" || ending == ".csv") return CheckOutput(path);
   return InvalidArgument(fmt::format("'{}' ends in none of .gsr, .jsonl and .csv", path.string()));
 }
 
 Status CheckSegmentPath(std::string_view option, const std::filesystem::path& path) {
-  if (path.empty() || path.extension() == ".gsr") return OkStatus();
+  if (path.empty() || path.extension() == ".gsr") return CheckOutput(path);
   return InvalidArgument(fmt::format("{} '{}' does not end in .gsr", option, path.string()));
 }
 

@@ -14,11 +14,12 @@
 
 namespace gemmsmith {
 
-// InvalidArgument unless it ends in .gsr, .jsonl or .csv.
+// InvalidArgument unless it ends in .gsr, .jsonl or .csv and can be written (outputs.h).
 Status CheckRecordPath(const std::filesystem::path& path);
-// InvalidArgument, by the option's name, unless it ends in .gsr or is empty.
+// InvalidArgument, by the option's name, unless it ends in .gsr and can be written, or is empty.
 Status CheckSegmentPath(std::string_view option, const std::filesystem::path& path);
-// Trials to segments as they come, so that no more than a segment of them is held: "x.gsr", "x-2.gsr", ...
+// Trials to segments as they come, so that no more than a segment of them is held: "x.gsr", "x-2.gsr", ... Those that
+// an earlier export under this name left behind them go.
 class SegmentFiles {
  public:
   explicit SegmentFiles(std::filesystem::path path, const SegmentDetail& detail = {})
@@ -29,6 +30,7 @@ class SegmentFiles {
 
  private:
   Status Flush();
+  std::filesystem::path FileOf(size_t number) const;
 
   const std::filesystem::path path_;
   const SegmentDetail detail_;

@@ -27,9 +27,14 @@ bool HoldsSegments(const fs::path& folder) {
 
 fs::path ListOfStanding(const fs::path& folder) { return folder / "standing"; }
 
+bool NamesStanding(const fs::path& folder) {
+  std::error_code none;
+  return fs::exists(ListOfStanding(folder), none);
+}
+
 std::optional<RecordingPlace> RecordingIn(const fs::path& folder) {
   const bool has_segments = HoldsSegments(folder);
-  if (!has_segments && !fs::exists(ListOfStanding(folder))) return std::nullopt;
+  if (!has_segments && !NamesStanding(folder)) return std::nullopt;
   return RecordingPlace{folder.filename(), folder, has_segments};
 }
 
@@ -89,8 +94,8 @@ Result<std::shared_ptr<const Recording>> LoadRecording(const std::optional<std::
 }
 
 Result<std::vector<fs::path>> StandingRecords(const RecordingPlace& place) {
+  if (!NamesStanding(place.path)) return std::vector{place.path};
   const fs::path list = ListOfStanding(place.path);
-  if (!fs::exists(list)) return std::vector{place.path};
   ASSIGN_OR_RETURN(const std::string text, ReadFile(list));
   std::vector<fs::path> folders;
   for (const std::string_view line : Split(text, '\n'))

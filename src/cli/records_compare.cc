@@ -31,7 +31,10 @@ Result<TimeTable> TimesOfRecord(const RecordsCompareCommand& command, SelectionO
 
 Result<TimeTable> ReadOther(const RecordsCompareCommand& command, const Selection& here,
                             const SelectionOptions& options) {
-  if (command.other.extension() != ".csv") return TimesOfRecord(command, options);
+  const bool is_table = command.other.extension() == ".csv";
+  if (!is_table && (!command.columns.empty() || command.unit_ns))
+    return InvalidArgument("--columns and --unit are for a .csv");
+  if (!is_table) return TimesOfRecord(command, options);
   ASSIGN_OR_RETURN(const std::string csv, ReadFile(command.other));
   TimeTableOptions table{.names = command.columns, .unit_ns = command.unit_ns};
   for (const auto& [variant, times] : LibraryTimes(here, command.options.clock)) table.variants.push_back(variant);

@@ -11,14 +11,19 @@ namespace gemmsmith {
 
 Result<int> Run(const RecordsExportCommand& command) {
   RETURN_IF_ERROR(CheckRecordPath(command.output));
+  if ((command.rounded || command.without_samples) && command.output.extension() != ".gsr")
+    return InvalidArgument("--rounded and --without-samples are for .gsr");
   ASSIGN_OR_RETURN(const SelectedTrials selected, SelectTrials(command.selection, false));
-  ASSIGN_OR_RETURN(
-      const std::vector<std::string> files,
-      WriteRecords(selected.trials, command.output, {.samples = !command.without_samples, .rounded = command.rounded}));
   if (selected.replayed > 0) {
     WriteNote(fmt::format("left out {} that a recording answered: they are no measurements of their own",
                           Plural(selected.replayed, "trial")));
   }
+  if (selected.trials.empty())
+    return NotFound(
+        fmt::format("no such measurement is in {}; {} is not written", selected.source, command.output.string()));
+  ASSIGN_OR_RETURN(
+      const std::vector<std::string> files,
+      WriteRecords(selected.trials, command.output, {.samples = !command.without_samples, .rounded = command.rounded}));
   RETURN_IF_ERROR(WriteOut(command.json
                                ? PrintJson({{"command", "records export"},
                                             {"source", selected.source},

@@ -11,6 +11,7 @@
 #include "cli/exit.h"
 #include "cli/instrument.h"
 #include "cli/json_text.h"
+#include "cli/outputs.h"
 #include "cli/patterns_text.h"
 #include "cli/readers.h"
 #include "cli/recordings.h"
@@ -167,6 +168,9 @@ Status Serve(HttpServer& server, LiveReport& report) {
 Result<int> ServePage(const ReportCommand& command, const SelectionOptions& options) {
   const std::filesystem::path archive =
       command.selection.archive.empty() ? DefaultArchivePath() : command.selection.archive;
+  std::error_code error;
+  (void)std::filesystem::exists(archive, error);
+  if (error) return IoError(fmt::format("cannot read archive {}: {}", archive.string(), error.message()));
   LiveReport report(
       {.archive = archive, .campaign = command.selection.campaign, .selection = options, .against = command.against});
   const Result<std::unique_ptr<HttpServer>> server = HttpServer::Listen(*command.live_port);
@@ -196,6 +200,7 @@ Result<std::string> TextFor(const ReportCommand& command, const SelectedTrials& 
 }  // namespace
 
 Result<int> Run(const ReportCommand& command) {
+  for (const std::filesystem::path& output : {command.html, command.output}) RETURN_IF_ERROR(CheckOutput(output));
   ASSIGN_OR_RETURN(const SelectionOptions options, OptionsFor(command));
   if (command.live_port) return ServePage(command, options);
   ASSIGN_OR_RETURN(const SelectedTrials selected, SelectMeasurements(command.selection, command.device_key));

@@ -2,6 +2,9 @@
 
 #include <signal.h>
 
+#include <exception>
+#include <new>
+
 #include "cli/exit.h"
 
 namespace gemmsmith {
@@ -27,10 +30,18 @@ int Finish(const NoCommand& none) {
 }  // namespace
 
 int RunCommandLine(int argc, const char* const* argv) {
-  signal(SIGPIPE, SIG_IGN);  // a closed pipe is a failed write like any other
-  const std::variant<Command, NoCommand> parsed = ParseCommandLine(argc, argv);
-  if (const NoCommand* none = std::get_if<NoCommand>(&parsed)) return Finish(*none);
-  return std::visit([](const auto& command) { return Finish(Run(command)); }, std::get<Command>(parsed));
+  // A closed pipe and a limit on the size of files are failed writes like any other.
+  for (const int ignored : {SIGPIPE, SIGXFSZ}) signal(ignored, SIG_IGN);
+  try {
+    const std::variant<Command, NoCommand> parsed = ParseCommandLine(argc, argv);
+    if (const NoCommand* none = std::get_if<NoCommand>(&parsed)) return Finish(*none);
+    return std::visit([](const auto& command) { return Finish(Run(command)); }, std::get<Command>(parsed));
+  } catch (const std::bad_alloc&) {
+    WriteError("out of memory; what was stored before is kept");
+  } catch (const std::exception& exception) {  // of a library
+    WriteError(exception.what());
+  }
+  return kExitFailure;
 }
 
 }  // namespace gemmsmith

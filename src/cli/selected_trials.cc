@@ -38,11 +38,14 @@ Result<SelectedTrials> SelectTrials(const TrialSelection& selection, bool with_r
   }
   if (!selection.sources.empty()) return selected;
   const std::filesystem::path path = selection.archive.empty() ? DefaultArchivePath() : selection.archive;
-  if (!std::filesystem::exists(path)) {
+  std::error_code error;
+  const bool exists = std::filesystem::exists(path, error);
+  if (error) return IoError(fmt::format("cannot read archive {}: {}", path.string(), error.message()));
+  if (!exists) {
     return NotFound(
         fmt::format("no archive at {}; 'gemmsmith optimize' and 'gemmsmith records import' make one", path.string()));
   }
-  ASSIGN_OR_RETURN(const std::unique_ptr<Archive> archive, Archive::Open(path));
+  ASSIGN_OR_RETURN(const std::unique_ptr<Archive> archive, Archive::OpenToRead(path));
   RETURN_IF_ERROR(archive->ForEach({.campaign = selection.campaign}, take));
   selected.source = path.string();
   return selected;

@@ -25,8 +25,7 @@ std::vector<MeasuredPlan> MeasuredPlans(const Recording& recording, const Gemm& 
   std::vector<MeasuredPlan> measured;
   const Space space = recording.SpaceFor(gemm);
   for (const Plan& plan : space.plans())
-    if (const Trial* trial = recording.Find(gemm, plan, Protocol::kScreen);
-        trial != nullptr && trial->outcome.kind == OutcomeKind::kMeasured)
+    if (const Trial* trial = recording.Find(gemm, plan, Protocol::kScreen); trial != nullptr && trial->IsTimedPlan())
       measured.push_back({plan, trial->outcome.TimeNs()});
   return measured;
 }

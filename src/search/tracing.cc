@@ -55,6 +55,7 @@ Result<Traces> TraceProposers(const std::vector<NamedProposer>& proposers, const
     const size_t proposer = at / problems.size(), problem = at % problems.size();
     const RecordedCells& cells = problems[problem];
     for (size_t repeat = 0; repeat < options.repeats && finished.failure().ok(); ++repeat) {
+      if (options.stop()) return finished.Fail(Interrupted("interrupted; nothing of this run is kept"));
       const Result<std::unique_ptr<Proposer>> made =
           proposers[proposer].make({.gemm = cells.gemm(),
                                     .device = device,

@@ -168,6 +168,54 @@ TEST_F(RecordsTest, ManyTrialsTravelInSeveralSegmentsAndMeetAgain) {
   EXPECT_EQ(stats["trials"], many.size() + 4000);
 }
 
+TEST_F(RecordsTest, SegmentsOfALongerExportUnderTheSameNameGo) {
+  std::filesystem::create_directories(home.Path("parts"));
+  home.File("parts/x-2.gsr", EncodeSegments(trials).front());
+  home.File("parts/x-4.gsr", EncodeSegments(trials).front());
+  ASSERT_EQ(home.Run({"records", "export", lines, "-o", home.Path("parts/x.gsr")}).exit_code, 0);
+  EXPECT_FALSE(std::filesystem::exists(home.Path("parts/x-2.gsr")));
+  EXPECT_TRUE(std::filesystem::exists(home.Path("parts/x-4.gsr"))) << "no export has written that behind x.gsr";
+}
+
+TEST_F(RecordsTest, AnExportOfNothingLeavesWhatIsThere) {
+  for (const char* name : {"x.gsr", "x.jsonl", "x.csv"}) {
+    const std::string output = home.File(name, "before");
+    ExpectOneError(home.Run({"records", "export", lines, "--shape", "1x1x1", "-o", output}), 3, name);
+    EXPECT_EQ(*ReadFile(output), "before");
+  }
+}
+
+TEST_F(RecordsTest, AnAnswerNeverReplacesAnArchive) {
+  ASSERT_EQ(home.Run({"records", "import", lines, "--archive", archive}).exit_code, 0);
+  for (const char* option : {"-o", "--html"})
+    ExpectOneError(home.Run({"report", "--archive", archive, "--shapes", "all", option, archive}), 2, "archive.sqlite");
+  EXPECT_EQ(Parsed(home.Run({"records", "stats", "--archive", archive, "--json"}).out)["trials"], trials.size());
+}
+
+TEST_F(RecordsTest, MessagesThatNobodyReadsEndNothing) {
+  const auto code = [&](const Words& words) { return Home::Wait(home.Start(words, "/dev/null", "/dev/full")); };
+  EXPECT_EQ(code({"records", "list", home.Path("nothing.gsr")}), 3);
+  EXPECT_EQ(code({"no such verb"}), 2);
+  EXPECT_EQ(code({"records", "import", lines, "--archive", archive}), 0);
+}
+
+TEST_F(RecordsTest, OptionsThatDoNotApplyAreSaid) {
+  ExpectOneError(home.Run({"records", "export", lines, "--rounded", "-o", home.Path("x.csv")}), 2, "--rounded");
+  ExpectOneError(home.Run({"records", "compare", lines, lines, "--unit", "us"}), 2, "--unit");
+  ExpectOneError(home.Run({"verify", "direct", "64x64x64", "--seeds", "3"}), 2, "--self-test");
+  ExpectOneError(home.Run({"verify", "--self-test", "--winners"}), 2, "--self-test");
+  ExpectOneError(home.Run({"optimize", "64x64x64", "--layout", "nn,both"}), 2, "'both' stands alone");
+}
+
+TEST_F(RecordsTest, WhatCannotBeLookedAtIsNotCalledMissing) {
+  const std::string name = home.Path(std::string(300, 'a'));
+  for (const Words& words :
+       {Words{"records", "list", name + ".gsr"}, Words{"catalogue", "show", name},
+        Words{"records", "list", "--archive", name}, Words{"report", "--live", "0", "--archive", name}})
+    ExpectOneError(home.Run(words), 1, "File name too long");
+  ExpectOneError(home.Run({"report", "--shapes", name}), 2, "File name too long");
+}
+
 TEST_F(RecordsTest, ListSelects) {
   const nlohmann::json json =
       Parsed(home.Run({"records", "list", lines, "--outcome", "wrong", "--count", "2", "--json"}).out);

@@ -1,0 +1,15 @@
+// What readers of trials rely on; records from elsewhere are held to it when they are read.
+#pragma once
+
+#include "archive/trial.h"
+#include "base/status.h"
+
+namespace gemmsmith {
+
+// Medians, samples and joules are positive and finite; means and intervals, which may be 0 where medians alone were
+// recorded, are not negative. Says whose is not.
+Status CheckTimes(const Outcome& outcome);
+// Names that tables print hold no control characters.
+Status CheckNames(const Trial& trial);
+
+}  // namespace gemmsmith
