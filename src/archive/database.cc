@@ -16,7 +16,7 @@ Result<std::filesystem::path> Absolute(const std::filesystem::path& path) {
 }
 
 std::string UriOf(const std::filesystem::path& file) {
-  std::string uri = "file:";
+  std::string uri = "file://";
   for (const char c : file.string())
     uri += c == '%' || c == '?' || c == '#' ? fmt::format("%{:02x}", static_cast<unsigned char>(c)) : std::string(1, c);
   return uri + "?immutable=1";
@@ -134,7 +134,8 @@ Status Database::Transaction(const std::function<Status()>& body) const {
 }
 
 Status Database::Failure(int code) const {
-  const char* words = connection_ == nullptr ? sqlite3_errstr(code) : sqlite3_errmsg(connection_);
+  const bool is_its_own = connection_ != nullptr && (sqlite3_errcode(connection_) & 0xff) == (code & 0xff);
+  const char* words = is_its_own ? sqlite3_errmsg(connection_) : sqlite3_errstr(code);
   const int system_error = connection_ == nullptr ? 0 : sqlite3_system_errno(connection_);
   const std::string name = path_.string();
   switch (code & 0xff) {

@@ -105,6 +105,7 @@ Status CreateOrCheck(const Database& database) {
 }  // namespace
 
 Status CheckSchema(const Database& database) {
+  RETURN_IF_ERROR(CheckWholePages(database));
   ASSIGN_OR_RETURN(const int64_t application, database.Integer("PRAGMA application_id"));
   ASSIGN_OR_RETURN(const int64_t version, database.Integer("PRAGMA user_version"));
   RETURN_IF_ERROR(CheckIsOurs(database, application, version));

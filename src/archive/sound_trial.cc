@@ -13,18 +13,18 @@ namespace {
 bool IsControl(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
 bool IsPositive(double value) { return std::isfinite(value) && value > 0; }
 bool IsMeasure(double value) { return std::isfinite(value) && value >= 0; }
-bool IsMeasure(const Interval& interval) { return IsMeasure(interval.low) && IsMeasure(interval.high); }
+bool IsFinite(const Interval& interval) { return std::isfinite(interval.low) && std::isfinite(interval.high); }
 
 bool IsSound(const Timing& timing) {
   const bool has_sound_energy =
-      !timing.energy || (IsPositive(timing.energy->joules) && IsMeasure(timing.energy->interval));
-  return IsPositive(timing.median_ns) && IsMeasure(timing.mean_ns) && IsMeasure(timing.interval) &&
+      !timing.energy || (IsPositive(timing.energy->joules) && IsFinite(timing.energy->interval));
+  return IsPositive(timing.median_ns) && IsMeasure(timing.mean_ns) && IsFinite(timing.interval) &&
          std::ranges::all_of(timing.samples_ns, [](float sample) { return IsPositive(double(sample)); }) &&
          has_sound_energy;
 }
 
 bool IsSound(const RatioEstimate& ratio) {
-  return IsPositive(ratio.median) && IsMeasure(ratio.mean) && IsMeasure(ratio.interval);
+  return IsPositive(ratio.median) && IsMeasure(ratio.mean) && IsFinite(ratio.interval);
 }
 
 }  // namespace
@@ -47,7 +47,10 @@ Status CheckNames(const Trial& trial) {
   std::vector<std::string_view> names = {trial.campaign, setting.device_key, setting.device_name, setting.gpu_uuid,
                                          setting.driver, setting.toolchain,  setting.libraries,   setting.harness};
   for (const Timing& timing : trial.outcome.timings) names.push_back(timing.contender);
-  for (const Comparison& comparison : trial.outcome.comparisons) names.push_back(comparison.baseline);
+  for (const Comparison& comparison : trial.outcome.comparisons)
+    names.insert(names.end(), {comparison.contender, comparison.baseline});
+  for (const auto& [baseline, algorithm] : trial.outcome.baseline_algorithms)
+    names.insert(names.end(), {baseline, algorithm});
   for (const std::string_view name : names)
     if (std::ranges::any_of(name, IsControl))
       return InvalidArgument(fmt::format("the name '{}' holds control characters", name));

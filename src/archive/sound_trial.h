@@ -6,8 +6,8 @@
 
 namespace gemmsmith {
 
-// Medians, samples and joules are positive and finite; means and intervals, which may be 0 where medians alone were
-// recorded, are not negative. Says whose is not.
+// Medians, samples and joules are positive and finite; means and the ends of intervals, which may be 0 where medians
+// alone were recorded, are finite, and means not negative. Says whose is not.
 Status CheckTimes(const Outcome& outcome);
 // Names that tables print hold no control characters.
 Status CheckNames(const Trial& trial);

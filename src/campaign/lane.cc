@@ -43,6 +43,7 @@ bool Lane::Run() {
 // One exchange with the evaluator a round, or a problem less.
 Status Lane::GoThroughAll() {
   while (true) {
+    RETURN_IF_ERROR(std::exchange(filled_meanwhile_, OkStatus()));
     RETURN_IF_ERROR(FillWindow());
     if (open_.empty() || ledger_.IsToStop()) return OkStatus();
     RETURN_IF_ERROR(GoOn());
@@ -53,12 +54,12 @@ Status Lane::GoThroughAll() {
 // come before those of another shape. While one problem waits for its compiler, as for the twins of its heat, the GPU
 // goes on with the next one's screening and heat, of the same shape or of the one behind it (no replay waits): on two
 // H100s 4,949 kernels of 1,000 heats were first compiled then, and the GPUs waited for them for a sixth of a brief run.
-// Finals, which take a second and more, let the screening of the shape behind them go first where it is ready, which
-// takes 0.1 s: the kernels of its heat are compiled meanwhile.
+// Finals, which take a second and more, let the shape behind them go first where the last list of its screening is
+// ready, which takes 0.1 s where calls are short: the kernels of its heat are compiled meanwhile.
 Status Lane::GoOn() {
   const Shape shape = open_.front().run.gemm().shape;
   bool are_at_finals = coming_.empty() || GemmOf(coming_.front().first).shape != shape;
-  bool is_next_screened = true;
+  bool is_next_in_screening = false, is_next_at_its_last_lists = true;
   std::set<Shape> judged;
   size_t last_turn = 0;
   for (OpenProblem& open : open_) {
@@ -67,12 +68,15 @@ Status Lane::GoOn() {
     if (open.stage == Stage::kScreening && open.run.ScreenIsOver(open.exchange_seconds)) EndScreening(open);
     if (open.run.gemm().shape == shape)
       are_at_finals = are_at_finals && open.stage == Stage::kFinals;
-    else
-      is_next_screened = is_next_screened && open.stage != Stage::kScreening;
+    else if (open.stage == Stage::kScreening)
+      is_next_in_screening = true,
+      is_next_at_its_last_lists = is_next_at_its_last_lists && open.run.LeftToScreen() <= int(kListSize);
     last_turn = std::max(last_turn, open.run.index());
   }
   if (!are_at_finals) return JudgeNextList(last_turn, kPatience).status();
-  if (!is_next_screened) {
+  ASSIGN_OR_RETURN(const bool is_complete, CompleteFirst());
+  if (is_complete) return OkStatus();
+  if (is_next_in_screening && is_next_at_its_last_lists) {
     ASSIGN_OR_RETURN(const bool was_ready, JudgeNextList(last_turn, std::chrono::milliseconds(0)));
     if (was_ready) return OkStatus();
   }
@@ -86,6 +90,16 @@ void Lane::EndScreening(OpenProblem& open) {
   if (!heat.empty()) ahead_.AddTogether(open.run.index(), heat);
 }
 
+Result<bool> Lane::CompleteFirst() {
+  const Shape shape = open_.front().run.gemm().shape;
+  for (auto open = open_.begin(); open != open_.end() && open->run.gemm().shape == shape; ++open) {
+    if (!open->run.NextFinalists().empty()) continue;
+    RETURN_IF_ERROR(Complete(open));
+    return true;
+  }
+  return false;
+}
+
 Status Lane::GoOnWithFinals() {
   const Shape shape = open_.front().run.gemm().shape;
   std::vector<ProblemRun*> runs;
@@ -93,7 +107,6 @@ Status Lane::GoOnWithFinals() {
   for (auto open = open_.begin(); open != open_.end() && open->run.gemm().shape == shape; ++open) {
     const std::vector<EvaluationRequest> own =
         RequestsFor(open->run.gemm(), open->run.NextFinalists(), Protocol::kShort);
-    if (own.empty()) return Complete(open);
     if (!runs.empty() && requests.size() + own.size() > kListSize) break;  // a race is one exchange
     requests.insert(requests.end(), own.begin(), own.end());
     runs.push_back(&open->run);
@@ -198,7 +211,8 @@ ClockSet Lane::ClocksOfFinals() const {
 }
 
 // Proposals of a policy take 0.05 s a problem and more, for which the GPU waited between two exchanges
-// (docs/lab/sweeps.md, "What a GPU waits for"). Whoever is timed comes first.
+// (docs/lab/sweeps.md, "What a GPU waits for"). Whoever is timed comes first: this, and the searches that are made for
+// it, as the compilers.
 Result<JudgedList> Lane::Judge(std::vector<Contender> contenders) {
   if (!ahead_.compiles()) return run_trials_(std::move(contenders));
   std::future<Status> filled = std::async(std::launch::async, [this] {
@@ -206,7 +220,7 @@ Result<JudgedList> Lane::Judge(std::vector<Contender> contenders) {
     return FillWindow();
   });
   Result<JudgedList> judged = run_trials_(std::move(contenders));
-  RETURN_IF_ERROR(filled.get());
+  filled_meanwhile_ = filled.get();
   return judged;
 }
 

@@ -38,7 +38,9 @@ class Lane {
   Status GoThroughAll();
   Status GoOn();
   void EndScreening(OpenProblem& open);
-  // Of all problems of the shape in front, which are at their finals, or as many of them as one race holds.
+  // The first problem of the shape in front, which is at its finals, that has been through them; false: none has.
+  Result<bool> CompleteFirst();
+  // Of all problems of that shape, or as many of them as one race holds.
   Status GoOnWithFinals();
   Status Complete(std::list<OpenProblem>::iterator open);
   Status FillWindow();
@@ -49,7 +51,7 @@ class Lane {
   EvaluationRequest RequestFor(const Gemm& gemm, const Plan& plan, Protocol protocol) const;
   std::vector<EvaluationRequest> RequestsFor(const Gemm& gemm, const std::vector<Plan>& plans, Protocol protocol) const;
   ClockSet ClocksOfFinals() const;
-  // While the GPU judges, the window is filled behind.
+  // While the GPU judges, the window is filled; how that ended is said when what was judged is taken.
   Result<JudgedList> Judge(std::vector<Contender> contenders);
   // False: within `patience` no list got ready.
   Result<bool> JudgeNextList(size_t last_turn, std::chrono::milliseconds patience);
@@ -65,8 +67,9 @@ class Lane {
   const size_t lanes_, searches_ahead_;
 
   using ComingProblem = std::pair<size_t, std::future<Result<ProblemSearch>>>;  // its search is on its way
-  std::deque<ComingProblem> coming_;        // taken, not yet open; in the order of the options
-  std::list<OpenProblem> open_;             // the same; those in front are judged, those behind get ready
+  std::deque<ComingProblem> coming_;  // taken, not yet open; in the order of the options
+  std::list<OpenProblem> open_;       // the same; those in front are judged, those behind get ready
+  Status filled_meanwhile_;
   std::set<Shape> shapes_failed_in_a_row_;  // the layouts of a shape need the same memory
 };
 

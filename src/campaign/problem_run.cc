@@ -119,7 +119,7 @@ ProblemRun::ProblemRun(size_t index, const CampaignOptions& options, ProblemSear
 
 std::vector<Plan> ProblemRun::Propose(int most) {
   if (space_is_exhausted_ || !stop_reason_.empty()) return {};
-  const int left = search_.stop->EvaluationsLeft(ProgressAfter(0));
+  const int left = LeftToScreen();
   const int count = std::min(most, left - std::min(left, outstanding_));
   if (count <= 0) return {};
   std::vector<Plan> plans = search_.proposer->Propose(count);

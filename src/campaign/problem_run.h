@@ -23,6 +23,8 @@ class ProblemRun {
   const Gemm& gemm() const { return options_.problems[index_]; }
   int evaluations() const { return evaluations_; }
   int outstanding() const { return outstanding_; }  // proposed, neither taken nor missed
+  // How many its budget still lets be screened, those outstanding included.
+  int LeftToScreen() const { return search_.stop->EvaluationsLeft(ProgressAfter(0)); }
   // The fastest so far, by the most careful protocol that has one.
   const Trial* Best() const;
 

@@ -2,6 +2,7 @@
 
 #include <chrono>
 
+#include "archive/sound_trial.h"
 #include "base/seconds.h"
 
 namespace gemmsmith {
@@ -41,6 +42,9 @@ Result<Trial> TrialRunner::TrialOf(const EvaluationRequest& request, TrialSubjec
               .seed = request.seed,
               .campaign = campaign_};
   ASSIGN_OR_RETURN(trial.outcome, std::move(outcome));
+  // Stored, it would end whoever reads it.
+  if (const Status sound = CheckTimes(trial.outcome); !sound.ok())
+    return IoError(fmt::format("judging {}: {}", Print(trial.gemm), sound.message()));
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   trial.unix_ms = std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
   return trial;

@@ -28,10 +28,12 @@ Status CheckOutput(const fs::path& path) {
   if (error && status.type() != fs::file_type::not_found)
     return IoError(fmt::format("cannot write {}: {}", path.string(), error.message()));
   if (fs::is_directory(status)) return InvalidArgument(fmt::format("cannot write {}: it is a folder", path.string()));
+  if (fs::exists(status) && !fs::is_regular_file(status)) return OkStatus();  // a pipe, a terminal
   if (fs::is_regular_file(status) && IsDatabase(path))
     return InvalidArgument(
         fmt::format("{} is an archive of trials, which would be lost: name another file", path.string()));
-  const fs::path folder = fs::absolute(path, error).parent_path();
+  // Links are followed, as they are by whoever writes.
+  const fs::path folder = fs::weakly_canonical(fs::absolute(path, error), error).parent_path();
   if (error) return IoError(fmt::format("cannot write {}: {}", path.string(), error.message()));
   if (fs::is_directory(folder, error) && ::access(folder.c_str(), W_OK | X_OK) != 0)
     return IoError(fmt::format("cannot write {}: this user may not write in {}", path.string(), folder.string()));

@@ -111,7 +111,7 @@ class Grammar {
     AddSeed(verb, &command->seed);
     verb->add_flag("--resume", command->resume, "go on where the same run was left (the default)");
     verb->add_flag("--fresh", command->fresh, "start again, whatever earlier runs stored");
-    Value(verb, "--name", "NAME", "campaign; the same name resumes, also on another GPU", &command->name, ReadText);
+    Value(verb, "--name", "NAME", "campaign; the same name resumes, also on another GPU", &command->name, ReadName);
     chosen_[verb] = [command, verb]() -> std::variant<Command, NoCommand> {
       if (command->brief && command->objective == Objective::kEnergy)
         return NoCommand{kExitWrongUse, "--brief decides by time: windows of energy take seconds each"};
@@ -402,7 +402,7 @@ class Grammar {
     Value(verb, "--finalists", "N", "judge each shape's fastest N again: short protocol, single calls too",
           &command->finalists, ReadCount);
     verb->add_flag("--skip-recorded", command->skip_recorded, "skip cells the archive has from this device");
-    Value(verb, "--name", "NAME", "campaign; the same name resumes [measure]", &command->name, ReadText);
+    Value(verb, "--name", "NAME", "campaign; the same name resumes [measure]", &command->name, ReadName);
     AddDevice(verb, &command->device);
     AddSeed(verb, &command->seed);
     AddArchive(verb, &command->archive);
@@ -564,7 +564,7 @@ class Grammar {
     AddType(verb, &command->type);
     AddAccumulation(verb, &command->accumulation);
     Value(verb, "--name", "NAME", "campaign; the same name resumes [from device, protocol, modes, baselines, type]",
-          &command->name, ReadText);
+          &command->name, ReadName);
     Value(verb, "-o,--output", "FILE.gsr", "write the run's trials there, also at the limit", &command->output,
           ReadPath);
     Value(verb, "--limit-seconds", "S", "stop in time; the same command goes on", &command->limit_seconds,

@@ -488,6 +488,12 @@ Result<std::filesystem::path> ReadPath(std::string_view text) {
   return std::filesystem::path(text);
 }
 
+Result<std::string> ReadName(std::string_view text) {
+  if (std::ranges::any_of(text, [](unsigned char c) { return c < 0x20 || c == 0x7f; }))
+    return InvalidArgument("a name without control characters is needed");
+  return ReadText(text);
+}
+
 Result<std::string> ReadText(std::string_view text) {
   if (text.empty()) return InvalidArgument("an empty text");
   return std::string(text);

@@ -68,5 +68,7 @@ Result<int> ReadLeadingDimension(std::string_view text);
 // Anything but nothing.
 Result<std::filesystem::path> ReadPath(std::string_view text);
 Result<std::string> ReadText(std::string_view text);
+// A text that is printed in tables.
+Result<std::string> ReadName(std::string_view text);
 
 }  // namespace gemmsmith

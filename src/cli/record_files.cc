@@ -6,6 +6,7 @@
 
 #include "archive/segment.h"
 #include "base/files.h"
+#include "cli/exit.h"
 #include "cli/outputs.h"
 
 namespace gemmsmith {
@@ -15,13 +16,13 @@ Status SegmentFiles::Add(const Trial& trial) {
   return waiting_.size() < kMaxSegmentTrials ? OkStatus() : Flush();
 }
 
-// Where an earlier export under this name had more files than this one, they would be read as its own.
 Result<std::vector<std::string>> SegmentFiles::Finish() {
   RETURN_IF_ERROR(Flush());
-  std::error_code error;
-  for (size_t number = files_.size() + 1; number > 1 && std::filesystem::remove(FileOf(number), error); ++number) {
-  }
-  if (error) return IoError(fmt::format("an older {}: {}", FileOf(files_.size() + 1).string(), error.message()));
+  const std::filesystem::path next = FileOf(files_.size() + 1);
+  std::error_code none;
+  if (!files_.empty() && std::filesystem::exists(next, none))
+    WriteNote(fmt::format("{} stands there as if it belonged to {}: remove it if a longer export left it",
+                          next.string(), path_.string()));
   return std::move(files_);
 }
 

@@ -18,8 +18,8 @@ namespace gemmsmith {
 Status CheckRecordPath(const std::filesystem::path& path);
 // InvalidArgument, by the option's name, unless it ends in .gsr and can be written, or is empty.
 Status CheckSegmentPath(std::string_view option, const std::filesystem::path& path);
-// Trials to segments as they come, so that no more than a segment of them is held: "x.gsr", "x-2.gsr", ... Those that
-// an earlier export under this name left behind them go.
+// Trials to segments as they come, so that no more than a segment of them is held: "x.gsr", "x-2.gsr", ... One behind
+// them that was there before, which a longer export may have left, is said.
 class SegmentFiles {
  public:
   explicit SegmentFiles(std::filesystem::path path, const SegmentDetail& detail = {})

@@ -86,7 +86,7 @@ void LiveReport::Forget() {
 
 Status LiveReport::OpenArchive() {
   struct stat facts {};
-  if (stat(options_.archive.c_str(), &facts) != 0) {
+  if (stat(options_.archive.c_str(), &facts) != 0 || facts.st_size == 0) {
     Forget();
     return NotFound(fmt::format("no archive at {} yet; 'gemmsmith optimize', 'bench' and 'records' make one",
                                 options_.archive.string()));
