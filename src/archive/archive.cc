@@ -144,6 +144,10 @@ Result<std::unique_ptr<Archive>> Archive::Open(const std::filesystem::path& path
 // hold what is not in it yet.
 Result<std::unique_ptr<Archive>> Archive::OpenToRead(const std::filesystem::path& path) {
   std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  if (status.type() == std::filesystem::file_type::not_found)
+    return NotFound(fmt::format("no archive at {}", path.string()));
+  if (error) return IoError(fmt::format("cannot read archive {}: {}", path.string(), error.message()));
   if (std::filesystem::file_size(path, error) == 0 && !error)
     return NotFound(fmt::format("archive {} is empty", path.string()));
   Result<std::unique_ptr<Archive>> opened = Open(path);

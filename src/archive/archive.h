@@ -38,8 +38,8 @@ class Archive {
  public:
   // Opens or creates. A damaged file is DataLoss with what to do; a newer schema is refused by name.
   static Result<std::unique_ptr<Archive>> Open(const std::filesystem::path& path);
-  // For whoever adds nothing: also of a file or folder that may not be written, or on a disk that is full. An empty
-  // file is NotFound, and stays empty.
+  // For whoever adds nothing: also of a file or folder that may not be written, or on a disk that is full. Where
+  // there is none it is NotFound, and so is an empty file, which stays empty.
   static Result<std::unique_ptr<Archive>> OpenToRead(const std::filesystem::path& path);
   ~Archive();
 

@@ -85,21 +85,20 @@ std::string_view Statement::Blob(int column) const {
 }
 
 Result<std::unique_ptr<Database>> Database::Open(const std::filesystem::path& path) {
-  std::unique_ptr<Database> database(new Database(path));
-  ASSIGN_OR_RETURN(const std::filesystem::path file, Absolute(path));
-  const int code =
-      sqlite3_open_v2(file.c_str(), &database->connection_, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
-  if (code != SQLITE_OK) return database->Failure(code);
-  sqlite3_busy_timeout(database->connection_, kBusyMilliseconds);
-  return database;
+  return Connect(
+      path, [](const auto& file) { return file.string(); }, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
 }
 
 Result<std::unique_ptr<Database>> Database::OpenAsItStands(const std::filesystem::path& path) {
+  return Connect(path, UriOf, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
+}
+
+Result<std::unique_ptr<Database>> Database::Connect(const std::filesystem::path& path, NameOf name_of, int flags) {
   std::unique_ptr<Database> database(new Database(path));
   ASSIGN_OR_RETURN(const std::filesystem::path file, Absolute(path));
-  const int code =
-      sqlite3_open_v2(UriOf(file).c_str(), &database->connection_, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, nullptr);
+  const int code = sqlite3_open_v2(name_of(file).c_str(), &database->connection_, flags, nullptr);
   if (code != SQLITE_OK) return database->Failure(code);
+  sqlite3_busy_timeout(database->connection_, kBusyMilliseconds);
   return database;
 }
 

@@ -68,6 +68,8 @@ class Database {
 
  private:
   explicit Database(std::filesystem::path path) : path_(std::move(path)) {}
+  using NameOf = std::string (*)(const std::filesystem::path& file);  // what SQLite is told
+  static Result<std::unique_ptr<Database>> Connect(const std::filesystem::path& path, NameOf name_of, int flags);
   std::filesystem::path path_;
   sqlite3* connection_ = nullptr;
 };

@@ -10,7 +10,6 @@
 namespace gemmsmith {
 namespace {
 
-bool IsControl(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
 bool IsPositive(double value) { return std::isfinite(value) && value > 0; }
 bool IsMeasure(double value) { return std::isfinite(value) && value >= 0; }
 bool IsFinite(const Interval& interval) { return std::isfinite(interval.low) && std::isfinite(interval.high); }
@@ -42,6 +41,10 @@ Status CheckTimes(const Outcome& outcome) {
   return OkStatus();
 }
 
+bool IsPrintable(std::string_view name) {
+  return std::ranges::none_of(name, [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+}
+
 Status CheckNames(const Trial& trial) {
   const Setting& setting = trial.setting;
   std::vector<std::string_view> names = {trial.campaign, setting.device_key, setting.device_name, setting.gpu_uuid,
@@ -52,8 +55,7 @@ Status CheckNames(const Trial& trial) {
   for (const auto& [baseline, algorithm] : trial.outcome.baseline_algorithms)
     names.insert(names.end(), {baseline, algorithm});
   for (const std::string_view name : names)
-    if (std::ranges::any_of(name, IsControl))
-      return InvalidArgument(fmt::format("the name '{}' holds control characters", name));
+    if (!IsPrintable(name)) return InvalidArgument(fmt::format("the name '{}' holds control characters", name));
   return OkStatus();
 }
 

@@ -1257,8 +1257,8 @@ TEST_F(SetTest, KernelsOfTheNextProblemsAreCompiledWhileOneIsJudged) {
 // Counts how often it is asked by another thread than the one that judges.
 class AskedMeanwhile : public Proposer {
  public:
-  AskedMeanwhile(std::unique_ptr<Proposer> proposer, std::atomic<int>& times)
-      : proposer_(std::move(proposer)), times_(times) {}
+  AskedMeanwhile(std::unique_ptr<Proposer> proposer, std::thread::id judge, std::atomic<int>& times)
+      : proposer_(std::move(proposer)), judge_(judge), times_(times) {}
   std::string_view name() const override { return proposer_->name(); }
   std::vector<Plan> Propose(int count) override {
     times_ += std::this_thread::get_id() != judge_;
@@ -1269,22 +1269,21 @@ class AskedMeanwhile : public Proposer {
     proposer_->Observe(plan, outcome);
   }
 
-  static inline std::thread::id judge_;
-
  private:
   const std::unique_ptr<Proposer> proposer_;
+  const std::thread::id judge_;
   std::atomic<int>& times_;
 };
 
 // The window of the compilers is full when an exchange begins, and what that takes from it leaves room.
 TEST_F(SetTest, WhileOneProblemIsJudgedCandidatesOfTheNextAreProposed) {
   options.compile_threads = 1;
-  AskedMeanwhile::judge_ = std::this_thread::get_id();
+  const std::thread::id judge = std::this_thread::get_id();
   std::atomic<int> times = 0;
   evaluator.on_exchange = [](std::span<const Contender>) { usleep(1000); };
   const MakeSearch make_search = [&](const Gemm& gemm) -> Result<ProblemSearch> {
     ProblemSearch search = SomeSearch(gemm, space, StopAfterEvaluations(kBudget));
-    search.proposer = std::make_unique<AskedMeanwhile>(std::move(search.proposer), times);
+    search.proposer = std::make_unique<AskedMeanwhile>(std::move(search.proposer), judge, times);
     return search;
   };
   const Result<CampaignResult> result =

@@ -59,7 +59,7 @@ Status Lane::GoThroughAll() {
 Status Lane::GoOn() {
   const Shape shape = open_.front().run.gemm().shape;
   bool are_at_finals = coming_.empty() || GemmOf(coming_.front().first).shape != shape;
-  bool is_next_in_screening = false, is_next_at_its_last_lists = true;
+  int next_has_to_screen = 0;  // at most, of the problems of the next shape
   std::set<Shape> judged;
   size_t last_turn = 0;
   for (OpenProblem& open : open_) {
@@ -69,14 +69,13 @@ Status Lane::GoOn() {
     if (open.run.gemm().shape == shape)
       are_at_finals = are_at_finals && open.stage == Stage::kFinals;
     else if (open.stage == Stage::kScreening)
-      is_next_in_screening = true,
-      is_next_at_its_last_lists = is_next_at_its_last_lists && open.run.LeftToScreen() <= int(kListSize);
+      next_has_to_screen = std::max(next_has_to_screen, open.run.LeftToScreen());
     last_turn = std::max(last_turn, open.run.index());
   }
   if (!are_at_finals) return JudgeNextList(last_turn, kPatience).status();
   ASSIGN_OR_RETURN(const bool is_complete, CompleteFirst());
   if (is_complete) return OkStatus();
-  if (is_next_in_screening && is_next_at_its_last_lists) {
+  if (next_has_to_screen > 0 && next_has_to_screen <= int(kListSize)) {
     ASSIGN_OR_RETURN(const bool was_ready, JudgeNextList(last_turn, std::chrono::milliseconds(0)));
     if (was_ready) return OkStatus();
   }

@@ -67,9 +67,9 @@ class Lane {
   const size_t lanes_, searches_ahead_;
 
   using ComingProblem = std::pair<size_t, std::future<Result<ProblemSearch>>>;  // its search is on its way
-  std::deque<ComingProblem> coming_;  // taken, not yet open; in the order of the options
-  std::list<OpenProblem> open_;       // the same; those in front are judged, those behind get ready
-  Status filled_meanwhile_;
+  std::deque<ComingProblem> coming_;        // taken, not yet open; in the order of the options
+  std::list<OpenProblem> open_;             // the same; those in front are judged, those behind get ready
+  Status filled_meanwhile_;                 // how the last filling beside a judgement ended, until it is said
   std::set<Shape> shapes_failed_in_a_row_;  // the layouts of a shape need the same memory
 };
 

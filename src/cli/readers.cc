@@ -6,6 +6,7 @@
 #include <array>
 #include <set>
 
+#include "archive/sound_trial.h"
 #include "base/files.h"
 #include "base/text.h"
 #include "evaluate/baseline/baseline_set.h"
@@ -489,8 +490,7 @@ Result<std::filesystem::path> ReadPath(std::string_view text) {
 }
 
 Result<std::string> ReadName(std::string_view text) {
-  if (std::ranges::any_of(text, [](unsigned char c) { return c < 0x20 || c == 0x7f; }))
-    return InvalidArgument("a name without control characters is needed");
+  if (!IsPrintable(text)) return InvalidArgument("a name without control characters is needed");
   return ReadText(text);
 }
 

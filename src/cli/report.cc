@@ -168,9 +168,6 @@ Status Serve(HttpServer& server, LiveReport& report) {
 Result<int> ServePage(const ReportCommand& command, const SelectionOptions& options) {
   const std::filesystem::path archive =
       command.selection.archive.empty() ? DefaultArchivePath() : command.selection.archive;
-  std::error_code error;
-  (void)std::filesystem::exists(archive, error);
-  if (error) return IoError(fmt::format("cannot read archive {}: {}", archive.string(), error.message()));
   LiveReport report(
       {.archive = archive, .campaign = command.selection.campaign, .selection = options, .against = command.against});
   const Result<std::unique_ptr<HttpServer>> server = HttpServer::Listen(*command.live_port);

@@ -38,7 +38,7 @@ int RunCommandLine(int argc, const char* const* argv) {
     return std::visit([](const auto& command) { return Finish(Run(command)); }, std::get<Command>(parsed));
   } catch (const std::bad_alloc&) {
     WriteError("out of memory; what was stored before is kept");
-  } catch (const std::exception& exception) {  // of a library
+  } catch (const std::exception& exception) {  // of a library, which nobody caught where it entered
     WriteError(exception.what());
   }
   return kExitFailure;

@@ -38,15 +38,12 @@ Result<SelectedTrials> SelectTrials(const TrialSelection& selection, bool with_r
   }
   if (!selection.sources.empty()) return selected;
   const std::filesystem::path path = selection.archive.empty() ? DefaultArchivePath() : selection.archive;
-  std::error_code error;
-  const bool exists = std::filesystem::exists(path, error);
-  if (error) return IoError(fmt::format("cannot read archive {}: {}", path.string(), error.message()));
-  if (!exists) {
+  const Result<std::unique_ptr<Archive>> archive = Archive::OpenToRead(path);
+  if (archive.status().code() == StatusCode::kNotFound)
     return NotFound(
-        fmt::format("no archive at {}; 'gemmsmith optimize' and 'gemmsmith records import' make one", path.string()));
-  }
-  ASSIGN_OR_RETURN(const std::unique_ptr<Archive> archive, Archive::OpenToRead(path));
-  RETURN_IF_ERROR(archive->ForEach({.campaign = selection.campaign}, take));
+        fmt::format("{}; 'gemmsmith optimize' and 'gemmsmith records import' make one", archive.status().message()));
+  RETURN_IF_ERROR(archive.status());
+  RETURN_IF_ERROR((*archive)->ForEach({.campaign = selection.campaign}, take));
   selected.source = path.string();
   return selected;
 }

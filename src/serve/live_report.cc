@@ -4,7 +4,9 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
+#include <system_error>
 #include <thread>
 
 #include "archive/replay.h"
@@ -86,8 +88,12 @@ void LiveReport::Forget() {
 
 Status LiveReport::OpenArchive() {
   struct stat facts {};
-  if (stat(options_.archive.c_str(), &facts) != 0 || facts.st_size == 0) {
+  const int reason = stat(options_.archive.c_str(), &facts) == 0 ? 0 : errno;
+  if (reason != 0 || facts.st_size == 0) {
     Forget();
+    if (reason != 0 && reason != ENOENT && reason != ENOTDIR)
+      return IoError(fmt::format("cannot read archive {}: {}", options_.archive.string(),
+                                 std::generic_category().message(reason)));
     return NotFound(fmt::format("no archive at {} yet; 'gemmsmith optimize', 'bench' and 'records' make one",
                                 options_.archive.string()));
   }
