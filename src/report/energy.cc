@@ -5,17 +5,13 @@
 namespace gemmsmith {
 namespace {
 
-const Energy* EnergyOf(const Trial& trial, std::string_view contender) {
-  const Timing* timing = trial.outcome.Find(contender, Clock::kEnergy);
-  return timing != nullptr && timing->energy ? &*timing->energy : nullptr;
-}
+double JoulesOfOurs(const Trial& trial) { return trial.outcome.Find("ours", Clock::kEnergy)->energy->joules; }
 
 // Null where no trial of the shape has energies.
 const Trial* TrialFor(const ShapeRecords& records) {
   const Trial* best = nullptr;
-  for (const auto& [layout, trial] : records.ours)
-    if (const Energy* energy = EnergyOf(*trial, "ours"))
-      if (best == nullptr || energy->joules < EnergyOf(*best, "ours")->joules) best = trial;
+  for (const auto& [layout, trial] : records.OursOn(Clock::kEnergy))
+    if (best == nullptr || JoulesOfOurs(*trial) < JoulesOfOurs(*best)) best = trial;
   return best != nullptr ? best : records.race;
 }
 

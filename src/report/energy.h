@@ -18,7 +18,7 @@ struct EnergyRow {
   std::optional<RatioEstimate> over;  // of joules: this one's over ours, from paired windows of one race
 };
 
-// Of every shape with energies: of ours the layout with the fewest joules a call, then what raced beside it; without
+// Of every shape with energies: of ours the kernel with the fewest joules a call, then what raced beside it; without
 // one of ours, the race of the baselines.
 std::vector<EnergyRow> EnergyRows(const Selection& selection);
 // Of every contender of one outcome that has them.

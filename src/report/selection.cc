@@ -67,6 +67,20 @@ std::optional<double> ChainedNs(const Trial& trial) {
   return chained == nullptr ? std::nullopt : std::optional(chained->median_ns);
 }
 
+std::optional<double> Joules(const Trial& trial) {
+  const Timing* timing = trial.outcome.Find("ours", Clock::kEnergy);
+  return timing == nullptr || !timing->energy ? std::nullopt : std::optional(timing->energy->joules);
+}
+
+// Of each layout the trial of which there is least.
+void KeepLeast(const Trial& trial, std::optional<double> (*measure)(const Trial&),
+               std::map<Layout, const Trial*>& least) {
+  const std::optional<double> value = measure(trial);
+  if (!value) return;
+  const Trial*& kept = least[trial.gemm.kind.layout];
+  if (kept == nullptr || *value < *measure(*kept)) kept = &trial;
+}
+
 struct RecordsOfShape {
   std::map<std::pair<Layout, TrialSubject>, const Trial*> newest;
   const Trial* race = nullptr;
@@ -95,10 +109,8 @@ struct RecordsOfShape {
       const bool counts = last == decisive.end() || trial->campaign == last->second->campaign;
       const Trial*& best = records.ours[who.first];
       if (counts && (best == nullptr || Rank(*trial) < Rank(*best))) best = trial;
-      const std::optional<double> chained_ns = ChainedNs(*trial);
-      if (!chained_ns) continue;
-      const Trial*& chained = records.chained[who.first];
-      if (chained == nullptr || *chained_ns < *ChainedNs(*chained)) chained = trial;
+      KeepLeast(*trial, ChainedNs, records.chained);
+      KeepLeast(*trial, Joules, records.thriftiest);
     }
     return records;
   }

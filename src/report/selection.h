@@ -25,11 +25,13 @@ struct ShapeRecords {
   // different days are of different states of the GPU. Of these first those timed on the most clocks (chains aside,
   // which not every kernel has), then the fastest.
   std::map<Layout, const Trial*> ours;
-  // Of each layout the kernel that is fastest in chains: not every kernel has that clock.
-  std::map<Layout, const Trial*> chained;
+  // Not every kernel has these clocks: of each layout the one that is fastest in chains, and that takes the fewest
+  // joules.
+  std::map<Layout, const Trial*> chained, thriftiest;
 
   const std::map<Layout, const Trial*>& OursOn(Clock clock) const {
-    return clock == Clock::kDeviceChained ? chained : ours;
+    if (clock == Clock::kDeviceChained) return chained;
+    return clock == Clock::kEnergy ? thriftiest : ours;
   }
   const Trial* race = nullptr;  // the newest race of baselines alone
 
