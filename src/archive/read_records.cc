@@ -49,8 +49,7 @@ Status AppendFile(const fs::path& path, std::vector<Trial>& trials) {
 Result<std::vector<Trial>> ReadRecords(const fs::path& path) {
   std::vector<Trial> trials;
   std::error_code error;
-  const bool exists = fs::exists(path, error);
-  if (error) return IoError(fmt::format("cannot read {}: {}", path.string(), error.message()));
+  ASSIGN_OR_RETURN(const bool exists, Exists(path));
   if (!exists) return NotFound(fmt::format("{} does not exist", path.string()));
   if (!fs::is_directory(path, error)) {
     RETURN_IF_ERROR(AppendFile(path, trials));

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/text.h"
+
 namespace gemmsmith {
 namespace {
 
@@ -41,9 +43,7 @@ Status CheckTimes(const Outcome& outcome) {
   return OkStatus();
 }
 
-bool IsPrintable(std::string_view name) {
-  return std::ranges::none_of(name, [](unsigned char c) { return c < 0x20 || c == 0x7f; });
-}
+bool IsPrintable(std::string_view name) { return std::ranges::none_of(name, IsControl); }
 
 Status CheckNames(const Trial& trial) {
   const Setting& setting = trial.setting;

@@ -13,10 +13,7 @@ namespace {
 constexpr std::string_view kSource = "source", kNobody = "none";
 constexpr size_t kHashDigits = 32;
 
-bool SplitsAWord(char c) {
-  const auto byte = static_cast<unsigned char>(c);
-  return byte <= 0x20 || byte == 0x7f;
-}
+bool SplitsAWord(char c) { return c == ' ' || IsControl(c); }
 
 bool IsHash(std::string_view text) {
   return text.size() == kHashDigits &&

@@ -10,6 +10,9 @@
 
 namespace gemmsmith {
 
+// Whether something is there; an error where that cannot be told, as in a folder that is closed to us.
+Result<bool> Exists(const std::filesystem::path& path);
+// What is larger than a gibibyte, or never ends, is refused.
 Result<std::string> ReadFile(const std::filesystem::path& path);
 // Temporary file in the same folder, fsync, rename. Creates missing folders.
 Status WriteFileAtomic(const std::filesystem::path& path, std::string_view content);

@@ -55,6 +55,21 @@ TEST_F(Files, WhatIsWrittenIsRead) {
   EXPECT_EQ(EntryCount(), 1u) << "no temporary file is left";
 }
 
+TEST_F(Files, WhatIsLargerThanAGibibyteIsNotRead) {
+  constexpr off_t kGibibyte = off_t{1} << 30;
+  ASSERT_TRUE(WriteFileAtomic(Path("x"), "").ok());
+  ASSERT_EQ(::truncate(Path("x").c_str(), kGibibyte + 1), 0);
+  EXPECT_EQ(ReadFile(Path("x")).status().message(), "cannot read " + Path("x").string() + ": larger than 1 GiB");
+}
+
+TEST_F(Files, WhatCannotBeLookedAtIsNotCalledAbsent) {
+  ASSERT_TRUE(WriteFileAtomic(Path("x"), "").ok());
+  EXPECT_TRUE(*Exists(Path("x")));
+  EXPECT_FALSE(*Exists(Path("y")));
+  EXPECT_EQ(Exists(Path("x") / "y" / "z").ok(), true) << "a file is no folder, so nothing is in it";
+  EXPECT_EQ(Exists(Path(std::string(300, 'x'))).status().code(), StatusCode::kIoError) << "no name is that long";
+}
+
 TEST_F(Files, MissingFoldersAreCreated) {
   ASSERT_TRUE(WriteFileAtomic(Path("a/b/c"), "deep").ok());
   EXPECT_EQ(*ReadFile(Path("a/b/c")), "deep");

@@ -47,8 +47,7 @@ std::string WithoutControls(std::string_view text) {
   for (size_t i = 0; i < text.size(); ++i) {
     // U+0080 to U+009F, as two bytes, are controls too.
     const bool is_pair = byte_at(i) == 0xc2 && byte_at(i + 1) >= 0x80 && byte_at(i + 1) < 0xa0;
-    const bool is_control = is_pair || byte_at(i) < 0x20 || byte_at(i) == 0x7f;
-    clean += is_control ? '?' : text[i];
+    clean += is_pair || IsControl(text[i]) ? '?' : text[i];
     i += is_pair;
   }
   return clean;

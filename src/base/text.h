@@ -19,6 +19,8 @@ void SplitWords(Temporary&& text) = delete;
 template <std::same_as<std::string> Temporary>
 void Split(Temporary&& text, char separator) = delete;
 std::string Join(std::span<const std::string> words, std::string_view separator);
+// Of the ASCII ones; bytes above 0x7f are part of a character.
+inline bool IsControl(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
 // What somebody else said, for a terminal: control characters become question marks.
 std::string WithoutControls(std::string_view text);
 // The whole text must be one finite decimal number in range: an optional minus and digits; no plus, no spaces, no

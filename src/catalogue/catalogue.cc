@@ -119,9 +119,7 @@ Result<Catalogue> Catalogue::Parse(std::string_view text) {
 }
 
 Result<Catalogue> Catalogue::Read(const std::filesystem::path& path) {
-  std::error_code error;
-  const bool exists = std::filesystem::exists(path, error);
-  if (error) return IoError(fmt::format("cannot read {}: {}", path.string(), error.message()));
+  ASSIGN_OR_RETURN(const bool exists, Exists(path));
   if (!exists) return NotFound(fmt::format("no catalogue {}", path.string()));
   ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
   Result<Catalogue> catalogue = Parse(text);

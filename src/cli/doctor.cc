@@ -135,10 +135,9 @@ Finding LookAtDisk() {
 
 Finding LookAtArchive(const std::filesystem::path& given) {
   const std::filesystem::path path = given.empty() ? DefaultArchivePath() : given;
-  std::error_code error;
-  const bool exists = std::filesystem::exists(path, error);
-  if (error) return {"archive", State::kLacking, fmt::format("{}: {}", path.string(), error.message())};
-  if (!exists) return {"archive", State::kGood, fmt::format("{}, none yet", path.string())};
+  const Result<bool> exists = Exists(path);
+  if (!exists.ok()) return {"archive", State::kLacking, exists.status().message()};
+  if (!*exists) return {"archive", State::kGood, fmt::format("{}, none yet", path.string())};
   const Result<std::unique_ptr<Archive>> archive = Archive::OpenToRead(path);
   if (!archive.ok()) return {"archive", State::kLacking, archive.status().message()};
   const Result<ArchiveStats> stats = (*archive)->Stats();

@@ -7,6 +7,9 @@
 #include <cstring>
 #include <string>
 
+#include "base/aside.h"
+#include "base/text.h"
+
 namespace gemmsmith {
 
 namespace {
@@ -15,8 +18,8 @@ namespace {
 std::string OneLine(std::string_view text) {
   std::string line;
   for (const char c : text) {
-    if (const auto byte = static_cast<unsigned char>(c); byte < 0x20 || byte == 0x7f) {
-      line += c == '\n' || c == '\t' ? std::string(" ") : fmt::format("\\x{:02x}", byte);
+    if (IsControl(c)) {
+      line += c == '\n' || c == '\t' ? std::string(" ") : fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
     } else {
       line += c;
     }
@@ -50,11 +53,6 @@ Status WriteOut(std::string_view text) {
     return IoError(fmt::format("standard output: {}", std::strerror(errno)));
   }
   return OkStatus();
-}
-
-void WriteAside(std::string_view text) {
-  std::fwrite(text.data(), 1, text.size(), stderr);
-  std::fflush(stderr);
 }
 
 void WriteError(std::string_view message) { WriteAside(fmt::format("gemmsmith: {}\n", OneLine(message))); }

@@ -18,8 +18,6 @@ int ExitCodeOf(StatusCode code);
 
 // Whole texts to standard output; a full disk or a closed pipe is an IoError, found at once.
 Status WriteOut(std::string_view text);
-// A text to standard error as it is. Where nobody can read it nothing is lost but the text.
-void WriteAside(std::string_view text);
 // "gemmsmith: MESSAGE" on one line of standard error, whatever control characters a message quotes.
 void WriteError(std::string_view message);
 // The same without the name: news for people that is no error.

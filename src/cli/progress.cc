@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "cli/exit.h"
+#include "base/aside.h"
 #include "cli/words.h"
 
 namespace gemmsmith {

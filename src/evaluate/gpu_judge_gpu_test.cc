@@ -1,10 +1,6 @@
 // What a judge keeps on its GPU from problem to problem.
-#include "evaluate/gpu_judge.h"
-
-#include <gtest/gtest.h>
-
+#include "evaluate/gpu_test_fixtures.h"
 #include "evaluate/session.h"
-#include "gpu/driver.h"
 
 namespace gemmsmith {
 namespace {
@@ -25,16 +21,7 @@ ProblemMessage Raced(int k) {
   return problem;
 }
 
-class GpuJudgeGpuTest : public testing::Test {
- protected:
-  void SetUp() override {
-    if (const Result<const Driver*> driver = Driver::Open(); !driver.ok()) GTEST_SKIP() << driver.status().message();
-    Result<std::unique_ptr<GpuJudge>> judge = GpuJudge::Open(0);
-    ASSERT_TRUE(judge.ok()) << judge.status().message();
-    judge_ = *std::move(judge);
-  }
-  std::unique_ptr<GpuJudge> judge_;
-};
+using GpuJudgeGpuTest = TestWithJudge;
 
 TEST_F(GpuJudgeGpuTest, ProblemsThatComeToNeedMoreThanIsLeftPushOthersOut) {
   Gpu& gpu = judge_->gpu();

@@ -9,8 +9,7 @@
 
 #include "base/random.h"
 #include "base/statistics.h"
-#include "evaluate/gpu_judge.h"
-#include "evaluate/gpu_test_compiler.h"
+#include "evaluate/gpu_test_fixtures.h"
 #include "gpu/cublas.h"
 #include "gpu/range_profiler.h"
 #include "program/emit.h"
@@ -58,14 +57,12 @@ struct Stamps {
   uint64_t ns = 0, cycles = 0;
 };
 
-class LatencyGpuTest : public testing::Test {
+class LatencyGpuTest : public TestWithJudge {
  protected:
   void SetUp() override {
-    if (const Result<const Driver*> driver = Driver::Open(); !driver.ok()) GTEST_SKIP() << driver.status().message();
-    Result<std::unique_ptr<GpuJudge>> judge = GpuJudge::Open(0);
-    ASSERT_TRUE(judge.ok()) << judge.status().message();
-    if ((*judge)->hello().device.compute_capability() != 90) GTEST_SKIP() << "no Hopper GPU";
-    judge_ = *std::move(judge);
+    TestWithJudge::SetUp();
+    if (!HasJudge()) return;
+    if (judge_->hello().device.compute_capability() != 90) GTEST_SKIP() << "no Hopper GPU";
     Result<std::unique_ptr<Compiler>> compiler = MakeCompilerHere();
     ASSERT_TRUE(compiler.ok()) << compiler.status().message();
     compiler_ = *std::move(compiler);

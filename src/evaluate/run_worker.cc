@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 
+#include "base/aside.h"
 #include "base/subprocess.h"
 #include "evaluate/gpu_judge.h"
 #include "evaluate/isolate/frame.h"
@@ -12,7 +13,7 @@ namespace gemmsmith {
 int RunWorker(int gpu_ordinal) {
   const Result<int> out = TakeStandardOutput();
   if (!out.ok()) {
-    fmt::print(stderr, "{}\n", out.status().message());
+    WriteAside(fmt::format("{}\n", out.status().message()));
     return 1;
   }
   DieWithProgram();

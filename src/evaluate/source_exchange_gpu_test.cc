@@ -2,13 +2,9 @@
 // one is judged by the same worker. tests/broken_kernels holds the full collection.
 #include <gtest/gtest.h>
 
-#include <filesystem>
-
 #include "base/files.h"
 #include "base/sandbox.h"
-#include "evaluate/evaluator.h"
-#include "evaluate/gpu_test_compiler.h"
-#include "gpu/driver.h"
+#include "evaluate/gpu_test_fixtures.h"
 #include "program/emit.h"
 
 namespace gemmsmith {
@@ -44,47 +40,29 @@ extern "C" cudaError_t gemm(const void* a, const void* b, void* c, int m, int n,
          "\n}\n";
 }
 
-class SourceGpuTest : public testing::Test {
+class SourceGpuTest : public TestWithWorker {
  protected:
   static void SetUpTestSuite() {
-    if (const Result<const Driver*> driver = Driver::Open(); !driver.ok()) {
-      skip_reason_ = driver.status().message();
-      return;
-    }
+    IsolationOptions options;
+    options.candidate_limit_seconds = 20;
+    StartWorker(options);
+    if (!skip_reason_.empty()) return;
+    Result<std::unique_ptr<ObjectCompiler>> objects = MakeObjectCompiler();
     if (const Status sandbox = SandboxWorks(); !sandbox.ok()) {
       skip_reason_ = sandbox.message();
-      return;
+    } else if (!objects.ok()) {
+      skip_reason_ = objects.status().message();
+    } else {
+      objects_ = MakeCachedObjectCompiler(*std::move(objects), HomeFolder() / "cache");
     }
-    const auto program = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "gemmsmith";
-    Result<std::unique_ptr<ObjectCompiler>> objects = MakeObjectCompiler();
-    if (!objects.ok() || !std::filesystem::exists(program)) {
-      skip_reason_ = objects.ok() ? program.string() + " is not built" : objects.status().message();
-      return;
-    }
-    objects_ = MakeCachedObjectCompiler(*std::move(objects), HomeFolder() / "cache").release();
-    Result<std::unique_ptr<Compiler>> compiler = MakeCompilerHere();
-    ASSERT_TRUE(compiler.ok()) << compiler.status().message();
-    compiler_ = compiler->release();
-    IsolationOptions options;
-    options.worker_program = program.string();
-    options.candidate_limit_seconds = 20;
-    Result<std::unique_ptr<Evaluator>> evaluator = MakeIsolatedEvaluator(options);
-    ASSERT_TRUE(evaluator.ok()) << evaluator.status().message();
-    evaluator_ = evaluator->release();
   }
   static void TearDownTestSuite() {
-    delete evaluator_;
-    delete objects_;
-    delete compiler_;
-    evaluator_ = nullptr;
-  }
-  void SetUp() override {
-    if (!skip_reason_.empty()) GTEST_SKIP() << skip_reason_;
-    ASSERT_NE(evaluator_, nullptr);
+    objects_.reset();
+    TestWithWorker::TearDownTestSuite();
   }
 
   static Outcome Judge(EvaluationRequest request) {
-    const Result<PreparedCandidate> candidate = Prepare(request, evaluator_->device(), *compiler_, objects_);
+    const Result<PreparedCandidate> candidate = Prepare(request, evaluator_->device(), *compiler_, objects_.get());
     EXPECT_TRUE(candidate.ok()) << candidate.status().message();
     if (!candidate.ok()) return {};
     const Result<Outcome> outcome = evaluator_->Evaluate(request, *candidate);
@@ -104,7 +82,7 @@ class SourceGpuTest : public testing::Test {
   }
   // Past the screen of the object, which would refuse some of them: what is tested is the judge behind it.
   static Outcome JudgeUnscreened(const EvaluationRequest& request) {
-    Result<PreparedCandidate> candidate = Prepare(request, evaluator_->device(), *compiler_, objects_);
+    Result<PreparedCandidate> candidate = Prepare(request, evaluator_->device(), *compiler_, objects_.get());
     EXPECT_TRUE(candidate.ok() && candidate->object) << (candidate.ok() ? candidate->compilation.log : "");
     if (!candidate.ok() || !candidate->object) return {};
     candidate->ended.reset();
@@ -113,16 +91,8 @@ class SourceGpuTest : public testing::Test {
     return outcome.ok() ? *outcome : Outcome{};
   }
 
-  static Evaluator* evaluator_;
-  static ObjectCompiler* objects_;
-  static Compiler* compiler_;
-  static std::string skip_reason_;
+  inline static std::unique_ptr<ObjectCompiler> objects_;
 };
-
-Evaluator* SourceGpuTest::evaluator_ = nullptr;
-ObjectCompiler* SourceGpuTest::objects_ = nullptr;
-Compiler* SourceGpuTest::compiler_ = nullptr;
-std::string SourceGpuTest::skip_reason_;
 
 TEST_F(SourceGpuTest, AnHonestSourceIsMeasuredAndItsLaunchesAreSeen) {
   const Outcome outcome = JudgeText(Source("return Launch(a, b, c, m, n, k, stream);"));

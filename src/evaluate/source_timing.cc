@@ -57,7 +57,12 @@ Result<SourceBatch> SourceExchange::RunBatch(std::string_view test, GuestCall ca
   const Inputs placed = Placed(inputs);
   ASSIGN_OR_RETURN(const Watched watched,
                    verifier_.Watch(gemm_, PlaceOf(placed), 0, [&] { return AskInTime(call, gap_seconds, batch); }));
-  if (!Passes(test, watched) || !is_disturbed) return batch;
+  if (!Passes(test, watched)) return batch;
+  if (batch.event_ns <= 0) {
+    End(OutcomeKind::kCheated, "honesty", "its events say that calls took no time");
+    return batch;
+  }
+  if (!is_disturbed) return batch;
   RETURN_IF_ERROR(JudgeDisturbed(test, inputs, call.calls));
   return batch;
 }
@@ -296,8 +301,8 @@ Result<double> SourceExchange::TimeBetweenCalls(int count, const PutCall& put) {
 }
 
 // On a busy host the judge's clock alone said 8 % too much of an honest source, by the slopes of four turns (H200,
-// November 2026): further turns, and nothing but these, tell noise from a lie. Who tells them from others gains nothing:
-// what is published, and what the race must agree with, stays the judge's clock of before.
+// November 2026): further turns, and nothing but these, tell noise from a lie. Who tells them from others gains
+// nothing: what is published, and what the race must agree with, stays the judge's clock of before.
 Result<std::string> SourceExchange::DisagreementInFurtherTurns() {
   constexpr int kFurtherTurns = 12;
   TimedWork following = {GuestWork::kFollowingCalls, {}};

@@ -13,8 +13,6 @@ namespace {
 constexpr size_t kMostHeaders = 100;
 constexpr std::string_view kLineEnd = "\r\n", kHeadEnd = "\r\n\r\n";
 
-bool IsControl(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
-
 // What names of methods and headers are made of.
 bool IsToken(std::string_view text) {
   constexpr std::string_view kMarks = "!#$%&'*+-.^_`|~";

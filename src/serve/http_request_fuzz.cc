@@ -1,13 +1,14 @@
 // Whatever is received: no crash, a refusal has a reason, and a request that was understood holds nothing that could
 // break out of a line.
 #include "base/check.h"
+#include "base/text.h"
 #include "serve/http_request.h"
 
 namespace {
 
 bool HasControls(std::string_view text) {
   for (const char c : text)
-    if ((static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7f) return true;
+    if (IsControl(c) && c != '\t') return true;
   return false;
 }
 

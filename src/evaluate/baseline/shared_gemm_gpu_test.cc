@@ -6,7 +6,7 @@
 #include "base/files.h"
 #include "base/installation.h"
 #include "base/subprocess.h"
-#include "evaluate/gpu_judge.h"
+#include "evaluate/gpu_test_fixtures.h"
 
 namespace gemmsmith {
 namespace {
@@ -37,15 +37,13 @@ extern "C" cudaError_t gemm(const void* a, const void* b, void* c, int m, int n,
                      call);
 }
 
-class SharedGemmGpuTest : public testing::Test {
+class SharedGemmGpuTest : public TestWithJudge {
  protected:
   void SetUp() override {
-    if (const Result<const Driver*> driver = Driver::Open(); !driver.ok()) GTEST_SKIP() << driver.status().message();
+    TestWithJudge::SetUp();
+    if (!HasJudge()) return;
     nvcc_ = FindProgram("nvcc");
     if (!nvcc_) GTEST_SKIP() << "no nvcc";
-    Result<std::unique_ptr<GpuJudge>> judge = GpuJudge::Open(0);
-    ASSERT_TRUE(judge.ok()) << judge.status().message();
-    judge_ = *std::move(judge);
   }
 
   // The contender's name, as in "so:/tmp/.../late.so".
@@ -78,7 +76,6 @@ class SharedGemmGpuTest : public testing::Test {
 
   TemporaryFolder folder_ = *TemporaryFolder::Create("gemmsmith-shared-gemm");
   std::optional<std::filesystem::path> nvcc_;
-  std::unique_ptr<GpuJudge> judge_;
 };
 
 TEST_F(SharedGemmGpuTest, OneThatLeavesItsWorkspaceZeroedRaces) {

@@ -9,6 +9,7 @@
 #include <random>
 #include <tuple>
 
+#include "base/aside.h"
 #include "base/confine.h"
 #include "base/installation.h"
 #include "base/seconds.h"
@@ -344,7 +345,7 @@ Status OpenGuest(Guest& guest) {
 int RunGuest() {
   const Result<int> out = TakeStandardOutput();
   if (!out.ok()) {
-    fmt::print(stderr, "{}\n", out.status().message());
+    WriteAside(fmt::format("{}\n", out.status().message()));
     return 1;
   }
   DieWithProgram();

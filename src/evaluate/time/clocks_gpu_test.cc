@@ -5,8 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "evaluate/gpu_judge.h"
-#include "evaluate/gpu_test_compiler.h"
+#include "evaluate/gpu_test_fixtures.h"
 #include "evaluate/time/call_clocks.h"
 #include "evaluate/time/energy_clock.h"
 #include "evaluate/time/race_rules.h"
@@ -52,15 +51,8 @@ class SquareProducts {
   std::vector<DeviceMemory> memory_;  // A, B, C, workspace
 };
 
-class ClocksGpuTest : public testing::Test {
+class ClocksGpuTest : public TestWithJudge {
  protected:
-  void SetUp() override {
-    if (const Result<const Driver*> driver = Driver::Open(); !driver.ok()) GTEST_SKIP() << driver.status().message();
-    Result<std::unique_ptr<GpuJudge>> judge = GpuJudge::Open(0);
-    ASSERT_TRUE(judge.ok()) << judge.status().message();
-    judge_ = *std::move(judge);
-  }
-
   Gpu& gpu() { return judge_->gpu(); }
   PutCall Spin(int64_t cycles) {
     return [this, cycles] { return judge_->harness().Spin(cycles); };

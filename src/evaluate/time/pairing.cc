@@ -238,7 +238,7 @@ bool IsHopelessMachine(const RaceRules& rules, int discarded_rounds, double disc
 RatioEstimate MeasuredRatio(std::span<const double> reference, std::span<const double> ours) {
   RatioEstimate ratio = PairedRatio(reference, ours);
   const double share = (Median(ours) < kTenthMsInNs ? kBetweenRaces : kBetweenRacesFromTenthMsOn) * ratio.median;
-  ratio.interval.low = ratio.median - std::hypot(ratio.median - ratio.interval.low, share);
+  ratio.interval.low = std::max(ratio.median - std::hypot(ratio.median - ratio.interval.low, share), 0.0);
   ratio.interval.high = ratio.median + std::hypot(ratio.interval.high - ratio.median, share);
   return ratio;
 }

@@ -465,6 +465,11 @@ TEST(MeasuredRatio, TheInstrumentsShareIsSmallerForLongCalls) {
   EXPECT_GT(width_of(200e3), 0.005);
 }
 
+TEST(MeasuredRatio, IsNeverBelowNothing) {
+  const std::vector<double> theirs = {1, 1, 1, 1, 1, 1e-6, 1e-6, 1e-6, 1e-6}, ours(9, 1);
+  EXPECT_GE(MeasuredRatio(theirs, ours).interval.low, 0);
+}
+
 TEST(MeasuredRatio, WhereSamplesScatterTheInstrumentsShareIsNothing) {
   std::vector<double> reference, ours(20, 200);
   for (int i = 0; i < 20; ++i) reference.push_back(140 + 8 * i);

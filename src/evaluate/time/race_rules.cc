@@ -27,13 +27,13 @@ constexpr int kServerRounds = 60, kLeastServerRounds = 20, kBriefServerRounds = 
 // With 100 rounds heats took a third of the time that a brief run had for short calls (H200, November 2026).
 constexpr int kBriefHeatRounds = 30;
 
-// Of twelve six stay after two rounds and three after four more; where there are no more than six, with AutoTuning's
-// two eight entries, all have six rounds. Once windows swing no more, the first one of a final agrees with the last
-// four by 0.43 to 0.71, the first three by 0.61 to 0.85 (windows of 0.12 s, 50 races of 3 to 4 plans; those of a heat
-// are shorter). Until November 2026 three windows of 0.04 s on a GPU that was not at rest agreed with finals by 0.1,
-// and so did the medians of 20 calls in turns, for which the clock is the same for all (H100; docs/lab/sweeps.md).
+// Of twelve six stay after one round and three after two more; where there are no more than six, with AutoTuning's
+// two eight entries, all have three rounds. Once windows swing no more, the first one of a final agrees with the last
+// four by 0.43 to 0.71, the first three by 0.61 to 0.85 (50 races of 3 to 4 plans). Six windows of 0.04 s, as long
+// together, said less: each scatters by 1.2 % where one of 0.12 s does by 0.65, and they hid from large tiles a third
+// of what turns hide (H100, November 2026; docs/lab/sweeps.md).
 RaceRules LongHeatRules(const Field& field) {
-  constexpr int kRoundsForHalf = 2, kFew = 8;
+  constexpr int kRoundsForHalf = 1, kFew = 8;
   constexpr int kRounds = 3 * kRoundsForHalf;  // the second half takes twice as many as the first
   if (field.entries <= kFew) return {.min_rounds = kRounds, .max_rounds = kRounds};
   return {.min_rounds = kRoundsForHalf, .max_rounds = 20, .survivors = 3};
@@ -64,7 +64,7 @@ bool IsLongCall(double call_ns) { return call_ns > 300e3; }
 
 std::optional<Window> WindowFor(Protocol protocol, Clock clock, double fastest_call_ns, bool is_brief) {
   if (protocol == Protocol::kScreen || clock != Clock::kDevice || !IsLongCall(fastest_call_ns)) return std::nullopt;
-  return is_brief || protocol == Protocol::kHeat ? kShortWindow : kSettledWindow;
+  return is_brief ? kShortWindow : kSettledWindow;
 }
 
 RaceRules RulesFor(Protocol protocol, Clock clock, const Field& field) {

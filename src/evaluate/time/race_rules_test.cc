@@ -28,7 +28,8 @@ TEST(WindowFor, LongCallsHaveOneOnTheDeviceAlone) {
   EXPECT_GE(timed_ns(Protocol::kShort, Clock::kDevice, 301e3), 100e6);
   EXPECT_GE(timed_ns(Protocol::kLong, Clock::kDevice, 301e3), 100e6);
   EXPECT_EQ(timed_ns(Protocol::kShort, Clock::kDevice, 299e3), 0);
-  EXPECT_EQ(timed_ns(Protocol::kHeat, Clock::kDevice, 301e3), kShortWindow.timed_ns);
+  EXPECT_EQ(timed_ns(Protocol::kHeat, Clock::kDevice, 301e3), timed_ns(Protocol::kShort, Clock::kDevice, 301e3))
+      << "what a heat says finals say again";
   EXPECT_EQ(timed_ns(Protocol::kHeat, Clock::kDevice, 299e3), 0);
   EXPECT_EQ(timed_ns(Protocol::kScreen, Clock::kDevice, 301e3), 0);
   EXPECT_EQ(timed_ns(Protocol::kShort, Clock::kOffline, 301e3), 0);
@@ -38,7 +39,6 @@ TEST(WindowFor, LongCallsHaveOneOnTheDeviceAlone) {
 TEST(RulesFor, AHeatOfLongCallsHasFewRoundsForWindowsTakeLong) {
   const RaceRules of_long = RulesFor(Protocol::kHeat, Clock::kDevice, {14, 1e6});
   EXPECT_LT(of_long.min_rounds, RulesFor(Protocol::kHeat, Clock::kDevice, {14, 1e5}).min_rounds);
-  EXPECT_EQ(of_long.min_rounds % 2, 0) << "each round and its mirror";
   EXPECT_EQ(of_long.survivors, 3);
   const RaceRules of_few = RulesFor(Protocol::kHeat, Clock::kDevice, {8, 1e6});
   EXPECT_EQ(of_few.survivors, 0) << "who joins later has as many rounds as those who stayed";

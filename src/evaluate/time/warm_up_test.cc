@@ -45,15 +45,24 @@ TEST(RunWarmUpTest, GoesOnWhileRoundsSwing) {
   EXPECT_EQ(swinging.orders.size(), 6u) << "the fifth differs from the fourth, the sixth not from it";
 }
 
-TEST(RunWarmUpTest, OneOfManyThatSwingsIsEnough) {
+// Rounds of ten contenders, `swinging` of them by `swing` until the fifth.
+int RoundsOfTen(int swinging, double swing) {
   int rounds = 0;
-  const TimeRound one_of_ten = [&](std::span<const size_t>) -> Result<std::vector<double>> {
+  const TimeRound ten = [&](std::span<const size_t>) -> Result<std::vector<double>> {
     std::vector<double> times(10, 1e6);
-    if (++rounds <= 4) times[7] *= 1 + 0.04 * (rounds % 2);
+    if (++rounds <= 4)
+      for (int i = 0; i < swinging; ++i) times[size_t(i)] *= 1 + swing * (rounds % 2);
     return times;
   };
-  ASSERT_TRUE(RunWarmUp({.most_seconds_until_steady = kLongEnough}, 10, one_of_ten).ok());
-  EXPECT_EQ(rounds, 5);
+  EXPECT_TRUE(RunWarmUp({.most_seconds_until_steady = kLongEnough}, 10, ten).ok());
+  return rounds;
+}
+
+TEST(RunWarmUpTest, WhatSwingsIsAllOfThemTogether) {
+  EXPECT_EQ(RoundsOfTen(10, 0.02), 5);
+  EXPECT_EQ(RoundsOfTen(10, 0.01), 2) << "as much as windows at rest";
+  EXPECT_EQ(RoundsOfTen(1, 0.03), 2) << "the one of ten that scatters most";
+  EXPECT_EQ(RoundsOfTen(1, 0.1), 5);
 }
 
 TEST(RunWarmUpTest, OrdersAreMirroredSoThatASwingOfOneRoundIsSeen) {

@@ -2,52 +2,26 @@
 // family passes every test.
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <set>
 
 #include "base/all_cores.h"
 #include "base/files.h"
 #include "base/installation.h"
-#include "evaluate/evaluator.h"
-#include "evaluate/gpu_test_compiler.h"
+#include "evaluate/gpu_test_fixtures.h"
 #include "evaluate/verify/memcheck.h"
 #include "evaluate/verify/narrow_kernels.h"
-#include "gpu/driver.h"
 #include "problem/grids.h"
 #include "program/covering.h"
 
 namespace gemmsmith {
 namespace {
 
-class CorrectnessGpuTest : public testing::Test {
+class CorrectnessGpuTest : public TestWithWorker {
  protected:
-  static void SetUpTestSuite() {
-    if (const Result<const Driver*> driver = Driver::Open(); !driver.ok()) {
-      skip_reason_ = driver.status().message();
-      return;
-    }
-    program_ = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "gemmsmith";
-    if (!std::filesystem::exists(program_)) {
-      skip_reason_ = program_ + " is not built";
-      return;
-    }
-    Result<std::unique_ptr<Evaluator>> evaluator = MakeIsolatedEvaluator({.worker_program = program_});
-    ASSERT_TRUE(evaluator.ok()) << evaluator.status().message();
-    evaluator_ = evaluator->release();
-    Result<std::unique_ptr<Compiler>> compiler = MakeCompilerOnAllCores();
-    ASSERT_TRUE(compiler.ok()) << compiler.status().message();
-    compiler_ = compiler->release();
-  }
-  static void TearDownTestSuite() {
-    delete evaluator_;
-    delete compiler_;
-    evaluator_ = nullptr;
-    compiler_ = nullptr;
-  }
+  static void SetUpTestSuite() { StartWorker(); }
   void SetUp() override {
-    if (!skip_reason_.empty()) GTEST_SKIP() << skip_reason_;
-    ASSERT_NE(evaluator_, nullptr);
-    ASSERT_NE(compiler_, nullptr);
+    TestWithWorker::SetUp();
+    if (IsSkipped() || HasFatalFailure()) return;
     if (evaluator_->device().compute_capability() != 90) GTEST_SKIP() << "no Hopper GPU";
   }
 
@@ -74,10 +48,6 @@ class CorrectnessGpuTest : public testing::Test {
     EXPECT_TRUE(outcome.ok()) << outcome.status().message();
     return outcome.ok() ? *outcome : Outcome{};
   }
-
-  inline static std::string skip_reason_, program_;
-  inline static Evaluator* evaluator_ = nullptr;
-  inline static Compiler* compiler_ = nullptr;
 };
 
 std::set<int> DepthsOfGrid() {
@@ -198,7 +168,7 @@ TEST_F(CorrectnessGpuTest, ACertificateHasTheErrorsOfTheBaselinesAndItsOwn) {
 
 TEST_F(CorrectnessGpuTest, MemcheckFindsAReadThatNoNumberShows) {
   if (!FindProgram("compute-sanitizer")) GTEST_SKIP() << "there is no compute-sanitizer";
-  const IsolationOptions options{.worker_program = program_};
+  const IsolationOptions options{.worker_program = Program().string()};
   EvaluationRequest request = RequestFor({{64, 64, 128}, {kTn}});
   const Result<PreparedCandidate> honest = Prepare(request, evaluator_->device(), *compiler_);
   ASSERT_TRUE(honest.ok());

@@ -1,0 +1,74 @@
+// What GPU tests judge with. Where there is no driver they are skipped.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "evaluate/evaluator.h"
+#include "evaluate/gpu_judge.h"
+#include "evaluate/gpu_test_compiler.h"
+#include "gpu/driver.h"
+
+namespace gemmsmith {
+
+// In this process: a judge of its own on the first GPU for each test.
+class TestWithJudge : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (const Result<const Driver*> driver = Driver::Open(); !driver.ok()) GTEST_SKIP() << driver.status().message();
+    Result<std::unique_ptr<GpuJudge>> judge = GpuJudge::Open(0);
+    ASSERT_TRUE(judge.ok()) << judge.status().message();
+    judge_ = *std::move(judge);
+  }
+  // Where there is none, nothing else need be set up.
+  bool HasJudge() const { return judge_ != nullptr; }
+
+  std::unique_ptr<GpuJudge> judge_;
+};
+
+// From outside: one worker for all tests of a suite. Its start costs seconds, and that it serves on after every failure
+// is part of what is tested.
+class TestWithWorker : public testing::Test {
+ protected:
+  // The program that stands beside the tests.
+  static std::filesystem::path Program() {
+    return std::filesystem::read_symlink("/proc/self/exe").parent_path() / "gemmsmith";
+  }
+  // With the program of this build for a worker.
+  static void StartWorker(IsolationOptions options = {}) {
+    if (const Result<const Driver*> driver = Driver::Open(); !driver.ok()) {
+      skip_reason_ = driver.status().message();
+      return;
+    }
+    if (!std::filesystem::exists(Program())) {
+      skip_reason_ = Program().string() + " is not built";
+      return;
+    }
+    options.worker_program = Program().string();
+    Result<std::unique_ptr<Evaluator>> evaluator = MakeIsolatedEvaluator(options);
+    ASSERT_TRUE(evaluator.ok()) << evaluator.status().message();
+    evaluator_ = *std::move(evaluator);
+    Result<std::unique_ptr<Compiler>> compiler = MakeCompilerOnAllCores();
+    ASSERT_TRUE(compiler.ok()) << compiler.status().message();
+    compiler_ = *std::move(compiler);
+  }
+  static void TearDownTestSuite() {
+    evaluator_.reset();
+    compiler_.reset();
+    skip_reason_.clear();
+  }
+  void SetUp() override {
+    if (!skip_reason_.empty()) GTEST_SKIP() << skip_reason_;
+    ASSERT_NE(evaluator_, nullptr);
+    ASSERT_NE(compiler_, nullptr);
+  }
+
+  inline static std::unique_ptr<Evaluator> evaluator_;
+  inline static std::unique_ptr<Compiler> compiler_;
+  inline static std::string skip_reason_;
+};
+
+}  // namespace gemmsmith
