@@ -19,6 +19,9 @@
 #          tools/on_gpu.sh sweep_and_settle NAME SHAPES LAYOUT EVALS SECONDS [OPTIONS...]
 #                                                 the same on all GPUs, whose finals decide on the entries of a copy of
 #                                                 their catalogue in kernels/, or of a new one
+#          tools/on_gpu.sh settle NAME SHAPES LAYOUT EVALS SECONDS [OPTIONS...]
+#                                                 sweep_and_settle with all that is recorded: for winners what stands on either
+#                                                 device, for experience what was measured on this one
 #          tools/on_gpu.sh certify SECONDS [OPTIONS...]
 #                                                 verify the entries of their catalogue in kernels/, with memcheck, on all GPUs: a
 #                                                 marked copy, and the journal certificates
@@ -31,7 +34,7 @@
 #                                                 the same with the shapes dealt out to all GPUs of the machine
 #          tools/on_gpu.sh promote CATALOGUE SHAPES SECONDS RECORDS...
 #                                                 race the winners of records once more, into a catalogue; on all GPUs
-#          space, measure, sweep, sweep_and_settle and bench go on from what earlier calls brought back, if it stands in .carry/records/NAME*.gsr,
+#          space, measure, sweep, sweep_and_settle, settle and bench go on from what earlier calls brought back, if it stands in .carry/records/NAME*.gsr,
 #          certify if it stands in .carry/records/certificates
 #          tools/on_gpu.sh policy TORCH SECONDS RECORDS...
 #                                                 train the policy and its ablations, then live on the first GPU until SECONDS
@@ -257,6 +260,17 @@ sweep_and_settle() {
   sweep "$@" --device all --promote --catalogue "$out/$catalogue"
 }
 
+# DEVICE: the folders of the searches that stand.
+standing() { sed "/^#/d; s|^|data/$1/|" "data/$1/standing"; }
+
+settle() {
+  local here options=() folder
+  here=$(catalogue_here)
+  for folder in $(standing h200) $(standing h100); do options+=(--winners "$folder"); done
+  if [[ $here == h100.catalogue ]]; then options+=(--experience "$(standing h100 | paste -sd,)"); fi
+  sweep_and_settle "$@" --proposer policy --experience data/h200 --experience "$sweeps" "${options[@]}"
+}
+
 certify() {
   local catalogue journal=${TMPDIR:-/tmp}/gemmsmith_certificates
   catalogue=$(catalogue_here)
@@ -330,7 +344,7 @@ a_part_of_the_shapes() {
 }
 
 # What the policy knows on a GPU where nothing is named, beside the recorded space.
-sweeps=$(sed '/^#/d; s|^|data/h200/|' data/h200/standing | paste -sd,)
+sweeps=$(standing h200 | paste -sd,)
 
 # All variants of a stage train side by side, dealt out to the GPUs; what is cut off goes on with the same call. The folders are in
 # /tmp/gemmsmith_policy, their weights (in pieces: cat weights.tar.*), logs and cards in $OUT.
@@ -454,6 +468,6 @@ kills() {
 step=${1:-}
 case $step in
   pack) pack ;;
-  tests | self_test | sanitize | latency | baselines | rates | space | measure | sweep | sweep_and_settle | certify | remeasure | bench | each_gpu | promote | policy | compare | duel | kills) unpack && mkdir -p "$out" && shift && "$step" "$@" ;;
-  *) sed -n '2,42s/^# //p' "$0" >&2; exit 2 ;;
+  tests | self_test | sanitize | latency | baselines | rates | space | measure | sweep | sweep_and_settle | settle | certify | remeasure | bench | each_gpu | promote | policy | compare | duel | kills) unpack && mkdir -p "$out" && shift && "$step" "$@" ;;
+  *) sed -n '2,45s/^# //p' "$0" >&2; exit 2 ;;
 esac
