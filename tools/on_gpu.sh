@@ -21,7 +21,7 @@
 #                                                 their catalogue in kernels/, or of a new one
 #          tools/on_gpu.sh settle NAME SHAPES LAYOUT EVALS SECONDS [OPTIONS...]
 #                                                 sweep_and_settle with all that is recorded: for winners what stands on either
-#                                                 device, for experience what was measured on this one
+#                                                 device, for experience the H200's records and those of this one
 #          tools/on_gpu.sh certify SECONDS [OPTIONS...]
 #                                                 verify the entries of their catalogue in kernels/, with memcheck, on all GPUs: a
 #                                                 marked copy, and the journal certificates
@@ -264,10 +264,10 @@ sweep_and_settle() {
 standing() { sed "/^#/d; s|^|data/$1/|" "data/$1/standing"; }
 
 settle() {
-  local here options=() folder
-  here=$(catalogue_here)
-  for folder in $(standing h200) $(standing h100); do options+=(--winners "$folder"); done
-  if [[ $here == h100.catalogue ]]; then options+=(--experience "$(standing h100 | paste -sd,)"); fi
+  local here h200 h100 options=() folder
+  here=$(catalogue_here) h200=$(standing h200) h100=$(standing h100)
+  for folder in $h200 $h100; do options+=(--winners "$folder"); done
+  if [[ $here == h100.catalogue ]]; then options+=(--experience "${h100//$'\n'/,}"); fi
   sweep_and_settle "$@" --proposer policy --experience data/h200 --experience "$sweeps" "${options[@]}"
 }
 

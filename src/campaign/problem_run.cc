@@ -261,6 +261,8 @@ std::vector<Plan> ProblemRun::HeatOfLongCalls(const std::vector<const Trial*>& s
 // same rounds only where two stayed equally long. (By bare times those win who left while the GPU was cool: so it was
 // on 147 of 149 problems of 20 to 100 us a call in a sweep of 2026-11-22.) Whoever was raced without a heat stands
 // beside those who stayed to the end of one, and so does a long call whose heat was in turns, as until November 2026.
+// (In an archive that goes on from before the 26th the heats of long calls of then, of two and six windows, stand ahead
+// of those of since, of one and three.)
 void ProblemRun::SortByHeat(std::vector<const Trial*>& raced) const {
   struct Place {
     int rounds = 0;

@@ -37,16 +37,15 @@ class TestWithWorker : public testing::Test {
   static std::filesystem::path Program() {
     return std::filesystem::read_symlink("/proc/self/exe").parent_path() / "gemmsmith";
   }
+  // Empty where one may be started.
+  static std::string WhyNoWorker() {
+    if (const Result<const Driver*> driver = Driver::Open(); !driver.ok()) return driver.status().message();
+    return std::filesystem::exists(Program()) ? "" : Program().string() + " is not built";
+  }
   // With the program of this build for a worker.
   static void StartWorker(IsolationOptions options = {}) {
-    if (const Result<const Driver*> driver = Driver::Open(); !driver.ok()) {
-      skip_reason_ = driver.status().message();
-      return;
-    }
-    if (!std::filesystem::exists(Program())) {
-      skip_reason_ = Program().string() + " is not built";
-      return;
-    }
+    skip_reason_ = WhyNoWorker();
+    if (!skip_reason_.empty()) return;
     options.worker_program = Program().string();
     Result<std::unique_ptr<Evaluator>> evaluator = MakeIsolatedEvaluator(options);
     ASSERT_TRUE(evaluator.ok()) << evaluator.status().message();

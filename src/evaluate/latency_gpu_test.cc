@@ -264,7 +264,6 @@ class LatencyGpuTest : public TestWithJudge {
     return OkStatus();
   }
 
-  std::unique_ptr<GpuJudge> judge_;
   std::unique_ptr<Compiler> compiler_;
   std::unique_ptr<Cublas> cublas_;
 };

@@ -43,22 +43,25 @@ extern "C" cudaError_t gemm(const void* a, const void* b, void* c, int m, int n,
 class SourceGpuTest : public TestWithWorker {
  protected:
   static void SetUpTestSuite() {
+    skip_reason_ = WhyNoSources();
+    if (!skip_reason_.empty()) return;
     IsolationOptions options;
     options.candidate_limit_seconds = 20;
     StartWorker(options);
-    if (!skip_reason_.empty()) return;
-    Result<std::unique_ptr<ObjectCompiler>> objects = MakeObjectCompiler();
-    if (const Status sandbox = SandboxWorks(); !sandbox.ok()) {
-      skip_reason_ = sandbox.message();
-    } else if (!objects.ok()) {
-      skip_reason_ = objects.status().message();
-    } else {
-      objects_ = MakeCachedObjectCompiler(*std::move(objects), HomeFolder() / "cache");
-    }
   }
   static void TearDownTestSuite() {
     objects_.reset();
     TestWithWorker::TearDownTestSuite();
+  }
+
+  // Opens what compiles them, where all is there.
+  static std::string WhyNoSources() {
+    if (std::string reason = WhyNoWorker(); !reason.empty()) return reason;
+    if (const Status sandbox = SandboxWorks(); !sandbox.ok()) return std::string(sandbox.message());
+    Result<std::unique_ptr<ObjectCompiler>> objects = MakeObjectCompiler();
+    if (!objects.ok()) return std::string(objects.status().message());
+    objects_ = MakeCachedObjectCompiler(*std::move(objects), HomeFolder() / "cache");
+    return "";
   }
 
   static Outcome Judge(EvaluationRequest request) {

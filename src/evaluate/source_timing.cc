@@ -59,7 +59,7 @@ Result<SourceBatch> SourceExchange::RunBatch(std::string_view test, GuestCall ca
                    verifier_.Watch(gemm_, PlaceOf(placed), 0, [&] { return AskInTime(call, gap_seconds, batch); }));
   if (!Passes(test, watched)) return batch;
   if (batch.event_ns <= 0) {
-    End(OutcomeKind::kCheated, "honesty", "its events say that calls took no time");
+    End(OutcomeKind::kCheated, "honesty", fmt::format("test {}: its events say that calls took no time", test));
     return batch;
   }
   if (!is_disturbed) return batch;

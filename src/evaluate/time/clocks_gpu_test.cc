@@ -139,8 +139,6 @@ class ClocksGpuTest : public TestWithJudge {
     problem.only_baselines = true;
     return problem;
   }
-
-  std::unique_ptr<GpuJudge> judge_;
 };
 
 // ---- the same against the same

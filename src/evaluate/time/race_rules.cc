@@ -64,7 +64,7 @@ bool IsLongCall(double call_ns) { return call_ns > 300e3; }
 
 std::optional<Window> WindowFor(Protocol protocol, Clock clock, double fastest_call_ns, bool is_brief) {
   if (protocol == Protocol::kScreen || clock != Clock::kDevice || !IsLongCall(fastest_call_ns)) return std::nullopt;
-  return is_brief ? kShortWindow : kSettledWindow;
+  return is_brief && protocol != Protocol::kHeat ? kShortWindow : kSettledWindow;
 }
 
 RaceRules RulesFor(Protocol protocol, Clock clock, const Field& field) {

@@ -16,7 +16,7 @@ struct Field {
 };
 // Over 0.3 ms. Bursts rank such kernels by cycles, settled runs by energy.
 bool IsLongCall(double call_ns);
-// Each visit of a long call is a window in heats and in the races that decide, a short one in brief races.
+// Each visit of a long call is a window in heats and in the races that decide, a short one in brief finals.
 std::optional<Window> WindowFor(Protocol protocol, Clock clock, double fastest_call_ns, bool is_brief = false);
 
 // How long the batches of a protocol are.

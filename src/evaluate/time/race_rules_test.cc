@@ -30,6 +30,8 @@ TEST(WindowFor, LongCallsHaveOneOnTheDeviceAlone) {
   EXPECT_EQ(timed_ns(Protocol::kShort, Clock::kDevice, 299e3), 0);
   EXPECT_EQ(timed_ns(Protocol::kHeat, Clock::kDevice, 301e3), timed_ns(Protocol::kShort, Clock::kDevice, 301e3))
       << "what a heat says finals say again";
+  EXPECT_EQ(WindowFor(Protocol::kHeat, Clock::kDevice, 301e3, true)->timed_ns, kSettledWindow.timed_ns) << "it has one";
+  EXPECT_EQ(WindowFor(Protocol::kShort, Clock::kDevice, 301e3, true)->timed_ns, kShortWindow.timed_ns);
   EXPECT_EQ(timed_ns(Protocol::kHeat, Clock::kDevice, 299e3), 0);
   EXPECT_EQ(timed_ns(Protocol::kScreen, Clock::kDevice, 301e3), 0);
   EXPECT_EQ(timed_ns(Protocol::kShort, Clock::kOffline, 301e3), 0);
