@@ -1301,8 +1301,11 @@ TEST_F(SetTest, FinalsLetTheLastListOfTheNextShapesScreeningGoFirstWhereItIsRead
   std::set<std::string> of_second;
   for (const Plan& plan : space.plans()) of_second.insert(Emit(plan, options.problems[1]).text);
   std::atomic<bool> heat_has_begun = false;
+  std::atomic<size_t> compiled_of_second = 0;
   compiler.before = [&](const Source& source) {
-    for (int i = 0; i < 5000 && of_second.contains(source.text) && !heat_has_begun; ++i) usleep(1000);
+    if (!of_second.contains(source.text)) return OkStatus();
+    for (int i = 0; i < 5000 && !heat_has_begun; ++i) usleep(1000);
+    ++compiled_of_second;
     return OkStatus();
   };
   std::vector<std::pair<Gemm, Protocol>> order;
@@ -1310,10 +1313,12 @@ TEST_F(SetTest, FinalsLetTheLastListOfTheNextShapesScreeningGoFirstWhereItIsRead
     order.emplace_back(contenders[0].request.gemm, contenders[0].request.protocol);
     if (order.back() != std::pair(options.problems[0], Protocol::kHeat)) return;
     heat_has_begun = true;
-    usleep(100'000);
+    for (int i = 0; i < 5000 && compiled_of_second < kListSize; ++i) usleep(1000);
+    usleep(100'000);  // until they are handed over
   };
   const auto run = [&](int budget) {
     heat_has_begun = false;
+    compiled_of_second = 0;
     order.clear();
     const MakeSearch make_search = [&](const Gemm& gemm) -> Result<ProblemSearch> {
       return SomeSearch(gemm, space, StopAfterEvaluations(budget));

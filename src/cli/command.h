@@ -234,6 +234,7 @@ struct RecordsCompareCommand {
   TrialSelection selection;     // sources, archive and campaign only
   std::string shapes = "all";
   ScalarType type = ScalarType::kF16;
+  Accumulation accumulation = Accumulation::kF32;
   std::optional<Protocol> protocol;
   std::optional<std::string> device_key;
   std::map<std::string, std::string> columns;  // of the .csv: their names to ours
@@ -325,6 +326,7 @@ struct ReportCommand {
   TrialSelection selection;  // sources, archive and campaign only
   std::string shapes = "paper1000";
   ScalarType type = ScalarType::kF16;
+  Accumulation accumulation = Accumulation::kF32;
   std::optional<Protocol> protocol;
   std::optional<std::string> device_key;
   std::optional<std::string> against;

@@ -354,10 +354,15 @@ class Grammar {
   void AddCompare(Verb* records) {
     RecordsCompareCommand* command = &compare_;
     Verb* verb = NewVerb(records, "compare", "the libraries' times beside those of another table", command);
+    chosen_[verb] = [command]() -> std::variant<Command, NoCommand> {
+      if (const std::optional<NoCommand> wrong = WrongNumbers({command->type}, command->accumulation)) return *wrong;
+      return Command(*command);
+    };
     Value(verb, "OTHER", "", "a .csv of times, or another record", &command->other, ReadPath)->required();
     AddMeasurements(verb, &command->selection);
     Value(verb, "--shapes", "SET|FILE|SHAPE,...", "only these [all]", &command->shapes, ReadShapeWords);
     AddType(verb, &command->type);
+    AddAccumulation(verb, &command->accumulation);
     AddOneProtocol(verb, &command->protocol);
     AddOneDevice(verb, &command->device_key);
     Value(verb, "--clock", "NAME", "device, device_cold, offline, server or host [device]", &command->options.clock,
@@ -586,6 +591,7 @@ class Grammar {
     AddMeasurements(verb, &command->selection);
     Value(verb, "--shapes", "SET|FILE|SHAPE,...", "only these, or all [paper1000]", &command->shapes, ReadShapeWords);
     AddType(verb, &command->type);
+    AddAccumulation(verb, &command->accumulation);
     AddOneProtocol(verb, &command->protocol);
     AddOneDevice(verb, &command->device_key);
     Value(verb, "--against", "NAME", "every contender against this one instead of ours against all", &command->against,
@@ -605,6 +611,7 @@ class Grammar {
             ->expected(0, 1);
     chosen_[verb] = [command, live]() -> std::variant<Command, NoCommand> {
       if (live->count() > 0 && !command->live_port) command->live_port = kLivePort;
+      if (const std::optional<NoCommand> wrong = WrongNumbers({command->type}, command->accumulation)) return *wrong;
       if (command->summary + command->figure + command->patterns > 1)
         return NoCommand{kExitWrongUse, "--summary, --figure and --patterns exclude each other"};
       if (command->patterns && command->against)

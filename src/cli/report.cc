@@ -119,7 +119,8 @@ std::string Print(const ReportCommand& command, const Scoreboard& board, const s
 }
 
 Result<SelectionOptions> OptionsFor(const ReportCommand& command) {
-  SelectionOptions options{.type = command.type, .protocol = command.protocol, .device_key = command.device_key};
+  SelectionOptions options{
+      .numbers = {command.type, command.accumulation}, .protocol = command.protocol, .device_key = command.device_key};
   if (command.shapes == "all") return options;
   ASSIGN_OR_RETURN(options.shapes, LoadShapeLists(command.shapes));
   return options;

@@ -74,8 +74,8 @@ Json Records(const PageContent& content) {
           {"first_date", DateText(selection.first_unix_ms)},
           {"date", DateText(selection.last_unix_ms)},
           {"protocol", Name(selection.protocol)},
-          {"type", Name(selection.type)},
-          {"accumulation", "f32"},
+          {"type", Name(selection.numbers.type)},
+          {"accumulation", Name(selection.numbers.accumulation)},
           {"other_shapes", selection.other_shapes}};
 }
 
@@ -95,7 +95,7 @@ Json Shapes(const Selection& selection, const Result<Device>& device) {
     n.push_back(shape.n);
     k.push_back(shape.k);
     classes.push_back(Name(Classify(shape)));
-    const Task task = MakeTask({.shape = shape, .kind = {.type = selection.type}});
+    const Task task = MakeTask({.shape = shape, .kind = KindOf(selection.numbers)});
     floors.push_back(device.ok() ? Rounded(task.FloorNs(*device), kTimeDigits) : Json());
   }
   return {{"m", m}, {"n", n}, {"k", k}, {"class", classes}, {"floor_ns", floors}};

@@ -274,13 +274,27 @@ TEST(Selection, TheShortProtocolSpeaksWhereThereIsAnyUnlessAnotherIsAskedFor) {
 TEST(Selection, WhatIsNotOfOneDeviceTypeOrShapeIsRefusedInWords) {
   std::vector<Trial> trials = ThreeShapes();
   EXPECT_EQ(SelectRecords({}, {}).status().code(), StatusCode::kNotFound);
-  EXPECT_EQ(SelectRecords(trials, {.type = ScalarType::kBf16}).status().code(), StatusCode::kNotFound);
+  EXPECT_EQ(SelectRecords(trials, {.numbers = {ScalarType::kBf16}}).status().code(), StatusCode::kNotFound);
   EXPECT_EQ(SelectRecords(trials, {.shapes = std::vector<Shape>{{1, 1, 1}}}).status().code(), StatusCode::kNotFound);
   EXPECT_EQ(SelectRecords(trials, {.shapes = std::vector<Shape>{kTinyShape}})->other_shapes, 2);
   trials[0].setting.device_key = "h100";
   EXPECT_EQ(SelectRecords(trials, {}).status().message(), "the records are of h100 and h200: choose one with --device");
   EXPECT_EQ(SelectRecords(trials, {.device_key = "h100"})->shapes.size(), 1u);
   EXPECT_EQ(SelectRecords(trials, {.device_key = "a100"}).status().code(), StatusCode::kNotFound);
+}
+
+TEST(Selection, ProblemsWithF16AccumulationStandByThemselves) {
+  const Numbers in_f16{ScalarType::kF16, Accumulation::kF16};
+  Trial f32 = Raced(kTinyShape, kTn, 1000, 3000, 2000), f16 = Raced(kTinyShape, kTn, 800, 3000, 2000);
+  EXPECT_EQ(SelectRecords({f32}, {.numbers = in_f16}).status().message(),
+            "nothing was measured of problems with f16 in and out, f16 accumulation among these 1 records");
+  f16.gemm.kind.accumulation = Accumulation::kF16;
+  const std::vector<Trial> trials = {f32, f16};
+  const Result<Scoreboard> usual = Board(trials), asked_for = Board(trials, std::nullopt, {.numbers = in_f16});
+  EXPECT_DOUBLE_EQ(usual->modes[0].Find("lt_auto_max")->all.mean, 2);
+  EXPECT_DOUBLE_EQ(asked_for->modes[0].Find("lt_auto_max")->all.mean, 2.5);
+  EXPECT_EQ(ReportJson(*usual, "x")["accumulation"], "f32");
+  EXPECT_EQ(ReportJson(*asked_for, "x")["accumulation"], "f16");
 }
 
 TEST(Selection, FailedTrialsAndThoseWithoutTimesAreNoRecordsOfOurs) {

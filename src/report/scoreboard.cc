@@ -95,7 +95,7 @@ void AddFloors(Scoreboard& board) {
   if (!device.ok() || speed_ups.empty()) return;
   double contender = 0, reference = 0;
   for (const ShapeSpeedUp& speed_up : speed_ups) {
-    const Gemm gemm{.shape = speed_up.shape, .kind = {.type = board.selection.type}};
+    const Gemm gemm{.shape = speed_up.shape, .kind = KindOf(board.selection.numbers)};
     const double floor_ns = MakeTask(gemm).FloorNs(*device);
     contender += speed_up.contender_ns / floor_ns;
     reference += speed_up.reference_ns / floor_ns;

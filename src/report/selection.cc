@@ -125,31 +125,37 @@ std::vector<const Trial*> ShapeRecords::RunsOfLibraries(Clock clock) const {
   return runs;
 }
 
-bool IsOfKind(const Trial& trial, ScalarType type) {
+std::string Print(const Numbers& numbers) {
+  return fmt::format("{} in and out, {} accumulation", Name(numbers.type), Name(numbers.accumulation));
+}
+
+GemmKind KindOf(const Numbers& numbers) { return {.type = numbers.type, .accumulation = numbers.accumulation}; }
+
+bool IsOfKind(const Trial& trial, const Numbers& numbers) {
   const Gemm packed{trial.gemm.shape, trial.gemm.kind};
-  return trial.gemm.kind.type == type && trial.gemm.kind.accumulation == Accumulation::kF32 &&
+  return Numbers{trial.gemm.kind.type, trial.gemm.kind.accumulation} == numbers &&
          trial.gemm.LeadingA() == packed.LeadingA() && trial.gemm.LeadingB() == packed.LeadingB() &&
          trial.gemm.LeadingC() == packed.LeadingC();
 }
 
 bool IsOfSelectedShape(const Trial& trial, const Selection& selection) {
-  return IsOfKind(trial, selection.type) && trial.setting.device_key == selection.setting.device_key &&
+  return IsOfKind(trial, selection.numbers) && trial.setting.device_key == selection.setting.device_key &&
          std::ranges::binary_search(selection.shapes, trial.gemm.shape, {}, &ShapeRecords::shape);
 }
 
 Result<Selection> SelectRecords(const std::vector<Trial>& trials, const SelectionOptions& options) {
   Candidates timed;
   for (const Trial& trial : trials)
-    if (IsTimed(trial) && IsOfKind(trial, options.type)) timed.push_back(&trial);
+    if (IsTimed(trial) && IsOfKind(trial, options.numbers)) timed.push_back(&trial);
   if (timed.empty())
-    return NotFound(
-        fmt::format("nothing was measured of {} problems among these {} records", Name(options.type), trials.size()));
+    return NotFound(fmt::format("nothing was measured of problems with {} among these {} records",
+                                Print(options.numbers), trials.size()));
   ASSIGN_OR_RETURN(timed, OfOneDevice(timed, options.device_key));
   ASSIGN_OR_RETURN(timed, OfOneProtocol(timed, options.protocol));
   std::map<Shape, RecordsOfShape> by_shape;
   for (const Trial* trial : timed) by_shape[trial->gemm.shape].Add(*trial);
 
-  Selection selection{.protocol = timed.front()->outcome.protocol, .type = options.type};
+  Selection selection{.protocol = timed.front()->outcome.protocol, .numbers = options.numbers};
   std::set<Shape> wanted;
   if (options.shapes) wanted.insert(options.shapes->begin(), options.shapes->end());
   for (const auto& [shape, records] : by_shape) {

@@ -1,4 +1,4 @@
-// Which records a report speaks of: those of one device, one protocol and one element type, by shape.
+// Which records a report speaks of: those of one device, one protocol and one kind of numbers, by shape.
 #pragma once
 
 #include <map>
@@ -10,9 +10,18 @@
 
 namespace gemmsmith {
 
+// What a report's problems are made of, in either layout.
+struct Numbers {
+  ScalarType type = ScalarType::kF16;
+  Accumulation accumulation = Accumulation::kF32;
+  bool operator==(const Numbers&) const = default;
+};
+std::string Print(const Numbers& numbers);  // "f16 in and out, f32 accumulation"
+GemmKind KindOf(const Numbers& numbers);    // in any layout: for what does not depend on it
+
 struct SelectionOptions {
   std::optional<std::vector<Shape>> shapes;  // nothing: every recorded one
-  ScalarType type = ScalarType::kF16;
+  Numbers numbers;
   std::optional<Protocol> protocol;       // nothing: short, where anything was measured so, else the most careful
   std::optional<std::string> device_key;  // nothing: the only one
 };
@@ -43,19 +52,19 @@ struct Selection {
   Setting setting;  // of the newest record
   int64_t first_unix_ms = 0, last_unix_ms = 0;
   Protocol protocol = Protocol::kShort;
-  ScalarType type = ScalarType::kF16;
+  Numbers numbers;
   std::vector<ShapeRecords> shapes;  // sorted
   int other_shapes = 0;              // recorded like these, but not asked for
 };
 
-// Packed, of this type, with f32 accumulation: what reports speak of.
-bool IsOfKind(const Trial& trial, ScalarType type);
+// Packed, of these numbers: what reports speak of.
+bool IsOfKind(const Trial& trial, const Numbers& numbers);
 
-// Whether it is of the selection's device, type and shapes, in whatever protocol.
+// Whether it is of the selection's device, numbers and shapes, in whatever protocol.
 bool IsOfSelectedShape(const Trial& trial, const Selection& selection);
 
 // NotFound with what there is where nothing remains; InvalidArgument where the records are of several devices. Packed
-// problems with f32 accumulation only.
+// problems only.
 Result<Selection> SelectRecords(const std::vector<Trial>& trials, const SelectionOptions& options);
 
 }  // namespace gemmsmith

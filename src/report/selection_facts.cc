@@ -8,9 +8,9 @@
 namespace gemmsmith {
 
 std::string MeasuredLine(const Selection& selection) {
-  return fmt::format("measured on an {}, {}, {} protocol, {} in and out, f32 accumulation",
-                     selection.setting.device_name, DatesCell(selection.first_unix_ms, selection.last_unix_ms),
-                     Name(selection.protocol), Name(selection.type));
+  return fmt::format("measured on an {}, {}, {} protocol, {}", selection.setting.device_name,
+                     DatesCell(selection.first_unix_ms, selection.last_unix_ms), Name(selection.protocol),
+                     Print(selection.numbers));
 }
 
 nlohmann::ordered_json JsonFacts(const Selection& selection) {
@@ -19,8 +19,8 @@ nlohmann::ordered_json JsonFacts(const Selection& selection) {
           {"date", DateText(selection.last_unix_ms)},
           {"first_date", DateText(selection.first_unix_ms)},
           {"protocol", Name(selection.protocol)},
-          {"type", Name(selection.type)},
-          {"accumulation", "f32"}};
+          {"type", Name(selection.numbers.type)},
+          {"accumulation", Name(selection.numbers.accumulation)}};
 }
 
 }  // namespace gemmsmith

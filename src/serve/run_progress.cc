@@ -4,12 +4,12 @@
 
 namespace gemmsmith {
 
-RunProgress::RunProgress(const SelectionOptions& options) : type_(options.type), device_key_(options.device_key) {
+RunProgress::RunProgress(const SelectionOptions& options) : numbers_(options.numbers), device_key_(options.device_key) {
   if (options.shapes) asked_.emplace(options.shapes->begin(), options.shapes->end());
 }
 
 bool RunProgress::IsAskedFor(const Trial& trial) const {
-  return IsOfKind(trial, type_) && (!device_key_ || trial.setting.device_key == *device_key_) &&
+  return IsOfKind(trial, numbers_) && (!device_key_ || trial.setting.device_key == *device_key_) &&
          (!asked_ || asked_->contains(trial.gemm.shape));
 }
 

@@ -15,7 +15,7 @@ class RunProgress {
  public:
   explicit RunProgress(const SelectionOptions& options);
 
-  // A trial that is none of a report's (another type, device or shape) is only counted.
+  // A trial that is none of a report's (of other numbers, another device or shape) is only counted.
   void Take(const Trial& trial);
   // `trials`, `candidates` (plans and sources judged), `problems` (with a candidate), `shapes` (with any trial),
   // `shapes_asked` (null: all), and `latest`, the problem of the newest candidate: `shape`, `layout`, `candidates`,
@@ -34,7 +34,7 @@ class RunProgress {
 
   bool IsAskedFor(const Trial& trial) const;
 
-  ScalarType type_;
+  Numbers numbers_;
   std::optional<std::string> device_key_;
   std::optional<std::set<Shape>> asked_;
   std::set<Shape> shapes_;

@@ -137,6 +137,19 @@ TEST_F(ReportTest, ADeviceThatWasOnlySearchedOnIsReportedWhereItIsAskedForAndNev
   ExpectOneError(home.Run({"optimize", "64x64x64", "--device", "h100"}), 3, "recorded: l40s");
 }
 
+TEST_F(ReportTest, F16AccumulationIsReportedWhereItIsAskedFor) {
+  std::vector<Trial> trials = MadeUpTrials({64, 64, 64}, 10, kTn);
+  ExpectOneError(
+      home.Run({"report", home.File("f32.jsonl", JsonLines(trials)), "--shapes", "all", "--accumulate", "f16"}), 3,
+      "f16 accumulation");
+  for (Trial& trial : trials) trial.gemm.kind.accumulation = Accumulation::kF16;
+  const std::string record = home.File("f16.jsonl", JsonLines(trials));
+  const Finished finished = home.Run({"report", record, "--shapes", "all", "--accumulate", "f16", "--summary"});
+  ASSERT_EQ(finished.exit_code, 0) << finished.error;
+  EXPECT_NE(finished.out.find("f16 in and out, f16 accumulation"), std::string::npos) << finished.out;
+  ExpectOneError(home.Run({"report", record, "--shapes", "all"}), 3, "f32 accumulation");
+}
+
 TEST_F(ReportTest, WhatAReplayAnsweredIsNoMeasurement) {
   home.Record(MadeUpTrials({64, 64, 64}, 40, kTn));
   ASSERT_EQ(home.Run({"optimize", "64x64x64", "--layout", "tn", "--device", "l40s"}).exit_code, 0);

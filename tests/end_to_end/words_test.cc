@@ -48,6 +48,8 @@ INSTANTIATE_TEST_SUITE_P(
         WrongWords{{"optimize", "8x8x8", "--accumulate", "f64"}, "there are f32 and f16"},
         WrongWords{{"optimize", "8x8x8", "--type", "bf16", "--accumulate", "f16"}, "goes with --type f16"},
         WrongWords{{"bench", "--shapes", "8x8x8", "--type", "bf16", "--accumulate", "f16"}, "goes with --type f16"},
+        WrongWords{{"report", "--type", "bf16", "--accumulate", "f16"}, "goes with --type f16"},
+        WrongWords{{"records", "compare", "x.csv", "--type", "bf16", "--accumulate", "f16"}, "goes with --type f16"},
         WrongWords{{"optimize", "8x8x8", "--proposer", "evolve"},
                    "there are random, ranked, local, evolution, bayes, nvmmh and policy"},
         WrongWords{{"optimize", "8x8x8", "--proposer", "local", "--hold-out", "512"},
