@@ -10,6 +10,7 @@
 #include "cli/table.h"
 #include "cli/words.h"
 #include "problem/grids.h"
+#include "report/selection.h"
 
 namespace gemmsmith {
 
@@ -231,9 +232,9 @@ std::vector<SpeedUp> BestSpeedUps(const OptimizeReport& report) {
 
 std::string PrintText(const OptimizeReport& report, const Terminal& terminal) {
   const Task task = MakeTask(report.layouts.front().gemm);
-  std::string text = fmt::format("{}  {} in and out, {} accumulation, {:.3g} GFLOP, class {}\n",
-                                 Tinted(Print(report.shape), Tint::kBold, terminal), Name(report.type),
-                                 Name(report.accumulation), task.flops / 1e9, Name(Classify(report.shape)));
+  std::string text =
+      fmt::format("{}  {}, {:.3g} GFLOP, class {}\n", Tinted(Print(report.shape), Tint::kBold, terminal),
+                  Print(Numbers{report.type, report.accumulation}), task.flops / 1e9, Name(Classify(report.shape)));
   text += Where(report) + "\n";
   text += Tinted(Headline(report), report.Best() != nullptr ? Tint::kGreen : Tint::kRed, terminal) + "\n\n";
   return text + LayoutTable(report, terminal) + ChainLines(report) + SpeedUpTable(report, terminal) +

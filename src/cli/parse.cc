@@ -66,7 +66,17 @@ class Grammar {
     if (accumulation == Accumulation::kF32 || all_f16) return std::nullopt;
     return NoCommand{kExitWrongUse, "--accumulate f16 goes with --type f16"};
   }
-  // The same for verbs whose numbers must make a problem.
+  // For verbs with a type and an accumulation, which must go together.
+  template <class C>
+  Verb* NewVerbOfNumbers(Verb* parent, const std::string& name, const std::string& help, C* command) {
+    Verb* verb = NewVerb(parent, name, help, command);
+    chosen_[verb] = [command]() -> std::variant<Command, NoCommand> {
+      if (const std::optional<NoCommand> wrong = WrongNumbers({command->type}, command->accumulation)) return *wrong;
+      return Command(*command);
+    };
+    return verb;
+  }
+  // For those whose numbers must make a problem.
   template <class C>
   Verb* NewGemmVerb(Verb* parent, const std::string& name, const std::string& help, C* command) {
     Verb* verb = NewVerb(parent, name, help, command);
@@ -353,11 +363,7 @@ class Grammar {
 
   void AddCompare(Verb* records) {
     RecordsCompareCommand* command = &compare_;
-    Verb* verb = NewVerb(records, "compare", "the libraries' times beside those of another table", command);
-    chosen_[verb] = [command]() -> std::variant<Command, NoCommand> {
-      if (const std::optional<NoCommand> wrong = WrongNumbers({command->type}, command->accumulation)) return *wrong;
-      return Command(*command);
-    };
+    Verb* verb = NewVerbOfNumbers(records, "compare", "the libraries' times beside those of another table", command);
     Value(verb, "OTHER", "", "a .csv of times, or another record", &command->other, ReadPath)->required();
     AddMeasurements(verb, &command->selection);
     Value(verb, "--shapes", "SET|FILE|SHAPE,...", "only these [all]", &command->shapes, ReadShapeWords);
@@ -550,11 +556,7 @@ class Grammar {
 
   void AddBench() {
     BenchCommand* command = &bench_;
-    Verb* verb = NewVerb(&root_, "bench", "measure contenders beside the libraries on many shapes", command);
-    chosen_[verb] = [command]() -> std::variant<Command, NoCommand> {
-      if (const std::optional<NoCommand> wrong = WrongNumbers({command->type}, command->accumulation)) return *wrong;
-      return Command(*command);
-    };
+    Verb* verb = NewVerbOfNumbers(&root_, "bench", "measure contenders beside the libraries on many shapes", command);
     Value(verb, "--shapes", "SET|FILE|SHAPE,...", "shapes, named sets and files, separated by commas", &command->shapes,
           ReadShapeWords)
         ->required();

@@ -96,7 +96,8 @@ std::string Print(const RecordsCompareCommand& command, const Agreement& agreeme
 
 Result<int> Run(const RecordsCompareCommand& command) {
   ASSIGN_OR_RETURN(const SelectedTrials selected, SelectMeasurements(command.selection));
-  SelectionOptions options{.numbers = {command.type, command.accumulation}, .protocol = command.protocol, .device_key = command.device_key};
+  SelectionOptions options{
+      .numbers = {command.type, command.accumulation}, .protocol = command.protocol, .device_key = command.device_key};
   if (command.shapes != "all") {
     ASSIGN_OR_RETURN(options.shapes, LoadShapeLists(command.shapes));
   }

@@ -9,6 +9,7 @@
 #include "cli/json_text.h"
 #include "cli/standings_text.h"
 #include "cli/words.h"
+#include "report/selection.h"
 
 namespace gemmsmith {
 
@@ -164,10 +165,9 @@ std::string NotRecordedText(const SetReport& report) {
 std::string PrintText(const SetReport& report, const Terminal& terminal) {
   std::vector<std::string_view> layouts;
   for (const Layout& layout : report.layouts) layouts.push_back(Name(layout));
-  std::string text =
-      fmt::format("{}  {}, {}, {} in and out, {} accumulation; finals by {}\n",
-                  Tinted(report.set, Tint::kBold, terminal), Plural(int64_t(report.shapes), "shape"),
-                  fmt::join(layouts, " and "), Name(report.type), Name(report.accumulation), Name(report.objective));
+  std::string text = fmt::format("{}  {}, {}, {}; finals by {}\n", Tinted(report.set, Tint::kBold, terminal),
+                                 Plural(int64_t(report.shapes), "shape"), fmt::join(layouts, " and "),
+                                 Print(Numbers{report.type, report.accumulation}), Name(report.objective));
   text += Where(report) + "\n";
   text += Tinted(Headline(report), report.Passed() > 0 ? Tint::kGreen : Tint::kRed, terminal) + "\n\n";
   const std::string standings = StandingsText(BestTrials(report), terminal);

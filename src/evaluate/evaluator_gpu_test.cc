@@ -23,11 +23,7 @@ constexpr double kLimitSeconds = 3;
 
 class EvaluatorGpuTest : public TestWithWorker {
  protected:
-  static void SetUpTestSuite() {
-    IsolationOptions options;
-    options.candidate_limit_seconds = kLimitSeconds;
-    StartWorker(options);
-  }
+  static void SetUpTestSuite() { StartWorker({.candidate_limit_seconds = kLimitSeconds}); }
 
   static Outcome Evaluate(const EvaluationRequest& request) {
     const Result<PreparedCandidate> candidate = Prepare(request, evaluator_->device(), *compiler_);

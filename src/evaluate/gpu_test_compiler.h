@@ -10,6 +10,10 @@
 
 namespace gemmsmith {
 
+inline std::filesystem::path ProgramBesideTests() {
+  return std::filesystem::read_symlink("/proc/self/exe").parent_path() / "gemmsmith";
+}
+
 // A few kernels: in this process.
 inline Result<std::unique_ptr<Compiler>> MakeCompilerHere() {
   ASSIGN_OR_RETURN(std::unique_ptr<Compiler> nvrtc, MakeNvrtcCompiler());
@@ -19,9 +23,9 @@ inline Result<std::unique_ptr<Compiler>> MakeCompilerHere() {
 // Many: in a process for each core, of the program that stands beside the tests.
 inline Result<std::unique_ptr<Compiler>> MakeCompilerOnAllCores() {
   ASSIGN_OR_RETURN(std::unique_ptr<Compiler> here, MakeNvrtcCompiler());
-  const auto program = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "gemmsmith";
-  return MakeCachedCompiler(MakeCompilerProcesses(std::move(here), {program.string(), "compiler"}, CoreCount()),
-                            HomeFolder() / "cache");
+  return MakeCachedCompiler(
+      MakeCompilerProcesses(std::move(here), {ProgramBesideTests().string(), "compiler"}, CoreCount()),
+      HomeFolder() / "cache");
 }
 
 }  // namespace gemmsmith

@@ -33,20 +33,17 @@ class TestWithJudge : public testing::Test {
 // is part of what is tested.
 class TestWithWorker : public testing::Test {
  protected:
-  // The program that stands beside the tests.
-  static std::filesystem::path Program() {
-    return std::filesystem::read_symlink("/proc/self/exe").parent_path() / "gemmsmith";
-  }
   // Empty where one may be started.
   static std::string WhyNoWorker() {
     if (const Result<const Driver*> driver = Driver::Open(); !driver.ok()) return driver.status().message();
-    return std::filesystem::exists(Program()) ? "" : Program().string() + " is not built";
+    const std::filesystem::path program = ProgramBesideTests();
+    return std::filesystem::exists(program) ? "" : program.string() + " is not built";
   }
   // With the program of this build for a worker.
   static void StartWorker(IsolationOptions options = {}) {
     skip_reason_ = WhyNoWorker();
     if (!skip_reason_.empty()) return;
-    options.worker_program = Program().string();
+    options.worker_program = ProgramBesideTests().string();
     Result<std::unique_ptr<Evaluator>> evaluator = MakeIsolatedEvaluator(options);
     ASSERT_TRUE(evaluator.ok()) << evaluator.status().message();
     evaluator_ = *std::move(evaluator);

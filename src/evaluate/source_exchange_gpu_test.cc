@@ -44,10 +44,7 @@ class SourceGpuTest : public TestWithWorker {
  protected:
   static void SetUpTestSuite() {
     skip_reason_ = WhyNoSources();
-    if (!skip_reason_.empty()) return;
-    IsolationOptions options;
-    options.candidate_limit_seconds = 20;
-    StartWorker(options);
+    if (skip_reason_.empty()) StartWorker({.candidate_limit_seconds = 20});
   }
   static void TearDownTestSuite() {
     objects_.reset();

@@ -5,16 +5,6 @@
 namespace gemmsmith {
 namespace {
 
-double JoulesOfOurs(const Trial& trial) { return trial.outcome.Find("ours", Clock::kEnergy)->energy->joules; }
-
-// Null where no trial of the shape has energies.
-const Trial* TrialFor(const ShapeRecords& records) {
-  const Trial* best = nullptr;
-  for (const auto& [layout, trial] : records.OursOn(Clock::kEnergy))
-    if (best == nullptr || JoulesOfOurs(*trial) < JoulesOfOurs(*best)) best = trial;
-  return best != nullptr ? best : records.race;
-}
-
 std::optional<RatioEstimate> OverOurs(const Outcome& outcome, const std::string& baseline) {
   for (const Comparison& comparison : outcome.comparisons)
     if (comparison.clock == Clock::kEnergy && comparison.contender == "ours" && comparison.baseline == baseline)
@@ -36,7 +26,7 @@ std::vector<EnergyRow> EnergyRows(const Shape& shape, const Outcome& outcome) {
 std::vector<EnergyRow> EnergyRows(const Selection& selection) {
   std::vector<EnergyRow> rows;
   for (const ShapeRecords& records : selection.shapes) {
-    const Trial* const trial = TrialFor(records);
+    const Trial* const trial = records.thriftiest != nullptr ? records.thriftiest : records.race;
     if (trial == nullptr) continue;
     for (EnergyRow& row : EnergyRows(records.shape, trial->outcome)) rows.push_back(std::move(row));
   }

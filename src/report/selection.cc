@@ -72,13 +72,9 @@ std::optional<double> Joules(const Trial& trial) {
   return timing == nullptr || !timing->energy ? std::nullopt : std::optional(timing->energy->joules);
 }
 
-// Of each layout the trial of which there is least.
-void KeepLeast(const Trial& trial, std::optional<double> (*measure)(const Trial&),
-               std::map<Layout, const Trial*>& least) {
-  const std::optional<double> value = measure(trial);
-  if (!value) return;
-  const Trial*& kept = least[trial.gemm.kind.layout];
-  if (kept == nullptr || *value < *measure(*kept)) kept = &trial;
+// Of those that have it.
+void KeepLeast(const Trial& trial, std::optional<double> (*measure)(const Trial&), const Trial*& least) {
+  if (least == nullptr || *measure(trial) < *measure(*least)) least = &trial;
 }
 
 struct RecordsOfShape {
@@ -109,8 +105,8 @@ struct RecordsOfShape {
       const bool counts = last == decisive.end() || trial->campaign == last->second->campaign;
       const Trial*& best = records.ours[who.first];
       if (counts && (best == nullptr || Rank(*trial) < Rank(*best))) best = trial;
-      KeepLeast(*trial, ChainedNs, records.chained);
-      KeepLeast(*trial, Joules, records.thriftiest);
+      if (ChainedNs(*trial)) KeepLeast(*trial, ChainedNs, records.chained[who.first]);
+      if (Joules(*trial)) KeepLeast(*trial, Joules, records.thriftiest);
     }
     return records;
   }

@@ -34,15 +34,14 @@ struct ShapeRecords {
   // different days are of different states of the GPU. Of these first those timed on the most clocks (chains aside,
   // which not every kernel has), then the fastest.
   std::map<Layout, const Trial*> ours;
-  // Not every kernel has these clocks: of each layout the one that is fastest in chains, and that takes the fewest
-  // joules.
-  std::map<Layout, const Trial*> chained, thriftiest;
+  // Of each layout the kernel that is fastest in chains: not every kernel has that clock.
+  std::map<Layout, const Trial*> chained;
 
   const std::map<Layout, const Trial*>& OursOn(Clock clock) const {
-    if (clock == Clock::kDeviceChained) return chained;
-    return clock == Clock::kEnergy ? thriftiest : ours;
+    return clock == Clock::kDeviceChained ? chained : ours;
   }
-  const Trial* race = nullptr;  // the newest race of baselines alone
+  const Trial* thriftiest = nullptr;  // of all kernels the one that takes the fewest joules, where any was asked
+  const Trial* race = nullptr;        // the newest race of baselines alone
 
   // Where a library's time on this clock is looked for, in order: the race of baselines alone is nobody's occasion.
   std::vector<const Trial*> RunsOfLibraries(Clock clock) const;

@@ -87,10 +87,6 @@ class CountersGpuTest : public testing::Test {
     return reader.Read({&placed.call(), &placed.kernel(), [&] { return placed.Put(); }}, [] {});
   }
 
-  static std::filesystem::path Program() {
-    return std::filesystem::read_symlink("/proc/self/exe").parent_path() / "gemmsmith";
-  }
-
   static inline std::string skip_reason_;
   static inline GpuJudge* judge_ = nullptr;
   static inline Compiler* compiler_ = nullptr;
@@ -137,7 +133,7 @@ TEST_F(CountersGpuTest, ATinyKernelLeavesTheGpuAlmostEmpty) {
 // Alone on its host 0.2 s at most and 2 to 3 (H200s, November 2026); beside tests on three other GPUs of the host,
 // whose driver has locks that all share, 0.2 to 0.7 s. So one is compared with the other.
 TEST_F(CountersGpuTest, CuptiTakesLessThanHalfAsLongAsNsightCompute) {
-  CounterReader reader(judge_->gpu(), Program()), through_ncu(judge_->gpu(), Program(), false);
+  CounterReader reader(judge_->gpu(), ProgramBesideTests()), through_ncu(judge_->gpu(), ProgramBesideTests(), false);
   const SingleCall call = CallFor(kComputeBound);
   const auto placed = PlacedCall::Place(judge_->gpu(), judge_->harness(), call);
   ASSERT_TRUE(placed.ok()) << placed.status().message();
@@ -165,7 +161,8 @@ TEST_F(CountersGpuTest, BothProfilersAgree) {
   const SingleCall call = CallFor(kComputeBound);
   const auto placed = PlacedCall::Place(judge_->gpu(), judge_->harness(), call);
   ASSERT_TRUE(placed.ok()) << placed.status().message();
-  CounterReader through_cupti(judge_->gpu(), Program()), through_ncu(judge_->gpu(), Program(), false);
+  CounterReader through_cupti(judge_->gpu(), ProgramBesideTests()),
+      through_ncu(judge_->gpu(), ProgramBesideTests(), false);
   const Counters cupti = Read(through_cupti, **placed);
   through_cupti.Rest();
   const Counters ncu = Read(through_ncu, **placed);

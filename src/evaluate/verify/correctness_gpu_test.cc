@@ -168,7 +168,7 @@ TEST_F(CorrectnessGpuTest, ACertificateHasTheErrorsOfTheBaselinesAndItsOwn) {
 
 TEST_F(CorrectnessGpuTest, MemcheckFindsAReadThatNoNumberShows) {
   if (!FindProgram("compute-sanitizer")) GTEST_SKIP() << "there is no compute-sanitizer";
-  const IsolationOptions options{.worker_program = Program().string()};
+  const IsolationOptions options{.worker_program = ProgramBesideTests().string()};
   EvaluationRequest request = RequestFor({{64, 64, 128}, {kTn}});
   const Result<PreparedCandidate> honest = Prepare(request, evaluator_->device(), *compiler_);
   ASSERT_TRUE(honest.ok());
