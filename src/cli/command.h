@@ -128,6 +128,7 @@ struct TrialSelection {
   std::optional<Shape> shape;
   std::optional<Layout> layout;
   std::optional<OutcomeKind> outcome;
+  std::optional<Protocol> protocol;
 };
 
 struct RecordsImportCommand {

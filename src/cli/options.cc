@@ -70,8 +70,12 @@ void AddTrials(Verb* verb, TrialSelection* selection) {
   Value(verb, "--shape", "MxNxK", "only this shape", &selection->shape, ParseShape);
   Value(verb, "--layout", "nn|tn", "only this layout", &selection->layout, ReadLayout);
 }
+void AddOnlyProtocol(Verb* verb, std::optional<Protocol>* protocol) {
+  Value(verb, "--protocol", "NAME", "only trials of screen, heat, short or long", protocol, ReadAnyProtocol);
+}
 void AddSelection(Verb* verb, TrialSelection* selection) {
   AddTrials(verb, selection);
+  AddOnlyProtocol(verb, &selection->protocol);
   Value(verb, "--outcome", "KIND", "only this outcome, as in measured or wrong", &selection->outcome, ReadOutcomeKind);
 }
 

@@ -71,8 +71,9 @@ void AddSources(Verb* verb, std::vector<std::filesystem::path>* sources, const s
 void AddMeasurements(Verb* verb, TrialSelection* selection);
 void AddOneProtocol(Verb* verb, std::optional<Protocol>* protocol);
 void AddOneDevice(Verb* verb, std::optional<std::string>* device_key);
-// All that choose trials but --outcome.
+// All that choose trials but --protocol and --outcome.
 void AddTrials(Verb* verb, TrialSelection* selection);
+void AddOnlyProtocol(Verb* verb, std::optional<Protocol>* protocol);
 void AddSelection(Verb* verb, TrialSelection* selection);
 
 }  // namespace gemmsmith

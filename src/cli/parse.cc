@@ -332,8 +332,7 @@ class Grammar {
     Value(verb, "--by", "LIST", "told apart by class, shape, k, layout, tile, ... or other axes", &command->options.by,
           ReadPairGroups);
     Value(verb, "--over", "VALUE", "only pairs over this value of the axis", &command->options.over, ReadText);
-    Value(verb, "--protocol", "NAME", "only trials of screen, heat, short or long", &command->options.protocol,
-          ReadAnyProtocol);
+    AddOnlyProtocol(verb, &command->options.protocol);
     Value(verb, "--clock", "NAME", "device, device_chained, device_cold, offline, server or host [device]",
           &command->options.clock, ReadTimeClock);
     AddFormat(verb, &command->format);

@@ -16,7 +16,8 @@ bool Matches(const TrialSelection& selection, const Trial& trial) {
   return (!selection.campaign || trial.campaign == *selection.campaign) &&
          (!selection.shape || trial.gemm.shape == *selection.shape) &&
          (!selection.layout || trial.gemm.kind.layout == *selection.layout) &&
-         (!selection.outcome || trial.outcome.kind == *selection.outcome);
+         (!selection.outcome || trial.outcome.kind == *selection.outcome) &&
+         (!selection.protocol || trial.outcome.protocol == *selection.protocol);
 }
 
 }  // namespace

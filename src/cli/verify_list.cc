@@ -17,6 +17,7 @@
 #include "cli/winners.h"
 #include "evaluate/verify/memcheck.h"
 #include "ship/certification_round.h"
+#include "ship/closing_time.h"
 #include "ship/proofs.h"
 
 namespace gemmsmith {
@@ -119,19 +120,21 @@ Result<int> VerifyList(const VerifyCommand& command, const std::vector<PlannedGe
   ASSIGN_OR_RETURN(const Instrument instrument, OpenGpus(command.device));
   const std::string path = JournalOf(command).string();
   ASSIGN_OR_RETURN(CertificateJournal journal, CertificateJournal::Open(path));
+  ClosingTime closing(command.limit_seconds);
   WatchCalls watch;
   if (command.memcheck)
     watch = [&](size_t lane, std::span<const Contender> contenders) {
-      return RunMemcheckTogether(contenders, instrument.evaluator->device(), {.gpu_ordinal = gpus[lane]});
+      const auto begun = std::chrono::steady_clock::now();
+      std::vector<MemcheckResult> results =
+          RunMemcheckTogether(contenders, instrument.evaluator->device(), {.gpu_ordinal = gpus[lane]});
+      closing.Took(SecondsSince(begun));
+      return results;
     };
   CertificationRound round;
   {
     Progress progress("certifying", int64_t(pairs.size()));
     const LaneHooks hooks = {
-        .is_over =
-            [&] {
-              return InterruptArrived() || (command.limit_seconds && SecondsSince(start) >= *command.limit_seconds);
-            },
+        .is_over = [&] { return InterruptArrived() || closing.HasCome(SecondsSince(start)); },
         .on_begin = [&](size_t begun, const Gemm& gemm) { progress.Update(int64_t(begun), Print(gemm)); }};
     round = CertifyAll(pairs, journal, instrument.Evaluators(), *instrument.compiler, watch, command.seed, hooks);
   }

@@ -222,6 +222,11 @@ TEST_F(RecordsTest, ListSelects) {
       Parsed(home.Run({"records", "list", lines, "--outcome", "wrong", "--count", "2", "--json"}).out);
   EXPECT_LE(json["trials"].size(), 2u);
   for (const nlohmann::json& trial : json["trials"]) EXPECT_EQ(trial["outcome"], "wrong");
+  const auto matching = [&](const std::string& protocol) {
+    return Parsed(home.Run({"records", "list", lines, "--protocol", protocol, "--json"}).out)["matching"];
+  };
+  EXPECT_EQ(matching("screen"), trials.size());
+  EXPECT_EQ(matching("short"), 0);
   EXPECT_EQ(Parsed(home.Run({"records", "list", lines, "--shape", "1x1x1", "--json"}).out)["matching"], 0);
 }
 
