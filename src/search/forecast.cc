@@ -86,7 +86,7 @@ double Forecast::HopefulTimeNs(size_t index, double deviations) const {
 }
 
 std::vector<Plan> PromisingStarts(const Forecast& forecast, const Space& space, size_t count) {
-  std::vector<std::vector<Plan>> by_family(Families().size());
+  std::vector<std::vector<Plan>> by_family;  // that of the lowest prediction first
   double best_ns = 0;
   const auto add_apart = [&](Plan (*view_of)(const Plan&)) {
     for (const uint32_t index : forecast.order()) {
@@ -94,11 +94,14 @@ std::vector<Plan> PromisingStarts(const Forecast& forecast, const Space& space, 
       if (!std::isfinite(time_ns)) break;
       if (best_ns == 0) best_ns = time_ns;
       const Plan& plan = space.plans()[index];
-      std::vector<Plan>& starts = by_family[size_t(plan.family)];
-      if (starts.size() == count || (starts.empty() && time_ns > kNearTheBest * best_ns)) continue;
+      const auto starts = std::ranges::find(by_family, plan.family, [](const auto& of) { return of.front().family; });
+      if (starts == by_family.end()) {
+        if (time_ns <= kNearTheBest * best_ns) by_family.push_back({plan});
+        continue;
+      }
       const Plan view = view_of(plan);
       const auto near = [&](const Plan& start) { return Distance(view_of(start), view) < kApart; };
-      if (std::none_of(starts.begin(), starts.end(), near)) starts.push_back(plan);
+      if (starts->size() < count && std::ranges::none_of(*starts, near)) starts->push_back(plan);
     }
   };
   add_apart(TilingOf);

@@ -37,7 +37,7 @@ class Forecast {
 };
 
 // Where to begin: the plans of lowest prediction, no two of them neighbours, and by turns from every
-// family whose best is predicted near the best of all.
+// family whose best is predicted near the best of all, which comes first.
 std::vector<Plan> PromisingStarts(const Forecast& forecast, const Space& space, size_t count);
 
 }  // namespace gemmsmith

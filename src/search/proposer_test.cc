@@ -176,15 +176,25 @@ TEST(RankedProposerTest, LeavesIllegalPlansForTheEnd) {
   EXPECT_EQ(MakeInformed("ranked", space)->Propose(2), (std::vector<Plan>{legal, illegal}));
 }
 
-TEST(LocalProposerTest, StartsWithDifferentGeometriesOfTheLowestPrediction) {
+TEST(LocalProposerTest, StartsWithTheLowestPredictionAndKeepsToOtherGeometriesByTurns) {
   const Space space(RankedPlans(kGemm, H200(), kLiveSpaceSize));
   const std::vector<Plan> plans = MakeInformed("local", space)->Propose(12);
-  std::set<Plan> geometries;
-  for (const Plan& plan : plans) geometries.insert(GeometryOf(plan));
-  EXPECT_EQ(geometries.size(), 12u);
   for (const Plan& plan : space.plans())
-    EXPECT_GE(PredictTimeNs(plan, kGemm, H200()),
-              std::min(PredictTimeNs(plans[0], kGemm, H200()), PredictTimeNs(plans[1], kGemm, H200())));
+    EXPECT_GE(PredictTimeNs(plan, kGemm, H200()), PredictTimeNs(plans[0], kGemm, H200()));
+  std::set<Plan> geometries;
+  for (const size_t start : {0, 1, 3, 5, 7, 9, 11}) geometries.insert(GeometryOf(plans[start]));
+  EXPECT_EQ(geometries.size(), 7u);
+}
+
+TEST(LocalProposerTest, TheThirdPlanGoesByWhatTheFirstTwoTaught) {
+  const Space space(RankedPlans(kGemm, H200(), kLiveSpaceSize));
+  for (const int faster : {0, 1}) {
+    const std::unique_ptr<Proposer> proposer = MakeInformed("local", space);
+    const std::vector<Plan> starts = proposer->Propose(2);
+    for (const int i : {0, 1}) proposer->Observe(starts[i], MeasuredOutcome(i == faster ? 5000 : 1e6));
+    const Plan third = proposer->Propose(1).at(0);
+    EXPECT_LT(Distance(third, starts[faster]), Distance(third, starts[1 - faster])) << Print(third);
+  }
 }
 
 TEST(LocalProposerTest, ClimbsFromTheBestMeasuredPlan) {
