@@ -35,12 +35,14 @@
 #          tools/on_gpu.sh promote CATALOGUE SHAPES SECONDS RECORDS...
 #                                                 race the winners of records once more, into a catalogue; on all GPUs
 #          space, measure, sweep, sweep_and_settle, settle and bench go on from what earlier calls brought back, if it stands in .carry/records/NAME*.gsr,
-#          certify if it stands in .carry/records/certificates
+#          certify if it stands in .carry/records/certificates; sweep_and_settle, settle and certify with their catalogue as an earlier
+#          call on this machine left it, or if it stands in .carry/records/
 #          tools/on_gpu.sh policy TORCH SECONDS RECORDS...
 #                                                 train the policy and its ablations, then live on the first GPU until SECONDS
 #          tools/on_gpu.sh compare REPEATS        what `policy` trained, on the recorded space (no GPU)
 #          tools/on_gpu.sh duel SHAPES EVALS SECONDS [NAME=WEIGHTS...]
 #                                                 policies and local search, few candidates each; their winners and those of all sweeps race
+#          tools/on_gpu.sh bring                  everything under $OUT in pieces of 15 MB, behind the other steps of a call
 #          tools/on_gpu.sh kills ROUNDS           kill -9 of driver and worker in live runs; two runs on one GPU
 # Results go to $OUT (default: ./gpu_out): one .gsr of records a step, and logs.
 set -euo pipefail
@@ -75,6 +77,14 @@ unpack() {
   exec 9>&-
   export GEMMSMITH_HOME=$compiled
   if [[ -d $carry/cutlass ]]; then export GEMMSMITH_CUTLASS=$carry/cutlass; fi
+}
+
+# Of what lies under $OUT no more than a few files may come back, and none may be large: cat results.tgz.* | tar -xzf -
+bring() {
+  local piece
+  tar -C "$out" -czf - . | split -b 15M - /tmp/gemmsmith_results.
+  rm -rf "${out:?}"/*
+  for piece in /tmp/gemmsmith_results.*; do mv "$piece" "$out/results.tgz.${piece##*.}"; done
 }
 
 # The command once a GPU, side by side, each with its share of the cores and of the tests; it knows $gpu of $gpus.
@@ -253,11 +263,24 @@ sweep() {
 # h200.catalogue on an "NVIDIA H200".
 catalogue_here() { nvidia-smi -i 0 --query-gpu=name --format=csv,noheader | awk '{ print tolower($2) ".catalogue" }'; }
 
+# The catalogue of this kind of GPU goes to $OUT, as an earlier call on this machine left it, as .carry/records/ has it from another,
+# or as it ships.
+catalogue_so_far() {
+  local catalogue from
+  catalogue=$(catalogue_here)
+  for from in "/tmp/gemmsmith_$catalogue" "$carry/records/$catalogue" "kernels/$catalogue"; do
+    if [[ -e $from ]]; then cp "$from" "$out/$catalogue" && break; fi
+  done
+  echo "$out/$catalogue"
+}
+
+keep_catalogue() { cp "$1" "/tmp/gemmsmith_$(basename "$1")"; }
+
 sweep_and_settle() {
   local catalogue
-  catalogue=$(catalogue_here)
-  [[ ! -e kernels/$catalogue ]] || cp "kernels/$catalogue" "$out/"
-  sweep "$@" --device all --promote --catalogue "$out/$catalogue"
+  catalogue=$(catalogue_so_far)
+  sweep "$@" --device all --promote --catalogue "$catalogue"
+  keep_catalogue "$catalogue"
 }
 
 # DEVICE: the folders of the searches that stand.
@@ -273,11 +296,11 @@ settle() {
 
 certify() {
   local catalogue journal=${TMPDIR:-/tmp}/gemmsmith_certificates
-  catalogue=$(catalogue_here)
-  cp "kernels/$catalogue" "$out/"
+  catalogue=$(catalogue_so_far)
   [[ -e $journal || ! -e $carry/records/certificates ]] || cp "$carry/records/certificates" "$journal"
-  "$program" verify --catalogue "$out/$catalogue" --memcheck --device all --limit-seconds "$1" --journal "$journal" "${@:2}" 2>&1 |
+  "$program" verify --catalogue "$catalogue" --memcheck --device all --limit-seconds "$1" --journal "$journal" "${@:2}" 2>&1 |
     tee "$out/certify.txt" | tail -20 || true
+  keep_catalogue "$catalogue"
   [[ ! -e $journal ]] || cp "$journal" "$out/certificates"
 }
 
@@ -468,6 +491,6 @@ kills() {
 step=${1:-}
 case $step in
   pack) pack ;;
-  tests | self_test | sanitize | latency | baselines | rates | space | measure | sweep | sweep_and_settle | settle | certify | remeasure | bench | each_gpu | promote | policy | compare | duel | kills) unpack && mkdir -p "$out" && shift && "$step" "$@" ;;
-  *) sed -n '2,45s/^# //p' "$0" >&2; exit 2 ;;
+  tests | self_test | sanitize | latency | baselines | rates | space | measure | sweep | sweep_and_settle | settle | certify | remeasure | bench | each_gpu | promote | policy | compare | duel | kills | bring) unpack && mkdir -p "$out" && shift && "$step" "$@" ;;
+  *) sed -n '2,48s/^# //p' "$0" >&2; exit 2 ;;
 esac
