@@ -18,7 +18,9 @@
 #include "cli/terminal.h"
 #include "cli/words.h"
 #include "problem/grids.h"
+#include "evaluate/verify/certificate_journal.h"
 #include "ship/build_kernels.h"
+#include "ship/proofs.h"
 #include "ship/remeasured.h"
 
 namespace gemmsmith {
@@ -193,6 +195,25 @@ Result<int> Run(const CatalogueCompareCommand& command) {
   RETURN_IF_ERROR(WriteOut(command.json ? JsonText(command, selected.source, remeasured)
                                         : TextOf(command, catalogue, selected.source, remeasured)));
   return remeasured.failures.empty() ? kExitDone : kExitNoCandidate;
+}
+
+Result<int> Run(const CatalogueProveCommand& command) {
+  std::vector<Certificate> certificates;
+  for (const std::filesystem::path& path : command.journals) {
+    ASSIGN_OR_RETURN(const bool is_there, Exists(path));
+    if (!is_there) return NotFound(fmt::format("{} does not exist", path.string()));
+    ASSIGN_OR_RETURN(const CertificateJournal journal, CertificateJournal::Open(path));
+    certificates.insert(certificates.end(), journal.certificates().begin(), journal.certificates().end());
+  }
+  ASSIGN_OR_RETURN(const ProofChanges changes, ApplyCertificates(command.catalogue, certificates));
+  const Json json = {{"command", "catalogue prove"},
+                     {"catalogue", command.catalogue.string()},
+                     {"certificates", certificates.size()},
+                     {"raised", changes.raised},
+                     {"withdrawn", changes.withdrawn}};
+  RETURN_IF_ERROR(
+      WriteOut(command.json ? PrintJson(json) : fmt::format("{}: {}\n", command.catalogue.string(), Print(changes))));
+  return kExitDone;
 }
 
 Result<int> Run(const CatalogueBuildCommand& command) {

@@ -319,6 +319,12 @@ struct CatalogueCompareCommand {
   bool json = false;
 };
 
+struct CatalogueProveCommand {
+  std::filesystem::path catalogue;
+  std::vector<std::filesystem::path> journals;
+  bool json = false;
+};
+
 struct CatalogueBuildCommand {
   std::filesystem::path catalogue, output;
 };
@@ -384,7 +390,7 @@ using Command =
                  RecordsListCommand, RecordsStatsCommand, RecordsRankCommand, RecordsScreeningCommand,
                  RecordsPairsCommand, RecordsDuelCommand, RecordsCompareCommand, RecordsMeasureCommand, BenchCommand,
                  PromoteCommand, CatalogueShowCommand, CatalogueFindCommand, CatalogueCompareCommand,
-                 CatalogueBuildCommand, ReportCommand, TrainCommand, CompareCommand, DoctorCommand, WorkerCommand,
+                 CatalogueProveCommand, CatalogueBuildCommand, ReportCommand, TrainCommand, CompareCommand, DoctorCommand, WorkerCommand,
                  CompilerCommand, OnceCommand, GuestCommand>;
 
 // Nothing to carry out: help or the version was asked for (exit code 0), or the words were wrong (2).

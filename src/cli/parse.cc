@@ -438,7 +438,7 @@ class Grammar {
   }
 
   void AddCatalogueVerbs() {
-    Verb* catalogue = root_.add_subcommand("catalogue", "the kernels that won: show, find, compare, build");
+    Verb* catalogue = root_.add_subcommand("catalogue", "the kernels that won: show, find, compare, prove, build");
     catalogue->require_subcommand(1);
     Verb* show = NewVerb(catalogue, "show", "what is in a catalogue, by class", &catalogue_show_);
     Value(show, "FILE", "", "the catalogue", &catalogue_show_.catalogue, ReadPath)->required();
@@ -454,6 +454,12 @@ class Grammar {
     Value(compare, "CATALOGUE", "", "the catalogue", &catalogue_compare_.catalogue, ReadPath)->required();
     AddMeasurements(compare, &catalogue_compare_.selection);
     AddJson(compare, &catalogue_compare_.json);
+
+    Verb* prove = NewVerb(catalogue, "prove", "mark what was certified elsewhere; needs no GPU", &catalogue_prove_);
+    Value(prove, "CATALOGUE", "", "the catalogue", &catalogue_prove_.catalogue, ReadPath)->required();
+    AddSources(prove, &catalogue_prove_.journals, "journals of gemmsmith verify --catalogue, in their order");
+    prove->get_option("FILE")->required();
+    AddJson(prove, &catalogue_prove_.json);
 
     Verb* build = NewVerb(catalogue, "build", "compile its kernels into one file; needs no GPU", &catalogue_build_);
     Value(build, "FILE", "", "the catalogue", &catalogue_build_.catalogue, ReadPath)->required();
@@ -686,6 +692,7 @@ class Grammar {
   CatalogueShowCommand catalogue_show_;
   CatalogueFindCommand catalogue_find_;
   CatalogueCompareCommand catalogue_compare_;
+  CatalogueProveCommand catalogue_prove_;
   CatalogueBuildCommand catalogue_build_;
   ReportCommand report_;
   TrainCommand train_;

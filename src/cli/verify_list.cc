@@ -142,8 +142,7 @@ Result<int> VerifyList(const VerifyCommand& command, const std::vector<PlannedGe
     WriteNote(fmt::format("{} could not be judged: {}", Print(gemm), status.message()));
   if (!command.catalogue.empty()) {
     ASSIGN_OR_RETURN(const ProofChanges changes, ApplyCertificates(command.catalogue, journal.certificates()));
-    WriteNote(fmt::format("{}: {} proven further, {} withdrawn", command.catalogue.string(),
-                          Plural(changes.raised, "kernel"), changes.withdrawn));
+    WriteNote(fmt::format("{}: {}", command.catalogue.string(), Print(changes)));
   }
   RETURN_IF_ERROR(WriteOut(command.json ? JsonText(round, path) : PrintText(round, path)));
   RETURN_IF_ERROR(round.world);

@@ -1,10 +1,13 @@
 #include "ship/proofs.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <string>
 #include <utility>
 
+#include "base/text.h"
 #include "evaluate/outcome.h"
 #include "ship/catalogue_lock.h"
 
@@ -19,6 +22,10 @@ std::optional<Proof> ProofOf(const Certificate& certificate) {
 }
 
 }  // namespace
+
+std::string Print(const ProofChanges& changes) {
+  return fmt::format("{} proven further, {} withdrawn", Plural(changes.raised, "kernel"), CountText(changes.withdrawn));
+}
 
 Result<ProofChanges> ApplyCertificates(const std::filesystem::path& path, std::span<const Certificate> certificates) {
   ASSIGN_OR_RETURN(const FileLock lock, LockCatalogue(path));

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <span>
+#include <string>
 
 #include "catalogue/catalogue.h"
 #include "evaluate/verify/certificate_journal.h"
@@ -13,6 +14,9 @@ struct ProofChanges {
   int raised = 0;     // to certified, or to memchecked
   int withdrawn = 0;  // refused: the entry goes
 };
+
+// "304 kernels proven further, 0 withdrawn"
+std::string Print(const ProofChanges& changes);
 
 // Of the certificates those that are of an entry's problem and plan on the catalogue's device, in their order; a later
 // one says more than an earlier one. The file is written anew where something changed, and held meanwhile.

@@ -6,6 +6,7 @@
 #include "base/files.h"
 #include "catalogue/catalogue.h"
 #include "catalogue/kernel_file.h"
+#include "evaluate/verify/certificate_journal.h"
 #include "tests/end_to_end/program.h"
 
 namespace gemmsmith {
@@ -113,6 +114,32 @@ TEST_F(CatalogueTest, StandsBesideWhatWasMeasuredOfItSince) {
   const Finished nothing = home.Run({"catalogue", "compare", File(*ParsePlan("wgmma")), records});
   EXPECT_EQ(nothing.exit_code, 3);
   EXPECT_NE(nothing.error.find("holds no race of an entry"), std::string::npos) << nothing.error;
+}
+
+TEST_F(CatalogueTest, JournalsOfOtherMachinesProveItsEntries) {
+  const std::string file = File(kPlan);
+  Certificate certificate{
+      .problem = Print(kGemm), .plan = Print(kPlan), .device = "h200", .harness = "gemmsmith 0.1.0 abc"};
+  certificate.outcome = Name(OutcomeKind::kVerified), certificate.memchecked = true;
+  Certificate of_another_device = certificate;
+  of_another_device.device = "h100", of_another_device.outcome = Name(OutcomeKind::kWrong);
+  const std::string here = home.File("here", Print(certificate) + "\n"),
+                    there = home.File("there", Print(of_another_device) + "\n");
+
+  const Finished proven = home.Run({"catalogue", "prove", file, here, there});
+  EXPECT_EQ(proven.exit_code, 0) << proven.error;
+  EXPECT_EQ(proven.out, file + ": 1 kernel proven further, 0 withdrawn\n");
+  EXPECT_EQ(Catalogue::Read(file)->Find(kGemm)->proof, Proof::kMemchecked);
+  const nlohmann::json again = Parsed(home.Run({"catalogue", "prove", file, here, "--json"}).out);
+  EXPECT_EQ(again["certificates"], 1);
+  EXPECT_EQ(again["raised"], 0);
+
+  const std::string bytes = *ReadFile(file);
+  ExpectOneError(home.Run({"catalogue", "prove", file, here, home.Path("nothing")}), 3, "nothing");
+  ExpectOneError(home.Run({"catalogue", "prove", file, file}), 1, file);
+  ExpectOneError(home.Run({"catalogue", "prove", home.Path("none.catalogue"), here}), 3, "none.catalogue");
+  ExpectOneError(home.Run({"catalogue", "prove", file}), 2, "FILE");
+  EXPECT_EQ(*ReadFile(file), bytes);
 }
 
 // On no GPU: only who would be judged.
