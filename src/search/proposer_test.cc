@@ -8,6 +8,7 @@
 
 #include "base/statistics.h"
 #include "program/cost.h"
+#include "search/forecast.h"
 #include "search/fresh_plans.h"
 #include "search/synthetic_space.h"
 
@@ -176,14 +177,29 @@ TEST(RankedProposerTest, LeavesIllegalPlansForTheEnd) {
   EXPECT_EQ(MakeInformed("ranked", space)->Propose(2), (std::vector<Plan>{legal, illegal}));
 }
 
+std::vector<Plan> StartsIn(const Space& space) {
+  return PromisingStarts(Forecast({.gemm = kGemm, .device = H200(), .space = &space, .seed = 1}), space, 12);
+}
+
 TEST(LocalProposerTest, StartsWithTheLowestPredictionAndKeepsToOtherGeometriesByTurns) {
   const Space space(RankedPlans(kGemm, H200(), kLiveSpaceSize));
   const std::vector<Plan> plans = MakeInformed("local", space)->Propose(12);
   for (const Plan& plan : space.plans())
     EXPECT_GE(PredictTimeNs(plan, kGemm, H200()), PredictTimeNs(plans[0], kGemm, H200()));
-  std::set<Plan> geometries;
-  for (const size_t start : {0, 1, 3, 5, 7, 9, 11}) geometries.insert(GeometryOf(plans[start]));
-  EXPECT_EQ(geometries.size(), 7u);
+  const std::vector<Plan> starts = StartsIn(space);
+  size_t next = 0;
+  for (const size_t turn : {0, 1, 3, 5, 7, 9}) {
+    while (std::find(plans.begin(), plans.begin() + turn, starts[next]) != plans.begin() + turn) ++next;
+    EXPECT_EQ(Print(plans[turn]), Print(starts[next++])) << turn;
+  }
+}
+
+TEST(LocalProposerTest, AStartThatIsKnownIsNoTurn) {
+  const Space space(RankedPlans(kGemm, H200(), kLiveSpaceSize));
+  const std::vector<Plan> starts = StartsIn(space);
+  const std::unique_ptr<Proposer> proposer = MakeInformed("local", space);
+  proposer->Observe(starts[0], MeasuredOutcome(5000));
+  EXPECT_EQ(proposer->Propose(2), (std::vector<Plan>{starts[1], starts[2]}));
 }
 
 TEST(LocalProposerTest, TheThirdPlanGoesByWhatTheFirstTwoTaught) {
