@@ -291,7 +291,7 @@ settle() {
   here=$(catalogue_here) h200=$(standing h200) h100=$(standing h100)
   for folder in $h200 $h100; do options+=(--winners "$folder"); done
   if [[ $here == h100.catalogue ]]; then options+=(--experience "${h100//$'\n'/,}"); fi
-  sweep_and_settle "$@" --proposer policy --experience data/h200 --experience "$sweeps" "${options[@]}"
+  sweep_and_settle "$@" --proposer policy "${experience[@]}" "${options[@]}"
 }
 
 certify() {
@@ -366,14 +366,15 @@ a_part_of_the_shapes() {
   TMPDIR=$part OUT=$part/out "$PWD/tools/on_gpu.sh" "$step" "$name" "$part/$name.shapes" "${@:4}" >"$part/$name.log" 2>&1
 }
 
-# What the policy knows on a GPU where nothing is named, beside the recorded space.
+# What the policy knows on an H200 where nothing is named.
 sweeps=$(standing h200 | paste -sd,)
+experience=(--experience data/h200 --experience "$sweeps" --experience data/h200/dense)
 
 # All variants of a stage train side by side, dealt out to the GPUs; what is cut off goes on with the same call. The folders are in
 # /tmp/gemmsmith_policy, their weights (in pieces: cat weights.tar.*), logs and cards in $OUT.
 policy() {
   local torch=$1 seconds=$2 home=/tmp/gemmsmith_policy records=("${@:3}")
-  local experience="--experience data/h200 --experience $sweeps" gpus
+  local known="${experience[*]}" gpus
   gpus=$(nvidia-smi -L | wc -l)
   mkdir -p "$home"
   export GEMMSMITH_TRAINER=$home/libgemmsmith_trainer.so
@@ -381,18 +382,18 @@ policy() {
   train_all 1000 --stage pretrain <<<"full
     no_contrast --without contrast
     no_counters --without counters"
-  train_all 500 --stage imitate <<<"full $experience --from pretrain/full
-    no_contrast $experience --from pretrain/no_contrast
-    no_counters $experience --from pretrain/no_counters
+  train_all 500 --stage imitate <<<"full $known --from pretrain/full
+    no_contrast $known --from pretrain/no_contrast
+    no_counters $known --from pretrain/no_counters
     no_prior --without prior --from pretrain/full"
-  train_all 200 --stage rl <<<"full $experience --from imitate/full
-    no_contrast $experience --from imitate/no_contrast
-    no_counters $experience --from imitate/no_counters
+  train_all 200 --stage rl <<<"full $known --from imitate/full
+    no_contrast $known --from imitate/no_contrast
+    no_counters $known --from imitate/no_counters
     no_prior --from imitate/no_prior
-    no_mask --without mask $experience --from imitate/full
-    no_pretraining $experience"
+    no_mask --without mask $known --from imitate/full
+    no_pretraining $known"
   if ((seconds > SECONDS)); then
-    timeout -s INT $((seconds - SECONDS)) "$program" train --stage rl --live --from "$home/imitate/full/weights.safetensors" --steps 64 $experience \
+    timeout -s INT $((seconds - SECONDS)) "$program" train --stage rl --live --from "$home/imitate/full/weights.safetensors" --steps 64 $known \
       --learning-rate 0.0001 --output "$home/live" --archive "$home/live.db" --hold-out standard --on cuda:0 "${records[@]}" \
       >>"$home/live.txt" 2>&1 || tail -1 "$home/live.txt"
     [[ ! -e $home/live.db ]] || "$program" records export --archive "$home/live.db" --without-samples -o "$home/live.gsr"
@@ -447,7 +448,7 @@ duel() {
     local name=${side%%=*} options
     case $side in
       local) options=(--proposer local --winners none) ;;
-      experienced) options=(--proposer local --winners none --experience data/h200 --experience "$sweeps" --hold-out standard) ;;
+      experienced) options=(--proposer local --winners none "${experience[@]}" --hold-out standard) ;;
       policy) options=(--proposer policy --winners none --hold-out standard) ;;
       *) options=(--proposer policy --winners none --weights "${side#*=}" --hold-out standard) ;;
     esac

@@ -15,6 +15,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
+// The folder of a recorded device whose plans were measured on every shape of the grid (docs/lab/sweeps.md).
+constexpr std::string_view kDenseBlock = "dense";
+
 Result<Experience> ExperienceIn(const std::vector<RecordSource>& sources, const HeldOut& held_out) {
   Experience experience;
   for (const RecordSource& source : sources) {
@@ -101,6 +104,9 @@ Result<Experience> ExperienceOnGpu(const std::vector<RecordSource>& sources, con
     ASSIGN_OR_RETURN(const std::vector<fs::path> searches, StandingRecords(place));
     along = {searches};
     if (place.has_segments) along.insert(along.begin(), {place.path});
+    const fs::path block = place.path / kDenseBlock;
+    ASSIGN_OR_RETURN(const bool has_block, Exists(block));
+    if (has_block) along.push_back({block});
   }
   return ExperienceIn(along, held_out);
 }

@@ -32,7 +32,7 @@ TEST_F(CameAlong, ThePolicySaysOnWhatItWasTrained) {
   EXPECT_FALSE(WasTrainedOn("elsewhere/weights.safetensors", "h200"));
 }
 
-TEST_F(CameAlong, ASearchOnAGpuHasTheSpaceAndTheSearchesOfItsDevice) {
+TEST_F(CameAlong, ASearchOnAGpuHasTheSpaceItsDenseBlockAndTheSearchesOfItsDevice) {
   const Result<Experience> along = ExperienceOnGpu({}, "h200", {});
   ASSERT_TRUE(along.ok()) << along.status().message();
   const Result<std::shared_ptr<const Recording>> space = LoadRecording("h200");
@@ -42,6 +42,12 @@ TEST_F(CameAlong, ASearchOnAGpuHasTheSpaceAndTheSearchesOfItsDevice) {
   EXPECT_FALSE(of_space->empty());
   EXPECT_NE(along->Fingerprint(), of_space->Fingerprint());
   EXPECT_FALSE(along->empty());
+  const Result<std::vector<std::filesystem::path>> searches = StandingRecords("h200");
+  ASSERT_TRUE(searches.ok()) << searches.status().message();
+  const std::filesystem::path h200 = GEMMSMITH_SOURCE_DIR "/data/h200";
+  const Result<Experience> named = ExperienceNamed({{h200}, *searches, {h200 / "dense"}}, {});
+  ASSERT_TRUE(named.ok()) << named.status().message();
+  EXPECT_EQ(named->Fingerprint(), along->Fingerprint());
   const Result<Experience> less = ExperienceOnGpu({}, "h200", StandardHeldOut());
   ASSERT_TRUE(less.ok()) << less.status().message();
   EXPECT_FALSE(less->empty());
