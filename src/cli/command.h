@@ -390,8 +390,8 @@ using Command =
                  RecordsListCommand, RecordsStatsCommand, RecordsRankCommand, RecordsScreeningCommand,
                  RecordsPairsCommand, RecordsDuelCommand, RecordsCompareCommand, RecordsMeasureCommand, BenchCommand,
                  PromoteCommand, CatalogueShowCommand, CatalogueFindCommand, CatalogueCompareCommand,
-                 CatalogueProveCommand, CatalogueBuildCommand, ReportCommand, TrainCommand, CompareCommand, DoctorCommand, WorkerCommand,
-                 CompilerCommand, OnceCommand, GuestCommand>;
+                 CatalogueProveCommand, CatalogueBuildCommand, ReportCommand, TrainCommand, CompareCommand,
+                 DoctorCommand, WorkerCommand, CompilerCommand, OnceCommand, GuestCommand>;
 
 // Nothing to carry out: help or the version was asked for (exit code 0), or the words were wrong (2).
 struct NoCommand {

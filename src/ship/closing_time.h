@@ -16,7 +16,8 @@ class ClosingTime {
     const std::lock_guard lock(mutex_);
     longest_seconds_ = std::max(longest_seconds_, seconds);
   }
-  // What is begun last may wait for one such call and then needs another. Before one has ended nothing is known of them.
+  // What is begun last may wait for one such call and then needs another. Before one has ended nothing is known of
+  // them.
   bool HasCome(double elapsed_seconds) const {
     const std::lock_guard lock(mutex_);
     return limit_seconds_ && elapsed_seconds + 2 * longest_seconds_ >= *limit_seconds_;
