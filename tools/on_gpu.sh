@@ -81,10 +81,11 @@ unpack() {
 
 # Of what lies under $OUT no more than a few files may come back, and none may be large: cat results.tgz.* | tar -xzf -
 bring() {
-  local piece
-  tar -C "$out" -czf - . | split -b 15M - /tmp/gemmsmith_results.
+  local pieces
+  pieces=$(mktemp -d)
+  tar -C "$out" -czf - . | split -b 15M - "$pieces/results.tgz."
   rm -rf "${out:?}"/*
-  for piece in /tmp/gemmsmith_results.*; do mv "$piece" "$out/results.tgz.${piece##*.}"; done
+  mv "$pieces"/* "$out/"
 }
 
 # The command once a GPU, side by side, each with its share of the cores and of the tests; it knows $gpu of $gpus.
@@ -274,7 +275,7 @@ catalogue_so_far() {
   echo "$out/$catalogue"
 }
 
-keep_catalogue() { cp "$1" "/tmp/gemmsmith_$(basename "$1")"; }
+keep_catalogue() { [[ ! -e $1 ]] || cp "$1" "/tmp/gemmsmith_$(basename "$1")"; }
 
 sweep_and_settle() {
   local catalogue
@@ -493,5 +494,5 @@ step=${1:-}
 case $step in
   pack) pack ;;
   tests | self_test | sanitize | latency | baselines | rates | space | measure | sweep | sweep_and_settle | settle | certify | remeasure | bench | each_gpu | promote | policy | compare | duel | kills | bring) unpack && mkdir -p "$out" && shift && "$step" "$@" ;;
-  *) sed -n '2,48s/^# //p' "$0" >&2; exit 2 ;;
+  *) sed -n '2,/^set /s/^# //p' "$0" >&2; exit 2 ;;
 esac

@@ -102,8 +102,8 @@ Result<Experience> ExperienceOnGpu(const std::vector<RecordSource>& sources, con
   for (const RecordingPlace& place : FindRecordings()) {
     if (place.key != device_key) continue;
     ASSIGN_OR_RETURN(const std::vector<fs::path> searches, StandingRecords(place));
-    along = {searches};
-    if (place.has_segments) along.insert(along.begin(), {place.path});
+    if (place.has_segments) along.push_back({place.path});
+    along.push_back(searches);
     const fs::path block = place.path / kDenseBlock;
     ASSIGN_OR_RETURN(const bool has_block, Exists(block));
     if (has_block) along.push_back({block});

@@ -51,15 +51,17 @@ class LocalProposer : public Proposer {
 
   std::optional<Plan> Next() {
     if (StartIsNext())
-      while (next_start_ < starts_.size())
-        if (const Plan& start = starts_[next_start_++]; fresh_.Take(start)) {
-          forecast_.Await(*space_.IndexOf(start));
-          return start;
-        }
+      if (std::optional<Plan> plan = Start()) return plan;
     if (++steps_ % kLeapEvery != 0)
       if (std::optional<Plan> plan = Climb()) return plan;
     if (std::optional<Plan> plan = Leap()) return plan;
     return fresh_.TakeAny();
+  }
+
+  std::optional<Plan> Start() {
+    while (next_start_ < starts_.size())
+      if (const size_t index = *space_.IndexOf(starts_[next_start_++]); !fresh_.IsTaken(index)) return Take(index);
+    return std::nullopt;
   }
 
   // Of all untried neighbours of the best measured plans the one with the lowest forecast.

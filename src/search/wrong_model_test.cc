@@ -7,7 +7,6 @@
 #include <cmath>
 #include <limits>
 
-#include "base/hash.h"
 #include "base/random.h"
 #include "program/cost.h"
 #include "search/proposers.h"
@@ -49,13 +48,11 @@ class Landscape {
     }
     return std::exp(log);
   }
-  // Nearly: a sum of twelve, the same for the same values.
+  // The same for the same values.
   double Normal(const Plan& plan, size_t i, size_t j) const {
-    Random random(seed_ ^
-                  HashBytes(fmt::format("{} {}={} {}={}", int(plan.family), i, plan.values[i], j, plan.values[j])).low);
-    double sum = -6;
-    for (int draw = 0; draw < 12; ++draw) sum += random.Uniform();
-    return sum;
+    return Random(seed_)
+        .Fork(fmt::format("{} {}={} {}={}", int(plan.family), i, plan.values[i], j, plan.values[j]))
+        .Normal();
   }
 
   const Gemm gemm_;
