@@ -3,7 +3,7 @@ set(page ${CMAKE_SOURCE_DIR}/src/report/page)
 # In this order: each uses only those before it.
 set(page_scripts
     data.js text.js table.js chart.js controls.js
-    summary.js distribution.js by_size.js heat_maps.js roofline.js history.js comparison.js patterns.js tables.js shape_list.js shape_page.js
+    summary.js distribution.js by_size.js heat_maps.js roofline.js history.js comparison.js tables.js shape_list.js patterns.js shape_page.js
     live.js main.js)
 list(TRANSFORM page_scripts PREPEND ${page}/)
 set(page_library ${CMAKE_SOURCE_DIR}/third_party/d3/d3.min.js)

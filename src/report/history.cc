@@ -7,12 +7,17 @@ namespace {
 
 using Candidates = std::vector<const Trial*>;
 
-// The protocol of most; of equally many the least careful.
-Protocol CommonestProtocol(const Candidates& candidates) {
+// Searches choose by screenings. Where only races are left of them: the protocol of most, of equally many the least
+// careful.
+Protocol ProtocolOfSearch(const Candidates& candidates) {
   std::map<Protocol, int> counts;
   for (const Trial* trial : candidates) ++counts[trial->outcome.protocol];
+  if (counts.contains(Protocol::kScreen)) return Protocol::kScreen;
   return std::max_element(counts.begin(), counts.end(),
-                          [](const auto& a, const auto& b) { return a.second < b.second; })
+                          [](const auto& a, const auto& b) {
+                            if (a.second != b.second) return a.second < b.second;
+                            return MoreCareful(a.first, b.first);
+                          })
       ->first;
 }
 
@@ -39,7 +44,7 @@ SearchHistories HistoriesOf(const std::vector<Trial>& trials, const Selection& s
       candidates.push_back(&trial);
   if (candidates.empty()) return {};
 
-  SearchHistories histories{.protocol = CommonestProtocol(candidates)};
+  SearchHistories histories{.protocol = ProtocolOfSearch(candidates)};
   std::stable_sort(candidates.begin(), candidates.end(),
                    [](const Trial* a, const Trial* b) { return a->unix_ms < b->unix_ms; });
   std::map<std::pair<Shape, Layout>, SearchHistory> problems;

@@ -23,7 +23,7 @@ struct SearchHistory {
 };
 
 struct SearchHistories {
-  Protocol protocol = Protocol::kScreen;  // the one that most candidates were judged in; those in others are left out
+  Protocol protocol = Protocol::kScreen;  // screenings where there are any, else the commonest; others are left out
   std::vector<SearchHistory> problems;    // sorted by shape and layout
 };
 

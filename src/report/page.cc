@@ -46,6 +46,7 @@ Result<PageContent> MakePageContent(std::string source, const std::vector<Trial>
   ASSIGN_OR_RETURN(Selection selection, SelectRecords(trials, options));
   Result<Scoreboard> board = MakeScoreboard(selection, against);
   if (!board.ok() && (against || board.status().code() != StatusCode::kNotFound)) return board.status();
+  if (board.ok() && board->of_ours) board->dispatch = DispatchOf(trials, selection);
   SearchHistories histories = HistoriesOf(trials, selection);
   Result<Patterns> patterns = FindPatterns(trials, selection);
   return PageContent{std::move(source), std::move(selection), std::move(board), std::move(histories),

@@ -276,7 +276,7 @@ Json JsonOf(const SearchHistories& histories, const Selection& selection) {
 
 Json ComparisonData(const std::optional<SearchComparison>& comparison) {
   if (!comparison) return Json();
-  constexpr int kScoreDigits = 4;
+  constexpr int kScoreDigits = 6;  // they are rounded once more when they are shown
   Json curves = Json::array();
   for (const Curve& curve : comparison->curves) {
     Json means, lows, highs;
@@ -306,6 +306,10 @@ Json PageData(const PageContent& content) {
   const Result<Device> device = FindDevice(selection.setting.device_key);
   const bool compared = content.board.ok();
   std::vector<Sheet> tables = compared ? SheetsOfAllModes(*content.board) : std::vector<Sheet>();
+  if (compared)  // it stands in front of the others
+    std::erase_if(tables, [caption = ClassTable(*content.board).caption](const Sheet& sheet) {
+      return sheet.caption == caption;
+    });
   for (Sheet& sheet : SheetsOf(selection)) tables.push_back(std::move(sheet));
   Json all_modes = Json::array(), classes = Json::array();
   for (const Clock mode : kModes) all_modes.push_back(Name(mode));
@@ -318,6 +322,7 @@ Json PageData(const PageContent& content) {
           {"known_modes", all_modes},
           {"shapes", Shapes(selection, device)},
           {"modes", Modes(content)},
+          {"class_table", compared ? JsonOf(ClassTable(*content.board)) : Json()},
           {"tables", JsonOf(tables)},
           {"runs", Runs(selection)},
           {"history", JsonOf(content.histories, selection)},

@@ -15,8 +15,8 @@
 namespace gemmsmith {
 
 struct Technique {
-  std::string_view name;  // "split", say, and what it is compared with: "one split"
-  std::string_view with, without;
+  std::string_view name;                                      // "split"
+  std::string_view with, without;                             // in sentences: "a split K", "a whole K"
   std::vector<std::string_view> axes;                         // twins differ in these alone; none: there are no twins
   std::optional<bool> (*is_used)(const Plan&, const Shape&);  // nothing: the plan stands on neither side
   bool across_families = false;  // else only plans of the family of a problem's fastest plan are looked at

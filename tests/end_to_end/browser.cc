@@ -29,16 +29,25 @@ std::optional<Browser> Browser::Find() {
 }
 
 std::string Browser::Drawn(const Home& home, const std::string& address) const {
-  // Through a file: RunProcess keeps a megabyte.
-  const std::string dump = home.Path("dump.html");
+  return WithoutScripts(ShownIn(home, "--dump-dom \"$2\" > \"$3\"", address));
+}
+
+std::string Browser::Printed(const Home& home, const std::string& address) const {
+  return ShownIn(home, "--no-pdf-header-footer --print-to-pdf=\"$3\" \"$2\"", address);
+}
+
+// Through a file: RunProcess keeps a megabyte.
+std::string Browser::ShownIn(const Home& home, const std::string& how, const std::string& address) const {
+  const std::string file = home.Path("shown");
   const std::string command =
       "exec \"$0\" --headless --no-sandbox --disable-gpu --disable-dev-shm-usage \"$1\" "
-      "--virtual-time-budget=10000 --window-size=1300,900 --dump-dom \"$2\" > \"$3\"";
+      "--virtual-time-budget=10000 --window-size=1300,900 " +
+      how;
   const Result<ProcessResult> result =
-      RunProcess({"sh", "-c", command, program_, "--user-data-dir=" + home.Path("profile").string(), address, dump},
+      RunProcess({"sh", "-c", command, program_, "--user-data-dir=" + home.Path("profile").string(), address, file},
                  std::chrono::seconds(90));
   EXPECT_TRUE(result.ok() && result->exit_code == 0) << result->output;
-  return WithoutScripts(ReadFile(dump).ok() ? *ReadFile(dump) : "");
+  return ReadFile(file).ok() ? *ReadFile(file) : "";
 }
 
 int Occurrences(const std::string& text, const std::string& part) {

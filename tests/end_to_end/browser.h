@@ -15,9 +15,12 @@ class Browser {
 
   // The elements of the page, without scripts and data; with a profile under `home`.
   std::string Drawn(const Home& home, const std::string& address) const;
+  // The page on paper, as PDF.
+  std::string Printed(const Home& home, const std::string& address) const;
 
  private:
   explicit Browser(std::string program) : program_(std::move(program)) {}
+  std::string ShownIn(const Home& home, const std::string& how, const std::string& address) const;
   std::string program_;
 };
 

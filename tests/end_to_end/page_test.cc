@@ -39,6 +39,13 @@ class PageTest : public testing::Test {
     return ReadFile(path_).ok() ? *ReadFile(path_) : "";
   }
 
+  // What a user without an archive gets.
+  std::string PageOfWhatCameAlong() const {
+    std::filesystem::create_directories(home.Path("records"));
+    std::filesystem::create_directory_symlink(GEMMSMITH_DATA "/h200", home.Path("records/h200"));
+    return PageOf({});
+  }
+
   Home home;
   const std::string path_ = home.Path("page.html");
 };
@@ -81,6 +88,16 @@ TEST_F(PageTest, OfTheWholeGridIsSmall) {
   EXPECT_TRUE(data["history"]["shape"].empty());
 }
 
+TEST_F(PageTest, OfTheSearchesThatCameAlongIsSmallAndWhole) {
+  const std::string page = PageOfWhatCameAlong();
+  EXPECT_LT(page.size(), kLargestPage);
+  const nlohmann::json data = DataOf(page);
+  EXPECT_EQ(data["shapes"]["m"].size(), 1000u);
+  EXPECT_EQ(data["class_table"]["rows"].size(), 7u);
+  EXPECT_EQ(data["history"]["protocol"], "screen");
+  EXPECT_GT(data["report"]["dispatched"]["products"], 1000);
+}
+
 TEST_F(PageTest, NeedsNothingToCompare) {
   std::vector<Trial> trials = MadeUpTrials({64, 64, 64}, 10, kTn);
   for (Trial& trial : trials) {
@@ -115,10 +132,11 @@ class BrowserTest : public PageTest {
   }
 };
 
-// Clicks every head of the tables; the root element tells how many titles repeat, and how many clicks went astray.
+// Clicks every head of the tables, those of the summary too; the root element tells how many titles repeat, and how
+// many clicks went astray.
 constexpr const char* kSorter = R"js(
 let repeated = 0, astray = 0;
-for (const row of document.querySelectorAll("#tables thead tr")) {
+for (const row of document.querySelectorAll("#summary thead tr, #tables thead tr")) {
   const titles = [...row.cells].map((head) => head.textContent);
   repeated += titles.length - new Set(titles).size;
   for (const head of row.cells) {
@@ -221,6 +239,44 @@ TEST_F(BrowserTest, DrawsThePatternsOfTheRecordedSpace) {
   EXPECT_EQ(Occurrences(page, "<li>"), int(patterns["sentences"].size()));
   EXPECT_NE(page.find("wgmma tile_n over"), std::string::npos);
   EXPECT_NE(page.find("aria-label=\"what techniques are worth\""), std::string::npos);
+}
+
+// Chooses every clock in the dark; the root element tells whether that is darker, and how many marks of Figure 3 lie
+// beside it.
+constexpr const char* kChooser = R"js(
+const brightness = () => getComputedStyle(document.body).backgroundColor.match(/[\d.]+/g).slice(0, 3).reduce((a, b) => a + +b, 0);
+const buttonNamed = (name) => [...document.querySelectorAll("#controls button")].find((button) => button.textContent === name);
+const light = brightness();
+buttonNamed("dark").click();
+const darker = light - brightness();
+let beside = 0, drawn = 0;
+for (const mode of modes) {
+  buttonNamed(mode).click();
+  const frame = document.querySelector("#figure3 svg").getBoundingClientRect();
+  for (const mark of document.querySelectorAll("#figure3 svg circle")) {
+    const box = mark.getBoundingClientRect();
+    ++drawn;
+    beside += box.right > frame.right || box.left < frame.left || box.top < frame.top || box.bottom > frame.bottom;
+  }
+}
+Object.assign(document.documentElement.dataset, {darker: darker > 200, beside, drawn: drawn > 3000});
+)js";
+
+TEST_F(BrowserTest, DrawsTheSearchesThatCameAlongOnEveryClockAndInTheDark) {
+  const std::string page = DrawnFor(PageOfWhatCameAlong(), kChooser);
+  ExpectDrawn(page);
+  EXPECT_NE(page.find("data-darker=\"true\""), std::string::npos);
+  EXPECT_NE(page.find("data-drawn=\"true\""), std::string::npos);
+  EXPECT_NE(page.find("data-beside=\"0\""), std::string::npos) << page.substr(page.find("data-beside"), 30);
+  EXPECT_NE(page.find("has in a later one, over 1,"), std::string::npos);
+  EXPECT_NE(page.find("times the floor in the mean"), std::string::npos);
+}
+
+TEST_F(BrowserTest, Prints) {
+  PageOf({kSmall});
+  const std::string pdf = Browser::Find()->Printed(home, "file://" + path_);
+  EXPECT_TRUE(pdf.starts_with("%PDF-")) << pdf.substr(0, 20);
+  EXPECT_GE(Occurrences(pdf, "/Type /Page\n"), 3);
 }
 
 TEST_F(BrowserTest, DrawsTheWholeGrid) {

@@ -54,7 +54,12 @@ function drawSpreadPanel(place, mode, domain) {
     line.append("rect").attr("class", "catch").attr("x", -170).attr("y", y - kSpreadLine / 2)
       .attr("width", chart.width + 236).attr("height", kSpreadLine);
     line.append("text").attr("class", "row-name").attr("x", -9).attr("y", y).text(row);
-    line.append("text").attr("class", "row-value").attr("x", chart.width + 8).attr("y", y).text(ratioText(statistics.mean));
+    const isOfAll = ratios.length === shapes.length;
+    line.append("text").attr("class", "row-value").attr("x", chart.width + 8).attr("y", isOfAll ? y : y - 6)
+      .text(ratioText(statistics.mean));
+    if (!isOfAll)
+      line.append("text").attr("class", "row-value part").attr("x", chart.width + 8).attr("y", y + 8)
+        .text(`of ${countText(ratios.length)}`);
     drawSpread({...chart, inner: line}, x, y, ratios);
   });
 }
@@ -63,7 +68,8 @@ function drawDistribution(body) {
   if (!isCompared) return missing(body, `No speed-ups to draw: ${data.not_compared}.`);
   note(body, (isOfOurs ? "t_baseline / t_ours: ours over every baseline. " : `t_${data.report.against} / t_contender. `) +
     "Right of 1 is faster. The shape shows where the ratios lie, the bar holds their middle half, the line 5 to 95 %; " +
-    "the tick is the median, the diamond and the number at the right the mean.");
+    "the tick is the median, the diamond and the number at the right the mean; where a row has not all shapes their number " +
+    "stands below it, and rows of other shapes are no order.");
   const all = modes.flatMap((mode) => spreadRows(mode).flatMap((row) => speedUpsOf(mode, row).map((s) => s.ratio)));
   const drawn = modes.filter((mode) => spreadRows(mode).length > 0);
   const places = newPanels(body, drawn.map(modePanel));

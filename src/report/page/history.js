@@ -61,7 +61,7 @@ function drawHistory(body) {
   if (searches.length === 0) return missing(body, "These records hold no candidates of ours, so there is no search to draw.");
   const timed = searches.filter((search) => search.bests.length > 0 && search.candidates >= kFewestCandidates);
   const judged = d3.sum(searches, (search) => search.candidates);
-  note(body, `${plural(judged, "candidate")} in the ${data.history.protocol} protocol: ${outcomesText()}; ` +
+  note(body, `${plural(judged, "candidate")} in the ${data.history.protocol} protocol, of which records are here: ${outcomesText()}; ` +
     `${plural(searches.length, "problem")} (a shape in a layout).`);
   if (timed.length === 0)
     return missing(body, `No problem has ${kFewestCandidates} candidates or more in these records, so there is no search to draw.`);

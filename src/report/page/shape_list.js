@@ -31,7 +31,9 @@ function matchesShape(text, shape, columns) {
 
 function unreadableText(text) {
   const term = termsOf(text).find((other) => isMeantToCompare(other) && !kComparison.test(other));
-  return term === undefined ? "" : `cannot read '${term}'; write m, n, k, volume or speedup with <, <=, >, >= or = and a number`;
+  return term === undefined ? "" :
+    `cannot read '${term}'; write m, n, k, volume or speedup with <, <=, >, >= or = and a number, ` +
+    "and words of a row as they stand there, as in tiny or slower";
 }
 
 function timeColumn(title, entrant) {

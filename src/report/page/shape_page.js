@@ -19,7 +19,7 @@ function drawShapeHead(into, shape) {
   drawFacts(into, [
     ["class", shape.shapeClass],
     ["arithmetic", `${d3.format(".3s")(shape.flops).replace(/([a-zA-Z])$/, " $1")}FLOP`],
-    ["operands and result", `${(shape.bytes / 1e6).toPrecision(3)} MB`],
+    ["operands and result", bytesText(shape.bytes)],
     ["arithmetic intensity", `${(shape.flops / shape.bytes).toFixed(1)} FLOP a byte`],
     ["floor", shape.floorNs === null ? `unknown for ${data.records.setting.device}` : timeText(shape.floorNs)],
   ]);

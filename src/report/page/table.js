@@ -88,7 +88,7 @@ function drawTable(into, {caption, name = caption, columns: wanted, rows, isLong
       return isShown ? null : "";
     });
     count.text(text === "" ? plural(rows.length, "row") : `${countText(shown)} of ${plural(rows.length, "row")}`);
-    trouble.text(troubleOf(text));
+    trouble.text(troubleOf(text) || (shown === 0 && rows.length > 0 ? "no row has all of that" : ""));
   };
   head.append("input").attr("type", "search").attr("placeholder", hint).attr("aria-label", `filter: ${caption}`)
     .attr("title", explain).attr("data-table", name).property("value", reader.filter)

@@ -18,6 +18,11 @@ function timeText(ns) {
   return `${value.toFixed(value < 10 ? 3 : value < 100 ? 2 : 1)} ${unit}`;
 }
 
+function bytesText(bytes) {
+  const [value, unit] = bytes < 1e6 ? [bytes / 1e3, "kB"] : bytes < 1e9 ? [bytes / 1e6, "MB"] : [bytes / 1e9, "GB"];
+  return `${value.toPrecision(3)} ${unit}`;
+}
+
 function speedUpText(speedUp) {
   const interval = speedUp.interval === null ? "no 95 % interval" : `95 %: ${intervalText(speedUp.interval)}`;
   return `${ratioText(speedUp.ratio)} (${interval})`;
