@@ -43,7 +43,7 @@ function(gemmsmith_folder name)
     # Of the sources, not of the target: its precompiled headers serve others too.
     set_property(SOURCE ${tests} APPEND PROPERTY COMPILE_DEFINITIONS GEMMSMITH_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
     gemmsmith_precompile(gemmsmith_${name}_test gemmsmith_base_test <gtest/gtest.h>)
-    gtest_discover_tests(gemmsmith_${name}_test TEST_PREFIX ${name}. DISCOVERY_MODE PRE_TEST
+    gtest_discover_tests(gemmsmith_${name}_test TEST_PREFIX ${name}. DISCOVERY_MODE PRE_TEST NO_PRETTY_VALUES
                          PROPERTIES LABELS unit TIMEOUT 300)
   endif()
   if(GEMMSMITH_FUZZERS)
@@ -70,7 +70,7 @@ function(gemmsmith_gpu_tests)
   gemmsmith_precompile(gemmsmith_gpu_tests gemmsmith_base_test)
   set_target_properties(gemmsmith_gpu_tests PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
   # One at a time: they measure.
-  gtest_discover_tests(gemmsmith_gpu_tests TEST_PREFIX gpu. DISCOVERY_MODE PRE_TEST
+  gtest_discover_tests(gemmsmith_gpu_tests TEST_PREFIX gpu. DISCOVERY_MODE PRE_TEST NO_PRETTY_VALUES
                        PROPERTIES LABELS gpu TIMEOUT 600 RESOURCE_LOCK gpu)
 endfunction()
 
