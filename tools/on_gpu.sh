@@ -28,6 +28,9 @@
 #          tools/on_gpu.sh remeasure COUNT SECONDS
 #                                                 so many entries of their catalogue, drawn at random, raced once more beside AutoTuning,
 #                                                 and what has changed (another $SEED draws others)
+#          tools/on_gpu.sh confirm SHAPES MODES PROTOCOL SECONDS
+#                                                 the faster entry of each of these shapes beside AutoTuning, on all GPUs:
+#                                                 bench/long12.shapes offline,server long, say, takes 70 s a shape
 #          tools/on_gpu.sh bench NAME SHAPES CONTENDERS MODES PROTOCOL SECONDS
 #                                                 contenders beside the libraries on many shapes, and their tables
 #          tools/on_gpu.sh each_gpu measure|sweep|bench NAME SHAPES ...
@@ -278,10 +281,11 @@ catalogue_so_far() {
 keep_catalogue() { [[ ! -e $1 ]] || cp "$1" "/tmp/gemmsmith_$(basename "$1")"; }
 
 sweep_and_settle() {
-  local catalogue
+  local catalogue code=0
   catalogue=$(catalogue_so_far)
-  sweep "$@" --device all --promote --catalogue "$catalogue"
-  keep_catalogue "$catalogue"
+  sweep "$@" --device all --promote --catalogue "$catalogue" || code=$?
+  keep_catalogue "$catalogue"  # what was settled until a GPU was lost is finished in the archive
+  return "$code"
 }
 
 # DEVICE: the folders of the searches that stand.
@@ -305,10 +309,28 @@ certify() {
   [[ ! -e $journal ]] || cp "$journal" "$out/certificates"
 }
 
+# PROBLEM | PLAN
+entries_of() { awk -F'\t' '/^gemm / { print $1 " | " $2 }' "$1"; }
+
+# Of each shape the faster of both layouts, with f32 sums.
+fastest_entries_of() {
+  awk -F'\t' '/^gemm [^ ]+ .. f16 f32\t/ {
+    split($1, problem, " "); split($6, device, " "); shape = problem[2]
+    if (shape in ns && ns[shape] <= device[2] + 0) next
+    ns[shape] = device[2] + 0; entry[shape] = $1 " | " $2
+  } END { for (shape in entry) print entry[shape] }' "$1"
+}
+
+confirm() {
+  local pairs=/tmp/gemmsmith_confirmed
+  fastest_entries_of "kernels/$(catalogue_here)" >"$pairs"
+  each_gpu bench confirmed "$1" "plans:$pairs,lt_auto" "$2" "$3" "$4"
+}
+
 remeasure() {
   local catalogue pairs=/tmp/gemmsmith_remeasured
   catalogue=kernels/$(catalogue_here)
-  awk -F'\t' '/^gemm / { print $1 " | " $2 }' "$catalogue" | shuf -n "$1" --random-source=<(yes "${SEED:-1}") >"$pairs"
+  entries_of "$catalogue" | shuf -n "$1" --random-source=<(yes "${SEED:-1}") >"$pairs"
   awk '{ print $2 }' "$pairs" | sort -u >"$pairs.shapes"
   "$program" bench --shapes "$pairs.shapes" --contenders "plans:$pairs,lt_auto" --limit-seconds "$2" --name remeasured \
     --archive "$(archive_of remeasured)" --output "$out/remeasured.gsr"
@@ -324,7 +346,7 @@ bench() {
 
 promote() {
   local archive=${TMPDIR:-/tmp}/gemmsmith_promote.db
-  [[ -e $archive ]] || "$program" records import "${@:4}" --archive "$archive"
+  "$program" records import "${@:4}" --archive "$archive"  # those that it has already cost nothing
   cp "$1" "$out/" 2>/dev/null || true
   "$program" promote --device all --both-layouts --shapes "$2" --limit-seconds "$3" --archive "$archive" --catalogue "$out/$(basename "$1")" \
     --record "$out/promote.gsr" | tee "$out/promote.txt" | tail -3
@@ -493,6 +515,6 @@ kills() {
 step=${1:-}
 case $step in
   pack) pack ;;
-  tests | self_test | sanitize | latency | baselines | rates | space | measure | sweep | sweep_and_settle | settle | certify | remeasure | bench | each_gpu | promote | policy | compare | duel | kills | bring) unpack && mkdir -p "$out" && shift && "$step" "$@" ;;
+  tests | self_test | sanitize | latency | baselines | rates | space | measure | sweep | sweep_and_settle | settle | certify | remeasure | confirm | bench | each_gpu | promote | policy | compare | duel | kills | bring) unpack && mkdir -p "$out" && shift && "$step" "$@" ;;
   *) sed -n '2,/^set /s/^# //p' "$0" >&2; exit 2 ;;
 esac

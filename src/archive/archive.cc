@@ -134,7 +134,8 @@ Archive::~Archive() = default;
 
 Result<std::unique_ptr<Archive>> Archive::Open(const std::filesystem::path& path) {
   std::error_code error;
-  std::filesystem::create_directories(path.parent_path(), error);
+  if (!path.parent_path().empty()) std::filesystem::create_directories(path.parent_path(), error);
+  if (error) return IoError(fmt::format("archive {}: its folder cannot be made: {}", path.string(), error.message()));
   ASSIGN_OR_RETURN(std::unique_ptr<Database> database, Database::Open(path));
   RETURN_IF_ERROR(PrepareSchema(*database));
   return Prepare(std::move(database));

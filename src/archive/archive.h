@@ -47,7 +47,8 @@ class Archive {
   // from many threads, and beside other processes that write; after a failure the archive can be used on.
   Status Add(std::span<const Trial> trials);
   Status Add(const Trial& trial) { return Add(std::span(&trial, 1)); }
-  // In the order they were stored. Safe beside Add().
+  // In the order they were stored. Safe beside Add(), as nothing below is: it reads where another thread may be within
+  // a transaction.
   Result<std::vector<Trial>> Load(const TrialFilter& filter) const;
   Status ForEach(const TrialFilter& filter, const std::function<void(const Trial&)>& visit) const;
   // The number of the newest trial, 0 where there is none: whoever saw this number before has missed nothing.

@@ -153,7 +153,7 @@ Status Database::Failure(int code) const {
     case SQLITE_READONLY:
     case SQLITE_PERM:
     case SQLITE_IOERR:
-      return IoError(fmt::format("archive {}: {}{}", name, words,
+      return IoError(fmt::format("archive {}: {}{}; --archive FILE names another", name, words,
                                  system_error == 0 ? "" : ": " + std::generic_category().message(system_error)));
     default:
       return IoError(fmt::format("archive {}: {}", name, words));

@@ -13,13 +13,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Status WithPlace(const Status& status, std::string_view place) {
-  return {status.code(), fmt::format("{}: {}", place, status.message())};
-}
-
 Status AppendSegment(const fs::path& path, std::string_view bytes, std::vector<Trial>& trials) {
   Result<std::vector<Trial>> segment = DecodeSegment(bytes);
-  if (!segment.ok()) return WithPlace(segment.status(), path.string());
+  if (!segment.ok())
+    return Status(segment.status().code(),
+                  fmt::format("{}: {}; nothing of it was read: fetch it again, or leave it out", path.string(),
+                              segment.status().message()));
   std::move(segment->begin(), segment->end(), std::back_inserter(trials));
   return OkStatus();
 }
@@ -30,7 +29,7 @@ Status AppendJsonLines(const fs::path& path, std::string_view content, std::vect
     ++number;
     if (SplitWords(line).empty()) continue;
     Result<Trial> trial = FromJsonLine(line);
-    if (!trial.ok()) return WithPlace(trial.status(), fmt::format("{}:{}", path.string(), number));
+    if (!trial.ok()) return DataLoss(fmt::format("{}:{}: {}", path.string(), number, trial.status().message()));
     trials.push_back(*std::move(trial));
   }
   return OkStatus();

@@ -73,16 +73,10 @@ class BenchRun {
     RETURN_IF_ERROR(
         archive_.ForEach({.campaign = options_.name, .protocol = options_.protocol}, [&](const Trial& trial) {
           stored_[trial.gemm].insert(trial.subject);
-          if (unlike.ok()) unlike = CheckDevice(trial);
+          if (unlike.ok()) unlike = CheckDevice(trial, device_.key);
           if (unlike.ok()) unlike = CheckClocks(trial);
         }));
     return unlike;
-  }
-
-  Status CheckDevice(const Trial& trial) const {
-    if (trial.setting.device_key == device_.key) return OkStatus();
-    return InvalidArgument(fmt::format("the stored trials of '{}' are of another device, {}: choose another name",
-                                       options_.name, trial.setting.device_key));
   }
 
   Status CheckClocks(const Trial& trial) const {

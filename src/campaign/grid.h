@@ -16,7 +16,8 @@ struct GridOptions {
   std::vector<Plan> plans;
   Protocol protocol = Protocol::kScreen;
   ClockSet clocks = {Clock::kDevice};
-  // Of each problem, the fastest that many are judged again, in one race: short protocol, both clocks.
+  // Of each problem, the fastest that many of the screened are judged again, in one race: short protocol, both clocks.
+  // For the screen protocol alone.
   int finalists = 0;
   bool counters = false;       // with each trial that passes; where there are finalists, with theirs alone
   bool skip_recorded = false;  // also cells that any campaign on this device has in the archive, in this protocol
@@ -37,12 +38,13 @@ struct GridResult {
   size_t judged = 0;                                    // of this call
   size_t skipped = 0;                                   // found in the archive
   std::vector<std::pair<OutcomeKind, int>> by_outcome;  // of this call
-  std::string stop_reason;                              // empty: complete
+  std::string stop_reason;                              // empty: complete, with all finals
   double seconds = 0;
 };
 
 // Cells of one problem are judged in lists of what is compiled; a list is in the archive before the next exchange with
-// the evaluator starts. Illegal plans are judged too: a record says where a space ends.
+// the evaluator starts. Illegal plans are judged too: a record says where a space ends. InvalidArgument where stored
+// trials of this name are of another device.
 Result<GridResult> RunGrid(const GridOptions& options, Evaluator& evaluator, Compiler* compiler, Archive& archive,
                            StopRule& stop, const std::function<void(const GridEvent&)>& on_event);
 

@@ -124,6 +124,33 @@ TEST_F(GridTest, TheFastestOfEachProblemAreJudgedAgainOnceAlsoAfterAStop) {
   }
 }
 
+TEST_F(GridTest, WhoIsStoppedBeforeTheLastFinalsIsNotComplete) {
+  options.finalists = 2;
+  const Result<GridResult> stopped = RunWith(StopAfterEvaluations(int(Cells())));
+  ASSERT_TRUE(stopped.ok());
+  EXPECT_EQ(stopped->judged, Cells());
+  EXPECT_EQ(stopped->stop_reason, "budget of 45 evaluations used");
+  EXPECT_EQ(store.Trials().size(), Cells() + 2 * (options.problems.size() - 1));
+  const Result<GridResult> rest = RunWhole();
+  ASSERT_TRUE(rest.ok());
+  EXPECT_EQ(rest->stop_reason, "");
+  EXPECT_EQ(store.Trials().size(), Cells() + 2 * options.problems.size());
+  EXPECT_EQ(RunWith(StopAfterSeconds(0))->stop_reason, "") << "nothing is left";
+}
+
+TEST_F(GridTest, TrialsOfAnotherDeviceUnderTheSameNameAreRefused) {
+  ASSERT_TRUE(RunWhole().ok());
+  Trial other = store.Trials()[0];
+  other.setting.device_key = "h100";
+  other.subject = SubjectOf(SomePlans(16).back());
+  ASSERT_TRUE(store.archive->Add(other).ok());
+  EXPECT_EQ(RunWhole().status().message(),
+            "the stored trials of 'grid' are of another device, h100: choose another name");
+  options.name = "of its own";
+  options.skip_recorded = true;
+  EXPECT_EQ(RunWhole()->skipped, Cells());
+}
+
 TEST_F(GridTest, TheFinalistsOfAProblemMeetInOneRace) {
   options.finalists = 3;
   std::vector<size_t> races;

@@ -10,7 +10,13 @@ namespace {
 
 volatile sig_atomic_t arrived = 0;
 
-void OnSignal(int) { arrived = 1; }
+void OnSignal(int number) {
+  if (arrived != 0) {
+    signal(number, SIG_DFL);
+    raise(number);  // and is gone as soon as this returns
+  }
+  arrived = 1;
+}
 
 }  // namespace
 
@@ -18,7 +24,7 @@ void WatchForInterrupts() {
   struct sigaction action {};
   action.sa_handler = OnSignal;
   // Calls under way are restarted: an interrupt must not look like a failure of the disk or of a worker.
-  action.sa_flags = SA_RESTART | int(SA_RESETHAND);
+  action.sa_flags = SA_RESTART;
   sigemptyset(&action.sa_mask);
   GEMMSMITH_CHECK(sigaction(SIGINT, &action, nullptr) == 0 && sigaction(SIGTERM, &action, nullptr) == 0);
 }

@@ -3,7 +3,8 @@
 
 namespace gemmsmith {
 
-// From now on the first of these signals only sets the flag; a second one ends the program at once.
+// From now on the first of these signals only sets the flag; a second one, of either, ends the program at once. Calls
+// after the first change nothing.
 void WatchForInterrupts();
 bool InterruptArrived();
 

@@ -1,11 +1,19 @@
 #include "campaign/trial_runner.h"
 
+#include <fmt/format.h>
+
 #include <chrono>
 
 #include "archive/sound_trial.h"
 #include "base/seconds.h"
 
 namespace gemmsmith {
+
+Status CheckDevice(const Trial& stored, std::string_view device_key) {
+  if (stored.setting.device_key == device_key) return OkStatus();
+  return InvalidArgument(fmt::format("the stored trials of '{}' are of another device, {}: choose another name",
+                                     stored.campaign, stored.setting.device_key));
+}
 
 TrialRunner::TrialRunner(Evaluator& evaluator, const Compiler* compiler, Archive* archive, std::string campaign)
     : evaluator_(evaluator), archive_(archive), campaign_(std::move(campaign)), setting_(evaluator.setting()) {

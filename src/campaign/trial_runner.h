@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -16,6 +17,9 @@ struct JudgedList {
   Status world;                               // why those that are neither could not be judged
   double seconds = 0;                         // of the exchange
 };
+
+// InvalidArgument where a trial that is stored under the name of a run is of another device than the run's.
+Status CheckDevice(const Trial& stored, std::string_view device_key);
 
 class TrialRunner {
  public:

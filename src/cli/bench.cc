@@ -5,13 +5,13 @@
 #include <set>
 
 #include "archive/segment.h"
-#include "base/files.h"
 #include "base/text.h"
 #include "campaign/bench.h"
 #include "campaign/interrupt.h"
 #include "cli/exit.h"
 #include "cli/instrument.h"
 #include "cli/json_text.h"
+#include "cli/plan_lines.h"
 #include "cli/progress.h"
 #include "cli/readers.h"
 #include "cli/record_files.h"
@@ -45,37 +45,12 @@ struct PlanLists {
   std::map<Gemm, std::vector<Plan>> of_problem;
 };
 
-Status AddLine(std::string_view line, PlanLists& lists) {
-  const size_t bar = line.find('|');
-  ASSIGN_OR_RETURN(const Plan plan, ParsePlan(bar == line.npos ? line : line.substr(bar + 1)));
-  if (bar == line.npos) {
-    lists.of_all.push_back(plan);
-    return OkStatus();
-  }
-  const std::vector<std::string_view> words = SplitWords(line.substr(0, bar));
-  ASSIGN_OR_RETURN(const Gemm gemm, ParseGemm(fmt::format("{}", fmt::join(words, " "))));
-  lists.of_problem[gemm].push_back(plan);
-  return OkStatus();
-}
-
-Status AddFile(const std::filesystem::path& path, PlanLists& lists) {
-  ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
-  int number = 0;
-  for (std::string_view line : Split(text, '\n')) {
-    ++number;
-    line = line.substr(0, line.find('#'));
-    if (SplitWords(line).empty()) continue;
-    if (const Status added = AddLine(line, lists); !added.ok())
-      return InvalidArgument(fmt::format("{}:{}: {}", path.string(), number, added.message()));
-  }
-  return OkStatus();
-}
-
 Result<PlanLists> PlansOf(const BenchContenders& contenders) {
   PlanLists lists{.of_all = contenders.plans};
-  for (const std::filesystem::path& path : contenders.plan_files) RETURN_IF_ERROR(AddFile(path, lists));
-  if (!contenders.plan_files.empty() && lists.of_all.empty() && lists.of_problem.empty())
-    return InvalidArgument(fmt::format("{} holds no plan", contenders.plan_files.front().string()));
+  for (const std::filesystem::path& path : contenders.plan_files) {
+    ASSIGN_OR_RETURN(const std::vector<PlanLine> lines, ReadPlanLines(path));
+    for (const PlanLine& line : lines) (line.gemm ? lists.of_problem[*line.gemm] : lists.of_all).push_back(line.plan);
+  }
   return lists;
 }
 
@@ -95,11 +70,9 @@ Result<BestPlans> BestIn(RecordSource sources, const Archive& archive, const std
     ASSIGN_OR_RETURN(best, WinnersIn(archive, device_key));
     for (const RecordingPlace& place : FindRecordings()) {
       if (place.key != device_key) continue;
-      if (place.has_segments) {
-        sources.push_back(place.path);
-      } else {
-        ASSIGN_OR_RETURN(sources, StandingRecords(place));
-      }
+      ASSIGN_OR_RETURN(const std::vector<std::filesystem::path> searches, StandingRecords(place));
+      if (place.has_segments) sources.push_back(place.path);
+      sources.insert(sources.end(), searches.begin(), searches.end());
     }
   }
   for (const std::filesystem::path& source : sources) {

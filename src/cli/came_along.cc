@@ -82,6 +82,9 @@ Result<Traces> ReadTraces(const std::vector<fs::path>& files) {
 
 Result<Experience> ExperienceNamed(const std::vector<RecordSource>& sources, const HeldOut& held_out) {
   if (sources.empty() || sources == kNoExperience) return Experience();
+  for (const RecordSource& none : kNoExperience)
+    if (std::find(sources.begin(), sources.end(), none) != sources.end())
+      return InvalidArgument("--experience none goes without other records");
   ASSIGN_OR_RETURN(Experience experience, ExperienceIn(sources, held_out));
   if (experience.empty()) return InvalidArgument("--experience has no timed plan of a shape that is not held out");
   return experience;

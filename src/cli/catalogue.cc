@@ -49,38 +49,44 @@ Json JsonOf(const Entry& entry) {
 }
 
 struct ClassSum {
-  int entries = 0, faster = 0;
+  int entries = 0, faster = 0, certified = 0, memchecked = 0;
   double logs = 0;
 };
 
-// "mid tn", and what its numbers are where they are not f16 with f32 sums.
-std::string ClassAndLayout(const Gemm& gemm) {
+// "mid tn" of "f16, f32 sums".
+using NumbersAndClass = std::pair<std::string, std::string>;
+NumbersAndClass ClassOf(const Gemm& gemm) {
   const std::optional<ShapeClass> shape_class = ClassOnGrid(gemm.shape);
-  const bool is_usual = gemm.kind.type == ScalarType::kF16 && gemm.kind.accumulation == Accumulation::kF32;
-  return fmt::format("{} {}{}", shape_class ? Name(*shape_class) : "off the grid", Name(gemm.kind.layout),
-                     is_usual ? "" : fmt::format(" {} {}", Name(gemm.kind.type), Name(gemm.kind.accumulation)));
+  return {fmt::format("{}, {} sums", Name(gemm.kind.type), Name(gemm.kind.accumulation)),
+          fmt::format("{} {}", shape_class ? Name(*shape_class) : "off the grid", Name(gemm.kind.layout))};
 }
 
 std::string TextOf(const CatalogueShowCommand& command, const Catalogue& catalogue) {
-  std::map<std::string, ClassSum> classes;
+  std::map<NumbersAndClass, ClassSum> classes;
   std::map<Proof, int> proofs;
   for (const auto& [gemm, entry] : catalogue.entries()) {
-    ClassSum& sum = classes[ClassAndLayout(gemm)];
+    ClassSum& sum = classes[ClassOf(gemm)];
     ++sum.entries, ++proofs[entry.proof];
+    sum.certified += entry.proof >= Proof::kCertified, sum.memchecked += entry.proof == Proof::kMemchecked;
     sum.logs += std::log(entry.times.front().speed_up);
     sum.faster += entry.times.front().speed_up > 1;
   }
   std::string text = fmt::format("{}: kernels for {} on {}\n", command.catalogue.string(),
                                  Plural(int64_t(catalogue.entries().size()), "problem"), catalogue.device_key());
   for (const auto& [proof, count] : proofs) text += fmt::format("  {} {}\n", CountText(count), Name(proof));
-  Table table({{"class, layout"},
+  text += "\nOver AutoTuning: on the device clock, geometric mean.\n\n";
+  Table table({{"numbers"},
+               {"class, layout"},
                {"problems", Table::Align::kRight},
                {"over AutoTuning", Table::Align::kRight},
-               {"faster", Table::Align::kRight}});
+               {"faster", Table::Align::kRight},
+               {"certified", Table::Align::kRight},
+               {"memchecked", Table::Align::kRight}});
   for (const auto& [name, sum] : classes)
-    table.Add({name, CountText(sum.entries), fmt::format("{:.3f}x", std::exp(sum.logs / sum.entries)),
-               CountText(sum.faster)});
-  return text + "\n" + table.Print(DescribeTerminal(STDOUT_FILENO));
+    table.Add({name.first, name.second, CountText(sum.entries),
+               fmt::format("{:.3f}x", std::exp(sum.logs / sum.entries)), CountText(sum.faster),
+               CountText(sum.certified), CountText(sum.memchecked)});
+  return text + table.Print(DescribeTerminal(STDOUT_FILENO));
 }
 
 // Of one mode: what times and speed-ups over AutoTuning are now, over what they were.
@@ -211,8 +217,9 @@ Result<int> Run(const CatalogueProveCommand& command) {
                      {"certificates", certificates.size()},
                      {"raised", changes.raised},
                      {"withdrawn", changes.withdrawn}};
-  RETURN_IF_ERROR(
-      WriteOut(command.json ? PrintJson(json) : fmt::format("{}: {}\n", command.catalogue.string(), Print(changes))));
+  RETURN_IF_ERROR(WriteOut(command.json ? PrintJson(json)
+                                        : fmt::format("{}: {}, by {}\n", command.catalogue.string(), Print(changes),
+                                                      Plural(int64_t(certificates.size()), "certificate"))));
   return kExitDone;
 }
 

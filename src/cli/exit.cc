@@ -14,9 +14,14 @@ namespace gemmsmith {
 
 namespace {
 
-// User input is quoted in messages: control characters in it must not reach a terminal.
+constexpr size_t kMostBytes = 4000;
+
+// User input is quoted in messages: control characters in it must not reach a terminal, and it may be a whole file.
 std::string OneLine(std::string_view text) {
   std::string line;
+  if (text.size() > kMostBytes)
+    return fmt::format("{} ... {}", OneLine(text.substr(0, kMostBytes / 2)),
+                       OneLine(text.substr(text.size() - kMostBytes / 2)));
   for (const char c : text) {
     if (IsControl(c)) {
       line += c == '\n' || c == '\t' ? std::string(" ") : fmt::format("\\x{:02x}", static_cast<unsigned char>(c));

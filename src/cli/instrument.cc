@@ -127,4 +127,12 @@ Result<std::unique_ptr<Archive>> OpenArchive(const std::filesystem::path& path_o
   return Archive::Open(path_or_empty.empty() ? DefaultArchivePath() : path_or_empty);
 }
 
+Result<std::unique_ptr<Archive>> OpenArchiveToRead(const std::filesystem::path& path_or_empty) {
+  Result<std::unique_ptr<Archive>> archive =
+      Archive::OpenToRead(path_or_empty.empty() ? DefaultArchivePath() : path_or_empty);
+  if (archive.status().code() != StatusCode::kNotFound) return archive;
+  return NotFound(
+      fmt::format("{}; 'gemmsmith optimize' and 'gemmsmith records import' make one", archive.status().message()));
+}
+
 }  // namespace gemmsmith

@@ -52,5 +52,7 @@ Status OpenObjects(Instrument& instrument);
 
 std::filesystem::path DefaultArchivePath();
 Result<std::unique_ptr<Archive>> OpenArchive(const std::filesystem::path& path_or_empty);
+// NotFound where there is none, with what makes one.
+Result<std::unique_ptr<Archive>> OpenArchiveToRead(const std::filesystem::path& path_or_empty);
 
 }  // namespace gemmsmith

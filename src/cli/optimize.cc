@@ -408,7 +408,6 @@ Result<int> ReportShape(const OptimizeCommand& command, const Instrument& instru
     WriteNote(
         fmt::format("{}: not finished; {}", result.stop_reason, WhatGoesOn(command, report.layouts.front().campaign)));
   RETURN_IF_ERROR(WriteOut(command.json ? PrintJson(report) : PrintText(report, DescribeTerminal(STDOUT_FILENO))));
-  RETURN_IF_ERROR(result.failure);
   return ExitCodeFor(report.Best() != nullptr, !result.stop_reason.empty());
 }
 
@@ -437,7 +436,6 @@ Result<int> ReportSet(const OptimizeCommand& command, const Instrument& instrume
   if (!result.stop_reason.empty() && command.fresh)
     WriteNote(fmt::format("{}: not finished; {}", result.stop_reason, WhatGoesOn(command, campaign)));
   RETURN_IF_ERROR(WriteOut(command.json ? PrintJson(report) : PrintText(report, DescribeTerminal(STDOUT_FILENO))));
-  RETURN_IF_ERROR(result.failure);
   return ExitCodeFor(report.Passed() > 0, !result.stop_reason.empty());
 }
 
@@ -509,13 +507,17 @@ Result<int> Run(const OptimizeCommand& asked) {
     if (const std::filesystem::path folder = FolderForSources(command); !folder.empty())
       RETURN_IF_ERROR(WriteSources(folder, instrument.evaluator->device(), findings.back()));
   }
-  for (const ProblemResult& problem : result.problems)
-    if (command.target.shape) RETURN_IF_ERROR(problem.failure);
+  for (const ProblemResult& problem : result.problems) {
+    if (!command.target.shape || problem.failure.ok()) continue;
+    if (settlement) WriteNote(settlement->SoFar());
+    return problem.failure;
+  }
   ASSIGN_OR_RETURN(const int exit_code, command.target.shape
                                             ? ReportShape(command, instrument, result, std::move(findings))
                                             : ReportSet(command, instrument, problems, result, options.name,
                                                         std::move(findings), std::move(record_files)));
   if (settlement) RETURN_IF_ERROR(WriteOut(settlement->Print(result, command.json)));
+  RETURN_IF_ERROR(result.failure);
   return exit_code;
 }
 

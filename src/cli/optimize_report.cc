@@ -41,12 +41,6 @@ const Timing& OurTiming(const LayoutFinding& finding) {
   return *finding.result.best->outcome.Find("ours", Clock::kDevice);
 }
 
-std::string Where(const OptimizeReport& report) {
-  if (!report.replayed) return fmt::format("measured on an {}", report.setting.device_name);
-  return fmt::format("replayed: measured on an {} on {}; no GPU was used here", report.setting.device_name,
-                     report.recorded_date);
-}
-
 bool AnyJudged(const OptimizeReport& report) {
   return std::any_of(report.layouts.begin(), report.layouts.end(),
                      [](const LayoutFinding& finding) { return !finding.result.by_outcome.empty(); });
@@ -235,7 +229,7 @@ std::string PrintText(const OptimizeReport& report, const Terminal& terminal) {
   std::string text =
       fmt::format("{}  {}, {:.3g} GFLOP, class {}\n", Tinted(Print(report.shape), Tint::kBold, terminal),
                   Print(Numbers{report.type, report.accumulation}), task.flops / 1e9, Name(Classify(report.shape)));
-  text += Where(report) + "\n";
+  text += WhereText(report.setting.device_name, report.recorded_date) + "\n";
   text += Tinted(Headline(report), report.Best() != nullptr ? Tint::kGreen : Tint::kRed, terminal) + "\n\n";
   return text + LayoutTable(report, terminal) + ChainLines(report) + SpeedUpTable(report, terminal) +
          Energies(report, terminal) + Places(report);

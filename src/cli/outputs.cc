@@ -12,16 +12,25 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool IsDatabase(const fs::path& path) {
-  constexpr std::string_view kBegin = "SQLite format 3";
-  std::array<char, kBegin.size()> begin{};
+// What took a GPU's time to make, by how its files begin.
+struct Treasure {
+  std::string_view begin, name;
+};
+constexpr Treasure kRecord = {"GSR\n", "a record of trials"};
+constexpr std::array kTreasures = {Treasure{"SQLite format 3", "an archive of trials"},
+                                   Treasure{"gemmsmith-catalogue", "a catalogue of kernels"},
+                                   Treasure{"certificate1\t", "a journal of certificates"}, kRecord};
+
+std::string FirstBytesOf(const fs::path& path) {
+  std::array<char, 32> bytes{};
   std::ifstream file(path, std::ios::binary);
-  return file.read(begin.data(), begin.size()) && std::string_view(begin.data(), begin.size()) == kBegin;
+  file.read(bytes.data(), bytes.size());
+  return std::string(bytes.data(), size_t(file.gcount()));
 }
 
 }  // namespace
 
-Status CheckOutput(const fs::path& path) {
+Status CheckOutput(const fs::path& path, bool may_replace_record) {
   if (path.empty()) return OkStatus();
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
@@ -29,9 +38,10 @@ Status CheckOutput(const fs::path& path) {
     return IoError(fmt::format("cannot write {}: {}", path.string(), error.message()));
   if (fs::is_directory(status)) return InvalidArgument(fmt::format("cannot write {}: it is a folder", path.string()));
   if (fs::exists(status) && !fs::is_regular_file(status)) return OkStatus();  // a pipe, a terminal
-  if (fs::is_regular_file(status) && IsDatabase(path))
-    return InvalidArgument(
-        fmt::format("{} is an archive of trials, which would be lost: name another file", path.string()));
+  const std::string first_bytes = FirstBytesOf(path);
+  for (const auto& [begin, name] : kTreasures)
+    if (first_bytes.starts_with(begin) && !(may_replace_record && begin == kRecord.begin))
+      return InvalidArgument(fmt::format("{} is {}, which would be lost: name another file", path.string(), name));
   // Links are followed, as they are by whoever writes.
   const fs::path folder = fs::weakly_canonical(fs::absolute(path, error), error).parent_path();
   if (error) return IoError(fmt::format("cannot write {}: {}", path.string(), error.message()));

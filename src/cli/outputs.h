@@ -7,8 +7,9 @@
 
 namespace gemmsmith {
 
-// Asked before the work: no folder, no archive of trials, which the answer would replace, nothing that cannot be looked
-// at, and in no folder that this user may not write in. An empty path is none.
-Status CheckOutput(const std::filesystem::path& path);
+// Asked before the work: no folder, no archive, catalogue, journal or record, which the answer would replace (a record
+// may where it is another record), nothing that cannot be looked at, and in no folder that this user may not write in.
+// An empty path is none.
+Status CheckOutput(const std::filesystem::path& path, bool may_replace_record = false);
 
 }  // namespace gemmsmith

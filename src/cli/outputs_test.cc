@@ -3,10 +3,27 @@
 #include <gtest/gtest.h>
 
 #include "archive/archive.h"
+#include "archive/example_trials.h"
+#include "archive/segment.h"
 #include "base/files.h"
+#include "catalogue/catalogue.h"
+#include "evaluate/verify/certificate_journal.h"
 
 namespace gemmsmith {
 namespace {
+
+TEST(CheckOutput, WhatTookAGpusTimeIsReplacedByNoAnswer) {
+  const TemporaryFolder folder = *TemporaryFolder::Create("outputs_test");
+  const std::filesystem::path catalogue = folder.path() / "c", record = folder.path() / "r",
+                              journal = folder.path() / "j";
+  ASSERT_TRUE(WriteFileAtomic(catalogue, Catalogue("h200").Print()).ok());
+  ASSERT_TRUE(WriteFileAtomic(record, EncodeSegments({ExampleTrial(1)}).front()).ok());
+  ASSERT_TRUE(WriteFileAtomic(journal, Print(Certificate()) + "\n").ok());
+  for (const std::filesystem::path& path : {catalogue, record, journal})
+    EXPECT_NE(CheckOutput(path).message().find("would be lost"), std::string::npos) << path;
+  EXPECT_TRUE(CheckOutput(record, true).ok());
+  EXPECT_FALSE(CheckOutput(catalogue, true).ok());
+}
 
 TEST(CheckOutput, FoldersAndArchivesAreRefusedAndAllElseIsNot) {
   const TemporaryFolder folder = *TemporaryFolder::Create("outputs_test");

@@ -162,7 +162,7 @@ class Grammar {
     Verb* verb = NewGemmVerb(&root_, "evaluate", "judge a plan or a .cu source: right, honest, fast", command);
     AddSubject(verb, &command->subject)->required();
     AddGemm(verb, &command->gemm);
-    Value(verb, "--protocol", "screen|short", "how carefully times are taken [short]", &command->protocol,
+    Value(verb, "--protocol", "screen|short|long", "how carefully times are taken [short]", &command->protocol,
           ReadProtocol);
     Value(verb, "--modes", "LIST", "clocks, as in device,offline,energy [device, in short offline too]",
           &command->clocks, ReadClocks);
@@ -209,8 +209,11 @@ class Grammar {
         if (!wants_self_test_ && verb->count(option) > 0)
           return NoCommand{kExitWrongUse, fmt::format("{} is for --self-test", option)};
       if (!wants_self_test_) return CheckedVerify(*command);
-      if (command->subject || ListsOf(*command) > 0)
+      if (command->subject || verb->count("SHAPE") > 0 || ListsOf(*command) > 0)
         return NoCommand{kExitWrongUse, "verify takes a PLAN, a list or --self-test, only one of them"};
+      for (const char* option : {"--layout", "--type", "--accumulate", "--tests", "--certify", "--memcheck", "--again",
+                                 "--archive", "--journal", "--limit-seconds", "--seed"})
+        if (verb->count(option) > 0) return NoCommand{kExitWrongUse, fmt::format("{} is not for --self-test", option)};
       self_test_.device = command->device, self_test_.json = command->json;
       return Command(self_test_);
     };
@@ -391,6 +394,8 @@ class Grammar {
     Verb* verb = NewVerb(records, "measure", "judge every plan of a list on every shape of a list", command);
     chosen_[verb] = [command]() -> std::variant<Command, NoCommand> {
       if (const std::optional<NoCommand> wrong = WrongNumbers(command->types, command->accumulation)) return *wrong;
+      if (command->finalists > 0 && command->protocol != Protocol::kScreen)
+        return NoCommand{kExitWrongUse, "--finalists judges again what was screened: it goes with --protocol screen"};
       return Command(*command);
     };
     Value(verb, "--shapes", "SET|FILE,...", "named sets and files of shapes, separated by commas", &command->shapes,
@@ -404,7 +409,7 @@ class Grammar {
     Value(verb, "--types", "f16,bf16", "element types [f16]", &command->types, ReadTypes);
     AddAccumulation(verb, &command->accumulation);
     Value(verb, "--protocol", "screen|short", "how carefully times are taken [screen]", &command->protocol,
-          ReadProtocol);
+          ReadProtocolOfCells);
     verb->add_flag("--offline-clock", command->offline_clock, "time single calls too");
     verb->add_flag("--counters", command->counters, "read a profiler's counters of what passes too");
     Value(verb, "--limit-seconds", "S", "stop in time and write what there is", &command->limit_seconds,
@@ -570,7 +575,8 @@ class Grammar {
     Value(verb, "--modes", "LIST",
           "device, offline, server, host, device_cold, device_chained, energy [the first three]", &command->clocks,
           ReadClocks);
-    Value(verb, "--protocol", "short|long", "how carefully times are taken [short]", &command->protocol, ReadProtocol);
+    Value(verb, "--protocol", "short|long", "how carefully times are taken [short]", &command->protocol,
+          ReadThoroughProtocol);
     Value(verb, "--layouts", "nn,tn", "of plans and files; libraries run in both [nn,tn]", &command->layouts,
           ReadLayouts);
     AddType(verb, &command->type);

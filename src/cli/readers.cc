@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 #include <set>
 
 #include "archive/sound_trial.h"
@@ -22,13 +23,20 @@ constexpr std::array<std::string_view, 2> kLayoutWords = {"nn", "tn"};
 constexpr std::array<std::string_view, 3> kLayoutSetWords = {"nn", "tn", "both"};
 constexpr std::array<std::string_view, 2> kTypeWords = {"f16", "bf16"};
 constexpr std::array<std::string_view, 2> kAccumulationWords = {"f32", "f16"};
-constexpr std::array<std::string_view, 2> kProtocolWords = {"screen", "short"};
 constexpr std::array<std::string_view, 3> kUnitWords = {"ns", "us", "ms"};
 constexpr std::array<std::string_view, 3> kAgreementGroupWords = {"class", "time", "power"};
 constexpr std::array<std::string_view, 4> kFormatWords = {"text", "markdown", "csv", "json"};
 
 Status NoSuchWord(std::string_view what, std::string_view word, std::span<const std::string_view> known) {
   return InvalidArgument(fmt::format("'{}' is no {}{}", word, what, DidYouMean(word, known)));
+}
+
+Result<Protocol> ReadProtocolOf(std::string_view text, std::initializer_list<Protocol> known) {
+  const std::optional<Protocol> protocol = ParseProtocol(text);
+  if (protocol && std::find(known.begin(), known.end(), *protocol) != known.end()) return *protocol;
+  std::vector<std::string_view> names;
+  for (const Protocol one : known) names.push_back(Name(one));
+  return NoSuchWord("protocol", text, names);
 }
 
 Result<long long> ReadIntegerIn(std::string_view text, long long low, long long high) {
@@ -193,17 +201,19 @@ Result<std::vector<ScalarType>> ReadTypes(std::string_view text) {
 }
 
 Result<Protocol> ReadProtocol(std::string_view text) {
-  // A heat is a stage of a search: what it makes of a candidate depends on who else is in it.
-  const std::optional<Protocol> protocol = ParseProtocol(text);
-  if (protocol && *protocol != Protocol::kHeat) return *protocol;
-  return NoSuchWord("protocol", text, kProtocolWords);
+  return ReadProtocolOf(text, {Protocol::kScreen, Protocol::kShort, Protocol::kLong});
+}
+
+Result<Protocol> ReadProtocolOfCells(std::string_view text) {
+  return ReadProtocolOf(text, {Protocol::kScreen, Protocol::kShort});
+}
+
+Result<Protocol> ReadThoroughProtocol(std::string_view text) {
+  return ReadProtocolOf(text, {Protocol::kShort, Protocol::kLong});
 }
 
 Result<Protocol> ReadAnyProtocol(std::string_view text) {
-  if (const std::optional<Protocol> protocol = ParseProtocol(text)) return *protocol;
-  std::vector<std::string_view> known;
-  for (int protocol = 0; protocol <= int(kLastProtocol); ++protocol) known.push_back(Name(Protocol(protocol)));
-  return NoSuchWord("protocol", text, known);
+  return ReadProtocolOf(text, {Protocol::kScreen, Protocol::kHeat, Protocol::kShort, Protocol::kLong});
 }
 
 Result<OutcomeKind> ReadOutcomeKind(std::string_view text) {
@@ -240,8 +250,10 @@ Result<Subject> ReadSubject(std::string_view text) {
     return Subject(std::move(source));
   }
   if (!std::filesystem::is_regular_file(path, none)) {
-    ASSIGN_OR_RETURN(const Plan plan, ParsePlan(text));
-    return Subject(plan);
+    Result<Plan> plan = ParsePlan(text);
+    if (plan.ok()) return Subject(*std::move(plan));
+    if (!std::filesystem::exists(path, none)) return plan.status();
+    return InvalidArgument(fmt::format("{} is neither a plan nor a file that holds one", text));
   }
   ASSIGN_OR_RETURN(const std::string content, ReadFile(path));
   for (const std::string_view line : Split(content, '\n')) {

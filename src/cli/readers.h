@@ -26,8 +26,11 @@ Result<Layout> ReadLayout(std::string_view text);
 Result<std::vector<ScalarType>> ReadTypes(std::string_view text);  // "f16,bf16"
 Result<ScalarType> ReadType(std::string_view text);
 Result<Accumulation> ReadAccumulation(std::string_view text);
-Result<Protocol> ReadProtocol(std::string_view text);
-Result<Protocol> ReadAnyProtocol(std::string_view text);  // those of searches too
+// A heat is a stage of a search alone: what it makes of a candidate depends on who else is in it.
+Result<Protocol> ReadProtocol(std::string_view text);          // screen, short, long
+Result<Protocol> ReadProtocolOfCells(std::string_view text);   // screen, short
+Result<Protocol> ReadThoroughProtocol(std::string_view text);  // short, long
+Result<Protocol> ReadAnyProtocol(std::string_view text);
 Result<OutcomeKind> ReadOutcomeKind(std::string_view text);
 Result<std::string> ReadProposer(std::string_view text);  // one of search's, or kPolicyProposer
 inline constexpr std::string_view kPolicyProposer = "policy";

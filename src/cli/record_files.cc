@@ -43,12 +43,12 @@ Status SegmentFiles::Flush() {
 
 Status CheckRecordPath(const std::filesystem::path& path) {
   const std::filesystem::path ending = path.extension();
-  if (ending == ".gsr" || ending == ".jsonl" || ending == ".csv") return CheckOutput(path);
+  if (ending == ".gsr" || ending == ".jsonl" || ending == ".csv") return CheckOutput(path, true);
   return InvalidArgument(fmt::format("'{}' ends in none of .gsr, .jsonl and .csv", path.string()));
 }
 
 Status CheckSegmentPath(std::string_view option, const std::filesystem::path& path) {
-  if (path.empty() || path.extension() == ".gsr") return CheckOutput(path);
+  if (path.empty() || path.extension() == ".gsr") return CheckOutput(path, true);
   return InvalidArgument(fmt::format("{} '{}' does not end in .gsr", option, path.string()));
 }
 

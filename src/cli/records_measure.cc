@@ -2,13 +2,13 @@
 
 #include <algorithm>
 
-#include "base/files.h"
 #include "base/text.h"
 #include "campaign/grid.h"
 #include "campaign/interrupt.h"
 #include "cli/exit.h"
 #include "cli/instrument.h"
 #include "cli/json_text.h"
+#include "cli/plan_lines.h"
 #include "cli/progress.h"
 #include "cli/readers.h"
 #include "cli/record_files.h"
@@ -32,22 +32,6 @@ std::vector<Gemm> ProblemsOf(const RecordsMeasureCommand& command, const std::ve
   return problems;
 }
 
-Result<std::vector<Plan>> PlansOfFile(const std::string& path) {
-  ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
-  std::vector<Plan> plans;
-  int line_number = 0;
-  for (std::string_view line : Split(text, '\n')) {
-    ++line_number;
-    line = line.substr(0, line.find('#'));
-    if (SplitWords(line).empty()) continue;
-    const Result<Plan> plan = ParsePlan(line);
-    if (!plan.ok()) return InvalidArgument(fmt::format("{}:{}: {}", path, line_number, plan.status().message()));
-    plans.push_back(*plan);
-  }
-  if (plans.empty()) return InvalidArgument(fmt::format("{} holds no plan", path));
-  return plans;
-}
-
 // In canonical order, each once. "all": the live search spaces of the problems together.
 Result<std::vector<Plan>> PlansOf(const RecordsMeasureCommand& command, const std::vector<Gemm>& problems,
                                   const Device& device) {
@@ -61,7 +45,7 @@ Result<std::vector<Plan>> PlansOf(const RecordsMeasureCommand& command, const st
     }
     return plans;
   }
-  ASSIGN_OR_RETURN(plans, PlansOfFile(command.plans));
+  ASSIGN_OR_RETURN(plans, ReadPlansOfAll(command.plans));
   return Space(std::move(plans)).plans();
 }
 

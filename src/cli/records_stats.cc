@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <map>
 #include <set>
 
 #include "archive/archive.h"
@@ -61,9 +62,13 @@ std::string PrintText(const SelectedTrials& selected, const ArchiveStats& stats,
   const auto line = [&](std::string_view name, const std::string& value) {
     text += fmt::format("  {:<10}{}\n", name, value);
   };
-  for (const Setting& setting : stats.settings) {
-    line("device", fmt::format("{} ({}), driver {}", setting.device_name, setting.device_key, setting.driver));
-    line("", fmt::format("{}; {}; {}", setting.toolchain, setting.libraries, setting.harness));
+  std::map<std::pair<std::string, std::string>, int64_t> gpus_of;
+  for (const Setting& setting : stats.settings)
+    ++gpus_of[{fmt::format("{} ({}), driver {}", setting.device_name, setting.device_key, setting.driver),
+               fmt::format("{}; {}; {}", setting.toolchain, setting.libraries, setting.harness)}];
+  for (const auto& [device_and_tools, gpus] : gpus_of) {
+    line("device", device_and_tools.first + (gpus > 1 ? ", " + Plural(gpus, "GPU") : ""));
+    line("", device_and_tools.second);
   }
   line("date", Dates(stats));
   line("trials", CountText(stats.trials));

@@ -25,6 +25,7 @@ bool Matches(const TrialSelection& selection, const Trial& trial) {
 Result<SelectedTrials> SelectTrials(const TrialSelection& selection, bool with_replayed) {
   SelectedTrials selected;
   const auto take = [&](const Trial& trial) {
+    selected.any_measured = selected.any_measured || !IsReplayed(trial);
     if (!Matches(selection, trial)) return;
     if (!with_replayed && IsReplayed(trial)) {
       ++selected.replayed;
@@ -38,14 +39,9 @@ Result<SelectedTrials> SelectTrials(const TrialSelection& selection, bool with_r
     selected.source += (selected.source.empty() ? "" : ", ") + source.string();
   }
   if (!selection.sources.empty()) return selected;
-  const std::filesystem::path path = selection.archive.empty() ? DefaultArchivePath() : selection.archive;
-  const Result<std::unique_ptr<Archive>> archive = Archive::OpenToRead(path);
-  if (archive.status().code() == StatusCode::kNotFound)
-    return NotFound(
-        fmt::format("{}; 'gemmsmith optimize' and 'gemmsmith records import' make one", archive.status().message()));
-  RETURN_IF_ERROR(archive.status());
-  RETURN_IF_ERROR((*archive)->ForEach({.campaign = selection.campaign}, take));
-  selected.source = path.string();
+  ASSIGN_OR_RETURN(const std::unique_ptr<Archive> archive, OpenArchiveToRead(selection.archive));
+  RETURN_IF_ERROR(archive->ForEach({.campaign = selection.campaign}, take));
+  selected.source = (selection.archive.empty() ? DefaultArchivePath() : selection.archive).string();
   return selected;
 }
 
@@ -54,12 +50,14 @@ Result<SelectedTrials> SelectMeasurements(const TrialSelection& selection,
   Result<SelectedTrials> selected = SelectTrials(selection, false);
   const bool nothing_named = selection.sources.empty() && selection.archive.empty() && !selection.campaign;
   const bool nothing_there =
-      selected.ok() ? selected->trials.empty() : selected.status().code() == StatusCode::kNotFound;
+      selected.ok() ? !selected->any_measured : selected.status().code() == StatusCode::kNotFound;
   if (!nothing_named || !nothing_there) return selected;
   ASSIGN_OR_RETURN(std::vector<std::filesystem::path> folders, StandingRecords(device_key));
   if (folders.empty()) return selected;
   const size_t searches = folders.size();
-  ASSIGN_OR_RETURN(SelectedTrials along, SelectTrials({.sources = std::move(folders)}, false));
+  TrialSelection of_folders = selection;
+  of_folders.sources = std::move(folders);
+  ASSIGN_OR_RETURN(SelectedTrials along, SelectTrials(of_folders, false));
   along.came_along = true;
   if (searches > 1) along.source = fmt::format("the {} sets of records that came along", searches);
   return along;

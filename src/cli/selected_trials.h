@@ -13,13 +13,14 @@ struct SelectedTrials {
   std::string source;         // for people: the archive's or the files' names
   std::vector<Trial> trials;  // in the order they were stored
   int64_t replayed = 0;       // left out: answers of a recording are no measurements
+  bool any_measured = false;  // also where none was selected
   bool came_along = false;    // nothing else was there: the searches that came with the program
 };
 
 // `with_replayed` keeps those too.
 Result<SelectedTrials> SelectTrials(const TrialSelection& selection, bool with_replayed);
-// Without those; where nothing was named and the archive holds no measurement, the searches that came with the program:
-// on the device of this key, else on the one that answers where there is no GPU.
+// Without those; where nothing was named and the archive holds no measurement at all, of the searches that came with
+// the program: on the device of this key, else on the one that answers where there is no GPU.
 Result<SelectedTrials> SelectMeasurements(const TrialSelection& selection,
                                           const std::optional<std::string>& device_key = std::nullopt);
 

@@ -68,12 +68,6 @@ std::optional<double> OverAutoTuningMean(const SetReport& report) {
   return ratios.empty() ? std::nullopt : std::optional(GeometricMean(ratios));
 }
 
-std::string Where(const SetReport& report) {
-  if (!report.replayed) return fmt::format("measured on an {}", report.setting.device_name);
-  return fmt::format("replayed: measured on an {} on {}; no GPU was used here", report.setting.device_name,
-                     report.recorded_date);
-}
-
 std::string Headline(const SetReport& report) {
   std::string text =
       fmt::format("{} of {} done", CountText(report.Complete()), Plural(int64_t(report.problems.size()), "problem"));
@@ -168,7 +162,7 @@ std::string PrintText(const SetReport& report, const Terminal& terminal) {
   std::string text = fmt::format("{}  {}, {}, {}; finals by {}\n", Tinted(report.set, Tint::kBold, terminal),
                                  Plural(int64_t(report.shapes), "shape"), fmt::join(layouts, " and "),
                                  Print(Numbers{report.type, report.accumulation}), Name(report.objective));
-  text += Where(report) + "\n";
+  text += WhereText(report.setting.device_name, report.recorded_date) + "\n";
   text += Tinted(Headline(report), report.Passed() > 0 ? Tint::kGreen : Tint::kRed, terminal) + "\n\n";
   const std::string standings = StandingsText(BestTrials(report), terminal);
   return text + standings + (standings.empty() ? "" : "\n") + Places(report);

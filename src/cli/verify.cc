@@ -12,6 +12,7 @@
 #include "cli/table.h"
 #include "cli/words.h"
 #include "evaluate/verify/memcheck.h"
+#include "gpu/gpu.h"
 
 namespace gemmsmith {
 
@@ -132,13 +133,20 @@ Result<std::vector<int>> GpusFor(const std::string& device) {
 
 Result<int> Run(const VerifyCommand& command) {
   std::vector<PlannedGemm> pairs;
-  if (!command.subject) {
+  std::unique_ptr<Archive> archive;
+  if (command.winners) {
+    ASSIGN_OR_RETURN(archive, OpenArchiveToRead(command.archive));
+  } else if (!command.subject) {
     ASSIGN_OR_RETURN(pairs, PairsOf(command));
   } else if (command.device == "all") {
     return InvalidArgument("one GPU verifies a plan: --device all is for lists and for the self-test");
   }
   ASSIGN_OR_RETURN(const std::vector<int> gpus, GpusFor(command.device));
   if (command.memcheck) RETURN_IF_ERROR(FindMemcheck().status());
+  if (command.winners) {
+    ASSIGN_OR_RETURN(const std::vector<GpuIdentity> all, ListGpus());
+    ASSIGN_OR_RETURN(pairs, WinnersToVerify(*archive, all[size_t(gpus.front())].device));
+  }
   if (!command.subject) return VerifyList(command, pairs, gpus);
   const int gpu = gpus.front();
   ASSIGN_OR_RETURN(Instrument instrument, OpenLiveInstrument(gpu));

@@ -5,13 +5,13 @@
 #include <functional>
 #include <iterator>
 
-#include "base/files.h"
 #include "base/seconds.h"
 #include "base/text.h"
 #include "campaign/interrupt.h"
 #include "cli/exit.h"
 #include "cli/instrument.h"
 #include "cli/json_text.h"
+#include "cli/plan_lines.h"
 #include "cli/progress.h"
 #include "cli/verify.h"
 #include "cli/winners.h"
@@ -24,26 +24,10 @@ namespace gemmsmith {
 
 namespace {
 
-// "gemm 256x512x4096 tn f16 f32 | direct tile_m=32 ..." a line; '#' begins a comment.
 Result<std::vector<PlannedGemm>> PairsIn(const std::filesystem::path& path) {
-  ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
+  ASSIGN_OR_RETURN(const std::vector<PlanLine> lines, ReadPlansOfProblems(path));
   std::vector<PlannedGemm> pairs;
-  int number = 0;
-  for (const std::string_view whole : Split(text, '\n')) {
-    ++number;
-    const std::string_view line = whole.substr(0, whole.find('#'));
-    if (SplitWords(line).empty()) continue;
-    const size_t bar = line.find('|');
-    std::vector<std::string> words;
-    for (const std::string_view word : SplitWords(line.substr(0, bar))) words.emplace_back(word);
-    const Result<Gemm> gemm = ParseGemm(Join(words, " "));
-    const Result<Plan> plan = ParsePlan(bar == line.npos ? "" : line.substr(bar + 1));
-    const Status wrong = bar == line.npos ? InvalidArgument("no '|'") : gemm.ok() ? plan.status() : gemm.status();
-    if (!wrong.ok())
-      return InvalidArgument(
-          fmt::format("line {} of {} is not PROBLEM | PLAN: {}", number, path.string(), wrong.message()));
-    pairs.push_back({*gemm, *plan});
-  }
+  for (const PlanLine& line : lines) pairs.push_back({*line.gemm, line.plan});
   return pairs;
 }
 
@@ -101,15 +85,25 @@ std::string JsonText(const CertificationRound& round, const std::string& journal
                     {"refusals", list}});
 }
 
+// Somebody else may hold the catalogue by now, and the disk may be full: what was found is in the journal all the same.
+Status WriteInto(const std::filesystem::path& catalogue, const CertificateJournal& journal, const std::string& path) {
+  const Result<ProofChanges> changes = ApplyCertificates(catalogue, journal.certificates());
+  if (!changes.ok())
+    return Status(changes.status().code(), fmt::format("{}; later, 'gemmsmith catalogue prove {} {}' writes it there",
+                                                       changes.status().message(), catalogue.string(), path));
+  WriteNote(fmt::format("{}: {}", catalogue.string(), Print(*changes)));
+  return OkStatus();
+}
+
 }  // namespace
 
 Result<std::vector<PlannedGemm>> PairsOf(const VerifyCommand& command) {
-  if (!command.catalogue.empty()) {
-    return EntriesToProve(command);
-  }
-  if (!command.winners) return PairsIn(command.pairs);
-  ASSIGN_OR_RETURN(const std::unique_ptr<Archive> archive, OpenArchive(command.archive));
-  ASSIGN_OR_RETURN(const BestPlans best, WinnersIn(*archive));
+  return command.catalogue.empty() ? PairsIn(command.pairs) : EntriesToProve(command);
+}
+
+Result<std::vector<PlannedGemm>> WinnersToVerify(const Archive& archive, const Device& device) {
+  ASSIGN_OR_RETURN(const BestPlans best, WinnersIn(archive, device.key));
+  if (best.size() == 0) return NotFound(fmt::format("the archive holds no plan that was timed on an {}", device.name));
   return best.All();
 }
 
@@ -140,11 +134,10 @@ Result<int> VerifyList(const VerifyCommand& command, const std::vector<PlannedGe
   }
   for (const auto& [gemm, status] : round.failures)
     WriteNote(fmt::format("{} could not be judged: {}", Print(gemm), status.message()));
-  if (!command.catalogue.empty()) {
-    ASSIGN_OR_RETURN(const ProofChanges changes, ApplyCertificates(command.catalogue, journal.certificates()));
-    WriteNote(fmt::format("{}: {}", command.catalogue.string(), Print(changes)));
-  }
+  Status applied;
+  if (!command.catalogue.empty()) applied = WriteInto(command.catalogue, journal, path);
   RETURN_IF_ERROR(WriteOut(command.json ? JsonText(round, path) : PrintText(round, path)));
+  RETURN_IF_ERROR(applied);
   RETURN_IF_ERROR(round.world);
   if (InterruptArrived()) return kExitInterrupted;
   if (!round.failures.empty()) return round.failures.front().second;

@@ -50,6 +50,11 @@ std::string SubjectText(const Subject& subject) {
   return plan != nullptr ? Print(*plan) : std::get<FreeForm>(subject).name;
 }
 
+std::string WhereText(std::string_view device_name, std::string_view recorded_date) {
+  if (recorded_date.empty()) return fmt::format("measured on an {}", device_name);
+  return fmt::format("replayed: measured on an {} on {}; no GPU was used here", device_name, recorded_date);
+}
+
 std::string BaselineText(std::string_view contender) {
   if (contender.starts_with("lt_auto")) return "cuBLASLt AutoTuning";
   if (contender.starts_with("lt_heuristic")) return "cuBLASLt heuristic";

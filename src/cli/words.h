@@ -20,6 +20,8 @@ std::string SecondsText(double seconds);                // "7 s", "2 min 05 s", 
 // "60 measured, 3 wrong, 1 timed_out"
 std::string OutcomesText(const std::vector<std::pair<OutcomeKind, int>>& by_outcome);
 std::string SubjectText(const Subject& subject);  // a plan's words, a source's name
+// "measured on an NVIDIA H200", or that a recording of this date answered; without one it was measured here.
+std::string WhereText(std::string_view device_name, std::string_view recorded_date);
 // "cuBLASLt AutoTuning" for "lt_auto_nn"; a name that is not one of ours stays as it is.
 std::string BaselineText(std::string_view contender);
 

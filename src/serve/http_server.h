@@ -24,7 +24,7 @@ using HttpHandler = std::function<HttpAnswer(const HttpRequest&)>;
 
 struct HttpLimits {
   size_t request_bytes = 8192;
-  size_t connections = 64;  // with more, the one that has waited longest is closed
+  size_t connections = 64;  // with more, the one whose time is up first is closed
   std::chrono::milliseconds request_time{10'000}, answer_time{120'000};
 };
 

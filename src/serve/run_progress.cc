@@ -13,8 +13,8 @@ bool RunProgress::IsAskedFor(const Trial& trial) const {
          (!asked_ || asked_->contains(trial.gemm.shape));
 }
 
-void RunProgress::Problem::Take(const Outcome& outcome) {
-  ++candidates;
+void RunProgress::Problem::Take(const Trial& trial) {
+  const Outcome& outcome = trial.outcome;
   const Timing* ours = outcome.Find("ours", Clock::kDevice);
   if (outcome.kind != OutcomeKind::kMeasured || ours == nullptr) return;
   const bool is_better = !protocol || MoreCareful(outcome.protocol, *protocol) ||
@@ -31,9 +31,10 @@ void RunProgress::Take(const Trial& trial) {
   if (!IsAskedFor(trial)) return;
   shapes_.insert(trial.gemm.shape);
   if (std::holds_alternative<Nobody>(trial.subject)) return;
-  ++candidates_;
   latest_ = {trial.gemm.shape, trial.gemm.kind.layout};
-  problems_[*latest_].Take(trial.outcome);
+  Problem& problem = problems_[*latest_];
+  candidates_ += problem.candidates.insert(trial.subject).second;
+  problem.Take(trial);
 }
 
 nlohmann::ordered_json RunProgress::Json() const {
@@ -43,7 +44,7 @@ nlohmann::ordered_json RunProgress::Json() const {
     latest = {
         {"shape", Print(latest_->first)},
         {"layout", Name(latest_->second)},
-        {"candidates", problem.candidates},
+        {"candidates", problem.candidates.size()},
         {"best_ns", problem.protocol ? nlohmann::ordered_json(problem.best_ns) : nullptr},
         {"over_autotuning", problem.over_autotuning ? nlohmann::ordered_json(*problem.over_autotuning) : nullptr}};
   }

@@ -17,19 +17,20 @@ class RunProgress {
 
   // A trial that is none of a report's (of other numbers, another device or shape) is only counted.
   void Take(const Trial& trial);
-  // `trials`, `candidates` (plans and sources judged), `problems` (with a candidate), `shapes` (with any trial),
-  // `shapes_asked` (null: all), and `latest`, the problem of the newest candidate: `shape`, `layout`, `candidates`,
-  // `best_ns` and `over_autotuning` on the device clock (null where not measured); null before the first.
+  // `trials`, `candidates` (plans and sources judged, in however many protocols), `problems` (with a candidate),
+  // `shapes` (with any trial), `shapes_asked` (null: all), and `latest`, the problem of the newest candidate: `shape`,
+  // `layout`, `candidates`, `best_ns` and `over_autotuning` on the device clock (null where not measured); null before
+  // the first.
   nlohmann::ordered_json Json() const;
 
  private:
   struct Problem {
-    int candidates = 0;
+    std::set<TrialSubject> candidates;
     std::optional<Protocol> protocol;  // of the best: a more careful time speaks first
     double best_ns = 0;
     std::optional<double> over_autotuning;
 
-    void Take(const Outcome& outcome);
+    void Take(const Trial& trial);
   };
 
   bool IsAskedFor(const Trial& trial) const;
@@ -40,7 +41,8 @@ class RunProgress {
   std::set<Shape> shapes_;
   std::map<std::pair<Shape, Layout>, Problem> problems_;
   std::optional<std::pair<Shape, Layout>> latest_;
-  int64_t trials_ = 0, candidates_ = 0;
+  int64_t trials_ = 0;
+  size_t candidates_ = 0;
 };
 
 }  // namespace gemmsmith

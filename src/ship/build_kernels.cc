@@ -15,9 +15,6 @@ namespace gemmsmith {
 
 namespace {
 
-// At a time, between looks at whether to stop.
-constexpr size_t kChunk = 64;
-
 using Sharers = std::vector<const Entry*>;  // of one text; at least one
 
 std::string NameOf(const Entry& entry) { return fmt::format("{} by {}", Print(entry.gemm), Print(entry.plan)); }
@@ -41,23 +38,21 @@ Result<KernelFile> BuildKernels(const Catalogue& catalogue, Compiler& compiler, 
   ASSIGN_OR_RETURN(const std::vector<Sharers> distinct, DistinctKernels(catalogue, device));
   CompileAhead ahead(device, &compiler, options.compile_threads);
   KernelFile file(catalogue.device_key());
-  for (size_t begin = 0; begin < distinct.size(); begin += kChunk) {
+  size_t begun = 0;
+  for (size_t done = 0; done < distinct.size(); ++done) {
     if (options.stop()) return Interrupted("stopped; the same command begins again, with what was compiled at hand");
-    const size_t end = std::min(distinct.size(), begin + kChunk);
-    std::vector<EvaluationRequest> requests;
-    for (size_t i = begin; i < end; ++i)
-      requests.push_back({.gemm = distinct[i].front()->gemm, .subject = distinct[i].front()->plan, .time = false});
-    ASSIGN_OR_RETURN(std::vector<Contender> built, ahead.PrepareNow(requests));
-    for (size_t i = begin; i < end; ++i) {
-      PreparedCandidate& candidate = built[i - begin].candidate;
-      if (candidate.ended)
-        return InvalidArgument(fmt::format("{} ended as {}: {}", NameOf(*distinct[i].front()),
-                                           Name(candidate.ended->kind), candidate.ended->reason));
-      const Binary& binary = candidate.compilation.binary;
-      const uint32_t kernel = file.Add({binary.entry, {binary.cubin.begin(), binary.cubin.end()}});
-      for (const Entry* entry : distinct[i]) file.Assign(entry->gemm, entry->plan, kernel);
-    }
-    if (options.on_progress) options.on_progress(end, distinct.size());
+    for (; begun < distinct.size() && ahead.pending() < ahead.window(); ++begun)
+      ahead.AddTogether(
+          begun, {{.gemm = distinct[begun].front()->gemm, .subject = distinct[begun].front()->plan, .time = false}});
+    ASSIGN_OR_RETURN(const std::vector<Contender> built, ahead.TakeTogether(done));
+    const PreparedCandidate& candidate = built.front().candidate;
+    if (candidate.ended)
+      return InvalidArgument(fmt::format("{} ended as {}: {}", NameOf(*distinct[done].front()),
+                                         Name(candidate.ended->kind), candidate.ended->reason));
+    const Binary& binary = candidate.compilation.binary;
+    const uint32_t kernel = file.Add({binary.entry, {binary.cubin.begin(), binary.cubin.end()}});
+    for (const Entry* entry : distinct[done]) file.Assign(entry->gemm, entry->plan, kernel);
+    if (options.on_progress) options.on_progress(done + 1, distinct.size());
   }
   return file;
 }

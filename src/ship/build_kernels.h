@@ -14,7 +14,7 @@ namespace gemmsmith {
 struct BuildKernelsOptions {
   int compile_threads = 0;                                   // all cores
   std::function<void(size_t done, size_t all)> on_progress;  // may be null
-  std::function<bool()> stop = [] { return false; };         // asked now and then
+  std::function<bool()> stop = [] { return false; };         // asked before each kernel
 };
 
 // Needs no GPU. An entry that is illegal, does not compile or is not what its problem asks for ends it, by its name:

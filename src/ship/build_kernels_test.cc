@@ -72,13 +72,15 @@ TEST(BuildKernels, AnEntryThatIsIllegalOrDoesNotCompileEndsItByItsName) {
   EXPECT_NE(status.message().find("compile_failed"), std::string::npos) << status.message();
 }
 
-TEST(BuildKernels, StopsBetweenChunks) {
+TEST(BuildKernels, StopsBetweenKernels) {
   Catalogue catalogue("h200");
-  catalogue.Put(EntryFor(kOne, Known(FixedDimensions::kAll)));
+  for (int i = 1; i <= 100; ++i) catalogue.Put(EntryFor({{64 * i, 128, 512}, {kTn}}, Known(FixedDimensions::kAll)));
   FakeCompiler compiler;
+  size_t asked = 0;
   const Result<KernelFile> file =
-      BuildKernels(catalogue, compiler, {.compile_threads = 1, .stop = [] { return true; }});
+      BuildKernels(catalogue, compiler, {.compile_threads = 1, .stop = [&] { return ++asked == 3; }});
   EXPECT_EQ(file.status().code(), StatusCode::kInterrupted);
+  EXPECT_EQ(asked, 3u);
 }
 
 }  // namespace

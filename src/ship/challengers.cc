@@ -5,10 +5,12 @@
 namespace gemmsmith {
 
 void Challengers::Take(const Trial& trial) {
-  if (!trial.IsTimedPlan()) return;
-  FindingsOfCampaigns& campaigns = problems_[trial.gemm];
-  Findings& findings = campaigns.try_emplace(trial.campaign, Findings{BestPlan(trial)}).first->second;
-  findings.best.Take(trial);
+  if (!trial.HasPlan()) return;
+  Findings& findings = problems_[trial.gemm][trial.campaign];
+  if (trial.IsTimedPlan()) {
+    if (!findings.best) findings.best.emplace(trial);
+    findings.best->Take(trial);
+  }
   if (IsThorough(trial.outcome.protocol)) findings.raced.insert(trial.plan());
   findings.latest_unix_ms = std::max(findings.latest_unix_ms, trial.unix_ms);
 }
@@ -21,8 +23,7 @@ std::vector<Plan> Challengers::PlansOf(const FindingsOfCampaigns& campaigns) {
   std::vector<Plan> plans;
   std::set<Plan> seen;
   for (const Findings* findings : latest_first) {
-    const Plan& best = findings->best.plan();
-    if (seen.insert(best).second) plans.push_back(best);
+    if (findings->best && seen.insert(findings->best->plan()).second) plans.push_back(findings->best->plan());
     seen.insert(findings->raced.begin(), findings->raced.end());
   }
   return plans;
@@ -56,7 +57,8 @@ std::vector<Challenge> Challengers::InBothLayouts() const {
 
 std::vector<Challenge> Challengers::All() const {
   std::vector<Challenge> all;
-  for (const auto& [gemm, campaigns] : problems_) all.push_back({gemm, PlansOf(campaigns)});
+  for (const auto& [gemm, campaigns] : problems_)
+    if (std::vector<Plan> plans = PlansOf(campaigns); !plans.empty()) all.push_back({gemm, std::move(plans)});
   return all;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -23,7 +24,7 @@ class Challengers {
  public:
   void Take(const Trial& trial);
   // Of every problem the best plan of each campaign that timed one, those of the latest campaign first. A plan that
-  // raced in a later campaign's finals is what these made of it: the winner there, or beaten.
+  // raced in a later campaign's finals is what these made of it: the winner there, beaten, or refused.
   std::vector<Challenge> All() const;
   // The same, and behind those of each problem whoever would challenge for it in the other of nn and tn and has not
   // raced for it yet; also where it was searched in one of them only.
@@ -31,8 +32,8 @@ class Challengers {
 
  private:
   struct Findings {
-    BestPlan best;
-    std::set<Plan> raced;  // in thorough protocols
+    std::optional<BestPlan> best;  // nothing: none was timed
+    std::set<Plan> raced;          // in thorough protocols, or refused there
     int64_t latest_unix_ms = 0;
   };
   using FindingsOfCampaigns = std::map<std::string, Findings>;

@@ -19,6 +19,14 @@ class ChallengersTest : public testing::Test {
                        .unix_ms = ++now_,
                        .campaign = campaign});
   }
+  void Refuse(const std::string& campaign, const Plan& plan, const Layout& layout = SomeGemm().kind.layout) {
+    Outcome outcome = MeasuredIn(1, Protocol::kShort);
+    outcome.kind = OutcomeKind::kWrong;
+    outcome.timings.clear();
+    Gemm gemm = SomeGemm();
+    gemm.kind.layout = layout;
+    challengers_.Take({.gemm = gemm, .subject = plan, .outcome = outcome, .unix_ms = ++now_, .campaign = campaign});
+  }
   std::vector<Plan> Plans() const {
     const std::vector<Challenge> all = challengers_.All();
     return all.size() == 1 ? all[0].plans : std::vector<Plan>();
@@ -58,6 +66,30 @@ TEST_F(ChallengersTest, OneThatLostTheFinalsOfALaterCampaignIsNoChallengerAgain)
   Take("spring", b_, 1050);
   Take("spring", a_, 1100);
   EXPECT_EQ(Plans(), (std::vector<Plan>{b_}));
+}
+
+TEST_F(ChallengersTest, OneThatTheFinalsOfALaterCampaignRefusedIsNoChallengerAgain) {
+  Take("winter", a_, 1000);
+  Refuse("spring", a_);
+  Take("spring", b_, 1050);
+  EXPECT_EQ(Plans(), (std::vector<Plan>{b_}));
+}
+
+TEST_F(ChallengersTest, WhereAllWereRefusedNobodyChallenges) {
+  Take("winter", a_, 1000);
+  Refuse("spring", a_);
+  EXPECT_TRUE(challengers_.All().empty());
+}
+
+TEST_F(ChallengersTest, OneThatWasRefusedInTheOtherLayoutMakesRoomThere) {
+  Take("winter", a_, 1000);
+  Take("spring", b_, 1100);
+  const Layout other = SomeGemm().kind.layout == kNn ? kTn : kNn;
+  Refuse("promotion", a_, other);
+  const std::vector<Challenge> all = challengers_.InBothLayouts();
+  ASSERT_EQ(all.size(), 2u);
+  for (const Challenge& challenge : all)
+    EXPECT_EQ(challenge.plans, challenge.gemm == SomeGemm() ? (std::vector<Plan>{b_, a_}) : (std::vector<Plan>{b_}));
 }
 
 TEST_F(ChallengersTest, LosingAScreenOrAnEarlierCampaignIsNoReasonToStayAway) {

@@ -15,11 +15,16 @@ namespace gemmsmith {
 
 namespace {
 
-// Nothing: refused.
-std::optional<Proof> ProofOf(const Certificate& certificate) {
-  if (certificate.outcome != Name(OutcomeKind::kVerified)) return std::nullopt;
-  return certificate.memchecked ? Proof::kMemchecked : Proof::kCertified;
-}
+// What certificates of one kernel come to.
+struct Finding {
+  std::optional<Proof> proof;  // nothing: refused
+
+  void Take(const Certificate& certificate) {
+    if (certificate.outcome != Name(OutcomeKind::kVerified)) return proof.reset();
+    const Proof found = certificate.memchecked ? Proof::kMemchecked : Proof::kCertified;
+    proof = std::max(proof.value_or(found), found);
+  }
+};
 
 }  // namespace
 
@@ -30,15 +35,16 @@ std::string Print(const ProofChanges& changes) {
 Result<ProofChanges> ApplyCertificates(const std::filesystem::path& path, std::span<const Certificate> certificates) {
   ASSIGN_OR_RETURN(const FileLock lock, LockCatalogue(path));
   ASSIGN_OR_RETURN(Catalogue catalogue, Catalogue::Read(path));
-  std::map<std::pair<std::string, std::string>, const Certificate*> latest;
+  std::map<std::pair<std::string, std::string>, Finding> findings;
   for (const Certificate& certificate : certificates)
-    if (certificate.device == catalogue.device_key()) latest[{certificate.problem, certificate.plan}] = &certificate;
+    if (certificate.device == catalogue.device_key())
+      findings[{certificate.problem, certificate.plan}].Take(certificate);
   ProofChanges changes;
   const std::map<Gemm, Entry> entries = catalogue.entries();
   for (const auto& [gemm, entry] : entries) {
-    const auto found = latest.find({Print(gemm), Print(entry.plan)});
-    if (found == latest.end()) continue;
-    const std::optional<Proof> proof = ProofOf(*found->second);
+    const auto found = findings.find({Print(gemm), Print(entry.plan)});
+    if (found == findings.end()) continue;
+    const std::optional<Proof> proof = found->second.proof;
     if (!proof) {
       catalogue.Withdraw(gemm);
       ++changes.withdrawn;

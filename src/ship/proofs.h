@@ -18,8 +18,9 @@ struct ProofChanges {
 // "304 kernels proven further, 0 withdrawn"
 std::string Print(const ProofChanges& changes);
 
-// Of the certificates those that are of an entry's problem and plan on the catalogue's device, in their order; a later
-// one says more than an earlier one. The file is written anew where something changed, and held meanwhile.
+// Of the certificates those that are of an entry's problem and plan on the catalogue's device, in their order: a
+// refusal outweighs what was found before it, and of what passed since the last one the furthest proof counts. The file
+// is written anew where something changed, and held meanwhile.
 Result<ProofChanges> ApplyCertificates(const std::filesystem::path& catalogue,
                                        std::span<const Certificate> certificates);
 

@@ -67,6 +67,23 @@ TEST_F(ProofsTest, WhatWasRefusedIsWithdrawn) {
   EXPECT_NE(Catalogue::Read(path_)->Find(kSecond), nullptr);
 }
 
+TEST_F(ProofsTest, OfThoseThatPassedTheFurthestCountsInWhateverOrder) {
+  const Certificate certified = CertificateOf(kFirst, kPlan, OutcomeKind::kVerified);
+  const Certificate memchecked = CertificateOf(kFirst, kPlan, OutcomeKind::kVerified, true);
+  ASSERT_TRUE(ApplyCertificates(path_, std::vector{memchecked, certified}).ok());
+  EXPECT_EQ(ProofOf(kFirst), Proof::kMemchecked);
+}
+
+TEST_F(ProofsTest, WhatPassedAfterItWasRefusedStandsByThatAlone) {
+  const Result<ProofChanges> changes =
+      ApplyCertificates(path_, std::vector{CertificateOf(kFirst, kPlan, OutcomeKind::kVerified, true),
+                                           CertificateOf(kFirst, kPlan, OutcomeKind::kWrong),
+                                           CertificateOf(kFirst, kPlan, OutcomeKind::kVerified)});
+  ASSERT_TRUE(changes.ok());
+  EXPECT_EQ(changes->withdrawn, 0);
+  EXPECT_EQ(ProofOf(kFirst), Proof::kCertified);
+}
+
 TEST_F(ProofsTest, OfOtherPlansAndDevicesNothingFollows) {
   Certificate elsewhere = CertificateOf(kFirst, kPlan, OutcomeKind::kWrong);
   elsewhere.device = "h100";

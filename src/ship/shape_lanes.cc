@@ -4,6 +4,7 @@
 #include <deque>
 #include <future>
 #include <mutex>
+#include <numeric>
 #include <set>
 
 namespace gemmsmith {
@@ -38,6 +39,10 @@ class Untaken {
       left_.pop_front();
     }
     return taken;
+  }
+  bool empty() {
+    const std::lock_guard lock(mutex_);
+    return left_.empty();
   }
   void GiveBack(const std::deque<Layouts>& taken) {
     const std::lock_guard lock(mutex_);
@@ -94,11 +99,23 @@ Status DealOut(const std::vector<Gemm>& items, size_t lanes,
     lane->Finish(report);
     return world;
   };
-  std::vector<std::future<Status>> others;
-  for (size_t lane = 1; lane < lanes; ++lane) others.push_back(std::async(std::launch::async, work, lane));
-  Status world = work(0);
-  for (std::future<Status>& other : others)
-    if (Status failed = other.get(); !failed.ok()) world = std::move(failed);
+  // Who ended well begins again where another lane gave back what it could not do when nobody was left to take it.
+  Status world;
+  std::vector<size_t> able(lanes);
+  std::iota(able.begin(), able.end(), size_t{0});
+  do {
+    std::vector<std::future<Status>> parts;
+    for (const size_t lane : able) parts.push_back(std::async(std::launch::async, work, lane));
+    std::vector<size_t> ended_well;
+    for (size_t i = 0; i < parts.size(); ++i) {
+      Status ended = parts[i].get();
+      if (ended.ok())
+        ended_well.push_back(able[i]);
+      else
+        world = std::move(ended);
+    }
+    able = std::move(ended_well);
+  } while (!able.empty() && !untaken.empty() && !hooks.is_over());
   return world;
 }
 

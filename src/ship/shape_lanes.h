@@ -37,7 +37,8 @@ struct LaneHooks {
 };
 
 // Each lane takes the problems of one shape after the other. One shape may be too large for a GPU; of two in a row the
-// machine is the reason, and that lane leaves what it has not begun to the others: the reason is returned.
+// machine is the reason, and that lane leaves what it has not begun to the others, of which new ones are made where
+// they have ended already: the reason is returned.
 Status DealOut(const std::vector<Gemm>& items, size_t lanes,
                const std::function<std::unique_ptr<ShapeLane>(size_t lane)>& make_lane, const LaneHooks& hooks);
 

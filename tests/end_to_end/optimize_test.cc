@@ -450,8 +450,13 @@ TEST_F(OptimizeSetTest, EvaluateNamesTheProtocolThatThereIs) {
 TEST(VerifyTest, FilesAreReadBeforeAGpuIsLookedFor) {
   const Home home;
   const std::string good = "gemm 64x64x64 tn f16 f32 | direct tile_m=32  # a comment";
-  ExpectOneError(home.Run({"verify", "--pairs", home.File("pairs", good + "\ngemm 64x64 | direct")}), 2, "line 2 of");
+  ExpectOneError(home.Run({"verify", "--pairs", home.File("pairs", good + "\ngemm 64x64 | direct")}), 2, "pairs:2: ");
   ExpectOneError(home.Run({"verify", "--pairs", home.File("none", "gemm 64x64x64 tn f16 f32")}), 2, "PROBLEM | PLAN");
+  ExpectOneError(home.Run({"verify", "--pairs", home.File("alone", "\ndirect")}), 2,
+                 "alone:2: a line is PROBLEM | PLAN");
+  ExpectOneError(home.Run({"verify", "--pairs", home.File("nobody", "# nothing")}), 2, "holds no plan");
+  ExpectOneError(home.Run({"verify", "--winners", "--archive", home.Path("nothing.sqlite")}), 3, "nothing.sqlite");
+  EXPECT_FALSE(std::filesystem::exists(home.Path("nothing.sqlite")));
   ExpectOneError(home.Run({"verify", home.File("empty", "# nothing"), "64x64x64"}), 2, "holds no plan");
   ExpectOneError(home.Run({"verify", (home.Path("no.cu")).string(), "64x64x64"}), 2, "cannot open");
   ExpectOneError(home.Run({"verify", home.File("plan", "direct tile_m=32\n"), "64x64x64", "--device", "h200"}), 3,

@@ -99,6 +99,17 @@ TEST_F(RecordsTest, ScreeningsOfLongCallsTellWhoWinsByTheirSettledShare) {
                  "no campaign that raced three");
 }
 
+TEST_F(RecordsTest, WhatWasAskedOfTheSearchesThatCameAlongIsAnsweredFromThese) {
+  const Home without_archive;
+  std::filesystem::create_directories(without_archive.Path("records"));
+  std::filesystem::create_directory_symlink(GEMMSMITH_DATA "/h200", without_archive.Path("records/h200"));
+  const std::string all = without_archive.Run({"records", "screening"}).out;
+  const Finished large = without_archive.Run({"records", "screening", "--shape", "8192x8192x8192"});
+  ASSERT_EQ(large.exit_code, 0) << large.error;
+  EXPECT_NE(large.out, all);
+  ExpectOneError(without_archive.Run({"records", "screening", "--shape", "3x3x3"}), 3, "no campaign that raced three");
+}
+
 TEST_F(RecordsTest, AnotherTableOfTheLibrariesTimesIsCompared) {
   const std::string folder = GEMMSMITH_DATA "/h200/baselines";
   const std::string other = home.File("theirs.csv",
