@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <map>
+#include <set>
 
 #include "base/statistics.h"
 #include "base/text.h"
@@ -14,7 +17,18 @@ namespace {
 struct Chosen {
   Shape shape;
   Label value;
+  bool unopposed = false;
 };
+
+// Of each problem the plans that were timed on it, in whatever protocol.
+using PlansTimed = std::map<Gemm, std::set<Plan>>;
+
+PlansTimed PlansTimedOn(const std::vector<Trial>& trials, const Selection& selection) {
+  PlansTimed timed;
+  for (const Trial& trial : trials)
+    if (trial.IsTimedPlan() && IsOfSelectedShape(trial, selection)) timed[trial.gemm].insert(trial.plan());
+  return timed;
+}
 
 bool CountsFor(const Parameter& choice, const Plan& plan) {
   if (choice.name == "reduction") return plan.Get("split") > 1;
@@ -33,13 +47,27 @@ Label ChoiceLabel(const Plan& plan, const Parameter& choice) {
   return {{choice.values[size_t(first - choice.words.begin())]}, fmt::format("{}..{}", *first, *last)};
 }
 
+bool HasRival(const PlansTimed& timed, const WinningPlan& winner, const std::function<bool(const Plan&)>& is_rival) {
+  const auto plans = timed.find(winner.gemm);
+  return plans != timed.end() && std::ranges::any_of(plans->second, is_rival);
+}
+
+// Of the winner's family, with another value.
+bool HasRivalIn(const Parameter& choice, const PlansTimed& timed, const WinningPlan& winner, const Label& value) {
+  const size_t axis = size_t(GetFamily(winner.plan.family).IndexOf(choice.name));
+  return HasRival(timed, winner, [&](const Plan& plan) {
+    return plan.family == winner.plan.family && plan.values[axis] != winner.plan.values[axis] &&
+           CountsFor(choice, plan) && ChoiceLabel(plan, choice) != value;
+  });
+}
+
 std::vector<Tally> TalliesBy(Label (*group_of)(const Shape&), const std::vector<Chosen>& winners) {
   std::map<Label, Tally> tallies;
   for (const Chosen& winner : winners) {
     const Label group = group_of(winner.shape);
     Tally& tally = tallies[group];
     tally.group = group.text;
-    tally.Add(winner.value);
+    tally.Add(winner.value, winner.unopposed);
   }
   std::vector<Tally> list;
   for (auto& [group, tally] : tallies) list.push_back(std::move(tally));
@@ -58,7 +86,7 @@ std::optional<double> CorrelationWithSize(const Label& value, const std::vector<
 ChoicePattern PatternOf(std::string family, std::string choice, const std::vector<Chosen>& winners) {
   ChoicePattern pattern{.family = std::move(family), .choice = std::move(choice)};
   pattern.all.group = kAllGroups;
-  for (const Chosen& winner : winners) pattern.all.Add(winner.value);
+  for (const Chosen& winner : winners) pattern.all.Add(winner.value, winner.unopposed);
   for (const auto& [value, count] : pattern.all.counts)
     pattern.values.push_back({value, CorrelationWithSize(value, winners)});
   pattern.by_class = TalliesBy(ClassGroup, winners);
@@ -68,7 +96,8 @@ ChoicePattern PatternOf(std::string family, std::string choice, const std::vecto
 
 }  // namespace
 
-std::vector<ChoicePattern> ChoicePatterns(const Selection& selection) {
+std::vector<ChoicePattern> ChoicePatterns(const std::vector<Trial>& trials, const Selection& selection) {
+  const PlansTimed timed = PlansTimedOn(trials, selection);
   const std::vector<WinningPlan> of_device = WinningPlans(selection, Clock::kDevice),
                                  of_chains = WinningPlans(selection, Clock::kDeviceChained);
   std::vector<ChoicePattern> patterns;
@@ -77,16 +106,19 @@ std::vector<ChoicePattern> ChoicePatterns(const Selection& selection) {
   };
   std::vector<Chosen> families;
   for (const WinningPlan& winner : of_device)
-    families.push_back(
-        {winner.gemm.shape, {{int(winner.plan.family)}, std::string(GetFamily(winner.plan.family).name)}});
+    families.push_back({winner.gemm.shape,
+                        {{int(winner.plan.family)}, std::string(GetFamily(winner.plan.family).name)},
+                        !HasRival(timed, winner, [&](const Plan& plan) { return plan.family != winner.plan.family; })});
   add("any", "family", families);
   for (const Family& family : Families())
     for (const Parameter& parameter : family.parameters) {
       if (parameter.words.empty()) continue;
       std::vector<Chosen> winners;
       for (const WinningPlan& winner : parameter.name == "trigger" ? of_chains : of_device)
-        if (winner.plan.family == family.id && CountsFor(parameter, winner.plan))
-          winners.push_back({winner.gemm.shape, ChoiceLabel(winner.plan, parameter)});
+        if (winner.plan.family == family.id && CountsFor(parameter, winner.plan)) {
+          const Label value = ChoiceLabel(winner.plan, parameter);
+          winners.push_back({winner.gemm.shape, value, !HasRivalIn(parameter, timed, winner, value)});
+        }
       add(std::string(family.name), std::string(parameter.name), winners);
     }
   return patterns;

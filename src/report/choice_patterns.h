@@ -23,6 +23,7 @@ struct ChoicePattern {
 
 // The axes of words. A reduction counts where K is split, ctas where a schedule is persistent, and of the trigger,
 // which works in chains alone, the plans that speak for chains.
-std::vector<ChoicePattern> ChoicePatterns(const Selection& selection);
+// The trials are those that the selection was made from: they tell whose problems have met no other value.
+std::vector<ChoicePattern> ChoicePatterns(const std::vector<Trial>& trials, const Selection& selection);
 
 }  // namespace gemmsmith

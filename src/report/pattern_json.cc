@@ -51,7 +51,10 @@ Json JsonOf(const FamilyExtents& extents) {
 Json JsonOf(const std::vector<Tally>& tallies) {
   Json json = Json::array();
   for (const Tally& tally : tallies)
-    json.push_back({{"group", tally.group}, {"winners", tally.winners}, {"counts", CountsJson(tally)}});
+    json.push_back({{"group", tally.group},
+                    {"winners", tally.winners},
+                    {"unopposed", tally.unopposed},
+                    {"counts", CountsJson(tally)}});
   return json;
 }
 

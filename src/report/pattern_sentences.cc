@@ -72,7 +72,14 @@ std::string WhoText(const ChoicePattern& pattern) {
   return pattern.choice == "family" ? "winners" : fmt::format("{} winners", pattern.family);
 }
 
+// What was never tried did not lose.
+bool HadAChoice(const Tally& tally) { return tally.winners - tally.unopposed >= kLeastOpposed * tally.winners; }
+std::string UnopposedText(const Tally& tally) {
+  return tally.unopposed == 0 ? "" : fmt::format("; on {} of them nothing else was timed", CountText(tally.unopposed));
+}
+
 void AddTrends(const ChoicePattern& pattern, Sentences& sentences) {
+  if (!HadAChoice(pattern.all)) return;
   const bool is_one_or_other = pattern.values.size() == 2;
   const auto ends = EndsOf(pattern.by_size, [](const Tally& tally) -> const Tally& { return tally; });
   for (const ChoiceValue& choice : pattern.values) {
@@ -87,6 +94,7 @@ void AddTrends(const ChoicePattern& pattern, Sentences& sentences) {
       text += fmt::format("; {} of the {} with log2(m n k) from {}, {} of the {} from {}",
                           PercentText(ends->first->ShareOf(choice.value)), ends->first->winners, ends->first->group,
                           PercentText(ends->second->ShareOf(choice.value)), ends->second->winners, ends->second->group);
+    text += UnopposedText(pattern.all);
     sentences.push_back({"choices", pattern.family + " " + pattern.choice, text + "."});
   }
 }
@@ -95,14 +103,15 @@ void AddClasses(const ChoicePattern& pattern, Sentences& sentences) {
   for (const Tally& of_class : pattern.by_class) {
     const Label& value = of_class.Most();
     const int others = pattern.all.winners - of_class.winners;
-    if (of_class.winners < kFewestToSpeak || others < kFewestToSpeak) continue;
+    if (of_class.winners < kFewestToSpeak || others < kFewestToSpeak || !HadAChoice(of_class)) continue;
     const double elsewhere = double(pattern.all.CountOf(value) - of_class.CountOf(value)) / others;
     const double share = of_class.ShareOf(value);
     if (share < kLeastClassShare || share - elsewhere < kLeastClassLead) continue;
-    sentences.push_back({"choices", fmt::format("{} {}, {}", pattern.family, pattern.choice, of_class.group),
-                         fmt::format("On {} {} have {} in {} of {} cases ({}), elsewhere in {}.", of_class.group,
-                                     WhoText(pattern), ValueText(pattern, value), of_class.CountOf(value),
-                                     of_class.winners, PercentText(share), PercentText(elsewhere))});
+    sentences.push_back(
+        {"choices", fmt::format("{} {}, {}", pattern.family, pattern.choice, of_class.group),
+         fmt::format("On {} {} have {} in {} of {} cases ({}), elsewhere in {}{}.", of_class.group, WhoText(pattern),
+                     ValueText(pattern, value), of_class.CountOf(value), of_class.winners, PercentText(share),
+                     PercentText(elsewhere), UnopposedText(of_class))});
   }
 }
 

@@ -12,6 +12,7 @@ inline constexpr double kLeastCorrelation = 0.4;     // of ranks
 inline constexpr int kFewestAtAnEnd = 10;            // winners at an end of a range that is quoted
 inline constexpr double kLeastClassShare = 2.0 / 3;  // of a class's winners
 inline constexpr double kLeastClassLead = 0.25;      // by which it exceeds the share in the other classes
+inline constexpr double kLeastOpposed = 0.5;          // of winners with a choice: whose problems met another one too
 inline constexpr double kLeastDifference = 0.02;     // of a ratio of times from 1; its middle half lies on that side
 inline constexpr double kFewestPlans = 5;            // on either side of it, on average: the best of few is no match
 inline constexpr double kLeastRaggedShare = 0.1;     // of a group's winners

@@ -40,7 +40,7 @@ Result<Patterns> FindPatterns(const std::vector<Trial>& trials, const Selection&
                     .source_winners = SourceWinners(selection),
                     .axes = AxisPatterns(winners),
                     .extents = ExtentsOfFamilies(winners),
-                    .choices = ChoicePatterns(selection),
+                    .choices = ChoicePatterns(trials, selection),
                     .ragged = RaggedRows(winners)};
   const std::map<Gemm, PlansOfPlace> problems = PlansOfProblems(trials, selection);
   CountRivals(winners, problems, patterns);

@@ -135,6 +135,18 @@ TEST(ChoicePatterns, CountByClassAndSizeWhereTheChoiceIsOne) {
   EXPECT_EQ(find("wgmma", "stages").values[0].value.text, "2..12");
 }
 
+TEST(ChoicePatterns, SayOnHowManyProblemsNothingElseWasTimed) {
+  std::vector<Trial> trials = {Timed({64, 64, 64}, "wgmma raster=m", 1), Timed({64, 64, 64}, "wgmma raster=n", 2),
+                               Timed({128, 64, 64}, "wgmma raster=n", 1), Timed({256, 64, 64}, "wgmma raster=n", 1),
+                               Timed({256, 64, 64}, "direct", 2)};
+  const Patterns patterns = *PatternsOf(trials);
+  std::map<std::string, int> unopposed;
+  for (const ChoicePattern& pattern : patterns.choices) unopposed[pattern.choice] = pattern.all.unopposed;
+  EXPECT_EQ(unopposed.at("raster"), 2) << "one of them met another family alone";
+  EXPECT_EQ(unopposed.at("family"), 2);
+  EXPECT_EQ(unopposed.at("schedule"), 3);
+}
+
 TEST(Padding, IsWhatWholeTilesClustersAndStepsAdd) {
   const auto ratio = [](std::string_view plan, const Shape& shape) { return PaddingRatio(*ParsePlan(plan), shape); };
   EXPECT_DOUBLE_EQ(ratio("wgmma tile_m=128 tile_n=128", {256, 256, 256}), 1);
@@ -301,11 +313,15 @@ TEST(PatternSentences, OfAClassNameWhatTheOthersLack) {
   for (int i = 0; i < 30; ++i) {
     trials.push_back(Timed({64, 256, 16384 + 64 * i}, "wgmma split=4", 1));
     trials.push_back(Timed({8192, 8192, 8192 + 64 * i}, "wgmma schedule=pingpong", 1));
+    if (i % 5 > 0) trials.push_back(Timed({8192, 8192, 8192 + 64 * i}, "wgmma", 2));
+    if (i % 3 > 0) trials.push_back(Timed({64, 256, 16384 + 64 * i}, "wgmma schedule=pingpong", 2));
   }
   const Patterns patterns = *PatternsOf(trials);
   ASSERT_NE(About(patterns, "wgmma schedule, large"), nullptr);
   EXPECT_EQ(About(patterns, "wgmma schedule, large")->text,
-            "On large wgmma winners have schedule=pingpong in 30 of 30 cases (100 %), elsewhere in 0 %.");
+            "On large wgmma winners have schedule=pingpong in 30 of 30 cases (100 %), elsewhere in 0 %; "
+            "on 6 of them nothing else was timed.");
+  EXPECT_EQ(About(patterns, "wgmma split, splitk"), nullptr) << "nobody split K otherwise";
   EXPECT_EQ(About(patterns, "wgmma roles, large"), nullptr) << "all have straight roles";
   EXPECT_NE(About(patterns, "wgmma schedule"), nullptr) << "and the larger, the more";
 }

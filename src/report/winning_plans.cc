@@ -17,7 +17,8 @@ std::vector<WinningPlan> WinningPlans(const Selection& selection, Clock clock) {
   return winners;
 }
 
-void Tally::Add(const Label& value) {
+void Tally::Add(const Label& value, bool is_unopposed) {
+  unopposed += is_unopposed;
   ++winners;
   ++counts[value];
 }

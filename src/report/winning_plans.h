@@ -23,9 +23,10 @@ std::vector<WinningPlan> WinningPlans(const Selection& selection, Clock clock);
 struct Tally {
   std::string group;
   int winners = 0;
+  int unopposed = 0;  // of choices: winners on whose problem nothing with another value was timed
   std::map<Label, int> counts;
 
-  void Add(const Label& value);
+  void Add(const Label& value, bool is_unopposed = false);
   int CountOf(const Label& value) const;
   double ShareOf(const Label& value) const;  // 0 of no winners
   const Label& Most() const;                 // the most frequent value, of equals the first; there is a winner
