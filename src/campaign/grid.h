@@ -43,8 +43,8 @@ struct GridResult {
 };
 
 // Cells of one problem are judged in lists of what is compiled; a list is in the archive before the next exchange with
-// the evaluator starts. Illegal plans are judged too: a record says where a space ends. InvalidArgument where stored
-// trials of this name are of another device.
+// the evaluator starts. Illegal plans are judged too: a record says where a space ends. InvalidArgument where trials
+// of these problems that are stored under this name are of another device.
 Result<GridResult> RunGrid(const GridOptions& options, Evaluator& evaluator, Compiler* compiler, Archive& archive,
                            StopRule& stop, const std::function<void(const GridEvent&)>& on_event);
 

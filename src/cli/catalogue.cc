@@ -212,11 +212,9 @@ Result<int> Run(const CatalogueProveCommand& command) {
     certificates.insert(certificates.end(), journal.certificates().begin(), journal.certificates().end());
   }
   ASSIGN_OR_RETURN(const ProofChanges changes, ApplyCertificates(command.catalogue, certificates));
-  const Json json = {{"command", "catalogue prove"},
-                     {"catalogue", command.catalogue.string()},
-                     {"certificates", certificates.size()},
-                     {"raised", changes.raised},
-                     {"withdrawn", changes.withdrawn}};
+  const Json json = {{"command", "catalogue prove"},        {"catalogue", command.catalogue.string()},
+                     {"certificates", certificates.size()}, {"raised", changes.raised},
+                     {"lowered", changes.lowered},          {"withdrawn", changes.withdrawn}};
   RETURN_IF_ERROR(WriteOut(command.json ? PrintJson(json)
                                         : fmt::format("{}: {}, by {}\n", command.catalogue.string(), Print(changes),
                                                       Plural(int64_t(certificates.size()), "certificate"))));

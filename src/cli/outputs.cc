@@ -16,10 +16,13 @@ namespace fs = std::filesystem;
 struct Treasure {
   std::string_view begin, name;
 };
-constexpr Treasure kRecord = {"GSR\n", "a record of trials"};
+constexpr std::string_view kRecord = "a record of trials";
 constexpr std::array kTreasures = {Treasure{"SQLite format 3", "an archive of trials"},
                                    Treasure{"gemmsmith-catalogue", "a catalogue of kernels"},
-                                   Treasure{"certificate1\t", "a journal of certificates"}, kRecord};
+                                   Treasure{"certificate1\t", "a journal of certificates"},
+                                   Treasure{"GSR\n", kRecord},
+                                   Treasure{"{\"gemmsmith_trial\"", kRecord},
+                                   Treasure{"unix_ms,campaign,device,", kRecord}};
 
 std::string FirstBytesOf(const fs::path& path) {
   std::array<char, 32> bytes{};
@@ -40,7 +43,7 @@ Status CheckOutput(const fs::path& path, bool may_replace_record) {
   if (fs::exists(status) && !fs::is_regular_file(status)) return OkStatus();  // a pipe, a terminal
   const std::string first_bytes = FirstBytesOf(path);
   for (const auto& [begin, name] : kTreasures)
-    if (first_bytes.starts_with(begin) && !(may_replace_record && begin == kRecord.begin))
+    if (first_bytes.starts_with(begin) && !(may_replace_record && name == kRecord))
       return InvalidArgument(fmt::format("{} is {}, which would be lost: name another file", path.string(), name));
   // Links are followed, as they are by whoever writes.
   const fs::path folder = fs::weakly_canonical(fs::absolute(path, error), error).parent_path();

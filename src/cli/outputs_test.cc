@@ -22,6 +22,11 @@ TEST(CheckOutput, WhatTookAGpusTimeIsReplacedByNoAnswer) {
   for (const std::filesystem::path& path : {catalogue, record, journal})
     EXPECT_NE(CheckOutput(path).message().find("would be lost"), std::string::npos) << path;
   EXPECT_TRUE(CheckOutput(record, true).ok());
+  for (const std::string& text : {ToJsonLine(ExampleTrial(1)), CsvHeader()}) {
+    ASSERT_TRUE(WriteFileAtomic(record, text).ok());
+    EXPECT_FALSE(CheckOutput(record).ok()) << text;
+    EXPECT_TRUE(CheckOutput(record, true).ok());
+  }
   EXPECT_FALSE(CheckOutput(catalogue, true).ok());
 }
 

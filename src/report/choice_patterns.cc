@@ -23,10 +23,11 @@ struct Chosen {
 // Of each problem the plans that were timed on it, in whatever protocol.
 using PlansTimed = std::map<Gemm, std::set<Plan>>;
 
-PlansTimed PlansTimedOn(const std::vector<Trial>& trials, const Selection& selection) {
+PlansTimed PlansTimedBy(Clock clock, const std::vector<Trial>& trials, const Selection& selection) {
   PlansTimed timed;
   for (const Trial& trial : trials)
-    if (trial.IsTimedPlan() && IsOfSelectedShape(trial, selection)) timed[trial.gemm].insert(trial.plan());
+    if (trial.IsTimedPlan() && trial.outcome.Find("ours", clock) != nullptr && IsOfSelectedShape(trial, selection))
+      timed[trial.gemm].insert(trial.plan());
   return timed;
 }
 
@@ -97,7 +98,8 @@ ChoicePattern PatternOf(std::string family, std::string choice, const std::vecto
 }  // namespace
 
 std::vector<ChoicePattern> ChoicePatterns(const std::vector<Trial>& trials, const Selection& selection) {
-  const PlansTimed timed = PlansTimedOn(trials, selection);
+  const PlansTimed timed = PlansTimedBy(Clock::kDevice, trials, selection),
+                   timed_in_chains = PlansTimedBy(Clock::kDeviceChained, trials, selection);
   const std::vector<WinningPlan> of_device = WinningPlans(selection, Clock::kDevice),
                                  of_chains = WinningPlans(selection, Clock::kDeviceChained);
   std::vector<ChoicePattern> patterns;
@@ -113,11 +115,13 @@ std::vector<ChoicePattern> ChoicePatterns(const std::vector<Trial>& trials, cons
   for (const Family& family : Families())
     for (const Parameter& parameter : family.parameters) {
       if (parameter.words.empty()) continue;
+      const bool is_of_chains = parameter.name == "trigger";
       std::vector<Chosen> winners;
-      for (const WinningPlan& winner : parameter.name == "trigger" ? of_chains : of_device)
+      for (const WinningPlan& winner : is_of_chains ? of_chains : of_device)
         if (winner.plan.family == family.id && CountsFor(parameter, winner.plan)) {
           const Label value = ChoiceLabel(winner.plan, parameter);
-          winners.push_back({winner.gemm.shape, value, !HasRivalIn(parameter, timed, winner, value)});
+          const PlansTimed& rivals = is_of_chains ? timed_in_chains : timed;
+          winners.push_back({winner.gemm.shape, value, !HasRivalIn(parameter, rivals, winner, value)});
         }
       add(std::string(family.name), std::string(parameter.name), winners);
     }

@@ -74,8 +74,12 @@ std::string WhoText(const ChoicePattern& pattern) {
 
 // What was never tried did not lose.
 bool HadAChoice(const Tally& tally) { return tally.winners - tally.unopposed >= kLeastOpposed * tally.winners; }
-std::string UnopposedText(const Tally& tally) {
-  return tally.unopposed == 0 ? "" : fmt::format("; on {} of them nothing else was timed", CountText(tally.unopposed));
+
+// The winners of all other groups.
+Tally Others(const Tally& all, const Tally& group) {
+  Tally others{.winners = all.winners - group.winners, .unopposed = all.unopposed - group.unopposed};
+  for (const auto& [value, count] : all.counts) others.counts[value] = count - group.CountOf(value);
+  return others;
 }
 
 void AddTrends(const ChoicePattern& pattern, Sentences& sentences) {
@@ -90,11 +94,12 @@ void AddTrends(const ChoicePattern& pattern, Sentences& sentences) {
         fmt::format("The larger m n k, the {} {} have {}: rank correlation {:+.2f} over {}",
                     *choice.correlation > 0 ? "more" : "fewer", WhoText(pattern), ValueText(pattern, choice.value),
                     *choice.correlation, Plural(pattern.all.winners, "winner"));
-    if (ends)
+    if (pattern.all.unopposed > 0)
+      text += fmt::format(", for {} of which nothing else was timed", CountText(pattern.all.unopposed));
+    if (ends && HadAChoice(*ends->first) && HadAChoice(*ends->second))
       text += fmt::format("; {} of the {} with log2(m n k) from {}, {} of the {} from {}",
                           PercentText(ends->first->ShareOf(choice.value)), ends->first->winners, ends->first->group,
                           PercentText(ends->second->ShareOf(choice.value)), ends->second->winners, ends->second->group);
-    text += UnopposedText(pattern.all);
     sentences.push_back({"choices", pattern.family + " " + pattern.choice, text + "."});
   }
 }
@@ -102,16 +107,19 @@ void AddTrends(const ChoicePattern& pattern, Sentences& sentences) {
 void AddClasses(const ChoicePattern& pattern, Sentences& sentences) {
   for (const Tally& of_class : pattern.by_class) {
     const Label& value = of_class.Most();
-    const int others = pattern.all.winners - of_class.winners;
-    if (of_class.winners < kFewestToSpeak || others < kFewestToSpeak || !HadAChoice(of_class)) continue;
-    const double elsewhere = double(pattern.all.CountOf(value) - of_class.CountOf(value)) / others;
-    const double share = of_class.ShareOf(value);
+    const Tally others = Others(pattern.all, of_class);
+    if (of_class.winners < kFewestToSpeak || others.winners < kFewestToSpeak) continue;
+    if (!HadAChoice(of_class) || !HadAChoice(others)) continue;
+    const double share = of_class.ShareOf(value), elsewhere = others.ShareOf(value);
     if (share < kLeastClassShare || share - elsewhere < kLeastClassLead) continue;
+    std::string text = fmt::format("On {} {} have {} in {} of {} cases ({}), elsewhere in {}", of_class.group,
+                                   WhoText(pattern), ValueText(pattern, value), of_class.CountOf(value),
+                                   of_class.winners, PercentText(share), PercentText(elsewhere));
+    if (of_class.unopposed + others.unopposed > 0)
+      text += fmt::format("; nothing else was timed for {} of these {} and {} of the {} elsewhere", of_class.unopposed,
+                          of_class.winners, CountText(others.unopposed), CountText(others.winners));
     sentences.push_back(
-        {"choices", fmt::format("{} {}, {}", pattern.family, pattern.choice, of_class.group),
-         fmt::format("On {} {} have {} in {} of {} cases ({}), elsewhere in {}{}.", of_class.group, WhoText(pattern),
-                     ValueText(pattern, value), of_class.CountOf(value), of_class.winners, PercentText(share),
-                     PercentText(elsewhere), UnopposedText(of_class))});
+        {"choices", fmt::format("{} {}, {}", pattern.family, pattern.choice, of_class.group), text + "."});
   }
 }
 

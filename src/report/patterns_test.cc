@@ -320,10 +320,20 @@ TEST(PatternSentences, OfAClassNameWhatTheOthersLack) {
   ASSERT_NE(About(patterns, "wgmma schedule, large"), nullptr);
   EXPECT_EQ(About(patterns, "wgmma schedule, large")->text,
             "On large wgmma winners have schedule=pingpong in 30 of 30 cases (100 %), elsewhere in 0 %; "
-            "on 6 of them nothing else was timed.");
+            "nothing else was timed for 6 of these 30 and 10 of the 30 elsewhere.");
   EXPECT_EQ(About(patterns, "wgmma split, splitk"), nullptr) << "nobody split K otherwise";
   EXPECT_EQ(About(patterns, "wgmma roles, large"), nullptr) << "all have straight roles";
   EXPECT_NE(About(patterns, "wgmma schedule"), nullptr) << "and the larger, the more";
+}
+
+TEST(PatternSentences, OfAClassAreSilentWhereTheOthersHadNoChoice) {
+  std::vector<Trial> trials;
+  for (int i = 0; i < 30; ++i) {
+    trials.push_back(Timed({64, 256, 16384 + 64 * i}, "wgmma", 1));
+    trials.push_back(Timed({8192, 8192, 8192 + 64 * i}, "wgmma schedule=pingpong", 1));
+    trials.push_back(Timed({8192, 8192, 8192 + 64 * i}, "wgmma", 2));
+  }
+  EXPECT_EQ(About(*PatternsOf(trials), "wgmma schedule, large"), nullptr);
 }
 
 TEST(Techniques, AreComparedWithinTheFamilyOfTheFastestPlan) {

@@ -8,7 +8,6 @@
 #include <future>
 #include <list>
 #include <map>
-#include <thread>
 
 #include "campaign/fakes.h"
 #include "program/space.h"
@@ -375,28 +374,6 @@ TEST_F(PromotionRoundTest, AGpuThatIsLostLeavesTheRestToTheOthers) {
   EXPECT_EQ(round.promotions.size(), 28u);
   EXPECT_EQ(round.left, 0u);
   EXPECT_EQ(Catalogue::Read(path())->entries().size(), 28u);
-}
-
-TEST_F(PromotionRoundTest, WhatAGpuThatIsLostLastHadTakenIsDoneByThoseThatHadEnded) {
-  outcomes_[first_] = outcomes_[second_] = RacedIn(1000);
-  std::atomic<int> judged_by_first = 0;
-  std::promise<void> is_taken;
-  judges_.emplace_back().judge = [&, taken = is_taken.get_future().share()](const EvaluationRequest& request) {
-    taken.wait();
-    ++judged_by_first;
-    return evaluator_.judge(request);
-  };
-  judges_.emplace_back().judge = [&](const EvaluationRequest&) -> Result<Outcome> {
-    if (judges_.back().requests.size() == 1) is_taken.set_value();
-    // What is left to the first when this one has taken nine problems of thirty; each is a race of two.
-    while (judged_by_first < 2 * 21) std::this_thread::yield();
-    return Unavailable("the GPU is gone");
-  };
-  const PromotionRound round = PromoteOn(2, 30);
-  EXPECT_EQ(round.world.message(), "the GPU is gone");
-  EXPECT_EQ(round.failures.size(), 2u);
-  EXPECT_EQ(round.promotions.size(), 28u);
-  EXPECT_EQ(round.left, 0u);
 }
 
 TEST_F(PromotionRoundTest, OneShapeThatIsTooLargeEndsNothing) {

@@ -18,9 +18,13 @@ namespace {
 // What certificates of one kernel come to.
 struct Finding {
   std::optional<Proof> proof;  // nothing: refused
+  bool was_refused = false;    // so what the entry is said to be was found before
 
   void Take(const Certificate& certificate) {
-    if (certificate.outcome != Name(OutcomeKind::kVerified)) return proof.reset();
+    if (certificate.outcome != Name(OutcomeKind::kVerified)) {
+      was_refused = true;
+      return proof.reset();
+    }
     const Proof found = certificate.memchecked ? Proof::kMemchecked : Proof::kCertified;
     proof = std::max(proof.value_or(found), found);
   }
@@ -29,7 +33,9 @@ struct Finding {
 }  // namespace
 
 std::string Print(const ProofChanges& changes) {
-  return fmt::format("{} proven further, {} withdrawn", Plural(changes.raised, "kernel"), CountText(changes.withdrawn));
+  return fmt::format("{} proven further, {}{} withdrawn", Plural(changes.raised, "kernel"),
+                     changes.lowered > 0 ? CountText(changes.lowered) + " less far than they were, " : "",
+                     CountText(changes.withdrawn));
 }
 
 Result<ProofChanges> ApplyCertificates(const std::filesystem::path& path, std::span<const Certificate> certificates) {
@@ -48,14 +54,15 @@ Result<ProofChanges> ApplyCertificates(const std::filesystem::path& path, std::s
     if (!proof) {
       catalogue.Withdraw(gemm);
       ++changes.withdrawn;
-    } else if (*proof > entry.proof) {
+    } else if (*proof > entry.proof || (found->second.was_refused && *proof < entry.proof)) {
+      ++(*proof > entry.proof ? changes.raised : changes.lowered);
       Entry proven = entry;
       proven.proof = *proof;
       catalogue.Put(std::move(proven));
-      ++changes.raised;
     }
   }
-  if (changes.raised + changes.withdrawn > 0) RETURN_IF_ERROR(WriteFileAtomic(path, catalogue.Print()));
+  if (changes.raised + changes.lowered + changes.withdrawn > 0)
+    RETURN_IF_ERROR(WriteFileAtomic(path, catalogue.Print()));
   return changes;
 }
 

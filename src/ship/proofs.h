@@ -12,6 +12,7 @@ namespace gemmsmith {
 
 struct ProofChanges {
   int raised = 0;     // to certified, or to memchecked
+  int lowered = 0;    // refused since, and proven less far after that
   int withdrawn = 0;  // refused: the entry goes
 };
 

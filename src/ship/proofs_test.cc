@@ -84,6 +84,17 @@ TEST_F(ProofsTest, WhatPassedAfterItWasRefusedStandsByThatAlone) {
   EXPECT_EQ(ProofOf(kFirst), Proof::kCertified);
 }
 
+TEST_F(ProofsTest, WhatWasRefusedLosesWhatTheCatalogueSaysOfIt) {
+  const Certificate memchecked = CertificateOf(kFirst, kPlan, OutcomeKind::kVerified, true);
+  ASSERT_TRUE(ApplyCertificates(path_, std::vector{memchecked}).ok());
+  const Result<ProofChanges> changes =
+      ApplyCertificates(path_, std::vector{CertificateOf(kFirst, kPlan, OutcomeKind::kWrong),
+                                           CertificateOf(kFirst, kPlan, OutcomeKind::kVerified)});
+  ASSERT_TRUE(changes.ok());
+  EXPECT_EQ(changes->lowered, 1);
+  EXPECT_EQ(ProofOf(kFirst), Proof::kCertified);
+}
+
 TEST_F(ProofsTest, OfOtherPlansAndDevicesNothingFollows) {
   Certificate elsewhere = CertificateOf(kFirst, kPlan, OutcomeKind::kWrong);
   elsewhere.device = "h100";

@@ -16,9 +16,9 @@ function drawTile(into, mode) {
 }
 
 function floorText() {
-  const {floor_ratio_mean: contender, reference_floor_ratio_mean: reference} = data.report;
-  const [whose, others] = isOfOurs ? ["Our", "the baseline"] : ["Device", data.report.against];
-  return `${whose} time on the device is ${contender.toFixed(2)} times the floor in the mean, of ${others} ${reference.toFixed(2)}.`;
+  const {headline, against, floor_ratio_mean: contender, reference_floor_ratio_mean: reference} = data.report;
+  const [first, second] = isOfOurs ? ["ours", headline] : [headline, against];
+  return `Time on the device over the floor, in the mean: ${first} ${contender.toFixed(2)}, ${second} ${reference.toFixed(2)}.`;
 }
 
 function dispatchText() {
