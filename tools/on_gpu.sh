@@ -30,7 +30,7 @@
 #                                                 and what has changed (another $SEED draws others)
 #          tools/on_gpu.sh confirm SHAPES MODES PROTOCOL SECONDS
 #                                                 the faster entry of each of these shapes beside AutoTuning, on all GPUs:
-#                                                 bench/long12.shapes offline,server long, say, takes 70 s a shape
+#                                                 bench/long12.shapes offline,server long, say, takes 85 s a shape
 #          tools/on_gpu.sh bench NAME SHAPES CONTENDERS MODES PROTOCOL SECONDS
 #                                                 contenders beside the libraries on many shapes, and their tables
 #          tools/on_gpu.sh each_gpu measure|sweep|bench NAME SHAPES ...
