@@ -55,6 +55,7 @@ int ExitCodeOf(StatusCode code) {
 Status WriteOut(std::string_view text) {
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
   if (!written || std::fflush(stdout) != 0) {
+    if (errno == EPIPE) return OkStatus();  // as `| head` does: whoever reads has seen enough
     return IoError(fmt::format("standard output: {}", std::strerror(errno)));
   }
   return OkStatus();

@@ -16,7 +16,8 @@ inline constexpr int kExitInterrupted = 130;
 
 int ExitCodeOf(StatusCode code);
 
-// Whole texts to standard output; a full disk or a closed pipe is an IoError, found at once.
+// Whole texts to standard output; a full disk is an IoError, found at once. A reader who has gone, as behind
+// `| head`, has seen enough: that is none.
 Status WriteOut(std::string_view text);
 // "gemmsmith: MESSAGE" on one line of standard error, whatever control characters a message quotes.
 void WriteError(std::string_view message);

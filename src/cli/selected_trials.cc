@@ -53,6 +53,9 @@ Result<SelectedTrials> SelectMeasurements(const TrialSelection& selection,
       selected.ok() ? !selected->any_measured : selected.status().code() == StatusCode::kNotFound;
   if (!nothing_named || !nothing_there) return selected;
   ASSIGN_OR_RETURN(std::vector<std::filesystem::path> folders, StandingRecords(device_key));
+  if (folders.empty() && !selected.ok())
+    return NotFound(fmt::format("{}; and no records came along (looked in {})", selected.status().message(),
+                                RecordingsSearched()));
   if (folders.empty()) return selected;
   const size_t searches = folders.size();
   TrialSelection of_folders = selection;

@@ -1,6 +1,10 @@
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mount.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#include <thread>
 
 #include "archive/segment.h"
 #include "base/text.h"
@@ -277,6 +281,19 @@ TEST_F(RecordsTest, AnArchiveThatIsNoneIsRefused) {
   EXPECT_NE(finished.exit_code, 0);
   EXPECT_EQ(*ReadFile(garbage), std::string(5000, 'x')) << "overwrote a file that was not its own";
   EXPECT_NE(home.Run({"records", "stats", "--archive", home.Path("")}).exit_code, 0);
+}
+
+TEST_F(RecordsTest, AReaderWhoHasSeenEnoughIsNoError) {
+  const std::string pipe = home.Path("pipe");
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  std::thread reader([&] {
+    const int fd = open(pipe.c_str(), O_RDONLY);  // waits for the program to open it, too
+    close(fd);
+  });
+  const Finished finished = home.Run({"records", "list", lines, "--json"}, pipe);
+  reader.join();
+  EXPECT_EQ(finished.exit_code, 0);
+  EXPECT_EQ(finished.error, "");
 }
 
 TEST_F(RecordsTest, AFullDiskLosesNothingThatWasThere) {
