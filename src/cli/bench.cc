@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "campaign/bench.h"
 #include "campaign/interrupt.h"
+#include "cli/came_along.h"
 #include "cli/exit.h"
 #include "cli/instrument.h"
 #include "cli/json_text.h"
@@ -15,7 +16,6 @@
 #include "cli/progress.h"
 #include "cli/readers.h"
 #include "cli/record_files.h"
-#include "cli/recordings.h"
 #include "cli/run.h"
 #include "cli/winners.h"
 #include "cli/words.h"
@@ -68,11 +68,9 @@ Result<BestPlans> BestIn(RecordSource sources, const Archive& archive, const std
   BestPlans best;
   if (sources.empty()) {
     ASSIGN_OR_RETURN(best, WinnersIn(archive, device_key));
-    for (const RecordingPlace& place : FindRecordings()) {
-      if (place.key != device_key) continue;
-      ASSIGN_OR_RETURN(const std::vector<std::filesystem::path> searches, StandingRecords(place));
-      if (place.has_segments) sources.push_back(place.path);
-      sources.insert(sources.end(), searches.begin(), searches.end());
+    if (const std::optional<RecordingPlace> place = FindRecordingOf(device_key)) {
+      ASSIGN_OR_RETURN(const std::vector<RecordSource> along, SpaceAndSearches(*place));
+      for (const RecordSource& source : along) sources.insert(sources.end(), source.begin(), source.end());
     }
   }
   for (const std::filesystem::path& source : sources) {

@@ -7,7 +7,7 @@
 #include "base/files.h"
 #include "base/installation.h"
 #include "base/text.h"
-#include "cli/recordings.h"
+#include "cli/exit.h"
 
 namespace gemmsmith {
 
@@ -73,18 +73,25 @@ Result<Traces> ReadTraces(const std::vector<fs::path>& files) {
   for (const fs::path& file : files) {
     ASSIGN_OR_RETURN(const std::string bytes, ReadFile(file));
     Result<Traces> traces = DecodeTraces(bytes);
-    if (!traces.ok())
-      return Status(traces.status().code(), fmt::format("{}: {}", file.string(), traces.status().message()));
+    if (!traces.ok()) return WithPlace(traces.status(), file.string());
     parts.push_back(*std::move(traces));
   }
   return JoinTraces(std::move(parts));
 }
 
+Result<std::vector<RecordSource>> SpaceAndSearches(const RecordingPlace& place) {
+  ASSIGN_OR_RETURN(const RecordSource searches, StandingRecords(place));
+  const RecordSource space = {place.path};
+  std::vector<RecordSource> sources;
+  if (place.has_segments) sources.push_back(space);
+  if (searches != space) sources.push_back(searches);
+  return sources;
+}
+
 Result<Experience> ExperienceNamed(const std::vector<RecordSource>& sources, const HeldOut& held_out) {
   if (sources.empty() || sources == kNoExperience) return Experience();
-  for (const RecordSource& none : kNoExperience)
-    if (std::find(sources.begin(), sources.end(), none) != sources.end())
-      return InvalidArgument("--experience none goes without other records");
+  if (std::ranges::find(sources, kNoExperience.front()) != sources.end())
+    return InvalidArgument("--experience none goes without other records");
   ASSIGN_OR_RETURN(Experience experience, ExperienceIn(sources, held_out));
   if (experience.empty()) return InvalidArgument("--experience has no timed plan of a shape that is not held out");
   return experience;
@@ -101,16 +108,12 @@ Result<Experience> ExperienceOfReplay(const std::vector<RecordSource>& sources, 
 Result<Experience> ExperienceOnGpu(const std::vector<RecordSource>& sources, const std::string& device_key,
                                    const HeldOut& held_out) {
   if (!sources.empty()) return ExperienceNamed(sources, held_out);
-  std::vector<RecordSource> along;
-  for (const RecordingPlace& place : FindRecordings()) {
-    if (place.key != device_key) continue;
-    ASSIGN_OR_RETURN(const std::vector<fs::path> searches, StandingRecords(place));
-    if (place.has_segments) along.push_back({place.path});
-    along.push_back(searches);
-    const fs::path block = place.path / kDenseBlock;
-    ASSIGN_OR_RETURN(const bool has_block, Exists(block));
-    if (has_block) along.push_back({block});
-  }
+  const std::optional<RecordingPlace> place = FindRecordingOf(device_key);
+  if (!place) return Experience();
+  ASSIGN_OR_RETURN(std::vector<RecordSource> along, SpaceAndSearches(*place));
+  const fs::path block = place->path / kDenseBlock;
+  ASSIGN_OR_RETURN(const bool has_block, Exists(block));
+  if (has_block) along.push_back({block});
   return ExperienceIn(along, held_out);
 }
 

@@ -10,6 +10,7 @@
 
 #include "archive/replay.h"
 #include "cli/command.h"
+#include "cli/recordings.h"
 #include "search/experience.h"
 #include "search/traces.h"
 
@@ -26,6 +27,10 @@ std::vector<std::filesystem::path> CataloguesThatCameAlong();
 // Traces of proposals (.gtr) beside a recording, in its folder "compare".
 std::vector<std::filesystem::path> TraceFilesThatCameAlong();
 Result<Traces> ReadTraces(const std::vector<std::filesystem::path>& files);
+
+// The recorded space of a device, from which replays answer, and its standing searches, each a source of its own, as
+// far as there are such.
+Result<std::vector<RecordSource>> SpaceAndSearches(const RecordingPlace& place);
 
 // `--experience`: "none", or what is named. Where it was not given:
 // a replay has that of its own recording (its prior forgets the shape that is asked for, and here what is held out),

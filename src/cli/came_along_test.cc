@@ -54,6 +54,14 @@ TEST_F(CameAlong, ASearchOnAGpuHasTheSpaceItsDenseBlockAndTheSearchesOfItsDevice
   EXPECT_NE(less->Fingerprint(), along->Fingerprint());
 }
 
+TEST_F(CameAlong, ASpaceThatNoStandingSearchesStandBesideIsOneSource) {
+  const std::filesystem::path deep = GEMMSMITH_SOURCE_DIR "/data/h200/deep", h200 = GEMMSMITH_SOURCE_DIR "/data/h200";
+  EXPECT_EQ(*SpaceAndSearches({.key = "h200", .path = deep}), (std::vector<RecordSource>{{deep}}));
+  EXPECT_EQ(*SpaceAndSearches({.key = "h200", .path = h200}),
+            (std::vector<RecordSource>{{h200}, *StandingRecords("h200")}));
+  EXPECT_EQ(SpaceAndSearches({.key = "h200", .path = h200, .has_segments = false})->size(), 1u);
+}
+
 TEST_F(CameAlong, WhoseDeviceWasNotRecordedOrWantsNoneHasNone) {
   for (const Result<Experience>& none : {ExperienceOnGpu({}, "l40s", {}), ExperienceOnGpu(kNoExperience, "h200", {}),
                                          ExperienceNamed({}, {}), ExperienceNamed(kNoExperience, {})}) {

@@ -68,6 +68,12 @@ std::vector<RecordingPlace> FindRecordings() {
   return {};
 }
 
+std::optional<RecordingPlace> FindRecordingOf(std::string_view device_key) {
+  const std::vector<RecordingPlace> places = FindRecordings();
+  const auto place = std::ranges::find(places, device_key, &RecordingPlace::key);
+  return place == places.end() ? std::nullopt : std::optional(*place);
+}
+
 std::vector<RecordingPlace> FindReplayable() {
   std::vector<RecordingPlace> places = FindRecordings();
   std::erase_if(places, [](const RecordingPlace& place) { return !place.has_segments; });

@@ -23,6 +23,7 @@ struct RecordingPlace {
 // the program, else that of the source tree it was built from. Sorted by key; the first one found with any recording
 // counts.
 std::vector<RecordingPlace> FindRecordings();
+std::optional<RecordingPlace> FindRecordingOf(std::string_view device_key);
 // Of these, those from which replays answer.
 std::vector<RecordingPlace> FindReplayable();
 // For a message: where FindRecordings() looked.

@@ -16,10 +16,6 @@ namespace gemmsmith {
 
 namespace {
 
-Status WithPlace(const Status& status, const std::string& place) {
-  return {status.code(), fmt::format("{}: {}", place, status.message())};
-}
-
 // The other side, where a record may be of another device.
 Result<TimeTable> TimesOfRecord(const RecordsCompareCommand& command, SelectionOptions options) {
   ASSIGN_OR_RETURN(const std::vector<Trial> trials, ReadRecords(command.other));

@@ -126,10 +126,6 @@ Result<SelectionOptions> OptionsFor(const ReportCommand& command) {
   return options;
 }
 
-Status WithSource(const Status& status, const std::string& source) {
-  return {status.code(), fmt::format("{}: {}", source, status.message())};
-}
-
 // How soon searches find the fastest of the recorded space, as `gemmsmith compare` has it; nothing where no traces
 // came.
 Result<std::optional<SearchComparison>> ComparisonThatCameAlong() {
@@ -143,7 +139,7 @@ Result<std::optional<SearchComparison>> ComparisonThatCameAlong() {
 
 Result<int> WritePage(const ReportCommand& command, const SelectedTrials& selected, const SelectionOptions& options) {
   Result<PageContent> content = MakePageContent(selected.source, selected.trials, options, command.against);
-  if (!content.ok()) return WithSource(content.status(), selected.source);
+  if (!content.ok()) return WithPlace(content.status(), selected.source);
   if (selected.came_along) {
     ASSIGN_OR_RETURN(content->comparison, ComparisonThatCameAlong());
   }
@@ -172,7 +168,7 @@ Result<int> ServePage(const ReportCommand& command, const SelectionOptions& opti
   LiveReport report(
       {.archive = archive, .campaign = command.selection.campaign, .selection = options, .against = command.against});
   const Result<std::unique_ptr<HttpServer>> server = HttpServer::Listen(*command.live_port);
-  if (!server.ok()) return WithSource(server.status(), "--live");
+  if (!server.ok()) return WithPlace(server.status(), "--live");
   WatchForInterrupts();
   const Status first = report.Refresh();
   if (!first.ok() && first.code() != StatusCode::kNotFound) return first;
@@ -186,12 +182,11 @@ Result<int> ServePage(const ReportCommand& command, const SelectionOptions& opti
 Result<std::string> TextFor(const ReportCommand& command, const SelectedTrials& selected, const Selection& selection) {
   if (command.patterns) {
     const Result<Patterns> patterns = FindPatterns(selected.trials, selection);
-    if (!patterns.ok()) return WithSource(patterns.status(), selected.source);
+    if (!patterns.ok()) return WithPlace(patterns.status(), selected.source);
     return PrintPatterns(*patterns, selected.source, command.format, TerminalOf(command));
   }
-  Result<Scoreboard> board = MakeScoreboard(selection, command.against);
-  if (!board.ok()) return WithSource(board.status(), selected.source);
-  if (board->of_ours) board->dispatch = DispatchOf(selected.trials, selection);
+  const Result<Scoreboard> board = MakeScoreboard(selected.trials, selection, command.against);
+  if (!board.ok()) return WithPlace(board.status(), selected.source);
   return Print(command, *board, selected.source);
 }
 
@@ -204,7 +199,7 @@ Result<int> Run(const ReportCommand& command) {
   ASSIGN_OR_RETURN(const SelectedTrials selected, SelectMeasurements(command.selection, command.device_key));
   if (!command.html.empty()) return WritePage(command, selected, options);
   const Result<Selection> selection = SelectRecords(selected.trials, options);
-  if (!selection.ok()) return WithSource(selection.status(), selected.source);
+  if (!selection.ok()) return WithPlace(selection.status(), selected.source);
   ASSIGN_OR_RETURN(const std::string text, TextFor(command, selected, *selection));
   if (command.output.empty())
     RETURN_IF_ERROR(WriteOut(text));

@@ -54,8 +54,8 @@ Result<SelectedTrials> SelectMeasurements(const TrialSelection& selection,
   if (!nothing_named || !nothing_there) return selected;
   ASSIGN_OR_RETURN(std::vector<std::filesystem::path> folders, StandingRecords(device_key));
   if (folders.empty() && !selected.ok())
-    return NotFound(fmt::format("{}; and no records came along (looked in {})", selected.status().message(),
-                                RecordingsSearched()));
+    return NotFound(
+        fmt::format("{}; and no records came along (looked in {})", selected.status().message(), RecordingsSearched()));
   if (folders.empty()) return selected;
   const size_t searches = folders.size();
   TrialSelection of_folders = selection;

@@ -10,6 +10,7 @@
 #include "base/statistics.h"
 #include "base/text.h"
 #include "program/axes.h"
+#include "report/timed_plans.h"
 
 namespace gemmsmith {
 namespace {
@@ -25,9 +26,9 @@ using PlansTimed = std::map<Gemm, std::set<Plan>>;
 
 PlansTimed PlansTimedBy(Clock clock, const std::vector<Trial>& trials, const Selection& selection) {
   PlansTimed timed;
-  for (const Trial& trial : trials)
-    if (trial.IsTimedPlan() && trial.outcome.Find("ours", clock) != nullptr && IsOfSelectedShape(trial, selection))
-      timed[trial.gemm].insert(trial.plan());
+  const auto is_wanted = [&](const Trial& trial) { return IsOfSelectedShape(trial, selection); };
+  for (const auto& [place, plans] : TimedPlans(trials, clock, is_wanted))
+    for (const auto& [plan, trial] : plans) timed[place.gemm].insert(plan);
   return timed;
 }
 

@@ -44,9 +44,8 @@ std::string Page(std::string_view connections, std::string_view data) {
 Result<PageContent> MakePageContent(std::string source, const std::vector<Trial>& trials,
                                     const SelectionOptions& options, const std::optional<std::string>& against) {
   ASSIGN_OR_RETURN(Selection selection, SelectRecords(trials, options));
-  Result<Scoreboard> board = MakeScoreboard(selection, against);
+  Result<Scoreboard> board = MakeScoreboard(trials, selection, against);
   if (!board.ok() && (against || board.status().code() != StatusCode::kNotFound)) return board.status();
-  if (board.ok() && board->of_ours) board->dispatch = DispatchOf(trials, selection);
   SearchHistories histories = HistoriesOf(trials, selection);
   Result<Patterns> patterns = FindPatterns(trials, selection);
   return PageContent{std::move(source), std::move(selection), std::move(board), std::move(histories),

@@ -46,7 +46,7 @@ Trial Raced(const Shape& shape, const Layout& layout, double ours_ns, double nn_
 Result<Scoreboard> Board(const std::vector<Trial>& trials, const std::optional<std::string>& against = std::nullopt,
                          const SelectionOptions& options = {}) {
   ASSIGN_OR_RETURN(Selection selection, SelectRecords(trials, options));
-  return MakeScoreboard(std::move(selection), against);
+  return MakeScoreboard(trials, std::move(selection), against);
 }
 
 // Ours 2x, 1.25x and 0.5x AutoTuning-max.

@@ -171,7 +171,8 @@ std::vector<ShapeSpeedUp> Scoreboard::Headline(Clock mode) const {
   return row == nullptr ? std::vector<ShapeSpeedUp>() : row->speed_ups;
 }
 
-Result<Scoreboard> MakeScoreboard(Selection selection, const std::optional<std::string>& against) {
+Result<Scoreboard> MakeScoreboard(const std::vector<Trial>& trials, Selection selection,
+                                  const std::optional<std::string>& against) {
   Scoreboard board{.selection = std::move(selection)};
   const std::vector<ShapeRecords>& shapes = board.selection.shapes;
   const std::vector<ShapeRecords> with_ours = WithOurs(shapes);
@@ -191,6 +192,7 @@ Result<Scoreboard> MakeScoreboard(Selection selection, const std::optional<std::
   board.headline = HeadlineOf(board.modes, board.of_ours ? kDefaultReference : "ours_max");
   CountShapes(board);
   AddFloors(board);
+  if (board.of_ours) board.dispatch = DispatchOf(trials, board.selection);
   return board;
 }
 

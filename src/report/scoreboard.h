@@ -62,8 +62,7 @@ struct Scoreboard {
   int shapes = 0;        // in any table
   int shapes_without_ours = 0;
 
-  // Of ours; empty where nobody has looked.
-  Dispatch dispatch;
+  Dispatch dispatch;  // of ours
 
   // Means of the time on the device clock over the floor, of the contender and of the reference of the headline;
   // nothing for unknown devices.
@@ -78,7 +77,9 @@ inline constexpr std::string_view kDefaultReference = "lt_auto_max";
 
 // Where kernels of ours were recorded and no reference is named: ours against every baseline. Else every contender
 // against the reference, lt_auto_max where none is named. NotFound with the names that there are.
-Result<Scoreboard> MakeScoreboard(Selection selection, const std::optional<std::string>& against);
+// The trials are those that the selection was made from: they tell of earlier races, too.
+Result<Scoreboard> MakeScoreboard(const std::vector<Trial>& trials, Selection selection,
+                                  const std::optional<std::string>& against);
 
 // The shapes' classes in the order of the enumeration, and what passes of each.
 std::map<ShapeClass, std::vector<ShapeSpeedUp>> ByClass(const std::vector<ShapeSpeedUp>& speed_ups);

@@ -5,13 +5,14 @@
 namespace gemmsmith {
 
 void Challengers::Take(const Trial& trial) {
-  if (!trial.HasPlan()) return;
+  const bool has_raced = trial.HasPlan() && IsThorough(trial.outcome.protocol);
+  if (!has_raced && !trial.IsTimedPlan()) return;
   Findings& findings = problems_[trial.gemm][trial.campaign];
   if (trial.IsTimedPlan()) {
     if (!findings.best) findings.best.emplace(trial);
     findings.best->Take(trial);
   }
-  if (IsThorough(trial.outcome.protocol)) findings.raced.insert(trial.plan());
+  if (has_raced) findings.raced.insert(trial.plan());
   findings.latest_unix_ms = std::max(findings.latest_unix_ms, trial.unix_ms);
 }
 

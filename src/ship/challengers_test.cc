@@ -19,8 +19,9 @@ class ChallengersTest : public testing::Test {
                        .unix_ms = ++now_,
                        .campaign = campaign});
   }
-  void Refuse(const std::string& campaign, const Plan& plan, const Layout& layout = SomeGemm().kind.layout) {
-    Outcome outcome = MeasuredIn(1, Protocol::kShort);
+  void Refuse(const std::string& campaign, const Plan& plan, const Layout& layout = SomeGemm().kind.layout,
+              Protocol protocol = Protocol::kShort) {
+    Outcome outcome = MeasuredIn(1, protocol);
     outcome.kind = OutcomeKind::kWrong;
     outcome.timings.clear();
     Gemm gemm = SomeGemm();
@@ -73,6 +74,13 @@ TEST_F(ChallengersTest, OneThatTheFinalsOfALaterCampaignRefusedIsNoChallengerAga
   Refuse("spring", a_);
   Take("spring", b_, 1050);
   EXPECT_EQ(Plans(), (std::vector<Plan>{b_}));
+}
+
+TEST_F(ChallengersTest, WhatAScreenRefusedMakesNoCampaignTheLatest) {
+  Take("winter", a_, 1000);
+  Take("spring", b_, 1050);
+  Refuse("winter", c_, SomeGemm().kind.layout, Protocol::kScreen);
+  EXPECT_EQ(Plans(), (std::vector<Plan>{b_, a_}));
 }
 
 TEST_F(ChallengersTest, WhereAllWereRefusedNobodyChallenges) {
