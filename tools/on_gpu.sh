@@ -28,9 +28,9 @@
 #          tools/on_gpu.sh remeasure COUNT SECONDS
 #                                                 so many entries of their catalogue, drawn at random, raced once more beside AutoTuning,
 #                                                 and what has changed (another $SEED draws others)
-#          tools/on_gpu.sh confirm SHAPES MODES PROTOCOL SECONDS
-#                                                 the faster entry of each of these shapes beside AutoTuning, on all GPUs:
-#                                                 bench/long12.shapes offline,server long, say, takes 85 s a shape
+#          tools/on_gpu.sh confirm SHAPES MODES SECONDS
+#                                                 the faster entry of each of these shapes beside AutoTuning, on all GPUs, in the
+#                                                 short protocol and then in the long one, which takes 125 s a shape and GPU
 #          tools/on_gpu.sh bench NAME SHAPES CONTENDERS MODES PROTOCOL SECONDS
 #                                                 contenders beside the libraries on many shapes, and their tables
 #          tools/on_gpu.sh each_gpu measure|sweep|bench NAME SHAPES ...
@@ -324,7 +324,8 @@ fastest_entries_of() {
 confirm() {
   local pairs=/tmp/gemmsmith_confirmed
   fastest_entries_of "kernels/$(catalogue_here)" >"$pairs"
-  each_gpu bench confirmed "$1" "plans:$pairs,lt_auto" "$2" "$3" "$4"
+  each_gpu bench confirmed_short "$1" "plans:$pairs,lt_auto" "$2" short "$3"
+  each_gpu bench confirmed_long "$1" "plans:$pairs,lt_auto" "$2" long $(($3 - SECONDS))
 }
 
 remeasure() {
