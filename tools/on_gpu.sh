@@ -30,7 +30,7 @@
 #                                                 and what has changed (another $SEED draws others)
 #          tools/on_gpu.sh confirm SHAPES MODES SECONDS
 #                                                 the faster entry of each of these shapes beside AutoTuning, on all GPUs, in the
-#                                                 short protocol and then in the long one, which takes 125 s a shape and GPU
+#                                                 short protocol and then in the long one, where offline,server take 125 s a shape
 #          tools/on_gpu.sh bench NAME SHAPES CONTENDERS MODES PROTOCOL SECONDS
 #                                                 contenders beside the libraries on many shapes, and their tables
 #          tools/on_gpu.sh each_gpu measure|sweep|bench NAME SHAPES ...
@@ -325,6 +325,7 @@ confirm() {
   local pairs=/tmp/gemmsmith_confirmed
   fastest_entries_of "kernels/$(catalogue_here)" >"$pairs"
   each_gpu bench confirmed_short "$1" "plans:$pairs,lt_auto" "$2" short "$3"
+  (($3 > SECONDS)) || { echo "no time left for the long protocol"; return 1; }
   each_gpu bench confirmed_long "$1" "plans:$pairs,lt_auto" "$2" long $(($3 - SECONDS))
 }
 
