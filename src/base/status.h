@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/check.h"
@@ -42,6 +43,11 @@ inline Status Unavailable(std::string message) { return {StatusCode::kUnavailabl
 inline Status IoError(std::string message) { return {StatusCode::kIoError, std::move(message)}; }
 inline Status DataLoss(std::string message) { return {StatusCode::kDataLoss, std::move(message)}; }
 inline Status Interrupted(std::string message) { return {StatusCode::kInterrupted, std::move(message)}; }
+
+// The same failure, with the place where it was found in front.
+inline Status WithPlace(const Status& status, std::string_view place) {
+  return {status.code(), std::string(place) + ": " + status.message()};
+}
 
 // A value or the Status that explains its absence.
 template <class T>

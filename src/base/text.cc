@@ -41,6 +41,17 @@ std::vector<std::string_view> SplitWords(std::string_view text) {
   return words;
 }
 
+std::vector<ListLine> ListLines(std::string_view text) {
+  std::vector<ListLine> lines;
+  int number = 0;
+  for (std::string_view line : Split(text, '\n')) {
+    ++number;
+    line = line.substr(0, line.find('#'));
+    if (line.find_first_not_of(kWhiteSpace) != line.npos) lines.push_back({number, line});
+  }
+  return lines;
+}
+
 std::string WithoutControls(std::string_view text) {
   const auto byte_at = [&](size_t i) { return i < text.size() ? uint8_t(text[i]) : uint8_t{0}; };
   std::string clean;

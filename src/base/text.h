@@ -18,6 +18,14 @@ template <std::same_as<std::string> Temporary>
 void SplitWords(Temporary&& text) = delete;
 template <std::same_as<std::string> Temporary>
 void Split(Temporary&& text, char separator) = delete;
+// The lines of a list that say something, numbered from 1, without what stands behind a '#'.
+struct ListLine {
+  int number;
+  std::string_view text;
+};
+std::vector<ListLine> ListLines(std::string_view text);
+template <std::same_as<std::string> Temporary>
+void ListLines(Temporary&& text) = delete;
 std::string Join(std::span<const std::string> words, std::string_view separator);
 // Of the ASCII ones; bytes above 0x7f are part of a character.
 inline bool IsControl(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }

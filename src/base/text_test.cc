@@ -18,6 +18,16 @@ TEST(Text, SplitKeepsEmptyFields) {
   EXPECT_EQ(Split("", ','), (Words{""}));
 }
 
+TEST(Text, ListLinesAreNumberedAndWithoutComments) {
+  const std::vector<ListLine> lines = ListLines("# a list\n\n one # the first\r\n\t\r\n#two\nthree  ");
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_EQ(lines[0].number, 3);
+  EXPECT_EQ(lines[0].text, " one ");
+  EXPECT_EQ(lines[1].number, 6);
+  EXPECT_EQ(lines[1].text, "three  ");
+  EXPECT_TRUE(ListLines("").empty());
+}
+
 TEST(Text, JoinIsTheInverseOfSplit) {
   const std::vector<std::string> words = {"a", "", "b"};
   EXPECT_EQ(Join(words, ", "), "a, , b");

@@ -52,10 +52,6 @@ int ExitCodeOf(StatusCode code) {
   return kExitFailure;
 }
 
-Status WithPlace(const Status& status, std::string_view place) {
-  return {status.code(), fmt::format("{}: {}", place, status.message())};
-}
-
 Status WriteOut(std::string_view text) {
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
   if (!written || std::fflush(stdout) != 0) {

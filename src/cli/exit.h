@@ -15,8 +15,6 @@ inline constexpr int kExitNoCandidate = 4;
 inline constexpr int kExitInterrupted = 130;
 
 int ExitCodeOf(StatusCode code);
-// The same failure, with the place where it was found in front.
-Status WithPlace(const Status& status, std::string_view place);
 
 // Whole texts to standard output; a full disk is an IoError, found at once. A reader who has gone, as behind
 // `| head`, has seen enough: that is none.

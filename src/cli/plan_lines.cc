@@ -31,14 +31,10 @@ Result<PlanLine> ReadLine(std::string_view line) {
 Result<std::vector<PlanLine>> ReadPlanLines(const std::filesystem::path& path) {
   ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
   std::vector<PlanLine> lines;
-  int number = 0;
-  for (std::string_view line : Split(text, '\n')) {
-    ++number;
-    line = line.substr(0, line.find('#'));
-    if (SplitWords(line).empty()) continue;
-    Result<PlanLine> read = ReadLine(line);
-    if (!read.ok()) return Wrong(path, number, read.status().message());
-    read->number = number;
+  for (const ListLine& line : ListLines(text)) {
+    Result<PlanLine> read = ReadLine(line.text);
+    if (!read.ok()) return Wrong(path, line.number, read.status().message());
+    read->number = line.number;
     lines.push_back(*std::move(read));
   }
   if (lines.empty()) return InvalidArgument(fmt::format("{} holds no plan", path.string()));

@@ -256,10 +256,8 @@ Result<Subject> ReadSubject(std::string_view text) {
     return InvalidArgument(fmt::format("{} is neither a plan nor a file that holds one", text));
   }
   ASSIGN_OR_RETURN(const std::string content, ReadFile(path));
-  for (const std::string_view line : Split(content, '\n')) {
-    const std::string_view words = line.substr(0, line.find('#'));
-    if (SplitWords(words).empty()) continue;
-    ASSIGN_OR_RETURN(const Plan plan, ParsePlan(words));
+  if (const std::vector<ListLine> lines = ListLines(content); !lines.empty()) {
+    ASSIGN_OR_RETURN(const Plan plan, ParsePlan(lines.front().text));
     return Subject(plan);
   }
   return InvalidArgument(fmt::format("{} holds no plan", path.string()));

@@ -104,9 +104,7 @@ Result<std::vector<fs::path>> StandingRecords(const RecordingPlace& place) {
   const fs::path list = ListOfStanding(place.path);
   ASSIGN_OR_RETURN(const std::string text, ReadFile(list));
   std::vector<fs::path> folders;
-  for (const std::string_view line : Split(text, '\n'))
-    if (const std::vector<std::string_view> words = SplitWords(line); !words.empty() && words.front().front() != '#')
-      folders.push_back(place.path / words.front());
+  for (const ListLine& line : ListLines(text)) folders.push_back(place.path / SplitWords(line.text).front());
   if (folders.empty()) return DataLoss(fmt::format("{} names no folder", list.string()));
   return folders;
 }

@@ -133,6 +133,16 @@ DeviceMemory::~DeviceMemory() {
   if (address_ != 0) driver_->cuMemFree(address_);
 }
 
+PageLockedMemory::PageLockedMemory(PageLockedMemory&& other) noexcept { *this = std::move(other); }
+PageLockedMemory& PageLockedMemory::operator=(PageLockedMemory&& other) noexcept {
+  std::swap(driver_, other.driver_);
+  std::swap(bytes_, other.bytes_);
+  return *this;
+}
+PageLockedMemory::~PageLockedMemory() {
+  if (!bytes_.empty()) driver_->cuMemFreeHost(bytes_.data());
+}
+
 Kernel::Kernel(Kernel&& other) noexcept { *this = std::move(other); }
 Kernel& Kernel::operator=(Kernel&& other) noexcept {
   std::swap(driver_, other.driver_);
@@ -203,6 +213,19 @@ Result<DeviceMemory> Gpu::Allocate(uint64_t bytes) {
                                    identity_.memory_bytes >> 20));
   RETURN_IF_ERROR(DriverStatus(allocated, "cuMemAlloc"));
   memory.size_bytes_ = bytes;
+  return memory;
+}
+
+Result<PageLockedMemory> Gpu::AllocateOnHost(uint64_t bytes) {
+  PageLockedMemory memory;
+  memory.driver_ = driver_;
+  if (bytes == 0) return memory;
+  void* address = nullptr;
+  const CUresult allocated = driver_->cuMemHostAlloc(&address, bytes, 0);
+  if (allocated == CUDA_ERROR_OUT_OF_MEMORY)
+    return Unavailable(fmt::format("the host has no {} MiB left that the GPU could copy from", bytes >> 20));
+  RETURN_IF_ERROR(DriverStatus(allocated, "cuMemHostAlloc"));
+  memory.bytes_ = {static_cast<uint8_t*>(address), bytes};
   return memory;
 }
 

@@ -52,6 +52,22 @@ class DeviceMemory {
   uint64_t size_bytes_ = 0;
 };
 
+// Memory of the host that copies from and to the GPU go through at the bus's speed: what the driver may move to other
+// pages they go through in pieces, at a third of it and less.
+class PageLockedMemory {
+ public:
+  PageLockedMemory() = default;
+  PageLockedMemory(PageLockedMemory&& other) noexcept;
+  PageLockedMemory& operator=(PageLockedMemory&& other) noexcept;
+  ~PageLockedMemory();
+  std::span<uint8_t> bytes() const { return bytes_; }
+
+ private:
+  friend class Gpu;
+  const Driver* driver_ = nullptr;
+  std::span<uint8_t> bytes_;
+};
+
 // A loaded kernel. Raises its dynamic shared memory limit and allows non-portable clusters when needed.
 class Kernel {
  public:
@@ -136,6 +152,8 @@ class Gpu {
 
   // Unavailable, with the sizes, where the GPU has not so much. Aligned to 256 bytes; 0 bytes is a null address.
   Result<DeviceMemory> Allocate(uint64_t bytes);
+  // Unavailable where the host has not so much.
+  Result<PageLockedMemory> AllocateOnHost(uint64_t bytes);
   // In stream order, and done when they return.
   Status CopyToDevice(CUdeviceptr to, std::span<const uint8_t> from);
   Status CopyToHost(std::span<uint8_t> to, CUdeviceptr from);

@@ -139,6 +139,21 @@ TEST_F(GpuTest, NothingIsAllocatedForZeroBytes) {
   EXPECT_TRUE(gpu_->CopyToHost({}, 0).ok());
 }
 
+TEST_F(GpuTest, PageLockedMemoryComesBackAsItWent) {
+  auto from = gpu_->AllocateOnHost(1000003), to = gpu_->AllocateOnHost(1000003);
+  ASSERT_TRUE(from.ok() && to.ok()) << from.status().message() << to.status().message();
+  ASSERT_EQ(from->bytes().size(), 1000003u);
+  for (size_t i = 0; i < from->bytes().size(); ++i) from->bytes()[i] = uint8_t(i * 7 + i / 256);
+  auto memory = gpu_->Allocate(from->bytes().size());
+  ASSERT_TRUE(memory.ok()) << memory.status().message();
+  ASSERT_TRUE(gpu_->CopyToDevice(memory->address(), from->bytes()).ok());
+  PageLockedMemory moved;
+  moved = *std::move(to);
+  ASSERT_TRUE(gpu_->CopyToHost(moved.bytes(), memory->address()).ok());
+  EXPECT_TRUE(std::equal(from->bytes().begin(), from->bytes().end(), moved.bytes().begin()));
+  EXPECT_TRUE(gpu_->AllocateOnHost(0)->bytes().empty());
+}
+
 TEST_F(GpuTest, MoreMemoryThanThereIsIsUnavailableAndHarmless) {
   const auto memory = gpu_->Allocate(gpu_->identity().memory_bytes * 2);
   EXPECT_EQ(memory.status().code(), StatusCode::kUnavailable);

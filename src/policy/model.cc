@@ -174,7 +174,7 @@ Result<PolicyModel> DecodeModel(std::string_view bytes) {
 Result<PolicyModel> ReadModel(const std::filesystem::path& path) {
   ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path));
   Result<PolicyModel> model = DecodeModel(bytes);
-  if (!model.ok()) return Status(model.status().code(), fmt::format("{}: {}", path.string(), model.status().message()));
+  if (!model.ok()) return WithPlace(model.status(), path.string());
   return model;
 }
 

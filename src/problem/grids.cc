@@ -70,17 +70,13 @@ std::vector<NamedGrid> MakeGrids() {
 Result<std::vector<Shape>> ReadShapes(const std::filesystem::path& path) {
   ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
   std::vector<Shape> shapes;
-  int line_number = 0;
-  for (std::string_view line : Split(text, '\n')) {
-    ++line_number;
-    line = line.substr(0, line.find('#'));
-    for (std::string_view word : SplitWords(line)) {
+  for (const ListLine& line : ListLines(text))
+    for (std::string_view word : SplitWords(line.text)) {
       Result<Shape> shape = ParseShape(word);
       if (!shape.ok())
-        return InvalidArgument(fmt::format("{}:{}: {}", path.string(), line_number, shape.status().message()));
+        return InvalidArgument(fmt::format("{}:{}: {}", path.string(), line.number, shape.status().message()));
       shapes.push_back(*shape);
     }
-  }
   if (shapes.empty()) return InvalidArgument(fmt::format("{} holds no shape", path.string()));
   return shapes;
 }

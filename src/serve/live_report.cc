@@ -132,7 +132,7 @@ Status LiveReport::MakeData() {
   const Result<PageContent> content =
       MakePageContent(options_.archive.string(), trials_, options_.selection, options_.against);
   if (!content.ok())
-    return {content.status().code(), fmt::format("{}: {}", options_.archive.string(), content.status().message())};
+    return WithPlace(content.status(), options_.archive.string());
   HttpAnswer data = Tagged("application/json", Dump(PageData(*content)));
   std::lock_guard lock(mutex_);
   published_.data = std::move(data);

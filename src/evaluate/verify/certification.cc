@@ -15,7 +15,7 @@ struct Block {
   int64_t row, column, rows, columns;
 };
 
-// Of about a GFLOP or more where the product has that much; with K = 16,384 the host holds 400 MB.
+// Of about a GFLOP or more where the product has that much; with K = 16,384 the host holds 320 MB.
 constexpr int64_t kBlockSide = 2048;
 
 Status ForEachBlock(const Shape& shape, const BlockListener& on_block, const std::function<Status(const Block&)>& use) {
@@ -28,29 +28,48 @@ Status ForEachBlock(const Shape& shape, const BlockListener& on_block, const std
   return OkStatus();
 }
 
-// Between device and host, block by block through the same memory: new pages for every block took longer than
-// comparing its elements.
+// Elements of a block on the host, of this one or an earlier one that was as large: new pages for every block took
+// longer than comparing its elements.
+class BlockValues {
+ public:
+  Status Resize(Gpu& gpu, const Block& block) {
+    const uint64_t bytes = uint64_t(block.rows * block.columns) * sizeof(float);
+    if (memory_.bytes().size() < bytes) {
+      memory_ = {};
+      ASSIGN_OR_RETURN(memory_, gpu.AllocateOnHost(bytes));
+    }
+    bytes_ = memory_.bytes().first(bytes);
+    return OkStatus();
+  }
+  std::span<uint8_t> bytes() const { return bytes_; }
+  float* data() const { return reinterpret_cast<float*>(bytes_.data()); }
+  std::span<const float> values() const { return {data(), bytes_.size() / sizeof(float)}; }
+
+ private:
+  PageLockedMemory memory_;
+  std::span<uint8_t> bytes_;
+};
+
+// Between device and host, block by block through the same memory.
 class BlockCarrier {
  public:
   BlockCarrier(Gpu& gpu, HarnessKernels& harness) : gpu_(gpu), harness_(harness) {}
 
-  Status Fetch(const MatrixView& from, const Block& block, std::vector<float>& values) {
+  Status Fetch(const MatrixView& from, const Block& block, BlockValues& to) {
     MatrixView part = from;
     const int64_t offset =
         from.lines_are_rows != 0 ? block.row * from.stride + block.column : block.column * from.stride + block.row;
     part.data = static_cast<char*>(from.data) + offset * (from.type == ElementType::kF32 ? 4 : 2);
-    values.resize(size_t(block.rows * block.columns));
-    RETURN_IF_ERROR(MakeRoomFor(values));
+    RETURN_IF_ERROR(to.Resize(gpu_, block));
+    RETURN_IF_ERROR(MakeRoomFor(to));
     RETURN_IF_ERROR(harness_.Gather(part, packed_.as<float>(), block.rows, block.columns, 1, 1));
-    return gpu_.CopyToHost({reinterpret_cast<uint8_t*>(values.data()), values.size() * sizeof(float)},
-                           packed_.address());
+    return gpu_.CopyToHost(to.bytes(), packed_.address());
   }
 
   // Into a packed matrix of so many columns; done when it returns.
-  Status Store(const std::vector<float>& values, const Block& block, CUdeviceptr matrix, int64_t columns) {
-    RETURN_IF_ERROR(MakeRoomFor(values));
-    RETURN_IF_ERROR(gpu_.CopyToDevice(
-        packed_.address(), {reinterpret_cast<const uint8_t*>(values.data()), values.size() * sizeof(float)}));
+  Status Store(const BlockValues& from, const Block& block, CUdeviceptr matrix, int64_t columns) {
+    RETURN_IF_ERROR(MakeRoomFor(from));
+    RETURN_IF_ERROR(gpu_.CopyToDevice(packed_.address(), from.bytes()));
     const uint64_t line_bytes = uint64_t(block.columns) * sizeof(float);
     for (int64_t row = 0; row < block.rows; ++row) {
       const CUdeviceptr to = matrix + uint64_t((block.row + row) * columns + block.column) * sizeof(float);
@@ -60,11 +79,10 @@ class BlockCarrier {
   }
 
  private:
-  Status MakeRoomFor(const std::vector<float>& values) {
-    const uint64_t bytes = values.size() * sizeof(float);
-    if (packed_.size_bytes() >= bytes) return OkStatus();
+  Status MakeRoomFor(const BlockValues& values) {
+    if (packed_.size_bytes() >= values.bytes().size()) return OkStatus();
     packed_ = {};
-    ASSIGN_OR_RETURN(packed_, gpu_.Allocate(bytes));
+    ASSIGN_OR_RETURN(packed_, gpu_.Allocate(values.bytes().size()));
     return OkStatus();
   }
 
@@ -136,16 +154,16 @@ Result<Reference> MakeReferenceOnCpu(Gpu& gpu, HarnessKernels& harness, const Ge
   const Shape& shape = gemm.shape;
   const auto rounding = float(CpuRounding(kind, shape.k));
   BlockCarrier carrier(gpu, harness);
-  std::vector<float> a_block, b_block, product, of_gpu;
+  BlockValues a_block, b_block, product, of_gpu;
   const auto multiply = [&](const Block& block) -> Status {
     RETURN_IF_ERROR(carrier.Fetch(a.view(), {block.row, 0, block.rows, shape.k}, a_block));
     if (block.row == 0) RETURN_IF_ERROR(carrier.Fetch(b.view(), {0, block.column, shape.k, block.columns}, b_block));
-    product.resize(size_t(block.rows * block.columns));
+    RETURN_IF_ERROR(product.Resize(gpu, block));
     CpuProduct(CoreCount(), int(block.rows), int(block.columns), shape.k, a_block.data(), b_block.data(),
                product.data());
     RETURN_IF_ERROR(carrier.Fetch(ViewOf(reference, shape), block, of_gpu));
     CpuComparison comparison;
-    Compare(of_gpu, product, block.columns, block.row, block.column, {.fixed = rounding}, comparison);
+    Compare(of_gpu.values(), product.values(), block.columns, block.row, block.column, {.fixed = rounding}, comparison);
     if (comparison.failures > 0)
       return IoError(fmt::format("the GPU's f64 reference of {}: {}", Print(gemm), comparison.Describe(shape)));
     return carrier.Store(product, block, reference.product.address(), shape.n);
@@ -159,11 +177,11 @@ Result<CpuComparison> CompareOnCpu(Gpu& gpu, HarnessKernels& harness, const Shap
                                    const BlockListener& on_block) {
   CpuComparison comparison;
   BlockCarrier carrier(gpu, harness);
-  std::vector<float> got, expected;
+  BlockValues got, expected;
   const auto compare = [&](const Block& block) -> Status {
     RETURN_IF_ERROR(carrier.Fetch(output.view(), block, got));
     RETURN_IF_ERROR(carrier.Fetch(ViewOf(reference, shape), block, expected));
-    Compare(got, expected, block.columns, block.row, block.column, acceptance, comparison);
+    Compare(got.values(), expected.values(), block.columns, block.row, block.column, acceptance, comparison);
     return OkStatus();
   };
   RETURN_IF_ERROR(ForEachBlock(shape, on_block, compare));
