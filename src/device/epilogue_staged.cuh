@@ -119,19 +119,22 @@ struct StoredPanels {
   static constexpr int kBytes = kCount * kPanelBytes;
 };
 
-// A warp's rows, `first_row` of the panels being its first.
-template <class Type, int kColumns, int kRows>
+// A warp's rows of the panels from kFirst to kEnd, `first_row` of the panels being its first.
+template <class Type, int kColumns, int kRows, int kFirst, int kEnd>
 GEMMSMITH_DEVICE void StageInPanels(const float (&sums)[kColumns / 2], int first_row, u32 staging) {
   using Panels = StoredPanels<kColumns, kRows>;
   const auto place = [&](int panel, int r, int col) {
     return staging + panel * Panels::kPanelBytes + SwizzledOffset<Panels::kWidth * 2>(first_row + r, col * 2);
   };
-  constexpr int kWhole = (Panels::kCount - 1) * Panels::kWidth;
+  constexpr bool kHasLast = kEnd == Panels::kCount;
+  constexpr int kWhole = (kEnd - kFirst - (kHasLast ? 1 : 0)) * Panels::kWidth;
   if constexpr (kWhole > 0)
-    StageSums<Type, kWhole, false>(
-        sums, [&](int r, int col) { return place(col / Panels::kWidth, r, col % Panels::kWidth); });
-  StageSums<Type, Panels::kWidth, false>(sums + Panels::kLastStart / 2,
-                                         [&](int r, int col) { return place(Panels::kCount - 1, r, col); });
+    StageSums<Type, kWhole, false>(sums + kFirst * Panels::kWidth / 2, [&](int r, int col) {
+      return place(col / Panels::kWidth, r, col % Panels::kWidth);
+    });
+  if constexpr (kHasLast)
+    StageSums<Type, Panels::kWidth, false>(sums + Panels::kLastStart / 2,
+                                           [&](int r, int col) { return place(kEnd - 1 - kFirst, r, col); });
 }
 
 // ---- sums that are C transposed: a panel of C's lines, one for each column of the sums, 64 rows of the sums each ----
@@ -163,14 +166,15 @@ GEMMSMITH_DEVICE void StoreTransposedLines(u16* c, i64 ldc, int row, int column,
   }
 }
 
-// Panels to boxes of C. By one thread, which then commits and waits (CommitStores, WaitForStoresBut).
-template <int kColumns, int kRows, bool kLeavesL2First>
+// The panels from kFirst to kEnd to boxes of C. By one thread, which then commits and waits (CommitStores,
+// WaitForStoresBut).
+template <int kColumns, int kRows, bool kLeavesL2First, int kFirst, int kEnd>
 GEMMSMITH_DEVICE void StorePanels(const TensorMap& map, int row, int column, u32 staging) {
   using Panels = StoredPanels<kColumns, kRows>;
 #pragma unroll
-  for (int panel = 0; panel < Panels::kCount; ++panel) {
+  for (int panel = kFirst; panel < kEnd; ++panel) {
     const int start = panel + 1 < Panels::kCount ? panel * Panels::kWidth : Panels::kLastStart;
-    StoreBox<kLeavesL2First>(map, column + start, row, staging + panel * Panels::kPanelBytes);
+    StoreBox<kLeavesL2First>(map, column + start, row, staging + (panel - kFirst) * Panels::kPanelBytes);
   }
 }
 

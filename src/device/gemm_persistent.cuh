@@ -3,6 +3,9 @@
 // finished. Consumer warpgroups share each tile (cooperative), or take turns (ping-pong): then one multiplies while the
 // other one stores. Those that share a tile may end it in turn, to the same effect.
 //
+// Without a producer (unaided) its registers are the consumers'. A thread of the last warpgroup orders the copies, each
+// when its own warpgroup has done with the stage: the others, ahead of it or beside it, have too by then, or soon.
+//
 // Config: as for one tile a CTA (gemm_wgmma.cuh; kStages at least 2, kSplit 1), and kProducerRegisters,
 // kConsumerRegisters (0: as compiled), kEvenTurns (for the host: launch no more CTAs than make the same number of turns),
 // kStagedBlocks (row blocks of a warp that the epilogue has memory for; behind the stages), kSharesStaging (all
@@ -65,19 +68,25 @@ struct PersistentKernel : WgmmaTile<Config> {
 
   static constexpr int kStages = Config::kStages, kWarpgroups = Config::kWarpgroups;
   static constexpr bool kPingPong = Config::kSchedule == Schedule::kPingPong;
+  static constexpr bool kUnaided = Config::kSchedule == Schedule::kUnaided;
   static constexpr int kTeams = kPingPong ? kWarpgroups : 1;
   static constexpr bool kMovesRegisters = Config::kProducerRegisters > 0;
   static constexpr int kConsumerWarps = 4 * kWarpgroups;
-  // The producer's warp, and where staging is shared another one that stores.
+  // The warp that orders copies, a producer's or the first one of the last warpgroup, and where staging is shared another
+  // one that stores.
   static constexpr bool kSharesStaging = Config::kSharesStaging;
+  static constexpr int kOrderingWarp = kUnaided ? kConsumerWarps - 4 : kConsumerWarps;
   static constexpr int kStoringWarp = kConsumerWarps + 1;
-  static constexpr int kThreads = 32 * kConsumerWarps + (kMovesRegisters ? 128 : kSharesStaging ? 64 : 32);
+  static constexpr int kThreads =
+      32 * kConsumerWarps + (kUnaided ? 0 : kMovesRegisters ? 128 : kSharesStaging ? 64 : 32);
   static constexpr int kStagingWarps = kSharesStaging ? 4 : kConsumerWarps;
   static constexpr int kStagingBytes = kStagingWarps * Config::kStagedBlocks * Tile::kStagedRowsBytes;
   static constexpr bool kIsRing = true;
   // Named barriers: of each team, whose turn it is; the start; of each warpgroup, what it stages.
   static constexpr int kTurnBarrier = 1, kStartBarrier = 1 + kTeams, kStoreBarrier = 2 + kTeams;
   static_assert(!kPingPong || kWarpgroups == 2, "two take turns");
+  static_assert(!kUnaided || !(kMovesRegisters || kSharesStaging || Config::kSwapped),
+                "no thread but the consumers, which have all registers");
   static_assert(!kSharesStaging || (Config::kStoreByCopyEngine && Config::kStagedBlocks == 1 && !kPingPong),
                 "a warp stores for those that share a tile");
 
@@ -132,6 +141,11 @@ struct PersistentKernel : WgmmaTile<Config> {
     GEMMSMITH_DEVICE void Next() {
       if (++stage == kStages) stage = 0, parity ^= 1;
     }
+    GEMMSMITH_DEVICE RingPlace Before() const {
+      RingPlace before = *this;
+      if (before.stage-- == 0) before.stage = kStages - 1, before.parity ^= 1;
+      return before;
+    }
   };
   GEMMSMITH_DEVICE bool WillBeRefilled(int step) const { return step + kStages < turns * steps; }
 
@@ -153,10 +167,46 @@ struct PersistentKernel : WgmmaTile<Config> {
       if (RankInCluster() == 0) LeavePlaces(Places(arguments), u32(stride));
   }
 
+  // ---- unaided: copies by the consumers ----
+
+  // Where the copies of a turn belong, and those of the next one, which begin while this one is multiplied: a tile has no
+  // fewer steps than the ring has stages.
+  struct Copies {
+    Place here, next;
+  };
+  static GEMMSMITH_DEVICE bool OrdersCopies(int warp) { return kUnaided && warp == kOrderingWarp; }
+
+  GEMMSMITH_DEVICE void FillRing(const Place& place) const {
+    if (Config::kTrigger != Trigger::kNone) WaitForLaunchBefore();
+    if (Config::kTrigger == Trigger::kSoon) LetNextLaunchStart();
+#pragma unroll
+    for (int stage = 0; stage < kStages; ++stage) Tile::Fill(stage * kStepK, place.row, place.column, stage);
+  }
+
+  // The stage of a step of this turn, as soon as all have released it.
+  GEMMSMITH_DEVICE void Refill(int step_of_turn, const RingPlace& ring, const Copies& copies) const {
+    if (OrdersCopies(threadIdx.x / 32) && ElectLane()) {
+      WaitFor(Empty(ring.stage), ring.parity);
+      const int step = step_of_turn + kStages;
+      const bool is_here = step < steps;
+      Tile::Fill((is_here ? step : step - steps) * kStepK, is_here ? copies.here.row : copies.next.row,
+                 is_here ? copies.here.column : copies.next.column, ring.stage);
+    }
+    __syncwarp();
+  }
+
+  // ---- multiplication ----
+
+  GEMMSMITH_DEVICE void ReleaseAfter(int step_of_turn, int first_step, const RingPlace& ring, const Copies& copies) const {
+    if (!WillBeRefilled(first_step + step_of_turn)) return;
+    Release(ring.stage);
+    if constexpr (kUnaided) Refill(step_of_turn, ring, copies);
+  }
+
   // One group of instructions stays under way, so a stage is released one step late, and the last one not at all.
   GEMMSMITH_DEVICE void MultiplySteps(int begin, int end, int first_step, RingPlace& ring, int teammate,
-                                      Accumulators& accumulators) const {
-    int before = 0;
+                                      const Copies& copies, Accumulators& accumulators) const {
+    RingPlace before = ring;
 #pragma unroll 1
     for (int i = begin; i < end; ++i) {
       WaitFor(Full(ring.stage), ring.parity);
@@ -164,8 +214,8 @@ struct PersistentKernel : WgmmaTile<Config> {
       Tile::MultiplyStage(ring.stage, teammate, i == 0, accumulators);
       CommitWgmma();
       WaitWgmma<1>();
-      if (i > begin && WillBeRefilled(first_step + i - 1)) Release(before);
-      before = ring.stage;
+      if (i > begin) ReleaseAfter(i - 1, first_step, before, copies);
+      before = ring;
       ring.Next();
     }
   }
@@ -173,15 +223,14 @@ struct PersistentKernel : WgmmaTile<Config> {
   GEMMSMITH_DEVICE void Multiply(int turn, int teammate, Accumulators& accumulators) const {
     const int first_step = turn * steps, alone = Tile::StepsBeforeTurn(teammate, steps);
     RingPlace ring(first_step);
-    const auto release_last = [&](int step) {
-      if (WillBeRefilled(first_step + step)) Release(ring.stage == 0 ? kStages - 1 : ring.stage - 1);
-    };
-    MultiplySteps(0, alone, first_step, ring, teammate, accumulators);
+    Copies copies{};
+    if constexpr (kUnaided) copies = {PlaceOf(turn), PlaceOf(turn + 1)};
+    MultiplySteps(0, alone, first_step, ring, teammate, copies, accumulators);
     if (alone < steps) {  // a turn may be long in coming
       WaitWgmma<0>();
-      release_last(alone - 1);
+      ReleaseAfter(alone - 1, first_step, ring.Before(), copies);
       Tile::AwaitTurn(teammate);
-      MultiplySteps(alone, steps, first_step, ring, teammate, accumulators);
+      MultiplySteps(alone, steps, first_step, ring, teammate, copies, accumulators);
     }
     Tile::PassTurn(teammate);
     // The other team's instructions may queue up behind these. Without this order a team that waits a phase ahead of the
@@ -189,29 +238,35 @@ struct PersistentKernel : WgmmaTile<Config> {
     if (kPingPong && turn + 1 < turns) ArriveAt<256>(kTurnBarrier + (turn + 1) % kTeams);
     if (Config::kTrigger == Trigger::kLate && turn + kTeams >= turns) LetNextLaunchStart();
     Tile::Settle(accumulators);
-    release_last(steps - 1);
+    ReleaseAfter(steps - 1, first_step, ring.Before(), copies);
   }
 
-  // A warpgroup's 64 rows of the sums at a time. `is_storer`: one thread of it, the same one every time, because waiting
-  // for the copies it ordered is its business alone.
+  // A warpgroup's 64 rows of the sums at a time, or some panels of them after the others. `is_storer`: one thread of it,
+  // the same one every time, because waiting for the copies it ordered is its business alone.
+  template <int kFirstPanel = 0>
+  GEMMSMITH_DEVICE void StoreBlockInBoxes(const Place& boxes, int warp, u32 staging, bool is_storer,
+                                          const float (&sums)[Tile::kSums]) const {
+    constexpr int kEnd = Config::kSwapped ? Tile::kPanels : Min(kFirstPanel + Config::kStagedPanels, Tile::kPanels);
+    if (is_storer) WaitForStoresBut<Config::kStagedBlocks - 1>();
+    MeetThreads<128>(kStoreBarrier + warp / 4);
+    Tile::template StageBoxes<kFirstPanel, kEnd>(sums, warp % 4 * 16, staging);
+    MeetThreads<128>(kStoreBarrier + warp / 4);
+    if constexpr (!Config::kStoreByCopyEngine) {
+      Tile::StoreBoxesAsRows(boxes.row, boxes.column, staging);
+    } else if (warp % 4 == 0 && ElectLane()) {
+      Tile::template StoreBoxes<kFirstPanel, kEnd>(boxes.row, boxes.column, staging);
+      CommitStores();
+    }
+    if constexpr (kEnd < Tile::kPanels) StoreBlockInBoxes<kEnd>(boxes, warp, staging, is_storer, sums);
+  }
+
   GEMMSMITH_DEVICE void StoreTileInBoxes(const Place& place, int warp, int teammate, bool is_storer,
                                          const Sums& sums) const {
-    const int warpgroup = warp / 4;
 #pragma unroll
     for (int block = 0; block < kRowBlocks; ++block) {
-      const Place boxes = Tile::PlaceOfBlock(place, teammate * kRowBlocks + block);
-      const int staged = warpgroup * Config::kStagedBlocks + block % Config::kStagedBlocks;
-      const u32 staging = Stage(kStages) + staged * 4 * Tile::kStagedRowsBytes;
-      if (is_storer) WaitForStoresBut<Config::kStagedBlocks - 1>();
-      MeetThreads<128>(kStoreBarrier + warpgroup);
-      Tile::StageBoxes(sums[block], warp % 4 * 16, staging);
-      MeetThreads<128>(kStoreBarrier + warpgroup);
-      if constexpr (!Config::kStoreByCopyEngine) {
-        Tile::StoreBoxesAsRows(boxes.row, boxes.column, staging);
-      } else if (warp % 4 == 0 && ElectLane()) {
-        Tile::StoreBoxes(boxes.row, boxes.column, staging);
-        CommitStores();
-      }
+      const int staged = warp / 4 * Config::kStagedBlocks + block % Config::kStagedBlocks;
+      StoreBlockInBoxes(Tile::PlaceOfBlock(place, teammate * kRowBlocks + block), warp,
+                        Stage(kStages) + staged * 4 * Tile::kStagedRowsBytes, is_storer, sums[block]);
     }
   }
 
@@ -287,6 +342,10 @@ struct PersistentKernel : WgmmaTile<Config> {
     const bool is_storer = Config::kStoreByCopyEngine && !kSharesStaging && warp % 4 == 0 && ElectLane();
     const int warpgroup = warp / 4, team = kPingPong ? warpgroup : 0, teammate = kPingPong ? 0 : warpgroup;
     u32 uses = 0;
+    if (OrdersCopies(warp)) {
+      if (ElectLane()) FillRing(PlaceOf(0));
+      __syncwarp();
+    }
 #pragma unroll 1
     for (int turn = team; turn < turns; turn += kTeams) {
       Accumulators accumulators;
@@ -298,12 +357,14 @@ struct PersistentKernel : WgmmaTile<Config> {
         StoreTile(PlaceOf(turn), warp, teammate, is_storer, accumulators);
     }
     if (is_storer) WaitForStoresBut<0>();
+    if constexpr (kIsPlaced)
+      if (OrdersCopies(warp) && RankInCluster() == 0 && ElectLane()) LeavePlaces(Places(arguments), u32(stride));
   }
 
   // Barriers, for all of the CTA and its cluster.
   static GEMMSMITH_DEVICE void Begin(const Tile& tile, int warp) {
     const bool waits_for_nothing = warp >= kConsumerWarps && !(kSharesStaging && warp == kStoringWarp);
-    if (warp == kConsumerWarps && ElectLane()) {  // elected anew where it is needed, as in gemm_wgmma.cuh
+    if (warp == kOrderingWarp && ElectLane()) {  // elected anew where it is needed, as in gemm_wgmma.cuh
       if (Config::kTrigger == Trigger::kEarly) LetNextLaunchStart();
       PrefetchMap(tile.arguments.a);
       PrefetchMap(tile.arguments.b);

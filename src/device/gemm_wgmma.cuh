@@ -7,7 +7,7 @@
 // Warpgroups end the tile together or in turn: then the first ones store while the last one multiplies.
 //
 // Config: Type, Sum, kRowMajorB, kTileM/N, kSwapped, kSchedule, kWarpgroups, kStepK, kStages, kClusterM/N, kSplit, kReduction,
-// kTurnSteps (0: together), kTrigger, kRaster, kStoreByCopyEngine, kStoreLeavesL2First, kStoreVector, kDepthA/B (panels
+// kTurnSteps (0: together), kTrigger, kRaster, kStoreByCopyEngine, kStagedPanels (of C, at a time), kStoreLeavesL2First, kStoreVector, kDepthA/B (panels
 // an operation), kStreamsA/B (L2 gives up its lines first), kKeep (but those of so many of sixteen steps), kStagingInStages
 // (the epilogue reuses the stages' memory), kFixedM/N/K/LdC.
 #pragma once

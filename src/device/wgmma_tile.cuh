@@ -19,6 +19,7 @@ enum class Schedule {
   kOneTile,      // each has one; its warpgroups share the rows
   kCooperative,  // each walks over many; its warpgroups share the rows of one after the other
   kPingPong,     // each walks over many; each of two warpgroups has tiles of its own: one multiplies, the other stores
+  kUnaided,      // as cooperative, but without a producer: a thread of the last warpgroup orders the copies
 };
 
 // The order of the tiles: along m, along n, or in groups of so many clusters of tiles along m, n outside.
@@ -224,7 +225,7 @@ struct WgmmaTile {
   // What a warp's 16 rows of the sums take in the epilogue.
   static constexpr int kStagedRowsBytes =
       kSwapped                     ? 16 * kSumColumns * 2
-      : Config::kStoreByCopyEngine ? StoredPanels<kTileN, 16>::kBytes
+      : Config::kStoreByCopyEngine ? Config::kStagedPanels * StoredPanels<kTileN, 16>::kPanelBytes
                                    : PaddedRows<kTileN>::kBytes;
   struct PlaceInC {
     int row, column;
@@ -241,15 +242,19 @@ struct WgmmaTile {
   // Those of transposed sums have a warpgroup's 64 columns of all rows of the tile.
   static constexpr int kBoxRows = kSwapped ? kTileM : Config::kSchedule == Schedule::kOneTile ? 16 : 64;
   static constexpr int kBoxedColumns = kSwapped ? kTransposedWidth : kTileN;  // of C, that boxes cover
+  static constexpr int kPanels = StoredPanels<kBoxedColumns, kBoxRows>::kCount;
+  // Of the panels those from kFirst to kEnd.
+  template <int kFirst = 0, int kEnd = kPanels>
   GEMMSMITH_DEVICE void StageBoxes(const float (&sums)[kSums], int first_row, u32 staging) const {
     if constexpr (kSwapped)
       StageTransposed<Type, kSumColumns>(sums, first_row, staging);
     else
-      StageInPanels<Type, kTileN, kBoxRows>(sums, first_row, staging);
+      StageInPanels<Type, kTileN, kBoxRows, kFirst, kEnd>(sums, first_row, staging);
     if constexpr (Config::kStoreByCopyEngine) PublishToCopies();  // that are ordered behind a barrier
   }
+  template <int kFirst = 0, int kEnd = kPanels>
   GEMMSMITH_DEVICE void StoreBoxes(int row, int column, u32 staging) const {
-    StorePanels<kBoxedColumns, kBoxRows, Config::kStoreLeavesL2First>(arguments.c, row, column, staging);
+    StorePanels<kBoxedColumns, kBoxRows, Config::kStoreLeavesL2First, kFirst, kEnd>(arguments.c, row, column, staging);
   }
   // What StageBoxes() staged, where the copy engine cannot store it.
   GEMMSMITH_DEVICE void StoreBoxesAsRows(int row, int column, u32 staging) const {

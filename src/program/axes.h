@@ -14,7 +14,7 @@ inline constexpr int kFixedKinds[] = {int(FixedDimensions::kNone), int(FixedDime
                                       int(FixedDimensions::kAll)};
 inline constexpr std::string_view kFixedWords[] = {"none", "k", "all"};
 // How CTAs come to their tiles; src/device/wgmma_tile.cuh.
-enum class Schedule { kOneTile, kCooperative, kPingPong };
+enum class Schedule { kOneTile, kCooperative, kPingPong, kUnaided };
 // Which operand gives the rows of what wgmma computes: A, whose rows are C's; or B, so that it computes C transposed.
 enum class Roles { kStraight, kSwapped };
 // When a launch of a chain lets the next one start; src/device/types.cuh.

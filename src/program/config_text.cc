@@ -18,7 +18,7 @@ void ConfigText::Add(std::string_view name, Trigger trigger) {
 }
 
 void ConfigText::Add(std::string_view name, Schedule schedule) {
-  constexpr std::string_view kNames[] = {"kOneTile", "kCooperative", "kPingPong"};
+  constexpr std::string_view kNames[] = {"kOneTile", "kCooperative", "kPingPong", "kUnaided"};
   Line("auto", name, fmt::format("gemmsmith::Schedule::{}", kNames[int(schedule)]));
 }
 

@@ -350,7 +350,7 @@ double WgmmaBodyNs(const WgmmaPlan& plan, const Gemm& gemm, const Device& device
   const double drain = place.per_sm * tile_bytes / wgmma::kDrainBytesPerNs;
   const double feed = Overlap({deliver, refill, l2, l2_distinct, memory + wgmma::kL2MemoryShare * l2, drain}).ns();
   const double multiply = Overlap({compute, issue}).ns();
-  if (plan.schedule == Schedule::kCooperative) {
+  if (plan.schedule != Schedule::kPingPong) {
     const double epilogue = wgmma::kEpilogueNs + tile_bytes / wgmma::kEpilogueBytesPerNs * 2 / plan.warpgroups;
     const double busy = multiply / Overlap({multiply, feed}).ns();
     const double between = epilogue - TurnsSaveNs(plan, step_compute, epilogue, busy);

@@ -108,7 +108,7 @@ class FamilySpace {
   void Descend(Plan& plan, size_t depth, CheapestGeometries& cheapest) const {
     if (depth == geometry_.size()) return Offer(plan, cheapest);
     const size_t axis = geometry_[depth];
-    for (const int value : family_.parameters[axis].values) {
+    for (const int value : family_.parameters[axis].told_values()) {
       plan.values[axis] = value;
       if (MayBecomeLegal(plan, int(axis))) Descend(plan, depth + 1, cheapest);
     }

@@ -14,8 +14,10 @@ constexpr int kTiles[] = {8,   16,  24,  32,  40,  48,  56,  64,  72,  80,  88, 
                           136, 144, 152, 160, 168, 176, 184, 192, 200, 208, 216, 224, 232, 240, 248, 256};
 constexpr int kRoles[] = {int(Roles::kStraight), int(Roles::kSwapped)};
 constexpr std::string_view kRoleWords[] = {"straight", "swapped"};
-constexpr int kSchedules[] = {int(Schedule::kOneTile), int(Schedule::kCooperative), int(Schedule::kPingPong)};
-constexpr std::string_view kScheduleWords[] = {"one", "cooperative", "pingpong"};
+constexpr int kSchedules[] = {int(Schedule::kOneTile), int(Schedule::kCooperative), int(Schedule::kPingPong),
+                             int(Schedule::kUnaided)};
+constexpr size_t kToldSchedules = 3;
+constexpr std::string_view kScheduleWords[] = {"one", "cooperative", "pingpong", "unaided"};
 constexpr int kWarpgroupCounts[] = {1, 2, 3, 4};
 constexpr int kStepKs[] = {64, 128, 256};
 constexpr int kStageCounts[] = {0, 2, 3, 4, 5, 6, 7, 8, 10, 12};
@@ -69,8 +71,10 @@ constexpr Parameter kParameters[] = {
      "which side of the tile comes in blocks of 64 and which one by 8: m and n, or, where wgmma computes C transposed, "
      "n and m",
      kRoles, kRoleWords, int(Roles::kStraight)},
-    {"schedule", "one tile a CTA, or as many CTAs as there is room for, whose warpgroups share each tile or take turns",
-     kSchedules, kScheduleWords, int(Schedule::kOneTile)},
+    {"schedule",
+     "one tile a CTA, or as many CTAs as there is room for, whose warpgroups share each tile, with a producer or "
+     "unaided, or take turns",
+     kSchedules, kScheduleWords, int(Schedule::kOneTile), false, 0, kToldSchedules},
     {"warpgroups", "consumer warpgroups (4 warps each)", kWarpgroupCounts, {}, 2},
     {"step_k", "k that a stage holds", kStepKs, {}, 64},
     {"stages", "stages of a producer warp's ring, or resident: all of K at once", kStageCounts, kStageWords, 4, true},
@@ -217,15 +221,18 @@ std::string_view ScheduleWord(Schedule schedule) { return kScheduleWords[int(sch
 int RegisterLimit(int threads) { return std::min(kMaxRegisters, 65536 / (CeilDivide(threads, 128) * 128) / 8 * 8); }
 
 // So many blocks of 64 rows beside the stages of a persistent kernel.
-bool HasRoomToStage(const WgmmaPlan& plan, int blocks) {
-  const int64_t staged_bytes = int64_t(blocks) * 4 * plan.StagedRowsBytes();
+bool HasRoomToStage(const WgmmaPlan& plan, int blocks, int rows_bytes) {
+  const int64_t staged_bytes = int64_t(blocks) * 4 * rows_bytes;
   return kBarrierBytes + int64_t(plan.stages) * plan.StageBytes() + staged_bytes <= kHopperSmemBytes;
+}
+bool HasRoomToStage(const WgmmaPlan& plan, int blocks) {
+  return HasRoomToStage(plan, blocks, plan.StagedRowsBytes());
 }
 
 // ---- legality ----
 
 bool IsLean(const WgmmaPlan& plan, const Gemm& gemm) {
-  return plan.MovesRegisters() && plan.schedule == Schedule::kCooperative && plan.stages >= kStagesOfLean &&
+  return (plan.MovesRegisters() || plan.is_unaided()) && plan.schedule != Schedule::kPingPong && plan.stages >= kStagesOfLean &&
          plan.store_by_copy_engine() && !plan.is_swapped() && gemm.kind.layout.b == Order::kColumn;
 }
 
@@ -332,6 +339,16 @@ void CheckPlace(const WgmmaPlan& plan, const Gemm& gemm, Reasons& reasons) {
   if (!SavesPowerByPlace(gemm.shape)) reasons.Add("place=near saves power where m n k is 2^35 or more");
 }
 
+// Without a producer. Copies for the next tile begin while this one is multiplied, but not for the one behind it.
+void CheckUnaided(const WgmmaPlan& plan, const Gemm& gemm, Reasons& reasons) {
+  if (plan.warpgroups < 2 || plan.warpgroups > 3)
+    reasons.Add("two or three warpgroups do without a producer, not {}", plan.warpgroups);
+  if (plan.is_swapped()) reasons.Add("warpgroups do without a producer with straight roles only");
+  if (const int steps = plan.FewestSteps(gemm.shape); steps < plan.stages)
+    reasons.Add("tiles of {} steps in a ring of {} stages: without a producer no tile may be shorter", steps,
+                plan.stages);
+}
+
 // A persistent CTA is worth it where it has more than one tile.
 void CheckSchedule(const WgmmaPlan& plan, const Gemm& gemm, const Device& device, Reasons& reasons) {
   if (plan.store == Store::kBoxesFirstOut && (!plan.is_persistent() || !MostlyWritesC(gemm)))
@@ -346,6 +363,7 @@ void CheckSchedule(const WgmmaPlan& plan, const Gemm& gemm, const Device& device
     reasons.Add("two warpgroups take turns, not {}", plan.warpgroups);
   if (plan.schedule == Schedule::kCooperative && plan.warpgroups > 3)
     reasons.Add("at most three warpgroups beside the producers");
+  if (plan.is_unaided()) CheckUnaided(plan, gemm, reasons);
   if (!plan.store_by_copy_engine() && gemm.AlignmentC() >= 8)
     reasons.Add("schedule {} stores by the copy engine where lines of C allow it", ScheduleWord(plan.schedule));
   const int64_t tiles = int64_t(plan.TilesM(gemm.shape)) * plan.TilesN(gemm.shape);
@@ -456,7 +474,7 @@ double WgmmaPlan::KeptBytes(const Shape& shape) const { return StreamedBytes(sha
 
 bool WgmmaPlan::MovesRegisters() const {
   const int without = consumers() + (is_ring() ? 32 : 0);
-  return is_persistent() && warpgroups > 1 && sums_per_thread() + kOtherRegisters > RegisterLimit(without);
+  return is_persistent() && !is_unaided() && warpgroups > 1 && sums_per_thread() + kOtherRegisters > RegisterLimit(without);
 }
 
 // With two consumer warpgroups a kernel is compiled for 168 registers a thread, with three for 128.
@@ -473,7 +491,14 @@ int WgmmaPlan::TurnSteps() const {
 int WgmmaPlan::StagedRowsBytes() const {
   if (is_swapped()) return 16 * sum_columns() * 2;
   if (!store_by_copy_engine()) return 16 * (sum_columns() * 2 + 16);
-  return 16 * ColumnsInBoxes() * 2;
+  return 16 * StagedPanels() * BoxWidth() * 2;
+}
+int WgmmaPlan::StagedPanels() const {
+  const int all = ColumnsInBoxes() / BoxWidth();
+  if (!is_unaided()) return all;
+  int panels = all;
+  while (panels > 1 && !HasRoomToStage(*this, warpgroups, 16 * panels * BoxWidth() * 2)) --panels;
+  return CeilDivide(all, CeilDivide(all, panels));  // as even as that many turns allow
 }
 int WgmmaPlan::BoxWidth() const { return StoredWidth(BoxedColumns()); }
 int WgmmaPlan::ColumnsInBoxes() const { return CeilDivide(BoxedColumns(), BoxWidth()) * BoxWidth(); }
@@ -481,7 +506,8 @@ int WgmmaPlan::ColumnsInBoxes() const { return CeilDivide(BoxedColumns(), BoxWid
 int WgmmaPlan::StagedBlocks() const { return HasRoomToStage(*this, warpgroups * row_blocks()) ? row_blocks() : 1; }
 
 bool WgmmaPlan::SharesStaging() const {
-  return is_persistent() && store_by_copy_engine() && ends_in_turn && team() > 1 && !HasRoomToStage(*this, warpgroups);
+  return schedule == Schedule::kCooperative && store_by_copy_engine() && ends_in_turn && team() > 1 &&
+         !HasRoomToStage(*this, warpgroups);
 }
 
 int WgmmaPlan::StagingBytes() const {
@@ -569,6 +595,7 @@ std::string WgmmaConfigText(const WgmmaPlan& plan, const Gemm& gemm) {
   text.Add("kTrigger", plan.trigger);
   text.Add("kRaster", plan.raster);
   text.Add("kStoreByCopyEngine", plan.store_by_copy_engine());
+  text.Add("kStagedPanels", plan.StagedPanels());
   text.Add("kStoreLeavesL2First", plan.store == Store::kBoxesFirstOut);
   text.Add("kStoreVector", gemm.AlignmentC());
   text.Add("kDepthA", OperandA(plan, gemm).Depth());

@@ -49,6 +49,7 @@ struct WgmmaPlan {
   int sum_columns() const { return is_swapped() ? tile_m : tile_n; }
   bool store_by_copy_engine() const { return store != Store::kRows; }
   bool is_persistent() const { return schedule != Schedule::kOneTile; }
+  bool is_unaided() const { return schedule == Schedule::kUnaided; }
   // Warpgroups that share a tile.
   int team() const { return schedule == Schedule::kPingPong ? 1 : warpgroups; }
   int cluster_size() const { return cluster_m * cluster_n; }
@@ -68,7 +69,9 @@ struct WgmmaPlan {
   bool MovesRegisters() const;
   int ProducerRegisters() const;
   int ConsumerRegisters() const;
-  int threads() const { return consumers() + (MovesRegisters() ? 128 : SharesStaging() ? 64 : is_ring() ? 32 : 0); }
+  int threads() const {
+    return consumers() + (is_unaided() ? 0 : MovesRegisters() ? 128 : SharesStaging() ? 64 : is_ring() ? 32 : 0);
+  }
   int StageBytes() const { return (tile_m + tile_n) * step_k * 2; }
   // What a warp's 16 rows take in the epilogue.
   int StagedRowsBytes() const;
@@ -77,6 +80,8 @@ struct WgmmaPlan {
   int BoxedColumns() const { return is_swapped() ? 64 : tile_n; }
   int BoxWidth() const;
   int ColumnsInBoxes() const;
+  // Of the panels of a row block those that are staged at a time: all, or, unaided, as many as there is room for.
+  int StagedPanels() const;
   // Blocks of 64 rows that a warp of a persistent kernel has room for in the epilogue: all of its own, or one.
   int StagedBlocks() const;
   // Where there is no room for even one of each warpgroup, and they end in turn: all stage in the memory of one block,
