@@ -72,6 +72,10 @@ TEST(WidestTile, StaysInRegisters) {
   for (const char* words : {"raster=8", "cluster_m=2 raster=4 fixed=all", "cluster_n=2 place=near raster=8"})
     plans.push_back(*ParsePlan(fmt::format(
         "wgmma tile_m=256 tile_n=208 schedule=cooperative finish=in_turn stages=3 store=tma trigger=late {}", words)));
+  for (const char* tile : {"tile_m=256 tile_n=216", "tile_m=192 tile_n=256 warpgroups=3"})
+    for (const char* words : {"finish=in_turn raster=8", "cluster_m=2 raster=4 fixed=all", "cluster_n=2 place=near raster=8"})
+      plans.push_back(
+          *ParsePlan(fmt::format("wgmma {} schedule=unaided stages=3 store=tma trigger=late {}", tile, words)));
   for (const auto& [plan, compilation] : Compiled(plans, gemm, device)) {
     EXPECT_TRUE(IsLegal(plan, gemm, device)) << Print(plan);
     ASSERT_TRUE(compilation.succeeded) << Print(plan) << "\n" << compilation.log;
@@ -123,6 +127,7 @@ constexpr const char* kPlansOfF16Sums[] = {
     "wgmma tile_m=128 tile_n=256 schedule=cooperative stages=4 store=tma finish=in_turn",
     "wgmma tile_m=256 tile_n=144 schedule=cooperative stages=4 store=tma finish=in_turn",
     "wgmma tile_m=192 tile_n=192 schedule=cooperative warpgroups=3 stages=4 store=tma finish=in_turn",
+    "wgmma tile_m=192 tile_n=256 schedule=unaided warpgroups=3 stages=3 store=tma finish=in_turn",
 };
 
 TEST(KernelsOfF16Sums, HaveMatrixInstructionsThatAddInF16AndNoOthers) {

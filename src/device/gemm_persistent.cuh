@@ -85,8 +85,10 @@ struct PersistentKernel : WgmmaTile<Config> {
   // Named barriers: of each team, whose turn it is; the start; of each warpgroup, what it stages.
   static constexpr int kTurnBarrier = 1, kStartBarrier = 1 + kTeams, kStoreBarrier = 2 + kTeams;
   static_assert(!kPingPong || kWarpgroups == 2, "two take turns");
-  static_assert(!kUnaided || !(kMovesRegisters || kSharesStaging || Config::kSwapped),
+  static_assert(!kUnaided || (kWarpgroups > 1 && !kMovesRegisters && !kSharesStaging && !Config::kSwapped),
                 "no thread but the consumers, which have all registers");
+  static_assert(!Config::kStoreByCopyEngine || Config::kStagedPanels == Tile::kPanels || Config::kStagedBlocks == 1,
+                "a block in parts has memory for one part");
   static_assert(!kSharesStaging || (Config::kStoreByCopyEngine && Config::kStagedBlocks == 1 && !kPingPong),
                 "a warp stores for those that share a tile");
 
@@ -363,7 +365,7 @@ struct PersistentKernel : WgmmaTile<Config> {
 
   // Barriers, for all of the CTA and its cluster.
   static GEMMSMITH_DEVICE void Begin(const Tile& tile, int warp) {
-    const bool waits_for_nothing = warp >= kConsumerWarps && !(kSharesStaging && warp == kStoringWarp);
+    const bool waits_for_nothing = !kUnaided && warp >= kConsumerWarps && !(kSharesStaging && warp == kStoringWarp);
     if (warp == kOrderingWarp && ElectLane()) {  // elected anew where it is needed, as in gemm_wgmma.cuh
       if (Config::kTrigger == Trigger::kEarly) LetNextLaunchStart();
       PrefetchMap(tile.arguments.a);
@@ -386,7 +388,7 @@ struct PersistentKernel : WgmmaTile<Config> {
   }
 
   GEMMSMITH_DEVICE void Work(int warp) const {
-    if (warp >= kConsumerWarps) {
+    if (!kUnaided && warp >= kConsumerWarps) {
       if constexpr (kMovesRegisters) GiveRegisters<Config::kProducerRegisters>();
       if (warp == kConsumerWarps && ElectLane()) Produce();
       if constexpr (kSharesStaging)

@@ -13,8 +13,9 @@ template <class Config>
 cudaError_t LaunchGemm(void (*kernel)(typename PersistentKernel<Config>::Arguments), const void* a, const void* b,
                        void* c, int m, int n, int k, void* workspace, size_t workspace_bytes, cudaStream_t stream) {
   using Kernel = PersistentKernel<Config>;
-  // A warpgroup could come to the end of the next tile before another one's turn at this one.
-  if (Config::kTurnSteps > 0 && CeilDivide(k, Config::kStepK) < Config::kStages) return cudaErrorInvalidValue;
+  // A warpgroup could come to the end of the next tile before another one's turn at this one, and without a producer the
+  // ring is filled for one tile.
+  if ((Config::kTurnSteps > 0 || Kernel::kUnaided) && CeilDivide(k, Config::kStepK) < Config::kStages) return cudaErrorInvalidValue;
   typename Kernel::Arguments arguments{};
   const cudaError_t filled = FillArguments<Config>(arguments, a, b, c, m, n, k, workspace);
   if (filled != cudaSuccess) return filled;

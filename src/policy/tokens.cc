@@ -89,8 +89,8 @@ class Writer {
     const Family& family = GetFamily(plan.family);
     Put(words_.families[int(plan.family)]);
     for (size_t i = 0; i < family.ToldCount(); ++i) {
-      const TokenBlock& words = words_.Values(plan.family, i);
-      Put(words[std::min(family.parameters[i].IndexOf(plan.values[i]), words.count - 1)]);
+      const Parameter& parameter = family.parameters[i];
+      Put(words_.Values(plan.family, i)[parameter.IndexOf(parameter.ToldValue(plan.values[i]))]);
     }
   }
 

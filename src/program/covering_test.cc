@@ -19,6 +19,7 @@ Device H200() { return *FindDevice("h200"); }
 const std::set<std::string> kNeverLegal = {
     "direct split=24",            // 128 rounds of 32 k in shares of 6 are 22 splits, and likewise with longer rounds
     "direct reduction=exchange",  // of the past
+    "wgmma schedule=unaided",     // two warpgroups share 128 rows: 128 tiles at most, of 132 and more
     "wgmma store=tma_first_out",
     "wgmma stream=a",  // both operands stay in L2
     "wgmma stream=b",
@@ -65,12 +66,13 @@ TEST(CoveringPlans, HoldTheTilesAndClustersOfEverySchedule) {
       return plan.family == FamilyId::kWgmma && plan.Get("schedule") == int(schedule) && plan.Get(parameter) == value;
     });
   };
-  for (const Schedule schedule : {Schedule::kOneTile, Schedule::kCooperative, Schedule::kPingPong}) {
+  for (const Schedule schedule :
+       {Schedule::kOneTile, Schedule::kCooperative, Schedule::kPingPong, Schedule::kUnaided}) {
     for (int tile_n = 8; tile_n <= 256; tile_n += 8) EXPECT_TRUE(holds(schedule, "tile_n", tile_n)) << tile_n;
     for (const int cluster : {1, 2, 4}) EXPECT_TRUE(holds(schedule, "cluster_m", cluster)) << cluster;
     for (const int raster : {0, 1, 2, 4, 8, 16}) EXPECT_TRUE(holds(schedule, "raster", raster)) << raster;
   }
-  for (const Schedule schedule : {Schedule::kOneTile, Schedule::kCooperative})
+  for (const Schedule schedule : {Schedule::kOneTile, Schedule::kCooperative, Schedule::kUnaided})
     EXPECT_TRUE(holds(schedule, "finish", 1)) << "in turn";
   for (const Schedule schedule : {Schedule::kOneTile, Schedule::kCooperative, Schedule::kPingPong})
     for (int tile_m = 8; tile_m <= 256; tile_m += 8)

@@ -30,9 +30,11 @@ struct Parameter {
   // How many of its values, the first ones, a policy's words tell. The others are for twins to try, so weights stay
   // valid when they are added. An axis of which none is told is last among its family's.
   size_t told_count = std::numeric_limits<size_t>::max();
+  int told_as = 0;  // the value that words tell instead of the others
 
   bool is_told() const { return told_count > 0; }
   std::span<const int> told_values() const { return values.first(std::min(told_count, values.size())); }
+  int ToldValue(int value) const { return IndexOf(value) < int(told_values().size()) ? value : told_as; }
   int IndexOf(int value) const;  // -1 when not a value of this axis
   std::string Print(int value) const;
   bool HasSteps() const { return words.empty() || ordered; }

@@ -74,10 +74,10 @@ constexpr Parameter kParameters[] = {
     {"schedule",
      "one tile a CTA, or as many CTAs as there is room for, whose warpgroups share each tile, with a producer or "
      "unaided, or take turns",
-     kSchedules, kScheduleWords, int(Schedule::kOneTile), false, 0, kToldSchedules},
+     kSchedules, kScheduleWords, int(Schedule::kOneTile), false, 0, kToldSchedules, int(Schedule::kCooperative)},
     {"warpgroups", "consumer warpgroups (4 warps each)", kWarpgroupCounts, {}, 2},
     {"step_k", "k that a stage holds", kStepKs, {}, 64},
-    {"stages", "stages of a producer warp's ring, or resident: all of K at once", kStageCounts, kStageWords, 4, true},
+    {"stages", "stages of the ring that is refilled, or resident: all of K at once", kStageCounts, kStageWords, 4, true},
     {"cluster_m", "CTAs along m that share the copies of B", kClusters, {}, 1},
     {"cluster_n", "CTAs along n that share the copies of A", kClusters, {}, 1},
     {"split", "CTAs that split K of one tile", kSplits, {}, 1},
@@ -94,7 +94,7 @@ constexpr Parameter kParameters[] = {
      kKeeps,
      {},
      0},
-    {"trigger", kTriggerMeaning, kTriggers, kTriggerWords, int(Trigger::kNone), false, 0, kToldTriggers},
+    {"trigger", kTriggerMeaning, kTriggers, kTriggerWords, int(Trigger::kNone), false, 0, kToldTriggers, int(Trigger::kLate)},
     {"raster", "order of the tiles: along m, along n, or groups of so many clusters along m", kRasters, kRasterWords,
      0},
     {"ctas", "of a persistent schedule: all there is room for, or no more than make as many turns", kCtaCounts,
@@ -124,6 +124,9 @@ constexpr int kOtherRegisters = 40;
 // memory (102 plans), with two stages, swapped roles or a row-major B now and then with 8 to 24 bytes a thread, and
 // 256x216 spills 1.3 KB (CUDA 13.0).
 constexpr int kLeastOtherRegisters = 32, kStagesOfLean = 3;
+// Beside the sums of those that order the copies, too: 256x208 and 192x240 with a row-major B in clusters spilled 8 to 24
+// bytes with 40 and 48 (11 of 73 plans at the limit); lean ones of 192x256 and 256x216 none (CUDA 13.0).
+constexpr int kOtherRegistersUnaided = 56;
 // The same beside those of one matrix instruction, which it must be compiled with, whatever setmaxnreg gives later:
 // 240 columns in a CTA of 512 threads end in C7602 (CUDA 13.0).
 constexpr int kOtherRegistersOfInstruction = 26;
@@ -259,7 +262,9 @@ void CheckTile(const WgmmaPlan& plan, const Gemm& gemm, Reasons& reasons) {
   if (gemm.kind.layout.b == Order::kRow && plan.tile_n % 16 != 0)
     reasons.Add("a row-major B comes in panels of 16 columns or more; tile_n is {}", plan.tile_n);
   const int limit = plan.MovesRegisters() ? plan.ConsumerRegisters() : RegisterLimit(plan.threads());
-  const int others = IsLean(plan, gemm) ? kLeastOtherRegisters : kOtherRegisters;
+  const int others = IsLean(plan, gemm)    ? kLeastOtherRegisters
+                     : plan.is_unaided() ? kOtherRegistersUnaided
+                                         : kOtherRegisters;
   if (const int registers = plan.sums_per_thread() + others; registers > limit)
     reasons.Add("about {} registers a thread, at most {} with {} threads", registers, limit, plan.threads());
   if (const int compiled = RegisterLimit(plan.threads());

@@ -288,13 +288,14 @@ TEST(EndingInTurn, SaysWhereItCannotBe) {
   EXPECT_EQ(Reasons("finish=in_turn split=2 reduction=cluster stages=5", {{1024, 1024, 8192}}), "");
 }
 
-// The waits of src/device/gemm_persistent.cuh: a producer fills a ring for warpgroups that share tiles and end them in
-// turn. With one tile, those of gemm_wgmma.cuh.
+// The waits of src/device/gemm_persistent.cuh: a producer, or unaided the last warpgroup, fills a ring for warpgroups
+// that share tiles and end them in turn. With one tile, those of gemm_wgmma.cuh.
 class TurnsInARing {
  public:
   struct Settings {
     int warpgroups, stages, steps, turn_steps, tiles;
     int shared_blocks = 0;  // of 64 rows, a warpgroup, that share the memory for one; 0: each has its own
+    bool unaided = false;
   };
   explicit TurnsInARing(const Settings& settings) : settings_(settings), warpgroups_(size_t(settings.warpgroups)) {}
 
@@ -328,7 +329,7 @@ class TurnsInARing {
            stored_ == AllBlocks();
   }
   bool Move(int actor) {
-    if (actor == settings_.warpgroups) return Fill();
+    if (actor == settings_.warpgroups) return !settings_.unaided && Fill();
     if (actor > settings_.warpgroups) return Store();
     return warpgroups_[size_t(actor)].to_stage > 0 ? Stage(size_t(actor)) : Multiply(size_t(actor));
   }
@@ -369,6 +370,10 @@ class TurnsInARing {
 
   bool Multiply(size_t number) {
     Warpgroup& mine = warpgroups_[number];
+    // Whoever orders the copies refills what it has released before anything else.
+    if (settings_.unaided && number + 1 == warpgroups_.size() &&
+        filled_ < std::min(AllSteps(), mine.released + settings_.stages))
+      return Fill();
     if (mine.issued == AllSteps()) return false;
     const int steps_left = settings_.steps - mine.issued % settings_.steps;
     if (number > 0 && steps_left == settings_.turn_steps && !mine.has_turn) {
@@ -382,7 +387,8 @@ class TurnsInARing {
     if (steps_left > 1) return true;
     mine.released = mine.issued, mine.has_turn = false;
     mine.to_stage = settings_.shared_blocks;
-    if (number + 1 < warpgroups_.size() && ++warpgroups_[number + 1].arrived == 2)
+    const bool passes_turn = settings_.turn_steps > 0 && number + 1 < warpgroups_.size();
+    if (passes_turn && ++warpgroups_[number + 1].arrived == 2)
       wrong_ = "came to a turn's barrier twice";
     return true;
   }
@@ -423,6 +429,59 @@ TEST(EndingInTurn, NeverHangsNorMixesTilesWhereItIsLegal) {
                     << words << " " << Print(gemm);
             }
   EXPECT_GT(legal, 200);
+}
+
+TEST(Unaided, NeverHangsNorMixesTilesWhereItIsLegal) {
+  int legal = 0;
+  for (const std::string_view finish : {"together", "in_turn"})
+    for (const int warpgroups : {2, 3})
+      for (const int step_k : {64, 128, 256})
+        for (const int stages : {2, 3, 4, 5, 6, 7, 8, 10, 12})
+          for (int k = 64; k <= 1024; k += 64) {
+            const std::string words =
+                fmt::format("schedule=unaided finish={} warpgroups={} tile_m={} tile_n=32 step_k={} stages={} store=tma",
+                            finish, warpgroups, 64 * warpgroups, step_k, stages);
+            const Gemm gemm{{192 * 24, 2048, k}};
+            if (!IsLegal(Wgmma(words), gemm, H200())) continue;
+            ++legal;
+            const WgmmaPlan plan = Typed(words);
+            for (const int tiles : {1, 2, 5})
+              EXPECT_EQ(
+                  TroubleIn({warpgroups, stages, plan.Steps(gemm.shape), plan.TurnSteps(), tiles, 0, plan.is_unaided()}),
+                  "")
+                  << words << " " << Print(gemm);
+          }
+  EXPECT_GT(legal, 200);
+  EXPECT_EQ(TroubleIn({3, 4, 12, 5, 3, 0, true}), "stuck") << "a turn longer than the ring";
+}
+
+TEST(Unaided, HasTheProducersRegistersAndStagesWhatThereIsRoomFor) {
+  const WgmmaPlan plan = Typed("schedule=unaided tile_m=192 tile_n=256 warpgroups=3 stages=3 store=tma finish=in_turn");
+  EXPECT_EQ(plan.threads(), 384);
+  EXPECT_FALSE(plan.MovesRegisters());
+  EXPECT_FALSE(plan.SharesStaging());
+  constexpr int64_t kStages = 3 * (192 + 256) * 64 * 2;
+  EXPECT_EQ(plan.StagedPanels(), 2) << "of four";
+  EXPECT_EQ(plan.SmemBytes({8192, 8192, 8192}), 1024 + kStages + 3 * 64 * 128 * 2);
+  EXPECT_EQ(Typed("schedule=unaided tile_m=128 tile_n=256 stages=3 store=tma").StagedPanels(), 4) << "room for all";
+  EXPECT_EQ(Typed("schedule=cooperative tile_m=192 tile_n=256 warpgroups=3 stages=3 store=tma").StagedPanels(), 4);
+}
+
+TEST(Unaided, SaysWhereItCannotBe) {
+  const Shape shape{8192, 8192, 8192};
+  const auto expect = [&](std::string_view words, const Shape& of, std::string_view part) {
+    const std::string reasons = Reasons("schedule=unaided store=tma " + std::string(words), {of});
+    EXPECT_NE(reasons.find(part), std::string::npos) << words << ": " << reasons;
+  };
+  EXPECT_EQ(Reasons("schedule=unaided store=tma tile_m=192 tile_n=256 warpgroups=3 stages=3 finish=in_turn", {shape}), "");
+  EXPECT_EQ(Reasons("schedule=unaided store=tma tile_m=256 tile_n=216 warpgroups=2 stages=3 finish=in_turn", {shape}), "");
+  expect("warpgroups=1", shape, "two or three warpgroups do without a producer, not 1");
+  expect("warpgroups=4 tile_m=256", shape, "two or three warpgroups do without a producer, not 4");
+  expect("roles=swapped", shape, "without a producer with straight roles only");
+  expect("stages=5", {8192, 8192, 256}, "tiles of 4 steps in a ring of 5 stages");
+  expect("stages=resident", {8192, 8192, 256}, "a ring of stages");
+  expect("split=2", shape, "does not split K");
+  expect("tile_m=256 tile_n=224 warpgroups=2 stages=3", shape, "about 256 registers a thread, at most 255");
 }
 
 TEST(EndingInTurn, NeverHangsNorOverwritesWhereStagingIsShared) {
@@ -504,6 +563,7 @@ TEST(SwappedRoles, AreWhatStraightRolesAreForTheTransposedProblem) {
   for (Plan plan : CoveringPlans(gemm, H200(), 1)) {
     if (plan.family != FamilyId::kWgmma) continue;
     for (int mutation = 0; mutation < 20; ++mutation, plan = Mutate(plan, random)) {
+      if (WgmmaPlan(plan).is_unaided()) continue;  // with straight roles only
       plan.Set("roles", int(Roles::kSwapped)), plan.Set("store", int(Store::kBoxes)), plan.Set("raster", 0),
           plan.Set("finish", 0);
       Plan twin = plan;

@@ -33,8 +33,20 @@ const Technique kTechniques[] = {
      "a cooperative schedule",
      {"schedule"},
      [](const Plan& plan, const Shape&) -> std::optional<bool> {
-       if (plan.family != FamilyId::kWgmma || !WgmmaPlan(plan).is_persistent()) return std::nullopt;
-       return WgmmaPlan(plan).schedule == Schedule::kPingPong;
+       if (plan.family != FamilyId::kWgmma) return std::nullopt;
+       const Schedule schedule = WgmmaPlan(plan).schedule;
+       if (schedule != Schedule::kPingPong && schedule != Schedule::kCooperative) return std::nullopt;
+       return schedule == Schedule::kPingPong;
+     }},
+    {"unaided",
+     "no producer",
+     "a cooperative schedule",
+     {"schedule"},
+     [](const Plan& plan, const Shape&) -> std::optional<bool> {
+       if (plan.family != FamilyId::kWgmma) return std::nullopt;
+       const Schedule schedule = WgmmaPlan(plan).schedule;
+       if (schedule != Schedule::kUnaided && schedule != Schedule::kCooperative) return std::nullopt;
+       return schedule == Schedule::kUnaided;
      }},
     {"split",
      "a split K",
