@@ -73,7 +73,8 @@ TEST(WidestTile, StaysInRegisters) {
     plans.push_back(*ParsePlan(fmt::format(
         "wgmma tile_m=256 tile_n=208 schedule=cooperative finish=in_turn stages=3 store=tma trigger=late {}", words)));
   for (const char* tile : {"tile_m=256 tile_n=216", "tile_m=192 tile_n=256 warpgroups=3"})
-    for (const char* words : {"finish=in_turn raster=8", "cluster_m=2 raster=4 fixed=all", "cluster_n=2 place=near raster=8"})
+    for (const char* words :
+         {"finish=in_turn raster=8", "cluster_n=2 raster=4 fixed=all", "cluster_n=2 place=near raster=8"})
       plans.push_back(
           *ParsePlan(fmt::format("wgmma {} schedule=unaided stages=3 store=tma trigger=late {}", tile, words)));
   for (const auto& [plan, compilation] : Compiled(plans, gemm, device)) {
