@@ -14,6 +14,14 @@ std::optional<bool> OfWgmma(const Plan& plan, bool (*is_used)(const WgmmaPlan&))
   return plan.family == FamilyId::kWgmma ? std::optional(is_used(WgmmaPlan(plan))) : std::nullopt;
 }
 
+// Of plans that have this schedule or the cooperative one.
+std::optional<bool> NotCooperativeBut(Schedule schedule, const Plan& plan) {
+  if (plan.family != FamilyId::kWgmma) return std::nullopt;
+  const Schedule its_own = WgmmaPlan(plan).schedule;
+  if (its_own != schedule && its_own != Schedule::kCooperative) return std::nullopt;
+  return its_own == schedule;
+}
+
 const Technique kTechniques[] = {
     {"family",
      "wgmma",
@@ -32,22 +40,12 @@ const Technique kTechniques[] = {
      "ping-pong",
      "a cooperative schedule",
      {"schedule"},
-     [](const Plan& plan, const Shape&) -> std::optional<bool> {
-       if (plan.family != FamilyId::kWgmma) return std::nullopt;
-       const Schedule schedule = WgmmaPlan(plan).schedule;
-       if (schedule != Schedule::kPingPong && schedule != Schedule::kCooperative) return std::nullopt;
-       return schedule == Schedule::kPingPong;
-     }},
+     [](const Plan& plan, const Shape&) { return NotCooperativeBut(Schedule::kPingPong, plan); }},
     {"unaided",
      "no producer",
      "a cooperative schedule",
      {"schedule"},
-     [](const Plan& plan, const Shape&) -> std::optional<bool> {
-       if (plan.family != FamilyId::kWgmma) return std::nullopt;
-       const Schedule schedule = WgmmaPlan(plan).schedule;
-       if (schedule != Schedule::kUnaided && schedule != Schedule::kCooperative) return std::nullopt;
-       return schedule == Schedule::kUnaided;
-     }},
+     [](const Plan& plan, const Shape&) { return NotCooperativeBut(Schedule::kUnaided, plan); }},
     {"split",
      "a split K",
      "a whole K",
