@@ -12,6 +12,7 @@
 #include "cli/json_text.h"
 #include "cli/outputs.h"
 #include "cli/progress.h"
+#include "cli/promotion_text.h"
 #include "cli/run.h"
 #include "cli/selected_trials.h"
 #include "cli/table.h"
@@ -21,6 +22,7 @@
 #include "problem/grids.h"
 #include "ship/build_kernels.h"
 #include "ship/proofs.h"
+#include "ship/recorded_races.h"
 #include "ship/remeasured.h"
 
 namespace gemmsmith {
@@ -152,6 +154,11 @@ std::string TextOf(const CatalogueCompareCommand& command, const Catalogue& cata
   return text + "\n" + table.Print(DescribeTerminal(STDOUT_FILENO));
 }
 
+Result<std::string> DeviceKeyOf(const std::filesystem::path& path) {
+  ASSIGN_OR_RETURN(const Catalogue catalogue, Catalogue::Read(path));
+  return catalogue.device_key();
+}
+
 }  // namespace
 
 Result<int> Run(const CatalogueShowCommand& command) {
@@ -201,6 +208,20 @@ Result<int> Run(const CatalogueCompareCommand& command) {
   RETURN_IF_ERROR(WriteOut(command.json ? JsonText(command, selected.source, remeasured)
                                         : TextOf(command, catalogue, selected.source, remeasured)));
   return remeasured.failures.empty() ? kExitDone : kExitNoCandidate;
+}
+
+Result<int> Run(const CatalogueSettleCommand& command) {
+  ASSIGN_OR_RETURN(const SelectedTrials selected, SelectTrials(command.selection, false));
+  ASSIGN_OR_RETURN(const std::string device_key, DeviceKeyOf(command.catalogue));
+  ASSIGN_OR_RETURN(const std::unique_ptr<CatalogueOnDisk> catalogue,
+                   CatalogueOnDisk::Open(command.catalogue, device_key));
+  ASSIGN_OR_RETURN(const PromotionRound round, SettleByRecords(*catalogue, device_key, selected.trials));
+  if (round.promotions.empty())
+    return NotFound(fmt::format("{} holds no race on {} that is not older than the entries of {}", selected.source,
+                                device_key, command.catalogue.string()));
+  RETURN_IF_ERROR(WriteOut(PrintPromotions(round, catalogue->size(), command.catalogue, command.json,
+                                           "catalogue settle")));
+  return kExitDone;
 }
 
 Result<int> Run(const CatalogueProveCommand& command) {

@@ -319,6 +319,12 @@ struct CatalogueCompareCommand {
   bool json = false;
 };
 
+struct CatalogueSettleCommand {
+  std::filesystem::path catalogue;
+  TrialSelection selection;  // the races that decide
+  bool json = false;
+};
+
 struct CatalogueProveCommand {
   std::filesystem::path catalogue;
   std::vector<std::filesystem::path> journals;
@@ -390,8 +396,8 @@ using Command =
                  RecordsListCommand, RecordsStatsCommand, RecordsRankCommand, RecordsScreeningCommand,
                  RecordsPairsCommand, RecordsDuelCommand, RecordsCompareCommand, RecordsMeasureCommand, BenchCommand,
                  PromoteCommand, CatalogueShowCommand, CatalogueFindCommand, CatalogueCompareCommand,
-                 CatalogueProveCommand, CatalogueBuildCommand, ReportCommand, TrainCommand, CompareCommand,
-                 DoctorCommand, WorkerCommand, CompilerCommand, OnceCommand, GuestCommand>;
+                 CatalogueSettleCommand, CatalogueProveCommand, CatalogueBuildCommand, ReportCommand, TrainCommand,
+                 CompareCommand, DoctorCommand, WorkerCommand, CompilerCommand, OnceCommand, GuestCommand>;
 
 // Nothing to carry out: help or the version was asked for (exit code 0), or the words were wrong (2).
 struct NoCommand {

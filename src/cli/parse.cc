@@ -443,7 +443,7 @@ class Grammar {
   }
 
   void AddCatalogueVerbs() {
-    Verb* catalogue = root_.add_subcommand("catalogue", "the kernels that won: show, find, compare, prove, build");
+    Verb* catalogue = root_.add_subcommand("catalogue", "the kernels that won: show, find, compare, settle, prove, build");
     catalogue->require_subcommand(1);
     Verb* show = NewVerb(catalogue, "show", "what is in a catalogue, by class", &catalogue_show_);
     Value(show, "FILE", "", "the catalogue", &catalogue_show_.catalogue, ReadPath)->required();
@@ -459,6 +459,12 @@ class Grammar {
     Value(compare, "CATALOGUE", "", "the catalogue", &catalogue_compare_.catalogue, ReadPath)->required();
     AddMeasurements(compare, &catalogue_compare_.selection);
     AddJson(compare, &catalogue_compare_.json);
+
+    Verb* settle =
+        NewVerb(catalogue, "settle", "decide on its entries by recorded races; needs no GPU", &catalogue_settle_);
+    Value(settle, "CATALOGUE", "", "the catalogue", &catalogue_settle_.catalogue, ReadPath)->required();
+    AddMeasurements(settle, &catalogue_settle_.selection);
+    AddJson(settle, &catalogue_settle_.json);
 
     Verb* prove = NewVerb(catalogue, "prove", "mark what was certified elsewhere; needs no GPU", &catalogue_prove_);
     Value(prove, "CATALOGUE", "", "the catalogue", &catalogue_prove_.catalogue, ReadPath)->required();
@@ -698,6 +704,7 @@ class Grammar {
   CatalogueShowCommand catalogue_show_;
   CatalogueFindCommand catalogue_find_;
   CatalogueCompareCommand catalogue_compare_;
+  CatalogueSettleCommand catalogue_settle_;
   CatalogueProveCommand catalogue_prove_;
   CatalogueBuildCommand catalogue_build_;
   ReportCommand report_;

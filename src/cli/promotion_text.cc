@@ -38,9 +38,10 @@ std::string Text(const PromotionRound& round, size_t entries, const std::filesys
                             Plural(int64_t(entries), "kernel"), path.string());
 }
 
-std::string JsonText(const PromotionRound& round, size_t entries, const std::filesystem::path& path) {
-  Json json = {{"command", "promote"}, {"catalogue", path.string()},  {"entries", entries},
-               {"left", round.left},   {"promotions", Json::array()}, {"failures", Json::array()}};
+std::string JsonText(const PromotionRound& round, size_t entries, const std::filesystem::path& path,
+                     std::string_view command) {
+  Json json = {{"command", command}, {"catalogue", path.string()},  {"entries", entries},
+               {"left", round.left}, {"promotions", Json::array()}, {"failures", Json::array()}};
   for (const auto& [kind, count] : Counted(round)) json[std::string(Name(kind))] = count;
   for (const auto& [gemm, promotion] : round.promotions)
     json["promotions"].push_back({{"problem", Print(gemm)},
@@ -58,8 +59,9 @@ std::filesystem::path CataloguePath(const std::filesystem::path& asked_for, cons
   return asked_for.empty() ? HomeFolder() / (device_key + ".catalogue") : asked_for;
 }
 
-std::string PrintPromotions(const PromotionRound& round, size_t entries, const std::filesystem::path& path, bool json) {
-  return json ? JsonText(round, entries, path) : Text(round, entries, path);
+std::string PrintPromotions(const PromotionRound& round, size_t entries, const std::filesystem::path& path, bool json,
+                            std::string_view command) {
+  return json ? JsonText(round, entries, path, command) : Text(round, entries, path);
 }
 
 }  // namespace gemmsmith

@@ -33,6 +33,7 @@ Result<int> Run(const PromoteCommand& command);
 Result<int> Run(const CatalogueShowCommand& command);
 Result<int> Run(const CatalogueFindCommand& command);
 Result<int> Run(const CatalogueCompareCommand& command);
+Result<int> Run(const CatalogueSettleCommand& command);
 Result<int> Run(const CatalogueProveCommand& command);
 Result<int> Run(const CatalogueBuildCommand& command);
 Result<int> Run(const ReportCommand& command);

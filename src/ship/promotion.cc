@@ -36,6 +36,9 @@ const Trial& FastestThatPassed(std::span<const Trial* const> challengers) {
   });
 }
 
+// A catalogue holds nothing else; records need not have any interval.
+bool IsAboveZero(const Interval& interval) { return interval.low > 0 && interval.high > 0; }
+
 struct Decision {
   Promotion promotion;
   std::optional<Entry> entry;  // what enters
@@ -92,6 +95,10 @@ Result<Entry> EntryOf(const Trial& trial) {
     const Timing* const time = trial.outcome.Find("ours", clock);
     const std::optional<RatioEstimate> ratio = OverAutoTuning(trial.outcome, clock);
     if (time == nullptr || !ratio) continue;
+    if (!IsAboveZero(time->interval) || !IsAboveZero(ratio->interval)) {
+      if (clock == Clock::kDevice) return Unavailable("its times beside AutoTuning have no interval");
+      continue;
+    }
     entry.times.push_back({std::string(Name(clock)), time->median_ns, time->interval, ratio->median, ratio->interval});
   }
   if (entry.times.empty() || entry.times.front().mode != Name(Clock::kDevice))

@@ -41,7 +41,7 @@ inline constexpr size_t kMostChallengersOfLongCalls = 2;
 // Layouts of one problem race together, beside one set of baselines.
 static_assert(kMostLayouts * (kMostChallengers + 1) <= kListSize, "a race is one exchange");
 
-// What a trial of a race beside AutoTuning says of its plan; Unavailable where there was none.
+// What a trial of a race beside AutoTuning says of its plan; Unavailable where there was none, or no interval.
 Result<Entry> EntryOf(const Trial& trial);
 
 // Decides on a problem's entry by the trials of its finals: the standing plan's, if there is one, and those of others,

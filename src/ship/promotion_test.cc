@@ -12,32 +12,10 @@
 #include "campaign/fakes.h"
 #include "program/space.h"
 #include "ship/challengers.h"
+#include "ship/example_races.h"
 
 namespace gemmsmith {
 namespace {
-
-// Of a race beside both AutoTunings, the faster of which takes 2 us.
-Outcome RacedIn(double time_ns, double uncertainty = 0.01) {
-  Outcome outcome = MeasuredIn(time_ns, Protocol::kShort);
-  outcome.timings.push_back(outcome.timings[0]);
-  outcome.timings[1].clock = Clock::kOffline;
-  for (const Clock clock : {Clock::kDevice, Clock::kOffline})
-    for (const auto& [name, reference_ns] : {std::pair("lt_auto_nn", 2500.0), std::pair("lt_auto_tn", 2000.0)}) {
-      const double ratio = reference_ns / time_ns;
-      outcome.comparisons.push_back(
-          {name, clock, {ratio, ratio, {ratio * (1 - uncertainty), ratio * (1 + uncertainty)}, 20}});
-    }
-  return outcome;
-}
-
-Outcome Wrong() {
-  Outcome outcome;
-  outcome.kind = OutcomeKind::kWrong;
-  outcome.stage = "correctness";
-  outcome.reason = "test binary: 3 of 9 elements are wrong";
-  outcome.protocol = Protocol::kShort;
-  return outcome;
-}
 
 class PromoterTest : public testing::Test {
  protected:
@@ -143,6 +121,18 @@ TEST_F(PromoterTest, WithoutAutoTuningNothingCanBeSaid) {
   const Promotion promotion = Promote(first_);
   EXPECT_EQ(promotion.kind, PromotionKind::kRefused);
   EXPECT_EQ(promotion.reason, "AutoTuning did not race beside it");
+}
+
+TEST_F(PromoterTest, WhoseTimesHaveNoIntervalDoesNotEnterAndOtherModesAreLeftOut) {
+  outcomes_[first_] = RacedIn(1000);
+  outcomes_[first_].timings[0].interval = {};
+  EXPECT_EQ(Promote(first_).reason, "its times beside AutoTuning have no interval");
+  EXPECT_FALSE(Standing());
+  outcomes_[first_] = RacedIn(1000);
+  for (Comparison& comparison : outcomes_[first_].comparisons)
+    if (comparison.clock == Clock::kOffline) comparison.ratio.interval.low = -0.1;
+  EXPECT_EQ(Promote(first_).kind, PromotionKind::kEntered);
+  EXPECT_EQ(Standing()->times.size(), 1u);
 }
 
 TEST_F(PromoterTest, TheFastestOfTheChallengersIsDecidedOnByTheirRace) {

@@ -79,18 +79,54 @@ TEST_F(CatalogueTest, IsShownByClassAndSearchedByProblem) {
   EXPECT_EQ(home.Run({"catalogue", "show", home.Path("none")}).exit_code, 3);
 }
 
-TEST_F(CatalogueTest, StandsBesideWhatWasMeasuredOfItSince) {
+// In a race in which AutoTuning took 6 us; on 27 November 2026.
+Trial Raced(const Plan& plan, double time_ns) {
   Trial trial;
   trial.gemm = kGemm;
-  trial.subject = SubjectOf(kPlan);
+  trial.subject = SubjectOf(plan);
   trial.setting.device_key = "h200";
   trial.campaign = "again";
-  trial.unix_ms = 1;
+  trial.unix_ms = 1'795'780'000'000;
   trial.outcome.kind = OutcomeKind::kMeasured;
   trial.outcome.protocol = Protocol::kShort;
-  trial.outcome.timings = {{.contender = "ours", .clock = Clock::kDevice, .median_ns = 4000}};
+  trial.outcome.timings = {{.contender = "ours", .clock = Clock::kDevice, .median_ns = time_ns, .interval = {time_ns - 9, time_ns + 9}}};
+  const double ratio = 6000 / time_ns;
   for (const char* name : {"lt_auto_nn", "lt_auto_tn"})
-    trial.outcome.comparisons.push_back({.baseline = name, .ratio = {.median = 1.5, .interval = {1.4, 1.6}}});
+    trial.outcome.comparisons.push_back(
+        {.baseline = name, .ratio = {.median = ratio, .interval = {ratio - 0.1, ratio + 0.1}}});
+  return trial;
+}
+
+TEST_F(CatalogueTest, RecordedRacesDecideOnItsEntries) {
+  const Plan faster = *ParsePlan("wgmma tile_m=64 tile_n=128 warpgroups=1 fixed=all");
+  const std::string races =
+      home.File("races.jsonl", ToJsonLine(Raced(kPlan, 5000)) + "\n" + ToJsonLine(Raced(faster, 4000)) + "\n");
+  const std::string file = File(kPlan);
+  const Finished settled = home.Run({"catalogue", "settle", file, races});
+  EXPECT_EQ(settled.exit_code, 0) << settled.error;
+  EXPECT_NE(settled.out.find("replaced   gemm 256x512x4096 tn f16 f32  wgmma tile_m=64 tile_n=128 "), std::string::npos)
+      << settled.out;
+  EXPECT_NE(settled.out.find("+25.0 % over the standing one\n0 entered, 1 replaced, 0 stands"), std::string::npos)
+      << settled.out;
+  const std::string bytes = *ReadFile(file);
+  EXPECT_EQ(Catalogue::Read(file)->Find(kGemm)->date, "2026-11-27");
+  const nlohmann::json again = Parsed(home.Run({"catalogue", "settle", file, races, "--json"}).out);
+  EXPECT_EQ(again["command"], "catalogue settle");
+  EXPECT_EQ(again["stands"], 1);
+  EXPECT_EQ(again["promotions"][0]["promotion"], "stands");
+
+  Trial past = Raced(kPlan, 3000);
+  past.unix_ms = 1;
+  ExpectOneError(home.Run({"catalogue", "settle", file, home.File("past.jsonl", ToJsonLine(past) + "\n")}), 3,
+                 "no race on h200 that is not older");
+  ExpectOneError(home.Run({"catalogue", "settle", home.Path("none.catalogue"), races}), 3, "none.catalogue");
+  ExpectOneError(home.Run({"catalogue", "settle", file, file}), 2, "is no record");
+  EXPECT_EQ(*ReadFile(file), bytes);
+  EXPECT_FALSE(std::filesystem::exists(home.Path("none.catalogue")));
+}
+
+TEST_F(CatalogueTest, StandsBesideWhatWasMeasuredOfItSince) {
+  Trial trial = Raced(kPlan, 4000);
   const std::string records = home.File("again.jsonl", ToJsonLine(trial) + "\n");
   const std::string file = File(kPlan);
   const Finished text = home.Run({"catalogue", "compare", file, records});

@@ -1,0 +1,33 @@
+// What came of contenders in a race beside AutoTuning, for tests.
+#pragma once
+
+#include <utility>
+
+#include "campaign/fakes.h"
+
+namespace gemmsmith {
+
+// Of a race beside both AutoTunings, the faster of which takes 2 us.
+inline Outcome RacedIn(double time_ns, double uncertainty = 0.01) {
+  Outcome outcome = MeasuredIn(time_ns, Protocol::kShort);
+  outcome.timings.push_back(outcome.timings[0]);
+  outcome.timings[1].clock = Clock::kOffline;
+  for (const Clock clock : {Clock::kDevice, Clock::kOffline})
+    for (const auto& [name, reference_ns] : {std::pair("lt_auto_nn", 2500.0), std::pair("lt_auto_tn", 2000.0)}) {
+      const double ratio = reference_ns / time_ns;
+      outcome.comparisons.push_back(
+          {name, clock, {ratio, ratio, {ratio * (1 - uncertainty), ratio * (1 + uncertainty)}, 20}});
+    }
+  return outcome;
+}
+
+inline Outcome Wrong() {
+  Outcome outcome;
+  outcome.kind = OutcomeKind::kWrong;
+  outcome.stage = "correctness";
+  outcome.reason = "test binary: 3 of 9 elements are wrong";
+  outcome.protocol = Protocol::kShort;
+  return outcome;
+}
+
+}  // namespace gemmsmith
