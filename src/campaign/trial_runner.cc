@@ -9,6 +9,15 @@
 
 namespace gemmsmith {
 
+namespace {
+
+int64_t NowMs() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
+}
+
+}  // namespace
+
 Status CheckDevice(const Trial& stored, std::string_view device_key) {
   if (stored.setting.device_key == device_key) return OkStatus();
   return InvalidArgument(fmt::format("the stored trials of '{}' are of another device, {}: choose another name",
@@ -42,29 +51,29 @@ std::vector<Result<Outcome>> TrialRunner::Judge(std::vector<Contender>& contende
   return outcomes;
 }
 
-Result<Trial> TrialRunner::TrialOf(const EvaluationRequest& request, TrialSubject subject,
-                                   Result<Outcome> outcome) const {
+Result<Trial> TrialRunner::TrialOf(const EvaluationRequest& request, TrialSubject subject, Result<Outcome> outcome,
+                                   int64_t unix_ms) const {
   Trial trial{.gemm = request.gemm,
               .subject = std::move(subject),
               .setting = setting_,
               .seed = request.seed,
+              .unix_ms = unix_ms,
               .campaign = campaign_};
   ASSIGN_OR_RETURN(trial.outcome, std::move(outcome));
   // Stored, it would end whoever reads it.
   if (const Status sound = CheckTimes(trial.outcome); !sound.ok())
     return IoError(fmt::format("judging {}: {}", Print(trial.gemm), sound.message()));
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  trial.unix_ms = std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
   return trial;
 }
 
 Result<JudgedList> TrialRunner::operator()(std::vector<Contender> contenders) {
   const auto start = std::chrono::steady_clock::now();
   std::vector<Result<Outcome>> outcomes = Judge(contenders);
+  const int64_t unix_ms = NowMs();  // of one race one moment
   JudgedList list;
   for (size_t i = 0; i < contenders.size(); ++i) {
     Result<Trial> trial =
-        TrialOf(contenders[i].request, SubjectOf(contenders[i].request.subject), std::move(outcomes[i]));
+        TrialOf(contenders[i].request, SubjectOf(contenders[i].request.subject), std::move(outcomes[i]), unix_ms);
     if (trial.ok())
       list.trials.push_back(*std::move(trial));
     else if (const Plan* plan = std::get_if<Plan>(&contenders[i].request.subject);
@@ -79,7 +88,7 @@ Result<JudgedList> TrialRunner::operator()(std::vector<Contender> contenders) {
 }
 
 Result<JudgedList> TrialRunner::RaceBaselines(const EvaluationRequest& request) {
-  Result<Trial> trial = TrialOf(request, Nobody(), evaluator_.RaceBaselines(request));
+  Result<Trial> trial = TrialOf(request, Nobody(), evaluator_.RaceBaselines(request), NowMs());
   if (!trial.ok()) return JudgedList{.world = trial.status()};
   JudgedList list{.trials = {*std::move(trial)}};
   if (archive_ != nullptr) RETURN_IF_ERROR(archive_->Add(list.trials));

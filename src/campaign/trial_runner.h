@@ -33,7 +33,8 @@ class TrialRunner {
   Result<JudgedList> RaceBaselines(const EvaluationRequest& request);
 
  private:
-  Result<Trial> TrialOf(const EvaluationRequest& request, TrialSubject subject, Result<Outcome> outcome) const;
+  Result<Trial> TrialOf(const EvaluationRequest& request, TrialSubject subject, Result<Outcome> outcome,
+                        int64_t unix_ms) const;
   std::vector<Result<Outcome>> Judge(std::vector<Contender>& contenders);
 
   Evaluator& evaluator_;

@@ -36,7 +36,7 @@ struct Entry {
   Gemm gemm;
   Plan plan;
   Proof proof = Proof::kTested;
-  std::string date;             // of the race, UTC, as in 2026-11-22
+  std::string date;             // of the race, UTC: 2026-11-26T13:36:18.803Z; of older entries the day alone
   std::string harness;          // version and hash of what judged it
   std::vector<ModeTime> times;  // "device" first
 

@@ -154,11 +154,6 @@ std::string TextOf(const CatalogueCompareCommand& command, const Catalogue& cata
   return text + "\n" + table.Print(DescribeTerminal(STDOUT_FILENO));
 }
 
-Result<std::string> DeviceKeyOf(const std::filesystem::path& path) {
-  ASSIGN_OR_RETURN(const Catalogue catalogue, Catalogue::Read(path));
-  return catalogue.device_key();
-}
-
 }  // namespace
 
 Result<int> Run(const CatalogueShowCommand& command) {
@@ -212,15 +207,13 @@ Result<int> Run(const CatalogueCompareCommand& command) {
 
 Result<int> Run(const CatalogueSettleCommand& command) {
   ASSIGN_OR_RETURN(const SelectedTrials selected, SelectTrials(command.selection, false));
-  ASSIGN_OR_RETURN(const std::string device_key, DeviceKeyOf(command.catalogue));
-  ASSIGN_OR_RETURN(const std::unique_ptr<CatalogueOnDisk> catalogue,
-                   CatalogueOnDisk::Open(command.catalogue, device_key));
-  ASSIGN_OR_RETURN(const PromotionRound round, SettleByRecords(*catalogue, device_key, selected.trials));
-  if (round.promotions.empty())
-    return NotFound(fmt::format("{} holds no race on {} that is not older than the entries of {}", selected.source,
-                                device_key, command.catalogue.string()));
-  RETURN_IF_ERROR(WriteOut(PrintPromotions(round, catalogue->size(), command.catalogue, command.json,
-                                           "catalogue settle")));
+  ASSIGN_OR_RETURN(const std::unique_ptr<CatalogueOnDisk> catalogue, CatalogueOnDisk::OpenExisting(command.catalogue));
+  ASSIGN_OR_RETURN(const RecordedDecisions decisions, SettleByRecords(*catalogue, selected.trials));
+  if (decisions.races == 0)
+    return NotFound(fmt::format("{} holds no race of the short or long protocol on {}{}", selected.source,
+                                catalogue->device_key(),
+                                selected.replayed > 0 ? ", and what a replay answered is none" : ""));
+  RETURN_IF_ERROR(WriteOut(PrintDecisions(decisions, catalogue->size(), command.catalogue, command.json)));
   return kExitDone;
 }
 

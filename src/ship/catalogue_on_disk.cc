@@ -6,6 +6,20 @@
 
 namespace gemmsmith {
 
+namespace {
+
+// With one that cannot, all the others would be lost.
+Status CheckReadable(const Entry& entry, const std::string& device_key) {
+  Catalogue alone(device_key);
+  alone.Put(entry);
+  const Status read = Catalogue::Parse(alone.Print()).status();
+  if (read.ok()) return OkStatus();
+  return InvalidArgument(
+      fmt::format("the entry of {} could not be read again ({})", Print(entry.gemm), read.message()));
+}
+
+}  // namespace
+
 Result<std::unique_ptr<CatalogueOnDisk>> CatalogueOnDisk::Open(std::filesystem::path path,
                                                                const std::string& device_key) {
   ASSIGN_OR_RETURN(FileLock lock, LockCatalogue(path));
@@ -16,6 +30,13 @@ Result<std::unique_ptr<CatalogueOnDisk>> CatalogueOnDisk::Open(std::filesystem::
     return InvalidArgument(fmt::format("{} is the catalogue of '{}', and this is '{}'", path.string(),
                                        catalogue->device_key(), device_key));
   return std::unique_ptr<CatalogueOnDisk>(new CatalogueOnDisk(std::move(path), std::move(lock), *std::move(catalogue)));
+}
+
+Result<std::unique_ptr<CatalogueOnDisk>> CatalogueOnDisk::OpenExisting(std::filesystem::path path) {
+  RETURN_IF_ERROR(Catalogue::Read(path).status());  // the lock would leave its file beside nothing
+  ASSIGN_OR_RETURN(FileLock lock, LockCatalogue(path));
+  ASSIGN_OR_RETURN(Catalogue catalogue, Catalogue::Read(path));
+  return std::unique_ptr<CatalogueOnDisk>(new CatalogueOnDisk(std::move(path), std::move(lock), std::move(catalogue)));
 }
 
 std::optional<Entry> CatalogueOnDisk::Find(const Gemm& gemm) const {
@@ -29,15 +50,15 @@ size_t CatalogueOnDisk::size() const {
   return catalogue_.entries().size();
 }
 
-Status CatalogueOnDisk::Put(Entry entry) {
-  const std::lock_guard lock(mutex_);
-  catalogue_.Put(std::move(entry));
-  return WriteFileAtomic(path_, catalogue_.Print());
-}
+Status CatalogueOnDisk::Put(Entry entry) { return Change({std::move(entry)}, {}); }
 
-Status CatalogueOnDisk::Withdraw(const Gemm& gemm) {
+Status CatalogueOnDisk::Withdraw(const Gemm& gemm) { return Change({}, {&gemm, 1}); }
+
+Status CatalogueOnDisk::Change(std::vector<Entry> entering, std::span<const Gemm> leaving) {
+  for (const Entry& entry : entering) RETURN_IF_ERROR(CheckReadable(entry, device_key_));
   const std::lock_guard lock(mutex_);
-  catalogue_.Withdraw(gemm);
+  for (Entry& entry : entering) catalogue_.Put(std::move(entry));
+  for (const Gemm& gemm : leaving) catalogue_.Withdraw(gemm);
   return WriteFileAtomic(path_, catalogue_.Print());
 }
 

@@ -6,7 +6,9 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "base/files.h"
 #include "catalogue/catalogue.h"
@@ -17,18 +19,27 @@ class CatalogueOnDisk {
  public:
   // Goes on with the one at `path`, or begins one there. InvalidArgument where it is of another device.
   static Result<std::unique_ptr<CatalogueOnDisk>> Open(std::filesystem::path path, const std::string& device_key);
+  // NotFound where there is none.
+  static Result<std::unique_ptr<CatalogueOnDisk>> OpenExisting(std::filesystem::path path);
 
+  const std::string& device_key() const { return device_key_; }
   std::optional<Entry> Find(const Gemm& gemm) const;
   size_t size() const;
-  // On the disk when they return.
+  // On the disk when they return; of several changes all or none. InvalidArgument, and nothing is changed, where an
+  // entry could not be read again.
   Status Put(Entry entry);
   Status Withdraw(const Gemm& gemm);
+  Status Change(std::vector<Entry> entering, std::span<const Gemm> leaving);
 
  private:
   CatalogueOnDisk(std::filesystem::path path, FileLock lock, Catalogue catalogue)
-      : path_(std::move(path)), lock_(std::move(lock)), catalogue_(std::move(catalogue)) {}
+      : path_(std::move(path)),
+        device_key_(catalogue.device_key()),
+        lock_(std::move(lock)),
+        catalogue_(std::move(catalogue)) {}
 
   const std::filesystem::path path_;
+  const std::string device_key_;
   const FileLock lock_;
   mutable std::mutex mutex_;
   Catalogue catalogue_;

@@ -16,6 +16,7 @@ namespace gemmsmith {
 
 namespace {
 
+constexpr int64_t kDayMs = 86'400'000;
 constexpr std::array kModes = {Clock::kDevice, Clock::kDeviceChained, Clock::kOffline, Clock::kServer};
 
 std::string PercentText(double ratio) { return fmt::format("{:+.1f} %", 100 * (ratio - 1)); }
@@ -24,6 +25,11 @@ std::string PercentText(double ratio) { return fmt::format("{:+.1f} %", 100 * (r
 // differ by, is noise.
 bool IsFasterBeyondNoise(const Entry& challenger, const Entry& standing) {
   return challenger.times.front().speed_up_interval.low > standing.times.front().speed_up;
+}
+
+// Who was tested and not to be timed has not.
+bool HasFailed(const Trial& trial) {
+  return trial.outcome.kind != OutcomeKind::kMeasured && trial.outcome.kind != OutcomeKind::kVerified;
 }
 
 std::string WhyNot(const Trial& trial) { return fmt::format("{}: {}", Name(trial.outcome.kind), trial.outcome.reason); }
@@ -39,14 +45,9 @@ const Trial& FastestThatPassed(std::span<const Trial* const> challengers) {
 // A catalogue holds nothing else; records need not have any interval.
 bool IsAboveZero(const Interval& interval) { return interval.low > 0 && interval.high > 0; }
 
-struct Decision {
-  Promotion promotion;
-  std::optional<Entry> entry;  // what enters
-};
-
-Decision Decide(const Trial& challenger, const Trial* standing) {
+EntryDecision DecideBetween(const Trial& challenger, const Trial* standing) {
   const auto decision = [&](PromotionKind kind, std::string reason, std::optional<Entry> enters = std::nullopt) {
-    return Decision{{kind, challenger.plan(), std::move(reason)}, std::move(enters)};
+    return EntryDecision{{kind, challenger.plan(), std::move(reason)}, std::move(enters)};
   };
   const bool standing_passed = standing != nullptr && standing->IsTimedPlan();
   if (!challenger.IsTimedPlan()) {
@@ -90,7 +91,7 @@ std::string_view Name(PromotionKind kind) {
 
 Result<Entry> EntryOf(const Trial& trial) {
   Entry entry{
-      .gemm = trial.gemm, .plan = trial.plan(), .date = DateText(trial.unix_ms), .harness = trial.setting.harness};
+      .gemm = trial.gemm, .plan = trial.plan(), .date = RaceMoment(trial.unix_ms), .harness = trial.setting.harness};
   for (const Clock clock : kModes) {
     const Timing* const time = trial.outcome.Find("ours", clock);
     const std::optional<RatioEstimate> ratio = OverAutoTuning(trial.outcome, clock);
@@ -106,22 +107,36 @@ Result<Entry> EntryOf(const Trial& trial) {
   return entry;
 }
 
-Result<Promotion> Settle(CatalogueOnDisk& catalogue, const Gemm& gemm, std::span<const Trial> race) {
-  const std::optional<Entry> entry = catalogue.Find(gemm);
+std::string RaceMoment(int64_t unix_ms) {
+  const int64_t of_day = unix_ms - unix_ms / kDayMs * kDayMs;
+  return fmt::format("{}T{:02}:{:02}:{:02}.{:03}Z", DateText(unix_ms), of_day / 3'600'000, of_day / 60'000 % 60,
+                     of_day / 1000 % 60, of_day % 1000);
+}
+
+EntryDecision Decide(const Gemm& gemm, const std::optional<Entry>& entry, std::span<const Trial> race) {
   const Trial* standing = nullptr;
   std::vector<const Trial*> challengers;
   for (const Trial& trial : race) {
+    GEMMSMITH_CHECK(trial.gemm == gemm, "a race of {} for {}", Print(trial.gemm), Print(gemm));
     if (entry && trial.plan() == entry->plan)
       standing = &trial;
     else
       challengers.push_back(&trial);
   }
-  if (challengers.empty() && !entry) return Promotion{.reason = "nobody raced"};
-  if (challengers.empty()) return Promotion{PromotionKind::kStands, entry->plan, "it is the entry already"};
-  if (entry && standing == nullptr)
-    return Promotion{PromotionKind::kStands, entry->plan, "it did not race with these; gemmsmith promote races them"};
-  Decision decision = Decide(FastestThatPassed(challengers), standing);
-  if (decision.entry) RETURN_IF_ERROR(catalogue.Put(*std::move(decision.entry)));
+  if (challengers.empty() && !entry) return {.promotion = {.reason = "nobody raced"}, .entering = {}};
+  const auto stands = [&](std::string reason) {
+    return EntryDecision{{PromotionKind::kStands, entry->plan, std::move(reason)}, std::nullopt};
+  };
+  if (challengers.empty() && standing != nullptr && HasFailed(*standing))
+    return {.promotion = {PromotionKind::kWithdrawn, entry->plan, WhyNot(*standing)}, .entering = {}};
+  if (challengers.empty()) return stands("it is the entry already");
+  if (entry && standing == nullptr) return stands("it did not race with these; gemmsmith promote races them");
+  return DecideBetween(FastestThatPassed(challengers), standing);
+}
+
+Result<Promotion> Settle(CatalogueOnDisk& catalogue, const Gemm& gemm, std::span<const Trial> race) {
+  EntryDecision decision = Decide(gemm, catalogue.Find(gemm), race);
+  if (decision.entering) RETURN_IF_ERROR(catalogue.Put(*std::move(decision.entering)));
   if (decision.promotion.kind == PromotionKind::kWithdrawn) RETURN_IF_ERROR(catalogue.Withdraw(gemm));
   return std::move(decision.promotion);
 }

@@ -44,9 +44,19 @@ static_assert(kMostLayouts * (kMostChallengers + 1) <= kListSize, "a race is one
 // What a trial of a race beside AutoTuning says of its plan; Unavailable where there was none, or no interval.
 Result<Entry> EntryOf(const Trial& trial);
 
-// Decides on a problem's entry by the trials of its finals: the standing plan's, if there is one, and those of others,
-// who challenge; all of one race, but who came into another's place when that one was refused. Where the standing plan
-// did not race it stands. The catalogue is on the disk when it returns; once more with the same trials changes nothing.
+// When a race was, as its entries say it: "2026-11-26T13:36:18.803Z".
+std::string RaceMoment(int64_t unix_ms);
+
+struct EntryDecision {
+  Promotion promotion;
+  std::optional<Entry> entering;
+};
+// On a problem's entry by the trials of its finals: the standing plan's, if there is one, and those of others, who
+// challenge; all of one race, but who came into another's place when that one was refused. Where the standing plan did
+// not race it stands; where it alone did, and failed, it is withdrawn. A pure function.
+EntryDecision Decide(const Gemm& gemm, const std::optional<Entry>& entry, std::span<const Trial> race);
+// Decides, and changes the catalogue, which is on the disk when it returns; once more with the same trials changes
+// nothing.
 Result<Promotion> Settle(CatalogueOnDisk& catalogue, const Gemm& gemm, std::span<const Trial> race);
 
 // One evaluator's part: several may work on one catalogue, each on problems of its own.

@@ -1,49 +1,141 @@
 #include "ship/recorded_races.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "base/text.h"
+#include "program/legality.h"
 
 namespace gemmsmith {
 
 namespace {
 
-// Sorted by when they were.
-using RaceKey = std::tuple<int64_t, std::string, Gemm>;
-std::map<RaceKey, std::vector<Trial>> RacesAmong(std::span<const Trial> trials, const std::string& device_key) {
-  std::map<RaceKey, std::vector<Trial>> races;
-  for (const Trial& trial : trials)
-    if (trial.HasPlan() && IsThorough(trial.outcome.protocol) && trial.setting.device_key == device_key)
-      races[{trial.unix_ms, trial.campaign, trial.gemm}].push_back(trial);
+// Trials of a race were stored one after the other: until November 2026 each with its own moment, a millisecond apart
+// at most. The next race of a problem takes longer than that.
+constexpr int64_t kOneRaceMs = 100;
+
+using Race = std::vector<Trial>;
+
+// Of each problem, the earliest first.
+std::map<Gemm, std::vector<Race>> RacesAmong(std::span<const Trial> trials, const std::string& device_key) {
+  std::map<std::tuple<Gemm, std::string, Protocol>, std::vector<Trial>> stored;
+  for (const Trial& trial : trials) {
+    const bool has_raced = trial.HasPlan() && IsThorough(trial.outcome.protocol) &&
+                           trial.outcome.kind != OutcomeKind::kVerified && trial.setting.device_key == device_key;
+    if (has_raced) stored[{trial.gemm, trial.campaign, trial.outcome.protocol}].push_back(trial);
+  }
+  std::map<Gemm, std::vector<Race>> races;
+  for (auto& [key, of_campaign] : stored) {
+    std::vector<Race>& of_problem = races[std::get<Gemm>(key)];
+    std::ranges::stable_sort(of_campaign, {}, &Trial::unix_ms);
+    int64_t last_ms = of_campaign.front().unix_ms - kOneRaceMs - 1;
+    for (Trial& trial : of_campaign) {
+      if (trial.unix_ms - last_ms > kOneRaceMs) of_problem.emplace_back();
+      last_ms = trial.unix_ms;
+      of_problem.back().push_back(std::move(trial));
+    }
+  }
+  for (auto& [gemm, of_problem] : races)
+    std::ranges::stable_sort(of_problem, {}, [](const Race& race) { return race.front().unix_ms; });
   return races;
 }
 
-// Dates are of the form 2026-11-26.
-bool IsPast(int64_t unix_ms, const std::optional<Entry>& entry) { return entry && DateText(unix_ms) < entry->date; }
-
-bool IsChange(const Promotion& promotion) {
-  return promotion.kind != PromotionKind::kStands && promotion.kind != PromotionKind::kRefused;
+// An entry that names the day of its race alone may be older than any race of that day.
+bool IsKnown(const Race& race, const std::optional<Entry>& entry) {
+  return entry && RaceMoment(race.front().unix_ms) <= entry->date;
 }
+
+bool HasRaced(const std::optional<Entry>& entry, const Race& race) {
+  return std::ranges::any_of(race, [&](const Trial& trial) { return trial.plan() == entry->plan; });
+}
+
+Race WithoutIllegal(Race race, const Device& device) {
+  for (Trial& trial : race)
+    if (const std::vector<std::string> reasons = Check(trial.plan(), trial.gemm, device); !reasons.empty()) {
+      trial.outcome = {.kind = OutcomeKind::kIllegal, .reason = reasons.front(), .protocol = trial.outcome.protocol};
+    }
+  return race;
+}
+
+std::string ModesThatGo(const Entry& before, const Entry& since) {
+  std::vector<std::string> modes;
+  for (const ModeTime& time : before.times)
+    if (since.Find(time.mode) == nullptr) modes.push_back(time.mode);
+  return modes.empty() ? "" : fmt::format("; its race was not timed on {}", Join(modes, ", "));
+}
+
+// What several races come to.
+class Fate {
+ public:
+  explicit Fate(std::optional<Entry> entry) : before_(entry), entry_(std::move(entry)) {}
+
+  const std::optional<Entry>& entry() const { return entry_; }
+  void Take(EntryDecision decision) {
+    const bool leaves = decision.promotion.kind == PromotionKind::kWithdrawn;
+    if (decision.entering) entry_ = std::move(decision.entering);
+    if (leaves) entry_.reset();
+    const bool changes = leaves || decision.promotion.kind == PromotionKind::kEntered ||
+                         decision.promotion.kind == PromotionKind::kReplaced;
+    if (changes || !has_changed_) told_ = std::move(decision.promotion);
+    has_changed_ = has_changed_ || changes;
+  }
+  bool ChangesThePlan() const {
+    return before_.has_value() != entry_.has_value() || (entry_ && entry_->plan != before_->plan);
+  }
+  // Nothing where no race counted.
+  std::optional<Promotion> Told() const {
+    std::optional<Promotion> told = told_;
+    if (!told || !has_changed_) return told;
+    if (!ChangesThePlan()) {
+      if (!before_) return Promotion{PromotionKind::kRefused, told->plan, told->reason};
+      return Promotion{PromotionKind::kStands, before_->plan, "another took its place, and lost it again"};
+    }
+    told->kind = !before_ ? PromotionKind::kEntered : !entry_ ? PromotionKind::kWithdrawn : PromotionKind::kReplaced;
+    if (before_ && entry_) told->reason += ModesThatGo(*before_, *entry_);
+    return told;
+  }
+
+ private:
+  const std::optional<Entry> before_;
+  std::optional<Entry> entry_;
+  std::optional<Promotion> told_;
+  bool has_changed_ = false;
+};
 
 }  // namespace
 
-Result<PromotionRound> SettleByRecords(CatalogueOnDisk& catalogue, const std::string& device_key,
-                                       std::span<const Trial> trials) {
-  std::map<Gemm, Promotion> decided;
-  for (const auto& [key, race] : RacesAmong(trials, device_key)) {
-    const auto& [unix_ms, campaign, gemm] = key;
-    if (IsPast(unix_ms, catalogue.Find(gemm))) continue;
-    ASSIGN_OR_RETURN(Promotion promotion, Settle(catalogue, gemm, race));
-    const auto before = decided.find(gemm);
-    if (before == decided.end() || IsChange(promotion) || !IsChange(before->second))
-      decided.insert_or_assign(gemm, std::move(promotion));
+Result<RecordedDecisions> SettleByRecords(CatalogueOnDisk& catalogue, std::span<const Trial> trials) {
+  ASSIGN_OR_RETURN(const Device device, FindDevice(catalogue.device_key()));
+  RecordedDecisions decisions;
+  std::vector<Entry> entering;
+  std::vector<Gemm> leaving;
+  for (auto& [gemm, races] : RacesAmong(trials, catalogue.device_key())) {
+    Fate fate(catalogue.Find(gemm));
+    for (const Race& race : races) {
+      ++decisions.races;
+      if (IsKnown(race, fate.entry()))
+        ++decisions.known;
+      else if (fate.entry() && !HasRaced(fate.entry(), race))
+        ++decisions.without_entry;
+      else
+        fate.Take(Decide(gemm, fate.entry(), WithoutIllegal(race, device)));
+    }
+    if (std::optional<Promotion> told = fate.Told()) decisions.round.promotions.emplace_back(gemm, *std::move(told));
+    if (!fate.ChangesThePlan()) continue;
+    if (fate.entry())
+      entering.push_back(*fate.entry());
+    else
+      leaving.push_back(gemm);
   }
-  PromotionRound round;
-  round.promotions.assign(decided.begin(), decided.end());
-  return round;
+  if (!entering.empty() || !leaving.empty()) RETURN_IF_ERROR(catalogue.Change(std::move(entering), leaving));
+  return decisions;
 }
 
 }  // namespace gemmsmith

@@ -4,16 +4,22 @@
 #include <span>
 
 #include "archive/trial.h"
+#include "ship/catalogue_on_disk.h"
 #include "ship/promotion_round.h"
 
 namespace gemmsmith {
 
-// Of the trials those of plans, judged as carefully as entries are, on the catalogue's device; what one campaign stored
-// of a problem at one time is a race. Race by race, the earliest first, entries are decided on as by Settle(); of a
-// problem the last change counts, or where there was none, the last word. Races of days before that of an entry do not
-// touch it. The catalogue is on the disk when it returns, and the same trials once more change nothing. A Status where
-// it cannot be written.
-Result<PromotionRound> SettleByRecords(CatalogueOnDisk& catalogue, const std::string& device_key,
-                                       std::span<const Trial> trials);
+struct RecordedDecisions {
+  PromotionRound round;      // of each problem with a race that counted: what became of it in the end
+  size_t races = 0;          // of the catalogue's device, of the short or long protocol
+  size_t known = 0;          // not later than the entry's own
+  size_t without_entry = 0;  // in which the entry did not race
+};
+
+// What one campaign stored of a problem within a tenth of a second is a race. Of each problem those that are later than
+// its entry's decide, one by one, as by Decide(); plans that are illegal today have failed there. Only what comes of
+// all of them is written, all at once: an entry that is replaced and comes back stands as it was, with its proof. The
+// same trials once more change nothing. Nothing is changed where a Status is returned.
+Result<RecordedDecisions> SettleByRecords(CatalogueOnDisk& catalogue, std::span<const Trial> trials);
 
 }  // namespace gemmsmith

@@ -89,7 +89,8 @@ Trial Raced(const Plan& plan, double time_ns) {
   trial.unix_ms = 1'795'780'000'000;
   trial.outcome.kind = OutcomeKind::kMeasured;
   trial.outcome.protocol = Protocol::kShort;
-  trial.outcome.timings = {{.contender = "ours", .clock = Clock::kDevice, .median_ns = time_ns, .interval = {time_ns - 9, time_ns + 9}}};
+  trial.outcome.timings = {
+      {.contender = "ours", .clock = Clock::kDevice, .median_ns = time_ns, .interval = {time_ns - 9, time_ns + 9}}};
   const double ratio = 6000 / time_ns;
   for (const char* name : {"lt_auto_nn", "lt_auto_tn"})
     trial.outcome.comparisons.push_back(
@@ -108,17 +109,19 @@ TEST_F(CatalogueTest, RecordedRacesDecideOnItsEntries) {
       << settled.out;
   EXPECT_NE(settled.out.find("+25.0 % over the standing one\n0 entered, 1 replaced, 0 stands"), std::string::npos)
       << settled.out;
+  EXPECT_EQ(Catalogue::Read(file)->Find(kGemm)->date, "2026-11-27T11:46:40.000Z");
   const std::string bytes = *ReadFile(file);
-  EXPECT_EQ(Catalogue::Read(file)->Find(kGemm)->date, "2026-11-27");
   const nlohmann::json again = Parsed(home.Run({"catalogue", "settle", file, races, "--json"}).out);
   EXPECT_EQ(again["command"], "catalogue settle");
-  EXPECT_EQ(again["stands"], 1);
-  EXPECT_EQ(again["promotions"][0]["promotion"], "stands");
+  EXPECT_EQ(again["races"], 1);
+  EXPECT_EQ(again["known"], 1);
+  EXPECT_EQ(again["promotions"].size(), 0u);
 
-  Trial past = Raced(kPlan, 3000);
-  past.unix_ms = 1;
-  ExpectOneError(home.Run({"catalogue", "settle", file, home.File("past.jsonl", ToJsonLine(past) + "\n")}), 3,
-                 "no race on h200 that is not older");
+  Trial screened = Raced(kPlan, 3000);
+  screened.outcome.protocol = Protocol::kScreen;
+  const std::string screening = home.File("screening.jsonl", ToJsonLine(screened) + "\n");
+  ExpectOneError(home.Run({"catalogue", "settle", file, screening}), 3,
+                 "no race of the short or long protocol on h200");
   ExpectOneError(home.Run({"catalogue", "settle", home.Path("none.catalogue"), races}), 3, "none.catalogue");
   ExpectOneError(home.Run({"catalogue", "settle", file, file}), 2, "is no record");
   EXPECT_EQ(*ReadFile(file), bytes);
