@@ -47,9 +47,9 @@ std::map<Gemm, std::vector<Race>> RacesAmong(std::span<const Trial> trials, cons
   return races;
 }
 
-// An entry that names the day of its race alone may be older than any race of that day.
+// An entry that names the day of its race alone may be later than any race of that day.
 bool IsKnown(const Race& race, const std::optional<Entry>& entry) {
-  return entry && RaceMoment(race.front().unix_ms) <= entry->date;
+  return entry && RaceMoment(race.front().unix_ms).substr(0, entry->date.size()) <= entry->date;
 }
 
 bool HasRaced(const std::optional<Entry>& entry, const Race& race) {

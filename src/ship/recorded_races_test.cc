@@ -111,13 +111,15 @@ TEST_F(RecordedRaces, NotLaterThanTheEntrysOwnSayNothing) {
   EXPECT_EQ(Standing(), first_);
 }
 
-TEST_F(RecordedRaces, WhereAnEntryNamesTheDayAloneThoseOfThatDayCount) {
+TEST_F(RecordedRaces, WhereAnEntryNamesTheDayAloneThoseOfThatDayDoNotCount) {
   Enter(kNoon, first_);
   Entry entry = *catalogue_->Find(SomeGemm());
   entry.date = "2024-10-04";
   ASSERT_TRUE(catalogue_->Put(entry).ok());
-  Race(kNoon - kDay, first_, 1000), Race(kNoon - kDay, third_, 500);
-  Race(kNoon, first_, 1000), Race(kNoon, second_, 500);
+  Race(kNoon + kSecond, first_, 1000), Race(kNoon + kSecond, third_, 500);
+  EXPECT_EQ(Decisions().known, 1u);
+  EXPECT_EQ(Standing(), first_);
+  Race(kNoon + kDay, first_, 1000), Race(kNoon + kDay, second_, 500);
   EXPECT_EQ(Settled().plan, second_);
 }
 
