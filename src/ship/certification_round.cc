@@ -1,6 +1,7 @@
 #include "ship/certification_round.h"
 
 #include <algorithm>
+#include <chrono>
 #include <deque>
 #include <future>
 #include <memory>
@@ -9,6 +10,7 @@
 #include <utility>
 
 #include "base/all_cores.h"
+#include "base/seconds.h"
 #include "campaign/compile_ahead.h"
 
 namespace gemmsmith {
@@ -21,8 +23,12 @@ using Fate = std::optional<Result<Certificate>>;
 // A call under memcheck took 0.8 s on an H200, nearly all of it the tool's start; of sixteen side by side on two H100s
 // 3.4 a second were done, of whatever size, and the evaluators waited for them (November 2026). So calls share
 // processes, and these are few: each has a context on the GPU and the operands of a problem, up to 1.6 GB.
-constexpr size_t kWatchedTogether = 16;
+constexpr size_t kMostTogether = 16, kFirstTogether = 4;
 constexpr int kMostProcesses = 3;
+// A process whose kernels take longer has fewer of them next time: what is begun last is waited for, and twice the
+// longest that was seen is kept of a limit. Sixteen of C up to 2048x16384 took 69 s, so that 97 of 235 s were used
+// (four H200s, November 2026).
+constexpr double kSecondsTogether = 15;
 
 EvaluationRequest RequestFor(const PlannedGemm& pair, uint64_t seed) {
   return {.gemm = pair.gemm,
@@ -93,7 +99,7 @@ class CertificationLane : public ShapeLane {
       else
         report(layouts[i], registrar_.Fail(layouts[i], contenders.status()));
     }
-    if (passed_.size() < kWatchedTogether) return;
+    if (passed_.size() < together_) return;
     while (watched_.size() >= size_t(std::clamp(cores_ / 2, 1, kMostProcesses))) CompleteFirstWatched(report);
     Watch();
   }
@@ -108,9 +114,13 @@ class CertificationLane : public ShapeLane {
     size_t pair;
     Outcome outcome;
   };
+  struct Found {
+    std::vector<MemcheckResult> results;
+    double seconds = 0;
+  };
   struct Watched {
     std::vector<Passed> passed;
-    std::future<std::vector<MemcheckResult>> results;
+    std::future<Found> found;
   };
 
   void Judge(size_t pair, Contender contender, const ReportItem& report) {
@@ -128,14 +138,18 @@ class CertificationLane : public ShapeLane {
   void Watch() {
     watched_.push_back({std::exchange(passed_, {}),
                         std::async(std::launch::async, [this, contenders = std::exchange(contenders_, {})] {
-                          return watch_(number_, contenders);
+                          const auto start = std::chrono::steady_clock::now();
+                          std::vector<MemcheckResult> results = watch_(number_, contenders);
+                          return Found{std::move(results), SecondsSince(start)};
                         })});
   }
 
   void CompleteFirstWatched(const ReportItem& report) {
     Watched watched = std::move(watched_.front());
     watched_.pop_front();
-    std::vector<MemcheckResult> results = watched.results.get();
+    auto [results, seconds] = watched.found.get();
+    const double in_time = double(results.size()) * kSecondsTogether / std::max(seconds, 1e-3);
+    together_ = size_t(std::clamp(in_time, 1.0, double(kMostTogether)));
     for (size_t i = 0; i < results.size(); ++i) {
       const auto& [pair, outcome] = watched.passed[i];
       MemcheckResult& errors = results[i];
@@ -156,7 +170,8 @@ class CertificationLane : public ShapeLane {
   const WatchCalls& watch_;
   const uint64_t seed_;
   CompileAhead ahead_;
-  size_t expected_ = 0, done_ = 0;     // turns
+  size_t expected_ = 0, done_ = 0;  // turns
+  size_t together_ = kFirstTogether;
   std::vector<Passed> passed_;         // and not watched yet
   std::vector<Contender> contenders_;  // theirs
   std::deque<Watched> watched_;        // the first was begun first
