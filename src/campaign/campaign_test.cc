@@ -556,7 +556,7 @@ TEST_F(PlacedTwinsTest, TheStandingKernelIsRacedInBothPlacesBeforeOthers) {
 
 TEST_F(PlacedTwinsTest, LongCallsAreRacedWithSquareWavesToo) {
   options.placed_twins = false;
-  options.square_waves_on = SomeDevice();
+  options.settles_on = SomeDevice();
   const Plan columns = Words("schedule=pingpong raster=m"), square = Words("schedule=pingpong raster=8"),
              wide = Words("schedule=pingpong tile_n=192 raster=16"),
              narrow = Words("schedule=pingpong tile_n=64 raster=8");
@@ -589,7 +589,7 @@ TEST_F(PlacedTwinsTest, WhereAllReachTheFinalsThereIsNoHeat) {
 // A twin that no heat was needed for is no evaluation either, and the same again leaves nothing to do.
 TEST_F(PlacedTwinsTest, WithSquareWavesToWhereAllReachTheFinalsThereIsNoHeatEither) {
   options.placed_twins = false;
-  options.square_waves_on = SomeDevice();
+  options.settles_on = SomeDevice();
   const Plan columns = Words("schedule=pingpong raster=m"), square = Words("schedule=pingpong raster=8");
   space = Space({columns});
   for (const Objective objective : {Objective::kTime, Objective::kEnergy}) {

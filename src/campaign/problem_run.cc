@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "campaign/twins.h"
+#include "campaign/wide_tiles.h"
 #include "evaluate/time/race_rules.h"
 #include "program/wgmma_family.h"
 
@@ -74,6 +75,9 @@ bool LosesByOverlapping(const Trial& screened) {
 constexpr size_t kLongHeatPlans = 12, kMostOfOneTile = 2;
 // By place a plan takes 1.001 of its time (197 pairs of heats, by 2 % up or down), so few are worth a turn.
 constexpr int kPlacedInALongHeat = 2;
+// On 13 of 21 long products with K of 8192 and more a wide tile that searches of 16 candidates had not brought beat what
+// stood, by 0.6 to 3.2 % (data/h200/waves; docs/lab/throughput.md).
+constexpr size_t kWideInALongHeat = 2;
 // Beside the standing one of each layout and AutoTuning's two. With two of a layout that took 15.6 s with their tests
 // (H200, November 2026), each plan 1.1 s.
 constexpr int kLongFinalists = 3;
@@ -242,7 +246,7 @@ std::vector<Plan> ProblemRun::HeatOfLongCalls(const std::vector<const Trial*>& s
   int placed = 0;
   const auto add = [&](const Plan& plan) {
     AddOnce(plan, plans);
-    if (const std::optional<Device>& device = options_.square_waves_on)
+    if (const std::optional<Device>& device = options_.settles_on)
       if (const std::optional<Plan> twin = SquareTwin(plan, gemm(), *device)) AddOnce(*twin, plans);
     if (!options_.placed_twins || placed == kPlacedInALongHeat) return;
     const std::optional<Plan> twin = PlacedTwin(plan, gemm().shape);
@@ -251,6 +255,8 @@ std::vector<Plan> ProblemRun::HeatOfLongCalls(const std::vector<const Trial*>& s
     ++placed;
   };
   if (standing_) add(*standing_);
+  if (const std::optional<Device>& device = options_.settles_on)
+    for (const Plan& plan : WideTiles(gemm(), *device, kWideInALongHeat)) AddOnce(plan, plans);
   for (const Trial* trial : OfManyTiles(screened, most))
     if (plans.size() < most) add(trial->plan());
   plans.resize(std::min(plans.size(), most));
