@@ -17,6 +17,7 @@
 #include "campaign/compile_ahead.h"
 #include "campaign/fakes.h"
 #include "campaign/interrupt.h"
+#include "campaign/wide_tiles.h"
 #include "program/axes.h"
 #include "program/cost.h"
 #include "program/emit.h"
@@ -567,6 +568,24 @@ TEST_F(PlacedTwinsTest, LongCallsAreRacedWithSquareWavesToo) {
   ASSERT_TRUE(result.ok()) << result.status().message();
   EXPECT_EQ(in_heat, (std::set<Plan>{columns, square, wide, narrow})) << "two of them are square enough";
   EXPECT_EQ(result->evaluations, 3) << "twins are no evaluations";
+}
+
+TEST_F(PlacedTwinsTest, WhereKIsLargeLongCallsAreRacedWithWideTilesToo) {
+  options.placed_twins = false;
+  options.settles_on = SomeDevice();
+  const std::set<Plan> screened = {Words("schedule=pingpong raster=8"), Words("schedule=pingpong tile_n=192 raster=16"),
+                                   Words("schedule=pingpong tile_n=64 raster=8")};
+  space = Space(std::vector<Plan>(screened.begin(), screened.end()));
+  for (const int k : {4096, 8192}) {
+    options.problems = {{{8192, 8192, k}, {kTn}}};
+    options.name = std::to_string(k);
+    in_heat.clear();
+    ASSERT_TRUE(RunWhole().ok());
+    std::set<Plan> expected = screened;
+    for (const Plan& plan : WideTiles(options.problems[0], SomeDevice(), 2)) expected.insert(plan);
+    EXPECT_EQ(expected.size(), k == 8192 ? 5u : 3u);
+    EXPECT_EQ(in_heat, k == 8192 ? expected : std::set<Plan>()) << "three alone reach the finals anyway";
+  }
 }
 
 TEST_F(PlacedTwinsTest, WhereAllReachTheFinalsThereIsNoHeat) {

@@ -75,8 +75,8 @@ bool LosesByOverlapping(const Trial& screened) {
 constexpr size_t kLongHeatPlans = 12, kMostOfOneTile = 2;
 // By place a plan takes 1.001 of its time (197 pairs of heats, by 2 % up or down), so few are worth a turn.
 constexpr int kPlacedInALongHeat = 2;
-// On 13 of 21 long products with K of 8192 and more a wide tile that searches of 16 candidates had not brought beat what
-// stood, by 0.6 to 3.2 % (data/h200/waves; docs/lab/throughput.md).
+// On 13 of 21 long products with K of 8192 and more a wide tile that searches of 16 candidates had not brought beat
+// what stood, by 0.6 to 3.2 % (data/h200/waves; docs/lab/throughput.md). Half of a heat is of those that were screened.
 constexpr size_t kWideInALongHeat = 2;
 // Beside the standing one of each layout and AutoTuning's two. With two of a layout that took 15.6 s with their tests
 // (H200, November 2026), each plan 1.1 s.
@@ -256,7 +256,8 @@ std::vector<Plan> ProblemRun::HeatOfLongCalls(const std::vector<const Trial*>& s
   };
   if (standing_) add(*standing_);
   if (const std::optional<Device>& device = options_.settles_on)
-    for (const Plan& plan : WideTiles(gemm(), *device, kWideInALongHeat)) AddOnce(plan, plans);
+    for (const Plan& plan : WideTiles(gemm(), *device, kWideInALongHeat))
+      if (plans.size() < most / 2) AddOnce(plan, plans);
   for (const Trial* trial : OfManyTiles(screened, most))
     if (plans.size() < most) add(trial->plan());
   plans.resize(std::min(plans.size(), most));

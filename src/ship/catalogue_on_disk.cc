@@ -57,9 +57,12 @@ Status CatalogueOnDisk::Withdraw(const Gemm& gemm) { return Change({}, {&gemm, 1
 Status CatalogueOnDisk::Change(std::vector<Entry> entering, std::span<const Gemm> leaving) {
   for (const Entry& entry : entering) RETURN_IF_ERROR(CheckReadable(entry, device_key_));
   const std::lock_guard lock(mutex_);
-  for (Entry& entry : entering) catalogue_.Put(std::move(entry));
-  for (const Gemm& gemm : leaving) catalogue_.Withdraw(gemm);
-  return WriteFileAtomic(path_, catalogue_.Print());
+  Catalogue changed = catalogue_;
+  for (Entry& entry : entering) changed.Put(std::move(entry));
+  for (const Gemm& gemm : leaving) changed.Withdraw(gemm);
+  RETURN_IF_ERROR(WriteFileAtomic(path_, changed.Print()));
+  catalogue_ = std::move(changed);
+  return OkStatus();
 }
 
 }  // namespace gemmsmith

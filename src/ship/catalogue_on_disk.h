@@ -25,8 +25,8 @@ class CatalogueOnDisk {
   const std::string& device_key() const { return device_key_; }
   std::optional<Entry> Find(const Gemm& gemm) const;
   size_t size() const;
-  // On the disk when they return; of several changes all or none. InvalidArgument, and nothing is changed, where an
-  // entry could not be read again.
+  // On the disk when they return; of several changes all or none. Nothing is changed where one returns a Status:
+  // InvalidArgument where an entry could not be read again.
   Status Put(Entry entry);
   Status Withdraw(const Gemm& gemm);
   Status Change(std::vector<Entry> entering, std::span<const Gemm> leaving);

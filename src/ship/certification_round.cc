@@ -98,10 +98,10 @@ class CertificationLane : public ShapeLane {
         Judge(layouts[i], std::move((*contenders)[i]), report);
       else
         report(layouts[i], registrar_.Fail(layouts[i], contenders.status()));
+      if (passed_.size() < together_) continue;
+      while (watched_.size() >= size_t(std::clamp(cores_ / 2, 1, kMostProcesses))) CompleteFirstWatched(report);
+      Watch();
     }
-    if (passed_.size() < together_) return;
-    while (watched_.size() >= size_t(std::clamp(cores_ / 2, 1, kMostProcesses))) CompleteFirstWatched(report);
-    Watch();
   }
 
   void Finish(const ReportItem& report) override {

@@ -56,19 +56,26 @@ bool HasRaced(const std::optional<Entry>& entry, const Race& race) {
   return std::ranges::any_of(race, [&](const Trial& trial) { return trial.plan() == entry->plan; });
 }
 
-Race WithoutIllegal(Race race, const Device& device) {
-  for (Trial& trial : race)
-    if (const std::vector<std::string> reasons = Check(trial.plan(), trial.gemm, device); !reasons.empty()) {
-      trial.outcome = {.kind = OutcomeKind::kIllegal, .reason = reasons.front(), .protocol = trial.outcome.protocol};
-    }
-  return race;
-}
-
 std::string ModesThatGo(const Entry& before, const Entry& since) {
   std::vector<std::string> modes;
   for (const ModeTime& time : before.times)
     if (since.Find(time.mode) == nullptr) modes.push_back(time.mode);
   return modes.empty() ? "" : fmt::format("; its race was not timed on {}", Join(modes, ", "));
+}
+
+// Who fails in a race has failed in those before it too, and so has a plan that is illegal today.
+std::vector<Race> WithFailures(std::vector<Race> races, const Device& device) {
+  std::map<Plan, Outcome> failed;
+  for (auto race = races.rbegin(); race != races.rend(); ++race)
+    for (Trial& trial : *race) {
+      const std::vector<std::string> reasons = Check(trial.plan(), trial.gemm, device);
+      if (!reasons.empty())
+        trial.outcome = {.kind = OutcomeKind::kIllegal, .reason = reasons.front(), .protocol = trial.outcome.protocol};
+      else if (const auto later = failed.find(trial.plan()); later != failed.end())
+        trial.outcome = later->second;
+      if (trial.outcome.kind != OutcomeKind::kMeasured) failed.emplace(trial.plan(), trial.outcome);
+    }
+  return races;
 }
 
 // What several races come to.
@@ -79,6 +86,7 @@ class Fate {
   const std::optional<Entry>& entry() const { return entry_; }
   void Take(EntryDecision decision) {
     const bool leaves = decision.promotion.kind == PromotionKind::kWithdrawn;
+    if (decision.standing_failed && before_ && entry_->plan == before_->plan) has_failed_ = true;
     if (decision.entering) entry_ = std::move(decision.entering);
     if (leaves) entry_.reset();
     const bool changes = leaves || decision.promotion.kind == PromotionKind::kEntered ||
@@ -86,19 +94,21 @@ class Fate {
     if (changes || !has_changed_) told_ = std::move(decision.promotion);
     has_changed_ = has_changed_ || changes;
   }
-  bool ChangesThePlan() const {
-    return before_.has_value() != entry_.has_value() || (entry_ && entry_->plan != before_->plan);
+  // Whether the entry is another one, or the same plan by another race since it failed.
+  bool IsAnother() const {
+    if (!before_ || !entry_) return before_.has_value() != entry_.has_value();
+    return before_->plan != entry_->plan || has_failed_;
   }
   // Nothing where no race counted.
   std::optional<Promotion> Told() const {
     std::optional<Promotion> told = told_;
     if (!told || !has_changed_) return told;
-    if (!ChangesThePlan()) {
-      if (!before_) return Promotion{PromotionKind::kRefused, told->plan, told->reason};
+    if (!IsAnother() && !before_) return Promotion{PromotionKind::kRefused, told->plan, told->reason};
+    if (!IsAnother())
       return Promotion{PromotionKind::kStands, before_->plan, "another took its place, and lost it again"};
-    }
     told->kind = !before_ ? PromotionKind::kEntered : !entry_ ? PromotionKind::kWithdrawn : PromotionKind::kReplaced;
     if (before_ && entry_) told->reason += ModesThatGo(*before_, *entry_);
+    if (before_ && entry_ && before_->plan == entry_->plan) told->reason += "; it had failed before that race";
     return told;
   }
 
@@ -107,6 +117,7 @@ class Fate {
   std::optional<Entry> entry_;
   std::optional<Promotion> told_;
   bool has_changed_ = false;
+  bool has_failed_ = false;  // the plan before, in one of the races
 };
 
 }  // namespace
@@ -118,17 +129,17 @@ Result<RecordedDecisions> SettleByRecords(CatalogueOnDisk& catalogue, std::span<
   std::vector<Gemm> leaving;
   for (auto& [gemm, races] : RacesAmong(trials, catalogue.device_key())) {
     Fate fate(catalogue.Find(gemm));
-    for (const Race& race : races) {
+    for (const Race& race : WithFailures(std::move(races), device)) {
       ++decisions.races;
       if (IsKnown(race, fate.entry()))
         ++decisions.known;
       else if (fate.entry() && !HasRaced(fate.entry(), race))
         ++decisions.without_entry;
       else
-        fate.Take(Decide(gemm, fate.entry(), WithoutIllegal(race, device)));
+        fate.Take(Decide(gemm, fate.entry(), race));
     }
     if (std::optional<Promotion> told = fate.Told()) decisions.round.promotions.emplace_back(gemm, *std::move(told));
-    if (!fate.ChangesThePlan()) continue;
+    if (!fate.IsAnother()) continue;
     if (fate.entry())
       entering.push_back(*fate.entry());
     else

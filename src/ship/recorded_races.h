@@ -17,9 +17,11 @@ struct RecordedDecisions {
 };
 
 // What one campaign stored of a problem within a tenth of a second is a race. Of each problem those that are later than
-// its entry's decide, one by one, as by Decide(); plans that are illegal today have failed there. Only what comes of
-// all of them is written, all at once: an entry that is replaced and comes back stands as it was, with its proof. The
-// same trials once more change nothing. Nothing is changed where a Status is returned.
+// its entry's decide, one by one, as by Decide(); plans that are illegal today, or failed in a later race, have failed
+// there. Only what comes of all of them is written, all at once: an entry that is slower in one race and comes back in
+// another stands as it was, with its proof; one that failed and passed again enters anew. The same trials once more
+// change nothing, but where an entry was withdrawn: to an empty place older races count, too. Nothing is changed where
+// a Status is returned.
 Result<RecordedDecisions> SettleByRecords(CatalogueOnDisk& catalogue, std::span<const Trial> trials);
 
 }  // namespace gemmsmith

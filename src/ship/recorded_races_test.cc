@@ -160,6 +160,26 @@ TEST_F(RecordedRaces, WhoFailsThereDoesNotEnterAndAnEntryThatFailsGoes) {
   EXPECT_EQ(catalogue_->size(), 0u);
 }
 
+TEST_F(RecordedRaces, AnEntryThatFailedAndPassesAgainEntersAnew) {
+  Enter(kNoon, first_);
+  Add(kNoon + kSecond, first_, Wrong()), Race(kNoon + kSecond, second_, 1500);
+  Race(kNoon + 2 * kSecond, first_, 1000), Race(kNoon + 2 * kSecond, second_, 1500);
+  const Promotion settled = Settled();
+  EXPECT_EQ(settled.kind, PromotionKind::kReplaced);
+  EXPECT_EQ(settled.plan, first_);
+  EXPECT_EQ(settled.reason, "+50.0 % over the standing one; it had failed before that race");
+  EXPECT_EQ(catalogue_->Find(SomeGemm())->proof, Proof::kTested);
+  EXPECT_TRUE(Decisions().round.promotions.empty());
+}
+
+TEST_F(RecordedRaces, WhoFailsInALaterRaceDoesNotEnterByAnEarlierOne) {
+  Race(kNoon, first_, 500), Race(kNoon, second_, 1000);
+  Add(kNoon + kSecond, first_, Wrong());
+  EXPECT_EQ(Settled().plan, second_);
+  EXPECT_EQ(Standing(), second_);
+  EXPECT_EQ(Settled().reason, "nothing was decided");
+}
+
 TEST_F(RecordedRaces, WhoIsIllegalTodayHasFailed) {
   Gemm ragged = SomeGemm();
   ragged.shape = {63, 65, 66};
