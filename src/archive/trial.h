@@ -1,6 +1,7 @@
 // One stored judgement: who was judged for which problem where, and what became of it.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 
@@ -31,6 +32,11 @@ struct Trial {
     return HasPlan() && outcome.kind == OutcomeKind::kMeasured && outcome.Find("ours", Clock::kDevice) != nullptr;
   }
 };
+
+inline int64_t UnixMsNow() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
+}
 
 // Protocols by how carefully they time: screen, heat, short, long.
 inline bool MoreCareful(Protocol protocol, Protocol than) {

@@ -9,15 +9,6 @@
 
 namespace gemmsmith {
 
-namespace {
-
-int64_t NowMs() {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
-}
-
-}  // namespace
-
 Status CheckDevice(const Trial& stored, std::string_view device_key) {
   if (stored.setting.device_key == device_key) return OkStatus();
   return InvalidArgument(fmt::format("the stored trials of '{}' are of another device, {}: choose another name",
@@ -69,7 +60,7 @@ Result<Trial> TrialRunner::TrialOf(const EvaluationRequest& request, TrialSubjec
 Result<JudgedList> TrialRunner::operator()(std::vector<Contender> contenders) {
   const auto start = std::chrono::steady_clock::now();
   std::vector<Result<Outcome>> outcomes = Judge(contenders);
-  const int64_t unix_ms = NowMs();  // of one race one moment
+  const int64_t unix_ms = UnixMsNow();  // of one race one moment
   JudgedList list;
   for (size_t i = 0; i < contenders.size(); ++i) {
     Result<Trial> trial =
@@ -88,7 +79,7 @@ Result<JudgedList> TrialRunner::operator()(std::vector<Contender> contenders) {
 }
 
 Result<JudgedList> TrialRunner::RaceBaselines(const EvaluationRequest& request) {
-  Result<Trial> trial = TrialOf(request, Nobody(), evaluator_.RaceBaselines(request), NowMs());
+  Result<Trial> trial = TrialOf(request, Nobody(), evaluator_.RaceBaselines(request), UnixMsNow());
   if (!trial.ok()) return JudgedList{.world = trial.status()};
   JudgedList list{.trials = {*std::move(trial)}};
   if (archive_ != nullptr) RETURN_IF_ERROR(archive_->Add(list.trials));

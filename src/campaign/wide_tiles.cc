@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "campaign/twins.h"
 #include "program/legality.h"
@@ -69,9 +70,9 @@ std::vector<Plan> WideTiles(const Gemm& gemm, const Device& device, size_t count
     if (const std::optional<Plan> plan = PlanOf(tile, gemm, device))
       found.emplace_back(LossOf(tile, gemm.shape, device), *plan);
   std::ranges::sort(found);
+  found.resize(std::min(count, found.size()));
   std::vector<Plan> plans;
-  for (const auto& [loss, plan] : found)
-    if (plans.size() < count) plans.push_back(plan);
+  for (const auto& [loss, plan] : found) plans.push_back(plan);
   return plans;
 }
 

@@ -443,7 +443,8 @@ class Grammar {
   }
 
   void AddCatalogueVerbs() {
-    Verb* catalogue = root_.add_subcommand("catalogue", "the kernels that won: show, find, compare, settle, prove, build");
+    Verb* catalogue =
+        root_.add_subcommand("catalogue", "the kernels that won: show, find, compare, settle, prove, build");
     catalogue->require_subcommand(1);
     Verb* show = NewVerb(catalogue, "show", "what is in a catalogue, by class", &catalogue_show_);
     Value(show, "FILE", "", "the catalogue", &catalogue_show_.catalogue, ReadPath)->required();

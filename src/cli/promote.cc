@@ -51,9 +51,7 @@ Result<int> Run(const PromoteCommand& command) {
   ASSIGN_OR_RETURN(const std::vector<Challenge> challenges, ChallengesOf(command, *archive, device_key));
   const std::filesystem::path path = CataloguePath(command.catalogue, device_key);
   ASSIGN_OR_RETURN(const std::unique_ptr<CatalogueOnDisk> catalogue, CatalogueOnDisk::Open(path, device_key));
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  const std::string campaign =
-      fmt::format("promote {}", std::chrono::duration_cast<std::chrono::milliseconds>(now).count());
+  const std::string campaign = fmt::format("promote {}", UnixMsNow());
   Progress progress("promoting", int64_t(challenges.size()));
   const LaneHooks hooks = {
       .is_over =

@@ -24,10 +24,6 @@ constexpr int64_t kTrialsATransaction = 2000;
 constexpr Milliseconds kShortestRest{2000}, kNap{100};
 constexpr int kRestsForEachWork = 4;
 
-int64_t UnixMs() {
-  return std::chrono::duration_cast<Milliseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
-
 HttpAnswer Tagged(std::string content_type, std::string body) {
   std::string tag = fmt::format("\"{}\"", HashBytes(body).Hex());
   return {.content_type = std::move(content_type),
@@ -115,7 +111,7 @@ Status LiveReport::ReadNew() {
     for (Trial& trial : trials) {
       has_news_ = true;
       // Of what was there before anybody looked only its own date is known; the rest comes now.
-      newest_unix_ms_ = std::max(newest_unix_ms_, was_refreshed_ ? UnixMs() : std::min(trial.unix_ms, UnixMs()));
+      newest_unix_ms_ = std::max(newest_unix_ms_, was_refreshed_ ? UnixMsNow() : std::min(trial.unix_ms, UnixMsNow()));
       if (IsReplayed(trial)) {
         ++replayed_;
         continue;
@@ -157,7 +153,7 @@ HttpAnswer LiveReport::StatusAnswer() const {
       {"version", version.empty() ? Json() : Json(version)},
       {"trouble", published_.trouble.empty() ? Json() : Json(published_.trouble)},
       {"newest_ms_ago",
-       published_.newest_unix_ms == 0 ? Json() : Json(std::max<int64_t>(0, UnixMs() - published_.newest_unix_ms))},
+       published_.newest_unix_ms == 0 ? Json() : Json(std::max<int64_t>(0, UnixMsNow() - published_.newest_unix_ms))},
       {"remake_ms", published_.remake_ms}};
   json.update(published_.progress);
   return {.content_type = "application/json", .body = std::make_shared<const std::string>(Dump(json))};

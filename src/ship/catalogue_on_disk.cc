@@ -39,6 +39,11 @@ Result<std::unique_ptr<CatalogueOnDisk>> CatalogueOnDisk::OpenExisting(std::file
   return std::unique_ptr<CatalogueOnDisk>(new CatalogueOnDisk(std::move(path), std::move(lock), std::move(catalogue)));
 }
 
+std::string CatalogueOnDisk::device_key() const {
+  const std::lock_guard lock(mutex_);
+  return catalogue_.device_key();
+}
+
 std::optional<Entry> CatalogueOnDisk::Find(const Gemm& gemm) const {
   const std::lock_guard lock(mutex_);
   const Entry* const entry = catalogue_.Find(gemm);
@@ -55,8 +60,8 @@ Status CatalogueOnDisk::Put(Entry entry) { return Change({std::move(entry)}, {})
 Status CatalogueOnDisk::Withdraw(const Gemm& gemm) { return Change({}, {&gemm, 1}); }
 
 Status CatalogueOnDisk::Change(std::vector<Entry> entering, std::span<const Gemm> leaving) {
-  for (const Entry& entry : entering) RETURN_IF_ERROR(CheckReadable(entry, device_key_));
   const std::lock_guard lock(mutex_);
+  for (const Entry& entry : entering) RETURN_IF_ERROR(CheckReadable(entry, catalogue_.device_key()));
   Catalogue changed = catalogue_;
   for (Entry& entry : entering) changed.Put(std::move(entry));
   for (const Gemm& gemm : leaving) changed.Withdraw(gemm);

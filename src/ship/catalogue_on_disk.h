@@ -22,7 +22,7 @@ class CatalogueOnDisk {
   // NotFound where there is none.
   static Result<std::unique_ptr<CatalogueOnDisk>> OpenExisting(std::filesystem::path path);
 
-  const std::string& device_key() const { return device_key_; }
+  std::string device_key() const;
   std::optional<Entry> Find(const Gemm& gemm) const;
   size_t size() const;
   // On the disk when they return; of several changes all or none. Nothing is changed where one returns a Status:
@@ -33,13 +33,9 @@ class CatalogueOnDisk {
 
  private:
   CatalogueOnDisk(std::filesystem::path path, FileLock lock, Catalogue catalogue)
-      : path_(std::move(path)),
-        device_key_(catalogue.device_key()),
-        lock_(std::move(lock)),
-        catalogue_(std::move(catalogue)) {}
+      : path_(std::move(path)), lock_(std::move(lock)), catalogue_(std::move(catalogue)) {}
 
   const std::filesystem::path path_;
-  const std::string device_key_;
   const FileLock lock_;
   mutable std::mutex mutex_;
   Catalogue catalogue_;

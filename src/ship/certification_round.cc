@@ -26,8 +26,8 @@ using Fate = std::optional<Result<Certificate>>;
 constexpr size_t kMostTogether = 16, kFirstTogether = 4;
 constexpr int kMostProcesses = 3;
 // A process whose kernels take longer has fewer of them next time: what is begun last is waited for, and twice the
-// longest that was seen is kept of a limit. Sixteen of C up to 2048x16384 took 69 s, so that 97 of 235 s were used
-// (four H200s, November 2026).
+// longest that was seen is kept of a limit. Sixteen of C up to 2048x16384 took some 69 s, by when it ended: 97 of 235 s
+// were used (four H200s, November 2026).
 constexpr double kSecondsTogether = 15;
 
 EvaluationRequest RequestFor(const PlannedGemm& pair, uint64_t seed) {

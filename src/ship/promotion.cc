@@ -49,14 +49,11 @@ EntryDecision DecideBetween(const Trial& challenger, const Trial* standing) {
   const auto decision = [&](PromotionKind kind, std::string reason, std::optional<Entry> enters = std::nullopt) {
     return EntryDecision{{kind, challenger.plan(), std::move(reason)}, std::move(enters)};
   };
-  const auto failing = [&](PromotionKind kind, std::string reason, std::optional<Entry> enters = std::nullopt) {
-    return EntryDecision{{kind, challenger.plan(), std::move(reason)}, std::move(enters), true};
-  };
   const bool standing_passed = standing != nullptr && standing->IsTimedPlan();
   if (!challenger.IsTimedPlan()) {
     if (standing == nullptr || standing_passed) return decision(PromotionKind::kRefused, WhyNot(challenger));
-    return failing(PromotionKind::kWithdrawn,
-                   fmt::format("{}; the standing one {}", WhyNot(challenger), WhyNot(*standing)));
+    return decision(PromotionKind::kWithdrawn,
+                    fmt::format("{}; the standing one {}", WhyNot(challenger), WhyNot(*standing)));
   }
   Result<Entry> entry = EntryOf(challenger);
   if (!entry.ok()) return decision(PromotionKind::kRefused, entry.status().message());
@@ -65,7 +62,7 @@ EntryDecision DecideBetween(const Trial& challenger, const Trial* standing) {
     return decision(PromotionKind::kEntered, std::move(reason), *std::move(entry));
   }
   if (!standing_passed)
-    return failing(PromotionKind::kReplaced, fmt::format("the standing one {}", WhyNot(*standing)), *std::move(entry));
+    return decision(PromotionKind::kReplaced, fmt::format("the standing one {}", WhyNot(*standing)), *std::move(entry));
   const Result<Entry> stood = EntryOf(*standing);
   if (!stood.ok()) return decision(PromotionKind::kRefused, stood.status().message());
   std::string reason = fmt::format("{} over the standing one",
@@ -131,9 +128,7 @@ EntryDecision Decide(const Gemm& gemm, const std::optional<Entry>& entry, std::s
     return EntryDecision{{PromotionKind::kStands, entry->plan, std::move(reason)}, std::nullopt};
   };
   if (challengers.empty() && standing != nullptr && HasFailed(*standing))
-    return {.promotion = {PromotionKind::kWithdrawn, entry->plan, WhyNot(*standing)},
-            .entering = {},
-            .standing_failed = true};
+    return {.promotion = {PromotionKind::kWithdrawn, entry->plan, WhyNot(*standing)}, .entering = {}};
   if (challengers.empty()) return stands("it is the entry already");
   if (entry && standing == nullptr) return stands("it did not race with these; gemmsmith promote races them");
   return DecideBetween(FastestThatPassed(challengers), standing);

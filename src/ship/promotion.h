@@ -50,7 +50,6 @@ std::string RaceMoment(int64_t unix_ms);
 struct EntryDecision {
   Promotion promotion;
   std::optional<Entry> entering;
-  bool standing_failed = false;  // and goes
 };
 // On a problem's entry by the trials of its finals: the standing plan's, if there is one, and those of others, who
 // challenge; all of one race, but who came into another's place when that one was refused. Where the standing plan did

@@ -52,8 +52,10 @@ bool IsKnown(const Race& race, const std::optional<Entry>& entry) {
   return entry && RaceMoment(race.front().unix_ms).substr(0, entry->date.size()) <= entry->date;
 }
 
-bool HasRaced(const std::optional<Entry>& entry, const Race& race) {
-  return std::ranges::any_of(race, [&](const Trial& trial) { return trial.plan() == entry->plan; });
+// nullptr where it did not race.
+const Trial* Find(const Plan& plan, const Race& race) {
+  const auto found = std::ranges::find_if(race, [&](const Trial& trial) { return trial.plan() == plan; });
+  return found == race.end() ? nullptr : &*found;
 }
 
 std::string ModesThatGo(const Entry& before, const Entry& since) {
@@ -84,13 +86,12 @@ class Fate {
   explicit Fate(std::optional<Entry> entry) : before_(entry), entry_(std::move(entry)) {}
 
   const std::optional<Entry>& entry() const { return entry_; }
-  void Take(EntryDecision decision) {
-    const bool leaves = decision.promotion.kind == PromotionKind::kWithdrawn;
-    if (decision.standing_failed && before_ && entry_->plan == before_->plan) has_failed_ = true;
-    if (decision.entering) entry_ = std::move(decision.entering);
-    if (leaves) entry_.reset();
-    const bool changes = leaves || decision.promotion.kind == PromotionKind::kEntered ||
-                         decision.promotion.kind == PromotionKind::kReplaced;
+  void Take(EntryDecision decision, const Race& race) {
+    const PromotionKind kind = decision.promotion.kind;
+    const bool changes = kind != PromotionKind::kStands && kind != PromotionKind::kRefused;
+    if (changes && entry_ && before_ && entry_->plan == before_->plan && !Find(entry_->plan, race)->IsTimedPlan())
+      has_failed_ = true;
+    if (changes) entry_ = std::move(decision.entering);
     if (changes || !has_changed_) told_ = std::move(decision.promotion);
     has_changed_ = has_changed_ || changes;
   }
@@ -133,10 +134,10 @@ Result<RecordedDecisions> SettleByRecords(CatalogueOnDisk& catalogue, std::span<
       ++decisions.races;
       if (IsKnown(race, fate.entry()))
         ++decisions.known;
-      else if (fate.entry() && !HasRaced(fate.entry(), race))
+      else if (fate.entry() && Find(fate.entry()->plan, race) == nullptr)
         ++decisions.without_entry;
       else
-        fate.Take(Decide(gemm, fate.entry(), race));
+        fate.Take(Decide(gemm, fate.entry(), race), race);
     }
     if (std::optional<Promotion> told = fate.Told()) decisions.round.promotions.emplace_back(gemm, *std::move(told));
     if (!fate.IsAnother()) continue;

@@ -12,16 +12,6 @@ constexpr int64_t kNoon = 20'000 * kDay + kDay / 2;  // of 4 October 2024
 
 class RecordedRaces : public testing::Test {
  protected:
-  void SetUp() override {
-    Result<TemporaryFolder> folder = TemporaryFolder::Create("recorded_races");
-    ASSERT_TRUE(folder.ok());
-    folder_.emplace(*std::move(folder));
-    Result<std::unique_ptr<CatalogueOnDisk>> catalogue =
-        CatalogueOnDisk::Open(folder_->path() / "h200.catalogue", "h200");
-    ASSERT_TRUE(catalogue.ok());
-    catalogue_ = *std::move(catalogue);
-  }
-
   void Race(int64_t unix_ms, const Plan& plan, double time_ns, const Gemm& gemm = SomeGemm()) {
     Add(unix_ms, plan, RacedIn(time_ns), gemm);
   }
@@ -49,13 +39,13 @@ class RecordedRaces : public testing::Test {
     ASSERT_TRUE(catalogue_->Put(*std::move(entry)).ok());
   }
   Plan Standing() const { return catalogue_->Find(SomeGemm())->plan; }
-  std::string Bytes() const { return *ReadFile(folder_->path() / "h200.catalogue"); }
+  std::string Bytes() const { return *ReadFile(folder_.path() / "h200.catalogue"); }
 
   const std::vector<Plan> plans_ = SomePlans(3);
   const Plan first_ = plans_[0], second_ = plans_[1], third_ = plans_[2];
   std::vector<Trial> trials_;
-  std::optional<TemporaryFolder> folder_;
-  std::unique_ptr<CatalogueOnDisk> catalogue_;
+  const TemporaryFolder folder_ = *TemporaryFolder::Create("recorded_races");
+  const std::unique_ptr<CatalogueOnDisk> catalogue_ = *CatalogueOnDisk::Open(folder_.path() / "h200.catalogue", "h200");
 };
 
 TEST_F(RecordedRaces, DecideOneByOneTheEarliestFirstAndOnceMoreChangeNothing) {
