@@ -17,6 +17,7 @@
 #include "campaign/compile_ahead.h"
 #include "campaign/fakes.h"
 #include "campaign/interrupt.h"
+#include "campaign/twins.h"
 #include "campaign/wide_tiles.h"
 #include "program/axes.h"
 #include "program/cost.h"
@@ -507,6 +508,12 @@ class PlacedTwinsTest : public CampaignTest {
     };
   }
   static Plan Words(std::string_view words) { return *ParsePlan("wgmma store=tma " + std::string(words)); }
+  std::set<Plan> BackAndForth(const std::set<Plan>& plans) const {
+    std::set<Plan> twins;
+    for (const Plan& plan : plans)
+      twins.insert(BackAndForthTwin(plan, options.problems[0], SomeDevice()).value_or(plan));
+    return twins;
+  }
 
   const Plan persistent = Words("schedule=pingpong raster=4 ctas=even"),
              near = Words("schedule=pingpong raster=8 place=near");
@@ -566,7 +573,7 @@ TEST_F(PlacedTwinsTest, LongCallsAreRacedWithSquareWavesToo) {
   space = Space({columns, wide, narrow});
   const Result<ProblemResult> result = RunWhole();
   ASSERT_TRUE(result.ok()) << result.status().message();
-  EXPECT_EQ(in_heat, (std::set<Plan>{columns, square, wide, narrow})) << "two of them are square enough";
+  EXPECT_EQ(in_heat, BackAndForth({columns, square, wide, narrow})) << "two of them are square enough";
   EXPECT_EQ(result->evaluations, 3) << "twins are no evaluations";
 }
 
@@ -584,7 +591,8 @@ TEST_F(PlacedTwinsTest, WhereKIsLargeLongCallsAreRacedWithWideTilesToo) {
     std::set<Plan> expected = screened;
     for (const Plan& plan : WideTiles(options.problems[0], SomeDevice(), 2)) expected.insert(plan);
     EXPECT_EQ(expected.size(), k == 8192 ? 5u : 3u);
-    EXPECT_EQ(in_heat, k == 8192 ? expected : std::set<Plan>()) << "three alone reach the finals anyway";
+    EXPECT_EQ(in_heat, k == 8192 ? BackAndForth(expected) : std::set<Plan>())
+        << "three alone reach the finals anyway";
   }
 }
 
@@ -618,7 +626,9 @@ TEST_F(PlacedTwinsTest, WithSquareWavesToWhereAllReachTheFinalsThereIsNoHeatEith
     const Result<ProblemResult> result = RunWhole();
     ASSERT_TRUE(result.ok()) << result.status().message();
     EXPECT_TRUE(in_heat.empty());
-    EXPECT_EQ(in_finals, (std::set<Plan>{columns, square}));
+    std::set<Plan> expected = BackAndForth({columns, square});
+    expected.insert(columns);
+    EXPECT_EQ(in_finals, expected) << "what was screened, too, where there is room";
     EXPECT_EQ(result->evaluations, 1);
     in_finals.clear();
     const Result<ProblemResult> again = RunWhole();
@@ -627,6 +637,25 @@ TEST_F(PlacedTwinsTest, WithSquareWavesToWhereAllReachTheFinalsThereIsNoHeatEith
     EXPECT_EQ(again->evaluations, 0);
     EXPECT_EQ(again->resumed, 1);
   }
+}
+
+TEST_F(PlacedTwinsTest, TheStandingKernelIsRacedOnBothWalksAndTheScreenedBackAndForth) {
+  options.placed_twins = false;
+  options.settles_on = SomeDevice();
+  const Plan standing = Words("schedule=pingpong tile_m=192 raster=8");
+  const std::set<Plan> screened = {Words("schedule=pingpong tile_n=96 raster=8"), Words("schedule=pingpong raster=8"),
+                                   Words("schedule=pingpong tile_n=192 raster=8"), Words("tile_n=64")};
+  space = Space(std::vector<Plan>(screened.begin(), screened.end()));
+  options.standing = {.find = [&](const Gemm&) { return std::optional(standing); },
+                      .settle = [](const Gemm&, std::span<const Trial>) { return OkStatus(); }};
+  ASSERT_TRUE(RunWhole().ok());
+  EXPECT_TRUE(in_heat.contains(standing));
+  std::set<Plan> turned = BackAndForth(screened);
+  EXPECT_TRUE(turned.contains(Words("tile_n=64"))) << "one tile a CTA: no walk";
+  turned.merge(BackAndForth({standing}));
+  EXPECT_EQ(turned.size(), 5u);
+  for (const Plan& plan : turned) EXPECT_TRUE(in_heat.contains(plan)) << Print(plan);
+  for (const Plan& plan : screened) EXPECT_EQ(in_heat.contains(plan), turned.contains(plan)) << Print(plan);
 }
 
 // Lists of a screening are judged one after the other, on a GPU that becomes slower meanwhile.

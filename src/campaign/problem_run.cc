@@ -254,12 +254,19 @@ std::vector<Plan> ProblemRun::HeatOfLongCalls(const std::vector<const Trial*>& s
     AddOnce(*twin, plans);
     ++placed;
   };
-  if (standing_) add(*standing_);
+  const auto walking = [&](const Plan& plan) {
+    if (!options_.settles_on) return plan;
+    return BackAndForthTwin(plan, gemm(), *options_.settles_on).value_or(plan);
+  };
+  if (standing_) {
+    AddOnce(*standing_, plans);
+    add(walking(*standing_));
+  }
   if (const std::optional<Device>& device = options_.settles_on)
     for (const Plan& plan : WideTiles(gemm(), *device, kWideInALongHeat))
-      if (plans.size() < most / 2) AddOnce(plan, plans);
+      if (plans.size() < most / 2) AddOnce(walking(plan), plans);
   for (const Trial* trial : OfManyTiles(screened, most))
-    if (plans.size() < most) add(trial->plan());
+    if (plans.size() < most) add(walking(trial->plan()));
   plans.resize(std::min(plans.size(), most));
   return plans;
 }

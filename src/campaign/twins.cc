@@ -55,6 +55,14 @@ std::optional<Plan> SquareTwin(const Plan& plan, const Gemm& gemm, const Device&
   return squarest;
 }
 
+std::optional<Plan> BackAndForthTwin(const Plan& plan, const Gemm& gemm, const Device& device) {
+  if (plan.family != FamilyId::kWgmma || WgmmaPlan(plan).turns_back) return std::nullopt;
+  Plan twin = With(plan, "walk", 1);
+  if (WgmmaPlan(plan).store == Store::kBoxes) twin = With(twin, "store", int(Store::kBoxesFirstOut));
+  if (!IsLegal(twin, gemm, device)) return std::nullopt;
+  return twin;
+}
+
 std::optional<Plan> ShortRingTwin(const Plan& plan, const Gemm& gemm, int64_t most_bytes) {
   if (plan.family != FamilyId::kWgmma || most_bytes == 0) return std::nullopt;
   const WgmmaPlan read(plan);

@@ -19,6 +19,9 @@ std::optional<Plan> PlacedTwin(const Plan& plan, const Shape& shape);
 // The same plan with the raster whose waves ask L2 for least; none where its own is nearly as good, or its tiles go by
 // place.
 std::optional<Plan> SquareTwin(const Plan& plan, const Gemm& gemm, const Device& device);
+// The same plan walking back and forth, where it stores by the copy engine with lines of C that leave L2 first; none where
+// it does already, or where that is not legal.
+std::optional<Plan> BackAndForthTwin(const Plan& plan, const Gemm& gemm, const Device& device);
 // The same plan with the longest ring that takes no more than so many bytes; none where it takes no more as it is, and
 // where K is not split among CTAs that wait for each other.
 std::optional<Plan> ShortRingTwin(const Plan& plan, const Gemm& gemm, int64_t most_bytes);

@@ -32,7 +32,7 @@ struct Divisor {
 };
 
 // The clusters of tiles of C in the order in which they are worked on.
-template <int kRaster>
+template <int kRaster, bool kTurnsBack>
 struct TileOrder {
   int rows, columns;  // clusters
   Divisor group, last_group;
@@ -46,13 +46,14 @@ struct TileOrder {
   GEMMSMITH_DEVICE void Find(int index, int& row, int& column) const {
     const int outer = group.Divide(index), inner = index - outer * group.value;
     if constexpr (kRaster == kAlongM) {
-      row = inner, column = outer;
+      row = kTurnsBack && outer % 2 == 1 ? rows - 1 - inner : inner, column = outer;
     } else if constexpr (kRaster == kAlongN) {
-      row = outer, column = inner;
+      row = outer, column = kTurnsBack && outer % 2 == 1 ? columns - 1 - inner : inner;
     } else {
       const bool is_last = (outer + 1) * kRaster > rows;
       column = is_last ? last_group.Divide(inner) : inner / kRaster;
       row = outer * kRaster + inner - column * (is_last ? last_group.value : kRaster);
+      if (kTurnsBack && outer % 2 == 1) column = columns - 1 - column;
     }
   }
 };
@@ -92,7 +93,7 @@ struct PersistentKernel : WgmmaTile<Config> {
   static_assert(!kSharesStaging || (Config::kStoreByCopyEngine && Config::kStagedBlocks == 1 && !kPingPong),
                 "a warp stores for those that share a tile");
 
-  const TileOrder<Config::kRaster> order;
+  const TileOrder<Config::kRaster, Config::kTurnsBack> order;
   const int first, stride;  // of the clusters of tiles that this cluster works on
   const int turns;          // how many these are
   const int steps;          // of kStepK, a tile
@@ -135,6 +136,12 @@ struct PersistentKernel : WgmmaTile<Config> {
     return {(row * Config::kClusterM + member_m) * kTileM, (column * Config::kClusterN + member_n) * kTileN};
   }
 
+  // Of a step of a turn. Where they alternate every other tile is walked through from its end: of the rows or columns that
+  // it shares with the one before, L2 still holds what came last.
+  static GEMMSMITH_DEVICE int KOf(int turn, int step, int steps) {
+    return (Config::kTurnsBack && turn % 2 == 1 ? steps - 1 - step : step) * kStepK;
+  }
+
   // Where the ring stands after so many steps, counted over all tiles.
   struct RingPlace {
     int stage;
@@ -162,7 +169,7 @@ struct PersistentKernel : WgmmaTile<Config> {
 #pragma unroll 1
       for (int i = 0; i < steps; ++i, ++step, ring.Next()) {
         if (step >= kStages) WaitFor(Empty(ring.stage), ring.parity ^ 1);
-        Tile::Fill(i * kStepK, place.row, place.column, ring.stage);
+        Tile::Fill(KOf(turn, i, steps), place.row, place.column, ring.stage);
       }
     }
     if constexpr (kIsPlaced)
@@ -174,6 +181,7 @@ struct PersistentKernel : WgmmaTile<Config> {
   // Where the copies of a turn belong, and those of the next one, which begin while this one is multiplied: a tile has no
   // fewer steps than the ring has stages.
   struct Copies {
+    int turn;
     Place here, next;
   };
   static GEMMSMITH_DEVICE bool OrdersCopies(int warp) { return kUnaided && warp == kOrderingWarp; }
@@ -191,8 +199,9 @@ struct PersistentKernel : WgmmaTile<Config> {
       WaitFor(Empty(ring.stage), ring.parity);
       const int step = step_of_turn + kStages;
       const bool is_here = step < steps;
-      Tile::Fill((is_here ? step : step - steps) * kStepK, is_here ? copies.here.row : copies.next.row,
-                 is_here ? copies.here.column : copies.next.column, ring.stage);
+      const int k = is_here ? KOf(copies.turn, step, steps) : KOf(copies.turn + 1, step - steps, steps);
+      Tile::Fill(k, is_here ? copies.here.row : copies.next.row, is_here ? copies.here.column : copies.next.column,
+                 ring.stage);
     }
     __syncwarp();
   }
@@ -226,7 +235,7 @@ struct PersistentKernel : WgmmaTile<Config> {
     const int first_step = turn * steps, alone = Tile::StepsBeforeTurn(teammate, steps);
     RingPlace ring(first_step);
     Copies copies{};
-    if constexpr (kUnaided) copies = {PlaceOf(turn), PlaceOf(turn + 1)};
+    if constexpr (kUnaided) copies = {turn, PlaceOf(turn), PlaceOf(turn + 1)};
     MultiplySteps(0, alone, first_step, ring, teammate, copies, accumulators);
     if (alone < steps) {  // a turn may be long in coming
       WaitWgmma<0>();

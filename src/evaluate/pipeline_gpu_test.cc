@@ -61,14 +61,16 @@ Gemm RandomGemm(Random& random, bool is_persistent, bool shares_staging) {
   return {{m, n, k}, {random.Below(2) == 0 ? kTn : kNn}};
 }
 
-// Tiles by place: legal where calls are long enough for it to be worth it; here, where launches are to follow each
-// other quickly, as well.
-Plan Placed(Plan plan) {
-  plan.Set("place", 1);
+// Tiles by place, and on a walk back and forth: legal where calls are long enough, and operands large enough, for it to
+// be worth it; here, where launches are to follow each other quickly, as well. Of so many persistent plans the first two
+// of four take places, the first and the third turn back.
+Plan WithOrder(Plan plan, size_t count) {
+  plan.Set("place", count % 4 < 2);
+  plan.Set("walk", count % 2 == 0);
   return plan;
 }
 
-// A third of them persistent, of which half take their tiles by place and every third shares its staging; a quarter and
+// A third of them persistent, in the orders of tiles that there are, and every third shares its staging; a quarter and
 // those end their tiles in turn, of one tile a CTA and of many: a wait more in which to hang.
 std::vector<Pipeline> RandomPipelines(const Device& device) {
   Random random(20261121);
@@ -93,18 +95,16 @@ std::vector<Pipeline> RandomPipelines(const Device& device) {
     if (ends_in_turn) settings.push_back(any_of("finish", [](int value) { return value != 0; }));
     std::optional<Plan> plan = RandomLegalPlan(family, settings, gemm, device, random);
     if (!plan || (shares_staging && !WgmmaPlan(*plan).SharesStaging())) continue;
-    if (is_persistent && count / 3 % 2 == 0) plan = Placed(*plan);
+    if (is_persistent) plan = WithOrder(*plan, count / 3);
     pipelines.push_back({gemm, *plan, {}});
   }
   return pipelines;
 }
 
-// Every other persistent plan takes its tiles by place.
-std::vector<Plan> HalfOfThemPlaced(std::vector<Plan> plans) {
+std::vector<Plan> InAllOrders(std::vector<Plan> plans) {
   size_t persistent = 0;
   for (Plan& plan : plans)
-    if (plan.family == FamilyId::kWgmma && WgmmaPlan(plan).is_persistent())
-      if (++persistent % 2 == 0) plan = Placed(plan);
+    if (plan.family == FamilyId::kWgmma && WgmmaPlan(plan).is_persistent()) plan = WithOrder(plan, persistent++);
   return plans;
 }
 
@@ -209,7 +209,7 @@ class CoveringKernels : public PipelineGpuTest, public testing::WithParamInterfa
 TEST_P(CoveringKernels, RunOnceEach) {
   const Gemm& gemm = kCoveredProblems[GetParam()];
   std::vector<Pipeline> pipelines;
-  for (const Plan& plan : HalfOfThemPlaced(CoveringPlans(gemm, gpu_->identity().device, 5)))
+  for (const Plan& plan : InAllOrders(CoveringPlans(gemm, gpu_->identity().device, 5)))
     pipelines.push_back({gemm, plan, {}});
   CompileAll(pipelines);
   for (const Pipeline& pipeline : pipelines) {
@@ -297,7 +297,7 @@ TEST_P(ChainedLaunch, ReadsWhatTheOneBeforeItWrote) {
   const Layout layout = GetParam();
   const Gemm gemm = DependentChain(*gpu_, layout).gemm();
   std::vector<Pipeline> pipelines;
-  for (const Plan& covering : HalfOfThemPlaced(CoveringPlans(gemm, gpu_->identity().device, 7)))
+  for (const Plan& covering : InAllOrders(CoveringPlans(gemm, gpu_->identity().device, 7)))
     for (const Trigger trigger : {Trigger::kEarly, Trigger::kSoon, Trigger::kLate, Trigger::kLast}) {
       Plan plan = covering;
       plan.Set("trigger", int(trigger));

@@ -4,15 +4,6 @@
 
 namespace gemmsmith {
 
-namespace {
-
-// What was added to an axis since words tell it is for twins: the same seed goes the same way as before.
-std::span<const int> DrawnValues(const Parameter& parameter) {
-  return parameter.is_told() ? parameter.told_values() : parameter.values;
-}
-
-}  // namespace
-
 std::vector<Plan> Neighbours(const Plan& plan) {
   const Family& family = GetFamily(plan.family);
   std::vector<Plan> neighbours;
@@ -29,12 +20,13 @@ std::vector<Plan> Neighbours(const Plan& plan) {
   return neighbours;
 }
 
+// What no words tell is for twins.
 Plan Mutate(const Plan& plan, Random& random) {
   const Family& family = GetFamily(plan.family);
   Plan mutant = plan;
   for (uint64_t moves = 1 + random.Below(3); moves > 0; --moves) {
-    const size_t i = random.Below(family.parameters.size());
-    const auto values = DrawnValues(family.parameters[i]);
+    const size_t i = random.Below(family.ToldCount());
+    const auto values = family.parameters[i].told_values();
     mutant.values[i] = values[random.Below(values.size())];
   }
   return mutant;

@@ -38,6 +38,8 @@ constexpr std::string_view kFinishWords[] = {"together", "in_turn"};
 constexpr int kRasters[] = {0, 1, 2, 4, 8, 16};
 constexpr int kPlaces[] = {0, 1};
 constexpr std::string_view kPlaceWords[] = {"any", "near"};
+constexpr int kWalks[] = {0, 1};
+constexpr std::string_view kWalkWords[] = {"onward", "back_and_forth"};
 constexpr std::string_view kRasterWords[] = {"m", "n", "2", "4", "8", "16"};
 
 // Places in Plan::values, in the order of kParameters.
@@ -61,7 +63,8 @@ enum Index {
   kCtas,
   kFinish,
   kFixed,
-  kPlace
+  kPlace,
+  kWalk
 };
 
 constexpr Parameter kParameters[] = {
@@ -107,9 +110,13 @@ constexpr Parameter kParameters[] = {
      "of a persistent schedule: tiles by the order of the launch, or neighbouring tiles for neighbouring "
      "multiprocessors",
      kPlaces, kPlaceWords, 0, false, 0, 0},
+    {"walk",
+     "of a persistent schedule: every tile from its first k on, or back and forth, so that what L2 still holds of the "
+     "tile before comes first",
+     kWalks, kWalkWords, 0, false, 0, 0},
 };
 
-static_assert(std::size(kParameters) == kPlace + 1);
+static_assert(std::size(kParameters) == kWalk + 1);
 
 constexpr Family kWgmma = {FamilyId::kWgmma, "wgmma", "TMA to shared memory to wgmma (Hopper only)", kParameters};
 
@@ -336,12 +343,22 @@ void CheckCtas(const WgmmaPlan& plan, const Gemm& gemm, const Device& device, in
                 tiles, device.multiprocessors);
 }
 
+// Of A and B.
+double OperandMegabytes(const Gemm& gemm) { return 2e-6 * gemm.shape.k * (double(gemm.shape.m) + gemm.shape.n); }
+
 void CheckPlace(const WgmmaPlan& plan, const Gemm& gemm, Reasons& reasons) {
   if (!plan.is_placed) return;
   if (!plan.is_persistent()) return reasons.Add("place=near is for persistent schedules");
   if (plan.even_turns)
     reasons.Add("place=near takes all multiprocessors: ctas=even leaves some out, wherever they are");
   if (!SavesPowerByPlace(gemm.shape)) reasons.Add("place=near saves power where m n k is 2^35 or more");
+}
+
+void CheckWalk(const WgmmaPlan& plan, const Gemm& gemm, const Device& device, Reasons& reasons) {
+  if (!plan.turns_back) return;
+  if (!plan.is_persistent()) return reasons.Add("walk=back_and_forth is for persistent schedules");
+  const double megabytes = OperandMegabytes(gemm) + 2e-6 * double(gemm.shape.m) * gemm.shape.n;
+  if (megabytes <= device.l2_resident_mb) reasons.Add("{:.0f} MB of A, B and C stay in L2 on any walk", megabytes);
 }
 
 // Without a producer. Copies for the next tile begin while this one is multiplied, but not for the one behind it.
@@ -356,8 +373,10 @@ void CheckUnaided(const WgmmaPlan& plan, const Gemm& gemm, Reasons& reasons) {
 
 // A persistent CTA is worth it where it has more than one tile.
 void CheckSchedule(const WgmmaPlan& plan, const Gemm& gemm, const Device& device, Reasons& reasons) {
-  if (plan.store == Store::kBoxesFirstOut && (!plan.is_persistent() || !MostlyWritesC(gemm)))
-    reasons.Add("store=tma_first_out is for persistent kernels that mostly write C (k to 256, 2^22 elements and more)");
+  if (plan.store == Store::kBoxesFirstOut && !(plan.is_persistent() && (MostlyWritesC(gemm) || plan.turns_back)))
+    reasons.Add(
+        "store=tma_first_out is for persistent kernels that mostly write C (k to 256, 2^22 elements and more), or that "
+        "walk back and forth");
   if (!plan.is_persistent()) {
     if (plan.even_turns) reasons.Add("ctas stays all where every CTA has one tile");
     return;
@@ -406,8 +425,7 @@ void CheckStream(const WgmmaPlan& plan, const Gemm& gemm, const Device& device, 
   if (const int readers = plan.StreamReaders(gemm.shape); readers > kMostReaders)
     reasons.Add("{} {} of clusters read {}: it should stay in L2", readers, is_a ? "columns" : "rows",
                 is_a ? "A" : "B");
-  const double megabytes = 2e-6 * gemm.shape.k * (double(gemm.shape.m) + gemm.shape.n);
-  if (megabytes <= device.l2_resident_mb)
+  if (const double megabytes = OperandMegabytes(gemm); megabytes <= device.l2_resident_mb)
     reasons.Add("operands of {:.0f} MB stay in L2 from call to call: nothing should leave it first", megabytes);
   if (const double kept = 1e-6 * plan.KeptBytes(gemm.shape); kept > device.l2_resident_mb)
     reasons.Add("keep={} would hold {:.0f} MB, and {:.0f} stay in L2", plan.keep, kept, device.l2_resident_mb);
@@ -461,7 +479,8 @@ WgmmaPlan::WgmmaPlan(const Plan& plan)
       even_turns(plan.values[kCtas] != 0),
       ends_in_turn(plan.values[kFinish] != 0),
       fixed(FixedDimensions(plan.values[kFixed])),
-      is_placed(plan.values[kPlace] != 0) {
+      is_placed(plan.values[kPlace] != 0),
+      turns_back(plan.values[kWalk] != 0) {
   GEMMSMITH_CHECK(plan.family == FamilyId::kWgmma, "family {}", int(plan.family));
 }
 
@@ -541,6 +560,7 @@ void CheckWgmma(const WgmmaPlan& plan, const Gemm& gemm, const Device& device, R
   CheckSchedule(plan, gemm, device, reasons);
   CheckSplit(plan, gemm, device, reasons);
   CheckPlace(plan, gemm, reasons);
+  CheckWalk(plan, gemm, device, reasons);
   CheckFinish(plan, gemm, reasons);
   CheckStream(plan, gemm, device, reasons);
   CheckClusterAndGrid(plan, gemm, device, reasons);
@@ -614,6 +634,7 @@ std::string WgmmaConfigText(const WgmmaPlan& plan, const Gemm& gemm) {
     text.Add("kStagedBlocks", plan.StagedBlocks());
     text.Add("kSharesStaging", plan.SharesStaging());
     text.Add("kEvenTurns", plan.even_turns);
+    text.Add("kTurnsBack", plan.turns_back);
   } else {
     text.Add("kSplit", plan.split);
     text.Add("kReduction", plan.reduction, plan.split);

@@ -220,6 +220,27 @@ TEST(PlacedPlan, IsNothingThatAPlanIsWithoutAWordOfIt) {
   EXPECT_FALSE(WgmmaPlan(Wgmma("schedule=pingpong")).is_placed);
 }
 
+// ---- walks ----
+
+TEST(Walk, GoesBackAndForthWhereTilesFollowEachOtherAndL2CannotHoldThem) {
+  const Gemm large{{4096, 4096, 4096}};
+  EXPECT_EQ(Reasons("schedule=pingpong store=tma walk=back_and_forth", large), "");
+  EXPECT_NE(Reasons("store=tma walk=back_and_forth", large).find("persistent schedules"), std::string::npos);
+  EXPECT_NE(Reasons("schedule=pingpong store=tma walk=back_and_forth", {{2048, 2048, 2048}}).find("25 MB of A, B and C"),
+            std::string::npos);
+  const Plan back = Wgmma("schedule=pingpong store=tma walk=back_and_forth");
+  EXPECT_NE(Emit(back, large).text.find("kTurnsBack = true;"), std::string::npos);
+  EXPECT_NE(Emit(Wgmma("schedule=pingpong store=tma"), large).text.find("kTurnsBack = false;"), std::string::npos);
+  EXPECT_FALSE(WgmmaPlan(Wgmma("schedule=pingpong")).turns_back) << "texts from before there were walks";
+}
+
+TEST(Walk, LetsLinesOfCLeaveL2FirstWhereItTurnsBack) {
+  const Gemm large{{4096, 4096, 4096}};
+  EXPECT_EQ(Reasons("schedule=pingpong store=tma_first_out walk=back_and_forth", large), "");
+  EXPECT_NE(Reasons("schedule=pingpong store=tma_first_out", large).find("or that walk back and forth"),
+            std::string::npos);
+}
+
 // ---- operands that few read ----
 
 TEST(StreamedOperand, IsOneThatFewRead) {

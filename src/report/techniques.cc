@@ -80,6 +80,14 @@ const Technique kTechniques[] = {
        if (plan.family != FamilyId::kWgmma || !WgmmaPlan(plan).is_persistent()) return std::nullopt;
        return WgmmaPlan(plan).is_placed;
      }},
+    {"back_and_forth",
+     "a walk back and forth",
+     "a walk onward",
+     {"walk"},
+     [](const Plan& plan, const Shape&) -> std::optional<bool> {
+       if (plan.family != FamilyId::kWgmma || !WgmmaPlan(plan).is_persistent()) return std::nullopt;
+       return WgmmaPlan(plan).turns_back;
+     }},
     {"stream",
      "a streamed operand",
      "no stream",
