@@ -15,8 +15,14 @@ inline constexpr int kFixedKinds[] = {int(FixedDimensions::kNone), int(FixedDime
 inline constexpr std::string_view kFixedWords[] = {"none", "k", "all"};
 // How CTAs come to their tiles; src/device/wgmma_tile.cuh.
 enum class Schedule { kOneTile, kCooperative, kPingPong, kUnaided };
+inline constexpr int kSchedules[] = {int(Schedule::kOneTile), int(Schedule::kCooperative), int(Schedule::kPingPong),
+                                     int(Schedule::kUnaided)};
+inline constexpr size_t kToldSchedules = 3;
+inline constexpr std::string_view kScheduleWords[] = {"one", "cooperative", "pingpong", "unaided"};
 // Which operand gives the rows of what wgmma computes: A, whose rows are C's; or B, so that it computes C transposed.
 enum class Roles { kStraight, kSwapped };
+inline constexpr int kRoles[] = {int(Roles::kStraight), int(Roles::kSwapped)};
+inline constexpr std::string_view kRoleWords[] = {"straight", "swapped"};
 // When a launch of a chain lets the next one start; src/device/types.cuh.
 enum class Trigger { kNone, kEarly, kSoon, kLate, kLast };
 inline constexpr int kTriggers[] = {int(Trigger::kNone), int(Trigger::kEarly), int(Trigger::kSoon), int(Trigger::kLate),

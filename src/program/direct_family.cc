@@ -36,7 +36,8 @@ constexpr Parameter kParameters[] = {
     {"chunks", "chunks of 32 k that a warp has in flight", kChunkCounts, {}, 1},
     {"fixed", "dimensions known at compile time: none, k (with the strides along it), all", kFixedKinds, kFixedWords,
      int(FixedDimensions::kNone)},
-    {"trigger", kTriggerMeaning, kTriggers, kTriggerWords, int(Trigger::kNone), false, 0, kToldTriggers, int(Trigger::kLate)},
+    {"trigger", kTriggerMeaning, kTriggers, kTriggerWords, int(Trigger::kNone), false, 0, kToldTriggers,
+     int(Trigger::kLate)},
 };
 
 static_assert(std::size(kParameters) == kTrigger + 1);

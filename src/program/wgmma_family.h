@@ -39,7 +39,7 @@ struct WgmmaPlan {
   bool even_turns;
   bool ends_in_turn;  // the warpgroups of a tile: one stores while the next one multiplies
   FixedDimensions fixed;
-  bool is_placed;  // tiles by where multiprocessors stand
+  bool is_placed;   // tiles by where multiprocessors stand
   bool turns_back;  // rows or columns of tiles, and their k, back and forth
 
   explicit WgmmaPlan(const Plan& plan);

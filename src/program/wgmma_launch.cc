@@ -1,0 +1,126 @@
+// What a kernel of the wgmma family is compiled with and launched with.
+#include <utility>
+
+#include "program/config_text.h"
+#include "program/wgmma_family.h"
+#include "program/wgmma_operands.h"
+
+namespace gemmsmith {
+
+namespace {
+
+TensorMap MapOf(const StagedOperand& operand) {
+  TensorMap map;
+  map.matrix = operand.matrix;
+  map.swizzle_bytes = uint32_t(operand.width) * 2;
+  const uint64_t line_bytes = operand.leading * 2;
+  if (operand.Depth() > 1) {
+    const uint64_t width = uint64_t(operand.width);
+    map.rank = 3;
+    map.extent = {width, operand.line_extent, operand.inner_extent / width};
+    map.stride_bytes = {line_bytes, width * 2};
+    map.box = {uint32_t(operand.width), uint32_t(operand.lines), uint32_t(operand.Depth())};
+  } else {
+    map.extent = {operand.inner_extent, operand.line_extent};
+    map.stride_bytes = {line_bytes};
+    map.box = {uint32_t(operand.width), uint32_t(operand.SliceLines())};
+  }
+  return map;
+}
+
+// C as a warp stores it (16 rows), or in persistent kernels a warpgroup (64): in boxes of StoredWidth() columns. With
+// swapped roles as every warpgroup does: 64 columns of all rows.
+TensorMap MapOfC(const WgmmaPlan& plan, const Gemm& gemm) {
+  const int width = plan.BoxWidth();
+  const int rows = plan.is_swapped() ? plan.tile_m : plan.is_persistent() ? 64 : 16;
+  TensorMap map;
+  map.matrix = TensorMap::Matrix::kC;
+  map.swizzle_bytes = width == 8 ? 0 : uint32_t(width) * 2;
+  map.extent = {uint64_t(gemm.shape.n), uint64_t(gemm.shape.m)};
+  map.stride_bytes = {uint64_t(gemm.LeadingC()) * 2};
+  map.box = {uint32_t(width), uint32_t(rows)};
+  return map;
+}
+
+}  // namespace
+
+Launch LaunchWgmma(const WgmmaPlan& plan, const Gemm& gemm) {
+  const uint32_t tiles_m = uint32_t(plan.TilesM(gemm.shape)), tiles_n = uint32_t(plan.TilesN(gemm.shape));
+  const uint32_t cluster_m = uint32_t(plan.cluster_m), cluster_n = uint32_t(plan.cluster_n);
+  const uint32_t splits = uint32_t(plan.split);
+  Launch launch;
+  launch.fills_gpu = plan.is_persistent();
+  launch.even_turns = plan.even_turns;
+  launch.is_placed = plan.is_placed;
+  if (plan.is_persistent()) {
+    launch.grid = {tiles_m * tiles_n};
+    launch.cluster = {cluster_m * cluster_n};
+  } else if (plan.raster == 0) {
+    launch.grid = {tiles_m, tiles_n, splits};
+    launch.cluster = {cluster_m, cluster_n};
+  } else if (plan.raster == 1) {
+    launch.grid = {tiles_n, tiles_m, splits};
+    launch.cluster = {cluster_n, cluster_m};
+  } else {
+    launch.grid = {tiles_m * tiles_n, 1, splits};
+    launch.cluster = {cluster_m * cluster_n};
+  }
+  if (plan.splits_are_cluster()) launch.cluster.z = splits;
+  launch.block = {uint32_t(plan.threads())};
+  launch.smem_bytes = uint32_t(plan.SmemBytes(gemm.shape));
+  if (plan.split > 1 && !plan.splits_are_cluster())
+    launch.workspace_bytes = SplitWorkspaceBytes(
+        uint64_t(tiles_m) * tiles_n, uint64_t(plan.splits_exchange() ? plan.split : 1) * plan.tile_m * plan.tile_n);
+  if (plan.is_placed) launch.workspace_bytes = kPlacesBytes;
+  launch.is_cooperative = plan.splits_exchange();
+  launch.chainable = plan.trigger != Trigger::kNone;
+  launch.deterministic = plan.split == 1 || plan.stores_shares();
+  launch.type = gemm.kind.type;
+  launch.maps = {MapOf(OperandA(plan, gemm)), MapOf(OperandB(plan, gemm))};
+  if (plan.store_by_copy_engine()) launch.maps.push_back(MapOfC(plan, gemm));
+  return launch;
+}
+
+std::string WgmmaConfigText(const WgmmaPlan& plan, const Gemm& gemm) {
+  ConfigText text;
+  text.AddKind(gemm.kind);
+  text.Add("kTileM", plan.tile_m);
+  text.Add("kTileN", plan.tile_n);
+  text.Add("kSwapped", plan.is_swapped());
+  text.Add("kSchedule", plan.schedule);
+  text.Add("kWarpgroups", plan.warpgroups);
+  text.Add("kStepK", plan.step_k);
+  text.Add("kStages", plan.stages);
+  text.Add("kClusterM", plan.cluster_m);
+  text.Add("kClusterN", plan.cluster_n);
+  text.Add("kTurnSteps", plan.TurnSteps());
+  text.Add("kPlaced", plan.is_placed);
+  text.Add("kTrigger", plan.trigger);
+  text.Add("kRaster", plan.raster);
+  text.Add("kStoreByCopyEngine", plan.store_by_copy_engine());
+  text.Add("kStagedPanels", plan.StagedPanels());
+  text.Add("kStoreLeavesL2First", plan.store == Store::kBoxesFirstOut);
+  text.Add("kStoreVector", gemm.AlignmentC());
+  text.Add("kDepthA", OperandA(plan, gemm).Depth());
+  text.Add("kDepthB", OperandB(plan, gemm).Depth());
+  text.Add("kStreamsA", plan.stream == Stream::kA);
+  text.Add("kStreamsB", plan.stream == Stream::kB);
+  text.Add("kKeep", plan.keep);
+  if (plan.is_persistent()) {
+    text.Add("kProducerRegisters", plan.ProducerRegisters());
+    text.Add("kConsumerRegisters", plan.ConsumerRegisters());
+    text.Add("kStagedBlocks", plan.StagedBlocks());
+    text.Add("kSharesStaging", plan.SharesStaging());
+    text.Add("kEvenTurns", plan.even_turns);
+    text.Add("kTurnsBack", plan.turns_back);
+  } else {
+    text.Add("kSplit", plan.split);
+    text.Add("kReduction", plan.reduction, plan.split);
+    text.Add("kStagingInStages", plan.StagingInStages(gemm.shape));
+  }
+  text.AddShape(gemm.shape, plan.fixed);
+  text.Add("kFixedLdC", plan.fixed == FixedDimensions::kAll ? gemm.LeadingC() : 0);
+  return std::move(text).Take();
+}
+
+}  // namespace gemmsmith
