@@ -22,6 +22,7 @@
 #include "program/axes.h"
 #include "program/cost.h"
 #include "program/emit.h"
+#include "program/wgmma_family.h"
 
 namespace gemmsmith {
 namespace {
@@ -508,16 +509,14 @@ class PlacedTwinsTest : public CampaignTest {
     };
   }
   static Plan Words(std::string_view words) { return *ParsePlan("wgmma store=tma " + std::string(words)); }
-  std::set<Plan> BackAndForth(const std::set<Plan>& plans) const {
-    std::set<Plan> twins;
-    for (const Plan& plan : plans)
-      twins.insert(BackAndForthTwin(plan, options.problems[0], SomeDevice()).value_or(plan));
-    return twins;
+  static Plan BackAndForth(Plan plan) {
+    plan.Set("walk", 1), plan.Set("store", int(Store::kBoxesFirstOut));
+    return plan;
   }
 
   const Plan persistent = Words("schedule=pingpong raster=4 ctas=even"),
              near = Words("schedule=pingpong raster=8 place=near");
-  const std::map<Plan, double> times = {{persistent, 500e3}, {near, 480e3}};
+  std::map<Plan, double> times = {{persistent, 500e3}, {near, 480e3}};
   std::set<Plan> in_heat, in_finals;
 };
 
@@ -573,7 +572,7 @@ TEST_F(PlacedTwinsTest, LongCallsAreRacedWithSquareWavesToo) {
   space = Space({columns, wide, narrow});
   const Result<ProblemResult> result = RunWhole();
   ASSERT_TRUE(result.ok()) << result.status().message();
-  EXPECT_EQ(in_heat, BackAndForth({columns, square, wide, narrow})) << "two of them are square enough";
+  EXPECT_EQ(in_heat, (std::set<Plan>{columns, square, wide, narrow})) << "two of them are square enough";
   EXPECT_EQ(result->evaluations, 3) << "twins are no evaluations";
 }
 
@@ -586,13 +585,13 @@ TEST_F(PlacedTwinsTest, WhereKIsLargeLongCallsAreRacedWithWideTilesToo) {
   for (const int k : {4096, 8192}) {
     options.problems = {{{8192, 8192, k}, {kTn}}};
     options.name = std::to_string(k);
-    in_heat.clear();
+    in_heat.clear(), in_finals.clear();
     ASSERT_TRUE(RunWhole().ok());
     std::set<Plan> expected = screened;
     for (const Plan& plan : WideTiles(options.problems[0], SomeDevice(), 2)) expected.insert(plan);
     EXPECT_EQ(expected.size(), k == 8192 ? 5u : 3u);
-    EXPECT_EQ(in_heat, k == 8192 ? BackAndForth(expected) : std::set<Plan>())
-        << "three alone reach the finals anyway";
+    EXPECT_EQ(in_heat, k == 8192 ? expected : std::set<Plan>()) << "three alone reach the finals anyway";
+    EXPECT_EQ(in_finals.size(), 3u);
   }
 }
 
@@ -626,9 +625,7 @@ TEST_F(PlacedTwinsTest, WithSquareWavesToWhereAllReachTheFinalsThereIsNoHeatEith
     const Result<ProblemResult> result = RunWhole();
     ASSERT_TRUE(result.ok()) << result.status().message();
     EXPECT_TRUE(in_heat.empty());
-    std::set<Plan> expected = BackAndForth({columns, square});
-    expected.insert(columns);
-    EXPECT_EQ(in_finals, expected) << "what was screened, too, where there is room";
+    EXPECT_EQ(in_finals, (std::set<Plan>{BackAndForth(columns), BackAndForth(square)}));
     EXPECT_EQ(result->evaluations, 1);
     in_finals.clear();
     const Result<ProblemResult> again = RunWhole();
@@ -639,23 +636,40 @@ TEST_F(PlacedTwinsTest, WithSquareWavesToWhereAllReachTheFinalsThereIsNoHeatEith
   }
 }
 
-TEST_F(PlacedTwinsTest, TheStandingKernelIsRacedOnBothWalksAndTheScreenedBackAndForth) {
+TEST_F(PlacedTwinsTest, FinalistsOfLongCallsGoBackAndForthAndTheStandingKernelAsItIsToo) {
   options.placed_twins = false;
   options.settles_on = SomeDevice();
-  const Plan standing = Words("schedule=pingpong tile_m=192 raster=8");
-  const std::set<Plan> screened = {Words("schedule=pingpong tile_n=96 raster=8"), Words("schedule=pingpong raster=8"),
-                                   Words("schedule=pingpong tile_n=192 raster=8"), Words("tile_n=64")};
-  space = Space(std::vector<Plan>(screened.begin(), screened.end()));
+  const Plan standing = Words("schedule=pingpong tile_m=192 raster=8"), fastest = Words("schedule=pingpong raster=8"),
+             one_tile = Words("tile_n=64");
+  space = Space({fastest, one_tile, Words("schedule=pingpong tile_n=96 raster=8"),
+                 Words("schedule=pingpong tile_n=64 raster=8"), Words("schedule=pingpong tile_n=192 raster=8")});
+  times[fastest] = 400e3, times[standing] = 410e3, times[one_tile] = 420e3, times[BackAndForth(fastest)] = 390e3;
   options.standing = {.find = [&](const Gemm&) { return std::optional(standing); },
                       .settle = [](const Gemm&, std::span<const Trial>) { return OkStatus(); }};
+  const Result<ProblemResult> result = RunWhole();
+  ASSERT_TRUE(result.ok()) << result.status().message();
+  EXPECT_TRUE(in_heat.contains(fastest) && in_heat.contains(standing) && !in_heat.contains(BackAndForth(fastest)));
+  EXPECT_EQ(in_finals, (std::set<Plan>{standing, BackAndForth(standing), BackAndForth(fastest), one_tile}));
+  EXPECT_EQ(result->best->plan(), BackAndForth(fastest));
+  in_finals.clear();
   ASSERT_TRUE(RunWhole().ok());
-  EXPECT_TRUE(in_heat.contains(standing));
-  std::set<Plan> turned = BackAndForth(screened);
-  EXPECT_TRUE(turned.contains(Words("tile_n=64"))) << "one tile a CTA: no walk";
-  turned.merge(BackAndForth({standing}));
-  EXPECT_EQ(turned.size(), 5u);
-  for (const Plan& plan : turned) EXPECT_TRUE(in_heat.contains(plan)) << Print(plan);
-  for (const Plan& plan : screened) EXPECT_EQ(in_heat.contains(plan), turned.contains(plan)) << Print(plan);
+  EXPECT_TRUE(in_finals.empty());
+}
+
+TEST(BackAndForthTwin, LeavesLinesOfCFirstAndIsOfPersistentKernelsWhoseOperandsL2CannotHold) {
+  const Gemm gemm{{4096, 4096, 4096}, {kTn}};
+  const auto twin = [&](std::string_view words, const Gemm& of) {
+    const std::optional<Plan> plan = BackAndForthTwin(*ParsePlan("wgmma " + std::string(words)), of, SomeDevice());
+    return plan ? Print(*plan) : "";
+  };
+  EXPECT_EQ(twin("schedule=pingpong store=tma raster=8", gemm),
+            Print(*ParsePlan("wgmma schedule=pingpong store=tma_first_out raster=8 walk=back_and_forth")));
+  const Gemm odd_lines{{4096, 4100, 4096}, {kTn}};
+  EXPECT_EQ(twin("schedule=pingpong store=rows raster=8", odd_lines),
+            Print(*ParsePlan("wgmma schedule=pingpong store=rows raster=8 walk=back_and_forth")));
+  EXPECT_EQ(twin("store=tma", gemm), "") << "one tile a CTA";
+  EXPECT_EQ(twin("schedule=pingpong store=tma_first_out raster=8 walk=back_and_forth", gemm), "");
+  EXPECT_EQ(twin("schedule=pingpong store=tma", {{2048, 2048, 1024}, {kTn}}), "") << "in L2";
 }
 
 // Lists of a screening are judged one after the other, on a GPU that becomes slower meanwhile.

@@ -254,19 +254,12 @@ std::vector<Plan> ProblemRun::HeatOfLongCalls(const std::vector<const Trial*>& s
     AddOnce(*twin, plans);
     ++placed;
   };
-  const auto walking = [&](const Plan& plan) {
-    if (!options_.settles_on) return plan;
-    return BackAndForthTwin(plan, gemm(), *options_.settles_on).value_or(plan);
-  };
-  if (standing_) {
-    AddOnce(*standing_, plans);
-    add(walking(*standing_));
-  }
+  if (standing_) add(*standing_);
   if (const std::optional<Device>& device = options_.settles_on)
     for (const Plan& plan : WideTiles(gemm(), *device, kWideInALongHeat))
-      if (plans.size() < most / 2) AddOnce(walking(plan), plans);
+      if (plans.size() < most / 2) AddOnce(plan, plans);
   for (const Trial* trial : OfManyTiles(screened, most))
-    if (plans.size() < most) add(walking(trial->plan()));
+    if (plans.size() < most) add(trial->plan());
   plans.resize(std::min(plans.size(), most));
   return plans;
 }
@@ -322,12 +315,19 @@ std::vector<const Trial*> ProblemRun::RankedForFinals() const {
   return confirmed;
 }
 
+// Back and forth 0.995 of the time (8 and 12 long products, H100, November 2026; docs/lab/throughput.md), whoever is
+// the fastest onward: so nobody is compiled and raced both ways but the one that stands.
+Plan ProblemRun::AsFinalist(const Plan& plan) const {
+  if (!HasLongCalls() || !options_.settles_on) return plan;
+  return BackAndForthTwin(plan, gemm(), *options_.settles_on).value_or(plan);
+}
+
 std::vector<Plan> ProblemRun::NextFinalists() const {
   std::vector<Plan> plans;
   if (!HasFinals()) return plans;
   std::vector<Plan> ranked;
-  for (const Trial* trial : RankedForFinals()) ranked.push_back(trial->plan());
-  for (const Plan& plan : without_heat_) AddOnce(plan, ranked);
+  for (const Trial* trial : RankedForFinals()) AddOnce(AsFinalist(trial->plan()), ranked);
+  for (const Plan& plan : without_heat_) AddOnce(AsFinalist(plan), ranked);
   int passed = 0;
   for (const Plan& plan : ranked) {
     if (passed + int(plans.size()) == Finalists()) break;

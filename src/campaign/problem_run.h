@@ -74,6 +74,7 @@ class ProblemRun {
   bool IsUnscreened(const Trial& trial) const;
   std::vector<const Trial*> Screened() const;  // measured, fastest first
   void SortByHeat(std::vector<const Trial*>& raced) const;
+  Plan AsFinalist(const Plan& plan) const;
   std::vector<const Trial*> RankedForFinals() const;  // those that the heat confirmed come first
 
   const size_t index_;

@@ -9,8 +9,8 @@
 // Config: as for one tile a CTA (gemm_wgmma.cuh; kStages at least 2, kSplit 1), and kProducerRegisters,
 // kConsumerRegisters (0: as compiled), kEvenTurns (for the host: launch no more CTAs than make the same number of turns),
 // kStagedBlocks (row blocks of a warp that the epilogue has memory for; behind the stages), kSharesStaging (all
-// warpgroups stage in the memory of one block, one after the other, and a warp of its own stores), kPlaced
-// (neighbours.cuh).
+// warpgroups stage in the memory of one block, one after the other, and a warp of its own stores), kTurnsBack (every other
+// turn through K from its end, and every other row, column or group of tiles), kPlaced (neighbours.cuh).
 #pragma once
 
 #include "wgmma_tile.cuh"
@@ -136,8 +136,8 @@ struct PersistentKernel : WgmmaTile<Config> {
     return {(row * Config::kClusterM + member_m) * kTileM, (column * Config::kClusterN + member_n) * kTileN};
   }
 
-  // Of a step of a turn. Where they alternate every other tile is walked through from its end: of the rows or columns that
-  // it shares with the one before, L2 still holds what came last.
+  // Of a step of a turn. L2 still holds what came last of the rows or columns that a tile shares with the one before: back
+  // and forth, that comes first.
   static GEMMSMITH_DEVICE int KOf(int turn, int step, int steps) {
     return (Config::kTurnsBack && turn % 2 == 1 ? steps - 1 - step : step) * kStepK;
   }

@@ -2,6 +2,7 @@
 // launches, so each of many random pipelines runs ten thousand times.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <thread>
@@ -14,6 +15,7 @@
 #include "program/axes.h"
 #include "program/covering.h"
 #include "program/emit.h"
+#include "program/legality.h"
 #include "program/random_plan.h"
 #include "program/wgmma_family.h"
 
@@ -62,11 +64,12 @@ Gemm RandomGemm(Random& random, bool is_persistent, bool shares_staging) {
 }
 
 // Tiles by place, and on a walk back and forth: legal where calls are long enough, and operands large enough, for it to
-// be worth it; here, where launches are to follow each other quickly, as well. Of so many persistent plans the first two
-// of four take places, the first and the third turn back.
+// be worth it; here, where launches are to follow each other quickly, as well. Of so many persistent plans the first
+// two of four take places, the first and the third turn back.
 Plan WithOrder(Plan plan, size_t count) {
   plan.Set("place", count % 4 < 2);
   plan.Set("walk", count % 2 == 0);
+  if (count % 2 == 0 && WgmmaPlan(plan).store == Store::kBoxes) plan.Set("store", int(Store::kBoxesFirstOut));
   return plan;
 }
 
@@ -223,6 +226,36 @@ TEST_P(CoveringKernels, RunOnceEach) {
 std::string ShapeInName(const testing::TestParamInfo<size_t>& problem) {
   return Print(kCoveredProblems[problem.param].shape);
 }
+// Of each schedule, with groups of tiles that do not come out even, a last step of K that is not whole, and three turns
+// and more of a CTA.
+TEST_F(PipelineGpuTest, EveryScheduleWalksBackAndForth) {
+  const Gemm gemm{{3080, 3592, 328}};
+  std::vector<Pipeline> pipelines;
+  for (const char* words : {"schedule=pingpong tile_m=64 tile_n=64 raster=8",
+                            "schedule=pingpong tile_m=128 tile_n=128 raster=n cluster_n=2",
+                            "schedule=cooperative tile_m=128 tile_n=64 raster=m",
+                            "schedule=cooperative tile_m=128 tile_n=256 raster=4 stages=3",
+                            "schedule=cooperative tile_m=128 tile_n=256 finish=in_turn raster=4",
+                            "schedule=cooperative tile_m=256 tile_n=128 finish=in_turn raster=2 cluster_m=2 stages=3",
+                            "schedule=unaided tile_m=128 tile_n=64 raster=8 stages=3",
+                            "schedule=unaided tile_m=192 tile_n=128 warpgroups=3 finish=in_turn raster=16 stages=4"})
+    for (const char* place : {" place=any", " place=near"}) {
+      const Result<Plan> plan =
+          ParsePlan("wgmma store=tma_first_out walk=back_and_forth " + std::string(words) + place);
+      ASSERT_DONE(plan);
+      Plan onward = *plan;
+      onward.Set("walk", 0), onward.Set("store", int(Store::kBoxes)), onward.Set("place", 0);
+      ASSERT_TRUE(IsLegal(onward, gemm, gpu_->identity().device)) << words;
+      pipelines.push_back({gemm, *plan, {}});
+    }
+  EXPECT_TRUE(std::ranges::any_of(pipelines, [](const Pipeline& one) { return WgmmaPlan(one.plan).SharesStaging(); }));
+  CompileAll(pipelines);
+  for (const Pipeline& pipeline : pipelines) {
+    Run(pipeline, Chaining::kNone, 3);
+    if (HasFatalFailure()) return;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Problem, CoveringKernels, testing::Range(size_t{0}, kCoveredProblems.size()), ShapeInName);
 
 // Each launch of a chain multiplies what the one before it wrote by a matrix that moves every column on by one, so that

@@ -29,7 +29,7 @@ const std::set<std::string> kNeverLegal = {
     "wgmma keep=4",
     "wgmma keep=6",
     "wgmma keep=8",
-    "wgmma place=near",  // 0.01 ms
+    "wgmma place=near",           // 0.01 ms
     "wgmma walk=back_and_forth",  // both operands stay in L2
 };
 

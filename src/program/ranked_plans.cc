@@ -225,7 +225,7 @@ class FamilySpace {
     }
   }
 
-  // The other triggers, dimensions and places are those of twins, which the fastest bring into the heat.
+  // The other triggers, dimensions, places and walks are those of twins, which the fastest bring into the heat.
   bool IsUsual(int axis, int value) const {
     if (!family_.parameters[size_t(axis)].is_told()) return value == family_.parameters[size_t(axis)].default_value;
     if (axis == trigger_) return value == usual_trigger_;
@@ -260,6 +260,8 @@ std::vector<PricedPlan> ExpandAll(const std::vector<FamilySpace>& spaces, const 
 
 Plan UsualForm(Plan plan, const Device& device) {
   const Family& family = GetFamily(plan.family);
+  if (plan.family == FamilyId::kWgmma && WgmmaPlan(plan).turns_back && WgmmaPlan(plan).store == Store::kBoxesFirstOut)
+    plan.Set("store", int(Store::kBoxes));  // onward only where C is most of what is moved
   plan.Set("fixed", UsualFixed(family));
   plan.Set("trigger", UsualTrigger(device));
   for (size_t axis = family.ToldCount(); axis < family.parameters.size(); ++axis)

@@ -226,8 +226,9 @@ TEST(Walk, GoesBackAndForthWhereTilesFollowEachOtherAndL2CannotHoldThem) {
   const Gemm large{{4096, 4096, 4096}};
   EXPECT_EQ(Reasons("schedule=pingpong store=tma walk=back_and_forth", large), "");
   EXPECT_NE(Reasons("store=tma walk=back_and_forth", large).find("persistent schedules"), std::string::npos);
-  EXPECT_NE(Reasons("schedule=pingpong store=tma walk=back_and_forth", {{2048, 2048, 2048}}).find("25 MB of A, B and C"),
-            std::string::npos);
+  EXPECT_NE(
+      Reasons("schedule=pingpong store=tma walk=back_and_forth", {{2048, 2048, 2048}}).find("25 MB of A, B and C"),
+      std::string::npos);
   const Plan back = Wgmma("schedule=pingpong store=tma walk=back_and_forth");
   EXPECT_NE(Emit(back, large).text.find("kTurnsBack = true;"), std::string::npos);
   EXPECT_NE(Emit(Wgmma("schedule=pingpong store=tma"), large).text.find("kTurnsBack = false;"), std::string::npos);
@@ -409,8 +410,7 @@ class TurnsInARing {
     mine.released = mine.issued, mine.has_turn = false;
     mine.to_stage = settings_.shared_blocks;
     const bool passes_turn = settings_.turn_steps > 0 && number + 1 < warpgroups_.size();
-    if (passes_turn && ++warpgroups_[number + 1].arrived == 2)
-      wrong_ = "came to a turn's barrier twice";
+    if (passes_turn && ++warpgroups_[number + 1].arrived == 2) wrong_ = "came to a turn's barrier twice";
     return true;
   }
 
@@ -438,8 +438,8 @@ int PlayedThrough(std::string_view schedule, std::string_view finish) {
         for (const int split : {1, 3})
           for (int k = 64; k <= 1024; k += 64) {
             const std::string words = fmt::format(
-                "finish={} schedule={} warpgroups={} tile_m={} tile_n=32 step_k={} stages={} split={} store=tma", finish,
-                schedule, warpgroups, 64 * warpgroups, step_k, stages, split);
+                "finish={} schedule={} warpgroups={} tile_m={} tile_n=32 step_k={} stages={} split={} store=tma",
+                finish, schedule, warpgroups, 64 * warpgroups, step_k, stages, split);
             const Gemm gemm{{192 * 24, 2048, k}};
             if (!IsLegal(Wgmma(words), gemm, H200())) continue;
             ++legal;
@@ -480,8 +480,10 @@ TEST(Unaided, SaysWhereItCannotBe) {
     const std::string reasons = Reasons("schedule=unaided store=tma " + std::string(words), {of});
     EXPECT_NE(reasons.find(part), std::string::npos) << words << ": " << reasons;
   };
-  EXPECT_EQ(Reasons("schedule=unaided store=tma tile_m=192 tile_n=256 warpgroups=3 stages=3 finish=in_turn", {shape}), "");
-  EXPECT_EQ(Reasons("schedule=unaided store=tma tile_m=256 tile_n=216 warpgroups=2 stages=3 finish=in_turn", {shape}), "");
+  EXPECT_EQ(Reasons("schedule=unaided store=tma tile_m=192 tile_n=256 warpgroups=3 stages=3 finish=in_turn", {shape}),
+            "");
+  EXPECT_EQ(Reasons("schedule=unaided store=tma tile_m=256 tile_n=216 warpgroups=2 stages=3 finish=in_turn", {shape}),
+            "");
   expect("warpgroups=1", shape, "two or three warpgroups do without a producer, not 1");
   expect("warpgroups=4 tile_m=256", shape, "two or three warpgroups do without a producer, not 4");
   expect("roles=swapped", shape, "without a producer with straight roles only");

@@ -83,7 +83,7 @@ const Technique kTechniques[] = {
     {"back_and_forth",
      "a walk back and forth",
      "a walk onward",
-     {"walk"},
+     {"walk", "store"},
      [](const Plan& plan, const Shape&) -> std::optional<bool> {
        if (plan.family != FamilyId::kWgmma || !WgmmaPlan(plan).is_persistent()) return std::nullopt;
        return WgmmaPlan(plan).turns_back;

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "program/axes.h"
+#include "program/wgmma_family.h"
 
 namespace gemmsmith {
 namespace {
@@ -95,6 +96,18 @@ TEST(NeighbourWinners, OfAProblemItselfIsWhatWonThereAsItWas) {
   winners.Add(gemm, placed);
   EXPECT_EQ(winners.OfItself(gemm, H200()), placed);
   EXPECT_EQ(winners.For(gemm, H200(), 1), std::vector<Plan>{UsualForm(plain, H200())});
+}
+
+TEST(NeighbourWinners, StartOnwardAndWithTheStoreOfThatWalk) {
+  const Gemm gemm{{4096, 4096, 12288}, {kTn}};
+  NeighbourWinners winners;
+  winners.Add(gemm, *ParsePlan("wgmma schedule=pingpong store=tma_first_out walk=back_and_forth"));
+  EXPECT_EQ(winners.For(gemm, H200(), 1),
+            std::vector<Plan>{UsualForm(*ParsePlan("wgmma schedule=pingpong store=tma"), H200())});
+  const Gemm mostly_c{{16384, 16384, 128}, {kTn}};
+  winners = {};
+  winners.Add(mostly_c, *ParsePlan("wgmma schedule=pingpong store=tma_first_out"));
+  EXPECT_EQ(winners.For(mostly_c, H200(), 1).at(0).Get("store"), int(Store::kBoxesFirstOut));
 }
 
 TEST(NeighbourWinners, EqualTextsAreEqualWinners) {
