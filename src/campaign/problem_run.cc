@@ -315,8 +315,8 @@ std::vector<const Trial*> ProblemRun::RankedForFinals() const {
   return confirmed;
 }
 
-// Back and forth 0.995 of the time (8 and 12 long products, H100, November 2026; docs/lab/throughput.md), whoever is
-// the fastest onward: so nobody is compiled and raced both ways but the one that stands.
+// Whoever is the fastest onward gains by walking back and forth, so nobody is compiled and raced both ways but the one
+// that stands.
 Plan ProblemRun::AsFinalist(const Plan& plan) const {
   if (!HasLongCalls() || !options_.settles_on) return plan;
   return BackAndForthTwin(plan, gemm(), *options_.settles_on).value_or(plan);

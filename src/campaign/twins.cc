@@ -15,6 +15,10 @@ constexpr size_t kFirstRing = 1;  // of the stages, which ascend
 // A wave that asks for so much of what another raster's does is worth a twin: the logarithm of speed falls by 0.036
 // of the logarithm of what is asked for (1,506 plans of races with calls of more than 0.6 ms, H200, November 2026).
 constexpr double kSquarer = 0.95;
+// Back and forth a persistent kernel takes 0.992 of the time with K from here to there (24 pairs of long products),
+// 1.000 where it is longer and L2 holds too little of a wave (33), 1.02 with K of 512 (2; H100s, November 2026;
+// docs/lab/throughput.md).
+constexpr int kLeastKOfWalk = 2048, kMostKOfWalk = 8192;
 
 // The same plan with every value of a parameter of its family, from this one on.
 std::vector<Plan> TwinsOn(std::string_view parameter, const Plan& plan, size_t first_value) {
@@ -57,6 +61,7 @@ std::optional<Plan> SquareTwin(const Plan& plan, const Gemm& gemm, const Device&
 
 std::optional<Plan> BackAndForthTwin(const Plan& plan, const Gemm& gemm, const Device& device) {
   if (plan.family != FamilyId::kWgmma || WgmmaPlan(plan).turns_back) return std::nullopt;
+  if (gemm.shape.k < kLeastKOfWalk || gemm.shape.k > kMostKOfWalk) return std::nullopt;
   Plan twin = With(plan, "walk", 1);
   if (WgmmaPlan(plan).store == Store::kBoxes) twin = With(twin, "store", int(Store::kBoxesFirstOut));
   if (!IsLegal(twin, gemm, device)) return std::nullopt;

@@ -20,7 +20,7 @@ std::optional<Plan> PlacedTwin(const Plan& plan, const Shape& shape);
 // place.
 std::optional<Plan> SquareTwin(const Plan& plan, const Gemm& gemm, const Device& device);
 // The same plan walking back and forth, where it stores by the copy engine with lines of C that leave L2 first; none where
-// it does already, or where that is not legal.
+// it does already, where that is not legal, or where K is too short or too long for it to pay.
 std::optional<Plan> BackAndForthTwin(const Plan& plan, const Gemm& gemm, const Device& device);
 // The same plan with the longest ring that takes no more than so many bytes; none where it takes no more as it is, and
 // where K is not split among CTAs that wait for each other.

@@ -32,7 +32,10 @@ TEST(BackAndForthTwin, LeavesLinesOfCFirstAndIsOfPersistentKernelsWhoseOperandsL
             Print(*ParsePlan("wgmma schedule=pingpong store=rows raster=8 walk=back_and_forth")));
   EXPECT_EQ(twin("store=tma", gemm), "") << "one tile a CTA";
   EXPECT_EQ(twin("schedule=pingpong store=tma_first_out raster=8 walk=back_and_forth", gemm), "");
-  EXPECT_EQ(twin("schedule=pingpong store=tma", {{2048, 2048, 1024}, {kTn}}), "") << "in L2";
+  EXPECT_EQ(twin("schedule=pingpong store=tma", {{2048, 2048, 2048}, {kTn}}), "") << "in L2";
+  EXPECT_NE(twin("schedule=pingpong store=tma", {{4096, 4096, 8192}, {kTn}}), "");
+  EXPECT_EQ(twin("schedule=pingpong store=tma", {{4096, 4096, 12288}, {kTn}}), "") << "L2 holds too little of so long a K";
+  EXPECT_EQ(twin("schedule=pingpong store=tma", {{16384, 16384, 1024}, {kTn}}), "");
 }
 
 // The screened kernels are shared by many shapes.
