@@ -15,6 +15,8 @@ constexpr size_t kFirstRing = 1;  // of the stages, which ascend
 // A wave that asks for so much of what another raster's does is worth a twin: the logarithm of speed falls by 0.036
 // of the logarithm of what is asked for (1,506 plans of races with calls of more than 0.6 ms, H200, November 2026).
 constexpr double kSquarer = 0.95;
+// Rows of tiles that a group has at least where tiles go by place (docs/lab/neighbours.md), and the raster of fewer.
+constexpr int kPlacedRows = 8, kRasterAlongM = 0;
 // Back and forth a persistent kernel takes 0.992 of the time with K from here to there (24 pairs of long products),
 // 1.000 where it is longer and L2 holds too little of a wave (33), 1.02 with K of 512 (2; H100s, November 2026;
 // docs/lab/throughput.md).
@@ -43,9 +45,11 @@ Plan With(Plan plan, std::string_view parameter, int value) {
 std::optional<Plan> PlacedTwin(const Plan& plan, const Shape& shape) {
   if (plan.family != FamilyId::kWgmma || !WgmmaPlan(plan).is_persistent() || !SavesPowerByPlace(shape))
     return std::nullopt;
-  const int group = 8 / WgmmaPlan(plan).cluster_m;
+  const WgmmaPlan read(plan);
+  const int group = kPlacedRows / read.cluster_m;
   Plan near = With(With(plan, "place", 1), "ctas", 0);
-  if (WgmmaPlan(plan).raster < group) near = With(near, "raster", group);
+  if (kPlacedRows >= CeilDivide(shape.m, read.tile_m)) return With(near, "raster", kRasterAlongM);
+  if (read.raster < group) near = With(near, "raster", group);
   return near;
 }
 

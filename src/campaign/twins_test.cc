@@ -15,9 +15,22 @@
 #include "campaign/campaign_fixture.h"
 #include "program/axes.h"
 #include "program/launch.h"
+#include "program/legality.h"
 
 namespace gemmsmith {
 namespace {
+
+TEST(PlacedTwin, IsLegalWhereTilesMakeEightRowsAndLessToo) {
+  const Plan plan = *ParsePlan("wgmma schedule=cooperative store=tma tile_m=256 tile_n=192 stages=3 raster=m");
+  for (const auto& [m, raster] :
+       std::map<int, std::string_view>{{1024, "raster=m"}, {2048, "raster=m"}, {4096, "raster=8"}}) {
+    const Gemm gemm{{m, 16384, 8192}, {kTn}};
+    const std::optional<Plan> twin = PlacedTwin(plan, gemm.shape);
+    ASSERT_TRUE(twin);
+    EXPECT_TRUE(IsLegal(*twin, gemm, SomeDevice())) << m;
+    EXPECT_NE(Print(*twin).find(raster), std::string::npos) << Print(*twin);
+  }
+}
 
 TEST(BackAndForthTwin, LeavesLinesOfCFirstAndIsOfPersistentKernelsWhoseOperandsL2CannotHold) {
   const Gemm gemm{{4096, 4096, 4096}, {kTn}};
@@ -34,7 +47,8 @@ TEST(BackAndForthTwin, LeavesLinesOfCFirstAndIsOfPersistentKernelsWhoseOperandsL
   EXPECT_EQ(twin("schedule=pingpong store=tma_first_out raster=8 walk=back_and_forth", gemm), "");
   EXPECT_EQ(twin("schedule=pingpong store=tma", {{2048, 2048, 2048}, {kTn}}), "") << "in L2";
   EXPECT_NE(twin("schedule=pingpong store=tma", {{4096, 4096, 8192}, {kTn}}), "");
-  EXPECT_EQ(twin("schedule=pingpong store=tma", {{4096, 4096, 12288}, {kTn}}), "") << "L2 holds too little of so long a K";
+  EXPECT_EQ(twin("schedule=pingpong store=tma", {{4096, 4096, 12288}, {kTn}}), "")
+      << "L2 holds too little of so long a K";
   EXPECT_EQ(twin("schedule=pingpong store=tma", {{16384, 16384, 1024}, {kTn}}), "");
 }
 
