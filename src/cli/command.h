@@ -1,4 +1,4 @@
-// What the command line asks for, parsed and checked. parse.cc fills these; one file a verb carries them out.
+// What the command line asks for, parsed and checked. grammar_*.cc fill these; one file a verb carries them out.
 #pragma once
 
 #include <cstdint>

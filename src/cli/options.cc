@@ -46,6 +46,9 @@ void AddGemm(Verb* verb, Gemm* gemm) {
   AddShape(verb, &gemm->shape);
   AddKind(verb, gemm);
 }
+void AddExperience(Verb* verb, std::vector<RecordSource>* sources, const std::string& help) {
+  AddMany(verb, "--experience", "FILE,...", help, sources, ReadRecordSource);
+}
 void AddSources(Verb* verb, std::vector<std::filesystem::path>* sources, const std::string& help) {
   using Paths = std::vector<std::filesystem::path>;
   Word<std::filesystem::path, Paths>(verb, "FILE", "", help, sources, ReadPath,

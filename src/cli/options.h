@@ -66,6 +66,8 @@ void AddKnownDevice(Verb* verb, Device* device);
 void AddArchive(Verb* verb, std::filesystem::path* archive);
 void AddKind(Verb* verb, Gemm* gemm);
 void AddGemm(Verb* verb, Gemm* gemm);
+// May be given often, each a source of its own.
+void AddExperience(Verb* verb, std::vector<RecordSource>* sources, const std::string& help);
 void AddSources(Verb* verb, std::vector<std::filesystem::path>* sources, const std::string& help);
 // Which records a table is made of: files, archive, campaign; the one protocol and the one device.
 void AddMeasurements(Verb* verb, TrialSelection* selection);

@@ -1,0 +1,99 @@
+// What the files of the grammar share: a verb is added together with the command that its words fill, and with what it
+// yields once they are parsed. Then the verbs by subject, one file each (grammar_*.cc).
+#pragma once
+
+#include <algorithm>
+#include <any>
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "cli/command.h"
+#include "cli/exit.h"
+#include "cli/options.h"
+#include "cli/wrong_words.h"
+
+namespace gemmsmith {
+
+using Parsed = std::variant<Command, NoCommand>;
+
+// Neither our families nor the libraries add up products of bf16 in f16.
+inline std::optional<NoCommand> WrongNumbers(const std::vector<ScalarType>& types, Accumulation accumulation) {
+  const bool all_f16 =
+      std::all_of(types.begin(), types.end(), [](ScalarType type) { return type == ScalarType::kF16; });
+  if (accumulation == Accumulation::kF32 || all_f16) return std::nullopt;
+  return NoCommand{kExitWrongUse, "--accumulate f16 goes with --type f16"};
+}
+
+class Grammar {
+ public:
+  Verb* root() { return &root_; }
+
+  // What words fill; it lives as long as the grammar.
+  template <class T>
+  T* New() {
+    return std::any_cast<T>(&filled_.emplace_back(std::in_place_type<T>));
+  }
+
+  template <class C>
+  Verb* NewVerb(Verb* parent, const std::string& name, const std::string& help, C* command) {
+    Verb* verb = parent->add_subcommand(name, help);
+    OnceParsed(verb, [command]() -> Parsed { return Command(*command); });
+    return verb;
+  }
+
+  // For verbs with a type and an accumulation, which must go together.
+  template <class C>
+  Verb* NewVerbOfNumbers(Verb* parent, const std::string& name, const std::string& help, C* command) {
+    Verb* verb = NewVerb(parent, name, help, command);
+    OnceParsed(verb, [command]() -> Parsed {
+      if (const std::optional<NoCommand> wrong = WrongNumbers({command->type}, command->accumulation)) return *wrong;
+      return Command(*command);
+    });
+    return verb;
+  }
+
+  // For those whose numbers must make a problem.
+  template <class C>
+  Verb* NewGemmVerb(Verb* parent, const std::string& name, const std::string& help, C* command) {
+    Verb* verb = NewVerb(parent, name, help, command);
+    OnceParsed(verb, [command]() -> Parsed {
+      const std::vector<std::string> problems = Problems(command->gemm);
+      if (!problems.empty()) return NoCommand{kExitWrongUse, problems.front()};
+      return Command(*command);
+    });
+    return verb;
+  }
+
+  // For verbs whose words must go together in ways of their own.
+  void OnceParsed(const Verb* verb, std::function<Parsed()> yield) { yields_[verb] = std::move(yield); }
+
+  // Of the verb that was parsed.
+  Parsed Chosen() { return yields_.at(InnermostVerb(root_))(); }
+
+ private:
+  Verb root_{"Writes half-precision matrix-multiply kernels, proves them right, measures them against cuBLASLt.",
+             "gemmsmith"};
+  std::deque<std::any> filled_;  // a deque: what is in it stays where it is
+  std::map<const Verb*, std::function<Parsed()>> yields_;
+};
+
+void AddOptimize(Grammar& grammar);
+void AddEvaluate(Grammar& grammar);
+void AddVerify(Grammar& grammar);
+void AddPlanVerbs(Grammar& grammar);
+void AddRecordsVerbs(Grammar& grammar);
+void AddBench(Grammar& grammar);
+void AddPromote(Grammar& grammar);
+void AddCatalogueVerbs(Grammar& grammar);
+void AddReport(Grammar& grammar);
+void AddTrain(Grammar& grammar);
+void AddCompare(Grammar& grammar);
+void AddMachineVerbs(Grammar& grammar);
+
+}  // namespace gemmsmith

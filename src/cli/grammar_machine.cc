@@ -1,0 +1,35 @@
+// The grammar of doctor, and of the verbs by which the program starts itself.
+#include "cli/grammar.h"
+
+namespace gemmsmith {
+
+void AddMachineVerbs(Grammar& grammar) {
+  DoctorCommand* doctor_command = grammar.New<DoctorCommand>();
+  Verb* doctor =
+      grammar.NewVerb(grammar.root(), "doctor", "what this machine has, lacks, and how to get it", doctor_command);
+  AddArchive(doctor, &doctor_command->archive);
+  AddJson(doctor, &doctor_command->json);
+
+  // Started by the evaluator; an empty group hides it from the help.
+  WorkerCommand* worker_command = grammar.New<WorkerCommand>();
+  Verb* worker =
+      grammar.NewVerb(grammar.root(), "worker", "serve the evaluator over standard input and output", worker_command);
+  worker->group("");
+  Value(worker, "--gpu", "N", "ordinal of the GPU", &worker_command->gpu, ReadOrdinal)->required();
+
+  CompilerCommand* compiler_command = grammar.New<CompilerCommand>();
+  grammar.NewVerb(grammar.root(), "compiler", "compile what standard input says", compiler_command)->group("");
+
+  GuestCommand* guest_command = grammar.New<GuestCommand>();
+  grammar.NewVerb(grammar.root(), "guest", "run what the evaluator sends over standard input", guest_command)
+      ->group("");
+
+  OnceCommand* once_command = grammar.New<OnceCommand>();
+  Verb* once = grammar.NewVerb(grammar.root(), "once", "call candidates that files hold", once_command);
+  once->group("");
+  AddMany(once, "FILE", "", "an encoded call each", &once_command->files, ReadPath)->required();
+  Value(once, "--gpu", "N", "ordinal of the GPU", &once_command->gpu, ReadOrdinal)->required();
+  Value(once, "--calls", "N", "how often [1]", &once_command->calls, ReadCount);
+}
+
+}  // namespace gemmsmith

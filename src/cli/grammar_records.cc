@@ -1,0 +1,158 @@
+// The grammar of verbs that read, write and add records.
+#include <set>
+
+#include "cli/grammar.h"
+
+namespace gemmsmith {
+
+namespace {
+
+void AddPairs(Grammar& grammar, Verb* records) {
+  RecordsPairsCommand* command = grammar.New<RecordsPairsCommand>();
+  Verb* verb = grammar.NewVerb(records, "pairs", "what one axis is worth: plans that differ in nothing else", command);
+  Value(verb, "AXIS", "", "a parameter of plans, as in tile_n or reduction", &command->options.axis, ReadPlanAxis)
+      ->required();
+  AddTrials(verb, &command->selection);
+  Value(verb, "--by", "LIST", "told apart by class, shape, k, layout, tile, ... or other axes", &command->options.by,
+        ReadPairGroups);
+  Value(verb, "--over", "VALUE", "only pairs over this value of the axis", &command->options.over, ReadText);
+  AddOnlyProtocol(verb, &command->options.protocol);
+  Value(verb, "--clock", "NAME", "device, device_chained, device_cold, offline, server or host [device]",
+        &command->options.clock, ReadTimeClock);
+  AddFormat(verb, &command->format);
+  verb->footer("Example: gemmsmith records pairs reduction data/h200/reductions --over add --by tile,split");
+}
+
+void AddDuel(Grammar& grammar, Verb* records) {
+  RecordsDuelCommand* command = grammar.New<RecordsDuelCommand>();
+  Verb* verb =
+      grammar.NewVerb(records, "duel", "whose winners are faster: several searches in the same races", command);
+  AddSources(verb, &command->races, "the races: records of bench with the winners of all sides");
+  verb->get_option("FILE")->required();
+  AddMany(verb, "--side", "NAME=FILE,...", "what a search tried; the others stand beside the first", &command->sides,
+          ReadDuelSide)
+      ->required();
+  AddJson(verb, &command->json);
+  grammar.OnceParsed(verb, [command]() -> Parsed {
+    std::set<std::string> names;
+    for (const RecordsDuelCommand::Side& side : command->sides) names.insert(side.name);
+    if (names.size() < command->sides.size()) return NoCommand{kExitWrongUse, "two --side have one name"};
+    if (names.size() < 2) return NoCommand{kExitWrongUse, "a duel needs two sides: --side NAME=FILE,... twice"};
+    return Command(*command);
+  });
+  verb->footer(
+      "Example: gemmsmith records duel races.gsr --side sweep=sweep.gsr --side policy=policy.gsr, where\n"
+      "races.gsr is from gemmsmith bench --contenders best:sweep.gsr,best:policy.gsr -o races.gsr ...");
+}
+
+void AddRecordsCompare(Grammar& grammar, Verb* records) {
+  RecordsCompareCommand* command = grammar.New<RecordsCompareCommand>();
+  Verb* verb =
+      grammar.NewVerbOfNumbers(records, "compare", "the libraries' times beside those of another table", command);
+  Value(verb, "OTHER", "", "a .csv of times, or another record", &command->other, ReadPath)->required();
+  AddMeasurements(verb, &command->selection);
+  Value(verb, "--shapes", "SET|FILE|SHAPE,...", "only these [all]", &command->shapes, ReadShapeWords);
+  AddType(verb, &command->type);
+  AddAccumulation(verb, &command->accumulation);
+  AddOneProtocol(verb, &command->protocol);
+  AddOneDevice(verb, &command->device_key);
+  Value(verb, "--clock", "NAME", "device, device_cold, offline, server or host [device]", &command->options.clock,
+        ReadTimeClock);
+  Value(verb, "--by", "GROUP", "told apart by class, time, or power (was it capped?)", &command->options.by,
+        ReadAgreementGroup);
+  Value(verb, "--furthest", "N", "how many single shapes are shown [10]", &command->options.furthest, ReadCount);
+  Value(verb, "--columns", "THEIRS=OURS,...", "of a .csv: what its columns or variants are called here",
+        &command->columns, ReadColumnNames);
+  Value(verb, "--unit", "ns|us|ms", "of a .csv whose columns of times do not end in _ns, _us or _ms", &command->unit_ns,
+        ReadUnitNs);
+  AddFormat(verb, &command->format);
+  verb->footer(
+      "A .csv has a column shape (256x512x4096), or m, n and k; then either one for each variant\n"
+      "(cublas_nn_us), or variant and time_us, perhaps layout.\n"
+      "Example: gemmsmith records compare theirs.csv data/h200/paper1000 --by power");
+}
+
+void AddMeasure(Grammar& grammar, Verb* records) {
+  RecordsMeasureCommand* command = grammar.New<RecordsMeasureCommand>();
+  Verb* verb = grammar.NewVerb(records, "measure", "judge every plan of a list on every shape of a list", command);
+  grammar.OnceParsed(verb, [command]() -> Parsed {
+    if (const std::optional<NoCommand> wrong = WrongNumbers(command->types, command->accumulation)) return *wrong;
+    if (command->finalists > 0 && command->protocol != Protocol::kScreen)
+      return NoCommand{kExitWrongUse, "--finalists judges again what was screened: it goes with --protocol screen"};
+    return Command(*command);
+  });
+  Value(verb, "--shapes", "SET|FILE,...", "named sets and files of shapes, separated by commas", &command->shapes,
+        ReadText)
+      ->required();
+  Value(verb, "--plans", "all|FILE", "the live search space, or a file with a plan a line", &command->plans, ReadText)
+      ->required();
+  Value(verb, "-o,--output", "FILE.gsr", "record to write, also at the limit", &command->output, ReadPath)->required();
+  Value(verb, "--layouts", "nn,tn", "layouts [nn,tn]", &command->layouts, ReadLayouts);
+  Value(verb, "--types", "f16,bf16", "element types [f16]", &command->types, ReadTypes);
+  AddAccumulation(verb, &command->accumulation);
+  Value(verb, "--protocol", "screen|short", "how carefully times are taken [screen]", &command->protocol,
+        ReadProtocolOfCells);
+  verb->add_flag("--offline-clock", command->offline_clock, "time single calls too");
+  verb->add_flag("--counters", command->counters, "read a profiler's counters of what passes too");
+  Value(verb, "--limit-seconds", "S", "stop in time and write what there is", &command->limit_seconds,
+        ReadPositiveSeconds);
+  Value(verb, "--finalists", "N", "judge each shape's fastest N again: short protocol, single calls too",
+        &command->finalists, ReadCount);
+  verb->add_flag("--skip-recorded", command->skip_recorded, "skip cells the archive has from this device");
+  Value(verb, "--name", "NAME", "campaign; the same name resumes [measure]", &command->name, ReadName);
+  AddDevice(verb, &command->device);
+  AddSeed(verb, &command->seed);
+  AddArchive(verb, &command->archive);
+  AddJson(verb, &command->json);
+}
+
+}  // namespace
+
+void AddRecordsVerbs(Grammar& grammar) {
+  Verb* records =
+      grammar.root()->add_subcommand("records", "what was measured: list, stats, pairs, compare, export, measure, ...");
+  records->require_subcommand(1);
+
+  RecordsImportCommand* import_command = grammar.New<RecordsImportCommand>();
+  Verb* import = grammar.NewVerb(records, "import", "add record files to the archive, each trial once", import_command);
+  AddSources(import, &import_command->sources, "segments (.gsr), JSON lines (.jsonl), folders of segments");
+  import->get_option("FILE")->required();
+  AddArchive(import, &import_command->archive);
+  AddJson(import, &import_command->json);
+
+  RecordsExportCommand* export_command = grammar.New<RecordsExportCommand>();
+  Verb* out = grammar.NewVerb(records, "export", "write trials to .gsr, .jsonl or .csv", export_command);
+  AddSelection(out, &export_command->selection);
+  Value(out, "-o,--output", "FILE", "its ending says the format", &export_command->output, ReadPath)->required();
+  out->add_flag("--without-samples", export_command->without_samples, "keep statistics, drop single samples (.gsr)");
+  out->add_flag("--rounded", export_command->rounded, "coarser reals, of screenings and heats medians alone (.gsr)");
+  AddJson(out, &export_command->json);
+
+  RecordsListCommand* list_command = grammar.New<RecordsListCommand>();
+  Verb* list = grammar.NewVerb(records, "list", "the trials, newest first", list_command);
+  AddSelection(list, &list_command->selection);
+  Value(list, "--count", "N", "how many [20]", &list_command->count, ReadCount);
+  AddJson(list, &list_command->json);
+
+  RecordsStatsCommand* stats_command = grammar.New<RecordsStatsCommand>();
+  Verb* stats = grammar.NewVerb(records, "stats", "how many of what, and which cells are missing", stats_command);
+  AddSelection(stats, &stats_command->selection);
+  AddJson(stats, &stats_command->json);
+
+  RecordsRankCommand* rank_command = grammar.New<RecordsRankCommand>();
+  Verb* rank =
+      grammar.NewVerb(records, "rank", "how soon orders of plans come to the best that was recorded", rank_command);
+  AddSources(rank, &rank_command->sources, "record files or folders, each a table; else the one that answers");
+  AddJson(rank, &rank_command->json);
+
+  RecordsScreeningCommand* screening_command = grammar.New<RecordsScreeningCommand>();
+  Verb* screening = grammar.NewVerb(records, "screening", "how well screenings told who would win", screening_command);
+  AddTrials(screening, &screening_command->selection);
+  AddJson(screening, &screening_command->json);
+  AddPairs(grammar, records);
+  AddDuel(grammar, records);
+  AddRecordsCompare(grammar, records);
+  AddMeasure(grammar, records);
+}
+
+}  // namespace gemmsmith

@@ -1,0 +1,97 @@
+// The grammar of verify, and of the judge's own test.
+#include <fmt/format.h>
+
+#include "cli/grammar.h"
+
+namespace gemmsmith {
+
+namespace {
+
+int ListsOf(const VerifyCommand& command) {
+  return int(command.winners) + int(!command.pairs.empty()) + int(!command.catalogue.empty());
+}
+
+Parsed CheckedVerify(const VerifyCommand& command) {
+  const int lists = ListsOf(command);
+  const bool is_list = lists > 0;
+  const auto wrong = [](std::string text) { return NoCommand{kExitWrongUse, std::move(text)}; };
+  if (is_list && command.subject)
+    return wrong("verify takes a PLAN or a list (--pairs, --winners, --catalogue), not both");
+  if (lists > 1) return wrong("--pairs, --winners and --catalogue exclude each other");
+  if (command.again && command.catalogue.empty()) return wrong("--again is for --catalogue");
+  if (is_list && command.tests != TestSet::All())
+    return wrong("--tests is for one PLAN; a list is certified by all tests");
+  if (is_list) return Command(command);
+  if (!command.journal.empty() || command.limit_seconds) return wrong("--journal and --limit-seconds are for a list");
+  if (!command.subject) return wrong("verify needs PLAN; see 'gemmsmith verify --help'");
+  if (command.memcheck && !IsPlan(*command.subject))
+    return wrong("--memcheck watches plans; a source runs in a process of its own, which the tool does not see");
+  if (command.gemm.shape == Shape{}) return wrong("verify needs SHAPE; see 'gemmsmith verify --help'");
+  const std::vector<std::string> problems = Problems(command.gemm);
+  if (!problems.empty()) return wrong(problems.front());
+  return Command(command);
+}
+
+struct SelfTest {
+  bool is_wanted = false;
+  SelfTestCommand command;
+};
+
+SelfTest* AddSelfTest(Grammar& grammar, Verb* verb) {
+  SelfTest* self_test = grammar.New<SelfTest>();
+  SelfTestCommand* command = &self_test->command;
+  verb->add_flag("--self-test", self_test->is_wanted, "judge kernels with known faults, and honest ones");
+  AddMany(verb, "--cases", "DIR", "further cases; may be given often", &command->cases, ReadPath);
+  Value(verb, "--only", "TEXT", "cases of this class, as in honest, or with this in their name", &command->only,
+        ReadText);
+  Value(verb, "--seeds", "N", "how many seeds each case is judged with [3]", &command->seeds, ReadCount);
+  return self_test;
+}
+
+}  // namespace
+
+void AddVerify(Grammar& grammar) {
+  VerifyCommand* command = grammar.New<VerifyCommand>();
+  Verb* verb = grammar.NewVerb(grammar.root(), "verify", "put a plan or a .cu source to every test", command);
+  AddSubject(verb, &command->subject);
+  Value(verb, "SHAPE", "", "the problem's MxNxK, as in 256x512x4096", &command->gemm.shape, ParseShape);
+  AddKind(verb, &command->gemm);
+  Value(verb, "--tests", "LIST", "only these, as in binary,cancellation", &command->tests, ParseTestSet);
+  verb->add_flag("--memcheck", command->memcheck, "run it under compute-sanitizer too");
+  verb->add_flag("--certify", command->certify, "judge by the CPU's product of every element");
+  Value(verb, "--pairs", "FILE", "certify a list: lines of PROBLEM | PLAN", &command->pairs, ReadPath);
+  verb->add_flag("--winners", command->winners, "certify the fastest plan of each problem in the archive");
+  Value(verb, "--catalogue", "FILE", "certify its entries, and write into it what was found", &command->catalogue,
+        ReadPath);
+  verb->add_flag("--again", command->again, "of a catalogue also the entries that are proven as far already");
+  AddArchive(verb, &command->archive);
+  Value(verb, "--journal", "FILE", "what of a list is done; it goes on there [beside the archive]", &command->journal,
+        ReadPath);
+  Value(verb, "--limit-seconds", "S", "stop a list in time; the same command goes on", &command->limit_seconds,
+        ReadPositiveSeconds);
+  Value(verb, "--device", "WHERE", "auto, gpu:N, or all for lists and the self-test [auto]", &command->device,
+        ReadDeviceChoice);
+  AddSeed(verb, &command->seed);
+  AddJson(verb, &command->json);
+  verb->footer(
+      "Exit codes: 0 passed, 4 refused, 3 no GPU.\n"
+      "Examples: gemmsmith verify \"direct tile_m=32 warps_k=8\" 256x512x4096 --memcheck\n"
+      "          gemmsmith verify --winners --limit-seconds 600\n"
+      "          gemmsmith verify --self-test --only numbers_");
+  SelfTest* self_test = AddSelfTest(grammar, verb);
+  grammar.OnceParsed(verb, [verb, command, self_test]() -> Parsed {
+    for (const char* option : {"--cases", "--only", "--seeds"})
+      if (!self_test->is_wanted && verb->count(option) > 0)
+        return NoCommand{kExitWrongUse, fmt::format("{} is for --self-test", option)};
+    if (!self_test->is_wanted) return CheckedVerify(*command);
+    if (command->subject || verb->count("SHAPE") > 0 || ListsOf(*command) > 0)
+      return NoCommand{kExitWrongUse, "verify takes a PLAN, a list or --self-test, only one of them"};
+    for (const char* option : {"--layout", "--type", "--accumulate", "--tests", "--certify", "--memcheck", "--again",
+                               "--archive", "--journal", "--limit-seconds", "--seed"})
+      if (verb->count(option) > 0) return NoCommand{kExitWrongUse, fmt::format("{} is not for --self-test", option)};
+    self_test->command.device = command->device, self_test->command.json = command->json;
+    return Command(self_test->command);
+  });
+}
+
+}  // namespace gemmsmith
