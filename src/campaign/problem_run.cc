@@ -315,11 +315,16 @@ std::vector<const Trial*> ProblemRun::RankedForFinals() const {
   return confirmed;
 }
 
-// Whoever is the fastest onward gains by walking back and forth, so nobody is compiled and raced both ways but the one
-// that stands.
+// Back and forth a plan takes 0.99 of the time on average (docs/lab/throughput.md), less than what tells plans apart,
+// so finalists are compiled and raced so alone; as they are where that has failed, where they have been finalists
+// before there were walks, and where joules decide, which nobody has measured of it.
 Plan ProblemRun::AsFinalist(const Plan& plan) const {
-  if (!HasLongCalls() || !options_.settles_on) return plan;
-  return BackAndForthTwin(plan, gemm(), *options_.settles_on).value_or(plan);
+  if (!HasLongCalls() || !options_.settles_on || options_.objective != Objective::kTime) return plan;
+  if (finals_.contains(plan) && plan != standing_) return plan;
+  const std::optional<Plan> twin = BackAndForthTwin(plan, gemm(), *options_.settles_on);
+  if (!twin || without_final_.contains(*twin)) return plan;
+  const Trial* final = Find(finals_, *twin);
+  return final != nullptr && !final->IsTimedPlan() ? plan : *twin;
 }
 
 std::vector<Plan> ProblemRun::NextFinalists() const {

@@ -74,7 +74,7 @@ class ProblemRun {
   bool IsUnscreened(const Trial& trial) const;
   std::vector<const Trial*> Screened() const;  // measured, fastest first
   void SortByHeat(std::vector<const Trial*>& raced) const;
-  Plan AsFinalist(const Plan& plan) const;
+  Plan AsFinalist(const Plan& plan) const;  // on the walk on which it is raced
   std::vector<const Trial*> RankedForFinals() const;  // those that the heat confirmed come first
 
   const size_t index_;

@@ -17,9 +17,9 @@ constexpr size_t kFirstRing = 1;  // of the stages, which ascend
 constexpr double kSquarer = 0.95;
 // Rows of tiles that a group has at least where tiles go by place (docs/lab/neighbours.md), and the raster of fewer.
 constexpr int kPlacedRows = 8, kRasterAlongM = 0;
-// Back and forth a persistent kernel takes 0.992 of the time with K from here to there (24 pairs of long products),
-// 1.000 where it is longer and L2 holds too little of a wave (33), 1.02 with K of 512 (2; H100s, November 2026;
-// docs/lab/throughput.md).
+// Back and forth a persistent kernel takes 0.994 of the time with K from here to there (12 long products of
+// data/h100/back; 0.992 of 24 with two races that were not kept) and 1.000 where it is longer (25), 1.02 with K of 512
+// (2; H100s, November 2026; docs/lab/throughput.md).
 constexpr int kLeastKOfWalk = 2048, kMostKOfWalk = 8192;
 
 // The same plan with every value of a parameter of its family, from this one on.

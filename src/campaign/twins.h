@@ -13,8 +13,8 @@ namespace gemmsmith {
 
 // The same plan with another value of one parameter; as it is where the family has no such parameter.
 Plan With(Plan plan, std::string_view parameter, int value);
-// The same plan with its tiles by where multiprocessors stand, all of them, in groups of eight tiles along m and more;
-// none where that is not legal.
+// The same plan with its tiles by where multiprocessors stand, all of them, in groups of eight tiles along m and more, or
+// of all where there are no more than eight; none where places save nothing.
 std::optional<Plan> PlacedTwin(const Plan& plan, const Shape& shape);
 // The same plan with the raster whose waves ask L2 for least; none where its own is nearly as good, or its tiles go by
 // place.

@@ -21,15 +21,20 @@ namespace gemmsmith {
 namespace {
 
 TEST(PlacedTwin, IsLegalWhereTilesMakeEightRowsAndLessToo) {
-  const Plan plan = *ParsePlan("wgmma schedule=cooperative store=tma tile_m=256 tile_n=192 stages=3 raster=m");
-  for (const auto& [m, raster] :
-       std::map<int, std::string_view>{{1024, "raster=m"}, {2048, "raster=m"}, {4096, "raster=8"}}) {
+  const auto expect = [](std::string_view words, int m, std::string_view raster) {
     const Gemm gemm{{m, 16384, 8192}, {kTn}};
-    const std::optional<Plan> twin = PlacedTwin(plan, gemm.shape);
+    const std::string plan =
+        "wgmma schedule=cooperative store=tma tile_m=256 tile_n=192 stages=3 " + std::string(words);
+    const std::optional<Plan> twin = PlacedTwin(*ParsePlan(plan), gemm.shape);
     ASSERT_TRUE(twin);
-    EXPECT_TRUE(IsLegal(*twin, gemm, SomeDevice())) << m;
-    EXPECT_NE(Print(*twin).find(raster), std::string::npos) << Print(*twin);
-  }
+    EXPECT_TRUE(IsLegal(*twin, gemm, SomeDevice())) << Print(*twin);
+    EXPECT_NE(Print(*twin).find(raster), std::string::npos) << m << " " << Print(*twin);
+  };
+  expect("", 1024, "raster=m");
+  expect("", 2048, "raster=m");
+  expect("", 2304, "raster=8");
+  expect("cluster_m=2", 2048, "raster=m");
+  expect("cluster_m=2", 2304, "raster=4");
 }
 
 TEST(BackAndForthTwin, LeavesLinesOfCFirstAndIsOfPersistentKernelsWhoseOperandsL2CannotHold) {
@@ -47,8 +52,9 @@ TEST(BackAndForthTwin, LeavesLinesOfCFirstAndIsOfPersistentKernelsWhoseOperandsL
   EXPECT_EQ(twin("schedule=pingpong store=tma_first_out raster=8 walk=back_and_forth", gemm), "");
   EXPECT_EQ(twin("schedule=pingpong store=tma", {{2048, 2048, 2048}, {kTn}}), "") << "in L2";
   EXPECT_NE(twin("schedule=pingpong store=tma", {{4096, 4096, 8192}, {kTn}}), "");
+  EXPECT_NE(twin("schedule=pingpong store=tma", {{8192, 8192, 2048}, {kTn}}), "");
   EXPECT_EQ(twin("schedule=pingpong store=tma", {{4096, 4096, 12288}, {kTn}}), "")
-      << "L2 holds too little of so long a K";
+      << "nothing was gained with so long a K";
   EXPECT_EQ(twin("schedule=pingpong store=tma", {{16384, 16384, 1024}, {kTn}}), "");
 }
 
