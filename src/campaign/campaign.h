@@ -88,7 +88,7 @@ struct CampaignOptions {
   bool placed_twins = false;
   // It has every kernel whose tiles go by the launch with the raster too whose waves ask for least on this device,
   // where that is less (docs/lab/sweeps.md), and where K is large the wide tiles that are expected to settle fastest
-  // there; nothing: as they are.
+  // there; and finalists go back and forth where that pays (docs/lab/throughput.md). Nothing: as they are.
   std::optional<Device> settles_on;
   // So many of the fastest of the heat (of long calls three, unless by energy) pass the short protocol, with the
   // offline clock, before one is named best. 0: the screening decides, and there is no heat.

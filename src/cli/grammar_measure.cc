@@ -28,8 +28,7 @@ void AddOptimize(Grammar& grammar) {
         &command->budget_evaluations, ReadCount);
   Value(verb, "--budget-seconds", "S", "seconds of judging, a layout", &command->budget_seconds, ReadPositiveSeconds);
   verb->add_flag("--brief", command->brief, "few finalists, short races: a first answer to many shapes");
-  Value(verb, "--limit-seconds", "S", "stop the whole in time; the same command goes on", &command->limit_seconds,
-        ReadPositiveSeconds);
+  AddLimit(verb, &command->limit_seconds, "stop the whole in time; the same command goes on");
   AddSeed(verb, &command->seed);
   verb->add_flag("--resume", command->resume, "go on where the same run was left (the default)");
   verb->add_flag("--fresh", command->fresh, "start again, whatever earlier runs stored");
@@ -108,8 +107,7 @@ void AddBench(Grammar& grammar) {
   Value(verb, "--name", "NAME", "campaign; the same name resumes [from device, protocol, modes, baselines, type]",
         &command->name, ReadName);
   Value(verb, "-o,--output", "FILE.gsr", "write the run's trials there, also at the limit", &command->output, ReadPath);
-  Value(verb, "--limit-seconds", "S", "stop in time; the same command goes on", &command->limit_seconds,
-        ReadPositiveSeconds);
+  AddLimit(verb, &command->limit_seconds, "stop in time; the same command goes on");
   AddDevice(verb, &command->device);
   AddSeed(verb, &command->seed);
   AddArchive(verb, &command->archive);
@@ -132,8 +130,7 @@ void AddPromote(Grammar& grammar) {
   Value(verb, "--catalogue", "FILE", "where they are kept [of this device, in the user's data folder]",
         &command->catalogue, ReadPath);
   Value(verb, "--record", "FILE.gsr", "write the trials of the races as record files too", &command->record, ReadPath);
-  Value(verb, "--limit-seconds", "S", "stop in time; the same command goes on", &command->limit_seconds,
-        ReadPositiveSeconds);
+  AddLimit(verb, &command->limit_seconds, "stop in time; the same command goes on");
   Value(verb, "--device", "WHERE", "auto, gpu:N, or all GPUs [auto]", &command->device, ReadDeviceChoice);
   AddJson(verb, &command->json);
 }

@@ -3,15 +3,26 @@
 
 namespace gemmsmith {
 
+namespace {
+
+// A verb that looks at one plan on one problem.
+template <class C>
+Verb* NewVerbOfAPlan(Grammar& grammar, Verb* plan, const std::string& name, const std::string& help, C* command) {
+  Verb* verb = grammar.NewGemmVerb(plan, name, help, command);
+  AddPlan(verb, &command->plan);
+  AddGemm(verb, &command->gemm);
+  AddKnownDevice(verb, &command->device);
+  return verb;
+}
+
+}  // namespace
+
 void AddPlanVerbs(Grammar& grammar) {
   Verb* plan = grammar.root()->add_subcommand("plan", "look at plans without a GPU: check, list, emit, explain, facts");
   plan->require_subcommand(1);
 
   PlanCheckCommand* check_command = grammar.New<PlanCheckCommand>();
-  Verb* check = grammar.NewGemmVerb(plan, "check", "every reason why a plan cannot run a problem", check_command);
-  AddPlan(check, &check_command->plan);
-  AddGemm(check, &check_command->gemm);
-  AddKnownDevice(check, &check_command->device);
+  Verb* check = NewVerbOfAPlan(grammar, plan, "check", "every reason why a plan cannot run a problem", check_command);
   AddJson(check, &check_command->json);
 
   PlanListCommand* list_command = grammar.New<PlanListCommand>();
@@ -22,10 +33,7 @@ void AddPlanVerbs(Grammar& grammar) {
   AddJson(list, &list_command->json);
 
   PlanEmitCommand* emit_command = grammar.New<PlanEmitCommand>();
-  Verb* emit = grammar.NewGemmVerb(plan, "emit", "the plan as CUDA source", emit_command);
-  AddPlan(emit, &emit_command->plan);
-  AddGemm(emit, &emit_command->gemm);
-  AddKnownDevice(emit, &emit_command->device);
+  Verb* emit = NewVerbOfAPlan(grammar, plan, "emit", "the plan as CUDA source", emit_command);
   emit->add_flag("--standalone", emit_command->standalone, "one file that includes nothing of ours, with its launcher");
   Value(emit, "-o,--output", "FILE", "write there instead of standard output", &emit_command->output, ReadPath);
 
@@ -35,10 +43,7 @@ void AddPlanVerbs(Grammar& grammar) {
   AddJson(explain, &explain_command->json);
 
   PlanFactsCommand* facts_command = grammar.New<PlanFactsCommand>();
-  Verb* facts = grammar.NewGemmVerb(plan, "facts", "compile a plan and read its machine code", facts_command);
-  AddPlan(facts, &facts_command->plan);
-  AddGemm(facts, &facts_command->gemm);
-  AddKnownDevice(facts, &facts_command->device);
+  Verb* facts = NewVerbOfAPlan(grammar, plan, "facts", "compile a plan and read its machine code", facts_command);
   Value(facts, "--architecture", "SM", "instead of a device, as in sm_90a", &facts_command->device, ReadArchitecture);
   AddJson(facts, &facts_command->json);
 }

@@ -94,8 +94,7 @@ void AddMeasure(Grammar& grammar, Verb* records) {
         ReadProtocolOfCells);
   verb->add_flag("--offline-clock", command->offline_clock, "time single calls too");
   verb->add_flag("--counters", command->counters, "read a profiler's counters of what passes too");
-  Value(verb, "--limit-seconds", "S", "stop in time and write what there is", &command->limit_seconds,
-        ReadPositiveSeconds);
+  AddLimit(verb, &command->limit_seconds, "stop in time and write what there is");
   Value(verb, "--finalists", "N", "judge each shape's fastest N again: short protocol, single calls too",
         &command->finalists, ReadCount);
   verb->add_flag("--skip-recorded", command->skip_recorded, "skip cells the archive has from this device");

@@ -67,8 +67,7 @@ void AddVerify(Grammar& grammar) {
   AddArchive(verb, &command->archive);
   Value(verb, "--journal", "FILE", "what of a list is done; it goes on there [beside the archive]", &command->journal,
         ReadPath);
-  Value(verb, "--limit-seconds", "S", "stop a list in time; the same command goes on", &command->limit_seconds,
-        ReadPositiveSeconds);
+  AddLimit(verb, &command->limit_seconds, "stop a list in time; the same command goes on");
   Value(verb, "--device", "WHERE", "auto, gpu:N, or all for lists and the self-test [auto]", &command->device,
         ReadDeviceChoice);
   AddSeed(verb, &command->seed);

@@ -24,6 +24,9 @@ void AddLayout(Verb* verb, Layout* layout) {
 void AddSeed(Verb* verb, uint64_t* seed) {
   Value(verb, "--seed", "N", "seed of all random choices [1]", seed, ReadSeed);
 }
+void AddLimit(Verb* verb, std::optional<double>* seconds, const std::string& help) {
+  Value(verb, "--limit-seconds", "S", help, seconds, ReadPositiveSeconds);
+}
 void AddDevice(Verb* verb, std::string* device) {
   Value(verb, "--device", "WHERE", "auto, gpu:N, or a recorded device's key [auto]", device, ReadDeviceChoice);
 }

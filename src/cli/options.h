@@ -61,6 +61,7 @@ void AddType(Verb* verb, ScalarType* type);
 void AddAccumulation(Verb* verb, Accumulation* accumulation);
 void AddLayout(Verb* verb, Layout* layout);
 void AddSeed(Verb* verb, uint64_t* seed);
+void AddLimit(Verb* verb, std::optional<double>* seconds, const std::string& help);
 void AddDevice(Verb* verb, std::string* device);
 void AddKnownDevice(Verb* verb, Device* device);
 void AddArchive(Verb* verb, std::filesystem::path* archive);

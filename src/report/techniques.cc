@@ -14,6 +14,11 @@ std::optional<bool> OfWgmma(const Plan& plan, bool (*is_used)(const WgmmaPlan&))
   return plan.family == FamilyId::kWgmma ? std::optional(is_used(WgmmaPlan(plan))) : std::nullopt;
 }
 
+std::optional<bool> OfPersistent(const Plan& plan, bool (*is_used)(const WgmmaPlan&)) {
+  if (plan.family != FamilyId::kWgmma || !WgmmaPlan(plan).is_persistent()) return std::nullopt;
+  return is_used(WgmmaPlan(plan));
+}
+
 // Of plans that have this schedule or the cooperative one.
 std::optional<bool> NotCooperativeBut(Schedule schedule, const Plan& plan) {
   if (plan.family != FamilyId::kWgmma) return std::nullopt;
@@ -76,17 +81,15 @@ const Technique kTechniques[] = {
      "tiles by place",
      "tiles by launch",
      {"place", "raster"},
-     [](const Plan& plan, const Shape&) -> std::optional<bool> {
-       if (plan.family != FamilyId::kWgmma || !WgmmaPlan(plan).is_persistent()) return std::nullopt;
-       return WgmmaPlan(plan).is_placed;
+     [](const Plan& plan, const Shape&) {
+       return OfPersistent(plan, [](const WgmmaPlan& wgmma) { return wgmma.is_placed; });
      }},
     {"back_and_forth",
      "a walk back and forth",
      "a walk onward",
      {"walk", "store"},
-     [](const Plan& plan, const Shape&) -> std::optional<bool> {
-       if (plan.family != FamilyId::kWgmma || !WgmmaPlan(plan).is_persistent()) return std::nullopt;
-       return WgmmaPlan(plan).turns_back;
+     [](const Plan& plan, const Shape&) {
+       return OfPersistent(plan, [](const WgmmaPlan& wgmma) { return wgmma.turns_back; });
      }},
     {"stream",
      "a streamed operand",
