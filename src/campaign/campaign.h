@@ -86,10 +86,12 @@ struct CampaignOptions {
   // The heat of long calls has persistent kernels twice, the first two with tiles by the order of the launch and by
   // place.
   bool placed_twins = false;
-  // It has every kernel whose tiles go by the launch with the raster too whose waves ask for least on this device,
-  // where that is less (docs/lab/sweeps.md), and where K is large the wide tiles that are expected to settle fastest
-  // there; and finalists go back and forth where that pays (docs/lab/throughput.md). Nothing: as they are.
-  std::optional<Device> settles_on;
+  // On this device. A heat of long calls has every kernel whose tiles go by the launch with the raster too whose waves
+  // ask for least, where that is less (docs/lab/sweeps.md), and where K is large the wide tiles that are expected to
+  // settle fastest; and finalists go back and forth where that pays (docs/lab/throughput.md). One of short calls has
+  // the fastest kernels of one tile a CTA in launches that alternate, where L2 cannot hold what they read
+  // (docs/lab/latency.md). Nothing: as they are.
+  std::optional<Device> raced_on;
   // So many of the fastest of the heat (of long calls three, unless by energy) pass the short protocol, with the
   // offline clock, before one is named best. 0: the screening decides, and there is no heat.
   int finalists = 4;

@@ -103,7 +103,7 @@ TEST_F(PlacedTwinsTest, TheStandingKernelIsRacedInBothPlacesBeforeOthers) {
 
 TEST_F(PlacedTwinsTest, LongCallsAreRacedWithSquareWavesToo) {
   options.placed_twins = false;
-  options.settles_on = SomeDevice();
+  options.raced_on = SomeDevice();
   const Plan columns = Words("schedule=pingpong raster=m"), square = Words("schedule=pingpong raster=8"),
              wide = Words("schedule=pingpong tile_n=192 raster=16"),
              narrow = Words("schedule=pingpong tile_n=64 raster=8");
@@ -119,7 +119,7 @@ TEST_F(PlacedTwinsTest, LongCallsAreRacedWithSquareWavesToo) {
 // A twin that no heat was needed for is no evaluation either, and the same again leaves nothing to do.
 TEST_F(PlacedTwinsTest, WithSquareWavesToWhereAllReachTheFinalsThereIsNoHeatEither) {
   options.placed_twins = false;
-  options.settles_on = SomeDevice();
+  options.raced_on = SomeDevice();
   const Plan columns = Words("schedule=pingpong raster=m"), square = Words("schedule=pingpong raster=8");
   space = Space({columns});
   for (const Objective objective : {Objective::kTime, Objective::kEnergy}) {
@@ -144,7 +144,7 @@ TEST_F(PlacedTwinsTest, WithSquareWavesToWhereAllReachTheFinalsThereIsNoHeatEith
 
 TEST_F(PlacedTwinsTest, WhereKIsLargeLongCallsAreRacedWithWideTilesToo) {
   options.placed_twins = false;
-  options.settles_on = SomeDevice();
+  options.raced_on = SomeDevice();
   const std::set<Plan> screened = {Words("schedule=pingpong raster=8"), Words("schedule=pingpong tile_n=192 raster=16"),
                                    Words("schedule=pingpong tile_n=64 raster=8")};
   space = Space(std::vector<Plan>(screened.begin(), screened.end()));
@@ -163,7 +163,7 @@ TEST_F(PlacedTwinsTest, WhereKIsLargeLongCallsAreRacedWithWideTilesToo) {
 
 TEST_F(PlacedTwinsTest, FinalistsOfLongCallsGoBackAndForthAndTheStandingKernelAsItIsToo) {
   options.placed_twins = false;
-  options.settles_on = SomeDevice();
+  options.raced_on = SomeDevice();
   const Plan standing = Words("schedule=pingpong tile_m=192 raster=8"), fastest = Words("schedule=pingpong raster=8"),
              one_tile = Words("tile_n=64");
   space = Space({fastest, one_tile, Words("schedule=pingpong tile_n=96 raster=8"),
@@ -183,7 +183,7 @@ TEST_F(PlacedTwinsTest, FinalistsOfLongCallsGoBackAndForthAndTheStandingKernelAs
 
 TEST_F(PlacedTwinsTest, AStandingKernelThatWalksBackAndForthIsRacedSoAlone) {
   options.placed_twins = false;
-  options.settles_on = SomeDevice();
+  options.raced_on = SomeDevice();
   const Plan onward = Words("schedule=pingpong raster=8"), standing = BackAndForth(onward);
   space = Space({onward, Words("tile_n=64"), Words("tile_n=96"), Words("tile_n=128"), Words("tile_n=192")});
   times[onward] = 400e3;
@@ -196,7 +196,7 @@ TEST_F(PlacedTwinsTest, AStandingKernelThatWalksBackAndForthIsRacedSoAlone) {
 
 TEST_F(PlacedTwinsTest, AFinalistThatFailsBackAndForthIsRacedAsItIs) {
   options.placed_twins = false;
-  options.settles_on = SomeDevice();
+  options.raced_on = SomeDevice();
   const Plan fastest = Words("schedule=pingpong raster=8");
   space = Space({fastest, Words("tile_n=64"), Words("tile_n=96"), Words("tile_n=128"), Words("tile_n=192")});
   times[fastest] = 400e3;
@@ -218,7 +218,7 @@ TEST_F(PlacedTwinsTest, FinalsOfBeforeThereWereWalksStandAsTheyAre) {
   ASSERT_TRUE(RunWhole().ok());
   EXPECT_EQ(in_finals.size(), 3u);
   in_finals.clear();
-  options.settles_on = SomeDevice();
+  options.raced_on = SomeDevice();
   ASSERT_TRUE(RunWhole().ok());
   EXPECT_TRUE(in_finals.empty());
 }

@@ -61,6 +61,10 @@ constexpr Trigger kOverlapping[] = {Trigger::kEarly, Trigger::kSoon, Trigger::kL
 constexpr double kWorthOverlapping = 0.95;
 constexpr size_t kTwinsThatEndFirst = 2;
 
+// Of the screened those that race in launches that alternate, too; the first of them also so that the next launch finds
+// all places free, since CTAs should find there what those before them left.
+constexpr size_t kTwinsThatAlternate = 3;
+
 // Calls of less than 5 us gain by overlapping, and have twins enough.
 bool LosesByOverlapping(const Trial& screened) {
   const Timing* plain = screened.outcome.Find("ours", Clock::kDevice);
@@ -236,6 +240,13 @@ std::vector<Plan> ProblemRun::HeatOfShortCalls(std::vector<const Trial*> screene
   }
   if (const std::optional<Plan> twin = in_chains.empty() ? std::nullopt : short_ring(screened.front()->plan()))
     plans.push_back(*twin);
+  for (size_t rank = 0; options_.raced_on && rank < std::min(screened.size(), kTwinsThatAlternate); ++rank) {
+    const Plan fixed = With(screened[rank]->plan(), "fixed", int(FixedDimensions::kAll));
+    for (const Plan& twin : AlternatingTwins(fixed, gemm(), *options_.raced_on)) {
+      plans.push_back(twin);
+      if (rank == 0) plans.push_back(With(twin, "trigger", int(Trigger::kLast)));
+    }
+  }
   if (standing_) plans.push_back(*standing_);
   return plans;
 }
@@ -246,7 +257,7 @@ std::vector<Plan> ProblemRun::HeatOfLongCalls(const std::vector<const Trial*>& s
   int placed = 0;
   const auto add = [&](const Plan& plan) {
     AddOnce(plan, plans);
-    if (const std::optional<Device>& device = options_.settles_on)
+    if (const std::optional<Device>& device = options_.raced_on)
       if (const std::optional<Plan> twin = SquareTwin(plan, gemm(), *device)) AddOnce(*twin, plans);
     if (!options_.placed_twins || placed == kPlacedInALongHeat) return;
     const std::optional<Plan> twin = PlacedTwin(plan, gemm().shape);
@@ -255,7 +266,7 @@ std::vector<Plan> ProblemRun::HeatOfLongCalls(const std::vector<const Trial*>& s
     ++placed;
   };
   if (standing_) add(*standing_);
-  if (const std::optional<Device>& device = options_.settles_on)
+  if (const std::optional<Device>& device = options_.raced_on)
     for (const Plan& plan : WideTiles(gemm(), *device, kWideInALongHeat))
       if (plans.size() < most / 2) AddOnce(plan, plans);
   for (const Trial* trial : OfManyTiles(screened, most))
@@ -319,9 +330,9 @@ std::vector<const Trial*> ProblemRun::RankedForFinals() const {
 // so finalists are compiled and raced so alone; as they are where that has failed, where they have been finalists
 // before there were walks, and where joules decide, which nobody has measured of it.
 Plan ProblemRun::AsFinalist(const Plan& plan) const {
-  if (!HasLongCalls() || !options_.settles_on || options_.objective != Objective::kTime) return plan;
+  if (!HasLongCalls() || !options_.raced_on || options_.objective != Objective::kTime) return plan;
   if (finals_.contains(plan) && plan != standing_) return plan;
-  const std::optional<Plan> twin = BackAndForthTwin(plan, gemm(), *options_.settles_on);
+  const std::optional<Plan> twin = BackAndForthTwin(plan, gemm(), *options_.raced_on);
   if (!twin || without_final_.contains(*twin)) return plan;
   const Trial* final = Find(finals_, *twin);
   return final != nullptr && !final->IsTimedPlan() ? plan : *twin;

@@ -64,7 +64,7 @@ class ProblemRun {
     return best_screened_ == nullptr ? options_.finalists : FinalistsOf(options_, best_screened_->time_ns);
   }
   bool HasTwins() const {
-    return options_.chained_twins > 0 || options_.fixed_twins > 0 || options_.placed_twins || options_.settles_on;
+    return options_.chained_twins > 0 || options_.fixed_twins > 0 || options_.placed_twins || options_.raced_on;
   }
   void Account(const Trial& trial, bool resumed);
   std::vector<Plan> HeatOfShortCalls(std::vector<const Trial*> screened) const;

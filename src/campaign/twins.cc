@@ -1,5 +1,7 @@
 #include "campaign/twins.h"
 
+#include <algorithm>
+#include <functional>
 #include <vector>
 
 #include "program/cost.h"
@@ -21,6 +23,11 @@ constexpr int kPlacedRows = 8, kRasterAlongM = 0;
 // data/h100/back; 0.992 of 24 with two races that were not kept) and 1.000 where it is longer (25), 1.02 with K of 512
 // (2; H100s, November 2026; docs/lab/throughput.md).
 constexpr int kLeastKOfWalk = 2048, kMostKOfWalk = 8192;
+
+// Of a streamed operand what the last steps of a launch may leave for the next one: most of 36 skinny shapes were
+// fastest with 17 to 25 MB; of 400 MB and more a share makes 1 % at most (H200, November 2026; docs/lab/latency.md).
+constexpr double kMostAlternatingMb = 27;
+constexpr size_t kShares = 2;
 
 // The same plan with every value of a parameter of its family, from this one on.
 std::vector<Plan> TwinsOn(std::string_view parameter, const Plan& plan, size_t first_value) {
@@ -64,12 +71,31 @@ std::optional<Plan> SquareTwin(const Plan& plan, const Gemm& gemm, const Device&
 }
 
 std::optional<Plan> BackAndForthTwin(const Plan& plan, const Gemm& gemm, const Device& device) {
-  if (plan.family != FamilyId::kWgmma || WgmmaPlan(plan).turns_back) return std::nullopt;
+  if (plan.family != FamilyId::kWgmma || WgmmaPlan(plan).turns_back()) return std::nullopt;
   if (gemm.shape.k < kLeastKOfWalk || gemm.shape.k > kMostKOfWalk) return std::nullopt;
   Plan twin = With(plan, "walk", 1);
   if (WgmmaPlan(plan).store == Store::kBoxes) twin = With(twin, "store", int(Store::kBoxesFirstOut));
   if (!IsLegal(twin, gemm, device)) return std::nullopt;
   return twin;
+}
+
+std::vector<Plan> AlternatingTwins(const Plan& plan, const Gemm& gemm, const Device& device) {
+  if (plan.family != FamilyId::kWgmma || WgmmaPlan(plan).alternates()) return {};
+  const Stream longer = gemm.shape.m > gemm.shape.n ? Stream::kA : Stream::kB;
+  const Plan whole = With(With(plan, "walk", int(Walk::kAlternating)), "keep", 0);
+  std::vector<Plan> twins = TwinsOn("keep", With(whole, "stream", int(longer)), 0);
+  const auto kept_mb = [&](const Plan& twin) { return 1e-6 * WgmmaPlan(twin).KeptBytes(gemm.shape); };
+  std::erase_if(twins, [&](const Plan& twin) {
+    return !IsLegal(twin, gemm, device) || kept_mb(twin) > kMostAlternatingMb || WgmmaPlan(twin).keep == 0;
+  });
+  std::ranges::sort(twins, std::greater(), kept_mb);
+  twins.resize(std::min(twins.size(), kShares));
+  for (const Stream stream : {longer, Stream::kNone})
+    if (const Plan none = With(whole, "stream", int(stream)); IsLegal(none, gemm, device)) {
+      twins.push_back(none);
+      break;
+    }
+  return twins;
 }
 
 std::optional<Plan> ShortRingTwin(const Plan& plan, const Gemm& gemm, int64_t most_bytes) {

@@ -16,6 +16,7 @@
 #include "program/axes.h"
 #include "program/launch.h"
 #include "program/legality.h"
+#include "program/wgmma_family.h"
 
 namespace gemmsmith {
 namespace {
@@ -56,6 +57,62 @@ TEST(BackAndForthTwin, LeavesLinesOfCFirstAndIsOfPersistentKernelsWhoseOperandsL
   EXPECT_EQ(twin("schedule=pingpong store=tma", {{4096, 4096, 12288}, {kTn}}), "")
       << "nothing was gained with so long a K";
   EXPECT_EQ(twin("schedule=pingpong store=tma", {{16384, 16384, 1024}, {kTn}}), "");
+}
+
+TEST(AlternatingTwins, StreamTheLongerOperandAndKeepNothingOrTheLargestSharesThatStay) {
+  const auto twins = [](std::string_view words, const Shape& shape) {
+    std::vector<std::string> differences;
+    for (const Plan& twin : AlternatingTwins(*ParsePlan("wgmma tile_m=64 tile_n=64 warpgroups=1 " + std::string(words)),
+                                             {shape, {kTn}}, SomeDevice())) {
+      EXPECT_EQ(WgmmaPlan(twin).walk, Walk::kAlternating);
+      const Plan& read = twin;
+      const Family& family = GetFamily(twin.family);
+      const auto word = [&](std::string_view name) {
+        const auto axis = size_t(family.IndexOf(name));
+        return family.parameters[axis].Print(read.values[axis]);
+      };
+      differences.push_back(word("stream") + " " + word("keep"));
+    }
+    return differences;
+  };
+  using Words = std::vector<std::string>;
+  EXPECT_EQ(twins("", {64, 8192, 8192}), (Words{"b 3", "b 2", "b 0"})) << "134 MB, 25 and 17 of them";
+  EXPECT_EQ(twins("stream=b keep=1", {64, 8192, 16384}), (Words{"b 3/2", "b 1", "b 0"}));
+  EXPECT_EQ(twins("", {8192, 64, 8192}), (Words{"a 3", "a 2", "a 0"}));
+  EXPECT_EQ(twins("", {512, 1024, 16384}), (Words{"none 0"})) << "more than four rows of tiles read B";
+  EXPECT_EQ(twins("walk=alternating", {64, 8192, 8192}), Words{});
+  EXPECT_EQ(twins("", {64, 4096, 4096}), Words{}) << "in L2";
+  EXPECT_EQ(twins("", {64, 65536, 8192}), Words{}) << "1,024 tiles";
+}
+
+// What L2 cannot hold.
+TEST_F(CampaignTest, TheFastestOfSkinnyProductsAreRacedInLaunchesThatAlternate) {
+  options.problems = {{{64, 8192, 8192}, {kTn}}};
+  options.finalists = 2;
+  options.heat_contenders = 3;
+  std::vector<Plan> plans;
+  for (const char* stages : {"4", "5", "6", "7"})
+    plans.push_back(
+        *ParsePlan(fmt::format("wgmma tile_m=64 tile_n=64 warpgroups=1 fixed=all trigger=late stages={}", stages)));
+  space = Space(plans);
+  std::set<Plan> in_heat;
+  evaluator.judge = [&](const EvaluationRequest& request) {
+    if (request.protocol == Protocol::kHeat) in_heat.insert(request.plan());
+    return MeasuredIn(WgmmaPlan(request.plan()).alternates() ? 10e3 : 20e3 + SomeTimeNs(request.plan()) / 1e3,
+                      request.protocol);
+  };
+  ASSERT_TRUE(RunWhole().ok());
+  EXPECT_TRUE(std::ranges::none_of(in_heat, [](const Plan& plan) { return WgmmaPlan(plan).alternates(); }))
+      << "nobody knows on which device";
+  in_heat.clear();
+  options.raced_on = SomeDevice(), options.name = "on a device";
+  const Result<ProblemResult> result = RunWhole();
+  ASSERT_TRUE(result.ok() && result->best);
+  const auto alternating =
+      std::ranges::count_if(in_heat, [](const Plan& plan) { return WgmmaPlan(plan).alternates(); });
+  EXPECT_EQ(alternating, 3 * 3 + 3) << "three of each, and the first one's once more, ending first";
+  EXPECT_EQ(result->evaluations, 4) << "twins are no evaluations";
+  EXPECT_TRUE(WgmmaPlan(result->best->plan()).alternates());
 }
 
 // The screened kernels are shared by many shapes.

@@ -95,7 +95,7 @@ CampaignOptions OptionsFor(const OptimizeCommand& command, const Instrument& ins
     options.chained_twins = 2, options.fixed_twins = 6, options.heat_contenders = 12;
     options.room_for_next_bytes = instrument.evaluator->device().RoomForTwoBytes();
     options.placed_twins = true;
-    options.settles_on = instrument.evaluator->device();
+    options.raced_on = instrument.evaluator->device();
   }
   // Whoever draws little may have been fifth by time.
   if (command.objective == Objective::kEnergy) options.objective = Objective::kEnergy, options.finalists = 8;

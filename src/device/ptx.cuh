@@ -190,6 +190,13 @@ GEMMSMITH_DEVICE void TakeRegisters() {
   asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(kRegisters));
 }
 
+// Whether this launch has an odd number: of the launches of one stream, and of the kernels of one graph, every other one.
+GEMMSMITH_DEVICE bool IsOddLaunch() {
+  u64 number;
+  asm("mov.u64 %0, %%gridid;" : "=l"(number));
+  return number % 2 == 1;
+}
+
 // ---- programmatic dependent launch: both do nothing in a launch without that attribute ----
 
 // Returns when the launch before this one has ended and its writes are visible. Before it nothing that a launch may

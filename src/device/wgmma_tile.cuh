@@ -130,19 +130,28 @@ struct WgmmaTile {
     PublishBarriers();
   }
 
-  // Of a streamed operand L2 gives up first what all steps but kKeep of sixteen copy.
+  // Of every sixteen steps the first ones, and the next one in some of every four sixteens.
+  static constexpr int kKeepPeriod = 64;
+  static GEMMSMITH_DEVICE bool IsKept(int step) {
+    constexpr int kWhole = Config::kKeep / 4, kRest = Config::kKeep % 4;
+    return step % 16 < kWhole || (kRest > 0 && step % 16 == kWhole && step / 16 % 4 < kRest);
+  }
+  // Of a streamed operand L2 gives up first what all steps but those kept copy.
   template <bool kStreams>
-  static GEMMSMITH_DEVICE auto PolicyOf(int k) {
+  static GEMMSMITH_DEVICE auto PolicyOf(bool is_kept) {
     if constexpr (!kStreams)
       return NoPolicy();
     else if constexpr (Config::kKeep == 0)
       return FirstOut();
     else
-      return k / kStepK % 16 < Config::kKeep ? InTurn() : FirstOut();
+      return is_kept ? InTurn() : FirstOut();
   }
 
   // Orders the copies of the k from here on, of the rows and columns of a tile.
   GEMMSMITH_DEVICE void Fill(int k, int row, int column, int stage) const {
+    Fill(k, row, column, stage, IsKept(k / kStepK));
+  }
+  GEMMSMITH_DEVICE void Fill(int k, int row, int column, int stage, bool is_kept) const {
     u32 peers_a = 0, peers_b = 0;
     if constexpr (kClusterSize > 1) {
 #pragma unroll
@@ -151,9 +160,9 @@ struct WgmmaTile {
       for (int i = 0; i < Config::kClusterM; ++i) peers_b |= 1u << RankOf(i, member_n);
     }
     ArriveExpecting(Full(stage), kStageBytes);
-    A::Copy(Stage(stage), arguments.a, k, row, member_n, Full(stage), peers_a, PolicyOf<Config::kStreamsA>(k));
+    A::Copy(Stage(stage), arguments.a, k, row, member_n, Full(stage), peers_a, PolicyOf<Config::kStreamsA>(is_kept));
     B::Copy(Stage(stage) + A::kBytes, arguments.b, Config::kRowMajorB ? column : k, Config::kRowMajorB ? k : column,
-            member_m, Full(stage), peers_b, PolicyOf<Config::kStreamsB>(k));
+            member_m, Full(stage), peers_b, PolicyOf<Config::kStreamsB>(is_kept));
   }
 
   // One warp tells everyone who fills this stage. Only stages that will be refilled are released, so that nothing

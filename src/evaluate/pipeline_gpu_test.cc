@@ -226,7 +226,7 @@ TEST_P(CoveringKernels, RunOnceEach) {
 std::string ShapeInName(const testing::TestParamInfo<size_t>& problem) {
   return Print(kCoveredProblems[problem.param].shape);
 }
-// Of each schedule, with groups of tiles that do not come out even, a last step of K that is not whole, and three turns
+// Of each schedule, with groups of tiles that do not come out even, a last step of K that is not whole, and two turns
 // and more of a CTA.
 TEST_F(PipelineGpuTest, EveryScheduleWalksBackAndForth) {
   const Gemm gemm{{3080, 3592, 328}};
@@ -254,6 +254,36 @@ TEST_F(PipelineGpuTest, EveryScheduleWalksBackAndForth) {
     Run(pipeline, Chaining::kNone, 3);
     if (HasFatalFailure()) return;
   }
+}
+
+// From either end, with a last step of K that is not whole, and splits of unequal steps: two launches, and three.
+TEST_F(PipelineGpuTest, LaunchesThatAlternateAreRightFromEitherEnd) {
+  const Gemm gemm{{200, 1096, 4168}};
+  std::vector<Pipeline> pipelines;
+  for (const char* words :
+       {"tile_m=64 tile_n=64 warpgroups=1 stages=4", "tile_m=64 tile_n=64 warpgroups=1 stages=6 stream=b",
+        "tile_m=64 tile_n=64 warpgroups=1 stages=6 stream=b keep=1/4",
+        "tile_m=64 tile_n=128 warpgroups=1 stages=5 stream=b keep=1",
+        "tile_m=128 tile_n=64 stages=3 stream=a keep=3/2 cluster_n=2",
+        "tile_m=128 tile_n=64 stages=4 stream=b keep=3 store=tma finish=in_turn",
+        "tile_m=64 tile_n=64 warpgroups=1 stages=2 step_k=128 stream=b keep=4",
+        "tile_m=64 tile_n=64 warpgroups=1 stages=4 stream=b keep=6",
+        "tile_m=64 tile_n=64 warpgroups=1 stages=4 stream=b keep=2 split=3",
+        "tile_m=64 tile_n=64 warpgroups=1 stages=resident split=8",
+        "tile_m=64 tile_n=128 roles=swapped stages=4 stream=a keep=2 cluster_n=2"}) {
+    const Result<Plan> plan = ParsePlan("wgmma fixed=all walk=alternating " + std::string(words));
+    ASSERT_DONE(plan);
+    Plan onward = *plan;  // all of it would stay in L2
+    onward.Set("walk", int(Walk::kOnward)), onward.Set("stream", int(Stream::kNone)), onward.Set("keep", 0);
+    ASSERT_TRUE(IsLegal(onward, gemm, gpu_->identity().device)) << words;
+    pipelines.push_back({gemm, *plan, {}});
+  }
+  CompileAll(pipelines);
+  for (const Pipeline& pipeline : pipelines)
+    for (const int launches : {2, 3}) {
+      Run(pipeline, Chaining::kNone, launches);
+      if (HasFatalFailure()) return;
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(Problem, CoveringKernels, testing::Range(size_t{0}, kCoveredProblems.size()), ShapeInName);

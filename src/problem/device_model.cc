@@ -36,11 +36,15 @@ constexpr int64_t kOwnSmemBytes = 1024;
 
 int64_t Device::RoomForTwoBytes() const { return smem_bytes_per_multiprocessor / 2 - kOwnSmemBytes; }
 
+int64_t Device::CtasBySmem(int64_t smem_bytes) const {
+  return multiprocessors * (smem_bytes_per_multiprocessor / (smem_bytes + kOwnSmemBytes));
+}
+
 int64_t Device::SureCtas(int threads, int64_t smem_bytes) const {
   constexpr int kMostRegisters = 256, kMostCtas = 16;  // of a thread, a multiprocessor
   const int warps = (threads + 31) / 32;
   const int64_t by_registers = registers_per_block / (warps * 32 * kMostRegisters);
-  const int64_t by_smem = smem_bytes_per_multiprocessor / (smem_bytes + kOwnSmemBytes);
+  const int64_t by_smem = CtasBySmem(smem_bytes) / multiprocessors;
   return multiprocessors * std::max<int64_t>(1, std::min({by_registers, by_smem, int64_t{kMostCtas}}));
 }
 

@@ -32,6 +32,8 @@ struct Device {
   int compute_capability() const { return compute_major * 10 + compute_minor; }
   // CTAs that the device is sure to hold at once, whatever registers they take.
   int64_t SureCtas(int threads, int64_t smem_bytes) const;
+  // CTAs that the device's shared memory has room for at once.
+  int64_t CtasBySmem(int64_t smem_bytes) const;
   // Shared memory that a CTA may take so that a multiprocessor holds two of them.
   int64_t RoomForTwoBytes() const;
   // The target kernels are compiled for: "sm_90a", "sm_80".

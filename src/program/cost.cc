@@ -117,6 +117,9 @@ constexpr double kL2HoldsMb = 21.9, kL2LosesMb = 31.8;  // operands of 22 MB sta
 constexpr double kStreamKeepsMb = 7;  // and so much more stays where copies of an operand that is read once leave first
 // Of what a plan would have L2 keep so much stays; what is more is lost again, and takes of the rest. An estimate.
 constexpr double kKeepRoomMb = 25;
+// Where every other launch begins at the other end, so much as if it stayed: 16 of 17 to 30 MB, since what is in L2 is
+// not there at once (H100s and H200s, November 2026; docs/lab/latency.md).
+constexpr double kAlternatingKeepsMb = 16;
 constexpr double kFarMb = 54.5, kFarWidthMb = 12.4, kFarShare = 0.53;  // and L2 is so much slower from there on
 constexpr double kL2MemoryShare = 0.125;  // of the traffic through L2 that memory traffic waits for
 // One tile a CTA: the store behind the main loop.
@@ -295,6 +298,7 @@ double TurnsSaveNs(const WgmmaPlan& plan, double step_compute_ns, double leave_n
 
 // Of a streamed operand, in L2 until the next call.
 double BytesThatStay(const WgmmaPlan& plan, const Shape& shape, double l2_scale) {
+  if (plan.alternates()) return 1e6 * wgmma::kAlternatingKeepsMb * l2_scale;
   if (plan.stream == Stream::kNone) return 0;
   const double by_itself = 1e6 * wgmma::kStreamKeepsMb * l2_scale / plan.StreamReaders(shape);
   const double asked = plan.KeptBytes(shape), room = 1e6 * wgmma::kKeepRoomMb * l2_scale;

@@ -92,6 +92,18 @@ TEST(PredictTime, KeepingPaysAsLongAsThereIsRoom) {
   EXPECT_GT(of(4), of(2));
 }
 
+TEST(PredictTime, AlternatingPaysTheMoreTheLessThereIsToRead) {
+  const auto share = [](const Shape& shape) {
+    const auto of = [&](std::string_view walk) {
+      return Predicted(fmt::format("wgmma tile_m=128 tile_n=64 stages=6 walk={}", walk), {shape});
+    };
+    return of("alternating") / of("onward");
+  };
+  EXPECT_LT(share({128, 8192, 8192}), 0.97);
+  EXPECT_LT(share({128, 8192, 8192}), share({128, 8192, 16384}));
+  EXPECT_LT(share({128, 8192, 16384}), 1);
+}
+
 TEST(PredictTime, SaysWhichScheduleSuits) {
   const auto of = [](std::string_view schedule, const Shape& shape) {
     return Predicted("wgmma store=tma raster=8 schedule=" + std::string(schedule), {shape});

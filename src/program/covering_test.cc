@@ -29,8 +29,13 @@ const std::set<std::string> kNeverLegal = {
     "wgmma keep=4",
     "wgmma keep=6",
     "wgmma keep=8",
+    "wgmma keep=1/4",
+    "wgmma keep=1/2",
+    "wgmma keep=3/4",
+    "wgmma keep=3/2",
     "wgmma place=near",           // 0.01 ms
     "wgmma walk=back_and_forth",  // both operands stay in L2
+    "wgmma walk=alternating",
 };
 
 TEST(CoveringPlans, HoldEveryLegalValueOfEveryParameterOfEveryFamily) {

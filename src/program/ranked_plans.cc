@@ -147,7 +147,7 @@ class FamilySpace {
       next.values[keep_] = keep;
       return PredictTimeNs(next, gemm_, device_);
     };
-    return *std::ranges::min_element(ValuesOf(keep_), {}, with);
+    return *std::ranges::min_element(family_.parameters[size_t(keep_)].told_values(), {}, with);
   }
 
   // One value, to be ignored, of an axis that the family lacks.
@@ -260,7 +260,7 @@ std::vector<PricedPlan> ExpandAll(const std::vector<FamilySpace>& spaces, const 
 
 Plan UsualForm(Plan plan, const Device& device) {
   const Family& family = GetFamily(plan.family);
-  if (plan.family == FamilyId::kWgmma && WgmmaPlan(plan).turns_back && WgmmaPlan(plan).store == Store::kBoxesFirstOut)
+  if (plan.family == FamilyId::kWgmma && WgmmaPlan(plan).turns_back() && WgmmaPlan(plan).store == Store::kBoxesFirstOut)
     plan.Set("store", int(Store::kBoxes));  // onward only where C is most of what is moved
   plan.Set("fixed", UsualFixed(family));
   plan.Set("trigger", UsualTrigger(device));

@@ -20,8 +20,8 @@ std::vector<Plan> Neighbours(const Plan& plan) {
   return neighbours;
 }
 
-// What no words tell is for twins. (Until 2026-11-26 it was drawn too, in vain: evolution took other ways by the same
-// seed.)
+// What no words tell is for twins. (Until 2026-11-26 it was drawn too, to no avail where calls are short: evolution
+// took other ways by the same seed.)
 Plan Mutate(const Plan& plan, Random& random) {
   const Family& family = GetFamily(plan.family);
   Plan mutant = plan;

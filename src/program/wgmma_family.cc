@@ -22,7 +22,15 @@ constexpr int kStores[] = {int(Store::kRows), int(Store::kBoxes), int(Store::kBo
 constexpr std::string_view kStoreWords[] = {"rows", "tma", "tma_first_out"};
 constexpr int kStreams[] = {int(Stream::kNone), int(Stream::kA), int(Stream::kB)};
 constexpr std::string_view kStreamWords[] = {"none", "a", "b"};
-constexpr int kKeeps[] = {0, 1, 2, 3, 4, 6, 8};
+// Of sixteen steps; finer ones, which no words tell, stand behind them, of 64.
+constexpr int kCoarsePeriod = 16;
+constexpr int KeepOf64(int steps) { return kCoarsePeriod + steps; }
+constexpr int kKeeps[] = {0, 1, 2, 3, 4, 6, 8, KeepOf64(1), KeepOf64(2), KeepOf64(3), KeepOf64(6)};
+constexpr std::string_view kKeepWords[] = {"0", "1", "2", "3", "4", "6", "8", "1/4", "1/2", "3/4", "3/2"};
+constexpr size_t kToldKeeps = 7;
+constexpr int KeptSteps(int keep) {
+  return keep < kCoarsePeriod ? keep * (kKeepPeriod / kCoarsePeriod) : keep - kCoarsePeriod;
+}
 constexpr int kCtaCounts[] = {0, 1};
 constexpr std::string_view kCtaWords[] = {"all", "even"};
 constexpr int kFinishes[] = {0, 1};
@@ -30,8 +38,8 @@ constexpr std::string_view kFinishWords[] = {"together", "in_turn"};
 constexpr int kRasters[] = {0, 1, 2, 4, 8, 16};
 constexpr int kPlaces[] = {0, 1};
 constexpr std::string_view kPlaceWords[] = {"any", "near"};
-constexpr int kWalks[] = {0, 1};
-constexpr std::string_view kWalkWords[] = {"onward", "back_and_forth"};
+constexpr int kWalks[] = {int(Walk::kOnward), int(Walk::kBackAndForth), int(Walk::kAlternating)};
+constexpr std::string_view kWalkWords[] = {"onward", "back_and_forth", "alternating"};
 constexpr std::string_view kRasterWords[] = {"m", "n", "2", "4", "8", "16"};
 
 // Places in Plan::values, in the order of kParameters.
@@ -85,11 +93,8 @@ constexpr Parameter kParameters[] = {
      kStores, kStoreWords, int(Store::kRows)},
     {"stream", "an operand that few read: its copies are the first to leave L2", kStreams, kStreamWords,
      int(Stream::kNone)},
-    {"keep",
-     "of sixteen steps of the streamed operand those that L2 keeps all the same, for the next call",
-     kKeeps,
-     {},
-     0},
+    {"keep", "of sixteen steps of the streamed operand those that L2 keeps all the same, for the next call", kKeeps,
+     kKeepWords, 0, true, 0, kToldKeeps, 1},
     {"trigger", kTriggerMeaning, kTriggers, kTriggerWords, int(Trigger::kNone), false, 0, kToldTriggers,
      int(Trigger::kLate)},
     {"raster", "order of the tiles: along m, along n, or groups of so many clusters along m", kRasters, kRasterWords,
@@ -105,8 +110,8 @@ constexpr Parameter kParameters[] = {
      "multiprocessors",
      kPlaces, kPlaceWords, 0, false, 0, 0},
     {"walk",
-     "of a persistent schedule: every tile from its first k on, or back and forth, so that what L2 still holds of the "
-     "tile before comes first",
+     "every tile from its first k on; of a persistent schedule back and forth, so that what L2 still holds of the tile "
+     "before comes first; or, of one tile a CTA, every other launch from its end, for what is there of the one before",
      kWalks, kWalkWords, 0, false, 0, 0},
 };
 
@@ -132,14 +137,14 @@ WgmmaPlan::WgmmaPlan(const Plan& plan)
       reduction(SplitReduction(plan.values[kReduction])),
       store(Store(plan.values[kStore])),
       stream(Stream(plan.values[kStream])),
-      keep(plan.values[kKeep]),
+      keep(KeptSteps(plan.values[kKeep])),
       trigger(Trigger(plan.values[kTrigger])),
       raster(plan.values[kRaster]),
       even_turns(plan.values[kCtas] != 0),
       ends_in_turn(plan.values[kFinish] != 0),
       fixed(FixedDimensions(plan.values[kFixed])),
       is_placed(plan.values[kPlace] != 0),
-      turns_back(plan.values[kWalk] != 0) {
+      walk(Walk(plan.values[kWalk])) {
   GEMMSMITH_CHECK(plan.family == FamilyId::kWgmma, "family {}", int(plan.family));
 }
 

@@ -15,7 +15,10 @@ enum class Store { kRows, kBoxes, kBoxesFirstOut };
 
 // Whose copies are the first to leave L2.
 enum class Stream { kNone, kA, kB };
-inline constexpr int kKeepPeriod = 16;  // device/wgmma_tile.cuh has it too
+// In which order kernels come to what they multiply: every tile from its first k on; every other turn of a persistent
+// CTA from its end; or every other launch.
+enum class Walk { kOnward, kBackAndForth, kAlternating };
+inline constexpr int kKeepPeriod = 64;  // device/wgmma_tile.cuh has it too
 
 // Whether place=near comes into question. Taking a place costs about a microsecond, and what it saves is power, which
 // only long calls are short of.
@@ -40,9 +43,11 @@ struct WgmmaPlan {
   bool ends_in_turn;  // the warpgroups of a tile: one stores while the next one multiplies
   FixedDimensions fixed;
   bool is_placed;   // tiles by where multiprocessors stand
-  bool turns_back;  // rows or columns of tiles, and their k, back and forth
+  Walk walk;
 
   explicit WgmmaPlan(const Plan& plan);
+  bool turns_back() const { return walk == Walk::kBackAndForth; }
+  bool alternates() const { return walk == Walk::kAlternating; }
   bool is_ring() const { return stages > 0; }
   bool is_swapped() const { return roles == Roles::kSwapped; }
   // Of the tile as wgmma computes it: rows in blocks of 64, columns by 8.

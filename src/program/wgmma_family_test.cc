@@ -232,7 +232,7 @@ TEST(Walk, GoesBackAndForthWhereTilesFollowEachOtherAndL2CannotHoldThem) {
   const Plan back = Wgmma("schedule=pingpong store=tma walk=back_and_forth");
   EXPECT_NE(Emit(back, large).text.find("kTurnsBack = true;"), std::string::npos);
   EXPECT_NE(Emit(Wgmma("schedule=pingpong store=tma"), large).text.find("kTurnsBack = false;"), std::string::npos);
-  EXPECT_FALSE(WgmmaPlan(Wgmma("schedule=pingpong")).turns_back) << "texts from before there were walks";
+  EXPECT_FALSE(WgmmaPlan(Wgmma("schedule=pingpong")).turns_back()) << "texts from before there were walks";
 }
 
 TEST(Walk, LetsLinesOfCLeaveL2FirstWhereItTurnsBack) {
@@ -240,6 +240,21 @@ TEST(Walk, LetsLinesOfCLeaveL2FirstWhereItTurnsBack) {
   EXPECT_EQ(Reasons("schedule=pingpong store=tma_first_out walk=back_and_forth", large), "");
   EXPECT_NE(Reasons("schedule=pingpong store=tma_first_out", large).find("or that walk back and forth"),
             std::string::npos);
+}
+
+TEST(Walk, AlternatesWhereAllCtasAreThereAtOnceAndL2CannotHoldWhatTheyRead) {
+  const Gemm skinny{{128, 8192, 8192}, {kTn}};
+  const std::string_view words = "tile_m=128 tile_n=64 stages=6 stream=b walk=alternating";
+  EXPECT_EQ(Reasons(words, skinny), "");
+  EXPECT_NE(Reasons(words, {{128, 32768, 8192}, {kTn}}).find("all there at once: 132, not 512"), std::string::npos);
+  EXPECT_NE(Reasons("schedule=pingpong store=tma walk=alternating", {{4096, 4096, 4096}}).find("is for schedule one"),
+            std::string::npos);
+  EXPECT_NE(Reasons("tile_m=128 tile_n=64 walk=alternating", {{128, 4096, 4096}, {kTn}}).find("stay in L2 on any walk"),
+            std::string::npos);
+  EXPECT_NE(Emit(Wgmma(words), skinny).text.find("kAlternates = true;"), std::string::npos);
+  EXPECT_NE(Emit(Wgmma("tile_m=128"), skinny).text.find("kAlternates = false;"), std::string::npos);
+  EXPECT_FALSE(LaunchFor(Wgmma(words), skinny).deterministic) << "sums in another order";
+  EXPECT_TRUE(LaunchFor(Wgmma("tile_m=128 tile_n=64 stages=6 stream=b"), skinny).deterministic);
 }
 
 // ---- operands that few read ----
@@ -262,7 +277,15 @@ TEST(StreamedOperand, KeepsNoMoreThanStaysInL2) {
   EXPECT_EQ(Reasons("tile_m=128 stream=b keep=2", {skinny}), "");
   EXPECT_NE(Reasons("tile_m=128 stream=b keep=3", {skinny}).find("would hold 50 MB"), std::string::npos);
   EXPECT_NE(Reasons("tile_m=128 keep=2", {skinny}).find("none is streamed"), std::string::npos);
-  EXPECT_EQ(WgmmaPlan(Wgmma("tile_m=128 stream=b keep=2")).KeptBytes(skinny), 2.0 * 16384 * 8192 / 8);
+  EXPECT_EQ(Reasons("tile_m=128 stream=b keep=3/2", {skinny}), "");
+  EXPECT_NE(Reasons("tile_m=128 step_k=128 stream=b keep=1/4", {{128, 16384, 4096}}).find("k 4096 makes 32"),
+            std::string::npos);
+  const auto kept = [&](std::string_view keep) {
+    return WgmmaPlan(Wgmma(fmt::format("tile_m=128 stream=b keep={}", keep))).KeptBytes(skinny);
+  };
+  EXPECT_EQ(kept("2"), 2.0 * 16384 * 8192 / 8);
+  EXPECT_EQ(kept("1/4"), kept("1") / 4);
+  EXPECT_EQ(kept("3/2"), kept("1/2") + kept("1"));
 }
 
 TEST(StreamedOperand, IsKnownToTheKernel) {

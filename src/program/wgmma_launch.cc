@@ -74,7 +74,7 @@ Launch LaunchWgmma(const WgmmaPlan& plan, const Gemm& gemm) {
   if (plan.is_placed) launch.workspace_bytes = kPlacesBytes;
   launch.is_cooperative = plan.splits_exchange();
   launch.chainable = plan.trigger != Trigger::kNone;
-  launch.deterministic = plan.split == 1 || plan.stores_shares();
+  launch.deterministic = !plan.alternates() && (plan.split == 1 || plan.stores_shares());
   launch.type = gemm.kind.type;
   launch.maps = {MapOf(OperandA(plan, gemm)), MapOf(OperandB(plan, gemm))};
   if (plan.store_by_copy_engine()) launch.maps.push_back(MapOfC(plan, gemm));
@@ -112,8 +112,9 @@ std::string WgmmaConfigText(const WgmmaPlan& plan, const Gemm& gemm) {
     text.Add("kStagedBlocks", plan.StagedBlocks());
     text.Add("kSharesStaging", plan.SharesStaging());
     text.Add("kEvenTurns", plan.even_turns);
-    text.Add("kTurnsBack", plan.turns_back);
+    text.Add("kTurnsBack", plan.turns_back());
   } else {
+    text.Add("kAlternates", plan.alternates());
     text.Add("kSplit", plan.split);
     text.Add("kReduction", plan.reduction, plan.split);
     text.Add("kStagingInStages", plan.StagingInStages(gemm.shape));

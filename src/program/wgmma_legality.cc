@@ -129,8 +129,12 @@ void CheckPlace(const WgmmaPlan& plan, const Gemm& gemm, Reasons& reasons) {
 }
 
 void CheckWalk(const WgmmaPlan& plan, const Gemm& gemm, const Device& device, Reasons& reasons) {
-  if (!plan.turns_back) return;
-  if (!plan.is_persistent()) return reasons.Add("walk=back_and_forth is for persistent schedules");
+  if (plan.walk == Walk::kOnward) return;
+  if (plan.turns_back() && !plan.is_persistent()) return reasons.Add("walk=back_and_forth is for persistent schedules");
+  if (plan.alternates() && plan.is_persistent()) return reasons.Add("walk=alternating is for schedule one");
+  const int64_t ctas = int64_t(plan.TilesM(gemm.shape)) * plan.TilesN(gemm.shape) * plan.split;
+  if (const int64_t most = device.CtasBySmem(plan.SmemBytes(gemm.shape)); plan.alternates() && ctas > most)
+    reasons.Add("walk=alternating is for CTAs that are all there at once: {}, not {}", most, ctas);
   const double megabytes = OperandMegabytes(gemm) + 2e-6 * double(gemm.shape.m) * gemm.shape.n;
   if (megabytes <= device.l2_resident_mb) reasons.Add("{:.0f} MB of A, B and C stay in L2 on any walk", megabytes);
 }
@@ -147,7 +151,7 @@ void CheckUnaided(const WgmmaPlan& plan, const Gemm& gemm, Reasons& reasons) {
 
 // A persistent CTA is worth it where it has more than one tile.
 void CheckSchedule(const WgmmaPlan& plan, const Gemm& gemm, const Device& device, Reasons& reasons) {
-  if (plan.store == Store::kBoxesFirstOut && !(plan.is_persistent() && (MostlyWritesC(gemm) || plan.turns_back)))
+  if (plan.store == Store::kBoxesFirstOut && !(plan.is_persistent() && (MostlyWritesC(gemm) || plan.turns_back())))
     reasons.Add(
         "store=tma_first_out is for persistent kernels that mostly write C (k to 256, 2^22 elements and more), or that "
         "walk back and forth");
@@ -191,7 +195,7 @@ void CheckFinish(const WgmmaPlan& plan, const Gemm& gemm, Reasons& reasons) {
 // shall.
 void CheckStream(const WgmmaPlan& plan, const Gemm& gemm, const Device& device, Reasons& reasons) {
   if (plan.stream == Stream::kNone) {
-    if (plan.keep > 0) reasons.Add("keep={} of an operand, and none is streamed", plan.keep);
+    if (plan.keep > 0) reasons.Add("keep is for a part of a streamed operand, and none is streamed");
     return;
   }
   const bool is_a = plan.stream == Stream::kA;
@@ -202,7 +206,10 @@ void CheckStream(const WgmmaPlan& plan, const Gemm& gemm, const Device& device, 
   if (const double megabytes = OperandMegabytes(gemm); megabytes <= device.l2_resident_mb)
     reasons.Add("operands of {:.0f} MB stay in L2 from call to call: nothing should leave it first", megabytes);
   if (const double kept = 1e-6 * plan.KeptBytes(gemm.shape); kept > device.l2_resident_mb)
-    reasons.Add("keep={} would hold {:.0f} MB, and {:.0f} stay in L2", plan.keep, kept, device.l2_resident_mb);
+    reasons.Add("keep would hold {:.0f} MB, and {:.0f} stay in L2", kept, device.l2_resident_mb);
+  constexpr int kCoarse = kKeepPeriod / 16;
+  if (const int steps = CeilDivide(gemm.shape.k, plan.step_k); plan.keep % kCoarse != 0 && steps < kKeepPeriod)
+    reasons.Add("a part of one of sixteen steps is one of {}, and k {} makes {}", kKeepPeriod, gemm.shape.k, steps);
 }
 
 void CheckClusterAndGrid(const WgmmaPlan& plan, const Gemm& gemm, const Device& device, Reasons& reasons) {

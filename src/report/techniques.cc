@@ -89,7 +89,14 @@ const Technique kTechniques[] = {
      "a walk onward",
      {"walk", "store"},
      [](const Plan& plan, const Shape&) {
-       return OfPersistent(plan, [](const WgmmaPlan& wgmma) { return wgmma.turns_back; });
+       return OfPersistent(plan, [](const WgmmaPlan& wgmma) { return wgmma.turns_back(); });
+     }},
+    {"alternating",
+     "launches that alternate",
+     "launches that are alike",
+     {"walk", "stream", "keep"},
+     [](const Plan& plan, const Shape&) {
+       return OfWgmma(plan, [](const WgmmaPlan& wgmma) { return wgmma.alternates(); });
      }},
     {"stream",
      "a streamed operand",
