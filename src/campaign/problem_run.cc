@@ -240,15 +240,25 @@ std::vector<Plan> ProblemRun::HeatOfShortCalls(std::vector<const Trial*> screene
   }
   if (const std::optional<Plan> twin = in_chains.empty() ? std::nullopt : short_ring(screened.front()->plan()))
     plans.push_back(*twin);
-  for (size_t rank = 0; options_.raced_on && rank < std::min(screened.size(), kTwinsThatAlternate); ++rank) {
-    const Plan fixed = With(screened[rank]->plan(), "fixed", int(FixedDimensions::kAll));
-    for (const Plan& twin : AlternatingTwins(fixed, gemm(), *options_.raced_on)) {
-      plans.push_back(twin);
-      if (rank == 0) plans.push_back(With(twin, "trigger", int(Trigger::kLast)));
-    }
-  }
+  AddAlternatingTwins(screened, plans);
   if (standing_) plans.push_back(*standing_);
   return plans;
+}
+
+// Of the fastest that have any. Where joules decide nobody has measured them.
+void ProblemRun::AddAlternatingTwins(const std::vector<const Trial*>& screened, std::vector<Plan>& plans) const {
+  if (!options_.raced_on || options_.objective != Objective::kTime) return;
+  size_t with_twins = 0;
+  for (const Trial* trial : screened) {
+    if (with_twins == kTwinsThatAlternate) return;
+    const Plan fixed = With(trial->plan(), "fixed", int(FixedDimensions::kAll));
+    const std::vector<Plan> twins = AlternatingTwins(fixed, gemm(), *options_.raced_on);
+    for (const Plan& twin : twins) {
+      plans.push_back(twin);
+      if (with_twins == 0) plans.push_back(With(twin, "trigger", int(Trigger::kLast)));
+    }
+    with_twins += !twins.empty();
+  }
 }
 
 std::vector<Plan> ProblemRun::HeatOfLongCalls(const std::vector<const Trial*>& screened) const {

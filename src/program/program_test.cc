@@ -220,13 +220,14 @@ TEST(Emit, NamesWhatSumsAreKeptIn) {
   }
 }
 
-TEST(LaunchFor, ClaimsEqualBitsButWhereSplitsAddInOrderOfArrival) {
+TEST(LaunchFor, ClaimsEqualBitsButWhereSplitsAddInOrderOfArrivalOrLaunchesAlternate) {
   const Gemm gemm{{256, 256, 4096}};
   const auto claims = [&](const char* plan) { return LaunchFor(*ParsePlan(plan), gemm).deterministic; };
   for (const char* plan : {"direct", "wgmma", "direct split=4 reduction=ordered", "wgmma split=2 reduction=cluster",
                            "direct warps_k=2", "wgmma split=2 reduction=exchange"})
     EXPECT_TRUE(claims(plan)) << plan;
-  for (const char* plan : {"direct split=4 reduction=add", "wgmma split=2 reduction=add"})
+  for (const char* plan : {"direct split=4 reduction=add", "wgmma split=2 reduction=add", "wgmma walk=alternating",
+                           "wgmma split=2 reduction=exchange walk=alternating"})
     EXPECT_FALSE(claims(plan)) << plan;
 }
 

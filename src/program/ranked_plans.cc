@@ -262,6 +262,10 @@ Plan UsualForm(Plan plan, const Device& device) {
   const Family& family = GetFamily(plan.family);
   if (plan.family == FamilyId::kWgmma && WgmmaPlan(plan).turns_back() && WgmmaPlan(plan).store == Store::kBoxesFirstOut)
     plan.Set("store", int(Store::kBoxes));  // onward only where C is most of what is moved
+  // What alternating launches keep is their last steps, and stays another share than of launches that are alike.
+  if (const int keep = family.IndexOf("keep"); keep >= 0)
+    plan.values[size_t(keep)] =
+        WgmmaPlan(plan).alternates() ? 0 : family.parameters[size_t(keep)].ToldValue(plan.values[size_t(keep)]);
   plan.Set("fixed", UsualFixed(family));
   plan.Set("trigger", UsualTrigger(device));
   for (size_t axis = family.ToldCount(); axis < family.parameters.size(); ++axis)

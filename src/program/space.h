@@ -16,7 +16,8 @@ namespace gemmsmith {
 // one value.
 std::vector<Plan> RankedPlans(const Gemm& gemm, const Device& device, size_t limit);
 
-// The plan with the trigger and the known dimensions that all of RankedPlans() have.
+// The plan with what all of RankedPlans() have of that which twins bring: trigger, known dimensions, place, walk, and
+// whole shares of a streamed operand.
 Plan UsualForm(Plan plan, const Device& device);
 
 // The plan with its secondary axes at their first values: what plans have in common that differ in little of the time.

@@ -96,7 +96,8 @@ const Technique kTechniques[] = {
      "launches that are alike",
      {"walk", "stream", "keep"},
      [](const Plan& plan, const Shape&) {
-       return OfWgmma(plan, [](const WgmmaPlan& wgmma) { return wgmma.alternates(); });
+       if (plan.family != FamilyId::kWgmma || WgmmaPlan(plan).is_persistent()) return std::optional<bool>();
+       return std::optional(WgmmaPlan(plan).alternates());
      }},
     {"stream",
      "a streamed operand",

@@ -104,6 +104,14 @@ TEST(NeighbourWinners, StartOnwardAndWithTheStoreOfThatWalk) {
   winners.Add(gemm, *ParsePlan("wgmma schedule=pingpong store=tma_first_out walk=back_and_forth"));
   EXPECT_EQ(winners.For(gemm, H200(), 1),
             std::vector<Plan>{UsualForm(*ParsePlan("wgmma schedule=pingpong store=tma"), H200())});
+  const Gemm skinny{{64, 8192, 8192}, {kTn}};
+  const auto start = [&](const std::string& words) {
+    NeighbourWinners alone;
+    alone.Add(skinny, *ParsePlan("wgmma tile_m=64 tile_n=64 warpgroups=1 stream=b " + words));
+    return alone.For(skinny, H200(), 1).at(0);
+  };
+  EXPECT_EQ(start("walk=alternating keep=3/2"), start("")) << "another share than of launches that are alike";
+  EXPECT_EQ(start("keep=3/2"), start("keep=1"));
   const Gemm mostly_c{{16384, 16384, 128}, {kTn}};
   winners = {};
   winners.Add(mostly_c, *ParsePlan("wgmma schedule=pingpong store=tma_first_out"));
