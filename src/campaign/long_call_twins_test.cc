@@ -33,7 +33,7 @@ class PlacedTwinsTest : public CampaignTest {
   }
   static Plan Words(std::string_view words) { return *ParsePlan("wgmma store=tma " + std::string(words)); }
   static Plan BackAndForth(Plan plan) {
-    plan.Set("walk", 1), plan.Set("store", int(Store::kBoxesFirstOut));
+    plan.Set("walk", int(Walk::kBackAndForth)), plan.Set("store", int(Store::kBoxesFirstOut));
     return plan;
   }
 

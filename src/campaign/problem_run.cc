@@ -240,25 +240,27 @@ std::vector<Plan> ProblemRun::HeatOfShortCalls(std::vector<const Trial*> screene
   }
   if (const std::optional<Plan> twin = in_chains.empty() ? std::nullopt : short_ring(screened.front()->plan()))
     plans.push_back(*twin);
-  AddAlternatingTwins(screened, plans);
+  for (const Plan& twin : AlternatingTwinsOf(screened)) plans.push_back(twin);
   if (standing_) plans.push_back(*standing_);
   return plans;
 }
 
 // Of the fastest that have any. Where joules decide nobody has measured them.
-void ProblemRun::AddAlternatingTwins(const std::vector<const Trial*>& screened, std::vector<Plan>& plans) const {
-  if (!options_.raced_on || options_.objective != Objective::kTime) return;
+std::vector<Plan> ProblemRun::AlternatingTwinsOf(const std::vector<const Trial*>& screened) const {
+  std::vector<Plan> plans;
+  if (!options_.raced_on || options_.objective != Objective::kTime) return plans;
   size_t with_twins = 0;
   for (const Trial* trial : screened) {
-    if (with_twins == kTwinsThatAlternate) return;
     const Plan fixed = With(trial->plan(), "fixed", int(FixedDimensions::kAll));
     const std::vector<Plan> twins = AlternatingTwins(fixed, gemm(), *options_.raced_on);
+    if (twins.empty()) continue;
     for (const Plan& twin : twins) {
       plans.push_back(twin);
       if (with_twins == 0) plans.push_back(With(twin, "trigger", int(Trigger::kLast)));
     }
-    with_twins += !twins.empty();
+    if (++with_twins == kTwinsThatAlternate) break;
   }
+  return plans;
 }
 
 std::vector<Plan> ProblemRun::HeatOfLongCalls(const std::vector<const Trial*>& screened) const {

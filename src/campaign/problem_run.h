@@ -67,7 +67,7 @@ class ProblemRun {
     return options_.chained_twins > 0 || options_.fixed_twins > 0 || options_.placed_twins || options_.raced_on;
   }
   void Account(const Trial& trial, bool resumed);
-  void AddAlternatingTwins(const std::vector<const Trial*>& screened, std::vector<Plan>& plans) const;
+  std::vector<Plan> AlternatingTwinsOf(const std::vector<const Trial*>& screened) const;
   std::vector<Plan> HeatOfShortCalls(std::vector<const Trial*> screened) const;
   std::vector<Plan> HeatOfLongCalls(const std::vector<const Trial*>& screened) const;
   std::vector<Plan> NotRacedYet(const std::vector<Plan>& plans) const;

@@ -73,7 +73,7 @@ std::optional<Plan> SquareTwin(const Plan& plan, const Gemm& gemm, const Device&
 std::optional<Plan> BackAndForthTwin(const Plan& plan, const Gemm& gemm, const Device& device) {
   if (plan.family != FamilyId::kWgmma || WgmmaPlan(plan).turns_back()) return std::nullopt;
   if (gemm.shape.k < kLeastKOfWalk || gemm.shape.k > kMostKOfWalk) return std::nullopt;
-  Plan twin = With(plan, "walk", 1);
+  Plan twin = With(plan, "walk", int(Walk::kBackAndForth));
   if (WgmmaPlan(plan).store == Store::kBoxes) twin = With(twin, "store", int(Store::kBoxesFirstOut));
   if (!IsLegal(twin, gemm, device)) return std::nullopt;
   return twin;

@@ -23,8 +23,8 @@ std::optional<Plan> SquareTwin(const Plan& plan, const Gemm& gemm, const Device&
 // The same plan walking back and forth, where it stores by the copy engine with lines of C that leave L2 first; none where
 // it does already, where that is not legal, or where K is too short or too long for it to pay.
 std::optional<Plan> BackAndForthTwin(const Plan& plan, const Gemm& gemm, const Device& device);
-// The same plan in launches that alternate, with the longer operand streamed where few read it: as if nothing of it
-// stayed, and with the largest shares that do; none where a CTA has many tiles, or L2 can hold it all.
+// The same plan in launches that alternate, with the longer operand streamed where few read it: with the two largest
+// shares of it that stay, then without any; none where it alternates already, or where alternating is not legal.
 std::vector<Plan> AlternatingTwins(const Plan& plan, const Gemm& gemm, const Device& device);
 // The same plan with the longest ring that takes no more than so many bytes; none where it takes no more as it is, and
 // where K is not split among CTAs that wait for each other.

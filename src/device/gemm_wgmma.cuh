@@ -98,11 +98,12 @@ struct WgmmaKernel : WgmmaTile<Config> {
   // ---- feeding ----
 
   // Where launches alternate, each begins at the end that the one before it came to, and L2 still holds the last steps of
-  // that one, kKeep of 64. As those come from L2 sooner than others from memory, rounds have one of these and then up to
-  // three of those: all of them at once, memory would be idle meanwhile (8 % of the time with 101 MB, 4 with 134, none
-  // with more than 300; H200, 2026-11-26).
-  static constexpr int kFromMemory = Config::kKeep == 0 ? 0 : (Tile::kKeepPeriod - Config::kKeep) / Config::kKeep - 1;
-  static constexpr int kRound = 1 + Min(kFromMemory, 3);
+  // that one, kKeep of kKeepPeriod. As those come from L2 sooner than others from memory, rounds have one of these and
+  // then up to three of those: all of them at once, memory would be idle meanwhile (8 % of the time with 101 MB, 4 with
+  // 134, none with more than 300; H200, 2026-11-26). Rounds end before the last KeptSteps(), which stay in their places:
+  // the next launch begins with them.
+  static constexpr int kRound = Config::kKeep == 0 ? 1 : Min(4, Tile::kKeepPeriod / Config::kKeep - 1);
+  static_assert(kRound >= 1 && (kRound + 1) * Config::kKeep <= Tile::kKeepPeriod, "rounds would reach into the last steps");
   GEMMSMITH_DEVICE int KeptSteps() const { return steps * Config::kKeep / Tile::kKeepPeriod; }
   // How far from that end.
   GEMMSMITH_DEVICE int FromEnd(int step) const {

@@ -190,7 +190,8 @@ GEMMSMITH_DEVICE void TakeRegisters() {
   asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(kRegisters));
 }
 
-// Whether this launch has an odd number: of the launches of one stream, and of the kernels of one graph, every other one.
+// Whether this launch has an odd number. PTX promises no more than a launch's number in its context; as seen, kernels that
+// follow each other in a stream or in a graph, whichever they are, are numbered one by one (H100, CUDA 13.0).
 GEMMSMITH_DEVICE bool IsOddLaunch() {
   u64 number;
   asm("mov.u64 %0, %%gridid;" : "=l"(number));

@@ -131,10 +131,11 @@ struct WgmmaTile {
   }
 
   // Of every sixteen steps the first ones, and the next one in some of every four sixteens.
-  static constexpr int kKeepPeriod = 64;
+  static constexpr int kCoarsePeriod = 16, kKeepPeriod = 64;
   static GEMMSMITH_DEVICE bool IsKept(int step) {
-    constexpr int kWhole = Config::kKeep / 4, kRest = Config::kKeep % 4;
-    return step % 16 < kWhole || (kRest > 0 && step % 16 == kWhole && step / 16 % 4 < kRest);
+    constexpr int kPeriods = kKeepPeriod / kCoarsePeriod, kWhole = Config::kKeep / kPeriods, kRest = Config::kKeep % kPeriods;
+    const int place = step % kCoarsePeriod, period = step / kCoarsePeriod % kPeriods;
+    return place < kWhole || (kRest > 0 && place == kWhole && period < kRest);
   }
   // Of a streamed operand L2 gives up first what all steps but those kept copy.
   template <bool kStreams>

@@ -68,7 +68,7 @@ Gemm RandomGemm(Random& random, bool is_persistent, bool shares_staging) {
 // two of four take places, the first and the third turn back.
 Plan WithOrder(Plan plan, size_t count) {
   plan.Set("place", count % 4 < 2);
-  plan.Set("walk", count % 2 == 0);
+  plan.Set("walk", int(count % 2 == 0 ? Walk::kBackAndForth : Walk::kOnward));
   if (count % 2 == 0 && WgmmaPlan(plan).store == Store::kBoxes) plan.Set("store", int(Store::kBoxesFirstOut));
   return plan;
 }
@@ -244,7 +244,7 @@ TEST_F(PipelineGpuTest, EveryScheduleWalksBackAndForth) {
           ParsePlan("wgmma store=tma_first_out walk=back_and_forth " + std::string(words) + place);
       ASSERT_DONE(plan);
       Plan onward = *plan;
-      onward.Set("walk", 0), onward.Set("store", int(Store::kBoxes)), onward.Set("place", 0);
+      onward.Set("walk", int(Walk::kOnward)), onward.Set("store", int(Store::kBoxes)), onward.Set("place", 0);
       ASSERT_TRUE(IsLegal(onward, gemm, gpu_->identity().device)) << words;
       pipelines.push_back({gemm, *plan, {}});
     }

@@ -32,19 +32,23 @@ Device Make(std::string name, std::string key, int major, int minor, int multipr
 // What a CTA takes of shared memory beyond its own.
 constexpr int64_t kOwnSmemBytes = 1024;
 
+int64_t CtasOfAMultiprocessor(const Device& device, int64_t smem_bytes) {
+  return device.smem_bytes_per_multiprocessor / (smem_bytes + kOwnSmemBytes);
+}
+
 }  // namespace
 
 int64_t Device::RoomForTwoBytes() const { return smem_bytes_per_multiprocessor / 2 - kOwnSmemBytes; }
 
 int64_t Device::CtasBySmem(int64_t smem_bytes) const {
-  return multiprocessors * (smem_bytes_per_multiprocessor / (smem_bytes + kOwnSmemBytes));
+  return multiprocessors * CtasOfAMultiprocessor(*this, smem_bytes);
 }
 
 int64_t Device::SureCtas(int threads, int64_t smem_bytes) const {
   constexpr int kMostRegisters = 256, kMostCtas = 16;  // of a thread, a multiprocessor
   const int warps = (threads + 31) / 32;
   const int64_t by_registers = registers_per_block / (warps * 32 * kMostRegisters);
-  const int64_t by_smem = CtasBySmem(smem_bytes) / multiprocessors;
+  const int64_t by_smem = CtasOfAMultiprocessor(*this, smem_bytes);
   return multiprocessors * std::max<int64_t>(1, std::min({by_registers, by_smem, int64_t{kMostCtas}}));
 }
 

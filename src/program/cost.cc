@@ -296,7 +296,7 @@ double TurnsSaveNs(const WgmmaPlan& plan, double step_compute_ns, double leave_n
   return busy * cover * std::min(leave_ns, turns_ns) - (1 - busy) * turns_ns;
 }
 
-// Of a streamed operand, in L2 until the next call.
+// Of the operands, in L2 until the next call; of all shares that alternating launches keep the same.
 double BytesThatStay(const WgmmaPlan& plan, const Shape& shape, double l2_scale) {
   if (plan.alternates()) return 1e6 * wgmma::kAlternatingKeepsMb * l2_scale;
   if (plan.stream == Stream::kNone) return 0;

@@ -22,13 +22,12 @@ constexpr int kStores[] = {int(Store::kRows), int(Store::kBoxes), int(Store::kBo
 constexpr std::string_view kStoreWords[] = {"rows", "tma", "tma_first_out"};
 constexpr int kStreams[] = {int(Stream::kNone), int(Stream::kA), int(Stream::kB)};
 constexpr std::string_view kStreamWords[] = {"none", "a", "b"};
-// Of sixteen steps; finer ones, which no words tell, stand behind them, of 64.
-constexpr int kCoarsePeriod = 16;
+// Steps of kCoarsePeriod; finer shares, which no words tell, stand behind them, as steps of kKeepPeriod.
 constexpr int KeepOf64(int steps) { return kCoarsePeriod + steps; }
 constexpr int kKeeps[] = {0, 1, 2, 3, 4, 6, 8, KeepOf64(1), KeepOf64(2), KeepOf64(3), KeepOf64(6)};
 constexpr std::string_view kKeepWords[] = {"0", "1", "2", "3", "4", "6", "8", "1/4", "1/2", "3/4", "3/2"};
 constexpr size_t kToldKeeps = 7;
-constexpr int KeptSteps(int keep) {
+constexpr int InPeriod(int keep) {
   return keep < kCoarsePeriod ? keep * (kKeepPeriod / kCoarsePeriod) : keep - kCoarsePeriod;
 }
 constexpr int kCtaCounts[] = {0, 1};
@@ -137,7 +136,7 @@ WgmmaPlan::WgmmaPlan(const Plan& plan)
       reduction(SplitReduction(plan.values[kReduction])),
       store(Store(plan.values[kStore])),
       stream(Stream(plan.values[kStream])),
-      keep(KeptSteps(plan.values[kKeep])),
+      keep(InPeriod(plan.values[kKeep])),
       trigger(Trigger(plan.values[kTrigger])),
       raster(plan.values[kRaster]),
       even_turns(plan.values[kCtas] != 0),

@@ -18,7 +18,7 @@ enum class Stream { kNone, kA, kB };
 // In which order kernels come to what they multiply: every tile from its first k on; every other turn of a persistent
 // CTA from its end; or every other launch.
 enum class Walk { kOnward, kBackAndForth, kAlternating };
-inline constexpr int kKeepPeriod = 64;  // device/wgmma_tile.cuh has it too
+inline constexpr int kCoarsePeriod = 16, kKeepPeriod = 64;  // device/wgmma_tile.cuh has them too
 
 // Whether place=near comes into question. Taking a place costs about a microsecond, and what it saves is power, which
 // only long calls are short of.
@@ -42,7 +42,7 @@ struct WgmmaPlan {
   bool even_turns;
   bool ends_in_turn;  // the warpgroups of a tile: one stores while the next one multiplies
   FixedDimensions fixed;
-  bool is_placed;   // tiles by where multiprocessors stand
+  bool is_placed;  // tiles by where multiprocessors stand
   Walk walk;
 
   explicit WgmmaPlan(const Plan& plan);

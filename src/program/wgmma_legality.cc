@@ -207,9 +207,9 @@ void CheckStream(const WgmmaPlan& plan, const Gemm& gemm, const Device& device, 
     reasons.Add("operands of {:.0f} MB stay in L2 from call to call: nothing should leave it first", megabytes);
   if (const double kept = 1e-6 * plan.KeptBytes(gemm.shape); kept > device.l2_resident_mb)
     reasons.Add("keep would hold {:.0f} MB, and {:.0f} stay in L2", kept, device.l2_resident_mb);
-  constexpr int kCoarse = kKeepPeriod / 16;
-  if (const int steps = CeilDivide(gemm.shape.k, plan.step_k); plan.keep % kCoarse != 0 && steps < kKeepPeriod)
-    reasons.Add("a part of one of sixteen steps is one of {}, and k {} makes {}", kKeepPeriod, gemm.shape.k, steps);
+  const bool is_fine = plan.keep % (kKeepPeriod / kCoarsePeriod) != 0;
+  if (const int steps = CeilDivide(gemm.shape.k, plan.step_k); is_fine && steps < kKeepPeriod)
+    reasons.Add("parts of one of sixteen steps take {} steps, and k {} makes {}", kKeepPeriod, gemm.shape.k, steps);
 }
 
 void CheckClusterAndGrid(const WgmmaPlan& plan, const Gemm& gemm, const Device& device, Reasons& reasons) {

@@ -19,6 +19,11 @@ std::optional<bool> OfPersistent(const Plan& plan, bool (*is_used)(const WgmmaPl
   return is_used(WgmmaPlan(plan));
 }
 
+std::optional<bool> OfOneTile(const Plan& plan, bool (*is_used)(const WgmmaPlan&)) {
+  if (plan.family != FamilyId::kWgmma || WgmmaPlan(plan).is_persistent()) return std::nullopt;
+  return is_used(WgmmaPlan(plan));
+}
+
 // Of plans that have this schedule or the cooperative one.
 std::optional<bool> NotCooperativeBut(Schedule schedule, const Plan& plan) {
   if (plan.family != FamilyId::kWgmma) return std::nullopt;
@@ -96,8 +101,7 @@ const Technique kTechniques[] = {
      "launches that are alike",
      {"walk", "stream", "keep"},
      [](const Plan& plan, const Shape&) {
-       if (plan.family != FamilyId::kWgmma || WgmmaPlan(plan).is_persistent()) return std::optional<bool>();
-       return std::optional(WgmmaPlan(plan).alternates());
+       return OfOneTile(plan, [](const WgmmaPlan& wgmma) { return wgmma.alternates(); });
      }},
     {"stream",
      "a streamed operand",
