@@ -19,10 +19,10 @@ constexpr size_t kFirstRing = 1;  // of the stages, which ascend
 constexpr double kSquarer = 0.95;
 // Rows of tiles that a group has at least where tiles go by place (docs/lab/neighbours.md), and the raster of fewer.
 constexpr int kPlacedRows = 8, kRasterAlongM = 0;
-// Back and forth a persistent kernel takes 0.994 of the time with K from here to there (12 long products of
-// data/h100/back; 0.992 of 24 with two races that were not kept) and 1.000 where it is longer (25), 1.02 with K of 512
-// (2; H100s, November 2026; docs/lab/throughput.md).
-constexpr int kLeastKOfWalk = 2048, kMostKOfWalk = 8192;
+// Back and forth a persistent kernel takes 0.993 of the time with K from 4096 on (47 pairs of data/h200/shared and
+// back_shared, 0.994 of the 30 with K of 12288 and more); on H100s 0.994 with K from here to 8192 (12 products of
+// data/h100/back), 1.000 where it is longer (25) and 1.02 with K of 512 (2; November 2026; docs/lab/throughput.md).
+constexpr int kLeastKOfWalk = 2048;
 
 // Of a streamed operand what the last steps of a launch may leave for the next one: most of 36 skinny shapes were
 // fastest with 17 to 25 MB; of 400 MB and more a share makes 1 % at most (H200, November 2026; docs/lab/latency.md).
@@ -54,7 +54,8 @@ std::optional<Plan> PlacedTwin(const Plan& plan, const Shape& shape) {
     return std::nullopt;
   const WgmmaPlan read(plan);
   const int group = kPlacedRows / read.cluster_m;
-  Plan near = With(With(plan, "place", 1), "ctas", 0);
+  const Ctas ctas = read.shares_rest() ? Ctas::kShared : Ctas::kAll;
+  Plan near = With(With(plan, "place", 1), "ctas", int(ctas));
   if (kPlacedRows >= CeilDivide(shape.m, read.tile_m)) return With(near, "raster", kRasterAlongM);
   if (read.raster < group) near = With(near, "raster", group);
   return near;
@@ -72,7 +73,7 @@ std::optional<Plan> SquareTwin(const Plan& plan, const Gemm& gemm, const Device&
 
 std::optional<Plan> BackAndForthTwin(const Plan& plan, const Gemm& gemm, const Device& device) {
   if (plan.family != FamilyId::kWgmma || WgmmaPlan(plan).turns_back()) return std::nullopt;
-  if (gemm.shape.k < kLeastKOfWalk || gemm.shape.k > kMostKOfWalk) return std::nullopt;
+  if (gemm.shape.k < kLeastKOfWalk) return std::nullopt;
   Plan twin = With(plan, "walk", int(Walk::kBackAndForth));
   if (WgmmaPlan(plan).store == Store::kBoxes) twin = With(twin, "store", int(Store::kBoxesFirstOut));
   if (!IsLegal(twin, gemm, device)) return std::nullopt;

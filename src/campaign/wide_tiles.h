@@ -10,7 +10,9 @@
 namespace gemmsmith {
 
 // So many, the one that is expected to settle fastest first, each with the squarest raster where that asks L2 for 5 %
-// less; none where K is less than 8192, for which this says nothing (docs/lab/throughput.md), or where none is legal.
+// less; none where K is less than 8192 (of the longest products, 4096), for which this says nothing
+// (docs/lab/throughput.md), or where none is legal. Of the longest as many again that share what whole turns leave
+// over, among these.
 std::vector<Plan> WideTiles(const Gemm& gemm, const Device& device, size_t count);
 
 }  // namespace gemmsmith

@@ -10,9 +10,12 @@
 // kConsumerRegisters (0: as compiled), kEvenTurns (for the host: launch no more CTAs than make the same number of turns),
 // kStagedBlocks (row blocks of a warp that the epilogue has memory for; behind the stages), kSharesStaging (all
 // warpgroups stage in the memory of one block, one after the other, and a warp of its own stores), kTurnsBack (every other
-// turn through K from its end, and every other row, column or group of tiles), kPlaced (neighbours.cuh).
+// turn through K from its end, and every other row, column or group of tiles), kPlaced (neighbours.cuh), kSharesRest (the
+// tiles that whole turns leave over are shared out along K, rest.cuh; CTAs wait for each other, so all must be there).
 #pragma once
 
+#include "part_sums.cuh"
+#include "rest.cuh"
 #include "wgmma_tile.cuh"
 
 namespace gemmsmith {
@@ -66,6 +69,7 @@ struct PersistentKernel : WgmmaTile<Config> {
   using Tile::arguments, Tile::shared, Tile::member_m, Tile::member_n;
   using Tile::Full, Tile::Empty, Tile::Stage, Tile::Release;
   using Tile::kTileM, Tile::kTileN, Tile::kStepK, Tile::kRowBlocks, Tile::kClusterSize, Tile::kIsPlaced;
+  using Parts = PartSums<Config::kWarpgroups * 128, kRowBlocks, Tile::kSums, Tile::kStageBytes>;
 
   static constexpr int kStages = Config::kStages, kWarpgroups = Config::kWarpgroups;
   static constexpr bool kPingPong = Config::kSchedule == Schedule::kPingPong;
@@ -93,19 +97,25 @@ struct PersistentKernel : WgmmaTile<Config> {
   static_assert(!kSharesStaging || (Config::kStoreByCopyEngine && Config::kStagedBlocks == 1 && !kPingPong),
                 "a warp stores for those that share a tile");
 
+  static constexpr bool kSharesRest = Config::kSharesRest;
+  static_assert(!kSharesRest || (kTeams == 1 && !kUnaided && kClusterSize == 1 && IsSame<typename Config::Sum, float>::value),
+                "a range of steps is one CTA's, and its sums are floats");
+
   const TileOrder<Config::kRaster, Config::kTurnsBack> order;
   const int first, stride;  // of the clusters of tiles that this cluster works on
-  const int turns;          // how many these are
   const int steps;          // of kStepK, a tile
+  const int turns;          // how many whole tiles it works on
+  const int ring_steps;     // in all
 
-  GEMMSMITH_DEVICE PersistentKernel(const Tile& tile, int first_)
+  GEMMSMITH_DEVICE PersistentKernel(const Tile& tile, int first_, int steps_of_rest = 0)
       : Tile(tile),
         order(CeilDivide(CeilDivide(M::Value(tile.arguments.gemm.m), kTileM), Config::kClusterM),
               CeilDivide(CeilDivide(N::Value(tile.arguments.gemm.n), kTileN), Config::kClusterN)),
         first(first_),
         stride(ClusterCount()),
-        turns((order.count() - first + stride - 1) / stride),
-        steps(CeilDivide(K::Value(tile.arguments.gemm.k), kStepK)) {}
+        steps(CeilDivide(K::Value(tile.arguments.gemm.k), kStepK)),
+        turns(kSharesRest ? order.count() / stride : (order.count() - first + stride - 1) / stride),
+        ring_steps(turns * steps + steps_of_rest) {}
 
   static GEMMSMITH_DEVICE int ClusterCount() { return int(gridDim.x) / kClusterSize; }
   static GEMMSMITH_DEVICE int RankInCluster() { return int(blockIdx.x) % kClusterSize; }
@@ -129,12 +139,20 @@ struct PersistentKernel : WgmmaTile<Config> {
     return int(place);
   }
 
+  static GEMMSMITH_DEVICE int FirstOf(const Tile& tile) {
+    if constexpr (kIsPlaced)
+      return PlaceOfCluster(tile);
+    else
+      return int(blockIdx.x) / kClusterSize;
+  }
+
   using Place = typename Tile::PlaceInC;
-  GEMMSMITH_DEVICE Place PlaceOf(int turn) const {
+  GEMMSMITH_DEVICE Place PlaceOfIndex(int index) const {
     int row, column;
-    order.Find(first + turn * stride, row, column);
+    order.Find(index, row, column);
     return {(row * Config::kClusterM + member_m) * kTileM, (column * Config::kClusterN + member_n) * kTileN};
   }
+  GEMMSMITH_DEVICE Place PlaceOf(int turn) const { return PlaceOfIndex(first + turn * stride); }
 
   // Of a step of a turn. L2 still holds what came last of the rows or columns that a tile shares with the one before: back
   // and forth, that comes first.
@@ -156,7 +174,7 @@ struct PersistentKernel : WgmmaTile<Config> {
       return before;
     }
   };
-  GEMMSMITH_DEVICE bool WillBeRefilled(int step) const { return step + kStages < turns * steps; }
+  GEMMSMITH_DEVICE bool WillBeRefilled(int step) const { return step + kStages < ring_steps; }
 
   GEMMSMITH_DEVICE void Produce() const {
     if (Config::kTrigger != Trigger::kNone) WaitForLaunchBefore();
@@ -172,8 +190,121 @@ struct PersistentKernel : WgmmaTile<Config> {
         Tile::Fill(KOf(turn, i, steps), place.row, place.column, ring.stage);
       }
     }
+    if constexpr (kSharesRest) ProduceRest(step, ring);
     if constexpr (kIsPlaced)
       if (RankInCluster() == 0) LeavePlaces(Places(arguments), u32(stride));
+  }
+
+  // ---- what whole turns leave over ----
+
+  // One thread finds out what this CTA has and writes it down for all: found by each it would cost registers, of which
+  // wide tiles have none to spare. Words: how many steps of the ring, how many slots the sums of a tile come in, and how
+  // far these are apart; then of each part, until one without steps, where its tile begins, its steps, its slot, and
+  // whether sums are taken.
+  enum RestIndex { kRingSteps, kGivers, kSlotDistance, kRestParts };
+  enum PartIndex { kRow, kColumn, kBegin, kEnd, kSlot, kTakes, kPartWords };
+  static_assert(Tile::kRestWords + 4 * (kRestParts + (Rest::kMostParts + 1) * kPartWords) <= Tile::kStagesStart);
+  GEMMSMITH_DEVICE int RestWord(int index) const { return RestWord(*this, index); }
+  static GEMMSMITH_DEVICE int RestWord(const Tile& tile, int index) {
+    int word;
+    asm volatile("ld.shared.s32 %0, [%1];" : "=r"(word) : "r"(tile.shared + Tile::kRestWords + 4 * index) : "memory");
+    return word;
+  }
+  GEMMSMITH_DEVICE void SetRestWord(int index, int word) const {
+    asm volatile("st.shared.s32 [%0], %1;" ::"r"(shared + Tile::kRestWords + 4 * index), "r"(word) : "memory");
+  }
+  GEMMSMITH_DEVICE int PartWord(int part, PartIndex word) const { return RestWord(kRestParts + part * kPartWords + word); }
+  GEMMSMITH_DEVICE int StepsOfPart(int part) const { return PartWord(part, kEnd) - PartWord(part, kBegin); }
+  GEMMSMITH_DEVICE Place PlaceOfPart(int part) const { return {PartWord(part, kRow), PartWord(part, kColumn)}; }
+
+  GEMMSMITH_DEVICE void WriteRest() const {
+    const Rest rest(order.count(), steps, kStepK, stride);
+    int word = kRestParts, ring = 0;
+#pragma unroll 1
+    for (int number = 0;; ++number, word += kPartWords) {
+      const RestPart part(rest, first, number);
+      const bool is_there = part.IsThere(rest);
+      SetRestWord(word + kBegin, is_there ? part.begin : 0);
+      SetRestWord(word + kEnd, is_there ? part.end : 0);
+      if (!is_there) break;
+      const Place place = PlaceOfIndex(turns * stride + part.tile);
+      SetRestWord(word + kRow, place.row);
+      SetRestWord(word + kColumn, place.column);
+      SetRestWord(word + kSlot, part.slot);
+      SetRestWord(word + kTakes, part.takes ? 1 : 0);
+      ring += part.count() + (part.takes ? rest.Givers() * Parts::kChunks : 0);
+    }
+    SetRestWord(kRingSteps, ring);
+    SetRestWord(kGivers, rest.Givers());
+    SetRestWord(kSlotDistance, rest.tiles);
+  }
+  GEMMSMITH_DEVICE char* PartsMemory() const {
+    return static_cast<char*>(arguments.gemm.workspace) + (kIsPlaced ? kPlacesBytes : 0);
+  }
+
+  GEMMSMITH_DEVICE void ProduceRest(int step, RingPlace ring) const {
+    const auto await_stage = [&] {
+      if (step >= kStages) WaitFor(Empty(ring.stage), ring.parity ^ 1);
+    };
+#pragma unroll 1
+    for (int part = 0; StepsOfPart(part) > 0; ++part) {
+      const Place place = PlaceOfPart(part);
+      const int end = PartWord(part, kEnd);
+#pragma unroll 1
+      for (int i = PartWord(part, kBegin); i < end; ++i, ++step, ring.Next()) {
+        await_stage();
+        Tile::Fill(i * kStepK, place.row, place.column, ring.stage);
+      }
+      int slot = PartWord(part, kSlot);
+#pragma unroll 1
+      for (int left = PartWord(part, kTakes) * RestWord(kGivers); left > 0; --left, slot += RestWord(kSlotDistance)) {
+        Parts::AwaitSums(PartsMemory(), slot);
+#pragma unroll 1
+        for (int chunk = 0; chunk < Parts::kChunks; ++chunk, ++step, ring.Next()) {
+          await_stage();
+          Parts::Bring(PartsMemory(), slot, chunk, Stage(ring.stage), Full(ring.stage));
+        }
+      }
+    }
+  }
+
+  GEMMSMITH_DEVICE void TakeSums(int step, int slot, Accumulators& accumulators) const {
+    RingPlace ring(step);
+#pragma unroll 1
+    for (int left = RestWord(kGivers); left > 0; --left, slot += RestWord(kSlotDistance)) {
+      float* from = Parts::FirstQuad(PartsMemory(), slot);
+#pragma unroll
+      for (int chunk = 0; chunk < Parts::kChunks; ++chunk, ++step, ring.Next()) {
+        WaitFor(Full(ring.stage), ring.parity);
+        Parts::Take(from, chunk, Stage(ring.stage), accumulators);
+        if (WillBeRefilled(step)) Release(ring.stage);
+      }
+    }
+  }
+
+  // A CTA that takes sums has no further part, and lets the next launch start before it waits for them; the others do when
+  // all is given. (Asked for behind the last instructions of either, 128x256 with four stages has a register too few.)
+  GEMMSMITH_DEVICE void ConsumeRest(int warp, int teammate, bool is_storer, u32& uses) const {
+    int step = turns * steps;
+#pragma unroll 1
+    for (int part = 0; StepsOfPart(part) > 0; ++part) {
+      const int count = StepsOfPart(part);
+      Accumulators accumulators;
+      RingPlace ring(step);
+      MultiplySteps(0, count, step, ring, teammate, {}, accumulators);
+      Tile::Settle(accumulators);
+      ReleaseAfter(count - 1, step, ring.Before(), {});
+      step += count;
+      const int slot = PartWord(part, kSlot);
+      if (PartWord(part, kTakes) == 0) {
+        Parts::Give(PartsMemory(), slot, accumulators);
+        continue;
+      }
+      if (Config::kTrigger == Trigger::kLate) LetNextLaunchStart();
+      TakeSums(step, slot, accumulators);
+      StoreTileOf(PlaceOfPart(part), warp, teammate, is_storer, uses, accumulators);
+    }
+    if (Config::kTrigger == Trigger::kLate) LetNextLaunchStart();
   }
 
   // ---- unaided: copies by the consumers ----
@@ -247,7 +378,7 @@ struct PersistentKernel : WgmmaTile<Config> {
     // The other team's instructions may queue up behind these. Without this order a team that waits a phase ahead of the
     // ring would pass on the parity of the phase before.
     if (kPingPong && turn + 1 < turns) ArriveAt<256>(kTurnBarrier + (turn + 1) % kTeams);
-    if (Config::kTrigger == Trigger::kLate && turn + kTeams >= turns) LetNextLaunchStart();
+    if (Config::kTrigger == Trigger::kLate && !kSharesRest && turn + kTeams >= turns) LetNextLaunchStart();
     Tile::Settle(accumulators);
     ReleaseAfter(steps - 1, first_step, ring.Before(), copies);
   }
@@ -310,9 +441,12 @@ struct PersistentKernel : WgmmaTile<Config> {
   // A warp, for all warpgroups. The last one of all is followed by nobody.
   GEMMSMITH_DEVICE void StoreStaged() const {
     constexpr int kBlocks = kWarpgroups * kRowBlocks;
+    // Behind the whole ones the tile whose sums this CTA takes, if any: its first part.
+    const bool stores_part = kSharesRest && StepsOfPart(0) > 0 && PartWord(0, kTakes) != 0;
+    const int tiles = turns + (stores_part ? 1 : 0);
 #pragma unroll 1
-    for (int turn = 0; turn < turns; ++turn) {
-      const Place place = PlaceOf(turn);
+    for (int i = 0; i < tiles; ++i) {
+      const Place place = i < turns ? PlaceOf(i) : PlaceOfPart(0);
 #pragma unroll 1
       for (int block = 0; block < kBlocks; ++block) {
         const bool ends_tile = block + 1 == kBlocks;
@@ -322,7 +456,7 @@ struct PersistentKernel : WgmmaTile<Config> {
           Tile::StoreBoxes(boxes.row, boxes.column, Stage(kStages));
           CommitStores();
           WaitForStoresBut<0>();
-          if (!ends_tile || turn + 1 < turns) Arrive(MayStage(ends_tile ? 0 : (block + 1) / kRowBlocks));
+          if (!ends_tile || i + 1 < tiles) Arrive(MayStage(ends_tile ? 0 : (block + 1) / kRowBlocks));
         }
         __syncwarp();
       }
@@ -349,6 +483,14 @@ struct PersistentKernel : WgmmaTile<Config> {
       StoreTileInRows(place, warp, teammate, sums);
   }
 
+  GEMMSMITH_DEVICE void StoreTileOf(const Place& place, int warp, int teammate, bool is_storer, u32& uses,
+                                    const Accumulators& accumulators) const {
+    if constexpr (kSharesStaging)
+      StageTileForStorer(warp, uses, accumulators);
+    else
+      StoreTile(place, warp, teammate, is_storer, accumulators);
+  }
+
   GEMMSMITH_DEVICE void Consume(int warp) const {
     const bool is_storer = Config::kStoreByCopyEngine && !kSharesStaging && warp % 4 == 0 && ElectLane();
     const int warpgroup = warp / 4, team = kPingPong ? warpgroup : 0, teammate = kPingPong ? 0 : warpgroup;
@@ -362,11 +504,9 @@ struct PersistentKernel : WgmmaTile<Config> {
       Accumulators accumulators;
       if (kPingPong && turn > 0) MeetThreads<256>(kTurnBarrier + team);
       Multiply(turn, teammate, accumulators);
-      if constexpr (kSharesStaging)
-        StageTileForStorer(warp, uses, accumulators);
-      else
-        StoreTile(PlaceOf(turn), warp, teammate, is_storer, accumulators);
+      StoreTileOf(PlaceOf(turn), warp, teammate, is_storer, uses, accumulators);
     }
+    if constexpr (kSharesRest) ConsumeRest(warp, teammate, is_storer, uses);
     if (is_storer) WaitForStoresBut<0>();
     if constexpr (kIsPlaced)
       if (OrdersCopies(warp) && RankInCluster() == 0 && ElectLane()) LeavePlaces(Places(arguments), u32(stride));
@@ -374,7 +514,8 @@ struct PersistentKernel : WgmmaTile<Config> {
 
   // Barriers, for all of the CTA and its cluster.
   static GEMMSMITH_DEVICE void Begin(const Tile& tile, int warp) {
-    const bool waits_for_nothing = !kUnaided && warp >= kConsumerWarps && !(kSharesStaging && warp == kStoringWarp);
+    const bool waits_for_nothing =
+        !kUnaided && !kSharesRest && warp >= kConsumerWarps && !(kSharesStaging && warp == kStoringWarp);
     if (warp == kOrderingWarp && ElectLane()) {  // elected anew where it is needed, as in gemm_wgmma.cuh
       if (Config::kTrigger == Trigger::kEarly) LetNextLaunchStart();
       PrefetchMap(tile.arguments.a);
@@ -384,6 +525,7 @@ struct PersistentKernel : WgmmaTile<Config> {
       tile.InitBarriers(kStages);
       if constexpr (kIsPlaced)
         if (RankInCluster() == 0) TakePlaceFor(tile);
+      if constexpr (kSharesRest) PersistentKernel(tile, FirstOf(tile)).WriteRest();
     }
     __syncwarp();
     if constexpr (kClusterSize > 1 && kIsPlaced)
@@ -414,11 +556,11 @@ struct PersistentKernel : WgmmaTile<Config> {
     const int warp = __shfl_sync(0xffffffffu, threadIdx.x / 32, 0);
     const Tile tile(arguments, SharedAddress(memory), RankInCluster() % Config::kClusterM,
                     RankInCluster() / Config::kClusterM);
-    if constexpr (kIsPlaced) {
+    if constexpr (kIsPlaced || kSharesRest) {
       Begin(tile, warp);
-      PersistentKernel(tile, PlaceOfCluster(tile)).Work(warp);
+      PersistentKernel(tile, FirstOf(tile), kSharesRest ? RestWord(tile, kRingSteps) : 0).Work(warp);
     } else {
-      const PersistentKernel kernel(tile, int(blockIdx.x) / kClusterSize);
+      const PersistentKernel kernel(tile, FirstOf(tile));
       Begin(kernel, warp);
       kernel.Work(warp);
     }

@@ -30,6 +30,10 @@ cudaError_t LaunchGemm(void (*kernel)(typename PersistentKernel<Config>::Argumen
   cudaLaunchAttribute cluster{};
   cluster.id = cudaLaunchAttributeClusterDimension;
   cluster.val.clusterDim = {Kernel::kClusterSize, 1, 1};
+  // CTAs that wait for each other, which have no clusters, start all together.
+  cudaLaunchAttribute cooperative{};
+  cooperative.id = cudaLaunchAttributeCooperative;
+  cooperative.val.cooperative = 1;
   cudaLaunchConfig_t config{};
   config.gridDim =
       TilesAlong(m, Config::kTileM, Config::kClusterM) * TilesAlong(n, Config::kTileN, Config::kClusterN);
@@ -44,7 +48,14 @@ cudaError_t LaunchGemm(void (*kernel)(typename PersistentKernel<Config>::Argumen
   if (asked != cudaSuccess) return asked;
   if (clusters == 0) return cudaErrorInvalidConfiguration;
   const unsigned tiles = config.gridDim.x / Kernel::kClusterSize, resident = unsigned(clusters);  // in clusters
-  if (tiles > resident) {
+  if (Config::kSharesRest) {
+    const size_t bytes = (Kernel::kIsPlaced ? kPlacesBytes : 0) + kGiverWordsBytes + resident * Kernel::Parts::kSlotBytes;
+    const Rest rest(int(tiles), CeilDivide(k, Config::kStepK), Config::kStepK, int(resident));
+    const bool is_sharable = rest.tiles == 0 || rest.IsSharable();
+    if (!is_sharable || resident > unsigned(kMostSharers) || workspace_bytes < bytes) return cudaErrorInvalidValue;
+    config.gridDim.x = resident;
+    config.attrs = &cooperative;
+  } else if (tiles > resident) {
     const unsigned turns = CeilDivide(tiles, resident);
     config.gridDim.x = (Config::kEvenTurns ? CeilDivide(tiles, turns) : resident) * Kernel::kClusterSize;
   }

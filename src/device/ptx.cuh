@@ -157,6 +157,12 @@ GEMMSMITH_DEVICE u32 CountArrival(u32* counter) {
   return before;
 }
 
+GEMMSMITH_DEVICE u32 LoadAcquiring(const u32* from) {
+  u32 value;
+  asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(from) : "memory");
+  return value;
+}
+
 GEMMSMITH_DEVICE u32 SharedAddress(const void* pointer) { return u32(__cvta_generic_to_shared(pointer)); }
 
 // The same lane of a converged warp every time, in a form that lets the compiler issue single-thread instructions

@@ -152,6 +152,23 @@ GEMMSMITH_DEVICE void CopyBox(u32 to, const TensorMap& map, int x, int y, int z,
 // What this thread wrote to shared memory becomes visible to the copies that are ordered from here on.
 GEMMSMITH_DEVICE void PublishToCopies() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
+// The same of global memory, by the thread that wrote it or by one that has learned of it.
+GEMMSMITH_DEVICE void PublishGlobalToCopies() { asm volatile("fence.proxy.async.global;" ::: "memory"); }
+
+// So many bytes (16 and more) as they lie; and what lies there so.
+GEMMSMITH_DEVICE void CopyLine(u32 to, const void* from, int bytes, u32 barrier) {
+  asm volatile(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to), "l"(from),
+      "r"(bytes), "r"(barrier)
+      : "memory");
+}
+GEMMSMITH_DEVICE void LoadFromStage(float (&to)[4], u32 from) {
+  asm volatile("ld.shared.v4.f32 {%0,%1,%2,%3}, [%4];"
+               : "=f"(to[0]), "=f"(to[1]), "=f"(to[2]), "=f"(to[3])
+               : "r"(from)
+               : "memory");
+}
+
 template <bool kLeavesL2First>
 GEMMSMITH_DEVICE void StoreBox(const TensorMap& map, int x, int y, u32 from) {
   if constexpr (kLeavesL2First)

@@ -72,7 +72,7 @@ struct WgmmaTile {
 
   static constexpr int kMaxStages = 32;
   static constexpr int kFullBarriers = 0, kEmptyBarriers = 8 * kMaxStages, kArrivalsWord = 16 * kMaxStages;
-  static constexpr int kStagingBarriers = kArrivalsWord + 8;
+  static constexpr int kStagingBarriers = kArrivalsWord + 8, kRestWords = kStagingBarriers + 8 * 4;
   static constexpr bool kIsPlaced = Config::kPlaced;
   static constexpr int kStagesStart = 1024;
   static constexpr int kSums = kSumColumns / 2;  // of a row block, a thread

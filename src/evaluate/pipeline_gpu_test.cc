@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <optional>
+#include <set>
 #include <thread>
 
 #include "base/all_cores.h"
@@ -133,7 +135,9 @@ class PipelineGpuTest : public testing::Test {
     });
   }
 
-  void Run(const Pipeline& pipeline, Chaining chaining, int launches) {
+  // So many launches, then `after`, which may launch more; what is there then is right. A launch is what it is called with.
+  using Again = std::function<Status(const std::function<Status()>& launch, const GuardedMatrix& c)>;
+  void Run(const Pipeline& pipeline, Chaining chaining, int launches, const Again& after = {}) {
     SCOPED_TRACE(Print(pipeline.gemm) + " | " + Print(pipeline.plan));
     ASSERT_TRUE(pipeline.compilation.succeeded) << pipeline.compilation.log;
     const Gemm& gemm = pipeline.gemm;
@@ -164,9 +168,10 @@ class PipelineGpuTest : public testing::Test {
     ASSERT_DONE(parameters);
     const Watchdog watchdog(Print(gemm) + " | " + Print(pipeline.plan));
     Verifier verifier(*gpu_, *harness_);
+    const auto start = [&] { return gpu_->StartGemm(*kernel, launch, *parameters, chaining); };
     const Result<Watched> watched = verifier.Watch(gemm, {&inputs, &*c, &*workspace}, 0, [&]() -> Status {
-      for (int i = 0; i < launches; ++i) RETURN_IF_ERROR(gpu_->StartGemm(*kernel, launch, *parameters, chaining));
-      return OkStatus();
+      for (int i = 0; i < launches; ++i) RETURN_IF_ERROR(start());
+      return after ? after(start, *c) : OkStatus();
     });
     ASSERT_DONE(watched);
     ASSERT_EQ(watched->crash, "");
@@ -279,9 +284,62 @@ TEST_F(PipelineGpuTest, LaunchesThatAlternateAreRightFromEitherEnd) {
     pipelines.push_back({gemm, *plan, {}});
   }
   CompileAll(pipelines);
+  // Whatever launches of others stand between two looks, some of these looks see either end.
+  for (const Pipeline& pipeline : pipelines) {
+    std::set<uint64_t> ends;
+    for (const int last : {1, 2}) {
+      Run(pipeline, Chaining::kNone, 1, [&](const std::function<Status()>& launch, const GuardedMatrix& c) -> Status {
+        Verifier verifier(*gpu_, *harness_);
+        for (const int launches : {0, 1, 2, 2, last}) {
+          for (int i = 0; i < launches; ++i) RETURN_IF_ERROR(launch());
+          ASSIGN_OR_RETURN(const uint64_t bits, verifier.Fingerprint(c));
+          ends.insert(bits);
+        }
+        return OkStatus();
+      });
+      if (HasFatalFailure()) return;
+    }
+    // (Where splits add in order of arrival there are more.)
+    const bool adds = WgmmaPlan(pipeline.plan).split > 1;
+    EXPECT_TRUE(ends.size() == 2 || (adds && ends.size() > 2)) << ends.size() << ": " << Print(pipeline.plan);
+  }
+}
+
+// Tiles that whole turns leave over, of none and of some: in one layer to four, with CTAs that have two parts to six, and
+// without; as often as makes what another launch left in the workspace matter.
+TEST_F(PipelineGpuTest, TilesSharedAlongKComeOutRight) {
+  if (gpu_->identity().device.multiprocessors != 132) GTEST_SKIP() << "the numbers of tiles are for 132 multiprocessors";
+  struct Case {
+    int rows, columns;  // of tiles
+    const char* words;
+  };
+  std::vector<Pipeline> pipelines;
+  for (const Case& shared : std::vector<Case>{
+           {47, 4, "tile_m=256 tile_n=192 stages=3 store=tma finish=in_turn trigger=late"},  // 56 are left
+           {83, 2, "tile_m=256 tile_n=200 stages=3 finish=in_turn walk=back_and_forth store=tma_first_out trigger=soon"},
+           {22, 8, "tile_m=128 tile_n=256 stages=4 store=tma finish=in_turn trigger=late"},
+           {28, 13, "tile_m=128 tile_n=192 stages=4 store=tma place=near raster=8 trigger=late"},
+           {9, 10, "tile_m=256 tile_n=176 stages=3 store=tma raster=n trigger=early"},
+           {8, 13, "tile_m=192 tile_n=192 warpgroups=3 stages=3 store=tma finish=in_turn trigger=last"},
+           {25, 8, "tile_m=192 tile_n=128 roles=swapped stages=4 store=tma"},
+           {14, 14, "tile_m=128 tile_n=256 stages=3 store=tma trigger=late"},
+           {8, 8, "tile_m=256 tile_n=192 stages=3 store=tma finish=in_turn trigger=late"},
+           {11, 22, "tile_m=128 tile_n=256 stages=4 store=tma finish=in_turn step_k=64 trigger=early"},
+           {8, 14, "tile_m=256 tile_n=128 stages=2 step_k=128 store=tma place=near raster=m trigger=late"}}) {
+    const Result<Plan> plan = ParsePlan("wgmma schedule=cooperative ctas=shared " + std::string(shared.words));
+    ASSERT_DONE(plan);
+    // With edges: the last tiles reach beyond C. K is no whole number of steps, and long enough to be legal.
+    const int m = shared.rows * plan->Get("tile_m") - 24, n = shared.columns * plan->Get("tile_n") - 16;
+    const int k = std::max<int>(4104, int((int64_t{1} << 35) / (int64_t{m} * n) / 64 * 64 + 72));
+    const Gemm gemm{{m, n, k}};
+    ASSERT_TRUE(IsLegal(*plan, gemm, gpu_->identity().device)) << shared.words;
+    pipelines.push_back({gemm, *plan, {}});
+  }
+  CompileAll(pipelines);
   for (const Pipeline& pipeline : pipelines)
-    for (const int launches : {2, 3}) {
-      Run(pipeline, Chaining::kNone, launches);
+    for (const Chaining chaining : {Chaining::kNone, Chaining::kProgrammatic}) {
+      if (chaining == Chaining::kProgrammatic && !LaunchFor(pipeline.plan, pipeline.gemm).chainable) continue;
+      Run(pipeline, chaining, 50);
       if (HasFatalFailure()) return;
     }
 }

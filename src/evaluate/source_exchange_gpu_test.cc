@@ -152,6 +152,17 @@ TEST_F(SourceGpuTest, APlacedPlanAsASourceIsHonest) {
   EXPECT_EQ(outcome.kind, OutcomeKind::kMeasured) << outcome.reason;
 }
 
+// Its CTAs wait for each other.
+TEST_F(SourceGpuTest, APlanThatSharesTilesAsASourceIsHonest) {
+  EvaluationRequest request;
+  request.gemm = {{8192, 4096, 8192}, {kTn}};
+  const Plan plan = *ParsePlan(
+      "wgmma schedule=cooperative tile_m=256 tile_n=192 stages=3 store=tma raster=8 finish=in_turn ctas=shared");
+  request.subject = FreeForm{"shared.cu", EmitStandalone(plan, request.gemm)};
+  const Outcome outcome = Judge(request);
+  EXPECT_EQ(outcome.kind, OutcomeKind::kMeasured) << outcome.reason;
+}
+
 EvaluationRequest Counted(EvaluationRequest request, bool time) {
   request.time = time;
   request.counters = true;

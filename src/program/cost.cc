@@ -137,6 +137,7 @@ constexpr int kLeastTurnColumns = 128;
 // of the first one data/h200/widths says 1.00 to 1.05.
 constexpr double kBoxes32 = 1.05, kBoxes16 = 1.3, kBoxes8 = 1.7;
 constexpr double kAddNs = 1245;
+constexpr double kSharedRestNs = 8'000;  // of what is handed over where tiles are shared; not fitted
 constexpr double kClusterSplitNs = 43.8, kClusterBytesPerNs = 11.4;
 // Multiprocessors that clusters can fill: 128 CTAs in clusters of 4 take two waves.
 constexpr double kUsableInFours = 106.0 / 132, kUsableInEights = 82.0 / 132;
@@ -197,7 +198,10 @@ Placement PlacementOf(const WgmmaPlan& plan, const Shape& shape, const Device& d
   place.occupancy = WgmmaOccupancy(plan, shape, device);
   place.ctas = Ceil(shape.m, plan.tile_m) * Ceil(shape.n, plan.tile_n) * plan.split;
   place.per_sm = Ceil(place.ctas, place.usable);
-  place.waves = Ceil(place.per_sm, place.occupancy);
+  if (plan.shares_rest())
+    if (const auto rest = SharedRestSteps(int64_t(place.ctas), plan.Steps(shape), plan.step_k, int(place.usable)))
+      place.per_sm += double(*rest) / plan.Steps(shape) - 1;
+  place.waves = plan.shares_rest() ? place.per_sm / place.occupancy : Ceil(place.per_sm, place.occupancy);
   place.tiles_at_once =
       std::clamp(std::floor(place.usable * place.occupancy / plan.split), 1.0, place.ctas / plan.split);
   return place;
@@ -250,8 +254,8 @@ double SlowDown(const WgmmaPlan& plan, const Gemm& gemm, const Device& device) {
   if (work_ns > wgmma::kCappedNs)
     return share + wgmma::kSharedEnergy * reads +
            wgmma::kL2Energy * 64 * CopiedLines(plan) / (double(plan.tile_m) * plan.tile_n) +
-           (takes_turns ? wgmma::kTurnsEnergy : 0) - (plan.even_turns ? wgmma::kEvenSaves : 0);
-  if (plan.even_turns) share += wgmma::kEvenCosts;
+           (takes_turns ? wgmma::kTurnsEnergy : 0) - (plan.even_turns() ? wgmma::kEvenSaves : 0);
+  if (plan.even_turns()) share += wgmma::kEvenCosts;
   if (!takes_turns && plan.warpgroups > 1) share += plan.warpgroups == 2 ? wgmma::kTwoShare : wgmma::kThreeShare;
   return share + wgmma::kReadShare * reads;
 }
@@ -266,6 +270,7 @@ double StepComputeNs(const WgmmaPlan& plan, const Gemm& gemm, const Device& devi
 }
 
 double WgmmaMeetNs(const WgmmaPlan& plan, double per_sm) {
+  if (plan.shares_rest()) return wgmma::kSharedRestNs;
   if (plan.split == 1) return 0;
   const double sum_bytes = per_sm * plan.tile_m * plan.tile_n * 4;
   if (plan.splits_exchange()) return kExchangeNs + sum_bytes / kExchangeBytesPerNs;

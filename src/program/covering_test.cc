@@ -20,6 +20,7 @@ const std::set<std::string> kNeverLegal = {
     "direct split=24",            // 128 rounds of 32 k in shares of 6 are 22 splits, and likewise with longer rounds
     "direct reduction=exchange",  // of the past
     "wgmma schedule=unaided",     // two warpgroups share 128 rows: 128 tiles at most, of 132 and more
+    "wgmma ctas=shared",          // long products only
     "wgmma store=tma_first_out",
     "wgmma stream=a",  // both operands stay in L2
     "wgmma stream=b",

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "problem/gemm.h"
@@ -44,6 +45,8 @@ struct Launch {
   bool is_placed = false;
   // Of these no more than leave the number of turns as it is: 512 tiles for 132 are 128 with four each.
   bool even_turns = false;
+  // Its CTAs share tiles: they are as many as the GPU holds at once, even where there are fewer tiles.
+  bool shares_rest = false;
   // Its CTAs wait for each other: they start all together or not at all (a cooperative launch). In a chain, where
   // nothing else runs beside it, it is an ordinary one.
   bool is_cooperative = false;
@@ -62,6 +65,14 @@ uint32_t CtasToLaunch(const Launch& launch, uint32_t resident);
 // What the CTAs that split K of `tiles` tiles meet in: a counter a tile, then so many f32 sums a tile.
 // src/device/reduce.cuh lays it out.
 uint64_t SplitWorkspaceBytes(uint64_t tiles, uint64_t sums_of_tile);
+
+// What CTAs that share tiles along K hand their sums over in: words, then the sums of a tile each; src/device/rest.cuh
+// has the same numbers.
+inline constexpr uint32_t kMostSharers = 144;
+uint64_t SharedRestBytes(uint64_t sums_of_tile);
+// How many steps the CTA with the most of them has of the tiles that whole turns leave over; none where they cannot be
+// shared.
+std::optional<int> SharedRestSteps(int64_t tiles, int steps, int step_k, int sharers);
 
 // What clusters take their places in; src/device/neighbours.cuh lays it out. Eight CTAs of 256 threads, the fewest that
 // a persistent schedule has, are all that a multiprocessor holds.

@@ -81,7 +81,7 @@ class FamilySpace {
     trigger_ = family.IndexOf("trigger"), stages_ = family.IndexOf("stages"), step_k_ = family.IndexOf("step_k");
     warpgroups_ = family.IndexOf("warpgroups"), roles_ = family.IndexOf("roles");
     schedule_ = family.IndexOf("schedule"), store_ = family.IndexOf("store"), finish_ = family.IndexOf("finish");
-    keep_ = family.IndexOf("keep");
+    keep_ = family.IndexOf("keep"), ctas_ = family.IndexOf("ctas");
     cluster_m_ = family.IndexOf("cluster_m"), cluster_n_ = family.IndexOf("cluster_n");
     usual_fixed_ = UsualFixed(family), usual_trigger_ = UsualTrigger(device);
   }
@@ -227,7 +227,9 @@ class FamilySpace {
 
   // The other triggers, dimensions, places and walks are those of twins, which the fastest bring into the heat.
   bool IsUsual(int axis, int value) const {
-    if (!family_.parameters[size_t(axis)].is_told()) return value == family_.parameters[size_t(axis)].default_value;
+    const Parameter& parameter = family_.parameters[size_t(axis)];
+    if (!parameter.is_told()) return value == parameter.default_value;
+    if (axis == ctas_) return parameter.ToldValue(value) == value;
     if (axis == trigger_) return value == usual_trigger_;
     if (axis == fixed_) return value == usual_fixed_;
     return true;
@@ -239,7 +241,7 @@ class FamilySpace {
   const bool staged_;  // a family with a ring of stages
   std::vector<size_t> geometry_, secondary_;
   int tile_m_, tile_n_, roles_, split_, reduction_, raster_, fixed_, trigger_, stages_, step_k_, warpgroups_, schedule_,
-      store_, finish_, keep_, cluster_m_, cluster_n_;  // -1 where the family has no such axis
+      store_, finish_, keep_, ctas_, cluster_m_, cluster_n_;  // -1 where the family has no such axis
   int usual_fixed_, usual_trigger_;
 };
 
@@ -266,6 +268,8 @@ Plan UsualForm(Plan plan, const Device& device) {
   if (const int keep = family.IndexOf("keep"); keep >= 0)
     plan.values[size_t(keep)] =
         WgmmaPlan(plan).alternates() ? 0 : family.parameters[size_t(keep)].ToldValue(plan.values[size_t(keep)]);
+  if (const int ctas = family.IndexOf("ctas"); ctas >= 0)
+    plan.values[size_t(ctas)] = family.parameters[size_t(ctas)].ToldValue(plan.values[size_t(ctas)]);
   plan.Set("fixed", UsualFixed(family));
   plan.Set("trigger", UsualTrigger(device));
   for (size_t axis = family.ToldCount(); axis < family.parameters.size(); ++axis)

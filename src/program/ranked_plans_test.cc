@@ -9,6 +9,7 @@
 #include "program/axes.h"
 #include "program/cost.h"
 #include "program/space.h"
+#include "program/wgmma_family.h"
 
 namespace gemmsmith {
 namespace {
@@ -30,6 +31,17 @@ TEST(RankedPlans, EveryShapeHasPlansForBothLayoutsAndTypesOnEveryKnownDevice) {
           const Gemm gemm{shape, {layout, type}};
           EXPECT_GT(RankedPlans(gemm, device, 512).size(), 50u) << Print(gemm) << " on " << device.key;
         }
+}
+
+TEST(RankedPlans, HaveNoValuesThatNoWordsTell) {
+  const Gemm gemm{{8192, 4096, 16384}};
+  bool persistent = false;
+  for (const Plan& plan : RankedPlans(gemm, H200(), 4000)) {
+    if (plan.family != FamilyId::kWgmma) continue;
+    persistent = persistent || WgmmaPlan(plan).schedule == Schedule::kCooperative;
+    EXPECT_FALSE(WgmmaPlan(plan).shares_rest()) << Print(plan);
+  }
+  EXPECT_TRUE(persistent);
 }
 
 TEST(RankedPlans, AreLegalDistinctAndSortedByPrediction) {

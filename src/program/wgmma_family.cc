@@ -30,8 +30,9 @@ constexpr size_t kToldKeeps = 7;
 constexpr int InPeriod(int keep) {
   return keep < kCoarsePeriod ? keep * (kKeepPeriod / kCoarsePeriod) : keep - kCoarsePeriod;
 }
-constexpr int kCtaCounts[] = {0, 1};
-constexpr std::string_view kCtaWords[] = {"all", "even"};
+constexpr int kCtaCounts[] = {int(Ctas::kAll), int(Ctas::kEven), int(Ctas::kShared)};
+constexpr std::string_view kCtaWords[] = {"all", "even", "shared"};
+constexpr size_t kToldCtas = 2;
 constexpr int kFinishes[] = {0, 1};
 constexpr std::string_view kFinishWords[] = {"together", "in_turn"};
 constexpr int kRasters[] = {0, 1, 2, 4, 8, 16};
@@ -98,8 +99,10 @@ constexpr Parameter kParameters[] = {
      int(Trigger::kLate)},
     {"raster", "order of the tiles: along m, along n, or groups of so many clusters along m", kRasters, kRasterWords,
      0},
-    {"ctas", "of a persistent schedule: all there is room for, or no more than make as many turns", kCtaCounts,
-     kCtaWords, 0},
+    {"ctas",
+     "of a persistent schedule: all there is room for; no more than make as many turns; or all, which share the tiles "
+     "that whole turns leave over along K",
+     kCtaCounts, kCtaWords, int(Ctas::kAll), false, 0, kToldCtas, int(Ctas::kAll)},
     {"finish", "how warpgroups that share a tile end it: together, or one stores while the next one multiplies",
      kFinishes, kFinishWords, 0},
     {"fixed", "dimensions known at compile time: none, k, all (with C's stride)", kFixedKinds, kFixedWords,
@@ -139,7 +142,7 @@ WgmmaPlan::WgmmaPlan(const Plan& plan)
       keep(InPeriod(plan.values[kKeep])),
       trigger(Trigger(plan.values[kTrigger])),
       raster(plan.values[kRaster]),
-      even_turns(plan.values[kCtas] != 0),
+      ctas(Ctas(plan.values[kCtas])),
       ends_in_turn(plan.values[kFinish] != 0),
       fixed(FixedDimensions(plan.values[kFixed])),
       is_placed(plan.values[kPlace] != 0),

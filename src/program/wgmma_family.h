@@ -18,6 +18,9 @@ enum class Stream { kNone, kA, kB };
 // In which order kernels come to what they multiply: every tile from its first k on; every other turn of a persistent
 // CTA from its end; or every other launch.
 enum class Walk { kOnward, kBackAndForth, kAlternating };
+// How many persistent CTAs there are: all that fit; no more than make as many turns; or all, which share what whole
+// turns leave over.
+enum class Ctas { kAll, kEven, kShared };
 inline constexpr int kCoarsePeriod = 16, kKeepPeriod = 64;  // device/wgmma_tile.cuh has them too
 
 // Whether place=near comes into question. Taking a place costs about a microsecond, and what it saves is power, which
@@ -39,7 +42,7 @@ struct WgmmaPlan {
   int keep;  // of kKeepPeriod steps of K so many of the streamed operand stay in L2
   Trigger trigger;
   int raster;  // 0: along m, 1: along n, else groups of so many clusters along m
-  bool even_turns;
+  Ctas ctas;
   bool ends_in_turn;  // the warpgroups of a tile: one stores while the next one multiplies
   FixedDimensions fixed;
   bool is_placed;  // tiles by where multiprocessors stand
@@ -48,6 +51,8 @@ struct WgmmaPlan {
   explicit WgmmaPlan(const Plan& plan);
   bool turns_back() const { return walk == Walk::kBackAndForth; }
   bool alternates() const { return walk == Walk::kAlternating; }
+  bool even_turns() const { return ctas == Ctas::kEven; }
+  bool shares_rest() const { return ctas == Ctas::kShared; }
   bool is_ring() const { return stages > 0; }
   bool is_swapped() const { return roles == Roles::kSwapped; }
   // Of the tile as wgmma computes it: rows in blocks of 64, columns by 8.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/random.h"
+#include "program/cost.h"
 #include "program/covering.h"
 #include "program/emit.h"
 #include "program/legality.h"
@@ -341,6 +342,9 @@ class TurnsInARing {
     int warpgroups, stages, steps, turn_steps, tiles;
     int shared_blocks = 0;  // of 64 rows, a warpgroup, that share the memory for one; 0: each has its own
     bool unaided = false;
+    int part_steps = 0;  // of a part of a tile behind the tiles, which all end together
+    bool stores_part = false;
+    int taken_steps = 0;  // behind that, of sums of others
   };
   explicit TurnsInARing(const Settings& settings) : settings_(settings), warpgroups_(size_t(settings.warpgroups)) {}
 
@@ -367,7 +371,9 @@ class TurnsInARing {
     bool waits_for_storer = false;
   };
 
-  int AllSteps() const { return settings_.steps * settings_.tiles; }
+  int StepsOfTiles() const { return settings_.steps * settings_.tiles; }
+  int StepsToMultiply() const { return StepsOfTiles() + settings_.part_steps; }
+  int AllSteps() const { return StepsToMultiply() + settings_.taken_steps; }
   bool IsDone() const {
     return std::all_of(warpgroups_.begin(), warpgroups_.end(),
                        [&](const Warpgroup& w) { return w.issued == AllSteps() && w.to_stage == 0; }) &&
@@ -380,7 +386,7 @@ class TurnsInARing {
   }
 
   int BlocksOfATile() const { return settings_.warpgroups * settings_.shared_blocks; }
-  int AllBlocks() const { return BlocksOfATile() * settings_.tiles; }
+  int AllBlocks() const { return BlocksOfATile() * (settings_.tiles + (settings_.stores_part ? 1 : 0)); }
   size_t WhoseBlock(int block) const { return size_t(block % BlocksOfATile() / settings_.shared_blocks); }
 
   // As a barrier in shared memory says it: the parity of a phase is all that can be asked for.
@@ -420,8 +426,10 @@ class TurnsInARing {
         filled_ < std::min(AllSteps(), mine.released + settings_.stages))
       return Fill();
     if (mine.issued == AllSteps()) return false;
-    const int steps_left = settings_.steps - mine.issued % settings_.steps;
-    if (number > 0 && steps_left == settings_.turn_steps && !mine.has_turn) {
+    const bool is_part = mine.issued >= StepsOfTiles();
+    const int steps_left = is_part ? AllSteps() - mine.issued : settings_.steps - mine.issued % settings_.steps;
+    const bool is_taken = mine.issued >= StepsToMultiply();
+    if (!is_part && number > 0 && steps_left == settings_.turn_steps && !mine.has_turn) {
       if (std::exchange(mine.released, mine.issued) < mine.issued) return true;
       if (mine.arrived == 0) return false;
       mine.arrived = 0, mine.has_turn = true;
@@ -429,10 +437,11 @@ class TurnsInARing {
     if (mine.issued == filled_) return false;
     mine.released = mine.issued;  // one step late
     ++mine.issued;
+    if (is_taken || mine.issued == StepsToMultiply()) mine.released = mine.issued;
     if (steps_left > 1) return true;
     mine.released = mine.issued, mine.has_turn = false;
-    mine.to_stage = settings_.shared_blocks;
-    const bool passes_turn = settings_.turn_steps > 0 && number + 1 < warpgroups_.size();
+    mine.to_stage = is_part && !settings_.stores_part ? 0 : settings_.shared_blocks;
+    const bool passes_turn = !is_part && settings_.turn_steps > 0 && number + 1 < warpgroups_.size();
     if (passes_turn && ++warpgroups_[number + 1].arrived == 2) wrong_ = "came to a turn's barrier twice";
     return true;
   }
@@ -495,6 +504,65 @@ TEST(Unaided, HasTheProducersRegistersAndStagesWhatThereIsRoomFor) {
   EXPECT_EQ(plan.SmemBytes({8192, 8192, 8192}), 1024 + kStages + 3 * 64 * 128 * 2);
   EXPECT_EQ(Typed("schedule=unaided tile_m=128 tile_n=256 stages=3 store=tma").StagedPanels(), 4) << "room for all";
   EXPECT_EQ(Typed("schedule=cooperative tile_m=192 tile_n=256 warpgroups=3 stages=3 store=tma").StagedPanels(), 4);
+}
+
+TEST(SharedRest, NeverHangsNorOverwritesBehindTilesThatEndInTurn) {
+  for (const int warpgroups : {1, 2, 3})
+    for (const int blocks : {0, 1, 2})
+      for (const int stages : {2, 3, 4, 5})
+        for (const int steps : {stages, stages + 1, 9})
+          for (const int tiles : {0, 1, 2, 5})
+            for (const int part_steps : {4, 5, 8})
+              for (const bool stores_part : {false, true}) {
+                const int taken_steps = stores_part ? part_steps : 0;
+                const TurnsInARing::Settings settings{warpgroups,  stages,     steps, std::min(3, stages - 1),
+                                                      tiles,       blocks,     false, part_steps,
+                                                      stores_part, taken_steps};
+                EXPECT_EQ(TroubleIn(settings), "") << warpgroups << " " << blocks << " " << stages << " " << steps
+                                                   << " " << tiles << " " << part_steps;
+              }
+}
+
+TEST(SharedRest, IsACooperativeLaunchWithASlotForEveryCta) {
+  const Gemm gemm{{8192, 8192, 8192}};
+  const Plan shared = Wgmma("schedule=cooperative store=tma tile_m=256 tile_n=192 stages=3 finish=in_turn ctas=shared");
+  const Launch launch = LaunchFor(shared, gemm);
+  EXPECT_TRUE(launch.is_cooperative && launch.fills_gpu && launch.deterministic);
+  EXPECT_EQ(launch.workspace_bytes, SharedRestBytes(256 * 192));
+  EXPECT_EQ(CtasToLaunch(launch, 132), 132u);
+  EXPECT_EQ(CtasToLaunch(LaunchFor(shared, {{2048, 2048, 16384}}), 132), 132u) << "more than there are tiles";
+  EXPECT_NE(Emit(shared, gemm).text.find("kSharesRest = true;"), std::string::npos);
+  Plan placed = shared;
+  placed.Set("place", 1);
+  EXPECT_EQ(LaunchFor(placed, gemm).workspace_bytes, kPlacesBytes + SharedRestBytes(256 * 192));
+  Plan all = shared;
+  all.Set("ctas", int(Ctas::kAll));
+  EXPECT_FALSE(LaunchFor(all, gemm).is_cooperative);
+  EXPECT_EQ(LaunchFor(all, gemm).workspace_bytes, 0u);
+  EXPECT_EQ(UsualForm(shared, H200()).Get("ctas"), int(Ctas::kAll));
+  EXPECT_LT(PredictTimeNs(shared, {{8192, 4096, 16384}}, H200()), PredictTimeNs(all, {{8192, 4096, 16384}}, H200()))
+      << "5.3 waves are six";
+}
+
+TEST(SharedRest, SaysWhereItCannotBe) {
+  const Shape shape{8192, 8192, 8192};
+  const std::string tile = "tile_m=256 tile_n=192 stages=3 ", rest = "schedule=cooperative store=tma finish=in_turn ";
+  const auto expect = [&](const std::string& words, const Gemm& of, std::string_view part) {
+    const std::string reasons = Reasons("ctas=shared " + words, of);
+    EXPECT_NE(reasons.find(part), std::string::npos) << words << ": " << reasons;
+  };
+  EXPECT_EQ(Reasons("ctas=shared " + tile + rest, {shape}), "");
+  EXPECT_EQ(Reasons("ctas=shared " + tile + rest + "place=near walk=back_and_forth trigger=late", {shape}), "");
+  expect("schedule=pingpong store=tma", {shape}, "for schedule cooperative without clusters");
+  expect(tile + rest + "cluster_m=2", {shape}, "for schedule cooperative without clusters");
+  expect("schedule=one", {shape}, "ctas stays all where every CTA has one tile");
+  expect(tile + rest, {shape, {kTn, ScalarType::kF16, Accumulation::kF16}}, "hands over f32 sums");
+  expect(tile + rest, {{8192, 8192, 1024}}, "K makes 32 steps, not 16");
+  expect(tile + rest, {{1024, 1024, 8192}}, "m n k is 2^35 or more");
+  expect(rest + "tile_m=256 tile_n=176 stages=3", {{8448, 8448, 8192}}, "leave nothing over");
+  expect(rest + "tile_m=256 tile_n=200 stages=3", {shape}, "1312 tiles leave nothing over");
+  expect("schedule=cooperative store=tma tile_m=64 tile_n=64 warpgroups=1", {shape}, "fill a multiprocessor each");
+  expect(rest + "tile_m=256 tile_n=208 stages=3", {shape}, "about 248 registers");
 }
 
 TEST(Unaided, SaysWhereItCannotBe) {

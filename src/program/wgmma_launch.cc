@@ -50,7 +50,8 @@ Launch LaunchWgmma(const WgmmaPlan& plan, const Gemm& gemm) {
   const uint32_t splits = uint32_t(plan.split);
   Launch launch;
   launch.fills_gpu = plan.is_persistent();
-  launch.even_turns = plan.even_turns;
+  launch.even_turns = plan.even_turns();
+  launch.shares_rest = plan.shares_rest();
   launch.is_placed = plan.is_placed;
   if (plan.is_persistent()) {
     launch.grid = {tiles_m * tiles_n};
@@ -72,7 +73,8 @@ Launch LaunchWgmma(const WgmmaPlan& plan, const Gemm& gemm) {
     launch.workspace_bytes = SplitWorkspaceBytes(
         uint64_t(tiles_m) * tiles_n, uint64_t(plan.splits_exchange() ? plan.split : 1) * plan.tile_m * plan.tile_n);
   if (plan.is_placed) launch.workspace_bytes = kPlacesBytes;
-  launch.is_cooperative = plan.splits_exchange();
+  if (plan.shares_rest()) launch.workspace_bytes += SharedRestBytes(uint64_t(plan.tile_m) * plan.tile_n);
+  launch.is_cooperative = plan.splits_exchange() || plan.shares_rest();
   launch.chainable = plan.trigger != Trigger::kNone;
   launch.deterministic = !plan.alternates() && (plan.split == 1 || plan.stores_shares());
   launch.type = gemm.kind.type;
@@ -111,7 +113,8 @@ std::string WgmmaConfigText(const WgmmaPlan& plan, const Gemm& gemm) {
     text.Add("kConsumerRegisters", plan.ConsumerRegisters());
     text.Add("kStagedBlocks", plan.StagedBlocks());
     text.Add("kSharesStaging", plan.SharesStaging());
-    text.Add("kEvenTurns", plan.even_turns);
+    text.Add("kEvenTurns", plan.even_turns());
+    text.Add("kSharesRest", plan.shares_rest());
     text.Add("kTurnsBack", plan.turns_back());
   } else {
     text.Add("kAlternates", plan.alternates());

@@ -17,7 +17,7 @@ std::string_view ScheduleWord(Schedule schedule) { return kScheduleWords[int(sch
 bool IsLean(const WgmmaPlan& plan, const Gemm& gemm) {
   return (plan.MovesRegisters() || plan.is_unaided()) && plan.schedule != Schedule::kPingPong &&
          plan.stages >= kStagesOfLean && plan.store_by_copy_engine() && !plan.is_swapped() &&
-         gemm.kind.layout.b == Order::kColumn;
+         gemm.kind.layout.b == Order::kColumn && !plan.shares_rest();
 }
 
 void CheckProblem(const WgmmaPlan& plan, const Gemm& gemm, const Device& device, Reasons& reasons) {
@@ -106,11 +106,28 @@ void CheckSplit(const WgmmaPlan& plan, const Gemm& gemm, const Device& device, R
 // Where C is most of what is moved, and more than stays in L2 anyway.
 bool MostlyWritesC(const Gemm& gemm) { return gemm.shape.k <= 256 && int64_t(gemm.shape.m) * gemm.shape.n >= 1 << 22; }
 
+// Tiles that whole turns leave over, shared along K by CTAs that wait for each other. What they hand over takes some 8 us,
+// which only long products win back.
+void CheckSharedRest(const WgmmaPlan& plan, const Gemm& gemm, const Device& device, int64_t tiles, Reasons& reasons) {
+  constexpr int kFewestSteps = 32;
+  if (plan.schedule != Schedule::kCooperative || plan.cluster_size() > 1)
+    reasons.Add("ctas=shared is for schedule cooperative without clusters");
+  if (gemm.kind.accumulation != Accumulation::kF32) reasons.Add("ctas=shared hands over f32 sums");
+  if (const int steps = plan.FewestSteps(gemm.shape); steps < kFewestSteps || !SavesPowerByPlace(gemm.shape))
+    reasons.Add("ctas=shared pays where m n k is 2^35 or more and K makes {} steps, not {}", kFewestSteps, steps);
+  if (!SharedRestSteps(tiles, plan.FewestSteps(gemm.shape), plan.step_k, device.multiprocessors))
+    reasons.Add("{} tiles leave nothing over that {} multiprocessors could share by four each at most", tiles,
+                device.multiprocessors);
+  if (device.CtasBySmem(plan.SmemBytes(gemm.shape)) != device.multiprocessors)
+    reasons.Add("ctas=shared is for CTAs that fill a multiprocessor each");
+}
+
 // Fewer CTAs draw less power, which is time where a call is long: 1.7 to 2 % of the settled time of large tiles at
 // K >= 4096 with 128 CTAs instead of 132 (H200, 2026-11-21), nothing where K is short.
 void CheckCtas(const WgmmaPlan& plan, const Gemm& gemm, const Device& device, int64_t tiles, Reasons& reasons) {
   constexpr int kLongK = 2048;
-  if (!plan.even_turns) return;
+  if (plan.shares_rest()) return CheckSharedRest(plan, gemm, device, tiles, reasons);
+  if (!plan.even_turns()) return;
   const int64_t turns = (tiles + device.multiprocessors - 1) / device.multiprocessors;
   if (gemm.shape.k < kLongK || (tiles + turns - 1) / turns >= device.multiprocessors)
     reasons.Add("ctas=even saves power where K is {} or more and {} tiles do not need all {} multiprocessors", kLongK,
@@ -123,7 +140,7 @@ double OperandMegabytes(const Gemm& gemm) { return 2e-6 * gemm.shape.k * (double
 void CheckPlace(const WgmmaPlan& plan, const Gemm& gemm, Reasons& reasons) {
   if (!plan.is_placed) return;
   if (!plan.is_persistent()) return reasons.Add("place=near is for persistent schedules");
-  if (plan.even_turns)
+  if (plan.even_turns())
     reasons.Add("place=near takes all multiprocessors: ctas=even leaves some out, wherever they are");
   if (!SavesPowerByPlace(gemm.shape)) reasons.Add("place=near saves power where m n k is 2^35 or more");
 }
@@ -156,7 +173,7 @@ void CheckSchedule(const WgmmaPlan& plan, const Gemm& gemm, const Device& device
         "store=tma_first_out is for persistent kernels that mostly write C (k to 256, 2^22 elements and more), or that "
         "walk back and forth");
   if (!plan.is_persistent()) {
-    if (plan.even_turns) reasons.Add("ctas stays all where every CTA has one tile");
+    if (plan.ctas != Ctas::kAll) reasons.Add("ctas stays all where every CTA has one tile");
     return;
   }
   if (!plan.is_ring()) reasons.Add("schedule {} feeds its tiles through a ring of stages", ScheduleWord(plan.schedule));
@@ -169,7 +186,7 @@ void CheckSchedule(const WgmmaPlan& plan, const Gemm& gemm, const Device& device
   if (!plan.store_by_copy_engine() && gemm.AlignmentC() >= 8)
     reasons.Add("schedule {} stores by the copy engine where lines of C allow it", ScheduleWord(plan.schedule));
   const int64_t tiles = int64_t(plan.TilesM(gemm.shape)) * plan.TilesN(gemm.shape);
-  if (tiles <= device.multiprocessors)
+  if (tiles <= device.multiprocessors && !plan.shares_rest())
     reasons.Add("{} tiles for {} multiprocessors: schedule one says it", tiles, device.multiprocessors);
   CheckCtas(plan, gemm, device, tiles, reasons);
 }

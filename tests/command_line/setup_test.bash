@@ -210,7 +210,10 @@ END
   run 0 "$tree/tools/gpu_record" status
   says 'GPU record: stale'
   rm "$tree/src/cli/main_gpu_test.cc"
-  printf '//' >>"$tree/src/base/hash.cc"
+  printf '  // nothing but a comment\n' >>"$tree/src/base/hash.cc"
+  run 0 "$tree/tools/gpu_record" status
+  says 'GPU record: current'
+  printf ';  // code\n' >>"$tree/src/base/hash.cc"
   run 0 "$tree/tools/gpu_record" status
   says 'GPU record: stale'
 }

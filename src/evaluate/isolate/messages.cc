@@ -34,8 +34,8 @@ template <class Visit>
 void VisitLaunch(auto& launch, Visit&& visit) {
   for (auto* dim : {&launch.grid, &launch.block, &launch.cluster}) visit(dim->x), visit(dim->y), visit(dim->z);
   visit(launch.smem_bytes), visit(launch.workspace_bytes);
-  visit(launch.fills_gpu), visit(launch.is_placed), visit(launch.even_turns), visit(launch.is_cooperative),
-      visit(launch.chainable);
+  visit(launch.fills_gpu), visit(launch.is_placed), visit(launch.even_turns), visit(launch.shares_rest),
+      visit(launch.is_cooperative), visit(launch.chainable);
   visit(launch.deterministic), visit(launch.type);
   visit(launch.maps, [&](auto& map) {
     visit(map.matrix), visit(map.rank), visit(map.swizzle_bytes);
