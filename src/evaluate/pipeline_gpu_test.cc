@@ -135,7 +135,8 @@ class PipelineGpuTest : public testing::Test {
     });
   }
 
-  // So many launches, then `after`, which may launch more; what is there then is right. A launch is what it is called with.
+  // So many launches, then `after`, which may launch more; what is there then is right. A launch is what it is called
+  // with.
   using Again = std::function<Status(const std::function<Status()>& launch, const GuardedMatrix& c)>;
   void Run(const Pipeline& pipeline, Chaining chaining, int launches, const Again& after = {}) {
     SCOPED_TRACE(Print(pipeline.gemm) + " | " + Print(pipeline.plan));
@@ -305,8 +306,8 @@ TEST_F(PipelineGpuTest, LaunchesThatAlternateAreRightFromEitherEnd) {
   }
 }
 
-// Tiles that whole turns leave over, of none and of some: in one layer to four, with CTAs that have two parts to six, and
-// without; as often as makes what another launch left in the workspace matter.
+// Tiles that whole turns leave over, or that are fewer than CTAs: in one layer to four, with CTAs that have two parts to
+// six, and without; as often as makes what another launch left in the workspace matter.
 TEST_F(PipelineGpuTest, TilesSharedAlongKComeOutRight) {
   if (gpu_->identity().device.multiprocessors != 132) GTEST_SKIP() << "the numbers of tiles are for 132 multiprocessors";
   struct Case {

@@ -106,8 +106,8 @@ void CheckSplit(const WgmmaPlan& plan, const Gemm& gemm, const Device& device, R
 // Where C is most of what is moved, and more than stays in L2 anyway.
 bool MostlyWritesC(const Gemm& gemm) { return gemm.shape.k <= 256 && int64_t(gemm.shape.m) * gemm.shape.n >= 1 << 22; }
 
-// Tiles that whole turns leave over, shared along K by CTAs that wait for each other. What they hand over takes some 8 us,
-// which only long products win back.
+// Tiles that whole turns leave over, shared along K by CTAs that wait for each other. What they hand over takes some
+// 8 us, which only long products win back.
 void CheckSharedRest(const WgmmaPlan& plan, const Gemm& gemm, const Device& device, int64_t tiles, Reasons& reasons) {
   constexpr int kFewestSteps = 32;
   if (plan.schedule != Schedule::kCooperative || plan.cluster_size() > 1)
