@@ -16,8 +16,8 @@ namespace gemmsmith {
 namespace {
 
 constexpr int kLeastK = 8192;
-// The longest: of 47 products of 2^39 and more with K from 4096 on a plan that shares what whole turns leave over is
-// the fastest of 29 (data/h200/shared), and of seven from 2^38 to there one that shares or another wide one of six
+// The longest: a plan that shares what whole turns leave over is the fastest on 29 of 47 products of 2^39 and more with
+// K from 4096 on (data/h200/shared), one that shares or another wide one on six of seven from 2^38 to there
 // (data/h200/back_shared).
 constexpr int kLeastKOfLongest = 4096;
 constexpr double kFewestProductsOfLongest = 1ll << 38;

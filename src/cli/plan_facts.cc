@@ -31,8 +31,10 @@ std::string PrintText(const PlanFactsCommand& command, const Compilation& compil
                                           facts.wgmma_f32, facts.wgmma_f16));
   line("launch",
        fmt::format("grid {}x{}x{}{}, block {}x{}x{}, workspace {}", launch.grid.x, launch.grid.y, launch.grid.z,
-                   launch.fills_gpu ? " cut to what the GPU holds at once" : "", launch.block.x, launch.block.y,
-                   launch.block.z, BytesText(double(launch.workspace_bytes))));
+                   launch.shares_rest ? ", shared by as many CTAs as the GPU holds at once"
+                   : launch.fills_gpu ? " cut to what the GPU holds at once"
+                                      : "",
+                   launch.block.x, launch.block.y, launch.block.z, BytesText(double(launch.workspace_bytes))));
   return text;
 }
 
@@ -47,6 +49,7 @@ std::string JsonText(const PlanFactsCommand& command, const Compilation& compila
                     {"launch",
                      {{"grid", {launch.grid.x, launch.grid.y, launch.grid.z}},
                       {"fills_gpu", launch.fills_gpu},
+                      {"shares_rest", launch.shares_rest},
                       {"block", {launch.block.x, launch.block.y, launch.block.z}},
                       {"cluster", {launch.cluster.x, launch.cluster.y, launch.cluster.z}},
                       {"smem_bytes", launch.smem_bytes},

@@ -1,14 +1,14 @@
 // Tiles that whole turns of a persistent kernel leave over, shared out along K.
 //
 // 1376 tiles are ten turns of 132 CTAs and 56 tiles more, for which an eleventh turn would leave 76 multiprocessors idle.
-// So there are two layers of 56 CTAs, each with a tile of its own and some three sevenths of its K, the first steps or the
-// next ones; and the 20 CTAs that are left have the last eighth of two or three tiles each, one after the other. Of a
+// So there are two layers of 56 CTAs, one for every tile, with some three sevenths of its K, the first steps or the next
+// ones; and the 20 CTAs that are left have the last eighth of two or three tiles each, one after the other. Of a
 // tile the CTA that has its first steps takes the sums of the others, in the order of k, and stores. It has a few steps
 // more, for as long as giving takes.
 //
 // All CTAs of a layer are at the same k at the same time, as in a whole turn, so that neighbours ask for the same lines.
 // (Equal ranges of steps, dealt out from tile to tile, balance better, but then everybody is somewhere else in K: the rest
-// of 8192x2048x16384 took 1.4 times what whole turns made expect, on an H200, 2026-11-26.)
+// of 8192x2048x16384 took 1.35 times what whole turns made expect, on an H200, 2026-11-26.)
 #pragma once
 
 #include "types.cuh"
