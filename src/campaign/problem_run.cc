@@ -80,7 +80,8 @@ constexpr size_t kLongHeatPlans = 12, kMostOfOneTile = 2;
 // By place a plan takes 1.001 of its time (197 pairs of heats, by 2 % up or down), so few are worth a turn.
 constexpr int kPlacedInALongHeat = 2;
 // On 13 of 21 long products with K of 8192 and more a wide tile that searches of 16 candidates had not brought beat
-// what stood, by 0.6 to 3.2 % (data/h200/waves; docs/lab/throughput.md). Half of a heat is of those that were screened.
+// what stood, by 0.6 to 3.2 % (data/h200/waves; docs/lab/throughput.md). So many, and of the longest products as many
+// that share what whole turns leave over; half of a heat is of those that were screened.
 constexpr size_t kWideInALongHeat = 2;
 // Beside the standing one of each layout and AutoTuning's two. With two of a layout that took 15.6 s with their tests
 // (H200, November 2026), each plan 1.1 s.

@@ -21,7 +21,7 @@ std::optional<Plan> PlacedTwin(const Plan& plan, const Shape& shape);
 // place.
 std::optional<Plan> SquareTwin(const Plan& plan, const Gemm& gemm, const Device& device);
 // The same plan walking back and forth, where it stores by the copy engine with lines of C that leave L2 first; none where
-// it does already, where that is not legal, or where K is too short or too long for it to pay.
+// it does already, where that is not legal, or where K is too short for it to pay.
 std::optional<Plan> BackAndForthTwin(const Plan& plan, const Gemm& gemm, const Device& device);
 // The same plan in launches that alternate, with the longer operand streamed where few read it: with the two largest
 // shares of it that stay, then without any; none where it alternates already, or where alternating is not legal.
