@@ -31,10 +31,27 @@ GEMMSMITH_DEVICE u32 LoadWordFromCluster(u32 address) {
   return word;
 }
 
-GEMMSMITH_DEVICE void LoadFromCluster(float (&to)[4], u32 address) {
-  asm volatile("ld.shared::cluster.v4.f32 {%0,%1,%2,%3}, [%4];"
-               : "=f"(to[0]), "=f"(to[1]), "=f"(to[2]), "=f"(to[3])
-               : "r"(address)
+// The two halves of MeetClusterWithoutMemory(): what lies between them does not wait.
+GEMMSMITH_DEVICE void ArriveAtCluster() { asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory"); }
+GEMMSMITH_DEVICE void WaitForCluster() { asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory"); }
+
+// Which CTA of its cluster this is.
+GEMMSMITH_DEVICE u32 RankInCluster() {
+  u32 rank;
+  asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+  return rank;
+}
+
+// From registers into the shared memory of a CTA of the cluster, whose barrier there counts the bytes in; both addresses
+// are as SharedAddressOf() gives them. Nothing is waited for: the sender may end before they have come.
+GEMMSMITH_DEVICE void SendInCluster(u32 to, const float (&values)[4], u32 barrier) {
+  asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.f32 [%0], {%1,%2,%3,%4}, [%5];" ::"r"(to),
+               "f"(values[0]), "f"(values[1]), "f"(values[2]), "f"(values[3]), "r"(barrier)
+               : "memory");
+}
+GEMMSMITH_DEVICE void SendInCluster(u32 to, const float (&values)[2], u32 barrier) {
+  asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.v2.f32 [%0], {%1,%2}, [%3];" ::"r"(to),
+               "f"(values[0]), "f"(values[1]), "r"(barrier)
                : "memory");
 }
 

@@ -6,8 +6,8 @@
 // Splits of K meet by f32 adds in L2, through slots there or, as a cluster, through distributed shared memory.
 // Warpgroups end the tile together or in turn: then the first ones store while the last one multiplies.
 //
-// Config: Type, Sum, kRowMajorB, kTileM/N, kSwapped, kSchedule, kWarpgroups, kStepK, kStages, kClusterM/N, kSplit, kReduction,
-// kTurnSteps (0: together), kTrigger, kRaster, kStoreByCopyEngine, kStagedPanels (of C, at a time), kStoreLeavesL2First, kStoreVector, kDepthA/B (panels
+// Config: Type, Sum, kRowMajorB, kTileM/N, kSwapped, kSchedule, kWarpgroups, kStepK, kStages, kClusterM/N, kGroupM/N (tiles
+// that stand beside each other in a cluster of splits; 1 elsewhere), kSplit, kReduction, kTurnSteps (0: together), kTrigger, kRaster, kStoreByCopyEngine, kStagedPanels (of C, at a time), kStoreLeavesL2First, kStoreVector, kDepthA/B (panels
 // an operation), kStreamsA/B (L2 gives up its lines first), kKeep (but those of so many of 64 steps), kAlternates (every
 // other launch takes its steps from the last one to the first), kStagingInStages (the epilogue reuses the stages' memory),
 // kFixedM/N/K/LdC.
@@ -24,7 +24,7 @@ struct WgmmaKernel : WgmmaTile<Config> {
   using Tile = WgmmaTile<Config>;
   using typename Tile::Arguments, typename Tile::Type, typename Tile::Accumulators, typename Tile::Sums;
   using typename Tile::M, typename Tile::N, typename Tile::K;
-  using Tile::arguments, Tile::member_m, Tile::member_n;
+  using Tile::arguments, Tile::shared, Tile::member_m, Tile::member_n;
   using Tile::Full, Tile::Empty, Tile::Stage, Tile::Release, Tile::Bounds, Tile::C, Tile::LdC;
   using Tile::kTileM, Tile::kTileN, Tile::kStepK, Tile::kRowBlocks, Tile::kInside, Tile::kSums, Tile::kClusterSize;
   using Tile::kSwapped;
@@ -35,8 +35,9 @@ struct WgmmaKernel : WgmmaTile<Config> {
   static constexpr int kThreads = kConsumers + (kIsRing ? 32 : 0);
   static constexpr bool kSplitsAreCluster = Config::kReduction == SplitReduction::kCluster;
   static constexpr bool kSplitsExchange = Config::kReduction == SplitReduction::kExchange;
+  using SharesInCluster = ClusterExchange<Config::kSplit, kConsumers, kRowBlocks * kSums>;
   static constexpr int kStagingBytes = kSplitsExchange     ? 0
-                                       : kSplitsAreCluster ? kTileM * (kTileN + 4) * 4
+                                       : kSplitsAreCluster ? SharesInCluster::kBytes
                                                            : Tile::kSumRows / 16 * Tile::kStagedRowsBytes;
   // Whether warpgroups stage C while others still read the stages; then only the last one has no memory beside these.
   static constexpr bool kStagesInTurn = Config::kTurnSteps > 0 && Config::kSplit == 1;
@@ -44,6 +45,7 @@ struct WgmmaKernel : WgmmaTile<Config> {
                                         : kStagesInTurn ? kStagingBytes / Config::kWarpgroups * (Config::kWarpgroups - 1)
                                                         : 0;
   static_assert(!kSwapped || !(kSplitsAreCluster || kSplitsExchange), "shares of a tile are rows of straight sums");
+  static_assert(!kSplitsAreCluster || kClusterSize == 1, "CTAs of a cluster of splits copy for themselves");
   static constexpr int kStoreBarrier = 2;  // of each warpgroup, what it stages of transposed sums
 
   // Few known steps are written out; more of them, or unknown ones, stay a loop (a third less code and compile time), and
@@ -136,13 +138,16 @@ struct WgmmaKernel : WgmmaTile<Config> {
       if (Config::kTrigger == Trigger::kEarly) LetNextLaunchStart();
       PrefetchMap(arguments.a);
       PrefetchMap(arguments.b);
+      if constexpr (kSplitsAreCluster) InitBarrier(SumsBarrier(), 1);
       Tile::InitBarriers(kIsRing ? Config::kStages : K::is_fixed ? kKnownSteps : steps);
+      if constexpr (kSplitsAreCluster) ArriveExpecting(SumsBarrier(), SharesInCluster::BytesToCome(blockIdx.z));
       Stamp(arguments.gemm, Moment::kReady, true);
       if (kClusterSize == 1) FillAtOnce();
     }
     __syncwarp();
     if constexpr (kClusterSize == 1) {
       __syncthreads();
+      if constexpr (kSplitsAreCluster) ArriveAtCluster();  // who sends its sums waits for it
     } else {
       MeetClusterWithoutMemory();  // the barriers of every peer are ready before anything is sent to it
       if (feeds && ElectLane()) FillAtOnce();
@@ -292,45 +297,30 @@ struct WgmmaKernel : WgmmaTile<Config> {
     });
   }
 
-  // Every split keeps its sums in its own shared memory, adds up the same few rows of all of them, and stores these.
-  GEMMSMITH_DEVICE void StoreShareOfCluster(int warp, const Sums& sums) const {
-    constexpr int kRow = kTileN + 4, kRows = kTileM / Config::kSplit, kPieces = kTileN / 4;
-    const int lane = threadIdx.x % 32;
+  // Counts in what the other splits of a cluster send of this one's share.
+  GEMMSMITH_DEVICE u32 SumsBarrier() const { return shared + Tile::kArrivalsWord; }
+  GEMMSMITH_DEVICE void StoreShareOfCluster(int warp, Sums& sums) const {
+    constexpr int kPiece = SharesInCluster::kPiece;
+    const int split = blockIdx.z, lane = threadIdx.x % 32, my_rank = RankInCluster();
+    WaitForCluster();  // everybody's barrier is ready,
+    if constexpr (Config::kStagingInStages) MeetClusterWithoutMemory();  // and nobody reads its stages any more
+    typename SharesInCluster::Share mine;
+    SharesInCluster::SendAllBut(
+        mine, Staging(0), SumsBarrier(), split,
+        [&](int other) { return my_rank + (other - split) * (Config::kGroupM * Config::kGroupN); },
+        reinterpret_cast<float(&)[kRowBlocks * kSums]>(sums));
+    Stamp(arguments.gemm, Moment::kSent, threadIdx.x == 0);
+    SharesInCluster::Take(mine, Staging(0), SumsBarrier(), split, [&](int piece, const float(&totals)[kPiece]) {
 #pragma unroll
-    for (int block = 0; block < kRowBlocks; ++block) {
-      const int row = (warp / 4 * kRowBlocks + block) * 64 + warp % 4 * 16 + lane / 4;
-#pragma unroll
-      for (int i = 0; i < kSums; i += 4) {
-        const u32 to = Staging(warp / 4) + (row * kRow + i * 2 + lane % 4 * 2) * 4;
-        const float(&q)[kSums] = sums[block];
-        asm volatile("st.shared.v2.f32 [%0], {%1,%2};" ::"r"(to), "f"(q[i]), "f"(q[i + 1]) : "memory");
-        asm volatile("st.shared.v2.f32 [%0], {%1,%2};" ::"r"(to + 8 * kRow * 4), "f"(q[i + 2]), "f"(q[i + 3]) : "memory");
+      for (int i = 0; i < kPiece; i += 2) {
+        const int sum = piece * kPiece + i, block = sum / kSums;
+        const int row = (warp / 4 * kRowBlocks + block) * 64 + warp % 4 * 16 + lane / 4 + sum / 2 % 2 * 8;
+        const int column = sum % kSums / 4 * 8 + lane % 4 * 2;
+        const float pair[2] = {totals[i], totals[i + 1]};
+        StoreRow<Type, Config::kStoreVector>(C(), LdC(), tile.row * kTileM + row, tile.column * kTileN + column, pair,
+                                             Bounds());
       }
-    }
-    MeetCluster();
-    const int first_row = int(blockIdx.z) * kRows;
-#pragma unroll 2
-    for (int i = threadIdx.x; i < kRows * kPieces; i += kConsumers) {
-      const int row = first_row + i / kPieces, column = i % kPieces * 4;
-      float parts[Config::kSplit][4];
-#pragma unroll
-      for (int split = 0; split < Config::kSplit; ++split)
-        LoadFromCluster(parts[split], SharedAddressOf(split, Staging(0) + (row * kRow + column) * 4));
-#pragma unroll
-      for (int split = 1; split < Config::kSplit; ++split)
-#pragma unroll
-        for (int e = 0; e < 4; ++e) parts[0][e] += parts[split][e];
-      if (kInside || tile.column * kTileN + column < Bounds().n)
-        StoreRow<Type, Config::kStoreVector>(C(), LdC(), tile.row * kTileM + row, tile.column * kTileN + column,
-                                             parts[0], Bounds());
-    }
-    __syncwarp();
-    // Nobody ends while another reads its sums. Where all that is read is stored, all has come by now; a thread outside C
-    // may still wait for what it read, which only a fence makes sure of.
-    if constexpr (kInside)
-      MeetClusterWithoutMemory();
-    else
-      MeetCluster();
+    });
   }
 
   GEMMSMITH_DEVICE void Finish(int warp, Sums& sums) const {

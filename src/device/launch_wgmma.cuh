@@ -15,8 +15,8 @@ cudaError_t LaunchGemm(void (*kernel)(typename WgmmaKernel<Config>::Arguments), 
   const cudaError_t filled = FillArguments<Config>(arguments, a, b, c, m, n, k, workspace);
   if (filled != cudaSuccess) return filled;
 
-  const unsigned tiles_m = TilesAlong(m, Config::kTileM, Config::kClusterM);
-  const unsigned tiles_n = TilesAlong(n, Config::kTileN, Config::kClusterN);
+  const unsigned tiles_m = TilesAlong(m, Config::kTileM, Config::kClusterM * Config::kGroupM);
+  const unsigned tiles_n = TilesAlong(n, Config::kTileN, Config::kClusterN * Config::kGroupN);
   constexpr int kSlots = Kernel::kSplitsExchange ? Config::kSplit : Config::kReduction == SplitReduction::kAdd ? 1 : 0;
   if constexpr (kSlots > 0) {
     const size_t tiles = size_t(tiles_m) * tiles_n;
@@ -45,7 +45,10 @@ cudaError_t LaunchGemm(void (*kernel)(typename WgmmaKernel<Config>::Arguments), 
     config.gridDim = dim3(tiles_m * tiles_n, 1, Config::kSplit);
     cluster.val.clusterDim = {Kernel::kClusterSize, 1, 1};
   }
-  if (Kernel::kSplitsAreCluster) cluster.val.clusterDim.z = Config::kSplit;
+  if (Kernel::kSplitsAreCluster) {
+    cluster.val.clusterDim = {Config::kGroupM, Config::kGroupN, Config::kSplit};
+    if (Config::kRaster == kAlongN) cluster.val.clusterDim = {Config::kGroupN, Config::kGroupM, Config::kSplit};
+  }
   config.blockDim = Kernel::kThreads;
   config.dynamicSmemBytes = smem_bytes;
   config.stream = stream;

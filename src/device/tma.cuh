@@ -169,6 +169,10 @@ GEMMSMITH_DEVICE void LoadFromStage(float (&to)[4], u32 from) {
                : "memory");
 }
 
+GEMMSMITH_DEVICE void LoadFromStage(float (&to)[2], u32 from) {
+  asm volatile("ld.shared.v2.f32 {%0,%1}, [%2];" : "=f"(to[0]), "=f"(to[1]) : "r"(from) : "memory");
+}
+
 template <bool kLeavesL2First>
 GEMMSMITH_DEVICE void StoreBox(const TensorMap& map, int x, int y, u32 from) {
   if constexpr (kLeavesL2First)

@@ -55,7 +55,8 @@ struct WgmmaTile {
   static constexpr int kTeam = Config::kSchedule == Schedule::kPingPong ? 1 : Config::kWarpgroups;  // that share a tile
   static constexpr int kRowBlocks = kSumRows / 64 / kTeam;  // of 64 rows of the sums, a warpgroup
   // Whether no tile reaches beyond C, nor lies beyond it: the grid consists of whole clusters.
-  static constexpr bool kInside = M::IsMultipleOf(kTileM * Config::kClusterM) && N::IsMultipleOf(kTileN * Config::kClusterN);
+  static constexpr bool kInside = M::IsMultipleOf(kTileM * Config::kClusterM * Config::kGroupM) &&
+                                  N::IsMultipleOf(kTileN * Config::kClusterN * Config::kGroupN);
 
   static constexpr int kClusterSize = Config::kClusterM * Config::kClusterN;
   // CTAs that copy something for this one, itself included: those of its row and of its column in the cluster.

@@ -254,6 +254,7 @@ TEST_F(EvaluatorGpuTest, ClustersThatReachBeyondCStoreNothingThere) {
   for (const char* words :
        {"tile_m=192 cluster_m=1 cluster_n=2", "tile_m=128 cluster_m=2 cluster_n=1 store=tma",
         "tile_m=128 cluster_m=2 cluster_n=1 split=4 reduction=exchange", "tile_m=128 cluster_m=2 cluster_n=2 split=4",
+        "tile_m=128 cluster_m=2 cluster_n=2 split=4 reduction=cluster",
         "tile_m=96 roles=swapped cluster_m=1 cluster_n=2 store=tma",
         "tile_m=128 roles=swapped cluster_m=2 cluster_n=1 split=4"}) {
     EvaluationRequest request = Request({{384, 320, 1920}, {kTn}});

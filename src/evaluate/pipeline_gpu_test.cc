@@ -306,10 +306,56 @@ TEST_F(PipelineGpuTest, LaunchesThatAlternateAreRightFromEitherEnd) {
   }
 }
 
-// Tiles that whole turns leave over, or that are fewer than CTAs: in one layer to four, with CTAs that have two parts to
-// six, and without; as often as makes what another launch left in the workspace matter.
+// Equal shares of a tile and others, fewer pieces than splits, tiles beside them, sums that come to where stages were;
+// with edges, a last step of K that is not whole, splits of unequal steps; the same bits every time, chained or not.
+TEST_F(PipelineGpuTest, SplitsThatAreAClusterComeOutRight) {
+  std::vector<Pipeline> pipelines;
+  for (const char* words :
+       {"tile_m=64 tile_n=32 warpgroups=1 stages=4 split=2 trigger=late",
+        "tile_m=64 tile_n=64 warpgroups=1 stages=4 split=3 trigger=soon",
+        "tile_m=64 tile_n=64 warpgroups=1 stages=4 split=4 cluster_m=2 cluster_n=2 trigger=early",
+        "tile_m=64 tile_n=128 warpgroups=1 stages=4 split=6 raster=n trigger=last",
+        "tile_m=64 tile_n=128 warpgroups=1 stages=4 split=6 cluster_n=2 raster=n trigger=late",
+        "tile_m=128 tile_n=64 warpgroups=1 stages=6 split=8 cluster_m=2 trigger=late",
+        "tile_m=128 tile_n=64 stages=6 split=4 cluster_n=2 finish=in_turn trigger=late",
+        "tile_m=128 tile_n=128 stages=7 split=4 cluster_n=4 trigger=late",
+        "tile_m=256 tile_n=128 stages=4 split=2 cluster_n=2 trigger=soon",
+        "tile_m=64 tile_n=32 warpgroups=1 stages=4 split=12 trigger=late",
+        "tile_m=64 tile_n=16 warpgroups=1 stages=4 split=16 trigger=late",
+        "tile_m=64 tile_n=32 warpgroups=1 stages=resident step_k=128 split=8 cluster_n=2 fixed=all trigger=late",
+        "tile_m=192 tile_n=48 warpgroups=3 stages=4 split=4 fixed=k trigger=late"})
+    for (const Layout& layout : {kTn, kNn}) {
+      const Gemm gemm{{200, 1096, 4168}, {layout}};
+      const Result<Plan> plan = ParsePlan("wgmma reduction=cluster " + std::string(words));
+      ASSERT_DONE(plan);
+      ASSERT_TRUE(IsLegal(*plan, gemm, gpu_->identity().device)) << words;
+      pipelines.push_back({gemm, *plan, {}});
+    }
+  EXPECT_TRUE(std::ranges::any_of(
+      pipelines, [](const Pipeline& one) { return WgmmaPlan(one.plan).StagingInStages(one.gemm.shape); }));
+  CompileAll(pipelines);
+  for (const Pipeline& pipeline : pipelines)
+    for (const Chaining chaining : {Chaining::kNone, Chaining::kProgrammatic}) {
+      std::set<uint64_t> bits;
+      Run(pipeline, chaining, 1, [&](const std::function<Status()>& launch, const GuardedMatrix& c) -> Status {
+        Verifier verifier(*gpu_, *harness_);
+        for (const int launches : {0, 1, 500}) {
+          for (int i = 0; i < launches; ++i) RETURN_IF_ERROR(launch());
+          ASSIGN_OR_RETURN(const uint64_t these, verifier.Fingerprint(c));
+          bits.insert(these);
+        }
+        return OkStatus();
+      });
+      if (HasFatalFailure()) return;
+      EXPECT_EQ(bits.size(), 1u) << Print(pipeline.plan);
+    }
+}
+
+// Tiles that whole turns leave over, or that are fewer than CTAs: in one layer to four, with CTAs that have two parts
+// to six, and without; as often as makes what another launch left in the workspace matter.
 TEST_F(PipelineGpuTest, TilesSharedAlongKComeOutRight) {
-  if (gpu_->identity().device.multiprocessors != 132) GTEST_SKIP() << "the numbers of tiles are for 132 multiprocessors";
+  if (gpu_->identity().device.multiprocessors != 132)
+    GTEST_SKIP() << "the numbers of tiles are for 132 multiprocessors";
   struct Case {
     int rows, columns;  // of tiles
     const char* words;
@@ -317,7 +363,8 @@ TEST_F(PipelineGpuTest, TilesSharedAlongKComeOutRight) {
   std::vector<Pipeline> pipelines;
   for (const Case& shared : std::vector<Case>{
            {47, 4, "tile_m=256 tile_n=192 stages=3 store=tma finish=in_turn trigger=late"},  // 56 are left
-           {83, 2, "tile_m=256 tile_n=200 stages=3 finish=in_turn walk=back_and_forth store=tma_first_out trigger=soon"},
+           {83, 2,
+            "tile_m=256 tile_n=200 stages=3 finish=in_turn walk=back_and_forth store=tma_first_out trigger=soon"},
            {22, 8, "tile_m=128 tile_n=256 stages=4 store=tma finish=in_turn trigger=late"},
            {28, 13, "tile_m=128 tile_n=192 stages=4 store=tma place=near raster=8 trigger=late"},
            {9, 10, "tile_m=256 tile_n=176 stages=3 store=tma raster=n trigger=early"},

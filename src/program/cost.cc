@@ -93,7 +93,7 @@ double DirectTimeNs(const DirectPlan& plan, const Gemm& gemm, const Device& devi
 namespace wgmma {
 constexpr double kLaunchNs = 1527;        // node, barriers, first copy, last store's latency: 64x64x64 takes 1.66 us
 constexpr double kWaveNs = 801;           // each further wave: what its predecessor does not hide
-constexpr double kClusterNs = 547;        // a cluster's barriers, and
+constexpr double kClusterNs = 547;        // of persistent kernels: a cluster's barriers, and
 constexpr double kClusterShare = 0.0136;  // of the work of multiplying: waiting for each other
 // Copies for a cluster, one tile a CTA.
 constexpr double kMulticastNs = 568;
@@ -111,6 +111,7 @@ constexpr double kRowMajorShare = 0.015, kNarrowPanelShare = 0.076;  // row-majo
 constexpr double kTwoShare = 0.029, kThreeShare = 0.032;             // warpgroups that share a tile
 constexpr double kL2BytesPerNs = 19600;         // into all multiprocessors, what a cluster shares counted once
 constexpr double kL2DistinctBytesPerNs = 6200;  // what a wave shares counted once, and
+constexpr double kL2ApartBytesPerNs = 9100;     // where neighbours share nothing but what is beside them in a cluster
 constexpr double kTrafficShare = 0.01;          // of that in any case: orders rasters where something else takes longer
 constexpr double kMemoryShare = 0.95;           // of a copy's rate
 constexpr double kL2HoldsMb = 21.9, kL2LosesMb = 31.8;  // operands of 22 MB stay in L2, of 54 MB nothing does
@@ -138,9 +139,13 @@ constexpr int kLeastTurnColumns = 128;
 constexpr double kBoxes32 = 1.05, kBoxes16 = 1.3, kBoxes8 = 1.7;
 constexpr double kAddNs = 1245;
 constexpr double kSharedRestNs = 8'000;  // of what is handed over where tiles are shared; not fitted
-constexpr double kClusterSplitNs = 43.8, kClusterBytesPerNs = 11.4;
-// Multiprocessors that clusters can fill: 128 CTAs in clusters of 4 take two waves.
-constexpr double kUsableInFours = 106.0 / 132, kUsableInEights = 82.0 / 132;
+// Splits that are a cluster: for each of them and each tile of it, and what a CTA sends the others. From 4,400 plans of
+// 512 to 4,096 k within 1.3 of the best of their problem, 10 % off (root of the mean square; H100 and H200,
+// 2026-11-27).
+constexpr double kClusterNsASide = 27, kClusterBytesPerNs = 24.6;
+// Multiprocessors that can be in one cluster: 30 clusters of 4 or 15 of 8 find room at once, 128 CTAs in clusters of 4
+// do not (cudaOccupancyMaxActiveClusters for every size up to 16 on four H100s, 2026-11-27).
+constexpr int kClusterRooms[] = {18, 18, 16, 16, 16, 16, 16, 8, 2, 2, 2, 2};
 // Estimates, there for the order: what each costs where it does not pay.
 constexpr double kRowsPerWarpgroupNs = 30;                 // each further 64 rows of one warpgroup
 constexpr double kRunTimeKNs = 35.1, kRunTimeMnNs = 28.5;  // compile-time k alone: 1.03x at k = 64
@@ -179,10 +184,12 @@ struct Placement {
   double tiles_at_once;  // on the device
 };
 
+// Of a Hopper GPU of 132; of another one the same share.
 double UsableMultiprocessors(const WgmmaPlan& plan, const Device& device) {
-  const int size = plan.splits_are_cluster() ? plan.split : plan.cluster_size();
-  const double share = size <= 2 ? 1 : size <= 4 ? wgmma::kUsableInFours : wgmma::kUsableInEights;
-  return std::floor(device.multiprocessors * share);
+  const int size = plan.cluster_size() * (plan.splits_are_cluster() ? plan.split : 1);
+  int usable = 0, all = 0;
+  for (const int room : wgmma::kClusterRooms) usable += room / size * size, all += room;
+  return std::max(1.0, std::floor(double(device.multiprocessors) * usable / all));
 }
 
 double WgmmaOccupancy(const WgmmaPlan& plan, const Shape& shape, const Device& device) {
@@ -225,7 +232,7 @@ double WaveBytes(const WgmmaPlan& plan, const Shape& shape, double tiles_at_once
 
 // Rows and columns of operands that a CTA of a cluster copies for a tile.
 double CopiedLines(const WgmmaPlan& plan) {
-  return double(plan.tile_m) / plan.cluster_n + double(plan.tile_n) / plan.cluster_m;
+  return double(plan.tile_m) / plan.sharing_n() + double(plan.tile_n) / plan.sharing_m();
 }
 
 // What its boxes make of the copy engine's store.
@@ -245,7 +252,7 @@ double SlowDown(const WgmmaPlan& plan, const Gemm& gemm, const Device& device) {
   const double work_ns = 2e-3 * double(gemm.shape.Volume()) / device.peak_half_tflops;
   const double reads = 64.0 / std::max(double(plan.sum_columns()), wgmma::kNarrowestN);
   double share = gemm.kind.layout.b == Order::kRow ? wgmma::kRowMajorShare : 0;
-  if (plan.cluster_size() > 1) share += wgmma::kClusterShare;
+  if (plan.shares_copies()) share += wgmma::kClusterShare;
   if (plan.stages == 2) share += wgmma::kTwoStagesShare;
   if (plan.sum_columns() % 64 != 0)
     share += plan.sum_columns() % 32 == 0 ? wgmma::kOddTileShare / 2 : wgmma::kOddTileShare;
@@ -274,16 +281,16 @@ double WgmmaMeetNs(const WgmmaPlan& plan, double per_sm) {
   if (plan.split == 1) return 0;
   const double sum_bytes = per_sm * plan.tile_m * plan.tile_n * 4;
   if (plan.splits_exchange()) return kExchangeNs + sum_bytes / kExchangeBytesPerNs;
-  return plan.splits_are_cluster() ? wgmma::kClusterSplitNs * plan.split + sum_bytes / wgmma::kClusterBytesPerNs
-                                   : wgmma::kAddNs + sum_bytes / kAddBytesPerNs;
+  if (!plan.splits_are_cluster()) return wgmma::kAddNs + sum_bytes / kAddBytesPerNs;
+  return wgmma::kClusterNsASide * (plan.split + plan.cluster_size()) +
+         sum_bytes * (plan.split - 1) / plan.split / wgmma::kClusterBytesPerNs;
 }
 
 double WgmmaLaunchNs(const WgmmaPlan& plan, double waves) {
   double launch = wgmma::kLaunchNs + kTriggerNs[int(plan.trigger)];
   if (!plan.is_persistent()) launch += wgmma::kWaveNs * (waves - 1);
   launch += wgmma::kRowsPerWarpgroupNs * (plan.sum_rows() / (64 * plan.warpgroups) - 1);
-  if (plan.splits_are_cluster()) launch += wgmma::kClusterNs;
-  if (plan.cluster_size() > 1) launch += plan.is_persistent() ? wgmma::kClusterNs : wgmma::kMulticastNs;
+  if (plan.shares_copies()) launch += plan.is_persistent() ? wgmma::kClusterNs : wgmma::kMulticastNs;
   if (plan.fixed == FixedDimensions::kNone) launch += wgmma::kRunTimeKNs;
   if (plan.fixed != FixedDimensions::kAll) launch += wgmma::kRunTimeMnNs;
   return launch;
@@ -332,6 +339,12 @@ double WgmmaBodyNs(const WgmmaPlan& plan, const Gemm& gemm, const Device& device
   const double distinct_bytes =
       place.ctas / (place.tiles_at_once * plan.split) * WaveBytes(plan, shape, place.tiles_at_once);
   const double l2_distinct = distinct_bytes / wgmma::kL2DistinctBytesPerNs;
+  // Splits of other tiles than the cluster's stand elsewhere, and nobody asks for the same lines at the same time.
+  const double clusters = place.ctas / (plan.split * plan.cluster_size());
+  const double l2_apart = plan.splits_are_cluster()
+                              ? clusters * 2 * shape.k * (plan.cluster_m * plan.tile_m + plan.cluster_n * plan.tile_n) /
+                                    wgmma::kL2ApartBytesPerNs
+                              : 0;
   const double kept_bytes = BytesThatStay(plan, shape, l2_scale);
   const double memory_bytes = from_memory * (std::max(OperandBytes(shape), distinct_bytes) - kept_bytes);
   const double memory = memory_bytes / (1e3 * device.memory_tbs * wgmma::kMemoryShare);
@@ -345,7 +358,7 @@ double WgmmaBodyNs(const WgmmaPlan& plan, const Gemm& gemm, const Device& device
   const double tile_bytes = 2.0 * plan.tile_m * plan.tile_n * BoxFactor(plan);
 
   if (!plan.is_persistent()) {
-    const double main = Overlap({compute, issue, deliver, refill, l2, l2_distinct, memory}).ns();
+    const double main = Overlap({compute, issue, deliver, refill, l2, l2_distinct, l2_apart, memory}).ns();
     const double rows_store = place.per_sm * tile_bytes / wgmma::kStoreBytesPerNs / plan.split;
     const double store =
         plan.store_by_copy_engine() ? wgmma::kTmaStoreNs + wgmma::kTmaStoreShare * rows_store : rows_store;

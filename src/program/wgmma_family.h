@@ -34,7 +34,7 @@ struct WgmmaPlan {
   int warpgroups;            // that consume
   int step_k;                // k that one stage holds
   int stages;                // of the ring; 0: the whole share of K is resident
-  int cluster_m, cluster_n;  // CTAs that share loads
+  int cluster_m, cluster_n;  // CTAs that share copies, or, where splits are a cluster, tiles that stand in it
   int split;                 // splitting K over CTAs
   SplitReduction reduction;  // any but kOrdered
   Store store;
@@ -65,6 +65,10 @@ struct WgmmaPlan {
   int team() const { return schedule == Schedule::kPingPong ? 1 : warpgroups; }
   int cluster_size() const { return cluster_m * cluster_n; }
   bool splits_are_cluster() const { return split > 1 && reduction == SplitReduction::kCluster; }
+  // CTAs that copy for each other, B along m and A along n.
+  int sharing_m() const { return splits_are_cluster() ? 1 : cluster_m; }
+  int sharing_n() const { return splits_are_cluster() ? 1 : cluster_n; }
+  bool shares_copies() const { return sharing_m() * sharing_n() > 1; }
   bool splits_exchange() const { return split > 1 && reduction == SplitReduction::kExchange; }
   // Whether every split stores a share of the tile, instead of the last arriver the whole.
   bool stores_shares() const { return splits_are_cluster() || splits_exchange(); }

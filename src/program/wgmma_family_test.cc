@@ -329,9 +329,9 @@ TEST(EndingInTurn, SaysWhereItCannotBe) {
   expect("stages=3", {2048, 2048, 128}, "leave warpgroups nothing to share");
   expect("stages=2 step_k=128 split=3", {512, 64, 512}, "1 steps of 128 k leave warpgroups nothing to share");
   expect("schedule=cooperative stages=5 store=tma", {4096, 4096, 256}, "could be a tile apart");
-  expect("split=2 reduction=cluster stages=6", {1024, 1024, 8192}, "no room beside the stages");
+  expect("split=2 reduction=cluster stages=7", {1024, 1024, 8192}, "no room beside the stages");
   EXPECT_EQ(Reasons("finish=in_turn schedule=cooperative stages=5 store=tma", {{4096, 4096, 320}}), "");
-  EXPECT_EQ(Reasons("finish=in_turn split=2 reduction=cluster stages=5", {{1024, 1024, 8192}}), "");
+  EXPECT_EQ(Reasons("finish=in_turn split=2 reduction=cluster stages=6", {{1024, 1024, 8192}}), "");
 }
 
 // The waits of src/device/gemm_persistent.cuh: a producer, or unaided the last warpgroup, fills a ring for warpgroups
@@ -617,6 +617,49 @@ TEST(SwappedRoles, TakeTilesBy8AlongMAndBy64AlongN) {
   EXPECT_EQ(Reasons("tile_m=96", gemm), "roles=straight takes tile_m by 64, not 96\n");
   EXPECT_EQ(Reasons("roles=swapped tile_n=64", gemm), "2 warpgroups cannot share 64 columns in blocks of 64\n");
   EXPECT_EQ(Typed("tile_m=64").roles, Roles::kStraight) << "texts from before there were roles";
+}
+
+// Tiles that stand in a cluster of splits copy for themselves: no slices, no multicast.
+TEST(SplitsInACluster, StandBesideTheSplitsOfOtherTiles) {
+  const Gemm gemm{{256, 512, 4096}};
+  const Plan plan = Wgmma("tile_m=64 tile_n=64 warpgroups=1 split=4 reduction=cluster cluster_m=2 cluster_n=2");
+  ASSERT_TRUE(IsLegal(plan, gemm, H200()));
+  const Launch launch = LaunchFor(plan, gemm);
+  EXPECT_EQ(launch.grid, (Dim3{4, 8, 4}));
+  EXPECT_EQ(launch.cluster, (Dim3{2, 2, 4}));
+  EXPECT_EQ(launch.workspace_bytes, 0u);
+  EXPECT_FALSE(launch.is_cooperative);
+  EXPECT_TRUE(launch.deterministic);
+  EXPECT_EQ(launch.maps[0].box[1], 64u) << "all of A's rows";
+  const std::string text = Emit(plan, gemm).text;
+  for (const char* constant : {"kClusterM = 1;", "kClusterN = 1;", "kGroupM = 2;", "kGroupN = 2;"})
+    EXPECT_NE(text.find(constant), std::string::npos) << constant;
+}
+
+TEST(SplitsInACluster, SayWhereTheyCannotBe) {
+  const auto reasons = [](const std::string& words) {
+    return Reasons("tile_m=64 tile_n=64 warpgroups=1 reduction=cluster " + words, {{1024, 1024, 8192}});
+  };
+  EXPECT_EQ(reasons("split=16"), "");
+  EXPECT_EQ(reasons("split=8 cluster_m=2"), "");
+  EXPECT_EQ(reasons("split=12"), "") << "16 pairs: four splits have two";
+  EXPECT_NE(reasons("split=24").find("24 splits of 1 x 1 tiles are a cluster of 24 CTAs, at most 16"),
+            std::string::npos);
+  EXPECT_NE(reasons("split=8 cluster_m=2 cluster_n=2").find("a cluster of 32 CTAs"), std::string::npos);
+  EXPECT_NE(reasons("split=4 raster=4").find("raster m or n"), std::string::npos);
+}
+
+// Beside the stages a slot of the largest share for each other split: 32 sums a thread are 8 quads, or 16 pairs.
+TEST(SplitsInACluster, HaveRoomForWhatOthersSend) {
+  const auto slots_bytes = [](const std::string& words) {
+    const Shape shape{1024, 1024, 8192};
+    const WgmmaPlan plan(Wgmma("tile_m=64 tile_n=64 warpgroups=1 stages=4 reduction=cluster " + words));
+    return plan.SmemBytes(shape) - 1024 - 4 * plan.StageBytes();
+  };
+  EXPECT_EQ(slots_bytes("split=2"), 1 * 4 * 128 * 16);
+  EXPECT_EQ(slots_bytes("split=8"), 7 * 1 * 128 * 16);
+  EXPECT_EQ(slots_bytes("split=3"), 2 * 6 * 128 * 8) << "of 5, 5 and 6 pairs";
+  EXPECT_EQ(slots_bytes("split=12"), 11 * 2 * 128 * 8);
 }
 
 TEST(SwappedRoles, LeaveNoUnitOfTheTileIdle) {

@@ -93,8 +93,10 @@ std::string WgmmaConfigText(const WgmmaPlan& plan, const Gemm& gemm) {
   text.Add("kWarpgroups", plan.warpgroups);
   text.Add("kStepK", plan.step_k);
   text.Add("kStages", plan.stages);
-  text.Add("kClusterM", plan.cluster_m);
-  text.Add("kClusterN", plan.cluster_n);
+  text.Add("kClusterM", plan.sharing_m());
+  text.Add("kClusterN", plan.sharing_n());
+  text.Add("kGroupM", plan.splits_are_cluster() ? plan.cluster_m : 1);
+  text.Add("kGroupN", plan.splits_are_cluster() ? plan.cluster_n : 1);
   text.Add("kTurnSteps", plan.TurnSteps());
   text.Add("kPlaced", plan.is_placed);
   text.Add("kTrigger", plan.trigger);

@@ -10,7 +10,7 @@ namespace gemmsmith {
 namespace {
 
 constexpr int kMaxResidentSteps = 32;
-constexpr int kMaxClusterSplit = 16;
+constexpr int kMostCtasOfCluster = 16;
 
 std::string_view ScheduleWord(Schedule schedule) { return kScheduleWords[int(schedule)]; }
 
@@ -97,10 +97,10 @@ void CheckSplit(const WgmmaPlan& plan, const Gemm& gemm, const Device& device, R
     reasons.Add("splits that each store a share of the tile have straight roles");
   if (plan.splits_exchange()) CheckExchange(plan, gemm, device, reasons);
   if (!plan.splits_are_cluster()) return;
-  if (plan.cluster_size() > 1) reasons.Add("a cluster shares copies or splits K, not both");
-  if (plan.split > kMaxClusterSplit || plan.tile_m % plan.split != 0)
-    reasons.Add("{} splits cannot share {} rows as a cluster (at most {}, a divisor)", plan.split, plan.tile_m,
-                kMaxClusterSplit);
+  if (const int ctas = plan.cluster_size() * plan.split; ctas > kMostCtasOfCluster)
+    reasons.Add("{} splits of {} x {} tiles are a cluster of {} CTAs, at most {}", plan.split, plan.cluster_m,
+                plan.cluster_n, ctas, kMostCtasOfCluster);
+  if (plan.raster > 1) reasons.Add("splits that are a cluster have raster m or n");
 }
 
 // Where C is most of what is moved, and more than stays in L2 anyway.
@@ -113,8 +113,9 @@ void CheckSharedRest(const WgmmaPlan& plan, const Gemm& gemm, const Device& devi
   if (plan.schedule != Schedule::kCooperative || plan.cluster_size() > 1)
     reasons.Add("ctas=shared is for schedule cooperative without clusters");
   if (gemm.kind.accumulation != Accumulation::kF32) reasons.Add("ctas=shared hands over f32 sums");
-  if (const int steps = plan.FewestSteps(gemm.shape); steps < kFewestSteps || !SavesPowerByPlace(gemm.shape))
-    reasons.Add("ctas=shared pays where m n k is 2^35 or more and K makes {} steps, not {}", kFewestSteps, steps);
+  if (const int steps = plan.FewestSteps(gemm.shape); steps < kFewestSteps)
+    reasons.Add("ctas=shared takes K of {} steps, not {}", kFewestSteps, steps);
+  if (!SavesPowerByPlace(gemm.shape)) reasons.Add("ctas=shared pays where m n k is 2^35 or more");
   if (!SharedRestSteps(tiles, plan.FewestSteps(gemm.shape), plan.step_k, device.multiprocessors))
     reasons.Add("{} tiles leave nothing over that {} multiprocessors could share by four each at most", tiles,
                 device.multiprocessors);

@@ -33,8 +33,8 @@ bool HasRoomToStage(const WgmmaPlan& plan, int blocks) { return HasRoomToStage(p
 
 int WgmmaPlan::StreamReaders(const Shape& shape) const {
   if (stream == Stream::kNone) return 0;
-  return stream == Stream::kA ? CeilDivide(CeilDivide(shape.n, tile_n), cluster_n)
-                              : CeilDivide(CeilDivide(shape.m, tile_m), cluster_m);
+  return stream == Stream::kA ? CeilDivide(CeilDivide(shape.n, tile_n), sharing_n())
+                              : CeilDivide(CeilDivide(shape.m, tile_m), sharing_m());
 }
 
 double WgmmaPlan::StreamedBytes(const Shape& shape) const {
@@ -84,7 +84,10 @@ bool WgmmaPlan::SharesStaging() const {
 
 int WgmmaPlan::StagingBytes() const {
   if (splits_exchange()) return 0;
-  if (splits_are_cluster()) return tile_m * (tile_n + 4) * int(sizeof(float));
+  if (splits_are_cluster()) {  // a slot of the largest share for each of the others
+    const int piece = sums_per_thread() % (4 * split) == 0 ? 4 : 2;
+    return (split - 1) * CeilDivide(sums_per_thread() / piece, split) * piece * int(sizeof(float)) * consumers();
+  }
   const int staging_warps = !is_persistent() ? sum_rows() / 16 : SharesStaging() ? 4 : 4 * warpgroups * StagedBlocks();
   return staging_warps * StagedRowsBytes();
 }
