@@ -1,4 +1,4 @@
-// Clusters of CTAs: their barrier, and loads from each other's shared memory.
+// Clusters of CTAs: their barrier, and access to each other's shared memory.
 #pragma once
 
 #include "ptx.cuh"
@@ -13,9 +13,11 @@ GEMMSMITH_DEVICE void MeetCluster() {
 
 // The same without memory: what is ordered is only that all have come this far. A release costs a fence of the whole GPU
 // (MEMBAR.ALL.GPU, CUDA 13.0). Barriers in shared memory that PublishBarriers() made known are seen behind all the same.
+GEMMSMITH_DEVICE void ArriveAtCluster() { asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory"); }
+GEMMSMITH_DEVICE void WaitForCluster() { asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory"); }
 GEMMSMITH_DEVICE void MeetClusterWithoutMemory() {
-  asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
-  asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+  ArriveAtCluster();
+  WaitForCluster();
 }
 
 // The address, valid throughout the cluster, of the same place in the shared memory of CTA `rank`.
@@ -31,12 +33,8 @@ GEMMSMITH_DEVICE u32 LoadWordFromCluster(u32 address) {
   return word;
 }
 
-// The two halves of MeetClusterWithoutMemory(): what lies between them does not wait.
-GEMMSMITH_DEVICE void ArriveAtCluster() { asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory"); }
-GEMMSMITH_DEVICE void WaitForCluster() { asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory"); }
-
 // Which CTA of its cluster this is.
-GEMMSMITH_DEVICE u32 RankInCluster() {
+GEMMSMITH_DEVICE u32 ThisRankInCluster() {
   u32 rank;
   asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
   return rank;

@@ -7,12 +7,14 @@
 // Warpgroups end the tile together or in turn: then the first ones store while the last one multiplies.
 //
 // Config: Type, Sum, kRowMajorB, kTileM/N, kSwapped, kSchedule, kWarpgroups, kStepK, kStages, kClusterM/N, kGroupM/N (tiles
-// that stand beside each other in a cluster of splits; 1 elsewhere), kSplit, kReduction, kTurnSteps (0: together), kTrigger, kRaster, kStoreByCopyEngine, kStagedPanels (of C, at a time), kStoreLeavesL2First, kStoreVector, kDepthA/B (panels
-// an operation), kStreamsA/B (L2 gives up its lines first), kKeep (but those of so many of 64 steps), kAlternates (every
-// other launch takes its steps from the last one to the first), kStagingInStages (the epilogue reuses the stages' memory),
-// kFixedM/N/K/LdC.
+// that stand beside each other in a cluster of splits; 1 elsewhere), kSplit, kReduction, kTurnSteps (0: together), kTrigger,
+// kRaster, kStoreByCopyEngine, kStagingBytes (of the epilogue), kStagedPanels (of C, at a time), kStoreLeavesL2First,
+// kStoreVector, kDepthA/B (panels an operation), kStreamsA/B (L2 gives up its lines first), kKeep (but those of so many of
+// 64 steps), kAlternates (every other launch takes its steps from the last one to the first), kStagingInStages (the epilogue
+// reuses the stages' memory), kFixedM/N/K/LdC.
 #pragma once
 
+#include "cluster_exchange.cuh"
 #include "reduce.cuh"
 #include "stamps.cuh"
 #include "wgmma_tile.cuh"
@@ -44,8 +46,13 @@ struct WgmmaKernel : WgmmaTile<Config> {
   static constexpr int kStagingBeside = !Config::kStagingInStages ? kStagingBytes
                                         : kStagesInTurn ? kStagingBytes / Config::kWarpgroups * (Config::kWarpgroups - 1)
                                                         : 0;
-  static_assert(!kSwapped || !(kSplitsAreCluster || kSplitsExchange), "shares of a tile are rows of straight sums");
+  static_assert(!kSwapped || !(kSplitsAreCluster || kSplitsExchange), "shares of a tile are stored as straight sums");
   static_assert(!kSplitsAreCluster || kClusterSize == 1, "CTAs of a cluster of splits copy for themselves");
+  static_assert(Config::kGroupM * Config::kGroupN == 1 || (kSplitsAreCluster && Config::kRaster <= kAlongN),
+                "tiles stand beside each other as the grid's x and y");
+  static_assert(kStagingBytes == Config::kStagingBytes, "WgmmaPlan::StagingBytes() says the same");
+  // What other splits send may come while this one still multiplies.
+  static constexpr bool kSendsBesideStages = kSplitsAreCluster && !Config::kStagingInStages;
   static constexpr int kStoreBarrier = 2;  // of each warpgroup, what it stages of transposed sums
 
   // Few known steps are written out; more of them, or unknown ones, stay a loop (a third less code and compile time), and
@@ -88,7 +95,7 @@ struct WgmmaKernel : WgmmaTile<Config> {
 
   GEMMSMITH_DEVICE static bool IsLast(int warpgroup) { return warpgroup + 1 == Config::kWarpgroups; }
   // Of the tile, for this warpgroup's rows of it. The same place in every split, though their steps may differ by one:
-  // they read each other's.
+  // they write to each other's.
   GEMMSMITH_DEVICE u32 Staging(int warpgroup) const {
     if (Config::kStagingInStages && (!kStagesInTurn || IsLast(warpgroup))) return Stage(0);
     if constexpr (kIsRing) return Stage(Config::kStages);
@@ -147,7 +154,7 @@ struct WgmmaKernel : WgmmaTile<Config> {
     __syncwarp();
     if constexpr (kClusterSize == 1) {
       __syncthreads();
-      if constexpr (kSplitsAreCluster) ArriveAtCluster();  // who sends its sums waits for it
+      if constexpr (kSendsBesideStages) ArriveAtCluster();  // who sends its sums waits for it
     } else {
       MeetClusterWithoutMemory();  // the barriers of every peer are ready before anything is sent to it
       if (feeds && ElectLane()) FillAtOnce();
@@ -301,9 +308,13 @@ struct WgmmaKernel : WgmmaTile<Config> {
   GEMMSMITH_DEVICE u32 SumsBarrier() const { return shared + Tile::kArrivalsWord; }
   GEMMSMITH_DEVICE void StoreShareOfCluster(int warp, Sums& sums) const {
     constexpr int kPiece = SharesInCluster::kPiece;
-    const int split = blockIdx.z, lane = threadIdx.x % 32, my_rank = RankInCluster();
-    WaitForCluster();  // everybody's barrier is ready,
-    if constexpr (Config::kStagingInStages) MeetClusterWithoutMemory();  // and nobody reads its stages any more
+    const int split = blockIdx.z, lane = threadIdx.x % 32, my_rank = ThisRankInCluster();
+    // Everybody's barrier is ready, and, where sums come to where stages were, everybody has done with these: what it had
+    // ordered has come, and what read it has ended.
+    if constexpr (kSendsBesideStages)
+      WaitForCluster();
+    else
+      MeetClusterWithoutMemory();
     typename SharesInCluster::Share mine;
     SharesInCluster::SendAllBut(
         mine, Staging(0), SumsBarrier(), split,
@@ -327,7 +338,7 @@ struct WgmmaKernel : WgmmaTile<Config> {
     if constexpr (Config::kReduction == SplitReduction::kAdd) {
       if (!AddToWorkspace(sums)) return;
       Stamp(arguments.gemm, Moment::kMet, threadIdx.x == 0);
-    } else if constexpr (Config::kStagingInStages) {
+    } else if constexpr (Config::kStagingInStages && !kSplitsAreCluster) {
       if (kStagesInTurn && !IsLast(warp / 4))
         ArriveAt<kConsumers>(1);
       else
@@ -352,6 +363,8 @@ struct WgmmaKernel : WgmmaTile<Config> {
     kernel.Start(warp == (kIsRing ? kConsumerWarps : 0));
     if (kIsRing && warp == kConsumerWarps) {
       if (ElectLane()) kernel.Refill();
+      __syncwarp();
+      if constexpr (kSendsBesideStages) WaitForCluster();  // nobody ends in a phase that it has arrived at
       return;
     }
     Sums sums;

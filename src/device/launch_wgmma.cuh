@@ -15,8 +15,9 @@ cudaError_t LaunchGemm(void (*kernel)(typename WgmmaKernel<Config>::Arguments), 
   const cudaError_t filled = FillArguments<Config>(arguments, a, b, c, m, n, k, workspace);
   if (filled != cudaSuccess) return filled;
 
-  const unsigned tiles_m = TilesAlong(m, Config::kTileM, Config::kClusterM * Config::kGroupM);
-  const unsigned tiles_n = TilesAlong(n, Config::kTileN, Config::kClusterN * Config::kGroupN);
+  constexpr unsigned kCtasM = Config::kClusterM * Config::kGroupM, kCtasN = Config::kClusterN * Config::kGroupN;
+  constexpr unsigned kSplitsOfCluster = Kernel::kSplitsAreCluster ? Config::kSplit : 1;
+  const unsigned tiles_m = TilesAlong(m, Config::kTileM, kCtasM), tiles_n = TilesAlong(n, Config::kTileN, kCtasN);
   constexpr int kSlots = Kernel::kSplitsExchange ? Config::kSplit : Config::kReduction == SplitReduction::kAdd ? 1 : 0;
   if constexpr (kSlots > 0) {
     const size_t tiles = size_t(tiles_m) * tiles_n;
@@ -36,18 +37,14 @@ cudaError_t LaunchGemm(void (*kernel)(typename WgmmaKernel<Config>::Arguments), 
   cudaLaunchConfig_t config{};
   cudaLaunchAttribute cluster{};
   cluster.id = cudaLaunchAttributeClusterDimension;
-  cluster.val.clusterDim = {Config::kClusterM, Config::kClusterN, 1};
+  cluster.val.clusterDim = {kCtasM, kCtasN, kSplitsOfCluster};
   config.gridDim = dim3(tiles_m, tiles_n, Config::kSplit);
   if (Config::kRaster == kAlongN) {
     config.gridDim = dim3(tiles_n, tiles_m, Config::kSplit);
-    cluster.val.clusterDim = {Config::kClusterN, Config::kClusterM, 1};
+    cluster.val.clusterDim = {kCtasN, kCtasM, kSplitsOfCluster};
   } else if (Config::kRaster != kAlongM) {
     config.gridDim = dim3(tiles_m * tiles_n, 1, Config::kSplit);
-    cluster.val.clusterDim = {Kernel::kClusterSize, 1, 1};
-  }
-  if (Kernel::kSplitsAreCluster) {
-    cluster.val.clusterDim = {Config::kGroupM, Config::kGroupN, Config::kSplit};
-    if (Config::kRaster == kAlongN) cluster.val.clusterDim = {Config::kGroupN, Config::kGroupM, Config::kSplit};
+    cluster.val.clusterDim = {kCtasM * kCtasN, 1, kSplitsOfCluster};
   }
   config.blockDim = Kernel::kThreads;
   config.dynamicSmemBytes = smem_bytes;

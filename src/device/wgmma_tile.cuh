@@ -2,7 +2,8 @@
 // shared memory by TMA, barriers that say what is full and what may be refilled, and the multiplication of one stage.
 // All is said in terms of C but the sums, which are C transposed where the roles of the operands are swapped.
 //
-// CTAs of a cluster that need the same operand copy a slice of it each, for all (multicast). Shared memory: barriers
+// CTAs of a cluster that need the same operand copy a slice of it each, for all (multicast), but where splits of K are the
+// cluster. Shared memory: barriers
 // (1 KiB), stages, staging of the epilogue.
 #pragma once
 

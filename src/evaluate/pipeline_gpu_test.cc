@@ -276,6 +276,7 @@ TEST_F(PipelineGpuTest, LaunchesThatAlternateAreRightFromEitherEnd) {
         "tile_m=64 tile_n=64 warpgroups=1 stages=4 stream=b keep=6",
         "tile_m=64 tile_n=64 warpgroups=1 stages=4 stream=b keep=2 split=3",
         "tile_m=64 tile_n=64 warpgroups=1 stages=resident split=8",
+        "tile_m=64 tile_n=64 warpgroups=1 stages=4 stream=b keep=1 split=4 reduction=cluster cluster_n=2",
         "tile_m=64 tile_n=128 roles=swapped stages=4 stream=a keep=2 cluster_n=2"}) {
     const Result<Plan> plan = ParsePlan("wgmma fixed=all walk=alternating " + std::string(words));
     ASSERT_DONE(plan);
@@ -319,13 +320,15 @@ TEST_F(PipelineGpuTest, SplitsThatAreAClusterComeOutRight) {
         "tile_m=128 tile_n=64 warpgroups=1 stages=6 split=8 cluster_m=2 trigger=late",
         "tile_m=128 tile_n=64 stages=6 split=4 cluster_n=2 finish=in_turn trigger=late",
         "tile_m=128 tile_n=128 stages=7 split=4 cluster_n=4 trigger=late",
+        "tile_m=128 tile_n=128 stages=7 split=3 raster=n trigger=late",
+        "tile_m=64 tile_n=128 warpgroups=1 stages=resident split=12 fixed=k trigger=soon",
         "tile_m=256 tile_n=128 stages=4 split=2 cluster_n=2 trigger=soon",
         "tile_m=64 tile_n=32 warpgroups=1 stages=4 split=12 trigger=late",
         "tile_m=64 tile_n=16 warpgroups=1 stages=4 split=16 trigger=late",
         "tile_m=64 tile_n=32 warpgroups=1 stages=resident step_k=128 split=8 cluster_n=2 fixed=all trigger=late",
         "tile_m=192 tile_n=48 warpgroups=3 stages=4 split=4 fixed=k trigger=late"})
     for (const Layout& layout : {kTn, kNn}) {
-      const Gemm gemm{{200, 1096, 4168}, {layout}};
+      const Gemm gemm{{200, layout.b == Order::kRow ? 1096 : 1095, 4168}, {layout}};
       const Result<Plan> plan = ParsePlan("wgmma reduction=cluster " + std::string(words));
       ASSERT_DONE(plan);
       ASSERT_TRUE(IsLegal(*plan, gemm, gpu_->identity().device)) << words;

@@ -32,6 +32,11 @@ Device Make(std::string name, std::string key, int major, int minor, int multipr
 // What a CTA takes of shared memory beyond its own.
 constexpr int64_t kOwnSmemBytes = 1024;
 
+// Multiprocessors of which a cluster can have any: so 30 clusters of 4 or 15 of 8 find room, one CTA a multiprocessor,
+// and 128 CTAs in clusters of 4 do not. By cudaOccupancyMaxActiveClusters of every size up to 16, the same on four
+// H100s (2026-11-27); of another number of multiprocessors the same share is taken.
+constexpr int kClusterRooms[] = {18, 18, 16, 16, 16, 16, 16, 8, 2, 2, 2, 2};
+
 int64_t CtasOfAMultiprocessor(const Device& device, int64_t smem_bytes) {
   return device.smem_bytes_per_multiprocessor / (smem_bytes + kOwnSmemBytes);
 }
@@ -40,8 +45,15 @@ int64_t CtasOfAMultiprocessor(const Device& device, int64_t smem_bytes) {
 
 int64_t Device::RoomForTwoBytes() const { return smem_bytes_per_multiprocessor / 2 - kOwnSmemBytes; }
 
-int64_t Device::CtasBySmem(int64_t smem_bytes) const {
-  return multiprocessors * CtasOfAMultiprocessor(*this, smem_bytes);
+int64_t Device::CtasBySmem(int64_t smem_bytes, int cluster) const {
+  return CtasInClusters(cluster, CtasOfAMultiprocessor(*this, smem_bytes));
+}
+
+int64_t Device::CtasInClusters(int cluster, int64_t each) const {
+  if (cluster == 1) return multiprocessors * each;
+  int64_t found = 0, rooms = 0;
+  for (const int room : kClusterRooms) found += room * each / cluster * cluster, rooms += room;
+  return found * multiprocessors / rooms;
 }
 
 int64_t Device::SureCtas(int threads, int64_t smem_bytes) const {

@@ -32,8 +32,10 @@ struct Device {
   int compute_capability() const { return compute_major * 10 + compute_minor; }
   // CTAs that the device is sure to hold at once, whatever registers they take.
   int64_t SureCtas(int threads, int64_t smem_bytes) const;
-  // CTAs that the device's shared memory has room for at once.
-  int64_t CtasBySmem(int64_t smem_bytes) const;
+  // CTAs that the device's shared memory has room for at once, in clusters of so many.
+  int64_t CtasBySmem(int64_t smem_bytes, int cluster = 1) const;
+  // CTAs that are there at once in clusters of so many, where a multiprocessor has room for `each`.
+  int64_t CtasInClusters(int cluster, int64_t each) const;
   // Shared memory that a CTA may take so that a multiprocessor holds two of them.
   int64_t RoomForTwoBytes() const;
   // The target kernels are compiled for: "sm_90a", "sm_80".

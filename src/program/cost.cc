@@ -111,8 +111,8 @@ constexpr double kRowMajorShare = 0.015, kNarrowPanelShare = 0.076;  // row-majo
 constexpr double kTwoShare = 0.029, kThreeShare = 0.032;             // warpgroups that share a tile
 constexpr double kL2BytesPerNs = 19600;         // into all multiprocessors, what a cluster shares counted once
 constexpr double kL2DistinctBytesPerNs = 6200;  // what a wave shares counted once, and
-constexpr double kL2ApartBytesPerNs = 9100;     // where neighbours share nothing but what is beside them in a cluster
 constexpr double kTrafficShare = 0.01;          // of that in any case: orders rasters where something else takes longer
+constexpr double kL2ApartBytesPerNs = 9100;     // of what only CTAs of one cluster share (docs/lab/neighbours.md)
 constexpr double kMemoryShare = 0.95;           // of a copy's rate
 constexpr double kL2HoldsMb = 21.9, kL2LosesMb = 31.8;  // operands of 22 MB stay in L2, of 54 MB nothing does
 constexpr double kStreamKeepsMb = 7;  // and so much more stays where copies of an operand that is read once leave first
@@ -143,9 +143,6 @@ constexpr double kSharedRestNs = 8'000;  // of what is handed over where tiles a
 // 512 to 4,096 k within 1.3 of the best of their problem, 10 % off (root of the mean square; H100 and H200,
 // 2026-11-27).
 constexpr double kClusterNsASide = 27, kClusterBytesPerNs = 24.6;
-// Multiprocessors that can be in one cluster: 30 clusters of 4 or 15 of 8 find room at once, 128 CTAs in clusters of 4
-// do not (cudaOccupancyMaxActiveClusters for every size up to 16 on four H100s, 2026-11-27).
-constexpr int kClusterRooms[] = {18, 18, 16, 16, 16, 16, 16, 8, 2, 2, 2, 2};
 // Estimates, there for the order: what each costs where it does not pay.
 constexpr double kRowsPerWarpgroupNs = 30;                 // each further 64 rows of one warpgroup
 constexpr double kRunTimeKNs = 35.1, kRunTimeMnNs = 28.5;  // compile-time k alone: 1.03x at k = 64
@@ -184,14 +181,6 @@ struct Placement {
   double tiles_at_once;  // on the device
 };
 
-// Of a Hopper GPU of 132; of another one the same share.
-double UsableMultiprocessors(const WgmmaPlan& plan, const Device& device) {
-  const int size = plan.cluster_size() * (plan.splits_are_cluster() ? plan.split : 1);
-  int usable = 0, all = 0;
-  for (const int room : wgmma::kClusterRooms) usable += room / size * size, all += room;
-  return std::max(1.0, std::floor(double(device.multiprocessors) * usable / all));
-}
-
 double WgmmaOccupancy(const WgmmaPlan& plan, const Shape& shape, const Device& device) {
   const int64_t by_smem = device.smem_bytes_per_multiprocessor / (plan.SmemBytes(shape) + 1024);
   const int registers = std::min(255, plan.sums_per_thread() + 50);
@@ -201,8 +190,9 @@ double WgmmaOccupancy(const WgmmaPlan& plan, const Shape& shape, const Device& d
 
 Placement PlacementOf(const WgmmaPlan& plan, const Shape& shape, const Device& device) {
   Placement place;
-  place.usable = UsableMultiprocessors(plan, device);
   place.occupancy = WgmmaOccupancy(plan, shape, device);
+  place.usable =
+      std::max(1.0, double(device.CtasInClusters(plan.CtasOfCluster(), int64_t(place.occupancy))) / place.occupancy);
   place.ctas = Ceil(shape.m, plan.tile_m) * Ceil(shape.n, plan.tile_n) * plan.split;
   place.per_sm = Ceil(place.ctas, place.usable);
   if (plan.shares_rest())
@@ -276,14 +266,17 @@ double StepComputeNs(const WgmmaPlan& plan, const Gemm& gemm, const Device& devi
   return 2 * plan.sum_rows() * columns * plan.step_k / flop_per_ns * (1 + SlowDown(plan, gemm, device));
 }
 
+double SentInClusterNs(const WgmmaPlan& plan, double sum_bytes) {
+  return sum_bytes * (plan.split - 1) / plan.split / wgmma::kClusterBytesPerNs;
+}
+
 double WgmmaMeetNs(const WgmmaPlan& plan, double per_sm) {
   if (plan.shares_rest()) return wgmma::kSharedRestNs;
   if (plan.split == 1) return 0;
   const double sum_bytes = per_sm * plan.tile_m * plan.tile_n * 4;
   if (plan.splits_exchange()) return kExchangeNs + sum_bytes / kExchangeBytesPerNs;
   if (!plan.splits_are_cluster()) return wgmma::kAddNs + sum_bytes / kAddBytesPerNs;
-  return wgmma::kClusterNsASide * (plan.split + plan.cluster_size()) +
-         sum_bytes * (plan.split - 1) / plan.split / wgmma::kClusterBytesPerNs;
+  return wgmma::kClusterNsASide * (plan.split + plan.cluster_size()) + SentInClusterNs(plan, sum_bytes);
 }
 
 double WgmmaLaunchNs(const WgmmaPlan& plan, double waves) {
@@ -340,7 +333,7 @@ double WgmmaBodyNs(const WgmmaPlan& plan, const Gemm& gemm, const Device& device
       place.ctas / (place.tiles_at_once * plan.split) * WaveBytes(plan, shape, place.tiles_at_once);
   const double l2_distinct = distinct_bytes / wgmma::kL2DistinctBytesPerNs;
   // Splits of other tiles than the cluster's stand elsewhere, and nobody asks for the same lines at the same time.
-  const double clusters = place.ctas / (plan.split * plan.cluster_size());
+  const double clusters = double(plan.TilesM(shape)) * plan.TilesN(shape) / plan.cluster_size();
   const double l2_apart = plan.splits_are_cluster()
                               ? clusters * 2 * shape.k * (plan.cluster_m * plan.tile_m + plan.cluster_n * plan.tile_n) /
                                     wgmma::kL2ApartBytesPerNs
@@ -362,10 +355,11 @@ double WgmmaBodyNs(const WgmmaPlan& plan, const Gemm& gemm, const Device& device
     const double rows_store = place.per_sm * tile_bytes / wgmma::kStoreBytesPerNs / plan.split;
     const double store =
         plan.store_by_copy_engine() ? wgmma::kTmaStoreNs + wgmma::kTmaStoreShare * rows_store : rows_store;
-    // Before splits meet, each warpgroup sends its sums; a cluster's stay where they are.
+    // Before splits meet, each warpgroup sends its sums.
+    const double sum_bytes = place.per_sm * plan.tile_m * plan.tile_n * 4;
     const double leaves = plan.split == 1             ? store
-                          : plan.splits_are_cluster() ? 0
-                                                      : place.per_sm * plan.tile_m * plan.tile_n * 4 / kAddBytesPerNs;
+                          : plan.splits_are_cluster() ? SentInClusterNs(plan, sum_bytes)
+                                                      : sum_bytes / kAddBytesPerNs;
     const double others_leave = leaves * (plan.team() - 1) / plan.team();
     return traffic + main + store - TurnsSaveNs(plan, place.waves * step_compute, others_leave, compute / main);
   }

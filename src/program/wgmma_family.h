@@ -64,8 +64,9 @@ struct WgmmaPlan {
   // Warpgroups that share a tile.
   int team() const { return schedule == Schedule::kPingPong ? 1 : warpgroups; }
   int cluster_size() const { return cluster_m * cluster_n; }
+  int CtasOfCluster() const { return cluster_size() * (splits_are_cluster() ? split : 1); }
   bool splits_are_cluster() const { return split > 1 && reduction == SplitReduction::kCluster; }
-  // CTAs that copy for each other, B along m and A along n.
+  // CTAs that copy for each other, B along m and A along n; in a cluster of splits each copies for itself.
   int sharing_m() const { return splits_are_cluster() ? 1 : cluster_m; }
   int sharing_n() const { return splits_are_cluster() ? 1 : cluster_n; }
   bool shares_copies() const { return sharing_m() * sharing_n() > 1; }

@@ -557,7 +557,7 @@ TEST(SharedRest, SaysWhereItCannotBe) {
   expect(tile + rest + "cluster_m=2", {shape}, "for schedule cooperative without clusters");
   expect("schedule=one", {shape}, "ctas stays all where every CTA has one tile");
   expect(tile + rest, {shape, {kTn, ScalarType::kF16, Accumulation::kF16}}, "hands over f32 sums");
-  expect(tile + rest, {{8192, 8192, 1024}}, "K makes 32 steps, not 16");
+  expect(tile + rest, {{8192, 8192, 1024}}, "takes K of 32 steps, not 16");
   expect(tile + rest, {{1024, 1024, 8192}}, "m n k is 2^35 or more");
   expect(rest + "tile_m=256 tile_n=176 stages=3", {{8448, 8448, 8192}}, "leave nothing over");
   expect(rest + "tile_m=256 tile_n=200 stages=3", {shape}, "1312 tiles leave nothing over");
@@ -646,7 +646,8 @@ TEST(SplitsInACluster, SayWhereTheyCannotBe) {
   EXPECT_NE(reasons("split=24").find("24 splits of 1 x 1 tiles are a cluster of 24 CTAs, at most 16"),
             std::string::npos);
   EXPECT_NE(reasons("split=8 cluster_m=2 cluster_n=2").find("a cluster of 32 CTAs"), std::string::npos);
-  EXPECT_NE(reasons("split=4 raster=4").find("raster m or n"), std::string::npos);
+  EXPECT_EQ(reasons("split=4 raster=4"), "");
+  EXPECT_NE(reasons("split=4 cluster_m=2 raster=4").find("raster m or n"), std::string::npos);
 }
 
 // Beside the stages a slot of the largest share for each other split: 32 sums a thread are 8 quads, or 16 pairs.

@@ -95,8 +95,8 @@ std::string WgmmaConfigText(const WgmmaPlan& plan, const Gemm& gemm) {
   text.Add("kStages", plan.stages);
   text.Add("kClusterM", plan.sharing_m());
   text.Add("kClusterN", plan.sharing_n());
-  text.Add("kGroupM", plan.splits_are_cluster() ? plan.cluster_m : 1);
-  text.Add("kGroupN", plan.splits_are_cluster() ? plan.cluster_n : 1);
+  text.Add("kGroupM", plan.cluster_m / plan.sharing_m());
+  text.Add("kGroupN", plan.cluster_n / plan.sharing_n());
   text.Add("kTurnSteps", plan.TurnSteps());
   text.Add("kPlaced", plan.is_placed);
   text.Add("kTrigger", plan.trigger);
@@ -122,6 +122,7 @@ std::string WgmmaConfigText(const WgmmaPlan& plan, const Gemm& gemm) {
     text.Add("kAlternates", plan.alternates());
     text.Add("kSplit", plan.split);
     text.Add("kReduction", plan.reduction, plan.split);
+    text.Add("kStagingBytes", plan.StagingBytes());
     text.Add("kStagingInStages", plan.StagingInStages(gemm.shape));
   }
   text.AddShape(gemm.shape, plan.fixed);

@@ -97,10 +97,11 @@ void CheckSplit(const WgmmaPlan& plan, const Gemm& gemm, const Device& device, R
     reasons.Add("splits that each store a share of the tile have straight roles");
   if (plan.splits_exchange()) CheckExchange(plan, gemm, device, reasons);
   if (!plan.splits_are_cluster()) return;
-  if (const int ctas = plan.cluster_size() * plan.split; ctas > kMostCtasOfCluster)
+  if (const int ctas = plan.CtasOfCluster(); ctas > kMostCtasOfCluster)
     reasons.Add("{} splits of {} x {} tiles are a cluster of {} CTAs, at most {}", plan.split, plan.cluster_m,
                 plan.cluster_n, ctas, kMostCtasOfCluster);
-  if (plan.raster > 1) reasons.Add("splits that are a cluster have raster m or n");
+  if (plan.raster > 1 && plan.cluster_size() > 1)
+    reasons.Add("tiles that stand in a cluster beside their splits have raster m or n");
 }
 
 // Where C is most of what is moved, and more than stays in L2 anyway.
@@ -151,7 +152,8 @@ void CheckWalk(const WgmmaPlan& plan, const Gemm& gemm, const Device& device, Re
   if (plan.turns_back() && !plan.is_persistent()) return reasons.Add("walk=back_and_forth is for persistent schedules");
   if (plan.alternates() && plan.is_persistent()) return reasons.Add("walk=alternating is for schedule one");
   const int64_t ctas = int64_t(plan.TilesM(gemm.shape)) * plan.TilesN(gemm.shape) * plan.split;
-  if (const int64_t most = device.CtasBySmem(plan.SmemBytes(gemm.shape)); plan.alternates() && ctas > most)
+  const int64_t most = device.CtasBySmem(plan.SmemBytes(gemm.shape), plan.CtasOfCluster());
+  if (plan.alternates() && ctas > most)
     reasons.Add("walk=alternating is for CTAs that are all there at once: {}, not {}", most, ctas);
   const double megabytes = OperandMegabytes(gemm) + 2e-6 * double(gemm.shape.m) * gemm.shape.n;
   if (megabytes <= device.l2_resident_mb) reasons.Add("{:.0f} MB of A, B and C stay in L2 on any walk", megabytes);

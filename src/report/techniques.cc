@@ -66,7 +66,7 @@ const Technique kTechniques[] = {
      "no clusters",
      {"cluster_m", "cluster_n"},
      [](const Plan& plan, const Shape&) {
-       return OfWgmma(plan, [](const WgmmaPlan& wgmma) { return wgmma.cluster_size() > 1; });
+       return OfWgmma(plan, [](const WgmmaPlan& wgmma) { return wgmma.shares_copies(); });
      }},
     {"swapped",
      "swapped roles",

@@ -94,6 +94,8 @@ std::optional<Plan> Completed(Plan plan, const Gemm& gemm, const Device& device)
   double best_ns = INFINITY;
   for (const SplitReduction reduction : {SplitReduction::kAdd, SplitReduction::kCluster, SplitReduction::kExchange})
     for (const Store store : {Store::kRows, Store::kBoxes, Store::kBoxesFirstOut}) {
+      // The library's cluster is of tiles that share copies; that of splits is not.
+      if (reduction == SplitReduction::kCluster && WgmmaPlan(plan).cluster_size() > 1) continue;
       plan.Set("reduction", int(reduction));
       plan.Set("store", int(store));
       if (!IsLegal(plan, gemm, device)) continue;
