@@ -113,5 +113,15 @@ TEST(Device, KnownNamesAreDescribedByTheirRecordAndOthersByTheirLimits) {
   EXPECT_FALSE(FindDevice("h300").ok());
 }
 
+// As cudaOccupancyMaxActiveClusters says of an H100 (2026-11-27), one CTA a multiprocessor.
+TEST(Device, ClustersFindRoomWithinParts) {
+  const Device device = *FindDevice("h200");
+  const auto clusters = [&](int size) { return device.CtasInClusters(size, 1) / size; };
+  const int sizes[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16}, found[] = {132, 66, 39, 30, 22, 17, 15, 15, 9, 7, 7, 7};
+  for (size_t i = 0; i < std::size(sizes); ++i) EXPECT_EQ(clusters(sizes[i]), found[i]) << "of " << sizes[i];
+  EXPECT_EQ(device.CtasInClusters(1, 2), 264);
+  EXPECT_EQ(device.CtasInClusters(16, 2), 240) << "the part of eight holds one";
+}
+
 }  // namespace
 }  // namespace gemmsmith

@@ -650,6 +650,15 @@ TEST(SplitsInACluster, SayWhereTheyCannotBe) {
   EXPECT_NE(reasons("split=4 cluster_m=2 raster=4").find("raster m or n"), std::string::npos);
 }
 
+// 144 KiB of shared memory a CTA: one a multiprocessor, of which seven clusters of 16 find room.
+TEST(SplitsInACluster, AlternateWhereAllOfThemAreThereAtOnce) {
+  const auto reasons = [](const Shape& shape) {
+    return Reasons("tile_m=64 tile_n=64 warpgroups=1 stages=8 split=16 reduction=cluster walk=alternating", {shape});
+  };
+  EXPECT_EQ(reasons({128, 192, 655360}), "");
+  EXPECT_NE(reasons({128, 256, 655360}).find("all there at once: 112, not 128"), std::string::npos);
+}
+
 // Beside the stages a slot of the largest share for each other split: 32 sums a thread are 8 quads, or 16 pairs.
 TEST(SplitsInACluster, HaveRoomForWhatOthersSend) {
   const auto slots_bytes = [](const std::string& words) {
