@@ -358,10 +358,10 @@ promote() {
 # of several of these, separated by commas.
 shapes_of() {
   case $1 in
-    *,*) shapes_of "${1%%,*}" && shapes_of "${1#*,}" && return ;;
+    *,*) shapes_of "${1%%,*}" && shapes_of "${1#*,}"; return ;;
     paper1000) ;;
-    paper1000-*) shapes_of paper1000 | grep -vxFf "${1#paper1000-}" && return ;;
-    *) grep -hv '^#' "$1" && return ;;
+    paper1000-*) shapes_of paper1000 | grep -vxFf "${1#paper1000-}"; return ;;
+    *) grep -hv '^#' "$1"; return ;;
   esac
   local sizes=(64 128 256 512 1024 2048 4096 8192 12288 16384) m n k
   for m in "${sizes[@]}"; do for n in "${sizes[@]}"; do for k in "${sizes[@]}"; do

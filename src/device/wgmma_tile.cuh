@@ -3,8 +3,7 @@
 // All is said in terms of C but the sums, which are C transposed where the roles of the operands are swapped.
 //
 // CTAs of a cluster that need the same operand copy a slice of it each, for all (multicast), but where splits of K are the
-// cluster. Shared memory: barriers
-// (1 KiB), stages, staging of the epilogue.
+// cluster. Shared memory: barriers (1 KiB), stages, staging of the epilogue.
 #pragma once
 
 #include "accumulators.cuh"

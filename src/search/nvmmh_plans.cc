@@ -92,15 +92,16 @@ std::vector<Cluster> ClustersLike(const NvmmhConfig& config) {
 std::optional<Plan> Completed(Plan plan, const Gemm& gemm, const Device& device) {
   std::optional<Plan> best;
   double best_ns = INFINITY;
-  for (const SplitReduction reduction : {SplitReduction::kAdd, SplitReduction::kCluster, SplitReduction::kExchange})
+  const bool shares_copies = WgmmaPlan(plan).cluster_size() > 1;
+  for (const SplitReduction reduction : {SplitReduction::kAdd, SplitReduction::kCluster, SplitReduction::kExchange}) {
+    if (reduction == SplitReduction::kCluster && shares_copies) continue;  // the tiles of such a cluster do not
+    plan.Set("reduction", int(reduction));
     for (const Store store : {Store::kRows, Store::kBoxes, Store::kBoxesFirstOut}) {
-      // The library's cluster is of tiles that share copies; that of splits is not.
-      if (reduction == SplitReduction::kCluster && WgmmaPlan(plan).cluster_size() > 1) continue;
-      plan.Set("reduction", int(reduction));
       plan.Set("store", int(store));
       if (!IsLegal(plan, gemm, device)) continue;
       if (const double time_ns = PredictTimeNs(plan, gemm, device); time_ns < best_ns) best = plan, best_ns = time_ns;
     }
+  }
   return best;
 }
 
