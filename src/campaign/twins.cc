@@ -25,9 +25,8 @@ constexpr int kPlacedRows = 8, kRasterAlongM = 0;
 // data/h100/back), 1.000 where it is longer (25) and 1.02 with K of 512 (2; November 2026; docs/lab/throughput.md).
 constexpr int kLeastKOfWalk = 2048;
 
-// Of a streamed operand what the last steps of a launch may leave for the next one: most of 36 skinny shapes were
-// fastest with 17 to 25 MB; of 400 MB and more a share makes 1 % at most (H200, November 2026; docs/lab/latency.md).
-constexpr double kMostAlternatingMb = 27;
+// Launches that alternate are raced with so many of the largest shares of lines that are legal: ten skinny shapes were
+// fastest with 19 to 38 MB, most of them with 31 to 34 (H200, November 2026; docs/lab/latency.md).
 constexpr size_t kShares = 2;
 
 // The same plan with every value of a parameter of its family, from this one on.
@@ -82,15 +81,12 @@ std::optional<Plan> BackAndForthTwin(const Plan& plan, const Gemm& gemm, const D
 }
 
 std::vector<Plan> AlternatingTwins(const Plan& plan, const Gemm& gemm, const Device& device) {
-  if (plan.family != FamilyId::kWgmma || WgmmaPlan(plan).alternates()) return {};
+  if (plan.family != FamilyId::kWgmma || (WgmmaPlan(plan).alternates() && WgmmaPlan(plan).keeps_lines)) return {};
   const Stream longer = gemm.shape.m > gemm.shape.n ? Stream::kA : Stream::kB;
-  const Plan whole = With(With(plan, "walk", int(Walk::kAlternating)), "keep", 0);
-  std::vector<Plan> twins = TwinsOn("keep", With(whole, "stream", int(longer)), 0);
-  const auto kept_mb = [&](const Plan& twin) { return 1e-6 * WgmmaPlan(twin).KeptBytes(gemm.shape); };
-  std::erase_if(twins, [&](const Plan& twin) {
-    return !IsLegal(twin, gemm, device) || kept_mb(twin) > kMostAlternatingMb || WgmmaPlan(twin).keep == 0;
-  });
-  std::ranges::sort(twins, std::greater(), kept_mb);
+  const Plan whole = With(With(With(plan, "walk", int(Walk::kAlternating)), "keep", 0), "kept", 0);
+  std::vector<Plan> twins = TwinsOn("keep", With(With(whole, "stream", int(longer)), "kept", 1), 0);
+  std::erase_if(twins, [&](const Plan& twin) { return !IsLegal(twin, gemm, device); });
+  std::ranges::sort(twins, std::greater(), [&](const Plan& twin) { return WgmmaPlan(twin).keep; });
   twins.resize(std::min(twins.size(), kShares));
   for (const Stream stream : {longer, Stream::kNone})
     if (const Plan none = With(whole, "stream", int(stream)); IsLegal(none, gemm, device)) {

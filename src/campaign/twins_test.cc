@@ -60,7 +60,7 @@ TEST(BackAndForthTwin, LeavesLinesOfCFirstAndIsOfPersistentKernelsWhoseOperandsL
   EXPECT_EQ(twin("schedule=pingpong store=tma", {{16384, 16384, 1024}, {kTn}}), "");
 }
 
-TEST(AlternatingTwins, StreamTheLongerOperandAndKeepNothingOrTheLargestSharesThatStay) {
+TEST(AlternatingTwins, StreamTheLongerOperandAndKeepNothingOrTheLargestSharesOfItsLines) {
   const auto twins = [](std::string_view words, const Shape& shape) {
     std::vector<std::string> differences;
     for (const Plan& twin : AlternatingTwins(*ParsePlan("wgmma tile_m=64 tile_n=64 warpgroups=1 " + std::string(words)),
@@ -72,16 +72,19 @@ TEST(AlternatingTwins, StreamTheLongerOperandAndKeepNothingOrTheLargestSharesTha
         const auto axis = size_t(family.IndexOf(name));
         return family.parameters[axis].Print(read.values[axis]);
       };
+      EXPECT_EQ(word("kept"), word("keep") == "0" ? "steps" : "lines");
       differences.push_back(word("stream") + " " + word("keep"));
     }
     return differences;
   };
   using Words = std::vector<std::string>;
-  EXPECT_EQ(twins("", {64, 8192, 8192}), (Words{"b 3", "b 2", "b 0"})) << "134 MB, 25 and 17 of them";
-  EXPECT_EQ(twins("stream=b keep=1", {64, 8192, 16384}), (Words{"b 3/2", "b 1", "b 0"}));
-  EXPECT_EQ(twins("", {8192, 64, 8192}), (Words{"a 3", "a 2", "a 0"}));
+  EXPECT_EQ(twins("", {64, 8192, 8192}), (Words{"b 4", "b 3", "b 0"})) << "134 MB, 34 and 25 of them";
+  EXPECT_EQ(twins("stream=b keep=1", {64, 8192, 16384}), (Words{"b 2", "b 1", "b 0"}));
+  EXPECT_EQ(twins("stream=b keep=2 kept=lines", {64, 8192, 16384}), (Words{"b 2", "b 1", "b 0"}));
+  EXPECT_EQ(twins("", {8192, 64, 8192}), (Words{"a 4", "a 3", "a 0"}));
   EXPECT_EQ(twins("", {512, 1024, 16384}), (Words{"none 0"})) << "more than four rows of tiles read B";
-  EXPECT_EQ(twins("walk=alternating", {64, 8192, 8192}), Words{});
+  EXPECT_EQ(twins("stream=b keep=3/2 walk=alternating", {64, 8192, 16384}), (Words{"b 2", "b 1", "b 0"}));
+  EXPECT_EQ(twins("stream=b keep=2 kept=lines walk=alternating", {64, 8192, 16384}), Words{});
   EXPECT_EQ(twins("", {64, 4096, 4096}), Words{}) << "in L2";
   EXPECT_EQ(twins("", {64, 65536, 8192}), Words{}) << "1,024 tiles";
 }

@@ -138,11 +138,13 @@ struct WgmmaTile {
     const int place = step % kCoarsePeriod, period = step / kCoarsePeriod % kPeriods;
     return place < kWhole || (kRest > 0 && place == kWhole && period < kRest);
   }
-  // Of a streamed operand L2 gives up first what all steps but those kept copy.
+  // Of a streamed operand L2 gives up first what all steps but those kept copy, or all lines but those kept.
   template <bool kStreams>
   static GEMMSMITH_DEVICE auto PolicyOf(bool is_kept) {
     if constexpr (!kStreams)
       return NoPolicy();
+    else if constexpr (Config::kKeepLines > 0)
+      return FirstOutBut<Config::kKeepLines>();
     else if constexpr (Config::kKeep == 0)
       return FirstOut();
     else

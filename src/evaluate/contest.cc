@@ -54,7 +54,8 @@ MadeClock MakeColdClock(const Entrants& entrants) {
   return DeviceClock::Create(entrants.workshop.gpu, entrants.Turns(), entrants.LeadIn(), entrants.sweep);
 }
 MadeClock MakeOfflineClock(const Entrants& entrants) {
-  return OfflineClock::Create(entrants.workshop.gpu, entrants.Calls());
+  Gpu& gpu = entrants.workshop.gpu;
+  return OfflineClock::Create(gpu, entrants.Calls(), CallsBefore(entrants.problem.gemm.shape, gpu.identity().l2_bytes));
 }
 MadeClock MakeServerClock(const Entrants& entrants) {
   return ServerClock::Create(entrants.workshop.gpu, entrants.Calls(), Gaps(Random(entrants.problem.seed).Fork("gaps")));

@@ -274,6 +274,9 @@ TEST_F(PipelineGpuTest, LaunchesThatAlternateAreRightFromEitherEnd) {
         "tile_m=128 tile_n=64 stages=4 stream=b keep=3 store=tma finish=in_turn",
         "tile_m=64 tile_n=64 warpgroups=1 stages=2 step_k=128 stream=b keep=4",
         "tile_m=64 tile_n=64 warpgroups=1 stages=4 stream=b keep=6",
+        "tile_m=64 tile_n=64 warpgroups=1 stages=6 stream=b keep=4 kept=lines",
+        "tile_m=128 tile_n=64 stages=3 stream=a keep=1 kept=lines cluster_n=2",
+        "tile_m=64 tile_n=128 roles=swapped stages=4 stream=a keep=8 kept=lines cluster_n=2",
         "tile_m=64 tile_n=64 warpgroups=1 stages=4 stream=b keep=2 split=3",
         "tile_m=64 tile_n=64 warpgroups=1 stages=resident split=8",
         "tile_m=64 tile_n=64 warpgroups=1 stages=4 stream=b keep=1 split=4 reduction=cluster cluster_n=2",
@@ -281,7 +284,7 @@ TEST_F(PipelineGpuTest, LaunchesThatAlternateAreRightFromEitherEnd) {
     const Result<Plan> plan = ParsePlan("wgmma fixed=all walk=alternating " + std::string(words));
     ASSERT_DONE(plan);
     Plan onward = *plan;  // all of it would stay in L2
-    onward.Set("walk", int(Walk::kOnward)), onward.Set("stream", int(Stream::kNone)), onward.Set("keep", 0);
+    for (const char* word : {"walk", "stream", "keep", "kept"}) onward.Set(word, 0);
     ASSERT_TRUE(IsLegal(onward, gemm, gpu_->identity().device)) << words;
     pipelines.push_back({gemm, *plan, {}});
   }

@@ -121,6 +121,8 @@ constexpr double kKeepRoomMb = 25;
 // Where every other launch begins at the other end, so much as if it stayed: 16 of 17 to 30 MB, since what is in L2 is
 // not there at once (H100s and H200s, November 2026; docs/lab/latency.md).
 constexpr double kAlternatingKeepsMb = 16;
+// What is kept line by line comes between what memory brings: so much more, of no more than is asked for (H200s).
+constexpr double kLinesKeepMb = 13;
 constexpr double kFarMb = 54.5, kFarWidthMb = 12.4, kFarShare = 0.53;  // and L2 is so much slower from there on
 constexpr double kL2MemoryShare = 0.125;  // of the traffic through L2 that memory traffic waits for
 // One tile a CTA: the store behind the main loop.
@@ -303,7 +305,10 @@ double TurnsSaveNs(const WgmmaPlan& plan, double step_compute_ns, double leave_n
 
 // Of the operands, in L2 until the next call; of all shares that alternating launches keep the same.
 double BytesThatStay(const WgmmaPlan& plan, const Shape& shape, double l2_scale) {
-  if (plan.alternates()) return 1e6 * wgmma::kAlternatingKeepsMb * l2_scale;
+  if (plan.alternates()) {
+    const double of_lines = plan.keeps_lines ? std::min(plan.KeptBytes(shape), 1e6 * wgmma::kLinesKeepMb * l2_scale) : 0;
+    return 1e6 * wgmma::kAlternatingKeepsMb * l2_scale + of_lines;
+  }
   if (plan.stream == Stream::kNone) return 0;
   const double by_itself = 1e6 * wgmma::kStreamKeepsMb * l2_scale / plan.StreamReaders(shape);
   const double asked = plan.KeptBytes(shape), room = 1e6 * wgmma::kKeepRoomMb * l2_scale;

@@ -100,6 +100,16 @@ TEST(PredictTime, AlternatingPaysTheMoreTheLessThereIsToRead) {
   EXPECT_LT(share({128, 8192, 16384}), 1);
 }
 
+TEST(PredictTime, AlternatingLaunchesFindMoreOfWhatIsKeptLineByLine) {
+  const auto of = [](std::string_view kept) {
+    return Predicted(fmt::format("wgmma tile_m=128 tile_n=64 stages=6 stream=b walk=alternating {}", kept),
+                     {{128, 8192, 8192}});
+  };
+  EXPECT_LT(of("keep=3 kept=lines"), 0.98 * of("keep=3"));
+  EXPECT_LT(of("keep=3 kept=lines"), of("keep=1 kept=lines"));
+  EXPECT_EQ(of("keep=3"), of(""));
+}
+
 TEST(PredictTime, SaysWhichScheduleSuits) {
   const auto of = [](std::string_view schedule, const Shape& shape) {
     return Predicted("wgmma store=tma raster=8 schedule=" + std::string(schedule), {shape});

@@ -37,6 +37,7 @@ const std::set<std::string> kNeverLegal = {
     "wgmma place=near",           // 0.01 ms
     "wgmma walk=back_and_forth",  // both operands stay in L2
     "wgmma walk=alternating",
+    "wgmma kept=lines",
 };
 
 TEST(CoveringPlans, HoldEveryLegalValueOfEveryParameterOfEveryFamily) {

@@ -39,6 +39,8 @@ constexpr int kRasters[] = {0, 1, 2, 4, 8, 16};
 constexpr int kPlaces[] = {0, 1};
 constexpr std::string_view kPlaceWords[] = {"any", "near"};
 constexpr int kWalks[] = {int(Walk::kOnward), int(Walk::kBackAndForth), int(Walk::kAlternating)};
+constexpr int kKepts[] = {0, 1};
+constexpr std::string_view kKeptWords[] = {"steps", "lines"};
 constexpr std::string_view kWalkWords[] = {"onward", "back_and_forth", "alternating"};
 constexpr std::string_view kRasterWords[] = {"m", "n", "2", "4", "8", "16"};
 
@@ -64,7 +66,8 @@ enum Index {
   kFinish,
   kFixed,
   kPlace,
-  kWalk
+  kWalk,
+  kKept
 };
 
 constexpr Parameter kParameters[] = {
@@ -101,7 +104,7 @@ constexpr Parameter kParameters[] = {
      kStores, kStoreWords, int(Store::kRows)},
     {"stream", "an operand that few read: its copies are the first to leave L2", kStreams, kStreamWords,
      int(Stream::kNone)},
-    {"keep", "of sixteen steps of the streamed operand those that L2 keeps all the same, for the next call", kKeeps,
+    {"keep", "of sixteen steps, or lines, of the streamed operand those that L2 keeps all the same, for the next call", kKeeps,
      kKeepWords, 0, true, 0, kToldKeeps, 1},
     {"trigger", kTriggerMeaning, kTriggers, kTriggerWords, int(Trigger::kNone), false, 0, kToldTriggers,
      int(Trigger::kLate)},
@@ -123,9 +126,13 @@ constexpr Parameter kParameters[] = {
      "every tile from its first k on; of a persistent schedule back and forth, so that what L2 still holds of the tile "
      "before comes first; or, of one tile a CTA, every other launch from its end, for what is there of the one before",
      kWalks, kWalkWords, 0, false, 0, 0},
+    {"kept",
+     "what keep counts: steps of k, or lines, which L2 chooses by their addresses, so that they come between those from "
+     "memory",
+     kKepts, kKeptWords, 0, false, 0, 0},
 };
 
-static_assert(std::size(kParameters) == kWalk + 1);
+static_assert(std::size(kParameters) == kKept + 1);
 
 constexpr Family kWgmma = {FamilyId::kWgmma, "wgmma", "TMA to shared memory to wgmma (Hopper only)", kParameters};
 
@@ -154,7 +161,8 @@ WgmmaPlan::WgmmaPlan(const Plan& plan)
       ends_in_turn(plan.values[kFinish] != 0),
       fixed(FixedDimensions(plan.values[kFixed])),
       is_placed(plan.values[kPlace] != 0),
-      walk(Walk(plan.values[kWalk])) {
+      walk(Walk(plan.values[kWalk])),
+      keeps_lines(plan.values[kKept] != 0) {
   GEMMSMITH_CHECK(plan.family == FamilyId::kWgmma, "family {}", int(plan.family));
 }
 

@@ -39,7 +39,7 @@ struct WgmmaPlan {
   SplitReduction reduction;  // any but kOrdered
   Store store;
   Stream stream;
-  int keep;  // of kKeepPeriod steps of K so many of the streamed operand stay in L2
+  int keep;  // of kKeepPeriod steps of K, or lines, so many of the streamed operand stay in L2
   Trigger trigger;
   int raster;  // 0: along m, 1: along n, else groups of so many clusters along m
   Ctas ctas;
@@ -47,6 +47,7 @@ struct WgmmaPlan {
   FixedDimensions fixed;
   bool is_placed;  // tiles by where multiprocessors stand
   Walk walk;
+  bool keeps_lines;  // what stays is chosen by L2, line by line, instead of step by step
 
   explicit WgmmaPlan(const Plan& plan);
   bool turns_back() const { return walk == Walk::kBackAndForth; }
@@ -108,6 +109,8 @@ struct WgmmaPlan {
   int StreamReaders(const Shape& shape) const;
   double StreamedBytes(const Shape& shape) const;
   double KeptBytes(const Shape& shape) const;  // of these
+  bool KeepsWholeSixteenths() const { return keep % (kKeepPeriod / kCoarsePeriod) == 0; }
+  int KeptSixteenths() const { return keep / (kKeepPeriod / kCoarsePeriod); }
   // Of a split: the most and the fewest.
   int Steps(const Shape& shape) const { return CeilDivide(CeilDivide(shape.k, step_k), split); }
   int FewestSteps(const Shape& shape) const { return CeilDivide(shape.k, step_k) / split; }

@@ -289,10 +289,24 @@ TEST(StreamedOperand, KeepsNoMoreThanStaysInL2) {
   EXPECT_EQ(kept("3/2"), kept("1/2") + kept("1"));
 }
 
+TEST(StreamedOperand, KeepsWholeSixteenthsOfItsLinesOrStepsOfK) {
+  const Shape skinny = {128, 16384, 8192};
+  EXPECT_EQ(Reasons("tile_m=128 stream=b keep=2 kept=lines", {skinny}), "");
+  EXPECT_NE(Reasons("tile_m=128 stream=b keep=3 kept=lines", {skinny}).find("would hold 50 MB"), std::string::npos);
+  EXPECT_NE(Reasons("tile_m=128 stream=b kept=lines", {skinny}).find("keep says none"), std::string::npos);
+  EXPECT_NE(Reasons("tile_m=128 kept=lines", {skinny}).find("keep says none"), std::string::npos);
+  EXPECT_NE(Reasons("tile_m=128 stream=b keep=3/2 kept=lines", {skinny}).find("whole sixteenths"), std::string::npos);
+}
+
 TEST(StreamedOperand, IsKnownToTheKernel) {
-  const std::string text = Emit(Wgmma("tile_m=128 stream=b"), {{128, 16384, 8192}}).text;
-  EXPECT_NE(text.find("kStreamsA = false"), std::string::npos);
-  EXPECT_NE(text.find("kStreamsB = true"), std::string::npos);
+  const auto has = [](std::string_view words, std::string_view constant) {
+    const std::string plan = fmt::format("tile_m=128 stream=b {}", words);
+    return Emit(Wgmma(plan), {{128, 16384, 8192}}).text.find(constant) != std::string::npos;
+  };
+  EXPECT_TRUE(has("", "kStreamsA = false;"));
+  EXPECT_TRUE(has("", "kStreamsB = true;"));
+  EXPECT_TRUE(has("keep=2", "kKeep = 8;") && has("keep=2", "kKeepLines = 0;"));
+  EXPECT_TRUE(has("keep=2 kept=lines", "kKeep = 0;") && has("keep=2 kept=lines", "kKeepLines = 2;"));
 }
 
 // ---- warpgroups that end a tile in turn ----

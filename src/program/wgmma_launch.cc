@@ -109,7 +109,8 @@ std::string WgmmaConfigText(const WgmmaPlan& plan, const Gemm& gemm) {
   text.Add("kDepthB", OperandB(plan, gemm).Depth());
   text.Add("kStreamsA", plan.stream == Stream::kA);
   text.Add("kStreamsB", plan.stream == Stream::kB);
-  text.Add("kKeep", plan.keep);
+  text.Add("kKeep", plan.keeps_lines ? 0 : plan.keep);
+  text.Add("kKeepLines", plan.keeps_lines ? plan.KeptSixteenths() : 0);
   if (plan.is_persistent()) {
     text.Add("kProducerRegisters", plan.ProducerRegisters());
     text.Add("kConsumerRegisters", plan.ConsumerRegisters());

@@ -214,6 +214,7 @@ void CheckFinish(const WgmmaPlan& plan, const Gemm& gemm, Reasons& reasons) {
 // What few read, at about the same time, and L2 could not keep for the next call either, but for the part that it
 // shall.
 void CheckStream(const WgmmaPlan& plan, const Gemm& gemm, const Device& device, Reasons& reasons) {
+  if (plan.keeps_lines && plan.keep == 0) reasons.Add("kept=lines is for a share, and keep says none");
   if (plan.stream == Stream::kNone) {
     if (plan.keep > 0) reasons.Add("keep is for a part of a streamed operand, and none is streamed");
     return;
@@ -227,7 +228,8 @@ void CheckStream(const WgmmaPlan& plan, const Gemm& gemm, const Device& device, 
     reasons.Add("operands of {:.0f} MB stay in L2 from call to call: nothing should leave it first", megabytes);
   if (const double kept = 1e-6 * plan.KeptBytes(gemm.shape); kept > device.l2_resident_mb)
     reasons.Add("keep would hold {:.0f} MB, and {:.0f} stay in L2", kept, device.l2_resident_mb);
-  const bool is_fine = plan.keep % (kKeepPeriod / kCoarsePeriod) != 0;
+  const bool is_fine = !plan.KeepsWholeSixteenths();
+  if (plan.keeps_lines && is_fine) reasons.Add("L2 chooses whole sixteenths of lines");
   if (const int steps = CeilDivide(gemm.shape.k, plan.step_k); is_fine && steps < kKeepPeriod)
     reasons.Add("parts of one of sixteen steps take {} steps, and k {} makes {}", kKeepPeriod, gemm.shape.k, steps);
 }

@@ -62,7 +62,7 @@ enum class GuestWork : uint8_t {
   kHostCall,        // one call and the wait for its end, by the host's clock alone
   kChainedCalls,    // two, the second of which multiplies what the first one wrote
   kSpacedCalls,     // of gemm() with a pause before each, which is as long as the call says
-  kFollowingCalls,  // of gemm(), behind others that are not timed: one, or a replay of the graph
+  kFollowingCalls,  // of gemm(), behind others that are not timed: as on OfflineClock, or a replay of the graph
   kCountedCall,     // one call, made as often as its counters need; only of a guest that counts
 };
 

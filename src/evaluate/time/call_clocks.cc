@@ -1,5 +1,6 @@
 #include "evaluate/time/call_clocks.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <thread>
@@ -8,15 +9,23 @@
 
 namespace gemmsmith {
 
-Result<std::unique_ptr<RoundClock>> OfflineClock::Create(Gpu& gpu, std::vector<PutCall> calls) {
-  std::unique_ptr<OfflineClock> clock(new OfflineClock(gpu, std::move(calls)));
+int CallsBefore(const Shape& shape, uint64_t l2_bytes) {
+  constexpr int kBytesAnElement = 2, kMost = 8;
+  constexpr double kTimesL2 = 16;
+  const double bytes = kBytesAnElement * (1.0 * shape.m * shape.k + 1.0 * shape.n * shape.k + 1.0 * shape.m * shape.n);
+  if (bytes <= double(l2_bytes) / 2) return 1;
+  return std::clamp(int(std::ceil(kTimesL2 * double(l2_bytes) / bytes)), 1, kMost);
+}
+
+Result<std::unique_ptr<RoundClock>> OfflineClock::Create(Gpu& gpu, std::vector<PutCall> calls, int calls_before) {
+  std::unique_ptr<OfflineClock> clock(new OfflineClock(gpu, std::move(calls), calls_before));
   ASSIGN_OR_RETURN(clock->events_, EventPair::MakeSeveral(gpu, clock->calls_.size()));
   return std::unique_ptr<RoundClock>(std::move(clock));
 }
 
 Result<std::vector<double>> OfflineClock::TimeRound(std::span<const size_t> order, const WaitListener& on_wait) {
   for (size_t i : order) {
-    RETURN_IF_ERROR(calls_[i]());
+    for (int call = 0; call < calls_before_; ++call) RETURN_IF_ERROR(calls_[i]());
     RETURN_IF_ERROR(gpu_.Record(events_[i].first));
     RETURN_IF_ERROR(calls_[i]());
     RETURN_IF_ERROR(gpu_.Record(events_[i].last));

@@ -5,22 +5,31 @@
 #include "base/random.h"
 #include "evaluate/time/round_clock.h"
 #include "gpu/gpu.h"
+#include "problem/gemm.h"
 
 namespace gemmsmith {
 
-// Two events around one call, call after call without pauses. The call before is the same contender's, so that L2 holds
-// what its own call leaves there, whoever else races; and a round's first one finds no idle GPU, whose time would be
-// the host's (3 us more, H200).
+// How many calls of a contender come before the one that is timed, so that L2 holds what its own calls leave there,
+// whoever raced before: as many as bring sixteen times what L2 holds, one to eight; one where all of it stays in L2. One
+// is too few for operands of 67 to 268 MB, parts of which stay from call to call, and what others left stays longer than
+// that: beside seven others 36 kernels of ours took 2.1 % more behind one call of their own than behind twelve (up to 8),
+// cuBLASLt's 1.0, both 0.6 behind four (six skinny products, H200, 2026-11-27).
+int CallsBefore(const Shape& shape, uint64_t l2_bytes);
+
+// Two events around one call, call after call without pauses. So many calls before it are the same contender's; then a
+// round's first one finds no idle GPU either, whose time would be the host's (3 us more, H200).
 class OfflineClock : public RoundClock {
  public:
-  static Result<std::unique_ptr<RoundClock>> Create(Gpu& gpu, std::vector<PutCall> calls);
+  static Result<std::unique_ptr<RoundClock>> Create(Gpu& gpu, std::vector<PutCall> calls, int calls_before = 1);
   Result<std::vector<double>> TimeRound(std::span<const size_t> order, const WaitListener& on_wait) override;
 
  private:
-  OfflineClock(Gpu& gpu, std::vector<PutCall> calls) : gpu_(gpu), calls_(std::move(calls)) {}
+  OfflineClock(Gpu& gpu, std::vector<PutCall> calls, int calls_before)
+      : gpu_(gpu), calls_(std::move(calls)), calls_before_(calls_before) {}
 
   Gpu& gpu_;
   const std::vector<PutCall> calls_;
+  const int calls_before_;
   std::vector<EventPair> events_;
 };
 

@@ -26,6 +26,17 @@ TEST(Gaps, AreExponentialWithTheMeanOfTheRate) {
   }
 }
 
+TEST(CallsBefore, AreOneWhereL2HoldsAllAndElseBringSixteenTimesWhatItHoldsOrAreEight) {
+  constexpr uint64_t kL2 = 60 << 20;
+  EXPECT_EQ(CallsBefore({1024, 1024, 1024}, kL2), 1);
+  EXPECT_EQ(CallsBefore({64, 2048, 6144}, kL2), 1) << "26 MB";
+  EXPECT_EQ(CallsBefore({64, 2560, 6144}, kL2), 8) << "33 MB";
+  EXPECT_EQ(CallsBefore({64, 8192, 8192}, kL2), 8) << "136 MB";
+  EXPECT_EQ(CallsBefore({64, 16384, 8192}, kL2), 4) << "272 MB";
+  EXPECT_EQ(CallsBefore({64, 16384, 16384}, kL2), 2) << "541 MB";
+  EXPECT_EQ(CallsBefore({16384, 16384, 16384}, kL2), 1);
+}
+
 TEST(Gaps, AreTheSameForTheSameSeed) {
   EXPECT_EQ(Draw(Gaps(Random(3)), 100), Draw(Gaps(Random(3)), 100));
   EXPECT_NE(Draw(Gaps(Random(3)), 100), Draw(Gaps(Random(4)), 100));

@@ -233,6 +233,21 @@ TEST_F(ClocksGpuTest, OfflineAProductTakesAsLongWhoeverRacesBesideIt) {
   EXPECT_NEAR(time_beside(write_all), beside_itself_ns, 0.05 * beside_itself_ns);
 }
 
+TEST_F(ClocksGpuTest, OfflineACallFollowsAsManyOfItsOwnAsAreAskedFor) {
+  std::vector<size_t> order;
+  std::vector<PutCall> calls;
+  for (size_t i = 0; i < 2; ++i)
+    calls.push_back([&order, i, spin = Spin(10'000)] {
+      order.push_back(i);
+      return spin();
+    });
+  Result<std::unique_ptr<RoundClock>> clock = OfflineClock::Create(gpu(), calls, 3);
+  ASSERT_TRUE(clock.ok()) << clock.status().message();
+  const std::vector<size_t> round = {1, 0};
+  ASSERT_TRUE((*clock)->TimeRound(round, [](size_t) {}).ok());
+  EXPECT_EQ(order, (std::vector<size_t>{1, 1, 1, 1, 0, 0, 0, 0}));
+}
+
 // The truth is what all repeats say together: the cycles are known, the time that every call adds to them is not.
 TEST_F(ClocksGpuTest, IntervalsCoverTheTruthInAtLeastNinetyOfAHundredRepeats) {
   EXPECT_NEAR(ExpectCoverage("spins of 0.1 ms", Spin(200'000), Spin(204'000)), 1.02, 0.002);
