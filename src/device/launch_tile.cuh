@@ -18,10 +18,9 @@ inline EncodeFunction FindEncodeFunction() {
                                                                       : nullptr;
 }
 
-// A matrix of `lines` lines of `inner` elements, seen in boxes of width x box_lines (x depth panels side by side). L2
-// brings lines of 128 bytes from memory one by one or in pairs.
+// A matrix of `lines` lines of `inner` elements, seen in boxes of width x box_lines (x depth panels side by side).
 inline cudaError_t EncodeMap(TensorMap& map, bool is_f16, const void* address, cuuint64_t inner, cuuint64_t lines,
-                             cuuint32_t width, cuuint32_t box_lines, cuuint32_t depth, bool one_by_one = false) {
+                             cuuint32_t width, cuuint32_t box_lines, cuuint32_t depth) {
   static const EncodeFunction encode = FindEncodeFunction();
   if (encode == nullptr) return cudaErrorNotSupported;
   const bool deep = depth > 1;
@@ -36,18 +35,14 @@ inline cudaError_t EncodeMap(TensorMap& map, bool is_f16, const void* address, c
       encode(reinterpret_cast<CUtensorMap*>(&map),
              is_f16 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16 : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, deep ? 3 : 2,
              const_cast<void*>(address), extent, strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle,
-             one_by_one ? CU_TENSOR_MAP_L2_PROMOTION_L2_128B : CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
-             CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+             CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   return encoded == CUDA_SUCCESS ? cudaSuccess : cudaErrorInvalidValue;
 }
 
-constexpr double kLongStreamBytes = 200e6;  // src/program/wgmma_family.h has it too
-
 template <class Operand>
-cudaError_t EncodeOperand(TensorMap& map, bool is_f16, const void* address, int inner, int lines, bool is_streamed) {
+cudaError_t EncodeOperand(TensorMap& map, bool is_f16, const void* address, int inner, int lines) {
   if (Operand::kDepth > 1 && inner % Operand::kWidth != 0) return cudaErrorInvalidValue;
-  return EncodeMap(map, is_f16, address, inner, lines, Operand::kWidth, Operand::kSliceLines, Operand::kDepth,
-                   is_streamed && 2.0 * inner * lines >= kLongStreamBytes);
+  return EncodeMap(map, is_f16, address, inner, lines, Operand::kWidth, Operand::kSliceLines, Operand::kDepth);
 }
 
 // For packed A, B and C. cudaErrorInvalidValue for a problem that the kernel was not made for.
@@ -62,10 +57,10 @@ cudaError_t FillArguments(typename WgmmaTile<Config>::Arguments& arguments, cons
     return cudaErrorInvalidValue;
   if (lda % 8 != 0 || ldb % 8 != 0 || ldc % Config::kStoreVector != 0) return cudaErrorInvalidValue;
   constexpr bool kIsF16 = IsSame<typename Config::Type, F16>::value;
-  cudaError_t encoded = EncodeOperand<typename Tile::A>(arguments.a, kIsF16, a, k, m, Config::kStreamsA);
+  cudaError_t encoded = EncodeOperand<typename Tile::A>(arguments.a, kIsF16, a, k, m);
   if (encoded == cudaSuccess)
     encoded = EncodeOperand<typename Tile::B>(arguments.b, kIsF16, b, Config::kRowMajorB ? n : k,
-                                              Config::kRowMajorB ? k : n, Config::kStreamsB);
+                                              Config::kRowMajorB ? k : n);
   if constexpr (Config::kStoreByCopyEngine)
     if (encoded == cudaSuccess)
       encoded = EncodeMap(arguments.c, kIsF16, c, n, m, StoredWidth(Tile::kBoxedColumns), Tile::kBoxRows, 1);

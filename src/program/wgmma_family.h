@@ -22,10 +22,6 @@ enum class Walk { kOnward, kBackAndForth, kAlternating };
 // turns leave over.
 enum class Ctas { kAll, kEven, kShared };
 inline constexpr int kCoarsePeriod = 16, kKeepPeriod = 64;  // device/wgmma_tile.cuh has them too
-// Of a streamed operand of so many bytes and more L2 brings lines of 128 bytes from memory one by one: 0.97 of the time
-// that pairs take with 302 to 537 MB and a short side of 64 or 128, 0.99 with 201 and where the long side of 537 MB is m;
-// with 67 to 134 MB the same, or up to 1.007 (ten skinny products, H200, 2026-11-27). device/launch_tile.cuh has it too.
-inline constexpr double kLongStreamBytes = 200e6;
 
 // Whether place=near comes into question. Taking a place costs about a microsecond, and what it saves is power, which
 // only long calls are short of.

@@ -309,17 +309,6 @@ TEST(StreamedOperand, IsKnownToTheKernel) {
   EXPECT_TRUE(has("keep=2 kept=lines", "kKeep = 0;") && has("keep=2 kept=lines", "kKeepLines = 2;"));
 }
 
-TEST(StreamedOperand, ComesLineByLineWhereItIsLong) {
-  const auto fetched = [](std::string_view words, const Shape& shape) {
-    const std::vector<TensorMap> maps = LaunchFor(Wgmma(words), {shape}).maps;
-    return std::pair(maps.at(0).fetch_bytes, maps.at(1).fetch_bytes);
-  };
-  EXPECT_EQ(fetched("tile_m=128 stream=b store=tma", {128, 12288, 8192}), std::pair(256u, 128u)) << "201 MB";
-  EXPECT_EQ(fetched("tile_m=128 stream=a", {12288, 128, 8192}), std::pair(128u, 256u));
-  EXPECT_EQ(fetched("tile_m=128 stream=b", {128, 8192, 8192}), std::pair(256u, 256u)) << "134 MB";
-  EXPECT_EQ(fetched("tile_m=128", {128, 16384, 8192}), std::pair(256u, 256u)) << "not streamed";
-}
-
 // ---- warpgroups that end a tile in turn ----
 
 TEST(EndingInTurn, KeepsAFewStepsForTheTurnsAndOneStageForTheNextTile) {

@@ -9,10 +9,9 @@ namespace gemmsmith {
 
 namespace {
 
-TensorMap MapOf(const StagedOperand& operand, bool is_long_stream) {
+TensorMap MapOf(const StagedOperand& operand) {
   TensorMap map;
   map.matrix = operand.matrix;
-  if (is_long_stream) map.fetch_bytes = 128;
   map.swizzle_bytes = uint32_t(operand.width) * 2;
   const uint64_t line_bytes = operand.leading * 2;
   if (operand.Depth() > 1) {
@@ -79,9 +78,7 @@ Launch LaunchWgmma(const WgmmaPlan& plan, const Gemm& gemm) {
   launch.chainable = plan.trigger != Trigger::kNone;
   launch.deterministic = !plan.alternates() && (plan.split == 1 || plan.stores_shares());
   launch.type = gemm.kind.type;
-  const bool is_long = plan.StreamedBytes(gemm.shape) >= kLongStreamBytes;
-  launch.maps = {MapOf(OperandA(plan, gemm), is_long && plan.stream == Stream::kA),
-                 MapOf(OperandB(plan, gemm), is_long && plan.stream == Stream::kB)};
+  launch.maps = {MapOf(OperandA(plan, gemm)), MapOf(OperandB(plan, gemm))};
   if (plan.store_by_copy_engine()) launch.maps.push_back(MapOfC(plan, gemm));
   return launch;
 }
