@@ -26,7 +26,7 @@ constexpr int kPlacedRows = 8, kRasterAlongM = 0;
 constexpr int kLeastKOfWalk = 2048;
 
 // Launches that alternate are raced with so many of the largest shares of lines that are legal: ten skinny shapes were
-// fastest with 19 to 38 MB, most of them with 31 to 34 (H200, November 2026; docs/lab/latency.md).
+// fastest with 19 to 38 MB, seven of them with 34 (H200, November 2026; docs/lab/latency.md).
 constexpr size_t kShares = 2;
 
 // The same plan with every value of a parameter of its family, from this one on.
@@ -93,6 +93,7 @@ std::vector<Plan> AlternatingTwins(const Plan& plan, const Gemm& gemm, const Dev
       twins.push_back(none);
       break;
     }
+  std::erase(twins, plan);
   return twins;
 }
 

@@ -85,6 +85,8 @@ TEST(AlternatingTwins, StreamTheLongerOperandAndKeepNothingOrTheLargestSharesOfI
   EXPECT_EQ(twins("", {512, 1024, 16384}), (Words{"none 0"})) << "more than four rows of tiles read B";
   EXPECT_EQ(twins("stream=b keep=3/2 walk=alternating", {64, 8192, 16384}), (Words{"b 2", "b 1", "b 0"}));
   EXPECT_EQ(twins("stream=b keep=2 kept=lines walk=alternating", {64, 8192, 16384}), Words{});
+  EXPECT_EQ(twins("stream=b walk=alternating", {64, 8192, 16384}), (Words{"b 2", "b 1"})) << "not itself";
+  EXPECT_EQ(twins("walk=alternating", {512, 1024, 16384}), Words{});
   EXPECT_EQ(twins("", {64, 4096, 4096}), Words{}) << "in L2";
   EXPECT_EQ(twins("", {64, 65536, 8192}), Words{}) << "1,024 tiles";
 }

@@ -10,8 +10,8 @@
 // that stand beside each other in a cluster of splits; 1 elsewhere), kSplit, kReduction, kTurnSteps (0: together), kTrigger,
 // kRaster, kStoreByCopyEngine, kStagingBytes (of the epilogue), kStagedPanels (of C, at a time), kStoreLeavesL2First,
 // kStoreVector, kDepthA/B (panels an operation), kStreamsA/B (L2 gives up its lines first), kKeep (but those of so many of
-// 64 steps) or kKeepLines (but so many of 16), kAlternates (every other launch takes its steps from the last one to the first), kStagingInStages (the epilogue
-// reuses the stages' memory), kFixedM/N/K/LdC.
+// 64 steps) or kKeepLines (but so many of 16), kAlternates (every other launch takes its steps from the last one to the
+// first), kStagingInStages (the epilogue reuses the stages' memory), kFixedM/N/K/LdC.
 #pragma once
 
 #include "cluster_exchange.cuh"

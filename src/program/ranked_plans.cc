@@ -225,7 +225,8 @@ class FamilySpace {
     }
   }
 
-  // The other triggers, dimensions, places and walks are those of twins, which the fastest bring into the heat.
+  // The other triggers, dimensions, places, walks and shares of lines are those of twins, which the fastest bring into
+  // the heat.
   bool IsUsual(int axis, int value) const {
     const Parameter& parameter = family_.parameters[size_t(axis)];
     if (!parameter.is_told()) return value == parameter.default_value;

@@ -34,6 +34,7 @@ PlansTimed PlansTimedBy(Clock clock, const std::vector<Trial>& trials, const Sel
 
 bool CountsFor(const Parameter& choice, const Plan& plan) {
   if (choice.name == "reduction") return plan.Get("split") > 1;
+  if (choice.name == "kept") return plan.Get("keep") != 0;
   if (choice.name == "ctas") return plan.Get("schedule") != int(Schedule::kOneTile);
   return true;
 }

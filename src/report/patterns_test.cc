@@ -219,6 +219,17 @@ TEST(Techniques, OfAProblemTheProtocolWithMostPlansCounts) {
   EXPECT_DOUBLE_EQ(Row(*PatternsOf(trials), "in_turn")->ratio.geomean, 0.9) << "of equals the more careful one";
 }
 
+TEST(Techniques, LaunchesThatAlternateHaveTwinsWithoutAShare) {
+  constexpr Shape kSkinny{64, 8192, 8192};
+  const std::string plain = "wgmma tile_m=64 tile_n=64 warpgroups=1 stages=8";
+  const Patterns patterns = *PatternsOf(
+      {Timed(kSkinny, plain, 1000), Timed(kSkinny, plain + " walk=alternating stream=b keep=4 kept=lines", 800)});
+  const TechniqueRow* alternating = Row(patterns, "alternating");
+  ASSERT_NE(alternating, nullptr);
+  ASSERT_TRUE(alternating->twins.has_value());
+  EXPECT_DOUBLE_EQ(alternating->twins->geomean, 0.8);
+}
+
 TEST(Techniques, RaggedTilesAreOneOfThem) {
   const Patterns patterns =
       *PatternsOf({Timed(kUpper, "wgmma tile_n=128", 1000), Timed(kUpper, "wgmma tile_n=192", 800)});

@@ -99,7 +99,7 @@ const Technique kTechniques[] = {
     {"alternating",
      "launches that alternate",
      "launches that are alike",
-     {"walk", "stream", "keep"},
+     {"walk", "stream", "keep", "kept"},
      [](const Plan& plan, const Shape&) {
        return OfOneTile(plan, [](const WgmmaPlan& wgmma) { return wgmma.alternates(); });
      }},

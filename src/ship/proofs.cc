@@ -30,6 +30,12 @@ struct Finding {
   }
 };
 
+// With the words of today: parameters that came later stand as they are usual.
+std::string PrintedAnew(const std::string& plan) {
+  const Result<Plan> read = ParsePlan(plan);
+  return read.ok() ? Print(*read) : plan;
+}
+
 }  // namespace
 
 std::string Print(const ProofChanges& changes) {
@@ -44,7 +50,7 @@ Result<ProofChanges> ApplyCertificates(const std::filesystem::path& path, std::s
   std::map<std::pair<std::string, std::string>, Finding> findings;
   for (const Certificate& certificate : certificates)
     if (certificate.device == catalogue.device_key())
-      findings[{certificate.problem, certificate.plan}].Take(certificate);
+      findings[{certificate.problem, PrintedAnew(certificate.plan)}].Take(certificate);
   ProofChanges changes;
   const std::map<Gemm, Entry> entries = catalogue.entries();
   for (const auto& [gemm, entry] : entries) {

@@ -95,6 +95,18 @@ TEST_F(ProofsTest, WhatWasRefusedLosesWhatTheCatalogueSaysOfIt) {
   EXPECT_EQ(ProofOf(kFirst), Proof::kCertified);
 }
 
+TEST_F(ProofsTest, CountFromBeforeAParameterCame) {
+  Certificate certificate = CertificateOf(kFirst, kPlan, OutcomeKind::kVerified);
+  certificate.plan.resize(certificate.plan.rfind(' '));
+  ASSERT_EQ(*ParsePlan(certificate.plan), kPlan);
+  const Result<ProofChanges> changes = ApplyCertificates(path_, std::vector{certificate});
+  ASSERT_TRUE(changes.ok()) << changes.status().message();
+  EXPECT_EQ(changes->raised, 1);
+  EXPECT_EQ(ProofOf(kFirst), Proof::kCertified);
+  const std::vector<Certificate> both = {certificate, CertificateOf(kFirst, kPlan, OutcomeKind::kWrong)};
+  EXPECT_EQ(ApplyCertificates(path_, both)->withdrawn, 1) << "of one kernel, in the words of two days";
+}
+
 TEST_F(ProofsTest, OfOtherPlansAndDevicesNothingFollows) {
   Certificate elsewhere = CertificateOf(kFirst, kPlan, OutcomeKind::kWrong);
   elsewhere.device = "h100";
