@@ -34,7 +34,7 @@ constexpr int64_t kOwnSmemBytes = 1024;
 
 // Multiprocessors of which a cluster can have any: so 30 clusters of 4 or 15 of 8 find room, one CTA a multiprocessor,
 // and 128 CTAs in clusters of 4 do not. By cudaOccupancyMaxActiveClusters of every size up to 16, the same on four
-// H100s (2026-11-27); of another number of multiprocessors the same share is taken.
+// H100s and on four H200s (2026-11-27); of another number of multiprocessors the same share is taken.
 constexpr int kClusterRooms[] = {18, 18, 16, 16, 16, 16, 16, 8, 2, 2, 2, 2};
 
 int64_t CtasOfAMultiprocessor(const Device& device, int64_t smem_bytes) {
