@@ -80,7 +80,6 @@ TEST(AlternatingTwins, StreamTheLongerOperandAndKeepNothingOrTheLargestSharesOfI
   using Words = std::vector<std::string>;
   EXPECT_EQ(twins("", {64, 8192, 8192}), (Words{"b 4", "b 3", "b 0"})) << "134 MB, 34 and 25 of them";
   EXPECT_EQ(twins("stream=b keep=1", {64, 8192, 16384}), (Words{"b 2", "b 1", "b 0"}));
-  EXPECT_EQ(twins("stream=b keep=2 kept=lines", {64, 8192, 16384}), (Words{"b 2", "b 1", "b 0"}));
   EXPECT_EQ(twins("", {8192, 64, 8192}), (Words{"a 4", "a 3", "a 0"}));
   EXPECT_EQ(twins("", {512, 1024, 16384}), (Words{"none 0"})) << "more than four rows of tiles read B";
   EXPECT_EQ(twins("stream=b keep=3/2 walk=alternating", {64, 8192, 16384}), (Words{"b 2", "b 1", "b 0"}));

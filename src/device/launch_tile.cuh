@@ -18,9 +18,12 @@ inline EncodeFunction FindEncodeFunction() {
                                                                       : nullptr;
 }
 
+// Of streamed operands of so many bytes L2 fetches 128 at once, of all others 256; src/program/wgmma_family.h says why.
+constexpr double kLongStreamBytes = 200e6;
+
 // A matrix of `lines` lines of `inner` elements, seen in boxes of width x box_lines (x depth panels side by side).
 inline cudaError_t EncodeMap(TensorMap& map, bool is_f16, const void* address, cuuint64_t inner, cuuint64_t lines,
-                             cuuint32_t width, cuuint32_t box_lines, cuuint32_t depth) {
+                             cuuint32_t width, cuuint32_t box_lines, cuuint32_t depth, bool is_streamed) {
   static const EncodeFunction encode = FindEncodeFunction();
   if (encode == nullptr) return cudaErrorNotSupported;
   const bool deep = depth > 1;
@@ -31,18 +34,21 @@ inline cudaError_t EncodeMap(TensorMap& map, bool is_f16, const void* address, c
                                      : width == 32 ? CU_TENSOR_MAP_SWIZZLE_64B
                                      : width == 16 ? CU_TENSOR_MAP_SWIZZLE_32B
                                                    : CU_TENSOR_MAP_SWIZZLE_NONE;
+  const bool is_long_stream = is_streamed && 2.0 * double(inner) * double(lines) >= kLongStreamBytes;
   const CUresult encoded =
       encode(reinterpret_cast<CUtensorMap*>(&map),
              is_f16 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16 : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, deep ? 3 : 2,
              const_cast<void*>(address), extent, strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle,
-             CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+             is_long_stream ? CU_TENSOR_MAP_L2_PROMOTION_L2_128B : CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+             CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   return encoded == CUDA_SUCCESS ? cudaSuccess : cudaErrorInvalidValue;
 }
 
 template <class Operand>
-cudaError_t EncodeOperand(TensorMap& map, bool is_f16, const void* address, int inner, int lines) {
+cudaError_t EncodeOperand(TensorMap& map, bool is_f16, const void* address, int inner, int lines, bool is_streamed) {
   if (Operand::kDepth > 1 && inner % Operand::kWidth != 0) return cudaErrorInvalidValue;
-  return EncodeMap(map, is_f16, address, inner, lines, Operand::kWidth, Operand::kSliceLines, Operand::kDepth);
+  return EncodeMap(map, is_f16, address, inner, lines, Operand::kWidth, Operand::kSliceLines, Operand::kDepth,
+                   is_streamed);
 }
 
 // For packed A, B and C. cudaErrorInvalidValue for a problem that the kernel was not made for.
@@ -57,13 +63,13 @@ cudaError_t FillArguments(typename WgmmaTile<Config>::Arguments& arguments, cons
     return cudaErrorInvalidValue;
   if (lda % 8 != 0 || ldb % 8 != 0 || ldc % Config::kStoreVector != 0) return cudaErrorInvalidValue;
   constexpr bool kIsF16 = IsSame<typename Config::Type, F16>::value;
-  cudaError_t encoded = EncodeOperand<typename Tile::A>(arguments.a, kIsF16, a, k, m);
+  cudaError_t encoded = EncodeOperand<typename Tile::A>(arguments.a, kIsF16, a, k, m, Config::kStreamsA);
   if (encoded == cudaSuccess)
     encoded = EncodeOperand<typename Tile::B>(arguments.b, kIsF16, b, Config::kRowMajorB ? n : k,
-                                              Config::kRowMajorB ? k : n);
+                                              Config::kRowMajorB ? k : n, Config::kStreamsB);
   if constexpr (Config::kStoreByCopyEngine)
     if (encoded == cudaSuccess)
-      encoded = EncodeMap(arguments.c, kIsF16, c, n, m, StoredWidth(Tile::kBoxedColumns), Tile::kBoxRows, 1);
+      encoded = EncodeMap(arguments.c, kIsF16, c, n, m, StoredWidth(Tile::kBoxedColumns), Tile::kBoxRows, 1, false);
   arguments.gemm = {a, b, c, workspace, m, n, k, lda, ldb, ldc};
   return encoded;
 }

@@ -102,7 +102,8 @@ CUresult EncodeTensorMap(const Driver& driver, const TensorMap& map, ScalarType 
       to, type == ScalarType::kF16 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16 : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16,
       cuuint32_t(map.rank), const_cast<void*>(address), map.extent.data(), map.stride_bytes.data(), map.box.data(),
       kElementStrides.data(), CU_TENSOR_MAP_INTERLEAVE_NONE, SwizzleOf(map.swizzle_bytes),
-      CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+      map.fetch_bytes == 128 ? CU_TENSOR_MAP_L2_PROMOTION_L2_128B : CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+      CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
 }
 
 }  // namespace

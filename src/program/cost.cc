@@ -307,7 +307,8 @@ double TurnsSaveNs(const WgmmaPlan& plan, double step_compute_ns, double leave_n
 // Of the operands, in L2 until the next call; of all shares that alternating launches keep the same.
 double BytesThatStay(const WgmmaPlan& plan, const Shape& shape, double l2_scale) {
   if (plan.alternates()) {
-    const double of_lines = plan.keeps_lines ? std::min(plan.KeptBytes(shape), 1e6 * wgmma::kLinesKeepMb * l2_scale) : 0;
+    const double of_lines =
+        plan.keeps_lines ? std::min(plan.KeptBytes(shape), 1e6 * wgmma::kLinesKeepMb * l2_scale) : 0;
     return 1e6 * wgmma::kAlternatingKeepsMb * l2_scale + of_lines;
   }
   if (plan.stream == Stream::kNone) return 0;

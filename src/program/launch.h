@@ -26,6 +26,7 @@ struct TensorMap {
   std::array<uint64_t, 2> stride_bytes{};  // of dimensions 1 and 2
   std::array<uint32_t, 3> box{};           // elements
   uint32_t swizzle_bytes = 128;            // 0 (none), 32, 64 or 128
+  uint32_t fetch_bytes = 256;              // that L2 has from memory at once: 128 or 256
   bool operator==(const TensorMap&) const = default;
 };
 inline constexpr size_t kMaxTensorMaps = 3;

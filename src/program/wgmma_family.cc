@@ -39,9 +39,9 @@ constexpr int kRasters[] = {0, 1, 2, 4, 8, 16};
 constexpr int kPlaces[] = {0, 1};
 constexpr std::string_view kPlaceWords[] = {"any", "near"};
 constexpr int kWalks[] = {int(Walk::kOnward), int(Walk::kBackAndForth), int(Walk::kAlternating)};
+constexpr std::string_view kWalkWords[] = {"onward", "back_and_forth", "alternating"};
 constexpr int kKepts[] = {0, 1};
 constexpr std::string_view kKeptWords[] = {"steps", "lines"};
-constexpr std::string_view kWalkWords[] = {"onward", "back_and_forth", "alternating"};
 constexpr std::string_view kRasterWords[] = {"m", "n", "2", "4", "8", "16"};
 
 // Places in Plan::values, in the order of kParameters.
@@ -104,8 +104,8 @@ constexpr Parameter kParameters[] = {
      kStores, kStoreWords, int(Store::kRows)},
     {"stream", "an operand that few read: its copies are the first to leave L2", kStreams, kStreamWords,
      int(Stream::kNone)},
-    {"keep", "of sixteen steps, or lines, of the streamed operand those that L2 keeps all the same, for the next call", kKeeps,
-     kKeepWords, 0, true, 0, kToldKeeps, 1},
+    {"keep", "of sixteen steps, or lines, of the streamed operand those that L2 keeps all the same, for the next call",
+     kKeeps, kKeepWords, 0, true, 0, kToldKeeps, 1},
     {"trigger", kTriggerMeaning, kTriggers, kTriggerWords, int(Trigger::kNone), false, 0, kToldTriggers,
      int(Trigger::kLate)},
     {"raster", "order of the tiles: along m, along n, or groups of so many clusters along m", kRasters, kRasterWords,
@@ -127,7 +127,8 @@ constexpr Parameter kParameters[] = {
      "before comes first; or, of one tile a CTA, every other launch from its end, for what is there of the one before",
      kWalks, kWalkWords, 0, false, 0, 0},
     {"kept",
-     "what keep counts: steps of k, or lines, which L2 chooses by their addresses, so that they come between those from "
+     "what keep counts: steps of k, or lines, which L2 chooses by their addresses, so that they come between those "
+     "from "
      "memory",
      kKepts, kKeptWords, 0, false, 0, 0},
 };

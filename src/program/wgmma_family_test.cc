@@ -289,13 +289,33 @@ TEST(StreamedOperand, KeepsNoMoreThanStaysInL2) {
   EXPECT_EQ(kept("3/2"), kept("1/2") + kept("1"));
 }
 
-TEST(StreamedOperand, KeepsWholeSixteenthsOfItsLinesOrStepsOfK) {
-  const Shape skinny = {128, 16384, 8192};
-  EXPECT_EQ(Reasons("tile_m=128 stream=b keep=2 kept=lines", {skinny}), "");
-  EXPECT_NE(Reasons("tile_m=128 stream=b keep=3 kept=lines", {skinny}).find("would hold 50 MB"), std::string::npos);
-  EXPECT_NE(Reasons("tile_m=128 stream=b kept=lines", {skinny}).find("keep says none"), std::string::npos);
-  EXPECT_NE(Reasons("tile_m=128 kept=lines", {skinny}).find("keep says none"), std::string::npos);
-  EXPECT_NE(Reasons("tile_m=128 stream=b keep=3/2 kept=lines", {skinny}).find("whole sixteenths"), std::string::npos);
+TEST(StreamedOperand, KeepsWholeSixteenthsOfItsLinesWhereLaunchesAlternate) {
+  const Gemm skinny = {{128, 16384, 8192}, {kTn}};
+  const auto reasons = [&](std::string_view words) {
+    return Reasons(fmt::format("tile_m=128 tile_n=128 stages=4 kept=lines {}", words), skinny);
+  };
+  EXPECT_EQ(reasons("walk=alternating stream=b keep=2"), "");
+  EXPECT_NE(reasons("stream=b keep=2").find("for launches that alternate"), std::string::npos);
+  EXPECT_NE(reasons("walk=alternating stream=b keep=3").find("would hold 50 MB"), std::string::npos);
+  EXPECT_NE(reasons("walk=alternating stream=b").find("keep says none"), std::string::npos);
+  EXPECT_NE(reasons("walk=alternating").find("keep says none"), std::string::npos);
+  EXPECT_NE(reasons("walk=alternating stream=b keep=3/2").find("whole sixteenths"), std::string::npos);
+}
+
+TEST(StreamedOperand, IsFetchedByShorterPiecesWhereItIsLong) {
+  const auto fetched = [](std::string_view words, const Shape& shape, Layout layout) {
+    const Launch launch = LaunchFor(Wgmma(fmt::format("tile_m=64 warpgroups=1 {}", words)), {shape, {layout}});
+    std::vector<uint32_t> bytes;
+    for (const TensorMap& map : launch.maps) bytes.push_back(map.fetch_bytes);
+    return bytes;
+  };
+  using Bytes = std::vector<uint32_t>;
+  for (const Layout layout : {kTn, kNn}) {
+    EXPECT_EQ(fetched("stream=b store=tma", {64, 12288, 8192}, layout), (Bytes{256, 128, 256})) << "201 MB";
+    EXPECT_EQ(fetched("stream=b", {64, 8192, 8192}, layout), (Bytes{256, 256})) << "134 MB";
+    EXPECT_EQ(fetched("", {64, 12288, 8192}, layout), (Bytes{256, 256})) << "not streamed";
+    EXPECT_EQ(fetched("stream=a tile_n=64", {12288, 64, 8192}, layout), (Bytes{128, 256}));
+  }
 }
 
 TEST(StreamedOperand, IsKnownToTheKernel) {
@@ -306,7 +326,8 @@ TEST(StreamedOperand, IsKnownToTheKernel) {
   EXPECT_TRUE(has("", "kStreamsA = false;"));
   EXPECT_TRUE(has("", "kStreamsB = true;"));
   EXPECT_TRUE(has("keep=2", "kKeep = 8;") && has("keep=2", "kKeepLines = 0;"));
-  EXPECT_TRUE(has("keep=2 kept=lines", "kKeep = 0;") && has("keep=2 kept=lines", "kKeepLines = 2;"));
+  const std::string_view lines = "keep=2 kept=lines walk=alternating";
+  EXPECT_TRUE(has(lines, "kKeep = 0;") && has(lines, "kKeepLines = 2;"));
 }
 
 // ---- warpgroups that end a tile in turn ----

@@ -9,9 +9,11 @@ namespace gemmsmith {
 
 namespace {
 
-TensorMap MapOf(const StagedOperand& operand) {
+TensorMap MapOf(const StagedOperand& operand, bool is_streamed) {
   TensorMap map;
   map.matrix = operand.matrix;
+  if (is_streamed && 2.0 * double(operand.inner_extent) * double(operand.line_extent) >= kLongStreamBytes)
+    map.fetch_bytes = 128;
   map.swizzle_bytes = uint32_t(operand.width) * 2;
   const uint64_t line_bytes = operand.leading * 2;
   if (operand.Depth() > 1) {
@@ -78,7 +80,8 @@ Launch LaunchWgmma(const WgmmaPlan& plan, const Gemm& gemm) {
   launch.chainable = plan.trigger != Trigger::kNone;
   launch.deterministic = !plan.alternates() && (plan.split == 1 || plan.stores_shares());
   launch.type = gemm.kind.type;
-  launch.maps = {MapOf(OperandA(plan, gemm)), MapOf(OperandB(plan, gemm))};
+  launch.maps = {MapOf(OperandA(plan, gemm), plan.stream == Stream::kA),
+                 MapOf(OperandB(plan, gemm), plan.stream == Stream::kB)};
   if (plan.store_by_copy_engine()) launch.maps.push_back(MapOfC(plan, gemm));
   return launch;
 }

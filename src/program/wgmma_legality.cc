@@ -215,6 +215,7 @@ void CheckFinish(const WgmmaPlan& plan, const Gemm& gemm, Reasons& reasons) {
 // shall.
 void CheckStream(const WgmmaPlan& plan, const Gemm& gemm, const Device& device, Reasons& reasons) {
   if (plan.keeps_lines && plan.keep == 0) reasons.Add("kept=lines is for a share, and keep says none");
+  if (plan.keeps_lines && !plan.alternates()) reasons.Add("kept=lines is for launches that alternate");
   if (plan.stream == Stream::kNone) {
     if (plan.keep > 0) reasons.Add("keep is for a part of a streamed operand, and none is streamed");
     return;

@@ -112,7 +112,6 @@ TEST(NeighbourWinners, StartOnwardAndWithTheStoreOfThatWalk) {
   };
   EXPECT_EQ(start("walk=alternating keep=3/2"), start("")) << "another share than of launches that are alike";
   EXPECT_EQ(start("keep=3/2"), start("keep=1"));
-  EXPECT_EQ(start("keep=3 kept=lines"), start("")) << "another share than of steps";
   EXPECT_EQ(start("walk=alternating keep=3 kept=lines"), start(""));
   const Gemm mostly_c{{16384, 16384, 128}, {kTn}};
   winners = {};

@@ -80,7 +80,7 @@ std::vector<CandidateMessage> SomeCandidates() {
   mapped.launch.deterministic = false;
   mapped.layout = kNn;
   mapped.other = OtherShape{{9, 8, 7}, plain.launch};
-  mapped.launch.maps = {{TensorMap::Matrix::kB, 3, {1, 2, 3}, {4, 5}, {6, 7, 8}, 64}};
+  mapped.launch.maps = {{TensorMap::Matrix::kB, 3, {1, 2, 3}, {4, 5}, {6, 7, 8}, 64, 128}};
   return {plain, mapped};
 }
 

@@ -22,7 +22,6 @@
 #include "evaluate/isolate/observer.h"
 #include "evaluate/isolate/worker_loop.h"
 #include "evaluate/profile/call_profiler.h"
-#include "evaluate/time/call_clocks.h"
 #include "gpu/shared_memory.h"
 
 namespace gemmsmith {
@@ -218,9 +217,7 @@ Status Guest::CountCall(const GuestCall& call, GuestAnswer& answer) {
 
 Status Guest::CallPlainly(const GuestCall& call, GuestAnswer& answer) {
   const auto start = SteadyClock::now();
-  if (call.work == GuestWork::kFollowingCalls)
-    for (int before = CallsBefore(call.shape, gpu_->identity().l2_bytes); before > 0; --before)
-      RETURN_IF_ERROR(PutCall(call, answer));
+  for (uint32_t before = 0; before < call.calls_before; ++before) RETURN_IF_ERROR(PutCall(call, answer));
   RETURN_IF_ERROR(gpu_->Record(first_));
   RETURN_IF_ERROR(PutCalls(call, answer));
   RETURN_IF_ERROR(Finish(call, start, answer));

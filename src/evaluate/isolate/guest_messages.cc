@@ -30,7 +30,7 @@ void Visit(auto& call, auto&& visit) requires requires { call.work; }
   visit(call.work), visit(call.set), visit(call.shape.m), visit(call.shape.n), visit(call.shape.k);
   visit(call.calls), visit(call.replays), visit(call.twin), visit(call.is_only_capture);
   for (auto& word : call.key) visit(word);
-  visit(call.pause_ns);
+  visit(call.pause_ns), visit(call.calls_before);
 }
 
 void VisitCounters(auto& counters, auto&& visit) {

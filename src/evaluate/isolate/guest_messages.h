@@ -78,6 +78,7 @@ struct GuestCall {
   bool is_only_capture = false;      // runs nothing: the key comes when the graph is replayed
   std::array<uint32_t, 4> key = {};  // of the disturbance
   uint32_t pause_ns = 0;
+  uint32_t calls_before = 0;  // that are not timed, of following calls that nobody replays
   bool operator==(const GuestCall&) const = default;
 };
 std::string Encode(const GuestCall& call);

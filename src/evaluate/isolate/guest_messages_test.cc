@@ -53,7 +53,7 @@ void ExpectRoundTrip(const Message& message, Result<Message> (*decode)(std::stri
 TEST(GuestMessages, RoundTripAndRefuseEveryTruncationAndTail) {
   ExpectRoundTrip(ExampleSetup(), &DecodeGuestSetup);
   ExpectRoundTrip(GuestReady{"cupti"}, &DecodeGuestReady);
-  ExpectRoundTrip(GuestCall{GuestWork::kDisturbedCalls, 1, {256, 512, 128}, 20, 3, 4, true, {5, 6, 7, 8}, 9},
+  ExpectRoundTrip(GuestCall{GuestWork::kDisturbedCalls, 1, {256, 512, 128}, 20, 3, 4, true, {5, 6, 7, 8}, 9, 10},
                   &DecodeGuestCall);
   ExpectRoundTrip(ExampleAnswer(), &DecodeGuestAnswer);
 }

@@ -7,7 +7,7 @@ namespace gemmsmith {
 namespace {
 
 // A worker built from other sources would measure or encode differently.
-constexpr uint32_t kProtocolVersion = 9;
+constexpr uint32_t kProtocolVersion = 10;
 
 Status Complete(const ByteReader& reader, std::string_view what) {
   if (reader.failed()) return DataLoss(fmt::format("a truncated {} message", what));
@@ -38,7 +38,7 @@ void VisitLaunch(auto& launch, Visit&& visit) {
       visit(launch.is_cooperative), visit(launch.chainable);
   visit(launch.deterministic), visit(launch.type);
   visit(launch.maps, [&](auto& map) {
-    visit(map.matrix), visit(map.rank), visit(map.swizzle_bytes);
+    visit(map.matrix), visit(map.rank), visit(map.swizzle_bytes), visit(map.fetch_bytes);
     for (auto& extent : map.extent) visit(extent);
     for (auto& stride : map.stride_bytes) visit(stride);
     for (auto& box : map.box) visit(box);

@@ -20,7 +20,7 @@ int CallsBefore(const Shape& shape, uint64_t l2_bytes);
 // round's first one finds no idle GPU either, whose time would be the host's (3 us more, H200).
 class OfflineClock : public RoundClock {
  public:
-  static Result<std::unique_ptr<RoundClock>> Create(Gpu& gpu, std::vector<PutCall> calls, int calls_before = 1);
+  static Result<std::unique_ptr<RoundClock>> Create(Gpu& gpu, std::vector<PutCall> calls, int calls_before);
   Result<std::vector<double>> TimeRound(std::span<const size_t> order, const WaitListener& on_wait) override;
 
  private:

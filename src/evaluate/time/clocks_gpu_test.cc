@@ -198,7 +198,7 @@ TEST_F(ClocksGpuTest, KnownDifferencesAreSeenOnTheClocksOfCalls) {
     EXPECT_NEAR((time(2) - time(0)) / (time(1) - time(0)), 2.0, 0.04) << name;
     EXPECT_NEAR(time(1) - time(0), difference_ns, 0.02 * difference_ns) << name;
   };
-  check("offline", OfflineClock::Create(gpu(), calls));
+  check("offline", OfflineClock::Create(gpu(), calls, 1));
   check("server", ServerClock::Create(gpu(), calls, Gaps(Random(1))));
   check("host", std::unique_ptr<RoundClock>(new HostClock(gpu(), calls)));
 }
@@ -206,7 +206,7 @@ TEST_F(ClocksGpuTest, KnownDifferencesAreSeenOnTheClocksOfCalls) {
 TEST_F(ClocksGpuTest, OutliersDoNotMoveTheMedian) {
   int calls = 0;
   const PutCall with_outliers = [&] { return judge_->harness().Spin(++calls % 7 == 0 ? 1'000'000 : 200'000); };
-  const Result<RaceResult> race = RaceOn(OfflineClock::Create(gpu(), {with_outliers, Spin(200'000)}), 2, Rounds(70));
+  const Result<RaceResult> race = RaceOn(OfflineClock::Create(gpu(), {with_outliers, Spin(200'000)}, 1), 2, Rounds(70));
   ASSERT_TRUE(race.ok()) << race.status().message();
   EXPECT_NEAR(race->comparisons[0][0].ratio.median, 1.0, 0.01);
   EXPECT_GT(race->timings[0].mean_ns, 1.3 * race->timings[0].median_ns) << "the outliers were there";
@@ -225,7 +225,7 @@ TEST_F(ClocksGpuTest, OfflineAProductTakesAsLongWhoeverRacesBesideIt) {
   const PutCall product = products->Of(2048),
                 write_all = [&] { return gpu().Fill8(memory->address(), 0, memory->size_bytes()); };
   const auto time_beside = [&](const PutCall& rival) -> double {
-    const Result<RaceResult> race = RaceOn(OfflineClock::Create(gpu(), {product, rival}), 2, Rounds(100));
+    const Result<RaceResult> race = RaceOn(OfflineClock::Create(gpu(), {product, rival}, 1), 2, Rounds(100));
     EXPECT_TRUE(race.ok()) << race.status().message();
     return race.ok() ? race->timings[0].median_ns : 0;
   };
@@ -233,19 +233,27 @@ TEST_F(ClocksGpuTest, OfflineAProductTakesAsLongWhoeverRacesBesideIt) {
   EXPECT_NEAR(time_beside(write_all), beside_itself_ns, 0.05 * beside_itself_ns);
 }
 
+// Of each four calls of its own the last one is the longest, and the one that is timed.
 TEST_F(ClocksGpuTest, OfflineACallFollowsAsManyOfItsOwnAsAreAskedFor) {
+  constexpr int kBefore = 3;
+  constexpr int64_t kCycles = 400'000;
   std::vector<size_t> order;
-  std::vector<PutCall> calls;
-  for (size_t i = 0; i < 2; ++i)
-    calls.push_back([&order, i, spin = Spin(10'000)] {
-      order.push_back(i);
-      return spin();
-    });
-  Result<std::unique_ptr<RoundClock>> clock = OfflineClock::Create(gpu(), calls, 3);
+  const PutCall longest_last = [&] {
+    order.push_back(0);
+    return judge_->harness().Spin(std::count(order.begin(), order.end(), 0) % (kBefore + 1) == 0 ? kCycles
+                                                                                                 : kCycles / 8);
+  };
+  const PutCall as_long = [&] {
+    order.push_back(1);
+    return judge_->harness().Spin(kCycles);
+  };
+  Result<std::unique_ptr<RoundClock>> clock = OfflineClock::Create(gpu(), {longest_last, as_long}, kBefore);
   ASSERT_TRUE(clock.ok()) << clock.status().message();
   const std::vector<size_t> round = {1, 0};
-  ASSERT_TRUE((*clock)->TimeRound(round, [](size_t) {}).ok());
+  const Result<std::vector<double>> times = (*clock)->TimeRound(round, [](size_t) {});
+  ASSERT_TRUE(times.ok()) << times.status().message();
   EXPECT_EQ(order, (std::vector<size_t>{1, 1, 1, 1, 0, 0, 0, 0}));
+  EXPECT_NEAR((*times)[0] / (*times)[1], 1.0, 0.1);
 }
 
 // The truth is what all repeats say together: the cycles are known, the time that every call adds to them is not.
