@@ -81,8 +81,7 @@ std::optional<Plan> BackAndForthTwin(const Plan& plan, const Gemm& gemm, const D
 }
 
 std::vector<Plan> AlternatingTwins(const Plan& plan, const Gemm& gemm, const Device& device) {
-  if (plan.family != FamilyId::kWgmma) return {};
-  if (WgmmaPlan(plan).keeps_lines) return {};
+  if (plan.family != FamilyId::kWgmma || WgmmaPlan(plan).keeps_lines) return {};
   const Stream longer = gemm.shape.m > gemm.shape.n ? Stream::kA : Stream::kB;
   const Plan whole = With(With(With(plan, "walk", int(Walk::kAlternating)), "keep", 0), "kept", 0);
   std::vector<Plan> twins = TwinsOn("keep", With(With(whole, "stream", int(longer)), "kept", 1), 0);

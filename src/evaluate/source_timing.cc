@@ -375,6 +375,7 @@ Result<double> SourceExchange::TimeOurs(Clock clock) {
   if (clock == Clock::kOffline) {
     call.work = GuestWork::kFollowingCalls;
     const int before = CallsBefore(gemm_.shape, workshop_.gpu.identity().l2_bytes);
+    // AtMost(before) would be two at least.
     call.calls_before = std::min(uint32_t(before), AtMost(1 << 10));
   }
   if (clock == Clock::kHost) call.work = GuestWork::kHostCall;

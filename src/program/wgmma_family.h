@@ -22,9 +22,9 @@ enum class Walk { kOnward, kBackAndForth, kAlternating };
 // turns leave over.
 enum class Ctas { kAll, kEven, kShared };
 inline constexpr int kCoarsePeriod = 16, kKeepPeriod = 64;  // device/wgmma_tile.cuh has them too
-// Of streamed operands of so many bytes L2 fetches 128 at once, of all others 256. In twelve kernels 0.97 of the time
-// from 302 MB on where the short side is 64 or 128, 0.99 to 1.00 from 201 MB on, 1.00 to 1.01 up to 134 MB (H200,
-// November 2026; docs/lab/latency.md). device/launch_tile.cuh has it too.
+// Of streamed operands of so many bytes L2 fetches 128 at once, of all others 256. Of twelve kernels three with 403 to
+// 537 MB took 0.97 of the time and a fourth 0.99, four with 134 to 268 MB 0.99 to 1.00, the others, with 67 to 134 MB,
+// 1.00 to 1.01 (H200, November 2026; docs/lab/latency.md). device/launch_tile.cuh has it too.
 inline constexpr double kLongStreamBytes = 200e6;
 
 // Whether place=near comes into question. Taking a place costs about a microsecond, and what it saves is power, which

@@ -315,7 +315,12 @@ TEST(StreamedOperand, IsFetchedByShorterPiecesWhereItIsLong) {
     EXPECT_EQ(fetched("stream=b", {64, 8192, 8192}, layout), (Bytes{256, 256})) << "134 MB";
     EXPECT_EQ(fetched("", {64, 12288, 8192}, layout), (Bytes{256, 256})) << "not streamed";
     EXPECT_EQ(fetched("stream=a tile_n=64", {12288, 64, 8192}, layout), (Bytes{128, 256}));
+    EXPECT_EQ(fetched("stream=b", {12288, 12288, 8192}, layout), (Bytes{256, 128})) << "not the other one";
+    EXPECT_EQ(fetched("stream=a", {12288, 12288, 8192}, layout), (Bytes{128, 256})) << "not the other one";
   }
+  const std::string standalone = EmitStandalone(Wgmma("tile_m=64 warpgroups=1 stream=b"), {{64, 12288, 8192}, {kTn}});
+  EXPECT_EQ(kLongStreamBytes, 200e6);
+  EXPECT_NE(standalone.find("kLongStreamBytes = 200e6;"), std::string::npos) << "the same of a file by itself";
 }
 
 TEST(StreamedOperand, IsKnownToTheKernel) {
