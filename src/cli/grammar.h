@@ -1,5 +1,5 @@
-// What the files of the grammar share: a verb is added together with the command that its words fill, and with what it
-// yields once they are parsed. Then the verbs by subject, one file each (grammar_*.cc).
+// The grammar of the command line. A verb is added with the command that its words fill, and with the function that
+// checks the command once they are parsed. Then the verbs by subject, one file each (grammar_*.cc).
 #pragma once
 
 #include <algorithm>
@@ -16,13 +16,12 @@
 #include "cli/command.h"
 #include "cli/exit.h"
 #include "cli/options.h"
-#include "cli/wrong_words.h"
 
 namespace gemmsmith {
 
 using Parsed = std::variant<Command, NoCommand>;
 
-// Neither our families nor the libraries add up products of bf16 in f16.
+// Neither our families nor the libraries accumulate products of bf16 in f16.
 inline std::optional<NoCommand> WrongNumbers(const std::vector<ScalarType>& types, Accumulation accumulation) {
   const bool all_f16 =
       std::all_of(types.begin(), types.end(), [](ScalarType type) { return type == ScalarType::kF16; });
@@ -34,7 +33,7 @@ class Grammar {
  public:
   Verb* root() { return &root_; }
 
-  // What words fill; it lives as long as the grammar.
+  // A command that words fill; it lives as long as the grammar.
   template <class T>
   T* New() {
     return std::any_cast<T>(&filled_.emplace_back(std::in_place_type<T>));
@@ -42,7 +41,7 @@ class Grammar {
 
   template <class C>
   Verb* NewVerb(Verb* parent, const std::string& name, const std::string& help, C* command) {
-    Verb* verb = parent->add_subcommand(name, help);
+    Verb* verb = parent->AddVerb(name, help);
     OnceParsed(verb, [command]() -> Parsed { return Command(*command); });
     return verb;
   }
@@ -58,7 +57,7 @@ class Grammar {
     return verb;
   }
 
-  // For those whose numbers must make a problem.
+  // For verbs whose numbers must make a problem.
   template <class C>
   Verb* NewGemmVerb(Verb* parent, const std::string& name, const std::string& help, C* command) {
     Verb* verb = NewVerb(parent, name, help, command);
@@ -73,13 +72,14 @@ class Grammar {
   // For verbs whose words must go together in ways of their own.
   void OnceParsed(const Verb* verb, std::function<Parsed()> yield) { yields_[verb] = std::move(yield); }
 
-  // Of the verb that was parsed.
-  Parsed Chosen() { return yields_.at(InnermostVerb(root_))(); }
+  // The command of the verb that was parsed.
+  Parsed CommandOf(const Verb* verb) const { return yields_.at(verb)(); }
 
  private:
-  Verb root_{"Writes half-precision matrix-multiply kernels, proves them right, measures them against cuBLASLt.",
-             "gemmsmith"};
-  std::deque<std::any> filled_;  // a deque: what is in it stays where it is
+  Verb root_{"gemmsmith",
+             "Writes half-precision matrix-multiply kernels, proves them right, measures them against cuBLASLt.",
+             "gemmsmith " GEMMSMITH_VERSION};
+  std::deque<std::any> filled_;  // a deque: its elements never move
   std::map<const Verb*, std::function<Parsed()>> yields_;
 };
 

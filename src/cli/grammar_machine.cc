@@ -14,21 +14,21 @@ void AddMachineVerbs(Grammar& grammar) {
   WorkerCommand* worker_command = grammar.New<WorkerCommand>();
   Verb* worker =
       grammar.NewVerb(grammar.root(), "worker", "serve the evaluator over standard input and output", worker_command);
-  worker->group("");
-  Value(worker, "--gpu", "N", "ordinal of the GPU", &worker_command->gpu, ReadOrdinal)->required();
+  worker->HideFromHelp();
+  Value(worker, "--gpu", "N", "ordinal of the GPU", &worker_command->gpu, ReadOrdinal).Required();
 
   CompilerCommand* compiler_command = grammar.New<CompilerCommand>();
-  grammar.NewVerb(grammar.root(), "compiler", "compile what standard input says", compiler_command)->group("");
+  grammar.NewVerb(grammar.root(), "compiler", "compile what standard input says", compiler_command)->HideFromHelp();
 
   GuestCommand* guest_command = grammar.New<GuestCommand>();
   grammar.NewVerb(grammar.root(), "guest", "run what the evaluator sends over standard input", guest_command)
-      ->group("");
+      ->HideFromHelp();
 
   OnceCommand* once_command = grammar.New<OnceCommand>();
   Verb* once = grammar.NewVerb(grammar.root(), "once", "call candidates that files hold", once_command);
-  once->group("");
-  AddMany(once, "FILE", "", "an encoded call each", &once_command->files, ReadPath)->required();
-  Value(once, "--gpu", "N", "ordinal of the GPU", &once_command->gpu, ReadOrdinal)->required();
+  once->HideFromHelp();
+  AddMany(once, "FILE", "", "an encoded call each", &once_command->files, ReadPath).Required();
+  Value(once, "--gpu", "N", "ordinal of the GPU", &once_command->gpu, ReadOrdinal).Required();
   Value(once, "--calls", "N", "how often [1]", &once_command->calls, ReadCount);
 }
 

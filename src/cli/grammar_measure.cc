@@ -8,7 +8,7 @@ void AddOptimize(Grammar& grammar) {
   Verb* verb = grammar.NewVerb(grammar.root(), "optimize",
                                "find, prove and keep the fastest kernel for a shape or a set", command);
   Value(verb, "SHAPE", "", "MxNxK, a set as in paper1000/tiny, or a file of shapes", &command->target, ReadTarget)
-      ->required();
+      .Required();
   Value(verb, "--layout", "nn|tn|both", "storage of A and B [both]", &command->layouts, ReadLayouts);
   AddType(verb, &command->type);
   AddAccumulation(verb, &command->accumulation);
@@ -27,16 +27,16 @@ void AddOptimize(Grammar& grammar) {
   Value(verb, "--budget-evals", "N", "candidates to judge, a layout [128; with --brief 4]",
         &command->budget_evaluations, ReadCount);
   Value(verb, "--budget-seconds", "S", "seconds of judging, a layout", &command->budget_seconds, ReadPositiveSeconds);
-  verb->add_flag("--brief", command->brief, "few finalists, short races: a first answer to many shapes");
+  verb->AddFlag("--brief", "few finalists, short races: a first answer to many shapes", &command->brief);
   AddLimit(verb, &command->limit_seconds, "stop the whole in time; the same command goes on");
   AddSeed(verb, &command->seed);
-  verb->add_flag("--resume", command->resume, "go on where the same run was left (the default)");
-  verb->add_flag("--fresh", command->fresh, "start again, whatever earlier runs stored");
+  verb->AddFlag("--resume", "go on where the same run was left (the default)", &command->resume);
+  verb->AddFlag("--fresh", "start again, whatever earlier runs stored", &command->fresh);
   Value(verb, "--name", "NAME", "campaign; the same name resumes, also on another GPU", &command->name, ReadName);
   grammar.OnceParsed(verb, [command, verb]() -> Parsed {
     if (command->brief && command->objective == Objective::kEnergy)
       return NoCommand{kExitWrongUse, "--brief decides by time: windows of energy take seconds each"};
-    if (command->brief && verb->count("--budget-evals") == 0) command->budget_evaluations = kBriefEvaluations;
+    if (command->brief && !verb->IsGiven("--budget-evals")) command->budget_evaluations = kBriefEvaluations;
     if (command->resume && command->fresh) return NoCommand{kExitWrongUse, "--resume and --fresh exclude each other"};
     if (!command->name.empty() && command->fresh)
       return NoCommand{kExitWrongUse, "--name and --fresh exclude each other"};
@@ -58,11 +58,11 @@ void AddOptimize(Grammar& grammar) {
   Value(verb, "--output", "DIR", "where the .cu files go [the user's data folder; of a set none]", &command->output,
         ReadPath);
   Value(verb, "--record", "FILE.gsr", "write the run's trials as record files too", &command->record, ReadPath);
-  verb->add_flag("--promote", command->promote, "the finals decide on the kernels of a catalogue");
+  verb->AddFlag("--promote", "the finals decide on the kernels of a catalogue", &command->promote);
   Value(verb, "--catalogue", "FILE", "with --promote: that one [of this device, in the user's data folder]",
         &command->catalogue, ReadPath);
   AddJson(verb, &command->json);
-  verb->footer(
+  verb->AddFooter(
       "Without a GPU it answers from recorded measurements, and says so.\n"
       "Examples: gemmsmith optimize 256x512x4096\n"
       "          gemmsmith optimize paper1000/tiny,offgrid --limit-seconds 600");
@@ -72,17 +72,17 @@ void AddEvaluate(Grammar& grammar) {
   EvaluateCommand* command = grammar.New<EvaluateCommand>();
   Verb* verb =
       grammar.NewGemmVerb(grammar.root(), "evaluate", "judge a plan or a .cu source: right, honest, fast", command);
-  AddSubject(verb, &command->subject)->required();
+  AddSubject(verb, &command->subject).Required();
   AddGemm(verb, &command->gemm);
   Value(verb, "--protocol", "screen|short|long", "how carefully times are taken [short]", &command->protocol,
         ReadProtocol);
   Value(verb, "--modes", "LIST", "clocks, as in device,offline,energy [device, in short offline too]", &command->clocks,
         ReadClocks);
-  verb->add_flag("--counters", command->counters, "what a profiler sees too: pipes, memory, stalls, conflicts");
+  verb->AddFlag("--counters", "what a profiler sees too: pipes, memory, stalls, conflicts", &command->counters);
   AddDevice(verb, &command->device);
   AddSeed(verb, &command->seed);
   AddJson(verb, &command->json);
-  verb->footer(
+  verb->AddFooter(
       "Examples: gemmsmith evaluate \"direct tile_m=32 warps_k=8\" 256x512x4096 --counters\n"
       "          gemmsmith evaluate kernel.cu 256x512x4096");
 }
@@ -93,7 +93,7 @@ void AddBench(Grammar& grammar) {
                                         "measure contenders beside the libraries on many shapes", command);
   Value(verb, "--shapes", "SET|FILE|SHAPE,...", "shapes, named sets and files, separated by commas", &command->shapes,
         ReadShapeWords)
-      ->required();
+      .Required();
   Value(verb, "--contenders", "LIST", "who is raced, separated by commas [baselines]", &command->contenders,
         ReadContenders);
   Value(verb, "--modes", "LIST", "device, offline, server, host, device_cold, device_chained, energy [the first three]",
@@ -112,7 +112,7 @@ void AddBench(Grammar& grammar) {
   AddSeed(verb, &command->seed);
   AddArchive(verb, &command->archive);
   AddJson(verb, &command->json);
-  verb->footer(
+  verb->AddFooter(
       "Contenders: baselines (lt_auto, lt_heuristic and cublas), any of these or torch, lt_exhaustive by name,\n"
       "also lt_auto_nn or lt_auto_tn alone; so:PATH; plan:TEXT; plans:FILE; file:X.cu; best, the fastest recorded\n"
       "plan of each shape, or best:RECORDS. Then 'gemmsmith report --campaign NAME' prints the tables.\n"
@@ -125,7 +125,7 @@ void AddPromote(Grammar& grammar) {
                                "measure winners again, and keep the better ones in a catalogue", command);
   Value(verb, "--shapes", "SET|FILE|SHAPE,...", "whose winners, in this order, or all [all]", &command->shapes,
         ReadShapeWords);
-  verb->add_flag("--both-layouts", command->both_layouts, "winners of nn challenge in tn too, and the other way round");
+  verb->AddFlag("--both-layouts", "winners of nn challenge in tn too, and the other way round", &command->both_layouts);
   AddArchive(verb, &command->archive);
   Value(verb, "--catalogue", "FILE", "where they are kept [of this device, in the user's data folder]",
         &command->catalogue, ReadPath);

@@ -18,8 +18,8 @@ Verb* NewVerbOfAPlan(Grammar& grammar, Verb* plan, const std::string& name, cons
 }  // namespace
 
 void AddPlanVerbs(Grammar& grammar) {
-  Verb* plan = grammar.root()->add_subcommand("plan", "look at plans without a GPU: check, list, emit, explain, facts");
-  plan->require_subcommand(1);
+  Verb* plan = grammar.root()->AddVerb("plan", "look at plans without a GPU: check, list, emit, explain, facts");
+  plan->NeedOneVerb();
 
   PlanCheckCommand* check_command = grammar.New<PlanCheckCommand>();
   Verb* check = NewVerbOfAPlan(grammar, plan, "check", "every reason why a plan cannot run a problem", check_command);
@@ -34,7 +34,7 @@ void AddPlanVerbs(Grammar& grammar) {
 
   PlanEmitCommand* emit_command = grammar.New<PlanEmitCommand>();
   Verb* emit = NewVerbOfAPlan(grammar, plan, "emit", "the plan as CUDA source", emit_command);
-  emit->add_flag("--standalone", emit_command->standalone, "one file that includes nothing of ours, with its launcher");
+  emit->AddFlag("--standalone", "one file that includes nothing of ours, with its launcher", &emit_command->standalone);
   Value(emit, "-o,--output", "FILE", "write there instead of standard output", &emit_command->output, ReadPath);
 
   PlanExplainCommand* explain_command = grammar.New<PlanExplainCommand>();

@@ -16,12 +16,12 @@ Parsed CheckedCompare(const Verb& verb, CompareCommand command) {
   const auto wrong = [](std::string text) { return NoCommand{kExitWrongUse, std::move(text)}; };
   for (const char* flag : {"--contenders", "--policy", "--experience", "--hold-out", "--shapes", "--layouts",
                            "--repeats", "--batch", "--seed", "--output"})
-    if (!command.recompute && verb.count(flag) > 0) return wrong(fmt::format("{} goes with --recompute", flag));
+    if (!command.recompute && verb.IsGiven(flag)) return wrong(fmt::format("{} goes with --recompute", flag));
   if (command.recompute && !command.traces.empty())
     return wrong("compare scores FILE or makes traces anew with --recompute, not both");
   if (command.repeats > int(kMostRepeats))
     return wrong(fmt::format("--repeats takes {} at most", CountText(kMostRepeats)));
-  if (verb.count("--hold-out") > 0 && verb.count("--shapes") == 0) command.shapes = "all";
+  if (verb.IsGiven("--hold-out") && !verb.IsGiven("--shapes")) command.shapes = "all";
   std::vector<std::string_view> known = ProposerNames();
   if (command.policies.empty()) known.push_back(kPolicyProposer);
   for (const PolicyWeights& policy : command.policies) {
@@ -44,7 +44,7 @@ void AddTrain(Grammar& grammar) {
   AddSources(verb, &command->sources, "record files or folders; else the one that answers");
   Value(verb, "-o,--output", "DIR", "checkpoint, log and weights; the same command goes on there", &command->output,
         ReadPath)
-      ->required();
+      .Required();
   Value(verb, "--stage", "pretrain|imitate|rl", "on texts, on the best plans, by reward (GRPO) [pretrain]",
         &command->stage, ReadTrainingStage);
   Value(verb, "--from", "FILE", "of the later stages: weights to begin with [new ones]", &command->from, ReadPath);
@@ -59,12 +59,12 @@ void AddTrain(Grammar& grammar) {
         ReadLearningRate);
   Value(verb, "--on", "DEVICE", "what trains: cpu, cuda (every GPU), cuda:N, cuda:0,cuda:1 [cpu]", &command->device,
         ReadTrainingDevice);
-  verb->add_flag("--live", command->live, "with --stage rl: measure on a GPU what the policy draws");
+  verb->AddFlag("--live", "with --stage rl: measure on a GPU what the policy draws", &command->live);
   AddDevice(verb, &command->live_device);
   AddArchive(verb, &command->archive);
   AddSeed(verb, &command->seed);
   AddJson(verb, &command->json);
-  verb->footer(
+  verb->AddFooter(
       "Examples: gemmsmith train --output policy --hold-out standard --on cuda:0\n"
       "          gemmsmith train --stage rl --from policy/weights.safetensors --output policy_rl");
   grammar.OnceParsed(verb, [command]() -> Parsed {
@@ -87,7 +87,7 @@ void AddCompare(Grammar& grammar) {
   AddSources(verb, &command->traces, "traces of proposals (.gtr) to score; else those that came along");
   AddMany(verb, "--records", "FILE", "record files or folders; may be given often [the one that answers]",
           &command->records, ReadPath);
-  verb->add_flag("--recompute", command->recompute, "let the contenders propose anew; the rest is for this");
+  verb->AddFlag("--recompute", "let the contenders propose anew; the rest is for this", &command->recompute);
   Value(verb, "--contenders", "LIST", "searches and policies by name [all there are]", &command->contenders, ReadNames);
   AddExperience(verb, &command->experience, "what policies know of other shapes, or none [what is not held out]");
   AddMany(verb, "--policy", "NAME=WEIGHTS", "a policy's weights; may be given often [the one that came along]",
@@ -103,7 +103,7 @@ void AddCompare(Grammar& grammar) {
   Value(verb, "-o,--output", "FILE.gtr", "keep the traces there", &command->output, ReadPath);
   AddJson(verb, &command->json);
   grammar.OnceParsed(verb, [verb, command] { return CheckedCompare(*verb, *command); });
-  verb->footer(
+  verb->AddFooter(
       "Measures nothing: contenders draw from what was recorded, 64 plans of each problem.\n"
       "Example: gemmsmith compare --recompute --policy policy=policy_rl/weights.safetensors -o policy.gtr");
 }

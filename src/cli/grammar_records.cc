@@ -11,7 +11,7 @@ void AddPairs(Grammar& grammar, Verb* records) {
   RecordsPairsCommand* command = grammar.New<RecordsPairsCommand>();
   Verb* verb = grammar.NewVerb(records, "pairs", "what one axis is worth: plans that differ in nothing else", command);
   Value(verb, "AXIS", "", "a parameter of plans, as in tile_n or reduction", &command->options.axis, ReadPlanAxis)
-      ->required();
+      .Required();
   AddTrials(verb, &command->selection);
   Value(verb, "--by", "LIST", "told apart by class, shape, k, layout, tile, ... or other axes", &command->options.by,
         ReadPairGroups);
@@ -20,18 +20,17 @@ void AddPairs(Grammar& grammar, Verb* records) {
   Value(verb, "--clock", "NAME", "device, device_chained, device_cold, offline, server or host [device]",
         &command->options.clock, ReadTimeClock);
   AddFormat(verb, &command->format);
-  verb->footer("Example: gemmsmith records pairs reduction data/h200/reductions --over add --by tile,split");
+  verb->AddFooter("Example: gemmsmith records pairs reduction data/h200/reductions --over add --by tile,split");
 }
 
 void AddDuel(Grammar& grammar, Verb* records) {
   RecordsDuelCommand* command = grammar.New<RecordsDuelCommand>();
   Verb* verb =
       grammar.NewVerb(records, "duel", "whose winners are faster: several searches in the same races", command);
-  AddSources(verb, &command->races, "the races: records of bench with the winners of all sides");
-  verb->get_option("FILE")->required();
+  AddSources(verb, &command->races, "the races: records of bench with the winners of all sides").Required();
   AddMany(verb, "--side", "NAME=FILE,...", "what a search tried; the others stand beside the first", &command->sides,
           ReadDuelSide)
-      ->required();
+      .Required();
   AddJson(verb, &command->json);
   grammar.OnceParsed(verb, [command]() -> Parsed {
     std::set<std::string> names;
@@ -40,7 +39,7 @@ void AddDuel(Grammar& grammar, Verb* records) {
     if (names.size() < 2) return NoCommand{kExitWrongUse, "a duel needs two sides: --side NAME=FILE,... twice"};
     return Command(*command);
   });
-  verb->footer(
+  verb->AddFooter(
       "Example: gemmsmith records duel races.gsr --side sweep=sweep.gsr --side policy=policy.gsr, where\n"
       "races.gsr is from gemmsmith bench --contenders best:sweep.gsr,best:policy.gsr -o races.gsr ...");
 }
@@ -49,7 +48,7 @@ void AddRecordsCompare(Grammar& grammar, Verb* records) {
   RecordsCompareCommand* command = grammar.New<RecordsCompareCommand>();
   Verb* verb =
       grammar.NewVerbOfNumbers(records, "compare", "the libraries' times beside those of another table", command);
-  Value(verb, "OTHER", "", "a .csv of times, or another record", &command->other, ReadPath)->required();
+  Value(verb, "OTHER", "", "a .csv of times, or another record", &command->other, ReadPath).Required();
   AddMeasurements(verb, &command->selection);
   Value(verb, "--shapes", "SET|FILE|SHAPE,...", "only these [all]", &command->shapes, ReadShapeWords);
   AddType(verb, &command->type);
@@ -66,7 +65,7 @@ void AddRecordsCompare(Grammar& grammar, Verb* records) {
   Value(verb, "--unit", "ns|us|ms", "of a .csv whose columns of times do not end in _ns, _us or _ms", &command->unit_ns,
         ReadUnitNs);
   AddFormat(verb, &command->format);
-  verb->footer(
+  verb->AddFooter(
       "A .csv has a column shape (256x512x4096), or m, n and k; then either one for each variant\n"
       "(cublas_nn_us), or variant and time_us, perhaps layout.\n"
       "Example: gemmsmith records compare theirs.csv data/h200/paper1000 --by power");
@@ -83,21 +82,21 @@ void AddMeasure(Grammar& grammar, Verb* records) {
   });
   Value(verb, "--shapes", "SET|FILE,...", "named sets and files of shapes, separated by commas", &command->shapes,
         ReadText)
-      ->required();
+      .Required();
   Value(verb, "--plans", "all|FILE", "the live search space, or a file with a plan a line", &command->plans, ReadText)
-      ->required();
-  Value(verb, "-o,--output", "FILE.gsr", "record to write, also at the limit", &command->output, ReadPath)->required();
+      .Required();
+  Value(verb, "-o,--output", "FILE.gsr", "record to write, also at the limit", &command->output, ReadPath).Required();
   Value(verb, "--layouts", "nn,tn", "layouts [nn,tn]", &command->layouts, ReadLayouts);
   Value(verb, "--types", "f16,bf16", "element types [f16]", &command->types, ReadTypes);
   AddAccumulation(verb, &command->accumulation);
   Value(verb, "--protocol", "screen|short", "how carefully times are taken [screen]", &command->protocol,
         ReadProtocolOfCells);
-  verb->add_flag("--offline-clock", command->offline_clock, "time single calls too");
-  verb->add_flag("--counters", command->counters, "read a profiler's counters of what passes too");
+  verb->AddFlag("--offline-clock", "time single calls too", &command->offline_clock);
+  verb->AddFlag("--counters", "read a profiler's counters of what passes too", &command->counters);
   AddLimit(verb, &command->limit_seconds, "stop in time and write what there is");
   Value(verb, "--finalists", "N", "judge each shape's fastest N again: short protocol, single calls too",
         &command->finalists, ReadCount);
-  verb->add_flag("--skip-recorded", command->skip_recorded, "skip cells the archive has from this device");
+  verb->AddFlag("--skip-recorded", "skip cells the archive has from this device", &command->skip_recorded);
   Value(verb, "--name", "NAME", "campaign; the same name resumes [measure]", &command->name, ReadName);
   AddDevice(verb, &command->device);
   AddSeed(verb, &command->seed);
@@ -109,22 +108,21 @@ void AddMeasure(Grammar& grammar, Verb* records) {
 
 void AddRecordsVerbs(Grammar& grammar) {
   Verb* records =
-      grammar.root()->add_subcommand("records", "what was measured: list, stats, pairs, compare, export, measure, ...");
-  records->require_subcommand(1);
+      grammar.root()->AddVerb("records", "what was measured: list, stats, pairs, compare, export, measure, ...");
+  records->NeedOneVerb();
 
   RecordsImportCommand* import_command = grammar.New<RecordsImportCommand>();
   Verb* import = grammar.NewVerb(records, "import", "add record files to the archive, each trial once", import_command);
-  AddSources(import, &import_command->sources, "segments (.gsr), JSON lines (.jsonl), folders of segments");
-  import->get_option("FILE")->required();
+  AddSources(import, &import_command->sources, "segments (.gsr), JSON lines (.jsonl), folders of segments").Required();
   AddArchive(import, &import_command->archive);
   AddJson(import, &import_command->json);
 
   RecordsExportCommand* export_command = grammar.New<RecordsExportCommand>();
   Verb* out = grammar.NewVerb(records, "export", "write trials to .gsr, .jsonl or .csv", export_command);
   AddSelection(out, &export_command->selection);
-  Value(out, "-o,--output", "FILE", "its ending says the format", &export_command->output, ReadPath)->required();
-  out->add_flag("--without-samples", export_command->without_samples, "keep statistics, drop single samples (.gsr)");
-  out->add_flag("--rounded", export_command->rounded, "coarser reals, of screenings and heats medians alone (.gsr)");
+  Value(out, "-o,--output", "FILE", "its ending says the format", &export_command->output, ReadPath).Required();
+  out->AddFlag("--without-samples", "keep statistics, drop single samples (.gsr)", &export_command->without_samples);
+  out->AddFlag("--rounded", "coarser reals, of screenings and heats medians alone (.gsr)", &export_command->rounded);
   AddJson(out, &export_command->json);
 
   RecordsListCommand* list_command = grammar.New<RecordsListCommand>();

@@ -18,20 +18,19 @@ void AddReport(Grammar& grammar) {
   Value(verb, "--against", "NAME", "every contender against this one instead of ours against all", &command->against,
         ReadText);
   AddFormat(verb, &command->format);
-  verb->add_flag("--summary", command->summary, "the scoreboard, in at most a screen");
-  verb->add_flag("--figure", command->figure, "speed-up by log2(m n k), as bars");
-  verb->add_flag("--patterns", command->patterns, "what the fastest plans have in common, instead of speed-ups");
+  verb->AddFlag("--summary", "the scoreboard, in at most a screen", &command->summary);
+  verb->AddFlag("--figure", "speed-up by log2(m n k), as bars", &command->figure);
+  verb->AddFlag("--patterns", "what the fastest plans have in common, instead of speed-ups", &command->patterns);
   Value(verb, "-o,--output", "FILE", "write there instead of standard output", &command->output, ReadPath);
   Value(verb, "--html", "FILE", "write one page for a browser: all tables and figures, and a page a shape",
         &command->html, ReadPath);
-  const CLI::Option* live =
-      Word<int, std::optional<int>>(
-          verb, "--live", "[PORT]",
-          fmt::format("follow a run: the same page at http://127.0.0.1:PORT/ [{}; 0: any free one]", kLivePort),
-          &command->live_port, ReadLivePort, [](std::optional<int>* to, int port) { *to = port; })
-          ->expected(0, 1);
+  const Argument live =
+      Value(verb, "--live", "[PORT]",
+            fmt::format("follow a run: the same page at http://127.0.0.1:PORT/ [{}; 0: any free one]", kLivePort),
+            &command->live_port, ReadLivePort)
+          .MayLackValue();
   grammar.OnceParsed(verb, [command, live]() -> Parsed {
-    if (live->count() > 0 && !command->live_port) command->live_port = kLivePort;
+    if (live.IsGiven() && !command->live_port) command->live_port = kLivePort;
     if (const std::optional<NoCommand> wrong = WrongNumbers({command->type}, command->accumulation)) return *wrong;
     if (command->summary + command->figure + command->patterns > 1)
       return NoCommand{kExitWrongUse, "--summary, --figure and --patterns exclude each other"};
@@ -52,7 +51,7 @@ void AddReport(Grammar& grammar) {
                        "--live follows an archive, which --archive FILE names; record files do not change"};
     return Command(*command);
   });
-  verb->footer(
+  verb->AddFooter(
       "Reads records and never measures. Without FILE it reads the archive or, where nothing was measured, the "
       "records\n"
       "that came with the program. Examples: gemmsmith report --summary\n"

@@ -40,7 +40,7 @@ struct SelfTest {
 SelfTest* AddSelfTest(Grammar& grammar, Verb* verb) {
   SelfTest* self_test = grammar.New<SelfTest>();
   SelfTestCommand* command = &self_test->command;
-  verb->add_flag("--self-test", self_test->is_wanted, "judge kernels with known faults, and honest ones");
+  verb->AddFlag("--self-test", "judge kernels with known faults, and honest ones", &self_test->is_wanted);
   AddMany(verb, "--cases", "DIR", "further cases; may be given often", &command->cases, ReadPath);
   Value(verb, "--only", "TEXT", "cases of this class, as in honest, or with this in their name", &command->only,
         ReadText);
@@ -57,13 +57,13 @@ void AddVerify(Grammar& grammar) {
   Value(verb, "SHAPE", "", "the problem's MxNxK, as in 256x512x4096", &command->gemm.shape, ParseShape);
   AddKind(verb, &command->gemm);
   Value(verb, "--tests", "LIST", "only these, as in binary,cancellation", &command->tests, ParseTestSet);
-  verb->add_flag("--memcheck", command->memcheck, "run it under compute-sanitizer too");
-  verb->add_flag("--certify", command->certify, "judge by the CPU's product of every element");
+  verb->AddFlag("--memcheck", "run it under compute-sanitizer too", &command->memcheck);
+  verb->AddFlag("--certify", "judge by the CPU's product of every element", &command->certify);
   Value(verb, "--pairs", "FILE", "certify a list: lines of PROBLEM | PLAN", &command->pairs, ReadPath);
-  verb->add_flag("--winners", command->winners, "certify the fastest plan of each problem in the archive");
+  verb->AddFlag("--winners", "certify the fastest plan of each problem in the archive", &command->winners);
   Value(verb, "--catalogue", "FILE", "certify its entries, and write into it what was found", &command->catalogue,
         ReadPath);
-  verb->add_flag("--again", command->again, "of a catalogue also the entries that are proven as far already");
+  verb->AddFlag("--again", "of a catalogue also the entries that are proven as far already", &command->again);
   AddArchive(verb, &command->archive);
   Value(verb, "--journal", "FILE", "what of a list is done; it goes on there [beside the archive]", &command->journal,
         ReadPath);
@@ -72,7 +72,7 @@ void AddVerify(Grammar& grammar) {
         ReadDeviceChoice);
   AddSeed(verb, &command->seed);
   AddJson(verb, &command->json);
-  verb->footer(
+  verb->AddFooter(
       "Exit codes: 0 passed, 4 refused, 3 no GPU.\n"
       "Examples: gemmsmith verify \"direct tile_m=32 warps_k=8\" 256x512x4096 --memcheck\n"
       "          gemmsmith verify --winners --limit-seconds 600\n"
@@ -80,14 +80,14 @@ void AddVerify(Grammar& grammar) {
   SelfTest* self_test = AddSelfTest(grammar, verb);
   grammar.OnceParsed(verb, [verb, command, self_test]() -> Parsed {
     for (const char* option : {"--cases", "--only", "--seeds"})
-      if (!self_test->is_wanted && verb->count(option) > 0)
+      if (!self_test->is_wanted && verb->IsGiven(option))
         return NoCommand{kExitWrongUse, fmt::format("{} is for --self-test", option)};
     if (!self_test->is_wanted) return CheckedVerify(*command);
-    if (command->subject || verb->count("SHAPE") > 0 || ListsOf(*command) > 0)
+    if (command->subject || verb->IsGiven("SHAPE") || ListsOf(*command) > 0)
       return NoCommand{kExitWrongUse, "verify takes a PLAN, a list or --self-test, only one of them"};
     for (const char* option : {"--layout", "--type", "--accumulate", "--tests", "--certify", "--memcheck", "--again",
                                "--archive", "--journal", "--limit-seconds", "--seed"})
-      if (verb->count(option) > 0) return NoCommand{kExitWrongUse, fmt::format("{} is not for --self-test", option)};
+      if (verb->IsGiven(option)) return NoCommand{kExitWrongUse, fmt::format("{} is not for --self-test", option)};
     self_test->command.device = command->device, self_test->command.json = command->json;
     return Command(self_test->command);
   });

@@ -3,16 +3,15 @@
 namespace gemmsmith {
 
 void AddShape(Verb* verb, Shape* shape) {
-  Value(verb, "SHAPE", "", "the problem's MxNxK, as in 256x512x4096", shape, ParseShape)->required();
+  Value(verb, "SHAPE", "", "the problem's MxNxK, as in 256x512x4096", shape, ParseShape).Required();
 }
 void AddPlan(Verb* verb, Plan* plan) {
-  Value(verb, "PLAN", "", "a plan's words, in one pair of quotes", plan, ParsePlan)->required();
+  Value(verb, "PLAN", "", "a plan's words, in one pair of quotes", plan, ParsePlan).Required();
 }
-void AddJson(Verb* verb, bool* json) { verb->add_flag("--json", *json, "print one JSON object instead of text"); }
+void AddJson(Verb* verb, bool* json) { verb->AddFlag("--json", "print one JSON object instead of text", json); }
 void AddFormat(Verb* verb, ReportFormat* format) {
   Value(verb, "--format", "NAME", "text, markdown, csv or json [text]", format, ReadReportFormat);
-  verb->add_flag(
-      "--json", [format](int64_t) { *format = ReportFormat::kJson; }, "the same as --format json");
+  verb->AddFlag("--json", "the same as --format json", [format] { *format = ReportFormat::kJson; });
 }
 void AddType(Verb* verb, ScalarType* type) { Value(verb, "--type", "f16|bf16", "element type [f16]", type, ReadType); }
 void AddAccumulation(Verb* verb, Accumulation* accumulation) {
@@ -52,12 +51,8 @@ void AddGemm(Verb* verb, Gemm* gemm) {
 void AddExperience(Verb* verb, std::vector<RecordSource>* sources, const std::string& help) {
   AddMany(verb, "--experience", "FILE,...", help, sources, ReadRecordSource);
 }
-void AddSources(Verb* verb, std::vector<std::filesystem::path>* sources, const std::string& help) {
-  using Paths = std::vector<std::filesystem::path>;
-  Word<std::filesystem::path, Paths>(verb, "FILE", "", help, sources, ReadPath,
-                                     [](Paths* to, std::filesystem::path path) { to->push_back(std::move(path)); })
-      ->expected(1, 1 << 20)
-      ->allow_extra_args();
+Argument AddSources(Verb* verb, std::vector<std::filesystem::path>* sources, const std::string& help) {
+  return AddMany(verb, "FILE", "", help, sources, ReadPath).TakesAllWords();
 }
 void AddMeasurements(Verb* verb, TrialSelection* selection) {
   AddSources(verb, &selection->sources, "record files or folders instead of the archive");

@@ -1,14 +1,13 @@
 // One line for every wrong use of the command line, with the nearest right word.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
+
+#include "cli/verb.h"
 
 namespace gemmsmith {
 
-// The innermost verb that was named, as far as parsing came.
-CLI::App* InnermostVerb(CLI::App& root);
-
-std::string ExplainWrongWords(const CLI::ParseError& error, CLI::App& root);
+// `words` are wrong.
+std::string ExplainWrongWords(const ParsedWords& words);
 
 }  // namespace gemmsmith
