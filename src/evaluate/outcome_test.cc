@@ -5,7 +5,9 @@
 #include <cmath>
 #include <limits>
 
+#include "base/hash.h"
 #include "base/random.h"
+#include "evaluate/example_outcome.h"
 
 namespace gemmsmith {
 namespace {
@@ -102,6 +104,14 @@ TEST(Outcome, DecodeInvertsEncodeForRandomOutcomes) {
     ASSERT_TRUE(decoded.ok()) << decoded.status().message();
     ASSERT_EQ(*decoded, outcome);
   }
+}
+
+// Archives hold these bytes: another hash is a new version.
+TEST(Outcome, HasTheseBytes) {
+  const std::string bytes = EncodeOutcome(FullOutcome());
+  EXPECT_EQ(bytes.size(), 687u);
+  EXPECT_EQ(HashBytes(bytes).Hex(), "ffae5a4e70c7abb279b0eeb3ebec1ed1");
+  EXPECT_EQ(*DecodeOutcome(bytes), FullOutcome());
 }
 
 TEST(Outcome, NanSurvivesWithItsBits) {

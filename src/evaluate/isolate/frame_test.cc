@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "evaluate/isolate/messages.h"
 
 namespace gemmsmith {
@@ -115,6 +116,17 @@ TEST(Messages, RoundTrip) {
   const Status failure = DecodeFailure(EncodeFailure(NotFound("nothing there")));
   EXPECT_EQ(failure.code(), StatusCode::kNotFound);
   EXPECT_EQ(failure.message(), "nothing there");
+}
+
+// Both ends are built from the same sources; a change here is a new kProtocolVersion all the same.
+TEST(Messages, HaveTheseBytes) {
+  EXPECT_EQ(HashBytes(Encode(SomeProblem())).Hex(), "d6ca0d06874115bf138ae56b9cfad7a9");
+  EXPECT_EQ(HashBytes(Encode(SomeJudgements())).Hex(), "440fb10a320f70742422d31855307c22");
+  WorkerHello hello;
+  hello.device.name = "NVIDIA H100";
+  hello.device.l2_tbs = 5.5;
+  hello.setting = {"h100", "NVIDIA H100", "GPU-1", "580 (CUDA 13.0)", "nvrtc", "cublas", "gemmsmith"};
+  EXPECT_EQ(HashBytes(Encode(hello)).Hex(), "3358eb67f6af9bdcfb8599fc473c0cf4");
 }
 
 TEST(Messages, ASingleCallRoundTrips) {
