@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <map>
 #include <mutex>
 
@@ -11,20 +10,34 @@
 #include "archive/sound_trial.h"
 #include "archive/stats.h"
 #include "base/hash.h"
+#include "base/text.h"
+#include "evaluate/outcome_fields.h"
 
 namespace gemmsmith {
 namespace {
 
-// In the order of the table's columns.
-std::array<std::string_view, 7> Columns(const Setting& setting) {
-  return {setting.device_key, setting.device_name, setting.gpu_uuid, setting.driver,
-          setting.toolchain,  setting.libraries,   setting.harness};
-}
+// The fields of a Setting, which are columns of the table `setting`.
+struct SettingColumns {
+  explicit SettingColumns(Setting setting = {}) { VisitFields(*this, setting); }
+  void Text(RecordField, std::string_view name, const std::string& text) {
+    names.emplace_back(name);
+    texts.push_back(text);
+  }
+  std::string Names() const { return Join(names, ", "); }
 
-std::string HashOf(const Setting& setting) {
-  std::string text;
-  for (std::string_view column : Columns(setting)) text.append(column).push_back('\0');
-  return HashBytes(text).Hex();
+  std::vector<std::string> names, texts;
+};
+
+struct SettingReader {
+  void Text(RecordField, std::string_view, std::string& text) { text = row.Text(column++); }
+  const Statement& row;
+  int column;
+};
+
+std::string HashOf(const SettingColumns& setting) {
+  std::string all;
+  for (const std::string& text : setting.texts) all.append(text).push_back('\0');
+  return HashBytes(all).Hex();
 }
 
 std::optional<double> RecordedTime(const Outcome& outcome) {
@@ -60,15 +73,13 @@ struct Conditions {
 
 Result<std::map<int64_t, Setting>> LoadSettings(const Database& database) {
   std::map<int64_t, Setting> settings;
-  ASSIGN_OR_RETURN(
-      Statement select,
-      database.Prepare("SELECT id, device_key, device_name, gpu_uuid, driver, toolchain, libraries, harness"
-                       " FROM setting ORDER BY id"));
+  ASSIGN_OR_RETURN(Statement select,
+                   database.Prepare(fmt::format("SELECT id, {} FROM setting ORDER BY id", SettingColumns().Names())));
   while (true) {
     ASSIGN_OR_RETURN(const bool row, select.Step());
     if (!row) return settings;
-    const auto text = [&](int column) { return std::string(select.Text(column)); };
-    settings[select.Integer(0)] = {text(1), text(2), text(3), text(4), text(5), text(6), text(7)};
+    SettingReader reader{select, 1};
+    VisitFields(reader, settings[select.Integer(0)]);
   }
 }
 
@@ -105,9 +116,10 @@ struct Archive::State {
 };
 
 Status Archive::State::Insert(const Trial& trial) {
-  const std::string setting_hash = HashOf(trial.setting);
+  const SettingColumns setting(trial.setting);
+  const std::string setting_hash = HashOf(setting);
   insert_setting.Bind(setting_hash);
-  for (std::string_view column : Columns(trial.setting)) insert_setting.Bind(column);
+  for (const std::string& text : setting.texts) insert_setting.Bind(text);
   RETURN_IF_ERROR(insert_setting.Run());
   const std::string problem = Print(trial.gemm);
   RETURN_IF_ERROR(insert_problem.Bind(problem).Run());
@@ -164,10 +176,10 @@ Result<std::unique_ptr<Archive>> Archive::OpenToRead(const std::filesystem::path
 }
 
 Result<std::unique_ptr<Archive>> Archive::Prepare(std::unique_ptr<Database> database) {
-  ASSIGN_OR_RETURN(
-      Statement setting,
-      database->Prepare("INSERT INTO setting (hash, device_key, device_name, gpu_uuid, driver, toolchain,"
-                        " libraries, harness) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (hash) DO NOTHING"));
+  ASSIGN_OR_RETURN(Statement setting,
+                   database->Prepare(fmt::format("INSERT INTO setting (hash, {}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+                                                 " ON CONFLICT (hash) DO NOTHING",
+                                                 SettingColumns().Names())));
   ASSIGN_OR_RETURN(Statement problem,
                    database->Prepare("INSERT INTO problem (text) VALUES (?) ON CONFLICT (text) DO NOTHING"));
   ASSIGN_OR_RETURN(Statement subject,

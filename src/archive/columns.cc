@@ -52,20 +52,20 @@ double RecordedReal(double value, int significant_bits) {
   return FromRealCode(RealCode(float(value), significant_bits), significant_bits);
 }
 
-void ColumnEncoder::PutInteger(Column column, int64_t value) {
+void ColumnEncoder::PutInteger(RecordField column, int64_t value) {
   int64_t& previous = previous_integer_[size_t(column)];
   AppendVarint(columns_[size_t(column)], ZigZag(Difference(value, previous)));
   previous = value;
 }
 
-void ColumnEncoder::RealNear(Column column, double& value, double near) {
+void ColumnEncoder::RealNear(RecordField column, std::string_view, double& value, double near) {
   float rounded = float(value);
   SampleNear(column, rounded, near);
   value = rounded;
   previous_real_[size_t(column)] = value;
 }
 
-void ColumnEncoder::SampleNear(Column column, float& value, double near) {
+void ColumnEncoder::SampleNear(RecordField column, float& value, double near) {
   const uint32_t code = RealCode(value, significant_bits_);
   const uint64_t difference = ZigZag(int64_t(code) - int64_t(ExpectedCode(near, significant_bits_)));
   auto& planes = reals_[size_t(column)];
@@ -73,7 +73,7 @@ void ColumnEncoder::SampleNear(Column column, float& value, double near) {
   value = FromRealCode(code, significant_bits_);
 }
 
-void ColumnEncoder::Text(Column column, const std::string& text) {
+void ColumnEncoder::Text(RecordField column, std::string_view, const std::string& text) {
   auto& dictionary = dictionaries_[size_t(column)];
   std::string& bytes = columns_[size_t(column)];
   text_bytes_ += text.size();
@@ -109,7 +109,7 @@ void ColumnDecoder::Fail(Status status) {
   if (status_.ok()) status_ = std::move(status);
 }
 
-uint64_t ColumnDecoder::Varint(Column column) {
+uint64_t ColumnDecoder::Varint(RecordField column) {
   std::string_view& rest = rest_[size_t(column)];
   uint64_t value = 0;
   for (int shift = 0; shift < 64 && !failed(); shift += 7) {
@@ -124,7 +124,7 @@ uint64_t ColumnDecoder::Varint(Column column) {
   return 0;
 }
 
-int64_t ColumnDecoder::GetInteger(Column column, int64_t low, int64_t high) {
+int64_t ColumnDecoder::GetInteger(RecordField column, int64_t low, int64_t high) {
   const int64_t difference = UnZigZag(Varint(column));
   int64_t& previous = previous_integer_[size_t(column)];
   const int64_t value = Sum(previous, difference);
@@ -132,14 +132,14 @@ int64_t ColumnDecoder::GetInteger(Column column, int64_t low, int64_t high) {
   return failed() ? std::max<int64_t>(low, 0) : previous = value;
 }
 
-void ColumnDecoder::RealNear(Column column, double& value, double near) {
+void ColumnDecoder::RealNear(RecordField column, std::string_view, double& value, double near) {
   if (IsMissing(column)) return;
   float rounded = 0;
   SampleNear(column, rounded, near);
   value = previous_real_[size_t(column)] = rounded;
 }
 
-void ColumnDecoder::SampleNear(Column column, float& value, double near) {
+void ColumnDecoder::SampleNear(RecordField column, float& value, double near) {
   if (IsMissing(column)) return;
   const std::string_view planes = rest_[size_t(column)];
   const size_t count = planes.size() / kRealBytes, next = next_real_[size_t(column)];
@@ -154,7 +154,7 @@ void ColumnDecoder::SampleNear(Column column, float& value, double near) {
   value = failed() ? 0 : FromRealCode(uint32_t(code), significant_bits_);
 }
 
-void ColumnDecoder::Text(Column column, std::string& text) {
+void ColumnDecoder::Text(RecordField column, std::string_view, std::string& text) {
   if (IsMissing(column)) return;
   auto& dictionary = dictionaries_[size_t(column)];
   const uint64_t index = Varint(column);

@@ -14,91 +14,14 @@
 #include <vector>
 
 #include "base/status.h"
-#include "evaluate/outcome.h"
+#include "evaluate/outcome_fields.h"
 
 namespace gemmsmith {
 
-// In the order of the file. A field is never taken out or moved; a new one goes to the end. A file that ends before it
-// leaves the field as a new Trial has it.
-enum class Column : uint8_t {
-  kProblem,
-  kSubject,
-  kCampaign,
-  kSeed,
-  kUnixMs,
-  kDeviceKey,
-  kDeviceName,
-  kGpuUuid,
-  kDriver,
-  kToolchain,
-  kLibraries,
-  kHarness,
-  kKind,
-  kStage,
-  kReason,
-  kProtocol,
-  kRegisters,
-  kLocalBytes,
-  kStaticSmemBytes,
-  kCodeBytes,
-  kInstructions,
-  kLocalMemoryInstructions,
-  kMmaF32,
-  kMmaF16,
-  kWgmmaF32,
-  kWgmmaF16,
-  kPassed,
-  kTest,
-  kExplanation,
-  kMaxAbsError,
-  kBaselineMaxAbsError,
-  kRelativeError,
-  kTimingCount,
-  kContender,
-  kTimingClock,
-  kMedianNs,
-  kMeanNs,
-  kIntervalLow,
-  kIntervalHigh,
-  kSampleCount,
-  kKeptSampleCount,
-  kSampleNs,
-  kComparisonCount,
-  kBaseline,
-  kComparisonClock,
-  kRatioMedian,
-  kRatioMean,
-  kRatioLow,
-  kRatioHigh,
-  kPairs,
-  kSmClockMhz,
-  kPowerWatts,
-  kDiscardedBatches,
-  kPowerCapped,
-  kBaselineAlgorithmCount,
-  kAlgorithmBaseline,
-  kBaselineAlgorithm,
-  kCompileSeconds,
-  kEvaluateSeconds,
-  kComparisonContender,
-  kCountersGiven,
-  kCounterObserver,
-  kCounterLacks,
-  kCountersPresent,
-  kCounterValue,
-  kNewerClockLimits,
-  kSettled,
-  kEnergyGiven,
-  kJoules,
-  kJoulesLow,
-  kJoulesHigh,
-  kEnergyWatts,
-  kEnergyClockMhz,
-  kSignificantBits,
-};
-inline constexpr size_t kColumnCount = size_t(Column::kSignificantBits) + 1;
+// A column for each field. A file that ends before a column leaves the field as a new Trial has it.
+inline constexpr size_t kColumnCount = kRecordFieldCount;
 // Every file has these.
-inline constexpr size_t kFirstColumnCount = size_t(Column::kEvaluateSeconds) + 1;
+inline constexpr size_t kFirstColumnCount = size_t(RecordField::kEvaluateSeconds) + 1;
 
 using ColumnBytes = std::array<std::string, kColumnCount>;
 
@@ -126,66 +49,78 @@ inline constexpr size_t kRealBytes = 4;
 // The median of each contender on each clock in the last trial that had it: what the next one lies near.
 class LastMedians {
  public:
-  double& Of(const std::string& contender, Clock clock) { return medians_[{contender, clock}]; }
+  double& Of(const Timing& timing) { return medians_[{timing.contender, timing.clock}]; }
 
  private:
   std::map<std::pair<std::string, Clock>, double> medians_;
 };
 
-// The methods of encoder and decoder have the same names and take the field itself: TrialFields (trial_fields.h) names
-// each field once for both.
-class ColumnEncoder {
+// Writes the fields of one trial after the other.
+class ColumnEncoder : public CoderBase<ColumnEncoder> {
  public:
+  static constexpr bool kPredicts = true;
+
   explicit ColumnEncoder(bool rounds) : rounds_(rounds) {}
 
-  // The difference to the value before, as a zig-zag varint.
-  template <class Int>
-  void Integer(Column column, Int& value) {
-    PutInteger(column, int64_t(value));
-  }
-  void Flag(Column column, bool& value) { PutInteger(column, value); }
-  // As many bits as `count` says.
-  void Bits(Column column, uint64_t& bits, size_t /*count*/) { PutInteger(column, int64_t(bits)); }
-  // Whether it is there, and if so its fields.
-  template <class Item>
-  void Optional(Column given, std::optional<Item>& item, auto&& fields) {
-    PutInteger(given, item.has_value());
-    if (item) fields(*item);
-  }
-  template <class Enum>
-  void Choice(Column column, Enum& value, Enum /*last*/) {
-    PutInteger(column, int64_t(value));
-  }
   // The index in the column's dictionary; a new text follows its index.
-  void Text(Column column, const std::string& text);
-  // Rounds the value to RecordedReal() and writes the distance of its bits from those of `near`, which the reader knows
-  // too.
-  void RealNear(Column column, double& value, double near);
-  void Real(Column column, double& value) { RealNear(column, value, previous_real_[size_t(column)]); }
-  void SampleNear(Column column, float& value, double near);
-  // Of the reals from here on.
-  void Precision(Column column, Protocol protocol) {
+  void Text(RecordField column, std::string_view name, const std::string& text);
+  template <class Value>
+  void Printed(RecordField column, std::string_view name, const Value& value, auto&& /*parse*/) {
+    Text(column, name, Print(value));
+  }
+  void Integer(RecordField column, std::string_view, auto value) { PutInteger(column, int64_t(value)); }
+  void Flag(RecordField column, std::string_view, bool value) { PutInteger(column, value); }
+  template <class Enum>
+  void Choice(RecordField column, std::string_view, Enum value, Enum /*last*/) {
+    PutInteger(column, int64_t(value));
+  }
+  void Limits(RecordField column, std::string_view, const ClockLimits& limits) {
+    PutInteger(column, int64_t(limits.NewerBits()));
+  }
+  void Presence(RecordField column, uint64_t bits, std::span<const CounterDefinition>) {
+    PutInteger(column, int64_t(bits));
+  }
+  // Rounds the value to RecordedReal() and writes the distance of its bits from those of `near`.
+  void RealNear(RecordField column, std::string_view, double& value, double near);
+  void Real(RecordField column, std::string_view name, double& value) {
+    RealNear(column, name, value, previous_real_[size_t(column)]);
+  }
+  void MedianNear(RecordField column, std::string_view name, double& median_ns, const Timing& of) {
+    double& last = last_medians_.Of(of);
+    RealNear(column, name, median_ns, last);
+    last = median_ns;
+  }
+  void Samples(RecordField count, std::string_view, std::vector<float>& samples, double near) {
+    PutInteger(count, int64_t(samples.size()));
+    for (float& sample : samples) SampleNear(Next(count), sample, near);
+  }
+  void Precision(RecordField column, Protocol protocol) {
     significant_bits_ = rounds_ ? RoundedBits(protocol) : kSignificantBits;
     PutInteger(column, significant_bits_);
   }
-  bool RecordsSpread() const { return gemmsmith::RecordsSpread(significant_bits_); }
-  LastMedians& last_medians() { return last_medians_; }
-  // The number of items in one column; each item has at least a byte in another.
+  bool HasSpread() const { return RecordsSpread(significant_bits_); }
   template <class Item>
-  void List(Column count, Column /*items*/, std::vector<Item>& items, auto&& fields) {
+  void Optional(RecordField column, std::string_view, std::optional<Item>& item, auto&& fields) {
+    PutInteger(column, item.has_value());
+    if (item) fields(*this, *item);
+  }
+  template <class Item>
+  void List(RecordField count, std::string_view, std::vector<Item>& items, auto&& fields) {
     PutInteger(count, int64_t(items.size()));
-    if constexpr (!std::is_same_v<Item, float>) items_ += items.size();
-    for (Item& item : items) fields(item);
+    items_ += items.size();
+    for (Item& item : items) fields(*this, item);
   }
 
   bool WithinLimits() const;
   ColumnBytes Columns() const;
 
  private:
-  void PutInteger(Column column, int64_t value);
+  // The difference to the value before, as a zig-zag varint.
+  void PutInteger(RecordField column, int64_t value);
+  void SampleNear(RecordField column, float& value, double near);
 
   const bool rounds_;
-  ColumnBytes columns_;  // but those of reals
+  ColumnBytes columns_;  // without those of reals
   std::array<std::array<std::string, kRealBytes>, kColumnCount> reals_;
   LastMedians last_medians_;
   int significant_bits_ = kSignificantBits;
@@ -195,67 +130,99 @@ class ColumnEncoder {
   size_t text_bytes_ = 0, items_ = 0;
 };
 
-// After the first value that is not there or out of range, failed() is true and every value is zero or empty. Fields of
+// After the first value that is missing or out of range, failed() is true and every value is zero or empty. Fields of
 // columns that the file does not have are left as they are.
-class ColumnDecoder {
+class ColumnDecoder : public CoderBase<ColumnDecoder> {
  public:
-  // The first so many of the columns, which outlive it.
+  static constexpr bool kPredicts = true;
+
+  // The first `column_count` of the columns, which outlive it.
   ColumnDecoder(const ColumnBytes& columns, size_t column_count);
 
+  void Text(RecordField column, std::string_view name, std::string& text);
+  template <class Value>
+  void Printed(RecordField column, std::string_view name, Value& value, auto&& parse) {
+    std::string text;
+    Text(column, name, text);
+    if (failed()) return;
+    auto parsed = parse(text);
+    if (!parsed.ok()) return Fail(DataLoss(fmt::format("a trial's {}: {}", name, parsed.status().message())));
+    value = *std::move(parsed);
+  }
   template <class Int>
-  void Integer(Column column, Int& value) {
-    constexpr bool kNarrow = sizeof(Int) < sizeof(int64_t);
+  void Integer(RecordField column, std::string_view, Int& value) {
+    constexpr bool kIsNarrow = sizeof(Int) < sizeof(int64_t);
     if (IsMissing(column)) return;
-    value = Int(GetInteger(column, kNarrow ? int64_t(std::numeric_limits<Int>::min()) : INT64_MIN,
-                           kNarrow ? int64_t(std::numeric_limits<Int>::max()) : INT64_MAX));
+    value = Int(GetInteger(column, kIsNarrow ? int64_t(std::numeric_limits<Int>::min()) : INT64_MIN,
+                           kIsNarrow ? int64_t(std::numeric_limits<Int>::max()) : INT64_MAX));
   }
-  void Bits(Column column, uint64_t& bits, size_t count) {
-    if (!IsMissing(column)) bits = uint64_t(GetInteger(column, 0, (int64_t{1} << count) - 1));
-  }
-  template <class Item>
-  void Optional(Column given, std::optional<Item>& item, auto&& fields) {
-    bool is_given = false;
-    Flag(given, is_given);
-    if (is_given) fields(item.emplace());
-  }
-  void Flag(Column column, bool& value) {
+  void Flag(RecordField column, std::string_view, bool& value) {
     if (!IsMissing(column)) value = GetInteger(column, 0, 1) == 1;
   }
   template <class Enum>
-  void Choice(Column column, Enum& value, Enum last) {
+  void Choice(RecordField column, std::string_view, Enum& value, Enum last) {
     if (!IsMissing(column)) value = Enum(GetInteger(column, 0, int64_t(last)));
   }
-  void Text(Column column, std::string& text);
-  void RealNear(Column column, double& value, double near);
-  void Real(Column column, double& value) { RealNear(column, value, previous_real_[size_t(column)]); }
-  void SampleNear(Column column, float& value, double near);
-  void Precision(Column column, Protocol /*protocol*/) {
-    if (!IsMissing(column)) significant_bits_ = int(GetInteger(column, kLeastBits, kMostBits));
+  void Limits(RecordField column, std::string_view, ClockLimits& limits) {
+    limits.AddNewerBits(Bits(column, ClockLimits::kNewerCount));
   }
-  bool RecordsSpread() const { return gemmsmith::RecordsSpread(significant_bits_); }
-  LastMedians& last_medians() { return last_medians_; }
+  void Presence(RecordField column, uint64_t& bits, std::span<const CounterDefinition> all) {
+    bits = Bits(column, all.size());
+  }
+  void RealNear(RecordField column, std::string_view, double& value, double near);
+  void Real(RecordField column, std::string_view name, double& value) {
+    RealNear(column, name, value, previous_real_[size_t(column)]);
+  }
+  void MedianNear(RecordField column, std::string_view name, double& median_ns, const Timing& of) {
+    double& last = last_medians_.Of(of);
+    RealNear(column, name, median_ns, last);
+    last = median_ns;
+  }
+  void Samples(RecordField count, std::string_view, std::vector<float>& samples, double near) {
+    samples.resize(Count(count));
+    for (float& sample : samples) SampleNear(Next(count), sample, near);
+  }
+  void Precision(RecordField column, Protocol /*protocol*/) {
+    if (!IsMissing(column)) significant_bits_ = int(GetInteger(column, kMinBits, kMaxBits));
+  }
+  bool HasSpread() const { return RecordsSpread(significant_bits_); }
   template <class Item>
-  void List(Column count, Column item_column, std::vector<Item>& items, auto&& fields) {
-    if (IsMissing(count)) return;
-    const size_t size = size_t(GetInteger(count, 0, int64_t(rest_[size_t(item_column)].size())));
-    if constexpr (!std::is_same_v<Item, float>) CountItems(size);
-    items.resize(failed() ? 0 : size);
-    for (Item& item : items) fields(item);
+  void Optional(RecordField column, std::string_view name, std::optional<Item>& item, auto&& fields) {
+    bool is_given = false;
+    Flag(column, name, is_given);
+    if (is_given) fields(*this, item.emplace());
   }
-  void Fail(Status status);
+  template <class Item>
+  void List(RecordField count, std::string_view, std::vector<Item>& items, auto&& fields) {
+    const size_t size = Count(count);
+    CountItems(size);
+    items.resize(failed() ? 0 : size);
+    for (Item& item : items) fields(*this, item);
+  }
 
   bool failed() const { return !status_.ok(); }
   // OK when every column was read to its end.
   Status Finish() const;
 
  private:
-  // Of the 24 of an f32 some are dropped.
-  static constexpr int kLeastBits = 8, kMostBits = 23;
+  // The 24 of an f32 less what is dropped.
+  static constexpr int kMinBits = 8, kMaxBits = 23;
 
-  bool IsMissing(Column column) const { return size_t(column) >= column_count_; }
-  uint64_t Varint(Column column);
-  int64_t GetInteger(Column column, int64_t low, int64_t high);
+  void Fail(Status status);
+  bool IsMissing(RecordField column) const { return size_t(column) >= column_count_; }
+  uint64_t Varint(RecordField column);
+  int64_t GetInteger(RecordField column, int64_t low, int64_t high);
+  uint64_t Bits(RecordField column, size_t count) {
+    return IsMissing(column) ? 0 : uint64_t(GetInteger(column, 0, (int64_t{1} << count) - 1));
+  }
+  // The length of a list. Each item has at least a byte in the next column; 0 after a failure.
+  size_t Count(RecordField column) {
+    if (IsMissing(column)) return 0;
+    const size_t count = size_t(GetInteger(column, 0, int64_t(rest_[size_t(Next(column))].size())));
+    return failed() ? 0 : count;
+  }
   void CountItems(size_t count);
+  void SampleNear(RecordField column, float& value, double near);
 
   const size_t column_count_;
   std::array<std::string_view, kColumnCount> rest_;  // of a column of reals all

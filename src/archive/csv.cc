@@ -1,15 +1,13 @@
 #include <fmt/format.h>
 
 #include "archive/segment.h"
+#include "archive/trial_fields.h"
 #include "base/text.h"
 
 namespace gemmsmith {
 namespace {
 
-struct CsvColumn {
-  std::string_view name;
-  std::string (*print)(const Trial& trial);
-};
+using enum RecordField;
 
 std::string Number(double value) { return fmt::format("{}", value); }
 
@@ -45,20 +43,61 @@ std::string OursOn(const Trial& trial, Clock clock) {
   return Field(trial.outcome.Find("ours", clock), &Timing::median_ns);
 }
 
+// The fields of a trial as texts, without those of lists and of what is optional.
+class CellWriter : public CoderBase<CellWriter> {
+ public:
+  struct Cell {
+    std::string_view name;
+    std::string text;
+  };
+
+  explicit CellWriter(Trial trial) { VisitFields(*this, trial); }
+  const Cell& Of(RecordField field) const { return cells_[size_t(field)]; }
+
+  void Text(RecordField field, std::string_view name, std::string text) {
+    cells_[size_t(field)] = {name, std::move(text)};
+  }
+  void Printed(RecordField field, std::string_view name, const auto& value, auto&& /*parse*/) {
+    Text(field, name, Print(value));
+  }
+  void Integer(RecordField field, std::string_view name, auto value) { Text(field, name, fmt::to_string(value)); }
+  void Real(RecordField field, std::string_view name, double value) { Text(field, name, Number(value)); }
+  void Choice(RecordField field, std::string_view name, auto value, auto /*last*/) {
+    Text(field, name, std::string(Name(value)));
+  }
+  void Limits(RecordField field, std::string_view name, const ClockLimits& limits) { Text(field, name, Print(limits)); }
+  void Flag(auto&&...) {}
+  void Optional(auto&&...) {}
+  void List(auto&&...) {}
+
+ private:
+  std::array<Cell, kRecordFieldCount> cells_;
+};
+
+// A field under its own name, or a text under a name of its own.
+struct CsvColumn {
+  constexpr CsvColumn(RecordField of) : field(of) {}
+  constexpr CsvColumn(std::string_view called, std::string (*prints)(const Trial&)) : name(called), print(prints) {}
+
+  RecordField field{};
+  std::string_view name;
+  std::string (*print)(const Trial& trial) = nullptr;
+};
+
 constexpr CsvColumn kCsvColumns[] = {
-    {"unix_ms", [](const Trial& t) { return fmt::format("{}", t.unix_ms); }},
-    {"campaign", [](const Trial& t) { return t.campaign; }},
+    kUnixMs,
+    kCampaign,
     {"device", [](const Trial& t) { return t.setting.device_key; }},
     {"m", [](const Trial& t) { return fmt::format("{}", t.gemm.shape.m); }},
     {"n", [](const Trial& t) { return fmt::format("{}", t.gemm.shape.n); }},
     {"k", [](const Trial& t) { return fmt::format("{}", t.gemm.shape.k); }},
-    {"problem", [](const Trial& t) { return Print(t.gemm); }},
-    {"plan", [](const Trial& t) { return Print(t.subject); }},
-    {"protocol", [](const Trial& t) { return std::string(Name(t.outcome.protocol)); }},
-    {"seed", [](const Trial& t) { return fmt::format("{}", t.seed); }},
-    {"kind", [](const Trial& t) { return std::string(Name(t.outcome.kind)); }},
-    {"stage", [](const Trial& t) { return t.outcome.stage; }},
-    {"reason", [](const Trial& t) { return t.outcome.reason; }},
+    kProblem,
+    kSubject,
+    kProtocol,
+    kSeed,
+    kKind,
+    kStage,
+    kReason,
     {"time_ns", [](const Trial& t) { return Field(Ours(t), &Timing::median_ns); }},
     {"time_low_ns", [](const Trial& t) { return Bound(Ours(t), &Interval::low); }},
     {"time_high_ns", [](const Trial& t) { return Bound(Ours(t), &Interval::high); }},
@@ -68,25 +107,25 @@ constexpr CsvColumn kCsvColumns[] = {
     {"ratio", [](const Trial& t) { return Field(RatioToBaseline(t), &RatioEstimate::median); }},
     {"ratio_low", [](const Trial& t) { return Bound(RatioToBaseline(t), &Interval::low); }},
     {"ratio_high", [](const Trial& t) { return Bound(RatioToBaseline(t), &Interval::high); }},
-    {"registers", [](const Trial& t) { return fmt::format("{}", t.outcome.facts.registers); }},
-    {"local_bytes", [](const Trial& t) { return fmt::format("{}", t.outcome.facts.local_bytes); }},
-    {"static_smem_bytes", [](const Trial& t) { return fmt::format("{}", t.outcome.facts.static_smem_bytes); }},
-    {"code_bytes", [](const Trial& t) { return fmt::format("{}", t.outcome.facts.code_bytes); }},
-    {"max_abs_error", [](const Trial& t) { return Number(t.outcome.verdict.max_abs_error); }},
-    {"baseline_max_abs_error", [](const Trial& t) { return Number(t.outcome.verdict.baseline_max_abs_error); }},
-    {"relative_error", [](const Trial& t) { return Number(t.outcome.verdict.relative_error); }},
-    {"sm_clock_mhz", [](const Trial& t) { return fmt::format("{}", t.outcome.conditions.sm_clock_mhz); }},
-    {"power_watts", [](const Trial& t) { return Number(t.outcome.conditions.power_watts); }},
-    {"driver", [](const Trial& t) { return t.setting.driver; }},
-    {"toolchain", [](const Trial& t) { return t.setting.toolchain; }},
-    {"libraries", [](const Trial& t) { return t.setting.libraries; }},
-    {"harness", [](const Trial& t) { return t.setting.harness; }},
+    kRegisters,
+    kLocalBytes,
+    kStaticSmemBytes,
+    kCodeBytes,
+    kMaxAbsError,
+    kBaselineMaxAbsError,
+    kRelativeError,
+    kSmClockMhz,
+    kPowerWatts,
+    kDriver,
+    kToolchain,
+    kLibraries,
+    kHarness,
     {"chained_ns", [](const Trial& t) { return OursOn(t, Clock::kDeviceChained); }},
     {"offline_ns", [](const Trial& t) { return OursOn(t, Clock::kOffline); }},
     {"server_ns", [](const Trial& t) { return OursOn(t, Clock::kServer); }},
     {"host_ns", [](const Trial& t) { return OursOn(t, Clock::kHost); }},
     {"cold_ns", [](const Trial& t) { return OursOn(t, Clock::kDeviceCold); }},
-    {"clock_limits", [](const Trial& t) { return Print(t.outcome.conditions.limits); }},
+    kNewerClockLimits,
     {"observer", [](const Trial& t) { return t.outcome.counters ? t.outcome.counters->observer : std::string(); }},
 };
 
@@ -108,15 +147,19 @@ std::string Quoted(std::string field) {
 }  // namespace
 
 std::string CsvHeader() {
+  const CellWriter cells({.subject = Nobody()});
   std::vector<std::string> names;
-  for (const CsvColumn& column : kCsvColumns) names.emplace_back(column.name);
+  for (const CsvColumn& column : kCsvColumns)
+    names.emplace_back(column.print == nullptr ? cells.Of(column.field).name : column.name);
   for (const CounterDefinition& definition : CounterDefinitions()) names.emplace_back(definition.name);
   return Join(names, ",");
 }
 
 std::string ToCsvLine(const Trial& trial) {
+  const CellWriter cells(trial);
   std::vector<std::string> fields;
-  for (const CsvColumn& column : kCsvColumns) fields.push_back(Quoted(column.print(trial)));
+  for (const CsvColumn& column : kCsvColumns)
+    fields.push_back(Quoted(column.print == nullptr ? cells.Of(column.field).text : column.print(trial)));
   for (const CounterDefinition& definition : CounterDefinitions())
     fields.push_back(CounterField(trial, definition.counter));
   return Join(fields, ",");

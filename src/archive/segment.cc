@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view kMagic = "GSR\n";
 constexpr uint16_t kVersion = 4;
-constexpr size_t kMostColumns = 256;  // that any program may ever have
+constexpr size_t kMaxColumns = 256;  // that any program may ever have
 
 uint64_t Checksum(std::string_view bytes) { return HashBytes(bytes).low; }
 
@@ -41,14 +41,13 @@ std::string Assemble(const ColumnBytes& columns, size_t trial_count) {
   return segment + body;
 }
 
-// Nothing where these trials are too many for one segment.
+// Returns nullopt where these trials are too many for one segment.
 std::optional<std::string> EncodeOne(std::span<const Trial> trials, const SegmentDetail& detail) {
   if (trials.size() > kMaxSegmentTrials) return std::nullopt;
   ColumnEncoder encoder(detail.rounded);
   for (Trial trial : trials) {
     KeepRecordedSamples(trial.outcome, detail.samples);
-    std::string problem = Print(trial.gemm), subject = Print(trial.subject);
-    TrialFields(encoder, trial, problem, subject);
+    VisitFields(encoder, trial);
   }
   if (!encoder.WithinLimits()) return std::nullopt;
   std::string segment = Assemble(encoder.Columns(), trials.size());
@@ -91,7 +90,7 @@ Result<Header> ReadHeader(std::string_view segment, ByteReader& reader) {
   const uint16_t column_count = reader.Get<uint16_t>();
   Header header;
   header.trial_count = reader.Get<uint32_t>();
-  if (column_count > kMostColumns) return DataLoss("the segment's header is damaged");
+  if (column_count > kMaxColumns) return DataLoss("the segment's header is damaged");
   for (size_t i = 0; i < column_count; ++i)
     header.columns.push_back({reader.Get<uint32_t>(), reader.Get<uint32_t>(), reader.Get<uint64_t>()});
   const size_t header_bytes = segment.size() - reader.remaining();
@@ -153,22 +152,16 @@ Result<std::vector<Trial>> DecodeSegment(std::string_view bytes) {
 }
 
 Result<std::vector<Trial>> DecodeColumns(const ColumnBytes& columns, size_t trial_count, size_t column_count) {
-  // Every trial has a byte or more in every column that is not of a list.
-  if (trial_count > kMaxSegmentTrials || trial_count > columns[size_t(Column::kProblem)].size())
+  // Outside lists, a trial has at least a byte in every column.
+  if (trial_count > kMaxSegmentTrials || trial_count > columns[size_t(RecordField::kProblem)].size())
     return DataLoss(fmt::format("a segment of {} trials without their columns", trial_count));
   ColumnDecoder decoder(columns, column_count);
   std::vector<Trial> trials(trial_count);
   for (Trial& trial : trials) {
-    std::string problem, subject;
-    TrialFields(decoder, trial, problem, subject);
+    VisitFields(decoder, trial);
     if (decoder.failed()) break;
-    const Result<Gemm> gemm = ParseGemm(problem);
-    if (!gemm.ok()) return DataLoss(fmt::format("a trial's problem: {}", gemm.status().message()));
-    Result<TrialSubject> parsed = ParseTrialSubject(subject);
-    if (!parsed.ok()) return DataLoss(fmt::format("a trial's plan: {}", parsed.status().message()));
     for (const Status& sound : {CheckTimes(trial.outcome), CheckNames(trial)})
-      if (!sound.ok()) return DataLoss(fmt::format("a trial of {}: {}", problem, sound.message()));
-    trial.gemm = *gemm, trial.subject = *std::move(parsed);
+      if (!sound.ok()) return DataLoss(fmt::format("a trial of {}: {}", Print(trial.gemm), sound.message()));
   }
   RETURN_IF_ERROR(decoder.Finish());
   return trials;

@@ -176,8 +176,7 @@ TEST(Segment, ColumnsThatAnOlderFileLacksLeaveTheirFieldsAsTheyAre) {
   Trial trial = AllRecorded({ExampleTrial(0)}, {.samples = false})[0];
   trial.outcome.conditions.limits = {ClockLimit::kPowerCap};  // the one that was always told
   trial.outcome.conditions.is_settled = false;
-  std::string problem = Print(trial.gemm), subject = Print(trial.subject);
-  TrialFields(encoder, trial, problem, subject);
+  VisitFields(encoder, trial);
   ASSERT_FALSE(trial.outcome.comparisons.empty());
   const Result<std::vector<Trial>> read = DecodeColumns(encoder.Columns(), 1, kFirstColumnCount);
   ASSERT_FALSE(read.ok()) << "the last column is there, though nobody said so";
@@ -213,11 +212,10 @@ TEST(Segment, AnotherFormatIsRefusedByName) {
 TEST(Segment, RealsThatAreCutAreRefused) {
   ColumnEncoder encoder(false);
   Trial trial = ExampleTrial(0);
-  std::string problem = Print(trial.gemm), subject = Print(trial.subject);
-  TrialFields(encoder, trial, problem, subject);
+  VisitFields(encoder, trial);
   for (const size_t lost : {1, 4}) {
     ColumnBytes columns = encoder.Columns();
-    std::string& medians = columns[size_t(Column::kMedianNs)];
+    std::string& medians = columns[size_t(RecordField::kMedianNs)];
     medians.resize(medians.size() - lost);
     const Status status = DecodeColumns(columns, 1).status();
     EXPECT_EQ(status.code(), StatusCode::kDataLoss);
