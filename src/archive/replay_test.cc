@@ -26,7 +26,7 @@ Trial Measured(int number, double time_ns, bool samples = true) {
 }
 
 EvaluationRequest RequestFor(const Trial& trial, uint64_t seed) {
-  return {.gemm = trial.gemm, .subject = trial.plan(), .protocol = trial.outcome.protocol, .seed = seed};
+  return {{.gemm = trial.gemm, .protocol = trial.outcome.protocol, .seed = seed}, trial.plan()};
 }
 
 TEST(Recording, KnowsWhatWasRecordedAndWhen) {

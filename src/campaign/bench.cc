@@ -130,12 +130,12 @@ class BenchRun {
   }
 
   EvaluationRequest RequestFor(const Gemm& gemm, const Subject& subject) const {
-    return {.gemm = gemm,
-            .subject = subject,
-            .protocol = options_.protocol,
-            .clocks = options_.clocks,
-            .seed = options_.seed,
-            .baselines = options_.baselines};
+    return {{.gemm = gemm,
+             .protocol = options_.protocol,
+             .clocks = options_.clocks,
+             .seed = options_.seed,
+             .baselines = options_.baselines},
+            subject};
   }
 
   void PrepareAhead() {

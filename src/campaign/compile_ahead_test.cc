@@ -13,9 +13,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kLong{20000}, kMoment{20};
 
-EvaluationRequest RequestFor(const Plan& plan, const Gemm& gemm = SomeGemm()) {
-  return {.gemm = gemm, .subject = plan};
-}
+EvaluationRequest RequestFor(const Plan& plan, const Gemm& gemm = SomeGemm()) { return {{.gemm = gemm}, plan}; }
 
 // Compiles nothing until it is opened.
 class Gate {

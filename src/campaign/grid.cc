@@ -83,13 +83,13 @@ class GridRun {
     while (next_ < open_.size() && ahead_.pending() < ahead_.window()) {
       const Cell cell = open_[next_++];
       ++open_of_problem_[cell.problem];
-      ahead_.Add(cell.problem, {.gemm = options_.problems[cell.problem],
-                                .subject = options_.plans[cell.plan],
-                                .protocol = options_.protocol,
-                                .clocks = options_.clocks,
-                                .seed = options_.seed,
-                                .counters = options_.counters && options_.finalists == 0,
-                                .brief = options_.protocol == Protocol::kScreen && options_.finalists == 0});
+      ahead_.Add(cell.problem, {{.gemm = options_.problems[cell.problem],
+                                 .protocol = options_.protocol,
+                                 .clocks = options_.clocks,
+                                 .seed = options_.seed,
+                                 .counters = options_.counters && options_.finalists == 0,
+                                 .brief = options_.protocol == Protocol::kScreen && options_.finalists == 0},
+                                options_.plans[cell.plan]});
     }
   }
 
@@ -147,12 +147,12 @@ class GridRun {
     std::vector<EvaluationRequest> requests;
     for (const auto& [time_ns, plan] : screened) {
       if (judged.contains(plan)) continue;
-      requests.push_back({.gemm = options_.problems[problem],
-                          .subject = plan,
-                          .protocol = Protocol::kShort,
-                          .clocks = {Clock::kDevice, Clock::kOffline},
-                          .seed = options_.seed,
-                          .counters = options_.counters});
+      requests.push_back({{.gemm = options_.problems[problem],
+                           .protocol = Protocol::kShort,
+                           .clocks = {Clock::kDevice, Clock::kOffline},
+                           .seed = options_.seed,
+                           .counters = options_.counters},
+                          plan});
     }
     return requests;
   }

@@ -186,13 +186,13 @@ Status Lane::Resume(ProblemRun& run) {
 }
 
 EvaluationRequest Lane::RequestFor(const Gemm& gemm, const Plan& plan, Protocol protocol) const {
-  return {.gemm = gemm,
-          .subject = plan,
-          .protocol = protocol,
-          .clocks = protocol == Protocol::kShort ? ClocksOfFinals() : ClockSet{Clock::kDevice},
-          .seed = options().seed,
-          .calls_of_fastest = protocol == Protocol::kShort && options().standing,
-          .brief = options().brief};
+  return {{.gemm = gemm,
+           .protocol = protocol,
+           .clocks = protocol == Protocol::kShort ? ClocksOfFinals() : ClockSet{Clock::kDevice},
+           .seed = options().seed,
+           .calls_of_fastest = protocol == Protocol::kShort && options().standing,
+           .brief = options().brief},
+          plan};
 }
 
 std::vector<EvaluationRequest> Lane::RequestsFor(const Gemm& gemm, const std::vector<Plan>& plans,

@@ -173,12 +173,12 @@ Result<int> Run(const EvaluateCommand& command) {
     RETURN_IF_ERROR(OpenObjects(instrument));
   }
   const Protocol protocol = ProtocolFor(command, instrument);
-  const EvaluationRequest request{.gemm = command.gemm,
-                                  .subject = command.subject,
-                                  .protocol = protocol,
-                                  .clocks = ClocksFor(command, protocol),
-                                  .seed = command.seed,
-                                  .counters = command.counters};
+  const EvaluationRequest request{{.gemm = command.gemm,
+                                   .protocol = protocol,
+                                   .clocks = ClocksFor(command, protocol),
+                                   .seed = command.seed,
+                                   .counters = command.counters},
+                                  command.subject};
   PreparedCandidate candidate;
   if (instrument.live()) {
     ASSIGN_OR_RETURN(candidate,

@@ -91,13 +91,13 @@ std::string JsonText(const VerifyCommand& command, const Instrument& instrument,
 
 // The candidate's tests, then memcheck where it is wanted and the tests were passed.
 Result<Verification> Verify(const VerifyCommand& command, int gpu, const Instrument& instrument) {
-  const EvaluationRequest request{.gemm = command.gemm,
-                                  .subject = *command.subject,
-                                  .protocol = Protocol::kShort,
-                                  .seed = command.seed,
-                                  .time = false,
-                                  .tests = command.tests,
-                                  .certify = command.certify};
+  const EvaluationRequest request{{.gemm = command.gemm,
+                                   .protocol = Protocol::kShort,
+                                   .seed = command.seed,
+                                   .time = false,
+                                   .tests = command.tests,
+                                   .certify = command.certify},
+                                  *command.subject};
   const Device& device = instrument.evaluator->device();
   ASSIGN_OR_RETURN(const PreparedCandidate candidate,
                    Prepare(request, device, *instrument.compiler, instrument.objects.get()));

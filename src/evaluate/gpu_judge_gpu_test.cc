@@ -8,7 +8,7 @@ namespace {
 const StepListener kSilent = [](const Step&) {};
 
 ProblemMessage Screened(int k) {
-  ProblemMessage problem{{{4096, 4096, k}, {kNn}}, Protocol::kScreen, {Clock::kDevice}, 1};
+  ProblemMessage problem{{{{4096, 4096, k}, {kNn}}, Protocol::kScreen, {Clock::kDevice}, 1}};
   problem.baselines = *BaselineSet::Parse("lt_heuristic");
   return problem;
 }
@@ -45,7 +45,7 @@ TEST_F(GpuJudgeGpuTest, ProblemsThatComeToNeedMoreThanIsLeftPushOthersOut) {
 
 TEST_F(GpuJudgeGpuTest, WhatIsCertifiedIsNotKeptForToolsRunBesideTheNext) {
   const auto certified = [](int k) {
-    ProblemMessage problem{{{2048, 2048, k}, {kNn}}, Protocol::kScreen, {Clock::kDevice}, 1};
+    ProblemMessage problem{{{{2048, 2048, k}, {kNn}}, Protocol::kScreen, {Clock::kDevice}, 1}};
     problem.time = false;
     problem.certify = true;
     return problem;

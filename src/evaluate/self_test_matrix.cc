@@ -22,12 +22,12 @@ bool Passed(const Outcome& outcome) {
 }
 
 EvaluationRequest RequestFor(const Case& tested, uint64_t seed) {
-  return {.gemm = tested.gemm,
-          .subject = FreeForm{tested.name + ".cu", tested.text},
-          .protocol = Protocol::kShort,
-          .clocks = {Clock::kDevice, Clock::kOffline},
-          .seed = seed,
-          .time = true};
+  return {{.gemm = tested.gemm,
+           .protocol = Protocol::kShort,
+           .clocks = {Clock::kDevice, Clock::kOffline},
+           .seed = seed,
+           .time = true},
+          FreeForm{tested.name + ".cu", tested.text}};
 }
 
 bool IsToBeBuilt(const Case& tested) {

@@ -42,8 +42,8 @@ Result<KernelFile> BuildKernels(const Catalogue& catalogue, Compiler& compiler, 
   for (size_t done = 0; done < distinct.size(); ++done) {
     if (options.stop()) return Interrupted("stopped; the same command begins again, with what was compiled at hand");
     for (; begun < distinct.size() && ahead.pending() < ahead.window(); ++begun)
-      ahead.AddTogether(
-          begun, {{.gemm = distinct[begun].front()->gemm, .subject = distinct[begun].front()->plan, .time = false}});
+      ahead.AddTogether(begun,
+                        {{{.gemm = distinct[begun].front()->gemm, .time = false}, distinct[begun].front()->plan}});
     ASSIGN_OR_RETURN(const std::vector<Contender> built, ahead.TakeTogether(done));
     const PreparedCandidate& candidate = built.front().candidate;
     if (candidate.ended)

@@ -31,12 +31,7 @@ constexpr int kMostProcesses = 3;
 constexpr double kSecondsTogether = 15;
 
 EvaluationRequest RequestFor(const PlannedGemm& pair, uint64_t seed) {
-  return {.gemm = pair.gemm,
-          .subject = pair.plan,
-          .protocol = Protocol::kShort,
-          .seed = seed,
-          .time = false,
-          .certify = true};
+  return {{.gemm = pair.gemm, .protocol = Protocol::kShort, .seed = seed, .time = false, .certify = true}, pair.plan};
 }
 
 // Of all lanes.

@@ -177,11 +177,11 @@ void Promoter::Expect(std::span<const Challenge> layouts) {
     std::vector<Plan> racers = lineup.challengers;
     if (lineup.size() > racers.size()) racers.push_back(*lineup.standing);
     for (const Plan& plan : racers)
-      requests.push_back({.gemm = challenge.gemm,
-                          .subject = plan,
-                          .protocol = Protocol::kShort,
-                          .clocks = {Clock::kDevice, Clock::kOffline, Clock::kServer},
-                          .calls_of_fastest = true});
+      requests.push_back({{.gemm = challenge.gemm,
+                           .protocol = Protocol::kShort,
+                           .clocks = {Clock::kDevice, Clock::kOffline, Clock::kServer},
+                           .calls_of_fastest = true},
+                          plan});
   }
   if (!requests.empty()) ahead_->AddTogether(place->second.turn, requests);
 }

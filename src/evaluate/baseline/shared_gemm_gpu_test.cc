@@ -58,7 +58,7 @@ class SharedGemmGpuTest : public TestWithJudge {
     return "so:" + object.string();
   }
   Outcome RaceWith(const std::string& contender) {
-    ProblemMessage problem{{{256, 256, 256}, {kTn}}, Protocol::kScreen, {Clock::kDevice}, 1};
+    ProblemMessage problem{{{{256, 256, 256}, {kTn}}, Protocol::kScreen, {Clock::kDevice}, 1}};
     problem.baselines = *BaselineSet::Parse("lt_auto_tn," + contender);
     problem.only_baselines = true;
     const Status prepared = judge_->Prepare(problem, kSilent);

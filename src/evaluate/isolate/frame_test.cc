@@ -58,8 +58,12 @@ TEST(Frame, EveryFlippedBitIsRefused) {
 }
 
 ProblemMessage SomeProblem() {
-  ProblemMessage problem{
-      {{3, 5, 7}, {kNn, ScalarType::kBf16}, 9}, Protocol::kShort, {Clock::kDevice, Clock::kOffline}, 0xfeedface, false};
+  ProblemMessage problem;
+  problem.gemm = {{3, 5, 7}, {kNn, ScalarType::kBf16}, 9};
+  problem.protocol = Protocol::kShort;
+  problem.clocks = {Clock::kDevice, Clock::kOffline};
+  problem.seed = 0xfeedface;
+  problem.time = false;
   problem.tests = *ParseTestSet("binary,repeat");
   problem.certify = true;
   problem.baselines = *BaselineSet::Parse("default,torch_nn,so:/x.so");

@@ -12,8 +12,8 @@ namespace gemmsmith {
 
 namespace {
 
-constexpr size_t kMostTogether = 16, kMostInHeat = 32;
-constexpr uint64_t kMostBytesTogether = uint64_t{64} << 20;
+constexpr size_t kMaxTogether = 16, kMaxInHeat = 32;
+constexpr uint64_t kMaxBytesTogether = uint64_t{64} << 20;
 
 Outcome Unanswered(const WorkerFailure& failure) {
   Outcome outcome;
@@ -23,7 +23,7 @@ Outcome Unanswered(const WorkerFailure& failure) {
   return outcome;
 }
 
-// A profiler that takes the worker along takes no candidate along: what was asked for is judged again without it.
+// A profiler may end the worker. That blames no candidate: all are judged again without it.
 bool IsProfilersFault(const WorkerFailure& failure) { return failure.step.name == kCountersStep; }
 
 void SayWhyNoCounters(const std::string& reason, Outcome& outcome) {
@@ -31,7 +31,7 @@ void SayWhyNoCounters(const std::string& reason, Outcome& outcome) {
   if (passed && !outcome.counters) outcome.counters.emplace().lacks = reason;
 }
 
-// Only the candidate in whose step it happened is to blame; where that is nobody's, none is.
+// Blames the candidate whose step it was. A step of no candidate blames none.
 Judgements Unanswered(const WorkerFailure& failure, size_t candidates) {
   Judgements judgements;
   judgements.outcomes.resize(candidates);
@@ -45,8 +45,8 @@ Judgements Unanswered(const WorkerFailure& failure, size_t candidates) {
 
 int Smaller(int size) { return size >= 16 ? size / 2 / 8 * 8 : (size + 1) / 2; }
 
-// A shape whose matrices lie within the problem's and for which the plan becomes the same text; nothing where there is
-// none, as for plans that fix the dimensions.
+// A shape whose matrices lie within the problem's and for which the plan becomes the same text. Returns nullopt where
+// there is none, as for plans that fix the dimensions.
 std::optional<OtherShape> OtherShapeFor(const Plan& plan, const Gemm& gemm, const Device& device) {
   const auto [m, n, k] = gemm.shape;
   const std::string text = Emit(plan, gemm).text;
@@ -71,26 +71,22 @@ ProblemMessage InWhateverLayout(const EvaluationRequest& request) {
   return problem;
 }
 
-// How many of the first of these make one exchange, at least one.
+// The number of candidates, from the first on, that make one exchange: at least one.
 size_t ExchangeSize(Protocol protocol, std::span<const CandidateMessage> candidates) {
   const bool is_heat = protocol == Protocol::kHeat;
-  const uint64_t most_bytes = is_heat ? kMaxPayloadBytes - (1 << 20) : kMostBytesTogether;
-  const size_t most = std::min(candidates.size(), is_heat ? kMostInHeat : kMostTogether);
+  const uint64_t max_bytes = is_heat ? kMaxPayloadBytes - (1 << 20) : kMaxBytesTogether;
+  const size_t most = std::min(candidates.size(), is_heat ? kMaxInHeat : kMaxTogether);
   if (candidates[0].is_source()) return 1;
   size_t count = 0;
   for (uint64_t bytes = 0; count < most && !candidates[count].is_source(); ++count)
-    if (bytes += EncodedBytes(candidates[count]); bytes > most_bytes && count > 0) break;
+    if (bytes += EncodedBytes(candidates[count]); bytes > max_bytes && count > 0) break;
   return count;
 }
 
 }  // namespace
 
 ProblemMessage ProblemOf(const EvaluationRequest& request) {
-  ProblemMessage problem{request.gemm, request.protocol, request.clocks, request.seed, request.time};
-  problem.tests = request.tests, problem.certify = request.certify, problem.baselines = request.baselines;
-  problem.counters = request.counters;
-  problem.calls_of_fastest = request.calls_of_fastest;
-  problem.brief = request.brief;
+  ProblemMessage problem{request};
   problem.clocks.Add(Clock::kDevice);
   return problem;
 }
@@ -124,9 +120,8 @@ Status IsolatedEvaluator::EnsureWorker() {
   return OkStatus();
 }
 
-// Without timing, its context may have put work on two streams (TestBench::is_untimed). A process that a profiler was
-// in takes up to a tenth longer to launch, in half of all processes (H200, November 2026): the device's own clocks
-// hardly see it.
+// A worker that tested without timing may have put work on two streams (TestBench::is_untimed). A process that a
+// profiler was in may take longer to launch: the device's own clocks hardly see it, the clocks of single calls do.
 bool IsolatedEvaluator::WorkerMayTime(const ProblemMessage& problem) const {
   const bool times_calls = std::any_of(std::begin(kCallClocks), std::end(kCallClocks),
                                        [&](Clock clock) { return problem.clocks.Has(clock); });
@@ -138,15 +133,15 @@ void IsolatedEvaluator::EndWorker() {
   worker_.reset();
 }
 
-// A call that the driver failed may have cost the worker its context: the next request gets a fresh one.
+// A call that the driver failed may have cost the worker its context: the next request gets a fresh worker.
 Status IsolatedEvaluator::GiveUp(Status failure) {
   if (failure.code() != StatusCode::kIoError) return failure;
   EndWorker();
   return failure;
 }
 
-// A worker that fails here does so without a candidate: it was ended from outside while idle, or by what the candidate
-// before left behind. One fresh worker gets a second chance.
+// A worker that fails here has no candidate yet: it was ended from outside while idle, or by the traces of an earlier
+// candidate. One fresh worker gets a second chance.
 Status IsolatedEvaluator::PrepareProblem(const ProblemMessage& problem) {
   if (problem.time && worker_ && !WorkerMayTime(problem)) EndWorker();
   WorkerFailure failure;
@@ -197,7 +192,7 @@ Result<Judgements> IsolatedEvaluator::Ask(FrameType type, const std::string& pay
                     count);
 }
 
-// Every turn answers a candidate or is the last one that sends several, so this ends.
+// This ends: every round answers a candidate, drops the counters, or is the last one that sends several.
 Status IsolatedEvaluator::JudgeAll(const ProblemMessage& problem, std::span<const CandidateMessage> candidates,
                                    std::span<std::optional<Outcome>> answers) {
   std::vector<size_t> waiting(candidates.size());
@@ -250,12 +245,12 @@ std::vector<Result<Outcome>> IsolatedEvaluator::EvaluateTogether(std::span<const
   }
 
   std::vector<std::optional<Outcome>> judged(candidates.size());
-  Status world;
-  for (size_t first = 0; first < candidates.size() && world.ok();) {
+  Status failure;
+  for (size_t first = 0; first < candidates.size() && failure.ok();) {
     const std::span<const CandidateMessage> rest = std::span(candidates).subspan(first);
     const EvaluationRequest& request = contenders[0].request;
     const size_t count = ExchangeSize(request.protocol, rest);
-    world = JudgeAll(ProblemOf(request), rest.first(count), std::span(judged).subspan(first, count));
+    failure = JudgeAll(ProblemOf(request), rest.first(count), std::span(judged).subspan(first, count));
     first += count;
   }
   for (size_t i = 0; i < places.size(); ++i) {
@@ -268,7 +263,7 @@ std::vector<Result<Outcome>> IsolatedEvaluator::EvaluateTogether(std::span<const
   }
   std::vector<Result<Outcome>> outcomes;
   for (std::optional<Outcome>& answer : answers)
-    outcomes.push_back(answer ? Result<Outcome>(*std::move(answer)) : Result<Outcome>(world));
+    outcomes.push_back(answer ? Result<Outcome>(*std::move(answer)) : Result<Outcome>(failure));
   return outcomes;
 }
 

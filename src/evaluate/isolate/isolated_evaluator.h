@@ -1,4 +1,4 @@
-// An Evaluator whose candidates run in a child process that may crash, hang or lie, and is then replaced.
+// An Evaluator whose candidates run in a child process. The process may crash, hang or lie; it is then replaced.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@
 
 namespace gemmsmith {
 
-// What a worker is told of a request and of one of its candidates.
+// A request and one of its candidates as the worker's messages.
 ProblemMessage ProblemOf(const EvaluationRequest& request);
 CandidateMessage MessageFor(const Contender& contender, const Device& device);
 
@@ -25,8 +25,8 @@ class IsolatedEvaluator : public Evaluator {
   const Device& device() const override { return hello_.device; }
   Setting setting() const override { return hello_.setting; }
   Result<Outcome> Evaluate(const EvaluationRequest& request, const PreparedCandidate& candidate) override;
-  // In exchanges of at most 16 candidates and 64 MiB; a heat, being one race, in one exchange of at most 32. A
-  // candidate that hangs or crashes costs its own outcome and one worker; the others of its exchange are sent again.
+  // In exchanges of at most 16 candidates and 64 MiB. A heat is one race, so it is one exchange, of at most 32. A
+  // candidate that hangs or crashes costs its own outcome and one worker: the others of its exchange are sent again.
   std::vector<Result<Outcome>> EvaluateTogether(std::span<const Contender> contenders) override;
 
   Result<Outcome> RaceBaselines(const EvaluationRequest& request) override;
@@ -41,14 +41,14 @@ class IsolatedEvaluator : public Evaluator {
   void EndWorker();
   bool WorkerMayTime(const ProblemMessage& problem) const;
   Status PrepareProblem(const ProblemMessage& problem);
-  // In every layout of these, the first one's last.
+  // Prepares the problem in every layout of these, the first candidate's last.
   Status PrepareLayouts(const ProblemMessage& problem, std::span<const CandidateMessage> candidates);
   Status GiveUp(Status failure);
-  // Fills the answers of these candidates, whatever becomes of the workers; stops where the world fails.
+  // Fills the answers of these candidates, with as many workers as it takes. Stops at a failure of the environment.
   Status JudgeAll(const ProblemMessage& problem, std::span<const CandidateMessage> candidates,
                   std::span<std::optional<Outcome>> answers);
-  // Once to one worker, about the problem just prepared; what is left unanswered must be sent again. One that is alone
-  // is always answered.
+  // Asks one worker once, about the problem just prepared. Candidates left unanswered must be sent again; a candidate
+  // that is alone is always answered.
   Result<Judgements> Ask(FrameType type, const std::string& payload, size_t count, WorkerFailure& failure);
 
   const std::vector<std::string> command_;
@@ -56,8 +56,8 @@ class IsolatedEvaluator : public Evaluator {
   std::optional<FileLock> lock_;
   WorkerHello hello_;
   std::optional<WorkerProcess> worker_;
-  bool worker_has_verified_ = false;  // without timing: it times nothing any more
-  bool worker_has_counted_ = false;   // with a profiler: it times no single calls any more
+  bool worker_has_verified_ = false;  // tested without timing: it times nothing any more
+  bool worker_has_counted_ = false;   // had a profiler: it times no single calls any more
 };
 
 }  // namespace gemmsmith

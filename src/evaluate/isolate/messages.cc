@@ -1,6 +1,7 @@
 #include "evaluate/isolate/messages.h"
 
 #include "base/bytes.h"
+#include "evaluate/outcome_fields.h"
 
 namespace gemmsmith {
 
@@ -17,21 +18,24 @@ Status Complete(const ByteReader& reader, std::string_view what) {
 }
 
 // Visits every field in the order of the wire, so that writing and reading cannot differ.
-template <class Visit>
-void VisitHello(auto& hello, Visit&& visit) {
+void VisitHello(auto& hello, auto&& visit) {
   auto& device = hello.device;
   visit(device.name), visit(device.key);
   visit(device.compute_major), visit(device.compute_minor), visit(device.multiprocessors);
   visit(device.max_threads_per_block), visit(device.registers_per_block);
   visit(device.smem_bytes_per_block), visit(device.smem_bytes_per_multiprocessor), visit(device.max_grid_y);
   visit(device.peak_half_tflops), visit(device.l2_tbs), visit(device.l2_resident_mb), visit(device.memory_tbs);
-  auto& setting = hello.setting;
-  visit(setting.device_key), visit(setting.device_name), visit(setting.gpu_uuid), visit(setting.driver);
-  visit(setting.toolchain), visit(setting.libraries), visit(setting.harness);
+  VisitFields(visit, hello.setting);
 }
 
-template <class Visit>
-void VisitLaunch(auto& launch, Visit&& visit) {
+void VisitProblem(auto& problem, auto&& visit) {
+  visit(problem.gemm), visit(problem.protocol), visit(problem.clocks), visit(problem.seed), visit(problem.time);
+  visit(problem.baselines), visit(problem.only_baselines);
+  visit(problem.tests), visit(problem.certify), visit(problem.counters);
+  visit(problem.calls_of_fastest), visit(problem.brief);
+}
+
+void VisitLaunch(auto& launch, auto&& visit) {
   for (auto* dim : {&launch.grid, &launch.block, &launch.cluster}) visit(dim->x), visit(dim->y), visit(dim->z);
   visit(launch.smem_bytes), visit(launch.workspace_bytes);
   visit(launch.fills_gpu), visit(launch.is_placed), visit(launch.even_turns), visit(launch.shares_rest),
@@ -45,16 +49,12 @@ void VisitLaunch(auto& launch, Visit&& visit) {
   });
 }
 
-template <class Visit>
-void VisitOther(auto& other, Visit&& visit) {
+void VisitOther(auto& other, auto&& visit) {
   visit(other.shape.m), visit(other.shape.n), visit(other.shape.k);
   VisitLaunch(other.launch, visit);
 }
 
-template <class Visit>
-void VisitLayout(auto& layout, Visit&& visit) {
-  visit(layout.a), visit(layout.b);
-}
+void VisitLayout(auto& layout, auto&& visit) { visit(layout.a), visit(layout.b); }
 
 struct Writing {
   ByteWriter& writer;
@@ -64,21 +64,55 @@ struct Writing {
     for (const Item& item : items) fields(item);
   }
   void operator()(const std::string& text) { writer.PutString(text); }
+  void operator()(const Gemm& gemm) { writer.PutString(Print(gemm)); }
+  void operator()(const Protocol& protocol) { writer.PutString(Name(protocol)); }
+  void operator()(const ClockSet& clocks) { writer.Put(clocks.bits()); }
+  void operator()(const TestSet& tests) { writer.Put(tests.bits()); }
+  void operator()(const BaselineSet& baselines) { writer.PutString(baselines.Print()); }
   template <class T>
   requires std::is_arithmetic_v<T> || std::is_enum_v<T>
   void operator()(const T& value) { writer.Put(value); }
+  void Text(RecordField, std::string_view, const std::string& text) { writer.PutString(text); }
 };
 
 struct Reading {
   ByteReader& reader;
+  Status status;  // the first value that this program does not know
   template <class Item>
   void operator()(std::vector<Item>& items, auto&& fields) {
     for (int count = reader.Get<uint8_t>(); count > 0 && !reader.failed(); --count) fields(items.emplace_back());
   }
   void operator()(std::string& text) { text = reader.GetString(); }
+  void operator()(bool& flag) { flag = reader.Get<uint8_t>() != 0; }
+  void operator()(Gemm& gemm) { Take(ParseGemm(reader.GetString()), gemm); }
+  void operator()(Protocol& protocol) {
+    const std::string name = reader.GetString();
+    Take(ParseProtocol(name), protocol, fmt::format("unknown protocol '{}'", name));
+  }
+  void operator()(ClockSet& clocks) {
+    Take(ClockSet::FromBits(reader.Get<uint32_t>()), clocks, "clocks that this program does not know");
+  }
+  void operator()(TestSet& tests) {
+    Take(TestSet::FromBits(reader.Get<uint32_t>()), tests, "tests that this program does not know");
+  }
+  void operator()(BaselineSet& baselines) { Take(BaselineSet::Parse(reader.GetString()), baselines); }
   template <class T>
   requires std::is_arithmetic_v<T> || std::is_enum_v<T>
   void operator()(T& value) { value = reader.Get<T>(); }
+  void Text(RecordField, std::string_view, std::string& text) { text = reader.GetString(); }
+
+ private:
+  template <class T>
+  void Take(Result<T> parsed, T& value) {
+    if (parsed.ok())
+      value = *std::move(parsed);
+    else if (status.ok())
+      status = parsed.status();
+  }
+  template <class T>
+  void Take(std::optional<T> parsed, T& value, std::string_view otherwise) {
+    Take(parsed ? Result<T>(*parsed) : Result<T>(DataLoss(std::string(otherwise))), value);
+  }
 };
 
 }  // namespace
@@ -86,7 +120,8 @@ struct Reading {
 std::string Encode(const WorkerHello& hello) {
   ByteWriter writer;
   writer.Put(kProtocolVersion);
-  VisitHello(hello, Writing{writer});
+  WorkerHello copy = hello;  // a Setting's visitor takes what may change
+  VisitHello(copy, Writing{writer});
   return std::move(writer).Take();
 }
 
@@ -102,45 +137,17 @@ Result<WorkerHello> DecodeHello(std::string_view bytes) {
 
 std::string Encode(const ProblemMessage& message) {
   ByteWriter writer;
-  writer.PutString(Print(message.gemm));
-  writer.PutString(Name(message.protocol));
-  writer.Put(message.clocks.bits());
-  writer.Put(message.seed);
-  writer.Put(uint8_t(message.time));
-  writer.PutString(message.baselines.Print());
-  writer.Put(uint8_t(message.only_baselines));
-  writer.Put(message.tests.bits());
-  writer.Put(uint8_t(message.certify));
-  writer.Put(uint8_t(message.counters));
-  writer.Put(uint8_t(message.calls_of_fastest));
-  writer.Put(uint8_t(message.brief));
+  VisitProblem(message, Writing{writer});
   return std::move(writer).Take();
 }
 
 Result<ProblemMessage> DecodeProblem(std::string_view bytes) {
   ByteReader reader(bytes);
-  const std::string gemm = reader.GetString(), protocol = reader.GetString();
   ProblemMessage message;
-  const std::optional<ClockSet> clocks = ClockSet::FromBits(reader.Get<uint32_t>());
-  message.seed = reader.Get<uint64_t>();
-  message.time = reader.Get<uint8_t>() != 0;
-  const std::string baselines = reader.GetString();
-  message.only_baselines = reader.Get<uint8_t>() != 0;
-  const std::optional<TestSet> tests = TestSet::FromBits(reader.Get<uint32_t>());
-  message.certify = reader.Get<uint8_t>() != 0;
-  message.counters = reader.Get<uint8_t>() != 0;
-  message.calls_of_fastest = reader.Get<uint8_t>() != 0;
-  message.brief = reader.Get<uint8_t>() != 0;
+  Reading reading{reader};
+  VisitProblem(message, reading);
   RETURN_IF_ERROR(Complete(reader, "problem"));
-  ASSIGN_OR_RETURN(message.gemm, ParseGemm(gemm));
-  const std::optional<Protocol> parsed = ParseProtocol(protocol);
-  if (!parsed) return DataLoss(fmt::format("unknown protocol '{}'", protocol));
-  message.protocol = *parsed;
-  if (!clocks) return DataLoss("clocks that this program does not know");
-  message.clocks = *clocks;
-  ASSIGN_OR_RETURN(message.baselines, BaselineSet::Parse(baselines));
-  if (!tests) return DataLoss("tests that this program does not know");
-  message.tests = *tests;
+  RETURN_IF_ERROR(reading.status);
   return message;
 }
 

@@ -1,4 +1,4 @@
-// Payloads of the frames. Every Decode refuses what is truncated, too long or out of range.
+// Payloads of the frames. Every Decode refuses bytes that are truncated, too long or out of range.
 #pragma once
 
 #include "evaluate/isolate/judge.h"
@@ -18,7 +18,7 @@ Result<ProblemMessage> DecodeProblem(std::string_view bytes);
 
 std::string Encode(std::span<const CandidateMessage> candidates);
 Result<std::vector<CandidateMessage>> DecodeCandidates(std::string_view bytes);
-// What one candidate adds to the length of a list, or a little more.
+// An upper bound, and a close one, of the bytes that a candidate adds to a list.
 uint64_t EncodedBytes(const CandidateMessage& candidate);
 
 // A candidate with its problem, as the verb `once` reads it from a file.
@@ -35,7 +35,7 @@ Result<Step> DecodeStep(std::string_view bytes);
 std::string Encode(const Judgements& judgements);
 Result<Judgements> DecodeJudgements(std::string_view bytes);
 
-// A Status that is not OK; DataLoss where the bytes are none.
+// A Status that is not OK. Bytes that hold none decode to DataLoss.
 std::string EncodeFailure(const Status& status);
 Status DecodeFailure(std::string_view bytes);
 

@@ -60,11 +60,11 @@ class CountersGpuTest : public testing::Test {
   static SingleCall CallFor(const Gemm& gemm) {
     const Device& device = judge_->hello().device;
     const Plan plan = RankedPlans(gemm, device, 1).at(0);
-    const EvaluationRequest request{.gemm = gemm, .subject = plan};
+    const EvaluationRequest request{{.gemm = gemm}, plan};
     const Result<PreparedCandidate> prepared = Prepare(request, device, *compiler_);
     EXPECT_TRUE(prepared.ok() && !prepared->ended) << Print(plan);
     const Binary& binary = prepared->compilation.binary;
-    return {{.gemm = gemm, .protocol = Protocol::kShort, .clocks = {Clock::kDevice}, .seed = 1},
+    return {{{.gemm = gemm, .protocol = Protocol::kShort, .clocks = {Clock::kDevice}, .seed = 1}},
             {LaunchFor(plan, gemm), binary.entry, binary.cubin}};
   }
 

@@ -134,7 +134,7 @@ class ClocksGpuTest : public TestWithJudge {
     return judgements.ok() ? judgements->outcomes.at(0).value() : Outcome{};
   }
   static ProblemMessage Alone(const Gemm& gemm, std::string_view baselines, ClockSet clocks) {
-    ProblemMessage problem{gemm, Protocol::kShort, clocks, 1};
+    ProblemMessage problem{{gemm, Protocol::kShort, clocks, 1}};
     problem.baselines = *BaselineSet::Parse(baselines);
     problem.only_baselines = true;
     return problem;
@@ -391,7 +391,7 @@ TEST_F(ClocksGpuTest, WhatIsNotThereIsMissingWithTheReasonAndTheOthersRace) {
 // ---- candidates
 
 TEST_F(ClocksGpuTest, ALaunchTheDriverRefusesIsLaunchFailedAndCostsNoWorker) {
-  const ProblemMessage problem{{{64, 64, 64}, {kTn}}, Protocol::kScreen, {Clock::kDevice}, 1};
+  const ProblemMessage problem{{{{64, 64, 64}, {kTn}}, Protocol::kScreen, {Clock::kDevice}, 1}};
   ASSERT_TRUE(judge_->Prepare(problem, kSilent).ok());
   Result<std::unique_ptr<Compiler>> compiler = MakeCompilerHere();
   ASSERT_TRUE(compiler.ok());
@@ -442,7 +442,7 @@ extern "C" __global__ void chain(const GemmArguments g) {{
 }
 
 TEST_F(ClocksGpuTest, AChainableKernelIsTimedOnBothClocksAndOneThatDoesNotWaitIsWrong) {
-  ASSERT_TRUE(judge_->Prepare({{{64, 64, 64}, {kTn}}, Protocol::kScreen, {Clock::kDevice}, 1}, kSilent).ok());
+  ASSERT_TRUE(judge_->Prepare({{{{64, 64, 64}, {kTn}}, Protocol::kScreen, {Clock::kDevice}, 1}}, kSilent).ok());
   Result<std::unique_ptr<Compiler>> compiler = MakeCompilerHere();
   ASSERT_TRUE(compiler.ok());
   Launch launch;
