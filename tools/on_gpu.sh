@@ -43,8 +43,6 @@
 #          tools/on_gpu.sh policy TORCH SECONDS RECORDS...
 #                                                 train the policy and its ablations, then live on the first GPU until SECONDS
 #          tools/on_gpu.sh compare REPEATS        what `policy` trained, on the recorded space (no GPU)
-#          tools/on_gpu.sh duel SHAPES EVALS SECONDS [NAME=WEIGHTS...]
-#                                                 policies and local search, few candidates each; their winners and those of all sweeps race
 #          tools/on_gpu.sh bring                  everything under $OUT in pieces of 15 MB, behind the other steps of a call
 #          tools/on_gpu.sh kills ROUNDS           kill -9 of driver and worker in live runs; two runs on one GPU
 # Results go to $OUT (default: ./gpu_out): one .gsr of records a step, and logs.
@@ -461,35 +459,6 @@ compare_policy() {
   tar -C "$home" -czf "$out/traces.tgz" traces
 }
 
-# What policies (the one that came along, and those named) and local search, without and with their experience, find with few
-# candidates where no record of a held-out shape tells them anything; then one race a problem of their winners, those of the recorded
-# space and of all sweeps, and the libraries.
-duel() {
-  local shapes=$1 evals=$2 seconds=$3 back=$out side left=$(($# + 1))  # all sides and the race, in equal parts of the time
-  local bests=best:data/h200,best:${sweeps//,/+}
-  export OUT=/tmp/gemmsmith_duel
-  out=$OUT && mkdir -p "$out"
-  for side in local experienced policy "${@:4}"; do
-    local name=${side%%=*} options
-    case $side in
-      local) options=(--proposer local --winners none) ;;
-      experienced) options=(--proposer local --winners none "${experience[@]}" --hold-out standard) ;;
-      policy) options=(--proposer policy --winners none --hold-out standard) ;;
-      *) options=(--proposer policy --winners none --weights "${side#*=}" --hold-out standard) ;;
-    esac
-    each_gpu sweep "${name}_few" "$shapes" both "$evals" $(((seconds - SECONDS) / left--)) "${options[@]}"
-    bests+=,$(best_of "$out/${name}_few"-*.gsr)
-    tar -C "$out" -czf "$back/duel.tgz" .
-  done
-  each_gpu bench duel "$shapes" "$bests" device short $((seconds - SECONDS))
-  tar -C "$out" -czf "$back/duel.tgz" .
-}
-
-best_of() {
-  local IFS=+
-  echo "best:$*"
-}
-
 # Kills the driver, then the worker, in the middle of live runs on one archive: nothing stored is lost or doubled, and what
 # is left to do is done. Beside it, two runs on one GPU: the second says for whom it waits.
 kills() {
@@ -517,6 +486,6 @@ kills() {
 step=${1:-}
 case $step in
   pack) pack ;;
-  tests | self_test | sanitize | latency | baselines | rates | space | measure | sweep | sweep_and_settle | settle | certify | remeasure | confirm | bench | each_gpu | promote | policy | compare | duel | kills | bring) unpack && mkdir -p "$out" && shift && "$step" "$@" ;;
+  tests | self_test | sanitize | latency | baselines | rates | space | measure | sweep | sweep_and_settle | settle | certify | remeasure | confirm | bench | each_gpu | promote | policy | compare | kills | bring) unpack && mkdir -p "$out" && shift && "$step" "$@" ;;
   *) sed -n '2,/^set /s/^# //p' "$0" >&2; exit 2 ;;
 esac

@@ -55,8 +55,8 @@ TEST_F(CameAlong, ASearchOnAGpuHasTheSpaceItsDenseBlockAndTheSearchesOfItsDevice
 }
 
 TEST_F(CameAlong, ASpaceThatNoStandingSearchesStandBesideIsOneSource) {
-  const std::filesystem::path deep = GEMMSMITH_SOURCE_DIR "/data/h200/deep", h200 = GEMMSMITH_SOURCE_DIR "/data/h200";
-  EXPECT_EQ(*SpaceAndSearches({.key = "h200", .path = deep}), (std::vector<RecordSource>{{deep}}));
+  const std::filesystem::path block = GEMMSMITH_SOURCE_DIR "/data/h200/dense", h200 = GEMMSMITH_SOURCE_DIR "/data/h200";
+  EXPECT_EQ(*SpaceAndSearches({.key = "h200", .path = block}), (std::vector<RecordSource>{{block}}));
   EXPECT_EQ(*SpaceAndSearches({.key = "h200", .path = h200}),
             (std::vector<RecordSource>{{h200}, *StandingRecords("h200")}));
   EXPECT_EQ(SpaceAndSearches({.key = "h200", .path = h200, .has_segments = false})->size(), 1u);

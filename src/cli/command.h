@@ -156,16 +156,6 @@ struct RecordsStatsCommand {
   bool json = false;
 };
 
-struct RecordsRankCommand {
-  std::vector<std::filesystem::path> sources;  // empty: what a replay answers from
-  bool json = false;
-};
-
-struct RecordsScreeningCommand {
-  TrialSelection selection;
-  bool json = false;
-};
-
 enum class TrainingStage : uint8_t { kPretrain, kImitate, kRl };
 
 struct TrainCommand {
@@ -216,17 +206,6 @@ struct RecordsPairsCommand {
   TrialSelection selection;
   PairOptions options;
   ReportFormat format = ReportFormat::kText;
-};
-
-// Winners of several searches in the same races.
-struct RecordsDuelCommand {
-  struct Side {
-    std::string name;
-    RecordSource records;
-  };
-  std::vector<std::filesystem::path> races;
-  std::vector<Side> sides;  // the first is what the others stand beside
-  bool json = false;
 };
 
 // Libraries' times of a record beside those of another table.
@@ -393,11 +372,11 @@ struct GuestCommand {};
 using Command =
     std::variant<OptimizeCommand, EvaluateCommand, VerifyCommand, SelfTestCommand, PlanCheckCommand, PlanListCommand,
                  PlanEmitCommand, PlanExplainCommand, PlanFactsCommand, RecordsImportCommand, RecordsExportCommand,
-                 RecordsListCommand, RecordsStatsCommand, RecordsRankCommand, RecordsScreeningCommand,
-                 RecordsPairsCommand, RecordsDuelCommand, RecordsCompareCommand, RecordsMeasureCommand, BenchCommand,
-                 PromoteCommand, CatalogueShowCommand, CatalogueFindCommand, CatalogueCompareCommand,
-                 CatalogueSettleCommand, CatalogueProveCommand, CatalogueBuildCommand, ReportCommand, TrainCommand,
-                 CompareCommand, DoctorCommand, WorkerCommand, CompilerCommand, OnceCommand, GuestCommand>;
+                 RecordsListCommand, RecordsStatsCommand, RecordsPairsCommand, RecordsCompareCommand,
+                 RecordsMeasureCommand, BenchCommand, PromoteCommand, CatalogueShowCommand, CatalogueFindCommand,
+                 CatalogueCompareCommand, CatalogueSettleCommand, CatalogueProveCommand, CatalogueBuildCommand,
+                 ReportCommand, TrainCommand, CompareCommand, DoctorCommand, WorkerCommand, CompilerCommand,
+                 OnceCommand, GuestCommand>;
 
 // Nothing to carry out: help or the version was asked for (exit code 0), or the words were wrong (2).
 struct NoCommand {

@@ -1,6 +1,4 @@
 // The grammar of verbs that read, write and add records.
-#include <set>
-
 #include "cli/grammar.h"
 
 namespace gemmsmith {
@@ -20,28 +18,7 @@ void AddPairs(Grammar& grammar, Verb* records) {
   Value(verb, "--clock", "NAME", "device, device_chained, device_cold, offline, server or host [device]",
         &command->options.clock, ReadTimeClock);
   AddFormat(verb, &command->format);
-  verb->AddFooter("Example: gemmsmith records pairs reduction data/h200/reductions --over add --by tile,split");
-}
-
-void AddDuel(Grammar& grammar, Verb* records) {
-  RecordsDuelCommand* command = grammar.New<RecordsDuelCommand>();
-  Verb* verb =
-      grammar.NewVerb(records, "duel", "whose winners are faster: several searches in the same races", command);
-  AddSources(verb, &command->races, "the races: records of bench with the winners of all sides").Required();
-  AddMany(verb, "--side", "NAME=FILE,...", "what a search tried; the others stand beside the first", &command->sides,
-          ReadDuelSide)
-      .Required();
-  AddJson(verb, &command->json);
-  grammar.OnceParsed(verb, [command]() -> Parsed {
-    std::set<std::string> names;
-    for (const RecordsDuelCommand::Side& side : command->sides) names.insert(side.name);
-    if (names.size() < command->sides.size()) return NoCommand{kExitWrongUse, "two --side have one name"};
-    if (names.size() < 2) return NoCommand{kExitWrongUse, "a duel needs two sides: --side NAME=FILE,... twice"};
-    return Command(*command);
-  });
-  verb->AddFooter(
-      "Example: gemmsmith records duel races.gsr --side sweep=sweep.gsr --side policy=policy.gsr, where\n"
-      "races.gsr is from gemmsmith bench --contenders best:sweep.gsr,best:policy.gsr -o races.gsr ...");
+  verb->AddFooter("Example: gemmsmith records pairs finish data/h200/finish --over together --by schedule,tile");
 }
 
 void AddRecordsCompare(Grammar& grammar, Verb* records) {
@@ -136,18 +113,7 @@ void AddRecordsVerbs(Grammar& grammar) {
   AddSelection(stats, &stats_command->selection);
   AddJson(stats, &stats_command->json);
 
-  RecordsRankCommand* rank_command = grammar.New<RecordsRankCommand>();
-  Verb* rank =
-      grammar.NewVerb(records, "rank", "how soon orders of plans come to the best that was recorded", rank_command);
-  AddSources(rank, &rank_command->sources, "record files or folders, each a table; else the one that answers");
-  AddJson(rank, &rank_command->json);
-
-  RecordsScreeningCommand* screening_command = grammar.New<RecordsScreeningCommand>();
-  Verb* screening = grammar.NewVerb(records, "screening", "how well screenings told who would win", screening_command);
-  AddTrials(screening, &screening_command->selection);
-  AddJson(screening, &screening_command->json);
   AddPairs(grammar, records);
-  AddDuel(grammar, records);
   AddRecordsCompare(grammar, records);
   AddMeasure(grammar, records);
 }

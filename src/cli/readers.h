@@ -77,7 +77,6 @@ Result<std::vector<std::string>> ReadPairGroups(std::string_view text);  // "til
 Result<AgreementGroup> ReadAgreementGroup(std::string_view text);
 Result<std::map<std::string, std::string>> ReadColumnNames(std::string_view text);  // "theirs=ours,..."
 Result<double> ReadUnitNs(std::string_view text);                                   // "us"
-Result<RecordsDuelCommand::Side> ReadDuelSide(std::string_view text);               // NAME=FILE,...
 Result<ReportFormat> ReadReportFormat(std::string_view text);
 inline constexpr int kLivePort = 8765;            // where --live stands alone
 Result<int> ReadLivePort(std::string_view text);  // 0 to 65535

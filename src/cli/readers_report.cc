@@ -58,15 +58,6 @@ Result<double> ReadUnitNs(std::string_view text) {
   return NoSuchWord("unit", text, kUnitWords);
 }
 
-Result<RecordsDuelCommand::Side> ReadDuelSide(std::string_view text) {
-  const size_t equals = text.find('=');
-  if (equals == text.npos || equals == 0 || equals + 1 == text.size())
-    return InvalidArgument(fmt::format("'{}' is not NAME=FILE,..., as in sweep=sweep.gsr", text));
-  RecordsDuelCommand::Side side{.name = std::string(text.substr(0, equals))};
-  ASSIGN_OR_RETURN(side.records, ReadRecordSource(text.substr(equals + 1)));
-  return side;
-}
-
 Result<ReportFormat> ReadReportFormat(std::string_view text) {
   for (size_t i = 0; i < kFormatWords.size(); ++i)
     if (text == kFormatWords[i]) return ReportFormat(i);

@@ -9,10 +9,8 @@ namespace gemmsmith {
 
 namespace {
 
-// From the first of these on, where races are of windows, and in full from the second on, so that no plan gains by
-// being a little slower. `gemmsmith records screening` has for the slope in heats 0.069 (calls of 0.3 to 0.6 ms), 0.075
-// (to 1.2 ms) and 0.103 (above), with errors of 0.006, in finals 0.08 to 0.11, with errors of 0.012 and more (H200,
-// November 2026).
+// The share grows from none at the first length, where races become windows, to all of it at the second, so that no
+// plan gains by being a little slower. The slope lies between those fitted to heats and to finals (docs/lab/sweeps.md).
 constexpr double kSettlesFromNs = 300e3, kSettlesInFullFromNs = 400e3;
 constexpr double kSettledSlope = 0.09, kUsualBroughtIn = 1.5;
 

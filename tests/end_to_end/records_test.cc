@@ -61,7 +61,7 @@ TEST_F(RecordsTest, PairsTellWhatAnAxisIsWorthInEveryForm) {
   const nlohmann::json json = Parsed(run({"--json"}));
   EXPECT_EQ(json["plans"], 402);
   ASSERT_EQ(json["pairs"].size(), 1u);
-  EXPECT_EQ(json["pairs"][0]["pairs"], 180) << "as docs/lab/throughput.md says";
+  EXPECT_EQ(json["pairs"][0]["pairs"], 180);
   const std::string text = run({"--by", "schedule,tile,stages"});
   EXPECT_NE(text.find("cooperative  128x256"), std::string::npos) << text;
   for (const std::string_view line : Split(text, '\n')) EXPECT_LE(line.size(), 120u) << line;
@@ -78,40 +78,18 @@ TEST_F(RecordsTest, PairsOfWrongWordsNameTheRightOnes) {
   ExpectOneError(home.Run({"records", "pairs", "finish", lines}), 3, "differ in finish alone");
 }
 
-TEST_F(RecordsTest, ScreeningsOfLongCallsTellWhoWinsByTheirSettledShare) {
-  const Words words = {"records", "screening", GEMMSMITH_DATA "/h200/large", GEMMSMITH_DATA "/h200/settled"};
-  const Finished text = home.Run(words);
-  ASSERT_EQ(text.exit_code, 0) << text.error;
-  EXPECT_NE(text.out.find("1200-"), std::string::npos) << text.out;
-  for (const std::string_view line : Split(text.out, '\n')) EXPECT_LE(line.size(), 120u) << line;
-  Words as_json = words;
-  as_json.push_back("--json");
-  const nlohmann::json json = Parsed(home.Run(as_json).out);
-  int long_lengths = 0;
-  for (const nlohmann::json& length : json["lengths"]) {
-    if (length["protocol"] != "heat") continue;
-    const double screened = length["screened"]["order"], settled = length["settled"]["order"];
-    if (length["from_ns"] < 300e3) {
-      EXPECT_NEAR(settled, screened, 0.01) << length;
-    } else {
-      EXPECT_GT(settled, screened) << length;
-      ++long_lengths;
-    }
-  }
-  EXPECT_EQ(long_lengths, 3);
-  ExpectOneError(home.Run({"records", "screening", GEMMSMITH_DATA "/h200/baselines"}), 3,
-                 "no campaign that raced three");
-}
-
-TEST_F(RecordsTest, WhatWasAskedOfTheSearchesThatCameAlongIsAnsweredFromThese) {
+TEST_F(RecordsTest, WithoutAnArchiveTheSearchesThatCameAlongAreCompared) {
   const Home without_archive;
   std::filesystem::create_directories(without_archive.Path("records"));
   std::filesystem::create_directory_symlink(GEMMSMITH_DATA "/h200", without_archive.Path("records/h200"));
-  const std::string all = without_archive.Run({"records", "screening"}).out;
-  const Finished large = without_archive.Run({"records", "screening", "--shape", "8192x8192x8192"});
-  ASSERT_EQ(large.exit_code, 0) << large.error;
-  EXPECT_NE(large.out, all);
-  ExpectOneError(without_archive.Run({"records", "screening", "--shape", "3x3x3"}), 3, "no campaign that raced three");
+  const Words words = {"records", "compare", GEMMSMITH_DATA "/h200/baselines", "--shapes"};
+  const auto run = [&](const std::string& shapes) {
+    Words all = words;
+    all.insert(all.end(), {shapes, "--json"});
+    return without_archive.Run(all);
+  };
+  EXPECT_EQ(Parsed(run("8192x512x4096").out)["shapes"], 1);
+  EXPECT_EQ(run("3x3x3").exit_code, 3);
 }
 
 TEST_F(RecordsTest, AnotherTableOfTheLibrariesTimesIsCompared) {

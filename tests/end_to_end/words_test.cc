@@ -26,8 +26,7 @@ INSTANTIATE_TEST_SUITE_P(
                     WrongWords{{"zzzzzz"}, "there are optimize, evaluate, "},
                     WrongWords{{"256x512x4096"}, "'gemmsmith optimize 256x512x4096'"}, WrongWords{{""}, "is no verb"},
                     WrongWords{{"plan"}, "check, list, emit, explain, facts"}, WrongWords{{"plan", "emitt"}, "'emit'"},
-                    WrongWords{{"records"},
-                               "import, export, list, stats, rank, screening, pairs, duel, compare, measure"},
+                    WrongWords{{"records"}, "import, export, list, stats, pairs, compare, measure"},
                     WrongWords{{"records", "exprot"}, "'export'"}, WrongWords{{"doctor", "now"}, "'now'"},
                     WrongWords{{"--optimize"}, "did you mean 'optimize'?"}));
 
@@ -54,9 +53,6 @@ INSTANTIATE_TEST_SUITE_P(
                    "there are random, ranked, local, evolution, bayes, nvmmh and policy"},
         WrongWords{{"optimize", "8x8x8", "--proposer", "local", "--hold-out", "512"},
                    "there is none: --experience FILE"},
-        WrongWords{{"records", "duel", "x.gsr", "--side", "a=x.gsr"}, "a duel needs two sides"},
-        WrongWords{{"records", "duel", "x.gsr", "--side", "a=x.gsr", "--side", "a=y.gsr"}, "two --side have one name"},
-        WrongWords{{"records", "duel", "x.gsr", "--side", "a"}, "'a' is not NAME=FILE,..."},
         WrongWords{{"optimize", "8x8x8", "--proposer", "local", "--weights", "x"},
                    "--weights is for --proposer policy"},
         WrongWords{{"train"}, "train needs --output"},
@@ -178,10 +174,9 @@ TEST_P(HelpTest, FitsAHundredColumnsAndExitsWithZero) {
 INSTANTIATE_TEST_SUITE_P(Verbs, HelpTest,
                          testing::Values("", "optimize", "evaluate", "verify", "plan", "plan check", "plan list",
                                          "plan emit", "plan explain", "plan facts", "records", "records import",
-                                         "records export", "records list", "records stats", "records rank",
-                                         "records screening", "records pairs", "records duel", "records compare",
-                                         "records measure", "promote", "catalogue", "catalogue show", "catalogue find",
-                                         "catalogue build", "train", "compare", "doctor"));
+                                         "records export", "records list", "records stats", "records pairs",
+                                         "records compare", "records measure", "promote", "catalogue", "catalogue show",
+                                         "catalogue find", "catalogue build", "train", "compare", "doctor"));
 
 TEST(HelpTest, DoesNotShowWhatOnlyTheProgramItselfStarts) {
   const std::string help = Home().Run({"--help"}).out;
