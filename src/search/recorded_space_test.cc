@@ -1,4 +1,4 @@
-// Proposers on the recorded spaces of data/h200: how far from the fastest recorded kernel they are after few proposals.
+// Proposers on the recorded space of data/h200: the distance to the fastest recorded kernel after few proposals.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -96,7 +96,6 @@ std::string Text(std::string_view name, const std::map<size_t, Quantiles>& regre
   return text;
 }
 
-// The figures are in docs/lab/cost_model.md.
 TEST(RecordedSpace, PredictionFindsNearlyTheBestInSixteenProposals) {
   for (const std::string_view name : {"ranked", "local", "evolution"}) {
     const std::map<size_t, Quantiles> regrets = RegretsByBudget(name);
