@@ -146,11 +146,9 @@ Task MakeTask(const Gemm& gemm) {
   const auto [m, n, k] = gemm.shape;
   const ScalarType type = gemm.kind.type;
   Task task;
-  task.key = Print(gemm);
   task.inputs = {Matrix("A", type, gemm.kind.layout.a, m, k, gemm.LeadingA()),
                  Matrix("B", type, gemm.kind.layout.b, k, n, gemm.LeadingB())};
   task.output = Matrix("C", type, Order::kRow, m, n, gemm.LeadingC());
-  task.tolerance = {k, gemm.kind.accumulation == Accumulation::kF32};
   task.flops = 2 * gemm.shape.Volume();
   task.bytes = (double(m) * k + double(k) * n + double(m) * n) * ByteSize(type);
   return task;

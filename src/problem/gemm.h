@@ -39,7 +39,7 @@ Result<Layout> ParseLayout(std::string_view text);
 enum class Accumulation : uint8_t { kF32, kF16 };
 std::string_view Name(Accumulation accumulation);  // "f32", "f16"
 
-// Everything of a Gemm that a compiled kernel fixes, whatever the shape.
+// The part of a Gemm that a compiled kernel fixes for every shape.
 struct GemmKind {
   Layout layout = kTn;
   ScalarType type = ScalarType::kF16;
@@ -49,7 +49,7 @@ struct GemmKind {
 // The type, and the accumulation where it is not f32: "bf16", "f16_f16".
 std::string PrintNumbers(const GemmKind& kind);
 
-// "Problem" in the words of docs/design.md.
+// The "problem" of docs/design.md.
 struct Gemm {
   Shape shape;
   GemmKind kind;
@@ -66,14 +66,13 @@ struct Gemm {
   auto operator<=>(const Gemm&) const = default;
 };
 
-// What all layouts of a problem have in common: the same one with A and B as in kTn, if they are packed, else itself.
+// One Gemm for all layouts of a problem: with A and B as in kTn if they are packed, else the same.
 Gemm WithoutLayout(const Gemm& gemm);
 
 // Canonical text: "gemm 256x512x4096 tn f16 f32", with " lda=.. ldb=.. ldc=.." where not packed. Round-trips.
 std::string Print(const Gemm& gemm);
 Result<Gemm> ParseGemm(std::string_view text);
-// Every reason why the numbers do not describe a Gemm (a leading dimension shorter than a line, a matrix over 2^40
-// bytes, ...); empty when they do.
+// Every reason why the numbers describe no Gemm: a leading dimension shorter than a line, a matrix over 2^40 bytes.
 std::vector<std::string> Problems(const Gemm& gemm);
 
 Task MakeTask(const Gemm& gemm);

@@ -7,7 +7,7 @@ namespace gemmsmith {
 std::string_view Name(ScalarType type) { return type == ScalarType::kF16 ? "f16" : "bf16"; }
 
 double Task::FloorNs(const Device& device) const {
-  // One launch with a load, a product and a store behind each other: no kernel was seen under it (H200, 2026-11-21).
+  // One launch with a load, a product and a store behind each other.
   constexpr double kLaunchNs = 1000;
   double floor = kLaunchNs;
   const bool in_l2 = bytes <= device.l2_resident_mb * 1e6;

@@ -1,5 +1,5 @@
-// A Task is what the evaluator judges: named inputs, one output, a reference, a tolerance, a call signature, a floor.
-// Gemm (problem/gemm.h) is the first instance; nothing that works on a Task knows what it computes.
+// The matrices, the arithmetic and the traffic of a problem, and the floor of its time. Gemm (problem/gemm.h) is the
+// only problem today: reference, tests and launches take a Gemm, not a Task.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ std::string_view Name(ScalarType type);  // "f16", "bf16"
 inline int ByteSize(ScalarType) { return 2; }
 
 // A matrix in memory: `lines` contiguous runs of `line_length` elements, `stride` elements apart (stride >=
-// line_length). Elements between the runs belong to somebody else: never written, and never read.
+// line_length). The elements between the runs are not the operand's: they are never read and never written.
 struct Operand {
   std::string name;
   ScalarType type = ScalarType::kF16;
@@ -29,24 +29,13 @@ struct Operand {
   bool operator==(const Operand&) const = default;
 };
 
-// How many roundings an output element has seen; decides which errors are honest.
-struct Tolerance {
-  int64_t reduction_length = 0;  // products summed into one element
-  bool wide_accumulator = true;  // f32; false: f16
-};
-
-// Which function pointer or kernel arguments a candidate takes. One today.
-enum class CallSignature : uint8_t { kGemm };
-
 struct Task {
-  std::string key;  // canonical text, the name of the task in every record
   std::vector<Operand> inputs;
   Operand output;
-  Tolerance tolerance;
-  CallSignature signature = CallSignature::kGemm;
   double flops = 0;
   double bytes = 0;  // each input read once, the output written once
-  // No correct kernel can be faster on this device than about this: arithmetic, bytes and launch.
+  // The time that arithmetic, bytes or the launch take at least on this device: a correct kernel takes about as long or
+  // longer.
   double FloorNs(const Device& device) const;
 };
 
