@@ -89,12 +89,12 @@ void RunConditions::Add(const RunConditions& race) {
 }
 
 bool LooksSettled(const Outcome& outcome) {
-  constexpr int kFewestUnsettled = 10;
+  constexpr int kMinUnsettled = 10;
   constexpr double kLongNs = 300e3;
   const Timing* const fastest = outcome.FastestBaseline("", Clock::kDevice);
   const Timing* const device = fastest != nullptr ? fastest : outcome.Find("ours", Clock::kDevice);
   if (device == nullptr) return false;
-  if (outcome.protocol == Protocol::kShort) return device->sample_count < kFewestUnsettled;
+  if (outcome.protocol == Protocol::kShort) return device->sample_count < kMinUnsettled;
   return outcome.protocol == Protocol::kLong && device->median_ns > kLongNs;
 }
 

@@ -1,4 +1,4 @@
-// What became of one candidate. A failed candidate is an everyday value, never an exception.
+// The outcome of judging one candidate. A failed candidate is an everyday value, never an exception.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ enum class OutcomeKind : uint8_t {
   kLaunchFailed,  // refused by the driver, or crashed while running
   kTimedOut,
   kWrong,    // a correctness test failed
-  kCheated,  // touched what it must not: inputs, guard bands, workspace left dirty
+  kCheated,  // touched inputs or guard bands, or left its workspace dirty
   kMeasured,
   kVerified,  // passed its tests and was not to be timed
 };
@@ -40,16 +40,16 @@ enum class Clock : uint8_t {
   kServer,
   kHost,
   kDeviceCold,  // as kDevice, but no call finds its operands in L2
-  kEnergy,      // as kDevice, in windows of a second and more, beside the GPU's energy counter
+  kEnergy,      // as kDevice, in windows of a second and more, with the GPU's energy counter
 };
 inline constexpr Clock kLastClock = Clock::kEnergy;
-inline constexpr Clock kCallClocks[] = {Clock::kOffline, Clock::kServer,
-                                        Clock::kHost};  // of single calls with launches
+// Clocks of single calls, launches included.
+inline constexpr Clock kCallClocks[] = {Clock::kOffline, Clock::kServer, Clock::kHost};
 // "device", "offline", "device_chained", "server", "host", "device_cold", "energy"
 std::string_view Name(Clock clock);
 std::optional<Clock> ParseClock(std::string_view name);
 
-// The clocks that are wanted. Where kDevice is, kDeviceChained is taken too of every kernel that can be chained.
+// The clocks to time on. kDevice brings kDeviceChained with it for every kernel that can be chained.
 class ClockSet {
  public:
   constexpr ClockSet() = default;
@@ -59,7 +59,7 @@ class ClockSet {
   constexpr void Add(Clock clock) { bits_ |= Bit(clock); }
   constexpr bool Has(Clock clock) const { return (bits_ & Bit(clock)) != 0; }
   constexpr uint32_t bits() const { return bits_; }
-  // Nothing for bits that stand for no clock.
+  // Returns nullopt for bits that stand for no clock.
   static constexpr std::optional<ClockSet> FromBits(uint32_t bits) {
     if (bits >= 2 * Bit(kLastClock)) return std::nullopt;
     ClockSet set;
@@ -73,16 +73,16 @@ class ClockSet {
   uint32_t bits_ = 0;
 };
 
-// kHeat: the better part of a screen once more in one race, in which the slower half drops out again and again.
-// kLong: the paper's, 10 s of warming up and at least 30 s for each clock, contenders interleaved.
+// kHeat: one race of the better part of a screen, in which the slower half drops out again and again.
+// kLong: the paper's, with 10 s of warm-up and at least 30 s for each clock, contenders interleaved.
 enum class Protocol : uint8_t { kScreen, kShort, kHeat, kLong };
 inline constexpr Protocol kLastProtocol = Protocol::kLong;
 std::string_view Name(Protocol protocol);  // "screen", "short", "heat", "long"
-// Whether everything that is known of a kernel is tested and every baseline raced.
+// Whether every test runs and every baseline races.
 inline bool IsThorough(Protocol protocol) { return protocol == Protocol::kShort || protocol == Protocol::kLong; }
 std::optional<Protocol> ParseProtocol(std::string_view name);
 
-// What the GPU drew while a contender ran alone, on kEnergy. Medians of windows.
+// The GPU's consumption while a contender ran alone, on kEnergy. Medians of windows.
 struct Energy {
   double joules = 0;  // a call
   Interval interval;  // 95 %, of that median
@@ -99,40 +99,41 @@ struct Timing {
   double mean_ns = 0;
   Interval interval;  // 95 %, of the median
   int sample_count = 0;
-  std::vector<float> samples_ns;  // in measuring order; of very many an even share, taken after the statistics
+  std::vector<float> samples_ns;  // in measuring order; thinned evenly where there are very many, after the statistics
   std::optional<Energy> energy;   // on kEnergy
   bool operator==(const Timing&) const = default;
 };
 
-// A contender against a baseline in the same run: t_baseline / t_contender of paired samples; above 1 the contender is
-// faster. On kEnergy the same of joules a call.
+// A contender against a baseline of the same run: t_baseline / t_contender of paired samples. Above 1 the contender is
+// faster. On kEnergy, the ratio of joules a call.
 struct Comparison {
   std::string baseline;
-  Clock clock = Clock::kDevice;  // the contender's; against kDeviceChained the baseline stands with its kDevice time
+  Clock clock =
+      Clock::kDevice;  // the contender's; its kDeviceChained time is compared with the baseline's kDevice time
   RatioEstimate ratio;
   std::string contender = "ours";
   bool operator==(const Comparison&) const = default;
 };
 
-// What one test saw, whatever it called how often.
+// One correctness test, over all its calls.
 struct TestRecord {
   std::string test;
   bool passed = false;
   double max_abs_error = 0;  // of any element; infinite where one was no number
-  double bound = 0;          // what that error might have been; 0: every element equals its reference
+  double bound = 0;          // the largest error that passes; 0: every element equals its reference
   double seconds = 0;
   bool operator==(const TestRecord&) const = default;
 };
 
-// The verdict of the correctness tests, filled as far as they ran.
+// The verdict of the correctness tests, filled in as far as they ran.
 struct Verdict {
   bool passed = false;
   std::string test;                   // the test that failed: "binary", "relative", ...
   std::string explanation;            // where, got, expected, how many
   double max_abs_error = 0;           // against the reference, on normal inputs
-  double baseline_max_abs_error = 0;  // the largest such error among the baselines
+  double baseline_max_abs_error = 0;  // the largest error of a baseline on them
   double relative_error = 0;          // Frobenius, against fp64
-  std::vector<TestRecord> tests;      // in the order they ran, where nothing was timed; no part of a trial's record
+  std::vector<TestRecord> tests;      // in the order they ran, where nothing was timed; not in segments or JSON lines
 
   // The published work's bound: no further off than the worst baseline. Ours allows a tenth more.
   bool IsWithinBaselines() const { return max_abs_error <= baseline_max_abs_error; }
@@ -143,15 +144,15 @@ struct RunConditions {
   int sm_clock_mhz = 0;  // median while timing
   double power_watts = 0;
   int discarded_batches = 0;
-  ClockLimits limits;       // all that were seen; records from before November 2026 know of the power cap alone
+  ClockLimits limits;       // all that were seen; older records know of the power cap alone
   bool is_settled = false;  // the device times are those of settled windows (docs/measuring.md)
 
-  // What a further race saw. Clock and power stay those of the first one that knew them.
+  // Adds the conditions of a further race. Clock and power stay those of the first race that knew them.
   void Add(const RunConditions& race);
   bool operator==(const RunConditions&) const = default;
 };
 
-// A kernel that a free-form source was seen to launch.
+// A kernel that a free-form source launched, as an observer saw it.
 struct LaunchedKernel {
   std::string name;     // as the object has it, mangled
   double launches = 0;  // a call
@@ -168,37 +169,37 @@ struct Outcome {
   std::vector<Timing> timings;  // ours first, then baselines
   std::vector<Comparison> comparisons;
   RunConditions conditions;
-  // What stood behind each baseline of this run: ("lt_auto_tn", "id66/t20/... , best of 8 candidates"), or why it is
-  // missing.
+  // The algorithm of each baseline of this run, or why it is missing: ("lt_auto_tn", "id66/t20/... , best of 8
+  // candidates").
   std::vector<std::pair<std::string, std::string>> baseline_algorithms;
   double compile_seconds = 0;
   double evaluate_seconds = 0;
-  std::optional<Counters> counters;  // where they were asked for and it passed
-  // Of free-form sources: what they launch, and who has seen it: "cupti", "capture"; "" of plans.
+  std::optional<Counters> counters;  // of a candidate that passed, where they were asked for
+  // A free-form source's launches and their observer: "cupti", "capture". Empty for plans.
   std::vector<LaunchedKernel> kernels;
   std::string observer;
 
   const Timing* Find(std::string_view contender, Clock clock) const;
-  // Takes out every time and every comparison of this contender's.
+  // Removes every time and every comparison of this contender.
   void Withdraw(std::string_view contender);
-  // The device-clock median of ours; CHECKs that the outcome is kMeasured.
+  // Our median on the device clock; CHECKs that the outcome is kMeasured.
   double TimeNs() const;
-  // What a call of ours takes over what the baselines of a prefix take in the same rounds: the geometric mean over
-  // those that were compared on the clock. Nothing where none was.
+  // Our time over that of the baselines with this prefix in the same rounds: the geometric mean over all that were
+  // compared on the clock. Returns nullopt where none was.
   std::optional<double> TimeOver(std::string_view prefix, Clock clock) const;
-  // What a call of ours takes on the energy clock; infinite where that was not measured.
+  // The joules of one of our calls on the energy clock; infinite where they were not measured.
   double Joules() const;
-  // Fastest baseline of a prefix ("lt_auto", "" for any) on a clock.
+  // The fastest baseline with this prefix ("lt_auto", "" for any) on a clock; null where there is none.
   const Timing* FastestBaseline(std::string_view prefix, Clock clock) const;
   bool operator==(const Outcome&) const = default;
 };
 
-// Of a record from before RunConditions::is_settled: a settled race in `short` had 8 rounds, fewer than any other had,
-// and one in `long` shows by its time.
+// For records older than RunConditions::is_settled. A settled race in `short` had 8 rounds, fewer than any other; in
+// `long`, races of long calls settled.
 bool LooksSettled(const Outcome& outcome);
 
-// Exact binary form, for the worker's pipe and the records. Decode refuses anything truncated, longer than it should
-// be, of an unknown version or out of range; what it takes of the present version, Encode gives back byte for byte.
+// Exact binary form, for the worker's pipe and the archive. Decode refuses bytes that are truncated, too long, out of
+// range or of an unknown version. Bytes of the present version that it takes, Encode gives back unchanged.
 std::string EncodeOutcome(const Outcome& outcome);
 Result<Outcome> DecodeOutcome(std::string_view bytes);
 
