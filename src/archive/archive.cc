@@ -111,7 +111,7 @@ struct Archive::State {
   Status Insert(const Trial& trial);
 
   std::unique_ptr<Database> database;
-  std::mutex mutex;  // of the statements, and of the connection where several threads use it
+  std::mutex mutex;  // for the statements, and for the connection where several threads use it
   Statement insert_setting, insert_problem, insert_subject, insert_trial;
 };
 
@@ -153,8 +153,8 @@ Result<std::unique_ptr<Archive>> Archive::Open(const std::filesystem::path& path
   return Prepare(std::move(database));
 }
 
-// SQLite writes beside a file that it reads, too: what cannot be written is read as it stands. A log beside it would
-// hold what is not in it yet.
+// SQLite writes files next to one that it reads. An archive that cannot be written is read as it stands, unless its log
+// holds trials that are not in it yet.
 Result<std::unique_ptr<Archive>> Archive::OpenToRead(const std::filesystem::path& path) {
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(path, error);

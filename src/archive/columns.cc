@@ -33,7 +33,7 @@ float FromRealCode(uint32_t code, int significant_bits) {
   return std::bit_cast<float>(code << (kF32SignificantBits - significant_bits));
 }
 
-// What is not finite is no prediction: the bits of a computed NaN differ between machines.
+// A value that is not finite predicts nothing: the bits of a computed NaN differ between machines.
 uint32_t ExpectedCode(double near, int significant_bits) {
   return RealCode(std::isfinite(near) ? float(near) : 0, significant_bits);
 }

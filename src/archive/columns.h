@@ -25,28 +25,27 @@ inline constexpr size_t kFirstColumnCount = size_t(RecordField::kEvaluateSeconds
 
 using ColumnBytes = std::array<std::string, kColumnCount>;
 
-// What a segment may expand to, so that no bytes make a reader ask for unbounded memory.
+// Limits of what a segment may expand to, so that no bytes make a reader ask for unbounded memory.
 inline constexpr size_t kMaxSegmentTrials = 16384;
 inline constexpr size_t kMaxColumnBytes = 32u << 20;
 inline constexpr size_t kMaxSegmentRawBytes = 128u << 20;  // of all columns
 inline constexpr size_t kMaxSegmentTextBytes = 64u << 20;  // over all trials, repeated texts counted each time
 inline constexpr size_t kMaxSegmentItems = 1u << 20;       // timings, comparisons, algorithms
 
-// How precise the real numbers of a trial are in a segment, in significant bits: 17, or where it is rounded 12 (an
-// error of at most 1 in 4,096) if it was timed as carefully as in a screening or a heat, 14 (1 in 16,384) if in a race
-// that is published.
+// The significant bits of real numbers in a segment: 17. In a rounded segment, trials of screens and heats have 12 (an
+// error of at most 1 in 4,096), trials of published races 14 (1 in 16,384).
 inline constexpr int kSignificantBits = 17;
 int RoundedBits(Protocol protocol);
-// Whether the means and intervals of such a trial's times and ratios are recorded: not those of rounded screenings and
-// heats, of which searches ask the median, and whose few rounds seldom make an interval that means anything.
+// Whether means and intervals of times and ratios are recorded. Those of rounded screens and heats are not: searches
+// use their medians, and few rounds make no interval that means anything.
 bool RecordsSpread(int significant_bits);
-// What a segment makes of a real number: so many significant bits, as an f32.
+// A real number as a segment records it: so many significant bits of its f32.
 double RecordedReal(double value, int significant_bits);
 
 // A real of a column is four bytes, each in a plane of its own: the high ones are nearly all alike.
 inline constexpr size_t kRealBytes = 4;
 
-// The median of each contender on each clock in the last trial that had it: what the next one lies near.
+// The median of each contender on each clock in the last trial that had it. The next one lies near it.
 class LastMedians {
  public:
   double& Of(const Timing& timing) { return medians_[{timing.contender, timing.clock}]; }
@@ -225,7 +224,7 @@ class ColumnDecoder : public CoderBase<ColumnDecoder> {
   void SampleNear(RecordField column, float& value, double near);
 
   const size_t column_count_;
-  std::array<std::string_view, kColumnCount> rest_;  // of a column of reals all
+  std::array<std::string_view, kColumnCount> rest_;  // the bytes not read yet; of reals, all
   std::array<size_t, kColumnCount> next_real_{};
   LastMedians last_medians_;
   int significant_bits_ = kSignificantBits;

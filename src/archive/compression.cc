@@ -8,7 +8,7 @@ namespace gemmsmith {
 
 namespace {
 
-// Records are written once and kept: 19 takes 1.2 s a megabyte of them where 12 takes 0.1 s, for 3 % fewer bytes.
+// zstd's level. Records are written once and kept; level 19 makes them 3 % smaller in twelve times as long.
 constexpr int kLevel = 19;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What is stored of bytes that are to be small (zstd).
+// Compression of records and traces (zstd).
 #pragma once
 
 #include <optional>
@@ -8,8 +8,8 @@
 namespace gemmsmith {
 
 std::string Compress(std::string_view bytes);
-// Nothing unless they are one whole frame of `size` bytes, which has to be within the caller's limits: so much is
-// allocated once the frame says the same.
+// Returns nullopt unless the bytes are one whole frame of `size` bytes. The caller checks `size` against its limits: so
+// much is allocated once the frame says the same.
 std::optional<std::string> Decompress(std::string_view bytes, size_t size);
 
 }  // namespace gemmsmith

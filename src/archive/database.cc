@@ -7,7 +7,7 @@
 namespace gemmsmith {
 namespace {
 
-// A name that SQLite takes for nothing else, as it would ":memory:" or "file:name".
+// SQLite gives names like ":memory:" and "file:name" another meaning, but no absolute path.
 Result<std::filesystem::path> Absolute(const std::filesystem::path& path) {
   std::error_code error;
   const std::filesystem::path file = std::filesystem::absolute(path, error);
@@ -22,7 +22,7 @@ std::string UriOf(const std::filesystem::path& file) {
   return uri + "?immutable=1";
 }
 
-// Another process holds the write lock for one transaction at a time; half a minute of them is a process that hangs.
+// A process holds the write lock for one transaction at a time. One that holds it for half a minute hangs.
 constexpr int kBusyMilliseconds = 30'000;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The little of SQLite that the archive uses, with our words for its failures.
+// The part of SQLite that the archive uses, with our words for its failures.
 #pragma once
 
 #include <sqlite3.h>
@@ -15,16 +15,16 @@
 
 namespace gemmsmith {
 
-// One prepared statement. Parameters are bound in their order; then Step() until it yields false.
+// One prepared statement. Bind its parameters in their order, then Step() until it yields false.
 class Statement {
  public:
-  // Nullable text and number parameters are bound by the empty optional. Texts must live until Reset() or the end.
+  // An empty optional binds NULL. Texts must live until Reset() or the end.
   Statement& Bind(int64_t value);
   Statement& Bind(std::optional<double> value);
   Statement& Bind(std::string_view text);
   Statement& BindBlob(std::string_view bytes);
 
-  // True: a row is there. After false (done) or an error the statement is ready to be bound again.
+  // True: there is a row. After false (done) or an error the statement is ready to be bound again.
   Result<bool> Step();
   Status Run();  // a statement without rows
   void Reset();
@@ -49,7 +49,7 @@ class Statement {
 class Database {
  public:
   static Result<std::unique_ptr<Database>> Open(const std::filesystem::path& path);
-  // For reading, without locks or files beside it; what others write meanwhile may damage what is read.
+  // For reading, without locks and without files next to it. A write by another process may damage what is read.
   static Result<std::unique_ptr<Database>> OpenAsItStands(const std::filesystem::path& path);
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
@@ -62,13 +62,13 @@ class Database {
   // BEGIN IMMEDIATE, then body, then COMMIT; ROLLBACK where the body or the commit failed.
   Status Transaction(const std::function<Status()>& body) const;
 
-  // What SQLite's result code of the last call on this connection means to people.
+  // SQLite's result code of the last call on this connection, in words for people.
   Status Failure(int code) const;
   const std::filesystem::path& path() const { return path_; }
 
  private:
   explicit Database(std::filesystem::path path) : path_(std::move(path)) {}
-  using NameOf = std::string (*)(const std::filesystem::path& file);  // what SQLite is told
+  using NameOf = std::string (*)(const std::filesystem::path& file);  // the name for SQLite
   static Result<std::unique_ptr<Database>> Connect(const std::filesystem::path& path, NameOf name_of, int flags);
   std::filesystem::path path_;
   sqlite3* connection_ = nullptr;

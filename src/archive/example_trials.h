@@ -1,4 +1,4 @@
-// Trials for tests: legal words, random numbers, all kinds of outcomes. The same number gives the same trial.
+// Trials for tests: legal words, random numbers, every kind of outcome. The same number gives the same trial.
 #pragma once
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@
 
 namespace gemmsmith {
 
-// The plan with this number, counting through the values of every parameter. Far from all are legal for a device.
+// The plan with this number, counting through the values of every parameter. Most are illegal on every device.
 inline Plan ExamplePlan(int number) {
   Plan plan = DefaultPlan(FamilyId::kDirect);
   const Family& family = GetFamily(FamilyId::kDirect);

@@ -16,7 +16,7 @@
 namespace gemmsmith {
 namespace {
 
-// One value, one key: a leading dimension that says "packed" is written as none.
+// One value, one key: a leading dimension that says "packed" becomes 0.
 Gemm Canonical(Gemm gemm) {
   const Gemm packed{gemm.shape, gemm.kind};
   if (gemm.lda == packed.LeadingA()) gemm.lda = 0;
@@ -39,7 +39,7 @@ struct LessCareful {
 struct Recording::State {
   std::vector<Trial> trials;
   const Trial* newest = nullptr;
-  // Of several trials of one cell and protocol the newest; the most careful protocol is the last of the inner map.
+  // The newest trial of each cell and protocol. The most careful protocol is the last one of the inner map.
   std::map<Gemm, std::map<Plan, std::map<Protocol, const Trial*, LessCareful>>> cells;
 };
 

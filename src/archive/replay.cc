@@ -9,7 +9,7 @@
 namespace gemmsmith {
 namespace {
 
-// A draw with replacement from the kept samples: what another run of the same length would have seen.
+// Draws with replacement from the kept samples, as many as there are: another run of the same length.
 void DrawFromSamples(Timing& timing, Random& random) {
   const std::vector<float> recorded = timing.samples_ns;
   for (float& sample : timing.samples_ns) sample = recorded[random.Below(recorded.size())];
@@ -19,7 +19,7 @@ void DrawFromSamples(Timing& timing, Random& random) {
   timing.interval = MedianInterval(drawn);
 }
 
-// Without samples: normal, as wide as the recorded interval, and within it; as recorded where there is none.
+// Without samples: a normal draw, as wide as the recorded interval and within it. Without an interval nothing changes.
 void DrawFromInterval(Timing& timing, Random& random) {
   if (!timing.interval.IsKnown()) return;
   constexpr double kSigmas = 1.959964;  // half the width of a 95 % interval

@@ -1,5 +1,5 @@
-// Recorded measurements of a real GPU answer in place of a device, with the recorded spread as noise. It never invents
-// a number: what was not recorded is not answered.
+// Recorded measurements of a GPU answer in place of a device, with the recorded spread as noise. A cell without a
+// record has no answer.
 #pragma once
 
 #include <filesystem>
@@ -20,23 +20,24 @@ class Recording {
   // Refuses records without trials, of several devices, or of a device that FindDevice() does not know.
   static Result<std::shared_ptr<const Recording>> Load(const std::filesystem::path& folder_or_file);
   static Result<std::shared_ptr<const Recording>> Load(std::span<const std::filesystem::path> folders_or_files);
-  // For trials of which the same is known.
+  // The caller has checked the same.
   static std::shared_ptr<const Recording> FromTrials(std::vector<Trial> trials);
 
   const Setting& setting() const;      // of the newest trial
   std::string Date() const;            // "2026-11-21", of the newest trial
-  std::string Fingerprint() const;     // of what was recorded: other trials, another text
+  std::string Fingerprint() const;     // other trials have another one
   std::vector<Gemm> Problems() const;  // recorded ones, sorted
   const std::vector<Trial>& trials() const;
   bool Has(const Gemm& gemm) const;
-  // Recorded problems nearest in log2 of m, n and k, same kind first.
+  // The recorded problems nearest in log2 of m, n and k, same kind first.
   std::vector<Gemm> Nearest(const Gemm& gemm, int count) const;
   // The plans recorded for a problem: the mask that proposers draw from.
   Space SpaceFor(const Gemm& gemm) const;
-  const Trial* Find(const Gemm& gemm, const Plan& plan) const;  // the one with the most careful protocol
-  // The one of this protocol, else of the next more careful one: never of a less careful one.
+  // The trial of a cell in the most careful protocol, or null.
+  const Trial* Find(const Gemm& gemm, const Plan& plan) const;
+  // The trial in this protocol, else in the next more careful one, or null; never in a less careful one.
   const Trial* Find(const Gemm& gemm, const Plan& plan, Protocol protocol) const;
-  // The fastest measured plan on the device clock.
+  // The trial of the plan that was measured fastest on the device clock, or null.
   const Trial* Best(const Gemm& gemm) const;
 
  private:
@@ -45,14 +46,13 @@ class Recording {
   std::shared_ptr<const State> state_;
 };
 
-// Answers with the recorded outcome, its times of ours drawn anew within the recorded spread and the ratios to the
-// recorded baselines changed with them; the same draw for the same seed, problem, plan and protocol. The outcome
-// carries the protocol that was recorded: the one asked for or, where that is lacking, a more careful one. NotFound for
-// a cell without such a record.
+// Answers with the recorded outcome. Our times are drawn anew within the recorded spread, and the ratios to the
+// recorded baselines change with them. Seed, problem, plan and protocol fix the draw. The outcome's protocol is the
+// recorded one: the one asked for or else a more careful one. NotFound for a cell without such a record.
 std::unique_ptr<Evaluator> MakeReplayEvaluator(std::shared_ptr<const Recording> recording);
 
-// Trials that a recording answered are kept under campaigns with this prefix: no measurement of their own, so they are
-// never exported and never counted as recorded.
+// The prefix of campaigns that a recording answered. Their trials are no measurements: they are never exported and
+// never count as recorded.
 inline constexpr std::string_view kReplayPrefix = "replay ";
 inline bool IsReplayed(const Trial& trial) { return trial.campaign.starts_with(kReplayPrefix); }
 

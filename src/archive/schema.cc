@@ -13,8 +13,8 @@ namespace {
 constexpr int64_t kApplicationId = 0x67656d6d;  // "gemm"
 constexpr int64_t kSchemaVersion = 2;
 
-// Texts are the canonical forms, `source` is room for the text of a free-form source; kind, time_ns and reason repeat
-// what the encoded outcome holds, for people with a SQL shell.
+// Texts are the canonical forms. `source` is room for the text of a free-form source. kind, time_ns and reason repeat a
+// part of the encoded outcome, for people with a SQL shell.
 constexpr const char* kTables = R"sql(
 CREATE TABLE setting (
   id INTEGER PRIMARY KEY,
@@ -58,8 +58,7 @@ Status Migrate(const Database& database, int64_t version) {
   return OkStatus();
 }
 
-// Two processes that create one archive at the same moment get in each other's way here, and SQLite does not wait for
-// this change by itself.
+// Two processes may create one archive at the same moment, and SQLite does not wait for this change by itself.
 Status EnterWriteAheadLog(const Database& database) {
   Status status = OkStatus();
   for (int tries = 0; tries < 3000; ++tries) {
@@ -70,8 +69,8 @@ Status EnterWriteAheadLog(const Database& database) {
   return status;
 }
 
-// SQLite notices missing pages by itself, but reads a cut last page as if it ended in zeros. With nothing waiting in
-// the log, the file is whole pages.
+// SQLite notices missing pages, but reads a cut last page as if it ended in zeros. While the log is empty, the file
+// consists of whole pages.
 Status CheckWholePages(const Database& database) {
   std::error_code error;
   const auto log_bytes = std::filesystem::file_size(database.path().string() + "-wal", error);

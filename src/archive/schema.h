@@ -5,10 +5,10 @@
 
 namespace gemmsmith {
 
-// Makes an empty database an archive, brings an older one up to date, and refuses one that is damaged, another
-// program's or newer than this program.
+// Makes an empty database an archive and brings an older one up to date. Refuses a database that is damaged, of another
+// program, or newer than this program.
 Status PrepareSchema(const Database& database);
-// Of one that cannot be written: refuses an older one too.
+// For a database that cannot be written: also refuses an older one.
 Status CheckSchema(const Database& database);
 
 }  // namespace gemmsmith

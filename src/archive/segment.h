@@ -1,5 +1,5 @@
-// Exchange: column segments (append-only, compressed, at most 16 MiB each), JSON lines and CSV. docs/records.md is the
-// format.
+// Files of records: column segments (append-only, compressed, at most 16 MiB each), JSON lines and CSV. docs/records.md
+// defines the formats.
 #pragma once
 
 #include <cstdint>
@@ -19,29 +19,28 @@ inline constexpr size_t kMaxJsonLineBytes = 1u << 20;
 
 struct SegmentDetail {
   bool samples = true;  // of ours on the device clock; false: none
-  // Real numbers to RoundedBits() instead of kSignificantBits, and of trials that were not raced with care medians
-  // alone: mean and interval are then 0.
+  // Real numbers have RoundedBits() instead of kSignificantBits. Trials of screens and heats keep their medians alone:
+  // mean and interval are 0.
   bool rounded = false;
 };
 
-// As many segments as the trials need; each stands alone.
+// Returns as many segments as the trials need; each can be read alone.
 std::vector<std::string> EncodeSegments(const std::vector<Trial>& trials, const SegmentDetail& detail = {});
-// Refuses a truncated, damaged or newer segment by name of what is wrong. Never reads out of bounds, whatever the
-// bytes.
+// Refuses a truncated, damaged or newer segment, and says which. Never reads out of bounds.
 Result<std::vector<Trial>> DecodeSegment(std::string_view bytes);
-// What DecodeSegment() does once the columns are unpacked; an older file has fewer of them.
+// DecodeSegment() without the unpacking. An older file has fewer columns.
 Result<std::vector<Trial>> DecodeColumns(const ColumnBytes& columns, size_t trial_count,
                                          size_t column_count = kColumnCount);
 
-// All segments of a folder (*.gsr), or one file (.gsr or .jsonl).
+// Reads all segments of a folder (*.gsr), or one file (.gsr or .jsonl).
 Result<std::vector<Trial>> ReadRecords(const std::filesystem::path& path);
 
-// Real numbers exactly; samples of ours on the device clock only.
+// Real numbers are exact. Only our samples on the device clock are kept.
 std::string ToJsonLine(const Trial& trial);
-// Every field but the samples must be there; unknown ones are ignored. A line of more than kMaxJsonLineBytes is
-// refused.
+// Refuses a line that lacks a field (docs/records.md names those that may be missing) or has more than
+// kMaxJsonLineBytes. Unknown fields are ignored.
 Result<Trial> FromJsonLine(std::string_view line);
-// The header line and one line a trial; the columns are those of docs/records.md.
+// The header line, and the line of a trial, without line feeds.
 std::string CsvHeader();
 std::string ToCsvLine(const Trial& trial);
 

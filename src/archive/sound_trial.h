@@ -1,4 +1,4 @@
-// What readers of trials rely on; records from elsewhere are held to it when they are read.
+// Invariants that readers of trials rely on. Every record is checked when it is read.
 #pragma once
 
 #include <string_view>
@@ -8,12 +8,12 @@
 
 namespace gemmsmith {
 
-// Medians, samples and joules are positive and finite; means and the ends of intervals, which may be 0 where medians
-// alone were recorded, are finite, and means not negative. Says whose is not.
+// Medians, samples and joules are positive and finite. Means are finite and not negative, ends of intervals finite: all
+// are 0 where medians alone were recorded. The failure names the timing or comparison.
 Status CheckTimes(const Outcome& outcome);
-// Whether a table can print it: it holds no control characters.
+// True for a name without control characters, which a table can print.
 bool IsPrintable(std::string_view name);
-// All names that tables print are printable.
+// Checks every name that a table may print.
 Status CheckNames(const Trial& trial);
 
 }  // namespace gemmsmith

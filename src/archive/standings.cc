@@ -24,7 +24,7 @@ struct Best {
   double chained = 0;
 };
 
-// Those that were timed beside AutoTuning.
+// The problems that were timed against AutoTuning.
 std::map<Gemm, Best> BestOfProblems(const std::vector<Trial>& trials) {
   std::map<Gemm, Best> problems;
   for (const Trial& trial : trials) {

@@ -1,4 +1,4 @@
-// One stored judgement: who was judged for which problem where, and what became of it.
+// One stored judgement: a subject, a problem, a setting and the outcome.
 #pragma once
 
 #include <chrono>
@@ -19,7 +19,7 @@ struct Trial {
   Setting setting;
   uint64_t seed = 0;
   int64_t unix_ms = 0;   // when it was stored
-  std::string campaign;  // which run stored it
+  std::string campaign;  // the run that stored it
   bool operator==(const Trial&) const = default;
 
   bool HasPlan() const { return std::holds_alternative<Plan>(subject); }
@@ -27,7 +27,7 @@ struct Trial {
     GEMMSMITH_CHECK(HasPlan(), "a plan of {}", Print(subject));
     return std::get<Plan>(subject);
   }
-  // A plan that was measured on the device clock: what searches, replays and standings speak of.
+  // A plan that was measured on the device clock: the trials that searches, replays and standings use.
   bool IsTimedPlan() const {
     return HasPlan() && outcome.kind == OutcomeKind::kMeasured && outcome.Find("ours", Clock::kDevice) != nullptr;
   }
@@ -38,7 +38,7 @@ inline int64_t UnixMsNow() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
 }
 
-// Protocols by how carefully they time: screen, heat, short, long.
+// The order of care is screen, heat, short, long.
 inline bool MoreCareful(Protocol protocol, Protocol than) {
   const auto care = [](Protocol p) {
     return p == Protocol::kScreen ? 0 : p == Protocol::kHeat ? 1 : p == Protocol::kShort ? 2 : 3;

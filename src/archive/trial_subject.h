@@ -1,4 +1,4 @@
-// Who a trial judged, as records know it: a plan, a free-form source, or nobody (a race of baselines alone).
+// The subject of a trial in records: a plan, a free-form source, or nobody (a race of baselines alone).
 #pragma once
 
 #include <compare>
@@ -11,7 +11,7 @@
 
 namespace gemmsmith {
 
-// A free-form source by the name people know it by (no white space in it) and the hash of its text.
+// A free-form source by its name, which has no white space, and the hash of its text.
 struct RecordedSource {
   std::string name;
   std::string hash;

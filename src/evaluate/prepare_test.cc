@@ -17,13 +17,13 @@ class FakeCompiler : public Compiler {
     ++calls;
     last_source = source;
     last_architecture = architecture;
-    if (!world.ok()) return world;
+    if (!failure.ok()) return failure;
     return compilation;
   }
   std::string Identity() const override { return "fake"; }
 
   Compilation compilation;
-  Status world;
+  Status failure;
   int calls = 0;
   Source last_source;
   std::string last_architecture;
@@ -138,7 +138,7 @@ TEST_F(PrepareTest, TheEndCarriesWhatWasFound) {
 }
 
 TEST_F(PrepareTest, AMissingToolchainIsAStatus) {
-  compiler_.world = Unavailable("no libnvrtc");
+  compiler_.failure = Unavailable("no libnvrtc");
   EXPECT_EQ(Prepare(request_, device_, compiler_).status().code(), StatusCode::kUnavailable);
 }
 

@@ -72,7 +72,7 @@ class FakeJudge : public Judge {
     for (size_t i = 0; i < candidates.size() && !judgements.worker_is_lost; ++i) {
       on_step({"first launch", int32_t(i)});
       const std::string& act = candidates[i].entry;
-      if (act == "world") return IoError("the harness failed");
+      if (act == "fail") return IoError("the harness failed");
       if (act == "unfit" && candidates.size() > 1) {
         judgements.one_by_one = true;
         continue;

@@ -12,7 +12,7 @@ namespace gemmsmith {
 
 enum class FrameType : uint16_t {
   kHello = 1,   // worker: it is ready (WorkerHello)
-  kFailed,      // worker: the world failed (a Status); the request is over
+  kFailed,      // worker: the environment failed (a Status); the request is over
   kProblem,     // program: prepare a problem (ProblemMessage)
   kReady,       // worker: it is prepared
   kCandidates,  // program: judge these for the problem just prepared (a list of CandidateMessage)

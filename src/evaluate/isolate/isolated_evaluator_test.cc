@@ -219,7 +219,7 @@ TEST(IsolatedEvaluator, WhatALibraryPrintsSpoilsNothing) {
 
 TEST(IsolatedEvaluator, AFailingHarnessIsAStatusAndTheNextRequestWorks) {
   const auto evaluator = Start();
-  const Result<Outcome> outcome = evaluator->Evaluate(Request(), Acting("world"));
+  const Result<Outcome> outcome = evaluator->Evaluate(Request(), Acting("fail"));
   ASSERT_FALSE(outcome.ok());
   EXPECT_EQ(outcome.status().code(), StatusCode::kIoError);
   EXPECT_EQ(outcome.status().message(), "the harness failed");
@@ -396,17 +396,17 @@ TEST(JudgingTogether, WhoIsLeftUnansweredEvenAloneHasFailed) {
 TEST(JudgingTogether, AFailingWorldIsTheStatusOfAllThatHaveNoAnswer) {
   const auto evaluator = Start();
   Words acts(20, "measure");
-  acts[17] = "world";
+  acts[17] = "fail";
   const std::vector<Result<Outcome>> outcomes = JudgeTogether(*evaluator, acts);
   for (size_t i = 0; i < outcomes.size(); ++i) EXPECT_EQ(outcomes[i].ok(), i < 16) << i;
   EXPECT_EQ(outcomes[19].status().message(), "the harness failed");
 }
 
-// The world fails for the whole exchange: had the list been cut, the first ones would have their answers.
+// The harness fails for the whole exchange: in a shorter exchange the first candidates would have their answers.
 TEST(JudgingTogether, AHeatIsOneExchange) {
   const auto evaluator = Start();
   Words acts(32, "measure");
-  acts[31] = "world";
+  acts[31] = "fail";
   for (const Result<Outcome>& outcome : JudgeTogether(*evaluator, acts, Protocol::kHeat)) EXPECT_FALSE(outcome.ok());
 }
 
