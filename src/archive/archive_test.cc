@@ -29,7 +29,7 @@ class ArchiveTest : public ::testing::Test {
     EXPECT_TRUE(archive.ok()) << archive.status().message();
     return *std::move(archive);
   }
-  // What somebody with a SQL shell does.
+  // Runs SQL on the file, as a person with a SQL shell would.
   void Sql(const std::string& statement) const {
     sqlite3* database = nullptr;
     ASSERT_EQ(sqlite3_open(path().c_str(), &database), SQLITE_OK);
@@ -215,7 +215,7 @@ TEST_F(ArchiveTest, ManyMayCreateItAtOnce) {
   EXPECT_TRUE(Open()->Add(ExampleTrial(0)).ok());
 }
 
-// What the first version of this program made.
+// The tables of the first version of this program.
 constexpr const char* kSchemaOne = R"sql(
 CREATE TABLE setting (id INTEGER PRIMARY KEY, hash TEXT NOT NULL UNIQUE, device_key TEXT NOT NULL,
   device_name TEXT NOT NULL, gpu_uuid TEXT NOT NULL, driver TEXT NOT NULL, toolchain TEXT NOT NULL,
@@ -303,7 +303,7 @@ TEST_F(ArchiveTest, APlanThisProgramDoesNotKnowIsDataLossInWords) {
   EXPECT_NE(status.message().find("quantum"), std::string::npos) << status.message();
 }
 
-// A folder where SQLite would write beside the archive; a user who may not write there looks the same.
+// SQLite would write files into the archive's folder. A user who may not write there looks the same.
 TEST_F(ArchiveTest, WhatCannotBeWrittenIsReadAsItStands) {
   const std::vector<Trial> trials = ExampleTrials(10);
   ASSERT_TRUE(Open()->Add(trials).ok());
@@ -352,7 +352,7 @@ TEST_F(ArchiveTest, AFolderInItsPlaceIsAnErrorOfTheWorld) {
   EXPECT_FALSE(Archive::Open("/dev/null/archive").ok());
 }
 
-// The nearest to a full disk that needs no disk of its own: no file may grow.
+// No file may grow: as near to a full disk as a test gets without a disk of its own.
 TEST_F(ArchiveTest, WhenNothingCanBeWrittenTheTrialIsRefusedAndTheArchiveGoesOn) {
   auto archive = Open();
   ASSERT_TRUE(archive->Add(ExampleTrial(0)).ok());

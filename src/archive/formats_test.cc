@@ -27,7 +27,7 @@ Trial FullTrial() {
   return trial;
 }
 
-// Counts how often each field is visited; counts of lists and flags of what is optional are fields too.
+// Counts the visits of each field. A list's count and an optional's flag are fields too.
 class FieldCounter : public CoderBase<FieldCounter> {
  public:
   void Printed(RecordField field, auto&&...) { ++visits[size_t(field)]; }
@@ -110,7 +110,7 @@ TEST(Csv, IsThisTextToTheLastByte) {
       R"(,,,,,,,,,,,,,,,,0.4375,,,,,)");
 }
 
-// What compression makes of them depends on its library.
+// The columns before compression, whose bytes depend on its library.
 std::string HashOfColumns(bool rounds) {
   ColumnEncoder encoder(rounds);
   for (int i = 0; i < 2; ++i) {

@@ -1,4 +1,4 @@
-// Whatever a line holds: no crash, a failure in one line, and what is read survives being written.
+// Any line: no crash, a failure of one line, and a trial that was read survives being written.
 #include "archive/segment.h"
 #include "base/check.h"
 

@@ -38,7 +38,7 @@ TEST(JsonLine, TextThatIsNoUtf8IsStillWritten) {
   EXPECT_EQ(FromJsonLine(ToJsonLine(trial))->outcome.reason, "bad \xEF\xBF\xBD byte");
 }
 
-// Removes, or replaces by a wrong value, every field there is; the message names it by its path.
+// Visits every field, so that a test can remove it or give it a wrong value. The message names it by its path.
 void ForEachField(json& object, const std::string& path,
                   const std::function<void(json&, const std::string&, const std::string&)>& visit) {
   std::vector<std::string> names;

@@ -1,5 +1,5 @@
-// Whatever bytes a segment holds: no crash, bounded memory, and what decodes survives another round trip. Checksums
-// keep random bytes from going deep, so most inputs are taken as the unpacked columns.
+// Any bytes as a segment: no crash, bounded memory, and trials that were decoded survive another round trip. Checksums
+// stop random bytes early, so the input is also taken as the unpacked columns.
 #include <algorithm>
 #include <iterator>
 

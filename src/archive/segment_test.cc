@@ -14,7 +14,7 @@
 namespace gemmsmith {
 namespace {
 
-// What a segment makes of a trial: rounded reals, and no samples but ours.
+// A trial as a segment gives it back: rounded reals, and no samples but ours.
 Trial Recorded(Trial trial, const SegmentDetail& detail) {
   Outcome& outcome = trial.outcome;
   const int bits = detail.rounded ? RoundedBits(outcome.protocol) : kSignificantBits;

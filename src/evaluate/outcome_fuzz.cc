@@ -1,4 +1,4 @@
-// Whatever bytes a broken worker or a damaged record holds: no crash, and what decodes encodes to bytes that decode to
+// Any bytes, as of a broken worker or a damaged record: no crash, and a decoded outcome encodes to bytes that decode to
 // the same.
 #include "base/check.h"
 #include "evaluate/outcome.h"

@@ -183,8 +183,8 @@ TEST(Outcome, WhatTheFirstVersionWroteIsRead) {
   EXPECT_EQ(*decoded, outcome);
 }
 
-// The second version knew of the power cap, and nobody said whether a race was settled: eight samples of a short one
-// did.
+// The second version knew the power cap alone and did not say whether a race was settled. Eight samples of a short race
+// say it.
 TEST(Outcome, TheSecondVersionTellsASettledRaceByItsSamples) {
   Outcome outcome = Measured();
   outcome.protocol = Protocol::kShort;

@@ -313,7 +313,7 @@ TEST(JudgingTogether, EndedCandidatesKeepTheirPlaces) {
   EXPECT_EQ(Kinds(evaluator->EvaluateTogether(contenders)), (Words{"measured", "illegal", "measured"}));
 }
 
-// Whatever worker they are sent to, each was prepared in all of their layouts.
+// Every worker that they are sent to was prepared in all of their layouts.
 TEST(JudgingTogether, CandidatesOfSeveralLayoutsAreJudgedInOneList) {
   const auto evaluator = Start();
   std::vector<Contender> contenders;
