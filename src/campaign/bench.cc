@@ -3,26 +3,25 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <deque>
 #include <future>
 #include <map>
+#include <optional>
 #include <set>
 
-#include "base/seconds.h"
+#include "base/run_workers.h"
 #include "campaign/trial_runner.h"
 
 namespace gemmsmith {
 
 namespace {
 
-// Problems whose kernels are compiled beside the judging of those before them.
-constexpr size_t kProblemsAhead = 16;
+// Races whose kernels compile while another one is judged.
+constexpr size_t kRacesAhead = 15;
 
-// One race.
 struct Race {
   Gemm gemm;
-  std::vector<Subject> subjects;  // empty: the baselines alone
+  std::vector<Subject> subjects;  // empty: the baselines race alone
 };
 
 std::set<TrialSubject> NamesOf(const Race& race) {
@@ -32,10 +31,10 @@ std::set<TrialSubject> NamesOf(const Race& race) {
   return names;
 }
 
-class BenchRun {
+class BenchRun : public Worker {
  public:
   BenchRun(const BenchOptions& options, Evaluator& evaluator, Compiler* compiler, ObjectCompiler* objects,
-           Archive& archive, StopRule& stop, const std::function<void(const BenchEvent&)>& on_event)
+           Archive& archive, StopRule& stop, const OnMeasured& on_event)
       : options_(options),
         device_(evaluator.device()),
         compiler_(compiler),
@@ -45,28 +44,34 @@ class BenchRun {
         on_event_(on_event),
         run_trials_(evaluator, compiler, &archive, options.name) {}
 
-  Result<BenchResult> Run() {
+  Result<MeasuredList> Run() {
     RETURN_IF_ERROR(FindStored());
     RETURN_IF_ERROR(ListRaces());
-    for (next_ = 0; next_ < races_.size(); ++next_) {
-      if (std::optional<std::string> reason = stop_.ShouldStop({int(result_.judged), SecondsSinceStart(), 0})) {
-        result_.stop_reason = *std::move(reason);
-        break;
-      }
-      PrepareAhead();
-      ASSIGN_OR_RETURN(const JudgedList judged, RunNext());
-      for (const Trial& trial : judged.trials) Tell(trial);
-      RETURN_IF_ERROR(GoOnAfter(races_[next_].gemm, judged.world));
-    }
-    for (const auto& [kind, count] : by_outcome_) result_.by_outcome.emplace_back(kind, count);
-    result_.seconds = SecondsSinceStart();
+    // The only shape of a list needs no second one to fail.
+    queue_.emplace(GroupBy(races_, [](const Race& race) { return race.gemm.shape; }), stop_,
+                   WorkQueue::Options{.max_failures = options_.shapes.size() == 1 ? size_t{1} : size_t{2}});
+    RunWorker(*queue_, 0, *this, kRacesAhead);
+    RETURN_IF_ERROR(queue_->failure());
+    result_.stop_reason = queue_->stop_reason();
+    result_.seconds = queue_->seconds();
     return std::move(result_);
+  }
+
+  void Expect(size_t race) override {
+    ahead_.push_back(std::async(std::launch::async, [this, &next = races_[race]] { return Prepared(next); }));
+  }
+
+  void Do(size_t race) override {
+    const Result<JudgedList> judged = RunNext(races_[race]);
+    if (!judged.ok()) return queue_->Retire(0, judged.status());
+    result_.Take(judged->trials, *queue_, on_event_);
+    if (judged->failure.ok()) return queue_->Succeed(0);
+    result_.failures.emplace_back(races_[race].gemm, judged->failure);
+    queue_->Fail(0, race, judged->failure);
   }
 
  private:
   using Contenders = Result<std::vector<Contender>>;
-
-  double SecondsSinceStart() const { return SecondsSince(start_); }
 
   Status FindStored() {
     Status unlike;
@@ -94,7 +99,7 @@ class BenchRun {
 
   GemmKind KindOf(const Layout& layout) const { return {layout, options_.type, options_.accumulation}; }
 
-  // What is not stored yet, the problems of a shape behind each other.
+  // The races that are not stored yet. The problems of a shape follow each other.
   Status ListRaces() {
     for (const Shape& shape : options_.shapes) {
       bool any = false;
@@ -111,7 +116,7 @@ class BenchRun {
         }
         if (!plans.subjects.empty()) AddRace(std::move(plans));
       }
-      // Which problem it is makes no difference to the libraries: they run in nn and in tn.
+      // Any layout will do: the libraries run in nn and in tn.
       if (!any) AddRace({Gemm{.shape = shape, .kind = KindOf(kTn)}, {}});
     }
     return OkStatus();
@@ -138,11 +143,6 @@ class BenchRun {
             subject};
   }
 
-  void PrepareAhead() {
-    for (; prepared_ < std::min(races_.size(), next_ + kProblemsAhead); ++prepared_)
-      ahead_.push_back(std::async(std::launch::async, [this, &race = races_[prepared_]] { return Prepared(race); }));
-  }
-
   Contenders Prepared(const Race& race) const {
     GEMMSMITH_CHECK(race.subjects.empty() || compiler_ != nullptr, "contenders without a compiler");
     std::vector<Contender> contenders;
@@ -154,61 +154,35 @@ class BenchRun {
     return contenders;
   }
 
-  // A Status where nothing would be kept.
-  Result<JudgedList> RunNext() {
-    const Race& race = races_[next_];
+  // A Status where storing the trials failed.
+  Result<JudgedList> RunNext(const Race& race) {
     Contenders contenders = ahead_.front().get();
     ahead_.pop_front();
-    if (!contenders.ok()) return JudgedList{.world = contenders.status()};
+    if (!contenders.ok()) return JudgedList{.failure = contenders.status()};
     if (race.subjects.empty()) return run_trials_.RaceBaselines(RequestFor(race.gemm, Plan()));
     return run_trials_(*std::move(contenders));
-  }
-
-  Status GoOnAfter(const Gemm& gemm, const Status& status) {
-    if (status.ok()) {
-      failed_shape_.reset();
-      return OkStatus();
-    }
-    result_.failures.emplace_back(gemm, status);
-    const bool another_shape = failed_shape_ && *failed_shape_ != gemm.shape;
-    failed_shape_ = gemm.shape;
-    return another_shape || options_.shapes.size() == 1 ? status : OkStatus();
-  }
-
-  void Tell(const Trial& trial) {
-    ++result_.judged;
-    ++by_outcome_[trial.outcome.kind];
-    if (!on_event_) return;
-    on_event_({.trial = &trial,
-               .done = result_.found + result_.judged,
-               .total = result_.total,
-               .seconds = SecondsSinceStart()});
   }
 
   const BenchOptions& options_;
   const Device device_;
   Compiler* const compiler_;
-  ObjectCompiler* const objects_;  // null where nobody is a source
+  ObjectCompiler* const objects_;  // null where no candidate is a source
   Archive& archive_;
   StopRule& stop_;
-  const std::function<void(const BenchEvent&)>& on_event_;
+  const OnMeasured& on_event_;
   TrialRunner run_trials_;
 
-  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-  BenchResult result_;
-  std::map<OutcomeKind, int> by_outcome_;
+  MeasuredList result_;
   std::map<Gemm, std::set<TrialSubject>> stored_;
   std::vector<Race> races_;
-  size_t next_ = 0, prepared_ = 0;
-  std::deque<std::future<Contenders>> ahead_;  // of the races from next_ on
-  std::optional<Shape> failed_shape_;
+  std::optional<WorkQueue> queue_;
+  std::deque<std::future<Contenders>> ahead_;  // in the order in which they were expected
 };
 
 }  // namespace
 
-Result<BenchResult> RunBench(const BenchOptions& options, Evaluator& evaluator, Compiler* compiler,
-                             ObjectCompiler* objects, Archive& archive, StopRule& stop,
-                             const std::function<void(const BenchEvent&)>& on_event) {
+Result<MeasuredList> RunBench(const BenchOptions& options, Evaluator& evaluator, Compiler* compiler,
+                              ObjectCompiler* objects, Archive& archive, StopRule& stop, const OnMeasured& on_event) {
   return BenchRun(options, evaluator, compiler, objects, archive, stop, on_event).Run();
 }
 

@@ -20,7 +20,7 @@ class BenchTest : public ::testing::Test {
     options.seed = 3;
   }
 
-  Result<BenchResult> Run() {
+  Result<MeasuredList> Run() {
     const std::unique_ptr<StopRule> stop = MakeStop();
     return RunBench(options, evaluator, &compiler, nullptr, *store.archive, *stop, on_event);
   }
@@ -30,7 +30,7 @@ class BenchTest : public ::testing::Test {
   TemporaryArchive store;
   BenchOptions options;
   std::vector<Subject> ours;
-  std::function<void(const BenchEvent&)> on_event = [](const BenchEvent&) {};
+  std::function<void(const MeasuredEvent&)> on_event = [](const MeasuredEvent&) {};
   std::function<std::unique_ptr<StopRule>()> MakeStop = [] { return StopOnAny({}); };
 };
 
@@ -38,7 +38,7 @@ TEST_F(BenchTest, EveryShapeAndLayoutIsJudgedInOrderAndStored) {
   ours = {SomePlans(2)[0], SomePlans(2)[1]};
   options.clocks = {Clock::kDevice};
   options.baselines = *BaselineSet::Parse("lt_auto,torch");
-  const Result<BenchResult> result = Run();
+  const Result<MeasuredList> result = Run();
   ASSERT_TRUE(result.ok()) << result.status().message();
   EXPECT_EQ(result->total, 8u);
   EXPECT_EQ(result->judged, 8u);
@@ -58,7 +58,7 @@ TEST_F(BenchTest, EveryShapeAndLayoutIsJudgedInOrderAndStored) {
 }
 
 TEST_F(BenchTest, WithoutContendersTheBaselinesRaceOnceAShape) {
-  const Result<BenchResult> result = Run();
+  const Result<MeasuredList> result = Run();
   ASSERT_TRUE(result.ok()) << result.status().message();
   EXPECT_EQ(result->judged, 2u);
   EXPECT_EQ(evaluator.races.size(), 2u);
@@ -82,17 +82,17 @@ TEST_F(BenchTest, ShapesWithoutAContenderAreRacedByTheBaselinesAlone) {
 TEST_F(BenchTest, TheSameNameResumesWhereItWasStopped) {
   ours = {SomePlans(2)[0], SomePlans(2)[1]};
   MakeStop = [] { return StopAfterEvaluations(4); };
-  const Result<BenchResult> first = Run();
+  const Result<MeasuredList> first = Run();
   ASSERT_TRUE(first.ok());
   EXPECT_EQ(first->judged, 4u);
   EXPECT_EQ(first->stop_reason, "budget of 4 evaluations used");
   MakeStop = [] { return StopOnAny({}); };
-  const Result<BenchResult> second = Run();
+  const Result<MeasuredList> second = Run();
   ASSERT_TRUE(second.ok());
   EXPECT_EQ(second->found, 4u);
   EXPECT_EQ(second->judged, 4u);
   EXPECT_EQ(store.Trials().size(), 8u);
-  const Result<BenchResult> third = Run();
+  const Result<MeasuredList> third = Run();
   EXPECT_EQ(third->judged, 0u);
   EXPECT_EQ(third->found, 8u);
 }
@@ -101,14 +101,14 @@ TEST_F(BenchTest, AContenderThatComesLaterIsJudgedAlone) {
   ours = {SomePlans(3)[0]};
   ASSERT_TRUE(Run().ok());
   ours = {SomePlans(3)[0], SomePlans(3)[2]};
-  const Result<BenchResult> result = Run();
+  const Result<MeasuredList> result = Run();
   EXPECT_EQ(result->found, 4u);
   EXPECT_EQ(result->judged, 4u);
 }
 
 TEST_F(BenchTest, OfAContenderThatIsNamedTwiceOneIsJudged) {
   ours = {SomePlans(1)[0], SomePlans(1)[0]};
-  const Result<BenchResult> result = Run();
+  const Result<MeasuredList> result = Run();
   ASSERT_TRUE(result.ok());
   EXPECT_EQ(result->total, 4u);
   EXPECT_EQ(result->judged, 4u);
@@ -135,7 +135,7 @@ TEST_F(BenchTest, EveryRaceIsStoredBeforeTheNextStarts) {
   ours = {SomePlans(1)[0]};
   size_t judged = 0;
   evaluator.on_exchange = [&](std::span<const Contender>) { EXPECT_EQ(store.Trials().size(), judged); };
-  on_event = [&](const BenchEvent& event) {
+  on_event = [&](const MeasuredEvent& event) {
     ++judged;
     EXPECT_EQ(event.done, judged);
     EXPECT_EQ(event.total, 4u);
@@ -166,7 +166,7 @@ TEST_F(BenchTest, AKilledRunLosesTheRaceUnderWayAndNoOther) {
     ASSERT_TRUE(WIFSIGNALED(status));
     store.archive = *Archive::Open(store.path);
     options.name = fmt::format("killed {}", race);
-    const Result<BenchResult> resumed = Run();
+    const Result<MeasuredList> resumed = Run();
     ASSERT_TRUE(resumed.ok()) << resumed.status().message();
     EXPECT_EQ(resumed->found, race - 1);
     EXPECT_EQ(resumed->judged, 4 - (race - 1));
@@ -181,7 +181,7 @@ TEST_F(BenchTest, AFailingShapeIsPassedOverAndTwoInARowEndTheRun) {
     if (std::count(failing.begin(), failing.end(), request.gemm.shape.k) > 0) return IoError("no memory");
     return race(request);
   };
-  const Result<BenchResult> passed_over = Run();
+  const Result<MeasuredList> passed_over = Run();
   ASSERT_TRUE(passed_over.ok());
   EXPECT_EQ(passed_over->judged, 2u);
   ASSERT_EQ(passed_over->failures.size(), 2u);
@@ -199,7 +199,7 @@ TEST_F(BenchTest, ACandidateThatFailsIsATrialLikeAnyOther) {
     outcome.protocol = request.protocol;
     return outcome;
   };
-  const Result<BenchResult> result = Run();
+  const Result<MeasuredList> result = Run();
   ASSERT_TRUE(result.ok());
   EXPECT_EQ(result->by_outcome, (std::vector<std::pair<OutcomeKind, int>>{{OutcomeKind::kWrong, 4}}));
   EXPECT_EQ(Run()->found, 4u);

@@ -1,9 +1,9 @@
 #include "campaign/campaign.h"
 
 #include <deque>
-#include <future>
 
-#include "campaign/lane.h"
+#include "base/run_workers.h"
+#include "campaign/campaign_worker.h"
 
 namespace gemmsmith {
 
@@ -19,17 +19,10 @@ Result<CampaignResult> RunCampaign(const CampaignOptions& options, const MakeSea
   GEMMSMITH_CHECK(!evaluators.empty(), "a campaign without an evaluator");
   Ledger ledger(options, archive, stop, on_event);
   RETURN_IF_ERROR(ledger.FindFinished(evaluators.front()->setting().device_key));
-  std::deque<Lane> lanes;
+  std::deque<CampaignWorker> workers;
   for (Evaluator* const evaluator : evaluators)
-    lanes.emplace_back(ledger, make_search, *evaluator, compiler, evaluators.size());
-  std::vector<std::future<bool>> others;
-  for (size_t i = 1; i < lanes.size(); ++i)
-    others.push_back(std::async(std::launch::async, [&lane = lanes[i]] { return lane.Run(); }));
-  std::vector<bool> go_on = {lanes.front().Run()};
-  for (std::future<bool>& other : others) go_on.push_back(other.get());
-  // What a lane gave back when the others had ended.
-  for (size_t i = 0; i < lanes.size(); ++i)
-    if (go_on[i] && ledger.CountLeft() > 0 && !ledger.IsToStop()) lanes[i].Run();
+    workers.emplace_back(workers.size(), ledger, make_search, *evaluator, compiler, evaluators.size());
+  RunSideBySide(ledger.queue(), workers.size(), [&](size_t worker) { workers[worker].Run(); });
   return ledger.Finish();
 }
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <functional>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -11,31 +10,11 @@
 #include <vector>
 
 #include "archive/archive.h"
+#include "base/stop_rule.h"
 #include "evaluate/evaluator.h"
 #include "search/proposer.h"
 
 namespace gemmsmith {
-
-// A reason to stop, asked between exchanges with the evaluator.
-class StopRule {
- public:
-  virtual ~StopRule() = default;
-  struct Progress {
-    // Of the whole run, resumed ones included, so that an interrupted run ends where it would have.
-    int evaluations = 0;
-    double seconds = 0;  // of this call; of a problem: of its screening's exchanges with the evaluator
-    int evaluations_since_best = 0;
-  };
-  // The reason in words ("budget of 64 evaluations used"), or nothing.
-  virtual std::optional<std::string> ShouldStop(const Progress& progress) = 0;
-  // How many evaluations may still begin, as far as that can be known beforehand.
-  virtual int EvaluationsLeft(const Progress& /*progress*/) const { return std::numeric_limits<int>::max(); }
-};
-std::unique_ptr<StopRule> StopAfterEvaluations(int evaluations);
-std::unique_ptr<StopRule> StopAfterSeconds(double seconds);
-std::unique_ptr<StopRule> StopWithoutImprovement(int evaluations);
-std::unique_ptr<StopRule> StopOnInterrupt();  // SIGINT or SIGTERM arrived (campaign/interrupt.h)
-std::unique_ptr<StopRule> StopOnAny(std::vector<std::unique_ptr<StopRule>> rules);
 
 // How one problem is searched.
 struct ProblemSearch {

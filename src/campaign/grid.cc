@@ -1,11 +1,11 @@
 #include "campaign/grid.h"
 
 #include <algorithm>
-#include <chrono>
-#include <map>
+#include <deque>
+#include <numeric>
 #include <set>
 
-#include "base/seconds.h"
+#include "base/work_queue.h"
 #include "campaign/compile_ahead.h"
 #include "campaign/trial_runner.h"
 #include "search/pace.h"
@@ -14,52 +14,56 @@ namespace gemmsmith {
 
 namespace {
 
+// Every problem is a group of its own.
+std::vector<size_t> GroupsOf(size_t problems) {
+  std::vector<size_t> groups(problems);
+  std::iota(groups.begin(), groups.end(), size_t{0});
+  return groups;
+}
+
 class GridRun {
  public:
   GridRun(const GridOptions& options, Evaluator& evaluator, Compiler* compiler, Archive& archive, StopRule& stop,
-          const std::function<void(const GridEvent&)>& on_event)
+          const OnMeasured& on_event)
       : options_(options),
         device_key_(evaluator.device().key),
         archive_(archive),
-        stop_(stop),
         on_event_(on_event),
+        queue_(GroupsOf(options.problems.size()), stop),
         run_trials_(evaluator, compiler, &archive, options.name),
-        ahead_(evaluator.device(), compiler, options.compile_threads) {}
+        ahead_(evaluator.device(), compiler, options.compile_threads),
+        open_plans_(options.problems.size()) {}
 
-  Result<GridResult> Run() {
-    result_.total = options_.problems.size() * options_.plans.size();
+  Result<MeasuredList> Run() {
     RETURN_IF_ERROR(FindOpenCells());
     while (true) {
       FillWindow();
-      RETURN_IF_ERROR(JudgeFinalistsOfCompleteProblems());
-      if (ahead_.pending() == 0 || IsToStop()) break;
-      const size_t most = std::min(kListSize, size_t(stop_.EvaluationsLeft(ProgressNow())));
-      ASSIGN_OR_RETURN(CompileAhead::List list, ahead_.Take(most, kPatience));
+      RETURN_IF_ERROR(CompleteProblems());
+      if (ahead_.pending() == 0 || queue_.IsStopped()) break;
+      const size_t max_cells = std::min(kListSize, size_t(queue_.EvaluationsLeft()));
+      ASSIGN_OR_RETURN(CompileAhead::List list, ahead_.Take(max_cells, kPatience));
       if (!list.contenders.empty()) RETURN_IF_ERROR(Judge(std::move(list)));
     }
-    for (const auto& [kind, count] : by_outcome_) result_.by_outcome.emplace_back(kind, count);
-    result_.seconds = SecondsSinceStart();
+    result_.stop_reason = queue_.stop_reason();
+    result_.seconds = queue_.seconds();
     return std::move(result_);
   }
 
  private:
-  struct Cell {
-    uint32_t problem;
-    uint32_t plan;
+  static constexpr size_t kWorker = 0;  // the only one
+
+  // A problem whose cells are on their way to the GPU.
+  struct Begun {
+    size_t problem;
+    size_t added = 0;   // of its open plans
+    size_t judged = 0;  // the same
   };
 
-  double SecondsSinceStart() const { return SecondsSince(start_); }
-
-  StopRule::Progress ProgressNow() const { return {int(result_.judged), SecondsSinceStart(), 0}; }
-
-  bool IsToStop() {
-    if (result_.stop_reason.empty()) result_.stop_reason = stop_.ShouldStop(ProgressNow()).value_or("");
-    return !result_.stop_reason.empty();
-  }
-
   Status FindOpenCells() {
+    result_.total = options_.problems.size() * options_.plans.size();
+    result_.found = result_.total;
     Status unlike;
-    for (uint32_t problem = 0; problem < options_.problems.size(); ++problem) {
+    for (size_t problem = 0; problem < options_.problems.size(); ++problem) {
       TrialFilter filter{.gemm = options_.problems[problem]};
       if (!options_.skip_recorded) filter.campaign = options_.name;
       std::set<Plan> known;
@@ -69,69 +73,63 @@ class GridRun {
         if (is_of_here && trial.HasPlan() && trial.outcome.protocol == options_.protocol) known.insert(trial.plan());
       }));
       RETURN_IF_ERROR(unlike);
-      for (uint32_t plan = 0; plan < options_.plans.size(); ++plan) {
-        if (!known.contains(options_.plans[plan])) open_.push_back({problem, plan});
-      }
+      for (uint32_t plan = 0; plan < options_.plans.size(); ++plan)
+        if (!known.contains(options_.plans[plan])) open_plans_[problem].push_back(plan);
+      result_.found -= open_plans_[problem].size();
     }
-    result_.skipped = result_.total - open_.size();
     return OkStatus();
   }
 
-  // Where nothing but screenings comes, AutoTuning is a pace for them and nobody's rival: a brief race chooses it.
-  // The window may reach into the next problem, so that the GPU finds kernels ready when it gets there.
+  // The window may reach into the next problem, so that the GPU finds its kernels ready.
   void FillWindow() {
-    while (next_ < open_.size() && ahead_.pending() < ahead_.window()) {
-      const Cell cell = open_[next_++];
-      ++open_of_problem_[cell.problem];
-      ahead_.Add(cell.problem, {{.gemm = options_.problems[cell.problem],
-                                 .protocol = options_.protocol,
-                                 .clocks = options_.clocks,
-                                 .seed = options_.seed,
-                                 .counters = options_.counters && options_.finalists == 0,
-                                 .brief = options_.protocol == Protocol::kScreen && options_.finalists == 0},
-                                options_.plans[cell.plan]});
+    while (ahead_.pending() < ahead_.window()) {
+      if (begun_.empty() || begun_.back().added == open_plans_[begun_.back().problem].size()) {
+        const std::vector<size_t> leased = queue_.Lease(kWorker);
+        if (leased.empty()) return;
+        queue_.Begin(kWorker, leased.front());
+        begun_.push_back({leased.front()});
+        continue;
+      }
+      Begun& last = begun_.back();
+      ahead_.Add(last.problem, CellRequest(last.problem, open_plans_[last.problem][last.added++]));
     }
+  }
+
+  // Where only screenings come, AutoTuning is a pace for them and no rival: a brief race chooses it.
+  EvaluationRequest CellRequest(size_t problem, size_t plan) const {
+    return {{.gemm = options_.problems[problem],
+             .protocol = options_.protocol,
+             .clocks = options_.clocks,
+             .seed = options_.seed,
+             .counters = options_.counters && options_.finalists == 0,
+             .brief = options_.protocol == Protocol::kScreen && options_.finalists == 0},
+            options_.plans[plan]};
   }
 
   Status Judge(CompileAhead::List list) {
     ASSIGN_OR_RETURN(const JudgedList judged, run_trials_(std::move(list.contenders)));
-    RETURN_IF_ERROR(judged.world);
+    RETURN_IF_ERROR(judged.failure);
     GEMMSMITH_CHECK(judged.missed.empty(), "a grid is measured, not replayed");
-    const auto problem = open_of_problem_.find(uint32_t(list.turn));
-    problem->second -= int(judged.trials.size());
-    if (problem->second == 0) open_of_problem_.erase(problem);
-    for (const Trial& trial : judged.trials) {
-      ++result_.judged;
-      ++by_outcome_[trial.outcome.kind];
-      if (!on_event_) continue;
-      on_event_({.trial = &trial,
-                 .done = result_.skipped + result_.judged,
-                 .total = result_.total,
-                 .problem = list.turn,
-                 .seconds = SecondsSinceStart()});
-    }
+    std::ranges::find(begun_, list.turn, &Begun::problem)->judged += judged.trials.size();
+    result_.Take(judged.trials, queue_, on_event_);
     return OkStatus();
   }
 
-  // Every cell of the next problem without finals is stored.
-  bool NextProblemIsComplete() const {
-    return finals_done_ < options_.problems.size() && (next_ == open_.size() || open_[next_].problem > finals_done_) &&
-           (open_of_problem_.empty() || open_of_problem_.begin()->first > finals_done_);
-  }
-
-  Status JudgeFinalistsOfCompleteProblems() {
-    for (; options_.finalists > 0 && NextProblemIsComplete(); ++finals_done_) {
-      ASSIGN_OR_RETURN(const std::vector<EvaluationRequest> finals, FinalsLeft(finals_done_));
+  // Problems in front whose cells are all stored: their finals, where there are any.
+  Status CompleteProblems() {
+    for (; !begun_.empty() && begun_.front().judged == open_plans_[begun_.front().problem].size(); begun_.pop_front()) {
+      if (options_.finalists == 0) continue;
+      ASSIGN_OR_RETURN(const std::vector<EvaluationRequest> finals, FinalsLeft(begun_.front().problem));
       if (finals.empty()) continue;
-      if (IsToStop()) return OkStatus();
+      if (queue_.IsStopped()) return OkStatus();
       ASSIGN_OR_RETURN(std::vector<Contender> contenders, ahead_.PrepareNow(finals));
       ASSIGN_OR_RETURN(const JudgedList judged, run_trials_(std::move(contenders)));
-      RETURN_IF_ERROR(judged.world);
+      RETURN_IF_ERROR(judged.failure);
     }
     return OkStatus();
   }
 
-  Result<std::vector<EvaluationRequest>> FinalsLeft(uint32_t problem) const {
+  Result<std::vector<EvaluationRequest>> FinalsLeft(size_t problem) const {
     std::vector<std::pair<double, Plan>> screened;
     Pace pace(true);
     std::set<Plan> judged;
@@ -160,24 +158,20 @@ class GridRun {
   const GridOptions& options_;
   const std::string device_key_;
   Archive& archive_;
-  StopRule& stop_;
-  const std::function<void(const GridEvent&)>& on_event_;
+  const OnMeasured& on_event_;
+  WorkQueue queue_;
   TrialRunner run_trials_;
   CompileAhead ahead_;
 
-  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-  GridResult result_;
-  std::map<OutcomeKind, int> by_outcome_;
-  std::vector<Cell> open_;
-  size_t next_ = 0;
-  uint32_t finals_done_ = 0;                 // problems, in order, whose finalists are judged
-  std::map<uint32_t, int> open_of_problem_;  // cells under way, by problem
+  MeasuredList result_;
+  std::vector<std::vector<uint32_t>> open_plans_;  // of each problem
+  std::deque<Begun> begun_;                        // in the order of the problems
 };
 
 }  // namespace
 
-Result<GridResult> RunGrid(const GridOptions& options, Evaluator& evaluator, Compiler* compiler, Archive& archive,
-                           StopRule& stop, const std::function<void(const GridEvent&)>& on_event) {
+Result<MeasuredList> RunGrid(const GridOptions& options, Evaluator& evaluator, Compiler* compiler, Archive& archive,
+                             StopRule& stop, const OnMeasured& on_event) {
   GEMMSMITH_CHECK(options.finalists == 0 || options.protocol == Protocol::kScreen, "finals behind the {} protocol",
                   Name(options.protocol));
   return GridRun(options, evaluator, compiler, archive, stop, on_event).Run();

@@ -12,11 +12,11 @@ namespace {
 
 class GridTest : public testing::Test {
  protected:
-  Result<GridResult> RunWith(std::unique_ptr<StopRule> stop) {
+  Result<MeasuredList> RunWith(std::unique_ptr<StopRule> stop) {
     return RunGrid(options, evaluator, &compiler, *store.archive, *stop,
-                   [this](const GridEvent& event) { events.push_back(event); });
+                   [this](const MeasuredEvent& event) { events.push_back(event); });
   }
-  Result<GridResult> RunWhole() { return RunWith(StopAfterEvaluations(1 << 20)); }
+  Result<MeasuredList> RunWhole() { return RunWith(StopAfterEvaluations(1 << 20)); }
   size_t Cells() const { return options.problems.size() * options.plans.size(); }
 
   GridOptions options{.name = "grid",
@@ -27,7 +27,7 @@ class GridTest : public testing::Test {
   FakeCompiler compiler;
   FakeEvaluator evaluator;
   TemporaryArchive store;
-  std::vector<GridEvent> events;
+  std::vector<MeasuredEvent> events;
 };
 
 TEST_F(GridTest, JudgesEveryCellOnceInListsOfOneProblem) {
@@ -38,10 +38,10 @@ TEST_F(GridTest, JudgesEveryCellOnceInListsOfOneProblem) {
     EXPECT_EQ(store.Trials().size(), stored) << "the list before is not stored";
     stored += contenders.size();
   };
-  const Result<GridResult> result = RunWhole();
+  const Result<MeasuredList> result = RunWhole();
   ASSERT_TRUE(result.ok()) << result.status().message();
   EXPECT_EQ(result->judged, Cells());
-  EXPECT_EQ(result->skipped, 0u);
+  EXPECT_EQ(result->found, 0u);
   EXPECT_EQ(result->stop_reason, "");
   std::set<std::pair<Gemm, Plan>> cells;
   for (const Trial& trial : store.Trials()) EXPECT_TRUE(cells.emplace(trial.gemm, trial.plan()).second);
@@ -57,7 +57,7 @@ TEST_F(GridTest, IllegalPlansAreTrialsThatNeverReachTheEvaluator) {
   int illegal = 0;
   for (const Plan& plan : options.plans) illegal += !Check(plan, SomeGemm(16), SomeDevice()).empty();
   ASSERT_GT(illegal, 0);
-  const Result<GridResult> result = RunWhole();
+  const Result<MeasuredList> result = RunWhole();
   ASSERT_TRUE(result.ok());
   EXPECT_EQ(store.Trials().size(), Cells());
   EXPECT_EQ(result->by_outcome.front(), std::pair(OutcomeKind::kIllegal, illegal));
@@ -65,13 +65,13 @@ TEST_F(GridTest, IllegalPlansAreTrialsThatNeverReachTheEvaluator) {
 }
 
 TEST_F(GridTest, AStoppedGridGoesOnWhereItWas) {
-  const Result<GridResult> first = RunWith(StopAfterEvaluations(20));
+  const Result<MeasuredList> first = RunWith(StopAfterEvaluations(20));
   ASSERT_TRUE(first.ok());
   EXPECT_EQ(first->judged, 20u);
   EXPECT_EQ(first->stop_reason, "budget of 20 evaluations used");
-  const Result<GridResult> second = RunWhole();
+  const Result<MeasuredList> second = RunWhole();
   ASSERT_TRUE(second.ok());
-  EXPECT_EQ(second->skipped, 20u);
+  EXPECT_EQ(second->found, 20u);
   EXPECT_EQ(second->judged, Cells() - 20);
   EXPECT_EQ(store.Trials().size(), Cells());
   EXPECT_EQ(evaluator.requests.size(), Cells());
@@ -81,9 +81,9 @@ TEST_F(GridTest, SkipsWhatOtherCampaignsRecordedOnlyWhenAsked) {
   ASSERT_TRUE(RunWhole().ok());
   options.name = "another";
   options.skip_recorded = true;
-  EXPECT_EQ(RunWhole()->skipped, Cells());
+  EXPECT_EQ(RunWhole()->found, Cells());
   options.protocol = Protocol::kShort;
-  EXPECT_EQ(RunWhole()->skipped, 0u);
+  EXPECT_EQ(RunWhole()->found, 0u);
   options.name = "a third";
   options.skip_recorded = false;
   EXPECT_EQ(RunWhole()->judged, Cells());
@@ -94,7 +94,7 @@ TEST_F(GridTest, AFailingWorldEndsItAndKeepsWhatWasStored) {
     if (evaluator.requests.size() > 10) return IoError("the GPU is gone");
     return MeasuredIn(SomeTimeNs(request.plan()), request.protocol);
   };
-  const Result<GridResult> result = RunWhole();
+  const Result<MeasuredList> result = RunWhole();
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.status().message(), "the GPU is gone");
   EXPECT_EQ(store.Trials().size(), 10u);
@@ -127,12 +127,12 @@ TEST_F(GridTest, TheFastestOfEachProblemAreJudgedAgainOnceAlsoAfterAStop) {
 TEST_F(GridTest, WhoIsStoppedBeforeTheLastFinalsIsNotComplete) {
   options.finalists = 2;
   options.compile_threads = 1;  // in order: else the last kernel that is ready may be one of the first problem
-  const Result<GridResult> stopped = RunWith(StopAfterEvaluations(int(Cells())));
+  const Result<MeasuredList> stopped = RunWith(StopAfterEvaluations(int(Cells())));
   ASSERT_TRUE(stopped.ok());
   EXPECT_EQ(stopped->judged, Cells());
   EXPECT_EQ(stopped->stop_reason, "budget of 45 evaluations used");
   EXPECT_EQ(store.Trials().size(), Cells() + 2 * (options.problems.size() - 1));
-  const Result<GridResult> rest = RunWhole();
+  const Result<MeasuredList> rest = RunWhole();
   ASSERT_TRUE(rest.ok());
   EXPECT_EQ(rest->stop_reason, "");
   EXPECT_EQ(store.Trials().size(), Cells() + 2 * options.problems.size());
@@ -149,7 +149,7 @@ TEST_F(GridTest, TrialsOfAnotherDeviceUnderTheSameNameAreRefused) {
             "the stored trials of 'grid' are of another device, h100: choose another name");
   options.name = "of its own";
   options.skip_recorded = true;
-  EXPECT_EQ(RunWhole()->skipped, Cells());
+  EXPECT_EQ(RunWhole()->found, Cells());
 }
 
 TEST_F(GridTest, TheFinalistsOfAProblemMeetInOneRace) {

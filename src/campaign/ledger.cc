@@ -4,14 +4,12 @@
 
 #include <algorithm>
 
-#include "base/seconds.h"
-
 namespace gemmsmith {
 
 namespace {
 
 struct StoredFinals {
-  std::vector<Trial> trials;  // where they are to be settled
+  std::vector<Trial> trials;  // where they decide on a standing kernel
   std::optional<Trial> best;
   int passed = 0;
   bool any_refused = false;
@@ -27,7 +25,7 @@ struct StoredFinals {
   }
 };
 
-// Times of another model would decide what is searched and named here.
+// Times of another device model must not decide here.
 Status CheckDevice(const Archive& archive, const std::string& campaign, const std::string& device_key,
                    const std::map<Gemm, int64_t>& stored) {
   ASSIGN_OR_RETURN(const auto of_this_device, archive.CountByProblem({.campaign = campaign, .device_key = device_key}));
@@ -45,15 +43,15 @@ Status CheckDevice(const Archive& archive, const std::string& campaign, const st
 
 Ledger::Ledger(const CampaignOptions& options, Archive* archive, StopRule& stop,
                const std::function<void(const CampaignEvent&)>& on_event)
-    : options_(options), archive_(archive), stop_(stop), on_event_(on_event) {
-  for (const Gemm& gemm : options.problems) {
-    left_.push_back(result_.problems.size());
-    result_.problems.push_back({.gemm = gemm});
-  }
+    : options_(options),
+      archive_(archive),
+      on_event_(on_event),
+      queue_(GroupBy(options.problems, [](const Gemm& gemm) { return gemm.shape; }), stop) {
+  for (const Gemm& gemm : options.problems) result_.problems.push_back({.gemm = gemm});
 }
 
-// Two queries, however many problems there are. They cannot tell whether a problem with fewer finals than asked for, or
-// with a refused one, has more to judge: such a problem is loaded and gone on with, which costs nothing but time.
+// Two queries, however many problems there are. A problem with fewer finals than asked for, or with a refused one, may
+// have more to judge: it is loaded and continued, which costs only time.
 Status Ledger::FindFinished(const std::string& device_key) {
   if (archive_ == nullptr) return OkStatus();
   ASSIGN_OR_RETURN(stored_, archive_->CountByProblem({.campaign = options_.name}));
@@ -66,8 +64,8 @@ Status Ledger::FindFinished(const std::string& device_key) {
                                     [&](const Trial& trial) { finals[trial.gemm].Take(trial, options_); }));
   // A recording may answer a screening in the short protocol, so finals alone say nothing.
   const int64_t enough_screened = std::max(*options_.finished_after, options_.finalists);
-  const std::lock_guard lock(mutex_);
-  for (ProblemResult& result : result_.problems) {
+  for (size_t problem = 0; problem < result_.problems.size(); ++problem) {
+    ProblemResult& result = result_.problems[problem];
     const auto found = finals.find(result.gemm);
     const auto count = screened.find(result.gemm);
     if (found == finals.end() || count == screened.end() || count->second < enough_screened) continue;
@@ -76,61 +74,17 @@ Status Ledger::FindFinished(const std::string& device_key) {
     if (options_.standing) RETURN_IF_ERROR(options_.standing->settle(result.gemm, found->second.trials));
     result.complete = result.found = true;
     result.best = found->second.best;
+    queue_.Drop(problem);
   }
-  std::erase_if(left_, [&](size_t problem) { return result_.problems[problem].complete; });
   for (size_t problem = 0; problem < result_.problems.size(); ++problem)
     if (result_.problems[problem].found) TellOfComplete(problem);
   return OkStatus();
 }
 
-double Ledger::seconds() const { return SecondsSince(start_); }
-
-std::vector<size_t> Ledger::TakeShape() {
-  const std::lock_guard lock(mutex_);
-  std::vector<size_t> taken;
-  const auto shape_of = [&](size_t problem) { return options_.problems[problem].shape; };
-  while (!left_.empty() && (taken.empty() || shape_of(left_.front()) == shape_of(taken.front()))) {
-    taken.push_back(left_.front());
-    left_.pop_front();
-  }
-  return taken;
-}
-
-size_t Ledger::CountLeft() {
-  const std::lock_guard lock(mutex_);
-  return left_.size();
-}
-
-void Ledger::GiveBack(std::span<const size_t> problems) {
-  const std::lock_guard lock(mutex_);
-  left_.insert(left_.begin(), problems.begin(), problems.end());
-}
-
-bool Ledger::IsToStop() {
-  const std::lock_guard lock(mutex_);
-  if (!result_.stop_reason.empty()) return true;
-  std::optional<std::string> reason = stop_.ShouldStop({int(result_.judged), seconds(), 0});
-  if (reason) result_.stop_reason = *std::move(reason);
-  return reason.has_value();
-}
-
-void Ledger::Fail(const Status& world) {
-  const std::lock_guard lock(mutex_);
-  if (result_.failure.ok()) result_.failure = world;
-}
-
 void Ledger::TellOfTrial(const ProblemRun& run, const Trial& trial, bool resumed) {
   const std::lock_guard lock(mutex_);
-  if (!resumed) ++result_.judged;
-  if (!on_event_) return;
-  on_event_({.trial = &trial,
-             .resumed = resumed,
-             .best = run.Best(),
-             .problem = run.index(),
-             .problems_complete = problems_complete_,
-             .evaluations = run.evaluations(),
-             .judged = result_.judged,
-             .seconds = seconds()});
+  if (!resumed) queue_.CountEvaluations(1);
+  Tell({.trial = &trial, .resumed = resumed, .best = run.Best(), .evaluations = run.evaluations()}, run.index());
 }
 
 void Ledger::Complete(size_t problem, ProblemResult result) {
@@ -141,15 +95,20 @@ void Ledger::Complete(size_t problem, ProblemResult result) {
 
 void Ledger::TellOfComplete(size_t problem) {
   ++problems_complete_;
-  if (!on_event_) return;
   const ProblemResult& result = result_.problems[problem];
-  on_event_({.complete = &result,
-             .best = result.best ? &*result.best : nullptr,
-             .problem = problem,
-             .problems_complete = problems_complete_,
-             .evaluations = result.evaluations + result.resumed,
-             .judged = result_.judged,
-             .seconds = seconds()});
+  Tell({.complete = &result,
+        .best = result.best ? &*result.best : nullptr,
+        .evaluations = result.evaluations + result.resumed},
+       problem);
+}
+
+void Ledger::Tell(CampaignEvent event, size_t problem) {
+  if (!on_event_) return;
+  event.problem = problem;
+  event.problems_complete = problems_complete_;
+  event.judged = queue_.evaluations();
+  event.seconds = queue_.seconds();
+  on_event_(event);
 }
 
 void Ledger::Leave(size_t problem, ProblemResult result) {
@@ -163,11 +122,13 @@ Status Ledger::FirstFailure() const {
 }
 
 Result<CampaignResult> Ledger::Finish() {
-  const std::lock_guard lock(mutex_);
+  result_.failure = queue_.failure();
+  result_.stop_reason = queue_.stop_reason();
   const bool is_limited = !result_.stop_reason.empty() && result_.failure.ok();
   if (!result_.failure.ok()) result_.stop_reason = result_.failure.message();
   if (problems_complete_ == 0 && !is_limited) RETURN_IF_ERROR(FirstFailure());
-  result_.seconds = seconds();
+  result_.judged = queue_.evaluations();
+  result_.seconds = queue_.seconds();
   return std::move(result_);
 }
 

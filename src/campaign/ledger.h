@@ -1,68 +1,56 @@
-// What the lanes of a campaign share: which problems nobody has taken yet, what became of the others, when to stop and
-// who is told. For many threads.
+// What the workers of a campaign share: the queue of its problems, what became of each, and the listener.
 #pragma once
 
-#include <chrono>
-#include <deque>
+#include <functional>
 #include <map>
 #include <mutex>
-#include <optional>
-#include <span>
 #include <string>
-#include <vector>
 
+#include "base/work_queue.h"
 #include "campaign/problem_run.h"
 
 namespace gemmsmith {
 
+// All functions but FindFinished() and Finish() may be called by many threads.
 class Ledger {
  public:
   // All of them outlive it; the archive may be null. `on_event` is called by one thread at a time.
   Ledger(const CampaignOptions& options, Archive* archive, StopRule& stop,
          const std::function<void(const CampaignEvent&)>& on_event);
 
-  // Before any lane begins: takes the problems that are finished in the archive for complete. InvalidArgument where it
-  // holds trials of another device model under this name.
+  // Before the first worker begins: problems that are finished in the archive are complete. InvalidArgument where the
+  // archive holds trials of another device model under this name.
   Status FindFinished(const std::string& device_key);
 
   const CampaignOptions& options() const { return options_; }
   Archive* archive() const { return archive_; }
-  double seconds() const;
-  // Whether the archive had trials of it before this call.
+  // The problems by index; the layouts of a shape are one group, since one session judges them.
+  WorkQueue& queue() { return queue_; }
+  // Whether the archive had trials of the problem before this call.
   bool HasStored(const Gemm& gemm) const { return stored_.contains(gemm); }
-
-  // The problems of the next shape that are not complete, by index: one session judges them all. None are left where it
-  // is empty.
-  std::vector<size_t> TakeShape();
-  size_t CountLeft();  // problems that nobody has taken
-  // For whoever asks next: a lane that took them cannot go on.
-  void GiveBack(std::span<const size_t> problems);
-  // Whether a rule says so, or said so before.
-  bool IsToStop();
-  void Fail(const Status& world);
 
   void TellOfTrial(const ProblemRun& run, const Trial& trial, bool resumed);
   void Complete(size_t problem, ProblemResult result);
-  void Leave(size_t problem, ProblemResult result);  // as far as it came
+  // Keeps the result of a problem that is not complete.
+  void Leave(size_t problem, ProblemResult result);
 
-  // When no lane is at work any more. Where the world failed and no problem is complete, its Status.
+  // After the last worker. The failure, where there was one and no problem is complete.
   Result<CampaignResult> Finish();
 
  private:
-  // Under the lock.
+  // Both under the lock.
   void TellOfComplete(size_t problem);
+  void Tell(CampaignEvent event, size_t problem);
   Status FirstFailure() const;
 
   const CampaignOptions& options_;
   Archive* const archive_;
-  StopRule& stop_;
   const std::function<void(const CampaignEvent&)>& on_event_;
-  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  WorkQueue queue_;
   std::map<Gemm, int64_t> stored_;  // trials of this campaign before this call
 
   std::mutex mutex_;
   CampaignResult result_;
-  std::deque<size_t> left_;  // in the order of the options
   size_t problems_complete_ = 0;
 };
 

@@ -64,9 +64,9 @@ Status LiveJudge::JudgeUnknown(std::span<const DrawnPlans> drawn) {
     if (list.contenders.empty()) continue;
     ASSIGN_OR_RETURN(const JudgedList judged, run_trials_(std::move(list.contenders)));
     for (const Trial& trial : judged.trials) Learn(trial);
-    if (judged.world.ok()) continue;
+    if (judged.failure.ok()) continue;
     for (size_t turn = next_turn_ - drawn.size(); turn < next_turn_; ++turn) ahead_.Forget(turn);
-    return judged.world;
+    return judged.failure;
   }
   return OkStatus();
 }

@@ -156,7 +156,6 @@ void ProblemRun::Account(const Trial& trial, bool resumed) {
   search_.proposer->Observe(trial.plan(), trial.outcome);
   ++by_outcome_[trial.outcome.kind];
   ++evaluations_;
-  ++since_best_;
   if (resumed)
     ++resumed_;
   else
@@ -164,9 +163,7 @@ void ProblemRun::Account(const Trial& trial, bool resumed) {
   if (!trial.IsTimedPlan()) return;
   const Screening& screening =
       measured_.emplace(trial.plan(), Screening{trial, pace_.TimeNs(trial.plan(), trial.outcome)}).first->second;
-  if (best_screened_ != nullptr && !(screening < *best_screened_)) return;
-  best_screened_ = &screening;
-  since_best_ = 0;
+  if (best_screened_ == nullptr || screening < *best_screened_) best_screened_ = &screening;
 }
 
 void ProblemRun::MissScreen() {

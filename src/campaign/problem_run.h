@@ -58,7 +58,7 @@ class ProblemRun {
       return std::pair(time_ns, trial.plan()) < std::pair(other.time_ns, other.trial.plan());
     }
   };
-  StopRule::Progress ProgressAfter(double seconds) const { return {evaluations_, seconds, since_best_}; }
+  StopRule::Progress ProgressAfter(double seconds) const { return {evaluations_, seconds}; }
   bool HasFinals() const { return options_.finalists > 0; }
   int Finalists() const {
     return best_screened_ == nullptr ? options_.finalists : FinalistsOf(options_, best_screened_->time_ns);
@@ -75,7 +75,7 @@ class ProblemRun {
   bool IsUnscreened(const Trial& trial) const;
   std::vector<const Trial*> Screened() const;  // measured, fastest first
   void SortByHeat(std::vector<const Trial*>& raced) const;
-  Plan AsFinalist(const Plan& plan) const;  // on the walk on which it is raced
+  Plan AsFinalist(const Plan& plan) const;            // on the walk on which it is raced
   std::vector<const Trial*> RankedForFinals() const;  // those that the heat confirmed come first
 
   const size_t index_;
@@ -96,7 +96,7 @@ class ProblemRun {
   std::set<Plan> without_final_;
   const Screening* best_screened_ = nullptr;
   const Trial* best_final_ = nullptr;
-  int evaluations_ = 0, resumed_ = 0, misses_ = 0, since_best_ = 0;
+  int evaluations_ = 0, resumed_ = 0, misses_ = 0;
 };
 
 }  // namespace gemmsmith

@@ -51,7 +51,7 @@ Result<Trial> TrialRunner::TrialOf(const EvaluationRequest& request, TrialSubjec
               .unix_ms = unix_ms,
               .campaign = campaign_};
   ASSIGN_OR_RETURN(trial.outcome, std::move(outcome));
-  // Stored, it would end whoever reads it.
+  // A reader would refuse it.
   if (const Status sound = CheckTimes(trial.outcome); !sound.ok())
     return IoError(fmt::format("judging {}: {}", Print(trial.gemm), sound.message()));
   return trial;
@@ -60,7 +60,7 @@ Result<Trial> TrialRunner::TrialOf(const EvaluationRequest& request, TrialSubjec
 Result<JudgedList> TrialRunner::operator()(std::vector<Contender> contenders) {
   const auto start = std::chrono::steady_clock::now();
   std::vector<Result<Outcome>> outcomes = Judge(contenders);
-  const int64_t unix_ms = UnixMsNow();  // of one race one moment
+  const int64_t unix_ms = UnixMsNow();  // one moment for one race
   JudgedList list;
   for (size_t i = 0; i < contenders.size(); ++i) {
     Result<Trial> trial =
@@ -70,8 +70,8 @@ Result<JudgedList> TrialRunner::operator()(std::vector<Contender> contenders) {
     else if (const Plan* plan = std::get_if<Plan>(&contenders[i].request.subject);
              plan != nullptr && trial.status().code() == StatusCode::kNotFound)
       list.missed.emplace_back(contenders[i].request.gemm, *plan);
-    else if (list.world.ok())
-      list.world = trial.status();
+    else if (list.failure.ok())
+      list.failure = trial.status();
   }
   if (archive_ != nullptr) RETURN_IF_ERROR(archive_->Add(list.trials));
   list.seconds = SecondsSince(start);
@@ -80,7 +80,7 @@ Result<JudgedList> TrialRunner::operator()(std::vector<Contender> contenders) {
 
 Result<JudgedList> TrialRunner::RaceBaselines(const EvaluationRequest& request) {
   Result<Trial> trial = TrialOf(request, Nobody(), evaluator_.RaceBaselines(request), UnixMsNow());
-  if (!trial.ok()) return JudgedList{.world = trial.status()};
+  if (!trial.ok()) return JudgedList{.failure = trial.status()};
   JudgedList list{.trials = {*std::move(trial)}};
   if (archive_ != nullptr) RETURN_IF_ERROR(archive_->Add(list.trials));
   return list;

@@ -1,4 +1,4 @@
-// Prepared candidates of one problem, in whatever layouts, to the end: judged, made trials, stored.
+// Judges prepared candidates of one problem, in any layouts, and stores the trials.
 #pragma once
 
 #include <string>
@@ -14,22 +14,22 @@ namespace gemmsmith {
 struct JudgedList {
   std::vector<Trial> trials;                  // in the order of their contenders
   std::vector<std::pair<Gemm, Plan>> missed;  // cells that a record lacks
-  Status world;                               // why those that are neither could not be judged
+  Status failure;                             // why those that are neither could not be judged
   double seconds = 0;                         // of the exchange
 };
 
-// InvalidArgument where a trial that is stored under the name of a run is of another device than the run's.
+// InvalidArgument where a stored trial of the run's name is of another device than the run's.
 Status CheckDevice(const Trial& stored, std::string_view device_key);
 
 class TrialRunner {
  public:
-  // `compiler` and `archive` may be null; all of them outlive it.
+  // `compiler` and `archive` may be null; the arguments outlive the runner.
   TrialRunner(Evaluator& evaluator, const Compiler* compiler, Archive* archive, std::string campaign);
 
-  // One exchange with the evaluator, for those that preparation has not ended. The trials are in the archive when it
-  // returns; a Status where that failed.
+  // One exchange with the evaluator, for the candidates that preparation has not ended. The trials are in the archive
+  // when it returns; a Status where storing them failed.
   Result<JudgedList> operator()(std::vector<Contender> contenders);
-  // The same of the request's baselines alone: at most one trial, of nobody.
+  // The same for the request's baselines alone: at most one trial, without a candidate.
   Result<JudgedList> RaceBaselines(const EvaluationRequest& request);
 
  private:

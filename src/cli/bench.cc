@@ -5,9 +5,9 @@
 #include <set>
 
 #include "archive/segment.h"
+#include "base/interrupt.h"
 #include "base/text.h"
 #include "campaign/bench.h"
-#include "campaign/interrupt.h"
 #include "cli/came_along.h"
 #include "cli/exit.h"
 #include "cli/instrument.h"
@@ -83,13 +83,6 @@ Result<BestPlans> BestIn(RecordSource sources, const Archive& archive, const std
   return best;
 }
 
-std::unique_ptr<StopRule> StopRulesOf(const BenchCommand& command) {
-  std::vector<std::unique_ptr<StopRule>> rules;
-  rules.push_back(StopOnInterrupt());
-  if (command.limit_seconds) rules.push_back(StopAfterSeconds(*command.limit_seconds));
-  return StopOnAny(std::move(rules));
-}
-
 Result<BenchOptions> OptionsFor(const BenchCommand& command, const Archive& archive, const Device& device) {
   BenchOptions options{.layouts = command.layouts,
                        .type = command.type,
@@ -124,14 +117,14 @@ Result<BenchOptions> OptionsFor(const BenchCommand& command, const Archive& arch
   return options;
 }
 
-Result<BenchResult> Measure(const BenchCommand& command, const BenchOptions& options, Instrument& instrument,
-                            Archive& archive) {
+Result<MeasuredList> Measure(const BenchCommand& command, const BenchOptions& options, Instrument& instrument,
+                             Archive& archive) {
   std::optional<Progress> progress;
-  const auto on_event = [&](const BenchEvent& event) {
+  const auto on_event = [&](const MeasuredEvent& event) {
     if (!progress) progress.emplace("benching", int64_t(event.total)).StartFrom(int64_t(event.done) - 1);
     progress->Update(int64_t(event.done), Print(event.trial->gemm));
   };
-  const std::unique_ptr<StopRule> stop = StopRulesOf(command);
+  const std::unique_ptr<StopRule> stop = StopOnInterruptOrAfter(command.limit_seconds);
   if (!command.contenders.sources.empty()) RETURN_IF_ERROR(OpenObjects(instrument));
   return RunBench(options, *instrument.evaluator, instrument.compiler.get(), instrument.objects.get(), archive, *stop,
                   on_event);
@@ -145,7 +138,7 @@ Result<std::vector<std::string>> WriteRecord(const BenchCommand& command, const 
                        [&](const Trial& trial) { return shapes.contains(trial.gemm.shape); });
 }
 
-std::string Summary(const BenchOptions& options, const BenchResult& result, const std::vector<std::string>& files) {
+std::string Summary(const BenchOptions& options, const MeasuredList& result, const std::vector<std::string>& files) {
   std::string text =
       fmt::format("{} measured now ({}), {} found stored, {} left{}\n", Plural(int64_t(result.judged), "contender"),
                   OutcomesText(result.by_outcome), CountText(int64_t(result.found)),
@@ -156,7 +149,7 @@ std::string Summary(const BenchOptions& options, const BenchResult& result, cons
   return text + fmt::format("gemmsmith report --campaign '{}' prints the tables\n", options.name);
 }
 
-std::string JsonText(const BenchOptions& options, const BenchResult& result, const std::vector<std::string>& files,
+std::string JsonText(const BenchOptions& options, const MeasuredList& result, const std::vector<std::string>& files,
                      const std::string& archive_path) {
   Json failures = Json::array();
   for (const auto& [gemm, failure] : result.failures)
@@ -201,7 +194,7 @@ Result<int> Run(const BenchCommand& command) {
   ASSIGN_OR_RETURN(const BenchOptions options, OptionsFor(command, *archive, instrument.evaluator->device()));
   WriteNote(fmt::format("{} in the {} protocol by {} on an {}", Plural(int64_t(options.shapes.size()), "shape"),
                         Name(options.protocol), ModesText(options.clocks), instrument.Describe()));
-  const Result<BenchResult> result = Measure(command, options, instrument, *archive);
+  const Result<MeasuredList> result = Measure(command, options, instrument, *archive);
   // Where the GPU was lost halfway, what it measured until then is written all the same.
   ASSIGN_OR_RETURN(const std::vector<std::string> files, WriteRecord(command, options, *archive, device_key));
   RETURN_IF_ERROR(result.status());

@@ -4,8 +4,8 @@
 #include <map>
 
 #include "base/files.h"
+#include "base/interrupt.h"
 #include "base/statistics.h"
-#include "campaign/interrupt.h"
 #include "catalogue/catalogue.h"
 #include "cli/exit.h"
 #include "cli/instrument.h"

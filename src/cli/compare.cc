@@ -6,7 +6,7 @@
 #include <span>
 
 #include "base/files.h"
-#include "campaign/interrupt.h"
+#include "base/interrupt.h"
 #include "cli/came_along.h"
 #include "cli/compare_text.h"
 #include "cli/exit.h"

@@ -9,7 +9,7 @@
 #include "archive/standings.h"
 #include "base/files.h"
 #include "base/hash.h"
-#include "campaign/interrupt.h"
+#include "base/interrupt.h"
 #include "cli/came_along.h"
 #include "cli/exit.h"
 #include "cli/instrument.h"

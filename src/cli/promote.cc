@@ -4,8 +4,8 @@
 #include <chrono>
 #include <map>
 
+#include "base/interrupt.h"
 #include "base/seconds.h"
-#include "campaign/interrupt.h"
 #include "cli/exit.h"
 #include "cli/instrument.h"
 #include "cli/progress.h"
@@ -53,19 +53,17 @@ Result<int> Run(const PromoteCommand& command) {
   ASSIGN_OR_RETURN(const std::unique_ptr<CatalogueOnDisk> catalogue, CatalogueOnDisk::Open(path, device_key));
   const std::string campaign = fmt::format("promote {}", UnixMsNow());
   Progress progress("promoting", int64_t(challenges.size()));
-  const LaneHooks hooks = {
-      .is_over =
-          [&] {
-            return InterruptArrived() || (command.limit_seconds && SecondsSince(start) >= *command.limit_seconds);
-          },
-      .on_begin = [&](size_t begun, const Gemm& gemm) { progress.Update(int64_t(begun), Print(gemm)); }};
+  const std::unique_ptr<StopRule> stop = StopWhen(
+      [&] { return InterruptArrived() || (command.limit_seconds && SecondsSince(start) >= *command.limit_seconds); },
+      "over");
   const PromotionRound round =
-      PromoteAll(challenges, *catalogue, instrument.Evaluators(), *instrument.compiler, archive.get(), campaign, hooks);
-  // Where a GPU was lost halfway, what raced until then is written and told all the same.
+      PromoteAll(challenges, *catalogue, instrument.Evaluators(), *instrument.compiler, archive.get(), campaign, *stop,
+                 [&](size_t begun, const Gemm& gemm) { progress.Update(int64_t(begun), Print(gemm)); });
+  // Also where a GPU was lost halfway.
   const Result<std::vector<std::string>> files =
       WriteSelected(*archive, {.campaign = campaign}, command.record, [](const Trial&) { return true; });
   RETURN_IF_ERROR(WriteOut(PrintPromotions(round, catalogue->size(), path, command.json)));
-  RETURN_IF_ERROR(round.world);
+  RETURN_IF_ERROR(round.failure);
   RETURN_IF_ERROR(files.status());
   if (!files->empty()) WriteNote(fmt::format("the races are written to {}", fmt::join(*files, ", ")));
   return InterruptArrived() ? kExitInterrupted : kExitDone;

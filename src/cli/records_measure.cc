@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "base/interrupt.h"
 #include "base/text.h"
 #include "campaign/grid.h"
-#include "campaign/interrupt.h"
 #include "cli/exit.h"
 #include "cli/instrument.h"
 #include "cli/json_text.h"
@@ -49,13 +49,6 @@ Result<std::vector<Plan>> PlansOf(const RecordsMeasureCommand& command, const st
   return Space(std::move(plans)).plans();
 }
 
-std::unique_ptr<StopRule> StopRulesOf(const RecordsMeasureCommand& command) {
-  std::vector<std::unique_ptr<StopRule>> rules;
-  rules.push_back(StopOnInterrupt());
-  if (command.limit_seconds) rules.push_back(StopAfterSeconds(*command.limit_seconds));
-  return StopOnAny(std::move(rules));
-}
-
 // Every trial of these problems and plans that the archive has from this device, whichever campaign stored it.
 Result<std::vector<Trial>> RecordOf(const Archive& archive, const GridOptions& options, const std::string& device_key,
                                     bool every_campaign) {
@@ -74,33 +67,33 @@ Result<std::vector<Trial>> RecordOf(const Archive& archive, const GridOptions& o
   return trials;
 }
 
-std::string News(const GridOptions& options, const GridEvent& event) {
-  return fmt::format("problem {}/{}  {}", event.problem + 1, options.problems.size(), Print(event.trial->gemm));
+std::string News(const GridOptions& options, const MeasuredEvent& event) {
+  const auto problem = std::ranges::find(options.problems, event.trial->gemm) - options.problems.begin();
+  return fmt::format("problem {}/{}  {}", problem + 1, options.problems.size(), Print(event.trial->gemm));
 }
 
-Result<GridResult> Measure(const RecordsMeasureCommand& command, const GridOptions& options, Instrument& instrument,
-                           Archive& archive) {
+Result<MeasuredList> Measure(const RecordsMeasureCommand& command, const GridOptions& options, Instrument& instrument,
+                             Archive& archive) {
   Progress progress("measuring", int64_t(options.plans.size() * options.problems.size()));
-  const auto on_event = [&](const GridEvent& event) { progress.Update(int64_t(event.done), News(options, event)); };
-  const std::unique_ptr<StopRule> stop = StopRulesOf(command);
+  const auto on_event = [&](const MeasuredEvent& event) { progress.Update(int64_t(event.done), News(options, event)); };
+  const std::unique_ptr<StopRule> stop = StopOnInterruptOrAfter(command.limit_seconds);
   return RunGrid(options, *instrument.evaluator, instrument.compiler.get(), archive, *stop, on_event);
 }
 
-std::string Summary(const GridResult& result, const std::vector<std::string>& files, size_t written) {
+std::string Summary(const MeasuredList& result, const std::vector<std::string>& files, size_t written) {
   return fmt::format("{} judged ({}), {} found stored, {} left{}\n{} written to {}\n",
                      Plural(int64_t(result.judged), "cell"), OutcomesText(result.by_outcome),
-                     CountText(int64_t(result.skipped)),
-                     CountText(int64_t(result.total - result.judged - result.skipped)),
+                     CountText(int64_t(result.found)), CountText(int64_t(result.total - result.judged - result.found)),
                      result.stop_reason.empty() ? "" : ": " + result.stop_reason, Plural(int64_t(written), "trial"),
                      fmt::join(files, ", "));
 }
 
-std::string JsonText(const GridResult& result, const std::vector<std::string>& files, size_t written) {
+std::string JsonText(const MeasuredList& result, const std::vector<std::string>& files, size_t written) {
   return PrintJson({{"command", "records measure"},
                     {"cells", result.total},
                     {"judged", result.judged},
-                    {"found", result.skipped},
-                    {"left", result.total - result.judged - result.skipped},
+                    {"found", result.found},
+                    {"left", result.total - result.judged - result.found},
                     {"outcomes", JsonOf(result.by_outcome)},
                     {"stop_reason", result.stop_reason},
                     {"seconds", result.seconds},
@@ -131,7 +124,7 @@ Result<int> Run(const RecordsMeasureCommand& command) {
   ASSIGN_OR_RETURN(const std::unique_ptr<Archive> archive, OpenArchive(command.archive));
   WriteNote(fmt::format("{} x {} on an {}", Plural(int64_t(options.plans.size()), "plan"),
                         Plural(int64_t(options.problems.size()), "problem"), instrument.Describe()));
-  const Result<GridResult> result = Measure(command, options, instrument, *archive);
+  const Result<MeasuredList> result = Measure(command, options, instrument, *archive);
   // Where the GPU was lost halfway, what it judged until then is written all the same.
   ASSIGN_OR_RETURN(const std::vector<Trial> record, RecordOf(*archive, options, device.key, command.skip_recorded));
   ASSIGN_OR_RETURN(const std::vector<std::string> files, WriteRecords(record, command.output));

@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "base/files.h"
-#include "campaign/interrupt.h"
+#include "base/interrupt.h"
 #include "cli/came_along.h"
 #include "cli/exit.h"
 #include "cli/instrument.h"

@@ -5,7 +5,7 @@
 
 #include "archive/segment.h"
 #include "base/files.h"
-#include "campaign/interrupt.h"
+#include "base/interrupt.h"
 #include "campaign/live_judge.h"
 #include "cli/came_along.h"
 #include "cli/exit.h"

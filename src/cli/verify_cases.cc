@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "base/installation.h"
+#include "base/interrupt.h"
 #include "base/text.h"
-#include "campaign/interrupt.h"
 #include "cli/exit.h"
 #include "cli/instrument.h"
 #include "cli/progress.h"
@@ -182,8 +182,8 @@ Result<int> Run(const SelfTestCommand& command) {
   }
   Instrument& instrument = instruments.front();
   RETURN_IF_ERROR(OpenObjects(instrument));
-  const SelfTestOptions options{
-      .seeds = command.seeds, .has_cutlass = !CutlassIncludes().empty(), .should_stop = InterruptArrived};
+  const SelfTestOptions options{.seeds = command.seeds, .has_cutlass = !CutlassIncludes().empty()};
+  const std::unique_ptr<StopRule> stop = StopOnInterrupt();
   Result<std::vector<CaseReport>> reports = [&] {
     Progress progress("self-test", int64_t(cases.size()) * (1 + command.seeds));
     return RunSelfTest(
@@ -191,6 +191,7 @@ Result<int> Run(const SelfTestCommand& command) {
         [&](const EvaluationRequest& request) {
           return Prepare(request, instrument.evaluator->device(), *instrument.compiler, instrument.objects.get());
         },
+        *stop,
         [&](const Case& now, std::optional<uint64_t> seed, int done, int) {
           progress.Update(done, seed ? fmt::format("{}, seed {}", now.name, *seed) : "building " + now.name);
         });

@@ -5,9 +5,9 @@
 #include <functional>
 #include <iterator>
 
+#include "base/interrupt.h"
 #include "base/seconds.h"
 #include "base/text.h"
-#include "campaign/interrupt.h"
 #include "cli/exit.h"
 #include "cli/instrument.h"
 #include "cli/json_text.h"
@@ -17,7 +17,7 @@
 #include "cli/winners.h"
 #include "evaluate/verify/memcheck.h"
 #include "ship/certification_round.h"
-#include "ship/closing_time.h"
+#include "ship/deadline.h"
 #include "ship/proofs.h"
 
 namespace gemmsmith {
@@ -114,23 +114,23 @@ Result<int> VerifyList(const VerifyCommand& command, const std::vector<PlannedGe
   ASSIGN_OR_RETURN(const Instrument instrument, OpenGpus(command.device));
   const std::string path = JournalOf(command).string();
   ASSIGN_OR_RETURN(CertificateJournal journal, CertificateJournal::Open(path));
-  ClosingTime closing(command.limit_seconds);
+  Deadline deadline(command.limit_seconds);
   WatchCalls watch;
   if (command.memcheck)
-    watch = [&](size_t lane, std::span<const Contender> contenders) {
+    watch = [&](size_t worker, std::span<const Contender> contenders) {
       const auto begun = std::chrono::steady_clock::now();
       std::vector<MemcheckResult> results =
-          RunMemcheckTogether(contenders, instrument.evaluator->device(), {.gpu_ordinal = gpus[lane]});
-      closing.Took(SecondsSince(begun));
+          RunMemcheckTogether(contenders, instrument.evaluator->device(), {.gpu_ordinal = gpus[worker]});
+      deadline.AddCall(SecondsSince(begun));
       return results;
     };
   CertificationRound round;
   {
     Progress progress("certifying", int64_t(pairs.size()));
-    const LaneHooks hooks = {
-        .is_over = [&] { return InterruptArrived() || closing.HasCome(SecondsSince(start)); },
-        .on_begin = [&](size_t begun, const Gemm& gemm) { progress.Update(int64_t(begun), Print(gemm)); }};
-    round = CertifyAll(pairs, journal, instrument.Evaluators(), *instrument.compiler, watch, command.seed, hooks);
+    const std::unique_ptr<StopRule> stop =
+        StopWhen([&] { return InterruptArrived() || deadline.Passed(SecondsSince(start)); }, "over");
+    round = CertifyAll(pairs, journal, instrument.Evaluators(), *instrument.compiler, watch, command.seed, *stop,
+                       [&](size_t begun, const Gemm& gemm) { progress.Update(int64_t(begun), Print(gemm)); });
   }
   for (const auto& [gemm, status] : round.failures)
     WriteNote(fmt::format("{} could not be judged: {}", Print(gemm), status.message()));
@@ -138,7 +138,7 @@ Result<int> VerifyList(const VerifyCommand& command, const std::vector<PlannedGe
   if (!command.catalogue.empty()) applied = WriteInto(command.catalogue, journal, path);
   RETURN_IF_ERROR(WriteOut(command.json ? JsonText(round, path) : PrintText(round, path)));
   RETURN_IF_ERROR(applied);
-  RETURN_IF_ERROR(round.world);
+  RETURN_IF_ERROR(round.failure);
   if (InterruptArrived()) return kExitInterrupted;
   if (!round.failures.empty()) return round.failures.front().second;
   return RefusedIn(round).empty() ? kExitDone : kExitNoCandidate;

@@ -3,19 +3,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
+#include <map>
 #include <mutex>
 #include <thread>
 
 #include "base/all_cores.h"
+#include "base/run_workers.h"
 #include "base/seconds.h"
 
 namespace gemmsmith {
 
 namespace {
 
-constexpr int kMostFailuresInARow = 3;
+constexpr size_t kMaxFailures = 3;
 
 bool Passed(const Outcome& outcome) {
   return outcome.kind == OutcomeKind::kMeasured || outcome.kind == OutcomeKind::kVerified;
@@ -38,15 +39,15 @@ bool IsToBeBuilt(const Case& tested) {
 class SelfTest {
  public:
   SelfTest(std::span<const Case> cases, const SelfTestOptions& options, std::span<Evaluator* const> evaluators,
-           const PrepareCandidate& prepare, const SelfTestListener& on_step)
+           const PrepareCandidate& prepare, StopRule& stop, const SelfTestListener& on_step)
       : cases_(cases),
         options_(options),
         evaluators_(evaluators),
         prepare_(prepare),
+        stop_(stop),
         on_step_(on_step),
         reports_(cases.size()),
         candidates_(cases.size()),
-        failures_in_a_row_(evaluators.size()),
         outcomes_(cases.size(), std::vector<std::optional<Outcome>>(size_t(options.seeds))) {
     for (size_t i = 0; i < cases.size(); ++i) {
       reports_[i].tested = &cases[i];
@@ -57,8 +58,8 @@ class SelfTest {
     }
   }
 
-  // What should not even be built may keep a compiler busy for minutes: one thread has it meanwhile. Everything else is
-  // built before anything is judged, on all cores, since judging takes times.
+  // A case that must not compile may keep a compiler busy for minutes: one thread builds those meanwhile. All others
+  // are built on all cores before anything is judged, since judging measures times.
   Result<std::vector<CaseReport>> Run() {
     std::vector<size_t> built, refused;
     for (size_t at = 0; at < cases_.size(); ++at) (IsToBeBuilt(cases_[at]) ? built : refused).push_back(at);
@@ -75,12 +76,11 @@ class SelfTest {
   }
 
  private:
-  struct Share {
-    std::vector<size_t> places;  // of cases of one problem
+  // A case and one of its seeds.
+  struct Step {
+    size_t at;
     uint64_t seed;
   };
-
-  bool ShouldStop() const { return options_.should_stop && options_.should_stop(); }
 
   void Tell(const Case& now, std::optional<uint64_t> seed) {
     const std::lock_guard lock(mutex_);
@@ -88,7 +88,7 @@ class SelfTest {
   }
 
   void PrepareOne(size_t at) {
-    if (ShouldStop()) return;
+    if (stop_.ShouldStop({})) return;
     Tell(cases_[at], std::nullopt);
     if (!reports_[at].why_not.empty()) return;
     Result<PreparedCandidate> prepared = prepare_(RequestFor(cases_[at], 0));
@@ -100,18 +100,12 @@ class SelfTest {
   }
 
   Status JudgeAll(const std::vector<size_t>& places) {
-    const std::vector<Share> shares = SharesOf(places);
-    std::atomic<size_t> next = 0;
-    std::vector<Status> ends(evaluators_.size());
-    {
-      std::vector<std::jthread> threads;
-      for (size_t i = 0; i < evaluators_.size(); ++i)
-        threads.emplace_back([&, i] {
-          for (size_t at; ends[i].ok() && (at = next++) < shares.size();) ends[i] = JudgeShare(shares[at], i);
-        });
-    }
-    for (const Status& end : ends) RETURN_IF_ERROR(end);
-    return OkStatus();
+    const std::vector<Step> steps = StepsOf(places);
+    const auto share_of = [&](const Step& step) { return std::pair(cases_[step.at].gemm, step.seed); };
+    WorkQueue queue(GroupBy(steps, share_of), stop_, {.max_failures = kMaxFailures, .group_fails_once = false});
+    RunOnAll(queue, evaluators_.size(),
+             [&](size_t number, size_t item) { JudgeStep(queue, number, item, steps[item]); });
+    return queue.failure();
   }
 
   bool NothingWasJudged() const {
@@ -120,46 +114,36 @@ class SelfTest {
     });
   }
 
-  std::vector<Share> SharesOf(const std::vector<size_t>& places) const {
-    std::vector<std::vector<size_t>> problems;
-    for (const size_t at : places) {
-      const auto same = std::find_if(problems.begin(), problems.end(), [&](const std::vector<size_t>& problem) {
-        return cases_[problem.front()].gemm == cases_[at].gemm;
-      });
-      if (same == problems.end())
-        problems.push_back({at});
-      else
-        same->push_back(at);
-    }
-    std::vector<Share> shares;
-    for (const std::vector<size_t>& problem : problems)
-      for (int seed = 1; seed <= options_.seeds; ++seed) shares.push_back({problem, uint64_t(seed)});
-    return shares;
+  // Problem by problem, and of a problem seed by seed.
+  std::vector<Step> StepsOf(const std::vector<size_t>& places) const {
+    const std::vector<size_t> problem_of = GroupBy(places, [&](size_t at) { return cases_[at].gemm; });
+    std::map<std::pair<size_t, uint64_t>, std::vector<size_t>> shares;
+    for (size_t i = 0; i < places.size(); ++i)
+      for (int seed = 1; seed <= options_.seeds; ++seed) shares[{problem_of[i], uint64_t(seed)}].push_back(places[i]);
+    std::vector<Step> steps;
+    for (const auto& [share, of_share] : shares)
+      for (const size_t at : of_share) steps.push_back({at, share.second});
+    return steps;
   }
 
-  Status JudgeShare(const Share& share, size_t evaluator) {
-    for (const size_t at : share.places) {
-      if (ShouldStop()) return OkStatus();
-      Tell(cases_[at], share.seed);
-      if (IsGivenUp(at)) continue;
-      const auto start = std::chrono::steady_clock::now();
-      Result<Outcome> outcome =
-          candidates_[at].ended ? *candidates_[at].ended
-                                : evaluators_[evaluator]->Evaluate(RequestFor(cases_[at], share.seed), candidates_[at]);
-      const std::lock_guard lock(mutex_);
-      reports_[at].seconds += SecondsSince(start);
-      if (outcome.ok()) {
-        failures_in_a_row_[evaluator] = 0;
-        outcomes_[at][size_t(share.seed - 1)] = *std::move(outcome);
-        continue;
-      }
-      const Status& failure = outcome.status();
-      reports_[at].why_not = failure.message();
-      if (++failures_in_a_row_[evaluator] == kMostFailuresInARow)
-        return {failure.code(), fmt::format("{} cases in a row could not be judged; the last, {}: {}",
-                                            kMostFailuresInARow, cases_[at].name, failure.message())};
+  void JudgeStep(WorkQueue& queue, size_t number, size_t item, const Step& step) {
+    const auto& [at, seed] = step;
+    Tell(cases_[at], seed);
+    if (IsGivenUp(at)) return;
+    const auto start = std::chrono::steady_clock::now();
+    Result<Outcome> outcome = candidates_[at].ended
+                                  ? *candidates_[at].ended
+                                  : evaluators_[number]->Evaluate(RequestFor(cases_[at], seed), candidates_[at]);
+    const std::lock_guard lock(mutex_);
+    reports_[at].seconds += SecondsSince(start);
+    if (outcome.ok()) {
+      outcomes_[at][size_t(seed - 1)] = *std::move(outcome);
+      return queue.Succeed(number);
     }
-    return OkStatus();
+    reports_[at].why_not = outcome.status().message();
+    queue.Fail(number, item,
+               {outcome.status().code(), fmt::format("{} cases in a row could not be judged; the last, {}: {}",
+                                                     kMaxFailures, cases_[at].name, outcome.status().message())});
   }
 
   bool IsGivenUp(size_t at) {
@@ -180,12 +164,12 @@ class SelfTest {
   SelfTestOptions options_;
   std::span<Evaluator* const> evaluators_;
   const PrepareCandidate& prepare_;
+  StopRule& stop_;
   const SelfTestListener& on_step_;
   std::vector<CaseReport> reports_;
   std::vector<PreparedCandidate> candidates_;
-  std::vector<int> failures_in_a_row_;                         // of each evaluator
   std::vector<std::vector<std::optional<Outcome>>> outcomes_;  // by seed
-  std::mutex mutex_;  // of the reports while evaluators judge, and of the listener
+  std::mutex mutex_;  // guards the reports while evaluators judge, and the listener
   int done_ = 0;
 };
 
@@ -211,8 +195,8 @@ std::string_view Name(CaseVerdict verdict) {
 
 Result<std::vector<CaseReport>> RunSelfTest(std::span<const Case> cases, const SelfTestOptions& options,
                                             std::span<Evaluator* const> evaluators, const PrepareCandidate& prepare,
-                                            const SelfTestListener& on_step) {
-  return SelfTest(cases, options, evaluators, prepare, on_step).Run();
+                                            StopRule& stop, const SelfTestListener& on_step) {
+  return SelfTest(cases, options, evaluators, prepare, stop, on_step).Run();
 }
 
 CaseVerdict Judge(const Case& tested, std::span<const Sighting> seen) {

@@ -1,5 +1,5 @@
-// The judge's own test: broken kernels, each of which it must refuse for the right reason, and honest ones, which it
-// must let pass. The answer is the detection matrix: what became of every case with every seed.
+// The judge's own test: it must refuse broken kernels, each for the right reason, and let honest ones pass. The
+// detection matrix holds the outcome of every case with every seed.
 #pragma once
 
 #include <functional>
@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/stop_rule.h"
 #include "evaluate/evaluator.h"
 #include "evaluate/self_test_cases.h"
 
@@ -19,7 +20,7 @@ enum class CaseVerdict : uint8_t {
   kMissed,           // a broken kernel that passed with any seed
   kFalseAlarm,       // an honest kernel refused with any seed
   kSkipped,          // it needs headers that are not here
-  kNotJudged,        // the world failed
+  kNotJudged,        // the machine failed
 };
 inline constexpr CaseVerdict kLastCaseVerdict = CaseVerdict::kNotJudged;
 std::string_view Name(CaseVerdict verdict);  // "as_expected", "caught_otherwise", "missed", "false_alarm", ...
@@ -32,31 +33,30 @@ struct Sighting {
 struct CaseReport {
   const Case* tested = nullptr;
   std::vector<Sighting> seen;  // in the order of the seeds
-  std::string why_not;         // it was skipped or could not be judged
+  std::string why_not;         // why it was skipped or not judged
   CaseVerdict verdict = CaseVerdict::kNotJudged;
-  double seconds = 0;  // of judging, all seeds together; without compilation
+  double seconds = 0;  // of judging with all seeds, without compilation
 };
 
 struct SelfTestOptions {
   int seeds = 3;  // 1, 2, ...
   bool has_cutlass = true;
-  std::function<bool()> should_stop;  // asked before each judgement, by any thread; none: never
 };
 
-// How a candidate is prepared; called from many threads at once, one of them while others are judged.
+// Prepares a candidate. Many threads call it at once, one of them while others judge.
 using PrepareCandidate = std::function<Result<PreparedCandidate>(const EvaluationRequest&)>;
-// Told before a case is prepared (no seed) or judged, with how many of all such steps are done; one call at a time.
+// Called before a case is prepared (no seed) or judged, with the count of such steps that are done. One call at a time.
 using SelfTestListener = std::function<void(const Case& now, std::optional<uint64_t> seed, int done, int steps)>;
 
-// Judges every case with every seed. Evaluators (at least one, of a GPU each) take the cases of one problem and one seed
-// at a time, so that inputs and baselines are made once. A report for each case, in the order of the cases, which must
-// outlive it; a case whose seeds have not all come to be judged when the wish to stop is heard is not judged. A failure of
-// the world is a report's, not the end; three in a row end the work of their evaluator, and everything if nothing was judged.
+// Judges every case with every seed; the answer has a report for each case, in their order, and the cases outlive it.
+// Evaluators (of a GPU each) take the cases of one problem and one seed at a time, so that inputs and baselines are
+// made once. A case that `stop` leaves without some seeds is not judged. A case that cannot be judged does not end the
+// test; three in a row end the work of their evaluator, and the test if nothing was judged.
 Result<std::vector<CaseReport>> RunSelfTest(std::span<const Case> cases, const SelfTestOptions& options,
                                             std::span<Evaluator* const> evaluators, const PrepareCandidate& prepare,
-                                            const SelfTestListener& on_step);
+                                            StopRule& stop, const SelfTestListener& on_step);
 
-// What one case's sightings mean.
+// The verdict on one case.
 CaseVerdict Judge(const Case& tested, std::span<const Sighting> seen);
 
 struct SelfTestCounts {
@@ -64,12 +64,12 @@ struct SelfTestCounts {
   int caught = 0, caught_otherwise = 0, missed = 0;
   int passed = 0, false_alarms = 0;
   int skipped = 0, not_judged = 0;
-  // Whether all are as expected and somebody was judged at all.
+  // Whether all are as expected and any was judged.
   bool AllAsExpected() const;
 };
 SelfTestCounts Count(std::span<const CaseReport> reports);
 
-// Stage and, where a test failed, its name: "correctness: binary".
+// The stage and, where a test failed, its name: "correctness: binary".
 std::string CaughtBy(const Outcome& outcome);
 
 }  // namespace gemmsmith

@@ -57,7 +57,7 @@ class SelfTestTest : public testing::Test {
   Result<std::vector<CaseReport>> TryRun(const std::vector<Case>& cases) {
     Evaluator* const evaluators[] = {&evaluator_};
     return RunSelfTest(
-        cases, options_, evaluators, [&](const EvaluationRequest& request) { return prepare_(request); },
+        cases, options_, evaluators, [&](const EvaluationRequest& request) { return prepare_(request); }, *stop_,
         [&](const Case&, std::optional<uint64_t>, int done, int steps) {
           EXPECT_EQ(done, told_++);
           steps_ = steps;
@@ -68,6 +68,7 @@ class SelfTestTest : public testing::Test {
   }
 
   SelfTestOptions options_;
+  std::unique_ptr<StopRule> stop_ = StopOnAny({});
   FakeEvaluator evaluator_;
   PrepareCandidate prepare_ = [](const EvaluationRequest&) { return PreparedCandidate{}; };
   int told_ = 0, steps_ = 0;
@@ -192,7 +193,7 @@ TEST_F(SelfTestTest, SeveralEvaluatorsShareProblemsAndSeeds) {
   evaluator_.answers = others[0].answers = others[1].answers = answers;
   Evaluator* const evaluators[] = {&evaluator_, &others[0], &others[1]};
   const Result<std::vector<CaseReport>> reports =
-      RunSelfTest(cases, options_, evaluators, prepare_,
+      RunSelfTest(cases, options_, evaluators, prepare_, *stop_,
                   [&](const Case&, std::optional<uint64_t>, int done, int) { EXPECT_EQ(done, told_++); });
   ASSERT_TRUE(reports.ok()) << reports.status().message();
   for (const CaseReport& report : *reports) {
@@ -207,7 +208,7 @@ TEST_F(SelfTestTest, SeveralEvaluatorsShareProblemsAndSeeds) {
 
 TEST_F(SelfTestTest, WhoIsStoppedReportsWhatWasJudged) {
   const std::vector<Case> cases = {MakeCase("a", {}), MakeCase("b", {}, {128, 64, 64})};
-  options_.should_stop = [this] { return evaluator_.asked.size() == 4; };
+  stop_ = StopWhen([this] { return evaluator_.asked.size() == 4; }, "enough");
   const std::vector<CaseReport> reports = Run(cases);
   EXPECT_EQ(reports[0].verdict, CaseVerdict::kAsExpected);
   EXPECT_EQ(reports[1].verdict, CaseVerdict::kNotJudged);

@@ -1,4 +1,4 @@
-// Many certificates, side by side on all GPUs that are given. docs/certification.md
+// Many certificates, side by side on the GPUs that are given. docs/certification.md
 #pragma once
 
 #include <functional>
@@ -11,27 +11,27 @@
 #include "evaluate/evaluator.h"
 #include "evaluate/verify/certificate_journal.h"
 #include "evaluate/verify/memcheck.h"
-#include "ship/shape_lanes.h"
+#include "ship/round.h"
 
 namespace gemmsmith {
 
-// One more call of each of these candidates, which passed, under memcheck, on the GPU of the lane; asked for by several
-// threads at once.
-using WatchCalls = std::function<std::vector<MemcheckResult>(size_t lane, std::span<const Contender> contenders)>;
+// Runs one more call of each of these candidates, which passed, under memcheck on the GPU of the worker. Several
+// threads call it at once.
+using WatchCalls = std::function<std::vector<MemcheckResult>(size_t worker, std::span<const Contender> contenders)>;
 
 struct CertificationRound {
   std::vector<Certificate> certificates;  // made in this round, in the order of the pairs
   std::vector<std::pair<Gemm, Status>> failures;
   size_t found = 0;  // in the journal before, or earlier in the list
   size_t left = 0;
-  Status world;  // why an evaluator did not go on
+  Status failure;  // of the first evaluator that did not go on
 };
 
-// Puts each pair that the journal does not have to all tests, certified by the CPU; where `watch` is not null, who
-// passes is watched once more, with some others, while the evaluator goes on. Every certificate is on the disk as soon
-// as it is made. All evaluators are of one model; as DealOut(), and `begun` counts those that were found too.
+// Puts each pair that the journal lacks to all tests, certified by the CPU. Where `watch` is not null, pairs that pass
+// are watched, some at a time, while the evaluator goes on. Every certificate is on the disk as soon as it is made. The
+// evaluators are of one model. `begun` counts found pairs too.
 CertificationRound CertifyAll(const std::vector<PlannedGemm>& pairs, CertificateJournal& journal,
                               std::span<Evaluator* const> evaluators, Compiler& compiler, const WatchCalls& watch,
-                              uint64_t seed, const LaneHooks& hooks);
+                              uint64_t seed, StopRule& stop, const OnBegin& on_begin);
 
 }  // namespace gemmsmith

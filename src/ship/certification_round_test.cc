@@ -69,8 +69,8 @@ class CertificationRoundTest : public testing::Test {
     std::vector<Evaluator*> evaluators;
     for (FakeEvaluator& judge : judges_) evaluators.push_back(&judge);
     CertificateJournal journal = Journal();
-    return CertifyAll(pairs_, journal, evaluators, compiler_, watch_, 7,
-                      {.is_over = is_over, .on_begin = [&](size_t begun, const Gemm&) { last_begun_ = begun; }});
+    return CertifyAll(pairs_, journal, evaluators, compiler_, watch_, 7, *StopWhen(is_over, "over"),
+                      [&](size_t begun, const Gemm&) { last_begun_ = begun; });
   }
 
   const TemporaryFolder folder_ = *TemporaryFolder::Create("certification");
@@ -84,7 +84,7 @@ class CertificationRoundTest : public testing::Test {
 
 TEST_F(CertificationRoundTest, EachPairIsCertifiedOnceWhoeverAsksAgain) {
   CertificationRound round = Certify();
-  EXPECT_TRUE(round.world.ok());
+  EXPECT_TRUE(round.failure.ok());
   ASSERT_EQ(round.certificates.size(), 20u);
   for (size_t i = 0; i < 20; ++i) EXPECT_EQ(round.certificates[i].problem, Print(pairs_[i].gemm)) << "in their order";
   EXPECT_EQ(round.certificates[0].outcome, "verified");
@@ -139,11 +139,11 @@ TEST_F(CertificationRoundTest, TheJudgeGoesOnWhileTheToolWatches) {
   };
   std::mutex mutex;
   std::vector<size_t> together;
-  watch_ = [&, later = next_is_judged.get_future().share()](size_t lane, std::span<const Contender> contenders) {
+  watch_ = [&, later = next_is_judged.get_future().share()](size_t worker, std::span<const Contender> contenders) {
     EXPECT_EQ(later.wait_for(std::chrono::seconds(60)), std::future_status::ready);
     const std::lock_guard lock(mutex);
     together.push_back(contenders.size());
-    return Each([](const Contender&) { return Clean(); })(lane, contenders);
+    return Each([](const Contender&) { return Clean(); })(worker, contenders);
   };
   EXPECT_EQ(Certify().certificates.size(), 20u);
   EXPECT_EQ(std::accumulate(together.begin(), together.end(), size_t(0)), 20u);
@@ -154,10 +154,10 @@ TEST_F(CertificationRoundTest, AProcessThatWasQuickIsFollowedByOneOfMoreKernels)
   for (int i = 11; i <= 100; ++i) pairs_.push_back({SomeGemm(64 * i), plan_});
   std::mutex mutex;
   std::vector<size_t> together;
-  watch_ = [&](size_t lane, std::span<const Contender> contenders) {
+  watch_ = [&](size_t worker, std::span<const Contender> contenders) {
     const std::lock_guard lock(mutex);
     together.push_back(contenders.size());
-    return Each([](const Contender&) { return Clean(); })(lane, contenders);
+    return Each([](const Contender&) { return Clean(); })(worker, contenders);
   };
   EXPECT_EQ(Certify().certificates.size(), 110u);
   EXPECT_EQ(together.front(), 4u);
@@ -166,21 +166,21 @@ TEST_F(CertificationRoundTest, AProcessThatWasQuickIsFollowedByOneOfMoreKernels)
 
 TEST_F(CertificationRoundTest, EveryGpuTakesItsShareAndIsWatchedOnItsOwn) {
   std::mutex mutex;
-  std::set<size_t> lanes;
-  watch_ = [&](size_t lane, std::span<const Contender> contenders) {
+  std::set<size_t> workers;
+  watch_ = [&](size_t worker, std::span<const Contender> contenders) {
     const std::lock_guard lock(mutex);
-    lanes.insert(lane);
-    return Each([](const Contender&) { return Clean(); })(lane, contenders);
+    workers.insert(worker);
+    return Each([](const Contender&) { return Clean(); })(worker, contenders);
   };
   std::latch both_began(2);
-  for (int lane = 0; lane < 2; ++lane)
+  for (int worker = 0; worker < 2; ++worker)
     judges_.emplace_back().judge = [&both_began, is_first = true](const EvaluationRequest&) mutable {
       if (std::exchange(is_first, false)) both_began.arrive_and_wait();
       return Verified();
     };
   const CertificationRound round = Certify(2);
   EXPECT_EQ(round.certificates.size(), 20u);
-  EXPECT_EQ(lanes, (std::set<size_t>{0, 1}));
+  EXPECT_EQ(workers, (std::set<size_t>{0, 1}));
   for (const FakeEvaluator& judge : judges_) {
     const auto& requests = judge.requests;
     for (size_t i = 0; i + 1 < requests.size(); i += 2)
@@ -195,7 +195,7 @@ TEST_F(CertificationRoundTest, WhatCouldNotBeJudgedIsNotWrittenAndTwoShapesInARo
     return Verified();
   };
   const CertificationRound round = Certify();
-  EXPECT_EQ(round.world.message(), "no memory for it");
+  EXPECT_EQ(round.failure.message(), "no memory for it");
   EXPECT_EQ(round.certificates.size(), 4u);
   EXPECT_EQ(round.failures.size(), 6u);
   EXPECT_EQ(round.left, 10u);
@@ -205,7 +205,7 @@ TEST_F(CertificationRoundTest, WhatCouldNotBeJudgedIsNotWrittenAndTwoShapesInARo
 TEST_F(CertificationRoundTest, AToolThatDoesNotWorkCertifiesNothingAndEndsIt) {
   watch_ = Each([](const Contender&) -> MemcheckResult { return IoError("no summary"); });
   const CertificationRound round = Certify();
-  EXPECT_EQ(round.world.message(), "no summary");
+  EXPECT_EQ(round.failure.message(), "no summary");
   EXPECT_TRUE(round.certificates.empty());
   EXPECT_GT(round.left + round.failures.size(), 0u);
   EXPECT_TRUE(Journal().certificates().empty());
@@ -215,7 +215,7 @@ TEST_F(CertificationRoundTest, AToolThatDoesNotWorkEndsAListThatIsShorterThanWha
   pairs_.resize(4);
   watch_ = Each([](const Contender&) -> MemcheckResult { return IoError("no summary"); });
   const CertificationRound round = Certify();
-  EXPECT_EQ(round.world.message(), "no summary");
+  EXPECT_EQ(round.failure.message(), "no summary");
   EXPECT_EQ(round.failures.size(), 4u);
 }
 
@@ -225,7 +225,7 @@ TEST_F(CertificationRoundTest, OneShapeThatTheToolCannotDoIsLeftOutWheneverThatI
     return Clean();
   });
   const CertificationRound round = Certify();
-  EXPECT_TRUE(round.world.ok()) << round.world.message();
+  EXPECT_TRUE(round.failure.ok()) << round.failure.message();
   EXPECT_EQ(round.failures.size(), 2u);
   EXPECT_EQ(round.certificates.size(), 18u);
 }

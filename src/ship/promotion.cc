@@ -158,13 +158,13 @@ Promoter::Lineup Promoter::LineupFor(const Challenge& challenge) const {
     std::erase(lineup.challengers, entry->plan);
   }
   const double call_ns = PredictTimeNs(challenge.plans.front(), challenge.gemm, evaluator_.device());
-  const size_t most = IsLongCall(call_ns) ? kMostChallengersOfLongCalls : kMostChallengers;
+  const size_t most = IsLongCall(call_ns) ? kMaxChallengersOfLongCalls : kMaxChallengers;
   lineup.challengers.resize(std::min(lineup.challengers.size(), most));
   return lineup;
 }
 
 void Promoter::Expect(std::span<const Challenge> layouts) {
-  GEMMSMITH_CHECK(!layouts.empty() && layouts.size() <= kMostLayouts, "{} layouts of a problem", layouts.size());
+  GEMMSMITH_CHECK(!layouts.empty() && layouts.size() <= kMaxLayouts, "{} layouts of a problem", layouts.size());
   const Gemm& first = layouts.front().gemm;
   const auto [place, is_new] = expected_.try_emplace(first, Expected{next_turn_});
   if (!is_new) return;
@@ -193,7 +193,7 @@ Result<std::vector<Trial>> Promoter::Race(const Expected& expected) {
   ASSIGN_OR_RETURN(std::vector<Contender> contenders, ahead_->TakeTogether(expected.turn));
   TrialRunner run(evaluator_, &compiler_, archive_, campaign_);
   ASSIGN_OR_RETURN(JudgedList judged, run(std::move(contenders)));
-  RETURN_IF_ERROR(judged.world);
+  RETURN_IF_ERROR(judged.failure);
   GEMMSMITH_CHECK(judged.trials.size() == racers, "{} trials of {} plans", judged.trials.size(), racers);
   return std::move(judged.trials);
 }

@@ -14,7 +14,7 @@
 #include "evaluate/evaluator.h"
 #include "ship/catalogue_on_disk.h"
 #include "ship/challengers.h"
-#include "ship/shape_lanes.h"
+#include "ship/round.h"
 
 namespace gemmsmith {
 
@@ -35,11 +35,11 @@ struct Promotion {
 
 // As many as race in the finals of a campaign: each further one makes the race longer, and makes it likelier that luck
 // wins it. Those that lose it make room for others in the next call.
-inline constexpr size_t kMostChallengers = 4;
+inline constexpr size_t kMaxChallengers = 4;
 // Of calls of more than 0.3 ms: their races are settled, a second for each contender.
-inline constexpr size_t kMostChallengersOfLongCalls = 2;
+inline constexpr size_t kMaxChallengersOfLongCalls = 2;
 // Layouts of one problem race together, beside one set of baselines.
-static_assert(kMostLayouts * (kMostChallengers + 1) <= kListSize, "a race is one exchange");
+static_assert(kMaxLayouts * (kMaxChallengers + 1) <= kListSize, "a race is one exchange");
 
 // What a trial of a race beside AutoTuning says of its plan; Unavailable where there was none, or no interval.
 Result<Entry> EntryOf(const Trial& trial);
@@ -70,7 +70,7 @@ class Promoter {
   // May be left out: these will be promoted after all that are expected already, and their kernels are compiled while
   // those race.
   void Expect(std::span<const Challenge> layouts);
-  // Of one problem in up to kMostLayouts layouts, as they were expected. In each of them the first challengers, as many
+  // Of one problem in up to kMaxLayouts layouts, as they were expected. In each of them the first challengers, as many
   // as may be, that are not the entry already race together with it, and where there are none it stays without being
   // measured again. As many answers, in the same order; the catalogue is on the disk when it returns. A Status where
   // the world failed.

@@ -3,38 +3,38 @@
 #include <algorithm>
 
 #include "base/all_cores.h"
+#include "base/run_workers.h"
 
 namespace gemmsmith {
 
 namespace {
 
-// What became of a challenge; nothing: it is left.
-using Fate = std::optional<Result<Promotion>>;
+// Problems whose kernels compile while another one races.
+constexpr size_t kProblemsAhead = 8;
 
-class PromotionLane : public ShapeLane {
+class PromotionWorker : public Worker {
  public:
-  // No lane touches another's challenges or fates.
-  PromotionLane(const std::vector<Challenge>& challenges, std::vector<Fate>& fates, Promoter promoter)
-      : challenges_(challenges), fates_(fates), promoter_(std::move(promoter)) {}
+  PromotionWorker(size_t number, const std::vector<Challenge>& challenges, Round<Promotion>& round, Promoter promoter)
+      : number_(number), challenges_(challenges), round_(round), promoter_(std::move(promoter)) {}
 
-  void Expect(std::span<const size_t> layouts) override { promoter_.Expect(ChallengesOf(layouts)); }
+  void Expect(size_t problem) override { promoter_.Expect(ChallengesOf(problem)); }
 
-  void Do(std::span<const size_t> layouts, const ReportItem& report) override {
-    std::vector<Result<Promotion>> promotions = promoter_.Promote(ChallengesOf(layouts));
-    for (size_t i = 0; i < layouts.size(); ++i) fates_[layouts[i]] = std::move(promotions[i]);
-    const auto failed = std::ranges::find_if(layouts, [&](size_t i) { return !fates_[i]->ok(); });
-    report(layouts.front(), failed == layouts.end() ? OkStatus() : fates_[*failed]->status());
+  void Do(size_t problem) override {
+    std::vector<Result<Promotion>> promotions = promoter_.Promote(ChallengesOf(problem));
+    for (size_t i = 0; i < promotions.size(); ++i)
+      round_.Report(number_, problem, round_.LayoutsOf(problem)[i], std::move(promotions[i]));
   }
 
  private:
-  std::vector<Challenge> ChallengesOf(std::span<const size_t> layouts) const {
-    std::vector<Challenge> of_layouts;
-    for (const size_t i : layouts) of_layouts.push_back(challenges_[i]);
-    return of_layouts;
+  std::vector<Challenge> ChallengesOf(size_t problem) const {
+    std::vector<Challenge> of_problem;
+    for (const size_t item : round_.LayoutsOf(problem)) of_problem.push_back(challenges_[item]);
+    return of_problem;
   }
 
+  const size_t number_;
   const std::vector<Challenge>& challenges_;
-  std::vector<Fate>& fates_;
+  Round<Promotion>& round_;
   Promoter promoter_;
 };
 
@@ -42,25 +42,19 @@ class PromotionLane : public ShapeLane {
 
 PromotionRound PromoteAll(const std::vector<Challenge>& challenges, CatalogueOnDisk& catalogue,
                           std::span<Evaluator* const> evaluators, Compiler& compiler, Archive* archive,
-                          const std::string& campaign, const LaneHooks& hooks) {
+                          const std::string& campaign, StopRule& stop, const OnBegin& on_begin) {
   const int threads = std::max(1, CoreCount() / int(evaluators.size()));
-  std::vector<Fate> fates(challenges.size());
   std::vector<Gemm> gemms;
   for (const Challenge& challenge : challenges) gemms.push_back(challenge.gemm);
-  const auto make_lane = [&](size_t lane) {
-    return std::make_unique<PromotionLane>(
-        challenges, fates, Promoter(catalogue, *evaluators[lane], compiler, archive, campaign, threads));
-  };
-  PromotionRound round{.world = DealOut(gemms, evaluators.size(), make_lane, hooks)};
-  for (size_t i = 0; i < challenges.size(); ++i) {
-    if (!fates[i])
-      ++round.left;
-    else if (fates[i]->ok())
-      round.promotions.emplace_back(gemms[i], **std::move(fates[i]));
-    else
-      round.failures.emplace_back(gemms[i], fates[i]->status());
-  }
-  return round;
+  Round<Promotion> round(std::move(gemms), stop, on_begin);
+  RunOnAll(round.queue(), evaluators.size(), kProblemsAhead, [&](size_t worker) {
+    return std::make_unique<PromotionWorker>(
+        worker, challenges, round, Promoter(catalogue, *evaluators[worker], compiler, archive, campaign, threads));
+  });
+  PromotionRound result{.failure = round.queue().failure()};
+  round.Collect([&](const Gemm& gemm, Promotion promotion) { result.promotions.emplace_back(gemm, promotion); },
+                result.failures, result.left);
+  return result;
 }
 
 }  // namespace gemmsmith

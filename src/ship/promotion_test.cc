@@ -179,8 +179,8 @@ TEST_F(PromoterTest, NoMoreRaceThanTheRaceHoldsBesideTheStandingOne) {
   outcomes_[plans_.back()] = RacedIn(100);
   ASSERT_EQ(Promote(first_).kind, PromotionKind::kEntered);
   EXPECT_EQ(Promote(plans_).kind, PromotionKind::kStands);
-  EXPECT_EQ(evaluator_.exchanges, (std::vector<size_t>{1, kMostChallengers + 1}));
-  EXPECT_EQ(evaluator_.requests[kMostChallengers].plan(), plans_[kMostChallengers])
+  EXPECT_EQ(evaluator_.exchanges, (std::vector<size_t>{1, kMaxChallengers + 1}));
+  EXPECT_EQ(evaluator_.requests[kMaxChallengers].plan(), plans_[kMaxChallengers])
       << "the standing one takes no challenger's place";
 }
 
@@ -209,12 +209,12 @@ TEST_F(PromoterTest, WhatRacedElsewhereIsSettledOnceAndNeverAgainstAnEntryThatDi
 
 TEST_F(PromoterTest, OfLongCallsFewerRaceAndSingleCallsAreTimedOfTheFastestAlone) {
   const Gemm large{{8192, 8192, 8192}, {kTn}};
-  const std::vector<Plan> plans = RankedPlans(large, evaluator_.device(), kMostChallengers);
+  const std::vector<Plan> plans = RankedPlans(large, evaluator_.device(), kMaxChallengers);
   for (const Plan& plan : plans) outcomes_[plan] = RacedIn(2e6);
   const std::unique_ptr<CatalogueOnDisk> catalogue = Opened();
   Promoter promoter(*catalogue, evaluator_, compiler_, nullptr, "promotion");
   EXPECT_EQ(promoter.Promote(std::vector<Challenge>{{large, plans}})[0]->kind, PromotionKind::kEntered);
-  EXPECT_EQ(evaluator_.exchanges, (std::vector<size_t>{kMostChallengersOfLongCalls}));
+  EXPECT_EQ(evaluator_.exchanges, (std::vector<size_t>{kMaxChallengersOfLongCalls}));
   EXPECT_TRUE(evaluator_.requests[0].calls_of_fastest);
 }
 
@@ -322,8 +322,8 @@ class PromotionRoundTest : public PromoterTest {
     while (judges_.size() < gpus) judges_.emplace_back().judge = evaluator_.judge;
     for (FakeEvaluator& judge : judges_) evaluators.push_back(&judge);
     const std::unique_ptr<CatalogueOnDisk> catalogue = Opened();
-    return PromoteAll(challenges, *catalogue, evaluators, compiler_, nullptr, "promotion",
-                      {.is_over = is_over, .on_begin = [&](size_t begun, const Gemm&) { begun_.push_back(begun); }});
+    return PromoteAll(challenges, *catalogue, evaluators, compiler_, nullptr, "promotion", *StopWhen(is_over, "over"),
+                      [&](size_t begun, const Gemm&) { begun_.push_back(begun); });
   }
 
   std::list<FakeEvaluator> judges_;
@@ -333,7 +333,7 @@ class PromotionRoundTest : public PromoterTest {
 TEST_F(PromotionRoundTest, EveryGpuTakesItsShareAndAllEnterOneCatalogue) {
   outcomes_[first_] = RacedIn(1000), outcomes_[second_] = RacedIn(900);
   const PromotionRound round = PromoteOn(3, 20);
-  EXPECT_TRUE(round.world.ok());
+  EXPECT_TRUE(round.failure.ok());
   ASSERT_EQ(round.promotions.size(), 20u);
   for (size_t i = 0; i < 20; ++i) {
     EXPECT_EQ(round.promotions[i].first, SomeGemm(64 * int(i + 1))) << "in the order of the challenges";
@@ -359,7 +359,7 @@ TEST_F(PromotionRoundTest, AGpuThatIsLostLeavesTheRestToTheOthers) {
     return Unavailable("the GPU is gone");
   };
   const PromotionRound round = PromoteOn(2, 30);
-  EXPECT_EQ(round.world.message(), "the GPU is gone");
+  EXPECT_EQ(round.failure.message(), "the GPU is gone");
   EXPECT_EQ(round.failures.size(), 2u);
   EXPECT_EQ(round.promotions.size(), 28u);
   EXPECT_EQ(round.left, 0u);
@@ -383,8 +383,8 @@ TEST_F(PromotionRoundTest, OneShapeThatIsTooLargeEndsNothing) {
   Evaluator* const judges[] = {&judge};
   const std::unique_ptr<CatalogueOnDisk> catalogue = Opened();
   const PromotionRound round = PromoteAll(challenges, *catalogue, judges, compiler_, nullptr, "promotion",
-                                          {[] { return false; }, [](size_t, const Gemm&) {}});
-  EXPECT_TRUE(round.world.ok());
+                                          *StopOnAny({}), [](size_t, const Gemm&) {});
+  EXPECT_TRUE(round.failure.ok());
   EXPECT_EQ(round.promotions.size(), 6u);
   EXPECT_EQ(round.failures.size(), 2u);
   EXPECT_EQ(judge.exchanges, (std::vector<size_t>{2, 2, 2, 2})) << "both layouts of a shape together";
@@ -394,7 +394,7 @@ TEST_F(PromotionRoundTest, WhenItIsOverTheRestIsLeft) {
   outcomes_[first_] = outcomes_[second_] = RacedIn(1000);
   std::atomic<int> asked = 0;
   const PromotionRound round = PromoteOn(2, 10, [&] { return ++asked > 4; });
-  EXPECT_TRUE(round.world.ok());
+  EXPECT_TRUE(round.failure.ok());
   EXPECT_EQ(round.promotions.size(), 4u);
   EXPECT_EQ(round.left, 6u);
 }

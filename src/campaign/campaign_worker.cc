@@ -1,6 +1,7 @@
-#include "campaign/lane.h"
+#include "campaign/campaign_worker.h"
 
 #include <algorithm>
+#include <set>
 
 #include "base/all_cores.h"
 
@@ -8,58 +9,53 @@ namespace gemmsmith {
 
 namespace {
 
-// Of one problem: more would be proposed without knowing enough. Meanwhile the next problem's list gets ready.
-constexpr int kMostOutstanding = int(kListSize);
-constexpr size_t kMostProblemsOpen = 8;
+// More proposals of one problem would be made without knowing enough. Meanwhile the next problem's list gets ready.
+constexpr int kMaxOutstanding = int(kListSize);
+constexpr size_t kMaxProblemsOpen = 8;
 
-int ShareOfCores(int asked_for, size_t lanes) {
-  return asked_for > 0 ? asked_for : std::max(1, CoreCount() / int(lanes));
+int ShareOfCores(int asked_for, size_t workers) {
+  return asked_for > 0 ? asked_for : std::max(1, CoreCount() / int(workers));
 }
 
 }  // namespace
 
-Lane::Lane(Ledger& ledger, const MakeSearch& make_search, Evaluator& evaluator, Compiler* compiler, size_t lanes)
-    : ledger_(ledger),
+CampaignWorker::CampaignWorker(size_t number, Ledger& ledger, const MakeSearch& make_search, Evaluator& evaluator,
+                               Compiler* compiler, size_t workers)
+    : number_(number),
+      ledger_(ledger),
+      queue_(ledger.queue()),
       make_search_(make_search),
       run_trials_(evaluator, compiler, ledger.archive(), ledger.options().name),
-      ahead_(evaluator.device(), compiler, ShareOfCores(ledger.options().compile_threads, lanes)),
-      lanes_(lanes),
-      searches_ahead_(size_t(std::max(1, CoreCount() / 2 / int(lanes)))) {}
+      ahead_(evaluator.device(), compiler, ShareOfCores(ledger.options().compile_threads, workers)),
+      workers_(workers),
+      searches_ahead_(size_t(std::max(1, CoreCount() / 2 / int(workers)))) {}
 
-bool Lane::Run() {
-  const Status world = GoThroughAll();
-  if (!world.ok()) {
-    ledger_.Fail(world);
-    std::vector<size_t> untouched;
-    for (const ComingProblem& coming : coming_) untouched.push_back(coming.first);
-    ledger_.GiveBack(untouched);
-    coming_.clear();
-  }
+void CampaignWorker::Run() {
+  if (const Status failure = GoThroughAll(); !failure.ok()) queue_.Retire(number_, failure);
+  coming_.clear();
+  queue_.Return(number_);
   for (const OpenProblem& open : open_) ledger_.Leave(open.run.index(), open.run.Finish(false));
   open_.clear();
-  return world.ok();
 }
 
-// One exchange with the evaluator a round, or a problem less.
-Status Lane::GoThroughAll() {
+// A round is one exchange with the evaluator, or completes a problem.
+Status CampaignWorker::GoThroughAll() {
   while (true) {
     RETURN_IF_ERROR(std::exchange(filled_meanwhile_, OkStatus()));
     RETURN_IF_ERROR(FillWindow());
-    if (open_.empty() || ledger_.IsToStop()) return OkStatus();
+    if (open_.empty() || queue_.IsStopped()) return OkStatus();
     RETURN_IF_ERROR(GoOn());
   }
 }
 
-// The problems of one shape are served from one session; their finals are one race, beside one set of baselines, and
-// come before those of another shape. While one problem waits for its compiler, as for the twins of its heat, the GPU
-// goes on with the next one's screening and heat, of the same shape or of the one behind it (no replay waits): on two
-// H100s 4,949 kernels of 1,000 heats were first compiled then, and the GPUs waited for them for a sixth of a brief run.
-// Finals, which take a second and more, let the shape behind them go first where the last list of its screening is
-// ready, which takes 0.1 s where calls are short: the kernels of its heat are compiled meanwhile.
-Status Lane::GoOn() {
+// One session serves the problems of a shape. Their finals are one race against one set of baselines, and come before
+// those of another shape. While a problem waits for its compiler, the GPU screens the next problem or runs its heat, of
+// the same shape or of the one behind it. Finals take a second and more, so the shape behind goes first where the last
+// list of its screening is ready: the kernels of its heat compile meanwhile.
+Status CampaignWorker::GoOn() {
   const Shape shape = open_.front().run.gemm().shape;
   bool are_at_finals = coming_.empty() || GemmOf(coming_.front().first).shape != shape;
-  int next_has_to_screen = 0;  // at most, of the problems of the next shape
+  int next_has_to_screen = 0;  // an upper bound over the problems of the next shape
   std::set<Shape> judged;
   size_t last_turn = 0;
   for (OpenProblem& open : open_) {
@@ -82,14 +78,14 @@ Status Lane::GoOn() {
   return GoOnWithFinals();
 }
 
-void Lane::EndScreening(OpenProblem& open) {
+void CampaignWorker::EndScreening(OpenProblem& open) {
   ahead_.Forget(open.run.index());
   const std::vector<EvaluationRequest> heat = RequestsFor(open.run.gemm(), open.run.TakeHeat(), Protocol::kHeat);
   open.stage = heat.empty() ? Stage::kFinals : Stage::kHeat;
   if (!heat.empty()) ahead_.AddTogether(open.run.index(), heat);
 }
 
-Result<bool> Lane::CompleteFirst() {
+Result<bool> CampaignWorker::CompleteFirst() {
   const Shape shape = open_.front().run.gemm().shape;
   for (auto open = open_.begin(); open != open_.end() && open->run.gemm().shape == shape; ++open) {
     if (!open->run.NextFinalists().empty()) continue;
@@ -99,7 +95,7 @@ Result<bool> Lane::CompleteFirst() {
   return false;
 }
 
-Status Lane::GoOnWithFinals() {
+Status CampaignWorker::GoOnWithFinals() {
   const Shape shape = open_.front().run.gemm().shape;
   std::vector<ProblemRun*> runs;
   std::vector<EvaluationRequest> requests;
@@ -113,7 +109,7 @@ Status Lane::GoOnWithFinals() {
   return JudgeFinals(runs, std::move(requests));
 }
 
-Status Lane::Complete(std::list<OpenProblem>::iterator open) {
+Status CampaignWorker::Complete(std::list<OpenProblem>::iterator open) {
   if (options().standing) RETURN_IF_ERROR(options().standing->settle(open->run.gemm(), open->run.Finals()));
   const size_t problem = open->run.index();
   ProblemResult result = open->run.Finish(true);
@@ -122,31 +118,32 @@ Status Lane::Complete(std::list<OpenProblem>::iterator open) {
   return OkStatus();
 }
 
-// The problem in front comes first; what it leaves free goes to those behind it, so that the GPU finds kernels ready
-// when it gets there, and while the one in front waits for its compiler.
-Status Lane::FillWindow() {
+// The problem in front comes first. The room that it leaves goes to those behind it, so that the GPU finds their
+// kernels ready, also while the one in front waits for its compiler.
+Status CampaignWorker::FillWindow() {
   for (auto open = open_.begin(); ahead_.pending() < ahead_.window(); ++open) {
     if (open == open_.end()) {
       ASSIGN_OR_RETURN(const bool opened, OpenNextProblem());
       if (!opened) return OkStatus();
       open = std::prev(open_.end());
     }
-    const int room = std::min(int(ahead_.window() - ahead_.pending()), kMostOutstanding - open->run.outstanding());
+    const int room = std::min(int(ahead_.window() - ahead_.pending()), kMaxOutstanding - open->run.outstanding());
     for (const Plan& plan : open->run.Propose(room))
       ahead_.Add(open->run.index(), RequestFor(open->run.gemm(), plan, Protocol::kScreen));
   }
   return OkStatus();
 }
 
-// Where kernels are compiled it waits for its search only when there is nothing else to do. A replay always waits, so
-// that it repeats: how much of a problem is proposed before others are judged follows from when it was opened.
-Result<bool> Lane::OpenNextProblem() {
+// Where kernels are compiled, the worker waits for a search only when nothing else is open. A replay always waits, so
+// that it repeats: the moment at which a problem opens decides how much of it is proposed before others are judged.
+Result<bool> CampaignWorker::OpenNextProblem() {
   MakeSearchesAhead();
-  if (coming_.empty() || open_.size() == kMostProblemsOpen) return false;
+  if (coming_.empty() || open_.size() == kMaxProblemsOpen) return false;
   std::future<Result<ProblemSearch>>& made = coming_.front().second;
   const bool is_made = made.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
   if (!is_made && !open_.empty() && ahead_.compiles()) return false;
   const size_t problem = coming_.front().first;
+  queue_.Begin(number_, problem);
   Result<ProblemSearch> search_made = made.get();
   coming_.pop_front();
   if (!search_made.ok()) ledger_.Leave(problem, {.gemm = GemmOf(problem), .failure = search_made.status()});
@@ -156,16 +153,16 @@ Result<bool> Lane::OpenNextProblem() {
   return true;
 }
 
-// One of several leaves the others their share, so that all end together.
-size_t Lane::MostToHold() const {
-  constexpr size_t kLeast = 3;
-  return lanes_ == 1 ? SIZE_MAX : kLeast + ledger_.CountLeft() / (2 * lanes_);
+// One of several workers leaves the others their share, so that all end together.
+size_t CampaignWorker::MaxHeld() const {
+  constexpr size_t kAlways = 3;
+  return workers_ == 1 ? SIZE_MAX : kAlways + queue_.CountOpen() / (2 * workers_);
 }
 
-// A live search space takes 0.2 to 0.6 s to make, as long as a problem is judged: the next ones are made side by side.
-void Lane::MakeSearchesAhead() {
-  while (coming_.size() < searches_ahead_ && open_.size() + coming_.size() < MostToHold()) {
-    const std::vector<size_t> shape = ledger_.TakeShape();
+// A live search space takes as long to make as a problem to judge: the next ones are made side by side.
+void CampaignWorker::MakeSearchesAhead() {
+  while (coming_.size() < searches_ahead_ && open_.size() + coming_.size() < MaxHeld()) {
+    const std::vector<size_t> shape = queue_.Lease(number_);
     if (shape.empty()) return;
     for (const size_t problem : shape)
       coming_.emplace_back(problem,
@@ -173,7 +170,7 @@ void Lane::MakeSearchesAhead() {
   }
 }
 
-Status Lane::Resume(ProblemRun& run) {
+Status CampaignWorker::Resume(ProblemRun& run) {
   if (!ledger_.HasStored(run.gemm())) return OkStatus();
   ASSIGN_OR_RETURN(const std::vector<Trial> stored,
                    ledger_.archive()->Load({.campaign = options().name, .gemm = run.gemm()}));
@@ -185,7 +182,7 @@ Status Lane::Resume(ProblemRun& run) {
   return OkStatus();
 }
 
-EvaluationRequest Lane::RequestFor(const Gemm& gemm, const Plan& plan, Protocol protocol) const {
+EvaluationRequest CampaignWorker::RequestFor(const Gemm& gemm, const Plan& plan, Protocol protocol) const {
   return {{.gemm = gemm,
            .protocol = protocol,
            .clocks = protocol == Protocol::kShort ? ClocksOfFinals() : ClockSet{Clock::kDevice},
@@ -195,24 +192,23 @@ EvaluationRequest Lane::RequestFor(const Gemm& gemm, const Plan& plan, Protocol 
           plan};
 }
 
-std::vector<EvaluationRequest> Lane::RequestsFor(const Gemm& gemm, const std::vector<Plan>& plans,
-                                                 Protocol protocol) const {
+std::vector<EvaluationRequest> CampaignWorker::RequestsFor(const Gemm& gemm, const std::vector<Plan>& plans,
+                                                           Protocol protocol) const {
   std::vector<EvaluationRequest> requests;
   for (const Plan& plan : plans) requests.push_back(RequestFor(gemm, plan, protocol));
   return requests;
 }
 
-ClockSet Lane::ClocksOfFinals() const {
+ClockSet CampaignWorker::ClocksOfFinals() const {
   ClockSet clocks = {Clock::kDevice, Clock::kOffline};
   if (options().objective == Objective::kEnergy) clocks.Add(Clock::kEnergy);
   if (options().standing) clocks.Add(Clock::kServer);
   return clocks;
 }
 
-// Proposals of a policy take 0.05 s a problem and more, for which the GPU waited between two exchanges
-// (docs/lab/sweeps.md, "What a GPU waits for"). Whoever is timed comes first: this, and the searches that are made for
-// it, as the compilers.
-Result<JudgedList> Lane::Judge(std::vector<Contender> contenders) {
+// The GPU must not wait for the proposals of a policy (docs/lab/sweeps.md, "What a GPU waits for"). Timing comes first:
+// the thread that fills the window gives way, as the compilers do.
+Result<JudgedList> CampaignWorker::Judge(std::vector<Contender> contenders) {
   if (!ahead_.compiles()) return run_trials_(std::move(contenders));
   std::future<Status> filled = std::async(std::launch::async, [this] {
     GiveWay();
@@ -223,8 +219,8 @@ Result<JudgedList> Lane::Judge(std::vector<Contender> contenders) {
   return judged;
 }
 
-// A part of a screening, or a heat.
-Result<bool> Lane::JudgeNextList(size_t last_turn, std::chrono::milliseconds patience) {
+// A list is a part of a screening, or a heat.
+Result<bool> CampaignWorker::JudgeNextList(size_t last_turn, std::chrono::milliseconds patience) {
   ASSIGN_OR_RETURN(CompileAhead::List list, ahead_.Take(kListSize, patience, last_turn));
   if (list.contenders.empty()) return false;
   OpenProblem& open = *std::find_if(open_.begin(), open_.end(),
@@ -238,15 +234,15 @@ Result<bool> Lane::JudgeNextList(size_t last_turn, std::chrono::milliseconds pat
     for (size_t i = 0; i < judged.missed.size(); ++i) open.run.MissScreen();
   }
   ProblemRun* const run = &open.run;
-  RETURN_IF_ERROR(GoOnAfter(judged.world, {&run, 1}));
+  RETURN_IF_ERROR(GoOnAfter(judged.failure, {&run, 1}));
   return true;
 }
 
-Status Lane::JudgeFinals(std::span<ProblemRun* const> runs, std::vector<EvaluationRequest> requests) {
+Status CampaignWorker::JudgeFinals(std::span<ProblemRun* const> runs, std::vector<EvaluationRequest> requests) {
   std::map<Gemm, ProblemRun*> run_of;
   for (ProblemRun* const run : runs) run_of[run->gemm()] = run;
-  // Each more in a race of windows takes a second, and who is best is decided among ours; published times are those of
-  // promotion.
+  // Each entry of a race of windows takes a second, and the best is decided among our own. Promotion makes the times
+  // that are published.
   if (options().brief ||
       std::any_of(runs.begin(), runs.end(), [](const ProblemRun* run) { return run->HasLongCalls(); }))
     for (EvaluationRequest& request : requests) request.baselines = *BaselineSet::Parse("lt_auto");
@@ -254,26 +250,29 @@ Status Lane::JudgeFinals(std::span<ProblemRun* const> runs, std::vector<Evaluati
   ASSIGN_OR_RETURN(const JudgedList judged, Judge(std::move(contenders)));
   for (const Trial& trial : judged.trials) Take(*run_of.at(trial.gemm), trial);
   for (const auto& [gemm, plan] : judged.missed) run_of.at(gemm)->MissFinal(plan);
-  return GoOnAfter(judged.world, runs);
+  return GoOnAfter(judged.failure, runs);
 }
 
-Status Lane::GoOnAfter(const Status& world, std::span<ProblemRun* const> runs) {
-  if (world.ok()) shapes_failed_in_a_row_.clear();
-  if (world.ok()) return OkStatus();
-  shapes_failed_in_a_row_.insert(runs.front()->gemm().shape);
+Status CampaignWorker::GoOnAfter(const Status& failure, std::span<ProblemRun* const> runs) {
+  if (failure.ok()) {
+    queue_.Succeed(number_);
+    return OkStatus();
+  }
+  bool may_go_on = true;
   std::set<size_t> given_up;
   for (const ProblemRun* const run : runs) {
+    may_go_on = queue_.Fail(number_, run->index(), failure);
     ahead_.Forget(run->index());
     ProblemResult result = run->Finish(false);
-    result.failure = world;
+    result.failure = failure;
     ledger_.Leave(run->index(), std::move(result));
     given_up.insert(run->index());
   }
   open_.remove_if([&](const OpenProblem& open) { return given_up.contains(open.run.index()); });
-  return shapes_failed_in_a_row_.size() == 2 ? world : OkStatus();
+  return may_go_on ? OkStatus() : failure;
 }
 
-void Lane::Take(ProblemRun& run, const Trial& trial) {
+void CampaignWorker::Take(ProblemRun& run, const Trial& trial) {
   run.Take(trial, false);
   ledger_.TellOfTrial(run, trial, false);
 }

@@ -1,9 +1,10 @@
+#include "base/stop_rule.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "campaign/campaign.h"
-#include "campaign/interrupt.h"
+#include "base/interrupt.h"
 
 namespace gemmsmith {
 
@@ -11,8 +12,8 @@ namespace {
 
 using Progress = StopRule::Progress;
 
-// A rule is a test and the words for its being true.
-template <class Test>
+using Test = std::function<bool(const Progress&)>;
+
 class SimpleRule : public StopRule {
  public:
   SimpleRule(Test test, std::string reason) : test_(std::move(test)), reason_(std::move(reason)) {}
@@ -21,13 +22,12 @@ class SimpleRule : public StopRule {
   }
 
  private:
-  Test test_;
-  std::string reason_;
+  const Test test_;
+  const std::string reason_;
 };
 
-template <class Test>
 std::unique_ptr<StopRule> MakeRule(Test test, std::string reason) {
-  return std::make_unique<SimpleRule<Test>>(std::move(test), std::move(reason));
+  return std::make_unique<SimpleRule>(std::move(test), std::move(reason));
 }
 
 class EvaluationBudget : public StopRule {
@@ -75,18 +75,24 @@ std::unique_ptr<StopRule> StopAfterSeconds(double seconds) {
                   fmt::format("budget of {} s used", seconds));
 }
 
-std::unique_ptr<StopRule> StopWithoutImprovement(int evaluations) {
-  return MakeRule([=](const Progress& progress) { return progress.evaluations_since_best >= evaluations; },
-                  fmt::format("no improvement in {} evaluations", evaluations));
-}
-
 std::unique_ptr<StopRule> StopOnInterrupt() {
   WatchForInterrupts();
   return MakeRule([](const Progress&) { return InterruptArrived(); }, "interrupted");
 }
 
+std::unique_ptr<StopRule> StopWhen(std::function<bool()> test, std::string reason) {
+  return MakeRule([test = std::move(test)](const Progress&) { return test(); }, std::move(reason));
+}
+
 std::unique_ptr<StopRule> StopOnAny(std::vector<std::unique_ptr<StopRule>> rules) {
   return std::make_unique<AnyRule>(std::move(rules));
+}
+
+std::unique_ptr<StopRule> StopOnInterruptOrAfter(std::optional<double> seconds) {
+  std::vector<std::unique_ptr<StopRule>> rules;
+  rules.push_back(StopOnInterrupt());
+  if (seconds) rules.push_back(StopAfterSeconds(*seconds));
+  return StopOnAny(std::move(rules));
 }
 
 }  // namespace gemmsmith

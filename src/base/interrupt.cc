@@ -1,4 +1,4 @@
-#include "campaign/interrupt.h"
+#include "base/interrupt.h"
 
 #include <signal.h>
 

@@ -1,10 +1,8 @@
+#include "base/stop_rule.h"
+
 #include <gtest/gtest.h>
 
-#include <memory>
 #include <utility>
-#include <vector>
-
-#include "campaign/campaign.h"
 
 namespace gemmsmith {
 namespace {
@@ -14,8 +12,14 @@ TEST(StopRuleTest, EachStopsAtItsLimitAndSaysWhy) {
   EXPECT_EQ(StopAfterEvaluations(3)->ShouldStop({.evaluations = 3}), "budget of 3 evaluations used");
   EXPECT_FALSE(StopAfterSeconds(1.5)->ShouldStop({.seconds = 1.4}));
   EXPECT_EQ(StopAfterSeconds(1.5)->ShouldStop({.seconds = 1.5}), "budget of 1.5 s used");
-  EXPECT_FALSE(StopWithoutImprovement(9)->ShouldStop({.evaluations = 100, .evaluations_since_best = 8}));
-  EXPECT_EQ(StopWithoutImprovement(9)->ShouldStop({.evaluations_since_best = 9}), "no improvement in 9 evaluations");
+}
+
+TEST(StopRuleTest, ATestStopsAsSoonAsItIsTrue) {
+  bool is_over = false;
+  const std::unique_ptr<StopRule> rule = StopWhen([&] { return is_over; }, "over");
+  EXPECT_FALSE(rule->ShouldStop({.evaluations = 100, .seconds = 100}));
+  is_over = true;
+  EXPECT_EQ(rule->ShouldStop({}), "over");
 }
 
 TEST(StopRuleTest, AnyStopsWithTheFirstReason) {
