@@ -1,4 +1,4 @@
-// The fields of a trial, for every coder that has Printed(): a value by its canonical text.
+// The fields of a trial. Its coders also have Printed(): a value by its canonical text.
 #pragma once
 
 #include "archive/trial.h"

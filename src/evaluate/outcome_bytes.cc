@@ -14,7 +14,7 @@ namespace {
 // | 4 | energies |
 constexpr uint8_t kVersion = 4;
 
-// Unrecorded() fields have names, but no numbers.
+// The fields of Unrecorded() have names, but no numbers.
 constexpr RecordField kNoNumber = RecordField(kRecordFieldCount);
 
 void VisitUnrecorded(auto& coder, Outcome& outcome) {

@@ -1,6 +1,6 @@
-// The fields of a setting and of an outcome, each said once with its number, its name and its place in memory. A coder
-// is one form that is written or read: the bytes of outcome_bytes.cc, a segment's columns, JSON lines, CSV, the
-// archive's rows.
+// The fields of a setting and of an outcome: VisitFields() names each once, with its number, its name and its place in
+// memory. It hands them to a coder, which writes or reads one form: the bytes of outcome_bytes.cc, a segment's columns,
+// JSON lines, CSV, the archive's rows.
 #pragma once
 
 #include "evaluate/outcome.h"
@@ -12,31 +12,31 @@ namespace gemmsmith {
 // As far above the middle as `low` lies below it.
 inline double Mirrored(double low, double middle) { return 2 * middle - low; }
 
-// What most forms do alike. A coder derives from this, declares again what it does otherwise, and adds for its kinds of
-// fields: Text, Flag, Integer, Real, Choice, Limits, Samples, Presence, Optional, List.
+// The base of coders. A coder hides the members that its form needs otherwise, and adds Text, Flag, Integer, Real,
+// Choice, Limits, Samples, Presence, Optional and List.
 template <class Coder>
 class CoderBase {
  public:
-  // Newer fields stand at the end, in the order in which versions brought them, and the protocol behind the verdict.
+  // The form has the order of its first version, with the protocol behind the verdict, and newer fields at the end.
   static constexpr bool kGrewAtItsEnd = false;
-  // A field that is not there is left out by name.
+  // The form names its fields, so that a reader sees which ones are missing.
   static constexpr bool kNamesFields = false;
-  // RealNear() makes use of what it is told to expect.
+  // The form stores reals by their distance from an expected value.
   static constexpr bool kPredicts = false;
 
-  // Whether the field is there, which came with this version of the bytes.
+  // Whether the form has a field, which came with this version of the bytes.
   bool Has(int /*version*/, std::string_view /*name*/) const { return true; }
-  // Whether means and intervals are there.
+  // Whether the form has means and intervals of this trial.
   bool HasSpread() const { return true; }
-  // How precise the reals from here on are.
+  // Sets the precision of the reals that follow.
   void Precision(RecordField, Protocol) {}
-  // What only the archive and the worker's pipe hold.
+  // The fields that only the archive and the worker's pipe have.
   void Unrecorded(Outcome&) {}
-  // A real that lies near another one that is known here.
+  // A real that lies near a value which a reader knows here.
   void RealNear(RecordField field, std::string_view name, double& value, double /*near*/) {
     self().Real(field, name, value);
   }
-  // A median that lies near the last one of the same contender on the same clock.
+  // A median that lies near the one before it of the same contender on the same clock.
   void MedianNear(RecordField field, std::string_view name, double& value, const Timing& /*of*/) {
     self().Real(field, name, value);
   }
@@ -44,7 +44,7 @@ class CoderBase {
   void UsualText(RecordField field, std::string_view name, std::string& text, std::string_view /*usual*/) {
     self().Text(field, name, text);
   }
-  // The interval of what is `middle`.
+  // An interval around `middle`.
   void Bounds(RecordField low, std::string_view name, Interval& interval, double middle) {
     self().RealNear(low, name, interval.low, middle);
     self().RealNear(Next(low), name, interval.high, Mirrored(interval.low, middle));
