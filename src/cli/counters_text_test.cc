@@ -1,6 +1,7 @@
 #include "cli/counters_text.h"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "cli/json_text.h"
 

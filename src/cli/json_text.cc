@@ -1,5 +1,7 @@
 #include "cli/json_text.h"
 
+#include <nlohmann/json.hpp>
+
 #include "archive/json_fields.h"
 
 namespace gemmsmith {

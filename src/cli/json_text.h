@@ -1,7 +1,7 @@
 // The parts that several --json answers share. docs/command_line.md documents every key; they are stable.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>

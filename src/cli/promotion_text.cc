@@ -4,6 +4,7 @@
 
 #include <array>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "base/files.h"
 #include "base/text.h"

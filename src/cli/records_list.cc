@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "cli/exit.h"
 #include "cli/json_text.h"

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "archive/archive.h"

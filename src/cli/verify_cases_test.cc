@@ -1,6 +1,7 @@
 #include "cli/verify_cases.h"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 namespace gemmsmith {
 namespace {

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <functional>
 #include <iterator>
+#include <nlohmann/json.hpp>
 
 #include "base/interrupt.h"
 #include "base/seconds.h"

@@ -1,7 +1,7 @@
 // How well the libraries' times of one record agree with those of another, or of another program.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>

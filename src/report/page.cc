@@ -1,6 +1,7 @@
 #include "report/page.h"
 
 #include <array>
+#include <nlohmann/json.hpp>
 
 #include "base/check.h"
 #include "report/page_text.h"

@@ -2,7 +2,7 @@
 // elsewhere. docs/report.md documents what it shows and the data in it.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "report/history.h"

@@ -1,5 +1,6 @@
 // What the page draws. One object of columns rather than a list of objects: a thousand shapes are some 2 MB.
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "base/text.h"

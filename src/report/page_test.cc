@@ -1,6 +1,7 @@
 #include "report/page.h"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "archive/example_trials.h"
 

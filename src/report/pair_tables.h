@@ -1,7 +1,7 @@
 // Pairs as tables for people, and for programs. docs/command_line.md documents every key and column; they are stable.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 

@@ -1,6 +1,7 @@
 #include "report/pattern_json.h"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "base/text.h"
 #include "report/pattern_sentences.h"

@@ -1,7 +1,7 @@
 // Patterns for programs. docs/report.md documents every key and column; they are stable.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "report/patterns.h"

@@ -1,7 +1,6 @@
 // Patterns as tables for people, and for programs. docs/report.md documents every key and column; they are stable.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 

@@ -1,7 +1,7 @@
 // Many ratios in a few numbers.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
 

@@ -1,6 +1,7 @@
 #include "report/report_json.h"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "base/text.h"
 #include "report/choices.h"

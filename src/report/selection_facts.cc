@@ -1,6 +1,7 @@
 #include "report/selection_facts.h"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "base/text.h"
 #include "report/sheet.h"

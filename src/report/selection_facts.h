@@ -1,7 +1,7 @@
 // What a report says of the records that it speaks of, for people and for programs.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "report/selection.h"

@@ -1,5 +1,7 @@
 #include "serve/run_progress.h"
 
+#include <nlohmann/json.hpp>
+
 #include "archive/standings.h"
 
 namespace gemmsmith {

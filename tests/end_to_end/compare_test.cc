@@ -1,6 +1,7 @@
 // gemmsmith compare: traces made, kept, scored again, and refused where they do not belong.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "base/text.h"
 #include "policy/model.h"

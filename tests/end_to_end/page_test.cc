@@ -1,5 +1,6 @@
 // The page that `report --html` writes: by its text, and in a browser where there is one.
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "tests/end_to_end/browser.h"
 #include "tests/end_to_end/program.h"

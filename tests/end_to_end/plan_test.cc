@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "base/text.h"
 #include "tests/end_to_end/program.h"

@@ -1,6 +1,7 @@
 #include "policy/train/training_log.h"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "base/files.h"
 #include "policy/train/event_file.h"

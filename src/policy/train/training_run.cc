@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <limits>
+#include <nlohmann/json.hpp>
 
 #include "base/files.h"
 #include "base/seconds.h"
