@@ -37,7 +37,7 @@ struct StandingKernels {
   std::function<std::optional<Plan>(const Gemm&)> find;
   // When a problem's finals are over: all trials that it has of them, in this call or before. Perhaps not the first
   // time.
-  std::function<Status(const Gemm&, std::span<const Trial>)> settle;
+  std::function<Status(const Gemm&, std::span<const Trial>)> decide;
 };
 
 struct CampaignOptions {

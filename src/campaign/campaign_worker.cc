@@ -110,7 +110,7 @@ Status CampaignWorker::GoOnWithFinals() {
 }
 
 Status CampaignWorker::Complete(std::list<OpenProblem>::iterator open) {
-  if (options().standing) RETURN_IF_ERROR(options().standing->settle(open->run.gemm(), open->run.Finals()));
+  if (options().standing) RETURN_IF_ERROR(options().standing->decide(open->run.gemm(), open->run.Finals()));
   const size_t problem = open->run.index();
   ProblemResult result = open->run.Finish(true);
   open_.erase(open);

@@ -108,7 +108,7 @@ TEST_F(CampaignTest, TheStandingKernelJoinsHeatAndFinalsWhichAreSettledWithItOnc
   options.finished_after = 1;
   std::vector<std::vector<Trial>> settled;
   options.standing = {.find = [&](const Gemm&) { return std::optional(standing); },
-                      .settle =
+                      .decide =
                           [&](const Gemm& gemm, std::span<const Trial> finals) {
                             EXPECT_EQ(gemm, SomeGemm());
                             settled.emplace_back(finals.begin(), finals.end());

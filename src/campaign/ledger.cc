@@ -71,7 +71,7 @@ Status Ledger::FindFinished(const std::string& device_key) {
     if (found == finals.end() || count == screened.end() || count->second < enough_screened) continue;
     if (found->second.any_refused || !found->second.best) continue;
     if (found->second.passed < FinalistsOf(options_, found->second.best->outcome.TimeNs())) continue;
-    if (options_.standing) RETURN_IF_ERROR(options_.standing->settle(result.gemm, found->second.trials));
+    if (options_.standing) RETURN_IF_ERROR(options_.standing->decide(result.gemm, found->second.trials));
     result.complete = result.found = true;
     result.best = found->second.best;
     queue_.Drop(problem);

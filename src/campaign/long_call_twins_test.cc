@@ -94,7 +94,7 @@ TEST_F(PlacedTwinsTest, TheStandingKernelIsRacedInBothPlacesBeforeOthers) {
   space = Space(plans);
   options.heat_contenders = 4;
   options.standing = {.find = [&](const Gemm&) { return std::optional(standing); },
-                      .settle = [](const Gemm&, std::span<const Trial>) { return OkStatus(); }};
+                      .decide = [](const Gemm&, std::span<const Trial>) { return OkStatus(); }};
   ASSERT_TRUE(RunWhole().ok());
   EXPECT_TRUE(in_heat.contains(standing) && in_heat.contains(standing_near));
   EXPECT_EQ(in_heat.size(), 4u);
@@ -170,7 +170,7 @@ TEST_F(PlacedTwinsTest, FinalistsOfLongCallsGoBackAndForthAndTheStandingKernelAs
                  Words("schedule=pingpong tile_n=64 raster=8"), Words("schedule=pingpong tile_n=192 raster=8")});
   times[fastest] = 400e3, times[standing] = 410e3, times[one_tile] = 420e3, times[BackAndForth(fastest)] = 390e3;
   options.standing = {.find = [&](const Gemm&) { return std::optional(standing); },
-                      .settle = [](const Gemm&, std::span<const Trial>) { return OkStatus(); }};
+                      .decide = [](const Gemm&, std::span<const Trial>) { return OkStatus(); }};
   const Result<ProblemResult> result = RunWhole();
   ASSERT_TRUE(result.ok()) << result.status().message();
   EXPECT_TRUE(in_heat.contains(fastest) && in_heat.contains(standing) && !in_heat.contains(BackAndForth(fastest)));
@@ -188,7 +188,7 @@ TEST_F(PlacedTwinsTest, AStandingKernelThatWalksBackAndForthIsRacedSoAlone) {
   space = Space({onward, Words("tile_n=64"), Words("tile_n=96"), Words("tile_n=128"), Words("tile_n=192")});
   times[onward] = 400e3;
   options.standing = {.find = [&](const Gemm&) { return std::optional(standing); },
-                      .settle = [](const Gemm&, std::span<const Trial>) { return OkStatus(); }};
+                      .decide = [](const Gemm&, std::span<const Trial>) { return OkStatus(); }};
   ASSERT_TRUE(RunWhole().ok());
   EXPECT_TRUE(in_finals.contains(standing));
   EXPECT_FALSE(in_finals.contains(onward));

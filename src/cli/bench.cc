@@ -9,17 +9,17 @@
 #include "base/interrupt.h"
 #include "base/text.h"
 #include "campaign/bench.h"
-#include "cli/came_along.h"
 #include "cli/exit.h"
-#include "cli/instrument.h"
 #include "cli/json_text.h"
 #include "cli/plan_lines.h"
 #include "cli/progress.h"
 #include "cli/readers.h"
 #include "cli/record_files.h"
 #include "cli/run.h"
-#include "cli/winners.h"
 #include "cli/words.h"
+#include "workflow/instrument.h"
+#include "workflow/shipped_data.h"
+#include "workflow/winners.h"
 
 namespace gemmsmith {
 

@@ -9,7 +9,6 @@
 #include "base/statistics.h"
 #include "catalogue/catalogue.h"
 #include "cli/exit.h"
-#include "cli/instrument.h"
 #include "cli/json_text.h"
 #include "cli/outputs.h"
 #include "cli/progress.h"
@@ -25,6 +24,7 @@
 #include "ship/proofs.h"
 #include "ship/recorded_races.h"
 #include "ship/remeasured.h"
+#include "workflow/instrument.h"
 
 namespace gemmsmith {
 
@@ -209,7 +209,7 @@ Result<int> Run(const CatalogueCompareCommand& command) {
 Result<int> Run(const CatalogueSettleCommand& command) {
   ASSIGN_OR_RETURN(const SelectedTrials selected, SelectTrials(command.selection, false));
   ASSIGN_OR_RETURN(const std::unique_ptr<CatalogueOnDisk> catalogue, CatalogueOnDisk::OpenExisting(command.catalogue));
-  ASSIGN_OR_RETURN(const RecordedDecisions decisions, SettleByRecords(*catalogue, selected.trials));
+  ASSIGN_OR_RETURN(const RecordedDecisions decisions, DecideByRecords(*catalogue, selected.trials));
   if (decisions.races == 0)
     return NotFound(fmt::format("{} holds no race of the short or long protocol on {}{}", selected.source,
                                 catalogue->device_key(),

@@ -18,6 +18,7 @@
 #include "program/subject.h"
 #include "report/agreement.h"
 #include "report/pairs.h"
+#include "workflow/shipped_data.h"
 
 namespace gemmsmith {
 
@@ -27,8 +28,6 @@ struct OptimizeTarget {
   std::string set;  // where there is no shape
 };
 
-// Record files and folders that are read as one.
-using RecordSource = std::vector<std::filesystem::path>;
 inline const std::vector<RecordSource> kNoExperience = {{"none"}};
 
 inline const std::vector<std::filesystem::path> kNoWinners = {"none"};

@@ -8,17 +8,17 @@
 
 #include "base/files.h"
 #include "base/interrupt.h"
-#include "cli/came_along.h"
 #include "cli/compare_text.h"
 #include "cli/exit.h"
 #include "cli/outputs.h"
 #include "cli/progress.h"
 #include "cli/readers.h"
-#include "cli/recordings.h"
 #include "cli/run.h"
 #include "cli/words.h"
 #include "policy/policy_proposer.h"
 #include "search/tracing.h"
+#include "workflow/recordings.h"
+#include "workflow/shipped_data.h"
 
 namespace gemmsmith {
 
@@ -80,7 +80,7 @@ Result<std::vector<PolicyWeights>> PoliciesOf(const CompareCommand& command) {
   const auto& asked_for = command.contenders;
   const bool is_asked_for = all || std::ranges::find(asked_for, kPolicyProposer) != asked_for.end();
   if (!command.policies.empty() || !is_asked_for) return command.policies;
-  const Result<fs::path> weights = PolicyThatCameAlong("--policy policy=WEIGHTS");
+  const Result<fs::path> weights = ShippedPolicy("--policy policy=WEIGHTS");
   if (weights.ok()) return std::vector<PolicyWeights>{{std::string(kPolicyProposer), *weights}};
   if (!all) return weights.status();
   WriteNote(fmt::format("without {}: {}", kPolicyProposer, weights.status().message()));
@@ -107,7 +107,8 @@ Result<std::vector<NamedProposer>> ContendersOf(const CompareCommand& command, c
   }
   ASSIGN_OR_RETURN(const std::vector<PolicyWeights> policies, PoliciesOf(command));
   if (policies.empty()) return contenders;
-  ASSIGN_OR_RETURN(Experience read, ExperienceOfReplay(command.experience, recording, command.held_out));
+  ASSIGN_OR_RETURN(const ExperienceChoice choice, ReadExperienceChoice(command.experience));
+  ASSIGN_OR_RETURN(Experience read, ExperienceOfReplay(choice, recording, command.held_out));
   const auto experience = std::make_shared<const Experience>(std::move(read));
   for (const PolicyWeights& policy : policies) {
     if (!all && !is_asked_for(policy.name)) continue;
@@ -137,7 +138,7 @@ Result<Traces> Recompute(const CompareCommand& command, const Recording& recordi
 
 Result<int> Run(const CompareCommand& command) {
   RETURN_IF_ERROR(CheckOutput(command.output));
-  const std::vector<fs::path> known = command.traces.empty() ? TraceFilesThatCameAlong() : command.traces;
+  const std::vector<fs::path> known = command.traces.empty() ? ShippedTraceFiles() : command.traces;
   if (!command.recompute && known.empty())
     return Unavailable("no traces came with this program: make some with 'gemmsmith compare --recompute'");
   ASSIGN_OR_RETURN(const std::shared_ptr<const Recording> recording, RecordsOf(command));

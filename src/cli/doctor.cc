@@ -6,9 +6,7 @@
 #include "base/installation.h"
 #include "base/sandbox.h"
 #include "cli/exit.h"
-#include "cli/instrument.h"
 #include "cli/json_text.h"
-#include "cli/recordings.h"
 #include "cli/run.h"
 #include "cli/terminal.h"
 #include "cli/words.h"
@@ -17,6 +15,8 @@
 #include "gpu/gpu.h"
 #include "program/emit.h"
 #include "search/nvmmh.h"
+#include "workflow/instrument.h"
+#include "workflow/recordings.h"
 
 namespace gemmsmith {
 

@@ -6,11 +6,11 @@
 #include "cli/counters_text.h"
 #include "cli/energy_text.h"
 #include "cli/exit.h"
-#include "cli/instrument.h"
 #include "cli/json_text.h"
 #include "cli/run.h"
 #include "cli/table.h"
 #include "cli/words.h"
+#include "workflow/instrument.h"
 
 namespace gemmsmith {
 

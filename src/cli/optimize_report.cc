@@ -129,10 +129,11 @@ std::string Places(const OptimizeReport& report) {
     if (const Protocol protocol = finding.result.best->outcome.protocol; protocol != Protocol::kShort)
       text += fmt::format("     judged in   the {} protocol: {}\n", Name(protocol),
                           report.replayed ? "nothing more careful was recorded" : "the finals were not reached");
-    if (finding.thin_path.empty()) {
-      text += fmt::format("     source      not written: {}\n", finding.not_emitted);
+    if (finding.sources.thin_path.empty()) {
+      text += fmt::format("     source      not written: {}\n", finding.sources.not_written);
     } else {
-      text += fmt::format("     source      {}\n     standalone  {}\n", finding.thin_path, finding.standalone_path);
+      text += fmt::format("     source      {}\n     standalone  {}\n", finding.sources.thin_path,
+                          finding.sources.standalone_path);
     }
   }
   return text + fmt::format("\n  every trial is kept in {}\n", report.archive_path);
@@ -176,8 +177,8 @@ Json JsonOf(const OptimizeReport& report, const LayoutFinding& finding) {
   json["speed_ups"] = JsonOf(SameLayoutSpeedUps(finding));
   json["chained"] = JsonOfChained(finding.result.best->outcome);
   json["judgement"] = gemmsmith::JsonOf(finding.result.best->outcome);
-  json["source"] = finding.thin_path;
-  json["standalone"] = finding.standalone_path;
+  json["source"] = finding.sources.thin_path;
+  json["standalone"] = finding.sources.standalone_path;
   return json;
 }
 

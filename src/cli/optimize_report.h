@@ -1,4 +1,4 @@
-// What optimize found, for people and for programs. Holds nothing that depends on when or how fast it ran.
+// The report of optimize on one shape, for people and for programs. Nothing in it depends on when or how fast it ran.
 #pragma once
 
 #include <optional>
@@ -7,6 +7,7 @@
 
 #include "campaign/campaign.h"
 #include "cli/terminal.h"
+#include "workflow/kernel_sources.h"
 
 namespace gemmsmith {
 
@@ -20,8 +21,7 @@ struct LayoutFinding {
   Gemm gemm;
   std::string campaign;
   ProblemResult result;
-  std::string thin_path, standalone_path;  // empty where no plan passed, or where it is not legal here
-  std::string not_emitted;                 // why
+  KernelSources sources;  // empty where no plan passed
 };
 
 struct OptimizeReport {
@@ -38,7 +38,7 @@ struct OptimizeReport {
   std::string archive_path;
   std::vector<LayoutFinding> layouts;
 
-  // The faster of the layouts' best; null where nothing passed.
+  // The faster of the layouts' best; null where no plan passed.
   const LayoutFinding* Best() const;
 };
 

@@ -4,12 +4,12 @@
 #include "archive/json_fields.h"
 #include "base/text.h"
 #include "cli/exit.h"
-#include "cli/instrument.h"
 #include "cli/json_text.h"
 #include "cli/run.h"
 #include "cli/words.h"
 #include "program/emit.h"
 #include "program/legality.h"
+#include "workflow/instrument.h"
 
 namespace gemmsmith {
 

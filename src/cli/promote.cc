@@ -7,15 +7,16 @@
 #include "base/interrupt.h"
 #include "base/seconds.h"
 #include "cli/exit.h"
-#include "cli/instrument.h"
 #include "cli/progress.h"
 #include "cli/promotion_text.h"
 #include "cli/readers.h"
 #include "cli/record_files.h"
 #include "cli/run.h"
-#include "cli/winners.h"
 #include "cli/words.h"
 #include "ship/promotion_round.h"
+#include "workflow/catalogue_update.h"
+#include "workflow/instrument.h"
+#include "workflow/winners.h"
 
 namespace gemmsmith {
 

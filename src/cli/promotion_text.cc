@@ -72,10 +72,6 @@ std::string JsonText(const PromotionRound& round, size_t entries, const std::fil
 
 }  // namespace
 
-std::filesystem::path CataloguePath(const std::filesystem::path& asked_for, const std::string& device_key) {
-  return asked_for.empty() ? HomeFolder() / (device_key + ".catalogue") : asked_for;
-}
-
 std::string PrintPromotions(const PromotionRound& round, size_t entries, const std::filesystem::path& path, bool json) {
   return json ? JsonText(round, entries, path) : Text(round, entries, path);
 }

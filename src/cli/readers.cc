@@ -62,7 +62,14 @@ Result<std::filesystem::path> ReadPath(std::string_view text) {
   return std::filesystem::path(text);
 }
 
-Result<std::vector<std::filesystem::path>> ReadRecordSource(std::string_view text) {
+Result<ExperienceChoice> ReadExperienceChoice(const std::vector<RecordSource>& words) {
+  if (words.empty()) return ExperienceChoice();
+  if (words == kNoExperience) return ExperienceChoice(std::in_place);
+  if (std::ranges::find(words, kNoExperience.front()) == words.end()) return ExperienceChoice(words);
+  return InvalidArgument("--experience none goes without other records");
+}
+
+Result<RecordSource> ReadRecordSource(std::string_view text) {
   std::vector<std::filesystem::path> paths;
   for (const std::string_view word : Split(text, ',')) {
     ASSIGN_OR_RETURN(std::filesystem::path path, ReadPath(word));

@@ -11,6 +11,7 @@
 #include "base/status.h"
 #include "cli/command.h"
 #include "evaluate/outcome.h"
+#include "policy/policy_proposer.h"
 #include "problem/gemm.h"
 
 namespace gemmsmith {
@@ -29,7 +30,9 @@ Result<int> ReadLeadingDimension(std::string_view text);
 Result<double> ReadPositiveSeconds(std::string_view text);
 // Anything but nothing.
 Result<std::filesystem::path> ReadPath(std::string_view text);
-Result<std::vector<std::filesystem::path>> ReadRecordSource(std::string_view text);  // paths, separated by commas
+Result<RecordSource> ReadRecordSource(std::string_view text);  // paths, separated by commas
+// From the words of --experience: "none", records, or no word.
+Result<ExperienceChoice> ReadExperienceChoice(const std::vector<RecordSource>& words);
 Result<std::string> ReadText(std::string_view text);
 // A text that is printed in tables.
 Result<std::string> ReadName(std::string_view text);
@@ -51,7 +54,6 @@ Result<Accumulation> ReadAccumulation(std::string_view text);
 Result<Device> ReadDevice(std::string_view key);
 Result<Device> ReadArchitecture(std::string_view text);       // the first known device that "sm_90a" is compiled for
 Result<std::string> ReadDeviceChoice(std::string_view text);  // "auto", "gpu:0", a key
-bool AsksForAGpu(std::string_view device_choice);             // "auto" or "gpu:0", no recorded device
 Result<std::string> ReadDeviceKey(std::string_view text);     // of a recorded device
 
 // What is judged (readers_contenders.cc).
@@ -82,7 +84,6 @@ inline constexpr int kLivePort = 8765;            // where --live stands alone
 Result<int> ReadLivePort(std::string_view text);  // 0 to 65535
 
 // Searches and policies (readers_policy.cc).
-inline constexpr std::string_view kPolicyProposer = "policy";
 Result<std::string> ReadProposer(std::string_view text);         // one of search's, or kPolicyProposer
 Result<PolicyWeights> ReadPolicyWeights(std::string_view text);  // "policy=weights.safetensors"
 Result<TrainingStage> ReadTrainingStage(std::string_view text);

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "workflow/instrument.h"
+
 namespace gemmsmith {
 
 Result<Device> ReadDevice(std::string_view key) {
@@ -43,10 +45,6 @@ Result<std::string> ReadDeviceChoice(std::string_view text) {
   if (gpu || key) return std::string(text);
   return InvalidArgument(
       fmt::format("'{}' is no device; write auto, gpu:N, or the key of a recorded one, as in h200", text));
-}
-
-bool AsksForAGpu(std::string_view device_choice) {
-  return device_choice == "auto" || device_choice.starts_with("gpu:");
 }
 
 Result<std::string> ReadDeviceKey(std::string_view text) {

@@ -3,10 +3,10 @@
 
 #include "archive/segment.h"
 #include "cli/exit.h"
-#include "cli/instrument.h"
 #include "cli/json_text.h"
 #include "cli/run.h"
 #include "cli/words.h"
+#include "workflow/instrument.h"
 
 namespace gemmsmith {
 

@@ -7,7 +7,6 @@
 #include "base/text.h"
 #include "campaign/grid.h"
 #include "cli/exit.h"
-#include "cli/instrument.h"
 #include "cli/json_text.h"
 #include "cli/plan_lines.h"
 #include "cli/progress.h"
@@ -15,6 +14,7 @@
 #include "cli/record_files.h"
 #include "cli/run.h"
 #include "cli/words.h"
+#include "workflow/instrument.h"
 
 namespace gemmsmith {
 

@@ -8,12 +8,12 @@
 #include "archive/archive.h"
 #include "cli/exit.h"
 #include "cli/json_text.h"
-#include "cli/recordings.h"
 #include "cli/run.h"
 #include "cli/selected_trials.h"
 #include "cli/standings_text.h"
 #include "cli/words.h"
 #include "report/sheet.h"
+#include "workflow/recordings.h"
 
 namespace gemmsmith {
 

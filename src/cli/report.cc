@@ -7,14 +7,11 @@
 
 #include "base/files.h"
 #include "base/interrupt.h"
-#include "cli/came_along.h"
 #include "cli/exit.h"
-#include "cli/instrument.h"
 #include "cli/json_text.h"
 #include "cli/outputs.h"
 #include "cli/patterns_text.h"
 #include "cli/readers.h"
-#include "cli/recordings.h"
 #include "cli/run.h"
 #include "cli/selected_trials.h"
 #include "cli/sheet_text.h"
@@ -24,6 +21,9 @@
 #include "report/tables.h"
 #include "serve/http_server.h"
 #include "serve/live_report.h"
+#include "workflow/instrument.h"
+#include "workflow/recordings.h"
+#include "workflow/shipped_data.h"
 
 namespace gemmsmith {
 
@@ -129,7 +129,7 @@ Result<SelectionOptions> OptionsFor(const ReportCommand& command) {
 // How soon searches find the fastest of the recorded space, as `gemmsmith compare` has it; nothing where no traces
 // came.
 Result<std::optional<SearchComparison>> ComparisonThatCameAlong() {
-  const std::vector<std::filesystem::path> files = TraceFilesThatCameAlong();
+  const std::vector<std::filesystem::path> files = ShippedTraceFiles();
   if (files.empty()) return std::optional<SearchComparison>();
   ASSIGN_OR_RETURN(const Traces traces, ReadTraces(files));
   ASSIGN_OR_RETURN(const std::shared_ptr<const Recording> recording, LoadRecording(std::nullopt));
@@ -140,7 +140,7 @@ Result<std::optional<SearchComparison>> ComparisonThatCameAlong() {
 Result<int> WritePage(const ReportCommand& command, const SelectedTrials& selected, const SelectionOptions& options) {
   Result<PageContent> content = MakePageContent(selected.source, selected.trials, options, command.against);
   if (!content.ok()) return WithPlace(content.status(), selected.source);
-  if (selected.came_along) {
+  if (selected.shipped) {
     ASSIGN_OR_RETURN(content->comparison, ComparisonThatCameAlong());
   }
   const std::string page = HtmlPage(*content);

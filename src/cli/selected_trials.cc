@@ -5,8 +5,8 @@
 #include "archive/segment.h"
 #include "base/files.h"
 #include "base/text.h"
-#include "cli/instrument.h"
-#include "cli/recordings.h"
+#include "workflow/instrument.h"
+#include "workflow/recordings.h"
 
 namespace gemmsmith {
 
@@ -61,7 +61,7 @@ Result<SelectedTrials> SelectMeasurements(const TrialSelection& selection,
   TrialSelection of_folders = selection;
   of_folders.sources = std::move(folders);
   ASSIGN_OR_RETURN(SelectedTrials along, SelectTrials(of_folders, false));
-  along.came_along = true;
+  along.shipped = true;
   if (searches > 1) along.source = fmt::format("the {} sets of records that came along", searches);
   return along;
 }

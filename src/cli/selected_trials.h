@@ -14,7 +14,7 @@ struct SelectedTrials {
   std::vector<Trial> trials;  // in the order they were stored
   int64_t replayed = 0;       // left out: answers of a recording are no measurements
   bool any_measured = false;  // also where none was selected
-  bool came_along = false;    // nothing else was there: the searches that came with the program
+  bool shipped = false;       // nothing else was there: the searches that shipped with the program
 };
 
 // `with_replayed` keeps those too.

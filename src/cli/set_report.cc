@@ -11,6 +11,7 @@
 #include "cli/standings_text.h"
 #include "cli/words.h"
 #include "report/selection.h"
+#include "workflow/optimize.h"
 
 namespace gemmsmith {
 
@@ -104,7 +105,8 @@ std::string Places(const SetReport& report) {
   for (const LayoutFinding& finding : report.problems)
     if (!finding.result.failure.ok())
       line("", fmt::format("{}: {}", Print(finding.gemm), finding.result.failure.message()));
-  if (const int64_t missing = int64_t(report.not_recorded.size()); missing > 0) line("", NotRecordedText(report));
+  if (const int64_t missing = int64_t(report.not_recorded.size()); missing > 0)
+    line("", NotRecordedText(report.problems.size() + size_t(missing), report.not_recorded));
   const int64_t misses = Misses(report);
   line("candidates", fmt::format("{}, proposed by {}{}", OutcomesText(Outcomes(report)), report.proposer,
                                  misses > 0 ? fmt::format("; {} not recorded", CountText(misses)) : ""));
@@ -132,8 +134,8 @@ Json JsonOf(const LayoutFinding& finding) {
   json["over_autotuning"] = ratio ? Json(ratio->median) : Json();
   json["over_autotuning_interval"] = ratio ? gemmsmith::JsonOf(ratio->interval) : Json();
   json["chained_ns"] = chained == nullptr ? Json() : Json(chained->median_ns);
-  json["source"] = finding.thin_path;
-  json["standalone"] = finding.standalone_path;
+  json["source"] = finding.sources.thin_path;
+  json["standalone"] = finding.sources.standalone_path;
   return json;
 }
 
@@ -148,13 +150,6 @@ int64_t SetReport::Passed() const {
   return std::count_if(problems.begin(), problems.end(), [](const LayoutFinding& finding) {
     return finding.result.complete && finding.result.best.has_value();
   });
-}
-
-std::string NotRecordedText(const SetReport& report) {
-  const size_t count = report.not_recorded.size();
-  return fmt::format("{} of {} not recorded: {}{}", CountText(int64_t(count)),
-                     Plural(int64_t(count + report.problems.size()), "problem"),
-                     fmt::join(FirstNames(report.not_recorded), ", "), count > kNamed ? ", ..." : "");
 }
 
 std::string PrintText(const SetReport& report, const Terminal& terminal) {

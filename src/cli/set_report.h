@@ -33,8 +33,6 @@ struct SetReport {
   int64_t Passed() const;  // problems with a best kernel
 };
 
-// "12 of 40 problems were not recorded: A, B, C, D, E, ..."; nothing where all were.
-std::string NotRecordedText(const SetReport& report);
 std::string PrintText(const SetReport& report, const Terminal& terminal);
 std::string PrintJson(const SetReport& report);
 

@@ -8,12 +8,10 @@
 #include "base/files.h"
 #include "base/interrupt.h"
 #include "campaign/live_judge.h"
-#include "cli/came_along.h"
 #include "cli/exit.h"
-#include "cli/instrument.h"
 #include "cli/json_text.h"
 #include "cli/progress.h"
-#include "cli/recordings.h"
+#include "cli/readers.h"
 #include "cli/run.h"
 #include "cli/words.h"
 #include "policy/train/grpo.h"
@@ -22,6 +20,9 @@
 #include "policy/train/pretraining.h"
 #include "policy/train/trainer_library.h"
 #include "policy/train/training_log.h"
+#include "workflow/instrument.h"
+#include "workflow/recordings.h"
+#include "workflow/shipped_data.h"
 
 namespace gemmsmith {
 
@@ -94,7 +95,8 @@ Result<Options> LaterStage(const TrainCommand& command) {
   options.steps = command.steps.value_or(options.steps);
   options.problems = command.batch.value_or(options.problems);
   options.learning_rate = command.learning_rate.value_or(options.learning_rate);
-  ASSIGN_OR_RETURN(options.experience, ExperienceNamed(command.experience, command.held_out));
+  ASSIGN_OR_RETURN(const ExperienceChoice choice, ReadExperienceChoice(command.experience));
+  ASSIGN_OR_RETURN(options.experience, ExperienceNamed(choice, command.held_out));
   return options;
 }
 

@@ -6,7 +6,6 @@
 
 #include "base/text.h"
 #include "cli/exit.h"
-#include "cli/instrument.h"
 #include "cli/json_text.h"
 #include "cli/readers.h"
 #include "cli/run.h"
@@ -14,6 +13,7 @@
 #include "cli/words.h"
 #include "evaluate/verify/memcheck.h"
 #include "gpu/gpu.h"
+#include "workflow/instrument.h"
 
 namespace gemmsmith {
 

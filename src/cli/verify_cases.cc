@@ -10,13 +10,13 @@
 #include "base/interrupt.h"
 #include "base/text.h"
 #include "cli/exit.h"
-#include "cli/instrument.h"
 #include "cli/progress.h"
 #include "cli/readers.h"
 #include "cli/run.h"
 #include "cli/table.h"
 #include "cli/words.h"
 #include "compile/shared_object.h"
+#include "workflow/instrument.h"
 
 namespace gemmsmith {
 

@@ -10,16 +10,16 @@
 #include "base/seconds.h"
 #include "base/text.h"
 #include "cli/exit.h"
-#include "cli/instrument.h"
 #include "cli/json_text.h"
 #include "cli/plan_lines.h"
 #include "cli/progress.h"
 #include "cli/verify.h"
-#include "cli/winners.h"
 #include "evaluate/verify/memcheck.h"
 #include "ship/certification_round.h"
 #include "ship/deadline.h"
 #include "ship/proofs.h"
+#include "workflow/instrument.h"
+#include "workflow/winners.h"
 
 namespace gemmsmith {
 

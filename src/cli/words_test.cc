@@ -8,6 +8,7 @@
 #include "cli/progress.h"
 #include "cli/readers.h"
 #include "cli/table.h"
+#include "workflow/instrument.h"
 
 namespace gemmsmith {
 namespace {

@@ -2,11 +2,15 @@
 #pragma once
 
 #include <memory>
+#include <string_view>
 
 #include "policy/model.h"
 #include "search/proposer.h"
 
 namespace gemmsmith {
+
+// Its name where proposers are chosen by name.
+inline constexpr std::string_view kPolicyProposer = "policy";
 
 // Plans of the space as the model draws them, the likeliest of a draw first, in the context of what was observed. What
 // is left of a space comes in the end, whatever the model thinks of it. InvalidArgument where the model reads fewer

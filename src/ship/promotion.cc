@@ -134,7 +134,7 @@ EntryDecision Decide(const Gemm& gemm, const std::optional<Entry>& entry, std::s
   return DecideBetween(FastestThatPassed(challengers), standing);
 }
 
-Result<Promotion> Settle(CatalogueOnDisk& catalogue, const Gemm& gemm, std::span<const Trial> race) {
+Result<Promotion> DecideInCatalogue(CatalogueOnDisk& catalogue, const Gemm& gemm, std::span<const Trial> race) {
   EntryDecision decision = Decide(gemm, catalogue.Find(gemm), race);
   if (decision.entering) RETURN_IF_ERROR(catalogue.Put(*std::move(decision.entering)));
   if (decision.promotion.kind == PromotionKind::kWithdrawn) RETURN_IF_ERROR(catalogue.Withdraw(gemm));
@@ -208,7 +208,7 @@ std::vector<Result<Promotion>> Promoter::Promote(std::span<const Challenge> layo
   std::vector<Result<Promotion>> promotions;
   std::span<const Trial> rest = *trials;
   for (const Lineup& lineup : expected.lineups) {
-    promotions.push_back(Settle(catalogue_, lineup.gemm, rest.first(lineup.size())));
+    promotions.push_back(DecideInCatalogue(catalogue_, lineup.gemm, rest.first(lineup.size())));
     rest = rest.subspan(lineup.size());
   }
   return promotions;

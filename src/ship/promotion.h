@@ -57,7 +57,7 @@ struct EntryDecision {
 EntryDecision Decide(const Gemm& gemm, const std::optional<Entry>& entry, std::span<const Trial> race);
 // Decides, and changes the catalogue, which is on the disk when it returns; once more with the same trials changes
 // nothing.
-Result<Promotion> Settle(CatalogueOnDisk& catalogue, const Gemm& gemm, std::span<const Trial> race);
+Result<Promotion> DecideInCatalogue(CatalogueOnDisk& catalogue, const Gemm& gemm, std::span<const Trial> race);
 
 // One evaluator's part: several may work on one catalogue, each on problems of its own.
 class Promoter {

@@ -191,19 +191,19 @@ TEST_F(PromoterTest, WhatRacedElsewhereIsSettledOnceAndNeverAgainstAnEntryThatDi
     return made;
   };
   const std::unique_ptr<CatalogueOnDisk> catalogue = Opened();
-  EXPECT_EQ(Settle(*catalogue, SomeGemm(), {})->kind, PromotionKind::kRefused);
+  EXPECT_EQ(DecideInCatalogue(*catalogue, SomeGemm(), {})->kind, PromotionKind::kRefused);
   const std::vector<Trial> race = {trial(first_, 1000), trial(second_, 800)};
-  EXPECT_EQ(Settle(*catalogue, SomeGemm(), race)->kind, PromotionKind::kEntered);
+  EXPECT_EQ(DecideInCatalogue(*catalogue, SomeGemm(), race)->kind, PromotionKind::kEntered);
   EXPECT_EQ(Standing()->plan, second_);
-  EXPECT_EQ(Settle(*catalogue, SomeGemm(), race)->kind, PromotionKind::kStands);
+  EXPECT_EQ(DecideInCatalogue(*catalogue, SomeGemm(), race)->kind, PromotionKind::kStands);
   const std::vector<Trial> without_it = {trial(first_, 500), trial(third_, 400)};
-  const Result<Promotion> elsewhere = Settle(*catalogue, SomeGemm(), without_it);
+  const Result<Promotion> elsewhere = DecideInCatalogue(*catalogue, SomeGemm(), without_it);
   EXPECT_EQ(elsewhere->kind, PromotionKind::kStands);
   EXPECT_EQ(elsewhere->reason, "it did not race with these; gemmsmith promote races them");
   EXPECT_EQ(Standing()->plan, second_);
   const std::vector<Trial> faster = {trial(second_, 800), trial(third_, 400)};
-  EXPECT_EQ(Settle(*catalogue, SomeGemm(), faster)->kind, PromotionKind::kReplaced);
-  EXPECT_EQ(Settle(*catalogue, SomeGemm(), faster)->kind, PromotionKind::kStands);
+  EXPECT_EQ(DecideInCatalogue(*catalogue, SomeGemm(), faster)->kind, PromotionKind::kReplaced);
+  EXPECT_EQ(DecideInCatalogue(*catalogue, SomeGemm(), faster)->kind, PromotionKind::kStands);
   EXPECT_EQ(Standing()->plan, third_);
 }
 

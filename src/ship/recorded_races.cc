@@ -123,7 +123,7 @@ class Fate {
 
 }  // namespace
 
-Result<RecordedDecisions> SettleByRecords(CatalogueOnDisk& catalogue, std::span<const Trial> trials) {
+Result<RecordedDecisions> DecideByRecords(CatalogueOnDisk& catalogue, std::span<const Trial> trials) {
   ASSIGN_OR_RETURN(const Device device, FindDevice(catalogue.device_key()));
   RecordedDecisions decisions;
   std::vector<Entry> entering;

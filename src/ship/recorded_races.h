@@ -22,6 +22,6 @@ struct RecordedDecisions {
 // another stands as it was, with its proof; one that failed and passed again enters anew. The same trials once more
 // change nothing, but where an entry was withdrawn: to an empty place older races count, too. Nothing is changed where
 // a Status is returned.
-Result<RecordedDecisions> SettleByRecords(CatalogueOnDisk& catalogue, std::span<const Trial> trials);
+Result<RecordedDecisions> DecideByRecords(CatalogueOnDisk& catalogue, std::span<const Trial> trials);
 
 }  // namespace gemmsmith

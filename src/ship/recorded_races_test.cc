@@ -21,7 +21,7 @@ class RecordedRaces : public testing::Test {
     trials_.back().setting.device_key = "h200";
   }
   RecordedDecisions Decisions() {
-    Result<RecordedDecisions> decisions = SettleByRecords(*catalogue_, trials_);
+    Result<RecordedDecisions> decisions = DecideByRecords(*catalogue_, trials_);
     EXPECT_TRUE(decisions.ok()) << decisions.status().message();
     return decisions.ok() ? *std::move(decisions) : RecordedDecisions{};
   }
@@ -187,7 +187,7 @@ TEST_F(RecordedRaces, AnEntryThatCouldNotBeReadAgainChangesNothing) {
   const std::string bytes = Bytes();
   Race(kNoon + kSecond, first_, 1000), Race(kNoon + kSecond, second_, 500);
   Race(kNoon, third_, 4e8, SomeGemm(256));
-  const Status status = SettleByRecords(*catalogue_, trials_).status();
+  const Status status = DecideByRecords(*catalogue_, trials_).status();
   EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
   EXPECT_NE(status.message().find("could not be read again"), std::string::npos) << status.message();
   EXPECT_EQ(Bytes(), bytes);

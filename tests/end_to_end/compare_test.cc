@@ -115,7 +115,7 @@ TEST_F(CompareTest, PoliciesMayHaveExperienceOfWhatIsNotHeldOut) {
   EXPECT_EQ(plain["proposers"]["policy"]["origin"].get<std::string>().find(" experience "), std::string::npos);
 }
 
-TEST_F(CompareTest, ThePolicyThatCameAlongCompetesUnlessAnotherIsNamed) {
+TEST_F(CompareTest, TheShippedPolicyCompetesUnlessAnotherIsNamed) {
   const nlohmann::json json = Parsed(Recompute({"--contenders", "policy,random", "--json"}).out);
   EXPECT_EQ(json["proposers"].size(), 2u);
   EXPECT_GT(json["proposers"]["policy"]["curve"]["64"]["mean"], 0.5);

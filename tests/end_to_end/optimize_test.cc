@@ -131,7 +131,7 @@ TEST_F(OptimizeTest, APolicyProposesFromItsWeights) {
   ExpectOneError(Optimize("64x64x64", words), 1, "no safetensors file");
 }
 
-TEST_F(OptimizeTest, ThePolicyThatCameAlongHasExperienceOfOtherShapes) {
+TEST_F(OptimizeTest, TheShippedPolicyHasExperienceOfOtherShapes) {
   const auto campaign_with = [&](Words words) {
     words.insert(words.end(), {"--proposer", "policy", "--layout", "tn", "--budget-evals", "20", "--json"});
     return Parsed(Optimize("64x64x64", words).out)["layouts"][0]["campaign"].get<std::string>();

@@ -1,11 +1,11 @@
-#include "cli/winners.h"
+#include "workflow/winners.h"
 
 #include <gtest/gtest.h>
 
 #include <vector>
 
 #include "base/files.h"
-#include "cli/came_along.h"
+#include "workflow/shipped_data.h"
 
 namespace gemmsmith {
 namespace {
@@ -28,9 +28,9 @@ TEST(NeighbourWinnersIn, ACataloguesKernelsAreTriedOnTheDevicesOfItsArchitecture
   EXPECT_TRUE(NeighbourWinnersIn(catalogues, *FindDevice("a100"))->empty());
 }
 
-TEST(CataloguesThatCameAlong, HaveAKernelForEveryProblemOfTheGrid) {
+TEST(ShippedCatalogues, HaveAKernelForEveryProblemOfTheGrid) {
   const Device device = *FindDevice("h200");
-  const Result<NeighbourWinners> winners = NeighbourWinnersIn(CataloguesThatCameAlong(), device);
+  const Result<NeighbourWinners> winners = NeighbourWinnersIn(ShippedCatalogues(), device);
   ASSERT_TRUE(winners.ok()) << winners.status().message();
   for (const Shape& shape : {Shape{64, 64, 64}, {16384, 16384, 16384}, {64, 16384, 512}})
     EXPECT_TRUE(winners->OfItself({shape, {kNn}}, device)) << Print(shape);

@@ -1,4 +1,4 @@
-#include "cli/came_along.h"
+#include "workflow/shipped_data.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,6 @@
 #include "base/files.h"
 #include "base/installation.h"
 #include "base/text.h"
-#include "cli/exit.h"
 
 namespace gemmsmith {
 
@@ -15,7 +14,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// The folder of a recorded device whose plans were measured on every shape of the grid (docs/lab/sweeps.md).
+// The folder of a recorded device with plans that were measured on every shape of the grid (docs/lab/sweeps.md).
 constexpr std::string_view kDenseBlock = "dense";
 
 Result<Experience> ExperienceIn(const std::vector<RecordSource>& sources, const HeldOut& held_out) {
@@ -27,7 +26,7 @@ Result<Experience> ExperienceIn(const std::vector<RecordSource>& sources, const 
   return experience;
 }
 
-// In order of their names; none where there is no such folder.
+// Sorted by name; empty where there is no such folder.
 std::vector<fs::path> FilesIn(const fs::path& folder, std::string_view extension) {
   std::vector<fs::path> files;
   std::error_code error;
@@ -39,7 +38,7 @@ std::vector<fs::path> FilesIn(const fs::path& folder, std::string_view extension
 
 }  // namespace
 
-Result<fs::path> PolicyThatCameAlong(std::string_view option) {
+Result<fs::path> ShippedPolicy(std::string_view option) {
   std::vector<std::string> looked;
   for (const fs::path& folder : OwnFolders("data/policy")) {
     const fs::path weights = folder / "weights.safetensors";
@@ -56,13 +55,13 @@ bool WasTrainedOn(const fs::path& weights, std::string_view device_key) {
   return devices.ok() && std::ranges::count(SplitWords(*devices), device_key) > 0;
 }
 
-std::vector<fs::path> CataloguesThatCameAlong() {
+std::vector<fs::path> ShippedCatalogues() {
   for (const fs::path& folder : OwnFolders("kernels"))
     if (std::vector<fs::path> files = FilesIn(folder, ".catalogue"); !files.empty()) return files;
   return {};
 }
 
-std::vector<fs::path> TraceFilesThatCameAlong() {
+std::vector<fs::path> ShippedTraceFiles() {
   for (const RecordingPlace& place : FindRecordings())
     if (std::vector<fs::path> files = FilesIn(place.path / "compare", ".gtr"); !files.empty()) return files;
   return {};
@@ -88,33 +87,31 @@ Result<std::vector<RecordSource>> SpaceAndSearches(const RecordingPlace& place) 
   return sources;
 }
 
-Result<Experience> ExperienceNamed(const std::vector<RecordSource>& sources, const HeldOut& held_out) {
-  if (sources.empty() || sources == kNoExperience) return Experience();
-  if (std::ranges::find(sources, kNoExperience.front()) != sources.end())
-    return InvalidArgument("--experience none goes without other records");
-  ASSIGN_OR_RETURN(Experience experience, ExperienceIn(sources, held_out));
+Result<Experience> ExperienceNamed(const ExperienceChoice& choice, const HeldOut& held_out) {
+  if (!choice || choice->empty()) return Experience();
+  ASSIGN_OR_RETURN(Experience experience, ExperienceIn(*choice, held_out));
   if (experience.empty()) return InvalidArgument("--experience has no timed plan of a shape that is not held out");
   return experience;
 }
 
-Result<Experience> ExperienceOfReplay(const std::vector<RecordSource>& sources, const Recording& recording,
+Result<Experience> ExperienceOfReplay(const ExperienceChoice& choice, const Recording& recording,
                                       const HeldOut& held_out) {
-  if (!sources.empty()) return ExperienceNamed(sources, held_out);
+  if (choice) return ExperienceNamed(choice, held_out);
   Experience experience;
   experience.Add(recording, held_out);
   return experience;
 }
 
-Result<Experience> ExperienceOnGpu(const std::vector<RecordSource>& sources, const std::string& device_key,
+Result<Experience> ExperienceOnGpu(const ExperienceChoice& choice, const std::string& device_key,
                                    const HeldOut& held_out) {
-  if (!sources.empty()) return ExperienceNamed(sources, held_out);
+  if (choice) return ExperienceNamed(choice, held_out);
   const std::optional<RecordingPlace> place = FindRecordingOf(device_key);
   if (!place) return Experience();
-  ASSIGN_OR_RETURN(std::vector<RecordSource> along, SpaceAndSearches(*place));
+  ASSIGN_OR_RETURN(std::vector<RecordSource> shipped, SpaceAndSearches(*place));
   const fs::path block = place->path / kDenseBlock;
   ASSIGN_OR_RETURN(const bool has_block, Exists(block));
-  if (has_block) along.push_back({block});
-  return ExperienceIn(along, held_out);
+  if (has_block) shipped.push_back({block});
+  return ExperienceIn(shipped, held_out);
 }
 
 }  // namespace gemmsmith

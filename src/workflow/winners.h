@@ -1,4 +1,4 @@
-// The plans that did best on their problems, of those that a GPU judged.
+// The best plans of problems, among those that a GPU judged.
 #pragma once
 
 #include <filesystem>
@@ -13,13 +13,13 @@
 
 namespace gemmsmith {
 
-// A trial that a recording answered does not count.
+// Leaves a trial out that a recording answered.
 void TakeMeasured(const Trial& trial, BestPlans& best);
-// Of the archive's trials on this device, or on any.
+// Among the archive's trials on this device, or on any.
 Result<BestPlans> WinnersIn(const Archive& archive, const std::optional<std::string>& device_key = std::nullopt);
-// Of its trials on this device.
+// Among its trials on this device.
 Result<Challengers> ChallengersIn(const Archive& archive, const std::string& device_key);
-// Of the entries of catalogues (files that end so) and of the trials in record files and folders, on this device and on
+// Among the entries of catalogues (files that end so) and the trials in record files and folders, on this device and on
 // others of its architecture.
 Result<NeighbourWinners> NeighbourWinnersIn(std::span<const std::filesystem::path> sources, const Device& device);
 

@@ -1,10 +1,10 @@
-#include "cli/winners.h"
+#include "workflow/winners.h"
 
 #include <map>
 
 #include "archive/segment.h"
 #include "catalogue/catalogue.h"
-#include "cli/instrument.h"
+#include "workflow/instrument.h"
 
 namespace gemmsmith {
 

@@ -1,4 +1,4 @@
-#include "cli/instrument.h"
+#include "workflow/instrument.h"
 
 #include <fmt/format.h>
 
@@ -8,15 +8,14 @@
 #include "base/all_cores.h"
 #include "base/files.h"
 #include "base/text.h"
-#include "cli/readers.h"
-#include "cli/recordings.h"
 #include "gpu/gpu.h"
+#include "workflow/recordings.h"
 
 namespace gemmsmith {
 
 namespace {
 
-// A cubin has some 10 to 60 KB: thousands of kernels.
+// Thousands of kernels: a cubin has some 10 to 60 KB.
 constexpr size_t kRememberedBytes = size_t{256} << 20;
 
 Result<Instrument> OpenReplay(const std::optional<std::string>& key, std::string reason) {
@@ -40,10 +39,14 @@ std::string Instrument::Describe() const {
   return fmt::format("recording of an {}, {}", recording->setting().device_name, recording->Date());
 }
 
+std::string Instrument::RecordedDate() const { return live() ? "" : recording->Date(); }
+
 Space Instrument::SpaceFor(const Gemm& gemm) const {
   if (live()) return Space(RankedPlans(gemm, evaluator->device(), kLiveSpaceSize));
   return recording->SpaceFor(gemm);
 }
+
+bool AsksForAGpu(std::string_view device) { return device == "auto" || device.starts_with("gpu:"); }
 
 Result<std::vector<int>> FindGpus(const std::string& device) {
   ASSIGN_OR_RETURN(const std::vector<GpuIdentity> gpus, ListGpus());
@@ -52,9 +55,12 @@ Result<std::vector<int>> FindGpus(const std::string& device) {
   if (ordinals.empty()) return Unavailable("the driver sees no GPU");
   if (device == "all") return ordinals;
   if (device == "auto") return std::vector<int>{ordinals.front()};
-  ASSIGN_OR_RETURN(const int wanted, ReadOrdinal(std::string_view(device).substr(4)));
-  if (std::find(ordinals.begin(), ordinals.end(), wanted) != ordinals.end()) return std::vector<int>{wanted};
-  return Unavailable(fmt::format("no GPU {} here; this machine has 0 to {}", wanted, ordinals.size() - 1));
+  const std::optional<long long> wanted =
+      device.starts_with("gpu:") ? ParseInteger(std::string_view(device).substr(4)) : std::nullopt;
+  if (!wanted) return InvalidArgument(fmt::format("'{}' names no GPU", device));
+  for (const int ordinal : ordinals)
+    if (ordinal == *wanted) return std::vector<int>{ordinal};
+  return Unavailable(fmt::format("no GPU {} here; this machine has 0 to {}", *wanted, ordinals.size() - 1));
 }
 
 Result<int> FindGpu(const std::string& device) {
@@ -103,7 +109,7 @@ Result<std::unique_ptr<Compiler>> OpenCompiler() {
   if (compiler.ok()) {
     compiler = MakeCompilerProcesses(*std::move(compiler), {"/proc/self/exe", "compiler"}, CoreCount());
   } else {
-    // NVRTC is the usual one, so its absence is what a user without either should read about.
+    // A user without either should read about NVRTC, the usual one.
     Result<std::unique_ptr<Compiler>> nvcc = MakeNvccCompiler();
     if (!nvcc.ok()) return compiler.status();
     compiler = std::move(nvcc);

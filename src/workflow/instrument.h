@@ -1,9 +1,10 @@
-// Where judgements come from: a GPU of this machine, or the recording of one.
+// The source of measurements: GPUs of this machine, or the recording of one.
 #pragma once
 
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "archive/archive.h"
@@ -19,40 +20,41 @@ struct Instrument {
   std::unique_ptr<Compiler> compiler;          // null in replay, which needs no binary
   std::unique_ptr<ObjectCompiler> objects;     // null until OpenObjects()
   std::unique_ptr<Evaluator> evaluator;
-  std::vector<std::unique_ptr<Evaluator>> others;  // of OpenGpus("all"): one for each further GPU, all of one model
-  std::string reason;                              // why it is a replay, where the user did not ask for one
+  std::vector<std::unique_ptr<Evaluator>> others;  // one for each further GPU of OpenGpus("all"), all of one model
+  std::string reason;                              // why it is a replay, where none was asked for
 
   bool live() const { return recording == nullptr; }
-  std::vector<Evaluator*> Evaluators() const;  // all of them
+  std::vector<Evaluator*> Evaluators() const;  // the first and the others
   // "NVIDIA H200" or "recording of an NVIDIA H200, 2026-11-21".
   std::string Describe() const;
-  // The plans a search may choose from for this problem.
+  std::string RecordedDate() const;  // of a replay; empty: a GPU measures
+  // The plans from which a search may choose.
   Space SpaceFor(const Gemm& gemm) const;
 };
 
-// "auto": the first GPU, else the first recording; "gpu:N"; or the key of a recorded device.
+// Devices are named "auto", "gpu:N", "all", or by the key of a recorded device.
+bool AsksForAGpu(std::string_view device);  // "auto" or "gpu:N"
+// "auto": the first GPU, else the first recording.
 Result<Instrument> OpenInstrument(const std::string& device);
-// Which GPU of this machine "auto" or "gpu:N" means; Unavailable where there is none.
+// The ordinals of "auto", "gpu:N" or "all"; Unavailable where this machine has no such GPU.
+Result<std::vector<int>> FindGpus(const std::string& device);
 Result<int> FindGpu(const std::string& device);
-Result<std::vector<int>> FindGpus(const std::string& device);  // or "all"
-// InvalidArgument where `device` is a recorded one: for verbs that make records.
+// InvalidArgument where `device` is a recorded one: for work that makes records.
 Status CheckGpuMeasures(const std::string& device);
 Result<Instrument> OpenLiveInstrument(int gpu);
-// "all" GPUs of this machine, "auto" or "gpu:N"; InvalidArgument for other names, Unavailable where there is none, or
-// where all are not of one model.
+// InvalidArgument for recorded devices; Unavailable where there is no such GPU, or where the GPUs are of several
+// models.
 Result<Instrument> OpenGpus(const std::string& device);
 
-// NVRTC, else nvcc; what was compiled once is kept under HomeFolder().
+// NVRTC, else nvcc. Keeps compiled kernels under HomeFolder().
 Result<std::unique_ptr<Compiler>> OpenCompiler();
-
-// What builds free-form sources: nvcc in a sandbox. Only where such a source is judged, since not every machine has
-// both.
+// Builds free-form sources: nvcc in a sandbox, which not every machine has.
 Result<std::unique_ptr<ObjectCompiler>> OpenObjectCompiler();
 Status OpenObjects(Instrument& instrument);
 
 std::filesystem::path DefaultArchivePath();
 Result<std::unique_ptr<Archive>> OpenArchive(const std::filesystem::path& path_or_empty);
-// NotFound where there is none, with what makes one.
+// NotFound where there is no archive, with the commands that make one.
 Result<std::unique_ptr<Archive>> OpenArchiveToRead(const std::filesystem::path& path_or_empty);
 
 }  // namespace gemmsmith

@@ -1,4 +1,4 @@
-#include "cli/recordings.h"
+#include "workflow/recordings.h"
 
 #include <fmt/format.h>
 
@@ -99,21 +99,21 @@ Result<std::shared_ptr<const Recording>> LoadRecording(const std::optional<std::
   return NotFound(fmt::format("no recording of device '{}'; recorded: {}", *key, Join(known, ", ")));
 }
 
-Result<std::vector<fs::path>> StandingRecords(const RecordingPlace& place) {
-  if (!NamesStanding(place.path)) return std::vector{place.path};
+Result<RecordSource> StandingRecords(const RecordingPlace& place) {
+  if (!NamesStanding(place.path)) return RecordSource{place.path};
   const fs::path list = ListOfStanding(place.path);
   ASSIGN_OR_RETURN(const std::string text, ReadFile(list));
-  std::vector<fs::path> folders;
+  RecordSource folders;
   for (const ListLine& line : ListLines(text)) folders.push_back(place.path / SplitWords(line.text).front());
   if (folders.empty()) return DataLoss(fmt::format("{} names no folder", list.string()));
   return folders;
 }
 
-Result<std::vector<fs::path>> StandingRecords(const std::optional<std::string>& key) {
+Result<RecordSource> StandingRecords(const std::optional<std::string>& key) {
   for (const RecordingPlace& place : FindRecordings())
     if (place.key == key) return StandingRecords(place);
   const std::vector<RecordingPlace> replayable = FindReplayable();
-  if (replayable.empty()) return std::vector<fs::path>();
+  if (replayable.empty()) return RecordSource();
   return StandingRecords(replayable.front());
 }
 
