@@ -54,11 +54,36 @@ class LastMedians {
   std::map<std::pair<std::string, Clock>, double> medians_;
 };
 
-// Writes the fields of one trial after the other.
-class ColumnEncoder : public CoderBase<ColumnEncoder> {
+// The common part of encoder and decoder. Both expect a real near the one before it in its column, and a
+// median near the last one of its contender.
+template <class Coder>
+class ColumnCoder : public CoderBase<Coder> {
  public:
   static constexpr bool kPredicts = true;
 
+  void Real(RecordField column, std::string_view name, double& value) {
+    coder().RealNear(column, name, value, previous_real_[size_t(column)]);
+  }
+  void MedianNear(RecordField column, std::string_view name, double& median_ns, const Timing& of) {
+    double& last = last_medians_.Of(of);
+    coder().RealNear(column, name, median_ns, last);
+    last = median_ns;
+  }
+  bool HasSpread() const { return RecordsSpread(significant_bits_); }
+
+ protected:
+  LastMedians last_medians_;
+  int significant_bits_ = kSignificantBits;
+  std::array<int64_t, kColumnCount> previous_integer_{};
+  std::array<double, kColumnCount> previous_real_{};
+
+ private:
+  Coder& coder() { return static_cast<Coder&>(*this); }
+};
+
+// Writes the fields of one trial after the other.
+class ColumnEncoder : public ColumnCoder<ColumnEncoder> {
+ public:
   explicit ColumnEncoder(bool rounds) : rounds_(rounds) {}
 
   // The index in the column's dictionary; a new text follows its index.
@@ -81,14 +106,6 @@ class ColumnEncoder : public CoderBase<ColumnEncoder> {
   }
   // Rounds the value to RecordedReal() and writes the distance of its bits from those of `near`.
   void RealNear(RecordField column, std::string_view, double& value, double near);
-  void Real(RecordField column, std::string_view name, double& value) {
-    RealNear(column, name, value, previous_real_[size_t(column)]);
-  }
-  void MedianNear(RecordField column, std::string_view name, double& median_ns, const Timing& of) {
-    double& last = last_medians_.Of(of);
-    RealNear(column, name, median_ns, last);
-    last = median_ns;
-  }
   void Samples(RecordField count, std::string_view, std::vector<float>& samples, double near) {
     PutInteger(count, int64_t(samples.size()));
     for (float& sample : samples) SampleNear(Next(count), sample, near);
@@ -97,7 +114,6 @@ class ColumnEncoder : public CoderBase<ColumnEncoder> {
     significant_bits_ = rounds_ ? RoundedBits(protocol) : kSignificantBits;
     PutInteger(column, significant_bits_);
   }
-  bool HasSpread() const { return RecordsSpread(significant_bits_); }
   template <class Item>
   void Optional(RecordField column, std::string_view, std::optional<Item>& item, auto&& fields) {
     PutInteger(column, item.has_value());
@@ -121,20 +137,14 @@ class ColumnEncoder : public CoderBase<ColumnEncoder> {
   const bool rounds_;
   ColumnBytes columns_;  // without those of reals
   std::array<std::array<std::string, kRealBytes>, kColumnCount> reals_;
-  LastMedians last_medians_;
-  int significant_bits_ = kSignificantBits;
-  std::array<int64_t, kColumnCount> previous_integer_{};
-  std::array<double, kColumnCount> previous_real_{};
   std::array<std::map<std::string, uint64_t, std::less<>>, kColumnCount> dictionaries_;
   size_t text_bytes_ = 0, items_ = 0;
 };
 
 // After the first value that is missing or out of range, failed() is true and every value is zero or empty. Fields of
 // columns that the file does not have are left as they are.
-class ColumnDecoder : public CoderBase<ColumnDecoder> {
+class ColumnDecoder : public ColumnCoder<ColumnDecoder> {
  public:
-  static constexpr bool kPredicts = true;
-
   // The first `column_count` of the columns, which outlive it.
   ColumnDecoder(const ColumnBytes& columns, size_t column_count);
 
@@ -169,14 +179,6 @@ class ColumnDecoder : public CoderBase<ColumnDecoder> {
     bits = Bits(column, all.size());
   }
   void RealNear(RecordField column, std::string_view, double& value, double near);
-  void Real(RecordField column, std::string_view name, double& value) {
-    RealNear(column, name, value, previous_real_[size_t(column)]);
-  }
-  void MedianNear(RecordField column, std::string_view name, double& median_ns, const Timing& of) {
-    double& last = last_medians_.Of(of);
-    RealNear(column, name, median_ns, last);
-    last = median_ns;
-  }
   void Samples(RecordField count, std::string_view, std::vector<float>& samples, double near) {
     samples.resize(Count(count));
     for (float& sample : samples) SampleNear(Next(count), sample, near);
@@ -184,7 +186,6 @@ class ColumnDecoder : public CoderBase<ColumnDecoder> {
   void Precision(RecordField column, Protocol /*protocol*/) {
     if (!IsMissing(column)) significant_bits_ = int(GetInteger(column, kMinBits, kMaxBits));
   }
-  bool HasSpread() const { return RecordsSpread(significant_bits_); }
   template <class Item>
   void Optional(RecordField column, std::string_view name, std::optional<Item>& item, auto&& fields) {
     bool is_given = false;
@@ -226,10 +227,6 @@ class ColumnDecoder : public CoderBase<ColumnDecoder> {
   const size_t column_count_;
   std::array<std::string_view, kColumnCount> rest_;  // the bytes not read yet; of reals, all
   std::array<size_t, kColumnCount> next_real_{};
-  LastMedians last_medians_;
-  int significant_bits_ = kSignificantBits;
-  std::array<int64_t, kColumnCount> previous_integer_{};
-  std::array<double, kColumnCount> previous_real_{};
   std::array<std::vector<std::string_view>, kColumnCount> dictionaries_;
   size_t text_bytes_ = 0, items_ = 0;
   Status status_;
