@@ -46,8 +46,7 @@ std::vector<const Trial*> FastestInChains(std::vector<const Trial*> trials, size
 }
 
 // A kernel that may be chained waits for the one before it, and what it loads around the copy engine it loads
-// coherently. In tiny calls a late trigger took 1.003 of the time without one (840 pairs of data/h200/small783, 0.95 to
-// 1.04), and plans without one were the fastest on 77 of 140 problems; longer calls do not show it.
+// coherently. Tiny calls without a trigger are a little faster; longer calls do not show it.
 constexpr double kShortCallNs = 5e3;
 // More twins than cores are two rounds of compilation that the heat waits for.
 constexpr size_t kTwinsWithoutTrigger = 3;
@@ -79,9 +78,8 @@ bool LosesByOverlapping(const Trial& screened) {
 constexpr size_t kLongHeatPlans = 12, kMostOfOneTile = 2;
 // By place a plan takes 1.001 of its time (197 pairs of heats, by 2 % up or down), so few are worth a turn.
 constexpr int kPlacedInALongHeat = 2;
-// On 13 of 21 long products with K of 8192 and more a wide tile that searches of 16 candidates had not brought beat
-// what stood, by 0.6 to 3.2 % (data/h200/waves; docs/lab/throughput.md). So many, and of the longest products as many
-// that share what whole turns leave over; half of a heat is of those that were screened.
+// Wide tiles that short searches miss win long products (docs/lab/throughput.md). The longest products have as many
+// again that share what whole turns leave over; half of a heat is left to screened plans.
 constexpr size_t kWideInALongHeat = 2;
 // Beside the standing one of each layout and AutoTuning's two. With two of a layout that took 15.6 s with their tests
 // (H200, November 2026), each plan 1.1 s.

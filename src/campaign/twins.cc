@@ -19,10 +19,7 @@ constexpr size_t kFirstRing = 1;  // of the stages, which ascend
 constexpr double kSquarer = 0.95;
 // Rows of tiles that a group has at least where tiles go by place (docs/lab/neighbours.md), and the raster of fewer.
 constexpr int kPlacedRows = 8, kRasterAlongM = 0;
-// Back and forth persistent kernels of wide tiles take 0.993 of the time with K from 4096 on (47 pairs of
-// data/h200/shared and back_shared, 0.994 of the 30 with K of 12288 and more), what stood on H200s before 0.997 with K
-// from 2048 to 8192 (58 pairs of data/h200/back); on H100s 0.994 with K from here to 8192 (12 products of
-// data/h100/back), 1.000 where it is longer (25) and 1.02 with K of 512 (2; November 2026; docs/lab/throughput.md).
+// With a shorter K a walk back and forth loses (docs/lab/retired.md).
 constexpr int kLeastKOfWalk = 2048;
 
 // Launches that alternate are raced with so many of the largest shares of lines that are legal: ten skinny shapes were

@@ -16,9 +16,8 @@ namespace gemmsmith {
 namespace {
 
 constexpr int kLeastK = 8192;
-// The longest: a plan that shares what whole turns leave over is the fastest on 29 of 47 products of 2^39 and more with
-// K from 4096 on (data/h200/shared), one that shares or another wide one on six of seven from 2^38 to there
-// (data/h200/back_shared).
+// The longest products, on most of which a plan that shares what whole turns leave over, or another wide one, is the
+// fastest (docs/lab/retired.md).
 constexpr int kLeastKOfLongest = 4096;
 constexpr double kFewestProductsOfLongest = 1ll << 38;
 constexpr int kMostStages = 5, kLeastStages = 3;

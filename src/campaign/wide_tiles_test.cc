@@ -24,7 +24,7 @@ std::string TileOf(const Plan& plan) {
   return std::to_string(plan.Get("tile_m")) + "x" + std::to_string(plan.Get("tile_n"));
 }
 
-// Each was the fastest of its race in data/h200/waves; the first and the third of five in data/h200/unaided, too.
+// Each was the fastest of its race on H200s.
 TEST(WideTiles, TheFirstThatSharesNothingFillsTheWaves) {
   const auto first = [](const Shape& shape) {
     const std::vector<Plan> plans = For(shape, 1);
@@ -54,7 +54,7 @@ TEST(WideTiles, AreLegalAndDifferentInEitherLayoutAndTheirWavesAreSquare) {
   }
 }
 
-// The fastest of their races in data/h200/shared.
+// The fastest of their races on H200s.
 TEST(WideTiles, TheLongestProductsShareWhatWholeTurnsLeaveOver) {
   for (const Shape& shape : {Shape{12288, 12288, 16384}, Shape{12288, 12288, 4096}, Shape{4096, 12288, 16384}}) {
     const Plan first = For(shape, 1).at(0);

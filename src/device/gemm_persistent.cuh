@@ -414,10 +414,8 @@ struct PersistentKernel : WgmmaTile<Config> {
 
   // ---- memory for one row block, which the warpgroups that share a tile stage in one after the other ----
 
-  // Another stage fits beside it: four of 128 x 256, which took 0.994 of the time of three (23 pairs, 0.99 settled below
-  // the power cap), or of 192 x 192 (0.995 of 16; data/h200/staging). Of two that take turns at whole tiles nothing was
-  // gained (1.001 of 71 pairs). The copy engine has to have read before the next one may stage, and whoever waits for
-  // that could not multiply: a warp of its own does.
+  // This leaves room for another stage of 128 x 256 or 192 x 192. TMA must have read the memory before the next
+  // warpgroup stages in it. A warpgroup that waited for that could not multiply, so a warp of its own waits.
   GEMMSMITH_DEVICE u32 MayStage(int warpgroup) const { return shared + Tile::kStagingBarriers + 8 * warpgroup; }
 
   // `uses`: how often this warpgroup has staged. Widened behind the wait, which is a loop: before it, f16 sums would take

@@ -35,7 +35,7 @@ struct Case {
   Shape shape;
   const char* plan;
 };
-// The fastest found on each shape (data/h200/small608), and the same geometry where splits meet in another way.
+// A fast plan of each shape, and the same geometry where splits meet in another way.
 constexpr Case kCases[] = {
     {{64, 64, 64}, "direct tile_m=16 tile_n=16 warps_n=2 warps_k=1 chunks=2 fixed=all trigger=late"},
     {{128, 128, 256}, "direct tile_m=16 tile_n=8 warps_k=4 chunks=2 fixed=all trigger=late"},

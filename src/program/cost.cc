@@ -137,8 +137,7 @@ constexpr double kFirstOutShare = 0.99;  // of that where C is the first to leav
 // where the instructions of one warpgroup alone have too few columns to keep the matrix units busy.
 constexpr double kTurnsCover = 0.7, kPersistentTurnsCover = 0.25;
 constexpr int kLeastTurnColumns = 128;
-// Boxes of C narrower than a line of 128 bytes: what the copy engine's store takes of them. Estimates, for the order;
-// of the first one data/h200/widths says 1.00 to 1.05.
+// The factor of a TMA store whose boxes of C are narrower than a line of 128 bytes. Estimates, for the order.
 constexpr double kBoxes32 = 1.05, kBoxes16 = 1.3, kBoxes8 = 1.7;
 constexpr double kAddNs = 1245;
 constexpr double kSharedRestNs = 8'000;  // of what is handed over where tiles are shared; not fitted
@@ -150,9 +149,8 @@ constexpr double kClusterNsASide = 27, kClusterBytesPerNs = 24.6;
 constexpr double kRowsPerWarpgroupNs = 30;                 // each further 64 rows of one warpgroup
 constexpr double kRunTimeKNs = 35.1, kRunTimeMnNs = 28.5;  // compile-time k alone: 1.03x at k = 64
 constexpr double kTwoStagesShare = 0.14;                   // two stages against three took 10 to 24 % longer at 8192^3
-// Columns that fill no whole lines of 128 bytes, and that are no multiple of 16. Beside waves and store 128 x 144, 160,
-// 168, 176 and 184 by ping-pong took 1.008, 1.002, 1.023, 1.005 and 1.011 of the time of 128 x 192 from k = 2048 on
-// (data/h200/widths); taken for other schedules and stores too.
+// Columns that fill no whole lines of 128 bytes, and that are no multiple of 16. Measured for ping-pong tiles of 128
+// rows; taken for other schedules and stores too.
 constexpr double kOddTileShare = 0.006, kOddEightsShare = 0.012;
 // Calls so long run at the power cap, where time is energy: reads of shared memory and of L2, by the instruction's
 // columns and the tile's; and two teams cost more than one. From six kernels on eight shapes, settled.

@@ -9,8 +9,8 @@ namespace gemmsmith {
 
 namespace {
 
-// The share grows from none at the first length, where races become windows, to all of it at the second, so that no
-// plan gains by being a little slower. The slope lies between those fitted to heats and to finals (docs/lab/sweeps.md).
+// The share is none at the first length, where races become windows, and whole from the second one on. It grows in
+// between, so that no plan gains by being a little slower. The slope lies between those fitted to heats and to finals (docs/lab/sweeps.md).
 constexpr double kSettlesFromNs = 300e3, kSettlesInFullFromNs = 400e3;
 constexpr double kSettledSlope = 0.09, kUsualBroughtIn = 1.5;
 
