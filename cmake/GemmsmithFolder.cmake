@@ -75,7 +75,7 @@ function(gemmsmith_gpu_tests)
 endfunction()
 
 # The device headers as text inside the program, so that it compiles kernels wherever it stands.
-file(GLOB device_headers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/device/*.cuh)
+file(GLOB device_headers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/device/*.cuh ${CMAKE_SOURCE_DIR}/src/device/*.h)
 set(GEMMSMITH_DEVICE_HEADERS_CC ${CMAKE_BINARY_DIR}/generated/device_headers.cc)
 add_custom_command(
   OUTPUT ${GEMMSMITH_DEVICE_HEADERS_CC}

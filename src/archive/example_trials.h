@@ -10,17 +10,18 @@
 
 #include "archive/trial.h"
 #include "base/random.h"
+#include "program/family.h"
 
 namespace gemmsmith {
 
-// The plan with this number, counting through the values of every parameter. Most are illegal on every device.
+// The plan with this number, counting through the values of every axis. Most are illegal on every device.
 inline Plan ExamplePlan(int number) {
   Plan plan = DefaultPlan(FamilyId::kDirect);
   const Family& family = GetFamily(FamilyId::kDirect);
   uint64_t rest = uint64_t(number);
-  for (const Parameter& parameter : family.parameters) {
-    plan.Set(parameter.name, parameter.values[rest % parameter.values.size()]);
-    rest /= parameter.values.size();
+  for (const Axis& axis : family.axes) {
+    plan.Set(axis.name, axis.values[rest % axis.values.size()]);
+    rest /= axis.values.size();
   }
   return plan;
 }

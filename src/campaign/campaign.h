@@ -44,41 +44,27 @@ struct CampaignOptions {
   std::string name;  // key of the run in the archive: the same name resumes, on the same device model only
   // Searched in this order; problems that the evaluator serves from one session stand next to each other.
   std::vector<Gemm> problems;
-  // Of each problem, so many of the fastest of the screening meet in one race in the heat protocol; 0: none.
+  // The fastest of each problem's screening, that many, meet in one race in the heat protocol; 0: none.
   int heat_contenders = 16;
-  // So many of the screened that were fastest in chains join the heat however slow a plain call was (1.05x between the
-  // two choices on split-K shapes, H200, 2026-11-21), with the same plans with other triggers; of the fastest that
-  // have fixed twins, those that gain little in chains with Trigger::kLast. The heat's fastest in chains is then a
-  // finalist.
+  // The screened plans that were fastest in chains, that many, join the heat however slow a plain call was, with the
+  // other triggers. The fastest that have fixed variants and gain little in chains join with Trigger::kLast. The heat's
+  // fastest in chains is then a finalist.
   int chained_twins = 0;
-  // Shared memory of a CTA that leaves room for one of the next launch. Of plans that split K and take more, these and
-  // the screening's fastest bring the same with a ring that is short enough: with one that fills a multiprocessor a
-  // chain of such calls takes longer than plain ones, by up to 4 us (docs/lab/latency.md). 0: nobody knows, and none
-  // come.
-  int64_t room_for_next_bytes = 0;
-  // So many of the fastest of the screening bring the same plans with all dimensions known to the compiler into the
-  // heat. (Screened kernels are shared from shape to shape. With all dimensions known the same plan took 0.969 of the
-  // time below 5 us a call, 0.986 below 20 and 0.994 below 100, with k known 0.977, 0.995 and 1.000: 3,275 pairs of a
-  // sweep of 2026-11-22. Compiling a kernel for one shape takes as long as a dozen screenings.) Where calls are short,
-  // these once more without a trigger.
+  // The fastest of the screening, that many, bring the same plans with all dimensions known to the compiler into the
+  // heat: 0.97 to 0.99 of the time, but a compilation for each shape. Where calls are short, these once more without a
+  // trigger.
   int fixed_twins = 0;
-  // The heat of long calls has persistent kernels twice, the first two with tiles by the order of the launch and by
-  // place.
-  bool placed_twins = false;
-  // On this device. A heat of long calls has every kernel whose tiles go by the launch with the raster too whose waves
-  // ask for least, where that is less (docs/lab/sweeps.md), and where K is large the wide tiles that are expected to
-  // settle fastest; and finalists go back and forth where that pays (docs/lab/throughput.md). One of short calls has
-  // the fastest kernels of one tile a CTA in launches that alternate, where L2 cannot hold what they read
-  // (docs/lab/latency.md). Nothing: as they are.
+  // The device of the races. Heats then have the variants of their plans that pay there (Family::Variants), and heats of
+  // long calls the openings of long calls. nullopt: neither.
   std::optional<Device> raced_on;
-  // So many of the fastest of the heat (of long calls three, unless by energy) pass the short protocol, with the
+  // The fastest of the heat, that many (of long calls three, unless by energy), pass the short protocol, with the
   // offline clock, before one is named best. 0: the screening decides, and there is no heat.
   int finalists = 4;
-  // The finals of long calls are settled races, for which screened ones are chosen by their settled share
+  // The finals of long calls race in steady state; screened plans are chosen by their steady-state factor
   // (search/pace.h).
   bool settles = false;
-  // All races are brief, those of finals of long calls have one of each layout beside the standing kernel, and the
-  // finals' only rival is AutoTuning: for a first answer to many problems.
+  // All races are brief, finals of long calls have one plan of each layout besides the standing one, and the finals'
+  // only baseline is AutoTuning: a first answer to many problems.
   bool brief = false;
   Objective objective = Objective::kTime;  // kEnergy: the finals race on the energy clock too
   std::optional<StandingKernels> standing;

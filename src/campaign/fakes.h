@@ -1,4 +1,4 @@
-// For tests: a world that judges without a GPU, and plans to judge.
+// For tests: an evaluator without a GPU, and plans for it.
 #pragma once
 
 #include <algorithm>
@@ -12,6 +12,7 @@
 #include "base/hash.h"
 #include "campaign/campaign.h"
 #include "evaluate/evaluator.h"
+#include "program/family.h"
 #include "program/space.h"
 
 namespace gemmsmith {
@@ -19,24 +20,23 @@ namespace gemmsmith {
 inline Gemm SomeGemm(int k = 512) { return {.shape = {64, 128, k}, .kind = {.layout = kTn}}; }
 inline Device SomeDevice() { return KnownDevices().front(); }
 
-inline void AddLegalPlans(Plan plan, size_t axis, size_t count, std::vector<Plan>& plans) {
-  const std::span<const Parameter> parameters = GetFamily(plan.family).parameters;
+inline void AddPlans(Plan plan, size_t axis, size_t count, std::vector<Plan>& plans) {
+  const std::span<const Axis> axes = GetFamily(plan.family).axes;
   if (plans.size() == count) return;
-  if (axis == parameters.size()) {
-    if (IsLegal(plan, SomeGemm(), SomeDevice())) plans.push_back(plan);
+  if (axis == axes.size()) {
+    if (IsWorthTrying(plan, SomeGemm(), SomeDevice())) plans.push_back(plan);
     return;
   }
-  for (const int value : parameters[axis].values) {
+  for (const int value : axes[axis].live_values()) {
     plan.values[axis] = value;
-    if (parameters[axis].name != "trigger" || value == 0) AddLegalPlans(plan, axis + 1, count, plans);
+    if (axes[axis].role != AxisRole::kChain || value == int(Trigger::kNone)) AddPlans(plan, axis + 1, count, plans);
   }
 }
 
-// The first `count` legal direct plans without a trigger, in canonical order: plans that fix dimensions and such that
-// do not.
+// The first `count` direct plans worth trying without a trigger, in canonical order. Some fix dimensions.
 inline std::vector<Plan> SomePlans(size_t count) {
   std::vector<Plan> plans;
-  AddLegalPlans(Plan{FamilyId::kDirect}, 0, count, plans);
+  AddPlans(Plan{FamilyId::kDirect}, 0, count, plans);
   return plans;
 }
 

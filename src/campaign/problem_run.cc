@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "campaign/twins.h"
-#include "campaign/wide_tiles.h"
 #include "evaluate/time/race_rules.h"
-#include "program/wgmma_family.h"
+#include "program/family.h"
 
 namespace gemmsmith {
 
@@ -45,26 +43,20 @@ std::vector<const Trial*> FastestInChains(std::vector<const Trial*> trials, size
   return trials;
 }
 
-// A kernel that may be chained waits for the one before it, and what it loads around the copy engine it loads
-// coherently. Tiny calls without a trigger are a little faster; longer calls do not show it.
+// A chained kernel waits for the launch before it, and its first loads are coherent ones. Calls of this length are a
+// little faster without a trigger; longer calls do not show it.
 constexpr double kShortCallNs = 5e3;
-// More twins than cores are two rounds of compilation that the heat waits for.
-constexpr size_t kTwinsWithoutTrigger = 3;
+// More variants than cores are a second round of compilation before the heat.
+constexpr size_t kPlansWithoutTrigger = 3;
 
 constexpr Trigger kOverlapping[] = {Trigger::kEarly, Trigger::kSoon, Trigger::kLate};
 
-// Whether the next launch should rather find all places free (Trigger::kLast). Where the CTAs of the next launch take
-// places one by one, those that read the same lines stand apart, and what is gained between launches is lost in the
-// main loop: of 147 split-K shapes the best chain took 0.84 of the best plain call with k = 1024, 1.05 with k = 16384
-// (H100, November 2026; docs/lab/latency.md).
+// Trigger::kLast, where overlapping gains less than this. CTAs of an overlapping launch start one by one, so those that
+// read the same lines are apart, and the main loop loses what the launch gains (docs/lab/latency.md).
 constexpr double kWorthOverlapping = 0.95;
-constexpr size_t kTwinsThatEndFirst = 2;
+constexpr size_t kPlansThatEndFirst = 2;
 
-// Of the screened those that race in launches that alternate, too; the first of them also so that the next launch finds
-// all places free, since CTAs should find there what those before them left.
-constexpr size_t kTwinsThatAlternate = 3;
-
-// Calls of less than 5 us gain by overlapping, and have twins enough.
+// Calls below kShortCallNs gain by overlapping, and have variants enough.
 bool LosesByOverlapping(const Trial& screened) {
   const Timing* plain = screened.outcome.Find("ours", Clock::kDevice);
   const Timing* chained = screened.outcome.Find("ours", Clock::kDeviceChained);
@@ -72,30 +64,30 @@ bool LosesByOverlapping(const Trial& screened) {
          chained->median_ns > kWorthOverlapping * plain->median_ns;
 }
 
-// A heat of long calls is the first race of windows that the best of a screening meet in. Of as many tiles and
-// schedules as there are, since their settled share is known within 1 %; no twins that save a share of a microsecond,
-// but some in other places (docs/lab/neighbours.md), and those with squarer waves.
-constexpr size_t kLongHeatPlans = 12, kMostOfOneTile = 2;
-// By place a plan takes 1.001 of its time (197 pairs of heats, by 2 % up or down), so few are worth a turn.
-constexpr int kPlacedInALongHeat = 2;
-// Wide tiles that short searches miss win long products (docs/lab/throughput.md). The longest products have as many
-// again that share what whole turns leave over; half of a heat is left to screened plans.
-constexpr size_t kWideInALongHeat = 2;
-// Beside the standing one of each layout and AutoTuning's two. With two of a layout that took 15.6 s with their tests
-// (H200, November 2026), each plan 1.1 s.
+// A heat of long calls is their first race in windows. Many tiles and schedules enter, because the steady-state factor is
+// known within 1 %; no variants that save a share of a microsecond.
+constexpr size_t kLongHeatPlans = 12, kMaxOfOneTile = 2;
+// Long products have openings that short searches miss (docs/lab/throughput.md).
+constexpr size_t kOpeningsInALongHeat = 2;
+// Against the standing plan of each layout and AutoTuning's two. Each plan takes 1.1 s with its tests.
 constexpr int kLongFinalists = 3;
 
-// So many, in their order; others before a third of one tile and schedule.
+// The family, the tile, and values that have device code of their own.
+std::vector<int> TilingKey(const Plan& plan) {
+  const Family& family = GetFamily(plan.family);
+  const TileShape tile = family.TileOf(plan);
+  std::vector<int> key = {int(plan.family), tile.m, tile.n};
+  for (size_t axis = 0; axis < family.axes.size(); ++axis)
+    if (family.axes[axis].makes_kernels) key.push_back(plan.values[axis]);
+  return key;
+}
+
+// The first `count`, in their order; no third plan of one tiling while there are others.
 std::vector<const Trial*> OfManyTiles(const std::vector<const Trial*>& trials, size_t count) {
-  std::map<std::vector<int>, size_t> of_tile;
+  std::map<std::vector<int>, size_t> of_tiling;
   std::vector<const Trial*> chosen, others;
-  for (const Trial* trial : trials) {
-    const Family& family = GetFamily(trial->plan().family);
-    std::vector<int> tile = {int(trial->plan().family)};
-    for (const std::string_view name : {"tile_m", "tile_n", "schedule"})
-      if (const int axis = family.IndexOf(name); axis >= 0) tile.push_back(trial->plan().values[size_t(axis)]);
-    (of_tile[tile]++ < kMostOfOneTile ? chosen : others).push_back(trial);
-  }
+  for (const Trial* trial : trials)
+    (of_tiling[TilingKey(trial->plan())]++ < kMaxOfOneTile ? chosen : others).push_back(trial);
   chosen.insert(chosen.end(), others.begin(), others.end());
   chosen.resize(std::min(chosen.size(), count));
   return chosen;
@@ -221,80 +213,62 @@ std::vector<Plan> ProblemRun::HeatOfShortCalls(std::vector<const Trial*> screene
   std::vector<Plan> plans;
   for (const Trial* trial : screened) plans.push_back(trial->plan());
   for (size_t rank = 0; rank < std::min(screened.size(), size_t(options_.fixed_twins)); ++rank) {
-    const Plan fixed = With(screened[rank]->plan(), "fixed", int(FixedDimensions::kAll));
+    const Plan fixed = WithFixed(screened[rank]->plan(), FixedDimensions::kAll);
     plans.push_back(fixed);
-    if (rank < kTwinsThatEndFirst && !in_chains.empty() && LosesByOverlapping(*screened[rank]))
-      plans.push_back(With(fixed, "trigger", int(Trigger::kLast)));
-    if (rank < kTwinsWithoutTrigger && best_screened_->time_ns < kShortCallNs)
-      plans.push_back(With(fixed, "trigger", int(Trigger::kNone)));
+    if (rank < kPlansThatEndFirst && !in_chains.empty() && LosesByOverlapping(*screened[rank]))
+      plans.push_back(WithTrigger(fixed, Trigger::kLast));
+    if (rank < kPlansWithoutTrigger && best_screened_->time_ns < kShortCallNs)
+      plans.push_back(WithTrigger(fixed, Trigger::kNone));
   }
-  const auto short_ring = [&](const Plan& plan) { return ShortRingTwin(plan, gemm(), options_.room_for_next_bytes); };
   for (const Trial* trial : in_chains) {
     plans.push_back(trial->plan());
-    const Plan shared = short_ring(trial->plan()).value_or(trial->plan());
-    for (const Trigger trigger : kOverlapping) plans.push_back(With(shared, "trigger", int(trigger)));
+    const std::vector<Plan> shorter = RoomForNext(trial->plan());
+    const Plan& overlapping = shorter.empty() ? trial->plan() : shorter.front();
+    for (const Trigger trigger : kOverlapping) plans.push_back(WithTrigger(overlapping, trigger));
   }
-  if (const std::optional<Plan> twin = in_chains.empty() ? std::nullopt : short_ring(screened.front()->plan()))
-    plans.push_back(*twin);
-  for (const Plan& twin : AlternatingTwinsOf(screened)) plans.push_back(twin);
+  if (!in_chains.empty())
+    for (const Plan& plan : RoomForNext(screened.front()->plan())) plans.push_back(plan);
   if (standing_) plans.push_back(*standing_);
   return plans;
 }
 
-// Of the fastest that have any. Where joules decide nobody has measured them.
-std::vector<Plan> ProblemRun::AlternatingTwinsOf(const std::vector<const Trial*>& screened) const {
-  std::vector<Plan> plans;
-  if (!options_.raced_on || options_.objective != Objective::kTime) return plans;
-  size_t with_twins = 0;
-  for (const Trial* trial : screened) {
-    const Plan fixed = With(trial->plan(), "fixed", int(FixedDimensions::kAll));
-    const std::vector<Plan> twins = AlternatingTwins(fixed, gemm(), *options_.raced_on);
-    if (twins.empty()) continue;
-    for (const Plan& twin : twins) {
-      plans.push_back(twin);
-      if (with_twins == 0) plans.push_back(With(twin, "trigger", int(Trigger::kLast)));
-    }
-    if (++with_twins == kTwinsThatAlternate) break;
-  }
-  return plans;
+// Forms that leave the next launch's CTAs room beside them.
+std::vector<Plan> ProblemRun::RoomForNext(const Plan& plan) const {
+  if (!options_.raced_on) return {};
+  return GetFamily(plan.family)
+      .Variants(plan, gemm(), *options_.raced_on, {RaceOccasion::Kind::kOverlapsNext, options_.raced_on->RoomForTwoBytes()});
 }
 
 std::vector<Plan> ProblemRun::HeatOfLongCalls(const std::vector<const Trial*>& screened) const {
   const size_t most = std::min(kLongHeatPlans, size_t(options_.heat_contenders));
+  const std::optional<Device>& device = options_.raced_on;
   std::vector<Plan> plans;
-  int placed = 0;
   const auto add = [&](const Plan& plan) {
     AddOnce(plan, plans);
-    if (const std::optional<Device>& device = options_.raced_on)
-      if (const std::optional<Plan> twin = SquareTwin(plan, gemm(), *device)) AddOnce(*twin, plans);
-    if (!options_.placed_twins || placed == kPlacedInALongHeat) return;
-    const std::optional<Plan> twin = PlacedTwin(plan, gemm().shape);
-    if (!twin || *twin == plan) return;
-    AddOnce(*twin, plans);
-    ++placed;
+    if (!device) return;
+    for (const Plan& variant : GetFamily(plan.family).Variants(plan, gemm(), *device, {RaceOccasion::Kind::kPowerCapped}))
+      AddOnce(variant, plans);
   };
   if (standing_) add(*standing_);
-  if (const std::optional<Device>& device = options_.raced_on)
-    for (const Plan& plan : WideTiles(gemm(), *device, kWideInALongHeat))
-      if (plans.size() < most / 2) AddOnce(plan, plans);
+  if (device)
+    for (const Family& family : Families())
+      for (const Plan& plan : family.LongCallOpenings(gemm(), *device, kOpeningsInALongHeat))
+        if (plans.size() < most / 2) AddOnce(plan, plans);
   for (const Trial* trial : OfManyTiles(screened, most))
     if (plans.size() < most) add(trial->plan());
   plans.resize(std::min(plans.size(), most));
   return plans;
 }
 
-// Who stays longer in a heat was faster than those who drop out, in rounds that all of them were in; times are of the
-// same rounds only where two stayed equally long. (By bare times those win who left while the GPU was cool: so it was
-// on 147 of 149 problems of 20 to 100 us a call in a sweep of 2026-11-22.) Whoever was raced without a heat stands
-// beside those who stayed to the end of one, and so does a long call whose heat was in turns, as until November 2026.
-// (In an archive that goes on from before the 26th the heats of long calls of then, of two and six windows, stand ahead
-// of those of since, of one and three.)
+// A plan that stays longer in a heat was faster than those that dropped out, over rounds that all of them ran. Times
+// compare only between plans with the same rounds: bare times favour plans that left while the GPU was cool. A plan
+// raced without a heat, or in alternation, ranks with those that stayed to the end.
 void ProblemRun::SortByHeat(std::vector<const Trial*>& raced) const {
-  struct Place {
+  struct HeatRank {
     int rounds = 0;
     double time_ns = 0;
     const Trial* trial = nullptr;
-    bool operator<(const Place& other) const {
+    bool operator<(const HeatRank& other) const {
       if (rounds != other.rounds) return rounds > other.rounds;
       return std::pair(time_ns, trial->plan()) < std::pair(other.time_ns, other.trial->plan());
     }
@@ -307,13 +281,13 @@ void ProblemRun::SortByHeat(std::vector<const Trial*>& raced) const {
   int most_rounds = 0;
   for (const Trial* trial : raced) most_rounds = std::max(most_rounds, rounds_in_heat(trial).value_or(0));
   Pace pace(options_.settles);
-  std::vector<Place> places;
+  std::vector<HeatRank> ranks;
   for (const Trial* trial : raced) {
     const double time_ns = HasLongCalls() ? pace.TimeNs(trial->plan(), trial->outcome) : trial->outcome.TimeNs();
-    places.push_back({rounds_in_heat(trial).value_or(most_rounds), time_ns, trial});
+    ranks.push_back({rounds_in_heat(trial).value_or(most_rounds), time_ns, trial});
   }
-  std::sort(places.begin(), places.end());
-  std::ranges::transform(places, raced.begin(), &Place::trial);
+  std::sort(ranks.begin(), ranks.end());
+  std::ranges::transform(ranks, raced.begin(), &HeatRank::trial);
 }
 
 std::vector<const Trial*> ProblemRun::RankedForFinals() const {
@@ -334,24 +308,12 @@ std::vector<const Trial*> ProblemRun::RankedForFinals() const {
   return confirmed;
 }
 
-// Back and forth a plan takes 0.99 of the time on average (docs/lab/throughput.md), less than what tells plans apart,
-// so finalists are compiled and raced so alone; as they are where that has failed, where they have been finalists
-// before there were walks, and where joules decide, which nobody has measured of it.
-Plan ProblemRun::AsFinalist(const Plan& plan) const {
-  if (!HasLongCalls() || !options_.raced_on || options_.objective != Objective::kTime) return plan;
-  if (finals_.contains(plan) && plan != standing_) return plan;
-  const std::optional<Plan> twin = BackAndForthTwin(plan, gemm(), *options_.raced_on);
-  if (!twin || without_final_.contains(*twin)) return plan;
-  const Trial* final = Find(finals_, *twin);
-  return final != nullptr && !final->IsTimedPlan() ? plan : *twin;
-}
-
 std::vector<Plan> ProblemRun::NextFinalists() const {
   std::vector<Plan> plans;
   if (!HasFinals()) return plans;
   std::vector<Plan> ranked;
-  for (const Trial* trial : RankedForFinals()) AddOnce(AsFinalist(trial->plan()), ranked);
-  for (const Plan& plan : without_heat_) AddOnce(AsFinalist(plan), ranked);
+  for (const Trial* trial : RankedForFinals()) AddOnce(trial->plan(), ranked);
+  for (const Plan& plan : without_heat_) AddOnce(plan, ranked);
   int passed = 0;
   for (const Plan& plan : ranked) {
     if (passed + int(plans.size()) == Finalists()) break;

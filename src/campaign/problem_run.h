@@ -64,10 +64,10 @@ class ProblemRun {
     return best_screened_ == nullptr ? options_.finalists : FinalistsOf(options_, best_screened_->time_ns);
   }
   bool HasTwins() const {
-    return options_.chained_twins > 0 || options_.fixed_twins > 0 || options_.placed_twins || options_.raced_on;
+    return options_.chained_twins > 0 || options_.fixed_twins > 0 || options_.raced_on;
   }
   void Account(const Trial& trial, bool resumed);
-  std::vector<Plan> AlternatingTwinsOf(const std::vector<const Trial*>& screened) const;
+  std::vector<Plan> RoomForNext(const Plan& plan) const;
   std::vector<Plan> HeatOfShortCalls(std::vector<const Trial*> screened) const;
   std::vector<Plan> HeatOfLongCalls(const std::vector<const Trial*>& screened) const;
   std::vector<Plan> NotRacedYet(const std::vector<Plan>& plans) const;
@@ -75,7 +75,6 @@ class ProblemRun {
   bool IsUnscreened(const Trial& trial) const;
   std::vector<const Trial*> Screened() const;  // measured, fastest first
   void SortByHeat(std::vector<const Trial*>& raced) const;
-  Plan AsFinalist(const Plan& plan) const;            // on the walk on which it is raced
   std::vector<const Trial*> RankedForFinals() const;  // those that the heat confirmed come first
 
   const size_t index_;

@@ -10,37 +10,36 @@
 #include <vector>
 
 #include "campaign/campaign_fixture.h"
-#include "program/axes.h"
 #include "program/emit.h"
+#include "program/family.h"
 #include "program/space.h"
 
 namespace gemmsmith {
 namespace {
 
-// Twins are compiled for their heat alone; here those of the first problem are not, before the second one is screened.
+// Forms with known dimensions are compiled for their heat alone. Here the compiler holds those of the first problem back
+// until the second one is screened.
 class WaitingHeatTest : public SetTest {
  protected:
-  void SearchWithTwinsThatWait() {
+  void SearchWithFormsThatWait() {
     options.finished_after.reset();
     options.finalists = 2;
     options.fixed_twins = 2;
     std::vector<Plan> plans = RankedPlans(options.problems[0], SomeDevice(), kLiveSpaceSize);
     std::erase_if(plans, [&](const Plan& plan) {
-      return !IsLegal(plan, options.problems[1], SomeDevice()) || plan.Get("fixed") != int(FixedDimensions::kNone);
+      return !IsLegal(plan, options.problems[1], SomeDevice()) || WithFixed(plan, FixedDimensions::kNone) != plan;
     });
     ASSERT_GE(plans.size(), 8u);
     plans.resize(8);
     space = Space(plans);
-    for (Plan plan : plans) {
-      plan.Set("fixed", int(FixedDimensions::kAll));
-      of_twins_.insert(Emit(plan, options.problems[0]).text);
-    }
+    for (const Plan& plan : plans)
+      of_forms_.insert(Emit(WithFixed(plan, FixedDimensions::kAll), options.problems[0]).text);
     compiler.before = [this](const Source& source) {
-      for (int i = 0; i < 5000 && of_twins_.contains(source.text) && !second_was_screened; ++i) usleep(1000);
+      for (int i = 0; i < 5000 && of_forms_.contains(source.text) && !second_was_screened; ++i) usleep(1000);
       return OkStatus();
     };
   }
-  Result<CampaignResult> RunTwins() {
+  Result<CampaignResult> RunSearch() {
     const MakeSearch make_search = [&](const Gemm& gemm) -> Result<ProblemSearch> {
       return SomeSearch(gemm, space, StopAfterEvaluations(8));
     };
@@ -50,14 +49,14 @@ class WaitingHeatTest : public SetTest {
   std::atomic<bool> second_was_screened = false;
 
  private:
-  std::set<std::string> of_twins_;
+  std::set<std::string> of_forms_;
 };
 
 TEST_F(WaitingHeatTest, WhileAHeatWaitsForItsKernelsTheOtherLayoutIsScreened) {
   options.problems.resize(2);
   options.problems[1] = options.problems[0];
   options.problems[1].kind.layout = kNn;
-  ASSERT_NO_FATAL_FAILURE(SearchWithTwinsThatWait());
+  ASSERT_NO_FATAL_FAILURE(SearchWithFormsThatWait());
   std::vector<std::pair<std::set<Layout>, Protocol>> order;
   evaluator.on_exchange = [&](std::span<const Contender> contenders) {
     std::set<Layout> layouts;
@@ -66,7 +65,7 @@ TEST_F(WaitingHeatTest, WhileAHeatWaitsForItsKernelsTheOtherLayoutIsScreened) {
     if (order.empty() || order.back() != std::pair(layouts, protocol)) order.emplace_back(layouts, protocol);
     if (layouts.contains(kNn)) second_was_screened = true;
   };
-  const Result<CampaignResult> result = RunTwins();
+  const Result<CampaignResult> result = RunSearch();
   ASSERT_TRUE(result.ok()) << result.status().message();
   const auto place = [&](const std::set<Layout>& layouts, Protocol protocol) {
     return std::find(order.begin(), order.end(), std::pair(layouts, protocol)) - order.begin();
@@ -80,14 +79,14 @@ TEST_F(WaitingHeatTest, WhileAHeatWaitsForItsKernelsTheOtherLayoutIsScreened) {
 
 TEST_F(WaitingHeatTest, WhileAHeatWaitsForItsKernelsTheNextShapeIsScreenedAndItsFinalsWaitTheirTurn) {
   options.problems.resize(3);
-  ASSERT_NO_FATAL_FAILURE(SearchWithTwinsThatWait());
+  ASSERT_NO_FATAL_FAILURE(SearchWithFormsThatWait());
   std::vector<std::pair<Gemm, Protocol>> order;
   evaluator.on_exchange = [&](std::span<const Contender> contenders) {
     const std::pair exchange(contenders[0].request.gemm, contenders[0].request.protocol);
     if (order.empty() || order.back() != exchange) order.push_back(exchange);
     if (exchange.first == options.problems[1]) second_was_screened = true;
   };
-  const Result<CampaignResult> result = RunTwins();
+  const Result<CampaignResult> result = RunSearch();
   ASSERT_TRUE(result.ok()) << result.status().message();
   const auto place = [&](size_t problem, Protocol protocol) {
     return std::find(order.begin(), order.end(), std::pair(options.problems[problem], protocol)) - order.begin();

@@ -9,7 +9,7 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "problem/octaves.h"
-#include "program/axes.h"
+#include "program/family.h"
 #include "program/legality.h"
 
 namespace gemmsmith {
@@ -68,13 +68,6 @@ Result<Entry> ParseEntry(std::string_view line) {
   }
   if (entry.times.front().mode != kModes.front()) return DataLoss("the first time is not that of mode device");
   return entry;
-}
-
-// The one kernel that serves other shapes too.
-Plan WithoutKnownDimensions(const Plan& plan) {
-  Plan general = plan;
-  general.Set("fixed", int(FixedDimensions::kNone));
-  return general;
 }
 
 }  // namespace
@@ -140,7 +133,7 @@ const Entry* Catalogue::Nearest(const Gemm& gemm, const Device& device) const {
     if (known.kind != gemm.kind) continue;
     const double octaves = OctavesBetween(known.shape, gemm.shape);
     if (nearest != nullptr && octaves >= least) continue;
-    if (!IsLegal(WithoutKnownDimensions(entry.plan), gemm, device)) continue;
+    if (!IsLegal(WithFixed(entry.plan, FixedDimensions::kNone), gemm, device)) continue;
     nearest = &entry;
     least = octaves;
   }

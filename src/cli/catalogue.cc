@@ -190,7 +190,7 @@ Result<int> Run(const CatalogueFindCommand& command) {
   }
   RETURN_IF_ERROR(WriteOut(
       fmt::format("{}: {}\n  problem         {}\n  plan            {}\n  proof           {}, {}\n{}", Print(gemm), why,
-                  Print(entry->gemm), Print(entry->plan), Name(entry->proof), entry->date, TimesText(*entry))));
+                  Print(entry->gemm), PrintShort(entry->plan), Name(entry->proof), entry->date, TimesText(*entry))));
   return kExitDone;
 }
 

@@ -112,8 +112,8 @@ std::string PrintText(const EvaluateCommand& command, const Instrument& instrume
 
 std::string JsonText(const EvaluateCommand& command, const Instrument& instrument, const Outcome& outcome) {
   Json json = {{"command", "evaluate"},
-               {"plan", IsPlan(command.subject) ? Json(SubjectText(command.subject)) : Json()},
-               {"source", IsPlan(command.subject) ? Json() : Json(SubjectText(command.subject))},
+               {"plan", IsPlan(command.subject) ? Json(CanonicalText(command.subject)) : Json()},
+               {"source", IsPlan(command.subject) ? Json() : Json(CanonicalText(command.subject))},
                {"problem", JsonOf(command.gemm)},
                {"replayed", !instrument.live()},
                {"recorded_date", instrument.live() ? Json() : Json(instrument.recording->Date())},

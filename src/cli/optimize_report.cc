@@ -125,7 +125,7 @@ std::string Places(const OptimizeReport& report) {
     text +=
         fmt::format("{}\n", finding.result.misses > 0 ? fmt::format("; {} not recorded", finding.result.misses) : "");
     if (!finding.result.best) continue;
-    text += fmt::format("     plan        {}\n", Print(finding.result.best->plan()));
+    text += fmt::format("     plan        {}\n", PrintShort(finding.result.best->plan()));
     if (const Protocol protocol = finding.result.best->outcome.protocol; protocol != Protocol::kShort)
       text += fmt::format("     judged in   the {} protocol: {}\n", Name(protocol),
                           report.replayed ? "nothing more careful was recorded" : "the finals were not reached");

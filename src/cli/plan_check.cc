@@ -10,6 +10,8 @@ namespace gemmsmith {
 
 Result<int> Run(const PlanCheckCommand& command) {
   const std::vector<std::string> reasons = Check(command.plan, command.gemm, command.device);
+  const std::vector<std::string> advice =
+      reasons.empty() ? Advise(command.plan, command.gemm, command.device) : std::vector<std::string>{};
   std::string text;
   if (command.json) {
     text = PrintJson({{"command", "plan check"},
@@ -17,11 +19,13 @@ Result<int> Run(const PlanCheckCommand& command) {
                       {"problem", JsonOf(command.gemm)},
                       {"device", command.device.key},
                       {"legal", reasons.empty()},
-                      {"reasons", reasons}});
+                      {"reasons", reasons},
+                      {"advice", advice}});
   } else if (reasons.empty()) {
-    text = fmt::format("legal: {} on {} for {}\n", Print(command.plan), Print(command.gemm), command.device.name);
+    text = fmt::format("legal: {} on {} for {}\n", PrintShort(command.plan), Print(command.gemm), command.device.name);
+    for (const std::string& advice_line : advice) text += fmt::format("  not worth a measurement: {}\n", advice_line);
   } else {
-    text = fmt::format("illegal: {} on {} for {}\n", Print(command.plan), Print(command.gemm), command.device.name);
+    text = fmt::format("illegal: {} on {} for {}\n", PrintShort(command.plan), Print(command.gemm), command.device.name);
     for (const std::string& reason : reasons) text += fmt::format("  {}\n", reason);
   }
   RETURN_IF_ERROR(WriteOut(text));

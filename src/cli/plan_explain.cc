@@ -7,57 +7,57 @@
 #include "cli/json_text.h"
 #include "cli/run.h"
 #include "cli/table.h"
+#include "program/family.h"
 
 namespace gemmsmith {
 
 namespace {
 
-std::vector<std::string> ValuesOf(const Parameter& parameter) {
+std::vector<std::string> ValuesOf(const Axis& axis) {
   std::vector<std::string> values;
-  for (const int value : parameter.values) values.push_back(parameter.Print(value));
+  for (const int value : axis.live_values()) values.push_back(axis.Print(value));
   return values;
 }
 
 // "8 to 256 by 8" where many values stand at even distances.
-std::string ValuesText(const Parameter& parameter) {
+std::string ValuesText(const Axis& axis) {
   constexpr size_t kMany = 12;
-  const std::span<const int> values = parameter.values;
-  if (values.size() < kMany || !parameter.words.empty()) return Join(ValuesOf(parameter), " ");
+  const std::span<const int> values = axis.live_values();
+  if (values.size() < kMany || !axis.words.empty()) return Join(ValuesOf(axis), " ");
   const int step = values[1] - values[0];
   for (size_t i = 1; i < values.size(); ++i)
-    if (values[i] - values[i - 1] != step) return Join(ValuesOf(parameter), " ");
+    if (values[i] - values[i - 1] != step) return Join(ValuesOf(axis), " ");
   return fmt::format("{} to {} by {}", values.front(), values.back(), step);
 }
 
 std::string ExplainPlan(const Plan& plan, const Terminal& terminal) {
   const Family& family = GetFamily(plan.family);
   Table table({{"parameter"}, {"value", Table::Align::kRight}, {"meaning"}});
-  for (const Parameter& parameter : family.parameters) {
-    table.Add({std::string(parameter.name), parameter.Print(plan.Get(parameter.name)), std::string(parameter.meaning)});
-  }
+  for (const Axis& axis : family.axes)
+    if (const int value = plan.Get(axis.name); !IsRetired(axis) || value != axis.default_value)
+      table.Add({std::string(axis.name), axis.Print(value), std::string(axis.meaning)});
   return fmt::format("{}: {}\n\n{}", Tinted(family.name, Tint::kBold, terminal), family.meaning, table.Print(terminal));
 }
 
 std::string ExplainFamily(const Family& family, const Terminal& terminal) {
   Table table({{"parameter"}, {"default", Table::Align::kRight}, {"values"}, {"meaning"}});
-  for (const Parameter& parameter : family.parameters) {
-    table.Add({std::string(parameter.name), parameter.Print(parameter.default_value), ValuesText(parameter),
-               std::string(parameter.meaning)});
-  }
+  for (const Axis& axis : family.axes)
+    if (!IsRetired(axis))
+      table.Add({std::string(axis.name), axis.Print(axis.default_value), ValuesText(axis), std::string(axis.meaning)});
   return fmt::format("{}: {}\n\n{}", Tinted(family.name, Tint::kBold, terminal), family.meaning, table.Print(terminal));
 }
 
 Json JsonOf(const Family& family, const std::optional<Plan>& plan) {
-  Json parameters = Json::array();
-  for (const Parameter& parameter : family.parameters) {
-    Json json = {{"name", parameter.name},
-                 {"meaning", parameter.meaning},
-                 {"default", parameter.Print(parameter.default_value)},
-                 {"values", ValuesOf(parameter)}};
-    if (plan) json["value"] = parameter.Print(plan->Get(parameter.name));
-    parameters.push_back(json);
+  Json axes = Json::array();
+  for (const Axis& axis : family.axes) {
+    Json json = {{"name", axis.name},
+                 {"meaning", axis.meaning},
+                 {"default", axis.Print(axis.default_value)},
+                 {"values", ValuesOf(axis)}};
+    if (plan) json["value"] = axis.Print(plan->Get(axis.name));
+    axes.push_back(json);
   }
-  return {{"name", family.name}, {"meaning", family.meaning}, {"parameters", parameters}};
+  return {{"name", family.name}, {"meaning", family.meaning}, {"parameters", axes}};
 }
 
 }  // namespace

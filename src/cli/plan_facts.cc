@@ -18,7 +18,7 @@ namespace {
 std::string PrintText(const PlanFactsCommand& command, const Compilation& compilation, const Launch& launch) {
   const CodeFacts& facts = compilation.binary.facts;
   std::string text =
-      fmt::format("{}\nfor {} on {}\n\n", Print(command.plan), Print(command.gemm), command.device.Architecture());
+      fmt::format("{}\nfor {} on {}\n\n", PrintShort(command.plan), Print(command.gemm), command.device.Architecture());
   const auto line = [&](std::string_view name, const std::string& value) {
     text += fmt::format("  {:<22}{}\n", name, value);
   };
@@ -32,9 +32,7 @@ std::string PrintText(const PlanFactsCommand& command, const Compilation& compil
                                           facts.wgmma_f32, facts.wgmma_f16));
   line("launch",
        fmt::format("grid {}x{}x{}{}, block {}x{}x{}, workspace {}", launch.grid.x, launch.grid.y, launch.grid.z,
-                   launch.shares_rest ? ", shared by as many CTAs as the GPU holds at once"
-                   : launch.fills_gpu ? " cut to what the GPU holds at once"
-                                      : "",
+                   launch.fills_gpu ? " cut to what the GPU holds at once" : "",
                    launch.block.x, launch.block.y, launch.block.z, BytesText(double(launch.workspace_bytes))));
   return text;
 }
@@ -50,7 +48,6 @@ std::string JsonText(const PlanFactsCommand& command, const Compilation& compila
                     {"launch",
                      {{"grid", {launch.grid.x, launch.grid.y, launch.grid.z}},
                       {"fills_gpu", launch.fills_gpu},
-                      {"shares_rest", launch.shares_rest},
                       {"block", {launch.block.x, launch.block.y, launch.block.z}},
                       {"cluster", {launch.cluster.x, launch.cluster.y, launch.cluster.z}},
                       {"smem_bytes", launch.smem_bytes},

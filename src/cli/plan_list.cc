@@ -33,7 +33,7 @@ Result<int> Run(const PlanListCommand& command) {
                       {"legal", legal.size()},
                       {"plans", plans}});
   } else {
-    for (const Plan& plan : chosen) text += Print(plan) + "\n";
+    for (const Plan& plan : chosen) text += PrintShort(plan) + "\n";
   }
   RETURN_IF_ERROR(WriteOut(text));
   if (!command.json && chosen.size() < legal.size()) {

@@ -30,7 +30,7 @@ std::string Changes(const PromotionRound& round) {
   std::string text;
   for (const auto& [gemm, promotion] : round.promotions)
     if (promotion.kind != PromotionKind::kStands)
-      text += fmt::format("{:<9}  {}  {}  {}\n", Name(promotion.kind), Print(gemm), Print(promotion.plan),
+      text += fmt::format("{:<9}  {}  {}  {}\n", Name(promotion.kind), Print(gemm), PrintShort(promotion.plan),
                           promotion.reason);
   return text;
 }

@@ -80,7 +80,7 @@ std::string JsonText(const VerifyCommand& command, const Instrument& instrument,
   Json tests = Json::array();
   for (const TestRecord& test : verification.outcome.verdict.tests) tests.push_back(JsonOf(test));
   Json json = {{"command", "verify"},
-               {"subject", SubjectText(*command.subject)},
+               {"subject", CanonicalText(*command.subject)},
                {"problem", JsonOf(command.gemm)},
                {"setting", JsonOf(instrument.evaluator->setting())},
                {"passed", Passed(verification.outcome)},

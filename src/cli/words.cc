@@ -47,6 +47,11 @@ std::string OutcomesText(const std::vector<std::pair<OutcomeKind, int>>& by_outc
 
 std::string SubjectText(const Subject& subject) {
   const Plan* const plan = std::get_if<Plan>(&subject);
+  return plan != nullptr ? PrintShort(*plan) : std::get<FreeForm>(subject).name;
+}
+
+std::string CanonicalText(const Subject& subject) {
+  const Plan* const plan = std::get_if<Plan>(&subject);
   return plan != nullptr ? Print(*plan) : std::get<FreeForm>(subject).name;
 }
 

@@ -19,7 +19,8 @@ std::string IntervalText(const Interval& interval_ns);  // "5.57 to 5.64 us", "n
 std::string SecondsText(double seconds);                // "7 s", "2 min 05 s", "1 h 02 min"
 // "60 measured, 3 wrong, 1 timed_out"
 std::string OutcomesText(const std::vector<std::pair<OutcomeKind, int>>& by_outcome);
-std::string SubjectText(const Subject& subject);  // a plan's words, a source's name
+std::string SubjectText(const Subject& subject);    // for people: a plan's short form, a source's name
+std::string CanonicalText(const Subject& subject);  // for JSON: a plan's canonical text, a source's name
 // "measured on an NVIDIA H200", or that a recording of this date answered; without one it was measured here.
 std::string WhereText(std::string_view device_name, std::string_view recorded_date);
 // "cuBLASLt AutoTuning" for "lt_auto_nn"; a name that is not one of ours stays as it is.

@@ -1,4 +1,4 @@
-// What the compilers make of every family, on every architecture it is legal for.
+// Machine code of every family, on every architecture that it is legal for.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@
 namespace gemmsmith {
 namespace {
 
-// On every core. Kept from run to run, keyed by what they are made of.
+// Compiles on every core. The cache is kept from run to run.
 std::vector<std::pair<Plan, Compilation>> Compiled(const std::vector<Plan>& plans, const Gemm& gemm,
                                                    const Device& device) {
   static const std::filesystem::path folder = std::filesystem::temp_directory_path() / "gemmsmith_kernels_test";
@@ -74,8 +74,8 @@ TEST_P(DirectOnEveryDevice, CoveringPlansCompileToF32MatrixInstructionsAndStayIn
     }
   }
   EXPECT_GT(plans, 20);
-  // Now and then ptxas needs a few registers more than the legality's estimate leaves, for sm_120 more often; such a
-  // plan ends as ResourceOver.
+  // ptxas sometimes needs a few registers more than the estimate of Check(), more often for sm_120. Such a plan ends as
+  // kResourceOver.
   EXPECT_LE(spilling, plans / (device.compute_major < 12 ? 20 : 5));
 }
 INSTANTIATE_TEST_SUITE_P(, DirectOnEveryDevice, testing::Values("a100", "l40s", "h200", "rtx5090"),
@@ -85,24 +85,18 @@ TEST(WidestTile, StaysInRegisters) {
   const Gemm gemm{{8192, 8192, 4096}};
   const Device device = *FindDevice("h200");
   std::vector<Plan> plans;
-  for (const char* words : {"raster=8", "cluster_m=2 raster=4 fixed=all", "cluster_n=2 place=near raster=8"})
+  for (const char* words : {"raster=8", "cluster_m=2 raster=4 fixed=all", "cluster_n=2 raster=8"})
     plans.push_back(*ParsePlan(fmt::format(
         "wgmma tile_m=256 tile_n=208 schedule=cooperative finish=in_turn stages=3 store=tma trigger=late {}", words)));
-  for (const char* tile : {"tile_m=256 tile_n=216", "tile_m=192 tile_n=256 warpgroups=3"})
-    for (const char* words :
-         {"finish=in_turn raster=8", "cluster_n=2 raster=4 fixed=all", "cluster_n=2 place=near raster=8"})
-      plans.push_back(
-          *ParsePlan(fmt::format("wgmma {} schedule=unaided stages=3 store=tma trigger=late {}", tile, words)));
   for (const auto& [plan, compilation] : Compiled(plans, gemm, device)) {
-    EXPECT_TRUE(IsLegal(plan, gemm, device)) << Print(plan);
+    EXPECT_TRUE(IsWorthTrying(plan, gemm, device)) << Print(plan);
     ASSERT_TRUE(compilation.succeeded) << Print(plan) << "\n" << compilation.log;
     EXPECT_EQ(compilation.log, "") << Print(plan);
     EXPECT_EQ(compilation.binary.facts.local_bytes, 0) << Print(plan);
   }
 }
 
-// The compiler's words are part of it: a wgmma that ptxas serialises costs a third of the speed and is told nowhere
-// else.
+// The log must be empty. A wgmma that ptxas serialises costs a third of the speed, and only the log tells.
 class WgmmaKernelsOf : public testing::TestWithParam<Gemm> {};
 
 TEST_P(WgmmaKernelsOf, CoveringPlansCompileWithoutAWarningToF32MatrixInstructionsAndStayInRegisters) {
@@ -127,11 +121,11 @@ INSTANTIATE_TEST_SUITE_P(, WgmmaKernelsOf,
                            return fmt::format("{}x{}x{}", shape.m, shape.n, shape.k);
                          });
 
-// Of every schedule, reduction and way to end, straight and swapped; widths that are an odd multiple of 8, and the
-// narrowest and the widest, have rows of their own in wgmma.cuh.
+// Every schedule, reduction and finish, straight and swapped. Odd multiples of 8, the narrowest and the widest tile have
+// rows of their own in wgmma.cuh.
 constexpr const char* kPlansOfF16Sums[] = {
     "direct tile_m=32 tile_n=16 warps_k=4",
-    "direct tile_m=16 tile_n=32 split=4 reduction=ordered",
+    "direct tile_m=16 tile_n=32 warps_k=8 chunks=2",
     "wgmma tile_m=128 tile_n=256 stages=4",
     "wgmma tile_m=192 tile_n=128 warpgroups=3 store=tma finish=in_turn",
     "wgmma tile_m=64 tile_n=8 warpgroups=1 stages=resident split=4",
@@ -144,7 +138,6 @@ constexpr const char* kPlansOfF16Sums[] = {
     "wgmma tile_m=128 tile_n=256 schedule=cooperative stages=4 store=tma finish=in_turn",
     "wgmma tile_m=256 tile_n=144 schedule=cooperative stages=4 store=tma finish=in_turn",
     "wgmma tile_m=192 tile_n=192 schedule=cooperative warpgroups=3 stages=4 store=tma finish=in_turn",
-    "wgmma tile_m=192 tile_n=256 schedule=unaided warpgroups=3 stages=3 store=tma finish=in_turn",
 };
 
 TEST(KernelsOfF16Sums, HaveMatrixInstructionsThatAddInF16AndNoOthers) {
@@ -195,7 +188,7 @@ extern "C" __global__ void kernel(u32* c, u64 a, u64 b) {
   });
 }
 
-// What the tests above would see: sums that are touched between two matrix instructions.
+// The tests above would see this: sums that are touched between two matrix instructions.
 TEST(WgmmaKernels, ASerialisedLoopIsNamedInTheCompilersLog) {
   const std::string text =
       "#include \"wgmma.cuh\"\n"
@@ -218,7 +211,7 @@ extern "C" __global__ void touched(float* c, u64 a, u64 b, int n) {
   EXPECT_NE(compilation.log.find("serialized"), std::string::npos) << compilation.log;
 }
 
-// nvcc needs a host compiler and headers, and takes its time: one plan a kernel template, with everything in it.
+// nvcc is slow and needs a host compiler: one plan a kernel template, with everything in it.
 struct NamedPlan {
   std::string name, text;
   GemmKind kind = {kNn, ScalarType::kBf16};
@@ -241,7 +234,7 @@ TEST_P(Standalone, CompilesWithNvccAsOneFile) {
 INSTANTIATE_TEST_SUITE_P(
     , Standalone,
     testing::Values(
-        NamedPlan{"direct", "direct split=4 reduction=ordered"},
+        NamedPlan{"direct", "direct warps_k=4 chunks=2"},
         NamedPlan{"wgmma", "wgmma tile_m=64 tile_n=32 warpgroups=1 stages=2 split=4 store=tma"},
         NamedPlan{"wgmma_persistent", "wgmma tile_n=192 schedule=pingpong stages=2 cluster_m=2 store=tma"},
         NamedPlan{"wgmma_swapped", "wgmma tile_m=24 tile_n=64 roles=swapped warpgroups=1 stages=2 split=4 store=tma"},
@@ -251,10 +244,7 @@ INSTANTIATE_TEST_SUITE_P(
         NamedPlan{"wgmma_persistent_in_turn",
                   "wgmma tile_n=192 schedule=cooperative stages=3 store=tma finish=in_turn"},
         NamedPlan{"wgmma_shared_staging", "wgmma tile_n=256 schedule=cooperative stages=4 store=tma finish=in_turn"},
-        NamedPlan{"wgmma_shared_rest",
-                  "wgmma tile_m=256 tile_n=192 schedule=cooperative stages=3 store=tma finish=in_turn ctas=shared"},
-        NamedPlan{"wgmma_shared_rest_and_staging",
-                  "wgmma tile_n=256 schedule=cooperative stages=4 store=tma finish=in_turn trigger=late ctas=shared"},
+        NamedPlan{"wgmma_even_waves", "wgmma tile_n=256 schedule=cooperative stages=3 store=tma_first_out ctas=even"},
         NamedPlan{"direct_f16_sums", "direct warps_k=2", {kTn, ScalarType::kF16, Accumulation::kF16}},
         NamedPlan{"wgmma_f16_sums",
                   "wgmma tile_n=192 schedule=pingpong stages=2 store=tma",

@@ -1,5 +1,5 @@
-// What a thread keeps of a matrix instruction's sums: one f32 each, or, where the problem accumulates in f16, pairs of
-// f16. They leave the multiplication as f32: warps and CTAs that split K, and epilogues, take nothing else.
+// Accumulators of matrix instructions: an f32 each, or pairs of f16 where the problem accumulates in f16. Epilogues and
+// reductions take f32 only.
 #pragma once
 
 #include "types.cuh"

@@ -1,27 +1,30 @@
-// Splits of K that are a cluster: each pushes shares of its sums into the others' shared memory, straight from registers.
-// No fence, no workspace, and no barrier of the cluster but the one that says that all have their barriers ready.
+// SplitReduction::kCluster: the splits of a tile are a cluster. Each pushes shares of its sums from registers into the
+// shared memory of the others. Reproducible; needs no fence and no workspace.
 #pragma once
 
 #include "tma.cuh"
 
 namespace gemmsmith {
 
-// Of every thread's kCount sums each split keeps a share, as many pieces as the others or one less, and sends the others
-// theirs. What comes lies in slots, one for each of the others in the order of the splits behind this one, and a barrier
-// counts it in.
+// Each split keeps a share of every thread's kCount sums and sends the other shares. The shares' sizes differ by one
+// piece at most. Sums arrive in slots, one for each other split in the order of the splits behind this one. A barrier
+// counts their bytes.
 template <int kSplit, int kThreads, int kCount>
 struct ClusterExchange {
-  static constexpr int kPiece = kCount % (4 * kSplit) == 0 ? 4 : 2;  // sums that travel together
+  static constexpr int kPiece = ClusterPiece(kCount, kSplit);  // sums that travel together
   static constexpr int kPieces = kCount / kPiece, kMostOfShare = CeilDivide(kPieces, kSplit);
-  static constexpr int kPieceBytes = kPiece * 4, kStride = kPieceBytes * kThreads, kSlotBytes = kMostOfShare * kStride;
-  static constexpr int kOthers = kSplit - 1, kBytes = kOthers * kSlotBytes;  // WgmmaPlan::StagingBytes() says the same
+  static constexpr int kPieceBytes = kPiece * 4, kStride = kPieceBytes * kThreads;
+  static constexpr int kSlotBytes = ClusterSlotBytes(kCount, kSplit, kThreads);
+  static constexpr int kOthers = kSplit - 1;
   using Share = float[kMostOfShare][kPiece];
 
   static GEMMSMITH_DEVICE constexpr int FirstOfShare(int split) { return kPieces * split / kSplit; }
-  static GEMMSMITH_DEVICE constexpr int PiecesOfShare(int split) { return FirstOfShare(split + 1) - FirstOfShare(split); }
-  static GEMMSMITH_DEVICE int BytesToCome(int split) { return kOthers * PiecesOfShare(split) * kStride; }
+  static GEMMSMITH_DEVICE constexpr int PiecesOfShare(int split) {
+    return FirstOfShare(split + 1) - FirstOfShare(split);
+  }
+  static GEMMSMITH_DEVICE int ExpectedBytes(int split) { return kOthers * PiecesOfShare(split) * kStride; }
 
-  // `slots` and `barrier`: at the same place in every CTA; those of another split are in the cluster's CTA rank_of(other).
+  // `slots` and `barrier` have the same address in every CTA. Split `other` is the cluster's CTA rank_of(other).
   template <class RankOf>
   static GEMMSMITH_DEVICE void SendAllBut(Share& mine, u32 slots, u32 barrier, int split, RankOf&& rank_of,
                                           const float (&sums)[kCount]) {
@@ -30,7 +33,7 @@ struct ClusterExchange {
       const int behind = split - other - 1, slot = behind < 0 ? behind + kSplit : behind;
       const u32 to = SharedAddressOf(rank_of(other), slots + slot * kSlotBytes) + threadIdx.x * kPieceBytes;
       const u32 counted_at = SharedAddressOf(rank_of(other), barrier);
-      // So many times for every split, that the compiler unrolls this loop, too.
+      // The same trip count for every split, or the compiler does not unroll this loop.
 #pragma unroll
       for (int i = 0; i < kMostOfShare; ++i) {
         if (i >= PiecesOfShare(other)) continue;
@@ -47,12 +50,12 @@ struct ClusterExchange {
     }
   }
 
-  // Calls use(piece, totals) for each piece of the share, when all have come. The order of the sums depends on the place
-  // in the tile alone.
+  // Waits for the other splits' sums and calls use(piece, totals) for each piece of the share. The order of the
+  // additions depends only on the coordinates in the tile.
   template <class Use>
   static GEMMSMITH_DEVICE void Take(const Share& mine, u32 slots, u32 barrier, int split, Use&& use) {
-    // At the scope of the CTA: what came lies in its own shared memory, where no cache is in between. (At that of the
-    // cluster ptxas, CUDA 13.0, adds that the first-level cache forgets all.)
+    // CTA scope suffices, because the sums lie in this CTA's shared memory. Cluster scope would make ptxas (CUDA 13.0)
+    // invalidate L1.
     WaitFor(barrier, 0);
     const u32 from = slots + threadIdx.x * kPieceBytes;
 #pragma unroll
@@ -63,10 +66,10 @@ struct ClusterExchange {
       for (int e = 0; e < kPiece; ++e) totals[e] = mine[i][e];
 #pragma unroll
       for (int slot = 0; slot < kOthers; ++slot) {
-        float come[kPiece];
-        LoadFromStage(come, from + slot * kSlotBytes + i * kStride);
+        float sent[kPiece];
+        LoadFromShared(sent, from + slot * kSlotBytes + i * kStride);
 #pragma unroll
-        for (int e = 0; e < kPiece; ++e) totals[e] += come[e];
+        for (int e = 0; e < kPiece; ++e) totals[e] += sent[e];
       }
       use(FirstOfShare(split) + i, totals);
     }

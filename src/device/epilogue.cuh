@@ -1,11 +1,11 @@
-// From f32 sums to C: kCount neighbouring columns of one row, clipped at the matrix's edges.
+// Stores f32 sums to C: kCount neighbouring columns of one row, clipped at the edges of the matrix.
 #pragma once
 
 #include "ptx.cuh"
 
 namespace gemmsmith {
 
-// Where C ends. kInside: the plan knows at compile time that no tile crosses an edge.
+// The extent of C. kInside: no tile crosses an edge, as known at compile time.
 template <bool kInside>
 struct OutputBounds {
   int m, n;
@@ -13,7 +13,7 @@ struct OutputBounds {
   GEMMSMITH_DEVICE int ColumnsFrom(int column) const { return n - column; }
 };
 
-// kVector: elements that one store may hold, given C's leading dimension.
+// kVector: elements that one store may hold; the leading dimension of C limits it.
 template <class Type, int kVector, int kCount, bool kInside>
 GEMMSMITH_DEVICE void StoreRow(u16* c, i64 ldc, int row, int column, const float (&values)[kCount],
                                OutputBounds<kInside> bounds) {

@@ -1,6 +1,5 @@
-// From the sums of wgmma to C by way of shared memory, a warp's 16 rows at a time, so that whole rows of the tile are
-// written in wide accesses; clipped at the matrix's edges. Sums that are C transposed cross a warp's rows: there it is 64
-// columns of C at a time, those of a warpgroup.
+// Stores the sums of wgmma to C through shared memory, so that accesses are wide; clipped at the edges of the matrix. A
+// warp stages its 16 rows. Sums that are C transposed need a warpgroup, which stages 64 columns of C.
 #pragma once
 
 #include "epilogue.cuh"
@@ -8,7 +7,7 @@
 
 namespace gemmsmith {
 
-// One 16-byte piece of a row, or as much of it as lies inside.
+// Stores one 16-byte piece of a row, or the part of it inside C.
 template <int kVector, bool kInside>
 GEMMSMITH_DEVICE void StorePiece(u16* to, const u32 (&piece)[4], int columns_left) {
   if constexpr (kVector == 8) {
@@ -34,8 +33,8 @@ GEMMSMITH_DEVICE void StorePiece(u16* to, const u32 (&piece)[4], int columns_lef
   }
 }
 
-// Matrices of 8 x 8, each of which a register of all lanes holds; lanes 0 ... 7 name the places of the first one's rows,
-// or, transposed, of its columns, the next 8 lanes those of the second one.
+// Stores matrices of 8 x 8 to shared memory; one register of all lanes holds a matrix. Lanes 0 to 7 give the addresses
+// of the first one's rows, or, transposed, columns; the next 8 lanes those of the second one.
 template <bool kTransposed>
 GEMMSMITH_DEVICE void StoreMatrices(u32 to, u32 first, u32 second, u32 third, u32 fourth) {
   if constexpr (kTransposed)
@@ -57,21 +56,22 @@ GEMMSMITH_DEVICE void StoreMatrices(u32 to, u32 first, u32 second) {
                  : "memory");
 }
 
-// A warp's sums as wgmma leaves them (16 rows x kColumns), converted, to shared memory at place(row, column) of the first
-// of each piece: 8 columns of a row, or, transposed, 8 rows of a column.
-template <class Type, int kColumns, bool kTransposed, class Place>
-GEMMSMITH_DEVICE void StageSums(const float* sums, Place&& place) {
+// Converts a warp's sums of wgmma (16 rows x kColumns) and stores them to shared memory. A piece is 8 columns of a row,
+// or, transposed, 8 rows of a column; address_of(row, column) is where its first element goes.
+template <class Type, int kColumns, bool kTransposed, class AddressOf>
+GEMMSMITH_DEVICE void StageSums(const float* sums, AddressOf&& address_of) {
   const int lane = threadIdx.x % 32;
   const int row = kTransposed ? lane / 8 % 2 * 8 : lane % 16, in_matrix = kTransposed ? lane % 8 : 0;
 #pragma unroll
   for (int column = 0; column + 16 <= kColumns; column += 16) {
     const float* q = sums + column / 2;
-    StoreMatrices<kTransposed>(place(row, column + lane / 16 * 8 + in_matrix), Pack<Type>(q[0], q[1]),
+    StoreMatrices<kTransposed>(address_of(row, column + lane / 16 * 8 + in_matrix), Pack<Type>(q[0], q[1]),
                                Pack<Type>(q[2], q[3]), Pack<Type>(q[4], q[5]), Pack<Type>(q[6], q[7]));
   }
   if constexpr (kColumns % 16 != 0) {
     const float* q = sums + (kColumns - 8) / 2;
-    StoreMatrices<kTransposed>(place(row, kColumns - 8 + in_matrix), Pack<Type>(q[0], q[1]), Pack<Type>(q[2], q[3]));
+    StoreMatrices<kTransposed>(address_of(row, kColumns - 8 + in_matrix), Pack<Type>(q[0], q[1]),
+                               Pack<Type>(q[2], q[3]));
   }
 }
 
@@ -82,19 +82,12 @@ GEMMSMITH_DEVICE void LoadStagedPiece(u32 (&piece)[4], u32 from) {
                : "memory");
 }
 
-// Rows in shared memory are one piece longer than the tile's, so that the pieces of a column fall into different banks.
-template <int kColumns>
-struct PaddedRows {
-  static constexpr int kRowBytes = kColumns * 2 + 16;
-  static constexpr int kBytes = 16 * kRowBytes;  // of a warp
-};
-
+// A warp's 16 rows: stages them, then stores whole rows of the tile.
 template <class Type, int kVector, int kColumns, bool kInside>
-GEMMSMITH_DEVICE void StoreThroughPaddedRows(u16* c, i64 ldc, int row, int column,
-                                             const float (&sums)[kColumns / 2], u32 staging,
-                                             OutputBounds<kInside> bounds) {
-  using Rows = PaddedRows<kColumns>;
-  StageSums<Type, kColumns, false>(sums, [&](int r, int col) { return staging + r * Rows::kRowBytes + col * 2; });
+GEMMSMITH_DEVICE void StoreThroughPaddedRows(u16* c, i64 ldc, int row, int column, const float (&sums)[kColumns / 2],
+                                             u32 staging, OutputBounds<kInside> bounds) {
+  constexpr int kRowBytes = PaddedRowBytes(kColumns);
+  StageSums<Type, kColumns, false>(sums, [&](int r, int col) { return staging + r * kRowBytes + col * 2; });
   __syncwarp();
   constexpr int kPieces = kColumns / 8;
 #pragma unroll
@@ -103,53 +96,59 @@ GEMMSMITH_DEVICE void StoreThroughPaddedRows(u16* c, i64 ldc, int row, int colum
     if (16 * kPieces % 32 != 0 && i >= 16 * kPieces) break;
     const int r = i / kPieces, col = i % kPieces * 8;
     u32 piece[4];
-    LoadStagedPiece(piece, staging + r * Rows::kRowBytes + col * 2);
+    LoadStagedPiece(piece, staging + r * kRowBytes + col * 2);
     if (bounds.HasRow(row + r) && (kInside || column + col < bounds.n))
       StorePiece<kVector, kInside>(c + (row + r) * ldc + column + col, piece, bounds.ColumnsFrom(column + col));
   }
 }
 
-// kRows rows of the tile, of a warp (16) or a warpgroup (64), in the panels that the copy engine stores from. The last one
-// ends with the tile, so it may begin in the one before.
+// kRows rows of the tile, a warp's (16) or a warpgroup's (64), in panels that TMA stores. The last panel ends with the
+// tile, so it may overlap the one before.
 template <int kColumns, int kRows>
 struct StoredPanels {
-  static constexpr int kWidth = StoredWidth(kColumns), kCount = CeilDivide(kColumns, kWidth);
+  static constexpr int kWidth = StoredWidth(kColumns), kCount = StoredPanelCount(kColumns);
   static constexpr int kLastStart = kColumns - kWidth;
   static constexpr int kPanelBytes = kRows * kWidth * 2;
-  static constexpr int kBytes = kCount * kPanelBytes;
 };
 
-// A warp's rows of the panels from kFirst to kEnd, `first_row` of the panels being its first.
-template <class Type, int kColumns, int kRows, int kFirst, int kEnd>
+// A warp's 16 rows, from `first_row` of the panels on.
+template <class Type, int kColumns, int kRows>
 GEMMSMITH_DEVICE void StageInPanels(const float (&sums)[kColumns / 2], int first_row, u32 staging) {
   using Panels = StoredPanels<kColumns, kRows>;
-  const auto place = [&](int panel, int r, int col) {
+  const auto address_of = [&](int panel, int r, int col) {
     return staging + panel * Panels::kPanelBytes + SwizzledOffset<Panels::kWidth * 2>(first_row + r, col * 2);
   };
-  constexpr bool kHasLast = kEnd == Panels::kCount;
-  constexpr int kWhole = (kEnd - kFirst - (kHasLast ? 1 : 0)) * Panels::kWidth;
-  if constexpr (kWhole > 0)
-    StageSums<Type, kWhole, false>(sums + kFirst * Panels::kWidth / 2, [&](int r, int col) {
-      return place(col / Panels::kWidth, r, col % Panels::kWidth);
-    });
-  if constexpr (kHasLast)
-    StageSums<Type, Panels::kWidth, false>(sums + Panels::kLastStart / 2,
-                                           [&](int r, int col) { return place(kEnd - 1 - kFirst, r, col); });
+  constexpr int kColumnsBeforeLast = (Panels::kCount - 1) * Panels::kWidth;
+  if constexpr (kColumnsBeforeLast > 0)
+    StageSums<Type, kColumnsBeforeLast, false>(
+        sums, [&](int r, int col) { return address_of(col / Panels::kWidth, r, col % Panels::kWidth); });
+  StageSums<Type, Panels::kWidth, false>(sums + Panels::kLastStart / 2,
+                                         [&](int r, int col) { return address_of(Panels::kCount - 1, r, col); });
 }
 
-// ---- sums that are C transposed: a panel of C's lines, one for each column of the sums, 64 rows of the sums each ----
+// Orders the stores of all panels. The calling thread then commits and waits (CommitStores, WaitForStoresBut).
+template <int kColumns, int kRows, bool kEvictFirst>
+GEMMSMITH_DEVICE void StorePanels(const TensorMap& map, int row, int column, u32 staging) {
+  using Panels = StoredPanels<kColumns, kRows>;
+#pragma unroll
+  for (int panel = 0; panel < Panels::kCount; ++panel) {
+    const int start = panel + 1 < Panels::kCount ? panel * Panels::kWidth : Panels::kLastStart;
+    StoreBox<kEvictFirst>(map, column + start, row, staging + panel * Panels::kPanelBytes);
+  }
+}
 
-inline constexpr int kTransposedWidth = 64, kTransposedLineBytes = kTransposedWidth * 2;
+// ---- sums that are C transposed: a panel with a line of C for each column of the sums, 64 rows of the sums wide ----
 
-// A warp's rows, `first_row` of the 64 being its first.
+inline constexpr int kTransposedLineBytes = kTransposedWidth * 2;
+
+// A warp's 16 rows, from `first_row` of the 64 on.
 template <class Type, int kColumns>
 GEMMSMITH_DEVICE void StageTransposed(const float (&sums)[kColumns / 2], int first_row, u32 staging) {
-  StageSums<Type, kColumns, true>(sums, [&](int r, int col) {
-    return staging + SwizzledOffset<kTransposedLineBytes>(col, (first_row + r) * 2);
-  });
+  StageSums<Type, kColumns, true>(
+      sums, [&](int r, int col) { return staging + SwizzledOffset<kTransposedLineBytes>(col, (first_row + r) * 2); });
 }
 
-// kLines rows of C by the warpgroup that has staged them.
+// The warpgroup stores the kLines rows of C that it has staged.
 template <int kVector, int kLines, bool kInside>
 GEMMSMITH_DEVICE void StoreTransposedLines(u16* c, i64 ldc, int row, int column, u32 staging,
                                            OutputBounds<kInside> bounds) {
@@ -163,18 +162,6 @@ GEMMSMITH_DEVICE void StoreTransposedLines(u16* c, i64 ldc, int row, int column,
     LoadStagedPiece(piece, staging + SwizzledOffset<kTransposedLineBytes>(r, col * 2));
     if (bounds.HasRow(row + r) && (kInside || column + col < bounds.n))
       StorePiece<kVector, kInside>(c + (row + r) * ldc + column + col, piece, bounds.ColumnsFrom(column + col));
-  }
-}
-
-// The panels from kFirst to kEnd to boxes of C. By one thread, which then commits and waits (CommitStores,
-// WaitForStoresBut).
-template <int kColumns, int kRows, bool kLeavesL2First, int kFirst, int kEnd>
-GEMMSMITH_DEVICE void StorePanels(const TensorMap& map, int row, int column, u32 staging) {
-  using Panels = StoredPanels<kColumns, kRows>;
-#pragma unroll
-  for (int panel = kFirst; panel < kEnd; ++panel) {
-    const int start = panel + 1 < Panels::kCount ? panel * Panels::kWidth : Panels::kLastStart;
-    StoreBox<kLeavesL2First>(map, column + start, row, staging + (panel - kFirst) * Panels::kPanelBytes);
   }
 }
 

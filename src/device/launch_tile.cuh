@@ -1,10 +1,10 @@
-// The host's side of `wgmma` kernels in a standalone file, however their tiles are scheduled: checks and tensor maps.
-// Compiled by nvcc only; the driver's function that encodes tensor maps is asked for at run time.
+// Host side of `wgmma` kernels of any schedule in a standalone file: checks and tensor maps. Compiled by nvcc only.
+// Asks at run time for the driver's function that encodes tensor maps.
 #pragma once
 
 #include <cuda.h>
 
-#include "wgmma_tile.cuh"
+#include "epilogue_tile.cuh"
 
 namespace gemmsmith {
 
@@ -18,10 +18,8 @@ inline EncodeFunction FindEncodeFunction() {
                                                                       : nullptr;
 }
 
-// Of streamed operands of so many bytes L2 fetches 128 at once, of all others 256; src/program/wgmma_family.h says why.
-constexpr double kLongStreamBytes = 200e6;
-
-// A matrix of `lines` lines of `inner` elements, seen in boxes of width x box_lines (x depth panels side by side).
+// The map of a matrix with `lines` lines of `inner` elements, in boxes of width x box_lines, or of `depth` such panels
+// side by side.
 inline cudaError_t EncodeMap(TensorMap& map, bool is_f16, const void* address, cuuint64_t inner, cuuint64_t lines,
                              cuuint32_t width, cuuint32_t box_lines, cuuint32_t depth, bool is_streamed) {
   static const EncodeFunction encode = FindEncodeFunction();
@@ -30,17 +28,17 @@ inline cudaError_t EncodeMap(TensorMap& map, bool is_f16, const void* address, c
   const cuuint64_t extent[3] = {deep ? width : inner, lines, inner / width};
   const cuuint64_t strides[2] = {inner * 2, cuuint64_t(width) * 2};
   const cuuint32_t box[3] = {width, box_lines, depth}, steps[3] = {1, 1, 1};
-  const CUtensorMapSwizzle swizzle = width == 64   ? CU_TENSOR_MAP_SWIZZLE_128B
-                                     : width == 32 ? CU_TENSOR_MAP_SWIZZLE_64B
-                                     : width == 16 ? CU_TENSOR_MAP_SWIZZLE_32B
-                                                   : CU_TENSOR_MAP_SWIZZLE_NONE;
-  const bool is_long_stream = is_streamed && 2.0 * double(inner) * double(lines) >= kLongStreamBytes;
-  const CUresult encoded =
-      encode(reinterpret_cast<CUtensorMap*>(&map),
-             is_f16 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16 : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, deep ? 3 : 2,
-             const_cast<void*>(address), extent, strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle,
-             is_long_stream ? CU_TENSOR_MAP_L2_PROMOTION_L2_128B : CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
-             CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  const int swizzle_bytes = SwizzleBytes(int(width));
+  const CUtensorMapSwizzle swizzle = swizzle_bytes == 128  ? CU_TENSOR_MAP_SWIZZLE_128B
+                                     : swizzle_bytes == 64 ? CU_TENSOR_MAP_SWIZZLE_64B
+                                     : swizzle_bytes == 32 ? CU_TENSOR_MAP_SWIZZLE_32B
+                                                           : CU_TENSOR_MAP_SWIZZLE_NONE;
+  const bool fetches_128 = FetchBytes(is_streamed, 2.0 * double(inner) * double(lines)) == 128;
+  const CUresult encoded = encode(
+      reinterpret_cast<CUtensorMap*>(&map), is_f16 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16 : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16,
+      deep ? 3 : 2, const_cast<void*>(address), extent, strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle,
+      fetches_128 ? CU_TENSOR_MAP_L2_PROMOTION_L2_128B : CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+      CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   return encoded == CUDA_SUCCESS ? cudaSuccess : cudaErrorInvalidValue;
 }
 
@@ -51,10 +49,10 @@ cudaError_t EncodeOperand(TensorMap& map, bool is_f16, const void* address, int 
                    is_streamed);
 }
 
-// For packed A, B and C. cudaErrorInvalidValue for a problem that the kernel was not made for.
+// For packed A, B and C. Returns cudaErrorInvalidValue for a problem that the kernel was not made for.
 template <class Config>
-cudaError_t FillArguments(typename WgmmaTile<Config>::Arguments& arguments, const void* a, const void* b, void* c, int m,
-                          int n, int k, void* workspace) {
+cudaError_t FillArguments(typename WgmmaTile<Config>::Arguments& arguments, const void* a, const void* b, void* c,
+                          int m, int n, int k, void* workspace) {
   using Tile = WgmmaTile<Config>;
   const int lda = k, ldb = Config::kRowMajorB ? n : k, ldc = n;
   const auto differs = [](int fixed, int value) { return fixed != 0 && fixed != value; };
@@ -67,27 +65,21 @@ cudaError_t FillArguments(typename WgmmaTile<Config>::Arguments& arguments, cons
   if (encoded == cudaSuccess)
     encoded = EncodeOperand<typename Tile::B>(arguments.b, kIsF16, b, Config::kRowMajorB ? n : k,
                                               Config::kRowMajorB ? k : n, Config::kStreamsB);
-  if constexpr (Config::kStoreByCopyEngine)
+  if constexpr (Tile::kStoresByTma)
     if (encoded == cudaSuccess)
-      encoded = EncodeMap(arguments.c, kIsF16, c, n, m, StoredWidth(Tile::kBoxedColumns), Tile::kBoxRows, 1, false);
+      encoded = EncodeMap(arguments.c, kIsF16, c, n, m, StoredWidth(TileEpilogue<Config>::kBoxedColumns),
+                          TileEpilogue<Config>::kBoxRows, 1, false);
   arguments.gemm = {a, b, c, workspace, m, n, k, lda, ldb, ldc};
   return encoded;
 }
 
-// Tiles along one dimension, whole clusters.
-inline unsigned TilesAlong(int extent, int tile, int cluster) {
-  return unsigned(CeilDivide(CeilDivide(extent, tile), cluster) * cluster);
-}
-
-constexpr int kMaxSmemBytes = 232448;
-
-// Of the device that is current now.
+// The attributes belong to the current device, so set them at every launch.
 template <class Arguments>
 cudaError_t AllowAllSmem(void (*kernel)(Arguments)) {
   const cudaError_t prepared = cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
   return prepared != cudaSuccess
              ? prepared
-             : cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kMaxSmemBytes);
+             : cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kHopperSmemBytes);
 }
 
 }  // namespace gemmsmith

@@ -4,7 +4,7 @@
 //   A: rows g and g + 8, k slots 2t, 2t+1 (registers 0, 1) and 2t+8, 2t+9 (registers 2, 3)
 //   B: column g, k slots 2t, 2t+1 (register 0) and 2t+8, 2t+9 (register 1)
 //   C: rows g (0, 1) and g + 8 (2, 3), columns 2t and 2t+1; in f16 these pairs
-// The order of k does not change the sum, so any bijection of k onto slots serves as long as A and B use the same one.
+// The order of k does not change the sum. So any bijection of k onto slots serves, if A and B use the same one.
 #pragma once
 
 #include "types.cuh"

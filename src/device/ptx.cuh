@@ -1,13 +1,14 @@
-// Single instructions: loads and stores of a stated width, conversions, reductions in L2, barriers of some of a CTA's
-// threads, chained launches.
+// Single instructions: loads and stores of a given width, conversions, reductions in L2, named barriers, register
+// counts, programmatic dependent launch.
 #pragma once
 
 #include "types.cuh"
 
 namespace gemmsmith {
 
-// kCount 16-bit elements, packed two to a register (kCount 1: the low half). kReadOnly: through the read-only path, for
-// memory that nobody writes while this launch lives; under programmatic launch the one before may still be writing it.
+// kCount 16-bit elements, packed two to a register (kCount 1: the low half). kReadOnly takes the read-only path, for
+// memory that nothing writes during this launch. Under programmatic dependent launch the launch before may still write
+// it.
 template <int kCount, bool kReadOnly>
 GEMMSMITH_DEVICE void Load(u32 (&to)[(kCount + 1) / 2], const u16* from) {
   static_assert(kCount == 1 || kCount == 2 || kCount == 4 || kCount == 8, "one access holds 1, 2, 4 or 8 elements");
@@ -68,14 +69,14 @@ GEMMSMITH_DEVICE u32 Pack(float low, float high) {
   return packed;
 }
 
-// The compiler makes the value here, before a barrier that follows, and not where it is used.
+// Makes the compiler compute the value here, before a barrier that follows, not at its use.
 GEMMSMITH_DEVICE void Prepare(int& value) { asm volatile("" : "+r"(value)); }
 
 // The low halves, or the high halves, of two registers.
 GEMMSMITH_DEVICE u32 LowHalves(u32 first, u32 second) { return __byte_perm(first, second, 0x5410); }
 GEMMSMITH_DEVICE u32 HighHalves(u32 first, u32 second) { return __byte_perm(first, second, 0x7632); }
 
-// Adds kCount neighbouring floats in L2, without an answer. `to` is aligned to the whole access.
+// Adds kCount neighbouring floats in L2 and returns nothing. `to` is aligned to the access.
 template <int kCount>
 GEMMSMITH_DEVICE void AddInL2(float* to, const float (&values)[kCount]) {
   static_assert(kCount % 2 == 0, "pairs");
@@ -99,7 +100,7 @@ GEMMSMITH_DEVICE void AddInL2(float* to, const float (&values)[kCount]) {
 #endif
 }
 
-// Floats that other CTAs wrote, past the first-level cache.
+// Loads floats that other CTAs wrote, past L1.
 template <int kCount>
 GEMMSMITH_DEVICE void LoadFromL2(float (&to)[kCount], const float* from) {
   static_assert(kCount % 2 == 0, "pairs");
@@ -133,40 +134,34 @@ GEMMSMITH_DEVICE void StoreToL2(float* to, const float (&from)[kCount]) {
   }
 }
 
-// Floats that CTAs hand each other while both run; of four neighbours each is whole, though they may not come together.
-GEMMSMITH_DEVICE void StoreShared(float* to, const float (&from)[4]) {
+// Floats that CTAs exchange while both run. Each of the four is whole, but they may arrive one by one.
+GEMMSMITH_DEVICE void StoreRelaxed(float* to, const float (&from)[4]) {
   asm volatile("st.relaxed.gpu.global.v4.f32 [%0], {%1,%2,%3,%4};" ::"l"(to), "f"(from[0]), "f"(from[1]), "f"(from[2]),
                "f"(from[3])
                : "memory");
 }
-GEMMSMITH_DEVICE void LoadShared(float (&to)[4], const float* from) {
+GEMMSMITH_DEVICE void LoadRelaxed(float (&to)[4], const float* from) {
   asm volatile("ld.relaxed.gpu.global.v4.f32 {%0,%1,%2,%3}, [%4];"
                : "=f"(to[0]), "=f"(to[1]), "=f"(to[2]), "=f"(to[3])
                : "l"(from)
                : "memory");
 }
 
-// Some 50 ns in which the thread asks for nothing.
+// About 50 ns without a memory access.
 GEMMSMITH_DEVICE void Pause() { asm volatile("nanosleep.u32 50;" ::: "memory"); }
 
-// Counts an arrival; what this thread, and every thread that met it at a barrier, wrote before is visible to whoever
-// counts later.
+// Counts an arrival and returns the count before it. A later arriver sees all writes of this thread, and of all threads
+// that met it at a barrier before.
 GEMMSMITH_DEVICE u32 CountArrival(u32* counter) {
   u32 before;
   asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], 1;" : "=r"(before) : "l"(counter) : "memory");
   return before;
 }
 
-GEMMSMITH_DEVICE u32 LoadAcquiring(const u32* from) {
-  u32 value;
-  asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(from) : "memory");
-  return value;
-}
-
 GEMMSMITH_DEVICE u32 SharedAddress(const void* pointer) { return u32(__cvta_generic_to_shared(pointer)); }
 
-// The same lane of a converged warp every time, in a form that lets the compiler issue single-thread instructions
-// plainly (a test of threadIdx.x puts a loop around each TMA operation).
+// True in one lane of a converged warp, the same one every time. A test of threadIdx.x instead makes ptxas put a loop
+// around each TMA operation.
 GEMMSMITH_DEVICE bool ElectLane() {
   u32 elected;
   asm volatile("{ .reg .pred p; elect.sync _|p, 0xffffffff; selp.u32 %0, 1, 0, p; }" : "=r"(elected));
@@ -179,13 +174,13 @@ GEMMSMITH_DEVICE void MeetThreads(int barrier) {
   asm volatile("bar.sync %0, %1;" ::"r"(barrier), "n"(kThreads) : "memory");
 }
 
-// Counts as having come to a barrier where others wait.
+// Arrives at a barrier without waiting.
 template <int kThreads>
 GEMMSMITH_DEVICE void ArriveAt(int barrier) {
   asm volatile("bar.arrive %0, %1;" ::"r"(barrier), "n"(kThreads) : "memory");
 }
 
-// ---- registers of a warpgroup, all of whose threads call: from what the kernel was compiled for to this many ----
+// ---- registers: all threads of a warpgroup change the count that the kernel was compiled for ----
 
 template <int kRegisters>
 GEMMSMITH_DEVICE void GiveRegisters() {
@@ -196,31 +191,23 @@ GEMMSMITH_DEVICE void TakeRegisters() {
   asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(kRegisters));
 }
 
-// Whether this launch has an odd number. PTX promises no more than a launch's number in its context; as seen, kernels that
-// follow each other in a stream or in a graph, whichever they are, are numbered one by one (H100, CUDA 13.0).
-GEMMSMITH_DEVICE bool IsOddLaunch() {
-  u64 number;
-  asm("mov.u64 %0, %%gridid;" : "=l"(number));
-  return number % 2 == 1;
-}
+// ---- programmatic dependent launch: no effect in a launch without that attribute ----
 
-// ---- programmatic dependent launch: both do nothing in a launch without that attribute ----
-
-// Returns when the launch before this one has ended and its writes are visible. Before it nothing that a launch may
-// have written, workspace and C included, may be touched.
+// Returns when the launch before has ended and its writes are visible. A kernel touches no global memory before this,
+// workspace and C included.
 GEMMSMITH_DEVICE void WaitForLaunchBefore() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
-// The same, and not before `made`, which is never 0, is there. What can be made ready costs nothing before the wait, but
-// ptxas (CUDA 13.0) puts it behind where nothing holds it.
-GEMMSMITH_DEVICE void WaitForLaunchBefore(u64 made) {
+// The same, after `computed`, which is never 0. ptxas (CUDA 13.0) otherwise moves address arithmetic behind the wait,
+// where it costs time.
+GEMMSMITH_DEVICE void WaitForLaunchBefore(u64 computed) {
 #if __CUDA_ARCH__ >= 900
-  asm volatile("{ .reg .pred p; setp.ne.u64 p, %0, 0; @p griddepcontrol.wait; }" ::"l"(made) : "memory");
+  asm volatile("{ .reg .pred p; setp.ne.u64 p, %0, 0; @p griddepcontrol.wait; }" ::"l"(computed) : "memory");
 #endif
 }
-// From here on the CTAs of the next launch may take the place that this one leaves free.
+// Lets CTAs of the next launch take resources that this one leaves free.
 GEMMSMITH_DEVICE void LetNextLaunchStart() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");

@@ -1,21 +1,21 @@
-// Moments in the life of a CTA, for a build that is made to be looked at (src/evaluate/latency_gpu_test.cc puts
-// GEMMSMITH_STAMPS before the kernel's text). In any other build Stamp() is nothing and leaves no code.
+// Time stamps of a CTA, in builds for latency measurements: src/evaluate/latency_gpu_test.cc defines GEMMSMITH_STAMPS
+// before the kernel's text. In other builds Stamp() compiles to nothing.
 #pragma once
 
 #include "types.cuh"
 
 namespace gemmsmith {
 
-// In the order in which a CTA passes them; not every kernel has all.
+// In the order in which a CTA reaches them. Not every kernel has all.
 enum class Moment {
   kStarted,
-  kReady,       // barriers and addresses stand, the launch before has ended
-  kOrdered,     // the first loads are on their way
-  kLoaded,      // the first stage has come
+  kReady,       // barriers and addresses are ready, the launch before has ended
+  kOrdered,     // the first copies are ordered
+  kLoaded,      // the first stage is full
   kMultiplied,  // the last matrix instruction has been issued, or has ended
-  kSent,        // the sums are on their way to the other splits
-  kMet,         // the totals are here
-  kStored,      // C is on its way
+  kSent,        // the sums are sent to the other splits
+  kMet,         // the totals have arrived
+  kStored,      // the stores of C are issued
 };
 inline constexpr int kMoments = 8;
 
@@ -25,8 +25,8 @@ inline constexpr bool kTakesStamps = true;
 inline constexpr bool kTakesStamps = false;
 #endif
 
-// By one thread of a CTA for each moment. GEMMSMITH_STAMPS: the byte of the workspace from which on each CTA has two words
-// a moment, the device's clock in nanoseconds and its multiprocessor's in cycles.
+// One thread of a CTA stamps each moment. GEMMSMITH_STAMPS is a byte offset in the workspace. From there each CTA has
+// two words a moment: the device's clock in nanoseconds, the multiprocessor's in cycles.
 GEMMSMITH_DEVICE void Stamp(const GemmArguments& arguments, Moment moment, bool is_chosen) {
 #ifdef GEMMSMITH_STAMPS
   if (!is_chosen) return;

@@ -1,38 +1,39 @@
 // Warpgroup-level matrix instruction wgmma.m64nNk16, both operands in shared memory (sm_90a).
 //
-// With warp w of the warpgroup and lane = 4 * g + t, a thread holds of every 8 columns j
-//   sums[4j], sums[4j + 1]: row 16w + g, columns 8j + 2t and 8j + 2t + 1      sums[4j + 2], sums[4j + 3]: row 16w + g + 8
-// each in a register, or, of f16 sums, these pairs.
+// With warp w of the warpgroup and lane = 4 * g + t, a thread holds these sums for every 8 columns j:
+//   sums[4j], sums[4j + 1]      row 16w + g,     columns 8j + 2t and 8j + 2t + 1
+//   sums[4j + 2], sums[4j + 3]  row 16w + g + 8, the same columns
+// An f32 sum has a register of its own; f16 sums share one in these pairs.
 #pragma once
 
 #include "types.cuh"
 
 namespace gemmsmith {
 
-// ---- how an operand lies in shared memory ----
+// ---- descriptor of an operand in shared memory ----
 
-// 64-bit descriptor: address, distance between panels (used where the panels lie side by side in m or n), distance
-// between groups of 8 lines, swizzle. Everything in units of 16 bytes.
+// 64 bits: address, distance between panels (read only where panels lie side by side in m or n), distance between
+// groups of 8 lines, swizzle. Addresses and distances are in units of 16 bytes.
 template <int kLineBytes>
 GEMMSMITH_DEVICE u64 OperandDescriptor(u32 address, int panel_bytes) {
   static_assert(kLineBytes == 128 || kLineBytes == 64 || kLineBytes == 32, "the swizzles that panels have");
   constexpr u64 kSwizzle = kLineBytes == 128 ? 1 : kLineBytes == 64 ? 2 : 3;
   return u64((address & 0x3ffff) >> 4) | u64(panel_bytes >> 4) << 16 | u64(8 * kLineBytes >> 4) << 32 | kSwizzle << 62;
 }
-// The same operand `bytes` further on.
+// The descriptor of the same operand, `bytes` further on.
 GEMMSMITH_DEVICE u64 Advance(u64 descriptor, int bytes) { return descriptor + u64(bytes >> 4); }
 
 // ---- order ----
 
-// Before the first instruction of a group: the registers and what was read of shared memory are settled.
+// Before the first instruction of a group: orders earlier accesses to the registers of the sums and to shared memory.
 GEMMSMITH_DEVICE void FenceWgmma() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 GEMMSMITH_DEVICE void CommitWgmma() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
-// Until at most kPending groups are under way.
+// Waits until at most kPending groups are in flight.
 template <int kPending>
 GEMMSMITH_DEVICE void WaitWgmma() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kPending) : "memory");
 }
-// Keeps reads of the sums behind the wait before it.
+// Keeps the compiler from moving reads of the sums before the wait.
 template <int kCount>
 GEMMSMITH_DEVICE void SettleSums(float (&sums)[kCount]) {
 #pragma unroll
@@ -51,7 +52,7 @@ GEMMSMITH_DEVICE void SettleSums(u32 (&pairs)[kCount]) {
 template <class Type, class Sum, bool kAcrossA, bool kAcrossB, int kColumns>
 struct Wgmma;
 
-// The text needs each register by its number: "%0,%1,...". TENS(t) are ten of them, %t0 ... %t9.
+// The text names each register by its number: "%0,%1,...". GEMMSMITH_10(t) is %t0 ... %t9.
 #define GEMMSMITH_4(t) "%" #t "0,%" #t "1,%" #t "2,%" #t "3"
 #define GEMMSMITH_8(t) GEMMSMITH_4(t) ",%" #t "4,%" #t "5,%" #t "6,%" #t "7"
 #define GEMMSMITH_10(t) GEMMSMITH_8(t) ",%" #t "8,%" #t "9"
@@ -99,8 +100,8 @@ struct Wgmma;
                    : __VA_ARGS__ : "l"(a), "l"(b), "r"(add), "n"(int(kAcrossA)), "n"(int(kAcrossB)));                  \
     }                                                                                                                  \
   };
-// A row for each number of registers that sums may take: what width that is with sums in f32 and with sums in f16, the
-// numbers of the operands behind the sums, and the sums.
+// A row for each number of registers that sums may take: the width with f32 sums, the width with f16 sums, the numbers of
+// the operands behind the sums, the registers' text, and the sums.
 #define GEMMSMITH_EACH_OF_BOTH(WGMMA, SUM) \
   WGMMA(8, 16, 4, 5, 6, 7, 8, GEMMSMITH_4(), GEMMSMITH_SUMS_4(SUM, 0)) \
   WGMMA(16, 32, 8, 9, 10, 11, 12, GEMMSMITH_8(), GEMMSMITH_SUMS_8(SUM, 0)) \

@@ -13,6 +13,7 @@
 #include "base/random.h"
 #include "evaluate/gpu_test_fixtures.h"
 #include "program/covering.h"
+#include "program/family.h"
 #include "program/legality.h"
 #include "program/space.h"
 
@@ -95,7 +96,7 @@ TEST_F(EvaluatorGpuTest, TheShortProtocolTimesAllSevenContendersOnEveryClock) {
   }
 }
 
-// ---- every parameter value of every family on 60 shapes
+// ---- every live value of every axis on 60 shapes
 
 // Every class of the paper's grid, shapes that no tile divides, and shapes of odd leading dimensions.
 std::vector<Shape> CoveringShapes() {
@@ -116,7 +117,7 @@ std::vector<Shape> CoveringShapes() {
   return shapes;
 }
 
-// The problems that the plans come from: each of the plans is legal for one of them.
+// The problems that the plans come from. Each plan is worth trying for one of them.
 const std::vector<Gemm>& HomesOfCoveringPlans() {
   static const std::vector<Gemm> homes = {{{64, 128, 16384}}, {{1024, 1024, 1024}, {kNn}}, {{4096, 1024, 4096}}};
   return homes;
@@ -126,14 +127,13 @@ bool IsHome(const Shape& shape) {
                      [&](const Gemm& home) { return home.shape == shape; });
 }
 
-// Each of the plans is, in its own home's layout; not all are in the other one.
+// Every plan is legal in its own home's layout. Some are not in the other one.
 bool IsLegalAtAHome(const Plan& plan, const GemmKind& kind, const Device& device) {
   return std::any_of(HomesOfCoveringPlans().begin(), HomesOfCoveringPlans().end(),
                      [&](const Gemm& home) { return IsLegal(plan, {.shape = home.shape, .kind = kind}, device); });
 }
 
-// Operands that are read once, copied alone and for a cluster: legal where one is too long for L2 and the other short,
-// as at no home.
+// Streamed operands, copied alone and for a cluster. They are worth trying at no home, because L2 holds the operands.
 const std::set<Plan>& PlansOfLongOperands() {
   static const std::set<Plan> plans = {
       *ParsePlan("wgmma tile_m=64 tile_n=128 warpgroups=1 stages=6 stream=b"),
@@ -144,15 +144,13 @@ const std::set<Plan>& PlansOfLongOperands() {
   return plans;
 }
 
-// Dimensions known at compile time make a kernel of their own for every shape: a few of the plans keep them.
+// Fixed dimensions make a kernel of their own for every shape. One plan of six keeps them.
 std::vector<Plan> CoveringPlansOfAllShapes(const Device& device) {
   std::set<Plan> plans;
   for (const Gemm& gemm : HomesOfCoveringPlans()) {
     const std::vector<Plan> covering = CoveringPlans(gemm, device, 2);
     for (size_t i = 0; i < covering.size(); ++i) {
-      Plan plan = covering[i];
-      if (i % 6 != 0) plan.Set("fixed", 0);
-      plans.insert(plan);
+      plans.insert(i % 6 == 0 ? covering[i] : WithFixed(covering[i], FixedDimensions::kNone));
     }
   }
   plans.insert(PlansOfLongOperands().begin(), PlansOfLongOperands().end());
@@ -492,7 +490,7 @@ TEST_F(EvaluatorGpuTest, ThoseOfOneListShareTheirBaselinesSamples) {
 
 TEST_F(EvaluatorGpuTest, PlansThatMayChainAreTimedOnBothClocks) {
   std::vector<Contender> contenders;
-  for (const char* text : {"direct", "direct split=4", "wgmma", "wgmma split=2"})
+  for (const char* text : {"direct", "direct warps_k=8", "wgmma", "wgmma split=2"})
     for (const char* trigger : {"early", "late", "last"}) {
       EvaluationRequest request = Request({{512, 512, 1024}, {kTn}});
       const Result<Plan> plan = ParsePlan(fmt::format("{} trigger={}", text, trigger));

@@ -72,7 +72,6 @@ Status Exchange::Load(Contestant& contestant) {
   const CandidateMessage& message = *contestant.message;
   const TestBench& bench = *contestant.bench;
   ASSIGN_OR_RETURN(contestant.kernel, workshop_.gpu.Load(message.cubin, message.entry, message.launch.smem_bytes));
-  RETURN_IF_ERROR(workshop_.harness.FindNeighboursFor(message.launch));
   const auto arguments_for = [&](const Gemm& gemm, const Inputs& inputs) {
     return ArgumentsFor(gemm, inputs.a->data(), inputs.b->data(), bench.output->data(), contestant.workspace->data());
   };

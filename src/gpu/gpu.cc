@@ -198,7 +198,6 @@ Result<std::unique_ptr<Gpu>> Gpu::Open(int ordinal) {
 }
 
 Gpu::~Gpu() {
-  ranks_ = {};
   if (other_stream_ != nullptr) driver_->cuStreamDestroy(other_stream_);
   if (stream_ != nullptr) driver_->cuStreamDestroy(stream_);
   if (context_ != nullptr) driver_->cuDevicePrimaryCtxRelease(device_);
@@ -326,12 +325,6 @@ Result<GemmParameters> Gpu::ParametersFor(const Launch& launch, const GemmArgume
   for (const TensorMap& map : launch.maps) {
     RETURN_IF_CUDA_ERROR(EncodeTensorMap(*driver_, map, launch.type, arguments, reinterpret_cast<CUtensorMap*>(to)));
     to += kTensorMapBytes;
-  }
-  if (launch.is_placed) {
-    GEMMSMITH_CHECK(HasRanks(), "nobody knows where multiprocessors stand");
-    const CUdeviceptr ranks = ranks_.address();
-    std::memcpy(to, &ranks, sizeof ranks);
-    to += sizeof ranks;
   }
   std::memcpy(to, &arguments, sizeof arguments);
   return parameters;

@@ -84,8 +84,7 @@ class Kernel {
   mutable int64_t ctas_at_once_ = 0;  // of launches that fill the GPU; 0: not asked yet
 };
 
-// The parameter block of one GEMM call: its tensor maps, where the ranks of multiprocessors stand if it is placed, then
-// its GemmArguments. Bound to the addresses it was made for.
+// The parameter block of one GEMM call: its tensor maps, then its GemmArguments. Bound to the addresses it was made for.
 struct GemmParameters {
   // The driver copies as much as the kernel's parameter has, which is rounded up to its alignment.
   static constexpr size_t kBytes = (kMaxTensorMaps + 1) * kTensorMapBytes;
@@ -172,10 +171,6 @@ class Gpu {
     return StartRaw(kernel, launch, pointers);
   }
   Status StartRaw(const Kernel& kernel, const Launch& launch, void** arguments, Chaining chaining = Chaining::kNone);
-  // What src/device/neighbour_ranks.cuh calls NeighbourRanks, for launches that are placed; somebody must have found
-  // out.
-  void SetRanks(DeviceMemory ranks) { ranks_ = std::move(ranks); }
-  bool HasRanks() const { return ranks_.size_bytes() > 0; }
   Result<GemmParameters> ParametersFor(const Launch& launch, const GemmArguments& arguments) const;
   Status StartGemm(const Kernel& kernel, const Launch& launch, const GemmParameters& parameters,
                    Chaining chaining = Chaining::kNone);
@@ -223,7 +218,6 @@ class Gpu {
   CUcontext context_ = nullptr;
   CUstream stream_ = nullptr;
   CUstream other_stream_ = nullptr;  // made when it is first wanted
-  DeviceMemory ranks_;
 };
 
 }  // namespace gemmsmith

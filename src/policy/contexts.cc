@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/statistics.h"
+#include "program/family.h"
 
 namespace gemmsmith {
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/random.h"
-#include "policy/tokens.h"
+#include "policy/spoken.h"
 #include "program/legality.h"
 
 namespace gemmsmith {
@@ -20,21 +20,21 @@ const TokenBlock& NextBlock(const PlanPrefix& prefix) {
   return prefix.has_family() ? words.Values(prefix.plan().family, prefix.given()) : words.families;
 }
 
-int ValueAt(const Plan& plan, size_t parameter, int index) {
-  return GetFamily(plan.family).parameters[parameter].values[size_t(index)];
+int ValueAt(const Plan& plan, size_t axis, int index) {
+  return GetFamily(plan.family).axes[axis].values[size_t(index)];
 }
 
 }  // namespace
 
 void PlanPrefix::Take(Token token) {
   const TokenBlock& block = NextBlock(*this);
-  GEMMSMITH_CHECK(block.Has(token), "word {} after {} parameters", token, given_);
+  GEMMSMITH_CHECK(block.Has(token), "word {} after {} axes", token, given_);
   const int index = block.IndexOf(token);
   if (has_family_) {
     plan_.values[given_] = ValueAt(plan_, given_, index);
     ++given_;
   } else {
-    plan_.family = Families()[size_t(index)].id;
+    plan_.family = FamilyId(index);
     has_family_ = true;
   }
 }
@@ -51,7 +51,7 @@ LegalPlanMask::LegalPlanMask(const Gemm& gemm, const Device& device, std::span<c
     : gemm_(gemm), device_(device) {
   std::vector<Plan> legal;
   for (const Plan& plan : witnesses)
-    if (IsLegal(plan, gemm, device)) legal.push_back(plan);
+    if (IsWorthTrying(plan, gemm, device)) legal.push_back(plan);
   // Neighbours in a list are much alike: drawn ones differ. The same ones every time.
   Random random(0);
   random.Shuffle(legal);
@@ -66,7 +66,7 @@ bool LegalPlanMask::HasLegalEnd(Plan plan, size_t given) const {
   for (const Plan& witness : witnesses_) {
     if (witness.family != plan.family) continue;
     std::copy(witness.values.begin() + long(given), witness.values.end(), plan.values.begin() + long(given));
-    if (IsLegal(plan, gemm_, device_)) return true;
+    if (IsWorthTrying(plan, gemm_, device_)) return true;
   }
   return false;
 }
@@ -83,11 +83,11 @@ AllowedWords LegalPlanMask::AllowedAfter(const PlanPrefix& prefix) const {
   return allowed;
 }
 
-// What words do not say whole cannot be drawn.
+// A plan that the words cannot say cannot be drawn.
 SpacePlanMask::SpacePlanMask(const Space& space)
     : space_(space), struck_(space.size(), false), beliefs_(space.size()), remaining_(space.size()) {
   for (const Plan& plan : space.plans())
-    if (!IsToldWhole(plan)) Strike(plan);
+    if (!IsSpokenWhole(plan)) Strike(plan);
 }
 
 void SpacePlanMask::Believe(std::vector<float> beliefs) {
@@ -126,7 +126,7 @@ AllowedWords SpacePlanMask::AllowedAfter(const PlanPrefix& prefix) const {
     const size_t at = size_t(plan - plans.begin());
     if (struck_[at]) continue;
     const int index = prefix.has_family()
-                          ? GetFamily(plan->family).parameters[prefix.given()].IndexOf(plan->values[prefix.given()])
+                          ? GetFamily(plan->family).axes[prefix.given()].IndexOf(plan->values[prefix.given()])
                           : int(plan->family);
     best[size_t(index)] = std::max(best[size_t(index)], beliefs_[at]);
   }

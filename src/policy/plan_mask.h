@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "policy/spoken.h"
 #include "policy/vocabulary.h"
 #include "problem/gemm.h"
 #include "program/space.h"
@@ -16,7 +17,7 @@ namespace gemmsmith {
 class PlanPrefix {
  public:
   bool has_family() const { return has_family_; }
-  bool IsWhole() const { return has_family_ && given_ == GetFamily(plan_.family).ToldCount(); }
+  bool IsWhole() const { return has_family_ && given_ == SpokenAxisCount(GetFamily(plan_.family)); }
   const Plan& plan() const { return plan_; }  // what is not given is 0
   size_t given() const { return given_; }     // parameters
   void Take(Token token);                     // a family's word, or a value of the next parameter; CHECKs that it is

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/random.h"
+#include "policy/spoken.h"
 #include "policy/tokens.h"
 #include "program/legality.h"
 
@@ -14,7 +15,7 @@ namespace {
 const Gemm kGemm = {.shape = {256, 512, 4096}};
 const Device& H200() { return KnownDevices()[0]; }
 
-// As a policy would that knows nothing: any of the words that are allowed. Also says what they read as.
+// Draws among the allowed words, as a policy without knowledge would. Reads the words back.
 std::optional<Plan> SamplePlan(const PlanMask& mask, Random& random) {
   PlanPrefix prefix;
   std::vector<Token> tokens;
@@ -34,19 +35,17 @@ TEST(PlanMaskTest, EverySampledPlanCanBeReadAndEveryValueOccurs) {
   for (int i = 0; i < 5000; ++i) {
     const Plan plan = *SamplePlan(AnyPlanMask(), random);
     const Family& family = GetFamily(plan.family);
-    EXPECT_TRUE(IsToldWhole(plan));
-    for (size_t p = 0; p < family.ToldCount(); ++p)
-      seen.emplace(plan.family,
-                   std::string(family.parameters[p].name) + "=" + family.parameters[p].Print(plan.values[p]));
+    EXPECT_TRUE(IsSpokenWhole(plan));
+    for (size_t i = 0; i < SpokenAxisCount(family); ++i)
+      seen.emplace(plan.family, std::string(family.axes[i].name) + "=" + family.axes[i].Print(plan.values[i]));
   }
   size_t values = 0;
   for (const Family& family : Families())
-    for (const Parameter& parameter : family.parameters.first(family.ToldCount()))
-      values += parameter.told_values().size();
+    for (size_t i = 0; i < SpokenAxisCount(family); ++i) values += SpokenValues(family, i).size();
   EXPECT_EQ(seen.size(), values);
 }
 
-TEST(PlanMaskTest, PlansSampledUnderTheLegalMaskAreLegal) {
+TEST(PlanMaskTest, PlansSampledUnderTheLegalMaskAreWorthTrying) {
   Random random(2);
   for (const Gemm& gemm : {kGemm, Gemm{.shape = {64, 64, 64}, .kind = {kNn}}, Gemm{.shape = {8192, 8192, 8192}},
                            Gemm{.shape = {17, 31, 63}}, Gemm{.shape = {1, 4096, 4096}}}) {
@@ -54,7 +53,7 @@ TEST(PlanMaskTest, PlansSampledUnderTheLegalMaskAreLegal) {
     std::set<Plan> seen;
     for (int i = 0; i < 200; ++i) {
       const Plan plan = *SamplePlan(mask, random);
-      EXPECT_TRUE(IsLegal(plan, gemm, H200())) << Print(plan) << " for " << Print(gemm);
+      EXPECT_TRUE(IsWorthTrying(plan, gemm, H200())) << Print(plan) << " for " << Print(gemm);
       seen.insert(plan);
     }
     EXPECT_GT(seen.size(), 150u) << Print(gemm);
@@ -92,10 +91,10 @@ TEST(PlanMaskTest, TheMaskOfASpaceLeadsToAllItsPlansAndNoOthers) {
   EXPECT_FALSE(mask.Strike(DefaultPlan(FamilyId::kDirect)));
 }
 
-TEST(PlanMaskTest, WhatWordsDoNotSayWholeIsNotDrawnFromASpace) {
-  const Plan plain = *ParsePlan("wgmma schedule=pingpong"), placed = *ParsePlan("wgmma schedule=pingpong place=near"),
-             other_placed = *ParsePlan("wgmma schedule=pingpong raster=8 place=near");
-  const Space space(std::vector<Plan>{plain, placed, other_placed});
+TEST(PlanMaskTest, PlansThatTheWordsCannotSayAreNotDrawnFromASpace) {
+  const Plan plain = *ParsePlan("wgmma schedule=pingpong"), last = *ParsePlan("wgmma schedule=pingpong trigger=last"),
+             placed = *ParsePlan("wgmma schedule=pingpong raster=8 place=near");
+  const Space space(std::vector<Plan>{plain, last, placed});
   SpacePlanMask mask(space);
   EXPECT_EQ(mask.remaining(), 1u);
   Random random(4);

@@ -7,6 +7,7 @@
 
 #include "policy/contexts.h"
 #include "policy/plan_mask.h"
+#include "policy/tokens.h"
 #include "program/cost.h"
 
 namespace gemmsmith {
@@ -25,7 +26,7 @@ std::unique_ptr<SpacePlanMask> MaskWithPrior(const Space& space, const std::opti
   return mask;
 }
 
-// What its words are believed together.
+// The sum over its words.
 double BeliefIn(const Plan& plan, const PlanMask& mask) {
   PlanPrefix prefix;
   double sum = 0;
@@ -39,7 +40,7 @@ double BeliefIn(const Plan& plan, const PlanMask& mask) {
   return sum;
 }
 
-TEST(PriorTest, AllWordsOfAPlanAreBelievedAsMuchAsItsPredictedTimeSays) {
+TEST(PriorTest, TheWordsOfAPlanTogetherAreBelievedByItsPredictedTime) {
   const Space space = SomeSpace();
   const auto mask = MaskWithPrior(space);
   double best_ns = INFINITY;
@@ -48,7 +49,7 @@ TEST(PriorTest, AllWordsOfAPlanAreBelievedAsMuchAsItsPredictedTimeSays) {
     EXPECT_NEAR(BeliefIn(plan, *mask), -kFaith * std::log(Predicted(plan) / best_ns), 1e-3) << Print(plan);
 }
 
-TEST(PriorTest, WhoIsStruckOffIsNoMeasureForTheOthers) {
+TEST(PriorTest, BeliefsAreRelativeToTheBestPlanThatIsNotStruckOff) {
   const Space space = SomeSpace();
   const auto mask = MaskWithPrior(space);
   std::vector<Plan> plans = space.plans();
@@ -58,7 +59,7 @@ TEST(PriorTest, WhoIsStruckOffIsNoMeasureForTheOthers) {
   EXPECT_NEAR(BeliefIn(plans[5], *mask), 0, 1e-5);
 }
 
-TEST(PriorTest, WhatIsKnownCorrectsIt) {
+TEST(PriorTest, AMeasurementCorrectsIt) {
   const Space space = SomeSpace();
   const Plan& known = *std::ranges::min_element(space.plans(), {}, Predicted);
   const double before = BeliefIn(known, *MaskWithPrior(space));
@@ -66,10 +67,10 @@ TEST(PriorTest, WhatIsKnownCorrectsIt) {
   EXPECT_LT(BeliefIn(known, *MaskWithPrior(space, slow)), before - 0.05 * kFaith);
 }
 
-TEST(PriorTest, WhatIsIllegalIsBelievedLeastAndNotRuledOut) {
+TEST(PriorTest, IllegalPlansAreBelievedLeastAndNotRuledOut) {
   std::vector<Plan> plans = RankedPlans(kGemm, H200(), 3);
   Plan illegal = plans.front();
-  for (const int value : GetFamily(illegal.family).parameters[0].values)
+  for (const int value : GetFamily(illegal.family).axes[0].live_values())
     if (illegal.values[0] = value; !IsLegal(illegal, kGemm, H200())) break;
   ASSERT_FALSE(IsLegal(illegal, kGemm, H200()));
   plans.push_back(illegal);

@@ -24,7 +24,7 @@ size_t RequestsAtOnce(size_t requests, int plans) {
 
 int LongestPlan() {
   size_t longest = 0;
-  for (const Family& family : Families()) longest = std::max(longest, 1 + family.parameters.size());
+  for (const Family& family : Families()) longest = std::max(longest, 1 + family.axes.size());
   return int(longest);
 }
 

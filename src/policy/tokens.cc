@@ -7,6 +7,8 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "policy/spoken.h"
+#include "program/family.h"
 
 namespace gemmsmith {
 
@@ -88,10 +90,8 @@ class Writer {
   void PutPlan(const Plan& plan) {
     const Family& family = GetFamily(plan.family);
     Put(words_.families[int(plan.family)]);
-    for (size_t i = 0; i < family.ToldCount(); ++i) {
-      const Parameter& parameter = family.parameters[i];
-      Put(words_.Values(plan.family, i)[parameter.IndexOf(parameter.ToldValue(plan.values[i]))]);
-    }
+    for (size_t i = 0; i < SpokenAxisCount(family); ++i)
+      Put(words_.Values(plan.family, i)[family.axes[i].IndexOf(AsSpoken(family, i, plan.values[i]))]);
   }
 
   void PutJudged(const JudgedAs& judged) {
@@ -211,11 +211,11 @@ class Reader {
   }
 
   Plan TakePlan() {
-    Plan plan = DefaultPlan(Families()[size_t(Take(words_.families, "a family"))].id);
+    Plan plan = DefaultPlan(FamilyId(Take(words_.families, "a family")));
     const Family& family = GetFamily(plan.family);
-    for (size_t i = 0; i < family.ToldCount() && !failed(); ++i)
+    for (size_t i = 0; i < SpokenAxisCount(family) && !failed(); ++i)
       plan.values[i] =
-          family.parameters[i].values[size_t(Take(words_.Values(plan.family, i), family.parameters[i].name))];
+          family.axes[i].values[size_t(Take(words_.Values(plan.family, i), family.axes[i].name))];
     return plan;
   }
 
@@ -329,17 +329,6 @@ std::vector<Token> EncodePlan(const Plan& plan) {
   Writer writer;
   writer.PutPlan(plan);
   return std::move(writer).Take();
-}
-
-bool IsToldWhole(const Plan& plan) {
-  const Family& family = GetFamily(plan.family);
-  for (size_t i = 0; i < family.parameters.size(); ++i) {
-    const Parameter& parameter = family.parameters[i];
-    const std::span<const int> told = parameter.told_values();
-    const bool is_told = std::ranges::find(told, plan.values[i]) != told.end();
-    if (!is_told && (parameter.is_told() || plan.values[i] != parameter.default_value)) return false;
-  }
-  return true;
 }
 
 Result<Plan> DecodePlan(std::span<const Token> tokens) {

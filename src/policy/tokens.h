@@ -77,11 +77,8 @@ Result<Document> Decode(std::span<const Token> tokens);
 // of counters. Encode(Rounded(d)) == Encode(d).
 Document Rounded(const Document& document);
 
-// A family's word and one for each of its parameters that are told, in their order; a value without a word is told as
-// the last one that has.
+// A family's word and one for each of its axes that have words, in their order (policy/spoken.h).
 std::vector<Token> EncodePlan(const Plan& plan);
-// Whether the words say all of the plan: each value has a word, and axes that have none are as usual.
-bool IsToldWhole(const Plan& plan);
 Result<Plan> DecodePlan(std::span<const Token> tokens);
 
 // "gemmsmith-tokens-1 tn type:f16 ...", and back.

@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "evaluate/outcome.h"
+#include "policy/spoken.h"
 #include "problem/gemm.h"
 
 namespace gemmsmith {
@@ -63,10 +64,11 @@ Words FamilyWords() {
   return words;
 }
 
-Words ValueWords(const Family& family, const Parameter& parameter) {
+Words ValueWords(const Family& family, size_t index) {
+  const Axis& axis = family.axes[index];
   Words words;
-  for (const int value : parameter.told_values())
-    words.push_back(fmt::format("{}.{}={}", family.name, parameter.name, parameter.Print(value)));
+  for (const int value : SpokenValues(family, index))
+    words.push_back(fmt::format("{}.{}={}", family.name, axis.name, axis.Print(value)));
   return words;
 }
 
@@ -126,8 +128,7 @@ Vocabulary::Vocabulary() {
   for (const Family& family : Families()) {
     GEMMSMITH_CHECK(size_t(family.id) == values.size(), "families are not in the order of their ids");
     values.emplace_back();
-    for (const Parameter& parameter : family.parameters.first(family.ToldCount()))
-      values.back().push_back(Add(ValueWords(family, parameter)));
+    for (size_t axis = 0; axis < SpokenAxisCount(family); ++axis) values.back().push_back(Add(ValueWords(family, axis)));
   }
   identity_ = fmt::format("tokens {} {}", kTokenVersion, HashBytes(Join(words_, " ")).Hex().substr(0, 12));
 }

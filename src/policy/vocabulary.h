@@ -67,13 +67,13 @@ class Vocabulary {
   Token operator[](Mark mark) const { return marks[int(mark)]; }
   const TokenBlock& Integers(IntegerField field) const { return integers[size_t(field)]; }
   const TokenBlock& Reals(RealField field) const { return reals[size_t(field)]; }  // exponents, then zero
-  const TokenBlock& Values(FamilyId family, size_t parameter) const { return values[size_t(family)][parameter]; }
+  const TokenBlock& Values(FamilyId family, size_t axis) const { return values[size_t(family)][axis]; }
 
   TokenBlock marks, digits, layouts, types, accumulations, families, kinds, stages, goals, counters;
   TokenBlock higher, lower;  // by counter: what an analysis names
   std::array<TokenBlock, kIntegerFieldCount> integers;
   std::array<TokenBlock, kRealFieldCount> reals;
-  std::vector<std::vector<TokenBlock>> values;  // by family and parameter that is told, in the order of its values
+  std::vector<std::vector<TokenBlock>> values;  // by family and axis that is told, in the order of its values
 
  private:
   TokenBlock Add(const std::vector<std::string>& words);

@@ -12,19 +12,17 @@ void ConfigText::Add(std::string_view name, int value) { Line("int", name, fmt::
 
 void ConfigText::Add(std::string_view name, bool value) { Line("bool", name, value ? "true" : "false"); }
 
+// An enumerator by its number: the device header names them.
 void ConfigText::Add(std::string_view name, Trigger trigger) {
-  constexpr std::string_view kNames[] = {"kNone", "kEarly", "kSoon", "kLate", "kLast"};
-  Line("auto", name, fmt::format("gemmsmith::Trigger::{}", kNames[int(trigger)]));
+  Line("auto", name, fmt::format("gemmsmith::Trigger({})", int(trigger)));
 }
 
 void ConfigText::Add(std::string_view name, Schedule schedule) {
-  constexpr std::string_view kNames[] = {"kOneTile", "kCooperative", "kPingPong", "kUnaided"};
-  Line("auto", name, fmt::format("gemmsmith::Schedule::{}", kNames[int(schedule)]));
+  Line("auto", name, fmt::format("gemmsmith::Schedule({})", int(schedule)));
 }
 
-void ConfigText::Add(std::string_view name, SplitReduction reduction, int split) {
-  constexpr std::string_view kNames[] = {"kAdd", "kOrdered", "kCluster", "kExchange"};
-  Line("auto", name, fmt::format("gemmsmith::SplitReduction::{}", split == 1 ? "kNone" : kNames[int(reduction)]));
+void ConfigText::Add(std::string_view name, SplitReduction reduction) {
+  Line("auto", name, fmt::format("gemmsmith::SplitReduction({})", int(reduction)));
 }
 
 void ConfigText::AddKind(const GemmKind& kind) {

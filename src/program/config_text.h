@@ -1,12 +1,11 @@
-// "struct Config { ... };": the compile-time face of a plan for one problem, which a device template is instantiated
-// with.
+// "struct Config { ... };": a plan for one problem as the compile-time constants of a device template.
 #pragma once
 
 #include <string>
 #include <string_view>
 
 #include "problem/gemm.h"
-#include "program/axes.h"
+#include "program/shared_axes.h"
 
 namespace gemmsmith {
 
@@ -16,8 +15,7 @@ class ConfigText {
   void Add(std::string_view name, bool value);
   void Add(std::string_view name, Trigger trigger);
   void Add(std::string_view name, Schedule schedule);
-  // A reduction of one split is none.
-  void Add(std::string_view name, SplitReduction reduction, int split);
+  void Add(std::string_view name, SplitReduction reduction);
   void AddKind(const GemmKind& kind);  // Type, Sum, kRowMajorB
   // kFixedM, kFixedN, kFixedK.
   void AddShape(const Shape& shape, FixedDimensions fixed);

@@ -1,5 +1,5 @@
-// How long a plan will take: a small analytic model with constants fitted to measurements of an H200, for choosing what
-// to measure, never for judging. docs/lab/cost_model.md says how well it ranks.
+// How long a plan will take: a small analytic model with constants fitted to measurements of an H200. It decides what to
+// measure and never judges. docs/lab/cost_model.md says how well it ranks.
 #pragma once
 
 #include "problem/gemm.h"
@@ -7,11 +7,8 @@
 
 namespace gemmsmith {
 
-// Device time of one call in a stream of plain launches, operands in L2 where they fit. Finite and positive for every
-// plan and every problem without Problems(), legal or not. About 0.1 us a call.
+// Device time of one call in a stream of plain launches, with operands in L2 where they fit. Finite and positive for
+// every plan and every valid problem, legal or not. About 0.1 us a call.
 double PredictTimeNs(const Plan& plan, const Gemm& gemm, const Device& device);
-
-// Distinct bytes of A and B that the tiles of one wave ask L2 for, by the plan's raster; 0 where its family has none.
-double WaveBytes(const Plan& plan, const Gemm& gemm, const Device& device);
 
 }  // namespace gemmsmith

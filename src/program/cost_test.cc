@@ -1,11 +1,10 @@
 #include "program/cost.h"
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "program/legality.h"
+#include "program/family.h"
 #include "program/space.h"
 
 namespace gemmsmith {
@@ -32,7 +31,19 @@ TEST(PredictTime, IsFiniteAndPositiveForEveryPlanLegalOrNot) {
       }
 }
 
-// Measured on an H200 (data/h200), tn unless said; the model is within a quarter of each.
+// Records hold such plans.
+TEST(PredictTime, IsFiniteAndPositiveForRetiredValues) {
+  for (const Family& family : Families())
+    for (const Axis& axis : family.axes)
+      for (const int value : axis.values) {
+        Plan plan = DefaultPlan(family.id);
+        plan.Set(axis.name, value);
+        const double time_ns = PredictTimeNs(plan, {{4096, 4096, 4096}}, H200());
+        EXPECT_TRUE(std::isfinite(time_ns) && time_ns > 0) << Print(plan);
+      }
+}
+
+// Measured on an H200 (data/h200), tn. The model is within a quarter of each.
 TEST(PredictTime, IsNearToMeasuredTimesOfDirectKernels) {
   struct Known {
     const char* plan;
@@ -47,7 +58,7 @@ TEST(PredictTime, IsNearToMeasuredTimesOfDirectKernels) {
     EXPECT_NEAR(std::log(Predicted(one.plan, one.gemm) / one.time_ns), 0, std::log(1.25)) << one.plan;
 }
 
-// Bare kernels of the same structure (H200, 2026-11-21), tn.
+// Bare kernels of the same structure (H200), tn.
 TEST(PredictTime, IsNearToMeasuredTimesOfPersistentKernels) {
   struct Known {
     const char* plan;
@@ -71,43 +82,14 @@ TEST(PredictTime, IsNearToMeasuredTimesOfPersistentKernels) {
   }
 }
 
-// The time of a narrow tile in a ring with one word more, over that without it.
-double ShareWith(std::string_view word, const Shape& shape) {
-  const std::string plain = "wgmma tile_m=128 tile_n=64 stages=6";
-  return Predicted(fmt::format("{} {}", plain, word), {shape}) / Predicted(plain, {shape});
-}
-
 TEST(PredictTime, StreamingPaysWhereOperandsComeFromMemory) {
-  const auto share = [](const Shape& shape) { return ShareWith("stream=b", shape); };
-  EXPECT_LT(share({128, 16384, 4096}), 0.99);
-  EXPECT_LT(share({128, 2048, 16384}), share({128, 16384, 16384})) << "more of what is just larger than L2 stays there";
-  EXPECT_EQ(share({128, 2048, 2048}), 1);
-}
-
-TEST(PredictTime, KeepingPaysAsLongAsThereIsRoom) {
-  const auto of = [](int keep) {
-    return Predicted(fmt::format("wgmma tile_m=128 tile_n=64 stages=6 stream=b keep={}", keep), {{128, 8192, 8192}});
-  };  // 8.4 MB for each of sixteen
-  EXPECT_LT(of(2), 0.98 * of(0));
-  EXPECT_LT(of(2), of(1));
-  EXPECT_GT(of(4), of(2));
-}
-
-TEST(PredictTime, AlternatingPaysTheMoreTheLessThereIsToRead) {
-  const auto share = [](const Shape& shape) { return ShareWith("walk=alternating", shape); };
-  EXPECT_LT(share({128, 8192, 8192}), 0.97);
-  EXPECT_LT(share({128, 8192, 8192}), share({128, 8192, 16384}));
-  EXPECT_LT(share({128, 8192, 16384}), 1);
-}
-
-TEST(PredictTime, AlternatingLaunchesFindMoreOfWhatIsKeptLineByLine) {
-  const auto of = [](std::string_view kept) {
-    return Predicted(fmt::format("wgmma tile_m=128 tile_n=64 stages=6 stream=b walk=alternating {}", kept),
-                     {{128, 8192, 8192}});
+  const auto share = [](const Shape& shape) {
+    const std::string plain = "wgmma tile_m=128 tile_n=64 stages=6";
+    return Predicted(plain + " stream=b", {shape}) / Predicted(plain, {shape});
   };
-  EXPECT_LT(of("keep=3 kept=lines"), 0.98 * of("keep=3"));
-  EXPECT_LT(of("keep=3 kept=lines"), of("keep=1 kept=lines"));
-  EXPECT_EQ(of("keep=3"), of(""));
+  EXPECT_LT(share({128, 16384, 4096}), 0.99);
+  EXPECT_LT(share({128, 2048, 16384}), share({128, 16384, 16384})) << "more of a slightly larger operand stays in L2";
+  EXPECT_EQ(share({128, 2048, 2048}), 1);
 }
 
 TEST(PredictTime, SaysWhichScheduleSuits) {
@@ -122,7 +104,7 @@ TEST(PredictTime, SaysWhichScheduleSuits) {
   EXPECT_LT(of("cooperative tile_n=256 stages=3", long_and_capped), of("pingpong stages=6", long_and_capped));
 }
 
-TEST(PredictTime, EndingInTurnPaysBySharesOfTheStoreThatMatrixInstructionsCanHide) {
+TEST(PredictTime, AStaggerPaysByTheShareOfTheStoreThatMatrixInstructionsHide) {
   const auto saved = [](std::string_view plan, const Shape& shape) {
     const std::string words = "wgmma store=tma " + std::string(plan);
     return 1 - Predicted(words + " finish=in_turn", {shape}) / Predicted(words, {shape});
@@ -135,8 +117,8 @@ TEST(PredictTime, EndingInTurnPaysBySharesOfTheStoreThatMatrixInstructionsCanHid
   EXPECT_EQ(saved("warpgroups=1 stages=5", {2048, 1024, 1024}), 0);
 }
 
-// 128 tiles of 96 x 128 where straight roles have 96 or 192 of as many elements. Bare kernels: 30.7 to 31.7 us swapped,
-// 31.3 to 33 straight (H200, 2026-11-21).
+// 128 tiles of 96 x 128 where straight roles have 96 or 192 of as many elements. Bare kernels take 30.7 to 31.7 us
+// swapped, 31.3 to 33 us straight (H200).
 TEST(PredictTime, SwappedRolesPayWhereTheirTilesFillTheGpu) {
   const Gemm gemm{{12288, 128, 4096}};
   const auto of = [&](std::string_view words) {
@@ -149,7 +131,7 @@ TEST(PredictTime, SwappedRolesPayWhereTheirTilesFillTheGpu) {
   EXPECT_LT(swapped_ns, of("tile_m=192 tile_n=64 warpgroups=3"));
 }
 
-TEST(PredictTime, OfSwappedRolesIsThatOfStraightOnesForTheTransposedProblem) {
+TEST(PredictTime, IsTheSameForSwappedRolesAndTheTransposedProblem) {
   for (const char* words :
        {"schedule=one split=2", "schedule=pingpong stages=3", "schedule=cooperative tile_n=64 warpgroups=1"}) {
     const std::string rest = std::string(words) + " store=tma";
@@ -179,14 +161,14 @@ TEST(PredictTime, GroupsOfRowsGoOnIntoTheNextOnesWhereCHasFewColumns) {
   EXPECT_NEAR(of("raster=2"), of("raster=m"), 0.01 * of("raster=m")) << "64 rows of tiles run at once either way";
 }
 
-// 4096x128x8192: 24 splits of 27.7 us and more were all that a search tried (H200, 2026-11-21).
+// On 4096x128x8192 a search measured 24 splits, all slower than a whole K (H200).
 TEST(PredictTime, ExchangesOfLargeSumsDoNotComeBeforeWholeK) {
   const Gemm gemm{{4096, 128, 8192}};
   EXPECT_LT(Predicted("wgmma tile_m=64 tile_n=64 warpgroups=1 step_k=128 stages=7 cluster_n=2", gemm),
             Predicted("wgmma tile_m=128 tile_n=128 warpgroups=1 step_k=64 stages=7 split=4 reduction=exchange", gemm));
 }
 
-// Measured: 2.69 and 3.23 us; 18.4 and 10.1, since 32 clusters of four take two waves (H200, 2026-11-27).
+// Measured (H200): 2.69 against 3.23 us; 18.4 against 10.1 us, where 32 clusters of four take two waves.
 TEST(PredictTime, ClustersOfSplitsPayWhereAllFindRoomAtOnce) {
   const auto of = [](const Gemm& gemm, std::string_view words, std::string_view reduction) {
     return Predicted(
@@ -200,7 +182,7 @@ TEST(PredictTime, ClustersOfSplitsPayWhereAllFindRoomAtOnce) {
 
 TEST(PredictTime, SplitsPayWhereTilesAreFewAndKIsLong) {
   const auto with_split = [](const Gemm& gemm, std::string_view split) {
-    return Predicted("direct tile_m=16 tile_n=16 warps_k=8 chunks=2 fixed=all split=" + std::string(split), gemm);
+    return Predicted("wgmma tile_m=64 tile_n=64 warpgroups=1 stages=4 split=" + std::string(split), gemm);
   };
   EXPECT_LT(with_split({{64, 64, 16384}}, "8"), with_split({{64, 64, 16384}}, "1"));
   EXPECT_GT(with_split({{64, 64, 512}}, "8"), with_split({{64, 64, 512}}, "1"));

@@ -1,7 +1,5 @@
-// A small set of plans in which every parameter value that is legal for a problem occurs: what tests run instead of
-// all. Where a family has several schedules, every value occurs with each schedule that it is legal with, and so
-// with straight and with swapped roles. Parameters that no words tell are set one at a time: what needs two of them
-// (kept=lines with walk=alternating) does not occur.
+// A small set of plans in which every live value that is worth trying for a problem occurs: tests run it instead of all
+// plans. Values with device code of their own (schedules, roles) are each covered by themselves.
 #pragma once
 
 #include <cstdint>

@@ -2,14 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <set>
 
 #include "base/check.h"
 #include "base/text.h"
-#include "program/direct_family.h"
+#include "program/family.h"
 #include "program/free_form.h"
-#include "program/wgmma_family.h"
 
 namespace gemmsmith {
 
@@ -17,40 +15,13 @@ namespace {
 
 constexpr std::string_view kEntry = "gemmsmith_gemm";
 
-struct FamilyText {
-  std::string_view header;    // of src/device
-  std::string_view launcher;  // the host's side of it, for standalone files
-  std::string_view kernel;    // the template that runs a Config
-  std::string config;
-  bool fills_multiprocessor = false;  // one CTA has all registers: ptxas counts on setmaxnreg only where it is told so
-};
-
-FamilyText TextOf(const WgmmaPlan& plan, const Gemm& gemm) {
-  if (plan.is_persistent())
-    return {"gemm_persistent.cuh", plan.is_placed ? "launch_placed.cuh" : "launch_persistent.cuh",
-            "gemmsmith::PersistentKernel", WgmmaConfigText(plan, gemm), plan.MovesRegisters()};
-  return {"gemm_wgmma.cuh", "launch_wgmma.cuh", "gemmsmith::WgmmaKernel", WgmmaConfigText(plan, gemm)};
-}
-
-FamilyText TextOf(const Plan& plan, const Gemm& gemm) {
-  switch (plan.family) {
-    case FamilyId::kDirect:
-      return {"gemm_direct.cuh", "launch_direct.cuh", "gemmsmith::DirectKernel",
-              DirectConfigText(DirectPlan(plan), gemm)};
-    case FamilyId::kWgmma:
-      return TextOf(WgmmaPlan(plan), gemm);
-  }
-  GEMMSMITH_CHECK(false, "family {}", int(plan.family));
-  return {};
-}
-
-std::string KernelText(const FamilyText& family) {
+std::string Definition(const KernelText& text) {
   return fmt::format(
       "{}\nusing Kernel = {}<Config>;\n\n"
       "extern \"C\" __global__ void __launch_bounds__(Kernel::kThreads{})\n"
       "    {}(const __grid_constant__ Kernel::Arguments arguments) {{\n"
       "  Kernel::Run(arguments);\n}}\n",
-      family.config, family.kernel, family.fills_multiprocessor ? ", 1" : "", kEntry);
+      text.config, text.kernel, text.fills_multiprocessor ? ", 1" : "", kEntry);
 }
 
 std::string_view HeaderText(std::string_view name) {
@@ -79,14 +50,13 @@ std::string Inlined(std::string_view name, std::set<std::string_view>& done) {
 }  // namespace
 
 Source Emit(const Plan& plan, const Gemm& gemm) {
-  const FamilyText family = TextOf(plan, gemm);
-  return {fmt::format("// {}\n#include \"{}\"\n\n{}", Print(plan), family.header, KernelText(family)),
-          std::string(kEntry)};
+  const KernelText text = GetFamily(plan.family).TextOf(plan, gemm);
+  return {fmt::format("// {}\n#include \"{}\"\n\n{}", Print(plan), text.header, Definition(text)), std::string(kEntry)};
 }
 
 std::string EmitStandalone(const Plan& plan, const Gemm& gemm) {
-  const FamilyText family = TextOf(plan, gemm);
-  std::set<std::string_view> done{family.launcher};
+  const KernelText text = GetFamily(plan.family).TextOf(plan, gemm);
+  std::set<std::string_view> done{text.launcher};
   return fmt::format(
       "// {0}\n// for {1}\n//\n// One self-contained file: nvcc -std=c++17 -gencode arch=compute_90a,code=sm_90a\n"
       "// A and B as the layout says, packed; pointers aligned to 16 bytes; the workspace arrives zeroed and is left "
@@ -96,7 +66,7 @@ std::string EmitStandalone(const Plan& plan, const Gemm& gemm) {
       "extern \"C\" cudaError_t gemm(const void* a, const void* b, void* c, int m, int n, int k, void* workspace,\n"
       "                            size_t workspace_bytes, cudaStream_t stream) {{\n"
       "  return gemmsmith::LaunchGemm<Config>({5}, a, b, c, m, n, k, workspace, workspace_bytes, stream);\n}}\n",
-      Print(plan), Print(gemm), Inlined(family.launcher, done), KernelText(family), PrintDescriptor(gemm.kind), kEntry);
+      Print(plan), Print(gemm), Inlined(text.launcher, done), Definition(text), PrintDescriptor(gemm.kind), kEntry);
 }
 
 }  // namespace gemmsmith

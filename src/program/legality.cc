@@ -1,8 +1,6 @@
 #include "program/legality.h"
 
-#include "base/check.h"
-#include "program/direct_family.h"
-#include "program/wgmma_family.h"
+#include "program/family.h"
 
 namespace gemmsmith {
 
@@ -13,15 +11,17 @@ void CheckNumbers(const GemmKind& kind, Reasons& reasons) {
     reasons.Add("matrix instructions accumulate in f16 where the type is f16, not {}", Name(kind.type));
 }
 
-void CheckFamily(const Plan& plan, const Gemm& gemm, const Device& device, Reasons& reasons) {
+void CheckRetired(const Plan& plan, const Family& family, Reasons& reasons) {
+  for (size_t i = 0; i < family.axes.size(); ++i)
+    if (const Axis& axis = family.axes[i]; !axis.IsLive(plan.values[i]))
+      reasons.Add("{}={} is retired (docs/plan.md)", axis.name, axis.Print(plan.values[i]));
+}
+
+void CheckAll(const Plan& plan, const Gemm& gemm, const Device& device, Reasons& reasons) {
+  const Family& family = GetFamily(plan.family);
   CheckNumbers(gemm.kind, reasons);
-  switch (plan.family) {
-    case FamilyId::kDirect:
-      return CheckDirect(DirectPlan(plan), gemm, device, reasons);
-    case FamilyId::kWgmma:
-      return CheckWgmma(WgmmaPlan(plan), gemm, device, reasons);
-  }
-  GEMMSMITH_CHECK(false, "family {}", int(plan.family));
+  CheckRetired(plan, family, reasons);
+  family.Check(plan, gemm, device, reasons);
 }
 
 }  // namespace
@@ -29,16 +29,31 @@ void CheckFamily(const Plan& plan, const Gemm& gemm, const Device& device, Reaso
 std::vector<std::string> Check(const Plan& plan, const Gemm& gemm, const Device& device) {
   if (std::vector<std::string> problems = Problems(gemm); !problems.empty()) return problems;
   Reasons reasons(Reasons::Mode::kWords);
-  CheckFamily(plan, gemm, device, reasons);
+  CheckAll(plan, gemm, device, reasons);
+  return std::move(reasons).words();
+}
+
+bool IsLegal(const Plan& plan, const Gemm& gemm, const Device& device) {
+  Reasons reasons(Reasons::Mode::kCountOnly);
+  CheckAll(plan, gemm, device, reasons);
+  return reasons.count() == 0;
+}
+
+std::vector<std::string> Advise(const Plan& plan, const Gemm& gemm, const Device& device) {
+  Reasons reasons(Reasons::Mode::kWords);
+  GetFamily(plan.family).Advise(plan, gemm, device, reasons);
   return std::move(reasons).words();
 }
 
 int CountReasons(const Plan& plan, const Gemm& gemm, const Device& device) {
   Reasons reasons(Reasons::Mode::kCountOnly);
-  CheckFamily(plan, gemm, device, reasons);
+  CheckAll(plan, gemm, device, reasons);
+  GetFamily(plan.family).Advise(plan, gemm, device, reasons);
   return reasons.count();
 }
 
-bool IsLegal(const Plan& plan, const Gemm& gemm, const Device& device) { return CountReasons(plan, gemm, device) == 0; }
+bool IsWorthTrying(const Plan& plan, const Gemm& gemm, const Device& device) {
+  return CountReasons(plan, gemm, device) == 0;
+}
 
 }  // namespace gemmsmith

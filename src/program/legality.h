@@ -1,4 +1,4 @@
-// Whether a plan can run a problem on a device, and if not, every reason.
+// Whether a plan can run a problem on a device, and whether it is worth trying.
 #pragma once
 
 #include <string>
@@ -9,10 +9,17 @@
 
 namespace gemmsmith {
 
-// Empty: legal. Each reason is one line in words ("64 warps a CTA, at most 16").
+// Every reason why the plan cannot run, cannot be right, or is retired: one line each ("64 warps a CTA, at most 16").
+// Empty: legal.
 std::vector<std::string> Check(const Plan& plan, const Gemm& gemm, const Device& device);
-// The same without the words; cheap enough for millions.
-int CountReasons(const Plan& plan, const Gemm& gemm, const Device& device);
 bool IsLegal(const Plan& plan, const Gemm& gemm, const Device& device);
+
+// Every reason why a legal plan is not worth a measurement.
+std::vector<std::string> Advise(const Plan& plan, const Gemm& gemm, const Device& device);
+// Legal, and no advice against it: what searches choose from.
+bool IsWorthTrying(const Plan& plan, const Gemm& gemm, const Device& device);
+
+// The reasons of Check() and Advise(), counted without words; cheap enough for millions.
+int CountReasons(const Plan& plan, const Gemm& gemm, const Device& device);
 
 }  // namespace gemmsmith

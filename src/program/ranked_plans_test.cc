@@ -5,11 +5,10 @@
 #include <map>
 #include <set>
 
-#include "problem/grids.h"
-#include "program/axes.h"
 #include "program/cost.h"
+#include "program/family.h"
 #include "program/space.h"
-#include "program/wgmma_family.h"
+#include "program/wgmma/wgmma_plan.h"
 
 namespace gemmsmith {
 namespace {
@@ -33,22 +32,11 @@ TEST(RankedPlans, EveryShapeHasPlansForBothLayoutsAndTypesOnEveryKnownDevice) {
         }
 }
 
-TEST(RankedPlans, HaveNoValuesThatNoWordsTell) {
-  const Gemm gemm{{8192, 4096, 16384}};
-  bool persistent = false;
-  for (const Plan& plan : RankedPlans(gemm, H200(), 4000)) {
-    if (plan.family != FamilyId::kWgmma) continue;
-    persistent = persistent || WgmmaPlan(plan).schedule == Schedule::kCooperative;
-    EXPECT_FALSE(WgmmaPlan(plan).shares_rest()) << Print(plan);
-  }
-  EXPECT_TRUE(persistent);
-}
-
-TEST(RankedPlans, AreLegalDistinctAndSortedByPrediction) {
+TEST(RankedPlans, AreDistinctWorthTryingAndSortedByPrediction) {
   for (const Gemm& gemm : SomeGemms()) {
     const std::vector<Plan> plans = RankedPlans(gemm, H200(), 1000);
     EXPECT_EQ(std::set<Plan>(plans.begin(), plans.end()).size(), plans.size());
-    for (const Plan& plan : plans) ASSERT_TRUE(Check(plan, gemm, H200()).empty()) << Print(plan);
+    for (const Plan& plan : plans) ASSERT_TRUE(IsWorthTrying(plan, gemm, H200())) << Print(plan);
     EXPECT_TRUE(std::is_sorted(plans.begin(), plans.end(), [&](const Plan& a, const Plan& b) {
       return PredictTimeNs(a, gemm, H200()) < PredictTimeNs(b, gemm, H200());
     }));
@@ -62,33 +50,32 @@ TEST(RankedPlans, FillTheLimitAndFewerThanThatOnlyWhereThereAreNoMore) {
   EXPECT_LT(RankedPlans({{1, 1, 1}}, H200(), 1 << 20).size(), size_t(1 << 20));
 }
 
-// The first plans of a longer list are not all plans of a shorter one: the best geometries of the longer list are
-// varied further. But the best of all is the best of both.
+// A longer list varies its best geometries further, so it does not begin with the whole shorter list. The best plan is
+// the same.
 TEST(RankedPlans, StartWithTheSamePlanWhateverTheLimit) {
   for (const Gemm& gemm : SomeGemms())
     EXPECT_EQ(RankedPlans(gemm, H200(), 1).at(0), RankedPlans(gemm, H200(), 4096).at(0)) << Print(gemm);
 }
 
-// But for what known dimensions save and a trigger costs, which the fastest of a screening try.
-TEST(RankedPlans, NoRandomLegalPlanIsPredictedFasterThanTheFirst) {
+// Known dimensions and triggers stand at their screening values.
+TEST(RankedPlans, NoRandomPlanIsPredictedFasterThanTheFirst) {
   Random random(3);
   for (const Gemm& gemm : SomeGemms()) {
     const double best_ns = PredictTimeNs(RankedPlans(gemm, H200(), 1).at(0), gemm, H200());
-    int legal = 0;
+    int found = 0;
     for (const Family& family : Families())
       for (int i = 0; i < 30000; ++i) {
         Plan plan{family.id};
-        for (size_t axis = 0; axis < family.parameters.size(); ++axis) {
-          const auto values = family.parameters[axis].values;
+        for (size_t axis = 0; axis < family.axes.size(); ++axis) {
+          const std::span<const int> values = family.axes[axis].live_values();
           plan.values[axis] = values[random.Below(values.size())];
         }
-        plan.Set("fixed", int(family.id == FamilyId::kWgmma ? FixedDimensions::kNone : FixedDimensions::kAll));
-        plan.Set("trigger", int(Trigger::kLate));
-        if (!IsLegal(plan, gemm, H200())) continue;
-        ++legal;
+        plan = ScreeningForm(plan, H200());
+        if (!IsWorthTrying(plan, gemm, H200())) continue;
+        ++found;
         EXPECT_GE(PredictTimeNs(plan, gemm, H200()), best_ns) << Print(plan);
       }
-    EXPECT_GT(legal, 0);
+    EXPECT_GT(found, 0);
   }
 }
 
@@ -105,7 +92,7 @@ TEST(RankedPlans, HoldManyGeometriesAndVaryTheSecondaryAxesOfTheBest) {
     geometries.insert(GeometryOf(plan));
   }
   EXPECT_GT(geometries.size(), 1000u);
-  for (const auto& [axis, seen] : values) EXPECT_GT(seen.size(), 1u) << "parameter " << axis.second;
+  for (const auto& [axis, seen] : values) EXPECT_GT(seen.size(), 1u) << "axis " << axis.second;
 }
 
 TEST(RankedPlans, OneTileHasOneRaster) {
@@ -113,7 +100,7 @@ TEST(RankedPlans, OneTileHasOneRaster) {
     const int raster = GetFamily(plan.family).IndexOf("raster");
     if (raster < 0) continue;
     if (plan.Get("tile_m") < 64 || plan.Get("tile_n") < 64) continue;
-    EXPECT_EQ(plan.values[raster], GetFamily(plan.family).parameters[raster].values.front()) << Print(plan);
+    EXPECT_EQ(plan.values[size_t(raster)], GetFamily(plan.family).axes[size_t(raster)].values.front()) << Print(plan);
   }
 }
 
@@ -136,7 +123,7 @@ std::vector<std::string> FirstTiles(const Shape& shape, size_t count) {
   std::vector<std::string> tiles;
   for (const Plan& plan : RankedPlans({shape}, H200(), kLiveSpaceSize)) {
     if (plan.family != FamilyId::kWgmma || tiles.size() == count) continue;
-    const Parameter& schedule = GetFamily(plan.family).parameters[GetFamily(plan.family).IndexOf("schedule")];
+    const Axis& schedule = WgmmaAxes()[WgmmaAxis::kSchedule];
     const std::string tile =
         fmt::format("{} {}x{}", schedule.Print(plan.Get("schedule")), plan.Get("tile_m"), plan.Get("tile_n"));
     if (std::find(tiles.begin(), tiles.end(), tile) == tiles.end()) tiles.push_back(tile);
@@ -144,8 +131,7 @@ std::vector<std::string> FirstTiles(const Shape& shape, size_t count) {
   return tiles;
 }
 
-// The winners of bare kernels, one or more a class (H200, 2026-11-21); a search that begins far from them must be
-// lucky.
+// Winners among bare kernels, one or more a class (H200). A search that begins far from them needs luck.
 TEST(RankedPlans, LeadWithTilesThatWon) {
   struct Won {
     Shape shape;

@@ -2,16 +2,17 @@
 
 #include <algorithm>
 
+#include "program/family.h"
+
 namespace gemmsmith {
 
 std::vector<Plan> Neighbours(const Plan& plan) {
-  const Family& family = GetFamily(plan.family);
+  const std::span<const Axis> axes = GetFamily(plan.family).axes;
   std::vector<Plan> neighbours;
-  for (size_t i = 0; i < family.parameters.size(); ++i) {
-    const Parameter& parameter = family.parameters[i];
+  for (size_t i = 0; i < axes.size(); ++i) {
     const int here = plan.values[i];
-    for (const int there : parameter.values) {
-      if (there == here || (parameter.HasSteps() && parameter.StepsBetween(here, there) != 1)) continue;
+    for (const int there : axes[i].live_values()) {
+      if (there == here || (axes[i].HasSteps() && axes[i].StepsBetween(here, there) != 1)) continue;
       Plan neighbour = plan;
       neighbour.values[i] = there;
       neighbours.push_back(neighbour);
@@ -20,14 +21,15 @@ std::vector<Plan> Neighbours(const Plan& plan) {
   return neighbours;
 }
 
-// What no words tell is for twins. (Until 2026-11-26 it was drawn too, to no avail where calls are short: evolution
-// took other ways by the same seed.)
 Plan Mutate(const Plan& plan, Random& random) {
-  const Family& family = GetFamily(plan.family);
+  const std::span<const Axis> axes = GetFamily(plan.family).axes;
+  std::vector<size_t> movable;
+  for (size_t i = 0; i < axes.size(); ++i)
+    if (axes[i].live_values().size() > 1) movable.push_back(i);
   Plan mutant = plan;
   for (uint64_t moves = 1 + random.Below(3); moves > 0; --moves) {
-    const size_t i = random.Below(family.ToldCount());
-    const auto values = family.parameters[i].told_values();
+    const size_t i = movable[random.Below(movable.size())];
+    const std::span<const int> values = axes[i].live_values();
     mutant.values[i] = values[random.Below(values.size())];
   }
   return mutant;
@@ -36,7 +38,7 @@ Plan Mutate(const Plan& plan, Random& random) {
 Plan Cross(const Plan& first, const Plan& second, Random& random) {
   Plan child = first;
   if (first.family != second.family) return child;
-  for (size_t i = 0; i < GetFamily(first.family).parameters.size(); ++i)
+  for (size_t i = 0; i < GetFamily(first.family).axes.size(); ++i)
     if (random.Below(2) == 1) child.values[i] = second.values[i];
   return child;
 }

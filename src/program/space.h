@@ -10,32 +10,30 @@
 
 namespace gemmsmith {
 
-// The legal plans that are predicted fastest, of all families together, sorted by predicted time and then canonically:
-// `limit` of them where there are as many. Axes with little say in the time (store, raster) are varied only where
-// the rest of the plan is promising, and not at all where every value makes the same kernel; trigger and fixed stand at
-// one value.
+// The plans worth trying that are predicted fastest, of all families together, sorted by predicted time and then
+// canonically: `limit` of them where there are as many. Axes outside the geometry are varied only where the geometry is
+// promising. Trigger and fixed stand at their screening values.
 std::vector<Plan> RankedPlans(const Gemm& gemm, const Device& device, size_t limit);
 
-// The plan with what all of RankedPlans() have of that which twins bring: trigger, known dimensions, place, walk, and
-// whole shares of a streamed operand.
-Plan UsualForm(Plan plan, const Device& device);
+// The plan with the trigger and the known dimensions that all of RankedPlans() have.
+Plan ScreeningForm(Plan plan, const Device& device);
 
-// The plan with its secondary axes at their first values: what plans have in common that differ in little of the time.
+// The plan with its other axes at their first values: tile and feed, or the tile alone.
 Plan GeometryOf(const Plan& plan);
+Plan TilingOf(const Plan& plan);
 
-// The search's whole world where a GPU measures.
+// Plans that a live search chooses from.
 inline constexpr size_t kLiveSpaceSize = 4096;
 
-// Plans that differ in one parameter by one step of its values (or, for an axis without steps, in any other word).
+// Plans that differ on one axis by one step of its live values (or, for an axis without steps, in any other word).
 std::vector<Plan> Neighbours(const Plan& plan);
 
-// One to three parameters moved at random; legality is the caller's concern.
+// One to three axes moved at random; legality is the caller's concern.
 Plan Mutate(const Plan& plan, Random& random);
-// Each parameter from one of two parents of one family; with parents of two families, a copy of the first.
+// Each axis from one of two parents of one family; with parents of two families, a copy of the first.
 Plan Cross(const Plan& first, const Plan& second, Random& random);
 
-// A finite set of candidate plans with fast membership: RankedPlans() where a GPU measures, the recorded ones where a
-// record answers.
+// A finite set of candidate plans with fast membership: RankedPlans() in a live search, the recorded ones in a replay.
 class Space {
  public:
   explicit Space(std::vector<Plan> plans);  // sorted and made unique

@@ -7,6 +7,7 @@
 
 #include "base/statistics.h"
 #include "base/text.h"
+#include "program/family.h"
 
 namespace gemmsmith {
 namespace {
@@ -22,15 +23,15 @@ struct NumberAxis {
 };
 
 // A word that is a number counts as one: raster=8, stages=4, but not stages=resident.
-std::optional<int> NumberOn(const Plan& plan, const Parameter& parameter) {
-  const std::optional<long long> number = ParseInteger(parameter.Print(plan.Get(parameter.name)));
+std::optional<int> NumberOn(const Plan& plan, const Axis& axis) {
+  const std::optional<long long> number = ParseInteger(axis.Print(plan.Get(axis.name)));
   return number ? std::optional(int(*number)) : std::nullopt;
 }
 
 std::vector<NumberAxis> NumberAxes(const Family& family) {
   std::vector<NumberAxis> axes;
-  for (const Parameter& parameter : family.parameters)
-    axes.push_back({std::string(parameter.name), [&parameter](const Plan& plan) { return NumberOn(plan, parameter); }});
+  for (const Axis& axis : family.axes)
+    if (!IsRetired(axis)) axes.push_back({std::string(axis.name), [&axis](const Plan& plan) { return NumberOn(plan, axis); }});
   for (const std::string product : {"tile", "cluster"}) {
     const std::string m = product + "_m", n = product + "_n";
     if (family.IndexOf(m) < 0 || family.IndexOf(n) < 0) continue;

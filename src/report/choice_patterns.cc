@@ -9,7 +9,7 @@
 
 #include "base/statistics.h"
 #include "base/text.h"
-#include "program/axes.h"
+#include "program/family.h"
 #include "report/timed_plans.h"
 
 namespace gemmsmith {
@@ -32,17 +32,15 @@ PlansTimed PlansTimedBy(Clock clock, const std::vector<Trial>& trials, const Sel
   return timed;
 }
 
-bool CountsFor(const Parameter& choice, const Plan& plan) {
-  if (choice.name == "reduction") return plan.Get("split") > 1;
-  if (choice.name == "kept") return plan.Get("keep") != 0;
-  if (choice.name == "ctas") return plan.Get("schedule") != int(Schedule::kOneTile);
-  return true;
+bool CountsFor(const Axis& choice, const Plan& plan) {
+  const Family& family = GetFamily(plan.family);
+  return family.HasSay(size_t(family.IndexOf(choice.name)), plan);
 }
 
 bool IsNumber(std::string_view word) { return ParseInteger(word).has_value(); }
 
 // Words that are numbers count as one value, "2..12": which number is a matter of correlations.
-Label ChoiceLabel(const Plan& plan, const Parameter& choice) {
+Label ChoiceLabel(const Plan& plan, const Axis& choice) {
   Label label = AxisLabel(plan, choice.name);
   if (!IsNumber(label.text)) return label;
   const auto first = std::find_if(choice.words.begin(), choice.words.end(), IsNumber);
@@ -56,7 +54,7 @@ bool HasRival(const PlansTimed& timed, const WinningPlan& winner, const std::fun
 }
 
 // Of the winner's family, with another value.
-bool HasRivalIn(const Parameter& choice, const PlansTimed& timed, const WinningPlan& winner, const Label& value) {
+bool HasRivalIn(const Axis& choice, const PlansTimed& timed, const WinningPlan& winner, const Label& value) {
   const size_t axis = size_t(GetFamily(winner.plan.family).IndexOf(choice.name));
   return HasRival(timed, winner, [&](const Plan& plan) {
     return plan.family == winner.plan.family && plan.values[axis] != winner.plan.values[axis] &&
@@ -115,17 +113,17 @@ std::vector<ChoicePattern> ChoicePatterns(const std::vector<Trial>& trials, cons
                         !HasRival(timed, winner, [&](const Plan& plan) { return plan.family != winner.plan.family; })});
   add("any", "family", families);
   for (const Family& family : Families())
-    for (const Parameter& parameter : family.parameters) {
-      if (parameter.words.empty()) continue;
-      const bool is_of_chains = parameter.name == "trigger";
+    for (const Axis& axis : family.axes) {
+      if (axis.words.empty() || IsRetired(axis)) continue;
+      const bool is_of_chains = axis.role == AxisRole::kChain;
       std::vector<Chosen> winners;
       for (const WinningPlan& winner : is_of_chains ? of_chains : of_device)
-        if (winner.plan.family == family.id && CountsFor(parameter, winner.plan)) {
-          const Label value = ChoiceLabel(winner.plan, parameter);
+        if (winner.plan.family == family.id && CountsFor(axis, winner.plan)) {
+          const Label value = ChoiceLabel(winner.plan, axis);
           const PlansTimed& rivals = is_of_chains ? timed_in_chains : timed;
-          winners.push_back({winner.gemm.shape, value, !HasRivalIn(parameter, rivals, winner, value)});
+          winners.push_back({winner.gemm.shape, value, !HasRivalIn(axis, rivals, winner, value)});
         }
-      add(std::string(family.name), std::string(parameter.name), winners);
+      add(std::string(family.name), std::string(axis.name), winners);
     }
   return patterns;
 }

@@ -1,19 +1,13 @@
 #include "report/padding.h"
 
-#include "program/direct_family.h"
-#include "program/wgmma_family.h"
+#include "program/family.h"
 
 namespace gemmsmith {
 namespace {
 
-// A warp of `direct` loads its K by so many.
-constexpr int kDirectStepK = 32;
-
-int Whole(int extent, int unit) { return CeilDivide(extent, unit) * unit; }
-
 void Add(RaggedRow& row, const WinningPlan& winner) {
   const Shape& shape = winner.gemm.shape;
-  const ComputedExtent computed = ComputedBy(winner.plan, shape);
+  const ComputedExtent computed = GetFamily(winner.plan.family).ComputedBy(winner.plan, shape);
   ++row.winners;
   row.ragged_m += computed.m != shape.m;
   row.ragged_n += computed.n != shape.n;
@@ -25,22 +19,13 @@ void Add(RaggedRow& row, const WinningPlan& winner) {
 
 }  // namespace
 
-ComputedExtent ComputedBy(const Plan& plan, const Shape& shape) {
-  if (plan.family == FamilyId::kDirect) {
-    const DirectPlan direct(plan);
-    return {Whole(shape.m, direct.tile_m), Whole(shape.n, direct.tile_n), Whole(shape.k, kDirectStepK)};
-  }
-  const WgmmaPlan wgmma(plan);
-  return {wgmma.TilesM(shape) * wgmma.tile_m, wgmma.TilesN(shape) * wgmma.tile_n, Whole(shape.k, wgmma.step_k)};
-}
-
 bool IsRagged(const Plan& plan, const Shape& shape) {
-  const ComputedExtent computed = ComputedBy(plan, shape);
+  const ComputedExtent computed = GetFamily(plan.family).ComputedBy(plan, shape);
   return computed.m != shape.m || computed.n != shape.n || computed.k != shape.k;
 }
 
 double PaddingRatio(const Plan& plan, const Shape& shape) {
-  const ComputedExtent computed = ComputedBy(plan, shape);
+  const ComputedExtent computed = GetFamily(plan.family).ComputedBy(plan, shape);
   return double(computed.m) * computed.n * computed.k / shape.Volume();
 }
 

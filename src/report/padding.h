@@ -8,11 +8,6 @@
 
 namespace gemmsmith {
 
-// Extents of what is computed: whole tiles, whole clusters of them, whole steps of K.
-struct ComputedExtent {
-  int m = 0, n = 0, k = 0;
-};
-ComputedExtent ComputedBy(const Plan& plan, const Shape& shape);
 // Tiles, clusters or steps do not divide the problem.
 bool IsRagged(const Plan& plan, const Shape& shape);
 // Computed products over useful ones, at least 1.

@@ -11,6 +11,7 @@
 
 #include "base/text.h"
 #include "problem/grids.h"
+#include "program/family.h"
 #include "report/timed_plans.h"
 
 namespace gemmsmith {
@@ -21,10 +22,9 @@ using Groups = std::vector<Label>;
 Label OfNumber(int number) { return {{number}, fmt::format("{}", number)}; }
 Label OfText(std::string_view text) { return {{}, std::string(text)}; }
 
-// Both families have tiles.
 Label OfTile(const Plan& plan) {
-  const int m = plan.Get("tile_m"), n = plan.Get("tile_n");
-  return {{m, n}, fmt::format("{}x{}", m, n)};
+  const TileShape tile = GetFamily(plan.family).TileOf(plan);
+  return {{tile.m, tile.n}, fmt::format("{}x{}", tile.m, tile.n)};
 }
 
 struct NamedGroup {
@@ -186,15 +186,15 @@ Label AxisLabel(const Plan& plan, std::string_view axis) {
   const int index = family.IndexOf(axis);
   if (index < 0) return {{std::numeric_limits<int>::max()}, "-"};
   const int value = plan.values[size_t(index)];
-  return {{value}, family.parameters[size_t(index)].Print(value)};
+  return {{value}, family.axes[size_t(index)].Print(value)};
 }
 
 const std::vector<std::string_view>& PlanAxes() {
   static const std::vector<std::string_view> axes = [] {
     std::vector<std::string_view> names;
     for (const Family& family : Families())
-      for (const Parameter& parameter : family.parameters)
-        if (std::find(names.begin(), names.end(), parameter.name) == names.end()) names.push_back(parameter.name);
+      for (const Axis& axis : family.axes)
+        if (std::find(names.begin(), names.end(), axis.name) == names.end()) names.push_back(axis.name);
     return names;
   }();
   return axes;

@@ -149,7 +149,7 @@ bool IsDifference(const TechniqueRow& row) {
 
 void AddTechnique(const TechniqueRow& row, Sentences& sentences) {
   if (!IsDifference(row)) return;
-  const Technique& technique = *row.technique;
+  const ComparedTechnique& technique = *row.technique;
   std::string text = fmt::format(
       "{} the best plan with {} takes {:.2f} of the time of the best with {} ({}, middle half {:.2f} to {:.2f}), "
       "and is the fastest of all on {}",

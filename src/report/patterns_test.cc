@@ -1,4 +1,4 @@
-// Winners made up so that their patterns are computed by hand.
+// Made-up winners, so that their patterns are computed by hand.
 #include "report/patterns.h"
 
 #include <fmt/format.h>
@@ -28,7 +28,7 @@ Result<Patterns> PatternsOf(const std::vector<Trial>& trials) {
   return FindPatterns(trials, *SelectRecords(trials, {}));
 }
 
-const AxisPattern* Axis(const Patterns& patterns, std::string_view family, std::string_view axis) {
+const AxisPattern* OnAxis(const Patterns& patterns, std::string_view family, std::string_view axis) {
   for (const AxisPattern& pattern : patterns.axes)
     if (pattern.family == family && pattern.axis == axis) return &pattern;
   return nullptr;
@@ -46,7 +46,7 @@ const PatternSentence* About(const Patterns& patterns, std::string_view about) {
   return nullptr;
 }
 
-// So many winners with each of these m, n and k alike: tile_m is 64 up to m = 512 and 128 above, all else is the same.
+// `copies` winners for each m: tile_m is 64 up to m = 512 and 128 above, the other axes are constant.
 std::vector<Trial> TilesThatGrow(int copies) {
   std::vector<Trial> trials;
   for (const int m : {256, 512, 1024, 2048})
@@ -59,11 +59,11 @@ std::vector<Trial> TilesThatGrow(int copies) {
 
 TEST(AxisPatterns, FollowTheExtentOfTheStrongestCorrelation) {
   const Patterns patterns = *PatternsOf(TilesThatGrow(8));
-  const AxisPattern* tile_m = Axis(patterns, "wgmma", "tile_m");
+  const AxisPattern* tile_m = OnAxis(patterns, "wgmma", "tile_m");
   ASSERT_NE(tile_m, nullptr);
   EXPECT_EQ(tile_m->winners, 32);
   EXPECT_EQ(tile_m->follows, Extent::kM);
-  EXPECT_DOUBLE_EQ(tile_m->Correlation(), 4 / std::sqrt(20.0)) << "0 1 2 3 beside 0.5 0.5 2.5 2.5";
+  EXPECT_DOUBLE_EQ(tile_m->Correlation(), 4 / std::sqrt(20.0)) << "0 1 2 3 against 0.5 0.5 2.5 2.5";
   EXPECT_DOUBLE_EQ(*tile_m->correlation[size_t(Extent::kN)], 0);
   EXPECT_FALSE(tile_m->correlation[size_t(Extent::kK)].has_value()) << "k is the same everywhere";
   ASSERT_EQ(tile_m->octaves.size(), 4u);
@@ -73,27 +73,27 @@ TEST(AxisPatterns, FollowTheExtentOfTheStrongestCorrelation) {
   EXPECT_EQ(tile_m->octaves[3].median, 128);
 }
 
-TEST(AxisPatterns, OfWhatNeverVariesFollowNothing) {
+TEST(AxisPatterns, OfAConstantAxisFollowNothing) {
   const Patterns patterns = *PatternsOf(TilesThatGrow(8));
-  const AxisPattern* split = Axis(patterns, "wgmma", "split");
+  const AxisPattern* split = OnAxis(patterns, "wgmma", "split");
   ASSERT_NE(split, nullptr);
   EXPECT_FALSE(split->follows.has_value());
   EXPECT_TRUE(split->octaves.empty());
-  EXPECT_EQ(Axis(patterns, "direct", "tile_m"), nullptr) << "no winner is direct";
+  EXPECT_EQ(OnAxis(patterns, "direct", "tile_m"), nullptr) << "no winner is direct";
 }
 
 TEST(AxisPatterns, WordsAreNoNumbersAndProductsAre) {
   const Patterns patterns = *PatternsOf({Timed({64, 64, 64}, "wgmma stages=resident raster=m", 1),
                                          Timed({128, 64, 64}, "wgmma stages=4 raster=8 cluster_m=2 cluster_n=2", 1),
                                          Timed({256, 64, 64}, "direct warps_k=8", 1)});
-  EXPECT_EQ(Axis(patterns, "wgmma", "stages")->winners, 1) << "a resident K has no ring";
-  EXPECT_EQ(Axis(patterns, "wgmma", "raster")->winners, 1);
-  EXPECT_EQ(Axis(patterns, "wgmma", "schedule"), nullptr);
-  const AxisPattern* cluster = Axis(patterns, "wgmma", "cluster_m*cluster_n");
+  EXPECT_EQ(OnAxis(patterns, "wgmma", "stages")->winners, 1) << "a resident K has no ring";
+  EXPECT_EQ(OnAxis(patterns, "wgmma", "raster")->winners, 1);
+  EXPECT_EQ(OnAxis(patterns, "wgmma", "schedule"), nullptr);
+  const AxisPattern* cluster = OnAxis(patterns, "wgmma", "cluster_m*cluster_n");
   ASSERT_NE(cluster, nullptr);
   EXPECT_EQ(cluster->octaves.back().values.Most().text, "4");
-  EXPECT_EQ(Axis(patterns, "direct", "warps_k")->winners, 1);
-  EXPECT_EQ(Axis(patterns, "direct", "cluster_m*cluster_n"), nullptr);
+  EXPECT_EQ(OnAxis(patterns, "direct", "warps_k")->winners, 1);
+  EXPECT_EQ(OnAxis(patterns, "direct", "cluster_m*cluster_n"), nullptr);
 }
 
 TEST(AxisPatterns, ProductsAreByOctavesOfTwo) {
@@ -101,7 +101,7 @@ TEST(AxisPatterns, ProductsAreByOctavesOfTwo) {
                                          Timed({128, 64, 256}, "wgmma tile_n=128", 1),  // 2^13, 2^21
                                          Timed({64, 256, 128}, "wgmma tile_n=192", 1),  // 2^14, 2^21
                                          Timed({64, 512, 32}, "wgmma tile_n=256", 1)});
-  const AxisPattern* tile_n = Axis(patterns, "wgmma", "tile_n");
+  const AxisPattern* tile_n = OnAxis(patterns, "wgmma", "tile_n");
   ASSERT_EQ(tile_n->follows, Extent::kMN);
   ASSERT_EQ(tile_n->octaves.size(), 2u);
   EXPECT_EQ(tile_n->octaves[0].values.group, "12 to 14");
@@ -112,7 +112,7 @@ TEST(AxisPatterns, ProductsAreByOctavesOfTwo) {
 TEST(ChoicePatterns, CountByClassAndSizeWhereTheChoiceIsOne) {
   Trial chained = Timed({128, 64, 64}, "wgmma trigger=late", 1);
   chained.outcome.timings.push_back({.contender = "ours", .clock = Clock::kDeviceChained, .median_ns = 1});
-  const Patterns patterns = *PatternsOf({Timed({64, 64, 64}, "direct split=2 reduction=ordered", 1), chained,
+  const Patterns patterns = *PatternsOf({Timed({64, 64, 64}, "direct warps_k=8", 1), chained,
                                          Timed({64, 256, 16384}, "wgmma split=4 reduction=exchange", 1),
                                          Timed({8192, 8192, 8192}, "wgmma schedule=pingpong ctas=even", 1)});
   const auto find = [&](std::string_view family, std::string_view choice) -> const ChoicePattern& {
@@ -185,7 +185,7 @@ TEST(Techniques, CompareTheBestWithAndTheBestWithout) {
                    Timed(kSplitK, "wgmma split=4", 100), Timed(kSplitK, "wgmma tile_n=64 split=8", 200)});
   const TechniqueRow* in_turn = Row(patterns, "in_turn");
   ASSERT_NE(in_turn, nullptr);
-  EXPECT_EQ(in_turn->ratio.count, 1) << "of the other problem no plan ends in turn";
+  EXPECT_EQ(in_turn->ratio.count, 1) << "no plan of the other problem staggers";
   EXPECT_DOUBLE_EQ(in_turn->ratio.geomean, 900.0 / 800);
   EXPECT_EQ(in_turn->best, 0);
   EXPECT_DOUBLE_EQ(in_turn->plans_without, 2);
@@ -201,7 +201,7 @@ TEST(Techniques, CompareTheBestWithAndTheBestWithout) {
   EXPECT_EQ(Row(patterns, "swapped"), nullptr);
 }
 
-TEST(Techniques, AreOfPlansThatHaveThem) {
+TEST(Techniques, CompareOnlyPlansThatCouldHaveThem) {
   const Patterns patterns = *PatternsOf(
       {Timed(kSplitK, "direct", 400), Timed(kSplitK, "wgmma", 200), Timed(kSplitK, "wgmma cluster_m=2", 100)});
   EXPECT_DOUBLE_EQ(Row(patterns, "family")->ratio.geomean, 0.25);
@@ -210,7 +210,7 @@ TEST(Techniques, AreOfPlansThatHaveThem) {
   EXPECT_FALSE(Row(patterns, "family")->twins.has_value());
 }
 
-TEST(Techniques, OfAProblemTheProtocolWithMostPlansCounts) {
+TEST(Techniques, TakeTheProtocolWithMostPlansOfAProblem) {
   std::vector<Trial> trials = {Timed(kUpper, "wgmma", 1000, Protocol::kHeat),
                                Timed(kUpper, "wgmma finish=in_turn", 500, Protocol::kHeat),
                                Timed(kUpper, "wgmma tile_n=64", 2000, Protocol::kHeat), Timed(kUpper, "wgmma", 1000),
@@ -218,17 +218,6 @@ TEST(Techniques, OfAProblemTheProtocolWithMostPlansCounts) {
   EXPECT_DOUBLE_EQ(Row(*PatternsOf(trials), "in_turn")->ratio.geomean, 0.5);
   trials.push_back(Timed(kUpper, "wgmma tile_n=64", 2000));
   EXPECT_DOUBLE_EQ(Row(*PatternsOf(trials), "in_turn")->ratio.geomean, 0.9) << "of equals the more careful one";
-}
-
-TEST(Techniques, LaunchesThatAlternateHaveTwinsWithoutAShare) {
-  constexpr Shape kSkinny{64, 8192, 8192};
-  const std::string plain = "wgmma tile_m=64 tile_n=64 warpgroups=1 stages=8";
-  const Patterns patterns = *PatternsOf(
-      {Timed(kSkinny, plain, 1000), Timed(kSkinny, plain + " walk=alternating stream=b keep=4 kept=lines", 800)});
-  const TechniqueRow* alternating = Row(patterns, "alternating");
-  ASSERT_NE(alternating, nullptr);
-  ASSERT_TRUE(alternating->twins.has_value());
-  EXPECT_DOUBLE_EQ(alternating->twins->geomean, 0.8);
 }
 
 TEST(Techniques, RaggedTilesAreOneOfThem) {
@@ -257,7 +246,7 @@ TEST(PatternSentences, NeedACorrelation) {
   EXPECT_EQ(About(*PatternsOf(trials), "wgmma tile_m"), nullptr);
 }
 
-// On so many problems ending in turn takes this part of the time, with five twins each.
+// On each problem a staggered epilogue takes this part of the time, with five twins.
 std::vector<Trial> InTurn(int problems, double ratio) {
   std::vector<Trial> trials;
   for (int i = 0; i < problems; ++i)

@@ -3,133 +3,37 @@
 #include <algorithm>
 #include <limits>
 
-#include "program/wgmma_family.h"
+#include "program/family.h"
 #include "report/padding.h"
 #include "report/winning_plans.h"
 
 namespace gemmsmith {
 namespace {
 
-std::optional<bool> OfWgmma(const Plan& plan, bool (*is_used)(const WgmmaPlan&)) {
-  return plan.family == FamilyId::kWgmma ? std::optional(is_used(WgmmaPlan(plan))) : std::nullopt;
+using Used = std::optional<bool>;
+
+Used IsWgmma(const Plan& plan, const Shape&) { return plan.family == FamilyId::kWgmma; }
+Used HasRaggedTiles(const Plan& plan, const Shape& shape) { return IsRagged(plan, shape); }
+
+// By the family's own technique of that name; nullopt where it has none.
+Used ByItsFamily(std::string_view name, const Plan& plan) {
+  const std::span<const Technique> techniques = GetFamily(plan.family).techniques();
+  const auto found = std::ranges::find(techniques, name, &Technique::name);
+  return found == techniques.end() ? std::nullopt : found->is_used(plan);
 }
 
-std::optional<bool> OfPersistent(const Plan& plan, bool (*is_used)(const WgmmaPlan&)) {
-  if (plan.family != FamilyId::kWgmma || !WgmmaPlan(plan).is_persistent()) return std::nullopt;
-  return is_used(WgmmaPlan(plan));
+std::vector<ComparedTechnique> MakeTechniques() {
+  std::vector<ComparedTechnique> all = {{"family", "wgmma", "direct", {}, IsWgmma, true}};
+  for (const Family& family : {std::cref(GetFamily(FamilyId::kWgmma)), std::cref(GetFamily(FamilyId::kDirect))})
+    for (const Technique& one : family.techniques())
+      if (std::ranges::find(all, one.name, &ComparedTechnique::name) == all.end())
+        all.push_back({one.name, one.with, one.without, one.axes,
+                       [name = one.name](const Plan& plan, const Shape&) { return ByItsFamily(name, plan); }});
+  all.push_back({"ragged", "ragged tiles", "dividing tiles", {}, HasRaggedTiles});
+  return all;
 }
 
-std::optional<bool> OfOneTile(const Plan& plan, bool (*is_used)(const WgmmaPlan&)) {
-  if (plan.family != FamilyId::kWgmma || WgmmaPlan(plan).is_persistent()) return std::nullopt;
-  return is_used(WgmmaPlan(plan));
-}
-
-// Of plans that have this schedule or the cooperative one.
-std::optional<bool> NotCooperativeBut(Schedule schedule, const Plan& plan) {
-  if (plan.family != FamilyId::kWgmma) return std::nullopt;
-  const Schedule its_own = WgmmaPlan(plan).schedule;
-  if (its_own != schedule && its_own != Schedule::kCooperative) return std::nullopt;
-  return its_own == schedule;
-}
-
-const Technique kTechniques[] = {
-    {"family",
-     "wgmma",
-     "direct",
-     {},
-     [](const Plan& plan, const Shape&) { return std::optional(plan.family == FamilyId::kWgmma); },
-     true},
-    {"persistent",
-     "a persistent schedule",
-     "one tile a CTA",
-     {"schedule", "ctas"},
-     [](const Plan& plan, const Shape&) {
-       return OfWgmma(plan, [](const WgmmaPlan& wgmma) { return wgmma.is_persistent(); });
-     }},
-    {"pingpong",
-     "ping-pong",
-     "a cooperative schedule",
-     {"schedule"},
-     [](const Plan& plan, const Shape&) { return NotCooperativeBut(Schedule::kPingPong, plan); }},
-    {"unaided",
-     "no producer",
-     "a cooperative schedule",
-     {"schedule"},
-     [](const Plan& plan, const Shape&) { return NotCooperativeBut(Schedule::kUnaided, plan); }},
-    {"split",
-     "a split K",
-     "a whole K",
-     {"split", "reduction"},
-     [](const Plan& plan, const Shape&) { return std::optional(plan.Get("split") > 1); }},
-    {"cluster",
-     "clusters",
-     "no clusters",
-     {"cluster_m", "cluster_n"},
-     [](const Plan& plan, const Shape&) {
-       return OfWgmma(plan, [](const WgmmaPlan& wgmma) { return wgmma.shares_copies(); });
-     }},
-    {"swapped",
-     "swapped roles",
-     "straight roles",
-     {"roles"},
-     [](const Plan& plan, const Shape&) {
-       return OfWgmma(plan, [](const WgmmaPlan& wgmma) { return wgmma.is_swapped(); });
-     }},
-    {"raster",
-     "a raster of groups",
-     "a raster along m or n",
-     {"raster"},
-     [](const Plan& plan, const Shape&) {
-       return OfWgmma(plan, [](const WgmmaPlan& wgmma) { return wgmma.raster > 1; });
-     }},
-    {"placed",
-     "tiles by place",
-     "tiles by launch",
-     {"place", "raster"},
-     [](const Plan& plan, const Shape&) {
-       return OfPersistent(plan, [](const WgmmaPlan& wgmma) { return wgmma.is_placed; });
-     }},
-    {"back_and_forth",
-     "a walk back and forth",
-     "a walk onward",
-     {"walk", "store"},
-     [](const Plan& plan, const Shape&) {
-       return OfPersistent(plan, [](const WgmmaPlan& wgmma) { return wgmma.turns_back(); });
-     }},
-    {"alternating",
-     "launches that alternate",
-     "launches that are alike",
-     {"walk", "stream", "keep", "kept"},
-     [](const Plan& plan, const Shape&) {
-       return OfOneTile(plan, [](const WgmmaPlan& wgmma) { return wgmma.alternates(); });
-     }},
-    {"stream",
-     "a streamed operand",
-     "no stream",
-     {"stream"},
-     [](const Plan& plan, const Shape&) {
-       return OfWgmma(plan, [](const WgmmaPlan& wgmma) { return wgmma.stream != Stream::kNone; });
-     }},
-    {"in_turn",
-     "ending in turn",
-     "ending together",
-     {"finish"},
-     [](const Plan& plan, const Shape&) {
-       return OfWgmma(plan, [](const WgmmaPlan& wgmma) { return wgmma.ends_in_turn; });
-     }},
-    {"fixed",
-     "fixed dimensions",
-     "run-time dimensions",
-     {"fixed"},
-     [](const Plan& plan, const Shape&) { return std::optional(plan.Get("fixed") != int(FixedDimensions::kNone)); }},
-    {"ragged",
-     "ragged tiles",
-     "dividing tiles",
-     {},
-     [](const Plan& plan, const Shape& shape) { return std::optional(IsRagged(plan, shape)); }},
-};
-
-// What the plans of one problem say of a technique.
+// The plans of one problem, with and without a technique.
 struct Contest {
   double best_ns[2] = {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
   int plans[2] = {0, 0};  // [is_used]
@@ -145,7 +49,7 @@ Plan Without(Plan plan, const std::vector<std::string_view>& axes) {
   return plan;
 }
 
-Contest ContestOf(const Technique& technique, const Shape& shape, const PlansOfPlace& plans) {
+Contest ContestOf(const ComparedTechnique& technique, const Shape& shape, const PlansOfPlace& plans) {
   Contest contest;
   const auto& [fastest, its_trial] =
       *std::ranges::min_element(plans, {}, [](const auto& timed) { return TimeNs(*timed.second, Clock::kDevice); });
@@ -169,7 +73,7 @@ Contest ContestOf(const Technique& technique, const Shape& shape, const PlansOfP
   return contest;
 }
 
-TechniqueRow RowOf(const Technique& technique, const std::string& group, const std::vector<Contest>& contests) {
+TechniqueRow RowOf(const ComparedTechnique& technique, const std::string& group, const std::vector<Contest>& contests) {
   TechniqueRow row{.technique = &technique, .group = group};
   std::vector<double> ratios, twins;
   for (const Contest& contest : contests) {
@@ -189,7 +93,10 @@ TechniqueRow RowOf(const Technique& technique, const std::string& group, const s
 
 }  // namespace
 
-std::span<const Technique> Techniques() { return kTechniques; }
+std::span<const ComparedTechnique> Techniques() {
+  static const std::vector<ComparedTechnique> techniques = MakeTechniques();
+  return techniques;
+}
 
 std::map<Gemm, PlansOfPlace> PlansOfProblems(const std::vector<Trial>& trials, const Selection& selection) {
   const auto is_wanted = [&](const Trial& trial) { return IsOfSelectedShape(trial, selection); };
@@ -208,7 +115,7 @@ std::map<Gemm, PlansOfPlace> PlansOfProblems(const std::vector<Trial>& trials, c
 
 std::vector<TechniqueRow> TechniqueRows(const std::map<Gemm, PlansOfPlace>& problems) {
   std::vector<TechniqueRow> rows;
-  for (const Technique& technique : kTechniques) {
+  for (const ComparedTechnique& technique : Techniques()) {
     std::vector<Contest> all;
     std::map<Label, std::vector<Contest>> classes;
     for (const auto& [gemm, plans] : problems) {

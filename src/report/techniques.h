@@ -1,4 +1,4 @@
-// What a technique is worth: plans that use it beside plans of the same problem that do not.
+// The worth of a technique: plans that use it against plans of the same problem that do not.
 #pragma once
 
 #include <functional>
@@ -14,18 +14,19 @@
 
 namespace gemmsmith {
 
-struct Technique {
-  std::string_view name;                                      // "split"
-  std::string_view with, without;                             // in sentences: "a split K", "a whole K"
-  std::vector<std::string_view> axes;                         // twins differ in these alone; none: there are no twins
-  std::optional<bool> (*is_used)(const Plan&, const Shape&);  // nothing: the plan stands on neither side
-  bool across_families = false;  // else only plans of the family of a problem's fastest plan are looked at
+// The families' techniques, and those that no family owns.
+struct ComparedTechnique {
+  std::string_view name;               // "split"
+  std::string_view with, without;      // in sentences: "a split K", "a whole K"
+  std::vector<std::string_view> axes;  // twins differ in these alone; empty: there are no twins
+  std::function<std::optional<bool>(const Plan&, const Shape&)> is_used;  // nullopt: the plan is on neither side
+  bool across_families = false;  // else only plans of the family of a problem's fastest plan count
 };
-std::span<const Technique> Techniques();
+std::span<const ComparedTechnique> Techniques();
 
 // On the problems where both sides were timed. Ratios are of times: below 1 the technique is the faster one.
 struct TechniqueRow {
-  const Technique* technique = nullptr;
+  const ComparedTechnique* technique = nullptr;
   std::string group;   // a class, or all
   int best = 0;        // problems whose fastest plan of all uses it
   RatioSummary ratio;  // the best plan with it over the best without; its count is that of problems

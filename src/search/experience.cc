@@ -50,8 +50,8 @@ void SolveInPlace(std::vector<double>& covariance, std::vector<double>& values) 
   }
 }
 
-double LogSettledShare(const Plan& plan, const Outcome& outcome) {
-  return std::log(SettledShare(plan, outcome, outcome.TimeNs()));
+double LogSteadyStateFactor(const Plan& plan, const Outcome& outcome) {
+  return std::log(SteadyStateFactor(plan, outcome, outcome.TimeNs()));
 }
 
 }  // namespace
@@ -65,7 +65,7 @@ void Experience::Add(const Recording& recording, const HeldOut& held_out) {
     Problem problem{.gemm = gemm};
     for (size_t i = 0; i < cells.space().size(); ++i)
       if (const double worth = cells.worths()[i]; worth > 0)
-        problem.tried.push_back({plans[i], -std::log(worth), LogSettledShare(plans[i], cells.OutcomeOf(i))});
+        problem.tried.push_back({plans[i], -std::log(worth), LogSteadyStateFactor(plans[i], cells.OutcomeOf(i))});
     std::ranges::stable_sort(problem.tried, {}, &Tried::delay);
     if (!problem.tried.empty()) source.problems.push_back(std::move(problem));
   }

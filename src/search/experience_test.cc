@@ -6,6 +6,7 @@
 
 #include "base/statistics.h"
 #include "program/cost.h"
+#include "program/family.h"
 #include "search/forecast.h"
 #include "search/pace.h"
 #include "search/recorded_problem.h"
@@ -36,7 +37,7 @@ class ExperienceTest : public testing::Test {
     experience.Add(*RecordingOf(problems), {});
     return experience;
   }
-  // Of those, beside the others.
+  // Their mean error over that of the others.
   double ErrorOfTheLetDown(const Experience& experience) const {
     const std::vector<double> errors = experience.ErrorsOn(context_);
     std::vector<double> let_down, others;
@@ -58,7 +59,7 @@ class ExperienceTest : public testing::Test {
   const SearchContext context_{.gemm = kHere, .device = device_, .space = &space_};
 };
 
-TEST_F(ExperienceTest, NothingIsKeptOfShapesThatAreHeldOutOrUsedOfOneThatIsForgotten) {
+TEST_F(ExperienceTest, KeepsNoHeldOutShapeAndUsesNoForgottenOne) {
   const auto recording = RecordingOf({kHere, kNext});
   Experience all, rest, none;
   all.Add(*recording, {});
@@ -74,7 +75,7 @@ TEST_F(ExperienceTest, NothingIsKeptOfShapesThatAreHeldOutOrUsedOfOneThatIsForgo
   EXPECT_NE(all.ErrorsOn(context_), rest.ErrorsOn(context_));
 }
 
-// One source has only problems that are nearer.
+// One source has nearer problems only.
 TEST_F(ExperienceTest, EverySourceIsListenedTo) {
   const Gemm nearest{{256, 512, 2048}};
   Experience near = ExperienceOf({kHere, nearest, {{512, 512, 1024}}}), both = near;
@@ -85,7 +86,7 @@ TEST_F(ExperienceTest, EverySourceIsListenedTo) {
   EXPECT_NE(near.ErrorsOn(context_), both.ErrorsOn(context_));
 }
 
-TEST_F(ExperienceTest, WhatIsSlowerThanPredictedElsewhereIsTakenToBeSlowerHereTheLessTheFartherThatIs) {
+TEST_F(ExperienceTest, SlowerPlansElsewhereAreExpectedToBeSlowerHereTheLessTheFartherThatIs) {
   const double here = ErrorOfTheLetDown(ExperienceOf({kHere})), next = ErrorOfTheLetDown(ExperienceOf({kNext})),
                far = ErrorOfTheLetDown(ExperienceOf({kFar}));
   EXPECT_NEAR(here, std::log(1.2), 0.04);
@@ -111,8 +112,8 @@ TEST_F(ExperienceTest, ForecastsBeginWithIt) {
     EXPECT_NEAR(std::log(forecast.TimeNs(i) / plain.TimeNs(i)), errors[i], 1e-9);
 }
 
-// What differs between the two is the settled share of what was tried, less an offset.
-TEST_F(ExperienceTest, LongCallsElsewhereCountWithTheirSettledShareWhereTheSearchIsForWhatSettles) {
+// The two contexts differ in the steady-state factors of the recorded plans, less an offset.
+TEST_F(ExperienceTest, LongCallsElsewhereCountWithTheirSteadyStateFactorWhereRacesSettle) {
   const Gemm longest{{8192, 8192, 8192}};
   const Plan narrow = *ParsePlan("wgmma schedule=pingpong tile_m=128 tile_n=128 store=tma"),
              wide = *ParsePlan("wgmma schedule=cooperative tile_m=256 tile_n=192 stages=3 store=tma");
@@ -127,9 +128,9 @@ TEST_F(ExperienceTest, LongCallsElsewhereCountWithTheirSettledShareWhereTheSearc
     const std::vector<double> errors = experience.ErrorsOn(context);
     return errors[*two.IndexOf(narrow)] - errors[*two.IndexOf(wide)];
   };
-  const double share = std::log(SettledShare(narrow, 1.5e6) / SettledShare(wide, 1.5e6));
-  EXPECT_NEAR(narrow_over_wide(settled) - narrow_over_wide(in_turns), share, 0.2 * share);
-  // What was raced alone is known as it settles.
+  const double factor = std::log(SteadyStateFactor(narrow, 1.5e6) / SteadyStateFactor(wide, 1.5e6));
+  EXPECT_NEAR(narrow_over_wide(settled) - narrow_over_wide(in_turns), factor, 0.2 * factor);
+  // Times of settled races are in steady state already.
   std::vector<Trial> raced = {RecordedTrial(longest, narrow, MeasuredOutcome(1.5e6)),
                               RecordedTrial(longest, wide, MeasuredOutcome(1.5e6))};
   for (Trial& trial : raced) trial.outcome.conditions.is_settled = true;
@@ -147,7 +148,7 @@ TEST_F(ExperienceTest, OtherDevicesSayNothing) {
   EXPECT_EQ(ExperienceOf({kNext}).ErrorsOn(elsewhere), std::vector<double>(space_.size()));
 }
 
-// Steps along tile_m are no distances: the covariance of these is indefinite.
+// Steps along tile_m are no distances: the covariance of these plans is indefinite.
 TEST_F(ExperienceTest, PlansThatStepsTellApartBadlyDoNoHarm) {
   std::vector<Plan> plans;
   for (int tile_m = 8; tile_m <= 256; tile_m += 8) {

@@ -25,17 +25,6 @@ constexpr int kApart = 2;
 // A family joins the starts when its best is predicted at most so much slower than the best of all.
 constexpr double kNearTheBest = 1.5;
 
-// The geometry less how its tiles are fed. Rings of other lengths are predicted nearly equal; with them for starts, 12
-// of 24 candidates of a skinny problem were one tile (docs/lab/latency.md).
-Plan TilingOf(const Plan& plan) {
-  Plan tiling = GeometryOf(plan);
-  const Family& family = GetFamily(plan.family);
-  for (const std::string_view name : {"stages", "step_k", "warpgroups"})
-    if (const int axis = family.IndexOf(name); axis >= 0)
-      tiling.values[size_t(axis)] = family.parameters[size_t(axis)].values.front();
-  return tiling;
-}
-
 }  // namespace
 
 Forecast::Forecast(const SearchContext& context)
@@ -49,7 +38,7 @@ Forecast::Forecast(const SearchContext& context)
   const bool sound = context.gemm.shape.Volume() > 0 && Problems(context.gemm).empty();
   for (size_t i = 0; sound && i < space_.size(); ++i) {
     const Plan& plan = space_.plans()[i];
-    const bool legal = IsLegal(plan, context.gemm, context.device);
+    const bool legal = IsWorthTrying(plan, context.gemm, context.device);
     log_predicted_[i] = legal ? std::log(PredictTimeNs(plan, context.gemm, context.device)) : INFINITY;
   }
   if (sound && context.experience != nullptr) {
@@ -104,6 +93,7 @@ std::vector<Plan> PromisingStarts(const Forecast& forecast, const Space& space, 
       if (starts->size() < count && std::ranges::none_of(*starts, near)) starts->push_back(plan);
     }
   };
+  // Rings of other lengths are predicted nearly equal: apart in tile and feed, 12 of 24 starts had one tile.
   add_apart(TilingOf);
   add_apart(GeometryOf);  // where tilings are few
   std::vector<Plan> starts;

@@ -1,3 +1,4 @@
+#include "program/family.h"
 #include "search/fresh_plans.h"
 
 #include <algorithm>
@@ -7,11 +8,11 @@ namespace gemmsmith {
 
 int Distance(const Plan& first, const Plan& second) {
   if (first.family != second.family) return kFarApart;
-  const std::span<const Parameter> parameters = GetFamily(first.family).parameters;
+  const std::span<const Axis> axes = GetFamily(first.family).axes;
   int distance = 0;
-  for (size_t i = 0; i < parameters.size(); ++i) {
+  for (size_t i = 0; i < axes.size(); ++i) {
     if (first.values[i] == second.values[i]) continue;
-    distance += parameters[i].HasSteps() ? parameters[i].StepsBetween(first.values[i], second.values[i]) : 1;
+    distance += axes[i].HasSteps() ? axes[i].StepsBetween(first.values[i], second.values[i]) : 1;
   }
   return distance;
 }

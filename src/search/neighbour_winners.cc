@@ -95,7 +95,7 @@ std::optional<Plan> NeighbourWinners::OfItself(const Gemm& gemm, const Device& d
   double least = std::numeric_limits<double>::infinity();
   for (const auto& [problem, plans] : plans_) {
     if (problem.gemm.shape != gemm.shape || Octaves(problem, gemm) >= least) continue;
-    const auto legal = std::ranges::find_if(plans, [&](const Plan& plan) { return IsLegal(plan, gemm, device); });
+    const auto legal = std::ranges::find_if(plans, [&](const Plan& plan) { return IsWorthTrying(plan, gemm, device); });
     if (legal != plans.end()) best = *legal, least = Octaves(problem, gemm);
   }
   return best;
@@ -109,8 +109,8 @@ std::vector<Plan> NeighbourWinners::For(const Gemm& gemm, const Device& device, 
   for (const auto& [octaves, plans] : nearest)
     for (const Plan& plan : *plans) {
       if (chosen.size() == most) return chosen;
-      const Plan usual = UsualForm(plan, device);
-      if (std::ranges::find(chosen, usual) == chosen.end() && IsLegal(usual, gemm, device)) chosen.push_back(usual);
+      const Plan usual = ScreeningForm(plan, device);
+      if (std::ranges::find(chosen, usual) == chosen.end() && IsWorthTrying(usual, gemm, device)) chosen.push_back(usual);
     }
   return chosen;
 }

@@ -5,8 +5,7 @@
 #include <algorithm>
 #include <set>
 
-#include "program/axes.h"
-#include "program/wgmma_family.h"
+#include "program/family.h"
 
 namespace gemmsmith {
 namespace {
@@ -60,30 +59,27 @@ TEST(NeighbourWinners, OfOtherNumbersAndDevicesComeBehindThoseOfTheOtherLayout) 
   }
 }
 
-TEST(NeighbourWinners, AreWhatAScreeningWouldHave) {
+TEST(NeighbourWinners, HaveTheFormOfAScreening) {
   const Gemm gemm{{256, 512, 4096}, {kTn}};
   const Plan plan = Ranked(gemm, 1).front();
-  Plan twin = plan;
-  twin.Set("trigger", int(Trigger::kSoon));
-  twin.Set("fixed", int(FixedDimensions::kAll));
   NeighbourWinners winners;
-  winners.Add(gemm, twin);
+  winners.Add(gemm, WithTrigger(WithFixed(plan, FixedDimensions::kAll), Trigger::kSoon));
   EXPECT_EQ(winners.For(gemm, H200(), 10), std::vector<Plan>{plan});
 }
 
-TEST(NeighbourWinners, IllegalOnesAreLeftOut) {
+TEST(NeighbourWinners, PlansThatAreNotWorthTryingAreLeftOut) {
   const Gemm deep{{64, 64, 16384}, {kTn}}, shallow{{64, 64, 64}, {kTn}};
   NeighbourWinners winners;
   std::vector<Plan> plans = Ranked(deep, 200);
   for (const Plan& plan : plans) winners.Add(deep, plan);
   const std::vector<Plan> here = winners.For(shallow, H200(), 200);
   EXPECT_LT(here.size(), plans.size());
-  for (const Plan& plan : here) EXPECT_TRUE(IsLegal(plan, shallow, H200())) << Print(plan);
+  for (const Plan& plan : here) EXPECT_TRUE(IsWorthTrying(plan, shallow, H200())) << Print(plan);
 }
 
-TEST(NeighbourWinners, OfAProblemItselfIsWhatWonThereAsItWas) {
+TEST(NeighbourWinners, OfAProblemItselfIsItsWinnerUnchanged) {
   const Gemm gemm{{4096, 4096, 12288}, {kTn}}, other_layout{gemm.shape, {kNn}}, near{{4096, 4096, 16384}, {kTn}};
-  const Plan placed = *ParsePlan("wgmma schedule=pingpong store=tma place=near"),
+  const Plan soon = *ParsePlan("wgmma schedule=pingpong store=tma trigger=soon"),
              plain = *ParsePlan("wgmma schedule=pingpong store=tma"),
              illegal = *ParsePlan("wgmma schedule=pingpong split=2");
   NeighbourWinners winners;
@@ -93,30 +89,23 @@ TEST(NeighbourWinners, OfAProblemItselfIsWhatWonThereAsItWas) {
   EXPECT_EQ(winners.OfItself(gemm, H200()), plain);
   winners.Add(gemm, illegal);
   EXPECT_EQ(winners.OfItself(gemm, H200()), plain);
-  winners.Add(gemm, placed);
-  EXPECT_EQ(winners.OfItself(gemm, H200()), placed);
-  EXPECT_EQ(winners.For(gemm, H200(), 1), std::vector<Plan>{UsualForm(plain, H200())});
+  winners.Add(gemm, soon);
+  EXPECT_EQ(winners.OfItself(gemm, H200()), soon);
+  EXPECT_EQ(winners.For(gemm, H200(), 1), std::vector<Plan>{ScreeningForm(plain, H200())});
 }
 
-TEST(NeighbourWinners, StartOnwardAndWithTheStoreOfThatWalk) {
+// Records hold winners of before their values were retired.
+TEST(NeighbourWinners, RetiredPlansAreLeftOut) {
   const Gemm gemm{{4096, 4096, 12288}, {kTn}};
+  const Plan plain = *ParsePlan("wgmma schedule=pingpong store=tma"),
+             retired = *ParsePlan("wgmma schedule=pingpong store=tma walk=back_and_forth");
   NeighbourWinners winners;
-  winners.Add(gemm, *ParsePlan("wgmma schedule=pingpong store=tma_first_out walk=back_and_forth"));
-  EXPECT_EQ(winners.For(gemm, H200(), 1),
-            std::vector<Plan>{UsualForm(*ParsePlan("wgmma schedule=pingpong store=tma"), H200())});
-  const Gemm skinny{{64, 8192, 8192}, {kTn}};
-  const auto start = [&](const std::string& words) {
-    NeighbourWinners alone;
-    alone.Add(skinny, *ParsePlan("wgmma tile_m=64 tile_n=64 warpgroups=1 stream=b " + words));
-    return alone.For(skinny, H200(), 1).at(0);
-  };
-  EXPECT_EQ(start("walk=alternating keep=3/2"), start("")) << "another share than of launches that are alike";
-  EXPECT_EQ(start("keep=3/2"), start("keep=1"));
-  EXPECT_EQ(start("walk=alternating keep=3 kept=lines"), start(""));
-  const Gemm mostly_c{{16384, 16384, 128}, {kTn}};
-  winners = {};
-  winners.Add(mostly_c, *ParsePlan("wgmma schedule=pingpong store=tma_first_out"));
-  EXPECT_EQ(winners.For(mostly_c, H200(), 1).at(0).Get("store"), int(Store::kBoxesFirstOut));
+  winners.Add(gemm, retired);
+  EXPECT_TRUE(winners.For(gemm, H200(), 10).empty());
+  EXPECT_EQ(winners.OfItself(gemm, H200()), std::nullopt);
+  winners.Add(gemm, plain);
+  EXPECT_EQ(winners.For(gemm, H200(), 10), std::vector<Plan>{ScreeningForm(plain, H200())});
+  EXPECT_EQ(winners.OfItself(gemm, H200()), plain);
 }
 
 TEST(NeighbourWinners, EqualTextsAreEqualWinners) {
@@ -151,7 +140,7 @@ TEST_F(InTurnTest, EveryOtherPlanIsAWinnerAndNoneComesTwice) {
   EXPECT_EQ(seen.size(), space_.size());
 }
 
-TEST_F(InTurnTest, WhatWasObservedIsNotProposedAgain) {
+TEST_F(InTurnTest, ObservedPlansAreNotProposedAgain) {
   const std::vector<Plan> ranked = Searcher()->Propose(40);
   const std::unique_ptr<Proposer> both = MakeInTurn({ranked[7], ranked[8]}, Searcher());
   both->Observe(ranked[7], {});
@@ -186,7 +175,7 @@ TEST_F(InTurnTest, TheSearcherIsAskedOnceForAllItsTurns) {
   EXPECT_EQ(asked_for, (std::vector{2, 4})) << "winners are at their end";
 }
 
-TEST_F(InTurnTest, WhatAWinnerTookIsMadeUpFor) {
+TEST_F(InTurnTest, TheSearcherReplacesItsPlansThatWereWinners) {
   const std::vector<Plan> ranked = Searcher()->Propose(40);
   std::vector<int> asked_for;
   const auto both = MakeInTurn({ranked[1], ranked[0]}, std::make_unique<Counted>(Searcher(), asked_for));

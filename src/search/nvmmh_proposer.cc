@@ -11,8 +11,8 @@ class NvmmhProposer : public Proposer {
   NvmmhProposer(const SearchContext& context, std::span<const NvmmhConfig> configs)
       : fresh_(*context.space, Random(context.seed).Fork("nvmmh proposer")) {
     std::vector<Plan> legal = context.space->plans();  // a recorded space holds others too
-    std::erase_if(legal, [&](const Plan& plan) { return !IsLegal(plan, context.gemm, context.device); });
-    for (const Plan& wanted : NearestLegalPlans(configs, context.gemm, context.device))
+    std::erase_if(legal, [&](const Plan& plan) { return !IsWorthTrying(plan, context.gemm, context.device); });
+    for (const Plan& wanted : PlansLike(configs, context.gemm, context.device))
       if (const Plan* plan = NearestOf(legal, wanted, context.gemm, context.device)) order_.push_back(*plan);
   }
 

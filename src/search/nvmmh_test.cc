@@ -5,7 +5,7 @@
 #include <cstdlib>
 
 #include "program/space.h"
-#include "program/wgmma_family.h"
+#include "program/wgmma/wgmma_plan.h"
 #include "search/proposers.h"
 #include "search/synthetic_space.h"
 
@@ -15,7 +15,7 @@ namespace {
 Gemm Problem(int m, int n, int k, Layout layout = kTn) { return {.shape = {m, n, k}, .kind = {.layout = layout}}; }
 Device H200() { return *FindDevice("h200"); }
 
-// As the library answers for large problems: eight warps, a ring of four stages.
+// An answer of the library for large problems: eight warps, a ring of four stages.
 NvmmhConfig Large() {
   return {.tile_m = 128,
           .tile_n = 256,
@@ -29,13 +29,17 @@ NvmmhConfig Large() {
           .cluster_n = 1};
 }
 
+std::optional<Plan> PlanLike(const NvmmhConfig& config, const Gemm& gemm, const Device& device) {
+  return GetFamily(FamilyId::kWgmma).PlanLike(config, gemm, device);
+}
+
 WgmmaPlan Mapped(const NvmmhConfig& config, const Gemm& gemm) {
-  const std::optional<Plan> plan = NearestLegalPlan(config, gemm, H200());
-  EXPECT_TRUE(plan && IsLegal(*plan, gemm, H200()));
+  const std::optional<Plan> plan = PlanLike(config, gemm, H200());
+  EXPECT_TRUE(plan && IsWorthTrying(*plan, gemm, H200()));
   return WgmmaPlan(plan ? *plan : DefaultPlan(FamilyId::kWgmma));
 }
 
-TEST(Nvmmh, AConfigurationThatIsLegalAsItStandsKeepsEveryAxis) {
+TEST(Nvmmh, AConfigurationThatIsWorthTryingKeepsEveryAxis) {
   const WgmmaPlan plan = Mapped(Large(), Problem(8192, 8192, 4096));
   EXPECT_EQ(plan.tile_m, 128);
   EXPECT_EQ(plan.tile_n, 256);
@@ -47,7 +51,7 @@ TEST(Nvmmh, AConfigurationThatIsLegalAsItStandsKeepsEveryAxis) {
   EXPECT_EQ(plan.schedule, Schedule::kCooperative);
 }
 
-TEST(Nvmmh, OneWarpgroupATileTakesTurnsWhereThereAreManyTiles) {
+TEST(Nvmmh, OneWarpgroupATileBecomesPingPongWhereThereAreManyTiles) {
   NvmmhConfig config = Large();
   config.tile_m = 64, config.tile_n = 128;
   config.warp_n = 32;
@@ -63,7 +67,7 @@ TEST(Nvmmh, TheTileShrinksToTheProblem) {
   EXPECT_EQ(plan.raster, 0);
 }
 
-TEST(Nvmmh, ASplitOfSevenBecomesTheNearestThatWeHave) {
+TEST(Nvmmh, ASplitOfSevenBecomesTheNearestThatTheFamilyHas) {
   NvmmhConfig config = Large();
   config.tile_n = 64, config.split = 7;
   EXPECT_EQ(Mapped(config, Problem(512, 64, 16384)).split, 8);
@@ -86,8 +90,8 @@ TEST(Nvmmh, EveryRasterOfTheLibraryIsOneOfOurs) {
 }
 
 TEST(Nvmmh, ProblemsOfOtherFamiliesHaveNoPlan) {
-  EXPECT_EQ(NearestLegalPlan(Large(), Problem(512, 512, 513), H200()), std::nullopt);
-  EXPECT_EQ(NearestLegalPlan(Large(), Problem(512, 512, 512), *FindDevice("a100")), std::nullopt);
+  EXPECT_EQ(PlanLike(Large(), Problem(512, 512, 513), H200()), std::nullopt);
+  EXPECT_EQ(PlanLike(Large(), Problem(512, 512, 512), *FindDevice("a100")), std::nullopt);
 }
 
 TEST(Nvmmh, ConfigurationsThatBecomeOnePlanAreProposedOnceInTheLibrarysOrder) {
@@ -96,13 +100,13 @@ TEST(Nvmmh, ConfigurationsThatBecomeOnePlanAreProposedOnceInTheLibrarysOrder) {
   same.warp_k = 32, same.warp_n = 128;
   other.tile_n = 128;
   const NvmmhConfig configs[] = {Large(), same, other};
-  const std::vector<Plan> plans = NearestLegalPlans(configs, gemm, H200());
+  const std::vector<Plan> plans = PlansLike(configs, gemm, H200());
   ASSERT_EQ(plans.size(), 2u);
   EXPECT_EQ(WgmmaPlan(plans[0]).tile_n, 256);
   EXPECT_EQ(WgmmaPlan(plans[1]).tile_n, 128);
 }
 
-TEST(Nvmmh, ProposesOfTheSpaceWhatIsNearestInTheLibrarysOrderAndThenNothing) {
+TEST(Nvmmh, ProposesTheNearestPlansOfTheSpaceInTheLibrarysOrderAndThenNone) {
   const Gemm gemm = Problem(4096, 4096, 4096);
   const Space space(RankedPlans(gemm, H200(), 64));
   NvmmhConfig small = Large();
@@ -113,14 +117,14 @@ TEST(Nvmmh, ProposesOfTheSpaceWhatIsNearestInTheLibrarysOrderAndThenNothing) {
   const std::vector<Plan> first = proposer->Propose(1);
   ASSERT_EQ(first.size(), 1u);
   EXPECT_TRUE(space.Contains(first[0]));
-  EXPECT_EQ(first[0], *NearestOf(space.plans(), *NearestLegalPlan(small, gemm, H200()), gemm, H200()));
+  EXPECT_EQ(first[0], *NearestOf(space.plans(), *PlanLike(small, gemm, H200()), gemm, H200()));
   EXPECT_LE(proposer->Propose(16).size(), 1u);
   EXPECT_TRUE(proposer->Propose(16).empty());
 }
 
 TEST(Nvmmh, ProposesNoRecordedPlanThatIsIllegal) {
   const Gemm gemm = Problem(8192, 8192, 4096);
-  const Plan wanted = *NearestLegalPlan(Large(), gemm, H200());
+  const Plan wanted = *PlanLike(Large(), gemm, H200());
   Plan illegal = wanted, other = wanted;
   illegal.Set("warpgroups", 4);
   other.Set("tile_n", 128);
@@ -133,7 +137,7 @@ TEST(Nvmmh, ProposesNoRecordedPlanThatIsIllegal) {
 
 TEST(Nvmmh, NearestPrefersTheTileToTheStages) {
   const Gemm gemm = Problem(8192, 8192, 4096);
-  const Plan wanted = *NearestLegalPlan(Large(), gemm, H200());
+  const Plan wanted = *PlanLike(Large(), gemm, H200());
   Plan other_tile = wanted, other_stages = wanted;
   other_tile.Set("tile_n", 128);
   other_stages.Set("stages", 2);
@@ -142,7 +146,7 @@ TEST(Nvmmh, NearestPrefersTheTileToTheStages) {
   EXPECT_EQ(NearestOf(std::span(plans).last(1), wanted, gemm, H200()), nullptr);
 }
 
-TEST(Nvmmh, WhereItIsNotInstalledOneLineSaysWhatToInstall) {
+TEST(Nvmmh, WhereItIsNotInstalledOneLineNamesTheRemedy) {
   const char* const before = std::getenv("GEMMSMITH_NVMMH");
   const std::string path = before == nullptr ? "" : before;  // an empty one counts as not set
   setenv("GEMMSMITH_NVMMH", "/nowhere/lib.so", 1);
@@ -152,7 +156,7 @@ TEST(Nvmmh, WhereItIsNotInstalledOneLineSaysWhatToInstall) {
   EXPECT_NE(missing.message().find("GEMMSMITH_NVMMH"), std::string::npos);
 }
 
-TEST(Nvmmh, RefusesWhatItIsNotAskedFor) {
+TEST(Nvmmh, RefusesOtherDevicesLayoutsAndAccumulations) {
   const auto refusal = [](const Gemm& gemm, std::string_view device) {
     return AskNvmmh(gemm, *FindDevice(device), 8).status().message();
   };
@@ -163,7 +167,7 @@ TEST(Nvmmh, RefusesWhatItIsNotAskedFor) {
   EXPECT_NE(refusal(narrow, "h200").find("f32"), std::string::npos);
 }
 
-TEST(NvmmhLibrary, AnswersForSomeShapesWithPlansThatAreLegal) {
+TEST(NvmmhLibrary, AnswersForSomeShapesWithPlansThatAreWorthTrying) {
   if (const Result<std::filesystem::path> library = FindNvmmh(); !library.ok())
     GTEST_SKIP() << library.status().message();
   for (const Layout layout : {kNn, kTn})
@@ -174,9 +178,9 @@ TEST(NvmmhLibrary, AnswersForSomeShapesWithPlansThatAreLegal) {
         const Result<std::vector<NvmmhConfig>> configs = AskNvmmh(gemm, H200(), 16);
         ASSERT_TRUE(configs.ok()) << configs.status().message();
         EXPECT_FALSE(configs->empty()) << Print(gemm);
-        const std::vector<Plan> plans = NearestLegalPlans(*configs, gemm, H200());
+        const std::vector<Plan> plans = PlansLike(*configs, gemm, H200());
         EXPECT_FALSE(plans.empty()) << Print(gemm);
-        for (const Plan& plan : plans) EXPECT_TRUE(IsLegal(plan, gemm, H200())) << Print(plan);
+        for (const Plan& plan : plans) EXPECT_TRUE(IsWorthTrying(plan, gemm, H200())) << Print(plan);
       }
 }
 

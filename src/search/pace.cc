@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "program/wgmma_family.h"
+#include "program/family.h"
 
 namespace gemmsmith {
 
@@ -12,31 +12,25 @@ namespace {
 // The share is none at the first length, where races become windows, and whole from the second one on. It grows in
 // between, so that no plan gains by being a little slower. The slope lies between those fitted to heats and to finals (docs/lab/sweeps.md).
 constexpr double kSettlesFromNs = 300e3, kSettlesInFullFromNs = 400e3;
-constexpr double kSettledSlope = 0.09, kUsualBroughtIn = 1.5;
+constexpr double kSettledSlope = 0.09, kUsualTraffic = 1.5;
 
 }  // namespace
 
-std::optional<double> BroughtIn(const Plan& plan) {
-  if (plan.family != FamilyId::kWgmma) return std::nullopt;
-  const WgmmaPlan read(plan);
-  return 128.0 / read.tile_m + 128.0 / read.tile_n;
-}
-
-double SettledShare(const Plan& plan, double call_ns) {
-  const std::optional<double> brought_in = BroughtIn(plan);
-  if (!brought_in) return 1;
+double SteadyStateFactor(const Plan& plan, double call_ns) {
+  const std::optional<double> traffic = GetFamily(plan.family).OperandTraffic(plan);
+  if (!traffic) return 1;
   const double in_full =
       std::clamp(std::log(call_ns / kSettlesFromNs) / std::log(kSettlesInFullFromNs / kSettlesFromNs), 0.0, 1.0);
-  return std::exp(in_full * kSettledSlope * (*brought_in - kUsualBroughtIn));
+  return std::exp(in_full * kSettledSlope * (*traffic - kUsualTraffic));
 }
 
-double SettledShare(const Plan& plan, const Outcome& outcome, double call_ns) {
-  return outcome.conditions.is_settled ? 1 : SettledShare(plan, call_ns);
+double SteadyStateFactor(const Plan& plan, const Outcome& outcome, double call_ns) {
+  return outcome.conditions.is_settled ? 1 : SteadyStateFactor(plan, call_ns);
 }
 
 double Pace::TimeNs(const Plan& plan, const Outcome& outcome) {
   const double at_pace_ns = AtPaceNs(outcome);
-  return settles_ ? at_pace_ns * SettledShare(plan, outcome, at_pace_ns) : at_pace_ns;
+  return settles_ ? at_pace_ns * SteadyStateFactor(plan, outcome, at_pace_ns) : at_pace_ns;
 }
 
 double Pace::AtPaceNs(const Outcome& outcome) {

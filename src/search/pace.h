@@ -9,18 +9,13 @@
 
 namespace gemmsmith {
 
-// Elements of A and B that a tile needs for each product, in units of 1/128: 1.5 for 128x256. nullopt where a CTA of the
-// family shares no tile.
-std::optional<double> BroughtIn(const Plan& plan);
-
-// The settled share: what a long call takes in a window of its own over what it took in turns with others in a
-// screening. At the power cap the clock follows the power of the running kernel, and tiles that bring in fewer bytes
-// need less. 1 for 128x256 tiles; others differ by 9 % of what they bring in beyond these (docs/lab/sweeps.md). 1 for
-// calls below 0.3 ms. Heats whose contenders were chosen by it are no ground to fit the 9 % on. Experience of other
-// shapes keeps its screened times.
-double SettledShare(const Plan& plan, double call_ns);
-// The same for an outcome with such a call; 1 where its times are settled.
-double SettledShare(const Plan& plan, const Outcome& outcome, double call_ns);
+// The steady-state factor: a long call's time in a window of its own over its time in alternation with others in a
+// screening. At the power cap the clock follows the power of the running kernel, and tiles with less operand traffic
+// draw less. 1 for 128x256 tiles and for calls below 0.3 ms; other tiles differ by 9 % of their extra traffic
+// (docs/lab/sweeps.md).
+double SteadyStateFactor(const Plan& plan, double call_ns);
+// The same for an outcome with such a call; 1 where its times are in steady state.
+double SteadyStateFactor(const Plan& plan, const Outcome& outcome, double call_ns);
 
 class Pace {
  public:

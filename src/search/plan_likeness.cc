@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/check.h"
+#include "program/family.h"
 
 namespace gemmsmith {
 
@@ -14,26 +15,26 @@ namespace {
 // Of values that cannot be farther apart: words without an order, an axis that one of two plans lacks.
 constexpr double kFarthest = 3;
 
-// Octaves of a number, or a word's place in its order; nothing where the plan's family lacks the axis.
-using Place = std::optional<double>;
+// Octaves of a number, or a word's index; nullopt where the plan's family lacks the axis.
+using Coordinate = std::optional<double>;
 
-Place PlaceOf(const Plan& plan, std::string_view axis) {
+Coordinate CoordinateOf(const Plan& plan, std::string_view name) {
   const Family& family = GetFamily(plan.family);
-  const int index = family.IndexOf(axis);
+  const int index = family.IndexOf(name);
   if (index < 0) return std::nullopt;
-  const Parameter& parameter = family.parameters[size_t(index)];
+  const Axis& axis = family.axes[size_t(index)];
   const int value = plan.values[size_t(index)];
-  return parameter.words.empty() ? std::log2(1.0 + value) : double(parameter.IndexOf(value));
+  return axis.words.empty() ? std::log2(1.0 + value) : double(axis.IndexOf(value));
 }
 
-bool HasSteps(std::string_view axis) {
+bool HasSteps(std::string_view name) {
   return std::all_of(Families().begin(), Families().end(), [&](const Family& family) {
-    const int index = family.IndexOf(axis);
-    return index < 0 || family.parameters[size_t(index)].HasSteps();
+    const int index = family.IndexOf(name);
+    return index < 0 || family.axes[size_t(index)].HasSteps();
   });
 }
 
-double DistanceBetween(const Place& first, const Place& second, bool has_steps) {
+double DistanceBetween(const Coordinate& first, const Coordinate& second, bool has_steps) {
   if (first == second) return 0;
   return first && second && has_steps ? std::min(kFarthest, std::abs(*first - *second)) : kFarthest;
 }
@@ -41,7 +42,7 @@ double DistanceBetween(const Place& first, const Place& second, bool has_steps) 
 std::set<std::string_view> AxisNames() {
   std::set<std::string_view> names;
   for (const Family& family : Families())
-    for (const Parameter& parameter : family.parameters) names.insert(parameter.name);
+    for (const Axis& axis : family.axes) names.insert(axis.name);
   return names;
 }
 
@@ -50,17 +51,17 @@ std::set<std::string_view> AxisNames() {
 PlanLikeness::PlanLikeness(const Space& space, const LikenessShares& shares) : shares_(shares) {
   for (const Plan& plan : space.plans()) families_.push_back(plan.family);
   for (const std::string_view name : AxisNames()) {
-    std::set<Place> different;
-    for (const Plan& plan : space.plans()) different.insert(PlaceOf(plan, name));
+    std::set<Coordinate> different;
+    for (const Plan& plan : space.plans()) different.insert(CoordinateOf(plan, name));
     if (different.size() < 2) continue;
     GEMMSMITH_CHECK(different.size() <= UINT8_MAX, "{} values of {}", different.size(), name);
-    const std::vector<Place> places(different.begin(), different.end());
-    Axis axis{.count = places.size()};
+    const std::vector<Coordinate> coordinates(different.begin(), different.end());
+    VariedAxis axis{.count = coordinates.size()};
     for (const Plan& plan : space.plans())
-      axis.places.push_back(
-          uint8_t(std::lower_bound(places.begin(), places.end(), PlaceOf(plan, name)) - places.begin()));
-    for (const Place& first : places)
-      for (const Place& second : places) {
+      axis.coordinates.push_back(
+          uint8_t(std::lower_bound(coordinates.begin(), coordinates.end(), CoordinateOf(plan, name)) - coordinates.begin()));
+    for (const Coordinate& first : coordinates)
+      for (const Coordinate& second : coordinates) {
         const double distance = DistanceBetween(first, second, HasSteps(name));
         axis.pairs.push_back({float(std::exp(-distance / shares.reach)), float(distance)});
       }
@@ -70,8 +71,8 @@ PlanLikeness::PlanLikeness(const Space& space, const LikenessShares& shares) : s
 
 double PlanLikeness::Of(size_t first, size_t second) const {
   double alike = 0, distance = 0;
-  for (const Axis& axis : axes_) {
-    const Pair& pair = axis.pairs[axis.places[first] * axis.count + axis.places[second]];
+  for (const VariedAxis& axis : axes_) {
+    const Pair& pair = axis.pairs[axis.coordinates[first] * axis.count + axis.coordinates[second]];
     alike += pair.alike;
     distance += pair.distance;
   }

@@ -24,20 +24,20 @@ class PlanLikeness {
   double Of(size_t first, size_t second) const;
 
  private:
-  // Of two places along an axis.
+  // Two coordinates of an axis.
   struct Pair {
     float alike = 0, distance = 0;
   };
-  // Only those that the space's plans differ in.
-  struct Axis {
-    std::vector<uint8_t> places;  // by plan
-    size_t count = 0;             // of different places
-    std::vector<Pair> pairs;      // by place and place
+  // An axis in which the space's plans differ.
+  struct VariedAxis {
+    std::vector<uint8_t> coordinates;  // by plan
+    size_t count = 0;                  // of different coordinates
+    std::vector<Pair> pairs;           // by coordinate and coordinate
   };
 
   LikenessShares shares_;
   std::vector<FamilyId> families_;
-  std::vector<Axis> axes_;
+  std::vector<VariedAxis> axes_;
 };
 
 }  // namespace gemmsmith

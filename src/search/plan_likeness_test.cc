@@ -32,7 +32,7 @@ TEST(PlanLikenessTest, IsOneForAPlanAndItselfAndFallsWithEveryStep) {
 
 TEST(PlanLikenessTest, AxesThatNoPlanDiffersInDoNotCount) {
   Plan other = Direct(32, 8);
-  other.Set("split", 4);
+  other.Set("chunks", 4);
   const Space alike({Direct(16, 8), Direct(32, 8)}), unlike({Direct(16, 8), Direct(32, 8), other});
   EXPECT_LT(Of(alike, Direct(16, 8), Direct(32, 8)), Of(unlike, Direct(16, 8), Direct(32, 8)));
 }

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "program/family.h"
 #include "search/fresh_plans.h"
 
 namespace gemmsmith {
@@ -18,9 +19,9 @@ constexpr double kAxisReach = 3, kRestReach = 2;
 
 double Square(double x) { return x * x; }
 
-int Steps(const Parameter& parameter, int first, int second) {
+int Steps(const Axis& axis, int first, int second) {
   if (first == second) return 0;
-  return parameter.HasSteps() ? parameter.StepsBetween(first, second) : int(kFarApart);
+  return axis.HasSteps() ? axis.StepsBetween(first, second) : int(kFarApart);
 }
 
 // What values of an axis share that are so many steps apart.
@@ -37,15 +38,15 @@ double SharedOver(int steps) {
 
 double ErrorCovariance(const Plan& first, const Plan& second) {
   if (first.family != second.family) return 0;
-  const std::span<const Parameter> parameters = GetFamily(first.family).parameters;
-  double axes = 0;
+  const std::span<const Axis> axes = GetFamily(first.family).axes;
+  double shared = 0;
   int distance = 0;
-  for (size_t axis = 0; axis < parameters.size(); ++axis) {
-    const int steps = Steps(parameters[axis], first.values[axis], second.values[axis]);
-    axes += SharedOver(steps);
+  for (size_t axis = 0; axis < axes.size(); ++axis) {
+    const int steps = Steps(axes[axis], first.values[axis], second.values[axis]);
+    shared += SharedOver(steps);
     distance += std::min(steps, 2);
   }
-  return Square(kFamilyDeviation) + Square(kAxisDeviation) * axes +
+  return Square(kFamilyDeviation) + Square(kAxisDeviation) * shared +
          Square(kRestDeviation) * std::exp(-distance / kRestReach);
 }
 

@@ -6,18 +6,19 @@
 #include <vector>
 
 #include "evaluate/outcome.h"
+#include "program/family.h"
 #include "program/space.h"
 
 namespace gemmsmith {
 
-// The default plan with its first `axes` parameters varied over all their values.
-inline Space SyntheticSpace(int axes) {
+// The default plan with its first `count` axes varied over all their live values.
+inline Space SyntheticSpace(int count) {
   std::vector<Plan> plans = {DefaultPlan(FamilyId::kDirect)};
-  const std::span<const Parameter> parameters = GetFamily(FamilyId::kDirect).parameters;
-  for (int axis = 0; axis < std::min(axes, int(parameters.size())); ++axis) {
+  const std::span<const Axis> axes = GetFamily(FamilyId::kDirect).axes;
+  for (int axis = 0; axis < std::min(count, int(axes.size())); ++axis) {
     std::vector<Plan> wider;
     for (const Plan& plan : plans) {
-      for (const int value : parameters[axis].values) {
+      for (const int value : axes[axis].live_values()) {
         wider.push_back(plan);
         wider.back().values[axis] = value;
       }
@@ -30,10 +31,10 @@ inline Space SyntheticSpace(int axes) {
 // Rises with every step away from one plan, the last of the space: a bowl far from where searches start.
 inline double BowlNs(const Space& space, const Plan& plan) {
   const Plan& bottom = space.plans().back();
-  const std::span<const Parameter> parameters = GetFamily(plan.family).parameters;
+  const std::span<const Axis> axes = GetFamily(plan.family).axes;
   double time_ns = 1000;
-  for (size_t i = 0; i < parameters.size(); ++i) {
-    const int steps = parameters[i].IndexOf(plan.values[i]) - parameters[i].IndexOf(bottom.values[i]);
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const int steps = axes[i].IndexOf(plan.values[i]) - axes[i].IndexOf(bottom.values[i]);
     time_ns += 50.0 * (1 + double(i) / 8) * steps * steps;
   }
   return time_ns;

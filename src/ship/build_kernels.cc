@@ -17,7 +17,7 @@ namespace {
 
 using Sharers = std::vector<const Entry*>;  // of one text; at least one
 
-std::string NameOf(const Entry& entry) { return fmt::format("{} by {}", Print(entry.gemm), Print(entry.plan)); }
+std::string NameOf(const Entry& entry) { return fmt::format("{} by {}", Print(entry.gemm), PrintShort(entry.plan)); }
 
 Result<std::vector<Sharers>> DistinctKernels(const Catalogue& catalogue, const Device& device) {
   std::map<std::string, Sharers> by_text;

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "campaign/fakes.h"
-#include "program/axes.h"
+#include "program/family.h"
 
 namespace gemmsmith {
 namespace {
@@ -17,9 +17,7 @@ Entry EntryFor(const Gemm& gemm, const Plan& plan) {
 }
 
 Plan Known(FixedDimensions fixed) {
-  Plan plan = *ParsePlan("direct tile_m=32 tile_n=32");
-  plan.Set("fixed", int(fixed));
-  return plan;
+  return WithFixed(*ParsePlan("direct tile_m=32 tile_n=32"), fixed);
 }
 
 const Gemm kOne{{64, 128, 512}, {kTn}}, kTwo{{128, 128, 1024}, {kTn}};

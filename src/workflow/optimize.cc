@@ -62,8 +62,6 @@ CampaignOptions OptionsFor(const OptimizeRequest& request, const Instrument& ins
     options.fixed_twins = 2, options.heat_contenders = 4, options.finalists = 2;
   } else if (instrument.live()) {
     options.chained_twins = 2, options.fixed_twins = 6, options.heat_contenders = 12;
-    options.room_for_next_bytes = instrument.evaluator->device().RoomForTwoBytes();
-    options.placed_twins = true;
     options.raced_on = instrument.evaluator->device();
   }
   // The kernel that draws least may have been fifth by time.

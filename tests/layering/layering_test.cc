@@ -80,7 +80,7 @@ TEST_F(PlantedViolation, AnIncludeThatTheRowForbidsIsFound) {
 
 TEST_F(PlantedViolation, HostCodeThatIncludesADeviceHeaderIsFound) {
   Write("src/compile/peek.cc", "#include \"device/types.cuh\"");
-  ExpectOne("src/compile/peek.cc:1: includes \"device/types.cuh\": host code never includes src/device");
+  ExpectOne("src/compile/peek.cc:1: includes \"device/types.cuh\": host code includes device/geometry.h only");
 }
 
 TEST_F(PlantedViolation, CudaTextsAndTestsMayIncludeDeviceHeaders) {

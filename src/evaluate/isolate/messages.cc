@@ -8,7 +8,7 @@ namespace gemmsmith {
 namespace {
 
 // A worker built from other sources would measure or encode differently.
-constexpr uint32_t kProtocolVersion = 10;
+constexpr uint32_t kProtocolVersion = 11;
 
 Status Complete(const ByteReader& reader, std::string_view what) {
   if (reader.failed()) return DataLoss(fmt::format("a truncated {} message", what));
@@ -38,8 +38,7 @@ void VisitProblem(auto& problem, auto&& visit) {
 void VisitLaunch(auto& launch, auto&& visit) {
   for (auto* dim : {&launch.grid, &launch.block, &launch.cluster}) visit(dim->x), visit(dim->y), visit(dim->z);
   visit(launch.smem_bytes), visit(launch.workspace_bytes);
-  visit(launch.fills_gpu), visit(launch.is_placed), visit(launch.even_turns), visit(launch.shares_rest),
-      visit(launch.is_cooperative), visit(launch.chainable);
+  visit(launch.fills_gpu), visit(launch.even_waves), visit(launch.is_cooperative), visit(launch.chainable);
   visit(launch.deterministic), visit(launch.type);
   visit(launch.maps, [&](auto& map) {
     visit(map.matrix), visit(map.rank), visit(map.swizzle_bytes), visit(map.fetch_bytes);

@@ -45,7 +45,6 @@ Result<std::unique_ptr<PlacedCall>> PlacedCall::Place(Gpu& gpu, HarnessKernels& 
   ASSIGN_OR_RETURN(placed->kernel_, gpu.Load(call.candidate.cubin, call.candidate.entry, launch.smem_bytes));
   const GemmArguments arguments = ArgumentsFor(gemm, placed->a_.memory.as(), placed->b_.memory.as(),
                                                placed->c_.memory.as(), placed->workspace_.as());
-  RETURN_IF_ERROR(harness.FindNeighboursFor(launch));
   ASSIGN_OR_RETURN(placed->parameters_, gpu.ParametersFor(launch, arguments));
   RETURN_IF_ERROR(gpu.Synchronize());
   return placed;

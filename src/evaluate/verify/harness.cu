@@ -2,7 +2,7 @@
 // fast ones. Compiled when a worker starts, together with what it includes. verify/harness_kernels.h declares the same structs.
 
 #include "evaluate/verify/elements.cuh"
-#include "neighbours.cuh"
+#include "types.cuh"
 
 __device__ float Load(const Matrix& matrix, i64 offset) {
   if (matrix.type == kF32) return static_cast<const float*>(matrix.data)[offset];
@@ -396,26 +396,6 @@ extern "C" __global__ void harness_inspect(const InspectArguments arguments) {
     case 7:
       return CountNonZero(arguments.workspace);
   }
-}
-
-// ---- neighbours ---------------------------------------------------------------------------------------------------------
-
-struct WatchArguments {
-  u32* multiprocessors;
-};
-
-extern "C" __global__ void harness_watch(const WatchArguments arguments) {
-  gemmsmith::NoteMultiprocessor(arguments.multiprocessors);
-}
-
-struct RankArguments {
-  const gemmsmith::WatchedLaunches* watched;
-  gemmsmith::NeighbourRanks* ranks;
-  u32 multiprocessors;
-};
-
-extern "C" __global__ void harness_rank(const RankArguments arguments) {
-  gemmsmith::RankNeighbours(*arguments.watched, arguments.multiprocessors, *arguments.ranks);
 }
 
 // ---- the clock's own test -----------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ namespace gemmsmith {
 namespace {
 
 constexpr std::array kEntries = {"harness_fill",    "harness_poison", "harness_reference", "harness_gather",
-                                 "harness_inspect", "harness_watch",  "harness_rank",      "harness_spin"};
+                                 "harness_inspect", "harness_spin"};
 
 // Argument blocks as harness.cu declares them.
 struct FillArguments {
@@ -65,16 +65,6 @@ struct InspectArguments {
   NonZeroArguments workspace;
 };
 constexpr uint32_t kInspectParts = 8;
-struct WatchArguments {
-  CUdeviceptr multiprocessors;
-};
-struct RankArguments {
-  CUdeviceptr watched, ranks;
-  uint32_t multiprocessors;
-};
-// As src/device/neighbour_ranks.cuh has them.
-constexpr uint32_t kMostRanked = 252, kWatchedLaunches = 8, kRanksBytes = 256;
-constexpr uint32_t WatchedClusterSize(uint32_t launch) { return 8 - launch % 4 * 2; }
 struct SpinArguments {
   int64_t cycles;
 };
@@ -136,8 +126,7 @@ Result<std::unique_ptr<HarnessKernels>> HarnessKernels::Load(Gpu& gpu, Compiler&
   ASSIGN_OR_RETURN(const Compilation compilation, compiler.Compile(source, gpu.identity().device.Architecture()));
   GEMMSMITH_CHECK(compilation.succeeded, "our own harness kernels do not compile: {}", compilation.log);
   for (int i = 0; i < kKernelCount; ++i) {
-    const uint32_t smem_bytes = i == kWatchKernel ? uint32_t(gpu.identity().device.smem_bytes_per_block) : 0;
-    ASSIGN_OR_RETURN(harness->kernels_[i], gpu.Load(compilation.binary.cubin, kEntries[i], smem_bytes));
+    ASSIGN_OR_RETURN(harness->kernels_[i], gpu.Load(compilation.binary.cubin, kEntries[i], 0));
   }
   ASSIGN_OR_RETURN(harness->report_, gpu.Allocate(sizeof(HarnessReport)));
   return harness;
@@ -208,28 +197,6 @@ Result<HarnessReport> HarnessKernels::ReadReport() {
   HarnessReport report;
   std::memcpy(static_cast<void*>(&report), bytes, sizeof report);
   return report;
-}
-
-Status HarnessKernels::FindNeighboursFor(const Launch& placed) {
-  if (!placed.is_placed || gpu_.HasRanks()) return OkStatus();
-  const Device& device = gpu_.identity().device;
-  const uint32_t multiprocessors = std::min(uint32_t(device.multiprocessors), kMostRanked);
-  constexpr uint64_t kLaunchBytes = kMostRanked * sizeof(uint32_t);
-  ASSIGN_OR_RETURN(const DeviceMemory watched, gpu_.Allocate(kWatchedLaunches * kLaunchBytes));
-  ASSIGN_OR_RETURN(DeviceMemory ranks, gpu_.Allocate(kRanksBytes));
-  for (uint32_t i = 0; i < kWatchedLaunches; ++i) {
-    const uint32_t size = WatchedClusterSize(i);
-    Launch launch;
-    launch.grid.x = multiprocessors / size * size;
-    launch.cluster.x = size;
-    launch.smem_bytes = uint32_t(device.smem_bytes_per_block);
-    RETURN_IF_ERROR(gpu_.Start(kernels_[kWatchKernel], launch, WatchArguments{watched.address() + i * kLaunchBytes}));
-  }
-  RETURN_IF_ERROR(
-      gpu_.Start(kernels_[kRankKernel], Launch{}, RankArguments{watched.address(), ranks.address(), multiprocessors}));
-  RETURN_IF_ERROR(gpu_.Synchronize());
-  gpu_.SetRanks(std::move(ranks));
-  return OkStatus();
 }
 
 Status HarnessKernels::Spin(int64_t cycles) {

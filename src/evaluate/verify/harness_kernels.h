@@ -83,9 +83,6 @@ class HarnessKernels {
   Status Compare(const MatrixView& c, const float* reference, const Acceptance& acceptance);
   Result<HarnessReport> ReadReport();
 
-  // Lets the GPU know where its multiprocessors stand, where the launch asks for it; once.
-  Status FindNeighboursFor(const Launch& launch);
-
   // Busy for this many clock cycles of one thread.
   Status Spin(int64_t cycles);
   // Busy for about 0.1 ms: long enough to put a batch on the stream behind it.
@@ -98,8 +95,6 @@ class HarnessKernels {
     kReferenceKernel,
     kGatherKernel,
     kInspectKernel,
-    kWatchKernel,
-    kRankKernel,
     kSpinKernel,
     kKernelCount
   };

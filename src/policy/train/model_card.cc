@@ -9,6 +9,7 @@
 
 #include "base/statistics.h"
 #include "base/text.h"
+#include "program/family.h"
 
 namespace gemmsmith {
 

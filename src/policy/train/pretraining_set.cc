@@ -1,3 +1,4 @@
+#include "policy/spoken.h"
 #include "policy/train/pretraining_set.h"
 
 #include <algorithm>
@@ -40,7 +41,7 @@ JudgedAs AsJudged(const Gemm& gemm, const Device& device, const PlanTrials& tria
 TrialsByProblem GroupTrials(std::span<const Trial> trials) {
   TrialsByProblem by_problem;
   for (const Trial& trial : trials) {
-    if (!trial.HasPlan() || !IsToldWhole(trial.plan()) || !FindDevice(trial.setting.device_key).ok()) continue;
+    if (!trial.HasPlan() || !IsSpokenWhole(trial.plan()) || !FindDevice(trial.setting.device_key).ok()) continue;
     PlanTrials& known = by_problem[{trial.setting.device_key, trial.gemm}][trial.plan()];
     if (known.timed == nullptr || MoreCareful(trial.outcome.protocol, known.timed->outcome.protocol))
       known.timed = &trial;

@@ -1,0 +1,11 @@
+#pragma once
+
+#include <span>
+
+#include "program/family.h"
+
+namespace gemmsmith {
+
+std::span<const Technique> WgmmaTechniques();
+
+}  // namespace gemmsmith
