@@ -45,15 +45,16 @@ class LongHeatTest : public CampaignTest {
 TEST_F(LongHeatTest, LongCallsAreRacedWithSquarerWavesToo) {
   ASSERT_EQ(Squarer(columns), std::vector{square});
   ASSERT_TRUE(Squarer(wide).empty() && Squarer(narrow).empty());
-  space = Space({columns, wide, narrow});
+  const Plan one_tile = Words("tile_n=64 raster=8");
+  space = Space({columns, wide, narrow, one_tile});
   const Result<ProblemResult> result = RunWhole();
   ASSERT_TRUE(result.ok()) << result.status().message();
-  EXPECT_EQ(in_heat, (std::set<Plan>{columns, square, wide, narrow}));
+  EXPECT_EQ(in_heat, (std::set<Plan>{columns, square, wide, narrow, one_tile}));
   EXPECT_TRUE(in_finals.contains(columns) && in_finals.contains(square));
   EXPECT_EQ(in_finals.size(), 3u) << "as many as long calls have";
   EXPECT_EQ(result->best->plan(), square);
-  EXPECT_EQ(result->evaluations, 3) << "variants are no evaluations";
-  options.finished_after = 3;
+  EXPECT_EQ(result->evaluations, 4) << "variants are no evaluations";
+  options.finished_after = 4;
   const size_t requests = evaluator.requests.size();
   const Result<ProblemResult> again = RunWhole();
   ASSERT_TRUE(again.ok()) << again.status().message();

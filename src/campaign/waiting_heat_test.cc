@@ -17,8 +17,8 @@
 namespace gemmsmith {
 namespace {
 
-// Forms with known dimensions are compiled for their heat alone. Here the compiler holds those of the first problem back
-// until the second one is screened.
+// Forms with known dimensions are compiled for their heat alone. Here the compiler holds those of the first problem
+// back until the second one is screened.
 class WaitingHeatTest : public SetTest {
  protected:
   void SearchWithFormsThatWait() {

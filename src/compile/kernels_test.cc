@@ -121,8 +121,8 @@ INSTANTIATE_TEST_SUITE_P(, WgmmaKernelsOf,
                            return fmt::format("{}x{}x{}", shape.m, shape.n, shape.k);
                          });
 
-// Every schedule, reduction and finish, straight and swapped. Odd multiples of 8, the narrowest and the widest tile have
-// rows of their own in wgmma.cuh.
+// Every schedule, reduction and finish, straight and swapped. Odd multiples of 8, the narrowest and the widest tile
+// have rows of their own in wgmma.cuh.
 constexpr const char* kPlansOfF16Sums[] = {
     "direct tile_m=32 tile_n=16 warps_k=4",
     "direct tile_m=16 tile_n=32 warps_k=8 chunks=2",

@@ -31,8 +31,8 @@ Gemm RandomGemm(Random& random, bool is_persistent, bool shares_staging) {
 }
 
 // A third of them is persistent, and every third of these shares its staging. A quarter and those have a staggered
-// epilogue: one wait more in which to hang. Every second persistent plan stores evict-first, as its epilogue rarely does
-// in plans worth trying.
+// epilogue: one wait more in which to hang. Every second persistent plan stores evict-first, as its epilogue rarely
+// does in plans worth trying.
 std::vector<Pipeline> RandomPipelines(const Device& device) {
   Random random(20261121);
   const Family& family = GetFamily(FamilyId::kWgmma);
@@ -77,8 +77,8 @@ TEST_F(PipelineGpuTest, RandomPipelinesRunTenThousandTimesEachWithoutAHangOrAWro
   EXPECT_GT(chained, 10);
 }
 
-// Compute-sanitizer watches these (tools/on_gpu.sh sanitize): every live value of every axis, whole and ragged tiles, few
-// launches. Several GPUs can share them by problem. The last three have just more tiles of 128 x 128 than there are
+// Compute-sanitizer watches these (tools/on_gpu.sh sanitize): every live value of every axis, whole and ragged tiles,
+// few launches. Several GPUs can share them by problem. The last three have just more tiles of 128 x 128 than there are
 // multiprocessors, because racecheck multiplies some 10^9 times a second.
 const std::vector<Gemm> kCoveredProblems = {{{256, 384, 768}},
                                             {{200, 136, 328}, {kNn, ScalarType::kBf16}},

@@ -36,8 +36,8 @@ TEST(PlanMaskTest, EverySampledPlanCanBeReadAndEveryValueOccurs) {
     const Plan plan = *SamplePlan(AnyPlanMask(), random);
     const Family& family = GetFamily(plan.family);
     EXPECT_TRUE(IsSpokenWhole(plan));
-    for (size_t i = 0; i < SpokenAxisCount(family); ++i)
-      seen.emplace(plan.family, std::string(family.axes[i].name) + "=" + family.axes[i].Print(plan.values[i]));
+    for (size_t axis = 0; axis < SpokenAxisCount(family); ++axis)
+      seen.emplace(plan.family, std::string(family.axes[axis].name) + "=" + family.axes[axis].Print(plan.values[axis]));
   }
   size_t values = 0;
   for (const Family& family : Families())

@@ -72,7 +72,8 @@ TEST(Legality, NamesEveryReason) {
       {64, 64, 64}, {{Order::kColumn, Order::kColumn}, ScalarType::kBf16, Accumulation::kF16}, 0, 63 + 8, 0};
   const Plan plan = Direct("tile_m=16 warps_m=4 warps_k=16 reduction=ordered");
   const std::vector<std::string> reasons = Check(plan, gemm, H200());
-  for (const char* part : {"row-major A", "type is f16, not bf16", "less than one instruction", "64 warps", "is retired"})
+  for (const char* part :
+       {"row-major A", "type is f16, not bf16", "less than one instruction", "64 warps", "is retired"})
     EXPECT_TRUE(AnyContains(reasons, part)) << part;
   EXPECT_TRUE(AnyContains(Advise(plan, gemm, H200()), "leaves idle"));
 }
@@ -228,7 +229,8 @@ TEST(Space, NeighboursDifferOnOneAxisAndReachNearlyEveryPlan) {
       if (reached.insert(neighbour).second) frontier.push_back(neighbour);
     }
   }
-  // Some plans need two moves at once (more warps and less in flight each). Searches reach them by restarts and mutation.
+  // Some plans need two moves at once (more warps and less in flight each). Searches reach them by restarts and
+  // mutation.
   EXPECT_GT(double(reached.size()), 0.9 * double(space.size()));
 }
 

@@ -16,9 +16,7 @@ Entry EntryFor(const Gemm& gemm, const Plan& plan) {
           .times = {{"device", 1000, {990, 1010}, 1.5, {1.4, 1.6}}}};
 }
 
-Plan Known(FixedDimensions fixed) {
-  return WithFixed(*ParsePlan("direct tile_m=32 tile_n=32"), fixed);
-}
+Plan Known(FixedDimensions fixed) { return WithFixed(*ParsePlan("direct tile_m=32 tile_n=32"), fixed); }
 
 const Gemm kOne{{64, 128, 512}, {kTn}}, kTwo{{128, 128, 1024}, {kTn}};
 

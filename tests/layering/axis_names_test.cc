@@ -27,7 +27,7 @@ struct Exemption {
   std::string_view file, name;
 };
 constexpr Exemption kExemptions[] = {
-    {"src/problem/grids.cc", "store"},   // a class of shapes
+    {"src/problem/grids.cc", "store"},  // a class of shapes
     {"src/report/pairs.cc", "tile_m"},  // a part of the group "tile"
     {"src/report/pairs.cc", "tile_n"},
 };
@@ -58,9 +58,12 @@ std::vector<std::string> Quoted(const std::string& line) {
   for (size_t i = 0; i < line.size(); ++i) {
     const bool is_inside = begin != std::string::npos;
     if (!is_inside && line.compare(i, 2, "//") == 0) break;
-    if (is_inside && line[i] == '\\') ++i;
-    else if (line[i] == '"' && is_inside) texts.push_back(line.substr(begin, i - begin)), begin = std::string::npos;
-    else if (line[i] == '"') begin = i + 1;
+    if (is_inside && line[i] == '\\')
+      ++i;
+    else if (line[i] == '"' && is_inside)
+      texts.push_back(line.substr(begin, i - begin)), begin = std::string::npos;
+    else if (line[i] == '"')
+      begin = i + 1;
   }
   return texts;
 }

@@ -180,8 +180,7 @@ TEST(PretrainingTest, ValidationLossIsLoggedWhereProblemsAreHeldOut) {
   ASSERT_TRUE(Train(trainer, folder.path(), 1000, FewSteps(), SomeSet({.sizes = {128}})).ok());
   const std::string log = Content(folder.path() / "log.jsonl");
   int validated = 0;
-  for (const std::string_view line : Split(log, '\n'))
-    validated += line.find("validation_loss") != line.npos ? 1 : 0;
+  for (const std::string_view line : Split(log, '\n')) validated += line.find("validation_loss") != line.npos ? 1 : 0;
   EXPECT_EQ(validated, 2);
 }
 

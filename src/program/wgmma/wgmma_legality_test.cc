@@ -32,9 +32,9 @@ TEST(PersistentPlan, TheWidestTileNeedsAColumnMajorBBoxesAndThreeStages) {
   const auto words = [](std::string_view rest) { return "schedule=cooperative finish=in_turn " + std::string(rest); };
   const Gemm gemm{{8192, 8192, 4096}, {kTn}};
   EXPECT_EQ(Advice(words("tile_m=256 tile_n=208 stages=3 store=tma"), gemm), "");
-  for (const char* rest : {"tile_m=256 tile_n=208 stages=2 store=tma", "tile_m=256 tile_n=208 stages=3 store=rows",
-                           "tile_m=256 tile_n=216 stages=3 store=tma",
-                           "roles=swapped tile_m=208 tile_n=256 stages=3 store=tma"})
+  for (const char* rest :
+       {"tile_m=256 tile_n=208 stages=2 store=tma", "tile_m=256 tile_n=208 stages=3 store=rows",
+        "tile_m=256 tile_n=216 stages=3 store=tma", "roles=swapped tile_m=208 tile_n=256 stages=3 store=tma"})
     ExpectRefused(words(rest), gemm, "registers a thread");
   ExpectRefused(words("tile_m=256 tile_n=208 stages=3 store=tma"), {gemm.shape, {kNn}}, "registers a thread");
 }

@@ -132,7 +132,8 @@ void ExpectMirrored(const Plan& plan, const Plan& mirrored, const Gemm& gemm, co
   EXPECT_EQ(swapped.SmemBytes(gemm.shape), straight.SmemBytes(transposed.shape)) << Print(plan);
 }
 
-// Where both operands lie along k, a swapped plan is the straight plan of the transposed problem but for the store of C.
+// Where both operands lie along k, a swapped plan is the straight plan of the transposed problem but for the store of
+// C.
 TEST(SwappedRoles, AreWhatStraightRolesAreForTheTransposedProblem) {
   const Gemm gemm{{1024, 4096, 1024}}, transposed{{4096, 1024, 1024}};
   Random random(5);
