@@ -7,13 +7,13 @@
 #include "base/random.h"
 #include "policy/spoken.h"
 #include "policy/tokens.h"
+#include "problem/example_device.h"
 #include "program/legality.h"
 
 namespace gemmsmith {
 namespace {
 
 const Gemm kGemm = {.shape = {256, 512, 4096}};
-const Device& H200() { return KnownDevices()[0]; }
 
 // Draws among the allowed words, as a policy without knowledge would. Reads the words back.
 std::optional<Plan> SamplePlan(const PlanMask& mask, Random& random) {
