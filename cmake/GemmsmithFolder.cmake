@@ -10,7 +10,7 @@ include(GoogleTest)
 # The headers that are compiled once for all libraries, and once for all tests.
 set(GEMMSMITH_COMMON_HEADERS
     <algorithm> <array> <chrono> <cmath> <cstdint> <cstring> <filesystem> <functional> <map> <memory> <mutex> <optional> <set>
-    <span> <string> <string_view> <thread> <utility> <vector> <fmt/format.h> <nlohmann/json.hpp>)
+    <span> <string> <string_view> <thread> <utility> <vector> <fmt/format.h>)
 
 # gemmsmith_precompile(TARGET FIRST [HEADERS...]): those of the target FIRST, of the same kind, which has these besides.
 function(gemmsmith_precompile target first)
