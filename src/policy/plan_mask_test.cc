@@ -32,7 +32,7 @@ std::optional<Plan> SamplePlan(const PlanMask& mask, Random& random) {
 TEST(PlanMaskTest, EverySampledPlanCanBeReadAndEveryValueOccurs) {
   Random random(1);
   std::set<std::pair<FamilyId, std::string>> seen;
-  for (int i = 0; i < 5000; ++i) {
+  for (int draw = 0; draw < 5000; ++draw) {
     const Plan plan = *SamplePlan(AnyPlanMask(), random);
     const Family& family = GetFamily(plan.family);
     EXPECT_TRUE(IsSpokenWhole(plan));
