@@ -28,7 +28,7 @@ add_library(gemmsmith_cpu_product SHARED src/evaluate/verify/cpu_product.cc src/
 target_include_directories(gemmsmith_cpu_product PUBLIC src)
 target_link_libraries(gemmsmith_cpu_product PRIVATE OpenBLAS::OpenBLAS Threads::Threads m)
 target_link_options(gemmsmith_cpu_product PRIVATE -Wl,--exclude-libs,ALL)
-set_target_properties(gemmsmith_cpu_product PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
+set_target_properties(gemmsmith_cpu_product PROPERTIES UNITY_BUILD OFF LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
 set(CMAKE_BUILD_RPATH_USE_ORIGIN ON)
 
 # CUDA headers: the given root, the toolkit the set-up installed, the usual place.

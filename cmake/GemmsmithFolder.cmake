@@ -3,10 +3,11 @@
 # Tests that need a GPU (*_gpu_test.cc) of all folders form one program, gemmsmith_gpu_tests, so that it can be carried.
 include(GoogleTest)
 
-# What most sources include, compiled once for all libraries and once for all their tests: `program` and `search` with their
-# tests build in 104 s on two cores, without in 319. (ccache keeps nothing of such a build: who wants it sets
-# CMAKE_CXX_COMPILER_LAUNCHER, and CMAKE_DISABLE_PRECOMPILE_HEADERS.) The preset `portable` is without, so that its targets
-# find a source that forgets an include.
+# Two things halve the time of compilation, each for itself: precompiled headers and batches of sources (CMAKE_UNITY_BUILD).
+# The preset `portable` has neither, so that its targets find a source that forgets an include. ccache keeps nothing of a
+# build with precompiled headers; CMAKE_DISABLE_PRECOMPILE_HEADERS turns them off.
+
+# The headers that are compiled once for all libraries, and once for all tests.
 set(GEMMSMITH_COMMON_HEADERS
     <algorithm> <array> <chrono> <cmath> <cstdint> <cstring> <filesystem> <functional> <map> <memory> <mutex> <optional> <set>
     <span> <string> <string_view> <thread> <utility> <vector> <fmt/format.h>)
@@ -18,6 +19,37 @@ function(gemmsmith_precompile target first)
   else()
     target_precompile_headers(${target} REUSE_FROM ${first})
   endif()
+endfunction()
+
+# gemmsmith_is_cold(TARGET): nothing in it runs long, so it is compiled in the least time. At -Og g++ reports variables as
+# uninitialized that are not.
+function(gemmsmith_is_cold target)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-Og>
+                                           $<$<AND:$<CONFIG:Release>,$<CXX_COMPILER_ID:GNU>>:-Wno-maybe-uninitialized>)
+endfunction()
+
+# gemmsmith_batches(TARGET [SOURCES...]): compiles SOURCES in batches of up to eight, each from one folder. Names in the
+# anonymous namespaces of a folder therefore differ, or the source sets SKIP_UNITY_BUILD_INCLUSION.
+function(gemmsmith_batches target)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
+  foreach(source ${ARGN})
+    cmake_path(GET source PARENT_PATH folder)
+    string(MAKE_C_IDENTIFIER ${folder} key)
+    math(EXPR batch "${taken_${key}}+0")
+    math(EXPR taken_${key} "${batch} + 1")
+    math(EXPR batch "${batch} / 8")
+    cmake_path(GET folder FILENAME name)
+    set_property(SOURCE ${source} PROPERTY UNITY_GROUP ${name}_${batch})
+  endforeach()
+endfunction()
+
+# gemmsmith_test_program(TARGET): how every program of tests is compiled. They share a precompiled header, which g++ takes only
+# where the definitions are the same.
+function(gemmsmith_test_program target)
+  target_link_libraries(${target} PRIVATE GTest::gtest_main)
+  target_compile_definitions(${target} PRIVATE GEMMSMITH_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+  gemmsmith_is_cold(${target})
+  gemmsmith_precompile(${target} gemmsmith_base_test <gtest/gtest.h>)
 endfunction()
 
 function(gemmsmith_folder name)
@@ -37,12 +69,12 @@ function(gemmsmith_folder name)
   target_include_directories(gemmsmith_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src)
   target_link_libraries(gemmsmith_${name} PUBLIC ${ARG_FOLDERS} ${ARG_LIBRARIES})
   gemmsmith_precompile(gemmsmith_${name} gemmsmith_base)
+  gemmsmith_batches(gemmsmith_${name} ${sources})
   if(GEMMSMITH_TESTS AND tests)
     add_executable(gemmsmith_${name}_test ${tests})
-    target_link_libraries(gemmsmith_${name}_test PRIVATE gemmsmith_${name} GTest::gtest_main)
-    # Of the sources, not of the target: its precompiled headers serve others too.
-    set_property(SOURCE ${tests} APPEND PROPERTY COMPILE_DEFINITIONS GEMMSMITH_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
-    gemmsmith_precompile(gemmsmith_${name}_test gemmsmith_base_test <gtest/gtest.h>)
+    target_link_libraries(gemmsmith_${name}_test PRIVATE gemmsmith_${name})
+    gemmsmith_test_program(gemmsmith_${name}_test)
+    gemmsmith_batches(gemmsmith_${name}_test ${tests})
     gtest_discover_tests(gemmsmith_${name}_test TEST_PREFIX ${name}. DISCOVERY_MODE PRE_TEST NO_PRETTY_VALUES
                          PROPERTIES LABELS unit TIMEOUT 300)
   endif()
@@ -66,8 +98,9 @@ function(gemmsmith_gpu_tests)
     return()
   endif()
   add_executable(gemmsmith_gpu_tests ${tests})
-  target_link_libraries(gemmsmith_gpu_tests PRIVATE ${folders} GTest::gtest_main)
-  gemmsmith_precompile(gemmsmith_gpu_tests gemmsmith_base_test)
+  target_link_libraries(gemmsmith_gpu_tests PRIVATE ${folders})
+  gemmsmith_test_program(gemmsmith_gpu_tests)
+  gemmsmith_batches(gemmsmith_gpu_tests ${tests})
   set_target_properties(gemmsmith_gpu_tests PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
   # One at a time: they measure.
   gtest_discover_tests(gemmsmith_gpu_tests TEST_PREFIX gpu. DISCOVERY_MODE PRE_TEST NO_PRETTY_VALUES

@@ -15,6 +15,7 @@ option(GEMMSMITH_TESTS "Build the tests" ON)
 option(GEMMSMITH_FUZZERS "Build the fuzz targets (clang)" OFF)
 option(GEMMSMITH_SANITIZE "Address and undefined-behaviour sanitizers" OFF)
 option(GEMMSMITH_PORTABLE "Link everything statically but libc and CUDA, to carry the build to another machine" OFF)
+option(CMAKE_UNITY_BUILD "Compile the sources of a folder in batches" ON)
 set(GEMMSMITH_CUDA_ROOT "" CACHE PATH "CUDA toolkit whose headers are used (default: found)")
 
 add_compile_options(-Wall -Wextra -Wpedantic -Werror -Wshadow -Wno-missing-field-initializers)
@@ -25,6 +26,10 @@ endif()
 # `portable`, which has none, keeps these warnings.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT CMAKE_DISABLE_PRECOMPILE_HEADERS)
   add_compile_options(-Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread)
+endif()
+# g++ takes the sources of a batch for headers, and warns that their types use an anonymous namespace.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_UNITY_BUILD)
+  add_compile_options(-Wno-subobject-linkage)
 endif()
 if(GEMMSMITH_SANITIZE)
   add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)

@@ -23,11 +23,11 @@ std::string ToJsonLine(const Trial& trial) {
 
 Result<Trial> FromJsonLine(std::string_view line) {
   if (line.size() > kMaxJsonLineBytes) return InvalidArgument("the line is over 1 MiB");
-  const nlohmann::json json = nlohmann::json::parse(line, nullptr, false);
-  if (json.is_discarded()) return InvalidArgument("the line is not JSON");
-  if (!json.is_object()) return InvalidArgument("the line is not a JSON object");
+  const nlohmann::json parsed = nlohmann::json::parse(line, nullptr, false);
+  if (parsed.is_discarded()) return InvalidArgument("the line is not JSON");
+  if (!parsed.is_object()) return InvalidArgument("the line is not a JSON object");
   Status status = OkStatus();
-  JsonReader reader(json, "", status);
+  JsonReader reader(parsed, "", status);
   int version = kJsonVersion;
   reader.Integer(RecordField(), kVersionName, version);
   if (status.ok() && version != kJsonVersion)

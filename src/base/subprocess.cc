@@ -24,7 +24,7 @@ using Clock = std::chrono::steady_clock;
 constexpr size_t kOutputKept = 1 << 20;
 constexpr size_t kStderrKept = 64 << 10;
 
-std::string Words(int error) { return std::generic_category().message(error); }
+std::string ErrorText(int error) { return std::generic_category().message(error); }
 
 class Descriptor {
  public:
@@ -45,7 +45,7 @@ class Descriptor {
 
 Status OpenPipe(Descriptor& read_end, Descriptor& write_end) {
   int fds[2];
-  if (::pipe2(fds, O_CLOEXEC) != 0) return IoError(fmt::format("cannot open a pipe: {}", Words(errno)));
+  if (::pipe2(fds, O_CLOEXEC) != 0) return IoError(fmt::format("cannot open a pipe: {}", ErrorText(errno)));
   read_end.fd_ = fds[0], write_end.fd_ = fds[1];
   return OkStatus();
 }
@@ -81,7 +81,7 @@ Result<pid_t> Spawn(const std::vector<std::string>& command, int in, int out, in
   posix_spawn_file_actions_destroy(&actions);
   posix_spawnattr_destroy(&attributes);
   if (error == 0) return pid;
-  std::string message = fmt::format("cannot start {}: {}", command[0], Words(error));
+  std::string message = fmt::format("cannot start {}: {}", command[0], ErrorText(error));
   return error == ENOENT || error == EACCES ? Unavailable(std::move(message)) : IoError(std::move(message));
 }
 
@@ -143,7 +143,7 @@ ssize_t WriteWithoutSigpipe(int fd, std::string_view bytes) {
 
 Result<ProcessResult> RunProcess(const std::vector<std::string>& command, std::chrono::milliseconds limit) {
   Descriptor nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC)), from_child, to_us;
-  if (nothing.get() < 0) return IoError(fmt::format("cannot open /dev/null: {}", Words(errno)));
+  if (nothing.get() < 0) return IoError(fmt::format("cannot open /dev/null: {}", ErrorText(errno)));
   RETURN_IF_ERROR(OpenPipe(from_child, to_us));
   const Clock::time_point deadline = Clock::now() + limit;
   ASSIGN_OR_RETURN(const pid_t pid, Spawn(command, nothing.get(), to_us.get(), to_us.get()));
@@ -204,7 +204,7 @@ Status PipedProcess::WaitFor(int fd, short event, Clock::time_point deadline) {
   while (true) {
     pollfd fds[2] = {{fd, event, 0}, {stderr_, POLLIN, 0}};
     const int ready = PollUntil(fds, 2, deadline, std::chrono::hours(1));
-    if (ready < 0 && errno != EINTR) return IoError(fmt::format("cannot poll: {}", Words(errno)));
+    if (ready < 0 && errno != EINTR) return IoError(fmt::format("cannot poll: {}", ErrorText(errno)));
     if (ready > 0 && fds[1].revents != 0) DrainStderr();
     if (ready > 0 && fds[0].revents != 0) return OkStatus();
     if (Clock::now() >= deadline) return Unavailable(fmt::format("process {} timed out", pid_));
@@ -218,7 +218,7 @@ Status PipedProcess::Write(std::string_view bytes, Clock::time_point deadline) {
     const ssize_t written = WriteWithoutSigpipe(to_child_, bytes);
     if (written > 0) bytes.remove_prefix(size_t(written));
     if (written < 0 && errno != EAGAIN && errno != EINTR)
-      return IoError(fmt::format("process {} is gone: {}", pid_, Words(errno)));
+      return IoError(fmt::format("process {} is gone: {}", pid_, ErrorText(errno)));
   }
   return OkStatus();
 }
@@ -233,7 +233,7 @@ Status PipedProcess::ReadExactly(size_t count, std::string& bytes, Clock::time_p
     if (got > 0) bytes.append(buffer, size_t(got));
     if (got == 0) return IoError(fmt::format("process {} is gone: it closed its output", pid_));
     if (got < 0 && errno != EAGAIN && errno != EINTR)
-      return IoError(fmt::format("cannot read from process {}: {}", pid_, Words(errno)));
+      return IoError(fmt::format("cannot read from process {}: {}", pid_, ErrorText(errno)));
   }
   return OkStatus();
 }
@@ -274,7 +274,7 @@ std::string PipedProcess::StderrTail() {
 Result<int> TakeStandardOutput() {
   const int pipe = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
   if (pipe < 0 || ::dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
-    return IoError(fmt::format("cannot move standard output away: {}", Words(errno)));
+    return IoError(fmt::format("cannot move standard output away: {}", ErrorText(errno)));
   return pipe;
 }
 

@@ -12,7 +12,7 @@ namespace gemmsmith {
 
 namespace {
 
-constexpr std::string_view kFormat = "gemmsmith-kernels", kVersion = "1";
+constexpr std::string_view kKernelFormat = "gemmsmith-kernels", kKernelVersion = "1";
 constexpr size_t kSumBytes = 32;
 
 std::string SumOf(std::string_view bytes) { return HashBytes(bytes).Hex(); }
@@ -31,8 +31,8 @@ const KernelImage* KernelFile::Find(const Gemm& gemm, const Plan& plan) const {
 
 std::string KernelFile::Print() const {
   ByteWriter writer;
-  writer.PutString(kFormat);
-  writer.PutString(kVersion);
+  writer.PutString(kKernelFormat);
+  writer.PutString(kKernelVersion);
   writer.PutString(device_key_);
   writer.Put(uint32_t(kernels_.size()));
   for (const KernelImage& kernel : kernels_) {
@@ -51,9 +51,9 @@ std::string KernelFile::Print() const {
 
 Result<KernelFile> KernelFile::Parse(std::string_view bytes) {
   ByteReader head(bytes);
-  if (head.GetString() != kFormat) return DataLoss("no file of kernels");
-  if (const std::string version = head.GetString(); version != kVersion)
-    return DataLoss(fmt::format("its version is not {}: build it anew", kVersion));
+  if (head.GetString() != kKernelFormat) return DataLoss("no file of kernels");
+  if (const std::string version = head.GetString(); version != kKernelVersion)
+    return DataLoss(fmt::format("its version is not {}: build it anew", kKernelVersion));
   const size_t content = bytes.size() - std::min(kSumBytes, bytes.size());
   if (SumOf(bytes.substr(0, content)) != bytes.substr(content))
     return DataLoss("cut off or changed (its sum is another): build it anew");

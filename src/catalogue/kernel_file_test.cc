@@ -10,7 +10,7 @@ namespace {
 const Gemm kSmall{{64, 64, 64}}, kDeep{{256, 512, 4096}, {kNn}};
 const Plan kPlan = *ParsePlan("direct tile_m=32"), kOther = *ParsePlan("direct tile_m=16");
 
-KernelFile Example() {
+KernelFile ExampleKernels() {
   KernelFile file("h200");
   const uint32_t shared = file.Add({"gemmsmith_gemm", std::string("\x7f"
                                                                   "ELF\0one",
@@ -23,20 +23,20 @@ KernelFile Example() {
 }
 
 TEST(KernelFile, SurvivesItsBytes) {
-  const Result<KernelFile> read = KernelFile::Parse(Example().Print());
+  const Result<KernelFile> read = KernelFile::Parse(ExampleKernels().Print());
   ASSERT_TRUE(read.ok()) << read.status().message();
   EXPECT_EQ(read->device_key(), "h200");
   EXPECT_EQ(read->kernels(), 2u);
   EXPECT_EQ(read->problems(), 3u);
   ASSERT_NE(read->Find(kDeep, kPlan), nullptr);
-  EXPECT_EQ(*read->Find(kDeep, kPlan), *Example().Find(kSmall, kPlan));
+  EXPECT_EQ(*read->Find(kDeep, kPlan), *ExampleKernels().Find(kSmall, kPlan));
   EXPECT_EQ(read->Find(kDeep, kOther)->cubin, "two");
   EXPECT_EQ(read->Find(kSmall, kOther), nullptr);
-  EXPECT_EQ(read->Print(), Example().Print());
+  EXPECT_EQ(read->Print(), ExampleKernels().Print());
 }
 
 TEST(KernelFile, EveryCutAndEveryChangedByteIsNoticed) {
-  const std::string bytes = Example().Print();
+  const std::string bytes = ExampleKernels().Print();
   for (size_t at = 0; at < bytes.size(); ++at) {
     EXPECT_EQ(KernelFile::Parse(bytes.substr(0, at)).status().code(), StatusCode::kDataLoss) << at;
     std::string changed = bytes;
@@ -46,7 +46,7 @@ TEST(KernelFile, EveryCutAndEveryChangedByteIsNoticed) {
 }
 
 TEST(KernelFile, OfAnotherVersionItSaysSo) {
-  std::string bytes = Example().Print();
+  std::string bytes = ExampleKernels().Print();
   bytes[bytes.find("gemmsmith-kernels") + std::string("gemmsmith-kernels").size() + 4] = '2';
   EXPECT_NE(KernelFile::Parse(bytes).status().message().find("version"), std::string::npos);
 }

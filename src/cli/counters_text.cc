@@ -31,8 +31,8 @@ std::string ValueText(const CounterDefinition& definition, double value) {
   return definition.unit.empty() ? number : fmt::format("{} {}", number, definition.unit);
 }
 
-std::string Line(std::string_view name, const std::string& value, std::string_view definition,
-                 const Terminal& terminal) {
+std::string CounterLine(std::string_view name, const std::string& value, std::string_view definition,
+                        const Terminal& terminal) {
   return fmt::format("  {:<30} {:>12}  {}\n", name, value, Tinted(definition, Tint::kDim, terminal));
 }
 
@@ -41,7 +41,7 @@ std::string MeasuresText(const Counters& counters, const Terminal& terminal) {
   for (const CounterDefinition& definition : CounterDefinitions()) {
     const std::optional<double>& value = counters[definition.counter];
     if (IsStall(definition) || !value) continue;
-    text += Line(definition.name, ValueText(definition, *value), definition.definition, terminal);
+    text += CounterLine(definition.name, ValueText(definition, *value), definition.definition, terminal);
   }
   return text;
 }
@@ -59,8 +59,8 @@ std::string StallsText(const Counters& counters, const Terminal& terminal) {
   constexpr double kWorthALine = 0.01;
   for (const auto& [value, definition] : stalls)
     if (value > kWorthALine * all)
-      text += Line(definition->name, fmt::format("{:.1f} %", 100 * value / all),
-                   fmt::format("of waiting: {}", definition->definition), terminal);
+      text += CounterLine(definition->name, fmt::format("{:.1f} %", 100 * value / all),
+                          fmt::format("of waiting: {}", definition->definition), terminal);
   return text;
 }
 

@@ -24,7 +24,7 @@ struct Verification {
   bool memchecked = false;
 };
 
-bool Passed(const Outcome& outcome) { return outcome.kind == OutcomeKind::kVerified; }
+bool IsVerified(const Outcome& outcome) { return outcome.kind == OutcomeKind::kVerified; }
 
 std::string MachineCodeText(const CodeFacts& facts) {
   return fmt::format("{} wgmma and {} mma in f32, {} and {} in f16; {} registers, {} local", facts.wgmma_f32,
@@ -57,8 +57,8 @@ std::string PrintText(const VerifyCommand& command, const Instrument& instrument
   std::string text = fmt::format("{}\non {}\nput to its tests on {}\n\n{}",
                                  Tinted(SubjectText(*command.subject), Tint::kBold, terminal), Print(command.gemm),
                                  instrument.Describe(), TestsTable(verification, terminal));
-  text += Tinted(Name(outcome.kind), Passed(outcome) ? Tint::kGreen : Tint::kRed, terminal);
-  if (!Passed(outcome)) text += fmt::format(" at {}: {}", outcome.stage, outcome.reason);
+  text += Tinted(Name(outcome.kind), IsVerified(outcome) ? Tint::kGreen : Tint::kRed, terminal);
+  if (!IsVerified(outcome)) text += fmt::format(" at {}: {}", outcome.stage, outcome.reason);
   text += "\n";
   if (outcome.facts.instructions > 0) text += fmt::format("  machine code  {}\n", MachineCodeText(outcome.facts));
   if (outcome.verdict.baseline_max_abs_error > 0)
@@ -83,7 +83,7 @@ std::string JsonText(const VerifyCommand& command, const Instrument& instrument,
                {"subject", CanonicalText(*command.subject)},
                {"problem", JsonOf(command.gemm)},
                {"setting", JsonOf(instrument.evaluator->setting())},
-               {"passed", Passed(verification.outcome)},
+               {"passed", IsVerified(verification.outcome)},
                {"tests", tests},
                {"memchecked", verification.memchecked}};
   json.update(JsonOf(verification.outcome));
@@ -108,11 +108,11 @@ Result<Verification> Verify(const VerifyCommand& command, int gpu, const Instrum
     return verification;
   }
   ASSIGN_OR_RETURN(verification.outcome, instrument.evaluator->Evaluate(request, candidate));
-  if (IsPlan(*command.subject) && Passed(verification.outcome) && verification.outcome.verdict.tests.empty())
+  if (IsPlan(*command.subject) && IsVerified(verification.outcome) && verification.outcome.verdict.tests.empty())
     return InvalidArgument(
         "none of these tests applies here, so nothing was tested: baseline_bounded and certified need --certify, chain "
         "needs a plan with a trigger");
-  if (!command.memcheck || !Passed(verification.outcome)) return verification;
+  if (!command.memcheck || !IsVerified(verification.outcome)) return verification;
   ASSIGN_OR_RETURN(std::optional<Outcome> errors, RunMemcheck({request, candidate}, device, {.gpu_ordinal = gpu}));
   verification.memchecked = true;
   if (!errors) return verification;
@@ -156,7 +156,7 @@ Result<int> Run(const VerifyCommand& command) {
   RETURN_IF_ERROR(WriteOut(command.json
                                ? JsonText(command, instrument, verification)
                                : PrintText(command, instrument, verification, DescribeTerminal(STDOUT_FILENO))));
-  return Passed(verification.outcome) ? kExitDone : kExitNoCandidate;
+  return IsVerified(verification.outcome) ? kExitDone : kExitNoCandidate;
 }
 
 }  // namespace gemmsmith

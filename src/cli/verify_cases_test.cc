@@ -20,7 +20,7 @@ class SelfTestAnswer : public testing::Test {
     Add("naive", {}, "plain CUDA");
     See(OutcomeKind::kMeasured, "", "", "");
     See(OutcomeKind::kMeasured, "", "", "");
-    for (CaseReport& report : reports_) report.verdict = Judge(*report.tested, report.seen);
+    for (CaseReport& report : reports_) report.verdict = VerdictOn(*report.tested, report.seen);
   }
 
   void Add(std::string name, std::vector<OutcomeKind> expected, std::string subject) {

@@ -30,16 +30,16 @@ std::optional<std::string_view> TextAt(Bytes table, uint64_t offset) {
   return std::string_view(first, static_cast<const char*>(end) - first);
 }
 
-Status Damaged(std::string_view what) { return DataLoss(fmt::format("damaged ELF file: {}", what)); }
+Status DamagedElf(std::string_view what) { return DataLoss(fmt::format("damaged ELF file: {}", what)); }
 
 Status ReadSymbols(const ElfSection& section, const std::vector<ElfSection>& sections,
                    std::vector<ElfSymbol>& symbols) {
-  if (section.link >= sections.size()) return Damaged("a symbol table without names");
+  if (section.link >= sections.size()) return DamagedElf("a symbol table without names");
   const Bytes names = sections[section.link].bytes;
   for (uint64_t at = 0; Contains(section.bytes, at, sizeof(Elf64_Sym)); at += sizeof(Elf64_Sym)) {
     const auto symbol = Load<Elf64_Sym>(section.bytes, at);
     const auto name = TextAt(names, symbol.st_name);
-    if (!name) return Damaged("a symbol name past its table");
+    if (!name) return DamagedElf("a symbol name past its table");
     symbols.push_back({*name, symbol.st_shndx, uint8_t(ELF64_ST_TYPE(symbol.st_info)),
                        uint8_t(ELF64_ST_BIND(symbol.st_info)), symbol.st_value, symbol.st_size});
   }
@@ -47,7 +47,7 @@ Status ReadSymbols(const ElfSection& section, const std::vector<ElfSection>& sec
 }
 
 Status ReadDynamic(const ElfSection& section, const std::vector<ElfSection>& sections, std::vector<ElfDynamic>& words) {
-  if (section.link >= sections.size()) return Damaged("words for the loader without names");
+  if (section.link >= sections.size()) return DamagedElf("words for the loader without names");
   for (uint64_t at = 0; Contains(section.bytes, at, sizeof(Elf64_Dyn)); at += sizeof(Elf64_Dyn)) {
     const auto word = Load<Elf64_Dyn>(section.bytes, at);
     if (word.d_tag == DT_NULL) break;
@@ -56,7 +56,7 @@ Status ReadDynamic(const ElfSection& section, const std::vector<ElfSection>& sec
                          word.d_tag == DT_SONAME || word.d_tag == DT_AUXILIARY || word.d_tag == DT_FILTER;
     if (!is_name) continue;
     const auto text = TextAt(sections[section.link].bytes, word.d_un.d_val);
-    if (!text) return Damaged("a name for the loader past its table");
+    if (!text) return DamagedElf("a name for the loader past its table");
     added.text = *text;
   }
   return OkStatus();
@@ -73,15 +73,15 @@ void ReadRelocations(const ElfSection& section, std::vector<ElfRelocation>& relo
 }  // namespace
 
 Result<ElfFile> ElfFile::Parse(Bytes bytes) {
-  if (bytes.size() < sizeof(Elf64_Ehdr)) return Damaged("shorter than its header");
+  if (bytes.size() < sizeof(Elf64_Ehdr)) return DamagedElf("shorter than its header");
   const auto header = Load<Elf64_Ehdr>(bytes, 0);
-  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return Damaged("no ELF magic");
+  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return DamagedElf("no ELF magic");
   if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB)
-    return Damaged("not 64-bit little-endian");
-  if (header.e_shentsize != sizeof(Elf64_Shdr)) return Damaged("section headers of an unknown size");
+    return DamagedElf("not 64-bit little-endian");
+  if (header.e_shentsize != sizeof(Elf64_Shdr)) return DamagedElf("section headers of an unknown size");
   if (!Contains(bytes, header.e_shoff, uint64_t(header.e_shnum) * sizeof(Elf64_Shdr)))
-    return Damaged("section headers past its end");
-  if (header.e_shstrndx >= header.e_shnum) return Damaged("no section names");
+    return DamagedElf("section headers past its end");
+  if (header.e_shstrndx >= header.e_shnum) return DamagedElf("no section names");
 
   std::vector<Elf64_Shdr> headers(header.e_shnum);
   std::memcpy(headers.data(), bytes.data() + header.e_shoff, headers.size() * sizeof(Elf64_Shdr));
@@ -95,13 +95,13 @@ Result<ElfFile> ElfFile::Parse(Bytes bytes) {
     added.link = section.sh_link;
     added.size = section.sh_size;
     if (section.sh_type == SHT_NOBITS || section.sh_type == SHT_NULL) continue;
-    if (!Contains(bytes, section.sh_offset, section.sh_size)) return Damaged("a section past its end");
+    if (!Contains(bytes, section.sh_offset, section.sh_size)) return DamagedElf("a section past its end");
     added.bytes = bytes.subspan(section.sh_offset, section.sh_size);
   }
   const Bytes names = file.sections_[header.e_shstrndx].bytes;
   for (size_t i = 1; i < headers.size(); ++i) {
     const auto name = TextAt(names, headers[i].sh_name);
-    if (!name) return Damaged("a section name past its table");
+    if (!name) return DamagedElf("a section name past its table");
     file.sections_[i].name = *name;
   }
   RETURN_IF_ERROR(file.ReadTables());

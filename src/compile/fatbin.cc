@@ -29,16 +29,19 @@ static_assert(sizeof(EntryHeader) == 48);
 constexpr uint16_t kCubin = 2;
 constexpr uint64_t kCompressed = 0x2000 | 0x8000;
 
-Status Damaged(std::string_view what) { return DataLoss(fmt::format("damaged machine code container: {}", what)); }
+Status DamagedFatbin(std::string_view what) {
+  return DataLoss(fmt::format("damaged machine code container: {}", what));
+}
 
 // Cuts a header and what it announces off the front of the bytes.
 template <class Header>
 Result<Bytes> TakeContent(Bytes& bytes, Header& header) {
-  if (bytes.size() < sizeof header) return Damaged("a header past its end");
+  if (bytes.size() < sizeof header) return DamagedFatbin("a header past its end");
   std::memcpy(&header, bytes.data(), sizeof header);
-  if (header.header_bytes < sizeof header || header.header_bytes > bytes.size()) return Damaged("an impossible header");
+  if (header.header_bytes < sizeof header || header.header_bytes > bytes.size())
+    return DamagedFatbin("an impossible header");
   bytes = bytes.subspan(header.header_bytes);
-  if (header.content_bytes > bytes.size()) return Damaged("content past its end");
+  if (header.content_bytes > bytes.size()) return DamagedFatbin("content past its end");
   const Bytes content = bytes.first(header.content_bytes);
   bytes = bytes.subspan(header.content_bytes);
   return content;
@@ -73,7 +76,7 @@ Result<std::vector<Bytes>> CubinsOf(Bytes section) {
   for (SkipPadding(section); !section.empty(); SkipPadding(section)) {
     ContainerHeader header{};
     ASSIGN_OR_RETURN(const Bytes content, TakeContent(section, header));
-    if (header.magic != kFatbinMagic || header.version != 1) return Damaged("not a container");
+    if (header.magic != kFatbinMagic || header.version != 1) return DamagedFatbin("not a container");
     RETURN_IF_ERROR(TakeEntries(content, cubins));
   }
   return cubins;

@@ -167,7 +167,7 @@ TEST(KernelsOfF16Sums, HaveMatrixInstructionsThatAddInF16AndNoOthers) {
 
 // ptxas knows no wgmma of a width with too many or too few registers.
 TEST(KernelsOfF16Sums, ThereIsAnInstructionOfEveryWidth) {
-  constexpr std::string_view kText = R"(
+  constexpr std::string_view kKernel = R"(
 using namespace gemmsmith;
 extern "C" __global__ void kernel(u32* c, u64 a, u64 b) {
   AccumulatorsOf<F16, kColumns / 2> accumulators;
@@ -181,7 +181,7 @@ extern "C" __global__ void kernel(u32* c, u64 a, u64 b) {
   const std::unique_ptr<Compiler> compiler = *MakeNvrtcCompiler();
   ForEachOnAllCores(32, [&](size_t at) {
     const std::string text = fmt::format(
-        "#include \"accumulators.cuh\"\n#include \"wgmma.cuh\"\nconstexpr int kColumns = {};{}", 8 * (at + 1), kText);
+        "#include \"accumulators.cuh\"\n#include \"wgmma.cuh\"\nconstexpr int kColumns = {};{}", 8 * (at + 1), kKernel);
     const Compilation compilation = *compiler->Compile({text, "kernel"}, "sm_90a");
     EXPECT_TRUE(compilation.succeeded) << text << compilation.log;
     EXPECT_EQ(compilation.binary.facts.wgmma_f16, 1) << text;

@@ -9,9 +9,9 @@
 namespace gemmsmith {
 namespace {
 
-class CountingCompiler : public Compiler {
+class CountedCompiler : public Compiler {
  public:
-  explicit CountingCompiler(std::atomic<int>& calls) : calls_(calls) {}
+  explicit CountedCompiler(std::atomic<int>& calls) : calls_(calls) {}
   Result<Compilation> Compile(const Source& source, std::string_view architecture) override {
     const int call = ++calls_;
     if (source.text == "slow") std::this_thread::sleep_for(std::chrono::milliseconds(50));
@@ -30,7 +30,7 @@ class CountingCompiler : public Compiler {
 class RememberingTest : public testing::Test {
  protected:
   std::unique_ptr<Compiler> Open(size_t max_bytes) {
-    return MakeRememberingCompiler(std::make_unique<CountingCompiler>(calls_), max_bytes);
+    return MakeRememberingCompiler(std::make_unique<CountedCompiler>(calls_), max_bytes);
   }
   std::atomic<int> calls_ = 0;
 };

@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::chrono::seconds kCompileLimit{120};  // ours take 2 s, CUTLASS up to 60
+constexpr std::chrono::seconds kSharedObjectLimit{120};  // ours take 2 s, CUTLASS up to 60
 constexpr size_t kLogKept = 64 << 10;
 
 constexpr std::array kFlags = {"-shared",  "-Xcompiler", "-fPIC",         "-std=c++17",
@@ -49,7 +49,7 @@ Sandbox SandboxFor(const fs::path& nvcc, const fs::path& folder, const std::vect
   sandbox.memory_bytes = uint64_t{8} << 30;
   sandbox.file_bytes = kMostObjectBytes;
   sandbox.max_processes = 64;
-  sandbox.cpu_seconds = double(kCompileLimit.count());
+  sandbox.cpu_seconds = double(kSharedObjectLimit.count());
   return sandbox;
 }
 
@@ -79,7 +79,7 @@ class SandboxedNvcc : public ObjectCompiler {
     RETURN_IF_ERROR(WriteFileAtomic(folder.path() / kContractName, kContract));
     ASSIGN_OR_RETURN(const std::vector<std::string> command,
                      SandboxedCommand(SandboxFor(nvcc_.program, folder.path(), includes_), Command(architecture)));
-    ASSIGN_OR_RETURN(const ProcessResult process, RunProcess(command, kCompileLimit));
+    ASSIGN_OR_RETURN(const ProcessResult process, RunProcess(command, kSharedObjectLimit));
     if (process.exit_code != 0) RETURN_IF_ERROR(WorldIsWell(process, folder.path()));
     ASSIGN_OR_RETURN(ObjectCompilation compilation, Judge(process, folder.path()));
     compilation.seconds = SecondsSince(start);
@@ -119,7 +119,7 @@ class SandboxedNvcc : public ObjectCompiler {
     ASSIGN_OR_RETURN(
         const std::vector<std::string> harmless,
         SandboxedCommand(SandboxFor(nvcc_.program, folder, includes_), {nvcc_.program.string(), "--version"}));
-    ASSIGN_OR_RETURN(const ProcessResult alone, RunProcess(harmless, kCompileLimit));
+    ASSIGN_OR_RETURN(const ProcessResult alone, RunProcess(harmless, kSharedObjectLimit));
     if (alone.exit_code == 0) return OkStatus();
     return IoError(fmt::format("nvcc failed: {}", LastLine(alone.output)));
   }
@@ -128,7 +128,7 @@ class SandboxedNvcc : public ObjectCompiler {
     ObjectCompilation compilation;
     compilation.log = WithoutFolder(process.output, folder).substr(0, kLogKept);
     if (process.timed_out) {
-      compilation.log += fmt::format("error: nvcc was stopped after {} s\n", kCompileLimit.count());
+      compilation.log += fmt::format("error: nvcc was stopped after {} s\n", kSharedObjectLimit.count());
     } else if (process.exit_code != 0 && compilation.log.empty()) {
       compilation.log = fmt::format("error: nvcc ended with {} and without a word\n", process.exit_code);
     } else if (process.exit_code == 0) {

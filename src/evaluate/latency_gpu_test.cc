@@ -31,12 +31,12 @@ struct Block { char bytes[512]; };
 extern "C" __global__ void empty(const __grid_constant__ Block block) {}
 )";
 
-struct Case {
+struct LatencyCase {
   Shape shape;
   const char* plan;
 };
 // A fast plan of each shape, and the same geometry where splits meet in another way.
-constexpr Case kCases[] = {
+constexpr LatencyCase kCases[] = {
     {{64, 64, 64}, "direct tile_m=16 tile_n=16 warps_n=2 warps_k=1 chunks=2 fixed=all trigger=late"},
     {{128, 128, 256}, "direct tile_m=16 tile_n=8 warps_k=4 chunks=2 fixed=all trigger=late"},
     {{512, 512, 128},
@@ -118,7 +118,7 @@ class LatencyGpuTest : public TestWithJudge {
     std::array<DeviceMemory, 3> matrices;
     DeviceMemory workspace;
   };
-  Result<Bench> MakeBench(const Case& one) {
+  Result<Bench> MakeBench(const LatencyCase& one) {
     Bench bench;
     bench.gemm = {one.shape, {kTn}};
     ASSIGN_OR_RETURN(const Plan plan, ParsePlan(one.plan));
@@ -228,7 +228,7 @@ class LatencyGpuTest : public TestWithJudge {
     return choice;
   }
 
-  Status PrintBudget(const Case& one) {
+  Status PrintBudget(const LatencyCase& one) {
     ASSIGN_OR_RETURN(const Plan plan, ParsePlan(one.plan));
     ASSIGN_OR_RETURN(Bench bench, MakeBench(one));
     const Launch& launch = bench.launch;
@@ -275,7 +275,7 @@ class LatencyGpuTest : public TestWithJudge {
 };
 
 TEST_F(LatencyGpuTest, TheStagesOfACallAddUpToItsTime) {
-  for (const Case& one : kCases) {
+  for (const LatencyCase& one : kCases) {
     const Status printed = PrintBudget(one);
     EXPECT_TRUE(printed.ok()) << one.plan << ": " << printed.message();
   }

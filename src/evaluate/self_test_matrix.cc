@@ -157,7 +157,7 @@ class SelfTest {
       if (outcomes_[at][i]) report.seen.push_back({i + 1, *std::move(outcomes_[at][i])});
     if (report.why_not.empty() && report.seen.size() < outcomes_[at].size())
       report.why_not = "stopped before it was judged with all seeds";
-    if (report.why_not.empty()) report.verdict = Judge(*report.tested, report.seen);
+    if (report.why_not.empty()) report.verdict = VerdictOn(*report.tested, report.seen);
   }
 
   std::span<const Case> cases_;
@@ -199,7 +199,7 @@ Result<std::vector<CaseReport>> RunSelfTest(std::span<const Case> cases, const S
   return SelfTest(cases, options, evaluators, prepare, stop, on_step).Run();
 }
 
-CaseVerdict Judge(const Case& tested, std::span<const Sighting> seen) {
+CaseVerdict VerdictOn(const Case& tested, std::span<const Sighting> seen) {
   if (seen.empty()) return CaseVerdict::kNotJudged;
   const auto passed = [](const Sighting& sighting) { return Passed(sighting.outcome); };
   const auto expected = [&](const Sighting& sighting) {

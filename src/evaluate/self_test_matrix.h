@@ -56,8 +56,7 @@ Result<std::vector<CaseReport>> RunSelfTest(std::span<const Case> cases, const S
                                             std::span<Evaluator* const> evaluators, const PrepareCandidate& prepare,
                                             StopRule& stop, const SelfTestListener& on_step);
 
-// The verdict on one case.
-CaseVerdict Judge(const Case& tested, std::span<const Sighting> seen);
+CaseVerdict VerdictOn(const Case& tested, std::span<const Sighting> seen);
 
 struct SelfTestCounts {
   int broken = 0, honest = 0;  // judged ones

@@ -7,13 +7,13 @@
 #include "base/random.h"
 #include "policy/spoken.h"
 #include "policy/tokens.h"
+#include "problem/example_device.h"
 #include "program/legality.h"
 
 namespace gemmsmith {
 namespace {
 
 const Gemm kGemm = {.shape = {256, 512, 4096}};
-const Device& H200() { return KnownDevices()[0]; }
 
 // Draws among the allowed words, as a policy without knowledge would. Reads the words back.
 std::optional<Plan> SamplePlan(const PlanMask& mask, Random& random) {
@@ -32,7 +32,7 @@ std::optional<Plan> SamplePlan(const PlanMask& mask, Random& random) {
 TEST(PlanMaskTest, EverySampledPlanCanBeReadAndEveryValueOccurs) {
   Random random(1);
   std::set<std::pair<FamilyId, std::string>> seen;
-  for (int i = 0; i < 5000; ++i) {
+  for (int draw = 0; draw < 5000; ++draw) {
     const Plan plan = *SamplePlan(AnyPlanMask(), random);
     const Family& family = GetFamily(plan.family);
     EXPECT_TRUE(IsSpokenWhole(plan));

@@ -13,14 +13,14 @@
 namespace gemmsmith {
 namespace {
 
-std::shared_ptr<const PolicyModel> SmallModel(int positions = 512) {
+std::shared_ptr<const PolicyModel> SharedModel(int positions = 512) {
   return std::make_shared<PolicyModel>(
       NewModel({int(TokenVocabulary().size()), positions, /*width=*/16, /*layers=*/1, /*heads=*/2, /*hidden=*/32}, 1));
 }
 
 std::unique_ptr<Proposer> SomeProposer(const Space& space, uint64_t seed) {
   return *MakePolicyProposer(
-      SmallModel(), {.gemm = {.shape = {64, 64, 64}}, .device = KnownDevices()[0], .space = &space, .seed = seed});
+      SharedModel(), {.gemm = {.shape = {64, 64, 64}}, .device = KnownDevices()[0], .space = &space, .seed = seed});
 }
 
 // Every plan that was proposed, in order; each is observed before the next call.
@@ -62,7 +62,7 @@ TEST(PolicyProposerTest, WhatSomebodyElseProposedDoesNotComeAgain) {
 TEST(PolicyProposerTest, WhatWasTrainedWithoutContrastIsShownNoEarlierPlan) {
   const Space space = SyntheticSpace(3);
   const auto order = [&](const Without& without, double slope) {
-    PolicyModel model = *SmallModel();
+    PolicyModel model = *SharedModel();
     for (const NamedWeights& weights : WeightsOf(model))
       for (float& value : *weights.values) value *= 20;  // so that contexts matter
     model.without = without;
@@ -87,7 +87,7 @@ TEST(PolicyProposerTest, BeginsWithWhatIsPredictedToBeFastWhereItHasAPrior) {
   const Device& device = KnownDevices()[0];
   const Space space(RankedPlans(gemm, device, kLiveSpaceSize));
   const auto mean_predicted = [&](const Without& without) {
-    PolicyModel model = *SmallModel();
+    PolicyModel model = *SharedModel();
     model.without = without;
     const std::unique_ptr<Proposer> proposer = *MakePolicyProposer(
         std::make_shared<PolicyModel>(std::move(model)), {.gemm = gemm, .device = device, .space = &space, .seed = 1});
@@ -117,7 +117,7 @@ TEST(PolicyProposerTest, BeginsWithWhatWasFastOnProblemsNearbyWhereItHasExperien
   experience.Add(*Recording::FromTrials(std::move(trials)), {});
   const auto let_down_among_first = [&](const Experience* known) {
     const std::unique_ptr<Proposer> proposer = *MakePolicyProposer(
-        SmallModel(), {.gemm = gemm, .device = device, .space = &space, .seed = 1, .experience = known});
+        SharedModel(), {.gemm = gemm, .device = device, .space = &space, .seed = 1, .experience = known});
     return std::ranges::count_if(proposer->Propose(8), is_let_down);
   };
   EXPECT_GE(let_down_among_first(nullptr), 6);
@@ -127,7 +127,7 @@ TEST(PolicyProposerTest, BeginsWithWhatWasFastOnProblemsNearbyWhereItHasExperien
 TEST(PolicyProposerTest, AModelThatReadsTooLittleIsRefused) {
   const Space space = SyntheticSpace(1);
   const auto proposer = MakePolicyProposer(
-      SmallModel(64), {.gemm = {.shape = {64, 64, 64}}, .device = KnownDevices()[0], .space = &space});
+      SharedModel(64), {.gemm = {.shape = {64, 64, 64}}, .device = KnownDevices()[0], .space = &space});
   ASSERT_FALSE(proposer.ok());
   EXPECT_TRUE(proposer.status().message().starts_with("the policy reads 64 words, a context with a plan may have "))
       << proposer.status().message();

@@ -8,19 +8,19 @@
 #include "policy/contexts.h"
 #include "policy/plan_mask.h"
 #include "policy/tokens.h"
+#include "problem/example_device.h"
 #include "program/cost.h"
 
 namespace gemmsmith {
 namespace {
 
-const Gemm kGemm = {.shape = {256, 512, 4096}};
-const Device& H200() { return KnownDevices()[0]; }
-Space SomeSpace() { return Space(RankedPlans(kGemm, H200(), 60)); }
-double Predicted(const Plan& plan) { return PredictTimeNs(plan, kGemm, H200()); }
+const Gemm kForecastGemm = {.shape = {256, 512, 4096}};
+Space SomeSpace() { return Space(RankedPlans(kForecastGemm, H200(), 60)); }
+double Predicted(const Plan& plan) { return PredictTimeNs(plan, kForecastGemm, H200()); }
 
 std::unique_ptr<SpacePlanMask> MaskWithPrior(const Space& space, const std::optional<Exemplar>& known = std::nullopt) {
-  Forecast forecast({.gemm = kGemm, .device = H200(), .space = &space});
-  if (known) forecast.Learn(known->plan, TimeOf(kGemm, H200(), *known->judged.score));
+  Forecast forecast({.gemm = kForecastGemm, .device = H200(), .space = &space});
+  if (known) forecast.Learn(known->plan, TimeOf(kForecastGemm, H200(), *known->judged.score));
   auto mask = std::make_unique<SpacePlanMask>(space);
   mask->Believe(BeliefsOf(forecast));
   return mask;
@@ -63,19 +63,19 @@ TEST(PriorTest, AMeasurementCorrectsIt) {
   const Space space = SomeSpace();
   const Plan& known = *std::ranges::min_element(space.plans(), {}, Predicted);
   const double before = BeliefIn(known, *MaskWithPrior(space));
-  const Exemplar slow{known, {.kind = OutcomeKind::kMeasured, .score = ScoreOf(kGemm, H200(), 2 * Predicted(known))}};
+  const Exemplar slow{known, {.kind = OutcomeKind::kMeasured, .score = ScoreOf(kForecastGemm, H200(), 2 * Predicted(known))}};
   EXPECT_LT(BeliefIn(known, *MaskWithPrior(space, slow)), before - 0.05 * kFaith);
 }
 
 TEST(PriorTest, IllegalPlansAreBelievedLeastAndNotRuledOut) {
-  std::vector<Plan> plans = RankedPlans(kGemm, H200(), 3);
+  std::vector<Plan> plans = RankedPlans(kForecastGemm, H200(), 3);
   Plan illegal = plans.front();
   for (const int value : GetFamily(illegal.family).axes[0].live_values())
-    if (illegal.values[0] = value; !IsLegal(illegal, kGemm, H200())) break;
-  ASSERT_FALSE(IsLegal(illegal, kGemm, H200()));
+    if (illegal.values[0] = value; !IsLegal(illegal, kForecastGemm, H200())) break;
+  ASSERT_FALSE(IsLegal(illegal, kForecastGemm, H200()));
   plans.push_back(illegal);
   const Space space(plans);
-  const std::vector<float> beliefs = BeliefsOf(Forecast({.gemm = kGemm, .device = H200(), .space = &space}));
+  const std::vector<float> beliefs = BeliefsOf(Forecast({.gemm = kForecastGemm, .device = H200(), .space = &space}));
   const float of_illegal = beliefs[*space.IndexOf(illegal)];
   EXPECT_EQ(of_illegal, *std::ranges::min_element(beliefs));
   EXPECT_TRUE(std::isfinite(of_illegal));

@@ -8,13 +8,13 @@
 #include "base/seconds.h"
 #include "policy/contexts.h"
 #include "policy/reference_forward.h"
+#include "problem/example_device.h"
 #include "program/legality.h"
 
 namespace gemmsmith {
 namespace {
 
-const Gemm kGemm = {.shape = {256, 512, 4096}};
-const Device& H200() { return KnownDevices()[0]; }
+const Gemm kSampledGemm = {.shape = {256, 512, 4096}};
 
 PolicyModel SmallModel() {
   PolicyModel model = NewModel(
@@ -23,7 +23,7 @@ PolicyModel SmallModel() {
   return model;
 }
 
-std::vector<Token> SomeContext() { return EncodeContext({.gemm = kGemm, .device = FactsOf(H200())}); }
+std::vector<Token> SomeContext() { return EncodeContext({.gemm = kSampledGemm, .device = FactsOf(H200())}); }
 
 double LogProbability(const PolicyModel& model, const std::vector<Token>& context, const Plan& plan,
                       const PlanMask& mask) {
@@ -52,15 +52,15 @@ TEST(SamplerTest, LogProbabilitiesAreThoseOfThePlainDefinition) {
 
 TEST(SamplerTest, PlansKeepToTheirRequestsMasks) {
   const PolicyModel model = SmallModel();
-  const std::vector<Plan> ranked = RankedPlans(kGemm, H200(), 256);
-  const LegalPlanMask legal(kGemm, H200(), ranked);
+  const std::vector<Plan> ranked = RankedPlans(kSampledGemm, H200(), 256);
+  const LegalPlanMask legal(kSampledGemm, H200(), ranked);
   const Space space(std::vector<Plan>(ranked.begin(), ranked.begin() + 20));
   const SpacePlanMask of_space(space);
   const std::vector<SampleRequest> requests = {{SomeContext(), &legal}, {SomeContext(), &of_space}};
   const auto plans = SamplePlans(model, requests, {.plans = 32});
   ASSERT_EQ(plans[0].size(), 32u);
   ASSERT_EQ(plans[1].size(), 32u);
-  for (const SampledPlan& sampled : plans[0]) EXPECT_TRUE(IsLegal(sampled.plan, kGemm, H200()));
+  for (const SampledPlan& sampled : plans[0]) EXPECT_TRUE(IsLegal(sampled.plan, kSampledGemm, H200()));
   for (const SampledPlan& sampled : plans[1]) EXPECT_TRUE(space.Contains(sampled.plan));
 }
 
@@ -97,14 +97,14 @@ TEST(SamplerTest, ALowTemperatureKeepsToTheLikeliestWords) {
 // Not a bound, which busy machines would break, but a number to read: docs/policy_model.md holds it.
 TEST(SamplerTest, SaysHowFastItIs) {
   const PolicyModel model = NewModel(DefaultModelConfig(), 1);
-  std::vector<Plan> ranked = RankedPlans(kGemm, H200(), 256);
+  std::vector<Plan> ranked = RankedPlans(kSampledGemm, H200(), 256);
   std::erase_if(ranked, [](const Plan& plan) { return plan.family != FamilyId::kWgmma; });  // the longest ones
-  const LegalPlanMask mask(kGemm, H200(), ranked);
+  const LegalPlanMask mask(kSampledGemm, H200(), ranked);
   std::vector<Exemplar> variants;
   for (size_t i = 0; i < 16; ++i)
     variants.push_back({ranked[i], {.kind = OutcomeKind::kMeasured, .score = 0.05 * double(i + 1)}});
   Random random(1);
-  const std::vector<Token> context = EncodeContext(ContextFor(kGemm, H200(), variants, {}, random));
+  const std::vector<Token> context = EncodeContext(ContextFor(kSampledGemm, H200(), variants, {}, random));
   for (const auto& [requests, plans] : {std::pair(1, 16), std::pair(32, 16), std::pair(8, 128)}) {
     const std::vector<SampleRequest> group(size_t(requests), {context, &mask});
     const auto start = std::chrono::steady_clock::now();

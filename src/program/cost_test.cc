@@ -1,4 +1,5 @@
 #include "program/cost.h"
+#include "problem/example_device.h"
 
 #include <gtest/gtest.h>
 
@@ -10,10 +11,6 @@
 namespace gemmsmith {
 namespace {
 
-const Device& H200() {
-  static const Device device = *FindDevice("h200");
-  return device;
-}
 double Predicted(std::string_view plan, const Gemm& gemm) { return PredictTimeNs(*ParsePlan(plan), gemm, H200()); }
 
 TEST(PredictTime, IsFiniteAndPositiveForEveryPlanLegalOrNot) {

@@ -1,3 +1,4 @@
+#include "problem/example_device.h"
 #include "program/covering.h"
 
 #include <gtest/gtest.h>
@@ -13,8 +14,6 @@ namespace gemmsmith {
 namespace {
 
 const Gemm kGemm{{256, 512, 4096}};
-
-Device H200() { return *FindDevice("h200"); }
 
 // Live values that no plan worth trying has for 256x512x4096 on an H200, as "family axis=value".
 const std::set<std::string> kNeverWorthTrying = {

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "problem/example_device.h"
 #include "program/emit.h"
 #include "program/family.h"
 #include "program/space.h"
@@ -12,10 +13,6 @@
 namespace gemmsmith {
 namespace {
 
-const Device& H200() {
-  static const Device device = *FindDevice("h200");
-  return device;
-}
 Plan Direct(std::string_view words) { return *ParsePlan("direct " + std::string(words)); }
 bool AnyContains(const std::vector<std::string>& reasons, std::string_view part) {
   return std::any_of(reasons.begin(), reasons.end(),

@@ -5,13 +5,12 @@
 #include <set>
 #include <vector>
 
+#include "problem/example_device.h"
 #include "program/legality.h"
 #include "program/wgmma/wgmma_plan.h"
 
 namespace gemmsmith {
 namespace {
-
-Device H200() { return *FindDevice("h200"); }
 
 TEST(RandomPlan, IsWorthTryingHasTheValuesAskedForAndIsNotAlwaysTheSame) {
   const Family& family = GetFamily(FamilyId::kWgmma);

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "problem/example_device.h"
 #include "program/cost.h"
 #include "program/family.h"
 #include "program/space.h"
@@ -12,11 +13,6 @@
 
 namespace gemmsmith {
 namespace {
-
-const Device& H200() {
-  static const Device device = *FindDevice("h200");
-  return device;
-}
 
 std::vector<Gemm> SomeGemms() {
   return {{{64, 64, 128}}, {{17, 31, 63}, {kNn}}, {{256, 512, 4096}}, {{64, 16384, 64}, {kNn}}, {{4096, 4096, 1024}}};

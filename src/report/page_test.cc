@@ -12,7 +12,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr Shape kSmall{64, 64, 64}, kLarge{128, 256, 512};
 
-Timing Time(std::string contender, double ns) {
+Timing PageTiming(std::string contender, double ns) {
   return {.contender = std::move(contender),
           .median_ns = ns,
           .mean_ns = ns,
@@ -24,7 +24,7 @@ Trial Candidate(const Shape& shape, int plan, double ours_ns, Protocol protocol,
   Trial trial{.gemm = {.shape = shape, .kind = {.layout = kTn}}, .subject = ExamplePlan(plan)};
   trial.outcome.kind = OutcomeKind::kMeasured;
   trial.outcome.protocol = protocol;
-  trial.outcome.timings = {Time("ours", ours_ns)};
+  trial.outcome.timings = {PageTiming("ours", ours_ns)};
   trial.setting = {.device_key = "h200", .device_name = "NVIDIA H200"};
   trial.unix_ms = unix_ms;
   return trial;
@@ -33,7 +33,7 @@ Trial Candidate(const Shape& shape, int plan, double ours_ns, Protocol protocol,
 Trial Raced(const Shape& shape, double ours_ns, double baseline_ns, double half_width,
             const std::string& baseline = "lt_auto_nn") {
   Trial trial = Candidate(shape, 0, ours_ns, Protocol::kShort, 100);
-  trial.outcome.timings.push_back(Time(baseline, baseline_ns));
+  trial.outcome.timings.push_back(PageTiming(baseline, baseline_ns));
   const double ratio = baseline_ns / ours_ns;
   trial.outcome.comparisons = {
       {baseline, Clock::kDevice, {ratio, ratio, {ratio - half_width, ratio + half_width}, 20}}};

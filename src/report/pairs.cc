@@ -78,12 +78,12 @@ std::map<Place, PlansOfPlace> PlansWithAxis(const std::vector<Trial>& trials, co
   });
 }
 
-struct Ratios {
+struct RatioTally {
   std::vector<double> ratios;
   int problems = 0, best = 0;
 };
-using PairRatios = std::map<std::tuple<Groups, Label, Label>, Ratios>;
-using BestRatios = std::map<std::tuple<Groups, Label>, Ratios>;
+using PairRatios = std::map<std::tuple<Groups, Label, Label>, RatioTally>;
+using BestRatios = std::map<std::tuple<Groups, Label>, RatioTally>;
 
 struct TimedValue {
   Label value;
@@ -94,18 +94,18 @@ void AddPairs(const Place& place, const PlansOfPlace& plans, const PairOptions& 
   std::map<Plan, std::vector<TimedValue>> siblings;
   for (const auto& [plan, trial] : plans)
     siblings[Without(plan, options.axis)].push_back({AxisLabel(plan, options.axis), TimeNs(*trial, options.clock)});
-  std::set<Ratios*> here;
+  std::set<RatioTally*> here;
   for (const auto& [rest, values] : siblings) {
     const Groups groups = GroupsOf(options, place, rest);
     for (const TimedValue& one : values)
       for (const TimedValue& other : values) {
         if (one.value == other.value || (options.over && other.value.text != *options.over)) continue;
-        Ratios& row = rows[{groups, one.value, other.value}];
+        RatioTally& row = rows[{groups, one.value, other.value}];
         row.ratios.push_back(one.time_ns / other.time_ns);
         here.insert(&row);
       }
   }
-  for (Ratios* row : here) ++row->problems;
+  for (RatioTally* row : here) ++row->problems;
 }
 
 void AddBest(const Place& place, const PlansOfPlace& plans, const PairOptions& options, BestRatios& rows) {
@@ -125,7 +125,7 @@ void AddBest(const Place& place, const PlansOfPlace& plans, const PairOptions& o
       for (const auto& [other, other_ns] : values)
         if (other != value) others_ns = std::min(others_ns, other_ns);
       if (values.size() < 2) continue;
-      Ratios& row = rows[{groups, value}];
+      RatioTally& row = rows[{groups, value}];
       row.ratios.push_back(time_ns / others_ns);
       row.best += std::get<Groups>(best_of_all) == groups && std::get<Label>(best_of_all) == value;
     }

@@ -25,7 +25,7 @@ Trial Timed(const Plan& plan, double time_ns, const Shape& shape = kUpper) {
   return trial;
 }
 
-const PairRow& Row(const PairTables& tables, std::string_view value, std::string_view over, size_t nth = 0) {
+const PairRow& FindRow(const PairTables& tables, std::string_view value, std::string_view over, size_t nth = 0) {
   for (const PairRow& row : tables.pairs)
     if (row.value.text == value && row.over.text == over && nth-- == 0) return row;
   ADD_FAILURE() << value << " over " << over;
@@ -44,14 +44,14 @@ TEST(Pairs, DifferInTheAxisAndInNothingElse) {
   EXPECT_EQ(tables.plans, 6);
   EXPECT_EQ(tables.problems, 2);
   ASSERT_EQ(tables.pairs.size(), 2u) << "each order of the two values";
-  const PairRow& row = Row(tables, "in_turn", "together");
+  const PairRow& row = FindRow(tables, "in_turn", "together");
   EXPECT_EQ(row.ratio.count, 3);
   EXPECT_EQ(row.problems, 2);
   EXPECT_NEAR(row.ratio.geomean, std::cbrt(0.8 * 1.25 * 0.5), 1e-12);
   EXPECT_DOUBLE_EQ(row.ratio.median, 0.8);
   EXPECT_DOUBLE_EQ(row.ratio.lowest, 0.5);
   EXPECT_DOUBLE_EQ(row.ratio.highest, 1.25);
-  EXPECT_NEAR(Row(tables, "together", "in_turn").ratio.geomean, 1 / row.ratio.geomean, 1e-12);
+  EXPECT_NEAR(FindRow(tables, "together", "in_turn").ratio.geomean, 1 / row.ratio.geomean, 1e-12);
 }
 
 TEST(Pairs, AreOfOneProblemDeviceAndProtocol) {
@@ -74,7 +74,7 @@ TEST(Pairs, OfAPlanThatWasJudgedAgainTheNewestTimeCounts) {
   old.unix_ms -= 1;
   const PairTables tables =
       *MakePairs({Timed(WgmmaPlan(4, "in_turn"), 800), old, Timed(WgmmaPlan(4, "together"), 1000)}, {.axis = "finish"});
-  EXPECT_DOUBLE_EQ(Row(tables, "in_turn", "together").ratio.geomean, 0.8);
+  EXPECT_DOUBLE_EQ(FindRow(tables, "in_turn", "together").ratio.geomean, 0.8);
 }
 
 TEST(Pairs, StandByGroupInTheOrderOfNumbers) {

@@ -112,7 +112,7 @@ Json Rules() {
 }
 
 // A line of the one table for all: fields that a number lacks are empty.
-struct CsvLine {
+struct PatternLine {
   std::string_view table;
   std::string family, name, value, by, group;
   int count = 0, of = 0;
@@ -128,26 +128,26 @@ struct CsvLine {
 std::string CsvOf(const AxisPattern& pattern) {
   std::string text;
   for (const Extent extent : kExtents)
-    text += CsvLine{.table = "correlation",
-                    .family = pattern.family,
-                    .name = pattern.axis,
-                    .by = std::string(Name(extent)),
-                    .group = kAllGroups,
-                    .count = pattern.winners,
-                    .of = pattern.winners,
-                    .number = pattern.correlation[size_t(extent)]}
+    text += PatternLine{.table = "correlation",
+                        .family = pattern.family,
+                        .name = pattern.axis,
+                        .by = std::string(Name(extent)),
+                        .group = kAllGroups,
+                        .count = pattern.winners,
+                        .of = pattern.winners,
+                        .number = pattern.correlation[size_t(extent)]}
                 .Print();
   for (const Octave& octave : pattern.octaves)
     for (const auto& [value, count] : octave.values.counts)
-      text += CsvLine{.table = "octave",
-                      .family = pattern.family,
-                      .name = pattern.axis,
-                      .value = value.text,
-                      .by = std::string(Name(*pattern.follows)),
-                      .group = octave.values.group,
-                      .count = count,
-                      .of = octave.values.winners,
-                      .number = octave.values.ShareOf(value)}
+      text += PatternLine{.table = "octave",
+                          .family = pattern.family,
+                          .name = pattern.axis,
+                          .value = value.text,
+                          .by = std::string(Name(*pattern.follows)),
+                          .group = octave.values.group,
+                          .count = count,
+                          .of = octave.values.winners,
+                          .number = octave.values.ShareOf(value)}
                   .Print();
   return text;
 }
@@ -156,15 +156,15 @@ std::string CsvOf(const ChoicePattern& pattern, std::string_view by, const std::
   std::string text;
   for (const Tally& tally : tallies)
     for (const auto& [value, count] : tally.counts)
-      text += CsvLine{.table = "share",
-                      .family = pattern.family,
-                      .name = pattern.choice,
-                      .value = value.text,
-                      .by = std::string(by),
-                      .group = tally.group,
-                      .count = count,
-                      .of = tally.winners,
-                      .number = tally.ShareOf(value)}
+      text += PatternLine{.table = "share",
+                          .family = pattern.family,
+                          .name = pattern.choice,
+                          .value = value.text,
+                          .by = std::string(by),
+                          .group = tally.group,
+                          .count = count,
+                          .of = tally.winners,
+                          .number = tally.ShareOf(value)}
                   .Print();
   return text;
 }
@@ -172,14 +172,14 @@ std::string CsvOf(const ChoicePattern& pattern, std::string_view by, const std::
 std::string CsvOf(const RaggedRow& row) {
   std::string text;
   const auto add = [&](std::string_view name, int count, std::optional<RatioSummary> padding) {
-    text += CsvLine{.table = "ragged",
-                    .name = std::string(name),
-                    .by = "class",
-                    .group = row.group,
-                    .count = count,
-                    .of = row.winners,
-                    .number = double(count) / row.winners,
-                    .ratio = padding}
+    text += PatternLine{.table = "ragged",
+                        .name = std::string(name),
+                        .by = "class",
+                        .group = row.group,
+                        .count = count,
+                        .of = row.winners,
+                        .number = double(count) / row.winners,
+                        .ratio = padding}
                 .Print();
   };
   add("any", row.ragged, row.padding.empty() ? std::nullopt : std::optional(SummaryOf(row.padding)));
@@ -191,22 +191,22 @@ std::string CsvOf(const RaggedRow& row) {
 
 std::string CsvOf(const TechniqueRow& row) {
   const std::string name(row.technique->name);
-  std::string text = CsvLine{.table = "technique",
-                             .name = name,
-                             .by = "class",
-                             .group = row.group,
-                             .count = row.best,
-                             .of = row.ratio.count,
-                             .ratio = row.ratio}
+  std::string text = PatternLine{.table = "technique",
+                                 .name = name,
+                                 .by = "class",
+                                 .group = row.group,
+                                 .count = row.best,
+                                 .of = row.ratio.count,
+                                 .ratio = row.ratio}
                          .Print();
   if (!row.twins) return text;
-  return text + CsvLine{.table = "twins",
-                        .name = name,
-                        .by = "class",
-                        .group = row.group,
-                        .count = row.twins->count,
-                        .of = row.problems_with_twins,
-                        .ratio = row.twins}
+  return text + PatternLine{.table = "twins",
+                            .name = name,
+                            .by = "class",
+                            .group = row.group,
+                            .count = row.twins->count,
+                            .of = row.problems_with_twins,
+                            .ratio = row.twins}
                     .Print();
 }
 
@@ -241,7 +241,7 @@ std::string PatternsCsv(const Patterns& patterns) {
   for (const RaggedRow& row : patterns.ragged) text += CsvOf(row);
   for (const TechniqueRow& row : patterns.techniques) text += CsvOf(row);
   for (const PatternSentence& sentence : patterns.sentences)
-    text += CsvLine{.table = "sentence", .name = CsvField(sentence.about), .value = sentence.text}.Print();
+    text += PatternLine{.table = "sentence", .name = CsvField(sentence.about), .value = sentence.text}.Print();
   return text;
 }
 

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view kExtentTitles[] = {"m", "n", "k", "m n", "m n k"};
 
-std::string Count(int count) { return fmt::format("{}", count); }
+std::string CountCell(int count) { return fmt::format("{}", count); }
 std::string CorrelationCell(const std::optional<double>& correlation) {
   return correlation ? fmt::format("{:+.2f}", *correlation) : "-";
 }
@@ -28,7 +28,7 @@ Sheet CorrelationSheet(const Patterns& patterns) {
   for (const std::string_view title : kExtentTitles) sheet.columns.push_back({std::string(title)});
   sheet.columns.push_back({"follows", false});
   for (const AxisPattern& pattern : patterns.axes) {
-    std::vector<std::string> row = {pattern.family, pattern.axis, Count(pattern.winners)};
+    std::vector<std::string> row = {pattern.family, pattern.axis, CountCell(pattern.winners)};
     for (const std::optional<double>& correlation : pattern.correlation) row.push_back(CorrelationCell(correlation));
     const bool follows = pattern.follows && std::fabs(pattern.Correlation()) >= kLeastCorrelation;
     row.emplace_back(follows ? kExtentTitles[size_t(*pattern.follows)] : "-");
@@ -84,7 +84,7 @@ Sheet ShareSheet(const Patterns& patterns, const std::string& caption, std::vect
   for (const ChoicePattern& pattern : patterns.choices)
     for (const ChoiceValue& choice : pattern.values) {
       std::vector<std::string> row = {pattern.choice == "family" ? "family" : pattern.family + " " + pattern.choice,
-                                      choice.value.text, Count(pattern.all.CountOf(choice.value))};
+                                      choice.value.text, CountCell(pattern.all.CountOf(choice.value))};
       for (const Tally& column : columns) {
         const Tally* tally = Find(pattern.*groups, column.group);
         row.push_back(tally == nullptr ? "-"
@@ -111,9 +111,13 @@ Sheet RaggedSheet(const Patterns& patterns) {
                           {"median"},
                           {"highest"}}};
   for (const RaggedRow& row : patterns.ragged) {
-    std::vector<std::string> cells = {
-        row.group,           Count(row.winners),  Count(row.ragged),  PercentCell(double(row.ragged) / row.winners),
-        Count(row.ragged_m), Count(row.ragged_n), Count(row.ragged_k)};
+    std::vector<std::string> cells = {row.group,
+                                      CountCell(row.winners),
+                                      CountCell(row.ragged),
+                                      PercentCell(double(row.ragged) / row.winners),
+                                      CountCell(row.ragged_m),
+                                      CountCell(row.ragged_n),
+                                      CountCell(row.ragged_k)};
     if (row.padding.empty()) {
       cells.insert(cells.end(), 3, "-");
     } else {
@@ -143,11 +147,12 @@ Sheet TechniqueSheet(const Patterns& patterns) {
                           {"median"}}};
   for (const TechniqueRow& row : patterns.techniques) {
     const bool is_first = row.group == kAllGroups;
-    sheet.rows.push_back(
-        {is_first ? std::string(row.technique->with) : "", is_first ? std::string(row.technique->without) : "",
-         row.group, Count(row.ratio.count), Count(row.best), RatioCell(row.ratio.median), RatioCell(row.ratio.q25),
-         RatioCell(row.ratio.q75), fmt::format("{:.1f}", row.plans_with), fmt::format("{:.1f}", row.plans_without),
-         row.twins ? Count(row.twins->count) : "-", row.twins ? RatioCell(row.twins->median) : "-"});
+    sheet.rows.push_back({is_first ? std::string(row.technique->with) : "",
+                          is_first ? std::string(row.technique->without) : "", row.group, CountCell(row.ratio.count),
+                          CountCell(row.best), RatioCell(row.ratio.median), RatioCell(row.ratio.q25),
+                          RatioCell(row.ratio.q75), fmt::format("{:.1f}", row.plans_with),
+                          fmt::format("{:.1f}", row.plans_without), row.twins ? CountCell(row.twins->count) : "-",
+                          row.twins ? RatioCell(row.twins->median) : "-"});
   }
   return sheet;
 }

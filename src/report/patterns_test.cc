@@ -34,7 +34,8 @@ const AxisPattern* OnAxis(const Patterns& patterns, std::string_view family, std
   return nullptr;
 }
 
-const TechniqueRow* Row(const Patterns& patterns, std::string_view technique, std::string_view group = kAllGroups) {
+const TechniqueRow* FindTechnique(const Patterns& patterns, std::string_view technique,
+                                  std::string_view group = kAllGroups) {
   for (const TechniqueRow& row : patterns.techniques)
     if (row.technique->name == technique && row.group == group) return &row;
   return nullptr;
@@ -176,14 +177,14 @@ TEST(Padding, RaggedWinnersAreCountedOnceAndInEachDirection) {
   EXPECT_DOUBLE_EQ(patterns.ragged[1].padding[0], 64.0 * 64 / (40 * 40));
 }
 
-constexpr Shape kUpper{2048, 2048, 2048}, kSplitK{64, 256, 16384};
+constexpr Shape kLargeCube{2048, 2048, 2048}, kSplitK{64, 256, 16384};
 
 TEST(Techniques, CompareTheBestWithAndTheBestWithout) {
   const Patterns patterns =
-      *PatternsOf({Timed(kUpper, "wgmma", 1000), Timed(kUpper, "wgmma finish=in_turn", 900),
-                   Timed(kUpper, "wgmma tile_n=64", 800), Timed(kSplitK, "wgmma", 400),
+      *PatternsOf({Timed(kLargeCube, "wgmma", 1000), Timed(kLargeCube, "wgmma finish=in_turn", 900),
+                   Timed(kLargeCube, "wgmma tile_n=64", 800), Timed(kSplitK, "wgmma", 400),
                    Timed(kSplitK, "wgmma split=4", 100), Timed(kSplitK, "wgmma tile_n=64 split=8", 200)});
-  const TechniqueRow* in_turn = Row(patterns, "in_turn");
+  const TechniqueRow* in_turn = FindTechnique(patterns, "in_turn");
   ASSERT_NE(in_turn, nullptr);
   EXPECT_EQ(in_turn->ratio.count, 1) << "no plan of the other problem staggers";
   EXPECT_DOUBLE_EQ(in_turn->ratio.geomean, 900.0 / 800);
@@ -192,38 +193,39 @@ TEST(Techniques, CompareTheBestWithAndTheBestWithout) {
   ASSERT_TRUE(in_turn->twins.has_value());
   EXPECT_EQ(in_turn->twins->count, 1);
   EXPECT_DOUBLE_EQ(in_turn->twins->geomean, 0.9);
-  const TechniqueRow* split = Row(patterns, "split", "splitk");
+  const TechniqueRow* split = FindTechnique(patterns, "split", "splitk");
   ASSERT_NE(split, nullptr);
   EXPECT_DOUBLE_EQ(split->ratio.geomean, 0.25);
   EXPECT_EQ(split->best, 1);
   EXPECT_EQ(split->twins->count, 1) << "tile_n=64 has no twin";
-  EXPECT_EQ(Row(patterns, "split", "upper"), nullptr);
-  EXPECT_EQ(Row(patterns, "swapped"), nullptr);
+  EXPECT_EQ(FindTechnique(patterns, "split", "upper"), nullptr);
+  EXPECT_EQ(FindTechnique(patterns, "swapped"), nullptr);
 }
 
 TEST(Techniques, CompareOnlyPlansThatCouldHaveThem) {
   const Patterns patterns = *PatternsOf(
       {Timed(kSplitK, "direct", 400), Timed(kSplitK, "wgmma", 200), Timed(kSplitK, "wgmma cluster_m=2", 100)});
-  EXPECT_DOUBLE_EQ(Row(patterns, "family")->ratio.geomean, 0.25);
-  EXPECT_DOUBLE_EQ(Row(patterns, "cluster")->ratio.geomean, 0.5) << "direct has no clusters to do without";
-  EXPECT_EQ(Row(patterns, "pingpong"), nullptr);
-  EXPECT_FALSE(Row(patterns, "family")->twins.has_value());
+  EXPECT_DOUBLE_EQ(FindTechnique(patterns, "family")->ratio.geomean, 0.25);
+  EXPECT_DOUBLE_EQ(FindTechnique(patterns, "cluster")->ratio.geomean, 0.5) << "direct has no clusters to do without";
+  EXPECT_EQ(FindTechnique(patterns, "pingpong"), nullptr);
+  EXPECT_FALSE(FindTechnique(patterns, "family")->twins.has_value());
 }
 
 TEST(Techniques, TakeTheProtocolWithMostPlansOfAProblem) {
-  std::vector<Trial> trials = {Timed(kUpper, "wgmma", 1000, Protocol::kHeat),
-                               Timed(kUpper, "wgmma finish=in_turn", 500, Protocol::kHeat),
-                               Timed(kUpper, "wgmma tile_n=64", 2000, Protocol::kHeat), Timed(kUpper, "wgmma", 1000),
-                               Timed(kUpper, "wgmma finish=in_turn", 900)};
-  EXPECT_DOUBLE_EQ(Row(*PatternsOf(trials), "in_turn")->ratio.geomean, 0.5);
-  trials.push_back(Timed(kUpper, "wgmma tile_n=64", 2000));
-  EXPECT_DOUBLE_EQ(Row(*PatternsOf(trials), "in_turn")->ratio.geomean, 0.9) << "of equals the more careful one";
+  std::vector<Trial> trials = {Timed(kLargeCube, "wgmma", 1000, Protocol::kHeat),
+                               Timed(kLargeCube, "wgmma finish=in_turn", 500, Protocol::kHeat),
+                               Timed(kLargeCube, "wgmma tile_n=64", 2000, Protocol::kHeat),
+                               Timed(kLargeCube, "wgmma", 1000), Timed(kLargeCube, "wgmma finish=in_turn", 900)};
+  EXPECT_DOUBLE_EQ(FindTechnique(*PatternsOf(trials), "in_turn")->ratio.geomean, 0.5);
+  trials.push_back(Timed(kLargeCube, "wgmma tile_n=64", 2000));
+  EXPECT_DOUBLE_EQ(FindTechnique(*PatternsOf(trials), "in_turn")->ratio.geomean, 0.9)
+      << "of equals the more careful one";
 }
 
 TEST(Techniques, RaggedTilesAreOneOfThem) {
   const Patterns patterns =
-      *PatternsOf({Timed(kUpper, "wgmma tile_n=128", 1000), Timed(kUpper, "wgmma tile_n=192", 800)});
-  EXPECT_DOUBLE_EQ(Row(patterns, "ragged", "upper")->ratio.geomean, 0.8);
+      *PatternsOf({Timed(kLargeCube, "wgmma tile_n=128", 1000), Timed(kLargeCube, "wgmma tile_n=192", 800)});
+  EXPECT_DOUBLE_EQ(FindTechnique(patterns, "ragged", "upper")->ratio.geomean, 0.8);
 }
 
 TEST(PatternSentences, NeedEnoughWinners) {
@@ -270,7 +272,7 @@ TEST(PatternSentences, OfTechniquesNeedADifferenceOnEnoughProblems) {
 TEST(PatternSentences, OfTechniquesAreSilentWhereProblemsDisagree) {
   std::vector<Trial> trials = InTurn(40, 0.5), slower = InTurn(40, 1.1);
   std::copy(slower.begin(), slower.begin() + int(slower.size() / 2), trials.begin());
-  EXPECT_LT(Row(*PatternsOf(trials), "in_turn")->ratio.geomean, 0.98);
+  EXPECT_LT(FindTechnique(*PatternsOf(trials), "in_turn")->ratio.geomean, 0.98);
   EXPECT_EQ(About(*PatternsOf(trials), "in_turn, all"), nullptr);
 }
 
@@ -287,7 +289,7 @@ TEST(PatternSentences, OfTechniquesAreSilentWhereTwinsDenyIt) {
   for (Trial& trial : trials)
     if (trial.plan().Get("stages") == 6 && Print(trial.plan()).find("in_turn") == std::string::npos)
       trial.subject = *ParsePlan("wgmma stages=6 tile_n=64"), trial.outcome.timings[0].median_ns = 800;
-  EXPECT_DOUBLE_EQ(Row(*PatternsOf(trials), "in_turn")->ratio.geomean, 1.25);
+  EXPECT_DOUBLE_EQ(FindTechnique(*PatternsOf(trials), "in_turn")->ratio.geomean, 1.25);
   EXPECT_EQ(About(*PatternsOf(trials), "in_turn, all"), nullptr) << "twins take the same time";
 }
 
@@ -338,8 +340,9 @@ TEST(PatternSentences, OfAClassAreSilentWhereTheOthersHadNoChoice) {
 }
 
 TEST(Techniques, AreComparedWithinTheFamilyOfTheFastestPlan) {
-  const Patterns patterns = *PatternsOf({Timed(kUpper, "wgmma fixed=none", 1000), Timed(kUpper, "wgmma fixed=all", 990),
-                                         Timed(kUpper, "direct fixed=all", 9000)});
+  const Patterns patterns =
+      *PatternsOf({Timed(kLargeCube, "wgmma fixed=none", 1000), Timed(kLargeCube, "wgmma fixed=all", 990),
+                   Timed(kLargeCube, "direct fixed=all", 9000)});
   const auto row_of = [&](std::string_view name) {
     return *std::find_if(patterns.techniques.begin(), patterns.techniques.end(),
                          [&](const TechniqueRow& row) { return row.technique->name == name; });
@@ -350,11 +353,11 @@ TEST(Techniques, AreComparedWithinTheFamilyOfTheFastestPlan) {
 }
 
 TEST(Patterns, OfNoPlansAreNone) {
-  Trial race = Timed(kUpper, "wgmma", 1000);
+  Trial race = Timed(kLargeCube, "wgmma", 1000);
   race.subject = Nobody{};
   race.outcome.timings[0].contender = "cublas_nn";
   EXPECT_EQ(PatternsOf({race}).status().code(), StatusCode::kNotFound);
-  Trial other = Timed(kUpper, "wgmma", 1000);
+  Trial other = Timed(kLargeCube, "wgmma", 1000);
   other.subject = RecordedSource{"made_up", "0123"};
   EXPECT_EQ(PatternsOf({other}).status().code(), StatusCode::kNotFound);
   const Patterns patterns = *PatternsOf({other, Timed(kSplitK, "wgmma", 1000)});

@@ -16,7 +16,7 @@ namespace gemmsmith {
 namespace {
 
 // Drawn at random before anything is modelled.
-constexpr size_t kStarts = 4;
+constexpr size_t kRandomStarts = 4;
 // The model is fitted again when it knows so many times what it knew.
 constexpr double kRefitGrowth = 1.25;
 constexpr size_t kMostLearned = 256;
@@ -132,7 +132,7 @@ class BayesProposer : public Proposer {
   double lowest_log_ = INFINITY, highest_log_ = -INFINITY;
   std::optional<GaussianProcess> model_;
   double centre_ = 0, deviation_ = 1;
-  size_t next_fit_ = kStarts;
+  size_t next_fit_ = kRandomStarts;
 };
 
 }  // namespace

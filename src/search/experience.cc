@@ -20,14 +20,14 @@ namespace {
 // Octaves over which the errors of prediction come to differ, how much they scatter otherwise, and of how many problems
 // of a source they are taken. None of it matters much: 4 to 16 octaves, 3 to 10 problems are as good on the held-out
 // ones within half a percent (docs/lab/policy.md).
-constexpr double kReach = 8, kNoise = 0.03;
+constexpr double kOctaveReach = 8, kSourceNoise = 0.03;
 constexpr size_t kNear = 3;
 // Of each problem; solving costs the cube of all of them together.
 constexpr size_t kMostPlans = 128;
 // A problem's own offset is the mean over its plans by the eighth power of their speeds, so that of those that matter.
 constexpr double kFavour = 8;
 
-double SharedOver(double octaves) { return std::exp(-octaves / kReach); }
+double SharedOver(double octaves) { return std::exp(-octaves / kOctaveReach); }
 
 // Solves for x in covariance x = values, which becomes x; the covariance (row-major) becomes its factor. Plans that
 // steps tell apart badly (stride and reach do not fit) can make it slightly indefinite: such a one counts as noise.
@@ -41,7 +41,7 @@ void SolveInPlace(std::vector<double>& covariance, std::vector<double>& values) 
   };
   for (size_t i = 0; i < n; ++i) {
     for (size_t j = 0; j < i; ++j) row(i)[j] = (row(i)[j] - product(row(i), row(j), j)) / row(j)[j];
-    row(i)[i] = std::sqrt(std::max(kNoise * kNoise, row(i)[i] - product(row(i), row(i), i)));
+    row(i)[i] = std::sqrt(std::max(kSourceNoise * kSourceNoise, row(i)[i] - product(row(i), row(i), i)));
     values[i] = (values[i] - product(row(i), values.data(), i)) / row(i)[i];
   }
   for (size_t i = n; i-- > 0;) {
@@ -135,7 +135,7 @@ std::vector<double> Experience::ErrorsOn(const SearchContext& context) const {
     for (size_t j = 0; j <= i; ++j)
       covariance[i * n + j] = ErrorCovariance(*observed[i].plan, *observed[j].plan) *
                               SharedOver(OctavesBetween(*observed[i].gemm, *observed[j].gemm));
-    covariance[i * n + i] += kNoise * kNoise;
+    covariance[i * n + i] += kSourceNoise * kSourceNoise;
     shares[i] = observed[i].error;
   }
   SolveInPlace(covariance, shares);

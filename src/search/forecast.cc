@@ -15,9 +15,9 @@ namespace gemmsmith {
 namespace {
 
 // Of what is measured, as a logarithm.
-constexpr double kNoise = 0.02;
+constexpr double kTimingNoise = 0.02;
 // Learning costs the number of plans times what was learned before; so much is enough to know a space.
-constexpr size_t kMostLearned = 1000;
+constexpr size_t kMostErrors = 1000;
 // A failure speaks as if the plan were so much slower than forecast.
 constexpr double kFailureLog = 0.3;
 // Starts are at least so far from each other: climbs find the neighbours by themselves.
@@ -32,7 +32,7 @@ Forecast::Forecast(const SearchContext& context)
       log_predicted_(space_.size()),
       error_(
           space_.size(), [&plans = space_.plans()](size_t a, size_t b) { return ErrorCovariance(plans[a], plans[b]); },
-          kNoise),
+          kTimingNoise),
       pace_(context.settles),
       order_(space_.size()) {
   const bool sound = context.gemm.shape.Volume() > 0 && Problems(context.gemm).empty();
@@ -67,7 +67,7 @@ void Forecast::Learn(const Plan& plan, double time_ns) {
 
 void Forecast::LearnError(size_t index, double error) {
   error_.StopAwaiting(index);
-  if (std::isfinite(log_predicted_[index]) && error_.learned() < kMostLearned) error_.Learn(index, error);
+  if (std::isfinite(log_predicted_[index]) && error_.learned() < kMostErrors) error_.Learn(index, error);
 }
 
 double Forecast::HopefulTimeNs(size_t index, double deviations) const {

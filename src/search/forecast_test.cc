@@ -13,15 +13,15 @@
 namespace gemmsmith {
 namespace {
 
-const Gemm kGemm{{256, 512, 1024}};
+const Gemm kForecastGemm{{256, 512, 1024}};
 
 class ForecastTest : public testing::Test {
  protected:
   const Device device = *FindDevice("h200");
-  const Space space{RankedPlans(kGemm, device, 500)};
-  Forecast forecast{{.gemm = kGemm, .device = device, .space = &space, .seed = 1}};
+  const Space space{RankedPlans(kForecastGemm, device, 500)};
+  Forecast forecast{{.gemm = kForecastGemm, .device = device, .space = &space, .seed = 1}};
 
-  double Predicted(size_t index) const { return PredictTimeNs(space.plans()[index], kGemm, device); }
+  double Predicted(size_t index) const { return PredictTimeNs(space.plans()[index], kForecastGemm, device); }
   void Learn(size_t index, double factor) {
     forecast.Learn(space.plans()[index], MeasuredOutcome(factor * Predicted(index)));
   }

@@ -5,15 +5,11 @@
 #include <algorithm>
 #include <set>
 
+#include "problem/example_device.h"
 #include "program/family.h"
 
 namespace gemmsmith {
 namespace {
-
-const Device& H200() {
-  static const Device device = *FindDevice("h200");
-  return device;
-}
 
 std::vector<Plan> Ranked(const Gemm& gemm, size_t count) { return RankedPlans(gemm, H200(), count); }
 

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 
+#include "problem/example_device.h"
 #include "program/space.h"
 #include "program/wgmma/wgmma_plan.h"
 #include "search/proposers.h"
@@ -13,7 +14,6 @@ namespace gemmsmith {
 namespace {
 
 Gemm Problem(int m, int n, int k, Layout layout = kTn) { return {.shape = {m, n, k}, .kind = {.layout = layout}}; }
-Device H200() { return *FindDevice("h200"); }
 
 // An answer of the library for large problems: eight warps, a ring of four stages.
 NvmmhConfig Large() {

@@ -17,7 +17,7 @@ constexpr double kFamilyDeviation = 0.2, kAxisDeviation = 0.06, kRestDeviation =
 // Steps over which values of an axis, and plans, come to differ.
 constexpr double kAxisReach = 3, kRestReach = 2;
 
-double Square(double x) { return x * x; }
+double Squared(double x) { return x * x; }
 
 int Steps(const Axis& axis, int first, int second) {
   if (first == second) return 0;
@@ -46,8 +46,8 @@ double ErrorCovariance(const Plan& first, const Plan& second) {
     shared += SharedOver(steps);
     distance += std::min(steps, 2);
   }
-  return Square(kFamilyDeviation) + Square(kAxisDeviation) * shared +
-         Square(kRestDeviation) * std::exp(-distance / kRestReach);
+  return Squared(kFamilyDeviation) + Squared(kAxisDeviation) * shared +
+         Squared(kRestDeviation) * std::exp(-distance / kRestReach);
 }
 
 }  // namespace gemmsmith

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/statistics.h"
+#include "problem/example_device.h"
 #include "program/cost.h"
 #include "search/forecast.h"
 #include "search/fresh_plans.h"
@@ -150,10 +151,6 @@ INSTANTIATE_TEST_SUITE_P(Proposers, GuidedProposer, testing::Values("local", "ev
                          [](const auto& name) { return std::string(name.param); });
 
 const Gemm kGemm{{256, 512, 1024}};
-const Device& H200() {
-  static const Device device = *FindDevice("h200");
-  return device;
-}
 std::unique_ptr<Proposer> MakeInformed(std::string_view name, const Space& space) {
   return *MakeProposer(name, {.gemm = kGemm, .device = H200(), .space = &space, .seed = 1});
 }

@@ -11,14 +11,14 @@ NamedProposer Search(const std::string& name) {
   return {.name = name, .make = [name](const SearchContext& context) { return MakeProposer(name, context); }};
 }
 
-const Recording& Recorded() {
+const Recording& TracedRecording() {
   static const auto recording = RecordedProblem(4, [](size_t i) { return MeasuredOutcome(1000 + double(i % 17)); });
   return *recording;
 }
 
 std::vector<RecordedCells> Problems() {
   std::vector<RecordedCells> problems;
-  problems.emplace_back(Recorded(), kRecordedGemm);
+  problems.emplace_back(TracedRecording(), kRecordedGemm);
   return problems;
 }
 

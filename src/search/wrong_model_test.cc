@@ -17,9 +17,9 @@ namespace {
 
 constexpr double kOffByValue = 0.08, kOffByPair = 0.02;  // standard deviations of logarithms
 
-class Landscape {
+class WrongLandscape {
  public:
-  Landscape(const Gemm& gemm, const Device& device, uint64_t seed)
+  WrongLandscape(const Gemm& gemm, const Device& device, uint64_t seed)
       : gemm_(gemm), device_(device), seed_(seed), space_(RankedPlans(gemm, device, kLiveSpaceSize)) {
     for (const Plan& plan : space_.plans()) times_.push_back(TimeNs(plan));
     best_ns_ = std::ranges::min(times_);
@@ -69,7 +69,7 @@ TEST(WrongModelTest, WhoLearnsFromFewPlansFindsFasterOnes) {
   int landscapes = 0;
   for (const Shape& shape : {Shape{256, 512, 4096}, {1024, 1024, 1024}, {4096, 4096, 128}, {2048, 2048, 4096}})
     for (const uint64_t seed : {1, 2}) {
-      const Landscape landscape({shape, {kTn}}, device, seed);
+      const WrongLandscape landscape({shape, {kTn}}, device, seed);
       local += landscape.Found("local", 16);
       ranked += landscape.Found("ranked", 16);
       ++landscapes;

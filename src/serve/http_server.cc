@@ -17,7 +17,7 @@
 namespace gemmsmith {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using SteadyClock = std::chrono::steady_clock;
 
 constexpr int kTurnMs = 200;
 constexpr int kMostAcceptedATurn = 16;
@@ -66,13 +66,13 @@ std::string HeadOf(const HttpAnswer& answer) {
 class Connection {
  public:
   Connection(int fd, const HttpLimits& limits)
-      : fd_(fd), limits_(limits), deadline_(Clock::now() + limits.request_time) {}
+      : fd_(fd), limits_(limits), deadline_(SteadyClock::now() + limits.request_time) {}
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
   ~Connection() { close(fd_); }
 
   pollfd Wish() const { return {fd_, short(stage_ == Stage::kWriting ? POLLOUT : POLLIN), 0}; }
-  Clock::time_point deadline() const { return deadline_; }
+  SteadyClock::time_point deadline() const { return deadline_; }
   bool IsDone() const { return stage_ == Stage::kDone; }
 
   void Advance(short events, int port, const HttpHandler& handler) {
@@ -81,7 +81,7 @@ class Connection {
       Read();
       if (stage_ == Stage::kReading) Consider(port, handler);
     }
-    if (Clock::now() < deadline_ || stage_ == Stage::kDone) return;
+    if (SteadyClock::now() < deadline_ || stage_ == Stage::kDone) return;
     const bool is_half_asked = stage_ == Stage::kReading && !received_.empty();
     if (is_half_asked) return Send(PlainAnswer(408, "the request did not come to its end"), false);
     stage_ = Stage::kDone;
@@ -125,7 +125,7 @@ class Connection {
     head_ = HeadOf(answer);
     body_ = head_alone ? std::make_shared<const std::string>() : answer.body;
     stage_ = Stage::kWriting;
-    deadline_ = Clock::now() + limits_.answer_time;
+    deadline_ = SteadyClock::now() + limits_.answer_time;
     Write();
   }
 
@@ -140,17 +140,17 @@ class Connection {
       if (count < 0) break;
       sent_ += size_t(count);
     }
-    if (Clock::now() >= deadline_) stage_ = Stage::kDone;
+    if (SteadyClock::now() >= deadline_) stage_ = Stage::kDone;
     if (sent_ < head_.size() + body_->size()) return;
     shutdown(fd_, SHUT_WR);
     stage_ = Stage::kDraining;
-    deadline_ = Clock::now() + kDrainTime;
+    deadline_ = SteadyClock::now() + kDrainTime;
   }
 
   const int fd_;
   const HttpLimits& limits_;
   Stage stage_ = Stage::kReading;
-  Clock::time_point deadline_;
+  SteadyClock::time_point deadline_;
   std::string received_, head_;
   std::shared_ptr<const std::string> body_;
   size_t sent_ = 0;

@@ -27,7 +27,7 @@ Outcome Verified(double error = 0.25) {
   return outcome;
 }
 
-Outcome Wrong(std::string stage, std::string reason) {
+Outcome WrongAt(std::string stage, std::string reason) {
   Outcome outcome;
   outcome.kind = OutcomeKind::kWrong;
   outcome.stage = std::move(stage);
@@ -110,13 +110,13 @@ TEST_F(CertificationRoundTest, EachPairIsCertifiedOnceWhoeverAsksAgain) {
 
 TEST_F(CertificationRoundTest, WhoFailsATestIsNotWatchedAndWhoIsCaughtByTheToolIsRefused) {
   judges_.emplace_back().judge = [this](const EvaluationRequest& request) {
-    return request.gemm == pairs_[3].gemm ? Wrong("correctness", "test binary: all are wrong") : Verified();
+    return request.gemm == pairs_[3].gemm ? WrongAt("correctness", "test binary: all are wrong") : Verified();
   };
   std::atomic<int> watched = 0;
   watch_ = Each([&](const Contender& contender) -> MemcheckResult {
     ++watched;
     EXPECT_NE(contender.request.gemm, pairs_[3].gemm);
-    if (contender.request.gemm == pairs_[4].gemm) return std::optional(Wrong("memcheck", "1 memory errors"));
+    if (contender.request.gemm == pairs_[4].gemm) return std::optional(WrongAt("memcheck", "1 memory errors"));
     return Clean();
   });
   const CertificationRound round = Certify();

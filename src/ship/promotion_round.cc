@@ -10,7 +10,7 @@ namespace gemmsmith {
 namespace {
 
 // Problems whose kernels compile while another one races.
-constexpr size_t kProblemsAhead = 8;
+constexpr size_t kPromotionsAhead = 8;
 
 class PromotionWorker : public Worker {
  public:
@@ -47,7 +47,7 @@ PromotionRound PromoteAll(const std::vector<Challenge>& challenges, CatalogueOnD
   std::vector<Gemm> gemms;
   for (const Challenge& challenge : challenges) gemms.push_back(challenge.gemm);
   Round<Promotion> round(std::move(gemms), stop, on_begin);
-  RunOnAll(round.queue(), evaluators.size(), kProblemsAhead, [&](size_t worker) {
+  RunOnAll(round.queue(), evaluators.size(), kPromotionsAhead, [&](size_t worker) {
     return std::make_unique<PromotionWorker>(
         worker, challenges, round, Promoter(catalogue, *evaluators[worker], compiler, archive, campaign, threads));
   });

@@ -21,19 +21,19 @@ namespace {
 // at most. The next race of a problem takes longer than that.
 constexpr int64_t kOneRaceMs = 100;
 
-using Race = std::vector<Trial>;
+using RecordedRace = std::vector<Trial>;
 
 // Of each problem, the earliest first.
-std::map<Gemm, std::vector<Race>> RacesAmong(std::span<const Trial> trials, const std::string& device_key) {
+std::map<Gemm, std::vector<RecordedRace>> RacesAmong(std::span<const Trial> trials, const std::string& device_key) {
   std::map<std::tuple<Gemm, std::string, Protocol>, std::vector<Trial>> stored;
   for (const Trial& trial : trials) {
     const bool has_raced = trial.HasPlan() && IsThorough(trial.outcome.protocol) &&
                            trial.outcome.kind != OutcomeKind::kVerified && trial.setting.device_key == device_key;
     if (has_raced) stored[{trial.gemm, trial.campaign, trial.outcome.protocol}].push_back(trial);
   }
-  std::map<Gemm, std::vector<Race>> races;
+  std::map<Gemm, std::vector<RecordedRace>> races;
   for (auto& [key, of_campaign] : stored) {
-    std::vector<Race>& of_problem = races[std::get<Gemm>(key)];
+    std::vector<RecordedRace>& of_problem = races[std::get<Gemm>(key)];
     std::ranges::stable_sort(of_campaign, {}, &Trial::unix_ms);
     int64_t last_ms = of_campaign.front().unix_ms - kOneRaceMs - 1;
     for (Trial& trial : of_campaign) {
@@ -43,17 +43,17 @@ std::map<Gemm, std::vector<Race>> RacesAmong(std::span<const Trial> trials, cons
     }
   }
   for (auto& [gemm, of_problem] : races)
-    std::ranges::stable_sort(of_problem, {}, [](const Race& race) { return race.front().unix_ms; });
+    std::ranges::stable_sort(of_problem, {}, [](const RecordedRace& race) { return race.front().unix_ms; });
   return races;
 }
 
 // An entry that names the day of its race alone may be later than any race of that day.
-bool IsKnown(const Race& race, const std::optional<Entry>& entry) {
+bool IsKnown(const RecordedRace& race, const std::optional<Entry>& entry) {
   return entry && RaceMoment(race.front().unix_ms).substr(0, entry->date.size()) <= entry->date;
 }
 
 // nullptr where it did not race.
-const Trial* Find(const Plan& plan, const Race& race) {
+const Trial* Find(const Plan& plan, const RecordedRace& race) {
   const auto found = std::ranges::find_if(race, [&](const Trial& trial) { return trial.plan() == plan; });
   return found == race.end() ? nullptr : &*found;
 }
@@ -66,7 +66,7 @@ std::string ModesThatGo(const Entry& before, const Entry& since) {
 }
 
 // Who fails in a race has failed in those before it too, and so has a plan that is illegal today.
-std::vector<Race> WithFailures(std::vector<Race> races, const Device& device) {
+std::vector<RecordedRace> WithFailures(std::vector<RecordedRace> races, const Device& device) {
   std::map<Plan, Outcome> failed;
   for (auto race = races.rbegin(); race != races.rend(); ++race)
     for (Trial& trial : *race) {
@@ -86,7 +86,7 @@ class Fate {
   explicit Fate(std::optional<Entry> entry) : before_(entry), entry_(std::move(entry)) {}
 
   const std::optional<Entry>& entry() const { return entry_; }
-  void Take(EntryDecision decision, const Race& race) {
+  void Take(EntryDecision decision, const RecordedRace& race) {
     const PromotionKind kind = decision.promotion.kind;
     const bool changes = kind != PromotionKind::kStands && kind != PromotionKind::kRefused;
     if (changes && entry_ && before_ && entry_->plan == before_->plan && !Find(entry_->plan, race)->IsTimedPlan())
@@ -130,7 +130,7 @@ Result<RecordedDecisions> DecideByRecords(CatalogueOnDisk& catalogue, std::span<
   std::vector<Gemm> leaving;
   for (auto& [gemm, races] : RacesAmong(trials, catalogue.device_key())) {
     Fate fate(catalogue.Find(gemm));
-    for (const Race& race : WithFailures(std::move(races), device)) {
+    for (const RecordedRace& race : WithFailures(std::move(races), device)) {
       ++decisions.races;
       if (IsKnown(race, fate.entry()))
         ++decisions.known;

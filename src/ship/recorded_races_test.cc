@@ -7,7 +7,7 @@
 namespace gemmsmith {
 namespace {
 
-constexpr int64_t kSecond = 1000, kDay = 86'400 * kSecond;
+constexpr int64_t kOneSecond = 1000, kDay = 86'400 * kOneSecond;
 constexpr int64_t kNoon = 20'000 * kDay + kDay / 2;  // of 4 October 2024
 
 class RecordedRaces : public testing::Test {
@@ -49,7 +49,7 @@ class RecordedRaces : public testing::Test {
 };
 
 TEST_F(RecordedRaces, DecideOneByOneTheEarliestFirstAndOnceMoreChangeNothing) {
-  Race(kNoon + kSecond, third_, 700), Race(kNoon + kSecond, second_, 800);
+  Race(kNoon + kOneSecond, third_, 700), Race(kNoon + kOneSecond, second_, 800);
   Race(kNoon, second_, 800), Race(kNoon, first_, 1000);
   const Promotion settled = Settled();
   EXPECT_EQ(settled.kind, PromotionKind::kEntered) << "the second, in whose place the third has come since";
@@ -68,8 +68,8 @@ TEST_F(RecordedRaces, WhatWasStoredAMillisecondApartIsOneRaceAndASecondApartAreT
   Race(kNoon, first_, 1000), Race(kNoon + 1, second_, 500);
   EXPECT_EQ(Settled().plan, second_);
   trials_.clear();
-  Race(kNoon + kSecond, second_, 500);
-  Race(kNoon + 2 * kSecond, third_, 100);
+  Race(kNoon + kOneSecond, second_, 500);
+  Race(kNoon + 2 * kOneSecond, third_, 100);
   const RecordedDecisions decisions = Decisions();
   EXPECT_EQ(decisions.without_entry, 1u);
   EXPECT_EQ(Standing(), second_) << "with which the third did not race";
@@ -77,9 +77,9 @@ TEST_F(RecordedRaces, WhatWasStoredAMillisecondApartIsOneRaceAndASecondApartAreT
 
 TEST_F(RecordedRaces, OfTwoCampaignsOrProtocolsAtOneTimeAreTwo) {
   Enter(kNoon, first_);
-  Race(kNoon + kSecond, first_, 1000);
-  Race(kNoon + kSecond, second_, 500), trials_.back().campaign = "another";
-  Race(kNoon + kSecond, third_, 500), trials_.back().outcome.protocol = Protocol::kLong;
+  Race(kNoon + kOneSecond, first_, 1000);
+  Race(kNoon + kOneSecond, second_, 500), trials_.back().campaign = "another";
+  Race(kNoon + kOneSecond, third_, 500), trials_.back().outcome.protocol = Protocol::kLong;
   EXPECT_EQ(Decisions().without_entry, 2u);
   EXPECT_EQ(Standing(), first_);
 }
@@ -93,7 +93,7 @@ TEST_F(RecordedRaces, OfOneTimeButTwoProblemsDecideEachOnItsOwn) {
 
 TEST_F(RecordedRaces, NotLaterThanTheEntrysOwnSayNothing) {
   Enter(kNoon, first_);
-  Race(kNoon - kSecond, first_, 1000), Race(kNoon - kSecond, second_, 500);
+  Race(kNoon - kOneSecond, first_, 1000), Race(kNoon - kOneSecond, second_, 500);
   Race(kNoon, first_, 1000), Race(kNoon, second_, 500);
   const RecordedDecisions decisions = Decisions();
   EXPECT_TRUE(decisions.round.promotions.empty());
@@ -106,7 +106,7 @@ TEST_F(RecordedRaces, WhereAnEntryNamesTheDayAloneThoseOfThatDayDoNotCount) {
   Entry entry = *catalogue_->Find(SomeGemm());
   entry.date = "2024-10-04";
   ASSERT_TRUE(catalogue_->Put(entry).ok());
-  Race(kNoon + kSecond, first_, 1000), Race(kNoon + kSecond, third_, 500);
+  Race(kNoon + kOneSecond, first_, 1000), Race(kNoon + kOneSecond, third_, 500);
   EXPECT_EQ(Decisions().known, 1u);
   EXPECT_EQ(Standing(), first_);
   Race(kNoon + kDay, first_, 1000), Race(kNoon + kDay, second_, 500);
@@ -115,8 +115,8 @@ TEST_F(RecordedRaces, WhereAnEntryNamesTheDayAloneThoseOfThatDayDoNotCount) {
 
 TEST_F(RecordedRaces, AnEntryThatIsReplacedAndComesBackStandsAsItWas) {
   Enter(kNoon, first_);
-  Race(kNoon + kSecond, first_, 1000), Race(kNoon + kSecond, second_, 800);
-  Race(kNoon + 2 * kSecond, first_, 800), Race(kNoon + 2 * kSecond, second_, 1000);
+  Race(kNoon + kOneSecond, first_, 1000), Race(kNoon + kOneSecond, second_, 800);
+  Race(kNoon + 2 * kOneSecond, first_, 800), Race(kNoon + 2 * kOneSecond, second_, 1000);
   const std::string bytes = Bytes();
   const Promotion settled = Settled();
   EXPECT_EQ(settled.kind, PromotionKind::kStands);
@@ -135,15 +135,15 @@ TEST_F(RecordedRaces, OfAnotherDeviceOrNotThoroughOrNotTimedAreNone) {
 
 TEST_F(RecordedRaces, WhoFailsThereDoesNotEnterAndAnEntryThatFailsGoes) {
   Enter(kNoon, first_);
-  Race(kNoon + kSecond, first_, 1000), Add(kNoon + kSecond, second_, Wrong());
+  Race(kNoon + kOneSecond, first_, 1000), Add(kNoon + kOneSecond, second_, Wrong());
   EXPECT_EQ(Settled().kind, PromotionKind::kRefused);
   EXPECT_EQ(Standing(), first_);
   trials_.clear();
-  Add(kNoon + kSecond, first_, Wrong()), Race(kNoon + kSecond, second_, 1500);
+  Add(kNoon + kOneSecond, first_, Wrong()), Race(kNoon + kOneSecond, second_, 1500);
   EXPECT_EQ(Settled().kind, PromotionKind::kReplaced) << "slower, but right";
   EXPECT_EQ(Standing(), second_);
   trials_.clear();
-  Add(kNoon + 2 * kSecond, second_, Wrong());
+  Add(kNoon + 2 * kOneSecond, second_, Wrong());
   const Promotion withdrawn = Settled();
   EXPECT_EQ(withdrawn.kind, PromotionKind::kWithdrawn) << "though it was alone there";
   EXPECT_EQ(withdrawn.reason, "wrong: test binary: 3 of 9 elements are wrong");
@@ -152,8 +152,8 @@ TEST_F(RecordedRaces, WhoFailsThereDoesNotEnterAndAnEntryThatFailsGoes) {
 
 TEST_F(RecordedRaces, AnEntryThatFailedAndPassesAgainEntersAnew) {
   Enter(kNoon, first_);
-  Add(kNoon + kSecond, first_, Wrong()), Race(kNoon + kSecond, second_, 1500);
-  Race(kNoon + 2 * kSecond, first_, 1000), Race(kNoon + 2 * kSecond, second_, 1500);
+  Add(kNoon + kOneSecond, first_, Wrong()), Race(kNoon + kOneSecond, second_, 1500);
+  Race(kNoon + 2 * kOneSecond, first_, 1000), Race(kNoon + 2 * kOneSecond, second_, 1500);
   const Promotion settled = Settled();
   EXPECT_EQ(settled.kind, PromotionKind::kReplaced);
   EXPECT_EQ(settled.plan, first_);
@@ -164,7 +164,7 @@ TEST_F(RecordedRaces, AnEntryThatFailedAndPassesAgainEntersAnew) {
 
 TEST_F(RecordedRaces, WhoFailsInALaterRaceDoesNotEnterByAnEarlierOne) {
   Race(kNoon, first_, 500), Race(kNoon, second_, 1000);
-  Add(kNoon + kSecond, first_, Wrong());
+  Add(kNoon + kOneSecond, first_, Wrong());
   EXPECT_EQ(Settled().plan, second_);
   EXPECT_EQ(Standing(), second_);
   EXPECT_EQ(Settled().reason, "nothing was decided");
@@ -185,7 +185,7 @@ TEST_F(RecordedRaces, WhoIsIllegalTodayHasFailed) {
 TEST_F(RecordedRaces, AnEntryThatCouldNotBeReadAgainChangesNothing) {
   Enter(kNoon, first_);
   const std::string bytes = Bytes();
-  Race(kNoon + kSecond, first_, 1000), Race(kNoon + kSecond, second_, 500);
+  Race(kNoon + kOneSecond, first_, 1000), Race(kNoon + kOneSecond, second_, 500);
   Race(kNoon, third_, 4e8, SomeGemm(256));
   const Status status = DecideByRecords(*catalogue_, trials_).status();
   EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
@@ -196,10 +196,10 @@ TEST_F(RecordedRaces, AnEntryThatCouldNotBeReadAgainChangesNothing) {
 
 TEST_F(RecordedRaces, ModesThatNoRaceOfTheNewOneWasTimedOnAreNamed) {
   Enter(kNoon, first_);
-  Race(kNoon + kSecond, first_, 1000);
+  Race(kNoon + kOneSecond, first_, 1000);
   Outcome device_alone = RacedIn(500);
   std::erase_if(device_alone.comparisons, [](const Comparison& one) { return one.clock == Clock::kOffline; });
-  Add(kNoon + kSecond, second_, device_alone);
+  Add(kNoon + kOneSecond, second_, device_alone);
   EXPECT_EQ(Settled().reason, "+100.0 % over the standing one; its race was not timed on offline");
 }
 

@@ -23,7 +23,7 @@ namespace {
 
 void Sleep(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
 
-[[noreturn]] void Hang() {
+[[noreturn]] void HangWorker() {
   while (true) ::pause();
 }
 
@@ -55,8 +55,8 @@ class FakeJudge : public Judge {
     layouts_.insert(problem.gemm.kind.layout);
     if (problem.seed == 1001) return Unavailable("too large for this GPU");
     if (problem.seed == 1002) std::_Exit(9);
-    if (problem.seed == 1003) Hang();
-    if (problem.seed == 1004) (void)WriteFrame(out_, FrameType::kJudged, "out of turn"), Hang();
+    if (problem.seed == 1003) HangWorker();
+    if (problem.seed == 1004) (void)WriteFrame(out_, FrameType::kJudged, "out of turn"), HangWorker();
     return OkStatus();
   }
 
@@ -107,12 +107,12 @@ class FakeJudge : public Judge {
  private:
   void Act(const CandidateMessage& candidate, const Step& timing, const StepListener& on_step) {
     const std::string& act = candidate.entry;
-    if (act == "hang") Hang();
+    if (act == "hang") HangWorker();
     if (act == "signal") ::signal(SIGSEGV, SIG_DFL), ::raise(SIGSEGV);
     if (act == "abort") std::fputs("CHECK failed: deliberately\n", stderr), std::abort();
     if (act == "exit") std::fputs("leaving\n", stderr), std::_Exit(7);
     if (act == "stop") ::raise(SIGSTOP);
-    if (act == "close") ::close(out_), Hang();
+    if (act == "close") ::close(out_), HangWorker();
     Judgements alone;
     alone.outcomes.emplace_back(Measured(problem_, candidate));
     Misbehave(act, Encode(alone));
@@ -130,7 +130,7 @@ class FakeJudge : public Judge {
     for (size_t i = 0; i < candidates.size(); ++i) {
       const std::string& act = candidates[i].entry;
       if (act == "exit_in_race") std::_Exit(8);
-      if (act == "hang_in_race") Hang();
+      if (act == "hang_in_race") HangWorker();
       if (act == "lost_in_race" && candidates.size() == 1) {
         judgements.outcomes[0]->kind = OutcomeKind::kLaunchFailed;
         judgements.worker_is_lost = true;
@@ -148,7 +148,7 @@ class FakeJudge : public Judge {
       if (!judgements.outcomes[i]) continue;
       on_step({std::string(kCountersStep), int32_t(i)});
       if (candidates[i].entry == "exit_in_profiler") std::_Exit(6);
-      if (candidates[i].entry == "hang_in_profiler") Hang();
+      if (candidates[i].entry == "hang_in_profiler") HangWorker();
       judgements.outcomes[i]->counters.emplace().observer = "cupti";
     }
   }
@@ -156,17 +156,17 @@ class FakeJudge : public Judge {
   // What no honest worker writes.
   void Misbehave(const std::string& act, const std::string& payload) {
     std::string frame = EncodeFrame(FrameType::kJudged, payload);
-    if (act == "garbage") WriteBytes(out_, std::string(4096, '\x5a')), Hang();
+    if (act == "garbage") WriteBytes(out_, std::string(4096, '\x5a')), HangWorker();
     if (act == "truncated") WriteBytes(out_, std::string_view(frame).substr(0, frame.size() - 1)), std::_Exit(0);
-    if (act == "half") WriteBytes(out_, std::string_view(frame).substr(0, frame.size() / 2)), Hang();
-    if (act == "damaged") frame[kFrameHeaderBytes] ^= 1, WriteBytes(out_, frame), Hang();
-    if (act == "no_outcome") (void)WriteFrame(out_, FrameType::kJudged, "no outcome"), Hang();
+    if (act == "half") WriteBytes(out_, std::string_view(frame).substr(0, frame.size() / 2)), HangWorker();
+    if (act == "damaged") frame[kFrameHeaderBytes] ^= 1, WriteBytes(out_, frame), HangWorker();
+    if (act == "no_outcome") (void)WriteFrame(out_, FrameType::kJudged, "no outcome"), HangWorker();
     if (act == "huge") {
       frame = EncodeFrame(FrameType::kJudged, "");
       frame[kFrameHeaderBytes - 1] = '\x7f';
-      WriteBytes(out_, frame), Hang();
+      WriteBytes(out_, frame), HangWorker();
     }
-    if (act == "wrong_turn") (void)WriteFrame(out_, FrameType::kReady, ""), Hang();
+    if (act == "wrong_turn") (void)WriteFrame(out_, FrameType::kReady, ""), HangWorker();
   }
 
   static void TakeSteps(int steps, double seconds, const Step& step, const StepListener& on_step) {
@@ -182,7 +182,7 @@ class FakeJudge : public Judge {
 
 int RunFakeWorker(std::string_view start) {
   if (start == "exits") return std::fputs("no libcuda here\n", stderr), 5;
-  if (start == "hangs") Hang();
+  if (start == "hangs") HangWorker();
   if (start == "prints") return std::puts("usage: program [options] and much more text than a frame has"), 0;
   const Result<int> out = TakeStandardOutput();
   if (!out.ok()) return 1;

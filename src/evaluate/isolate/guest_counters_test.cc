@@ -5,15 +5,15 @@
 namespace gemmsmith {
 namespace {
 
-constexpr double kStartSeconds = 20, kCallSeconds = 0.7;
+constexpr double kCountingSeconds = 20, kHangSeconds = 0.7;
 
 Counters CountersOfGuest(const std::string& act) {
   Result<GuestProcess> guest =
-      GuestProcess::Start({"/proc/self/exe", "fake_guest", act}, {.counts = true}, kStartSeconds);
+      GuestProcess::Start({"/proc/self/exe", "fake_guest", act}, {.counts = true}, kCountingSeconds);
   EXPECT_TRUE(guest.ok()) << guest.status().message();
   int announced = 0;
-  const Counters counters =
-      CountersFrom(*guest, {.shape = {64, 64, 64}}, act == "hang" ? kCallSeconds : kStartSeconds, [&] { ++announced; });
+  const Counters counters = CountersFrom(*guest, {.shape = {64, 64, 64}},
+                                         act == "hang" ? kHangSeconds : kCountingSeconds, [&] { ++announced; });
   EXPECT_GT(announced, 0);
   return counters;
 }
@@ -32,12 +32,12 @@ TEST(GuestCounters, AGuestWithoutAProfilerSaysSo) {
   EXPECT_EQ(counters.lacks, "no profiler in here");
 }
 
-struct Fault {
+struct CountingFault {
   const char* act;
   const char* reason;  // part of it
 };
 
-class FaultyCountingGuest : public testing::TestWithParam<Fault> {};
+class FaultyCountingGuest : public testing::TestWithParam<CountingFault> {};
 
 TEST_P(FaultyCountingGuest, CostsTheCountersAndNothingElse) {
   const Counters counters = CountersOfGuest(GetParam().act);
@@ -47,11 +47,11 @@ TEST_P(FaultyCountingGuest, CostsTheCountersAndNothingElse) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Guest, FaultyCountingGuest,
-                         testing::Values(Fault{"crash", "signal 11"}, Fault{"hang", "for 0.7 s"},
-                                         Fault{"forbidden", "forbidden system call: execve"},
-                                         Fault{"nonsense", "answer of a guest"},
-                                         Fault{"fails", "cudaErrorInvalidValue"},
-                                         Fault{"lost", "CUDA_ERROR_ILLEGAL_ADDRESS"}),
+                         testing::Values(CountingFault{"crash", "signal 11"}, CountingFault{"hang", "for 0.7 s"},
+                                         CountingFault{"forbidden", "forbidden system call: execve"},
+                                         CountingFault{"nonsense", "answer of a guest"},
+                                         CountingFault{"fails", "cudaErrorInvalidValue"},
+                                         CountingFault{"lost", "CUDA_ERROR_ILLEGAL_ADDRESS"}),
                          [](const auto& instance) { return std::string(instance.param.act); });
 
 }  // namespace

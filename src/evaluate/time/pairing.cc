@@ -61,9 +61,9 @@ class ConditionLog {
 };
 
 // The entries that still race and the samples of all.
-class Field {
+class SampledField {
  public:
-  explicit Field(std::span<const RaceEntry> entries) : entries_(entries), samples_(entries.size()) {
+  explicit SampledField(std::span<const RaceEntry> entries) : entries_(entries), samples_(entries.size()) {
     racing_.resize(entries.size());
     std::iota(racing_.begin(), racing_.end(), size_t{0});
     for (const RaceEntry& entry : entries) candidates_ = std::max(candidates_, entry.candidate + 1);
@@ -206,7 +206,7 @@ class Stages {
   explicit Stages(const RaceRules& rules) : rules_(rules), stage_rounds_(rules.min_rounds), next_(rules.min_rounds) {}
 
   // `seconds` of rounds that are kept or may be.
-  bool IsDecisionDue(const Field& field, double seconds) const {
+  bool IsDecisionDue(const SampledField& field, double seconds) const {
     const int rounds = field.kept() + field.pending();
     if (rounds >= rules_.max_rounds) return true;
     if (rules_.min_seconds > 0) return rounds >= rules_.min_rounds && seconds >= rules_.min_seconds;
@@ -214,7 +214,7 @@ class Stages {
     return rounds >= rules_.min_rounds && field.NarrowEnough(rules_.interval_width);
   }
   // With the rounds kept; true ends the race.
-  bool Decide(Field& field) {
+  bool Decide(SampledField& field) {
     if (rules_.survivors <= 0 || field.kept() >= rules_.max_rounds) return true;
     field.Halve(rules_.survivors);
     stage_rounds_ *= 2;
@@ -254,7 +254,7 @@ Result<RaceResult> Race(std::span<const RaceEntry> entries, const RaceRules& rul
                         const ReadCondition& read_condition, const TimeRound& time_round) {
   GEMMSMITH_CHECK(!entries.empty() && rules.min_rounds >= 1 && rules.max_rounds >= rules.min_rounds,
                   "{} entries, {} to {} rounds", entries.size(), rules.min_rounds, rules.max_rounds);
-  Field field(entries);
+  SampledField field(entries);
   Stages stages(rules);
   ConditionLog log(read_condition);
   ASSIGN_OR_RETURN(bool was_undisturbed, log.Undisturbed());

@@ -91,10 +91,6 @@ class BlockCarrier {
   DeviceMemory packed_;
 };
 
-MatrixView ViewOf(const Reference& reference, const Shape& shape) {
-  return {reference.product.as<void>(), shape.m, shape.n, shape.n, 1, ElementType::kF32};
-}
-
 // A core's share of a block at a time.
 constexpr int64_t kComparedTogether = 1 << 17;
 

@@ -53,7 +53,7 @@ double Exact(const Terms& terms) {
 
 // Whatever has f16 somewhere between the products and the last sum.
 using Accumulator = std::function<double(const Terms&)>;
-struct Narrow {
+struct NarrowAccumulator {
   std::string name;
   Accumulator accumulate;
   int least_k = 64;
@@ -84,8 +84,8 @@ double PromotedByBlock(const Terms& terms, size_t block) {
   return sum;
 }
 
-std::vector<Narrow> NarrowAccumulators() {
-  std::vector<Narrow> all;
+std::vector<NarrowAccumulator> NarrowAccumulators() {
+  std::vector<NarrowAccumulator> all;
   for (const size_t at_once : {1, 8, 16})
     all.push_back({fmt::format("f16, {} at once", at_once),
                    [=](const Terms& terms) { return Sum(terms, 0, terms.size(), at_once, ToF16); }});
@@ -121,12 +121,12 @@ std::set<int> DepthsOfGrid() {
 }
 
 TEST(Cancellation, WhoeverHoldsASumInF16FailsAtEveryDepth) {
-  const std::vector<Narrow> all = NarrowAccumulators();
+  const std::vector<NarrowAccumulator> all = NarrowAccumulators();
   for (const u64 seed : kSeeds)
     for (const int depth : DepthsOfGrid()) {
       std::vector<Terms> rows;
       for (int row = 0; row < kRows; ++row) rows.push_back(CancellingRow(seed, row, depth));
-      for (const Narrow& narrow : all) {
+      for (const NarrowAccumulator& narrow : all) {
         if (depth < narrow.least_k) continue;
         const auto wrong = std::count_if(rows.begin(), rows.end(), [&](const Terms& terms) {
           return ToF16(narrow.accumulate(terms)) != ToF16(Exact(terms));

@@ -41,10 +41,6 @@ Result<std::vector<float>> Fetch(Gpu& gpu, HarnessKernels& harness, const Matrix
   return values;
 }
 
-MatrixView ViewOf(const Reference& reference, const Shape& shape) {
-  return {reference.product.as<void>(), shape.m, shape.n, shape.n, 1, ElementType::kF32};
-}
-
 bool AreEqual(float got, float expected, double tolerance) {
   if (std::isnan(expected)) return std::isnan(got);
   return got == expected || std::abs(double(got) - double(expected)) <= tolerance;
@@ -75,6 +71,10 @@ Status CompareWithCpu(Gpu& gpu, HarnessKernels& harness, InputKind kind, const G
 }
 
 }  // namespace
+
+MatrixView ViewOf(const Reference& reference, const Shape& shape) {
+  return {reference.product.as<void>(), shape.m, shape.n, shape.n, 1, ElementType::kF32};
+}
 
 // About K additions, each off by half an f32 ulp of a sum: of about sqrt(K), or of up to K / 4.
 double CpuRounding(InputKind kind, int64_t k) {

@@ -21,6 +21,7 @@ struct Reference {
   float largest = 0;  // of the absolute values
   const float* values() const { return product.as<const float>(); }
 };
+MatrixView ViewOf(const Reference& reference, const Shape& shape);
 
 // A pair of inputs on the GPU; several layouts of the same values share one reference.
 struct Inputs {

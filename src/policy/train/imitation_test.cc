@@ -18,7 +18,7 @@ namespace gemmsmith {
 namespace {
 
 // Direct plans of two problems; the less warps split K, the faster, whatever is predicted.
-std::vector<RecordedProblem> SomeProblems() {
+std::vector<RecordedProblem> ImitatedProblems() {
   std::vector<Trial> trials;
   for (const int m : {256, 1024})
     for (const int warps_k : {1, 2, 4, 8, 16})
@@ -41,7 +41,7 @@ std::vector<RecordedProblem> SomeProblems() {
 Status ImitateSome(Trainer& trainer, const std::filesystem::path& folder, const ImitationOptions& options,
                    int stop_after = 1000) {
   int steps = 0;
-  const std::vector<RecordedProblem> problems = SomeProblems();
+  const std::vector<RecordedProblem> problems = ImitatedProblems();
   return Imitate(problems, problems, NewModel(SmallConfig(), 1), options, trainer, folder,
                  {.stop = [&] { return steps >= stop_after; },
                   .watch = [&](int64_t, std::optional<double>) { ++steps; },

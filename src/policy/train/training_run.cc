@@ -13,7 +13,7 @@ namespace gemmsmith {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using SteadyClock = std::chrono::steady_clock;
 
 // Brings to the disk what was kept, as often as its share of the time allows.
 class Syncing {
@@ -29,11 +29,11 @@ class Syncing {
   // The log first: it may say more than the checkpoint. Where the machine goes down it may say less, and Restore() sees
   // to it.
   Status Sync() {
-    const Clock::time_point begin = Clock::now();
+    const SteadyClock::time_point begin = SteadyClock::now();
     RETURN_IF_ERROR(log_.Sync());
     RETURN_IF_ERROR(checkpoints_.Sync());
     last_seconds_ = SecondsSince(begin);
-    work_began_ = Clock::now();
+    work_began_ = SteadyClock::now();
     return OkStatus();
   }
 
@@ -41,7 +41,7 @@ class Syncing {
   Checkpoints& checkpoints_;
   TrainingLog& log_;
   const double share_;
-  Clock::time_point work_began_ = Clock::now();
+  SteadyClock::time_point work_began_ = SteadyClock::now();
   double last_seconds_ = 0;
 };
 

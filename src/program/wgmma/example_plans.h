@@ -6,15 +6,11 @@
 #include <vector>
 
 #include "problem/device_model.h"
+#include "problem/example_device.h"
 #include "program/legality.h"
 #include "program/wgmma/wgmma_plan.h"
 
 namespace gemmsmith {
-
-inline const Device& H200() {
-  static const Device device = *FindDevice("h200");
-  return device;
-}
 
 inline Plan Wgmma(std::string_view words) { return *ParsePlan("wgmma " + std::string(words)); }
 inline WgmmaPlan Typed(std::string_view words) { return WgmmaPlan(Wgmma(words)); }

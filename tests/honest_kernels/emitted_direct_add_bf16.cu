@@ -1,5 +1,0 @@
-// style: emitted, direct family, bf16, split K by f32 adds in L2
-// shape: 64x64x4096
-// layout: tn
-// type: bf16
-// plan: direct tile_m=16 tile_n=16 warps_m=1 warps_n=1 warps_k=8 split=4 reduction=add chunks=1 fixed=all trigger=none
