@@ -72,7 +72,8 @@ TEST(ParseCase, APlanStandsForItsStandaloneFile) {
 
 TEST(ParseCase, ABadHeaderIsNamedWithFileAndLine) {
   ExpectRefused("// style: x\n// shape: 64x64x64\n// plan: dirct\n", "folder/some_case.cu:3: ", "'dirct'");
-  ExpectRefused("// style: x\n// shape: 64x64x64\n// plan: direct warps_k=16\n", "folder/some_case.cu:3: ", "64");
+  ExpectRefused("// style: x\n// shape: 64x64x64\n// plan: direct warps_m=4\n",
+                "folder/some_case.cu:3: ", "instruction");
   ExpectRefused("// style: x\n// shape: 64x64x512\n// plan: direct\n\nint x;\n", "folder/some_case.cu:3: ", "not both");
   ExpectRefused("", "folder/some_case.cu:1: ", "the header lacks '// fault: what is wrong'");
   ExpectRefused("#include <cuda.h>\n// fault: too late\n", "folder/some_case.cu:1: ", "lacks '// fault:");

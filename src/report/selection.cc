@@ -7,16 +7,27 @@
 #include <set>
 #include <tuple>
 
+#include "program/family.h"
+
 namespace gemmsmith {
 namespace {
 
 using Candidates = std::vector<const Trial*>;
 
+// Plans with retired values are in records and no longer ours: nothing emits or launches them.
+bool IsRetired(const Trial& trial) {
+  if (!trial.HasPlan()) return false;
+  const std::span<const Axis> axes = GetFamily(trial.plan().family).axes;
+  for (size_t i = 0; i < axes.size(); ++i)
+    if (!axes[i].IsLive(trial.plan().values[i])) return true;
+  return false;
+}
+
 bool IsOurs(const Trial& trial) { return !std::holds_alternative<Nobody>(trial.subject); }
 
 // A time that a table may hold: a trial without any is none of a report's.
 bool IsTimed(const Trial& trial) {
-  return trial.outcome.kind == OutcomeKind::kMeasured &&
+  return trial.outcome.kind == OutcomeKind::kMeasured && !IsRetired(trial) &&
          (!IsOurs(trial) || std::any_of(trial.outcome.timings.begin(), trial.outcome.timings.end(),
                                         [](const Timing& timing) { return timing.contender == "ours"; }));
 }
