@@ -7,7 +7,10 @@ namespace gemmsmith {
 
 namespace {
 
-// An axis of which only the first so many values have words; 0: none has.
+// Axes that joined a family later stand behind these and have no words.
+constexpr size_t kSpokenAxesOfDirect = 10, kSpokenAxesOfWgmma = 19;
+
+// An axis of which only the first so many values have words.
 struct PartlySpoken {
   std::string_view family, axis;
   size_t count;
@@ -20,9 +23,6 @@ constexpr PartlySpoken kPartlySpoken[] = {
     {"wgmma", "keep", 7, 1},
     {"wgmma", "trigger", 4, int(Trigger::kLate)},
     {"wgmma", "ctas", 2, 0},
-    {"wgmma", "place", 0, 0},
-    {"wgmma", "walk", 0, 0},
-    {"wgmma", "kept", 0, 0},
 };
 
 const PartlySpoken* Find(const Family& family, size_t axis) {
@@ -35,12 +35,11 @@ const PartlySpoken* Find(const Family& family, size_t axis) {
 }  // namespace
 
 size_t SpokenAxisCount(const Family& family) {
-  size_t count = family.axes.size();
-  while (count > 0 && SpokenValues(family, count - 1).empty()) --count;
-  return count;
+  return family.id == FamilyId::kDirect ? kSpokenAxesOfDirect : kSpokenAxesOfWgmma;
 }
 
 std::span<const int> SpokenValues(const Family& family, size_t axis) {
+  if (axis >= SpokenAxisCount(family)) return {};
   const PartlySpoken* partly = Find(family, axis);
   const std::span<const int> values = family.axes[axis].values;
   return partly == nullptr ? values : values.first(partly->count);
@@ -48,6 +47,7 @@ std::span<const int> SpokenValues(const Family& family, size_t axis) {
 
 int AsSpoken(const Family& family, size_t axis, int value) {
   const std::span<const int> spoken = SpokenValues(family, axis);
+  if (spoken.empty()) return family.axes[axis].default_value;
   return std::ranges::find(spoken, value) != spoken.end() ? value : Find(family, axis)->instead;
 }
 
