@@ -133,7 +133,7 @@ const Entry* Catalogue::Nearest(const Gemm& gemm, const Device& device) const {
     if (known.kind != gemm.kind) continue;
     const double octaves = OctavesBetween(known.shape, gemm.shape);
     if (nearest != nullptr && octaves >= least) continue;
-    if (!IsLegal(WithFixed(entry.plan, FixedDimensions::kNone), gemm, device)) continue;
+    if (!IsWorthTrying(WithFixed(entry.plan, FixedDimensions::kNone), gemm, device)) continue;
     nearest = &entry;
     least = octaves;
   }

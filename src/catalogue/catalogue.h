@@ -55,8 +55,8 @@ class Catalogue {
   const std::string& device_key() const { return device_key_; }
   const std::map<Gemm, Entry>& entries() const { return entries_; }
   const Entry* Find(const Gemm& gemm) const;
-  // The entry of the same kind of problem whose extents are nearest, in octaves, among those whose plan could run this
-  // problem too if it knew no dimensions beforehand; the problem's own, where there is one. nullptr: none.
+  // The problem's own entry. Without one, the entry of the same kind of problem with the nearest extents, in octaves, whose
+  // plan is worth trying for this problem when it knows no dimensions beforehand. nullptr: none.
   const Entry* Nearest(const Gemm& gemm, const Device& device) const;
   // In the place of what there was for its problem.
   void Put(Entry entry);

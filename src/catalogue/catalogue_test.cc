@@ -85,8 +85,8 @@ TEST(Catalogue, TheNearestThatCouldRunAnswersForOthers) {
   catalogue.Put(MakeEntry({8192, 8192, 8192}, "wgmma tile_m=128 tile_n=64 warpgroups=2 stages=4"));
   EXPECT_EQ(catalogue.Nearest({{128, 128, 4096}}, device)->gemm.shape, (Shape{128, 128, 4096}));
   EXPECT_EQ(catalogue.Nearest({{128, 256, 4096}}, device)->gemm.shape, (Shape{128, 128, 4096})) << "as with run-time m";
-  EXPECT_EQ(catalogue.Nearest({{128, 128, 128}}, device)->gemm.shape, (Shape{8192, 8192, 8192}))
-      << "two steps are too few for four splits";
+  EXPECT_EQ(catalogue.Nearest({{128, 128, 512}}, device)->gemm.shape, (Shape{8192, 8192, 8192}))
+      << "four splits of 512 have no ring of eight stages";
   EXPECT_EQ(catalogue.Nearest({{128, 128, 4096}, {kNn}}, device), nullptr) << "another kind of problem";
 }
 
