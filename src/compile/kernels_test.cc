@@ -59,7 +59,7 @@ class DirectOnEveryDevice : public testing::TestWithParam<std::string> {};
 TEST_P(DirectOnEveryDevice, CoveringPlansCompileToF32MatrixInstructionsAndStayInRegisters) {
   const Device device = *FindDevice(GetParam());
   int plans = 0, spilling = 0;
-  for (const uint64_t seed : {2, 3, 4, 5}) {
+  for (uint64_t seed = 2; seed < 14; ++seed) {
     const Gemm gemm = seed % 2 == 0 ? Gemm{{64, 64, 2048}} : Gemm{{17, 31, 63}, {kNn, ScalarType::kBf16}};
     for (const auto& [plan, compilation] :
          Compiled(CoveringPlansOf(FamilyId::kDirect, gemm, device, seed), gemm, device)) {
@@ -75,8 +75,8 @@ TEST_P(DirectOnEveryDevice, CoveringPlansCompileToF32MatrixInstructionsAndStayIn
   }
   EXPECT_GT(plans, 20);
   // ptxas sometimes needs a few registers more than the estimate of Check(), more often for sm_120. Such a plan ends as
-  // kResourceOver. One more than the share is chance: the plans are few.
-  EXPECT_LE(spilling, 1 + plans / (device.compute_major < 12 ? 20 : 5));
+  // kResourceOver.
+  EXPECT_LE(spilling, plans / (device.compute_major < 12 ? 20 : 5));
 }
 INSTANTIATE_TEST_SUITE_P(, DirectOnEveryDevice, testing::Values("a100", "l40s", "h200", "rtx5090"),
                          [](const auto& device) { return device.param; });
