@@ -133,7 +133,7 @@ void AddBest(const Place& place, const PlansOfPlace& plans, const PairOptions& o
 }
 
 Status CheckGroups(const PairOptions& options) {
-  const bool of_tile = options.axis == "tile_m" || options.axis == "tile_n";
+  const bool of_tile = options.axis.starts_with("tile_");
   for (const std::string& group : options.by)
     if (group == options.axis || (of_tile && group == "tile"))
       return InvalidArgument(fmt::format("pairs that differ in {} have no {} in common", options.axis, group));

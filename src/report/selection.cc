@@ -14,8 +14,8 @@ namespace {
 
 using Candidates = std::vector<const Trial*>;
 
-// Plans with retired values are in records and no longer ours: nothing emits or launches them.
-bool IsRetired(const Trial& trial) {
+// Records hold plans with retired values. Nothing emits or launches them any more, so none speaks for us.
+bool HasRetiredPlan(const Trial& trial) {
   if (!trial.HasPlan()) return false;
   const std::span<const Axis> axes = GetFamily(trial.plan().family).axes;
   for (size_t i = 0; i < axes.size(); ++i)
@@ -27,7 +27,7 @@ bool IsOurs(const Trial& trial) { return !std::holds_alternative<Nobody>(trial.s
 
 // A time that a table may hold: a trial without any is none of a report's.
 bool IsTimed(const Trial& trial) {
-  return trial.outcome.kind == OutcomeKind::kMeasured && !IsRetired(trial) &&
+  return trial.outcome.kind == OutcomeKind::kMeasured && !HasRetiredPlan(trial) &&
          (!IsOurs(trial) || std::any_of(trial.outcome.timings.begin(), trial.outcome.timings.end(),
                                         [](const Timing& timing) { return timing.contender == "ours"; }));
 }

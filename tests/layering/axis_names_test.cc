@@ -28,8 +28,6 @@ struct Exemption {
 };
 constexpr Exemption kExemptions[] = {
     {"src/problem/grids.cc", "store"},  // a class of shapes
-    {"src/report/pairs.cc", "tile_m"},  // a part of the group "tile"
-    {"src/report/pairs.cc", "tile_n"},
 };
 
 std::vector<std::string> LinesOf(const fs::path& path) {
