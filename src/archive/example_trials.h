@@ -91,8 +91,8 @@ inline void AddExampleMeasurements(Outcome& outcome, Random& random) {
   outcome.conditions = {.sm_clock_mhz = 1980, .power_watts = 300 + 10 * random.Uniform()};
   for (size_t i = 0; i < kClockLimitCount; ++i)
     if (random.Below(4) == 0) outcome.conditions.limits.Add(ClockLimit(i));
-  outcome.conditions.is_settled = random.Below(8) == 0;
-  if (outcome.conditions.is_settled)
+  outcome.conditions.in_steady_state = random.Below(8) == 0;
+  if (outcome.conditions.in_steady_state)
     for (const char* contender : {"ours", "lt_auto_tn"})
       outcome.timings.push_back(ExampleEnergy(contender, ours_ns, random));
 }

@@ -17,7 +17,7 @@ std::string ToJsonLine(const Trial& trial) {
   nlohmann::ordered_json line = {{kVersionName, kJsonVersion}};
   JsonWriter writer(line);
   VisitFields(writer, kept);
-  // What a compiler says or a kernel is called may be no UTF-8.
+  // A compiler's message or a kernel's name may not be UTF-8.
   return line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 

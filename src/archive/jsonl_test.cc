@@ -89,7 +89,7 @@ TEST(JsonLine, AnOlderLineKnowsOfThePowerCapAlone) {
   const Result<Trial> read = FromJsonLine(line.dump());
   ASSERT_TRUE(read.ok()) << read.status().message();
   EXPECT_EQ(read->outcome.conditions.limits, trial.outcome.conditions.limits);
-  EXPECT_TRUE(read->outcome.conditions.is_settled);
+  EXPECT_TRUE(read->outcome.conditions.in_steady_state);
 }
 
 TEST(JsonLine, ValuesOutOfRangeAreRefused) {

@@ -175,7 +175,7 @@ TEST(Segment, ColumnsThatAnOlderFileLacksLeaveTheirFieldsAsTheyAre) {
   ColumnEncoder encoder(false);
   Trial trial = AllRecorded({ExampleTrial(0)}, {.samples = false})[0];
   trial.outcome.conditions.limits = {ClockLimit::kPowerCap};  // the one that was always told
-  trial.outcome.conditions.is_settled = false;
+  trial.outcome.conditions.in_steady_state = false;
   VisitFields(encoder, trial);
   ASSERT_FALSE(trial.outcome.comparisons.empty());
   const Result<std::vector<Trial>> read = DecodeColumns(encoder.Columns(), 1, kFirstColumnCount);

@@ -85,14 +85,14 @@ std::optional<double> ChainedOverAutoTuning(const Outcome& outcome) {
 BestPlan::BestPlan(const Trial& trial)
     : plan_(trial.plan()), protocol_(trial.outcome.protocol), time_ns_(trial.outcome.TimeNs()) {}
 
-void BestPlan::Take(const Trial& trial) {
+void BestPlan::Add(const Trial& trial) {
   if (MoreTelling(trial.outcome, protocol_, time_ns_)) *this = BestPlan(trial);
 }
 
-void BestPlans::Take(const Trial& trial) {
+void BestPlans::Add(const Trial& trial) {
   if (!trial.IsTimedPlan()) return;
   const auto [best, is_new] = best_.try_emplace(trial.gemm, trial);
-  if (!is_new) best->second.Take(trial);
+  if (!is_new) best->second.Add(trial);
 }
 
 const Plan* BestPlans::Find(const Gemm& gemm) const {

@@ -21,8 +21,8 @@ struct Standing {
   double minimum = 0;
   int wins = 0, losses = 0;              // the speed-up lies above 1, below 1
   int clear_wins = 0, clear_losses = 0;  // its whole 95 % interval does
-  // Over the problems with kernels that were timed in chains too: the geometric mean of the faster AutoTuning's device
-  // time over the fastest kernel's time in a chain of overlapping calls. Never part of the figures above.
+  // Covers problems with kernels that were also timed in chains. It is the geometric mean of the faster AutoTuning's
+  // device time over the fastest kernel's time in a chain of overlapping calls. It is never part of the figures above.
   int chained_problems = 0;
   double chained_mean = 0;
 };
@@ -43,7 +43,7 @@ struct PlannedGemm {
 class BestPlan {
  public:
   explicit BestPlan(const Trial& trial);
-  void Take(const Trial& trial);
+  void Add(const Trial& trial);
   const Plan& plan() const { return plan_; }
 
  private:
@@ -55,7 +55,7 @@ class BestPlan {
 // The best plan of every problem.
 class BestPlans {
  public:
-  void Take(const Trial& trial);
+  void Add(const Trial& trial);
   const Plan* Find(const Gemm& gemm) const;  // null where none was timed
   std::vector<PlannedGemm> All() const;
   size_t size() const { return best_.size(); }

@@ -39,7 +39,7 @@ int CoreCount() {
   return std::max(1, paid ? std::min(cores, *paid) : cores);
 }
 
-void GiveWay() { static_cast<void>(setpriority(PRIO_PROCESS, 0, 10)); }  // on Linux of the thread that calls
+void LowerPriority() { static_cast<void>(setpriority(PRIO_PROCESS, 0, 10)); }  // on Linux of the thread that calls
 
 void ForEachOnAllCores(size_t count, const std::function<void(size_t)>& work) {
   std::atomic<size_t> next = 0;

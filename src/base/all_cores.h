@@ -8,16 +8,16 @@
 
 namespace gemmsmith {
 
-// Those that the calling thread may run on, and no more than its control group pays for; at least one. (What the
-// standard library counts are the machine's: each of four campaigns with a quarter of 64 cores ran 64 compilers.)
+// Cores that the calling thread may run on, at most as many as its control group pays for; at least one. The standard
+// library counts all cores of the machine, which starts too many compilers in a container.
 int CoreCount();
 
-// Of a control group's cpu.max, "QUOTA PERIOD" in microseconds; nothing for "max" and for what is no such text.
+// Reads a control group's cpu.max, "QUOTA PERIOD" in microseconds. Returns nullopt for "max" and for any other text.
 std::optional<int> CoresOfQuota(std::string_view cpu_max);
 
-// The calling thread, and what it starts from now on, runs where others leave it a core: a late launch of a kernel by
-// whoever judges would show in the times of calls.
-void GiveWay();
+// Lowers the priority of the calling thread and of all that it starts from now on. A judge that launches kernels late
+// would measure longer calls.
+void LowerPriority();
 
 // work(0) ... work(count - 1), in any order and several at once; returns when all are done.
 void ForEachOnAllCores(size_t count, const std::function<void(size_t)>& work);

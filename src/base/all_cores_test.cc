@@ -31,10 +31,10 @@ TEST(CoresOfQuota, AreWholeOnesAndUnlimitedWhereNothingLimitsThem) {
     EXPECT_EQ(CoresOfQuota(text), std::nullopt) << text;
 }
 
-TEST(GiveWay, IsOfTheThreadThatSaysSo) {
+TEST(LowerPriority, IsOfTheThreadThatSaysSo) {
   const int before = getpriority(PRIO_PROCESS, 0);
   std::thread([&] {
-    GiveWay();
+    LowerPriority();
     EXPECT_EQ(getpriority(PRIO_PROCESS, 0), std::max(before, 10));
   }).join();
   EXPECT_EQ(getpriority(PRIO_PROCESS, 0), before);

@@ -18,8 +18,8 @@ struct CompanionLibrary {
   std::string_view tool;     // builds it: "tools/torch_baseline"
   const char* version_name;  // its function that tells the version of its interface
   int version;               // which must be this one
-  // Of the environment: the folder of what it stands on, where that is not what it was built against. This file of the
-  // folder is opened first, and the library then finds it by its name.
+  // An environment variable with the folder of the dependency, if it is not the one of the build. `root_file` of that
+  // folder is opened first; the library then finds it by name.
   const char* root_variable;
   std::string_view root_file;
 };

@@ -33,7 +33,7 @@ constexpr Call kNever[] = {
     GEMMSMITH_CALL(accept), GEMMSMITH_CALL(accept4), GEMMSMITH_CALL(ptrace), GEMMSMITH_CALL(process_vm_readv),
     GEMMSMITH_CALL(process_vm_writev), GEMMSMITH_CALL(process_madvise), GEMMSMITH_CALL(kcmp),
     GEMMSMITH_CALL(pidfd_open), GEMMSMITH_CALL(pidfd_getfd), GEMMSMITH_CALL(pidfd_send_signal),
-    // The view of the world.
+    // The view of the file system.
     GEMMSMITH_CALL(mount), GEMMSMITH_CALL(umount2), GEMMSMITH_CALL(pivot_root), GEMMSMITH_CALL(chroot),
     GEMMSMITH_CALL(move_mount), GEMMSMITH_CALL(open_tree), GEMMSMITH_CALL(fsopen), GEMMSMITH_CALL(fsmount),
     GEMMSMITH_CALL(fsconfig), GEMMSMITH_CALL(fspick), GEMMSMITH_CALL(mount_setattr), GEMMSMITH_CALL(unshare),
@@ -85,7 +85,7 @@ class Filter {
   scmp_filter_ctx get() const { return filter_.get(); }
 
  private:
-  // What we add is the same every time: it is accepted or it is our bug.
+  // The added rules never vary, so a refusal is a bug of this program.
   static void Check(int error) { GEMMSMITH_CHECK(error == 0, "seccomp refuses a rule: {}", error); }
 
   std::unique_ptr<void, decltype(&::seccomp_release)> filter_;
@@ -113,8 +113,8 @@ void RefuseInGuests(Filter& filter) {
   filter.Refuse(SCMP_SYS(tgkill), SCMP_A0_64(SCMP_CMP_NE, self));
   for (const uint64_t option : {PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_PTRACER, PR_SET_MM})
     filter.Refuse(SCMP_SYS(prctl), SCMP_A0_64(SCMP_CMP_MASKED_EQ, kLow32Bits, option));
-  // A handler runs wherever the thread happens to be. Whoever takes this signal's own away ends without a word; so does
-  // that handler, by the same way.
+  // A handler runs wherever the thread happens to be. To change the action of SIGSYS kills the process without a
+  // message, and the SIGSYS handler ends the process that way.
   filter.Refuse(SCMP_SYS(rt_sigaction), SCMP_A0_64(SCMP_CMP_NE, uint64_t(SIGSYS)), SCMP_A1_64(SCMP_CMP_NE, 0));
   filter.Add(SCMP_ACT_KILL_PROCESS, SCMP_SYS(rt_sigaction), SCMP_A0_64(SCMP_CMP_MASKED_EQ, kLow32Bits, SIGSYS));
 }

@@ -1,5 +1,5 @@
-// System calls that a process gives up for good, with all its threads and whatever it starts: the second wall of the
-// sandbox (base/sandbox.h), and the one around a process that already holds what it needs.
+// Filters that take system calls away from a process, its threads and its children for good. They back the sandbox
+// (base/sandbox.h) and confine a process that already holds all it needs.
 #pragma once
 
 #include "base/status.h"
@@ -10,10 +10,9 @@ enum class SystemCalls {
   // For compilers: they may start each other. No sockets (EPERM); no look into other processes; none of the calls that
   // mount, load, trace, or make namespaces.
   kBuild,
-  // For a process that runs code of somebody else on a GPU that it opened before. Besides all that no program, process
-  // or thread is started (the driver has its own by then), nobody is signalled but itself, no signal gets a handler and
-  // no timer runs, and it cannot outlive its parent. Files are the concern of the sandbox: the driver may open its
-  // devices again, for writing, whenever it likes.
+  // For a process that runs foreign code on a GPU that it opened before. In addition it cannot start programs,
+  // processes or threads; the driver has its own by then. It cannot signal others, handle signals, set timers or
+  // outlive its parent. Files are left to the sandbox, because the driver may reopen its devices for writing.
   kGuest,
 };
 
@@ -21,8 +20,8 @@ enum class SystemCalls {
 // but where signals are blocked. Cannot be undone; Unavailable where the kernel has no seccomp.
 Status ForbidSystemCalls(SystemCalls forbidden);
 
-// The same as a program for the kernel's filter, for those who start others (bwrap --seccomp): a descriptor that can be
-// opened anew, through /proc, for as long as this process lives. Made once a process.
+// The same filter as a seccomp program for `bwrap --seccomp`. The descriptor can be reopened through /proc while this
+// process lives. It is made once a process.
 Result<int> SystemCallFilter(SystemCalls forbidden);
 
 }  // namespace gemmsmith

@@ -42,12 +42,12 @@ Status Failure(std::string_view verb, const fs::path& path) {
   return error == ENOENT ? NotFound(std::move(message)) : IoError(std::move(message));
 }
 
-constexpr uint64_t kMostBytes = uint64_t{1} << 30;
+constexpr uint64_t kMaxBytes = uint64_t{1} << 30;
 
 // Up to a buffer more than is allowed.
 bool ReadAll(int fd, std::string& content) {
   char buffer[1 << 16];
-  while (content.size() <= kMostBytes) {
+  while (content.size() <= kMaxBytes) {
     const ssize_t count = ::read(fd, buffer, sizeof buffer);
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) return count == 0;
@@ -103,10 +103,10 @@ Result<std::string> ReadFile(const fs::path& path) {
   const auto too_large = [&] { return IoError(fmt::format("cannot read {}: larger than 1 GiB", path.string())); };
   OpenFile file(path, O_RDONLY);
   if (file.fd() < 0) return Failure("open", path);
-  if (struct stat status; ::fstat(file.fd(), &status) == 0 && uint64_t(status.st_size) > kMostBytes) return too_large();
+  if (struct stat status; ::fstat(file.fd(), &status) == 0 && uint64_t(status.st_size) > kMaxBytes) return too_large();
   std::string content;
   if (!ReadAll(file.fd(), content)) return Failure("read", path);
-  if (content.size() > kMostBytes) return too_large();
+  if (content.size() > kMaxBytes) return too_large();
   return content;
 }
 

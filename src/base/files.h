@@ -12,7 +12,7 @@ namespace gemmsmith {
 
 // Whether something is there; an error where that cannot be told, as in a folder that is closed to us.
 Result<bool> Exists(const std::filesystem::path& path);
-// What is larger than a gibibyte, or never ends, is refused.
+// Refuses a file larger than a gibibyte, or one that never ends.
 Result<std::string> ReadFile(const std::filesystem::path& path);
 // Temporary file in the same folder, fsync, rename. Creates missing folders.
 Status WriteFileAtomic(const std::filesystem::path& path, std::string_view content);

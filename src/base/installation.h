@@ -19,7 +19,7 @@ std::vector<std::filesystem::path> ToolkitFolders();
 // Opens the first of them that has this library ("libnvrtc.so.13"), else what the loader finds. A failure is
 // Unavailable, says where it looked and what to do. The library stays open for the life of the process.
 Result<void*> OpenLibrary(const std::string& soname);
-// What dlopen() or dlsym() had to say last.
+// The last error of dlopen() or dlsym().
 std::string LoaderError();
 // The file that OpenLibrary() would open in the toolkit folders.
 std::optional<std::filesystem::path> FindLibrary(const std::string& soname);

@@ -1,5 +1,5 @@
-// Commands that nobody need trust: a process tree that sees the files it is given and no others, no network and no
-// other process, and that ends with whoever started it. Made by bubblewrap out of Linux namespaces.
+// Runs untrusted commands. The process tree sees only the files it is given, no network and no other process, and ends
+// with its starter. bubblewrap makes it from Linux namespaces.
 #pragma once
 
 #include <cstdint>

@@ -17,7 +17,7 @@ double Quantile(std::span<const double> samples, double q);  // linear interpola
 // one of them is the same everywhere. As many of each.
 std::optional<double> RankCorrelation(std::span<const double> x, std::span<const double> y);
 
-// Of times, ratios and the like, which are positive.
+// An interval of times or ratios, which are positive.
 struct Interval {
   double low = 0;
   double high = 0;

@@ -1,5 +1,5 @@
-// What can go wrong in the world (disk, driver, network, a missing toolchain) is a Status; our own bugs abort through
-// GEMMSMITH_CHECK; a bad candidate kernel is neither: it is an Outcome (evaluate/outcome.h).
+// A Status reports a failure of the environment: disk, driver, network, a missing toolchain. Bugs of this program abort
+// through GEMMSMITH_CHECK. A bad candidate kernel is an Outcome (evaluate/outcome.h).
 #pragma once
 
 #include <optional>
@@ -28,7 +28,7 @@ class [[nodiscard]] Status {
 
   bool ok() const { return code_ == StatusCode::kOk; }
   StatusCode code() const { return code_; }
-  // One line that says what is wrong and, where somebody can do something about it, what.
+  // One line: the error and, if there is one, the remedy.
   const std::string& message() const { return message_; }
 
  private:
@@ -45,8 +45,8 @@ inline Status DataLoss(std::string message) { return {StatusCode::kDataLoss, std
 inline Status Interrupted(std::string message) { return {StatusCode::kInterrupted, std::move(message)}; }
 
 // The same failure, with the place where it was found in front.
-inline Status WithPlace(const Status& status, std::string_view place) {
-  return {status.code(), std::string(place) + ": " + status.message()};
+inline Status WithContext(const Status& status, std::string_view context) {
+  return {status.code(), std::string(context) + ": " + status.message()};
 }
 
 // A value or the Status that explains its absence.

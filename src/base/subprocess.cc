@@ -271,7 +271,7 @@ std::string PipedProcess::StderrTail() {
   return stderr_tail_.size() > kStderrKept ? stderr_tail_.substr(stderr_tail_.size() - kStderrKept) : stderr_tail_;
 }
 
-Result<int> TakeStandardOutput() {
+Result<int> SeparateStandardOutput() {
   const int pipe = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
   if (pipe < 0 || ::dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
     return IoError(fmt::format("cannot move standard output away: {}", ErrorText(errno)));

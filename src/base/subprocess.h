@@ -57,6 +57,6 @@ class PipedProcess {
 
 // The child's side. Keeps the pipe to the parent apart from everything a library may print: from here on, file
 // descriptor 1 is standard error. Returns the descriptor of the pipe.
-Result<int> TakeStandardOutput();
+Result<int> SeparateStandardOutput();
 
 }  // namespace gemmsmith

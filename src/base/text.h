@@ -13,7 +13,7 @@ namespace gemmsmith {
 
 std::vector<std::string_view> SplitWords(std::string_view text);             // by white space
 std::vector<std::string_view> Split(std::string_view text, char separator);  // keeps empty fields
-// Of a text that nobody keeps nothing would be left to look at.
+// Refuses a temporary: the views would dangle.
 template <std::same_as<std::string> Temporary>
 void SplitWords(Temporary&& text) = delete;
 template <std::same_as<std::string> Temporary>
@@ -27,9 +27,9 @@ std::vector<ListLine> ListLines(std::string_view text);
 template <std::same_as<std::string> Temporary>
 void ListLines(Temporary&& text) = delete;
 std::string Join(std::span<const std::string> words, std::string_view separator);
-// Of the ASCII ones; bytes above 0x7f are part of a character.
+// Knows ASCII control characters only; bytes above 0x7f are part of a character.
 inline bool IsControl(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
-// What somebody else said, for a terminal: control characters become question marks.
+// Makes foreign text safe for a terminal: control characters become question marks.
 std::string WithoutControls(std::string_view text);
 // The whole text must be one finite decimal number in range: an optional minus and digits; no plus, no spaces, no
 // exponent.

@@ -64,14 +64,14 @@ class BenchRun : public Worker {
   void Do(size_t race) override {
     const Result<JudgedList> judged = RunNext(races_[race]);
     if (!judged.ok()) return queue_->Retire(0, judged.status());
-    result_.Take(judged->trials, *queue_, on_event_);
+    result_.Add(judged->trials, *queue_, on_event_);
     if (judged->failure.ok()) return queue_->Succeed(0);
     result_.failures.emplace_back(races_[race].gemm, judged->failure);
     queue_->Fail(0, race, judged->failure);
   }
 
  private:
-  using Contenders = Result<std::vector<Contender>>;
+  using Candidates = Result<std::vector<Candidate>>;
 
   Status FindStored() {
     Status unlike;
@@ -105,7 +105,7 @@ class BenchRun : public Worker {
       bool any = false;
       for (const Layout& layout : options_.layouts) {
         const Gemm gemm{.shape = shape, .kind = KindOf(layout)};
-        ASSIGN_OR_RETURN(const std::vector<Subject> subjects, options_.contenders(gemm));
+        ASSIGN_OR_RETURN(const std::vector<Subject> subjects, options_.candidates(gemm));
         Race plans{gemm, {}};
         for (const Subject& subject : subjects) {
           any = true;
@@ -143,24 +143,24 @@ class BenchRun : public Worker {
             subject};
   }
 
-  Contenders Prepared(const Race& race) const {
+  Candidates Prepared(const Race& race) const {
     GEMMSMITH_CHECK(race.subjects.empty() || compiler_ != nullptr, "contenders without a compiler");
-    std::vector<Contender> contenders;
+    std::vector<Candidate> candidates;
     for (const Subject& subject : race.subjects) {
-      Contender contender{RequestFor(race.gemm, subject), {}};
-      ASSIGN_OR_RETURN(contender.candidate, Prepare(contender.request, device_, *compiler_, objects_));
-      contenders.push_back(std::move(contender));
+      Candidate candidate{RequestFor(race.gemm, subject), {}};
+      ASSIGN_OR_RETURN(candidate.prepared, Prepare(candidate.request, device_, *compiler_, objects_));
+      candidates.push_back(std::move(candidate));
     }
-    return contenders;
+    return candidates;
   }
 
   // A Status where storing the trials failed.
   Result<JudgedList> RunNext(const Race& race) {
-    Contenders contenders = ahead_.front().get();
+    Candidates candidates = ahead_.front().get();
     ahead_.pop_front();
-    if (!contenders.ok()) return JudgedList{.failure = contenders.status()};
+    if (!candidates.ok()) return JudgedList{.failure = candidates.status()};
     if (race.subjects.empty()) return run_trials_.RaceBaselines(RequestFor(race.gemm, Plan()));
-    return run_trials_(*std::move(contenders));
+    return run_trials_(*std::move(candidates));
   }
 
   const BenchOptions& options_;
@@ -176,7 +176,7 @@ class BenchRun : public Worker {
   std::map<Gemm, std::set<TrialSubject>> stored_;
   std::vector<Race> races_;
   std::optional<WorkQueue> queue_;
-  std::deque<std::future<Contenders>> ahead_;  // in the order in which they were expected
+  std::deque<std::future<Candidates>> ahead_;  // in the order in which they were expected
 };
 
 }  // namespace

@@ -18,7 +18,7 @@ struct BenchOptions {
   Accumulation accumulation = Accumulation::kF32;
   // The candidates of a problem. Its plans meet in one race against the baselines, each source in a race of its own. A
   // shape without candidates in any layout is a race of the baselines alone.
-  std::function<Result<std::vector<Subject>>(const Gemm&)> contenders;
+  std::function<Result<std::vector<Subject>>(const Gemm&)> candidates;
   BaselineSet baselines;
   Protocol protocol = Protocol::kShort;
   ClockSet clocks = {Clock::kDevice};

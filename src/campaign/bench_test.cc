@@ -16,7 +16,7 @@ class BenchTest : public ::testing::Test {
   BenchTest() {
     options.name = "bench";
     options.shapes = {{64, 128, 512}, {64, 128, 1024}};
-    options.contenders = [this](const Gemm&) -> Result<std::vector<Subject>> { return ours; };
+    options.candidates = [this](const Gemm&) -> Result<std::vector<Subject>> { return ours; };
     options.seed = 3;
   }
 
@@ -67,7 +67,7 @@ TEST_F(BenchTest, WithoutContendersTheBaselinesRaceOnceAShape) {
 }
 
 TEST_F(BenchTest, ShapesWithoutAContenderAreRacedByTheBaselinesAlone) {
-  options.contenders = [](const Gemm& gemm) -> Result<std::vector<Subject>> {
+  options.candidates = [](const Gemm& gemm) -> Result<std::vector<Subject>> {
     if (gemm.shape.k == 512 && gemm.kind.layout == kNn) return std::vector<Subject>{SomePlans(1)[0]};
     return std::vector<Subject>();
   };
@@ -134,7 +134,7 @@ TEST_F(BenchTest, TrialsOfAnotherDeviceUnderTheSameNameAreRefused) {
 TEST_F(BenchTest, EveryRaceIsStoredBeforeTheNextStarts) {
   ours = {SomePlans(1)[0]};
   size_t judged = 0;
-  evaluator.on_exchange = [&](std::span<const Contender>) { EXPECT_EQ(store.Trials().size(), judged); };
+  evaluator.on_exchange = [&](std::span<const Candidate>) { EXPECT_EQ(store.Trials().size(), judged); };
   on_event = [&](const MeasuredEvent& event) {
     ++judged;
     EXPECT_EQ(event.done, judged);
@@ -153,7 +153,7 @@ TEST_F(BenchTest, AKilledRunLosesTheRaceUnderWayAndNoOther) {
     const pid_t child = fork();
     if (child == 0) {
       evaluator.exchanges.clear();
-      evaluator.on_exchange = [&](std::span<const Contender>) {
+      evaluator.on_exchange = [&](std::span<const Candidate>) {
         if (evaluator.exchanges.size() == race) raise(SIGKILL);
       };
       options.name = fmt::format("killed {}", race);

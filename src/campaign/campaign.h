@@ -45,7 +45,7 @@ struct CampaignOptions {
   // Searched in this order; problems that the evaluator serves from one session stand next to each other.
   std::vector<Gemm> problems;
   // The fastest of each problem's screening, that many, meet in one race in the heat protocol; 0: none.
-  int heat_contenders = 16;
+  int heat_candidates = 16;
   // The screened plans that were fastest in chains, that many, join the heat however slow a plain call was, with the
   // other triggers. The fastest that have fixed variants and gain little in chains join with Trigger::kLast. The heat's
   // fastest in chains is then a finalist.
@@ -54,22 +54,22 @@ struct CampaignOptions {
   // heat: 0.97 to 0.99 of the time, but a compilation for each shape. Where calls are short, these once more without a
   // trigger.
   int fixed_twins = 0;
-  // The device of the races. Heats then have the variants of their plans that pay there (Family::Variants), and heats of
-  // long calls the openings of long calls. nullopt: neither.
+  // The device of the races. Heats then have the variants of their plans that pay there (Family::Variants), and heats
+  // of long calls the openings of long calls. nullopt: neither.
   std::optional<Device> raced_on;
   // The fastest of the heat, that many (of long calls three, unless by energy), pass the short protocol, with the
   // offline clock, before one is named best. 0: the screening decides, and there is no heat.
   int finalists = 4;
   // The finals of long calls race in steady state; screened plans are chosen by their steady-state factor
   // (search/pace.h).
-  bool settles = false;
+  bool steady_state = false;
   // All races are brief, finals of long calls have one plan of each layout besides the standing one, and the finals'
   // only baseline is AutoTuning: a first answer to many problems.
   bool brief = false;
   Objective objective = Objective::kTime;  // kEnergy: the finals race on the energy clock too
   std::optional<StandingKernels> standing;
   // Problems with this many screened and with all finals passed in the archive are finished: their trials are not
-  // loaded again, but to be settled with standing kernels: the run before may have ended in between.
+  // loaded again, but to decide on standing kernels: the run before may have ended in between.
   std::optional<int> finished_after;
   int compile_threads = 0;  // of each evaluator; 0: its share of all cores
   uint64_t seed = 0;
@@ -105,16 +105,17 @@ struct CampaignResult {
   std::vector<ProblemResult> problems;  // in the order of the options
   int64_t judged = 0;                   // of this call, all problems and stages
   std::string stop_reason;              // empty: every problem is complete or given up
-  Status failure;                       // the world's, that ended it or one evaluator's part in it
+  Status failure;                       // the environment's, that ended it or one evaluator's part in it
   double seconds = 0;
 };
 
 // Every problem goes through screening, heat and finals. One that the evaluator cannot judge (no memory for it) is
-// given up; two shapes in a row end the run, or that evaluator's part in it. Where the world failed and no problem is
-// complete, its Status is the answer. Trials are in the archive before the next exchange with the evaluator starts.
-// `stop` bounds the whole. `compiler` may be null where the evaluator needs no binary (replay). The archive may be
-// null: nothing is kept, nothing resumes. Several evaluators, all of one device model, each take shapes as they have
-// time, on threads of their own but for the first; where the world of one fails, the others do what it had not begun.
+// given up; two shapes in a row end the run, or that evaluator's part in it. Where the environment failed and no
+// problem is complete, its Status is the answer. Trials are in the archive before the next exchange with the evaluator
+// starts. `stop` bounds the whole. `compiler` may be null where the evaluator needs no binary (replay). The archive may
+// be null: nothing is kept, nothing resumes. Several evaluators, all of one device model, each take shapes as they have
+// time, on threads of their own but for the first; where the environment of one fails, the others do what it had not
+// begun.
 Result<CampaignResult> RunCampaign(const CampaignOptions& options, const MakeSearch& make_search,
                                    std::span<Evaluator* const> evaluators, Compiler* compiler, Archive* archive,
                                    StopRule& stop, const std::function<void(const CampaignEvent&)>& on_event);

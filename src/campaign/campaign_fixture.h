@@ -61,7 +61,7 @@ class SetTest : public CampaignTest {
     options.problems.clear();
     for (int i = 0; i < kProblems; ++i) options.problems.push_back(SomeGemm(512 * (i + 1)));
     options.finalists = 2;
-    options.heat_contenders = 6;
+    options.heat_candidates = 6;
     options.finished_after = kBudget;
     on_event = [this](const CampaignEvent& event) {
       if (event.complete == nullptr) return;

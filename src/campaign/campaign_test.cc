@@ -66,7 +66,7 @@ TEST_F(CampaignTest, TellsOfEveryTrialWithTheBestSoFar) {
 TEST_F(CampaignTest, WhatWasJudgedTogetherIsStoredBeforeTheNextExchangeStarts) {
   options.problems = {SomeGemm(512), SomeGemm(1024)};
   options.finalists = 2;
-  evaluator.on_exchange = [this](std::span<const Contender>) {
+  evaluator.on_exchange = [this](std::span<const Candidate>) {
     EXPECT_EQ(store.Trials().size(), evaluator.requests.size());
   };
   ASSERT_TRUE(RunAll().ok());
@@ -76,21 +76,21 @@ TEST_F(CampaignTest, WhatWasJudgedTogetherIsStoredBeforeTheNextExchangeStarts) {
 TEST_F(CampaignTest, AnExchangeIsOfOneProblemAndOneProtocolAndNoLongerThanAList) {
   options.problems = {SomeGemm(512), SomeGemm(1024), SomeGemm(4096)};
   options.finalists = 4;
-  evaluator.on_exchange = [](std::span<const Contender> contenders) {
-    for (const Contender& contender : contenders) {
-      EXPECT_EQ(contender.request.gemm, contenders[0].request.gemm);
-      EXPECT_EQ(contender.request.protocol, contenders[0].request.protocol);
+  evaluator.on_exchange = [](std::span<const Candidate> candidates) {
+    for (const Candidate& candidate : candidates) {
+      EXPECT_EQ(candidate.request.gemm, candidates[0].request.gemm);
+      EXPECT_EQ(candidate.request.protocol, candidates[0].request.protocol);
     }
-    const bool screening = contenders[0].request.protocol == Protocol::kScreen;
-    EXPECT_LE(contenders.size(), screening ? kListSize : 24);
+    const bool screening = candidates[0].request.protocol == Protocol::kScreen;
+    EXPECT_LE(candidates.size(), screening ? kListSize : 24);
   };
   ASSERT_TRUE(RunAll().ok());
 }
 
 // While one list is at the GPU others get ready: the next exchange takes them together.
 TEST_F(CampaignTest, WhatIsReadyIsJudgedTogetherWithoutWaitingForMore) {
-  evaluator.on_exchange = [this](std::span<const Contender> contenders) {
-    EXPECT_FALSE(contenders.empty());
+  evaluator.on_exchange = [this](std::span<const Candidate> candidates) {
+    EXPECT_FALSE(candidates.empty());
     const int before = compiler.calls;
     for (int i = 0; i < 200 && compiler.calls == before; ++i) usleep(1000);
     usleep(20000);

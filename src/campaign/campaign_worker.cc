@@ -208,13 +208,13 @@ ClockSet CampaignWorker::ClocksOfFinals() const {
 
 // The GPU must not wait for the proposals of a policy (docs/lab/sweeps.md, "What a GPU waits for"). Timing comes first:
 // the thread that fills the window gives way, as the compilers do.
-Result<JudgedList> CampaignWorker::Judge(std::vector<Contender> contenders) {
-  if (!ahead_.compiles()) return run_trials_(std::move(contenders));
+Result<JudgedList> CampaignWorker::Judge(std::vector<Candidate> candidates) {
+  if (!ahead_.compiles()) return run_trials_(std::move(candidates));
   std::future<Status> filled = std::async(std::launch::async, [this] {
-    GiveWay();
+    LowerPriority();
     return FillWindow();
   });
-  Result<JudgedList> judged = run_trials_(std::move(contenders));
+  Result<JudgedList> judged = run_trials_(std::move(candidates));
   filled_meanwhile_ = filled.get();
   return judged;
 }
@@ -222,10 +222,10 @@ Result<JudgedList> CampaignWorker::Judge(std::vector<Contender> contenders) {
 // A list is a part of a screening, or a heat.
 Result<bool> CampaignWorker::JudgeNextList(size_t last_turn, std::chrono::milliseconds patience) {
   ASSIGN_OR_RETURN(CompileAhead::List list, ahead_.Take(kListSize, patience, last_turn));
-  if (list.contenders.empty()) return false;
+  if (list.candidates.empty()) return false;
   OpenProblem& open = *std::find_if(open_.begin(), open_.end(),
                                     [&](const OpenProblem& problem) { return problem.run.index() == list.turn; });
-  ASSIGN_OR_RETURN(const JudgedList judged, Judge(std::move(list.contenders)));
+  ASSIGN_OR_RETURN(const JudgedList judged, Judge(std::move(list.candidates)));
   for (const Trial& trial : judged.trials) Take(open.run, trial);
   if (open.stage == Stage::kHeat) {
     open.stage = Stage::kFinals;
@@ -246,8 +246,8 @@ Status CampaignWorker::JudgeFinals(std::span<ProblemRun* const> runs, std::vecto
   if (options().brief ||
       std::any_of(runs.begin(), runs.end(), [](const ProblemRun* run) { return run->HasLongCalls(); }))
     for (EvaluationRequest& request : requests) request.baselines = *BaselineSet::Parse("lt_auto");
-  ASSIGN_OR_RETURN(std::vector<Contender> contenders, ahead_.PrepareNow(requests));
-  ASSIGN_OR_RETURN(const JudgedList judged, Judge(std::move(contenders)));
+  ASSIGN_OR_RETURN(std::vector<Candidate> candidates, ahead_.PrepareNow(requests));
+  ASSIGN_OR_RETURN(const JudgedList judged, Judge(std::move(candidates)));
   for (const Trial& trial : judged.trials) Take(*run_of.at(trial.gemm), trial);
   for (const auto& [gemm, plan] : judged.missed) run_of.at(gemm)->MissFinal(plan);
   return GoOnAfter(judged.failure, runs);

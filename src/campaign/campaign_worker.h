@@ -52,7 +52,7 @@ class CampaignWorker {
   std::vector<EvaluationRequest> RequestsFor(const Gemm& gemm, const std::vector<Plan>& plans, Protocol protocol) const;
   ClockSet ClocksOfFinals() const;
   // Fills the window while the GPU judges. `filled_meanwhile_` keeps the Status of that.
-  Result<JudgedList> Judge(std::vector<Contender> contenders);
+  Result<JudgedList> Judge(std::vector<Candidate> candidates);
   // False: no list got ready within `patience`.
   Result<bool> JudgeNextList(size_t last_turn, std::chrono::milliseconds patience);
   Status JudgeFinals(std::span<ProblemRun* const> runs, std::vector<EvaluationRequest> requests);

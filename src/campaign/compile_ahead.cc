@@ -47,10 +47,10 @@ CompileAhead::Ticket CompileAhead::Enqueue(size_t turn, const EvaluationRequest&
   return ticket;
 }
 
-Result<Contender> CompileAhead::Extract(std::map<Ticket, Prepared>::iterator ready) {
+Result<Candidate> CompileAhead::Extract(std::map<Ticket, Prepared>::iterator ready) {
   Prepared prepared = std::move(ready_.extract(ready).mapped());
   if (!prepared.candidate.ok()) return prepared.candidate.status();
-  return Contender{std::move(prepared.request), *std::move(prepared.candidate)};
+  return Candidate{std::move(prepared.request), *std::move(prepared.candidate)};
 }
 
 size_t CompileAhead::CountReady(size_t turn) const {
@@ -76,37 +76,37 @@ Result<CompileAhead::List> CompileAhead::Take(size_t most, std::chrono::millisec
   list.turn = *turn;
   const size_t count = CountReady(*turn);
   const size_t taken = together_.erase(*turn) > 0 ? count : std::min(count, most);
-  while (list.contenders.size() < taken) {
+  while (list.candidates.size() < taken) {
     --pending_;
-    ASSIGN_OR_RETURN(Contender contender, Extract(ready_.lower_bound({*turn + 1, 0})));
-    list.contenders.push_back(std::move(contender));
+    ASSIGN_OR_RETURN(Candidate candidate, Extract(ready_.lower_bound({*turn + 1, 0})));
+    list.candidates.push_back(std::move(candidate));
   }
   return list;
 }
 
-Result<std::vector<Contender>> CompileAhead::TakeTogether(size_t turn) {
+Result<std::vector<Candidate>> CompileAhead::TakeTogether(size_t turn) {
   while (true) {
     Result<List> list = Take(kListSize, kPatience, turn);
     if (!list.ok()) Forget(turn);
     if (!list.ok()) return list.status();
-    if (list->contenders.empty()) continue;
+    if (list->candidates.empty()) continue;
     GEMMSMITH_CHECK(list->turn == turn, "turn {} is left before {}", list->turn, turn);
-    return std::move(list->contenders);
+    return std::move(list->candidates);
   }
 }
 
-Result<std::vector<Contender>> CompileAhead::PrepareNow(const std::vector<EvaluationRequest>& requests) {
+Result<std::vector<Candidate>> CompileAhead::PrepareNow(const std::vector<EvaluationRequest>& requests) {
   std::vector<Ticket> tickets;
   for (const EvaluationRequest& request : requests) tickets.push_back(Enqueue(0, request));
-  std::vector<Contender> contenders;
+  std::vector<Candidate> candidates;
   std::unique_lock lock(mutex_);
   while (!waiting_.empty() && waiting_.begin()->first.first == 0) PrepareFirst(lock);
   for (const Ticket& ticket : tickets) {
     candidate_ready_.wait(lock, [&] { return ready_.contains(ticket); });
-    ASSIGN_OR_RETURN(Contender contender, Extract(ready_.find(ticket)));
-    contenders.push_back(std::move(contender));
+    ASSIGN_OR_RETURN(Candidate candidate, Extract(ready_.find(ticket)));
+    candidates.push_back(std::move(candidate));
   }
-  return contenders;
+  return candidates;
 }
 
 void CompileAhead::Forget(size_t turn) {
@@ -130,7 +130,7 @@ void CompileAhead::PrepareFirst(std::unique_lock<std::mutex>& lock) {
 }
 
 void CompileAhead::Work() {
-  GiveWay();
+  LowerPriority();
   std::unique_lock lock(mutex_);
   while (true) {
     work_added_.wait(lock, [this] { return closing_ || !waiting_.empty(); });

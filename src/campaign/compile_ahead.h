@@ -27,7 +27,7 @@ class CompileAhead {
   // Candidates that are ready and may be judged together.
   struct List {
     size_t turn = 0;
-    std::vector<Contender> contenders;  // in the order of Add; empty: none got ready in time
+    std::vector<Candidate> candidates;  // in the order of Add; empty: none got ready in time
   };
 
   // Without a compiler (replay) every candidate is ready at once, unprepared. threads 0: all cores.
@@ -50,9 +50,9 @@ class CompileAhead {
   Result<List> Take(size_t most, std::chrono::milliseconds limit,
                     size_t last_turn = std::numeric_limits<size_t>::max());
   // Waits for all of a turn of AddTogether, the lowest that is left; where one of them failed they are forgotten.
-  Result<std::vector<Contender>> TakeTogether(size_t turn);
+  Result<std::vector<Candidate>> TakeTogether(size_t turn);
   // Before everything that waits, the calling thread helping; in the order of the requests.
-  Result<std::vector<Contender>> PrepareNow(const std::vector<EvaluationRequest>& requests);
+  Result<std::vector<Candidate>> PrepareNow(const std::vector<EvaluationRequest>& requests);
   // What was added for this turn and not taken will never come.
   void Forget(size_t turn);
 
@@ -65,7 +65,7 @@ class CompileAhead {
   };
 
   Ticket Enqueue(size_t turn, const EvaluationRequest& request);
-  Result<Contender> Extract(std::map<Ticket, Prepared>::iterator ready);
+  Result<Candidate> Extract(std::map<Ticket, Prepared>::iterator ready);
   // Under the lock: the lowest turn of Add or AddTogether that may be taken from.
   std::optional<size_t> TurnToTake(size_t last_turn) const;
   size_t CountReady(size_t turn) const;

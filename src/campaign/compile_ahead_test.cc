@@ -41,7 +41,7 @@ class CompileAheadTest : public testing::Test {
     std::vector<CompileAhead::List> lists;
     while (ahead.pending() > 0) {
       lists.push_back(*ahead.Take(most, kLong));
-      EXPECT_FALSE(lists.back().contenders.empty());
+      EXPECT_FALSE(lists.back().candidates.empty());
     }
     return lists;
   }
@@ -56,19 +56,19 @@ TEST_F(CompileAheadTest, WhatWasAddedTogetherIsTakenTogetherWhenTheLastOneIsRead
   CompileAhead ahead(SomeDevice(), &compiler, 4);
   ahead.AddTogether(3, {RequestFor(plans[0]), RequestFor(plans[1]), RequestFor(plans[2])});
   EXPECT_EQ(ahead.pending(), 3u);
-  EXPECT_TRUE(ahead.Take(8, kMoment)->contenders.empty());
+  EXPECT_TRUE(ahead.Take(8, kMoment)->candidates.empty());
   ahead.Add(4, RequestFor(plans[3]));
-  EXPECT_TRUE(ahead.Take(8, kMoment, 3)->contenders.empty()) << "of a turn behind the last one that is wanted";
+  EXPECT_TRUE(ahead.Take(8, kMoment, 3)->candidates.empty()) << "of a turn behind the last one that is wanted";
   EXPECT_EQ(ahead.Take(8, kLong)->turn, 4u);
   gate.Open();
   const Result<CompileAhead::List> list = ahead.Take(2, kLong);
   ASSERT_TRUE(list.ok());
   EXPECT_EQ(list->turn, 3u);
-  ASSERT_EQ(list->contenders.size(), 3u) << "however many are asked for";
-  for (size_t i = 0; i < 3; ++i) EXPECT_EQ(list->contenders[i].request.plan(), plans[i]);
+  ASSERT_EQ(list->candidates.size(), 3u) << "however many are asked for";
+  for (size_t i = 0; i < 3; ++i) EXPECT_EQ(list->candidates[i].request.plan(), plans[i]);
   EXPECT_EQ(ahead.pending(), 0u);
   ahead.Add(3, RequestFor(plans[4]));
-  EXPECT_EQ(ahead.Take(8, kLong)->contenders.size(), 1u) << "the turn is one like any other again";
+  EXPECT_EQ(ahead.Take(8, kLong)->candidates.size(), 1u) << "the turn is one like any other again";
 }
 
 TEST_F(CompileAheadTest, WithoutACompilerEverythingIsReadyInTheOrderOfTurns) {
@@ -78,8 +78,8 @@ TEST_F(CompileAheadTest, WithoutACompilerEverythingIsReadyInTheOrderOfTurns) {
   const std::vector<CompileAhead::List> lists = TakeAll(ahead, 2);
   ASSERT_EQ(lists.size(), 4u);
   EXPECT_EQ(lists[0].turn, 0u);
-  EXPECT_EQ(lists[0].contenders[1].request.plan(), plans[2]);
-  EXPECT_EQ(lists[1].contenders.size(), 1u);
+  EXPECT_EQ(lists[0].candidates[1].request.plan(), plans[2]);
+  EXPECT_EQ(lists[1].candidates.size(), 1u);
   EXPECT_EQ(lists[3].turn, 1u);
 }
 
@@ -103,24 +103,24 @@ TEST_F(CompileAheadTest, NothingReadyInTimeIsAnEmptyList) {
   compiler.before = [&](const Source&) { return gate.Pass(); };
   CompileAhead ahead(SomeDevice(), &compiler, 2);
   ahead.Add(0, RequestFor(plans[0]));
-  EXPECT_TRUE(ahead.Take(16, kMoment)->contenders.empty());
+  EXPECT_TRUE(ahead.Take(16, kMoment)->candidates.empty());
   gate.Open();
-  EXPECT_EQ(ahead.Take(16, kLong)->contenders.size(), 1u);
+  EXPECT_EQ(ahead.Take(16, kLong)->candidates.size(), 1u);
 }
 
 TEST_F(CompileAheadTest, WhatIsNeededNowGoesBeforeAllThatWaits) {
   CompileAhead ahead(SomeDevice(), &compiler, 2);
   for (size_t i = 0; i < 30; ++i) ahead.Add(0, RequestFor(plans[i]));
   const std::vector<EvaluationRequest> now = {RequestFor(plans[31]), RequestFor(plans[30]), RequestFor(plans[5])};
-  const std::vector<Contender> contenders = *ahead.PrepareNow(now);
-  ASSERT_EQ(contenders.size(), now.size());
+  const std::vector<Candidate> candidates = *ahead.PrepareNow(now);
+  ASSERT_EQ(candidates.size(), now.size());
   for (size_t i = 0; i < now.size(); ++i) {
-    EXPECT_EQ(contenders[i].request.plan(), now[i].plan());
-    EXPECT_TRUE(contenders[i].candidate.compilation.succeeded);
+    EXPECT_EQ(candidates[i].request.plan(), now[i].plan());
+    EXPECT_TRUE(candidates[i].prepared.compilation.succeeded);
   }
   EXPECT_EQ(ahead.pending(), 30u);
   size_t taken = 0;
-  for (const CompileAhead::List& list : TakeAll(ahead, 16)) taken += list.contenders.size();
+  for (const CompileAhead::List& list : TakeAll(ahead, 16)) taken += list.candidates.size();
   EXPECT_EQ(taken, 30u);
 }
 

@@ -1,4 +1,4 @@
-// Candidates that fail, problems that cannot be judged, and worlds that fail.
+// Candidates that fail, problems that cannot be judged, and environments that fail.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -170,7 +170,7 @@ TEST_F(SetTest, WhereOneEvaluatorFailsTheOthersDoWhatItHadNotBegun) {
     failed = true;
     return Unavailable("the GPU fell off the bus");
   };
-  evaluator.on_exchange = [&](std::span<const Contender>) {
+  evaluator.on_exchange = [&](std::span<const Candidate>) {
     for (int i = 0; i < 6000 && !failed; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
   };
   for (int i = kProblems; i < 5 * kProblems; ++i) options.problems.push_back(SomeGemm(512 * (i + 1)));

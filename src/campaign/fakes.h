@@ -107,17 +107,17 @@ class FakeEvaluator : public Evaluator {
   std::vector<EvaluationRequest> requests;
   std::vector<EvaluationRequest> races;
   std::vector<size_t> exchanges;  // how many candidates came together, in the order of the calls
-  std::function<void(std::span<const Contender>)> on_exchange = [](std::span<const Contender>) {};
+  std::function<void(std::span<const Candidate>)> on_exchange = [](std::span<const Candidate>) {};
 
   const Device& device() const override { return device_; }
   Result<Outcome> Evaluate(const EvaluationRequest& request, const PreparedCandidate&) override {
     requests.push_back(request);
     return judge(request);
   }
-  std::vector<Result<Outcome>> EvaluateTogether(std::span<const Contender> contenders) override {
-    exchanges.push_back(contenders.size());
-    on_exchange(contenders);
-    return Evaluator::EvaluateTogether(contenders);
+  std::vector<Result<Outcome>> EvaluateTogether(std::span<const Candidate> candidates) override {
+    exchanges.push_back(candidates.size());
+    on_exchange(candidates);
+    return Evaluator::EvaluateTogether(candidates);
   }
   Result<Outcome> RaceBaselines(const EvaluationRequest& request) override {
     races.push_back(request);

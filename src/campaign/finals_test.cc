@@ -26,7 +26,7 @@ TEST_F(CampaignTest, FinalistsAreJudgedAgainWithCareAndDecide) {
   for (const EvaluationRequest& request : evaluator.requests)
     EXPECT_EQ(request.clocks.Has(Clock::kOffline), request.protocol == Protocol::kShort);
   EXPECT_EQ(CountTrials(Protocol::kShort), 4);
-  EXPECT_EQ(store.Trials().size(), space.size() + options.heat_contenders + 4);
+  EXPECT_EQ(store.Trials().size(), space.size() + options.heat_candidates + 4);
 }
 
 TEST_F(CampaignTest, FinalistsResume) {
@@ -58,7 +58,7 @@ TEST_F(CampaignTest, AFinalistThatFailsMakesRoomForTheNext) {
 // So few were there at first that all of them went to the finals without a heat.
 TEST_F(CampaignTest, FinalistsOfASmallBudgetGiveWayToFasterOnesOfALargerOne) {
   options.finalists = 2;
-  options.heat_contenders = 10;
+  options.heat_candidates = 10;
   for (const double call_ns : {2e3, 2e6}) {
     options.name = std::to_string(call_ns);
     std::map<Plan, double> times;  // who is asked for later is faster
@@ -101,17 +101,17 @@ TEST_F(CampaignTest, WithEnergyForItsObjectiveTheFinalsDecideByJoules) {
     EXPECT_EQ(request.clocks.Has(Clock::kEnergy), request.protocol == Protocol::kShort);
 }
 
-TEST_F(CampaignTest, TheStandingKernelJoinsHeatAndFinalsWhichAreSettledWithItOncePerRun) {
+TEST_F(CampaignTest, TheStandingKernelJoinsHeatAndFinalsWhichDecideOncePerRun) {
   const Plan standing = space.plans().back();
   space = Space(std::vector<Plan>(space.plans().begin(), space.plans().end() - 1));
   options.finalists = 4;
   options.finished_after = 1;
-  std::vector<std::vector<Trial>> settled;
+  std::vector<std::vector<Trial>> decided;
   options.standing = {.find = [&](const Gemm&) { return std::optional(standing); },
                       .decide =
                           [&](const Gemm& gemm, std::span<const Trial> finals) {
                             EXPECT_EQ(gemm, SomeGemm());
-                            settled.emplace_back(finals.begin(), finals.end());
+                            decided.emplace_back(finals.begin(), finals.end());
                             return OkStatus();
                           }};
   const Result<ProblemResult> first = RunWhole();
@@ -125,9 +125,9 @@ TEST_F(CampaignTest, TheStandingKernelJoinsHeatAndFinalsWhichAreSettledWithItOnc
   EXPECT_EQ(judged(Protocol::kScreen), 0);
   EXPECT_EQ(judged(Protocol::kHeat), 1);
   EXPECT_EQ(judged(Protocol::kShort), 1);
-  ASSERT_EQ(settled.size(), 1u);
-  EXPECT_TRUE(std::any_of(settled[0].begin(), settled[0].end(), [&](const Trial& t) { return t.plan() == standing; }));
-  for (const Trial& trial : settled[0]) EXPECT_EQ(trial.outcome.protocol, Protocol::kShort);
+  ASSERT_EQ(decided.size(), 1u);
+  EXPECT_TRUE(std::any_of(decided[0].begin(), decided[0].end(), [&](const Trial& t) { return t.plan() == standing; }));
+  for (const Trial& trial : decided[0]) EXPECT_EQ(trial.outcome.protocol, Protocol::kShort);
   for (const EvaluationRequest& request : evaluator.requests) {
     EXPECT_EQ(request.clocks.Has(Clock::kServer), request.protocol == Protocol::kShort);
     EXPECT_EQ(request.calls_of_fastest, request.protocol == Protocol::kShort);
@@ -138,8 +138,8 @@ TEST_F(CampaignTest, TheStandingKernelJoinsHeatAndFinalsWhichAreSettledWithItOnc
   ASSERT_TRUE(second.ok()) << second.status().message();
   EXPECT_TRUE(second->found);
   EXPECT_EQ(evaluator.requests.size(), requests);
-  ASSERT_EQ(settled.size(), 2u);
-  EXPECT_EQ(settled[0].size(), settled[1].size());
+  ASSERT_EQ(decided.size(), 2u);
+  EXPECT_EQ(decided[0].size(), decided[1].size());
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ class GridRun {
       if (ahead_.pending() == 0 || queue_.IsStopped()) break;
       const size_t max_cells = std::min(kListSize, size_t(queue_.EvaluationsLeft()));
       ASSIGN_OR_RETURN(CompileAhead::List list, ahead_.Take(max_cells, kPatience));
-      if (!list.contenders.empty()) RETURN_IF_ERROR(Judge(std::move(list)));
+      if (!list.candidates.empty()) RETURN_IF_ERROR(Judge(std::move(list)));
     }
     result_.stop_reason = queue_.stop_reason();
     result_.seconds = queue_.seconds();
@@ -95,7 +95,7 @@ class GridRun {
     }
   }
 
-  // Where only screenings come, AutoTuning is a pace for them and no rival: a brief race chooses it.
+  // Where only screenings come, AutoTuning is a pace for them and no baseline: a brief race chooses it.
   EvaluationRequest CellRequest(size_t problem, size_t plan) const {
     return {{.gemm = options_.problems[problem],
              .protocol = options_.protocol,
@@ -107,11 +107,11 @@ class GridRun {
   }
 
   Status Judge(CompileAhead::List list) {
-    ASSIGN_OR_RETURN(const JudgedList judged, run_trials_(std::move(list.contenders)));
+    ASSIGN_OR_RETURN(const JudgedList judged, run_trials_(std::move(list.candidates)));
     RETURN_IF_ERROR(judged.failure);
     GEMMSMITH_CHECK(judged.missed.empty(), "a grid is measured, not replayed");
     std::ranges::find(begun_, list.turn, &Begun::problem)->judged += judged.trials.size();
-    result_.Take(judged.trials, queue_, on_event_);
+    result_.Add(judged.trials, queue_, on_event_);
     return OkStatus();
   }
 
@@ -122,8 +122,8 @@ class GridRun {
       ASSIGN_OR_RETURN(const std::vector<EvaluationRequest> finals, FinalsLeft(begun_.front().problem));
       if (finals.empty()) continue;
       if (queue_.IsStopped()) return OkStatus();
-      ASSIGN_OR_RETURN(std::vector<Contender> contenders, ahead_.PrepareNow(finals));
-      ASSIGN_OR_RETURN(const JudgedList judged, run_trials_(std::move(contenders)));
+      ASSIGN_OR_RETURN(std::vector<Candidate> candidates, ahead_.PrepareNow(finals));
+      ASSIGN_OR_RETURN(const JudgedList judged, run_trials_(std::move(candidates)));
       RETURN_IF_ERROR(judged.failure);
     }
     return OkStatus();

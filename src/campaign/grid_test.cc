@@ -32,11 +32,11 @@ class GridTest : public testing::Test {
 
 TEST_F(GridTest, JudgesEveryCellOnceInListsOfOneProblem) {
   size_t stored = 0;
-  evaluator.on_exchange = [&](std::span<const Contender> contenders) {
-    EXPECT_LE(contenders.size(), kListSize);
-    for (const Contender& contender : contenders) EXPECT_EQ(contender.request.gemm, contenders[0].request.gemm);
+  evaluator.on_exchange = [&](std::span<const Candidate> candidates) {
+    EXPECT_LE(candidates.size(), kListSize);
+    for (const Candidate& candidate : candidates) EXPECT_EQ(candidate.request.gemm, candidates[0].request.gemm);
     EXPECT_EQ(store.Trials().size(), stored) << "the list before is not stored";
-    stored += contenders.size();
+    stored += candidates.size();
   };
   const Result<MeasuredList> result = RunWhole();
   ASSERT_TRUE(result.ok()) << result.status().message();
@@ -155,8 +155,8 @@ TEST_F(GridTest, TrialsOfAnotherDeviceUnderTheSameNameAreRefused) {
 TEST_F(GridTest, TheFinalistsOfAProblemMeetInOneRace) {
   options.finalists = 3;
   std::vector<size_t> races;
-  evaluator.on_exchange = [&](std::span<const Contender> contenders) {
-    if (contenders[0].request.protocol == Protocol::kShort) races.push_back(contenders.size());
+  evaluator.on_exchange = [&](std::span<const Candidate> candidates) {
+    if (candidates[0].request.protocol == Protocol::kShort) races.push_back(candidates.size());
   };
   ASSERT_TRUE(RunWhole().ok());
   EXPECT_EQ(races, std::vector<size_t>(options.problems.size(), 3));

@@ -21,7 +21,7 @@ FixedDimensions FixedOf(const Plan& plan) { return FixedDimensions(plan.Get("fix
 // Shapes share the screened kernels.
 TEST_F(CampaignTest, TheFastestBringFormsWithAllDimensionsKnown) {
   options.finalists = 2;
-  options.heat_contenders = 3;
+  options.heat_candidates = 3;
   options.fixed_twins = 2;
   std::vector<Plan> plans = space.plans();
   std::erase_if(plans, [](const Plan& plan) { return FixedOf(plan) != FixedDimensions::kNone; });
@@ -44,7 +44,7 @@ TEST_F(CampaignTest, TheFastestBringFormsWithAllDimensionsKnown) {
 // The screened kernels have a trigger.
 TEST_F(CampaignTest, TheFastestOfShortCallsBringFormsWithoutATrigger) {
   options.finalists = 2;
-  options.heat_contenders = 3;
+  options.heat_candidates = 3;
   options.fixed_twins = 2;
   for (const bool are_short : {true, false}) {
     options.name = are_short ? "short" : "long";
@@ -71,7 +71,7 @@ TEST_F(CampaignTest, TheFastestOfShortCallsBringFormsWithoutATrigger) {
 // Triggers differ in chains only.
 TEST_F(CampaignTest, TheFastestBringFormsWithOtherTriggersAndTheFastestInChainsIsAFinalist) {
   options.finalists = 4;
-  options.heat_contenders = 6;
+  options.heat_candidates = 6;
   options.chained_twins = 2;
   const Plan quick = Fastest();
   const Plan soon = WithTrigger(quick, Trigger::kSoon);
@@ -99,7 +99,7 @@ TEST_F(CampaignTest, TheFastestBringFormsWithOtherTriggersAndTheFastestInChainsI
 
 TEST_F(CampaignTest, TheFastestInChainsJoinsTheHeatHoweverSlowAPlainCallWas) {
   options.finalists = 4;
-  options.heat_contenders = 6;
+  options.heat_candidates = 6;
   options.chained_twins = 1;
   std::vector<Plan> plans = space.plans();
   std::sort(plans.begin(), plans.end(), [](const Plan& a, const Plan& b) { return SomeTimeNs(a) < SomeTimeNs(b); });
@@ -117,7 +117,7 @@ TEST_F(CampaignTest, TheFastestInChainsJoinsTheHeatHoweverSlowAPlainCallWas) {
 // It gains less than 5 % of a call between launches.
 TEST_F(CampaignTest, AFastPlanThatGainsLittleInChainsIsRacedWithTheLastTriggerToo) {
   options.finalists = 2;
-  options.heat_contenders = 4;
+  options.heat_candidates = 4;
   options.chained_twins = 1;
   options.fixed_twins = 3;
   for (const auto& [call_ns, chained_over_plain, forms] :
@@ -140,7 +140,7 @@ TEST_F(CampaignTest, AFastPlanThatGainsLittleInChainsIsRacedWithTheLastTriggerTo
 TEST_F(CampaignTest, SplitsThatFillAMultiprocessorBringAFormWithAShorterRing) {
   options.problems = {{{512, 512, 4096}, {kTn}}};
   options.finalists = 2;
-  options.heat_contenders = 2;
+  options.heat_candidates = 2;
   options.chained_twins = 1;
   options.raced_on = SomeDevice();
   const auto plan = [](int stages, int split) {

@@ -14,12 +14,12 @@ namespace {
 
 TEST_F(CampaignTest, TheFastestOfTheScreeningMeetInOneHeatAndItsFastestInOneFinal) {
   options.finalists = 4;
-  options.heat_contenders = 10;
+  options.heat_candidates = 10;
   std::vector<std::pair<Protocol, std::set<Plan>>> together;
-  evaluator.on_exchange = [&](std::span<const Contender> contenders) {
-    if (contenders[0].request.protocol == Protocol::kScreen) return;
-    together.emplace_back(contenders[0].request.protocol, std::set<Plan>());
-    for (const Contender& contender : contenders) together.back().second.insert(contender.request.plan());
+  evaluator.on_exchange = [&](std::span<const Candidate> candidates) {
+    if (candidates[0].request.protocol == Protocol::kScreen) return;
+    together.emplace_back(candidates[0].request.protocol, std::set<Plan>());
+    for (const Candidate& candidate : candidates) together.back().second.insert(candidate.request.plan());
   };
   // The heat turns the order of the screening round.
   evaluator.judge = [](const EvaluationRequest& request) {
@@ -54,7 +54,7 @@ TEST_F(CampaignTest, OneThatTheHeatRefusesIsNoFinalist) {
 // slower.
 TEST_F(CampaignTest, WhoDropsOutOfAHeatIsNoFinalistHoweverFastItWasThere) {
   options.finalists = 4;
-  options.heat_contenders = 10;
+  options.heat_candidates = 10;
   std::set<Plan> finalists;
   std::vector<Plan> plans = space.plans();
   std::sort(plans.begin(), plans.end(), [](const Plan& a, const Plan& b) { return SomeTimeNs(a) < SomeTimeNs(b); });
@@ -73,7 +73,7 @@ TEST_F(CampaignTest, WhoDropsOutOfAHeatIsNoFinalistHoweverFastItWasThere) {
 // Lists of a screening are judged one after the other, on a GPU that becomes slower meanwhile.
 TEST_F(CampaignTest, TheScreenedAreToldApartByWhatTheyTakeBesideAutoTuning) {
   options.finalists = 4;
-  options.heat_contenders = 10;
+  options.heat_candidates = 10;
   std::vector<Plan> plans = space.plans();
   std::sort(plans.begin(), plans.end(), [](const Plan& a, const Plan& b) { return SomeTimeNs(a) < SomeTimeNs(b); });
   std::set<Plan> in_heat;

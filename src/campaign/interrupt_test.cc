@@ -25,8 +25,8 @@ TEST_P(CampaignInterruptTest, ASignalStopsBetweenExchangesAndKeepsEverything) {
     };
     options.finalists = 4;
     size_t judged_together = 0;
-    evaluator.on_exchange = [&](std::span<const Contender> contenders) {
-      judged_together = evaluator.requests.size() + contenders.size();
+    evaluator.on_exchange = [&](std::span<const Candidate> candidates) {
+      judged_together = evaluator.requests.size() + candidates.size();
     };
     const Result<CampaignResult> result = RunAll(store.archive.get(), 1 << 20, *StopOnInterrupt());
     const bool right = result.ok() && result->stop_reason == "interrupted" && result->problems[0].best &&

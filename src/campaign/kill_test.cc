@@ -62,7 +62,7 @@ class SharedCounters {
   };
   const CampaignOptions options{.name = "kill",
                                 .problems = KilledProblems(),
-                                .heat_contenders = kHeat,
+                                .heat_candidates = kHeat,
                                 .finalists = kFinalists,
                                 .finished_after = int(kPlans),
                                 .compile_threads = 2,

@@ -14,7 +14,7 @@ struct StoredFinals {
   int passed = 0;
   bool any_refused = false;
 
-  void Take(const Trial& trial, const CampaignOptions& options) {
+  void Add(const Trial& trial, const CampaignOptions& options) {
     if (options.standing) trials.push_back(trial);
     if (trial.outcome.kind != OutcomeKind::kMeasured) {
       any_refused = true;
@@ -61,7 +61,7 @@ Status Ledger::FindFinished(const std::string& device_key) {
                    archive_->CountByProblem({.campaign = options_.name, .protocol = Protocol::kScreen}));
   std::map<Gemm, StoredFinals> finals;
   RETURN_IF_ERROR(archive_->ForEach({.campaign = options_.name, .protocol = Protocol::kShort},
-                                    [&](const Trial& trial) { finals[trial.gemm].Take(trial, options_); }));
+                                    [&](const Trial& trial) { finals[trial.gemm].Add(trial, options_); }));
   // A recording may answer a screening in the short protocol, so finals alone say nothing.
   const int64_t enough_screened = std::max(*options_.finished_after, options_.finalists);
   for (size_t problem = 0; problem < result_.problems.size(); ++problem) {

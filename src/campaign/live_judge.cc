@@ -61,8 +61,8 @@ Status LiveJudge::JudgeUnknown(std::span<const DrawnPlans> drawn) {
   }
   while (ahead_.pending() > 0) {
     ASSIGN_OR_RETURN(CompileAhead::List list, ahead_.Take(kListSize, kPatience));
-    if (list.contenders.empty()) continue;
-    ASSIGN_OR_RETURN(const JudgedList judged, run_trials_(std::move(list.contenders)));
+    if (list.candidates.empty()) continue;
+    ASSIGN_OR_RETURN(const JudgedList judged, run_trials_(std::move(list.candidates)));
     for (const Trial& trial : judged.trials) Learn(trial);
     if (judged.failure.ok()) continue;
     for (size_t turn = next_turn_ - drawn.size(); turn < next_turn_; ++turn) ahead_.Forget(turn);

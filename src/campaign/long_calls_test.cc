@@ -14,7 +14,7 @@ namespace {
 
 TEST_F(CampaignTest, TheHeatOfLongCallsHasManyTilesAndNoTwinsAndTheirFinalsHaveThree) {
   options.finalists = 4;
-  options.heat_contenders = 20;
+  options.heat_candidates = 20;
   options.chained_twins = 2;
   options.fixed_twins = 4;
   const auto tile = [](const Plan& plan) { return std::pair(plan.Get("tile_m"), plan.Get("tile_n")); };
@@ -46,7 +46,7 @@ TEST_F(CampaignTest, TheHeatOfLongCallsHasManyTilesAndNoTwinsAndTheirFinalsHaveT
 TEST_F(CampaignTest, ABriefRunHasNoHeatOfLongCallsAndAsksForBriefRacesOnly) {
   options.brief = true;
   options.finalists = 2;
-  options.heat_contenders = 4;
+  options.heat_candidates = 4;
   for (const double call_ns : {400e3, 200e3}) {
     std::map<Protocol, int> judged;
     evaluator.judge = [&](const EvaluationRequest& request) {
@@ -62,41 +62,41 @@ TEST_F(CampaignTest, ABriefRunHasNoHeatOfLongCallsAndAsksForBriefRacesOnly) {
   }
 }
 
-// In turns with others a small tile looks faster than it will be.
-TEST_F(CampaignTest, FinalistsOfLongCallsAreThoseThatAreExpectedToSettleFastest) {
+// In alternation with others a small tile looks faster than it will be.
+TEST_F(CampaignTest, FinalistsOfLongCallsAreTheFastestInSteadyState) {
   const Plan small = *ParsePlan("wgmma schedule=pingpong warpgroups=2 tile_m=128 tile_n=128 store=tma"),
              large = *ParsePlan(
                  "wgmma schedule=cooperative warpgroups=2 tile_m=256 tile_n=192 stages=3 store=tma finish=in_turn");
   options.problems = {{{4096, 4096, 4096}, {kTn}}};
   options.brief = true;
   options.finalists = 1;
-  options.heat_contenders = 0;
+  options.heat_candidates = 0;
   space = Space({small, large});
-  for (const auto& [length_ns, settles] : {std::pair(2000e3, true), {200e3, true}, {2000e3, false}}) {
+  for (const auto& [length_ns, steady_state] : {std::pair(2000e3, true), {200e3, true}, {2000e3, false}}) {
     const double call_ns = length_ns;
     std::vector<Plan> in_finals;
     evaluator.judge = [&](const EvaluationRequest& request) {
       if (request.protocol == Protocol::kShort) in_finals.push_back(request.plan());
       return MeasuredIn(request.plan() == large ? 1.04 * call_ns : call_ns, request.protocol);
     };
-    options.settles = settles;
-    options.name = std::to_string(call_ns) + (settles ? "" : ", a replay");
+    options.steady_state = steady_state;
+    options.name = std::to_string(call_ns) + (steady_state ? "" : ", a replay");
     ASSERT_TRUE(RunWhole().ok());
-    EXPECT_EQ(in_finals, std::vector{settles && call_ns > 1e6 ? large : small}) << options.name;
+    EXPECT_EQ(in_finals, std::vector{steady_state && call_ns > 1e6 ? large : small}) << options.name;
   }
 }
 
-// Of windows it is read as it is; in turns, as heats were once, as the screening is: small tiles look faster than they
-// will be.
+// Of windows it is read as it is; in alternation, as heats were once, as the screening is: small tiles look faster than
+// they will be.
 TEST_F(CampaignTest, AHeatOfLongCallsIsReadByWhetherItsTimesAreOfWindows) {
   const Plan small = *ParsePlan("wgmma schedule=pingpong warpgroups=2 tile_m=128 tile_n=128 store=tma"),
              large = *ParsePlan(
                  "wgmma schedule=cooperative warpgroups=2 tile_m=256 tile_n=192 stages=3 store=tma finish=in_turn");
   options.problems = {{{4096, 4096, 4096}, {kTn}}};
   options.finalists = 1;
-  options.heat_contenders = 4;
+  options.heat_candidates = 4;
   space = Space({small, large});
-  options.settles = true;
+  options.steady_state = true;
   for (const bool of_windows : {true, false}) {
     std::vector<Plan> in_finals;
     // The heat turns the order of the screening round.
@@ -104,7 +104,7 @@ TEST_F(CampaignTest, AHeatOfLongCallsIsReadByWhetherItsTimesAreOfWindows) {
       if (request.protocol == Protocol::kShort) in_finals.push_back(request.plan());
       const double ratio = request.protocol == Protocol::kHeat ? 1.02 : of_windows ? 0.9 : 1.2;
       Outcome outcome = MeasuredIn(request.plan() == large ? 2e6 * ratio : 2e6, request.protocol);
-      outcome.conditions.is_settled = request.protocol == Protocol::kHeat && of_windows;
+      outcome.conditions.in_steady_state = request.protocol == Protocol::kHeat && of_windows;
       return outcome;
     };
     options.name = of_windows ? "windows" : "turns";

@@ -20,7 +20,7 @@ class LongHeatTest : public CampaignTest {
   LongHeatTest() {
     options.problems = {{{4096, 4096, 4096}, {kTn}}};
     options.finalists = 4;
-    options.heat_contenders = 12;
+    options.heat_candidates = 12;
     options.raced_on = SomeDevice();
     evaluator.judge = [this](const EvaluationRequest& request) {
       if (request.protocol == Protocol::kHeat) in_heat.insert(request.plan());
@@ -101,7 +101,7 @@ TEST_F(LongHeatTest, TheStandingKernelAndItsVariantsAreRacedBeforeOthers) {
   for (const char* tile : {"tile_n=64", "tile_n=96", "tile_n=128", "tile_n=160", "tile_n=192"})
     plans.push_back(Words(std::string("schedule=pingpong raster=8 ") + tile));
   space = Space(plans);
-  options.heat_contenders = 4;
+  options.heat_candidates = 4;
   options.standing = {.find = [&](const Gemm&) { return std::optional(standing); },
                       .decide = [](const Gemm&, std::span<const Trial>) { return OkStatus(); }};
   ASSERT_TRUE(RunWhole().ok());

@@ -4,7 +4,7 @@
 
 namespace gemmsmith {
 
-void MeasuredList::Take(const std::vector<Trial>& trials, WorkQueue& queue, const OnMeasured& on_event) {
+void MeasuredList::Add(const std::vector<Trial>& trials, WorkQueue& queue, const OnMeasured& on_event) {
   queue.CountEvaluations(int(trials.size()));
   for (const Trial& trial : trials) {
     const OutcomeKind kind = trial.outcome.kind;

@@ -28,7 +28,7 @@ struct MeasuredList {
   double seconds = 0;
 
   // Counts trials that were just stored, for the queue's rule too, and tells the listener where there is one.
-  void Take(const std::vector<Trial>& trials, WorkQueue& queue, const OnMeasured& on_event);
+  void Add(const std::vector<Trial>& trials, WorkQueue& queue, const OnMeasured& on_event);
 };
 
 }  // namespace gemmsmith

@@ -31,8 +31,8 @@ TEST_F(SetTest, KernelsOfTheNextProblemsAreCompiledWhileOneIsJudged) {
     compiled.insert(source.text);
     return OkStatus();
   };
-  evaluator.on_exchange = [&](std::span<const Contender> contenders) {
-    if (contenders[0].request.gemm != options.problems[0]) return;
+  evaluator.on_exchange = [&](std::span<const Candidate> candidates) {
+    if (candidates[0].request.gemm != options.problems[0]) return;
     usleep(2000);
     const std::lock_guard lock(mutex);
     for (const Plan& plan : space.plans()) ahead |= compiled.contains(Emit(plan, options.problems[1]).text);
@@ -68,7 +68,7 @@ TEST_F(SetTest, WhileOneProblemIsJudgedCandidatesOfTheNextAreProposed) {
   options.compile_threads = 1;
   const std::thread::id judge = std::this_thread::get_id();
   std::atomic<int> times = 0;
-  evaluator.on_exchange = [](std::span<const Contender>) { usleep(1000); };
+  evaluator.on_exchange = [](std::span<const Candidate>) { usleep(1000); };
   const MakeSearch make_search = [&](const Gemm& gemm) -> Result<ProblemSearch> {
     ProblemSearch search = SomeSearch(gemm, space, StopAfterEvaluations(kBudget));
     search.proposer = std::make_unique<AskedMeanwhile>(std::move(search.proposer), judge, times);
@@ -97,8 +97,8 @@ TEST_F(SetTest, FinalsLetTheLastListOfTheNextShapesScreeningGoFirstWhereItIsRead
     return OkStatus();
   };
   std::vector<std::pair<Gemm, Protocol>> order;
-  evaluator.on_exchange = [&](std::span<const Contender> contenders) {
-    order.emplace_back(contenders[0].request.gemm, contenders[0].request.protocol);
+  evaluator.on_exchange = [&](std::span<const Candidate> candidates) {
+    order.emplace_back(candidates[0].request.gemm, candidates[0].request.protocol);
     if (order.back() != std::pair(options.problems[0], Protocol::kHeat)) return;
     heat_has_begun = true;
     for (int i = 0; i < 5000 && compiled_of_second < kListSize; ++i) usleep(1000);

@@ -64,8 +64,8 @@ bool LosesByOverlapping(const Trial& screened) {
          chained->median_ns > kWorthOverlapping * plain->median_ns;
 }
 
-// A heat of long calls is their first race in windows. Many tiles and schedules enter, because the steady-state factor is
-// known within 1 %; no variants that save a share of a microsecond.
+// A heat of long calls is their first race in windows. Many tiles and schedules enter, because the steady-state factor
+// is known within 1 %; no variants that save a share of a microsecond.
 constexpr size_t kLongHeatPlans = 12, kMaxOfOneTile = 2;
 // Long products have openings that short searches miss (docs/lab/throughput.md).
 constexpr size_t kOpeningsInALongHeat = 2;
@@ -114,7 +114,7 @@ ProblemRun::ProblemRun(size_t index, const CampaignOptions& options, ProblemSear
       options_(options),
       standing_(options.standing ? options.standing->find(gemm()) : std::nullopt),
       search_(std::move(search)),
-      pace_(options.settles) {}
+      pace_(options.steady_state) {}
 
 std::vector<Plan> ProblemRun::Propose(int most) {
   if (space_is_exhausted_ || !stop_reason_.empty()) return {};
@@ -209,7 +209,7 @@ bool ProblemRun::HasLongCalls() const { return best_screened_ != nullptr && IsLo
 
 std::vector<Plan> ProblemRun::HeatOfShortCalls(std::vector<const Trial*> screened) const {
   const std::vector<const Trial*> in_chains = FastestInChains(screened, size_t(options_.chained_twins));
-  screened.resize(std::min(screened.size(), size_t(options_.heat_contenders)));
+  screened.resize(std::min(screened.size(), size_t(options_.heat_candidates)));
   std::vector<Plan> plans;
   for (const Trial* trial : screened) plans.push_back(trial->plan());
   for (size_t rank = 0; rank < std::min(screened.size(), size_t(options_.fixed_twins)); ++rank) {
@@ -236,17 +236,19 @@ std::vector<Plan> ProblemRun::HeatOfShortCalls(std::vector<const Trial*> screene
 std::vector<Plan> ProblemRun::RoomForNext(const Plan& plan) const {
   if (!options_.raced_on) return {};
   return GetFamily(plan.family)
-      .Variants(plan, gemm(), *options_.raced_on, {RaceOccasion::Kind::kOverlapsNext, options_.raced_on->RoomForTwoBytes()});
+      .Variants(plan, gemm(), *options_.raced_on,
+                {RaceOccasion::Kind::kOverlapsNext, options_.raced_on->RoomForTwoBytes()});
 }
 
 std::vector<Plan> ProblemRun::HeatOfLongCalls(const std::vector<const Trial*>& screened) const {
-  const size_t most = std::min(kLongHeatPlans, size_t(options_.heat_contenders));
+  const size_t most = std::min(kLongHeatPlans, size_t(options_.heat_candidates));
   const std::optional<Device>& device = options_.raced_on;
   std::vector<Plan> plans;
   const auto add = [&](const Plan& plan) {
     AddOnce(plan, plans);
     if (!device) return;
-    for (const Plan& variant : GetFamily(plan.family).Variants(plan, gemm(), *device, {RaceOccasion::Kind::kPowerCapped}))
+    for (const Plan& variant :
+         GetFamily(plan.family).Variants(plan, gemm(), *device, {RaceOccasion::Kind::kPowerCapped}))
       AddOnce(variant, plans);
   };
   if (standing_) add(*standing_);
@@ -274,13 +276,13 @@ void ProblemRun::SortByHeat(std::vector<const Trial*>& raced) const {
     }
   };
   const auto rounds_in_heat = [this](const Trial* trial) -> std::optional<int> {
-    const bool is_in_turn = HasLongCalls() && !trial->outcome.conditions.is_settled;
+    const bool is_in_turn = HasLongCalls() && !trial->outcome.conditions.in_steady_state;
     if (trial->outcome.protocol != Protocol::kHeat || is_in_turn) return std::nullopt;
     return trial->outcome.Find("ours", Clock::kDevice)->sample_count;
   };
   int most_rounds = 0;
   for (const Trial* trial : raced) most_rounds = std::max(most_rounds, rounds_in_heat(trial).value_or(0));
-  Pace pace(options_.settles);
+  Pace pace(options_.steady_state);
   std::vector<HeatRank> ranks;
   for (const Trial* trial : raced) {
     const double time_ns = HasLongCalls() ? pace.TimeNs(trial->plan(), trial->outcome) : trial->outcome.TimeNs();

@@ -151,10 +151,10 @@ TEST_F(SetTest, ABudgetOfSecondsIsOfTheProblemsOwnExchanges) {
     for (int i = 0; i < 5000 && of_first.contains(source.text) && !second_began; ++i) usleep(1000);
     return OkStatus();
   };
-  evaluator.on_exchange = [&](std::span<const Contender> contenders) {
-    if (contenders[0].request.gemm == options.problems[1])
+  evaluator.on_exchange = [&](std::span<const Candidate> candidates) {
+    if (candidates[0].request.gemm == options.problems[1])
       second_began = true;
-    else if (contenders[0].request.protocol == Protocol::kScreen)
+    else if (candidates[0].request.protocol == Protocol::kScreen)
       usleep(900'000);
   };
   const MakeSearch make_search = [&](const Gemm& gemm) -> Result<ProblemSearch> {
@@ -174,7 +174,7 @@ TEST_F(SetTest, SeveralEvaluatorsShareTheShapesAndEachPlanIsJudgedOnce) {
   judges.push_back(&other);
   std::atomic<int> begun = 0;
   for (FakeEvaluator* one : {&evaluator, &other})
-    one->on_exchange = [&begun, is_first = true](std::span<const Contender>) mutable {
+    one->on_exchange = [&begun, is_first = true](std::span<const Candidate>) mutable {
       if (std::exchange(is_first, false)) ++begun;
       for (int i = 0; i < 6000 && begun < 2; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
     };

@@ -20,22 +20,22 @@ TrialRunner::TrialRunner(Evaluator& evaluator, const Compiler* compiler, Archive
   if (compiler != nullptr) setting_.toolchain = compiler->Identity();
 }
 
-std::vector<Result<Outcome>> TrialRunner::Judge(std::vector<Contender>& contenders) {
-  std::vector<Contender> to_run;
-  for (Contender& contender : contenders)
-    if (!contender.candidate.ended) to_run.push_back({contender.request, std::move(contender.candidate)});
+std::vector<Result<Outcome>> TrialRunner::Judge(std::vector<Candidate>& candidates) {
+  std::vector<Candidate> to_run;
+  for (Candidate& candidate : candidates)
+    if (!candidate.prepared.ended) to_run.push_back({candidate.request, std::move(candidate.prepared)});
   std::vector<Result<Outcome>> judged;
   if (!to_run.empty()) judged = evaluator_.EvaluateTogether(to_run);
   GEMMSMITH_CHECK(judged.size() == to_run.size(), "{} answers for {} candidates", judged.size(), to_run.size());
   std::vector<Result<Outcome>> outcomes;
   size_t next = 0;
-  for (Contender& contender : contenders) {
-    if (contender.candidate.ended) {
-      outcomes.push_back(*std::move(contender.candidate.ended));
-      outcomes.back()->protocol = contender.request.protocol;
+  for (Candidate& candidate : candidates) {
+    if (candidate.prepared.ended) {
+      outcomes.push_back(*std::move(candidate.prepared.ended));
+      outcomes.back()->protocol = candidate.request.protocol;
       continue;
     }
-    const Compilation& compilation = to_run[next].candidate.compilation;
+    const Compilation& compilation = to_run[next].prepared.compilation;
     outcomes.push_back(std::move(judged[next++]));
     if (outcomes.back().ok() && compilation.succeeded) outcomes.back()->compile_seconds = compilation.seconds;
   }
@@ -57,19 +57,19 @@ Result<Trial> TrialRunner::TrialOf(const EvaluationRequest& request, TrialSubjec
   return trial;
 }
 
-Result<JudgedList> TrialRunner::operator()(std::vector<Contender> contenders) {
+Result<JudgedList> TrialRunner::operator()(std::vector<Candidate> candidates) {
   const auto start = std::chrono::steady_clock::now();
-  std::vector<Result<Outcome>> outcomes = Judge(contenders);
+  std::vector<Result<Outcome>> outcomes = Judge(candidates);
   const int64_t unix_ms = UnixMsNow();  // one moment for one race
   JudgedList list;
-  for (size_t i = 0; i < contenders.size(); ++i) {
+  for (size_t i = 0; i < candidates.size(); ++i) {
     Result<Trial> trial =
-        TrialOf(contenders[i].request, SubjectOf(contenders[i].request.subject), std::move(outcomes[i]), unix_ms);
+        TrialOf(candidates[i].request, SubjectOf(candidates[i].request.subject), std::move(outcomes[i]), unix_ms);
     if (trial.ok())
       list.trials.push_back(*std::move(trial));
-    else if (const Plan* plan = std::get_if<Plan>(&contenders[i].request.subject);
+    else if (const Plan* plan = std::get_if<Plan>(&candidates[i].request.subject);
              plan != nullptr && trial.status().code() == StatusCode::kNotFound)
-      list.missed.emplace_back(contenders[i].request.gemm, *plan);
+      list.missed.emplace_back(candidates[i].request.gemm, *plan);
     else if (list.failure.ok())
       list.failure = trial.status();
   }

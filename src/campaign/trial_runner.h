@@ -12,7 +12,7 @@
 namespace gemmsmith {
 
 struct JudgedList {
-  std::vector<Trial> trials;                  // in the order of their contenders
+  std::vector<Trial> trials;                  // in the order of their candidates
   std::vector<std::pair<Gemm, Plan>> missed;  // cells that a record lacks
   Status failure;                             // why those that are neither could not be judged
   double seconds = 0;                         // of the exchange
@@ -28,14 +28,14 @@ class TrialRunner {
 
   // One exchange with the evaluator, for the candidates that preparation has not ended. The trials are in the archive
   // when it returns; a Status where storing them failed.
-  Result<JudgedList> operator()(std::vector<Contender> contenders);
+  Result<JudgedList> operator()(std::vector<Candidate> candidates);
   // The same for the request's baselines alone: at most one trial, without a candidate.
   Result<JudgedList> RaceBaselines(const EvaluationRequest& request);
 
  private:
   Result<Trial> TrialOf(const EvaluationRequest& request, TrialSubject subject, Result<Outcome> outcome,
                         int64_t unix_ms) const;
-  std::vector<Result<Outcome>> Judge(std::vector<Contender>& contenders);
+  std::vector<Result<Outcome>> Judge(std::vector<Candidate>& candidates);
 
   Evaluator& evaluator_;
   Archive* const archive_;

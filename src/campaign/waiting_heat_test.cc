@@ -58,10 +58,10 @@ TEST_F(WaitingHeatTest, WhileAHeatWaitsForItsKernelsTheOtherLayoutIsScreened) {
   options.problems[1].kind.layout = kNn;
   ASSERT_NO_FATAL_FAILURE(SearchWithFormsThatWait());
   std::vector<std::pair<std::set<Layout>, Protocol>> order;
-  evaluator.on_exchange = [&](std::span<const Contender> contenders) {
+  evaluator.on_exchange = [&](std::span<const Candidate> candidates) {
     std::set<Layout> layouts;
-    for (const Contender& contender : contenders) layouts.insert(contender.request.gemm.kind.layout);
-    const Protocol protocol = contenders[0].request.protocol;
+    for (const Candidate& candidate : candidates) layouts.insert(candidate.request.gemm.kind.layout);
+    const Protocol protocol = candidates[0].request.protocol;
     if (order.empty() || order.back() != std::pair(layouts, protocol)) order.emplace_back(layouts, protocol);
     if (layouts.contains(kNn)) second_was_screened = true;
   };
@@ -81,8 +81,8 @@ TEST_F(WaitingHeatTest, WhileAHeatWaitsForItsKernelsTheNextShapeIsScreenedAndIts
   options.problems.resize(3);
   ASSERT_NO_FATAL_FAILURE(SearchWithFormsThatWait());
   std::vector<std::pair<Gemm, Protocol>> order;
-  evaluator.on_exchange = [&](std::span<const Contender> contenders) {
-    const std::pair exchange(contenders[0].request.gemm, contenders[0].request.protocol);
+  evaluator.on_exchange = [&](std::span<const Candidate> candidates) {
+    const std::pair exchange(candidates[0].request.gemm, candidates[0].request.protocol);
     if (order.empty() || order.back() != exchange) order.push_back(exchange);
     if (exchange.first == options.problems[1]) second_was_screened = true;
   };

@@ -36,7 +36,7 @@ std::string ModesText(const ClockSet& clocks) {
 std::string NameOf(const BenchCommand& command, const BaselineSet& baselines, const Device& device) {
   if (!command.name.empty()) return command.name;
   return fmt::format("bench {} {} {} {} {} seed {}", device.key, Name(command.protocol), ModesText(command.clocks),
-                     baselines.Print(), PrintNumbers({.type = command.type, .accumulation = command.accumulation}),
+                     baselines.Print(), PrintNumberTypes({.type = command.type, .accumulation = command.accumulation}),
                      command.seed);
 }
 
@@ -77,7 +77,7 @@ Result<BestPlans> BestIn(RecordSource sources, const Archive& archive, const std
   for (const std::filesystem::path& source : sources) {
     ASSIGN_OR_RETURN(const std::vector<Trial> trials, ReadRecords(source));
     for (const Trial& trial : trials)
-      if (trial.setting.device_key == device_key) TakeMeasured(trial, best);
+      if (trial.setting.device_key == device_key) AddMeasured(trial, best);
   }
   if (best.size() == 0)
     return NotFound(fmt::format("no plan was timed on the {} in the records of 'best'", device_key));
@@ -102,7 +102,7 @@ Result<BenchOptions> OptionsFor(const BenchCommand& command, const Archive& arch
   for (const RecordSource& source : command.contenders.best) {
     ASSIGN_OR_RETURN(bests.emplace_back(), BestIn(source, archive, device.key));
   }
-  options.contenders = [lists, sources, bests](const Gemm& gemm) -> Result<std::vector<Subject>> {
+  options.candidates = [lists, sources, bests](const Gemm& gemm) -> Result<std::vector<Subject>> {
     std::vector<Plan> plans = lists.of_all;
     const auto add = [&](const Plan& plan) {
       if (std::ranges::find(plans, plan) == plans.end()) plans.push_back(plan);

@@ -57,15 +57,15 @@ struct ClassSum {
 };
 
 // "mid tn" of "f16, f32 sums".
-using NumbersAndClass = std::pair<std::string, std::string>;
-NumbersAndClass ClassOf(const Gemm& gemm) {
+using NumberTypesAndClass = std::pair<std::string, std::string>;
+NumberTypesAndClass ClassOf(const Gemm& gemm) {
   const std::optional<ShapeClass> shape_class = ClassOnGrid(gemm.shape);
   return {fmt::format("{}, {} sums", Name(gemm.kind.type), Name(gemm.kind.accumulation)),
           fmt::format("{} {}", shape_class ? Name(*shape_class) : "off the grid", Name(gemm.kind.layout))};
 }
 
 std::string TextOf(const CatalogueShowCommand& command, const Catalogue& catalogue) {
-  std::map<NumbersAndClass, ClassSum> classes;
+  std::map<NumberTypesAndClass, ClassSum> classes;
   std::map<Proof, int> proofs;
   for (const auto& [gemm, entry] : catalogue.entries()) {
     ClassSum& sum = classes[ClassOf(gemm)];

@@ -12,7 +12,7 @@
 #include "campaign/campaign.h"
 #include "evaluate/outcome.h"
 #include "evaluate/verify/test_list.h"
-#include "policy/without.h"
+#include "policy/ablations.h"
 #include "problem/gemm.h"
 #include "problem/held_out.h"
 #include "program/subject.h"
@@ -40,9 +40,9 @@ struct OptimizeCommand {
   std::vector<Layout> layouts = {kNn, kTn};
   ScalarType type = ScalarType::kF16;
   Accumulation accumulation = Accumulation::kF32;
-  std::string proposer;                  // empty: the policy that came along for what it knows, else local
-  std::filesystem::path weights;         // of the proposer "policy"; empty: those that came along
-  std::vector<RecordSource> experience;  // corrects what is predicted; empty: the policy has what came along
+  std::string proposer;                  // empty: the shipped policy for what it knows, else local
+  std::filesystem::path weights;         // of the proposer "policy"; empty: the shipped ones
+  std::vector<RecordSource> experience;  // corrects what is predicted; empty: the policy has what is shipped
   HeldOut held_out;                      // shapes of which experience says nothing
   // Records and catalogues: what won there is tried on the same problems and near them. Empty: catalogues that came
   // along, where a GPU measures.
@@ -163,7 +163,7 @@ struct TrainCommand {
   std::filesystem::path output;
   std::filesystem::path from;            // weights that the later stages begin with; empty: new ones
   std::vector<RecordSource> experience;  // of the prior of the later stages
-  Without without;
+  Ablations ablations;
   HeldOut held_out;
   std::optional<int> steps, batch;  // nothing: the stage's own
   std::optional<double> learning_rate;
@@ -188,7 +188,7 @@ struct CompareCommand {
   bool recompute = false;
   std::vector<RecordSource> experience;  // of the policies' prior; empty: of the records they compete on
   std::vector<std::string> contenders;   // searches and policies; empty: every search that can be had, and all policies
-  std::vector<PolicyWeights> policies;   // empty: the one that came along
+  std::vector<PolicyWeights> policies;   // empty: the shipped one
   HeldOut held_out = StandardHeldOut();
   std::string shapes = "heldout";
   std::vector<Layout> layouts = {kNn, kTn};

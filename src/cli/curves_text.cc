@@ -11,30 +11,30 @@ namespace gemmsmith {
 
 namespace {
 
-constexpr int kRows = 16, kMostColumns = 100, kLabelColumns = 10, kFewestColumns = 32;
-constexpr double kLeastMissing = 0.005;
+constexpr int kRows = 16, kMaxColumns = 100, kLabelColumns = 10, kMinColumns = 32;
+constexpr double kMinMissing = 0.005;
 constexpr double kTicks[] = {0, 0.25, 0.5, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995};
 
 // Where fractions stand: row 0 is the top.
 class Rows {
  public:
-  explicit Rows(double lowest) : bottom_(std::log(std::max(2 * kLeastMissing, 1 - lowest))) {}
+  explicit Rows(double lowest) : bottom_(std::log(std::max(2 * kMinMissing, 1 - lowest))) {}
 
-  double Place(double fraction) const {
-    const double missing = std::log(std::max(kLeastMissing, 1 - fraction));
+  double Position(double fraction) const {
+    const double missing = std::log(std::max(kMinMissing, 1 - fraction));
     return (missing - kTop) / (bottom_ - kTop) * (kRows - 1);
   }
-  int Of(double fraction) const { return std::clamp(int(std::lround(Place(fraction))), 0, kRows - 1); }
+  int Of(double fraction) const { return std::clamp(int(std::lround(Position(fraction))), 0, kRows - 1); }
 
  private:
-  const double kTop = std::log(kLeastMissing);
+  const double kTop = std::log(kMinMissing);
   double bottom_;
 };
 
 std::vector<std::string> LabelsOf(const Rows& rows) {
   std::vector<std::string> labels(kRows);
   for (const double tick : kTicks)
-    if (rows.Place(tick) < kRows - 0.5) labels[size_t(rows.Of(tick))] = fmt::format("{:g} %", 100 * tick);
+    if (rows.Position(tick) < kRows - 0.5) labels[size_t(rows.Of(tick))] = fmt::format("{:g} %", 100 * tick);
   return labels;
 }
 
@@ -94,7 +94,7 @@ std::string LegendOf(const std::vector<DrawnCurve>& curves, int columns) {
 
 std::string CurvesText(const std::vector<DrawnCurve>& curves, const Terminal& terminal) {
   GEMMSMITH_CHECK(!curves.empty(), "nothing to draw");
-  const int columns = std::max(kFewestColumns, std::min(terminal.columns, kMostColumns) - kLabelColumns - 14);
+  const int columns = std::max(kMinColumns, std::min(terminal.columns, kMaxColumns) - kLabelColumns - 14);
   double lowest = 1;
   for (const DrawnCurve& curve : curves) lowest = std::min(lowest, curve.values.front());
   return LinesOf(curves, Rows(lowest), columns, terminal) + AxisOf(columns, curves[0].values.size(), terminal) +

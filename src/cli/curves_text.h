@@ -14,7 +14,8 @@ struct DrawnCurve {
 };
 
 // Evaluations from left to right, doubling at equal distances; what is missing to 1 from below to above, halving at
-// equal distances, 0.5 % and less in the first line. A letter stands for each curve, and by turns where several meet.
+// equal distances, 0.5 % and less in the first line. A letter stands for each curve, and alternately where several
+// meet.
 std::string CurvesText(const std::vector<DrawnCurve>& curves, const Terminal& terminal);
 
 }  // namespace gemmsmith

@@ -69,7 +69,7 @@ std::string ConditionsText(const RunConditions& conditions) {
   if (conditions.sm_clock_mhz > 0)
     parts.push_back(fmt::format("{} MHz, {:.0f} W", conditions.sm_clock_mhz, conditions.power_watts));
   if (!conditions.limits.empty()) parts.push_back("clocks held down by " + Print(conditions.limits));
-  if (conditions.is_settled) parts.emplace_back("settled");
+  if (conditions.in_steady_state) parts.emplace_back("settled");
   if (conditions.discarded_batches > 0)
     parts.push_back(fmt::format("{} discarded", Plural(conditions.discarded_batches, "round")));
   return Join(parts, ", ");

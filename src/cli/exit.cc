@@ -7,21 +7,21 @@
 #include <cstring>
 #include <string>
 
-#include "base/aside.h"
+#include "base/stderr_text.h"
 #include "base/text.h"
 
 namespace gemmsmith {
 
 namespace {
 
-constexpr size_t kMostBytes = 4000;
+constexpr size_t kMaxBytes = 4000;
 
 // User input is quoted in messages: control characters in it must not reach a terminal, and it may be a whole file.
 std::string OneLine(std::string_view text) {
   std::string line;
-  if (text.size() > kMostBytes)
-    return fmt::format("{} ... {}", OneLine(text.substr(0, kMostBytes / 2)),
-                       OneLine(text.substr(text.size() - kMostBytes / 2)));
+  if (text.size() > kMaxBytes)
+    return fmt::format("{} ... {}", OneLine(text.substr(0, kMaxBytes / 2)),
+                       OneLine(text.substr(text.size() - kMaxBytes / 2)));
   for (const char c : text) {
     if (IsControl(c)) {
       line += c == '\n' || c == '\t' ? std::string(" ") : fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
@@ -61,8 +61,8 @@ Status WriteOut(std::string_view text) {
   return OkStatus();
 }
 
-void WriteError(std::string_view message) { WriteAside(fmt::format("gemmsmith: {}\n", OneLine(message))); }
+void WriteError(std::string_view message) { WriteStderr(fmt::format("gemmsmith: {}\n", OneLine(message))); }
 
-void WriteNote(std::string_view message) { WriteAside(OneLine(message) + "\n"); }
+void WriteNote(std::string_view message) { WriteStderr(OneLine(message) + "\n"); }
 
 }  // namespace gemmsmith

@@ -22,7 +22,7 @@ namespace gemmsmith {
 using Parsed = std::variant<Command, NoCommand>;
 
 // Neither our families nor the libraries accumulate products of bf16 in f16.
-inline std::optional<NoCommand> WrongNumbers(const std::vector<ScalarType>& types, Accumulation accumulation) {
+inline std::optional<NoCommand> WrongNumberTypes(const std::vector<ScalarType>& types, Accumulation accumulation) {
   const bool all_f16 =
       std::all_of(types.begin(), types.end(), [](ScalarType type) { return type == ScalarType::kF16; });
   if (accumulation == Accumulation::kF32 || all_f16) return std::nullopt;
@@ -48,10 +48,11 @@ class Grammar {
 
   // For verbs with a type and an accumulation, which must go together.
   template <class C>
-  Verb* NewVerbOfNumbers(Verb* parent, const std::string& name, const std::string& help, C* command) {
+  Verb* NewVerbOfNumberTypes(Verb* parent, const std::string& name, const std::string& help, C* command) {
     Verb* verb = NewVerb(parent, name, help, command);
     OnceParsed(verb, [command]() -> Parsed {
-      if (const std::optional<NoCommand> wrong = WrongNumbers({command->type}, command->accumulation)) return *wrong;
+      if (const std::optional<NoCommand> wrong = WrongNumberTypes({command->type}, command->accumulation))
+        return *wrong;
       return Command(*command);
     });
     return verb;
@@ -62,8 +63,8 @@ class Grammar {
   Verb* NewGemmVerb(Verb* parent, const std::string& name, const std::string& help, C* command) {
     Verb* verb = NewVerb(parent, name, help, command);
     OnceParsed(verb, [command]() -> Parsed {
-      const std::vector<std::string> problems = Problems(command->gemm);
-      if (!problems.empty()) return NoCommand{kExitWrongUse, problems.front()};
+      const std::vector<std::string> reasons = WhyInvalid(command->gemm);
+      if (!reasons.empty()) return NoCommand{kExitWrongUse, reasons.front()};
       return Command(*command);
     });
     return verb;

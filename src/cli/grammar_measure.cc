@@ -14,8 +14,8 @@ void AddOptimize(Grammar& grammar) {
   AddAccumulation(verb, &command->accumulation);
   Value(verb, "--proposer", "NAME", "random|ranked|local|evolution|bayes|nvmmh|policy [policy or local]",
         &command->proposer, ReadProposer);
-  Value(verb, "--weights", "FILE", "of --proposer policy [those that came along]", &command->weights, ReadPath);
-  AddExperience(verb, &command->experience, "records of other shapes, or none [the policy: what came along]");
+  Value(verb, "--weights", "FILE", "of --proposer policy [the shipped ones]", &command->weights, ReadPath);
+  AddExperience(verb, &command->experience, "records of other shapes, or none [the policy: what is shipped]");
   Value(verb, "--hold-out", "RULE", "leave shapes out of experience: sizes, offgrid, or standard [none]",
         &command->held_out, ParseHeldOut);
   AddMany(verb, "--winners", "FILE", "records or catalogues whose winners are tried [what shipped]", &command->winners,
@@ -51,7 +51,7 @@ void AddOptimize(Grammar& grammar) {
     if (command->held_out != HeldOut() && !has_experience)
       return NoCommand{kExitWrongUse,
                        "--hold-out leaves shapes out of experience, and there is none: --experience FILE"};
-    if (const std::optional<NoCommand> wrong = WrongNumbers({command->type}, command->accumulation)) return *wrong;
+    if (const std::optional<NoCommand> wrong = WrongNumberTypes({command->type}, command->accumulation)) return *wrong;
     return Command(*command);
   });
   AddArchive(verb, &command->archive);
@@ -89,8 +89,8 @@ void AddEvaluate(Grammar& grammar) {
 
 void AddBench(Grammar& grammar) {
   BenchCommand* command = grammar.New<BenchCommand>();
-  Verb* verb = grammar.NewVerbOfNumbers(grammar.root(), "bench",
-                                        "measure contenders beside the libraries on many shapes", command);
+  Verb* verb = grammar.NewVerbOfNumberTypes(grammar.root(), "bench",
+                                            "measure contenders beside the libraries on many shapes", command);
   Value(verb, "--shapes", "SET|FILE|SHAPE,...", "shapes, named sets and files, separated by commas", &command->shapes,
         ReadShapeWords)
       .Required();

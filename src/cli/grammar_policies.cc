@@ -19,8 +19,8 @@ Parsed CheckedCompare(const Verb& verb, CompareCommand command) {
     if (!command.recompute && verb.IsGiven(flag)) return wrong(fmt::format("{} goes with --recompute", flag));
   if (command.recompute && !command.traces.empty())
     return wrong("compare scores FILE or makes traces anew with --recompute, not both");
-  if (command.repeats > int(kMostRepeats))
-    return wrong(fmt::format("--repeats takes {} at most", CountText(kMostRepeats)));
+  if (command.repeats > int(kMaxRepeats))
+    return wrong(fmt::format("--repeats takes {} at most", CountText(kMaxRepeats)));
   if (verb.IsGiven("--hold-out") && !verb.IsGiven("--shapes")) command.shapes = "all";
   std::vector<std::string_view> known = ProposerNames();
   if (command.policies.empty()) known.push_back(kPolicyProposer);
@@ -49,8 +49,8 @@ void AddTrain(Grammar& grammar) {
         &command->stage, ReadTrainingStage);
   Value(verb, "--from", "FILE", "of the later stages: weights to begin with [new ones]", &command->from, ReadPath);
   AddExperience(verb, &command->experience, "records of other shapes, for predictions; may be given often");
-  Value(verb, "--without", "LIST", "leave out: contrast,counters,mask,analysis,prior [nothing]", &command->without,
-        ParseWithout);
+  Value(verb, "--without", "LIST", "leave out: contrast,counters,mask,analysis,prior [nothing]", &command->ablations,
+        ParseAblations);
   Value(verb, "--hold-out", "RULE", "keep shapes out: sizes of m, n or k, offgrid, or standard", &command->held_out,
         ParseHeldOut);
   Value(verb, "--steps", "N", "[4000; imitate 2000; rl 300]", &command->steps, ReadCount);
@@ -71,10 +71,10 @@ void AddTrain(Grammar& grammar) {
     const bool by_reward = command->stage == TrainingStage::kRl;
     if (!command->from.empty() && command->stage == TrainingStage::kPretrain)
       return NoCommand{kExitWrongUse, "--from goes with --stage imitate or rl"};
-    if (!command->experience.empty() && (command->stage == TrainingStage::kPretrain || command->without.prior))
+    if (!command->experience.empty() && (command->stage == TrainingStage::kPretrain || command->ablations.prior))
       return NoCommand{kExitWrongUse, "--experience goes with --stage imitate or rl, and with the prior"};
     if (command->live && !by_reward) return NoCommand{kExitWrongUse, "--live goes with --stage rl"};
-    if (command->without.mask && !by_reward)
+    if (command->ablations.mask && !by_reward)
       return NoCommand{kExitWrongUse, "--without mask goes with --stage rl: the other stages draw no plans"};
     return Command(*command);
   });
@@ -84,13 +84,13 @@ void AddCompare(Grammar& grammar) {
   CompareCommand* command = grammar.New<CompareCommand>();
   Verb* verb = grammar.NewVerb(grammar.root(), "compare",
                                "how soon searches and policies find the best recorded kernel", command);
-  AddSources(verb, &command->traces, "traces of proposals (.gtr) to score; else those that came along");
+  AddSources(verb, &command->traces, "traces of proposals (.gtr) to score; else the shipped ones");
   AddMany(verb, "--records", "FILE", "record files or folders; may be given often [the one that answers]",
           &command->records, ReadPath);
   verb->AddFlag("--recompute", "let the contenders propose anew; the rest is for this", &command->recompute);
   Value(verb, "--contenders", "LIST", "searches and policies by name [all there are]", &command->contenders, ReadNames);
   AddExperience(verb, &command->experience, "what policies know of other shapes, or none [what is not held out]");
-  AddMany(verb, "--policy", "NAME=WEIGHTS", "a policy's weights; may be given often [the one that came along]",
+  AddMany(verb, "--policy", "NAME=WEIGHTS", "a policy's weights; may be given often [the shipped one]",
           &command->policies, ReadPolicyWeights);
   Value(verb, "--hold-out", "RULE", "what training kept out: sizes, offgrid, or standard [standard]",
         &command->held_out, ParseHeldOut);

@@ -24,7 +24,7 @@ void AddPairs(Grammar& grammar, Verb* records) {
 void AddRecordsCompare(Grammar& grammar, Verb* records) {
   RecordsCompareCommand* command = grammar.New<RecordsCompareCommand>();
   Verb* verb =
-      grammar.NewVerbOfNumbers(records, "compare", "the libraries' times beside those of another table", command);
+      grammar.NewVerbOfNumberTypes(records, "compare", "the libraries' times beside those of another table", command);
   Value(verb, "OTHER", "", "a .csv of times, or another record", &command->other, ReadPath).Required();
   AddMeasurements(verb, &command->selection);
   Value(verb, "--shapes", "SET|FILE|SHAPE,...", "only these [all]", &command->shapes, ReadShapeWords);
@@ -52,7 +52,7 @@ void AddMeasure(Grammar& grammar, Verb* records) {
   RecordsMeasureCommand* command = grammar.New<RecordsMeasureCommand>();
   Verb* verb = grammar.NewVerb(records, "measure", "judge every plan of a list on every shape of a list", command);
   grammar.OnceParsed(verb, [command]() -> Parsed {
-    if (const std::optional<NoCommand> wrong = WrongNumbers(command->types, command->accumulation)) return *wrong;
+    if (const std::optional<NoCommand> wrong = WrongNumberTypes(command->types, command->accumulation)) return *wrong;
     if (command->finalists > 0 && command->protocol != Protocol::kScreen)
       return NoCommand{kExitWrongUse, "--finalists judges again what was screened: it goes with --protocol screen"};
     return Command(*command);

@@ -31,7 +31,7 @@ void AddReport(Grammar& grammar) {
           .MayLackValue();
   grammar.OnceParsed(verb, [command, live]() -> Parsed {
     if (live.IsGiven() && !command->live_port) command->live_port = kLivePort;
-    if (const std::optional<NoCommand> wrong = WrongNumbers({command->type}, command->accumulation)) return *wrong;
+    if (const std::optional<NoCommand> wrong = WrongNumberTypes({command->type}, command->accumulation)) return *wrong;
     if (command->summary + command->figure + command->patterns > 1)
       return NoCommand{kExitWrongUse, "--summary, --figure and --patterns exclude each other"};
     if (command->patterns && command->against)

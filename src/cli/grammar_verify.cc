@@ -27,8 +27,8 @@ Parsed CheckedVerify(const VerifyCommand& command) {
   if (command.memcheck && !IsPlan(*command.subject))
     return wrong("--memcheck watches plans; a source runs in a process of its own, which the tool does not see");
   if (command.gemm.shape == Shape{}) return wrong("verify needs SHAPE; see 'gemmsmith verify --help'");
-  const std::vector<std::string> problems = Problems(command.gemm);
-  if (!problems.empty()) return wrong(problems.front());
+  const std::vector<std::string> reasons = WhyInvalid(command.gemm);
+  if (!reasons.empty()) return wrong(reasons.front());
   return Command(command);
 }
 

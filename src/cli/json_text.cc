@@ -91,7 +91,7 @@ Json JsonOf(const Outcome& outcome) {
             {"discarded_batches", outcome.conditions.discarded_batches},
             {"power_capped", outcome.conditions.limits.Has(ClockLimit::kPowerCap)},
             {"clock_limits", Print(outcome.conditions.limits)},
-            {"is_settled", outcome.conditions.is_settled}}},
+            {"is_settled", outcome.conditions.in_steady_state}}},
           {"counters", JsonOf(outcome.counters)},
           {"kernels", kernels},
           {"observer", outcome.observer}};

@@ -36,7 +36,7 @@ Result<std::vector<Gemm>> ProblemsOf(const OptimizeCommand& command) {
     for (const Layout& layout : command.layouts) {
       const GemmKind kind{layout, command.type, command.accumulation};
       gemms.push_back({.shape = shape, .kind = kind});
-      if (const std::vector<std::string> reasons = Problems(gemms.back()); !reasons.empty())
+      if (const std::vector<std::string> reasons = WhyInvalid(gemms.back()); !reasons.empty())
         return InvalidArgument(reasons[0]);
     }
   }

@@ -230,7 +230,7 @@ std::string PrintText(const OptimizeReport& report, const Terminal& terminal) {
   const Task task = MakeTask(report.layouts.front().gemm);
   std::string text =
       fmt::format("{}  {}, {:.3g} GFLOP, class {}\n", Tinted(Print(report.shape), Tint::kBold, terminal),
-                  Print(Numbers{report.type, report.accumulation}), task.flops / 1e9, Name(Classify(report.shape)));
+                  Print(NumberTypes{report.type, report.accumulation}), task.flops / 1e9, Name(Classify(report.shape)));
   text += WhereText(report.setting.device_name, report.recorded_date) + "\n";
   text += Tinted(Headline(report), report.Best() != nullptr ? Tint::kGreen : Tint::kRed, terminal) + "\n\n";
   return text + LayoutTable(report, terminal) + ChainLines(report) + SpeedUpTable(report, terminal) +

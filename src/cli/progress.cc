@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/aside.h"
+#include "base/stderr_text.h"
 #include "cli/words.h"
 
 namespace gemmsmith {
@@ -53,7 +53,7 @@ Progress::Progress(std::string title, std::optional<int64_t> total)
       shown_(terminal_.interactive ? start_ - kRedraw : start_) {}
 
 Progress::~Progress() {
-  if (bar_shown_) WriteAside("\r\x1b[K");
+  if (bar_shown_) WriteStderr("\r\x1b[K");
 }
 
 std::string Progress::Numbers(int64_t done, std::optional<int64_t> cells, double seconds) const {
@@ -79,14 +79,14 @@ void Progress::Update(int64_t done, const std::string& news, std::optional<int64
     DrawBar(done, numbers, news);
     bar_shown_ = true;
   } else {
-    WriteAside(fmt::format("{}  {}  {}\n", title_, numbers, news));
+    WriteStderr(fmt::format("{}  {}  {}\n", title_, numbers, news));
   }
 }
 
 void Progress::DrawBar(int64_t done, const std::string& numbers, const std::string& news) const {
   std::optional<double> fraction;
   if (total_) fraction = *total_ == 0 ? 1.0 : double(done) / double(*total_);
-  WriteAside(fmt::format("\r\x1b[K{}", BarLine(title_, fraction, numbers, news, terminal_)));
+  WriteStderr(fmt::format("\r\x1b[K{}", BarLine(title_, fraction, numbers, news, terminal_)));
 }
 
 }  // namespace gemmsmith

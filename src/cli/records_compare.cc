@@ -22,7 +22,7 @@ Result<TimeTable> TimesOfRecord(const RecordsCompareCommand& command, SelectionO
   ASSIGN_OR_RETURN(const std::vector<Trial> trials, ReadRecords(command.other));
   options.device_key.reset();
   const Result<Selection> selection = SelectRecords(trials, options);
-  if (!selection.ok()) return WithPlace(selection.status(), command.other.string());
+  if (!selection.ok()) return WithContext(selection.status(), command.other.string());
   return TimeTable{.times_ns = LibraryTimes(*selection, command.options.clock)};
 }
 
@@ -39,7 +39,7 @@ Result<TimeTable> ReadOther(const RecordsCompareCommand& command, const Selectio
     return NotFound(
         fmt::format("the records here hold no library's time on the {} clock", Name(command.options.clock)));
   Result<TimeTable> there = ParseTimeTable(csv, table);
-  if (!there.ok()) return WithPlace(there.status(), command.other.string());
+  if (!there.ok()) return WithContext(there.status(), command.other.string());
   return there;
 }
 
@@ -93,16 +93,17 @@ std::string Print(const RecordsCompareCommand& command, const Agreement& agreeme
 
 Result<int> Run(const RecordsCompareCommand& command) {
   ASSIGN_OR_RETURN(const SelectedTrials selected, SelectMeasurements(command.selection));
-  SelectionOptions options{
-      .numbers = {command.type, command.accumulation}, .protocol = command.protocol, .device_key = command.device_key};
+  SelectionOptions options{.number_types = {command.type, command.accumulation},
+                           .protocol = command.protocol,
+                           .device_key = command.device_key};
   if (command.shapes != "all") {
     ASSIGN_OR_RETURN(options.shapes, LoadShapeLists(command.shapes));
   }
   const Result<Selection> here = SelectRecords(selected.trials, options);
-  if (!here.ok()) return WithPlace(here.status(), selected.source);
+  if (!here.ok()) return WithContext(here.status(), selected.source);
   ASSIGN_OR_RETURN(const TimeTable there, ReadOther(command, *here, options));
   const Result<Agreement> agreement = Agree(*here, there.times_ns, command.options);
-  if (!agreement.ok()) return WithPlace(agreement.status(), command.other.string());
+  if (!agreement.ok()) return WithContext(agreement.status(), command.other.string());
   RETURN_IF_ERROR(WriteOut(Print(command, *agreement, selected.source, *here, there)));
   return kExitDone;
 }

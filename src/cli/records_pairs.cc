@@ -47,7 +47,7 @@ std::string Print(const PairTables& tables, const std::string& source, ReportFor
 Result<int> Run(const RecordsPairsCommand& command) {
   ASSIGN_OR_RETURN(const SelectedTrials selected, SelectTrials(command.selection, false));
   const Result<PairTables> tables = MakePairs(selected.trials, command.options);
-  if (!tables.ok()) return WithPlace(tables.status(), selected.source);
+  if (!tables.ok()) return WithContext(tables.status(), selected.source);
   RETURN_IF_ERROR(WriteOut(Print(*tables, selected.source, command.format)));
   return kExitDone;
 }

@@ -119,8 +119,9 @@ std::string Print(const ReportCommand& command, const Scoreboard& board, const s
 }
 
 Result<SelectionOptions> OptionsFor(const ReportCommand& command) {
-  SelectionOptions options{
-      .numbers = {command.type, command.accumulation}, .protocol = command.protocol, .device_key = command.device_key};
+  SelectionOptions options{.number_types = {command.type, command.accumulation},
+                           .protocol = command.protocol,
+                           .device_key = command.device_key};
   if (command.shapes == "all") return options;
   ASSIGN_OR_RETURN(options.shapes, LoadShapeLists(command.shapes));
   return options;
@@ -128,7 +129,7 @@ Result<SelectionOptions> OptionsFor(const ReportCommand& command) {
 
 // How soon searches find the fastest of the recorded space, as `gemmsmith compare` has it; nothing where no traces
 // came.
-Result<std::optional<SearchComparison>> ComparisonThatCameAlong() {
+Result<std::optional<SearchComparison>> ShippedComparison() {
   const std::vector<std::filesystem::path> files = ShippedTraceFiles();
   if (files.empty()) return std::optional<SearchComparison>();
   ASSIGN_OR_RETURN(const Traces traces, ReadTraces(files));
@@ -139,9 +140,9 @@ Result<std::optional<SearchComparison>> ComparisonThatCameAlong() {
 
 Result<int> WritePage(const ReportCommand& command, const SelectedTrials& selected, const SelectionOptions& options) {
   Result<PageContent> content = MakePageContent(selected.source, selected.trials, options, command.against);
-  if (!content.ok()) return WithPlace(content.status(), selected.source);
+  if (!content.ok()) return WithContext(content.status(), selected.source);
   if (selected.shipped) {
-    ASSIGN_OR_RETURN(content->comparison, ComparisonThatCameAlong());
+    ASSIGN_OR_RETURN(content->comparison, ShippedComparison());
   }
   const std::string page = HtmlPage(*content);
   RETURN_IF_ERROR(WriteFileAtomic(command.html, page));
@@ -168,7 +169,7 @@ Result<int> ServePage(const ReportCommand& command, const SelectionOptions& opti
   LiveReport report(
       {.archive = archive, .campaign = command.selection.campaign, .selection = options, .against = command.against});
   const Result<std::unique_ptr<HttpServer>> server = HttpServer::Listen(*command.live_port);
-  if (!server.ok()) return WithPlace(server.status(), "--live");
+  if (!server.ok()) return WithContext(server.status(), "--live");
   WatchForInterrupts();
   const Status first = report.Refresh();
   if (!first.ok() && first.code() != StatusCode::kNotFound) return first;
@@ -182,11 +183,11 @@ Result<int> ServePage(const ReportCommand& command, const SelectionOptions& opti
 Result<std::string> TextFor(const ReportCommand& command, const SelectedTrials& selected, const Selection& selection) {
   if (command.patterns) {
     const Result<Patterns> patterns = FindPatterns(selected.trials, selection);
-    if (!patterns.ok()) return WithPlace(patterns.status(), selected.source);
+    if (!patterns.ok()) return WithContext(patterns.status(), selected.source);
     return PrintPatterns(*patterns, selected.source, command.format, TerminalOf(command));
   }
   const Result<Scoreboard> board = MakeScoreboard(selected.trials, selection, command.against);
-  if (!board.ok()) return WithPlace(board.status(), selected.source);
+  if (!board.ok()) return WithContext(board.status(), selected.source);
   return Print(command, *board, selected.source);
 }
 
@@ -199,7 +200,7 @@ Result<int> Run(const ReportCommand& command) {
   ASSIGN_OR_RETURN(const SelectedTrials selected, SelectMeasurements(command.selection, command.device_key));
   if (!command.html.empty()) return WritePage(command, selected, options);
   const Result<Selection> selection = SelectRecords(selected.trials, options);
-  if (!selection.ok()) return WithPlace(selection.status(), selected.source);
+  if (!selection.ok()) return WithContext(selection.status(), selected.source);
   ASSIGN_OR_RETURN(const std::string text, TextFor(command, selected, *selection));
   if (command.output.empty())
     RETURN_IF_ERROR(WriteOut(text));

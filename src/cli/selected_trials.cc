@@ -54,15 +54,15 @@ Result<SelectedTrials> SelectMeasurements(const TrialSelection& selection,
   if (!nothing_named || !nothing_there) return selected;
   ASSIGN_OR_RETURN(std::vector<std::filesystem::path> folders, StandingRecords(device_key));
   if (folders.empty() && !selected.ok())
-    return NotFound(
-        fmt::format("{}; and no records came along (looked in {})", selected.status().message(), RecordingsSearched()));
+    return NotFound(fmt::format("{}; and no records are shipped (looked in {})", selected.status().message(),
+                                RecordingsSearched()));
   if (folders.empty()) return selected;
   const size_t searches = folders.size();
   TrialSelection of_folders = selection;
   of_folders.sources = std::move(folders);
   ASSIGN_OR_RETURN(SelectedTrials along, SelectTrials(of_folders, false));
   along.shipped = true;
-  if (searches > 1) along.source = fmt::format("the {} sets of records that came along", searches);
+  if (searches > 1) along.source = fmt::format("the {} shipped sets of records", searches);
   return along;
 }
 

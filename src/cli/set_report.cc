@@ -157,7 +157,7 @@ std::string PrintText(const SetReport& report, const Terminal& terminal) {
   for (const Layout& layout : report.layouts) layouts.push_back(Name(layout));
   std::string text = fmt::format("{}  {}, {}, {}; finals by {}\n", Tinted(report.set, Tint::kBold, terminal),
                                  Plural(int64_t(report.shapes), "shape"), fmt::join(layouts, " and "),
-                                 Print(Numbers{report.type, report.accumulation}), Name(report.objective));
+                                 Print(NumberTypes{report.type, report.accumulation}), Name(report.objective));
   text += WhereText(report.setting.device_name, report.recorded_date) + "\n";
   text += Tinted(Headline(report), report.Passed() > 0 ? Tint::kGreen : Tint::kRed, terminal) + "\n\n";
   const std::string standings = StandingsText(BestTrials(report), terminal);

@@ -69,7 +69,7 @@ TrainingHooks HooksFor(const Trained& trained, std::shared_ptr<Progress> bar) {
 }
 
 Result<Trained> PretrainOn(const std::vector<Trial>& trials, const TrainCommand& command) {
-  PretrainingOptions options{.seed = command.seed, .without = command.without};
+  PretrainingOptions options{.seed = command.seed, .ablations = command.ablations};
   options.steps = command.steps.value_or(options.steps);
   options.batch = command.batch.value_or(options.batch);
   options.learning_rate = command.learning_rate.value_or(options.learning_rate);
@@ -91,7 +91,7 @@ Result<Trained> PretrainOn(const std::vector<Trial>& trials, const TrainCommand&
 // Where the command does not say it, the stage's own.
 template <typename Options>
 Result<Options> LaterStage(const TrainCommand& command) {
-  Options options{.seed = command.seed, .without = command.without};
+  Options options{.seed = command.seed, .ablations = command.ablations};
   options.steps = command.steps.value_or(options.steps);
   options.problems = command.batch.value_or(options.problems);
   options.learning_rate = command.learning_rate.value_or(options.learning_rate);

@@ -118,10 +118,10 @@ Result<int> VerifyList(const VerifyCommand& command, const std::vector<PlannedGe
   Deadline deadline(command.limit_seconds);
   WatchCalls watch;
   if (command.memcheck)
-    watch = [&](size_t worker, std::span<const Contender> contenders) {
+    watch = [&](size_t worker, std::span<const Candidate> candidates) {
       const auto begun = std::chrono::steady_clock::now();
       std::vector<MemcheckResult> results =
-          RunMemcheckTogether(contenders, instrument.evaluator->device(), {.gpu_ordinal = gpus[worker]});
+          RunMemcheckTogether(candidates, instrument.evaluator->device(), {.gpu_ordinal = gpus[worker]});
       deadline.AddCall(SecondsSince(begun));
       return results;
     };

@@ -1,4 +1,4 @@
-// What a compiler makes of a Source, and the facts read from the machine code itself.
+// The result of compiling a Source, and facts read from its machine code.
 #pragma once
 
 #include <cstdint>

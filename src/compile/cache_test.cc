@@ -24,14 +24,14 @@ const std::vector<uint8_t>& CubinOfOne() {
   return cubin;
 }
 
-// Answers at once and counts: texts with "bad" do not compile, those with "broken world" end in a Status.
+// Answers at once and counts: texts with "bad" do not compile, those with "broken environment" end in a Status.
 class CountingCompiler : public Compiler {
  public:
   explicit CountingCompiler(std::atomic<int>& calls, std::string identity = "counting 1")
       : calls_(calls), identity_(std::move(identity)) {}
   Result<Compilation> Compile(const Source& source, std::string_view) override {
     ++calls_;
-    if (source.text.find("broken world") != std::string::npos) return IoError("no space");
+    if (source.text.find("broken environment") != std::string::npos) return IoError("no space");
     Compilation compilation;
     compilation.seconds = 0.5;
     compilation.succeeded = source.text.find("bad") == std::string::npos;
@@ -90,7 +90,7 @@ TEST_F(CacheTest, FailuresToCompileAreKeptToo) {
 
 TEST_F(CacheTest, AFailureOfTheWorldIsNotKept) {
   for (int i = 0; i < 2; ++i)
-    EXPECT_EQ(Open()->Compile({"broken world", "one"}, "sm_90a").status().code(), StatusCode::kIoError);
+    EXPECT_EQ(Open()->Compile({"broken environment", "one"}, "sm_90a").status().code(), StatusCode::kIoError);
   EXPECT_EQ(calls_, 2);
   EXPECT_TRUE(Entries().empty());
 }

@@ -82,38 +82,39 @@ bool IsCrash(int exit_code) {
 class CompilerProcesses : public Compiler {
  public:
   CompilerProcesses(std::unique_ptr<Compiler> here, std::vector<std::string> command, int count)
-      : here_(std::move(here)), command_(std::move(command)), free_places_(count) {}
+      : here_(std::move(here)), command_(std::move(command)), free_slots_(count) {}
 
   Result<Compilation> Compile(const Source& source, std::string_view architecture) override {
-    Place place(*this);
-    return CompileElsewhere(place.process, source, architecture);
+    ProcessLease lease(*this);
+    return CompileElsewhere(lease.process, source, architecture);
   }
 
   std::string Identity() const override { return here_->Identity(); }
 
  private:
-  // A turn at one of the processes, which is started where none is idle.
-  struct Place {
-    explicit Place(CompilerProcesses& pool_) : pool(pool_) {
+  // Lends one of the processes; starts one if none is idle.
+  struct ProcessLease {
+    explicit ProcessLease(CompilerProcesses& pool_) : pool(pool_) {
       std::unique_lock lock(pool.mutex_);
-      pool.place_freed_.wait(lock, [this] { return pool.free_places_ > 0; });
-      --pool.free_places_;
+      pool.slot_freed_.wait(lock, [this] { return pool.free_slots_ > 0; });
+      --pool.free_slots_;
       if (pool.idle_.empty()) return;
       process = std::move(pool.idle_.back());
       pool.idle_.pop_back();
     }
-    ~Place() {
+    ~ProcessLease() {
       const std::lock_guard lock(pool.mutex_);
-      ++pool.free_places_;
+      ++pool.free_slots_;
       if (process) pool.idle_.push_back(std::move(process));
-      pool.place_freed_.notify_one();
+      pool.slot_freed_.notify_one();
     }
     CompilerProcesses& pool;
     std::unique_ptr<PipedProcess> process;
   };
 
   // A process that ends is replaced once: it may have been ended from outside. A text that crashes two of them is a
-  // text that does not compile; what else can happen to a process is the world's doing and says nothing about the text.
+  // text that does not compile; what else can happen to a process is a matter of the environment and says nothing about
+  // the text.
   Result<Compilation> CompileElsewhere(std::unique_ptr<PipedProcess>& process, const Source& source,
                                        std::string_view architecture) {
     std::string end;
@@ -148,8 +149,8 @@ class CompilerProcesses : public Compiler {
   std::mutex here_mutex_;
   const std::vector<std::string> command_;
   std::mutex mutex_;
-  std::condition_variable place_freed_;
-  int free_places_;
+  std::condition_variable slot_freed_;
+  int free_slots_;
   std::vector<std::unique_ptr<PipedProcess>> idle_;
 };
 
@@ -171,7 +172,7 @@ int ServeCompilations(Compiler& compiler, int in, int out) {
     source.entry = reader.GetString();
     const std::string architecture = reader.GetString();
     if (reader.failed() || reader.remaining() != 0) return 1;
-    // Whoever asked has given up by then, or is gone.
+    // The asking process has given up by then, or is gone.
     ::alarm(unsigned(kLimit.count()) + 10);
     const std::string answer = EncodeAnswer(compiler.Compile(source, architecture));
     ::alarm(0);

@@ -13,7 +13,7 @@ bool Exists(const fs::path& path) {
   return fs::exists(path, error);
 }
 
-// Of a CUTLASS tree.
+// The include folders of a CUTLASS tree.
 std::vector<fs::path> IncludesOf(const fs::path& tree) {
   if (!Exists(tree / "include/cutlass/cutlass.h")) return {};
   std::vector<fs::path> includes = {tree / "include"};

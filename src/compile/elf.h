@@ -30,7 +30,7 @@ struct ElfSymbol {
   uint64_t size = 0;
 };
 
-// What the loader is to write: at `address`, by `type`, from a dynamic symbol and a number.
+// A relocation: the loader writes at `address`, by `type`, from a dynamic symbol and a number.
 struct ElfRelocation {
   uint64_t address = 0;
   uint32_t type = 0;

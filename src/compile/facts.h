@@ -21,7 +21,7 @@ struct KernelFacts {
   CodeFacts facts;
 };
 Result<std::vector<KernelFacts>> ReadAllCodeFacts(std::span<const uint8_t> cubin);
-// What several kernels are together: instructions summed up, resources of the greediest.
+// Combines several kernels: the sum of instructions, the maximum of each resource.
 void Include(const CodeFacts& more, CodeFacts& facts);
 
 // Puts a compiler's cubin with its facts into the compilation. A cubin without the entry is a candidate that failed to

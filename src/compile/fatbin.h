@@ -15,12 +15,12 @@
 namespace gemmsmith {
 
 inline constexpr uint32_t kFatbinMagic = 0xba55ed50;
-// What the host's side hands to the runtime, in a section .nvFatBinSegment: {magic, u32 1, pointer to the container,
-// pointer}.
+// The record that host code passes to the runtime, in a section .nvFatBinSegment: {magic, u32 1, pointer to the
+// container, pointer}.
 inline constexpr uint32_t kFatbinWrapperMagic = 0x466243b1;
 
 inline constexpr uint64_t kContainerHeaderBytes = 16;
-// Of a container with its header, as that says; only the header is read.
+// The size of a container with its header, by its header; reads nothing else.
 uint64_t ContainerBytes(const void* container);
 
 // Every cubin of a .nv_fatbin section. DataLoss for anything else in there: PTX, which a driver would compile into we

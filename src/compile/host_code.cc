@@ -29,7 +29,7 @@ Prefixes ReadPrefixes(Bytes code) {
   return prefixes;
 }
 
-// What follows the opcode: a ModRM byte with its address, and so many bytes of constants.
+// The operands after the opcode: a ModRM byte with its address, and so many bytes of constants.
 struct Operands {
   bool valid = true;
   bool modrm = false;
@@ -242,7 +242,7 @@ class FollowedCode {
         targets_.push_back(target);
     }
   }
-  // What is jumped to in the middle of an instruction is one of its own, and soon meets the others again.
+  // A jump into the middle of an instruction decodes other instructions, which soon meet the first ones again.
   bool HidesAnEntry(uint64_t at) const {
     for (int followed = 0; followed < 16 && at < code_.size() && !is_instruction_[at]; ++followed) {
       const Bytes rest = code_.subspan(at);

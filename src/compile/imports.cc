@@ -20,7 +20,7 @@ constexpr std::string_view kRuntime[] = {
     "__cudaPushCallConfiguration", "__cudaPopCallConfiguration", "__cudaRegisterFatBinary",
     "__cudaRegisterFatBinaryEnd", "__cudaUnregisterFatBinary", "__cudaRegisterFunction", "__cudaRegisterVar",
     "__cudaInitModule",
-    // What a kernel and a device are like.
+    // Queries of attributes of kernels and devices.
     "cudaFuncSetAttribute", "cudaFuncGetAttributes", "cudaFuncSetCacheConfig", "cudaGetDevice", "cudaGetDeviceCount",
     "cudaDeviceGetLimit", "cudaDeviceGetAttribute", "cudaGetDeviceProperties", "cudaGetDeviceProperties_v2",
     "cudaDriverGetVersion", "cudaRuntimeGetVersion", "cudaOccupancyMaxActiveBlocksPerMultiprocessor",
@@ -50,7 +50,7 @@ constexpr std::string_view kLibrary[] = {
     // Locks, which are idle with one thread.
     "pthread_mutex_lock", "pthread_mutex_unlock", "pthread_once", "__once_proxy", "__pthread_key_create"};
 
-// What g++ calls for arithmetic that x86-64 lacks (libgcc).
+// Functions of libgcc that g++ calls for arithmetic that x86-64 lacks.
 constexpr std::string_view kArithmetic[] = {
     "__udivti3",     "__umodti3",     "__divti3",     "__modti3",     "__udivmodti4",  "__divmodti4",   "__multi3",
     "__popcountdi2", "__popcountti2", "__clzti2",     "__ctzti2",     "__extendhfsf2", "__extendhfdf2", "__truncsfhf2",

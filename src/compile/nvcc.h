@@ -1,4 +1,4 @@
-// What is common to everything that nvcc is asked for.
+// Parts that all uses of nvcc share.
 #pragma once
 
 #include <filesystem>

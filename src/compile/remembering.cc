@@ -34,11 +34,11 @@ class RememberingCompiler : public Compiler {
     const Hash128 key = KeyOf(source, architecture);
     std::unique_lock lock(mutex_);
     if (const auto known = entries_.find(key); known != entries_.end()) {
-      const std::shared_ptr<Entry> entry = known->second;
+      const std::shared_ptr<RememberedText> entry = known->second;
       finished_.wait(lock, [&] { return entry->result.has_value(); });
       return Again(*entry);
     }
-    const auto entry = std::make_shared<Entry>();
+    const auto entry = std::make_shared<RememberedText>();
     entries_.emplace(key, entry);
     lock.unlock();
     Result<Compilation> result = compiler_->Compile(source, architecture);
@@ -55,13 +55,13 @@ class RememberingCompiler : public Compiler {
   std::string Identity() const override { return compiler_->Identity(); }
 
  private:
-  struct Entry {
+  struct RememberedText {
     std::optional<Result<Compilation>> result;          // nothing: under way
     std::optional<std::list<Hash128>::iterator> place;  // in recent_; nothing: not kept
   };
 
   // With the lock held, as all below.
-  Result<Compilation> Again(Entry& entry) {
+  Result<Compilation> Again(RememberedText& entry) {
     if (entry.place) recent_.splice(recent_.begin(), recent_, *entry.place);
     Result<Compilation> result = *entry.result;
     if (result.ok()) {
@@ -71,7 +71,7 @@ class RememberingCompiler : public Compiler {
     return result;
   }
 
-  void Keep(const Hash128& key, Entry& entry) {
+  void Keep(const Hash128& key, RememberedText& entry) {
     entry.place = recent_.insert(recent_.begin(), key);
     bytes_ += BytesOf(**entry.result);
     while (bytes_ > max_bytes_) {
@@ -87,7 +87,7 @@ class RememberingCompiler : public Compiler {
   const size_t max_bytes_;
   std::mutex mutex_;
   std::condition_variable finished_;
-  std::map<Hash128, std::shared_ptr<Entry>> entries_;
+  std::map<Hash128, std::shared_ptr<RememberedText>> entries_;
   std::list<Hash128> recent_;  // what is kept, the one asked for last in front
   size_t bytes_ = 0;
 };

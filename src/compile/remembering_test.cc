@@ -15,7 +15,7 @@ class CountedCompiler : public Compiler {
   Result<Compilation> Compile(const Source& source, std::string_view architecture) override {
     const int call = ++calls_;
     if (source.text == "slow") std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    if (source.text == "broken world" && call == 1) return IoError("no space");
+    if (source.text == "broken environment" && call == 1) return IoError("no space");
     Compilation compilation{.succeeded = true, .log = std::string(architecture), .seconds = 0.5};
     compilation.binary.entry = source.entry;
     compilation.binary.cubin.resize(1000, uint8_t(source.text.size()));
@@ -70,8 +70,8 @@ TEST_F(RememberingTest, ManyThreadsThatAskAtOnceCompileOnce) {
 
 TEST_F(RememberingTest, AFailureOfTheWorldIsNotRemembered) {
   const auto compiler = Open(1 << 20);
-  EXPECT_EQ(compiler->Compile({"broken world", "entry"}, "sm_90a").status().message(), "no space");
-  EXPECT_TRUE(compiler->Compile({"broken world", "entry"}, "sm_90a").ok());
+  EXPECT_EQ(compiler->Compile({"broken environment", "entry"}, "sm_90a").status().message(), "no space");
+  EXPECT_TRUE(compiler->Compile({"broken environment", "entry"}, "sm_90a").ok());
 }
 
 TEST_F(RememberingTest, TheOneAskedForLongestAgoIsForgottenFirst) {

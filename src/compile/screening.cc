@@ -19,8 +19,8 @@ using Reasons = std::vector<std::string>;
 
 constexpr std::string_view kEntry = "gemm", kDescriptor = "gemmsmith_descriptor_v1";
 constexpr size_t kMaxDescriptor = 256;
-// What the C library's own crti and crtn make of these sections, with the landing pads of newer ones.
-constexpr uint64_t kMostInitBytes = 27, kMostFiniBytes = 13;
+// The size of these sections from the C library's crti and crtn, with the landing pads of newer ones.
+constexpr uint64_t kMaxInitBytes = 27, kMaxFiniBytes = 13;
 // Counters and semaphores of multi-kernel sources are small; results that are kept are not.
 constexpr uint64_t kMaxGlobalBytes = 64 << 10;
 
@@ -74,7 +74,7 @@ std::string_view NameOfFunctionAt(const ElfFile& file, uint64_t address) {
   return "";
 }
 
-// What g++ and nvcc have run at loading: the registration of kernels, and constructors of global objects.
+// Functions that g++ and nvcc run at loading: registration of kernels, and constructors of global objects.
 bool IsOrdinaryConstructor(std::string_view name) {
   return name == "frame_dummy" || name.find("__sti____cudaRegisterAll") != std::string_view::npos ||
          name.starts_with("_GLOBAL__sub_I_");
@@ -84,8 +84,8 @@ void ScreenConstructors(const ElfFile& file, Reasons& reasons) {
   const ElfSection* array = nullptr;
   for (const ElfSection& section : file.sections()) {
     if (section.type == SHT_INIT_ARRAY) array = &section;
-    if ((section.name == ".init" && section.size > kMostInitBytes) ||
-        (section.name == ".fini" && section.size > kMostFiniBytes))
+    if ((section.name == ".init" && section.size > kMaxInitBytes) ||
+        (section.name == ".fini" && section.size > kMaxFiniBytes))
       reasons.push_back(fmt::format("has code of its own in section {}, which the loader runs", section.name));
     if (section.type == SHT_PREINIT_ARRAY) reasons.push_back("runs code before anything is loaded");
   }
@@ -195,8 +195,8 @@ Result<std::string> ReadDescriptor(Bytes object) {
 }
 
 std::vector<std::string> ScreenSharedObject(Bytes object) {
-  if (object.size() > kMostObjectBytes)
-    return {fmt::format("has {} bytes, of which {} are allowed", object.size(), kMostObjectBytes)};
+  if (object.size() > kMaxObjectBytes)
+    return {fmt::format("has {} bytes, of which {} are allowed", object.size(), kMaxObjectBytes)};
   const Result<ElfFile> file = ElfFile::Parse(object);
   if (!file.ok()) return {file.status().message()};
   Reasons reasons;

@@ -1,6 +1,6 @@
-// What a built shared object says about itself before it runs: whether it is what the free-form contract asks for, and
-// whether it reaches for things that no launcher of a kernel needs. docs/free_form.md lists both. Security does not
-// rest on this (the sandbox is there for that); it refuses early, and in words.
+// Checks a built shared object before it runs: against the free-form contract, and for access that no launcher of a
+// kernel needs. docs/free_form.md lists both. Security rests on the sandbox; this check refuses early and gives
+// reasons.
 #pragma once
 
 #include <cstdint>

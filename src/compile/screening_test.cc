@@ -126,7 +126,7 @@ TEST(ScreenSharedObject, RefusesMachineCodeInAnotherPlace) {
 }
 
 TEST(ScreenSharedObject, RefusesWhatIsTooLargeToBeSent) {
-  EXPECT_TRUE(Mentions(ScreenSharedObject(std::vector<uint8_t>(kMostObjectBytes + 1)), "67108864 are allowed"));
+  EXPECT_TRUE(Mentions(ScreenSharedObject(std::vector<uint8_t>(kMaxObjectBytes + 1)), "67108864 are allowed"));
 }
 
 TEST(ScreenSharedObject, TakesAnyBytes) {

@@ -47,7 +47,7 @@ Sandbox SandboxFor(const fs::path& nvcc, const fs::path& folder, const std::vect
   sandbox.writable = folder;
   sandbox.forbidden = SystemCalls::kBuild;
   sandbox.memory_bytes = uint64_t{8} << 30;
-  sandbox.file_bytes = kMostObjectBytes;
+  sandbox.file_bytes = kMaxObjectBytes;
   sandbox.max_processes = 64;
   sandbox.cpu_seconds = double(kSharedObjectLimit.count());
   return sandbox;
@@ -80,7 +80,7 @@ class SandboxedNvcc : public ObjectCompiler {
     ASSIGN_OR_RETURN(const std::vector<std::string> command,
                      SandboxedCommand(SandboxFor(nvcc_.program, folder.path(), includes_), Command(architecture)));
     ASSIGN_OR_RETURN(const ProcessResult process, RunProcess(command, kSharedObjectLimit));
-    if (process.exit_code != 0) RETURN_IF_ERROR(WorldIsWell(process, folder.path()));
+    if (process.exit_code != 0) RETURN_IF_ERROR(CheckEnvironment(process, folder.path()));
     ASSIGN_OR_RETURN(ObjectCompilation compilation, Judge(process, folder.path()));
     compilation.seconds = SecondsSince(start);
     return compilation;
@@ -106,12 +106,12 @@ class SandboxedNvcc : public ObjectCompiler {
     return command;
   }
 
-  // What a source has its compiler say of the machine proves nothing: so a full disk must be full, and a sandbox that
-  // does not come up must not come up for others either.
-  Status WorldIsWell(const ProcessResult& process, const fs::path& folder) const {
+  // A source controls the compiler's messages, so they prove nothing about the machine. A full disk must be found full,
+  // and a sandbox that failed must fail for another command too.
+  Status CheckEnvironment(const ProcessResult& process, const fs::path& folder) const {
     std::error_code unknown;
     const fs::space_info space = fs::space(folder, unknown);
-    const bool is_full = !unknown && space.available < kMostObjectBytes;
+    const bool is_full = !unknown && space.available < kMaxObjectBytes;
     const bool says_so = process.output.find("No space left on device") != std::string::npos;
     if (is_full && says_so)
       return IoError(fmt::format("nvcc failed: {}", LastLine(WithoutFolder(process.output, folder))));
@@ -162,7 +162,7 @@ class CachedObjectCompiler : public ObjectCompiler {
       return compilation;
     }
     ASSIGN_OR_RETURN(ObjectCompilation compilation, compiler_->Compile(text, architecture));
-    // What does not compile may have met a limit that is not its own: it is tried again.
+    // A failed compilation may have met a limit that others caused, so it is tried again.
     if (compilation.object) store_.Keep(key, {true, compilation.log, compilation.object->bytes});
     return compilation;
   }

@@ -16,7 +16,7 @@
 namespace gemmsmith {
 
 // Objects are sent to judges whole; those of CUTLASS have some MiB.
-inline constexpr uint64_t kMostObjectBytes = uint64_t{64} << 20;
+inline constexpr uint64_t kMaxObjectBytes = uint64_t{64} << 20;
 
 // A text that does not compile is an everyday value: no object, and the compiler's words.
 struct ObjectCompilation {
@@ -29,7 +29,7 @@ struct ObjectCompilation {
 class ObjectCompiler {
  public:
   virtual ~ObjectCompiler() = default;
-  // A Status only where the world failed (no toolchain, no sandbox, disk full). architecture: "sm_90a".
+  // Returns a Status only if the environment failed (no toolchain, no sandbox, disk full). architecture: "sm_90a".
   virtual Result<ObjectCompilation> Compile(const std::string& text, std::string_view architecture) = 0;
   // Compiler and version, flags and the CUTLASS that texts may include.
   virtual std::string Identity() const = 0;

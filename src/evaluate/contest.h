@@ -1,4 +1,4 @@
-// The timing of an exchange: everyone who races, on every clock that is wanted, one race a clock.
+// The timing of an exchange: one race of all candidates and baselines on each requested clock.
 #pragma once
 
 #include <map>
@@ -8,22 +8,22 @@
 #include <vector>
 
 #include "evaluate/baseline/baseline.h"
+#include "evaluate/gpu_tools.h"
 #include "evaluate/isolate/judge.h"
 #include "evaluate/time/device_clock.h"
-#include "evaluate/workshop.h"
 
 namespace gemmsmith {
 
 // Whether the clock times graphs, or single calls.
 bool IsOfGraphs(Clock clock);
 
-// Whoever is timed.
-struct Racer {
+// A candidate or a baseline as all clocks time it.
+struct TimedCall {
   std::string name = "ours";
-  int candidate = -1;        // its place in the list; -1: a rival
+  int candidate = -1;        // its place in the list; -1: a baseline
   Layout layout = kTn;       // a candidate's
-  bool is_decisive = false;  // a rival that the early stop looks at
-  bool is_hopeless = false;  // a candidate so slow that a screen need not know how slow
+  bool is_decisive = false;  // a baseline that the early stop looks at
+  bool is_hopeless = false;  // a candidate far slower than the baselines: a screen need not time it exactly
   double call_ns = 0;        // roughly
   PutCall call;              // through the ordinary host path
   // For the clocks of the device that it takes part in. kDeviceChained is raced together with kDevice; kEnergy replays
@@ -32,12 +32,12 @@ struct Racer {
 };
 
 // Baselines as they race on all clocks, with their graphs for such batches.
-std::vector<Racer> RacersOf(std::span<const Baseline* const> rivals, Batch batch);
+std::vector<TimedCall> TimedCallsOf(std::span<const Baseline* const> baselines, Batch batch);
 
-// What times these, in turns and not settled; its entrants are the racers. Not for kDeviceChained, and kDeviceCold
-// needs a sweep.
-Result<std::unique_ptr<RoundClock>> MakeRoundClock(const Workshop& workshop, const ProblemMessage& problem,
-                                                   std::span<const Racer> racers, Clock clock,
+// What times these, in alternation and not in steady state; its entries are the calls. Not for kDeviceChained, and
+// kDeviceCold needs a sweep.
+Result<std::unique_ptr<RoundClock>> MakeRoundClock(const GpuTools& tools, const ProblemMessage& problem,
+                                                   std::span<const TimedCall> timed_calls, Clock clock,
                                                    const PutCall& sweep = {});
 
 // The test of the output of what was timed on this clock: "timed_output", "chained_output", "cold_output",
@@ -45,14 +45,15 @@ Result<std::unique_ptr<RoundClock>> MakeRoundClock(const Workshop& workshop, con
 std::string OutputTestOf(Clock clock);
 
 struct ContestResult {
-  std::vector<std::vector<Timing>> timings;          // by racer
-  std::vector<std::vector<Comparison>> comparisons;  // by racer, as Race() gives them
+  std::vector<std::vector<Timing>> timings;          // by call
+  std::vector<std::vector<Comparison>> comparisons;  // by call, as Race() gives them
   RunConditions conditions;
 };
 
-// The races of the problem's clocks, one after the other. `sweep` empties L2; it is needed for kDeviceCold only. A
-// Status where the GPU or the machine failed, whoever's kernel it was.
-Result<ContestResult> RunContest(const Workshop& workshop, const ProblemMessage& problem, std::span<const Racer> racers,
-                                 const PutCall& sweep, const StepListener& on_step);
+// The races of the problem's clocks, one after the other. `sweep` empties L2; it is needed for kDeviceCold only.
+// Returns a Status if the GPU or the machine failed.
+Result<ContestResult> RunContest(const GpuTools& tools, const ProblemMessage& problem,
+                                 std::span<const TimedCall> timed_calls, const PutCall& sweep,
+                                 const StepListener& on_step);
 
 }  // namespace gemmsmith

@@ -1,5 +1,5 @@
-// What a profiler saw while a candidate ran: a fixed set of numbers, each with its unit, its definition and the one
-// place it comes from. docs/counters.md says what good values look like.
+// Counters of a candidate's run: a fixed set, each with a unit, a definition and one source. docs/counters.md says what
+// good values look like.
 #pragma once
 
 #include <array>
@@ -50,7 +50,7 @@ enum class Counter : uint8_t {
 inline constexpr Counter kLastCounter = Counter::kStallNotSelected;
 inline constexpr size_t kCounterCount = size_t(kLastCounter) + 1;
 
-// What becomes of the values of several kernels that one call launches.
+// How the values of several kernels of one call are combined.
 enum class Combining : uint8_t {
   kSum,
   kByDuration,      // their mean, each weighted by how long its kernel took
@@ -93,8 +93,8 @@ class Counters {
   std::array<std::optional<double>, kCounterCount> values_;
 };
 
-// Of all kernels of one call. What one of them lacks is absent, and so is what needs a weight that one of them lacks;
-// what they lack is not said.
+// Combines all kernels of one call. A counter is absent if a kernel lacks it or the weight it needs. The result does
+// not say what the kernels lack.
 Counters Combine(std::span<const Counters> kernels);
 
 }  // namespace gemmsmith

@@ -2,9 +2,9 @@
 
 namespace gemmsmith {
 
-std::vector<Result<Outcome>> Evaluator::EvaluateTogether(std::span<const Contender> contenders) {
+std::vector<Result<Outcome>> Evaluator::EvaluateTogether(std::span<const Candidate> candidates) {
   std::vector<Result<Outcome>> outcomes;
-  for (const Contender& contender : contenders) outcomes.push_back(Evaluate(contender.request, contender.candidate));
+  for (const Candidate& candidate : candidates) outcomes.push_back(Evaluate(candidate.request, candidate.prepared));
   return outcomes;
 }
 

@@ -40,9 +40,9 @@ Result<PreparedCandidate> Prepare(const EvaluationRequest& request, const Device
 // operands shared with it for good, so its operands are never out of L2.
 Status SourcesAreTimedOn(const ClockSet& clocks);
 
-struct Contender {
+struct Candidate {
   EvaluationRequest request;
-  PreparedCandidate candidate;
+  PreparedCandidate prepared;
 };
 
 class Evaluator {
@@ -55,9 +55,9 @@ class Evaluator {
   virtual Result<Outcome> Evaluate(const EvaluationRequest& request, const PreparedCandidate& candidate) = 0;
   // Judges several candidates on the same terms; the layouts of packed A and B may differ. They are timed in one race
   // where the evaluator can, else one after the other. Returns an answer for each, in the same order.
-  virtual std::vector<Result<Outcome>> EvaluateTogether(std::span<const Contender> contenders);
+  virtual std::vector<Result<Outcome>> EvaluateTogether(std::span<const Candidate> candidates);
   // Races the baselines of the request on its clocks and in its protocol; its subject is ignored. The outcome is
-  // kMeasured without times of ours: it compares every contender with the AutoTuning baselines of the race. Unavailable
+  // kMeasured without times of ours: it compares every baseline with the AutoTuning baselines of the race. Unavailable
   // where the evaluator cannot.
   virtual Result<Outcome> RaceBaselines(const EvaluationRequest& request);
   // Device, driver and libraries of the judgement. The caller that compiles fills in the toolchain.

@@ -37,21 +37,21 @@ class EvaluatorGpuTest : public TestWithWorker {
     return outcome.ok() ? *outcome : Outcome{};
   }
 
-  static std::vector<Outcome> JudgeTogether(const std::vector<Contender>& contenders) {
+  static std::vector<Outcome> JudgeTogether(const std::vector<Candidate>& candidates) {
     std::vector<Outcome> outcomes;
-    for (Result<Outcome>& outcome : evaluator_->EvaluateTogether(contenders)) {
+    for (Result<Outcome>& outcome : evaluator_->EvaluateTogether(candidates)) {
       EXPECT_TRUE(outcome.ok()) << outcome.status().message();
       outcomes.push_back(outcome.ok() ? *std::move(outcome) : Outcome{});
     }
     return outcomes;
   }
   // Compiled on every core.
-  static std::vector<Contender> ContendersFor(const std::vector<EvaluationRequest>& requests) {
-    std::vector<Contender> contenders(requests.size());
-    ForEachOnAllCores(requests.size(), [&](size_t at) { contenders[at] = ContenderFor(requests[at]); });
-    return contenders;
+  static std::vector<Candidate> CandidatesFor(const std::vector<EvaluationRequest>& requests) {
+    std::vector<Candidate> candidates(requests.size());
+    ForEachOnAllCores(requests.size(), [&](size_t at) { candidates[at] = CandidateFor(requests[at]); });
+    return candidates;
   }
-  static Contender ContenderFor(const EvaluationRequest& request) {
+  static Candidate CandidateFor(const EvaluationRequest& request) {
     Result<PreparedCandidate> candidate = Prepare(request, evaluator_->device(), *compiler_);
     EXPECT_TRUE(candidate.ok()) << candidate.status().message();
     return {request, candidate.ok() ? *std::move(candidate) : PreparedCandidate{.ended = Outcome{}}};
@@ -180,7 +180,7 @@ const std::vector<GemmKind> kKinds = {
 // A test each kind of problem, so that several GPUs can share them.
 class CoveringSet : public EvaluatorGpuTest, public testing::WithParamInterface<size_t> {};
 
-// Every plan meets every shape; the kinds of problem take turns, and at home all of them have one.
+// Every plan meets every shape; the kinds of problem alternate, and at home all of them have one.
 TEST_P(CoveringSet, IsRightOnSixtyShapes) {
   const size_t kind = GetParam();
   const std::vector<Plan> plans = CoveringPlansOfAllShapes(evaluator_->device());
@@ -193,10 +193,10 @@ TEST_P(CoveringSet, IsRightOnSixtyShapes) {
     for (size_t p = 0; p < plans.size(); ++p)
       if ((s + kind + p) % kKinds.size() == 0 || IsHome(shapes[s]) || PlansOfLongOperands().contains(plans[p]))
         due.push_back(plans[p]);
-    const std::vector<Contender> contenders = ContendersFor(RequestsFor({shapes[s], kKinds[kind]}, due));
-    const std::vector<Outcome> outcomes = JudgeTogether(contenders);
-    for (size_t i = 0; i < contenders.size(); ++i) {
-      const EvaluationRequest& request = contenders[i].request;
+    const std::vector<Candidate> candidates = CandidatesFor(RequestsFor({shapes[s], kKinds[kind]}, due));
+    const std::vector<Outcome> outcomes = JudgeTogether(candidates);
+    for (size_t i = 0; i < candidates.size(); ++i) {
+      const EvaluationRequest& request = candidates[i].request;
       const Outcome& outcome = outcomes[i];
       ++counts[{request.plan().family, outcome.kind}];
       if (outcome.kind != OutcomeKind::kIllegal) legal.insert(request.plan());
@@ -229,9 +229,9 @@ TEST_F(EvaluatorGpuTest, ACoveringSetOfPlansIsRightWhereSumsAreF16) {
   std::set<Plan> verified;
   for (Gemm& gemm : gemms) {
     gemm.kind.accumulation = Accumulation::kF16;
-    const std::vector<Contender> contenders = ContendersFor(RequestsFor(gemm, plans));
-    const std::vector<Outcome> outcomes = JudgeTogether(contenders);
-    for (size_t i = 0; i < contenders.size(); ++i) {
+    const std::vector<Candidate> candidates = CandidatesFor(RequestsFor(gemm, plans));
+    const std::vector<Outcome> outcomes = JudgeTogether(candidates);
+    for (size_t i = 0; i < candidates.size(); ++i) {
       EXPECT_TRUE(IsRightOrCannotRun(outcomes[i]))
           << Print(gemm) << " | " << Print(plans[i]) << " | " << outcomes[i].stage << ": " << outcomes[i].reason;
       if (outcomes[i].kind == OutcomeKind::kVerified) verified.insert(plans[i]);
@@ -268,9 +268,9 @@ TEST_F(EvaluatorGpuTest, ClustersThatReachBeyondCStoreNothingThere) {
 // ---------------------------------------------------------------------------------------------------
 
 // A plain kernel for tn and f16 that works with any grid, with three places where it can be broken.
-PreparedCandidate Candidate(Compiler& compiler, const Device& device, const std::string& before,
-                            const std::string& k_end, const std::string& each_step, const std::string& store,
-                            const std::string& after) {
+PreparedCandidate MakeCandidate(Compiler& compiler, const Device& device, const std::string& before,
+                                const std::string& k_end, const std::string& each_step, const std::string& store,
+                                const std::string& after) {
   constexpr std::string_view kText = R"(
 typedef unsigned short u16;
 struct GemmArguments {{ u16* a; u16* b; u16* c; unsigned* workspace; int m, n, k, lda, ldb, ldc; }};
@@ -324,8 +324,8 @@ EvaluationRequest BrokenRequest() {
 class BrokenKernel : public EvaluatorGpuTest, public testing::WithParamInterface<Broken> {
  protected:
   static Outcome Run(const Broken& broken) {
-    return Judge(BrokenRequest(), Candidate(*compiler_, evaluator_->device(), broken.before, broken.k_end,
-                                            broken.each_step, broken.store, broken.after));
+    return Judge(BrokenRequest(), MakeCandidate(*compiler_, evaluator_->device(), broken.before, broken.k_end,
+                                                broken.each_step, broken.store, broken.after));
   }
 };
 
@@ -397,7 +397,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST_F(EvaluatorGpuTest, AKernelThatNeverEndsIsKilledWithinItsLimitAndASecond) {
   const EvaluationRequest request = Request({{48, 40, 1024}, {kTn}});
   const auto candidate = [&](const char* before) {
-    return Candidate(*compiler_, evaluator_->device(), before, "g.k", "", "*c = Narrow(sum);", "");
+    return MakeCandidate(*compiler_, evaluator_->device(), before, "g.k", "", "*c = Narrow(sum);", "");
   };
   const PreparedCandidate honest = candidate("");
   const PreparedCandidate endless = candidate("while (((volatile u16*)g.a)[0] != 0x1234) {}");
@@ -419,14 +419,14 @@ std::vector<OutcomeKind> KindsOf(const std::vector<Outcome>& outcomes) {
 }
 
 TEST_F(EvaluatorGpuTest, ABrokenKernelInAListCostsNobodyElseAnOutcome) {
-  const auto contender = [&](const char* before, const char* store, const char* after = "") {
-    return Contender{BrokenRequest(), Candidate(*compiler_, evaluator_->device(), before, "g.k", "", store, after)};
+  const auto candidate = [&](const char* before, const char* store, const char* after = "") {
+    return Candidate{BrokenRequest(), MakeCandidate(*compiler_, evaluator_->device(), before, "g.k", "", store, after)};
   };
   const char* const store = "*c = Narrow(sum);";
-  const Contender good = contender("", store), wrong = contender("", ""),
-                  trap = contender("asm volatile(\"trap;\");", store),
-                  endless = contender("while (((volatile u16*)g.a)[0] != 0x1234) {}", store),
-                  greedy = contender("", store, "if (first == 0) g.a[0] ^= 1;");
+  const Candidate good = candidate("", store), wrong = candidate("", ""),
+                  trap = candidate("asm volatile(\"trap;\");", store),
+                  endless = candidate("while (((volatile u16*)g.a)[0] != 0x1234) {}", store),
+                  greedy = candidate("", store, "if (first == 0) g.a[0] ^= 1;");
   constexpr OutcomeKind kGood = OutcomeKind::kMeasured;
   EXPECT_EQ(KindsOf(JudgeTogether({good, wrong, endless, good})),
             (std::vector{kGood, kBad, OutcomeKind::kTimedOut, kGood}));
@@ -441,7 +441,7 @@ TEST_F(EvaluatorGpuTest, ABrokenKernelInAListCostsNobodyElseAnOutcome) {
 // The worker drops what it holds of other problems and makes it anew.
 TEST_F(EvaluatorGpuTest, DamageToOneProblemLeavesTheOthersJudged) {
   const auto candidate = [&](const char* after) {
-    return Candidate(*compiler_, evaluator_->device(), "", "g.k", "", "*c = Narrow(sum);", after);
+    return MakeCandidate(*compiler_, evaluator_->device(), "", "g.k", "", "*c = Narrow(sum);", after);
   };
   const PreparedCandidate good = candidate(""), greedy = candidate("if (first == 0) g.a[0] ^= 1;");
   const EvaluationRequest other = Request({{40, 48, 512}, {kTn}});
@@ -459,10 +459,10 @@ TEST_F(EvaluatorGpuTest, DamageToOneProblemLeavesTheOthersJudged) {
 TEST_F(EvaluatorGpuTest, WhatGoesWrongInARaceCostsNobodyElseAnOutcomeEither) {
   const auto after_eight_calls = [&](const std::string& act) {
     const std::string before = "static unsigned calls; if (first == 0 && atomicAdd(&calls, 1u) > 8) " + act;
-    return Contender{BrokenRequest(),
-                     Candidate(*compiler_, evaluator_->device(), before, "g.k", "", "*c = Narrow(sum);", "")};
+    return Candidate{BrokenRequest(),
+                     MakeCandidate(*compiler_, evaluator_->device(), before, "g.k", "", "*c = Narrow(sum);", "")};
   };
-  const Contender good = after_eight_calls("{}"),
+  const Candidate good = after_eight_calls("{}"),
                   endless = after_eight_calls("while (((volatile u16*)g.a)[0] != 0x1234) {}"),
                   crashing = after_eight_calls("asm volatile(\"trap;\");"),
                   greedy = after_eight_calls("g.b[0] = 0x1234;");
@@ -478,8 +478,8 @@ TEST_F(EvaluatorGpuTest, WhatGoesWrongInARaceCostsNobodyElseAnOutcomeEither) {
 }
 
 TEST_F(EvaluatorGpuTest, ThoseOfOneListShareTheirBaselinesSamples) {
-  const Contender contender = ContenderFor(Request({{256, 256, 512}, {kTn}}));
-  const std::vector<Outcome> outcomes = JudgeTogether({contender, contender, contender});
+  const Candidate candidate = CandidateFor(Request({{256, 256, 512}, {kTn}}));
+  const std::vector<Outcome> outcomes = JudgeTogether({candidate, candidate, candidate});
   for (const Outcome& outcome : outcomes) {
     ASSERT_EQ(outcome.kind, OutcomeKind::kMeasured) << outcome.stage << ": " << outcome.reason;
     EXPECT_EQ(outcome.comparisons.size(), 2u);
@@ -489,19 +489,19 @@ TEST_F(EvaluatorGpuTest, ThoseOfOneListShareTheirBaselinesSamples) {
 }
 
 TEST_F(EvaluatorGpuTest, PlansThatMayChainAreTimedOnBothClocks) {
-  std::vector<Contender> contenders;
+  std::vector<Candidate> candidates;
   for (const char* text : {"direct", "direct warps_k=8", "wgmma", "wgmma split=2"})
     for (const char* trigger : {"early", "late", "last"}) {
       EvaluationRequest request = Request({{512, 512, 1024}, {kTn}});
       const Result<Plan> plan = ParsePlan(fmt::format("{} trigger={}", text, trigger));
       ASSERT_TRUE(plan.ok()) << plan.status().message();
       request.subject = *plan;
-      contenders.push_back(ContenderFor(request));
+      candidates.push_back(CandidateFor(request));
     }
-  const std::vector<Outcome> outcomes = JudgeTogether(contenders);
+  const std::vector<Outcome> outcomes = JudgeTogether(candidates);
   for (size_t i = 0; i < outcomes.size(); ++i) {
     const Outcome& outcome = outcomes[i];
-    const std::string plan = Print(contenders[i].request.plan());
+    const std::string plan = Print(candidates[i].request.plan());
     ASSERT_EQ(outcome.kind, OutcomeKind::kMeasured) << plan << ": " << outcome.stage << ": " << outcome.reason;
     const Timing* const chained = outcome.Find("ours", Clock::kDeviceChained);
     ASSERT_NE(chained, nullptr) << plan;
@@ -514,7 +514,7 @@ TEST_F(EvaluatorGpuTest, PlansThatMayChainAreTimedOnBothClocks) {
 TEST_F(EvaluatorGpuTest, AHeatLeavesFourWithTheMostSamples) {
   EvaluationRequest request = Request({{256, 256, 512}, {kTn}});
   request.protocol = Protocol::kHeat;
-  const std::vector<Outcome> outcomes = JudgeTogether(std::vector<Contender>(16, ContenderFor(request)));
+  const std::vector<Outcome> outcomes = JudgeTogether(std::vector<Candidate>(16, CandidateFor(request)));
   std::map<int, int> by_samples;
   for (const Outcome& outcome : outcomes) {
     ASSERT_EQ(outcome.kind, OutcomeKind::kMeasured) << outcome.stage << ": " << outcome.reason;
@@ -528,9 +528,9 @@ TEST_F(EvaluatorGpuTest, AHeatOfLongCallsIsOfWindowsAndLeavesThree) {
   request.subject = *ParsePlan("wgmma schedule=cooperative tile_m=256 tile_n=128 warpgroups=2 store=tma trigger=late");
   request.protocol = Protocol::kHeat;
   std::map<int, int> by_samples;
-  for (const Outcome& outcome : JudgeTogether(std::vector<Contender>(7, ContenderFor(request)))) {
+  for (const Outcome& outcome : JudgeTogether(std::vector<Candidate>(7, CandidateFor(request)))) {
     ASSERT_EQ(outcome.kind, OutcomeKind::kMeasured) << outcome.stage << ": " << outcome.reason;
-    EXPECT_TRUE(outcome.conditions.is_settled);
+    EXPECT_TRUE(outcome.conditions.in_steady_state);
     EXPECT_EQ(outcome.Find("ours", Clock::kDeviceChained), nullptr);
     ++by_samples[outcome.Find("ours", Clock::kDevice)->sample_count];
   }
@@ -547,9 +547,9 @@ TEST_F(EvaluatorGpuTest, BothLayoutsOfAProblemHaveTheSameBaselines) {
 TEST_F(EvaluatorGpuTest, LayoutsOfAProblemRaceTogetherAndEachIsGivenItsOwnOperands) {
   EvaluationRequest tn = Request({{384, 256, 512}, {kTn}}), nn = Request({{384, 256, 512}, {kNn}});
   tn.protocol = nn.protocol = Protocol::kShort;
-  Contender mistaken = ContenderFor(tn);  // reads B as tn has it
+  Candidate mistaken = CandidateFor(tn);  // reads B as tn has it
   mistaken.request = nn;
-  const std::vector<Outcome> outcomes = JudgeTogether({ContenderFor(nn), ContenderFor(tn), mistaken});
+  const std::vector<Outcome> outcomes = JudgeTogether({CandidateFor(nn), CandidateFor(tn), mistaken});
   EXPECT_EQ(KindsOf(outcomes), (std::vector{OutcomeKind::kMeasured, OutcomeKind::kMeasured, OutcomeKind::kWrong}))
       << outcomes[0].reason << outcomes[1].reason;
   ASSERT_NE(outcomes[0].Find("lt_auto_nn", Clock::kDevice), nullptr);
@@ -566,7 +566,7 @@ TEST_F(EvaluatorGpuTest, WhereAskedForSingleCallsAreTimedOfTheFastestOfEachLayou
       request.clocks = {Clock::kDevice, Clock::kOffline};
       request.calls_of_fastest = true;
     }
-  const std::vector<Outcome> outcomes = JudgeTogether(ContendersFor(requests));
+  const std::vector<Outcome> outcomes = JudgeTogether(CandidatesFor(requests));
   for (size_t first = 0; first < outcomes.size(); first += 2) {
     const bool first_is_faster = outcomes[first].TimeNs() < outcomes[first + 1].TimeNs();
     const Outcome &faster = outcomes[first_is_faster ? first : first + 1],
@@ -597,7 +597,7 @@ TEST_F(EvaluatorGpuTest, CallsTakeAsLongBehindThoroughTestsAsBeforeThem) {
       request.protocol = Protocol::kShort;
       request.subject = *ParsePlan(fmt::format("wgmma {} warpgroups=1 stages=4 trigger=late", tile));
     }
-    for (const Outcome& outcome : JudgeTogether(ContendersFor(requests)))
+    for (const Outcome& outcome : JudgeTogether(CandidatesFor(requests)))
       EXPECT_EQ(outcome.kind, OutcomeKind::kMeasured) << outcome.reason;
   }
   const double after = baseline_ns();
@@ -622,10 +622,10 @@ TEST_F(EvaluatorGpuTest, JudgingOneProblemReportsItsRates) {
   const auto rate = [&](Protocol protocol, size_t count) {
     EvaluationRequest request = Request({{128, 128, 512}, {kTn}});
     request.protocol = protocol;
-    const std::vector<Contender> contenders(count, ContenderFor(request));
-    (void)JudgeTogether({contenders[0]});  // makes the session
+    const std::vector<Candidate> candidates(count, CandidateFor(request));
+    (void)JudgeTogether({candidates[0]});  // makes the session
     const auto start = std::chrono::steady_clock::now();
-    for (const Outcome& outcome : JudgeTogether(contenders)) EXPECT_EQ(outcome.kind, OutcomeKind::kMeasured);
+    for (const Outcome& outcome : JudgeTogether(candidates)) EXPECT_EQ(outcome.kind, OutcomeKind::kMeasured);
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     fmt::print("{}: {:.1f} cells a second\n", Name(protocol), double(count) / seconds);
     RecordProperty(fmt::format("{}_cells_per_second", Name(protocol)), std::to_string(double(count) / seconds));

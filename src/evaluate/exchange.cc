@@ -14,10 +14,10 @@ void Append(const auto& items, auto& to) { to.insert(to.end(), items.begin(), it
 }  // namespace
 
 // A candidate on the GPU. Graphs go before the kernel that they launch.
-struct Exchange::Contestant {
-  int32_t place = 0;  // in the list
+struct Exchange::LoadedCandidate {
+  int32_t index = 0;  // in the list
   const CandidateMessage* message = nullptr;
-  const TestBench* bench = nullptr;  // of its layout
+  const TestSetup* setup = nullptr;  // of its layout
   Kernel kernel;
   const GuardedWorkspace* workspace = nullptr;
   std::map<const Inputs*, GemmParameters> parameters;
@@ -29,135 +29,132 @@ struct Exchange::Contestant {
   Outcome outcome;
 };
 
-Exchange::Exchange(const Workshop& workshop, ProblemSession& session, const ProblemMessage& problem,
+Exchange::Exchange(const GpuTools& tools, ProblemSession& session, const ProblemMessage& problem,
                    std::span<const CandidateMessage> candidates, const StepListener& on_step)
-    : workshop_(workshop),
+    : tools_(tools),
       session_(session),
       problem_(problem),
       candidates_(candidates),
       on_step_(on_step),
-      verifier_(workshop.gpu, workshop.harness) {
+      verifier_(tools.gpu, tools.harness) {
   for (const CandidateMessage& candidate : candidates)
-    if (!benches_.contains(candidate.layout))
-      benches_.emplace(candidate.layout, session.BenchFor(InLayout(problem, candidate.layout), on_step));
-  if (problem.time) rivals_ = session.RivalsFor(problem);
+    if (!setups_.contains(candidate.layout))
+      setups_.emplace(candidate.layout, session.TestSetupFor(InLayout(problem, candidate.layout), on_step));
+  if (problem.time) baselines_ = session.BaselinesFor(problem);
   judgements_.outcomes.resize(candidates.size());
 }
 
 Exchange::~Exchange() {
-  contestants_.clear();
-  workshop_.workspaces.Release();
+  passed_.clear();
+  tools_.workspaces.Release();
 }
 
 Result<Judgements> Exchange::Run() {
   for (size_t i = 0; i < candidates_.size() && !judgements_.worker_is_lost; ++i) RETURN_IF_ERROR(Test(i));
   if (!judgements_.worker_is_lost && problem_.time) RETURN_IF_ERROR(TimeAll());
   if (!judgements_.worker_is_lost && !problem_.time)
-    for (const auto& contestant : contestants_) End(*contestant, OutcomeKind::kVerified, "", "");
+    for (const auto& candidate : passed_) End(*candidate, OutcomeKind::kVerified, "", "");
   if (!judgements_.worker_is_lost && problem_.counters) ReadCounters();
   return std::move(judgements_);
 }
 
-Step Exchange::StepOf(std::string name, const Contestant& contestant) const {
-  return {std::move(name), contestant.place};
+Step Exchange::StepOf(std::string name, const LoadedCandidate& candidate) const {
+  return {std::move(name), candidate.index};
 }
 
-Workplace Exchange::WorkplaceOf(const Contestant& contestant) const {
-  return {contestant.bench->normal, contestant.bench->output, contestant.workspace};
+CallBuffers Exchange::BuffersOf(const LoadedCandidate& candidate) const {
+  return {candidate.setup->normal, candidate.setup->output, candidate.workspace};
 }
 
 // ---- tests
 
-Status Exchange::Load(Contestant& contestant) {
-  const CandidateMessage& message = *contestant.message;
-  const TestBench& bench = *contestant.bench;
-  ASSIGN_OR_RETURN(contestant.kernel, workshop_.gpu.Load(message.cubin, message.entry, message.launch.smem_bytes));
+Status Exchange::Load(LoadedCandidate& candidate) {
+  const CandidateMessage& message = *candidate.message;
+  const TestSetup& setup = *candidate.setup;
+  ASSIGN_OR_RETURN(candidate.kernel, tools_.gpu.Load(message.cubin, message.entry, message.launch.smem_bytes));
   const auto arguments_for = [&](const Gemm& gemm, const Inputs& inputs) {
-    return ArgumentsFor(gemm, inputs.a->data(), inputs.b->data(), bench.output->data(), contestant.workspace->data());
+    return ArgumentsFor(gemm, inputs.a->data(), inputs.b->data(), setup.output->data(), candidate.workspace->data());
   };
-  for (const Inputs* inputs : bench.inputs) {
+  for (const Inputs* inputs : setup.inputs) {
     if (inputs == nullptr) continue;
-    ASSIGN_OR_RETURN(contestant.parameters[inputs],
-                     ParametersFor(contestant, {inputs->a->data(), inputs->b->data(), bench.output->data()}));
+    ASSIGN_OR_RETURN(candidate.parameters[inputs],
+                     ParametersFor(candidate, {inputs->a->data(), inputs->b->data(), setup.output->data()}));
   }
   if (!message.other) return OkStatus();
-  const Gemm& gemm = bench.gemm;
+  const Gemm& gemm = setup.gemm;
   const Gemm other{message.other->shape, gemm.kind, gemm.LeadingA(), gemm.LeadingB(), gemm.LeadingC()};
-  ASSIGN_OR_RETURN(contestant.other,
-                   workshop_.gpu.ParametersFor(message.other->launch, arguments_for(other, *bench.normal)));
+  ASSIGN_OR_RETURN(candidate.other,
+                   tools_.gpu.ParametersFor(message.other->launch, arguments_for(other, *setup.normal)));
   return OkStatus();
 }
 
-Result<GemmParameters> Exchange::ParametersFor(const Contestant& contestant, const CallAddresses& addresses) const {
+Result<GemmParameters> Exchange::ParametersFor(const LoadedCandidate& candidate, const CallAddresses& addresses) const {
   const GemmArguments arguments =
-      ArgumentsFor(contestant.bench->gemm, addresses.a, addresses.b, addresses.c, contestant.workspace->data());
-  return workshop_.gpu.ParametersFor(contestant.message->launch, arguments);
+      ArgumentsFor(candidate.setup->gemm, addresses.a, addresses.b, addresses.c, candidate.workspace->data());
+  return tools_.gpu.ParametersFor(candidate.message->launch, arguments);
 }
 
-Status Exchange::Put(const Contestant& contestant, const Inputs& inputs, Chaining chaining) {
-  return workshop_.gpu.StartGemm(contestant.kernel, contestant.message->launch, contestant.parameters.at(&inputs),
-                                 chaining);
+Status Exchange::Put(const LoadedCandidate& candidate, const Inputs& inputs, Chaining chaining) {
+  return tools_.gpu.StartGemm(candidate.kernel, candidate.message->launch, candidate.parameters.at(&inputs), chaining);
 }
 
-Status Exchange::Test(size_t candidate) {
-  auto contestant = std::make_unique<Contestant>();
-  contestant->place = int32_t(candidate);
-  contestant->message = &candidates_[candidate];
-  contestant->bench = &benches_.at(contestant->message->layout);
-  contestant->outcome.protocol = problem_.protocol;
-  if (problem_.WantsBaselines()) contestant->outcome.baseline_algorithms = session_.BaselineAlgorithms(problem_);
-  const Launch& launch = contestant->message->launch;
+Status Exchange::Test(size_t index) {
+  auto candidate = std::make_unique<LoadedCandidate>();
+  candidate->index = int32_t(index);
+  candidate->message = &candidates_[index];
+  candidate->setup = &setups_.at(candidate->message->layout);
+  candidate->outcome.protocol = problem_.protocol;
+  if (problem_.WantsBaselines()) candidate->outcome.baseline_algorithms = session_.BaselineAlgorithms(problem_);
+  const Launch& launch = candidate->message->launch;
 
-  on_step_(StepOf("load", *contestant));
-  ASSIGN_OR_RETURN(contestant->workspace, workshop_.workspaces.Take(launch.workspace_bytes));
-  if (contestant->workspace == nullptr && candidates_.size() > 1) {
+  on_step_(StepOf("load", *candidate));
+  ASSIGN_OR_RETURN(candidate->workspace, tools_.workspaces.Acquire(launch.workspace_bytes));
+  if (candidate->workspace == nullptr && candidates_.size() > 1) {
     judgements_.one_by_one = true;
     return OkStatus();
   }
-  if (contestant->workspace == nullptr) {
-    End(*contestant, OutcomeKind::kResourceOver, "launch",
+  if (candidate->workspace == nullptr) {
+    End(*candidate, OutcomeKind::kResourceOver, "launch",
         fmt::format("a workspace of {} bytes does not fit on the GPU", launch.workspace_bytes));
     return OkStatus();
   }
-  if (const Status loaded = Load(*contestant); !loaded.ok()) {
-    End(*contestant, OutcomeKind::kLaunchFailed, "launch", loaded.message());
+  if (const Status loaded = Load(*candidate); !loaded.ok()) {
+    End(*candidate, OutcomeKind::kLaunchFailed, "launch", loaded.message());
     return OkStatus();
   }
 
-  TestBench bench = *contestant->bench;
-  bench.workspace = contestant->workspace;
-  bench.chainable = launch.chainable;
-  bench.deterministic = launch.deterministic;
-  if (const auto& other = contestant->message->other)
-    bench.put_other_shape = [&] {
-      return workshop_.gpu.StartGemm(contestant->kernel, other->launch, contestant->other);
-    };
-  const PutGemm put = [&](const Inputs& inputs, Chaining chaining) { return Put(*contestant, inputs, chaining); };
-  ASSIGN_OR_RETURN(contestant->tested, TestCandidate(verifier_, bench, put, [&](std::string_view test) {
-                     on_step_(StepOf(fmt::format("test {}", test), *contestant));
+  TestSetup setup = *candidate->setup;
+  setup.workspace = candidate->workspace;
+  setup.chainable = launch.chainable;
+  setup.deterministic = launch.deterministic;
+  if (const auto& other = candidate->message->other)
+    setup.put_other_shape = [&] { return tools_.gpu.StartGemm(candidate->kernel, other->launch, candidate->other); };
+  const PutGemm put = [&](const Inputs& inputs, Chaining chaining) { return Put(*candidate, inputs, chaining); };
+  ASSIGN_OR_RETURN(candidate->tested, TestCandidate(verifier_, setup, put, [&](std::string_view test) {
+                     on_step_(StepOf(fmt::format("test {}", test), *candidate));
                    }));
-  contestant->outcome.verdict = contestant->tested.verdict;
-  if (contestant->tested.ended) {
-    EndWrongly(*contestant);
-    return contestant->tested.touched_others ? Restore() : OkStatus();
+  candidate->outcome.verdict = candidate->tested.verdict;
+  if (candidate->tested.ended) {
+    EndWrongly(*candidate);
+    return candidate->tested.touched_others ? Restore() : OkStatus();
   }
-  contestants_.push_back(std::move(contestant));
+  passed_.push_back(std::move(candidate));
   return OkStatus();
 }
 
-void Exchange::End(Contestant& contestant, OutcomeKind kind, std::string_view stage, std::string reason) {
-  Outcome& outcome = contestant.outcome;
+void Exchange::End(LoadedCandidate& candidate, OutcomeKind kind, std::string_view stage, std::string reason) {
+  Outcome& outcome = candidate.outcome;
   outcome.kind = kind;
   outcome.stage = stage;
   outcome.reason = std::move(reason);
-  if (kind == OutcomeKind::kLaunchFailed && !workshop_.gpu.Synchronize().ok()) judgements_.worker_is_lost = true;
-  judgements_.outcomes[size_t(contestant.place)] = outcome;
+  if (kind == OutcomeKind::kLaunchFailed && !tools_.gpu.Synchronize().ok()) judgements_.worker_is_lost = true;
+  judgements_.outcomes[size_t(candidate.index)] = outcome;
 }
 
-void Exchange::EndWrongly(Contestant& contestant) {
-  const OutcomeKind kind = *contestant.tested.ended;
-  contestant.outcome.verdict = contestant.tested.verdict;
-  End(contestant, kind, StageOf(kind), contestant.tested.reason);
+void Exchange::EndWrongly(LoadedCandidate& candidate) {
+  const OutcomeKind kind = *candidate.tested.ended;
+  candidate.outcome.verdict = candidate.tested.verdict;
+  End(candidate, kind, StageOf(kind), candidate.tested.reason);
 }
 
 // Without this the next candidate would be charged with what this one did.
@@ -165,7 +162,7 @@ Status Exchange::Restore() {
   touched_others_ = true;
   if (judgements_.worker_is_lost) return OkStatus();
   on_step_({"restore"});
-  RETURN_IF_ERROR(workshop_.workspaces.Restore());
+  RETURN_IF_ERROR(tools_.workspaces.Restore());
   return session_.Restore(on_step_);
 }
 
@@ -173,133 +170,135 @@ Status Exchange::Restore() {
 
 Status Exchange::TimeAll() {
   RETURN_IF_ERROR(CaptureAll());
-  if (judgements_.worker_is_lost || contestants_.empty()) return OkStatus();
+  if (judgements_.worker_is_lost || passed_.empty()) return OkStatus();
   const Status timed = RunRaces();
   if (timed.ok()) return LookAfterwards();
-  if (workshop_.gpu.Synchronize().ok()) return timed;
-  // Somebody's kernel crashed in the race. After that the driver says so of every batch: who it was shows only alone.
+  if (tools_.gpu.Synchronize().ok()) return timed;
+  // A kernel crashed in the race. The driver then fails every batch, so the culprit is known only if one candidate
+  // raced.
   judgements_.worker_is_lost = true;
-  if (contestants_.size() == 1)
-    End(*contestants_[0], OutcomeKind::kLaunchFailed, "timing", timed.message());
+  if (passed_.size() == 1)
+    End(*passed_[0], OutcomeKind::kLaunchFailed, "timing", timed.message());
   else
     judgements_.one_by_one = true;
   return OkStatus();
 }
 
 Status Exchange::CaptureAll() {
-  for (size_t i = 0; i < contestants_.size() && !judgements_.worker_is_lost;) {
-    on_step_(StepOf("capture", *contestants_[i]));
-    const Status captured = Capture(*contestants_[i]);
+  for (size_t i = 0; i < passed_.size() && !judgements_.worker_is_lost;) {
+    on_step_(StepOf("capture", *passed_[i]));
+    const Status captured = Capture(*passed_[i]);
     if (captured.ok()) {
       ++i;
       continue;
     }
-    End(*contestants_[i], OutcomeKind::kLaunchFailed, "timing", captured.message());
-    contestants_.erase(contestants_.begin() + std::ptrdiff_t(i));
+    End(*passed_[i], OutcomeKind::kLaunchFailed, "timing", captured.message());
+    passed_.erase(passed_.begin() + std::ptrdiff_t(i));
   }
   return OkStatus();
 }
 
-Status Exchange::Capture(Contestant& contestant) {
+Status Exchange::Capture(LoadedCandidate& candidate) {
   const auto call = [&](Chaining chaining) -> PutCall {
-    return [this, &contestant, chaining] { return Put(contestant, *contestant.bench->normal, chaining); };
+    return [this, &candidate, chaining] { return Put(candidate, *candidate.setup->normal, chaining); };
   };
-  ASSIGN_OR_RETURN(contestant.call_ns, EstimateCall(contestant, call(Chaining::kNone)));
-  contestant.is_hopeless = IsHopeless(contestant.call_ns);
+  ASSIGN_OR_RETURN(candidate.call_ns, EstimateCall(candidate, call(Chaining::kNone)));
+  candidate.is_hopeless = IsHopeless(candidate.call_ns);
   const auto add = [&](Clock clock, Chaining chaining) -> Status {
-    ASSIGN_OR_RETURN(contestant.graphs[clock], CallGraph::Capture(workshop_.gpu, call(chaining), contestant.call_ns,
-                                                                  BatchFor(problem_.protocol)));
+    ASSIGN_OR_RETURN(candidate.graphs[clock],
+                     CallGraph::Capture(tools_.gpu, call(chaining), candidate.call_ns, BatchFor(problem_.protocol)));
     return OkStatus();
   };
-  if (problem_.clocks.Has(Clock::kDeviceCold)) RETURN_IF_ERROR(CaptureCold(contestant));
+  if (problem_.clocks.Has(Clock::kDeviceCold)) RETURN_IF_ERROR(CaptureCold(candidate));
   RETURN_IF_ERROR(add(Clock::kDevice, Chaining::kNone));
-  // Of a long call a chain saves less than a thousandth, and another second of windows a round.
-  const bool is_chained = contestant.message->launch.chainable && contestant.graphs[Clock::kDevice].calls > 1 &&
-                          !contestant.is_hopeless && !IsLongCall(contestant.call_ns);
+  // A chain saves less than a thousandth of a long call, and would cost another second of windows a round.
+  const bool is_chained = candidate.message->launch.chainable && candidate.graphs[Clock::kDevice].calls > 1 &&
+                          !candidate.is_hopeless && !IsLongCall(candidate.call_ns);
   return is_chained ? add(Clock::kDeviceChained, Chaining::kProgrammatic) : OkStatus();
 }
 
-Status Exchange::CaptureCold(Contestant& contestant) {
+Status Exchange::CaptureCold(LoadedCandidate& candidate) {
   std::vector<PutCall> calls;
-  for (const CallAddresses& addresses : session_.ColdSets(contestant.message->layout, *contestant.bench->output)) {
-    ASSIGN_OR_RETURN(const GemmParameters parameters, ParametersFor(contestant, addresses));
-    calls.push_back([this, &contestant, parameters] {
-      return workshop_.gpu.StartGemm(contestant.kernel, contestant.message->launch, parameters);
+  for (const CallAddresses& addresses : session_.ColdSets(candidate.message->layout, *candidate.setup->output)) {
+    ASSIGN_OR_RETURN(const GemmParameters parameters, ParametersFor(candidate, addresses));
+    calls.push_back([this, &candidate, parameters] {
+      return tools_.gpu.StartGemm(candidate.kernel, candidate.message->launch, parameters);
     });
   }
-  const int count = session_.cold_plan().CallsIn(CallsIn(BatchFor(problem_.protocol), contestant.call_ns));
-  ASSIGN_OR_RETURN(contestant.graphs[Clock::kDeviceCold], CallGraph::Capture(workshop_.gpu, calls, count));
+  const int count = session_.cold_plan().CallsIn(CallsIn(BatchFor(problem_.protocol), candidate.call_ns));
+  ASSIGN_OR_RETURN(candidate.graphs[Clock::kDeviceCold], CallGraph::Capture(tools_.gpu, calls, count));
   return OkStatus();
 }
 
-// What a long call takes shows well enough in its tests.
-Result<double> Exchange::EstimateCall(const Contestant& contestant, const PutCall& call) {
+// The tests time a long call well enough.
+Result<double> Exchange::EstimateCall(const LoadedCandidate& candidate, const PutCall& call) {
   constexpr double kLongNs = 1e6;
-  if (contestant.tested.call_ns > kLongNs) return contestant.tested.call_ns;
+  if (candidate.tested.call_ns > kLongNs) return candidate.tested.call_ns;
   return EstimateNs(
-      workshop_.gpu, [this] { return workshop_.harness.LeadIn(); }, call);
+      tools_.gpu, [this] { return tools_.harness.LeadIn(); }, call);
 }
 
 bool Exchange::IsHopeless(double call_ns) const {
   constexpr double kFactor = 4, kCheapNs = 0.2e6;
-  if (problem_.protocol != Protocol::kScreen || call_ns <= kCheapNs || rivals_.empty()) return false;
-  const Baseline& fastest = **std::min_element(
-      rivals_.begin(), rivals_.end(), [](const Baseline* x, const Baseline* y) { return x->call_ns < y->call_ns; });
+  if (problem_.protocol != Protocol::kScreen || call_ns <= kCheapNs || baselines_.empty()) return false;
+  const Baseline& fastest =
+      **std::min_element(baselines_.begin(), baselines_.end(),
+                         [](const Baseline* x, const Baseline* y) { return x->call_ns < y->call_ns; });
   return call_ns > kFactor * fastest.call_ns;
 }
 
-std::vector<Racer> Exchange::RacersOf() const {
-  std::vector<Racer> racers;
-  for (const auto& contestant : contestants_) {
-    Racer& racer = racers.emplace_back();
-    racer.candidate = contestant->place;
-    racer.layout = contestant->message->layout;
-    racer.is_hopeless = contestant->is_hopeless;
-    racer.call_ns = contestant->call_ns;
-    racer.call = [this, &racing = *contestant] {
-      return workshop_.gpu.StartGemm(racing.kernel, racing.message->launch, racing.parameters.at(racing.bench->normal));
+std::vector<TimedCall> Exchange::TimedCallsOf() const {
+  std::vector<TimedCall> timed_calls;
+  for (const auto& candidate : passed_) {
+    TimedCall& timed_call = timed_calls.emplace_back();
+    timed_call.candidate = candidate->index;
+    timed_call.layout = candidate->message->layout;
+    timed_call.is_hopeless = candidate->is_hopeless;
+    timed_call.call_ns = candidate->call_ns;
+    timed_call.call = [this, &racing = *candidate] {
+      return tools_.gpu.StartGemm(racing.kernel, racing.message->launch, racing.parameters.at(racing.setup->normal));
     };
-    for (const auto& [clock, graph] : contestant->graphs) racer.graphs[clock] = &graph;
+    for (const auto& [clock, graph] : candidate->graphs) timed_call.graphs[clock] = &graph;
   }
-  Append(gemmsmith::RacersOf(rivals_, BatchFor(problem_.protocol)), racers);
-  return racers;
+  Append(gemmsmith::TimedCallsOf(baselines_, BatchFor(problem_.protocol)), timed_calls);
+  return timed_calls;
 }
 
-// Everybody's outcome has its own times first, then those of the rivals, which it shares with the others.
+// Each outcome has its own times first, then those of the baselines, which all outcomes share.
 Status Exchange::RunRaces() {
-  const std::vector<Racer> racers = RacersOf();
+  const std::vector<TimedCall> timed_calls = TimedCallsOf();
   const PutCall sweep = [this] { return session_.PutSweep(); };
-  ASSIGN_OR_RETURN(const ContestResult result, RunContest(workshop_, problem_, racers, sweep, on_step_));
-  for (size_t i = 0; i < contestants_.size(); ++i) {
-    Outcome& outcome = contestants_[i]->outcome;
+  ASSIGN_OR_RETURN(const ContestResult result, RunContest(tools_, problem_, timed_calls, sweep, on_step_));
+  for (size_t i = 0; i < passed_.size(); ++i) {
+    Outcome& outcome = passed_[i]->outcome;
     outcome.conditions = result.conditions;
     Append(result.timings[i], outcome.timings);
-    for (size_t rival = contestants_.size(); rival < racers.size(); ++rival)
-      Append(result.timings[rival], outcome.timings);
+    for (size_t baseline = passed_.size(); baseline < timed_calls.size(); ++baseline)
+      Append(result.timings[baseline], outcome.timings);
     Append(result.comparisons[i], outcome.comparisons);
   }
   std::vector<Outcome*> outcomes;
-  for (const auto& contestant : contestants_) outcomes.push_back(&contestant->outcome);
-  return session_.DismissUntidyRivals(problem_, outcomes);
+  for (const auto& candidate : passed_) outcomes.push_back(&candidate->outcome);
+  return session_.WithdrawUntidyBaselines(problem_, outcomes);
 }
 
 // ---- after the race
 
 Status Exchange::LookAfterwards() {
-  const bool is_alone = contestants_.size() == 1;
+  const bool is_alone = passed_.size() == 1;
   on_step_({"inspection"});
   ASSIGN_OR_RETURN(const std::string damage, LookForDamage());
   if (!damage.empty() && !is_alone) {
     judgements_.one_by_one = true;
     return Restore();
   }
-  for (const auto& contestant : contestants_) {
-    RETURN_IF_ERROR(LookAtTimedOutput(*contestant));
+  for (const auto& candidate : passed_) {
+    RETURN_IF_ERROR(LookAtTimedOutput(*candidate));
     if (judgements_.worker_is_lost) return OkStatus();
   }
   if (damage.empty()) return OkStatus();
   // In operands of another layout than its own, or its timed output would have told.
-  if (Contestant& alone = *contestants_[0]; !alone.tested.ended) {
+  if (LoadedCandidate& alone = *passed_[0]; !alone.tested.ended) {
     Conclude("inspection", {.damage = damage}, alone.tested);
     EndWrongly(alone);
   }
@@ -311,48 +310,48 @@ Result<std::string> Exchange::LookForDamage() {
     ASSIGN_OR_RETURN(std::string damage, verifier_.LookForDamage({inputs, &session_.output()}));
     if (!damage.empty()) return damage;
   }
-  for (const auto& contestant : contestants_) {
-    ASSIGN_OR_RETURN(std::string damage, verifier_.LookAtWorkspace(*contestant->workspace));
+  for (const auto& candidate : passed_) {
+    ASSIGN_OR_RETURN(std::string damage, verifier_.LookAtWorkspace(*candidate->workspace));
     if (!damage.empty()) return damage;
   }
   return std::string();
 }
 
 // All candidates share one output, which holds what ran last. So what was timed runs once more, on a poisoned output.
-Status Exchange::LookAtTimedOutput(Contestant& contestant) {
+Status Exchange::LookAtTimedOutput(LoadedCandidate& candidate) {
   std::vector<std::pair<std::string, PutCall>> runs;
-  for (const auto& [clock, graph] : contestant.graphs)
+  for (const auto& [clock, graph] : candidate.graphs)
     for (const Graph& timed : graph.twins)
-      runs.emplace_back(OutputTestOf(clock), [this, &timed] { return workshop_.gpu.Replay(timed); });
+      runs.emplace_back(OutputTestOf(clock), [this, &timed] { return tools_.gpu.Replay(timed); });
   for (int i = 0; i <= int(kLastClock); ++i)
     if (problem_.clocks.Has(Clock(i)) && !IsOfGraphs(Clock(i)))
       runs.emplace_back(OutputTestOf(Clock(i)),
-                        [&] { return Put(contestant, *contestant.bench->normal, Chaining::kNone); });
+                        [&] { return Put(candidate, *candidate.setup->normal, Chaining::kNone); });
   for (const auto& [test, run] : runs) {
-    on_step_(StepOf(fmt::format("test {}", test), contestant));
-    ASSIGN_OR_RETURN(const Watched watched, verifier_.Watch(contestant.bench->gemm, WorkplaceOf(contestant), 0, run));
-    Conclude(test, watched, contestant.tested);
-    if (!contestant.tested.ended) continue;
-    EndWrongly(contestant);
-    return contestant.tested.touched_others ? Restore() : OkStatus();
+    on_step_(StepOf(fmt::format("test {}", test), candidate));
+    ASSIGN_OR_RETURN(const Watched watched, verifier_.Watch(candidate.setup->gemm, BuffersOf(candidate), 0, run));
+    Conclude(test, watched, candidate.tested);
+    if (!candidate.tested.ended) continue;
+    EndWrongly(candidate);
+    return candidate.tested.touched_others ? Restore() : OkStatus();
   }
-  End(contestant, OutcomeKind::kMeasured, "", "");
+  End(candidate, OutcomeKind::kMeasured, "", "");
   return OkStatus();
 }
 
 // ---- counters
 
 void Exchange::ReadCounters() {
-  for (const auto& contestant : contestants_) {
-    std::optional<Outcome>& outcome = judgements_.outcomes[size_t(contestant->place)];
+  for (const auto& candidate : passed_) {
+    std::optional<Outcome>& outcome = judgements_.outcomes[size_t(candidate->index)];
     if (!outcome || (outcome->kind != OutcomeKind::kMeasured && outcome->kind != OutcomeKind::kVerified)) continue;
-    const Step step = StepOf(std::string(kCountersStep), *contestant);
+    const Step step = StepOf(std::string(kCountersStep), *candidate);
     on_step_(step);
-    const SingleCall call{InLayout(problem_, contestant->message->layout), *contestant->message};
-    outcome->counters = workshop_.counters.Read(
-        {&call, &contestant->kernel, [&] { return Put(*contestant, *contestant->bench->normal, Chaining::kNone); }},
+    const SingleCall call{InLayout(problem_, candidate->message->layout), *candidate->message};
+    outcome->counters = tools_.counters.Read(
+        {&call, &candidate->kernel, [&] { return Put(*candidate, *candidate->setup->normal, Chaining::kNone); }},
         [&] { on_step_(step); });
-    if (workshop_.gpu.Synchronize().ok()) continue;
+    if (tools_.gpu.Synchronize().ok()) continue;
     judgements_.worker_is_lost = true;
     break;
   }
@@ -360,19 +359,19 @@ void Exchange::ReadCounters() {
 
 // ---- without candidates
 
-Result<Outcome> RaceBaselines(const Workshop& workshop, ProblemSession& session, const ProblemMessage& problem,
+Result<Outcome> RaceBaselines(const GpuTools& tools, ProblemSession& session, const ProblemMessage& problem,
                               const StepListener& on_step) {
   Outcome outcome;
   outcome.protocol = problem.protocol;
   outcome.baseline_algorithms = session.BaselineAlgorithms(problem);
-  if (const std::vector<const Baseline*> rivals = session.RivalsFor(problem); !rivals.empty()) {
-    const std::vector<Racer> racers = RacersOf(rivals, BatchFor(problem.protocol));
+  if (const std::vector<const Baseline*> baselines = session.BaselinesFor(problem); !baselines.empty()) {
+    const std::vector<TimedCall> timed_calls = TimedCallsOf(baselines, BatchFor(problem.protocol));
     const PutCall sweep = [&session] { return session.PutSweep(); };
-    ASSIGN_OR_RETURN(const ContestResult result, RunContest(workshop, problem, racers, sweep, on_step));
+    ASSIGN_OR_RETURN(const ContestResult result, RunContest(tools, problem, timed_calls, sweep, on_step));
     outcome.conditions = result.conditions;
     for (const std::vector<Timing>& timings : result.timings) Append(timings, outcome.timings);
     for (const std::vector<Comparison>& comparisons : result.comparisons) Append(comparisons, outcome.comparisons);
-    RETURN_IF_ERROR(session.DismissUntidyRivals(problem, std::array{&outcome}));
+    RETURN_IF_ERROR(session.WithdrawUntidyBaselines(problem, std::array{&outcome}));
   }
   outcome.kind = OutcomeKind::kMeasured;
   if (!outcome.timings.empty()) return outcome;

@@ -11,61 +11,61 @@
 namespace gemmsmith {
 
 // The baselines of a problem against each other, without a candidate; the session is prepared for it.
-Result<Outcome> RaceBaselines(const Workshop& workshop, ProblemSession& session, const ProblemMessage& problem,
+Result<Outcome> RaceBaselines(const GpuTools& tools, ProblemSession& session, const ProblemMessage& problem,
                               const StepListener& on_step);
 
 class Exchange {
  public:
   // All outlive it; the session is prepared for the problem in every layout of the candidates.
-  Exchange(const Workshop& workshop, ProblemSession& session, const ProblemMessage& problem,
+  Exchange(const GpuTools& tools, ProblemSession& session, const ProblemMessage& problem,
            std::span<const CandidateMessage> candidates, const StepListener& on_step);
   ~Exchange();
 
   // Once. A Status only where the harness or the machine failed.
   Result<Judgements> Run();
-  // Whether a candidate wrote where it must not. What belongs to this session and the workspaces were made anew; what
-  // else is on the GPU nobody has looked at.
+  // Whether a candidate wrote to foreign memory. The session's memory and the workspaces were restored; other memory of
+  // the GPU was not checked.
   bool touched_others() const { return touched_others_; }
 
  private:
-  struct Contestant;
+  struct LoadedCandidate;
 
-  Step StepOf(std::string name, const Contestant& contestant) const;
-  Workplace WorkplaceOf(const Contestant& contestant) const;
-  Status Load(Contestant& contestant);
-  Status Test(size_t candidate);
-  Status Put(const Contestant& contestant, const Inputs& inputs, Chaining chaining);
-  Result<GemmParameters> ParametersFor(const Contestant& contestant, const CallAddresses& addresses) const;
+  Step StepOf(std::string name, const LoadedCandidate& candidate) const;
+  CallBuffers BuffersOf(const LoadedCandidate& candidate) const;
+  Status Load(LoadedCandidate& candidate);
+  Status Test(size_t index);
+  Status Put(const LoadedCandidate& candidate, const Inputs& inputs, Chaining chaining);
+  Result<GemmParameters> ParametersFor(const LoadedCandidate& candidate, const CallAddresses& addresses) const;
   // Enters the outcome; notes it if the context is lost.
-  void End(Contestant& contestant, OutcomeKind kind, std::string_view stage, std::string reason);
-  void EndWrongly(Contestant& contestant);
+  void End(LoadedCandidate& candidate, OutcomeKind kind, std::string_view stage, std::string reason);
+  void EndWrongly(LoadedCandidate& candidate);
   Status Restore();
 
   Status CaptureAll();
-  Status Capture(Contestant& contestant);
-  Status CaptureCold(Contestant& contestant);
-  Result<double> EstimateCall(const Contestant& contestant, const PutCall& call);
-  // So slow that a screen need not know how slow.
+  Status Capture(LoadedCandidate& candidate);
+  Status CaptureCold(LoadedCandidate& candidate);
+  Result<double> EstimateCall(const LoadedCandidate& candidate, const PutCall& call);
+  // Whether a screen need not time the call exactly, because it is far slower than the baselines.
   bool IsHopeless(double call_ns) const;
   Status TimeAll();
   Status RunRaces();
-  std::vector<Racer> RacersOf() const;
+  std::vector<TimedCall> TimedCallsOf() const;
   Status LookAfterwards();
-  Status LookAtTimedOutput(Contestant& contestant);
-  // What the race did to operands of any layout, guard bands and workspaces; nothing, as a rule.
+  Status LookAtTimedOutput(LoadedCandidate& candidate);
+  // Describes damage that the race did to operands of any layout, guard bands or workspaces; empty if there is none.
   Result<std::string> LookForDamage();
-  // Of everybody that passed, when nothing is timed any more: a profiler may slow down what runs beside it.
+  // Reads the counters of every candidate that passed, after all timing: a profiler may slow down other work.
   void ReadCounters();
 
-  const Workshop workshop_;
+  const GpuTools tools_;
   ProblemSession& session_;
   const ProblemMessage& problem_;
   const std::span<const CandidateMessage> candidates_;
   const StepListener& on_step_;
   Verifier verifier_;
-  std::map<Layout, TestBench> benches_;
-  std::vector<const Baseline*> rivals_;
-  std::vector<std::unique_ptr<Contestant>> contestants_;  // those that passed their tests
+  std::map<Layout, TestSetup> setups_;
+  std::vector<const Baseline*> baselines_;
+  std::vector<std::unique_ptr<LoadedCandidate>> passed_;  // those that passed their tests
   Judgements judgements_;
   bool touched_others_ = false;
 };

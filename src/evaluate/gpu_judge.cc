@@ -22,7 +22,7 @@ std::string DriverText(const GpuIdentity& gpu) {
                      gpu.driver_version / 1000, gpu.driver_version % 1000 / 10);
 }
 
-// Whatever failed, nothing works here any more. Whose doing it was is known only where one candidate was alone.
+// After such a failure nothing works in this process. The culprit is known only if one candidate was alone.
 Judgements LostWith(size_t candidates, Protocol protocol, const std::string& driver_says) {
   Judgements lost;
   lost.outcomes.resize(candidates);
@@ -77,7 +77,7 @@ Result<ProblemSession*> GpuJudge::FindOrCreateSession(const ProblemMessage& prob
   const uint64_t needed = ProblemSession::BytesFor(problem) + kSpareBytes;
   if (found != sessions_.end()) {
     sessions_.splice(sessions_.begin(), sessions_, found);
-    // What it has yet to come to may have been free when it was made, and be another's by now.
+    // Memory that was free when the session was made may be taken by now.
     MakeRoom(needed - std::min(needed, sessions_.front()->HeldBytesFor(problem)), 1);
     return sessions_.front().get();
   }
@@ -117,13 +117,13 @@ Result<Judgements> GpuJudge::Evaluate(std::span<const CandidateMessage> candidat
   return EvaluateSource(candidates[0], on_step);
 }
 
-// What a source does to its own context does not reach this one.
+// A source's context is not this one.
 Result<Judgements> GpuJudge::EvaluateSource(const CandidateMessage& candidate, const StepListener& on_step) {
   if (!disturbances_) {
     ASSIGN_OR_RETURN(disturbances_, DisturbanceJudge::Create(*gpu_, *compiler_));
   }
   MakeRoom(SourceExchange::BytesFor(problem_.gemm), 1);
-  SourceExchange exchange(workshop(), *disturbances_, *sessions_.front(), problem_, candidate, on_step);
+  SourceExchange exchange(tools(), *disturbances_, *sessions_.front(), problem_, candidate, on_step);
   return UnlessLost(exchange.Run(), 1);
 }
 
@@ -137,7 +137,7 @@ Result<Judgements> GpuJudge::EvaluatePlans(std::span<const CandidateMessage> can
   for (const CandidateMessage& candidate : candidates)
     if (!sessions_.front()->IsPrepared(InLayout(problem_, candidate.layout)))
       return InvalidArgument("a candidate in a layout that was not prepared");
-  Exchange exchange(workshop(), *sessions_.front(), problem_, candidates, on_step);
+  Exchange exchange(tools(), *sessions_.front(), problem_, candidates, on_step);
   Result<Judgements> judgements = UnlessLost(exchange.Run(), candidates.size());
   const bool is_lost = judgements.ok() && judgements->worker_is_lost;
   if (exchange.touched_others() && !is_lost) DropOtherSessions();
@@ -147,7 +147,7 @@ Result<Judgements> GpuJudge::EvaluatePlans(std::span<const CandidateMessage> can
 Result<Judgements> GpuJudge::RaceBaselines(const StepListener& on_step) {
   if (sessions_.empty()) return InvalidArgument("a race was asked for before its problem");
   TidyUp();
-  Result<Outcome> outcome = gemmsmith::RaceBaselines(workshop(), *sessions_.front(), problem_, on_step);
+  Result<Outcome> outcome = gemmsmith::RaceBaselines(tools(), *sessions_.front(), problem_, on_step);
   if (outcome.ok()) return Judgements{{*std::move(outcome)}};
   const Status context = gpu_->Synchronize();
   return context.ok() ? Result<Judgements>(outcome.status()) : LostWith(1, problem_.protocol, context.message());

@@ -29,7 +29,7 @@ class GpuJudge : public Judge {
  private:
   GpuJudge() = default;
   Result<ProblemSession*> FindOrCreateSession(const ProblemMessage& problem);
-  Workshop workshop() { return {*gpu_, *harness_, *workspaces_, nvml_.get(), last_race_, *counters_}; }
+  GpuTools tools() { return {*gpu_, *harness_, *workspaces_, nvml_.get(), last_race_, *counters_}; }
   // Workspaces, then sessions go, the one used longest ago first, until so many bytes are free or so many sessions
   // left.
   void MakeRoom(uint64_t bytes, size_t kept_sessions);

@@ -1,4 +1,4 @@
-// What GPU tests compile with; what was compiled once is kept.
+// The compiler of GPU tests; results are kept.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What GPU tests judge with. Where there is no driver they are skipped.
+// Fixtures of GPU tests. The tests are skipped without a driver.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -96,10 +96,10 @@ class LatencyGpuTest : public TestWithJudge {
       ASSIGN_OR_RETURN(CallGraph graph, CallGraph::Capture(gpu(), call, call_ns, Batch::kLong));
       graphs.push_back(std::move(graph));
     }
-    std::vector<Turn> turns;
+    std::vector<Visit> visits;
     std::vector<size_t> order;
-    for (size_t i = 0; i < graphs.size(); ++i) turns.push_back({&graphs[i]}), order.push_back(i);
-    ASSIGN_OR_RETURN(const std::unique_ptr<RoundClock> clock, DeviceClock::Create(gpu(), turns, LeadIn()));
+    for (size_t i = 0; i < graphs.size(); ++i) visits.push_back({&graphs[i]}), order.push_back(i);
+    ASSIGN_OR_RETURN(const std::unique_ptr<RoundClock> clock, DeviceClock::Create(gpu(), visits, LeadIn()));
     std::vector<std::vector<double>> samples(calls.size());
     for (int round = 0; round < kRounds; ++round) {
       ASSIGN_OR_RETURN(const std::vector<double> times, clock->TimeRound(order, [](size_t) {}));

@@ -85,16 +85,16 @@ void RunConditions::Add(const RunConditions& race) {
   }
   discarded_batches += race.discarded_batches;
   limits.Add(race.limits);
-  is_settled = is_settled || race.is_settled;
+  in_steady_state = in_steady_state || race.in_steady_state;
 }
 
-bool LooksSettled(const Outcome& outcome) {
-  constexpr int kMinUnsettled = 10;
+bool LooksInSteadyState(const Outcome& outcome) {
+  constexpr int kMinBurstSamples = 10;
   constexpr double kLongNs = 300e3;
   const Timing* const fastest = outcome.FastestBaseline("", Clock::kDevice);
   const Timing* const device = fastest != nullptr ? fastest : outcome.Find("ours", Clock::kDevice);
   if (device == nullptr) return false;
-  if (outcome.protocol == Protocol::kShort) return device->sample_count < kMinUnsettled;
+  if (outcome.protocol == Protocol::kShort) return device->sample_count < kMinBurstSamples;
   return outcome.protocol == Protocol::kLong && device->median_ns > kLongNs;
 }
 

@@ -73,8 +73,8 @@ class ClockSet {
   uint32_t bits_ = 0;
 };
 
-// kHeat: one race of the better part of a screen, in which the slower half drops out again and again.
-// kLong: the paper's, with 10 s of warm-up and at least 30 s for each clock, contenders interleaved.
+// kHeat: one race of the better part of a screen, in which the slower half drops out again and again. kLong: as in the
+// paper: 10 s of warm-up, then at least 30 s a clock with interleaved entries.
 enum class Protocol : uint8_t { kScreen, kShort, kHeat, kLong };
 inline constexpr Protocol kLastProtocol = Protocol::kLong;
 std::string_view Name(Protocol protocol);  // "screen", "short", "heat", "long"
@@ -144,8 +144,8 @@ struct RunConditions {
   int sm_clock_mhz = 0;  // median while timing
   double power_watts = 0;
   int discarded_batches = 0;
-  ClockLimits limits;       // all that were seen; older records know of the power cap alone
-  bool is_settled = false;  // the device times are those of settled windows (docs/measuring.md)
+  ClockLimits limits;            // all that were seen; older records know of the power cap alone
+  bool in_steady_state = false;  // the device times are those of steady-state windows (docs/measuring.md)
 
   // Adds the conditions of a further race. Clock and power stay those of the first race that knew them.
   void Add(const RunConditions& race);
@@ -194,9 +194,9 @@ struct Outcome {
   bool operator==(const Outcome&) const = default;
 };
 
-// For records older than RunConditions::is_settled. A settled race in `short` had 8 rounds, fewer than any other; in
-// `long`, races of long calls settled.
-bool LooksSettled(const Outcome& outcome);
+// For records older than RunConditions::in_steady_state. A steady-state race in `short` had 8 rounds, fewer than any
+// other; in `long`, races of long calls reached steady state.
+bool LooksInSteadyState(const Outcome& outcome);
 
 // Exact binary form, for the worker's pipe and the archive. Decode refuses bytes that are truncated, too long, out of
 // range or of an unknown version. Bytes of the present version that it takes, Encode gives back unchanged.

@@ -10,7 +10,7 @@ namespace {
 // | version | brought |
 // |---|---|
 // | 2 | records of single tests, launched kernels, counters, contenders of comparisons other than ours |
-// | 3 | limits of the clocks other than the power cap, whether a race was settled |
+// | 3 | limits of the clocks other than the power cap, whether a race was in steady state |
 // | 4 | energies |
 constexpr uint8_t kVersion = 4;
 

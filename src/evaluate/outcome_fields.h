@@ -149,14 +149,14 @@ void VisitFields(auto& coder, Comparison& comparison, const Outcome& outcome) {
   if (!coder.kPredicts) VisitContender(coder, comparison);
 }
 
-// Older records know of the power cap alone, and say of no race that it was settled.
+// Older records know of the power cap alone, and say of no race that it was in steady state.
 void VisitNewerFields(auto& coder, RunConditions& conditions, const Outcome& outcome) {
   using enum RecordField;
   if (coder.Has(3, "clock_limits")) coder.Limits(kNewerClockLimits, "clock_limits", conditions.limits);
   if (coder.Has(3, "is_settled"))
-    coder.Flag(kSettled, "is_settled", conditions.is_settled);
+    coder.Flag(kInSteadyState, "is_settled", conditions.in_steady_state);
   else
-    conditions.is_settled = LooksSettled(outcome);
+    conditions.in_steady_state = LooksInSteadyState(outcome);
 }
 
 void VisitFields(auto& coder, RunConditions& conditions, const Outcome& outcome) {

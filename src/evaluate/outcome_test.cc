@@ -146,7 +146,7 @@ TEST(Outcome, AnyChangedByteIsRefusedOrEncodesBackToItself) {
     }
 }
 
-// At the end: no tests, no kernels, no observer, no counters; then no further limit of the clocks, and not settled.
+// At the end: no tests, no kernels, no observer, no counters; then no further limit of the clocks, and no steady state.
 constexpr size_t kBytesOfSecondVersion = 13, kBytesOfThirdVersion = 9;
 
 TEST(Outcome, TheFirstVersionKnewNoContenderButOurs) {
@@ -183,9 +183,9 @@ TEST(Outcome, WhatTheFirstVersionWroteIsRead) {
   EXPECT_EQ(*decoded, outcome);
 }
 
-// The second version knew the power cap alone and did not say whether a race was settled. Eight samples of a short race
-// say it.
-TEST(Outcome, TheSecondVersionTellsASettledRaceByItsSamples) {
+// The second version knew the power cap alone and did not say whether a race was in steady state. Eight samples of a
+// short race say it.
+TEST(Outcome, TheSecondVersionTellsASteadyStateRaceByItsSamples) {
   Outcome outcome = Measured();
   outcome.protocol = Protocol::kShort;
   for (Timing& timing : outcome.timings) timing.sample_count = 8;
@@ -193,7 +193,7 @@ TEST(Outcome, TheSecondVersionTellsASettledRaceByItsSamples) {
   std::string bytes = EncodeOutcome(outcome);
   bytes[0] = 2;
   bytes.resize(bytes.size() - kBytesOfThirdVersion);
-  outcome.conditions.is_settled = true;
+  outcome.conditions.in_steady_state = true;
   EXPECT_EQ(*DecodeOutcome(bytes), outcome);
 }
 
@@ -220,7 +220,7 @@ TEST(RunConditions, AFurtherRaceAddsWhatItSaw) {
   RunConditions all;
   all.Add({.discarded_batches = 1});
   all.Add({.sm_clock_mhz = 1900, .power_watts = 500, .discarded_batches = 2, .limits = {ClockLimit::kPowerCap}});
-  all.Add({.sm_clock_mhz = 1500, .power_watts = 700, .limits = {ClockLimit::kSyncBoost}, .is_settled = true});
+  all.Add({.sm_clock_mhz = 1500, .power_watts = 700, .limits = {ClockLimit::kSyncBoost}, .in_steady_state = true});
   EXPECT_EQ(all, (RunConditions{1900, 500, 3, {ClockLimit::kPowerCap, ClockLimit::kSyncBoost}, true}));
 }
 
@@ -264,12 +264,12 @@ TEST(Outcome, TimesAreFoundByContenderAndClock) {
   EXPECT_EQ(outcome.FastestBaseline("", Clock::kOffline), nullptr) << "ours is no baseline";
 }
 
-TEST(LooksSettled, LongCallsOfThoroughProtocolsDo) {
+TEST(LooksInSteadyState, LongCallsOfThoroughProtocolsDo) {
   Outcome outcome;
   outcome.protocol = Protocol::kShort;
   const auto with_device = [&](double median_ns, int count) {
     outcome.timings = {{.contender = "lt_auto_tn", .median_ns = median_ns, .sample_count = count}};
-    return LooksSettled(outcome);
+    return LooksInSteadyState(outcome);
   };
   EXPECT_TRUE(with_device(310e3, 8));
   EXPECT_TRUE(with_device(299e3, 8)) << "estimated at a little more";
@@ -281,7 +281,7 @@ TEST(LooksSettled, LongCallsOfThoroughProtocolsDo) {
   outcome.protocol = Protocol::kScreen;
   EXPECT_FALSE(with_device(310e3, 5));
   outcome.timings.clear();
-  EXPECT_FALSE(LooksSettled(outcome));
+  EXPECT_FALSE(LooksInSteadyState(outcome));
 }
 
 TEST(OutcomeDeathTest, TheTimeOfAFailureIsABug) {

@@ -1,4 +1,4 @@
-// What can be said about a candidate without a GPU.
+// Checks of a candidate that need no GPU.
 #include "base/text.h"
 #include "compile/screening.h"
 #include "evaluate/evaluator.h"

@@ -74,7 +74,7 @@ enum class RecordField : uint8_t {
   kCountersPresent,
   kCounterValue,
   kNewerClockLimits,
-  kSettled,
+  kInSteadyState,
   kEnergyGiven,
   kJoules,
   kJoulesLow,

@@ -2,7 +2,7 @@
 
 #include <cstdlib>
 
-#include "base/aside.h"
+#include "base/stderr_text.h"
 #include "base/subprocess.h"
 #include "evaluate/gpu_judge.h"
 #include "evaluate/isolate/frame.h"
@@ -11,9 +11,9 @@
 namespace gemmsmith {
 
 int RunWorker(int gpu_ordinal) {
-  const Result<int> out = TakeStandardOutput();
+  const Result<int> out = SeparateStandardOutput();
   if (!out.ok()) {
-    WriteAside(fmt::format("{}\n", out.status().message()));
+    WriteStderr(fmt::format("{}\n", out.status().message()));
     return 1;
   }
   DieWithProgram();

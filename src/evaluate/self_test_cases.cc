@@ -113,12 +113,12 @@ Result<Gemm> ReadGemm(const Header& header) {
       return header.Wrong(line->line, fmt::format("'{}' is no type of a case: f16 or bf16", line->value));
     gemm.kind.type = line->value == "f16" ? ScalarType::kF16 : ScalarType::kBf16;
   }
-  if (const std::vector<std::string> problems = Problems(gemm); !problems.empty())
-    return header.Wrong(shape_line.line, problems.front());
+  if (const std::vector<std::string> reasons = WhyInvalid(gemm); !reasons.empty())
+    return header.Wrong(shape_line.line, reasons.front());
   return gemm;
 }
 
-// What the case is about: a fault with the outcomes it must end in, or a style, which must pass.
+// The subject of a case: a fault with its allowed outcomes, or a style, which must pass.
 Status ReadSubject(const Header& header, Case& read) {
   const std::optional<HeaderLine> style = header.Find("style");
   if (style) {

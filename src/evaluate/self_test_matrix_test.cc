@@ -33,7 +33,7 @@ class FakeEvaluator : public Evaluator {
   Setting setting() const override { return {}; }
   Result<Outcome> Evaluate(const EvaluationRequest& request, const PreparedCandidate&) override {
     asked.push_back(request);
-    if (!world.ok()) return world;
+    if (!failure.ok()) return failure;
     const auto& [name, text] = std::get<FreeForm>(request.subject);
     const auto found = answers.find({text, request.seed});
     return found == answers.end() ? Of(OutcomeKind::kMeasured) : found->second;
@@ -41,7 +41,7 @@ class FakeEvaluator : public Evaluator {
 
   std::map<std::pair<std::string, uint64_t>, Outcome> answers;
   std::vector<EvaluationRequest> asked;
-  Status world;
+  Status failure;
 
  private:
   Device device_ = *FindDevice("h200");
@@ -175,7 +175,7 @@ TEST_F(SelfTestTest, AFailureOfTheWorldIsOneCasesAndThreeInARowAreTheEnd) {
   EXPECT_EQ(Count(reports).not_judged, 1);
   EXPECT_FALSE(Count(reports).AllAsExpected());
 
-  evaluator_.world = IoError("the GPU is lost");
+  evaluator_.failure = IoError("the GPU is lost");
   told_ = 0;
   const Result<std::vector<CaseReport>> lost = TryRun(cases);
   ASSERT_FALSE(lost.ok());

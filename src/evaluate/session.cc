@@ -23,7 +23,7 @@ Sizes SizesOf(const Gemm& gemm) {
           .reference = uint64_t(task.output.ElementCount()) * sizeof(float)};
 }
 
-// What is certified is judged by AutoTuning's errors, not by its times.
+// Certification needs AutoTuning's errors, not its times.
 TuningRace RaceFor(const ProblemMessage& problem) {
   if (problem.certify) return TuningRace::kNone;
   return problem.brief ? TuningRace::kBrief : TuningRace::kFull;
@@ -222,28 +222,28 @@ Status ProblemSession::AddBaseline(const BaselineId& id, const StepListener& on_
   return OkStatus();
 }
 
-TestBench ProblemSession::BenchFor(const ProblemMessage& problem, const StepListener& on_step) const {
+TestSetup ProblemSession::TestSetupFor(const ProblemMessage& problem, const StepListener& on_step) const {
   const auto inputs = [&](InputKind kind) {
     const auto found = inputs_.find({kind, problem.gemm.kind.layout});
     return found == inputs_.end() ? nullptr : &found->second;
   };
-  TestBench bench;
-  bench.gemm = problem.gemm;
-  bench.tests = TestsOf(problem);
-  for (size_t kind = 0; kind < bench.inputs.size(); ++kind) bench.inputs[kind] = inputs(InputKind(kind));
-  bench.normal = &bench.Of(InputKind::kNormal);
-  bench.output = &output_;
-  bench.is_untimed = !problem.time;
+  TestSetup setup;
+  setup.gemm = problem.gemm;
+  setup.tests = TestsOf(problem);
+  for (size_t kind = 0; kind < setup.inputs.size(); ++kind) setup.inputs[kind] = inputs(InputKind(kind));
+  setup.normal = &setup.Of(InputKind::kNormal);
+  setup.output = &output_;
+  setup.is_untimed = !problem.time;
   if (certify_)
-    bench.compare_on_cpu = [this, &on_step](const Acceptance& acceptance) {
+    setup.compare_on_cpu = [this, &on_step](const Acceptance& acceptance) {
       return CompareOnCpu(gpu_, harness_, gemm_.shape, output_, references_.at(InputKind::kNormal), acceptance,
                           BlocksAs(on_step));
     };
-  if (!problem.WantsBaselines()) return bench;
+  if (!problem.WantsBaselines()) return setup;
   for (const BaselineId& id : NvidiaBaselineIds())
     if (const auto found = baselines_.find(id); found != baselines_.end() && found->second.usable)
-      bench.baseline_max_abs_error = std::max(bench.baseline_max_abs_error, found->second.max_abs_error);
-  return bench;
+      setup.baseline_max_abs_error = std::max(setup.baseline_max_abs_error, found->second.max_abs_error);
+  return setup;
 }
 
 std::vector<const Inputs*> ProblemSession::NormalInputs() const {
@@ -253,14 +253,14 @@ std::vector<const Inputs*> ProblemSession::NormalInputs() const {
   return normal;
 }
 
-std::vector<const Baseline*> ProblemSession::RivalsFor(const ProblemMessage& problem) const {
-  std::vector<const Baseline*> rivals;
+std::vector<const Baseline*> ProblemSession::BaselinesFor(const ProblemMessage& problem) const {
+  std::vector<const Baseline*> baselines;
   for (const BaselineId& id : problem.baselines.For(problem.protocol))
-    if (const Baseline& baseline = baselines_.at(id); baseline.usable) rivals.push_back(&baseline);
-  return rivals;
+    if (const Baseline& baseline = baselines_.at(id); baseline.usable) baselines.push_back(&baseline);
+  return baselines;
 }
 
-Status ProblemSession::DismissUntidyRivals(const ProblemMessage& problem, std::span<Outcome* const> outcomes) {
+Status ProblemSession::WithdrawUntidyBaselines(const ProblemMessage& problem, std::span<Outcome* const> outcomes) {
   for (const BaselineId& id : problem.baselines.For(problem.protocol)) {
     Baseline& baseline = baselines_.at(id);
     if (!baseline.usable || baseline.workspace == nullptr) continue;

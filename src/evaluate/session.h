@@ -16,9 +16,9 @@ namespace gemmsmith {
 
 class ProblemSession {
  public:
-  // What a session may come to hold on the GPU.
+  // Upper bound of the GPU memory of a session.
   static uint64_t BytesFor(const ProblemMessage& problem);
-  // What this one holds by now of it.
+  // The part of it that this session holds now.
   uint64_t HeldBytesFor(const ProblemMessage& problem) const;
   static Result<std::unique_ptr<ProblemSession>> Create(const BaselineTools& tools, const ProblemMessage& problem);
 
@@ -37,15 +37,15 @@ class ProblemSession {
 
   const GuardedMatrix& output() const { return output_; }
   // All but what is the candidate's: its workspace and whether it is chainable.
-  TestBench BenchFor(const ProblemMessage& problem, const StepListener& on_step) const;
-  // Those the problem is raced against, as far as they are usable.
-  std::vector<const Baseline*> RivalsFor(const ProblemMessage& problem) const;
-  // For after a race, with the outcomes that it made. A rival that left something in a workspace of its own is
-  // withdrawn from them and is no rival any more; its description says why.
-  Status DismissUntidyRivals(const ProblemMessage& problem, std::span<Outcome* const> outcomes);
+  TestSetup TestSetupFor(const ProblemMessage& problem, const StepListener& on_step) const;
+  // The usable baselines of the problem.
+  std::vector<const Baseline*> BaselinesFor(const ProblemMessage& problem) const;
+  // For after a race, with the outcomes that it made. A baseline that left something in a workspace of its own is
+  // withdrawn from them and does not race again; its description says why.
+  Status WithdrawUntidyBaselines(const ProblemMessage& problem, std::span<Outcome* const> outcomes);
   // Name and algorithm of every baseline that the problem asks for, usable or not.
   std::vector<std::pair<std::string, std::string>> BaselineAlgorithms(const ProblemMessage& problem) const;
-  // What kDeviceCold works with, where the problem asks for that clock.
+  // The cold sets, if the problem asks for kDeviceCold.
   const ColdPlan& cold_plan() const { return cold_->plan; }
   std::vector<CallAddresses> ColdSets(const Layout& layout, const GuardedMatrix& output) const;
   Status PutSweep() const { return cold_->sweep.Put(harness_); }
@@ -62,7 +62,7 @@ class ProblemSession {
   ProblemSession(const BaselineTools& tools, const ProblemMessage& problem);
   Status AddInputs(InputKind kind, const Layout& layout, const StepListener& on_step);
   Result<Reference> MakeTruth(InputKind kind, const Gemm& gemm, const Inputs& inputs, const StepListener& on_step);
-  // What the worker announces while the CPU is at work.
+  // Announces progress while the CPU computes.
   static BlockListener BlocksAs(const StepListener& on_step);
   Result<const GuardedMatrix*> AddOperand(char name, InputKind kind, const Gemm& gemm);
   Status AddBaselines(const ProblemMessage& problem, const StepListener& on_step);

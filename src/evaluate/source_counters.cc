@@ -23,8 +23,8 @@ void SourceExchange::ReadCounters() {
 
 Result<Counters> SourceExchange::CountCall() {
   ASSIGN_OR_RETURN(GuestProcess guest, StartGuest(true));
-  RETURN_IF_ERROR(CopyIn(*bench_.normal));
-  RETURN_IF_ERROR(workshop_.gpu.Synchronize());
+  RETURN_IF_ERROR(CopyIn(*setup_.normal));
+  RETURN_IF_ERROR(tools_.gpu.Synchronize());
   return CountersFrom(guest, CallFor(GuestWork::kCountedCall, 1, 0), kRequestSeconds,
                       [this] { Announce(kCountersStep); });
 }

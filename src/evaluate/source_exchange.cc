@@ -69,7 +69,7 @@ SharedBuffer Described(const SharedMemory& memory, uint64_t data_at) {
 
 }  // namespace
 
-uint64_t PlaceOfMatrix(Alignment alignment, bool is_input, uint64_t allocated_bytes, uint64_t matrix_bytes) {
+uint64_t OffsetOfMatrix(Alignment alignment, bool is_input, uint64_t allocated_bytes, uint64_t matrix_bytes) {
   constexpr uint64_t kPromised = 16, kAllocated = 256;
   const bool is_least = alignment == Alignment::kLeast;
   if (!is_input) return is_least ? kGuardBytes + kPromised : kGuardBytes;
@@ -85,22 +85,22 @@ uint64_t SourceExchange::BytesFor(const Gemm& gemm) {
   return kSets * (a + b + c) + workspace + chain + kSpareBytes;
 }
 
-SourceExchange::SourceExchange(const Workshop& workshop, DisturbanceJudge& disturbances, ProblemSession& session,
+SourceExchange::SourceExchange(const GpuTools& tools, DisturbanceJudge& disturbances, ProblemSession& session,
                                const ProblemMessage& problem, const CandidateMessage& candidate,
                                const StepListener& on_step)
-    : workshop_(workshop),
+    : tools_(tools),
       disturbances_(disturbances),
       session_(session),
       problem_(problem),
       candidate_(candidate),
       on_step_(on_step),
-      bench_(session.BenchFor(problem, on_step)),
-      gemm_(bench_.gemm),
-      verifier_(workshop.gpu, workshop.harness),
-      // What is drawn here must not follow from the problem's seed, which a source may know.
+      setup_(session.TestSetupFor(problem, on_step)),
+      gemm_(setup_.gemm),
+      verifier_(tools.gpu, tools.harness),
+      // These draws must not follow from the problem's seed, which a source may know.
       random_(uint64_t(std::random_device()()) << 32 | std::random_device()()),
       gaps_(Random(problem.seed).Fork("gaps of ours")) {
-  if (problem.time) rivals_ = session.RivalsFor(problem);
+  if (problem.time) baselines_ = session.BaselinesFor(problem);
   timed_.protocol = problem.protocol;
   if (problem.time) timed_.baseline_algorithms = session.BaselineAlgorithms(problem);
 }
@@ -120,7 +120,7 @@ Result<Judgements> SourceExchange::Run() {
                                &SourceExchange::LookAtBehaviour};
   if (problem_.time)
     stages.insert(stages.end(),
-                  {&SourceExchange::EstimateCall, &SourceExchange::TimeAlone, &SourceExchange::TimeAgainstRivals});
+                  {&SourceExchange::EstimateCall, &SourceExchange::TimeAlone, &SourceExchange::TimeAgainstBaselines});
   for (const Stage stage : stages) {
     if (has_ended()) break;
     RETURN_IF_ERROR((this->*stage)());
@@ -152,13 +152,13 @@ void SourceExchange::End(OutcomeKind kind, std::string_view stage, std::string r
 Result<SourceExchange::SharedMatrix> SourceExchange::ShareMatrix(const Operand& operand, bool lines_are_rows,
                                                                  bool is_input, uint64_t least_bytes) {
   SharedMatrix shared;
-  Gpu& gpu = workshop_.gpu;
+  Gpu& gpu = tools_.gpu;
   ASSIGN_OR_RETURN(shared.memory, SharedMemory::Create(gpu, least_bytes));
   const CUdeviceptr address = shared.memory.address();
   const uint64_t bytes = shared.memory.size_bytes();
   ASSIGN_OR_RETURN(shared.idle, GuardedMatrix::CanariesOver(gpu, address, bytes));
   for (const Alignment alignment : kAlignments) {
-    const uint64_t data_at = PlaceOfMatrix(alignment, is_input, bytes, uint64_t(operand.SpanBytes()));
+    const uint64_t data_at = OffsetOfMatrix(alignment, is_input, bytes, uint64_t(operand.SpanBytes()));
     ASSIGN_OR_RETURN(shared.aligned[size_t(alignment)],
                      GuardedMatrix::Over(gpu, address, bytes, operand, lines_are_rows, data_at));
   }
@@ -174,7 +174,7 @@ BufferSet SourceExchange::BuffersOf(const Set& set, Alignment alignment) {
 
 Status SourceExchange::Share() {
   Announce("share");
-  Gpu& gpu = workshop_.gpu;
+  Gpu& gpu = tools_.gpu;
   const Task task = MakeTask(gemm_);
   const auto [a_bytes, b_bytes, c_bytes, workspace_bytes] = SharedSizesOf(task);
   for (size_t i = 0; i < kSets; ++i) {
@@ -201,7 +201,7 @@ Result<GuestProcess> SourceExchange::StartGuest(bool counts) {
   setup.workspace_bytes = kBaselineWorkspaceBytes;
   setup.disturbances = Described(disturbance_memory_, 0);
   setup.counts = counts;
-  ASSIGN_OR_RETURN(const std::vector<std::string> command, SandboxedGuest(workshop_.gpu.identity().uuid, counts));
+  ASSIGN_OR_RETURN(const std::vector<std::string> command, SandboxedGuest(tools_.gpu.identity().uuid, counts));
   return GuestProcess::Start(command, setup, kStartSeconds);
 }
 
@@ -266,8 +266,8 @@ void SourceExchange::ChangeSet() {
 Status SourceExchange::CopyIn(const Inputs& inputs) {
   Set& set = sets_[present_set_];
   RETURN_IF_ERROR(ClearIdleSet());
-  RETURN_IF_ERROR(present_a().CopyFrom(workshop_.gpu, *inputs.a));
-  RETURN_IF_ERROR(present_b().CopyFrom(workshop_.gpu, *inputs.b));
+  RETURN_IF_ERROR(present_a().CopyFrom(tools_.gpu, *inputs.a));
+  RETURN_IF_ERROR(present_b().CopyFrom(tools_.gpu, *inputs.b));
   set.loaded = &inputs;
   return OkStatus();
 }
@@ -277,7 +277,7 @@ Status SourceExchange::ClearIdleSet() {
   Set& idle = idle_set();
   idle.loaded = nullptr;
   for (const SharedMatrix* matrix : {&idle.a, &idle.b, &idle.c})
-    RETURN_IF_ERROR(matrix->idle.PaintCanaries(workshop_.gpu));
+    RETURN_IF_ERROR(matrix->idle.PaintCanaries(tools_.gpu));
   is_idle_set_clear_ = true;
   return OkStatus();
 }
@@ -285,9 +285,9 @@ Status SourceExchange::ClearIdleSet() {
 Status SourceExchange::LookAtIdleSet() {
   if (has_ended()) return OkStatus();
   const Set& idle = idle_set();
-  RETURN_IF_ERROR(workshop_.harness.ResetReport());
-  RETURN_IF_ERROR(workshop_.harness.Inspect({.a = &idle.a.idle, .b = &idle.b.idle, .c = &idle.c.idle}));
-  ASSIGN_OR_RETURN(const HarnessReport report, workshop_.harness.ReadReport());
+  RETURN_IF_ERROR(tools_.harness.ResetReport());
+  RETURN_IF_ERROR(tools_.harness.Inspect({.a = &idle.a.idle, .b = &idle.b.idle, .c = &idle.c.idle}));
+  ASSIGN_OR_RETURN(const HarnessReport report, tools_.harness.ReadReport());
   if (const uint64_t broken = report.broken_a + report.broken_b + report.broken_c; broken > 0)
     End(OutcomeKind::kCheated, "honesty",
         fmt::format("{} elements were written in the buffers of earlier calls", broken));
@@ -298,14 +298,14 @@ Status SourceExchange::Align(Alignment alignment) {
   alignment_ = alignment;
   Set& set = sets_[present_set_];
   set.loaded = nullptr;
-  return present_c().PaintCanaries(workshop_.gpu);
+  return present_c().PaintCanaries(tools_.gpu);
 }
 
-Inputs SourceExchange::Placed(const Inputs& inputs) const {
-  Inputs placed = inputs;
-  placed.a = &present_a();
-  placed.b = &present_b();
-  return placed;
+Inputs SourceExchange::GuestInputs(const Inputs& inputs) const {
+  Inputs guest_inputs = inputs;
+  guest_inputs.a = &present_a();
+  guest_inputs.b = &present_b();
+  return guest_inputs;
 }
 
 }  // namespace gemmsmith

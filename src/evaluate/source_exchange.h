@@ -9,30 +9,30 @@
 #include <vector>
 
 #include "base/random.h"
+#include "evaluate/gpu_tools.h"
 #include "evaluate/isolate/disturbance.h"
 #include "evaluate/isolate/guest_process.h"
 #include "evaluate/session.h"
 #include "evaluate/time/call_clocks.h"
 #include "evaluate/time/source_clock.h"
-#include "evaluate/workshop.h"
 #include "gpu/shared_memory.h"
 
 namespace gemmsmith {
 
-// Where the matrices begin that a source is given: as an allocator would place them, which is where it is timed, or at
-// an odd multiple of 16 bytes, which is all that the contract promises.
+// The alignment of a source's matrices: as an allocator places them, which is what is timed, or an odd multiple of 16
+// bytes, which is all that the contract promises.
 enum class Alignment { kAsAllocated, kLeast };
 inline constexpr std::array kAlignments = {Alignment::kAsAllocated, Alignment::kLeast};
-// Of a matrix of so many bytes in a guarded allocation of so many. A and B end where their memory does, but for what
-// the alignment takes, so that whoever reads behind them faults; behind C there are canaries.
-uint64_t PlaceOfMatrix(Alignment alignment, bool is_input, uint64_t allocated_bytes, uint64_t matrix_bytes);
+// The offset of a matrix in its guarded allocation. A and B end with their memory, but for the alignment, so that a
+// read behind them faults. C is followed by canaries.
+uint64_t OffsetOfMatrix(Alignment alignment, bool is_input, uint64_t allocated_bytes, uint64_t matrix_bytes);
 
 class SourceExchange {
  public:
-  // What one takes on the GPU beside its session, in its judge and in its guest.
+  // GPU memory of an exchange besides its session, in judge and guest.
   static uint64_t BytesFor(const Gemm& gemm);
   // All outlive it; the session is prepared for the problem, the candidate is an object.
-  SourceExchange(const Workshop& workshop, DisturbanceJudge& disturbances, ProblemSession& session,
+  SourceExchange(const GpuTools& tools, DisturbanceJudge& disturbances, ProblemSession& session,
                  const ProblemMessage& problem, const CandidateMessage& candidate, const StepListener& on_step);
   ~SourceExchange();
 
@@ -81,8 +81,8 @@ class SourceExchange {
   // The matrices of the present set; they are not loaded yet afterwards.
   Status Align(Alignment alignment);
   // The same inputs where the guest sees them.
-  Inputs Placed(const Inputs& inputs) const;
-  Workplace PlaceOf(const Inputs& placed) const { return {&placed, &present_c(), &workspace_}; }
+  Inputs GuestInputs(const Inputs& inputs) const;
+  CallBuffers CallBuffersOf(const Inputs& guest_inputs) const { return {&guest_inputs, &present_c(), &workspace_}; }
   const Set& set() const { return sets_[present_set_]; }
   const GuardedMatrix& present_a() const { return set().a.At(alignment_); }
   const GuardedMatrix& present_b() const { return set().b.At(alignment_); }
@@ -99,8 +99,8 @@ class SourceExchange {
   Status TestChainedCalls();
   // As many elements as A has, between memories that hold as many.
   Status CopyElementsOfA(const GuardedMatrix& to, const GuardedMatrix& from);
-  // What the second of two chained calls left in the present C, by what the first one left in the idle set; nothing, or
-  // what is wrong.
+  // Checks the output of the second of two chained calls against the first one's output in the idle set. Empty if it is
+  // right.
   Result<std::string> WrongInChain();
   Status TestChangedInputs();
   Status LookAtBehaviour();
@@ -114,9 +114,9 @@ class SourceExchange {
 
   // One batch on the present set, and a look at everything behind it. Without meaning where it has ended the candidate.
   Result<SourceBatch> RunBatch(std::string_view test, GuestCall call, double gap_seconds = 0);
-  // What the guest says of a call that is asked for when nobody has touched the GPU for so long.
+  // The guest's answer to a call that follows a gap in which the GPU was idle.
   Status AskInTime(const GuestCall& call, double gap_seconds, SourceBatch& batch);
-  // Graphs of one and the same call, in thorough protocols more than one (DeviceClock says why), that take turns.
+  // Graphs of one and the same call, in thorough protocols more than one (DeviceClock says why), that alternate.
   int Twins() const;
   struct TimedWork {
     GuestWork work;
@@ -128,23 +128,23 @@ class SourceExchange {
     int graphs = 1;
     uint32_t calls = 1;
   };
-  // What stands between spaced calls: another one each turn, so that nobody knows it from what a sham step takes.
+  // The pause between spaced calls. It is drawn anew each round, so that a source cannot tell it from a sham step.
   struct Pause {
     uint32_t asked_ns = 0;
     double ns = 0;  // what it takes in the judge, whose clock nobody can stretch
   };
-  struct Turn {
+  struct Round {
     std::array<Length, 2> lengths;  // a shorter and a longer one
     Pause pause;
   };
-  Result<Turn> DrawTurn();
-  // The works take turns, so that none of them finds a warmer GPU; batches of the same place have the same length.
-  Status TimeOneTurn(std::span<TimedWork> works, int twin);
+  Result<Round> DrawRound();
+  // The works alternate, so that none of them finds a warmer GPU; batches of the same place have the same length.
+  Status TimeOneRound(std::span<TimedWork> works, int twin);
   Status WarmUpAll(const TimedWorks& works);
   Status WarmUp(GuestWork work, int twin);
   Result<SourceBatch> RunTimedBatch(GuestWork work, const Length& length, const Pause& pause, int twin);
   Status EstimateCall();
-  // What calls do that depends on what lies between them, if anything; obvious if so much that few turns told it.
+  // A disagreement between calls that differ only in the work between them. It is obvious if few rounds show it.
   struct Look {
     std::string disagreement;
     bool is_obvious = false;
@@ -169,27 +169,28 @@ class SourceExchange {
   // In the judge.
   Result<double> TimeShamStep();
   Result<double> TimeBetweenCalls(int count, const PutCall& put);
-  // Whether the guest's events say less than the judge's clock in turns of their own, if the turns of before said so.
-  Result<std::string> DisagreementInFurtherTurns();
-  Status TimeAgainstRivals();
+  // Whether the guest's events say less than the judge's clock in further rounds, if they did so in earlier ones.
+  Result<std::string> DisagreementInFurtherRounds();
+  Status TimeAgainstBaselines();
   Status RunRace(Clock clock);
   Result<double> TimeOurs(Clock clock);
   void AddTimings(Clock clock, const RaceResult& race);
-  // Of what has passed, when everything else is over, by a guest of their own: nothing else in the outcome can change.
+  // Reads the counters of a source that passed, at the end and in a guest of their own. The rest of the outcome is
+  // final by then.
   void ReadCounters();
   Result<Counters> CountCall();
 
-  const Workshop workshop_;
+  const GpuTools tools_;
   DisturbanceJudge& disturbances_;
   ProblemSession& session_;
   const ProblemMessage& problem_;
   const CandidateMessage& candidate_;
   const StepListener& on_step_;
-  const TestBench bench_;
+  const TestSetup setup_;
   const Gemm gemm_;
   Verifier verifier_;
   Random random_;
-  std::vector<const Baseline*> rivals_;
+  std::vector<const Baseline*> baselines_;
 
   // The guest goes before what it maps.
   std::vector<Set> sets_;

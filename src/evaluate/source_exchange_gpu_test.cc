@@ -134,8 +134,8 @@ TEST_F(SourceGpuTest, APlanAsASourceTakesAsLongAsThePlan) {
   request.subject = FreeForm{"plan.cu", EmitStandalone(DefaultPlan(FamilyId::kWgmma), request.gemm)};
   const Outcome source = Judge(request);
   ASSERT_EQ(source.kind, OutcomeKind::kMeasured) << source.reason;
-  // Over the same rival, and with few CTAs: a source's batches come one by one and find a GPU below the power cap. At
-  // the cap the ratio is 0.94 in some runs.
+  // Over the same baseline, and with few CTAs: a source's batches come one by one and find a GPU below the power cap.
+  // At the cap the ratio is 0.94 in some runs.
   const auto over_rival = [](const Outcome& outcome) {
     return outcome.TimeNs() / outcome.FastestBaseline("lt_auto", Clock::kDevice)->median_ns;
   };

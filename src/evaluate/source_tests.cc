@@ -35,35 +35,35 @@ Status SourceExchange::TestAsPlans() {
 
 // Each in buffers drawn at random, into which its inputs come just before.
 Result<TestResult> SourceExchange::TestAsPlans(uint32_t replays) {
-  TestBench bench = bench_;
-  std::array<Inputs, std::tuple_size_v<decltype(bench.inputs)>> placed;
+  TestSetup setup = setup_;
+  std::array<Inputs, std::tuple_size_v<decltype(setup.inputs)>> guest_inputs;
   std::map<const Inputs*, const Inputs*> originals;
-  for (size_t kind = 0; kind < placed.size(); ++kind) {
-    if (bench_.inputs[kind] == nullptr) continue;
-    bench.inputs[kind] = &placed[kind];
-    originals[&placed[kind]] = bench_.inputs[kind];
+  for (size_t kind = 0; kind < guest_inputs.size(); ++kind) {
+    if (setup_.inputs[kind] == nullptr) continue;
+    setup.inputs[kind] = &guest_inputs[kind];
+    originals[&guest_inputs[kind]] = setup_.inputs[kind];
   }
-  bench.normal = bench.inputs[size_t(InputKind::kNormal)];
+  setup.normal = setup.inputs[size_t(InputKind::kNormal)];
   const auto choose_set = [&] {
     ChooseSet();
-    for (size_t kind = 0; kind < placed.size(); ++kind)
-      if (bench_.inputs[kind] != nullptr) placed[kind] = Placed(*bench_.inputs[kind]);
-    bench.output = &present_c();
+    for (size_t kind = 0; kind < guest_inputs.size(); ++kind)
+      if (setup_.inputs[kind] != nullptr) guest_inputs[kind] = GuestInputs(*setup_.inputs[kind]);
+    setup.output = &present_c();
   };
-  bench.workspace = &workspace_;
-  bench.chainable = false;
-  bench.deterministic = false;
+  setup.workspace = &workspace_;
+  setup.chainable = false;
+  setup.deterministic = false;
   // The CPU looks at the session's output, once: it takes its time.
-  if (replays > 0) bench.compare_on_cpu = nullptr;
-  if (bench.compare_on_cpu)
-    bench.compare_on_cpu = [&](const Acceptance& acceptance) -> Result<CpuComparison> {
-      RETURN_IF_ERROR(session_.output().CopyFrom(workshop_.gpu, present_c()));
-      return bench_.compare_on_cpu(acceptance);
+  if (replays > 0) setup.compare_on_cpu = nullptr;
+  if (setup.compare_on_cpu)
+    setup.compare_on_cpu = [&](const Acceptance& acceptance) -> Result<CpuComparison> {
+      RETURN_IF_ERROR(session_.output().CopyFrom(tools_.gpu, present_c()));
+      return setup_.compare_on_cpu(acceptance);
     };
   choose_set();
   const PutGemm put = [&](const Inputs& inputs, Chaining) -> Status {
     RETURN_IF_ERROR(CopyIn(*originals.at(&inputs)));
-    RETURN_IF_ERROR(workshop_.gpu.Synchronize());
+    RETURN_IF_ERROR(tools_.gpu.Synchronize());
     const std::optional<GuestAnswer> answer = Ask(CallFor(GuestWork::kCalls, 1, replays));
     RETURN_IF_ERROR(LookAtIdleSet());
     if (has_ended()) return IoError(outcome_->reason);
@@ -72,7 +72,7 @@ Result<TestResult> SourceExchange::TestAsPlans(uint32_t replays) {
     return OkStatus();
   };
   // Each test begins with its name: the moment for other buffers.
-  return TestCandidate(verifier_, bench, put, [&](std::string_view test) {
+  return TestCandidate(verifier_, setup, put, [&](std::string_view test) {
     Announce(fmt::format("test {}", test));
     choose_set();
   });
@@ -110,7 +110,7 @@ void SourceExchange::Refute(std::string_view test, const std::string& wrong) {
 // An element that a disturbance reached is made of larger sums than the largest before.
 Acceptance SourceExchange::DisturbedAcceptance() const {
   constexpr double kReach = 200;
-  return AcceptanceOf(InputKind::kNormal, gemm_, bench_.normal->reference->largest + kReach);
+  return AcceptanceOf(InputKind::kNormal, gemm_, setup_.normal->reference->largest + kReach);
 }
 
 Status SourceExchange::JudgeDisturbed(std::string_view test, const Inputs& inputs, uint32_t calls) {
@@ -141,25 +141,25 @@ Status SourceExchange::TestSecondSeed() {
   Set& set = sets_[present_set_];
   set.loaded = nullptr;
   const uint64_t seed = random_.Next();
-  RETURN_IF_ERROR(FillOperand(workshop_.harness, present_a(), 'A', InputKind::kNormal, gemm_, seed));
-  RETURN_IF_ERROR(FillOperand(workshop_.harness, present_b(), 'B', InputKind::kNormal, gemm_, seed));
-  Inputs fresh = Placed(*bench_.normal);
-  RETURN_IF_ERROR(workshop_.harness.ResetReport());
-  RETURN_IF_ERROR(workshop_.harness.Inspect({.a = fresh.a, .b = fresh.b}));
-  ASSIGN_OR_RETURN(const HarnessReport before, workshop_.harness.ReadReport());
+  RETURN_IF_ERROR(FillOperand(tools_.harness, present_a(), 'A', InputKind::kNormal, gemm_, seed));
+  RETURN_IF_ERROR(FillOperand(tools_.harness, present_b(), 'B', InputKind::kNormal, gemm_, seed));
+  Inputs fresh = GuestInputs(*setup_.normal);
+  RETURN_IF_ERROR(tools_.harness.ResetReport());
+  RETURN_IF_ERROR(tools_.harness.Inspect({.a = fresh.a, .b = fresh.b}));
+  ASSIGN_OR_RETURN(const HarnessReport before, tools_.harness.ReadReport());
   fresh.checksum_a = before.checksum_a;
   fresh.checksum_b = before.checksum_b;
-  RETURN_IF_ERROR(workshop_.harness.Poison(present_c().view()));
+  RETURN_IF_ERROR(tools_.harness.Poison(present_c().view()));
   const uint32_t calls = AtMost(kSecondSeedCalls);
-  RETURN_IF_ERROR(workshop_.gpu.Synchronize());
+  RETURN_IF_ERROR(tools_.gpu.Synchronize());
   GuestCall call = CallFor(GuestWork::kDisturbedCalls, calls, 1);
   if (!AskToCapture(call)) return OkStatus();
   // From here on no host code of the source's runs until the calls have run.
   call.key = DrawKey(random_);
   RETURN_IF_ERROR(PrepareDisturbances(calls, call.key));
-  RETURN_IF_ERROR(workshop_.gpu.Synchronize());
+  RETURN_IF_ERROR(tools_.gpu.Synchronize());
   if (!Ask(call)) return OkStatus();
-  ASSIGN_OR_RETURN(const std::string damage, verifier_.LookForDamage(PlaceOf(fresh)));
+  ASSIGN_OR_RETURN(const std::string damage, verifier_.LookForDamage(CallBuffersOf(fresh)));
   if (!damage.empty()) End(OutcomeKind::kCheated, "honesty", fmt::format("test second_seed: {}", damage));
   RETURN_IF_ERROR(LookAtIdleSet());
   return JudgeDisturbed("second_seed", fresh, calls);
@@ -168,8 +168,8 @@ Status SourceExchange::TestSecondSeed() {
 // A source may refuse the other shape, but what it does with it must not show in the next call.
 Status SourceExchange::TestAfterAnotherShape() {
   Announce("test after_another_shape");
-  RETURN_IF_ERROR(CopyIn(*bench_.normal));
-  RETURN_IF_ERROR(workshop_.gpu.Synchronize());
+  RETURN_IF_ERROR(CopyIn(*setup_.normal));
+  RETURN_IF_ERROR(tools_.gpu.Synchronize());
   GuestCall other = CallFor(GuestWork::kCalls, 1, 0);
   other.shape = HalfOf(gemm_.shape);
   (void)AskLeniently(other);
@@ -181,12 +181,12 @@ Status SourceExchange::TestAfterAnotherShape() {
 Status SourceExchange::TestChainedCalls() {
   Announce("test chained_calls");
   ChooseSet();
-  RETURN_IF_ERROR(CopyIn(*bench_.normal));
+  RETURN_IF_ERROR(CopyIn(*setup_.normal));
   // Between the two stands a C in which an A fits. What the first call does not write of it is what it was.
   is_idle_set_clear_ = false;
-  RETURN_IF_ERROR(CopyElementsOfA(idle_set().c.At(alignment_), *bench_.normal->a));
-  RETURN_IF_ERROR(workshop_.harness.Poison(present_c().view()));
-  RETURN_IF_ERROR(workshop_.gpu.Synchronize());
+  RETURN_IF_ERROR(CopyElementsOfA(idle_set().c.At(alignment_), *setup_.normal->a));
+  RETURN_IF_ERROR(tools_.harness.Poison(present_c().view()));
+  RETURN_IF_ERROR(tools_.gpu.Synchronize());
   const std::optional<GuestAnswer> answer = Ask(CallFor(GuestWork::kChainedCalls, 2, 1));
   if (!answer) return OkStatus();
   ASSIGN_OR_RETURN(const std::string wrong, WrongInChain());
@@ -198,7 +198,7 @@ Status SourceExchange::CopyElementsOfA(const GuardedMatrix& to, const GuardedMat
   const auto address = [](const GuardedMatrix& matrix) {
     return CUdeviceptr(reinterpret_cast<uintptr_t>(matrix.data()));
   };
-  return workshop_.gpu.Copy(address(to), address(from), uint64_t(MakeTask(gemm_).inputs[0].SpanBytes()));
+  return tools_.gpu.Copy(address(to), address(from), uint64_t(MakeTask(gemm_).inputs[0].SpanBytes()));
 }
 
 Result<std::string> SourceExchange::WrongInChain() {
@@ -206,16 +206,16 @@ Result<std::string> SourceExchange::WrongInChain() {
   const float share = gemm_.kind.accumulation == Accumulation::kF16 ? 0.3f : 0.05f;
   constexpr float kSafeInF16 = 32e3;  // products of products may leave the type
   constexpr float kAny = std::numeric_limits<float>::max();
-  Gpu& gpu = workshop_.gpu;
+  Gpu& gpu = tools_.gpu;
   const auto [m, n, k] = gemm_.shape;
   // As an A, which it was to the second call.
   const GuardedMatrix& between_as_a = idle_set().a.At(alignment_);
   RETURN_IF_ERROR(CopyElementsOfA(between_as_a, idle_set().c.At(alignment_)));
   ASSIGN_OR_RETURN(const DeviceMemory product, gpu.Allocate(uint64_t(m) * n * sizeof(float)));
-  RETURN_IF_ERROR(workshop_.harness.Multiply(between_as_a.view(), present_b().view(), product.as<float>(), m, n, k));
-  RETURN_IF_ERROR(workshop_.harness.ResetReport());
-  RETURN_IF_ERROR(workshop_.harness.Compare(present_c().view(), product.as<const float>(), {.fixed = kAny}));
-  ASSIGN_OR_RETURN(const HarnessReport report, workshop_.harness.ReadReport());
+  RETURN_IF_ERROR(tools_.harness.Multiply(between_as_a.view(), present_b().view(), product.as<float>(), m, n, k));
+  RETURN_IF_ERROR(tools_.harness.ResetReport());
+  RETURN_IF_ERROR(tools_.harness.Compare(present_c().view(), product.as<const float>(), {.fixed = kAny}));
+  ASSIGN_OR_RETURN(const HarnessReport report, tools_.harness.ReadReport());
   const float largest = report.differences.LargestReference(), error = report.differences.MaxAbsError();
   const bool may_overflow = gemm_.kind.type == ScalarType::kF16 && std::isfinite(largest) && largest > kSafeInF16;
   // A handful of outputs may all be small by chance; what is added up to them is not.

@@ -1,4 +1,4 @@
-// The timing half of a source's judgement: its batches in the guest, by the judge's clock, beside its rivals.
+// The timing half of a source's judgement: its batches in the guest, by the judge's clock, beside its baselines.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -32,7 +32,7 @@ void Scale(RatioEstimate& ratio, double factor) {
 }  // namespace
 
 Status SourceExchange::AskInTime(const GuestCall& call, double gap_seconds, SourceBatch& batch) {
-  RETURN_IF_ERROR(workshop_.gpu.Synchronize());
+  RETURN_IF_ERROR(tools_.gpu.Synchronize());
   if (gap_seconds > 0) std::this_thread::sleep_for(std::chrono::duration<double>(gap_seconds));
   const auto start = SteadyClock::now();
   const std::optional<GuestAnswer> answer = Ask(call);
@@ -46,7 +46,7 @@ Status SourceExchange::AskInTime(const GuestCall& call, double gap_seconds, Sour
 
 Result<SourceBatch> SourceExchange::RunBatch(std::string_view test, GuestCall call, double gap_seconds) {
   Announce(fmt::format("test {}", test));
-  const Inputs& inputs = *bench_.normal;
+  const Inputs& inputs = *setup_.normal;
   RETURN_IF_ERROR(ClearIdleSet());
   if (set().loaded != &inputs) RETURN_IF_ERROR(CopyIn(inputs));
   const bool is_disturbed = call.work == GuestWork::kDisturbedCalls;
@@ -55,9 +55,9 @@ Result<SourceBatch> SourceExchange::RunBatch(std::string_view test, GuestCall ca
     RETURN_IF_ERROR(PrepareDisturbances(call.calls, call.key));
   }
   SourceBatch batch;
-  const Inputs placed = Placed(inputs);
-  ASSIGN_OR_RETURN(const Watched watched,
-                   verifier_.Watch(gemm_, PlaceOf(placed), 0, [&] { return AskInTime(call, gap_seconds, batch); }));
+  const Inputs guest_inputs = GuestInputs(inputs);
+  ASSIGN_OR_RETURN(const Watched watched, verifier_.Watch(gemm_, CallBuffersOf(guest_inputs), 0,
+                                                          [&] { return AskInTime(call, gap_seconds, batch); }));
   if (!Passes(test, watched)) return batch;
   if (batch.event_ns <= 0) {
     End(OutcomeKind::kCheated, "honesty", fmt::format("test {}: its events say that calls took no time", test));
@@ -77,16 +77,16 @@ Status SourceExchange::PrepareDisturbances(uint32_t calls, const DisturbanceKey&
 // ---- renewals
 
 Status SourceExchange::PrepareRenewals(size_t calls, const DisturbanceKey& key) {
-  RETURN_IF_ERROR(CopyIn(*bench_.normal));
+  RETURN_IF_ERROR(CopyIn(*setup_.normal));
   sets_[present_set_].loaded = nullptr;  // as soon as the first one has run
   return disturbances_.Prepare(DrawRenewals(calls, present_c().view(), random_), disturbance_memory_.address(), key);
 }
 
 Result<SourceBatch> SourceExchange::RunCallByCall(std::string_view test, const GuestCall& call) {
-  const Inputs placed = Placed(*bench_.normal);
+  const Inputs guest_inputs = GuestInputs(*setup_.normal);
   SourceBatch batch;
   ASSIGN_OR_RETURN(const Watched watched,
-                   verifier_.Watch(gemm_, PlaceOf(placed), 0, [&] { return AskInTime(call, 0, batch); }));
+                   verifier_.Watch(gemm_, CallBuffersOf(guest_inputs), 0, [&] { return AskInTime(call, 0, batch); }));
   if (!has_ended() && watched.crash.empty() && !watched.wrong.empty())
     End(OutcomeKind::kCheated, "honesty", fmt::format("test {}: {}", test, watched.wrong));
   Passes(test, watched);
@@ -105,7 +105,7 @@ Result<SourceBatch> SourceExchange::RunRenewedBatch(GuestWork work, uint32_t cal
   RETURN_IF_ERROR(PrepareRenewals(calls, call.key));
   ASSIGN_OR_RETURN(const SourceBatch batch, RunCallByCall(test, call));
   // Behind the last call nothing is set aside: its output is looked at as a whole.
-  if (!has_ended() && is_renewed) RETURN_IF_ERROR(JudgeDisturbed(test, *bench_.normal, calls - 1));
+  if (!has_ended() && is_renewed) RETURN_IF_ERROR(JudgeDisturbed(test, *setup_.normal, calls - 1));
   return batch;
 }
 
@@ -114,7 +114,7 @@ Result<SourceBatch> SourceExchange::RunRenewedBatch(GuestWork work, uint32_t cal
 Result<SourceBatch> SourceExchange::RunSpacedBatch(uint32_t calls, const Pause& pause, int twin) {
   Announce("test spaced_batch");
   RETURN_IF_ERROR(ClearIdleSet());
-  if (set().loaded != bench_.normal) RETURN_IF_ERROR(CopyIn(*bench_.normal));
+  if (set().loaded != setup_.normal) RETURN_IF_ERROR(CopyIn(*setup_.normal));
   GuestCall call = CallFor(GuestWork::kSpacedCalls, 1, calls, twin);
   call.pause_ns = pause.asked_ns;
   ASSIGN_OR_RETURN(SourceBatch batch, RunCallByCall("spaced_batch", call));
@@ -128,7 +128,7 @@ Result<SourceExchange::Pause> SourceExchange::DrawPause() {
   return pause;
 }
 
-// ---- batches in turns
+// ---- batches in alternation
 
 Status SourceExchange::EstimateCall() {
   const uint32_t calls = AtMost(3);
@@ -164,18 +164,18 @@ Status SourceExchange::WarmUp(GuestWork work, int twin) {
 
 // Longer ones of calls that are compared one batch with the other: who skips one call in twelve takes a dozen calls to
 // be seen.
-Result<SourceExchange::Turn> SourceExchange::DrawTurn() {
-  constexpr int kMostCalls = 1 << 20;
+Result<SourceExchange::Round> SourceExchange::DrawRound() {
+  constexpr int kMaxCalls = 1 << 20;
   const double difference_ns = IsThorough(problem_.protocol) ? 6e6 : 3e6;
-  const BatchLengths graphs = DrawLengths(call_ns_, graph_calls_, difference_ns, kMostCalls, random_.Uniform());
+  const BatchLengths graphs = DrawLengths(call_ns_, graph_calls_, difference_ns, kMaxCalls, random_.Uniform());
   const BatchLengths others =
       DrawLengths(call_ns_, graph_calls_, 2 * difference_ns, kMaxDisturbedSteps, random_.Uniform());
   // The source may know how many calls a graph of its has.
   const auto calls = uint32_t(graph_calls_), fewer = uint32_t(random_.Below(calls));
   ASSIGN_OR_RETURN(const Pause pause, DrawPause());
-  return Turn{{{{graphs.shorter, calls * uint32_t(others.shorter) - fewer},
-                {graphs.longer, calls * uint32_t(others.longer) - fewer}}},
-              pause};
+  return Round{{{{graphs.shorter, calls * uint32_t(others.shorter) - fewer},
+                 {graphs.longer, calls * uint32_t(others.longer) - fewer}}},
+               pause};
 }
 
 // Untimed, by every graph there will be.
@@ -189,8 +189,8 @@ Status SourceExchange::WarmUpAll(const TimedWorks& works) {
   return OkStatus();
 }
 
-Status SourceExchange::TimeOneTurn(std::span<TimedWork> works, int twin) {
-  ASSIGN_OR_RETURN(const Turn turn, DrawTurn());
+Status SourceExchange::TimeOneRound(std::span<TimedWork> works, int twin) {
+  ASSIGN_OR_RETURN(const Round round, DrawRound());
   random_.Shuffle(works);
   for (TimedWork& timed : works) {
     std::array<SourceBatch, 2> batches;
@@ -198,7 +198,7 @@ Status SourceExchange::TimeOneTurn(std::span<TimedWork> works, int twin) {
     random_.Shuffle(order);
     for (const size_t at : order) {
       if (has_ended()) return OkStatus();
-      ASSIGN_OR_RETURN(batches[at], RunTimedBatch(timed.work, turn.lengths[at], turn.pause, twin));
+      ASSIGN_OR_RETURN(batches[at], RunTimedBatch(timed.work, round.lengths[at], round.pause, twin));
     }
     timed.batches.insert(timed.batches.end(), batches.begin(), batches.end());
   }
@@ -233,22 +233,22 @@ std::string SourceExchange::DisagreementOf(const TimedWorks& works) {
 
 // Does it do the same work when nothing has changed? Whoever keeps anything of a call for the next one, wherever that
 // is, has nothing of it behind a renewal; behind a sham one, which takes as long and leaves the same lines in the same
-// caches, he would have it.
-// A batch is as long as unchanged calls say: of one who skips nearly all of them it is a hundred times as long where he
-// computes. He took 40 to 54 s until nothing but all turns of all looks was proof (H200, November 2026).
+// caches, he would have it. A batch is as long as unchanged calls say: of one who skips nearly all of them it is a
+// hundred times as long where he computes. He took 40 to 54 s until nothing but all rounds of all looks was proof
+// (H200, November 2026).
 Result<SourceExchange::Look> SourceExchange::TimeEveryKind() {
   constexpr double kLongNs = 20e6;
-  constexpr int kTurnsForTheObvious = 2;
-  const int turns = call_ns_ > kLongNs ? 2 : IsThorough(problem_.protocol) ? 7 : 4;
+  constexpr int kRoundsForTheObvious = 2;
+  const int rounds = call_ns_ > kLongNs ? 2 : IsThorough(problem_.protocol) ? 7 : 4;
   ASSIGN_OR_RETURN(sham_step_ns_, TimeShamStep());
   TimedWorks works = {{{GuestWork::kFollowingCalls, {}},
                        {GuestWork::kSpacedCalls, {}},
                        {GuestWork::kShamCalls, {}},
                        {GuestWork::kRenewedCalls, {}}}};
   RETURN_IF_ERROR(WarmUpAll(works));
-  for (int turn = 0; turn < turns && !has_ended(); ++turn) {
-    RETURN_IF_ERROR(TimeOneTurn(works, turn % Twins()));
-    if (has_ended() || turn + 1 != kTurnsForTheObvious || !AreFarApart(works)) continue;
+  for (int round = 0; round < rounds && !has_ended(); ++round) {
+    RETURN_IF_ERROR(TimeOneRound(works, round % Twins()));
+    if (has_ended() || round + 1 != kRoundsForTheObvious || !AreFarApart(works)) continue;
     if (const std::string disagreement = DisagreementOf(works); !disagreement.empty()) return Look{disagreement, true};
   }
   return has_ended() ? Look() : Look{DisagreementOf(works), false};
@@ -256,8 +256,8 @@ Result<SourceExchange::Look> SourceExchange::TimeEveryKind() {
 
 // A cheat differs in every look. An honest kernel whose work falls to whoever comes first (tiles by tickets, more CTAs
 // than tiles) takes 250 us by one graph and 290 by another, and differed in a quarter of the looks (H200, November
-// 2026); so it is looked at again, in the other buffers and by graphs of their own. Nobody gains by that: the longest
-// time of a look that differed is the least that is published.
+// 2026); so it is looked at again, in the other buffers and by graphs of their own. A source gains nothing by that: the
+// published time is at least the longest of a look that differed.
 Status SourceExchange::TimeAlone() {
   constexpr int kLooks = 4, kLooksForTheObvious = 2;
   ChooseSet();
@@ -286,12 +286,12 @@ Result<double> SourceExchange::TimeShamStep() {
 Result<double> SourceExchange::TimeBetweenCalls(int count, const PutCall& put) {
   constexpr int kRows = 5;
   Announce("what lies between calls");
-  Gpu& gpu = workshop_.gpu;
+  Gpu& gpu = tools_.gpu;
   ASSIGN_OR_RETURN(const EventPair events, EventPair::Make(gpu));
   ASSIGN_OR_RETURN(const CallGraph graph, CallGraph::Capture(gpu, {&put, 1}, 1));
   std::vector<double> samples;
   for (int row = 0; row <= kRows; ++row) {
-    RETURN_IF_ERROR(workshop_.harness.LeadIn());
+    RETURN_IF_ERROR(tools_.harness.LeadIn());
     RETURN_IF_ERROR(gpu.Record(events.first));
     for (int i = 0; i < count; ++i) RETURN_IF_ERROR(gpu.Replay(graph.at(0)));
     RETURN_IF_ERROR(gpu.Record(events.last));
@@ -301,32 +301,32 @@ Result<double> SourceExchange::TimeBetweenCalls(int count, const PutCall& put) {
   return Median(samples);
 }
 
-// On a busy host the judge's clock alone said 8 % too much of an honest source, by the slopes of four turns (H200,
-// November 2026): further turns, and nothing but these, tell noise from a lie. Who tells them from others gains
-// nothing: what is published, and what the race must agree with, stays the judge's clock of before.
-Result<std::string> SourceExchange::DisagreementInFurtherTurns() {
-  constexpr int kFurtherTurns = 12;
+// On a busy host the judge's clock alone said 8 % too much of an honest source, by the slopes of four rounds (H200,
+// November 2026): further rounds, and nothing but these, tell noise from a lie. A source that recognizes them gains
+// nothing. The published time, which the race must agree with, stays that of the earlier rounds.
+Result<std::string> SourceExchange::DisagreementInFurtherRounds() {
+  constexpr int kFurtherRounds = 12;
   TimedWork following = {GuestWork::kFollowingCalls, {}};
-  for (int turn = 0; turn < kFurtherTurns && !has_ended(); ++turn)
-    RETURN_IF_ERROR(TimeOneTurn({&following, 1}, turn % Twins()));
+  for (int round = 0; round < kFurtherRounds && !has_ended(); ++round)
+    RETURN_IF_ERROR(TimeOneRound({&following, 1}, round % Twins()));
   return has_ended() ? "" : DisagreementOfClocks(TimeOf(following.batches));
 }
 
-Status SourceExchange::TimeAgainstRivals() {
+Status SourceExchange::TimeAgainstBaselines() {
   const size_t alone = batches_.size();
   RETURN_IF_ERROR(RunRace(Clock::kDevice));
   if (has_ended()) return OkStatus();
-  // Of all batches, those of the race among them.
+  // Over all batches, with those of the race.
   const SourceTime time = TimeOf(batches_);
   const std::span raced = std::span(batches_).subspan(alone);
   published_ns_ = std::max({time.judge_ns, EventNsOf(raced), least_ns_});
   std::string lie = DisagreementOfClocks(time);
   if (!lie.empty()) {
-    ASSIGN_OR_RETURN(lie, DisagreementInFurtherTurns());
+    ASSIGN_OR_RETURN(lie, DisagreementInFurtherRounds());
   }
   if (has_ended()) return OkStatus();
   if (lie.empty()) lie = DisagreementOfRace(time, raced);
-  const std::string impossible = Impossible(gemm_, workshop_.gpu.identity().device, published_ns_);
+  const std::string impossible = Impossible(gemm_, tools_.gpu.identity().device, published_ns_);
   if (!lie.empty() || !impossible.empty()) {
     End(OutcomeKind::kCheated, "honesty", lie.empty() ? impossible : lie);
     return OkStatus();
@@ -334,16 +334,18 @@ Status SourceExchange::TimeAgainstRivals() {
   for (const Clock clock : kCallClocks) {
     if (problem_.clocks.Has(clock) && !has_ended()) RETURN_IF_ERROR(RunRace(clock));
   }
-  return session_.DismissUntidyRivals(problem_, std::array{&timed_});
+  return session_.WithdrawUntidyBaselines(problem_, std::array{&timed_});
 }
 
 Status SourceExchange::RunRace(Clock clock) {
-  const std::vector<Racer> rivals = RacersOf(rivals_, BatchFor(problem_.protocol));
-  ASSIGN_OR_RETURN(const std::unique_ptr<RoundClock> rivals_clock, MakeRoundClock(workshop_, problem_, rivals, clock));
+  const std::vector<TimedCall> baselines = TimedCallsOf(baselines_, BatchFor(problem_.protocol));
+  ASSIGN_OR_RETURN(const std::unique_ptr<RoundClock> baselines_clock,
+                   MakeRoundClock(tools_, problem_, baselines, clock));
   std::vector<RaceEntry> entries = {{.name = "ours", .clock = clock, .candidate = 0}};
-  for (const Racer& rival : rivals) entries.push_back({rival.name, clock, kRival, rival.is_decisive});
+  for (const TimedCall& baseline : baselines)
+    entries.push_back({baseline.name, clock, kNoCandidate, baseline.is_decisive});
   ReadCondition read;
-  if (workshop_.nvml != nullptr) read = [this] { return workshop_.nvml->Read(); };
+  if (tools_.nvml != nullptr) read = [this] { return tools_.nvml->Read(); };
   const TimeRound time_round = [&](std::span<const size_t> order) -> Result<std::vector<double>> {
     std::vector<double> times(entries.size());
     for (const size_t i : order) {
@@ -353,14 +355,14 @@ Status SourceExchange::RunRace(Clock clock) {
       }
       Announce(fmt::format("{} clock", Name(clock)));
       // A round of its own: ours comes between, from another process.
-      const size_t rival = i - 1;
-      ASSIGN_OR_RETURN(const std::vector<double> alone, rivals_clock->TimeRound({&rival, 1}, [](size_t) {}));
-      times[i] = alone[rival];
+      const size_t baseline = i - 1;
+      ASSIGN_OR_RETURN(const std::vector<double> alone, baselines_clock->TimeRound({&baseline, 1}, [](size_t) {}));
+      times[i] = alone[baseline];
     }
     return times;
   };
   const Result<RaceResult> race = Race(entries, RulesFor(problem_.protocol, clock), random_, read, time_round);
-  workshop_.last_race = SteadyClock::now();
+  tools_.last_race = SteadyClock::now();
   if (has_ended()) return OkStatus();
   if (!race.ok()) return race.status();
   AddTimings(clock, *race);
@@ -374,7 +376,7 @@ Result<double> SourceExchange::TimeOurs(Clock clock) {
   if (is_device) call = CallFor(GuestWork::kFollowingCalls, uint32_t(graph_calls_), 1, raced_batches_++ % Twins());
   if (clock == Clock::kOffline) {
     call.work = GuestWork::kFollowingCalls;
-    const int before = CallsBefore(gemm_.shape, workshop_.gpu.identity().l2_bytes);
+    const int before = CallsBefore(gemm_.shape, tools_.gpu.identity().l2_bytes);
     // AtMost(before) would be two at least.
     call.calls_before = std::min(uint32_t(before), AtMost(1 << 10));
   }

@@ -1,4 +1,4 @@
-// What held the clocks of a GPU below their highest, as the driver says it ("clocks event reasons" of NVML).
+// Reasons why the clocks of a GPU were below their maximum: NVML's "clocks event reasons".
 #pragma once
 
 #include <cstddef>
@@ -53,7 +53,7 @@ class ClockLimits {
 std::string Print(const ClockLimits& limits);
 std::optional<ClockLimits> ParseClockLimits(std::string_view text);
 
-// What is measured under one of these is discarded.
+// Rounds measured under one of these are discarded.
 inline constexpr ClockLimits kSlowDowns = {ClockLimit::kHardwareSlowdown, ClockLimit::kSoftwareThermal,
                                            ClockLimit::kHardwareThermal, ClockLimit::kPowerBrake};
 

@@ -275,13 +275,13 @@ std::optional<cublasLtMatmulAlgo_t> LtGemm::State::Algorithm(int id) const {
 }
 
 Result<std::vector<LtCapabilities>> LtGemm::Algorithms() const {
-  constexpr int kMostIds = 1024;
+  constexpr int kMaxIds = 1024;
   const State& s = *state_;
-  std::vector<int> ids(kMostIds);
+  std::vector<int> ids(kMaxIds);
   int count = 0;
   RETURN_IF_ERROR(s.library.Check(
       s.library.cublasLtMatmulAlgoGetIds(s.handle, s.call.compute, s.call.scale_type, s.call.type, s.call.type,
-                                         s.call.type, s.call.type, kMostIds, ids.data(), &count),
+                                         s.call.type, s.call.type, kMaxIds, ids.data(), &count),
       "cublasLtMatmulAlgoGetIds"));
   std::vector<LtCapabilities> algorithms;
   for (int i = 0; i < count; ++i) {
@@ -305,7 +305,7 @@ std::optional<int> LtGemm::Add(const LtConfig& config) {
   std::optional<cublasLtMatmulAlgo_t> algorithm = s.Algorithm(config.id);
   if (!algorithm) return std::nullopt;
   const auto set = [&]<class T>(cublasLtMatmulAlgoConfigAttributes_t attribute, T value) {
-    // What an algorithm has no choice of stays as the library made it.
+    // Attributes without a choice keep the library's value.
     return value == T{0} || s.library.cublasLtMatmulAlgoConfigSetAttribute(&*algorithm, attribute, &value,
                                                                            sizeof value) == CUBLAS_STATUS_SUCCESS;
   };

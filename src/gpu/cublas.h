@@ -1,5 +1,5 @@
-// cuBLAS and cuBLASLt, opened at run time, for row-major C = A * B in half precision with f32 (or, for an f16 problem,
-// f16) compute and scale, alpha 1, beta 0. Row-major C is asked for as column-major C^T = B^T A^T.
+// cuBLAS and cuBLASLt, opened at run time, for row-major C = A * B in half precision. Compute and scale types are f32,
+// or f16 for an f16 problem; alpha is 1, beta 0. Row-major C is asked for as column-major C^T = B^T A^T.
 #pragma once
 
 #include <memory>

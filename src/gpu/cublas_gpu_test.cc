@@ -121,11 +121,11 @@ std::vector<Gemm> TestedGemms(ScalarType type, Accumulation accumulation) {
   return problems;
 }
 
-struct Numbers {
+struct NumberTypes {
   ScalarType type;
   Accumulation accumulation;
 };
-class CublasProducts : public CublasTest, public testing::WithParamInterface<Numbers> {};
+class CublasProducts : public CublasTest, public testing::WithParamInterface<NumberTypes> {};
 
 TEST_P(CublasProducts, GemmExIsRightForEveryLayoutAndLeadingDimension) {
   for (const Gemm& gemm : TestedGemms(GetParam().type, GetParam().accumulation)) {
@@ -150,9 +150,9 @@ TEST_P(CublasProducts, EveryLtCandidateIsRightForEveryLayoutAndLeadingDimension)
 }
 
 INSTANTIATE_TEST_SUITE_P(, CublasProducts,
-                         testing::Values(Numbers{ScalarType::kF16, Accumulation::kF32},
-                                         Numbers{ScalarType::kBf16, Accumulation::kF32},
-                                         Numbers{ScalarType::kF16, Accumulation::kF16}),
+                         testing::Values(NumberTypes{ScalarType::kF16, Accumulation::kF32},
+                                         NumberTypes{ScalarType::kBf16, Accumulation::kF32},
+                                         NumberTypes{ScalarType::kF16, Accumulation::kF16}),
                          [](const auto& tested) {
                            return std::string(Name(tested.param.type)) + "_" +
                                   std::string(Name(tested.param.accumulation));

@@ -1,4 +1,4 @@
-// One GPU: its context, memory, streams, events, graphs and kernels. What is measured here is what ships.
+// One GPU: its context, memory, streams, events, graphs and kernels. Shipped programs launch kernels the same way.
 // Every handle is owned and must be destroyed before its Gpu. Used from the thread that opened it.
 #pragma once
 
@@ -29,7 +29,7 @@ struct GpuIdentity {
   uint64_t memory_bytes = 0;
   uint64_t l2_bytes = 0;
 };
-// What the driver sees, at least one; Driver::Open()'s status where there is none. Creates no context.
+// The GPUs that the driver sees, at least one; without any, the status of Driver::Open(). Creates no context.
 Result<std::vector<GpuIdentity>> ListGpus();
 
 class DeviceMemory {
@@ -52,8 +52,8 @@ class DeviceMemory {
   uint64_t size_bytes_ = 0;
 };
 
-// Memory of the host that copies from and to the GPU go through at the bus's speed: what the driver may move to other
-// pages they go through in pieces, at a third of it and less.
+// Page-locked host memory, which copies use at the full speed of the bus. Copies of pageable memory reach a third of it
+// or less.
 class PageLockedMemory {
  public:
   PageLockedMemory() = default;
@@ -94,7 +94,7 @@ struct GemmParameters {
 // Whether a launch may begin while the one before it still runs; only for kernels whose Launch is chainable.
 enum class Chaining { kNone, kProgrammatic };
 
-// What a kernel takes of the GPU, and how much of a launch runs at once.
+// A kernel's resources, and how many CTAs of a launch are resident at once.
 struct Residency {
   int registers_per_thread = 0;
   int static_smem_bytes = 0;
@@ -178,7 +178,7 @@ class Gpu {
   Result<Residency> ResidencyOf(const Kernel& kernel, const Launch& launch) const {
     return ResidencyOf(kernel.function_, launch);
   }
-  // Of a kernel that somebody else loaded.
+  // For a kernel that was loaded elsewhere.
   Result<Residency> ResidencyOf(CUfunction kernel, const Launch& launch) const;
 
   // Waits for the stream. An error here is the kernel's: the context is lost.
@@ -186,7 +186,8 @@ class Gpu {
   // Waits for all streams of the context, whoever made them.
   Status SynchronizeAll();
 
-  // What `work` puts on stream() goes to another stream, after all that is on the usual one and before what comes next.
+  // Redirects what `work` puts on stream() to another stream, ordered after earlier and before later work of the usual
+  // one.
   Status OnAnotherStream(const std::function<Status()>& work);
 
   // Captures what `calls` puts on stream() into a graph; `calls` must not synchronise.
@@ -210,7 +211,8 @@ class Gpu {
   Gpu() = default;
   Status ReplaceArgumentsRaw(const Graph& graph, const Kernel& kernel, void** arguments);
   Result<int64_t> CtasAtOnce(CUfunction kernel, const Launch& launch) const;
-  // Of a launch with fills_gpu. The driver is asked once a kernel: block, cluster and memory of its launches are alike.
+  // The grid of a launch with fills_gpu. The driver is asked once a kernel, because all its launches share block,
+  // cluster and memory.
   Result<uint32_t> CtasThatFillIt(const Kernel& kernel, const Launch& launch) const;
   const Driver* driver_ = nullptr;
   GpuIdentity identity_;

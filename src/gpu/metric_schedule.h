@@ -1,4 +1,4 @@
-// What CUPTI collects of a chip's kernels, in how many passes, and what the metrics come to.
+// Which counters CUPTI collects on a chip, in how many passes, and the metrics computed from them.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ class MetricSchedule {
   size_t passes() const;  // as often a kernel must run
   // CUPTI's image of what to collect.
   const std::vector<uint8_t>& config() const;
-  // Of one kernel of those whose counters stand in CUPTI's image of them.
+  // The metrics of one kernel of a CUPTI counter image.
   Result<KernelReadings> Evaluate(std::span<const uint8_t> counters, size_t kernel) const;
 
  private:

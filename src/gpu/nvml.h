@@ -20,9 +20,8 @@ struct GpuCondition {
   int other_processes = 0;  // compute processes on this GPU beside ours
 };
 
-// Of the processes with a context on a GPU, those that do not belong to the process `self`: neither it nor its
-// ancestors nor its descendants. NVML may tell the ids of another pid namespace: where nobody of ours is in the list,
-// one unknown id is taken to be ours.
+// Counts the processes with a context on the GPU other than `self`, its ancestors and its descendants. NVML may report
+// ids of another pid namespace. If none of ours is listed, one unknown id is taken to be ours.
 int CountForeignProcesses(std::span<const int> pids, int self);
 
 // From the bits of nvmlDeviceGetCurrentClocksEventReasons.
@@ -33,10 +32,10 @@ class Nvml {
   // Unavailable where the library does not open or knows no such GPU.
   static Result<std::unique_ptr<Nvml>> Open(const std::string& gpu_uuid);
   ~Nvml();
-  // What this GPU does not tell (a part of one, say) stays 0 or empty.
+  // A value that the GPU does not report (a partition, say) stays 0 or empty.
   Result<GpuCondition> Read() const;
-  // What the GPU has taken since the driver was loaded, by its own counter, which moves every 20 to 100 ms. Unavailable
-  // where it has none.
+  // The GPU's energy counter since the driver was loaded. It advances every 20 to 100 ms. Unavailable if the GPU has
+  // none.
   Result<double> EnergyJoules() const;
   Result<int> SmClockMhz() const;
   std::string DriverRelease() const;  // "580.159.04"

@@ -26,7 +26,7 @@ class RangeProfiler {
   Status Enable();
   void Disable();
   // While enabled. Calls `put`, which puts kernels on the GPU's stream, at most as many as there is memory for, once
-  // for each pass; every call must do the same work. What was read of each kernel, in the order of their launches.
+  // for each pass; every call must do the same work. Returns the readings of each kernel, in order of launch.
   Result<std::vector<KernelReadings>> Read(const std::function<Status()>& put);
 
  private:

@@ -17,9 +17,8 @@ class SharedMemory {
   // At least so many bytes, as many as can be shared: the next 2 MiB. Unavailable, with the sizes, where the GPU has
   // not so much.
   static Result<SharedMemory> Create(const Gpu& gpu, uint64_t bytes);
-  // What another process has created with as many bytes; `descriptor` stays the caller's, and can be opened again: the
-  // same memory at other addresses. A kernel that writes where it may only read, or that reads behind the last byte,
-  // where nothing is mapped, faults.
+  // Maps memory that another process created with the same size. The caller keeps `descriptor` and can map it again at
+  // other addresses. A kernel faults if it writes to a read-only mapping or reads behind the last byte.
   enum class Access { kRead, kReadAndWrite };
   static Result<SharedMemory> Open(const Gpu& gpu, int descriptor, uint64_t bytes, Access access,
                                    const Distance& distance = {});

@@ -12,11 +12,11 @@ namespace {
 
 constexpr size_t kExemplars = 2;
 constexpr size_t kBuckets = 8;
-constexpr size_t kMostReasons = 3;
-constexpr double kLeastDifference = 0.1;  // of a counter that is a reason, relative
-constexpr double kSameScore = 0.01;       // within the noise of a screening
+constexpr size_t kMaxReasons = 3;
+constexpr double kMinDifference = 0.1;  // of a counter that is a reason, relative
+constexpr double kSameScore = 0.01;     // within the noise of a screening
 
-// What tells kernels apart; each costs a context three words.
+// Counters that distinguish kernels; each costs a context three words.
 constexpr Counter kShownCounters[] = {
     Counter::kTensorPipe,          Counter::kAchievedOccupancy, Counter::kWaves,
     Counter::kDramPercent,         Counter::kL2Percent,         Counter::kBankConflictsWgmma,
@@ -117,10 +117,10 @@ std::optional<Analysis> Analyse(std::span<const Exemplar> exemplars) {
     const std::optional<double> other = Find(loser, counter);
     if (!other) continue;
     const double difference = RelativeDifference(value, *other);
-    if (difference >= kLeastDifference) reasons.push_back({difference, {counter, value > *other}});
+    if (difference >= kMinDifference) reasons.push_back({difference, {counter, value > *other}});
   }
   std::stable_sort(reasons.begin(), reasons.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-  for (size_t i = 0; i < std::min(kMostReasons, reasons.size()); ++i) analysis.reasons.push_back(reasons[i].second);
+  for (size_t i = 0; i < std::min(kMaxReasons, reasons.size()); ++i) analysis.reasons.push_back(reasons[i].second);
   return analysis;
 }
 
@@ -136,10 +136,10 @@ Document ContextFor(const Gemm& gemm, const Device& device, std::span<const Exem
                     const ContextOptions& options, Random& random) {
   Document document{.gemm = gemm, .device = FactsOf(device)};
   document.exemplars = ChooseExemplars(variants, options.temperature, random);
-  if (options.without.contrast) document.exemplars.clear();
-  if (options.without.counters)
+  if (options.ablations.contrast) document.exemplars.clear();
+  if (options.ablations.counters)
     for (Exemplar& exemplar : document.exemplars) exemplar.judged.counters.clear();
-  if (!options.without.analysis) document.analysis = Analyse(document.exemplars);
+  if (!options.ablations.analysis) document.analysis = Analyse(document.exemplars);
   document.goal = kBestGoal;
   return document;
 }
@@ -149,7 +149,7 @@ int LongestContext() {
   constexpr int kOdd = 0x7fffffff;
   Document document{.gemm = {.shape = {kOdd, kOdd, kOdd}, .lda = kOdd, .ldb = kOdd, .ldc = kOdd},
                     .device = {kOdd, kOdd, kOdd, kOdd, 1, 1, 1, 1},
-                    .analysis = Analysis{.reasons = {kMostReasons, {Counter::kDuration, true}}},
+                    .analysis = Analysis{.reasons = {kMaxReasons, {Counter::kDuration, true}}},
                     .goal = kBestGoal};
   Exemplar exemplar{.judged = {.kind = OutcomeKind::kMeasured, .score = 1}};
   for (const Counter counter : kShownCounters) exemplar.judged.counters.emplace_back(counter, 1);

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/random.h"
+#include "policy/ablations.h"
 #include "policy/tokens.h"
-#include "policy/without.h"
 
 namespace gemmsmith {
 
@@ -16,11 +16,11 @@ double ScoreOf(const Gemm& gemm, const Device& device, double time_ns);
 // The time that has the score.
 double TimeOf(const Gemm& gemm, const Device& device, double score);
 
-// Of the counters those that a context shows, where they were recorded.
+// Includes the recorded counters that a context shows.
 JudgedAs AsJudged(const Gemm& gemm, const Device& device, const Outcome& outcome);
 
 struct ContextOptions {
-  Without without;
+  Ablations ablations;
   double temperature = 1;  // of the choice among buckets, in deviations of the bucket's means
 };
 
@@ -29,8 +29,8 @@ struct ContextOptions {
 // exemplars are mostly good and never alike. In the order in which they were drawn.
 std::vector<Exemplar> ChooseExemplars(std::span<const Exemplar> variants, double temperature, Random& random);
 
-// Of the first two exemplars; nothing where there are not two with scores. Reasons are the counters that both have and
-// that differ most, at most three, none by less than a tenth.
+// Compares the first two exemplars; nullopt if two with scores are missing. Reasons are counters of both that differ
+// most: at most three, each by at least a tenth.
 std::optional<Analysis> Analyse(std::span<const Exemplar> exemplars);
 
 // The class of a candidate beside the best that is known, as an index of kGoalPercents.

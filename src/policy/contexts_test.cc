@@ -58,9 +58,9 @@ TEST(ContextsTest, AnalysisNamesTheFasterOneAndWhatSpeaksForIt) {
 TEST(ContextsTest, WhatIsLeftOutIsNotThereAndChangesNoOtherDraw) {
   std::vector<Exemplar> variants;
   for (int i = 1; i <= 40; ++i) variants.push_back(Scored(0.02 * i, {{Counter::kTensorPipe, 2.0 * i}}));
-  const auto context = [&](const Without& without, uint64_t* next) {
+  const auto context = [&](const Ablations& ablations, uint64_t* next) {
     Random random(7);
-    const Document document = ContextFor({.shape = {64, 64, 64}}, KnownDevices()[0], variants, {without}, random);
+    const Document document = ContextFor({.shape = {64, 64, 64}}, KnownDevices()[0], variants, {ablations}, random);
     *next = random.Next();
     return document;
   };

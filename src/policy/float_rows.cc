@@ -37,9 +37,9 @@ float SumOf(const float (&lanes)[kLanes]) {
 
 // e^x for x <= 0, without a call, so that many are taken at once: 2^n by the exponent's bits, the rest by its series.
 [[gnu::always_inline]] inline float ExpOfNegative(float x) {
-  constexpr float kLeast = -87, kRounds = 0x1.8p23f;  // adding it leaves the nearest whole number in the lowest bits
+  constexpr float kMin = -87, kRounds = 0x1.8p23f;  // adding it leaves the nearest whole number in the lowest bits
   constexpr float kLog2E = 1.44269504f, kLn2High = 0.693359375f, kLn2Low = -2.12194440e-4f;
-  const float clamped = x < kLeast ? kLeast : x;
+  const float clamped = x < kMin ? kMin : x;
   const float shifted = clamped * kLog2E + kRounds, n = shifted - kRounds;
   const float f = clamped - n * kLn2High - n * kLn2Low;
   const float series =

@@ -1,5 +1,5 @@
-// What inference does beside its products, on rows of floats. On x86-64 each loop exists twice, for processors with
-// AVX2 and FMA and for those without: sums differ in their last bits from one kind of processor to the other.
+// The loops of inference besides its matrix products, on rows of floats. On x86-64 each loop exists twice, with AVX2
+// and FMA and without. The last bits of sums differ between the two.
 #pragma once
 
 #include <span>
@@ -7,7 +7,7 @@
 namespace gemmsmith {
 
 float Dot(const float* a, const float* b, int count);
-// Of x with each of `count` rows, which lie `stride` apart.
+// Dot products of x with each of `count` rows, which lie `stride` apart.
 void DotRows(const float* x, int width, const float* rows, int stride, int count, float* dots);
 // y += the rows, each scaled by its own number
 void AddScaledRows(const float* scales, const float* rows, int stride, int count, int width, float* y);
@@ -16,7 +16,7 @@ void Norm(const float* x, std::span<const float> weights, float* y);
 void Scale(float scale, int count, float* x);
 // Each number by the square of it, or by 0 where it is negative.
 void SquarePositive(std::span<float> x);
-// Of the first `count`, in place. Within 1e-6 of each exponential's value.
+// Softmax of the first `count` weights, in place. Each exponential is within 1e-6 of its value.
 void Softmax(float* weights, int count);
 
 }  // namespace gemmsmith

@@ -1,5 +1,5 @@
-// The model run forward on the thread that asks: contexts are read once, then many branches go on from each, a word at
-// a time, over keys and values that are kept.
+// The model's forward pass on the calling thread. A context is read once; many branches then continue from it, a word
+// at a time, over cached keys and values.
 #pragma once
 
 #include <span>
@@ -22,7 +22,7 @@ class Inference {
   // outlives this. CHECKs that everything fits into its positions.
   Inference(const PolicyModel& model, std::span<const std::vector<Token>> contexts, int branches, int longest);
 
-  // What the model made of a context's last word: what the logits of the next word are read from.
+  // The model's state after a context's last word. The logits of the next word are computed from it.
   std::span<const float> AfterContext(int context) const;
   // Appends a word to each of some branches: contexts in ascending order, no branch twice.
   void Append(std::span<const NextWord> words);
@@ -31,11 +31,11 @@ class Inference {
   // Makes a branch of a context go on from where another one of it stands.
   void Fork(int context, int from, int to);
 
-  // Of some of the words, so that nothing is computed for those that a mask rules out.
+  // The logits of these words only; masked words cost nothing.
   std::vector<float> Logits(std::span<const float> state, std::span<const Token> tokens) const;
 
  private:
-  // Of one layer, position by position: [positions, width].
+  // Keys and values of one layer, [positions, width].
   struct KeysAndValues {
     std::vector<float> keys, values;
   };

@@ -64,9 +64,9 @@ Result<ModelConfig> ReadConfig(const SafeTensors& file) {
   return config;
 }
 
-Result<Without> ReadWithout(const SafeTensors& file) {
+Result<Ablations> ReadAblations(const SafeTensors& file) {
   ASSIGN_OR_RETURN(const std::string text, MetadataOf(file, "without"));
-  return ParseWithout(text);
+  return ParseAblations(text);
 }
 
 Status TakeTensor(SafeTensors& file, const NamedWeights& weights) {
@@ -148,7 +148,7 @@ std::string EncodeModel(const PolicyModel& model) {
   SafeTensors file;
   file.metadata["gemmsmith_policy"] = kFormat;
   file.metadata["tokens"] = TokenVocabulary().identity();
-  file.metadata["without"] = Print(model.without);
+  file.metadata["without"] = Print(model.ablations);
   for (const ConfigField& field : kConfigFields)
     file.metadata[std::string(field.name)] = fmt::format("{}", model.config.*field.value);
   PolicyModel copy = model;
@@ -162,7 +162,7 @@ Result<PolicyModel> DecodeModel(std::string_view bytes) {
   RETURN_IF_ERROR(CheckIdentity(file));
   PolicyModel model;
   ASSIGN_OR_RETURN(model.config, ReadConfig(file));
-  ASSIGN_OR_RETURN(model.without, ReadWithout(file));
+  ASSIGN_OR_RETURN(model.ablations, ReadAblations(file));
   model.layers.resize(size_t(model.config.layers));
   for (const NamedWeights& weights : WeightsOf(model)) RETURN_IF_ERROR(TakeTensor(file, weights));
   if (!file.tensors.empty())
@@ -174,7 +174,7 @@ Result<PolicyModel> DecodeModel(std::string_view bytes) {
 Result<PolicyModel> ReadModel(const std::filesystem::path& path) {
   ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path));
   Result<PolicyModel> model = DecodeModel(bytes);
-  if (!model.ok()) return WithPlace(model.status(), path.string());
+  if (!model.ok()) return WithContext(model.status(), path.string());
   return model;
 }
 

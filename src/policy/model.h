@@ -9,8 +9,8 @@
 
 #include "base/random.h"
 #include "base/status.h"
+#include "policy/ablations.h"
 #include "policy/safetensors.h"
-#include "policy/without.h"
 
 namespace gemmsmith {
 
@@ -40,7 +40,7 @@ struct LayerWeights {
 
 struct PolicyModel {
   ModelConfig config;
-  Without without;               // what it was trained without
+  Ablations ablations;           // what it was trained without
   std::vector<float> embedding;  // [words, width]; also what logits are made with
   std::vector<float> position;   // [positions, width]
   std::vector<LayerWeights> layers;
@@ -61,7 +61,7 @@ std::string EncodeModel(const PolicyModel& model);
 // in one line.
 Result<PolicyModel> DecodeModel(std::string_view bytes);
 Result<PolicyModel> ReadModel(const std::filesystem::path& path);
-// Of what EncodeModel() writes: other weights, another text.
+// A hash of the bytes of EncodeModel(): other weights have another fingerprint.
 std::string Fingerprint(const PolicyModel& model);
 
 // Every tensor of the model under the name that it has in the file, with its shape, in an order that stays.

@@ -135,9 +135,9 @@ TEST(ModelTest, ComesBackInHalfPrecisionAndIsTheSameForTheSameSeed) {
 
 TEST(ModelTest, SaysWhatItWasTrainedWithout) {
   PolicyModel model = NewModel(SmallConfig(), 1);
-  model.without = {.contrast = true, .analysis = true};
+  model.ablations = {.contrast = true, .analysis = true};
   const std::string bytes = EncodeModel(model);
-  EXPECT_EQ(DecodeModel(bytes)->without, model.without);
+  EXPECT_EQ(DecodeModel(bytes)->ablations, model.ablations);
   EXPECT_NE(Fingerprint(model), Fingerprint(NewModel(SmallConfig(), 1)));
 }
 

@@ -13,7 +13,7 @@ namespace gemmsmith {
 namespace {
 
 // A word that leads nowhere costs a check for each of them.
-constexpr size_t kMostWitnesses = 48;
+constexpr size_t kMaxWitnesses = 48;
 
 const TokenBlock& NextBlock(const PlanPrefix& prefix) {
   const Vocabulary& words = TokenVocabulary();
@@ -43,7 +43,7 @@ AllowedWords AnyPlanMask::AllowedAfter(const PlanPrefix& prefix) const {
   const TokenBlock& block = NextBlock(prefix);
   AllowedWords allowed;
   for (int i = 0; i < block.count; ++i) allowed.words.push_back(block[i]);
-  allowed.beliefs.resize(allowed.words.size());
+  allowed.log_prior.resize(allowed.words.size());
   return allowed;
 }
 
@@ -58,7 +58,7 @@ LegalPlanMask::LegalPlanMask(const Gemm& gemm, const Device& device, std::span<c
   for (const Family& family : Families()) {
     size_t of_family = 0;
     for (const Plan& plan : legal)
-      if (plan.family == family.id && of_family < kMostWitnesses) witnesses_.push_back(plan), ++of_family;
+      if (plan.family == family.id && of_family < kMaxWitnesses) witnesses_.push_back(plan), ++of_family;
   }
 }
 
@@ -79,20 +79,20 @@ AllowedWords LegalPlanMask::AllowedAfter(const PlanPrefix& prefix) const {
     longer.Take(block[i]);
     if (HasLegalEnd(longer.plan(), longer.given())) allowed.words.push_back(block[i]);
   }
-  allowed.beliefs.resize(allowed.words.size());
+  allowed.log_prior.resize(allowed.words.size());
   return allowed;
 }
 
 // A plan that the words cannot say cannot be drawn.
 SpacePlanMask::SpacePlanMask(const Space& space)
-    : space_(space), struck_(space.size(), false), beliefs_(space.size()), remaining_(space.size()) {
+    : space_(space), struck_(space.size(), false), log_prior_(space.size()), remaining_(space.size()) {
   for (const Plan& plan : space.plans())
     if (!IsSpokenWhole(plan)) Strike(plan);
 }
 
-void SpacePlanMask::Believe(std::vector<float> beliefs) {
-  GEMMSMITH_CHECK(beliefs.size() == space_.size(), "{} beliefs of {} plans", beliefs.size(), space_.size());
-  beliefs_ = std::move(beliefs);
+void SpacePlanMask::SetLogPrior(std::vector<float> log_prior) {
+  GEMMSMITH_CHECK(log_prior.size() == space_.size(), "{} log priors of {} plans", log_prior.size(), space_.size());
+  log_prior_ = std::move(log_prior);
 }
 
 bool SpacePlanMask::Strike(const Plan& plan) {
@@ -128,14 +128,14 @@ AllowedWords SpacePlanMask::AllowedAfter(const PlanPrefix& prefix) const {
     const int index = prefix.has_family()
                           ? GetFamily(plan->family).axes[prefix.given()].IndexOf(plan->values[prefix.given()])
                           : int(plan->family);
-    best[size_t(index)] = std::max(best[size_t(index)], beliefs_[at]);
+    best[size_t(index)] = std::max(best[size_t(index)], log_prior_[at]);
   }
   const float best_of_all = *std::max_element(best.begin(), best.end());
   AllowedWords allowed;
   for (int i = 0; i < block.count; ++i) {
     if (best[size_t(i)] == kNone) continue;
     allowed.words.push_back(block[i]);
-    allowed.beliefs.push_back(best[size_t(i)] - best_of_all);
+    allowed.log_prior.push_back(best[size_t(i)] - best_of_all);
   }
   return allowed;
 }

@@ -1,5 +1,5 @@
-// Which words may come next in a plan that is being written, so that every plan that a policy samples can be read, and,
-// as one likes, is legal or stands in a space.
+// Masks of the words that may come next in a plan. They guarantee that every sampled plan can be parsed and, by choice
+// of mask, is legal or in a space.
 #pragma once
 
 #include <cstdint>
@@ -28,11 +28,10 @@ class PlanPrefix {
   bool has_family_ = false;
 };
 
-// Words that may follow, ascending, and what is believed of each before the policy is asked: a logarithm that is added
-// to the policy's own, 0 for the best of them.
+// Words that may follow, ascending, and the log prior of each. It is added to the policy's logit; the best word has 0.
 struct AllowedWords {
   std::vector<Token> words;
-  std::vector<float> beliefs;  // as many
+  std::vector<float> log_prior;  // as many
 };
 
 class PlanMask {
@@ -48,9 +47,9 @@ class AnyPlanMask : public PlanMask {
   AllowedWords AllowedAfter(const PlanPrefix& prefix) const override;
 };
 
-// Legal plans only. A word is allowed where it leads to a legal plan by one of the ends that the witnesses have; so a
-// plan that is begun can always be ended, and a legal plan whose end is no witness's may be out of reach. Witnesses
-// that are not legal for the problem count for nothing, those of a space (RankedPlans) are good ones.
+// Legal plans only. A word is allowed if it leads to a legal plan by the end of one of the witnesses. So a plan that is
+// begun can always be ended, but a legal plan with an end of no witness may be out of reach. Witnesses that are illegal
+// for the problem are ignored; the plans of a space (RankedPlans) are good witnesses.
 class LegalPlanMask : public PlanMask {
  public:
   LegalPlanMask(const Gemm& gemm, const Device& device, std::span<const Plan> witnesses);
@@ -64,13 +63,13 @@ class LegalPlanMask : public PlanMask {
   std::vector<Plan> witnesses_;
 };
 
-// The plans of a space that were not struck off. A word is believed as much as the best plan behind it, so the words of
-// a plan together as much as the plan itself.
+// The plans of a space that were not struck off. The log prior of a word is that of the best plan behind it. So the
+// words of a plan add up to the log prior of the plan.
 class SpacePlanMask : public PlanMask {
  public:
-  explicit SpacePlanMask(const Space& space);  // outlives the mask; all plans are believed alike
+  explicit SpacePlanMask(const Space& space);  // outlives the mask; the prior is uniform
   // Logarithms, by index in the space, finite.
-  void Believe(std::vector<float> beliefs);
+  void SetLogPrior(std::vector<float> log_prior);
   AllowedWords AllowedAfter(const PlanPrefix& prefix) const override;
   bool Strike(const Plan& plan);  // false where it is not there, or no more
   size_t remaining() const { return remaining_; }
@@ -78,7 +77,7 @@ class SpacePlanMask : public PlanMask {
  private:
   const Space& space_;
   std::vector<bool> struck_;  // by index in the space
-  std::vector<float> beliefs_;
+  std::vector<float> log_prior_;
   size_t remaining_;
 };
 

@@ -35,7 +35,7 @@ class PolicyProposer : public Proposer {
   // One context for all draws of a call: nothing is observed meanwhile.
   std::vector<Plan> Propose(int count) override {
     const SampleRequest request{EncodeContext(Context()), &mask_};
-    if (!model_->without.prior) mask_.Believe(BeliefsOf(forecast_));
+    if (!model_->ablations.prior) mask_.SetLogPrior(LogPriorOf(forecast_));
     std::vector<Plan> plans;
     double temperature = 1;
     while (int(plans.size()) < count && mask_.remaining() > 0) {
@@ -57,10 +57,10 @@ class PolicyProposer : public Proposer {
     Plan plan;
     size_t index = 0;  // in the space
     double log_probability = 0;
-    double log_of_hope = 0;  // when it was drawn
+    double log_optimistic_time = 0;  // when it was drawn
   };
 
-  Document Context() { return ContextFor(gemm_, device_, variants_, {.without = model_->without}, random_); }
+  Document Context() { return ContextFor(gemm_, device_, variants_, {.ablations = model_->ablations}, random_); }
 
   // Different plans, none of which was proposed before: the mask allows no others.
   std::vector<Drawn> Draw(const SampleRequest& request, double temperature) {
@@ -69,7 +69,7 @@ class PolicyProposer : public Proposer {
     std::map<size_t, Drawn> drawn;
     for (const SampledPlan& one : sampled) {
       const size_t index = *space_.IndexOf(one.plan);
-      drawn.try_emplace(index, Drawn{one.plan, index, one.log_probability, LogOfHope(index)});
+      drawn.try_emplace(index, Drawn{one.plan, index, one.log_probability, LogOptimisticTime(index)});
     }
     std::vector<Drawn> different;
     for (auto& [index, one] : drawn) different.push_back(std::move(one));
@@ -79,20 +79,20 @@ class PolicyProposer : public Proposer {
   // The likeliest one. What plans under way will tell of others is no longer a reason to try those.
   Plan TakeBest(std::vector<Drawn>& drawn) {
     const auto likelihood = [this](const Drawn& one) {
-      if (model_->without.prior) return one.log_probability;
-      return one.log_probability - kFaith * (LogOfHope(one.index) - one.log_of_hope);
+      if (model_->ablations.prior) return one.log_probability;
+      return one.log_probability - kPriorStrength * (LogOptimisticTime(one.index) - one.log_optimistic_time);
     };
     const auto best = std::ranges::max_element(drawn, {}, likelihood);
     Plan plan = std::move(best->plan);
     mask_.Strike(plan);
-    forecast_.Await(best->index);
+    forecast_.MarkPending(best->index);
     drawn.erase(best);
     return plan;
   }
 
-  // What is forecast to be illegal is drawn for other reasons.
-  double LogOfHope(size_t index) const {
-    const double time_ns = forecast_.HopefulTimeNs(index, kHope);
+  // Returns 0 for a plan that is forecast to be illegal.
+  double LogOptimisticTime(size_t index) const {
+    const double time_ns = forecast_.OptimisticTimeNs(index, kExplorationBonus);
     return std::isfinite(time_ns) ? std::log(time_ns) : 0;
   }
 

@@ -12,8 +12,8 @@ namespace gemmsmith {
 // Its name where proposers are chosen by name.
 inline constexpr std::string_view kPolicyProposer = "policy";
 
-// Plans of the space as the model draws them, the likeliest of a draw first, in the context of what was observed. What
-// is left of a space comes in the end, whatever the model thinks of it. InvalidArgument where the model reads fewer
+// Plans of the space as the model draws them, the likeliest of a draw first, in the context of what was observed. In
+// the end every plan of the space is proposed, whatever the model's logits. InvalidArgument where the model reads fewer
 // words than a context may have.
 Result<std::unique_ptr<Proposer>> MakePolicyProposer(std::shared_ptr<const PolicyModel> model,
                                                      const SearchContext& context);

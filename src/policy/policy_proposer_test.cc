@@ -61,11 +61,11 @@ TEST(PolicyProposerTest, WhatSomebodyElseProposedDoesNotComeAgain) {
 
 TEST(PolicyProposerTest, WhatWasTrainedWithoutContrastIsShownNoEarlierPlan) {
   const Space space = SyntheticSpace(3);
-  const auto order = [&](const Without& without, double slope) {
+  const auto order = [&](const Ablations& ablations, double slope) {
     PolicyModel model = *SharedModel();
     for (const NamedWeights& weights : WeightsOf(model))
       for (float& value : *weights.values) value *= 20;  // so that contexts matter
-    model.without = without;
+    model.ablations = ablations;
     const std::unique_ptr<Proposer> proposer =
         *MakePolicyProposer(std::make_shared<PolicyModel>(std::move(model)),
                             {.gemm = {.shape = {64, 64, 64}}, .device = KnownDevices()[0], .space = &space});
@@ -86,9 +86,9 @@ TEST(PolicyProposerTest, BeginsWithWhatIsPredictedToBeFastWhereItHasAPrior) {
   const Gemm gemm{.shape = {256, 512, 4096}};
   const Device& device = KnownDevices()[0];
   const Space space(RankedPlans(gemm, device, kLiveSpaceSize));
-  const auto mean_predicted = [&](const Without& without) {
+  const auto mean_predicted = [&](const Ablations& ablations) {
     PolicyModel model = *SharedModel();
-    model.without = without;
+    model.ablations = ablations;
     const std::unique_ptr<Proposer> proposer = *MakePolicyProposer(
         std::make_shared<PolicyModel>(std::move(model)), {.gemm = gemm, .device = device, .space = &space, .seed = 1});
     double sum_ns = 0;

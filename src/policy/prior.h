@@ -1,5 +1,5 @@
-// What a policy believes of plans before it is asked: what is predicted of them. Its words say how much better or worse
-// they are than that, so what it has learned need not hold the analytic model as well.
+// The prior over plans that a policy starts from: their predicted times. The policy's words correct it, so what it
+// learns need not contain the analytic model.
 #pragma once
 
 #include <vector>
@@ -8,9 +8,10 @@
 
 namespace gemmsmith {
 
-// Of all plans of the forecast's space, by index, for SpacePlanMask: twice as long is believed 2^kFaith times less. A
-// plan of which little is known is forecast so many deviations below the mean, as something that is worth a try.
-inline constexpr double kFaith = 60, kHope = 0.5;
-std::vector<float> BeliefsOf(const Forecast& forecast);
+// The log prior of all plans of the forecast's space, by index, for SpacePlanMask. A plan of twice the time is
+// 2^kPriorStrength times less likely. An uncertain plan counts as kExplorationBonus standard deviations faster, which
+// favours exploration.
+inline constexpr double kPriorStrength = 60, kExplorationBonus = 0.5;
+std::vector<float> LogPriorOf(const Forecast& forecast);
 
 }  // namespace gemmsmith

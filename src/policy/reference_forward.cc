@@ -38,7 +38,8 @@ void Add(Row& x, const Row& y) {
   for (size_t i = 0; i < x.size(); ++i) x[i] += y[i];
 }
 
-// Of one head at one position: the values of all positions up to it, weighted by how well their keys meet the query.
+// Attention of one head at one position: the values of all positions up to it, weighted by their keys' match with the
+// query.
 void Attend(const std::vector<Row>& qkv, size_t position, size_t head, const ModelConfig& config, Row& attended) {
   const size_t width = size_t(config.width), head_width = size_t(config.head_width()), at = head * head_width;
   Row weights(position + 1);

@@ -1,5 +1,5 @@
-// What the model computes, written as it is defined: every position by itself, in f64. What inference.h is tested
-// against; some hundred times slower.
+// The model as it is defined: every position by itself, in f64. Tests compare inference.h with it; it is some hundred
+// times slower.
 #pragma once
 
 #include <span>

@@ -10,7 +10,7 @@ namespace gemmsmith {
 
 namespace {
 
-constexpr double kLeastDeviation = 1e-4;
+constexpr double kMinDeviation = 1e-4;
 
 const Timing* FastestBaselineOf(const Outcome& outcome, const Layout& layout) {
   const std::string ending = fmt::format("_{}", Name(layout));
@@ -43,7 +43,7 @@ std::optional<double> RewardOf(const Outcome& outcome, const Layout& layout, con
 }
 
 double RewardScale::Of(double reward) const {
-  return std::clamp((reward - mean) / std::max(deviation, kLeastDeviation), -kRewardClip, kRewardClip);
+  return std::clamp((reward - mean) / std::max(deviation, kMinDeviation), -kRewardClip, kRewardClip);
 }
 
 RewardScale ScaleOf(std::span<const double> rewards) { return {Mean(rewards), StandardDeviation(rewards)}; }
@@ -51,7 +51,7 @@ RewardScale ScaleOf(std::span<const double> rewards) { return {Mean(rewards), St
 std::vector<double> Advantages(std::span<const double> rewards) {
   const double mean = Mean(rewards), deviation = StandardDeviation(rewards);
   std::vector<double> advantages;
-  for (const double reward : rewards) advantages.push_back((reward - mean) / (deviation + kLeastDeviation));
+  for (const double reward : rewards) advantages.push_back((reward - mean) / (deviation + kMinDeviation));
   return advantages;
 }
 

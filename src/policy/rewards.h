@@ -28,7 +28,7 @@ std::optional<double> SpeedUpOf(const Outcome& outcome, const Layout& layout);
 // Nothing for a measured outcome without such a baseline.
 std::optional<double> RewardOf(const Outcome& outcome, const Layout& layout, const RewardOptions& options);
 
-// What a reward is among those of its problem, so that no problem and no freak value rules a batch.
+// Advantage of a reward among those of its problem, clipped, so that no problem and no outlier dominates a batch.
 inline constexpr double kRewardClip = 1.5;
 struct RewardScale {
   double mean = 0;

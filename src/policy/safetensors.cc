@@ -17,9 +17,9 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::string_view kMetadata = "__metadata__";
-constexpr size_t kMostDimensions = 8;
+constexpr size_t kMaxDimensions = 8;
 
-struct Entry {
+struct TensorEntry {
   std::string name;
   bool is_half = true;
   std::vector<int64_t> shape;
@@ -50,11 +50,11 @@ bool ReadSize(const Json& json, uint64_t* size) {
   return *size <= uint64_t{1} << 40;
 }
 
-Result<Entry> ReadEntry(const std::string& name, const Json& json) {
+Result<TensorEntry> ReadEntry(const std::string& name, const Json& json) {
   const auto wrong = [&](std::string_view what) { return Damaged(fmt::format("tensor {}: {}", Shown(name), what)); };
   if (!json.is_object() || !json.contains("dtype") || !json.contains("shape") || !json.contains("data_offsets"))
     return wrong("lacks dtype, shape or data_offsets");
-  Entry entry{.name = name};
+  TensorEntry entry{.name = name};
   const Json& type = json["dtype"];
   if (type != "F16" && type != "F32") return wrong("numbers are neither F16 nor F32");
   entry.is_half = type == "F16";
@@ -63,7 +63,7 @@ Result<Entry> ReadEntry(const std::string& name, const Json& json) {
       !ReadSize(offsets[1], &entry.end) || entry.begin > entry.end)
     return wrong("data_offsets are not two places, the first one first");
   const Json& shape = json["shape"];
-  if (!shape.is_array() || shape.size() > kMostDimensions) return wrong("the shape is no short list");
+  if (!shape.is_array() || shape.size() > kMaxDimensions) return wrong("the shape is no short list");
   uint64_t bytes = entry.is_half ? 2 : 4;
   for (const Json& dimension : shape) {
     uint64_t size = 0;
@@ -88,11 +88,12 @@ Result<std::map<std::string, std::string>> ReadMetadata(const Json& json) {
 }
 
 // Every byte belongs to exactly one tensor.
-Status CheckPlaces(std::vector<Entry>& entries, uint64_t data_bytes) {
-  std::sort(entries.begin(), entries.end(),
-            [](const Entry& a, const Entry& b) { return std::tie(a.begin, a.end) < std::tie(b.begin, b.end); });
+Status CheckOffsets(std::vector<TensorEntry>& entries, uint64_t data_bytes) {
+  std::sort(entries.begin(), entries.end(), [](const TensorEntry& a, const TensorEntry& b) {
+    return std::tie(a.begin, a.end) < std::tie(b.begin, b.end);
+  });
   uint64_t at = 0;
-  for (const Entry& entry : entries) {
+  for (const TensorEntry& entry : entries) {
     if (entry.begin != at)
       return Damaged(
           fmt::format("tensor {} begins at byte {}, the one before it ends at {}", Shown(entry.name), entry.begin, at));
@@ -113,7 +114,7 @@ void AppendNumbers(const std::vector<float>& values, NumberType type, std::strin
   bytes += std::move(halves).Take();
 }
 
-std::vector<float> NumbersOf(const Entry& entry, std::string_view data) {
+std::vector<float> NumbersOf(const TensorEntry& entry, std::string_view data) {
   const std::string_view bytes = data.substr(entry.begin, entry.end - entry.begin);
   std::vector<float> values(bytes.size() / (entry.is_half ? 2 : 4));
   if (!entry.is_half) {
@@ -154,18 +155,18 @@ Result<SafeTensors> DecodeSafeTensors(std::string_view bytes) {
   const Json header = Json::parse(text, nullptr, false);
   if (!header.is_object()) return Damaged("the header is no JSON object");
   SafeTensors file;
-  std::vector<Entry> entries;
+  std::vector<TensorEntry> entries;
   for (const auto& [name, json] : header.items()) {
     if (name == kMetadata) {
       ASSIGN_OR_RETURN(file.metadata, ReadMetadata(json));
     } else {
-      ASSIGN_OR_RETURN(Entry entry, ReadEntry(name, json));
+      ASSIGN_OR_RETURN(TensorEntry entry, ReadEntry(name, json));
       entries.push_back(std::move(entry));
     }
   }
   const std::string_view data = bytes.substr(8 + text.size());
-  RETURN_IF_ERROR(CheckPlaces(entries, data.size()));
-  for (const Entry& entry : entries) file.tensors[entry.name] = {entry.shape, NumbersOf(entry, data)};
+  RETURN_IF_ERROR(CheckOffsets(entries, data.size()));
+  for (const TensorEntry& entry : entries) file.tensors[entry.name] = {entry.shape, NumbersOf(entry, data)};
   return file;
 }
 

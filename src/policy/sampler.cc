@@ -17,8 +17,8 @@ namespace {
 // Branches that share the products of a step: enough rows that reading the weights costs little, and so few that four
 // cores have work where there are not many in all. Nothing of the machine, so that all of them draw the same plans.
 size_t RequestsAtOnce(size_t requests, int plans) {
-  constexpr size_t kFewest = 32, kMost = 256, kParts = 4;
-  const size_t branches = std::clamp(requests * size_t(plans) / kParts, kFewest, kMost);
+  constexpr size_t kMin = 32, kMax = 256, kParts = 4;
+  const size_t branches = std::clamp(requests * size_t(plans) / kParts, kMin, kMax);
   return std::max<size_t>(1, branches / size_t(plans));
 }
 
@@ -136,7 +136,7 @@ class Sampling {
   }
 
   Token Draw(Branch& branch, const AllowedWords& allowed, std::vector<float> logits) const {
-    for (size_t i = 0; i < logits.size(); ++i) logits[i] += allowed.beliefs[i];
+    for (size_t i = 0; i < logits.size(); ++i) logits[i] += allowed.log_prior[i];
     const double largest = *std::max_element(logits.begin(), logits.end());
     std::vector<double> weights;
     for (const float logit : logits) weights.push_back(std::exp((logit - largest) / options_.temperature));

@@ -1,5 +1,5 @@
-// What a policy reads and writes: a problem on a device, earlier plans with what became of them, an analysis, a goal, a
-// plan and its verdict, as tokens. docs/policy_tokens.md is the language.
+// The token form of a policy's documents: a problem on a device, earlier plans with their verdicts, an analysis, a
+// goal, a plan and its verdict. docs/policy_tokens.md defines the language.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,7 @@
 
 namespace gemmsmith {
 
-// What the language says of a device: limits and ceilings, no name, so that a policy meets a new one as numbers.
+// A device in the language: limits and ceilings without a name, so that a new device is only new numbers.
 struct DeviceFacts {
   int compute_capability = 0;
   int multiprocessors = 0;
@@ -28,7 +28,7 @@ struct DeviceFacts {
 };
 DeviceFacts FactsOf(const Device& device);
 
-// What became of a plan.
+// The verdict on a plan.
 struct JudgedAs {
   OutcomeKind kind = OutcomeKind::kIllegal;
   std::string stage;            // of kStages; "" where it was measured or verified
@@ -66,7 +66,7 @@ struct Document {
   bool operator==(const Document&) const = default;
 };
 
-// What the candidate's plan stands behind: everything of the document before it, and the word "candidate".
+// The context of the candidate's plan: the document before it, up to and including the word "candidate".
 std::vector<Token> EncodeContext(const Document& document);
 // The whole document. A plan of this program's families always has tokens, whatever its values.
 std::vector<Token> Encode(const Document& document);

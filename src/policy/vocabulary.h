@@ -60,7 +60,7 @@ class Vocabulary {
   size_t size() const { return words_.size(); }
   const std::string& Word(Token token) const { return words_[token]; }  // CHECKs nothing; token < size()
   std::optional<Token> Find(std::string_view word) const;
-  // "tokens 1 0123456789ab": the version and a hash of all words. Whoever was trained under another identity reads
+  // "tokens 1 0123456789ab": the version and a hash of all words. A model that was trained under another identity reads
   // other words.
   const std::string& identity() const { return identity_; }
 

@@ -57,11 +57,11 @@ int64_t Device::CtasInClusters(int cluster, int64_t each) const {
 }
 
 int64_t Device::SureCtas(int threads, int64_t smem_bytes) const {
-  constexpr int kMostRegisters = 256, kMostCtas = 16;  // of a thread, a multiprocessor
+  constexpr int kMaxRegisters = 256, kMaxCtas = 16;  // of a thread, a multiprocessor
   const int warps = (threads + 31) / 32;
-  const int64_t by_registers = registers_per_block / (warps * 32 * kMostRegisters);
+  const int64_t by_registers = registers_per_block / (warps * 32 * kMaxRegisters);
   const int64_t by_smem = CtasOfAMultiprocessor(*this, smem_bytes);
-  return multiprocessors * std::max<int64_t>(1, std::min({by_registers, by_smem, int64_t{kMostCtas}}));
+  return multiprocessors * std::max<int64_t>(1, std::min({by_registers, by_smem, int64_t{kMaxCtas}}));
 }
 
 std::string Device::Architecture() const {

@@ -76,7 +76,7 @@ Result<Layout> ParseLayout(std::string_view text) {
 
 std::string_view Name(Accumulation accumulation) { return accumulation == Accumulation::kF32 ? "f32" : "f16"; }
 
-std::string PrintNumbers(const GemmKind& kind) {
+std::string PrintNumberTypes(const GemmKind& kind) {
   const std::string type(Name(kind.type));
   return kind.accumulation == Accumulation::kF32 ? type : fmt::format("{}_{}", type, Name(kind.accumulation));
 }
@@ -118,7 +118,7 @@ Result<Gemm> ParseGemm(std::string_view text) {
     return InvalidArgument(fmt::format("unknown accumulation '{}'; known: f32, f16", words[4]));
   gemm.kind.accumulation = words[4] == "f32" ? Accumulation::kF32 : Accumulation::kF16;
   for (size_t i = 5; i < words.size(); ++i) RETURN_IF_ERROR(ParseLeading(words[i], gemm));
-  if (const std::vector<std::string> problems = Problems(gemm); !problems.empty()) return InvalidArgument(problems[0]);
+  if (const std::vector<std::string> reasons = WhyInvalid(gemm); !reasons.empty()) return InvalidArgument(reasons[0]);
   // One value, one text: a leading dimension that says "packed" is dropped.
   const Gemm packed{gemm.shape, gemm.kind};
   if (gemm.lda == packed.LeadingA()) gemm.lda = 0;
@@ -127,7 +127,7 @@ Result<Gemm> ParseGemm(std::string_view text) {
   return gemm;
 }
 
-std::vector<std::string> Problems(const Gemm& gemm) {
+std::vector<std::string> WhyInvalid(const Gemm& gemm) {
   std::vector<std::string> problems;
   const Task task = MakeTask(gemm);
   std::vector<Operand> operands = task.inputs;

@@ -47,7 +47,7 @@ struct GemmKind {
   auto operator<=>(const GemmKind&) const = default;
 };
 // The type, and the accumulation where it is not f32: "bf16", "f16_f16".
-std::string PrintNumbers(const GemmKind& kind);
+std::string PrintNumberTypes(const GemmKind& kind);
 
 // The "problem" of docs/design.md.
 struct Gemm {
@@ -73,7 +73,7 @@ Gemm WithoutLayout(const Gemm& gemm);
 std::string Print(const Gemm& gemm);
 Result<Gemm> ParseGemm(std::string_view text);
 // Every reason why the numbers describe no Gemm: a leading dimension shorter than a line, a matrix over 2^40 bytes.
-std::vector<std::string> Problems(const Gemm& gemm);
+std::vector<std::string> WhyInvalid(const Gemm& gemm);
 
 Task MakeTask(const Gemm& gemm);
 

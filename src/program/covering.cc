@@ -74,7 +74,7 @@ class Covering {
 }  // namespace
 
 std::vector<Plan> CoveringPlans(const Gemm& gemm, const Device& device, uint64_t seed) {
-  if (!Problems(gemm).empty()) return {};
+  if (!WhyInvalid(gemm).empty()) return {};
   Covering covering(gemm, device, seed);
   for (const Family& family : Families()) covering.Cover(family);
   return std::move(covering).plans();

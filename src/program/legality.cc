@@ -27,10 +27,16 @@ void CheckAll(const Plan& plan, const Gemm& gemm, const Device& device, Reasons&
 }  // namespace
 
 std::vector<std::string> Check(const Plan& plan, const Gemm& gemm, const Device& device) {
-  if (std::vector<std::string> problems = Problems(gemm); !problems.empty()) return problems;
+  if (std::vector<std::string> reasons = WhyInvalid(gemm); !reasons.empty()) return reasons;
   Reasons reasons(Reasons::Mode::kWords);
   CheckAll(plan, gemm, device, reasons);
   return std::move(reasons).words();
+}
+
+bool HasRetiredValues(const Plan& plan) {
+  Reasons reasons(Reasons::Mode::kCountOnly);
+  CheckRetired(plan, GetFamily(plan.family), reasons);
+  return reasons.count() > 0;
 }
 
 bool IsLegal(const Plan& plan, const Gemm& gemm, const Device& device) {

@@ -13,6 +13,8 @@ namespace gemmsmith {
 // Empty: legal.
 std::vector<std::string> Check(const Plan& plan, const Gemm& gemm, const Device& device);
 bool IsLegal(const Plan& plan, const Gemm& gemm, const Device& device);
+// Records hold such plans; nothing emits or launches them.
+bool HasRetiredValues(const Plan& plan);
 
 // Every reason why a legal plan is not worth a measurement.
 std::vector<std::string> Advise(const Plan& plan, const Gemm& gemm, const Device& device);

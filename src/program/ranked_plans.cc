@@ -150,7 +150,7 @@ Plan TilingOf(const Plan& plan) {
 }
 
 std::vector<Plan> RankedPlans(const Gemm& gemm, const Device& device, size_t limit) {
-  if (!Problems(gemm).empty() || limit == 0) return {};
+  if (!WhyInvalid(gemm).empty() || limit == 0) return {};
   std::vector<FamilySpace> spaces;
   CheapestGeometries cheapest(limit);
   for (const Family& family : Families()) spaces.emplace_back(family, gemm, device).OfferGeometries(cheapest);

@@ -41,7 +41,7 @@ struct Group {
 Group PowerGroup(const Trial& trial) {
   const RunConditions& conditions = trial.outcome.conditions;
   if (!conditions.limits.Has(ClockLimit::kPowerCap)) return {0, "no cap"};
-  return conditions.is_settled ? Group{2, "capped, settled"} : Group{1, "capped"};
+  return conditions.in_steady_state ? Group{2, "capped, settled"} : Group{1, "capped"};
 }
 
 Group TimeGroup(double time_ns) {

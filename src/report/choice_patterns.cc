@@ -48,15 +48,16 @@ Label ChoiceLabel(const Plan& plan, const Axis& choice) {
   return {{choice.values[size_t(first - choice.words.begin())]}, fmt::format("{}..{}", *first, *last)};
 }
 
-bool HasRival(const PlansTimed& timed, const WinningPlan& winner, const std::function<bool(const Plan&)>& is_rival) {
+bool HasAlternative(const PlansTimed& timed, const WinningPlan& winner,
+                    const std::function<bool(const Plan&)>& is_alternative) {
   const auto plans = timed.find(winner.gemm);
-  return plans != timed.end() && std::ranges::any_of(plans->second, is_rival);
+  return plans != timed.end() && std::ranges::any_of(plans->second, is_alternative);
 }
 
 // Of the winner's family, with another value.
-bool HasRivalIn(const Axis& choice, const PlansTimed& timed, const WinningPlan& winner, const Label& value) {
+bool HasAlternativeIn(const Axis& choice, const PlansTimed& timed, const WinningPlan& winner, const Label& value) {
   const size_t axis = size_t(GetFamily(winner.plan.family).IndexOf(choice.name));
-  return HasRival(timed, winner, [&](const Plan& plan) {
+  return HasAlternative(timed, winner, [&](const Plan& plan) {
     return plan.family == winner.plan.family && plan.values[axis] != winner.plan.values[axis] &&
            CountsFor(choice, plan) && ChoiceLabel(plan, choice) != value;
   });
@@ -108,9 +109,10 @@ std::vector<ChoicePattern> ChoicePatterns(const std::vector<Trial>& trials, cons
   };
   std::vector<Chosen> families;
   for (const WinningPlan& winner : of_device)
-    families.push_back({winner.gemm.shape,
-                        {{int(winner.plan.family)}, std::string(GetFamily(winner.plan.family).name)},
-                        !HasRival(timed, winner, [&](const Plan& plan) { return plan.family != winner.plan.family; })});
+    families.push_back(
+        {winner.gemm.shape,
+         {{int(winner.plan.family)}, std::string(GetFamily(winner.plan.family).name)},
+         !HasAlternative(timed, winner, [&](const Plan& plan) { return plan.family != winner.plan.family; })});
   add("any", "family", families);
   for (const Family& family : Families())
     for (const Axis& axis : family.axes) {
@@ -120,8 +122,8 @@ std::vector<ChoicePattern> ChoicePatterns(const std::vector<Trial>& trials, cons
       for (const WinningPlan& winner : is_of_chains ? of_chains : of_device)
         if (winner.plan.family == family.id && CountsFor(axis, winner.plan)) {
           const Label value = ChoiceLabel(winner.plan, axis);
-          const PlansTimed& rivals = is_of_chains ? timed_in_chains : timed;
-          winners.push_back({winner.gemm.shape, value, !HasRivalIn(axis, rivals, winner, value)});
+          const PlansTimed& alternatives = is_of_chains ? timed_in_chains : timed;
+          winners.push_back({winner.gemm.shape, value, !HasAlternativeIn(axis, alternatives, winner, value)});
         }
       add(std::string(family.name), std::string(axis.name), winners);
     }

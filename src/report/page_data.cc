@@ -75,8 +75,8 @@ Json Records(const PageContent& content) {
           {"first_date", DateText(selection.first_unix_ms)},
           {"date", DateText(selection.last_unix_ms)},
           {"protocol", Name(selection.protocol)},
-          {"type", Name(selection.numbers.type)},
-          {"accumulation", Name(selection.numbers.accumulation)},
+          {"type", Name(selection.number_types.type)},
+          {"accumulation", Name(selection.number_types.accumulation)},
           {"other_shapes", selection.other_shapes}};
 }
 
@@ -96,24 +96,24 @@ Json Shapes(const Selection& selection, const Result<Device>& device) {
     n.push_back(shape.n);
     k.push_back(shape.k);
     classes.push_back(Name(Classify(shape)));
-    const Task task = MakeTask({.shape = shape, .kind = KindOf(selection.numbers)});
+    const Task task = MakeTask({.shape = shape, .kind = KindOf(selection.number_types)});
     floors.push_back(device.ok() ? Rounded(task.FloorNs(*device), kTimeDigits) : Json());
   }
   return {{"m", m}, {"n", n}, {"k", k}, {"class", classes}, {"floor_ns", floors}};
 }
 
-// By entrant; of those that were timed on this clock at all.
-Json Times(const Selection& selection, const std::vector<Entrant>& entrants, Clock mode) {
+// By group; of those that were timed on this clock at all.
+Json Times(const Selection& selection, const std::vector<ContenderGroup>& groups, Clock mode) {
   Json times = Json::object();
-  for (const Entrant& entrant : entrants) {
+  for (const ContenderGroup& group : groups) {
     Json column;
     bool any = false;
     for (const ShapeRecords& records : selection.shapes) {
-      const Timing* time = FastestTime(records, entrant, mode);
+      const Timing* time = FastestTime(records, group, mode);
       any |= time != nullptr;
       column.push_back(time == nullptr ? Json() : Rounded(time->median_ns, kTimeDigits));
     }
-    if (any) times[entrant.name] = std::move(column);
+    if (any) times[group.name] = std::move(column);
   }
   return times;
 }
@@ -144,10 +144,10 @@ Json Ratios(const Selection& selection, const std::vector<Row>& rows) {
 }
 
 Json Modes(const PageContent& content) {
-  const std::vector<Entrant> entrants = EntrantsOf(content.selection.shapes);
+  const std::vector<ContenderGroup> groups = ContenderGroupsOf(content.selection.shapes);
   Json modes = Json::object();
   for (const Clock mode : kModes) {
-    Json times = Times(content.selection, entrants, mode);
+    Json times = Times(content.selection, groups, mode);
     const ModeTable* table = content.board.ok() ? content.board->Find(mode) : nullptr;
     if (times.empty() && table == nullptr) continue;
     Json& json = modes[std::string(Name(mode))] = {{"times", std::move(times)}};
@@ -189,7 +189,7 @@ class RunColumns {
     Put("power_watts", Rounded(outcome.conditions.power_watts, 4));
     Put("discarded_batches", outcome.conditions.discarded_batches);
     Put("clock_limits", limits_.NumberOf(Print(outcome.conditions.limits)));
-    Put("is_settled", int(outcome.conditions.is_settled));
+    Put("is_settled", int(outcome.conditions.in_steady_state));
     Put("registers", outcome.facts.registers);
     Put("code_bytes", outcome.facts.code_bytes);
     Put("max_abs_error", Rounded(outcome.verdict.max_abs_error, 4));

@@ -29,40 +29,40 @@ Label OfTile(const Plan& plan) {
 
 struct NamedGroup {
   std::string_view name;
-  Label (*label)(const Place&, const Plan&);
+  Label (*label)(const RecordKey&, const Plan&);
 };
 
 constexpr NamedGroup kNamedGroups[] = {
     {"class",
-     [](const Place& place, const Plan&) {
-       const ShapeClass shape_class = Classify(place.gemm.shape);
+     [](const RecordKey& key, const Plan&) {
+       const ShapeClass shape_class = Classify(key.gemm.shape);
        return Label{{int(shape_class)}, std::string(Name(shape_class))};
      }},
     {"shape",
-     [](const Place& place, const Plan&) {
-       const Shape& shape = place.gemm.shape;
+     [](const RecordKey& key, const Plan&) {
+       const Shape& shape = key.gemm.shape;
        return Label{{shape.m, shape.n, shape.k}, Print(shape)};
      }},
-    {"m", [](const Place& place, const Plan&) { return OfNumber(place.gemm.shape.m); }},
-    {"n", [](const Place& place, const Plan&) { return OfNumber(place.gemm.shape.n); }},
-    {"k", [](const Place& place, const Plan&) { return OfNumber(place.gemm.shape.k); }},
-    {"layout", [](const Place& place, const Plan&) { return OfText(Name(place.gemm.kind.layout)); }},
-    {"type", [](const Place& place, const Plan&) { return OfText(PrintNumbers(place.gemm.kind)); }},
-    {"protocol", [](const Place& place, const Plan&) { return OfText(Name(place.protocol)); }},
-    {"device", [](const Place& place, const Plan&) { return OfText(place.device_key); }},
-    {"family", [](const Place&, const Plan& plan) { return OfText(GetFamily(plan.family).name); }},
-    {"tile", [](const Place&, const Plan& plan) { return OfTile(plan); }},
+    {"m", [](const RecordKey& key, const Plan&) { return OfNumber(key.gemm.shape.m); }},
+    {"n", [](const RecordKey& key, const Plan&) { return OfNumber(key.gemm.shape.n); }},
+    {"k", [](const RecordKey& key, const Plan&) { return OfNumber(key.gemm.shape.k); }},
+    {"layout", [](const RecordKey& key, const Plan&) { return OfText(Name(key.gemm.kind.layout)); }},
+    {"type", [](const RecordKey& key, const Plan&) { return OfText(PrintNumberTypes(key.gemm.kind)); }},
+    {"protocol", [](const RecordKey& key, const Plan&) { return OfText(Name(key.protocol)); }},
+    {"device", [](const RecordKey& key, const Plan&) { return OfText(key.device_key); }},
+    {"family", [](const RecordKey&, const Plan& plan) { return OfText(GetFamily(plan.family).name); }},
+    {"tile", [](const RecordKey&, const Plan& plan) { return OfTile(plan); }},
 };
 
-Label LabelOf(std::string_view group, const Place& place, const Plan& plan) {
+Label LabelOf(std::string_view group, const RecordKey& key, const Plan& plan) {
   for (const NamedGroup& named : kNamedGroups)
-    if (named.name == group) return named.label(place, plan);
+    if (named.name == group) return named.label(key, plan);
   return AxisLabel(plan, group);
 }
 
-Groups GroupsOf(const PairOptions& options, const Place& place, const Plan& plan) {
+Groups GroupsOf(const PairOptions& options, const RecordKey& key, const Plan& plan) {
   Groups groups;
-  for (const std::string& group : options.by) groups.push_back(LabelOf(group, place, plan));
+  for (const std::string& group : options.by) groups.push_back(LabelOf(group, key, plan));
   return groups;
 }
 
@@ -71,7 +71,7 @@ Plan Without(Plan plan, std::string_view axis) {
   return plan;
 }
 
-std::map<Place, PlansOfPlace> PlansWithAxis(const std::vector<Trial>& trials, const PairOptions& options) {
+std::map<RecordKey, TrialsByPlan> PlansWithAxis(const std::vector<Trial>& trials, const PairOptions& options) {
   return TimedPlans(trials, options.clock, [&](const Trial& trial) {
     return GetFamily(trial.plan().family).IndexOf(options.axis) >= 0 &&
            (!options.protocol || trial.outcome.protocol == *options.protocol);
@@ -90,13 +90,13 @@ struct TimedValue {
   double time_ns;
 };
 
-void AddPairs(const Place& place, const PlansOfPlace& plans, const PairOptions& options, PairRatios& rows) {
+void AddPairs(const RecordKey& key, const TrialsByPlan& plans, const PairOptions& options, PairRatios& rows) {
   std::map<Plan, std::vector<TimedValue>> siblings;
   for (const auto& [plan, trial] : plans)
     siblings[Without(plan, options.axis)].push_back({AxisLabel(plan, options.axis), TimeNs(*trial, options.clock)});
   std::set<RatioTally*> here;
   for (const auto& [rest, values] : siblings) {
-    const Groups groups = GroupsOf(options, place, rest);
+    const Groups groups = GroupsOf(options, key, rest);
     for (const TimedValue& one : values)
       for (const TimedValue& other : values) {
         if (one.value == other.value || (options.over && other.value.text != *options.over)) continue;
@@ -108,11 +108,11 @@ void AddPairs(const Place& place, const PlansOfPlace& plans, const PairOptions& 
   for (RatioTally* row : here) ++row->problems;
 }
 
-void AddBest(const Place& place, const PlansOfPlace& plans, const PairOptions& options, BestRatios& rows) {
+void AddBest(const RecordKey& key, const TrialsByPlan& plans, const PairOptions& options, BestRatios& rows) {
   std::map<Groups, std::map<Label, double>> fastest;
   std::tuple<double, Groups, Label> best_of_all{std::numeric_limits<double>::infinity(), {}, {}};
   for (const auto& [plan, trial] : plans) {
-    const Groups groups = GroupsOf(options, place, plan);
+    const Groups groups = GroupsOf(options, key, plan);
     const Label value = AxisLabel(plan, options.axis);
     const double time_ns = TimeNs(*trial, options.clock);
     const auto [known, is_new] = fastest[groups].emplace(value, time_ns);
@@ -145,10 +145,10 @@ std::string CountedPlans(const PairTables& tables) {
 }
 
 // Why there is none, where it is not the records' fault that they hold no pairs.
-Status CheckOver(const std::map<Place, PlansOfPlace>& places, const PairOptions& options) {
+Status CheckOver(const std::map<RecordKey, TrialsByPlan>& by_key, const PairOptions& options) {
   if (!options.over) return OkStatus();
   std::set<Label> values;
-  for (const auto& [place, plans] : places)
+  for (const auto& [key, plans] : by_key)
     for (const auto& [plan, trial] : plans) values.insert(AxisLabel(plan, options.axis));
   std::vector<std::string_view> known;
   for (const Label& value : values) known.push_back(value.text);
@@ -159,11 +159,11 @@ Status CheckOver(const std::map<Place, PlansOfPlace>& places, const PairOptions&
       nearest ? fmt::format("did you mean '{}'?", *nearest) : fmt::format("they have {}", fmt::join(known, ", "))));
 }
 
-void Describe(const std::map<Place, PlansOfPlace>& places, PairTables& tables) {
+void Describe(const std::map<RecordKey, TrialsByPlan>& by_key, PairTables& tables) {
   std::set<std::string> devices;
   std::set<Protocol> protocols;
-  for (const auto& [place, plans] : places) {
-    protocols.insert(place.protocol);
+  for (const auto& [key, plans] : by_key) {
+    protocols.insert(key.protocol);
     tables.plans += int(plans.size());
     ++tables.problems;
     for (const auto& [plan, trial] : plans) {
@@ -212,15 +212,15 @@ const std::vector<std::string_view>& PairGroups() {
 
 Result<PairTables> MakePairs(const std::vector<Trial>& trials, const PairOptions& options) {
   RETURN_IF_ERROR(CheckGroups(options));
-  const std::map<Place, PlansOfPlace> places = PlansWithAxis(trials, options);
-  RETURN_IF_ERROR(CheckOver(places, options));
+  const std::map<RecordKey, TrialsByPlan> by_key = PlansWithAxis(trials, options);
+  RETURN_IF_ERROR(CheckOver(by_key, options));
   PairTables tables{.options = options};
-  Describe(places, tables);
+  Describe(by_key, tables);
   PairRatios pairs;
   BestRatios best;
-  for (const auto& [place, plans] : places) {
-    AddPairs(place, plans, options, pairs);
-    AddBest(place, plans, options, best);
+  for (const auto& [key, plans] : by_key) {
+    AddPairs(key, plans, options, pairs);
+    AddBest(key, plans, options, best);
   }
   if (pairs.empty())
     return NotFound(fmt::format("no two recorded plans differ in {} alone ({}, {} clock)", options.axis,

@@ -106,9 +106,9 @@ Json ListOf(const std::vector<T>& items) {
 }
 
 Json Rules() {
-  return {{"fewest", kFewestToSpeak},        {"correlation", kLeastCorrelation}, {"fewest_at_an_end", kFewestAtAnEnd},
-          {"class_share", kLeastClassShare}, {"class_lead", kLeastClassLead},    {"difference", kLeastDifference},
-          {"fewest_plans", kFewestPlans},    {"ragged_share", kLeastRaggedShare}};
+  return {{"fewest", kMinToSpeak},         {"correlation", kMinCorrelation}, {"fewest_at_an_end", kMinAtAnEnd},
+          {"class_share", kMinClassShare}, {"class_lead", kMinClassLead},    {"difference", kMinDifference},
+          {"fewest_plans", kMinPlans},     {"ragged_share", kMinRaggedShare}};
 }
 
 // A line of the one table for all: fields that a number lacks are empty.

@@ -18,13 +18,13 @@ std::string_view ExtentText(Extent extent) {
 }
 
 bool IsCorrelation(const std::optional<double>& correlation, int winners) {
-  return correlation && winners >= kFewestToSpeak && std::fabs(*correlation) >= kLeastCorrelation;
+  return correlation && winners >= kMinToSpeak && std::fabs(*correlation) >= kMinCorrelation;
 }
 
 // The first and the last group with enough winners to quote; nothing where they are one.
 template <class Group, class TallyOf>
 std::optional<std::pair<const Group*, const Group*>> EndsOf(const std::vector<Group>& groups, TallyOf tally_of) {
-  const auto is_large = [&](const Group& group) { return tally_of(group).winners >= kFewestAtAnEnd; };
+  const auto is_large = [&](const Group& group) { return tally_of(group).winners >= kMinAtAnEnd; };
   const auto first = std::find_if(groups.begin(), groups.end(), is_large);
   const auto last = std::find_if(groups.rbegin(), groups.rend(), is_large);
   if (first == groups.end() || &*first == &*last) return std::nullopt;
@@ -73,7 +73,7 @@ std::string WhoText(const ChoicePattern& pattern) {
 }
 
 // What was never tried did not lose.
-bool HadAChoice(const Tally& tally) { return tally.winners - tally.unopposed >= kLeastOpposed * tally.winners; }
+bool HadAChoice(const Tally& tally) { return tally.winners - tally.unopposed >= kMinOpposed * tally.winners; }
 
 // The winners of all other groups.
 Tally Others(const Tally& all, const Tally& group) {
@@ -108,10 +108,10 @@ void AddClasses(const ChoicePattern& pattern, Sentences& sentences) {
   for (const Tally& of_class : pattern.by_class) {
     const Label& value = of_class.Most();
     const Tally others = Others(pattern.all, of_class);
-    if (of_class.winners < kFewestToSpeak || others.winners < kFewestToSpeak) continue;
+    if (of_class.winners < kMinToSpeak || others.winners < kMinToSpeak) continue;
     if (!HadAChoice(of_class) || !HadAChoice(others)) continue;
     const double share = of_class.ShareOf(value), elsewhere = others.ShareOf(value);
-    if (share < kLeastClassShare || share - elsewhere < kLeastClassLead) continue;
+    if (share < kMinClassShare || share - elsewhere < kMinClassLead) continue;
     std::string text = fmt::format("On {} {} have {} in {} of {} cases ({}), elsewhere in {}", of_class.group,
                                    WhoText(pattern), ValueText(pattern, value), of_class.CountOf(value),
                                    of_class.winners, PercentText(share), PercentText(elsewhere));
@@ -124,7 +124,7 @@ void AddClasses(const ChoicePattern& pattern, Sentences& sentences) {
 }
 
 void AddRagged(const RaggedRow& row, Sentences& sentences) {
-  if (row.winners < kFewestToSpeak || row.ragged < kLeastRaggedShare * row.winners) return;
+  if (row.winners < kMinToSpeak || row.ragged < kMinRaggedShare * row.winners) return;
   const RatioSummary padding = SummaryOf(row.padding);
   sentences.push_back(
       {"padding", "ragged tiles, " + row.group,
@@ -134,17 +134,17 @@ void AddRagged(const RaggedRow& row, Sentences& sentences) {
                    PercentText(double(row.ragged) / row.winners), padding.geomean, padding.highest)});
 }
 
-bool LiesBelow(const RatioSummary& ratio) { return ratio.median <= 1 - kLeastDifference && ratio.q75 < 1; }
-bool LiesAbove(const RatioSummary& ratio) { return ratio.median >= 1 + kLeastDifference && ratio.q25 > 1; }
+bool LiesBelow(const RatioSummary& ratio) { return ratio.median <= 1 - kMinDifference && ratio.q75 < 1; }
+bool LiesAbove(const RatioSummary& ratio) { return ratio.median >= 1 + kMinDifference && ratio.q25 > 1; }
 
-bool HasManyTwins(const TechniqueRow& row) { return row.twins && row.twins->count >= kFewestToSpeak; }
+bool HasManyTwins(const TechniqueRow& row) { return row.twins && row.twins->count >= kMinToSpeak; }
 
 // Off 1 beyond chance of selection: with enough problems, enough plans on either side, and twins that do not deny it.
 bool IsDifference(const TechniqueRow& row) {
-  if (row.ratio.count < kFewestToSpeak || std::min(row.plans_with, row.plans_without) < kFewestPlans) return false;
+  if (row.ratio.count < kMinToSpeak || std::min(row.plans_with, row.plans_without) < kMinPlans) return false;
   if (!LiesBelow(row.ratio) && !LiesAbove(row.ratio)) return false;
   if (!HasManyTwins(row)) return true;
-  return LiesBelow(row.ratio) ? row.twins->median <= 1 - kLeastDifference : row.twins->median >= 1 + kLeastDifference;
+  return LiesBelow(row.ratio) ? row.twins->median <= 1 - kMinDifference : row.twins->median >= 1 + kMinDifference;
 }
 
 void AddTechnique(const TechniqueRow& row, Sentences& sentences) {

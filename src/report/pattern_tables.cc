@@ -30,7 +30,7 @@ Sheet CorrelationSheet(const Patterns& patterns) {
   for (const AxisPattern& pattern : patterns.axes) {
     std::vector<std::string> row = {pattern.family, pattern.axis, CountCell(pattern.winners)};
     for (const std::optional<double>& correlation : pattern.correlation) row.push_back(CorrelationCell(correlation));
-    const bool follows = pattern.follows && std::fabs(pattern.Correlation()) >= kLeastCorrelation;
+    const bool follows = pattern.follows && std::fabs(pattern.Correlation()) >= kMinCorrelation;
     row.emplace_back(follows ? kExtentTitles[size_t(*pattern.follows)] : "-");
     sheet.rows.push_back(std::move(row));
   }
@@ -163,12 +163,13 @@ std::vector<std::string> HeaderLines(const Patterns& patterns) {
   std::vector<std::string> lines = {MeasuredLine(patterns.selection)};
   lines.push_back(fmt::format("{} of {}: of each shape and layout the plan that speaks for it",
                               Plural(patterns.winners, "winner"), Plural(patterns.shapes, "shape")));
-  std::string rivals =
+  std::string alternatives =
       fmt::format("half of them were the fastest of {:.0f} timed plans or more", patterns.median_plans);
-  if (patterns.unopposed > 0) rivals += fmt::format("; {} the only plan timed", Plural(patterns.unopposed, "winner"));
+  if (patterns.unopposed > 0)
+    alternatives += fmt::format("; {} the only plan timed", Plural(patterns.unopposed, "winner"));
   if (patterns.source_winners > 0)
-    rivals += fmt::format("; {} more are sources, not plans", CountText(patterns.source_winners));
-  lines.push_back(rivals);
+    alternatives += fmt::format("; {} more are sources, not plans", CountText(patterns.source_winners));
+  lines.push_back(alternatives);
   return lines;
 }
 

@@ -16,8 +16,8 @@ int SourceWinners(const Selection& selection) {
   return count;
 }
 
-void CountRivals(const std::vector<WinningPlan>& winners, const std::map<Gemm, PlansOfPlace>& problems,
-                 Patterns& patterns) {
+void CountTimedPlans(const std::vector<WinningPlan>& winners, const std::map<Gemm, TrialsByPlan>& problems,
+                     Patterns& patterns) {
   std::vector<double> plans;
   for (const WinningPlan& winner : winners) {
     const auto found = problems.find(winner.gemm);
@@ -42,8 +42,8 @@ Result<Patterns> FindPatterns(const std::vector<Trial>& trials, const Selection&
                     .extents = ExtentsOfFamilies(winners),
                     .choices = ChoicePatterns(trials, selection),
                     .ragged = RaggedRows(winners)};
-  const std::map<Gemm, PlansOfPlace> problems = PlansOfProblems(trials, selection);
-  CountRivals(winners, problems, patterns);
+  const std::map<Gemm, TrialsByPlan> problems = PlansOfProblems(trials, selection);
+  CountTimedPlans(winners, problems, patterns);
   patterns.techniques = TechniqueRows(problems);
   patterns.sentences = SentencesOf(patterns);
   return patterns;

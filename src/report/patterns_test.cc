@@ -381,7 +381,7 @@ TEST(PatternsJson, HasItsKeys) {
   EXPECT_EQ(json["command"], "report");
   EXPECT_EQ(json["part"], "patterns");
   EXPECT_EQ(json["winners"], 40);
-  EXPECT_EQ(json["rules"]["fewest"], kFewestToSpeak);
+  EXPECT_EQ(json["rules"]["fewest"], kMinToSpeak);
   const Json& tile_m = json["axes"][0];
   EXPECT_EQ(tile_m["axis"], "tile_m");
   EXPECT_EQ(tile_m["follows"], "m");

@@ -275,7 +275,7 @@ TEST(Selection, TheShortProtocolSpeaksWhereThereIsAnyUnlessAnotherIsAskedFor) {
 TEST(Selection, WhatIsNotOfOneDeviceTypeOrShapeIsRefusedInWords) {
   std::vector<Trial> trials = ThreeShapes();
   EXPECT_EQ(SelectRecords({}, {}).status().code(), StatusCode::kNotFound);
-  EXPECT_EQ(SelectRecords(trials, {.numbers = {ScalarType::kBf16}}).status().code(), StatusCode::kNotFound);
+  EXPECT_EQ(SelectRecords(trials, {.number_types = {ScalarType::kBf16}}).status().code(), StatusCode::kNotFound);
   EXPECT_EQ(SelectRecords(trials, {.shapes = std::vector<Shape>{{1, 1, 1}}}).status().code(), StatusCode::kNotFound);
   EXPECT_EQ(SelectRecords(trials, {.shapes = std::vector<Shape>{kTinyShape}})->other_shapes, 2);
   trials[0].setting.device_key = "h100";
@@ -285,13 +285,13 @@ TEST(Selection, WhatIsNotOfOneDeviceTypeOrShapeIsRefusedInWords) {
 }
 
 TEST(Selection, ProblemsWithF16AccumulationStandByThemselves) {
-  const Numbers in_f16{ScalarType::kF16, Accumulation::kF16};
+  const NumberTypes in_f16{ScalarType::kF16, Accumulation::kF16};
   Trial f32 = Raced(kTinyShape, kTn, 1000, 3000, 2000), f16 = Raced(kTinyShape, kTn, 800, 3000, 2000);
-  EXPECT_EQ(SelectRecords({f32}, {.numbers = in_f16}).status().message(),
+  EXPECT_EQ(SelectRecords({f32}, {.number_types = in_f16}).status().message(),
             "nothing was measured of problems with f16 in and out, f16 accumulation among these 1 records");
   f16.gemm.kind.accumulation = Accumulation::kF16;
   const std::vector<Trial> trials = {f32, f16};
-  const Result<Scoreboard> usual = Board(trials), asked_for = Board(trials, std::nullopt, {.numbers = in_f16});
+  const Result<Scoreboard> usual = Board(trials), asked_for = Board(trials, std::nullopt, {.number_types = in_f16});
   EXPECT_DOUBLE_EQ(usual->modes[0].Find("lt_auto_max")->all.mean, 2);
   EXPECT_DOUBLE_EQ(asked_for->modes[0].Find("lt_auto_max")->all.mean, 2.5);
   EXPECT_EQ(ReportJson(*usual, "x")["accumulation"], "f32");

@@ -12,16 +12,16 @@
 namespace gemmsmith {
 namespace {
 
-bool IsOurs(const Entrant& entrant) { return entrant.name.starts_with("ours"); }
+bool IsOurs(const ContenderGroup& group) { return group.name.starts_with("ours"); }
 
-const Entrant* FindEntrant(const std::vector<Entrant>& entrants, std::string_view name) {
-  for (const Entrant& entrant : entrants)
-    if (entrant.name == name) return &entrant;
+const ContenderGroup* FindGroup(const std::vector<ContenderGroup>& groups, std::string_view name) {
+  for (const ContenderGroup& group : groups)
+    if (group.name == name) return &group;
   return nullptr;
 }
 
-std::vector<ShapeSpeedUp> CompareAll(const std::vector<ShapeRecords>& shapes, const Entrant& contender,
-                                     const Entrant& reference, Clock mode) {
+std::vector<ShapeSpeedUp> CompareAll(const std::vector<ShapeRecords>& shapes, const ContenderGroup& contender,
+                                     const ContenderGroup& reference, Clock mode) {
   std::vector<ShapeSpeedUp> speed_ups;
   for (const ShapeRecords& records : shapes)
     if (const std::optional<ShapeSpeedUp> speed_up = Compare(records, contender, reference, mode))
@@ -36,25 +36,25 @@ void AddRow(std::vector<Row>& rows, std::string name, bool is_max, std::vector<S
 }
 
 // Ours is the contender of every row.
-ModeTable TableOfOurs(const std::vector<ShapeRecords>& shapes, const std::vector<Entrant>& entrants, Clock mode) {
+ModeTable TableOfOurs(const std::vector<ShapeRecords>& shapes, const std::vector<ContenderGroup>& groups, Clock mode) {
   ModeTable table{.mode = mode};
-  const Entrant& ours = *FindEntrant(entrants, "ours_max");
-  for (const Entrant& baseline : entrants)
+  const ContenderGroup& ours = *FindGroup(groups, "ours_max");
+  for (const ContenderGroup& baseline : groups)
     if (!IsOurs(baseline))
       AddRow(table.rows, baseline.name, baseline.IsMax(), CompareAll(shapes, ours, baseline, mode));
   for (const std::string layout : {"nn", "tn"}) {
-    const Entrant* same = FindEntrant(entrants, "ours_" + layout);
-    const Entrant* baseline = FindEntrant(entrants, "lt_auto_" + layout);
+    const ContenderGroup* same = FindGroup(groups, "ours_" + layout);
+    const ContenderGroup* baseline = FindGroup(groups, "lt_auto_" + layout);
     if (same != nullptr && baseline != nullptr)
       AddRow(table.same_layout, baseline->name, false, CompareAll(shapes, *same, *baseline, mode));
   }
   return table;
 }
 
-ModeTable TableAgainst(const std::vector<ShapeRecords>& shapes, const std::vector<Entrant>& entrants,
-                       const Entrant& reference, Clock mode) {
+ModeTable TableAgainst(const std::vector<ShapeRecords>& shapes, const std::vector<ContenderGroup>& groups,
+                       const ContenderGroup& reference, Clock mode) {
   ModeTable table{.mode = mode};
-  for (const Entrant& contender : entrants)
+  for (const ContenderGroup& contender : groups)
     if (contender.name != reference.name)
       AddRow(table.rows, contender.name, contender.IsMax(), CompareAll(shapes, contender, reference, mode));
   return table;
@@ -70,10 +70,10 @@ std::string HeadlineOf(const std::vector<ModeTable>& modes, std::string_view wis
   return rows.front().name;
 }
 
-Status CheckReference(const std::vector<Entrant>& entrants, const std::string& name) {
+Status CheckReference(const std::vector<ContenderGroup>& groups, const std::string& name) {
   std::vector<std::string_view> known;
-  for (const Entrant& entrant : entrants)
-    if (!IsOurs(entrant)) known.push_back(entrant.name);
+  for (const ContenderGroup& group : groups)
+    if (!IsOurs(group)) known.push_back(group.name);
   if (std::find(known.begin(), known.end(), name) != known.end()) return OkStatus();
   if (known.empty()) return NotFound("the records hold no baseline to compare with");
   const std::optional<std::string> nearest = NearestWord(name, known);
@@ -95,7 +95,7 @@ void AddFloors(Scoreboard& board) {
   if (!device.ok() || speed_ups.empty()) return;
   double contender = 0, reference = 0;
   for (const ShapeSpeedUp& speed_up : speed_ups) {
-    const Gemm gemm{.shape = speed_up.shape, .kind = KindOf(board.selection.numbers)};
+    const Gemm gemm{.shape = speed_up.shape, .kind = KindOf(board.selection.number_types)};
     const double floor_ns = MakeTask(gemm).FloorNs(*device);
     contender += speed_up.contender_ns / floor_ns;
     reference += speed_up.reference_ns / floor_ns;
@@ -176,16 +176,16 @@ Result<Scoreboard> MakeScoreboard(const std::vector<Trial>& trials, Selection se
   Scoreboard board{.selection = std::move(selection)};
   const std::vector<ShapeRecords>& shapes = board.selection.shapes;
   const std::vector<ShapeRecords> with_ours = WithOurs(shapes);
-  const std::vector<Entrant> entrants = EntrantsOf(shapes);
+  const std::vector<ContenderGroup> groups = ContenderGroupsOf(shapes);
   board.of_ours = !against && !with_ours.empty();
   board.shapes_without_ours = board.of_ours ? int(shapes.size() - with_ours.size()) : 0;
   if (!board.of_ours) {
     board.against = against.value_or(std::string(kDefaultReference));
-    RETURN_IF_ERROR(CheckReference(entrants, board.against));
+    RETURN_IF_ERROR(CheckReference(groups, board.against));
   }
   for (const Clock mode : kModes) {
-    ModeTable table = board.of_ours ? TableOfOurs(with_ours, entrants, mode)
-                                    : TableAgainst(shapes, entrants, *FindEntrant(entrants, board.against), mode);
+    ModeTable table = board.of_ours ? TableOfOurs(with_ours, groups, mode)
+                                    : TableAgainst(shapes, groups, *FindGroup(groups, board.against), mode);
     if (!table.rows.empty()) board.modes.push_back(std::move(table));
   }
   if (board.modes.empty()) return NotFound("no two contenders of these records were timed in one run");

@@ -41,9 +41,9 @@ void AddBestSoFar(const Trace& trace, const Worths& worths, std::vector<double>&
 }
 
 Curve CurveOf(const TracedProposer& proposer, const Traces& traces, const std::vector<Worths>& worths) {
-  std::vector<std::vector<double>> by_evaluation(kMostEvaluations);  // the means of the repeats
+  std::vector<std::vector<double>> by_evaluation(kMaxEvaluations);  // the means of the repeats
   for (size_t repeat = 0; repeat < traces.repeats; ++repeat) {
-    std::vector<double> sums(kMostEvaluations);
+    std::vector<double> sums(kMaxEvaluations);
     for (size_t problem = 0; problem < worths.size(); ++problem)
       AddBestSoFar(traces.Of(proposer, problem, repeat), worths[problem], sums);
     for (size_t i = 0; i < sums.size(); ++i) by_evaluation[i].push_back(sums[i] / double(worths.size()));
@@ -61,17 +61,17 @@ Curve CurveOf(const TracedProposer& proposer, const Traces& traces, const std::v
 }
 
 RandomCheck CheckOf(const Curve& random, const std::vector<Worths>& worths, size_t repeats) {
-  RandomCheck check{.expected = std::vector<double>(kMostEvaluations),
-                    .standard_errors = std::vector<double>(kMostEvaluations)};
-  std::vector<double> variances(kMostEvaluations);
+  RandomCheck check{.expected = std::vector<double>(kMaxEvaluations),
+                    .standard_errors = std::vector<double>(kMaxEvaluations)};
+  std::vector<double> variances(kMaxEvaluations);
   for (const Worths& of_problem : worths) {
-    const ExpectedBest best = BestOfDraws(of_problem, kMostEvaluations);
-    for (size_t i = 0; i < kMostEvaluations; ++i) {
+    const ExpectedBest best = BestOfDraws(of_problem, kMaxEvaluations);
+    for (size_t i = 0; i < kMaxEvaluations; ++i) {
       check.expected[i] += best.mean[i] / double(worths.size());
       variances[i] += std::max(0.0, best.mean_square[i] - best.mean[i] * best.mean[i]);
     }
   }
-  for (size_t i = 0; i < kMostEvaluations; ++i) {
+  for (size_t i = 0; i < kMaxEvaluations; ++i) {
     constexpr double kRounding = 1e-12;  // where every draw finds the best
     check.standard_errors[i] = std::sqrt(variances[i] / double(repeats)) / double(worths.size());
     const double difference = random.scores[i].mean - check.expected[i];

@@ -14,7 +14,7 @@ namespace gemmsmith {
 
 // Evaluations at which results are told.
 inline constexpr std::array<size_t, 7> kBudgets = {1, 2, 4, 8, 16, 32, 64};
-static_assert(kBudgets.back() == kMostEvaluations);
+static_assert(kBudgets.back() == kMaxEvaluations);
 
 // The fastest recorded time over that of the best plan found so far (0 until one was found), in the mean over problems.
 struct Score {

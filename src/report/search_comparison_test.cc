@@ -44,10 +44,10 @@ TEST(SearchComparisonTest, ScoresTheBestSoFarAndFailuresCountAsEvaluationsWithou
 
 TEST(SearchComparisonTest, AListThatEndsEarlierKeepsItsLastValueAndAnEmptyOneIsNamed) {
   const Curve curve = CurveOf({{2, 1}});
-  EXPECT_DOUBLE_EQ(curve.After(kMostEvaluations).mean, 0.5);
+  EXPECT_DOUBLE_EQ(curve.After(kMaxEvaluations).mean, 0.5);
   EXPECT_EQ(curve.silent, 0u);
   const Curve silent = CurveOf({{}, {}});
-  EXPECT_EQ(silent.After(kMostEvaluations).mean, 0);
+  EXPECT_EQ(silent.After(kMaxEvaluations).mean, 0);
   EXPECT_EQ(silent.silent, 1u);
 }
 

@@ -7,21 +7,14 @@
 #include <set>
 #include <tuple>
 
-#include "program/family.h"
+#include "program/legality.h"
 
 namespace gemmsmith {
 namespace {
 
 using Candidates = std::vector<const Trial*>;
 
-// Records hold plans with retired values. Nothing emits or launches them any more, so none speaks for us.
-bool HasRetiredPlan(const Trial& trial) {
-  if (!trial.HasPlan()) return false;
-  const std::span<const Axis> axes = GetFamily(trial.plan().family).axes;
-  for (size_t i = 0; i < axes.size(); ++i)
-    if (!axes[i].IsLive(trial.plan().values[i])) return true;
-  return false;
-}
+bool HasRetiredPlan(const Trial& trial) { return trial.HasPlan() && HasRetiredValues(trial.plan()); }
 
 bool IsOurs(const Trial& trial) { return !std::holds_alternative<Nobody>(trial.subject); }
 
@@ -132,37 +125,39 @@ std::vector<const Trial*> ShapeRecords::RunsOfLibraries(Clock clock) const {
   return runs;
 }
 
-std::string Print(const Numbers& numbers) {
-  return fmt::format("{} in and out, {} accumulation", Name(numbers.type), Name(numbers.accumulation));
+std::string Print(const NumberTypes& number_types) {
+  return fmt::format("{} in and out, {} accumulation", Name(number_types.type), Name(number_types.accumulation));
 }
 
-GemmKind KindOf(const Numbers& numbers) { return {.type = numbers.type, .accumulation = numbers.accumulation}; }
+GemmKind KindOf(const NumberTypes& number_types) {
+  return {.type = number_types.type, .accumulation = number_types.accumulation};
+}
 
-bool IsOfKind(const Trial& trial, const Numbers& numbers) {
+bool IsOfKind(const Trial& trial, const NumberTypes& number_types) {
   const Gemm packed{trial.gemm.shape, trial.gemm.kind};
-  return Numbers{trial.gemm.kind.type, trial.gemm.kind.accumulation} == numbers &&
+  return NumberTypes{trial.gemm.kind.type, trial.gemm.kind.accumulation} == number_types &&
          trial.gemm.LeadingA() == packed.LeadingA() && trial.gemm.LeadingB() == packed.LeadingB() &&
          trial.gemm.LeadingC() == packed.LeadingC();
 }
 
 bool IsOfSelectedShape(const Trial& trial, const Selection& selection) {
-  return IsOfKind(trial, selection.numbers) && trial.setting.device_key == selection.setting.device_key &&
+  return IsOfKind(trial, selection.number_types) && trial.setting.device_key == selection.setting.device_key &&
          std::ranges::binary_search(selection.shapes, trial.gemm.shape, {}, &ShapeRecords::shape);
 }
 
 Result<Selection> SelectRecords(const std::vector<Trial>& trials, const SelectionOptions& options) {
   Candidates timed;
   for (const Trial& trial : trials)
-    if (IsTimed(trial) && IsOfKind(trial, options.numbers)) timed.push_back(&trial);
+    if (IsTimed(trial) && IsOfKind(trial, options.number_types)) timed.push_back(&trial);
   if (timed.empty())
     return NotFound(fmt::format("nothing was measured of problems with {} among these {} records",
-                                Print(options.numbers), trials.size()));
+                                Print(options.number_types), trials.size()));
   ASSIGN_OR_RETURN(timed, OfOneDevice(timed, options.device_key));
   ASSIGN_OR_RETURN(timed, OfOneProtocol(timed, options.protocol));
   std::map<Shape, RecordsOfShape> by_shape;
   for (const Trial* trial : timed) by_shape[trial->gemm.shape].Add(*trial);
 
-  Selection selection{.protocol = timed.front()->outcome.protocol, .numbers = options.numbers};
+  Selection selection{.protocol = timed.front()->outcome.protocol, .number_types = options.number_types};
   std::set<Shape> wanted;
   if (options.shapes) wanted.insert(options.shapes->begin(), options.shapes->end());
   for (const auto& [shape, records] : by_shape) {

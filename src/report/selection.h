@@ -11,17 +11,17 @@
 namespace gemmsmith {
 
 // What a report's problems are made of, in either layout.
-struct Numbers {
+struct NumberTypes {
   ScalarType type = ScalarType::kF16;
   Accumulation accumulation = Accumulation::kF32;
-  bool operator==(const Numbers&) const = default;
+  bool operator==(const NumberTypes&) const = default;
 };
-std::string Print(const Numbers& numbers);  // "f16 in and out, f32 accumulation"
-GemmKind KindOf(const Numbers& numbers);    // in any layout: for what does not depend on it
+std::string Print(const NumberTypes& number_types);  // "f16 in and out, f32 accumulation"
+GemmKind KindOf(const NumberTypes& number_types);    // in any layout: for what does not depend on it
 
 struct SelectionOptions {
   std::optional<std::vector<Shape>> shapes;  // nothing: every recorded one
-  Numbers numbers;
+  NumberTypes number_types;
   std::optional<Protocol> protocol;       // nothing: short, where anything was measured so, else the most careful
   std::optional<std::string> device_key;  // nothing: the only one
 };
@@ -51,13 +51,13 @@ struct Selection {
   Setting setting;  // of the newest record
   int64_t first_unix_ms = 0, last_unix_ms = 0;
   Protocol protocol = Protocol::kShort;
-  Numbers numbers;
+  NumberTypes number_types;
   std::vector<ShapeRecords> shapes;  // sorted
   int other_shapes = 0;              // recorded like these, but not asked for
 };
 
 // Packed, of these numbers: what reports speak of.
-bool IsOfKind(const Trial& trial, const Numbers& numbers);
+bool IsOfKind(const Trial& trial, const NumberTypes& number_types);
 
 // Whether it is of the selection's device, numbers and shapes, in whatever protocol.
 bool IsOfSelectedShape(const Trial& trial, const Selection& selection);

@@ -11,7 +11,7 @@ namespace gemmsmith {
 std::string MeasuredLine(const Selection& selection) {
   return fmt::format("measured on an {}, {}, {} protocol, {}", selection.setting.device_name,
                      DatesCell(selection.first_unix_ms, selection.last_unix_ms), Name(selection.protocol),
-                     Print(selection.numbers));
+                     Print(selection.number_types));
 }
 
 nlohmann::ordered_json JsonFacts(const Selection& selection) {
@@ -20,8 +20,8 @@ nlohmann::ordered_json JsonFacts(const Selection& selection) {
           {"date", DateText(selection.last_unix_ms)},
           {"first_date", DateText(selection.first_unix_ms)},
           {"protocol", Name(selection.protocol)},
-          {"type", Name(selection.numbers.type)},
-          {"accumulation", Name(selection.numbers.accumulation)}};
+          {"type", Name(selection.number_types.type)},
+          {"accumulation", Name(selection.number_types.accumulation)}};
 }
 
 }  // namespace gemmsmith

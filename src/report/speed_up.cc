@@ -12,9 +12,9 @@ namespace {
 
 constexpr std::string_view kOurs = "ours";
 // With fewer the order statistics of a median do not reach 95 %.
-constexpr int kFewestPairs = 6;
+constexpr int kMinPairs = 6;
 
-struct Entry {
+struct RecordedTiming {
   const Outcome* outcome = nullptr;
   const Timing* timing = nullptr;
 };
@@ -39,8 +39,8 @@ std::vector<const Trial*> Runs(const ShapeRecords& records, std::string_view mem
 
 std::string_view NameInRun(std::string_view member) { return member.starts_with("ours_") ? kOurs : member; }
 
-Entry Fastest(const ShapeRecords& records, const Entrant& contender, Clock clock) {
-  Entry fastest;
+RecordedTiming Fastest(const ShapeRecords& records, const ContenderGroup& contender, Clock clock) {
+  RecordedTiming fastest;
   for (const std::string& member : contender.members) {
     for (const Trial* run : Runs(records, member, clock)) {
       const Timing* timing = FindTime(run->outcome, NameInRun(member), clock, false);
@@ -84,7 +84,7 @@ std::optional<ShapeSpeedUp> SpeedUpOf(const Outcome& outcome, const Timing& cont
   ShapeSpeedUp speed_up{
       .ratio = ratio.median, .reference_ns = reference.median_ns, .contender_ns = contender.median_ns};
   const bool sure = ratio.interval.IsKnown() && std::isfinite(ratio.interval.low) && std::isfinite(ratio.interval.high);
-  if (ratio.pairs >= kFewestPairs && sure) speed_up.interval = ratio.interval;
+  if (ratio.pairs >= kMinPairs && sure) speed_up.interval = ratio.interval;
   return speed_up;
 }
 
@@ -94,29 +94,29 @@ std::string FamilyOf(std::string_view name) {
   return std::string(has_layout ? name.substr(0, name.size() - 3) : name);
 }
 
-size_t Place(std::string_view family) {
+size_t RankOf(std::string_view family) {
   constexpr std::string_view kKnown[] = {"ours", "lt_auto", "lt_heuristic", "cublas", "torch", "lt_exhaustive"};
   return size_t(std::find(std::begin(kKnown), std::end(kKnown), family) - std::begin(kKnown));
 }
 
 // Whose kernels anybody gets: neither ours nor those of an exhaustive search.
 bool IsLibrary(std::string_view family) {
-  return Place(family) > Place(kOurs) && Place(family) < Place("lt_exhaustive");
+  return RankOf(family) > RankOf(kOurs) && RankOf(family) < RankOf("lt_exhaustive");
 }
 
 struct FamilyOrder {
   bool operator()(const std::string& a, const std::string& b) const {
-    return std::pair(Place(a), std::string_view(a)) < std::pair(Place(b), std::string_view(b));
+    return std::pair(RankOf(a), std::string_view(a)) < std::pair(RankOf(b), std::string_view(b));
   }
 };
 
 }  // namespace
 
-const Timing* FastestTime(const ShapeRecords& records, const Entrant& entrant, Clock clock) {
-  return Fastest(records, entrant, clock).timing;
+const Timing* FastestTime(const ShapeRecords& records, const ContenderGroup& group, Clock clock) {
+  return Fastest(records, group, clock).timing;
 }
 
-std::vector<Entrant> EntrantsOf(const std::vector<ShapeRecords>& shapes) {
+std::vector<ContenderGroup> ContenderGroupsOf(const std::vector<ShapeRecords>& shapes) {
   std::map<std::string, std::set<std::string>, FamilyOrder> families;
   const auto add = [&](const Outcome& outcome, const std::string& ours) {
     for (const Timing& timing : outcome.timings) {
@@ -128,11 +128,11 @@ std::vector<Entrant> EntrantsOf(const std::vector<ShapeRecords>& shapes) {
     if (records.race != nullptr) add(records.race->outcome, "ours");
     for (const auto& [layout, trial] : records.ours) add(trial->outcome, "ours_" + std::string(Name(layout)));
   }
-  std::vector<Entrant> entrants;
-  Entrant library{"library_max", {}};
+  std::vector<ContenderGroup> groups;
+  ContenderGroup library{"library_max", {}};
   int library_families = 0;
   for (const auto& [family, names] : families) {
-    for (const std::string& name : names) entrants.push_back({name, {name}});
+    for (const std::string& name : names) groups.push_back({name, {name}});
     if (IsLibrary(family)) {
       library.members.insert(library.members.end(), names.begin(), names.end());
       ++library_families;
@@ -140,17 +140,17 @@ std::vector<Entrant> EntrantsOf(const std::vector<ShapeRecords>& shapes) {
     const std::string nn = family + "_nn", tn = family + "_tn";
     // Of our kernels there may be one layout only; it is the faster one then.
     if (names.contains(nn) && names.contains(tn))
-      entrants.push_back({family + "_max", {nn, tn}});
+      groups.push_back({family + "_max", {nn, tn}});
     else if (family == kOurs)
-      entrants.push_back({family + "_max", {*names.begin()}});
+      groups.push_back({family + "_max", {*names.begin()}});
   }
-  if (library_families > 1) entrants.push_back(std::move(library));
-  return entrants;
+  if (library_families > 1) groups.push_back(std::move(library));
+  return groups;
 }
 
-std::optional<ShapeSpeedUp> Compare(const ShapeRecords& records, const Entrant& contender, const Entrant& reference,
-                                    Clock clock) {
-  const Entry fastest = Fastest(records, contender, clock);
+std::optional<ShapeSpeedUp> Compare(const ShapeRecords& records, const ContenderGroup& contender,
+                                    const ContenderGroup& reference, Clock clock) {
+  const RecordedTiming fastest = Fastest(records, contender, clock);
   if (fastest.timing == nullptr) return std::nullopt;
   std::optional<ShapeSpeedUp> hardest;
   for (const std::string& member : reference.members) {

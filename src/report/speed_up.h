@@ -26,7 +26,7 @@ struct ShapeSpeedUp {
 // Names that stand in one row of a table: "lt_auto_max" for the faster of lt_auto_nn and lt_auto_tn, "ours_max" for the
 // faster of our kernels, "library_max" for the fastest of AutoTuning, the heuristic, cuBLAS and torch; one name for
 // itself.
-struct Entrant {
+struct ContenderGroup {
   std::string name;
   std::vector<std::string> members;
   bool IsMax() const { return members.size() > 1; }
@@ -34,15 +34,15 @@ struct Entrant {
 
 // Everybody with a time in these records: ours first, then AutoTuning, heuristic, cuBLAS, torch, then the others by
 // name, of each nn, tn and max; then library_max, where there are several of these.
-std::vector<Entrant> EntrantsOf(const std::vector<ShapeRecords>& shapes);
+std::vector<ContenderGroup> ContenderGroupsOf(const std::vector<ShapeRecords>& shapes);
 
 // Of its fastest member, in the run that speaks for it; nothing where it was not timed on this clock.
-const Timing* FastestTime(const ShapeRecords& records, const Entrant& entrant, Clock clock);
+const Timing* FastestTime(const ShapeRecords& records, const ContenderGroup& group, Clock clock);
 
 // Both from one run: the fastest member of the contender, and against it the member of the reference that is hardest to
 // beat there. Nothing where the run lacks one of them. On kDeviceChained a reference that was not chained stands with
 // its device time.
-std::optional<ShapeSpeedUp> Compare(const ShapeRecords& records, const Entrant& contender, const Entrant& reference,
-                                    Clock clock);
+std::optional<ShapeSpeedUp> Compare(const ShapeRecords& records, const ContenderGroup& contender,
+                                    const ContenderGroup& reference, Clock clock);
 
 }  // namespace gemmsmith

@@ -34,7 +34,7 @@ std::vector<ComparedTechnique> MakeTechniques() {
 }
 
 // The plans of one problem, with and without a technique.
-struct Contest {
+struct Evidence {
   double best_ns[2] = {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
   int plans[2] = {0, 0};  // [is_used]
   double best_of_all_ns = 0;
@@ -49,44 +49,45 @@ Plan Without(Plan plan, const std::vector<std::string_view>& axes) {
   return plan;
 }
 
-Contest ContestOf(const ComparedTechnique& technique, const Shape& shape, const PlansOfPlace& plans) {
-  Contest contest;
+Evidence EvidenceOf(const ComparedTechnique& technique, const Shape& shape, const TrialsByPlan& plans) {
+  Evidence evidence;
   const auto& [fastest, its_trial] =
       *std::ranges::min_element(plans, {}, [](const auto& timed) { return TimeNs(*timed.second, Clock::kDevice); });
-  contest.best_of_all_ns = TimeNs(*its_trial, Clock::kDevice);
+  evidence.best_of_all_ns = TimeNs(*its_trial, Clock::kDevice);
   std::map<Plan, std::vector<double>> times[2];
   for (const auto& [plan, trial] : plans) {
     if (!technique.across_families && plan.family != fastest.family) continue;
     const double time_ns = TimeNs(*trial, Clock::kDevice);
     const std::optional<bool> is_used = technique.is_used(plan, shape);
     if (!is_used) continue;
-    ++contest.plans[*is_used];
-    contest.best_ns[*is_used] = std::min(contest.best_ns[*is_used], time_ns);
+    ++evidence.plans[*is_used];
+    evidence.best_ns[*is_used] = std::min(evidence.best_ns[*is_used], time_ns);
     if (!technique.axes.empty()) times[*is_used][Without(plan, technique.axes)].push_back(time_ns);
   }
   for (const auto& [rest, with] : times[true]) {
     const auto twins = times[false].find(rest);
     if (twins == times[false].end()) continue;
     for (const double with_ns : with)
-      for (const double without_ns : twins->second) contest.twins.push_back(with_ns / without_ns);
+      for (const double without_ns : twins->second) evidence.twins.push_back(with_ns / without_ns);
   }
-  return contest;
+  return evidence;
 }
 
-TechniqueRow RowOf(const ComparedTechnique& technique, const std::string& group, const std::vector<Contest>& contests) {
+TechniqueRow RowOf(const ComparedTechnique& technique, const std::string& group,
+                   const std::vector<Evidence>& all_evidence) {
   TechniqueRow row{.technique = &technique, .group = group};
   std::vector<double> ratios, twins;
-  for (const Contest& contest : contests) {
-    ratios.push_back(contest.best_ns[true] / contest.best_ns[false]);
-    row.best += contest.best_ns[true] == contest.best_of_all_ns;
-    row.plans_with += contest.plans[true];
-    row.plans_without += contest.plans[false];
-    row.problems_with_twins += !contest.twins.empty();
-    twins.insert(twins.end(), contest.twins.begin(), contest.twins.end());
+  for (const Evidence& evidence : all_evidence) {
+    ratios.push_back(evidence.best_ns[true] / evidence.best_ns[false]);
+    row.best += evidence.best_ns[true] == evidence.best_of_all_ns;
+    row.plans_with += evidence.plans[true];
+    row.plans_without += evidence.plans[false];
+    row.problems_with_twins += !evidence.twins.empty();
+    twins.insert(twins.end(), evidence.twins.begin(), evidence.twins.end());
   }
   row.ratio = SummaryOf(ratios);
-  row.plans_with /= double(contests.size());
-  row.plans_without /= double(contests.size());
+  row.plans_with /= double(all_evidence.size());
+  row.plans_without /= double(all_evidence.size());
   if (!twins.empty()) row.twins = SummaryOf(twins);
   return row;
 }
@@ -98,35 +99,34 @@ std::span<const ComparedTechnique> Techniques() {
   return techniques;
 }
 
-std::map<Gemm, PlansOfPlace> PlansOfProblems(const std::vector<Trial>& trials, const Selection& selection) {
+std::map<Gemm, TrialsByPlan> PlansOfProblems(const std::vector<Trial>& trials, const Selection& selection) {
   const auto is_wanted = [&](const Trial& trial) { return IsOfSelectedShape(trial, selection); };
-  std::map<Gemm, std::pair<Protocol, PlansOfPlace>> most;
-  for (auto& [place, plans] : TimedPlans(trials, Clock::kDevice, is_wanted)) {
-    const auto [known, is_new] = most.try_emplace(place.gemm, place.protocol, plans);
+  std::map<Gemm, std::pair<Protocol, TrialsByPlan>> most;
+  for (auto& [key, plans] : TimedPlans(trials, Clock::kDevice, is_wanted)) {
+    const auto [known, is_new] = most.try_emplace(key.gemm, key.protocol, plans);
     auto& [protocol, of_protocol] = known->second;
     if (is_new || plans.size() < of_protocol.size()) continue;
-    if (plans.size() > of_protocol.size() || MoreCareful(place.protocol, protocol))
-      known->second = {place.protocol, plans};
+    if (plans.size() > of_protocol.size() || MoreCareful(key.protocol, protocol)) known->second = {key.protocol, plans};
   }
-  std::map<Gemm, PlansOfPlace> problems;
+  std::map<Gemm, TrialsByPlan> problems;
   for (auto& [gemm, of_protocol] : most) problems[gemm] = std::move(of_protocol.second);
   return problems;
 }
 
-std::vector<TechniqueRow> TechniqueRows(const std::map<Gemm, PlansOfPlace>& problems) {
+std::vector<TechniqueRow> TechniqueRows(const std::map<Gemm, TrialsByPlan>& problems) {
   std::vector<TechniqueRow> rows;
   for (const ComparedTechnique& technique : Techniques()) {
-    std::vector<Contest> all;
-    std::map<Label, std::vector<Contest>> classes;
+    std::vector<Evidence> all;
+    std::map<Label, std::vector<Evidence>> classes;
     for (const auto& [gemm, plans] : problems) {
-      const Contest contest = ContestOf(technique, gemm.shape, plans);
-      if (!contest.HasBoth()) continue;
-      all.push_back(contest);
-      classes[ClassGroup(gemm.shape)].push_back(contest);
+      const Evidence evidence = EvidenceOf(technique, gemm.shape, plans);
+      if (!evidence.HasBoth()) continue;
+      all.push_back(evidence);
+      classes[ClassGroup(gemm.shape)].push_back(evidence);
     }
     if (all.empty()) continue;
     rows.push_back(RowOf(technique, kAllGroups, all));
-    for (const auto& [group, contests] : classes) rows.push_back(RowOf(technique, group.text, contests));
+    for (const auto& [group, all_evidence] : classes) rows.push_back(RowOf(technique, group.text, all_evidence));
   }
   return rows;
 }

@@ -37,8 +37,8 @@ struct TechniqueRow {
 
 // The plans that may be compared, of the selection's device, type and shapes, timed on the device clock. A problem
 // counts once, in the protocol that most of its plans were timed in, of equals the more careful one.
-std::map<Gemm, PlansOfPlace> PlansOfProblems(const std::vector<Trial>& trials, const Selection& selection);
+std::map<Gemm, TrialsByPlan> PlansOfProblems(const std::vector<Trial>& trials, const Selection& selection);
 // Technique by technique all problems, then class by class; no row without problems.
-std::vector<TechniqueRow> TechniqueRows(const std::map<Gemm, PlansOfPlace>& problems);
+std::vector<TechniqueRow> TechniqueRows(const std::map<Gemm, TrialsByPlan>& problems);
 
 }  // namespace gemmsmith

@@ -115,10 +115,10 @@ class Reader {
       name = Renamed(name.substr(0, name.size() - unit.suffix.size()));
       unit_ns = unit.ns;
     }
-    std::optional<size_t>* const place = PlaceOf(name);
-    if (place != nullptr) {
-      if (*place) return InvalidArgument(fmt::format("two columns '{}'", name));
-      *place = index;
+    std::optional<size_t>* const column = ColumnOf(name);
+    if (column != nullptr) {
+      if (*column) return InvalidArgument(fmt::format("two columns '{}'", name));
+      *column = index;
     } else if (name == "time") {
       times_.push_back({index, "", unit_ns});
     } else if (variants_.contains(name)) {
@@ -129,7 +129,7 @@ class Reader {
     return OkStatus();
   }
 
-  std::optional<size_t>* PlaceOf(std::string_view name) {
+  std::optional<size_t>* ColumnOf(std::string_view name) {
     if (name == "shape") return &shape_;
     if (name == "m") return &m_;
     if (name == "n") return &n_;

@@ -13,15 +13,15 @@ bool IsTimed(const Trial& trial, Clock clock) {
 
 }  // namespace
 
-std::map<Place, PlansOfPlace> TimedPlans(const std::vector<Trial>& trials, Clock clock,
-                                         const std::function<bool(const Trial&)>& is_wanted) {
-  std::map<Place, PlansOfPlace> places;
+std::map<RecordKey, TrialsByPlan> TimedPlans(const std::vector<Trial>& trials, Clock clock,
+                                             const std::function<bool(const Trial&)>& is_wanted) {
+  std::map<RecordKey, TrialsByPlan> by_key;
   for (const Trial& trial : trials) {
     if (!IsTimed(trial, clock) || !is_wanted(trial)) continue;
-    const Trial*& slot = places[{trial.gemm, trial.setting.device_key, trial.outcome.protocol}][trial.plan()];
+    const Trial*& slot = by_key[{trial.gemm, trial.setting.device_key, trial.outcome.protocol}][trial.plan()];
     if (slot == nullptr || trial.unix_ms >= slot->unix_ms) slot = &trial;
   }
-  return places;
+  return by_key;
 }
 
 double TimeNs(const Trial& trial, Clock clock) { return trial.outcome.Find("ours", clock)->median_ns; }

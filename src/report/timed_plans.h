@@ -12,17 +12,17 @@
 namespace gemmsmith {
 
 // What plans that may be compared have in common beside their axes.
-struct Place {
+struct RecordKey {
   Gemm gemm;
   std::string device_key;
   Protocol protocol = Protocol::kScreen;
-  auto operator<=>(const Place&) const = default;
+  auto operator<=>(const RecordKey&) const = default;
 };
-using PlansOfPlace = std::map<Plan, const Trial*>;
+using TrialsByPlan = std::map<Plan, const Trial*>;
 
 // Of trials with a plan that passed every test, was timed on this clock, and is wanted. They live as long as `trials`.
-std::map<Place, PlansOfPlace> TimedPlans(const std::vector<Trial>& trials, Clock clock,
-                                         const std::function<bool(const Trial&)>& is_wanted);
+std::map<RecordKey, TrialsByPlan> TimedPlans(const std::vector<Trial>& trials, Clock clock,
+                                             const std::function<bool(const Trial&)>& is_wanted);
 // Of a trial among them.
 double TimeNs(const Trial& trial, Clock clock);
 

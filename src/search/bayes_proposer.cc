@@ -19,9 +19,9 @@ namespace {
 constexpr size_t kRandomStarts = 4;
 // The model is fitted again when it knows so many times what it knew.
 constexpr double kRefitGrowth = 1.25;
-constexpr size_t kMostLearned = 256;
+constexpr size_t kMaxLearned = 256;
 // Of a time's logarithm.
-constexpr double kNoise = 0.02, kLeastDeviation = 0.05;
+constexpr double kNoise = 0.02, kMinDeviation = 0.05;
 
 // Among these the one that explains best what was measured.
 std::vector<PlanLikeness> CandidatesFor(const Space& space) {
@@ -45,8 +45,8 @@ class BayesProposer : public Proposer {
       : space_(*context.space),
         candidates_(CandidatesFor(space_)),
         fresh_(space_, Random(context.seed).Fork("bayes proposer")),
-        awaited_(space_.size()),
-        pace_(context.settles) {}
+        pending_(space_.size()),
+        pace_(context.steady_state) {}
 
   std::string_view name() const override { return "bayes"; }
 
@@ -59,15 +59,15 @@ class BayesProposer : public Proposer {
     const std::optional<size_t> index = space_.IndexOf(plan);
     if (!index) return;
     fresh_.Take(plan);
-    awaited_[*index] = false;
-    if (model_) model_->StopAwaiting(*index);
+    pending_[*index] = false;
+    if (model_) model_->ClearPending(*index);
     double log_time = highest_log_;  // a failure speaks as if the plan were as slow as the slowest
     if (outcome.kind == OutcomeKind::kMeasured) {
       log_time = std::log(pace_.TimeNs(plan, outcome));
       lowest_log_ = std::min(lowest_log_, log_time);
       highest_log_ = std::max(highest_log_, log_time);
     }
-    if (!std::isfinite(log_time) || seen_.size() == kMostLearned) return;
+    if (!std::isfinite(log_time) || seen_.size() == kMaxLearned) return;
     seen_.push_back({*index, log_time});
     if (model_) model_->Learn(*index, Standardised(log_time));
   }
@@ -83,7 +83,7 @@ class BayesProposer : public Proposer {
   void Fit() {
     std::vector<double> log_times;
     for (const Seen& seen : seen_) log_times.push_back(seen.log_time);
-    centre_ = Mean(log_times), deviation_ = std::max(kLeastDeviation, StandardDeviation(log_times));
+    centre_ = Mean(log_times), deviation_ = std::max(kMinDeviation, StandardDeviation(log_times));
     const PlanLikeness* best = nullptr;
     double most_likely = -INFINITY;
     for (const PlanLikeness& candidate : candidates_)
@@ -92,8 +92,8 @@ class BayesProposer : public Proposer {
     model_.emplace(
         space_.size(), [best](size_t a, size_t b) { return best->Of(a, b); }, kNoise / deviation_);
     for (const Seen& seen : seen_) model_->Learn(seen.index, Standardised(seen.log_time));
-    for (size_t i = 0; i < awaited_.size(); ++i)
-      if (awaited_[i]) model_->Await(i);
+    for (size_t i = 0; i < pending_.size(); ++i)
+      if (pending_[i]) model_->MarkPending(i);
     next_fit_ = std::max(seen_.size() + 1, size_t(double(seen_.size()) * kRefitGrowth));
   }
 
@@ -118,15 +118,15 @@ class BayesProposer : public Proposer {
     if (!most_promising) return std::nullopt;
     const Plan& plan = space_.plans()[*most_promising];
     fresh_.Take(plan);
-    awaited_[*most_promising] = true;
-    model_->Await(*most_promising);
+    pending_[*most_promising] = true;
+    model_->MarkPending(*most_promising);
     return plan;
   }
 
   const Space& space_;
   const std::vector<PlanLikeness> candidates_;
   FreshPlans fresh_;
-  std::vector<bool> awaited_;  // by index in the space
+  std::vector<bool> pending_;  // by index in the space
   std::vector<Seen> seen_;
   Pace pace_;
   double lowest_log_ = INFINITY, highest_log_ = -INFINITY;

@@ -22,7 +22,7 @@ class EvolutionProposer : public Proposer {
       : fresh_(*context.space, Random(context.seed).Fork("evolution proposer order")),
         starts_(PromisingStarts(Forecast(context), *context.space, kPopulation / 2)),
         random_(Random(context.seed).Fork("evolution proposer")),
-        ranking_(context.settles) {}
+        ranking_(context.steady_state) {}
 
   std::string_view name() const override { return "evolution"; }
 

@@ -23,7 +23,7 @@ namespace {
 constexpr double kOctaveReach = 8, kSourceNoise = 0.03;
 constexpr size_t kNear = 3;
 // Of each problem; solving costs the cube of all of them together.
-constexpr size_t kMostPlans = 128;
+constexpr size_t kMaxPlans = 128;
 // A problem's own offset is the mean over its plans by the eighth power of their speeds, so that of those that matter.
 constexpr double kFavour = 8;
 
@@ -62,7 +62,7 @@ void Experience::Add(const Recording& recording, const HeldOut& held_out) {
     if (IsHeldOut(gemm.shape, held_out)) continue;
     const RecordedCells cells(recording, gemm);
     const std::vector<Plan>& plans = cells.space().plans();
-    Problem problem{.gemm = gemm};
+    RecordedTimes problem{.gemm = gemm};
     for (size_t i = 0; i < cells.space().size(); ++i)
       if (const double worth = cells.worths()[i]; worth > 0)
         problem.tried.push_back({plans[i], -std::log(worth), LogSteadyStateFactor(plans[i], cells.OutcomeOf(i))});
@@ -78,39 +78,41 @@ std::string Experience::Fingerprint() const {
   if (empty()) return "";
   ByteWriter bytes;
   for (const Source& source : sources_)
-    for (const Problem& problem : source.problems) {
+    for (const RecordedTimes& problem : source.problems) {
       bytes.PutString(Print(problem.gemm));
       for (const Tried& tried : problem.tried) {
         bytes.PutString(Print(tried.plan));
         bytes.Put(tried.delay);
-        bytes.Put(tried.settles_by);
+        bytes.Put(tried.log_steady_state_factor);
       }
     }
   return HashBytes(std::move(bytes).Take()).Hex().substr(0, 8);
 }
 
-std::vector<const Experience::Problem*> Experience::NearestIn(const Source& source, const SearchContext& context) {
-  std::vector<std::pair<double, const Problem*>> by_distance;
-  for (const Problem& problem : source.problems) {
+std::vector<const Experience::RecordedTimes*> Experience::NearestIn(const Source& source,
+                                                                    const SearchContext& context) {
+  std::vector<std::pair<double, const RecordedTimes*>> by_distance;
+  for (const RecordedTimes& problem : source.problems) {
     const double octaves = OctavesBetween(problem.gemm, context.gemm);
     const bool is_forgotten = context.forgets && context.forgets(problem.gemm.shape);
     if (std::isfinite(octaves) && !is_forgotten) by_distance.emplace_back(octaves, &problem);
   }
   const size_t count = std::min(kNear, by_distance.size());
   std::partial_sort(by_distance.begin(), by_distance.begin() + ptrdiff_t(count), by_distance.end());
-  std::vector<const Problem*> nearest;
+  std::vector<const RecordedTimes*> nearest;
   for (size_t i = 0; i < count; ++i) nearest.push_back(by_distance[i].second);
   return nearest;
 }
 
 // Where there are too many, some of every speed.
-void Experience::AddErrors(const Problem& problem, const SearchContext& context, std::vector<Observed>& observed) {
-  const size_t first = observed.size(), count = std::min(kMostPlans, problem.tried.size());
+void Experience::AddErrors(const RecordedTimes& problem, const SearchContext& context,
+                           std::vector<Observed>& observed) {
+  const size_t first = observed.size(), count = std::min(kMaxPlans, problem.tried.size());
   double sum = 0, weights = 0;
   for (size_t i = 0; i < count; ++i) {
-    const auto& [plan, recorded_delay, settles_by] = problem.tried[i * problem.tried.size() / count];
+    const auto& [plan, recorded_delay, log_steady_state_factor] = problem.tried[i * problem.tried.size() / count];
     if (!IsLegal(plan, problem.gemm, context.device)) continue;
-    const double delay = recorded_delay + (context.settles ? settles_by : 0);
+    const double delay = recorded_delay + (context.steady_state ? log_steady_state_factor : 0);
     const double error = delay - std::log(PredictTimeNs(plan, problem.gemm, context.device));
     const double weight = std::exp(-kFavour * delay);
     observed.push_back({&plan, &problem.gemm, error});
@@ -127,7 +129,7 @@ std::vector<double> Experience::ErrorsOn(const SearchContext& context) const {
   std::vector<Observed> observed;
   for (const Source& source : sources_) {
     if (source.device_key != context.device.key) continue;
-    for (const Problem* problem : NearestIn(source, context)) AddErrors(*problem, context, observed);
+    for (const RecordedTimes* problem : NearestIn(source, context)) AddErrors(*problem, context, observed);
   }
   const size_t n = observed.size();
   std::vector<double> covariance(n * n), shares(n);

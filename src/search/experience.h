@@ -23,30 +23,30 @@ class Experience {
   // By index in the context's space: the logarithm of how much longer than predicted the plan will take, beside the
   // best ones of its problem. The errors on the nearest problems of the same kind, in either layout, are taken to be
   // those here the more, the nearer these are; 0 where nothing is known on this device model. Long calls count with
-  // their settled share (pace.h) where the search is for what settles.
+  // their steady-state factor (pace.h) where the search is for what steady_state.
   std::vector<double> ErrorsOn(const SearchContext& context) const;
 
  private:
   struct Tried {
     Plan plan;
-    double delay = 0;       // the logarithm of its time over that of the fastest
-    double settles_by = 0;  // the logarithm of its settled share
+    double delay = 0;                    // the logarithm of its time over that of the fastest
+    double log_steady_state_factor = 0;  // the logarithm of its steady-state factor
   };
-  struct Problem {
+  struct RecordedTimes {
     Gemm gemm;
     std::vector<Tried> tried;  // the fastest first
   };
   struct Source {
     std::string device_key;
-    std::vector<Problem> problems;
+    std::vector<RecordedTimes> problems;
   };
   struct Observed {
     const Plan* plan = nullptr;
     const Gemm* gemm = nullptr;
     double error = 0;
   };
-  static std::vector<const Problem*> NearestIn(const Source& source, const SearchContext& context);
-  static void AddErrors(const Problem& problem, const SearchContext& context, std::vector<Observed>& observed);
+  static std::vector<const RecordedTimes*> NearestIn(const Source& source, const SearchContext& context);
+  static void AddErrors(const RecordedTimes& problem, const SearchContext& context, std::vector<Observed>& observed);
 
   std::vector<Source> sources_;
 };

@@ -122,24 +122,24 @@ TEST_F(ExperienceTest, LongCallsElsewhereCountWithTheirSteadyStateFactorWhereRac
                                          RecordedTrial(longest, wide, MeasuredOutcome(1.5e6))}),
                  {});
   const Space two(std::vector<Plan>{narrow, wide});
-  SearchContext in_turns{.gemm = longest, .device = device_, .space = &two}, settled = in_turns;
-  settled.settles = true;
+  SearchContext in_turns{.gemm = longest, .device = device_, .space = &two}, in_windows = in_turns;
+  in_windows.steady_state = true;
   const auto narrow_over_wide = [&](const SearchContext& context) {
     const std::vector<double> errors = experience.ErrorsOn(context);
     return errors[*two.IndexOf(narrow)] - errors[*two.IndexOf(wide)];
   };
   const double factor = std::log(SteadyStateFactor(narrow, 1.5e6) / SteadyStateFactor(wide, 1.5e6));
-  EXPECT_NEAR(narrow_over_wide(settled) - narrow_over_wide(in_turns), factor, 0.2 * factor);
-  // Times of settled races are in steady state already.
+  EXPECT_NEAR(narrow_over_wide(in_windows) - narrow_over_wide(in_turns), factor, 0.2 * factor);
+  // Times of steady-state races are in steady state already.
   std::vector<Trial> raced = {RecordedTrial(longest, narrow, MeasuredOutcome(1.5e6)),
                               RecordedTrial(longest, wide, MeasuredOutcome(1.5e6))};
-  for (Trial& trial : raced) trial.outcome.conditions.is_settled = true;
+  for (Trial& trial : raced) trial.outcome.conditions.in_steady_state = true;
   experience = {};
   experience.Add(*Recording::FromTrials(std::move(raced)), {});
-  EXPECT_EQ(experience.ErrorsOn(settled), experience.ErrorsOn(in_turns));
+  EXPECT_EQ(experience.ErrorsOn(in_windows), experience.ErrorsOn(in_turns));
   experience = ExperienceOf({kNext});
-  settled.gemm = in_turns.gemm = kHere;
-  EXPECT_EQ(experience.ErrorsOn(settled), experience.ErrorsOn(in_turns)) << "short calls";
+  in_windows.gemm = in_turns.gemm = kHere;
+  EXPECT_EQ(experience.ErrorsOn(in_windows), experience.ErrorsOn(in_turns)) << "short calls";
 }
 
 TEST_F(ExperienceTest, OtherDevicesSayNothing) {

@@ -17,7 +17,7 @@ namespace {
 // Of what is measured, as a logarithm.
 constexpr double kTimingNoise = 0.02;
 // Learning costs the number of plans times what was learned before; so much is enough to know a space.
-constexpr size_t kMostErrors = 1000;
+constexpr size_t kMaxErrors = 1000;
 // A failure speaks as if the plan were so much slower than forecast.
 constexpr double kFailureLog = 0.3;
 // Starts are at least so far from each other: climbs find the neighbours by themselves.
@@ -33,9 +33,9 @@ Forecast::Forecast(const SearchContext& context)
       error_(
           space_.size(), [&plans = space_.plans()](size_t a, size_t b) { return ErrorCovariance(plans[a], plans[b]); },
           kTimingNoise),
-      pace_(context.settles),
+      pace_(context.steady_state),
       order_(space_.size()) {
-  const bool sound = context.gemm.shape.Volume() > 0 && Problems(context.gemm).empty();
+  const bool sound = context.gemm.shape.Volume() > 0 && WhyInvalid(context.gemm).empty();
   for (size_t i = 0; sound && i < space_.size(); ++i) {
     const Plan& plan = space_.plans()[i];
     const bool legal = IsWorthTrying(plan, context.gemm, context.device);
@@ -66,11 +66,11 @@ void Forecast::Learn(const Plan& plan, double time_ns) {
 }
 
 void Forecast::LearnError(size_t index, double error) {
-  error_.StopAwaiting(index);
-  if (std::isfinite(log_predicted_[index]) && error_.learned() < kMostErrors) error_.Learn(index, error);
+  error_.ClearPending(index);
+  if (std::isfinite(log_predicted_[index]) && error_.learned() < kMaxErrors) error_.Learn(index, error);
 }
 
-double Forecast::HopefulTimeNs(size_t index, double deviations) const {
+double Forecast::OptimisticTimeNs(size_t index, double deviations) const {
   return std::exp(log_predicted_[index] + error_.Mean(index) - deviations * std::sqrt(error_.OpenVariance(index)));
 }
 

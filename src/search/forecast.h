@@ -20,11 +20,11 @@ class Forecast {
   void Learn(const Plan& plan, const Outcome& outcome);
   void Learn(const Plan& plan, double time_ns);
   // The plan's outcome is under way: what it will tell of others is no longer a reason to try those.
-  void Await(size_t index) { error_.Await(index); }
+  void MarkPending(size_t index) { error_.MarkPending(index); }
   // Comparable within one forecast; infinite for illegal plans.
-  double TimeNs(size_t index) const { return HopefulTimeNs(index, 0); }
+  double TimeNs(size_t index) const { return OptimisticTimeNs(index, 0); }
   // So many standard deviations below that: low where the forecast is low or unsure.
-  double HopefulTimeNs(size_t index, double deviations) const;
+  double OptimisticTimeNs(size_t index, double deviations) const;
 
  private:
   void LearnError(size_t index, double error);
@@ -36,8 +36,8 @@ class Forecast {
   std::vector<uint32_t> order_;
 };
 
-// Where to begin: the plans of lowest prediction, no two of them neighbours, and by turns from every
-// family whose best is predicted near the best of all, which comes first.
+// Where to begin: the plans of lowest prediction, no two of them neighbours, and alternately from every family whose
+// best is predicted near the best of all, which comes first.
 std::vector<Plan> PromisingStarts(const Forecast& forecast, const Space& space, size_t count);
 
 }  // namespace gemmsmith

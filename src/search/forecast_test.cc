@@ -48,11 +48,11 @@ TEST_F(ForecastTest, NearlyRepeatsWhatWasMeasuredAndMovesNearPlansMoreThanFarOne
   }
 }
 
-TEST_F(ForecastTest, HopeFallsWithUncertaintyAndVanishesWhereItWasMeasured) {
+TEST_F(ForecastTest, OptimismFallsWithCertaintyAndVanishesWhereItWasMeasured) {
   const size_t here = 100;
-  EXPECT_LT(forecast.HopefulTimeNs(here, 1), 0.9 * forecast.TimeNs(here));
+  EXPECT_LT(forecast.OptimisticTimeNs(here, 1), 0.9 * forecast.TimeNs(here));
   Learn(here, 1);
-  EXPECT_GT(forecast.HopefulTimeNs(here, 1), 0.95 * forecast.TimeNs(here));
+  EXPECT_GT(forecast.OptimisticTimeNs(here, 1), 0.95 * forecast.TimeNs(here));
 }
 
 TEST_F(ForecastTest, OffsetsOfAxisValuesAreFound) {

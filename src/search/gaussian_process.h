@@ -19,13 +19,13 @@ class GaussianProcess {
   // Costs the number of points times what was learned before.
   void Learn(size_t point, double value);
   // The value is under way: what it will tell of others is no longer a doubt about them.
-  void Await(size_t point);
+  void MarkPending(size_t point);
   // It is not any more, whether or not it is learned.
-  void StopAwaiting(size_t point);
+  void ClearPending(size_t point);
 
-  double Mean(size_t point) const { return beliefs_[point].mean; }
-  double Variance(size_t point) const { return beliefs_[point].variance; }
-  // Less what awaited values will settle.
+  double Mean(size_t point) const { return posteriors_[point].mean; }
+  double Variance(size_t point) const { return posteriors_[point].variance; }
+  // Less what pending values will tell.
   double OpenVariance(size_t point) const;
   size_t learned() const { return learned_; }
   // Of all that was learned, before it was: which covariance explains it better.
@@ -33,7 +33,7 @@ class GaussianProcess {
 
  private:
   // Of one point, with its row of the extended Cholesky factor.
-  struct Belief {
+  struct Posterior {
     double mean = 0, variance = 0;
     std::vector<float> row;
   };
@@ -42,11 +42,11 @@ class GaussianProcess {
 
   Covariance covariance_;
   double noise_variance_;
-  std::vector<Belief> beliefs_;
+  std::vector<Posterior> posteriors_;
   size_t learned_ = 0;
   double log_likelihood_ = 0;
-  // By awaited point: the shares of every point's doubt that its value will settle, as logarithms of what is left.
-  std::map<size_t, std::vector<float>> awaited_;
+  // By pending point: the shares of every point's variance that its value will remove, as logarithms of what is left.
+  std::map<size_t, std::vector<float>> pending_;
   std::vector<double> log_open_;  // their sums
 };
 

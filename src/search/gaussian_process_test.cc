@@ -28,16 +28,16 @@ TEST(GaussianProcessTest, IsTheTextbooksAnswerForTwoValues) {
   EXPECT_EQ(process.learned(), 2u);
 }
 
-TEST(GaussianProcessTest, AnAwaitedValueSettlesDoubtUntilItIsAwaitedNoMore) {
+TEST(GaussianProcessTest, APendingValueReducesOpenVarianceUntilItIsCleared) {
   GaussianProcess process(10, Bell, 0.1);
-  process.Await(4);
+  process.MarkPending(4);
   EXPECT_LT(process.OpenVariance(4), 0.02);
   EXPECT_LT(process.OpenVariance(5), 0.5);
   EXPECT_GT(process.OpenVariance(5), process.OpenVariance(4));
   EXPECT_EQ(process.Variance(4), 1);
-  process.StopAwaiting(4);
+  process.ClearPending(4);
   for (size_t i = 0; i < 10; ++i) EXPECT_NEAR(process.OpenVariance(i), 1, 1e-6);
-  process.StopAwaiting(4);
+  process.ClearPending(4);
   EXPECT_NEAR(process.OpenVariance(4), 1, 1e-6);
 }
 

@@ -25,7 +25,7 @@ class LocalProposer : public Proposer {
       : space_(*context.space),
         forecast_(context),
         fresh_(*context.space, Random(context.seed).Fork("local proposer")),
-        ranking_(context.settles),
+        ranking_(context.steady_state),
         starts_(PromisingStarts(forecast_, *context.space, kStarts)) {}
 
   std::string_view name() const override { return "local"; }
@@ -45,8 +45,8 @@ class LocalProposer : public Proposer {
   }
 
  private:
-  // Two starts, then what was learned and starts by turns: twelve starts in a row came to 98.2 % of the fastest
-  // recorded after eight proposals, by turns they come to 99.6 (docs/compare.md, On the dense block).
+  // Two starts, then what was learned and starts alternately: twelve starts in a row came to 98.2 % of the fastest
+  // recorded after eight proposals, alternately they come to 99.6 (docs/compare.md, On the dense block).
   bool StartIsNext() const { return proposals_ < 2 || proposals_ % 2 == 1; }
 
   std::optional<Plan> Next() {
@@ -80,16 +80,16 @@ class LocalProposer : public Proposer {
 
   void Offer(size_t index, std::optional<size_t>& lowest) const {
     if (fresh_.IsTaken(index)) return;
-    if (!lowest || HopeNs(index) < HopeNs(*lowest)) lowest = index;
+    if (!lowest || OptimisticNs(index) < OptimisticNs(*lowest)) lowest = index;
   }
 
-  double HopeNs(size_t index) const { return forecast_.HopefulTimeNs(index, kBoldness); }
+  double OptimisticNs(size_t index) const { return forecast_.OptimisticTimeNs(index, kBoldness); }
 
   std::optional<Plan> Take(std::optional<size_t> index) {
     if (!index || !std::isfinite(forecast_.TimeNs(*index))) return std::nullopt;
     const Plan& plan = space_.plans()[*index];
     fresh_.Take(plan);
-    forecast_.Await(*index);
+    forecast_.MarkPending(*index);
     return plan;
   }
 

@@ -17,9 +17,9 @@ namespace {
 
 constexpr double kOtherLayoutOctaves = 0.5;
 
-class InTurn : public Proposer {
+class InterleavedProposer : public Proposer {
  public:
-  InTurn(std::vector<Plan> winners, std::unique_ptr<Proposer> searcher)
+  InterleavedProposer(std::vector<Plan> winners, std::unique_ptr<Proposer> searcher)
       : winners_(std::move(winners)), searcher_(std::move(searcher)) {}
 
   std::string_view name() const override { return searcher_->name(); }
@@ -27,9 +27,9 @@ class InTurn : public Proposer {
   std::vector<Plan> Propose(int count) override {
     std::vector<Plan> plans;
     while (int(plans.size()) < count && (next_ < winners_.size() || !searcher_has_ended_)) {
-      const std::optional<Plan> plan = is_winners_turn_ ? NextWinner() : NextSearched(size_t(count) - plans.size());
+      const std::optional<Plan> plan = is_winner_next_ ? NextWinner() : NextSearched(size_t(count) - plans.size());
       if (plan && !taken_.insert(*plan).second) continue;
-      is_winners_turn_ = !is_winners_turn_;
+      is_winner_next_ = !is_winner_next_;
       if (plan) plans.push_back(*plan);
     }
     return plans;
@@ -67,7 +67,7 @@ class InTurn : public Proposer {
   std::vector<Plan> searched_;  // the next one last; none is left when a call ends
   std::set<Plan> taken_;
   size_t next_ = 0;
-  bool is_winners_turn_ = true;
+  bool is_winner_next_ = true;
   bool searcher_has_ended_ = false;
 };
 
@@ -82,7 +82,7 @@ double OctavesBetween(const Gemm& first, const Gemm& second) {
 
 // A kernel takes the same steps whatever its numbers mean, and the devices of one architecture differ in little but
 // their memory. Whoever won on the very problem in its other layout comes first. The figures are not measured.
-double NeighbourWinners::Octaves(const Problem& problem, const Gemm& gemm) {
+double NeighbourWinners::Octaves(const WinnersKey& problem, const Gemm& gemm) {
   constexpr double kElsewhere = 0.6, kOtherNumbers = 0.6;
   Gemm alike = problem.gemm;
   alike.kind.type = gemm.kind.type, alike.kind.accumulation = gemm.kind.accumulation;
@@ -110,7 +110,8 @@ std::vector<Plan> NeighbourWinners::For(const Gemm& gemm, const Device& device, 
     for (const Plan& plan : *plans) {
       if (chosen.size() == most) return chosen;
       const Plan usual = ScreeningForm(plan, device);
-      if (std::ranges::find(chosen, usual) == chosen.end() && IsWorthTrying(usual, gemm, device)) chosen.push_back(usual);
+      if (std::ranges::find(chosen, usual) == chosen.end() && IsWorthTrying(usual, gemm, device))
+        chosen.push_back(usual);
     }
   return chosen;
 }
@@ -124,8 +125,8 @@ std::string NeighbourWinners::Print() const {
   return text;
 }
 
-std::unique_ptr<Proposer> MakeInTurn(std::vector<Plan> winners, std::unique_ptr<Proposer> searcher) {
-  return std::make_unique<InTurn>(std::move(winners), std::move(searcher));
+std::unique_ptr<Proposer> MakeInterleaved(std::vector<Plan> winners, std::unique_ptr<Proposer> searcher) {
+  return std::make_unique<InterleavedProposer>(std::move(winners), std::move(searcher));
 }
 
 }  // namespace gemmsmith

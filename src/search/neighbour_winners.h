@@ -31,17 +31,18 @@ class NeighbourWinners {
   std::string Print() const;
 
  private:
-  struct Problem {
+  struct WinnersKey {
     Gemm gemm;
     bool elsewhere = false;
-    auto operator<=>(const Problem&) const = default;
+    auto operator<=>(const WinnersKey&) const = default;
   };
-  static double Octaves(const Problem& problem, const Gemm& gemm);
+  static double Octaves(const WinnersKey& problem, const Gemm& gemm);
 
-  std::map<Problem, std::vector<Plan>> plans_;
+  std::map<WinnersKey, std::vector<Plan>> plans_;
 };
 
-// In turn one of these and one of what `searcher` proposes, who learns of both; then the searcher alone.
-std::unique_ptr<Proposer> MakeInTurn(std::vector<Plan> winners, std::unique_ptr<Proposer> searcher);
+// Alternates between these winners and proposals of `searcher`, which observes both. After the last winner the searcher
+// proposes alone.
+std::unique_ptr<Proposer> MakeInterleaved(std::vector<Plan> winners, std::unique_ptr<Proposer> searcher);
 
 }  // namespace gemmsmith

@@ -117,7 +117,7 @@ TEST(NeighbourWinners, EqualTextsAreEqualWinners) {
   EXPECT_NE(one.Print(), other.Print());
 }
 
-class InTurnTest : public testing::Test {
+class InterleavedProposerTest : public testing::Test {
  protected:
   std::unique_ptr<Proposer> Searcher() { return *MakeProposer("ranked", context_); }
 
@@ -126,9 +126,9 @@ class InTurnTest : public testing::Test {
   SearchContext context_{.gemm = gemm_, .device = H200(), .space = &space_, .seed = 1};
 };
 
-TEST_F(InTurnTest, EveryOtherPlanIsAWinnerAndNoneComesTwice) {
+TEST_F(InterleavedProposerTest, EveryOtherPlanIsAWinnerAndNoneComesTwice) {
   const std::vector<Plan> ranked = Searcher()->Propose(40);
-  const std::unique_ptr<Proposer> both = MakeInTurn({ranked[7], ranked[0], ranked[9]}, Searcher());
+  const std::unique_ptr<Proposer> both = MakeInterleaved({ranked[7], ranked[0], ranked[9]}, Searcher());
   EXPECT_EQ(both->Propose(4), (std::vector<Plan>{ranked[7], ranked[0], ranked[9], ranked[1]}));
   std::set<Plan> seen = {ranked[7], ranked[0], ranked[9], ranked[1]};
   for (std::vector<Plan> plans = both->Propose(6); !plans.empty(); plans = both->Propose(6))
@@ -136,9 +136,9 @@ TEST_F(InTurnTest, EveryOtherPlanIsAWinnerAndNoneComesTwice) {
   EXPECT_EQ(seen.size(), space_.size());
 }
 
-TEST_F(InTurnTest, ObservedPlansAreNotProposedAgain) {
+TEST_F(InterleavedProposerTest, ObservedPlansAreNotProposedAgain) {
   const std::vector<Plan> ranked = Searcher()->Propose(40);
-  const std::unique_ptr<Proposer> both = MakeInTurn({ranked[7], ranked[8]}, Searcher());
+  const std::unique_ptr<Proposer> both = MakeInterleaved({ranked[7], ranked[8]}, Searcher());
   both->Observe(ranked[7], {});
   both->Observe(ranked[0], {});
   EXPECT_EQ(both->Propose(2), (std::vector<Plan>{ranked[8], ranked[1]}));
@@ -161,20 +161,21 @@ class Counted : public Proposer {
   std::vector<int>& asked_for_;
 };
 
-TEST_F(InTurnTest, TheSearcherIsAskedOnceForAllItsTurns) {
+TEST_F(InterleavedProposerTest, TheSearcherIsAskedOnceForAllItsTurns) {
   const std::vector<Plan> ranked = Searcher()->Propose(40);
   std::vector<int> asked_for;
-  const auto both = MakeInTurn({ranked[30], ranked[31], ranked[32]}, std::make_unique<Counted>(Searcher(), asked_for));
+  const auto both =
+      MakeInterleaved({ranked[30], ranked[31], ranked[32]}, std::make_unique<Counted>(Searcher(), asked_for));
   EXPECT_EQ(both->Propose(4).size(), 4u);
   EXPECT_EQ(asked_for, (std::vector{2}));
   EXPECT_EQ(both->Propose(5), (std::vector<Plan>{ranked[32], ranked[2], ranked[3], ranked[4], ranked[5]}));
   EXPECT_EQ(asked_for, (std::vector{2, 4})) << "winners are at their end";
 }
 
-TEST_F(InTurnTest, TheSearcherReplacesItsPlansThatWereWinners) {
+TEST_F(InterleavedProposerTest, TheSearcherReplacesItsPlansThatWereWinners) {
   const std::vector<Plan> ranked = Searcher()->Propose(40);
   std::vector<int> asked_for;
-  const auto both = MakeInTurn({ranked[1], ranked[0]}, std::make_unique<Counted>(Searcher(), asked_for));
+  const auto both = MakeInterleaved({ranked[1], ranked[0]}, std::make_unique<Counted>(Searcher(), asked_for));
   EXPECT_EQ(both->Propose(4), (std::vector<Plan>{ranked[1], ranked[0], ranked[2], ranked[3]}));
   EXPECT_EQ(asked_for, (std::vector{2, 2}));
 }

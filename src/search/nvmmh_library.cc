@@ -27,16 +27,16 @@ constexpr int kTargetCutlass3 = 4;
 constexpr unsigned kOrderByTimingModel = 8;
 enum class StoredLayout : uint8_t { kRowMajorB = 0, kColumnMajorB = 1 };  // of row-major matrices, A not transposed
 
-struct Problem {
+struct HeuristicProblem {
   uint32_t m, n, k, batches;
   uint8_t layout;
 };
-struct Config {
+struct HeuristicConfig {
   uint16_t tile[3], warp[3], instruction[3];
   uint16_t split;
   uint8_t stages, swizzle, order, cluster[2];
 };
-static_assert(sizeof(Problem) == 20 && sizeof(Config) == 26);
+static_assert(sizeof(HeuristicProblem) == 20 && sizeof(HeuristicConfig) == 26);
 
 struct Library {
   unsigned (*nvMatmulHeuristicsGetVersionMajor)() = nullptr;
@@ -47,8 +47,8 @@ struct Library {
   int (*nvMatmulHeuristicsHardwareDescriptorDestroy)(DeviceDescription*) = nullptr;
   int (*nvMatmulHeuristicsHardwareDescriptorSetPredefinedGpu)(DeviceDescription, int) = nullptr;
   int (*nvMatmulHeuristicsLoadInternalDiscoverySet)(Handle, const char*, int, int, DeviceDescription) = nullptr;
-  unsigned (*nvMatmulHeuristicsGetGemmConfig)(Handle, const char*, unsigned flags, int target, const Problem*, Config*,
-                                              unsigned count, DeviceDescription) = nullptr;
+  unsigned (*nvMatmulHeuristicsGetGemmConfig)(Handle, const char*, unsigned flags, int target, const HeuristicProblem*,
+                                              HeuristicConfig*, unsigned count, DeviceDescription) = nullptr;
 
   static Result<Library> Open() {
     ASSIGN_OR_RETURN(const fs::path path, FindNvmmh());
@@ -97,7 +97,7 @@ Result<StoredLayout> LayoutOf(const Gemm& gemm) {
                                  Name(gemm.kind.layout)));
 }
 
-NvmmhConfig Translate(const Config& config) {
+NvmmhConfig Translate(const HeuristicConfig& config) {
   return {.tile_m = config.tile[0],
           .tile_n = config.tile[1],
           .tile_k = config.tile[2],
@@ -125,15 +125,15 @@ class Session {
     return session;
   }
 
-  Result<std::vector<NvmmhConfig>> Ask(const std::string& precision, const Problem& problem, int count) {
+  Result<std::vector<NvmmhConfig>> Ask(const std::string& precision, const HeuristicProblem& problem, int count) {
     RETURN_IF_ERROR(LoadMeasurements(precision, problem.layout));
-    std::vector<Config> configs(size_t(count), Config{});
+    std::vector<HeuristicConfig> configs(size_t(count), HeuristicConfig{});
     const unsigned answered =
         library_->nvMatmulHeuristicsGetGemmConfig(handle_, precision.c_str(), kOrderByTimingModel, kTargetCutlass3,
                                                   &problem, configs.data(), unsigned(count), device_);
     configs.resize(std::min(configs.size(), size_t(answered)));
     std::vector<NvmmhConfig> result;
-    for (const Config& config : configs) result.push_back(Translate(config));
+    for (const HeuristicConfig& config : configs) result.push_back(Translate(config));
     return result;
   }
 
@@ -186,7 +186,8 @@ Result<std::vector<NvmmhConfig>> AskNvmmh(const Gemm& gemm, const Device& device
     ASSIGN_OR_RETURN(Session started, Session::Start(*library, gpu));
     session = sessions.emplace(gpu, std::move(started)).first;
   }
-  const Problem problem{uint32_t(gemm.shape.m), uint32_t(gemm.shape.n), uint32_t(gemm.shape.k), 1, uint8_t(layout)};
+  const HeuristicProblem problem{uint32_t(gemm.shape.m), uint32_t(gemm.shape.n), uint32_t(gemm.shape.k), 1,
+                                 uint8_t(layout)};
   return session->second.Ask(precision, problem, count);
 }
 

@@ -40,7 +40,7 @@ std::unique_ptr<Proposer> MakeNvmmhProposer(const SearchContext& context, std::s
 }
 
 Result<std::unique_ptr<Proposer>> MakeNvmmhProposer(const SearchContext& context) {
-  ASSIGN_OR_RETURN(const std::vector<NvmmhConfig> configs, AskNvmmh(context.gemm, context.device, kMostNvmmhConfigs));
+  ASSIGN_OR_RETURN(const std::vector<NvmmhConfig> configs, AskNvmmh(context.gemm, context.device, kMaxNvmmhConfigs));
   return MakeNvmmhProposer(context, configs);
 }
 

@@ -10,7 +10,8 @@ namespace gemmsmith {
 namespace {
 
 // The share is none at the first length, where races become windows, and whole from the second one on. It grows in
-// between, so that no plan gains by being a little slower. The slope lies between those fitted to heats and to finals (docs/lab/sweeps.md).
+// between, so that no plan gains by being a little slower. The slope lies between those fitted to heats and to finals
+// (docs/lab/sweeps.md).
 constexpr double kSettlesFromNs = 300e3, kSettlesInFullFromNs = 400e3;
 constexpr double kSettledSlope = 0.09, kUsualTraffic = 1.5;
 
@@ -25,12 +26,12 @@ double SteadyStateFactor(const Plan& plan, double call_ns) {
 }
 
 double SteadyStateFactor(const Plan& plan, const Outcome& outcome, double call_ns) {
-  return outcome.conditions.is_settled ? 1 : SteadyStateFactor(plan, call_ns);
+  return outcome.conditions.in_steady_state ? 1 : SteadyStateFactor(plan, call_ns);
 }
 
 double Pace::TimeNs(const Plan& plan, const Outcome& outcome) {
   const double at_pace_ns = AtPaceNs(outcome);
-  return settles_ ? at_pace_ns * SteadyStateFactor(plan, outcome, at_pace_ns) : at_pace_ns;
+  return steady_state_ ? at_pace_ns * SteadyStateFactor(plan, outcome, at_pace_ns) : at_pace_ns;
 }
 
 double Pace::AtPaceNs(const Outcome& outcome) {

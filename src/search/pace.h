@@ -19,8 +19,8 @@ double SteadyStateFactor(const Plan& plan, const Outcome& outcome, double call_n
 
 class Pace {
  public:
-  // `settles`: settled races decide, so calls that took turns count with their settled share.
-  explicit Pace(bool settles = false) : settles_(settles) {}
+  // `steady_state`: settled races decide, so calls that took turns count with their settled share.
+  explicit Pace(bool steady_state = false) : steady_state_(steady_state) {}
   // For a measured outcome: its time at the pace of the first one that raced against AutoTuning; its own time where it
   // did not.
   double TimeNs(const Plan& plan, const Outcome& outcome);
@@ -28,7 +28,7 @@ class Pace {
  private:
   double AtPaceNs(const Outcome& outcome);
 
-  const bool settles_;
+  const bool steady_state_;
   std::optional<double> rivals_ns_;  // what AutoTuning takes at that pace
 };
 

@@ -56,7 +56,7 @@ TEST(PaceTest, CallsOfAScreeningGetTheirSteadyStateFactorWhereRacesSettle) {
   EXPECT_DOUBLE_EQ(Pace(true).TimeNs(kSmall, in_turns), 2e6 * SteadyStateFactor(kSmall, 2e6));
   in_turns.protocol = Protocol::kHeat;
   EXPECT_DOUBLE_EQ(Pace(true).TimeNs(kSmall, in_turns), 2e6 * SteadyStateFactor(kSmall, 2e6));
-  in_turns.conditions.is_settled = true;
+  in_turns.conditions.in_steady_state = true;
   EXPECT_DOUBLE_EQ(Pace(true).TimeNs(kSmall, in_turns), 2e6);
 }
 

@@ -28,7 +28,7 @@ Result<std::unique_ptr<Proposer>> MakeProposer(std::string_view name, const Sear
 
 Result<std::vector<Plan>> PlansBesideRanked(std::string_view name, const Gemm& gemm, const Device& device) {
   if (name != "nvmmh") return std::vector<Plan>();
-  ASSIGN_OR_RETURN(const std::vector<NvmmhConfig> configs, AskNvmmh(gemm, device, kMostNvmmhConfigs));
+  ASSIGN_OR_RETURN(const std::vector<NvmmhConfig> configs, AskNvmmh(gemm, device, kMaxNvmmhConfigs));
   return PlansLike(configs, gemm, device);
 }
 

@@ -17,8 +17,8 @@ class Proposer {
  public:
   virtual ~Proposer() = default;
   virtual std::string_view name() const = 0;
-  // Up to `count` plans of the space that were never proposed before, best hope first; fewer or none when it has no
-  // more. Plans proposed earlier may still be under way, unobserved.
+  // Up to `count` plans of the space that were never proposed before, most promising first; fewer or none when it has
+  // no more. Plans proposed earlier may still be under way, unobserved.
   virtual std::vector<Plan> Propose(int count) = 0;
   virtual void Observe(const Plan& plan, const Outcome& outcome) = 0;
 };
@@ -32,7 +32,7 @@ struct SearchContext {
   const Space* space = nullptr;  // outlives the proposer
   uint64_t seed = 0;
   const Experience* experience = nullptr;  // of other problems (experience.h); null: none. Outlives the proposer
-  bool settles = false;                    // the best is found by settled races (pace.h)
+  bool steady_state = false;               // the best is found by steady-state races (pace.h)
   std::function<bool(const Shape& shape)> forgets;  // what of the experience it does without; null: nothing
 };
 

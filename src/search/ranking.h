@@ -17,7 +17,7 @@ struct RankedPlan {
 
 class Ranking {
  public:
-  explicit Ranking(bool settles = false) : pace_(settles) {}
+  explicit Ranking(bool steady_state = false) : pace_(steady_state) {}
   // An outcome that is not measured leaves the ranking as it is. A plan seen again counts with its latest time.
   void Add(const Plan& plan, const Outcome& outcome);
   void Clear() { plans_.clear(); }

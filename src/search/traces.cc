@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view kMagic = "GTR\n";
 constexpr uint16_t kVersion = 1;
-constexpr uint32_t kMostBytes = 256u << 20;  // uncompressed
+constexpr uint32_t kMaxBytes = 256u << 20;  // uncompressed
 
 // Cells as two runs of bytes, the lower ones first: the higher ones are mostly 0.
 void PutProposer(const TracedProposer& proposer, ByteWriter& body) {
@@ -70,7 +70,7 @@ Status ReadProposer(ByteReader& body, Traces& traces) {
   const size_t count = traces.problems.size() * traces.repeats;
   const std::string_view lengths = body.Take(count);
   for (const char length : lengths) {
-    if (uint8_t(length) > kMostEvaluations) return Damaged("a trace is too long");
+    if (uint8_t(length) > kMaxEvaluations) return Damaged("a trace is too long");
     proposer.traces.emplace_back(uint8_t(length));
   }
   for (const int shift : {0, 8})
@@ -94,7 +94,7 @@ Result<Traces> ReadBody(std::string_view bytes) {
                 .repeats = body.Get<uint32_t>(),
                 .batch = body.Get<uint32_t>()};
   RETURN_IF_ERROR(ReadProblems(body, traces));
-  if (traces.repeats == 0 || traces.repeats > kMostRepeats || traces.problems.empty()) return Damaged("their counts");
+  if (traces.repeats == 0 || traces.repeats > kMaxRepeats || traces.problems.empty()) return Damaged("their counts");
   const uint32_t proposers = body.Get<uint32_t>();
   for (uint32_t i = 0; i < proposers && !body.failed(); ++i) RETURN_IF_ERROR(ReadProposer(body, traces));
   if (body.failed()) return Damaged("they end too early");
@@ -106,7 +106,7 @@ Result<Traces> ReadBody(std::string_view bytes) {
 
 std::string EncodeTraces(const Traces& traces) {
   const std::string body = BodyOf(traces);
-  GEMMSMITH_CHECK(body.size() <= kMostBytes, "traces of {} bytes", body.size());
+  GEMMSMITH_CHECK(body.size() <= kMaxBytes, "traces of {} bytes", body.size());
   ByteWriter file;
   for (const char letter : kMagic) file.Put(letter);
   file.Put(kVersion);
@@ -125,7 +125,7 @@ Result<Traces> DecodeTraces(std::string_view bytes) {
   if (version != kVersion)
     return InvalidArgument(
         fmt::format("the traces have format {}, this program knows {}: use another one", version, kVersion));
-  if (size > kMostBytes) return Damaged("their size");
+  if (size > kMaxBytes) return Damaged("their size");
   const std::optional<std::string> body = Decompress(file.Take(file.remaining()), size);
   if (!body || HashBytes(*body).low != checksum) return Damaged("their checksum");
   return ReadBody(*body);

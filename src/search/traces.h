@@ -13,8 +13,8 @@
 namespace gemmsmith {
 
 // Evaluations of which a comparison speaks.
-inline constexpr size_t kMostEvaluations = 64;
-inline constexpr uint32_t kMostRepeats = 10'000;
+inline constexpr size_t kMaxEvaluations = 64;
+inline constexpr uint32_t kMaxRepeats = 10'000;
 
 using Trace = std::vector<uint16_t>;  // cells of one problem in the order of their proposal, each at most once
 

@@ -63,7 +63,7 @@ TEST(TracesTest, WhatIsNoTraceOfItsProblemsIsRefused) {
   outside.proposers[0].traces[3] = {3};
   ExpectRefused(outside);
   Traces too_long = SomeTraces();
-  for (uint16_t i = 0; i <= kMostEvaluations; ++i) too_long.proposers[0].traces[1].push_back(uint16_t(2 + i));
+  for (uint16_t i = 0; i <= kMaxEvaluations; ++i) too_long.proposers[0].traces[1].push_back(uint16_t(2 + i));
   ExpectRefused(too_long);
   Traces one_name = SomeTraces();
   one_name.proposers[1].name = "random";

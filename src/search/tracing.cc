@@ -63,7 +63,7 @@ Result<Traces> TraceProposers(const std::vector<NamedProposer>& proposers, const
                                     .seed = SeedOf(cells.gemm(), repeat, options.seed)});
       if (!made.ok()) return finished.Fail(made.status());
       traces.proposers[proposer].traces[problem * options.repeats + repeat] =
-          Follow(**made, cells, kMostEvaluations, options.batch);
+          Follow(**made, cells, kMaxEvaluations, options.batch);
     }
     finished.Count();
   });

@@ -10,10 +10,10 @@
 namespace gemmsmith {
 namespace {
 
-constexpr size_t kMostHeaders = 100;
+constexpr size_t kMaxHeaders = 100;
 constexpr std::string_view kLineEnd = "\r\n", kHeadEnd = "\r\n\r\n";
 
-// What names of methods and headers are made of.
+// The characters of method and header names.
 bool IsToken(std::string_view text) {
   constexpr std::string_view kMarks = "!#$%&'*+-.^_`|~";
   return !text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {
@@ -68,7 +68,7 @@ ParsedRequest ParseHead(std::string_view head) {
   while (true) {
     const size_t end = head.find(kLineEnd);
     const std::string_view line = head.substr(0, end);
-    if (lines > kMostHeaders) return HttpRefusal{431, fmt::format("more than {} headers", kMostHeaders)};
+    if (lines > kMaxHeaders) return HttpRefusal{431, fmt::format("more than {} headers", kMaxHeaders)};
     std::optional<HttpRefusal> refusal = lines++ == 0 ? ReadRequestLine(line, request) : ReadHeader(line, request);
     if (refusal) return *std::move(refusal);
     if (end == std::string_view::npos) return request;

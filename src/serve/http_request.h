@@ -1,4 +1,4 @@
-// What a browser asks: the head of an HTTP/1.x request. Bodies are no part of it, since only GET and HEAD are answered.
+// Parses the head of an HTTP/1.x request. Bodies are not read, because only GET and HEAD are answered.
 #pragma once
 
 #include <map>
@@ -25,7 +25,7 @@ struct HttpRefusal {
 struct NeedsMore {};
 using ParsedRequest = std::variant<NeedsMore, HttpRequest, HttpRefusal>;
 
-// Of what was received so far. Refuses a head of more than `most_bytes` as soon as it can be told.
+// Parses the bytes received so far. Refuses a head of more than `most_bytes` as early as possible.
 ParsedRequest ParseHttpRequest(std::string_view received, size_t most_bytes);
 
 // The Host that a request to this port of this machine names. Pages of other sites reach a loopback server under names

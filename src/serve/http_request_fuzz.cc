@@ -1,5 +1,4 @@
-// Whatever is received: no crash, a refusal has a reason, and a request that was understood holds nothing that could
-// break out of a line.
+// For any input: no crash, a refusal has a reason, and a parsed request cannot break out of a line.
 #include "base/check.h"
 #include "base/text.h"
 #include "serve/http_request.h"
@@ -16,11 +15,11 @@ bool HasControls(std::string_view text) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace gemmsmith;
-  constexpr size_t kMostBytes = 4096;
+  constexpr size_t kMaxBytes = 4096;
   const std::string_view received(reinterpret_cast<const char*>(data), size);
-  const ParsedRequest parsed = ParseHttpRequest(received, kMostBytes);
+  const ParsedRequest parsed = ParseHttpRequest(received, kMaxBytes);
   if (std::holds_alternative<NeedsMore>(parsed)) {
-    GEMMSMITH_CHECK(size <= kMostBytes, "waits for more after {} bytes", size);
+    GEMMSMITH_CHECK(size <= kMaxBytes, "waits for more after {} bytes", size);
   } else if (const HttpRefusal* refusal = std::get_if<HttpRefusal>(&parsed)) {
     GEMMSMITH_CHECK(!refusal->reason.empty() && refusal->status >= 400, "{}", refusal->status);
   } else {

@@ -7,10 +7,10 @@
 namespace gemmsmith {
 namespace {
 
-constexpr size_t kMost = 1000;
+constexpr size_t kMax = 1000;
 const std::string kPlain = "GET /data.json?x=1 HTTP/1.1\r\nHost: localhost:8765\r\nIf-None-Match:  \"a\" \r\n\r\n";
 
-ParsedRequest Parse(std::string_view text) { return ParseHttpRequest(text, kMost); }
+ParsedRequest Parse(std::string_view text) { return ParseHttpRequest(text, kMax); }
 
 // 0 where it is understood, -1 where more is needed.
 int StatusOf(std::string_view text) {
@@ -57,9 +57,9 @@ TEST(HttpRequest, WhatIsMalformedIsRefused) {
 
 TEST(HttpRequest, WhatIsTooLongIsRefusedBeforeItEnds) {
   const std::string head = "GET / HTTP/1.1\r\nHost: ";
-  EXPECT_EQ(StatusOf(head + std::string(kMost - head.size(), 'x')), -1);
-  EXPECT_EQ(StatusOf(head + std::string(kMost - head.size() + 1, 'x')), 431);
-  EXPECT_EQ(StatusOf(head + std::string(kMost, 'x') + "\r\n\r\n"), 431);
+  EXPECT_EQ(StatusOf(head + std::string(kMax - head.size(), 'x')), -1);
+  EXPECT_EQ(StatusOf(head + std::string(kMax - head.size() + 1, 'x')), 431);
+  EXPECT_EQ(StatusOf(head + std::string(kMax, 'x') + "\r\n\r\n"), 431);
   std::string many = "GET / HTTP/1.1\r\n";
   for (int i = 0; i < 150; ++i) many += "a:\r\n";
   EXPECT_EQ(StatusOf(many + "\r\n"), 431);

@@ -19,14 +19,14 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-constexpr int kTurnMs = 200;
-constexpr int kMostAcceptedATurn = 16;
+constexpr int kPollMs = 200;
+constexpr int kMaxAcceptedPerPoll = 16;
 constexpr size_t kReadBytes = 4096;
-// What a client still sends after its answer is read and dropped for a while: closing at once would reset the
-// connection, and the answer might be lost.
+// Input after an answer is read and dropped for a while. To close at once would reset the connection and might lose the
+// answer.
 constexpr std::chrono::seconds kDrainTime{1};
 
-// Nobody else's page may frame, read or guess at the answers.
+// Pages of other origins may not frame, read or guess the answers.
 constexpr std::string_view kHeaders =
     "Cache-Control: no-cache\r\nX-Content-Type-Options: nosniff\r\nCross-Origin-Resource-Policy: same-origin\r\n"
     "Content-Security-Policy: frame-ancestors 'none'\r\nReferrer-Policy: no-referrer\r\nConnection: close\r\n";
@@ -186,12 +186,12 @@ struct HttpServer::State {
 };
 
 void HttpServer::State::Accept() {
-  for (int i = 0; i < kMostAcceptedATurn; ++i) {
+  for (int i = 0; i < kMaxAcceptedPerPoll; ++i) {
     const int fd = accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd < 0) {
       // Out of descriptors or memory: the listener stays readable, and asking again at once would only burn time.
       const bool is_poor = errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
-      if (is_poor) std::this_thread::sleep_for(std::chrono::milliseconds(kTurnMs));
+      if (is_poor) std::this_thread::sleep_for(std::chrono::milliseconds(kPollMs));
       return;
     }
     if (connections.size() >= limits.connections)
@@ -226,7 +226,7 @@ Status HttpServer::Serve(const HttpHandler& handler, const std::function<bool()>
   while (!stop()) {
     std::vector<pollfd> wishes = {{state_->listener, POLLIN, 0}};
     for (const Connection& connection : state_->connections) wishes.push_back(connection.Wish());
-    if (poll(wishes.data(), wishes.size(), kTurnMs) < 0 && errno != EINTR)
+    if (poll(wishes.data(), wishes.size(), kPollMs) < 0 && errno != EINTR)
       return IoError(fmt::format("waiting for connections: {}", ErrorText(errno)));
     size_t i = 0;
     for (Connection& connection : state_->connections) connection.Advance(wishes[++i].revents, state_->port, handler);

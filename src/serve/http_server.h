@@ -35,8 +35,8 @@ class HttpServer {
   ~HttpServer();
 
   int port() const;
-  // Answers until `stop`, which is asked several times a second, says so. Of requests that are well formed and name
-  // this server, the handler sees GET and HEAD.
+  // Serves until `stop` returns true; asks it several times a second. The handler sees GET and HEAD requests that are
+  // well formed and name this server.
   Status Serve(const HttpHandler& handler, const std::function<bool()>& stop);
 
  private:

@@ -110,13 +110,13 @@ Status LiveReport::ReadNew() {
     last_trial_ = up_to;
     for (Trial& trial : trials) {
       has_news_ = true;
-      // Of what was there before anybody looked only its own date is known; the rest comes now.
+      // Trials found at the first look keep their own date; later ones are dated now.
       newest_unix_ms_ = std::max(newest_unix_ms_, was_refreshed_ ? UnixMsNow() : std::min(trial.unix_ms, UnixMsNow()));
       if (IsReplayed(trial)) {
         ++replayed_;
         continue;
       }
-      progress_.Take(trial);
+      progress_.Add(trial);
       trials_.push_back(std::move(trial));
     }
   }
@@ -127,8 +127,7 @@ Status LiveReport::MakeData() {
   const auto start = std::chrono::steady_clock::now();
   const Result<PageContent> content =
       MakePageContent(options_.archive.string(), trials_, options_.selection, options_.against);
-  if (!content.ok())
-    return WithPlace(content.status(), options_.archive.string());
+  if (!content.ok()) return WithContext(content.status(), options_.archive.string());
   HttpAnswer data = Tagged("application/json", Dump(PageData(*content)));
   std::lock_guard lock(mutex_);
   published_.data = std::move(data);

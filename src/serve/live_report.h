@@ -40,7 +40,7 @@ class LiveReport {
   HttpAnswer Answer(const HttpRequest& request) const;
 
  private:
-  // What readers are answered with.
+  // The answer to readers.
   struct Published {
     HttpAnswer data = PlainAnswer(404, "no data yet");
     nlohmann::ordered_json progress = nlohmann::ordered_json::object();
@@ -59,7 +59,7 @@ class LiveReport {
   const LiveReportOptions options_;
   const HttpAnswer page_;
 
-  // Of the one thread that refreshes.
+  // Used by the refreshing thread alone.
   std::unique_ptr<Archive> archive_;
   std::pair<uint64_t, uint64_t> file_;  // which one the archive was opened as: another may stand in its place
   int64_t last_trial_ = 0, newest_unix_ms_ = 0, replayed_ = 0;

@@ -6,16 +6,17 @@
 
 namespace gemmsmith {
 
-RunProgress::RunProgress(const SelectionOptions& options) : numbers_(options.numbers), device_key_(options.device_key) {
+RunProgress::RunProgress(const SelectionOptions& options)
+    : number_types_(options.number_types), device_key_(options.device_key) {
   if (options.shapes) asked_.emplace(options.shapes->begin(), options.shapes->end());
 }
 
 bool RunProgress::IsAskedFor(const Trial& trial) const {
-  return IsOfKind(trial, numbers_) && (!device_key_ || trial.setting.device_key == *device_key_) &&
+  return IsOfKind(trial, number_types_) && (!device_key_ || trial.setting.device_key == *device_key_) &&
          (!asked_ || asked_->contains(trial.gemm.shape));
 }
 
-void RunProgress::Problem::Take(const Trial& trial) {
+void RunProgress::ProblemProgress::Add(const Trial& trial) {
   const Outcome& outcome = trial.outcome;
   const Timing* ours = outcome.Find("ours", Clock::kDevice);
   if (outcome.kind != OutcomeKind::kMeasured || ours == nullptr) return;
@@ -28,21 +29,21 @@ void RunProgress::Problem::Take(const Trial& trial) {
   over_autotuning = ratio ? std::optional(ratio->median) : std::nullopt;
 }
 
-void RunProgress::Take(const Trial& trial) {
+void RunProgress::Add(const Trial& trial) {
   ++trials_;
   if (!IsAskedFor(trial)) return;
   shapes_.insert(trial.gemm.shape);
   if (std::holds_alternative<Nobody>(trial.subject)) return;
   latest_ = {trial.gemm.shape, trial.gemm.kind.layout};
-  Problem& problem = problems_[*latest_];
+  ProblemProgress& problem = problems_[*latest_];
   candidates_ += problem.candidates.insert(trial.subject).second;
-  problem.Take(trial);
+  problem.Add(trial);
 }
 
 nlohmann::ordered_json RunProgress::Json() const {
   nlohmann::ordered_json latest;
   if (latest_) {
-    const Problem& problem = problems_.at(*latest_);
+    const ProblemProgress& problem = problems_.at(*latest_);
     latest = {
         {"shape", Print(latest_->first)},
         {"layout", Name(latest_->second)},

@@ -1,4 +1,4 @@
-// What a run has come to, trial by trial: for people who watch it.
+// Progress of a run, trial by trial, for its viewers.
 #pragma once
 
 #include <map>
@@ -16,7 +16,7 @@ class RunProgress {
   explicit RunProgress(const SelectionOptions& options);
 
   // A trial that is none of a report's (of other numbers, another device or shape) is only counted.
-  void Take(const Trial& trial);
+  void Add(const Trial& trial);
   // `trials`, `candidates` (plans and sources judged, in however many protocols), `problems` (with a candidate),
   // `shapes` (with any trial), `shapes_asked` (null: all), and `latest`, the problem of the newest candidate: `shape`,
   // `layout`, `candidates`, `best_ns` and `over_autotuning` on the device clock (null where not measured); null before
@@ -24,22 +24,22 @@ class RunProgress {
   nlohmann::ordered_json Json() const;
 
  private:
-  struct Problem {
+  struct ProblemProgress {
     std::set<TrialSubject> candidates;
     std::optional<Protocol> protocol;  // of the best: a more careful time speaks first
     double best_ns = 0;
     std::optional<double> over_autotuning;
 
-    void Take(const Trial& trial);
+    void Add(const Trial& trial);
   };
 
   bool IsAskedFor(const Trial& trial) const;
 
-  Numbers numbers_;
+  NumberTypes number_types_;
   std::optional<std::string> device_key_;
   std::optional<std::set<Shape>> asked_;
   std::set<Shape> shapes_;
-  std::map<std::pair<Shape, Layout>, Problem> problems_;
+  std::map<std::pair<Shape, Layout>, ProblemProgress> problems_;
   std::optional<std::pair<Shape, Layout>> latest_;
   int64_t trials_ = 0;
   size_t candidates_ = 0;

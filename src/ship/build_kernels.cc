@@ -44,8 +44,8 @@ Result<KernelFile> BuildKernels(const Catalogue& catalogue, Compiler& compiler, 
     for (; begun < distinct.size() && ahead.pending() < ahead.window(); ++begun)
       ahead.AddTogether(begun,
                         {{{.gemm = distinct[begun].front()->gemm, .time = false}, distinct[begun].front()->plan}});
-    ASSIGN_OR_RETURN(const std::vector<Contender> built, ahead.TakeTogether(done));
-    const PreparedCandidate& candidate = built.front().candidate;
+    ASSIGN_OR_RETURN(const std::vector<Candidate> built, ahead.TakeTogether(done));
+    const PreparedCandidate& candidate = built.front().prepared;
     if (candidate.ended)
       return InvalidArgument(fmt::format("{} ended as {}: {}", NameOf(*distinct[done].front()),
                                          Name(candidate.ended->kind), candidate.ended->reason));

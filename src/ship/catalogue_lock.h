@@ -1,4 +1,4 @@
-// Who writes a catalogue keeps everybody else from writing it meanwhile.
+// Locks a catalogue against other writers.
 #pragma once
 
 #include <filesystem>

@@ -76,14 +76,14 @@ class CertificationWorker : public Worker {
   }
 
   void Do(size_t problem) override {
-    Result<std::vector<Contender>> contenders = ahead_.TakeTogether(done_++);
+    Result<std::vector<Candidate>> candidates = ahead_.TakeTogether(done_++);
     const Layouts& layouts = round_.LayoutsOf(problem);
     for (size_t i = 0; i < layouts.size(); ++i) {
       const Item item{problem, layouts[i]};
-      if (contenders.ok())
-        Judge(item, std::move((*contenders)[i]));
+      if (candidates.ok())
+        Judge(item, std::move((*candidates)[i]));
       else
-        Report(item, contenders.status());
+        Report(item, candidates.status());
       if (passed_.size() < together_) continue;
       while (watched_.size() >= size_t(std::clamp(cores_ / 2, 1, kMaxProcesses))) CompleteFirstWatched();
       Watch();
@@ -116,23 +116,23 @@ class CertificationWorker : public Worker {
     round_.Report(number_, item.problem, item.pair, std::move(outcome));
   }
 
-  void Judge(Item item, Contender contender) {
-    const Result<Outcome> outcome = contender.candidate.ended
-                                        ? *contender.candidate.ended
-                                        : evaluator_.Evaluate(contender.request, contender.candidate);
+  void Judge(Item item, Candidate candidate) {
+    const Result<Outcome> outcome = candidate.prepared.ended
+                                        ? *candidate.prepared.ended
+                                        : evaluator_.Evaluate(candidate.request, candidate.prepared);
     if (!outcome.ok()) return Report(item, outcome.status());
     if (outcome->kind != OutcomeKind::kVerified || watch_ == nullptr)
       return Report(item, registrar_.Certify(item.pair, *outcome));
     passed_.push_back({item, *outcome});
-    contenders_.push_back(std::move(contender));
+    candidates_.push_back(std::move(candidate));
   }
 
   // The pairs that passed since the last time.
   void Watch() {
     watched_.push_back({std::exchange(passed_, {}),
-                        std::async(std::launch::async, [this, contenders = std::exchange(contenders_, {})] {
+                        std::async(std::launch::async, [this, candidates = std::exchange(candidates_, {})] {
                           const auto start = std::chrono::steady_clock::now();
-                          std::vector<MemcheckResult> results = watch_(number_, contenders);
+                          std::vector<MemcheckResult> results = watch_(number_, candidates);
                           return Found{std::move(results), SecondsSince(start)};
                         })});
   }
@@ -167,7 +167,7 @@ class CertificationWorker : public Worker {
   size_t expected_ = 0, done_ = 0;  // turns
   size_t together_ = kFirstTogether;
   std::vector<Passed> passed_;         // not watched yet
-  std::vector<Contender> contenders_;  // theirs
+  std::vector<Candidate> candidates_;  // theirs
   std::deque<Watched> watched_;        // in the order in which they began
 };
 

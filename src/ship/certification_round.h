@@ -17,7 +17,7 @@ namespace gemmsmith {
 
 // Runs one more call of each of these candidates, which passed, under memcheck on the GPU of the worker. Several
 // threads call it at once.
-using WatchCalls = std::function<std::vector<MemcheckResult>(size_t worker, std::span<const Contender> contenders)>;
+using WatchCalls = std::function<std::vector<MemcheckResult>(size_t worker, std::span<const Candidate> candidates)>;
 
 struct CertificationRound {
   std::vector<Certificate> certificates;  // made in this round, in the order of the pairs

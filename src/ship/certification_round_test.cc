@@ -36,10 +36,10 @@ Outcome WrongAt(std::string stage, std::string reason) {
 }
 
 // What a tool says that watches each by itself.
-WatchCalls Each(std::function<MemcheckResult(const Contender&)> watch_one) {
-  return [watch_one](size_t, std::span<const Contender> contenders) {
+WatchCalls Each(std::function<MemcheckResult(const Candidate&)> watch_one) {
+  return [watch_one](size_t, std::span<const Candidate> candidates) {
     std::vector<MemcheckResult> results;
-    for (const Contender& contender : contenders) results.push_back(watch_one(contender));
+    for (const Candidate& candidate : candidates) results.push_back(watch_one(candidate));
     return results;
   };
 }
@@ -101,7 +101,7 @@ TEST_F(CertificationRoundTest, EachPairIsCertifiedOnceWhoeverAsksAgain) {
   EXPECT_TRUE(round.certificates.empty());
   EXPECT_EQ(judges_.front().requests.size(), 20u);
 
-  watch_ = Each([](const Contender&) { return Clean(); });
+  watch_ = Each([](const Candidate&) { return Clean(); });
   round = Certify();
   EXPECT_EQ(round.found, 0u) << "none of them was watched";
   EXPECT_EQ(round.certificates.size(), 20u);
@@ -113,10 +113,10 @@ TEST_F(CertificationRoundTest, WhoFailsATestIsNotWatchedAndWhoIsCaughtByTheToolI
     return request.gemm == pairs_[3].gemm ? WrongAt("correctness", "test binary: all are wrong") : Verified();
   };
   std::atomic<int> watched = 0;
-  watch_ = Each([&](const Contender& contender) -> MemcheckResult {
+  watch_ = Each([&](const Candidate& candidate) -> MemcheckResult {
     ++watched;
-    EXPECT_NE(contender.request.gemm, pairs_[3].gemm);
-    if (contender.request.gemm == pairs_[4].gemm) return std::optional(WrongAt("memcheck", "1 memory errors"));
+    EXPECT_NE(candidate.request.gemm, pairs_[3].gemm);
+    if (candidate.request.gemm == pairs_[4].gemm) return std::optional(WrongAt("memcheck", "1 memory errors"));
     return Clean();
   });
   const CertificationRound round = Certify();
@@ -139,11 +139,11 @@ TEST_F(CertificationRoundTest, TheJudgeGoesOnWhileTheToolWatches) {
   };
   std::mutex mutex;
   std::vector<size_t> together;
-  watch_ = [&, later = next_is_judged.get_future().share()](size_t worker, std::span<const Contender> contenders) {
+  watch_ = [&, later = next_is_judged.get_future().share()](size_t worker, std::span<const Candidate> candidates) {
     EXPECT_EQ(later.wait_for(std::chrono::seconds(60)), std::future_status::ready);
     const std::lock_guard lock(mutex);
-    together.push_back(contenders.size());
-    return Each([](const Contender&) { return Clean(); })(worker, contenders);
+    together.push_back(candidates.size());
+    return Each([](const Candidate&) { return Clean(); })(worker, candidates);
   };
   EXPECT_EQ(Certify().certificates.size(), 20u);
   EXPECT_EQ(std::accumulate(together.begin(), together.end(), size_t(0)), 20u);
@@ -154,10 +154,10 @@ TEST_F(CertificationRoundTest, AProcessThatWasQuickIsFollowedByOneOfMoreKernels)
   for (int i = 11; i <= 100; ++i) pairs_.push_back({SomeGemm(64 * i), plan_});
   std::mutex mutex;
   std::vector<size_t> together;
-  watch_ = [&](size_t worker, std::span<const Contender> contenders) {
+  watch_ = [&](size_t worker, std::span<const Candidate> candidates) {
     const std::lock_guard lock(mutex);
-    together.push_back(contenders.size());
-    return Each([](const Contender&) { return Clean(); })(worker, contenders);
+    together.push_back(candidates.size());
+    return Each([](const Candidate&) { return Clean(); })(worker, candidates);
   };
   EXPECT_EQ(Certify().certificates.size(), 110u);
   EXPECT_EQ(together.front(), 4u);
@@ -167,10 +167,10 @@ TEST_F(CertificationRoundTest, AProcessThatWasQuickIsFollowedByOneOfMoreKernels)
 TEST_F(CertificationRoundTest, EveryGpuTakesItsShareAndIsWatchedOnItsOwn) {
   std::mutex mutex;
   std::set<size_t> workers;
-  watch_ = [&](size_t worker, std::span<const Contender> contenders) {
+  watch_ = [&](size_t worker, std::span<const Candidate> candidates) {
     const std::lock_guard lock(mutex);
     workers.insert(worker);
-    return Each([](const Contender&) { return Clean(); })(worker, contenders);
+    return Each([](const Candidate&) { return Clean(); })(worker, candidates);
   };
   std::latch both_began(2);
   for (int worker = 0; worker < 2; ++worker)
@@ -203,7 +203,7 @@ TEST_F(CertificationRoundTest, WhatCouldNotBeJudgedIsNotWrittenAndTwoShapesInARo
 }
 
 TEST_F(CertificationRoundTest, AToolThatDoesNotWorkCertifiesNothingAndEndsIt) {
-  watch_ = Each([](const Contender&) -> MemcheckResult { return IoError("no summary"); });
+  watch_ = Each([](const Candidate&) -> MemcheckResult { return IoError("no summary"); });
   const CertificationRound round = Certify();
   EXPECT_EQ(round.failure.message(), "no summary");
   EXPECT_TRUE(round.certificates.empty());
@@ -213,15 +213,15 @@ TEST_F(CertificationRoundTest, AToolThatDoesNotWorkCertifiesNothingAndEndsIt) {
 
 TEST_F(CertificationRoundTest, AToolThatDoesNotWorkEndsAListThatIsShorterThanWhatItWatchesAtOnce) {
   pairs_.resize(4);
-  watch_ = Each([](const Contender&) -> MemcheckResult { return IoError("no summary"); });
+  watch_ = Each([](const Candidate&) -> MemcheckResult { return IoError("no summary"); });
   const CertificationRound round = Certify();
   EXPECT_EQ(round.failure.message(), "no summary");
   EXPECT_EQ(round.failures.size(), 4u);
 }
 
 TEST_F(CertificationRoundTest, OneShapeThatTheToolCannotDoIsLeftOutWheneverThatIsFound) {
-  watch_ = Each([this](const Contender& contender) -> MemcheckResult {
-    if (contender.request.gemm.shape == pairs_[0].gemm.shape) return IoError("took too long");
+  watch_ = Each([this](const Candidate& candidate) -> MemcheckResult {
+    if (candidate.request.gemm.shape == pairs_[0].gemm.shape) return IoError("took too long");
     return Clean();
   });
   const CertificationRound round = Certify();
@@ -240,7 +240,7 @@ TEST_F(CertificationRoundTest, APairThatIsThereTwiceIsJudgedOnce) {
 }
 
 TEST_F(CertificationRoundTest, WhenItIsOverWhatIsWatchedIsStillWrittenAndTheSameCallGoesOn) {
-  watch_ = Each([](const Contender&) { return Clean(); });
+  watch_ = Each([](const Candidate&) { return Clean(); });
   int asked = 0;
   CertificationRound round = Certify(1, [&] { return ++asked > 3; });
   EXPECT_EQ(round.certificates.size(), 6u);

@@ -4,13 +4,13 @@
 
 namespace gemmsmith {
 
-void Challengers::Take(const Trial& trial) {
+void Challengers::Add(const Trial& trial) {
   const bool has_raced = trial.HasPlan() && IsThorough(trial.outcome.protocol);
   if (!has_raced && !trial.IsTimedPlan()) return;
   Findings& findings = problems_[trial.gemm][trial.campaign];
   if (trial.IsTimedPlan()) {
     if (!findings.best) findings.best.emplace(trial);
-    findings.best->Take(trial);
+    findings.best->Add(trial);
   }
   if (has_raced) findings.raced.insert(trial.plan());
   findings.latest_unix_ms = std::max(findings.latest_unix_ms, trial.unix_ms);

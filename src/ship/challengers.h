@@ -1,4 +1,4 @@
-// Who challenges the entries of a catalogue: the winners of the archive's campaigns.
+// Challengers of a catalogue's entries: the winners of the archive's campaigns.
 #pragma once
 
 #include <cstdint>
@@ -18,16 +18,16 @@ struct Challenge {
   std::vector<Plan> plans;  // distinct, at least one
 };
 
-// Times of different runs are of different states of the GPU (at its power cap a kernel takes up to 12 % longer than on
-// a cool one), so they tell the plans of one campaign apart, whose finals are one race, and not those of two.
+// Times of different runs come from different states of the GPU: at the power cap a kernel takes up to 12 % longer than
+// on a cool one. So times compare plans of one campaign, whose finals are one race, but not of two.
 class Challengers {
  public:
-  void Take(const Trial& trial);
-  // Of every problem the best plan of each campaign that timed one, those of the latest campaign first. A plan that
-  // raced in a later campaign's finals is what these made of it: the winner there, beaten, or refused.
+  void Add(const Trial& trial);
+  // For every problem, the best plan of each campaign that timed one, the latest campaign first. Finals of a later
+  // campaign override earlier results of a plan: it won there, lost, or was refused.
   std::vector<Challenge> All() const;
-  // The same, and behind those of each problem whoever would challenge for it in the other of nn and tn and has not
-  // raced for it yet; also where it was searched in one of them only.
+  // The same. Behind each problem's challengers follow those of the other of nn and tn that have not raced for it yet,
+  // even if it was searched in only one of them.
   std::vector<Challenge> InBothLayouts() const;
 
  private:

@@ -12,12 +12,12 @@ namespace {
 class ChallengersTest : public testing::Test {
  protected:
   // Later calls are of later trials.
-  void Take(const std::string& campaign, const Plan& plan, double time_ns, Protocol protocol = Protocol::kShort) {
-    challengers_.Take({.gemm = SomeGemm(),
-                       .subject = plan,
-                       .outcome = MeasuredIn(time_ns, protocol),
-                       .unix_ms = ++now_,
-                       .campaign = campaign});
+  void Add(const std::string& campaign, const Plan& plan, double time_ns, Protocol protocol = Protocol::kShort) {
+    challengers_.Add({.gemm = SomeGemm(),
+                      .subject = plan,
+                      .outcome = MeasuredIn(time_ns, protocol),
+                      .unix_ms = ++now_,
+                      .campaign = campaign});
   }
   void Refuse(const std::string& campaign, const Plan& plan, const Layout& layout = SomeGemm().kind.layout,
               Protocol protocol = Protocol::kShort) {
@@ -26,7 +26,7 @@ class ChallengersTest : public testing::Test {
     outcome.timings.clear();
     Gemm gemm = SomeGemm();
     gemm.kind.layout = layout;
-    challengers_.Take({.gemm = gemm, .subject = plan, .outcome = outcome, .unix_ms = ++now_, .campaign = campaign});
+    challengers_.Add({.gemm = gemm, .subject = plan, .outcome = outcome, .unix_ms = ++now_, .campaign = campaign});
   }
   std::vector<Plan> Plans() const {
     const std::vector<Challenge> all = challengers_.All();
@@ -40,58 +40,58 @@ class ChallengersTest : public testing::Test {
 };
 
 TEST_F(ChallengersTest, EveryCampaignSendsItsBestAndTheLatestComesFirst) {
-  Take("winter", a_, 1000);
-  Take("winter", b_, 1100);
-  Take("spring", c_, 1300);
-  Take("spring", d_, 1200);
+  Add("winter", a_, 1000);
+  Add("winter", b_, 1100);
+  Add("spring", c_, 1300);
+  Add("spring", d_, 1200);
   EXPECT_EQ(Plans(), (std::vector<Plan>{d_, a_})) << "the slower time of the later campaign first";
-  Take("winter", b_, 1100);
+  Add("winter", b_, 1100);
   EXPECT_EQ(Plans(), (std::vector<Plan>{a_, d_})) << "winter went on";
 }
 
 TEST_F(ChallengersTest, FinalsSayMoreThanScreens) {
-  Take("winter", a_, 1000);
-  Take("winter", b_, 500, Protocol::kScreen);
+  Add("winter", a_, 1000);
+  Add("winter", b_, 500, Protocol::kScreen);
   EXPECT_EQ(Plans(), (std::vector<Plan>{a_}));
 }
 
 TEST_F(ChallengersTest, OneThatWonTwiceComesOnce) {
-  Take("winter", a_, 1000);
-  Take("spring", b_, 1000, Protocol::kScreen);
-  Take("summer", a_, 1100, Protocol::kScreen);
+  Add("winter", a_, 1000);
+  Add("spring", b_, 1000, Protocol::kScreen);
+  Add("summer", a_, 1100, Protocol::kScreen);
   EXPECT_EQ(Plans(), (std::vector<Plan>{a_, b_}));
 }
 
 TEST_F(ChallengersTest, OneThatLostTheFinalsOfALaterCampaignIsNoChallengerAgain) {
-  Take("winter", a_, 1000);
-  Take("spring", b_, 1050);
-  Take("spring", a_, 1100);
+  Add("winter", a_, 1000);
+  Add("spring", b_, 1050);
+  Add("spring", a_, 1100);
   EXPECT_EQ(Plans(), (std::vector<Plan>{b_}));
 }
 
 TEST_F(ChallengersTest, OneThatTheFinalsOfALaterCampaignRefusedIsNoChallengerAgain) {
-  Take("winter", a_, 1000);
+  Add("winter", a_, 1000);
   Refuse("spring", a_);
-  Take("spring", b_, 1050);
+  Add("spring", b_, 1050);
   EXPECT_EQ(Plans(), (std::vector<Plan>{b_}));
 }
 
 TEST_F(ChallengersTest, WhatAScreenRefusedMakesNoCampaignTheLatest) {
-  Take("winter", a_, 1000);
-  Take("spring", b_, 1050);
+  Add("winter", a_, 1000);
+  Add("spring", b_, 1050);
   Refuse("winter", c_, SomeGemm().kind.layout, Protocol::kScreen);
   EXPECT_EQ(Plans(), (std::vector<Plan>{b_, a_}));
 }
 
 TEST_F(ChallengersTest, WhereAllWereRefusedNobodyChallenges) {
-  Take("winter", a_, 1000);
+  Add("winter", a_, 1000);
   Refuse("spring", a_);
   EXPECT_TRUE(challengers_.All().empty());
 }
 
 TEST_F(ChallengersTest, OneThatWasRefusedInTheOtherLayoutMakesRoomThere) {
-  Take("winter", a_, 1000);
-  Take("spring", b_, 1100);
+  Add("winter", a_, 1000);
+  Add("spring", b_, 1100);
   const Layout other = SomeGemm().kind.layout == kNn ? kTn : kNn;
   Refuse("promotion", a_, other);
   const std::vector<Challenge> all = challengers_.InBothLayouts();
@@ -101,24 +101,24 @@ TEST_F(ChallengersTest, OneThatWasRefusedInTheOtherLayoutMakesRoomThere) {
 }
 
 TEST_F(ChallengersTest, LosingAScreenOrAnEarlierCampaignIsNoReasonToStayAway) {
-  Take("winter", a_, 1100);
-  Take("winter", b_, 1050);
-  Take("spring", a_, 1000);
-  Take("spring", b_, 1400, Protocol::kScreen);
+  Add("winter", a_, 1100);
+  Add("winter", b_, 1050);
+  Add("spring", a_, 1000);
+  Add("spring", b_, 1400, Protocol::kScreen);
   EXPECT_EQ(Plans(), (std::vector<Plan>{a_, b_}));
 }
 
 TEST_F(ChallengersTest, ProblemsAreApartAndWhatWasNotTimedDoesNotCount) {
   Trial failed{.gemm = SomeGemm(), .subject = a_, .campaign = "winter"};
   failed.outcome.kind = OutcomeKind::kWrong;
-  challengers_.Take(failed);
+  challengers_.Add(failed);
   EXPECT_TRUE(challengers_.All().empty());
-  Take("winter", a_, 1000);
-  challengers_.Take({.gemm = SomeGemm(1024),
-                     .subject = b_,
-                     .outcome = MeasuredIn(2000, Protocol::kShort),
-                     .unix_ms = 1,
-                     .campaign = "winter"});
+  Add("winter", a_, 1000);
+  challengers_.Add({.gemm = SomeGemm(1024),
+                    .subject = b_,
+                    .outcome = MeasuredIn(2000, Protocol::kShort),
+                    .unix_ms = 1,
+                    .campaign = "winter"});
   const std::vector<Challenge> all = challengers_.All();
   ASSERT_EQ(all.size(), 2u);
   EXPECT_EQ(all[0].plans, (std::vector<Plan>{a_}));
@@ -131,11 +131,11 @@ TEST_F(ChallengersTest, InBothLayoutsTheOtherOnesWinnersComeBehindThoseThatHaveN
   nn.kind.layout = kNn, tn.kind.layout = alone.kind.layout = padded.kind.layout = kTn;
   padded.lda = padded.shape.k + 8;
   const auto take = [&](const Gemm& gemm, const Plan& plan, double time_ns) {
-    challengers_.Take({.gemm = gemm,
-                       .subject = plan,
-                       .outcome = MeasuredIn(time_ns, Protocol::kShort),
-                       .unix_ms = ++now_,
-                       .campaign = "winter"});
+    challengers_.Add({.gemm = gemm,
+                      .subject = plan,
+                      .outcome = MeasuredIn(time_ns, Protocol::kShort),
+                      .unix_ms = ++now_,
+                      .campaign = "winter"});
   };
   take(nn, a_, 1000), take(nn, b_, 1100);
   take(tn, b_, 1000);

@@ -1,4 +1,4 @@
-// What came of contenders in a race beside AutoTuning, for tests.
+// Outcomes of races against AutoTuning, for tests.
 #pragma once
 
 #include <utility>
@@ -7,7 +7,7 @@
 
 namespace gemmsmith {
 
-// Of a race beside both AutoTunings, the faster of which takes 2 us.
+// The outcome of a race against both AutoTunings, the faster of which takes 2 us.
 inline Outcome RacedIn(double time_ns, double uncertainty = 0.01) {
   Outcome outcome = MeasuredIn(time_ns, Protocol::kShort);
   outcome.timings.push_back(outcome.timings[0]);

@@ -27,7 +27,7 @@ bool IsFasterBeyondNoise(const Entry& challenger, const Entry& standing) {
   return challenger.times.front().speed_up_interval.low > standing.times.front().speed_up;
 }
 
-// Who was tested and not to be timed has not.
+// A plan that was tested only has not failed.
 bool HasFailed(const Trial& trial) {
   return trial.outcome.kind != OutcomeKind::kMeasured && trial.outcome.kind != OutcomeKind::kVerified;
 }
@@ -174,9 +174,9 @@ void Promoter::Expect(std::span<const Challenge> layouts) {
     GEMMSMITH_CHECK(WithoutLayout(challenge.gemm) == WithoutLayout(first), "{} among layouts of {}",
                     Print(challenge.gemm), Print(first));
     const Lineup& lineup = place->second.lineups.emplace_back(LineupFor(challenge));
-    std::vector<Plan> racers = lineup.challengers;
-    if (lineup.size() > racers.size()) racers.push_back(*lineup.standing);
-    for (const Plan& plan : racers)
+    std::vector<Plan> raced = lineup.challengers;
+    if (lineup.size() > raced.size()) raced.push_back(*lineup.standing);
+    for (const Plan& plan : raced)
       requests.push_back({{.gemm = challenge.gemm,
                            .protocol = Protocol::kShort,
                            .clocks = {Clock::kDevice, Clock::kOffline, Clock::kServer},
@@ -187,14 +187,14 @@ void Promoter::Expect(std::span<const Challenge> layouts) {
 }
 
 Result<std::vector<Trial>> Promoter::Race(const Expected& expected) {
-  size_t racers = 0;
-  for (const Lineup& lineup : expected.lineups) racers += lineup.size();
-  if (racers == 0) return std::vector<Trial>();
-  ASSIGN_OR_RETURN(std::vector<Contender> contenders, ahead_->TakeTogether(expected.turn));
+  size_t raced = 0;
+  for (const Lineup& lineup : expected.lineups) raced += lineup.size();
+  if (raced == 0) return std::vector<Trial>();
+  ASSIGN_OR_RETURN(std::vector<Candidate> candidates, ahead_->TakeTogether(expected.turn));
   TrialRunner run(evaluator_, &compiler_, archive_, campaign_);
-  ASSIGN_OR_RETURN(JudgedList judged, run(std::move(contenders)));
+  ASSIGN_OR_RETURN(JudgedList judged, run(std::move(candidates)));
   RETURN_IF_ERROR(judged.failure);
-  GEMMSMITH_CHECK(judged.trials.size() == racers, "{} trials of {} plans", judged.trials.size(), racers);
+  GEMMSMITH_CHECK(judged.trials.size() == raced, "{} trials of {} plans", judged.trials.size(), raced);
   return std::move(judged.trials);
 }
 

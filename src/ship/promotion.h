@@ -1,5 +1,5 @@
-// The one way into the catalogue: winners are measured again, in one race with the standing entry and the baselines,
-// and the fastest enters if it passes every test and is faster than that entry beyond the noise.
+// The one way into the catalogue. Winners are measured again in one race with the standing entry and the baselines. The
+// fastest enters if it passes every test and beats that entry beyond the noise.
 #pragma once
 
 #include <map>
@@ -36,12 +36,12 @@ struct Promotion {
 // As many as race in the finals of a campaign: each further one makes the race longer, and makes it likelier that luck
 // wins it. Those that lose it make room for others in the next call.
 inline constexpr size_t kMaxChallengers = 4;
-// Of calls of more than 0.3 ms: their races are settled, a second for each contender.
+// For calls above 0.3 ms, whose races run in steady state: a second for each entry.
 inline constexpr size_t kMaxChallengersOfLongCalls = 2;
 // Layouts of one problem race together, beside one set of baselines.
 static_assert(kMaxLayouts * (kMaxChallengers + 1) <= kListSize, "a race is one exchange");
 
-// What a trial of a race beside AutoTuning says of its plan; Unavailable where there was none, or no interval.
+// The entry that a trial of a race against AutoTuning supports. Unavailable without such a race or its interval.
 Result<Entry> EntryOf(const Trial& trial);
 
 // When a race was, as its entries say it: "2026-11-26T13:36:18.803Z".
@@ -70,14 +70,13 @@ class Promoter {
   // May be left out: these will be promoted after all that are expected already, and their kernels are compiled while
   // those race.
   void Expect(std::span<const Challenge> layouts);
-  // Of one problem in up to kMaxLayouts layouts, as they were expected. In each of them the first challengers, as many
-  // as may be, that are not the entry already race together with it, and where there are none it stays without being
-  // measured again. As many answers, in the same order; the catalogue is on the disk when it returns. A Status where
-  // the world failed.
+  // Promotes one problem in up to kMaxLayouts layouts, as they were expected. In each layout the first challengers that
+  // are not the entry race against it; without any the entry stays unmeasured. Returns as many answers, in the same
+  // order. The catalogue is on disk by then. Returns a Status if the environment failed.
   std::vector<Result<Promotion>> Promote(std::span<const Challenge> layouts);
 
  private:
-  // Who races for a problem in one of its layouts: challengers, and behind them the standing one, where there is one.
+  // The plans that race for a problem in one layout: challengers, then the standing plan if there is one.
   struct Lineup {
     Gemm gemm;
     std::optional<Plan> standing;

@@ -184,7 +184,7 @@ TEST_F(PromoterTest, NoMoreRaceThanTheRaceHoldsBesideTheStandingOne) {
       << "the standing one takes no challenger's place";
 }
 
-TEST_F(PromoterTest, WhatRacedElsewhereIsSettledOnceAndNeverAgainstAnEntryThatDidNotRace) {
+TEST_F(PromoterTest, WhatRacedElsewhereIsDecidedOnceAndNeverAgainstAnEntryThatDidNotRace) {
   const auto trial = [](const Plan& plan, double time_ns) {
     Trial made{.gemm = SomeGemm(), .subject = plan};
     made.outcome = RacedIn(time_ns);
@@ -225,7 +225,7 @@ TEST_F(PromoterTest, WhatIsExpectedIsCompiledWhileOthersRace) {
     if (compiler_.calls == 3) all_are_compiled.set_value();
     return OkStatus();
   };
-  evaluator_.on_exchange = [compiled = all_are_compiled.get_future().share()](std::span<const Contender>) {
+  evaluator_.on_exchange = [compiled = all_are_compiled.get_future().share()](std::span<const Candidate>) {
     EXPECT_EQ(compiled.wait_for(std::chrono::seconds(60)), std::future_status::ready) << "in the first race already";
   };
   const std::unique_ptr<CatalogueOnDisk> catalogue = Opened();
@@ -281,7 +281,7 @@ TEST_F(PromoterTest, TheFastestTimeOfAnOldCampaignLosesTheRaceToTheLaterCampaign
   archive_ = *std::move(archive);
   const auto challengers = [&] {
     Challengers found;
-    EXPECT_TRUE(archive_->ForEach({}, [&](const Trial& trial) { found.Take(trial); }).ok());
+    EXPECT_TRUE(archive_->ForEach({}, [&](const Trial& trial) { found.Add(trial); }).ok());
     return found.All().at(0).plans;
   };
   Trial old{.gemm = SomeGemm(), .subject = first_, .outcome = RacedIn(900), .unix_ms = 1, .campaign = "old"};

@@ -15,12 +15,12 @@ namespace gemmsmith {
 
 namespace {
 
-// What certificates of one kernel come to.
+// The combined certificates of one kernel.
 struct Finding {
   std::optional<Proof> proof;  // nothing: refused
   bool was_refused = false;    // so what the entry is said to be was found before
 
-  void Take(const Certificate& certificate) {
+  void Add(const Certificate& certificate) {
     if (certificate.outcome != Name(OutcomeKind::kVerified)) {
       was_refused = true;
       return proof.reset();
@@ -50,7 +50,7 @@ Result<ProofChanges> ApplyCertificates(const std::filesystem::path& path, std::s
   std::map<std::pair<std::string, std::string>, Finding> findings;
   for (const Certificate& certificate : certificates)
     if (certificate.device == catalogue.device_key())
-      findings[{certificate.problem, PrintedAnew(certificate.plan)}].Take(certificate);
+      findings[{certificate.problem, PrintedAnew(certificate.plan)}].Add(certificate);
   ProofChanges changes;
   const std::map<Gemm, Entry> entries = catalogue.entries();
   for (const auto& [gemm, entry] : entries) {

@@ -1,4 +1,4 @@
-// What certification found, written into a catalogue: how far each entry is proven.
+// Writes the findings of certification into a catalogue: how far each entry is proven.
 #pragma once
 
 #include <filesystem>
@@ -19,9 +19,8 @@ struct ProofChanges {
 // "304 kernels proven further, 0 withdrawn"
 std::string Print(const ProofChanges& changes);
 
-// Of the certificates those that are of an entry's problem and plan on the catalogue's device, in their order: a
-// refusal outweighs what was found before it, and of what passed since the last one the furthest proof counts. The file
-// is written anew where something changed, and held meanwhile.
+// Applies, in order, the certificates that match an entry's problem, plan and device. A refusal cancels earlier proofs;
+// of the later ones the furthest counts. Locks the file, and rewrites it if something changed.
 Result<ProofChanges> ApplyCertificates(const std::filesystem::path& catalogue,
                                        std::span<const Certificate> certificates);
 

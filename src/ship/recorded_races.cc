@@ -23,7 +23,7 @@ constexpr int64_t kOneRaceMs = 100;
 
 using RecordedRace = std::vector<Trial>;
 
-// Of each problem, the earliest first.
+// The races of each problem, the earliest first.
 std::map<Gemm, std::vector<RecordedRace>> RacesAmong(std::span<const Trial> trials, const std::string& device_key) {
   std::map<std::tuple<Gemm, std::string, Protocol>, std::vector<Trial>> stored;
   for (const Trial& trial : trials) {
@@ -65,7 +65,7 @@ std::string ModesThatGo(const Entry& before, const Entry& since) {
   return modes.empty() ? "" : fmt::format("; its race was not timed on {}", Join(modes, ", "));
 }
 
-// Who fails in a race has failed in those before it too, and so has a plan that is illegal today.
+// A plan that fails in a race counts as failed in earlier races too; so does a plan that is illegal today.
 std::vector<RecordedRace> WithFailures(std::vector<RecordedRace> races, const Device& device) {
   std::map<Plan, Outcome> failed;
   for (auto race = races.rbegin(); race != races.rend(); ++race)
@@ -80,13 +80,13 @@ std::vector<RecordedRace> WithFailures(std::vector<RecordedRace> races, const De
   return races;
 }
 
-// What several races come to.
+// The combined decision of several races.
 class Fate {
  public:
   explicit Fate(std::optional<Entry> entry) : before_(entry), entry_(std::move(entry)) {}
 
   const std::optional<Entry>& entry() const { return entry_; }
-  void Take(EntryDecision decision, const RecordedRace& race) {
+  void Add(EntryDecision decision, const RecordedRace& race) {
     const PromotionKind kind = decision.promotion.kind;
     const bool changes = kind != PromotionKind::kStands && kind != PromotionKind::kRefused;
     if (changes && entry_ && before_ && entry_->plan == before_->plan && !Find(entry_->plan, race)->IsTimedPlan())
@@ -137,7 +137,7 @@ Result<RecordedDecisions> DecideByRecords(CatalogueOnDisk& catalogue, std::span<
       else if (fate.entry() && Find(fate.entry()->plan, race) == nullptr)
         ++decisions.without_entry;
       else
-        fate.Take(Decide(gemm, fate.entry(), race), race);
+        fate.Add(Decide(gemm, fate.entry(), race), race);
     }
     if (std::optional<Promotion> told = fate.Told()) decisions.round.promotions.emplace_back(gemm, *std::move(told));
     if (!fate.IsAnother()) continue;

@@ -26,7 +26,7 @@ class RecordedRaces : public testing::Test {
     return decisions.ok() ? *std::move(decisions) : RecordedDecisions{};
   }
   // Of SomeGemm().
-  Promotion Settled() {
+  Promotion Decided() {
     for (const auto& [gemm, promotion] : Decisions().round.promotions)
       if (gemm == SomeGemm()) return promotion;
     return {.reason = "nothing was decided"};
@@ -51,9 +51,9 @@ class RecordedRaces : public testing::Test {
 TEST_F(RecordedRaces, DecideOneByOneTheEarliestFirstAndOnceMoreChangeNothing) {
   Race(kNoon + kOneSecond, third_, 700), Race(kNoon + kOneSecond, second_, 800);
   Race(kNoon, second_, 800), Race(kNoon, first_, 1000);
-  const Promotion settled = Settled();
-  EXPECT_EQ(settled.kind, PromotionKind::kEntered) << "the second, in whose place the third has come since";
-  EXPECT_EQ(settled.plan, third_);
+  const Promotion decided = Decided();
+  EXPECT_EQ(decided.kind, PromotionKind::kEntered) << "the second, in whose place the third has come since";
+  EXPECT_EQ(decided.plan, third_);
   EXPECT_EQ(catalogue_->Find(SomeGemm())->times[0].ns, 700);
   EXPECT_EQ(catalogue_->Find(SomeGemm())->date, "2024-10-04T12:00:01.000Z");
   const std::string bytes = Bytes();
@@ -66,7 +66,7 @@ TEST_F(RecordedRaces, DecideOneByOneTheEarliestFirstAndOnceMoreChangeNothing) {
 
 TEST_F(RecordedRaces, WhatWasStoredAMillisecondApartIsOneRaceAndASecondApartAreTwo) {
   Race(kNoon, first_, 1000), Race(kNoon + 1, second_, 500);
-  EXPECT_EQ(Settled().plan, second_);
+  EXPECT_EQ(Decided().plan, second_);
   trials_.clear();
   Race(kNoon + kOneSecond, second_, 500);
   Race(kNoon + 2 * kOneSecond, third_, 100);
@@ -110,7 +110,7 @@ TEST_F(RecordedRaces, WhereAnEntryNamesTheDayAloneThoseOfThatDayDoNotCount) {
   EXPECT_EQ(Decisions().known, 1u);
   EXPECT_EQ(Standing(), first_);
   Race(kNoon + kDay, first_, 1000), Race(kNoon + kDay, second_, 500);
-  EXPECT_EQ(Settled().plan, second_);
+  EXPECT_EQ(Decided().plan, second_);
 }
 
 TEST_F(RecordedRaces, AnEntryThatIsReplacedAndComesBackStandsAsItWas) {
@@ -118,9 +118,9 @@ TEST_F(RecordedRaces, AnEntryThatIsReplacedAndComesBackStandsAsItWas) {
   Race(kNoon + kOneSecond, first_, 1000), Race(kNoon + kOneSecond, second_, 800);
   Race(kNoon + 2 * kOneSecond, first_, 800), Race(kNoon + 2 * kOneSecond, second_, 1000);
   const std::string bytes = Bytes();
-  const Promotion settled = Settled();
-  EXPECT_EQ(settled.kind, PromotionKind::kStands);
-  EXPECT_EQ(settled.reason, "another took its place, and lost it again");
+  const Promotion decided = Decided();
+  EXPECT_EQ(decided.kind, PromotionKind::kStands);
+  EXPECT_EQ(decided.reason, "another took its place, and lost it again");
   EXPECT_EQ(Bytes(), bytes) << "memchecked, as before";
 }
 
@@ -136,15 +136,15 @@ TEST_F(RecordedRaces, OfAnotherDeviceOrNotThoroughOrNotTimedAreNone) {
 TEST_F(RecordedRaces, WhoFailsThereDoesNotEnterAndAnEntryThatFailsGoes) {
   Enter(kNoon, first_);
   Race(kNoon + kOneSecond, first_, 1000), Add(kNoon + kOneSecond, second_, Wrong());
-  EXPECT_EQ(Settled().kind, PromotionKind::kRefused);
+  EXPECT_EQ(Decided().kind, PromotionKind::kRefused);
   EXPECT_EQ(Standing(), first_);
   trials_.clear();
   Add(kNoon + kOneSecond, first_, Wrong()), Race(kNoon + kOneSecond, second_, 1500);
-  EXPECT_EQ(Settled().kind, PromotionKind::kReplaced) << "slower, but right";
+  EXPECT_EQ(Decided().kind, PromotionKind::kReplaced) << "slower, but right";
   EXPECT_EQ(Standing(), second_);
   trials_.clear();
   Add(kNoon + 2 * kOneSecond, second_, Wrong());
-  const Promotion withdrawn = Settled();
+  const Promotion withdrawn = Decided();
   EXPECT_EQ(withdrawn.kind, PromotionKind::kWithdrawn) << "though it was alone there";
   EXPECT_EQ(withdrawn.reason, "wrong: test binary: 3 of 9 elements are wrong");
   EXPECT_EQ(catalogue_->size(), 0u);
@@ -154,10 +154,10 @@ TEST_F(RecordedRaces, AnEntryThatFailedAndPassesAgainEntersAnew) {
   Enter(kNoon, first_);
   Add(kNoon + kOneSecond, first_, Wrong()), Race(kNoon + kOneSecond, second_, 1500);
   Race(kNoon + 2 * kOneSecond, first_, 1000), Race(kNoon + 2 * kOneSecond, second_, 1500);
-  const Promotion settled = Settled();
-  EXPECT_EQ(settled.kind, PromotionKind::kReplaced);
-  EXPECT_EQ(settled.plan, first_);
-  EXPECT_EQ(settled.reason, "+50.0 % over the standing one; it had failed before that race");
+  const Promotion decided = Decided();
+  EXPECT_EQ(decided.kind, PromotionKind::kReplaced);
+  EXPECT_EQ(decided.plan, first_);
+  EXPECT_EQ(decided.reason, "+50.0 % over the standing one; it had failed before that race");
   EXPECT_EQ(catalogue_->Find(SomeGemm())->proof, Proof::kTested);
   EXPECT_TRUE(Decisions().round.promotions.empty());
 }
@@ -165,9 +165,9 @@ TEST_F(RecordedRaces, AnEntryThatFailedAndPassesAgainEntersAnew) {
 TEST_F(RecordedRaces, WhoFailsInALaterRaceDoesNotEnterByAnEarlierOne) {
   Race(kNoon, first_, 500), Race(kNoon, second_, 1000);
   Add(kNoon + kOneSecond, first_, Wrong());
-  EXPECT_EQ(Settled().plan, second_);
+  EXPECT_EQ(Decided().plan, second_);
   EXPECT_EQ(Standing(), second_);
-  EXPECT_EQ(Settled().reason, "nothing was decided");
+  EXPECT_EQ(Decided().reason, "nothing was decided");
 }
 
 TEST_F(RecordedRaces, WhoIsIllegalTodayHasFailed) {
@@ -200,7 +200,7 @@ TEST_F(RecordedRaces, ModesThatNoRaceOfTheNewOneWasTimedOnAreNamed) {
   Outcome device_alone = RacedIn(500);
   std::erase_if(device_alone.comparisons, [](const Comparison& one) { return one.clock == Clock::kOffline; });
   Add(kNoon + kOneSecond, second_, device_alone);
-  EXPECT_EQ(Settled().reason, "+100.0 % over the standing one; its race was not timed on offline");
+  EXPECT_EQ(Decided().reason, "+100.0 % over the standing one; its race was not timed on offline");
 }
 
 }  // namespace

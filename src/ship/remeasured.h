@@ -13,7 +13,7 @@
 namespace gemmsmith {
 
 struct Remeasured {
-  // Of one entry: then is what stands in the catalogue, now what was measured last.
+  // Ratios of one entry: `then` stands in the catalogue, `now` was measured last.
   struct Ratios {
     Gemm gemm;
     double time = 1;      // now / then
@@ -24,8 +24,8 @@ struct Remeasured {
   std::vector<std::pair<Gemm, std::string>> failures;  // that did not pass now, and why
 };
 
-// Of each entry the last trial of its problem, plan and device that was judged as carefully as entries are: that
-// failed, or was timed on the device beside AutoTuning. A trial that the entry came from counts like any other.
+// For each entry, the last trial of its problem, plan and device that was judged as carefully as entries are. It
+// failed, or was timed on the device against AutoTuning. The trial that the entry came from counts too.
 Remeasured Remeasure(const Catalogue& catalogue, std::span<const Trial> trials);
 
 }  // namespace gemmsmith

@@ -55,13 +55,13 @@ CampaignOptions OptionsFor(const OptimizeRequest& request, const Instrument& ins
                            std::vector<Gemm> problems) {
   CampaignOptions options{.name = CampaignName(request, instrument, inputs),
                           .problems = std::move(problems),
-                          .settles = instrument.live(),
+                          .steady_state = instrument.live(),
                           .seed = request.seed};
   if (instrument.live() && request.brief) {
     options.brief = true;
-    options.fixed_twins = 2, options.heat_contenders = 4, options.finalists = 2;
+    options.fixed_twins = 2, options.heat_candidates = 4, options.finalists = 2;
   } else if (instrument.live()) {
-    options.chained_twins = 2, options.fixed_twins = 6, options.heat_contenders = 12;
+    options.chained_twins = 2, options.fixed_twins = 6, options.heat_candidates = 12;
     options.raced_on = instrument.evaluator->device();
   }
   // The kernel that draws least may have been fifth by time.
@@ -85,11 +85,12 @@ Status NotRecorded(const Instrument& instrument, const Gemm& gemm) {
   std::vector<std::string> nearest;
   for (const Gemm& near : instrument.recording->Nearest(gemm, 16)) {
     std::string shape = Print(near.shape);
-    if (PrintNumbers(near.kind) != PrintNumbers(gemm.kind)) shape += fmt::format(" ({})", PrintNumbers(near.kind));
+    if (PrintNumberTypes(near.kind) != PrintNumberTypes(gemm.kind))
+      shape += fmt::format(" ({})", PrintNumberTypes(near.kind));
     if (nearest.size() < kMaxNamed && std::ranges::find(nearest, shape) == nearest.end()) nearest.push_back(shape);
   }
   return NotFound(fmt::format("{} {} was not recorded on the {}; the nearest that were: {}", Print(gemm.shape),
-                              PrintNumbers(gemm.kind), instrument.recording->setting().device_name,
+                              PrintNumberTypes(gemm.kind), instrument.recording->setting().device_name,
                               fmt::join(nearest, ", ")));
 }
 

@@ -31,8 +31,7 @@ std::shared_ptr<const PolicyModel> PolicyThatKnows(const OptimizeRequest& reques
   if (!weights.ok() || !WasTrainedOn(*weights, device.key)) return nullptr;
   Result<std::shared_ptr<const PolicyModel>> policy = ReadPolicy(*weights);
   if (policy.ok()) return *std::move(policy);
-  listener.OnNote(
-      fmt::format("the policy that came along is left out, local search proposes: {}", policy.status().message()));
+  listener.OnNote(fmt::format("the shipped policy is left out, local search proposes: {}", policy.status().message()));
   return nullptr;
 }
 
@@ -79,7 +78,7 @@ Result<NeighbourWinners> WinnersFor(const OptimizeRequest& request, const Instru
   if (!instrument.live() || request.held_out != HeldOut()) return NeighbourWinners();
   Result<NeighbourWinners> shipped = NeighbourWinnersIn(ShippedCatalogues(), device);
   if (shipped.ok()) return shipped;
-  listener.OnNote(fmt::format("the kernels that came along are not tried: {}", shipped.status().message()));
+  listener.OnNote(fmt::format("the shipped kernels are not tried: {}", shipped.status().message()));
   return NeighbourWinners();
 }
 
@@ -103,13 +102,13 @@ Result<ProblemSearch> SearchFor(const OptimizeRequest& request, const SearchInpu
                         .space = search.space.get(),
                         .seed = request.seed,
                         .experience = &inputs.experience,
-                        .settles = instrument.live()};
+                        .steady_state = instrument.live()};
   // A replay would read its own answers.
   if (!instrument.live()) context.forgets = [shape = gemm.shape](const Shape& other) { return other == shape; };
   ASSIGN_OR_RETURN(search.proposer, inputs.policy != nullptr ? MakePolicyProposer(inputs.policy, context)
                                                              : MakeProposer(inputs.proposer, context));
   std::erase_if(winners, [&](const Plan& plan) { return !search.space->Contains(plan); });
-  if (!winners.empty()) search.proposer = MakeInTurn(std::move(winners), std::move(search.proposer));
+  if (!winners.empty()) search.proposer = MakeInterleaved(std::move(winners), std::move(search.proposer));
   return search;
 }
 

@@ -72,7 +72,7 @@ Result<Traces> ReadTraces(const std::vector<fs::path>& files) {
   for (const fs::path& file : files) {
     ASSIGN_OR_RETURN(const std::string bytes, ReadFile(file));
     Result<Traces> traces = DecodeTraces(bytes);
-    if (!traces.ok()) return WithPlace(traces.status(), file.string());
+    if (!traces.ok()) return WithContext(traces.status(), file.string());
     parts.push_back(*std::move(traces));
   }
   return JoinTraces(std::move(parts));

@@ -19,20 +19,20 @@ bool IsAlike(const std::string& device_key, const Device& device) {
 
 }  // namespace
 
-void TakeMeasured(const Trial& trial, BestPlans& best) {
-  if (!IsReplayed(trial)) best.Take(trial);
+void AddMeasured(const Trial& trial, BestPlans& best) {
+  if (!IsReplayed(trial)) best.Add(trial);
 }
 
 Result<BestPlans> WinnersIn(const Archive& archive, const std::optional<std::string>& device_key) {
   BestPlans best;
-  RETURN_IF_ERROR(archive.ForEach({.device_key = device_key}, [&](const Trial& trial) { TakeMeasured(trial, best); }));
+  RETURN_IF_ERROR(archive.ForEach({.device_key = device_key}, [&](const Trial& trial) { AddMeasured(trial, best); }));
   return best;
 }
 
 Result<Challengers> ChallengersIn(const Archive& archive, const std::string& device_key) {
   Challengers challengers;
   RETURN_IF_ERROR(archive.ForEach({.device_key = device_key}, [&](const Trial& trial) {
-    if (!IsReplayed(trial)) challengers.Take(trial);
+    if (!IsReplayed(trial)) challengers.Add(trial);
   }));
   return challengers;
 }
@@ -51,7 +51,7 @@ Result<NeighbourWinners> NeighbourWinnersIn(std::span<const std::filesystem::pat
     ASSIGN_OR_RETURN(const std::vector<Trial> trials, ReadRecords(path));
     for (const Trial& trial : trials)
       if (IsAlike(trial.setting.device_key, device) && !IsReplayed(trial))
-        challengers[trial.setting.device_key].Take(trial);
+        challengers[trial.setting.device_key].Add(trial);
   }
   for (const auto& [device_key, of_device] : challengers)
     for (const Challenge& challenge : of_device.All())

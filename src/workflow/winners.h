@@ -14,7 +14,7 @@
 namespace gemmsmith {
 
 // Leaves a trial out that a recording answered.
-void TakeMeasured(const Trial& trial, BestPlans& best);
+void AddMeasured(const Trial& trial, BestPlans& best);
 // Among the archive's trials on this device, or on any.
 Result<BestPlans> WinnersIn(const Archive& archive, const std::optional<std::string>& device_key = std::nullopt);
 // Among its trials on this device.

@@ -104,12 +104,12 @@ TEST_F(CatalogueTest, RecordedRacesDecideOnItsEntries) {
   const std::string races =
       home.File("races.jsonl", ToJsonLine(Raced(kPlan, 5000)) + "\n" + ToJsonLine(Raced(faster, 4000)) + "\n");
   const std::string file = File(kPlan);
-  const Finished settled = home.Run({"catalogue", "settle", file, races});
-  EXPECT_EQ(settled.exit_code, 0) << settled.error;
-  EXPECT_NE(settled.out.find("replaced   gemm 256x512x4096 tn f16 f32  wgmma tile_m=64 tile_n=128 "), std::string::npos)
-      << settled.out;
-  EXPECT_NE(settled.out.find("+25.0 % over the standing one\n0 entered, 1 replaced, 0 stands"), std::string::npos)
-      << settled.out;
+  const Finished decided = home.Run({"catalogue", "settle", file, races});
+  EXPECT_EQ(decided.exit_code, 0) << decided.error;
+  EXPECT_NE(decided.out.find("replaced   gemm 256x512x4096 tn f16 f32  wgmma tile_m=64 tile_n=128 "), std::string::npos)
+      << decided.out;
+  EXPECT_NE(decided.out.find("+25.0 % over the standing one\n0 entered, 1 replaced, 0 stands"), std::string::npos)
+      << decided.out;
   EXPECT_EQ(Catalogue::Read(file)->Find(kGemm)->date, "2026-11-27T11:46:40.000Z");
   const std::string bytes = *ReadFile(file);
   const nlohmann::json again = Parsed(home.Run({"catalogue", "settle", file, races, "--json"}).out);

@@ -41,7 +41,7 @@ class PageTest : public testing::Test {
   }
 
   // What a user without an archive gets.
-  std::string PageOfWhatCameAlong() const {
+  std::string PageOfShippedRecords() const {
     std::filesystem::create_directories(home.Path("records"));
     std::filesystem::create_directory_symlink(GEMMSMITH_DATA "/h200", home.Path("records/h200"));
     return PageOf({});
@@ -89,8 +89,8 @@ TEST_F(PageTest, OfTheWholeGridIsSmall) {
   EXPECT_TRUE(data["history"]["shape"].empty());
 }
 
-TEST_F(PageTest, OfTheSearchesThatCameAlongIsSmallAndWhole) {
-  const std::string page = PageOfWhatCameAlong();
+TEST_F(PageTest, OfTheShippedSearchesIsSmallAndWhole) {
+  const std::string page = PageOfShippedRecords();
   EXPECT_LT(page.size(), kLargestPage);
   const nlohmann::json data = DataOf(page);
   EXPECT_EQ(data["shapes"]["m"].size(), 1000u);
@@ -263,8 +263,8 @@ for (const mode of modes) {
 Object.assign(document.documentElement.dataset, {darker: darker > 200, beside, drawn: drawn > 3000});
 )js";
 
-TEST_F(BrowserTest, DrawsTheSearchesThatCameAlongOnEveryClockAndInTheDark) {
-  const std::string page = DrawnFor(PageOfWhatCameAlong(), kChooser);
+TEST_F(BrowserTest, DrawsTheShippedSearchesOnEveryClockAndInTheDark) {
+  const std::string page = DrawnFor(PageOfShippedRecords(), kChooser);
   ExpectDrawn(page);
   EXPECT_NE(page.find("data-darker=\"true\""), std::string::npos);
   EXPECT_NE(page.find("data-drawn=\"true\""), std::string::npos);

@@ -79,7 +79,7 @@ TEST_F(RecordsTest, PairsOfWrongWordsNameTheRightOnes) {
   ExpectOneError(home.Run({"records", "pairs", "finish", lines}), 3, "differ in finish alone");
 }
 
-TEST_F(RecordsTest, WithoutAnArchiveTheSearchesThatCameAlongAreCompared) {
+TEST_F(RecordsTest, WithoutAnArchiveTheShippedSearchesAreCompared) {
   const Home without_archive;
   std::filesystem::create_directories(without_archive.Path("records"));
   std::filesystem::create_directory_symlink(GEMMSMITH_DATA "/h200", without_archive.Path("records/h200"));

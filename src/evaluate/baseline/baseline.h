@@ -1,4 +1,4 @@
-// A contender that is not ours: chosen, checked like a candidate, and ready to be raced.
+// A call of a library that candidates race against: chosen, checked like a candidate, and ready to be raced.
 #pragma once
 
 #include <map>
@@ -12,7 +12,7 @@
 
 namespace gemmsmith {
 
-// The workspace that every contender is offered.
+// The workspace that every baseline is offered.
 inline constexpr uint64_t kBaselineWorkspaceBytes = uint64_t{64} << 20;
 
 // Makes the call for operands that lie here.

@@ -15,7 +15,7 @@ namespace {
 constexpr int kAutoTuningCandidates = 100;
 constexpr size_t kFastestTried = 3, kExhaustiveFinalists = 12;
 constexpr int kHeuristicsFirst = 0;  // of the candidates
-constexpr int kFirstRounds = 4, kFinalRounds = 9, kSettledFinalRounds = 4;
+constexpr int kFirstRounds = 4, kFinalRounds = 9, kSteadyStateFinalRounds = 4;
 constexpr double kExhaustiveSeconds = 5;
 
 std::string FaultIn(const Watched& watched) {
@@ -110,7 +110,7 @@ Result<BaselineMaker::Choice> BaselineMaker::ChooseSharedObject(const std::strin
   if (!opened.ok()) return Choice{{}, opened.status().message()};
   const std::shared_ptr<const SharedGemm> shared = *std::move(opened);
   if (const std::string reason = shared->Refuses(wish.gemm); !reason.empty()) return Choice{{}, reason};
-  // Of its own: it arrives zeroed, and the libraries leave theirs as it comes.
+  // A workspace of its own: it must arrive zeroed, and the libraries do not clear the shared one.
   ASSIGN_OR_RETURN(GuardedWorkspace made, GuardedWorkspace::Create(tools_.gpu, kBaselineWorkspaceBytes));
   const auto workspace = std::make_shared<const GuardedWorkspace>(std::move(made));
   const BindCall bind = [shared, workspace, shape = wish.gemm.shape,
@@ -122,8 +122,8 @@ Result<BaselineMaker::Choice> BaselineMaker::ChooseSharedObject(const std::strin
 
 // ---- tuning
 
-// All candidates in turns; then a race of the best three and of the heuristic's first, which AutoTuning shall never be
-// slower than (by replays alone it was on 49 of 1,408 products, up to 1.17 times; H200, November 2026).
+// All candidates in alternation; then a race of the best three and of the heuristic's first, which AutoTuning shall
+// never be slower than (by replays alone it was on 49 of 1,408 products, up to 1.17 times; H200, November 2026).
 Result<std::optional<BaselineMaker::Chosen>> BaselineMaker::Tune(const std::shared_ptr<LtGemm>& lt, const Wish& wish) {
   std::vector<int> candidates;
   for (int candidate = 0; candidate < lt->candidate_count(); ++candidate) {
@@ -164,21 +164,21 @@ Result<std::vector<int>> BaselineMaker::FastestFirst(std::span<const int> algori
   // Two short windows, which is what a brief race has time for, would say less than as many turns.
   std::optional<Window> window;
   if (is_race && !is_brief) window = WindowFor(Protocol::kShort, Clock::kDevice, *std::ranges::min_element(call_ns));
-  std::vector<Turn> turns;
+  std::vector<Visit> visits;
   std::vector<RaceEntry> entries;
   for (size_t i = 0; i < graphs.size(); ++i) {
-    turns.push_back(TurnFor(graphs[i], call_ns[i], window));
+    visits.push_back(VisitFor(graphs[i], call_ns[i], window));
     entries.push_back({.name = lt->Describe(algorithms[i])});
   }
   ASSIGN_OR_RETURN(const std::unique_ptr<RoundClock> clock,
-                   DeviceClock::Create(tools_.gpu, turns, [this] { return tools_.harness.LeadIn(); }));
+                   DeviceClock::Create(tools_.gpu, visits, [this] { return tools_.harness.LeadIn(); }));
   const TimeRound time_round = [&](std::span<const size_t> order) {
     return clock->TimeRound(order, [&](size_t) { wish.on_step(); });
   };
   // Of the other layout's race, where that was before, the GPU is warm; whether windows swing is seen.
   constexpr bool kIsWarm = true;
   if (window) RETURN_IF_ERROR(RunWarmUp(WarmUpFor(Protocol::kShort, {}, kIsWarm, true), entries.size(), time_round));
-  const int race_rounds = (window ? kSettledFinalRounds : kFinalRounds) / (is_brief ? 2 : 1);
+  const int race_rounds = (window ? kSteadyStateFinalRounds : kFinalRounds) / (is_brief ? 2 : 1);
   const int rounds = is_race ? race_rounds : kFirstRounds;
   ASSIGN_OR_RETURN(const RaceResult race,
                    Race(entries, {.min_rounds = rounds, .max_rounds = rounds}, wish.random, {}, time_round));
@@ -224,7 +224,7 @@ class BaselineMaker::GpuTrials : public LtTrials {
   Clock::time_point announced_ = start_;
 };
 
-// What the heuristic offers races too: nothing that AutoTuning finds is missed.
+// The heuristic's first choice races too, so that AutoTuning misses nothing.
 Result<std::optional<BaselineMaker::Chosen>> BaselineMaker::TuneExhaustively(const std::shared_ptr<LtGemm>& lt,
                                                                              const Wish& wish) {
   ASSIGN_OR_RETURN(const std::optional<Chosen> tuned, Tune(lt, wish));

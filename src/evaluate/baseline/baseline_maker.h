@@ -14,7 +14,7 @@
 
 namespace gemmsmith {
 
-// What baselines are made with and call; it outlives them.
+// The tools that make baselines and that baselines call. They outlive the baselines.
 struct BaselineTools {
   Gpu& gpu;
   HarnessKernels& harness;
@@ -23,8 +23,8 @@ struct BaselineTools {
   const DeviceMemory& workspace;
 };
 
-// How AutoTuning is chosen among the fastest of a first look: in a race, in one of half as many rounds, or, where
-// nobody is timed afterwards, as that look has them.
+// How AutoTuning chooses among the fastest of the first rounds: by a race, by a race of half as many rounds, or by
+// those rounds alone where nothing is timed afterwards.
 enum class TuningRace { kFull, kBrief, kNone };
 
 // Outlives the baselines that it made.
@@ -35,9 +35,10 @@ class BaselineMaker {
 
   // How this baseline wants A and B stored.
   Layout LayoutOf(const BaselineId& id) const;
-  // Chooses the algorithm and checks the output like a candidate's. What a library does not serve or gets wrong is a
-  // baseline that is not usable; a Status only where the GPU or the harness failed. `gemm` is in its layout; `inputs`
-  // and `output` outlive the baseline. `on_step` is told from time to time while the choice takes long.
+  // Chooses the algorithm and checks the output like a candidate's. A baseline is not usable if the library does not
+  // serve the problem or gets it wrong. Returns a Status only if the GPU or the harness failed. `gemm` is in its
+  // layout; `inputs` and `output` outlive the baseline. `on_step` is told from time to time while the choice takes
+  // long.
   Result<Baseline> Make(const BaselineId& id, const Gemm& gemm, const Inputs& inputs, const GuardedMatrix& output,
                         Random& random, const std::function<void()>& on_step);
   // Adds the graph for such batches on kDevice, if it is not there.
@@ -46,7 +47,7 @@ class BaselineMaker {
   Status AddColdGraph(Baseline& baseline, Batch batch, const ColdPlan& plan, std::span<const CallAddresses> sets);
 
  private:
-  // What a choice is made for, and with.
+  // The problem and the operands of a choice.
   struct Wish {
     const Gemm& gemm;
     const Inputs& inputs;

@@ -11,7 +11,7 @@
 
 namespace gemmsmith {
 
-// What the search asks of the library and the GPU.
+// The search's interface to the library and the GPU.
 class LtTrials {
  public:
   virtual ~LtTrials() = default;

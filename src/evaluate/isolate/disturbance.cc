@@ -52,7 +52,7 @@ void DrawSample(const MatrixView& c, DisturbedPlace& place, Random& random) {
   place.sample = OffsetOf(c, place.row, place.column);
 }
 
-// Of magnitude 4 to 8 and either sign: far from what a normal input holds, so that the output tells.
+// Magnitude 4 to 8, either sign: far from normal inputs, so that the output shows the change.
 uint32_t LargeValue(ElementType type, Random& random) {
   const uint32_t mantissa_bits = type == ElementType::kBf16 ? 7 : 10, exponent = type == ElementType::kBf16 ? 129 : 17;
   return uint32_t(random.Below(2) << 15 | exponent << mantissa_bits | random.Below(uint64_t{1} << mantissa_bits));
@@ -91,8 +91,8 @@ std::vector<DisturbedStep> DrawDisturbances(const MatrixView& a, const MatrixVie
   return drawn;
 }
 
-// Whoever keeps the product of the one content that comes again gains as large a share of his time. (With every fourth,
-// calls that were skipped elsewhere as often agreed with that in every comparison.)
+// A source that keeps the product of the one content that returns saves as large a share of its time. (With every
+// fourth, calls that were skipped elsewhere as often agreed with that in every comparison.)
 constexpr uint64_t kStepsToTheFirstContent = 63;
 
 std::vector<DisturbedStep> DrawRenewals(size_t calls, const MatrixView& c, Random& random) {
@@ -184,11 +184,11 @@ RenewArguments Renewal(const DisturbedMatrices& matrices, CUdeviceptr memory, co
 }
 
 Launch LaunchOf(const RenewArguments& renewal) {
-  constexpr int64_t kElementsOfABlock = 8 * 256, kMostBlocks = 1056;
+  constexpr int64_t kElementsOfABlock = 8 * 256, kMaxBlocks = 1056;
   const int64_t most = std::max({renewal.a_count, renewal.b_count, renewal.c_count});
   Launch launch;
   launch.block.x = 256;
-  launch.grid.x = uint32_t(std::clamp<int64_t>(most / kElementsOfABlock, 1, kMostBlocks));
+  launch.grid.x = uint32_t(std::clamp<int64_t>(most / kElementsOfABlock, 1, kMaxBlocks));
   return launch;
 }
 

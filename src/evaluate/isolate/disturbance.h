@@ -1,5 +1,5 @@
-// Batches whose every call works on other values: the judge draws in secret what changes before each call, the guest
-// carries it out (disturb.cu), and the judge computes what the calls must have written.
+// Batches in which every call works on other values. The judge draws the changes before each call in secret, the guest
+// applies them (disturb.cu), and the judge computes the expected output.
 #pragma once
 
 #include <array>
@@ -23,13 +23,13 @@ struct DisturbedPlace {
   int32_t row = 0, column = 0;
   int32_t a_depth = 0, b_depth = 0;
   uint32_t a_bits = 0, b_bits = 0;  // what they become
-  // Of the step: which signs stand turned while it lasts (0: none), and whether it is a renewal.
+  // The signs that are flipped during the step (0: none), and whether it is a renewal.
   uint32_t signs = 0, is_renewal = 0;
 };
 using DisturbedStep = std::array<DisturbedPlace, kDisturbedPlaces>;
 
-// A renewal turns the signs of about half of all elements of A and B and poisons C as a whole; other steps change eight
-// elements of A and B and leave C alone. So nothing marks the elements of C that will be looked at.
+// A renewal flips the signs of about half of all elements of A and B and poisons all of C. Other steps change eight
+// elements of A and B and leave C alone. So nothing marks the elements of C that will be checked.
 
 // A step a call, of both kinds. The last one is a renewal in which every sign stands as it stood at first, so that the
 // whole output can be looked at behind it.
@@ -52,7 +52,7 @@ struct DisturbanceMemory {
   static constexpr uint64_t kBytes = kSamplesAt + kMaxDisturbedSteps * kDisturbedPlaces * sizeof(uint16_t);
 };
 
-// What hides the steps from whoever does not have it.
+// The key that hides the steps.
 using DisturbanceKey = std::array<uint32_t, 4>;
 DisturbanceKey DrawKey(Random& random);
 // Hides nothing: for steps that no guest sees the like of.
@@ -62,7 +62,7 @@ std::vector<DisturbedStep> Hidden(std::span<const DisturbedStep> steps, const Di
 struct DisturbedAnswer {
   float got = 0, expected = 0;
 };
-// What is wrong with the answers, kDisturbedPlaces a call, or nothing: "call 3 of 10 left C as it was", ...
+// Describes wrong answers, of kDisturbedPlaces a call: "call 3 of 10 left C as it was". Empty if all are right.
 std::string WrongAnswer(std::span<const DisturbedAnswer> answers, const Acceptance& acceptance);
 
 // Packed matrices of a problem, as the steps change them. In sham, a renewal writes to every element what it is
@@ -73,8 +73,8 @@ struct DisturbedMatrices {
   bool is_sham = false;
 };
 
-// What carries the steps out: in the guest, and in the judge, which wants to know how long they take. `memory` is laid
-// out as DisturbanceMemory says.
+// The kernels that apply the steps: in the guest, and in the judge, which times them. `memory` is laid out as
+// DisturbanceMemory says.
 class DisturbingKernels {
  public:
   static Result<DisturbingKernels> Load(Gpu& gpu, std::span<const uint8_t> cubin);
@@ -103,8 +103,8 @@ class DisturbanceJudge {
   DisturbingKernels& kernels() { return *kernels_; }
   // Writes the steps, hidden by the key, into the shared memory, and sets it to the first one.
   Status Prepare(std::span<const DisturbedStep> steps, CUdeviceptr memory, const DisturbanceKey& key);
-  // What the calls have written by what they must have, on these inputs, which no guest can reach. For the first of the
-  // steps that were prepared last; waits.
+  // Compares the calls' output with the expected values on the judge's private inputs, for the first of the last
+  // prepared steps. Waits.
   Result<std::vector<DisturbedAnswer>> Collect(const Inputs& inputs, int64_t k, CUdeviceptr memory, size_t steps);
 
  private:

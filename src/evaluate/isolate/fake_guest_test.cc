@@ -90,7 +90,7 @@ int ServeCalls(std::string_view act, const GuestSetup& setup, int out) {
 int RunFakeGuest(std::string_view act) {
   if (act == "exits_early") return std::fputs("bwrap: no such device\n", stderr), 1;
   if (act == "mute") Hang();
-  const Result<int> out = TakeStandardOutput();
+  const Result<int> out = SeparateStandardOutput();
   const Result<Frame> frame = ReadFrame(STDIN_FILENO);
   if (!out.ok() || !frame.ok()) return 1;
   const Result<GuestSetup> setup = DecodeGuestSetup(frame->payload);

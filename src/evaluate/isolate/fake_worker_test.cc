@@ -184,7 +184,7 @@ int RunFakeWorker(std::string_view start) {
   if (start == "exits") return std::fputs("no libcuda here\n", stderr), 5;
   if (start == "hangs") HangWorker();
   if (start == "prints") return std::puts("usage: program [options] and much more text than a frame has"), 0;
-  const Result<int> out = TakeStandardOutput();
+  const Result<int> out = SeparateStandardOutput();
   if (!out.ok()) return 1;
   if (start == "refuses")
     return WriteFrame(*out, FrameType::kFailed, EncodeFailure(Unavailable("no driver"))).ok() ? 3 : 1;

@@ -9,10 +9,10 @@
 #include <random>
 #include <tuple>
 
-#include "base/aside.h"
 #include "base/confine.h"
 #include "base/installation.h"
 #include "base/seconds.h"
+#include "base/stderr_text.h"
 #include "base/subprocess.h"
 #include "evaluate/isolate/disturbance.h"
 #include "evaluate/isolate/frame.h"
@@ -40,7 +40,8 @@ struct Buffer {
   void* data = nullptr;
 };
 
-// What a source is given to read, and where it is written between calls, which no source is given.
+// An input: the mapping that the source reads, and a writable mapping for changes between calls, which no source is
+// given.
 struct Input {
   Buffer for_reading, for_writing;
 };
@@ -124,7 +125,7 @@ Status Guest::Open(const GuestSetup& setup) {
   object_descriptor_ = setup.object_descriptor;
   ASSIGN_OR_RETURN(first_, gpu_->MakeEvent());
   ASSIGN_OR_RETURN(last_, gpu_->MakeEvent());
-  // Whatever these load lazily they load now.
+  // Forces lazy loading now.
   RETURN_IF_ERROR(disturbing_->Spin(1));
   RETURN_IF_ERROR(gpu_->OnAnotherStream([] { return OkStatus(); }));
   if (setup.counts) profiler_.emplace(*gpu_);
@@ -146,7 +147,7 @@ Result<Buffer> Guest::Map(const SharedBuffer& shared, SharedMemory::Access acces
 Result<Input> Guest::MapInput(const SharedBuffer& shared) {
   Input input;
   ASSIGN_OR_RETURN(input.for_reading, Map(shared, SharedMemory::Access::kRead));
-  // Nobody finds it by the addresses of others.
+  // Its address does not follow from other addresses.
   constexpr uint64_t kApart = uint64_t{64} << 30;
   const uint64_t before = std::random_device()() * (kApart >> 32);
   ASSIGN_OR_RETURN(input.for_writing, Map(shared, SharedMemory::Access::kReadAndWrite, {before, kApart - before}));
@@ -342,9 +343,9 @@ Status OpenGuest(Guest& guest) {
 }  // namespace
 
 int RunGuest() {
-  const Result<int> out = TakeStandardOutput();
+  const Result<int> out = SeparateStandardOutput();
   if (!out.ok()) {
-    WriteAside(fmt::format("{}\n", out.status().message()));
+    WriteStderr(fmt::format("{}\n", out.status().message()));
     return 1;
   }
   DieWithProgram();

@@ -1,6 +1,6 @@
-// The process that a candidate of somebody else's runs in: opens the GPU and the buffers that the judge shares, gives
-// up what system calls it can do without, loads the object, and calls its gemm() when the judge says so. It holds
-// nothing that must stay secret and decides nothing: what it says is checked by the judge.
+// The process that runs a foreign candidate. It opens the GPU and the shared buffers, gives up system calls, loads the
+// object, and calls its gemm() on the judge's request. It holds no secrets and decides nothing: the judge checks its
+// answers.
 #pragma once
 
 namespace gemmsmith {

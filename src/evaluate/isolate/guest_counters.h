@@ -7,9 +7,9 @@
 
 namespace gemmsmith {
 
-// Loads the object and has the call counted. Whatever becomes of the guest, it costs the source nothing but its
-// counters: they are absent, and `lacks` says why. `still_waiting` is called before each request, none of which may
-// take longer than the limit. The observer is "guest": nobody but the guest's process vouches for what it says.
+// Loads the object and counts the call. A failing guest costs the source only its counters: they are absent, and
+// `lacks` says why. `still_waiting` is called before each request, none of which may take longer than the limit. The
+// observer is "guest", because only the guest's process vouches for the values.
 Counters CountersFrom(GuestProcess& guest, GuestCall call, double limit_seconds,
                       const std::function<void()>& still_waiting);
 

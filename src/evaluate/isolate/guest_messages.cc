@@ -9,7 +9,7 @@ namespace gemmsmith {
 namespace {
 
 // More would come from no honest source.
-constexpr uint32_t kMostItems = 4096;
+constexpr uint32_t kMaxItems = 4096;
 
 // Visits every field in the order of the wire, so that writing and reading cannot differ.
 void Visit(auto& buffer, auto&& visit) requires requires { buffer.data_at; }
@@ -93,7 +93,7 @@ struct Reading {
   template <class Item>
   void operator()(std::vector<Item>& items, auto&& fields) {
     const auto count = reader.Get<uint32_t>();
-    is_valid = is_valid && count <= kMostItems;
+    is_valid = is_valid && count <= kMaxItems;
     for (uint32_t i = 0; i < count && is_valid && !reader.failed(); ++i) fields(items.emplace_back());
   }
 };

@@ -1,5 +1,5 @@
-// What the judge and a guest say to each other; docs/guest_protocol.md describes the bytes. A guest's words are judged,
-// never believed.
+// Messages between judge and guest; docs/guest_protocol.md describes the bytes. A guest's messages are checked, never
+// trusted.
 #pragma once
 
 #include <array>
@@ -41,7 +41,7 @@ struct GuestSetup {
   bool counts = false;        // it reads counters and does nothing else: nobody observes its driver calls
   bool operator==(const GuestSetup&) const = default;
 };
-// Of all its buffers, each once.
+// The descriptors of all its buffers, each once.
 std::set<int> BufferDescriptors(const GuestSetup& setup);
 std::string Encode(const GuestSetup& setup);
 Result<GuestSetup> DecodeGuestSetup(std::string_view bytes);

@@ -21,7 +21,7 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-// What a CUDA context and its libraries take on the host, many times over.
+// Many times the host memory of a CUDA context and its libraries.
 constexpr uint64_t kMemoryBytes = uint64_t{16} << 30;
 constexpr uint64_t kFileBytes = uint64_t{64} << 20;
 constexpr int kMaxThreads = 256;
@@ -175,8 +175,8 @@ Result<Frame> GuestProcess::Exchange(FrameType type, const std::string& payload,
   RETURN_IF_ERROR(process_.ReadExactly(kFrameHeaderBytes, header, deadline));
   ASSIGN_OR_RETURN(const FrameHeader decoded, DecodeFrameHeader(header));
   // No honest answer is longer.
-  constexpr uint64_t kMostBytes = 1 << 20;
-  if (decoded.payload_bytes > kMostBytes) return DataLoss(fmt::format("a frame of {} bytes", decoded.payload_bytes));
+  constexpr uint64_t kMaxBytes = 1 << 20;
+  if (decoded.payload_bytes > kMaxBytes) return DataLoss(fmt::format("a frame of {} bytes", decoded.payload_bytes));
   RETURN_IF_ERROR(process_.ReadExactly(decoded.payload_bytes + kFrameChecksumBytes, body, deadline));
   return DecodeFrameBody(header, body);
 }
@@ -188,7 +188,7 @@ std::optional<GuestAnswer> GuestProcess::Call(const GuestCall& call, double limi
   if (!frame.ok()) answer = frame.status();
   if (frame.ok() && frame->type == FrameType::kCalled) answer = DecodeGuestAnswer(frame->payload);
   if (answer.ok()) return *std::move(answer);
-  // Who is gone may take a moment to end altogether, and only then tells how.
+  // A guest that closed its pipe may take a moment to end; only then its exit code is known.
   const bool is_gone = answer.status().code() == StatusCode::kIoError;
   const int exit_code = process_.Reap(is_gone ? kLastMoments : std::chrono::milliseconds(0));
   end_ = EndOf(answer.status(), exit_code, process_.StderrTail(), limit_seconds);

@@ -28,7 +28,7 @@ struct GuestEnd {
 class GuestProcess {
  public:
   // Until the guest has given up its system calls; nothing of the candidate's has run by then, so that any failure is
-  // the world's. It inherits the descriptors that the setup names.
+  // the environment's. It inherits the descriptors that the setup names.
   static Result<GuestProcess> Start(const std::vector<std::string>& command, const GuestSetup& setup,
                                     double limit_seconds);
 
@@ -48,8 +48,7 @@ class GuestProcess {
   GuestEnd end_;
 };
 
-// What it means for a candidate that its guest did not answer, by the error of the pipe, the exit code that it was
-// found or killed with, and its last words.
+// The outcome of a candidate whose guest did not answer, from the error of the pipe, the exit code and the last output.
 GuestEnd EndOf(const Status& error, int exit_code, const std::string& words, double limit_seconds);
 
 }  // namespace gemmsmith

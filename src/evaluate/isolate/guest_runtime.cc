@@ -28,22 +28,22 @@ struct Answers {
   Observer* observer = nullptr;
   RegisterCode_t register_code = nullptr;  // the runtime's own
 };
-Answers answers;
+Answers guest_answers;
 
 // The driver's own functions stay out of sight: by their addresses our table of them could be found.
 template <auto kFunction>
 struct Relay;
 template <class Answer, class... Arguments, Answer (*Driver::*kFunction)(Arguments...)>
 struct Relay<kFunction> {
-  static Answer Call(Arguments... arguments) { return (answers.driver->*kFunction)(arguments...); }
+  static Answer Call(Arguments... arguments) { return (guest_answers.driver->*kFunction)(arguments...); }
 };
 
-// What a candidate may get of the driver besides the runtime: how a tensor map is encoded.
+// The one driver function that a candidate may get besides the runtime: it encodes tensor maps.
 void* FindForCandidate(std::string_view symbol) {
   if (symbol == "cuTensorMapEncodeTiled") return reinterpret_cast<void*>(&Relay<&Driver::cuTensorMapEncodeTiled>::Call);
   if (symbol == "cuTensorMapEncodeIm2col")
     return reinterpret_cast<void*>(&Relay<&Driver::cuTensorMapEncodeIm2col>::Call);
-  answers.observer->AddMisdeed(std::string(symbol) + " asked for by name");
+  guest_answers.observer->AddMisdeed(std::string(symbol) + " asked for by name");
   return nullptr;
 }
 
@@ -51,8 +51,8 @@ void* FindForCandidate(std::string_view symbol) {
 // until then.
 void** RegisterForCandidate(const CodeWrapper& wrapper) {
   static std::deque<CodeWrapper> handed_over;
-  if (!IsAsLoaded(wrapper)) answers.observer->AddMisdeed("machine code that does not stand in its file");
-  return answers.register_code(&handed_over.emplace_back(wrapper));
+  if (!IsAsLoaded(wrapper)) guest_answers.observer->AddMisdeed("machine code that does not stand in its file");
+  return guest_answers.register_code(&handed_over.emplace_back(wrapper));
 }
 
 // Libraries that are loaded elsewhere (torch, a contender) find the functions below as well: what they would have found
@@ -76,9 +76,9 @@ Status GuestRuntime::Open(const std::string& library) {
   last_error_ = Find<int (*)()>(handle, "cudaGetLastError");
   name_of_ = Find<const char* (*)(int)>(handle, "cudaGetErrorName");
   text_of_ = Find<const char* (*)(int)>(handle, "cudaGetErrorString");
-  answers.register_code = Find<RegisterCode_t>(handle, "__cudaRegisterFatBinary");
+  guest_answers.register_code = Find<RegisterCode_t>(handle, "__cudaRegisterFatBinary");
   if (set_device == nullptr || free == nullptr || last_error_ == nullptr || name_of_ == nullptr ||
-      text_of_ == nullptr || answers.register_code == nullptr)
+      text_of_ == nullptr || guest_answers.register_code == nullptr)
     return Unavailable(fmt::format("{} is no CUDA runtime", library));
   if (const int error = set_device(0); error != 0) return IoError(fmt::format("cudaSetDevice: {}", name_of_(error)));
   if (const int error = free(nullptr); error != 0) return IoError(fmt::format("cudaFree: {}", name_of_(error)));
@@ -86,8 +86,8 @@ Status GuestRuntime::Open(const std::string& library) {
 }
 
 void GuestRuntime::AnswerFor(const Driver& driver, Observer& observer) {
-  answers.driver = &driver;
-  answers.observer = &observer;
+  guest_answers.driver = &driver;
+  guest_answers.observer = &observer;
 }
 
 std::string GuestRuntime::Explain(int error) const { return fmt::format("{} ({})", name_of_(error), text_of_(error)); }
@@ -103,7 +103,7 @@ __attribute__((visibility("default"), used)) int cudaGetDriverEntryPointByVersio
                                                                                   unsigned long long flags,
                                                                                   int* found) {
   using namespace gemmsmith;
-  if (answers.observer == nullptr)
+  if (guest_answers.observer == nullptr)
     return OwnOf<FindFunction_t>(__builtin_return_address(0), __func__, cudaGetDriverEntryPointByVersion)(
         symbol, function, version, flags, found);
   *function = symbol == nullptr ? nullptr : FindForCandidate(symbol);
@@ -114,14 +114,14 @@ __attribute__((visibility("default"), used)) int cudaGetDriverEntryPointByVersio
 __attribute__((visibility("default"), used)) int cudaGetDriverEntryPoint(const char* symbol, void** function,
                                                                          unsigned long long flags, int* found) {
   using namespace gemmsmith;
-  if (answers.observer == nullptr)
+  if (guest_answers.observer == nullptr)
     return OwnOf(__builtin_return_address(0), __func__, cudaGetDriverEntryPoint)(symbol, function, flags, found);
   return cudaGetDriverEntryPointByVersion(symbol, function, 0, flags, found);
 }
 
 __attribute__((visibility("default"), used)) void** __cudaRegisterFatBinary(const gemmsmith::CodeWrapper* wrapper) {
   using namespace gemmsmith;
-  if (answers.observer == nullptr)
+  if (guest_answers.observer == nullptr)
     return OwnOf(__builtin_return_address(0), __func__, __cudaRegisterFatBinary)(wrapper);
   return RegisterForCandidate(*wrapper);
 }

@@ -16,7 +16,7 @@ class GuestRuntime {
   // From now on a candidate's questions for functions of the driver, and the machine code that it hands over, come to
   // these two, which outlive the process's last call.
   void AnswerFor(const Driver& driver, Observer& observer);
-  // What an earlier call left would be taken for the next one's.
+  // Without this the state of an earlier call would count for the next one.
   void ForgetError() { last_error_(); }
   std::string Explain(int error) const;
 

@@ -32,11 +32,11 @@ void SayWhyNoCounters(const std::string& reason, Outcome& outcome) {
 }
 
 // Blames the candidate whose step it was. A step of no candidate blames none.
-Judgements Unanswered(const WorkerFailure& failure, size_t candidates) {
+Judgements Unanswered(const WorkerFailure& failure, size_t messages) {
   Judgements judgements;
-  judgements.outcomes.resize(candidates);
-  const bool alone = candidates == 1;
-  const bool is_known = failure.step.candidate >= 0 && size_t(failure.step.candidate) < candidates;
+  judgements.outcomes.resize(messages);
+  const bool alone = messages == 1;
+  const bool is_known = failure.step.candidate >= 0 && size_t(failure.step.candidate) < messages;
   if (alone || is_known) judgements.outcomes[alone ? 0 : size_t(failure.step.candidate)] = Unanswered(failure);
   judgements.worker_is_lost = true;
   judgements.one_by_one = !alone && !is_known;
@@ -72,14 +72,14 @@ ProblemMessage InWhateverLayout(const EvaluationRequest& request) {
 }
 
 // The number of candidates, from the first on, that make one exchange: at least one.
-size_t ExchangeSize(Protocol protocol, std::span<const CandidateMessage> candidates) {
+size_t ExchangeSize(Protocol protocol, std::span<const CandidateMessage> messages) {
   const bool is_heat = protocol == Protocol::kHeat;
   const uint64_t max_bytes = is_heat ? kMaxPayloadBytes - (1 << 20) : kMaxBytesTogether;
-  const size_t most = std::min(candidates.size(), is_heat ? kMaxInHeat : kMaxTogether);
-  if (candidates[0].is_source()) return 1;
+  const size_t most = std::min(messages.size(), is_heat ? kMaxInHeat : kMaxTogether);
+  if (messages[0].is_source()) return 1;
   size_t count = 0;
-  for (uint64_t bytes = 0; count < most && !candidates[count].is_source(); ++count)
-    if (bytes += EncodedBytes(candidates[count]); bytes > max_bytes && count > 0) break;
+  for (uint64_t bytes = 0; count < most && !messages[count].is_source(); ++count)
+    if (bytes += EncodedBytes(messages[count]); bytes > max_bytes && count > 0) break;
   return count;
 }
 
@@ -91,12 +91,12 @@ ProblemMessage ProblemOf(const EvaluationRequest& request) {
   return problem;
 }
 
-CandidateMessage MessageFor(const Contender& contender, const Device& device) {
-  const Compilation& compilation = contender.candidate.compilation;
-  const EvaluationRequest& request = contender.request;
+CandidateMessage MessageFor(const Candidate& candidate, const Device& device) {
+  const Compilation& compilation = candidate.prepared.compilation;
+  const EvaluationRequest& request = candidate.request;
   GEMMSMITH_CHECK(compilation.succeeded, "a candidate without a binary: {}", compilation.log);
   const Layout& layout = request.gemm.kind.layout;
-  if (contender.candidate.object) return {.object = contender.candidate.object->bytes, .layout = layout};
+  if (candidate.prepared.object) return {.object = candidate.prepared.object->bytes, .layout = layout};
   CandidateMessage message{LaunchFor(request.plan(), request.gemm), compilation.binary.entry, compilation.binary.cubin};
   message.layout = layout;
   if (ProblemOf(request).WantsEverything()) message.other = OtherShapeFor(request.plan(), request.gemm, device);
@@ -120,7 +120,7 @@ Status IsolatedEvaluator::EnsureWorker() {
   return OkStatus();
 }
 
-// A worker that tested without timing may have put work on two streams (TestBench::is_untimed). A process that a
+// A worker that tested without timing may have put work on two streams (TestSetup::is_untimed). A process that a
 // profiler was in may take longer to launch: the device's own clocks hardly see it, the clocks of single calls do.
 bool IsolatedEvaluator::WorkerMayTime(const ProblemMessage& problem) const {
   const bool times_calls = std::any_of(std::begin(kCallClocks), std::end(kCallClocks),
@@ -162,10 +162,10 @@ Status IsolatedEvaluator::PrepareProblem(const ProblemMessage& problem) {
   return IoError(fmt::format("preparing {}: the worker {}", Print(problem.gemm), failure.explanation));
 }
 
-Status IsolatedEvaluator::PrepareLayouts(const ProblemMessage& problem, std::span<const CandidateMessage> candidates) {
-  const Layout own = candidates.front().layout;
+Status IsolatedEvaluator::PrepareLayouts(const ProblemMessage& problem, std::span<const CandidateMessage> messages) {
+  const Layout own = messages.front().layout;
   std::set<Layout> others;
-  for (const CandidateMessage& candidate : candidates) others.insert(candidate.layout);
+  for (const CandidateMessage& candidate : messages) others.insert(candidate.layout);
   others.erase(own);
   for (const Layout& layout : others) RETURN_IF_ERROR(PrepareProblem(InLayout(problem, layout)));
   return PrepareProblem(InLayout(problem, own));
@@ -193,9 +193,9 @@ Result<Judgements> IsolatedEvaluator::Ask(FrameType type, const std::string& pay
 }
 
 // This ends: every round answers a candidate, drops the counters, or is the last one that sends several.
-Status IsolatedEvaluator::JudgeAll(const ProblemMessage& problem, std::span<const CandidateMessage> candidates,
+Status IsolatedEvaluator::JudgeAll(const ProblemMessage& problem, std::span<const CandidateMessage> messages,
                                    std::span<std::optional<Outcome>> answers) {
-  std::vector<size_t> waiting(candidates.size());
+  std::vector<size_t> waiting(messages.size());
   for (size_t i = 0; i < waiting.size(); ++i) waiting[i] = i;
   bool one_by_one = false;
   ProblemMessage asked = problem;
@@ -203,7 +203,7 @@ Status IsolatedEvaluator::JudgeAll(const ProblemMessage& problem, std::span<cons
   while (!waiting.empty()) {
     const size_t count = one_by_one ? 1 : waiting.size();
     std::vector<CandidateMessage> sent;
-    for (size_t i = 0; i < count; ++i) sent.push_back(candidates[waiting[i]]);
+    for (size_t i = 0; i < count; ++i) sent.push_back(messages[waiting[i]]);
     RETURN_IF_ERROR(PrepareLayouts(asked, sent));
     const auto start = std::chrono::steady_clock::now();
     WorkerFailure failure;
@@ -229,36 +229,36 @@ Status IsolatedEvaluator::JudgeAll(const ProblemMessage& problem, std::span<cons
   return OkStatus();
 }
 
-std::vector<Result<Outcome>> IsolatedEvaluator::EvaluateTogether(std::span<const Contender> contenders) {
-  std::vector<std::optional<Outcome>> answers(contenders.size());
-  std::vector<CandidateMessage> candidates;
-  std::vector<size_t> places;  // of the candidates among the contenders
-  for (size_t i = 0; i < contenders.size(); ++i) {
-    GEMMSMITH_CHECK(InWhateverLayout(contenders[i].request) == InWhateverLayout(contenders[0].request),
+std::vector<Result<Outcome>> IsolatedEvaluator::EvaluateTogether(std::span<const Candidate> candidates) {
+  std::vector<std::optional<Outcome>> answers(candidates.size());
+  std::vector<CandidateMessage> messages;
+  std::vector<size_t> places;  // of the messages among the candidates
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    GEMMSMITH_CHECK(InWhateverLayout(candidates[i].request) == InWhateverLayout(candidates[0].request),
                     "contenders for different problems are judged together");
-    if (contenders[i].candidate.ended) {
-      answers[i] = contenders[i].candidate.ended;
+    if (candidates[i].prepared.ended) {
+      answers[i] = candidates[i].prepared.ended;
     } else {
-      candidates.push_back(MessageFor(contenders[i], hello_.device));
+      messages.push_back(MessageFor(candidates[i], hello_.device));
       places.push_back(i);
     }
   }
 
-  std::vector<std::optional<Outcome>> judged(candidates.size());
+  std::vector<std::optional<Outcome>> judged(messages.size());
   Status failure;
-  for (size_t first = 0; first < candidates.size() && failure.ok();) {
-    const std::span<const CandidateMessage> rest = std::span(candidates).subspan(first);
-    const EvaluationRequest& request = contenders[0].request;
+  for (size_t first = 0; first < messages.size() && failure.ok();) {
+    const std::span<const CandidateMessage> rest = std::span(messages).subspan(first);
+    const EvaluationRequest& request = candidates[0].request;
     const size_t count = ExchangeSize(request.protocol, rest);
     failure = JudgeAll(ProblemOf(request), rest.first(count), std::span(judged).subspan(first, count));
     first += count;
   }
   for (size_t i = 0; i < places.size(); ++i) {
     if (!judged[i]) continue;
-    const Contender& contender = contenders[places[i]];
-    judged[i]->facts = contender.candidate.compilation.binary.facts;
-    judged[i]->protocol = contender.request.protocol;
-    judged[i]->compile_seconds = contender.candidate.compilation.seconds;
+    const Candidate& candidate = candidates[places[i]];
+    judged[i]->facts = candidate.prepared.compilation.binary.facts;
+    judged[i]->protocol = candidate.request.protocol;
+    judged[i]->compile_seconds = candidate.prepared.compilation.seconds;
     answers[places[i]] = std::move(judged[i]);
   }
   std::vector<Result<Outcome>> outcomes;
@@ -285,8 +285,8 @@ Result<Outcome> IsolatedEvaluator::RaceBaselines(const EvaluationRequest& reques
 }
 
 Result<Outcome> IsolatedEvaluator::Evaluate(const EvaluationRequest& request, const PreparedCandidate& candidate) {
-  const Contender contender{request, candidate};
-  return std::move(EvaluateTogether({&contender, 1})[0]);
+  const Candidate whole{request, candidate};
+  return std::move(EvaluateTogether({&whole, 1})[0]);
 }
 
 }  // namespace gemmsmith

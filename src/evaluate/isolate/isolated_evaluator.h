@@ -14,7 +14,7 @@ namespace gemmsmith {
 
 // A request and one of its candidates as the worker's messages.
 ProblemMessage ProblemOf(const EvaluationRequest& request);
-CandidateMessage MessageFor(const Contender& contender, const Device& device);
+CandidateMessage MessageFor(const Candidate& candidate, const Device& device);
 
 class IsolatedEvaluator : public Evaluator {
  public:
@@ -27,7 +27,7 @@ class IsolatedEvaluator : public Evaluator {
   Result<Outcome> Evaluate(const EvaluationRequest& request, const PreparedCandidate& candidate) override;
   // In exchanges of at most 16 candidates and 64 MiB. A heat is one race, so it is one exchange, of at most 32. A
   // candidate that hangs or crashes costs its own outcome and one worker: the others of its exchange are sent again.
-  std::vector<Result<Outcome>> EvaluateTogether(std::span<const Contender> contenders) override;
+  std::vector<Result<Outcome>> EvaluateTogether(std::span<const Candidate> candidates) override;
 
   Result<Outcome> RaceBaselines(const EvaluationRequest& request) override;
 
@@ -42,10 +42,10 @@ class IsolatedEvaluator : public Evaluator {
   bool WorkerMayTime(const ProblemMessage& problem) const;
   Status PrepareProblem(const ProblemMessage& problem);
   // Prepares the problem in every layout of these, the first candidate's last.
-  Status PrepareLayouts(const ProblemMessage& problem, std::span<const CandidateMessage> candidates);
+  Status PrepareLayouts(const ProblemMessage& problem, std::span<const CandidateMessage> messages);
   Status GiveUp(Status failure);
   // Fills the answers of these candidates, with as many workers as it takes. Stops at a failure of the environment.
-  Status JudgeAll(const ProblemMessage& problem, std::span<const CandidateMessage> candidates,
+  Status JudgeAll(const ProblemMessage& problem, std::span<const CandidateMessage> messages,
                   std::span<std::optional<Outcome>> answers);
   // Asks one worker once, about the problem just prepared. Candidates left unanswered must be sent again; a candidate
   // that is alone is always answered.

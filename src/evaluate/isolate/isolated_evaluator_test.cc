@@ -157,9 +157,9 @@ TEST(IsolatedEvaluator, ASourceGoesAloneAndAsItsObject) {
   source.object.emplace().bytes = {1, 2, 3, 4};
   EvaluationRequest request = Request();
   request.subject = FreeForm{"some.cu", "text"};
-  const std::vector<Contender> contenders = {
+  const std::vector<Candidate> candidates = {
       {Request(), Acting("measure")}, {request, source}, {request, source}, {Request(), Acting("measure")}};
-  for (const Result<Outcome>& outcome : evaluator->EvaluateTogether(contenders)) {
+  for (const Result<Outcome>& outcome : evaluator->EvaluateTogether(candidates)) {
     ASSERT_TRUE(outcome.ok()) << outcome.status().message();
     EXPECT_EQ(outcome->kind, OutcomeKind::kMeasured);
   }
@@ -276,10 +276,10 @@ TEST(IsolatedEvaluator, SurvivesAKillOfItsWorkerAtAnyMoment) {
 
 std::vector<Result<Outcome>> JudgeTogether(IsolatedEvaluator& evaluator, const std::vector<std::string>& acts,
                                            Protocol protocol = Protocol::kScreen) {
-  std::vector<Contender> contenders;
-  for (const std::string& act : acts) contenders.push_back({Request(), Acting(act)});
-  for (Contender& contender : contenders) contender.request.protocol = protocol;
-  return evaluator.EvaluateTogether(contenders);
+  std::vector<Candidate> candidates;
+  for (const std::string& act : acts) candidates.push_back({Request(), Acting(act)});
+  for (Candidate& candidate : candidates) candidate.request.protocol = protocol;
+  return evaluator.EvaluateTogether(candidates);
 }
 
 // The kinds, in words.
@@ -308,21 +308,21 @@ TEST(JudgingTogether, AnswersEveryoneInOrderWithOneWorker) {
 
 TEST(JudgingTogether, EndedCandidatesKeepTheirPlaces) {
   const auto evaluator = Start();
-  std::vector<Contender> contenders(3, {Request(), Acting("measure")});
-  contenders[1].candidate.ended = Outcome{.reason = "tile too large"};
-  EXPECT_EQ(Kinds(evaluator->EvaluateTogether(contenders)), (Words{"measured", "illegal", "measured"}));
+  std::vector<Candidate> candidates(3, {Request(), Acting("measure")});
+  candidates[1].prepared.ended = Outcome{.reason = "tile too large"};
+  EXPECT_EQ(Kinds(evaluator->EvaluateTogether(candidates)), (Words{"measured", "illegal", "measured"}));
 }
 
 // Every worker that they are sent to was prepared in all of their layouts.
 TEST(JudgingTogether, CandidatesOfSeveralLayoutsAreJudgedInOneList) {
   const auto evaluator = Start();
-  std::vector<Contender> contenders;
+  std::vector<Candidate> candidates;
   for (const auto& [layout, act] :
        {std::pair{kNn, "measure"}, {kTn, "measure"}, {kNn, "hang"}, {kTn, "unfit"}, {kNn, "measure"}}) {
-    contenders.push_back({Request(), Acting(act)});
-    contenders.back().request.gemm.kind.layout = layout;
+    candidates.push_back({Request(), Acting(act)});
+    candidates.back().request.gemm.kind.layout = layout;
   }
-  EXPECT_EQ(Kinds(evaluator->EvaluateTogether(contenders)),
+  EXPECT_EQ(Kinds(evaluator->EvaluateTogether(candidates)),
             (Words{"measured", "measured", "timed_out", "measured", "measured"}));
 }
 
@@ -342,10 +342,10 @@ TEST(JudgingTogether, ACulpritThatIsKnownCostsItsOutcomeAndOneRestart) {
 TEST(JudgingTogether, AProfilerCostsNobodyItsOutcome) {
   for (const char* act : {"exit_in_profiler", "hang_in_profiler"}) {
     const auto evaluator = Start();
-    std::vector<Contender> contenders(3, {Request(), Acting("measure")});
-    for (Contender& contender : contenders) contender.request.counters = true;
-    contenders[1].candidate = Acting(act);
-    const std::vector<Result<Outcome>> outcomes = evaluator->EvaluateTogether(contenders);
+    std::vector<Candidate> candidates(3, {Request(), Acting("measure")});
+    for (Candidate& candidate : candidates) candidate.request.counters = true;
+    candidates[1].prepared = Acting(act);
+    const std::vector<Result<Outcome>> outcomes = evaluator->EvaluateTogether(candidates);
     EXPECT_EQ(Kinds(outcomes), (Words{"measured", "measured", "measured"})) << act;
     for (const Result<Outcome>& outcome : outcomes) {
       ASSERT_TRUE(outcome.ok() && outcome->counters);

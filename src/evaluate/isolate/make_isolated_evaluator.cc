@@ -1,6 +1,6 @@
 #include <filesystem>
 
-#include "base/aside.h"
+#include "base/stderr_text.h"
 #include "evaluate/isolate/isolated_evaluator.h"
 #include "gpu/gpu.h"
 
@@ -11,7 +11,7 @@ namespace {
 Result<FileLock> WaitForLock(int ordinal, const std::filesystem::path& path) {
   Result<FileLock> lock = FileLock::TryAcquire(path);
   if (lock.ok() || lock.status().code() != StatusCode::kUnavailable) return lock;
-  WriteAside(fmt::format("waiting for GPU {}: {}\n", ordinal, lock.status().message()));
+  WriteStderr(fmt::format("waiting for GPU {}: {}\n", ordinal, lock.status().message()));
   return FileLock::Acquire(path);
 }
 

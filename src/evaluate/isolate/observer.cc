@@ -11,7 +11,7 @@ namespace gemmsmith {
 
 namespace {
 
-constexpr size_t kMostMisdeeds = 16, kMostKernels = 1024;
+constexpr size_t kMaxMisdeeds = 16, kMaxKernels = 1024;
 constexpr int kLoadingEntries = 2;  // the object itself and the first call
 
 // By the beginnings of their names, so that later versions of a call count too.
@@ -282,7 +282,7 @@ std::string WrongParameters(std::string_view driver_call, const void* parameters
 std::vector<LaunchedKernel> Observer::Kernels() const {
   std::vector<LaunchedKernel> kernels;
   for (const auto& [name, launches] : launches_)
-    if (kernels.size() < kMostKernels) kernels.push_back({name, double(launches)});
+    if (kernels.size() < kMaxKernels) kernels.push_back({name, double(launches)});
   return kernels;
 }
 
@@ -298,7 +298,7 @@ void Observer::Forget() {
 }
 
 void Observer::AddMisdeed(std::string misdeed) {
-  if (misdeeds_.size() < kMostMisdeeds) misdeeds_.insert(std::move(misdeed));
+  if (misdeeds_.size() < kMaxMisdeeds) misdeeds_.insert(std::move(misdeed));
 }
 
 Result<std::unique_ptr<Observer>> MakeCuptiObserver(const std::string& library) {

@@ -1,5 +1,4 @@
-// What a candidate asks of the driver while its gemm() runs: which kernels it launches, and what it has no business
-// with.
+// Observes a candidate's driver calls while its gemm() runs: the kernels it launches, and forbidden calls.
 #pragma once
 
 #include <pthread.h>
@@ -20,8 +19,8 @@
 
 namespace gemmsmith {
 
-// Whether a driver call, by the name that CUPTI gives it, is none that a gemm() may make: whatever allocates, creates,
-// waits in the host's stead, changes limits, or copies from or to the host; and, unless it may, whatever loads code.
+// Whether a gemm() must not make this driver call, by its CUPTI name. Forbidden are calls that allocate, create, block,
+// change limits or copy from or to the host; loading code too, unless allowed.
 bool IsMisdeed(std::string_view driver_call, bool may_load);
 
 // Tells one thread, that which makes it, from all others: also from one that was started past the C library, which has
@@ -40,8 +39,8 @@ class OwnThread {
   pid_t id_;
 };
 
-// What is wrong with a call that a gemm() may make, by its parameters as CUPTI hands them out, or nothing: another
-// stream than the one that gemm() was given (null allows every one), the host's memory, a part of L2 kept, an event.
+// Describes forbidden parameters of an allowed call; empty if there are none. Forbidden are a stream other than
+// gemm()'s (null allows every one), host memory, a persisting part of L2, and events.
 std::string WrongParameters(std::string_view driver_call, const void* parameters, CUstream stream);
 
 class Observer {
@@ -54,7 +53,7 @@ class Observer {
   virtual void Enter(CUstream stream) = 0;
   virtual void Leave() = 0;
 
-  // What was seen since Forget().
+  // Observations since Forget().
   std::vector<LaunchedKernel> Kernels() const;
   std::vector<std::string> Misdeeds() const;
   void Forget();

@@ -5,8 +5,8 @@
 
 namespace gemmsmith {
 
-// Kills this process a second after the program's end of standard input is gone, also in the midst of a kernel that
-// never ends: a worker must not outlive its program.
+// Kills this process a second after standard input closes, even during a kernel that never ends. A worker must not
+// outlive its program.
 void DieWithProgram();
 
 // Says hello, then serves requests from `in` until it ends. Returns the exit code of the process: 0 at a clean end, 1

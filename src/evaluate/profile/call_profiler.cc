@@ -6,7 +6,7 @@ namespace gemmsmith {
 
 namespace {
 
-constexpr size_t kMostKernels = 32;  // of a call
+constexpr size_t kMaxKernels = 32;  // of a call
 
 // A launch that the driver does not explain makes all of them useless: they could not be told apart.
 Result<std::vector<Counters>> ResidencyOfAll(const Gpu& gpu, const std::vector<CapturedLaunch>& launches) {
@@ -27,7 +27,7 @@ void AddAbsent(const Counters& from, Counters& to) {
 }  // namespace
 
 CallProfiler::CallProfiler(Gpu& gpu) : gpu_(gpu) {
-  Result<std::unique_ptr<RangeProfiler>> cupti = RangeProfiler::Create(gpu_, CounterMetrics(), kMostKernels);
+  Result<std::unique_ptr<RangeProfiler>> cupti = RangeProfiler::Create(gpu_, CounterMetrics(), kMaxKernels);
   const Status works = cupti.ok() ? (*cupti)->Enable() : cupti.status();
   if (works.ok())
     cupti_ = *std::move(cupti);

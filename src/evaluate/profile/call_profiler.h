@@ -14,13 +14,13 @@ namespace gemmsmith {
 
 class CallProfiler {
  public:
-  // Switches CUPTI's range profiler on, for as long as this lives; where it does not work the reason is kept. What
-  // needs system calls that a guest gives up is done here. The GPU outlives it.
+  // Switches CUPTI's range profiler on while this object lives; keeps the reason if that fails. Runs here all system
+  // calls that a guest gives up later. The GPU outlives it.
   explicit CallProfiler(Gpu& gpu);
 
-  // Of all kernels that one `call` puts on the GPU's stream, combined. Calls it once for a capture, once to warm up and
-  // once for each pass; every call must do the same work. What could not be read is absent and `lacks` says why. A
-  // Status where the call failed.
+  // Combines the counters of all kernels that `call` puts on the GPU's stream. Calls it once for a capture, once to
+  // warm up and once for each pass; every call must do the same work. A counter that could not be read is absent, and
+  // `lacks` says why. Returns a Status if the call failed.
   Result<Counters> Read(const std::function<Status()>& call);
 
  private:
@@ -31,8 +31,8 @@ class CallProfiler {
   std::string why_no_cupti_;
 };
 
-// What is known of the kernels of a call by itself: of each what its launch tells and what the profiler read, either of
-// which may be missing. Where both are there they must be of equally many kernels; else only the profiler is believed.
+// Counters of a call's kernels from their launches and from the profiler's readings; either may be missing. If their
+// numbers of kernels differ, only the profiler's readings count.
 struct ObservedKernels {
   std::vector<Counters> launched, profiled;
   std::string why_not_launched, why_not_profiled;

@@ -83,8 +83,8 @@ class CountersGpuTest : public testing::Test {
     return *judgements->outcomes[0];
   }
 
-  static Counters Read(CounterReader& reader, const PlacedCall& placed) {
-    return reader.Read({&placed.call(), &placed.kernel(), [&] { return placed.Put(); }}, [] {});
+  static Counters Read(CounterReader& reader, const BoundCall& bound) {
+    return reader.Read({&bound.call(), &bound.kernel(), [&] { return bound.Put(); }}, [] {});
   }
 
   static inline std::string skip_reason_;
@@ -135,23 +135,23 @@ TEST_F(CountersGpuTest, ATinyKernelLeavesTheGpuAlmostEmpty) {
 TEST_F(CountersGpuTest, CuptiTakesLessThanHalfAsLongAsNsightCompute) {
   CounterReader reader(judge_->gpu(), ProgramBesideTests()), through_ncu(judge_->gpu(), ProgramBesideTests(), false);
   const SingleCall call = CallFor(kComputeBound);
-  const auto placed = PlacedCall::Place(judge_->gpu(), judge_->harness(), call);
-  ASSERT_TRUE(placed.ok()) << placed.status().message();
+  const auto bound = BoundCall::Create(judge_->gpu(), judge_->harness(), call);
+  ASSERT_TRUE(bound.ok()) << bound.status().message();
   const double probe = SecondsOf([&] { reader.Observer(); });
   fmt::print("  {}\n  asking which observer there is: {:.3f} s\n", reader.Describe(), probe);
   if (reader.Observer() != "cupti") GTEST_SKIP() << reader.Describe();
   std::vector<double> times;
   for (int i = 0; i < 5; ++i) {
     std::string observer;
-    times.push_back(SecondsOf([&] { observer = Read(reader, **placed).observer; }));
+    times.push_back(SecondsOf([&] { observer = Read(reader, **bound).observer; }));
     EXPECT_EQ(observer, "cupti");
-    const double next = SecondsOf([&] { Read(reader, **placed); });
+    const double next = SecondsOf([&] { Read(reader, **bound); });
     const double off = SecondsOf([&] { reader.Rest(); });
     fmt::print("  switched on and read {:.3f} s, read once more {:.3f}, switched off {:.3f}\n", times.back(), next,
                off);
   }
   Counters ncu;
-  const double ncu_seconds = SecondsOf([&] { ncu = Read(through_ncu, **placed); });
+  const double ncu_seconds = SecondsOf([&] { ncu = Read(through_ncu, **bound); });
   fmt::print("  Nsight Compute took {:.2f} s\n", ncu_seconds);
   if (ncu.observer != "ncu") GTEST_SKIP() << ncu.lacks;
   EXPECT_LT(Median(times), 0.5 * ncu_seconds);
@@ -159,13 +159,13 @@ TEST_F(CountersGpuTest, CuptiTakesLessThanHalfAsLongAsNsightCompute) {
 
 TEST_F(CountersGpuTest, BothProfilersAgree) {
   const SingleCall call = CallFor(kComputeBound);
-  const auto placed = PlacedCall::Place(judge_->gpu(), judge_->harness(), call);
-  ASSERT_TRUE(placed.ok()) << placed.status().message();
+  const auto bound = BoundCall::Create(judge_->gpu(), judge_->harness(), call);
+  ASSERT_TRUE(bound.ok()) << bound.status().message();
   CounterReader through_cupti(judge_->gpu(), ProgramBesideTests()),
       through_ncu(judge_->gpu(), ProgramBesideTests(), false);
-  const Counters cupti = Read(through_cupti, **placed);
+  const Counters cupti = Read(through_cupti, **bound);
   through_cupti.Rest();
-  const Counters ncu = Read(through_ncu, **placed);
+  const Counters ncu = Read(through_ncu, **bound);
   PrintAll(ncu);
   if (cupti.observer != "cupti" || ncu.observer != "ncu") GTEST_SKIP() << cupti.lacks << " | " << ncu.lacks;
   for (const Counter counter : {Counter::kDuration, Counter::kTensorPipe, Counter::kInstructions}) {

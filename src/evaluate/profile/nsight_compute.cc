@@ -60,7 +60,7 @@ std::optional<double> ReadValue(std::string text) {
   return value;
 }
 
-// What one of `unit` is in nanoseconds or bytes; 1 for anything else.
+// The factor from `unit` to nanoseconds or bytes; 1 for any other unit.
 double FactorOf(std::string_view unit) {
   unit = unit.substr(0, unit.find('/'));
   constexpr std::pair<std::string_view, double> kFactors[] = {
@@ -98,8 +98,8 @@ std::map<std::string, double> ReadColumnsOfMetrics(const std::vector<CsvRow>& ta
   return std::move(readings).Take();
 }
 
-// What says why nothing was profiled: its first error, else its first warning, with the next line where that ends in a
-// colon; else the last word of anybody.
+// The reason why nothing was profiled: the tool's first error, else its first warning, with the next line if that ends
+// in a colon; else the last line of output.
 std::string Complaint(std::string_view output) {
   const std::vector<std::string_view> lines = Split(output, '\n');
   for (const std::string_view tag : {"==ERROR== ", "==WARNING== "}) {

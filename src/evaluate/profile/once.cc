@@ -15,7 +15,7 @@ Result<std::unique_ptr<HarnessKernels>> LoadHarness(Gpu& gpu) {
 
 }  // namespace
 
-Result<PlacedCall::Operand> PlacedCall::MakeOperand(const gemmsmith::Operand& operand, bool lines_are_rows) const {
+Result<BoundCall::Operand> BoundCall::MakeOperand(const gemmsmith::Operand& operand, bool lines_are_rows) const {
   Operand made;
   ASSIGN_OR_RETURN(made.memory, gpu_.Allocate(uint64_t(operand.SpanBytes())));
   made.view = {made.memory.as(),       operand.lines,
@@ -25,38 +25,38 @@ Result<PlacedCall::Operand> PlacedCall::MakeOperand(const gemmsmith::Operand& op
   return made;
 }
 
-Status PlacedCall::Fill(HarnessKernels& harness) {
+Status BoundCall::Fill(HarnessKernels& harness) {
   const ProblemMessage& problem = call_.problem;
   RETURN_IF_ERROR(FillView(harness, a_.view, 'A', InputKind::kNormal, problem.gemm, problem.seed));
   RETURN_IF_ERROR(FillView(harness, b_.view, 'B', InputKind::kNormal, problem.gemm, problem.seed));
   return gpu_.Fill8(workspace_.address(), 0, workspace_.size_bytes());
 }
 
-Result<std::unique_ptr<PlacedCall>> PlacedCall::Place(Gpu& gpu, HarnessKernels& harness, const SingleCall& call) {
-  std::unique_ptr<PlacedCall> placed(new PlacedCall(gpu, call));
+Result<std::unique_ptr<BoundCall>> BoundCall::Create(Gpu& gpu, HarnessKernels& harness, const SingleCall& call) {
+  std::unique_ptr<BoundCall> bound(new BoundCall(gpu, call));
   const Gemm& gemm = call.problem.gemm;
   const Launch& launch = call.candidate.launch;
   const Task task = MakeTask(gemm);
-  ASSIGN_OR_RETURN(placed->a_, placed->MakeOperand(task.inputs[0], gemm.kind.layout.a == Order::kRow));
-  ASSIGN_OR_RETURN(placed->b_, placed->MakeOperand(task.inputs[1], gemm.kind.layout.b == Order::kRow));
-  ASSIGN_OR_RETURN(placed->c_, placed->MakeOperand(task.output, true));
-  ASSIGN_OR_RETURN(placed->workspace_, gpu.Allocate(launch.workspace_bytes));
-  RETURN_IF_ERROR(placed->Fill(harness));
-  ASSIGN_OR_RETURN(placed->kernel_, gpu.Load(call.candidate.cubin, call.candidate.entry, launch.smem_bytes));
-  const GemmArguments arguments = ArgumentsFor(gemm, placed->a_.memory.as(), placed->b_.memory.as(),
-                                               placed->c_.memory.as(), placed->workspace_.as());
-  ASSIGN_OR_RETURN(placed->parameters_, gpu.ParametersFor(launch, arguments));
+  ASSIGN_OR_RETURN(bound->a_, bound->MakeOperand(task.inputs[0], gemm.kind.layout.a == Order::kRow));
+  ASSIGN_OR_RETURN(bound->b_, bound->MakeOperand(task.inputs[1], gemm.kind.layout.b == Order::kRow));
+  ASSIGN_OR_RETURN(bound->c_, bound->MakeOperand(task.output, true));
+  ASSIGN_OR_RETURN(bound->workspace_, gpu.Allocate(launch.workspace_bytes));
+  RETURN_IF_ERROR(bound->Fill(harness));
+  ASSIGN_OR_RETURN(bound->kernel_, gpu.Load(call.candidate.cubin, call.candidate.entry, launch.smem_bytes));
+  const GemmArguments arguments =
+      ArgumentsFor(gemm, bound->a_.memory.as(), bound->b_.memory.as(), bound->c_.memory.as(), bound->workspace_.as());
+  ASSIGN_OR_RETURN(bound->parameters_, gpu.ParametersFor(launch, arguments));
   RETURN_IF_ERROR(gpu.Synchronize());
-  return placed;
+  return bound;
 }
 
 Result<std::string> RunOnce(int gpu_ordinal, std::span<const SingleCall> calls, int times) {
   ASSIGN_OR_RETURN(const std::unique_ptr<Gpu> gpu, Gpu::Open(gpu_ordinal));
   ASSIGN_OR_RETURN(const std::unique_ptr<HarnessKernels> harness, LoadHarness(*gpu));
   for (const SingleCall& call : calls) {
-    ASSIGN_OR_RETURN(const std::unique_ptr<PlacedCall> placed, PlacedCall::Place(*gpu, *harness, call));
+    ASSIGN_OR_RETURN(const std::unique_ptr<BoundCall> bound, BoundCall::Create(*gpu, *harness, call));
     Status called;
-    for (int i = 0; i < times && called.ok(); ++i) called = placed->Put();
+    for (int i = 0; i < times && called.ok(); ++i) called = bound->Put();
     if (called.ok()) called = gpu->Synchronize();
     if (!called.ok()) return called.message();
   }

@@ -14,10 +14,10 @@ namespace gemmsmith {
 
 // A candidate with its problem's normal inputs on a GPU. Every operand is an allocation of exactly its bytes, without
 // canaries around it, so that a checker of accesses sees where it ends.
-class PlacedCall {
+class BoundCall {
  public:
   // `gpu` and `call` outlive it.
-  static Result<std::unique_ptr<PlacedCall>> Place(Gpu& gpu, HarnessKernels& harness, const SingleCall& call);
+  static Result<std::unique_ptr<BoundCall>> Create(Gpu& gpu, HarnessKernels& harness, const SingleCall& call);
 
   const SingleCall& call() const { return call_; }
   const Kernel& kernel() const { return kernel_; }
@@ -29,7 +29,7 @@ class PlacedCall {
     DeviceMemory memory;
     MatrixView view;
   };
-  PlacedCall(Gpu& gpu, const SingleCall& call) : gpu_(gpu), call_(call) {}
+  BoundCall(Gpu& gpu, const SingleCall& call) : gpu_(gpu), call_(call) {}
   Result<Operand> MakeOperand(const gemmsmith::Operand& operand, bool lines_are_rows) const;
   Status Fill(HarnessKernels& harness);
 
@@ -41,8 +41,8 @@ class PlacedCall {
   GemmParameters parameters_;
 };
 
-// Calls each candidate `times` times and waits for the end, before the next one is placed. What the driver said of the
-// first call that failed, nothing if all went well.
+// Calls each candidate `times` times and waits for the end, before the next one is bound. Returns the driver's error of
+// the first failed call; empty if all succeeded.
 Result<std::string> RunOnce(int gpu_ordinal, std::span<const SingleCall> calls, int times);
 
 // The command that does so with files of an encoded SingleCall each, for a tool to watch: the verb `once` of `program`.

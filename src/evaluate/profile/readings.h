@@ -1,4 +1,4 @@
-// What a profiler and the driver say of a kernel, entered into its counters.
+// Enters the readings of a profiler and of the driver into a kernel's counters.
 #pragma once
 
 #include <map>
@@ -12,12 +12,12 @@
 
 namespace gemmsmith {
 
-// What every metric of the counters is called, in the order of the counters that have one.
+// The names of the counters' metrics, in the order of the counters that have one.
 std::vector<std::string_view> CounterMetrics();
 using MetricValues = std::map<std::string, double>;  // by name
 // Registers, shared memory, occupancy and waves, which no profiler is needed for.
 void AddResidency(const Launch& launch, const Residency& residency, Counters& counters);
-// Of metrics that are not ours nothing is taken; what is not finite is none.
+// Ignores other metrics and values that are not finite.
 void AddReadings(const MetricValues& values, Counters& counters);
 // All that CUPTI read of a kernel.
 void AddReadings(const MetricSchedule& schedule, const KernelReadings& readings, Counters& counters);

@@ -10,11 +10,11 @@
 namespace gemmsmith {
 
 int CallsBefore(const Shape& shape, uint64_t l2_bytes) {
-  constexpr int kBytesAnElement = 2, kMost = 8;
+  constexpr int kBytesAnElement = 2, kMax = 8;
   constexpr double kTimesL2 = 16;
   const double bytes = kBytesAnElement * (1.0 * shape.m * shape.k + 1.0 * shape.n * shape.k + 1.0 * shape.m * shape.n);
   if (bytes <= double(l2_bytes) / 2) return 1;
-  return std::clamp(int(std::ceil(kTimesL2 * double(l2_bytes) / bytes)), 1, kMost);
+  return std::clamp(int(std::ceil(kTimesL2 * double(l2_bytes) / bytes)), 1, kMax);
 }
 
 Result<std::unique_ptr<RoundClock>> OfflineClock::Create(Gpu& gpu, std::vector<PutCall> calls, int calls_before) {

@@ -62,16 +62,16 @@ class ClocksGpuTest : public TestWithJudge {
   }
 
   // The first against the others, behind rounds that do not count.
-  static Result<RaceResult> RaceOn(Result<std::unique_ptr<RoundClock>> clock, size_t contenders, const RaceRules& rules,
+  static Result<RaceResult> RaceOn(Result<std::unique_ptr<RoundClock>> clock, size_t count, const RaceRules& rules,
                                    const WarmUp& warm_up = {}) {
     RETURN_IF_ERROR(clock.status());
     std::vector<RaceEntry> entries;
-    for (size_t i = 0; i < contenders; ++i)
-      entries.push_back({fmt::format("contender {}", i), Clock::kDevice, i == 0 ? 0 : kRival, i > 0});
+    for (size_t i = 0; i < count; ++i)
+      entries.push_back({fmt::format("contender {}", i), Clock::kDevice, i == 0 ? 0 : kNoCandidate, i > 0});
     const TimeRound time_round = [&](std::span<const size_t> round) {
       return (*clock)->TimeRound(round, [](size_t) {});
     };
-    RETURN_IF_ERROR(RunWarmUp(warm_up, contenders, time_round));
+    RETURN_IF_ERROR(RunWarmUp(warm_up, count, time_round));
     Random random(1);
     return Race(entries, rules, random, {}, time_round);
   }
@@ -84,31 +84,32 @@ class ClocksGpuTest : public TestWithJudge {
       ASSIGN_OR_RETURN(CallGraph graph, CallGraph::Capture(gpu(), call, call_ns, batch));
       graphs.push_back(std::move(graph));
     }
-    std::vector<Turn> turns;
-    for (const CallGraph& graph : graphs) turns.push_back({&graph});
-    return RaceOn(DeviceClock::Create(gpu(), turns, LeadIn()), calls.size(), Rounds(rounds), warm_up);
+    std::vector<Visit> visits;
+    for (const CallGraph& graph : graphs) visits.push_back({&graph});
+    return RaceOn(DeviceClock::Create(gpu(), visits, LeadIn()), calls.size(), Rounds(rounds), warm_up);
   }
-  // As the judge does it: calls of more than 0.3 ms in settled turns.
+  // As the judge does it: calls of more than 0.3 ms in steady-state visits.
   Result<RaceResult> RaceTwice(const PutCall& call) {
     ASSIGN_OR_RETURN(const double call_ns, EstimateNs(gpu(), LeadIn(), call));
     const std::optional<Window> window = WindowFor(Protocol::kShort, Clock::kDevice, call_ns);
     std::vector<CallGraph> graphs;
-    std::vector<Turn> turns;
+    std::vector<Visit> visits;
     for (int i = 0; i < 2; ++i) {
       ASSIGN_OR_RETURN(CallGraph graph, CallGraph::Capture(gpu(), call, call_ns, Batch::kLong));
       graphs.push_back(std::move(graph));
     }
-    for (const CallGraph& graph : graphs) turns.push_back(TurnFor(graph, call_ns, window));
-    return RaceOn(DeviceClock::Create(gpu(), turns, LeadIn()), 2,
+    for (const CallGraph& graph : graphs) visits.push_back(VisitFor(graph, call_ns, window));
+    return RaceOn(DeviceClock::Create(gpu(), visits, LeadIn()), 2,
                   window ? RulesFor(Protocol::kShort, Clock::kDevice, {2, call_ns}) : Rounds(30),
                   WarmUpFor(Protocol::kShort, {2, call_ns}, false, window.has_value()));
   }
   // A hundred races, each with graphs of its own; returns what they say together.
-  double ExpectCoverage(std::string_view name, const PutCall& ours, const PutCall& rival, const WarmUp& warm_up = {}) {
+  double ExpectCoverage(std::string_view name, const PutCall& ours, const PutCall& baseline,
+                        const WarmUp& warm_up = {}) {
     std::vector<RatioEstimate> repeats;
     std::vector<double> medians, widths;
     for (int i = 0; i < 100; ++i) {
-      const Result<RaceResult> race = RaceOnDevice({ours, rival}, Batch::kLong, 20, warm_up);
+      const Result<RaceResult> race = RaceOnDevice({ours, baseline}, Batch::kLong, 20, warm_up);
       EXPECT_TRUE(race.ok()) << race.status().message();
       if (!race.ok()) return 0;
       repeats.push_back(race->comparisons[0][0].ratio);
@@ -212,7 +213,7 @@ TEST_F(ClocksGpuTest, OutliersDoNotMoveTheMedian) {
   EXPECT_GT(race->timings[0].mean_ns, 1.3 * race->timings[0].median_ns) << "the outliers were there";
 }
 
-// 24 MB that stay in L2 from call to call, beside a rival that leaves nothing of them there. (It must draw little:
+// 24 MB that stay in L2 from call to call, beside a baseline that leaves nothing of them there. (It must draw little:
 // beside a product of 8192 the GPU came to its power cap, and this one took 34.8 us instead of 28.2. Calls of 10 us
 // would take 7 % more beside each other than beside a long one, behind which the host gets ahead: 1024x1024x1024. H200,
 // November 2026.)
@@ -224,8 +225,8 @@ TEST_F(ClocksGpuTest, OfflineAProductTakesAsLongWhoeverRacesBesideIt) {
   ASSERT_TRUE(memory.ok()) << memory.status().message();
   const PutCall product = products->Of(2048),
                 write_all = [&] { return gpu().Fill8(memory->address(), 0, memory->size_bytes()); };
-  const auto time_beside = [&](const PutCall& rival) -> double {
-    const Result<RaceResult> race = RaceOn(OfflineClock::Create(gpu(), {product, rival}, 1), 2, Rounds(100));
+  const auto time_beside = [&](const PutCall& baseline) -> double {
+    const Result<RaceResult> race = RaceOn(OfflineClock::Create(gpu(), {product, baseline}, 1), 2, Rounds(100));
     EXPECT_TRUE(race.ok()) << race.status().message();
     return race.ok() ? race->timings[0].median_ns : 0;
   };
@@ -298,10 +299,10 @@ TEST_F(ClocksGpuTest, BaselinesRaceAloneOnEveryClockAndTheClocksStandInTheirOrde
   }
 }
 
-TEST_F(ClocksGpuTest, LongCallsAreJudgedSettled) {
+TEST_F(ClocksGpuTest, LongCallsAreJudgedInSteadyState) {
   const Outcome outcome = RaceBaselines(Alone({{8192, 8192, 4096}, {kTn}}, "lt_auto_tn,cublas_tn", {Clock::kDevice}));
   ASSERT_EQ(outcome.kind, OutcomeKind::kMeasured) << outcome.reason;
-  EXPECT_TRUE(outcome.conditions.is_settled);
+  EXPECT_TRUE(outcome.conditions.in_steady_state);
   EXPECT_GE(outcome.Find("cublas_tn", Clock::kDevice)->sample_count, 8);
 }
 
@@ -317,7 +318,7 @@ TEST_F(ClocksGpuTest, TheSameProductTakesTheSameJoulesAndZerosTakeFewer) {
   ASSERT_TRUE(zeros->Zero().ok());
   const PutCall calls[] = {normal->Of(kSide), normal->Of(kSide), zeros->Of(kSide)};
   std::vector<CallGraph> graphs;
-  std::vector<EnergyTurn> turns;
+  std::vector<EnergyVisit> visits;
   graphs.reserve(std::size(calls));
   for (const PutCall& call : calls) {
     const Result<double> call_ns = EstimateNs(gpu(), LeadIn(), call);
@@ -325,9 +326,9 @@ TEST_F(ClocksGpuTest, TheSameProductTakesTheSameJoulesAndZerosTakeFewer) {
     Result<CallGraph> graph = CallGraph::Capture(gpu(), call, *call_ns, Batch::kLong);
     ASSERT_TRUE(graph.ok()) << graph.status().message();
     graphs.push_back(*std::move(graph));
-    turns.push_back({&graphs.back(), *call_ns});
+    visits.push_back({&graphs.back(), *call_ns});
   }
-  const Result<std::unique_ptr<RoundClock>> clock = EnergyClock::Create(gpu(), turns, *meter);
+  const Result<std::unique_ptr<RoundClock>> clock = EnergyClock::Create(gpu(), visits, *meter);
   ASSERT_TRUE(clock.ok()) << clock.status().message();
   const RaceEntry entries[] = {{"ours", Clock::kEnergy, 0}, {"same", Clock::kEnergy}, {"zeros", Clock::kEnergy}};
   Random random(1);
@@ -352,10 +353,10 @@ TEST_F(ClocksGpuTest, TheSameProductTakesTheSameJoulesAndZerosTakeFewer) {
 TEST_F(ClocksGpuTest, BaselinesAreJudgedByEnergyToo) {
   const Outcome outcome =
       RaceBaselines(Alone({{8192, 8192, 4096}, {kTn}}, "lt_auto", {Clock::kDevice, Clock::kEnergy}));
-  for (const char* contender : {"lt_auto_nn", "lt_auto_tn"}) {
-    const Timing* const windows = outcome.Find(contender, Clock::kEnergy);
-    const Timing* const device = outcome.Find(contender, Clock::kDevice);
-    ASSERT_TRUE(windows != nullptr && windows->energy && device != nullptr) << contender;
+  for (const char* entry : {"lt_auto_nn", "lt_auto_tn"}) {
+    const Timing* const windows = outcome.Find(entry, Clock::kEnergy);
+    const Timing* const device = outcome.Find(entry, Clock::kDevice);
+    ASSERT_TRUE(windows != nullptr && windows->energy && device != nullptr) << entry;
     EXPECT_NEAR(windows->median_ns / device->median_ns, 1, 0.05) << "settled, too";
     EXPECT_NEAR(windows->energy->joules, windows->energy->watts * windows->median_ns / 1e9,
                 0.03 * windows->energy->joules);

@@ -6,7 +6,7 @@ namespace gemmsmith {
 
 namespace {
 
-constexpr uint64_t kMostSets = 64;
+constexpr uint64_t kMaxSets = 64;
 constexpr uint64_t kAlignment = 256;
 
 uint64_t SpanBytes(const MatrixView& view) {
@@ -17,7 +17,7 @@ uint64_t SpanBytes(const MatrixView& view) {
 
 ColdPlan ColdPlan::For(uint64_t set_bytes, uint64_t l2_bytes) {
   const uint64_t enough = 2 * l2_bytes / std::max<uint64_t>(set_bytes, 1) + 1;
-  const uint64_t sets = std::clamp<uint64_t>(enough, 2, kMostSets);
+  const uint64_t sets = std::clamp<uint64_t>(enough, 2, kMaxSets);
   return {int(sets), sets < enough};
 }
 

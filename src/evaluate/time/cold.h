@@ -1,4 +1,4 @@
-// Operands that no call finds in L2: copies that calls take turns with, and a sweep that empties L2 before a batch.
+// Operands that no call finds in L2: copies that calls alternate with, and a sweep that empties L2 before a batch.
 #pragma once
 
 #include "evaluate/verify/harness_kernels.h"
@@ -12,15 +12,14 @@ struct CallAddresses {
   void* c = nullptr;
 };
 
-// How calls stay cold. Together the sets are larger than twice L2, and calls take turns with them; where operands are
-// so small that 64 sets are not, a batch calls once on each, and what it finds in L2 the sweep before it has thrown
-// out.
+// How calls stay cold. The sets together exceed twice L2, and calls alternate between them. If 64 sets of small
+// operands do not exceed it, a batch calls once on each set after a sweep has emptied L2.
 struct ColdPlan {
   int sets = 1;
   bool once_each = false;
 
   static ColdPlan For(uint64_t set_bytes, uint64_t l2_bytes);
-  // Of a batch that would hold so many if it were warm.
+  // The calls of a batch that would hold `warm_calls` if it were warm.
   int CallsIn(int warm_calls) const { return once_each ? sets : warm_calls; }
 };
 

@@ -54,40 +54,40 @@ Result<double> EstimateNs(Gpu& gpu, const PutCall& put_lead_in, const PutCall& c
   return elapsed / kCalls;
 }
 
-Turn TurnFor(const CallGraph& graph, double call_ns, const std::optional<Window>& window) {
+Visit VisitFor(const CallGraph& graph, double call_ns, const std::optional<Window>& window) {
   if (!window) return {&graph};
   const double graph_ns = std::max(call_ns, 1.0) * graph.calls;
   return {&graph, int(std::ceil(window->untimed_ns / graph_ns)), int(std::ceil(window->timed_ns / graph_ns))};
 }
 
-Result<std::unique_ptr<RoundClock>> DeviceClock::Create(Gpu& gpu, std::vector<Turn> turns, PutCall put_lead_in,
-                                                        PutCall put_before_turn) {
+Result<std::unique_ptr<RoundClock>> DeviceClock::Create(Gpu& gpu, std::vector<Visit> visits, PutCall put_lead_in,
+                                                        PutCall put_before_visit) {
   std::unique_ptr<DeviceClock> clock(
-      new DeviceClock(gpu, std::move(turns), std::move(put_lead_in), std::move(put_before_turn)));
-  ASSIGN_OR_RETURN(clock->events_, EventPair::MakeSeveral(gpu, clock->turns_.size()));
+      new DeviceClock(gpu, std::move(visits), std::move(put_lead_in), std::move(put_before_visit)));
+  ASSIGN_OR_RETURN(clock->events_, EventPair::MakeSeveral(gpu, clock->visits_.size()));
   return std::unique_ptr<RoundClock>(std::move(clock));
 }
 
-Status DeviceClock::PutTurn(size_t contender) {
-  const Turn& turn = turns_[contender];
-  if (put_before_turn_) RETURN_IF_ERROR(put_before_turn_());
-  for (int i = 0; i < turn.untimed_replays; ++i) RETURN_IF_ERROR(gpu_.Replay(GraphOf(contender)));
-  RETURN_IF_ERROR(gpu_.Record(events_[contender].first));
-  for (int i = 0; i < turn.timed_replays; ++i) RETURN_IF_ERROR(gpu_.Replay(GraphOf(contender)));
-  return gpu_.Record(events_[contender].last);
+Status DeviceClock::PutVisit(size_t entry) {
+  const Visit& visit = visits_[entry];
+  if (put_before_visit_) RETURN_IF_ERROR(put_before_visit_());
+  for (int i = 0; i < visit.untimed_replays; ++i) RETURN_IF_ERROR(gpu_.Replay(GraphOf(entry)));
+  RETURN_IF_ERROR(gpu_.Record(events_[entry].first));
+  for (int i = 0; i < visit.timed_replays; ++i) RETURN_IF_ERROR(gpu_.Replay(GraphOf(entry)));
+  return gpu_.Record(events_[entry].last);
 }
 
 Result<std::vector<double>> DeviceClock::TimeRound(std::span<const size_t> order, const WaitListener& on_wait) {
   RETURN_IF_ERROR(put_lead_in_());
   // After the pause between two rounds the GPU runs faster for a while: a product against itself was 2.7 % off where it
   // came first (46 to 250 us a call, H200, November 2026). So nobody's first batch is timed.
-  if (!order.empty() && turns_[order[0]].untimed_replays == 0) RETURN_IF_ERROR(gpu_.Replay(GraphOf(order[0])));
-  for (size_t i : order) RETURN_IF_ERROR(PutTurn(i));
-  std::vector<double> times(turns_.size());
+  if (!order.empty() && visits_[order[0]].untimed_replays == 0) RETURN_IF_ERROR(gpu_.Replay(GraphOf(order[0])));
+  for (size_t i : order) RETURN_IF_ERROR(PutVisit(i));
+  std::vector<double> times(visits_.size());
   for (size_t i : order) {
     on_wait(i);
     ASSIGN_OR_RETURN(const double elapsed, gpu_.ElapsedNs(events_[i].first, events_[i].last));
-    times[i] = elapsed / (double(turns_[i].graph->calls) * turns_[i].timed_replays);
+    times[i] = elapsed / (double(visits_[i].graph->calls) * visits_[i].timed_replays);
   }
   ++round_;
   return times;

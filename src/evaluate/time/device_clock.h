@@ -15,7 +15,7 @@ enum class Batch {
 };
 
 int CallsIn(Batch batch, double call_ns);
-// How often the graph of a batch is made; its twins take turns.
+// How often the graph of a batch is made; its twins alternate.
 int TwinsOf(Batch batch);
 
 struct CallGraph {
@@ -24,7 +24,7 @@ struct CallGraph {
 
   const Graph& at(int round) const { return twins[size_t(round) % twins.size()]; }
 
-  // So many calls, which take turns: more than one where each has operands of its own.
+  // So many calls, which alternate: more than one where each has operands of its own.
   static Result<CallGraph> Capture(Gpu& gpu, std::span<const PutCall> calls, int count, int twins = 1);
   // `call_ns` as EstimateNs() tells it.
   static Result<CallGraph> Capture(Gpu& gpu, const PutCall& call, double call_ns, Batch batch) {
@@ -36,47 +36,47 @@ struct CallGraph {
 // all of them are on their way.
 Result<double> EstimateNs(Gpu& gpu, const PutCall& put_lead_in, const PutCall& call);
 
-// A contender's turn in a round: replays of its graph that nobody times, then those between the events.
-struct Turn {
+// An entry's visit in a round: replays of its graph that nobody times, then those between the events.
+struct Visit {
   const CallGraph* graph = nullptr;
   int untimed_replays = 0;
   int timed_replays = 1;
 };
 
-// A turn long enough that the clock and the power of the GPU settle to what this contender draws.
+// A visit long enough that the GPU reaches the steady state of this entry.
 struct Window {
   double untimed_ns = 0, timed_ns = 0;
 };
-// At least 0.1 s timed, also where `call_ns` is a fifth too much. Where kernels that differ by 2 to 3 % took turns at
+// At least 0.1 s timed, also where `call_ns` is a fifth too much. Where kernels that differ by 2 to 3 % alternated at
 // the power cap, a call took what it goes on to take some 20 ms after the change, within 0.3 %
 // (docs/lab/neighbours.md).
-inline constexpr Window kSettledWindow = {20e6, 120e6};
+inline constexpr Window kSteadyStateWindow = {20e6, 120e6};
 // Enough for a first answer, and to tell who goes on.
 inline constexpr Window kShortWindow = {20e6, 40e6};
 // One replay where there is no window.
-Turn TurnFor(const CallGraph& graph, double call_ns, const std::optional<Window>& window);
+Visit VisitFor(const CallGraph& graph, double call_ns, const std::optional<Window>& window);
 
 class DeviceClock : public RoundClock {
  public:
   // `put_lead_in` keeps the GPU busy while the first graph of a round is on its way, so that no batch holds host time.
-  // `put_before_turn`, if any, is what runs on the GPU before each turn, untimed.
-  static Result<std::unique_ptr<RoundClock>> Create(Gpu& gpu, std::vector<Turn> turns, PutCall put_lead_in,
-                                                    PutCall put_before_turn = {});
+  // `put_before_visit`, if any, is what runs on the GPU before each visit, untimed.
+  static Result<std::unique_ptr<RoundClock>> Create(Gpu& gpu, std::vector<Visit> visits, PutCall put_lead_in,
+                                                    PutCall put_before_visit = {});
 
   Result<std::vector<double>> TimeRound(std::span<const size_t> order, const WaitListener& on_wait) override;
 
  private:
-  DeviceClock(Gpu& gpu, std::vector<Turn> turns, PutCall put_lead_in, PutCall put_before_turn)
+  DeviceClock(Gpu& gpu, std::vector<Visit> visits, PutCall put_lead_in, PutCall put_before_visit)
       : gpu_(gpu),
-        turns_(std::move(turns)),
+        visits_(std::move(visits)),
         put_lead_in_(std::move(put_lead_in)),
-        put_before_turn_(std::move(put_before_turn)) {}
-  Status PutTurn(size_t contender);
-  const Graph& GraphOf(size_t contender) const { return turns_[contender].graph->at(round_); }
+        put_before_visit_(std::move(put_before_visit)) {}
+  Status PutVisit(size_t entry);
+  const Graph& GraphOf(size_t entry) const { return visits_[entry].graph->at(round_); }
 
   Gpu& gpu_;
-  const std::vector<Turn> turns_;
-  const PutCall put_lead_in_, put_before_turn_;
+  const std::vector<Visit> visits_;
+  const PutCall put_lead_in_, put_before_visit_;
   std::vector<EventPair> events_;
   int round_ = 0;
 };

@@ -20,14 +20,14 @@ TEST(CallsIn, HasItsLimits) {
   EXPECT_EQ(CallsIn(Batch::kLong, 10e6), 3);
 }
 
-TEST(SettledTurn, IsTimedForATenthOfASecondAlsoWhereTheEstimateIsAFifthTooLong) {
+TEST(SteadyStateVisit, IsTimedForATenthOfASecondAlsoWhereTheEstimateIsAFifthTooLong) {
   for (const double call_ns : {301e3, 900e3, 12e6, 2e9}) {
     const CallGraph graph{{}, CallsIn(Batch::kLong, call_ns)};
-    const Turn turn = TurnFor(graph, call_ns, kSettledWindow);
+    const Visit visit = VisitFor(graph, call_ns, kSteadyStateWindow);
     const double graph_ns = call_ns * graph.calls;
-    EXPECT_GE(turn.timed_replays * graph_ns / 1.2, 0.1e9) << call_ns;
-    EXPECT_GE(turn.untimed_replays * graph_ns, 0.02e9) << call_ns;
-    EXPECT_LE((turn.timed_replays - 1) * graph_ns, 0.12e9) << call_ns;
+    EXPECT_GE(visit.timed_replays * graph_ns / 1.2, 0.1e9) << call_ns;
+    EXPECT_GE(visit.untimed_replays * graph_ns, 0.02e9) << call_ns;
+    EXPECT_LE((visit.timed_replays - 1) * graph_ns, 0.12e9) << call_ns;
   }
 }
 

@@ -24,7 +24,7 @@ class Watch {
 
   Result<EnergyWindow> Run() {
     const double start = meter_.seconds();
-    RETURN_IF_ERROR(PollUntil(start + kEnergySettlingSeconds));
+    RETURN_IF_ERROR(PollUntil(start + kEnergyWarmUpSeconds));
     ASSIGN_OR_RETURN(const Edge first, NextEdge());
     clocks_.clear();
     RETURN_IF_ERROR(PollUntil(first.seconds + kEnergyWindowSeconds));
@@ -93,30 +93,30 @@ Result<EnergyWindow> WatchEnergy(const EnergyMeter& meter, const std::function<S
 
 int EnergyReplays(double call_ns, int calls) {
   constexpr double kMargin = 1.25;
-  const double seconds = kEnergySettlingSeconds + kEnergyWindowSeconds + 2 * kSlowestUpdateSeconds;
+  const double seconds = kEnergyWarmUpSeconds + kEnergyWindowSeconds + 2 * kSlowestUpdateSeconds;
   return int(std::ceil(kMargin * seconds * 1e9 / (std::max(call_ns, 1.0) * calls)));
 }
 
-Result<std::unique_ptr<RoundClock>> EnergyClock::Create(Gpu& gpu, std::vector<EnergyTurn> turns, EnergyMeter meter) {
+Result<std::unique_ptr<RoundClock>> EnergyClock::Create(Gpu& gpu, std::vector<EnergyVisit> visits, EnergyMeter meter) {
   ASSIGN_OR_RETURN(EventPair events, EventPair::Make(gpu));
-  ASSIGN_OR_RETURN(Event settled, gpu.MakeEvent());
+  ASSIGN_OR_RETURN(Event timed_begin, gpu.MakeEvent());
   return std::unique_ptr<RoundClock>(
-      new EnergyClock(gpu, std::move(turns), std::move(meter), std::move(events), std::move(settled)));
+      new EnergyClock(gpu, std::move(visits), std::move(meter), std::move(events), std::move(timed_begin)));
 }
 
 // The work is put on the GPU while it is watched: more graphs than a stream's queue holds would make the host wait. At
 // each look more than takes until the next one, but little more, or a full queue would keep the host from looking.
-Result<EnergyClock::Reading> EnergyClock::Read(const EnergyTurn& turn) {
+Result<EnergyClock::Reading> EnergyClock::Read(const EnergyVisit& visit) {
   constexpr double kPutAtOnceNs = 1.5e6;
-  const int calls = turn.graph->calls, replays = EnergyReplays(turn.call_ns, calls);
-  const double graph_ns = std::max(turn.call_ns, 1.0) * calls;
-  const int untimed = std::min(replays - 1, int(kEnergySettlingSeconds * 1e9 / graph_ns));
+  const int calls = visit.graph->calls, replays = EnergyReplays(visit.call_ns, calls);
+  const double graph_ns = std::max(visit.call_ns, 1.0) * calls;
+  const int untimed = std::min(replays - 1, int(kEnergyWarmUpSeconds * 1e9 / graph_ns));
   const int at_once = int(std::ceil(kPutAtOnceNs / graph_ns));
   int put = 0;
   const auto feed = [&]() -> Status {
     for (const int end = std::min(put + at_once, replays); put < end; ++put) {
-      if (put == untimed) RETURN_IF_ERROR(gpu_.Record(settled_));
-      RETURN_IF_ERROR(gpu_.Replay(turn.graph->at(int(rounds_.size()))));
+      if (put == untimed) RETURN_IF_ERROR(gpu_.Record(timed_begin_));
+      RETURN_IF_ERROR(gpu_.Replay(visit.graph->at(int(rounds_.size()))));
       if (put + 1 == replays) RETURN_IF_ERROR(gpu_.Record(events_.last));
     }
     return OkStatus();
@@ -127,7 +127,7 @@ Result<EnergyClock::Reading> EnergyClock::Read(const EnergyTurn& turn) {
   ASSIGN_OR_RETURN(const EnergyWindow window, WatchEnergy(meter_, feed));
   while (put < replays) RETURN_IF_ERROR(feed());
   ASSIGN_OR_RETURN(const double all_ns, gpu_.ElapsedNs(events_.first, events_.last));
-  ASSIGN_OR_RETURN(const double timed_ns, gpu_.ElapsedNs(settled_, events_.last));
+  ASSIGN_OR_RETURN(const double timed_ns, gpu_.ElapsedNs(timed_begin_, events_.last));
   Reading reading{.call_ns = timed_ns / (double(calls) * (replays - untimed)),
                   .watts = window.watts,
                   .sm_clock_mhz = window.sm_clock_mhz};
@@ -136,26 +136,26 @@ Result<EnergyClock::Reading> EnergyClock::Read(const EnergyTurn& turn) {
   if (start + all_ns / 1e9 >= window.end_seconds) return reading;
   return Unavailable(
       fmt::format("a window of energy outlasted its work: a call took {:.1f} us, {:.1f} us was estimated",
-                  reading.call_ns / 1e3, turn.call_ns / 1e3));
+                  reading.call_ns / 1e3, visit.call_ns / 1e3));
 }
 
 Result<std::vector<double>> EnergyClock::TimeRound(std::span<const size_t> order, const WaitListener& on_wait) {
-  std::vector<double> values(turns_.size());
-  Round round(turns_.size());
+  std::vector<double> values(visits_.size());
+  Round round(visits_.size());
   for (const size_t i : order) {
     on_wait(i);
-    ASSIGN_OR_RETURN(round[i], Read(turns_[i]));
-    turns_[i].call_ns = round[i]->call_ns;
+    ASSIGN_OR_RETURN(round[i], Read(visits_[i]));
+    visits_[i].call_ns = round[i]->call_ns;
     values[i] = round[i]->joules * 1e9;
   }
   rounds_.push_back(std::move(round));
   return values;
 }
 
-void EnergyClock::Complete(size_t contender, std::span<const int> rounds, Timing& timing) const {
+void EnergyClock::Complete(size_t entry, std::span<const int> rounds, Timing& timing) const {
   std::vector<double> times, watts, clocks;
   for (const int round : rounds)
-    if (const std::optional<Reading>& reading = rounds_[size_t(round)][contender]) {
+    if (const std::optional<Reading>& reading = rounds_[size_t(round)][entry]) {
       times.push_back(reading->call_ns);
       watts.push_back(reading->watts);
       clocks.push_back(reading->sm_clock_mhz);
@@ -168,7 +168,7 @@ void EnergyClock::Complete(size_t contender, std::span<const int> rounds, Timing
   timing.median_ns = Median(times);
   timing.mean_ns = Mean(times);
   timing.interval = MedianInterval(times);
-  timing.samples_ns = Thin(times, kMostKeptSamples);
+  timing.samples_ns = Thin(times, kMaxKeptSamples);
 }
 
 }  // namespace gemmsmith

@@ -1,4 +1,4 @@
-// The energy clock: contenders run alone, each for more than a second at a time, while the GPU's own counter of energy
+// The energy clock: entries run alone, each for more than a second at a time, while the GPU's own counter of energy
 // is read at two of its updates.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace gemmsmith {
 
-// What is asked of the GPU, and of time, meanwhile. Tests have a GPU of their own.
+// The clock's access to the GPU's counters and to time. Tests replace it.
 struct EnergyMeter {
   std::function<Result<double>()> joules;  // moves every 20 to 100 ms
   std::function<Result<int>()> sm_clock_mhz;
@@ -19,9 +19,9 @@ struct EnergyMeter {
 // The NVML outlives it. Unavailable where it is null or has no such counter.
 Result<EnergyMeter> MeterOf(const Nvml* nvml);
 
-// How long a window is: what comes before it brings clock and power to where this contender keeps them, and the
-// counter, which lags, to speak of nobody else.
-inline constexpr double kEnergySettlingSeconds = 0.25, kEnergyWindowSeconds = 1;
+// The length of a window and of the warm-up before it. The warm-up brings clock and power to the entry's steady state,
+// and the lagging counter past other entries' work.
+inline constexpr double kEnergyWarmUpSeconds = 0.25, kEnergyWindowSeconds = 1;
 
 struct EnergyWindow {
   double begin_seconds = 0, end_seconds = 0;  // of two updates of the counter, at least kEnergyWindowSeconds apart
@@ -36,40 +36,40 @@ Result<EnergyWindow> WatchEnergy(const EnergyMeter& meter, const std::function<S
 // `call_ns`.
 int EnergyReplays(double call_ns, int calls);
 
-// A contender's graph and what a call of it takes, roughly.
-struct EnergyTurn {
+// An entry's graph and what a call of it takes, roughly.
+struct EnergyVisit {
   const CallGraph* graph = nullptr;
   double call_ns = 0;
 };
 
 class EnergyClock : public RoundClock {
  public:
-  static Result<std::unique_ptr<RoundClock>> Create(Gpu& gpu, std::vector<EnergyTurn> turns, EnergyMeter meter);
+  static Result<std::unique_ptr<RoundClock>> Create(Gpu& gpu, std::vector<EnergyVisit> visits, EnergyMeter meter);
 
-  // Nanojoules a call. Unavailable where a contender was done before its window was.
+  // Nanojoules a call. Unavailable where an entry was done before its window was.
   Result<std::vector<double>> TimeRound(std::span<const size_t> order, const WaitListener& on_wait) override;
   // Takes the timing's values for the nanojoules they are, and puts the times of the same windows in their place.
-  void Complete(size_t contender, std::span<const int> rounds, Timing& timing) const override;
+  void Complete(size_t entry, std::span<const int> rounds, Timing& timing) const override;
 
  private:
   struct Reading {
     double call_ns = 0, joules = 0, watts = 0, sm_clock_mhz = 0;  // ns and joules a call
   };
-  using Round = std::vector<std::optional<Reading>>;  // by contender
+  using Round = std::vector<std::optional<Reading>>;  // by entry
 
-  EnergyClock(Gpu& gpu, std::vector<EnergyTurn> turns, EnergyMeter meter, EventPair events, Event settled)
+  EnergyClock(Gpu& gpu, std::vector<EnergyVisit> visits, EnergyMeter meter, EventPair events, Event timed_begin)
       : gpu_(gpu),
-        turns_(std::move(turns)),
+        visits_(std::move(visits)),
         meter_(std::move(meter)),
         events_(std::move(events)),
-        settled_(std::move(settled)) {}
-  Result<Reading> Read(const EnergyTurn& turn);
+        timed_begin_(std::move(timed_begin)) {}
+  Result<Reading> Read(const EnergyVisit& visit);
 
   Gpu& gpu_;
-  std::vector<EnergyTurn> turns_;  // what a call takes is known better after each
+  std::vector<EnergyVisit> visits_;  // what a call takes is known better after each
   const EnergyMeter meter_;
   const EventPair events_;
-  const Event settled_;
+  const Event timed_begin_;
   std::vector<Round> rounds_;
 };
 

@@ -50,7 +50,7 @@ TEST(WatchEnergy, ReadsAtUpdatesOfTheCounterSoThatTheyCostNothing) {
   }
 }
 
-TEST(WatchEnergy, WhatTheGpuDrewBeforeItSettledIsNotInIt) {
+TEST(WatchEnergy, EnergyBeforeSteadyStateIsNotInIt) {
   FakeGpu gpu{.watts = [](double seconds) { return seconds < 1000.15 ? 100.0 : 700.0; }};
   EXPECT_NEAR(WatchEnergy(gpu.Meter(), kNothing)->watts, 700, 2);
 }
@@ -76,12 +76,12 @@ TEST(EnergyReplays, FillAWindowAlsoWhereCallsTakeAFifthLess) {
   for (const double call_ns : {2.5e3, 0.3e6, 9e6, 3e9}) {
     const int calls = CallsIn(Batch::kLong, call_ns);
     EXPECT_GE(EnergyReplays(call_ns, calls) * calls * call_ns / 1.2 / 1e9,
-              kEnergySettlingSeconds + kEnergyWindowSeconds + 0.2)
+              kEnergyWarmUpSeconds + kEnergyWindowSeconds + 0.2)
         << call_ns;
   }
 }
 
-// A clock that needs no GPU: each contender takes its time and its watts, a little more in each round.
+// A clock that needs no GPU: each entry takes its time and its watts, a little more in each round.
 class FakeEnergyClock : public RoundClock {
  public:
   Result<std::vector<double>> TimeRound(std::span<const size_t>, const WaitListener&) override {
@@ -101,7 +101,7 @@ TEST(RaceOfEnergies, ComparesJoulesAndSaysWhichRoundsItKept) {
   };
   RaceRules rules{.min_rounds = 3, .max_rounds = 3};
   rules.reading_interval_seconds = 0;
-  const RaceEntry entries[] = {{"ours", Clock::kEnergy, 0}, {"lt_auto_tn", Clock::kEnergy, kRival, true}};
+  const RaceEntry entries[] = {{"ours", Clock::kEnergy, 0}, {"lt_auto_tn", Clock::kEnergy, kNoCandidate, true}};
   Random random(1);
   const Result<RaceResult> race =
       Race(entries, rules, random, read, [&](std::span<const size_t> order) { return clock.TimeRound(order, {}); });

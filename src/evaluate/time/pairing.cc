@@ -13,7 +13,7 @@ namespace gemmsmith {
 
 namespace {
 
-// By so much, as a share of a ratio, do races of the same contenders differ though nothing in them shows it (which
+// By so much, as a share of a ratio, do races of the same entries differ though nothing in them shows it (which
 // clock the power cap allows, perhaps where graphs lie). Calls of up to 0.1 ms: the standard deviation of 100 races'
 // medians was 0.0002 to 0.0005 for spin kernels and 0.0006 to 0.0113 for products of 3 to 30 us, in eight runs on H200s
 // (November 2026); two and a half times the largest, since with twice it 87 of 100 intervals held the middle one (more
@@ -22,7 +22,7 @@ namespace {
 // is between. (Windows of energy are of long calls: their nanojoules are far above as many nanoseconds.)
 constexpr double kBetweenRaces = 0.028, kBetweenRacesFromTenthMsOn = 0.011, kTenthMsInNs = 100e3;
 
-// What NVML said around the rounds.
+// NVML's readings around the rounds.
 class ConditionLog {
  public:
   explicit ConditionLog(const ReadCondition& read) : read_(read) {}
@@ -60,7 +60,7 @@ class ConditionLog {
   std::string disturbance_;
 };
 
-// The entries that still race and the samples of all.
+// State of a race: the entries that still race, and the samples of all.
 class SampledField {
  public:
   explicit SampledField(std::span<const RaceEntry> entries) : entries_(entries), samples_(entries.size()) {
@@ -99,7 +99,7 @@ class SampledField {
     if (!fastest) return false;
     return std::all_of(racing_.begin(), racing_.end(), [&](size_t i) {
       if (!IsCompared(i) || i == *fastest || entries_[i].is_hopeless) return true;
-      // The chained clock has no rival to be told apart from.
+      // The chained clock has no baseline to be told apart from.
       if (entries_[i].clock == Clock::kDeviceChained) return true;
       const RatioEstimate ratio = PairedRatio(samples_[*fastest], samples_[i]);
       return ratio.interval.Width() < width * ratio.median;
@@ -112,7 +112,7 @@ class SampledField {
     std::vector<bool> seen(size_t(candidates_), false);
     for (size_t i : racing_) {
       const int candidate = entries_[i].candidate;
-      if (candidate == kRival || seen[size_t(candidate)]) continue;
+      if (candidate == kNoCandidate || seen[size_t(candidate)]) continue;
       seen[size_t(candidate)] = true;
       by_time.emplace_back(Median(samples_[i]), candidate);
     }
@@ -121,13 +121,14 @@ class SampledField {
     const size_t stay = std::min(by_time.size(), std::max(half, size_t(survivors)));
     std::vector<bool> stays(size_t(candidates_), false);
     for (size_t i = 0; i < stay; ++i) stays[size_t(by_time[i].second)] = true;
-    std::erase_if(racing_,
-                  [&](size_t i) { return entries_[i].candidate != kRival && !stays[size_t(entries_[i].candidate)]; });
+    std::erase_if(racing_, [&](size_t i) {
+      return entries_[i].candidate != kNoCandidate && !stays[size_t(entries_[i].candidate)];
+    });
     racing_candidates_ = int(stay);
     is_mirror_due_ = false;
   }
 
-  // Who dropped out has the first rounds only, and is compared over these.
+  // An entry that dropped out has only the first rounds and is compared over these.
   RaceResult Conclude(RunConditions conditions) const {
     RaceResult result;
     result.conditions = conditions;
@@ -141,7 +142,7 @@ class SampledField {
   }
 
  private:
-  // Every second round visits its contenders in the reverse of the order before, so that what a place in a round is
+  // Every second round visits its entries in the reverse of the order before, so that what a place in a round is
   // worth (the first one finds a cooler GPU) is the same for all.
   void DrawOrder(Random& random) {
     if (is_mirror_due_) {
@@ -153,18 +154,18 @@ class SampledField {
     is_mirror_due_ = !is_mirror_due_;
     std::erase_if(order_, [&](size_t i) { return HasItsRound(i); });
   }
-  // Ours against every rival; where none is ours, everybody against the decisive ones.
-  bool StandsAgainst(size_t i, size_t rival) const {
-    if (entries_[rival].candidate != kRival || rival == i) return false;
-    return candidates_ > 0 ? entries_[i].candidate != kRival : entries_[rival].is_decisive;
+  // Ours against every baseline; where none is ours, everybody against the decisive ones.
+  bool StandsAgainst(size_t i, size_t baseline) const {
+    if (entries_[baseline].candidate != kNoCandidate || baseline == i) return false;
+    return candidates_ > 0 ? entries_[i].candidate != kNoCandidate : entries_[baseline].is_decisive;
   }
   std::vector<Comparison> Compare(size_t i) const {
     std::vector<Comparison> comparisons;
-    for (size_t rival = 0; rival < entries_.size(); ++rival) {
-      if (!StandsAgainst(i, rival)) continue;
-      const auto same_rounds = std::span(samples_[rival]).first(samples_[i].size());
+    for (size_t baseline = 0; baseline < entries_.size(); ++baseline) {
+      if (!StandsAgainst(i, baseline)) continue;
+      const auto same_rounds = std::span(samples_[baseline]).first(samples_[i].size());
       comparisons.push_back(
-          {entries_[rival].name, entries_[i].clock, MeasuredRatio(same_rounds, samples_[i]), entries_[i].name});
+          {entries_[baseline].name, entries_[i].clock, MeasuredRatio(same_rounds, samples_[i]), entries_[i].name});
     }
     return comparisons;
   }
@@ -174,9 +175,9 @@ class SampledField {
       if (entries_[i].is_decisive && (!fastest || Median(samples_[i]) < Median(samples_[*fastest]))) fastest = i;
     return fastest;
   }
-  // Whether its ratio to the fastest decisive rival is asked for: ours, or everybody's where none is ours.
-  bool IsCompared(size_t i) const { return candidates_ == 0 || entries_[i].candidate != kRival; }
-  // Of the hopeless ones. If the round is discarded, they race again.
+  // Whether its ratio to the fastest decisive baseline is asked for: ours, or everybody's where none is ours.
+  bool IsCompared(size_t i) const { return candidates_ == 0 || entries_[i].candidate != kNoCandidate; }
+  // Whether a hopeless entry has had its one round. If the round is discarded, they race again.
   bool HasItsRound(size_t i) const { return entries_[i].is_hopeless && !samples_[i].empty(); }
 
   static Timing Summarize(const RaceEntry& entry, const std::vector<double>& samples) {
@@ -187,7 +188,7 @@ class SampledField {
     timing.mean_ns = Mean(samples);
     timing.interval = MedianInterval(samples);
     timing.sample_count = int(samples.size());
-    timing.samples_ns = Thin(samples, kMostKeptSamples);
+    timing.samples_ns = Thin(samples, kMaxKeptSamples);
     return timing;
   }
 
@@ -206,20 +207,20 @@ class Stages {
   explicit Stages(const RaceRules& rules) : rules_(rules), stage_rounds_(rules.min_rounds), next_(rules.min_rounds) {}
 
   // `seconds` of rounds that are kept or may be.
-  bool IsDecisionDue(const SampledField& field, double seconds) const {
-    const int rounds = field.kept() + field.pending();
+  bool IsDecisionDue(const SampledField& state, double seconds) const {
+    const int rounds = state.kept() + state.pending();
     if (rounds >= rules_.max_rounds) return true;
     if (rules_.min_seconds > 0) return rounds >= rules_.min_rounds && seconds >= rules_.min_seconds;
     if (rules_.survivors > 0) return rounds >= next_;
-    return rounds >= rules_.min_rounds && field.NarrowEnough(rules_.interval_width);
+    return rounds >= rules_.min_rounds && state.NarrowEnough(rules_.interval_width);
   }
   // With the rounds kept; true ends the race.
-  bool Decide(SampledField& field) {
-    if (rules_.survivors <= 0 || field.kept() >= rules_.max_rounds) return true;
-    field.Halve(rules_.survivors);
+  bool Decide(SampledField& state) {
+    if (rules_.survivors <= 0 || state.kept() >= rules_.max_rounds) return true;
+    state.Halve(rules_.survivors);
     stage_rounds_ *= 2;
     next_ += stage_rounds_;
-    return field.racing_candidates() <= rules_.survivors;
+    return state.racing_candidates() <= rules_.survivors;
   }
 
  private:
@@ -254,7 +255,7 @@ Result<RaceResult> Race(std::span<const RaceEntry> entries, const RaceRules& rul
                         const ReadCondition& read_condition, const TimeRound& time_round) {
   GEMMSMITH_CHECK(!entries.empty() && rules.min_rounds >= 1 && rules.max_rounds >= rules.min_rounds,
                   "{} entries, {} to {} rounds", entries.size(), rules.min_rounds, rules.max_rounds);
-  SampledField field(entries);
+  SampledField state(entries);
   Stages stages(rules);
   ConditionLog log(read_condition);
   ASSIGN_OR_RETURN(bool was_undisturbed, log.Undisturbed());
@@ -264,22 +265,22 @@ Result<RaceResult> Race(std::span<const RaceEntry> entries, const RaceRules& rul
     const auto start = std::chrono::steady_clock::now();
     bool is_due = false;
     do {
-      RETURN_IF_ERROR(field.AddRound(random, time_round));
-      is_due = stages.IsDecisionDue(field, kept_seconds + SecondsSince(start));
+      RETURN_IF_ERROR(state.AddRound(random, time_round));
+      is_due = stages.IsDecisionDue(state, kept_seconds + SecondsSince(start));
     } while (!is_due && SecondsSince(start) < rules.reading_interval_seconds);
     const double seconds = SecondsSince(start);
     ASSIGN_OR_RETURN(const bool is_undisturbed, log.Undisturbed());
     const bool keep = was_undisturbed && is_undisturbed;
     was_undisturbed = is_undisturbed;
     if (!keep) {
-      discarded += field.DiscardPending();
+      discarded += state.DiscardPending();
       discarded_seconds += seconds;
       if (!IsHopelessMachine(rules, discarded, discarded_seconds)) continue;
       return Unavailable(fmt::format("{} rounds of timing were discarded: {}", discarded, log.disturbance()));
     }
-    field.Keep();
+    state.Keep();
     kept_seconds += seconds;
-    if (is_due && stages.Decide(field)) return field.Conclude(log.Summary(discarded));
+    if (is_due && stages.Decide(state)) return state.Conclude(log.Summary(discarded));
   }
 }
 

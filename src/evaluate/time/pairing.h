@@ -1,4 +1,4 @@
-// A race: contenders timed round by round in random order, so that ratios come from neighbours in time. Knows no GPU:
+// A race: entries timed round by round in random order, so that ratios come from neighbours in time. Knows no GPU:
 // how a round is timed and how the GPU fares is asked of the caller.
 #pragma once
 
@@ -17,25 +17,26 @@ struct RaceRules {
   int min_rounds = 5;
   int max_rounds = 5;
   // If positive, stops early when, for every entry of ours, the 95 % interval of its ratio to the fastest decisive
-  // rival is narrower than this share of the ratio. Where no entry is ours, for every entry.
+  // baseline is narrower than this share of the ratio. Where no entry is ours, for every entry.
   double interval_width = 0;
-  // If positive: after min_rounds the slower half of our candidates drops out, after twice as many more the next half,
-  // and so on; the race ends when at most so many are left.
+  // If positive, the slower half of our candidates drops out after min_rounds, the next half after twice as many more,
+  // and so on. The race ends when at most so many are left.
   int survivors = 0;
-  // What NVML says is asked before the race, after it, and about so often in between.
+  // NVML is read before the race, after it, and at about this interval in between.
   double reading_interval_seconds = 0.05;
   double min_seconds = 0;  // of rounds that are kept
 };
 
-inline constexpr int kRival = -1;
+inline constexpr int kNoCandidate = -1;
 
-// One contender on one clock.
+// One candidate or baseline on one clock.
 struct RaceEntry {
   std::string name;  // "ours", "lt_auto_nn"
   Clock clock = Clock::kDevice;
-  // Which of our candidates, or kRival. A candidate may have several entries; its first one decides in the halving.
-  int candidate = kRival;
-  bool is_decisive = false;  // a rival that the early stop looks at
+  // Which of our candidates, or kNoCandidate. A candidate may have several entries; its first one decides in the
+  // halving.
+  int candidate = kNoCandidate;
+  bool is_decisive = false;  // a baseline that the early stop looks at
   bool is_hopeless = false;  // drops out after the first round; only of ours, and nothing waits for it to be known
 };
 
@@ -47,8 +48,8 @@ using ReadCondition = std::function<Result<GpuCondition>()>;
 
 struct RaceResult {
   std::vector<Timing> timings;  // by entry
-  // By entry: of ours against each rival; none for the rivals. Where no entry is ours, of each against the decisive
-  // ones.
+  // By entry: of ours against each baseline; none for the baselines. Where no entry is ours, of each against the
+  // decisive ones.
   std::vector<std::vector<Comparison>> comparisons;
   RunConditions conditions;
   std::vector<int> kept_rounds;  // counted from 0, those that were discarded too
@@ -60,11 +61,11 @@ RatioEstimate MeasuredRatio(std::span<const double> reference, std::span<const d
 
 // At most so many of these, evenly spread, the first one among them.
 std::vector<float> Thin(std::span<const double> samples, size_t most);
-// What a timing keeps of its samples; its statistics are those of all.
-inline constexpr size_t kMostKeptSamples = 1000;
+// A timing keeps at most so many samples; its statistics cover all of them.
+inline constexpr size_t kMaxKeptSamples = 1000;
 
-// Rounds between two readings of which one says that the GPU was slowed down or shared are discarded and counted; when
-// four times as many were discarded as may be kept, the machine is Unavailable.
+// Rounds between two readings are discarded and counted if either reading shows a slowed or shared GPU. If four times
+// as many are discarded as may be kept, the machine is Unavailable.
 Result<RaceResult> Race(std::span<const RaceEntry> entries, const RaceRules& rules, Random& random,
                         const ReadCondition& read_condition, const TimeRound& time_round);
 

@@ -13,7 +13,7 @@ namespace gemmsmith {
 namespace {
 
 RaceEntry Ours(int candidate, Clock clock = Clock::kDevice) { return {"ours", clock, candidate, false}; }
-RaceEntry Rival(const std::string& name, bool is_decisive) { return {name, Clock::kDevice, kRival, is_decisive}; }
+RaceEntry Rival(const std::string& name, bool is_decisive) { return {name, Clock::kDevice, kNoCandidate, is_decisive}; }
 
 const std::vector<RaceEntry> kThree = {Ours(0), Rival("lt_auto_nn", true), Rival("cublas_nn", false)};
 
@@ -147,7 +147,7 @@ TEST(Race, LastsAsLongAsIsAskedAndKeepsAShareOfItsSamples) {
   EXPECT_EQ(ours.sample_count, rounds);
   EXPECT_EQ(race->comparisons[0][0].ratio.pairs, rounds);
   EXPECT_NEAR(ours.mean_ns, sum / rounds, 1e-6) << "of all samples";
-  EXPECT_EQ(ours.samples_ns.size(), kMostKeptSamples);
+  EXPECT_EQ(ours.samples_ns.size(), kMaxKeptSamples);
 }
 
 TEST(Race, TimeThatIsDiscardedDoesNotCount) {
@@ -284,11 +284,11 @@ TEST(RaceOfMany, EveryEntryOfOursIsComparedWithEveryRivalOnItsOwnClock) {
   ASSERT_TRUE(race.ok());
   for (size_t i = 0; i < 3; ++i) {
     ASSERT_EQ(race->comparisons[i].size(), 2u);
-    for (size_t rival = 0; rival < 2; ++rival) {
-      const Comparison& comparison = race->comparisons[i][rival];
-      EXPECT_EQ(comparison.baseline, entries[3 + rival].name);
+    for (size_t baseline = 0; baseline < 2; ++baseline) {
+      const Comparison& comparison = race->comparisons[i][baseline];
+      EXPECT_EQ(comparison.baseline, entries[3 + baseline].name);
       EXPECT_EQ(comparison.clock, entries[i].clock);
-      EXPECT_NEAR(comparison.ratio.median, times[3 + rival] / times[i], 1e-9);
+      EXPECT_NEAR(comparison.ratio.median, times[3 + baseline] / times[i], 1e-9);
     }
     EXPECT_EQ(race->timings[i].clock, entries[i].clock);
   }

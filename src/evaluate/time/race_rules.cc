@@ -10,19 +10,19 @@ namespace {
 constexpr int kManyRounds = 10'000'000;
 
 // Windows of one and the same call scatter by 0.3 % as a rule, but by 3 % at some shapes, where the power cap makes the
-// clock swing (4744x4744x4744, H200, November 2026): two contenders go on for 20 rounds there. With five and more a
+// clock swing (4744x4744x4744, H200, November 2026): two entries go on for 20 rounds there. With five and more a
 // round takes 0.7 s, and what 20 of them would add to 8 is less than what races differ by.
-RaceRules SettledRules(const Field& field) {
+RaceRules SteadyStateRules(const RaceTraits& traits) {
   constexpr int kBriefWindows = 6;  // what an interval of 95 % needs
-  if (field.is_brief) return {.min_rounds = kBriefWindows, .max_rounds = kBriefWindows};
-  constexpr int kWindows = 40, kLeast = 8, kMost = 20;
-  const int most = std::clamp(kWindows / int(field.entries), kLeast, kMost);
-  return {.min_rounds = kLeast, .max_rounds = most, .interval_width = 0.02};
+  if (traits.is_brief) return {.min_rounds = kBriefWindows, .max_rounds = kBriefWindows};
+  constexpr int kWindows = 40, kMin = 8, kMax = 20;
+  const int most = std::clamp(kWindows / int(traits.entries), kMin, kMax);
+  return {.min_rounds = kMin, .max_rounds = most, .interval_width = 0.02};
 }
 
 // Single calls that find an idle GPU scatter by microseconds: short ones never come to an interval of 2 %, and a round
-// of eight contenders takes 9 ms, nearly all of it gaps.
-constexpr int kServerRounds = 60, kLeastServerRounds = 20, kBriefServerRounds = 15;
+// of eight entries takes 9 ms, nearly all of it gaps.
+constexpr int kServerRounds = 60, kMinServerRounds = 20, kBriefServerRounds = 15;
 
 // With 100 rounds heats took a third of the time that a brief run had for short calls (H200, November 2026).
 constexpr int kBriefHeatRounds = 30;
@@ -32,10 +32,10 @@ constexpr int kBriefHeatRounds = 30;
 // four by 0.43 to 0.71, the first three by 0.61 to 0.85 (50 races of 3 to 4 plans). Six windows of 0.04 s, as long
 // together, said less: each scatters by 1.2 % where one of 0.12 s does by 0.65, and they hid from large tiles a third
 // of what turns hide (H100, November 2026; docs/lab/sweeps.md).
-RaceRules LongHeatRules(const Field& field) {
+RaceRules LongHeatRules(const RaceTraits& traits) {
   constexpr int kRoundsForHalf = 1, kFew = 8;
   constexpr int kRounds = 3 * kRoundsForHalf;  // the second half takes twice as many as the first
-  if (field.entries <= kFew) return {.min_rounds = kRounds, .max_rounds = kRounds};
+  if (traits.entries <= kFew) return {.min_rounds = kRounds, .max_rounds = kRounds};
   return {.min_rounds = kRoundsForHalf, .max_rounds = 20, .survivors = 3};
 }
 
@@ -45,15 +45,15 @@ RaceRules EnergyRules(Protocol protocol) {
   return {.min_rounds = rounds, .max_rounds = rounds};
 }
 
-RaceRules ShortRules(Clock clock, const Field& field) {
-  if (WindowFor(Protocol::kShort, clock, field.fastest_call_ns)) return SettledRules(field);
-  if (clock == Clock::kServer && field.is_brief)
+RaceRules ShortRules(Clock clock, const RaceTraits& traits) {
+  if (WindowFor(Protocol::kShort, clock, traits.fastest_call_ns)) return SteadyStateRules(traits);
+  if (clock == Clock::kServer && traits.is_brief)
     return {.min_rounds = kBriefServerRounds, .max_rounds = kBriefServerRounds};
   if (clock == Clock::kServer)
-    return {.min_rounds = IsLongCall(field.fastest_call_ns) ? kLeastServerRounds : kServerRounds,
+    return {.min_rounds = IsLongCall(traits.fastest_call_ns) ? kMinServerRounds : kServerRounds,
             .max_rounds = kServerRounds,
             .interval_width = 0.02};
-  return {.min_rounds = field.is_brief ? 6 : 10, .max_rounds = field.is_brief ? 20 : 100, .interval_width = 0.02};
+  return {.min_rounds = traits.is_brief ? 6 : 10, .max_rounds = traits.is_brief ? 20 : 100, .interval_width = 0.02};
 }
 
 }  // namespace
@@ -64,19 +64,19 @@ bool IsLongCall(double call_ns) { return call_ns > 300e3; }
 
 std::optional<Window> WindowFor(Protocol protocol, Clock clock, double fastest_call_ns, bool is_brief) {
   if (protocol == Protocol::kScreen || clock != Clock::kDevice || !IsLongCall(fastest_call_ns)) return std::nullopt;
-  return is_brief && protocol != Protocol::kHeat ? kShortWindow : kSettledWindow;
+  return is_brief && protocol != Protocol::kHeat ? kShortWindow : kSteadyStateWindow;
 }
 
-RaceRules RulesFor(Protocol protocol, Clock clock, const Field& field) {
+RaceRules RulesFor(Protocol protocol, Clock clock, const RaceTraits& traits) {
   if (clock == Clock::kEnergy && protocol != Protocol::kLong) return EnergyRules(protocol);
   switch (protocol) {
     case Protocol::kScreen:
       return {.min_rounds = 5, .max_rounds = 5};
     case Protocol::kHeat:
-      if (IsLongCall(field.fastest_call_ns)) return LongHeatRules(field);
-      return {.min_rounds = 5, .max_rounds = field.is_brief ? kBriefHeatRounds : 100, .survivors = 4};
+      if (IsLongCall(traits.fastest_call_ns)) return LongHeatRules(traits);
+      return {.min_rounds = 5, .max_rounds = traits.is_brief ? kBriefHeatRounds : 100, .survivors = 4};
     case Protocol::kShort:
-      return ShortRules(clock, field);
+      return ShortRules(clock, traits);
     case Protocol::kLong:
       return {.min_rounds = 8, .max_rounds = kManyRounds, .min_seconds = 30};
   }
@@ -89,14 +89,14 @@ RaceRules RulesFor(Protocol protocol, Clock clock, const Field& field) {
 // From idle the cap was felt after 40 to 80 ms, and times stood within 0.3 % after 150 to 200 on one H200
 // (docs/lab/neighbours.md); in races windows swung for some two seconds on H200s and eight on H100s, less from round to
 // round (docs/lab/judge.md).
-WarmUp WarmUpFor(Protocol protocol, const Field& field, bool is_warm, bool is_settled) {
-  constexpr double kMostSwinging = 6;
+WarmUp WarmUpFor(Protocol protocol, const RaceTraits& traits, bool is_warm, bool in_steady_state) {
+  constexpr double kMaxSwinging = 6;
   if (protocol == Protocol::kLong) return {.least_seconds = 10};
-  const double most_seconds = is_settled && !field.is_brief ? kMostSwinging : 0;
-  const double until_capped = field.fastest_call_ns > 10e3 ? 0.1 : 0;
+  const double most_seconds = in_steady_state && !traits.is_brief ? kMaxSwinging : 0;
+  const double until_capped = traits.fastest_call_ns > 10e3 ? 0.1 : 0;
   if (protocol == Protocol::kHeat) return {until_capped, most_seconds};
   if (protocol != Protocol::kShort) return {};
-  return {is_warm ? 0 : is_settled ? 0.4 : 0.2, most_seconds};
+  return {is_warm ? 0 : in_steady_state ? 0.4 : 0.2, most_seconds};
 }
 
 }  // namespace gemmsmith

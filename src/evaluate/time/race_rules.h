@@ -1,4 +1,4 @@
-// What the protocols ask of a race; docs/measuring.md section 4 in numbers.
+// The rules of a race by protocol and clock: docs/measuring.md section 4 in numbers.
 #pragma once
 
 #include "evaluate/outcome.h"
@@ -8,22 +8,22 @@
 
 namespace gemmsmith {
 
-// Who races.
-struct Field {
+// The traits of a race that its rules depend on.
+struct RaceTraits {
   size_t entries = 2;
   double fastest_call_ns = 0;  // as far as it is known
   bool is_brief = false;       // a short race that decides with wider intervals
 };
-// Over 0.3 ms. Bursts rank such kernels by cycles, settled runs by energy.
+// Over 0.3 ms. Bursts rank such kernels by cycles, steady-state runs by energy.
 bool IsLongCall(double call_ns);
 // Each visit of a long call is a window in heats and in the races that decide, a short one in brief finals.
 std::optional<Window> WindowFor(Protocol protocol, Clock clock, double fastest_call_ns, bool is_brief = false);
 
 // How long the batches of a protocol are.
 Batch BatchFor(Protocol protocol);
-RaceRules RulesFor(Protocol protocol, Clock clock, const Field& field = {});
-// Before a race on a GPU that is not warm from the one before; what a long run and a heat want, they want in any case,
-// and windows that decide begin when they swing no more.
-WarmUp WarmUpFor(Protocol protocol, const Field& field, bool is_warm, bool is_settled = false);
+RaceRules RulesFor(Protocol protocol, Clock clock, const RaceTraits& traits = {});
+// The warm-up before a race. `short` skips its fixed part on a GPU that is warm from the last race; `long` and heats
+// never skip theirs. Windows that decide begin when their times no longer swing.
+WarmUp WarmUpFor(Protocol protocol, const RaceTraits& traits, bool is_warm, bool in_steady_state = false);
 
 }  // namespace gemmsmith

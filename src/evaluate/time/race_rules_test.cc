@@ -30,7 +30,8 @@ TEST(WindowFor, LongCallsHaveOneOnTheDeviceAlone) {
   EXPECT_EQ(timed_ns(Protocol::kShort, Clock::kDevice, 299e3), 0);
   EXPECT_EQ(timed_ns(Protocol::kHeat, Clock::kDevice, 301e3), timed_ns(Protocol::kShort, Clock::kDevice, 301e3))
       << "what a heat says finals say again";
-  EXPECT_EQ(WindowFor(Protocol::kHeat, Clock::kDevice, 301e3, true)->timed_ns, kSettledWindow.timed_ns) << "it has one";
+  EXPECT_EQ(WindowFor(Protocol::kHeat, Clock::kDevice, 301e3, true)->timed_ns, kSteadyStateWindow.timed_ns)
+      << "it has one";
   EXPECT_EQ(WindowFor(Protocol::kShort, Clock::kDevice, 301e3, true)->timed_ns, kShortWindow.timed_ns);
   EXPECT_EQ(timed_ns(Protocol::kHeat, Clock::kDevice, 299e3), 0);
   EXPECT_EQ(timed_ns(Protocol::kScreen, Clock::kDevice, 301e3), 0);
@@ -47,7 +48,7 @@ TEST(RulesFor, AHeatOfLongCallsHasFewRoundsForWindowsTakeLong) {
   EXPECT_EQ(of_few.min_rounds, 3 * of_long.min_rounds);
 }
 
-TEST(RulesFor, ASettledRaceHasEightRoundsForItsIntervalAndMoreWhereFewRace) {
+TEST(RulesFor, ASteadyStateRaceHasEightRoundsForItsIntervalAndMoreWhereFewRace) {
   EXPECT_EQ(RulesFor(Protocol::kShort, Clock::kDevice, {2, 1e6}).min_rounds, 8);
   EXPECT_EQ(RulesFor(Protocol::kShort, Clock::kDevice, {2, 1e6}).max_rounds, 20);
   EXPECT_EQ(RulesFor(Protocol::kShort, Clock::kDevice, {4, 1e6}).max_rounds, 10);
@@ -74,14 +75,14 @@ TEST(RulesFor, LongCallsAreServedLessOften) {
 }
 
 TEST(WarmUpFor, AWarmGpuNeedsNoSecondsButForALongRun) {
-  const Field field;
-  EXPECT_EQ(WarmUpFor(Protocol::kScreen, field, false).least_seconds, 0);
-  EXPECT_EQ(WarmUpFor(Protocol::kShort, field, false).least_seconds, 0.2);
-  EXPECT_EQ(WarmUpFor(Protocol::kShort, field, true).least_seconds, 0);
-  EXPECT_GT(WarmUpFor(Protocol::kShort, field, false, true).least_seconds,
-            WarmUpFor(Protocol::kShort, field, false).least_seconds);
-  EXPECT_EQ(WarmUpFor(Protocol::kShort, field, true, true).least_seconds, 0);
-  EXPECT_EQ(WarmUpFor(Protocol::kLong, field, true).least_seconds, 10);
+  const RaceTraits traits;
+  EXPECT_EQ(WarmUpFor(Protocol::kScreen, traits, false).least_seconds, 0);
+  EXPECT_EQ(WarmUpFor(Protocol::kShort, traits, false).least_seconds, 0.2);
+  EXPECT_EQ(WarmUpFor(Protocol::kShort, traits, true).least_seconds, 0);
+  EXPECT_GT(WarmUpFor(Protocol::kShort, traits, false, true).least_seconds,
+            WarmUpFor(Protocol::kShort, traits, false).least_seconds);
+  EXPECT_EQ(WarmUpFor(Protocol::kShort, traits, true, true).least_seconds, 0);
+  EXPECT_EQ(WarmUpFor(Protocol::kLong, traits, true).least_seconds, 10);
 }
 
 TEST(WarmUpFor, WindowsThatDecideBeginWhenTheySwingNoMore) {

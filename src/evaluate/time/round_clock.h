@@ -1,4 +1,4 @@
-// What every clock does: it visits contenders one after the other and says how long a call of each took.
+// The interface of all clocks: visits the entries of a race in an order and returns the time of a call of each.
 #pragma once
 
 #include <functional>
@@ -9,22 +9,21 @@
 
 namespace gemmsmith {
 
-// Puts one call of a contender on the GPU's stream.
+// Puts one call of an entry on the GPU's stream.
 using PutCall = std::function<Status()>;
-// Told which contender the clock waits for next.
-using WaitListener = std::function<void(size_t contender)>;
+// Told which entry the clock waits for next.
+using WaitListener = std::function<void(size_t entry)>;
 
 struct Timing;
 
 class RoundClock {
  public:
   virtual ~RoundClock() = default;
-  // Nanoseconds a call (of the energy clock: nanojoules), by contender, of those in `order`, which are visited in this
+  // Nanoseconds a call (of the energy clock: nanojoules), by entry, of those in `order`, which are visited in this
   // order; what stands for the others means nothing.
   virtual Result<std::vector<double>> TimeRound(std::span<const size_t> order, const WaitListener& on_wait) = 0;
-  // What those values do not tell of a contender in these of its rounds, counted from the first one. Only the energy
-  // clock has something to add.
-  virtual void Complete(size_t /*contender*/, std::span<const int> /*rounds*/, Timing& /*timing*/) const {}
+  // Completes the timing of an entry over these of its rounds, counted from 0. Only the energy clock adds something.
+  virtual void Complete(size_t /*entry*/, std::span<const int> /*rounds*/, Timing& /*timing*/) const {}
 };
 
 }  // namespace gemmsmith

@@ -32,7 +32,7 @@ std::vector<double> EventsOf(std::span<const SourceBatch> batches) {
 }
 
 // A batch took some 0.3 ms beside its calls (H200, November 2026).
-constexpr double kMostBesideCallsNs = 0.5e6;
+constexpr double kMaxBesideCallsNs = 0.5e6;
 
 // Of their median.
 double StandardError(std::vector<Weighted> samples, double median) {
@@ -67,7 +67,7 @@ SourceTime ProvenTimeOf(std::span<const SourceBatch> batches) {
   SourceTime time = TimeOf(batches);
   std::vector<double> by_longer;
   for (size_t longer = 1; longer < batches.size(); longer += 2)
-    by_longer.push_back((batches[longer].judge_ns - kMostBesideCallsNs) / batches[longer].calls);
+    by_longer.push_back((batches[longer].judge_ns - kMaxBesideCallsNs) / batches[longer].calls);
   time.judge_ns = std::max(time.judge_ns, Median(by_longer));
   return time;
 }
@@ -107,7 +107,7 @@ std::string DisagreementOfRenewals(std::span<const SourceBatch> renewed, std::sp
                                    double call_ns) {
   const Excess excess = ExcessOf(renewed, sham);
   const double allowed = std::max(0.015 * call_ns, 300.0);
-  // Who makes his times scatter gains this much and no more.
+  // A source whose times scatter on purpose gains at most this.
   const double noise = std::min(3 * excess.noise_ns, 2 * allowed);
   if (excess.ns <= allowed + noise) return "";
   return fmt::format("calls take {} longer where inputs change between them than where the same is written again",

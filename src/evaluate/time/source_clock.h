@@ -1,5 +1,5 @@
-// The clock of a source that is not trusted: the judge's own, around batches of different length. What a guest says of
-// its own times must agree with it. Pure functions; docs/judging_sources.md says what they are for.
+// The clock of an untrusted source: the judge's own, around batches of different length. The guest's own times must
+// agree with it. All functions are pure; docs/judging_sources.md explains their use.
 #pragma once
 
 #include <span>
@@ -21,8 +21,8 @@ struct SourceTime {
   double judge_ns = 0;  // a call, by the judge's clock
   double event_ns = 0;  // a call, by the guest's events
 };
-// Of batches of at least two lengths. The judge's clock counts what a batch takes beyond its calls as well, which is
-// the same for all: so its time is the median of the slopes between batches of different length.
+// The time of a call from batches of at least two lengths. The judge's clock also counts the constant overhead of a
+// batch. So the time is the median of the slopes between batches of different length.
 SourceTime TimeOf(std::span<const SourceBatch> batches);
 // As TimeOf(), of turns (a shorter batch, then a longer one), and no less than the longer ones say by themselves: half
 // a millisecond of each may lie beside its calls, more counts as theirs. A slope is a difference, so who holds up the
@@ -31,8 +31,8 @@ SourceTime ProvenTimeOf(std::span<const SourceBatch> batches);
 // A call of these batches by the guest's events alone.
 double EventNsOf(std::span<const SourceBatch> batches);
 
-// Each is empty, or says why the time cannot be what it is claimed to be. What is compared with other calls is the
-// judge's clock alone: events that say more, by work that only they count, would make a short time look long.
+// Each is empty, or says why the claimed time is wrong. Only the judge's clock is compared with other calls: events can
+// be inflated by work that only they count.
 
 // Whether the guest's events say less than the judge's clock, by more than 5 % and 1 us.
 std::string DisagreementOfClocks(const SourceTime& time);
@@ -45,15 +45,15 @@ std::string Impossible(const Gemm& gemm, const Device& device, double ns);
 // Whether, call after call, the device is busy after the stream is done; the shortest of such times counts.
 std::string Unjoined(std::span<const double> busy_afterwards_ns);
 
-// What a call takes longer in one kind of batches than in another, by the judge's clock; the batches of a place have
-// the same length, so what they take beside their calls cancels.
+// The excess of a call's time in one kind of batches over another, by the judge's clock. Paired batches have the same
+// length, so their overhead cancels.
 struct Excess {
   double ns = 0;        // median of the pairs, each weighing as much as it has calls
   double noise_ns = 0;  // its standard error, by the scatter of the pairs
 };
 Excess ExcessOf(std::span<const SourceBatch> longer, std::span<const SourceBatch> shorter);
-// Of calls that take `call_ns`: whether they take longer behind renewals than behind writes of what is there already,
-// by more than 1.5 % and 0.3 us and the noise.
+// Whether calls of `call_ns` take longer behind renewals than behind rewrites of the same values, by more than 1.5 %,
+// 0.3 us and the noise.
 std::string DisagreementOfRenewals(std::span<const SourceBatch> renewed, std::span<const SourceBatch> sham,
                                    double call_ns);
 // Whether calls that come one behind the other take less time than those with pauses between them do without these, by
@@ -61,14 +61,13 @@ std::string DisagreementOfRenewals(std::span<const SourceBatch> renewed, std::sp
 // about 2 us; CTAs that take tiles by tickets up to 14 %, because who comes first depends on the call ahead.)
 std::string DisagreementOfSpaces(const SourceTime& unspaced, const SourceTime& spaced);
 // What a call takes at least, by what calls with pauses between them take without these, less what honest ones differ
-// by (2 % or 1 us). Whoever does less where calls follow each other at once gains that much; nor do calls that overlap
-// gain more.
+// by (2 % or 1 us). A source that does less in back-to-back calls gains at most that much, and so do overlapping calls.
 double LeastBySpaces(const SourceTime& spaced);
 // How long a pause is, from 4 to 40 us or twice a sham step, every octave alike: a source that goes by what passes
 // between calls cannot tell the one from the other. No shorter, because the host must launch what comes behind it.
 uint32_t DrawPauseNs(double sham_step_ns, double uniform);
-// Whether calls that come one behind the other take less time than behind writes of what is there already, each of
-// which takes `step_ns`, by more than 30 % and 3 us and a tenth of such a write.
+// Whether back-to-back calls take less time than calls behind rewrites of the same values, less `step_ns` each. The
+// difference must exceed 30 %, 3 us and a tenth of a rewrite.
 std::string DisagreementOfShams(const SourceTime& unchanged, const SourceTime& sham, double step_ns);
 
 // Whether every turn, a shorter batch and a longer one, says alone that a call takes five times as long as in the same

@@ -11,7 +11,7 @@ namespace gemmsmith {
 
 namespace {
 
-// What windows may differ by from one round to the next, in the root mean square over the contenders. At rest it is
+// What windows may differ by from one round to the next, in the root mean square over the entries. At rest it is
 // 0.9 % for windows of 0.12 s on H100s and 0.7 on H200s; in the rounds that followed 0.4 s of warming up it
 // was 2.6, 1.5 and 1.1 % on H200s and 5.6, 4.2, 3.3, 2.9, 2.3 and 1.9 on H100s. The largest difference, which was asked
 // before, is the larger the more race: of fourteen it was hardly ever below 3 % (November 2026; docs/lab/judge.md,
@@ -26,8 +26,8 @@ bool AreSteady(const std::vector<double>& before, const std::vector<double>& now
 
 }  // namespace
 
-Status RunWarmUp(const WarmUp& rules, size_t contenders, const TimeRound& time_round) {
-  std::vector<size_t> order(contenders);
+Status RunWarmUp(const WarmUp& rules, size_t entries, const TimeRound& time_round) {
+  std::vector<size_t> order(entries);
   std::iota(order.begin(), order.end(), size_t{0});
   std::vector<double> before;
   const auto start = std::chrono::steady_clock::now();

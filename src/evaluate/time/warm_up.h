@@ -11,7 +11,7 @@ struct WarmUp {
   double most_seconds_until_steady = 0;
 };
 
-// Times all contenders, in one order and the reverse of it by turns, and keeps nothing.
-Status RunWarmUp(const WarmUp& rules, size_t contenders, const TimeRound& time_round);
+// Times all entries, in one order and the reverse of it alternately, and keeps nothing.
+Status RunWarmUp(const WarmUp& rules, size_t entries, const TimeRound& time_round);
 
 }  // namespace gemmsmith

@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kLongEnough = 60;  // for rounds that take no time
 
-// Rounds whose second contender swings by this much, one after the other; then by nothing.
+// Rounds whose second entry swings by this much, one after the other; then by nothing.
 class Swinging {
  public:
   explicit Swinging(std::vector<double> swings) : swings_(std::move(swings)) {}
@@ -45,7 +45,7 @@ TEST(RunWarmUpTest, GoesOnWhileRoundsSwing) {
   EXPECT_EQ(swinging.orders.size(), 6u) << "the fifth differs from the fourth, the sixth not from it";
 }
 
-// Rounds of ten contenders, `swinging` of them by `swing` until the fifth.
+// Rounds of ten entries, `swinging` of them by `swing` until the fifth.
 int RoundsOfTen(int swinging, double swing) {
   int rounds = 0;
   const TimeRound ten = [&](std::span<const size_t>) -> Result<std::vector<double>> {

@@ -1,5 +1,5 @@
-// What was certified, a line each, so that a pass over many kernels goes on where it was. docs/certification.md
-// describes the file.
+// Journal of certifications, a line each, so that a pass over many kernels can resume. docs/certification.md describes
+// the file.
 #pragma once
 
 #include <filesystem>
@@ -12,7 +12,7 @@
 namespace gemmsmith {
 
 struct Certificate {
-  // Whoever differs in one of these needs a certificate of its own.
+  // A kernel that differs in one of these needs its own certificate.
   std::string problem, plan, device, harness;
   uint64_t seed = 0;
 

@@ -14,7 +14,7 @@ using BlockListener = std::function<void()>;
 Result<Reference> MakeReferenceOnCpu(Gpu& gpu, HarnessKernels& harness, const Gemm& gemm, const GuardedMatrix& a,
                                      const GuardedMatrix& b, InputKind kind, const BlockListener& on_block);
 
-// What the CPU finds in an output that it compares with a reference, element by element.
+// Result of the CPU's comparison of an output with a reference, element by element.
 struct CpuComparison {
   double max_abs_error = 0;
   uint64_t failures = 0;        // elements that are not accepted; NaN is such a one

@@ -12,29 +12,29 @@ namespace {
 
 // Calls that may overlap, in turn for other inputs and the same output, the normal ones last: what a call writes before
 // it has waited for the one ahead of it is overwritten late, or its share of the workspace is.
-Status PutChain(const TestBench& bench, const PutGemm& put, int calls) {
+Status PutChain(const TestSetup& setup, const PutGemm& put, int calls) {
   for (int left = calls; left > 0; --left)
-    RETURN_IF_ERROR(put(left % 2 == 1 ? *bench.normal : bench.Of(InputKind::kBinary), Chaining::kProgrammatic));
+    RETURN_IF_ERROR(put(left % 2 == 1 ? *setup.normal : setup.Of(InputKind::kBinary), Chaining::kProgrammatic));
   return OkStatus();
 }
 
 // The tests of one candidate, one after the other, up to the first that it fails.
 class Examination {
  public:
-  Examination(Verifier& verifier, const TestBench& bench, const PutGemm& put,
+  Examination(Verifier& verifier, const TestSetup& setup, const PutGemm& put,
               const std::function<void(std::string_view test)>& on_test)
-      : verifier_(verifier), bench_(bench), put_(put), on_test_(on_test) {
-    result_.verdict.baseline_max_abs_error = bench.baseline_max_abs_error;
+      : verifier_(verifier), setup_(setup), put_(put), on_test_(on_test) {
+    result_.verdict.baseline_max_abs_error = setup.baseline_max_abs_error;
   }
 
   Result<TestResult> Run() {
-    for (const TestPlan& test : bench_.tests) {
+    for (const TestPlan& test : setup_.tests) {
       if (!Applies(test.id)) continue;
       name_ = Name(test.id);
       record_ = {.test = std::string(name_)};
       RETURN_IF_ERROR(RunTest(test));
       record_.passed = !result_.ended;
-      if (bench_.is_untimed) result_.verdict.tests.push_back(record_);
+      if (setup_.is_untimed) result_.verdict.tests.push_back(record_);
       if (result_.ended) return result_;
     }
     result_.verdict.passed = true;
@@ -43,75 +43,75 @@ class Examination {
 
  private:
   bool Applies(TestId test) const {
-    if (test == TestId::kChain) return bench_.chainable;
-    if (test == TestId::kCertified) return bench_.compare_on_cpu != nullptr;
+    if (test == TestId::kChain) return setup_.chainable;
+    if (test == TestId::kCertified) return setup_.compare_on_cpu != nullptr;
     return test != TestId::kBaselineBounded || BoundOfBaselines() > 0;
   }
 
   // Sums of f16 are off by what their order makes of them: one that splits K in four is off by half as much as one that
   // does not, and both are honest.
   double BoundOfBaselines() const {
-    if (bench_.baseline_max_abs_error <= 0 || bench_.gemm.kind.accumulation == Accumulation::kF16) return 0;
-    return BaselineBound(bench_.gemm, bench_.baseline_max_abs_error, bench_.normal->reference->largest);
+    if (setup_.baseline_max_abs_error <= 0 || setup_.gemm.kind.accumulation == Accumulation::kF16) return 0;
+    return BaselineBound(setup_.gemm, setup_.baseline_max_abs_error, setup_.normal->reference->largest);
   }
 
   Status RunTest(const TestPlan& test) {
     switch (test.id) {
       case TestId::kChain:
-        return Watch(*bench_.normal, 0, [this] { return PutChain(bench_, put_, ChainCalls(result_.call_ns)); });
+        return Watch(*setup_.normal, 0, [this] { return PutChain(setup_, put_, ChainCalls(result_.call_ns)); });
       case TestId::kBaselineBounded:
-        return WatchCall(*bench_.normal, BoundOfBaselines());
+        return WatchCall(*setup_.normal, BoundOfBaselines());
       case TestId::kRepeat:
         return Repeat();
       case TestId::kCertified:
         return Certify();
       default:
-        return WatchCall(bench_.Of(test.inputs), 0);
+        return WatchCall(setup_.Of(test.inputs), 0);
     }
   }
 
   // The same call again and again, with whatever may lie between two calls of a program.
   Status Repeat() {
-    const Inputs& normal = *bench_.normal;
+    const Inputs& normal = *setup_.normal;
     const auto call = [&] { return put_(normal, Chaining::kNone); };
     RETURN_IF_ERROR(CallAgain("first", call));
     RETURN_IF_ERROR(CallAgain("second", call));
-    // What differs from one launch to the next, by its number, may do so at every other one; how many launches of others
-    // stand between those of two tests is nobody's business.
+    // What differs from one launch to the next, by its number, may do so at every other one; how many launches of
+    // others stand between those of two tests is nobody's business.
     const auto call_twice = [&] {
       const Status first = call();
       return first.ok() ? call() : first;
     };
-    if (!bench_.deterministic) RETURN_IF_ERROR(CallAgain("the second of two in a row", call_twice));
-    if (bench_.is_untimed)
+    if (!setup_.deterministic) RETURN_IF_ERROR(CallAgain("the second of two in a row", call_twice));
+    if (setup_.is_untimed)
       RETURN_IF_ERROR(CallAgain("on another stream", [&] { return verifier_.OnAnotherStream(call); }));
-    if (!result_.ended) RETURN_IF_ERROR(WatchCall(bench_.Of(InputKind::kOtherNormal), 0));
+    if (!result_.ended) RETURN_IF_ERROR(WatchCall(setup_.Of(InputKind::kOtherNormal), 0));
     RETURN_IF_ERROR(CallAgain("after other inputs", call));
-    if (!bench_.put_other_shape) return OkStatus();
+    if (!setup_.put_other_shape) return OkStatus();
     return CallAgain("after another shape", [&] {
-      RETURN_IF_ERROR(bench_.put_other_shape());
+      RETURN_IF_ERROR(setup_.put_other_shape());
       return call();
     });
   }
 
   // By the baselines' errors from the same truth; where none ran, by what an honest kernel stays under.
   Status Certify() {
-    RETURN_IF_ERROR(WatchCall(*bench_.normal, BoundOfBaselines()));
+    RETURN_IF_ERROR(WatchCall(*setup_.normal, BoundOfBaselines()));
     if (result_.ended) return OkStatus();
-    const Acceptance acceptance = AcceptanceOf(InputKind::kNormal, bench_.gemm, bench_.normal->reference->largest);
-    ASSIGN_OR_RETURN(const CpuComparison comparison, bench_.compare_on_cpu(acceptance.Within(BoundOfBaselines())));
+    const Acceptance acceptance = AcceptanceOf(InputKind::kNormal, setup_.gemm, setup_.normal->reference->largest);
+    ASSIGN_OR_RETURN(const CpuComparison comparison, setup_.compare_on_cpu(acceptance.Within(BoundOfBaselines())));
     record_.max_abs_error = comparison.max_abs_error;
     Watched watched;
-    if (comparison.failures > 0) watched.wrong = comparison.Describe(bench_.gemm.shape);
+    if (comparison.failures > 0) watched.wrong = comparison.Describe(setup_.gemm.shape);
     Conclude(name_, watched, result_);
     return OkStatus();
   }
 
   Status CallAgain(std::string_view which, const std::function<Status()>& call) {
     if (result_.ended) return OkStatus();
-    RETURN_IF_ERROR(Watch(*bench_.normal, BoundOfBaselines(), call));
-    if (result_.ended || !bench_.deterministic) return OkStatus();
-    ASSIGN_OR_RETURN(const uint64_t bits, verifier_.Fingerprint(*bench_.output));
+    RETURN_IF_ERROR(Watch(*setup_.normal, BoundOfBaselines(), call));
+    if (result_.ended || !setup_.deterministic) return OkStatus();
+    ASSIGN_OR_RETURN(const uint64_t bits, verifier_.Fingerprint(*setup_.output));
     if (!first_bits_) first_bits_ = bits;
     if (bits == *first_bits_) return OkStatus();
     Watched watched;
@@ -135,8 +135,8 @@ class Examination {
   Result<double> WatchedNs(const Inputs& inputs, double max_abs_error, const std::function<Status()>& call) {
     on_test_(name_);
     const auto start = std::chrono::steady_clock::now();
-    const Workplace place{&inputs, bench_.output, bench_.workspace};
-    ASSIGN_OR_RETURN(const Watched watched, verifier_.Watch(bench_.gemm, place, max_abs_error, call));
+    const CallBuffers buffers{&inputs, setup_.output, setup_.workspace};
+    ASSIGN_OR_RETURN(const Watched watched, verifier_.Watch(setup_.gemm, buffers, max_abs_error, call));
     record_.seconds += SecondsSince(start);
     record_.bound = std::max(record_.bound, watched.element_bound);
     record_.max_abs_error = std::max(record_.max_abs_error, watched.max_abs_error);
@@ -151,7 +151,7 @@ class Examination {
   }
 
   Verifier& verifier_;
-  const TestBench& bench_;
+  const TestSetup& setup_;
   const PutGemm& put_;
   const std::function<void(std::string_view test)>& on_test_;
   std::string_view name_;  // of the test that runs
@@ -162,7 +162,7 @@ class Examination {
 
 }  // namespace
 
-const Inputs& TestBench::Of(InputKind kind) const {
+const Inputs& TestSetup::Of(InputKind kind) const {
   const Inputs* const found = inputs[size_t(kind)];
   GEMMSMITH_CHECK(found != nullptr, "no {} inputs", Name(kind));
   return *found;
@@ -208,9 +208,9 @@ double BaselineBound(const Gemm& gemm, double baseline_max_abs_error, double lar
   return std::max(1.1 * baseline_max_abs_error, baseline_max_abs_error + HalfUlp(gemm.kind.type, largest_reference));
 }
 
-Result<TestResult> TestCandidate(Verifier& verifier, const TestBench& bench, const PutGemm& put,
+Result<TestResult> TestCandidate(Verifier& verifier, const TestSetup& setup, const PutGemm& put,
                                  const std::function<void(std::string_view test)>& on_test) {
-  return Examination(verifier, bench, put, on_test).Run();
+  return Examination(verifier, setup, put, on_test).Run();
 }
 
 }  // namespace gemmsmith

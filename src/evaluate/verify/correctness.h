@@ -9,8 +9,8 @@
 
 namespace gemmsmith {
 
-// What the tests of one candidate work with.
-struct TestBench {
+// Operands, tests and flags for the tests of one candidate.
+struct TestSetup {
   Gemm gemm;
   std::vector<TestPlan> tests;
   std::array<const Inputs*, size_t(kLastInputKind) + 1> inputs{};  // by kind; null: no test needs them
@@ -44,17 +44,17 @@ struct TestResult {
 // How many calls the chain has: eight where they are short, fewer where they would take long.
 int ChainCalls(double call_ns);
 
-// What a candidate's largest error may be beside the baselines': 1.1 times theirs, or theirs and half an output ulp.
+// The bound of a candidate's largest error: the baselines' error times 1.1, or plus half an output ulp.
 double BaselineBound(const Gemm& gemm, double baseline_max_abs_error, double largest_reference);
 
 // The stage in which a candidate ends so, once it runs.
 std::string_view StageOf(OutcomeKind kind);
 
-// Enters what one watched call means: nothing, or the end of the candidate.
+// Enters the verdict of one watched call, which may end the candidate.
 void Conclude(std::string_view test, const Watched& watched, TestResult& result);
 
 // `on_test` is told the name of each test before each of its calls.
-Result<TestResult> TestCandidate(Verifier& verifier, const TestBench& bench, const PutGemm& put,
+Result<TestResult> TestCandidate(Verifier& verifier, const TestSetup& setup, const PutGemm& put,
                                  const std::function<void(std::string_view test)>& on_test);
 
 }  // namespace gemmsmith

@@ -110,7 +110,7 @@ TEST_F(CorrectnessGpuTest, EveryFamilyPassesEveryTest) {
         Gemm{{64, 128, 16384}, {kTn, ScalarType::kBf16}}, Gemm{{17, 31, 63}, {kNn}}, Gemm{{2056, 1544, 328}, {kNn}},
         Gemm{{256, 384, 4096}, f16_sums}, Gemm{{2056, 1544, 328}, f16_sums}}) {
     const std::vector<Plan> plans = CoveringPlans(gemm, evaluator_->device(), 3);
-    std::vector<Contender> contenders(plans.size());
+    std::vector<Candidate> contenders(plans.size());
     ForEachOnAllCores(plans.size(), [&](size_t at) {
       EvaluationRequest request = RequestFor(gemm);
       request.subject = plans[at];
@@ -185,7 +185,7 @@ TEST_F(CorrectnessGpuTest, MemcheckFindsAReadThatNoNumberShows) {
   EXPECT_EQ((*found)->stage, "memcheck");
   EXPECT_NE((*found)->reason.find("Invalid __global__ read"), std::string::npos) << (*found)->reason;
 
-  const std::vector<Contender> both = {{request, *honest}, {request, curious}, {request, *honest}};
+  const std::vector<Candidate> both = {{request, *honest}, {request, curious}, {request, *honest}};
   const std::vector<MemcheckResult> together = RunMemcheckTogether(both, evaluator_->device(), options);
   ASSERT_EQ(together.size(), 3u);
   for (const MemcheckResult& result : together) ASSERT_TRUE(result.ok()) << result.status().message();

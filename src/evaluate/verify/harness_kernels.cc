@@ -10,8 +10,8 @@ namespace gemmsmith {
 
 namespace {
 
-constexpr std::array kEntries = {"harness_fill",    "harness_poison", "harness_reference", "harness_gather",
-                                 "harness_inspect", "harness_spin"};
+constexpr std::array kEntries = {"harness_fill",   "harness_poison",  "harness_reference",
+                                 "harness_gather", "harness_inspect", "harness_spin"};
 
 // Argument blocks as harness.cu declares them.
 struct FillArguments {
@@ -97,13 +97,13 @@ int64_t CountOf(const CanaryArguments& canaries) {
 
 // As many blocks for each part as the largest one can use, up to what the largest GPU holds at once.
 Launch OverParts(const InspectArguments& arguments) {
-  constexpr uint32_t kMostBlocks = 1056;
+  constexpr uint32_t kMaxBlocks = 1056;
   const int64_t most =
       std::max({ElementCount(arguments.c.c), ElementCount(arguments.a_sum.matrix), ElementCount(arguments.b_sum.matrix),
                 CountOf(arguments.a_canaries), CountOf(arguments.b_canaries), CountOf(arguments.c_canaries),
                 CountOf(arguments.workspace_canaries), arguments.workspace.count});
   Launch launch = Over(most);
-  launch.grid.x = std::min(launch.grid.x, kMostBlocks);
+  launch.grid.x = std::min(launch.grid.x, kMaxBlocks);
   launch.grid.y = kInspectParts;
   return launch;
 }

@@ -26,7 +26,7 @@ struct Differences {
   uint64_t FirstFailure() const { return ~first_failure_complement; }
 };
 
-// What the judging kernels found since ResetReport(). All zeros is the empty report.
+// Findings of the judging kernels since ResetReport(). All zeros is the empty report.
 struct HarnessReport {
   Differences differences;
   uint64_t broken_a = 0, broken_b = 0, broken_c = 0, broken_workspace = 0;
@@ -48,7 +48,7 @@ struct Acceptance {
   Acceptance Within(double max_abs_error) const;
 };
 
-// What is looked at: the operands, of which each may be null, and the elements of C where there is a reference.
+// The objects of an inspection: operands, each may be null, and the elements of C if there is a reference.
 struct Inspection {
   const GuardedMatrix* a = nullptr;
   const GuardedMatrix* b = nullptr;

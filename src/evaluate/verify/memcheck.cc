@@ -19,7 +19,7 @@ constexpr std::chrono::seconds kLimit{300}, kLimitOfEachMore{20};
 constexpr int kFailuresThatEnd = 2;
 constexpr std::string_view kMark = "=========";
 
-// What a line of the log says, without its mark; nothing for lines that the program itself printed.
+// The text of a log line without its mark; nullopt for lines that the program itself printed.
 std::optional<std::string_view> TextOf(std::string_view line) {
   if (!line.starts_with(kMark)) return std::nullopt;
   line.remove_prefix(kMark.size());
@@ -91,18 +91,18 @@ Status DidNotWork(const ProcessResult& process, std::string_view log, bool is_co
                              is_complete || process.timed_out ? "" : " and no summary", Join(words, " ")));
 }
 
-Outcome Ended(OutcomeKind kind, std::string reason, const Contender& contender) {
+Outcome Ended(OutcomeKind kind, std::string reason, const Candidate& candidate) {
   Outcome outcome;
   outcome.kind = kind;
   outcome.stage = "memcheck";
   outcome.reason = std::move(reason);
-  outcome.protocol = contender.request.protocol;
-  outcome.facts = contender.candidate.compilation.binary.facts;
-  outcome.compile_seconds = contender.candidate.compilation.seconds;
+  outcome.protocol = candidate.request.protocol;
+  outcome.facts = candidate.prepared.compilation.binary.facts;
+  outcome.compile_seconds = candidate.prepared.compilation.seconds;
   return outcome;
 }
 
-// What a process under the tool left.
+// The result of a process under the tool.
 struct Session {
   ProcessResult process;
   std::string log;
@@ -112,32 +112,32 @@ struct Session {
   }
 };
 
-Result<Session> Watch(std::span<const Contender> contenders, const Device& device, const IsolationOptions& options) {
+Result<Session> Watch(std::span<const Candidate> candidates, const Device& device, const IsolationOptions& options) {
   ASSIGN_OR_RETURN(const std::filesystem::path tool, FindMemcheck());
   ASSIGN_OR_RETURN(const TemporaryFolder folder, TemporaryFolder::Create("gemmsmith-memcheck"));
-  const std::string& entry = contenders.front().candidate.compilation.binary.entry;
+  const std::string& entry = candidates.front().prepared.compilation.binary.entry;
   std::vector<std::filesystem::path> calls;
-  for (const Contender& contender : contenders) {
-    GEMMSMITH_CHECK(contender.candidate.compilation.binary.entry == entry, "kernels of different names together");
+  for (const Candidate& candidate : candidates) {
+    GEMMSMITH_CHECK(candidate.prepared.compilation.binary.entry == entry, "kernels of different names together");
     calls.push_back(folder.path() / fmt::format("call-{}", calls.size()));
-    const SingleCall call{ProblemOf(contender.request), MessageFor(contender, device)};
+    const SingleCall call{ProblemOf(candidate.request), MessageFor(candidate, device)};
     RETURN_IF_ERROR(WriteFileAtomic(calls.back(), Encode(call)));
   }
   const std::filesystem::path log = folder.path() / "log";
   Session session;
-  const auto limit = kLimit + kLimitOfEachMore * (contenders.size() - 1);
+  const auto limit = kLimit + kLimitOfEachMore * (candidates.size() - 1);
   ASSIGN_OR_RETURN(session.process, RunProcess(CommandFor(tool, log, entry, calls, options), limit));
   if (const Result<std::string> read = ReadFile(log); read.ok()) session.log = *read;
   session.found = ParseMemcheckLog(session.log);
   return session;
 }
 
-std::vector<MemcheckResult> WatchEach(std::span<const Contender> contenders, const Device& device,
+std::vector<MemcheckResult> WatchEach(std::span<const Candidate> candidates, const Device& device,
                                       const IsolationOptions& options) {
   std::vector<MemcheckResult> results;
   int failures = 0;  // in a row
-  for (const Contender& contender : contenders) {
-    results.push_back(failures < kFailuresThatEnd ? RunMemcheck(contender, device, options) : results.back());
+  for (const Candidate& candidate : candidates) {
+    results.push_back(failures < kFailuresThatEnd ? RunMemcheck(candidate, device, options) : results.back());
     failures = results.back().ok() ? 0 : failures + 1;
   }
   return results;
@@ -175,27 +175,27 @@ Result<std::filesystem::path> FindMemcheck() {
       "leave --memcheck away");
 }
 
-MemcheckResult RunMemcheck(const Contender& contender, const Device& device, const IsolationOptions& options) {
-  ASSIGN_OR_RETURN(const Session session, Watch({&contender, 1}, device, options));
+MemcheckResult RunMemcheck(const Candidate& candidate, const Device& device, const IsolationOptions& options) {
+  ASSIGN_OR_RETURN(const Session session, Watch({&candidate, 1}, device, options));
   const auto& [process, log, found] = session;
   if (!found.is_complete || process.timed_out) return DidNotWork(process, log, found.is_complete);
   if (found.errors > 0)
     return std::optional(Ended(OutcomeKind::kWrong,
-                               fmt::format("{} memory errors, the first: {}", found.errors, found.first), contender));
+                               fmt::format("{} memory errors, the first: {}", found.errors, found.first), candidate));
   // Clean, but did it run?
   if (session.IsClean()) return std::optional<Outcome>();
   if (process.exit_code != kCallFailedExitCode) return DidNotWork(process, log, found.is_complete);
   return std::optional(Ended(OutcomeKind::kLaunchFailed,
-                             fmt::format("under compute-sanitizer: {}", LastWords(process.output)), contender));
+                             fmt::format("under compute-sanitizer: {}", LastWords(process.output)), candidate));
 }
 
-std::vector<MemcheckResult> RunMemcheckTogether(std::span<const Contender> contenders, const Device& device,
+std::vector<MemcheckResult> RunMemcheckTogether(std::span<const Candidate> candidates, const Device& device,
                                                 const IsolationOptions& options) {
-  if (contenders.size() <= 1) return WatchEach(contenders, device, options);
-  const Result<Session> together = Watch(contenders, device, options);
+  if (candidates.size() <= 1) return WatchEach(candidates, device, options);
+  const Result<Session> together = Watch(candidates, device, options);
   if (together.ok() && together->IsClean())
-    return std::vector<MemcheckResult>(contenders.size(), std::optional<Outcome>());
-  std::vector<MemcheckResult> alone = WatchEach(contenders, device, options);
+    return std::vector<MemcheckResult>(candidates.size(), std::optional<Outcome>());
+  std::vector<MemcheckResult> alone = WatchEach(candidates, device, options);
   const bool is_explained =
       std::ranges::any_of(alone, [](const MemcheckResult& result) { return result.ok() && result->has_value(); });
   if (!together.ok() || together->found.errors == 0 || is_explained) return alone;
@@ -203,8 +203,8 @@ std::vector<MemcheckResult> RunMemcheckTogether(std::span<const Contender> conte
   const Status unexplained =
       IoError(fmt::format("compute-sanitizer saw {} memory errors of {} kernels in one process and none of each alone, "
                           "the first: {}",
-                          together->found.errors, contenders.size(), together->found.first));
-  return std::vector<MemcheckResult>(contenders.size(), unexplained);
+                          together->found.errors, candidates.size(), together->found.first));
+  return std::vector<MemcheckResult>(candidates.size(), unexplained);
 }
 
 }  // namespace gemmsmith

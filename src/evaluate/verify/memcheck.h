@@ -13,7 +13,7 @@
 
 namespace gemmsmith {
 
-// What its log says.
+// The findings of its log.
 struct MemcheckLog {
   bool is_complete = false;  // it has a summary: the tool saw the program to its end
   int errors = 0;
@@ -30,11 +30,11 @@ using MemcheckResult = Result<std::optional<Outcome>>;
 
 // Has the tool watch one call of a plan's kernel, on matrices that are allocations of exactly their bytes; its numbers
 // are not looked at.
-MemcheckResult RunMemcheck(const Contender& contender, const Device& device, const IsolationOptions& options);
+MemcheckResult RunMemcheck(const Candidate& candidate, const Device& device, const IsolationOptions& options);
 // The same of several plans, whose kernels have one name, in one process as long as all of them are clean: to start the
 // tool takes longer than most calls. If it is not so, each is watched alone; an error that none of them shows then is a
 // Status of all, and so is, for those that are left, a tool that fails twice in a row.
-std::vector<MemcheckResult> RunMemcheckTogether(std::span<const Contender> contenders, const Device& device,
+std::vector<MemcheckResult> RunMemcheckTogether(std::span<const Candidate> candidates, const Device& device,
                                                 const IsolationOptions& options);
 
 }  // namespace gemmsmith

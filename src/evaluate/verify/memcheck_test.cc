@@ -100,15 +100,15 @@ class MemcheckByFakeTool : public testing::Test {
     EXPECT_TRUE(WriteFileAtomic(tool, script).ok());
     std::filesystem::permissions(tool, std::filesystem::perms(0755));
   }
-  static Contender Some(std::vector<uint8_t> cubin) {
-    Contender contender;
-    contender.request.gemm = {{64, 64, 128}, {kTn}};
-    contender.request.subject = DefaultPlan(FamilyId::kDirect);
-    contender.request.protocol = Protocol::kScreen;
-    contender.candidate.compilation.succeeded = true;
-    contender.candidate.compilation.binary.entry = "kernel";
-    contender.candidate.compilation.binary.cubin = std::move(cubin);
-    return contender;
+  static Candidate Some(std::vector<uint8_t> cubin) {
+    Candidate candidate;
+    candidate.request.gemm = {{64, 64, 128}, {kTn}};
+    candidate.request.subject = DefaultPlan(FamilyId::kDirect);
+    candidate.request.protocol = Protocol::kScreen;
+    candidate.prepared.compilation.succeeded = true;
+    candidate.prepared.compilation.binary.entry = "kernel";
+    candidate.prepared.compilation.binary.cubin = std::move(cubin);
+    return candidate;
   }
   std::string Seen(const char* name) { return *ReadFile(folder_.path() / name); }
 
@@ -175,8 +175,8 @@ TEST_F(MemcheckByFakeTool, SeveralShareAProcessUntilOneIsNotClean) {
       "echo \"========= ERROR SUMMARY: $summary\" >> $log\n",
       folder_.path().string()));
   const auto of = [](std::string_view code) { return Some({code.begin(), code.end()}); };
-  const auto watch = [](std::vector<Contender> contenders) {
-    return RunMemcheckTogether(contenders, KnownDevices().front(), {});
+  const auto watch = [](std::vector<Candidate> candidates) {
+    return RunMemcheckTogether(candidates, KnownDevices().front(), {});
   };
   std::vector<MemcheckResult> results = watch({of("one"), of("two"), of("three")});
   ASSERT_EQ(results.size(), 3u);

@@ -158,7 +158,7 @@ extern "C" __global__ void gemmsmith_gemm(const GemmArguments g) {{
   return {kKernelPreface + text, "gemmsmith_gemm"};
 }
 
-// Right, but for elements that are the upper or the lower neighbour of their sum in turns.
+// Right, but for elements that are the upper or the lower neighbour of their sum in alternation.
 inline Source FlippingKernel() {
   return PlainKernel(PlainSum::kWide,
                      "static unsigned calls; const bool odd = first == 0 && atomicAdd(&calls, 1u) % 2 == 1;",

@@ -149,8 +149,8 @@ double RelativeBound(InputKind kind, const Gemm& gemm, double largest_reference,
   return maker == Maker::kLibrary ? kLeniency * own : own;
 }
 
-// What special inputs make is exact, but bf16's denormals may be flushed: everything they are part of is smaller than a
-// normal number.
+// Results of special inputs are exact, but denormals of bf16 may be flushed: their products are smaller than any normal
+// number.
 Acceptance AcceptanceOf(InputKind kind, const Gemm& gemm, double largest_reference, Maker maker) {
   if (kind == InputKind::kSpecial)
     return {.fixed = gemm.kind.type == ScalarType::kBf16 ? 0x1p-126f : 0, .special = true};

@@ -45,15 +45,15 @@ double CpuRounding(InputKind kind, int64_t k);
 Result<Reference> MakeReference(Gpu& gpu, HarnessKernels& harness, const Gemm& gemm, const GuardedMatrix& a,
                                 const GuardedMatrix& b, InputKind kind = InputKind::kNormal);
 
-// What an honest kernel's errors stay under, on inputs of order one.
+// Error bounds that an honest kernel meets on inputs of order one.
 struct ErrorBounds {
   double accumulated = 0;  // of a single element, whatever it comes to
   double rounded = 0;      // and this share of what it comes to
   double relative = 0;     // Frobenius norm of the error over that of the reference
 };
 ErrorBounds BoundsFor(const Gemm& gemm, double largest_reference, double reference_norm);
-// Who computed. By default the libraries may sum the shares of a split K in the output type, which no candidate may:
-// they are held to wider bounds, and the smallest element to that of the largest.
+// The maker of an output. Libraries may add the partial sums of a split K in the output type; candidates may not. So
+// libraries have wider bounds, and each element has the bound of the largest.
 enum class Maker { kCandidate, kLibrary };
 // The relative bound for inputs of this kind.
 double RelativeBound(InputKind kind, const Gemm& gemm, double largest_reference, double reference_norm,

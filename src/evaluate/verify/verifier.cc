@@ -8,9 +8,9 @@ namespace gemmsmith {
 
 namespace {
 
-Acceptance AcceptanceAt(const Gemm& gemm, const Workplace& place, double max_abs_error) {
-  const Inputs& inputs = *place.inputs;
-  return AcceptanceOf(inputs.kind, gemm, inputs.reference->largest, place.maker).Within(max_abs_error);
+Acceptance AcceptanceAt(const Gemm& gemm, const CallBuffers& buffers, double max_abs_error) {
+  const Inputs& inputs = *buffers.inputs;
+  return AcceptanceOf(inputs.kind, gemm, inputs.reference->largest, buffers.maker).Within(max_abs_error);
 }
 
 std::string AllowedBy(const Acceptance& acceptance) {
@@ -30,27 +30,27 @@ std::string WorkspaceDamageIn(const HarnessReport& report) {
   return "";
 }
 
-std::string DamageIn(const HarnessReport& report, const Workplace& place) {
-  if (report.checksum_a != place.inputs->checksum_a) return "A was modified";
-  if (report.checksum_b != place.inputs->checksum_b) return "B was modified";
+std::string DamageIn(const HarnessReport& report, const CallBuffers& buffers) {
+  if (report.checksum_a != buffers.inputs->checksum_a) return "A was modified";
+  if (report.checksum_b != buffers.inputs->checksum_b) return "B was modified";
   for (auto [name, count] : {std::pair{"A", report.broken_a}, {"B", report.broken_b}, {"C", report.broken_c}})
     if (count > 0) return OutsideOf(name, count);
   return WorkspaceDamageIn(report);
 }
 
-Inspection UntouchedIn(const Workplace& place) {
+Inspection UntouchedIn(const CallBuffers& buffers) {
   Inspection inspection;
-  inspection.a = place.inputs->a;
-  inspection.b = place.inputs->b;
-  inspection.c = place.output;
-  inspection.workspace = place.workspace;
+  inspection.a = buffers.inputs->a;
+  inspection.b = buffers.inputs->b;
+  inspection.c = buffers.output;
+  inspection.workspace = buffers.workspace;
   return inspection;
 }
 
-Inspection InspectionOf(const Gemm& gemm, const Workplace& place, double max_abs_error) {
-  Inspection inspection = UntouchedIn(place);
-  inspection.reference = place.inputs->reference->values();
-  inspection.acceptance = AcceptanceAt(gemm, place, max_abs_error);
+Inspection InspectionOf(const Gemm& gemm, const CallBuffers& buffers, double max_abs_error) {
+  Inspection inspection = UntouchedIn(buffers);
+  inspection.reference = buffers.inputs->reference->values();
+  inspection.acceptance = AcceptanceAt(gemm, buffers, max_abs_error);
   return inspection;
 }
 
@@ -64,10 +64,10 @@ Status Verifier::MakeEvents() {
   return OkStatus();
 }
 
-Result<Watched> Verifier::Watch(const Gemm& gemm, const Workplace& place, double max_abs_error,
+Result<Watched> Verifier::Watch(const Gemm& gemm, const CallBuffers& buffers, double max_abs_error,
                                 const std::function<Status()>& call) {
   RETURN_IF_ERROR(MakeEvents());
-  RETURN_IF_ERROR(harness_.Poison(place.output->view()));
+  RETURN_IF_ERROR(harness_.Poison(buffers.output->view()));
   RETURN_IF_ERROR(gpu_.Record(events_->first));
   Watched crashed;
   if (const Status called = call(); !called.ok()) {
@@ -77,10 +77,10 @@ Result<Watched> Verifier::Watch(const Gemm& gemm, const Workplace& place, double
   // The report is emptied behind the call, so that no wild write of the call's stands in it.
   Status looked = gpu_.Record(events_->second);
   if (looked.ok()) looked = harness_.ResetReport();
-  if (looked.ok()) looked = harness_.Inspect(InspectionOf(gemm, place, max_abs_error));
+  if (looked.ok()) looked = harness_.Inspect(InspectionOf(gemm, buffers, max_abs_error));
   Result<HarnessReport> report = looked.ok() ? harness_.ReadReport() : Result<HarnessReport>(looked);
   if (report.ok()) {
-    ASSIGN_OR_RETURN(Watched watched, Conclude(gemm, place, max_abs_error, *report));
+    ASSIGN_OR_RETURN(Watched watched, Conclude(gemm, buffers, max_abs_error, *report));
     ASSIGN_OR_RETURN(watched.call_ns, gpu_.ElapsedNs(events_->first, events_->second));
     return watched;
   }
@@ -97,11 +97,11 @@ Result<uint64_t> Verifier::Fingerprint(const GuardedMatrix& matrix) {
   return report.checksum_a;
 }
 
-Result<std::string> Verifier::LookForDamage(const Workplace& place) {
+Result<std::string> Verifier::LookForDamage(const CallBuffers& buffers) {
   RETURN_IF_ERROR(harness_.ResetReport());
-  RETURN_IF_ERROR(harness_.Inspect(UntouchedIn(place)));
+  RETURN_IF_ERROR(harness_.Inspect(UntouchedIn(buffers)));
   ASSIGN_OR_RETURN(const HarnessReport report, harness_.ReadReport());
-  return DamageIn(report, place);
+  return DamageIn(report, buffers);
 }
 
 Result<std::string> Verifier::LookAtWorkspace(const GuardedWorkspace& workspace) {
@@ -111,25 +111,25 @@ Result<std::string> Verifier::LookAtWorkspace(const GuardedWorkspace& workspace)
   return WorkspaceDamageIn(report);
 }
 
-Result<Watched> Verifier::Conclude(const Gemm& gemm, const Workplace& place, double max_abs_error,
+Result<Watched> Verifier::Conclude(const Gemm& gemm, const CallBuffers& buffers, double max_abs_error,
                                    const HarnessReport& report) {
   const Differences& differences = report.differences;
   const double reference_norm = std::sqrt(differences.reference_squares);
   const double error_norm = std::sqrt(differences.error_squares);
   Watched watched;
-  watched.damage = DamageIn(report, place);
+  watched.damage = DamageIn(report, buffers);
   watched.max_abs_error = differences.MaxAbsError();
-  const Acceptance acceptance = AcceptanceAt(gemm, place, max_abs_error);
-  watched.element_bound = acceptance.At(place.inputs->reference->largest);
+  const Acceptance acceptance = AcceptanceAt(gemm, buffers, max_abs_error);
+  watched.element_bound = acceptance.At(buffers.inputs->reference->largest);
   watched.relative_error = reference_norm > 0 ? error_norm / reference_norm : error_norm;
   if (differences.failures > 0) {
-    ASSIGN_OR_RETURN(watched.wrong, Describe(gemm, place, differences));
-    if (IsRounded(place.inputs->kind)) watched.wrong += AllowedBy(acceptance);
+    ASSIGN_OR_RETURN(watched.wrong, Describe(gemm, buffers, differences));
+    if (IsRounded(buffers.inputs->kind)) watched.wrong += AllowedBy(acceptance);
     return watched;
   }
   const double bound =
-      RelativeBound(place.inputs->kind, gemm, differences.LargestReference(), reference_norm, place.maker);
-  if (IsRounded(place.inputs->kind) && !(watched.relative_error <= bound))
+      RelativeBound(buffers.inputs->kind, gemm, differences.LargestReference(), reference_norm, buffers.maker);
+  if (IsRounded(buffers.inputs->kind) && !(watched.relative_error <= bound))
     watched.wrong = fmt::format(
         "the relative error over all elements is {:.3g}, allowed {:.3g}; the largest error is {:.3g} at [{}, {}]",
         watched.relative_error, bound, watched.max_abs_error, differences.WorstIndex() / uint64_t(gemm.shape.n),
@@ -137,10 +137,10 @@ Result<Watched> Verifier::Conclude(const Gemm& gemm, const Workplace& place, dou
   return watched;
 }
 
-Result<std::string> Verifier::Describe(const Gemm& gemm, const Workplace& place, const Differences& differences) {
+Result<std::string> Verifier::Describe(const Gemm& gemm, const CallBuffers& buffers, const Differences& differences) {
   const uint64_t index = differences.FirstFailure(), n = uint64_t(gemm.shape.n);
   const uint64_t row = index / n, column = index % n;
-  const MatrixView& view = place.output->view();
+  const MatrixView& view = buffers.output->view();
   // Through the gathering kernel, which knows the element type.
   MatrixView element = view;
   element.data = static_cast<uint16_t*>(view.data) + row * uint64_t(view.stride) + column;
@@ -150,7 +150,8 @@ Result<std::string> Verifier::Describe(const Gemm& gemm, const Workplace& place,
   std::array<float, 2> values{};
   auto* bytes = reinterpret_cast<uint8_t*>(values.data());
   RETURN_IF_ERROR(gpu_.CopyToHost({bytes, 4}, one.address()));
-  RETURN_IF_ERROR(gpu_.CopyToHost({bytes + 4, 4}, place.inputs->reference->product.address() + index * sizeof(float)));
+  RETURN_IF_ERROR(
+      gpu_.CopyToHost({bytes + 4, 4}, buffers.inputs->reference->product.address() + index * sizeof(float)));
   return fmt::format("{} of {} elements are wrong, the first at [{}, {}]: got {}, expected {}", differences.failures,
                      uint64_t(gemm.shape.m) * n, row, column, values[0], values[1]);
 }

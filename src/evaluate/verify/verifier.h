@@ -10,8 +10,8 @@
 
 namespace gemmsmith {
 
-// Where a call reads and writes. `workspace` may be null where its content is nobody's business (the baselines').
-struct Workplace {
+// Where a call reads and writes. `workspace` is null where its content is not checked (baselines).
+struct CallBuffers {
   const Inputs* inputs = nullptr;
   const GuardedMatrix* output = nullptr;
   const GuardedWorkspace* workspace = nullptr;
@@ -35,21 +35,22 @@ class Verifier {
   // Poisons the output, lets `call` put its work on the stream, and looks at every element, canary and input; waits
   // once, at the end. `max_abs_error`, if positive, is a bound beside those of BoundsFor(). A Status only where the
   // harness itself failed.
-  Result<Watched> Watch(const Gemm& gemm, const Workplace& place, double max_abs_error,
+  Result<Watched> Watch(const Gemm& gemm, const CallBuffers& buffers, double max_abs_error,
                         const std::function<Status()>& call);
   // Puts this work on a stream of its own; waits before and after.
   Status OnAnotherStream(const std::function<Status()>& work) { return gpu_.OnAnotherStream(work); }
   // A hash of the matrix's bits.
   Result<uint64_t> Fingerprint(const GuardedMatrix& matrix);
-  // All but the elements: what else was touched, or nothing.
-  Result<std::string> LookForDamage(const Workplace& place);
-  // What is wrong with a workspace between two calls, or nothing.
+  // Describes writes outside the output's elements; empty if there are none.
+  Result<std::string> LookForDamage(const CallBuffers& buffers);
+  // Describes damage to a workspace between two calls; empty if there is none.
   Result<std::string> LookAtWorkspace(const GuardedWorkspace& workspace);
 
  private:
   Status MakeEvents();
-  Result<Watched> Conclude(const Gemm& gemm, const Workplace& place, double max_abs_error, const HarnessReport& report);
-  Result<std::string> Describe(const Gemm& gemm, const Workplace& place, const Differences& differences);
+  Result<Watched> Conclude(const Gemm& gemm, const CallBuffers& buffers, double max_abs_error,
+                           const HarnessReport& report);
+  Result<std::string> Describe(const Gemm& gemm, const CallBuffers& buffers, const Differences& differences);
 
   Gpu& gpu_;
   HarnessKernels& harness_;

@@ -11,7 +11,7 @@ constexpr uint64_t kSpareBytes = uint64_t{512} << 20;  // that libraries may wan
 
 }  // namespace
 
-Result<const GuardedWorkspace*> Workspaces::Take(uint64_t bytes) {
+Result<const GuardedWorkspace*> Workspaces::Acquire(uint64_t bytes) {
   const uint64_t size = GuardedWorkspace::SizeFor(bytes);
   const auto [first, last] = by_size_.equal_range(size);
   auto free = std::find_if(first, last, [this](const auto& entry) { return !taken_.contains(&entry.second); });

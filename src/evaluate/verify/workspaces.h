@@ -12,9 +12,9 @@ class Workspaces {
  public:
   explicit Workspaces(Gpu& gpu) : gpu_(gpu) {}
 
-  // Of exactly these bytes, so that its canaries stand right behind them, and for one candidate alone, so that none
-  // works with what another one left; until Release(). Null: there is not that much memory.
-  Result<const GuardedWorkspace*> Take(uint64_t bytes);
+  // Acquires a workspace of exactly these bytes, with canaries right behind them. It belongs to one candidate until
+  // Release(), so that no candidate sees another one's data. Null: not enough memory.
+  Result<const GuardedWorkspace*> Acquire(uint64_t bytes);
   // All that were taken may be taken again, or go.
   void Release();
   // Canaries and zeros as new, in all of them.

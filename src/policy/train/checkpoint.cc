@@ -23,16 +23,16 @@ constexpr std::string_view kSumMark = "\"sum\":\"", kStepMark = "\"step\":\"";
 constexpr size_t kSumDigits = 32, kStepDigits = 12;
 const std::string kNoSum(kSumDigits, '0');  // where a state is not whole
 
-std::optional<size_t> PlaceBehind(std::string_view mark, std::string_view bytes, size_t digits) {
+std::optional<size_t> OffsetBehind(std::string_view mark, std::string_view bytes, size_t digits) {
   const size_t at = bytes.find(mark);
   if (at == std::string_view::npos || bytes.size() - at < mark.size() + digits) return std::nullopt;
   return at + mark.size();
 }
 
-std::optional<size_t> PlaceOfSum(std::string_view bytes) { return PlaceBehind(kSumMark, bytes, kSumDigits); }
+std::optional<size_t> OffsetOfSum(std::string_view bytes) { return OffsetBehind(kSumMark, bytes, kSumDigits); }
 
 bool SumFits(std::string bytes) {
-  const std::optional<size_t> place = PlaceOfSum(bytes);
+  const std::optional<size_t> place = OffsetOfSum(bytes);
   if (!place) return false;
   const std::string sum = bytes.substr(*place, kSumDigits);
   return HashBytes(bytes.replace(*place, kSumDigits, kNoSum)).Hex() == sum;
@@ -59,7 +59,7 @@ void Replace(size_t place, std::string_view digits, std::string& bytes) {
 
 // The trainer's state in the place of another of the same layout; not sealed.
 Status TakeState(const ModelConfig& config, Trainer& trainer, int64_t step, std::string& bytes) {
-  const std::optional<size_t> number = PlaceBehind(kStepMark, bytes, kStepDigits);
+  const std::optional<size_t> number = OffsetBehind(kStepMark, bytes, kStepDigits);
   GEMMSMITH_CHECK(number, "{} bytes without a place for their step", bytes.size());
   Replace(*number, fmt::format("{:0{}}", step, kStepDigits), bytes);
   std::map<std::string, size_t> counts;  // in the order of the file
@@ -171,7 +171,7 @@ Status Checkpoints::Keep(Trainer& trainer, int64_t step) {
     ASSIGN_OR_RETURN(FileInPlace created, FileInPlace::Create(PathOf(next), state_));
     file.emplace(std::move(created));
   }
-  const size_t sum = *PlaceOfSum(state_);
+  const size_t sum = *OffsetOfSum(state_);
   RETURN_IF_ERROR(file->Write(sum, kNoSum));
   RETURN_IF_ERROR(TakeState(config_, trainer, step, state_));
   RETURN_IF_ERROR(file->Write(0, state_));

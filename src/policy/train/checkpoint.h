@@ -1,4 +1,4 @@
-// The state of a run on disk, kept behind every step. Three files, checkpoint_a to checkpoint_c, take turns: a state is
+// The state of a run on disk, kept behind every step. Three files, checkpoint_a to checkpoint_c, alternate: a state is
 // written in place, into the one that holds neither the last state nor the last that was synced, and is sealed with a
 // sum of all bytes when it is whole. So whatever ends the process, the state before is there, and where the machine
 // goes down, the one that was synced last. One process at a time.

@@ -82,10 +82,10 @@ std::optional<std::string_view> TakeFrame(ByteReader& reader) {
   return content;
 }
 
-// Of what EncodeFirstEvent() and EncodeEvent() write: the time first, then the step where there is one.
-std::optional<EventPlace> ReadPlace(std::string_view content) {
+// Reads events as EncodeFirstEvent() and EncodeEvent() write them: the time first, then the step if there is one.
+std::optional<FoundEvent> ReadEvent(std::string_view content) {
   ByteReader reader(content);
-  EventPlace place;
+  FoundEvent place;
   if (reader.Get<uint8_t>() != (kWallTime << 3 | int(WireKind::kFixed64))) return std::nullopt;
   place.unix_seconds = reader.Get<double>();
   if (reader.Get<uint8_t>() != (kStep << 3 | int(WireKind::kVarint))) return place;
@@ -130,12 +130,12 @@ std::string EncodeEvent(const ScalarsOfStep& scalars) {
   return Framed(std::move(event).Take());
 }
 
-std::vector<EventPlace> FindEvents(std::string_view file) {
-  std::vector<EventPlace> events;
+std::vector<FoundEvent> FindEvents(std::string_view file) {
+  std::vector<FoundEvent> events;
   ByteReader reader(file);
   while (reader.remaining() > 0) {
     const std::optional<std::string_view> content = TakeFrame(reader);
-    std::optional<EventPlace> place = content ? ReadPlace(*content) : std::nullopt;
+    std::optional<FoundEvent> place = content ? ReadEvent(*content) : std::nullopt;
     if (!place) break;
     place->end = file.size() - reader.remaining();
     events.push_back(*place);

@@ -22,19 +22,19 @@ struct ScalarsOfStep {
   std::vector<Scalar> scalars;
 };
 
-// What a file begins with: the version of its events.
+// The first event of a file: the version of its events.
 std::string EncodeFirstEvent(double unix_seconds);
 std::string EncodeEvent(const ScalarsOfStep& scalars);
 
-// CRC-32C (Castagnoli), turned and shifted so that sums of what holds sums stay telling.
+// CRC-32C (Castagnoli), rotated and shifted, so that a checksum over data with checksums stays useful.
 uint32_t MaskedCrc32c(std::string_view bytes);
 
 // The events of a file's sound beginning; nothing behind the first one that is cut off or damaged.
-struct EventPlace {
+struct FoundEvent {
   int64_t step = 0;  // 0 of the first event, which has no scalars
   double unix_seconds = 0;
   size_t end = 0;  // byte behind the event
 };
-std::vector<EventPlace> FindEvents(std::string_view file);
+std::vector<FoundEvent> FindEvents(std::string_view file);
 
 }  // namespace gemmsmith

@@ -130,7 +130,7 @@ TEST(EventFileTest, ASecondReaderFindsEveryNumber) {
 
 TEST(EventFileTest, EventsAreFoundAgainWithTheirTimesAndPlaces) {
   const std::string file = SomeFile();
-  const std::vector<EventPlace> events = FindEvents(file);
+  const std::vector<FoundEvent> events = FindEvents(file);
   ASSERT_EQ(events.size(), 4u);
   EXPECT_EQ(events[0].step, 0);
   EXPECT_EQ(events[0].end, EncodeFirstEvent(1.7e9).size());
@@ -142,16 +142,16 @@ TEST(EventFileTest, EventsAreFoundAgainWithTheirTimesAndPlaces) {
 
 TEST(EventFileTest, WhatIsCutOffOrDamagedEndsTheSoundBeginning) {
   const std::string file = SomeFile();
-  const std::vector<EventPlace> whole = FindEvents(file);
+  const std::vector<FoundEvent> whole = FindEvents(file);
   for (size_t size = 0; size < file.size(); ++size) {
-    const std::vector<EventPlace> events = FindEvents(std::string_view(file).substr(0, size));
-    const auto sound = std::count_if(whole.begin(), whole.end(), [&](const EventPlace& e) { return e.end <= size; });
+    const std::vector<FoundEvent> events = FindEvents(std::string_view(file).substr(0, size));
+    const auto sound = std::count_if(whole.begin(), whole.end(), [&](const FoundEvent& e) { return e.end <= size; });
     EXPECT_EQ(events.size(), size_t(sound)) << size;
   }
   for (size_t at = 0; at < file.size(); ++at) {
     std::string damaged = file;
     damaged[at] = char(damaged[at] ^ 0x10);
-    const auto before = std::count_if(whole.begin(), whole.end(), [&](const EventPlace& e) { return e.end <= at; });
+    const auto before = std::count_if(whole.begin(), whole.end(), [&](const FoundEvent& e) { return e.end <= at; });
     EXPECT_EQ(FindEvents(damaged).size(), size_t(before)) << at;
   }
   EXPECT_TRUE(FindEvents("rubbish that is long enough for a head and some more").empty());

@@ -13,7 +13,7 @@
 
 namespace gemmsmith {
 
-// Of a model that takes no time.
+// A model small enough to take no time.
 inline ModelConfig SmallConfig() {
   return {.words = int(TokenVocabulary().size()), .positions = 512, .width = 16, .layers = 1, .heads = 2, .hidden = 32};
 }

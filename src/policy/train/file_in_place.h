@@ -1,5 +1,4 @@
-// A file that is written over in place. What a process wrote there is the system's: it stays when that process is
-// killed.
+// A file that is overwritten in place. Written bytes belong to the system and survive the death of the process.
 #pragma once
 
 #include <filesystem>

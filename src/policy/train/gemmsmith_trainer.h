@@ -51,7 +51,7 @@ typedef struct {
   const float *weights, *advantages, *old_logs, *reference_logs;
   const int64_t* allowed_from;
   const int32_t* allowed;
-  const float* beliefs;
+  const float* log_prior;
 } GemmsmithTrainerChoices;
 typedef struct {
   double clip, kl_weight, entropy_weight;

@@ -1,4 +1,4 @@
-// What a step of training asks the policy: problems, each with a context, and the plans that may be drawn from it.
+// The problems of a training step, each with a context and the plans that may be drawn from it.
 #pragma once
 
 #include <memory>
@@ -27,10 +27,10 @@ struct PlanGroup {
 // of one of the problem's sizes is hidden from its prior, as it is where that size is held out.
 enum class Occasion : uint8_t { kLearning, kValidation };
 
-// Problems are drawn alike. Of each, 0 to 32 plans are known: the search's first ones by prediction, or any. They show
-// in the context and in the prior, and are not drawn again.
-// The experience is what the prior knows of other shapes.
-std::vector<PlanGroup> DrawGroups(const std::vector<RecordedProblem>& problems, int count, const Without& without,
+// All problems are equally likely. For each, 0 to 32 plans are known: the search's first ones by prediction, or any.
+// They show in the context and in the prior, and are not drawn again. The experience is what the prior knows of other
+// shapes.
+std::vector<PlanGroup> DrawGroups(const std::vector<RecordedProblem>& problems, int count, const Ablations& ablations,
                                   const Experience& experience, PlanJudge& judge, Random& random,
                                   Occasion occasion = Occasion::kLearning);
 
@@ -41,7 +41,7 @@ struct WeightedPlan {
   double advantage = 0;
   double weight = 0;
 };
-// Whose weight it is. A word is a choice where the mask left more than one.
+// The weight of a choice. A word is a choice where the mask left more than one.
 enum class Weight : uint8_t { kOfThePlan, kOfEachChoice };  // of the plan: shared by its choices
 // The logs are left empty.
 PolicyBatch BatchOf(const std::vector<WeightedPlan>& plans, Weight weight);

@@ -30,14 +30,14 @@ std::set<Plan> DrawnFrom(const PlanGroup& group, int tries) {
 }
 
 // In all words along one of the plans.
-std::vector<float> BeliefsIn(const PlanGroup& group) {
-  std::vector<float> beliefs;
+std::vector<float> LogPriorsIn(const PlanGroup& group) {
+  std::vector<float> log_prior;
   for (PlanPrefix prefix; !prefix.IsWhole();) {
     const AllowedWords allowed = group.mask->AllowedAfter(prefix);
-    beliefs.insert(beliefs.end(), allowed.beliefs.begin(), allowed.beliefs.end());
+    log_prior.insert(log_prior.end(), allowed.log_prior.begin(), allowed.log_prior.end());
     prefix.Take(allowed.words.back());
   }
-  return beliefs;
+  return log_prior;
 }
 
 size_t ChoicesIn(const PlanGroup& group, const Plan& plan) {
@@ -79,7 +79,7 @@ TEST(GroupsTest, ThePriorHasExperienceOfOtherShapesLessOneSize) {
   const std::vector<RecordedProblem> problems = RecordedProblems(of_first, {}, {});
   ASSERT_EQ(problems.size(), 1u);
   const std::unique_ptr<PlanJudge> judge = MakeRecordedJudge();
-  const auto beliefs = [&](const Shape& met, Occasion occasion, uint64_t seed) {
+  const auto log_prior = [&](const Shape& met, Occasion occasion, uint64_t seed) {
     Gemm gemm = problems[0].gemm;
     gemm.shape = met;
     std::vector<Trial> trials;
@@ -91,14 +91,14 @@ TEST(GroupsTest, ThePriorHasExperienceOfOtherShapesLessOneSize) {
     Experience experience;
     experience.Add(*Recording::FromTrials(std::move(trials)), {});
     Random random(seed);
-    return BeliefsIn(DrawGroups(problems, 1, {}, experience, *judge, random, occasion)[0]);
+    return LogPriorsIn(DrawGroups(problems, 1, {}, experience, *judge, random, occasion)[0]);
   };
   const auto times_known = [&](const Shape& met, Occasion occasion) {
     int known = 0;
     for (uint64_t seed = 1; seed <= 30; ++seed) {
       Random random(seed);
       const PlanGroup plain = std::move(DrawGroups(problems, 1, {}, {}, *judge, random, occasion)[0]);
-      known += beliefs(met, occasion, seed) != BeliefsIn(plain);
+      known += log_prior(met, occasion, seed) != LogPriorsIn(plain);
     }
     return known;
   };
@@ -132,20 +132,20 @@ TEST(GroupsTest, TheSameRandomNumbersGiveTheSameGroupsHoweverManyCoresThereAre) 
 TEST(GroupsTest, WithoutTheMaskAnyPlanMayComeAndWithoutThePriorAllAreBelievedAlike) {
   const std::vector<RecordedProblem> problems = SomeProblems();
   const std::unique_ptr<PlanJudge> judge = MakeRecordedJudge();
-  const auto beliefs_differ = [&](const Without& without) {
+  const auto log_priors_differ = [&](const Ablations& ablations) {
     Random random(5);
-    for (const PlanGroup& group : DrawGroups(problems, 8, without, {}, *judge, random))
+    for (const PlanGroup& group : DrawGroups(problems, 8, ablations, {}, *judge, random))
       for (PlanPrefix prefix; !prefix.IsWhole();) {
         const AllowedWords allowed = group.mask->AllowedAfter(prefix);
-        for (const float belief : allowed.beliefs)
-          if (belief != 0) return true;
+        for (const float prior : allowed.log_prior)
+          if (prior != 0) return true;
         prefix.Take(allowed.words.front());
       }
     return false;
   };
-  EXPECT_TRUE(beliefs_differ({}));
-  EXPECT_FALSE(beliefs_differ({.prior = true}));
-  EXPECT_FALSE(beliefs_differ({.mask = true}));
+  EXPECT_TRUE(log_priors_differ({}));
+  EXPECT_FALSE(log_priors_differ({.prior = true}));
+  EXPECT_FALSE(log_priors_differ({.mask = true}));
 }
 
 TEST(GroupsTest, ABatchHasEveryChoiceOfEveryPlanAndWhatWasAllowedThere) {
@@ -165,7 +165,7 @@ TEST(GroupsTest, ABatchHasEveryChoiceOfEveryPlanAndWhatWasAllowedThere) {
   EXPECT_EQ(batch.texts.rows, int(plans.size()));
   ASSERT_EQ(batch.allowed_from.size(), choices + 1);
   EXPECT_EQ(batch.allowed_from.back(), int64_t(batch.allowed.size()));
-  EXPECT_EQ(batch.beliefs.size(), batch.allowed.size());
+  EXPECT_EQ(batch.log_prior.size(), batch.allowed.size());
   for (size_t i = 0; i < choices; ++i) {
     const auto begin = batch.allowed.begin() + batch.allowed_from[i],
                end = batch.allowed.begin() + batch.allowed_from[i + 1];

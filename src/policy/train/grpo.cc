@@ -20,7 +20,7 @@ struct Answer {
   double reward = 0;  // of the problem's scale
 };
 
-// What was drawn from a context.
+// The plans drawn from a context.
 struct Group {
   PlanGroup asked;
   std::vector<Answer> answers;
@@ -86,7 +86,7 @@ nlohmann::ordered_json MeanOrNull(std::span<const double> values) {
   return values.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(Mean(values));
 }
 
-// What the groups were worth, under the field's names.
+// Statistics of the groups' rewards, under the field's names.
 nlohmann::ordered_json LogOf(int64_t step, const std::vector<Group>& groups, const PolicyResult& result,
                              double learning_rate, std::optional<int64_t> evaluations) {
   std::vector<double> rewards, deviations, speed_ups, lengths, legal, missed, compiled, correct;
@@ -149,7 +149,7 @@ std::string Describe(const GrpoOptions& options) {
       "entropy={} without={} experience={}",
       options.steps, options.problems, options.group, options.epochs, options.learning_rate, options.warm_up,
       options.seed, options.policy.clip, options.policy.kl_weight, options.policy.entropy_weight,
-      Print(options.without), options.experience.Fingerprint());
+      Print(options.ablations), options.experience.Fingerprint());
 }
 
 Status LearnByReward(const std::vector<RecordedProblem>& problems, const PolicyModel& reference,
@@ -166,12 +166,12 @@ Status LearnByReward(const std::vector<RecordedProblem>& problems, const PolicyM
                            .options = fmt::format("{} from={} problems={} {}", Describe(options),
                                                   Fingerprint(reference), problems.size(), judge.name())};
   PolicyModel begin = reference;
-  begin.without = Union(reference.without, options.without);
+  begin.ablations = Union(reference.ablations, options.ablations);
   const auto take_step = [&](int64_t step) -> Result<nlohmann::ordered_json> {
     Random random = Random(options.seed).Fork(fmt::format("groups of step {}", step));
     ASSIGN_OR_RETURN(const PolicyModel model, GetModel(begin.config, trainer));
     ASSIGN_OR_RETURN(const std::vector<Group> groups,
-                     AskFor(DrawGroups(problems, options.problems, begin.without, options.experience, judge, random),
+                     AskFor(DrawGroups(problems, options.problems, begin.ablations, options.experience, judge, random),
                             model, options, judge, random));
     StepOptions adam = options.adam;
     adam.learning_rate = LearningRate(options, step);
@@ -181,7 +181,7 @@ Status LearnByReward(const std::vector<RecordedProblem>& problems, const PolicyM
     hooks.watch(step, reward.is_null() ? std::nullopt : std::optional(reward.get<double>()));
     return line;
   };
-  return TakeSteps(run, begin, trainer, hooks, take_step);
+  return RunSteps(run, begin, trainer, hooks, take_step);
 }
 
 }  // namespace gemmsmith

@@ -19,7 +19,7 @@ struct GrpoOptions {
   double learning_rate = 3e-5;
   int warm_up = 10;  // steps
   uint64_t seed = 1;
-  Without without;        // besides what the reference was trained without
+  Ablations ablations;    // besides what the reference was trained without
   Experience experience;  // what the prior knows of other shapes
   PolicyOptions policy;
   StepOptions adam = {.weight_decay = 0};  // its learning rate is set for each step

@@ -93,9 +93,9 @@ TEST(GrpoMaskTest, WithoutTheMaskIllegalPlansAreDrawnAndTheWeightsSaySo) {
     FakeTrainer trainer, reference;
     const TemporaryFolder folder = *TemporaryFolder::Create("grpo");
     PolicyModel begin = NewModel(SmallConfig(), 1);
-    begin.without.counters = true;
+    begin.ablations.counters = true;
     const Status learned = LearnByReward(
-        RecordedProblems(SomeTrials(), {}, {}), begin, {.steps = 3, .problems = 2, .without = {.mask = !masked}},
+        RecordedProblems(SomeTrials(), {}, {}), begin, {.steps = 3, .problems = 2, .ablations = {.mask = !masked}},
         *MakeRecordedJudge(), trainer, reference, folder.path(),
         {.stop = [] { return false; }, .watch = [](int64_t, std::optional<double>) {}, .note = nullptr});
     ASSERT_TRUE(learned.ok()) << learned.message();
@@ -104,8 +104,8 @@ TEST(GrpoMaskTest, WithoutTheMaskIllegalPlansAreDrawnAndTheWeightsSaySo) {
       EXPECT_TRUE(!masked || line["missed"] == 0.0) << line;
       EXPECT_TRUE(masked || line["reward"] < 0.0) << line;
     }
-    const Without without = ReadModel(folder.path() / "weights.safetensors")->without;
-    EXPECT_EQ(Print(without), masked ? "counters" : "counters,mask");
+    const Ablations ablations = ReadModel(folder.path() / "weights.safetensors")->ablations;
+    EXPECT_EQ(Print(ablations), masked ? "counters" : "counters,mask");
   }
 }
 
@@ -115,12 +115,12 @@ TEST(GrpoPriorTest, WhatIsDrawnFirstIsWhatIsPredictedToBeFast) {
   for (Trial& trial : trials)
     if (!trial.outcome.timings.empty())
       trial.outcome.timings[0].median_ns = PredictTimeNs(trial.plan(), trial.gemm, KnownDevices()[0]);
-  const auto speed_up = [&](const Without& without) {
+  const auto speed_up = [&](const Ablations& ablations) {
     FakeTrainer trainer, reference;
     const TemporaryFolder folder = *TemporaryFolder::Create("grpo");
     const Status learned =
-        LearnByReward(RecordedProblems(trials, {}, {}), NewModel(SmallConfig(), 1), {.steps = 1, .without = without},
-                      *MakeRecordedJudge(), trainer, reference, folder.path(),
+        LearnByReward(RecordedProblems(trials, {}, {}), NewModel(SmallConfig(), 1),
+                      {.steps = 1, .ablations = ablations}, *MakeRecordedJudge(), trainer, reference, folder.path(),
                       {.stop = [] { return false; }, .watch = [](int64_t, std::optional<double>) {}, .note = nullptr});
     EXPECT_TRUE(learned.ok()) << learned.message();
     return ReadLog(folder.path())[0]["speedup"].get<double>();
@@ -132,7 +132,7 @@ TEST_F(GrpoTest, LearnsWhichPlansAreFast) {
   const TemporaryFolder folder = *TemporaryFolder::Create("grpo");
   // Times of no GPU: what is predicted is far from them.
   const Status learned =
-      Learn(folder.path(), {.steps = 40, .problems = 2, .learning_rate = 1e-2, .without = {.prior = true}});
+      Learn(folder.path(), {.steps = 40, .problems = 2, .learning_rate = 1e-2, .ablations = {.prior = true}});
   ASSERT_TRUE(learned.ok()) << learned.message();
   const std::vector<nlohmann::ordered_json> lines = ReadLog(folder.path());
   ASSERT_EQ(lines.size(), 40u);

@@ -18,7 +18,7 @@ namespace {
 // and imitation begins further off than the prior alone.
 constexpr double kLogitsBesideThePrior = 0.1;
 
-// The likeliest of the plans that are left, and how likely: e^(kFaith ln score), of all that were timed.
+// The likeliest of the plans that are left, and how likely: e^(kPriorStrength ln score), of all that were timed.
 std::vector<WeightedPlan> WantedOf(const PlanGroup& group, int count) {
   std::vector<std::pair<double, const Exemplar*>> left;
   for (const Exemplar& variant : group.problem->variants)
@@ -28,7 +28,7 @@ std::vector<WeightedPlan> WantedOf(const PlanGroup& group, int count) {
   std::vector<WeightedPlan> wanted;
   double all = 0;
   for (const auto& [score, variant] : left) {
-    wanted.push_back({&group, variant->plan, 1, std::pow(score / left.front().first, kFaith)});
+    wanted.push_back({&group, variant->plan, 1, std::pow(score / left.front().first, kPriorStrength)});
     all += wanted.back().weight;
   }
   for (WeightedPlan& plan : wanted) plan.weight /= all;
@@ -53,16 +53,16 @@ double CrossEntropy(const PolicyBatch& batch, std::span<const float> logs) {
 }
 
 // Log probabilities where all words are alike but for what is believed.
-std::vector<float> LogsOfBeliefs(const PolicyBatch& batch) {
+std::vector<float> LogPriors(const PolicyBatch& batch) {
   std::vector<float> logs;
   for (size_t i = 0; i < batch.rows.size(); ++i) {
     double all = 0, own = 0;
     const int32_t drawn =
         batch.texts.tokens[size_t(batch.rows[i]) * size_t(batch.texts.length) + size_t(batch.positions[i])];
     for (int64_t at = batch.allowed_from[i]; at < batch.allowed_from[i + 1]; ++at) {
-      const double belief = batch.beliefs[size_t(at)];
-      all += std::exp(belief);
-      if (batch.allowed[size_t(at)] == drawn) own = belief;
+      const double prior = batch.log_prior[size_t(at)];
+      all += std::exp(prior);
+      if (batch.allowed[size_t(at)] == drawn) own = prior;
     }
     logs.push_back(float(own - std::log(all)));
   }
@@ -75,8 +75,7 @@ std::string Describe(const ImitationOptions& options) {
   return fmt::format(
       "imitation steps={} problems={} plans={} learning_rate={} warm_up={} seed={} logits={} without={} experience={}",
       options.steps, options.problems, options.plans, options.learning_rate, options.warm_up, options.seed,
-      kLogitsBesideThePrior,
-      Print(options.without), options.experience.Fingerprint());
+      kLogitsBesideThePrior, Print(options.ablations), options.experience.Fingerprint());
 }
 
 Status Imitate(const std::vector<RecordedProblem>& problems, const std::vector<RecordedProblem>& held_out,
@@ -92,13 +91,13 @@ Status Imitate(const std::vector<RecordedProblem>& problems, const std::vector<R
       .steps = options.steps,
       .options = fmt::format("{} from={} problems={}", Describe(options), Fingerprint(begin_with), problems.size())};
   PolicyModel begin = begin_with;
-  begin.without = Union(begin.without, options.without);
-  if (!begin.without.prior)
+  begin.ablations = Union(begin.ablations, options.ablations);
+  if (!begin.ablations.prior)
     for (float& weight : begin.final_norm) weight *= float(kLogitsBesideThePrior);
   const std::unique_ptr<PlanJudge> judge = MakeRecordedJudge();
   const auto draw = [&](const std::vector<RecordedProblem>& from, int count, Occasion occasion, Random random) {
     const std::vector<PlanGroup> groups =
-        DrawGroups(from, count, begin.without, options.experience, *judge, random, occasion);
+        DrawGroups(from, count, begin.ablations, options.experience, *judge, random, occasion);
     return BatchOf(WantedOf(groups, options.plans), Weight::kOfEachChoice);
   };
   std::optional<PolicyBatch> validation;
@@ -106,7 +105,7 @@ Status Imitate(const std::vector<RecordedProblem>& problems, const std::vector<R
   if (!held_out.empty()) {
     validation =
         draw(held_out, options.validation_problems, Occasion::kValidation, Random(options.seed).Fork("validation"));
-    validation_prior_loss = CrossEntropy(*validation, LogsOfBeliefs(*validation));
+    validation_prior_loss = CrossEntropy(*validation, LogPriors(*validation));
   }
   const auto take_step = [&](int64_t step) -> Result<nlohmann::ordered_json> {
     PolicyBatch batch = draw(problems, options.problems, Occasion::kLearning,
@@ -120,7 +119,7 @@ Status Imitate(const std::vector<RecordedProblem>& problems, const std::vector<R
     const double loss = CrossEntropy(batch, batch.old_logs);
     nlohmann::ordered_json line = {{"step", step},
                                    {"loss", loss},
-                                   {"prior_loss", CrossEntropy(batch, LogsOfBeliefs(batch))},
+                                   {"prior_loss", CrossEntropy(batch, LogPriors(batch))},
                                    {"grad_norm", result.gradient_norm},
                                    {"learning_rate", adam.learning_rate}};
     if (validation && (step % options.validate_every == 0 || step == options.steps)) {
@@ -131,7 +130,7 @@ Status Imitate(const std::vector<RecordedProblem>& problems, const std::vector<R
     hooks.watch(step, loss);
     return line;
   };
-  return TakeSteps(run, begin, trainer, hooks, take_step);
+  return RunSteps(run, begin, trainer, hooks, take_step);
 }
 
 }  // namespace gemmsmith

@@ -19,7 +19,7 @@ struct ImitationOptions {
   int64_t validate_every = 100;  // where problems are held out
   int validation_problems = 32;
   uint64_t seed = 1;
-  Without without;        // besides what it begins with
+  Ablations ablations;    // besides what it begins with
   Experience experience;  // what the prior knows of other shapes
   StepOptions adam;
 };

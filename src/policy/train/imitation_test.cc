@@ -52,7 +52,7 @@ TEST(ImitationTest, LogsWhatThePriorAloneHasAndTheWeightsSayWhatWasLeftOut) {
   FakeTrainer trainer;
   const TemporaryFolder folder = *TemporaryFolder::Create("imitation");
   ASSERT_TRUE(ImitateSome(trainer, folder.path(),
-                          {.steps = 6, .problems = 2, .validate_every = 3, .without = {.contrast = true}})
+                          {.steps = 6, .problems = 2, .validate_every = 3, .ablations = {.contrast = true}})
                   .ok());
   const std::vector<nlohmann::ordered_json> lines = ReadLog(folder.path());
   ASSERT_EQ(lines.size(), 6u);
@@ -60,16 +60,16 @@ TEST(ImitationTest, LogsWhatThePriorAloneHasAndTheWeightsSayWhatWasLeftOut) {
     EXPECT_GT(line["prior_loss"].get<double>(), 0);
     EXPECT_EQ(line.contains("validation_prior_loss"), line["step"] == 3 || line["step"] == 6);
   }
-  EXPECT_EQ(Print(ReadModel(folder.path() / "weights.safetensors")->without), "contrast");
+  EXPECT_EQ(Print(ReadModel(folder.path() / "weights.safetensors")->ablations), "contrast");
 }
 
 TEST(ImitationTest, WithoutThePriorAllPlansAreAlikeToIt) {
   double losses[2];
-  for (const bool without : {false, true}) {
+  for (const bool is_ablated : {false, true}) {
     FakeTrainer trainer;
     const TemporaryFolder folder = *TemporaryFolder::Create("imitation");
-    ASSERT_TRUE(ImitateSome(trainer, folder.path(), {.steps = 1, .without = {.prior = without}}).ok());
-    losses[without] = ReadLog(folder.path())[0]["prior_loss"];
+    ASSERT_TRUE(ImitateSome(trainer, folder.path(), {.steps = 1, .ablations = {.prior = is_ablated}}).ok());
+    losses[is_ablated] = ReadLog(folder.path())[0]["prior_loss"];
   }
   EXPECT_LT(losses[true], 4) << "twenty plans, with a choice at each of two axes";
   EXPECT_GT(losses[false], losses[true]) << "what is predicted is wrong here";
@@ -87,7 +87,7 @@ TEST(ImitationTest, WithTorchItLearnsTheBestPlansAndAStoppedRunEndsAsOneThatWasN
   Result<std::unique_ptr<Trainer>> trainer = OpenTorchTrainer(SmallConfig(), "cpu");
   if (!trainer.ok()) GTEST_SKIP() << trainer.status().message();
   ImitationOptions options{.steps = 60, .problems = 2, .learning_rate = 1e-2, .warm_up = 5, .validate_every = 20};
-  options.without.prior = true;  // it is hopelessly wrong here
+  options.ablations.prior = true;  // it is hopelessly wrong here
   const TemporaryFolder whole = *TemporaryFolder::Create("imitation"), parts = *TemporaryFolder::Create("imitation");
   ASSERT_TRUE(ImitateSome(**trainer, whole.path(), options).ok());
   ASSERT_TRUE(ImitateSome(**trainer, parts.path(), options, 25).ok());

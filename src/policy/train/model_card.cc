@@ -70,7 +70,7 @@ std::string MethodText(const ModelCard& card, const PolicyModel& model, const st
   text += fmt::format("| stage | {} |\n", StageText(card.by));
   text += fmt::format("| begun from | {} |\n", card.begun_from);
   text += fmt::format("| options | {} |\n", card.options);
-  text += fmt::format("| trained without | {} |\n", model.without == Without() ? "-" : Print(model.without));
+  text += fmt::format("| trained without | {} |\n", model.ablations == Ablations() ? "-" : Print(model.ablations));
   text += fmt::format("| trained with | {} |\n", card.trainer);
   if (time)
     text += fmt::format("| first and last step | {}, {} |\n", DateText(int64_t(time->first_unix_seconds * 1000)),
@@ -109,10 +109,10 @@ std::string LimitsText(const ModelCard& card, const PolicyModel& model) {
     text += "- Rewards are one screening each: some milliseconds of timing, of one GPU on one day.\n";
   if (card.by == TrainedBy::kRecordedRewards || card.by == TrainedBy::kBestPlans)
     text += "- What it learned from was read from records: a plan that nobody had measured taught it nothing.\n";
-  if (!model.without.prior)
+  if (!model.ablations.prior)
     text += "- It is to be asked with the prior, an analytic model whose constants were fitted to an H200.\n";
   text += fmt::format("- It reads and writes the words of `{}` alone.\n", TokenVocabulary().identity());
-  if (model.without.contrast) text += "- It is shown no earlier plans, whatever a search has measured.\n";
+  if (model.ablations.contrast) text += "- It is shown no earlier plans, whatever a search has measured.\n";
   return text;
 }
 

@@ -15,8 +15,8 @@
 
 namespace gemmsmith {
 
-// Of plans on known devices, of several trials of a plan the most carefully timed one; but for the last number of
-// problems that are not held out.
+// Counts plans on known devices; a plan with several trials counts once, by the most carefully timed. All fields but
+// `held_out_problems` leave out held-out problems.
 struct TrainingData {
   int64_t trials = 0, problems = 0, held_out_problems = 0;
   std::map<std::string, int64_t> trials_by_device;  // by its name

@@ -41,7 +41,7 @@ TEST(ModelCardTest, DataAreThoseThatWereTrainedOn) {
 
 TEST(ModelCardTest, SaysWhatTheRunWas) {
   PolicyModel model = SmallModel();
-  model.without = {.counters = true};
+  model.ablations = {.counters = true};
   const ModelCard card{.data = DataOf(ExampleTrials(200), {.sizes = {128}}),
                        .held_out = {.sizes = {128, 4096}},
                        .sources = "some/records",

@@ -1,4 +1,4 @@
-// Who says what the plans that a policy draws are worth: a record (here), or a GPU (campaign/live_judge.h).
+// Judges the plans that a policy draws: by records (here), or on a GPU (campaign/live_judge.h).
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@
 
 namespace gemmsmith {
 
-// What was drawn from one context.
+// The plans drawn from one context.
 struct DrawnPlans {
   const RecordedProblem* problem = nullptr;
   std::vector<Plan> plans;
 };
 
-// What each of them is worth, in their order; nothing for one of which nobody knows.
+// The reward of each plan, in their order; nullopt if it is unknown.
 using JudgedPlans = std::vector<std::optional<RecordedPlan>>;
 
 class PlanJudge {
@@ -28,7 +28,7 @@ class PlanJudge {
   virtual std::string name() const = 0;
   // The plans that may be drawn for each problem where the policy is masked.
   virtual std::vector<std::shared_ptr<const Space>> SpacesOf(std::span<const RecordedProblem* const> problems) = 0;
-  // A Status where the world failed: then none of the step counts.
+  // A Status reports a failed environment; the whole step is then void.
   virtual Result<std::vector<JudgedPlans>> Judge(std::span<const DrawnPlans> drawn) = 0;
   // Plans measured for this training so far; nothing where none are measured.
   virtual std::optional<int64_t> evaluations() const { return std::nullopt; }

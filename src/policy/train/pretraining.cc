@@ -32,7 +32,7 @@ TokenBatch DrawBatch(int rows, const std::function<Document()>& draw) {
 // The same documents every time.
 TokenBatch ValidationBatch(const PretrainingSet& set, const PretrainingOptions& options) {
   Random random = Random(options.seed).Fork("validation");
-  return DrawBatch(options.validation_batch, [&] { return set.DrawHeldOut(options.without, random); });
+  return DrawBatch(options.validation_batch, [&] { return set.DrawHeldOut(options.ablations, random); });
 }
 
 }  // namespace
@@ -41,7 +41,7 @@ std::string Describe(const PretrainingOptions& options) {
   return fmt::format(
       "steps={} batch={} learning_rate={} warm_up={} seed={} beta1={} beta2={} decay={} norm={} without={}",
       options.steps, options.batch, options.learning_rate, options.warm_up, options.seed, options.adam.beta1,
-      options.adam.beta2, options.adam.weight_decay, options.adam.largest_norm, Print(options.without));
+      options.adam.beta2, options.adam.weight_decay, options.adam.largest_norm, Print(options.ablations));
 }
 
 Status Pretrain(const PretrainingSet& set, const ModelConfig& config, const PretrainingOptions& options,
@@ -55,7 +55,7 @@ Status Pretrain(const PretrainingSet& set, const ModelConfig& config, const Pret
   if (set.held_out_problems() > 0) validation = ValidationBatch(set, options);
   const auto take_step = [&](int64_t step) -> Result<nlohmann::ordered_json> {
     Random random = Random(options.seed).Fork(fmt::format("documents of step {}", step));
-    const TokenBatch batch = DrawBatch(options.batch, [&] { return set.Draw(options.without, random); });
+    const TokenBatch batch = DrawBatch(options.batch, [&] { return set.Draw(options.ablations, random); });
     StepOptions adam = options.adam;
     adam.learning_rate = WarmedUp(options.learning_rate, options.warm_up, options.steps, step);
     ASSIGN_OR_RETURN(const StepResult result, trainer.Step(batch, step, adam));
@@ -67,8 +67,8 @@ Status Pretrain(const PretrainingSet& set, const ModelConfig& config, const Pret
     return LogLine(step, result, adam.learning_rate, batch, validation_loss);
   };
   PolicyModel begin = NewModel(config, options.seed);
-  begin.without = options.without;
-  return TakeSteps(run, begin, trainer, hooks, take_step);
+  begin.ablations = options.ablations;
+  return RunSteps(run, begin, trainer, hooks, take_step);
 }
 
 }  // namespace gemmsmith

@@ -18,13 +18,13 @@ struct PretrainingOptions {
   int64_t validate_every = 100;  // where problems are held out
   int validation_batch = 256;
   uint64_t seed = 1;
-  Without without;
+  Ablations ablations;
   StepOptions adam;  // its learning rate is set for each step
 };
-// What a checkpoint must have been made with to be gone on from.
+// The options that a checkpoint must share to be resumed.
 std::string Describe(const PretrainingOptions& options);
 
-// Trains from new weights, as TakeSteps() does. The random numbers of a step follow from seed and step alone, so a run
+// Trains from new weights, as RunSteps() does. The random numbers of a step follow from seed and step alone, so a run
 // that was stopped anywhere ends with the same weights as one that was not. Watched for its loss.
 Status Pretrain(const PretrainingSet& set, const ModelConfig& config, const PretrainingOptions& options,
                 Trainer& trainer, const std::filesystem::path& folder, const TrainingHooks& hooks);

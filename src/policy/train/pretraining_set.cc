@@ -1,5 +1,5 @@
-#include "policy/spoken.h"
 #include "policy/train/pretraining_set.h"
+#include "policy/spoken.h"
 
 #include <algorithm>
 
@@ -53,7 +53,7 @@ TrialsByProblem GroupTrials(std::span<const Trial> trials) {
 Result<PretrainingSet> PretrainingSet::From(std::span<const Trial> trials, const HeldOut& held_out) {
   PretrainingSet set;
   for (const auto& [key, plans] : GroupTrials(trials)) {
-    Problem problem{.gemm = key.second, .device = *FindDevice(key.first)};
+    TrainingProblem problem{.gemm = key.second, .device = *FindDevice(key.first)};
     for (const auto& [plan, of_plan] : plans) {
       problem.variants.push_back({plan, AsJudged(problem.gemm, problem.device, of_plan)});
       problem.best_score = std::max(problem.best_score, problem.variants.back().judged.score.value_or(0));
@@ -71,19 +71,20 @@ Result<PretrainingSet> PretrainingSet::From(std::span<const Trial> trials, const
   return set;
 }
 
-Document PretrainingSet::Draw(const Without& without, Random& random) const {
-  Document document = DrawFrom(training_, without, random);
+Document PretrainingSet::Draw(const Ablations& ablations, Random& random) const {
+  Document document = DrawFrom(training_, ablations, random);
   document.gemm.shape = Blurred(document.gemm.shape, random);
   return document;
 }
 
-Document PretrainingSet::DrawFrom(const std::vector<Problem>& problems, const Without& without, Random& random) {
+Document PretrainingSet::DrawFrom(const std::vector<TrainingProblem>& problems, const Ablations& ablations,
+                                  Random& random) {
   GEMMSMITH_CHECK(!problems.empty(), "no problem to draw from");
-  const Problem& problem = problems[random.Below(problems.size())];
+  const TrainingProblem& problem = problems[random.Below(problems.size())];
   const size_t chosen = random.Uniform() < kBestShare ? problem.best[random.Below(problem.best.size())]
                                                       : size_t(random.Below(problem.variants.size()));
   const std::vector<Exemplar> known = DrawKnown(problem.variants, chosen, random);
-  Document document = ContextFor(problem.gemm, problem.device, known, {.without = without}, random);
+  Document document = ContextFor(problem.gemm, problem.device, known, {.ablations = ablations}, random);
   const Exemplar& candidate = problem.variants[chosen];
   document.goal = GoalOf(candidate.judged, problem.best_score);
   document.candidate = candidate.plan;

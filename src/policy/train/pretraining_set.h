@@ -1,4 +1,4 @@
-// What a policy is pretrained on: documents drawn from trials, each as a search might have come to it.
+// The pretraining set: documents drawn from trials, each like a state of a search.
 #pragma once
 
 #include <map>
@@ -12,7 +12,7 @@
 
 namespace gemmsmith {
 
-// Of a plan's trials the most carefully timed one, and the latest that a profiler watched.
+// The most carefully timed trial of a plan, and its latest trial with counters.
 struct PlanTrials {
   const Trial* timed = nullptr;
   const Trial* profiled = nullptr;
@@ -20,12 +20,12 @@ struct PlanTrials {
 // The counters of one, all else of the other.
 JudgedAs AsJudged(const Gemm& gemm, const Device& device, const PlanTrials& trials);
 
-// Of each plan of each problem, by device key; of devices that FindDevice() knows.
+// By device key and problem; only devices that FindDevice() knows.
 using TrialsByProblem = std::map<std::pair<std::string, Gemm>, std::map<Plan, PlanTrials>>;
 TrialsByProblem GroupTrials(std::span<const Trial> trials);
 
-// Of sizes, one in twenty an octave away. A size that no training shape has is then no word that was never met: it
-// means what lies between its neighbours.
+// Moves one size in twenty by an octave. So the words of sizes that no training shape has are learned too, from their
+// neighbours.
 Shape Blurred(Shape shape, Random& random);
 
 // How many plans a search may know when it comes to another: 0 to 32.
@@ -44,20 +44,22 @@ class PretrainingSet {
   // A problem, all alike; of its trials half of the times one of the best goal, else any; before it up to 32 others,
   // of which the context shows two. Now and then a size is told an octave away. Of held-out problems, as they are:
   // CHECKs that there are any.
-  Document Draw(const Without& without, Random& random) const;
-  Document DrawHeldOut(const Without& without, Random& random) const { return DrawFrom(held_out_, without, random); }
+  Document Draw(const Ablations& ablations, Random& random) const;
+  Document DrawHeldOut(const Ablations& ablations, Random& random) const {
+    return DrawFrom(held_out_, ablations, random);
+  }
 
  private:
-  struct Problem {
+  struct TrainingProblem {
     Gemm gemm;
     Device device;
     std::vector<Exemplar> variants;
     std::vector<size_t> best;  // of the best goal
     double best_score = 0;
   };
-  static Document DrawFrom(const std::vector<Problem>& problems, const Without& without, Random& random);
+  static Document DrawFrom(const std::vector<TrainingProblem>& problems, const Ablations& ablations, Random& random);
 
-  std::vector<Problem> training_, held_out_;
+  std::vector<TrainingProblem> training_, held_out_;
   size_t trials_ = 0;
 };
 

@@ -58,11 +58,12 @@ TEST(PretrainingSetTest, DocumentsAreWholeAndWordsThatAreToldHaveNoWeight) {
 
 TEST(PretrainingSetTest, WhatIsLeftOutChangesNeitherProblemsNorPlans) {
   const PretrainingSet set = SomeSet();
-  for (const Without& without : {Without{.contrast = true}, Without{.counters = true}, Without{.analysis = true}}) {
+  for (const Ablations& ablations :
+       {Ablations{.contrast = true}, Ablations{.counters = true}, Ablations{.analysis = true}}) {
     Random random(1), same(1);
     int exemplars = 0, counters = 0, analyses = 0;
     for (int i = 0; i < 200; ++i) {
-      const Document whole = set.Draw({}, random), document = set.Draw(without, same);
+      const Document whole = set.Draw({}, random), document = set.Draw(ablations, same);
       EXPECT_EQ(document.gemm, whole.gemm);
       EXPECT_EQ(document.candidate, whole.candidate);
       EXPECT_EQ(document.judged, whole.judged);
@@ -70,9 +71,9 @@ TEST(PretrainingSetTest, WhatIsLeftOutChangesNeitherProblemsNorPlans) {
       for (const Exemplar& exemplar : document.exemplars) counters += int(exemplar.judged.counters.size());
       analyses += document.analysis ? 1 : 0;
     }
-    EXPECT_EQ(exemplars == 0, without.contrast);
-    EXPECT_EQ(counters == 0, without.contrast || without.counters);
-    EXPECT_EQ(analyses == 0, without.contrast || without.analysis);
+    EXPECT_EQ(exemplars == 0, ablations.contrast);
+    EXPECT_EQ(counters == 0, ablations.contrast || ablations.counters);
+    EXPECT_EQ(analyses == 0, ablations.contrast || ablations.analysis);
   }
 }
 
@@ -137,7 +138,7 @@ TEST(PretrainingTest, ARunThatWasStoppedEndsWithTheSameWeightsAndLogAsOneThatWas
     EXPECT_EQ(Content(parts.path() / "weights.safetensors"), weights) << stop_after;
     EXPECT_EQ(Content(parts.path() / "log.jsonl"), log) << stop_after;
     const std::string file = Content(parts.path() / "events.out.tfevents.gemmsmith");
-    const std::vector<EventPlace> events = FindEvents(file);
+    const std::vector<FoundEvent> events = FindEvents(file);
     ASSERT_EQ(events.size(), 11u) << stop_after;
     for (size_t i = 0; i < events.size(); ++i) EXPECT_EQ(events[i].step, int64_t(i));
     EXPECT_EQ(events.back().end, file.size());
@@ -167,7 +168,7 @@ TEST(PretrainingTest, OtherOptionsAndDamageAreRefusedInOneLine) {
   const Status other = Train(trainer, folder.path(), 4, options);
   EXPECT_NE(other.message().find("was made with other options or words"), std::string::npos) << other.message();
   options = FewSteps();
-  options.without.counters = true;
+  options.ablations.counters = true;
   EXPECT_EQ(Train(trainer, folder.path(), 4, options).code(), StatusCode::kInvalidArgument);
   for (const char* file : {"checkpoint_a.safetensors", "checkpoint_b.safetensors", "checkpoint_c.safetensors"})
     ASSERT_TRUE(WriteFileAtomic(folder.path() / file, "x").ok());

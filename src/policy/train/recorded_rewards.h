@@ -32,12 +32,12 @@ struct RecordedProblem {
   RewardScale scale;
   double illegal_reward = 0;
 
-  // Of any plan: what was recorded, or that it is illegal; nothing for a legal one that was not recorded.
+  // The recorded result of a plan, or its illegality; nullopt for a legal plan that was not recorded.
   std::optional<RecordedPlan> Judge(const Plan& plan) const;
 };
 
-// Problems with at least two plans that have a reward, without those held out. Of several trials of a plan the most
-// carefully timed one counts.
+// Problems with at least two plans that have a reward, without those held out. The most carefully timed trial of a plan
+// counts.
 std::vector<RecordedProblem> RecordedProblems(std::span<const Trial> trials, const HeldOut& held_out,
                                               const RewardOptions& options);
 

@@ -34,7 +34,7 @@ constexpr double kNormEpsilon = 1e-5;
 
 gemmsmith::ExceptionGuard guarded;
 
-// What torch_cpu does not need is not linked, so that training on the CPU works where CUDA's libraries are not.
+// Opens torch's CUDA library. It is not linked, so that training on the CPU works without CUDA's libraries.
 void OpenCuda() {
   Dl_info info{};
   if (dladdr(reinterpret_cast<const void*>(&at::globalContext), &info) == 0)
@@ -45,20 +45,20 @@ void OpenCuda() {
   // The same seed is to give the same run: products of cuBLAS in an order that stays.
   ::setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", 0);
   at::globalContext().setDeterministicAlgorithms(true, false);
-  // Of ten bits, as the half precision that weights end in.
+  // TF32 has ten bits of mantissa, as many as the half precision of stored weights.
   at::globalContext().setAllowTF32CuBLAS(true);
 }
 
-// Where the numbers of a weight stand among all of a model, one behind the other.
-struct Place {
+// The numbers of one weight within the numbers of all weights of a model.
+struct WeightSlice {
   std::string name;
   std::vector<int64_t> shape;
   int64_t begin = 0, count = 0;
 };
 
-class Places {
+class WeightSlices {
  public:
-  explicit Places(const GemmsmithTrainerModel& model) {
+  explicit WeightSlices(const GemmsmithTrainerModel& model) {
     Add("embedding", {model.words, model.width});
     Add("position", {model.positions, model.width});
     for (int i = 0; i < model.layers; ++i) {
@@ -73,24 +73,24 @@ class Places {
     Add("final_norm", {model.width});
   }
 
-  const std::vector<Place>& all() const { return all_; }
+  const std::vector<WeightSlice>& all() const { return all_; }
   int64_t count() const { return all_.back().begin + all_.back().count; }
-  const Place* Find(const std::string& name) const {
-    for (const Place& place : all_)
-      if (place.name == name) return &place;
+  const WeightSlice* Find(const std::string& name) const {
+    for (const WeightSlice& slice : all_)
+      if (slice.name == name) return &slice;
     return nullptr;
   }
 
   // 1 where AdamW lets weights decay: matrices of layers, not norms and embeddings.
   Tensor Decaying() const {
     Tensor decaying = at::zeros({count()}, at::kFloat);
-    for (const Place& place : all_)
-      if (place.shape.size() == 2 && place.name.rfind("layers.", 0) == 0) Of(place, decaying).fill_(1);
+    for (const WeightSlice& slice : all_)
+      if (slice.shape.size() == 2 && slice.name.rfind("layers.", 0) == 0) Of(slice, decaying).fill_(1);
     return decaying;
   }
 
-  static Tensor Of(const Place& place, const Tensor& numbers) {
-    return numbers.narrow(0, place.begin, place.count).view(place.shape);
+  static Tensor Of(const WeightSlice& slice, const Tensor& numbers) {
+    return numbers.narrow(0, slice.begin, slice.count).view(slice.shape);
   }
 
  private:
@@ -101,7 +101,7 @@ class Places {
     all_.push_back({std::move(name), std::move(shape), begin, count});
   }
 
-  std::vector<Place> all_;
+  std::vector<WeightSlice> all_;
 };
 
 struct Layer {
@@ -166,16 +166,16 @@ double WeightOf(const GemmsmithTrainerBatch& batch) {
 // The weights on one device, and what they make of texts there.
 class Replica {
  public:
-  Replica(const GemmsmithTrainerModel& model, const Places& places, const at::Device& device)
+  Replica(const GemmsmithTrainerModel& model, const WeightSlices& slices, const at::Device& device)
       : model_(model), device_(device) {
     const auto options = at::TensorOptions().dtype(at::kFloat).device(device_);
-    numbers = at::zeros({places.count()}, options);
-    gradients = at::zeros({places.count()}, options);
+    numbers = at::zeros({slices.count()}, options);
+    gradients = at::zeros({slices.count()}, options);
     std::vector<Tensor> weights;
-    for (const Place& place : places.all()) {
-      Tensor weight = Places::Of(place, numbers).detach().set_requires_grad(true);
+    for (const WeightSlice& slice : slices.all()) {
+      Tensor weight = WeightSlices::Of(slice, numbers).detach().set_requires_grad(true);
       // Backward passes add to what is there.
-      weight.mutable_grad() = Places::Of(place, gradients);
+      weight.mutable_grad() = WeightSlices::Of(slice, gradients);
       weights.push_back(std::move(weight));
     }
     size_t next = 0;
@@ -237,19 +237,19 @@ class Replica {
             .clip_fraction = outside.item<double>() / double(all_choices)};
   }
 
-  Tensor numbers, gradients;  // of all weights, as Places has them
+  Tensor numbers, gradients;  // of all weights, as WeightSlices has them
 
  private:
   // By word drawn, the log probabilities of all words, minus infinity where one was not allowed.
   Tensor AllLogs(const Part& part) const {
     const GemmsmithTrainerChoices& choices = part.choices;
-    Tensor beliefs = at::full({choices.count, model_.words}, -std::numeric_limits<double>::infinity(), at::kFloat);
-    auto belief_at = beliefs.accessor<float, 2>();
+    Tensor log_prior = at::full({choices.count, model_.words}, -std::numeric_limits<double>::infinity(), at::kFloat);
+    auto log_prior_at = log_prior.accessor<float, 2>();
     for (int64_t i = 0; i < choices.count; ++i)
       for (int64_t at = choices.allowed_from[i]; at < choices.allowed_from[i + 1]; ++at)
-        belief_at[i][choices.allowed[at]] = choices.beliefs[at];
+        log_prior_at[i][choices.allowed[at]] = choices.log_prior[at];
     const Tensor before = Indices(choices.positions, choices.count) - 1;
-    return (Logits(part.batch).index({RowsOf(part), before}) + beliefs.to(device_)).log_softmax(-1);
+    return (Logits(part.batch).index({RowsOf(part), before}) + log_prior.to(device_)).log_softmax(-1);
   }
 
   Tensor ChosenLogs(const Tensor& all_logs, const Part& part) const {
@@ -306,12 +306,12 @@ std::vector<at::Device> DevicesOf(const std::string& names) {
 // the weights out again.
 class Trainer {
  public:
-  Trainer(const GemmsmithTrainerModel& model, const std::string& devices) : model_(model), places_(model) {
+  Trainer(const GemmsmithTrainerModel& model, const std::string& devices) : model_(model), slices_(model) {
     for (const at::Device& device : DevicesOf(devices))
-      replicas_.push_back(std::make_unique<Replica>(model, places_, device));
+      replicas_.push_back(std::make_unique<Replica>(model, slices_, device));
     first_ = at::zeros_like(replicas_.at(0)->numbers);
     second_ = at::zeros_like(first_);
-    decaying_ = places_.Decaying().to(first_.device());
+    decaying_ = slices_.Decaying().to(first_.device());
   }
 
   // Behind "first." and "second.", AdamW's moments.
@@ -319,9 +319,9 @@ class Trainer {
     const size_t dot = name.find('.');
     const std::string prefix = name.substr(0, dot == std::string::npos ? 0 : dot);
     const bool is_moment = prefix == "first" || prefix == "second";
-    const Place* const place = places_.Find(is_moment ? name.substr(dot + 1) : name);
-    if (place == nullptr) throw std::runtime_error("no tensor " + name);
-    return Places::Of(*place, prefix == "first" ? first_ : prefix == "second" ? second_ : replicas_[0]->numbers);
+    const WeightSlice* const slice = slices_.Find(is_moment ? name.substr(dot + 1) : name);
+    if (slice == nullptr) throw std::runtime_error("no tensor " + name);
+    return WeightSlices::Of(*slice, prefix == "first" ? first_ : prefix == "second" ? second_ : replicas_[0]->numbers);
   }
 
   void Put(Tensor& tensor, const Tensor& values) {
@@ -438,7 +438,7 @@ class Trainer {
   static void Write(const Tensor& from, float* to) { at::from_blob(to, from.sizes(), at::kFloat).copy_(from); }
 
   const GemmsmithTrainerModel model_;
-  const Places places_;
+  const WeightSlices slices_;
   std::vector<std::unique_ptr<Replica>> replicas_;
   bool are_alike_ = true;             // all have the first one's weights
   Tensor first_, second_, decaying_;  // on the first device

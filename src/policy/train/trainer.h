@@ -1,5 +1,4 @@
-// What trains a model: one gradient step at a time. Behind it stands libtorch (trainer_library.h), or a stand-in of the
-// tests.
+// Trains a model, one gradient step at a time. Implemented by libtorch (trainer_library.h) and by a fake of the tests.
 #pragma once
 
 #include <span>
@@ -46,7 +45,7 @@ struct PolicyBatch {
   std::vector<float> reference_logs;        // and under the reference policy
   std::vector<int64_t> allowed_from = {0};  // where in `allowed` its words begin, and behind the last one their end
   std::vector<int32_t> allowed;
-  std::vector<float> beliefs;  // of each of these, added to the policy's logit
+  std::vector<float> log_prior;  // of each of these, added to the policy's logit
 };
 
 // PPO's clip on the ratio of new to old probability; KL to the reference (k3); a bonus for entropy.
@@ -74,7 +73,7 @@ class Trainer {
   // One step up the advantages.
   virtual Result<PolicyResult> PolicyStep(const PolicyBatch& batch, int64_t number, const StepOptions& options,
                                           const PolicyOptions& policy) = 0;
-  // Of each word drawn, among those allowed.
+  // The log probability of each drawn word among the allowed ones.
   virtual Result<std::vector<float>> LogProbabilities(const PolicyBatch& batch) = 0;
   // By position and word.
   virtual Result<std::vector<float>> Logits(const TokenBatch& batch) = 0;

@@ -58,7 +58,7 @@ GemmsmithTrainerBatch Plain(const TokenBatch& batch) {
 GemmsmithTrainerChoices Plain(const PolicyBatch& batch) {
   return {int64_t(batch.rows.size()), batch.rows.data(),     batch.positions.data(),      batch.weights.data(),
           batch.advantages.data(),    batch.old_logs.data(), batch.reference_logs.data(), batch.allowed_from.data(),
-          batch.allowed.data(),       batch.beliefs.data()};
+          batch.allowed.data(),       batch.log_prior.data()};
 }
 
 GemmsmithTrainerStep Plain(int64_t number, const StepOptions& options) {

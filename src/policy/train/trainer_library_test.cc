@@ -105,10 +105,10 @@ PolicyBatch SomeChoices(int rows, int length, uint64_t seed) {
       batch.rows.push_back(row), batch.positions.push_back(at);
       const size_t drawn = size_t(row) * size_t(length) + size_t(at);
       batch.weights.push_back(0.02f * float(1 + at)), batch.advantages.push_back(at % 8 == 3 ? 1.5f : -0.5f);
-      batch.allowed.push_back(batch.texts.tokens[drawn]), batch.beliefs.push_back(-0.3f);
+      batch.allowed.push_back(batch.texts.tokens[drawn]), batch.log_prior.push_back(-0.3f);
       for (int other = 0; other < 1 + at % 3; ++other) {
         const int32_t word = int32_t(random.Below(TokenVocabulary().size()));
-        if (word != batch.texts.tokens[drawn]) batch.allowed.push_back(word), batch.beliefs.push_back(0.1f);
+        if (word != batch.texts.tokens[drawn]) batch.allowed.push_back(word), batch.log_prior.push_back(0.1f);
       }
       batch.allowed_from.push_back(int64_t(batch.allowed.size()));
       batch.old_logs.push_back(-1), batch.reference_logs.push_back(-1.2f);

@@ -55,7 +55,7 @@ size_t EndOfLines(std::string_view text, int64_t done) {
 }
 size_t EndOfEvents(std::string_view file, int64_t done) {
   size_t end = 0;
-  for (const EventPlace& event : FindEvents(file)) {
+  for (const FoundEvent& event : FindEvents(file)) {
     if (event.step > done) break;
     end = event.end;
   }
@@ -154,7 +154,7 @@ std::optional<double> NumberIn(const nlohmann::ordered_json& line, const std::st
 std::optional<LoggedTime> ReadLoggedTime(const fs::path& folder) {
   const Result<std::string> file = ContentOf(folder / kEventsFile);
   if (!file.ok()) return std::nullopt;
-  const std::vector<EventPlace> events = FindEvents(*file);
+  const std::vector<FoundEvent> events = FindEvents(*file);
   if (events.size() < 2) return std::nullopt;
   return LoggedTime{events[1].unix_seconds, events.back().unix_seconds};
 }

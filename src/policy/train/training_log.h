@@ -1,4 +1,4 @@
-// What a run of training says of each step, twice: log.jsonl, a JSON object a line, and an event file for TensorBoard.
+// The log of a training run, written twice: log.jsonl, a JSON object a line, and an event file for TensorBoard.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,7 @@ class TrainingLog {
 
 // The lines of a folder's log, as far as they are sound; none where there is no log.
 std::vector<nlohmann::ordered_json> ReadLog(const std::filesystem::path& folder);
-// Of a line; nothing where it has no such number.
+// A number of a line; nullopt if it has none of that name.
 std::optional<double> NumberIn(const nlohmann::ordered_json& line, const std::string& name);
 // When the events of its first and its last step were written.
 struct LoggedTime {

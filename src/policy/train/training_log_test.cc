@@ -32,8 +32,8 @@ class TrainingLogTest : public testing::Test {
   std::vector<int64_t> EventSteps() const {
     const std::string file = *ReadFile(Events());
     std::vector<int64_t> steps;
-    const std::vector<EventPlace> events = FindEvents(file);
-    for (const EventPlace& event : events) steps.push_back(event.step);
+    const std::vector<FoundEvent> events = FindEvents(file);
+    for (const FoundEvent& event : events) steps.push_back(event.step);
     EXPECT_EQ(events.empty() ? 0 : events.back().end, file.size());
     return steps;
   }
@@ -95,7 +95,7 @@ TEST_F(TrainingLogTest, AFullDiskIsSaid) {
 TEST_F(TrainingLogTest, TimesAreThoseOfTheFirstAndTheLastStep) {
   EXPECT_FALSE(ReadLoggedTime(folder_.path()));
   ASSERT_TRUE(Log(0, 3).ok());
-  const std::vector<EventPlace> events = FindEvents(*ReadFile(Events()));
+  const std::vector<FoundEvent> events = FindEvents(*ReadFile(Events()));
   const std::optional<LoggedTime> time = ReadLoggedTime(folder_.path());
   ASSERT_TRUE(time);
   EXPECT_EQ(time->first_unix_seconds, events[1].unix_seconds);

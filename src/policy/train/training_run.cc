@@ -53,8 +53,8 @@ int64_t LoggedSteps(const std::filesystem::path& folder) {
 
 }  // namespace
 
-Status TakeSteps(const TrainingRun& run, const PolicyModel& begin, Trainer& trainer, const TrainingHooks& hooks,
-                 const std::function<Result<nlohmann::ordered_json>(int64_t)>& step) {
+Status RunSteps(const TrainingRun& run, const PolicyModel& begin, Trainer& trainer, const TrainingHooks& hooks,
+                const std::function<Result<nlohmann::ordered_json>(int64_t)>& step) {
   ASSIGN_OR_RETURN(const FileLock lock, FileLock::TryAcquire(run.folder / ".lock"));
   Checkpoints checkpoints(run.folder, begin.config, run.options);
   ASSIGN_OR_RETURN(const std::optional<int64_t> restored,
@@ -72,7 +72,7 @@ Status TakeSteps(const TrainingRun& run, const PolicyModel& begin, Trainer& trai
   if (done != restored.value_or(0)) RETURN_IF_ERROR(syncing.Sync());
   if (done < run.steps) return OkStatus();
   ASSIGN_OR_RETURN(PolicyModel model, GetModel(begin.config, trainer));
-  model.without = begin.without;
+  model.ablations = begin.ablations;
   return WriteFileAtomic(run.folder / "weights.safetensors", EncodeModel(model));
 }
 

@@ -1,5 +1,5 @@
-// What all training has in common: steps in a folder, that a run which was stopped goes on from as if it had never
-// been.
+// The loop that all training shares. Steps are kept in a folder, so that a stopped run resumes as if it had not
+// stopped.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct TrainingRun {
   double sync_share = 0.1;
 };
 
-// What a run asks and tells while it goes on.
+// Callbacks of a run.
 struct TrainingHooks {
   std::function<bool()> stop;                                      // between two steps
   std::function<void(int64_t step, std::optional<double>)> watch;  // what was trained for; nothing: unknown this time
@@ -34,7 +34,7 @@ struct TrainingHooks {
 // log, a JSON object with that number as "step". Leaves in the folder: checkpoints (checkpoint.h), the log
 // (training_log.h; what was logged behind the checkpoint comes again) and, behind the last step, weights.safetensors.
 // InvalidArgument where a checkpoint was made with other options or words, DataLoss where none is sound.
-Status TakeSteps(const TrainingRun& run, const PolicyModel& begin, Trainer& trainer, const TrainingHooks& hooks,
-                 const std::function<Result<nlohmann::ordered_json>(int64_t)>& step);
+Status RunSteps(const TrainingRun& run, const PolicyModel& begin, Trainer& trainer, const TrainingHooks& hooks,
+                const std::function<Result<nlohmann::ordered_json>(int64_t)>& step);
 
 }  // namespace gemmsmith

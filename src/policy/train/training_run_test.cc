@@ -47,7 +47,7 @@ Result<std::vector<int64_t>> Train(const std::filesystem::path& folder, Trainer&
     ASSIGN_OR_RETURN(const StepResult result, trainer.Step({}, number, {}));
     return nlohmann::ordered_json{{"step", number}, {"loss", result.loss}};
   };
-  RETURN_IF_ERROR(TakeSteps(run, NewModel(TinyConfig(), 1), trainer, hooks, step));
+  RETURN_IF_ERROR(RunSteps(run, NewModel(TinyConfig(), 1), trainer, hooks, step));
   return taken;
 }
 
@@ -133,14 +133,14 @@ TEST(TrainingRunTest, TwoRunsDoNotShareAFolder) {
 TEST(TrainingRunTest, WeightsSayWhatTheyWereTrainedWithout) {
   const TemporaryFolder folder = *TemporaryFolder::Create("training_run");
   PolicyModel begin = NewModel(TinyConfig(), 1);
-  begin.without = {.counters = true};
+  begin.ablations = {.counters = true};
   FakeTrainer trainer;
   const TrainingHooks hooks{.stop = [] { return false; }, .watch = nullptr, .note = nullptr};
-  const Status trained = TakeSteps({.folder = folder.path(), .steps = 1}, begin, trainer, hooks, [](int64_t step) {
+  const Status trained = RunSteps({.folder = folder.path(), .steps = 1}, begin, trainer, hooks, [](int64_t step) {
     return nlohmann::ordered_json{{"step", step}};
   });
   ASSERT_TRUE(trained.ok()) << trained.message();
-  EXPECT_EQ(ReadModel(folder.path() / "weights.safetensors")->without, begin.without);
+  EXPECT_EQ(ReadModel(folder.path() / "weights.safetensors")->ablations, begin.ablations);
 }
 
 }  // namespace

@@ -69,7 +69,7 @@ struct WgmmaPlan {
 
   explicit WgmmaPlan(const Plan& plan);
 
-  bool even_waves() const { return ctas == Ctas::kEven; }
+  bool even_waves() const { return is_persistent() && ctas == Ctas::kEven; }
   bool is_ring() const { return stages > 0; }
   bool is_swapped() const { return roles == Roles::kSwapped; }
   // The tile as wgmma computes it: rows in blocks of 64, columns by 8.

@@ -1,10 +1,10 @@
-#include "base/aside.h"
+#include "base/stderr_text.h"
 
 #include <cstdio>
 
 namespace gemmsmith {
 
-void WriteAside(std::string_view text) {
+void WriteStderr(std::string_view text) {
   std::fwrite(text.data(), 1, text.size(), stderr);
   std::fflush(stderr);
 }

@@ -1,4 +1,4 @@
-// What judging works with.
+// The GPU and the tools that a judge shares between problems.
 #pragma once
 
 #include <chrono>
@@ -11,7 +11,7 @@
 namespace gemmsmith {
 
 // `nvml` may be null: times are then taken without clocks and power.
-struct Workshop {
+struct GpuTools {
   Gpu& gpu;
   HarnessKernels& harness;
   Workspaces& workspaces;

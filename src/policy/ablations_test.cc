@@ -1,4 +1,4 @@
-#include "policy/without.h"
+#include "policy/ablations.h"
 
 #include <gtest/gtest.h>
 
@@ -6,19 +6,19 @@ namespace gemmsmith {
 namespace {
 
 TEST(WithoutTest, WhatIsPrintedIsRead) {
-  EXPECT_EQ(*ParseWithout(""), Without());
-  EXPECT_EQ(Print(*ParseWithout("analysis,contrast")), "contrast,analysis");
+  EXPECT_EQ(*ParseAblations(""), Ablations());
+  EXPECT_EQ(Print(*ParseAblations("analysis,contrast")), "contrast,analysis");
   for (int parts = 0; parts < 16; ++parts) {
-    const Without without{(parts & 1) != 0, (parts & 2) != 0, (parts & 4) != 0, (parts & 8) != 0};
-    EXPECT_EQ(*ParseWithout(Print(without)), without);
+    const Ablations ablations{(parts & 1) != 0, (parts & 2) != 0, (parts & 4) != 0, (parts & 8) != 0};
+    EXPECT_EQ(*ParseAblations(Print(ablations)), ablations);
   }
 }
 
 TEST(WithoutTest, WhatIsNoPartIsRefused) {
   const auto why_not = [](std::string_view text) {
-    const Result<Without> without = ParseWithout(text);
-    EXPECT_FALSE(without.ok()) << text;
-    return without.ok() ? "" : without.status().message();
+    const Result<Ablations> ablations = ParseAblations(text);
+    EXPECT_FALSE(ablations.ok()) << text;
+    return ablations.ok() ? "" : ablations.status().message();
   };
   EXPECT_EQ(why_not("masks"),
             "'masks' is no part to train without; there are contrast, counters, mask, analysis and prior");
@@ -30,7 +30,7 @@ TEST(WithoutTest, WhatIsNoPartIsRefused) {
 
 TEST(WithoutTest, TheUnionLeavesOutWhatEitherDoes) {
   EXPECT_EQ(Print(Union({.contrast = true}, {.mask = true})), "contrast,mask");
-  EXPECT_EQ(Union({.analysis = true}, {}), Without{.analysis = true});
+  EXPECT_EQ(Union({.analysis = true}, {}), Ablations{.analysis = true});
 }
 
 }  // namespace
