@@ -13,6 +13,7 @@
 #include "evaluate/judging_terms.h"
 #include "evaluate/outcome.h"
 #include "evaluate/setting.h"
+#include "program/recipe.h"
 #include "program/subject.h"
 
 namespace gemmsmith {
@@ -24,12 +25,21 @@ struct EvaluationRequest : JudgingTerms {
   const Plan& plan() const;
 };
 
+// A free-form source as its host code was asked what it launches, for its problem and for half of each dimension.
+struct PreparedSource {
+  std::vector<std::vector<uint8_t>> cubins;
+  Recipe recipe;
+  Shape half_shape;
+  std::optional<Recipe> half_recipe;  // nullopt: gemm() returned an error for that shape
+};
+
 // A candidate before it may touch a GPU, after legality, compilation, screening, resources and the facts of its code:
 // something to run, or the Outcome that ends it.
 struct PreparedCandidate {
   std::optional<Outcome> ended;
   Compilation compilation;             // of a plan: its binary too
   std::optional<SharedObject> object;  // of a free-form source: built and screened
+  std::optional<PreparedSource> source;
 };
 // Thread-safe. Returns a Status only for a failure of the environment. A free-form source needs `objects`: Unavailable
 // without.
