@@ -14,6 +14,10 @@
 
 namespace gemmsmith {
 
+inline constexpr size_t kMaxRecipeMaps = 1024, kMaxRecipeSteps = 1024;
+inline constexpr size_t kMaxParameterBytes = 32764;  // of a kernel on sm_70 and later
+inline constexpr size_t kMaxRecipeTextBytes = 4 << 20;
+
 enum class CallOperand : uint8_t { kA, kB, kC, kWorkspace };
 
 struct OperandAddress {
