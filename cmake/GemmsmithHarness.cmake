@@ -9,8 +9,8 @@ add_custom_command(
   OUTPUT ${GEMMSMITH_HARNESS_CC}
   COMMAND ${CMAKE_COMMAND} -DOUTPUT=${GEMMSMITH_HARNESS_CC} -DVERSION=${PROJECT_VERSION}
           -DHARNESS=${CMAKE_SOURCE_DIR}/src/evaluate/verify/harness.cu
-          -DDISTURB=${CMAKE_SOURCE_DIR}/src/evaluate/isolate/disturb.cu -DROOT=${CMAKE_SOURCE_DIR}/src
-          "-DINCLUDED=evaluate/verify/elements.cuh;evaluate/verify/input_values.cuh;evaluate/isolate/keystream.cuh"
+          -DROOT=${CMAKE_SOURCE_DIR}/src
+          "-DINCLUDED=evaluate/verify/elements.cuh;evaluate/verify/input_values.cuh"
           "-DSOURCES=${measuring_sources}"
           -P ${CMAKE_SOURCE_DIR}/cmake/EmbedHarness.cmake
   DEPENDS ${measuring_sources} ${CMAKE_SOURCE_DIR}/cmake/EmbedHarness.cmake

@@ -177,7 +177,6 @@ std::string JsonText(const BenchOptions& options, const MeasuredList& result, co
 Status Check(const BenchCommand& command) {
   RETURN_IF_ERROR(CheckSegmentPath("--output", command.output));
   RETURN_IF_ERROR(CheckGpuMeasures(command.device));
-  if (!command.contenders.sources.empty()) RETURN_IF_ERROR(SourcesAreTimedOn(command.clocks));
   RETURN_IF_ERROR(LoadShapeLists(command.shapes).status());
   RETURN_IF_ERROR(PlansOf(command.contenders).status());
   return SourcesOf(command.contenders).status();

@@ -366,16 +366,13 @@ struct OnceCommand {
   int calls = 1;
 };
 
-struct GuestCommand {};
-
-using Command =
-    std::variant<OptimizeCommand, EvaluateCommand, VerifyCommand, SelfTestCommand, PlanCheckCommand, PlanListCommand,
-                 PlanEmitCommand, PlanExplainCommand, PlanFactsCommand, RecordsImportCommand, RecordsExportCommand,
-                 RecordsListCommand, RecordsStatsCommand, RecordsPairsCommand, RecordsCompareCommand,
-                 RecordsMeasureCommand, BenchCommand, PromoteCommand, CatalogueShowCommand, CatalogueFindCommand,
-                 CatalogueCompareCommand, CatalogueSettleCommand, CatalogueProveCommand, CatalogueBuildCommand,
-                 ReportCommand, TrainCommand, CompareCommand, DoctorCommand, WorkerCommand, CompilerCommand,
-                 OnceCommand, GuestCommand>;
+using Command = std::variant<OptimizeCommand, EvaluateCommand, VerifyCommand, SelfTestCommand, PlanCheckCommand,
+                             PlanListCommand, PlanEmitCommand, PlanExplainCommand, PlanFactsCommand,
+                             RecordsImportCommand, RecordsExportCommand, RecordsListCommand, RecordsStatsCommand,
+                             RecordsPairsCommand, RecordsCompareCommand, RecordsMeasureCommand, BenchCommand,
+                             PromoteCommand, CatalogueShowCommand, CatalogueFindCommand, CatalogueCompareCommand,
+                             CatalogueSettleCommand, CatalogueProveCommand, CatalogueBuildCommand, ReportCommand,
+                             TrainCommand, CompareCommand, DoctorCommand, WorkerCommand, CompilerCommand, OnceCommand>;
 
 // Nothing to carry out: help or the version was asked for (exit code 0), or the words were wrong (2).
 struct NoCommand {

@@ -10,6 +10,7 @@
 #include "cli/run.h"
 #include "cli/table.h"
 #include "cli/words.h"
+#include "program/recipe.h"
 #include "workflow/instrument.h"
 
 namespace gemmsmith {
@@ -91,10 +92,10 @@ std::string VerdictText(const Outcome& outcome, const Terminal& terminal) {
   }
   if (const std::string conditions = ConditionsText(outcome.conditions); !conditions.empty())
     text += fmt::format("  conditions   {}\n", conditions);
-  for (const LaunchedKernel& kernel : outcome.kernels) {
-    text += fmt::format("  launches     {} {:g} times a call, seen through {}\n", kernel.name, kernel.launches,
-                        outcome.observer == "cupti" ? "CUPTI" : "a captured graph");
-  }
+  if (const Result<Recipe> recipe = ParseRecipe(outcome.recipe); recipe.ok())
+    for (const auto& step : recipe->steps)
+      if (const auto* const kernel = std::get_if<KernelStep>(&step))
+        text += fmt::format("  launches     {}\n", kernel->kernel);
   if (outcome.facts.instructions > 0) text += fmt::format("  binary       {}\n", FactsLine(outcome.facts));
   return text;
 }

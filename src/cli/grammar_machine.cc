@@ -20,10 +20,6 @@ void AddMachineVerbs(Grammar& grammar) {
   CompilerCommand* compiler_command = grammar.New<CompilerCommand>();
   grammar.NewVerb(grammar.root(), "compiler", "compile what standard input says", compiler_command)->HideFromHelp();
 
-  GuestCommand* guest_command = grammar.New<GuestCommand>();
-  grammar.NewVerb(grammar.root(), "guest", "run what the evaluator sends over standard input", guest_command)
-      ->HideFromHelp();
-
   OnceCommand* once_command = grammar.New<OnceCommand>();
   Verb* once = grammar.NewVerb(grammar.root(), "once", "call candidates that files hold", once_command);
   once->HideFromHelp();

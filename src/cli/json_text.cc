@@ -62,9 +62,7 @@ Json JsonOf(const std::optional<Counters>& counters) {
 }
 
 Json JsonOf(const Outcome& outcome) {
-  Json timings = Json::array(), comparisons = Json::array(), kernels = Json::array(), algorithms = Json::object();
-  for (const LaunchedKernel& kernel : outcome.kernels)
-    kernels.push_back({{"name", kernel.name}, {"launches", kernel.launches}});
+  Json timings = Json::array(), comparisons = Json::array(), algorithms = Json::object();
   for (const auto& [baseline, algorithm] : outcome.baseline_algorithms) algorithms[baseline] = algorithm;
   for (const Timing& timing : outcome.timings) timings.push_back(JsonOf(timing));
   for (const Comparison& comparison : outcome.comparisons) comparisons.push_back(JsonOf(comparison));
@@ -93,8 +91,7 @@ Json JsonOf(const Outcome& outcome) {
             {"clock_limits", Print(outcome.conditions.limits)},
             {"is_settled", outcome.conditions.in_steady_state}}},
           {"counters", JsonOf(outcome.counters)},
-          {"kernels", kernels},
-          {"observer", outcome.observer}};
+          {"recipe", outcome.recipe}};
 }
 
 Json JsonOf(const std::vector<std::pair<OutcomeKind, int>>& by_outcome) {

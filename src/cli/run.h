@@ -40,6 +40,5 @@ Result<int> Run(const DoctorCommand& command);
 Result<int> Run(const WorkerCommand& command);
 Result<int> Run(const CompilerCommand& command);
 Result<int> Run(const OnceCommand& command);
-Result<int> Run(const GuestCommand& command);
 
 }  // namespace gemmsmith

@@ -75,8 +75,7 @@ const CounterDefinition& DefinitionOf(Counter counter);
 // A value that is missing is absent, never 0.
 class Counters {
  public:
-  // "cupti", "ncu", "guest" (CUPTI in a source's own process: what that process says), or "" where no profiler could
-  // look.
+  // "cupti", "ncu", in older records of sources "guest" (CUPTI in the source's own process), or "" without a profiler.
   std::string observer;
   std::string lacks;  // why what is absent is absent, one line; "" where nothing is
 

@@ -12,8 +12,8 @@
 #include "compile/shared_object.h"
 #include "evaluate/judging_terms.h"
 #include "evaluate/outcome.h"
+#include "evaluate/prepared_source.h"
 #include "evaluate/setting.h"
-#include "program/recipe.h"
 #include "program/subject.h"
 
 namespace gemmsmith {
@@ -23,14 +23,6 @@ struct EvaluationRequest : JudgingTerms {
 
   // CHECKs that the subject is a plan.
   const Plan& plan() const;
-};
-
-// A free-form source as its host code was asked what it launches, for its problem and for half of each dimension.
-struct PreparedSource {
-  std::vector<std::vector<uint8_t>> cubins;
-  Recipe recipe;
-  Shape half_shape;
-  std::optional<Recipe> half_recipe;  // nullopt: gemm() returned an error for that shape
 };
 
 // A candidate before it may touch a GPU, after legality, compilation, screening, resources and the facts of its code:
@@ -45,10 +37,6 @@ struct PreparedCandidate {
 // without.
 Result<PreparedCandidate> Prepare(const EvaluationRequest& request, const Device& device, Compiler& compiler,
                                   ObjectCompiler* objects = nullptr);
-
-// InvalidArgument for a clock that free-form sources are not timed on. A source's calls are made in its own process, on
-// operands shared with it for good, so its operands are never out of L2.
-Status SourcesAreTimedOn(const ClockSet& clocks);
 
 struct Candidate {
   EvaluationRequest request;

@@ -2,14 +2,22 @@
 
 #include <algorithm>
 #include <array>
+#include <random>
 
 #include "base/text.h"
+#include "evaluate/source_checks.h"
+#include "evaluate/source_rules.h"
 
 namespace gemmsmith {
 
 namespace {
 
 void Append(const auto& items, auto& to) { to.insert(to.end(), items.begin(), items.end()); }
+
+uint64_t DrawSeed() {
+  std::random_device device;
+  return uint64_t(device()) << 32 | device();
+}
 
 }  // namespace
 
@@ -18,10 +26,11 @@ struct Exchange::LoadedCandidate {
   int32_t index = 0;  // in the list
   const CandidateMessage* message = nullptr;
   const TestSetup* setup = nullptr;  // of its layout
-  Kernel kernel;
+  std::optional<CandidateCall> code;
   const GuardedWorkspace* workspace = nullptr;
-  std::map<const Inputs*, GemmParameters> parameters;
-  GemmParameters other;  // for the message's other shape
+  std::map<const Inputs*, CandidateCall::Bound> calls;
+  CandidateCall::Bound other;  // for a plan's other shape
+  bool is_chainable = false;
   std::map<Clock, CallGraph> graphs;
   double call_ns = 0;  // roughly
   bool is_hopeless = false;
@@ -36,7 +45,8 @@ Exchange::Exchange(const GpuTools& tools, ProblemSession& session, const Problem
       problem_(problem),
       candidates_(candidates),
       on_step_(on_step),
-      verifier_(tools.gpu, tools.harness) {
+      verifier_(tools.gpu, tools.harness),
+      random_(DrawSeed()) {
   for (const CandidateMessage& candidate : candidates)
     if (!setups_.contains(candidate.layout))
       setups_.emplace(candidate.layout, session.TestSetupFor(InLayout(problem, candidate.layout), on_step));
@@ -71,31 +81,29 @@ CallBuffers Exchange::BuffersOf(const LoadedCandidate& candidate) const {
 Status Exchange::Load(LoadedCandidate& candidate) {
   const CandidateMessage& message = *candidate.message;
   const TestSetup& setup = *candidate.setup;
-  ASSIGN_OR_RETURN(candidate.kernel, tools_.gpu.Load(message.cubin, message.entry, message.launch.smem_bytes));
-  const auto arguments_for = [&](const Gemm& gemm, const Inputs& inputs) {
-    return ArgumentsFor(gemm, inputs.a->data(), inputs.b->data(), setup.output->data(), candidate.workspace->data());
-  };
+  ASSIGN_OR_RETURN(candidate.code, CandidateCall::Load(tools_.gpu, message));
   for (const Inputs* inputs : setup.inputs) {
     if (inputs == nullptr) continue;
-    ASSIGN_OR_RETURN(candidate.parameters[inputs],
-                     ParametersFor(candidate, {inputs->a->data(), inputs->b->data(), setup.output->data()}));
+    ASSIGN_OR_RETURN(candidate.calls[inputs],
+                     Bind(candidate, {inputs->a->data(), inputs->b->data(), setup.output->data()}));
   }
+  candidate.is_chainable = candidate.code->IsChainable(candidate.calls.at(setup.normal));
   if (!message.other) return OkStatus();
   const Gemm& gemm = setup.gemm;
   const Gemm other{message.other->shape, gemm.kind, gemm.LeadingA(), gemm.LeadingB(), gemm.LeadingC()};
+  const Inputs& normal = *setup.normal;
   ASSIGN_OR_RETURN(candidate.other,
-                   tools_.gpu.ParametersFor(message.other->launch, arguments_for(other, *setup.normal)));
+                   candidate.code->BindOther(other, {normal.a->data(), normal.b->data(), setup.output->data()},
+                                             candidate.workspace->data()));
   return OkStatus();
 }
 
-Result<GemmParameters> Exchange::ParametersFor(const LoadedCandidate& candidate, const CallAddresses& addresses) const {
-  const GemmArguments arguments =
-      ArgumentsFor(candidate.setup->gemm, addresses.a, addresses.b, addresses.c, candidate.workspace->data());
-  return tools_.gpu.ParametersFor(candidate.message->launch, arguments);
+Result<CandidateCall::Bound> Exchange::Bind(LoadedCandidate& candidate, const CallAddresses& addresses) const {
+  return candidate.code->Bind(candidate.setup->gemm, addresses, candidate.workspace->data());
 }
 
-Status Exchange::Put(const LoadedCandidate& candidate, const Inputs& inputs, Chaining chaining) {
-  return tools_.gpu.StartGemm(candidate.kernel, candidate.message->launch, candidate.parameters.at(&inputs), chaining);
+Status Exchange::Put(const LoadedCandidate& candidate, const Inputs& inputs, Chaining chaining) const {
+  return candidate.code->Put(candidate.calls.at(&inputs), chaining);
 }
 
 Status Exchange::Test(size_t index) {
@@ -105,41 +113,54 @@ Status Exchange::Test(size_t index) {
   candidate->setup = &setups_.at(candidate->message->layout);
   candidate->outcome.protocol = problem_.protocol;
   if (problem_.WantsBaselines()) candidate->outcome.baseline_algorithms = session_.BaselineAlgorithms(problem_);
-  const Launch& launch = candidate->message->launch;
+  const uint64_t workspace_bytes = candidate->message->launch.workspace_bytes;
 
   on_step_(StepOf("load", *candidate));
-  ASSIGN_OR_RETURN(candidate->workspace, tools_.workspaces.Acquire(launch.workspace_bytes));
+  ASSIGN_OR_RETURN(candidate->workspace, tools_.workspaces.Acquire(workspace_bytes));
   if (candidate->workspace == nullptr && candidates_.size() > 1) {
     judgements_.one_by_one = true;
     return OkStatus();
   }
   if (candidate->workspace == nullptr) {
     End(*candidate, OutcomeKind::kResourceOver, "launch",
-        fmt::format("a workspace of {} bytes does not fit on the GPU", launch.workspace_bytes));
+        fmt::format("a workspace of {} bytes does not fit on the GPU", workspace_bytes));
     return OkStatus();
   }
   if (const Status loaded = Load(*candidate); !loaded.ok()) {
     End(*candidate, OutcomeKind::kLaunchFailed, "launch", loaded.message());
     return OkStatus();
   }
-
-  TestSetup setup = *candidate->setup;
-  setup.workspace = candidate->workspace;
-  setup.chainable = launch.chainable;
-  setup.deterministic = launch.deterministic;
-  if (const auto& other = candidate->message->other)
-    setup.put_other_shape = [&] { return tools_.gpu.StartGemm(candidate->kernel, other->launch, candidate->other); };
-  const PutGemm put = [&](const Inputs& inputs, Chaining chaining) { return Put(*candidate, inputs, chaining); };
-  ASSIGN_OR_RETURN(candidate->tested, TestCandidate(verifier_, setup, put, [&](std::string_view test) {
-                     on_step_(StepOf(fmt::format("test {}", test), *candidate));
-                   }));
-  candidate->outcome.verdict = candidate->tested.verdict;
+  RETURN_IF_ERROR(RunTests(*candidate));
   if (candidate->tested.ended) {
     EndWrongly(*candidate);
     return candidate->tested.touched_others ? Restore() : OkStatus();
   }
   passed_.push_back(std::move(candidate));
   return OkStatus();
+}
+
+Status Exchange::RunTests(LoadedCandidate& candidate) {
+  TestSetup setup = *candidate.setup;
+  setup.workspace = candidate.workspace;
+  setup.chainable = candidate.is_chainable;
+  setup.deterministic = !candidate.message->source && candidate.message->launch.deterministic;
+  if (candidate.message->other) setup.put_other_shape = [&] { return candidate.code->Put(candidate.other); };
+  const PutGemm put = [&](const Inputs& inputs, Chaining chaining) { return Put(candidate, inputs, chaining); };
+  ASSIGN_OR_RETURN(candidate.tested, TestCandidate(verifier_, setup, put, [&](std::string_view test) {
+                     on_step_(StepOf(fmt::format("test {}", test), candidate));
+                   }));
+  if (candidate.message->source && !candidate.tested.ended) RETURN_IF_ERROR(TestAsSource(candidate));
+  candidate.outcome.verdict = candidate.tested.verdict;
+  return OkStatus();
+}
+
+Status Exchange::TestAsSource(LoadedCandidate& candidate) {
+  const CandidateMessage& message = *candidate.message;
+  ASSIGN_OR_RETURN(SourceOperands* const operands,
+                   session_.OperandsForSources(message.layout, message.source->half_shape));
+  const SourceCheckSetup setup{tools_.harness, verifier_, message, *candidate.code, *operands};
+  return CheckSource(setup, random_, candidate.tested,
+                     [&](std::string_view test) { on_step_(StepOf(fmt::format("test {}", test), candidate)); });
 }
 
 void Exchange::End(LoadedCandidate& candidate, OutcomeKind kind, std::string_view stage, std::string reason) {
@@ -212,7 +233,7 @@ Status Exchange::Capture(LoadedCandidate& candidate) {
   if (problem_.clocks.Has(Clock::kDeviceCold)) RETURN_IF_ERROR(CaptureCold(candidate));
   RETURN_IF_ERROR(add(Clock::kDevice, Chaining::kNone));
   // A chain saves less than a thousandth of a long call, and would cost another second of windows a round.
-  const bool is_chained = candidate.message->launch.chainable && candidate.graphs[Clock::kDevice].calls > 1 &&
+  const bool is_chained = candidate.is_chainable && candidate.graphs[Clock::kDevice].calls > 1 &&
                           !candidate.is_hopeless && !IsLongCall(candidate.call_ns);
   return is_chained ? add(Clock::kDeviceChained, Chaining::kProgrammatic) : OkStatus();
 }
@@ -220,10 +241,8 @@ Status Exchange::Capture(LoadedCandidate& candidate) {
 Status Exchange::CaptureCold(LoadedCandidate& candidate) {
   std::vector<PutCall> calls;
   for (const CallAddresses& addresses : session_.ColdSets(candidate.message->layout, *candidate.setup->output)) {
-    ASSIGN_OR_RETURN(const GemmParameters parameters, ParametersFor(candidate, addresses));
-    calls.push_back([this, &candidate, parameters] {
-      return tools_.gpu.StartGemm(candidate.kernel, candidate.message->launch, parameters);
-    });
+    ASSIGN_OR_RETURN(CandidateCall::Bound bound, Bind(candidate, addresses));
+    calls.push_back([&candidate, bound = std::move(bound)] { return candidate.code->Put(bound); });
   }
   const int count = session_.cold_plan().CallsIn(CallsIn(BatchFor(problem_.protocol), candidate.call_ns));
   ASSIGN_OR_RETURN(candidate.graphs[Clock::kDeviceCold], CallGraph::Capture(tools_.gpu, calls, count));
@@ -255,9 +274,7 @@ std::vector<TimedCall> Exchange::TimedCallsOf() const {
     timed_call.layout = candidate->message->layout;
     timed_call.is_hopeless = candidate->is_hopeless;
     timed_call.call_ns = candidate->call_ns;
-    timed_call.call = [this, &racing = *candidate] {
-      return tools_.gpu.StartGemm(racing.kernel, racing.message->launch, racing.parameters.at(racing.setup->normal));
-    };
+    timed_call.call = [this, &racing = *candidate] { return Put(racing, *racing.setup->normal, Chaining::kNone); };
     for (const auto& [clock, graph] : candidate->graphs) timed_call.graphs[clock] = &graph;
   }
   Append(gemmsmith::TimedCallsOf(baselines_, BatchFor(problem_.protocol)), timed_calls);
@@ -299,7 +316,7 @@ Status Exchange::LookAfterwards() {
   if (damage.empty()) return OkStatus();
   // In operands of another layout than its own, or its timed output would have told.
   if (LoadedCandidate& alone = *passed_[0]; !alone.tested.ended) {
-    Conclude("inspection", {.damage = damage}, alone.tested);
+    gemmsmith::Conclude("inspection", {.damage = damage}, alone.tested);
     EndWrongly(alone);
   }
   return Restore();
@@ -330,13 +347,24 @@ Status Exchange::LookAtTimedOutput(LoadedCandidate& candidate) {
   for (const auto& [test, run] : runs) {
     on_step_(StepOf(fmt::format("test {}", test), candidate));
     ASSIGN_OR_RETURN(const Watched watched, verifier_.Watch(candidate.setup->gemm, BuffersOf(candidate), 0, run));
-    Conclude(test, watched, candidate.tested);
+    gemmsmith::Conclude(test, watched, candidate.tested);
     if (!candidate.tested.ended) continue;
     EndWrongly(candidate);
     return candidate.tested.touched_others ? Restore() : OkStatus();
   }
-  End(candidate, OutcomeKind::kMeasured, "", "");
+  Conclude(candidate);
   return OkStatus();
+}
+
+void Exchange::Conclude(LoadedCandidate& candidate) {
+  const Timing* const ring = candidate.outcome.Find("ours", Clock::kDeviceCold);
+  const Timing* const repeated = candidate.outcome.Find("ours", Clock::kDevice);
+  std::string too_fast;
+  if (candidate.message->source && ring != nullptr && repeated != nullptr)
+    too_fast = WhyRepeatedCallsAreTooFast(*ring, *repeated, MakeTask(candidate.setup->gemm).bytes,
+                                          tools_.gpu.identity().device.memory_tbs);
+  if (too_fast.empty()) return End(candidate, OutcomeKind::kMeasured, "", "");
+  End(candidate, OutcomeKind::kCheated, "timing", std::move(too_fast));
 }
 
 // ---- counters
@@ -348,9 +376,10 @@ void Exchange::ReadCounters() {
     const Step step = StepOf(std::string(kCountersStep), *candidate);
     on_step_(step);
     const SingleCall call{InLayout(problem_, candidate->message->layout), *candidate->message};
-    outcome->counters = tools_.counters.Read(
-        {&call, &candidate->kernel, [&] { return Put(*candidate, *candidate->setup->normal, Chaining::kNone); }},
-        [&] { on_step_(step); });
+    outcome->counters =
+        tools_.counters.Read({&call, candidate->code->Residencies(candidate->calls.at(candidate->setup->normal)),
+                              [&] { return Put(*candidate, *candidate->setup->normal, Chaining::kNone); }},
+                             [&] { on_step_(step); });
     if (tools_.gpu.Synchronize().ok()) continue;
     judgements_.worker_is_lost = true;
     break;

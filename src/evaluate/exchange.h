@@ -5,6 +5,8 @@
 #include <memory>
 #include <vector>
 
+#include "base/random.h"
+#include "evaluate/candidate_call.h"
 #include "evaluate/contest.h"
 #include "evaluate/session.h"
 
@@ -34,8 +36,10 @@ class Exchange {
   CallBuffers BuffersOf(const LoadedCandidate& candidate) const;
   Status Load(LoadedCandidate& candidate);
   Status Test(size_t index);
-  Status Put(const LoadedCandidate& candidate, const Inputs& inputs, Chaining chaining);
-  Result<GemmParameters> ParametersFor(const LoadedCandidate& candidate, const CallAddresses& addresses) const;
+  Status RunTests(LoadedCandidate& candidate);
+  Status TestAsSource(LoadedCandidate& candidate);
+  Status Put(const LoadedCandidate& candidate, const Inputs& inputs, Chaining chaining) const;
+  Result<CandidateCall::Bound> Bind(LoadedCandidate& candidate, const CallAddresses& addresses) const;
   // Enters the outcome; notes it if the context is lost.
   void End(LoadedCandidate& candidate, OutcomeKind kind, std::string_view stage, std::string reason);
   void EndWrongly(LoadedCandidate& candidate);
@@ -52,6 +56,8 @@ class Exchange {
   std::vector<TimedCall> TimedCallsOf() const;
   Status LookAfterwards();
   Status LookAtTimedOutput(LoadedCandidate& candidate);
+  // Measured, or cheated where a source's times contradict each other.
+  void Conclude(LoadedCandidate& candidate);
   // Describes damage that the race did to operands of any layout, guard bands or workspaces; empty if there is none.
   Result<std::string> LookForDamage();
   // Reads the counters of every candidate that passed, after all timing: a profiler may slow down other work.
@@ -63,6 +69,7 @@ class Exchange {
   const std::span<const CandidateMessage> candidates_;
   const StepListener& on_step_;
   Verifier verifier_;
+  Random random_;  // what a source must not foresee: it does not follow from the problem's seed
   std::map<Layout, TestSetup> setups_;
   std::vector<const Baseline*> baselines_;
   std::vector<std::unique_ptr<LoadedCandidate>> passed_;  // those that passed their tests

@@ -4,7 +4,6 @@
 #include <iterator>
 
 #include "base/files.h"
-#include "evaluate/source_exchange.h"
 #include "evaluate/time/energy_clock.h"
 #include "evaluate/verify/harness_text.h"
 
@@ -110,38 +109,22 @@ Status GpuJudge::Prepare(const ProblemMessage& problem, const StepListener& on_s
 Result<Judgements> GpuJudge::Evaluate(std::span<const CandidateMessage> candidates, const StepListener& on_step) {
   if (sessions_.empty()) return InvalidArgument("candidates came before their problem");
   TidyUp();
-  const bool has_source = std::any_of(candidates.begin(), candidates.end(),
-                                      [](const CandidateMessage& candidate) { return candidate.is_source(); });
-  if (!has_source) return EvaluatePlans(candidates, on_step);
-  if (candidates.size() != 1) return InvalidArgument("a source comes alone");
-  return EvaluateSource(candidates[0], on_step);
-}
-
-// A source's context is not this one.
-Result<Judgements> GpuJudge::EvaluateSource(const CandidateMessage& candidate, const StepListener& on_step) {
-  if (!disturbances_) {
-    ASSIGN_OR_RETURN(disturbances_, DisturbanceJudge::Create(*gpu_, *compiler_));
-  }
-  MakeRoom(SourceExchange::BytesFor(problem_.gemm), 1);
-  SourceExchange exchange(tools(), *disturbances_, *sessions_.front(), problem_, candidate, on_step);
-  return UnlessLost(exchange.Run(), 1);
+  for (const CandidateMessage& candidate : candidates)
+    if (!sessions_.front()->IsPrepared(InLayout(problem_, candidate.layout)))
+      return InvalidArgument("a candidate in a layout that was not prepared");
+  if (std::any_of(candidates.begin(), candidates.end(), [](const auto& candidate) { return candidate.source; }))
+    MakeRoom(SourceOperands::BytesFor(problem_.gemm), 1);
+  Exchange exchange(tools(), *sessions_.front(), problem_, candidates, on_step);
+  Result<Judgements> judgements = UnlessLost(exchange.Run(), candidates.size());
+  const bool is_lost = judgements.ok() && judgements->worker_is_lost;
+  if (exchange.touched_others() && !is_lost) DropOtherSessions();
+  return judgements;
 }
 
 Result<Judgements> GpuJudge::UnlessLost(Result<Judgements> judgements, size_t candidates) {
   if (judgements.ok()) return judgements;
   const Status context = gpu_->Synchronize();
   return context.ok() ? judgements : LostWith(candidates, problem_.protocol, context.message());
-}
-
-Result<Judgements> GpuJudge::EvaluatePlans(std::span<const CandidateMessage> candidates, const StepListener& on_step) {
-  for (const CandidateMessage& candidate : candidates)
-    if (!sessions_.front()->IsPrepared(InLayout(problem_, candidate.layout)))
-      return InvalidArgument("a candidate in a layout that was not prepared");
-  Exchange exchange(tools(), *sessions_.front(), problem_, candidates, on_step);
-  Result<Judgements> judgements = UnlessLost(exchange.Run(), candidates.size());
-  const bool is_lost = judgements.ok() && judgements->worker_is_lost;
-  if (exchange.touched_others() && !is_lost) DropOtherSessions();
-  return judgements;
 }
 
 Result<Judgements> GpuJudge::RaceBaselines(const StepListener& on_step) {

@@ -6,7 +6,6 @@
 #include <optional>
 
 #include "evaluate/exchange.h"
-#include "evaluate/isolate/disturbance.h"
 #include "evaluate/isolate/messages.h"
 
 namespace gemmsmith {
@@ -34,8 +33,6 @@ class GpuJudge : public Judge {
   // left.
   void MakeRoom(uint64_t bytes, size_t kept_sessions);
   void DropOtherSessions();
-  Result<Judgements> EvaluatePlans(std::span<const CandidateMessage> candidates, const StepListener& on_step);
-  Result<Judgements> EvaluateSource(const CandidateMessage& candidate, const StepListener& on_step);
   // The answer, or what it means where this worker's context is gone.
   Result<Judgements> UnlessLost(Result<Judgements> judgements, size_t candidates);
 
@@ -44,7 +41,6 @@ class GpuJudge : public Judge {
   std::unique_ptr<Gpu> gpu_;
   std::unique_ptr<Compiler> compiler_;
   std::unique_ptr<HarnessKernels> harness_;
-  std::optional<DisturbanceJudge> disturbances_;  // from the first source on
   std::unique_ptr<Cublas> cublas_;
   DeviceMemory baseline_workspace_;
   std::optional<TorchLibrary> torch_;

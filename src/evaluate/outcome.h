@@ -152,13 +152,6 @@ struct RunConditions {
   bool operator==(const RunConditions&) const = default;
 };
 
-// A kernel that a free-form source launched, as an observer saw it.
-struct LaunchedKernel {
-  std::string name;     // as the object has it, mangled
-  double launches = 0;  // a call
-  bool operator==(const LaunchedKernel&) const = default;
-};
-
 struct Outcome {
   OutcomeKind kind = OutcomeKind::kIllegal;
   std::string stage;   // "check", "compile", "screening", "resources", "launch", "correctness", "honesty", "timing"
@@ -175,9 +168,7 @@ struct Outcome {
   double compile_seconds = 0;
   double evaluate_seconds = 0;
   std::optional<Counters> counters;  // of a candidate that passed, where they were asked for
-  // A free-form source's launches and their observer: "cupti", "capture". Empty for plans.
-  std::vector<LaunchedKernel> kernels;
-  std::string observer;
+  std::string recipe;                // of a free-form source that was launched: program/recipe.h; else empty
 
   const Timing* Find(std::string_view contender, Clock clock) const;
   // Removes every time and every comparison of this contender.

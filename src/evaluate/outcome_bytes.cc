@@ -12,7 +12,8 @@ namespace {
 // | 2 | records of single tests, launched kernels, counters, contenders of comparisons other than ours |
 // | 3 | limits of the clocks other than the power cap, whether a race was in steady state |
 // | 4 | energies |
-constexpr uint8_t kVersion = 4;
+// | 5 | the recipe of a source, instead of its launched kernels |
+constexpr uint8_t kVersion = 5;
 
 // The fields of Unrecorded() have names, but no numbers.
 constexpr RecordField kNoNumber = RecordField(kRecordFieldCount);
@@ -25,11 +26,6 @@ void VisitUnrecorded(auto& coder, Outcome& outcome) {
     inner.Real(kNoNumber, "bound", record.bound);
     inner.Real(kNoNumber, "seconds", record.seconds);
   });
-  coder.List(kNoNumber, "kernels", outcome.kernels, [](auto& inner, LaunchedKernel& kernel) {
-    inner.Text(kNoNumber, "name", kernel.name);
-    inner.Real(kNoNumber, "launches", kernel.launches);
-  });
-  coder.Text(kNoNumber, "observer", outcome.observer);
 }
 
 class Encoder : public CoderBase<Encoder> {
@@ -99,6 +95,7 @@ class Decoder : public CoderBase<Decoder> {
   }
   void Unrecorded(Outcome& outcome) {
     if (version_ >= 2) VisitUnrecorded(*this, outcome);
+    if (version_ >= 2 && version_ < 5) SkipLaunchedKernels();
   }
 
   Status Finish() const {
@@ -109,6 +106,13 @@ class Decoder : public CoderBase<Decoder> {
   }
 
  private:
+  void SkipLaunchedKernels() {
+    for (uint32_t count = reader_.Get<uint32_t>(); count > 0 && !reader_.failed(); --count) {
+      (void)reader_.GetString();
+      (void)reader_.Get<double>();
+    }
+    (void)reader_.GetString();
+  }
   // From the first value out of range on, every byte and every set of bits is 0.
   uint8_t Byte(uint8_t last) {
     const uint8_t byte = reader_.Get<uint8_t>();

@@ -211,10 +211,12 @@ void VisitFields(auto& coder, Outcome& outcome) {
   if (coder.Has(2, "counters"))
     coder.Optional(kCountersGiven, "counters", outcome.counters,
                    [](auto& inner, Counters& counters) { VisitFields(inner, counters); });
-  if (!coder.kGrewAtItsEnd) return;
-  VisitNewerFields(coder, outcome.conditions, outcome);
-  if (!coder.Has(4, "energy")) return;
-  for (Timing& timing : outcome.timings) VisitEnergy(coder, timing);
+  if (coder.kGrewAtItsEnd) {
+    VisitNewerFields(coder, outcome.conditions, outcome);
+    if (coder.Has(4, "energy"))
+      for (Timing& timing : outcome.timings) VisitEnergy(coder, timing);
+  }
+  if (coder.Has(5, "recipe")) coder.UsualText(kRecipe, "recipe", outcome.recipe, "");
 }
 
 }  // namespace gemmsmith

@@ -141,22 +141,10 @@ Result<PreparedCandidate> PrepareFreeForm(const EvaluationRequest& request, cons
 
 }  // namespace
 
-Status SourcesAreTimedOn(const ClockSet& clocks) {
-  if (clocks.Has(Clock::kEnergy))
-    return InvalidArgument(
-        "a .cu source has no energy: its process is not fed for a second without a pause; leave that clock out, or "
-        "measure sources in a run of their own");
-  if (!clocks.Has(Clock::kDeviceCold)) return OkStatus();
-  return InvalidArgument(
-      "a .cu source has no time on device_cold: its process shares two sets of operands with the judge, not enough to "
-      "leave L2; leave that clock out, or measure sources in a run of their own");
-}
-
 Result<PreparedCandidate> Prepare(const EvaluationRequest& request, const Device& device, Compiler& compiler,
                                   ObjectCompiler* objects) {
   const FreeForm* const source = std::get_if<FreeForm>(&request.subject);
   if (source == nullptr) return PreparePlan(request, device, compiler);
-  if (request.time) RETURN_IF_ERROR(SourcesAreTimedOn(request.clocks));
   if (objects == nullptr)
     return Unavailable(fmt::format("{} is a free-form source, and nothing here builds those", source->name));
   return PrepareFreeForm(request, *source, device, *objects);

@@ -196,15 +196,6 @@ TEST_F(PrepareFreeFormTest, NeedsACompilerOfObjects) {
   EXPECT_EQ(Prepare(request_, device_, compiler_).status().code(), StatusCode::kUnavailable);
 }
 
-TEST_F(PrepareFreeFormTest, AColdTimeOfASourceIsRefusedInWords) {
-  request_.clocks = {Clock::kDevice, Clock::kDeviceCold};
-  const Status status = Prepare(request_, device_, compiler_, &objects_).status();
-  EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
-  EXPECT_NE(status.message().find("device_cold"), std::string::npos);
-  request_.time = false;
-  EXPECT_TRUE(Prepare(request_, device_, compiler_, &objects_).ok()) << "nothing is timed";
-}
-
 TEST_F(PrepareFreeFormTest, PythonIsIllegalAndNeverCompiled) {
   request_.subject = FreeForm{"kernel.py", "import triton\n@triton.jit\ndef gemm(a):\n"};
   ExpectEnd(objects_, OutcomeKind::kIllegal, "check", "Python");

@@ -82,8 +82,9 @@ enum class RecordField : uint8_t {
   kEnergyWatts,
   kEnergyClockMhz,
   kSignificantBits,
+  kRecipe,
 };
-inline constexpr size_t kRecordFieldCount = size_t(RecordField::kSignificantBits) + 1;
+inline constexpr size_t kRecordFieldCount = size_t(RecordField::kRecipe) + 1;
 
 // Two kinds of fields are pairs: a count and the first field of what is counted, the low and the high end of an
 // interval.

@@ -140,8 +140,19 @@ std::vector<CallAddresses> ProblemSession::ColdSets(const Layout& layout, const 
   return sets;
 }
 
+Result<SourceOperands*> ProblemSession::OperandsForSources(const Layout& layout, const Shape& half_shape) {
+  std::unique_ptr<SourceOperands>& operands = for_sources_[layout];
+  if (operands == nullptr || operands->half().gemm.shape != half_shape) {
+    operands.reset();
+    ASSIGN_OR_RETURN(operands, SourceOperands::Create(gpu_, harness_, BaselineGemm(gemm_, layout), half_shape,
+                                                      inputs_.at({InputKind::kNormal, layout})));
+  }
+  return operands.get();
+}
+
 // The references too: what wrote over canaries may have written over them.
 Status ProblemSession::Restore(const StepListener& on_step) {
+  for_sources_.clear();
   for (const auto& [key, matrix] : operands_) {
     const auto& [name, kind, order] = key;
     RETURN_IF_ERROR(matrix.PaintCanaries(gpu_));

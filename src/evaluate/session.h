@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "evaluate/baseline/baseline_maker.h"
+#include "evaluate/source_operands.h"
 #include "evaluate/time/race_rules.h"
 #include "evaluate/verify/correctness.h"
 
@@ -38,6 +39,8 @@ class ProblemSession {
   const GuardedMatrix& output() const { return output_; }
   // All but what is the candidate's: its workspace and whether it is chainable.
   TestSetup TestSetupFor(const ProblemMessage& problem, const StepListener& on_step) const;
+  // Made when they are first asked for, and after Restore().
+  Result<SourceOperands*> OperandsForSources(const Layout& layout, const Shape& half_shape);
   // The usable baselines of the problem.
   std::vector<const Baseline*> BaselinesFor(const ProblemMessage& problem) const;
   // For after a race, with the outcomes that it made. A baseline that left something in a workspace of its own is
@@ -82,6 +85,7 @@ class ProblemSession {
   std::map<InputKind, Reference> references_;
   std::map<std::pair<InputKind, Layout>, Inputs> inputs_;
   std::optional<Cold> cold_;
+  std::map<Layout, std::unique_ptr<SourceOperands>> for_sources_;
   std::map<BaselineId, Baseline> baselines_;
 };
 

@@ -9,8 +9,8 @@
 #include <numeric>
 
 #include "compile/compiler.h"
+#include "gpu/fenced_memory.h"
 #include "gpu/nvml.h"
-#include "gpu/shared_memory.h"
 
 namespace gemmsmith {
 namespace {
@@ -319,19 +319,15 @@ TEST_F(GpuTest, NvmlReadsThisGpu) {
   EXPECT_GE(condition->other_processes, 0);
 }
 
-TEST_F(GpuTest, SharedMemoryIsTheSameAtEveryAddressOfItsOwn) {
-  const auto made = SharedMemory::Create(*gpu_, 1000);
+TEST_F(GpuTest, FencedMemoryComesBackAsItWentToItsLastByte) {
+  const auto made = FencedMemory::Create(*gpu_, 1000);
   ASSERT_TRUE(made.ok()) << made.status().message();
-  const auto read = SharedMemory::Open(*gpu_, made->descriptor(), made->size_bytes(), SharedMemory::Access::kRead);
-  const auto written =
-      SharedMemory::Open(*gpu_, made->descriptor(), made->size_bytes(), SharedMemory::Access::kReadAndWrite);
-  ASSERT_TRUE(read.ok() && written.ok());
-  EXPECT_NE(read->address(), written->address());
+  EXPECT_GE(made->size_bytes(), 1000u);
   const std::array<uint8_t, 4> bytes = {1, 2, 3, 4};
-  const uint64_t last = made->size_bytes() - bytes.size();
-  ASSERT_TRUE(gpu_->CopyToDevice(written->address() + last, bytes).ok());
+  const CUdeviceptr last = made->address() + made->size_bytes() - bytes.size();
+  ASSERT_TRUE(gpu_->CopyToDevice(last, bytes).ok());
   std::array<uint8_t, 4> seen{};
-  ASSERT_TRUE(gpu_->CopyToHost(seen, read->address() + last).ok());
+  ASSERT_TRUE(gpu_->CopyToHost(seen, last).ok());
   EXPECT_EQ(seen, bytes);
 }
 
@@ -351,15 +347,6 @@ class LostContext : public GpuTest {
                  later.message().c_str());
     std::_Exit(later.ok() ? 1 : 42);
   }
-  [[noreturn]] void AddIn(const SharedMemory& memory, int64_t at) {
-    RunAndTell("add", {reinterpret_cast<int*>(memory.address() + CUdeviceptr(at)), 1, 0});
-  }
-  SharedMemory Shared(SharedMemory::Access access) {
-    made_ = *SharedMemory::Create(*gpu_, 4);
-    return *SharedMemory::Open(*gpu_, made_.descriptor(), made_.size_bytes(), access);
-  }
-
-  SharedMemory made_;
 };
 
 TEST_F(LostContext, AnIllegalAddressIsAnIoErrorWithItsName) {
@@ -371,14 +358,10 @@ TEST_F(LostContext, ATrapIsAnIoErrorWithItsName) {
   EXPECT_EXIT(RunAndTell("trap"), testing::ExitedWithCode(42), "code 4, cuStreamSynchronize: CUDA_ERROR_LAUNCH_FAILED");
 }
 
-TEST_F(LostContext, WritingWhatMayOnlyBeReadIsAFault) {
-  EXPECT_EXIT(AddIn(Shared(SharedMemory::Access::kRead), 0), testing::ExitedWithCode(42), "CUDA_ERROR_ILLEGAL_ADDRESS");
-}
-
-TEST_F(LostContext, ReadingBehindSharedMemoryIsAFault) {
+TEST_F(LostContext, AnAccessBehindFencedMemoryIsAFault) {
   const auto behind = [this] {
-    const SharedMemory memory = Shared(SharedMemory::Access::kReadAndWrite);
-    AddIn(memory, int64_t(memory.size_bytes()));
+    const auto memory = FencedMemory::Create(*gpu_, 4);
+    RunAndTell("add", {reinterpret_cast<int*>(memory->address() + memory->size_bytes()), 1, 0});
   };
   EXPECT_EXIT(behind(), testing::ExitedWithCode(42), "CUDA_ERROR_ILLEGAL_ADDRESS");
 }

@@ -41,6 +41,19 @@ bool RecipeCall::is_chainable() const {
   return first != nullptr && first->step.is_programmatic && std::holds_alternative<BoundKernel>(steps_.back());
 }
 
+std::vector<std::pair<CUfunction, Launch>> RecipeCall::Kernels() const {
+  std::vector<std::pair<CUfunction, Launch>> kernels;
+  for (const auto& step : steps_) {
+    const auto* const kernel = std::get_if<BoundKernel>(&step);
+    if (kernel == nullptr) continue;
+    Launch launch;
+    launch.grid = kernel->step.grid, launch.block = kernel->step.block, launch.cluster = kernel->step.cluster;
+    launch.smem_bytes = kernel->step.smem_bytes;
+    kernels.emplace_back(kernel->function, launch);
+  }
+  return kernels;
+}
+
 // A programmatic edge joins two kernels: behind a memset it means nothing.
 Status RecipeCall::Put(Gpu& gpu, Chaining chaining) const {
   bool may_overlap = chaining == Chaining::kProgrammatic && is_chainable();

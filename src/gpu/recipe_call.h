@@ -4,6 +4,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -22,6 +23,8 @@ class RecipeCall {
   // Whether a call may begin before the work ahead of it has ended: its first step is a kernel that the source launches
   // with a programmatic edge, and its last step is a kernel.
   bool is_chainable() const;
+  // Each kernel with its launch, in order.
+  std::vector<std::pair<CUfunction, Launch>> Kernels() const;
   // kNone leaves out the programmatic edge of the first step, so that calls do not overlap. The edges between the
   // steps of a call are the source's.
   Status Put(Gpu& gpu, Chaining chaining = Chaining::kNone) const;

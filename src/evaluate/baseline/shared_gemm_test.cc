@@ -70,25 +70,5 @@ TEST(SharedGemm, IsCalledWithTheArgumentsOfTheAbi) {
   EXPECT_NE(failed.message().find("700"), std::string::npos);
 }
 
-// A guest's program answers this function itself (isolate/guest_runtime.h), for the candidate alone.
-TEST(SharedGemm, HandsItsCodeToTheRuntimeThatItBrings) {
-  ASSERT_NE(dlsym(RTLD_DEFAULT, "__cudaRegisterFatBinary"), nullptr) << "this program exports none";
-  const std::string path = Build("whole_runtime", std::string(kDescriptor) + R"(
-extern "C" void** __cudaRegisterFatBinary(void* wrapper) { return (void**)wrapper + 1; }
-static long code[2];
-static void** const handle = __cudaRegisterFatBinary(code);
-extern "C" int gemm(const void*, const void*, void* c, int, int, int, void*, unsigned long, void*) {
-  *(int*)c = (void*)handle == (void*)&code[1];
-  return 0;
-}
-)");
-  if (path.empty()) GTEST_SKIP() << "no C++ compiler";
-  const Result<std::unique_ptr<SharedGemm>> gemm = SharedGemm::Open(path);
-  ASSERT_TRUE(gemm.ok()) << gemm.status().message();
-  int c = 0;
-  EXPECT_TRUE((*gemm)->Call({1, 1, 1}, {nullptr, nullptr, &c}, nullptr, 0, nullptr).ok());
-  EXPECT_EQ(c, 1);
-}
-
 }  // namespace
 }  // namespace gemmsmith

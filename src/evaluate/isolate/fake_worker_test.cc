@@ -1,4 +1,4 @@
-// The test program's main(): itself, or the worker or guest that its tests talk to.
+// The test program's main(): itself, or the worker that its tests talk to.
 #include "evaluate/isolate/fake_worker.h"
 
 #include <gtest/gtest.h>
@@ -13,9 +13,7 @@
 #include <thread>
 
 #include "base/subprocess.h"
-#include "evaluate/isolate/fake_guest.h"
 #include "evaluate/isolate/frame.h"
-#include "evaluate/isolate/guest.h"
 #include "evaluate/isolate/worker_loop.h"
 
 namespace gemmsmith {
@@ -39,6 +37,7 @@ Outcome Measured(const ProblemMessage& problem, const CandidateMessage& candidat
   timing.contender = "ours";
   // So that a test sees that problem and candidate arrived whole.
   timing.median_ns = problem.gemm.shape.Volume() + double(problem.seed) + double(candidate.cubin.size());
+  if (candidate.source) timing.median_ns = double(candidate.source->recipe.steps.size());
   outcome.timings.push_back(timing);
   return outcome;
 }
@@ -62,7 +61,7 @@ class FakeJudge : public Judge {
 
   Result<Judgements> Evaluate(std::span<const CandidateMessage> candidates, const StepListener& on_step) override {
     for (const CandidateMessage& candidate : candidates)
-      if (candidate.is_source() && candidates.size() > 1) return IoError("a source in company");
+      if (candidate.source && !problem_.clocks.Has(Clock::kDeviceCold)) return IoError("a source without the ring");
     for (const CandidateMessage& candidate : candidates)
       if (!layouts_.contains(candidate.layout)) return IoError("a layout that was not prepared");
     if (candidates[0].layout != problem_.gemm.kind.layout)
@@ -200,8 +199,6 @@ int RunFakeWorker(std::string_view start) {
 
 int main(int argc, char** argv) {
   if (argc == 3 && std::string_view(argv[1]) == "fake_worker") return gemmsmith::RunFakeWorker(argv[2]);
-  if (argc == 3 && std::string_view(argv[1]) == "fake_guest") return gemmsmith::RunFakeGuest(argv[2]);
-  if (argc == 2 && std::string_view(argv[1]) == "guest") return gemmsmith::RunGuest();
   testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();
 }

@@ -19,13 +19,8 @@ enum class FrameType : uint16_t {
   kAlive,       // worker: a step of the work is done and the next one begins (Step)
   kJudged,      // worker: the answer (Judgements)
   kRace,        // program: race the baselines of the problem just prepared; answered with one judgement
-  // Between a judge and its guest (docs/guest_protocol.md):
-  kSetUp,   // judge: what the guest opens before it loads a candidate (GuestSetup)
-  kOpened,  // guest: it has, and the candidate is loaded or was refused (GuestReady)
-  kCall,    // judge: call the candidate (GuestCall)
-  kCalled,  // guest: it is done (GuestAnswer)
 };
-inline constexpr FrameType kLastFrameType = FrameType::kCalled;
+inline constexpr FrameType kLastFrameType = FrameType::kRace;
 
 struct Frame {
   FrameType type = FrameType::kHello;

@@ -86,7 +86,14 @@ std::vector<CandidateMessage> SomeCandidates() {
   mapped.layout = kNn;
   mapped.other = OtherShape{{9, 8, 7}, plain.launch};
   mapped.launch.maps = {{TensorMap::Matrix::kB, 3, {1, 2, 3}, {4, 5}, {6, 7, 8}, 64, 128}};
-  return {plain, mapped};
+  CandidateMessage source;
+  source.launch.workspace_bytes = 64 << 20;
+  source.source.emplace().cubins = {{1, 2}, {3}};
+  source.source->half_shape = {4, 5, 6};
+  source.source->recipe.steps = {MemsetStep{{CallOperand::kWorkspace, 16}, 0, 32}};
+  CandidateMessage halved = source;
+  halved.source->half_recipe = source.source->recipe;
+  return {plain, source, halved, mapped};
 }
 
 Judgements SomeJudgements() {
@@ -100,6 +107,8 @@ Judgements SomeJudgements() {
 TEST(Messages, RoundTrip) {
   EXPECT_EQ(*DecodeProblem(Encode(SomeProblem())), SomeProblem());
   EXPECT_EQ(*DecodeCandidates(Encode(SomeCandidates())), SomeCandidates());
+  for (const CandidateMessage& candidate : SomeCandidates())
+    EXPECT_GE(EncodedBytes(candidate) + sizeof(uint32_t), Encode(std::span(&candidate, 1)).size());
   const Result<Judgements> judgements = DecodeJudgements(Encode(SomeJudgements()));
   ASSERT_TRUE(judgements.ok());
   EXPECT_TRUE(judgements->worker_is_lost);
@@ -125,16 +134,16 @@ TEST(Messages, RoundTrip) {
 // Both ends are built from the same sources; a change here is a new kProtocolVersion all the same.
 TEST(Messages, HaveTheseBytes) {
   EXPECT_EQ(HashBytes(Encode(SomeProblem())).Hex(), "d6ca0d06874115bf138ae56b9cfad7a9");
-  EXPECT_EQ(HashBytes(Encode(SomeJudgements())).Hex(), "440fb10a320f70742422d31855307c22");
+  EXPECT_EQ(HashBytes(Encode(SomeJudgements())).Hex(), "3658dfb9b5bc0b9b08260915a145bdb7");
   WorkerHello hello;
   hello.device.name = "NVIDIA H100";
   hello.device.l2_tbs = 5.5;
   hello.setting = {"h100", "NVIDIA H100", "GPU-1", "580 (CUDA 13.0)", "nvrtc", "cublas", "gemmsmith"};
-  EXPECT_EQ(HashBytes(Encode(hello)).Hex(), "d85f43380d979960445c9c4c4d8203b8");
+  EXPECT_EQ(HashBytes(Encode(hello)).Hex(), "388e53edf0d27ebc5ff33f79bcf69cfb");
 }
 
 TEST(Messages, ASingleCallRoundTrips) {
-  const SingleCall call{SomeProblem(), SomeCandidates()[1]};
+  const SingleCall call{SomeProblem(), SomeCandidates()[2]};
   const Result<SingleCall> decoded = DecodeSingleCall(Encode(call));
   ASSERT_TRUE(decoded.ok()) << decoded.status().message();
   EXPECT_EQ(decoded->problem, call.problem);

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/seconds.h"
+#include "evaluate/baseline/baseline.h"
 #include "program/emit.h"
 #include "program/legality.h"
 
@@ -76,11 +77,23 @@ size_t ExchangeSize(Protocol protocol, std::span<const CandidateMessage> message
   const bool is_heat = protocol == Protocol::kHeat;
   const uint64_t max_bytes = is_heat ? kMaxPayloadBytes - (1 << 20) : kMaxBytesTogether;
   const size_t most = std::min(messages.size(), is_heat ? kMaxInHeat : kMaxTogether);
-  if (messages[0].is_source()) return 1;
   size_t count = 0;
-  for (uint64_t bytes = 0; count < most && !messages[count].is_source(); ++count)
+  for (uint64_t bytes = 0; count < most; ++count)
     if (bytes += EncodedBytes(messages[count]); bytes > max_bytes && count > 0) break;
   return count;
+}
+
+bool UsesWorkspace(const PreparedSource& source) {
+  return source.recipe.UsesWorkspace() || (source.half_recipe && source.half_recipe->UsesWorkspace());
+}
+
+// What a source's repeated calls leave out shows on the ring alone.
+ProblemMessage ProblemOf(const EvaluationRequest& request, std::span<const CandidateMessage> messages) {
+  ProblemMessage problem = ProblemOf(request);
+  const bool has_source = std::any_of(messages.begin(), messages.end(),
+                                      [](const CandidateMessage& message) { return message.source.has_value(); });
+  if (has_source && problem.time) problem.clocks.Add(Clock::kDeviceCold);
+  return problem;
 }
 
 }  // namespace
@@ -96,7 +109,11 @@ CandidateMessage MessageFor(const Candidate& candidate, const Device& device) {
   const EvaluationRequest& request = candidate.request;
   GEMMSMITH_CHECK(compilation.succeeded, "a candidate without a binary: {}", compilation.log);
   const Layout& layout = request.gemm.kind.layout;
-  if (candidate.prepared.object) return {.object = candidate.prepared.object->bytes, .layout = layout};
+  if (const std::optional<PreparedSource>& source = candidate.prepared.source) {
+    CandidateMessage message{.source = source, .layout = layout};
+    if (UsesWorkspace(*source)) message.launch.workspace_bytes = kBaselineWorkspaceBytes;
+    return message;
+  }
   CandidateMessage message{LaunchFor(request.plan(), request.gemm), compilation.binary.entry, compilation.binary.cubin};
   message.layout = layout;
   if (ProblemOf(request).WantsEverything()) message.other = OtherShapeFor(request.plan(), request.gemm, device);
@@ -250,13 +267,15 @@ std::vector<Result<Outcome>> IsolatedEvaluator::EvaluateTogether(std::span<const
     const std::span<const CandidateMessage> rest = std::span(messages).subspan(first);
     const EvaluationRequest& request = candidates[0].request;
     const size_t count = ExchangeSize(request.protocol, rest);
-    failure = JudgeAll(ProblemOf(request), rest.first(count), std::span(judged).subspan(first, count));
+    const std::span<const CandidateMessage> together = rest.first(count);
+    failure = JudgeAll(ProblemOf(request, together), together, std::span(judged).subspan(first, count));
     first += count;
   }
   for (size_t i = 0; i < places.size(); ++i) {
     if (!judged[i]) continue;
     const Candidate& candidate = candidates[places[i]];
     judged[i]->facts = candidate.prepared.compilation.binary.facts;
+    if (const auto& source = candidate.prepared.source) judged[i]->recipe = Print(source->recipe);
     judged[i]->protocol = candidate.request.protocol;
     judged[i]->compile_seconds = candidate.prepared.compilation.seconds;
     answers[places[i]] = std::move(judged[i]);

@@ -150,19 +150,22 @@ TEST(IsolatedEvaluator, AnEndedCandidateNeverReachesTheWorker) {
   EXPECT_EQ(evaluator->worker_pid(), worker);
 }
 
-TEST(IsolatedEvaluator, ASourceGoesAloneAndAsItsObject) {
+TEST(IsolatedEvaluator, SourcesGoWithPlansAndAskForTheRing) {
   const auto evaluator = Start();
   PreparedCandidate source;
   source.compilation.succeeded = true;
-  source.object.emplace().bytes = {1, 2, 3, 4};
+  source.source.emplace().cubins = {{1, 2, 3, 4}};
+  source.source->recipe.steps.assign(2, MemsetStep{{CallOperand::kC, 0}, 0, 16});
   EvaluationRequest request = Request();
   request.subject = FreeForm{"some.cu", "text"};
   const std::vector<Candidate> candidates = {
       {Request(), Acting("measure")}, {request, source}, {request, source}, {Request(), Acting("measure")}};
-  for (const Result<Outcome>& outcome : evaluator->EvaluateTogether(candidates)) {
+  const std::vector<Result<Outcome>> outcomes = evaluator->EvaluateTogether(candidates);
+  for (const Result<Outcome>& outcome : outcomes) {
     ASSERT_TRUE(outcome.ok()) << outcome.status().message();
     EXPECT_EQ(outcome->kind, OutcomeKind::kMeasured);
   }
+  EXPECT_EQ(outcomes[1]->TimeNs(), 2) << "the steps of its recipe";
 }
 
 struct Misdeed {

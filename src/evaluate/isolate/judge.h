@@ -11,6 +11,7 @@
 
 #include "evaluate/judging_terms.h"
 #include "evaluate/outcome.h"
+#include "evaluate/prepared_source.h"
 #include "evaluate/setting.h"
 #include "program/launch.h"
 
@@ -36,16 +37,15 @@ struct OtherShape {
   bool operator==(const OtherShape&) const = default;
 };
 
-// A plan's kernel with its launch, or the object of a free-form source.
+// A plan's kernel with its launch, or a free-form source.
 struct CandidateMessage {
   Launch launch;
   std::string entry;
   std::vector<uint8_t> cubin;
   std::optional<OtherShape> other;  // for the test 'repeat'
-  // A shared object. Then the other fields are empty, and the candidate comes alone.
-  std::vector<uint8_t> object;
+  // Then the fields above are empty but for the bytes of the workspace.
+  std::optional<PreparedSource> source;
   Layout layout = kTn;  // the problem's; a plan may have another one where A and B are packed
-  bool is_source() const { return !object.empty(); }
   bool operator==(const CandidateMessage&) const = default;
 };
 

@@ -8,7 +8,7 @@ namespace gemmsmith {
 namespace {
 
 // A worker built from other sources would measure or encode differently.
-constexpr uint32_t kProtocolVersion = 11;
+constexpr uint32_t kProtocolVersion = 12;
 
 Status Complete(const ByteReader& reader, std::string_view what) {
   if (reader.failed()) return DataLoss(fmt::format("a truncated {} message", what));
@@ -51,6 +51,32 @@ void VisitLaunch(auto& launch, auto&& visit) {
 void VisitOther(auto& other, auto&& visit) {
   visit(other.shape.m), visit(other.shape.n), visit(other.shape.k);
   VisitLaunch(other.launch, visit);
+}
+
+// A recipe travels as its text, which is parsed as strictly as any other.
+void PutSource(const PreparedSource& source, ByteWriter& writer) {
+  writer.Put(uint8_t(source.cubins.size()));
+  for (const std::vector<uint8_t>& cubin : source.cubins) writer.PutVector(cubin);
+  writer.PutString(Print(source.recipe));
+  writer.Put(source.half_shape.m), writer.Put(source.half_shape.n), writer.Put(source.half_shape.k);
+  writer.Put(uint8_t(source.half_recipe.has_value()));
+  if (source.half_recipe) writer.PutString(Print(*source.half_recipe));
+}
+
+Result<PreparedSource> GetSource(ByteReader& reader) {
+  PreparedSource source;
+  for (int count = reader.Get<uint8_t>(); count > 0 && !reader.failed(); --count)
+    source.cubins.push_back(reader.GetVector<uint8_t>());
+  const std::string recipe = reader.GetString();
+  Shape& half = source.half_shape;
+  half.m = reader.Get<int>(), half.n = reader.Get<int>(), half.k = reader.Get<int>();
+  const bool has_half = reader.Get<uint8_t>() != 0;
+  const std::string half_recipe = has_half ? reader.GetString() : "";
+  if (reader.failed()) return DataLoss("a truncated candidates message");
+  ASSIGN_OR_RETURN(source.recipe, ParseRecipe(recipe));
+  if (!has_half) return source;
+  ASSIGN_OR_RETURN(source.half_recipe, ParseRecipe(half_recipe));
+  return source;
 }
 
 void VisitLayout(auto& layout, auto&& visit) { visit(layout.a), visit(layout.b); }
@@ -159,7 +185,8 @@ std::string Encode(std::span<const CandidateMessage> candidates) {
     writer.PutVector(candidate.cubin);
     writer.Put(uint8_t(candidate.other.has_value()));
     if (candidate.other) VisitOther(*candidate.other, Writing{writer});
-    writer.PutVector(candidate.object);
+    writer.Put(uint8_t(candidate.source.has_value()));
+    if (candidate.source) PutSource(*candidate.source, writer);
     VisitLayout(candidate.layout, Writing{writer});
   }
   return std::move(writer).Take();
@@ -174,7 +201,9 @@ Result<std::vector<CandidateMessage>> DecodeCandidates(std::string_view bytes) {
     candidate.entry = reader.GetString();
     candidate.cubin = reader.GetVector<uint8_t>();
     if (reader.Get<uint8_t>() != 0) VisitOther(candidate.other.emplace(), Reading{reader});
-    candidate.object = reader.GetVector<uint8_t>();
+    if (reader.Get<uint8_t>() != 0) {
+      ASSIGN_OR_RETURN(candidate.source, GetSource(reader));
+    }
     VisitLayout(candidate.layout, Reading{reader});
     for (const Order order : {candidate.layout.a, candidate.layout.b})
       if (order > Order::kColumn) return DataLoss("a layout that this program does not know");
@@ -186,8 +215,13 @@ Result<std::vector<CandidateMessage>> DecodeCandidates(std::string_view bytes) {
 uint64_t EncodedBytes(const CandidateMessage& candidate) {
   constexpr uint64_t kLaunchBytes = 128, kMapBytes = 128;
   const auto bytes_of = [](const Launch& launch) { return kLaunchBytes + kMapBytes * launch.maps.size(); };
-  return bytes_of(candidate.launch) + (candidate.other ? bytes_of(candidate.other->launch) : 0) +
-         candidate.entry.size() + candidate.cubin.size() + candidate.object.size();
+  uint64_t bytes = bytes_of(candidate.launch) + (candidate.other ? bytes_of(candidate.other->launch) : 0) +
+                   candidate.entry.size() + candidate.cubin.size();
+  if (!candidate.source) return bytes;
+  for (const std::vector<uint8_t>& cubin : candidate.source->cubins) bytes += cubin.size() + sizeof(uint64_t);
+  bytes += Print(candidate.source->recipe).size();
+  if (const auto& half = candidate.source->half_recipe) bytes += Print(*half).size();
+  return bytes;
 }
 
 std::string Encode(const SingleCall& call) {

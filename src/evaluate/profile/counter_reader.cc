@@ -18,6 +18,7 @@ namespace {
 
 constexpr auto kNsightComputeLimit = std::chrono::seconds(60);  // 2.6 s is usual
 
+constexpr size_t kMaxKernels = 32;  // of a call
 constexpr std::string_view kNoNsightCompute = "Nsight Compute (ncu) is not installed";
 
 // Runs it while telling that it is still at it.
@@ -42,7 +43,7 @@ void CounterReader::Probe() {
     why_no_cupti_ = "CUPTI was not to be used";
     return;
   }
-  Result<std::unique_ptr<RangeProfiler>> cupti = RangeProfiler::Create(gpu_, CounterMetrics());
+  Result<std::unique_ptr<RangeProfiler>> cupti = RangeProfiler::Create(gpu_, CounterMetrics(), kMaxKernels);
   // Only a profiler that has been on is known to work: permission is asked for there.
   const Status works = cupti.ok() ? (*cupti)->Enable() : cupti.status();
   if (!works.ok()) {
@@ -71,26 +72,30 @@ std::string CounterReader::Describe() {
 
 Counters CounterReader::Read(const ObservedCandidate& candidate, const std::function<void()>& still_waiting) {
   Probe();
-  Counters counters;
-  if (const Result<Residency> residency = gpu_.ResidencyOf(*candidate.kernel, candidate.call->candidate.launch);
-      residency.ok())
-    AddResidency(candidate.call->candidate.launch, *residency, counters);
+  ObservedKernels kernels;
+  if (!candidate.kernels.ok()) {
+    kernels.why_not_launched = candidate.kernels.status().message();
+  } else {
+    for (const auto& [launch, residency] : *candidate.kernels)
+      AddResidency(launch, residency, kernels.launched.emplace_back());
+  }
   if (cupti_ != nullptr) {
-    const Status read = ReadThroughCupti(candidate, counters);
-    if (!read.ok()) {
-      // It would fail again and again.
-      cupti_.reset();
-      is_enabled_ = false;
-      why_no_cupti_ = read.message();
+    Result<std::vector<Counters>> read = ReadThroughCupti(candidate);
+    if (read.ok()) {
+      kernels.profiled = *std::move(read);
+      return CountersOf(kernels);
     }
+    // It would fail again and again.
+    cupti_.reset();
+    is_enabled_ = false;
+    why_no_cupti_ = read.status().message();
   }
-  std::string why_nothing;
-  if (counters.observer.empty()) {
-    const Status read = ReadThroughNsightCompute(candidate, still_waiting, counters);
-    if (!read.ok()) why_nothing = fmt::format("{}; {}", why_no_cupti_, read.message());
-  }
-  SayWhatIsAbsent(why_nothing, counters);
-  return counters;
+  const Result<Counters> read = ReadThroughNsightCompute(candidate, still_waiting);
+  if (read.ok())
+    kernels.profiled = {*read};
+  else
+    kernels.why_not_profiled = fmt::format("{}; {}", why_no_cupti_, read.status().message());
+  return CountersOf(kernels);
 }
 
 void CounterReader::Rest() {
@@ -98,7 +103,7 @@ void CounterReader::Rest() {
   is_enabled_ = false;
 }
 
-Status CounterReader::ReadThroughCupti(const ObservedCandidate& candidate, Counters& counters) {
+Result<std::vector<Counters>> CounterReader::ReadThroughCupti(const ObservedCandidate& candidate) {
   if (!is_enabled_) RETURN_IF_ERROR(cupti_->Enable());
   is_enabled_ = true;
   const auto run = [&]() -> Status {
@@ -106,28 +111,31 @@ Status CounterReader::ReadThroughCupti(const ObservedCandidate& candidate, Count
     return gpu_.Synchronize();
   };
   RETURN_IF_ERROR(run());  // brings operands and code to where back-to-back calls find them
-  ASSIGN_OR_RETURN(const std::vector<KernelReadings> kernels, cupti_->Read(run));
-  if (kernels.size() != 1) return Unavailable(fmt::format("CUPTI saw {} kernels, not 1", kernels.size()));
-  AddReadings(cupti_->schedule(), kernels[0], counters);
-  return OkStatus();
+  ASSIGN_OR_RETURN(const std::vector<KernelReadings> readings, cupti_->Read(run));
+  std::vector<Counters> kernels;
+  for (const KernelReadings& kernel : readings) AddReadings(cupti_->schedule(), kernel, kernels.emplace_back());
+  return kernels;
 }
 
-Status CounterReader::ReadThroughNsightCompute(const ObservedCandidate& candidate,
-                                               const std::function<void()>& still_waiting, Counters& counters) {
+Result<Counters> CounterReader::ReadThroughNsightCompute(const ObservedCandidate& candidate,
+                                                         const std::function<void()>& still_waiting) {
   if (!ncu_) return Unavailable(std::string(kNoNsightCompute));
+  const CandidateMessage& message = candidate.call->candidate;
+  if (message.source) return Unavailable("Nsight Compute is asked for plans only");
   ASSIGN_OR_RETURN(const TemporaryFolder folder, TemporaryFolder::Create("gemmsmith-once"));
   const std::filesystem::path file = folder.path() / "call";
   RETURN_IF_ERROR(WriteFileAtomic(file, Encode(*candidate.call)));
   const std::vector<std::string> command =
-      NsightComputeCommand(*ncu_, CounterMetrics(), candidate.call->candidate.entry,
+      NsightComputeCommand(*ncu_, CounterMetrics(), message.entry,
                            CommandForOnce(program_, std::span(&file, 1), gpu_.identity().ordinal, 2));
   ASSIGN_OR_RETURN(const ProcessResult result, RunPatiently(command, still_waiting));
   if (result.timed_out)
     return Unavailable(fmt::format("Nsight Compute did not end within {} s", kNsightComputeLimit.count()));
   ASSIGN_OR_RETURN(const MetricValues values, ParseNsightCompute(result.output));
+  Counters counters;
   AddReadings(values, counters);
   counters.observer = "ncu";
-  return OkStatus();
+  return counters;
 }
 
 }  // namespace gemmsmith

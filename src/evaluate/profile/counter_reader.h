@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "evaluate/candidate_call.h"
 #include "evaluate/counters.h"
 #include "evaluate/isolate/messages.h"
 #include "gpu/range_profiler.h"
@@ -17,8 +18,8 @@ namespace gemmsmith {
 // A candidate that stands on the GPU.
 struct ObservedCandidate {
   const SingleCall* call = nullptr;  // for an observer in another process
-  const Kernel* kernel = nullptr;
-  std::function<Status()> put;  // puts one launch on the stream; every call does the same work
+  Result<std::vector<KernelResidency>> kernels = std::vector<KernelResidency>();
+  std::function<Status()> put;  // puts one call on the stream; every call does the same work
 };
 
 class CounterReader {
@@ -41,9 +42,10 @@ class CounterReader {
 
  private:
   void Probe();
-  Status ReadThroughCupti(const ObservedCandidate& candidate, Counters& counters);
-  Status ReadThroughNsightCompute(const ObservedCandidate& candidate, const std::function<void()>& still_waiting,
-                                  Counters& counters);
+  Result<std::vector<Counters>> ReadThroughCupti(const ObservedCandidate& candidate);
+  // Of one kernel.
+  Result<Counters> ReadThroughNsightCompute(const ObservedCandidate& candidate,
+                                            const std::function<void()>& still_waiting);
 
   Gpu& gpu_;
   const std::filesystem::path program_;

@@ -84,7 +84,7 @@ class CountersGpuTest : public testing::Test {
   }
 
   static Counters Read(CounterReader& reader, const BoundCall& bound) {
-    return reader.Read({&bound.call(), &bound.kernel(), [&] { return bound.Put(); }}, [] {});
+    return reader.Read({&bound.call(), bound.Residencies(), [&] { return bound.Put(); }}, [] {});
   }
 
   static inline std::string skip_reason_;

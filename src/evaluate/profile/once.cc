@@ -35,17 +35,16 @@ Status BoundCall::Fill(HarnessKernels& harness) {
 Result<std::unique_ptr<BoundCall>> BoundCall::Create(Gpu& gpu, HarnessKernels& harness, const SingleCall& call) {
   std::unique_ptr<BoundCall> bound(new BoundCall(gpu, call));
   const Gemm& gemm = call.problem.gemm;
-  const Launch& launch = call.candidate.launch;
   const Task task = MakeTask(gemm);
   ASSIGN_OR_RETURN(bound->a_, bound->MakeOperand(task.inputs[0], gemm.kind.layout.a == Order::kRow));
   ASSIGN_OR_RETURN(bound->b_, bound->MakeOperand(task.inputs[1], gemm.kind.layout.b == Order::kRow));
   ASSIGN_OR_RETURN(bound->c_, bound->MakeOperand(task.output, true));
-  ASSIGN_OR_RETURN(bound->workspace_, gpu.Allocate(launch.workspace_bytes));
+  ASSIGN_OR_RETURN(bound->workspace_, gpu.Allocate(call.candidate.launch.workspace_bytes));
   RETURN_IF_ERROR(bound->Fill(harness));
-  ASSIGN_OR_RETURN(bound->kernel_, gpu.Load(call.candidate.cubin, call.candidate.entry, launch.smem_bytes));
-  const GemmArguments arguments =
-      ArgumentsFor(gemm, bound->a_.memory.as(), bound->b_.memory.as(), bound->c_.memory.as(), bound->workspace_.as());
-  ASSIGN_OR_RETURN(bound->parameters_, gpu.ParametersFor(launch, arguments));
+  ASSIGN_OR_RETURN(bound->code_, CandidateCall::Load(gpu, call.candidate));
+  ASSIGN_OR_RETURN(bound->bound_,
+                   bound->code_->Bind(gemm, {bound->a_.memory.as(), bound->b_.memory.as(), bound->c_.memory.as()},
+                                      bound->workspace_.as()));
   RETURN_IF_ERROR(gpu.Synchronize());
   return bound;
 }

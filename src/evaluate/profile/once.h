@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "evaluate/candidate_call.h"
 #include "evaluate/isolate/messages.h"
 #include "evaluate/verify/harness_kernels.h"
 
@@ -20,9 +21,9 @@ class BoundCall {
   static Result<std::unique_ptr<BoundCall>> Create(Gpu& gpu, HarnessKernels& harness, const SingleCall& call);
 
   const SingleCall& call() const { return call_; }
-  const Kernel& kernel() const { return kernel_; }
-  // One launch, without waiting.
-  Status Put() const { return gpu_.StartGemm(kernel_, call_.candidate.launch, parameters_); }
+  Result<std::vector<KernelResidency>> Residencies() const { return code_->Residencies(bound_); }
+  // One call, without waiting.
+  Status Put() const { return code_->Put(bound_); }
 
  private:
   struct Operand {
@@ -37,8 +38,8 @@ class BoundCall {
   const SingleCall& call_;
   Operand a_, b_, c_;
   DeviceMemory workspace_;
-  Kernel kernel_;
-  GemmParameters parameters_;
+  std::optional<CandidateCall> code_;
+  CandidateCall::Bound bound_;
 };
 
 // Calls each candidate `times` times and waits for the end, before the next one is bound. Returns the driver's error of

@@ -15,6 +15,11 @@ std::string NamesOfAbsent(const Counters& counters) {
   return names;
 }
 
+void AddAbsent(const Counters& from, Counters& to) {
+  for (const CounterDefinition& definition : CounterDefinitions())
+    if (std::optional<double>& value = to[definition.counter]; !value) value = from[definition.counter];
+}
+
 }  // namespace
 
 std::vector<std::string_view> CounterMetrics() {
@@ -53,6 +58,22 @@ void AddReadings(const MetricSchedule& schedule, const KernelReadings& readings,
   for (size_t i = 0; i < readings.size(); ++i) values.emplace(schedule.metrics()[i], readings[i]);
   AddReadings(values, counters);
   counters.observer = "cupti";
+}
+
+Counters CountersOf(const ObservedKernels& kernels) {
+  const size_t launched = kernels.launched.size(), profiled = kernels.profiled.size();
+  std::string why = kernels.why_not_profiled;
+  std::vector<Counters> together = profiled > 0 ? kernels.profiled : kernels.launched;
+  if (profiled > 0 && profiled == launched) {
+    for (size_t i = 0; i < profiled; ++i) AddAbsent(kernels.launched[i], together[i]);
+  } else if (why.empty()) {
+    why = !kernels.why_not_launched.empty()
+              ? kernels.why_not_launched
+              : fmt::format("the profiler saw {} kernels of a call, which has {}", profiled, launched);
+  }
+  Counters counters = Combine(together);
+  SayWhatIsAbsent(why, counters);
+  return counters;
 }
 
 void SayWhatIsAbsent(const std::string& reason, Counters& counters) {

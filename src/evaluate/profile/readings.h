@@ -21,6 +21,13 @@ void AddResidency(const Launch& launch, const Residency& residency, Counters& co
 void AddReadings(const MetricValues& values, Counters& counters);
 // All that CUPTI read of a kernel.
 void AddReadings(const MetricSchedule& schedule, const KernelReadings& readings, Counters& counters);
+// Counters of a call's kernels from their launches and from the profiler's readings; either may be missing. If their
+// numbers of kernels differ, only the profiler's readings count.
+struct ObservedKernels {
+  std::vector<Counters> launched, profiled;
+  std::string why_not_launched, why_not_profiled;
+};
+Counters CountersOf(const ObservedKernels& kernels);
 // Why not everything is there, if so: the reason, or, where there is none, that the profiler lacks it.
 void SayWhatIsAbsent(const std::string& reason, Counters& counters);
 

@@ -315,8 +315,25 @@ struct CanaryArguments {
   i64 before, behind;               // elements
   i64 lines, line_length, stride;
   u64* broken;
+  u64 pattern;  // 0: every canary is `canary`
   u32 canary;
 };
+
+// What a place holds that is no element. Half of a pattern's canaries are NaN in f16 and in bf16.
+__device__ u16 PatternAt(u64 pattern, i64 place) {
+  const u64 hash = HashAt(pattern, place);
+  return (hash >> 32 & 1) != 0 ? u16(hash | 0x7f81) : u16(hash);
+}
+
+struct PaintArguments {
+  u16* allocation;
+  i64 count;
+  u64 pattern;
+};
+
+extern "C" __global__ void harness_paint(const PaintArguments arguments) {
+  for (i64 i = First(); i < arguments.count; i += Step()) arguments.allocation[i] = PatternAt(arguments.pattern, i);
+}
 
 __device__ void CountBrokenCanaries(const CanaryArguments& arguments) {
   const i64 span = (arguments.lines - 1) * arguments.stride + arguments.line_length;
@@ -333,7 +350,8 @@ __device__ void CountBrokenCanaries(const CanaryArguments& arguments) {
       const i64 j = i - guards;
       offset = arguments.before + j / gap * arguments.stride + arguments.line_length + j % gap;
     }
-    if (arguments.allocation[offset] != u16(arguments.canary)) ++broken;
+    const u16 canary = arguments.pattern == 0 ? u16(arguments.canary) : PatternAt(arguments.pattern, offset);
+    if (arguments.allocation[offset] != canary) ++broken;
   }
   if (broken > 0) atomicAdd(arguments.broken, broken);
 }
@@ -396,6 +414,34 @@ extern "C" __global__ void harness_inspect(const InspectArguments arguments) {
     case 7:
       return CountNonZero(arguments.workspace);
   }
+}
+
+// ---- operands that are written late --------------------------------------------------------------------------------------
+
+// Lets what stands behind it begin, spins, and only then copies: who does not wait reads what stood there before.
+struct LateCopy {
+  const u16* from;
+  u16* to;
+  i64 count;
+};
+struct LateArguments {
+  LateCopy a, b;
+  i64 cycles;
+};
+
+__device__ void CopyElements(const LateCopy& copy) {
+  for (i64 i = First(); i < copy.count; i += Step()) copy.to[i] = copy.from[i];
+}
+
+extern "C" __global__ void harness_write_late(const LateArguments arguments) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;");
+#endif
+  const i64 start = clock64();
+  while (clock64() - start < arguments.cycles) {
+  }
+  CopyElements(arguments.a);
+  CopyElements(arguments.b);
 }
 
 // ---- the clock's own test -----------------------------------------------------------------------------------------------

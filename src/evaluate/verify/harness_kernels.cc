@@ -10,8 +10,8 @@ namespace gemmsmith {
 
 namespace {
 
-constexpr std::array kEntries = {"harness_fill",   "harness_poison",  "harness_reference",
-                                 "harness_gather", "harness_inspect", "harness_spin"};
+constexpr std::array kEntries = {"harness_fill",    "harness_poison", "harness_reference", "harness_gather",
+                                 "harness_inspect", "harness_spin",   "harness_paint",     "harness_write_late"};
 
 // Argument blocks as harness.cu declares them.
 struct FillArguments {
@@ -51,6 +51,7 @@ struct CanaryArguments {
   int64_t before = 0, behind = 0;
   int64_t lines = 1, line_length = 0, stride = 0;
   uint64_t* broken = nullptr;
+  uint64_t pattern = 0;
   uint32_t canary = kCanary;
 };
 struct NonZeroArguments {
@@ -66,6 +67,20 @@ struct InspectArguments {
 };
 constexpr uint32_t kInspectParts = 8;
 struct SpinArguments {
+  int64_t cycles;
+};
+struct PaintArguments {
+  uint16_t* allocation;
+  int64_t count;
+  uint64_t pattern;
+};
+struct LateCopy {
+  const void* from;
+  void* to;
+  int64_t count;
+};
+struct LateArguments {
+  LateCopy a, b;
   int64_t cycles;
 };
 
@@ -88,7 +103,8 @@ CanaryArguments CanariesOf(const GuardedMatrix& matrix, uint64_t* broken) {
           view.lines,
           view.line_length,
           view.stride,
-          broken};
+          broken,
+          matrix.pattern()};
 }
 
 int64_t CountOf(const CanaryArguments& canaries) {
@@ -146,6 +162,25 @@ Status HarnessKernels::Fill(const MatrixView& matrix, Filling filling, uint64_t 
 
 Status HarnessKernels::Poison(const MatrixView& matrix) {
   return gpu_.Start(kernels_[kPoisonKernel], Over(ElementCount(matrix)), PoisonArguments{matrix, kPoison});
+}
+
+Status HarnessKernels::Paint(const GuardedMatrix& matrix) {
+  GEMMSMITH_CHECK(matrix.pattern() != 0, "a matrix whose canaries are all the same");
+  const auto count = int64_t(matrix.size_bytes() / 2);
+  return gpu_.Start(kernels_[kPaintKernel], Over(count),
+                    PaintArguments{const_cast<uint16_t*>(matrix.allocation()), count, matrix.pattern()});
+}
+
+// Few blocks: what begins behind them finds room.
+Status HarnessKernels::WriteLate(const ElementCopy& a, const ElementCopy& b) {
+  constexpr int64_t kCycles = 40'000;
+  const auto copy_of = [](const ElementCopy& copy) {
+    return LateCopy{copy.from->data(), copy.to->data(), copy.to->SpanBytes() / 2};
+  };
+  Launch launch;
+  launch.block.x = 512;
+  launch.grid.x = 64;
+  return gpu_.Start(kernels_[kLateKernel], launch, LateArguments{copy_of(a), copy_of(b), kCycles});
 }
 
 Status HarnessKernels::Multiply(const MatrixView& a, const MatrixView& b, float* c, int64_t m, int64_t n, int64_t k) {

@@ -26,21 +26,21 @@ class GuardedMatrix {
  public:
   // Canaries everywhere, also where the elements will be.
   static Result<GuardedMatrix> Create(Gpu& gpu, const Operand& operand, bool lines_are_rows);
-  // The same in memory that belongs to somebody else and outlives it: what is no element is canaries to the last byte.
-  static Result<GuardedMatrix> Over(Gpu& gpu, CUdeviceptr memory, uint64_t bytes, const Operand& operand,
-                                    bool lines_are_rows, uint64_t data_at = kGuardBytes);
-  // Such memory as canaries all over but for one element, which stands first.
-  static Result<GuardedMatrix> CanariesOver(Gpu& gpu, CUdeviceptr memory, uint64_t bytes);
+  // In memory of another owner, which outlives it. `pattern` is not 0: the canaries are values that follow from it,
+  // which HarnessKernels::Paint() writes to the last byte.
+  static GuardedMatrix Over(CUdeviceptr memory, uint64_t bytes, const Operand& operand, bool lines_are_rows,
+                            uint64_t data_at, uint64_t pattern);
 
   void* data() const { return view_.data; }
   const MatrixView& view() const { return view_; }
   const uint16_t* allocation() const { return reinterpret_cast<const uint16_t*>(address_); }
-  // The elements of another matrix of the same operand, and canaries as new, in stream order.
-  Status CopyFrom(Gpu& gpu, const GuardedMatrix& other) const;
+  uint64_t pattern() const { return pattern_; }  // 0: every canary is kCanary
+  uint64_t size_bytes() const { return size_bytes_; }
+  int64_t SpanBytes() const { return SpanElements() * 2; }
   // Canaries before the elements, and behind them.
   int64_t guard_elements() const { return guard_elements_; }
   int64_t elements_behind() const { return int64_t(size_bytes_ / 2) - guard_elements_ - SpanElements(); }
-  // Every byte becomes the canary: the elements must be filled again.
+  // Every byte becomes kCanary: the elements must be filled again.
   Status PaintCanaries(Gpu& gpu) const;
 
   static uint64_t AllocationBytes(const Operand& operand);
@@ -54,14 +54,15 @@ class GuardedMatrix {
   uint64_t size_bytes_ = 0;
   MatrixView view_;
   int64_t guard_elements_ = 0;
+  uint64_t pattern_ = 0;
 };
 
 // Zeroed bytes between canaries, at least as many as asked for.
 class GuardedWorkspace {
  public:
   static Result<GuardedWorkspace> Create(Gpu& gpu, uint64_t bytes);
-  // The same in `allocated` bytes, AllocationBytes() or more, of memory that belongs to somebody else and outlives it.
-  static Result<GuardedWorkspace> Over(Gpu& gpu, CUdeviceptr memory, uint64_t allocated, uint64_t bytes);
+  // As GuardedMatrix::Over(), in AllocationBytes() of memory. Neither painted nor zeroed.
+  static GuardedWorkspace Over(CUdeviceptr memory, uint64_t bytes, uint64_t pattern);
   static uint64_t SizeFor(uint64_t bytes);
   static uint64_t AllocationBytes(uint64_t bytes);
 

@@ -123,21 +123,42 @@ Status FillView(HarnessKernels& harness, const MatrixView& view, char operand, I
   return OkStatus();
 }
 
-Result<Reference> MakeReference(Gpu& gpu, HarnessKernels& harness, const Gemm& gemm, const GuardedMatrix& a,
-                                const GuardedMatrix& b, InputKind kind) {
-  const auto [m, n, k] = gemm.shape;
+namespace {
+
+// The comparison of the reference with itself tells its largest value.
+Status FindLargest(HarnessKernels& harness, const Shape& shape, Reference& reference) {
+  RETURN_IF_ERROR(harness.ResetReport());
+  RETURN_IF_ERROR(harness.Compare(ViewOf(reference, shape), reference.values(), {}));
+  ASSIGN_OR_RETURN(const HarnessReport report, harness.ReadReport());
+  if (report.differences.failures > 0) return IoError("the GPU's reference holds values that are not numbers");
+  reference.largest = report.differences.LargestReference();
+  return OkStatus();
+}
+
+Result<Reference> Multiply(Gpu& gpu, HarnessKernels& harness, const Shape& shape, const GuardedMatrix& a,
+                           const GuardedMatrix& b) {
+  const auto [m, n, k] = shape;
   Reference reference;
   ASSIGN_OR_RETURN(reference.product, gpu.Allocate(uint64_t(m) * n * sizeof(float)));
   RETURN_IF_ERROR(harness.Multiply(a.view(), b.view(), reference.product.as<float>(), m, n, k));
   RETURN_IF_ERROR(gpu.Synchronize());
+  return reference;
+}
+
+}  // namespace
+
+Result<Reference> MultiplyOnGpu(Gpu& gpu, HarnessKernels& harness, const Gemm& gemm, const GuardedMatrix& a,
+                                const GuardedMatrix& b) {
+  ASSIGN_OR_RETURN(Reference reference, Multiply(gpu, harness, gemm.shape, a, b));
+  RETURN_IF_ERROR(FindLargest(harness, gemm.shape, reference));
+  return reference;
+}
+
+Result<Reference> MakeReference(Gpu& gpu, HarnessKernels& harness, const Gemm& gemm, const GuardedMatrix& a,
+                                const GuardedMatrix& b, InputKind kind) {
+  ASSIGN_OR_RETURN(Reference reference, Multiply(gpu, harness, gemm.shape, a, b));
   RETURN_IF_ERROR(CompareWithCpu(gpu, harness, kind, gemm, a, b, reference));
-  if (kind == InputKind::kSpecial) return reference;
-  // The comparison of the reference with itself tells its largest value.
-  RETURN_IF_ERROR(harness.ResetReport());
-  RETURN_IF_ERROR(harness.Compare(ViewOf(reference, gemm.shape), reference.values(), {}));
-  ASSIGN_OR_RETURN(const HarnessReport report, harness.ReadReport());
-  if (report.differences.failures > 0) return IoError("the GPU's reference holds values that are not numbers");
-  reference.largest = report.differences.LargestReference();
+  if (kind != InputKind::kSpecial) RETURN_IF_ERROR(FindLargest(harness, gemm.shape, reference));
   return reference;
 }
 

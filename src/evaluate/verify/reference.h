@@ -40,6 +40,9 @@ Status FillView(HarnessKernels& harness, const MatrixView& view, char operand, I
 
 // How far the CPU's f32 product may be from the exact one.
 double CpuRounding(InputKind kind, int64_t k);
+// The f64 product of the GPU.
+Result<Reference> MultiplyOnGpu(Gpu& gpu, HarnessKernels& harness, const Gemm& gemm, const GuardedMatrix& a,
+                                const GuardedMatrix& b);
 // Multiplies in f64 on the GPU, then compares up to 16 rows of it with the CPU's f32 product. A difference is IoError:
 // this GPU or this harness cannot be believed.
 Result<Reference> MakeReference(Gpu& gpu, HarnessKernels& harness, const Gemm& gemm, const GuardedMatrix& a,
