@@ -18,8 +18,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::array<std::string_view, 9> kKeys = {"fault",  "class", "style", "expect", "shape",
-                                                   "layout", "type",  "needs", "plan"};
+constexpr std::array<std::string_view, 10> kKeys = {"fault", "class",  "style", "expect", "says",
+                                                    "shape", "layout", "type",  "needs",  "plan"};
 
 struct HeaderLine {
   int line = 0;
@@ -122,7 +122,7 @@ Result<Gemm> ReadGemm(const Header& header) {
 Status ReadSubject(const Header& header, Case& read) {
   const std::optional<HeaderLine> style = header.Find("style");
   if (style) {
-    for (const std::string_view key : {"fault", "class", "expect"})
+    for (const std::string_view key : {"fault", "class", "expect", "says"})
       if (const std::optional<HeaderLine> line = header.Find(key))
         return header.Wrong(line->line,
                             fmt::format("'{}' and 'style' exclude each other: an honest kernel passes", key));
@@ -136,6 +136,7 @@ Status ReadSubject(const Header& header, Case& read) {
   const std::optional<HeaderLine> kind = header.Find("class");
   read.kind = kind ? kind->value : "other";
   ASSIGN_OR_RETURN(read.expected, ReadExpected(header));
+  if (const std::optional<HeaderLine> says = header.Find("says")) read.says = says->value;
   return OkStatus();
 }
 

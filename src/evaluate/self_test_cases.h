@@ -18,6 +18,7 @@ struct Case {
   std::string kind;                   // "timing", "cache", ... of a broken kernel; "honest"
   std::string subject;                // the fault; of an honest kernel its style
   std::vector<OutcomeKind> expected;  // any of them; empty: an honest kernel, which must pass
+  std::string says;                   // stands in the reason of the outcome; empty: any reason does
   Gemm gemm;
   bool needs_cutlass = false;
   std::string text;

@@ -16,6 +16,7 @@ constexpr std::string_view kBroken =
     "// fault: caches the output by pointer\n"
     "// class: cache\n"
     "// expect: wrong|cheated\n"
+    "// says: stale output\n"
     "// shape: 256x128x512\n"
     "// layout: nn\n"
     "// type: bf16\n"
@@ -41,6 +42,7 @@ TEST(ParseCase, ReadsEveryKeyOfABrokenKernel) {
   EXPECT_EQ(read->subject, "caches the output by pointer");
   EXPECT_EQ(read->kind, "cache");
   EXPECT_EQ(read->expected, (std::vector{OutcomeKind::kWrong, OutcomeKind::kCheated}));
+  EXPECT_EQ(read->says, "stale output");
   EXPECT_EQ(Print(read->gemm), "gemm 256x128x512 nn bf16 f32");
   EXPECT_TRUE(read->needs_cutlass);
   EXPECT_FALSE(read->is_honest());
@@ -92,6 +94,7 @@ TEST(ParseCase, ABadHeaderIsNamedWithFileAndLine) {
   ExpectRefused("// style: x\n// shape: 64x64x64\n// type: f32\n", "folder/some_case.cu:3: ", "'f32' is no type");
   ExpectRefused("// style: x\n// shape: 64x64x64\n// needs: torch\n", "folder/some_case.cu:3: ", "'torch'");
   ExpectRefused("// style: x\n// expect: wrong\n// shape: 64x64x64\n", "folder/some_case.cu:2: ", "exclude each other");
+  ExpectRefused("// style: x\n// says: y\n// shape: 64x64x64\n", "folder/some_case.cu:2: ", "exclude each other");
 }
 
 TEST(ReadCases, AFolderWithoutCasesIsNotFound) {

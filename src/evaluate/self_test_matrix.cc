@@ -31,9 +31,10 @@ EvaluationRequest RequestFor(const Case& tested, uint64_t seed) {
           FreeForm{tested.name + ".cu", tested.text}};
 }
 
+// A case that must not compile may keep a compiler busy for minutes, unless its reason is known.
 bool IsToBeBuilt(const Case& tested) {
-  return std::find(tested.expected.begin(), tested.expected.end(), OutcomeKind::kCompileFailed) ==
-         tested.expected.end();
+  return !tested.says.empty() || std::find(tested.expected.begin(), tested.expected.end(),
+                                           OutcomeKind::kCompileFailed) == tested.expected.end();
 }
 
 class SelfTest {
@@ -58,8 +59,8 @@ class SelfTest {
     }
   }
 
-  // A case that must not compile may keep a compiler busy for minutes: one thread builds those meanwhile. All others
-  // are built on all cores before anything is judged, since judging measures times.
+  // One thread builds the cases that may take minutes, beside the judging. All others are built on all cores before
+  // anything is judged, since judging measures times.
   Result<std::vector<CaseReport>> Run() {
     std::vector<size_t> built, refused;
     for (size_t at = 0; at < cases_.size(); ++at) (IsToBeBuilt(cases_[at]) ? built : refused).push_back(at);
@@ -81,6 +82,10 @@ class SelfTest {
     size_t at;
     uint64_t seed;
   };
+  struct Judged {
+    Result<Outcome> outcome;
+    double seconds = 0;  // its share of the list's
+  };
 
   void Tell(const Case& now, std::optional<uint64_t> seed) {
     const std::lock_guard lock(mutex_);
@@ -99,14 +104,45 @@ class SelfTest {
     }
   }
 
+  // Judges the next cases in one list with the present one, where they have its problem and its seed.
+  class ListWorker : public Worker {
+   public:
+    ListWorker(SelfTest& test, WorkQueue& queue, size_t number, const std::vector<Step>& steps)
+        : test_(test), queue_(queue), number_(number), steps_(steps) {}
+    void Expect(size_t item) override { expected_.push_back(item); }
+    void Do(size_t item) override {
+      if (!judged_.contains(item)) JudgeList(item);
+      std::erase(expected_, item);
+      test_.Report(queue_, number_, item, steps_[item], judged_.extract(item).mapped());
+    }
+
+   private:
+    void JudgeList(size_t first) {
+      std::vector<size_t> items;
+      for (const size_t item : expected_)
+        if (test_.ShareOf(steps_[item]) == test_.ShareOf(steps_[first])) items.push_back(item);
+      std::vector<std::optional<Judged>> judged = test_.JudgeTogether(number_, items, steps_);
+      for (size_t i = 0; i < items.size(); ++i) judged_[items[i]] = std::move(judged[i]);
+    }
+
+    SelfTest& test_;
+    WorkQueue& queue_;
+    const size_t number_;
+    const std::vector<Step>& steps_;
+    std::vector<size_t> expected_;
+    std::map<size_t, std::optional<Judged>> judged_;
+  };
+
   Status JudgeAll(const std::vector<size_t>& places) {
+    constexpr size_t kMostInList = 16;
     const std::vector<Step> steps = StepsOf(places);
-    const auto share_of = [&](const Step& step) { return std::pair(cases_[step.at].gemm, step.seed); };
-    WorkQueue queue(GroupBy(steps, share_of), stop_, {.max_failures = kMaxFailures, .group_fails_once = false});
-    RunOnAll(queue, evaluators_.size(),
-             [&](size_t number, size_t item) { JudgeStep(queue, number, item, steps[item]); });
+    WorkQueue queue(GroupBy(steps, [&](const Step& step) { return ShareOf(step); }), stop_,
+                    {.max_failures = kMaxFailures, .group_fails_once = false});
+    RunOnAll(queue, evaluators_.size(), kMostInList - 1,
+             [&](size_t number) { return std::make_unique<ListWorker>(*this, queue, number, steps); });
     return queue.failure();
   }
+  std::pair<Gemm, uint64_t> ShareOf(const Step& step) const { return {cases_[step.at].gemm, step.seed}; }
 
   bool NothingWasJudged() const {
     return std::none_of(outcomes_.begin(), outcomes_.end(), [](const std::vector<std::optional<Outcome>>& of_seeds) {
@@ -126,16 +162,37 @@ class SelfTest {
     return steps;
   }
 
-  void JudgeStep(WorkQueue& queue, size_t number, size_t item, const Step& step) {
+  // Nothing for a case that was given up.
+  std::vector<std::optional<Judged>> JudgeTogether(size_t number, std::span<const size_t> items,
+                                                   std::span<const Step> steps) {
+    std::vector<std::optional<Judged>> judged(items.size());
+    std::vector<size_t> places;
+    std::vector<Candidate> candidates;
+    for (size_t i = 0; i < items.size(); ++i) {
+      const auto& [at, seed] = steps[items[i]];
+      if (IsGivenUp(at)) continue;
+      if (const std::optional<Outcome>& ended = candidates_[at].ended) {
+        judged[i] = Judged{*ended};
+        continue;
+      }
+      places.push_back(i);
+      candidates.push_back({RequestFor(cases_[at], seed), candidates_[at]});
+    }
+    if (places.empty()) return judged;
+    const auto start = std::chrono::steady_clock::now();
+    std::vector<Result<Outcome>> outcomes = evaluators_[number]->EvaluateTogether(candidates);
+    const double seconds = SecondsSince(start) / double(places.size());
+    for (size_t i = 0; i < places.size(); ++i) judged[places[i]] = Judged{std::move(outcomes[i]), seconds};
+    return judged;
+  }
+
+  void Report(WorkQueue& queue, size_t number, size_t item, const Step& step, std::optional<Judged> judged) {
     const auto& [at, seed] = step;
     Tell(cases_[at], seed);
-    if (IsGivenUp(at)) return;
-    const auto start = std::chrono::steady_clock::now();
-    Result<Outcome> outcome = candidates_[at].ended
-                                  ? *candidates_[at].ended
-                                  : evaluators_[number]->Evaluate(RequestFor(cases_[at], seed), candidates_[at]);
+    if (!judged || IsGivenUp(at)) return;
     const std::lock_guard lock(mutex_);
-    reports_[at].seconds += SecondsSince(start);
+    reports_[at].seconds += judged->seconds;
+    Result<Outcome>& outcome = judged->outcome;
     if (outcome.ok()) {
       outcomes_[at][size_t(seed - 1)] = *std::move(outcome);
       return queue.Succeed(number);
@@ -203,7 +260,9 @@ CaseVerdict VerdictOn(const Case& tested, std::span<const Sighting> seen) {
   if (seen.empty()) return CaseVerdict::kNotJudged;
   const auto passed = [](const Sighting& sighting) { return Passed(sighting.outcome); };
   const auto expected = [&](const Sighting& sighting) {
-    return std::find(tested.expected.begin(), tested.expected.end(), sighting.outcome.kind) != tested.expected.end();
+    const Outcome& outcome = sighting.outcome;
+    return std::find(tested.expected.begin(), tested.expected.end(), outcome.kind) != tested.expected.end() &&
+           outcome.reason.find(tested.says) != std::string::npos;
   };
   if (tested.is_honest())
     return std::all_of(seen.begin(), seen.end(), passed) ? CaseVerdict::kAsExpected : CaseVerdict::kFalseAlarm;

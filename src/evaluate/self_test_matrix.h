@@ -16,7 +16,7 @@ namespace gemmsmith {
 
 enum class CaseVerdict : uint8_t {
   kAsExpected,
-  kCaughtOtherwise,  // a broken kernel refused with every seed, but not with an outcome that it names
+  kCaughtOtherwise,  // a broken kernel refused with every seed, but not as it says
   kMissed,           // a broken kernel that passed with any seed
   kFalseAlarm,       // an honest kernel refused with any seed
   kSkipped,          // it needs headers that are not here
@@ -49,8 +49,7 @@ using PrepareCandidate = std::function<Result<PreparedCandidate>(const Evaluatio
 using SelfTestListener = std::function<void(const Case& now, std::optional<uint64_t> seed, int done, int steps)>;
 
 // Judges every case with every seed; the answer has a report for each case, in their order, and the cases outlive it.
-// Evaluators (of a GPU each) take the cases of one problem and one seed at a time, so that inputs and baselines are
-// made once. A case that `stop` leaves without some seeds is not judged. A case that cannot be judged does not end the
+// Evaluators (of a GPU each) judge cases of one problem and one seed in one list, of at most 16. A case that `stop` leaves without some seeds is not judged. A case that cannot be judged does not end the
 // test; three in a row end the work of their evaluator, and the test if nothing was judged.
 Result<std::vector<CaseReport>> RunSelfTest(std::span<const Case> cases, const SelfTestOptions& options,
                                             std::span<Evaluator* const> evaluators, const PrepareCandidate& prepare,

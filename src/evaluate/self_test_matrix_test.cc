@@ -217,6 +217,20 @@ TEST_F(SelfTestTest, WhoIsStoppedReportsWhatWasJudged) {
   EXPECT_FALSE(Count(reports).AllAsExpected());
 }
 
+TEST_F(SelfTestTest, AReasonThatACaseNamesIsPartOfItsExpectation) {
+  std::vector<Case> cases = {MakeCase("named", {kCompileFailed}), MakeCase("unnamed", {kCompileFailed})};
+  for (Case& one : cases) one.says = "cudaMalloc";
+  prepare_ = [](const EvaluationRequest& request) {
+    PreparedCandidate prepared{.ended = Of(kCompileFailed, "compile")};
+    const bool is_named = std::get<FreeForm>(request.subject).text == "named";
+    prepared.ended->reason = is_named ? "undefined reference to `cudaMalloc'" : "error: no such file";
+    return prepared;
+  };
+  const std::vector<CaseReport> reports = Run(cases);
+  EXPECT_EQ(reports[0].verdict, CaseVerdict::kAsExpected);
+  EXPECT_EQ(reports[1].verdict, CaseVerdict::kCaughtOtherwise);
+}
+
 TEST(CaughtBy, NamesTheStageAndTheTest) {
   EXPECT_EQ(CaughtBy(Of(kWrong, "correctness", "binary")), "correctness: binary");
   EXPECT_EQ(CaughtBy(Of(kCompileFailed, "compile")), "compile");
