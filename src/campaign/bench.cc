@@ -105,16 +105,10 @@ class BenchRun : public Worker {
       bool any = false;
       for (const Layout& layout : options_.layouts) {
         const Gemm gemm{.shape = shape, .kind = KindOf(layout)};
-        ASSIGN_OR_RETURN(const std::vector<Subject> subjects, options_.candidates(gemm));
-        Race plans{gemm, {}};
-        for (const Subject& subject : subjects) {
-          any = true;
-          if (IsPlan(subject))
-            plans.subjects.push_back(subject);
-          else
-            AddRace({gemm, {subject}});
-        }
-        if (!plans.subjects.empty()) AddRace(std::move(plans));
+        ASSIGN_OR_RETURN(std::vector<Subject> subjects, options_.candidates(gemm));
+        if (subjects.empty()) continue;
+        any = true;
+        AddRace({gemm, std::move(subjects)});
       }
       // Any layout will do: the libraries run in nn and in tn.
       if (!any) AddRace({Gemm{.shape = shape, .kind = KindOf(kTn)}, {}});

@@ -16,8 +16,8 @@ struct BenchOptions {
   std::vector<Layout> layouts = {kNn, kTn};  // of our candidates; the libraries run in their own layouts
   ScalarType type = ScalarType::kF16;
   Accumulation accumulation = Accumulation::kF32;
-  // The candidates of a problem. Its plans meet in one race against the baselines, each source in a race of its own. A
-  // shape without candidates in any layout is a race of the baselines alone.
+  // The candidates of a problem, plans and sources, which meet in one race against the baselines. A shape without
+  // candidates in any layout is a race of the baselines alone.
   std::function<Result<std::vector<Subject>>(const Gemm&)> candidates;
   BaselineSet baselines;
   Protocol protocol = Protocol::kShort;

@@ -17,6 +17,7 @@
 #include "cli/record_files.h"
 #include "cli/run.h"
 #include "cli/words.h"
+#include "program/emit.h"
 #include "workflow/instrument.h"
 #include "workflow/shipped_data.h"
 #include "workflow/winners.h"
@@ -102,7 +103,8 @@ Result<BenchOptions> OptionsFor(const BenchCommand& command, const Archive& arch
   for (const RecordSource& source : command.contenders.best) {
     ASSIGN_OR_RETURN(bests.emplace_back(), BestIn(source, archive, device.key));
   }
-  options.candidates = [lists, sources, bests](const Gemm& gemm) -> Result<std::vector<Subject>> {
+  options.candidates = [lists, sources, bests,
+                        standalone = command.contenders.standalone](const Gemm& gemm) -> Result<std::vector<Subject>> {
     std::vector<Plan> plans = lists.of_all;
     const auto add = [&](const Plan& plan) {
       if (std::ranges::find(plans, plan) == plans.end()) plans.push_back(plan);
@@ -112,6 +114,9 @@ Result<BenchOptions> OptionsFor(const BenchCommand& command, const Archive& arch
     for (const BestPlans& best : bests)
       if (const Plan* plan = best.Find(gemm)) add(*plan);
     std::vector<Subject> subjects(plans.begin(), plans.end());
+    if (standalone)
+      for (const Plan& plan : plans)
+        subjects.emplace_back(FreeForm{fmt::format("{}.cu", PrintShort(plan)), EmitStandalone(plan, gemm)});
     subjects.insert(subjects.end(), sources.begin(), sources.end());
     return subjects;
   };
@@ -126,7 +131,7 @@ Result<MeasuredList> Measure(const BenchCommand& command, const BenchOptions& op
     progress->Update(int64_t(event.done), Print(event.trial->gemm));
   };
   const std::unique_ptr<StopRule> stop = StopOnInterruptOrAfter(command.limit_seconds);
-  if (!command.contenders.sources.empty()) RETURN_IF_ERROR(OpenObjects(instrument));
+  if (command.contenders.standalone || !command.contenders.sources.empty()) RETURN_IF_ERROR(OpenObjects(instrument));
   return RunBench(options, *instrument.evaluator, instrument.compiler.get(), instrument.objects.get(), archive, *stop,
                   on_event);
 }

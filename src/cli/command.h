@@ -250,6 +250,7 @@ struct BenchContenders {
   std::vector<Plan> plans;
   std::vector<std::filesystem::path> plan_files;  // a plan, or problem | plan, a line
   std::vector<std::filesystem::path> sources;     // free-form .cu files
+  bool standalone = false;                        // beside each plan its own standalone file
 };
 
 struct BenchCommand {

@@ -59,6 +59,10 @@ Status AddContender(std::string_view word, BenchContenders& contenders, std::vec
     contenders.best.emplace_back();
     return OkStatus();
   }
+  if (word == "standalone") {
+    contenders.standalone = true;
+    return OkStatus();
+  }
   if (word == "baselines") {
     baselines.insert(baselines.end(), std::begin(kUsualBaselines), std::end(kUsualBaselines));
     return OkStatus();
@@ -67,7 +71,8 @@ Status AddContender(std::string_view word, BenchContenders& contenders, std::vec
     baselines.emplace_back(word);
     return OkStatus();
   }
-  std::vector<std::string_view> known = {"baselines", "best", "plan:TEXT", "plans:FILE", "file:X.cu", "so:PATH"};
+  std::vector<std::string_view> known = {"baselines",  "best",      "standalone", "plan:TEXT",
+                                         "plans:FILE", "file:X.cu", "so:PATH"};
   known.insert(known.end(), std::begin(kBaselineKinds), std::end(kBaselineKinds));
   return NoSuchWord("contender", word, known);
 }
