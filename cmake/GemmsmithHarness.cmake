@@ -10,7 +10,7 @@ add_custom_command(
   COMMAND ${CMAKE_COMMAND} -DOUTPUT=${GEMMSMITH_HARNESS_CC} -DVERSION=${PROJECT_VERSION}
           -DHARNESS=${CMAKE_SOURCE_DIR}/src/evaluate/verify/harness.cu
           -DROOT=${CMAKE_SOURCE_DIR}/src
-          "-DINCLUDED=evaluate/verify/elements.cuh;evaluate/verify/input_values.cuh"
+          "-DINCLUDED=evaluate/verify/elements.cuh;evaluate/verify/input_values.cuh;evaluate/verify/ring_values.cuh;evaluate/verify/ring.cuh"
           "-DSOURCES=${measuring_sources}"
           -P ${CMAKE_SOURCE_DIR}/cmake/EmbedHarness.cmake
   DEPENDS ${measuring_sources} ${CMAKE_SOURCE_DIR}/cmake/EmbedHarness.cmake

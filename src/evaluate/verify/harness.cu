@@ -36,6 +36,7 @@ __device__ i64 First() { return i64(blockIdx.x) * blockDim.x + threadIdx.x; }
 __device__ i64 Step() { return i64(gridDim.x) * blockDim.x; }
 
 #include "evaluate/verify/input_values.cuh"
+#include "evaluate/verify/ring_values.cuh"
 
 // ---- inputs -------------------------------------------------------------------------------------------------------------
 
@@ -456,3 +457,5 @@ extern "C" __global__ void harness_spin(const SpinArguments arguments) {
   while (clock64() - start < arguments.cycles) {
   }
 }
+
+#include "evaluate/verify/ring.cuh"

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "evaluate/verify/harness_text.h"
+#include "evaluate/verify/ring_kernels.h"
 
 namespace gemmsmith {
 
@@ -135,17 +136,29 @@ Acceptance Acceptance::Within(double max_abs_error) const {
 float Differences::MaxAbsError() const { return std::bit_cast<float>(uint32_t(worst >> 32)); }
 float Differences::LargestReference() const { return std::bit_cast<float>(largest_reference); }
 
+HarnessKernels::HarnessKernels(Gpu& gpu) : gpu_(gpu) {}
+HarnessKernels::~HarnessKernels() = default;
+
 Result<std::unique_ptr<HarnessKernels>> HarnessKernels::Load(Gpu& gpu, Compiler& compiler) {
   static_assert(kEntries.size() == kKernelCount);
   std::unique_ptr<HarnessKernels> harness(new HarnessKernels(gpu));
   const Source source{std::string(HarnessText()), kEntries[0]};
-  ASSIGN_OR_RETURN(const Compilation compilation, compiler.Compile(source, gpu.identity().device.Architecture()));
+  ASSIGN_OR_RETURN(Compilation compilation, compiler.Compile(source, gpu.identity().device.Architecture()));
   GEMMSMITH_CHECK(compilation.succeeded, "our own harness kernels do not compile: {}", compilation.log);
   for (int i = 0; i < kKernelCount; ++i) {
     ASSIGN_OR_RETURN(harness->kernels_[i], gpu.Load(compilation.binary.cubin, kEntries[i], 0));
   }
   ASSIGN_OR_RETURN(harness->report_, gpu.Allocate(sizeof(HarnessReport)));
+  harness->cubin_ = std::move(compilation.binary.cubin);
   return harness;
+}
+
+Result<const RingKernels*> HarnessKernels::Ring() {
+  if (ring_ == nullptr) {
+    ASSIGN_OR_RETURN(RingKernels ring, RingKernels::Load(gpu_, cubin_));
+    ring_ = std::make_unique<const RingKernels>(std::move(ring));
+  }
+  return ring_.get();
 }
 
 template <class T>

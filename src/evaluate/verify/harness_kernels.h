@@ -65,8 +65,11 @@ struct FillDetails {
   uint64_t seed_of_b = 0;  // of the B beside it, for kSpecialA
 };
 
+class RingKernels;
+
 class HarnessKernels {
  public:
+  ~HarnessKernels();
   static Result<std::unique_ptr<HarnessKernels>> Load(Gpu& gpu, Compiler& compiler);
 
   Status Fill(const MatrixView& matrix, Filling filling, uint64_t seed, const FillDetails& details = {});
@@ -97,6 +100,9 @@ class HarnessKernels {
   // Busy for about 0.1 ms: long enough to put a batch on the stream behind it.
   Status LeadIn() { return Spin(200'000); }
 
+  // Those of the ring, loaded when they are first asked for.
+  Result<const RingKernels*> Ring();
+
  private:
   enum {
     kFillKernel,
@@ -109,7 +115,7 @@ class HarnessKernels {
     kLateKernel,
     kKernelCount
   };
-  explicit HarnessKernels(Gpu& gpu) : gpu_(gpu) {}
+  explicit HarnessKernels(Gpu& gpu);
   // The address of a field of the report on the device.
   template <class T>
   T* InReport(T HarnessReport::*field) const;
@@ -117,6 +123,8 @@ class HarnessKernels {
   Gpu& gpu_;
   std::array<Kernel, kKernelCount> kernels_;
   DeviceMemory report_;
+  std::vector<uint8_t> cubin_;
+  std::unique_ptr<const RingKernels> ring_;
 };
 
 }  // namespace gemmsmith

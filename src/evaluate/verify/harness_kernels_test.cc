@@ -12,14 +12,17 @@ namespace {
 TEST(HarnessText, CompilesForEveryKnownDevice) {
   Result<std::unique_ptr<Compiler>> compiler = MakeNvrtcCompiler();
   if (!compiler.ok()) GTEST_SKIP() << compiler.status().message();
-  for (const char* key : {"a100", "l40s", "h200", "rtx5090"})
-    for (const char* entry : {"harness_inspect", "harness_reference"}) {
-      const Result<Compilation> compilation =
-          (*compiler)->Compile({std::string(HarnessText()), entry}, FindDevice(key)->Architecture());
-      ASSERT_TRUE(compilation.ok()) << compilation.status().message();
-      EXPECT_TRUE(compilation->succeeded) << key << ": " << compilation->log;
-      EXPECT_EQ(compilation->binary.facts.local_bytes, 0) << key << " " << entry;
-    }
+  const auto compile = [&](const char* key, const char* entry) {
+    const Result<Compilation> compilation =
+        (*compiler)->Compile({std::string(HarnessText()), entry}, FindDevice(key)->Architecture());
+    ASSERT_TRUE(compilation.ok()) << compilation.status().message();
+    EXPECT_TRUE(compilation->succeeded) << key << ": " << compilation->log;
+    EXPECT_EQ(compilation->binary.facts.local_bytes, 0) << key << " " << entry;
+  };
+  for (const char* key : {"a100", "l40s", "rtx5090"}) compile(key, "harness_ring_compare_many");
+  for (const char* entry : {"harness_inspect", "harness_reference", "harness_ring_spread", "harness_ring_compare",
+                            "harness_ring_compare_many"})
+    compile("h200", entry);
 }
 
 TEST(HarnessIdentity, NamesVersionAndSources) {

@@ -1,0 +1,131 @@
+#include "evaluate/verify/ring_kernels.h"
+
+#include <algorithm>
+
+namespace gemmsmith {
+
+namespace {
+
+constexpr std::array kRingEntries = {"harness_ring_draw",   "harness_ring_poison",  "harness_ring_clear",
+                                     "harness_ring_spread", "harness_ring_compare", "harness_ring_compare_many",
+                                     "harness_ring_judge"};
+constexpr int64_t kRingTile = 64, kRingThreads = 256, kMostInParts = 512;
+
+struct RingPoisonArguments {
+  RingOperand operand;
+  uint32_t bits;
+  RingRanges arrays;
+};
+struct RingClearArguments {
+  uint32_t bytes, pattern;
+};
+
+int64_t Ceil(int64_t count, int64_t unit) { return (count + unit - 1) / unit; }
+
+Launch Blocks(int64_t x, int64_t sets) {
+  Launch launch;
+  launch.block.x = kRingThreads;
+  launch.grid.x = uint32_t(std::max<int64_t>(x, 1));
+  launch.grid.y = uint32_t(std::max<int64_t>(sets, 1));
+  return launch;
+}
+
+// Of sums along `depth` for every line.
+int64_t StripBlocks(int64_t lines, int64_t depth, int64_t part) { return Ceil(lines, kRingTile) * Ceil(depth, part); }
+
+}  // namespace
+
+void RingCheck::Set(const RingSums& sums, int64_t k) {
+  weighed = sums.weighed;
+  kept = sums.kept;
+  depth = k;
+  segment = sums.segment;
+  part = std::min(sums.segment, kMostInParts);
+  over_rows = sums.over_rows ? 1 : 0;
+  segments = sums.segments;
+  padded = sums.padded;
+  roundoff = float(sums.roundoff);
+  accumulated = float(sums.accumulated);
+  deviations = float(sums.deviations);
+}
+
+std::optional<RingFault> RingFault::Of(uint64_t word) {
+  if (word == 0) return std::nullopt;
+  const uint64_t fields = ~word;
+  return RingFault{int(fields >> 44), int(fields >> 35 & 0x1ff), Kind(fields >> 32 & 7), uint32_t(fields)};
+}
+
+std::string RingFault::Print(int calls, bool over_rows) const {
+  const std::string where = fmt::format("call {} of {} in round {}", call + 1, calls, round + 1);
+  switch (kind) {
+    case kUnwritten:
+      return fmt::format("{} left row {} of C unwritten", where, index);
+    case kOutside:
+      return fmt::format("a call in round {} wrote outside {}", round + 1, "ABC"[std::min(index, 2u)]);
+    case kModifiedA:
+      return where + " modified A";
+    case kModifiedB:
+      return where + " modified B";
+    case kWrong:
+      return fmt::format("{} left {} {} of C wrong", where, over_rows ? "column" : "row", index);
+  }
+  GEMMSMITH_CHECK(false, "ring fault {}", int(kind));
+  return where;
+}
+
+Result<RingKernels> RingKernels::Load(Gpu& gpu, std::span<const uint8_t> cubin) {
+  static_assert(kRingEntries.size() == kKernelCount);
+  RingKernels kernels;
+  for (int i = 0; i < kKernelCount; ++i) {
+    const uint32_t smem_bytes = i == kClear ? uint32_t(gpu.identity().device.smem_bytes_per_block) : 0;
+    ASSIGN_OR_RETURN(kernels.kernels_[size_t(i)], gpu.Load(cubin, kRingEntries[size_t(i)], smem_bytes));
+  }
+  return kernels;
+}
+
+Status RingKernels::Draw(Gpu& gpu, const RingOperand& operand, int sets) const {
+  const MatrixView& matrix = operand.matrix;
+  return gpu.Start(kernels_[kDraw], Blocks(Ceil(matrix.lines, kRingTile) * Ceil(matrix.line_length, kRingTile), sets),
+                   operand);
+}
+
+Status RingKernels::Poison(Gpu& gpu, const RingOperand& c, int sets, uint16_t bits, const RingRanges& arrays) const {
+  constexpr int64_t kMostBlocks = 2048;
+  const int64_t blocks = Ceil(c.matrix.lines * c.matrix.line_length, kRingThreads);
+  return gpu.Start(kernels_[kPoison], Blocks(std::min(blocks, std::max<int64_t>(kMostBlocks / sets, 16)), sets),
+                   RingPoisonArguments{c, bits, arrays});
+}
+
+// A block takes all of a multiprocessor's, so each multiprocessor has one.
+Status RingKernels::ClearSharedMemory(Gpu& gpu, uint32_t pattern) const {
+  const Device& device = gpu.identity().device;
+  Launch launch = Blocks(device.multiprocessors, 1);
+  launch.smem_bytes = uint32_t(device.smem_bytes_per_block);
+  return gpu.Start(kernels_[kClear], launch, RingClearArguments{launch.smem_bytes, pattern});
+}
+
+// The judge mends bands that are broken, and all of a new one is.
+Status RingKernels::DrawBands(Gpu& gpu, const RingBands& bands, uint64_t key, uint64_t* fault) const {
+  RingCheck check;
+  check.bands = bands;
+  check.bands_key = key;
+  check.segments = 1;
+  check.kept = 1;
+  check.fault = fault;
+  return gpu.Start(kernels_[kJudge], Blocks(64, 1), check);
+}
+
+Status RingKernels::Check(Gpu& gpu, const RingCheck& check) const {
+  constexpr int kFew = 4, kMany = 32;  // vectors that a block multiplies by at once
+  RETURN_IF_ERROR(
+      gpu.Start(kernels_[kSpread], Blocks(StripBlocks(check.depth, check.weighed, check.part), check.sets), check));
+  const bool is_few = check.padded <= kFew;
+  const int64_t blocks = StripBlocks(check.kept, check.weighed, check.part) +
+                         StripBlocks(check.kept, check.depth, check.part) * Ceil(check.padded, is_few ? kFew : kMany);
+  RETURN_IF_ERROR(gpu.Start(kernels_[is_few ? kCompare : kCompareMany], Blocks(blocks, check.sets), check));
+  return gpu.Start(kernels_[kJudge],
+                   Blocks(std::min<int64_t>(Ceil(check.sets * check.segments * check.kept, kRingThreads), 1024), 1),
+                   check);
+}
+
+}  // namespace gemmsmith

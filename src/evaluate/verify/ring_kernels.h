@@ -1,0 +1,83 @@
+// The ring's kernels (ring.cuh) as functions, in stream order; nothing waits.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "evaluate/verify/operands.h"
+#include "evaluate/verify/ring_sums.h"
+
+namespace gemmsmith {
+
+// One matrix of every set, `step` elements apart. As ring.cuh declares it, like all that follow.
+struct RingOperand {
+  MatrixView matrix;  // of the first set
+  int64_t step = 0;
+  uint64_t key = 0;  // of its values
+};
+
+struct RingBand {
+  uint32_t* words = nullptr;
+  int64_t count = 0;
+};
+// Before and behind A, B and C.
+using RingBands = std::array<RingBand, 6>;
+
+struct RingRange {
+  void* begin = nullptr;
+  int64_t bytes = 0;
+};
+// A and B in two orders each, and C.
+using RingRanges = std::array<RingRange, 5>;
+
+struct RingCheck {
+  RingOperand a, b, c;
+  RingBands bands;
+  int64_t weighed = 0, kept = 0, depth = 0, segment = 0, part = 0;
+  int32_t over_rows = 0, sets = 0, segments = 0, padded = 0;
+  uint64_t weights_key = 0, bands_key = 0;
+  float* vectors = nullptr;
+  float* differences = nullptr;
+  float* squares = nullptr;
+  uint64_t* fault = nullptr;
+  uint32_t poison = 0, round = 0;
+  float roundoff = 0, accumulated = 0, deviations = 0;
+
+  void Set(const RingSums& sums, int64_t k);
+};
+
+// What the check of a visit found first. `call` counts from 0.
+struct RingFault {
+  enum Kind { kUnwritten, kOutside, kModifiedA, kModifiedB, kWrong };
+  int round = 0, call = 0;
+  Kind kind = kUnwritten;
+  uint32_t index = 0;  // kWrong: of the row or column; kUnwritten: of the row; kOutside: 0 of A, 1 of B, 2 of C
+
+  // The word that the check leaves; nullopt if it found nothing.
+  static std::optional<RingFault> Of(uint64_t word);
+  // "call 17 of 31 in round 3 left row 5 of C wrong".
+  std::string Print(int calls, bool over_rows) const;
+};
+
+class RingKernels {
+ public:
+  static Result<RingKernels> Load(Gpu& gpu, std::span<const uint8_t> cubin);
+
+  Status Draw(Gpu& gpu, const RingOperand& operand, int sets) const;
+  // Every element of C. The lines of the arrays lose the priority that a call gave them in L2.
+  Status Poison(Gpu& gpu, const RingOperand& c, int sets, uint16_t bits, const RingRanges& arrays) const;
+  // Writes over the shared memory of every multiprocessor.
+  Status ClearSharedMemory(Gpu& gpu, uint32_t pattern) const;
+  // Draws the bands.
+  Status DrawBands(Gpu& gpu, const RingBands& bands, uint64_t key, uint64_t* fault) const;
+  // `vectors`, `differences` and `squares` are zeros.
+  Status Check(Gpu& gpu, const RingCheck& check) const;
+
+ private:
+  enum { kDraw, kPoison, kClear, kSpread, kCompare, kCompareMany, kJudge, kKernelCount };
+  std::array<Kernel, kKernelCount> kernels_;
+};
+
+}  // namespace gemmsmith
