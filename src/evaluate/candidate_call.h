@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "evaluate/isolate/judge.h"
-#include "evaluate/time/cold.h"
+#include "evaluate/time/ring.h"
 #include "gpu/recipe_call.h"
 
 namespace gemmsmith {

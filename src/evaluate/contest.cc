@@ -7,6 +7,7 @@
 #include "evaluate/time/call_clocks.h"
 #include "evaluate/time/energy_clock.h"
 #include "evaluate/time/race_rules.h"
+#include "evaluate/time/ring_clock.h"
 
 namespace gemmsmith {
 
@@ -26,7 +27,7 @@ struct ClockSetup {
   const GpuTools& tools;
   const ProblemMessage& problem;
   std::span<const TimedCall> timed_calls;
-  const PutCall& sweep;
+  Ring* ring;
   std::vector<ClockEntry> entries;
   std::optional<Window> window;  // of each visit
 
@@ -52,7 +53,13 @@ MadeClock MakeDeviceClock(const ClockSetup& setup) {
   return DeviceClock::Create(setup.tools.gpu, setup.Visits(), setup.LeadIn());
 }
 MadeClock MakeColdClock(const ClockSetup& setup) {
-  return DeviceClock::Create(setup.tools.gpu, setup.Visits(), setup.LeadIn(), setup.sweep);
+  GEMMSMITH_CHECK(setup.ring != nullptr, "the cold clock without a ring");
+  std::vector<RingVisit> visits;
+  for (const ClockEntry& entry : setup.entries) {
+    const TimedCall& timed_call = setup.timed_calls[entry.timed_call];
+    visits.push_back({entry.graph, timed_call.layout, timed_call.candidate >= 0 ? Maker::kCandidate : Maker::kLibrary});
+  }
+  return RingClock::Create(setup.tools.gpu, *setup.ring, setup.problem.gemm, std::move(visits));
 }
 MadeClock MakeOfflineClock(const ClockSetup& setup) {
   Gpu& gpu = setup.tools.gpu;
@@ -84,8 +91,8 @@ constexpr std::initializer_list<Clock> kNoGraphs = {}, kWarmGraphs = {Clock::kDe
                                        kColdGraphs = {Clock::kDeviceCold}, kEnergyGraphs = {Clock::kEnergy};
 // kDeviceChained has no race of its own: it is compared with the baselines' plain times of the same rounds.
 constexpr ClockRow kRows[] = {
-    {Clock::kDevice, "device clock", MakeDeviceClock, kWarmGraphs},
     {Clock::kDeviceCold, "cold clock", MakeColdClock, kColdGraphs},
+    {Clock::kDevice, "device clock", MakeDeviceClock, kWarmGraphs},
     {Clock::kOffline, "offline clock", MakeOfflineClock, kNoGraphs},
     {Clock::kServer, "server clock", MakeServerClock, kNoGraphs},
     {Clock::kHost, "host clock", MakeHostClock, kNoGraphs},
@@ -125,11 +132,12 @@ double FastestCallNs(std::span<const TimedCall> timed_calls) {
 
 class ContestRun {
  public:
-  ContestRun(const GpuTools& tools, const ProblemMessage& problem, std::span<const TimedCall> timed_calls,
-             const PutCall& sweep, const StepListener& on_step)
-      : tools_(tools), problem_(problem), timed_calls_(timed_calls), sweep_(sweep), on_step_(on_step) {
+  ContestRun(const GpuTools& tools, const ProblemMessage& problem, std::span<const TimedCall> timed_calls, Ring* ring,
+             const StepListener& on_step)
+      : tools_(tools), problem_(problem), timed_calls_(timed_calls), ring_(ring), on_step_(on_step) {
     result_.timings.resize(timed_calls.size());
     result_.comparisons.resize(timed_calls.size());
+    result_.faults.resize(timed_calls.size());
   }
 
   Result<ContestResult> Run() {
@@ -145,7 +153,7 @@ class ContestRun {
     const ClockSetup setup{tools_,
                            problem_,
                            timed_calls_,
-                           sweep_,
+                           ring_,
                            EntriesFor(row, timed_calls_, ExcludedFrom(row)),
                            WindowFor(problem_.protocol, row.clock, fastest_call_ns, problem_.brief)};
     if (setup.entries.empty()) return OkStatus();
@@ -162,7 +170,11 @@ class ContestRun {
     Random random = Random(problem_.seed).Fork(row.name);
     const RaceRules rules = RulesFor(problem_.protocol, row.clock, traits);
     ASSIGN_OR_RETURN(RaceResult race, Race(EntriesOf(setup), rules, random, Reader(), time_round));
-    for (size_t i = 0; i < race.timings.size(); ++i) clock->Complete(i, race.kept_rounds, race.timings[i]);
+    for (size_t i = 0; i < race.timings.size(); ++i) {
+      clock->Complete(i, race.kept_rounds, race.timings[i]);
+      if (const std::string fault = clock->FaultOf(i); !fault.empty())
+        result_.faults[setup.entries[i].timed_call] = fmt::format("{}: {}", Name(row.clock), fault);
+    }
     tools_.last_race = std::chrono::steady_clock::now();
     Enter(setup, race);
     return OkStatus();
@@ -232,7 +244,7 @@ class ContestRun {
   const GpuTools& tools_;
   const ProblemMessage& problem_;
   const std::span<const TimedCall> timed_calls_;
-  const PutCall& sweep_;
+  Ring* const ring_;
   const StepListener& on_step_;
   ContestResult result_;
 };
@@ -244,6 +256,7 @@ std::vector<TimedCall> TimedCallsOf(std::span<const Baseline* const> baselines, 
   for (const Baseline* baseline : baselines) {
     TimedCall& timed_call = timed_calls.emplace_back();
     timed_call.name = Name(baseline->id);
+    timed_call.layout = baseline->layout;
     timed_call.is_decisive = baseline->id.kind == BaselineKind::kLtAuto;
     timed_call.call_ns = baseline->call_ns;
     timed_call.call = baseline->call;
@@ -262,12 +275,11 @@ std::string OutputTestOf(Clock clock) {
 }
 
 Result<std::unique_ptr<RoundClock>> MakeRoundClock(const GpuTools& tools, const ProblemMessage& problem,
-                                                   std::span<const TimedCall> timed_calls, Clock clock,
-                                                   const PutCall& sweep) {
+                                                   std::span<const TimedCall> timed_calls, Clock clock, Ring* ring) {
   const auto row =
       std::find_if(std::begin(kRows), std::end(kRows), [&](const ClockRow& r) { return r.clock == clock; });
   GEMMSMITH_CHECK(row != std::end(kRows), "a race on the {} clock", Name(clock));
-  const ClockSetup setup{tools, problem, timed_calls, sweep,
+  const ClockSetup setup{tools, problem, timed_calls, ring,
                          EntriesFor(*row, timed_calls, Excluded(timed_calls.size(), false))};
   GEMMSMITH_CHECK(setup.entries.size() == timed_calls.size(), "{} entries of {} calls", setup.entries.size(),
                   timed_calls.size());
@@ -281,10 +293,9 @@ bool IsOfGraphs(Clock clock) {
 }
 
 Result<ContestResult> RunContest(const GpuTools& tools, const ProblemMessage& problem,
-                                 std::span<const TimedCall> timed_calls, const PutCall& sweep,
-                                 const StepListener& on_step) {
+                                 std::span<const TimedCall> timed_calls, Ring* ring, const StepListener& on_step) {
   GEMMSMITH_CHECK(!timed_calls.empty(), "a contest of nobody for {}", Print(problem.gemm));
-  return ContestRun(tools, problem, timed_calls, sweep, on_step).Run();
+  return ContestRun(tools, problem, timed_calls, ring, on_step).Run();
 }
 
 }  // namespace gemmsmith

@@ -20,8 +20,8 @@ bool IsOfGraphs(Clock clock);
 // A candidate or a baseline as all clocks time it.
 struct TimedCall {
   std::string name = "ours";
-  int candidate = -1;        // its place in the list; -1: a baseline
-  Layout layout = kTn;       // a candidate's
+  int candidate = -1;  // its place in the list; -1: a baseline
+  Layout layout = kTn;
   bool is_decisive = false;  // a baseline that the early stop looks at
   bool is_hopeless = false;  // a candidate far slower than the baselines: a screen need not time it exactly
   double call_ns = 0;        // roughly
@@ -35,10 +35,10 @@ struct TimedCall {
 std::vector<TimedCall> TimedCallsOf(std::span<const Baseline* const> baselines, Batch batch);
 
 // What times these, in alternation and not in steady state; its entries are the calls. Not for kDeviceChained, and
-// kDeviceCold needs a sweep.
+// kDeviceCold needs a ring.
 Result<std::unique_ptr<RoundClock>> MakeRoundClock(const GpuTools& tools, const ProblemMessage& problem,
                                                    std::span<const TimedCall> timed_calls, Clock clock,
-                                                   const PutCall& sweep = {});
+                                                   Ring* ring = nullptr);
 
 // The test of the output of what was timed on this clock: "timed_output", "chained_output", "cold_output",
 // "server_output".
@@ -47,13 +47,14 @@ std::string OutputTestOf(Clock clock);
 struct ContestResult {
   std::vector<std::vector<Timing>> timings;          // by call
   std::vector<std::vector<Comparison>> comparisons;  // by call, as Race() gives them
+  // By call: what its first timed call did that was not right; empty where none was seen. Its times mean nothing then.
+  std::vector<std::string> faults;
   RunConditions conditions;
 };
 
-// The races of the problem's clocks, one after the other. `sweep` empties L2; it is needed for kDeviceCold only.
+// The races of the problem's clocks, one after the other. `ring` is needed for kDeviceCold only.
 // Returns a Status if the GPU or the machine failed.
 Result<ContestResult> RunContest(const GpuTools& tools, const ProblemMessage& problem,
-                                 std::span<const TimedCall> timed_calls, const PutCall& sweep,
-                                 const StepListener& on_step);
+                                 std::span<const TimedCall> timed_calls, Ring* ring, const StepListener& on_step);
 
 }  // namespace gemmsmith

@@ -138,12 +138,12 @@ Status Exchange::Capture(LoadedCandidate& candidate) {
 
 Status Exchange::CaptureCold(LoadedCandidate& candidate) {
   std::vector<PutCall> calls;
-  for (const CallAddresses& addresses : session_.ColdSets(candidate.message->layout, *candidate.setup->output)) {
+  for (const CallAddresses& addresses :
+       session_.ring()->SetsFor(candidate.message->layout, BatchFor(problem_.protocol))) {
     ASSIGN_OR_RETURN(CandidateCall::Bound bound, Bind(candidate, addresses));
     calls.push_back([&candidate, bound = std::move(bound)] { return candidate.code->Put(bound); });
   }
-  const int count = session_.cold_plan().CallsIn(CallsIn(BatchFor(problem_.protocol), candidate.call_ns));
-  ASSIGN_OR_RETURN(candidate.graphs[Clock::kDeviceCold], CallGraph::Capture(tools_.gpu, calls, count));
+  ASSIGN_OR_RETURN(candidate.graphs[Clock::kDeviceCold], CallGraph::Capture(tools_.gpu, calls, int(calls.size())));
   return OkStatus();
 }
 
@@ -182,10 +182,13 @@ std::vector<TimedCall> Exchange::TimedCallsOf() const {
 // Each outcome has its own times first, then those of the baselines, which all outcomes share.
 Status Exchange::RunRaces() {
   const std::vector<TimedCall> timed_calls = TimedCallsOf();
-  const PutCall sweep = [this] { return session_.PutSweep(); };
-  ASSIGN_OR_RETURN(const ContestResult result, RunContest(tools_, problem_, timed_calls, sweep, on_step_));
+  ASSIGN_OR_RETURN(const ContestResult result, RunContest(tools_, problem_, timed_calls, session_.ring(), on_step_));
   for (size_t i = 0; i < passed_.size(); ++i) {
     Outcome& outcome = passed_[i]->outcome;
+    if (!result.faults[i].empty()) {
+      gemmsmith::Conclude(OutputTestOf(Clock::kDeviceCold), {.wrong = result.faults[i]}, passed_[i]->tested);
+      continue;
+    }
     outcome.conditions = result.conditions;
     Append(result.timings[i], outcome.timings);
     for (size_t baseline = passed_.size(); baseline < timed_calls.size(); ++baseline)
@@ -194,7 +197,7 @@ Status Exchange::RunRaces() {
   }
   std::vector<Outcome*> outcomes;
   for (const auto& candidate : passed_) outcomes.push_back(&candidate->outcome);
-  return session_.WithdrawUntidyBaselines(problem_, outcomes);
+  return session_.WithdrawUntidyBaselines(problem_, std::span(result.faults).subspan(passed_.size()), outcomes);
 }
 
 // ---- after the race
@@ -232,12 +235,18 @@ Result<std::string> Exchange::LookForDamage() {
   return std::string();
 }
 
-// All candidates share one output, which holds what ran last. So what was timed runs once more, on a poisoned output.
+// All candidates share one output, which holds what ran last. So what was timed runs once more, on a poisoned output;
+// on the ring every timed call was looked at.
 Status Exchange::LookAtTimedOutput(LoadedCandidate& candidate) {
+  if (candidate.tested.ended) {
+    EndWrongly(candidate);
+    return OkStatus();
+  }
   std::vector<std::pair<std::string, PutCall>> runs;
   for (const auto& [clock, graph] : candidate.graphs)
-    for (const Graph& timed : graph.twins)
-      runs.emplace_back(OutputTestOf(clock), [this, &timed] { return tools_.gpu.Replay(timed); });
+    if (clock != Clock::kDeviceCold)
+      for (const Graph& timed : graph.twins)
+        runs.emplace_back(OutputTestOf(clock), [this, &timed] { return tools_.gpu.Replay(timed); });
   for (int i = 0; i <= int(kLastClock); ++i)
     if (problem_.clocks.Has(Clock(i)) && !IsOfGraphs(Clock(i)))
       runs.emplace_back(OutputTestOf(Clock(i)),
@@ -293,12 +302,11 @@ Result<Outcome> RaceBaselines(const GpuTools& tools, ProblemSession& session, co
   outcome.baseline_algorithms = session.BaselineAlgorithms(problem);
   if (const std::vector<const Baseline*> baselines = session.BaselinesFor(problem); !baselines.empty()) {
     const std::vector<TimedCall> timed_calls = TimedCallsOf(baselines, BatchFor(problem.protocol));
-    const PutCall sweep = [&session] { return session.PutSweep(); };
-    ASSIGN_OR_RETURN(const ContestResult result, RunContest(tools, problem, timed_calls, sweep, on_step));
+    ASSIGN_OR_RETURN(const ContestResult result, RunContest(tools, problem, timed_calls, session.ring(), on_step));
     outcome.conditions = result.conditions;
     for (const std::vector<Timing>& timings : result.timings) Append(timings, outcome.timings);
     for (const std::vector<Comparison>& comparisons : result.comparisons) Append(comparisons, outcome.comparisons);
-    RETURN_IF_ERROR(session.WithdrawUntidyBaselines(problem, std::array{&outcome}));
+    RETURN_IF_ERROR(session.WithdrawUntidyBaselines(problem, result.faults, std::array{&outcome}));
   }
   outcome.kind = OutcomeKind::kMeasured;
   if (!outcome.timings.empty()) return outcome;

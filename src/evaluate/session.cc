@@ -46,17 +46,14 @@ uint64_t ProblemSession::BytesFor(const ProblemMessage& problem) {
   // B of each kind of inputs stored both ways, A seldom; two outputs.
   constexpr uint64_t kKinds = uint64_t(kLastInputKind) + 1;
   const uint64_t warm = kKinds * (a + 2 * b + reference) + a + 2 * c;
-  // One more set, of both orders; where it takes more sets, they are small.
-  return problem.clocks.Has(Clock::kDeviceCold) ? warm + 2 * a + 2 * b + c : warm;
+  return problem.clocks.Has(Clock::kDeviceCold) ? warm + Ring::BytesFor(problem.gemm) : warm;
 }
 
 uint64_t ProblemSession::HeldBytesFor(const ProblemMessage& problem) const {
   const auto [a, b, c, reference] = SizesOf(gemm_);
   uint64_t bytes = 2 * c + references_.size() * reference;
   for (const auto& [key, matrix] : operands_) bytes += std::get<char>(key) == 'A' ? a : b;
-  if (!cold_ || !problem.clocks.Has(Clock::kDeviceCold)) return bytes;
-  for (const auto& [original, copies] : cold_->inputs) bytes += copies.size_bytes();
-  return bytes + cold_->output.size_bytes();
+  return ring_ && problem.clocks.Has(Clock::kDeviceCold) ? bytes + ring_->size_bytes() : bytes;
 }
 
 Result<std::unique_ptr<ProblemSession>> ProblemSession::Create(const BaselineTools& tools,
@@ -85,7 +82,7 @@ Status ProblemSession::Prepare(const ProblemMessage& problem, const StepListener
     RETURN_IF_ERROR(AddInputs(kind, problem.gemm.kind.layout, on_step));
   }
   if (!problem.WantsBaselines()) return OkStatus();
-  if (problem.time && problem.clocks.Has(Clock::kDeviceCold)) RETURN_IF_ERROR(AddCold(problem.gemm.kind.layout));
+  if (problem.time && problem.clocks.Has(Clock::kDeviceCold)) RETURN_IF_ERROR(AddToRing(problem.gemm.kind.layout));
   return AddBaselines(problem, on_step);
 }
 
@@ -106,38 +103,17 @@ Status ProblemSession::AddGraphs(Baseline& baseline, const ProblemMessage& probl
     RETURN_IF_ERROR(maker_.AddGraph(baseline, batch));
   if (!problem.clocks.Has(Clock::kDeviceCold)) return OkStatus();
   const Layout layout = maker_.LayoutOf(baseline.id);
-  RETURN_IF_ERROR(AddCold(layout));
-  return maker_.AddColdGraph(baseline, batch, cold_->plan, ColdSets(layout, baseline_output_));
+  RETURN_IF_ERROR(AddToRing(layout));
+  return maker_.AddColdGraph(baseline, batch, ring_->SetsFor(layout, batch));
 }
 
-// Copies of the normal inputs of this layout, and the rest where it is the first.
-Status ProblemSession::AddCold(const Layout& layout) {
-  const uint64_t l2_bytes = gpu_.identity().l2_bytes;
-  const Task task = MakeTask(gemm_);
-  if (!cold_) {
-    const int64_t set_bytes = task.inputs[0].SpanBytes() + task.inputs[1].SpanBytes() + task.output.SpanBytes();
-    Cold cold;
-    cold.plan = ColdPlan::For(uint64_t(set_bytes), l2_bytes);
-    ASSIGN_OR_RETURN(cold.sweep, Sweep::Create(gpu_, l2_bytes));
-    ASSIGN_OR_RETURN(cold.output, MatrixCopies::Create(gpu_, output_, cold.plan.sets));
-    cold_ = std::move(cold);
+Status ProblemSession::AddToRing(const Layout& layout) {
+  const Gemm gemm = BaselineGemm(gemm_, layout);
+  if (!ring_) {
+    ASSIGN_OR_RETURN(Ring ring, Ring::Create(gpu_, harness_, gemm));
+    ring_ = std::move(ring);
   }
-  const Inputs& inputs = inputs_.at({InputKind::kNormal, layout});
-  for (const GuardedMatrix* matrix : {inputs.a, inputs.b}) {
-    if (cold_->inputs.contains(matrix)) continue;
-    ASSIGN_OR_RETURN(MatrixCopies copies, MatrixCopies::Create(gpu_, *matrix, cold_->plan.sets));
-    cold_->inputs.emplace(matrix, std::move(copies));
-  }
-  return OkStatus();
-}
-
-std::vector<CallAddresses> ProblemSession::ColdSets(const Layout& layout, const GuardedMatrix& output) const {
-  const Inputs& inputs = inputs_.at({InputKind::kNormal, layout});
-  std::vector<CallAddresses> sets;
-  for (int set = 0; set < cold_->plan.sets; ++set)
-    sets.push_back({cold_->inputs.at(inputs.a).at(set), cold_->inputs.at(inputs.b).at(set),
-                    set == 0 ? output.data() : cold_->output.at(set)});
-  return sets;
+  return ring_->Add(gemm);
 }
 
 Result<SourceOperands*> ProblemSession::OperandsForSources(const Layout& layout, const Shape& half_shape) {
@@ -169,8 +145,6 @@ Status ProblemSession::Restore(const StepListener& on_step) {
   }
   RETURN_IF_ERROR(output_.PaintCanaries(gpu_));
   RETURN_IF_ERROR(baseline_output_.PaintCanaries(gpu_));
-  if (cold_)
-    for (const auto& [original, copies] : cold_->inputs) RETURN_IF_ERROR(copies.Refresh(gpu_));
   return gpu_.Synchronize();
 }
 
@@ -271,14 +245,19 @@ std::vector<const Baseline*> ProblemSession::BaselinesFor(const ProblemMessage& 
   return baselines;
 }
 
-Status ProblemSession::WithdrawUntidyBaselines(const ProblemMessage& problem, std::span<Outcome* const> outcomes) {
+Status ProblemSession::WithdrawUntidyBaselines(const ProblemMessage& problem, std::span<const std::string> faults,
+                                               std::span<Outcome* const> outcomes) {
+  size_t raced = 0;
   for (const BaselineId& id : problem.baselines.For(problem.protocol)) {
     Baseline& baseline = baselines_.at(id);
-    if (!baseline.usable || baseline.workspace == nullptr) continue;
-    ASSIGN_OR_RETURN(const std::string damage, verifier_.LookAtWorkspace(*baseline.workspace));
-    if (damage.empty()) continue;
+    if (!baseline.usable) continue;
+    std::string reason = raced < faults.size() ? faults[raced++] : "";
+    if (reason.empty() && baseline.workspace != nullptr) {
+      ASSIGN_OR_RETURN(reason, verifier_.LookAtWorkspace(*baseline.workspace));
+    }
+    if (reason.empty()) continue;
     baseline.usable = false;
-    baseline.description += fmt::format(", refused after its race: {}", damage);
+    baseline.description += fmt::format(", refused after its race: {}", reason);
     for (Outcome* const outcome : outcomes) {
       outcome->Withdraw(Name(id));
       outcome->baseline_algorithms = BaselineAlgorithms(problem);

@@ -43,25 +43,17 @@ class ProblemSession {
   Result<SourceOperands*> OperandsForSources(const Layout& layout, const Shape& half_shape);
   // The usable baselines of the problem.
   std::vector<const Baseline*> BaselinesFor(const ProblemMessage& problem) const;
-  // For after a race, with the outcomes that it made. A baseline that left something in a workspace of its own is
-  // withdrawn from them and does not race again; its description says why.
-  Status WithdrawUntidyBaselines(const ProblemMessage& problem, std::span<Outcome* const> outcomes);
+  // For after a race, with the outcomes that it made and the faults of BaselinesFor(), if any were looked for. A
+  // baseline with a fault, or that left something in a workspace of its own, is withdrawn from them and does not race
+  // again; its description says why.
+  Status WithdrawUntidyBaselines(const ProblemMessage& problem, std::span<const std::string> faults,
+                                 std::span<Outcome* const> outcomes);
   // Name and algorithm of every baseline that the problem asks for, usable or not.
   std::vector<std::pair<std::string, std::string>> BaselineAlgorithms(const ProblemMessage& problem) const;
-  // The cold sets, if the problem asks for kDeviceCold.
-  const ColdPlan& cold_plan() const { return cold_->plan; }
-  std::vector<CallAddresses> ColdSets(const Layout& layout, const GuardedMatrix& output) const;
-  Status PutSweep() const { return cold_->sweep.Put(harness_); }
+  // Null unless a problem asked for kDeviceCold.
+  Ring* ring() { return ring_ ? &*ring_ : nullptr; }
 
  private:
-  // Operands that no call finds in L2. The copies of C are everybody's.
-  struct Cold {
-    ColdPlan plan;
-    Sweep sweep;
-    std::map<const GuardedMatrix*, MatrixCopies> inputs;
-    MatrixCopies output;
-  };
-
   ProblemSession(const BaselineTools& tools, const ProblemMessage& problem);
   Status AddInputs(InputKind kind, const Layout& layout, const StepListener& on_step);
   Result<Reference> MakeTruth(InputKind kind, const Gemm& gemm, const Inputs& inputs, const StepListener& on_step);
@@ -71,7 +63,7 @@ class ProblemSession {
   Status AddBaselines(const ProblemMessage& problem, const StepListener& on_step);
   Status AddBaseline(const BaselineId& id, const StepListener& on_step);
   Status AddGraphs(Baseline& baseline, const ProblemMessage& problem);
-  Status AddCold(const Layout& layout);
+  Status AddToRing(const Layout& layout);
 
   Gpu& gpu_;
   HarnessKernels& harness_;
@@ -84,7 +76,7 @@ class ProblemSession {
   std::map<std::tuple<char, InputKind, Order>, GuardedMatrix> operands_;
   std::map<InputKind, Reference> references_;
   std::map<std::pair<InputKind, Layout>, Inputs> inputs_;
-  std::optional<Cold> cold_;
+  std::optional<Ring> ring_;
   std::map<Layout, std::unique_ptr<SourceOperands>> for_sources_;
   std::map<BaselineId, Baseline> baselines_;
 };

@@ -360,6 +360,11 @@ Status Gpu::Synchronize() {
   return OkStatus();
 }
 
+Status Gpu::ResetPersistingL2() {
+  RETURN_IF_CUDA_ERROR(driver_->cuCtxResetPersistingL2Cache());
+  return OkStatus();
+}
+
 Status Gpu::OnAnotherStream(const std::function<Status()>& work) {
   RETURN_IF_ERROR(Synchronize());
   if (other_stream_ == nullptr) RETURN_IF_CUDA_ERROR(driver_->cuStreamCreate(&other_stream_, CU_STREAM_NON_BLOCKING));

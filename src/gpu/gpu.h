@@ -190,6 +190,9 @@ class Gpu {
   // one.
   Status OnAnotherStream(const std::function<Status()>& work);
 
+  // Lines of L2 that were to persist are like others again.
+  Status ResetPersistingL2();
+
   // Captures what `calls` puts on stream() into a graph; `calls` must not synchronise.
   Result<Graph> Capture(const std::function<Status()>& calls);
   Status Replay(const Graph& graph);

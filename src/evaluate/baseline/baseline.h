@@ -6,7 +6,7 @@
 #include <string>
 
 #include "evaluate/baseline/baseline_set.h"
-#include "evaluate/time/cold.h"
+#include "evaluate/time/ring.h"
 #include "evaluate/time/device_clock.h"
 #include "evaluate/verify/operands.h"
 
@@ -21,6 +21,7 @@ using BindCall = std::function<Result<PutCall>(const CallAddresses& addresses)>;
 struct Baseline {
   BaselineId id;
   std::string description;  // the algorithm and how many it was chosen from, or why the baseline is missing
+  Layout layout = kTn;      // of the problem that it solves
   bool usable = false;      // it ran and its output was right
   double max_abs_error = 0;
   BindCall bind;

@@ -263,6 +263,7 @@ Result<Baseline> BaselineMaker::Make(const BaselineId& id, const Gemm& gemm, con
                                      const std::function<void()>& on_step) {
   Baseline baseline;
   baseline.id = id;
+  baseline.layout = gemm.kind.layout;
   const CallAddresses addresses{inputs.a->data(), inputs.b->data(), output.data()};
   const Wish wish{gemm, inputs, output, addresses, random, on_step};
   ASSIGN_OR_RETURN(Choice choice, Choose(id, wish));
@@ -291,8 +292,7 @@ Status BaselineMaker::AddGraph(Baseline& baseline, Batch batch) {
   return OkStatus();
 }
 
-Status BaselineMaker::AddColdGraph(Baseline& baseline, Batch batch, const ColdPlan& plan,
-                                   std::span<const CallAddresses> sets) {
+Status BaselineMaker::AddColdGraph(Baseline& baseline, Batch batch, std::span<const CallAddresses> sets) {
   const std::pair key(Clock::kDeviceCold, batch);
   if (!baseline.usable || baseline.graphs.contains(key)) return OkStatus();
   std::vector<PutCall> calls;
@@ -300,8 +300,7 @@ Status BaselineMaker::AddColdGraph(Baseline& baseline, Batch batch, const ColdPl
     ASSIGN_OR_RETURN(PutCall call, baseline.bind(addresses));
     calls.push_back(std::move(call));
   }
-  const int count = plan.CallsIn(CallsIn(batch, baseline.call_ns));
-  ASSIGN_OR_RETURN(CallGraph graph, CallGraph::Capture(tools_.gpu, calls, count));
+  ASSIGN_OR_RETURN(CallGraph graph, CallGraph::Capture(tools_.gpu, calls, int(calls.size())));
   baseline.graphs.emplace(key, std::move(graph));
   return OkStatus();
 }

@@ -43,8 +43,8 @@ class BaselineMaker {
                         Random& random, const std::function<void()>& on_step);
   // Adds the graph for such batches on kDevice, if it is not there.
   Status AddGraph(Baseline& baseline, Batch batch);
-  // The same on kDeviceCold, of calls on these operands in turn.
-  Status AddColdGraph(Baseline& baseline, Batch batch, const ColdPlan& plan, std::span<const CallAddresses> sets);
+  // The same on kDeviceCold, of one call on each of these operands.
+  Status AddColdGraph(Baseline& baseline, Batch batch, std::span<const CallAddresses> sets);
 
  private:
   // The problem and the operands of a choice.

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "evaluate/time/cold.h"
+#include "evaluate/time/ring.h"
 #include "problem/gemm.h"
 
 namespace gemmsmith {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "evaluate/time/cold.h"
+#include "evaluate/time/ring.h"
 #include "evaluate/time/round_clock.h"
 #include "problem/gemm.h"
 

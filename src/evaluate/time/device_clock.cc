@@ -60,17 +60,14 @@ Visit VisitFor(const CallGraph& graph, double call_ns, const std::optional<Windo
   return {&graph, int(std::ceil(window->untimed_ns / graph_ns)), int(std::ceil(window->timed_ns / graph_ns))};
 }
 
-Result<std::unique_ptr<RoundClock>> DeviceClock::Create(Gpu& gpu, std::vector<Visit> visits, PutCall put_lead_in,
-                                                        PutCall put_before_visit) {
-  std::unique_ptr<DeviceClock> clock(
-      new DeviceClock(gpu, std::move(visits), std::move(put_lead_in), std::move(put_before_visit)));
+Result<std::unique_ptr<RoundClock>> DeviceClock::Create(Gpu& gpu, std::vector<Visit> visits, PutCall put_lead_in) {
+  std::unique_ptr<DeviceClock> clock(new DeviceClock(gpu, std::move(visits), std::move(put_lead_in)));
   ASSIGN_OR_RETURN(clock->events_, EventPair::MakeSeveral(gpu, clock->visits_.size()));
   return std::unique_ptr<RoundClock>(std::move(clock));
 }
 
 Status DeviceClock::PutVisit(size_t entry) {
   const Visit& visit = visits_[entry];
-  if (put_before_visit_) RETURN_IF_ERROR(put_before_visit_());
   for (int i = 0; i < visit.untimed_replays; ++i) RETURN_IF_ERROR(gpu_.Replay(GraphOf(entry)));
   RETURN_IF_ERROR(gpu_.Record(events_[entry].first));
   for (int i = 0; i < visit.timed_replays; ++i) RETURN_IF_ERROR(gpu_.Replay(GraphOf(entry)));

@@ -59,24 +59,19 @@ Visit VisitFor(const CallGraph& graph, double call_ns, const std::optional<Windo
 class DeviceClock : public RoundClock {
  public:
   // `put_lead_in` keeps the GPU busy while the first graph of a round is on its way, so that no batch holds host time.
-  // `put_before_visit`, if any, is what runs on the GPU before each visit, untimed.
-  static Result<std::unique_ptr<RoundClock>> Create(Gpu& gpu, std::vector<Visit> visits, PutCall put_lead_in,
-                                                    PutCall put_before_visit = {});
+  static Result<std::unique_ptr<RoundClock>> Create(Gpu& gpu, std::vector<Visit> visits, PutCall put_lead_in);
 
   Result<std::vector<double>> TimeRound(std::span<const size_t> order, const WaitListener& on_wait) override;
 
  private:
-  DeviceClock(Gpu& gpu, std::vector<Visit> visits, PutCall put_lead_in, PutCall put_before_visit)
-      : gpu_(gpu),
-        visits_(std::move(visits)),
-        put_lead_in_(std::move(put_lead_in)),
-        put_before_visit_(std::move(put_before_visit)) {}
+  DeviceClock(Gpu& gpu, std::vector<Visit> visits, PutCall put_lead_in)
+      : gpu_(gpu), visits_(std::move(visits)), put_lead_in_(std::move(put_lead_in)) {}
   Status PutVisit(size_t entry);
   const Graph& GraphOf(size_t entry) const { return visits_[entry].graph->at(round_); }
 
   Gpu& gpu_;
   const std::vector<Visit> visits_;
-  const PutCall put_lead_in_, put_before_visit_;
+  const PutCall put_lead_in_;
   std::vector<EventPair> events_;
   int round_ = 0;
 };

@@ -1,0 +1,185 @@
+#include "evaluate/time/ring.h"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+namespace gemmsmith {
+
+namespace {
+
+constexpr uint64_t kBandBytes = uint64_t{64} << 10, kAlignment = 256;
+
+uint64_t StepBytes(const Operand& operand) {
+  return (uint64_t(operand.SpanBytes()) + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+uint64_t ArrayBytes(const Operand& operand, int sets) { return 2 * kBandBytes + uint64_t(sets) * StepBytes(operand); }
+
+// Floats that the check of a set needs.
+int64_t SumFloats(const Gemm& gemm) {
+  const RingSums sums = RingSums::For(gemm, Maker::kCandidate);
+  return sums.VectorCount(gemm.shape.k) + 2 * sums.SumCount();
+}
+
+uint64_t Unpredictable() {
+  std::random_device device;
+  return uint64_t(device()) << 32 | device();
+}
+
+// A NaN of f16 and of bf16.
+uint16_t DrawPoison(Random& random) { return uint16_t(0x7f80 | (1 + random.Below(127)) | random.Below(2) << 15); }
+
+}  // namespace
+
+RingPlan RingPlan::For(const Gemm& gemm) {
+  constexpr double kBytesPerNs = 4500, kFlopsPerNs = 800e3, kLaunchNs = 1500;
+  constexpr double kBriefNs = 0.15e6, kLongNs = 0.6e6, kBytes = 512 << 20;
+  constexpr int kMost = 256, kFewestBrief = 2, kFewestLong = 3;
+  const Task task = MakeTask(gemm);
+  const double call_ns = kLaunchNs + std::max(task.bytes / kBytesPerNs, task.flops / kFlopsPerNs);
+  const uint64_t set_bytes = StepBytes(task.inputs[0]) + StepBytes(task.inputs[1]) + StepBytes(task.output);
+  const int most = int(std::min<double>(kMost, kBytes / double(set_bytes)));
+  const auto sets = [&](double ns, int fewest) {
+    return std::max(std::min(int(std::ceil(ns / call_ns)), most), fewest);
+  };
+  return {sets(kBriefNs, kFewestBrief), sets(kLongNs, kFewestLong)};
+}
+
+uint64_t Ring::BytesFor(const Gemm& gemm) {
+  const Task task = MakeTask(gemm);
+  const int sets = RingPlan::For(gemm).long_sets;
+  return 2 * ArrayBytes(task.inputs[0], sets) + 2 * ArrayBytes(task.inputs[1], sets) + ArrayBytes(task.output, sets) +
+         uint64_t(sets) * uint64_t(SumFloats(gemm)) * sizeof(float);
+}
+
+Ring::Ring(Gpu& gpu, HarnessKernels& harness, const RingKernels& kernels, const Gemm& gemm)
+    : gpu_(&gpu),
+      harness_(&harness),
+      kernels_(&kernels),
+      plan_(RingPlan::For(gemm)),
+      keys_(Unpredictable()),
+      bands_key_(keys_.Next()) {}
+
+Result<Ring> Ring::Create(Gpu& gpu, HarnessKernels& harness, const Gemm& gemm) {
+  ASSIGN_OR_RETURN(const RingKernels* const kernels, harness.Ring());
+  Ring ring(gpu, harness, *kernels, gemm);
+  ASSIGN_OR_RETURN(ring.first_fault_, gpu.Allocate(sizeof(uint64_t)));
+  ASSIGN_OR_RETURN(ring.output_, ring.MakeArray(MakeTask(gemm).output, true));
+  ASSIGN_OR_RETURN(ring.sums_,
+                   gpu.Allocate(uint64_t(ring.plan_.long_sets) * uint64_t(SumFloats(gemm)) * sizeof(float)));
+  constexpr int64_t kLine = 8192;
+  const int64_t lines = int64_t(2 * gpu.identity().l2_bytes / (kLine * sizeof(uint16_t))) + 1;
+  ASSIGN_OR_RETURN(ring.sweep_, GuardedMatrix::Create(gpu, {"sweep", ScalarType::kF16, lines, kLine, kLine}, true));
+  return ring;
+}
+
+uint64_t Ring::size_bytes() const {
+  uint64_t bytes = output_.memory.size_bytes() + sums_.size_bytes();
+  for (const auto& [key, array] : inputs_) bytes += array.memory.size_bytes();
+  return bytes;
+}
+
+Result<Ring::Array> Ring::MakeArray(const Operand& operand, bool lines_are_rows) {
+  const uint64_t bytes = ArrayBytes(operand, plan_.long_sets);
+  Array array;
+  ASSIGN_OR_RETURN(array.memory, gpu_->Allocate(bytes));
+  RETURN_IF_ERROR(gpu_->Fill16(array.memory.address(), kCanary, bytes / sizeof(uint16_t)));
+  array.operand.matrix = {array.memory.as<char>() + kBandBytes,
+                          operand.lines,
+                          operand.line_length,
+                          operand.stride,
+                          lines_are_rows ? 1 : 0,
+                          operand.type == ScalarType::kF16 ? ElementType::kF16 : ElementType::kBf16};
+  array.operand.step = int64_t(StepBytes(operand) / sizeof(uint16_t));
+  RETURN_IF_ERROR(kernels_->DrawBands(*gpu_, BandsOf({&array}), bands_key_, first_fault_.as<uint64_t>()));
+  return array;
+}
+
+RingBands Ring::BandsOf(std::array<const Array*, 3> arrays) {
+  constexpr auto kWords = int64_t(kBandBytes / sizeof(uint32_t));
+  RingBands bands;
+  for (size_t i = 0; i < arrays.size(); ++i) {
+    if (arrays[i] == nullptr) continue;
+    const DeviceMemory& memory = arrays[i]->memory;
+    bands[2 * i] = {memory.as<uint32_t>(), kWords};
+    bands[2 * i + 1] = {memory.as<uint32_t>() + memory.size_bytes() / sizeof(uint32_t) - kWords, kWords};
+  }
+  return bands;
+}
+
+Status Ring::Add(const Gemm& gemm) {
+  const Task task = MakeTask(gemm);
+  const Layout& layout = gemm.kind.layout;
+  for (const auto& [name, order, operand] :
+       {std::tuple('A', layout.a, task.inputs[0]), std::tuple('B', layout.b, task.inputs[1])}) {
+    if (inputs_.contains({name, order})) continue;
+    ASSIGN_OR_RETURN(Array array, MakeArray(operand, order == Order::kRow));
+    inputs_.emplace(std::pair(name, order), std::move(array));
+  }
+  return OkStatus();
+}
+
+const Ring::Array& Ring::InputOf(char name, const Layout& layout) const {
+  return inputs_.at({name, name == 'A' ? layout.a : layout.b});
+}
+
+std::vector<CallAddresses> Ring::SetsFor(const Layout& layout, Batch batch) const {
+  const auto in = [](const Array& array, int set) {
+    return static_cast<uint16_t*>(array.operand.matrix.data) + set * array.operand.step;
+  };
+  std::vector<CallAddresses> sets;
+  for (int set = 0; set < plan_.SetsOf(batch); ++set)
+    sets.push_back({in(InputOf('A', layout), set), in(InputOf('B', layout), set), in(output_, set)});
+  return sets;
+}
+
+// A matrix has the same values in both orders.
+Status Ring::Draw(int sets) {
+  const uint64_t key_of_a = keys_.Next(), key_of_b = keys_.Next();
+  for (auto& [key, array] : inputs_) {
+    array.operand.key = key.first == 'A' ? key_of_a : key_of_b;
+    RETURN_IF_ERROR(kernels_->Draw(*gpu_, array.operand, sets));
+  }
+  return OkStatus();
+}
+
+// The sweep reads twice what L2 holds: nothing is left to be written back in the batch.
+Status Ring::PutBeforeBatch(int sets) {
+  RingRanges ranges;
+  size_t count = 0;
+  const auto add = [&](const DeviceMemory& memory) {
+    ranges[count++] = {memory.as<void>(), int64_t(memory.size_bytes())};
+  };
+  for (const auto& [key, array] : inputs_) add(array.memory);
+  add(output_.memory);
+  poison_ = DrawPoison(keys_);
+  RETURN_IF_ERROR(kernels_->Poison(*gpu_, output_.operand, sets, poison_, ranges));
+  RETURN_IF_ERROR(kernels_->ClearSharedMemory(*gpu_, uint32_t(keys_.Next())));
+  return harness_->Inspect({.a = &sweep_});
+}
+
+Status Ring::PutCheck(const Gemm& gemm, Maker maker, int sets, int round, uint64_t* fault) {
+  const RingSums sums = RingSums::For(gemm, maker);
+  const int64_t k = gemm.shape.k;
+  const Array &a = InputOf('A', gemm.kind.layout), &b = InputOf('B', gemm.kind.layout);
+  RingCheck check;
+  check.Set(sums, k);
+  check.a = a.operand;
+  check.b = b.operand;
+  check.c = output_.operand;
+  check.bands = BandsOf({&a, &b, &output_});
+  check.bands_key = bands_key_;
+  check.weights_key = keys_.Next();
+  check.sets = sets;
+  check.vectors = sums_.as<float>();
+  check.differences = check.vectors + sets * sums.VectorCount(k);
+  check.squares = check.differences + sets * sums.SumCount();
+  check.fault = fault;
+  check.poison = poison_;
+  check.round = uint32_t(round);
+  RETURN_IF_ERROR(gpu_->Fill8(sums_.address(), 0, uint64_t(sets) * uint64_t(SumFloats(gemm)) * sizeof(float)));
+  return kernels_->Check(*gpu_, check);
+}
+
+}  // namespace gemmsmith

@@ -1,0 +1,80 @@
+// The ring: A, B and C of each call of a batch. Inputs are drawn anew every round, outputs are poisoned before a batch
+// and checked behind it.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "base/random.h"
+#include "evaluate/time/device_clock.h"
+#include "evaluate/verify/harness_kernels.h"
+#include "evaluate/verify/ring_kernels.h"
+
+namespace gemmsmith {
+
+// Where a call finds and leaves its operands.
+struct CallAddresses {
+  const void* a = nullptr;
+  const void* b = nullptr;
+  void* c = nullptr;
+};
+
+// The sets of a ring, as many as a batch has calls.
+struct RingPlan {
+  int brief_sets = 2, long_sets = 3;
+
+  // So many that a batch of calls near the floor of an H100 takes as long as its kind says, up to 256 and 512 MiB; at
+  // least two, and three for long batches.
+  static RingPlan For(const Gemm& gemm);
+  int SetsOf(Batch batch) const { return batch == Batch::kBrief ? brief_sets : long_sets; }
+};
+
+class Ring {
+ public:
+  // Of the problem in any layout; Add() makes the inputs of one. The harness outlives it.
+  static Result<Ring> Create(Gpu& gpu, HarnessKernels& harness, const Gemm& gemm);
+  // Upper bound of the memory of a ring, the sweep left out.
+  static uint64_t BytesFor(const Gemm& gemm);
+  uint64_t size_bytes() const;
+
+  // Memory for A and B of the same problem in this layout, if it is not there.
+  Status Add(const Gemm& gemm);
+  // One for each call of a batch.
+  std::vector<CallAddresses> SetsFor(const Layout& layout, Batch batch) const;
+
+  // New values in all inputs of so many sets, from keys that were never used.
+  Status Draw(int sets);
+  // Before the batch of an entry: poisons the outputs, overwrites shared memory, empties L2.
+  Status PutBeforeBatch(int sets);
+  // Behind it: every input is as it was drawn, every output right. `fault` is a word on the device, zero at first, that
+  // keeps the first fault.
+  Status PutCheck(const Gemm& gemm, Maker maker, int sets, int round, uint64_t* fault);
+
+ private:
+  // One matrix of every set between two bands.
+  struct Array {
+    DeviceMemory memory;
+    RingOperand operand;
+  };
+
+  Ring(Gpu& gpu, HarnessKernels& harness, const RingKernels& kernels, const Gemm& gemm);
+  Result<Array> MakeArray(const Operand& operand, bool lines_are_rows);
+  // Of A, B and C; those that are null have none.
+  static RingBands BandsOf(std::array<const Array*, 3> arrays);
+  const Array& InputOf(char name, const Layout& layout) const;
+
+  Gpu* gpu_;
+  HarnessKernels* harness_;
+  const RingKernels* kernels_;
+  RingPlan plan_;
+  Random keys_;
+  uint64_t bands_key_;
+  uint16_t poison_ = 0;
+  Array output_;
+  std::map<std::pair<char, Order>, Array> inputs_;
+  DeviceMemory sums_;  // vectors, then differences, then squares
+  DeviceMemory first_fault_;
+  GuardedMatrix sweep_;
+};
+
+}  // namespace gemmsmith
