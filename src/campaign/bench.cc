@@ -33,7 +33,7 @@ std::set<TrialSubject> NamesOf(const Race& race) {
 
 class BenchRun : public Worker {
  public:
-  BenchRun(const BenchOptions& options, Evaluator& evaluator, Compiler* compiler, ObjectCompiler* objects,
+  BenchRun(const BenchOptions& options, Evaluator& evaluator, Compiler* compiler, SourceCompiler* objects,
            Archive& archive, StopRule& stop, const OnMeasured& on_event)
       : options_(options),
         device_(evaluator.device()),
@@ -160,7 +160,7 @@ class BenchRun : public Worker {
   const BenchOptions& options_;
   const Device device_;
   Compiler* const compiler_;
-  ObjectCompiler* const objects_;  // null where no candidate is a source
+  SourceCompiler* const objects_;  // null where no candidate is a source
   Archive& archive_;
   StopRule& stop_;
   const OnMeasured& on_event_;
@@ -176,7 +176,7 @@ class BenchRun : public Worker {
 }  // namespace
 
 Result<MeasuredList> RunBench(const BenchOptions& options, Evaluator& evaluator, Compiler* compiler,
-                              ObjectCompiler* objects, Archive& archive, StopRule& stop, const OnMeasured& on_event) {
+                              SourceCompiler* objects, Archive& archive, StopRule& stop, const OnMeasured& on_event) {
   return BenchRun(options, evaluator, compiler, objects, archive, stop, on_event).Run();
 }
 

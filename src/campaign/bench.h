@@ -30,6 +30,6 @@ struct BenchOptions {
 // of another device or lack a clock that is wanted. `compiler` and `objects`, which builds sources, may be null where
 // no candidate needs them.
 Result<MeasuredList> RunBench(const BenchOptions& options, Evaluator& evaluator, Compiler* compiler,
-                              ObjectCompiler* objects, Archive& archive, StopRule& stop, const OnMeasured& on_event);
+                              SourceCompiler* objects, Archive& archive, StopRule& stop, const OnMeasured& on_event);
 
 }  // namespace gemmsmith

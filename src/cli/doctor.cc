@@ -10,7 +10,7 @@
 #include "cli/run.h"
 #include "cli/terminal.h"
 #include "cli/words.h"
-#include "compile/shared_object.h"
+#include "compile/source_program.h"
 #include "evaluate/profile/counter_reader.h"
 #include "gpu/gpu.h"
 #include "program/emit.h"

@@ -15,7 +15,7 @@
 #include "cli/run.h"
 #include "cli/table.h"
 #include "cli/words.h"
-#include "compile/shared_object.h"
+#include "compile/source_program.h"
 #include "workflow/instrument.h"
 
 namespace gemmsmith {

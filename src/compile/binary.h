@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "compile/kernel_interface.h"
+
 namespace gemmsmith {
 
 // Read from the cubin (an ELF file): resource sections and the opcodes of its instructions. Nothing here is believed
@@ -29,13 +31,19 @@ struct Binary {
   CodeFacts facts;
 };
 
-// A whole source with its host side (docs/free_form.md), built but not yet trusted.
-struct SharedObject {
+struct SourceKernel {
+  std::string name;  // in the machine code
+  CodeFacts facts;
+  KernelInterface interface;
+};
+
+// A whole source with its host side and the recorder (docs/free_form.md), built but not yet trusted: a program for the
+// CPU that records what gemm() launches (compile/recording.h).
+struct SourceProgram {
   std::vector<uint8_t> bytes;
-  CodeFacts facts;                   // of all its kernels together: instructions summed up, resources of the greediest
-  std::vector<std::string> kernels;  // their names in the machine code
-  uint64_t global_bytes = 0;         // of device memory that it keeps from call to call
-  std::vector<std::string> device_imports;  // functions that its machine code leaves to the driver: vprintf, malloc
+  std::vector<std::vector<uint8_t>> cubins;
+  std::vector<SourceKernel> kernels;
+  CodeFacts facts;  // of all kernels together: instructions summed up, resources of the greediest
 };
 
 // A candidate that does not compile is an everyday value: no binary, and the compiler's words.

@@ -1,6 +1,6 @@
 // Where CUTLASS is on this machine, if anywhere.
 #include "base/installation.h"
-#include "compile/shared_object.h"
+#include "compile/source_program.h"
 
 namespace gemmsmith {
 

@@ -46,27 +46,12 @@ Status ReadSymbols(const ElfSection& section, const std::vector<ElfSection>& sec
   return OkStatus();
 }
 
-Status ReadDynamic(const ElfSection& section, const std::vector<ElfSection>& sections, std::vector<ElfDynamic>& words) {
-  if (section.link >= sections.size()) return DamagedElf("words for the loader without names");
-  for (uint64_t at = 0; Contains(section.bytes, at, sizeof(Elf64_Dyn)); at += sizeof(Elf64_Dyn)) {
-    const auto word = Load<Elf64_Dyn>(section.bytes, at);
-    if (word.d_tag == DT_NULL) break;
-    ElfDynamic& added = words.emplace_back(ElfDynamic{word.d_tag, word.d_un.d_val, {}});
-    const bool is_name = word.d_tag == DT_NEEDED || word.d_tag == DT_RPATH || word.d_tag == DT_RUNPATH ||
-                         word.d_tag == DT_SONAME || word.d_tag == DT_AUXILIARY || word.d_tag == DT_FILTER;
-    if (!is_name) continue;
-    const auto text = TextAt(sections[section.link].bytes, word.d_un.d_val);
-    if (!text) return DamagedElf("a name for the loader past its table");
-    added.text = *text;
-  }
-  return OkStatus();
-}
-
+// Entries of a SHT_REL section are those of a SHT_RELA section without their last word.
 void ReadRelocations(const ElfSection& section, std::vector<ElfRelocation>& relocations) {
-  for (uint64_t at = 0; Contains(section.bytes, at, sizeof(Elf64_Rela)); at += sizeof(Elf64_Rela)) {
-    const auto relocation = Load<Elf64_Rela>(section.bytes, at);
-    relocations.push_back({relocation.r_offset, uint32_t(ELF64_R_TYPE(relocation.r_info)),
-                           uint32_t(ELF64_R_SYM(relocation.r_info)), relocation.r_addend});
+  const uint64_t size = section.type == SHT_RELA ? sizeof(Elf64_Rela) : sizeof(Elf64_Rel);
+  for (uint64_t at = 0; Contains(section.bytes, at, size); at += size) {
+    const auto relocation = Load<Elf64_Rel>(section.bytes, at);
+    relocations.push_back({section.info, relocation.r_offset, uint32_t(ELF64_R_SYM(relocation.r_info))});
   }
 }
 
@@ -93,6 +78,7 @@ Result<ElfFile> ElfFile::Parse(Bytes bytes) {
     added.flags = section.sh_flags;
     added.address = section.sh_addr;
     added.link = section.sh_link;
+    added.info = section.sh_info;
     added.size = section.sh_size;
     if (section.sh_type == SHT_NOBITS || section.sh_type == SHT_NULL) continue;
     if (!Contains(bytes, section.sh_offset, section.sh_size)) return DamagedElf("a section past its end");
@@ -110,13 +96,8 @@ Result<ElfFile> ElfFile::Parse(Bytes bytes) {
 
 Status ElfFile::ReadTables() {
   for (const ElfSection& section : sections_) {
-    Status read = OkStatus();
-    if (section.type == SHT_SYMTAB && symbols_.empty()) read = ReadSymbols(section, sections_, symbols_);
-    if (section.type == SHT_DYNSYM && dynamic_symbols_.empty())
-      read = ReadSymbols(section, sections_, dynamic_symbols_);
-    if (section.type == SHT_DYNAMIC && dynamic_.empty()) read = ReadDynamic(section, sections_, dynamic_);
-    if (section.type == SHT_RELA && (section.flags & SHF_ALLOC) != 0) ReadRelocations(section, relocations_);
-    RETURN_IF_ERROR(read);
+    if (section.type == SHT_RELA || section.type == SHT_REL) ReadRelocations(section, relocations_);
+    if (section.type == SHT_SYMTAB && symbols_.empty()) RETURN_IF_ERROR(ReadSymbols(section, sections_, symbols_));
   }
   return OkStatus();
 }

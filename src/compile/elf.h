@@ -1,4 +1,4 @@
-// A bounds-checked view of a 64-bit little-endian ELF file, just deep enough for cubins and shared objects.
+// A bounds-checked view of a 64-bit little-endian ELF file, just deep enough for cubins and programs.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct ElfSection {
   uint32_t type = 0;
   uint64_t flags = 0;
   uint64_t address = 0;
-  uint32_t link = 0;
+  uint32_t link = 0, info = 0;
   uint64_t size = 0;               // of a section without bytes in the file too
   std::span<const uint8_t> bytes;  // empty where the file holds none (SHT_NOBITS)
 };
@@ -30,19 +30,11 @@ struct ElfSymbol {
   uint64_t size = 0;
 };
 
-// A relocation: the loader writes at `address`, by `type`, from a dynamic symbol and a number.
+// A place of a section that the loader fills from a symbol.
 struct ElfRelocation {
-  uint64_t address = 0;
-  uint32_t type = 0;
+  uint32_t section = 0;
+  uint64_t offset = 0;
   uint32_t symbol = 0;
-  int64_t addend = 0;
-};
-
-// A word for the loader; `text` where its value names something.
-struct ElfDynamic {
-  int64_t tag = 0;
-  uint64_t value = 0;
-  std::string_view text;
 };
 
 // The bytes must outlive the view. Any bytes at all may be given: what does not fit is DataLoss.
@@ -53,9 +45,7 @@ class ElfFile {
   uint16_t machine() const { return machine_; }
   const std::vector<ElfSection>& sections() const { return sections_; }
   const std::vector<ElfSymbol>& symbols() const { return symbols_; }  // by their index in .symtab
-  const std::vector<ElfSymbol>& dynamic_symbols() const { return dynamic_symbols_; }
   const std::vector<ElfRelocation>& relocations() const { return relocations_; }
-  const std::vector<ElfDynamic>& dynamic() const { return dynamic_; }
   const ElfSection* FindSection(std::string_view name) const;  // null when there is none
   // The bytes in the file from a virtual address to the end of its section; empty where there are none.
   std::span<const uint8_t> BytesAt(uint64_t address) const;
@@ -65,9 +55,8 @@ class ElfFile {
   Status ReadTables();
   uint16_t machine_ = 0;
   std::vector<ElfSection> sections_;
-  std::vector<ElfSymbol> symbols_, dynamic_symbols_;
+  std::vector<ElfSymbol> symbols_;
   std::vector<ElfRelocation> relocations_;
-  std::vector<ElfDynamic> dynamic_;
 };
 
 }  // namespace gemmsmith

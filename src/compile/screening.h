@@ -1,30 +1,15 @@
-// Checks a built shared object before it runs: against the free-form contract, and for access that no launcher of a
-// kernel needs. docs/free_form.md lists both. Security rests on the sandbox; this check refuses early and gives
-// reasons.
+// Checks the machine code of a source before it runs: for memory that outlives a call, and for a look at what tells one
+// call from another. docs/free_form.md lists both.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
-
-#include "base/status.h"
 
 namespace gemmsmith {
 
-// The text of gemmsmith_descriptor_v1. NotFound in words for whoever wrote the source where the object exports no such
-// text, or no function gemm.
-Result<std::string> ReadDescriptor(std::span<const uint8_t> object);
-
-// Every reason not to load the object, one line each; empty: none was found.
-std::vector<std::string> ScreenSharedObject(std::span<const uint8_t> object);
-
-// Why an object may not use this function or variable of somebody else ("imports fork, which starts processes"); empty
-// where it may. The name is as in the symbol table.
-std::string WhyNotImport(std::string_view symbol);
-// Whether it is the name of a function of CUDA's libraries or of the C library, which an object may not give to its
-// own.
-bool BelongsToOthers(std::string_view symbol);
+// Every reason not to load a cubin, one line each, none twice; empty: none was found.
+std::vector<std::string> ScreenMachineCode(std::span<const uint8_t> cubin);
 
 }  // namespace gemmsmith

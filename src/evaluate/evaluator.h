@@ -9,7 +9,7 @@
 
 #include "base/status.h"
 #include "compile/compiler.h"
-#include "compile/shared_object.h"
+#include "compile/source_program.h"
 #include "evaluate/judging_terms.h"
 #include "evaluate/outcome.h"
 #include "evaluate/prepared_source.h"
@@ -29,14 +29,13 @@ struct EvaluationRequest : JudgingTerms {
 // something to run, or the Outcome that ends it.
 struct PreparedCandidate {
   std::optional<Outcome> ended;
-  Compilation compilation;             // of a plan: its binary too
-  std::optional<SharedObject> object;  // of a free-form source: built and screened
-  std::optional<PreparedSource> source;
+  Compilation compilation;               // of a plan: its binary too
+  std::optional<PreparedSource> source;  // of a free-form source
 };
-// Thread-safe. Returns a Status only for a failure of the environment. A free-form source needs `objects`: Unavailable
+// Thread-safe. Returns a Status only for a failure of the environment. A free-form source needs `sources`: Unavailable
 // without.
 Result<PreparedCandidate> Prepare(const EvaluationRequest& request, const Device& device, Compiler& compiler,
-                                  ObjectCompiler* objects = nullptr);
+                                  SourceCompiler* sources = nullptr);
 
 struct Candidate {
   EvaluationRequest request;

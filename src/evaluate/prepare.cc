@@ -1,5 +1,10 @@
 // Checks of a candidate that need no GPU.
+#include <algorithm>
+#include <array>
+#include <random>
+
 #include "base/text.h"
+#include "compile/recording.h"
 #include "compile/screening.h"
 #include "evaluate/evaluator.h"
 #include "program/emit.h"
@@ -102,52 +107,88 @@ Result<PreparedCandidate> PreparePlan(const EvaluationRequest& request, const De
   return candidate;
 }
 
-std::string DescriptorProblem(const SharedObject& object, const GemmKind& kind) {
-  const Result<std::string> descriptor = ReadDescriptor(object.bytes);
+std::string DescriptorProblem(const SourceProgram& program, const GemmKind& kind) {
+  const Result<std::string> descriptor = ReadDescriptor(program.bytes);
   return descriptor.ok() ? WhyNotFor(kind, *descriptor) : descriptor.status().message();
 }
 
-// A source nobody need trust is refused for what it is and for what it reaches for; what it costs in registers and
-// memory is its own affair.
+std::string ScreeningProblem(const SourceProgram& program) {
+  std::vector<std::string> reasons;
+  for (const std::vector<uint8_t>& cubin : program.cubins)
+    for (std::string& reason : ScreenMachineCode(cubin)) reasons.push_back(std::move(reason));
+  return Join(reasons, "; ");
+}
+
+OutcomeKind KindOf(RecordingEnd end) {
+  switch (end) {
+    case RecordingEnd::kTimedOut:
+      return OutcomeKind::kTimedOut;
+    case RecordingEnd::kRefused:
+      return OutcomeKind::kCheated;
+    default:
+      return OutcomeKind::kLaunchFailed;
+  }
+}
+
+// Records the launches for the problem and for half of each dimension. A source may not support the latter.
+Status RecordSource(const EvaluationRequest& request, const Device& device, SourceProgram program,
+                    PreparedCandidate& candidate) {
+  const Shape& shape = request.gemm.shape;
+  const Shape half = {std::max(1, shape.m / 2), std::max(1, shape.n / 2), std::max(1, shape.k / 2)};
+  ASSIGN_OR_RETURN(std::vector<Recording> recordings,
+                   RecordLaunches(program, device, std::array{shape, half}, std::random_device()()));
+  for (size_t i = 0; i < recordings.size(); ++i) {
+    const Recording& recording = recordings[i];
+    const bool is_allowed = i > 0 && recording.end == RecordingEnd::kReturnedError;
+    if (recording.recipe || is_allowed) continue;
+    End(candidate, request, KindOf(recording.end), "recording",
+        fmt::format("{} (asked for {})", recording.reason, Print(i == 0 ? shape : half)));
+    return OkStatus();
+  }
+  candidate.source = PreparedSource{std::move(program.cubins), *std::move(recordings[0].recipe), half,
+                                    std::move(recordings[1].recipe)};
+  return OkStatus();
+}
+
+// A source nobody need trust is refused for its machine code and for what it would launch. What it costs in registers
+// and memory is its own affair.
 Result<PreparedCandidate> PrepareFreeForm(const EvaluationRequest& request, const FreeForm& source,
-                                          const Device& device, ObjectCompiler& objects) {
+                                          const Device& device, SourceCompiler& sources) {
   PreparedCandidate candidate;
   if (std::string reason = WhyNotFreeForm(source.text); !reason.empty()) {
     End(candidate, request, OutcomeKind::kIllegal, "check", std::move(reason));
     return candidate;
   }
-  ASSIGN_OR_RETURN(ObjectCompilation built, objects.Compile(source.text, device.Architecture()));
+  ASSIGN_OR_RETURN(SourceCompilation built, sources.Compile(source.text, device.Architecture()));
   candidate.compilation.log = std::move(built.log);
   candidate.compilation.seconds = built.seconds;
   candidate.compilation.from_cache = built.from_cache;
-  if (!built.object) {
+  if (!built.program) {
     End(candidate, request, OutcomeKind::kCompileFailed, "compile", FirstError(candidate.compilation.log));
     return candidate;
   }
   candidate.compilation.succeeded = true;
-  candidate.compilation.binary.facts = built.object->facts;
-  std::string illegal = DescriptorProblem(*built.object, request.gemm.kind);
-  const std::vector<std::string> refusals = ScreenSharedObject(built.object->bytes);
-  std::string narrow = NarrowAccumulation(built.object->facts, request.gemm);
-  candidate.object = std::move(built.object);
-  if (!illegal.empty())
+  candidate.compilation.binary.facts = built.program->facts;
+  if (std::string illegal = DescriptorProblem(*built.program, request.gemm.kind); !illegal.empty())
     End(candidate, request, OutcomeKind::kIllegal, "check", std::move(illegal));
-  else if (!refusals.empty())
-    End(candidate, request, OutcomeKind::kCheated, "screening", Join(refusals, "; "));
-  else if (!narrow.empty())
+  else if (std::string refusals = ScreeningProblem(*built.program); !refusals.empty())
+    End(candidate, request, OutcomeKind::kCheated, "screening", std::move(refusals));
+  else if (std::string narrow = NarrowAccumulation(built.program->facts, request.gemm); !narrow.empty())
     End(candidate, request, OutcomeKind::kWrong, "resources", std::move(narrow));
+  else
+    RETURN_IF_ERROR(RecordSource(request, device, *std::move(built.program), candidate));
   return candidate;
 }
 
 }  // namespace
 
 Result<PreparedCandidate> Prepare(const EvaluationRequest& request, const Device& device, Compiler& compiler,
-                                  ObjectCompiler* objects) {
+                                  SourceCompiler* sources) {
   const FreeForm* const source = std::get_if<FreeForm>(&request.subject);
   if (source == nullptr) return PreparePlan(request, device, compiler);
-  if (objects == nullptr)
+  if (sources == nullptr)
     return Unavailable(fmt::format("{} is a free-form source, and nothing here builds those", source->name));
-  return PrepareFreeForm(request, *source, device, *objects);
+  return PrepareFreeForm(request, *source, device, *sources);
 }
 
 }  // namespace gemmsmith

@@ -1,9 +1,5 @@
 #include <gtest/gtest.h>
 
-#include <fstream>
-
-#include "base/files.h"
-#include "base/subprocess.h"
 #include "evaluate/evaluator.h"
 #include "program/emit.h"
 
@@ -148,28 +144,16 @@ extern "C" cudaError_t gemm(const void* a, const void* b, void* c, int m, int n,
                             size_t workspace_bytes, cudaStream_t stream);
 )";
 
-// Host code by g++, as nvcc would link it.
-std::vector<uint8_t> HostObject(const std::string& text) {
-  const TemporaryFolder folder = *TemporaryFolder::Create("gemmsmith-prepare-test");
-  std::ofstream(folder.path() / "host.cc") << text;
-  const std::string object = folder.path() / "host.so";
-  const ProcessResult process =
-      *RunProcess({"g++", "-shared", "-fPIC", "-o", object, folder.path() / "host.cc"}, std::chrono::seconds(60));
-  EXPECT_EQ(process.exit_code, 0) << process.output;
-  const std::string bytes = *ReadFile(object);
-  return {bytes.begin(), bytes.end()};
-}
-
-class FakeObjectCompiler : public ObjectCompiler {
+class FakeSourceCompiler : public SourceCompiler {
  public:
-  Result<ObjectCompilation> Compile(const std::string&, std::string_view architecture) override {
+  Result<SourceCompilation> Compile(const std::string&, std::string_view architecture) override {
     ++calls;
     last_architecture = architecture;
     return compilation;
   }
   std::string Identity() const override { return "fake"; }
 
-  ObjectCompilation compilation;
+  SourceCompilation compilation;
   int calls = 0;
   std::string last_architecture;
 };
@@ -178,84 +162,106 @@ class PrepareFreeFormTest : public PrepareTest {
  protected:
   PrepareFreeFormTest() {
     request_.subject = FreeForm{"some.cu", kFreeForm};
-    objects_.compilation = {.log = "words", .seconds = 2};
+    sources_.compilation = {.log = "words", .seconds = 2};
   }
-  void Build(const std::string& text) { objects_.compilation.object = SharedObject{.bytes = HostObject(text)}; }
-  void ExpectEnd(ObjectCompiler& objects, OutcomeKind kind, std::string_view stage, std::string_view words) {
-    const Result<PreparedCandidate> candidate = Prepare(request_, device_, compiler_, &objects);
+  void ExpectEnd(SourceCompiler& sources, OutcomeKind kind, std::string_view stage, std::string_view words) {
+    const Result<PreparedCandidate> candidate = Prepare(request_, device_, compiler_, &sources);
     ASSERT_TRUE(candidate.ok()) << candidate.status().message();
     ASSERT_TRUE(candidate->ended);
     EXPECT_EQ(candidate->ended->kind, kind);
     EXPECT_EQ(candidate->ended->stage, stage);
     EXPECT_NE(candidate->ended->reason.find(words), std::string::npos) << candidate->ended->reason;
   }
-  FakeObjectCompiler objects_;
+  FakeSourceCompiler sources_;
 };
 
-TEST_F(PrepareFreeFormTest, NeedsACompilerOfObjects) {
+TEST_F(PrepareFreeFormTest, NeedsACompilerOfSources) {
   EXPECT_EQ(Prepare(request_, device_, compiler_).status().code(), StatusCode::kUnavailable);
 }
 
 TEST_F(PrepareFreeFormTest, PythonIsIllegalAndNeverCompiled) {
   request_.subject = FreeForm{"kernel.py", "import triton\n@triton.jit\ndef gemm(a):\n"};
-  ExpectEnd(objects_, OutcomeKind::kIllegal, "check", "Python");
-  EXPECT_EQ(objects_.calls, 0);
+  ExpectEnd(sources_, OutcomeKind::kIllegal, "check", "Python");
+  EXPECT_EQ(sources_.calls, 0);
 }
 
 TEST_F(PrepareFreeFormTest, ACompilersErrorIsTheReason) {
-  objects_.compilation.log = "kernel.cu(3): warning: x\nkernel.cu(7): error: no such thing\n";
-  ExpectEnd(objects_, OutcomeKind::kCompileFailed, "compile", "kernel.cu(7): error");
-  EXPECT_EQ(objects_.last_architecture, "sm_90a");
+  sources_.compilation.log = "kernel.cu(3): warning: x\nkernel.cu(7): error: no such thing\n";
+  ExpectEnd(sources_, OutcomeKind::kCompileFailed, "compile", "kernel.cu(7): error");
+  EXPECT_EQ(sources_.last_architecture, "sm_90a");
 }
 
-TEST_F(PrepareFreeFormTest, TheObjectSaysWhatItComputes) {
-  Build("extern \"C\" { extern const char gemmsmith_descriptor_v1[] = \"gemm nn f16 f32\"; int gemm() { return 1; } }");
-  ExpectEnd(objects_, OutcomeKind::kIllegal, "check", "the layout is nn");
-  Build("extern \"C\" int gemm() { return 1; }");
-  ExpectEnd(objects_, OutcomeKind::kIllegal, "check", "no descriptor");
-  Build("extern \"C\" { extern const char gemmsmith_descriptor_v1[] = \"gemm tn f16 f32\"; }");
-  ExpectEnd(objects_, OutcomeKind::kIllegal, "check", "no function gemm");
-}
-
-TEST_F(PrepareFreeFormTest, WhoReachesForOtherThingsHasCheated) {
-  Build(
-      "#include <unistd.h>\nextern \"C\" { extern const char gemmsmith_descriptor_v1[] = \"gemm tn f16 f32\";\n"
-      "int gemm() { return fork(); } }");
-  ExpectEnd(objects_, OutcomeKind::kCheated, "screening", "imports fork");
-}
-
-// A kernel of one matrix instruction, and of an array that lives in local memory.
-std::string FreeFormWith(std::string_view instruction) {
-  return kFreeForm +
-         "__global__ void kernel(unsigned* p) {\n  unsigned d[4] = {}, x[40]; float f[4] = {};\n"
-         "  for (int i = 0; i < 40; ++i) x[p[i] % 40] = p[i];\n  asm volatile(" +
-         std::string(instruction) + ");\n  for (int i = 0; i < 4; ++i) p[i] = d[i] + f[i] + x[p[99] % 40];\n}\n" + R"(
-extern "C" cudaError_t gemm(const void*, const void*, void* c, int, int, int, void*, size_t, cudaStream_t stream) {
-  kernel<<<1, 32, 0, stream>>>((unsigned*)c);
+// A source that nvcc builds. gemm() supports m of 64 and more.
+class PrepareBuiltSourceTest : public PrepareFreeFormTest {
+ protected:
+  void SetUp() override {
+    Result<std::unique_ptr<SourceCompiler>> nvcc = MakeSourceCompiler();
+    if (!nvcc.ok()) GTEST_SKIP() << nvcc.status().message();
+    nvcc_ = *std::move(nvcc);
+  }
+  // A kernel of one line, and what gemm() does for m of 64 and more.
+  void Write(std::string_view kernel, std::string_view gemm) {
+    request_.subject = FreeForm{"source.cu", fmt::format(R"({}
+__global__ void kernel(unsigned* p) {{
+  unsigned d[4] = {{}};
+  float f[4] = {{}};
+  {}
+  for (int i = 0; i < 4; ++i) p[i] = d[i] + f[i];
+}}
+extern "C" cudaError_t gemm(const void* a, const void*, void* c, int m, int, int, void*, size_t, cudaStream_t stream) {{
+  if (m < 64) return cudaErrorInvalidValue;
+  {}
   return cudaGetLastError();
-})";
+}})",
+                                                         kFreeForm, kernel, gemm)};
+  }
+  static constexpr std::string_view kLaunch = "kernel<<<1, 32, 0, stream>>>((unsigned*)c);";
+  std::unique_ptr<SourceCompiler> nvcc_;
+};
+
+TEST_F(PrepareBuiltSourceTest, AnHonestSourceIsRecordedForItsShapeAndForHalfOfIt) {
+  Write(R"(asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%4,%5},"
+               "{%0,%1,%2,%3};" : "+f"(f[0]), "+f"(f[1]), "+f"(f[2]), "+f"(f[3])
+               : "r"(d[0]), "r"(d[1]), "r"(d[2]), "r"(d[3]));)",
+        kLaunch);
+  for (const int m : {64, 128}) {
+    request_.gemm.shape.m = m;
+    const Result<PreparedCandidate> candidate = Prepare(request_, device_, compiler_, nvcc_.get());
+    ASSERT_TRUE(candidate.ok()) << candidate.status().message();
+    ASSERT_TRUE(candidate->source) << candidate->ended->reason;
+    EXPECT_FALSE(candidate->ended);
+    EXPECT_EQ(candidate->compilation.binary.facts.mma_f32, 1);
+    EXPECT_EQ(candidate->source->cubins.size(), 1u);
+    EXPECT_EQ(std::get<KernelStep>(candidate->source->recipe.steps.at(0)).kernel, "_Z6kernelPj");
+    EXPECT_EQ(candidate->source->half_shape, (Shape{m / 2, 32, 256}));
+    EXPECT_EQ(candidate->source->half_recipe.has_value(), m == 128);
+  }
 }
 
-TEST_F(PrepareFreeFormTest, HonestSourcesGoOnAndNarrowSumsAreWrong) {
-  Result<std::unique_ptr<ObjectCompiler>> nvcc = MakeObjectCompiler();
-  if (!nvcc.ok()) GTEST_SKIP() << nvcc.status().message();
-  request_.subject = FreeForm{
-      "wide.cu",
-      FreeFormWith(R"("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%4,%5},"
-               "{%0,%1,%2,%3};" : "+f"(f[0]), "+f"(f[1]), "+f"(f[2]), "+f"(f[3])
-               : "r"(d[0]), "r"(d[1]), "r"(d[2]), "r"(d[3]))")};
-  const Result<PreparedCandidate> candidate = Prepare(request_, device_, compiler_, nvcc->get());
-  ASSERT_TRUE(candidate.ok()) << candidate.status().message();
-  EXPECT_FALSE(candidate->ended) << candidate->ended->reason;
-  ASSERT_TRUE(candidate->object);
-  EXPECT_EQ(candidate->object->kernels, std::vector<std::string>{"_Z6kernelPj"});
-  EXPECT_EQ(candidate->compilation.binary.facts.mma_f32, 1);
-  EXPECT_GT(candidate->compilation.binary.facts.local_memory_instructions, 0);
+TEST_F(PrepareBuiltSourceTest, NarrowSumsAreWrong) {
+  Write(R"(asm volatile("mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%0,%1}, {%0,%1,%2,%3}, {%0,%1},"
+               "{%0,%1};" : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3]));)",
+        kLaunch);
+  ExpectEnd(*nvcc_, OutcomeKind::kWrong, "resources", "1 matrix instructions accumulate in f16");
+}
 
-  request_.subject = FreeForm{
-      "narrow.cu", FreeFormWith(R"("mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%0,%1}, {%0,%1,%2,%3}, {%0,%1},"
-               "{%0,%1};" : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3]))")};
-  ExpectEnd(**nvcc, OutcomeKind::kWrong, "resources", "1 matrix instructions accumulate in f16");
+TEST_F(PrepareBuiltSourceTest, ReasonsOfEachStageEndACandidate) {
+  Write("", kLaunch);
+  request_.gemm.kind.layout = kNn;
+  ExpectEnd(*nvcc_, OutcomeKind::kIllegal, "check", "the layout is tn");
+  request_.gemm.kind.layout = kTn;
+  request_.gemm.shape.m = 32;
+  ExpectEnd(*nvcc_, OutcomeKind::kLaunchFailed, "recording",
+            "gemm returns cudaErrorInvalidValue (asked for 32x64x512)");
+  request_.gemm.shape.m = 64;
+  Write("p[4] = clock();", kLaunch);
+  ExpectEnd(*nvcc_, OutcomeKind::kCheated, "screening", "kernel _Z6kernelPj reads a clock");
+  Write("", "if (size_t(a) % 256 == 0) kernel<<<1, 32, 0, stream>>>((unsigned*)c);");
+  ExpectEnd(*nvcc_, OutcomeKind::kCheated, "recording", "launches 1 kernels and memsets in one call and 0");
+  Write("", "*(volatile int*)c = 1;");
+  ExpectEnd(*nvcc_, OutcomeKind::kLaunchFailed, "recording", "gemm crashes (SIGSEGV) (asked for 64x64x512)");
+  Write("", "if (cudaStreamSynchronize(stream)) return cudaErrorUnknown;");
+  ExpectEnd(*nvcc_, OutcomeKind::kCompileFailed, "compile", "the contract has no cudaStreamSynchronize");
 }
 
 }  // namespace

@@ -117,13 +117,13 @@ Result<std::unique_ptr<Compiler>> OpenCompiler() {
   return MakeRememberingCompiler(MakeCachedCompiler(*std::move(compiler), HomeFolder() / "compiled"), kRememberedBytes);
 }
 
-Result<std::unique_ptr<ObjectCompiler>> OpenObjectCompiler() {
-  ASSIGN_OR_RETURN(std::unique_ptr<ObjectCompiler> compiler, MakeObjectCompiler());
-  return MakeCachedObjectCompiler(std::move(compiler), HomeFolder() / "compiled");
+Result<std::unique_ptr<SourceCompiler>> OpenSourceCompiler() {
+  ASSIGN_OR_RETURN(std::unique_ptr<SourceCompiler> compiler, MakeSourceCompiler());
+  return MakeCachedSourceCompiler(std::move(compiler), HomeFolder() / "compiled");
 }
 
 Status OpenObjects(Instrument& instrument) {
-  ASSIGN_OR_RETURN(instrument.objects, OpenObjectCompiler());
+  ASSIGN_OR_RETURN(instrument.objects, OpenSourceCompiler());
   return OkStatus();
 }
 

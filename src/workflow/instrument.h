@@ -10,7 +10,7 @@
 #include "archive/archive.h"
 #include "archive/replay.h"
 #include "compile/compiler.h"
-#include "compile/shared_object.h"
+#include "compile/source_program.h"
 #include "evaluate/evaluator.h"
 
 namespace gemmsmith {
@@ -18,7 +18,7 @@ namespace gemmsmith {
 struct Instrument {
   std::shared_ptr<const Recording> recording;  // null: a GPU of this machine judges
   std::unique_ptr<Compiler> compiler;          // null in replay, which needs no binary
-  std::unique_ptr<ObjectCompiler> objects;     // null until OpenObjects()
+  std::unique_ptr<SourceCompiler> objects;     // null until OpenObjects()
   std::unique_ptr<Evaluator> evaluator;
   std::vector<std::unique_ptr<Evaluator>> others;  // one for each further GPU of OpenGpus("all"), all of one model
   std::string reason;                              // why it is a replay, where none was asked for
@@ -49,7 +49,7 @@ Result<Instrument> OpenGpus(const std::string& device);
 // NVRTC, else nvcc. Keeps compiled kernels under HomeFolder().
 Result<std::unique_ptr<Compiler>> OpenCompiler();
 // Builds free-form sources: nvcc in a sandbox, which not every machine has.
-Result<std::unique_ptr<ObjectCompiler>> OpenObjectCompiler();
+Result<std::unique_ptr<SourceCompiler>> OpenSourceCompiler();
 Status OpenObjects(Instrument& instrument);
 
 std::filesystem::path DefaultArchivePath();

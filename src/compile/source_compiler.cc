@@ -1,6 +1,4 @@
-#include "compile/shared_object.h"
-
-#include <elf.h>
+#include "compile/source_program.h"
 
 #include <array>
 #include <chrono>
@@ -10,11 +8,10 @@
 #include "base/sandbox.h"
 #include "base/seconds.h"
 #include "base/subprocess.h"
+#include "base/text.h"
 #include "compile/architecture.h"
-#include "compile/elf.h"
-#include "compile/facts.h"
-#include "compile/fatbin.h"
 #include "compile/nvcc.h"
+#include "compile/recorder_archive.h"
 #include "compile/store.h"
 
 namespace gemmsmith {
@@ -23,12 +20,22 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::chrono::seconds kSharedObjectLimit{120};  // ours take 2 s, CUTLASS up to 60
+constexpr std::chrono::seconds kBuildLimit{120};  // ours take 2 s, CUTLASS up to 60
 constexpr size_t kLogKept = 64 << 10;
 
-constexpr std::array kFlags = {"-shared",  "-Xcompiler", "-fPIC",         "-std=c++17",
-                               "-O3",      "-DNDEBUG",   "--no-compress", "--expt-relaxed-constexpr",
-                               "--cudart", "shared",     "--cudadevrt",   "none"};
+// Host code runs for the recorder only. Without -fno-tree-sra, copies of a struct leave out its padding, which then
+// holds whatever stood on the stack and differs from call to call.
+constexpr std::array kFlags = {"-std=c++17",
+                               "-O1",
+                               "-DNDEBUG",
+                               "--no-compress",
+                               "--expt-relaxed-constexpr",
+                               "-Xcompiler",
+                               "-ftrivial-auto-var-init=zero,-fno-tree-sra,-fno-ipa-sra",
+                               "--cudart",
+                               "none",
+                               "--cudadevrt",
+                               "none"};
 
 // Seen before the first line of every text: a definition that differs does not compile, and one without extern "C" gets
 // it.
@@ -38,7 +45,7 @@ extern "C" cudaError_t gemm(const void* a, const void* b, void* c, int m, int n,
                             size_t workspace_bytes, cudaStream_t stream);
 extern "C" const char gemmsmith_descriptor_v1[];
 )";
-constexpr const char* kContractName = "gemmsmith_contract.h";
+constexpr const char *kContractName = "gemmsmith_contract.h", *kRecorderName = "recorder.a";
 
 Sandbox SandboxFor(const fs::path& nvcc, const fs::path& folder, const std::vector<fs::path>& includes) {
   Sandbox sandbox;
@@ -47,10 +54,38 @@ Sandbox SandboxFor(const fs::path& nvcc, const fs::path& folder, const std::vect
   sandbox.writable = folder;
   sandbox.forbidden = SystemCalls::kBuild;
   sandbox.memory_bytes = uint64_t{8} << 30;
-  sandbox.file_bytes = kMaxObjectBytes;
+  sandbox.file_bytes = kMaxProgramBytes;
   sandbox.max_processes = 64;
-  sandbox.cpu_seconds = double(kSharedObjectLimit.count());
+  sandbox.cpu_seconds = double(kBuildLimit.count());
   return sandbox;
+}
+
+// The linker and ptxas name functions that nothing defines. Their lines say which the contract lacks.
+std::string ContractErrors(std::string_view log) {
+  std::vector<std::string> errors;
+  const auto add = [&](std::string error) {
+    if (std::find(errors.begin(), errors.end(), error) == errors.end()) errors.push_back(std::move(error));
+  };
+  for (const std::string_view line : Split(log, '\n')) {
+    for (const std::string_view words : {"undefined reference to ", "Unresolved extern function "}) {
+      const size_t at = line.find(words);
+      if (at == std::string_view::npos || line.size() < at + words.size() + 2) continue;
+      const std::string_view name = line.substr(at + words.size() + 1, line.size() - at - words.size() - 2);
+      const bool is_gemm = name == "gemm" || name == "gemmsmith_descriptor_v1";
+      add(is_gemm ? fmt::format("error: nothing defines {} (docs/free_form.md)\n", name)
+                  : fmt::format("error: the contract has no {} (docs/free_form.md)\n", WithoutControls(name)));
+    }
+  }
+  return Join(errors, "");
+}
+
+// Puts a built program into the compilation. One whose machine code cannot be read does not count as built.
+void Keep(std::vector<uint8_t> bytes, SourceCompilation& compilation) {
+  Result<SourceProgram> program = ReadSourceProgram(std::move(bytes));
+  if (program.ok())
+    compilation.program = *std::move(program);
+  else
+    compilation.log += fmt::format("error: {}\n", program.status().message());
 }
 
 // "cutlass 4.2.0", from its version.h; where that cannot be read, the folder has to do.
@@ -67,21 +102,22 @@ std::string VersionOf(const fs::path& include) {
   return version;
 }
 
-class SandboxedNvcc : public ObjectCompiler {
+class SandboxedNvcc : public SourceCompiler {
  public:
   SandboxedNvcc(Nvcc nvcc, std::vector<fs::path> includes) : nvcc_(std::move(nvcc)), includes_(std::move(includes)) {}
 
-  Result<ObjectCompilation> Compile(const std::string& text, std::string_view architecture) override {
+  Result<SourceCompilation> Compile(const std::string& text, std::string_view architecture) override {
     RETURN_IF_ERROR(CheckArchitecture(architecture));
     const auto start = std::chrono::steady_clock::now();
-    ASSIGN_OR_RETURN(const TemporaryFolder folder, TemporaryFolder::Create("gemmsmith-object"));
+    ASSIGN_OR_RETURN(const TemporaryFolder folder, TemporaryFolder::Create("gemmsmith-source"));
     RETURN_IF_ERROR(WriteFileAtomic(folder.path() / "kernel.cu", text));
     RETURN_IF_ERROR(WriteFileAtomic(folder.path() / kContractName, kContract));
+    RETURN_IF_ERROR(WriteFileAtomic(folder.path() / kRecorderName, RecorderArchive()));
     ASSIGN_OR_RETURN(const std::vector<std::string> command,
                      SandboxedCommand(SandboxFor(nvcc_.program, folder.path(), includes_), Command(architecture)));
-    ASSIGN_OR_RETURN(const ProcessResult process, RunProcess(command, kSharedObjectLimit));
+    ASSIGN_OR_RETURN(const ProcessResult process, RunProcess(command, kBuildLimit));
     if (process.exit_code != 0) RETURN_IF_ERROR(CheckEnvironment(process, folder.path()));
-    ASSIGN_OR_RETURN(ObjectCompilation compilation, Judge(process, folder.path()));
+    ASSIGN_OR_RETURN(SourceCompilation compilation, Judge(process, folder.path()));
     compilation.seconds = SecondsSince(start);
     return compilation;
   }
@@ -97,12 +133,9 @@ class SandboxedNvcc : public ObjectCompiler {
   std::vector<std::string> Command(std::string_view architecture) const {
     std::vector<std::string> command = {nvcc_.program.string()};
     command.insert(command.end(), kFlags.begin(), kFlags.end());
-    // nvcc looks in lib64; a toolkit from Python packages has lib.
-    if (const std::optional<fs::path> runtime = FindLibrary("libcudart.so.13"))
-      command.push_back("-L" + runtime->parent_path().string());
     for (const fs::path& include : includes_) command.insert(command.end(), {"-I", include.string()});
     command.insert(command.end(), {"-gencode", fmt::format("arch=compute_{0},code=sm_{0}", architecture.substr(3)),
-                                   "-include", kContractName, "-o", "kernel.so", "kernel.cu"});
+                                   "-include", kContractName, "-o", "program", "kernel.cu", kRecorderName});
     return command;
   }
 
@@ -111,7 +144,7 @@ class SandboxedNvcc : public ObjectCompiler {
   Status CheckEnvironment(const ProcessResult& process, const fs::path& folder) const {
     std::error_code unknown;
     const fs::space_info space = fs::space(folder, unknown);
-    const bool is_full = !unknown && space.available < kMaxObjectBytes;
+    const bool is_full = !unknown && space.available < kMaxProgramBytes;
     const bool says_so = process.output.find("No space left on device") != std::string::npos;
     if (is_full && says_so)
       return IoError(fmt::format("nvcc failed: {}", LastLine(WithoutFolder(process.output, folder))));
@@ -119,51 +152,45 @@ class SandboxedNvcc : public ObjectCompiler {
     ASSIGN_OR_RETURN(
         const std::vector<std::string> harmless,
         SandboxedCommand(SandboxFor(nvcc_.program, folder, includes_), {nvcc_.program.string(), "--version"}));
-    ASSIGN_OR_RETURN(const ProcessResult alone, RunProcess(harmless, kSharedObjectLimit));
+    ASSIGN_OR_RETURN(const ProcessResult alone, RunProcess(harmless, kBuildLimit));
     if (alone.exit_code == 0) return OkStatus();
     return IoError(fmt::format("nvcc failed: {}", LastLine(alone.output)));
   }
 
-  static Result<ObjectCompilation> Judge(const ProcessResult& process, const fs::path& folder) {
-    ObjectCompilation compilation;
-    compilation.log = WithoutFolder(process.output, folder).substr(0, kLogKept);
+  static Result<SourceCompilation> Judge(const ProcessResult& process, const fs::path& folder) {
+    SourceCompilation compilation;
+    const std::string log = WithoutFolder(process.output, folder);
+    compilation.log = (ContractErrors(log) + log).substr(0, kLogKept);
     if (process.timed_out) {
-      compilation.log += fmt::format("error: nvcc was stopped after {} s\n", kSharedObjectLimit.count());
+      compilation.log += fmt::format("error: nvcc was stopped after {} s\n", kBuildLimit.count());
     } else if (process.exit_code != 0 && compilation.log.empty()) {
       compilation.log = fmt::format("error: nvcc ended with {} and without a word\n", process.exit_code);
     } else if (process.exit_code == 0) {
-      ASSIGN_OR_RETURN(const std::string object, ReadFile(folder / "kernel.so"));
-      compilation.object = WithFacts({object.begin(), object.end()});
+      ASSIGN_OR_RETURN(const std::string program, ReadFile(folder / "program"));
+      Keep({program.begin(), program.end()}, compilation);
     }
     return compilation;
   }
 
   const Nvcc nvcc_;
   const std::vector<fs::path> includes_;
-
- public:
-  // Where its machine code cannot be read it has no facts, and the screen refuses it.
-  static SharedObject WithFacts(std::vector<uint8_t> bytes) {
-    Result<SharedObject> read = ReadSharedObject(bytes);
-    return read.ok() ? *std::move(read) : SharedObject{.bytes = std::move(bytes)};
-  }
 };
 
-class CachedObjectCompiler : public ObjectCompiler {
+class CachedSourceCompiler : public SourceCompiler {
  public:
-  CachedObjectCompiler(std::unique_ptr<ObjectCompiler> compiler, fs::path folder)
+  CachedSourceCompiler(std::unique_ptr<SourceCompiler> compiler, fs::path folder)
       : compiler_(std::move(compiler)), store_(std::move(folder)) {}
 
-  Result<ObjectCompilation> Compile(const std::string& text, std::string_view architecture) override {
+  Result<SourceCompilation> Compile(const std::string& text, std::string_view architecture) override {
     const Hash128 key = KeyOf(text, architecture);
     if (auto stored = store_.Find(key)) {
-      ObjectCompilation compilation{.log = std::move(stored->log), .from_cache = true};
-      if (stored->succeeded) compilation.object = SandboxedNvcc::WithFacts(std::move(stored->code));
+      SourceCompilation compilation{.log = std::move(stored->log), .from_cache = true};
+      if (stored->succeeded) Keep(std::move(stored->code), compilation);
       return compilation;
     }
-    ASSIGN_OR_RETURN(ObjectCompilation compilation, compiler_->Compile(text, architecture));
+    ASSIGN_OR_RETURN(SourceCompilation compilation, compiler_->Compile(text, architecture));
     // A failed compilation may have met a limit that others caused, so it is tried again.
-    if (compilation.object) store_.Keep(key, {true, compilation.log, compilation.object->bytes});
+    if (compilation.program) store_.Keep(key, {true, compilation.log, compilation.program->bytes});
     return compilation;
   }
 
@@ -172,63 +199,33 @@ class CachedObjectCompiler : public ObjectCompiler {
  private:
   Hash128 KeyOf(const std::string& text, std::string_view architecture) const {
     ByteWriter key;
-    key.PutString("shared object");
+    key.PutString("source program");
     key.PutString(kContract);
+    key.PutString(RecorderArchive());
     key.PutString(text);
     key.PutString(architecture);
     key.PutString(compiler_->Identity());
     return HashBytes(std::move(key).Take());
   }
 
-  const std::unique_ptr<ObjectCompiler> compiler_;
+  const std::unique_ptr<SourceCompiler> compiler_;
   const CompilationStore store_;
 };
 
-uint64_t GlobalBytes(const ElfFile& cubin) {
-  uint64_t bytes = 0;
-  for (const ElfSection& section : cubin.sections())
-    if (section.name.starts_with(".nv.global")) bytes += section.size;
-  return bytes;
-}
-
-void AddImports(const ElfFile& cubin, std::vector<std::string>& imports) {
-  for (const ElfSymbol& symbol : cubin.symbols())
-    if (symbol.type == STT_FUNC && symbol.section == SHN_UNDEF) imports.emplace_back(symbol.name);
-}
-
 }  // namespace
 
-Result<SharedObject> ReadSharedObject(std::vector<uint8_t> bytes) {
-  SharedObject object{.bytes = std::move(bytes)};
-  ASSIGN_OR_RETURN(const ElfFile file, ElfFile::Parse(object.bytes));
-  const ElfSection* section = file.FindSection(".nv_fatbin");
-  if (section == nullptr) return object;
-  ASSIGN_OR_RETURN(const auto cubins, CubinsOf(section->bytes));
-  for (const std::span<const uint8_t> cubin : cubins) {
-    ASSIGN_OR_RETURN(const std::vector<KernelFacts> kernels, ReadAllCodeFacts(cubin));
-    for (const KernelFacts& kernel : kernels) {
-      Include(kernel.facts, object.facts);
-      object.kernels.push_back(kernel.name);
-    }
-    ASSIGN_OR_RETURN(const ElfFile parsed, ElfFile::Parse(cubin));
-    object.global_bytes += GlobalBytes(parsed);
-    AddImports(parsed, object.device_imports);
-  }
-  return object;
-}
-
-Result<std::unique_ptr<ObjectCompiler>> MakeObjectCompiler() {
+Result<std::unique_ptr<SourceCompiler>> MakeSourceCompiler() {
   RETURN_IF_ERROR(SandboxWorks());
   ASSIGN_OR_RETURN(Nvcc nvcc, FindNvcc());
   // No links on the way: they may lead out of what the sandbox shows.
   std::error_code error;
   nvcc.program = fs::canonical(nvcc.program, error);
   if (error) return IoError(fmt::format("cannot follow the path of nvcc: {}", error.message()));
-  return std::unique_ptr<ObjectCompiler>(std::make_unique<SandboxedNvcc>(std::move(nvcc), CutlassIncludes()));
+  return std::unique_ptr<SourceCompiler>(std::make_unique<SandboxedNvcc>(std::move(nvcc), CutlassIncludes()));
 }
 
-std::unique_ptr<ObjectCompiler> MakeCachedObjectCompiler(std::unique_ptr<ObjectCompiler> compiler, fs::path folder) {
-  return std::make_unique<CachedObjectCompiler>(std::move(compiler), std::move(folder));
+std::unique_ptr<SourceCompiler> MakeCachedSourceCompiler(std::unique_ptr<SourceCompiler> compiler, fs::path folder) {
+  return std::make_unique<CachedSourceCompiler>(std::move(compiler), std::move(folder));
 }
 
 }  // namespace gemmsmith
