@@ -4,13 +4,10 @@
 #include <fmt/format.h>
 #include <sched.h>
 #include <seccomp.h>
-#include <signal.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 #include <memory>
 #include <system_error>
 
@@ -20,14 +17,9 @@ namespace gemmsmith {
 
 namespace {
 
-struct Call {
-  int number;
-  const char* name;
-};
-#define GEMMSMITH_CALL(name) \
-  Call { SCMP_SYS(name), #name }
+#define GEMMSMITH_CALL(name) SCMP_SYS(name)
 
-constexpr Call kNever[] = {
+constexpr int kNever[] = {
     // Others, near and far.
     GEMMSMITH_CALL(socketpair), GEMMSMITH_CALL(connect), GEMMSMITH_CALL(bind), GEMMSMITH_CALL(listen),
     GEMMSMITH_CALL(accept), GEMMSMITH_CALL(accept4), GEMMSMITH_CALL(ptrace), GEMMSMITH_CALL(process_vm_readv),
@@ -49,25 +41,9 @@ constexpr Call kNever[] = {
     GEMMSMITH_CALL(acct), GEMMSMITH_CALL(quotactl), GEMMSMITH_CALL(vhangup), GEMMSMITH_CALL(settimeofday),
     GEMMSMITH_CALL(clock_settime), GEMMSMITH_CALL(sethostname), GEMMSMITH_CALL(setdomainname)};
 
-constexpr Call kNeverInGuests[] = {GEMMSMITH_CALL(socket), GEMMSMITH_CALL(execve), GEMMSMITH_CALL(execveat),
-                                   GEMMSMITH_CALL(fork), GEMMSMITH_CALL(vfork), GEMMSMITH_CALL(clone),
-                                   // Out of reach of whoever ends it.
-                                   GEMMSMITH_CALL(setsid), GEMMSMITH_CALL(setpgid), GEMMSMITH_CALL(tkill),
-                                   GEMMSMITH_CALL(rt_sigqueueinfo), GEMMSMITH_CALL(rt_tgsigqueueinfo),
-                                   // Code that runs while somebody else's does.
-                                   GEMMSMITH_CALL(alarm), GEMMSMITH_CALL(setitimer), GEMMSMITH_CALL(timer_create),
-                                   // Other users, and memory that outlives the process.
-                                   GEMMSMITH_CALL(setuid), GEMMSMITH_CALL(setgid), GEMMSMITH_CALL(setreuid),
-                                   GEMMSMITH_CALL(setregid), GEMMSMITH_CALL(setresuid), GEMMSMITH_CALL(setresgid),
-                                   GEMMSMITH_CALL(setgroups), GEMMSMITH_CALL(capset), GEMMSMITH_CALL(shmget),
-                                   GEMMSMITH_CALL(msgget), GEMMSMITH_CALL(semget), GEMMSMITH_CALL(mq_open)};
-
-constexpr Call kNeverInGuestsOnConditions[] = {GEMMSMITH_CALL(kill), GEMMSMITH_CALL(tgkill), GEMMSMITH_CALL(prctl),
-                                               GEMMSMITH_CALL(ioctl), GEMMSMITH_CALL(rt_sigaction)};
-
 class Filter {
  public:
-  explicit Filter(uint32_t refusal) : filter_(::seccomp_init(SCMP_ACT_ALLOW), ::seccomp_release), refusal_(refusal) {
+  Filter() : filter_(::seccomp_init(SCMP_ACT_ALLOW), ::seccomp_release) {
     GEMMSMITH_CHECK(filter_ != nullptr, "no memory for a filter");
     // Calls of another architecture (int 0x80, x32) pass by every rule.
     Check(::seccomp_attr_set(filter_.get(), SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS));
@@ -76,7 +52,7 @@ class Filter {
 
   template <class... Conditions>
   void Refuse(int call, Conditions... conditions) {
-    Add(refusal_, call, conditions...);
+    Add(SCMP_ACT_KILL_PROCESS, call, conditions...);
   }
   template <class... Conditions>
   void Add(uint32_t action, int call, Conditions... conditions) {
@@ -89,13 +65,12 @@ class Filter {
   static void Check(int error) { GEMMSMITH_CHECK(error == 0, "seccomp refuses a rule: {}", error); }
 
   std::unique_ptr<void, decltype(&::seccomp_release)> filter_;
-  uint32_t refusal_;
 };
 
 constexpr uint64_t kLow32Bits = 0xffffffff;
 
 void RefuseAlways(Filter& filter) {
-  for (const Call& call : kNever) filter.Refuse(call.number);
+  for (const int call : kNever) filter.Refuse(call);
   for (const uint64_t space :
        {CLONE_NEWNS, CLONE_NEWUTS, CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET, CLONE_NEWCGROUP})
     filter.Refuse(SCMP_SYS(clone), SCMP_A0_64(SCMP_CMP_MASKED_EQ, space, space));
@@ -106,79 +81,26 @@ void RefuseAlways(Filter& filter) {
     filter.Refuse(SCMP_SYS(ioctl), SCMP_A1_64(SCMP_CMP_MASKED_EQ, kLow32Bits, request));
 }
 
-void RefuseInGuests(Filter& filter) {
-  for (const Call& call : kNeverInGuests) filter.Refuse(call.number);
-  const auto self = uint64_t(::getpid());
-  filter.Refuse(SCMP_SYS(kill), SCMP_A0_64(SCMP_CMP_NE, self));
-  filter.Refuse(SCMP_SYS(tgkill), SCMP_A0_64(SCMP_CMP_NE, self));
-  for (const uint64_t option : {PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_PTRACER, PR_SET_MM})
-    filter.Refuse(SCMP_SYS(prctl), SCMP_A0_64(SCMP_CMP_MASKED_EQ, kLow32Bits, option));
-  // A handler runs wherever the thread happens to be. To change the action of SIGSYS kills the process without a
-  // message, and the SIGSYS handler ends the process that way.
-  filter.Refuse(SCMP_SYS(rt_sigaction), SCMP_A0_64(SCMP_CMP_NE, uint64_t(SIGSYS)), SCMP_A1_64(SCMP_CMP_NE, 0));
-  filter.Add(SCMP_ACT_KILL_PROCESS, SCMP_SYS(rt_sigaction), SCMP_A0_64(SCMP_CMP_MASKED_EQ, kLow32Bits, SIGSYS));
-}
-
-const char* NameOf(int number) {
-  for (const Call& call : kNever)
-    if (call.number == number) return call.name;
-  for (const Call& call : kNeverInGuests)
-    if (call.number == number) return call.name;
-  for (const Call& call : kNeverInGuestsOnConditions)
-    if (call.number == number) return call.name;
-  return "unknown";
-}
-
-void Say(const char* words) { static_cast<void>(!::write(STDERR_FILENO, words, std::strlen(words))); }
-
-void NameTheCallAndEnd(int, siginfo_t* info, void*) {
-  Say("forbidden system call: ");
-  Say(NameOf(info->si_syscall));
-  Say("\n");
-  ::signal(SIGSYS, SIG_DFL);  // refused, and fatally so
-}
-
-void ListenForRefusals() {
-  struct sigaction action = {};
-  action.sa_sigaction = NameTheCallAndEnd;
-  action.sa_flags = SA_SIGINFO;
-  ::sigaction(SIGSYS, &action, nullptr);
-}
-
-Filter MakeFilter(SystemCalls forbidden) {
-  const bool guest = forbidden == SystemCalls::kGuest;
-  Filter filter(guest ? SCMP_ACT_TRAP : SCMP_ACT_KILL_PROCESS);
+Filter MakeFilter() {
+  Filter filter;
   RefuseAlways(filter);
-  if (guest) {
-    RefuseInGuests(filter);
-  } else {
-    // The C library asks a service for the names of users and does without it.
-    filter.Add(SCMP_ACT_ERRNO(EPERM), SCMP_SYS(socket));
-  }
+  // The C library asks a service for the names of users and does without it.
+  filter.Add(SCMP_ACT_ERRNO(EPERM), SCMP_SYS(socket));
   return filter;
 }
 
-Result<int> WriteFilter(SystemCalls forbidden) {
+Result<int> WriteFilter() {
   const int fd = ::memfd_create("gemmsmith-system-calls", MFD_CLOEXEC);
   if (fd < 0) return Unavailable(fmt::format("no memory file: {}", std::generic_category().message(errno)));
-  if (const int error = ::seccomp_export_bpf(MakeFilter(forbidden).get(), fd); error != 0)
+  if (const int error = ::seccomp_export_bpf(MakeFilter().get(), fd); error != 0)
     return Unavailable(fmt::format("no system call filter: {}", std::generic_category().message(-error)));
   return fd;
 }
 
 }  // namespace
 
-Status ForbidSystemCalls(SystemCalls forbidden) {
-  if (forbidden == SystemCalls::kGuest) ListenForRefusals();
-  if (const int error = ::seccomp_load(MakeFilter(forbidden).get()); error != 0)
-    return Unavailable(fmt::format("the kernel takes no system call filter: {}; it needs CONFIG_SECCOMP_FILTER",
-                                   std::generic_category().message(-error)));
-  return OkStatus();
-}
-
-Result<int> SystemCallFilter(SystemCalls forbidden) {
-  GEMMSMITH_CHECK(forbidden == SystemCalls::kBuild, "a guest's filter knows its process");
-  static const Result<int> filter = WriteFilter(SystemCalls::kBuild);
+Result<int> SystemCallFilter(SystemCalls) {
+  static const Result<int> filter = WriteFilter();
   return filter;
 }
 

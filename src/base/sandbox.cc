@@ -1,8 +1,6 @@
 #include "base/sandbox.h"
 
 #include <fmt/format.h>
-#include <linux/capability.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -53,14 +51,6 @@ uid_t PassingUser() {
   static std::atomic<uint32_t> count = 0;
   constexpr uid_t kFirst = 61184, kUsers = 4096;
   return kFirst + (uint32_t(::getpid()) * 64 + count++) % kUsers;
-}
-
-// Root in a container may lack it.
-bool MayProfile() {
-  __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
-  __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3] = {};
-  if (::syscall(SYS_capget, &header, sets) != 0) return false;
-  return (sets[CAP_TO_INDEX(CAP_PERFMON)].permitted & CAP_TO_MASK(CAP_PERFMON)) != 0;
 }
 
 Words Namespaces(bool from_root) {
@@ -121,7 +111,6 @@ Words Files(const Sandbox& sandbox) {
   Append(words, {"--proc", "/proc", "--dev", "/dev"});
   Append(words, Scratch("/dev/shm", sandbox.file_bytes));
   Append(words, Scratch("/tmp", sandbox.file_bytes));
-  for (const fs::path& device : sandbox.devices) Append(words, Show("--dev-bind", device));
   for (const fs::path& path : sandbox.readable)
     if (!IsSystems(path)) Append(words, Show("--ro-bind", path));
   if (!sandbox.writable.empty()) Append(words, Show("--bind", sandbox.writable));
@@ -167,7 +156,6 @@ Status GiveTo(uid_t user, const fs::path& folder) {
 
 Result<Words> CommandThrough(const fs::path& bubblewrap, const Sandbox& sandbox, Words command) {
   const bool from_root = ::geteuid() == 0;
-  const bool may_profile = from_root && sandbox.may_profile && MayProfile();
   Words words;
   if (sandbox.forbidden) {
     // A shell hands the filter over, so that no other process that is started meanwhile inherits its descriptor.
@@ -178,7 +166,6 @@ Result<Words> CommandThrough(const fs::path& bubblewrap, const Sandbox& sandbox,
     words = {bubblewrap};
   }
   Append(words, Namespaces(from_root));
-  if (may_profile) Append(words, {"--cap-add", "CAP_PERFMON"});
   Append(words, Files(sandbox));
   Append(words, Environment(sandbox));
   words.push_back("--");
@@ -186,9 +173,7 @@ Result<Words> CommandThrough(const fs::path& bubblewrap, const Sandbox& sandbox,
     const uid_t user = PassingUser();
     if (!sandbox.writable.empty()) RETURN_IF_ERROR(GiveTo(user, sandbox.writable));
     Append(words, {"setpriv", fmt::format("--reuid={}", user), fmt::format("--regid={}", user), "--clear-groups",
-                   may_profile ? "--inh-caps=-all,+perfmon" : "--inh-caps=-all"});
-    if (may_profile) words.push_back("--ambient-caps=+perfmon");
-    Append(words, {"--no-new-privs", "--"});
+                   "--inh-caps=-all", "--no-new-privs", "--"});
   }
   Append(words, Limits(sandbox));
   Append(words, std::move(command));

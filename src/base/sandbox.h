@@ -16,19 +16,16 @@ namespace gemmsmith {
 
 struct Sandbox {
   std::vector<std::filesystem::path> readable;  // files and folders that are shown where they are, besides the system's
-  std::vector<std::filesystem::path> devices;   // device files that may be used
   // The one folder of ours that may be written to; also the working folder. Empty: only /tmp, which is the sandbox's
   // own and goes with it.
   std::filesystem::path writable;
   std::vector<std::pair<std::string, std::string>> environment;  // besides PATH, HOME, TMPDIR and LC_ALL
 
-  // Keeps the one capability that drivers ask of those who read counters (CAP_PERFMON), if root has it here.
-  bool may_profile = false;
-  std::optional<SystemCalls> forbidden;  // kBuild; a guest forbids itself what it needs no more
+  std::optional<SystemCalls> forbidden;
 
   // 0: no limit of ours.
   uint64_t memory_bytes = 0;   // private memory that one process writes to (RLIMIT_DATA)
-  uint64_t address_bytes = 0;  // address space of one process; CUDA reserves terabytes of it
+  uint64_t address_bytes = 0;  // address space of one process
   uint64_t file_bytes = 0;     // one file; also the size of /tmp and of /dev/shm
   int max_processes = 0;       // threads count
   double cpu_seconds = 0;      // of one process
@@ -39,7 +36,7 @@ struct Sandbox {
 // A process that is killed for its limits shows as 128 + signal in the exit code. The tree dies when the thread that
 // started the command ends, or when the started process is killed.
 //
-// Root becomes an ordinary user without capabilities inside (but see may_profile), another one every time, because the
+// Root becomes an ordinary user without capabilities inside, another one every time, because the
 // limit on processes does not bind root; `writable` then changes hands, with what is in it, and `readable` must be
 // readable to everybody. Anybody else needs user namespaces.
 //

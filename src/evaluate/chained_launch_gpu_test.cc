@@ -1,7 +1,7 @@
 // Chains of launches that overlap: each reads the result of the one before it.
 #include <array>
 
-#include "evaluate/pipeline_fixture.h"
+#include "evaluate/pipeline_test_fixture.h"
 #include "program/covering.h"
 #include "program/family.h"
 

@@ -7,7 +7,7 @@
 
 #include "base/hash.h"
 #include "base/random.h"
-#include "evaluate/example_outcome.h"
+#include "evaluate/example_test_outcome.h"
 
 namespace gemmsmith {
 namespace {

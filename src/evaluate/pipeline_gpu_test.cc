@@ -6,7 +6,7 @@
 #include <set>
 
 #include "base/random.h"
-#include "evaluate/pipeline_fixture.h"
+#include "evaluate/pipeline_test_fixture.h"
 #include "program/covering.h"
 #include "program/family.h"
 #include "program/legality.h"

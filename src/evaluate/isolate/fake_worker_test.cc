@@ -1,5 +1,5 @@
 // The test program's main(): itself, or the worker that its tests talk to.
-#include "evaluate/isolate/fake_worker.h"
+#include "evaluate/isolate/fake_test_worker.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>

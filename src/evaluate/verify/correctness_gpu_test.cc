@@ -9,7 +9,7 @@
 #include "base/installation.h"
 #include "evaluate/gpu_test_fixtures.h"
 #include "evaluate/verify/memcheck.h"
-#include "evaluate/verify/narrow_kernels.h"
+#include "evaluate/verify/narrow_test_kernels.h"
 #include "problem/grids.h"
 #include "program/covering.h"
 

@@ -1,4 +1,4 @@
-#include "evaluate/verify/narrow_kernels.h"
+#include "evaluate/verify/narrow_test_kernels.h"
 
 #include <gtest/gtest.h>
 
