@@ -133,9 +133,8 @@ Result<CUfunction> RecipeCode::FindFunction(const KernelStep& step) {
                                                      int(step.smem_bytes)));
     loaded.dynamic_smem_bytes = step.smem_bytes;
   }
-  if (step.cluster != Dim3{})
-    RETURN_IF_CUDA_ERROR(
-        driver_->cuFuncSetAttribute(loaded.function, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1));
+  // A kernel may have a cluster of its own. A GPU without clusters refuses this, and every cluster at its launch.
+  (void)driver_->cuFuncSetAttribute(loaded.function, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1);
   return loaded.function;
 }
 
