@@ -4,13 +4,15 @@ file(GLOB_RECURSE measuring_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/ev
      ${CMAKE_SOURCE_DIR}/src/gpu/*.h)
 list(FILTER measuring_sources EXCLUDE REGEX "_(test|fuzz)\\.cc$")
 list(SORT measuring_sources)
+set(included elements input_values ring_values ring_draw ring_batch ring_check)
+list(TRANSFORM included REPLACE "(.+)" "evaluate/verify/\\1.cuh")
 set(GEMMSMITH_HARNESS_CC ${CMAKE_BINARY_DIR}/generated/harness_text.cc)
 add_custom_command(
   OUTPUT ${GEMMSMITH_HARNESS_CC}
   COMMAND ${CMAKE_COMMAND} -DOUTPUT=${GEMMSMITH_HARNESS_CC} -DVERSION=${PROJECT_VERSION}
           -DHARNESS=${CMAKE_SOURCE_DIR}/src/evaluate/verify/harness.cu
           -DROOT=${CMAKE_SOURCE_DIR}/src
-          "-DINCLUDED=evaluate/verify/elements.cuh;evaluate/verify/input_values.cuh;evaluate/verify/ring_values.cuh;evaluate/verify/ring.cuh"
+          "-DINCLUDED=${included}"
           "-DSOURCES=${measuring_sources}"
           -P ${CMAKE_SOURCE_DIR}/cmake/EmbedHarness.cmake
   DEPENDS ${measuring_sources} ${CMAKE_SOURCE_DIR}/cmake/EmbedHarness.cmake

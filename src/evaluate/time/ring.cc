@@ -64,7 +64,7 @@ Ring::Ring(Gpu& gpu, HarnessKernels& harness, const RingKernels& kernels, const 
 Result<Ring> Ring::Create(Gpu& gpu, HarnessKernels& harness, const Gemm& gemm) {
   ASSIGN_OR_RETURN(const RingKernels* const kernels, harness.Ring());
   Ring ring(gpu, harness, *kernels, gemm);
-  ASSIGN_OR_RETURN(ring.first_fault_, gpu.Allocate(sizeof(uint64_t)));
+  ASSIGN_OR_RETURN(ring.scratch_, gpu.Allocate(sizeof(uint64_t)));
   ASSIGN_OR_RETURN(ring.output_, ring.MakeArray(MakeTask(gemm).output, true));
   ASSIGN_OR_RETURN(ring.sums_,
                    gpu.Allocate(uint64_t(ring.plan_.long_sets) * uint64_t(SumFloats(gemm)) * sizeof(float)));
@@ -92,7 +92,7 @@ Result<Ring::Array> Ring::MakeArray(const Operand& operand, bool lines_are_rows)
                           lines_are_rows ? 1 : 0,
                           operand.type == ScalarType::kF16 ? ElementType::kF16 : ElementType::kBf16};
   array.operand.step = int64_t(StepBytes(operand) / sizeof(uint16_t));
-  RETURN_IF_ERROR(kernels_->DrawBands(*gpu_, BandsOf({&array}), bands_key_, first_fault_.as<uint64_t>()));
+  RETURN_IF_ERROR(kernels_->DrawBands(*gpu_, BandsOf({&array}), bands_key_, scratch_.as<uint64_t>()));
   return array;
 }
 
@@ -134,8 +134,9 @@ std::vector<CallAddresses> Ring::SetsFor(const Layout& layout, Batch batch) cons
   return sets;
 }
 
-// A matrix has the same values in both orders.
+// A matrix has the same values in both orders. The lead-in lets the host get ahead, so that no batch holds its time.
 Status Ring::Draw(int sets) {
+  RETURN_IF_ERROR(harness_->LeadIn());
   const uint64_t key_of_a = keys_.Next(), key_of_b = keys_.Next();
   for (auto& [key, array] : inputs_) {
     array.operand.key = key.first == 'A' ? key_of_a : key_of_b;

@@ -73,7 +73,7 @@ class Ring {
   Array output_;
   std::map<std::pair<char, Order>, Array> inputs_;
   DeviceMemory sums_;  // vectors, then differences, then squares
-  DeviceMemory first_fault_;
+  DeviceMemory scratch_;
   GuardedMatrix sweep_;
 };
 

@@ -458,4 +458,6 @@ extern "C" __global__ void harness_spin(const SpinArguments arguments) {
   }
 }
 
-#include "evaluate/verify/ring.cuh"
+#include "evaluate/verify/ring_draw.cuh"
+#include "evaluate/verify/ring_batch.cuh"
+#include "evaluate/verify/ring_check.cuh"

@@ -1,4 +1,4 @@
-// The ring's kernels (ring.cuh) as functions, in stream order; nothing waits.
+// The ring's kernels (ring_draw.cuh, ring_batch.cuh, ring_check.cuh) as functions, in stream order; nothing waits.
 #pragma once
 
 #include <array>
@@ -11,7 +11,8 @@
 
 namespace gemmsmith {
 
-// One matrix of every set, `step` elements apart. As ring.cuh declares it, like all that follow.
+// One matrix of every set, `step` elements apart. As ring_draw.cuh declares it; those that follow are
+// in its neighbours.
 struct RingOperand {
   MatrixView matrix;  // of the first set
   int64_t step = 0;

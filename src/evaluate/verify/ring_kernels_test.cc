@@ -5,7 +5,7 @@
 namespace gemmsmith {
 namespace {
 
-// As Report() of ring.cuh packs it.
+// As Report() of ring_check.cuh packs it.
 uint64_t Word(uint64_t round, uint64_t set, RingFault::Kind kind, uint64_t index) {
   return ~(round << 44 | set << 35 | uint64_t(kind) << 32 | index);
 }
