@@ -274,18 +274,6 @@ std::string OutputTestOf(Clock clock) {
   return fmt::format("{}_output", name);
 }
 
-Result<std::unique_ptr<RoundClock>> MakeRoundClock(const GpuTools& tools, const ProblemMessage& problem,
-                                                   std::span<const TimedCall> timed_calls, Clock clock, Ring* ring) {
-  const auto row =
-      std::find_if(std::begin(kRows), std::end(kRows), [&](const ClockRow& r) { return r.clock == clock; });
-  GEMMSMITH_CHECK(row != std::end(kRows), "a race on the {} clock", Name(clock));
-  const ClockSetup setup{tools, problem, timed_calls, ring,
-                         EntriesFor(*row, timed_calls, Excluded(timed_calls.size(), false))};
-  GEMMSMITH_CHECK(setup.entries.size() == timed_calls.size(), "{} entries of {} calls", setup.entries.size(),
-                  timed_calls.size());
-  return row->make(setup);
-}
-
 bool IsOfGraphs(Clock clock) {
   return std::any_of(std::begin(kRows), std::end(kRows), [&](const ClockRow& row) {
     return std::find(row.graphs.begin(), row.graphs.end(), clock) != row.graphs.end();

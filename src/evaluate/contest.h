@@ -34,12 +34,6 @@ struct TimedCall {
 // Baselines as they race on all clocks, with their graphs for such batches.
 std::vector<TimedCall> TimedCallsOf(std::span<const Baseline* const> baselines, Batch batch);
 
-// What times these, in alternation and not in steady state; its entries are the calls. Not for kDeviceChained, and
-// kDeviceCold needs a ring.
-Result<std::unique_ptr<RoundClock>> MakeRoundClock(const GpuTools& tools, const ProblemMessage& problem,
-                                                   std::span<const TimedCall> timed_calls, Clock clock,
-                                                   Ring* ring = nullptr);
-
 // The test of the output of what was timed on this clock: "timed_output", "chained_output", "cold_output",
 // "server_output".
 std::string OutputTestOf(Clock clock);

@@ -251,7 +251,7 @@ Status ProblemSession::WithdrawUntidyBaselines(const ProblemMessage& problem, st
   for (const BaselineId& id : problem.baselines.For(problem.protocol)) {
     Baseline& baseline = baselines_.at(id);
     if (!baseline.usable) continue;
-    std::string reason = raced < faults.size() ? faults[raced++] : "";
+    std::string reason = faults[raced++];
     if (reason.empty() && baseline.workspace != nullptr) {
       ASSIGN_OR_RETURN(reason, verifier_.LookAtWorkspace(*baseline.workspace));
     }

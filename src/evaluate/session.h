@@ -43,9 +43,9 @@ class ProblemSession {
   Result<SourceOperands*> OperandsForSources(const Layout& layout, const Shape& half_shape);
   // The usable baselines of the problem.
   std::vector<const Baseline*> BaselinesFor(const ProblemMessage& problem) const;
-  // For after a race, with the outcomes that it made and the faults of BaselinesFor(), if any were looked for. A
-  // baseline with a fault, or that left something in a workspace of its own, is withdrawn from them and does not race
-  // again; its description says why.
+  // For after a race, with the outcomes that it made and the faults of BaselinesFor(). A baseline with a fault, or
+  // that left something in a workspace of its own, is withdrawn from them and does not race again; its description says
+  // why.
   Status WithdrawUntidyBaselines(const ProblemMessage& problem, std::span<const std::string> faults,
                                  std::span<Outcome* const> outcomes);
   // Name and algorithm of every baseline that the problem asks for, usable or not.

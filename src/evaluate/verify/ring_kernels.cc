@@ -10,6 +10,7 @@ constexpr std::array kRingEntries = {"harness_ring_draw",   "harness_ring_poison
                                      "harness_ring_spread", "harness_ring_compare", "harness_ring_compare_many",
                                      "harness_ring_judge"};
 constexpr int64_t kRingTile = 64, kRingThreads = 256, kMostInParts = 512;
+constexpr int64_t kBandBlocks = 64;  // a thread for each word of a band
 
 struct RingPoisonArguments {
   RingOperand operand;
@@ -112,7 +113,7 @@ Status RingKernels::DrawBands(Gpu& gpu, const RingBands& bands, uint64_t key, ui
   check.segments = 1;
   check.kept = 1;
   check.fault = fault;
-  return gpu.Start(kernels_[kJudge], Blocks(64, 1), check);
+  return gpu.Start(kernels_[kJudge], Blocks(kBandBlocks, 1), check);
 }
 
 Status RingKernels::Check(Gpu& gpu, const RingCheck& check) const {
@@ -123,8 +124,8 @@ Status RingKernels::Check(Gpu& gpu, const RingCheck& check) const {
   const int64_t blocks = StripBlocks(check.kept, check.weighed, check.part) +
                          StripBlocks(check.kept, check.depth, check.part) * Ceil(check.padded, is_few ? kFew : kMany);
   RETURN_IF_ERROR(gpu.Start(kernels_[is_few ? kCompare : kCompareMany], Blocks(blocks, check.sets), check));
-  return gpu.Start(kernels_[kJudge],
-                   Blocks(std::min<int64_t>(Ceil(check.sets * check.segments * check.kept, kRingThreads), 1024), 1),
+  const int64_t sums = int64_t(check.sets) * check.segments * check.kept;
+  return gpu.Start(kernels_[kJudge], Blocks(std::clamp<int64_t>(Ceil(sums, kRingThreads), kBandBlocks, 1024), 1),
                    check);
 }
 
