@@ -41,9 +41,6 @@ endif()
 if(GEMMSMITH_PORTABLE)
   add_link_options(-static-libstdc++ -static-libgcc)
 endif()
-# Addresses of libraries' functions are found when the program starts and cannot be replaced afterwards: guests run the
-# code of others.
-add_link_options(LINKER:-z,relro,-z,now)
 find_program(GEMMSMITH_MOLD mold)
 if(GEMMSMITH_MOLD)
   add_link_options(-fuse-ld=mold)

@@ -99,7 +99,7 @@ Result<int> WriteFilter() {
 
 }  // namespace
 
-Result<int> SystemCallFilter(SystemCalls) {
+Result<int> SystemCallFilter() {
   static const Result<int> filter = WriteFilter();
   return filter;
 }

@@ -5,14 +5,11 @@
 
 namespace gemmsmith {
 
-enum class SystemCalls {
-  // For compilers: they may start each other. No sockets (EPERM); no look into other processes; none of the calls that
-  // mount, load, trace, or make namespaces. Any other call that is forbidden ends the process with SIGSYS.
-  kBuild,
-};
-
+// For compilers, which may start each other. No sockets (EPERM); no look into other processes; none of the calls that
+// mount, load, trace, or make namespaces. Any other call that is forbidden ends the process with SIGSYS.
+//
 // As a seccomp program for `bwrap --seccomp`. The descriptor can be reopened through /proc while this process lives. It
 // is made once a process.
-Result<int> SystemCallFilter(SystemCalls forbidden);
+Result<int> SystemCallFilter();
 
 }  // namespace gemmsmith

@@ -34,7 +34,7 @@ bool Forbid(int filter) {
 
 // What becomes of a process that is filtered and then does this.
 Ending EndingOf(const std::function<void()>& action) {
-  const Result<int> filter = SystemCallFilter(SystemCalls::kBuild);
+  const Result<int> filter = SystemCallFilter();
   EXPECT_TRUE(filter.ok()) << filter.status().message();
   const pid_t child = ::fork();
   if (child == 0) {

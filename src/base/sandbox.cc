@@ -10,6 +10,7 @@
 #include <optional>
 #include <system_error>
 
+#include "base/confine.h"
 #include "base/installation.h"
 #include "base/subprocess.h"
 #include "base/text.h"
@@ -157,9 +158,9 @@ Status GiveTo(uid_t user, const fs::path& folder) {
 Result<Words> CommandThrough(const fs::path& bubblewrap, const Sandbox& sandbox, Words command) {
   const bool from_root = ::geteuid() == 0;
   Words words;
-  if (sandbox.forbidden) {
+  if (sandbox.is_filtered) {
     // A shell hands the filter over, so that no other process that is started meanwhile inherits its descriptor.
-    ASSIGN_OR_RETURN(const int filter, SystemCallFilter(*sandbox.forbidden));
+    ASSIGN_OR_RETURN(const int filter, SystemCallFilter());
     const std::string handing_over = fmt::format("exec \"$@\" 9</proc/{}/fd/{}", ::getpid(), filter);
     words = {"sh", "-c", handing_over, "sh", bubblewrap, "--seccomp", "9"};
   } else {

@@ -4,12 +4,10 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "base/confine.h"
 #include "base/status.h"
 
 namespace gemmsmith {
@@ -21,7 +19,7 @@ struct Sandbox {
   std::filesystem::path writable;
   std::vector<std::pair<std::string, std::string>> environment;  // besides PATH, HOME, TMPDIR and LC_ALL
 
-  std::optional<SystemCalls> forbidden;
+  bool is_filtered = false;  // system calls, as base/confine.h says
 
   // 0: no limit of ours.
   uint64_t memory_bytes = 0;   // private memory that one process writes to (RLIMIT_DATA)

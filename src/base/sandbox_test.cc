@@ -68,8 +68,8 @@ TEST_F(SandboxTest, HomesAndOtherFilesAreNotThere) {
 }
 
 TEST_F(SandboxTest, AForbiddenCallEndsTheProcess) {
-  EXPECT_EQ(RunShell({.forbidden = SystemCalls::kBuild}, "true; exec unshare -r true").exit_code, 128 + SIGSYS);
-  EXPECT_EQ(RunShell({.forbidden = SystemCalls::kBuild}, "ls / >/dev/null; (exit 7)").exit_code, 7);
+  EXPECT_EQ(RunShell({.is_filtered = true}, "true; exec unshare -r true").exit_code, 128 + SIGSYS);
+  EXPECT_EQ(RunShell({.is_filtered = true}, "ls / >/dev/null; (exit 7)").exit_code, 7);
 }
 
 TEST_F(SandboxTest, HasNoNetwork) {

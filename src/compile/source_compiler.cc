@@ -52,7 +52,7 @@ Sandbox SandboxFor(const fs::path& nvcc, const fs::path& folder, const std::vect
   sandbox.readable = includes;
   sandbox.readable.push_back(nvcc.parent_path().parent_path());  // the toolkit
   sandbox.writable = folder;
-  sandbox.forbidden = SystemCalls::kBuild;
+  sandbox.is_filtered = true;
   sandbox.memory_bytes = uint64_t{8} << 30;
   sandbox.file_bytes = kMaxProgramBytes;
   sandbox.max_processes = 64;
