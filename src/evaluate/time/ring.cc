@@ -92,7 +92,6 @@ Result<Ring::Array> Ring::MakeArray(const Operand& operand, bool lines_are_rows)
                           lines_are_rows ? 1 : 0,
                           operand.type == ScalarType::kF16 ? ElementType::kF16 : ElementType::kBf16};
   array.operand.step = int64_t(StepBytes(operand) / sizeof(uint16_t));
-  RETURN_IF_ERROR(kernels_->DrawBands(*gpu_, BandsOf({&array}), bands_key_, scratch_.as<uint64_t>()));
   return array;
 }
 
@@ -132,6 +131,14 @@ std::vector<CallAddresses> Ring::SetsFor(const Layout& layout, Batch batch) cons
   for (int set = 0; set < plan_.SetsOf(batch); ++set)
     sets.push_back({in(InputOf('A', layout), set), in(InputOf('B', layout), set), in(output_, set)});
   return sets;
+}
+
+Status Ring::RestoreBands() {
+  const auto restore = [&](const Array& array) {
+    return kernels_->DrawBands(*gpu_, BandsOf({&array}), bands_key_, scratch_.as<uint64_t>());
+  };
+  for (const auto& [key, array] : inputs_) RETURN_IF_ERROR(restore(array));
+  return restore(output_);
 }
 
 // A matrix has the same values in both orders. The lead-in lets the host get ahead, so that no batch holds its time.

@@ -42,6 +42,8 @@ class Ring {
   // One for each call of a batch.
   std::vector<CallAddresses> SetsFor(const Layout& layout, Batch batch) const;
 
+  // Before a race: whatever ran between races may have written over the bands.
+  Status RestoreBands();
   // New values in all inputs of so many sets, from keys that were never used.
   Status Draw(int sets);
   // Before the batch of an entry: poisons the outputs, overwrites shared memory, empties L2.
