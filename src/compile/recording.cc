@@ -94,23 +94,23 @@ std::string RequestText(const SourceProgram& program, const Device& device, std:
   return fmt::format("{:08x}{}", text.size(), text);
 }
 
-Recording Refused(std::string reason) { return {.end = RecordingEnd::kRefused, .reason = std::move(reason)}; }
-Recording Forged() { return Refused("its process writes something else than the recorder does"); }
-Recording TimedOut(double seconds) {
-  return {.end = RecordingEnd::kTimedOut, .reason = fmt::format("gemm does not return within {} s", seconds)};
+LaunchRecord Refused(std::string reason) { return {.end = RecordEnd::kRefused, .reason = std::move(reason)}; }
+LaunchRecord Forged() { return Refused("its process writes something else than the recorder does"); }
+LaunchRecord TimedOut(double seconds) {
+  return {.end = RecordEnd::kTimedOut, .reason = fmt::format("gemm does not return within {} s", seconds)};
 }
 
-Recording Ended(int exit_code) {
+LaunchRecord Ended(int exit_code) {
   const int signal = exit_code - 128;
   if (signal == SIGKILL || signal == SIGXCPU) return TimedOut(kCpuSeconds);
   if (signal == SIGSYS) return Refused("gemm makes a system call that no launcher needs");
   std::string reason = exit_code < 128 ? fmt::format("gemm ends its process with exit code {}", exit_code)
                                        : fmt::format("gemm crashes (SIG{})", ::sigabbrev_np(signal));
-  return {.end = RecordingEnd::kCrashed, .reason = std::move(reason)};
+  return {.end = RecordEnd::kCrashed, .reason = std::move(reason)};
 }
 
 // The text of an answer, which may be forged. Recipes are absolute.
-Recording ParseAnswer(std::string_view text) {
+LaunchRecord ParseAnswer(std::string_view text) {
   constexpr std::string_view kRefused = "refused ", kReturned = "returned ";
   const size_t end = text.find('\n');
   if (end == std::string_view::npos) return Forged();
@@ -120,13 +120,13 @@ Recording ParseAnswer(std::string_view text) {
   if (!line.starts_with(kReturned)) return Forged();
   const std::string error = WithoutControls(line.substr(kReturned.size(), kMaxReason));
   if (error != "cudaSuccess")
-    return rest.empty() ? Recording{.end = RecordingEnd::kReturnedError, .reason = "gemm returns " + error} : Forged();
+    return rest.empty() ? LaunchRecord{.end = RecordEnd::kReturnedError, .reason = "gemm returns " + error} : Forged();
   Result<Recipe> recipe = ParseRecipe(rest);
-  return recipe.ok() ? Recording{.recipe = *std::move(recipe)} : Forged();
+  return recipe.ok() ? LaunchRecord{.recipe = *std::move(recipe)} : Forged();
 }
 
 // Reads one answer. A process that ends, hangs or writes rubbish is refused with the reason.
-Recording ReadAnswer(PipedProcess& process, Deadline deadline) {
+LaunchRecord ReadAnswer(PipedProcess& process, Deadline deadline) {
   std::string size_text, text;
   Status read = process.ReadExactly(8, size_text, deadline);
   size_t size = 0;
@@ -140,8 +140,8 @@ Recording ReadAnswer(PipedProcess& process, Deadline deadline) {
   return Ended(process.Reap(std::chrono::seconds(1)));
 }
 
-bool EndsAll(const Recording& answer) {
-  return answer.end != RecordingEnd::kRecipe && answer.end != RecordingEnd::kReturnedError;
+bool EndsAll(const LaunchRecord& answer) {
+  return answer.end != RecordEnd::kRecipe && answer.end != RecordEnd::kReturnedError;
 }
 
 // A sandbox that failed must fail for a harmless command too.
@@ -153,7 +153,7 @@ Status CheckSandbox(PipedProcess& process, const Sandbox& sandbox) {
 }
 
 // The answers in the order of the questions. None follows one that ends all.
-Result<std::vector<Recording>> AskAll(const SourceProgram& program, const std::string& request, size_t questions) {
+Result<std::vector<LaunchRecord>> AskAll(const SourceProgram& program, const std::string& request, size_t questions) {
   ASSIGN_OR_RETURN(const TemporaryFolder folder, TemporaryFolder::Create("gemmsmith-recording"));
   const fs::path path = folder.path() / "program";
   RETURN_IF_ERROR(WriteFileAtomic(path, {reinterpret_cast<const char*>(program.bytes.data()), program.bytes.size()}));
@@ -166,7 +166,7 @@ Result<std::vector<Recording>> AskAll(const SourceProgram& program, const std::s
   const Deadline deadline = std::chrono::steady_clock::now() + kWallLimit;
   // A process that does not read shows when it does not answer.
   static_cast<void>(process.Write(request, deadline));
-  std::vector<Recording> answers;
+  std::vector<LaunchRecord> answers;
   while (answers.size() < questions) {
     answers.push_back(ReadAnswer(process, deadline));
     if (!EndsAll(answers.back())) continue;
@@ -176,10 +176,10 @@ Result<std::vector<Recording>> AskAll(const SourceProgram& program, const std::s
   return answers;
 }
 
-Recording Judge(std::span<const Question> questions, std::span<const Recording> answers, size_t shape) {
+LaunchRecord Judge(std::span<const Question> questions, std::span<const LaunchRecord> answers, size_t shape) {
   if (EndsAll(answers.back())) return answers.back();
   std::vector<RecordedCall> calls;
-  const Recording* error = nullptr;
+  const LaunchRecord* error = nullptr;
   for (size_t i = 0; i < answers.size(); ++i) {
     if (questions[i].shape != shape) continue;
     if (answers[i].recipe)
@@ -190,7 +190,7 @@ Recording Judge(std::span<const Question> questions, std::span<const Recording> 
   if (error != nullptr && calls.empty()) return *error;
   if (error != nullptr)
     return Refused(fmt::format("{} in one call, and launches in another one of the same shape", error->reason));
-  Recording recording{.recipe = Recipe{}};
+  LaunchRecord recording{.recipe = Recipe{}};
   const std::string reason = Relocate(calls, *recording.recipe);
   return reason.empty() ? recording : Refused("gemm: " + reason);
 }
@@ -208,13 +208,13 @@ Sandbox RecordingSandbox(const fs::path& program) {
   return sandbox;
 }
 
-Result<std::vector<Recording>> RecordLaunches(const SourceProgram& program, const Device& device,
-                                              std::span<const Shape> shapes, uint64_t seed) {
+Result<std::vector<LaunchRecord>> RecordLaunches(const SourceProgram& program, const Device& device,
+                                                 std::span<const Shape> shapes, uint64_t seed) {
   Random random(seed);
   const std::vector<Question> questions = MakeQuestions(shapes.size(), random);
   const std::string request = RequestText(program, device, shapes, questions, random.Next());
-  ASSIGN_OR_RETURN(const std::vector<Recording> answers, AskAll(program, request, questions.size()));
-  std::vector<Recording> recordings;
+  ASSIGN_OR_RETURN(const std::vector<LaunchRecord> answers, AskAll(program, request, questions.size()));
+  std::vector<LaunchRecord> recordings;
   for (size_t shape = 0; shape < shapes.size(); ++shape) recordings.push_back(Judge(questions, answers, shape));
   return recordings;
 }

@@ -17,15 +17,15 @@
 
 namespace gemmsmith {
 
-enum class RecordingEnd {
+enum class RecordEnd {
   kRecipe,
   kReturnedError,  // gemm() does not support the shape
   kCrashed,
   kTimedOut,
   kRefused,  // against the contract
 };
-struct Recording {
-  RecordingEnd end = RecordingEnd::kRecipe;
+struct LaunchRecord {
+  RecordEnd end = RecordEnd::kRecipe;
   std::optional<Recipe> recipe;  // under kRecipe
   std::string reason;            // under all others: one line that begins with "gemm" or "its process"
 };
@@ -34,8 +34,8 @@ inline constexpr uint64_t kSourceWorkspaceBytes = uint64_t{64} << 20;
 
 // One recording for each shape. One process is asked for all shapes in turn, several times each. `seed` draws the
 // invented addresses; recipes do not depend on it. Returns a Status only if the environment failed.
-Result<std::vector<Recording>> RecordLaunches(const SourceProgram& program, const Device& device,
-                                              std::span<const Shape> shapes, uint64_t seed);
+Result<std::vector<LaunchRecord>> RecordLaunches(const SourceProgram& program, const Device& device,
+                                                 std::span<const Shape> shapes, uint64_t seed);
 
 // Where `program` runs.
 Sandbox RecordingSandbox(const std::filesystem::path& program);

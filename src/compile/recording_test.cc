@@ -243,19 +243,19 @@ class RecordingTest : public testing::Test {
   void SetUp() override {
     if (!why_not_.empty()) GTEST_SKIP() << why_not_;
   }
-  static std::vector<Recording> Record(std::span<const Shape> shapes, uint64_t seed = 1) {
-    Result<std::vector<Recording>> recordings = RecordLaunches(program_, *FindDevice("h200"), shapes, seed);
+  static std::vector<LaunchRecord> Record(std::span<const Shape> shapes, uint64_t seed = 1) {
+    Result<std::vector<LaunchRecord>> recordings = RecordLaunches(program_, *FindDevice("h200"), shapes, seed);
     EXPECT_TRUE(recordings.ok()) << recordings.status().message();
     return *std::move(recordings);
   }
-  static Recording Record(int m) { return Record(std::array{Shape{m, 5, 6}}).at(0); }
+  static LaunchRecord Record(int m) { return Record(std::array{Shape{m, 5, 6}}).at(0); }
   static Recipe RecipeOf(int m) {
-    const Recording recording = Record(m);
+    const LaunchRecord recording = Record(m);
     EXPECT_TRUE(recording.recipe) << recording.reason;
     return recording.recipe.value_or(Recipe{});
   }
-  static void ExpectEnd(int m, RecordingEnd end, std::string_view words) {
-    const Recording recording = Record(m);
+  static void ExpectEnd(int m, RecordEnd end, std::string_view words) {
+    const LaunchRecord recording = Record(m);
     EXPECT_FALSE(recording.recipe) << m;
     EXPECT_EQ(recording.end, end) << m << ": " << recording.reason;
     EXPECT_NE(recording.reason.find(words), std::string::npos) << m << ": " << recording.reason;
@@ -298,7 +298,7 @@ TEST_F(RecordingTest, ARecipeHoldsMemsetsKernelsAddressesAndMaps) {
 
 TEST_F(RecordingTest, RecipesDoNotDependOnTheInventedAddresses) {
   const Shape shapes[] = {{1, 5, 6}, {3, 5, 6}, {1, 9, 6}};
-  const std::vector<Recording> first = Record(shapes, 1), second = Record(shapes, 2);
+  const std::vector<LaunchRecord> first = Record(shapes, 1), second = Record(shapes, 2);
   for (size_t i = 0; i < first.size(); ++i) {
     ASSERT_TRUE(first[i].recipe) << first[i].reason;
     EXPECT_EQ(Print(*first[i].recipe), Print(second[i].recipe.value()));
@@ -332,49 +332,49 @@ TEST_F(RecordingTest, LaunchesFailAsTheDriversWould) {
 }
 
 TEST_F(RecordingTest, ErrorsOfGemmAreNamed) {
-  ExpectEnd(5, RecordingEnd::kReturnedError, "gemm returns cudaErrorInvalidValue");
-  ExpectEnd(6, RecordingEnd::kReturnedError, "gemm returns cudaErrorInvalidValue");
-  const std::vector<Recording> recordings = Record(std::array{Shape{1, 5, 6}, Shape{5, 5, 6}});
+  ExpectEnd(5, RecordEnd::kReturnedError, "gemm returns cudaErrorInvalidValue");
+  ExpectEnd(6, RecordEnd::kReturnedError, "gemm returns cudaErrorInvalidValue");
+  const std::vector<LaunchRecord> recordings = Record(std::array{Shape{1, 5, 6}, Shape{5, 5, 6}});
   EXPECT_TRUE(recordings[0].recipe);
-  EXPECT_EQ(recordings[1].end, RecordingEnd::kReturnedError);
+  EXPECT_EQ(recordings[1].end, RecordEnd::kReturnedError);
 }
 
 TEST_F(RecordingTest, LaunchesThatDependOnMoreThanTheShapeAreRefused) {
-  ExpectEnd(10, RecordingEnd::kRefused, "the grid of launch 1 (_Z5PlainPKvS0_Pvi) differs");
-  ExpectEnd(11, RecordingEnd::kRefused, "the grid of launch 1");
-  ExpectEnd(12, RecordingEnd::kRefused, "launches 0 kernels and memsets in one call and 1");
-  ExpectEnd(13, RecordingEnd::kRefused, "byte 8 of the parameters of kernel _Z5PlainPKvS0_Pvi differs");
-  ExpectEnd(14, RecordingEnd::kRefused, "keeps an address of C from an earlier call in byte 16");
-  ExpectEnd(15, RecordingEnd::kRefused, "memset 1 is of memory that is no operand's");
-  ExpectEnd(16, RecordingEnd::kRefused, "tensor map 1 is of memory that is no operand's");
-  ExpectEnd(17, RecordingEnd::kRefused, "gemm returns cudaErrorInvalidValue in one call");
+  ExpectEnd(10, RecordEnd::kRefused, "the grid of launch 1 (_Z5PlainPKvS0_Pvi) differs");
+  ExpectEnd(11, RecordEnd::kRefused, "the grid of launch 1");
+  ExpectEnd(12, RecordEnd::kRefused, "launches 0 kernels and memsets in one call and 1");
+  ExpectEnd(13, RecordEnd::kRefused, "byte 8 of the parameters of kernel _Z5PlainPKvS0_Pvi differs");
+  ExpectEnd(14, RecordEnd::kRefused, "keeps an address of C from an earlier call in byte 16");
+  ExpectEnd(15, RecordEnd::kRefused, "memset 1 is of memory that is no operand's");
+  ExpectEnd(16, RecordEnd::kRefused, "tensor map 1 is of memory that is no operand's");
+  ExpectEnd(17, RecordEnd::kRefused, "gemm returns cudaErrorInvalidValue in one call");
 }
 
 TEST_F(RecordingTest, WhatTheContractLacksIsNamed) {
-  ExpectEnd(20, RecordingEnd::kRefused, "gemm launches with a priority (launch attribute 8)");
-  ExpectEnd(21, RecordingEnd::kRefused, "an access policy window");
-  ExpectEnd(22, RecordingEnd::kRefused, "into another stream than gemm's");
-  ExpectEnd(23, RecordingEnd::kRefused, "asks for the driver's cuMemAlloc");
-  ExpectEnd(24, RecordingEnd::kRefused, "asks for device attribute 33");
-  ExpectEnd(25, RecordingEnd::kRefused, "");
+  ExpectEnd(20, RecordEnd::kRefused, "gemm launches with a priority (launch attribute 8)");
+  ExpectEnd(21, RecordEnd::kRefused, "an access policy window");
+  ExpectEnd(22, RecordEnd::kRefused, "into another stream than gemm's");
+  ExpectEnd(23, RecordEnd::kRefused, "asks for the driver's cuMemAlloc");
+  ExpectEnd(24, RecordEnd::kRefused, "asks for device attribute 33");
+  ExpectEnd(25, RecordEnd::kRefused, "");
 }
 
 TEST_F(RecordingTest, CrashesAndExitsAreNamed) {
-  ExpectEnd(30, RecordingEnd::kCrashed, "gemm crashes (SIGSEGV)");
-  ExpectEnd(31, RecordingEnd::kCrashed, "gemm crashes (SIGABRT)");
-  ExpectEnd(32, RecordingEnd::kCrashed, "gemm ends its process with exit code 0");
+  ExpectEnd(30, RecordEnd::kCrashed, "gemm crashes (SIGSEGV)");
+  ExpectEnd(31, RecordEnd::kCrashed, "gemm crashes (SIGABRT)");
+  ExpectEnd(32, RecordEnd::kCrashed, "gemm ends its process with exit code 0");
 }
 
-TEST_F(RecordingTest, AnEndlessLoopIsStopped) { ExpectEnd(33, RecordingEnd::kTimedOut, "does not return within 2 s"); }
+TEST_F(RecordingTest, AnEndlessLoopIsStopped) { ExpectEnd(33, RecordEnd::kTimedOut, "does not return within 2 s"); }
 
 TEST_F(RecordingTest, ProcessesThreadsSocketsAndProgramsAreRefused) {
-  for (const int m : {34, 35, 36, 37}) ExpectEnd(m, RecordingEnd::kRefused, "a system call that no launcher needs");
+  for (const int m : {34, 35, 36, 37}) ExpectEnd(m, RecordEnd::kRefused, "a system call that no launcher needs");
 }
 
 TEST_F(RecordingTest, WordsAreDiscardedAndForgedAnswersRefused) {
   EXPECT_EQ(RecipeOf(40).steps.size(), 1u);
   for (const int m : {41, 42, 43, 44}) {
-    const Recording recording = Record(m);
+    const LaunchRecord recording = Record(m);
     EXPECT_FALSE(recording.recipe) << m;
     EXPECT_EQ(recording.reason.find('\x1b'), std::string::npos);
   }

@@ -119,11 +119,11 @@ std::string ScreeningProblem(const SourceProgram& program) {
   return Join(reasons, "; ");
 }
 
-OutcomeKind KindOf(RecordingEnd end) {
+OutcomeKind KindOf(RecordEnd end) {
   switch (end) {
-    case RecordingEnd::kTimedOut:
+    case RecordEnd::kTimedOut:
       return OutcomeKind::kTimedOut;
-    case RecordingEnd::kRefused:
+    case RecordEnd::kRefused:
       return OutcomeKind::kCheated;
     default:
       return OutcomeKind::kLaunchFailed;
@@ -135,11 +135,11 @@ Status RecordSource(const EvaluationRequest& request, const Device& device, Sour
                     PreparedCandidate& candidate) {
   const Shape& shape = request.gemm.shape;
   const Shape half = {std::max(1, shape.m / 2), std::max(1, shape.n / 2), std::max(1, shape.k / 2)};
-  ASSIGN_OR_RETURN(std::vector<Recording> recordings,
+  ASSIGN_OR_RETURN(std::vector<LaunchRecord> recordings,
                    RecordLaunches(program, device, std::array{shape, half}, std::random_device()()));
   for (size_t i = 0; i < recordings.size(); ++i) {
-    const Recording& recording = recordings[i];
-    const bool is_allowed = i > 0 && recording.end == RecordingEnd::kReturnedError;
+    const LaunchRecord& recording = recordings[i];
+    const bool is_allowed = i > 0 && recording.end == RecordEnd::kReturnedError;
     if (recording.recipe || is_allowed) continue;
     End(candidate, request, KindOf(recording.end), "recording",
         fmt::format("{} (asked for {})", recording.reason, Print(i == 0 ? shape : half)));
