@@ -355,6 +355,13 @@ struct VerifyCommand {
   bool json = false;
 };
 
+// What a source launches, recorded without a GPU.
+struct RecipeCommand {
+  FreeForm source;
+  Gemm gemm;
+  Device device;
+};
+
 struct WorkerCommand {
   int gpu = 0;
 };
@@ -367,8 +374,8 @@ struct OnceCommand {
   int calls = 1;
 };
 
-using Command = std::variant<OptimizeCommand, EvaluateCommand, VerifyCommand, SelfTestCommand, PlanCheckCommand,
-                             PlanListCommand, PlanEmitCommand, PlanExplainCommand, PlanFactsCommand,
+using Command = std::variant<OptimizeCommand, EvaluateCommand, VerifyCommand, RecipeCommand, SelfTestCommand,
+                             PlanCheckCommand, PlanListCommand, PlanEmitCommand, PlanExplainCommand, PlanFactsCommand,
                              RecordsImportCommand, RecordsExportCommand, RecordsListCommand, RecordsStatsCommand,
                              RecordsPairsCommand, RecordsCompareCommand, RecordsMeasureCommand, BenchCommand,
                              PromoteCommand, CatalogueShowCommand, CatalogueFindCommand, CatalogueCompareCommand,

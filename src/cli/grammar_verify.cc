@@ -48,6 +48,20 @@ SelfTest* AddSelfTest(Grammar& grammar, Verb* verb) {
   return self_test;
 }
 
+Parsed CheckedRecipe(const VerifyCommand& command, const Verb& verb) {
+  const auto wrong = [](std::string text) { return NoCommand{kExitWrongUse, std::move(text)}; };
+  if (!command.subject || IsPlan(*command.subject)) return wrong("--recipe is for a .cu source");
+  if (command.gemm.shape == Shape{}) return wrong("verify --recipe needs SHAPE; see 'gemmsmith verify --help'");
+  for (const char* option : {"--tests", "--memcheck", "--certify", "--pairs", "--winners", "--catalogue", "--again",
+                             "--archive", "--journal", "--limit-seconds", "--seed", "--json"})
+    if (verb.IsGiven(option)) return wrong(fmt::format("{} is not for --recipe", option));
+  if (const std::vector<std::string> reasons = WhyInvalid(command.gemm); !reasons.empty())
+    return wrong(reasons.front());
+  Result<Device> device = ReadDevice(command.device == "auto" ? KnownDevices().front().key : command.device);
+  if (!device.ok()) return wrong(device.status().message());
+  return Command(RecipeCommand{std::get<FreeForm>(*command.subject), command.gemm, *std::move(device)});
+}
+
 }  // namespace
 
 void AddVerify(Grammar& grammar) {
@@ -59,6 +73,9 @@ void AddVerify(Grammar& grammar) {
   Value(verb, "--tests", "LIST", "only these, as in binary,cancellation", &command->tests, ParseTestSet);
   verb->AddFlag("--memcheck", "run it under compute-sanitizer too", &command->memcheck);
   verb->AddFlag("--certify", "judge by the CPU's product of every element", &command->certify);
+  bool* recipe = grammar.New<bool>();
+  verb->AddFlag("--recipe", "print what a .cu source launches; no GPU needed, --device names a known one [h200]",
+                recipe);
   Value(verb, "--pairs", "FILE", "certify a list: lines of PROBLEM | PLAN", &command->pairs, ReadPath);
   verb->AddFlag("--winners", "certify the fastest plan of each problem in the archive", &command->winners);
   Value(verb, "--catalogue", "FILE", "certify its entries, and write into it what was found", &command->catalogue,
@@ -75,18 +92,20 @@ void AddVerify(Grammar& grammar) {
   verb->AddFooter(
       "Exit codes: 0 passed, 4 refused, 3 no GPU.\n"
       "Examples: gemmsmith verify \"direct tile_m=32 warps_k=8\" 256x512x4096 --memcheck\n"
+      "          gemmsmith verify --recipe kernel.cu 256x512x4096\n"
       "          gemmsmith verify --winners --limit-seconds 600\n"
       "          gemmsmith verify --self-test --only numbers_");
   SelfTest* self_test = AddSelfTest(grammar, verb);
-  grammar.OnceParsed(verb, [verb, command, self_test]() -> Parsed {
+  grammar.OnceParsed(verb, [verb, command, recipe, self_test]() -> Parsed {
     for (const char* option : {"--cases", "--only", "--seeds"})
       if (!self_test->is_wanted && verb->IsGiven(option))
         return NoCommand{kExitWrongUse, fmt::format("{} is for --self-test", option)};
+    if (*recipe && !self_test->is_wanted) return CheckedRecipe(*command, *verb);
     if (!self_test->is_wanted) return CheckedVerify(*command);
     if (command->subject || verb->IsGiven("SHAPE") || ListsOf(*command) > 0)
       return NoCommand{kExitWrongUse, "verify takes a PLAN, a list or --self-test, only one of them"};
-    for (const char* option : {"--layout", "--type", "--accumulate", "--tests", "--certify", "--memcheck", "--again",
-                               "--archive", "--journal", "--limit-seconds", "--seed"})
+    for (const char* option : {"--layout", "--type", "--accumulate", "--recipe", "--tests", "--certify", "--memcheck",
+                               "--again", "--archive", "--journal", "--limit-seconds", "--seed"})
       if (verb->IsGiven(option)) return NoCommand{kExitWrongUse, fmt::format("{} is not for --self-test", option)};
     self_test->command.device = command->device, self_test->command.json = command->json;
     return Command(self_test->command);

@@ -12,6 +12,7 @@ int RunCommandLine(int argc, const char* const* argv);
 Result<int> Run(const OptimizeCommand& command);
 Result<int> Run(const EvaluateCommand& command);
 Result<int> Run(const VerifyCommand& command);
+Result<int> Run(const RecipeCommand& command);
 Result<int> Run(const SelfTestCommand& command);
 Result<int> Run(const PlanCheckCommand& command);
 Result<int> Run(const PlanListCommand& command);
