@@ -2,8 +2,8 @@
 // shape: 128x128x512
 // layout: tn
 //
-// Two stages, shared by the CTA; barriers, copies and waits are the library's. Only for multiples of 32 x 32 x 32.
-#include <cooperative_groups.h>
+// Two stages; copies and waits are the library's. The pipeline is a thread's own, because the waits of a shared one read
+// a clock. Only for multiples of 32 x 32 x 32.
 #include <cuda/pipeline>
 #include <cuda_fp16.h>
 
@@ -13,9 +13,7 @@ constexpr int kTile = 32, kDepth = 32, kStages = 2;
 
 __global__ void Product(const half* a, const half* b, half* c, int n, int k) {
   __shared__ alignas(16) half x[kStages][kTile][kDepth], y[kStages][kTile][kDepth];
-  __shared__ cuda::pipeline_shared_state<cuda::thread_scope_block, kStages> state;
-  const auto block = cooperative_groups::this_thread_block();
-  auto pipeline = cuda::make_pipeline(block, &state);
+  auto pipeline = cuda::make_pipeline();
   const int thread = threadIdx.x, line = thread / 4, piece = thread % 4 * 8;
   const half* of_a = a + size_t(blockIdx.y * kTile + line) * k + piece;
   const half* of_b = b + size_t(blockIdx.x * kTile + line) * k + piece;
@@ -32,11 +30,13 @@ __global__ void Product(const half* a, const half* b, half* c, int n, int k) {
   for (int step = 0; step < steps; ++step) {
     if (step + 1 < steps) fetch(step + 1);
     pipeline.consumer_wait();
+    __syncthreads();
     for (int d = 0; d < kDepth; ++d)
       for (int r = 0; r < 2; ++r)
         for (int s = 0; s < 4; ++s)
           sums[r][s] += __half2float(x[step % kStages][down + r][d]) * __half2float(y[step % kStages][across + s][d]);
     pipeline.consumer_release();
+    __syncthreads();
   }
   for (int r = 0; r < 2; ++r)
     for (int s = 0; s < 4; ++s)
