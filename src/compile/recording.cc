@@ -32,13 +32,15 @@ struct Question {
   uint64_t stream = 0;
 };
 
-// Every operand in a part of the address space of its own, in which no process has anything. Every second set begins at
-// odd multiples of 16 bytes.
+// Every operand in a part of the address space of its own, in which no process has anything. The low half is a number
+// that no dimension has, because two dimensions in one word look like an address. Every second set begins at odd
+// multiples of 16 bytes.
 std::array<uint64_t, 4> InventAddresses(Random& random, bool is_aligned) {
-  constexpr uint64_t kPart = uint64_t{1} << 43, kUnit = 256, kLeast = 16;
+  constexpr uint64_t kPart = uint64_t{1} << 43, kLow = uint64_t{1} << 30, kUnit = 256, kLeast = 16;
   std::array<uint64_t, 4> addresses{};
   for (size_t i = 0; i < addresses.size(); ++i) {
-    addresses[i] = (i + 1) * kPart + random.Below(kPart / 2 / kUnit) * kUnit;
+    const uint64_t high = (i + 1) * kPart + (random.Below(kPart / 2) >> 32 << 32);
+    addresses[i] = high + kLow + random.Below(kLow / kUnit) * kUnit;
     const bool is_workspace = CallOperand(i) == CallOperand::kWorkspace;
     if (!is_aligned && !is_workspace) addresses[i] += kLeast * (2 * random.Below(kUnit / kLeast / 2) + 1);
   }

@@ -119,6 +119,9 @@ extern "C" cudaError_t gemm(const void* a, const void* b, void* c, int m, int n,
       cudaFuncSetAttribute(Wide, cudaFuncAttributeMaxDynamicSharedMemorySize, 232448);
       Wide<<<1, 1024, 232448, stream>>>((float*)c);
       return cudaGetLastError();
+    case 7:  // two dimensions in one word, as in {lda, ldb}
+      Structs<<<1, 32, 0, stream>>>(Padded{1, (const void*)((size_t(n) << 32) + k), 2}, CUtensorMap{}, workspace);
+      return cudaGetLastError();
     case 5:
       return cudaErrorInvalidValue;
     case 6: {
@@ -348,6 +351,13 @@ TEST_F(RecordingTest, LaunchesThatDependOnMoreThanTheShapeAreRefused) {
   ExpectEnd(15, RecordEnd::kRefused, "memset 1 is of memory that is no operand's");
   ExpectEnd(16, RecordEnd::kRefused, "tensor map 1 is of memory that is no operand's");
   ExpectEnd(17, RecordEnd::kRefused, "gemm returns cudaErrorInvalidValue in one call");
+}
+
+TEST_F(RecordingTest, DimensionsAreNotTakenForAddresses) {
+  for (int n = 2048; n < 18000; n += 512) {
+    const LaunchRecord record = Record(std::array{Shape{7, n, n}, Shape{7, n + 1, 131072}}, uint64_t(n)).at(1);
+    EXPECT_TRUE(record.recipe) << record.reason;
+  }
 }
 
 TEST_F(RecordingTest, WhatTheContractLacksIsNamed) {

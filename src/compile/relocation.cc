@@ -13,8 +13,8 @@ namespace {
 
 constexpr size_t kWordBytes = 8;
 constexpr std::array kOperandNames = {"A", "B", "C", "the workspace"};
-// Farther from an operand than this, a constant is a number.
-constexpr uint64_t kReachBytes = uint64_t{1} << 34;
+// Farther from an operand than this, a constant is a number. Two dimensions in one word must not come so near.
+constexpr uint64_t kReachBytes = uint64_t{1} << 29;
 
 using Calls = std::span<const RecordedCall>;
 
