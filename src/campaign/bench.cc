@@ -33,12 +33,12 @@ std::set<TrialSubject> NamesOf(const Race& race) {
 
 class BenchRun : public Worker {
  public:
-  BenchRun(const BenchOptions& options, Evaluator& evaluator, Compiler* compiler, SourceCompiler* objects,
+  BenchRun(const BenchOptions& options, Evaluator& evaluator, Compiler* compiler, SourceCompiler* source_compiler,
            Archive& archive, StopRule& stop, const OnMeasured& on_event)
       : options_(options),
         device_(evaluator.device()),
         compiler_(compiler),
-        objects_(objects),
+        source_compiler_(source_compiler),
         archive_(archive),
         stop_(stop),
         on_event_(on_event),
@@ -142,7 +142,7 @@ class BenchRun : public Worker {
     std::vector<Candidate> candidates;
     for (const Subject& subject : race.subjects) {
       Candidate candidate{RequestFor(race.gemm, subject), {}};
-      ASSIGN_OR_RETURN(candidate.prepared, Prepare(candidate.request, device_, *compiler_, objects_));
+      ASSIGN_OR_RETURN(candidate.prepared, Prepare(candidate.request, device_, *compiler_, source_compiler_));
       candidates.push_back(std::move(candidate));
     }
     return candidates;
@@ -160,7 +160,7 @@ class BenchRun : public Worker {
   const BenchOptions& options_;
   const Device device_;
   Compiler* const compiler_;
-  SourceCompiler* const objects_;  // null where no candidate is a source
+  SourceCompiler* const source_compiler_;  // null where no candidate is a source
   Archive& archive_;
   StopRule& stop_;
   const OnMeasured& on_event_;
@@ -176,8 +176,9 @@ class BenchRun : public Worker {
 }  // namespace
 
 Result<MeasuredList> RunBench(const BenchOptions& options, Evaluator& evaluator, Compiler* compiler,
-                              SourceCompiler* objects, Archive& archive, StopRule& stop, const OnMeasured& on_event) {
-  return BenchRun(options, evaluator, compiler, objects, archive, stop, on_event).Run();
+                              SourceCompiler* source_compiler, Archive& archive, StopRule& stop,
+                              const OnMeasured& on_event) {
+  return BenchRun(options, evaluator, compiler, source_compiler, archive, stop, on_event).Run();
 }
 
 }  // namespace gemmsmith

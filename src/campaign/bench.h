@@ -27,9 +27,10 @@ struct BenchOptions {
 
 // Every race is in the archive before the next one starts. A problem that cannot be judged is passed over; two shapes
 // in a row end the run with a Status, with everything before them stored. InvalidArgument where trials of this name are
-// of another device or lack a clock that is wanted. `compiler` and `objects`, which builds sources, may be null where
-// no candidate needs them.
+// of another device or lack a clock that is wanted. `compiler` and `source_compiler`, which builds sources, may be null
+// where no candidate needs them.
 Result<MeasuredList> RunBench(const BenchOptions& options, Evaluator& evaluator, Compiler* compiler,
-                              SourceCompiler* objects, Archive& archive, StopRule& stop, const OnMeasured& on_event);
+                              SourceCompiler* source_compiler, Archive& archive, StopRule& stop,
+                              const OnMeasured& on_event);
 
 }  // namespace gemmsmith

@@ -131,9 +131,9 @@ Result<MeasuredList> Measure(const BenchCommand& command, const BenchOptions& op
     progress->Update(int64_t(event.done), Print(event.trial->gemm));
   };
   const std::unique_ptr<StopRule> stop = StopOnInterruptOrAfter(command.limit_seconds);
-  if (command.contenders.standalone || !command.contenders.sources.empty()) RETURN_IF_ERROR(OpenObjects(instrument));
-  return RunBench(options, *instrument.evaluator, instrument.compiler.get(), instrument.objects.get(), archive, *stop,
-                  on_event);
+  if (command.contenders.standalone || !command.contenders.sources.empty()) RETURN_IF_ERROR(OpenSources(instrument));
+  return RunBench(options, *instrument.evaluator, instrument.compiler.get(), instrument.source_compiler.get(), archive,
+                  *stop, on_event);
 }
 
 // Every trial of this name on these shapes and this device, of earlier calls too.

@@ -172,7 +172,7 @@ Result<int> Run(const EvaluateCommand& command) {
   ASSIGN_OR_RETURN(Instrument instrument, OpenInstrument(command.device));
   if (!IsPlan(command.subject)) {
     if (!instrument.live()) return NoRecordOfSources(instrument);
-    RETURN_IF_ERROR(OpenObjects(instrument));
+    RETURN_IF_ERROR(OpenSources(instrument));
   }
   const Protocol protocol = ProtocolFor(command, instrument);
   const EvaluationRequest request{{.gemm = command.gemm,
@@ -183,8 +183,8 @@ Result<int> Run(const EvaluateCommand& command) {
                                   command.subject};
   PreparedCandidate candidate;
   if (instrument.live()) {
-    ASSIGN_OR_RETURN(candidate,
-                     Prepare(request, instrument.evaluator->device(), *instrument.compiler, instrument.objects.get()));
+    ASSIGN_OR_RETURN(candidate, Prepare(request, instrument.evaluator->device(), *instrument.compiler,
+                                        instrument.source_compiler.get()));
   }
   Outcome outcome;
   if (candidate.ended) {

@@ -101,7 +101,7 @@ Result<Verification> Verify(const VerifyCommand& command, int gpu, const Instrum
                                   *command.subject};
   const Device& device = instrument.evaluator->device();
   ASSIGN_OR_RETURN(const PreparedCandidate candidate,
-                   Prepare(request, device, *instrument.compiler, instrument.objects.get()));
+                   Prepare(request, device, *instrument.compiler, instrument.source_compiler.get()));
   Verification verification;
   if (candidate.ended) {
     verification.outcome = *candidate.ended;
@@ -151,7 +151,7 @@ Result<int> Run(const VerifyCommand& command) {
   if (!command.subject) return VerifyList(command, pairs, gpus);
   const int gpu = gpus.front();
   ASSIGN_OR_RETURN(Instrument instrument, OpenLiveInstrument(gpu));
-  if (!IsPlan(*command.subject)) RETURN_IF_ERROR(OpenObjects(instrument));
+  if (!IsPlan(*command.subject)) RETURN_IF_ERROR(OpenSources(instrument));
   ASSIGN_OR_RETURN(const Verification verification, Verify(command, gpu, instrument));
   RETURN_IF_ERROR(WriteOut(command.json
                                ? JsonText(command, instrument, verification)

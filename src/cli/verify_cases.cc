@@ -182,7 +182,7 @@ Result<int> Run(const SelfTestCommand& command) {
     evaluators.push_back(instruments.back().evaluator.get());
   }
   Instrument& instrument = instruments.front();
-  RETURN_IF_ERROR(OpenObjects(instrument));
+  RETURN_IF_ERROR(OpenSources(instrument));
   const SelfTestOptions options{.seeds = command.seeds, .has_cutlass = !CutlassIncludes().empty()};
   const std::unique_ptr<StopRule> stop = StopOnInterrupt();
   Result<std::vector<CaseReport>> reports = [&] {
@@ -190,7 +190,8 @@ Result<int> Run(const SelfTestCommand& command) {
     return RunSelfTest(
         cases, options, evaluators,
         [&](const EvaluationRequest& request) {
-          return Prepare(request, instrument.evaluator->device(), *instrument.compiler, instrument.objects.get());
+          return Prepare(request, instrument.evaluator->device(), *instrument.compiler,
+                         instrument.source_compiler.get());
         },
         *stop,
         [&](const Case& now, std::optional<uint64_t> seed, int done, int) {

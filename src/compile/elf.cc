@@ -40,8 +40,8 @@ Status ReadSymbols(const ElfSection& section, const std::vector<ElfSection>& sec
     const auto symbol = Load<Elf64_Sym>(section.bytes, at);
     const auto name = TextAt(names, symbol.st_name);
     if (!name) return DamagedElf("a symbol name past its table");
-    symbols.push_back({*name, symbol.st_shndx, uint8_t(ELF64_ST_TYPE(symbol.st_info)),
-                       uint8_t(ELF64_ST_BIND(symbol.st_info)), symbol.st_value, symbol.st_size});
+    symbols.push_back(
+        {*name, symbol.st_shndx, uint8_t(ELF64_ST_TYPE(symbol.st_info)), symbol.st_value, symbol.st_size});
   }
   return OkStatus();
 }

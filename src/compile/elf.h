@@ -25,7 +25,6 @@ struct ElfSymbol {
   std::string_view name;
   uint32_t section = 0;  // 0: defined elsewhere
   uint8_t type = 0;      // STT_...
-  uint8_t binding = 0;   // STB_...
   uint64_t value = 0;
   uint64_t size = 0;
 };

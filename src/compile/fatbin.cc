@@ -14,7 +14,7 @@ struct ContainerHeader {
   uint16_t header_bytes;
   uint64_t content_bytes;
 };
-static_assert(sizeof(ContainerHeader) == kContainerHeaderBytes);
+static_assert(sizeof(ContainerHeader) == 16);
 
 struct EntryHeader {
   uint16_t kind;
@@ -63,13 +63,6 @@ void SkipPadding(Bytes& bytes) {
 }
 
 }  // namespace
-
-uint64_t ContainerBytes(const void* container) {
-  ContainerHeader header{};
-  std::memcpy(&header, container, sizeof header);
-  const uint64_t bytes = header.header_bytes + header.content_bytes;
-  return bytes < header.content_bytes ? UINT64_MAX : bytes;
-}
 
 Result<std::vector<Bytes>> CubinsOf(Bytes section) {
   std::vector<Bytes> cubins;

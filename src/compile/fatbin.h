@@ -1,4 +1,4 @@
-// The container in which nvcc's host objects carry machine code of the GPU.
+// The container in which nvcc's host programs carry machine code of the GPU.
 //
 // As written by CUDA 13.0.88 (November 2026): a section .nv_fatbin is a row of containers, 8-byte aligned. A container
 // is {u32 0xba55ed50, u16 version 1, u16 size of this header, u64 bytes that follow}; in it stand entries {u16 kind (1
@@ -15,13 +15,6 @@
 namespace gemmsmith {
 
 inline constexpr uint32_t kFatbinMagic = 0xba55ed50;
-// The record that host code passes to the runtime, in a section .nvFatBinSegment: {magic, u32 1, pointer to the
-// container, pointer}.
-inline constexpr uint32_t kFatbinWrapperMagic = 0x466243b1;
-
-inline constexpr uint64_t kContainerHeaderBytes = 16;
-// The size of a container with its header, by its header; reads nothing else.
-uint64_t ContainerBytes(const void* container);
 
 // Every cubin of a .nv_fatbin section. DataLoss for anything else in there: PTX, which a driver would compile into we
 // do not know what, compressed code, and whatever does not fit.

@@ -122,8 +122,8 @@ Result<std::unique_ptr<SourceCompiler>> OpenSourceCompiler() {
   return MakeCachedSourceCompiler(std::move(compiler), HomeFolder() / "compiled");
 }
 
-Status OpenObjects(Instrument& instrument) {
-  ASSIGN_OR_RETURN(instrument.objects, OpenSourceCompiler());
+Status OpenSources(Instrument& instrument) {
+  ASSIGN_OR_RETURN(instrument.source_compiler, OpenSourceCompiler());
   return OkStatus();
 }
 

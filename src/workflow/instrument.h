@@ -16,9 +16,9 @@
 namespace gemmsmith {
 
 struct Instrument {
-  std::shared_ptr<const Recording> recording;  // null: a GPU of this machine judges
-  std::unique_ptr<Compiler> compiler;          // null in replay, which needs no binary
-  std::unique_ptr<SourceCompiler> objects;     // null until OpenObjects()
+  std::shared_ptr<const Recording> recording;       // null: a GPU of this machine judges
+  std::unique_ptr<Compiler> compiler;               // null in replay, which needs no binary
+  std::unique_ptr<SourceCompiler> source_compiler;  // null until OpenSources()
   std::unique_ptr<Evaluator> evaluator;
   std::vector<std::unique_ptr<Evaluator>> others;  // one for each further GPU of OpenGpus("all"), all of one model
   std::string reason;                              // why it is a replay, where none was asked for
@@ -50,7 +50,7 @@ Result<Instrument> OpenGpus(const std::string& device);
 Result<std::unique_ptr<Compiler>> OpenCompiler();
 // Builds free-form sources: nvcc in a sandbox, which not every machine has.
 Result<std::unique_ptr<SourceCompiler>> OpenSourceCompiler();
-Status OpenObjects(Instrument& instrument);
+Status OpenSources(Instrument& instrument);
 
 std::filesystem::path DefaultArchivePath();
 Result<std::unique_ptr<Archive>> OpenArchive(const std::filesystem::path& path_or_empty);
