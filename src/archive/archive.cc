@@ -41,7 +41,7 @@ std::string HashOf(const SettingColumns& setting) {
 }
 
 std::optional<double> RecordedTime(const Outcome& outcome) {
-  const Timing* ours = outcome.Find("ours", Clock::kDevice);
+  const Timing* ours = outcome.Ours();
   return ours == nullptr ? std::nullopt : std::optional(ours->median_ns);
 }
 

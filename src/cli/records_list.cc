@@ -36,7 +36,7 @@ std::string PrintText(const std::vector<Trial>& trials, const Terminal& terminal
                {"chained", Table::Align::kRight},
                {"plan"}});
   for (const Trial& trial : trials) {
-    const Timing* plain = trial.outcome.Find("ours", Clock::kDevice);
+    const Timing* plain = trial.outcome.Ours();
     const Timing* chained = trial.outcome.Find("ours", Clock::kDeviceChained);
     table.Add({DateText(trial.unix_ms), trial.setting.device_key, Print(trial.gemm),
                std::string(Name(trial.outcome.kind)), std::string(Name(trial.outcome.protocol)),

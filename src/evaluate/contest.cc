@@ -156,7 +156,7 @@ class ContestRun {
                            ring_,
                            EntriesFor(row, timed_calls_, ExcludedFrom(row)),
                            WindowFor(problem_.protocol, row.clock, fastest_call_ns, problem_.brief)};
-    if (setup.entries.empty()) return OkStatus();
+    if (!HasSubject(setup)) return OkStatus();
     ASSIGN_OR_RETURN(const std::unique_ptr<RoundClock> clock, row.make(setup));
     const TimeRound time_round = [&](std::span<const size_t> order) {
       on_step_({std::string(row.name)});
@@ -194,12 +194,19 @@ class ContestRun {
     for (const auto& [layout, timed_call] : fastest) excluded[timed_call] = false;
     return excluded;
   }
-  // As raced before.
+  // Whether the race has an entry of a candidate, or there is none at all and the baselines race alone.
+  bool HasSubject(const ClockSetup& setup) const {
+    const auto is_candidate = [](const TimedCall& timed_call) { return timed_call.candidate >= 0; };
+    if (std::none_of(timed_calls_.begin(), timed_calls_.end(), is_candidate)) return !setup.entries.empty();
+    return std::any_of(setup.entries.begin(), setup.entries.end(),
+                       [&](const ClockEntry& entry) { return is_candidate(timed_calls_[entry.timed_call]); });
+  }
+  // As raced first: on the ring, if there was one.
   double DeviceNs(size_t timed_call) const {
-    for (const Timing& timing : result_.timings[timed_call])
-      if (timing.clock == Clock::kDevice) return timing.median_ns;
-    GEMMSMITH_CHECK(false, "{} has no time on the device clock", timed_calls_[timed_call].name);
-    return 0;
+    const std::vector<Timing>& timings = result_.timings[timed_call];
+    GEMMSMITH_CHECK(!timings.empty() && (timings[0].clock == Clock::kDeviceCold || timings[0].clock == Clock::kDevice),
+                    "{} has no time on a clock of the device", timed_calls_[timed_call].name);
+    return timings[0].median_ns;
   }
 
   std::vector<RaceEntry> EntriesOf(const ClockSetup& setup) const {

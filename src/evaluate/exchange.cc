@@ -6,7 +6,6 @@
 
 #include "base/text.h"
 #include "evaluate/exchange_candidate.h"
-#include "evaluate/source_rules.h"
 
 namespace gemmsmith {
 
@@ -129,6 +128,8 @@ Status Exchange::Capture(LoadedCandidate& candidate) {
     return OkStatus();
   };
   if (problem_.clocks.Has(Clock::kDeviceCold)) RETURN_IF_ERROR(CaptureCold(candidate));
+  // Repeated calls would reward what a source keeps of the last one.
+  if (candidate.message->source) return OkStatus();
   RETURN_IF_ERROR(add(Clock::kDevice, Chaining::kNone));
   // A chain saves less than a thousandth of a long call, and would cost another second of windows a round.
   const bool is_chained = candidate.is_chainable && candidate.graphs[Clock::kDevice].calls > 1 &&
@@ -259,19 +260,8 @@ Status Exchange::LookAtTimedOutput(LoadedCandidate& candidate) {
     EndWrongly(candidate);
     return candidate.tested.touched_others ? Restore() : OkStatus();
   }
-  Conclude(candidate);
+  End(candidate, OutcomeKind::kMeasured, "", "");
   return OkStatus();
-}
-
-void Exchange::Conclude(LoadedCandidate& candidate) {
-  const Timing* const ring = candidate.outcome.Find("ours", Clock::kDeviceCold);
-  const Timing* const repeated = candidate.outcome.Find("ours", Clock::kDevice);
-  std::string too_fast;
-  if (candidate.message->source && ring != nullptr && repeated != nullptr)
-    too_fast = WhyRepeatedCallsAreTooFast(*ring, *repeated, MakeTask(candidate.setup->gemm).bytes,
-                                          tools_.gpu.identity().device.memory_tbs);
-  if (too_fast.empty()) return End(candidate, OutcomeKind::kMeasured, "", "");
-  End(candidate, OutcomeKind::kCheated, "timing", std::move(too_fast));
 }
 
 // ---- counters

@@ -57,7 +57,6 @@ class Exchange {
   Status LookAfterwards();
   Status LookAtTimedOutput(LoadedCandidate& candidate);
   // Measured, or cheated where a source's times contradict each other.
-  void Conclude(LoadedCandidate& candidate);
   // Describes damage that the race did to operands of any layout, guard bands or workspaces; empty if there is none.
   Result<std::string> LookForDamage();
   // Reads the counters of every candidate that passed, after all timing: a profiler may slow down other work.

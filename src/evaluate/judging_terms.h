@@ -13,7 +13,7 @@ namespace gemmsmith {
 struct JudgingTerms {
   Gemm gemm;
   Protocol protocol = Protocol::kScreen;
-  ClockSet clocks = {Clock::kDevice};  // a candidate is timed on kDevice in any case
+  ClockSet clocks = {Clock::kDevice};  // a plan is timed on kDevice in any case, a source on kDeviceCold
   uint64_t seed = 0;                   // of the inputs
   // False: every wanted test and no timing. A candidate that passes is kVerified. Baselines are made for `certify`
   // only.

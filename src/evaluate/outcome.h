@@ -173,7 +173,9 @@ struct Outcome {
   const Timing* Find(std::string_view contender, Clock clock) const;
   // Removes every time and every comparison of this contender.
   void Withdraw(std::string_view contender);
-  // Our median on the device clock; CHECKs that the outcome is kMeasured.
+  // Ours on kDevice, or on kDeviceCold where that is all there is, as of sources; null where there is neither.
+  const Timing* Ours() const;
+  // The median of Ours(); CHECKs that the outcome is kMeasured.
   double TimeNs() const;
   // Our time over that of the baselines with this prefix in the same rounds: the geometric mean over all that were
   // compared on the clock. Returns nullopt where none was.

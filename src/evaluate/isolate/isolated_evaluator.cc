@@ -87,7 +87,7 @@ bool UsesWorkspace(const PreparedSource& source) {
   return source.recipe.UsesWorkspace() || (source.half_recipe && source.half_recipe->UsesWorkspace());
 }
 
-// What a source's repeated calls leave out shows on the ring alone.
+// Sources are timed on the ring, where every timed call is checked.
 ProblemMessage ProblemOf(const EvaluationRequest& request, std::span<const CandidateMessage> messages) {
   ProblemMessage problem = ProblemOf(request);
   const bool has_source = std::any_of(messages.begin(), messages.end(),
