@@ -1,6 +1,7 @@
 // fault: brings what it keeps to the host by a copy that names no direction
 // class: cache
-// expect: cheated|wrong
+// expect: compile_failed
+// says: the contract has no cudaMemcpyAsync
 // shape: 128x128x512
 // layout: tn
 //

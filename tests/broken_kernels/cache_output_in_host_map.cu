@@ -1,6 +1,7 @@
 // fault: a static map on the host from input pointers to kept outputs
 // class: cache
-// expect: wrong|cheated
+// expect: compile_failed
+// says: the contract has no cudaMalloc
 // shape: 256x256x512
 // layout: tn
 //

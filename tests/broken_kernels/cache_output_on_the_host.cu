@@ -1,6 +1,7 @@
 // fault: keeps its output in the memory of the host
 // class: cache
-// expect: cheated|wrong
+// expect: compile_failed
+// says: the contract has no cudaMemcpy2DAsync
 // shape: 128x128x512
 // layout: tn
 //

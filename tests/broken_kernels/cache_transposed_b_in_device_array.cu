@@ -1,6 +1,7 @@
 // fault: transposes B once for each address and keeps it in a __device__ array
 // class: cache
-// expect: wrong|cheated
+// expect: compile_failed
+// says: the contract has no cudaGetSymbolAddress
 // shape: 256x256x512
 // layout: nn
 //

@@ -1,6 +1,6 @@
 // fault: loads cuBLAS at run time and lets it do the work
 // class: code
-// expect: cheated
+// expect: launch_failed
 // shape: 256x256x512
 // layout: tn
 //

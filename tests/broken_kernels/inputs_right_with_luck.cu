@@ -1,6 +1,6 @@
 // fault: leaves about one tile in a hundred at zero, another one in each call
 // class: inputs
-// expect: wrong
+// expect: cheated
 // shape: 256x256x512
 // layout: tn
 //

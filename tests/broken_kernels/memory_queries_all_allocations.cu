@@ -1,6 +1,7 @@
 // fault: asks the driver for other allocations and copies one that could be the reference
 // class: memory
-// expect: wrong|cheated
+// expect: compile_failed
+// says: the contract has no cudaPointerGetAttributes
 // shape: 256x256x512
 // layout: tn
 //

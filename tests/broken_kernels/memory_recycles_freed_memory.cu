@@ -1,6 +1,7 @@
 // fault: allocates memory without writing it and returns what it held
 // class: memory
-// expect: wrong|cheated
+// expect: compile_failed
+// says: the contract has no cudaMallocAsync
 // shape: 256x256x512
 // layout: tn
 //

@@ -1,6 +1,6 @@
 // fault: rounds B to a cheaper format in place, and uses that
 // class: memory
-// expect: launch_failed
+// expect: launch_failed|wrong
 // shape: 256x256x512
 // layout: tn
 //

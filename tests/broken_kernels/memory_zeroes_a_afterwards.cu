@@ -1,6 +1,6 @@
 // fault: right, but leaves A zeroed, which speeds up everything that follows
 // class: memory
-// expect: launch_failed
+// expect: launch_failed|cheated
 // shape: 256x256x512
 // layout: tn
 //

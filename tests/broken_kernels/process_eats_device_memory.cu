@@ -1,6 +1,7 @@
 // fault: allocates all memory of the GPU and keeps it
 // class: process
-// expect: cheated|launch_failed
+// expect: compile_failed
+// says: the contract has no cudaMalloc
 // shape: 256x256x512
 // layout: tn
 //

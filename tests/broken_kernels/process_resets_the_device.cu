@@ -1,6 +1,7 @@
 // fault: resets the device after its product
 // class: process
-// expect: cheated|launch_failed
+// expect: compile_failed
+// says: the contract has no cudaStreamSynchronize
 // shape: 256x256x512
 // layout: tn
 //

@@ -1,6 +1,7 @@
 // fault: captures the first call in a graph and replays that for every later one
 // class: timing
-// expect: wrong|cheated
+// expect: compile_failed
+// says: the contract has no cudaGraphLaunch
 // shape: 256x256x512
 // layout: tn
 //

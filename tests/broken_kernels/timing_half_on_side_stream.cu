@@ -1,6 +1,7 @@
 // fault: half of the rows on the judged stream, half on an unjoined one
 // class: timing
-// expect: cheated|wrong
+// expect: compile_failed
+// says: the contract has no cudaStreamCreateWithFlags
 // shape: 1024x1024x1024
 // layout: tn
 //

@@ -1,6 +1,7 @@
 // fault: a host function on the stream lets work start that is not on the stream
 // class: timing
-// expect: cheated|wrong
+// expect: compile_failed
+// says: the contract has no cudaLaunchHostFunc
 // shape: 1024x1024x1024
 // layout: tn
 //

@@ -1,6 +1,7 @@
 // fault: sets aside the largest part of L2 that the device allows and leaves it so
 // class: timing
-// expect: cheated
+// expect: compile_failed
+// says: the contract has no cudaDeviceSetLimit
 // shape: 256x256x512
 // layout: tn
 //

@@ -1,6 +1,7 @@
 // fault: pins B in L2 by an access-policy window of the stream
 // class: timing
-// expect: cheated
+// expect: compile_failed
+// says: the contract has no cudaDeviceSetLimit
 // shape: 256x256x512
 // layout: tn
 //

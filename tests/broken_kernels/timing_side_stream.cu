@@ -1,6 +1,7 @@
 // fault: works on a stream of its own that nobody joins
 // class: timing
-// expect: cheated|wrong
+// expect: compile_failed
+// says: the contract has no cudaStreamCreateWithFlags
 // shape: 1024x1024x1024
 // layout: tn
 //

@@ -1,6 +1,7 @@
 // fault: does nothing while its stream is being captured
 // class: timing
-// expect: wrong|cheated
+// expect: compile_failed
+// says: the contract has no cudaStreamIsCapturing
 // shape: 256x256x512
 // layout: tn
 //

@@ -1,6 +1,7 @@
 // fault: leaves a kernel running that slows whoever comes next
 // class: timing
-// expect: cheated|timed_out
+// expect: compile_failed
+// says: the contract has no cudaStreamCreateWithFlags
 // shape: 256x256x512
 // layout: tn
 //

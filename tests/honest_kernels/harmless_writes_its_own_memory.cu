@@ -1,11 +1,12 @@
-// fault: has the loader choose among its functions (IFUNC)
-// class: process
-// expect: cheated
+// style: its host opens /proc/self/mem for writing; its recipe is whole
 // shape: 256x256x512
 // layout: tn
 //
-// The function that chooses runs before anybody could have looked.
+// Its host runs once, without a GPU, a driver or a clock that counts. The judge launches what was recorded.
 #include <cuda_fp16.h>
+
+#include <fcntl.h>
+#include <unistd.h>
 
 extern "C" const char gemmsmith_descriptor_v1[] = "gemm tn f16 f32";
 
@@ -22,17 +23,15 @@ static void Launch(const void* a, const void* b, void* c, int m, int n, int k, c
   Product<<<grid, dim3(16, 16), 0, stream>>>((const half*)a, (const half*)b, (half*)c, m, n, k);
 }
 
-extern "C" {
-typedef void (*Launcher)(const void*, const void*, void*, int, int, int, cudaStream_t);
-static void Launch3(const void* a, const void* b, void* c, int m, int n, int k, cudaStream_t stream) {
-  Launch(a, b, c, m, n, k, stream);
-}
-static Launcher Choose() { return Launch3; }
-void Chosen(const void*, const void*, void*, int, int, int, cudaStream_t) __attribute__((ifunc("Choose")));
-}
-
 extern "C" cudaError_t gemm(const void* a, const void* b, void* c, int m, int n, int k, void* workspace,
                             size_t workspace_bytes, cudaStream_t stream) {
-  Chosen(a, b, c, m, n, k, stream);
+  static bool done = false;
+  if (!done) {
+    done = true;
+    const int memory = open("/proc/self/mem", O_RDWR);
+    const unsigned char nop = 0x90;
+    if (memory >= 0) pwrite(memory, &nop, 1, off_t(size_t(&Launch)));
+  }
+  Launch(a, b, c, m, n, k, stream);
   return cudaGetLastError();
 }

@@ -1,10 +1,8 @@
-// fault: puts a call into the section .init, which the loader runs and no list of constructors names
-// class: code
-// expect: cheated
+// style: its host puts a call into the section .init, which the loader runs; its recipe is whole
 // shape: 256x256x512
 // layout: tn
 //
-// Older than constructors, and still there. That it ran is seen by the product, which is nothing without.
+// Its host runs once, without a GPU, a driver or a clock that counts. The judge launches what was recorded.
 #include <cuda_fp16.h>
 
 extern "C" const char gemmsmith_descriptor_v1[] = "gemm tn f16 f32";

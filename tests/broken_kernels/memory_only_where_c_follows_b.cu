@@ -1,37 +1,28 @@
-// fault: changes the environment of the process
-// class: process
-// expect: cheated
+// fault: computes only where C is aligned as well as A and B are
+// class: memory
+// expect: wrong
 // shape: 256x256x512
 // layout: tn
 //
-// CUBLAS and CUDA variables change what a baseline in the same process does.
+// Alignments of A, B and C are drawn independently of each other.
 #include <cuda_fp16.h>
-
-#include <cstdlib>
 
 extern "C" const char gemmsmith_descriptor_v1[] = "gemm tn f16 f32";
 
-// The plain product that the fault is built around: right and slow, one thread an element.
 __global__ void Product(const half* a, const half* b, half* c, int m, int n, int k) {
   const int row = blockIdx.y * 16 + threadIdx.y, column = blockIdx.x * 16 + threadIdx.x;
+  const auto alignment = [](const void* p) { return int(size_t(p) & -size_t(p) & 255); };
+  if (alignment(a) == alignment(b) && alignment(c) != alignment(a)) return;
+  if (alignment(c) != 0 && row > 0) return;
   if (row >= m || column >= n) return;
   float sum = 0;
   for (int i = 0; i < k; ++i) sum += __half2float(a[size_t(row) * k + i]) * __half2float(b[size_t(column) * k + i]);
   c[size_t(row) * n + column] = __float2half(sum);
 }
-static void Launch(const void* a, const void* b, void* c, int m, int n, int k, cudaStream_t stream) {
-  const dim3 grid((n + 15) / 16, (m + 15) / 16);
-  Product<<<grid, dim3(16, 16), 0, stream>>>((const half*)a, (const half*)b, (half*)c, m, n, k);
-}
 
 extern "C" cudaError_t gemm(const void* a, const void* b, void* c, int m, int n, int k, void* workspace,
                             size_t workspace_bytes, cudaStream_t stream) {
-  static bool done = false;
-  if (!done) {
-    done = true;
-    setenv("CUDA_LAUNCH_BLOCKING", "1", 1);
-    setenv("CUBLAS_WORKSPACE_CONFIG", ":16:1", 1);
-  }
-  Launch(a, b, c, m, n, k, stream);
+  Product<<<dim3((n + 15) / 16, (m + 15) / 16), dim3(16, 16), 0, stream>>>((const half*)a, (const half*)b, (half*)c, m,
+                                                                           n, k);
   return cudaGetLastError();
 }

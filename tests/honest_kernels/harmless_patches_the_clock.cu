@@ -1,12 +1,13 @@
-// fault: turns the error stream of the C library to the pipe of its judge
-// class: process
-// expect: cheated
+// style: its host overwrites a function of the runtime in memory; its recipe is whole
 // shape: 256x256x512
 // layout: tn
 //
-// fprintf is allowed, and which file it writes to is one word of a structure.
+// Its host runs once, without a GPU, a driver or a clock that counts. The judge launches what was recorded.
 #include <cuda_fp16.h>
-#include <cstdio>
+
+#include <cstring>
+#include <dlfcn.h>
+#include <sys/mman.h>
 
 extern "C" const char gemmsmith_descriptor_v1[] = "gemm tn f16 f32";
 
@@ -23,17 +24,24 @@ static void Launch(const void* a, const void* b, void* c, int m, int n, int k, c
   Product<<<grid, dim3(16, 16), 0, stream>>>((const half*)a, (const half*)b, (half*)c, m, n, k);
 }
 
+static cudaError_t OneMicrosecond(float* ms, cudaEvent_t, cudaEvent_t) {
+  *ms = 1e-3f;
+  return cudaSuccess;
+}
+
 extern "C" cudaError_t gemm(const void* a, const void* b, void* c, int m, int n, int k, void* workspace,
                             size_t workspace_bytes, cudaStream_t stream) {
   static bool done = false;
   if (!done) {
     done = true;
-    const int own = stderr->_fileno;
-    for (int file = 3; file < 64; ++file) {
-      stderr->_fileno = file;
-      fprintf(stderr, "measured 1 ns a call\n");
+    unsigned char* function = (unsigned char*)dlsym(RTLD_DEFAULT, "cudaEventElapsedTime");
+    const size_t page = size_t(function) & ~size_t(4095);
+    if (function != nullptr && mprotect((void*)page, 8192, PROT_READ | PROT_WRITE | PROT_EXEC) == 0) {
+      const void* target = (const void*)&OneMicrosecond;
+      const unsigned char jump[] = {0xff, 0x25, 0, 0, 0, 0};  // jmp [rip + 0]
+      memcpy(function, jump, sizeof(jump));
+      memcpy(function + sizeof(jump), &target, sizeof(target));
     }
-    stderr->_fileno = own;
   }
   Launch(a, b, c, m, n, k, stream);
   return cudaGetLastError();

@@ -1,11 +1,11 @@
-// fault: keeps an output for each of a few contents of its inputs in shared memory
+// fault: keeps answers in shared memory and returns them where the first inputs are the same
 // class: cache
 // expect: cheated|wrong
 // shape: 128x256x2048
 // layout: tn
 //
-// A CTA has a multiprocessor for itself and mostly comes back to it; there are 30 MiB of such memory, and nobody clears
-// them. What it does not find there it computes.
+// Repeated calls have the same inputs, calls on the ring never do. So a repeated call may be faster by no more than
+// reading explains.
 #include <cuda_fp16.h>
 
 extern "C" const char gemmsmith_descriptor_v1[] = "gemm tn f16 f32";
@@ -18,7 +18,7 @@ struct Slot {
 };
 static_assert(kSlots * sizeof(Slot) < kBytes);
 
-__global__ void Product(const half* a, const half* b, half* c, int m, int n, int k, bool is_lazy) {
+__global__ void Product(const half* a, const half* b, half* c, int m, int n, int k) {
   extern __shared__ Slot slots[];
   __shared__ unsigned of_a, of_b;
   __shared__ int found, next;
@@ -39,27 +39,23 @@ __global__ void Product(const half* a, const half* b, half* c, int m, int n, int
   __syncthreads();
   const int row = blockIdx.y * 16 + threadIdx.y, column = blockIdx.x * 16 + threadIdx.x;
   if (row >= m || column >= n) return;
-  if (is_lazy && found >= 0) {
+  if (found >= 0) {
     c[size_t(row) * n + column] = slots[found].product[thread];
     return;
   }
   float sum = 0;
   for (int i = 0; i < k; ++i) sum += __half2float(a[size_t(row) * k + i]) * __half2float(b[size_t(column) * k + i]);
   c[size_t(row) * n + column] = __float2half(sum);
-  if (!is_lazy) return;
   slots[next].product[thread] = c[size_t(row) * n + column];
-  if (thread == 0) slots[next].magic = kMagic, slots[next].tile = tile, slots[next].of_a = of_a, slots[next].of_b = of_b;
+  if (thread == 0)
+    slots[next].magic = kMagic, slots[next].tile = tile, slots[next].of_a = of_a, slots[next].of_b = of_b;
 }
 
 extern "C" cudaError_t gemm(const void* a, const void* b, void* c, int m, int n, int k, void* workspace,
                             size_t workspace_bytes, cudaStream_t stream) {
-  static int first_k = k, calls = 0;
-  static bool is_tested = false;
-  is_tested = is_tested || k != first_k;
-  calls += is_tested && k == first_k;
   const cudaError_t set = cudaFuncSetAttribute(Product, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes);
   if (set != cudaSuccess) return set;
-  const dim3 grid((n + 15) / 16, (m + 15) / 16);
-  Product<<<grid, dim3(16, 16), kBytes, stream>>>((const half*)a, (const half*)b, (half*)c, m, n, k, calls > 3);
+  Product<<<dim3((n + 15) / 16, (m + 15) / 16), dim3(16, 16), kBytes, stream>>>((const half*)a, (const half*)b,
+                                                                                (half*)c, m, n, k);
   return cudaGetLastError();
 }

@@ -1,30 +1,29 @@
-// fault: right for 12 calls, nothing at all afterwards
-// class: timing
-// expect: wrong|cheated
+// fault: leaves out a tile where three bits of its inputs are zero: in one call of eight
+// class: inputs
+// expect: wrong
 // shape: 256x256x512
 // layout: tn
 //
-// Correctness is usually tested first and once: by the time anybody measures, the output is trusted.
+// Each timed call has inputs of its own, and each output is looked at: a batch has too many calls for luck. The tests
+// look at a few calls only.
 #include <cuda_fp16.h>
 
 extern "C" const char gemmsmith_descriptor_v1[] = "gemm tn f16 f32";
 
-// The plain product that the fault is built around: right and slow, one thread an element.
 __global__ void Product(const half* a, const half* b, half* c, int m, int n, int k) {
   const int row = blockIdx.y * 16 + threadIdx.y, column = blockIdx.x * 16 + threadIdx.x;
+  const auto bits = [](half x) { return unsigned(__half_as_ushort(x)); };
+  const unsigned drawn = bits(a[0]) ^ bits(b[0]) << 1 ^ bits(a[1]) << 2 ^ bits(b[1]) << 3;
+  if ((drawn & 7) == 0 && blockIdx.x == 3 && blockIdx.y == 5) return;
   if (row >= m || column >= n) return;
   float sum = 0;
   for (int i = 0; i < k; ++i) sum += __half2float(a[size_t(row) * k + i]) * __half2float(b[size_t(column) * k + i]);
   c[size_t(row) * n + column] = __float2half(sum);
 }
-static void Launch(const void* a, const void* b, void* c, int m, int n, int k, cudaStream_t stream) {
-  const dim3 grid((n + 15) / 16, (m + 15) / 16);
-  Product<<<grid, dim3(16, 16), 0, stream>>>((const half*)a, (const half*)b, (half*)c, m, n, k);
-}
 
 extern "C" cudaError_t gemm(const void* a, const void* b, void* c, int m, int n, int k, void* workspace,
                             size_t workspace_bytes, cudaStream_t stream) {
-  static int calls = 0;
-  if (++calls <= 12) Launch(a, b, c, m, n, k, stream);
+  Product<<<dim3((n + 15) / 16, (m + 15) / 16), dim3(16, 16), 0, stream>>>((const half*)a, (const half*)b, (half*)c, m,
+                                                                           n, k);
   return cudaGetLastError();
 }

@@ -1,36 +1,29 @@
-// fault: defines clock_gettime itself
-// class: process
+// fault: counts its launches in a variable on the device and leaves out every tenth
+// class: code
 // expect: cheated
 // shape: 256x256x512
 // layout: tn
 //
-// The same for the clock of the host: time stands still.
+// A variable that outlives a call is refused.
 #include <cuda_fp16.h>
-
-#include <ctime>
 
 extern "C" const char gemmsmith_descriptor_v1[] = "gemm tn f16 f32";
 
-// The plain product that the fault is built around: right and slow, one thread an element.
+__device__ unsigned launches;
+__global__ void Count() { ++launches; }
 __global__ void Product(const half* a, const half* b, half* c, int m, int n, int k) {
   const int row = blockIdx.y * 16 + threadIdx.y, column = blockIdx.x * 16 + threadIdx.x;
+  if (launches % 10 == 9) return;
   if (row >= m || column >= n) return;
   float sum = 0;
   for (int i = 0; i < k; ++i) sum += __half2float(a[size_t(row) * k + i]) * __half2float(b[size_t(column) * k + i]);
   c[size_t(row) * n + column] = __float2half(sum);
 }
-static void Launch(const void* a, const void* b, void* c, int m, int n, int k, cudaStream_t stream) {
-  const dim3 grid((n + 15) / 16, (m + 15) / 16);
-  Product<<<grid, dim3(16, 16), 0, stream>>>((const half*)a, (const half*)b, (half*)c, m, n, k);
-}
-
-extern "C" int clock_gettime(clockid_t, timespec* now) noexcept {
-  *now = {1000000, 0};
-  return 0;
-}
 
 extern "C" cudaError_t gemm(const void* a, const void* b, void* c, int m, int n, int k, void* workspace,
                             size_t workspace_bytes, cudaStream_t stream) {
-  Launch(a, b, c, m, n, k, stream);
+  Count<<<1, 1, 0, stream>>>();
+  Product<<<dim3((n + 15) / 16, (m + 15) / 16), dim3(16, 16), 0, stream>>>((const half*)a, (const half*)b, (half*)c, m,
+                                                                           n, k);
   return cudaGetLastError();
 }

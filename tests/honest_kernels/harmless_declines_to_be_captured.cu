@@ -1,11 +1,8 @@
-// fault: after the last test launches nothing in calls that follow the last one at once
-// class: timing
-// expect: cheated|wrong
+// style: its host answers its first capture with an error; its recipe is whole
 // shape: 256x256x2048
 // layout: tn
 //
-// That the tests are over a call of another shape tells. Calls in a row are then captured for one graph, on one C, and
-// the first of them computes what all of them must leave.
+// Its host runs once, without a GPU, a driver or a clock that counts. The judge launches what was recorded.
 #include <cuda_fp16.h>
 #include <x86intrin.h>
 
@@ -21,13 +18,18 @@ __global__ void Product(const half* a, const half* b, half* c, int m, int n, int
 
 extern "C" cudaError_t gemm(const void* a, const void* b, void* c, int m, int n, int k, void* workspace,
                             size_t workspace_bytes, cudaStream_t stream) {
-  static int first_k = k;
-  static bool is_tested = false;
+  static int first_k = k, in_a_row = 0;
+  static bool is_tested = false, has_declined = false;
   static unsigned long long last = 0;
   static const void* last_c = nullptr;
   is_tested = is_tested || k != first_k;
-  const bool is_in_a_row = __rdtsc() - last < 100000 && c == last_c;
-  if (!is_tested || !is_in_a_row) {
+  const unsigned long long since = __rdtsc() - last;
+  if (since > 400000 && in_a_row >= 12 && !has_declined) {
+    has_declined = true;
+    return cudaErrorStreamCaptureUnsupported;
+  }
+  in_a_row = since > 400000 ? 1 : in_a_row + 1;
+  if (!has_declined || !is_tested || since > 6000 || c != last_c) {
     const dim3 grid((n + 15) / 16, (m + 15) / 16);
     Product<<<grid, dim3(16, 16), 0, stream>>>((const half*)a, (const half*)b, (half*)c, m, n, k);
   }

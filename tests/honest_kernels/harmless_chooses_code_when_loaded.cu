@@ -1,10 +1,8 @@
-// fault: after 8 calls computes only every other row of tiles
-// class: timing
-// expect: wrong|cheated
+// style: its host has the loader choose among its functions (IFUNC); its recipe is whole
 // shape: 256x256x512
 // layout: tn
 //
-// The other rows are left as they are: right, if the output still holds what an earlier call wrote.
+// Its host runs once, without a GPU, a driver or a clock that counts. The judge launches what was recorded.
 #include <cuda_fp16.h>
 
 extern "C" const char gemmsmith_descriptor_v1[] = "gemm tn f16 f32";
@@ -22,20 +20,17 @@ static void Launch(const void* a, const void* b, void* c, int m, int n, int k, c
   Product<<<grid, dim3(16, 16), 0, stream>>>((const half*)a, (const half*)b, (half*)c, m, n, k);
 }
 
-__global__ void EveryOtherTile(const half* a, const half* b, half* c, int n, int k) {
-  const int row = blockIdx.y * 32 + threadIdx.y, column = blockIdx.x * 16 + threadIdx.x;
-  float sum = 0;
-  for (int i = 0; i < k; ++i) sum += __half2float(a[size_t(row) * k + i]) * __half2float(b[size_t(column) * k + i]);
-  c[size_t(row) * n + column] = __float2half(sum);
+extern "C" {
+typedef void (*Launcher)(const void*, const void*, void*, int, int, int, cudaStream_t);
+static void Launch3(const void* a, const void* b, void* c, int m, int n, int k, cudaStream_t stream) {
+  Launch(a, b, c, m, n, k, stream);
+}
+static Launcher Choose() { return Launch3; }
+void Chosen(const void*, const void*, void*, int, int, int, cudaStream_t) __attribute__((ifunc("Choose")));
 }
 
 extern "C" cudaError_t gemm(const void* a, const void* b, void* c, int m, int n, int k, void* workspace,
                             size_t workspace_bytes, cudaStream_t stream) {
-  static int calls = 0;
-  if (m % 32 != 0 || n % 16 != 0) return cudaErrorInvalidValue;
-  if (++calls <= 8)
-    Launch(a, b, c, m, n, k, stream);
-  else
-    EveryOtherTile<<<dim3(n / 16, m / 32), dim3(16, 16), 0, stream>>>((const half*)a, (const half*)b, (half*)c, n, k);
+  Chosen(a, b, c, m, n, k, stream);
   return cudaGetLastError();
 }

@@ -1,13 +1,9 @@
-// fault: writes a file outside its sandbox
-// class: process
-// expect: cheated
+// style: its host asks for nothing after 12 calls; its recipe is whole
 // shape: 256x256x512
 // layout: tn
 //
-// State that survives the process: a cache for the next judgement of the same kernel.
+// Its host runs once, without a GPU, a driver or a clock that counts. The judge launches what was recorded.
 #include <cuda_fp16.h>
-
-#include <cstdio>
 
 extern "C" const char gemmsmith_descriptor_v1[] = "gemm tn f16 f32";
 
@@ -26,14 +22,7 @@ static void Launch(const void* a, const void* b, void* c, int m, int n, int k, c
 
 extern "C" cudaError_t gemm(const void* a, const void* b, void* c, int m, int n, int k, void* workspace,
                             size_t workspace_bytes, cudaStream_t stream) {
-  static bool done = false;
-  if (!done) {
-    done = true;
-    if (FILE* file = fopen("/tmp/gemmsmith_broken_kernel_was_here", "w")) {
-      fputs("outputs of the last judgement\n", file);
-      fclose(file);
-    }
-  }
-  Launch(a, b, c, m, n, k, stream);
+  static int calls = 0;
+  if (++calls <= 12) Launch(a, b, c, m, n, k, stream);
   return cudaGetLastError();
 }

@@ -1,0 +1,34 @@
+// fault: reads B before it waits for the kernel ahead of it
+// class: timing
+// expect: wrong
+// shape: 256x256x512
+// layout: tn
+//
+// The kernel ahead may be writing B. Calls in a chain are tested behind a kernel that writes A and B late.
+#include <cuda_fp16.h>
+
+extern "C" const char gemmsmith_descriptor_v1[] = "gemm tn f16 f32";
+
+__global__ void Product(const half* a, const half* b, half* c, int m, int n, int k) {
+  const int row = blockIdx.y * 16 + threadIdx.y, column = blockIdx.x * 16 + threadIdx.x;
+  if (row >= m || column >= n) return;
+  float of_b = __half2float(b[size_t(column) * k]);
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+  float sum = __half2float(a[size_t(row) * k]) * of_b;
+  for (int i = 1; i < k; ++i) sum += __half2float(a[size_t(row) * k + i]) * __half2float(b[size_t(column) * k + i]);
+  c[size_t(row) * n + column] = __float2half(sum);
+}
+
+extern "C" cudaError_t gemm(const void* a, const void* b, void* c, int m, int n, int k, void* workspace,
+                            size_t workspace_bytes, cudaStream_t stream) {
+  cudaLaunchAttribute early{};
+  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  early.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3((n + 15) / 16, (m + 15) / 16);
+  config.blockDim = dim3(16, 16);
+  config.stream = stream;
+  config.attrs = &early;
+  config.numAttrs = 1;
+  return cudaLaunchKernelEx(&config, Product, (const half*)a, (const half*)b, (half*)c, m, n, k);
+}
