@@ -1,6 +1,6 @@
 # The harness kernels as text inside the program, and the hash that names this version of the measuring code in records.
 file(GLOB_RECURSE measuring_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/evaluate/*.cc
-     ${CMAKE_SOURCE_DIR}/src/evaluate/*.h ${CMAKE_SOURCE_DIR}/src/evaluate/*.cu ${CMAKE_SOURCE_DIR}/src/evaluate/*.cuh ${CMAKE_SOURCE_DIR}/src/gpu/*.cc
+     ${CMAKE_SOURCE_DIR}/src/evaluate/*.h ${CMAKE_SOURCE_DIR}/src/outcome/*.cc ${CMAKE_SOURCE_DIR}/src/outcome/*.h ${CMAKE_SOURCE_DIR}/src/evaluate/*.cu ${CMAKE_SOURCE_DIR}/src/evaluate/*.cuh ${CMAKE_SOURCE_DIR}/src/gpu/*.cc
      ${CMAKE_SOURCE_DIR}/src/gpu/*.h)
 list(FILTER measuring_sources EXCLUDE REGEX "_(test|fuzz)\\.cc$")
 list(SORT measuring_sources)

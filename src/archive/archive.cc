@@ -11,7 +11,7 @@
 #include "archive/stats.h"
 #include "base/hash.h"
 #include "base/text.h"
-#include "evaluate/outcome_fields.h"
+#include "outcome/outcome_fields.h"
 
 namespace gemmsmith {
 namespace {

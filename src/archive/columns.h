@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "evaluate/outcome_fields.h"
+#include "outcome/outcome_fields.h"
 
 namespace gemmsmith {
 

@@ -10,7 +10,7 @@
 #include "base/files.h"
 #include "base/hash.h"
 #include "base/text.h"
-#include "evaluate/example_test_outcome.h"
+#include "outcome/example_test_outcome.h"
 
 namespace gemmsmith {
 namespace {

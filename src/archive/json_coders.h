@@ -8,7 +8,7 @@
 
 #include "archive/json_fields.h"
 #include "base/status.h"
-#include "evaluate/outcome_fields.h"
+#include "outcome/outcome_fields.h"
 
 namespace gemmsmith {
 

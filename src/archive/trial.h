@@ -6,8 +6,8 @@
 #include <string>
 
 #include "archive/trial_subject.h"
-#include "evaluate/outcome.h"
-#include "evaluate/setting.h"
+#include "outcome/outcome.h"
+#include "outcome/setting.h"
 #include "problem/gemm.h"
 
 namespace gemmsmith {

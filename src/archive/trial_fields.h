@@ -2,7 +2,7 @@
 #pragma once
 
 #include "archive/trial.h"
-#include "evaluate/outcome_fields.h"
+#include "outcome/outcome_fields.h"
 
 namespace gemmsmith {
 

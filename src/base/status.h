@@ -1,5 +1,5 @@
 // A Status reports a failure of the environment: disk, driver, network, a missing toolchain. Bugs of this program abort
-// through GEMMSMITH_CHECK. A bad candidate kernel is an Outcome (evaluate/outcome.h).
+// through GEMMSMITH_CHECK. A bad candidate kernel is an Outcome (outcome/outcome.h).
 #pragma once
 
 #include <optional>

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "campaign/campaign.h"
-#include "evaluate/outcome.h"
-#include "evaluate/verify/test_list.h"
+#include "outcome/outcome.h"
+#include "outcome/test_list.h"
 #include "policy/ablations.h"
 #include "problem/gemm.h"
 #include "problem/held_out.h"

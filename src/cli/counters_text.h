@@ -5,7 +5,7 @@
 #include <string>
 
 #include "cli/terminal.h"
-#include "evaluate/counters.h"
+#include "outcome/counters.h"
 
 namespace gemmsmith {
 

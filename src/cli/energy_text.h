@@ -4,7 +4,7 @@
 #include <string>
 
 #include "cli/terminal.h"
-#include "evaluate/outcome.h"
+#include "outcome/outcome.h"
 #include "problem/gemm.h"
 
 namespace gemmsmith {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "archive/trial.h"
-#include "evaluate/outcome.h"
+#include "outcome/outcome.h"
 
 namespace gemmsmith {
 

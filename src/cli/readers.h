@@ -10,7 +10,7 @@
 
 #include "base/status.h"
 #include "cli/command.h"
-#include "evaluate/outcome.h"
+#include "outcome/outcome.h"
 #include "policy/policy_proposer.h"
 #include "problem/gemm.h"
 

@@ -7,7 +7,7 @@
 
 #include "base/files.h"
 #include "base/text.h"
-#include "evaluate/baseline/baseline_set.h"
+#include "outcome/baseline_set.h"
 
 namespace gemmsmith {
 

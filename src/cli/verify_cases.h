@@ -6,7 +6,7 @@
 
 #include "cli/json_text.h"
 #include "cli/terminal.h"
-#include "evaluate/self_test_matrix.h"
+#include "workflow/self_test_matrix.h"
 
 namespace gemmsmith {
 

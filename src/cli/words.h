@@ -7,7 +7,7 @@
 
 #include "base/statistics.h"
 #include "base/text.h"
-#include "evaluate/outcome.h"
+#include "outcome/outcome.h"
 #include "program/subject.h"
 
 namespace gemmsmith {

@@ -10,10 +10,10 @@
 #include "base/status.h"
 #include "compile/compiler.h"
 #include "compile/source_program.h"
-#include "evaluate/judging_terms.h"
-#include "evaluate/outcome.h"
 #include "evaluate/prepared_source.h"
-#include "evaluate/setting.h"
+#include "outcome/judging_terms.h"
+#include "outcome/outcome.h"
+#include "outcome/setting.h"
 #include "program/subject.h"
 
 namespace gemmsmith {

@@ -5,8 +5,8 @@
 #include "compile/recording.h"
 #include "compile/screening.h"
 #include "compile/source_program.h"
-#include "evaluate/self_test_cases.h"
 #include "program/free_form.h"
+#include "workflow/self_test_cases.h"
 
 namespace gemmsmith {
 namespace {

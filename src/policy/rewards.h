@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "evaluate/outcome.h"
+#include "outcome/outcome.h"
 #include "problem/gemm.h"
 
 namespace gemmsmith {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "evaluate/outcome.h"
+#include "outcome/outcome.h"
 #include "policy/vocabulary.h"
 #include "problem/gemm.h"
 #include "program/plan.h"

@@ -4,7 +4,7 @@
 
 #include "base/hash.h"
 #include "base/text.h"
-#include "evaluate/outcome.h"
+#include "outcome/outcome.h"
 #include "policy/spoken.h"
 #include "problem/gemm.h"
 
@@ -128,7 +128,8 @@ Vocabulary::Vocabulary() {
   for (const Family& family : Families()) {
     GEMMSMITH_CHECK(size_t(family.id) == values.size(), "families are not in the order of their ids");
     values.emplace_back();
-    for (size_t axis = 0; axis < SpokenAxisCount(family); ++axis) values.back().push_back(Add(ValueWords(family, axis)));
+    for (size_t axis = 0; axis < SpokenAxisCount(family); ++axis)
+      values.back().push_back(Add(ValueWords(family, axis)));
   }
   identity_ = fmt::format("tokens {} {}", kTokenVersion, HashBytes(Join(words_, " ")).Hex().substr(0, 12));
 }

@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "evaluate/counters.h"
+#include "outcome/counters.h"
 #include "program/plan.h"
 
 namespace gemmsmith {

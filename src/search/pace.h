@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "evaluate/outcome.h"
+#include "outcome/outcome.h"
 #include "program/plan.h"
 
 namespace gemmsmith {

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "evaluate/outcome.h"
+#include "outcome/outcome.h"
 #include "program/plan.h"
 #include "search/pace.h"
 

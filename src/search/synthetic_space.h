@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "evaluate/outcome.h"
+#include "outcome/outcome.h"
 #include "program/family.h"
 #include "program/space.h"
 

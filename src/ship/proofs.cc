@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/text.h"
-#include "evaluate/outcome.h"
+#include "outcome/outcome.h"
 #include "ship/catalogue_lock.h"
 
 namespace gemmsmith {

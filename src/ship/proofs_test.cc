@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/files.h"
-#include "evaluate/outcome.h"
+#include "outcome/outcome.h"
 #include "ship/catalogue_lock.h"
 
 namespace gemmsmith {

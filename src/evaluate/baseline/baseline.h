@@ -5,10 +5,10 @@
 #include <memory>
 #include <string>
 
-#include "evaluate/baseline/baseline_set.h"
-#include "evaluate/time/ring.h"
 #include "evaluate/time/device_clock.h"
+#include "evaluate/time/ring.h"
 #include "evaluate/verify/operands.h"
+#include "outcome/baseline_set.h"
 
 namespace gemmsmith {
 

@@ -9,10 +9,10 @@
 #include <string_view>
 #include <vector>
 
-#include "evaluate/judging_terms.h"
-#include "evaluate/outcome.h"
 #include "evaluate/prepared_source.h"
-#include "evaluate/setting.h"
+#include "outcome/judging_terms.h"
+#include "outcome/outcome.h"
+#include "outcome/setting.h"
 #include "program/launch.h"
 
 namespace gemmsmith {

@@ -1,7 +1,7 @@
 #include "evaluate/isolate/messages.h"
 
 #include "base/bytes.h"
-#include "evaluate/outcome_fields.h"
+#include "outcome/outcome_fields.h"
 
 namespace gemmsmith {
 

@@ -9,9 +9,9 @@
 #include <string>
 
 #include "evaluate/candidate_call.h"
-#include "evaluate/counters.h"
 #include "evaluate/isolate/messages.h"
 #include "gpu/range_profiler.h"
+#include "outcome/counters.h"
 
 namespace gemmsmith {
 

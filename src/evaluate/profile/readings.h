@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "evaluate/counters.h"
 #include "gpu/gpu.h"
 #include "gpu/metric_schedule.h"
+#include "outcome/counters.h"
 
 namespace gemmsmith {
 

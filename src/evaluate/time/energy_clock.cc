@@ -6,8 +6,8 @@
 #include <thread>
 
 #include "base/statistics.h"
-#include "evaluate/outcome.h"
 #include "evaluate/time/pairing.h"
+#include "outcome/outcome.h"
 
 namespace gemmsmith {
 

@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "evaluate/outcome.h"
 #include "evaluate/time/pairing.h"
+#include "outcome/outcome.h"
 
 namespace gemmsmith {
 namespace {

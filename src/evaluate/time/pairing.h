@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/random.h"
-#include "evaluate/outcome.h"
 #include "gpu/nvml.h"
+#include "outcome/outcome.h"
 
 namespace gemmsmith {
 

@@ -1,10 +1,10 @@
 // The rules of a race by protocol and clock: docs/measuring.md section 4 in numbers.
 #pragma once
 
-#include "evaluate/outcome.h"
 #include "evaluate/time/device_clock.h"
 #include "evaluate/time/pairing.h"
 #include "evaluate/time/warm_up.h"
+#include "outcome/outcome.h"
 
 namespace gemmsmith {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "evaluate/verify/harness_kernels.h"
-#include "evaluate/verify/test_list.h"
+#include "outcome/test_list.h"
 #include "problem/gemm.h"
 
 namespace gemmsmith {

@@ -13,7 +13,7 @@
 #include "base/random.h"
 #include "evaluate/verify/correctness.h"
 #include "evaluate/verify/cpu_product.h"
-#include "evaluate/verify/test_list.h"
+#include "outcome/test_list.h"
 
 namespace gemmsmith {
 namespace {

@@ -1,4 +1,4 @@
-#include "evaluate/outcome.h"
+#include "outcome/outcome.h"
 
 #include <algorithm>
 #include <iterator>
@@ -8,9 +8,9 @@
 namespace gemmsmith {
 namespace {
 
-constexpr std::string_view kKinds[] = {"illegal", "compile_failed", "resource_over", "launch_failed", "timed_out",
+constexpr std::string_view kOutcomeKinds[] = {"illegal", "compile_failed", "resource_over", "launch_failed", "timed_out",
                                        "wrong",   "cheated",        "measured",      "verified"};
-static_assert(std::size(kKinds) == size_t(kLastOutcomeKind) + 1);
+static_assert(std::size(kOutcomeKinds) == size_t(kLastOutcomeKind) + 1);
 constexpr std::string_view kClocks[] = {"device", "offline",     "device_chained", "server",
                                         "host",   "device_cold", "energy"};
 static_assert(std::size(kClocks) == size_t(kLastClock) + 1);
@@ -26,11 +26,11 @@ std::optional<Enum> ParseName(std::span<const std::string_view> names, std::stri
 
 }  // namespace
 
-std::string_view Name(OutcomeKind kind) { return kKinds[size_t(kind)]; }
+std::string_view Name(OutcomeKind kind) { return kOutcomeKinds[size_t(kind)]; }
 std::string_view Name(Clock clock) { return kClocks[size_t(clock)]; }
 std::string_view Name(Protocol protocol) { return kProtocols[size_t(protocol)]; }
 
-std::optional<OutcomeKind> ParseOutcomeKind(std::string_view name) { return ParseName<OutcomeKind>(kKinds, name); }
+std::optional<OutcomeKind> ParseOutcomeKind(std::string_view name) { return ParseName<OutcomeKind>(kOutcomeKinds, name); }
 std::optional<Clock> ParseClock(std::string_view name) { return ParseName<Clock>(kClocks, name); }
 std::optional<Protocol> ParseProtocol(std::string_view name) { return ParseName<Protocol>(kProtocols, name); }
 

@@ -10,7 +10,7 @@
 
 #include "base/stop_rule.h"
 #include "evaluate/evaluator.h"
-#include "evaluate/self_test_cases.h"
+#include "workflow/self_test_cases.h"
 
 namespace gemmsmith {
 
@@ -49,8 +49,9 @@ using PrepareCandidate = std::function<Result<PreparedCandidate>(const Evaluatio
 using SelfTestListener = std::function<void(const Case& now, std::optional<uint64_t> seed, int done, int steps)>;
 
 // Judges every case with every seed; the answer has a report for each case, in their order, and the cases outlive it.
-// Evaluators (of a GPU each) judge cases of one problem and one seed in one list, of at most 16. A case that `stop` leaves without some seeds is not judged. A case that cannot be judged does not end the
-// test; three in a row end the work of their evaluator, and the test if nothing was judged.
+// Evaluators (of a GPU each) judge cases of one problem and one seed in one list, of at most 16. A case that `stop`
+// leaves without some seeds is not judged. A case that cannot be judged does not end the test; three in a row end the
+// work of their evaluator, and the test if nothing was judged.
 Result<std::vector<CaseReport>> RunSelfTest(std::span<const Case> cases, const SelfTestOptions& options,
                                             std::span<Evaluator* const> evaluators, const PrepareCandidate& prepare,
                                             StopRule& stop, const SelfTestListener& on_step);

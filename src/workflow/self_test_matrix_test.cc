@@ -1,4 +1,4 @@
-#include "evaluate/self_test_matrix.h"
+#include "workflow/self_test_matrix.h"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "evaluate/outcome.h"
+#include "outcome/outcome.h"
 #include "problem/gemm.h"
 
 namespace gemmsmith {

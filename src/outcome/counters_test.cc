@@ -1,4 +1,4 @@
-#include "evaluate/counters.h"
+#include "outcome/counters.h"
 
 #include <gtest/gtest.h>
 

@@ -11,8 +11,8 @@
 #include "base/statistics.h"
 #include "base/status.h"
 #include "compile/binary.h"
-#include "evaluate/counters.h"
 #include "gpu/clock_limits.h"
+#include "outcome/counters.h"
 
 namespace gemmsmith {
 

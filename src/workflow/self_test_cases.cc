@@ -1,4 +1,4 @@
-#include "evaluate/self_test_cases.h"
+#include "workflow/self_test_cases.h"
 
 #include <fmt/format.h>
 

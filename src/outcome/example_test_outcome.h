@@ -1,7 +1,7 @@
 // An outcome for tests of formats: every field is set, and no two numbers are alike.
 #pragma once
 
-#include "evaluate/outcome.h"
+#include "outcome/outcome.h"
 
 namespace gemmsmith {
 

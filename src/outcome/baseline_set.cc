@@ -1,4 +1,4 @@
-#include "evaluate/baseline/baseline_set.h"
+#include "outcome/baseline_set.h"
 
 #include <algorithm>
 #include <iterator>

@@ -1,4 +1,4 @@
-#include "evaluate/verify/test_list.h"
+#include "outcome/test_list.h"
 
 #include <algorithm>
 #include <iterator>
@@ -9,9 +9,9 @@ namespace gemmsmith {
 
 namespace {
 
-constexpr std::string_view kKinds[] = {"normal",  "binary",  "dense_binary", "cancellation",
+constexpr std::string_view kInputKinds[] = {"normal",  "binary",  "dense_binary", "cancellation",
                                        "special", "uniform", "other_normal"};
-static_assert(std::size(kKinds) == size_t(kLastInputKind) + 1);
+static_assert(std::size(kInputKinds) == size_t(kLastInputKind) + 1);
 
 constexpr std::string_view kTests[] = {"binary",  "relative", "cancellation",     "chain",  "dense_binary",
                                        "uniform", "special",  "baseline_bounded", "repeat", "certified"};
@@ -51,7 +51,7 @@ bool MakesSense(TestId test, const Gemm& gemm) {
 
 }  // namespace
 
-std::string_view Name(InputKind kind) { return kKinds[size_t(kind)]; }
+std::string_view Name(InputKind kind) { return kInputKinds[size_t(kind)]; }
 
 bool IsRounded(InputKind kind) {
   return kind == InputKind::kNormal || kind == InputKind::kUniform || kind == InputKind::kOtherNormal;

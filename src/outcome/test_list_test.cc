@@ -1,4 +1,4 @@
-#include "evaluate/verify/test_list.h"
+#include "outcome/test_list.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "evaluate/outcome.h"
+#include "outcome/outcome.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 
 #include "base/hash.h"
 #include "base/random.h"
-#include "evaluate/example_test_outcome.h"
+#include "outcome/example_test_outcome.h"
 
 namespace gemmsmith {
 namespace {

@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
 #include "base/bytes.h"
-#include "evaluate/outcome.h"
-#include "evaluate/outcome_fields.h"
+#include "outcome/outcome.h"
+#include "outcome/outcome_fields.h"
 
 namespace gemmsmith {
 namespace {

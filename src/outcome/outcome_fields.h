@@ -3,9 +3,9 @@
 // JSON lines, CSV, the archive's rows.
 #pragma once
 
-#include "evaluate/outcome.h"
-#include "evaluate/record_field.h"
-#include "evaluate/setting.h"
+#include "outcome/outcome.h"
+#include "outcome/record_field.h"
+#include "outcome/setting.h"
 
 namespace gemmsmith {
 

@@ -1,7 +1,7 @@
 // Any bytes, as of a broken worker or a damaged record: no crash, and a decoded outcome encodes to bytes that decode to
 // the same.
 #include "base/check.h"
-#include "evaluate/outcome.h"
+#include "outcome/outcome.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);

@@ -3,9 +3,9 @@
 
 #include <cstdint>
 
-#include "evaluate/baseline/baseline_set.h"
-#include "evaluate/outcome.h"
-#include "evaluate/verify/test_list.h"
+#include "outcome/baseline_set.h"
+#include "outcome/outcome.h"
+#include "outcome/test_list.h"
 #include "problem/gemm.h"
 
 namespace gemmsmith {

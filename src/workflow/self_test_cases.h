@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "evaluate/outcome.h"
+#include "outcome/outcome.h"
 #include "problem/gemm.h"
 
 namespace gemmsmith {
