@@ -25,7 +25,7 @@ Parsed CheckedVerify(const VerifyCommand& command) {
   if (!command.journal.empty() || command.limit_seconds) return wrong("--journal and --limit-seconds are for a list");
   if (!command.subject) return wrong("verify needs PLAN; see 'gemmsmith verify --help'");
   if (command.memcheck && !IsPlan(*command.subject))
-    return wrong("--memcheck watches plans; a source runs in a process of its own, which the tool does not see");
+    return wrong("--memcheck is for plans, not for sources");
   if (command.gemm.shape == Shape{}) return wrong("verify needs SHAPE; see 'gemmsmith verify --help'");
   const std::vector<std::string> reasons = WhyInvalid(command.gemm);
   if (!reasons.empty()) return wrong(reasons.front());
