@@ -4,7 +4,7 @@ file(GLOB_RECURSE measuring_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/ev
      ${CMAKE_SOURCE_DIR}/src/gpu/*.h)
 list(FILTER measuring_sources EXCLUDE REGEX "_(test|fuzz)\\.cc$")
 list(SORT measuring_sources)
-set(included elements input_values ring_values ring_draw ring_batch ring_check)
+set(included elements input_values reference_product ring_values ring_draw ring_batch ring_check)
 list(TRANSFORM included REPLACE "(.+)" "evaluate/verify/\\1.cuh")
 set(GEMMSMITH_HARNESS_CC ${CMAKE_BINARY_DIR}/generated/harness_text.cc)
 add_custom_command(
