@@ -26,7 +26,7 @@ namespace gemmsmith {
   X(cuOccupancyMaxActiveBlocksPerMultiprocessor) X(cuOccupancyMaxActiveClusters) X(cuTensorMapEncodeTiled)            \
   X(cuMemGetAllocationGranularity) X(cuMemCreate) X(cuMemRelease) X(cuMemAddressReserve) X(cuMemAddressFree)          \
   X(cuMemMap) X(cuMemUnmap) X(cuMemSetAccess) X(cuGraphGetNodes) X(cuGraphNodeGetType) X(cuGraphKernelNodeGetParams)  \
-  X(cuGraphExecKernelNodeSetParams) X(cuCtxResetPersistingL2Cache)
+  X(cuGraphExecKernelNodeSetParams) X(cuCtxResetPersistingL2Cache) X(cuFuncGetParamInfo)
 // clang-format on
 
 struct Driver {

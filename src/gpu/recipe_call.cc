@@ -70,6 +70,7 @@ Status RecipeCall::Put(Gpu& gpu, Chaining chaining) const {
   return OkStatus();
 }
 
+// Parameters go one by one: a capture refuses a cooperative kernel whose parameters come as one buffer.
 Status RecipeCall::PutKernel(CUstream stream, const BoundKernel& kernel, bool is_programmatic) const {
   const KernelStep& step = kernel.step;
   std::array<CUlaunchAttribute, 4> attributes{};
@@ -91,10 +92,9 @@ Status RecipeCall::PutKernel(CUstream stream, const BoundKernel& kernel, bool is
     add(CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION).programmaticStreamSerializationAllowed = 1;
   if (step.carveout_percent >= 0)
     add(CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT).sharedMemCarveout = unsigned(step.carveout_percent);
-  size_t bytes = step.parameters.size();
-  void* extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, const_cast<uint8_t*>(step.parameters.data()),
-                   CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes, CU_LAUNCH_PARAM_END};
-  RETURN_IF_CUDA_ERROR(driver_->cuLaunchKernelEx(&config, kernel.function, nullptr, bytes > 0 ? extra : nullptr));
+  std::vector<void*> parameters;
+  for (const uint32_t offset : kernel.offsets) parameters.push_back(const_cast<uint8_t*>(&step.parameters[offset]));
+  RETURN_IF_CUDA_ERROR(driver_->cuLaunchKernelEx(&config, kernel.function, parameters.data(), nullptr));
   return OkStatus();
 }
 
@@ -138,11 +138,27 @@ Result<CUfunction> RecipeCode::FindFunction(const KernelStep& step) {
   return loaded.function;
 }
 
+Result<std::vector<uint32_t>> RecipeCode::OffsetsOf(CUfunction function, const KernelStep& step) const {
+  const size_t all = step.parameters.size();
+  std::vector<uint32_t> offsets;
+  while (true) {
+    size_t offset = 0, bytes = 0;
+    const CUresult found = driver_->cuFuncGetParamInfo(function, offsets.size(), &offset, &bytes);
+    if (found == CUDA_ERROR_INVALID_VALUE) return offsets;  // no further one
+    RETURN_IF_ERROR(DriverStatus(found, "cuFuncGetParamInfo"));
+    if (bytes == 0 || bytes > all || offset > all - bytes)
+      return InvalidArgument(fmt::format("kernel '{}' has a parameter of {} bytes at byte {}, the recipe {} bytes",
+                                         step.kernel, bytes, offset, all));
+    offsets.push_back(uint32_t(offset));
+  }
+}
+
 Result<RecipeCall::BoundKernel> RecipeCode::BindKernel(const KernelStep& step, const RecipeAddresses& addresses,
                                                        std::span<const CUtensorMap> maps) {
   static_assert(sizeof(CUtensorMap) == kTensorMapBytes);
   RecipeCall::BoundKernel bound;
   ASSIGN_OR_RETURN(bound.function, FindFunction(step));
+  ASSIGN_OR_RETURN(bound.offsets, OffsetsOf(bound.function, step));
   bound.step = step;
   std::vector<uint8_t>& parameters = bound.step.parameters;
   for (const AddressPlace& place : step.addresses) {

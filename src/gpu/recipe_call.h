@@ -33,7 +33,8 @@ class RecipeCall {
   friend class RecipeCode;
   struct BoundKernel {
     CUfunction function = nullptr;
-    KernelStep step;  // with addresses and maps in its parameters
+    KernelStep step;                // with addresses and maps in its parameters
+    std::vector<uint32_t> offsets;  // of each parameter; all lie within
   };
   struct BoundMemset {
     CUdeviceptr address = 0;
@@ -64,6 +65,8 @@ class RecipeCode {
     uint32_t dynamic_smem_bytes = 0;  // its limit
   };
   Result<CUfunction> FindFunction(const KernelStep& step);
+  // Where each parameter of the kernel begins in so many bytes.
+  Result<std::vector<uint32_t>> OffsetsOf(CUfunction function, const KernelStep& step) const;
   Result<RecipeCall::BoundKernel> BindKernel(const KernelStep& step, const RecipeAddresses& addresses,
                                              std::span<const CUtensorMap> maps);
 

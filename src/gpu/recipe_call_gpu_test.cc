@@ -231,8 +231,11 @@ TEST_F(RecipeCallTest, ACooperativeKernelRuns) {
   Recipe recipe;
   KernelStep step = Scale(2);
   step.is_cooperative = true;
-  recipe.steps = {step};
-  EXPECT_EQ(Run(recipe)[7], 14);
+  recipe.steps = {step, step};
+  for (const bool as_graph : {false, true}) {
+    ASSERT_TRUE(gpu_->Fill8(c_.address(), 0xff, c_.size_bytes()).ok());
+    EXPECT_EQ(Run(recipe, as_graph)[7], 14);
+  }
 }
 
 TEST_F(RecipeCallTest, WhatTheRecipeLacksIsSaid) {
@@ -247,6 +250,11 @@ TEST_F(RecipeCallTest, WhatTheRecipeLacksIsSaid) {
   step.maps = {{0, 2}};
   recipe.steps = {step};
   EXPECT_EQ(code_->Bind(recipe, Addresses()).status().message(), "map 2 of a recipe with 0");
+  step = Scale(1);
+  step.parameters.resize(18);
+  recipe.steps = {step};
+  EXPECT_EQ(code_->Bind(recipe, Addresses()).status().message(),
+            "kernel 'scale' has a parameter of 4 bytes at byte 16, the recipe 18 bytes");
 }
 
 }  // namespace
