@@ -95,14 +95,16 @@ Result<Ring::Array> Ring::MakeArray(const Operand& operand, bool lines_are_rows)
   return array;
 }
 
-RingBands Ring::BandsOf(std::array<const Array*, 3> arrays) {
+// A brief batch leaves sets unused: its band stands where the first of them would.
+RingBands Ring::BandsOf(std::array<const Array*, 3> arrays, int sets) {
   constexpr auto kWords = int64_t(kBandBytes / sizeof(uint32_t));
   RingBands bands;
   for (size_t i = 0; i < arrays.size(); ++i) {
     if (arrays[i] == nullptr) continue;
-    const DeviceMemory& memory = arrays[i]->memory;
-    bands[2 * i] = {memory.as<uint32_t>(), kWords};
-    bands[2 * i + 1] = {memory.as<uint32_t>() + memory.size_bytes() / sizeof(uint32_t) - kWords, kWords};
+    const Array& array = *arrays[i];
+    auto* const first = static_cast<uint16_t*>(array.operand.matrix.data);
+    bands[2 * i] = {array.memory.as<uint32_t>(), kWords};
+    bands[2 * i + 1] = {reinterpret_cast<uint32_t*>(first + sets * array.operand.step), kWords};
   }
   return bands;
 }
@@ -133,9 +135,9 @@ std::vector<CallAddresses> Ring::SetsFor(const Layout& layout, Batch batch) cons
   return sets;
 }
 
-Status Ring::RestoreBands() {
+Status Ring::RestoreBands(int sets) {
   const auto restore = [&](const Array& array) {
-    return kernels_->DrawBands(*gpu_, BandsOf({&array}), bands_key_, scratch_.as<uint64_t>());
+    return kernels_->DrawBands(*gpu_, BandsOf({&array}, sets), bands_key_, scratch_.as<uint64_t>());
   };
   for (const auto& [key, array] : inputs_) RETURN_IF_ERROR(restore(array));
   return restore(output_);
@@ -176,7 +178,7 @@ Status Ring::PutCheck(const Gemm& gemm, Maker maker, int sets, int round, uint64
   check.a = a.operand;
   check.b = b.operand;
   check.c = output_.operand;
-  check.bands = BandsOf({&a, &b, &output_});
+  check.bands = BandsOf({&a, &b, &output_}, sets);
   check.bands_key = bands_key_;
   check.weights_key = keys_.Next();
   check.sets = sets;

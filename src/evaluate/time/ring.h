@@ -42,8 +42,8 @@ class Ring {
   // One for each call of a batch.
   std::vector<CallAddresses> SetsFor(const Layout& layout, Batch batch) const;
 
-  // Before a race: whatever ran between races may have written over the bands.
-  Status RestoreBands();
+  // Before a race on so many sets: whatever ran between races may have written over the bands.
+  Status RestoreBands(int sets);
   // New values in all inputs of so many sets, from keys that were never used.
   Status Draw(int sets);
   // Before the batch of an entry: poisons the outputs, overwrites shared memory, empties L2.
@@ -53,7 +53,7 @@ class Ring {
   Status PutCheck(const Gemm& gemm, Maker maker, int sets, int round, uint64_t* fault);
 
  private:
-  // One matrix of every set between two bands.
+  // One matrix of every set, and room for a band before the first and behind any.
   struct Array {
     DeviceMemory memory;
     RingOperand operand;
@@ -61,8 +61,8 @@ class Ring {
 
   Ring(Gpu& gpu, HarnessKernels& harness, const RingKernels& kernels, const Gemm& gemm);
   Result<Array> MakeArray(const Operand& operand, bool lines_are_rows);
-  // Of A, B and C; those that are null have none.
-  static RingBands BandsOf(std::array<const Array*, 3> arrays);
+  // Of A, B and C, before the first and behind the last of so many sets; those that are null have none.
+  static RingBands BandsOf(std::array<const Array*, 3> arrays, int sets);
   const Array& InputOf(char name, const Layout& layout) const;
 
   Gpu* gpu_;

@@ -12,7 +12,7 @@ Result<std::unique_ptr<RoundClock>> RingClock::Create(Gpu& gpu, Ring& ring, cons
   ASSIGN_OR_RETURN(clock->events_, EventPair::MakeSeveral(gpu, entries));
   clock->faults_.resize(entries);
   ASSIGN_OR_RETURN(clock->faults_on_gpu_, gpu.Allocate(entries * sizeof(uint64_t)));
-  RETURN_IF_ERROR(ring.RestoreBands());
+  if (entries > 0) RETURN_IF_ERROR(ring.RestoreBands(clock->visits_[0].graph->calls));
   RETURN_IF_ERROR(gpu.Fill8(clock->faults_on_gpu_.address(), 0, entries * sizeof(uint64_t)));
   return std::unique_ptr<RoundClock>(std::move(clock));
 }
