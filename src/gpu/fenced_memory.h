@@ -1,4 +1,4 @@
-// Device memory with unmapped addresses behind it: a kernel that reads or writes there faults.
+// Device memory at two addresses, each with unmapped ones behind it: a kernel that reads or writes there faults.
 #pragma once
 
 #include "gpu/gpu.h"
@@ -14,16 +14,23 @@ class FencedMemory {
   FencedMemory& operator=(FencedMemory&& other) noexcept;
   ~FencedMemory();
 
-  CUdeviceptr address() const { return address_; }
+  CUdeviceptr address() const { return writable_.address; }
+  // The same bytes; a write faults. No kernel may use one address while another writes through the other.
+  CUdeviceptr read_only_address() const { return read_only_.address; }
   uint64_t size_bytes() const { return size_bytes_; }
 
  private:
-  Status Map(int ordinal, uint64_t granule);
+  struct Mapping {
+    CUdeviceptr address = 0;
+    bool has_memory = false;
+  };
+  Status Map(int ordinal, CUmemAccess_flags access, Mapping& mapping);
+  void Unmap(const Mapping& mapping);
 
   const Driver* driver_ = nullptr;
   CUmemGenericAllocationHandle allocation_ = 0;
-  bool has_allocation_ = false, is_mapped_ = false;
-  CUdeviceptr address_ = 0;
+  bool has_allocation_ = false;
+  Mapping writable_, read_only_;
   uint64_t size_bytes_ = 0, reserved_bytes_ = 0;
 };
 

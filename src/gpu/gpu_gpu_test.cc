@@ -329,6 +329,9 @@ TEST_F(GpuTest, FencedMemoryComesBackAsItWentToItsLastByte) {
   std::array<uint8_t, 4> seen{};
   ASSERT_TRUE(gpu_->CopyToHost(seen, last).ok());
   EXPECT_EQ(seen, bytes);
+  seen = {};
+  ASSERT_TRUE(gpu_->CopyToHost(seen, made->read_only_address() + made->size_bytes() - bytes.size()).ok());
+  EXPECT_EQ(seen, bytes);
 }
 
 // An error of a kernel ends its context for good, so these run in processes of their own.
@@ -359,11 +362,20 @@ TEST_F(LostContext, ATrapIsAnIoErrorWithItsName) {
 }
 
 TEST_F(LostContext, AnAccessBehindFencedMemoryIsAFault) {
-  const auto behind = [this] {
+  const auto behind = [this](CUdeviceptr (FencedMemory::*address)() const) {
     const auto memory = FencedMemory::Create(*gpu_, 4);
-    RunAndTell("add", {reinterpret_cast<int*>(memory->address() + memory->size_bytes()), 1, 0});
+    RunAndTell("add", {reinterpret_cast<int*>(((*memory).*address)() + memory->size_bytes()), 1, 0});
   };
-  EXPECT_EXIT(behind(), testing::ExitedWithCode(42), "CUDA_ERROR_ILLEGAL_ADDRESS");
+  EXPECT_EXIT(behind(&FencedMemory::address), testing::ExitedWithCode(42), "CUDA_ERROR_ILLEGAL_ADDRESS");
+  EXPECT_EXIT(behind(&FencedMemory::read_only_address), testing::ExitedWithCode(42), "CUDA_ERROR_ILLEGAL_ADDRESS");
+}
+
+TEST_F(LostContext, AWriteToAReadOnlyAddressIsAFault) {
+  const auto write = [this] {
+    const auto memory = FencedMemory::Create(*gpu_, 4);
+    RunAndTell("add", {reinterpret_cast<int*>(memory->read_only_address()), 1, 0});
+  };
+  EXPECT_EXIT(write(), testing::ExitedWithCode(42), "code 4, cuStreamSynchronize: CUDA_ERROR");
 }
 
 }  // namespace
