@@ -4,7 +4,13 @@ namespace gemmsmith {
 
 namespace {
 
-CallAddresses AddressesOf(const SourceOperands::Set& set) { return {set.a.data(), set.b.data(), set.c.data()}; }
+// What the call did, as far as the driver's words tell.
+std::string_view CauseOf(std::string_view crash) {
+  const auto says = [&](std::string_view error) { return crash.find(error) != std::string_view::npos; };
+  if (says("MISALIGNED_ADDRESS")) return "takes more alignment than 16 bytes for granted: ";
+  if (says("ILLEGAL_ADDRESS")) return "writes A or B, or goes beyond a matrix: ";
+  return "";
+}
 
 class SourceChecks {
  public:
@@ -14,38 +20,55 @@ class SourceChecks {
 
   Status Run(Random& random) {
     RETURN_IF_ERROR(operands_.Draw(random, setup_.message.launch.workspace_bytes));
-    Result<CandidateCall::Bound> full =
-        setup_.code.Bind(operands_.full().gemm, AddressesOf(operands_.full()), operands_.workspace().data());
-    if (!full.ok()) return Refuse(full.status());
-    full_ = *std::move(full);
+    RETURN_IF_ERROR(CheckFull("unaligned"));
+    RETURN_IF_ERROR(CheckPriorOutput(random));
+    RETURN_IF_ERROR(CheckLateInputs());
+    RETURN_IF_ERROR(CheckHalf());
+    if (tested_.ended) return OkStatus();
+    RETURN_IF_ERROR(operands_.DrawAtTheFence(random));
+    return CheckFull("fenced");
+  }
+
+ private:
+  // Binds the call to the matrices where they now are.
+  Status CheckFull(std::string_view test) {
+    const SourceOperands::Set& full = operands_.full();
+    Result<CandidateCall::Bound> bound = setup_.code.Bind(full.gemm, full.addresses, operands_.workspace().data());
+    if (!bound.ok()) return Refuse(bound.status());
+    full_ = *std::move(bound);
+    return Watch(test, full, [this] { return setup_.code.Put(full_); });
+  }
+
+  Status CheckPriorOutput(Random& random) {
     const auto call = [this] { return setup_.code.Put(full_); };
-    RETURN_IF_ERROR(Watch("unaligned", operands_.full(), call));
-    if (tested_.ended == OutcomeKind::kLaunchFailed)
-      tested_.reason = fmt::format(
-          "test unaligned: with matrices at odd multiples of 16 bytes and no memory behind them: {}", tested_.reason);
     RETURN_IF_ERROR(Watch("prior_output", operands_.full(), [&] {
       const MatrixView& c = operands_.full().c.view();
       const Status filled = setup_.harness.Fill(c, Filling::kUniform, random.Next(), {.parameter = 1});
       return filled.ok() ? call() : filled;
     }));
-    RETURN_IF_ERROR(Watch("prior_output", operands_.full(), [&] {
+    return Watch("prior_output", operands_.full(), [&] {
       const Status first = call();
       return first.ok() ? call() : first;
-    }));
-    if (setup_.code.IsChainable(full_))
-      RETURN_IF_ERROR(Watch("late_inputs", operands_.full(), [this] {
-        const Status written = operands_.WriteInputsLate();
-        return written.ok() ? setup_.code.Put(full_, Chaining::kProgrammatic) : written;
-      }));
-    return setup_.message.source->half_recipe ? CheckHalf() : OkStatus();
+    });
   }
 
- private:
-  Status CheckHalf() {
-    if (tested_.ended) return OkStatus();
-    const SourceOperands::Set& half = operands_.half();
+  // A kernel may not read at one address what another still writes at a second one, so A and B are writable here.
+  Status CheckLateInputs() {
+    if (tested_.ended || !setup_.code.IsChainable(full_)) return OkStatus();
+    const SourceOperands::Set& full = operands_.full();
     Result<CandidateCall::Bound> bound =
-        setup_.code.BindOther(half.gemm, AddressesOf(half), operands_.workspace().data());
+        setup_.code.Bind(full.gemm, {full.a.data(), full.b.data(), full.c.data()}, operands_.workspace().data());
+    if (!bound.ok()) return Refuse(bound.status());
+    return Watch("late_inputs", full, [&] {
+      const Status written = operands_.WriteInputsLate();
+      return written.ok() ? setup_.code.Put(*bound, Chaining::kProgrammatic) : written;
+    });
+  }
+
+  Status CheckHalf() {
+    if (tested_.ended || !setup_.message.source->half_recipe) return OkStatus();
+    const SourceOperands::Set& half = operands_.half();
+    Result<CandidateCall::Bound> bound = setup_.code.BindOther(half.gemm, half.addresses, operands_.workspace().data());
     if (!bound.ok()) return Refuse(bound.status());
     RETURN_IF_ERROR(Watch("half_shape", half, [&] { return setup_.code.Put(*bound); }));
     return Watch("half_shape", operands_.full(), [this] { return setup_.code.Put(full_); });
@@ -64,6 +87,8 @@ class SourceChecks {
     const CallBuffers buffers{&set.inputs, &set.c, &operands_.workspace()};
     ASSIGN_OR_RETURN(const Watched watched, setup_.verifier.Watch(set.gemm, buffers, 0, call));
     Conclude(test, watched, tested_);
+    if (tested_.ended == OutcomeKind::kLaunchFailed)
+      tested_.reason = fmt::format("test {}: {}{}", test, CauseOf(tested_.reason), tested_.reason);
     return OkStatus();
   }
 

@@ -187,8 +187,19 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Liar{"wants_more_alignment", OutcomeKind::kWrong, "test unaligned",
              "if ((unsigned long long)b % 32 != 0) return;"},
-        Liar{"reads_behind_b", OutcomeKind::kLaunchFailed, "no memory behind them",
+        Liar{"reads_behind_b", OutcomeKind::kLaunchFailed, "test unaligned: writes A or B, or goes beyond a matrix: ",
              "if (*(const volatile u16*)(b + (long long)n * k + 256) == 1) return;"},
+        Liar{"borrows_the_element_behind_c", OutcomeKind::kLaunchFailed,
+             "test fenced: writes A or B, or goes beyond a matrix: ",
+             "if (row + column == 0) {"
+             "  volatile u16* const behind = c + (long long)m * n;"
+             "  const u16 old = *behind;"
+             "  *behind = 1;"
+             "  *behind = old;"
+             "}"},
+        Liar{"borrows_an_element_of_a", OutcomeKind::kLaunchFailed,
+             "test unaligned: writes A or B, or goes beyond a matrix: ",
+             "if (row + column == 0) *(volatile u16*)a = *(const volatile u16*)a;"},
         Liar{"writes_behind_c", OutcomeKind::kCheated, "outside C",
              "if (row + column == 0) c[(long long)m * n + 3] = 7;"},
         Liar{"works_for_poison_only", OutcomeKind::kWrong, "test prior_output", "if (*to != 0x7fff) return;"},

@@ -15,26 +15,20 @@ constexpr uint64_t kSeedOfHalf = 1;
 // Never 0, which stands for no pattern.
 uint64_t DrawPattern(Random& random) { return random.Next() | 1; }
 
-GuardedMatrix AtTheFence(const FencedMemory& memory, const Operand& operand, bool lines_are_rows, Random& random) {
-  const uint64_t at = LeastAlignedOffset(memory.size_bytes(), uint64_t(operand.SpanBytes()), random.Below(kSteps));
-  return GuardedMatrix::Over(memory.address(), memory.size_bytes(), operand, lines_are_rows, at, DrawPattern(random));
-}
-
-GuardedMatrix Between(const DeviceMemory& memory, const Operand& operand, bool lines_are_rows, Random& random) {
-  return GuardedMatrix::Over(memory.address(), memory.size_bytes(), operand, lines_are_rows, kGuardBytes,
-                             DrawPattern(random));
-}
-
-// A, B and C of a set in their memories, painted.
-template <class Memory>
-Status Place(HarnessKernels& harness, SourceOperands::Set& set,
-             GuardedMatrix (*place)(const Memory&, const Operand&, bool, Random&), const Memory& a, const Memory& b,
+// A, B and C of a set, each by `place` from its memory, painted.
+template <class Memory, class PlaceOne>
+Status Place(HarnessKernels& harness, SourceOperands::Set& set, const PlaceOne& place, const Memory& a, const Memory& b,
              const Memory& c, Random& random) {
   const Task task = MakeTask(set.gemm);
   const Layout& layout = set.gemm.kind.layout;
-  set.a = place(a, task.inputs[0], layout.a == Order::kRow, random);
-  set.b = place(b, task.inputs[1], layout.b == Order::kRow, random);
-  set.c = place(c, task.output, true, random);
+  const auto over = [&](const Memory& memory, const Operand& operand, bool lines_are_rows) {
+    const uint64_t at = place(memory.size_bytes(), uint64_t(operand.SpanBytes()));
+    return GuardedMatrix::Over(memory.address(), memory.size_bytes(), operand, lines_are_rows, at, DrawPattern(random));
+  };
+  set.a = over(a, task.inputs[0], layout.a == Order::kRow);
+  set.b = over(b, task.inputs[1], layout.b == Order::kRow);
+  set.c = over(c, task.output, true);
+  set.addresses = {set.a.data(), set.b.data(), set.c.data()};
   set.inputs.a = &set.a;
   set.inputs.b = &set.b;
   for (const GuardedMatrix* matrix : {&set.a, &set.b, &set.c}) RETURN_IF_ERROR(harness.Paint(*matrix));
@@ -42,6 +36,11 @@ Status Place(HarnessKernels& harness, SourceOperands::Set& set,
 }
 
 CUdeviceptr AddressOf(const GuardedMatrix& matrix) { return CUdeviceptr(reinterpret_cast<uintptr_t>(matrix.data())); }
+
+// Where the elements may only be read.
+const void* ReadOnly(const FencedMemory& memory, const GuardedMatrix& matrix) {
+  return reinterpret_cast<const void*>(memory.read_only_address() + (AddressOf(matrix) - memory.address()));
+}
 
 Status CopyElements(Gpu& gpu, const GuardedMatrix& from, const GuardedMatrix& to) {
   return gpu.Copy(AddressOf(to), AddressOf(from), uint64_t(to.SpanBytes()));
@@ -52,6 +51,10 @@ Status CopyElements(Gpu& gpu, const GuardedMatrix& from, const GuardedMatrix& to
 uint64_t LeastAlignedOffset(uint64_t allocated_bytes, uint64_t matrix_bytes, uint64_t steps) {
   const uint64_t last = (allocated_bytes - matrix_bytes) / kPromised;
   return ((last - 1) | 1) * kPromised - steps * kStep;
+}
+
+uint64_t LastOffset(uint64_t allocated_bytes, uint64_t matrix_bytes) {
+  return (allocated_bytes - matrix_bytes) / kPromised * kPromised;
 }
 
 uint64_t SourceOperands::BytesFor(const Gemm& gemm) {
@@ -102,20 +105,28 @@ Status SourceOperands::JudgeHalf() {
   return OkStatus();
 }
 
-Status SourceOperands::DrawFull(Random& random) {
-  RETURN_IF_ERROR(Place(harness_, full_, AtTheFence, a_memory_, b_memory_, c_memory_, random));
+Status SourceOperands::DrawFull(const Offset& offset, Random& random) {
+  RETURN_IF_ERROR(Place(harness_, full_, offset, a_memory_, b_memory_, c_memory_, random));
+  full_.addresses.a = ReadOnly(a_memory_, full_.a);
+  full_.addresses.b = ReadOnly(b_memory_, full_.b);
   RETURN_IF_ERROR(CopyElements(gpu_, *normal_.a, full_.a));
   return CopyElements(gpu_, *normal_.b, full_.b);
 }
 
+Status SourceOperands::DrawAtTheFence(Random& random) { return DrawFull(LastOffset, random); }
+
 Status SourceOperands::DrawHalf(Random& random) {
-  RETURN_IF_ERROR(Place(harness_, half_, Between, half_a_memory_, half_b_memory_, half_c_memory_, random));
+  const auto between = [](uint64_t, uint64_t) { return kGuardBytes; };
+  RETURN_IF_ERROR(Place(harness_, half_, between, half_a_memory_, half_b_memory_, half_c_memory_, random));
   RETURN_IF_ERROR(FillOperand(harness_, half_.a, 'A', InputKind::kNormal, half_.gemm, kSeedOfHalf));
   return FillOperand(harness_, half_.b, 'B', InputKind::kNormal, half_.gemm, kSeedOfHalf);
 }
 
 Status SourceOperands::Draw(Random& random, uint64_t workspace_bytes) {
-  RETURN_IF_ERROR(DrawFull(random));
+  const Offset least_aligned = [&](uint64_t allocated_bytes, uint64_t matrix_bytes) {
+    return LeastAlignedOffset(allocated_bytes, matrix_bytes, random.Below(kSteps));
+  };
+  RETURN_IF_ERROR(DrawFull(least_aligned, random));
   RETURN_IF_ERROR(DrawHalf(random));
   workspace_ = GuardedWorkspace::Over(workspace_memory_.address(), workspace_bytes, DrawPattern(random));
   RETURN_IF_ERROR(harness_.Paint(workspace_.matrix()));

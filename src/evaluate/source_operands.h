@@ -2,9 +2,11 @@
 // them, and half of each dimension. All canaries follow a pattern that is drawn anew for each source.
 #pragma once
 
+#include <functional>
 #include <memory>
 
 #include "base/random.h"
+#include "evaluate/time/ring.h"
 #include "evaluate/verify/reference.h"
 #include "gpu/fenced_memory.h"
 
@@ -13,6 +15,8 @@ namespace gemmsmith {
 // Where a matrix of so many bytes begins in `allocated` ones: at an odd multiple of 16 bytes, and `steps` times 32
 // bytes before the last such place.
 uint64_t LeastAlignedOffset(uint64_t allocated_bytes, uint64_t matrix_bytes, uint64_t steps);
+// The last multiple of 16 bytes where it may begin.
+uint64_t LastOffset(uint64_t allocated_bytes, uint64_t matrix_bytes);
 
 class SourceOperands {
  public:
@@ -20,7 +24,8 @@ class SourceOperands {
   struct Set {
     Gemm gemm;
     GuardedMatrix a, b, c;
-    Inputs inputs;  // of A and B above
+    CallAddresses addresses;  // for calls; of full(), A and B are read-only there
+    Inputs inputs;            // of A and B above
   };
 
   // Upper bound of their GPU memory.
@@ -31,6 +36,8 @@ class SourceOperands {
 
   // Draws alignments and patterns and fills everything: what a source did to it before is undone.
   Status Draw(Random& random, uint64_t workspace_bytes);
+  // Then full() anew, its matrices as near to the fence as can be.
+  Status DrawAtTheFence(Random& random);
   const Set& full() const { return full_; }
   const Set& half() const { return half_; }
   const GuardedWorkspace& workspace() const { return workspace_; }
@@ -41,7 +48,8 @@ class SourceOperands {
   SourceOperands(Gpu& gpu, HarnessKernels& harness, const Inputs& normal)
       : gpu_(gpu), harness_(harness), normal_(normal) {}
   Status Allocate();
-  Status DrawFull(Random& random);
+  using Offset = std::function<uint64_t(uint64_t allocated_bytes, uint64_t matrix_bytes)>;
+  Status DrawFull(const Offset& offset, Random& random);
   Status DrawHalf(Random& random);
   Status JudgeHalf();
 

@@ -24,5 +24,16 @@ TEST(LeastAlignedOffset, StepsReachEverySuchAlignmentWithin256Bytes) {
   EXPECT_EQ(alignments.size(), 8u);
 }
 
+TEST(LastOffset, LeavesLessThan16BytesBehind) {
+  constexpr uint64_t kAllocated = 4096;
+  EXPECT_EQ(LastOffset(kAllocated, 1024), kAllocated - 1024);
+  for (const uint64_t bytes : {2, 16, 30, 1026, 4096}) {
+    const uint64_t offset = LastOffset(kAllocated, bytes);
+    EXPECT_EQ(offset % 16, 0u) << bytes;
+    EXPECT_LE(offset + bytes, kAllocated) << bytes;
+    EXPECT_GT(offset + bytes + 16, kAllocated) << bytes;
+  }
+}
+
 }  // namespace
 }  // namespace gemmsmith
