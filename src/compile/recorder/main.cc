@@ -68,8 +68,11 @@ void Confine() {
 }
 
 // Runs before every constructor of the source's. Answers get a descriptor of their own, apart from what is printed.
+// Descriptors that some parent left open are not the source's.
 void Prepare() {
   if (::dup2(STDOUT_FILENO, kAnswers) < 0 || ::dup2(STDERR_FILENO, STDOUT_FILENO) < 0) ::_exit(EXIT_FAILURE);
+  if (::close_range(STDERR_FILENO + 1, kAnswers - 1, 0) != 0 || ::close_range(kAnswers + 1, ~0U, 0) != 0)
+    ::_exit(EXIT_FAILURE);
   Confine();
 }
 __attribute__((section(".preinit_array"), used)) void (*const prepare_first)() = Prepare;
