@@ -56,7 +56,6 @@ class Exchange {
   std::vector<TimedCall> TimedCallsOf() const;
   Status LookAfterwards();
   Status LookAtTimedOutput(LoadedCandidate& candidate);
-  // Measured, or cheated where a source's times contradict each other.
   // Describes damage that the race did to operands of any layout, guard bands or workspaces; empty if there is none.
   Result<std::string> LookForDamage();
   // Reads the counters of every candidate that passed, after all timing: a profiler may slow down other work.

@@ -1,4 +1,4 @@
-// What the judge's kernels know of matrices. cmake/EmbedHarness.cmake puts this text into harness.cu and disturb.cu.
+// What the judge's kernels know of matrices. cmake/EmbedHarness.cmake puts this text into harness.cu.
 // verify/operands.h declares the same struct.
 
 typedef unsigned short u16;
