@@ -74,7 +74,7 @@ void AddVerify(Grammar& grammar) {
   verb->AddFlag("--memcheck", "run it under compute-sanitizer too", &command->memcheck);
   verb->AddFlag("--certify", "judge by the CPU's product of every element", &command->certify);
   bool* recipe = grammar.New<bool>();
-  verb->AddFlag("--recipe", "print what a .cu source launches; no GPU needed, --device names a known one [h200]",
+  verb->AddFlag("--recipe", "print what a .cu source launches; --device names a GPU [h200]",
                 recipe);
   Value(verb, "--pairs", "FILE", "certify a list: lines of PROBLEM | PLAN", &command->pairs, ReadPath);
   verb->AddFlag("--winners", "certify the fastest plan of each problem in the archive", &command->winners);

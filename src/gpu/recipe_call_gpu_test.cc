@@ -195,6 +195,8 @@ TEST_F(RecipeCallTest, AMemsetStandsInItsPlaceAmongKernels) {
 }
 
 TEST_F(RecipeCallTest, ATensorMapIsEncodedForTheRealAddress) {
+  // Parameters begin 16 bytes behind a multiple of 64, and a map stands at one.
+  constexpr uint32_t kMapAt = 48;
   Recipe recipe;
   RecipeMap map;
   map.address = {CallOperand::kA, 0};
@@ -205,8 +207,9 @@ TEST_F(RecipeCallTest, ATensorMapIsEncodedForTheRealAddress) {
   map.box = {8, 8};
   map.element_strides = {1, 1};
   recipe.maps = {map};
-  KernelStep step = KernelOf("copy_box", {{kTensorMapBytes, {CallOperand::kC, 0}}}, kTensorMapBytes + 8);
-  step.maps = {{0, 0}};
+  KernelStep step =
+      KernelOf("copy_box", {{kMapAt + kTensorMapBytes, {CallOperand::kC, 0}}}, kMapAt + kTensorMapBytes + 8);
+  step.maps = {{kMapAt, 0}};
   recipe.steps = {step};
   for (const bool as_graph : {false, true}) {
     const std::vector<int> values = Run(recipe, as_graph);

@@ -1,6 +1,6 @@
 // fault: returns success and launches nothing for every shape but its own
 // class: inputs
-// expect: wrong|launch_failed|cheated
+// expect: wrong
 // shape: 256x256x512
 // layout: tn
 //

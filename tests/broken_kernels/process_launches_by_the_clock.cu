@@ -1,6 +1,6 @@
 // fault: launches half of the work when calls follow each other at once
 // class: process
-// expect: cheated|wrong|launch_failed
+// expect: cheated
 // shape: 256x256x512
 // layout: tn
 //

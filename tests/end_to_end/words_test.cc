@@ -106,8 +106,6 @@ INSTANTIATE_TEST_SUITE_P(
         WrongWords{{"verify", "--winners", "--tests", "binary"}, "certified by all tests"},
         WrongWords{{"verify", "--self-test", "--limit-seconds", "5"}, "--limit-seconds is not for --self-test"},
         WrongWords{{"verify", "--self-test", "--seed", "5"}, "--seed is not for --self-test"},
-        WrongWords{{"bench", "--shapes", "64x64x64", "--contenders", "file:/dev/null", "--modes", "device_cold"},
-                   "a .cu source has no time on device_cold"},
         WrongWords{{"records", "export"}, "needs --output"},
         WrongWords{{"records", "export", "--output", "x.txt"}, ".gsr, .jsonl and .csv"},
         WrongWords{{"records", "measure", "--shapes", "offgrid", "--plans", "all"}, "needs --output"},
