@@ -62,8 +62,7 @@ std::string RelocateWord(Calls calls, size_t index, size_t at, KernelStep& step)
   if (!address || at + kWordBytes > step.parameters.size())
     return fmt::format(
         "byte {} of the parameters of kernel {} differs between calls of the same shape, and not as an operand's "
-        "address "
-        "does",
+        "address does",
         at, step.kernel);
   step.addresses.push_back({uint32_t(at), *address});
   std::memset(step.parameters.data() + at, 0, kWordBytes);

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <random>
 
 #include "base/text.h"
+#include "base/unpredictable.h"
 #include "evaluate/exchange_candidate.h"
 
 namespace gemmsmith {
@@ -12,11 +12,6 @@ namespace gemmsmith {
 namespace {
 
 void Append(const auto& items, auto& to) { to.insert(to.end(), items.begin(), items.end()); }
-
-uint64_t DrawSeed() {
-  std::random_device device;
-  return uint64_t(device()) << 32 | device();
-}
 
 }  // namespace
 
@@ -28,7 +23,7 @@ Exchange::Exchange(const GpuTools& tools, ProblemSession& session, const Problem
       candidates_(candidates),
       on_step_(on_step),
       verifier_(tools.gpu, tools.harness),
-      random_(DrawSeed()) {
+      random_(UnpredictableSeed()) {
   for (const CandidateMessage& candidate : candidates)
     if (!setups_.contains(candidate.layout))
       setups_.emplace(candidate.layout, session.TestSetupFor(InLayout(problem, candidate.layout), on_step));

@@ -1,9 +1,9 @@
 // Checks of a candidate that need no GPU.
 #include <algorithm>
 #include <array>
-#include <random>
 
 #include "base/text.h"
+#include "base/unpredictable.h"
 #include "compile/recording.h"
 #include "compile/screening.h"
 #include "evaluate/evaluator.h"
@@ -136,7 +136,7 @@ Status RecordSource(const EvaluationRequest& request, const Device& device, Sour
   const Shape& shape = request.gemm.shape;
   const Shape half = {std::max(1, shape.m / 2), std::max(1, shape.n / 2), std::max(1, shape.k / 2)};
   ASSIGN_OR_RETURN(std::vector<LaunchRecord> recordings,
-                   RecordLaunches(program, device, std::array{shape, half}, std::random_device()()));
+                   RecordLaunches(program, device, std::array{shape, half}, UnpredictableSeed()));
   for (size_t i = 0; i < recordings.size(); ++i) {
     const LaunchRecord& recording = recordings[i];
     const bool is_allowed = i > 0 && recording.end == RecordEnd::kReturnedError;

@@ -26,8 +26,8 @@ class Challengers {
   // For every problem, the best plan of each campaign that timed one, the latest campaign first. Finals of a later
   // campaign override earlier results of a plan: it won there, lost, or was refused.
   std::vector<Challenge> All() const;
-  // The same. Behind each problem's challengers follow those of the other of nn and tn that have not raced for it yet,
-  // even if it was searched in only one of them.
+  // The same. Behind each problem's challengers follow the other layout's, nn or tn, that have not raced for it yet. A
+  // problem that was searched in one layout gets them in both.
   std::vector<Challenge> InBothLayouts() const;
 
  private:

@@ -122,8 +122,8 @@ Result<BaselineMaker::Choice> BaselineMaker::ChooseSharedObject(const std::strin
 
 // ---- tuning
 
-// All candidates in alternation; then a race of the best three and of the heuristic's first, which AutoTuning shall
-// never be slower than (by replays alone it was on 49 of 1,408 products, up to 1.17 times; H200, November 2026).
+// All candidates in alternation, then a race of the best three and of the heuristic's first. AutoTuning shall never be
+// slower than that one. By replays alone it was on 49 of 1,408 products, up to 1.17 times (H200, November 2026).
 Result<std::optional<BaselineMaker::Chosen>> BaselineMaker::Tune(const std::shared_ptr<LtGemm>& lt, const Wish& wish) {
   std::vector<int> candidates;
   for (int candidate = 0; candidate < lt->candidate_count(); ++candidate) {

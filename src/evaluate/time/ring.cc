@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <random>
+
+#include "base/unpredictable.h"
 
 namespace gemmsmith {
 
@@ -20,11 +21,6 @@ uint64_t ArrayBytes(const Operand& operand, int sets) { return 2 * kBandBytes + 
 int64_t SumFloats(const Gemm& gemm) {
   const RingSums sums = RingSums::For(gemm, Maker::kCandidate);
   return sums.VectorCount(gemm.shape.k) + 2 * sums.SumCount();
-}
-
-uint64_t Unpredictable() {
-  std::random_device device;
-  return uint64_t(device()) << 32 | device();
 }
 
 // A NaN of f16 and of bf16.
@@ -58,7 +54,7 @@ Ring::Ring(Gpu& gpu, HarnessKernels& harness, const RingKernels& kernels, const 
       harness_(&harness),
       kernels_(&kernels),
       plan_(RingPlan::For(gemm)),
-      keys_(Unpredictable()),
+      keys_(UnpredictableSeed()),
       bands_key_(keys_.Next()) {}
 
 Result<Ring> Ring::Create(Gpu& gpu, HarnessKernels& harness, const Gemm& gemm) {
