@@ -1,7 +1,10 @@
 # The harness kernels as text inside the program, and the hash that names this version of the measuring code in records.
-file(GLOB_RECURSE measuring_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/evaluate/*.cc
-     ${CMAKE_SOURCE_DIR}/src/evaluate/*.h ${CMAKE_SOURCE_DIR}/src/outcome/*.cc ${CMAKE_SOURCE_DIR}/src/outcome/*.h ${CMAKE_SOURCE_DIR}/src/evaluate/*.cu ${CMAKE_SOURCE_DIR}/src/evaluate/*.cuh ${CMAKE_SOURCE_DIR}/src/gpu/*.cc
-     ${CMAKE_SOURCE_DIR}/src/gpu/*.h)
+set(measuring_sources "")
+foreach(folder gpu outcome profile evaluate)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${folder}/*.cc ${CMAKE_SOURCE_DIR}/src/${folder}/*.h
+       ${CMAKE_SOURCE_DIR}/src/${folder}/*.cu ${CMAKE_SOURCE_DIR}/src/${folder}/*.cuh)
+  list(APPEND measuring_sources ${sources})
+endforeach()
 list(FILTER measuring_sources EXCLUDE REGEX "_(test|fuzz)\\.cc$")
 list(SORT measuring_sources)
 set(included elements input_values reference_product ring_values ring_draw ring_batch ring_check)

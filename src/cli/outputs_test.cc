@@ -7,7 +7,7 @@
 #include "archive/segment.h"
 #include "base/files.h"
 #include "catalogue/catalogue.h"
-#include "evaluate/verify/certificate_journal.h"
+#include "certify/certificate_journal.h"
 
 namespace gemmsmith {
 namespace {

@@ -1,4 +1,4 @@
-#include "evaluate/profile/once.h"
+#include "evaluate/isolate/once.h"
 
 #include "base/files.h"
 #include "cli/exit.h"

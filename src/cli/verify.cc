@@ -5,13 +5,13 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
+#include "certify/memcheck.h"
 #include "cli/exit.h"
 #include "cli/json_text.h"
 #include "cli/readers.h"
 #include "cli/run.h"
 #include "cli/table.h"
 #include "cli/words.h"
-#include "evaluate/verify/memcheck.h"
 #include "gpu/gpu.h"
 #include "workflow/instrument.h"
 

@@ -8,13 +8,9 @@
 #include "evaluate/isolate/judge.h"
 #include "evaluate/time/ring.h"
 #include "gpu/recipe_call.h"
+#include "profile/readings.h"
 
 namespace gemmsmith {
-
-struct KernelResidency {
-  Launch launch;
-  Residency residency;
-};
 
 class CandidateCall {
  public:

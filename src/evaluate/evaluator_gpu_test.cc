@@ -31,12 +31,6 @@ class EvaluatorGpuTest : public TestWithWorker {
     EXPECT_TRUE(candidate.ok()) << candidate.status().message();
     return candidate.ok() ? Judge(request, *candidate) : Outcome{};
   }
-  static Outcome Judge(const EvaluationRequest& request, const PreparedCandidate& candidate) {
-    const Result<Outcome> outcome = evaluator_->Evaluate(request, candidate);
-    EXPECT_TRUE(outcome.ok()) << outcome.status().message();
-    return outcome.ok() ? *outcome : Outcome{};
-  }
-
   static std::vector<Outcome> JudgeTogether(const std::vector<Candidate>& candidates) {
     std::vector<Outcome> outcomes;
     for (Result<Outcome>& outcome : evaluator_->EvaluateTogether(candidates)) {

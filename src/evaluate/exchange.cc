@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "base/unpredictable.h"
 #include "evaluate/exchange_candidate.h"
+#include "evaluate/isolate/once.h"
 
 namespace gemmsmith {
 
@@ -268,10 +269,11 @@ void Exchange::ReadCounters() {
     const Step step = StepOf(std::string(kCountersStep), *candidate);
     on_step_(step);
     const SingleCall call{InLayout(problem_, candidate->message->layout), *candidate->message};
-    outcome->counters =
-        tools_.counters.Read({&call, candidate->code->Residencies(candidate->calls.at(candidate->setup->normal)),
-                              [&] { return Put(*candidate, *candidate->setup->normal, Chaining::kNone); }},
-                             [&] { on_step_(step); });
+    outcome->counters = tools_.counters.Read(
+        {candidate->code->Residencies(candidate->calls.at(candidate->setup->normal)),
+         [&] { return Put(*candidate, *candidate->setup->normal, Chaining::kNone); },
+         [&](const auto& folder) { return OtherProcessFor(call, tools_.gpu.identity().ordinal, folder); }},
+        [&] { on_step_(step); });
     if (tools_.gpu.Synchronize().ok()) continue;
     judgements_.worker_is_lost = true;
     break;

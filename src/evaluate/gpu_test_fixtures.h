@@ -61,6 +61,19 @@ class TestWithWorker : public testing::Test {
     ASSERT_NE(evaluator_, nullptr);
     ASSERT_NE(compiler_, nullptr);
   }
+  // Without the look at the machine code, which would end it.
+  static PreparedCandidate Compiled(const Source& source) {
+    PreparedCandidate candidate;
+    Result<Compilation> compilation = compiler_->Compile(source, evaluator_->device().Architecture());
+    EXPECT_TRUE(compilation.ok() && compilation->succeeded) << (compilation.ok() ? compilation->log : "no compiler");
+    if (compilation.ok()) candidate.compilation = *std::move(compilation);
+    return candidate;
+  }
+  static Outcome Judge(const EvaluationRequest& request, const PreparedCandidate& candidate) {
+    const Result<Outcome> outcome = evaluator_->Evaluate(request, candidate);
+    EXPECT_TRUE(outcome.ok()) << outcome.status().message();
+    return outcome.ok() ? *outcome : Outcome{};
+  }
 
   inline static std::unique_ptr<Evaluator> evaluator_;
   inline static std::unique_ptr<Compiler> compiler_;

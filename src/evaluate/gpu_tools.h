@@ -3,10 +3,10 @@
 
 #include <chrono>
 
-#include "evaluate/profile/counter_reader.h"
 #include "evaluate/verify/harness_kernels.h"
 #include "evaluate/verify/workspaces.h"
 #include "gpu/nvml.h"
+#include "profile/counter_reader.h"
 
 namespace gemmsmith {
 

@@ -11,7 +11,7 @@
 #include "base/statistics.h"
 #include "evaluate/gpu_test_fixtures.h"
 #include "gpu/cublas.h"
-#include "gpu/range_profiler.h"
+#include "profile/range_profiler.h"
 #include "program/emit.h"
 #include "program/legality.h"
 #include "program/plan.h"

@@ -11,10 +11,10 @@
 
 #include "archive/archive.h"
 #include "campaign/compile_ahead.h"
+#include "campaign/round.h"
 #include "evaluate/evaluator.h"
 #include "ship/catalogue_on_disk.h"
 #include "ship/challengers.h"
-#include "ship/round.h"
 
 namespace gemmsmith {
 

@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
+#include "campaign/round.h"
 #include "ship/challengers.h"
 #include "ship/promotion.h"
-#include "ship/round.h"
 
 namespace gemmsmith {
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "catalogue/catalogue.h"
-#include "evaluate/verify/certificate_journal.h"
+#include "certify/certificate_journal.h"
 
 namespace gemmsmith {
 

@@ -7,7 +7,7 @@
 #include "base/files.h"
 #include "catalogue/catalogue.h"
 #include "catalogue/kernel_file.h"
-#include "evaluate/verify/certificate_journal.h"
+#include "certify/certificate_journal.h"
 #include "tests/end_to_end/program.h"
 
 namespace gemmsmith {

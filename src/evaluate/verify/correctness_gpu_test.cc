@@ -5,10 +5,7 @@
 #include <set>
 
 #include "base/all_cores.h"
-#include "base/files.h"
-#include "base/installation.h"
 #include "evaluate/gpu_test_fixtures.h"
-#include "evaluate/verify/memcheck.h"
 #include "evaluate/verify/narrow_test_kernels.h"
 #include "problem/grids.h"
 #include "program/covering.h"
@@ -34,19 +31,6 @@ class CorrectnessGpuTest : public TestWithWorker {
     request.seed = 5;
     request.time = false;
     return request;
-  }
-  // Without the look at the machine code, which would end it.
-  static PreparedCandidate Compiled(const Source& source) {
-    PreparedCandidate candidate;
-    Result<Compilation> compilation = compiler_->Compile(source, evaluator_->device().Architecture());
-    EXPECT_TRUE(compilation.ok() && compilation->succeeded) << (compilation.ok() ? compilation->log : "no compiler");
-    if (compilation.ok()) candidate.compilation = *std::move(compilation);
-    return candidate;
-  }
-  static Outcome Judge(const EvaluationRequest& request, const PreparedCandidate& candidate) {
-    const Result<Outcome> outcome = evaluator_->Evaluate(request, candidate);
-    EXPECT_TRUE(outcome.ok()) << outcome.status().message();
-    return outcome.ok() ? *outcome : Outcome{};
   }
 };
 
@@ -164,39 +148,6 @@ TEST_F(CorrectnessGpuTest, ACertificateHasTheErrorsOfTheBaselinesAndItsOwn) {
     // The CPU and the harness's kernel compare the same output with the same product.
     EXPECT_FLOAT_EQ(float(last.max_abs_error), float(outcome.verdict.max_abs_error)) << Print(shape);
   }
-}
-
-TEST_F(CorrectnessGpuTest, MemcheckFindsAReadThatNoNumberShows) {
-  if (!FindProgram("compute-sanitizer")) GTEST_SKIP() << "there is no compute-sanitizer";
-  const IsolationOptions options{.worker_program = ProgramBesideTests().string()};
-  EvaluationRequest request = RequestFor({{64, 64, 128}, {kTn}});
-  const Result<PreparedCandidate> honest = Prepare(request, evaluator_->device(), *compiler_);
-  ASSERT_TRUE(honest.ok());
-  const MemcheckResult clean = RunMemcheck({request, *honest}, evaluator_->device(), options);
-  ASSERT_TRUE(clean.ok()) << clean.status().message();
-  EXPECT_FALSE(clean->has_value()) << (*clean)->reason;
-
-  const PreparedCandidate curious = Compiled(CuriousKernel());
-  EXPECT_EQ(Judge(request, curious).kind, OutcomeKind::kVerified) << "no test sees a read";
-  const MemcheckResult found = RunMemcheck({request, curious}, evaluator_->device(), options);
-  ASSERT_TRUE(found.ok()) << found.status().message();
-  ASSERT_TRUE(found->has_value());
-  EXPECT_EQ((*found)->kind, OutcomeKind::kWrong);
-  EXPECT_EQ((*found)->stage, "memcheck");
-  EXPECT_NE((*found)->reason.find("Invalid __global__ read"), std::string::npos) << (*found)->reason;
-
-  const std::vector<Candidate> both = {{request, *honest}, {request, curious}, {request, *honest}};
-  const std::vector<MemcheckResult> together = RunMemcheckTogether(both, evaluator_->device(), options);
-  ASSERT_EQ(together.size(), 3u);
-  for (const MemcheckResult& result : together) ASSERT_TRUE(result.ok()) << result.status().message();
-  EXPECT_FALSE(together[0]->has_value());
-  ASSERT_TRUE(together[1]->has_value());
-  EXPECT_EQ((*together[1])->kind, OutcomeKind::kWrong);
-  EXPECT_EQ((*together[1])->stage, "memcheck");
-  EXPECT_NE((*together[1])->reason.find("Invalid __global__ read"), std::string::npos) << "but for its addresses";
-  EXPECT_FALSE(together[2]->has_value());
-  for (const MemcheckResult& result : RunMemcheckTogether({&both[0], 1}, evaluator_->device(), options))
-    EXPECT_TRUE(result.ok() && !result->has_value());
 }
 
 }  // namespace

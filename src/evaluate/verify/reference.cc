@@ -14,8 +14,6 @@ namespace {
 // Relative rounding error of one conversion to the type.
 double UnitRoundoff(ScalarType type) { return type == ScalarType::kF16 ? 0x1p-11 : 0x1p-8; }
 
-constexpr double kLeniency = 4;  // towards the libraries
-
 struct Sample {
   int64_t rows, columns, row_step, column_step;
 };

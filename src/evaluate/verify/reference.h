@@ -58,6 +58,7 @@ ErrorBounds BoundsFor(const Gemm& gemm, double largest_reference, double referen
 // The maker of an output. Libraries may add the partial sums of a split K in the output type; candidates may not. So
 // libraries have wider bounds, and each element has the bound of the largest.
 enum class Maker { kCandidate, kLibrary };
+inline constexpr double kLeniency = 4;  // towards libraries
 // The relative bound for inputs of this kind.
 double RelativeBound(InputKind kind, const Gemm& gemm, double largest_reference, double reference_norm,
                      Maker maker = Maker::kCandidate);

@@ -11,7 +11,6 @@ namespace {
 // Rounding is taken for the worst, half a unit in every element. Uniform rounding has a third of these squares, so that
 // six of these deviations are more than ten of its own.
 constexpr double kDeviations = 6;
-constexpr double kLeniency = 4;  // towards the libraries, as everywhere
 // A bound of this share of an element's standard deviation, sqrt(K), shows one element that is off by half of it: times
 // a weight of at least 0.75 that is 0.375.
 constexpr double kWantedBound = 0.2;

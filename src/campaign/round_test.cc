@@ -1,4 +1,4 @@
-#include "ship/round.h"
+#include "campaign/round.h"
 
 #include <gtest/gtest.h>
 

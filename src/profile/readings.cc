@@ -1,4 +1,4 @@
-#include "evaluate/profile/readings.h"
+#include "profile/readings.h"
 
 #include <cmath>
 
@@ -30,7 +30,8 @@ std::vector<std::string_view> CounterMetrics() {
   return metrics;
 }
 
-void AddResidency(const Launch& launch, const Residency& residency, Counters& counters) {
+void AddResidency(const KernelResidency& kernel, Counters& counters) {
+  const auto& [launch, residency] = kernel;
   counters[Counter::kRegisters] = residency.registers_per_thread;
   counters[Counter::kSmemBytes] = residency.static_smem_bytes + double(launch.smem_bytes);
   counters[Counter::kCtasPerMultiprocessor] = residency.ctas_per_multiprocessor;

@@ -1,4 +1,4 @@
-#include "evaluate/verify/memcheck.h"
+#include "certify/memcheck.h"
 
 #include <algorithm>
 #include <chrono>
@@ -8,7 +8,7 @@
 #include "base/subprocess.h"
 #include "base/text.h"
 #include "evaluate/isolate/isolated_evaluator.h"
-#include "evaluate/profile/once.h"
+#include "evaluate/isolate/once.h"
 
 namespace gemmsmith {
 
@@ -57,16 +57,15 @@ std::optional<int> ErrorsOf(std::string_view text) {
 // those that API calls return the program looks at itself. The harness's kernels, which fill the inputs, are checked by
 // its tests.
 std::vector<std::string> CommandFor(const std::filesystem::path& tool, const std::filesystem::path& log,
-                                    const std::string& entry, std::span<const std::filesystem::path> calls,
+                                    const std::string& entry, const std::vector<std::string>& arguments,
                                     const IsolationOptions& options) {
   std::vector<std::string> command = {tool.string(), "--tool", "memcheck", "--padding", "256", "--print-limit", "3"};
   command.insert(command.end(), {"--report-api-errors", "no", "--target-processes", "all", "--log-file"});
   command.push_back(log);
   command.insert(command.end(), {"--kernel-name", "kns=" + entry});
-  const std::string program = options.worker_program.empty() ? std::filesystem::read_symlink("/proc/self/exe").string()
-                                                             : options.worker_program;
-  const std::vector<std::string> watched = CommandForOnce(program, calls, options.gpu_ordinal, 1);
-  command.insert(command.end(), watched.begin(), watched.end());
+  command.push_back(options.worker_program.empty() ? std::filesystem::read_symlink("/proc/self/exe").string()
+                                                   : options.worker_program);
+  command.insert(command.end(), arguments.begin(), arguments.end());
   return command;
 }
 
@@ -116,17 +115,17 @@ Result<Session> Watch(std::span<const Candidate> candidates, const Device& devic
   ASSIGN_OR_RETURN(const std::filesystem::path tool, FindMemcheck());
   ASSIGN_OR_RETURN(const TemporaryFolder folder, TemporaryFolder::Create("gemmsmith-memcheck"));
   const std::string& entry = candidates.front().prepared.compilation.binary.entry;
-  std::vector<std::filesystem::path> calls;
+  std::vector<SingleCall> calls;
   for (const Candidate& candidate : candidates) {
     GEMMSMITH_CHECK(candidate.prepared.compilation.binary.entry == entry, "kernels of different names together");
-    calls.push_back(folder.path() / fmt::format("call-{}", calls.size()));
-    const SingleCall call{ProblemOf(candidate.request), MessageFor(candidate, device)};
-    RETURN_IF_ERROR(WriteFileAtomic(calls.back(), Encode(call)));
+    calls.push_back({ProblemOf(candidate.request), MessageFor(candidate, device)});
   }
+  ASSIGN_OR_RETURN(const std::vector<std::string> arguments,
+                   ArgumentsForOnce(folder.path(), calls, options.gpu_ordinal, 1));
   const std::filesystem::path log = folder.path() / "log";
   Session session;
   const auto limit = kLimit + kLimitOfEachMore * (candidates.size() - 1);
-  ASSIGN_OR_RETURN(session.process, RunProcess(CommandFor(tool, log, entry, calls, options), limit));
+  ASSIGN_OR_RETURN(session.process, RunProcess(CommandFor(tool, log, entry, arguments, options), limit));
   if (const Result<std::string> read = ReadFile(log); read.ok()) session.log = *read;
   session.found = ParseMemcheckLog(session.log);
   return session;

@@ -10,7 +10,7 @@
 #include "evaluate/evaluator.h"
 #include "evaluate/gpu_judge.h"
 #include "evaluate/gpu_test_compiler.h"
-#include "evaluate/profile/once.h"
+#include "evaluate/isolate/once.h"
 #include "gpu/driver.h"
 #include "program/space.h"
 
@@ -84,7 +84,9 @@ class CountersGpuTest : public testing::Test {
   }
 
   static Counters Read(CounterReader& reader, const BoundCall& bound) {
-    return reader.Read({&bound.call(), bound.Residencies(), [&] { return bound.Put(); }}, [] {});
+    return reader.Read({bound.Residencies(), [&] { return bound.Put(); },
+                        [&](const auto& folder) { return OtherProcessFor(bound.call(), 0, folder); }},
+                       [] {});
   }
 
   static inline std::string skip_reason_;

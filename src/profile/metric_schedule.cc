@@ -1,8 +1,8 @@
-#include "gpu/metric_schedule.h"
+#include "profile/metric_schedule.h"
 
 #include <limits>
 
-#include "gpu/cupti_library.h"
+#include "profile/cupti_library.h"
 
 namespace gemmsmith {
 

@@ -1,6 +1,6 @@
-#include "gpu/range_profiler.h"
+#include "profile/range_profiler.h"
 
-#include "gpu/cupti_library.h"
+#include "profile/cupti_library.h"
 
 namespace gemmsmith {
 

@@ -1,10 +1,10 @@
-#include "evaluate/verify/memcheck.h"
+#include "certify/memcheck.h"
 
 #include <gtest/gtest.h>
 
 #include "base/files.h"
 #include "evaluate/isolate/messages.h"
-#include "evaluate/profile/once.h"
+#include "evaluate/isolate/once.h"
 #include "program/plan.h"
 
 namespace gemmsmith {

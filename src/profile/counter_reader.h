@@ -7,24 +7,31 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
-#include "evaluate/candidate_call.h"
-#include "evaluate/isolate/messages.h"
-#include "gpu/range_profiler.h"
 #include "outcome/counters.h"
+#include "profile/range_profiler.h"
+#include "profile/readings.h"
 
 namespace gemmsmith {
 
+// How a process of this program makes two calls of a kernel.
+struct OtherProcess {
+  std::string kernel;
+  std::vector<std::string> arguments;
+};
+
 // A candidate that stands on the GPU.
 struct ObservedCandidate {
-  const SingleCall* call = nullptr;  // for an observer in another process
   Result<std::vector<KernelResidency>> kernels = std::vector<KernelResidency>();
   std::function<Status()> put;  // puts one call on the stream; every call does the same work
+  // For Nsight Compute. Writes the files that the process reads into `folder`.
+  std::function<Result<OtherProcess>(const std::filesystem::path& folder)> in_other_process;
 };
 
 class CounterReader {
  public:
-  // `program` is this very program, whose verb `once` Nsight Compute watches. The GPU outlives the reader.
+  // `program` is this very program, which Nsight Compute watches in another process. The GPU outlives the reader.
   // Without `may_use_cupti` it is as if CUPTI did not work.
   CounterReader(Gpu& gpu, std::filesystem::path program, bool may_use_cupti = true);
   ~CounterReader();

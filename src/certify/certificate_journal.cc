@@ -1,4 +1,4 @@
-#include "evaluate/verify/certificate_journal.h"
+#include "certify/certificate_journal.h"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "archive/standings.h"
+#include "campaign/round.h"
+#include "certify/certificate_journal.h"
+#include "certify/memcheck.h"
 #include "compile/compiler.h"
 #include "evaluate/evaluator.h"
-#include "evaluate/verify/certificate_journal.h"
-#include "evaluate/verify/memcheck.h"
-#include "ship/round.h"
 
 namespace gemmsmith {
 

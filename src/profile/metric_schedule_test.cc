@@ -1,4 +1,4 @@
-#include "gpu/metric_schedule.h"
+#include "profile/metric_schedule.h"
 
 #include <gtest/gtest.h>
 

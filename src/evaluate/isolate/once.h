@@ -10,6 +10,7 @@
 #include "evaluate/candidate_call.h"
 #include "evaluate/isolate/messages.h"
 #include "evaluate/verify/harness_kernels.h"
+#include "profile/counter_reader.h"
 
 namespace gemmsmith {
 
@@ -46,10 +47,13 @@ class BoundCall {
 // the first failed call; empty if all succeeded.
 Result<std::string> RunOnce(int gpu_ordinal, std::span<const SingleCall> calls, int times);
 
-// The command that does so with files of an encoded SingleCall each, for a tool to watch: the verb `once` of `program`.
-std::vector<std::string> CommandForOnce(const std::string& program, std::span<const std::filesystem::path> files,
-                                        int gpu_ordinal, int times);
-// Its exit code where the calls failed, which it then says on standard error in one line.
+// The arguments with which this program does so, in a process that a tool watches: the verb `once`. Writes the calls to
+// files in `folder`.
+Result<std::vector<std::string>> ArgumentsForOnce(const std::filesystem::path& folder,
+                                                  std::span<const SingleCall> calls, int gpu_ordinal, int times);
+// Two calls for Nsight Compute; Unavailable for a source, as it is asked for plans only.
+Result<OtherProcess> OtherProcessFor(const SingleCall& call, int gpu_ordinal, const std::filesystem::path& folder);
+// The exit code of such a process where the calls failed, which it then says on standard error in one line.
 inline constexpr int kCallFailedExitCode = 4;
 
 }  // namespace gemmsmith

@@ -9,7 +9,7 @@
 
 #include "base/status.h"
 #include "gpu/gpu.h"
-#include "gpu/metric_schedule.h"
+#include "profile/metric_schedule.h"
 
 namespace gemmsmith {
 

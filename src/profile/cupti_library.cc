@@ -1,4 +1,4 @@
-#include "gpu/cupti_library.h"
+#include "profile/cupti_library.h"
 
 #include <dlfcn.h>
 

@@ -7,16 +7,21 @@
 #include <vector>
 
 #include "gpu/gpu.h"
-#include "gpu/metric_schedule.h"
 #include "outcome/counters.h"
+#include "profile/metric_schedule.h"
 
 namespace gemmsmith {
 
 // The names of the counters' metrics, in the order of the counters that have one.
 std::vector<std::string_view> CounterMetrics();
 using MetricValues = std::map<std::string, double>;  // by name
+
+struct KernelResidency {
+  Launch launch;
+  Residency residency;
+};
 // Registers, shared memory, occupancy and waves, which no profiler is needed for.
-void AddResidency(const Launch& launch, const Residency& residency, Counters& counters);
+void AddResidency(const KernelResidency& kernel, Counters& counters);
 // Ignores other metrics and values that are not finite.
 void AddReadings(const MetricValues& values, Counters& counters);
 // All that CUPTI read of a kernel.

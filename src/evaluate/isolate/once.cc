@@ -1,4 +1,4 @@
-#include "evaluate/profile/once.h"
+#include "evaluate/isolate/once.h"
 
 #include "base/files.h"
 #include "evaluate/verify/reference.h"
@@ -62,12 +62,22 @@ Result<std::string> RunOnce(int gpu_ordinal, std::span<const SingleCall> calls, 
   return std::string();
 }
 
-std::vector<std::string> CommandForOnce(const std::string& program, std::span<const std::filesystem::path> files,
-                                        int gpu_ordinal, int times) {
-  std::vector<std::string> command = {program, "once"};
-  for (const std::filesystem::path& file : files) command.push_back(file.string());
-  command.insert(command.end(), {"--gpu", std::to_string(gpu_ordinal), "--calls", std::to_string(times)});
-  return command;
+Result<std::vector<std::string>> ArgumentsForOnce(const std::filesystem::path& folder,
+                                                  std::span<const SingleCall> calls, int gpu_ordinal, int times) {
+  std::vector<std::string> arguments = {"once"};
+  for (const SingleCall& call : calls) {
+    const std::filesystem::path file = folder / fmt::format("call-{}", arguments.size());
+    RETURN_IF_ERROR(WriteFileAtomic(file, Encode(call)));
+    arguments.push_back(file.string());
+  }
+  arguments.insert(arguments.end(), {"--gpu", std::to_string(gpu_ordinal), "--calls", std::to_string(times)});
+  return arguments;
+}
+
+Result<OtherProcess> OtherProcessFor(const SingleCall& call, int gpu_ordinal, const std::filesystem::path& folder) {
+  if (call.candidate.source) return Unavailable("Nsight Compute is asked for plans only");
+  ASSIGN_OR_RETURN(std::vector<std::string> arguments, ArgumentsForOnce(folder, {&call, 1}, gpu_ordinal, 2));
+  return OtherProcess{call.candidate.entry, std::move(arguments)};
 }
 
 }  // namespace gemmsmith

@@ -1,4 +1,4 @@
-#include "evaluate/profile/readings.h"
+#include "profile/readings.h"
 
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ TEST(Readings, ResidencyGivesOccupancyAndWaves) {
                             .max_warps_per_multiprocessor = 64,
                             .ctas_at_once = 264};
   Counters counters;
-  AddResidency(launch, residency, counters);
+  AddResidency({launch, residency}, counters);
   EXPECT_EQ(counters[Counter::kRegisters], 168);
   EXPECT_EQ(counters[Counter::kSmemBytes], 100'096);
   EXPECT_EQ(counters[Counter::kCtasPerMultiprocessor], 2);
@@ -26,7 +26,7 @@ TEST(Readings, ResidencyGivesOccupancyAndWaves) {
 
 TEST(Readings, AKernelThatFitsNowhereHasNoWaves) {
   Counters counters;
-  AddResidency({}, {}, counters);
+  AddResidency({}, counters);
   EXPECT_FALSE(counters[Counter::kWaves]);
   EXPECT_FALSE(counters[Counter::kTheoreticalOccupancy]);
 }

@@ -1,4 +1,4 @@
-#include "evaluate/profile/nsight_compute.h"
+#include "profile/nsight_compute.h"
 
 #include <gtest/gtest.h>
 

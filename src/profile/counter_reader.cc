@@ -1,4 +1,4 @@
-#include "evaluate/profile/counter_reader.h"
+#include "profile/counter_reader.h"
 
 #include <unistd.h>
 
@@ -8,9 +8,7 @@
 #include "base/files.h"
 #include "base/installation.h"
 #include "base/subprocess.h"
-#include "evaluate/profile/nsight_compute.h"
-#include "evaluate/profile/once.h"
-#include "evaluate/profile/readings.h"
+#include "profile/nsight_compute.h"
 
 namespace gemmsmith {
 
@@ -76,8 +74,7 @@ Counters CounterReader::Read(const ObservedCandidate& candidate, const std::func
   if (!candidate.kernels.ok()) {
     kernels.why_not_launched = candidate.kernels.status().message();
   } else {
-    for (const auto& [launch, residency] : *candidate.kernels)
-      AddResidency(launch, residency, kernels.launched.emplace_back());
+    for (const KernelResidency& kernel : *candidate.kernels) AddResidency(kernel, kernels.launched.emplace_back());
   }
   if (cupti_ != nullptr) {
     Result<std::vector<Counters>> read = ReadThroughCupti(candidate);
@@ -120,14 +117,11 @@ Result<std::vector<Counters>> CounterReader::ReadThroughCupti(const ObservedCand
 Result<Counters> CounterReader::ReadThroughNsightCompute(const ObservedCandidate& candidate,
                                                          const std::function<void()>& still_waiting) {
   if (!ncu_) return Unavailable(std::string(kNoNsightCompute));
-  const CandidateMessage& message = candidate.call->candidate;
-  if (message.source) return Unavailable("Nsight Compute is asked for plans only");
   ASSIGN_OR_RETURN(const TemporaryFolder folder, TemporaryFolder::Create("gemmsmith-once"));
-  const std::filesystem::path file = folder.path() / "call";
-  RETURN_IF_ERROR(WriteFileAtomic(file, Encode(*candidate.call)));
-  const std::vector<std::string> command =
-      NsightComputeCommand(*ncu_, CounterMetrics(), message.entry,
-                           CommandForOnce(program_, std::span(&file, 1), gpu_.identity().ordinal, 2));
+  ASSIGN_OR_RETURN(const OtherProcess other, candidate.in_other_process(folder.path()));
+  std::vector<std::string> watched = {program_};
+  watched.insert(watched.end(), other.arguments.begin(), other.arguments.end());
+  const std::vector<std::string> command = NsightComputeCommand(*ncu_, CounterMetrics(), other.kernel, watched);
   ASSIGN_OR_RETURN(const ProcessResult result, RunPatiently(command, still_waiting));
   if (result.timed_out)
     return Unavailable(fmt::format("Nsight Compute did not end within {} s", kNsightComputeLimit.count()));

@@ -1,4 +1,4 @@
-#include "ship/certification_round.h"
+#include "certify/certification_round.h"
 
 #include <algorithm>
 #include <chrono>
