@@ -47,9 +47,11 @@ class BenchRun : public Worker {
   Result<MeasuredList> Run() {
     RETURN_IF_ERROR(FindStored());
     RETURN_IF_ERROR(ListRaces());
+    const std::vector<Gemm>& problems = options_.problems;
     // The only shape of a list needs no second one to fail.
+    const size_t max_failures = problems.front().shape == problems.back().shape ? 1 : 2;
     queue_.emplace(GroupBy(races_, [](const Race& race) { return race.gemm.shape; }), stop_,
-                   WorkQueue::Options{.max_failures = options_.shapes.size() == 1 ? size_t{1} : size_t{2}});
+                   WorkQueue::Options{.max_failures = max_failures});
     RunWorker(*queue_, 0, *this, kRacesAhead);
     RETURN_IF_ERROR(queue_->failure());
     result_.stop_reason = queue_->stop_reason();
@@ -98,21 +100,19 @@ class BenchRun : public Worker {
     return OkStatus();
   }
 
-  GemmKind KindOf(const Layout& layout) const { return {layout, options_.type, options_.accumulation}; }
-
   // The races that are not stored yet. The problems of a shape follow each other.
   Status ListRaces() {
-    for (const Shape& shape : options_.shapes) {
-      bool any = false;
-      for (const Layout& layout : options_.layouts) {
-        const Gemm gemm{.shape = shape, .kind = KindOf(layout)};
-        ASSIGN_OR_RETURN(std::vector<Subject> subjects, options_.candidates(gemm));
-        if (subjects.empty()) continue;
-        any = true;
-        AddRace({gemm, std::move(subjects)});
-      }
+    bool any = false;  // of the shape
+    for (size_t i = 0; i < options_.problems.size(); ++i) {
+      const Gemm& gemm = options_.problems[i];
+      ASSIGN_OR_RETURN(std::vector<Subject> subjects, options_.candidates(gemm));
+      any = any || !subjects.empty();
+      if (!subjects.empty()) AddRace({gemm, std::move(subjects)});
+      const bool is_last = i + 1 == options_.problems.size() || options_.problems[i + 1].shape != gemm.shape;
+      if (!is_last) continue;
       // Any layout will do: the libraries run in nn and in tn.
-      if (!any) AddRace({Gemm{.shape = shape, .kind = KindOf(kTn)}, {}});
+      if (!any) AddRace({WithoutLayout(gemm), {}});
+      any = false;
     }
     return OkStatus();
   }

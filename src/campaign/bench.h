@@ -11,11 +11,10 @@
 namespace gemmsmith {
 
 struct BenchOptions {
-  std::string name;                          // campaign of the trials: the same name resumes
-  std::vector<Shape> shapes;                 // in this order
-  std::vector<Layout> layouts = {kNn, kTn};  // of our candidates; the libraries run in their own layouts
-  ScalarType type = ScalarType::kF16;
-  Accumulation accumulation = Accumulation::kF32;
+  std::string name;  // campaign of the trials: the same name resumes
+  // In this order; the layouts of a shape stand next to each other. They are of our candidates: the libraries run in
+  // nn and in tn.
+  std::vector<Gemm> problems;  // at least one
   // The candidates of a problem, plans and sources, which meet in one race against the baselines. A shape without
   // candidates in any layout is a race of the baselines alone.
   std::function<Result<std::vector<Subject>>(const Gemm&)> candidates;

@@ -11,11 +11,18 @@
 namespace gemmsmith {
 namespace {
 
+std::vector<Gemm> InBothLayouts(std::initializer_list<int> ks) {
+  std::vector<Gemm> problems;
+  for (const int k : ks)
+    for (const Layout& layout : {kNn, kTn}) problems.push_back({.shape = {64, 128, k}, .kind = {.layout = layout}});
+  return problems;
+}
+
 class BenchTest : public ::testing::Test {
  protected:
   BenchTest() {
     options.name = "bench";
-    options.shapes = {{64, 128, 512}, {64, 128, 1024}};
+    options.problems = InBothLayouts({512, 1024});
     options.candidates = [this](const Gemm&) -> Result<std::vector<Subject>> { return ours; };
     options.seed = 3;
   }
@@ -46,8 +53,7 @@ TEST_F(BenchTest, EveryShapeAndLayoutIsJudgedInOrderAndStored) {
   const std::vector<Trial> trials = store.Trials();
   ASSERT_EQ(trials.size(), 8u);
   for (size_t i = 0; i < trials.size(); ++i) {
-    EXPECT_EQ(trials[i].gemm.shape, options.shapes[i / 4]);
-    EXPECT_EQ(trials[i].gemm.kind.layout, i / 2 % 2 == 0 ? kNn : kTn);
+    EXPECT_EQ(trials[i].gemm, options.problems[i / 2]);
     EXPECT_EQ(trials[i].outcome.protocol, Protocol::kShort);
   }
   for (const EvaluationRequest& request : evaluator.requests) {
@@ -55,6 +61,17 @@ TEST_F(BenchTest, EveryShapeAndLayoutIsJudgedInOrderAndStored) {
     EXPECT_EQ(request.seed, 3u);
   }
   EXPECT_TRUE(evaluator.races.empty());
+}
+
+TEST_F(BenchTest, AProblemIsJudgedInItsOwnLayoutOnly) {
+  ours = {SomePlans(1)[0]};
+  options.problems = {{.shape = {64, 128, 512}, .kind = {.layout = kNn, .type = ScalarType::kBf16}},
+                      {.shape = {64, 128, 1024}, .kind = {.layout = kTn}}};
+  ASSERT_TRUE(Run().ok());
+  const std::vector<Trial> trials = store.Trials();
+  ASSERT_EQ(trials.size(), 2u);
+  EXPECT_EQ(trials[0].gemm, options.problems[0]);
+  EXPECT_EQ(trials[1].gemm, options.problems[1]);
 }
 
 TEST_F(BenchTest, WithoutContendersTheBaselinesRaceOnceAShape) {
@@ -175,7 +192,7 @@ TEST_F(BenchTest, AKilledRunLosesTheRaceUnderWayAndNoOther) {
 }
 
 TEST_F(BenchTest, AFailingShapeIsPassedOverAndTwoInARowEndTheRun) {
-  options.shapes = {{64, 128, 512}, {64, 128, 1024}, {64, 128, 2048}, {64, 128, 4096}};
+  options.problems = InBothLayouts({512, 1024, 2048, 4096});
   std::vector<int> failing = {512, 2048};
   evaluator.race = [&, race = evaluator.race](const EvaluationRequest& request) -> Result<Outcome> {
     if (std::count(failing.begin(), failing.end(), request.gemm.shape.k) > 0) return IoError("no memory");

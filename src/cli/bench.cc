@@ -12,6 +12,7 @@
 #include "cli/exit.h"
 #include "cli/json_text.h"
 #include "cli/plan_lines.h"
+#include "cli/problems.h"
 #include "cli/progress.h"
 #include "cli/readers.h"
 #include "cli/record_files.h"
@@ -86,17 +87,13 @@ Result<BestPlans> BestIn(RecordSource sources, const Archive& archive, const std
 }
 
 Result<BenchOptions> OptionsFor(const BenchCommand& command, const Archive& archive, const Device& device) {
-  BenchOptions options{.layouts = command.layouts,
-                       .type = command.type,
-                       .accumulation = command.accumulation,
-                       .protocol = command.protocol,
-                       .clocks = command.clocks,
-                       .seed = command.seed};
+  BenchOptions options{.protocol = command.protocol, .clocks = command.clocks, .seed = command.seed};
   if (!command.contenders.baselines.empty()) {
     ASSIGN_OR_RETURN(options.baselines, BaselineSet::Parse(command.contenders.baselines));
   }
   options.name = NameOf(command, options.baselines, device);
-  ASSIGN_OR_RETURN(options.shapes, LoadShapeLists(command.shapes));
+  ASSIGN_OR_RETURN(options.problems, LoadProblems(command.shapes, command.layouts,
+                                                  {.type = command.type, .accumulation = command.accumulation}));
   ASSIGN_OR_RETURN(const PlanLists lists, PlansOf(command.contenders));
   ASSIGN_OR_RETURN(const std::vector<Subject> sources, SourcesOf(command.contenders));
   std::vector<BestPlans> bests;
@@ -136,10 +133,16 @@ Result<MeasuredList> Measure(const BenchCommand& command, const BenchOptions& op
                   *stop, on_event);
 }
 
+std::set<Shape> DistinctShapes(const BenchOptions& options) {
+  std::set<Shape> shapes;
+  for (const Gemm& gemm : options.problems) shapes.insert(gemm.shape);
+  return shapes;
+}
+
 // Every trial of this name on these shapes and this device, of earlier calls too.
 Result<std::vector<std::string>> WriteRecord(const BenchCommand& command, const BenchOptions& options,
                                              const Archive& archive, const std::string& device_key) {
-  const std::set<Shape> shapes(options.shapes.begin(), options.shapes.end());
+  const std::set<Shape> shapes = DistinctShapes(options);
   return WriteSelected(archive, {.campaign = options.name, .device_key = device_key}, command.output,
                        [&](const Trial& trial) { return shapes.contains(trial.gemm.shape); });
 }
@@ -162,7 +165,7 @@ std::string JsonText(const BenchOptions& options, const MeasuredList& result, co
     failures.push_back({{"problem", Print(gemm)}, {"failure", failure.message()}});
   return PrintJson({{"command", "bench"},
                     {"campaign", options.name},
-                    {"shapes", options.shapes.size()},
+                    {"shapes", DistinctShapes(options).size()},
                     {"protocol", Name(options.protocol)},
                     {"modes", ModesText(options.clocks)},
                     {"baselines", options.baselines.Print()},
@@ -182,7 +185,7 @@ std::string JsonText(const BenchOptions& options, const MeasuredList& result, co
 Status Check(const BenchCommand& command) {
   RETURN_IF_ERROR(CheckSegmentPath("--output", command.output));
   RETURN_IF_ERROR(CheckGpuMeasures(command.device));
-  RETURN_IF_ERROR(LoadShapeLists(command.shapes).status());
+  RETURN_IF_ERROR(LoadProductLists(command.shapes).status());
   RETURN_IF_ERROR(PlansOf(command.contenders).status());
   return SourcesOf(command.contenders).status();
 }
@@ -197,8 +200,9 @@ Result<int> Run(const BenchCommand& command) {
   const std::string device_key = instrument.evaluator->device().key;
   ASSIGN_OR_RETURN(const std::unique_ptr<Archive> archive, OpenArchive(command.archive));
   ASSIGN_OR_RETURN(const BenchOptions options, OptionsFor(command, *archive, instrument.evaluator->device()));
-  WriteNote(fmt::format("{} in the {} protocol by {} on an {}", Plural(int64_t(options.shapes.size()), "shape"),
-                        Name(options.protocol), ModesText(options.clocks), instrument.Describe()));
+  WriteNote(fmt::format("{} in the {} protocol by {} on an {}",
+                        Plural(int64_t(DistinctShapes(options).size()), "shape"), Name(options.protocol),
+                        ModesText(options.clocks), instrument.Describe()));
   const Result<MeasuredList> result = Measure(command, options, instrument, *archive);
   // Where the GPU was lost halfway, what it measured until then is written all the same.
   ASSIGN_OR_RETURN(const std::vector<std::string> files, WriteRecord(command, options, *archive, device_key));

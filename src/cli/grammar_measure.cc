@@ -7,9 +7,11 @@ void AddOptimize(Grammar& grammar) {
   OptimizeCommand* command = grammar.New<OptimizeCommand>();
   Verb* verb = grammar.NewVerb(grammar.root(), "optimize",
                                "find, prove and keep the fastest kernel for a shape or a set", command);
-  Value(verb, "SHAPE", "", "MxNxK, a set as in paper1000/tiny, or a file of shapes", &command->target, ReadTarget)
+  Value(verb, "SHAPE", "", "MxNxK, a set as in paper1000/tiny or models, or a file of shapes", &command->target,
+        ReadTarget)
       .Required();
-  Value(verb, "--layout", "nn|tn|both", "storage of A and B [both]", &command->layouts, ReadLayouts);
+  Value(verb, "--layout", "nn|tn|both", "storage of A and B, where SHAPE names none [both]", &command->layouts,
+        ReadLayouts);
   AddType(verb, &command->type);
   AddAccumulation(verb, &command->accumulation);
   Value(verb, "--proposer", "NAME", "random|ranked|local|evolution|bayes|nvmmh|policy [policy or local]",
@@ -100,8 +102,8 @@ void AddBench(Grammar& grammar) {
         &command->clocks, ReadClocks);
   Value(verb, "--protocol", "short|long", "how carefully times are taken [short]", &command->protocol,
         ReadThoroughProtocol);
-  Value(verb, "--layouts", "nn,tn", "of plans and files; libraries run in both [nn,tn]", &command->layouts,
-        ReadLayouts);
+  Value(verb, "--layouts", "nn,tn", "of plans and files where no layout is named; libraries run in both [nn,tn]",
+        &command->layouts, ReadLayouts);
   AddType(verb, &command->type);
   AddAccumulation(verb, &command->accumulation);
   Value(verb, "--name", "NAME", "campaign; the same name resumes [from device, protocol, modes, baselines, type]",
@@ -115,7 +117,8 @@ void AddBench(Grammar& grammar) {
   verb->AddFooter(
       "Contenders: baselines (lt_auto, lt_heuristic and cublas), any of these or torch, lt_exhaustive by name,\n"
       "also lt_auto_nn or lt_auto_tn alone; so:PATH; plan:TEXT; plans:FILE; file:X.cu; best, the fastest recorded\n"
-      "plan of each shape, or best:RECORDS; standalone, the file that plan emit writes of each plan. Then 'gemmsmith report --campaign NAME' prints the tables.\n"
+      "plan of each shape, or best:RECORDS; standalone, the file that plan emit writes of each plan. Then 'gemmsmith "
+      "report --campaign NAME' prints the tables.\n"
       "Example: gemmsmith bench --shapes paper1000/tiny --contenders best,baselines,torch -o tiny.gsr");
 }
 

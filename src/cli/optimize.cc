@@ -9,6 +9,7 @@
 #include "base/interrupt.h"
 #include "cli/exit.h"
 #include "cli/optimize_report.h"
+#include "cli/problems.h"
 #include "cli/progress.h"
 #include "cli/promotion_text.h"
 #include "cli/readers.h"
@@ -22,26 +23,6 @@
 namespace gemmsmith {
 
 namespace {
-
-// The problems that were asked for, checked; the layouts of a shape next to each other.
-Result<std::vector<Gemm>> ProblemsOf(const OptimizeCommand& command) {
-  std::vector<Shape> shapes;
-  if (command.target.shape) {
-    shapes = {*command.target.shape};
-  } else {
-    ASSIGN_OR_RETURN(shapes, LoadShapeLists(command.target.set));
-  }
-  std::vector<Gemm> gemms;
-  for (const Shape& shape : shapes) {
-    for (const Layout& layout : command.layouts) {
-      const GemmKind kind{layout, command.type, command.accumulation};
-      gemms.push_back({.shape = shape, .kind = kind});
-      if (const std::vector<std::string> reasons = WhyInvalid(gemms.back()); !reasons.empty())
-        return InvalidArgument(reasons[0]);
-    }
-  }
-  return gemms;
-}
 
 Result<OptimizeRequest> RequestOf(const OptimizeCommand& command) {
   OptimizeRequest request{.list = command.target.shape ? "" : command.target.set,
@@ -59,7 +40,9 @@ Result<OptimizeRequest> RequestOf(const OptimizeCommand& command) {
                           .archive = command.archive,
                           .promote = command.promote,
                           .catalogue = command.catalogue};
-  ASSIGN_OR_RETURN(request.problems, ProblemsOf(command));
+  const std::string words = command.target.shape ? Print(*command.target.shape) : command.target.set;
+  const GemmKind kind{.type = command.type, .accumulation = command.accumulation};
+  ASSIGN_OR_RETURN(request.problems, LoadProblems(words, command.layouts, kind));
   ASSIGN_OR_RETURN(request.experience, ReadExperienceChoice(command.experience));
   if (!command.winners.empty()) request.winners = command.winners;
   if (command.winners == kNoWinners) request.winners.emplace();
@@ -213,10 +196,16 @@ Result<int> ReportShape(const OptimizeCommand& command, const OptimizeResult& re
 
 Result<int> ReportSet(const OptimizeCommand& command, const OptimizeRequest& request, const OptimizeResult& result,
                       std::vector<LayoutFinding> findings, std::vector<std::string> record_files) {
+  std::set<Shape> shapes;
+  std::set<Layout> layouts;
+  for (const Gemm& gemm : request.problems) {
+    shapes.insert(gemm.shape);
+    layouts.insert(gemm.kind.layout);
+  }
   const SetReport report{
       .set = command.target.set,
-      .shapes = request.problems.size() / command.layouts.size(),
-      .layouts = command.layouts,
+      .shapes = shapes.size(),
+      .layouts = {layouts.begin(), layouts.end()},
       .type = command.type,
       .accumulation = command.accumulation,
       .replayed = result.replayed(),

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <set>
 
 #include "base/interrupt.h"
 #include "base/seconds.h"
@@ -28,10 +29,14 @@ Result<std::vector<Challenge>> ChallengesOf(const PromoteCommand& command, const
   ASSIGN_OR_RETURN(const Challengers challengers, ChallengersIn(archive, device_key));
   std::vector<Challenge> challenges = command.both_layouts ? challengers.InBothLayouts() : challengers.All();
   if (command.shapes != "all") {
-    ASSIGN_OR_RETURN(const std::vector<Shape> shapes, LoadShapeLists(command.shapes));
+    ASSIGN_OR_RETURN(const std::vector<Product> products, LoadProductLists(command.shapes));
+    const std::set<Product> named(products.begin(), products.end());
+    std::erase_if(challenges, [&](const Challenge& one) {
+      const Shape& shape = one.gemm.shape;
+      return !named.contains({shape, std::nullopt}) && !named.contains({shape, one.gemm.kind.layout});
+    });
     std::map<Shape, size_t> places;
-    for (const Shape& shape : shapes) places.emplace(shape, places.size());
-    std::erase_if(challenges, [&](const Challenge& one) { return !places.contains(one.gemm.shape); });
+    for (const Shape& shape : ShapesOf(products)) places.emplace(shape, places.size());
     std::ranges::stable_sort(challenges, {}, [&](const Challenge& one) { return places.at(one.gemm.shape); });
   }
   if (challenges.empty())

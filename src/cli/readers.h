@@ -13,6 +13,7 @@
 #include "outcome/outcome.h"
 #include "policy/policy_proposer.h"
 #include "problem/gemm.h"
+#include "problem/grids.h"
 
 namespace gemmsmith {
 
@@ -41,6 +42,8 @@ Result<std::vector<std::string>> ReadNames(std::string_view text);  // "local,po
 // Problems (readers_problem.cc).
 Result<OptimizeTarget> ReadTarget(std::string_view text);  // a shape, or words that name many
 // Of all shapes, named sets and files, in the order of the words, each once.
+Result<std::vector<Product>> LoadProductLists(std::string_view text);
+// The same without layouts.
 Result<std::vector<Shape>> LoadShapeLists(std::string_view text);
 // A list of shapes, named sets and files, or "all".
 Result<std::string> ReadShapeWords(std::string_view text);

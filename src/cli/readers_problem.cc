@@ -8,7 +8,6 @@
 #include <set>
 
 #include "base/text.h"
-#include "problem/grids.h"
 
 namespace gemmsmith {
 
@@ -19,9 +18,9 @@ constexpr std::array<std::string_view, 3> kLayoutSetWords = {"nn", "tn", "both"}
 constexpr std::array<std::string_view, 2> kTypeWords = {"f16", "bf16"};
 constexpr std::array<std::string_view, 2> kAccumulationWords = {"f32", "f16"};
 
-Result<std::vector<Shape>> ShapesOf(std::string_view word) {
-  if (const Result<Shape> shape = ParseShape(word); shape.ok()) return std::vector<Shape>{*shape};
-  return LoadShapes(word);
+Result<std::vector<Product>> ProductsOf(std::string_view word) {
+  if (const Result<Shape> shape = ParseShape(word); shape.ok()) return std::vector<Product>{{*shape, std::nullopt}};
+  return LoadProducts(word);
 }
 
 }  // namespace
@@ -52,15 +51,20 @@ Result<OptimizeTarget> ReadTarget(std::string_view text) {
   return InvalidArgument(shape.status().message() + ", or a named set, or a file of shapes");
 }
 
-Result<std::vector<Shape>> LoadShapeLists(std::string_view text) {
-  std::vector<Shape> shapes;
-  std::set<Shape> known;
+Result<std::vector<Product>> LoadProductLists(std::string_view text) {
+  std::vector<Product> products;
+  std::set<Product> known;
   for (const std::string_view word : Split(text, ',')) {
-    ASSIGN_OR_RETURN(const std::vector<Shape> list, ShapesOf(word));
-    for (const Shape& shape : list)
-      if (known.insert(shape).second) shapes.push_back(shape);
+    ASSIGN_OR_RETURN(const std::vector<Product> list, ProductsOf(word));
+    for (const Product& product : list)
+      if (known.insert(product).second) products.push_back(product);
   }
-  return shapes;
+  return products;
+}
+
+Result<std::vector<Shape>> LoadShapeLists(std::string_view text) {
+  ASSIGN_OR_RETURN(const std::vector<Product> products, LoadProductLists(text));
+  return ShapesOf(products);
 }
 
 Result<std::string> ReadShapeWords(std::string_view text) {

@@ -9,6 +9,7 @@
 #include "cli/exit.h"
 #include "cli/json_text.h"
 #include "cli/plan_lines.h"
+#include "cli/problems.h"
 #include "cli/progress.h"
 #include "cli/readers.h"
 #include "cli/record_files.h"
@@ -20,15 +21,12 @@ namespace gemmsmith {
 
 namespace {
 
-std::vector<Gemm> ProblemsOf(const RecordsMeasureCommand& command, const std::vector<Shape>& shapes) {
+Result<std::vector<Gemm>> ProblemsFor(const RecordsMeasureCommand& command) {
   std::vector<Gemm> problems;
-  for (const Shape& shape : shapes) {
-    for (const ScalarType type : command.types) {
-      for (const Layout& layout : command.layouts) {
-        const Gemm gemm{.shape = shape, .kind = {.layout = layout, .type = type, .accumulation = command.accumulation}};
-        if (std::find(problems.begin(), problems.end(), gemm) == problems.end()) problems.push_back(gemm);
-      }
-    }
+  for (const ScalarType type : command.types) {
+    ASSIGN_OR_RETURN(const std::vector<Gemm> more, LoadProblems(command.shapes, command.layouts,
+                                                                {.type = type, .accumulation = command.accumulation}));
+    problems.insert(problems.end(), more.begin(), more.end());
   }
   return problems;
 }
@@ -108,13 +106,13 @@ Result<int> Run(const RecordsMeasureCommand& command) {
   WatchForInterrupts();
   RETURN_IF_ERROR(CheckRecordPath(command.output));
   RETURN_IF_ERROR(CheckGpuMeasures(command.device));
-  ASSIGN_OR_RETURN(const std::vector<Shape> shapes, LoadShapeLists(command.shapes));
+  ASSIGN_OR_RETURN(std::vector<Gemm> problems, ProblemsFor(command));
   ASSIGN_OR_RETURN(const int gpu, FindGpu(command.device));
   ASSIGN_OR_RETURN(Instrument instrument, OpenLiveInstrument(gpu));
   const Device& device = instrument.evaluator->device();
   GridOptions options{
       .name = command.name,
-      .problems = ProblemsOf(command, shapes),
+      .problems = std::move(problems),
       .protocol = command.protocol,
       .clocks = command.offline_clock ? ClockSet{Clock::kDevice, Clock::kOffline} : ClockSet{Clock::kDevice},
       .finalists = command.finalists,

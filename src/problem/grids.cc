@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "base/files.h"
 #include "base/text.h"
+#include "problem/models.h"
 
 namespace gemmsmith {
 
@@ -48,10 +51,26 @@ const std::vector<Shape>& HeldOutShapes() {
   return shapes;
 }
 
+std::vector<Product> InAnyLayout(const std::vector<Shape>& shapes) {
+  std::vector<Product> products;
+  for (const Shape& shape : shapes) products.push_back({shape, std::nullopt});
+  return products;
+}
+
+std::vector<Product> ProductsOfModels(std::optional<ModelGroup> group) {
+  std::vector<Product> products;
+  std::set<Product> known;
+  for (const ModelProduct& row : ModelProducts()) {
+    const Product product{row.shape, row.layout};
+    if ((!group || GroupOf(row.shape) == *group) && known.insert(product).second) products.push_back(product);
+  }
+  return products;
+}
+
 std::vector<NamedGrid> MakeGrids() {
   std::vector<NamedGrid> grids;
-  grids.push_back(
-      {"paper1000", "m, n, k each from 64, 128, 256, 512, 1024, 2048, 4096, 8192, 12288, 16384", PaperShapes()});
+  grids.push_back({"paper1000", "m, n, k each from 64, 128, 256, 512, 1024, 2048, 4096, 8192, 12288, 16384",
+                   InAnyLayout(PaperShapes())});
   constexpr std::pair<ShapeClass, std::string_view> kClasses[] = {
       {ShapeClass::kTiny, "paper1000/tiny"},     {ShapeClass::kLarge, "paper1000/large"},
       {ShapeClass::kSplitK, "paper1000/splitk"}, {ShapeClass::kStore, "paper1000/store"},
@@ -60,25 +79,44 @@ std::vector<NamedGrid> MakeGrids() {
   for (const auto& [shape_class, name] : kClasses) {
     std::vector<Shape> shapes = PaperShapes();
     std::erase_if(shapes, [c = shape_class](const Shape& shape) { return Classify(shape) != c; });
-    grids.push_back({name, "the shapes of one class of paper1000", std::move(shapes)});
+    grids.push_back({name, "the shapes of one class of paper1000", InAnyLayout(shapes)});
   }
-  grids.push_back({"offgrid", "ragged, odd and single-row shapes, and sizes of common models", OffGridShapes()});
-  grids.push_back({"heldout", "what policies are compared on and never trained with", HeldOutShapes()});
+  grids.push_back(
+      {"offgrid", "ragged, odd and single-row shapes, and sizes of common models", InAnyLayout(OffGridShapes())});
+  grids.push_back({"heldout", "what policies are compared on and never trained with", InAnyLayout(HeldOutShapes())});
+  grids.push_back({"models", "the products of public models, each in its layout", ProductsOfModels(std::nullopt)});
+  constexpr std::pair<ModelGroup, std::string_view> kGroups[] = {{ModelGroup::kDecode, "models/decode"},
+                                                                 {ModelGroup::kMiddle, "models/middle"},
+                                                                 {ModelGroup::kLarge, "models/large"}};
+  for (const auto& [group, name] : kGroups)
+    grids.push_back({name, "the products of models with few, more and many rows", ProductsOfModels(group)});
   return grids;
 }
 
-Result<std::vector<Shape>> ReadShapes(const std::filesystem::path& path) {
-  ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
-  std::vector<Shape> shapes;
-  for (const ListLine& line : ListLines(text))
-    for (std::string_view word : SplitWords(line.text)) {
-      Result<Shape> shape = ParseShape(word);
-      if (!shape.ok())
-        return InvalidArgument(fmt::format("{}:{}: {}", path.string(), line.number, shape.status().message()));
-      shapes.push_back(*shape);
+// Appends what the words of one line name.
+Status AddLine(const std::vector<std::string_view>& words, std::vector<Product>& products) {
+  bool follows_shape = false;
+  for (const std::string_view word : words) {
+    if (const Result<Layout> layout = ParseLayout(word); layout.ok() && follows_shape) {
+      products.back().layout = *layout;
+      follows_shape = false;
+      continue;
     }
-  if (shapes.empty()) return InvalidArgument(fmt::format("{} holds no shape", path.string()));
-  return shapes;
+    ASSIGN_OR_RETURN(const Shape shape, ParseShape(word));
+    products.push_back({shape, std::nullopt});
+    follows_shape = true;
+  }
+  return OkStatus();
+}
+
+Result<std::vector<Product>> ReadProducts(const std::filesystem::path& path) {
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
+  std::vector<Product> products;
+  for (const ListLine& line : ListLines(text))
+    if (const Status status = AddLine(SplitWords(line.text), products); !status.ok())
+      return InvalidArgument(fmt::format("{}:{}: {}", path.string(), line.number, status.message()));
+  if (products.empty()) return InvalidArgument(fmt::format("{} holds no shape", path.string()));
+  return products;
 }
 
 }  // namespace
@@ -123,21 +161,54 @@ const std::vector<NamedGrid>& NamedGrids() {
   return grids;
 }
 
+std::vector<Shape> ShapesOf(const std::vector<Product>& products) {
+  std::vector<Shape> shapes;
+  std::set<Shape> known;
+  for (const Product& product : products)
+    if (known.insert(product.shape).second) shapes.push_back(product.shape);
+  return shapes;
+}
+
+std::vector<Gemm> ProblemsOf(const std::vector<Product>& products, std::span<const Layout> layouts, GemmKind kind) {
+  std::map<Shape, std::vector<Gemm>> by_shape;
+  const auto add = [&](const Shape& shape, const Layout& layout) {
+    kind.layout = layout;
+    std::vector<Gemm>& problems = by_shape[shape];
+    const Gemm gemm{.shape = shape, .kind = kind};
+    if (std::ranges::find(problems, gemm) == problems.end()) problems.push_back(gemm);
+  };
+  for (const Product& product : products) {
+    if (product.layout)
+      add(product.shape, *product.layout);
+    else
+      for (const Layout& layout : layouts) add(product.shape, layout);
+  }
+  std::vector<Gemm> problems;
+  for (const Shape& shape : ShapesOf(products))
+    problems.insert(problems.end(), by_shape[shape].begin(), by_shape[shape].end());
+  return problems;
+}
+
 std::optional<ShapeClass> ClassOnGrid(const Shape& shape) {
   static const std::vector<Shape> grid = *LoadShapes("paper1000");  // sorted
   if (!std::binary_search(grid.begin(), grid.end(), shape)) return std::nullopt;
   return Classify(shape);
 }
 
-Result<std::vector<Shape>> LoadShapes(std::string_view name_or_path) {
+Result<std::vector<Product>> LoadProducts(std::string_view name_or_path) {
   std::vector<std::string_view> names;
   for (const NamedGrid& grid : NamedGrids()) {
-    if (grid.name == name_or_path) return grid.shapes;
+    if (grid.name == name_or_path) return grid.products;
     names.push_back(grid.name);
   }
-  if (std::filesystem::exists(name_or_path)) return ReadShapes(name_or_path);
+  if (std::filesystem::exists(name_or_path)) return ReadProducts(name_or_path);
   return NotFound(
       fmt::format("'{}' is neither a named set of shapes ({}) nor a file", name_or_path, fmt::join(names, ", ")));
+}
+
+Result<std::vector<Shape>> LoadShapes(std::string_view name_or_path) {
+  ASSIGN_OR_RETURN(const std::vector<Product> products, LoadProducts(name_or_path));
+  return ShapesOf(products);
 }
 
 }  // namespace gemmsmith

@@ -1,7 +1,9 @@
-// Named sets of shapes, and the classes in which results are told.
+// Named sets of shapes and problems, and the classes in which results are told.
 #pragma once
 
+#include <compare>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -14,16 +16,32 @@ enum class ShapeClass : uint8_t { kTiny, kLarge, kSplitK, kStore, kSkinny, kMid,
 std::string_view Name(ShapeClass shape_class);  // "tiny", "large", "splitk", "store", "skinny", "mid", "upper"
 ShapeClass Classify(const Shape& shape);
 
+// A line of a list: a shape, and how A and B are stored where the list says so.
+struct Product {
+  Shape shape;
+  std::optional<Layout> layout;
+  bool Names(const Gemm& gemm) const { return gemm.shape == shape && (!layout || gemm.kind.layout == *layout); }
+  auto operator<=>(const Product&) const = default;
+};
+// Each shape once, in the order of the list.
+std::vector<Shape> ShapesOf(const std::vector<Product>& products);
+// Each product in its own layout, or in each of `layouts` where it names none; of `kind` in all but the layout. Each
+// problem once, in the order of the list; the layouts of a shape stand next to each other.
+std::vector<Gemm> ProblemsOf(const std::vector<Product>& products, std::span<const Layout> layouts, GemmKind kind);
+
 struct NamedGrid {
   std::string_view name;
   std::string_view description;
-  std::vector<Shape> shapes;
+  std::vector<Product> products;
 };
-// "paper1000" (m, n, k each from 64 ... 16384), its classes as "paper1000/tiny" and so on, "offgrid" and "heldout".
+// "paper1000" (m, n, k each from 64 ... 16384), its classes as "paper1000/tiny" and so on, "offgrid", "heldout", and
+// "models" (models.h) with its groups as "models/decode" and so on.
 const std::vector<NamedGrid>& NamedGrids();
 // Of a shape of paper1000; nothing off it.
 std::optional<ShapeClass> ClassOnGrid(const Shape& shape);
-// A named grid or the path of a file with one shape a line ('#' comments).
+// A named grid or the path of a file: shapes, each perhaps followed by its layout ('#' comments).
+Result<std::vector<Product>> LoadProducts(std::string_view name_or_path);
+// The same without layouts.
 Result<std::vector<Shape>> LoadShapes(std::string_view name_or_path);
 
 }  // namespace gemmsmith

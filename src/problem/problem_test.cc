@@ -5,6 +5,7 @@
 #include "base/files.h"
 #include "problem/gemm.h"
 #include "problem/grids.h"
+#include "problem/models.h"
 
 namespace gemmsmith {
 namespace {
@@ -101,6 +102,52 @@ TEST(Grids, AFileOfShapesNamesTheLineThatIsWrong) {
   ASSERT_TRUE(WriteFileAtomic(folder.path() / "bad", "1x2x3\n4x5\n").ok());
   EXPECT_NE(LoadShapes((folder.path() / "bad").string()).status().message().find(":2:"), std::string::npos);
   EXPECT_EQ(LoadShapes("no_such_set").status().code(), StatusCode::kNotFound);
+}
+
+TEST(Grids, ALayoutInAFileBelongsToTheShapeBeforeIt) {
+  const TemporaryFolder folder = *TemporaryFolder::Create("grids");
+  const std::string path = (folder.path() / "list").string();
+  ASSERT_TRUE(WriteFileAtomic(path, "1x2x3 tn 4x5x6\n7x8x9 col-row\n").ok());
+  const std::vector<Product> expected = {
+      {{1, 2, 3}, kTn}, {{4, 5, 6}, std::nullopt}, {{7, 8, 9}, Layout{Order::kColumn, Order::kRow}}};
+  EXPECT_EQ(*LoadProducts(path), expected);
+  for (const char* wrong : {"tn 1x2x3\n", "1x2x3 tn nn\n", "1x2x3\ntn\n", "1x2x3 nt\n"}) {
+    ASSERT_TRUE(WriteFileAtomic(path, wrong).ok());
+    EXPECT_EQ(LoadProducts(path).status().code(), StatusCode::kInvalidArgument) << wrong;
+  }
+}
+
+TEST(Grids, AProductComesInItsOwnLayoutElseInEachBesideTheOthersOfItsShape) {
+  const Layout layouts[] = {kNn, kTn};
+  const GemmKind kind{.type = ScalarType::kBf16};
+  const std::vector<Gemm> problems =
+      ProblemsOf({{{1, 2, 3}, kTn}, {{4, 5, 6}, kNn}, {{1, 2, 3}, std::nullopt}}, layouts, kind);
+  const auto gemm = [&](const Shape& shape, const Layout& layout) {
+    return Gemm{.shape = shape, .kind = {.layout = layout, .type = ScalarType::kBf16}};
+  };
+  EXPECT_EQ(problems, (std::vector<Gemm>{gemm({1, 2, 3}, kTn), gemm({1, 2, 3}, kNn), gemm({4, 5, 6}, kNn)}));
+}
+
+TEST(Models, TheSetHoldsEachProductOfTheTableOnceAndItsGroupsPartIt) {
+  EXPECT_EQ(ModelProducts().size(), 582u);
+  EXPECT_EQ(LoadProducts("models")->size(), 557u);
+  EXPECT_EQ(LoadProducts("models/decode")->size(), 188u);
+  EXPECT_EQ(LoadProducts("models/middle")->size(), 86u);
+  EXPECT_EQ(LoadProducts("models/large")->size(), 283u);
+  const std::vector<Product> middle = *LoadProducts("models/middle");
+  for (const Product& product : middle)
+    EXPECT_TRUE(product.layout && product.shape.m > 64 && product.shape.m <= 512) << Print(product.shape);
+}
+
+TEST(Models, APassFixesTheLayoutAndTheGradientsAreOfAForwardProduct) {
+  std::set<std::tuple<std::string_view, std::string_view, int>> forward;
+  for (const ModelProduct& row : ModelProducts())
+    if (row.pass == Pass::kForward) forward.emplace(row.model, row.layer, row.tokens());
+  for (const ModelProduct& row : ModelProducts()) {
+    const Layout layouts[] = {kTn, kNn, {Order::kColumn, Order::kRow}};
+    EXPECT_EQ(row.layout, layouts[int(row.pass)]);
+    EXPECT_TRUE(forward.contains({row.model, row.layer, row.tokens()})) << row.model << " " << row.layer;
+  }
 }
 
 TEST(Device, KnownNamesAreDescribedByTheirRecordAndOthersByTheirLimits) {

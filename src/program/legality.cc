@@ -33,6 +33,8 @@ std::vector<std::string> Check(const Plan& plan, const Gemm& gemm, const Device&
   return std::move(reasons).words();
 }
 
+bool IsServed(const Layout& layout) { return layout.a == Order::kRow; }
+
 bool HasRetiredValues(const Plan& plan) {
   Reasons reasons(Reasons::Mode::kCountOnly);
   CheckRetired(plan, GetFamily(plan.family), reasons);

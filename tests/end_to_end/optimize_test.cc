@@ -411,6 +411,18 @@ TEST_F(OptimizeSetTest, WhereNothingWasRecordedTheFirstFiveAreNamed) {
   ExpectOneError(Optimize("offgrid"), 3, ", 17x31x63 tn, 100x100x100 nn, ...");
 }
 
+TEST_F(OptimizeSetTest, AProblemComesInTheLayoutThatItsFileNames) {
+  const std::string list = home.File("list", "64x64x64 tn\n128x128x128 col-row\n");
+  const Finished finished = Optimize(list, {"--json"});
+  const nlohmann::json json = Parsed(finished.out);
+  ASSERT_EQ(json["results"].size(), 1u);
+  EXPECT_EQ(json["results"][0]["layout"], "tn");
+  EXPECT_EQ(json["shapes"], 1);
+  EXPECT_EQ(json["not_recorded"]["problems"], 0);
+  EXPECT_NE(finished.error.find("left out: 1 problem with a column-major A"), std::string::npos) << finished.error;
+  ExpectOneError(Optimize(home.File("none", "64x64x64 col-row\n")), 3, "no kernel reads the column-major A");
+}
+
 TEST_F(OptimizeSetTest, AReplayIsNoRecord) {
   ExpectOneError(Optimize(shapes, {"--record", home.Path("x.gsr")}), 2, "replay");
   ExpectOneError(Optimize(shapes, {"--record", home.Path("x.csv")}), 2, ".gsr");

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "program/legality.h"
+
 namespace gemmsmith {
 
 namespace {
@@ -16,7 +18,7 @@ int EstimatedRegisters(const DirectPlan& plan) {
 }
 
 void CheckProblem(const DirectPlan& plan, const Gemm& gemm, const Device& device, Reasons& reasons) {
-  if (gemm.kind.layout != kNn && gemm.kind.layout != kTn)
+  if (!IsServed(gemm.kind.layout))
     reasons.Add("direct reads a row-major A (layouts nn and tn), not {}", Name(gemm.kind.layout));
   if (device.compute_capability() < 80)
     reasons.Add("direct needs compute capability 8.0, {} has {}.{}", device.name, device.compute_major,

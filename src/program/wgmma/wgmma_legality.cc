@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "program/legality.h"
 #include "program/wgmma/registers.h"
 #include "program/wgmma/staged_operand.h"
 
@@ -25,7 +26,7 @@ void CheckProblem(const WgmmaPlan& plan, const Gemm& gemm, const Device& device,
   if (device.compute_capability() != 90)
     reasons.Add("wgmma needs compute capability 9.0, {} has {}.{}", device.name, device.compute_major,
                 device.compute_minor);
-  if (gemm.kind.layout != kNn && gemm.kind.layout != kTn)
+  if (!IsServed(gemm.kind.layout))
     reasons.Add("wgmma reads a row-major A (layouts nn and tn), not {}", Name(gemm.kind.layout));
   if (gemm.AlignmentA() < 8 || gemm.AlignmentB() < 8)
     reasons.Add("TMA needs lines of A and B at multiples of 16 bytes; lda is {}, ldb {}", gemm.LeadingA(),

@@ -1,0 +1,26 @@
+#include "cli/problems.h"
+
+#include <fmt/format.h>
+
+#include "cli/exit.h"
+#include "cli/readers.h"
+#include "cli/words.h"
+#include "program/legality.h"
+
+namespace gemmsmith {
+
+Result<std::vector<Gemm>> LoadProblems(std::string_view words, std::span<const Layout> layouts, const GemmKind& kind) {
+  ASSIGN_OR_RETURN(const std::vector<Product> products, LoadProductLists(words));
+  std::vector<Gemm> problems = ProblemsOf(products, layouts, kind);
+  for (const Gemm& gemm : problems)
+    if (const std::vector<std::string> reasons = WhyInvalid(gemm); !reasons.empty())
+      return InvalidArgument(fmt::format("{}: {}", Print(gemm.shape), reasons[0]));
+  const size_t left_out = std::erase_if(problems, [](const Gemm& gemm) { return !IsServed(gemm.kind.layout); });
+  if (problems.empty()) return NotFound(fmt::format("no kernel reads the column-major A of '{}'", words));
+  if (left_out > 0)
+    WriteNote(
+        fmt::format("left out: {} with a column-major A, which no kernel reads", Plural(int64_t(left_out), "problem")));
+  return problems;
+}
+
+}  // namespace gemmsmith
