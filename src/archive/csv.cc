@@ -127,6 +127,7 @@ constexpr CsvColumn kCsvColumns[] = {
     {"cold_ns", [](const Trial& t) { return OursOn(t, Clock::kDeviceCold); }},
     kNewerClockLimits,
     {"observer", [](const Trial& t) { return t.outcome.counters ? t.outcome.counters->observer : std::string(); }},
+    {"cold_chained_ns", [](const Trial& t) { return OursOn(t, Clock::kDeviceColdChained); }},
 };
 
 std::string CounterField(const Trial& trial, Counter counter) {

@@ -98,7 +98,8 @@ void AddBench(Grammar& grammar) {
       .Required();
   Value(verb, "--contenders", "LIST", "who is raced, separated by commas [baselines]", &command->contenders,
         ReadContenders);
-  Value(verb, "--modes", "LIST", "device, offline, server, host, device_cold, device_chained, energy [the first three]",
+  Value(verb, "--modes", "LIST",
+        "device, offline, server, host, device_cold, device_chained, device_cold_chained, energy [the first three]",
         &command->clocks, ReadClocks);
   Value(verb, "--protocol", "short|long", "how carefully times are taken [short]", &command->protocol,
         ReadThoroughProtocol);

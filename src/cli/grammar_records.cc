@@ -15,7 +15,7 @@ void AddPairs(Grammar& grammar, Verb* records) {
         ReadPairGroups);
   Value(verb, "--over", "VALUE", "only pairs over this value of the axis", &command->options.over, ReadText);
   AddOnlyProtocol(verb, &command->options.protocol);
-  Value(verb, "--clock", "NAME", "device, device_chained, device_cold, offline, server or host [device]",
+  Value(verb, "--clock", "NAME", "a clock of time, as in device_cold or device_cold_chained [device]",
         &command->options.clock, ReadTimeClock);
   AddFormat(verb, &command->format);
   verb->AddFooter("Example: gemmsmith records pairs finish data/h200/finish --over together --by schedule,tile");

@@ -46,8 +46,7 @@ Result<ClockSet> ReadClocks(std::string_view text) {
     for (int other = 0; other <= int(kLastClock); ++other) known.push_back(Name(Clock(other)));
     if (!clock) return NoSuchWord("mode", word, known);
     clocks.Add(*clock);
-    // Chains are timed where kernels are timed on the device clock, and stand beside it.
-    if (*clock == Clock::kDeviceChained) clocks.Add(Clock::kDevice);
+    clocks.Add(PlainOf(*clock));  // the race that chains are timed in
   }
   return clocks;
 }

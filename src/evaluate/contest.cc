@@ -52,8 +52,8 @@ using MadeClock = Result<std::unique_ptr<RoundClock>>;
 MadeClock MakeDeviceClock(const ClockSetup& setup) {
   return DeviceClock::Create(setup.tools.gpu, setup.Visits(), setup.LeadIn());
 }
-MadeClock MakeColdClock(const ClockSetup& setup) {
-  GEMMSMITH_CHECK(setup.ring != nullptr, "the cold clock without a ring");
+MadeClock MakeRingClock(const ClockSetup& setup) {
+  GEMMSMITH_CHECK(setup.ring != nullptr, "the ring's clock without a ring");
   std::vector<RingVisit> visits;
   for (const ClockEntry& entry : setup.entries) {
     const TimedCall& timed_call = setup.timed_calls[entry.timed_call];
@@ -88,17 +88,18 @@ struct ClockRow {
   std::initializer_list<Clock> graphs;
 };
 constexpr std::initializer_list<Clock> kNoGraphs = {}, kWarmGraphs = {Clock::kDevice, Clock::kDeviceChained},
-                                       kColdGraphs = {Clock::kDeviceCold}, kEnergyGraphs = {Clock::kEnergy};
-// kDeviceChained has no race of its own: it is compared with the baselines' plain times of the same rounds.
+                                       kRingGraphs = {Clock::kDeviceCold, Clock::kDeviceColdChained},
+                                       kEnergyGraphs = {Clock::kEnergy};
+// Chains have no race of their own: they are compared with the baselines' plain times of the same rounds.
 constexpr ClockRow kRows[] = {
-    {Clock::kDeviceCold, "cold clock", MakeColdClock, kColdGraphs},
+    {Clock::kDeviceCold, "ring", MakeRingClock, kRingGraphs},
     {Clock::kDevice, "device clock", MakeDeviceClock, kWarmGraphs},
     {Clock::kOffline, "offline clock", MakeOfflineClock, kNoGraphs},
     {Clock::kServer, "server clock", MakeServerClock, kNoGraphs},
     {Clock::kHost, "host clock", MakeHostClock, kNoGraphs},
     {Clock::kEnergy, "energy clock", MakeEnergyClock, kEnergyGraphs},
 };
-static_assert(std::size(kRows) == size_t(kLastClock), "every clock but kDeviceChained has a row");
+static_assert(std::size(kRows) + 2 == size_t(kLastClock) + 1, "every clock but the two of chains has a row");
 
 // The clock whose graphs this clock replays.
 Clock GraphsOf(Clock clock) { return clock == Clock::kEnergy ? Clock::kDevice : clock; }
@@ -172,8 +173,9 @@ class ContestRun {
     ASSIGN_OR_RETURN(RaceResult race, Race(EntriesOf(setup), rules, random, Reader(), time_round));
     for (size_t i = 0; i < race.timings.size(); ++i) {
       clock->Complete(i, race.kept_rounds, race.timings[i]);
-      if (const std::string fault = clock->FaultOf(i); !fault.empty())
-        result_.faults[setup.entries[i].timed_call] = fmt::format("{}: {}", Name(row.clock), fault);
+      std::string& seen = result_.faults[setup.entries[i].timed_call];
+      if (const std::string fault = clock->FaultOf(i); !fault.empty() && seen.empty())
+        seen = fmt::format("{}: {}", Name(setup.entries[i].clock), fault);
     }
     tools_.last_race = std::chrono::steady_clock::now();
     Enter(setup, race);

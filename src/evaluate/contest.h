@@ -26,7 +26,7 @@ struct TimedCall {
   bool is_hopeless = false;  // a candidate far slower than the baselines: a screen need not time it exactly
   double call_ns = 0;        // roughly
   PutCall call;              // through the ordinary host path
-  // For the clocks of the device that it takes part in. kDeviceChained is raced together with kDevice; kEnergy replays
+  // For the clocks of the device that it takes part in. Chains are raced together with PlainOf() them; kEnergy replays
   // the graph of kDevice.
   std::map<Clock, const CallGraph*> graphs;
 };
@@ -34,8 +34,8 @@ struct TimedCall {
 // Baselines as they race on all clocks, with their graphs for such batches.
 std::vector<TimedCall> TimedCallsOf(std::span<const Baseline* const> baselines, Batch batch);
 
-// The test of the output of what was timed on this clock: "timed_output", "chained_output", "cold_output",
-// "server_output".
+// The test of the output of what was timed on this clock: "timed_output", "chained_output", "cold_output" (of the ring
+// and its chains), "server_output".
 std::string OutputTestOf(Clock clock);
 
 struct ContestResult {

@@ -505,6 +505,25 @@ TEST_F(EvaluatorGpuTest, PlansThatMayChainAreTimedOnBothClocks) {
   }
 }
 
+TEST_F(EvaluatorGpuTest, PlansThatChainAreChainedOnTheRingTooAndStandAgainstPlainTimes) {
+  EvaluationRequest request = Request({{512, 512, 1024}, {kTn}});
+  request.clocks = {Clock::kDeviceCold};
+  std::vector<Candidate> candidates;
+  for (const char* trigger : {"none", "early", "late"}) {
+    request.subject = *ParsePlan(fmt::format("wgmma schedule=cooperative tile_m=128 warpgroups=2 trigger={}", trigger));
+    candidates.push_back(CandidateFor(request));
+  }
+  const std::vector<Outcome> outcomes = JudgeTogether(candidates);
+  for (size_t i = 0; i < outcomes.size(); ++i) {
+    const Outcome& outcome = outcomes[i];
+    ASSERT_EQ(outcome.kind, OutcomeKind::kMeasured) << outcome.stage << ": " << outcome.reason;
+    ASSERT_NE(outcome.Find("ours", Clock::kDeviceCold), nullptr) << outcome.reason;
+    EXPECT_EQ(outcome.OursChained() != nullptr, i > 0);
+    EXPECT_EQ(outcome.Find("lt_auto_tn", Clock::kDeviceColdChained), nullptr);
+    EXPECT_EQ(outcome.TimeOver("lt_auto", Clock::kDeviceColdChained).has_value(), i > 0);
+  }
+}
+
 TEST_F(EvaluatorGpuTest, AHeatLeavesFourWithTheMostSamples) {
   EvaluationRequest request = Request({{256, 256, 512}, {kTn}});
   request.protocol = Protocol::kHeat;

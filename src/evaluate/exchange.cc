@@ -123,25 +123,36 @@ Status Exchange::Capture(LoadedCandidate& candidate) {
                      CallGraph::Capture(tools_.gpu, call(chaining), candidate.call_ns, BatchFor(problem_.protocol)));
     return OkStatus();
   };
-  if (problem_.clocks.Has(Clock::kDeviceCold)) RETURN_IF_ERROR(CaptureCold(candidate));
+  if (problem_.clocks.Has(Clock::kDeviceCold)) RETURN_IF_ERROR(CaptureOnRing(candidate));
   // Repeated calls would reward what a source keeps of the last one.
   if (candidate.message->source) return OkStatus();
   RETURN_IF_ERROR(add(Clock::kDevice, Chaining::kNone));
-  // A chain saves less than a thousandth of a long call, and would cost another second of windows a round.
-  const bool is_chained = candidate.is_chainable && candidate.graphs[Clock::kDevice].calls > 1 &&
-                          !candidate.is_hopeless && !IsLongCall(candidate.call_ns);
+  const bool is_chained = candidate.graphs[Clock::kDevice].calls > 1 && IsWorthChaining(candidate);
   return is_chained ? add(Clock::kDeviceChained, Chaining::kProgrammatic) : OkStatus();
 }
 
-Status Exchange::CaptureCold(LoadedCandidate& candidate) {
-  std::vector<PutCall> calls;
+Status Exchange::CaptureOnRing(LoadedCandidate& candidate) {
+  std::vector<CandidateCall::Bound> sets;
   for (const CallAddresses& addresses :
        session_.ring()->SetsFor(candidate.message->layout, BatchFor(problem_.protocol))) {
-    ASSIGN_OR_RETURN(CandidateCall::Bound bound, Bind(candidate, addresses));
-    calls.push_back([&candidate, bound = std::move(bound)] { return candidate.code->Put(bound); });
+    ASSIGN_OR_RETURN(sets.emplace_back(), Bind(candidate, addresses));
   }
-  ASSIGN_OR_RETURN(candidate.graphs[Clock::kDeviceCold], CallGraph::Capture(tools_.gpu, calls, int(calls.size())));
-  return OkStatus();
+  const auto add = [&](Clock clock, Chaining chaining) -> Status {
+    std::vector<PutCall> calls;
+    for (const CandidateCall::Bound& bound : sets)
+      calls.push_back([&candidate, &bound, chaining] { return candidate.code->Put(bound, chaining); });
+    ASSIGN_OR_RETURN(candidate.graphs[clock], CallGraph::Capture(tools_.gpu, calls, int(calls.size())));
+    return OkStatus();
+  };
+  RETURN_IF_ERROR(add(Clock::kDeviceCold, Chaining::kNone));
+  return IsWorthChaining(candidate) ? add(Clock::kDeviceColdChained, Chaining::kProgrammatic) : OkStatus();
+}
+
+// A chain saves less than a thousandth of a long call, and costs another visit a round. Sources are judged by plain
+// calls.
+bool Exchange::IsWorthChaining(const LoadedCandidate& candidate) const {
+  return candidate.is_chainable && !candidate.message->source && !candidate.is_hopeless &&
+         !IsLongCall(candidate.call_ns);
 }
 
 // The tests time a long call well enough.
@@ -241,7 +252,7 @@ Status Exchange::LookAtTimedOutput(LoadedCandidate& candidate) {
   }
   std::vector<std::pair<std::string, PutCall>> runs;
   for (const auto& [clock, graph] : candidate.graphs)
-    if (clock != Clock::kDeviceCold)
+    if (PlainOf(clock) != Clock::kDeviceCold)
       for (const Graph& timed : graph.twins)
         runs.emplace_back(OutputTestOf(clock), [this, &timed] { return tools_.gpu.Replay(timed); });
   for (int i = 0; i <= int(kLastClock); ++i)

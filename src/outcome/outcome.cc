@@ -8,11 +8,12 @@
 namespace gemmsmith {
 namespace {
 
-constexpr std::string_view kOutcomeKinds[] = {"illegal", "compile_failed", "resource_over", "launch_failed", "timed_out",
-                                       "wrong",   "cheated",        "measured",      "verified"};
+constexpr std::string_view kOutcomeKinds[] = {"illegal",       "compile_failed", "resource_over",
+                                              "launch_failed", "timed_out",      "wrong",
+                                              "cheated",       "measured",       "verified"};
 static_assert(std::size(kOutcomeKinds) == size_t(kLastOutcomeKind) + 1);
 constexpr std::string_view kClocks[] = {"device", "offline",     "device_chained", "server",
-                                        "host",   "device_cold", "energy"};
+                                        "host",   "device_cold", "energy",         "device_cold_chained"};
 static_assert(std::size(kClocks) == size_t(kLastClock) + 1);
 constexpr std::string_view kProtocols[] = {"screen", "short", "heat", "long"};
 static_assert(std::size(kProtocols) == size_t(kLastProtocol) + 1);
@@ -30,7 +31,9 @@ std::string_view Name(OutcomeKind kind) { return kOutcomeKinds[size_t(kind)]; }
 std::string_view Name(Clock clock) { return kClocks[size_t(clock)]; }
 std::string_view Name(Protocol protocol) { return kProtocols[size_t(protocol)]; }
 
-std::optional<OutcomeKind> ParseOutcomeKind(std::string_view name) { return ParseName<OutcomeKind>(kOutcomeKinds, name); }
+std::optional<OutcomeKind> ParseOutcomeKind(std::string_view name) {
+  return ParseName<OutcomeKind>(kOutcomeKinds, name);
+}
 std::optional<Clock> ParseClock(std::string_view name) { return ParseName<Clock>(kClocks, name); }
 std::optional<Protocol> ParseProtocol(std::string_view name) { return ParseName<Protocol>(kProtocols, name); }
 
@@ -47,9 +50,9 @@ void Outcome::Withdraw(std::string_view contender) {
   });
 }
 
-const Timing* Outcome::Ours() const {
-  const Timing* const repeated = Find("ours", Clock::kDevice);
-  return repeated != nullptr ? repeated : Find("ours", Clock::kDeviceCold);
+Clock Outcome::LeadingClock() const {
+  const bool on_ring = std::ranges::any_of(timings, [](const Timing& t) { return t.clock == Clock::kDeviceCold; });
+  return on_ring ? Clock::kDeviceCold : Clock::kDevice;
 }
 
 double Outcome::TimeNs() const {

@@ -39,17 +39,29 @@ enum class Clock : uint8_t {
   kDeviceChained,
   kServer,
   kHost,
-  kDeviceCold,  // as kDevice, but no call finds its operands in L2
-  kEnergy,      // as kDevice, in windows of a second and more, with the GPU's energy counter
+  kDeviceCold,         // the ring: each call of the graph has operands of its own, none in L2
+  kEnergy,             // as kDevice, in windows of a second and more, with the GPU's energy counter
+  kDeviceColdChained,  // the ring, calls overlapping
 };
-inline constexpr Clock kLastClock = Clock::kEnergy;
+inline constexpr Clock kLastClock = Clock::kDeviceColdChained;
+// The clock without overlapping calls that a clock of chains is raced together with; every other clock itself.
+// Chained times are compared with the baselines' times on it.
+constexpr Clock PlainOf(Clock clock) {
+  if (clock == Clock::kDeviceChained) return Clock::kDevice;
+  return clock == Clock::kDeviceColdChained ? Clock::kDeviceCold : clock;
+}
+constexpr bool IsChained(Clock clock) { return PlainOf(clock) != clock; }
+// The chains of kDevice or kDeviceCold.
+constexpr Clock ChainedOf(Clock plain) {
+  return plain == Clock::kDeviceCold ? Clock::kDeviceColdChained : Clock::kDeviceChained;
+}
 // Clocks of single calls, launches included.
 inline constexpr Clock kCallClocks[] = {Clock::kOffline, Clock::kServer, Clock::kHost};
-// "device", "offline", "device_chained", "server", "host", "device_cold", "energy"
+// "device", "offline", "device_chained", "server", "host", "device_cold", "energy", "device_cold_chained"
 std::string_view Name(Clock clock);
 std::optional<Clock> ParseClock(std::string_view name);
 
-// The clocks to time on. kDevice brings kDeviceChained with it for every kernel that can be chained.
+// The clocks to time on. kDevice and kDeviceCold bring their chains with them for every plan that can be chained.
 class ClockSet {
  public:
   constexpr ClockSet() = default;
@@ -108,8 +120,7 @@ struct Timing {
 // faster. On kEnergy, the ratio of joules a call.
 struct Comparison {
   std::string baseline;
-  Clock clock =
-      Clock::kDevice;  // the contender's; its kDeviceChained time is compared with the baseline's kDevice time
+  Clock clock = Clock::kDevice;  // the contender's; the baseline's is PlainOf() it
   RatioEstimate ratio;
   std::string contender = "ours";
   bool operator==(const Comparison&) const = default;
@@ -173,8 +184,12 @@ struct Outcome {
   const Timing* Find(std::string_view contender, Clock clock) const;
   // Removes every time and every comparison of this contender.
   void Withdraw(std::string_view contender);
-  // Ours on kDevice, or on kDeviceCold where that is all there is, as of sources; null where there is neither.
-  const Timing* Ours() const;
+  // The clock that decides: kDeviceCold where anything was timed on it, else kDevice, as in older records. Times of two
+  // outcomes compare only where both have the same one.
+  Clock LeadingClock() const;
+  // Ours on the leading clock, and in its chains; null where there is none.
+  const Timing* Ours() const { return Find("ours", LeadingClock()); }
+  const Timing* OursChained() const { return Find("ours", ChainedOf(LeadingClock())); }
   // The median of Ours(); CHECKs that the outcome is kMeasured.
   double TimeNs() const;
   // Our time over that of the baselines with this prefix in the same rounds: the geometric mean over all that were

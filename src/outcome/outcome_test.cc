@@ -249,8 +249,8 @@ TEST(Outcome, CountersThatAreNoneAreRefused) {
 
 TEST(Outcome, NamesRoundTripAndUnknownOnesAreRefused) {
   for (int i = 0; i <= int(kLastOutcomeKind); ++i) EXPECT_EQ(ParseOutcomeKind(Name(OutcomeKind(i))), OutcomeKind(i));
-  for (int i = 0; i < 3; ++i) EXPECT_EQ(ParseClock(Name(Clock(i))), Clock(i));
-  for (int i = 0; i < 3; ++i) EXPECT_EQ(ParseProtocol(Name(Protocol(i))), Protocol(i));
+  for (int i = 0; i <= int(kLastClock); ++i) EXPECT_EQ(ParseClock(Name(Clock(i))), Clock(i));
+  for (int i = 0; i <= int(kLastProtocol); ++i) EXPECT_EQ(ParseProtocol(Name(Protocol(i))), Protocol(i));
   EXPECT_EQ(Name(OutcomeKind::kIllegal), "illegal");
   EXPECT_EQ(Name(OutcomeKind::kMeasured), "measured");
   EXPECT_EQ(Name(OutcomeKind::kVerified), "verified");
@@ -277,6 +277,31 @@ TEST(Outcome, TimesAreFoundByContenderAndClock) {
   EXPECT_EQ(outcome.FastestBaseline("", Clock::kDevice)->contender, "cublas_tn");
   EXPECT_EQ(outcome.FastestBaseline("lt_auto", Clock::kDevice)->contender, "lt_auto_tn");
   EXPECT_EQ(outcome.FastestBaseline("", Clock::kOffline), nullptr) << "ours is no baseline";
+}
+
+TEST(Outcome, TheRingLeadsWhereAnythingWasTimedOnIt) {
+  Outcome outcome = Measured();
+  EXPECT_EQ(outcome.LeadingClock(), Clock::kDevice);
+  EXPECT_EQ(outcome.OursChained(), nullptr);
+  outcome.timings.push_back({.contender = "ours", .clock = Clock::kDeviceChained, .median_ns = 800});
+  EXPECT_EQ(outcome.OursChained()->median_ns, 800);
+  outcome.timings.push_back({.contender = "lt_auto_nn", .clock = Clock::kDeviceCold, .median_ns = 1700});
+  outcome.timings.push_back({.contender = "ours", .clock = Clock::kDeviceCold, .median_ns = 1600});
+  EXPECT_EQ(outcome.LeadingClock(), Clock::kDeviceCold);
+  EXPECT_EQ(outcome.TimeNs(), 1600);
+  EXPECT_EQ(outcome.OursChained(), nullptr) << "chains of repeated calls are of another clock";
+  outcome.timings.push_back({.contender = "ours", .clock = Clock::kDeviceColdChained, .median_ns = 1300});
+  EXPECT_EQ(outcome.OursChained()->median_ns, 1300);
+}
+
+TEST(Clock, ChainsHaveAPlainClockAndEveryOtherClockIsItsOwn) {
+  for (int i = 0; i <= int(kLastClock); ++i) {
+    const Clock clock = Clock(i);
+    EXPECT_EQ(IsChained(clock), Name(clock).ends_with("_chained")) << Name(clock);
+    EXPECT_FALSE(IsChained(PlainOf(clock))) << Name(clock);
+    if (!IsChained(clock)) continue;
+    EXPECT_EQ(ChainedOf(PlainOf(clock)), clock);
+  }
 }
 
 TEST(LooksInSteadyState, LongCallsOfThoroughProtocolsDo) {

@@ -148,6 +148,19 @@ TEST(Scoreboard, ChainsStandAgainstPlainTimesByTheirOwnFastestKernel) {
   EXPECT_EQ(board->Find(Clock::kDeviceChained)->Find("lt_auto_tn")->all.wins, 1);
 }
 
+TEST(Scoreboard, TheRingLeadsAndItsChainsStandAgainstPlainTimesOnIt) {
+  Trial trial = Raced(kTinyShape, kTn, 1000, 3000, 2000);
+  trial.outcome.timings.push_back(Time("ours", 1500, Clock::kDeviceCold));
+  trial.outcome.timings.push_back(Time("ours", 1250, Clock::kDeviceColdChained));
+  trial.outcome.timings.push_back(Time("lt_auto_tn", 2500, Clock::kDeviceCold));
+  const Result<Scoreboard> board = Board({trial});
+  ASSERT_TRUE(board.ok());
+  ASSERT_EQ(board->modes.size(), 3u);
+  EXPECT_EQ(board->modes[0].mode, Clock::kDeviceCold);
+  EXPECT_EQ(board->modes[1].mode, Clock::kDeviceColdChained);
+  EXPECT_DOUBLE_EQ(board->modes[1].Find("lt_auto_tn")->all.mean, 2);
+}
+
 TEST(Scoreboard, LibraryMaxIsTheFastestLibraryOfEachRace) {
   Trial first = Raced(kTinyShape, kTn, 1000, 3000, 2000), second = Raced(kSplitKShape, kTn, 1000, 3000, 2000);
   first.outcome.timings.push_back(Time("cublas_tn", 1500));

@@ -30,8 +30,9 @@ Statistics StatisticsOf(const std::vector<ShapeSpeedUp>& speed_ups);
 Statistics StatisticsWithFallback(const std::vector<ShapeSpeedUp>& speed_ups);
 
 // Of time, as people look for them; energy has a table of its own.
-inline constexpr Clock kModes[] = {Clock::kDevice,  Clock::kDeviceChained, Clock::kDeviceCold,
-                                   Clock::kOffline, Clock::kServer,        Clock::kHost};
+inline constexpr Clock kModes[] = {Clock::kDeviceCold,    Clock::kDeviceColdChained, Clock::kDevice,
+                                   Clock::kDeviceChained, Clock::kOffline,           Clock::kServer,
+                                   Clock::kHost};
 static_assert(std::size(kModes) == size_t(kLastClock));
 
 // One line of a table: its name is the baseline's, or the contender's where all stand against one reference.

@@ -26,7 +26,7 @@ bool IsTime(const Timing* timing) {
 // What is not chained itself stands beside chains with its plain time.
 const Timing* FindTime(const Outcome& outcome, std::string_view name, Clock clock, bool as_reference) {
   const Timing* timing = outcome.Find(name, clock);
-  if (timing == nullptr && as_reference && clock == Clock::kDeviceChained) timing = outcome.Find(name, Clock::kDevice);
+  if (timing == nullptr && as_reference) timing = outcome.Find(name, PlainOf(clock));
   return IsTime(timing) ? timing : nullptr;
 }
 

@@ -40,7 +40,7 @@ std::vector<ContenderGroup> ContenderGroupsOf(const std::vector<ShapeRecords>& s
 const Timing* FastestTime(const ShapeRecords& records, const ContenderGroup& group, Clock clock);
 
 // Both from one run: the fastest member of the contender, and against it the member of the reference that is hardest to
-// beat there. Nothing where the run lacks one of them. On kDeviceChained a reference that was not chained stands with
+// beat there. Nothing where the run lacks one of them. In chains a reference that was not chained stands with
 // its device time.
 std::optional<ShapeSpeedUp> Compare(const ShapeRecords& records, const ContenderGroup& contender,
                                     const ContenderGroup& reference, Clock clock);

@@ -32,9 +32,8 @@ std::string HeadlineText(const Scoreboard& board) {
 }
 
 std::string ModeText(Clock mode) {
-  if (mode == Clock::kDeviceChained)
-    return "device_chained (ours in overlapping calls, the baselines' plain device time)";
-  return std::string(Name(mode));
+  if (!IsChained(mode)) return std::string(Name(mode));
+  return fmt::format("{} (ours in overlapping calls, the baselines' plain {} time)", Name(mode), Name(PlainOf(mode)));
 }
 
 Sheet PercentTable(const Scoreboard& board, const ModeTable& table, std::string caption,
@@ -116,7 +115,7 @@ Sheet SameLayout(const ModeTable& table) {
 }
 
 Sheet ClassTable(const Scoreboard& board) {
-  const bool in_chains = board.of_ours && board.Find(Clock::kDeviceChained) != nullptr;
+  const bool in_chains = board.of_ours && std::ranges::any_of(board.modes, IsChained, &ModeTable::mode);
   Sheet sheet{.caption = fmt::format("By class, {}: geometric mean of the ratios, and wins{}", HeadlineText(board),
                                      in_chains ? "; in chains of the kernel that is fastest there" : ""),
               .columns = {{"class", false}, {"shapes"}}};

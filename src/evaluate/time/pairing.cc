@@ -99,8 +99,7 @@ class SampledField {
     if (!fastest) return false;
     return std::all_of(racing_.begin(), racing_.end(), [&](size_t i) {
       if (!IsCompared(i) || i == *fastest || entries_[i].is_hopeless) return true;
-      // The chained clock has no baseline to be told apart from.
-      if (entries_[i].clock == Clock::kDeviceChained) return true;
+      if (IsChained(entries_[i].clock)) return true;  // no baseline is chained
       const RatioEstimate ratio = PairedRatio(samples_[*fastest], samples_[i]);
       return ratio.interval.Width() < width * ratio.median;
     });

@@ -294,6 +294,20 @@ TEST(RaceOfMany, EveryEntryOfOursIsComparedWithEveryRivalOnItsOwnClock) {
   }
 }
 
+TEST(RaceOfMany, ChainsDoNotKeepARaceFromItsEarlyEnd) {
+  for (const Clock chained : {Clock::kDeviceChained, Clock::kDeviceColdChained}) {
+    const std::vector<RaceEntry> entries = {Ours(0, PlainOf(chained)), Ours(0, chained), Rival("lt_auto_nn", true)};
+    Random noise(1), random(2);
+    int rounds = 0;
+    const TimeRound round = [&](std::span<const size_t>) -> Result<std::vector<double>> {
+      ++rounds;
+      return std::vector<double>{100, 100 * (1 + noise.Uniform()), 100};
+    };
+    ASSERT_TRUE(Race(entries, {10, 100, 0.02}, random, {}, round).ok());
+    EXPECT_EQ(rounds, 10) << Name(chained);
+  }
+}
+
 TEST(RaceOfMany, GoesOnUntilTheNoisiestCandidateIsKnown) {
   const std::vector<RaceEntry> entries = {Ours(0), Ours(1), Rival("lt_auto_nn", true)};
   Random noise(1), random(2);

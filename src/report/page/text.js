@@ -3,7 +3,8 @@
 const kModeMeanings = {
   device: "one call after another on the GPU, operands where the call before left them",
   device_chained: "ours in a chain of overlapping calls; the baselines with their plain device time",
-  device_cold: "as device, but no call finds its operands in L2",
+  device_cold: "one call after another on the GPU, each with operands of its own, none in L2",
+  device_cold_chained: "the same in a chain of overlapping calls; the baselines with their plain device_cold time",
   offline: "call after call from the host without pauses, its launch cost included",
   server: "single calls that find the GPU idle",
   host: "the host's clock around a call and the wait for its end",
