@@ -22,6 +22,8 @@ namespace fs = std::filesystem;
 
 constexpr std::chrono::seconds kBuildLimit{120};  // ours take 2 s, CUTLASS up to 60
 constexpr size_t kLogKept = 64 << 10;
+// CUTLASS's collective builders write 90 MB into one file, 140 MB in all.
+constexpr uint64_t kBuildFileBytes = uint64_t{512} << 20;
 
 // Host code runs for the recorder only. Without -fno-tree-sra, copies of a struct leave out its padding, which then
 // holds whatever stood on the stack and differs from call to call.
@@ -54,7 +56,7 @@ Sandbox SandboxFor(const fs::path& nvcc, const fs::path& folder, const std::vect
   sandbox.writable = folder;
   sandbox.is_filtered = true;
   sandbox.memory_bytes = uint64_t{8} << 30;
-  sandbox.file_bytes = kMaxProgramBytes;
+  sandbox.file_bytes = kBuildFileBytes;
   sandbox.max_processes = 64;
   sandbox.cpu_seconds = double(kBuildLimit.count());
   return sandbox;
@@ -144,7 +146,7 @@ class SandboxedNvcc : public SourceCompiler {
   Status CheckEnvironment(const ProcessResult& process, const fs::path& folder) const {
     std::error_code unknown;
     const fs::space_info space = fs::space(folder, unknown);
-    const bool is_full = !unknown && space.available < kMaxProgramBytes;
+    const bool is_full = !unknown && space.available < kBuildFileBytes;
     const bool says_so = process.output.find("No space left on device") != std::string::npos;
     if (is_full && says_so)
       return IoError(fmt::format("nvcc failed: {}", LastLine(WithoutFolder(process.output, folder))));
@@ -166,6 +168,11 @@ class SandboxedNvcc : public SourceCompiler {
     } else if (process.exit_code != 0 && compilation.log.empty()) {
       compilation.log = fmt::format("error: nvcc ended with {} and without a word\n", process.exit_code);
     } else if (process.exit_code == 0) {
+      std::error_code error;
+      if (fs::file_size(folder / "program", error) > kMaxProgramBytes || error) {
+        compilation.log += "error: the program has more than 64 MiB\n";
+        return compilation;
+      }
       ASSIGN_OR_RETURN(const std::string program, ReadFile(folder / "program"));
       Keep({program.begin(), program.end()}, compilation);
     }

@@ -143,7 +143,20 @@ TEST_F(SourceProgramTest, WhatASourceSaysOfTheMachineIsNotBelieved) {
 TEST_F(SourceProgramTest, ProgramsAreBounded) {
   ExpectError(kHead + "extern \"C\" const unsigned char ballast[80u << 20] = {1};\n__global__ void one() {}\n" +
                   kSignature + "{ one<<<1, 1, 0, stream>>>(); return cudaSuccess; }\n",
-              "error");
+              "error: the program has more than 64 MiB");
+}
+
+TEST_F(SourceProgramTest, FilesOfABuildMayBeGreaterThanItsProgram) {
+  // 82 MB of declarations once the macros are expanded.
+  std::string text = "#define A extern int " + std::string(4000, 'a') + ";\n";
+  for (const char* macro : {"B A", "C B", "D C", "E D"}) {
+    text += fmt::format("#define {}", macro);
+    for (int i = 1; i < 8; ++i) text += fmt::format(" {}", macro[2]);
+    text += "\n";
+  }
+  const SourceCompilation compilation = Compile(kHead + text + "E E E E E\n__global__ void one() {}\n" + kSignature +
+                                                "{ one<<<1, 1, 0, stream>>>(); return cudaSuccess; }\n");
+  EXPECT_TRUE(compilation.program) << compilation.log;
 }
 
 TEST_F(SourceProgramTest, MachineCodeThatCannotBeReadDoesNotCompile) {
