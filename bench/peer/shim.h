@@ -35,8 +35,8 @@ inline cudaStream_t CreatedStream() { return reinterpret_cast<cudaStream_t>(uint
 
 // The null stream, and the one stream that a file may create, stand for the stream of the call.
 inline cudaStream_t StreamFor(cudaStream_t stream) {
-  const bool stands = stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread ||
-                      stream == CreatedStream();
+  const bool stands =
+      stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread || stream == CreatedStream();
   return stands ? present_stream : stream;
 }
 
@@ -49,9 +49,9 @@ inline cudaError_t Refuse(const std::string& what) {
 }  // namespace peer
 
 // Launches and memsets of the file go to peer_NAME, which passes them on to the recorder's NAME with the call's stream.
-#define PEER_WRAPS(returned, name, ...)                \
-  returned name(__VA_ARGS__) __asm__("peer_" #name);   \
-  returned peer_##name(__VA_ARGS__);                   \
+#define PEER_WRAPS(returned, name, ...)              \
+  returned name(__VA_ARGS__) __asm__("peer_" #name); \
+  returned peer_##name(__VA_ARGS__);                 \
   returned recorder_##name(__VA_ARGS__) __asm__(#name);
 
 extern "C" {
@@ -85,11 +85,12 @@ cudaError_t peer_cudaMemsetAsync(void* address, int value, size_t bytes, cudaStr
 
 // What the contract lacks and a recipe does not need. The rest (events, graphs, limits, windows) is left undefined.
 // A header of the toolkit defines some of these names for device code, so a label names them in the object file.
-#define PEER_GIVES(name, ...)                             \
-  cudaError_t peer_##name(__VA_ARGS__) __asm__(#name);    \
+#define PEER_GIVES(name, ...)                          \
+  cudaError_t peer_##name(__VA_ARGS__) __asm__(#name); \
   cudaError_t peer_##name(__VA_ARGS__)
 
 PEER_GIVES(cudaSetDevice, int) { return cudaSuccess; }
+PEER_GIVES(cudaMemGetInfo, size_t*, size_t*) { return peer::Refuse("cudaMemGetInfo"); }  // in a header of CUTLASS
 PEER_GIVES(cudaDeviceSynchronize) { return cudaSuccess; }
 PEER_GIVES(cudaStreamSynchronize, cudaStream_t) { return cudaSuccess; }
 PEER_GIVES(cudaStreamCreateWithPriority, cudaStream_t* stream, unsigned, int) {
@@ -122,6 +123,12 @@ struct Half {
 enum class ScalarType { Half };
 inline std::ostream& operator<<(std::ostream& out, ScalarType) { return out << "Half"; }
 
+struct TensorImpl {
+  const void* data() const { return address; }
+  void* mutable_data() const { return address; }
+  void* address;
+};
+
 }  // namespace c10
 
 namespace at {
@@ -148,12 +155,13 @@ struct Device {
 // A packed matrix of f16 on the GPU.
 class Tensor {
  public:
-  Tensor(const void* data, int64_t rows, int64_t columns) : data_(const_cast<void*>(data)), sizes_{rows, columns} {}
-  void* data_ptr() const { return data_; }
+  Tensor(const void* data, int64_t rows, int64_t columns) : impl_{const_cast<void*>(data)}, sizes_{rows, columns} {}
+  void* data_ptr() const { return impl_.address; }
   template <class T>
   T* data_ptr() const {
-    return static_cast<T*>(data_);
+    return static_cast<T*>(impl_.address);
   }
+  c10::TensorImpl* unsafeGetTensorImpl() { return &impl_; }
   int64_t size(int64_t dimension) const { return sizes_.at(size_t(dimension)); }
   const std::array<int64_t, 2>& sizes() const { return sizes_; }
   int64_t stride(int64_t dimension) const { return dimension == 0 ? sizes_[1] : 1; }
@@ -167,7 +175,7 @@ class Tensor {
   bool is_contiguous() const { return true; }
 
  private:
-  void* data_;
+  c10::TensorImpl impl_;
   std::array<int64_t, 2> sizes_;
 };
 
