@@ -48,38 +48,23 @@ void VisitLaunch(auto& launch, auto&& visit) {
   });
 }
 
-void VisitOther(auto& other, auto&& visit) {
-  visit(other.shape.m), visit(other.shape.n), visit(other.shape.k);
-  VisitLaunch(other.launch, visit);
-}
+void VisitShape(auto& shape, auto&& visit) { visit(shape.m), visit(shape.n), visit(shape.k); }
 
-// A recipe travels as its text, which is parsed as strictly as any other.
-void PutSource(const PreparedSource& source, ByteWriter& writer) {
-  writer.Put(uint8_t(source.cubins.size()));
-  for (const std::vector<uint8_t>& cubin : source.cubins) writer.PutVector(cubin);
-  writer.PutString(Print(source.recipe));
-  writer.Put(source.half_shape.m), writer.Put(source.half_shape.n), writer.Put(source.half_shape.k);
-  writer.Put(uint8_t(source.half_recipe.has_value()));
-  if (source.half_recipe) writer.PutString(Print(*source.half_recipe));
+void VisitCandidate(auto& candidate, auto&& visit) {
+  VisitLaunch(candidate.launch, visit);
+  visit(candidate.entry), visit(candidate.cubin);
+  visit(candidate.other, [&](auto& other) {
+    VisitShape(other.shape, visit);
+    VisitLaunch(other.launch, visit);
+  });
+  visit(candidate.source, [&](auto& source) {
+    visit(source.cubins, [&](auto& cubin) { visit(cubin); });
+    visit(source.recipe);
+    VisitShape(source.half_shape, visit);
+    visit(source.half_recipe, [&](auto& recipe) { visit(recipe); });
+  });
+  visit(candidate.layout.a), visit(candidate.layout.b);
 }
-
-Result<PreparedSource> GetSource(ByteReader& reader) {
-  PreparedSource source;
-  for (int count = reader.Get<uint8_t>(); count > 0 && !reader.failed(); --count)
-    source.cubins.push_back(reader.GetVector<uint8_t>());
-  const std::string recipe = reader.GetString();
-  Shape& half = source.half_shape;
-  half.m = reader.Get<int>(), half.n = reader.Get<int>(), half.k = reader.Get<int>();
-  const bool has_half = reader.Get<uint8_t>() != 0;
-  const std::string half_recipe = has_half ? reader.GetString() : "";
-  if (reader.failed()) return DataLoss("a truncated candidates message");
-  ASSIGN_OR_RETURN(source.recipe, ParseRecipe(recipe));
-  if (!has_half) return source;
-  ASSIGN_OR_RETURN(source.half_recipe, ParseRecipe(half_recipe));
-  return source;
-}
-
-void VisitLayout(auto& layout, auto&& visit) { visit(layout.a), visit(layout.b); }
 
 struct Writing {
   ByteWriter& writer;
@@ -88,7 +73,14 @@ struct Writing {
     writer.Put(uint8_t(items.size()));
     for (const Item& item : items) fields(item);
   }
+  template <class Item>
+  void operator()(const std::optional<Item>& item, auto&& fields) {
+    writer.Put(uint8_t(item.has_value()));
+    if (item) fields(*item);
+  }
   void operator()(const std::string& text) { writer.PutString(text); }
+  void operator()(const std::vector<uint8_t>& bytes) { writer.PutVector(bytes); }
+  void operator()(const Recipe& recipe) { writer.PutString(Print(recipe)); }
   void operator()(const Gemm& gemm) { writer.PutString(Print(gemm)); }
   void operator()(const Protocol& protocol) { writer.PutString(Name(protocol)); }
   void operator()(const ClockSet& clocks) { writer.Put(clocks.bits()); }
@@ -107,8 +99,19 @@ struct Reading {
   void operator()(std::vector<Item>& items, auto&& fields) {
     for (int count = reader.Get<uint8_t>(); count > 0 && !reader.failed(); --count) fields(items.emplace_back());
   }
+  template <class Item>
+  void operator()(std::optional<Item>& item, auto&& fields) {
+    if (reader.Get<uint8_t>() != 0) fields(item.emplace());
+  }
   void operator()(std::string& text) { text = reader.GetString(); }
   void operator()(bool& flag) { flag = reader.Get<uint8_t>() != 0; }
+  void operator()(std::vector<uint8_t>& bytes) { bytes = reader.GetVector<uint8_t>(); }
+  // Parsed as strictly as any other text of a recipe.
+  void operator()(Recipe& recipe) { Take(ParseRecipe(reader.GetString()), recipe); }
+  void operator()(Order& order) {
+    order = Order(reader.Get<uint8_t>());
+    if (order > Order::kColumn) Take(std::optional<Order>(), order, "a layout that this program does not know");
+  }
   void operator()(Gemm& gemm) { Take(ParseGemm(reader.GetString()), gemm); }
   void operator()(Protocol& protocol) {
     const std::string name = reader.GetString();
@@ -179,36 +182,18 @@ Result<ProblemMessage> DecodeProblem(std::string_view bytes) {
 std::string Encode(std::span<const CandidateMessage> candidates) {
   ByteWriter writer;
   writer.Put(uint32_t(candidates.size()));
-  for (const CandidateMessage& candidate : candidates) {
-    VisitLaunch(candidate.launch, Writing{writer});
-    writer.PutString(candidate.entry);
-    writer.PutVector(candidate.cubin);
-    writer.Put(uint8_t(candidate.other.has_value()));
-    if (candidate.other) VisitOther(*candidate.other, Writing{writer});
-    writer.Put(uint8_t(candidate.source.has_value()));
-    if (candidate.source) PutSource(*candidate.source, writer);
-    VisitLayout(candidate.layout, Writing{writer});
-  }
+  for (const CandidateMessage& candidate : candidates) VisitCandidate(candidate, Writing{writer});
   return std::move(writer).Take();
 }
 
 Result<std::vector<CandidateMessage>> DecodeCandidates(std::string_view bytes) {
   ByteReader reader(bytes);
   std::vector<CandidateMessage> candidates;
-  for (uint32_t count = reader.Get<uint32_t>(); count > 0 && !reader.failed(); --count) {
-    CandidateMessage& candidate = candidates.emplace_back();
-    VisitLaunch(candidate.launch, Reading{reader});
-    candidate.entry = reader.GetString();
-    candidate.cubin = reader.GetVector<uint8_t>();
-    if (reader.Get<uint8_t>() != 0) VisitOther(candidate.other.emplace(), Reading{reader});
-    if (reader.Get<uint8_t>() != 0) {
-      ASSIGN_OR_RETURN(candidate.source, GetSource(reader));
-    }
-    VisitLayout(candidate.layout, Reading{reader});
-    for (const Order order : {candidate.layout.a, candidate.layout.b})
-      if (order > Order::kColumn) return DataLoss("a layout that this program does not know");
-  }
+  Reading reading{reader};
+  for (uint32_t count = reader.Get<uint32_t>(); count > 0 && !reader.failed(); --count)
+    VisitCandidate(candidates.emplace_back(), reading);
   RETURN_IF_ERROR(Complete(reader, "candidates"));
+  RETURN_IF_ERROR(reading.status);
   return candidates;
 }
 
