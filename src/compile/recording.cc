@@ -58,13 +58,11 @@ std::vector<Question> MakeQuestions(size_t shapes, Random& random) {
 
 std::string DeviceText(const Device& device) {
   constexpr int kMaxCluster = 16, kMaxCtas = 32;  // as in recorder/recorder.h
-  const bool is_server = device.compute_capability() == 80 || device.compute_capability() == 90;
-  const int l2_mib = device.compute_capability() == 90 ? 50 : device.compute_capability() == 80 ? 40 : 96;
   std::string text =
       fmt::format("{}\n{} {} {} {} {} {} {} {} {} {} ", device.name, device.compute_major, device.compute_minor,
                   device.multiprocessors, device.smem_bytes_per_block, device.smem_bytes_per_multiprocessor,
-                  device.registers_per_block, device.max_threads_per_block, is_server ? 2048 : 1536,
-                  is_server ? 32 : 24, l2_mib << 20);
+                  device.registers_per_block, device.max_threads_per_block, device.threads_per_multiprocessor,
+                  device.ctas_per_multiprocessor, device.l2_bytes);
   for (int cluster = 1; cluster <= kMaxCluster; ++cluster)
     for (int ctas = 1; ctas <= kMaxCtas; ++ctas)
       text += fmt::format("{} ", device.compute_major < 9 ? 0 : device.CtasInClusters(cluster, ctas) / cluster);

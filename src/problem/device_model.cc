@@ -8,20 +8,26 @@ namespace gemmsmith {
 
 namespace {
 
-// 227, 163 and 99 KiB: the opt-in maximum of one CTA by architecture (CUDA programming guide, compute capabilities).
-constexpr int kSmem90 = 232448, kSmem80 = 166912, kSmem89 = 101376;
-constexpr int kSmemSm90 = 233472, kSmemSm80 = 167936, kSmemSm89 = 102400;
+// Limits of a CTA and of a multiprocessor by architecture (CUDA programming guide, compute capabilities).
+struct Limits {
+  int smem_bytes_per_block, smem_bytes_per_multiprocessor, threads_per_multiprocessor, ctas_per_multiprocessor;
+};
+constexpr Limits kLimits90{232448, 233472, 2048, 32}, kLimits80{166912, 167936, 2048, 32};
+constexpr Limits kLimits89{101376, 102400, 1536, 24};
 
-Device Make(std::string name, std::string key, int major, int minor, int multiprocessors, int smem, int smem_sm,
-            double tflops, double l2_tbs, double l2_mb, double memory_tbs) {
+Device Make(std::string name, std::string key, int major, int minor, int multiprocessors, const Limits& limits,
+            int l2_mib, double tflops, double l2_tbs, double l2_mb, double memory_tbs) {
   Device device;
   device.name = std::move(name);
   device.key = std::move(key);
   device.compute_major = major;
   device.compute_minor = minor;
   device.multiprocessors = multiprocessors;
-  device.smem_bytes_per_block = smem;
-  device.smem_bytes_per_multiprocessor = smem_sm;
+  device.smem_bytes_per_block = limits.smem_bytes_per_block;
+  device.smem_bytes_per_multiprocessor = limits.smem_bytes_per_multiprocessor;
+  device.threads_per_multiprocessor = limits.threads_per_multiprocessor;
+  device.ctas_per_multiprocessor = limits.ctas_per_multiprocessor;
+  device.l2_bytes = l2_mib << 20;
   device.peak_half_tflops = tflops;
   device.l2_tbs = l2_tbs;
   device.l2_resident_mb = l2_mb;
@@ -74,11 +80,11 @@ const std::vector<Device>& KnownDevices() {
   // there; the rest taken from the H200, whose processor it shares. The others: vendors' datasheets, L2 a guess of
   // twice the memory's bandwidth; nothing was measured on them.
   static const std::vector<Device> devices = {
-      Make("NVIDIA H200", "h200", 9, 0, 132, kSmem90, kSmemSm90, 800, 5.5, 40, 4.3),
-      Make("NVIDIA H100 80GB HBM3", "h100", 9, 0, 132, kSmem90, kSmemSm90, 800, 5.5, 40, 3.0),
-      Make("NVIDIA A100-SXM4-80GB", "a100", 8, 0, 108, kSmem80, kSmemSm80, 312, 4.0, 30, 2.0),
-      Make("NVIDIA L40S", "l40s", 8, 9, 142, kSmem89, kSmemSm89, 362, 1.7, 70, 0.86),
-      Make("NVIDIA GeForce RTX 5090", "rtx5090", 12, 0, 170, kSmem89, kSmemSm89, 209, 3.6, 70, 1.79),
+      Make("NVIDIA H200", "h200", 9, 0, 132, kLimits90, 50, 800, 5.5, 40, 4.3),
+      Make("NVIDIA H100 80GB HBM3", "h100", 9, 0, 132, kLimits90, 50, 800, 5.5, 40, 3.0),
+      Make("NVIDIA A100-SXM4-80GB", "a100", 8, 0, 108, kLimits80, 40, 312, 4.0, 30, 2.0),
+      Make("NVIDIA L40S", "l40s", 8, 9, 142, kLimits89, 96, 362, 1.7, 70, 0.86),
+      Make("NVIDIA GeForce RTX 5090", "rtx5090", 12, 0, 170, kLimits89, 96, 209, 3.6, 70, 1.79),
   };
   return devices;
 }

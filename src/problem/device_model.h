@@ -21,6 +21,9 @@ struct Device {
   int registers_per_block = 65536;
   int smem_bytes_per_block = 0;  // the opt-in maximum of one CTA
   int smem_bytes_per_multiprocessor = 0;
+  int threads_per_multiprocessor = 1536;
+  int ctas_per_multiprocessor = 24;
+  int l2_bytes = 96 << 20;
   int max_grid_y = 65535;  // y and z; x is 2^31 - 1
 
   // Ceilings for the floor, measured or (where never measured) from the datasheet.

@@ -161,6 +161,17 @@ TEST(Device, KnownNamesAreDescribedByTheirRecordAndOthersByTheirLimits) {
 }
 
 // As cudaOccupancyMaxActiveClusters says of an H100 (2026-11-27), one CTA a multiprocessor.
+TEST(Device, OccupancyAndL2AreThoseOfTheArchitecture) {
+  for (const char* hopper : {"h100", "h200"}) {
+    const Device device = *FindDevice(hopper);
+    EXPECT_EQ(device.threads_per_multiprocessor, 2048);
+    EXPECT_EQ(device.ctas_per_multiprocessor, 32);
+    EXPECT_EQ(device.l2_bytes, 50 << 20);
+  }
+  EXPECT_EQ(DescribeDevice("NVIDIA H20", 9, 0, 78, 232448, 233472).l2_bytes, 50 << 20);
+  EXPECT_EQ(DescribeDevice("NVIDIA RTX A6000", 8, 6, 84, 101376, 102400).threads_per_multiprocessor, 1536);
+}
+
 TEST(Device, ClustersFindRoomWithinParts) {
   const Device device = *FindDevice("h200");
   const auto clusters = [&](int size) { return device.CtasInClusters(size, 1) / size; };

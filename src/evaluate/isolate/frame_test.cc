@@ -126,6 +126,7 @@ TEST(Messages, RoundTrip) {
   EXPECT_EQ(decoded->setting, hello.setting);
   EXPECT_EQ(decoded->device.smem_bytes_per_block, hello.device.smem_bytes_per_block);
   EXPECT_EQ(decoded->device.memory_tbs, hello.device.memory_tbs);
+  EXPECT_EQ(decoded->device.l2_bytes, hello.device.l2_bytes);
   const Status failure = DecodeFailure(EncodeFailure(NotFound("nothing there")));
   EXPECT_EQ(failure.code(), StatusCode::kNotFound);
   EXPECT_EQ(failure.message(), "nothing there");
@@ -134,12 +135,13 @@ TEST(Messages, RoundTrip) {
 // Both ends are built from the same sources; a change here is a new kProtocolVersion all the same.
 TEST(Messages, HaveTheseBytes) {
   EXPECT_EQ(HashBytes(Encode(SomeProblem())).Hex(), "d6ca0d06874115bf138ae56b9cfad7a9");
+  EXPECT_EQ(HashBytes(Encode(SomeCandidates())).Hex(), "890a542ed26a6c69a6732df35659c468");
   EXPECT_EQ(HashBytes(Encode(SomeJudgements())).Hex(), "3658dfb9b5bc0b9b08260915a145bdb7");
   WorkerHello hello;
   hello.device.name = "NVIDIA H100";
   hello.device.l2_tbs = 5.5;
   hello.setting = {"h100", "NVIDIA H100", "GPU-1", "580 (CUDA 13.0)", "nvrtc", "cublas", "gemmsmith"};
-  EXPECT_EQ(HashBytes(Encode(hello)).Hex(), "388e53edf0d27ebc5ff33f79bcf69cfb");
+  EXPECT_EQ(HashBytes(Encode(hello)).Hex(), "25fb8617504c7358cf1224fa003ee747");
 }
 
 TEST(Messages, ASingleCallRoundTrips) {

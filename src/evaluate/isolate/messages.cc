@@ -8,7 +8,7 @@ namespace gemmsmith {
 namespace {
 
 // A worker built from other sources would measure or encode differently.
-constexpr uint32_t kProtocolVersion = 12;
+constexpr uint32_t kProtocolVersion = 13;
 
 Status Complete(const ByteReader& reader, std::string_view what) {
   if (reader.failed()) return DataLoss(fmt::format("a truncated {} message", what));
@@ -24,6 +24,7 @@ void VisitHello(auto& hello, auto&& visit) {
   visit(device.compute_major), visit(device.compute_minor), visit(device.multiprocessors);
   visit(device.max_threads_per_block), visit(device.registers_per_block);
   visit(device.smem_bytes_per_block), visit(device.smem_bytes_per_multiprocessor), visit(device.max_grid_y);
+  visit(device.threads_per_multiprocessor), visit(device.ctas_per_multiprocessor), visit(device.l2_bytes);
   visit(device.peak_half_tflops), visit(device.l2_tbs), visit(device.l2_resident_mb), visit(device.memory_tbs);
   VisitFields(visit, hello.setting);
 }
