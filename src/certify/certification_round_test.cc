@@ -35,7 +35,7 @@ Outcome WrongAt(std::string stage, std::string reason) {
   return outcome;
 }
 
-// What a tool says that watches each by itself.
+// A tool that watches each kernel by itself.
 WatchCalls Each(std::function<MemcheckResult(const Candidate&)> watch_one) {
   return [watch_one](size_t, std::span<const Candidate> candidates) {
     std::vector<MemcheckResult> results;

@@ -15,7 +15,7 @@ namespace gemmsmith {
 namespace {
 
 constexpr std::chrono::seconds kLimit{300}, kLimitOfEachMore{20};
-// Of several that are watched alone so many failures of the tool in a row are its own.
+// So many failures of the tool in a row, with kernels watched alone, are the tool's own.
 constexpr int kFailuresThatEnd = 2;
 constexpr std::string_view kMark = "=========";
 

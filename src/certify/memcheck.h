@@ -31,9 +31,9 @@ using MemcheckResult = Result<std::optional<Outcome>>;
 // Has the tool watch one call of a plan's kernel, on matrices that are allocations of exactly their bytes; its numbers
 // are not looked at.
 MemcheckResult RunMemcheck(const Candidate& candidate, const Device& device, const IsolationOptions& options);
-// The same of several plans, whose kernels have one name, in one process as long as all of them are clean: to start the
-// tool takes longer than most calls. If it is not so, each is watched alone; an error that none of them shows then is a
-// Status of all, and so is, for those that are left, a tool that fails twice in a row.
+// The same for several plans, whose kernels have one name, in one process as long as all are clean. Starting the tool
+// takes longer than most calls. Otherwise each is watched alone. An error that none of them shows alone is a Status of
+// all. A tool that fails twice in a row is a Status of those that are left.
 std::vector<MemcheckResult> RunMemcheckTogether(std::span<const Candidate> candidates, const Device& device,
                                                 const IsolationOptions& options);
 

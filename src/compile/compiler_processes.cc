@@ -112,9 +112,8 @@ class CompilerProcesses : public Compiler {
     std::unique_ptr<PipedProcess> process;
   };
 
-  // A process that ends is replaced once: it may have been ended from outside. A text that crashes two of them is a
-  // text that does not compile; what else can happen to a process is a matter of the environment and says nothing about
-  // the text.
+  // A process that ends is replaced once: it may have been ended from outside. A text that crashes two of them does not
+  // compile. Any other end of a process is the environment's failure and says nothing about the text.
   Result<Compilation> CompileElsewhere(std::unique_ptr<PipedProcess>& process, const Source& source,
                                        std::string_view architecture) {
     std::string end;

@@ -1,5 +1,5 @@
-// How a cubin says what is asked here, as measured with CUDA 13.0.88 on kernels for sm_80, sm_89, sm_90a and sm_120
-// (November 2026; facts_test.cc repeats the measurement and, where nvdisasm is installed, compares with it):
+// Where a cubin holds these facts, as measured with CUDA 13.0.88 on kernels for sm_80, sm_89, sm_90a and sm_120
+// (November 2026). facts_test.cc repeats the measurement and, where nvdisasm is installed, compares with it.
 //
 // registers       .nv.info, attribute REGCOUNT {symbol, count}. The top byte of sh_info of the text section holds the
 //                 same on sm_80 and sm_89, but is 0 on sm_90a and sm_120.

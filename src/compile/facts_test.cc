@@ -1,5 +1,5 @@
-// Repeats, on every run, the measurement that facts.cc rests on: kernels of known instructions go through NVRTC, and
-// the facts read from their machine code must be right; where nvdisasm is installed, it must agree instruction by
+// Repeats, on every run, the measurement that facts.cc rests on. Kernels of known instructions go through NVRTC, and
+// the facts read from their machine code must be right. Where nvdisasm is installed, it must agree instruction by
 // instruction.
 #include "compile/facts.h"
 
@@ -198,7 +198,7 @@ TEST(Facts, WgmmaIsCountedByItsAccumulatorWhereverAComesFrom) {
   EXPECT_EQ(narrow.mma_f32 + narrow.mma_f16, 0);
 }
 
-// What nvdisasm sees in one kernel's section of a listing.
+// The facts that nvdisasm shows in one kernel's section of a listing.
 CodeFacts FactsFromListing(const std::string& listing, const std::string& entry) {
   CodeFacts facts;
   bool inside = false;

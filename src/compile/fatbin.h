@@ -1,9 +1,9 @@
 // The container in which nvcc's host programs carry machine code of the GPU.
 //
-// As written by CUDA 13.0.88 (November 2026): a section .nv_fatbin is a row of containers, 8-byte aligned. A container
-// is {u32 0xba55ed50, u16 version 1, u16 size of this header, u64 bytes that follow}; in it stand entries {u16 kind (1
-// PTX, 2 cubin), u16, u32 size of this header, u64 bytes that follow, ..., u64 flags at byte 40}, the last of which has
-// bits 0x2000 and 0x8000 for what is compressed.
+// As written by CUDA 13.0.88 (November 2026): a section .nv_fatbin is a row of containers, 8-byte aligned.
+//   container {u32 0xba55ed50, u16 version 1, u16 size of this header, u64 bytes that follow}, then entries
+//   entry     {u16 kind (1 PTX, 2 cubin), u16, u32 size of this header, u64 bytes that follow, ...; at 40 u64 flags}
+// An entry's flags have bits 0x2000 and 0x8000 if it is compressed.
 #pragma once
 
 #include <cstdint>

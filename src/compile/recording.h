@@ -1,5 +1,5 @@
-// What gemm() of a built source would launch. The source's program is asked in a sandbox without GPU, driver and
-// network (docs/free_form.md). Safe to call from many threads.
+// The launches that gemm() of a built source would make. The source's program is asked in a sandbox without GPU, driver
+// and network (docs/free_form.md). Safe to call from many threads.
 #pragma once
 
 #include <cstdint>

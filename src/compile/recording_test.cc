@@ -187,7 +187,7 @@ TEST_F(RecordingTest, MemoryIsBounded) {
   EXPECT_EQ(std::get<KernelStep>(recipe.steps[0]).grid.x, 1u);
 }
 
-// What the recorder's own filter hides is not there either.
+// Devices and networks are absent, beyond what the recorder's own filter hides.
 TEST_F(RecordingTest, TheSandboxHasNoDevicesAndNoNetwork) {
   const std::string script =
       "ls /dev | tr '\\n' ' '; cat /proc/net/dev | wc -l; touch /tmp/x && echo tmp; touch /usr/x || echo usr; id -u";

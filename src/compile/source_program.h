@@ -1,7 +1,6 @@
-// A whole source, host side and all, -> a program that records what it would launch: free-form sources
-// (docs/free_form.md) from text to what can be recorded (compile/recording.h) and screened (compile/screening.h). The
-// compiler runs in a sandbox, because a text can make it read files, or eat memory and time. No GPU and no driver
-// needed; safe to call from many threads.
+// From a whole source, host side and all, to a program that records what it would launch (docs/free_form.md).
+// compile/recording.h records it, compile/screening.h screens it. The compiler runs in a sandbox, because a text can
+// make it read files, or eat memory and time. No GPU and no driver needed; safe to call from many threads.
 #pragma once
 
 #include <filesystem>

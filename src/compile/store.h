@@ -1,10 +1,9 @@
-// What compilers made, kept in files from run to run.
+// Results of compilers, kept in files from run to run.
 //
 // One file an entry, named by its key:
-//   8 bytes magic, 16 bytes hash of what follows, then key (16 bytes), outcome (1 byte), log, and for a success the
-//   machine code.
-// Facts are not stored: they are read from the machine code again. Whatever is not exactly so counts as not there and
-// is overwritten.
+//   8 bytes magic, 16 bytes hash of the rest, key (16 bytes), outcome (1 byte), log, for a success the machine code.
+// Facts are not stored: they are read from the machine code again. A damaged entry counts as not there and is
+// overwritten.
 #pragma once
 
 #include <cstdint>

@@ -30,7 +30,7 @@ class CandidateCall {
   // kProgrammatic for calls that IsChainable() only.
   Status Put(const Bound& bound, Chaining chaining = Chaining::kNone) const;
   bool IsChainable(const Bound& bound) const;
-  // Of each kernel of a call, in order.
+  // One for each kernel of a call, in order.
   Result<std::vector<KernelResidency>> Residencies(const Bound& bound) const;
 
  private:

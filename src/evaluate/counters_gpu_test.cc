@@ -1,4 +1,4 @@
-// What the profilers say of kernels whose nature is known, what that costs, and that no time suffers from it.
+// Counters of kernels whose nature is known, the time that they take, and that no timing suffers from it.
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
@@ -132,8 +132,8 @@ TEST_F(CountersGpuTest, ATinyKernelLeavesTheGpuAlmostEmpty) {
   EXPECT_LT(counters[Counter::kAchievedOccupancy].value_or(100), 50);
 }
 
-// Alone on its host 0.2 s at most and 2 to 3 (H200s, November 2026); beside tests on three other GPUs of the host,
-// whose driver has locks that all share, 0.2 to 0.7 s. So one is compared with the other.
+// Alone on its host CUPTI takes 0.2 s at most and Nsight Compute 2 to 3 (H200s, November 2026). With tests on three
+// other GPUs of the host CUPTI takes 0.2 to 0.7 s: they share locks of the driver. So one is compared with the other.
 TEST_F(CountersGpuTest, CuptiTakesLessThanHalfAsLongAsNsightCompute) {
   CounterReader reader(judge_->gpu(), ProgramBesideTests()), through_ncu(judge_->gpu(), ProgramBesideTests(), false);
   const SingleCall call = CallFor(kComputeBound);

@@ -425,7 +425,7 @@ TEST_F(EvaluatorGpuTest, ABrokenKernelInAListCostsNobodyElseAnOutcome) {
   EXPECT_EQ(KindsOf(JudgeTogether({good, wrong, endless, good})),
             (std::vector{kGood, kBad, OutcomeKind::kTimedOut, kGood}));
   EXPECT_EQ(KindsOf(JudgeTogether({good, trap, wrong, good})), (std::vector{kGood, kLaunch, kBad, kGood}));
-  // What it did to A is undone before the next one's turn.
+  // A is restored before the next candidate's turn.
   const std::vector<Outcome> outcomes = JudgeTogether({good, greedy, good, good});
   EXPECT_NE(outcomes[1].kind, kGood);
   for (const size_t i : {0, 2, 3})
@@ -590,8 +590,8 @@ TEST_F(EvaluatorGpuTest, WhereAskedForSingleCallsAreTimedOfTheFastestOfEachLayou
   }
 }
 
-// Whatever the tests of a thorough protocol leave in the worker's context: every call took 0.17 us longer once they had
-// put one on another stream.
+// Thorough tests may leave something in the worker's context. Every call took 0.17 us longer once a test had put one on
+// another stream.
 TEST_F(EvaluatorGpuTest, CallsTakeAsLongBehindThoroughTestsAsBeforeThem) {
   EvaluationRequest tiny = Request({{64, 64, 64}, {kTn}});
   tiny.protocol = Protocol::kShort;

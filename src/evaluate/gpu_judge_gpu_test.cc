@@ -1,4 +1,4 @@
-// What a judge keeps on its GPU from problem to problem.
+// The sessions that a judge keeps on its GPU from problem to problem.
 #include "evaluate/gpu_test_fixtures.h"
 #include "evaluate/session.h"
 

@@ -1,6 +1,6 @@
-// Where the time of a call goes, stage by stage, for a few short products: what the judge's device clock says of an
-// empty launch, of our kernel and of cuBLASLt's, and what our kernel says of itself in a build that notes moments
-// (src/device/stamps.cuh). Prints a table; docs/lab/latency.md reads it.
+// Where the time of a call goes, stage by stage, for a few short products. The judge's device clock times an empty
+// launch, our kernel and cuBLASLt's. Our kernel also notes moments itself, in a build with src/device/stamps.cuh.
+// Prints a table; docs/lab/latency.md reads it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -148,8 +148,8 @@ class LatencyGpuTest : public TestWithJudge {
     return source;
   }
 
-  // By moment: when CTAs reached it after the first one of the launch had started (median and last), and what that took
-  // since their own moment before; nanoseconds, medians over launches.
+  // When the median and the last CTA reached a moment, counted from the start of the launch's first CTA, and a CTA's
+  // time since its moment before. Nanoseconds, medians over launches.
   struct Passing {
     double median_ns = 0, last_ns = 0, step_ns = 0;
   };

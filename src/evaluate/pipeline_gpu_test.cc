@@ -208,8 +208,8 @@ TEST_F(PipelineGpuTest, PlansThatAreLegalAndNotWorthTryingComeOutRight) {
 
 // ---- splits ----
 
-// Equal and unequal shares of a tile, fewer pieces than splits, several tiles in a cluster, sums in the stages' memory;
-// edges, a partial last step of K, splits of unequal steps. The bits are the same every time, chained or not.
+// Equal and unequal shares of a tile, fewer pieces than splits, several tiles in a cluster, sums in the stages' memory.
+// Edges, a partial last step of K, splits of unequal steps. The bits are the same every time, chained or not.
 TEST_F(PipelineGpuTest, SplitsThatAreAClusterComeOutRight) {
   std::vector<Pipeline> pipelines;
   for (const char* words :

@@ -150,8 +150,7 @@ Status RecordSource(const EvaluationRequest& request, const Device& device, Sour
   return OkStatus();
 }
 
-// A source nobody need trust is refused for its machine code and for what it would launch. What it costs in registers
-// and memory is its own affair.
+// A source is not trusted: its machine code and its launches are screened. Registers and memory are its own affair.
 Result<PreparedCandidate> PrepareFreeForm(const EvaluationRequest& request, const FreeForm& source,
                                           const Device& device, SourceCompiler& sources) {
   PreparedCandidate candidate;

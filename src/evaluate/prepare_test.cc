@@ -107,7 +107,7 @@ TEST_F(PrepareTest, AnF16AccumulatorUnderAnF32LabelIsWrong) {
   ExpectEnd(OutcomeKind::kWrong, "resources", "2 matrix instructions accumulate in f16");
 }
 
-// Of more bits than the problem asks for nobody is refused.
+// Wider accumulators than the problem asks for are accepted.
 TEST_F(PrepareTest, WhereTheProblemSaysF16EitherAccumulatorPasses) {
   request_.gemm.kind.accumulation = Accumulation::kF16;
   EXPECT_FALSE(Run().ended) << "accumulates in f32";

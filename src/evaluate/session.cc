@@ -158,8 +158,8 @@ Result<const GuardedMatrix*> ProblemSession::AddOperand(char name, InputKind kin
   return &operands_.emplace(std::tuple(name, kind, order), std::move(matrix)).first->second;
 }
 
-// The search's truth is the f64 product on the GPU, the certificate's the CPU's; only what bounds are judged by has to
-// be certified, since everything else is exact.
+// The search's truth is the f64 product on the GPU, the certificate's the CPU's. Only inputs that are judged by bounds
+// need the CPU's product; everything else is exact.
 Result<Reference> ProblemSession::MakeTruth(InputKind kind, const Gemm& gemm, const Inputs& inputs,
                                             const StepListener& on_step) {
   if (certify_ && kind == InputKind::kNormal)

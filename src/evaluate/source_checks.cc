@@ -4,7 +4,7 @@ namespace gemmsmith {
 
 namespace {
 
-// What the call did, as far as the driver's words tell.
+// The call's fault, as far as the driver's words tell.
 std::string_view CauseOf(std::string_view crash) {
   const auto says = [&](std::string_view error) { return crash.find(error) != std::string_view::npos; };
   if (says("MISALIGNED_ADDRESS")) return "takes more alignment than 16 bytes for granted: ";

@@ -110,7 +110,7 @@ struct Cublas::State {
   CublasLibrary library;
   cublasHandle_t handle = nullptr;
   cublasLtHandle_t lt_handle = nullptr;
-  // What is set on the handle.
+  // The settings of the handle.
   bool stream_set = false;
   CUstream stream = nullptr;
   void* workspace = nullptr;
@@ -197,7 +197,7 @@ struct LtGemm::State {
     return MakeLayout(result, n, m, gemm.LeadingC());
   }
 
-  // Of its defaults; nothing where these types have no such algorithm.
+  // With its defaults; nullopt where these types have no such algorithm.
   std::optional<cublasLtMatmulAlgo_t> Algorithm(int id) const;
 
   // Rows and columns of the column-major matrix as it lies in memory.

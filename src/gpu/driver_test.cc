@@ -1,4 +1,4 @@
-// What a machine without a fitting driver is told. Libraries that pretend to be the driver are compiled on the spot.
+// The message on a machine without a fitting driver. Libraries that pretend to be the driver are compiled on the spot.
 #include "gpu/driver.h"
 
 #include <dlfcn.h>

@@ -20,8 +20,8 @@ struct RecipeAddresses {
 // A recipe for one set of addresses. Its RecipeCode outlives it.
 class RecipeCall {
  public:
-  // Whether a call may begin before the work ahead of it has ended: its first step is a kernel that the source launches
-  // with a programmatic edge, and its last step is a kernel.
+  // Whether a call may begin before the work ahead of it has ended. Its first step is then a kernel that the source
+  // launches with a programmatic edge, and its last step is a kernel.
   bool is_chainable() const;
   // Each kernel with its launch, in order.
   std::vector<std::pair<CUfunction, Launch>> Kernels() const;

@@ -95,7 +95,7 @@ class RecipeCallTest : public testing::Test {
     return {reinterpret_cast<uint8_t*>(values.data()), values.size() * sizeof(int)};
   }
   RecipeAddresses Addresses() const { return {a_.address(), 0, c_.address(), workspace_.address()}; }
-  // What C holds after the recipe has run as it is, or once as a graph.
+  // The contents of C after the recipe has run as it is, or once as a graph.
   std::vector<int> Run(const Recipe& recipe, bool as_graph = false) {
     std::vector<int> values(kIntegers, -2);
     const auto call = code_->Bind(recipe, Addresses());

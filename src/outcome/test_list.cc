@@ -10,7 +10,7 @@ namespace gemmsmith {
 namespace {
 
 constexpr std::string_view kInputKinds[] = {"normal",  "binary",  "dense_binary", "cancellation",
-                                       "special", "uniform", "other_normal"};
+                                            "special", "uniform", "other_normal"};
 static_assert(std::size(kInputKinds) == size_t(kLastInputKind) + 1);
 
 constexpr std::string_view kTests[] = {"binary",  "relative", "cancellation",     "chain",  "dense_binary",
@@ -31,9 +31,9 @@ constexpr TestPlan kPlans[] = {
 };
 static_assert(std::size(kPlans) == size_t(kLastTestId) + 1);
 
-// Sums of f16 need not cancel exactly. Of numbers that are all positive they are honestly off where what is added is
-// less than a unit in the last place of the sum: 16 products of uniform ones above a K, and ones above 2048, where a
-// sum that takes them one by one stands still.
+// Sums of f16 need not cancel exactly. Sums of positive numbers are honestly off where an addend is less than a unit in
+// the last place of the sum. That holds for 16 products of uniform numbers above a K. A sum of ones stands still above
+// 2048 if it takes them one by one.
 bool MakesSense(TestId test, const Gemm& gemm) {
   constexpr int kLongestUniformSumOfF16 = 16384, kLongestBinarySumOfF16 = 2048;
   if (gemm.kind.accumulation == Accumulation::kF32) return true;

@@ -50,7 +50,7 @@ class CounterReader {
  private:
   void Probe();
   Result<std::vector<Counters>> ReadThroughCupti(const ObservedCandidate& candidate);
-  // Of one kernel.
+  // For one kernel.
   Result<Counters> ReadThroughNsightCompute(const ObservedCandidate& candidate,
                                             const std::function<void()>& still_waiting);
 

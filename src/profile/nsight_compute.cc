@@ -98,8 +98,8 @@ std::map<std::string, double> ReadColumnsOfMetrics(const std::vector<CsvRow>& ta
   return std::move(readings).Take();
 }
 
-// The reason why nothing was profiled: the tool's first error, else its first warning, with the next line if that ends
-// in a colon; else the last line of output.
+// The reason why nothing was profiled: the tool's first error, else its first warning, else the last line of output.
+// The next line belongs to it if it ends in a colon.
 std::string Complaint(std::string_view output) {
   const std::vector<std::string_view> lines = Split(output, '\n');
   for (const std::string_view tag : {"==ERROR== ", "==WARNING== "}) {

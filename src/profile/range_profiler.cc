@@ -82,8 +82,8 @@ struct RangeProfiler::Session {
     return OkStatus();
   }
 
-  // Each kernel is a range, so that its times are those of the kernel alone; we run it anew for each pass, which needs
-  // no copy of the operands aside.
+  // Each kernel is a range, so that its times are those of the kernel alone. We run it anew for each pass, which needs
+  // no copy of the operands.
   Status Configure(const std::vector<uint8_t>& config, size_t most_kernels) {
     GEMMSMITH_CUPTI_PARAMS(CUpti_RangeProfiler_CounterDataImage_Initialize_Params, fresh);
     fresh.pRangeProfilerObject = profiler;

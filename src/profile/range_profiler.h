@@ -25,8 +25,8 @@ class RangeProfiler {
   const MetricSchedule& schedule() const { return *schedule_; }
   Status Enable();
   void Disable();
-  // While enabled. Calls `put`, which puts kernels on the GPU's stream, at most as many as there is memory for, once
-  // for each pass; every call must do the same work. Returns the readings of each kernel, in order of launch.
+  // While enabled. Calls `put` once for each pass. `put` puts kernels on the GPU's stream, at most as many as there is
+  // memory for, and does the same work every time. Returns the readings of each kernel, in order of launch.
   Result<std::vector<KernelReadings>> Read(const std::function<Status()>& put);
 
  private:

@@ -20,7 +20,7 @@ std::map<const void*, std::unique_ptr<Function>>& Functions() {
   return functions;
 }
 
-// What <<<>>> leaves for the stub of the kernel.
+// The launch shape that <<<>>> leaves for the stub of the kernel.
 std::vector<LaunchShape>& PushedShapes() {
   static std::vector<LaunchShape> shapes;
   return shapes;

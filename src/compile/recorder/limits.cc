@@ -1,4 +1,4 @@
-// What the device has room for: occupancy, and which launches the driver would take.
+// The room of the device: occupancy, and which launches the driver would take.
 #include <algorithm>
 
 #include "compile/recorder/recorder.h"

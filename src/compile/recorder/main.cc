@@ -28,7 +28,8 @@ namespace {
 
 constexpr int kAnswers = 100;  // the descriptor
 
-// What the C and C++ libraries need to compute, print and end. A filter of our own, so that no library is needed.
+// The system calls that the C and C++ libraries need to compute, print and end. A filter of our own, so that no library
+// is needed.
 constexpr long kAllowed[] = {
     SYS_read,         SYS_write,          SYS_writev,      SYS_close,          SYS_lseek,
     SYS_mmap,         SYS_munmap,         SYS_mremap,      SYS_mprotect,       SYS_brk,
@@ -151,7 +152,7 @@ Request ReadRequest() {
   return request;
 }
 
-// Whatever an earlier call left on the stack would otherwise stand in the padding of parameters.
+// The rest of an earlier call on the stack would otherwise stand in the padding of parameters.
 __attribute__((noinline)) void WipeStack() {
   constexpr size_t kBytes = 256 << 10;
   void* const bytes = alloca(kBytes);

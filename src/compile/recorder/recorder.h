@@ -56,7 +56,7 @@ struct Request {
 // Read from standard input at the first use, which may be in a constructor of the source's.
 Request& TheRequest();
 
-// What the present call of gemm() has asked for.
+// The work that the present call of gemm() has asked for.
 struct CallRecord {
   cudaStream_t stream = nullptr;
   std::string maps, steps;         // lines of a recipe (program/recipe.h) whose addresses count from zero
@@ -87,7 +87,7 @@ dim3 ClusterOf(const Kernel& kernel, const LaunchShape& shape);
 unsigned MaxThreads(const Kernel& kernel);  // of a CTA
 // By registers, warps, shared memory and CTAs.
 int CtasPerMultiprocessor(const Kernel& kernel, unsigned threads, size_t dynamic_smem);
-// Of a launch, on the whole device.
+// The clusters of a launch that the whole device holds at once.
 int ResidentClusters(const Kernel& kernel, const LaunchShape& shape);
 // Why the driver would not launch; cudaSuccess where it would.
 cudaError_t CheckLaunch(const Kernel& kernel, const LaunchShape& shape);

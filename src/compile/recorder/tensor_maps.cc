@@ -1,5 +1,5 @@
-// Tensor maps are recorded by the arguments of their encoding. What the source is given is a cookie of 128 bytes, by
-// which the map is found again in a kernel's parameters.
+// Tensor maps are recorded by the arguments of their encoding. The source gets a cookie of 128 bytes, by which the map
+// is found again in a kernel's parameters.
 #include <cuda.h>
 
 #include <algorithm>

@@ -145,9 +145,8 @@ Result<std::optional<BaselineMaker::Chosen>> BaselineMaker::Tune(const std::shar
   return std::optional<Chosen>({best, fmt::format("{}, best of {} candidates", lt->Describe(best), candidates.size())});
 }
 
-// One after the other, each by itself, they would meet the GPU in different states: it is up to 12 % slower some 40 ms
-// after it was cool. The race is as one of a thorough protocol, unless it is brief: bursts would choose others than
-// those that win there.
+// In alternation, since the GPU's state changes: it is up to 12 % slower some 40 ms after it was cool. The race follows
+// the rules of a thorough protocol unless it is brief. Bursts would choose other algorithms than those that win there.
 Result<std::vector<int>> BaselineMaker::FastestFirst(std::span<const int> algorithms, const std::shared_ptr<LtGemm>& lt,
                                                      const Wish& wish, Care care) {
   if (algorithms.size() == 1) return std::vector{algorithms.front()};
@@ -175,7 +174,7 @@ Result<std::vector<int>> BaselineMaker::FastestFirst(std::span<const int> algori
   const TimeRound time_round = [&](std::span<const size_t> order) {
     return clock->TimeRound(order, [&](size_t) { wish.on_step(); });
   };
-  // Of the other layout's race, where that was before, the GPU is warm; whether windows swing is seen.
+  // The other layout's race may have warmed the GPU. The warm-up sees whether windows still swing.
   constexpr bool kIsWarm = true;
   if (window) RETURN_IF_ERROR(RunWarmUp(WarmUpFor(Protocol::kShort, {}, kIsWarm, true), entries.size(), time_round));
   const int race_rounds = (window ? kSteadyStateFinalRounds : kFinalRounds) / (is_brief ? 2 : 1);

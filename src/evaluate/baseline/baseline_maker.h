@@ -23,8 +23,8 @@ struct BaselineTools {
   const DeviceMemory& workspace;
 };
 
-// How AutoTuning chooses among the fastest of the first rounds: by a race, by a race of half as many rounds, or by
-// those rounds alone where nothing is timed afterwards.
+// How AutoTuning chooses among the fastest of the first rounds: by a race, or by one of half as many rounds. Where
+// nothing is timed afterwards, the first rounds decide.
 enum class TuningRace { kFull, kBrief, kNone };
 
 // Outlives the baselines that it made.

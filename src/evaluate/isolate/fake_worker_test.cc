@@ -123,7 +123,7 @@ class FakeJudge : public Judge {
     if (act == "slow") Sleep(0.003);
   }
 
-  // What happens in a race is nobody's until it happens to a candidate alone.
+  // A failure in a race has no culprit until it happens to a candidate alone.
   void RaceTogether(std::span<const CandidateMessage> candidates, Judgements& judgements, const StepListener& on_step) {
     on_step({"device clock"});
     for (size_t i = 0; i < candidates.size(); ++i) {
@@ -152,7 +152,7 @@ class FakeJudge : public Judge {
     }
   }
 
-  // What no honest worker writes.
+  // Bytes that no honest worker writes.
   void Misbehave(const std::string& act, const std::string& payload) {
     std::string frame = EncodeFrame(FrameType::kJudged, payload);
     if (act == "garbage") WriteBytes(out_, std::string(4096, '\x5a')), HangWorker();

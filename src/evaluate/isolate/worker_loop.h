@@ -10,7 +10,7 @@ namespace gemmsmith {
 void DieWithProgram();
 
 // Says hello, then serves requests from `in` until it ends. Returns the exit code of the process: 0 at a clean end, 1
-// for a damaged request, 3 when the GPU's context was lost (the answer was sent before).
+// for a damaged request. Returns 3 when the GPU's context was lost; the answer was sent before.
 int ServeRequests(Judge& judge, const WorkerHello& hello, int in, int out);
 
 }  // namespace gemmsmith

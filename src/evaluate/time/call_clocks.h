@@ -9,15 +9,15 @@
 
 namespace gemmsmith {
 
-// How many calls of an entry come before the one that is timed, so that L2 holds what its own calls leave there,
-// whoever raced before: as many as bring sixteen times what L2 holds, but eight at most; one where a call asks for no
-// more than half of L2. One is too few for operands of 67 to 268 MB, parts of which stay from call to call, and what
-// others left stays longer than that: beside seven others 36 kernels of ours took 2.1 % more behind one call of their
-// own than behind twelve (up to 8), cuBLASLt's 1.0, both 0.6 behind four (six skinny products, H200, 2026-11-27).
+// How many calls of an entry come before the one that is timed, so that L2 holds what its own calls leave there. As
+// many as bring sixteen times what L2 holds, but eight at most. One where a call asks for no more than half of L2. One
+// is too few for operands of 67 to 268 MB: parts of them stay from call to call, and other entries' data stays longer.
+// Against seven other entries, our 36 kernels took 2.1 % more behind one call of their own than behind twelve (up to
+// 8). cuBLASLt's took 1.0 % more; both took 0.6 behind four (six skinny products, H200, 2026-11-27).
 int CallsBefore(const Shape& shape, uint64_t l2_bytes);
 
-// Two events around one call, call after call without pauses. So many calls before it are the same entry's; then a
-// round's first one finds no idle GPU either, whose time would be the host's (3 us more, H200).
+// Two events around one call, call after call without pauses. `calls_before` calls of the same entry come before the
+// timed one. A round's first call then finds no idle GPU, which would time the host (3 us more, H200).
 class OfflineClock : public RoundClock {
  public:
   static Result<std::unique_ptr<RoundClock>> Create(Gpu& gpu, std::vector<PutCall> calls, int calls_before);

@@ -182,8 +182,8 @@ TEST_F(ClocksGpuTest, KnownDifferencesAreSeenWithinOnePercentOnTheDeviceClock) {
   EXPECT_NEAR(against[2].ratio.median, 2.0, 0.02);
 }
 
-// A constant of some microseconds belongs to every call on these clocks, and where others work on the host it scatters
-// by as much (3.6 % of 0.1 ms in one run); differences of a millisecond are free of both.
+// Every call on these clocks has a constant of some microseconds. Where other programs use the host, the constant
+// scatters by as much (3.6 % of 0.1 ms in one run). Differences of a millisecond are free of both.
 TEST_F(ClocksGpuTest, KnownDifferencesAreSeenOnTheClocksOfCalls) {
   const std::vector<PutCall> calls = {Spin(2'000'000), Spin(4'000'000), Spin(6'000'000)};
   // An idle GPU's clock takes its time to rise, and cycles are what is known.
@@ -234,7 +234,7 @@ TEST_F(ClocksGpuTest, OfflineAProductTakesAsLongWhoeverRacesBesideIt) {
   EXPECT_NEAR(time_beside(write_all), beside_itself_ns, 0.05 * beside_itself_ns);
 }
 
-// Of each four calls of its own the last one is the longest, and the one that is timed.
+// The last one of each four calls is the longest, and the one that is timed.
 TEST_F(ClocksGpuTest, OfflineACallFollowsAsManyOfItsOwnAsAreAskedFor) {
   constexpr int kBefore = 3;
   constexpr int64_t kCycles = 400'000;

@@ -76,8 +76,8 @@ Status DeviceClock::PutVisit(size_t entry) {
 
 Result<std::vector<double>> DeviceClock::TimeRound(std::span<const size_t> order, const WaitListener& on_wait) {
   RETURN_IF_ERROR(put_lead_in_());
-  // After the pause between two rounds the GPU runs faster for a while: a product against itself was 2.7 % off where it
-  // came first (46 to 250 us a call, H200, November 2026). So nobody's first batch is timed.
+  // After the pause between two rounds the GPU runs faster for a while. A product against itself was 2.7 % off where it
+  // came first (46 to 250 us a call, H200, November 2026). So a round's first batch is not timed.
   if (!order.empty() && visits_[order[0]].untimed_replays == 0) RETURN_IF_ERROR(gpu_.Replay(GraphOf(order[0])));
   for (size_t i : order) RETURN_IF_ERROR(PutVisit(i));
   std::vector<double> times(visits_.size());

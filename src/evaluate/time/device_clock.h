@@ -47,9 +47,8 @@ struct Visit {
 struct Window {
   double untimed_ns = 0, timed_ns = 0;
 };
-// At least 0.1 s timed, also where `call_ns` is a fifth too much. Where kernels that differ by 2 to 3 % alternated at
-// the power cap, a call took what it goes on to take some 20 ms after the change, within 0.3 %
-// (docs/lab/neighbours.md).
+// At least 0.1 s timed, also where `call_ns` is a fifth too much. Kernels that differ by 2 to 3 % alternated at the
+// power cap: 20 ms after a change a call took its final time within 0.3 % (docs/lab/neighbours.md).
 inline constexpr Window kSteadyStateWindow = {20e6, 120e6};
 // Enough for a first answer, and to tell who goes on.
 inline constexpr Window kShortWindow = {20e6, 40e6};

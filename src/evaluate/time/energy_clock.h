@@ -1,5 +1,5 @@
-// The energy clock: entries run alone, each for more than a second at a time, while the GPU's own counter of energy
-// is read at two of its updates.
+// The energy clock. Entries run alone, each for more than a second at a time. The GPU's own counter of energy is read
+// at two of its updates.
 #pragma once
 
 #include <optional>

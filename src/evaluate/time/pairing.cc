@@ -13,13 +13,14 @@ namespace gemmsmith {
 
 namespace {
 
-// By so much, as a share of a ratio, do races of the same entries differ though nothing in them shows it (which
-// clock the power cap allows, perhaps where graphs lie). Calls of up to 0.1 ms: the standard deviation of 100 races'
-// medians was 0.0002 to 0.0005 for spin kernels and 0.0006 to 0.0113 for products of 3 to 30 us, in eight runs on H200s
-// (November 2026); two and a half times the largest, since with twice it 87 of 100 intervals held the middle one (more
-// races lie far out than a normal distribution has). Longer calls: that of cublas_nn over cublas_tn, one and the same
-// kernels on different days and GPUs, was 0.0064 (94 pairs of races, up to 0.3 ms) and 0.0043 (45, above); twice what
-// is between. (Windows of energy are of long calls: their nanojoules are far above as many nanoseconds.)
+// How far races of the same entries differ, as a share of a ratio, though nothing in one race shows it. The cause may
+// be the clock that the power cap allows, or where graphs lie. Up to 0.1 ms a call, the standard deviation of 100
+// races' medians was 0.0002 to 0.0005 for spin kernels (eight runs on H200s, November 2026). For products of 3 to 30 us
+// it was 0.0006 to 0.0113. The constant is two and a half times the largest. With twice it only 87 of 100 intervals
+// held the middle one: more races lie far out than in a normal distribution. Longer calls: cublas_nn over cublas_tn,
+// one and the same kernels on different days and GPUs. There it was 0.0064 (94 pairs of races, up to 0.3 ms) and 0.0043
+// (45, above); the constant is twice a value between. (Windows of energy are of long calls: their nanojoules are far
+// above as many nanoseconds.)
 constexpr double kBetweenRaces = 0.028, kBetweenRacesFromTenthMsOn = 0.011, kTenthMsInNs = 100e3;
 
 // NVML's readings around the rounds.
@@ -141,8 +142,8 @@ class SampledField {
   }
 
  private:
-  // Every second round visits its entries in the reverse of the order before, so that what a place in a round is
-  // worth (the first one finds a cooler GPU) is the same for all.
+  // Every second round visits its entries in the reverse of the order before. A place in a round is then worth the same
+  // for all; the first one finds a cooler GPU.
   void DrawOrder(Random& random) {
     if (is_mirror_due_) {
       std::reverse(order_.begin(), order_.end());

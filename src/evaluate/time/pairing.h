@@ -16,8 +16,9 @@ namespace gemmsmith {
 struct RaceRules {
   int min_rounds = 5;
   int max_rounds = 5;
-  // If positive, stops early when, for every entry of ours, the 95 % interval of its ratio to the fastest decisive
-  // baseline is narrower than this share of the ratio. Where no entry is ours, for every entry.
+  // If positive, a race stops early when every entry of ours has a narrow interval. The 95 % interval of its ratio to
+  // the fastest decisive baseline must be narrower than this share of the ratio. Where no entry is ours, for every
+  // entry.
   double interval_width = 0;
   // If positive, the slower half of our candidates drops out after min_rounds, the next half after twice as many more,
   // and so on. The race ends when at most so many are left.
@@ -40,8 +41,8 @@ struct RaceEntry {
   bool is_hopeless = false;  // drops out after the first round; only of ours, and nothing waits for it to be known
 };
 
-// The times in nanoseconds a call, by entry, of one round that visits the entries in `order`; what stands for an entry
-// that is not in it is ignored.
+// The times in nanoseconds a call, by entry, of one round that visits the entries in `order`. The values of entries
+// that are not in it are ignored.
 using TimeRound = std::function<Result<std::vector<double>>(std::span<const size_t> order)>;
 // Clocks, power, slow-downs at this moment; may be empty where nothing tells.
 using ReadCondition = std::function<Result<GpuCondition>()>;

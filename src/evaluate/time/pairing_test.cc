@@ -234,8 +234,8 @@ TEST(RaceOfRivals, WithoutADecisiveOneNobodyIsCompared) {
 
 // ---- what is known of the truth
 
-// A race of two whose times drift, jitter and have outliers, and of whom one is off by as much as a race may be through
-// all of it (standard deviation 0.7 %), the true ratio being 1.02.
+// A race of two whose times drift, jitter and have outliers. One of them is off, through the whole race, by as much as
+// a race may be (standard deviation 0.7 %). The true ratio is 1.02.
 RatioEstimate SimulatedRatio(uint64_t seed) {
   constexpr double kTruth = 1.02;
   Random random(seed), noise = Random(seed).Fork("noise");

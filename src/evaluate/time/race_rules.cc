@@ -9,9 +9,9 @@ namespace {
 // Without an end but the seconds.
 constexpr int kManyRounds = 10'000'000;
 
-// Windows of one and the same call scatter by 0.3 % as a rule, but by 3 % at some shapes, where the power cap makes the
-// clock swing (4744x4744x4744, H200, November 2026): two entries go on for 20 rounds there. With five and more a
-// round takes 0.7 s, and what 20 of them would add to 8 is less than what races differ by.
+// Windows of one call scatter by 0.3 % as a rule. At some shapes it is 3 %, where the power cap makes the clock swing
+// (4744x4744x4744, H200, November 2026): two entries go on for 20 rounds there. With five and more a round takes 0.7 s,
+// and 20 rounds instead of 8 would gain less than races differ by.
 RaceRules SteadyStateRules(const RaceTraits& traits) {
   constexpr int kBriefWindows = 6;  // what an interval of 95 % needs
   if (traits.is_brief) return {.min_rounds = kBriefWindows, .max_rounds = kBriefWindows};
@@ -20,18 +20,18 @@ RaceRules SteadyStateRules(const RaceTraits& traits) {
   return {.min_rounds = kMin, .max_rounds = most, .interval_width = 0.02};
 }
 
-// Single calls that find an idle GPU scatter by microseconds: short ones never come to an interval of 2 %, and a round
+// Single calls that find an idle GPU scatter by microseconds, so short ones never come to an interval of 2 %. A round
 // of eight entries takes 9 ms, nearly all of it gaps.
 constexpr int kServerRounds = 60, kMinServerRounds = 20, kBriefServerRounds = 15;
 
 // With 100 rounds heats took a third of the time that a brief run had for short calls (H200, November 2026).
 constexpr int kBriefHeatRounds = 30;
 
-// Of twelve six stay after one round and three after two more; where there are no more than six, with AutoTuning's
-// two eight entries, all have three rounds. Once windows swing no more, the first one of a final agrees with the last
-// four by 0.43 to 0.71, the first three by 0.61 to 0.85 (50 races of 3 to 4 plans). Six windows of 0.04 s, as long
-// together, said less: each scatters by 1.2 % where one of 0.12 s does by 0.65, and they hid from large tiles a third
-// of what turns hide (H100, November 2026; docs/lab/sweeps.md).
+// Twelve entries: six stay after one round and three after two more. Up to six (eight with AutoTuning's two) all have
+// three rounds. Once windows swing no more, the first window of a final agrees with the last four by 0.43 to 0.71. The
+// first three agree by 0.61 to 0.85 (50 races of 3 to 4 plans). Six windows of 0.04 s, as long together, said less:
+// each scatters by 1.2 %, one of 0.12 s by 0.65. They hid a third of what turns hide of large tiles (H100, November
+// 2026; docs/lab/sweeps.md).
 RaceRules LongHeatRules(const RaceTraits& traits) {
   constexpr int kRoundsForHalf = 1, kFew = 8;
   constexpr int kRounds = 3 * kRoundsForHalf;  // the second half takes twice as many as the first
@@ -85,10 +85,9 @@ RaceRules RulesFor(Protocol protocol, Clock clock, const RaceTraits& traits) {
 }
 
 // Calls of 10 us and more draw enough for the power cap to be felt some 40 ms later. In a heat the first half would
-// drop out by what they take on a cool GPU, which is another order.
-// From idle the cap was felt after 40 to 80 ms, and times stood within 0.3 % after 150 to 200 on one H200
-// (docs/lab/neighbours.md); in races windows swung for some two seconds on H200s and eight on H100s, less from round to
-// round (docs/lab/judge.md).
+// drop out by what they take on a cool GPU, which is another order. From idle, one H200 felt the cap after 40 to 80 ms;
+// times stood within 0.3 % after 150 to 200 (docs/lab/neighbours.md). In races windows swung for some two seconds on
+// H200s and eight on H100s, less from round to round (docs/lab/judge.md).
 WarmUp WarmUpFor(Protocol protocol, const RaceTraits& traits, bool is_warm, bool in_steady_state) {
   constexpr double kMaxSwinging = 6;
   if (protocol == Protocol::kLong) return {.least_seconds = 10};

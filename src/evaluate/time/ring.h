@@ -23,15 +23,15 @@ struct CallAddresses {
 struct RingPlan {
   int brief_sets = 2, long_sets = 3;
 
-  // So many that a batch of calls near the floor of an H100 takes as long as its kind says, up to 256 and 512 MiB; at
-  // least two, and three for long batches.
+  // Enough sets for a batch of calls near the floor of an H100 to take as long as its kind says. Up to 256 and 512 MiB;
+  // at least two sets, and three for long batches.
   static RingPlan For(const Gemm& gemm);
   int SetsOf(Batch batch) const { return batch == Batch::kBrief ? brief_sets : long_sets; }
 };
 
 class Ring {
  public:
-  // Of the problem in any layout; Add() makes the inputs of one. The harness outlives it.
+  // For the problem in any layout; Add() makes the inputs of one. The harness outlives it.
   static Result<Ring> Create(Gpu& gpu, HarnessKernels& harness, const Gemm& gemm);
   // Upper bound of the memory of a ring, the sweep left out.
   static uint64_t BytesFor(const Gemm& gemm);
@@ -61,7 +61,7 @@ class Ring {
 
   Ring(Gpu& gpu, HarnessKernels& harness, const RingKernels& kernels, const Gemm& gemm);
   Result<Array> MakeArray(const Operand& operand, bool lines_are_rows);
-  // Of A, B and C, before the first and behind the last of so many sets; those that are null have none.
+  // The bands of A, B and C, before the first and behind the last of so many sets. Arrays that are null have none.
   static RingBands BandsOf(std::array<const Array*, 3> arrays, int sets);
   const Array& InputOf(char name, const Layout& layout) const;
 

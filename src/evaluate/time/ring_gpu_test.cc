@@ -139,7 +139,7 @@ class RingGpuTest : public TestWithJudge {
     EXPECT_TRUE(graph.ok()) << graph.status().message();
     return *std::move(graph);
   }
-  // What the ring says of each batch after so many rounds.
+  // The ring's fault of each batch after so many rounds.
   std::vector<std::string> FaultsOf(Ring& ring, const Gemm& gemm, std::span<const CallGraph> batches, int rounds) {
     std::vector<RingVisit> visits;
     for (const CallGraph& batch : batches) visits.push_back({&batch, gemm.kind.layout, Maker::kCandidate});

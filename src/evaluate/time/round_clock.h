@@ -25,7 +25,7 @@ class RoundClock {
   virtual Result<std::vector<double>> TimeRound(std::span<const size_t> order, const WaitListener& on_wait) = 0;
   // Completes the timing of an entry over these of its rounds, counted from 0. Only the energy clock adds something.
   virtual void Complete(size_t /*entry*/, std::span<const int> /*rounds*/, Timing& /*timing*/) const {}
-  // What the first timed call of the entry did that was not right; empty if none was seen. Only the ring looks.
+  // The first fault seen in a timed call of the entry; empty if none was seen. Only the ring looks.
   virtual std::string FaultOf(size_t /*entry*/) const { return ""; }
 };
 

@@ -11,11 +11,10 @@ namespace gemmsmith {
 
 namespace {
 
-// What windows may differ by from one round to the next, in the root mean square over the entries. At rest it is
-// 0.9 % for windows of 0.12 s on H100s and 0.7 on H200s; in the rounds that followed 0.4 s of warming up it
-// was 2.6, 1.5 and 1.1 % on H200s and 5.6, 4.2, 3.3, 2.9, 2.3 and 1.9 on H100s. The largest difference, which was asked
-// before, is the larger the more race: of fourteen it was hardly ever below 3 % (November 2026; docs/lab/judge.md,
-// sweeps.md).
+// The root mean square, over the entries, of how far windows may differ from one round to the next. At rest it is 0.9 %
+// for windows of 0.12 s on H100s and 0.7 on H200s. In the rounds that followed 0.4 s of warming up it was 2.6, 1.5 and
+// 1.1 % on H200s. On H100s it was 5.6, 4.2, 3.3, 2.9, 2.3 and 1.9 %. The largest difference grows with the number of
+// entries: with fourteen it was hardly ever below 3 % (November 2026; docs/lab/judge.md, sweeps.md).
 constexpr double kSteady = 0.015;
 
 bool AreSteady(const std::vector<double>& before, const std::vector<double>& now) {

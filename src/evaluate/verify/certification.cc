@@ -15,7 +15,7 @@ struct Block {
   int64_t row, column, rows, columns;
 };
 
-// Of about a GFLOP or more where the product has that much; with K = 16,384 the host holds 320 MB.
+// About a GFLOP or more where the product has that much; with K = 16,384 the host holds 320 MB.
 constexpr int64_t kBlockSide = 2048;
 
 Status ForEachBlock(const Shape& shape, const BlockListener& on_block, const std::function<Status(const Block&)>& use) {
@@ -28,7 +28,7 @@ Status ForEachBlock(const Shape& shape, const BlockListener& on_block, const std
   return OkStatus();
 }
 
-// Elements of a block on the host, of this one or an earlier one that was as large: new pages for every block took
+// Elements of a block on the host, in the memory of an earlier block that was as large. New pages for every block took
 // longer than comparing its elements.
 class BlockValues {
  public:

@@ -10,8 +10,8 @@ namespace gemmsmith {
 
 namespace {
 
-// Calls that may overlap, in turn for other inputs and the same output, the normal ones last: what a call writes before
-// it has waited for the one ahead of it is overwritten late, or its share of the workspace is.
+// Calls that may overlap, in turn for other inputs and the same output, the normal ones last. A call that writes before
+// it has waited for the one ahead of it is overwritten by that one. So is its share of the workspace.
 Status PutChain(const TestSetup& setup, const PutGemm& put, int calls) {
   for (int left = calls; left > 0; --left)
     RETURN_IF_ERROR(put(left % 2 == 1 ? *setup.normal : setup.Of(InputKind::kBinary), Chaining::kProgrammatic));
@@ -48,7 +48,7 @@ class Examination {
     return test != TestId::kBaselineBounded || BoundOfBaselines() > 0;
   }
 
-  // Sums of f16 are off by what their order makes of them: one that splits K in four is off by half as much as one that
+  // The order of f16 sums decides how far they are off. One that splits K in four is off by half as much as one that
   // does not, and both are honest.
   double BoundOfBaselines() const {
     if (setup_.baseline_max_abs_error <= 0 || setup_.gemm.kind.accumulation == Accumulation::kF16) return 0;
@@ -76,8 +76,8 @@ class Examination {
     const auto call = [&] { return put_(normal, Chaining::kNone); };
     RETURN_IF_ERROR(CallAgain("first", call));
     RETURN_IF_ERROR(CallAgain("second", call));
-    // What differs from one launch to the next, by its number, may do so at every other one; how many launches of
-    // others stand between those of two tests is nobody's business.
+    // A fault that depends on a launch's number may show at every other one only. Nothing fixes how many launches of
+    // others stand between those of two tests.
     const auto call_twice = [&] {
       const Status first = call();
       return first.ok() ? call() : first;
@@ -184,7 +184,7 @@ std::string_view StageOf(OutcomeKind kind) {
   }
 }
 
-// Wrong values come first: they are what can be learned from. What else was touched is said in any case.
+// Wrong values come first: they are what can be learned from. Other damage is said in any case.
 void Conclude(std::string_view test, const Watched& watched, TestResult& result) {
   result.touched_others = result.touched_others || !watched.damage.empty();
   if (!watched.crash.empty()) {

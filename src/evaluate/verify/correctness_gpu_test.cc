@@ -1,5 +1,5 @@
-// The tests on a GPU: whoever holds a sum in f16 is refused by its numbers alone at every K of the grid, and every
-// family passes every test.
+// The tests on a GPU. A kernel with a sum in f16 is refused by its numbers alone at every K of the grid. Every family
+// passes every test.
 #include <gtest/gtest.h>
 
 #include <set>

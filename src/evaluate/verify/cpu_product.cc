@@ -11,9 +11,9 @@ namespace gemmsmith {
 
 namespace {
 
-// OpenBLAS starts a thread a core as soon as it is loaded, which is in every process of ours, workers and
-// compilers among them: 64 processes of 64 threads on a machine of 64 cores. It is linked into this very library, and
-// its own constructor comes behind all that have a priority.
+// OpenBLAS starts a thread a core as soon as it is loaded, in every process of ours, workers and compilers among them.
+// On a machine of 64 cores that is 64 processes of 64 threads. It is linked into this very library, and its own
+// constructor comes behind all that have a priority.
 [[gnu::constructor(101)]] void StartWithoutThreads() { ::setenv("OPENBLAS_NUM_THREADS", "1", 0); }
 
 }  // namespace

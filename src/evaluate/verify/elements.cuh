@@ -1,5 +1,5 @@
-// What the judge's kernels know of matrices. cmake/EmbedHarness.cmake puts this text into harness.cu.
-// verify/operands.h declares the same struct.
+// Matrices as the judge's kernels see them. cmake/EmbedHarness.cmake puts this text into harness.cu. verify/operands.h
+// declares the same struct.
 
 typedef unsigned short u16;
 typedef unsigned int u32;

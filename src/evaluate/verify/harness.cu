@@ -26,7 +26,7 @@ __device__ i64 OffsetOf(const Matrix& matrix, i64 row, i64 column) {
   return matrix.lines_are_rows ? row * matrix.stride + column : column * matrix.stride + row;
 }
 
-// Of the i-th element. Most matrices have no gaps, and a division in 64 bits costs more than a load.
+// The offset of the i-th element. Most matrices have no gaps, and a division in 64 bits costs more than a load.
 __device__ i64 OffsetOfElement(const Matrix& matrix, i64 i) {
   if (matrix.stride == matrix.line_length) return i;
   return i / matrix.line_length * matrix.stride + i % matrix.line_length;
@@ -116,8 +116,8 @@ struct Differences {
   u32 unused;
 };
 
-// Which elements pass. Those whose reference is small enough must be equal; of the others the error may be so much, and so
-// much of the reference, but never more than the last number.
+// Which elements pass. Those whose reference is small enough must be equal. The others may be off by a fixed error and
+// a share of the reference, but never by more than the last number.
 struct Acceptance {
   float exact_below;
   float fixed, share, most;
@@ -136,7 +136,7 @@ __device__ bool Passes(float got, float expected, const Acceptance& acceptance) 
   return fabsf(got - expected) <= fminf(acceptance.fixed + acceptance.share * fabsf(expected), acceptance.most);
 }
 
-// NaN fails everywhere but where NaN is expected. What C's type cannot hold is expected as that type has it.
+// NaN fails everywhere but where NaN is expected. Values beyond C's type are expected as that type has them.
 __device__ bool PassesSpecially(float got, float expected, float tolerance) {
   if (expected != expected) return got != got;
   return got == expected || fabsf(got - expected) <= tolerance;
@@ -194,7 +194,7 @@ struct CanaryArguments {
   u32 canary;
 };
 
-// What a place holds that is no element. Half of a pattern's canaries are NaN in f16 and in bf16.
+// The pattern's value at a place that holds no element. Half of a pattern's canaries are NaN in f16 and in bf16.
 __device__ u16 PatternAt(u64 pattern, i64 place) {
   const u64 hash = HashAt(pattern, place);
   return (hash >> 32 & 1) != 0 ? u16(hash | 0x7f81) : u16(hash);

@@ -76,8 +76,8 @@ class HarnessKernels {
   Status Poison(const MatrixView& matrix);
   // The pattern of the matrix in all of its memory: the elements must be filled again.
   Status Paint(const GuardedMatrix& matrix);
-  // Copies the elements of two matrices of the same strides after some 20 us. What is launched behind it with a
-  // programmatic edge may begin at once.
+  // Copies the elements of two matrices of the same strides after some 20 us. A launch behind it with a programmatic
+  // edge may begin at once.
   struct ElementCopy {
     const GuardedMatrix* from = nullptr;
     const GuardedMatrix* to = nullptr;

@@ -1,5 +1,5 @@
-// The inputs that are made to a pattern, as functions of seed, row and column, in what CUDA and C++ have in common: the build
-// puts this text into harness.cu, and tests/models on the CPU include it. Whoever includes it has u64, i64 and a namespace.
+// The inputs that are made to a pattern, as functions of seed, row and column, in text that CUDA and C++ share. The
+// build puts it into harness.cu, and tests include it on the CPU. The including file has u64, i64 and a namespace.
 // docs/measuring.md says what each pattern is for.
 
 #ifdef __CUDACC__
@@ -28,8 +28,8 @@ GEMMSMITH_VALUE float SparseSign(u64 hash, i64 depth, i64 count) {
 
 // ---- cancellation
 
-// Half way between two powers of two: a sum of 3072 and small integers stays in [2048, 4096), where f16 holds every other
-// integer only, whatever the signs of the small ones. Exact in both types.
+// Half way between two powers of two. A sum of 3072 and small integers stays in [2048, 4096), whatever their signs; f16
+// holds every other integer there. Exact in both types.
 constexpr float kCancelling = 3072.0f;
 constexpr int kCancellingOrders = 8;
 
@@ -68,7 +68,7 @@ GEMMSMITH_VALUE float CancellingB(u64 seed, i64 column) { return (HashAt(seed, c
 
 // ---- special values
 
-// Of the element type: 65504 and 2^-24, or 255 * 2^120 and 2^-133.
+// The element type's: 65504 and 2^-24, or 255 * 2^120 and 2^-133.
 struct Extremes {
   float largest, smallest;
 };

@@ -1,5 +1,5 @@
-// What accumulators of every kind make of the patterned inputs, on a model of the arithmetic: whoever holds a sum in
-// f16 fails the cancellation test at every K of the grid, and nobody who holds it in f32.
+// Accumulators of every kind on the patterned inputs, in a model of the arithmetic. One that holds a sum in f16 fails
+// the cancellation test at every K of the grid. One that holds it in f32 passes.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -51,7 +51,7 @@ double Exact(const Terms& terms) {
   return sum;
 }
 
-// Whatever has f16 somewhere between the products and the last sum.
+// Any with f16 somewhere between the products and the last sum.
 using Accumulator = std::function<double(const Terms&)>;
 struct NarrowAccumulator {
   std::string name;

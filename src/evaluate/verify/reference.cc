@@ -86,7 +86,7 @@ float ExactBelow(ScalarType type) { return type == ScalarType::kF16 ? 2048 : 256
 
 double BinaryDensity(InputKind kind, const GemmKind& gemm_kind, int k) {
   const double limit = ExactBelow(gemm_kind.type);
-  // A sum of K products, each 1 with the square of the density, has its mean here; half the limit is over 6 standard
+  // A sum of K products, each 1 with the square of the density, has its mean here. Half the limit is over 6 standard
   // deviations below the limit for both types.
   const double mean = kind == InputKind::kBinary ? limit / 2 : limit;
   return std::min(kind == InputKind::kBinary ? 0.5 : 0.9, std::sqrt(mean / k));
@@ -187,16 +187,16 @@ double HalfUlp(ScalarType type, double value) {
   return UnitRoundoff(type) * std::exp2(std::floor(std::log2(std::max(value, smallest_normal))));
 }
 
-// Rounding the output once leaves a Frobenius error of about 0.42 u (on normal values; 0.435 u was the most in 45,000
-// judged trials on an H200 with K from 64 to 16,384; at most u for a single element). A wide accumulator adds, for
-// every 16 products, half an f32 ulp of a partial sum of about sqrt(K), with a bias where the hardware truncates; the
-// two errors know nothing of each other, so their squares add. One more f16 rounding of every product, or of every 16
-// or 64 of them before they are added, makes 0.6 u.
+// Rounding the output once leaves a Frobenius error of about 0.42 u on normal values, and at most u for a single
+// element. The most in 45,000 judged trials was 0.435 u (H200, K from 64 to 16,384). A wide accumulator adds, for every
+// 16 products, half an f32 ulp of a partial sum of about sqrt(K), with a bias where the hardware truncates. The two
+// errors are independent, so their squares add. One more f16 rounding of every product, or of every 16 or 64 of them
+// before they are added, makes 0.6 u.
 //
-// A single element may be off by twice what rounding it once may take, and by what is accumulated (of f16 sums, whose
-// errors scatter more, by four times that). It is held to its own size, not to the largest one's: sums of 16 products
-// in f16 hide behind the eight bits of a large bf16 element (0.45 of the relative bound), and up to K of about 16,384
-// not behind those of a small one.
+// A single element may be off by twice what rounding it once may take, and by what is accumulated. Errors of f16 sums
+// scatter more: four times that. The bound of an element follows its own size, not the largest one's. Sums of 16
+// products in f16 hide behind the eight bits of a large bf16 element (0.45 of the relative bound). Up to K of about
+// 16,384 they do not hide behind those of a small one.
 ErrorBounds BoundsFor(const Gemm& gemm, double largest_reference, double reference_norm) {
   const double k = gemm.shape.k, elements = double(gemm.shape.m) * gemm.shape.n;
   const double u = UnitRoundoff(gemm.kind.type);

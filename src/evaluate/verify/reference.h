@@ -7,8 +7,8 @@
 
 namespace gemmsmith {
 
-// Share of ones so that (kBinary) every sum stays where the output type holds every integer, or (kDenseBinary) about
-// half of the sums do, as long as K allows.
+// Share of ones. With kBinary every sum stays where the output type holds every integer. With kDenseBinary about half
+// of the sums do, as long as K allows.
 double BinaryDensity(InputKind kind, const GemmKind& gemm_kind, int k);
 // The end of the range of uniform inputs.
 double LargestUniform(int k);

@@ -56,8 +56,8 @@ struct Share {
   }
 };
 
-// sum += a * b for 8 x 4 and 4 x 8 values, by a whole warp in f64: lane l brings a[l / 4][l % 4] and b[l % 4][l / 4], and
-// has elements [l / 4][l % 4 * 2] and the one right of it.
+// sum += a * b for 8 x 4 and 4 x 8 values, by a whole warp in f64. Lane l brings a[l / 4][l % 4] and b[l % 4][l / 4].
+// It has element [l / 4][l % 4 * 2] and the one right of it.
 __device__ void MultiplyAdd(double (&sum)[2], double a, double b) {
   asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
       : "+d"(sum[0]), "+d"(sum[1])

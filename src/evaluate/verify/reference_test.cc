@@ -44,8 +44,9 @@ struct Errors {
   }
 };
 
-// What is rounded to f16 besides the output: nothing, the accumulator after every 16 products, each of four that share
-// K and meet in f32, every sum of so many products before it is added to a wide accumulator.
+// Values that are rounded to f16 besides the output. kAccumulator: after every 16 products. kFourAccumulators: each of
+// four that share K and meet in f32. The blocks: every sum of so many products before it is added to a wide
+// accumulator.
 enum class Narrow { kNothing, kAccumulator, kFourAccumulators, kProducts, kBlocksOf16, kBlocksOf64 };
 
 int BlockOf(Narrow narrow) { return narrow == Narrow::kProducts ? 1 : narrow == Narrow::kBlocksOf16 ? 16 : 64; }

@@ -1,4 +1,4 @@
-// What comes before a batch on the ring.
+// The kernels before a batch on the ring.
 
 struct RingRange {
   char* begin;

@@ -34,7 +34,7 @@ struct RingMatrix {
     return lines_are_rows ? row * stride + column : column * stride + row;
   }
   __device__ bool Has(int row, int column) const { return row < rows && column < columns; }
-  // Of this column, which is even, and the next.
+  // The values of this column, which is even, and the next.
   __device__ NormalPair ValuesAt(int row, int column) const {
     return NormalsAt(key, u32(row) * pairs + u32(column) / 2);
   }

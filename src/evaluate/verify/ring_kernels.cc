@@ -31,7 +31,7 @@ Launch Blocks(int64_t x, int64_t sets) {
   return launch;
 }
 
-// Of sums along `depth` for every line.
+// The blocks of sums along `depth` for every line.
 int64_t StripBlocks(int64_t lines, int64_t depth, int64_t part) { return Ceil(lines, kRingTile) * Ceil(depth, part); }
 
 }  // namespace

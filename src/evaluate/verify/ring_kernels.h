@@ -49,7 +49,7 @@ struct RingCheck {
   void Set(const RingSums& sums, int64_t k);
 };
 
-// What the check of a visit found first. `call` counts from 0.
+// The first fault that the check of a visit found. `call` counts from 0.
 struct RingFault {
   enum Kind { kUnwritten, kOutside, kModifiedA, kModifiedB, kWrong };
   int round = 0, call = 0;

@@ -11,13 +11,13 @@ namespace {
 // Rounding is taken for the worst, half a unit in every element. Uniform rounding has a third of these squares, so that
 // six of these deviations are more than ten of its own.
 constexpr double kDeviations = 6;
-// A bound of this share of an element's standard deviation, sqrt(K), shows one element that is off by half of it: times
-// a weight of at least 0.75 that is 0.375.
+// A bound of this share of an element's standard deviation, sqrt(K), shows one element that is off by half of it. Times
+// a weight of at least 0.75 that half is 0.375.
 constexpr double kWantedBound = 0.2;
 constexpr int64_t kShortest = 64, kLongest = 4096;
 // A standard deviation of one weight times one worst rounding, as a share of what is rounded, times the roundoff.
 constexpr double kWorstRounding = 0.74;
-// Of normal inputs, the largest element in standard deviations.
+// The largest element of normal inputs, in standard deviations.
 constexpr double kLargest = 6;
 
 }  // namespace

@@ -10,12 +10,12 @@ struct RingSums {
   int64_t weighed = 0, kept = 0;
   int64_t segment = 0;  // elements of a sum, a power of two
   int segments = 0, padded = 0;
-  // Of an element: half a unit in the last place of a number in [1, 2), and what may be accumulated.
+  // For an element: half a unit in the last place of a number in [1, 2), and what may be accumulated.
   double roundoff = 0, accumulated = 0;
   double deviations = 0;  // that a sum may be off
 
   static RingSums For(const Gemm& gemm, Maker maker);
-  // Of the vectors, differences and squares of a set.
+  // The length of the vectors, differences and squares of a set.
   int64_t VectorCount(int64_t k) const { return k * padded; }
   int64_t SumCount() const { return int64_t(segments) * kept; }
 };

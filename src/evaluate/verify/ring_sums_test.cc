@@ -46,7 +46,7 @@ class Simulated {
     for (int row = 0; row < gemm_.shape.m; ++row)
       for (int column = 0; column < gemm_.shape.n; ++column) MultiplyOne(row, column, 0, gemm_.shape.k, accumulate);
   }
-  // Of this part of K.
+  // For this part of K.
   void MultiplyOne(int row, int column, int begin, int end, const Accumulate& accumulate) {
     const auto [m, n, k] = gemm_.shape;
     double sum = 0;

@@ -1,4 +1,4 @@
-// The inputs of the ring and the weights of its check, as functions of a key and a place: whoever has the key makes them
+// The inputs of the ring and the weights of its check, as functions of a key and a place. With the key they are made
 // again without reading memory. CUDA and C++ share this text; it follows input_values.cuh.
 
 #ifdef __CUDACC__

@@ -8,7 +8,7 @@
 #include "base/exception_guard.h"
 #include "evaluate/baseline/torch/gemmsmith_torch.h"
 
-// Of the library that torch brought; its headers need not be here.
+// From the library that torch brought; its headers need not be here.
 extern "C" size_t cublasLtGetVersion(void);
 
 namespace {
