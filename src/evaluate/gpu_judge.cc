@@ -5,7 +5,7 @@
 
 #include "base/files.h"
 #include "evaluate/time/energy_clock.h"
-#include "evaluate/verify/harness_text.h"
+#include "harness/harness_text.h"
 
 namespace gemmsmith {
 

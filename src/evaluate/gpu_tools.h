@@ -3,9 +3,9 @@
 
 #include <chrono>
 
-#include "evaluate/verify/harness_kernels.h"
-#include "evaluate/verify/workspaces.h"
 #include "gpu/nvml.h"
+#include "harness/harness_kernels.h"
+#include "harness/workspaces.h"
 #include "profile/counter_reader.h"
 
 namespace gemmsmith {

@@ -7,7 +7,7 @@
 
 #include "evaluate/time/device_clock.h"
 #include "evaluate/time/ring.h"
-#include "evaluate/verify/operands.h"
+#include "harness/operands.h"
 #include "outcome/baseline_set.h"
 
 namespace gemmsmith {

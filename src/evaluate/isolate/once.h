@@ -9,7 +9,7 @@
 
 #include "evaluate/candidate_call.h"
 #include "evaluate/isolate/messages.h"
-#include "evaluate/verify/harness_kernels.h"
+#include "harness/harness_kernels.h"
 #include "profile/counter_reader.h"
 
 namespace gemmsmith {

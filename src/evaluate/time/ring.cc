@@ -170,7 +170,7 @@ Status Ring::PutCheck(const Gemm& gemm, Maker maker, int sets, int round, uint64
   const int64_t k = gemm.shape.k;
   const Array &a = InputOf('A', gemm.kind.layout), &b = InputOf('B', gemm.kind.layout);
   RingCheck check;
-  check.Set(sums, k);
+  sums.Enter(k, check);
   check.a = a.operand;
   check.b = b.operand;
   check.c = output_.operand;

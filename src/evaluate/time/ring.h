@@ -7,8 +7,8 @@
 
 #include "base/random.h"
 #include "evaluate/time/device_clock.h"
-#include "evaluate/verify/harness_kernels.h"
-#include "evaluate/verify/ring_kernels.h"
+#include "evaluate/verify/ring_sums.h"
+#include "harness/harness_kernels.h"
 
 namespace gemmsmith {
 

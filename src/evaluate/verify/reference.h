@@ -1,7 +1,7 @@
 // Inputs with their expected product, and how far an honest product may be from it.
 #pragma once
 
-#include "evaluate/verify/harness_kernels.h"
+#include "harness/harness_kernels.h"
 #include "outcome/test_list.h"
 #include "problem/gemm.h"
 

@@ -15,7 +15,7 @@ namespace {
 
 using u64 = uint64_t;
 using i64 = int64_t;
-#include "evaluate/verify/input_values.cuh"
+#include "harness/input_values.cuh"
 
 #define ASSERT_DONE(expression) ASSERT_TRUE((expression).ok())
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "evaluate/verify/reference.h"
+#include "harness/ring_kernels.h"
 
 namespace gemmsmith {
 
@@ -15,6 +16,8 @@ struct RingSums {
   double deviations = 0;  // that a sum may be off
 
   static RingSums For(const Gemm& gemm, Maker maker);
+  // Enters them into a check of products of depth k.
+  void Enter(int64_t k, RingCheck& check) const;
   // The length of the vectors, differences and squares of a set.
   int64_t VectorCount(int64_t k) const { return k * padded; }
   int64_t SumCount() const { return int64_t(segments) * kept; }

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <functional>
 
-#include "evaluate/verify/ring_values_on_cpu.h"
+#include "harness/ring_values_on_cpu.h"
 
 namespace gemmsmith {
 namespace {

@@ -1,11 +1,11 @@
-#include "evaluate/verify/harness_kernels.h"
+#include "harness/harness_kernels.h"
 
 #include <algorithm>
 #include <bit>
 #include <cstring>
 
-#include "evaluate/verify/harness_text.h"
-#include "evaluate/verify/ring_kernels.h"
+#include "harness/harness_text.h"
+#include "harness/ring_kernels.h"
 
 namespace gemmsmith {
 

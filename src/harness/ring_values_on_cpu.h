@@ -8,7 +8,7 @@ namespace gemmsmith::on_cpu {
 using u32 = uint32_t;
 using u64 = uint64_t;
 using i64 = int64_t;
-#include "evaluate/verify/input_values.cuh"
-#include "evaluate/verify/ring_values.cuh"
+#include "harness/input_values.cuh"
+#include "harness/ring_values.cuh"
 
 }  // namespace gemmsmith::on_cpu

@@ -1,4 +1,4 @@
-#include "evaluate/verify/ring_kernels.h"
+#include "harness/ring_kernels.h"
 
 #include <algorithm>
 
@@ -9,7 +9,7 @@ namespace {
 constexpr std::array kRingEntries = {"harness_ring_draw",   "harness_ring_poison",  "harness_ring_clear",
                                      "harness_ring_spread", "harness_ring_compare", "harness_ring_compare_many",
                                      "harness_ring_judge"};
-constexpr int64_t kRingTile = 64, kRingThreads = 256, kMostInParts = 512;
+constexpr int64_t kRingTile = 64, kRingThreads = 256;
 constexpr int64_t kBandBlocks = 64;  // a thread for each word of a band
 
 struct RingPoisonArguments {
@@ -35,20 +35,6 @@ Launch Blocks(int64_t x, int64_t sets) {
 int64_t StripBlocks(int64_t lines, int64_t depth, int64_t part) { return Ceil(lines, kRingTile) * Ceil(depth, part); }
 
 }  // namespace
-
-void RingCheck::Set(const RingSums& sums, int64_t k) {
-  weighed = sums.weighed;
-  kept = sums.kept;
-  depth = k;
-  segment = sums.segment;
-  part = std::min(sums.segment, kMostInParts);
-  over_rows = sums.over_rows ? 1 : 0;
-  segments = sums.segments;
-  padded = sums.padded;
-  roundoff = float(sums.roundoff);
-  accumulated = float(sums.accumulated);
-  deviations = float(sums.deviations);
-}
 
 std::optional<RingFault> RingFault::Of(uint64_t word) {
   if (word == 0) return std::nullopt;

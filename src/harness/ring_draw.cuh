@@ -1,5 +1,5 @@
 // The matrices of the ring, which holds operands for every call of a batch, and the draw of its inputs. harness.cu includes
-// this, and a test on the CPU. verify/ring_kernels.h declares the same structs as this and its neighbours.
+// this, and a test on the CPU. ring_kernels.h declares the same structs as this and its neighbours.
 
 // One matrix of every set; neighbours lie `step` elements apart.
 struct RingOperand {

@@ -17,7 +17,7 @@ namespace {
 
 using u64 = uint64_t;
 using i64 = int64_t;
-#include "evaluate/verify/input_values.cuh"
+#include "harness/input_values.cuh"
 
 constexpr int kRows = 64;  // the fewest that a shape of the grid has
 constexpr u64 kSeeds[] = {1, 0x9d2c5680, 0xfeedfacecafe};

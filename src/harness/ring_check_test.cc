@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "evaluate/verify/ring_kernels_on_cpu.h"
+#include "harness/ring_kernels_on_cpu.h"
 
 namespace gemmsmith::emulated {
 namespace {

@@ -8,7 +8,7 @@
 #include <limits>
 
 #include "compile/compiler.h"
-#include "evaluate/verify/operands.h"
+#include "harness/operands.h"
 
 namespace gemmsmith {
 

@@ -1,4 +1,4 @@
-#include "evaluate/verify/operands.h"
+#include "harness/operands.h"
 
 namespace gemmsmith {
 

@@ -1,10 +1,10 @@
-#include "evaluate/verify/harness_kernels.h"
+#include "harness/harness_kernels.h"
 
 #include <gtest/gtest.h>
 
 #include <bit>
 
-#include "evaluate/verify/harness_text.h"
+#include "harness/harness_text.h"
 
 namespace gemmsmith {
 namespace {

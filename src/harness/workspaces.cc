@@ -1,4 +1,4 @@
-#include "evaluate/verify/workspaces.h"
+#include "harness/workspaces.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // The numbers of the ring, on the CPU: what they are distributed as, and that places and keys are told apart.
-#include "evaluate/verify/ring_values_on_cpu.h"
+#include "harness/ring_values_on_cpu.h"
 
 #include <gtest/gtest.h>
 

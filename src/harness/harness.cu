@@ -1,7 +1,7 @@
 // The harness's own kernels: inputs, reference, comparison, canaries. Plain and slow where it does not matter: they judge the
-// fast ones. Compiled when a worker starts, together with what it includes. verify/harness_kernels.h declares the same structs.
+// fast ones. Compiled when a worker starts, together with what it includes. harness_kernels.h declares the same structs.
 
-#include "evaluate/verify/elements.cuh"
+#include "harness/elements.cuh"
 #include "types.cuh"
 
 __device__ float Load(const Matrix& matrix, i64 offset) {
@@ -35,8 +35,8 @@ __device__ i64 OffsetOfElement(const Matrix& matrix, i64 i) {
 __device__ i64 First() { return i64(blockIdx.x) * blockDim.x + threadIdx.x; }
 __device__ i64 Step() { return i64(gridDim.x) * blockDim.x; }
 
-#include "evaluate/verify/input_values.cuh"
-#include "evaluate/verify/ring_values.cuh"
+#include "harness/input_values.cuh"
+#include "harness/ring_values.cuh"
 
 // ---- inputs -------------------------------------------------------------------------------------------------------------
 
@@ -98,7 +98,7 @@ extern "C" __global__ void harness_poison(const PoisonArguments arguments) {
     static_cast<u16*>(matrix.data)[OffsetOfElement(matrix, i)] = u16(arguments.bits);
 }
 
-#include "evaluate/verify/reference_product.cuh"
+#include "harness/reference_product.cuh"
 
 // ---- judgement ----------------------------------------------------------------------------------------------------------
 
@@ -332,6 +332,6 @@ extern "C" __global__ void harness_spin(const SpinArguments arguments) {
   }
 }
 
-#include "evaluate/verify/ring_draw.cuh"
-#include "evaluate/verify/ring_batch.cuh"
-#include "evaluate/verify/ring_check.cuh"
+#include "harness/ring_draw.cuh"
+#include "harness/ring_batch.cuh"
+#include "harness/ring_check.cuh"

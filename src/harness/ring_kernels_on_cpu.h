@@ -56,10 +56,10 @@ inline i64 Step() { return i64(gridDim.x) * blockDim.x; }
 #define __global__
 #define __shared__ static
 #define __launch_bounds__(...)
-#include "evaluate/verify/input_values.cuh"
-#include "evaluate/verify/ring_values.cuh"
-#include "evaluate/verify/ring_draw.cuh"
-#include "evaluate/verify/ring_check.cuh"
+#include "harness/input_values.cuh"
+#include "harness/ring_values.cuh"
+#include "harness/ring_draw.cuh"
+#include "harness/ring_check.cuh"
 #undef __device__
 #undef __global__
 #undef __shared__

@@ -1,4 +1,4 @@
-// Matrices as the judge's kernels see them. cmake/EmbedHarness.cmake puts this text into harness.cu. verify/operands.h
+// Matrices as the judge's kernels see them. cmake/EmbedHarness.cmake puts this text into harness.cu. operands.h
 // declares the same struct.
 
 typedef unsigned short u16;

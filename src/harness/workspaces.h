@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-#include "evaluate/verify/operands.h"
+#include "harness/operands.h"
 
 namespace gemmsmith {
 

@@ -1,4 +1,4 @@
-#include "evaluate/verify/ring_kernels.h"
+#include "harness/ring_kernels.h"
 
 #include <gtest/gtest.h>
 

@@ -6,8 +6,7 @@
 #include <span>
 #include <string>
 
-#include "evaluate/verify/operands.h"
-#include "evaluate/verify/ring_sums.h"
+#include "harness/operands.h"
 
 namespace gemmsmith {
 
@@ -45,8 +44,6 @@ struct RingCheck {
   uint64_t* fault = nullptr;
   uint32_t poison = 0, round = 0;
   float roundoff = 0, accumulated = 0, deviations = 0;
-
-  void Set(const RingSums& sums, int64_t k);
 };
 
 // The first fault that the check of a visit found. `call` counts from 0.
