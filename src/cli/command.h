@@ -326,6 +326,8 @@ struct ReportCommand {
   bool summary = false;
   bool figure = false;
   bool patterns = false;
+  bool models = false;  // the clock of the ring, the set models
+  std::string model;    // of these one, by phase; empty: all
   std::filesystem::path output;  // empty: standard output
   std::filesystem::path html;    // the page is written there, and nothing else is printed
   std::optional<int> live_port;  // the page is served there until an interrupt; 0: any free port

@@ -80,6 +80,7 @@ Result<Objective> ReadObjective(std::string_view text);
 Result<std::string> ReadPlanAxis(std::string_view text);
 Result<std::vector<std::string>> ReadPairGroups(std::string_view text);  // "tile,split"
 Result<AgreementGroup> ReadAgreementGroup(std::string_view text);
+Result<std::string> ReadModelName(std::string_view text);  // of the set models
 Result<std::map<std::string, std::string>> ReadColumnNames(std::string_view text);  // "theirs=ours,..."
 Result<double> ReadUnitNs(std::string_view text);                                   // "us"
 Result<ReportFormat> ReadReportFormat(std::string_view text);

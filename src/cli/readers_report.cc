@@ -7,6 +7,7 @@
 #include <array>
 
 #include "base/text.h"
+#include "problem/models.h"
 #include "report/pairs.h"
 
 namespace gemmsmith {
@@ -38,6 +39,14 @@ Result<std::vector<std::string>> ReadPairGroups(std::string_view text) {
 Result<AgreementGroup> ReadAgreementGroup(std::string_view text) {
   if (const std::optional<AgreementGroup> group = ParseAgreementGroup(text)) return *group;
   return NoSuchWord("group", text, kAgreementGroupWords);
+}
+
+Result<std::string> ReadModelName(std::string_view text) {
+  std::vector<std::string_view> known;
+  for (const ModelProduct& row : ModelProducts())
+    if (known.empty() || known.back() != row.model) known.push_back(row.model);
+  if (std::ranges::find(known, text) != known.end()) return std::string(text);
+  return NoSuchWord("model", text, known);
 }
 
 Result<std::map<std::string, std::string>> ReadColumnNames(std::string_view text) {

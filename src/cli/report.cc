@@ -9,6 +9,7 @@
 #include "base/interrupt.h"
 #include "cli/exit.h"
 #include "cli/json_text.h"
+#include "cli/models_text.h"
 #include "cli/outputs.h"
 #include "cli/patterns_text.h"
 #include "cli/readers.h"
@@ -180,13 +181,24 @@ Result<int> ServePage(const ReportCommand& command, const SelectionOptions& opti
   return kExitInterrupted;
 }
 
-Result<std::string> TextFor(const ReportCommand& command, const SelectedTrials& selected, const Selection& selection) {
+Result<std::string> ModelsTextFor(const ReportCommand& command, const SelectedTrials& selected,
+                                  const SelectionOptions& options) {
+  const Result<ModelReport> report = MakeModelReport(selected.trials, options);
+  if (!report.ok()) return WithContext(report.status(), selected.source);
+  return PrintModels(*report, command.model, selected.source, command.format, TerminalOf(command));
+}
+
+Result<std::string> TextFor(const ReportCommand& command, const SelectedTrials& selected,
+                            const SelectionOptions& options) {
+  if (command.models) return ModelsTextFor(command, selected, options);
+  const Result<Selection> selection = SelectRecords(selected.trials, options);
+  if (!selection.ok()) return WithContext(selection.status(), selected.source);
   if (command.patterns) {
-    const Result<Patterns> patterns = FindPatterns(selected.trials, selection);
+    const Result<Patterns> patterns = FindPatterns(selected.trials, *selection);
     if (!patterns.ok()) return WithContext(patterns.status(), selected.source);
     return PrintPatterns(*patterns, selected.source, command.format, TerminalOf(command));
   }
-  const Result<Scoreboard> board = MakeScoreboard(selected.trials, selection, command.against);
+  const Result<Scoreboard> board = MakeScoreboard(selected.trials, *selection, command.against);
   if (!board.ok()) return WithContext(board.status(), selected.source);
   return Print(command, *board, selected.source);
 }
@@ -199,9 +211,7 @@ Result<int> Run(const ReportCommand& command) {
   if (command.live_port) return ServePage(command, options);
   ASSIGN_OR_RETURN(const SelectedTrials selected, SelectMeasurements(command.selection, command.device_key));
   if (!command.html.empty()) return WritePage(command, selected, options);
-  const Result<Selection> selection = SelectRecords(selected.trials, options);
-  if (!selection.ok()) return WithContext(selection.status(), selected.source);
-  ASSIGN_OR_RETURN(const std::string text, TextFor(command, selected, *selection));
+  ASSIGN_OR_RETURN(const std::string text, TextFor(command, selected, options));
   if (command.output.empty())
     RETURN_IF_ERROR(WriteOut(text));
   else

@@ -83,6 +83,15 @@ TEST(Task, FloorIsTheLargestOfLaunchArithmeticAndBytes) {
   EXPECT_NEAR(MakeTask({{16384, 16384, 64}}).FloorNs(h200), (16384.0 * 16384 + 2 * 64 * 16384.0) * 2 / 4.3e12 * 1e9, 1);
 }
 
+TEST(Task, TheColdFloorReadsFromMemoryHoweverSmallTheProduct) {
+  const Device h200 = *FindDevice("h200");
+  EXPECT_DOUBLE_EQ(MakeTask({{1, 32, 2880}}).ColdFloorNs(h200), 1000);
+  const double weights = 4096.0 * 4096, rows = 16 * (4096.0 + 4096);
+  EXPECT_NEAR(MakeTask({{16, 4096, 4096}}).ColdFloorNs(h200), 2 * (weights + rows) / 4.55e12 * 1e9, 1);
+  const double n = 8192;
+  EXPECT_NEAR(MakeTask({{8192, 8192, 8192}}).ColdFloorNs(h200), 2 * n * n * n / 800e12 * 1e9, 1);
+}
+
 TEST(Grids, ThePaperGridFallsIntoTheKnownClassSizes) {
   const std::map<std::string_view, size_t> expected = {{"tiny", 123},  {"large", 217}, {"splitk", 147}, {"store", 123},
                                                        {"skinny", 88}, {"mid", 227},   {"upper", 75}};

@@ -37,6 +37,8 @@ struct Task {
   // The time that arithmetic, bytes or the launch take at least on this device: a correct kernel takes about as long or
   // longer.
   double FloorNs(const Device& device) const;
+  // The same where every input comes from memory, as on the ring: L2 holds none when the call begins.
+  double ColdFloorNs(const Device& device) const;
 };
 
 }  // namespace gemmsmith

@@ -14,21 +14,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json JsonOf(const Statistics& s) {
-  return {{"shapes", s.shapes},
-          {"mean", s.mean},
-          {"geomean", s.geomean},
-          {"median", s.median},
-          {"std", s.std},
-          {"min", s.min},
-          {"flop_weighted", s.flop_weighted},
-          {"wins", s.wins},
-          {"clear_wins", s.clear_wins},
-          {"losses", s.losses},
-          {"clear_losses", s.clear_losses},
-          {"without_interval", s.without_interval}};
-}
-
 Json JsonOf(const ModeTable& table) {
   Json json = Json::object();
   for (const Row& row : table.rows) {
@@ -146,6 +131,21 @@ Json Choices(const Selection& selection) {
 }
 
 }  // namespace
+
+Json JsonOf(const Statistics& s) {
+  return {{"shapes", s.shapes},
+          {"mean", s.mean},
+          {"geomean", s.geomean},
+          {"median", s.median},
+          {"std", s.std},
+          {"min", s.min},
+          {"flop_weighted", s.flop_weighted},
+          {"wins", s.wins},
+          {"clear_wins", s.clear_wins},
+          {"losses", s.losses},
+          {"clear_losses", s.clear_losses},
+          {"without_interval", s.without_interval}};
+}
 
 Json ReportJson(const Scoreboard& board, const std::string& source) {
   const Selection& selection = board.selection;

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "archive/example_trials.h"
 #include "archive/segment.h"
 #include "base/text.h"
 #include "tests/end_to_end/program.h"
@@ -60,6 +61,36 @@ TEST_F(ReportTest, BarsAreDrawnInWhatTheTerminalHas) {
   const Finished plain = home.Run({"report", kRecorded, "--figure"});
   ASSERT_EQ(plain.exit_code, 0) << plain.error;
   EXPECT_NE(plain.out.find("18 to 20"), std::string::npos) << plain.out;
+}
+
+// A race of a model's product on the ring.
+Trial RacedOnRing(const Shape& shape, double ours_ns, double library_ns) {
+  Trial trial = ExampleTimed(ExamplePlan(0), shape, ours_ns);
+  trial.outcome.timings[0].clock = Clock::kDeviceCold;
+  for (const char* library : {"lt_auto_tn", "lt_heuristic_tn"})
+    trial.outcome.timings.push_back({.contender = library, .clock = Clock::kDeviceCold, .median_ns = library_ns});
+  return trial;
+}
+
+TEST_F(ReportTest, StepsOfModelsStandInEveryForm) {
+  const std::string records =
+      home.File("models.jsonl",
+                JsonLines({RacedOnRing({1, 6144, 4096}, 10'000, 12'500), RacedOnRing({1, 4096, 4096}, 8000, 8000)}));
+  const Finished text = home.Run({"report", records, "--models"});
+  ASSERT_EQ(text.exit_code, 0) << text.error;
+  for (const char* part : {"2 of 557 products timed on device_cold", "decode", "2 of 188", "llama-3-8b"})
+    EXPECT_NE(text.out.find(part), std::string::npos) << part << text.out;
+  for (const std::string_view line : Split(text.out, '\n')) EXPECT_LE(line.size(), 120u) << line;
+  const Finished phases = home.Run({"report", records, "--model", "llama-3-8b"});
+  EXPECT_NE(phases.out.find("2 of 5"), std::string::npos) << phases.out;
+  EXPECT_NE(phases.out.find("0.576"), std::string::npos) << "32 times 18 us" << phases.out;
+  const nlohmann::json json = Parsed(home.Run({"report", records, "--models", "--json"}).out);
+  EXPECT_EQ(json["part"], "models");
+  EXPECT_DOUBLE_EQ(json["groups"]["decode"]["over"]["lt_auto"]["flop_weighted"], 20'500.0 / 18'000);
+  EXPECT_EQ(json["missing"].size(), 555u);
+  EXPECT_TRUE(home.Run({"report", records, "--models", "--format", "csv"}).out.starts_with("model,pass,tokens,"));
+  EXPECT_NE(home.Run({"report", records, "--models", "--format", "markdown"}).out.find("| ---"), std::string::npos);
+  ExpectOneError(home.Run({"report", lines, "--models"}), 3, "shapes asked for");
 }
 
 TEST_F(ReportTest, PatternsOfTheRecordedSpaceStandInEveryForm) {
