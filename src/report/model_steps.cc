@@ -133,15 +133,20 @@ std::optional<double> ChainedShareOfFloor(const std::vector<ModelProblem>& probl
 }
 
 Result<ModelReport> MakeModelReport(const std::vector<Trial>& trials, SelectionOptions options) {
-  options.shapes = *LoadShapes("models");
   ModelReport report;
-  ASSIGN_OR_RETURN(report.selection, SelectRecords(trials, options));
+  options.shapes = *LoadShapes("models");
+  options.clock = report.clock;
+  const std::string hint = fmt::format(
+      "gemmsmith bench --shapes models --contenders best,baselines --modes {} measures them", Name(report.clock));
+  Result<Selection> selection = SelectRecords(trials, options);
+  if (selection.status().code() == StatusCode::kNotFound)
+    return NotFound(fmt::format("{}; {}", selection.status().message(), hint));
+  RETURN_IF_ERROR(selection.status());
+  report.selection = *std::move(selection);
   report.problems = TimesOf(report.selection, report.clock);
   if (std::ranges::none_of(report.problems, &ModelProblem::IsTimed))
-    return NotFound(fmt::format(
-        "no product of the models was raced by ours, lt_auto and lt_heuristic on {}: gemmsmith bench --shapes models "
-        "--contenders best,baselines --modes {} measures them",
-        Name(report.clock), Name(report.clock)));
+    return NotFound(fmt::format("no product of the models was raced by ours, lt_auto and lt_heuristic on {}; {}",
+                                Name(report.clock), hint));
   report.models = StepsOf(report.problems);
   report.has_floor = FindDevice(report.selection.setting.device_key).ok();
   report.paper1000 = OfPaper(trials, options, report.clock);

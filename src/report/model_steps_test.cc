@@ -123,6 +123,23 @@ TEST(ModelReport, TimesOfRepeatedCallsAreNone) {
   EXPECT_NE(report.status().message().find("--modes device_cold"), std::string::npos);
 }
 
+TEST(ModelReport, ALaterKernelWithoutATimeOnTheRingIsNotAsked) {
+  std::vector<Trial> trials = OnePhase();
+  for (Trial trial : OnePhase()) {
+    trial.subject = ExamplePlan(1);
+    trial.campaign = "later";
+    trial.unix_ms += 1000;
+    std::vector<Timing>& timings = trial.outcome.timings;
+    timings.clear();
+    for (const Clock clock : {Clock::kDevice, Clock::kOffline, Clock::kServer})
+      timings.push_back({.contender = "ours", .clock = clock, .median_ns = 1});
+    trials.push_back(trial);
+  }
+  const Result<ModelReport> report = MakeModelReport(trials, {});
+  ASSERT_TRUE(report.ok()) << report.status().message();
+  EXPECT_TRUE(Phase(*report, "vit-l-16", Pass::kForward, 197).time.IsWhole());
+}
+
 TEST(ModelReport, ThePapersShapesOfTheSameRecordsAreSummedUpBesideThem) {
   std::vector<Trial> trials = OnePhase();
   EXPECT_TRUE(ModelsJson(*MakeModelReport(trials, {}), "here")["paper1000"]["over"]["lt_auto"].is_null());

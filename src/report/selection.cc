@@ -25,6 +25,10 @@ bool IsTimed(const Trial& trial) {
                                         [](const Timing& timing) { return timing.contender == "ours"; }));
 }
 
+bool HasTimeOn(const Trial& trial, const std::optional<Clock>& clock) {
+  return !clock || std::ranges::find(trial.outcome.timings, *clock, &Timing::clock) != trial.outcome.timings.end();
+}
+
 Result<Candidates> OfOneDevice(const Candidates& timed, const std::optional<std::string>& key) {
   std::set<std::string> keys;
   for (const Trial* trial : timed) keys.insert(trial->setting.device_key);
@@ -148,9 +152,11 @@ bool IsOfSelectedShape(const Trial& trial, const Selection& selection) {
 Result<Selection> SelectRecords(const std::vector<Trial>& trials, const SelectionOptions& options) {
   Candidates timed;
   for (const Trial& trial : trials)
-    if (IsTimed(trial) && IsOfKind(trial, options.number_types)) timed.push_back(&trial);
+    if (IsTimed(trial) && IsOfKind(trial, options.number_types) && HasTimeOn(trial, options.clock))
+      timed.push_back(&trial);
   if (timed.empty())
-    return NotFound(fmt::format("nothing was measured of problems with {} among these {} records",
+    return NotFound(fmt::format("nothing was measured{} of problems with {} among these {} records",
+                                options.clock ? fmt::format(" on {}", Name(*options.clock)) : "",
                                 Print(options.number_types), trials.size()));
   ASSIGN_OR_RETURN(timed, OfOneDevice(timed, options.device_key));
   ASSIGN_OR_RETURN(timed, OfOneProtocol(timed, options.protocol));

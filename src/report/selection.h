@@ -24,6 +24,7 @@ struct SelectionOptions {
   NumberTypes number_types;
   std::optional<Protocol> protocol;       // nothing: short, where anything was measured so, else the most careful
   std::optional<std::string> device_key;  // nothing: the only one
+  std::optional<Clock> clock;             // only trials with a time on it
 };
 
 // The records that speak for a shape; they live as long as the trials they were selected from.

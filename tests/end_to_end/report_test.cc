@@ -90,7 +90,7 @@ TEST_F(ReportTest, StepsOfModelsStandInEveryForm) {
   EXPECT_EQ(json["missing"].size(), 555u);
   EXPECT_TRUE(home.Run({"report", records, "--models", "--format", "csv"}).out.starts_with("model,pass,tokens,"));
   EXPECT_NE(home.Run({"report", records, "--models", "--format", "markdown"}).out.find("| ---"), std::string::npos);
-  ExpectOneError(home.Run({"report", lines, "--models"}), 3, "shapes asked for");
+  ExpectOneError(home.Run({"report", lines, "--models"}), 3, "--modes device_cold measures them");
 }
 
 TEST_F(ReportTest, PatternsOfTheRecordedSpaceStandInEveryForm) {
