@@ -11,14 +11,14 @@ using enum RecordField;
 
 std::string Number(double value) { return fmt::format("{}", value); }
 
-const Timing* Ours(const Trial& trial) { return trial.outcome.Find("ours", Clock::kDevice); }
-const Timing* Baseline(const Trial& trial) { return trial.outcome.FastestBaseline("", Clock::kDevice); }
+const Timing* Ours(const Trial& trial) { return trial.outcome.Ours(); }
+const Timing* Baseline(const Trial& trial) { return trial.outcome.FastestBaseline("", trial.outcome.LeadingClock()); }
 
 const RatioEstimate* RatioToBaseline(const Trial& trial) {
   const Timing* baseline = Baseline(trial);
   for (const Comparison& comparison : trial.outcome.comparisons)
     if (baseline != nullptr && comparison.contender == "ours" && comparison.baseline == baseline->contender &&
-        comparison.clock == Clock::kDevice)
+        comparison.clock == trial.outcome.LeadingClock())
       return &comparison.ratio;
   return nullptr;
 }
@@ -128,6 +128,7 @@ constexpr CsvColumn kCsvColumns[] = {
     kNewerClockLimits,
     {"observer", [](const Trial& t) { return t.outcome.counters ? t.outcome.counters->observer : std::string(); }},
     {"cold_chained_ns", [](const Trial& t) { return OursOn(t, Clock::kDeviceColdChained); }},
+    {"leading_clock", [](const Trial& t) { return std::string(Name(t.outcome.LeadingClock())); }},
 };
 
 std::string CounterField(const Trial& trial, Counter counter) {

@@ -89,25 +89,25 @@ TEST(JsonLine, IsThisTextToTheLastByte) {
 }
 
 TEST(Csv, IsThisTextToTheLastByte) {
-  EXPECT_EQ(
-      CsvHeader(),
-      "unix_ms,campaign,device,m,n,k,problem,plan,protocol,seed,kind,stage,reason,time_ns,time_low_ns,"
-      "time_high_ns,tflops,baseline,baseline_ns,ratio,ratio_low,ratio_high,registers,local_bytes,"
-      "static_smem_bytes,code_bytes,max_abs_error,baseline_max_abs_error,relative_error,sm_clock_mhz,"
-      "power_watts,driver,toolchain,libraries,harness,chained_ns,offline_ns,server_ns,host_ns,cold_ns,"
-      "clock_limits,observer,cold_chained_ns,duration_ns,tensor_pipe_percent,tensor_pipe_half_percent,sm_busy_percent,"
-      "issue_active_percent,instructions,achieved_occupancy_percent,theoretical_occupancy_percent,"
-      "ctas_per_multiprocessor,waves,registers_per_thread,smem_bytes_per_cta,dram_gbs,dram_percent,l2_percent,"
-      "l2_hit_percent,bank_conflicts_load,bank_conflicts_store,bank_conflicts_wgmma,stall_long_scoreboard,"
-      "stall_short_scoreboard,stall_barrier,stall_membar,stall_wgmma,stall_math_pipe,stall_mio_throttle,"
-      "stall_lg_throttle,stall_wait,stall_branch,stall_no_instruction,stall_sleeping,stall_dispatch,"
-      "stall_not_selected");
+  EXPECT_EQ(CsvHeader(),
+            "unix_ms,campaign,device,m,n,k,problem,plan,protocol,seed,kind,stage,reason,time_ns,time_low_ns,"
+            "time_high_ns,tflops,baseline,baseline_ns,ratio,ratio_low,ratio_high,registers,local_bytes,"
+            "static_smem_bytes,code_bytes,max_abs_error,baseline_max_abs_error,relative_error,sm_clock_mhz,"
+            "power_watts,driver,toolchain,libraries,harness,chained_ns,offline_ns,server_ns,host_ns,cold_ns,"
+            "clock_limits,observer,cold_chained_ns,leading_clock,duration_ns,tensor_pipe_percent,tensor_pipe_half_"
+            "percent,sm_busy_percent,"
+            "issue_active_percent,instructions,achieved_occupancy_percent,theoretical_occupancy_percent,"
+            "ctas_per_multiprocessor,waves,registers_per_thread,smem_bytes_per_cta,dram_gbs,dram_percent,l2_percent,"
+            "l2_hit_percent,bank_conflicts_load,bank_conflicts_store,bank_conflicts_wgmma,stall_long_scoreboard,"
+            "stall_short_scoreboard,stall_barrier,stall_membar,stall_wgmma,stall_math_pipe,stall_mio_throttle,"
+            "stall_lg_throttle,stall_wait,stall_branch,stall_no_instruction,stall_sleeping,stall_dispatch,"
+            "stall_not_selected");
   EXPECT_EQ(
       ToCsvLine(FullTrial()),
       R"(1795219200000,example,h200,64,32,128,gemm 64x32x128 tn f16 f32 lda=136,)"
       R"(source fast.cu 0123456789abcdef0123456789abcdef,short,18446744073709551557,measured,timing,"a ""reason"",)"
       R"( in words",2048,2040,2064,0.256,lt_auto_tn,3072,1.5,1.4375,1.5625,40,8,1024,4096,0.5,0.75,0.0625,1980,)"
-      R"(512.5,580.1 (CUDA 13.0),nvrtc 13.0,cublas 13.0.2,0.1.0 aa,,,,,,power_cap sync_boost,cupti,,,87.5,,,,,,,,,,)"
+      R"(512.5,580.1 (CUDA 13.0),nvrtc 13.0,cublas 13.0.2,0.1.0 aa,,,,,,power_cap sync_boost,cupti,,device,,87.5,,,,,,,,,,)"
       R"(,,,,,,,,,,,,,,,,0.4375,,,,,)");
 }
 

@@ -30,6 +30,17 @@ double LogDistance(const Shape& first, const Shape& second) {
   return std::hypot(axis(first.m, second.m), axis(first.n, second.n), axis(first.k, second.k));
 }
 
+// The leading clock of most timed plans of a problem in any layout; of equally many the ring.
+std::map<Gemm, Clock> ClocksOf(const std::vector<Trial>& trials) {
+  std::map<Gemm, int> lead;  // of the ring
+  for (const Trial& trial : trials)
+    if (trial.IsTimedPlan())
+      lead[WithoutLayout(trial.gemm)] += trial.outcome.LeadingClock() == Clock::kDeviceCold ? 1 : -1;
+  std::map<Gemm, Clock> clocks;
+  for (const auto& [gemm, more] : lead) clocks[gemm] = more >= 0 ? Clock::kDeviceCold : Clock::kDevice;
+  return clocks;
+}
+
 struct LessCareful {
   bool operator()(Protocol first, Protocol second) const { return MoreCareful(second, first); }
 };
@@ -75,8 +86,10 @@ std::shared_ptr<const Recording> Recording::FromTrials(std::vector<Trial> trials
   auto state = std::make_shared<State>();
   state->trials = std::move(trials);
   state->newest = &state->trials[0];
+  const std::map<Gemm, Clock> clocks = ClocksOf(state->trials);
   for (const Trial& trial : state->trials) {
     if (!trial.HasPlan()) continue;
+    if (trial.IsTimedPlan() && trial.outcome.LeadingClock() != clocks.at(WithoutLayout(trial.gemm))) continue;
     if (trial.unix_ms >= state->newest->unix_ms) state->newest = &trial;
     const Trial*& cell = state->cells[Canonical(trial.gemm)][trial.plan()][trial.outcome.protocol];
     if (cell == nullptr || trial.unix_ms >= cell->unix_ms) cell = &trial;
@@ -92,7 +105,7 @@ std::string Recording::Date() const { return DateText(state_->newest->unix_ms); 
 std::string Recording::Fingerprint() const {
   ByteWriter numbers;
   for (const Trial& trial : state_->trials) {
-    const Timing* ours = trial.outcome.Find("ours", Clock::kDevice);
+    const Timing* ours = trial.outcome.Ours();
     numbers.Put(trial.unix_ms);
     numbers.Put(uint8_t(trial.outcome.kind));
     numbers.Put(uint8_t(trial.outcome.protocol));

@@ -14,7 +14,8 @@
 
 namespace gemmsmith {
 
-// The trials of one device.
+// The trials of one device. Times of different clocks are never compared: plans of a problem that were timed on another
+// leading clock than most have no cell.
 class Recording {
  public:
   // Refuses records without trials, of several devices, or of a device that FindDevice() does not know.
@@ -37,7 +38,7 @@ class Recording {
   const Trial* Find(const Gemm& gemm, const Plan& plan) const;
   // The trial in this protocol, else in the next more careful one, or null; never in a less careful one.
   const Trial* Find(const Gemm& gemm, const Plan& plan, Protocol protocol) const;
-  // The trial of the plan that was measured fastest on the device clock, or null.
+  // The trial of the plan that was measured fastest, or null.
   const Trial* Best(const Gemm& gemm) const;
 
  private:

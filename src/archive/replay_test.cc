@@ -110,6 +110,18 @@ TEST(Recording, BestIsTheFastestThatWasMeasured) {
   EXPECT_EQ(recording->Best({.shape = {1, 1, 1}}), nullptr);
 }
 
+TEST(Recording, PlansOfAnotherLeadingClockThanMostHaveNoCell) {
+  std::vector<Trial> trials = {Measured(0, 1000), Measured(60, 2000), Measured(120, 500)};  // of one problem
+  ASSERT_EQ(trials[0].gemm, trials[2].gemm);
+  for (Timing& timing : trials[2].outcome.timings) timing.clock = Clock::kDeviceCold;
+  const auto recording = Recording::FromTrials(trials);
+  EXPECT_EQ(recording->SpaceFor(trials[0].gemm).size(), 2u);
+  EXPECT_EQ(recording->Best(trials[0].gemm)->plan(), trials[0].plan());
+  const auto equal = Recording::FromTrials({trials[0], trials[2]});
+  EXPECT_EQ(equal->SpaceFor(trials[0].gemm).size(), 1u);
+  EXPECT_EQ(equal->Best(trials[0].gemm)->plan(), trials[2].plan()) << "of equally many the ring";
+}
+
 TEST(Recording, LoadRefusesWhatIsNoRecordingOfOneKnownDevice) {
   const TemporaryFolder folder = *TemporaryFolder::Create("gemmsmith-replay-test");
   const auto load = [&](std::vector<Trial> trials) {

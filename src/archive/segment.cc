@@ -122,7 +122,7 @@ Status CheckSizes(const Header& header, size_t remaining) {
 
 void KeepRecordedSamples(Outcome& outcome, bool keep_ours) {
   for (Timing& timing : outcome.timings)
-    if (!keep_ours || timing.contender != "ours" || timing.clock != Clock::kDevice) timing.samples_ns.clear();
+    if (!keep_ours || timing.contender != "ours" || timing.clock != outcome.LeadingClock()) timing.samples_ns.clear();
 }
 
 std::vector<std::string> EncodeSegments(const std::vector<Trial>& trials, const SegmentDetail& detail) {

@@ -18,7 +18,7 @@ inline constexpr uint64_t kMaxSegmentBytes = 16u << 20;
 inline constexpr size_t kMaxJsonLineBytes = 1u << 20;
 
 struct SegmentDetail {
-  bool samples = true;  // of ours on the device clock; false: none
+  bool samples = true;  // of ours on the leading clock; false: none
   // Real numbers have RoundedBits() instead of kSignificantBits. Trials of screens and heats keep their medians alone:
   // mean and interval are 0.
   bool rounded = false;
@@ -35,7 +35,7 @@ Result<std::vector<Trial>> DecodeColumns(const ColumnBytes& columns, size_t tria
 // Reads all segments of a folder (*.gsr), or one file (.gsr or .jsonl).
 Result<std::vector<Trial>> ReadRecords(const std::filesystem::path& path);
 
-// Real numbers are exact. Only our samples on the device clock are kept.
+// Real numbers are exact. Only our samples on the leading clock are kept.
 std::string ToJsonLine(const Trial& trial);
 // Refuses a line that lacks a field (docs/records.md names those that may be missing) or has more than
 // kMaxJsonLineBytes. Unknown fields are ignored.

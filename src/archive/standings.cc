@@ -9,19 +9,11 @@ namespace gemmsmith {
 
 namespace {
 
-bool MoreTelling(const Outcome& outcome, Protocol than_protocol, double than_ns) {
-  return outcome.protocol == than_protocol ? outcome.TimeNs() < than_ns : MoreCareful(outcome.protocol, than_protocol);
-}
-
-bool MoreTelling(const Outcome& outcome, const Outcome& than) {
-  return MoreTelling(outcome, than.protocol, than.TimeNs());
-}
-
 // A problem's best kernel, and its best speed-up in chains, which may be another kernel's.
 struct Best {
   const Trial* trial = nullptr;
-  std::optional<Protocol> chained_protocol;
-  double chained = 0;
+  std::optional<double> chained;
+  RankedTime chained_time;  // over AutoTuning's
 };
 
 // The problems that were timed against AutoTuning.
@@ -32,13 +24,14 @@ std::map<Gemm, Best> BestOfProblems(const std::vector<Trial>& trials) {
     const GemmKind& kind = trial.gemm.kind;
     if (!trial.IsTimedPlan() || kind.type != ScalarType::kF16 || kind.accumulation != Accumulation::kF32) continue;
     Best& best = problems[trial.gemm];
-    if (best.trial == nullptr || MoreTelling(outcome, best.trial->outcome)) best.trial = &trial;
+    if (best.trial == nullptr || RankedTime::Of(outcome).Beats(RankedTime::Of(best.trial->outcome)))
+      best.trial = &trial;
     const std::optional<double> chained = ChainedOverAutoTuning(outcome);
     if (!chained) continue;
-    const bool more_careful = !best.chained_protocol || MoreCareful(outcome.protocol, *best.chained_protocol);
-    if (!more_careful && (outcome.protocol != *best.chained_protocol || *chained <= best.chained)) continue;
-    best.chained_protocol = outcome.protocol;
-    best.chained = *chained;
+    const RankedTime time{outcome.LeadingClock(), outcome.protocol, 1 / *chained};
+    if (best.chained && !time.Beats(best.chained_time)) continue;
+    best.chained = chained;
+    best.chained_time = time;
   }
   std::erase_if(problems, [](const auto& problem) { return !OverAutoTuning(problem.second.trial->outcome); });
   return problems;
@@ -54,7 +47,7 @@ Standing StandingOf(std::optional<ShapeClass> shape_class, const Layout& layout,
     standing.losses += ratio.median < 1;
     standing.clear_wins += ratio.interval.low > 1;
     standing.clear_losses += ratio.interval.IsKnown() && ratio.interval.high < 1;
-    if (best.chained_protocol) chained.push_back(best.chained);
+    if (best.chained) chained.push_back(*best.chained);
   }
   standing.geometric_mean = GeometricMean(medians);
   standing.minimum = *std::min_element(medians.begin(), medians.end());
@@ -76,17 +69,21 @@ std::optional<RatioEstimate> OverAutoTuning(const Outcome& outcome, Clock clock)
 }
 
 std::optional<double> ChainedOverAutoTuning(const Outcome& outcome) {
-  const Timing* ours = outcome.Find("ours", Clock::kDeviceChained);
-  const Timing* baseline = outcome.FastestBaseline("lt_auto", Clock::kDevice);
+  const Timing* ours = outcome.OursChained();
+  const Timing* baseline = outcome.FastestBaseline("lt_auto", outcome.LeadingClock());
   if (ours == nullptr || baseline == nullptr || !(ours->median_ns > 0)) return std::nullopt;
   return baseline->median_ns / ours->median_ns;
 }
 
-BestPlan::BestPlan(const Trial& trial)
-    : plan_(trial.plan()), protocol_(trial.outcome.protocol), time_ns_(trial.outcome.TimeNs()) {}
+bool RankedTime::Beats(const RankedTime& other) const {
+  if (clock != other.clock) return clock == Clock::kDeviceCold;
+  return protocol == other.protocol ? time_ns < other.time_ns : MoreCareful(protocol, other.protocol);
+}
+
+BestPlan::BestPlan(const Trial& trial) : plan_(trial.plan()), time_(RankedTime::Of(trial.outcome)) {}
 
 void BestPlan::Add(const Trial& trial) {
-  if (MoreTelling(trial.outcome, protocol_, time_ns_)) *this = BestPlan(trial);
+  if (RankedTime::Of(trial.outcome).Beats(time_)) *this = BestPlan(trial);
 }
 
 void BestPlans::Add(const Trial& trial) {

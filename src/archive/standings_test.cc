@@ -90,6 +90,16 @@ TEST(Standings, AHeatTellsMoreThanAScreenAndLessThanAShort) {
   EXPECT_DOUBLE_EQ(StandingsOf({screen, careful, heat})[0].geometric_mean, 3);
 }
 
+TEST(RankedTime, TheRingBeatsRepeatedCallsHoweverCareful) {
+  const RankedTime repeated{Clock::kDevice, Protocol::kShort, 100}, ring{Clock::kDeviceCold, Protocol::kScreen, 200},
+      careful{Clock::kDeviceCold, Protocol::kShort, 300}, faster{Clock::kDeviceCold, Protocol::kShort, 250};
+  EXPECT_TRUE(ring.Beats(repeated));
+  EXPECT_FALSE(repeated.Beats(ring));
+  EXPECT_TRUE(careful.Beats(ring));
+  EXPECT_TRUE(faster.Beats(careful));
+  EXPECT_FALSE(careful.Beats(careful));
+}
+
 TEST(Standings, OfNothingAreNone) { EXPECT_TRUE(StandingsOf({}).empty()); }
 
 }  // namespace

@@ -27,10 +27,8 @@ struct Trial {
     GEMMSMITH_CHECK(HasPlan(), "a plan of {}", Print(subject));
     return std::get<Plan>(subject);
   }
-  // A plan that was measured on the device clock: the trials that searches, replays and standings use.
-  bool IsTimedPlan() const {
-    return HasPlan() && outcome.kind == OutcomeKind::kMeasured && outcome.Find("ours", Clock::kDevice) != nullptr;
-  }
+  // A plan that was measured on the leading clock: the trials that searches, replays and standings use.
+  bool IsTimedPlan() const { return HasPlan() && outcome.IsTimed(); }
 };
 
 inline int64_t UnixMsNow() {

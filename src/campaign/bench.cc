@@ -90,7 +90,7 @@ class BenchRun : public Worker {
     if (trial.outcome.kind != OutcomeKind::kMeasured) return OkStatus();
     for (int clock = 0; clock <= int(kLastClock); ++clock) {
       // Not every kernel can be chained, and sources have no times of repeated calls.
-      if (!options_.clocks.Has(Clock(clock)) || Clock(clock) == Clock::kDeviceChained) continue;
+      if (!options_.clocks.Has(Clock(clock)) || IsChained(Clock(clock))) continue;
       if (Clock(clock) == Clock::kDevice && !trial.HasPlan() && trial.outcome.Ours() != nullptr) continue;
       const auto& timings = trial.outcome.timings;
       if (std::none_of(timings.begin(), timings.end(), [&](const Timing& t) { return t.clock == Clock(clock); }))

@@ -243,8 +243,7 @@ Status CampaignWorker::JudgeFinals(std::span<ProblemRun* const> runs, std::vecto
   for (ProblemRun* const run : runs) run_of[run->gemm()] = run;
   // Each entry of a race of windows takes a second, and the best is decided among our own. Promotion makes the times
   // that are published.
-  if (options().brief ||
-      std::any_of(runs.begin(), runs.end(), [](const ProblemRun* run) { return run->HasLongCalls(); }))
+  if (options().brief || std::any_of(runs.begin(), runs.end(), [](const ProblemRun* run) { return run->HasWindows(); }))
     for (EvaluationRequest& request : requests) request.baselines = *BaselineSet::Parse("lt_auto");
   ASSIGN_OR_RETURN(std::vector<Candidate> candidates, ahead_.PrepareNow(requests));
   ASSIGN_OR_RETURN(const JudgedList judged, Judge(std::move(candidates)));

@@ -70,7 +70,8 @@ Status Ledger::FindFinished(const std::string& device_key) {
     const auto count = screened.find(result.gemm);
     if (found == finals.end() || count == screened.end() || count->second < enough_screened) continue;
     if (found->second.any_refused || !found->second.best) continue;
-    if (found->second.passed < FinalistsOf(options_, found->second.best->outcome.TimeNs())) continue;
+    const Outcome& best = found->second.best->outcome;
+    if (found->second.passed < FinalistsOf(options_, best.LeadingClock(), best.TimeNs())) continue;
     if (options_.standing) RETURN_IF_ERROR(options_.standing->decide(result.gemm, found->second.trials));
     result.complete = result.found = true;
     result.best = found->second.best;

@@ -22,8 +22,8 @@ void KeepBetter(Objective objective, const Trial*& best, const Trial& trial) {
 // For the order among those that raced beside AutoTuning, or among those that did not: infinite where it does not
 // chain.
 double ChainedTime(const Trial& trial) {
-  if (const auto share = trial.outcome.TimeOver("lt_auto", Clock::kDeviceChained)) return *share;
-  const Timing* chained = trial.outcome.Find("ours", Clock::kDeviceChained);
+  if (const auto share = trial.outcome.TimeOver("lt_auto", ChainedOf(trial.outcome.LeadingClock()))) return *share;
+  const Timing* chained = trial.outcome.OursChained();
   return chained == nullptr ? std::numeric_limits<double>::infinity() : chained->median_ns;
 }
 
@@ -58,14 +58,14 @@ constexpr size_t kPlansThatEndFirst = 2;
 
 // Calls below kShortCallNs gain by overlapping, and have variants enough.
 bool LosesByOverlapping(const Trial& screened) {
-  const Timing* plain = screened.outcome.Find("ours", Clock::kDevice);
-  const Timing* chained = screened.outcome.Find("ours", Clock::kDeviceChained);
+  const Timing* plain = screened.outcome.Ours();
+  const Timing* chained = screened.outcome.OursChained();
   return chained != nullptr && plain->median_ns >= kShortCallNs &&
          chained->median_ns > kWorthOverlapping * plain->median_ns;
 }
 
-// A heat of long calls is their first race in windows. Many tiles and schedules enter, because the steady-state factor
-// is known within 1 %; no variants that save a share of a microsecond.
+// Many tiles and schedules enter a heat of long calls, and no variants that save a share of a microsecond. Where it is
+// their first race in windows, the steady-state factor is known within 1 %.
 constexpr size_t kLongHeatPlans = 12, kMaxOfOneTile = 2;
 // Long products have openings that short searches miss (docs/lab/throughput.md).
 constexpr size_t kOpeningsInALongHeat = 2;
@@ -104,8 +104,8 @@ const Trial* Find(const std::map<Plan, Trial>& trials, const Plan& plan) {
 
 }  // namespace
 
-int FinalistsOf(const CampaignOptions& options, double call_ns) {
-  const bool are_settled = IsLongCall(call_ns) && options.objective == Objective::kTime;
+int FinalistsOf(const CampaignOptions& options, Clock clock, double call_ns) {
+  const bool are_settled = WindowFor(Protocol::kShort, clock, call_ns) && options.objective == Objective::kTime;
   return are_settled ? std::min(options.finalists, options.brief ? 1 : kLongFinalists) : options.finalists;
 }
 
@@ -185,7 +185,7 @@ std::vector<Plan> ProblemRun::TakeHeat() {
   if (!HasFinals() || heat_taken_) return {};
   heat_taken_ = true;
   // Of four candidates one of a layout is raced, and twins would have to be compiled for it.
-  if (HasLongCalls() && options_.brief) return {};
+  if (HasWindows() && options_.brief) return {};
   std::vector<const Trial*> screened = Screened();
   // Where all reach the finals anyway there is nobody to choose from.
   if (HasLongCalls()) {
@@ -206,6 +206,16 @@ std::vector<Plan> ProblemRun::NotRacedYet(const std::vector<Plan>& plans) const 
 }
 
 bool ProblemRun::HasLongCalls() const { return best_screened_ != nullptr && IsLongCall(best_screened_->time_ns); }
+
+bool ProblemRun::HasWindows() const {
+  return best_screened_ != nullptr &&
+         WindowFor(Protocol::kHeat, best_screened_->trial.outcome.LeadingClock(), best_screened_->time_ns);
+}
+
+int ProblemRun::Finalists() const {
+  if (best_screened_ == nullptr) return options_.finalists;
+  return FinalistsOf(options_, best_screened_->trial.outcome.LeadingClock(), best_screened_->time_ns);
+}
 
 std::vector<Plan> ProblemRun::HeatOfShortCalls(std::vector<const Trial*> screened) const {
   const std::vector<const Trial*> in_chains = FastestInChains(screened, size_t(options_.chained_twins));
@@ -276,16 +286,16 @@ void ProblemRun::SortByHeat(std::vector<const Trial*>& raced) const {
     }
   };
   const auto rounds_in_heat = [this](const Trial* trial) -> std::optional<int> {
-    const bool is_in_turn = HasLongCalls() && !trial->outcome.conditions.in_steady_state;
+    const bool is_in_turn = HasWindows() && !trial->outcome.conditions.in_steady_state;
     if (trial->outcome.protocol != Protocol::kHeat || is_in_turn) return std::nullopt;
-    return trial->outcome.Find("ours", Clock::kDevice)->sample_count;
+    return trial->outcome.Ours()->sample_count;
   };
   int most_rounds = 0;
   for (const Trial* trial : raced) most_rounds = std::max(most_rounds, rounds_in_heat(trial).value_or(0));
   Pace pace(options_.steady_state);
   std::vector<HeatRank> ranks;
   for (const Trial* trial : raced) {
-    const double time_ns = HasLongCalls() ? pace.TimeNs(trial->plan(), trial->outcome) : trial->outcome.TimeNs();
+    const double time_ns = HasWindows() ? pace.TimeNs(trial->plan(), trial->outcome) : trial->outcome.TimeNs();
     ranks.push_back({rounds_in_heat(trial).value_or(most_rounds), time_ns, trial});
   }
   std::sort(ranks.begin(), ranks.end());

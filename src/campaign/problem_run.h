@@ -12,8 +12,8 @@
 
 namespace gemmsmith {
 
-// How many are to pass the short protocol where calls take so long.
-int FinalistsOf(const CampaignOptions& options, double call_ns);
+// How many are to pass the short protocol where calls take so long on the clock that decides.
+int FinalistsOf(const CampaignOptions& options, Clock clock, double call_ns);
 
 class ProblemRun {
  public:
@@ -37,8 +37,10 @@ class ProblemRun {
   // `seconds` of the problem's exchanges. Once it is over it stays so, and nothing is outstanding any more.
   bool ScreenIsOver(double seconds);
 
-  // By the fastest that was screened: calls that are timed in windows.
+  // By the fastest that was screened.
   bool HasLongCalls() const;
+  // Its races have windows, each of which takes a tenth of a second.
+  bool HasWindows() const;
   // What the heat still lacks, once: empty from the second call on.
   std::vector<Plan> TakeHeat();
   // Who is to be judged in the short protocol: from the fastest on, until enough have passed; one that is refused, or
@@ -60,12 +62,8 @@ class ProblemRun {
   };
   StopRule::Progress ProgressAfter(double seconds) const { return {evaluations_, seconds}; }
   bool HasFinals() const { return options_.finalists > 0; }
-  int Finalists() const {
-    return best_screened_ == nullptr ? options_.finalists : FinalistsOf(options_, best_screened_->time_ns);
-  }
-  bool HasTwins() const {
-    return options_.chained_twins > 0 || options_.fixed_twins > 0 || options_.raced_on;
-  }
+  int Finalists() const;
+  bool HasTwins() const { return options_.chained_twins > 0 || options_.fixed_twins > 0 || options_.raced_on; }
   void Account(const Trial& trial, bool resumed);
   std::vector<Plan> RoomForNext(const Plan& plan) const;
   std::vector<Plan> HeatOfShortCalls(std::vector<const Trial*> screened) const;

@@ -38,9 +38,7 @@ double Tflops(const LayoutFinding& finding) {
   return MakeTask(finding.gemm).flops / finding.result.best->outcome.TimeNs() / 1e3;
 }
 
-const Timing& OurTiming(const LayoutFinding& finding) {
-  return *finding.result.best->outcome.Find("ours", Clock::kDevice);
-}
+const Timing& OurTiming(const LayoutFinding& finding) { return *finding.result.best->outcome.Ours(); }
 
 bool AnyJudged(const OptimizeReport& report) {
   return std::any_of(report.layouts.begin(), report.layouts.end(),
@@ -61,7 +59,13 @@ std::string Headline(const OptimizeReport& report) {
 
 std::string LayoutTable(const OptimizeReport& report, const Terminal& terminal) {
   using enum Table::Align;
-  Table table({{"layout"}, {"time", kRight}, {"95 % interval", kRight}, {"TFLOP/s", kRight}, {"of floor", kRight}});
+  const LayoutFinding* const best = report.Best();
+  const Clock clock = best == nullptr ? Clock::kDeviceCold : best->result.best->outcome.LeadingClock();
+  Table table({{"layout"},
+               {fmt::format("time, {}", Name(clock)), kRight},
+               {"95 % interval", kRight},
+               {"TFLOP/s", kRight},
+               {"of floor", kRight}});
   for (const LayoutFinding& finding : report.layouts) {
     const std::string layout(Name(finding.gemm.kind.layout));
     if (!finding.result.best) {
@@ -81,7 +85,7 @@ std::string ChainLines(const OptimizeReport& report) {
   for (const LayoutFinding& finding : report.layouts) {
     if (!finding.result.best) continue;
     const Outcome& outcome = finding.result.best->outcome;
-    const Timing* chained = outcome.Find("ours", Clock::kDeviceChained);
+    const Timing* chained = outcome.OursChained();
     if (chained == nullptr) continue;
     text += fmt::format("  {} in chains {}", Name(finding.gemm.kind.layout), TimeText(chained->median_ns));
     if (const std::optional<double> ratio = ChainedOverAutoTuning(outcome)) text += fmt::format(", {:.2f}x", *ratio);
@@ -139,11 +143,11 @@ std::string Places(const OptimizeReport& report) {
   return text + fmt::format("\n  every trial is kept in {}\n", report.archive_path);
 }
 
-Json JsonOf(const std::vector<SpeedUp>& speed_ups) {
+Json JsonOf(const std::vector<SpeedUp>& speed_ups, Clock clock) {
   Json json = Json::array();
   for (const SpeedUp& speed_up : speed_ups) {
     json.push_back({{"baseline", speed_up.baseline},
-                    {"clock", "device"},
+                    {"clock", Name(clock)},
                     {"ratio", speed_up.ratio.median},
                     {"interval", gemmsmith::JsonOf(speed_up.ratio.interval)},
                     {"pairs", speed_up.ratio.pairs}});
@@ -152,7 +156,7 @@ Json JsonOf(const std::vector<SpeedUp>& speed_ups) {
 }
 
 Json JsonOfChained(const Outcome& outcome) {
-  const Timing* chained = outcome.Find("ours", Clock::kDeviceChained);
+  const Timing* chained = outcome.OursChained();
   if (chained == nullptr) return {};
   const std::optional<double> ratio = ChainedOverAutoTuning(outcome);
   return {{"time_ns", chained->median_ns},
@@ -170,11 +174,13 @@ Json JsonOf(const OptimizeReport& report, const LayoutFinding& finding) {
                {"plan", nullptr}};
   if (!finding.result.best) return json;
   json["plan"] = Print(finding.result.best->plan());
+  const Clock clock = finding.result.best->outcome.LeadingClock();
+  json["clock"] = Name(clock);
   json["time_ns"] = finding.result.best->outcome.TimeNs();
   json["interval_ns"] = gemmsmith::JsonOf(OurTiming(finding).interval);
   json["tflops"] = Tflops(finding);
   json["percent_of_floor"] = PercentOfFloor(report, finding);
-  json["speed_ups"] = JsonOf(SameLayoutSpeedUps(finding));
+  json["speed_ups"] = JsonOf(SameLayoutSpeedUps(finding), clock);
   json["chained"] = JsonOfChained(finding.result.best->outcome);
   json["judgement"] = gemmsmith::JsonOf(finding.result.best->outcome);
   json["source"] = finding.sources.thin_path;
@@ -199,9 +205,10 @@ std::vector<SpeedUp> SameLayoutSpeedUps(const LayoutFinding& finding) {
   std::vector<SpeedUp> speed_ups;
   if (!finding.result.best) return speed_ups;
   const std::string suffix = fmt::format("_{}", Name(finding.gemm.kind.layout));
-  for (const Comparison& comparison : finding.result.best->outcome.comparisons) {
+  const Outcome& outcome = finding.result.best->outcome;
+  for (const Comparison& comparison : outcome.comparisons) {
     const std::optional<std::string> kind = BaselineFamily(comparison.baseline);
-    if (comparison.clock == Clock::kDevice && kind && comparison.baseline.ends_with(suffix)) {
+    if (comparison.clock == outcome.LeadingClock() && kind && comparison.baseline.ends_with(suffix)) {
       speed_ups.push_back({*kind, comparison.ratio});
     }
   }
@@ -212,9 +219,10 @@ std::vector<SpeedUp> BestSpeedUps(const OptimizeReport& report) {
   std::vector<SpeedUp> speed_ups;
   const LayoutFinding* best = report.Best();
   if (best == nullptr) return speed_ups;
-  for (const Comparison& comparison : best->result.best->outcome.comparisons) {
+  const Outcome& outcome = best->result.best->outcome;
+  for (const Comparison& comparison : outcome.comparisons) {
     const std::optional<std::string> kind = BaselineFamily(comparison.baseline);
-    if (comparison.clock != Clock::kDevice || !kind) continue;
+    if (comparison.clock != outcome.LeadingClock() || !kind) continue;
     const auto known =
         std::find_if(speed_ups.begin(), speed_ups.end(), [&](const SpeedUp& s) { return s.baseline == *kind; });
     if (known == speed_ups.end()) {
@@ -255,7 +263,8 @@ std::string PrintJson(const OptimizeReport& report) {
                {"archive", report.archive_path}};
   for (const LayoutFinding& finding : report.layouts) json["layouts"].push_back(JsonOf(report, finding));
   if (best != nullptr) {
-    json["best"] = {{"layout", Name(best->gemm.kind.layout)}, {"speed_ups", JsonOf(BestSpeedUps(report))}};
+    json["best"] = {{"layout", Name(best->gemm.kind.layout)},
+                    {"speed_ups", JsonOf(BestSpeedUps(report), best->result.best->outcome.LeadingClock())}};
   }
   return PrintJson(json);
 }

@@ -42,7 +42,7 @@ struct OptimizeReport {
   const LayoutFinding* Best() const;
 };
 
-// Ours against the baselines of the same layout, on the device clock.
+// Ours against the baselines of the same layout, on the leading clock.
 std::vector<SpeedUp> SameLayoutSpeedUps(const LayoutFinding& finding);
 // The faster of ours against the faster of each baseline's layouts.
 std::vector<SpeedUp> BestSpeedUps(const OptimizeReport& report);

@@ -32,14 +32,16 @@ std::string PrintText(const std::vector<Trial>& trials, const Terminal& terminal
                {"problem"},
                {"outcome"},
                {"protocol"},
+               {"clock"},
                {"time", Table::Align::kRight},
                {"chained", Table::Align::kRight},
                {"plan"}});
   for (const Trial& trial : trials) {
     const Timing* plain = trial.outcome.Ours();
-    const Timing* chained = trial.outcome.Find("ours", Clock::kDeviceChained);
+    const Timing* chained = trial.outcome.OursChained();
     table.Add({DateText(trial.unix_ms), trial.setting.device_key, Print(trial.gemm),
                std::string(Name(trial.outcome.kind)), std::string(Name(trial.outcome.protocol)),
+               std::string(plain == nullptr ? "" : Name(plain->clock)),
                plain == nullptr ? "" : TimeText(plain->median_ns),
                chained == nullptr ? "" : TimeText(chained->median_ns), Print(trial.subject)});
   }

@@ -126,11 +126,12 @@ Json JsonOf(const LayoutFinding& finding) {
   if (!finding.result.best) return json;
   const Outcome& outcome = finding.result.best->outcome;
   const std::optional<RatioEstimate> ratio = OverAutoTuning(outcome);
-  const Timing* chained = outcome.Find("ours", Clock::kDeviceChained);
+  const Timing* chained = outcome.OursChained();
   json["plan"] = Print(finding.result.best->plan());
   json["protocol"] = Name(outcome.protocol);
+  json["clock"] = Name(outcome.LeadingClock());
   json["time_ns"] = outcome.TimeNs();
-  json["interval_ns"] = gemmsmith::JsonOf(outcome.Find("ours", Clock::kDevice)->interval);
+  json["interval_ns"] = gemmsmith::JsonOf(outcome.Ours()->interval);
   json["over_autotuning"] = ratio ? Json(ratio->median) : Json();
   json["over_autotuning_interval"] = ratio ? gemmsmith::JsonOf(ratio->interval) : Json();
   json["chained_ns"] = chained == nullptr ? Json() : Json(chained->median_ns);

@@ -1,9 +1,12 @@
 #include "cli/standings_text.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "cli/table.h"
 #include "cli/words.h"
@@ -31,6 +34,14 @@ bool IsOnlyClass(const std::vector<Line>& lines, const Layout& layout) {
   return std::count_if(lines.begin(), lines.end(), [&](const Line& line) {
            return line.standing.layout == layout && line.standing.shape_class;
          }) < 2;
+}
+
+// "device_cold"; where some problems have older records only, "device_cold or device".
+std::string ClocksText(const std::vector<Trial>& trials) {
+  std::set<std::string, std::greater<>> names;
+  for (const Trial& trial : trials)
+    if (trial.IsTimedPlan()) names.emplace(Name(trial.outcome.LeadingClock()));
+  return fmt::format("{}", fmt::join(names, " or "));
 }
 
 }  // namespace
@@ -63,8 +74,10 @@ std::string StandingsText(const std::vector<Trial>& trials, const Terminal& term
       row.push_back(standing.chained_problems == 0 ? "-" : fmt::format("{:.3f}x", standing.chained_mean));
     table.Add(std::move(row));
   }
-  return "  speed-up of each shape's best kernel over cuBLASLt AutoTuning (the faster of nn and tn), device clock, "
-         "f16;\n  clear: the whole 95 % interval lies above 1, or below\n" +
+  return fmt::format(
+             "  speed-up of each shape's best kernel over cuBLASLt AutoTuning (the faster of nn and tn), {}, f16;\n"
+             "  clear: the whole 95 % interval lies above 1, or below\n",
+             ClocksText(trials)) +
          table.Print(terminal);
 }
 

@@ -190,6 +190,8 @@ struct Outcome {
   // Ours on the leading clock, and in its chains; null where there is none.
   const Timing* Ours() const { return Find("ours", LeadingClock()); }
   const Timing* OursChained() const { return Find("ours", ChainedOf(LeadingClock())); }
+  // Measured, and ours has a time on the leading clock.
+  bool IsTimed() const { return kind == OutcomeKind::kMeasured && Ours() != nullptr; }
   // The median of Ours(); CHECKs that the outcome is kMeasured.
   double TimeNs() const;
   // Our time over that of the baselines with this prefix in the same rounds: the geometric mean over all that were

@@ -81,8 +81,7 @@ JudgedAs AsJudged(const Gemm& gemm, const Device& device, const Outcome& outcome
     const bool is_known = std::find(kStages.begin(), kStages.end(), outcome.stage) != kStages.end();
     judged.stage = is_known ? outcome.stage : kStages.back();
   }
-  if (outcome.kind == OutcomeKind::kMeasured && outcome.Find("ours", Clock::kDevice) != nullptr)
-    judged.score = ScoreOf(gemm, device, outcome.TimeNs());
+  if (outcome.IsTimed()) judged.score = ScoreOf(gemm, device, outcome.TimeNs());
   if (!outcome.counters) return judged;
   for (const Counter counter : kShownCounters)
     if (const std::optional<double> value = (*outcome.counters)[counter]) judged.counters.emplace_back(counter, *value);

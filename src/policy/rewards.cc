@@ -16,7 +16,7 @@ const Timing* FastestBaselineOf(const Outcome& outcome, const Layout& layout) {
   const std::string ending = fmt::format("_{}", Name(layout));
   const Timing* fastest = nullptr;
   for (const Timing& timing : outcome.timings)
-    if (timing.clock == Clock::kDevice && timing.contender != "ours" && timing.contender.ends_with(ending) &&
+    if (timing.clock == outcome.LeadingClock() && timing.contender != "ours" && timing.contender.ends_with(ending) &&
         (fastest == nullptr || timing.median_ns < fastest->median_ns))
       fastest = &timing;
   return fastest;
@@ -25,11 +25,11 @@ const Timing* FastestBaselineOf(const Outcome& outcome, const Layout& layout) {
 }  // namespace
 
 std::optional<double> SpeedUpOf(const Outcome& outcome, const Layout& layout) {
-  if (outcome.kind != OutcomeKind::kMeasured || outcome.Find("ours", Clock::kDevice) == nullptr) return std::nullopt;
+  if (!outcome.IsTimed()) return std::nullopt;
   const Timing* const baseline = FastestBaselineOf(outcome, layout);
   if (baseline == nullptr) return std::nullopt;
   for (const Comparison& comparison : outcome.comparisons)
-    if (comparison.baseline == baseline->contender && comparison.clock == Clock::kDevice &&
+    if (comparison.baseline == baseline->contender && comparison.clock == outcome.LeadingClock() &&
         comparison.contender == "ours")
       return comparison.ratio.mean;
   return baseline->median_ns / outcome.TimeNs();

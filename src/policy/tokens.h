@@ -32,7 +32,7 @@ DeviceFacts FactsOf(const Device& device);
 struct JudgedAs {
   OutcomeKind kind = OutcomeKind::kIllegal;
   std::string stage;            // of kStages; "" where it was measured or verified
-  std::optional<double> score;  // floor over time on the device clock, of what was measured: 1 is a perfect kernel
+  std::optional<double> score;  // floor over time on the leading clock, of what was measured: 1 is a perfect kernel
   std::vector<std::pair<Counter, double>> counters;  // in the order of Counter
   bool operator==(const JudgedAs&) const = default;
 };

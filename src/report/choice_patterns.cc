@@ -99,10 +99,10 @@ ChoicePattern PatternOf(std::string family, std::string choice, const std::vecto
 }  // namespace
 
 std::vector<ChoicePattern> ChoicePatterns(const std::vector<Trial>& trials, const Selection& selection) {
-  const PlansTimed timed = PlansTimedBy(Clock::kDevice, trials, selection),
-                   timed_in_chains = PlansTimedBy(Clock::kDeviceChained, trials, selection);
-  const std::vector<WinningPlan> of_device = WinningPlans(selection, Clock::kDevice),
-                                 of_chains = WinningPlans(selection, Clock::kDeviceChained);
+  const PlansTimed timed = PlansTimedBy(selection.leading, trials, selection),
+                   timed_in_chains = PlansTimedBy(ChainedOf(selection.leading), trials, selection);
+  const std::vector<WinningPlan> of_device = WinningPlans(selection, selection.leading),
+                                 of_chains = WinningPlans(selection, ChainedOf(selection.leading));
   std::vector<ChoicePattern> patterns;
   const auto add = [&](std::string family, std::string choice, const std::vector<Chosen>& winners) {
     if (!winners.empty()) patterns.push_back(PatternOf(std::move(family), std::move(choice), winners));

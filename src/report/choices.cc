@@ -10,9 +10,9 @@ namespace {
 std::string NameOf(std::string_view family, const Layout& layout) { return fmt::format("{}_{}", family, Name(layout)); }
 
 // The run that Compare() takes a library's time from.
-const Trial* RunWith(const ShapeRecords& records, const std::string& library) {
-  for (const Trial* const run : records.RunsOfLibraries(Clock::kDevice))
-    if (run->outcome.Find(library, Clock::kDevice) != nullptr) return run;
+const Trial* RunWith(const ShapeRecords& records, const std::string& library, Clock clock) {
+  for (const Trial* const run : records.RunsOfLibraries(clock))
+    if (run->outcome.Find(library, clock) != nullptr) return run;
   return nullptr;
 }
 
@@ -23,8 +23,8 @@ std::string_view AlgorithmOf(const Outcome& outcome, const std::string& library)
   return {};
 }
 
-bool IsSameAlgorithm(const ShapeRecords& records, const std::string& one, const std::string& other) {
-  const Trial* const run = RunWith(records, one);
+bool IsSameAlgorithm(const ShapeRecords& records, const std::string& one, const std::string& other, Clock clock) {
+  const Trial* const run = RunWith(records, one, clock);
   const std::string_view algorithm = AlgorithmOf(run->outcome, one);
   return !algorithm.empty() && algorithm == AlgorithmOf(run->outcome, other);
 }
@@ -42,11 +42,11 @@ std::vector<ChoiceRow> ChoiceRows(const Selection& selection) {
     std::vector<ShapeSpeedUp> speed_ups;
     ChoiceRow row{.layout = layout};
     for (const ShapeRecords& records : selection.shapes) {
-      const auto speed_up = Compare(records, {tuned, {tuned}}, {heuristic, {heuristic}}, Clock::kDevice);
+      const auto speed_up = Compare(records, {tuned, {tuned}}, {heuristic, {heuristic}}, selection.leading);
       if (!speed_up) continue;
       speed_ups.push_back(*speed_up);
       if (SlowerChoice choice{layout, *speed_up}; choice.Slowdown() > 1 + kSlowerBy) {
-        choice.same_algorithm = IsSameAlgorithm(records, tuned, heuristic);
+        choice.same_algorithm = IsSameAlgorithm(records, tuned, heuristic, selection.leading);
         row.slower.push_back(choice);
       }
     }
@@ -59,8 +59,9 @@ std::vector<ChoiceRow> ChoiceRows(const Selection& selection) {
   return rows;
 }
 
-Sheet ChoiceSheet(const std::vector<ChoiceRow>& rows) {
-  Sheet sheet{.caption = "AutoTuning over the heuristic's choice, device: ratios t_heuristic / t_autotuning",
+Sheet ChoiceSheet(const std::vector<ChoiceRow>& rows, Clock clock) {
+  Sheet sheet{.caption = fmt::format("AutoTuning over the heuristic's choice, {}: ratios t_heuristic / t_autotuning",
+                                     Name(clock)),
               .columns = {{"layout", false},
                           {"products"},
                           {"mean"},

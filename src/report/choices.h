@@ -9,7 +9,7 @@
 
 namespace gemmsmith {
 
-// A product on which AutoTuning's choice takes longer than the heuristic's, device clock.
+// A product on which AutoTuning's choice takes longer than the heuristic's, leading clock.
 struct SlowerChoice {
   Layout layout;
   ShapeSpeedUp speed_up;        // t_heuristic / t_autotuning, below 1
@@ -27,7 +27,7 @@ inline constexpr double kSlowerBy = 0.02;
 
 // Of nn and tn, as far as races hold both choices.
 std::vector<ChoiceRow> ChoiceRows(const Selection& selection);
-Sheet ChoiceSheet(const std::vector<ChoiceRow>& rows);
+Sheet ChoiceSheet(const std::vector<ChoiceRow>& rows, Clock clock);
 Sheet SlowerSheet(const std::vector<ChoiceRow>& rows);
 
 }  // namespace gemmsmith

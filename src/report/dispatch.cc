@@ -23,10 +23,10 @@ struct Campaign {
 };
 using Campaigns = std::map<std::string, Campaign>;
 
-const RatioEstimate* OverSameLayout(const Trial& trial) {
+const RatioEstimate* OverSameLayout(const Trial& trial, Clock clock) {
   const std::string baseline = fmt::format("lt_auto_{}", Name(trial.gemm.kind.layout));
   for (const Comparison& comparison : trial.outcome.comparisons)
-    if (comparison.contender == "ours" && comparison.clock == Clock::kDevice && comparison.baseline == baseline)
+    if (comparison.contender == "ours" && comparison.clock == clock && comparison.baseline == baseline)
       return &comparison.ratio;
   return nullptr;
 }
@@ -36,7 +36,7 @@ std::map<Gemm, Campaigns> RacesOf(const std::vector<Trial>& trials, const Select
   for (const Trial& trial : trials) {
     if (!trial.IsTimedPlan() || trial.outcome.protocol != selection.protocol || !IsOfSelectedShape(trial, selection))
       continue;
-    const RatioEstimate* const ratio = OverSameLayout(trial);
+    const RatioEstimate* const ratio = OverSameLayout(trial, selection.leading);
     if (ratio == nullptr) continue;
     Campaign& campaign = products[trial.gemm][trial.campaign];
     campaign.latest_unix_ms = std::max(campaign.latest_unix_ms, trial.unix_ms);

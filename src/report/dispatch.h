@@ -11,7 +11,7 @@ namespace gemmsmith {
 struct Dispatched {
   Gemm gemm;
   bool is_ours = false;
-  // AutoTuning's time, same layout, over that of the one that was chosen, device clock, in the later race.
+  // AutoTuning's time, same layout, over that of the one that was chosen, leading clock, in the later race.
   double ratio = 1;
   Interval interval = {1, 1};
 };

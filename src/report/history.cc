@@ -21,9 +21,9 @@ Protocol ProtocolOfSearch(const Candidates& candidates) {
       ->first;
 }
 
-void Add(SearchHistory& history, const Trial& trial) {
+void Add(SearchHistory& history, const Trial& trial, Clock clock) {
   ++history.outcomes[trial.outcome.kind];
-  const Timing* ours = trial.outcome.Find("ours", Clock::kDevice);
+  const Timing* ours = trial.outcome.Find("ours", clock);
   if (trial.outcome.kind != OutcomeKind::kMeasured || ours == nullptr) return;
   if (!history.bests.empty() && ours->median_ns >= history.bests.back().time_ns) return;
   history.bests.push_back({history.candidates(), ours->median_ns});
@@ -53,7 +53,7 @@ SearchHistories HistoriesOf(const std::vector<Trial>& trials, const Selection& s
     SearchHistory& history = problems[{trial->gemm.shape, trial->gemm.kind.layout}];
     history.shape = trial->gemm.shape;
     history.layout = trial->gemm.kind.layout;
-    Add(history, *trial);
+    Add(history, *trial, selection.leading);
   }
   for (auto& [problem, history] : problems) histories.problems.push_back(std::move(history));
   return histories;

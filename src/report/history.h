@@ -12,7 +12,7 @@ struct SearchHistory {
   // This candidate, counted from 1, was faster than all before it.
   struct Best {
     int candidate = 0;
-    double time_ns = 0;  // device clock
+    double time_ns = 0;  // on the selection's leading clock
   };
   Shape shape;
   Layout layout;

@@ -75,6 +75,7 @@ Json Records(const PageContent& content) {
           {"first_date", DateText(selection.first_unix_ms)},
           {"date", DateText(selection.last_unix_ms)},
           {"protocol", Name(selection.protocol)},
+          {"clock", Name(selection.leading)},
           {"type", Name(selection.number_types.type)},
           {"accumulation", Name(selection.number_types.accumulation)},
           {"other_shapes", selection.other_shapes}};

@@ -30,7 +30,7 @@ void CountTimedPlans(const std::vector<WinningPlan>& winners, const std::map<Gem
 }  // namespace
 
 Result<Patterns> FindPatterns(const std::vector<Trial>& trials, const Selection& selection) {
-  const std::vector<WinningPlan> winners = WinningPlans(selection, Clock::kDevice);
+  const std::vector<WinningPlan> winners = WinningPlans(selection, selection.leading);
   if (winners.empty()) return NotFound("no plan of ours was timed on these shapes, so there are no winners to look at");
   std::set<Shape> shapes;
   for (const WinningPlan& winner : winners) shapes.insert(winner.gemm.shape);
@@ -44,7 +44,7 @@ Result<Patterns> FindPatterns(const std::vector<Trial>& trials, const Selection&
                     .ragged = RaggedRows(winners)};
   const std::map<Gemm, TrialsByPlan> problems = PlansOfProblems(trials, selection);
   CountTimedPlans(winners, problems, patterns);
-  patterns.techniques = TechniqueRows(problems);
+  patterns.techniques = TechniqueRows(problems, selection.leading);
   patterns.sentences = SentencesOf(patterns);
   return patterns;
 }

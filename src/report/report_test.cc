@@ -372,7 +372,7 @@ TEST(Choices, OfAutoTuningThatAreSlowerThanTheHeuristicsAreNamed) {
   EXPECT_FALSE(rows[0].slower[0].same_algorithm);
   EXPECT_TRUE(rows[1].slower.empty());
   EXPECT_EQ(SlowerSheet(rows).rows.size(), 1u);
-  EXPECT_EQ(ChoiceSheet(rows).rows[0][6], "1");
+  EXPECT_EQ(ChoiceSheet(rows, Clock::kDevice).rows[0][6], "1");
   race.outcome.baseline_algorithms[1].second = "id1";
   EXPECT_TRUE(ChoiceRows(*SelectRecords({race}, {}))[0].slower[0].same_algorithm);
   EXPECT_TRUE(ChoiceRows(*SelectRecords(ThreeShapes(), {})).empty()) << "nobody ran the heuristic's";

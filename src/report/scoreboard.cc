@@ -91,7 +91,7 @@ void CountShapes(Scoreboard& board) {
 
 void AddFloors(Scoreboard& board) {
   const Result<Device> device = FindDevice(board.selection.setting.device_key);
-  const std::vector<ShapeSpeedUp> speed_ups = board.Headline(Clock::kDevice);
+  const std::vector<ShapeSpeedUp> speed_ups = board.Headline(board.selection.leading);
   if (!device.ok() || speed_ups.empty()) return;
   double contender = 0, reference = 0;
   for (const ShapeSpeedUp& speed_up : speed_ups) {

@@ -65,7 +65,7 @@ struct Scoreboard {
 
   Dispatch dispatch;  // of ours
 
-  // Means of the time on the device clock over the floor, of the contender and of the reference of the headline;
+  // Means of the time on the leading clock over the floor, of the contender and of the reference of the headline;
   // nothing for unknown devices.
   std::optional<double> floor_ratio_mean, reference_floor_ratio_mean;
 

@@ -58,31 +58,40 @@ Result<Candidates> OfOneProtocol(const Candidates& timed, const std::optional<Pr
   return chosen;
 }
 
-// More clocks first, then the shortest time on the first of them.
-std::pair<int, double> Rank(const Trial& trial) {
+bool IsOffTheRing(const Trial& trial) { return trial.outcome.LeadingClock() != Clock::kDeviceCold; }
+
+// The ring first, then more clocks, then the shortest time on the leading one.
+std::tuple<bool, int, double> Rank(const Trial& trial) {
+  const Outcome& outcome = trial.outcome;
   int clocks = 0;
-  double first_ns = 0;
-  for (int clock = 0; clock <= int(kLastClock); ++clock) {
-    const Timing* ours = trial.outcome.Find("ours", Clock(clock));
-    if (ours == nullptr || Clock(clock) == Clock::kDeviceChained) continue;
-    if (clocks++ == 0) first_ns = ours->median_ns;
-  }
-  return {-clocks, first_ns};
+  for (const Timing& timing : outcome.timings) clocks += timing.contender == "ours" && !IsChained(timing.clock);
+  return {IsOffTheRing(trial), -clocks, outcome.Ours() == nullptr ? 0 : outcome.Ours()->median_ns};
 }
 
-std::optional<double> ChainedNs(const Trial& trial) {
-  const Timing* chained = trial.outcome.Find("ours", Clock::kDeviceChained);
-  return chained == nullptr ? std::nullopt : std::optional(chained->median_ns);
+using Measure = std::optional<std::pair<bool, double>>;
+
+Measure ChainedNs(const Trial& trial) {
+  const Timing* chained = trial.outcome.OursChained();
+  return chained == nullptr ? std::nullopt : Measure({IsOffTheRing(trial), chained->median_ns});
 }
 
-std::optional<double> Joules(const Trial& trial) {
+Measure Joules(const Trial& trial) {
   const Timing* timing = trial.outcome.Find("ours", Clock::kEnergy);
-  return timing == nullptr || !timing->energy ? std::nullopt : std::optional(timing->energy->joules);
+  return timing == nullptr || !timing->energy ? std::nullopt : Measure({false, timing->energy->joules});
 }
 
 // Of those that have it.
-void KeepLeast(const Trial& trial, std::optional<double> (*measure)(const Trial&), const Trial*& least) {
+void KeepLeast(const Trial& trial, Measure (*measure)(const Trial&), const Trial*& least) {
   if (least == nullptr || *measure(trial) < *measure(*least)) least = &trial;
+}
+
+Clock LeadingClockOf(const std::vector<ShapeRecords>& shapes) {
+  const auto is_on_ring = [](const Trial* trial) { return trial != nullptr && !IsOffTheRing(*trial); };
+  const bool any = std::ranges::any_of(shapes, [&](const ShapeRecords& records) {
+    return is_on_ring(records.race) ||
+           std::ranges::any_of(records.ours, [&](const auto& of_layout) { return is_on_ring(of_layout.second); });
+  });
+  return any ? Clock::kDeviceCold : Clock::kDevice;
 }
 
 struct RecordsOfShape {
@@ -175,6 +184,7 @@ Result<Selection> SelectRecords(const std::vector<Trial>& trials, const Selectio
   if (selection.shapes.empty())
     return NotFound(fmt::format("none of the shapes asked for was measured; others were: {}, ... ({} in all)",
                                 Print(by_shape.begin()->first), by_shape.size()));
+  selection.leading = LeadingClockOf(selection.shapes);
   for (const Trial* trial : timed) {
     if (selection.first_unix_ms == 0 || trial->unix_ms < selection.first_unix_ms)
       selection.first_unix_ms = trial->unix_ms;

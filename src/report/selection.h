@@ -32,15 +32,13 @@ struct ShapeRecords {
   Shape shape;
   // Of each layout one kernel. Of one kernel the newest trial; among kernels those of the last campaign that timed any
   // on the server's clock, if one did: it decided on a catalogue's entry, beside the one that stood, and times of
-  // different days are of different states of the GPU. Of these first those timed on the most clocks (chains aside,
-  // which not every kernel has), then the fastest.
+  // different days are of different states of the GPU. Of these first those timed on the ring, then those timed on the
+  // most clocks (chains aside, which not every kernel has), then the fastest on the leading clock.
   std::map<Layout, const Trial*> ours;
-  // Of each layout the kernel that is fastest in chains: not every kernel has that clock.
+  // Of each layout the kernel that is fastest in chains, those of the ring first: not every kernel has that clock.
   std::map<Layout, const Trial*> chained;
 
-  const std::map<Layout, const Trial*>& OursOn(Clock clock) const {
-    return clock == Clock::kDeviceChained ? chained : ours;
-  }
+  const std::map<Layout, const Trial*>& OursOn(Clock clock) const { return IsChained(clock) ? chained : ours; }
   const Trial* thriftiest = nullptr;  // of all kernels the one that takes the fewest joules, where any was asked
   const Trial* race = nullptr;        // the newest race of baselines alone
 
@@ -53,6 +51,7 @@ struct Selection {
   int64_t first_unix_ms = 0, last_unix_ms = 0;
   Protocol protocol = Protocol::kShort;
   NumberTypes number_types;
+  Clock leading = Clock::kDevice;    // the ring where any kernel that speaks for a shape was timed on it
   std::vector<ShapeRecords> shapes;  // sorted
   int other_shapes = 0;              // recorded like these, but not asked for
 };

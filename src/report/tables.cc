@@ -203,7 +203,7 @@ std::vector<Sheet> SheetsOf(const Selection& selection) {
   std::vector<Sheet> sheets;
   if (const std::vector<EnergyRow> rows = EnergyRows(selection); !rows.empty()) sheets.push_back(EnergySheet(rows));
   if (const std::vector<ChoiceRow> rows = ChoiceRows(selection); !rows.empty()) {
-    sheets.push_back(ChoiceSheet(rows));
+    sheets.push_back(ChoiceSheet(rows, selection.leading));
     if (Sheet slower = SlowerSheet(rows); !slower.rows.empty()) sheets.push_back(std::move(slower));
   }
   return sheets;

@@ -49,15 +49,15 @@ Plan Without(Plan plan, const std::vector<std::string_view>& axes) {
   return plan;
 }
 
-Evidence EvidenceOf(const ComparedTechnique& technique, const Shape& shape, const TrialsByPlan& plans) {
+Evidence EvidenceOf(const ComparedTechnique& technique, const Shape& shape, const TrialsByPlan& plans, Clock clock) {
   Evidence evidence;
   const auto& [fastest, its_trial] =
-      *std::ranges::min_element(plans, {}, [](const auto& timed) { return TimeNs(*timed.second, Clock::kDevice); });
-  evidence.best_of_all_ns = TimeNs(*its_trial, Clock::kDevice);
+      *std::ranges::min_element(plans, {}, [&](const auto& timed) { return TimeNs(*timed.second, clock); });
+  evidence.best_of_all_ns = TimeNs(*its_trial, clock);
   std::map<Plan, std::vector<double>> times[2];
   for (const auto& [plan, trial] : plans) {
     if (!technique.across_families && plan.family != fastest.family) continue;
-    const double time_ns = TimeNs(*trial, Clock::kDevice);
+    const double time_ns = TimeNs(*trial, clock);
     const std::optional<bool> is_used = technique.is_used(plan, shape);
     if (!is_used) continue;
     ++evidence.plans[*is_used];
@@ -102,7 +102,7 @@ std::span<const ComparedTechnique> Techniques() {
 std::map<Gemm, TrialsByPlan> PlansOfProblems(const std::vector<Trial>& trials, const Selection& selection) {
   const auto is_wanted = [&](const Trial& trial) { return IsOfSelectedShape(trial, selection); };
   std::map<Gemm, std::pair<Protocol, TrialsByPlan>> most;
-  for (auto& [key, plans] : TimedPlans(trials, Clock::kDevice, is_wanted)) {
+  for (auto& [key, plans] : TimedPlans(trials, selection.leading, is_wanted)) {
     const auto [known, is_new] = most.try_emplace(key.gemm, key.protocol, plans);
     auto& [protocol, of_protocol] = known->second;
     if (is_new || plans.size() < of_protocol.size()) continue;
@@ -113,13 +113,13 @@ std::map<Gemm, TrialsByPlan> PlansOfProblems(const std::vector<Trial>& trials, c
   return problems;
 }
 
-std::vector<TechniqueRow> TechniqueRows(const std::map<Gemm, TrialsByPlan>& problems) {
+std::vector<TechniqueRow> TechniqueRows(const std::map<Gemm, TrialsByPlan>& problems, Clock clock) {
   std::vector<TechniqueRow> rows;
   for (const ComparedTechnique& technique : Techniques()) {
     std::vector<Evidence> all;
     std::map<Label, std::vector<Evidence>> classes;
     for (const auto& [gemm, plans] : problems) {
-      const Evidence evidence = EvidenceOf(technique, gemm.shape, plans);
+      const Evidence evidence = EvidenceOf(technique, gemm.shape, plans, clock);
       if (!evidence.HasBoth()) continue;
       all.push_back(evidence);
       classes[ClassGroup(gemm.shape)].push_back(evidence);

@@ -35,10 +35,10 @@ struct TechniqueRow {
   int problems_with_twins = 0;
 };
 
-// The plans that may be compared, of the selection's device, type and shapes, timed on the device clock. A problem
+// The plans that may be compared, of the selection's device, type and shapes, timed on its leading clock. A problem
 // counts once, in the protocol that most of its plans were timed in, of equals the more careful one.
 std::map<Gemm, TrialsByPlan> PlansOfProblems(const std::vector<Trial>& trials, const Selection& selection);
 // Technique by technique all problems, then class by class; no row without problems.
-std::vector<TechniqueRow> TechniqueRows(const std::map<Gemm, TrialsByPlan>& problems);
+std::vector<TechniqueRow> TechniqueRows(const std::map<Gemm, TrialsByPlan>& problems, Clock clock);
 
 }  // namespace gemmsmith

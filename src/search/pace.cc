@@ -26,7 +26,8 @@ double SteadyStateFactor(const Plan& plan, double call_ns) {
 }
 
 double SteadyStateFactor(const Plan& plan, const Outcome& outcome, double call_ns) {
-  return outcome.conditions.in_steady_state ? 1 : SteadyStateFactor(plan, call_ns);
+  const bool has_windows = outcome.LeadingClock() == Clock::kDevice;
+  return !has_windows || outcome.conditions.in_steady_state ? 1 : SteadyStateFactor(plan, call_ns);
 }
 
 double Pace::TimeNs(const Plan& plan, const Outcome& outcome) {
@@ -35,7 +36,7 @@ double Pace::TimeNs(const Plan& plan, const Outcome& outcome) {
 }
 
 double Pace::AtPaceNs(const Outcome& outcome) {
-  const std::optional<double> share = outcome.TimeOver("lt_auto", Clock::kDevice);
+  const std::optional<double> share = outcome.TimeOver("lt_auto", outcome.LeadingClock());
   if (!share) return outcome.TimeNs();
   if (!rivals_ns_) rivals_ns_ = outcome.TimeNs() / *share;
   return *rivals_ns_ * *share;

@@ -14,7 +14,8 @@ namespace gemmsmith {
 // draw less. 1 for 128x256 tiles and for calls below 0.3 ms; other tiles differ by 9 % of their extra traffic
 // (docs/lab/sweeps.md).
 double SteadyStateFactor(const Plan& plan, double call_ns);
-// The same for an outcome with such a call; 1 where its times are in steady state.
+// The same for an outcome with such a call; 1 where its times are in steady state, or of the ring, which has no
+// windows.
 double SteadyStateFactor(const Plan& plan, const Outcome& outcome, double call_ns);
 
 class Pace {

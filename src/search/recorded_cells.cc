@@ -21,10 +21,6 @@ Space LegalPlans(const Recording& recording, const Gemm& gemm) {
   return Space(std::move(plans));
 }
 
-bool IsTimed(const Outcome& outcome) {
-  return outcome.kind == OutcomeKind::kMeasured && outcome.Find("ours", Clock::kDevice) != nullptr;
-}
-
 }  // namespace
 
 RecordedCells::RecordedCells(const Recording& recording, const Gemm& gemm)
@@ -33,9 +29,9 @@ RecordedCells::RecordedCells(const Recording& recording, const Gemm& gemm)
   double best_ns = INFINITY;
   for (const Plan& plan : space_.plans()) {
     outcomes_.push_back(&Screened(recording, gemm, plan));
-    if (IsTimed(*outcomes_.back())) best_ns = std::min(best_ns, outcomes_.back()->TimeNs());
+    if (outcomes_.back()->IsTimed()) best_ns = std::min(best_ns, outcomes_.back()->TimeNs());
   }
-  for (const Outcome* outcome : outcomes_) worths_.push_back(IsTimed(*outcome) ? best_ns / outcome->TimeNs() : 0);
+  for (const Outcome* outcome : outcomes_) worths_.push_back(outcome->IsTimed() ? best_ns / outcome->TimeNs() : 0);
 }
 
 bool RecordedCells::HasMeasured() const {
@@ -46,7 +42,7 @@ uint64_t RecordedCells::Fingerprint() const {
   ByteWriter numbers;
   for (const Outcome* outcome : outcomes_) {
     numbers.Put(uint8_t(outcome->kind));
-    numbers.Put(IsTimed(*outcome) ? outcome->TimeNs() : 0.0);
+    numbers.Put(outcome->IsTimed() ? outcome->TimeNs() : 0.0);
   }
   return HashBytes(std::move(numbers).Take()).low;
 }

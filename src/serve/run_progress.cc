@@ -2,8 +2,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "archive/standings.h"
-
 namespace gemmsmith {
 
 RunProgress::RunProgress(const SelectionOptions& options)
@@ -18,13 +16,10 @@ bool RunProgress::IsAskedFor(const Trial& trial) const {
 
 void RunProgress::ProblemProgress::Add(const Trial& trial) {
   const Outcome& outcome = trial.outcome;
-  const Timing* ours = outcome.Find("ours", Clock::kDevice);
-  if (outcome.kind != OutcomeKind::kMeasured || ours == nullptr) return;
-  const bool is_better = !protocol || MoreCareful(outcome.protocol, *protocol) ||
-                         (outcome.protocol == *protocol && ours->median_ns < best_ns);
-  if (!is_better) return;
-  protocol = outcome.protocol;
-  best_ns = ours->median_ns;
+  if (!outcome.IsTimed()) return;
+  const RankedTime time = RankedTime::Of(outcome);
+  if (best && !time.Beats(*best)) return;
+  best = time;
   const std::optional<RatioEstimate> ratio = OverAutoTuning(outcome);
   over_autotuning = ratio ? std::optional(ratio->median) : std::nullopt;
 }
@@ -48,7 +43,7 @@ nlohmann::ordered_json RunProgress::Json() const {
         {"shape", Print(latest_->first)},
         {"layout", Name(latest_->second)},
         {"candidates", problem.candidates.size()},
-        {"best_ns", problem.protocol ? nlohmann::ordered_json(problem.best_ns) : nullptr},
+        {"best_ns", problem.best ? nlohmann::ordered_json(problem.best->time_ns) : nullptr},
         {"over_autotuning", problem.over_autotuning ? nlohmann::ordered_json(*problem.over_autotuning) : nullptr}};
   }
   return {{"trials", trials_},

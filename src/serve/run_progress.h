@@ -6,7 +6,7 @@
 #include <optional>
 #include <set>
 
-#include "archive/trial.h"
+#include "archive/standings.h"
 #include "report/selection.h"
 
 namespace gemmsmith {
@@ -19,15 +19,14 @@ class RunProgress {
   void Add(const Trial& trial);
   // `trials`, `candidates` (plans and sources judged, in however many protocols), `problems` (with a candidate),
   // `shapes` (with any trial), `shapes_asked` (null: all), and `latest`, the problem of the newest candidate: `shape`,
-  // `layout`, `candidates`, `best_ns` and `over_autotuning` on the device clock (null where not measured); null before
+  // `layout`, `candidates`, `best_ns` and `over_autotuning` on the leading clock (null where not measured); null before
   // the first.
   nlohmann::ordered_json Json() const;
 
  private:
   struct ProblemProgress {
     std::set<TrialSubject> candidates;
-    std::optional<Protocol> protocol;  // of the best: a more careful time speaks first
-    double best_ns = 0;
+    std::optional<RankedTime> best;
     std::optional<double> over_autotuning;
 
     void Add(const Trial& trial);

@@ -65,7 +65,7 @@ function drawHistory(body) {
     `${plural(searches.length, "problem")} (a shape in a layout).`);
   if (timed.length === 0)
     return missing(body, `No problem has ${kFewestCandidates} candidates or more in these records, so there is no search to draw.`);
-  note(body, "The best device time so far over the best at the end, in the order of judging: geometric mean over " +
+  note(body, "The best time so far over the best at the end, in the order of judging: geometric mean over " +
     `${plural(timed.length, "problem")}; the band holds four in five of them.`);
   drawProgress(d3.select(body).append("div").attr("class", "plot").node(), timed);
 }

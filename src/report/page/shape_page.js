@@ -96,12 +96,13 @@ function drawRunTimes(into, run, shape) {
                     if (timing && timing.interval)
                       d3.select(cell).append("small").text(` ±${(50 * (timing.interval[1] - timing.interval[0]) / timing.medianNs).toFixed(1)} %`);
                   }});
-  const device = (name) => find(name, "device");
-  columns.push({title: "TFLOP/s, device", isNumber: true, value: (name) => device(name) ? -device(name).medianNs : null,
-                text: (name) => device(name) ? (shape.flops / device(name).medianNs / 1e3).toFixed(1) : "–"});
+  const clock = data.records.clock;
+  const leading = (name) => find(name, clock);
+  columns.push({title: `TFLOP/s, ${clock}`, isNumber: true, value: (name) => leading(name) ? -leading(name).medianNs : null,
+                text: (name) => leading(name) ? (shape.flops / leading(name).medianNs / 1e3).toFixed(1) : "–"});
   if (shape.floorNs !== null)
-    columns.push({title: "over the floor", isNumber: true, value: (name) => device(name) ? device(name).medianNs : null,
-                  text: (name) => device(name) ? (device(name).medianNs / shape.floorNs).toFixed(2) : "–"});
+    columns.push({title: "over the floor", isNumber: true, value: (name) => leading(name) ? leading(name).medianNs : null,
+                  text: (name) => leading(name) ? (leading(name).medianNs / shape.floorNs).toFixed(2) : "–"});
   drawTable(into, {caption: "Times: medians, and half their 95 % interval", columns, rows: contenders});
 }
 
@@ -136,11 +137,11 @@ function drawRun(into, run, shape) {
   details.append("ul").selectAll("li").data(run.algorithms).join("li").text(String);
 }
 
-// On the device clock, as the search was; the library that is hardest to beat where it is known.
+// On the leading clock, as the search was; the library that is hardest to beat where it is known.
 function searchReference(shape) {
-  if (modes[0] !== "device") return null;
+  if (modes[0] !== data.records.clock) return null;
   const name = isCompared && isOfOurs ? view.row : "lt_auto_max";
-  const ns = timeNs("device", name, shape);
+  const ns = timeNs(data.records.clock, name, shape);
   return ns === null ? null : {name, ns};
 }
 
@@ -150,7 +151,7 @@ function drawShapeSearches(into, shape) {
   if (ofShape.length === 0) return missing(into, "No candidate of ours was judged on this shape in these records.");
   for (const search of ofShape) {
     note(into, `${search.layout}: ${plural(search.candidates, "candidate")} in the ${data.history.protocol} protocol, ` +
-      `best device time ${timeText(finalBest(search))}`);
+      `best time ${timeText(finalBest(search))}`);
     if (search.candidates >= kFewestCandidates)
       drawSearch(d3.select(into).append("div").attr("class", "plot").node(), search, searchReference(shape));
   }
