@@ -46,7 +46,9 @@ Json Classes(const Scoreboard& board) {
     const std::map<Clock, Statistics>& modes = classes[shape_class];
     const Statistics* device = Find(modes, Clock::kDevice);
     const Statistics* offline = Find(modes, Clock::kOffline);
-    const Statistics* first = modes.empty() ? nullptr : &modes.begin()->second;
+    const Statistics* first = nullptr;
+    for (const ModeTable& table : board.modes)
+      if (first == nullptr) first = Find(modes, table.mode);
     Json& line = json[std::string(Name(shape_class))];
     line = {{"shapes", first == nullptr ? 0 : first->shapes},
             {"device_geomean", device == nullptr ? Json() : Json(device->geomean)},
@@ -54,7 +56,9 @@ Json Classes(const Scoreboard& board) {
             {"wins", first == nullptr ? 0 : first->wins},
             {"clear_wins", first == nullptr ? 0 : first->clear_wins},
             {"modes", Json::object()}};
-    for (const auto& [mode, statistics] : modes) line["modes"][std::string(Name(mode))] = JsonOf(statistics);
+    for (const ModeTable& table : board.modes)
+      if (const Statistics* const statistics = Find(modes, table.mode))
+        line["modes"][std::string(Name(table.mode))] = JsonOf(*statistics);
   }
   return json;
 }
