@@ -20,7 +20,7 @@ struct BenchOptions {
   std::function<Result<std::vector<Subject>>(const Gemm&)> candidates;
   BaselineSet baselines;
   Protocol protocol = Protocol::kShort;
-  ClockSet clocks = {Clock::kDevice};
+  ClockSet clocks = {Clock::kDeviceCold};
   uint64_t seed = 0;
 };
 

@@ -43,7 +43,6 @@ class BenchTest : public ::testing::Test {
 
 TEST_F(BenchTest, EveryShapeAndLayoutIsJudgedInOrderAndStored) {
   ours = {SomePlans(2)[0], SomePlans(2)[1]};
-  options.clocks = {Clock::kDevice};
   options.baselines = *BaselineSet::Parse("lt_auto,torch");
   const Result<MeasuredList> result = Run();
   ASSERT_TRUE(result.ok()) << result.status().message();

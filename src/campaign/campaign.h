@@ -57,14 +57,10 @@ struct CampaignOptions {
   // The device of the races. Heats then have the variants of their plans that pay there (Family::Variants), and heats
   // of long calls the openings of long calls. nullopt: neither.
   std::optional<Device> raced_on;
-  // The fastest of the heat, that many (of long calls three, unless by energy), pass the short protocol, with the
-  // offline clock, before one is named best. 0: the screening decides, and there is no heat.
+  // The fastest of the heat, that many, pass the short protocol, with the offline clock, before one is named best. 0:
+  // the screening decides, and there is no heat.
   int finalists = 4;
-  // The finals of long calls race in steady state; screened plans are chosen by their steady-state factor
-  // (search/pace.h).
-  bool steady_state = false;
-  // All races are brief, finals of long calls have one plan of each layout besides the standing one, and the finals'
-  // only baseline is AutoTuning: a first answer to many problems.
+  // All races are brief, and the finals' only baseline is AutoTuning: a first answer to many problems.
   bool brief = false;
   Objective objective = Objective::kTime;  // kEnergy: the finals race on the energy clock too
   std::optional<StandingKernels> standing;

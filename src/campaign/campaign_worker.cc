@@ -176,6 +176,7 @@ Status CampaignWorker::Resume(ProblemRun& run) {
                    ledger_.archive()->Load({.campaign = options().name, .gemm = run.gemm()}));
   for (const Trial& trial : stored) {
     if (!trial.HasPlan()) continue;
+    RETURN_IF_ERROR(CheckClock(trial));
     run.Take(trial, true);
     ledger_.TellOfTrial(run, trial, true);
   }
@@ -185,7 +186,7 @@ Status CampaignWorker::Resume(ProblemRun& run) {
 EvaluationRequest CampaignWorker::RequestFor(const Gemm& gemm, const Plan& plan, Protocol protocol) const {
   return {{.gemm = gemm,
            .protocol = protocol,
-           .clocks = protocol == Protocol::kShort ? ClocksOfFinals() : ClockSet{Clock::kDevice},
+           .clocks = protocol == Protocol::kShort ? ClocksOfFinals() : ClockSet{Clock::kDeviceCold},
            .seed = options().seed,
            .calls_of_fastest = protocol == Protocol::kShort && options().standing,
            .brief = options().brief},
@@ -200,7 +201,7 @@ std::vector<EvaluationRequest> CampaignWorker::RequestsFor(const Gemm& gemm, con
 }
 
 ClockSet CampaignWorker::ClocksOfFinals() const {
-  ClockSet clocks = {Clock::kDevice, Clock::kOffline};
+  ClockSet clocks = {Clock::kDeviceCold, Clock::kOffline};
   if (options().objective == Objective::kEnergy) clocks.Add(Clock::kEnergy);
   if (options().standing) clocks.Add(Clock::kServer);
   return clocks;
@@ -241,9 +242,8 @@ Result<bool> CampaignWorker::JudgeNextList(size_t last_turn, std::chrono::millis
 Status CampaignWorker::JudgeFinals(std::span<ProblemRun* const> runs, std::vector<EvaluationRequest> requests) {
   std::map<Gemm, ProblemRun*> run_of;
   for (ProblemRun* const run : runs) run_of[run->gemm()] = run;
-  // Each entry of a race of windows takes a second, and the best is decided among our own. Promotion makes the times
-  // that are published.
-  if (options().brief || std::any_of(runs.begin(), runs.end(), [](const ProblemRun* run) { return run->HasWindows(); }))
+  // The best is decided among our own. Promotion makes the times that are published.
+  if (options().brief)
     for (EvaluationRequest& request : requests) request.baselines = *BaselineSet::Parse("lt_auto");
   ASSIGN_OR_RETURN(std::vector<Candidate> candidates, ahead_.PrepareNow(requests));
   ASSIGN_OR_RETURN(const JudgedList judged, Judge(std::move(candidates)));

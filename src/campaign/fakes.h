@@ -47,7 +47,7 @@ inline Outcome MeasuredIn(double time_ns, Protocol protocol) {
   outcome.protocol = protocol;
   outcome.verdict.passed = true;
   outcome.timings.push_back({.contender = "ours",
-                             .clock = Clock::kDevice,
+                             .clock = Clock::kDeviceCold,
                              .median_ns = time_ns,
                              .mean_ns = time_ns,
                              .interval = {time_ns, time_ns},
@@ -58,7 +58,7 @@ inline Outcome MeasuredIn(double time_ns, Protocol protocol) {
 // The same, timed in chains too.
 inline Outcome InChains(Outcome outcome, double chained_ns) {
   Timing chained = outcome.timings[0];
-  chained.clock = Clock::kDeviceChained, chained.median_ns = chained_ns;
+  chained.clock = Clock::kDeviceColdChained, chained.median_ns = chained_ns;
   outcome.timings.push_back(std::move(chained));
   return outcome;
 }
@@ -99,7 +99,7 @@ class FakeEvaluator : public Evaluator {
     Outcome outcome = MeasuredIn(1, request.protocol);
     outcome.timings.clear();
     for (const char* name : {"lt_auto_nn", "lt_auto_tn", "cublas_nn"})
-      for (const Clock clock : {Clock::kDevice, Clock::kOffline})
+      for (const Clock clock : {Clock::kDeviceCold, Clock::kOffline})
         if (request.clocks.Has(clock))
           outcome.timings.push_back({.contender = name, .clock = clock, .median_ns = 2000, .mean_ns = 2000});
     return outcome;

@@ -142,5 +142,26 @@ TEST_F(CampaignTest, TheStandingKernelJoinsHeatAndFinalsWhichDecideOncePerRun) {
   EXPECT_EQ(decided[0].size(), decided[1].size());
 }
 
+TEST_F(CampaignTest, EveryStageIsTimedOnTheRingAndNoneOnRepeatedCalls) {
+  options.finalists = 2;
+  ASSERT_TRUE(RunWhole().ok());
+  for (const EvaluationRequest& request : evaluator.requests) {
+    EXPECT_TRUE(request.clocks.Has(Clock::kDeviceCold)) << Name(request.protocol);
+    EXPECT_FALSE(request.clocks.Has(Clock::kDevice)) << Name(request.protocol);
+  }
+}
+
+TEST_F(CampaignTest, ANameWhoseTrialsAreOfRepeatedCallsIsNotGoneOnWith) {
+  evaluator.judge = [](const EvaluationRequest& request) {
+    Outcome outcome = MeasuredIn(SomeTimeNs(request.plan()), request.protocol);
+    outcome.timings[0].clock = Clock::kDevice;
+    return outcome;
+  };
+  ASSERT_TRUE(RunWhole().ok());
+  const Result<ProblemResult> again = RunWhole();
+  EXPECT_EQ(again.status().message(),
+            "the stored trials of 'test' are timed on device, new ones on device_cold: choose another name");
+}
+
 }  // namespace
 }  // namespace gemmsmith

@@ -69,8 +69,10 @@ class GridRun {
       std::set<Plan> known;
       RETURN_IF_ERROR(archive_.ForEach(filter, [&](const Trial& trial) {
         if (trial.campaign == options_.name && unlike.ok()) unlike = CheckDevice(trial, device_key_);
+        if (trial.campaign == options_.name && unlike.ok()) unlike = CheckClock(trial);
         const bool is_of_here = trial.setting.device_key == device_key_;
-        if (is_of_here && trial.HasPlan() && trial.outcome.protocol == options_.protocol) known.insert(trial.plan());
+        if (is_of_here && CheckClock(trial).ok() && trial.HasPlan() && trial.outcome.protocol == options_.protocol)
+          known.insert(trial.plan());
       }));
       RETURN_IF_ERROR(unlike);
       for (uint32_t plan = 0; plan < options_.plans.size(); ++plan)
@@ -131,14 +133,14 @@ class GridRun {
 
   Result<std::vector<EvaluationRequest>> FinalsLeft(size_t problem) const {
     std::vector<std::pair<double, Plan>> screened;
-    Pace pace(true);
+    Pace pace;
     std::set<Plan> judged;
     const TrialFilter filter{.campaign = options_.name, .gemm = options_.problems[problem]};
     RETURN_IF_ERROR(archive_.ForEach(filter, [&](const Trial& trial) {
       if (trial.HasPlan() && trial.outcome.protocol == Protocol::kShort)
         judged.insert(trial.plan());
       else if (trial.IsTimedPlan())
-        screened.emplace_back(pace.TimeNs(trial.plan(), trial.outcome), trial.plan());
+        screened.emplace_back(pace.TimeNs(trial.outcome), trial.plan());
     }));
     std::sort(screened.begin(), screened.end());
     screened.resize(std::min(screened.size(), size_t(options_.finalists)));
@@ -147,7 +149,7 @@ class GridRun {
       if (judged.contains(plan)) continue;
       requests.push_back({{.gemm = options_.problems[problem],
                            .protocol = Protocol::kShort,
-                           .clocks = {Clock::kDevice, Clock::kOffline},
+                           .clocks = {Clock::kDeviceCold, Clock::kOffline},
                            .seed = options_.seed,
                            .counters = options_.counters},
                           plan});

@@ -14,7 +14,7 @@ struct GridOptions {
   std::vector<Gemm> problems;  // judged one after the other, so that the evaluator's session of a problem is reused
   std::vector<Plan> plans;
   Protocol protocol = Protocol::kScreen;
-  ClockSet clocks = {Clock::kDevice};
+  ClockSet clocks = {Clock::kDeviceCold};
   // For the screen protocol alone: so many of the fastest of each problem race again, in the short protocol on both
   // clocks.
   int finalists = 0;

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "campaign/trial_runner.h"
+
 namespace gemmsmith {
 
 namespace {
@@ -70,8 +72,8 @@ Status Ledger::FindFinished(const std::string& device_key) {
     const auto count = screened.find(result.gemm);
     if (found == finals.end() || count == screened.end() || count->second < enough_screened) continue;
     if (found->second.any_refused || !found->second.best) continue;
-    const Outcome& best = found->second.best->outcome;
-    if (found->second.passed < FinalistsOf(options_, best.LeadingClock(), best.TimeNs())) continue;
+    RETURN_IF_ERROR(CheckClock(*found->second.best));
+    if (found->second.passed < options_.finalists) continue;
     if (options_.standing) RETURN_IF_ERROR(options_.standing->decide(result.gemm, found->second.trials));
     result.complete = result.found = true;
     result.best = found->second.best;

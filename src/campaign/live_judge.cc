@@ -52,11 +52,7 @@ Status LiveJudge::JudgeUnknown(std::span<const DrawnPlans> drawn) {
     for (const Plan& plan : one.plans) {
       const std::pair cell(one.problem->gemm, plan);
       if (known_.contains(cell) || !asked.insert(cell).second) continue;
-      ahead_.Add(turn, {{.gemm = one.problem->gemm,
-                         .protocol = Protocol::kScreen,
-                         .clocks = {Clock::kDevice},
-                         .seed = options_.seed},
-                        plan});
+      ahead_.Add(turn, {{.gemm = one.problem->gemm, .protocol = Protocol::kScreen, .seed = options_.seed}, plan});
     }
   }
   while (ahead_.pending() > 0) {

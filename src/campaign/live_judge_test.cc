@@ -15,7 +15,7 @@ class LiveJudgeTest : public testing::Test {
     problem_.space = std::make_shared<Space>(plans_);
     evaluator_.judge = [](const EvaluationRequest& request) {
       Outcome outcome = MeasuredIn(SomeTimeNs(request.plan()), request.protocol);
-      outcome.timings.push_back({.contender = "lt_auto_tn", .clock = Clock::kDevice, .median_ns = 50'000});
+      outcome.timings.push_back({.contender = "lt_auto_tn", .clock = Clock::kDeviceCold, .median_ns = 50'000});
       return outcome;
     };
   }

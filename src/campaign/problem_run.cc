@@ -64,14 +64,10 @@ bool LosesByOverlapping(const Trial& screened) {
          chained->median_ns > kWorthOverlapping * plain->median_ns;
 }
 
-// Many tiles and schedules enter a heat of long calls, and no variants that save a share of a microsecond. Where it is
-// their first race in windows, the steady-state factor is known within 1 %.
+// Many tiles and schedules enter a heat of long calls, and no variants that save a share of a microsecond.
 constexpr size_t kLongHeatPlans = 12, kMaxOfOneTile = 2;
 // Long products have openings that short searches miss (docs/lab/throughput.md).
 constexpr size_t kOpeningsInALongHeat = 2;
-// Against the standing plan of each layout and AutoTuning's two. Each plan takes 1.1 s with its tests.
-constexpr int kLongFinalists = 3;
-
 // The family, the tile, and values that have device code of their own.
 std::vector<int> TilingKey(const Plan& plan) {
   const Family& family = GetFamily(plan.family);
@@ -104,17 +100,11 @@ const Trial* Find(const std::map<Plan, Trial>& trials, const Plan& plan) {
 
 }  // namespace
 
-int FinalistsOf(const CampaignOptions& options, Clock clock, double call_ns) {
-  const bool are_settled = WindowFor(Protocol::kShort, clock, call_ns) && options.objective == Objective::kTime;
-  return are_settled ? std::min(options.finalists, options.brief ? 1 : kLongFinalists) : options.finalists;
-}
-
 ProblemRun::ProblemRun(size_t index, const CampaignOptions& options, ProblemSearch search)
     : index_(index),
       options_(options),
       standing_(options.standing ? options.standing->find(gemm()) : std::nullopt),
-      search_(std::move(search)),
-      pace_(options.steady_state) {}
+      search_(std::move(search)) {}
 
 std::vector<Plan> ProblemRun::Propose(int most) {
   if (space_is_exhausted_ || !stop_reason_.empty()) return {};
@@ -152,7 +142,7 @@ void ProblemRun::Account(const Trial& trial, bool resumed) {
     --outstanding_;
   if (!trial.IsTimedPlan()) return;
   const Screening& screening =
-      measured_.emplace(trial.plan(), Screening{trial, pace_.TimeNs(trial.plan(), trial.outcome)}).first->second;
+      measured_.emplace(trial.plan(), Screening{trial, pace_.TimeNs(trial.outcome)}).first->second;
   if (best_screened_ == nullptr || screening < *best_screened_) best_screened_ = &screening;
 }
 
@@ -184,17 +174,15 @@ std::vector<const Trial*> ProblemRun::Screened() const {
 std::vector<Plan> ProblemRun::TakeHeat() {
   if (!HasFinals() || heat_taken_) return {};
   heat_taken_ = true;
-  // Of four candidates one of a layout is raced, and twins would have to be compiled for it.
-  if (HasWindows() && options_.brief) return {};
   std::vector<const Trial*> screened = Screened();
   // Where all reach the finals anyway there is nobody to choose from.
   if (HasLongCalls()) {
     const std::vector<Plan> plans = HeatOfLongCalls(screened);
-    if (plans.size() > size_t(Finalists())) return NotRacedYet(plans);
+    if (plans.size() > size_t(options_.finalists)) return NotRacedYet(plans);
     without_heat_ = plans;
     return {};
   }
-  if (screened.size() <= size_t(Finalists())) return {};
+  if (screened.size() <= size_t(options_.finalists)) return {};
   return NotRacedYet(HeatOfShortCalls(std::move(screened)));
 }
 
@@ -206,16 +194,6 @@ std::vector<Plan> ProblemRun::NotRacedYet(const std::vector<Plan>& plans) const 
 }
 
 bool ProblemRun::HasLongCalls() const { return best_screened_ != nullptr && IsLongCall(best_screened_->time_ns); }
-
-bool ProblemRun::HasWindows() const {
-  return best_screened_ != nullptr &&
-         WindowFor(Protocol::kHeat, best_screened_->trial.outcome.LeadingClock(), best_screened_->time_ns);
-}
-
-int ProblemRun::Finalists() const {
-  if (best_screened_ == nullptr) return options_.finalists;
-  return FinalistsOf(options_, best_screened_->trial.outcome.LeadingClock(), best_screened_->time_ns);
-}
 
 std::vector<Plan> ProblemRun::HeatOfShortCalls(std::vector<const Trial*> screened) const {
   const std::vector<const Trial*> in_chains = FastestInChains(screened, size_t(options_.chained_twins));
@@ -274,7 +252,7 @@ std::vector<Plan> ProblemRun::HeatOfLongCalls(const std::vector<const Trial*>& s
 
 // A plan that stays longer in a heat was faster than those that dropped out, over rounds that all of them ran. Times
 // compare only between plans with the same rounds: bare times favour plans that left while the GPU was cool. A plan
-// raced without a heat, or in alternation, ranks with those that stayed to the end.
+// raced without a heat ranks with those that stayed to the end.
 void ProblemRun::SortByHeat(std::vector<const Trial*>& raced) const {
   struct HeatRank {
     int rounds = 0;
@@ -286,18 +264,14 @@ void ProblemRun::SortByHeat(std::vector<const Trial*>& raced) const {
     }
   };
   const auto rounds_in_heat = [this](const Trial* trial) -> std::optional<int> {
-    const bool is_in_turn = HasWindows() && !trial->outcome.conditions.in_steady_state;
-    if (trial->outcome.protocol != Protocol::kHeat || is_in_turn) return std::nullopt;
+    if (trial->outcome.protocol != Protocol::kHeat) return std::nullopt;
     return trial->outcome.Ours()->sample_count;
   };
   int most_rounds = 0;
   for (const Trial* trial : raced) most_rounds = std::max(most_rounds, rounds_in_heat(trial).value_or(0));
-  Pace pace(options_.steady_state);
   std::vector<HeatRank> ranks;
-  for (const Trial* trial : raced) {
-    const double time_ns = HasWindows() ? pace.TimeNs(trial->plan(), trial->outcome) : trial->outcome.TimeNs();
-    ranks.push_back({rounds_in_heat(trial).value_or(most_rounds), time_ns, trial});
-  }
+  for (const Trial* trial : raced)
+    ranks.push_back({rounds_in_heat(trial).value_or(most_rounds), trial->outcome.TimeNs(), trial});
   std::sort(ranks.begin(), ranks.end());
   std::ranges::transform(ranks, raced.begin(), &HeatRank::trial);
 }
@@ -328,7 +302,7 @@ std::vector<Plan> ProblemRun::NextFinalists() const {
   for (const Plan& plan : without_heat_) AddOnce(plan, ranked);
   int passed = 0;
   for (const Plan& plan : ranked) {
-    if (passed + int(plans.size()) == Finalists()) break;
+    if (passed + int(plans.size()) == options_.finalists) break;
     if (const Trial* final = Find(finals_, plan))
       passed += final->IsTimedPlan();
     else if (!without_final_.contains(plan))

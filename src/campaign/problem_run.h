@@ -12,9 +12,6 @@
 
 namespace gemmsmith {
 
-// How many are to pass the short protocol where calls take so long on the clock that decides.
-int FinalistsOf(const CampaignOptions& options, Clock clock, double call_ns);
-
 class ProblemRun {
  public:
   ProblemRun(size_t index, const CampaignOptions& options, ProblemSearch search);  // the options outlive it
@@ -39,8 +36,6 @@ class ProblemRun {
 
   // By the fastest that was screened.
   bool HasLongCalls() const;
-  // Its races have windows, each of which takes a tenth of a second.
-  bool HasWindows() const;
   // What the heat still lacks, once: empty from the second call on.
   std::vector<Plan> TakeHeat();
   // Who is to be judged in the short protocol: from the fastest on, until enough have passed; one that is refused, or
@@ -62,7 +57,6 @@ class ProblemRun {
   };
   StopRule::Progress ProgressAfter(double seconds) const { return {evaluations_, seconds}; }
   bool HasFinals() const { return options_.finalists > 0; }
-  int Finalists() const;
   bool HasTwins() const { return options_.chained_twins > 0 || options_.fixed_twins > 0 || options_.raced_on; }
   void Account(const Trial& trial, bool resumed);
   std::vector<Plan> RoomForNext(const Plan& plan) const;

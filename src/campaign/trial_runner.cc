@@ -4,6 +4,7 @@
 
 #include <chrono>
 
+#include "archive/replay.h"
 #include "archive/sound_trial.h"
 #include "base/seconds.h"
 
@@ -13,6 +14,13 @@ Status CheckDevice(const Trial& stored, std::string_view device_key) {
   if (stored.setting.device_key == device_key) return OkStatus();
   return InvalidArgument(fmt::format("the stored trials of '{}' are of another device, {}: choose another name",
                                      stored.campaign, stored.setting.device_key));
+}
+
+Status CheckClock(const Trial& stored) {
+  if (IsReplayed(stored) || !stored.IsTimedPlan() || stored.outcome.LeadingClock() == Clock::kDeviceCold)
+    return OkStatus();
+  return InvalidArgument(fmt::format("the stored trials of '{}' are timed on {}, new ones on {}: choose another name",
+                                     stored.campaign, Name(stored.outcome.LeadingClock()), Name(Clock::kDeviceCold)));
 }
 
 TrialRunner::TrialRunner(Evaluator& evaluator, const Compiler* compiler, Archive* archive, std::string campaign)

@@ -20,6 +20,8 @@ struct JudgedList {
 
 // InvalidArgument where a stored trial of the run's name is of another device than the run's.
 Status CheckDevice(const Trial& stored, std::string_view device_key);
+// Times of repeated calls must not decide in a run that measures on the ring. A replay has its recording's clock.
+Status CheckClock(const Trial& stored);
 
 class TrialRunner {
  public:

@@ -18,7 +18,8 @@ namespace {
 
 constexpr std::string_view kFormat = "gemmsmith-catalogue", kVersion = "1";
 constexpr std::array kProofs = {Proof::kTested, Proof::kCertified, Proof::kMemchecked};
-constexpr std::array<std::string_view, 4> kModes = {"device", "device_chained", "offline", "server"};
+constexpr std::array<std::string_view, 6> kModes = {
+    "device_cold", "device_cold_chained", "device", "device_chained", "offline", "server"};
 constexpr size_t kFieldsBeforeTimes = 5;
 
 std::string PrintTime(const ModeTime& time) {
@@ -32,6 +33,8 @@ std::string PrintEntry(const Entry& entry) {
   for (const ModeTime& time : entry.times) line += "\t" + PrintTime(time);
   return line + "\n";
 }
+
+bool Leads(const ModeTime& time) { return time.mode == kLeadingMode || time.mode == kRepeatedMode; }
 
 Result<ModeTime> ParseTime(std::string_view text) {
   const std::vector<std::string_view> words = SplitWords(text);
@@ -66,7 +69,8 @@ Result<Entry> ParseEntry(std::string_view line) {
     if (entry.Find(time.mode) != nullptr) return DataLoss(fmt::format("two times in mode {}", time.mode));
     entry.times.push_back(std::move(time));
   }
-  if (entry.times.front().mode != kModes.front()) return DataLoss("the first time is not that of mode device");
+  if (!Leads(entry.times.front()))
+    return DataLoss(fmt::format("the first time is not that of mode {} or {}", kLeadingMode, kRepeatedMode));
   return entry;
 }
 
@@ -141,7 +145,7 @@ const Entry* Catalogue::Nearest(const Gemm& gemm, const Device& device) const {
 }
 
 void Catalogue::Put(Entry entry) {
-  GEMMSMITH_CHECK(!entry.times.empty() && entry.times.front().mode == kModes.front(), "an entry without a device time");
+  GEMMSMITH_CHECK(!entry.times.empty() && Leads(entry.times.front()), "an entry without a time on its leading clock");
   const Gemm gemm = entry.gemm;
   entries_.insert_or_assign(gemm, std::move(entry));
 }

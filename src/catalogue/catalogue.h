@@ -22,9 +22,12 @@ enum class Proof : uint8_t {
 };
 std::string_view Name(Proof proof);  // "tested", "certified", "memchecked"
 
+// The mode that decides, and that of entries whose race was of repeated calls alone.
+inline constexpr std::string_view kLeadingMode = "device_cold", kRepeatedMode = "device";
+
 // In one mode of calling it, beside the fastest of AutoTuning in the same race.
 struct ModeTime {
-  std::string mode;  // "device", "device_chained", "offline", "server"
+  std::string mode;  // "device_cold", "device_cold_chained", "device", "device_chained", "offline", "server"
   double ns = 0;
   Interval interval;    // 95 %
   double speed_up = 0;  // AutoTuning's time over ours
@@ -38,7 +41,7 @@ struct Entry {
   Proof proof = Proof::kTested;
   std::string date;             // of the race, UTC: 2026-11-26T13:36:18.803Z; of older entries the day alone
   std::string harness;          // version and hash of what judged it
-  std::vector<ModeTime> times;  // "device" first
+  std::vector<ModeTime> times;  // that of the leading clock of its race first
 
   const ModeTime* Find(std::string_view mode) const;
   bool operator==(const Entry&) const = default;
@@ -55,8 +58,8 @@ class Catalogue {
   const std::string& device_key() const { return device_key_; }
   const std::map<Gemm, Entry>& entries() const { return entries_; }
   const Entry* Find(const Gemm& gemm) const;
-  // The problem's own entry. Without one, the entry of the same kind of problem with the nearest extents, in octaves, whose
-  // plan is worth trying for this problem when it knows no dimensions beforehand. nullptr: none.
+  // The problem's own entry. Without one, the entry of the same kind of problem with the nearest extents, in octaves,
+  // whose plan is worth trying for this problem when it knows no dimensions beforehand. nullptr: none.
   const Entry* Nearest(const Gemm& gemm, const Device& device) const;
   // In the place of what there was for its problem.
   void Put(Entry entry);

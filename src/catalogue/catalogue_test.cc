@@ -55,7 +55,8 @@ TEST(Catalogue, WhatIsWrongIsToldByItsLine) {
   EXPECT_EQ(wrong("certified", "sworn"), "line 2 of a catalogue: 'sworn' is no proof");
   EXPECT_EQ(wrong("1184.5", "-1"), "line 2 of a catalogue: '-1' is no time or ratio");
   EXPECT_EQ(wrong("offline", "device"), "line 2 of a catalogue: two times in mode device");
-  EXPECT_EQ(wrong("\tdevice ", "\tserver "), "line 2 of a catalogue: the first time is not that of mode device");
+  EXPECT_EQ(wrong("\tdevice ", "\tserver "),
+            "line 2 of a catalogue: the first time is not that of mode device_cold or device");
   EXPECT_TRUE(wrong("direct tile_m=32", "direct tile_m=33").starts_with("line 2 of a catalogue: ")) << "no such plan";
   const std::string text = Example().Print(), entry = text.substr(text.find('\n') + 1);
   EXPECT_EQ(Catalogue::Parse(text + entry).status().message(),

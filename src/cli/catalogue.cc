@@ -77,7 +77,7 @@ std::string TextOf(const CatalogueShowCommand& command, const Catalogue& catalog
   std::string text = fmt::format("{}: kernels for {} on {}\n", command.catalogue.string(),
                                  Plural(int64_t(catalogue.entries().size()), "problem"), catalogue.device_key());
   for (const auto& [proof, count] : proofs) text += fmt::format("  {} {}\n", CountText(count), Name(proof));
-  text += "\nOver AutoTuning: on the device clock, geometric mean.\n\n";
+  text += "\nOver AutoTuning: on the first clock of each entry, geometric mean.\n\n";
   Table table({{"numbers"},
                {"class, layout"},
                {"problems", Table::Align::kRight},

@@ -69,7 +69,7 @@ struct EvaluateCommand {
   Subject subject;
   Gemm gemm;
   std::optional<Protocol> protocol;  // nothing: short, or the most careful one that was recorded
-  std::optional<ClockSet> clocks;    // nothing: device, in short offline too
+  std::optional<ClockSet> clocks;    // nothing: device_cold, in short offline too
   bool counters = false;             // the profiler's too
   std::string device = "auto";
   uint64_t seed = 1;
@@ -256,7 +256,7 @@ struct BenchContenders {
 struct BenchCommand {
   std::string shapes;
   BenchContenders contenders;
-  ClockSet clocks = {Clock::kDevice, Clock::kOffline, Clock::kServer};
+  ClockSet clocks = {Clock::kDeviceCold, Clock::kOffline, Clock::kServer};
   Protocol protocol = Protocol::kShort;
   std::vector<Layout> layouts = {kNn, kTn};
   ScalarType type = ScalarType::kF16;

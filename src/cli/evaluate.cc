@@ -148,16 +148,9 @@ Status NoCountersRecorded(const Instrument& instrument) {
                               instrument.reason.empty() ? "" : fmt::format(" ({})", instrument.reason)));
 }
 
-// On the device clock it is timed in any case.
 ClockSet ClocksFor(const EvaluateCommand& command, Protocol protocol) {
-  ClockSet clocks = {Clock::kDevice};
-  if (command.clocks) {
-    clocks = *command.clocks;
-    clocks.Add(Clock::kDevice);
-  } else if (protocol == Protocol::kShort) {
-    clocks.Add(Clock::kOffline);
-  }
-  return clocks;
+  if (command.clocks) return *command.clocks;
+  return protocol == Protocol::kShort ? ClockSet{Clock::kDeviceCold, Clock::kOffline} : ClockSet{Clock::kDeviceCold};
 }
 
 Protocol ProtocolFor(const EvaluateCommand& command, const Instrument& instrument) {

@@ -78,7 +78,7 @@ void AddEvaluate(Grammar& grammar) {
   AddGemm(verb, &command->gemm);
   Value(verb, "--protocol", "screen|short|long", "how carefully times are taken [short]", &command->protocol,
         ReadProtocol);
-  Value(verb, "--modes", "LIST", "clocks, as in device,offline,energy [device, in short offline too]", &command->clocks,
+  Value(verb, "--modes", "LIST", "clocks, as in device,offline [device_cold, in short offline too]", &command->clocks,
         ReadClocks);
   verb->AddFlag("--counters", "what a profiler sees too: pipes, memory, stalls, conflicts", &command->counters);
   AddDevice(verb, &command->device);
@@ -98,8 +98,7 @@ void AddBench(Grammar& grammar) {
       .Required();
   Value(verb, "--contenders", "LIST", "who is raced, separated by commas [baselines]", &command->contenders,
         ReadContenders);
-  Value(verb, "--modes", "LIST",
-        "device, offline, server, host, device_cold, device_chained, device_cold_chained, energy [the first three]",
+  Value(verb, "--modes", "LIST", "device_cold, offline, server, device, host, energy, chains of both [the first three]",
         &command->clocks, ReadClocks);
   Value(verb, "--protocol", "short|long", "how carefully times are taken [short]", &command->protocol,
         ReadThoroughProtocol);

@@ -81,6 +81,7 @@ std::string PrintDecisions(const RecordedDecisions& decisions, size_t entries, c
   if (json) {
     Json all = JsonOf(decisions.round, "catalogue settle", entries, path);
     all["races"] = decisions.races, all["known"] = decisions.known, all["without_entry"] = decisions.without_entry;
+    all["of_older_clock"] = decisions.of_older_clock;
     return PrintJson(all);
   }
   std::string text =
@@ -92,6 +93,8 @@ std::string PrintDecisions(const RecordedDecisions& decisions, size_t entries, c
   if (decisions.without_entry > 0)
     text += fmt::format(", {} without the entry (gemmsmith promote races it with others)",
                         CountText(int64_t(decisions.without_entry)));
+  if (decisions.of_older_clock > 0)
+    text += fmt::format(", {} of repeated calls alone", CountText(int64_t(decisions.of_older_clock)));
   return text + "\n";
 }
 

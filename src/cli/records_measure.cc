@@ -114,7 +114,7 @@ Result<int> Run(const RecordsMeasureCommand& command) {
       .name = command.name,
       .problems = std::move(problems),
       .protocol = command.protocol,
-      .clocks = command.offline_clock ? ClockSet{Clock::kDevice, Clock::kOffline} : ClockSet{Clock::kDevice},
+      .clocks = command.offline_clock ? ClockSet{Clock::kDeviceCold, Clock::kOffline} : ClockSet{Clock::kDeviceCold},
       .finalists = command.finalists,
       .counters = command.counters,
       .skip_recorded = command.skip_recorded,

@@ -156,7 +156,7 @@ class ContestRun {
                            timed_calls_,
                            ring_,
                            EntriesFor(row, timed_calls_, ExcludedFrom(row)),
-                           WindowFor(problem_.protocol, row.clock, fastest_call_ns, problem_.brief)};
+                           WindowFor(problem_.protocol, row.clock, fastest_call_ns)};
     if (!HasSubject(setup)) return OkStatus();
     ASSIGN_OR_RETURN(const std::unique_ptr<RoundClock> clock, row.make(setup));
     const TimeRound time_round = [&](std::span<const size_t> order) {

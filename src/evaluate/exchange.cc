@@ -125,9 +125,11 @@ Status Exchange::Capture(LoadedCandidate& candidate) {
   };
   if (problem_.clocks.Has(Clock::kDeviceCold)) RETURN_IF_ERROR(CaptureOnRing(candidate));
   // Repeated calls would reward what a source keeps of the last one.
-  if (candidate.message->source) return OkStatus();
+  const bool repeats = problem_.clocks.Has(Clock::kDevice) || problem_.clocks.Has(Clock::kEnergy);
+  if (!repeats || candidate.message->source) return OkStatus();
   RETURN_IF_ERROR(add(Clock::kDevice, Chaining::kNone));
-  const bool is_chained = candidate.graphs[Clock::kDevice].calls > 1 && IsWorthChaining(candidate);
+  const bool is_chained = problem_.clocks.Has(Clock::kDevice) && candidate.graphs[Clock::kDevice].calls > 1 &&
+                          IsWorthChaining(candidate);
   return is_chained ? add(Clock::kDeviceChained, Chaining::kProgrammatic) : OkStatus();
 }
 

@@ -13,8 +13,8 @@ namespace gemmsmith {
 struct JudgingTerms {
   Gemm gemm;
   Protocol protocol = Protocol::kScreen;
-  ClockSet clocks = {Clock::kDevice};  // a plan is timed on kDevice in any case, a source on kDeviceCold
-  uint64_t seed = 0;                   // of the inputs
+  ClockSet clocks = {Clock::kDeviceCold};  // where neither kDeviceCold nor kDevice is among them, on kDeviceCold too
+  uint64_t seed = 0;                       // of the inputs
   // False: every wanted test and no timing. A candidate that passes is kVerified. Baselines are made for `certify`
   // only.
   bool time = true;
@@ -24,8 +24,8 @@ struct JudgingTerms {
   bool certify = false;
   BaselineSet baselines;
   bool counters = false;  // a profiler reads its counters of a candidate that has passed everything else
-  // Single calls (offline, server, host) are timed for the fastest candidate of each layout on kDevice only. A call on
-  // the server's clock costs a millisecond of waiting.
+  // Single calls (offline, server, host) are timed for the fastest candidate of each layout only. A call on the
+  // server's clock costs a millisecond of waiting.
   bool calls_of_fastest = false;
   // Few rounds in the short protocol and in the choice of AutoTuning, for a first look at many problems. The tests are
   // the same.

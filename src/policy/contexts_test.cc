@@ -105,7 +105,7 @@ TEST(ContextsTest, NoContextIsLongerThanTheLongest) {
   Counters counters;
   for (size_t i = 0; i < kCounterCount; ++i) counters[Counter(i)] = 3.0 + double(i);
   Outcome outcome{.kind = OutcomeKind::kMeasured};
-  outcome.timings.push_back({.contender = "ours", .clock = Clock::kDevice, .median_ns = 3000});
+  outcome.timings.push_back({.contender = "ours", .clock = Clock::kDeviceCold, .median_ns = 3000});
   outcome.counters = counters;
   const Gemm gemm{.shape = {12345677, 54321, 999999937}, .lda = 999999999, .ldb = 1073741823, .ldc = 1073741823};
   std::vector<Exemplar> variants;

@@ -20,10 +20,10 @@ namespace gemmsmith {
 
 // What a family's kernel is made of, for Emit().
 struct KernelText {
-  std::string_view header;    // of src/device
-  std::string_view launcher;  // the host's side of it, for standalone files
-  std::string_view kernel;    // the template that runs a Config
-  std::string config;         // "struct Config { ... };"
+  std::string_view header;            // of src/device
+  std::string_view launcher;          // the host's side of it, for standalone files
+  std::string_view kernel;            // the template that runs a Config
+  std::string config;                 // "struct Config { ... };"
   bool fills_multiprocessor = false;  // one CTA has all registers: ptxas counts on setmaxnreg only when told so
 };
 
@@ -49,9 +49,9 @@ struct RaceOccasion {
 
 // A way of doing things that reports compare with its absence.
 struct Technique {
-  std::string_view name;                            // "split"
-  std::string_view with, without;                   // in sentences: "a split K", "a whole K"
-  std::vector<std::string_view> axes;               // pairs of plans differ in these alone
+  std::string_view name;                             // "split"
+  std::string_view with, without;                    // in sentences: "a split K", "a whole K"
+  std::vector<std::string_view> axes;                // pairs of plans differ in these alone
   std::optional<bool> (*is_used)(const Plan& plan);  // nullopt: the plan is on neither side
 };
 
@@ -104,7 +104,8 @@ class Family {
   // ---- searching ----
 
   // With the axes up to `last_axis` chosen: whether any values of the later ones make the plan legal and worth a look.
-  virtual bool MayBecomeWorthTrying(const Plan& plan, size_t last_axis, const Gemm& gemm, const Device& device) const = 0;
+  virtual bool MayBecomeWorthTrying(const Plan& plan, size_t last_axis, const Gemm& gemm,
+                                    const Device& device) const = 0;
   // For a plan whose geometry is chosen.
   virtual std::vector<PricedForm> PricedForms(const Plan& geometry) const { return {{geometry, geometry}}; }
   // The compile-time dimensions that screening uses.
@@ -114,11 +115,11 @@ class Family {
   // Plans for long products that a short search misses, the most promising first.
   virtual std::vector<Plan> LongCallOpenings(const Gemm&, const Device&, size_t) const { return {}; }
   // The legal plan nearest to a suggestion; nullopt where the family has none like it.
-  virtual std::optional<Plan> PlanLike(const KernelSuggestion&, const Gemm&, const Device&) const { return std::nullopt; }
+  virtual std::optional<Plan> PlanLike(const KernelSuggestion&, const Gemm&, const Device&) const {
+    return std::nullopt;
+  }
   // How far two plans are apart in the axes that a suggestion names.
   virtual double Unlikeness(const Plan&, const Plan&) const { return 0; }
-  // Elements of A and B that a tile loads for each product, in units of 1/128; nullopt where a CTA shares no tile.
-  virtual std::optional<double> OperandTraffic(const Plan&) const { return std::nullopt; }
 
   // ---- reporting ----
 

@@ -21,6 +21,7 @@ Plan WgmmaPlan(int stages, std::string_view finish, int tile_n = 128) {
 
 Trial Timed(const Plan& plan, double time_ns, const Shape& shape = kUpper) {
   Trial trial = ExampleTimed(plan, shape, time_ns);
+  trial.outcome.timings[0].clock = PairOptions().clock;
   trial.outcome.protocol = Protocol::kScreen;
   return trial;
 }

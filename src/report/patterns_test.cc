@@ -112,7 +112,7 @@ TEST(AxisPatterns, ProductsAreByOctavesOfTwo) {
 
 TEST(ChoicePatterns, CountByClassAndSizeWhereTheChoiceIsOne) {
   Trial chained = Timed({128, 64, 64}, "wgmma trigger=late", 1);
-  chained.outcome.timings.push_back({.contender = "ours", .clock = Clock::kDeviceChained, .median_ns = 1});
+  chained.outcome.timings.push_back({.contender = "ours", .clock = Clock::kDeviceColdChained, .median_ns = 1});
   const Patterns patterns = *PatternsOf({Timed({64, 64, 64}, "direct warps_k=8", 1), chained,
                                          Timed({64, 256, 16384}, "wgmma split=4 reduction=exchange", 1),
                                          Timed({8192, 8192, 8192}, "wgmma schedule=pingpong ctas=even", 1)});

@@ -45,8 +45,7 @@ class BayesProposer : public Proposer {
       : space_(*context.space),
         candidates_(CandidatesFor(space_)),
         fresh_(space_, Random(context.seed).Fork("bayes proposer")),
-        pending_(space_.size()),
-        pace_(context.steady_state) {}
+        pending_(space_.size()) {}
 
   std::string_view name() const override { return "bayes"; }
 
@@ -63,7 +62,7 @@ class BayesProposer : public Proposer {
     if (model_) model_->ClearPending(*index);
     double log_time = highest_log_;  // a failure speaks as if the plan were as slow as the slowest
     if (outcome.kind == OutcomeKind::kMeasured) {
-      log_time = std::log(pace_.TimeNs(plan, outcome));
+      log_time = std::log(pace_.TimeNs(outcome));
       lowest_log_ = std::min(lowest_log_, log_time);
       highest_log_ = std::max(highest_log_, log_time);
     }

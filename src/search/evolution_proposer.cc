@@ -21,8 +21,7 @@ class EvolutionProposer : public Proposer {
   explicit EvolutionProposer(const SearchContext& context)
       : fresh_(*context.space, Random(context.seed).Fork("evolution proposer order")),
         starts_(PromisingStarts(Forecast(context), *context.space, kPopulation / 2)),
-        random_(Random(context.seed).Fork("evolution proposer")),
-        ranking_(context.steady_state) {}
+        random_(Random(context.seed).Fork("evolution proposer")) {}
 
   std::string_view name() const override { return "evolution"; }
 

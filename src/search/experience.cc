@@ -9,7 +9,6 @@
 #include "program/cost.h"
 #include "program/legality.h"
 #include "search/neighbour_winners.h"
-#include "search/pace.h"
 #include "search/prediction_error.h"
 #include "search/recorded_cells.h"
 
@@ -50,10 +49,6 @@ void SolveInPlace(std::vector<double>& covariance, std::vector<double>& values) 
   }
 }
 
-double LogSteadyStateFactor(const Plan& plan, const Outcome& outcome) {
-  return std::log(SteadyStateFactor(plan, outcome, outcome.TimeNs()));
-}
-
 }  // namespace
 
 void Experience::Add(const Recording& recording, const HeldOut& held_out) {
@@ -64,8 +59,7 @@ void Experience::Add(const Recording& recording, const HeldOut& held_out) {
     const std::vector<Plan>& plans = cells.space().plans();
     RecordedTimes problem{.gemm = gemm};
     for (size_t i = 0; i < cells.space().size(); ++i)
-      if (const double worth = cells.worths()[i]; worth > 0)
-        problem.tried.push_back({plans[i], -std::log(worth), LogSteadyStateFactor(plans[i], cells.OutcomeOf(i))});
+      if (const double worth = cells.worths()[i]; worth > 0) problem.tried.push_back({plans[i], -std::log(worth)});
     std::ranges::stable_sort(problem.tried, {}, &Tried::delay);
     if (!problem.tried.empty()) source.problems.push_back(std::move(problem));
   }
@@ -83,7 +77,6 @@ std::string Experience::Fingerprint() const {
       for (const Tried& tried : problem.tried) {
         bytes.PutString(Print(tried.plan));
         bytes.Put(tried.delay);
-        bytes.Put(tried.log_steady_state_factor);
       }
     }
   return HashBytes(std::move(bytes).Take()).Hex().substr(0, 8);
@@ -110,9 +103,8 @@ void Experience::AddErrors(const RecordedTimes& problem, const SearchContext& co
   const size_t first = observed.size(), count = std::min(kMaxPlans, problem.tried.size());
   double sum = 0, weights = 0;
   for (size_t i = 0; i < count; ++i) {
-    const auto& [plan, recorded_delay, log_steady_state_factor] = problem.tried[i * problem.tried.size() / count];
+    const auto& [plan, delay] = problem.tried[i * problem.tried.size() / count];
     if (!IsLegal(plan, problem.gemm, context.device)) continue;
-    const double delay = recorded_delay + (context.steady_state ? log_steady_state_factor : 0);
     const double error = delay - std::log(PredictTimeNs(plan, problem.gemm, context.device));
     const double weight = std::exp(-kFavour * delay);
     observed.push_back({&plan, &problem.gemm, error});

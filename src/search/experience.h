@@ -22,15 +22,13 @@ class Experience {
   std::string Fingerprint() const;
   // By index in the context's space: the logarithm of how much longer than predicted the plan will take, beside the
   // best ones of its problem. The errors on the nearest problems of the same kind, in either layout, are taken to be
-  // those here the more, the nearer these are; 0 where nothing is known on this device model. Long calls count with
-  // their steady-state factor (pace.h) where the search is for what steady_state.
+  // those here the more, the nearer these are; 0 where nothing is known on this device model.
   std::vector<double> ErrorsOn(const SearchContext& context) const;
 
  private:
   struct Tried {
     Plan plan;
-    double delay = 0;                    // the logarithm of its time over that of the fastest
-    double log_steady_state_factor = 0;  // the logarithm of its steady-state factor
+    double delay = 0;  // the logarithm of its time over that of the fastest
   };
   struct RecordedTimes {
     Gemm gemm;

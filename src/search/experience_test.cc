@@ -8,7 +8,6 @@
 #include "program/cost.h"
 #include "program/family.h"
 #include "search/forecast.h"
-#include "search/pace.h"
 #include "search/recorded_problem.h"
 
 namespace gemmsmith {
@@ -110,36 +109,6 @@ TEST_F(ExperienceTest, ForecastsBeginWithIt) {
   const std::vector<double> errors = experience.ErrorsOn(context_);
   for (size_t i = 0; i < space_.size(); ++i)
     EXPECT_NEAR(std::log(forecast.TimeNs(i) / plain.TimeNs(i)), errors[i], 1e-9);
-}
-
-// The two contexts differ in the steady-state factors of the recorded plans, less an offset.
-TEST_F(ExperienceTest, LongCallsElsewhereCountWithTheirSteadyStateFactorWhereRacesSettle) {
-  const Gemm longest{{8192, 8192, 8192}};
-  const Plan narrow = *ParsePlan("wgmma schedule=pingpong tile_m=128 tile_n=128 store=tma"),
-             wide = *ParsePlan("wgmma schedule=cooperative tile_m=256 tile_n=192 stages=3 store=tma");
-  Experience experience;
-  experience.Add(*Recording::FromTrials({RecordedTrial(longest, narrow, MeasuredOutcome(1.5e6)),
-                                         RecordedTrial(longest, wide, MeasuredOutcome(1.5e6))}),
-                 {});
-  const Space two(std::vector<Plan>{narrow, wide});
-  SearchContext in_turns{.gemm = longest, .device = device_, .space = &two}, in_windows = in_turns;
-  in_windows.steady_state = true;
-  const auto narrow_over_wide = [&](const SearchContext& context) {
-    const std::vector<double> errors = experience.ErrorsOn(context);
-    return errors[*two.IndexOf(narrow)] - errors[*two.IndexOf(wide)];
-  };
-  const double factor = std::log(SteadyStateFactor(narrow, 1.5e6) / SteadyStateFactor(wide, 1.5e6));
-  EXPECT_NEAR(narrow_over_wide(in_windows) - narrow_over_wide(in_turns), factor, 0.2 * factor);
-  // Times of steady-state races are in steady state already.
-  std::vector<Trial> raced = {RecordedTrial(longest, narrow, MeasuredOutcome(1.5e6)),
-                              RecordedTrial(longest, wide, MeasuredOutcome(1.5e6))};
-  for (Trial& trial : raced) trial.outcome.conditions.in_steady_state = true;
-  experience = {};
-  experience.Add(*Recording::FromTrials(std::move(raced)), {});
-  EXPECT_EQ(experience.ErrorsOn(in_windows), experience.ErrorsOn(in_turns));
-  experience = ExperienceOf({kNext});
-  in_windows.gemm = in_turns.gemm = kHere;
-  EXPECT_EQ(experience.ErrorsOn(in_windows), experience.ErrorsOn(in_turns)) << "short calls";
 }
 
 TEST_F(ExperienceTest, OtherDevicesSayNothing) {

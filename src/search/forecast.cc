@@ -33,7 +33,6 @@ Forecast::Forecast(const SearchContext& context)
       error_(
           space_.size(), [&plans = space_.plans()](size_t a, size_t b) { return ErrorCovariance(plans[a], plans[b]); },
           kTimingNoise),
-      pace_(context.steady_state),
       order_(space_.size()) {
   const bool sound = context.gemm.shape.Volume() > 0 && WhyInvalid(context.gemm).empty();
   for (size_t i = 0; sound && i < space_.size(); ++i) {
@@ -55,7 +54,7 @@ void Forecast::Learn(const Plan& plan, const Outcome& outcome) {
   const std::optional<size_t> here = space_.IndexOf(plan);
   if (!here) return;
   if (outcome.kind == OutcomeKind::kMeasured)
-    LearnError(*here, std::log(pace_.TimeNs(plan, outcome)) - log_predicted_[*here]);
+    LearnError(*here, std::log(pace_.TimeNs(outcome)) - log_predicted_[*here]);
   else
     LearnError(*here, error_.Mean(*here) + kFailureLog);
 }

@@ -25,7 +25,6 @@ class LocalProposer : public Proposer {
       : space_(*context.space),
         forecast_(context),
         fresh_(*context.space, Random(context.seed).Fork("local proposer")),
-        ranking_(context.steady_state),
         starts_(PromisingStarts(forecast_, *context.space, kStarts)) {}
 
   std::string_view name() const override { return "local"; }

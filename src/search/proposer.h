@@ -32,7 +32,6 @@ struct SearchContext {
   const Space* space = nullptr;  // outlives the proposer
   uint64_t seed = 0;
   const Experience* experience = nullptr;  // of other problems (experience.h); null: none. Outlives the proposer
-  bool steady_state = false;               // the best is found by steady-state races (pace.h)
   std::function<bool(const Shape& shape)> forgets;  // what of the experience it does without; null: nothing
 };
 

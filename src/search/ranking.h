@@ -17,7 +17,6 @@ struct RankedPlan {
 
 class Ranking {
  public:
-  explicit Ranking(bool steady_state = false) : pace_(steady_state) {}
   // An outcome that is not measured leaves the ranking as it is. A plan seen again counts with its latest time.
   void Add(const Plan& plan, const Outcome& outcome);
   void Clear() { plans_.clear(); }

@@ -9,15 +9,14 @@
 #include "archive/standings.h"
 #include "base/text.h"
 #include "campaign/trial_runner.h"
-#include "evaluate/time/race_rules.h"
-#include "program/cost.h"
 
 namespace gemmsmith {
 
 namespace {
 
 constexpr int64_t kDayMs = 86'400'000;
-constexpr std::array kModes = {Clock::kDevice, Clock::kDeviceChained, Clock::kOffline, Clock::kServer};
+constexpr std::array kModes = {Clock::kDeviceCold,    Clock::kDeviceColdChained, Clock::kDevice,
+                               Clock::kDeviceChained, Clock::kOffline,           Clock::kServer};
 
 std::string PercentText(double ratio) { return fmt::format("{:+.1f} %", 100 * (ratio - 1)); }
 
@@ -34,7 +33,7 @@ bool HasFailed(const Trial& trial) {
 
 std::string WhyNot(const Trial& trial) { return fmt::format("{}: {}", Name(trial.outcome.kind), trial.outcome.reason); }
 
-// By the device clock of their race; the first where none passed.
+// By the leading clock of their race; the first where none passed.
 const Trial& FastestThatPassed(std::span<const Trial* const> challengers) {
   return **std::ranges::min_element(challengers, [](const Trial* one, const Trial* other) {
     if (!one->IsTimedPlan() || !other->IsTimedPlan()) return one->IsTimedPlan() && !other->IsTimedPlan();
@@ -65,6 +64,9 @@ EntryDecision DecideBetween(const Trial& challenger, const Trial* standing) {
     return decision(PromotionKind::kReplaced, fmt::format("the standing one {}", WhyNot(*standing)), *std::move(entry));
   const Result<Entry> stood = EntryOf(*standing);
   if (!stood.ok()) return decision(PromotionKind::kRefused, stood.status().message());
+  if (entry->times.front().mode != stood->times.front().mode)
+    return decision(PromotionKind::kRefused, fmt::format("it was timed on {}, the standing one on {}",
+                                                         entry->times.front().mode, stood->times.front().mode));
   std::string reason = fmt::format("{} over the standing one",
                                    PercentText(entry->times.front().speed_up / stood->times.front().speed_up));
   if (!IsFasterBeyondNoise(*entry, *stood)) return decision(PromotionKind::kStands, reason + ", no more than noise");
@@ -92,17 +94,18 @@ std::string_view Name(PromotionKind kind) {
 Result<Entry> EntryOf(const Trial& trial) {
   Entry entry{
       .gemm = trial.gemm, .plan = trial.plan(), .date = RaceMoment(trial.unix_ms), .harness = trial.setting.harness};
+  const Clock leading = trial.outcome.LeadingClock();
   for (const Clock clock : kModes) {
     const Timing* const time = trial.outcome.Find("ours", clock);
     const std::optional<RatioEstimate> ratio = OverAutoTuning(trial.outcome, clock);
     if (time == nullptr || !ratio) continue;
     if (!IsAboveZero(time->interval) || !IsAboveZero(ratio->interval)) {
-      if (clock == Clock::kDevice) return Unavailable("its times beside AutoTuning have no interval");
+      if (clock == leading) return Unavailable("its times beside AutoTuning have no interval");
       continue;
     }
     entry.times.push_back({std::string(Name(clock)), time->median_ns, time->interval, ratio->median, ratio->interval});
   }
-  if (entry.times.empty() || entry.times.front().mode != Name(Clock::kDevice))
+  if (entry.times.empty() || entry.times.front().mode != Name(leading))
     return Unavailable("AutoTuning did not race beside it");
   return entry;
 }
@@ -157,9 +160,7 @@ Promoter::Lineup Promoter::LineupFor(const Challenge& challenge) const {
     lineup.standing = entry->plan;
     std::erase(lineup.challengers, entry->plan);
   }
-  const double call_ns = PredictTimeNs(challenge.plans.front(), challenge.gemm, evaluator_.device());
-  const size_t most = IsLongCall(call_ns) ? kMaxChallengersOfLongCalls : kMaxChallengers;
-  lineup.challengers.resize(std::min(lineup.challengers.size(), most));
+  lineup.challengers.resize(std::min(lineup.challengers.size(), kMaxChallengers));
   return lineup;
 }
 
@@ -179,7 +180,7 @@ void Promoter::Expect(std::span<const Challenge> layouts) {
     for (const Plan& plan : raced)
       requests.push_back({{.gemm = challenge.gemm,
                            .protocol = Protocol::kShort,
-                           .clocks = {Clock::kDevice, Clock::kOffline, Clock::kServer},
+                           .clocks = {Clock::kDeviceCold, Clock::kOffline, Clock::kServer},
                            .calls_of_fastest = true},
                           plan});
   }

@@ -36,8 +36,6 @@ struct Promotion {
 // As many as race in the finals of a campaign: each further one makes the race longer, and makes it likelier that luck
 // wins it. Those that lose it make room for others in the next call.
 inline constexpr size_t kMaxChallengers = 4;
-// For calls above 0.3 ms, whose races run in steady state: a second for each entry.
-inline constexpr size_t kMaxChallengersOfLongCalls = 2;
 // Layouts of one problem race together, beside one set of baselines.
 static_assert(kMaxLayouts * (kMaxChallengers + 1) <= kListSize, "a race is one exchange");
 

@@ -207,15 +207,13 @@ TEST_F(PromoterTest, WhatRacedElsewhereIsDecidedOnceAndNeverAgainstAnEntryThatDi
   EXPECT_EQ(Standing()->plan, third_);
 }
 
-TEST_F(PromoterTest, OfLongCallsFewerRaceAndSingleCallsAreTimedOfTheFastestAlone) {
-  const Gemm large{{8192, 8192, 8192}, {kTn}};
-  const std::vector<Plan> plans = RankedPlans(large, evaluator_.device(), kMaxChallengers);
-  for (const Plan& plan : plans) outcomes_[plan] = RacedIn(2e6);
-  const std::unique_ptr<CatalogueOnDisk> catalogue = Opened();
-  Promoter promoter(*catalogue, evaluator_, compiler_, nullptr, "promotion");
-  EXPECT_EQ(promoter.Promote(std::vector<Challenge>{{large, plans}})[0]->kind, PromotionKind::kEntered);
-  EXPECT_EQ(evaluator_.exchanges, (std::vector<size_t>{kMaxChallengersOfLongCalls}));
-  EXPECT_TRUE(evaluator_.requests[0].calls_of_fastest);
+TEST_F(PromoterTest, RacesOnTheRingAndTimesSingleCallsOfTheFastestAlone) {
+  outcomes_[first_] = RacedIn(1000);
+  ASSERT_EQ(Promote(first_).kind, PromotionKind::kEntered);
+  const EvaluationRequest& request = evaluator_.requests.at(0);
+  EXPECT_EQ(request.clocks, (ClockSet{Clock::kDeviceCold, Clock::kOffline, Clock::kServer}));
+  EXPECT_TRUE(request.calls_of_fastest);
+  EXPECT_EQ(Standing()->times.front().mode, "device_cold");
 }
 
 TEST_F(PromoterTest, WhatIsExpectedIsCompiledWhileOthersRace) {

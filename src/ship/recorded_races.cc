@@ -58,6 +58,13 @@ const Trial* Find(const Plan& plan, const RecordedRace& race) {
   return found == race.end() ? nullptr : &*found;
 }
 
+// A race of repeated calls does not decide on an entry of the ring.
+bool IsOfOlderClock(const RecordedRace& race, const std::optional<Entry>& entry) {
+  const auto timed = std::ranges::find_if(race, &Trial::IsTimedPlan);
+  return entry && entry->times.front().mode == kLeadingMode && timed != race.end() &&
+         timed->outcome.LeadingClock() != Clock::kDeviceCold;
+}
+
 std::string ModesThatGo(const Entry& before, const Entry& since) {
   std::vector<std::string> modes;
   for (const ModeTime& time : before.times)
@@ -136,6 +143,8 @@ Result<RecordedDecisions> DecideByRecords(CatalogueOnDisk& catalogue, std::span<
         ++decisions.known;
       else if (fate.entry() && Find(fate.entry()->plan, race) == nullptr)
         ++decisions.without_entry;
+      else if (IsOfOlderClock(race, fate.entry()))
+        ++decisions.of_older_clock;
       else
         fate.Add(Decide(gemm, fate.entry(), race), race);
     }

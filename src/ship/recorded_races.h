@@ -10,10 +10,11 @@
 namespace gemmsmith {
 
 struct RecordedDecisions {
-  PromotionRound round;      // of each problem with a race that counted: what became of it in the end
-  size_t races = 0;          // of the catalogue's device, of the short or long protocol
-  size_t known = 0;          // not later than the entry's own
-  size_t without_entry = 0;  // in which the entry did not race
+  PromotionRound round;       // of each problem with a race that counted: what became of it in the end
+  size_t races = 0;           // of the catalogue's device, of the short or long protocol
+  size_t known = 0;           // not later than the entry's own
+  size_t without_entry = 0;   // in which the entry did not race
+  size_t of_older_clock = 0;  // of repeated calls, where the entry's race was on the ring
 };
 
 // What one campaign stored of a problem within a tenth of a second is a race. Of each problem those that are later than

@@ -203,5 +203,25 @@ TEST_F(RecordedRaces, ModesThatNoRaceOfTheNewOneWasTimedOnAreNamed) {
   EXPECT_EQ(Decided().reason, "+100.0 % over the standing one; its race was not timed on offline");
 }
 
+TEST_F(RecordedRaces, OfRepeatedCallsDecideNothingOnAnEntryOfTheRing) {
+  Enter(kNoon, first_);
+  Add(kNoon + kOneSecond, first_, OfRepeatedCalls(RacedIn(1000)));
+  Add(kNoon + kOneSecond, second_, OfRepeatedCalls(RacedIn(500)));
+  EXPECT_EQ(Decisions().of_older_clock, 1u);
+  EXPECT_EQ(Standing(), first_);
+}
+
+TEST_F(RecordedRaces, OnTheRingDecideOnAnEntryOfRepeatedCalls) {
+  Result<Entry> entry =
+      EntryOf({.gemm = SomeGemm(), .subject = first_, .outcome = OfRepeatedCalls(RacedIn(1000)), .unix_ms = kNoon});
+  ASSERT_TRUE(entry.ok());
+  EXPECT_EQ(entry->times.front().mode, "device");
+  ASSERT_TRUE(catalogue_->Put(*std::move(entry)).ok());
+  Race(kNoon + kOneSecond, first_, 1000), Race(kNoon + kOneSecond, second_, 500);
+  EXPECT_EQ(Decided().kind, PromotionKind::kReplaced);
+  EXPECT_EQ(Standing(), second_);
+  EXPECT_EQ(catalogue_->Find(SomeGemm())->times.front().mode, "device_cold");
+}
+
 }  // namespace
 }  // namespace gemmsmith

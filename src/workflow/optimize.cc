@@ -53,10 +53,8 @@ std::string CampaignName(const OptimizeRequest& request, const Instrument& instr
 
 CampaignOptions OptionsFor(const OptimizeRequest& request, const Instrument& instrument, const SearchInputs& inputs,
                            std::vector<Gemm> problems) {
-  CampaignOptions options{.name = CampaignName(request, instrument, inputs),
-                          .problems = std::move(problems),
-                          .steady_state = instrument.live(),
-                          .seed = request.seed};
+  CampaignOptions options{
+      .name = CampaignName(request, instrument, inputs), .problems = std::move(problems), .seed = request.seed};
   if (instrument.live() && request.brief) {
     options.brief = true;
     options.fixed_twins = 2, options.heat_candidates = 4, options.finalists = 2;

@@ -101,8 +101,7 @@ Result<ProblemSearch> SearchFor(const OptimizeRequest& request, const SearchInpu
                         .device = device,
                         .space = search.space.get(),
                         .seed = request.seed,
-                        .experience = &inputs.experience,
-                        .steady_state = instrument.live()};
+                        .experience = &inputs.experience};
   // A replay would read its own answers.
   if (!instrument.live()) context.forgets = [shape = gemm.shape](const Shape& other) { return other == shape; };
   ASSIGN_OR_RETURN(search.proposer, inputs.policy != nullptr ? MakePolicyProposer(inputs.policy, context)

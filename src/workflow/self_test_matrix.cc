@@ -25,7 +25,7 @@ bool Passed(const Outcome& outcome) {
 EvaluationRequest RequestFor(const Case& tested, uint64_t seed) {
   return {{.gemm = tested.gemm,
            .protocol = Protocol::kShort,
-           .clocks = {Clock::kDevice, Clock::kOffline},
+           .clocks = {Clock::kDeviceCold, Clock::kOffline},
            .seed = seed,
            .time = true},
           FreeForm{tested.name + ".cu", tested.text}};

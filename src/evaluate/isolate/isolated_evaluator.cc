@@ -100,7 +100,8 @@ ProblemMessage ProblemOf(const EvaluationRequest& request, std::span<const Candi
 
 ProblemMessage ProblemOf(const EvaluationRequest& request) {
   ProblemMessage problem{request};
-  problem.clocks.Add(Clock::kDevice);
+  const ClockSet& clocks = problem.clocks;
+  if (!clocks.Has(Clock::kDeviceCold) && !clocks.Has(Clock::kDevice)) problem.clocks.Add(Clock::kDeviceCold);
   return problem;
 }
 

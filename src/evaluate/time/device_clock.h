@@ -50,8 +50,6 @@ struct Window {
 // At least 0.1 s timed, also where `call_ns` is a fifth too much. Kernels that differ by 2 to 3 % alternated at the
 // power cap: 20 ms after a change a call took its final time within 0.3 % (docs/lab/neighbours.md).
 inline constexpr Window kSteadyStateWindow = {20e6, 120e6};
-// Enough for a first answer, and to tell who goes on.
-inline constexpr Window kShortWindow = {20e6, 40e6};
 // One replay where there is no window.
 Visit VisitFor(const CallGraph& graph, double call_ns, const std::optional<Window>& window);
 

@@ -13,8 +13,6 @@ constexpr int kManyRounds = 10'000'000;
 // (4744x4744x4744, H200, November 2026): two entries go on for 20 rounds there. With five and more a round takes 0.7 s,
 // and 20 rounds instead of 8 would gain less than races differ by.
 RaceRules SteadyStateRules(const RaceTraits& traits) {
-  constexpr int kBriefWindows = 6;  // what an interval of 95 % needs
-  if (traits.is_brief) return {.min_rounds = kBriefWindows, .max_rounds = kBriefWindows};
   constexpr int kWindows = 40, kMin = 8, kMax = 20;
   const int most = std::clamp(kWindows / int(traits.entries), kMin, kMax);
   return {.min_rounds = kMin, .max_rounds = most, .interval_width = 0.02};
@@ -26,18 +24,6 @@ constexpr int kServerRounds = 60, kMinServerRounds = 20, kBriefServerRounds = 15
 
 // With 100 rounds heats took a third of the time that a brief run had for short calls (H200, November 2026).
 constexpr int kBriefHeatRounds = 30;
-
-// Twelve entries: six stay after one round and three after two more. Up to six (eight with AutoTuning's two) all have
-// three rounds. Once windows swing no more, the first window of a final agrees with the last four by 0.43 to 0.71. The
-// first three agree by 0.61 to 0.85 (50 races of 3 to 4 plans). Six windows of 0.04 s, as long together, said less:
-// each scatters by 1.2 %, one of 0.12 s by 0.65. They hid a third of what turns hide of large tiles (H100, November
-// 2026; docs/lab/sweeps.md).
-RaceRules LongHeatRules(const RaceTraits& traits) {
-  constexpr int kRoundsForHalf = 1, kFew = 8;
-  constexpr int kRounds = 3 * kRoundsForHalf;  // the second half takes twice as many as the first
-  if (traits.entries <= kFew) return {.min_rounds = kRounds, .max_rounds = kRounds};
-  return {.min_rounds = kRoundsForHalf, .max_rounds = 20, .survivors = 3};
-}
 
 // A window takes two seconds, and windows scatter little: six of them are what an interval of 95 % needs.
 RaceRules EnergyRules(Protocol protocol) {
@@ -62,9 +48,9 @@ Batch BatchFor(Protocol protocol) { return IsThorough(protocol) ? Batch::kLong :
 
 bool IsLongCall(double call_ns) { return call_ns > 300e3; }
 
-std::optional<Window> WindowFor(Protocol protocol, Clock clock, double fastest_call_ns, bool is_brief) {
-  if (protocol == Protocol::kScreen || clock != Clock::kDevice || !IsLongCall(fastest_call_ns)) return std::nullopt;
-  return is_brief && protocol != Protocol::kHeat ? kShortWindow : kSteadyStateWindow;
+std::optional<Window> WindowFor(Protocol protocol, Clock clock, double fastest_call_ns) {
+  const bool has_one = IsThorough(protocol) && clock == Clock::kDevice && IsLongCall(fastest_call_ns);
+  return has_one ? std::optional(kSteadyStateWindow) : std::nullopt;
 }
 
 RaceRules RulesFor(Protocol protocol, Clock clock, const RaceTraits& traits) {
@@ -73,7 +59,6 @@ RaceRules RulesFor(Protocol protocol, Clock clock, const RaceTraits& traits) {
     case Protocol::kScreen:
       return {.min_rounds = 5, .max_rounds = 5};
     case Protocol::kHeat:
-      if (IsLongCall(traits.fastest_call_ns)) return LongHeatRules(traits);
       return {.min_rounds = 5, .max_rounds = traits.is_brief ? kBriefHeatRounds : 100, .survivors = 4};
     case Protocol::kShort:
       return ShortRules(clock, traits);
@@ -91,11 +76,10 @@ RaceRules RulesFor(Protocol protocol, Clock clock, const RaceTraits& traits) {
 WarmUp WarmUpFor(Protocol protocol, const RaceTraits& traits, bool is_warm, bool in_steady_state) {
   constexpr double kMaxSwinging = 6;
   if (protocol == Protocol::kLong) return {.least_seconds = 10};
-  const double most_seconds = in_steady_state && !traits.is_brief ? kMaxSwinging : 0;
   const double until_capped = traits.fastest_call_ns > 10e3 ? 0.1 : 0;
-  if (protocol == Protocol::kHeat) return {until_capped, most_seconds};
+  if (protocol == Protocol::kHeat) return {.least_seconds = until_capped};
   if (protocol != Protocol::kShort) return {};
-  return {is_warm ? 0 : in_steady_state ? 0.4 : 0.2, most_seconds};
+  return {is_warm ? 0 : in_steady_state ? 0.4 : 0.2, in_steady_state ? kMaxSwinging : 0};
 }
 
 }  // namespace gemmsmith

@@ -12,12 +12,12 @@ namespace gemmsmith {
 struct RaceTraits {
   size_t entries = 2;
   double fastest_call_ns = 0;  // as far as it is known
-  bool is_brief = false;       // a short race that decides with wider intervals
+  bool is_brief = false;       // a race that decides with wider intervals
 };
 // Over 0.3 ms. Bursts rank such kernels by cycles, steady-state runs by energy.
 bool IsLongCall(double call_ns);
-// Each visit of a long call is a window in heats and in the races that decide, a short one in brief finals.
-std::optional<Window> WindowFor(Protocol protocol, Clock clock, double fastest_call_ns, bool is_brief = false);
+// Each visit of a long call on kDevice is a window where races decide. The ring has none.
+std::optional<Window> WindowFor(Protocol protocol, Clock clock, double fastest_call_ns);
 
 // How long the batches of a protocol are.
 Batch BatchFor(Protocol protocol);

@@ -79,10 +79,6 @@ class Wgmma : public Family {
     return WgmmaPlanLike(suggestion, gemm, device);
   }
   double Unlikeness(const Plan& first, const Plan& second) const override { return WgmmaUnlikeness(first, second); }
-  std::optional<double> OperandTraffic(const Plan& plan) const override {
-    const TileShape tile = TileOf(plan);
-    return 128.0 / tile.m + 128.0 / tile.n;
-  }
 
   TileShape TileOf(const Plan& plan) const override {
     return {plan.values[WgmmaAxis::kTileM], plan.values[WgmmaAxis::kTileN]};
