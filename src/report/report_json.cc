@@ -199,8 +199,8 @@ std::string ReportCsv(const Scoreboard& board) {
       text += CsvLine("same_layout", table.mode, CsvField(row.name), "all", row.all);
   }
   for (const ChoiceRow& row : ChoiceRows(board.selection))
-    text += CsvLine("autotuning_over_heuristic", Clock::kDevice, fmt::format("lt_auto_{}", Name(row.layout)), "all",
-                    row.statistics);
+    text += CsvLine("autotuning_over_heuristic", board.selection.leading, fmt::format("lt_auto_{}", Name(row.layout)),
+                    "all", row.statistics);
   return text;
 }
 

@@ -272,6 +272,23 @@ TEST(Selection, WhereCampaignsDecidedTheLastOneSpeaks) {
   EXPECT_DOUBLE_EQ(Board({before, quick})->modes[0].Find("lt_auto_max")->all.mean, 2);
 }
 
+TEST(Selection, ALaterRaceOfRepeatedCallsDoesNotSpeakBeforeOneOnTheRing) {
+  Trial ring = Raced(kTinyShape, kTn, 1000, 3000, 2000), repeated = Raced(kTinyShape, kTn, 500, 3000, 2000);
+  for (Timing& timing : ring.outcome.timings) timing.clock = Clock::kDeviceCold;
+  for (Comparison& comparison : ring.outcome.comparisons) comparison.clock = Clock::kDeviceCold;
+  ring.campaign = "ring", repeated.campaign = "repeated";
+  repeated.unix_ms = ring.unix_ms + 1;
+  repeated.subject = ExamplePlan(3);
+  for (Trial* decisive : {&ring, &repeated}) decisive->outcome.timings.push_back(Time("ours", 4000, Clock::kServer));
+  const Result<Scoreboard> board = Board({ring, repeated});
+  ASSERT_TRUE(board.ok());
+  EXPECT_EQ(board->selection.leading, Clock::kDeviceCold);
+  EXPECT_EQ(board->modes[0].mode, Clock::kDeviceCold);
+  EXPECT_DOUBLE_EQ(board->modes[0].Find("lt_auto_max")->all.mean, 2);
+  repeated.subject = ring.subject;
+  EXPECT_EQ(Board({ring, repeated})->modes[0].mode, Clock::kDeviceCold) << "of the same kernel too";
+}
+
 TEST(Selection, TheShortProtocolSpeaksWhereThereIsAnyUnlessAnotherIsAskedFor) {
   Trial screen = Raced(kSplitKShape, kTn, 1000, 5000, 5000), precise = Raced(kTinyShape, kTn, 1000, 3000, 2000);
   Trial lasting = Raced(kTinyShape, kTn, 1000, 4000, 4000);

@@ -94,13 +94,18 @@ Clock LeadingClockOf(const std::vector<ShapeRecords>& shapes) {
   return any ? Clock::kDeviceCold : Clock::kDevice;
 }
 
+// Trials on repeated calls are older than any on the ring.
+bool IsOlder(const Trial& first, const Trial& second) {
+  return std::pair(!IsOffTheRing(first), first.unix_ms) < std::pair(!IsOffTheRing(second), second.unix_ms);
+}
+
 struct RecordsOfShape {
   std::map<std::pair<Layout, TrialSubject>, const Trial*> newest;
   const Trial* race = nullptr;
 
   void Add(const Trial& trial) {
     const Trial*& slot = IsOurs(trial) ? newest[{trial.gemm.kind.layout, trial.subject}] : race;
-    if (slot == nullptr || trial.unix_ms >= slot->unix_ms) slot = &trial;
+    if (slot == nullptr || !IsOlder(trial, *slot)) slot = &trial;
   }
 
   // Of each layout the newest trial of ours that was timed to decide.
@@ -109,7 +114,7 @@ struct RecordsOfShape {
     for (const auto& [who, trial] : newest) {
       if (trial->outcome.Find("ours", Clock::kServer) == nullptr) continue;
       const Trial*& last = decisive[who.first];
-      if (last == nullptr || trial->unix_ms > last->unix_ms) last = trial;
+      if (last == nullptr || IsOlder(*last, *trial)) last = trial;
     }
     return decisive;
   }

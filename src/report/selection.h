@@ -27,7 +27,8 @@ struct SelectionOptions {
   std::optional<Clock> clock;             // only trials with a time on it
 };
 
-// The records that speak for a shape; they live as long as the trials they were selected from.
+// The records that speak for a shape; they live as long as the trials they were selected from. Trials on the ring count
+// as newer than any on repeated calls.
 struct ShapeRecords {
   Shape shape;
   // Of each layout one kernel. Of one kernel the newest trial; among kernels those of the last campaign that timed any
