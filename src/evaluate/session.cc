@@ -23,6 +23,9 @@ Sizes SizesOf(const Gemm& gemm) {
           .reference = uint64_t(task.output.ElementCount()) * sizeof(float)};
 }
 
+// Then AutoTuning is chosen there.
+bool IsOnRing(const ProblemMessage& problem) { return problem.time && problem.clocks.Has(Clock::kDeviceCold); }
+
 // Certification needs AutoTuning's errors, not its times.
 TuningRace RaceFor(const ProblemMessage& problem) {
   if (problem.certify) return TuningRace::kNone;
@@ -38,6 +41,7 @@ ProblemSession::ProblemSession(const BaselineTools& tools, const ProblemMessage&
       seed_(problem.seed),
       certify_(problem.certify),
       brief_(problem.brief),
+      on_ring_(IsOnRing(problem)),
       verifier_(tools.gpu, tools.harness),
       maker_(tools, verifier_, RaceFor(problem)) {}
 
@@ -67,7 +71,7 @@ Result<std::unique_ptr<ProblemSession>> ProblemSession::Create(const BaselineToo
 
 bool ProblemSession::Serves(const ProblemMessage& problem) const {
   return WithoutLayout(problem.gemm) == gemm_ && problem.seed == seed_ && problem.certify == certify_ &&
-         problem.brief == brief_;
+         problem.brief == brief_ && IsOnRing(problem) == on_ring_;
 }
 
 BlockListener ProblemSession::BlocksAs(const StepListener& on_step) {
@@ -193,10 +197,11 @@ Status ProblemSession::AddBaseline(const BaselineId& id, const StepListener& on_
   on_step({"baseline"});
   const Layout layout = maker_.LayoutOf(id);
   RETURN_IF_ERROR(AddInputs(InputKind::kNormal, layout, on_step));
+  if (on_ring_) RETURN_IF_ERROR(AddToRing(layout));
   Random random = Random(seed_).Fork("baseline " + Name(id));
   ASSIGN_OR_RETURN(Baseline baseline,
                    maker_.Make(id, BaselineGemm(gemm_, layout), inputs_.at({InputKind::kNormal, layout}),
-                               baseline_output_, random, [&] { on_step({"baseline"}); }));
+                               baseline_output_, on_ring_ ? ring() : nullptr, random, [&] { on_step({"baseline"}); }));
   if (certify_ && baseline.usable) {
     ASSIGN_OR_RETURN(const CpuComparison comparison,
                      CompareOnCpu(gpu_, harness_, gemm_.shape, baseline_output_, references_.at(InputKind::kNormal),

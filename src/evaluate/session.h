@@ -69,7 +69,7 @@ class ProblemSession {
   HarnessKernels& harness_;
   const Gemm gemm_;  // where A and B are packed, in a layout that means nothing
   const uint64_t seed_;
-  const bool certify_, brief_;
+  const bool certify_, brief_, on_ring_;
   Verifier verifier_;
   BaselineMaker maker_;
   GuardedMatrix output_, baseline_output_;

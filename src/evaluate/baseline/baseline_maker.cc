@@ -7,13 +7,14 @@
 #include "base/seconds.h"
 #include "evaluate/baseline/exhaustive.h"
 #include "evaluate/time/race_rules.h"
+#include "evaluate/time/ring_clock.h"
 
 namespace gemmsmith {
 
 namespace {
 
 constexpr int kAutoTuningCandidates = 100;
-constexpr size_t kFastestTried = 3, kExhaustiveFinalists = 12;
+constexpr size_t kFastestTried = 3, kTriedOnRing = 8, kExhaustiveFinalists = 12;
 constexpr int kHeuristicsFirst = 0;  // of the candidates
 constexpr int kFirstRounds = 4, kFinalRounds = 9, kSteadyStateFinalRounds = 4;
 constexpr double kExhaustiveSeconds = 5;
@@ -136,48 +137,82 @@ Result<std::optional<BaselineMaker::Chosen>> BaselineMaker::Tune(const std::shar
   if (candidates.empty()) return std::optional<Chosen>();
   ASSIGN_OR_RETURN(std::vector<int> fastest_first, FastestFirst(candidates, lt, wish, Care::kFirstLook));
   if (race_ != TuningRace::kNone) {
+    const size_t tried = wish.ring != nullptr ? kTriedOnRing : kFastestTried;
     std::vector<int> finalists;
     for (size_t i = 0; i < fastest_first.size(); ++i)
-      if (i < kFastestTried || fastest_first[i] == kHeuristicsFirst) finalists.push_back(fastest_first[i]);
+      if (i < tried || fastest_first[i] == kHeuristicsFirst) finalists.push_back(fastest_first[i]);
     ASSIGN_OR_RETURN(fastest_first, FastestFirst(finalists, lt, wish, Care::kRace));
   }
   const int best = fastest_first.front();
   return std::optional<Chosen>({best, fmt::format("{}, best of {} candidates", lt->Describe(best), candidates.size())});
 }
 
-// In alternation, since the GPU's state changes: it is up to 12 % slower some 40 ms after it was cool. The race follows
-// the rules of a thorough protocol unless it is brief. Bursts would choose other algorithms than those that win there.
-Result<std::vector<int>> BaselineMaker::FastestFirst(std::span<const int> algorithms, const std::shared_ptr<LtGemm>& lt,
-                                                     const Wish& wish, Care care) {
-  if (algorithms.size() == 1) return std::vector{algorithms.front()};
-  const bool is_race = care == Care::kRace, is_brief = race_ == TuningRace::kBrief;
+// The graphs of a choice, and the clock that visits them.
+struct BaselineMaker::Choosing {
   std::vector<CallGraph> graphs;
+  std::optional<Window> window;
+  std::unique_ptr<RoundClock> clock;
+};
+
+// The race follows the rules of a thorough protocol unless it is brief. Bursts would choose other algorithms than those
+// that win there. Two short windows, which is what a brief race has time for, would say less than as many turns.
+Result<BaselineMaker::Choosing> BaselineMaker::OnRepeatedCalls(std::span<const int> algorithms,
+                                                               const std::shared_ptr<LtGemm>& lt, const Wish& wish,
+                                                               Care care) {
+  const bool is_race = care == Care::kRace;
+  Choosing choosing;
   std::vector<double> call_ns;
   for (int algorithm : algorithms) {
     ASSIGN_OR_RETURN(const PutCall call, LtBinding(lt, algorithm)(wish.addresses));
     ASSIGN_OR_RETURN(call_ns.emplace_back(), Estimate(call));
     const Batch batch = is_race ? Batch::kLong : Batch::kBrief;
-    ASSIGN_OR_RETURN(CallGraph graph, CallGraph::Capture(tools_.gpu, call, call_ns.back(), batch));
-    graphs.push_back(std::move(graph));
+    ASSIGN_OR_RETURN(choosing.graphs.emplace_back(), CallGraph::Capture(tools_.gpu, call, call_ns.back(), batch));
   }
-  // Two short windows, which is what a brief race has time for, would say less than as many turns.
-  std::optional<Window> window;
-  if (is_race && !is_brief) window = WindowFor(Protocol::kShort, Clock::kDevice, *std::ranges::min_element(call_ns));
+  if (is_race && race_ != TuningRace::kBrief)
+    choosing.window = WindowFor(Protocol::kShort, Clock::kDevice, *std::ranges::min_element(call_ns));
   std::vector<Visit> visits;
-  std::vector<RaceEntry> entries;
-  for (size_t i = 0; i < graphs.size(); ++i) {
-    visits.push_back(VisitFor(graphs[i], call_ns[i], window));
-    entries.push_back({.name = lt->Describe(algorithms[i])});
+  for (size_t i = 0; i < algorithms.size(); ++i)
+    visits.push_back(VisitFor(choosing.graphs[i], call_ns[i], choosing.window));
+  ASSIGN_OR_RETURN(choosing.clock, DeviceClock::Create(tools_.gpu, visits, [this] { return tools_.harness.LeadIn(); }));
+  return choosing;
+}
+
+// What is fastest on repeated calls need not be where no call finds its operands in L2.
+Result<BaselineMaker::Choosing> BaselineMaker::OnRing(std::span<const int> algorithms,
+                                                      const std::shared_ptr<LtGemm>& lt, const Wish& wish) {
+  const Layout& layout = wish.gemm.kind.layout;
+  Choosing choosing;
+  for (int algorithm : algorithms) {
+    std::vector<PutCall> calls;
+    for (const CallAddresses& addresses : wish.ring->SetsFor(layout, Batch::kLong)) {
+      ASSIGN_OR_RETURN(calls.emplace_back(), LtBinding(lt, algorithm)(addresses));
+    }
+    ASSIGN_OR_RETURN(choosing.graphs.emplace_back(), CallGraph::Capture(tools_.gpu, calls, int(calls.size())));
   }
-  ASSIGN_OR_RETURN(const std::unique_ptr<RoundClock> clock,
-                   DeviceClock::Create(tools_.gpu, visits, [this] { return tools_.harness.LeadIn(); }));
+  std::vector<RingVisit> visits;
+  for (const CallGraph& graph : choosing.graphs) visits.push_back({&graph, layout, Maker::kLibrary});
+  ASSIGN_OR_RETURN(choosing.clock, RingClock::Create(tools_.gpu, *wish.ring, wish.gemm, std::move(visits)));
+  return choosing;
+}
+
+// In alternation, since the GPU's state changes: it is up to 12 % slower some 40 ms after it was cool.
+Result<std::vector<int>> BaselineMaker::FastestFirst(std::span<const int> algorithms, const std::shared_ptr<LtGemm>& lt,
+                                                     const Wish& wish, Care care) {
+  if (algorithms.size() == 1) return std::vector{algorithms.front()};
+  const bool is_race = care == Care::kRace, is_on_ring = is_race && wish.ring != nullptr;
+  ASSIGN_OR_RETURN(const Choosing choosing,
+                   is_on_ring ? OnRing(algorithms, lt, wish) : OnRepeatedCalls(algorithms, lt, wish, care));
   const TimeRound time_round = [&](std::span<const size_t> order) {
-    return clock->TimeRound(order, [&](size_t) { wish.on_step(); });
+    return choosing.clock->TimeRound(order, [&](size_t) { wish.on_step(); });
   };
+  std::vector<RaceEntry> entries;
+  for (int algorithm : algorithms) entries.push_back({.name = lt->Describe(algorithm)});
   // The other layout's race may have warmed the GPU. The warm-up sees whether windows still swing.
   constexpr bool kIsWarm = true;
-  if (window) RETURN_IF_ERROR(RunWarmUp(WarmUpFor(Protocol::kShort, {}, kIsWarm, true), entries.size(), time_round));
-  const int race_rounds = (window ? kSteadyStateFinalRounds : kFinalRounds) / (is_brief ? 2 : 1);
+  if (choosing.window)
+    RETURN_IF_ERROR(RunWarmUp(WarmUpFor(Protocol::kShort, {}, kIsWarm, true), entries.size(), time_round));
+  const int race_rounds =
+      (choosing.window ? kSteadyStateFinalRounds : kFinalRounds) / (race_ == TuningRace::kBrief ? 2 : 1);
   const int rounds = is_race ? race_rounds : kFirstRounds;
   ASSIGN_OR_RETURN(const RaceResult race,
                    Race(entries, {.min_rounds = rounds, .max_rounds = rounds}, wish.random, {}, time_round));
@@ -258,13 +293,13 @@ Result<Watched> BaselineMaker::Watch(const Wish& wish, const PutCall& call, cons
 }
 
 Result<Baseline> BaselineMaker::Make(const BaselineId& id, const Gemm& gemm, const Inputs& inputs,
-                                     const GuardedMatrix& output, Random& random,
+                                     const GuardedMatrix& output, Ring* ring, Random& random,
                                      const std::function<void()>& on_step) {
   Baseline baseline;
   baseline.id = id;
   baseline.layout = gemm.kind.layout;
   const CallAddresses addresses{inputs.a->data(), inputs.b->data(), output.data()};
-  const Wish wish{gemm, inputs, output, addresses, random, on_step};
+  const Wish wish{gemm, inputs, output, addresses, ring, random, on_step};
   ASSIGN_OR_RETURN(Choice choice, Choose(id, wish));
   baseline.description = std::move(choice.description);
   if (!choice.bind) return baseline;

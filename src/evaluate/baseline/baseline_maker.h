@@ -40,7 +40,7 @@ class BaselineMaker {
   // layout; `inputs` and `output` outlive the baseline. `on_step` is told from time to time while the choice takes
   // long.
   Result<Baseline> Make(const BaselineId& id, const Gemm& gemm, const Inputs& inputs, const GuardedMatrix& output,
-                        Random& random, const std::function<void()>& on_step);
+                        Ring* ring, Random& random, const std::function<void()>& on_step);
   // Adds the graph for such batches on kDevice, if it is not there.
   Status AddGraph(Baseline& baseline, Batch batch);
   // The same on kDeviceCold, of one call on each of these operands.
@@ -53,6 +53,7 @@ class BaselineMaker {
     const Inputs& inputs;
     const GuardedMatrix& output;
     CallAddresses addresses;
+    Ring* ring;  // null: AutoTuning is chosen on repeated calls
     Random& random;
     const std::function<void()>& on_step;
   };
@@ -76,6 +77,10 @@ class BaselineMaker {
   Result<std::optional<Chosen>> Tune(const std::shared_ptr<LtGemm>& lt, const Wish& wish);
   Result<std::optional<Chosen>> TuneExhaustively(const std::shared_ptr<LtGemm>& lt, const Wish& wish);
   enum class Care { kFirstLook, kRace };
+  struct Choosing;
+  Result<Choosing> OnRepeatedCalls(std::span<const int> algorithms, const std::shared_ptr<LtGemm>& lt, const Wish& wish,
+                                   Care care);
+  Result<Choosing> OnRing(std::span<const int> algorithms, const std::shared_ptr<LtGemm>& lt, const Wish& wish);
   // All of them; at least one is given.
   Result<std::vector<int>> FastestFirst(std::span<const int> algorithms, const std::shared_ptr<LtGemm>& lt,
                                         const Wish& wish, Care care);
