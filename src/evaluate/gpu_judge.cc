@@ -77,7 +77,7 @@ Result<ProblemSession*> GpuJudge::FindOrCreateSession(const ProblemMessage& prob
   if (found != sessions_.end()) {
     sessions_.splice(sessions_.begin(), sessions_, found);
     // Memory that was free when the session was made may be taken by now.
-    MakeRoom(needed - std::min(needed, sessions_.front()->HeldBytesFor(problem)), 1);
+    MakeRoom(needed - std::min(needed, sessions_.front()->HeldBytes()), 1);
     return sessions_.front().get();
   }
   while (sessions_.size() >= MostSessionsWith(problem)) sessions_.pop_back();

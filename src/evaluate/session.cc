@@ -50,14 +50,14 @@ uint64_t ProblemSession::BytesFor(const ProblemMessage& problem) {
   // B of each kind of inputs stored both ways, A seldom; two outputs.
   constexpr uint64_t kKinds = uint64_t(kLastInputKind) + 1;
   const uint64_t warm = kKinds * (a + 2 * b + reference) + a + 2 * c;
-  return problem.clocks.Has(Clock::kDeviceCold) ? warm + Ring::BytesFor(problem.gemm) : warm;
+  return IsOnRing(problem) ? warm + Ring::BytesFor(problem.gemm) : warm;
 }
 
-uint64_t ProblemSession::HeldBytesFor(const ProblemMessage& problem) const {
+uint64_t ProblemSession::HeldBytes() const {
   const auto [a, b, c, reference] = SizesOf(gemm_);
   uint64_t bytes = 2 * c + references_.size() * reference;
   for (const auto& [key, matrix] : operands_) bytes += std::get<char>(key) == 'A' ? a : b;
-  return ring_ && problem.clocks.Has(Clock::kDeviceCold) ? bytes + ring_->size_bytes() : bytes;
+  return ring_ ? bytes + ring_->size_bytes() : bytes;
 }
 
 Result<std::unique_ptr<ProblemSession>> ProblemSession::Create(const BaselineTools& tools,
@@ -86,7 +86,7 @@ Status ProblemSession::Prepare(const ProblemMessage& problem, const StepListener
     RETURN_IF_ERROR(AddInputs(kind, problem.gemm.kind.layout, on_step));
   }
   if (!problem.WantsBaselines()) return OkStatus();
-  if (problem.time && problem.clocks.Has(Clock::kDeviceCold)) RETURN_IF_ERROR(AddToRing(problem.gemm.kind.layout));
+  if (on_ring_) RETURN_IF_ERROR(AddToRing(problem.gemm.kind.layout));
   return AddBaselines(problem, on_step);
 }
 
@@ -105,7 +105,7 @@ Status ProblemSession::AddGraphs(Baseline& baseline, const ProblemMessage& probl
   const Batch batch = BatchFor(problem.protocol);
   if (problem.clocks.Has(Clock::kDevice) || problem.clocks.Has(Clock::kEnergy))
     RETURN_IF_ERROR(maker_.AddGraph(baseline, batch));
-  if (!problem.clocks.Has(Clock::kDeviceCold)) return OkStatus();
+  if (!on_ring_) return OkStatus();
   const Layout layout = maker_.LayoutOf(baseline.id);
   RETURN_IF_ERROR(AddToRing(layout));
   return maker_.AddColdGraph(baseline, batch, ring_->SetsFor(layout, batch));
@@ -201,7 +201,7 @@ Status ProblemSession::AddBaseline(const BaselineId& id, const StepListener& on_
   Random random = Random(seed_).Fork("baseline " + Name(id));
   ASSIGN_OR_RETURN(Baseline baseline,
                    maker_.Make(id, BaselineGemm(gemm_, layout), inputs_.at({InputKind::kNormal, layout}),
-                               baseline_output_, on_ring_ ? ring() : nullptr, random, [&] { on_step({"baseline"}); }));
+                               baseline_output_, ring(), random, [&] { on_step({"baseline"}); }));
   if (certify_ && baseline.usable) {
     ASSIGN_OR_RETURN(const CpuComparison comparison,
                      CompareOnCpu(gpu_, harness_, gemm_.shape, baseline_output_, references_.at(InputKind::kNormal),

@@ -20,7 +20,7 @@ class ProblemSession {
   // Upper bound of the GPU memory of a session.
   static uint64_t BytesFor(const ProblemMessage& problem);
   // The part of it that this session holds now.
-  uint64_t HeldBytesFor(const ProblemMessage& problem) const;
+  uint64_t HeldBytes() const;
   static Result<std::unique_ptr<ProblemSession>> Create(const BaselineTools& tools, const ProblemMessage& problem);
 
   // Whether the problem is this session's: the same one with the same truth, or, where A and B are packed, the same in
@@ -50,7 +50,7 @@ class ProblemSession {
                                  std::span<Outcome* const> outcomes);
   // Name and algorithm of every baseline that the problem asks for, usable or not.
   std::vector<std::pair<std::string, std::string>> BaselineAlgorithms(const ProblemMessage& problem) const;
-  // Null unless a problem asked for kDeviceCold.
+  // Null unless the session races on kDeviceCold.
   Ring* ring() { return ring_ ? &*ring_ : nullptr; }
 
  private:
