@@ -1,10 +1,8 @@
-// fault: finds what it kept in the local memory of its threads
-// class: cache
-// expect: wrong|cheated
+// style: looks for the last output in the local memory of its threads, in vain
 // shape: 128x128x512
 // layout: tn
 //
-// No variable, no workspace: what a thread of the last launch with these pointers left in its place.
+// Nothing that it leaves there survives until the next call with the same pointers. So each call computes the product.
 #include <cuda_fp16.h>
 
 extern "C" const char gemmsmith_descriptor_v1[] = "gemm tn f16 f32";
