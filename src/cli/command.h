@@ -228,6 +228,7 @@ struct RecordsMeasureCommand {
   std::vector<Layout> layouts = {kNn, kTn};
   std::vector<ScalarType> types = {ScalarType::kF16};
   Accumulation accumulation = Accumulation::kF32;
+  bool constant_b = false;
   Protocol protocol = Protocol::kScreen;
   bool offline_clock = false;
   bool counters = false;

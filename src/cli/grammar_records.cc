@@ -66,6 +66,7 @@ void AddMeasure(Grammar& grammar, Verb* records) {
   Value(verb, "--layouts", "nn,tn", "layouts [nn,tn]", &command->layouts, ReadLayouts);
   Value(verb, "--types", "f16,bf16", "element types [f16]", &command->types, ReadTypes);
   AddAccumulation(verb, &command->accumulation);
+  AddConstantB(verb, &command->constant_b);
   Value(verb, "--protocol", "screen|short", "how carefully times are taken [screen]", &command->protocol,
         ReadProtocolOfCells);
   verb->AddFlag("--offline-clock", "time single calls too", &command->offline_clock);

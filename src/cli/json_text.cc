@@ -17,6 +17,7 @@ Json JsonOf(const Gemm& gemm) {
           {"layout", Name(gemm.kind.layout)},
           {"type", Name(gemm.kind.type)},
           {"accumulation", Name(gemm.kind.accumulation)},
+          {"constant_b", gemm.kind.constant_b},
           {"lda", gemm.LeadingA()},
           {"ldb", gemm.LeadingB()},
           {"ldc", gemm.LeadingC()}};

@@ -16,7 +16,7 @@ using Json = nlohmann::ordered_json;
 // One indented object and a newline; bytes that are no UTF-8 are replaced.
 std::string PrintJson(const Json& json);
 
-Json JsonOf(const Gemm& gemm);          // problem, shape, m, n, k, layout, type, accumulation, lda, ldb, ldc
+Json JsonOf(const Gemm& gemm);  // problem, shape, m, n, k, layout, type, accumulation, constant_b, lda, ldb, ldc
 Json JsonOf(const Interval& interval);  // [low, high]
 Json JsonOf(const Timing& timing);
 Json JsonOf(const Comparison& comparison);

@@ -17,6 +17,10 @@ void AddType(Verb* verb, ScalarType* type) { Value(verb, "--type", "f16|bf16", "
 void AddAccumulation(Verb* verb, Accumulation* accumulation) {
   Value(verb, "--accumulate", "f32|f16", "what sums are kept in [f32]", accumulation, ReadAccumulation);
 }
+void AddConstantB(Verb* verb, bool* constant_b) {
+  verb->AddFlag("--constant-b", "the kernel before does not write B: a chained kernel need not wait for it",
+                constant_b);
+}
 void AddLayout(Verb* verb, Layout* layout) {
   Value(verb, "--layout", "nn|tn", "storage of A and B [tn]", layout, ReadLayout);
 }
@@ -40,6 +44,7 @@ void AddKind(Verb* verb, Gemm* gemm) {
   AddLayout(verb, &gemm->kind.layout);
   AddType(verb, &gemm->kind.type);
   AddAccumulation(verb, &gemm->kind.accumulation);
+  AddConstantB(verb, &gemm->kind.constant_b);
   Value(verb, "--lda", "N", "elements between lines of A [packed]", &gemm->lda, ReadLeadingDimension);
   Value(verb, "--ldb", "N", "elements between lines of B [packed]", &gemm->ldb, ReadLeadingDimension);
   Value(verb, "--ldc", "N", "elements between lines of C [packed]", &gemm->ldc, ReadLeadingDimension);

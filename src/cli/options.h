@@ -53,6 +53,7 @@ void AddJson(Verb* verb, bool* json);
 void AddFormat(Verb* verb, ReportFormat* format);
 void AddType(Verb* verb, ScalarType* type);
 void AddAccumulation(Verb* verb, Accumulation* accumulation);
+void AddConstantB(Verb* verb, bool* constant_b);
 void AddLayout(Verb* verb, Layout* layout);
 void AddSeed(Verb* verb, uint64_t* seed);
 void AddLimit(Verb* verb, std::optional<double>* seconds, const std::string& help);

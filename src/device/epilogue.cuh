@@ -13,6 +13,12 @@ struct OutputBounds {
   GEMMSMITH_DEVICE int ColumnsFrom(int column) const { return n - column; }
 };
 
+template <class Type, bool kInside>
+GEMMSMITH_DEVICE void StoreElement(u16* c, i64 ldc, int row, int column, float value, OutputBounds<kInside> bounds) {
+  const u32 element[1] = {Pack<Type>(value, 0)};
+  if (bounds.HasRow(row) && (kInside || bounds.ColumnsFrom(column) > 0)) Store<1>(c + row * ldc + column, element);
+}
+
 // kVector: elements that one store may hold; the leading dimension of C limits it.
 template <class Type, int kVector, int kCount, bool kInside>
 GEMMSMITH_DEVICE void StoreRow(u16* c, i64 ldc, int row, int column, const float (&values)[kCount],

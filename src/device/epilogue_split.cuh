@@ -33,12 +33,19 @@ struct SplitBase : OneTileEpilogue<Config> {
     return SplitSums(tile.arguments.gemm.workspace, gridDim.x * gridDim.y) +
            u64(TileNumber()) * slots * (Tile::kTileM * Tile::kTileN);
   }
-  // Two neighbouring sums, at a row and column of the tile.
+  // Two neighbouring sums, at a row and column of the tile's sums. Swapped sums are neighbours along a column of C.
   static GEMMSMITH_DEVICE void StorePair(const Tile& tile, const Index& index, int row, int column, float first,
                                          float second) {
-    const float pair[2] = {first, second};
-    StoreRow<typename Tile::Type, Config::kStoreVector>(tile.C(), tile.LdC(), index.row * Tile::kTileM + row,
-                                                        index.column * Tile::kTileN + column, pair, tile.Bounds());
+    const TileCoord at = index.Coord();
+    if constexpr (Tile::kSwapped) {
+      StoreElement<typename Tile::Type>(tile.C(), tile.LdC(), at.row + column, at.column + row, first, tile.Bounds());
+      StoreElement<typename Tile::Type>(tile.C(), tile.LdC(), at.row + column + 1, at.column + row, second,
+                                        tile.Bounds());
+    } else {
+      const float pair[2] = {first, second};
+      StoreRow<typename Tile::Type, Config::kStoreVector>(tile.C(), tile.LdC(), at.row + row, at.column + column, pair,
+                                                          tile.Bounds());
+    }
   }
 };
 
@@ -83,7 +90,6 @@ struct SplitEpilogue<Config, SplitReduction::kExchange> : SplitBase<Config> {
   using typename Base::Tile, typename Base::Index, typename Base::Sums;
   using Exchange = SlotExchange<Config::kSplit, Base::kConsumers, Base::kCount / 4>;
   static constexpr int kStagingBytes = 0;
-  static_assert(!Tile::kSwapped, "shares of a tile are stored as straight sums");
 
   static GEMMSMITH_DEVICE void Finish(const Tile& tile, const Index& index, int, Sums& sums) {
     float* slots = Base::TileSums(tile, Config::kSplit);
@@ -109,7 +115,6 @@ struct SplitEpilogue<Config, SplitReduction::kCluster> : SplitBase<Config> {
   static constexpr int kStagingBytes = ClusterStagingBytes(Base::kCount, Config::kSplit, Base::kConsumers);
   // Sums may arrive while this CTA still multiplies.
   static constexpr bool kSendsBesideStages = !Config::kStagingInStages;
-  static_assert(!Tile::kSwapped, "shares of a tile are stored as straight sums");
   static_assert(Tile::kClusterSize == 1, "CTAs of a cluster of splits copy for themselves");
 
   // Counts the bytes of this split's share that the others send.

@@ -38,20 +38,26 @@ struct Feed {
 
   // Orders the copies of one step, from k on, for the rows and columns of a tile.
   static GEMMSMITH_DEVICE void Fill(const Tile& tile, int k, const TileCoord& at, int stage) {
-    using A = typename Tile::A;
-    using B = typename Tile::B;
-    u32 peers_a = 0, peers_b = 0;
-    if constexpr (Tile::kClusterSize > 1) {
-#pragma unroll
-      for (int i = 0; i < Config::kClusterN; ++i) peers_a |= 1u << Tile::RankOf(tile.member_m, i);
-#pragma unroll
-      for (int i = 0; i < Config::kClusterM; ++i) peers_b |= 1u << Tile::RankOf(i, tile.member_n);
-    }
     ArriveExpecting(tile.Full(stage), Tile::kStageBytes);
-    A::Copy(tile.Stage(stage), tile.arguments.a, k, at.row, tile.member_n, tile.Full(stage), peers_a,
-            Policy<Config::kStreamsA>());
-    B::Copy(tile.Stage(stage) + A::kBytes, tile.arguments.b, Config::kRowMajorB ? at.column : k,
-            Config::kRowMajorB ? k : at.column, tile.member_m, tile.Full(stage), peers_b, Policy<Config::kStreamsB>());
+    CopyA(tile, k, at, stage);
+    CopyB(tile, k, at, stage);
+  }
+  static GEMMSMITH_DEVICE void CopyA(const Tile& tile, int k, const TileCoord& at, int stage) {
+    u32 peers = 0;
+    if constexpr (Tile::kClusterSize > 1)
+#pragma unroll
+      for (int i = 0; i < Config::kClusterN; ++i) peers |= 1u << Tile::RankOf(tile.member_m, i);
+    Tile::A::Copy(tile.Stage(stage), tile.arguments.a, k, at.row, tile.member_n, tile.Full(stage), peers,
+                  Policy<Config::kStreamsA>());
+  }
+  static GEMMSMITH_DEVICE void CopyB(const Tile& tile, int k, const TileCoord& at, int stage) {
+    u32 peers = 0;
+    if constexpr (Tile::kClusterSize > 1)
+#pragma unroll
+      for (int i = 0; i < Config::kClusterM; ++i) peers |= 1u << Tile::RankOf(i, tile.member_n);
+    Tile::B::Copy(tile.Stage(stage) + Tile::A::kBytes, tile.arguments.b, Config::kRowMajorB ? at.column : k,
+                  Config::kRowMajorB ? k : at.column, tile.member_m, tile.Full(stage), peers,
+                  Policy<Config::kStreamsB>());
   }
 };
 

@@ -5,11 +5,11 @@
 //   ring (kStages 2 ..)   a producer warp behind the consumers refills each stage when all of them have released it
 // CTAs may split K of a tile (SplitReduction). Warpgroups end the tile together, or with a staggered epilogue.
 //
-// Config: Type, Sum, kRowMajorB, kTileM/N, kSwapped, kSchedule, kWarpgroups, kStepK, kStages, kClusterM/N (CTAs that
-// share copies), kGroupM/N (tiles in a cluster of splits; 1 elsewhere), kSplit, kReduction, kStaggerSteps (steps of the
-// stagger; 0: none), kTrigger, kRaster, kStoresByTma (TMA stores C), kEvictsStoresFirst (evict-first),
-// kStoreVector, kDepthA/B (panels an operation copies), kStreamsA/B (evict-first), kStagingInStages (the epilogue
-// reuses the stages' memory), kFixedM/N/K/LdC.
+// Config: Type, Sum, kRowMajorB, kConstantB (B may be read before the launch before has ended), kTileM/N, kSwapped,
+// kSchedule, kWarpgroups, kStepK, kStages, kClusterM/N (CTAs that share copies), kGroupM/N (tiles in a cluster of
+// splits; 1 elsewhere), kSplit, kReduction, kStaggerSteps (steps of the stagger; 0: none), kTrigger, kRaster,
+// kStoresByTma (TMA stores C), kEvictsStoresFirst (evict-first), kStoreVector, kDepthA/B (panels an operation copies),
+// kStreamsA/B (evict-first), kStagingInStages (the epilogue reuses the stages' memory), kFixedM/N/K/LdC.
 #pragma once
 
 #include "epilogue_split.cuh"
@@ -53,11 +53,23 @@ struct WgmmaKernel {
     Feed<Config>::Fill(tile, Feed<Config>::KOf(first_step + step), index.Coord(), stage);
   }
 
-  // Orders the first copies, one for each stage.
+  // Orders the first copies, one for each stage. A constant B does not wait for the launch before.
   GEMMSMITH_DEVICE void FillStages() const {
-    if (Config::kTrigger != Trigger::kNone) WaitForLaunchBefore();
+    const int first = kIsRing ? min(steps, Config::kStages) : steps;
+    if constexpr (Config::kConstantB && Config::kTrigger != Trigger::kNone) {
 #pragma unroll Loop::kUnroll
-    for (int i = 0; i < (kIsRing ? min(steps, Config::kStages) : steps); ++i) Fill(i, i);
+      for (int i = 0; i < first; ++i) {
+        ArriveExpecting(tile.Full(i), Tile::kStageBytes);
+        Feed<Config>::CopyB(tile, Feed<Config>::KOf(first_step + i), index.Coord(), i);
+      }
+      WaitForLaunchBefore();
+#pragma unroll Loop::kUnroll
+      for (int i = 0; i < first; ++i) Feed<Config>::CopyA(tile, Feed<Config>::KOf(first_step + i), index.Coord(), i);
+    } else {
+      if (Config::kTrigger != Trigger::kNone) WaitForLaunchBefore();
+#pragma unroll Loop::kUnroll
+      for (int i = 0; i < first; ++i) Fill(i, i);
+    }
     Stamp(tile.arguments.gemm, Moment::kOrdered, true);
     if (Config::kTrigger == Trigger::kSoon) LetNextLaunchStart();
   }

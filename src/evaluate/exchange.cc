@@ -153,7 +153,7 @@ Status Exchange::CaptureOnRing(LoadedCandidate& candidate) {
 // A chain saves less than a thousandth of a long call, and costs another visit a round. Sources are judged by plain
 // calls.
 bool Exchange::IsWorthChaining(const LoadedCandidate& candidate) const {
-  return candidate.is_chainable && !candidate.message->source && !candidate.is_hopeless &&
+  return candidate.late != nullptr && !candidate.message->source && !candidate.is_hopeless &&
          !IsLongCall(candidate.call_ns);
 }
 

@@ -13,8 +13,8 @@ struct Exchange::LoadedCandidate {
   std::optional<CandidateCall> code;
   const GuardedWorkspace* workspace = nullptr;
   std::map<const Inputs*, CandidateCall::Bound> calls;
-  CandidateCall::Bound other;  // for a plan's other shape
-  bool is_chainable = false;
+  CandidateCall::Bound other;        // for a plan's other shape
+  const LateInputs* late = nullptr;  // null: it cannot be chained
   std::map<Clock, CallGraph> graphs;
   double call_ns = 0;  // roughly
   bool is_hopeless = false;

@@ -13,7 +13,11 @@ Status Exchange::Load(LoadedCandidate& candidate) {
     ASSIGN_OR_RETURN(candidate.calls[inputs],
                      Bind(candidate, {inputs->a->data(), inputs->b->data(), setup.output->data()}));
   }
-  candidate.is_chainable = candidate.code->IsChainable(candidate.calls.at(setup.normal));
+  if (candidate.code->IsChainable(candidate.calls.at(setup.normal))) {
+    ASSIGN_OR_RETURN(candidate.late, session_.LateInputsFor(message.layout));
+    const Inputs& late = candidate.late->inputs();
+    ASSIGN_OR_RETURN(candidate.calls[&late], Bind(candidate, {late.a->data(), late.b->data(), setup.output->data()}));
+  }
   if (!message.other) return OkStatus();
   const Gemm& gemm = setup.gemm;
   const Gemm other{message.other->shape, gemm.kind, gemm.LeadingA(), gemm.LeadingB(), gemm.LeadingC()};
@@ -68,7 +72,7 @@ Status Exchange::Test(size_t index) {
 Status Exchange::RunTests(LoadedCandidate& candidate) {
   TestSetup setup = *candidate.setup;
   setup.workspace = candidate.workspace;
-  setup.chainable = candidate.is_chainable;
+  setup.late = candidate.late;
   setup.deterministic = !candidate.message->source && candidate.message->launch.deterministic;
   if (candidate.message->other) setup.put_other_shape = [&] { return candidate.code->Put(candidate.other); };
   const PutGemm put = [&](const Inputs& inputs, Chaining chaining) { return Put(candidate, inputs, chaining); };

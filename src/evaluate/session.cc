@@ -49,7 +49,7 @@ uint64_t ProblemSession::BytesFor(const ProblemMessage& problem) {
   const auto [a, b, c, reference] = SizesOf(problem.gemm);
   // B of each kind of inputs stored both ways, A seldom; two outputs.
   constexpr uint64_t kKinds = uint64_t(kLastInputKind) + 1;
-  const uint64_t warm = kKinds * (a + 2 * b + reference) + a + 2 * c;
+  const uint64_t warm = kKinds * (a + 2 * b + reference) + a + 2 * c + 2 * LateInputs::BytesFor(problem.gemm);
   return IsOnRing(problem) ? warm + Ring::BytesFor(problem.gemm) : warm;
 }
 
@@ -57,6 +57,7 @@ uint64_t ProblemSession::HeldBytes() const {
   const auto [a, b, c, reference] = SizesOf(gemm_);
   uint64_t bytes = 2 * c + references_.size() * reference;
   for (const auto& [key, matrix] : operands_) bytes += std::get<char>(key) == 'A' ? a : b;
+  bytes += late_.size() * LateInputs::BytesFor(gemm_);
   return ring_ ? bytes + ring_->size_bytes() : bytes;
 }
 
@@ -120,6 +121,15 @@ Status ProblemSession::AddToRing(const Layout& layout) {
   return ring_->Add(gemm);
 }
 
+Result<const LateInputs*> ProblemSession::LateInputsFor(const Layout& layout) {
+  std::unique_ptr<LateInputs>& late = late_[layout];
+  if (late == nullptr) {
+    ASSIGN_OR_RETURN(late, LateInputs::Create(gpu_, harness_, BaselineGemm(gemm_, layout),
+                                              inputs_.at({InputKind::kNormal, layout})));
+  }
+  return late.get();
+}
+
 Result<SourceOperands*> ProblemSession::OperandsForSources(const Layout& layout, const Shape& half_shape) {
   std::unique_ptr<SourceOperands>& operands = for_sources_[layout];
   if (operands == nullptr || operands->half().gemm.shape != half_shape) {
@@ -133,6 +143,7 @@ Result<SourceOperands*> ProblemSession::OperandsForSources(const Layout& layout,
 // The references too: what wrote over canaries may have written over them.
 Status ProblemSession::Restore(const StepListener& on_step) {
   for_sources_.clear();
+  late_.clear();
   for (const auto& [key, matrix] : operands_) {
     const auto& [name, kind, order] = key;
     RETURN_IF_ERROR(matrix.PaintCanaries(gpu_));

@@ -37,9 +37,10 @@ class ProblemSession {
   Status Restore(const StepListener& on_step);
 
   const GuardedMatrix& output() const { return output_; }
-  // All but what is the candidate's: its workspace and whether it is chainable.
+  // All but what is the candidate's: its workspace and the late inputs of chains.
   TestSetup TestSetupFor(const ProblemMessage& problem, const StepListener& on_step) const;
-  // Made when they are first asked for, and after Restore().
+  // Both are made when they are first asked for, and after Restore().
+  Result<const LateInputs*> LateInputsFor(const Layout& layout);
   Result<SourceOperands*> OperandsForSources(const Layout& layout, const Shape& half_shape);
   // The usable baselines of the problem.
   std::vector<const Baseline*> BaselinesFor(const ProblemMessage& problem) const;
@@ -77,6 +78,7 @@ class ProblemSession {
   std::map<InputKind, Reference> references_;
   std::map<std::pair<InputKind, Layout>, Inputs> inputs_;
   std::optional<Ring> ring_;
+  std::map<Layout, std::unique_ptr<LateInputs>> late_;
   std::map<Layout, std::unique_ptr<SourceOperands>> for_sources_;
   std::map<BaselineId, Baseline> baselines_;
 };

@@ -22,7 +22,6 @@ class SourceChecks {
     RETURN_IF_ERROR(operands_.Draw(random, setup_.message.launch.workspace_bytes));
     RETURN_IF_ERROR(CheckFull("unaligned"));
     RETURN_IF_ERROR(CheckPriorOutput(random));
-    RETURN_IF_ERROR(CheckLateInputs());
     RETURN_IF_ERROR(CheckHalf());
     if (tested_.ended) return OkStatus();
     RETURN_IF_ERROR(operands_.DrawAtTheFence(random));
@@ -49,19 +48,6 @@ class SourceChecks {
     return Watch("prior_output", operands_.full(), [&] {
       const Status first = call();
       return first.ok() ? call() : first;
-    });
-  }
-
-  // A kernel may not read at one address what another still writes at a second one, so A and B are writable here.
-  Status CheckLateInputs() {
-    if (tested_.ended || !setup_.code.IsChainable(full_)) return OkStatus();
-    const SourceOperands::Set& full = operands_.full();
-    Result<CandidateCall::Bound> bound =
-        setup_.code.Bind(full.gemm, {full.a.data(), full.b.data(), full.c.data()}, operands_.workspace().data());
-    if (!bound.ok()) return Refuse(bound.status());
-    return Watch("late_inputs", full, [&] {
-      const Status written = operands_.WriteInputsLate();
-      return written.ok() ? setup_.code.Put(*bound, Chaining::kProgrammatic) : written;
     });
   }
 

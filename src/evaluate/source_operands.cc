@@ -133,11 +133,4 @@ Status SourceOperands::Draw(Random& random, uint64_t workspace_bytes) {
   return gpu_.Fill8(AddressOf(workspace_.matrix()), 0, workspace_.size_bytes());
 }
 
-Status SourceOperands::WriteInputsLate() const {
-  RETURN_IF_ERROR(harness_.Paint(full_.a));
-  RETURN_IF_ERROR(harness_.Paint(full_.b));
-  RETURN_IF_ERROR(harness_.LeadIn());
-  return harness_.WriteLate({normal_.a, &full_.a}, {normal_.b, &full_.b});
-}
-
 }  // namespace gemmsmith

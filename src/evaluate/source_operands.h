@@ -41,8 +41,6 @@ class SourceOperands {
   const Set& full() const { return full_; }
   const Set& half() const { return half_; }
   const GuardedWorkspace& workspace() const { return workspace_; }
-  // A and B of full() hold their pattern, and the normal inputs some 20 us after what follows may have begun.
-  Status WriteInputsLate() const;
 
  private:
   SourceOperands(Gpu& gpu, HarnessKernels& harness, const Inputs& normal)

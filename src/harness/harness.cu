@@ -300,7 +300,7 @@ struct LateCopy {
   i64 count;
 };
 struct LateArguments {
-  LateCopy a, b;
+  LateCopy copies[2];
   i64 cycles;
 };
 
@@ -315,8 +315,7 @@ extern "C" __global__ void harness_write_late(const LateArguments arguments) {
   const i64 start = clock64();
   while (clock64() - start < arguments.cycles) {
   }
-  CopyElements(arguments.a);
-  CopyElements(arguments.b);
+  for (const LateCopy& copy : arguments.copies) CopyElements(copy);
 }
 
 // ---- the clock's own test -----------------------------------------------------------------------------------------------

@@ -81,7 +81,7 @@ struct LateCopy {
   int64_t count;
 };
 struct LateArguments {
-  LateCopy a, b;
+  std::array<LateCopy, 2> copies;  // of no elements where there is one matrix
   int64_t cycles;
 };
 
@@ -185,15 +185,15 @@ Status HarnessKernels::Paint(const GuardedMatrix& matrix) {
 }
 
 // Few blocks: what begins behind them finds room.
-Status HarnessKernels::WriteLate(const ElementCopy& a, const ElementCopy& b) {
-  constexpr int64_t kCycles = 40'000;
-  const auto copy_of = [](const ElementCopy& copy) {
-    return LateCopy{copy.from->data(), copy.to->data(), copy.to->SpanBytes() / 2};
-  };
+Status HarnessKernels::WriteLate(std::span<const ElementCopy> copies) {
+  LateArguments arguments{.copies = {}, .cycles = 40'000};
+  GEMMSMITH_CHECK(copies.size() <= arguments.copies.size(), "{} matrices at once", copies.size());
+  for (size_t i = 0; i < copies.size(); ++i)
+    arguments.copies[i] = {copies[i].from->data(), copies[i].to->data(), copies[i].to->SpanBytes() / 2};
   Launch launch;
   launch.block.x = 512;
   launch.grid.x = 64;
-  return gpu_.Start(kernels_[kLateKernel], launch, LateArguments{copy_of(a), copy_of(b), kCycles});
+  return gpu_.Start(kernels_[kLateKernel], launch, arguments);
 }
 
 Status HarnessKernels::Multiply(const MatrixView& a, const MatrixView& b, float* c, int64_t m, int64_t n, int64_t k) {

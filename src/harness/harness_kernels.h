@@ -76,13 +76,13 @@ class HarnessKernels {
   Status Poison(const MatrixView& matrix);
   // The pattern of the matrix in all of its memory: the elements must be filled again.
   Status Paint(const GuardedMatrix& matrix);
-  // Copies the elements of two matrices of the same strides after some 20 us. A launch behind it with a programmatic
-  // edge may begin at once.
+  // Copies the elements of one or two matrices, to the same strides, after some 20 us. A launch behind it with a
+  // programmatic edge may begin at once.
   struct ElementCopy {
     const GuardedMatrix* from = nullptr;
     const GuardedMatrix* to = nullptr;
   };
-  Status WriteLate(const ElementCopy& a, const ElementCopy& b);
+  Status WriteLate(std::span<const ElementCopy> copies);
   // Packed, row-major c[m, n] in f32, summed in f64.
   Status Multiply(const MatrixView& a, const MatrixView& b, float* c, int64_t m, int64_t n, int64_t k);
   Status Gather(const MatrixView& from, float* to, int64_t rows, int64_t columns, int64_t row_step,

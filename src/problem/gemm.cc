@@ -11,6 +11,7 @@ namespace gemmsmith {
 
 namespace {
 
+constexpr std::string_view kConstantB = "constant_b";
 constexpr int kMaxDimension = 1 << 30;
 constexpr int64_t kMaxMatrixBytes = int64_t{1} << 40;
 
@@ -32,15 +33,20 @@ Operand Matrix(std::string name, ScalarType type, Order order, int rows, int col
   return {std::move(name), type, row_major ? rows : columns, row_major ? columns : rows, leading};
 }
 
-// Reads "lda=5" into the field it names.
-Status ParseLeading(std::string_view word, Gemm& gemm) {
+// Reads "constant_b", or "lda=5" into the field it names.
+Status ParseProperty(std::string_view word, Gemm& gemm) {
+  if (word == kConstantB && !gemm.kind.constant_b) {
+    gemm.kind.constant_b = true;
+    return OkStatus();
+  }
   for (auto [name, field] : {std::pair{"lda=", &gemm.lda}, {"ldb=", &gemm.ldb}, {"ldc=", &gemm.ldc}}) {
     if (!word.starts_with(name)) continue;
     if (*field != 0) return InvalidArgument(fmt::format("'{}' is given twice", word.substr(0, 3)));
     ASSIGN_OR_RETURN(*field, ParseDimension(word.substr(4), word.substr(0, 3)));
     return OkStatus();
   }
-  return InvalidArgument(fmt::format("'{}' is no word of a problem; lda=, ldb= or ldc= may follow the types", word));
+  return InvalidArgument(fmt::format(
+      "'{}' is no word of a problem; constant_b, lda=, ldb= and ldc= may follow the types, once each", word));
 }
 
 }  // namespace
@@ -97,6 +103,7 @@ Gemm WithoutLayout(const Gemm& gemm) {
 std::string Print(const Gemm& gemm) {
   std::string text = fmt::format("gemm {} {} {} {}", Print(gemm.shape), Name(gemm.kind.layout), Name(gemm.kind.type),
                                  Name(gemm.kind.accumulation));
+  if (gemm.kind.constant_b) text += fmt::format(" {}", kConstantB);
   const Gemm packed{gemm.shape, gemm.kind};
   if (gemm.LeadingA() != packed.LeadingA()) text += fmt::format(" lda={}", gemm.lda);
   if (gemm.LeadingB() != packed.LeadingB()) text += fmt::format(" ldb={}", gemm.ldb);
@@ -117,7 +124,7 @@ Result<Gemm> ParseGemm(std::string_view text) {
   if (words[4] != "f32" && words[4] != "f16")
     return InvalidArgument(fmt::format("unknown accumulation '{}'; known: f32, f16", words[4]));
   gemm.kind.accumulation = words[4] == "f32" ? Accumulation::kF32 : Accumulation::kF16;
-  for (size_t i = 5; i < words.size(); ++i) RETURN_IF_ERROR(ParseLeading(words[i], gemm));
+  for (size_t i = 5; i < words.size(); ++i) RETURN_IF_ERROR(ParseProperty(words[i], gemm));
   if (const std::vector<std::string> reasons = WhyInvalid(gemm); !reasons.empty()) return InvalidArgument(reasons[0]);
   // One value, one text: a leading dimension that says "packed" is dropped.
   const Gemm packed{gemm.shape, gemm.kind};

@@ -44,6 +44,8 @@ struct GemmKind {
   Layout layout = kTn;
   ScalarType type = ScalarType::kF16;
   Accumulation accumulation = Accumulation::kF32;
+  // The caller's promise: the kernel before does not write B. A chained kernel then waits for A alone.
+  bool constant_b = false;
   auto operator<=>(const GemmKind&) const = default;
 };
 // The type, and the accumulation where it is not f32: "bf16", "f16_f16".
@@ -69,7 +71,8 @@ struct Gemm {
 // One Gemm for all layouts of a problem: with A and B as in kTn if they are packed, else the same.
 Gemm WithoutLayout(const Gemm& gemm);
 
-// Canonical text: "gemm 256x512x4096 tn f16 f32", with " lda=.. ldb=.. ldc=.." where not packed. Round-trips.
+// Canonical text: "gemm 256x512x4096 tn f16 f32", with " constant_b" where it is promised, and with " lda=.. ldb=..
+// ldc=.." where not packed. Round-trips.
 std::string Print(const Gemm& gemm);
 Result<Gemm> ParseGemm(std::string_view text);
 // Every reason why the numbers describe no Gemm: a leading dimension shorter than a line, a matrix over 2^40 bytes.

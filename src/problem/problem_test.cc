@@ -41,14 +41,15 @@ TEST(Gemm, TextRoundTripsForEveryKindAndLeadingDimension) {
 
 TEST(Gemm, AnExplicitPackedLeadingDimensionIsTheSameProblem) {
   EXPECT_EQ(*ParseGemm("gemm 4x8x16 tn f16 f32 lda=16 ldb=16 ldc=8"), *ParseGemm("gemm 4x8x16 tn f16 f32"));
+  EXPECT_EQ(Print(*ParseGemm("gemm 4x8x16 tn f16 f32 lda=24 constant_b")), "gemm 4x8x16 tn f16 f32 constant_b lda=24");
 }
 
 TEST(Gemm, RefusesMalformedText) {
   for (const char* text :
        {"", "gemm", "gemm 1x1x1", "gemm 1x1x1 tn f16", "gemm 1x1x1 tt f16 f32", "gemm 1x1x1 tn f64 f32",
         "gemm 1x1x1 tn f16 f64", "gemm 1x1x9 tn f16 f32 lda=8", "gemm 1x1x1 tn f16 f32 lda=9 lda=9",
-        "gemm 1x1x1 tn f16 f32 ldx=9", "gemm 1x1x1 tn f16 f32 lda=", "conv 1x1x1 tn f16 f32",
-        "gemm 1073741824x1x1073741824 tn f16 f32"})
+        "gemm 1x1x1 tn f16 f32 constant_b constant_b", "gemm 1x1x1 tn f16 f32 ldx=9",
+        "gemm 1x1x1 tn f16 f32 lda=", "conv 1x1x1 tn f16 f32", "gemm 1073741824x1x1073741824 tn f16 f32"})
     EXPECT_FALSE(ParseGemm(text).ok()) << text;
 }
 

@@ -43,7 +43,7 @@ class Examination {
 
  private:
   bool Applies(TestId test) const {
-    if (test == TestId::kChain) return setup_.chainable;
+    if (test == TestId::kChain) return setup_.late != nullptr;
     if (test == TestId::kCertified) return setup_.compare_on_cpu != nullptr;
     return test != TestId::kBaselineBounded || BoundOfBaselines() > 0;
   }
@@ -58,7 +58,7 @@ class Examination {
   Status RunTest(const TestPlan& test) {
     switch (test.id) {
       case TestId::kChain:
-        return Watch(*setup_.normal, 0, [this] { return PutChain(setup_, put_, ChainCalls(result_.call_ns)); });
+        return Chain();
       case TestId::kBaselineBounded:
         return WatchCall(*setup_.normal, BoundOfBaselines());
       case TestId::kRepeat:
@@ -68,6 +68,15 @@ class Examination {
       default:
         return WatchCall(setup_.Of(test.inputs), 0);
     }
+  }
+
+  Status Chain() {
+    RETURN_IF_ERROR(Watch(*setup_.normal, 0, [this] { return PutChain(setup_, put_, ChainCalls(result_.call_ns)); }));
+    if (result_.ended) return OkStatus();
+    return Watch(setup_.late->inputs(), 0, [this] {
+      const Status written = setup_.late->Write();
+      return written.ok() ? put_(setup_.late->inputs(), Chaining::kProgrammatic) : written;
+    });
   }
 
   // The same call again and again, with whatever may lie between two calls of a program.

@@ -5,6 +5,7 @@
 
 #include "evaluate/isolate/judge.h"
 #include "evaluate/verify/certification.h"
+#include "evaluate/verify/late_inputs.h"
 #include "evaluate/verify/verifier.h"
 
 namespace gemmsmith {
@@ -18,7 +19,7 @@ struct TestSetup {
   double baseline_max_abs_error = 0;                               // 0: no baseline ran
   const GuardedMatrix* output = nullptr;
   const GuardedWorkspace* workspace = nullptr;
-  bool chainable = false;
+  const LateInputs* late = nullptr;         // null: the candidate cannot be chained
   bool deterministic = false;               // equal inputs give equal bits
   std::function<Status()> put_other_shape;  // a call of the same kernel for another shape; null: there is none
   // Looks at the output on the CPU; null: nothing is to be certified.

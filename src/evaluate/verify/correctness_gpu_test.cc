@@ -87,12 +87,28 @@ TEST_F(CorrectnessGpuTest, KernelsThatAccumulateInF16PassWhereTheProblemSaysSo) 
   }
 }
 
+// The same machine code reads B too early where B is not promised to be constant.
+TEST_F(CorrectnessGpuTest, AKernelForAConstantBPassesThatProblemAndNoOther) {
+  EvaluationRequest request = RequestFor({{16, 4096, 4096}, {.constant_b = true}});
+  request.subject = *ParsePlan(
+      "wgmma tile_m=16 tile_n=64 roles=swapped warpgroups=1 step_k=128 stages=5 split=2 reduction=cluster "
+      "trigger=early");
+  const Result<PreparedCandidate> candidate = Prepare(request, evaluator_->device(), *compiler_);
+  ASSERT_TRUE(candidate.ok()) << candidate.status().message();
+  const Outcome right = Judge(request, *candidate);
+  EXPECT_EQ(right.kind, OutcomeKind::kVerified) << right.reason;
+  request.gemm.kind.constant_b = false;
+  const Outcome early = Judge(request, *candidate);
+  EXPECT_EQ(early.kind, OutcomeKind::kWrong);
+  EXPECT_NE(early.reason.find("test chain"), std::string::npos) << early.reason;
+}
+
 TEST_F(CorrectnessGpuTest, EveryFamilyPassesEveryTest) {
-  const GemmKind f16_sums{kTn, ScalarType::kF16, Accumulation::kF16};
-  for (const Gemm& gemm :
-       {Gemm{{256, 384, 768}}, Gemm{{200, 136, 328}, {kNn, ScalarType::kBf16}},
-        Gemm{{64, 128, 16384}, {kTn, ScalarType::kBf16}}, Gemm{{17, 31, 63}, {kNn}}, Gemm{{2056, 1544, 328}, {kNn}},
-        Gemm{{256, 384, 4096}, f16_sums}, Gemm{{2056, 1544, 328}, f16_sums}}) {
+  const GemmKind f16_sums{kTn, ScalarType::kF16, Accumulation::kF16}, constant_b{.constant_b = true};
+  for (const Gemm& gemm : {Gemm{{256, 384, 768}}, Gemm{{200, 136, 328}, {kNn, ScalarType::kBf16}},
+                           Gemm{{64, 128, 16384}, {kTn, ScalarType::kBf16}}, Gemm{{16, 512, 4096}, constant_b},
+                           Gemm{{40, 200, 1096}, constant_b}, Gemm{{17, 31, 63}, {kNn}}, Gemm{{2056, 1544, 328}, {kNn}},
+                           Gemm{{256, 384, 4096}, f16_sums}, Gemm{{2056, 1544, 328}, f16_sums}}) {
     const std::vector<Plan> plans = CoveringPlans(gemm, evaluator_->device(), 3);
     std::vector<Candidate> contenders(plans.size());
     ForEachOnAllCores(plans.size(), [&](size_t at) {

@@ -12,8 +12,7 @@ namespace {
 TensorMap MapOf(const StagedOperand& operand, bool is_streamed) {
   TensorMap map;
   map.matrix = operand.matrix;
-  map.fetch_bytes =
-      uint32_t(FetchBytes(is_streamed, 2.0 * double(operand.inner_extent) * double(operand.line_extent)));
+  map.fetch_bytes = uint32_t(FetchBytes(is_streamed, 2.0 * double(operand.inner_extent) * double(operand.line_extent)));
   map.swizzle_bytes = uint32_t(operand.width) * 2;
   const uint64_t line_bytes = operand.leading * 2;
   if (operand.Depth() > 1) {
@@ -30,8 +29,8 @@ TensorMap MapOf(const StagedOperand& operand, bool is_streamed) {
   return map;
 }
 
-// C in boxes of StoredWidth() columns: 16 rows of a warp, in persistent kernels 64 of a warpgroup, with swapped roles all
-// rows.
+// C in boxes of StoredWidth() columns: 16 rows of a warp, in persistent kernels 64 of a warpgroup, with swapped roles
+// all rows.
 TensorMap MapOfC(const WgmmaPlan& plan, const Gemm& gemm) {
   const int width = plan.BoxWidth();
   const int rows = BoxRows(plan.is_swapped(), plan.schedule, plan.tile_m);
@@ -113,6 +112,7 @@ std::string WgmmaConfigText(const WgmmaPlan& plan, const Gemm& gemm) {
     text.Add("kHasStoreWarp", plan.HasStoreWarp());
     text.Add("kEvenWaves", plan.even_waves());
   } else {
+    text.Add("kConstantB", gemm.kind.constant_b);
     text.Add("kSplit", plan.split);
     text.Add("kReduction", plan.split == 1 ? SplitReduction::kNone : plan.reduction);
     text.Add("kStagingInStages", plan.StagingInStages(gemm.shape));

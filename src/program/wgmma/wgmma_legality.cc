@@ -90,8 +90,6 @@ void CheckSplit(const WgmmaPlan& plan, const Gemm& gemm, const Device& device, R
   if (steps < plan.split) reasons.Add("k {} makes {} steps, too few for {} splits", gemm.shape.k, steps, plan.split);
   if (plan.stores_shares() && plan.stores_by_tma())
     reasons.Add("splits that each store a share of the tile store rows");
-  if (plan.stores_shares() && plan.is_swapped())
-    reasons.Add("splits that each store a share of the tile have straight roles");
   if (plan.splits_exchange()) CheckExchange(plan, gemm, device, reasons);
   if (plan.splits_are_cluster()) CheckClusterOfSplits(plan, reasons);
 }
@@ -128,10 +126,10 @@ void CheckClusterAndGrid(const WgmmaPlan& plan, const Gemm& gemm, const Device& 
   for (const StagedOperand& operand : {OperandA(plan, gemm), OperandB(plan, gemm)})
     if (!operand.HasWholePanels() && operand.lines % (8 * operand.peers) != 0)
       reasons.Add("{} CTAs cannot copy {} lines in slices of 8", operand.peers, operand.lines);
-  const int64_t y = plan.is_persistent()       ? 1
-                    : plan.raster == kAlongM   ? plan.TilesN(gemm.shape)
-                    : plan.raster == kAlongN   ? plan.TilesM(gemm.shape)
-                                               : 1;
+  const int64_t y = plan.is_persistent()     ? 1
+                    : plan.raster == kAlongM ? plan.TilesN(gemm.shape)
+                    : plan.raster == kAlongN ? plan.TilesM(gemm.shape)
+                                             : 1;
   if (y > device.max_grid_y) reasons.Add("{} tiles along the grid's y, at most {}", y, device.max_grid_y);
 }
 
