@@ -37,9 +37,10 @@ std::string ModesText(const ClockSet& clocks) {
 // Everything that trials of one run must share.
 std::string NameOf(const BenchCommand& command, const BaselineSet& baselines, const Device& device) {
   if (!command.name.empty()) return command.name;
-  return fmt::format("bench {} {} {} {} {} seed {}", device.key, Name(command.protocol), ModesText(command.clocks),
-                     baselines.Print(), PrintNumberTypes({.type = command.type, .accumulation = command.accumulation}),
-                     command.seed);
+  return fmt::format(
+      "bench {} {} {} {} {} seed {}", device.key, Name(command.protocol), ModesText(command.clocks), baselines.Print(),
+      PrintNumberTypes({.type = command.type, .accumulation = command.accumulation, .constant_b = command.constant_b}),
+      command.seed);
 }
 
 // Plans of a file: for every problem, or for the one that its line names.
@@ -92,8 +93,10 @@ Result<BenchOptions> OptionsFor(const BenchCommand& command, const Archive& arch
     ASSIGN_OR_RETURN(options.baselines, BaselineSet::Parse(command.contenders.baselines));
   }
   options.name = NameOf(command, options.baselines, device);
-  ASSIGN_OR_RETURN(options.problems, LoadProblems(command.shapes, command.layouts,
-                                                  {.type = command.type, .accumulation = command.accumulation}));
+  ASSIGN_OR_RETURN(
+      options.problems,
+      LoadProblems(command.shapes, command.layouts,
+                   {.type = command.type, .accumulation = command.accumulation, .constant_b = command.constant_b}));
   ASSIGN_OR_RETURN(const PlanLists lists, PlansOf(command.contenders));
   ASSIGN_OR_RETURN(const std::vector<Subject> sources, SourcesOf(command.contenders));
   std::vector<BestPlans> bests;

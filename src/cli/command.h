@@ -40,6 +40,7 @@ struct OptimizeCommand {
   std::vector<Layout> layouts = {kNn, kTn};
   ScalarType type = ScalarType::kF16;
   Accumulation accumulation = Accumulation::kF32;
+  bool constant_b = false;
   std::string proposer;                  // empty: the shipped policy for what it knows, else local
   std::filesystem::path weights;         // of the proposer "policy"; empty: the shipped ones
   std::vector<RecordSource> experience;  // corrects what is predicted; empty: the policy has what is shipped
@@ -262,6 +263,7 @@ struct BenchCommand {
   std::vector<Layout> layouts = {kNn, kTn};
   ScalarType type = ScalarType::kF16;
   Accumulation accumulation = Accumulation::kF32;
+  bool constant_b = false;
   std::string name;  // empty: made from protocol, clocks, baselines and type
   std::filesystem::path archive;
   std::filesystem::path output;  // empty: none

@@ -14,6 +14,7 @@ void AddOptimize(Grammar& grammar) {
         ReadLayouts);
   AddType(verb, &command->type);
   AddAccumulation(verb, &command->accumulation);
+  AddConstantB(verb, &command->constant_b);
   Value(verb, "--proposer", "NAME", "random|ranked|local|evolution|bayes|nvmmh|policy [policy or local]",
         &command->proposer, ReadProposer);
   Value(verb, "--weights", "FILE", "of --proposer policy [the shipped ones]", &command->weights, ReadPath);
@@ -106,6 +107,7 @@ void AddBench(Grammar& grammar) {
         &command->layouts, ReadLayouts);
   AddType(verb, &command->type);
   AddAccumulation(verb, &command->accumulation);
+  AddConstantB(verb, &command->constant_b);
   Value(verb, "--name", "NAME", "campaign; the same name resumes [from device, protocol, modes, baselines, type]",
         &command->name, ReadName);
   Value(verb, "-o,--output", "FILE.gsr", "write the run's trials there, also at the limit", &command->output, ReadPath);

@@ -24,8 +24,7 @@ Parsed CheckedVerify(const VerifyCommand& command) {
   if (is_list) return Command(command);
   if (!command.journal.empty() || command.limit_seconds) return wrong("--journal and --limit-seconds are for a list");
   if (!command.subject) return wrong("verify needs PLAN; see 'gemmsmith verify --help'");
-  if (command.memcheck && !IsPlan(*command.subject))
-    return wrong("--memcheck is for plans, not for sources");
+  if (command.memcheck && !IsPlan(*command.subject)) return wrong("--memcheck is for plans, not for sources");
   if (command.gemm.shape == Shape{}) return wrong("verify needs SHAPE; see 'gemmsmith verify --help'");
   const std::vector<std::string> reasons = WhyInvalid(command.gemm);
   if (!reasons.empty()) return wrong(reasons.front());
@@ -74,8 +73,7 @@ void AddVerify(Grammar& grammar) {
   verb->AddFlag("--memcheck", "run it under compute-sanitizer too", &command->memcheck);
   verb->AddFlag("--certify", "judge by the CPU's product of every element", &command->certify);
   bool* recipe = grammar.New<bool>();
-  verb->AddFlag("--recipe", "print what a .cu source launches; --device names a GPU [h200]",
-                recipe);
+  verb->AddFlag("--recipe", "print what a .cu source launches; --device names a GPU [h200]", recipe);
   Value(verb, "--pairs", "FILE", "certify a list: lines of PROBLEM | PLAN", &command->pairs, ReadPath);
   verb->AddFlag("--winners", "certify the fastest plan of each problem in the archive", &command->winners);
   Value(verb, "--catalogue", "FILE", "certify its entries, and write into it what was found", &command->catalogue,

@@ -41,7 +41,7 @@ Result<OptimizeRequest> RequestOf(const OptimizeCommand& command) {
                           .promote = command.promote,
                           .catalogue = command.catalogue};
   const std::string words = command.target.shape ? Print(*command.target.shape) : command.target.set;
-  const GemmKind kind{.type = command.type, .accumulation = command.accumulation};
+  const GemmKind kind{.type = command.type, .accumulation = command.accumulation, .constant_b = command.constant_b};
   ASSIGN_OR_RETURN(request.problems, LoadProblems(words, command.layouts, kind));
   ASSIGN_OR_RETURN(request.experience, ReadExperienceChoice(command.experience));
   if (!command.winners.empty()) request.winners = command.winners;

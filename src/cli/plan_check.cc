@@ -25,7 +25,8 @@ Result<int> Run(const PlanCheckCommand& command) {
     text = fmt::format("legal: {} on {} for {}\n", PrintShort(command.plan), Print(command.gemm), command.device.name);
     for (const std::string& advice_line : advice) text += fmt::format("  not worth a measurement: {}\n", advice_line);
   } else {
-    text = fmt::format("illegal: {} on {} for {}\n", PrintShort(command.plan), Print(command.gemm), command.device.name);
+    text =
+        fmt::format("illegal: {} on {} for {}\n", PrintShort(command.plan), Print(command.gemm), command.device.name);
     for (const std::string& reason : reasons) text += fmt::format("  {}\n", reason);
   }
   RETURN_IF_ERROR(WriteOut(text));

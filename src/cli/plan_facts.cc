@@ -32,8 +32,8 @@ std::string PrintText(const PlanFactsCommand& command, const Compilation& compil
                                           facts.wgmma_f32, facts.wgmma_f16));
   line("launch",
        fmt::format("grid {}x{}x{}{}, block {}x{}x{}, workspace {}", launch.grid.x, launch.grid.y, launch.grid.z,
-                   launch.fills_gpu ? " cut to what the GPU holds at once" : "",
-                   launch.block.x, launch.block.y, launch.block.z, BytesText(double(launch.workspace_bytes))));
+                   launch.fills_gpu ? " cut to what the GPU holds at once" : "", launch.block.x, launch.block.y,
+                   launch.block.z, BytesText(double(launch.workspace_bytes))));
   return text;
 }
 

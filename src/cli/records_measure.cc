@@ -23,13 +23,14 @@ namespace {
 
 Result<std::vector<Gemm>> ProblemsFor(const RecordsMeasureCommand& command) {
   std::vector<Gemm> problems;
-  ASSIGN_OR_RETURN(
-      const std::vector<Gemm> more,
-      LoadProblems(command.shapes, command.layouts,
-                   {.type = type, .accumulation = command.accumulation, .constant_b = command.constant_b}));
-  problems.insert(problems.end(), more.begin(), more.end());
-}
-return problems;
+  for (const ScalarType type : command.types) {
+    ASSIGN_OR_RETURN(
+        const std::vector<Gemm> more,
+        LoadProblems(command.shapes, command.layouts,
+                     {.type = type, .accumulation = command.accumulation, .constant_b = command.constant_b}));
+    problems.insert(problems.end(), more.begin(), more.end());
+  }
+  return problems;
 }
 
 // In canonical order, each once. "all": the live search spaces of the problems together.

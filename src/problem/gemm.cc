@@ -83,8 +83,9 @@ Result<Layout> ParseLayout(std::string_view text) {
 std::string_view Name(Accumulation accumulation) { return accumulation == Accumulation::kF32 ? "f32" : "f16"; }
 
 std::string PrintNumberTypes(const GemmKind& kind) {
-  const std::string type(Name(kind.type));
-  return kind.accumulation == Accumulation::kF32 ? type : fmt::format("{}_{}", type, Name(kind.accumulation));
+  std::string text(Name(kind.type));
+  if (kind.accumulation != Accumulation::kF32) text += fmt::format("_{}", Name(kind.accumulation));
+  return kind.constant_b ? fmt::format("{}_{}", text, kConstantB) : text;
 }
 
 int Gemm::LeadingA() const { return lda != 0 ? lda : kind.layout.a == Order::kRow ? shape.k : shape.m; }

@@ -48,7 +48,7 @@ struct GemmKind {
   bool constant_b = false;
   auto operator<=>(const GemmKind&) const = default;
 };
-// The type, and the accumulation where it is not f32: "bf16", "f16_f16".
+// The type, the accumulation where it is not f32, and the promise of a constant B: "bf16", "f16_f16_constant_b".
 std::string PrintNumberTypes(const GemmKind& kind);
 
 // The "problem" of docs/design.md.
