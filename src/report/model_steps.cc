@@ -12,23 +12,30 @@ ContenderGroup Alone(std::string_view family, const Layout& layout) {
   return {name, {name}};
 }
 
-std::vector<ModelProblem> TimesOf(const Selection& selection, Clock clock) {
-  const Result<Device> device = FindDevice(selection.setting.device_key);
+const ShapeRecords* RecordsOf(const Result<Selection>& selection, const Shape& shape) {
+  if (!selection.ok()) return nullptr;
+  const std::vector<ShapeRecords>& shapes = selection->shapes;
+  const auto records = std::ranges::lower_bound(shapes, shape, {}, &ShapeRecords::shape);
+  return records != shapes.end() && records->shape == shape ? &*records : nullptr;
+}
+
+// `plain` and `constant`: records of problems without and with a constant B.
+std::vector<ModelProblem> TimesOf(const Result<Selection>& plain, const Result<Selection>& constant,
+                                  const Setting& setting, Clock clock) {
+  const Result<Device> device = FindDevice(setting.device_key);
   const std::vector<Product> products = *LoadProducts("models");
   std::vector<ModelProblem> problems;
-  for (const Product& product : products) {
-    const Layout layout = *product.layout;
-    ModelProblem problem{product.shape, layout};
-    GemmKind kind = KindOf(selection.number_types);
-    kind.layout = layout;
-    if (device.ok()) problem.floor_ns = MakeTask({.shape = product.shape, .kind = kind}).ColdFloorNs(*device);
-    const auto records = std::ranges::lower_bound(selection.shapes, product.shape, {}, &ShapeRecords::shape);
-    if (records != selection.shapes.end() && records->shape == product.shape) {
-      const ContenderGroup ours = Alone("ours", layout);
+  for (const auto& [shape, fixed] : products) {
+    const Layout layout = *fixed;
+    ModelProblem problem{shape, layout};
+    if (device.ok()) problem.floor_ns = MakeTask({.shape = shape, .kind = {.layout = layout}}).ColdFloorNs(*device);
+    const ContenderGroup ours = Alone("ours", layout), tuned = Alone("lt_auto", layout);
+    if (const ShapeRecords* records = RecordsOf(plain, shape)) {
       problem.over_heuristic = Compare(*records, ours, Alone("lt_heuristic", layout), clock);
-      problem.over_auto = Compare(*records, ours, Alone("lt_auto", layout), clock);
-      problem.chained_over_auto = Compare(*records, ours, Alone("lt_auto", layout), ChainedOf(clock));
+      problem.over_auto = Compare(*records, ours, tuned, clock);
     }
+    if (const ShapeRecords* records = RecordsOf(constant, shape))
+      problem.chained_over_auto = Compare(*records, ours, tuned, ChainedOf(clock));
     problems.push_back(std::move(problem));
   }
   return problems;
@@ -136,15 +143,17 @@ Result<ModelReport> MakeModelReport(const std::vector<Trial>& trials, SelectionO
   ModelReport report;
   options.shapes = *LoadShapes("models");
   options.clock = report.clock;
+  SelectionOptions with_constant_b = options;
+  with_constant_b.number_types.constant_b = true;
+  const Result<Selection> plain = SelectRecords(trials, options), constant = SelectRecords(trials, with_constant_b);
+  for (const Status& status : {plain.status(), constant.status()})
+    if (!status.ok() && status.code() != StatusCode::kNotFound) return status;
   const std::string hint = fmt::format(
       "gemmsmith bench --shapes models --contenders best,baselines --modes {} measures them", Name(report.clock));
-  Result<Selection> selection = SelectRecords(trials, options);
-  if (selection.status().code() == StatusCode::kNotFound)
-    return NotFound(fmt::format("{}; {}", selection.status().message(), hint));
-  RETURN_IF_ERROR(selection.status());
-  report.selection = *std::move(selection);
-  report.problems = TimesOf(report.selection, report.clock);
-  if (std::ranges::none_of(report.problems, &ModelProblem::IsTimed))
+  if (!plain.ok() && !constant.ok()) return NotFound(fmt::format("{}; {}", plain.status().message(), hint));
+  report.selection = plain.ok() ? *plain : *constant;
+  report.problems = TimesOf(plain, constant, report.selection.setting, report.clock);
+  if (std::ranges::none_of(report.problems, [](const ModelProblem& p) { return p.IsTimed() || p.chained_over_auto; }))
     return NotFound(fmt::format("no product of the models was raced by ours, lt_auto and lt_heuristic on {}; {}",
                                 Name(report.clock), hint));
   report.models = StepsOf(report.problems);

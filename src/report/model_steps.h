@@ -17,7 +17,7 @@ struct ModelProblem {
   Shape shape;
   Layout layout;
   std::optional<ShapeSpeedUp> over_heuristic, over_auto;
-  std::optional<ShapeSpeedUp> chained_over_auto;  // ours in chains, the library plain
+  std::optional<ShapeSpeedUp> chained_over_auto;  // of the problem with a constant B: ours in chains, the library plain
   double floor_ns = 0;                            // 0: of an unknown device
 
   // All contenders have a time.

@@ -94,24 +94,37 @@ TEST(ModelReport, AGroupCountsEachProductOnceAgainstItsOwnLayout) {
   EXPECT_TRUE(groups["decode"]["share_of_floor"].is_null());
 }
 
-TEST(ModelReport, ChainsStandAgainstTheLibrarysPlainTimesAndTheFloorOfLargeWeights) {
-  std::vector<Trial> trials = {RacedOnRing({16, 4096, 4096}, kTn, 10'000, 13'000, 12'000),
-                               RacedOnRing({16, 1280, 8192}, kTn, 4000, 4000, 4000)};  // 21 MB
-  const double chained_ns[] = {8000, 2000};
-  for (size_t i = 0; i < trials.size(); ++i)
-    trials[i].outcome.timings.push_back(
-        {.contender = "ours", .clock = Clock::kDeviceColdChained, .median_ns = chained_ns[i]});
-  trials.push_back(RacedOnRing({24, 8, 4096}, kTn, 4000, 4000, 4000));
-  trials.back().outcome.timings.push_back({.contender = "ours", .clock = Clock::kDeviceColdChained, .median_ns = 2000});
-  const Result<ModelReport> report = MakeModelReport(trials, {});
+Trial Chained(const Shape& shape, double chained_ns, double ours_ns, double library_ns) {
+  Trial trial = RacedOnRing(shape, kTn, ours_ns, library_ns, library_ns);
+  trial.outcome.timings.push_back({.contender = "ours", .clock = Clock::kDeviceColdChained, .median_ns = chained_ns});
+  trial.gemm.kind.constant_b = true;
+  return trial;
+}
+
+TEST(ModelReport, ChainsWithAConstantBStandAgainstPlainTimesAndTheFloorOfLargeWeights) {
+  const Result<ModelReport> report =
+      MakeModelReport({Chained({16, 4096, 4096}, 8000, 10'000, 12'000), Chained({16, 1280, 8192}, 2000, 4000, 4000),
+                       Chained({24, 8, 4096}, 2000, 4000, 4000)},
+                      {});
   ASSERT_TRUE(report.ok()) << report.status().message();
-  const nlohmann::ordered_json chained = ModelsJson(*report, "here")["groups"]["decode_chained"];
+  const nlohmann::ordered_json groups = ModelsJson(*report, "here")["groups"];
+  const nlohmann::ordered_json& chained = groups["decode_chained"];
   EXPECT_EQ(chained["timed"], 3);
   EXPECT_NEAR(chained["over"]["lt_auto"]["geomean"].get<double>(), std::cbrt(1.5 * 2 * 2), 1e-12);
   const auto share = [](const Shape& shape, double ns) { return MakeTask({shape}).ColdFloorNs(H200()) / ns; };
   EXPECT_NEAR(chained["share_of_floor"].get<double>(),
               std::sqrt(share({16, 4096, 4096}, 8000) * share({16, 1280, 8192}, 2000)), 1e-12)
       << "64 KB of weights do not count";
+  EXPECT_EQ(groups["decode"]["timed"], 0) << "another problem";
+}
+
+TEST(ModelReport, ChainsWithoutTheirPromiseAreNotCounted) {
+  Trial chained = Chained({16, 4096, 4096}, 8000, 10'000, 12'000);
+  chained.gemm.kind.constant_b = false;
+  const nlohmann::ordered_json groups = ModelsJson(*MakeModelReport({chained}, {}), "here")["groups"];
+  EXPECT_EQ(groups["decode_chained"]["timed"], 0);
+  EXPECT_TRUE(groups["decode_chained"]["over"]["lt_auto"].is_null());
+  EXPECT_EQ(groups["decode"]["timed"], 1);
 }
 
 TEST(ModelReport, TimesOfRepeatedCallsAreNone) {

@@ -314,6 +314,17 @@ TEST(Selection, WhatIsNotOfOneDeviceTypeOrShapeIsRefusedInWords) {
   EXPECT_EQ(SelectRecords(trials, {.device_key = "a100"}).status().code(), StatusCode::kNotFound);
 }
 
+TEST(Selection, ProblemsWithAConstantBStandByThemselves) {
+  std::vector<Trial> trials = ThreeShapes();
+  trials.push_back(Raced(kTinyShape, kTn, 1, 3000, 2000));
+  trials.back().gemm.kind.constant_b = true;
+  EXPECT_EQ(SelectRecords(trials, {})->shapes.size(), 3u);
+  EXPECT_DOUBLE_EQ(SelectRecords(trials, {})->shapes[0].ours.at(kTn)->outcome.TimeNs(), 1500);
+  const Result<Selection> constant = SelectRecords(trials, {.number_types = {.constant_b = true}});
+  ASSERT_EQ(constant->shapes.size(), 1u);
+  EXPECT_DOUBLE_EQ(constant->shapes[0].ours.at(kTn)->outcome.TimeNs(), 1);
+}
+
 TEST(Selection, ProblemsWithF16AccumulationStandByThemselves) {
   const NumberTypes in_f16{ScalarType::kF16, Accumulation::kF16};
   Trial f32 = Raced(kTinyShape, kTn, 1000, 3000, 2000), f16 = Raced(kTinyShape, kTn, 800, 3000, 2000);

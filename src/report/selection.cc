@@ -144,16 +144,18 @@ std::vector<const Trial*> ShapeRecords::RunsOfLibraries(Clock clock) const {
 }
 
 std::string Print(const NumberTypes& number_types) {
-  return fmt::format("{} in and out, {} accumulation", Name(number_types.type), Name(number_types.accumulation));
+  return fmt::format("{} in and out, {} accumulation{}", Name(number_types.type), Name(number_types.accumulation),
+                     number_types.constant_b ? ", constant B" : "");
 }
 
 GemmKind KindOf(const NumberTypes& number_types) {
-  return {.type = number_types.type, .accumulation = number_types.accumulation};
+  return {.type = number_types.type, .accumulation = number_types.accumulation, .constant_b = number_types.constant_b};
 }
 
 bool IsOfKind(const Trial& trial, const NumberTypes& number_types) {
   const Gemm packed{trial.gemm.shape, trial.gemm.kind};
-  return NumberTypes{trial.gemm.kind.type, trial.gemm.kind.accumulation} == number_types &&
+  const GemmKind& kind = trial.gemm.kind;
+  return NumberTypes{kind.type, kind.accumulation, kind.constant_b} == number_types &&
          trial.gemm.LeadingA() == packed.LeadingA() && trial.gemm.LeadingB() == packed.LeadingB() &&
          trial.gemm.LeadingC() == packed.LeadingC();
 }

@@ -14,6 +14,7 @@ namespace gemmsmith {
 struct NumberTypes {
   ScalarType type = ScalarType::kF16;
   Accumulation accumulation = Accumulation::kF32;
+  bool constant_b = false;  // promised (GemmKind): times in chains mean something else then
   bool operator==(const NumberTypes&) const = default;
 };
 std::string Print(const NumberTypes& number_types);  // "f16 in and out, f32 accumulation"
