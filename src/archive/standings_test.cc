@@ -90,6 +90,16 @@ TEST(Standings, AHeatTellsMoreThanAScreenAndLessThanAShort) {
   EXPECT_DOUBLE_EQ(StandingsOf({screen, careful, heat})[0].geometric_mean, 3);
 }
 
+TEST(Trial, DecidesInChainsWhereBIsConstantAndTheKernelChains) {
+  Trial trial = Measured({16, 4096, 4096}, Protocol::kShort, 1000, 2, 3);
+  trial.outcome.timings.push_back({.contender = "ours", .clock = Clock::kDeviceChained, .median_ns = 800});
+  EXPECT_EQ(trial.DecidingNs(), 1000);
+  trial.gemm.kind.constant_b = true;
+  EXPECT_EQ(trial.DecidingNs(), 800);
+  trial.outcome.timings.pop_back();
+  EXPECT_EQ(trial.DecidingNs(), 1000);
+}
+
 TEST(RankedTime, TheRingBeatsRepeatedCallsHoweverCareful) {
   const RankedTime repeated{Clock::kDevice, Protocol::kShort, 100}, ring{Clock::kDeviceCold, Protocol::kScreen, 200},
       careful{Clock::kDeviceCold, Protocol::kShort, 300}, faster{Clock::kDeviceCold, Protocol::kShort, 250};

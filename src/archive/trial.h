@@ -29,6 +29,12 @@ struct Trial {
   }
   // A plan that was measured on the leading clock: the trials that searches, replays and standings use.
   bool IsTimedPlan() const { return HasPlan() && outcome.IsTimed(); }
+  // Finals and catalogues decide by this time of a timed plan. Kernels for a constant B are there for their chains:
+  // they compare by their chained time, and by their plain one where they do not chain.
+  double DecidingNs() const {
+    const Timing* const chained = gemm.kind.constant_b ? outcome.OursChained() : nullptr;
+    return chained != nullptr ? chained->median_ns : outcome.TimeNs();
+  }
 };
 
 inline int64_t UnixMsNow() {

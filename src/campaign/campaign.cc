@@ -9,8 +9,8 @@ namespace gemmsmith {
 
 std::string_view Name(Objective objective) { return objective == Objective::kTime ? "time" : "energy"; }
 
-std::pair<double, double> CostOf(Objective objective, const Outcome& outcome) {
-  return {objective == Objective::kEnergy ? outcome.Joules() : 0, outcome.TimeNs()};
+std::pair<double, double> CostOf(Objective objective, const Trial& trial) {
+  return {objective == Objective::kEnergy ? trial.outcome.Joules() : 0, trial.DecidingNs()};
 }
 
 Result<CampaignResult> RunCampaign(const CampaignOptions& options, const MakeSearch& make_search,

@@ -28,8 +28,8 @@ using MakeSearch = std::function<Result<ProblemSearch>(const Gemm&)>;
 // What the finals decide by. A window of energy takes seconds, so that screening and heat go by time in any case.
 enum class Objective { kTime, kEnergy };
 std::string_view Name(Objective objective);  // "time", "energy"
-// What measured outcomes are told apart by, the least first: joules a call where they count, then time.
-std::pair<double, double> CostOf(Objective objective, const Outcome& outcome);
+// Measured trials compare by this, the least first: joules a call where they count, then the time that decides.
+std::pair<double, double> CostOf(Objective objective, const Trial& trial);
 
 // The kernel that stands for a problem and is to be beaten: it joins the heat and the finals, and the finals' fastest
 // of each layout is timed on the server's clock too. Both functions are called by many threads.

@@ -23,7 +23,7 @@ struct StoredFinals {
       return;
     }
     ++passed;
-    if (!best || CostOf(options.objective, trial.outcome) < CostOf(options.objective, best->outcome)) best = trial;
+    if (!best || CostOf(options.objective, trial) < CostOf(options.objective, *best)) best = trial;
   }
 };
 

@@ -11,8 +11,7 @@ namespace gemmsmith {
 namespace {
 
 bool Better(Objective objective, const Trial* first, const Trial* second) {
-  return std::pair(CostOf(objective, first->outcome), first->plan()) <
-         std::pair(CostOf(objective, second->outcome), second->plan());
+  return std::pair(CostOf(objective, *first), first->plan()) < std::pair(CostOf(objective, *second), second->plan());
 }
 
 void KeepBetter(Objective objective, const Trial*& best, const Trial& trial) {

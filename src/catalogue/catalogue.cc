@@ -93,6 +93,11 @@ const ModeTime* Entry::Find(std::string_view mode) const {
   return found == times.end() ? nullptr : &*found;
 }
 
+const ModeTime& Entry::Deciding() const {
+  const ModeTime* const chained = gemm.kind.constant_b ? Find(kChainedMode) : nullptr;
+  return chained != nullptr ? *chained : times.front();
+}
+
 Result<Catalogue> Catalogue::Parse(std::string_view text) {
   std::vector<std::string_view> lines = Split(text, '\n');
   const std::vector<std::string_view> head = SplitWords(lines[0]);

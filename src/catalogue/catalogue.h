@@ -23,7 +23,8 @@ enum class Proof : uint8_t {
 std::string_view Name(Proof proof);  // "tested", "certified", "memchecked"
 
 // The mode that decides, and that of entries whose race was of repeated calls alone.
-inline constexpr std::string_view kLeadingMode = "device_cold", kRepeatedMode = "device";
+inline constexpr std::string_view kLeadingMode = "device_cold", kRepeatedMode = "device",
+                                  kChainedMode = "device_cold_chained";
 
 // In one mode of calling it, beside the fastest of AutoTuning in the same race.
 struct ModeTime {
@@ -44,6 +45,8 @@ struct Entry {
   std::vector<ModeTime> times;  // that of the leading clock of its race first
 
   const ModeTime* Find(std::string_view mode) const;
+  // The time that the entry won by: the first, or for a constant B the chained one where there is one.
+  const ModeTime& Deciding() const;
   bool operator==(const Entry&) const = default;
 };
 

@@ -60,7 +60,8 @@ struct ClassSum {
 using NumberTypesAndClass = std::pair<std::string, std::string>;
 NumberTypesAndClass ClassOf(const Gemm& gemm) {
   const std::optional<ShapeClass> shape_class = ClassOnGrid(gemm.shape);
-  return {fmt::format("{}, {} sums", Name(gemm.kind.type), Name(gemm.kind.accumulation)),
+  return {fmt::format("{}, {} sums{}", Name(gemm.kind.type), Name(gemm.kind.accumulation),
+                      gemm.kind.constant_b ? ", constant B" : ""),
           fmt::format("{} {}", shape_class ? Name(*shape_class) : "off the grid", Name(gemm.kind.layout))};
 }
 
@@ -71,13 +72,13 @@ std::string TextOf(const CatalogueShowCommand& command, const Catalogue& catalog
     ClassSum& sum = classes[ClassOf(gemm)];
     ++sum.entries, ++proofs[entry.proof];
     sum.certified += entry.proof >= Proof::kCertified, sum.memchecked += entry.proof == Proof::kMemchecked;
-    sum.logs += std::log(entry.times.front().speed_up);
-    sum.faster += entry.times.front().speed_up > 1;
+    sum.logs += std::log(entry.Deciding().speed_up);
+    sum.faster += entry.Deciding().speed_up > 1;
   }
   std::string text = fmt::format("{}: kernels for {} on {}\n", command.catalogue.string(),
                                  Plural(int64_t(catalogue.entries().size()), "problem"), catalogue.device_key());
   for (const auto& [proof, count] : proofs) text += fmt::format("  {} {}\n", CountText(count), Name(proof));
-  text += "\nOver AutoTuning: on the first clock of each entry, geometric mean.\n\n";
+  text += "\nOver AutoTuning: on the first clock of each entry (constant B: in chains), geometric mean.\n\n";
   Table table({{"numbers"},
                {"class, layout"},
                {"problems", Table::Align::kRight},

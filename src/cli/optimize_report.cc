@@ -194,8 +194,7 @@ const LayoutFinding* OptimizeReport::Best() const {
   const LayoutFinding* best = nullptr;
   for (const LayoutFinding& finding : layouts) {
     if (!finding.result.best) continue;
-    if (best == nullptr ||
-        CostOf(objective, finding.result.best->outcome) < CostOf(objective, best->result.best->outcome))
+    if (best == nullptr || CostOf(objective, *finding.result.best) < CostOf(objective, *best->result.best))
       best = &finding;
   }
   return best;

@@ -23,7 +23,7 @@ std::string PercentText(double ratio) { return fmt::format("{:+.1f} %", 100 * (r
 // Both from one race, so that what the two have in common cancels; less than the interval, which also holds what races
 // differ by, is noise.
 bool IsFasterBeyondNoise(const Entry& challenger, const Entry& standing) {
-  return challenger.times.front().speed_up_interval.low > standing.times.front().speed_up;
+  return challenger.Deciding().speed_up_interval.low > standing.Deciding().speed_up;
 }
 
 // A plan that was tested only has not failed.
@@ -33,11 +33,11 @@ bool HasFailed(const Trial& trial) {
 
 std::string WhyNot(const Trial& trial) { return fmt::format("{}: {}", Name(trial.outcome.kind), trial.outcome.reason); }
 
-// By the leading clock of their race; the first where none passed.
+// By the time that decides; the first where none passed.
 const Trial& FastestThatPassed(std::span<const Trial* const> challengers) {
   return **std::ranges::min_element(challengers, [](const Trial* one, const Trial* other) {
     if (!one->IsTimedPlan() || !other->IsTimedPlan()) return one->IsTimedPlan() && !other->IsTimedPlan();
-    return one->outcome.TimeNs() < other->outcome.TimeNs();
+    return one->DecidingNs() < other->DecidingNs();
   });
 }
 
@@ -57,7 +57,7 @@ EntryDecision DecideBetween(const Trial& challenger, const Trial* standing) {
   Result<Entry> entry = EntryOf(challenger);
   if (!entry.ok()) return decision(PromotionKind::kRefused, entry.status().message());
   if (standing == nullptr) {
-    std::string reason = fmt::format("{} over AutoTuning", PercentText(entry->times.front().speed_up));
+    std::string reason = fmt::format("{} over AutoTuning", PercentText(entry->Deciding().speed_up));
     return decision(PromotionKind::kEntered, std::move(reason), *std::move(entry));
   }
   if (!standing_passed)
@@ -67,8 +67,8 @@ EntryDecision DecideBetween(const Trial& challenger, const Trial* standing) {
   if (entry->times.front().mode != stood->times.front().mode)
     return decision(PromotionKind::kRefused, fmt::format("it was timed on {}, the standing one on {}",
                                                          entry->times.front().mode, stood->times.front().mode));
-  std::string reason = fmt::format("{} over the standing one",
-                                   PercentText(entry->times.front().speed_up / stood->times.front().speed_up));
+  std::string reason =
+      fmt::format("{} over the standing one", PercentText(entry->Deciding().speed_up / stood->Deciding().speed_up));
   if (!IsFasterBeyondNoise(*entry, *stood)) return decision(PromotionKind::kStands, reason + ", no more than noise");
   return decision(PromotionKind::kReplaced, std::move(reason), *std::move(entry));
 }

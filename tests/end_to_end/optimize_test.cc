@@ -386,12 +386,12 @@ TEST_F(OptimizeSetTest, ASecondRunFindsWhatTheFirstFinishedAndSaysTheSame) {
 TEST_F(OptimizeSetTest, TheLimitEndsItWithWhatIsLeftSaid) {
   home.Record(MadeUpTrials({256, 512, 4096}, 15000, kTn));
   const std::string large = home.File("large", "256x512x4096");
-  const Words words = {"--limit-seconds", "0.3", "--budget-evals", "1000000", "--json"};
+  const Words words = {"--limit-seconds", "0.001", "--budget-evals", "1000000", "--json"};
   const Finished finished = Optimize(large, words);
   ASSERT_EQ(finished.exit_code, 0) << finished.error;
   const nlohmann::json json = Parsed(finished.out);
   EXPECT_EQ(json["left"], 1);
-  EXPECT_EQ(json["stop_reason"], "budget of 0.3 s used");
+  EXPECT_EQ(json["stop_reason"], "budget of 0.001 s used");
   EXPECT_TRUE(json["geometric_mean"].is_null()) << "nothing is complete";
   EXPECT_TRUE(json["over_autotuning"].empty());
   const int64_t kept = Parsed(home.Run({"records", "stats", "--json"}).out)["replayed"];
