@@ -13,7 +13,8 @@
 //                   0x23c HMMA, dense and sparse: bit 76 set = f32 accumulator, clear = f16
 //                         (bits 74, 75 shape; 82 bf16, 83 tf32)
 //                   0x9f0 HGMMA with A from shared memory, 0xdf0 with A from registers: bit 75 set = f32 accumulator
-//                         (bit 76 bf16, 77 tf32)
+//                         (bit 76 bf16, 77 tf32); bits 16-23 destination. ptxas adds HGMMA.64x8x16.F16 into RZ where
+//                         it injects a warpgroup.arrive; that one computes nothing.
 #include "compile/facts.h"
 
 #include <elf.h>
@@ -39,6 +40,7 @@ constexpr uint8_t kAttributeRegisterCount = 0x2f;
 struct Instruction {
   uint64_t low = 0, high = 0;
   uint32_t opcode() const { return low & 0xfff; }
+  uint32_t destination() const { return low >> 16 & 0xff; }
   bool bit(int index) const { return (index < 64 ? low >> index : high >> (index - 64)) & 1; }
 };
 
@@ -52,6 +54,7 @@ Instruction InstructionAt(std::span<const uint8_t> code, size_t index) {
 constexpr uint32_t kNop = 0x918, kLdl = 0x983, kStl = 0x387, kHmma = 0x23c, kHgmmaShared = 0x9f0,
                    kHgmmaRegister = 0xdf0;
 constexpr int kHmmaF32Bit = 76, kHgmmaF32Bit = 75;
+constexpr uint32_t kZeroRegister = 255;
 
 void CountInstructions(std::span<const uint8_t> code, CodeFacts& facts) {
   size_t count = code.size() / kInstructionBytes;
@@ -69,6 +72,7 @@ void CountInstructions(std::span<const uint8_t> code, CodeFacts& facts) {
         break;
       case kHgmmaShared:
       case kHgmmaRegister:
+        if (instruction.destination() == kZeroRegister) break;
         ++(instruction.bit(kHgmmaF32Bit) ? facts.wgmma_f32 : facts.wgmma_f16);
         break;
       default:

@@ -198,6 +198,17 @@ TEST(Facts, WgmmaIsCountedByItsAccumulatorWhereverAComesFrom) {
   EXPECT_EQ(narrow.mma_f32 + narrow.mma_f16, 0);
 }
 
+TEST(Facts, WgmmaIntoNoRegisterIsNotCounted) {
+  constexpr uint8_t kWgmmaFromSharedMemory[] = {0xf0, 0x79};
+  std::vector<uint8_t> cubin = Cubin(kWgmmaKernels, "wgmma_three_f16", "sm_90a");
+  const auto at =
+      std::search(cubin.begin(), cubin.end(), std::begin(kWgmmaFromSharedMemory), std::end(kWgmmaFromSharedMemory));
+  ASSERT_LT(at + 2, cubin.end());
+  at[2] = 0xff;  // the destination becomes RZ
+  const auto of_one = [&](const char* entry) { return ReadCodeFacts(cubin, entry).value(); };
+  EXPECT_EQ(of_one("wgmma_three_f16").wgmma_f16 + of_one("wgmma_four_f32").wgmma_f32, 6);
+}
+
 // The facts that nvdisasm shows in one kernel's section of a listing.
 CodeFacts FactsFromListing(const std::string& listing, const std::string& entry) {
   CodeFacts facts;
