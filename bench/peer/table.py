@@ -1,20 +1,22 @@
 #!/usr/bin/env python3
 """Makes the tables of docs/lab/peer.md from what on_gpu.sh left.
 
-    table.py RESULTS PUBLISHED    RESULTS: census.csv, recorded.tsv, peer.jsonl; PUBLISHED: the peer's eval_results
+    table.py RESULTS PUBLISHED    RESULTS/census.csv, recorded.tsv, peer.jsonl; the peer's eval_results -> RESULTS/peer.csv
+    table.py PEER.csv             prints it as Markdown
 
-Writes RESULTS/peer.csv, a row a file of the sample, and prints Markdown. The sample is the beginning of the census up to
-the last file that was judged on the GPU.
+PEER.csv has a row a file of the sample: the beginning of the census up to the last file that was judged on the GPU.
 """
 import collections
 import csv
 import json
 import math
 import pathlib
+import re
 import sys
 
 CLASSES = ["tiny", "large", "splitk", "store", "skinny", "mid", "upper"]
 CLOCKS = ["device_cold", "offline", "server"]
+PUBLISHED = ["offline", "server"]
 BY_TEXT = {
     "padded": "its harness hands over padded matrices",
     "events": "times its kernels in the call",
@@ -44,7 +46,8 @@ def fate(row, answer, outcome):
         return next((words for part, words in BY_ANSWER if part in answer), answer)
     if outcome["kind"] == "measured":
         return PASSED
-    return f"recorded, then {outcome['kind']} ({outcome['verdict']['test'] or outcome['stage']})"
+    test = re.match(r"test (\w+):", outcome["reason"])
+    return f"{outcome['kind']} in the test {test[1]}" if test else outcome["kind"]
 
 
 def our_time(outcome, clock):
@@ -78,7 +81,7 @@ def read_trials(path):
     return peer, ours
 
 
-def times_of(trial, ours, name, published):
+def times_of(trial, ours):
     """The columns of a file that passed."""
     columns, entry = {}, ours.get(trial["problem"])
     for clock in CLOCKS:
@@ -87,8 +90,6 @@ def times_of(trial, ours, name, published):
         if entry is not None:
             columns[f"ours_{clock}_ns"] = our_time(entry, clock)
             columns[f"ours_{clock}_over_auto_tuning"] = ratio_to_auto_tuning(entry, clock)
-        if clock in published:
-            columns[f"published_{clock}"] = published[clock].get(name)
     return columns
 
 
@@ -97,79 +98,102 @@ def read_rows(results, published):
         census = list(csv.DictReader(file))
     answers = {}
     for line in (results / "recorded.tsv").read_text().splitlines():
-        name, seconds, answer = line.split("\t", 2)
-        answers[name] = (seconds, answer)
+        name, _, answer = line.split("\t", 2)
+        answers[name] = answer
     peer, ours = read_trials(results / "peer.jsonl")
     last = max(i for i, row in enumerate(census) if row["file"] in peer)
     for row in census[: last + 1]:
         name = row["file"]
-        row["build_seconds"], row["answer"] = answers.get(name, ("", ""))
-        trial = peer.get(name)
-        if row["answer"] == "recorded" and trial is None:
+        answer, trial = answers.get(name, ""), peer.get(name)
+        if answer == "recorded" and trial is None:
             continue  # cut off in its race
-        row["reason"] = trial["outcome"]["reason"] if trial else row["answer"]
-        row["fate"] = fate(row, row["answer"], trial and trial["outcome"])
+        row["fate"] = fate(row, answer, trial and trial["outcome"])
+        row["reason"] = trial["outcome"]["reason"] if trial else answer
+        row.update({f"published_{mode}": published[mode][name] for mode in PUBLISHED})
         if row["fate"] == PASSED:
-            row.update(times_of(trial, ours, name, published))
+            row.update(times_of(trial, ours))
         yield row
 
 
+def write(rows, path):
+    columns = list(dict.fromkeys(column for row in rows for column in row))
+    with open(path, "w", newline="") as file:
+        table = csv.DictWriter(file, columns, lineterminator="\n")
+        table.writeheader()
+        for row in rows:
+            table.writerow({name: f"{x:.6g}" if isinstance(x, float) else x for name, x in row.items()})
+
+
+def read(path):
+    with open(path, newline="") as file:
+        for row in csv.DictReader(file):
+            numbers = {c: float(x) for c, x in row.items() if x and c.startswith((*CLOCKS, "ours_", "published_"))}
+            yield {"class": row["class"], "fate": row["fate"], **numbers}
+
+
+def values(rows, column):
+    return [row[column] for row in rows if column in row]
+
+
 def mean(ratios):
-    ratios = [ratio for ratio in ratios if ratio]
     return f"{math.exp(sum(map(math.log, ratios)) / len(ratios)):.3f}" if ratios else ""
 
 
-def over_ours(row, clock):
-    time, entry = row.get(f"{clock}_ns"), row.get(f"ours_{clock}_ns")
-    return entry / time if time and entry else None
+def over_ours(rows, clock):
+    return [row[f"ours_{clock}_ns"] / row[f"{clock}_ns"] for row in rows if f"ours_{clock}_ns" in row]
 
 
-def print_fates(census_size, rows):
-    fates = collections.Counter(row["fate"] for row in rows)
-    print(f"| of {len(rows)} files, a stratified sample of {census_size} | files | % |\n|---|---|---|")
-    for name, count in fates.most_common():
-        print(f"| {name} | {count} | {100 * count / len(rows):.0f} |")
+def print_table(header, table):
+    print(f"| {' | '.join(header)} |\n|{'---|' * len(header)}")
+    for cells in table:
+        print(f"| {' | '.join(cells)} |")
+    print()
 
 
-def print_times(passed):
-    print("\n| class | files |" + "".join(f" {c}: peer | ours | peer over ours |" for c in CLOCKS))
-    print("|---|---|" + "---|" * (3 * len(CLOCKS)))
+def print_fates(rows):
+    table = []
+    for name, count in collections.Counter(row["fate"] for row in rows).most_common():
+        alike = [row for row in rows if row["fate"] == name]
+        table.append([name, str(count), *(mean(values(alike, f"published_{mode}")) for mode in PUBLISHED)])
+    print_table(["fate", f"of {len(rows)} files", *(f"published, {mode}" for mode in PUBLISHED)], table)
+
+
+def print_classes(passed):
+    columns = {}
+    for clock in CLOCKS:
+        if clock in PUBLISHED:
+            columns[f"{clock}: published"] = f"published_{clock}"
+        columns[f"{clock}: theirs"] = f"{clock}_over_auto_tuning"
+        columns[f"{clock}: ours"] = f"ours_{clock}_over_auto_tuning"
+    table = []
     for name in CLASSES + ["all"]:
         rows = [row for row in passed if name in ("all", row["class"])]
-        cells = [name, str(len(rows))]
-        for clock in CLOCKS:
-            cells.append(mean(row.get(f"{clock}_over_auto_tuning") for row in rows))
-            cells.append(mean(row.get(f"ours_{clock}_over_auto_tuning") for row in rows))
-            cells.append(mean(over_ours(row, clock) for row in rows))
-        print("| " + " | ".join(cells) + " |")
+        table.append([name, str(len(rows)), *(mean(values(rows, column)) for column in columns.values())])
+    print_table(["class", "files", *columns], table)
 
 
-def print_claims(passed):
-    print("\n| over AutoTuning, the same files | published | measured | faster than AutoTuning | faster than ours |")
-    print("|---|---|---|---|---|")
-    for clock in CLOCKS:
-        measured = [row[f"{clock}_over_auto_tuning"] for row in passed if row.get(f"{clock}_over_auto_tuning")]
-        against = [ratio for row in passed if (ratio := over_ours(row, clock))]
-        print(f"| {clock} | {mean(row.get(f'published_{clock}') for row in passed)} | {mean(measured)} | "
-              f"{sum(r > 1 for r in measured)} of {len(measured)} | {sum(r > 1 for r in against)} of {len(against)} |")
+def wins(ratios):
+    return f"{sum(ratio > 1 for ratio in ratios)} of {len(ratios)}"
 
 
-def main(results, eval_results):
-    published = {mode: read_published(eval_results, mode) for mode in ("offline", "server")}
-    rows = list(read_rows(results, published))
-    columns = list(dict.fromkeys(column for row in rows for column in row))
-    with open(results / "peer.csv", "w", newline="") as file:
-        table = csv.DictWriter(file, columns, lineterminator="\n")
-        table.writeheader()
-        table.writerows(rows)
-    with open(results / "census.csv", newline="") as file:
-        print_fates(sum(1 for _ in csv.DictReader(file)), rows)
+def print_wins(passed):
+    table = [[clock, wins(values(passed, f"{clock}_over_auto_tuning")), wins(over_ours(passed, clock)),
+              mean(over_ours(passed, clock))] for clock in CLOCKS]
+    print_table(["clock", "faster than AutoTuning", "faster than ours", "our time over theirs"], table)
+
+
+def main(path, eval_results=None):
+    if eval_results:
+        published = {mode: read_published(eval_results, mode) for mode in PUBLISHED}
+        return write(list(read_rows(path, published)), path / "peer.csv")
+    rows = list(read(path))
     passed = [row for row in rows if row["fate"] == PASSED]
-    print_times(passed)
-    print_claims(passed)
+    print_fates(rows)
+    print_classes(passed)
+    print_wins(passed)
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 3:
+    if len(sys.argv) not in (2, 3):
         sys.exit(__doc__)
-    main(pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]))
+    main(*map(pathlib.Path, sys.argv[1:]))
