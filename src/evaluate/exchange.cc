@@ -128,8 +128,8 @@ Status Exchange::Capture(LoadedCandidate& candidate) {
   const bool repeats = problem_.clocks.Has(Clock::kDevice) || problem_.clocks.Has(Clock::kEnergy);
   if (!repeats || candidate.message->source) return OkStatus();
   RETURN_IF_ERROR(add(Clock::kDevice, Chaining::kNone));
-  const bool is_chained = problem_.clocks.Has(Clock::kDevice) && candidate.graphs[Clock::kDevice].calls > 1 &&
-                          IsWorthChaining(candidate);
+  const bool is_chained =
+      problem_.clocks.Has(Clock::kDevice) && candidate.graphs[Clock::kDevice].calls > 1 && IsWorthChaining(candidate);
   return is_chained ? add(Clock::kDeviceChained, Chaining::kProgrammatic) : OkStatus();
 }
 
@@ -153,7 +153,8 @@ Status Exchange::CaptureOnRing(LoadedCandidate& candidate) {
 // A chain saves less than a thousandth of a long call, and costs another visit a round. Sources are judged by plain
 // calls.
 bool Exchange::IsWorthChaining(const LoadedCandidate& candidate) const {
-  return candidate.late != nullptr && !candidate.message->source && !candidate.is_hopeless &&
+  const bool decides = problem_.protocol != Protocol::kScreen || problem_.gemm.kind.constant_b;
+  return decides && candidate.late != nullptr && !candidate.message->source && !candidate.is_hopeless &&
          !IsLongCall(candidate.call_ns);
 }
 

@@ -30,7 +30,7 @@ uint16_t DrawPoison(Random& random) { return uint16_t(0x7f80 | (1 + random.Below
 
 RingPlan RingPlan::For(const Gemm& gemm) {
   constexpr double kBytesPerNs = 4500, kFlopsPerNs = 800e3, kLaunchNs = 1500;
-  constexpr double kBriefNs = 0.15e6, kLongNs = 0.6e6, kBytes = 512 << 20;
+  constexpr double kBriefNs = 0.06e6, kLongNs = 0.6e6, kBytes = 512 << 20;
   constexpr int kMost = 256, kFewestBrief = 2, kFewestLong = 3;
   const Task task = MakeTask(gemm);
   const double call_ns = kLaunchNs + std::max(task.bytes / kBytesPerNs, task.flops / kFlopsPerNs);
