@@ -18,7 +18,7 @@ void AddAccumulation(Verb* verb, Accumulation* accumulation) {
   Value(verb, "--accumulate", "f32|f16", "what sums are kept in [f32]", accumulation, ReadAccumulation);
 }
 void AddConstantB(Verb* verb, bool* constant_b) {
-  verb->AddFlag("--constant-b", "the kernel before does not write B: a chained kernel need not wait for it",
+  verb->AddFlag("--constant-b", "the kernel before does not write B; chains do not wait for it",
                 constant_b);
 }
 void AddLayout(Verb* verb, Layout* layout) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <map>
 
 #include "evaluate/gpu_test_fixtures.h"
 #include "program/emit.h"
@@ -124,7 +125,7 @@ TEST_F(SourceGpuTest, AKernelThatReadsBeforeItWaitsIsWrong) {
   KernelOf(candidate).is_programmatic = true;
   const Outcome outcome = Judge(candidate);
   EXPECT_EQ(outcome.kind, OutcomeKind::kWrong) << outcome.reason;
-  EXPECT_EQ(outcome.verdict.test, "late_inputs");
+  EXPECT_EQ(outcome.verdict.test, "chain");
 }
 
 TEST_F(SourceGpuTest, AWrongHalfShapeIsWrong) {
@@ -150,6 +151,38 @@ TEST_F(SourceGpuTest, SourcesAndPlansAreJudgedInOneList) {
   }
   using enum OutcomeKind;
   EXPECT_EQ(kinds, (std::vector{kMeasured, kMeasured, kWrong, kMeasured}));
+}
+
+// The slower half of a heat drops out after five rounds, whoever is in it.
+TEST_F(SourceGpuTest, SourcesRaceInHeatsAsPlansDo) {
+  std::vector<Candidate> list(16, MakeSource());
+  for (Candidate& candidate : list) {
+    candidate.request.protocol = Protocol::kHeat;
+    candidate.request.baselines = *BaselineSet::Parse("lt_auto");
+  }
+  std::map<int, int> by_samples;
+  for (const Result<Outcome>& outcome : evaluator_->EvaluateTogether(list)) {
+    ASSERT_TRUE(outcome.ok()) << outcome.status().message();
+    ASSERT_EQ(outcome->kind, OutcomeKind::kMeasured) << outcome->stage << ": " << outcome->reason;
+    ++by_samples[outcome->Ours()->sample_count];
+  }
+  EXPECT_EQ(by_samples, (std::map<int, int>{{5, 8}, {15, 8}}));
+}
+
+TEST_F(SourceGpuTest, ScreeningSourcesReportsItsRate) {
+  std::vector<Candidate> list(64, MakeSource());
+  for (Candidate& candidate : list) {
+    candidate.request.protocol = Protocol::kScreen;
+    candidate.request.baselines = *BaselineSet::Parse("lt_auto");
+  }
+  (void)Judge(list[0]);  // makes the session
+  double seconds = 0;
+  for (const Result<Outcome>& outcome : evaluator_->EvaluateTogether(list)) {
+    ASSERT_TRUE(outcome.ok() && outcome->kind == OutcomeKind::kMeasured) << outcome.status().message();
+    seconds += outcome->evaluate_seconds;
+  }
+  fmt::print("screen: {:.4f} s of the GPU a source\n", seconds / double(list.size()));
+  RecordProperty("seconds_per_screened_source", std::to_string(seconds / double(list.size())));
 }
 
 TEST_F(SourceGpuTest, AMissingKernelIsALaunchThatFailed) {
