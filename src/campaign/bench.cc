@@ -108,9 +108,10 @@ class BenchRun : public Worker {
       ASSIGN_OR_RETURN(std::vector<Subject> subjects, options_.candidates(gemm));
       any = any || !subjects.empty();
       if (!subjects.empty()) AddRace({gemm, std::move(subjects)});
-      const bool is_last = i + 1 == options_.problems.size() || options_.problems[i + 1].shape != gemm.shape;
+      const bool is_last =
+          i + 1 == options_.problems.size() || WithoutLayout(options_.problems[i + 1]) != WithoutLayout(gemm);
       if (!is_last) continue;
-      // Any layout will do: the libraries run in nn and in tn.
+      // nn or tn will do: there the libraries run in both.
       if (!any) AddRace({WithoutLayout(gemm), {}});
       any = false;
     }

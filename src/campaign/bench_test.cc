@@ -82,6 +82,16 @@ TEST_F(BenchTest, WithoutContendersTheBaselinesRaceOnceAShape) {
   EXPECT_EQ(compiler.calls, 0);
 }
 
+TEST_F(BenchTest, WithoutContendersEachLayoutOfAColumnMajorAIsARaceBesideNnAndTn) {
+  const Shape shape{64, 128, 512};
+  options.problems.clear();
+  for (const Layout& layout : kLayouts) options.problems.push_back({shape, {layout}});
+  ASSERT_TRUE(Run().ok());
+  std::vector<Layout> raced;
+  for (const EvaluationRequest& race : evaluator.races) raced.push_back(race.gemm.kind.layout);
+  EXPECT_EQ(raced, (std::vector{kTn, kColumnRow, kColumnColumn}));
+}
+
 TEST_F(BenchTest, ShapesWithoutAContenderAreRacedByTheBaselinesAlone) {
   options.candidates = [](const Gemm& gemm) -> Result<std::vector<Subject>> {
     if (gemm.shape.k == 512 && gemm.kind.layout == kNn) return std::vector<Subject>{SomePlans(1)[0]};

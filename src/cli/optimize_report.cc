@@ -10,6 +10,7 @@
 #include "cli/json_text.h"
 #include "cli/table.h"
 #include "cli/words.h"
+#include "outcome/baseline_set.h"
 #include "problem/grids.h"
 #include "report/selection.h"
 
@@ -19,8 +20,8 @@ namespace {
 
 // "lt_auto" of "lt_auto_nn"; nothing for a contender without a layout.
 std::optional<std::string> BaselineFamily(const std::string& contender) {
-  if (!contender.ends_with("_nn") && !contender.ends_with("_tn")) return std::nullopt;
-  return contender.substr(0, contender.size() - 3);
+  const std::string_view family = FamilyOf(contender);
+  return family == contender ? std::nullopt : std::optional(std::string(family));
 }
 
 const SpeedUp* Find(const std::vector<SpeedUp>& speed_ups, const std::string& baseline) {

@@ -18,8 +18,7 @@ constexpr std::string_view kBaselineKinds[] = {"lt_auto", "lt_heuristic", "cubla
 constexpr std::string_view kUsualBaselines[] = {"lt_auto", "lt_heuristic", "cublas"};
 
 bool IsBaseline(std::string_view word) {
-  if (word.ends_with("_nn") || word.ends_with("_tn")) word.remove_suffix(3);
-  return std::find(std::begin(kBaselineKinds), std::end(kBaselineKinds), word) != std::end(kBaselineKinds);
+  return std::ranges::find(kBaselineKinds, FamilyOf(word)) != std::end(kBaselineKinds);
 }
 
 Result<std::filesystem::path> FileThatExists(std::string_view what, std::string_view path) {

@@ -23,6 +23,10 @@ Sizes SizesOf(const Gemm& gemm) {
           .reference = uint64_t(task.output.ElementCount()) * sizeof(float)};
 }
 
+std::vector<BaselineId> BaselinesOf(const ProblemMessage& problem) {
+  return problem.baselines.For(problem.protocol, problem.gemm.kind.layout);
+}
+
 // Then AutoTuning is chosen there.
 bool IsOnRing(const ProblemMessage& problem) { return problem.time && problem.clocks.Has(Clock::kDeviceCold); }
 
@@ -93,12 +97,12 @@ Status ProblemSession::Prepare(const ProblemMessage& problem, const StepListener
 
 // Those that are raced, and those that the bound of a candidate's error comes from.
 Status ProblemSession::AddBaselines(const ProblemMessage& problem, const StepListener& on_step) {
-  for (const BaselineId& id : problem.baselines.For(problem.protocol)) {
+  for (const BaselineId& id : BaselinesOf(problem)) {
     RETURN_IF_ERROR(AddBaseline(id, on_step));
     if (problem.time) RETURN_IF_ERROR(AddGraphs(baselines_.at(id), problem));
   }
   if (problem.only_baselines || !(problem.certify || IsThorough(problem.protocol))) return OkStatus();
-  for (const BaselineId& id : NvidiaBaselineIds()) RETURN_IF_ERROR(AddBaseline(id, on_step));
+  for (const BaselineId& id : NvidiaBaselineIds(problem.gemm.kind.layout)) RETURN_IF_ERROR(AddBaseline(id, on_step));
   return OkStatus();
 }
 
@@ -241,7 +245,7 @@ TestSetup ProblemSession::TestSetupFor(const ProblemMessage& problem, const Step
                           BlocksAs(on_step));
     };
   if (!problem.WantsBaselines()) return setup;
-  for (const BaselineId& id : NvidiaBaselineIds())
+  for (const BaselineId& id : NvidiaBaselineIds(problem.gemm.kind.layout))
     if (const auto found = baselines_.find(id); found != baselines_.end() && found->second.usable)
       setup.baseline_max_abs_error = std::max(setup.baseline_max_abs_error, found->second.max_abs_error);
   return setup;
@@ -256,7 +260,7 @@ std::vector<const Inputs*> ProblemSession::NormalInputs() const {
 
 std::vector<const Baseline*> ProblemSession::BaselinesFor(const ProblemMessage& problem) const {
   std::vector<const Baseline*> baselines;
-  for (const BaselineId& id : problem.baselines.For(problem.protocol))
+  for (const BaselineId& id : BaselinesOf(problem))
     if (const Baseline& baseline = baselines_.at(id); baseline.usable) baselines.push_back(&baseline);
   return baselines;
 }
@@ -264,7 +268,7 @@ std::vector<const Baseline*> ProblemSession::BaselinesFor(const ProblemMessage& 
 Status ProblemSession::WithdrawUntidyBaselines(const ProblemMessage& problem, std::span<const std::string> faults,
                                                std::span<Outcome* const> outcomes) {
   size_t raced = 0;
-  for (const BaselineId& id : problem.baselines.For(problem.protocol)) {
+  for (const BaselineId& id : BaselinesOf(problem)) {
     Baseline& baseline = baselines_.at(id);
     if (!baseline.usable) continue;
     std::string reason = faults[raced++];
@@ -285,8 +289,7 @@ Status ProblemSession::WithdrawUntidyBaselines(const ProblemMessage& problem, st
 std::vector<std::pair<std::string, std::string>> ProblemSession::BaselineAlgorithms(
     const ProblemMessage& problem) const {
   std::vector<std::pair<std::string, std::string>> algorithms;
-  for (const BaselineId& id : problem.baselines.For(problem.protocol))
-    algorithms.emplace_back(Name(id), baselines_.at(id).description);
+  for (const BaselineId& id : BaselinesOf(problem)) algorithms.emplace_back(Name(id), baselines_.at(id).description);
   return algorithms;
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <optional>
 
 #include "base/text.h"
 
@@ -14,41 +13,30 @@ constexpr std::string_view kDefault = "default", kSharedObjectPrefix = "so:";
 // By kind.
 constexpr std::string_view kKinds[] = {"cublas", "lt_heuristic", "lt_auto", "torch", "lt_exhaustive", "so"};
 static_assert(std::size(kKinds) == size_t(BaselineKind::kSharedObject) + 1);
-constexpr Layout kLayouts[] = {kNn, kTn};
 
-std::vector<BaselineId> LibraryIds() {
-  std::vector<BaselineId> ids;
-  for (int kind = 0; kind < int(BaselineKind::kSharedObject); ++kind)
-    for (const Layout& layout : kLayouts) ids.push_back({BaselineKind(kind), layout, ""});
-  return ids;
+// A caller may store weights in either order of B, so nn and tn are rivals. A column-major A is a caller's given.
+std::vector<Layout> LayoutsBeside(const Layout& layout) {
+  return layout.a == Order::kRow ? std::vector{kNn, kTn} : std::vector{layout};
 }
 
-std::vector<BaselineId> InBothLayouts(std::initializer_list<BaselineKind> kinds) {
+std::vector<BaselineId> Beside(const Layout& candidate, std::initializer_list<BaselineKind> kinds) {
   std::vector<BaselineId> ids;
-  for (const Layout& layout : kLayouts)
+  for (const Layout& layout : LayoutsBeside(candidate))
     for (const BaselineKind kind : kinds) ids.push_back({kind, layout, ""});
-  return ids;
-}
-
-// Those that a word stands for; none for a word that is unknown.
-std::vector<BaselineId> Named(std::string_view word) {
-  if (word.starts_with(kSharedObjectPrefix) && word.size() > kSharedObjectPrefix.size())
-    return {{BaselineKind::kSharedObject, kTn, std::string(word.substr(kSharedObjectPrefix.size()))}};
-  std::vector<BaselineId> ids = LibraryIds();
-  std::erase_if(ids, [&](const BaselineId& id) { return word != kKinds[size_t(id.kind)] && word != Name(id); });
   return ids;
 }
 
 Status Unknown(std::string_view word) {
   std::vector<std::string> names;
-  for (const BaselineId& id : LibraryIds()) names.push_back(Name(id));
+  for (int kind = 0; kind < int(BaselineKind::kSharedObject); ++kind)
+    for (const Layout& layout : kLayouts) names.push_back(Name({BaselineKind(kind), layout, ""}));
   std::vector<std::string_view> known(std::begin(kKinds), std::end(kKinds) - 1);
   known.insert(known.end(), names.begin(), names.end());
   known.push_back(kDefault);
   const std::optional<std::string> nearest = NearestWord(word, known);
   return InvalidArgument(fmt::format(
       "no baseline '{}'{}; there are default, cublas, lt_heuristic, lt_auto, torch, lt_exhaustive (each also "
-      "with _nn or _tn) and so:PATH",
+      "with _nn, _tn, _col-row or _col-col) and so:PATH",
       word, nearest ? fmt::format(", did you mean '{}'?", *nearest) : ""));
 }
 
@@ -59,25 +47,39 @@ std::string Name(const BaselineId& id) {
   return fmt::format("{}_{}", kKinds[size_t(id.kind)], Name(id.layout));
 }
 
-std::vector<BaselineId> NvidiaBaselineIds() {
-  return InBothLayouts({BaselineKind::kLtAuto, BaselineKind::kLtHeuristic, BaselineKind::kCublas});
+std::string_view FamilyOf(std::string_view name) {
+  const size_t last = name.rfind('_');
+  return last != name.npos && ParseLayout(name.substr(last + 1)).ok() ? name.substr(0, last) : name;
 }
 
-void BaselineSet::Add(const BaselineId& id) {
-  if (std::find(named_.begin(), named_.end(), id) == named_.end()) named_.push_back(id);
+std::vector<BaselineId> NvidiaBaselineIds(const Layout& layout) {
+  return Beside(layout, {BaselineKind::kLtAuto, BaselineKind::kLtHeuristic, BaselineKind::kCublas});
+}
+
+std::optional<BaselineSet::Word> BaselineSet::ReadWord(std::string_view text) {
+  if (text.starts_with(kSharedObjectPrefix) && text.size() > kSharedObjectPrefix.size())
+    return Word{BaselineKind::kSharedObject, {}, std::string(text.substr(kSharedObjectPrefix.size()))};
+  const std::string_view family = FamilyOf(text);
+  for (int kind = 0; kind < int(BaselineKind::kSharedObject); ++kind) {
+    if (family != kKinds[kind]) continue;
+    Word word{BaselineKind(kind), {}, ""};
+    if (family.size() < text.size()) word.layout = *ParseLayout(text.substr(family.size() + 1));
+    return word;
+  }
+  return std::nullopt;
 }
 
 Result<BaselineSet> BaselineSet::Parse(std::string_view text) {
   BaselineSet set;
   set.has_default_ = false;
-  for (const std::string_view word : Split(text, ',')) {
-    if (word == kDefault) {
+  for (const std::string_view part : Split(text, ',')) {
+    if (part == kDefault) {
       set.has_default_ = true;
       continue;
     }
-    const std::vector<BaselineId> ids = Named(word);
-    if (ids.empty()) return Unknown(word);
-    for (const BaselineId& id : ids) set.Add(id);
+    const std::optional<Word> word = ReadWord(part);
+    if (!word) return Unknown(part);
+    if (std::ranges::find(set.named_, *word) == set.named_.end()) set.named_.push_back(*word);
   }
   return set;
 }
@@ -85,16 +87,26 @@ Result<BaselineSet> BaselineSet::Parse(std::string_view text) {
 std::string BaselineSet::Print() const {
   std::vector<std::string> words;
   if (has_default_) words.emplace_back(kDefault);
-  for (const BaselineId& id : named_) words.push_back(Name(id));
+  for (const auto& [kind, layout, path] : named_)
+    words.push_back(layout || kind == BaselineKind::kSharedObject ? Name({kind, layout.value_or(kTn), path})
+                                                                  : std::string(kKinds[size_t(kind)]));
   return Join(words, ",");
 }
 
-std::vector<BaselineId> BaselineSet::For(Protocol protocol) const {
-  std::vector<BaselineId> ids;
-  if (has_default_) ids = IsThorough(protocol) ? NvidiaBaselineIds() : InBothLayouts({BaselineKind::kLtAuto});
-  for (const BaselineId& id : named_)
-    if (std::find(ids.begin(), ids.end(), id) == ids.end()) ids.push_back(id);
-  return ids;
+std::vector<BaselineId> BaselineSet::For(Protocol protocol, const Layout& layout) const {
+  std::vector<BaselineId> all;
+  if (has_default_) all = IsThorough(protocol) ? NvidiaBaselineIds(layout) : Beside(layout, {BaselineKind::kLtAuto});
+  for (const Word& word : named_) {
+    const bool is_kind = !word.layout && word.kind != BaselineKind::kSharedObject;
+    const std::vector<BaselineId> ids = is_kind
+                                            ? Beside(layout, {word.kind})
+                                            : std::vector{BaselineId{word.kind, word.layout.value_or(kTn), word.path}};
+    all.insert(all.end(), ids.begin(), ids.end());
+  }
+  std::vector<BaselineId> once;
+  for (const BaselineId& id : all)
+    if (std::ranges::find(once, id) == once.end()) once.push_back(id);
+  return once;
 }
 
 }  // namespace gemmsmith

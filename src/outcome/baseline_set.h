@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,30 +22,40 @@ struct BaselineId {
   auto operator<=>(const BaselineId&) const = default;
 };
 std::string Name(const BaselineId& id);  // "lt_auto_nn", "torch_tn", "so:/path/to/kernel.so"
+// "lt_auto" of "lt_auto_nn"; a name without a layout is its own family.
+std::string_view FamilyOf(std::string_view name);
 
-// The six variants of NVIDIA's libraries that the bound of a candidate's error comes from.
-std::vector<BaselineId> NvidiaBaselineIds();
+// NVIDIA's three libraries in each layout that they race in beside a candidate of `layout`: nn and tn for these two,
+// else the candidate's own. The bound of its error comes from them.
+std::vector<BaselineId> NvidiaBaselineIds(const Layout& layout);
 
 class BaselineSet {
  public:
-  // The protocol's own: cuBLASLt AutoTuning; in a thorough protocol all six of NvidiaBaselineIds().
+  // The protocol's own: cuBLASLt AutoTuning; in a thorough protocol all of NvidiaBaselineIds().
   BaselineSet() = default;
 
-  // Names separated by commas: "default", a kind ("lt_auto", "torch": in nn and in tn), a kind and a layout
-  // ("lt_auto_nn"), "so:PATH". A failure names the nearest right word.
+  // Names separated by commas: "default", a kind ("lt_auto", "torch"), a kind and a layout ("lt_auto_nn"), "so:PATH".
+  // A failure names the nearest right word.
   static Result<BaselineSet> Parse(std::string_view text);
   // Every name once, in the order they came; parses to the same set.
   std::string Print() const;
 
-  // Each once.
-  std::vector<BaselineId> For(Protocol protocol) const;
+  // Each once, beside candidates of this layout.
+  std::vector<BaselineId> For(Protocol protocol, const Layout& layout) const;
   bool operator==(const BaselineSet&) const = default;
 
  private:
-  void Add(const BaselineId& id);
+  // A kind alone races in the layouts of the candidate.
+  struct Word {
+    BaselineKind kind = BaselineKind::kCublas;
+    std::optional<Layout> layout;
+    std::string path;
+    bool operator==(const Word&) const = default;
+  };
+  static std::optional<Word> ReadWord(std::string_view text);
 
   bool has_default_ = true;
-  std::vector<BaselineId> named_;
+  std::vector<Word> named_;
 };
 
 }  // namespace gemmsmith

@@ -7,11 +7,12 @@
 namespace gemmsmith {
 namespace {
 
-std::string NamesFor(std::string_view text, Protocol protocol) {
+std::string NamesFor(std::string_view text, Protocol protocol, const Layout& layout = kTn) {
   const Result<BaselineSet> set = BaselineSet::Parse(text);
   EXPECT_TRUE(set.ok()) << text << ": " << set.status().message();
   std::vector<std::string> names;
-  for (const BaselineId& id : set.ok() ? set->For(protocol) : std::vector<BaselineId>()) names.push_back(Name(id));
+  for (const BaselineId& id : set.ok() ? set->For(protocol, layout) : std::vector<BaselineId>())
+    names.push_back(Name(id));
   return Join(names, " ");
 }
 
@@ -30,13 +31,30 @@ TEST(BaselineSet, WhatIsNamedIsRacedWhateverTheProtocol) {
   EXPECT_EQ(NamesFor("lt_exhaustive,so:/a/b.so", Protocol::kShort), "lt_exhaustive_nn lt_exhaustive_tn so:/a/b.so");
 }
 
+// Weights may be stored in either order, so nn and tn are rivals of each other.
+TEST(BaselineSet, AKindRacesInNnAndTnOrInTheLayoutOfAColumnMajorA) {
+  EXPECT_EQ(NamesFor("default,torch", Protocol::kScreen, kNn), "lt_auto_nn lt_auto_tn torch_nn torch_tn");
+  EXPECT_EQ(NamesFor("default,torch", Protocol::kScreen, kColumnRow), "lt_auto_col-row torch_col-row");
+  EXPECT_EQ(NamesFor("default", Protocol::kShort, kColumnColumn),
+            "lt_auto_col-col lt_heuristic_col-col cublas_col-col");
+  EXPECT_EQ(NamesFor("lt_auto,lt_auto_nn", Protocol::kShort, kColumnRow), "lt_auto_col-row lt_auto_nn");
+  EXPECT_EQ(NamesFor("cublas_col-row", Protocol::kShort, kTn), "cublas_col-row");
+}
+
+TEST(BaselineSet, AFamilyIsANameWithoutItsLayout) {
+  for (const char* name : {"lt_auto", "lt_auto_nn", "lt_auto_tn", "lt_auto_col-row", "lt_auto_col-col"})
+    EXPECT_EQ(FamilyOf(name), "lt_auto");
+  for (const char* name : {"ours", "lt_heuristic", "lt_auto_max", "col-row", ""}) EXPECT_EQ(FamilyOf(name), name);
+}
+
 TEST(BaselineSet, NobodyRacesTwice) {
   EXPECT_EQ(NamesFor("lt_auto,default,lt_auto_nn,so:x,so:x", Protocol::kScreen), "lt_auto_nn lt_auto_tn so:x");
 }
 
 TEST(BaselineSet, RoundTripsThroughItsText) {
   EXPECT_EQ(BaselineSet().Print(), "default");
-  for (const char* text : {"default", "torch", "cublas_tn,lt_auto", "default,lt_exhaustive_tn,so:./k.so", "so:a b"}) {
+  for (const char* text : {"default", "torch", "cublas_tn,lt_auto", "default,lt_exhaustive_tn,so:./k.so", "so:a b",
+                           "lt_auto_col-row,cublas_col-col"}) {
     const Result<BaselineSet> set = BaselineSet::Parse(text);
     ASSERT_TRUE(set.ok()) << text;
     const Result<BaselineSet> again = BaselineSet::Parse(set->Print());

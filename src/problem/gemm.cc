@@ -74,9 +74,8 @@ std::string_view Name(const Layout& layout) {
 }
 
 Result<Layout> ParseLayout(std::string_view text) {
-  for (Order a : {Order::kRow, Order::kColumn})
-    for (Order b : {Order::kRow, Order::kColumn})
-      if (text == Name(Layout{a, b})) return Layout{a, b};
+  for (const Layout& layout : kLayouts)
+    if (text == Name(layout)) return layout;
   return InvalidArgument(fmt::format("unknown layout '{}'; known: nn, tn, col-row, col-col", text));
 }
 
@@ -97,7 +96,7 @@ int Gemm::AlignmentC() const { return Alignment(LeadingC()); }
 
 Gemm WithoutLayout(const Gemm& gemm) {
   Gemm common = gemm;
-  if (gemm.lda == 0 && gemm.ldb == 0) common.kind.layout = kTn;
+  if (gemm.lda == 0 && gemm.ldb == 0 && gemm.kind.layout == kNn) common.kind.layout = kTn;
   return common;
 }
 

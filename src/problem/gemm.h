@@ -33,6 +33,10 @@ struct Layout {
 };
 inline constexpr Layout kNn{Order::kRow, Order::kRow};
 inline constexpr Layout kTn{Order::kRow, Order::kColumn};
+// A column-major: stored k x m.
+inline constexpr Layout kColumnRow{Order::kColumn, Order::kRow};
+inline constexpr Layout kColumnColumn{Order::kColumn, Order::kColumn};
+inline constexpr Layout kLayouts[] = {kNn, kTn, kColumnRow, kColumnColumn};
 std::string_view Name(const Layout& layout);  // "nn", "tn", "col-row", "col-col"
 Result<Layout> ParseLayout(std::string_view text);
 
@@ -68,7 +72,8 @@ struct Gemm {
   auto operator<=>(const Gemm&) const = default;
 };
 
-// One Gemm for all layouts of a problem: with A and B as in kTn if they are packed, else the same.
+// One Gemm for a problem in nn and in tn: in tn if A and B are packed, else the same. A problem with a column-major A
+// stands by itself.
 Gemm WithoutLayout(const Gemm& gemm);
 
 // Canonical text: "gemm 256x512x4096 tn f16 f32", with " constant_b" where it is promised, and with " lda=.. ldb=..

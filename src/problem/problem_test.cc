@@ -39,6 +39,13 @@ TEST(Gemm, TextRoundTripsForEveryKindAndLeadingDimension) {
           }
 }
 
+TEST(Gemm, NnAndTnAreOneProblemWhereTheyArePackedAndAColumnMajorAIsAnother) {
+  const auto of = [](const Layout& layout, int lda) { return WithoutLayout({{8, 16, 32}, {layout}, lda}); };
+  EXPECT_EQ(of(kNn, 0), of(kTn, 0));
+  EXPECT_NE(of(kNn, 40), of(kTn, 40));
+  for (const Layout& layout : {kColumnRow, kColumnColumn}) EXPECT_EQ(of(layout, 0).kind.layout, layout);
+}
+
 TEST(Gemm, AnExplicitPackedLeadingDimensionIsTheSameProblem) {
   EXPECT_EQ(*ParseGemm("gemm 4x8x16 tn f16 f32 lda=16 ldb=16 ldc=8"), *ParseGemm("gemm 4x8x16 tn f16 f32"));
   EXPECT_EQ(Print(*ParseGemm("gemm 4x8x16 tn f16 f32 lda=24 constant_b")), "gemm 4x8x16 tn f16 f32 constant_b lda=24");

@@ -37,7 +37,7 @@ std::string IntervalText(const std::optional<Interval>& interval) {
 
 std::vector<ChoiceRow> ChoiceRows(const Selection& selection) {
   std::vector<ChoiceRow> rows;
-  for (const Layout& layout : {kNn, kTn}) {
+  for (const Layout& layout : kLayouts) {
     const std::string tuned = NameOf("lt_auto", layout), heuristic = NameOf("lt_heuristic", layout);
     std::vector<ShapeSpeedUp> speed_ups;
     ChoiceRow row{.layout = layout};

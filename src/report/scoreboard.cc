@@ -42,9 +42,9 @@ ModeTable TableOfOurs(const std::vector<ShapeRecords>& shapes, const std::vector
   for (const ContenderGroup& baseline : groups)
     if (!IsOurs(baseline))
       AddRow(table.rows, baseline.name, baseline.IsMax(), CompareAll(shapes, ours, baseline, mode));
-  for (const std::string layout : {"nn", "tn"}) {
-    const ContenderGroup* same = FindGroup(groups, "ours_" + layout);
-    const ContenderGroup* baseline = FindGroup(groups, "lt_auto_" + layout);
+  for (const Layout& layout : kLayouts) {
+    const ContenderGroup* same = FindGroup(groups, fmt::format("ours_{}", Name(layout)));
+    const ContenderGroup* baseline = FindGroup(groups, fmt::format("lt_auto_{}", Name(layout)));
     if (same != nullptr && baseline != nullptr)
       AddRow(table.same_layout, baseline->name, false, CompareAll(shapes, *same, *baseline, mode));
   }

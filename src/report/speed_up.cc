@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "evaluate/time/pairing.h"
+#include "outcome/baseline_set.h"
 
 namespace gemmsmith {
 namespace {
@@ -88,12 +89,6 @@ std::optional<ShapeSpeedUp> SpeedUpOf(const Outcome& outcome, const Timing& cont
   return speed_up;
 }
 
-// "lt_auto" of "lt_auto_nn"; a name without a layout is its own family.
-std::string FamilyOf(std::string_view name) {
-  const bool has_layout = name.ends_with("_nn") || name.ends_with("_tn");
-  return std::string(has_layout ? name.substr(0, name.size() - 3) : name);
-}
-
 size_t RankOf(std::string_view family) {
   constexpr std::string_view kKnown[] = {"ours", "lt_auto", "lt_heuristic", "cublas", "torch", "lt_exhaustive"};
   return size_t(std::find(std::begin(kKnown), std::end(kKnown), family) - std::begin(kKnown));
@@ -121,7 +116,7 @@ std::vector<ContenderGroup> ContenderGroupsOf(const std::vector<ShapeRecords>& s
   const auto add = [&](const Outcome& outcome, const std::string& ours) {
     for (const Timing& timing : outcome.timings) {
       const std::string& name = timing.contender == kOurs ? ours : timing.contender;
-      families[FamilyOf(name)].insert(name);
+      families[std::string(FamilyOf(name))].insert(name);
     }
   };
   for (const ShapeRecords& records : shapes) {
@@ -142,7 +137,7 @@ std::vector<ContenderGroup> ContenderGroupsOf(const std::vector<ShapeRecords>& s
     if (names.contains(nn) && names.contains(tn))
       groups.push_back({family + "_max", {nn, tn}});
     else if (family == kOurs)
-      groups.push_back({family + "_max", {*names.begin()}});
+      groups.push_back({family + "_max", {names.contains(nn) ? nn : names.contains(tn) ? tn : *names.begin()}});
   }
   if (library_families > 1) groups.push_back(std::move(library));
   return groups;

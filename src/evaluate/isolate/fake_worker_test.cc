@@ -98,7 +98,7 @@ class FakeJudge : public Judge {
     outcome.kind = OutcomeKind::kMeasured;
     judgements.worker_is_lost = problem_.seed == 2003;
     if (judgements.worker_is_lost) outcome.kind = OutcomeKind::kLaunchFailed;
-    for (const BaselineId& id : problem_.baselines.For(problem_.protocol))
+    for (const BaselineId& id : problem_.baselines.For(problem_.protocol, problem_.gemm.kind.layout))
       outcome.timings.push_back({.contender = Name(id), .median_ns = problem_.only_baselines ? 1.0 : 0.0});
     return judgements;
   }

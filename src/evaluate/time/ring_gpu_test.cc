@@ -164,8 +164,6 @@ class RingGpuTest : public TestWithJudge {
   Kernel product_, count_;
 };
 
-constexpr Layout kColumnRow{Order::kColumn, Order::kRow}, kColumnColumn{Order::kColumn, Order::kColumn};
-
 Gemm Of(Shape shape, Layout layout = kTn, ScalarType type = ScalarType::kF16,
         Accumulation accumulation = Accumulation::kF32) {
   return {shape, {layout, type, accumulation}};

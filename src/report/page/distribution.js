@@ -7,7 +7,7 @@ function spreadRows(mode) {
   const rows = Object.keys(data.modes[mode].rows);
   const families = rows.filter((row) => row.endsWith("_max"));
   const chosen = families.length > 0 ? families : rows;
-  const alone = rows.filter((row) => !/_(nn|tn|max)$/.test(row) && !chosen.includes(row));
+  const alone = rows.filter((row) => !/_(nn|tn|col-row|col-col|max)$/.test(row) && !chosen.includes(row));
   return [...chosen, ...alone];
 }
 
