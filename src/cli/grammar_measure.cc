@@ -10,7 +10,7 @@ void AddOptimize(Grammar& grammar) {
   Value(verb, "SHAPE", "", "MxNxK, a set as in paper1000/tiny or models, or a file of shapes", &command->target,
         ReadTarget)
       .Required();
-  Value(verb, "--layout", "nn|tn|both", "storage of A and B, where SHAPE names none [both]", &command->layouts,
+  Value(verb, "--layout", "LIST", "nn, tn, both, col-row, col-col, where SHAPE names none [both]", &command->layouts,
         ReadLayouts);
   AddType(verb, &command->type);
   AddAccumulation(verb, &command->accumulation);
@@ -103,7 +103,7 @@ void AddBench(Grammar& grammar) {
         &command->clocks, ReadClocks);
   Value(verb, "--protocol", "short|long", "how carefully times are taken [short]", &command->protocol,
         ReadThoroughProtocol);
-  Value(verb, "--layouts", "nn,tn", "of plans and files where no layout is named; libraries run in both [nn,tn]",
+  Value(verb, "--layouts", "nn,tn", "of plans and files where no layout is named; also col-row, col-col [nn,tn]",
         &command->layouts, ReadLayouts);
   AddType(verb, &command->type);
   AddAccumulation(verb, &command->accumulation);

@@ -96,7 +96,7 @@ void AddCompare(Grammar& grammar) {
         &command->held_out, ParseHeldOut);
   Value(verb, "--shapes", "SET|FILE|SHAPE,...", "of what was kept out only these, or all [heldout]", &command->shapes,
         ReadShapeWords);
-  Value(verb, "--layouts", "nn,tn", "layouts [nn,tn]", &command->layouts, ReadLayouts);
+  Value(verb, "--layouts", "nn,tn", "layouts; also col-row, col-col [nn,tn]", &command->layouts, ReadLayouts);
   Value(verb, "--repeats", "N", "each with other random numbers [20]", &command->repeats, ReadCount);
   Value(verb, "--batch", "N", "plans under way at once, at most [16]", &command->batch, ReadCount);
   AddSeed(verb, &command->seed);

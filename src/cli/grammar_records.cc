@@ -63,7 +63,7 @@ void AddMeasure(Grammar& grammar, Verb* records) {
   Value(verb, "--plans", "all|FILE", "the live search space, or a file with a plan a line", &command->plans, ReadText)
       .Required();
   Value(verb, "-o,--output", "FILE.gsr", "record to write, also at the limit", &command->output, ReadPath).Required();
-  Value(verb, "--layouts", "nn,tn", "layouts [nn,tn]", &command->layouts, ReadLayouts);
+  Value(verb, "--layouts", "nn,tn", "layouts; also col-row, col-col [nn,tn]", &command->layouts, ReadLayouts);
   Value(verb, "--types", "f16,bf16", "element types [f16]", &command->types, ReadTypes);
   AddAccumulation(verb, &command->accumulation);
   AddConstantB(verb, &command->constant_b);

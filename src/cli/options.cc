@@ -22,7 +22,7 @@ void AddConstantB(Verb* verb, bool* constant_b) {
                 constant_b);
 }
 void AddLayout(Verb* verb, Layout* layout) {
-  Value(verb, "--layout", "nn|tn", "storage of A and B [tn]", layout, ReadLayout);
+  Value(verb, "--layout", "NAME", "nn|tn|col-row|col-col: storage of A and B [tn]", layout, ReadLayout);
 }
 void AddSeed(Verb* verb, uint64_t* seed) {
   Value(verb, "--seed", "N", "seed of all random choices [1]", seed, ReadSeed);
@@ -74,7 +74,7 @@ void AddOneDevice(Verb* verb, std::optional<std::string>* device_key) {
 void AddTrials(Verb* verb, TrialSelection* selection) {
   AddMeasurements(verb, selection);
   Value(verb, "--shape", "MxNxK", "only this shape", &selection->shape, ParseShape);
-  Value(verb, "--layout", "nn|tn", "only this layout", &selection->layout, ReadLayout);
+  Value(verb, "--layout", "NAME", "nn|tn|col-row|col-col: only this layout", &selection->layout, ReadLayout);
 }
 void AddOnlyProtocol(Verb* verb, std::optional<Protocol>* protocol) {
   Value(verb, "--protocol", "NAME", "only trials of screen, heat, short or long", protocol, ReadAnyProtocol);

@@ -48,7 +48,7 @@ Result<std::vector<Shape>> LoadShapeLists(std::string_view text);
 // A list of shapes, named sets and files, or "all".
 Result<std::string> ReadShapeWords(std::string_view text);
 Result<Layout> ReadLayout(std::string_view text);
-Result<std::vector<Layout>> ReadLayouts(std::string_view text);  // "nn", "tn", "both", "nn,tn"
+Result<std::vector<Layout>> ReadLayouts(std::string_view text);  // "nn", "both", "nn,tn,col-row"
 Result<ScalarType> ReadType(std::string_view text);
 Result<std::vector<ScalarType>> ReadTypes(std::string_view text);  // "f16,bf16"
 Result<Accumulation> ReadAccumulation(std::string_view text);

@@ -13,8 +13,8 @@ namespace gemmsmith {
 
 namespace {
 
-constexpr std::array<std::string_view, 2> kLayoutWords = {"nn", "tn"};
-constexpr std::array<std::string_view, 3> kLayoutSetWords = {"nn", "tn", "both"};
+constexpr std::array<std::string_view, 4> kLayoutWords = {"nn", "tn", "col-row", "col-col"};
+constexpr std::array<std::string_view, 5> kLayoutSetWords = {"nn", "tn", "both", "col-row", "col-col"};
 constexpr std::array<std::string_view, 2> kTypeWords = {"f16", "bf16"};
 constexpr std::array<std::string_view, 2> kAccumulationWords = {"f32", "f16"};
 
@@ -78,9 +78,8 @@ Result<std::string> ReadShapeWords(std::string_view text) {
 }
 
 Result<Layout> ReadLayout(std::string_view text) {
-  if (text == "nn") return kNn;
-  if (text == "tn") return kTn;
-  return NoSuchWord("layout", text, kLayoutWords);
+  const Result<Layout> layout = ParseLayout(text);
+  return layout.ok() ? layout : NoSuchWord("layout", text, kLayoutWords);
 }
 
 Result<std::vector<Layout>> ReadLayouts(std::string_view text) {

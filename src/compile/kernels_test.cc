@@ -115,7 +115,10 @@ TEST_P(WgmmaKernelsOf, CoveringPlansCompileWithoutAWarningToF32MatrixInstruction
 INSTANTIATE_TEST_SUITE_P(, WgmmaKernelsOf,
                          testing::Values(Gemm{{512, 1024, 4096}}, Gemm{{1000, 1032, 264}, {kNn, ScalarType::kBf16}},
                                          Gemm{{4096, 4096, 512}, {kNn}},
-                                         Gemm{{200, 2045, 1032}, {kTn, ScalarType::kBf16}}),
+                                         Gemm{{200, 2045, 1032}, {kTn, ScalarType::kBf16}},
+                                         Gemm{{1024, 1040, 4100}, {kColumnRow}},
+                                         Gemm{{3072, 4096, 520}, {kColumnRow, ScalarType::kBf16}},
+                                         Gemm{{1000, 1032, 2056}, {kColumnColumn}}),
                          [](const auto& problem) {
                            const Shape shape = problem.param.shape;
                            return fmt::format("{}x{}x{}", shape.m, shape.n, shape.k);

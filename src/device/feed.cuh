@@ -47,7 +47,8 @@ struct Feed {
     if constexpr (Tile::kClusterSize > 1)
 #pragma unroll
       for (int i = 0; i < Config::kClusterN; ++i) peers |= 1u << Tile::RankOf(tile.member_m, i);
-    Tile::A::Copy(tile.Stage(stage), tile.arguments.a, k, at.row, tile.member_n, tile.Full(stage), peers,
+    Tile::A::Copy(tile.Stage(stage), tile.arguments.a, Config::kColumnMajorA ? at.row : k,
+                  Config::kColumnMajorA ? k : at.row, tile.member_n, tile.Full(stage), peers,
                   Policy<Config::kStreamsA>());
   }
   static GEMMSMITH_DEVICE void CopyB(const Tile& tile, int k, const TileCoord& at, int stage) {

@@ -5,11 +5,11 @@
 //   ring (kStages 2 ..)   a producer warp behind the consumers refills each stage when all of them have released it
 // CTAs may split K of a tile (SplitReduction). Warpgroups end the tile together, or with a staggered epilogue.
 //
-// Config: Type, Sum, kRowMajorB, kConstantB (B may be read before the launch before has ended), kTileM/N, kSwapped,
-// kSchedule, kWarpgroups, kStepK, kStages, kClusterM/N (CTAs that share copies), kGroupM/N (tiles in a cluster of
-// splits; 1 elsewhere), kSplit, kReduction, kStaggerSteps (steps of the stagger; 0: none), kTrigger, kRaster,
-// kStoresByTma (TMA stores C), kEvictsStoresFirst (evict-first), kStoreVector, kDepthA/B (panels an operation copies),
-// kStreamsA/B (evict-first), kStagingInStages (the epilogue reuses the stages' memory), kFixedM/N/K/LdC.
+// Config: Type, Sum, kColumnMajorA, kRowMajorB, kConstantB (B may be read before the launch before has ended),
+// kTileM/N, kSwapped, kSchedule, kWarpgroups, kStepK, kStages, kClusterM/N (CTAs that share copies), kGroupM/N (tiles
+// in a cluster of splits; 1 elsewhere), kSplit, kReduction, kStaggerSteps (steps of the stagger; 0: none), kTrigger,
+// kRaster, kStoresByTma (TMA stores C), kEvictsStoresFirst (evict-first), kStoreVector, kDepthA/B (panels an operation
+// copies), kStreamsA/B (evict-first), kStagingInStages (the epilogue reuses the stages' memory), kFixedM/N/K/LdC.
 #pragma once
 
 #include "epilogue_split.cuh"

@@ -54,17 +54,18 @@ template <class Config>
 cudaError_t FillArguments(typename WgmmaTile<Config>::Arguments& arguments, const void* a, const void* b, void* c,
                           int m, int n, int k, void* workspace) {
   using Tile = WgmmaTile<Config>;
-  const int lda = k, ldb = Config::kRowMajorB ? n : k, ldc = n;
+  const int lda = Config::kColumnMajorA ? m : k, ldb = Config::kRowMajorB ? n : k, ldc = n;
   const auto differs = [](int fixed, int value) { return fixed != 0 && fixed != value; };
   if (m < 1 || n < 1 || k < 1 || differs(Config::kFixedM, m) || differs(Config::kFixedN, n) ||
       differs(Config::kFixedK, k) || differs(Config::kFixedLdC, ldc))
     return cudaErrorInvalidValue;
   if (lda % 8 != 0 || ldb % 8 != 0 || ldc % Config::kStoreVector != 0) return cudaErrorInvalidValue;
   constexpr bool kIsF16 = IsSame<typename Config::Type, F16>::value;
-  cudaError_t encoded = EncodeOperand<typename Tile::A>(arguments.a, kIsF16, a, k, m, Config::kStreamsA);
+  cudaError_t encoded =
+      EncodeOperand<typename Tile::A>(arguments.a, kIsF16, a, lda, Config::kColumnMajorA ? k : m, Config::kStreamsA);
   if (encoded == cudaSuccess)
-    encoded = EncodeOperand<typename Tile::B>(arguments.b, kIsF16, b, Config::kRowMajorB ? n : k,
-                                              Config::kRowMajorB ? k : n, Config::kStreamsB);
+    encoded =
+        EncodeOperand<typename Tile::B>(arguments.b, kIsF16, b, ldb, Config::kRowMajorB ? k : n, Config::kStreamsB);
   if constexpr (Tile::kStoresByTma)
     if (encoded == cudaSuccess)
       encoded = EncodeMap(arguments.c, kIsF16, c, n, m, StoredWidth(TileEpilogue<Config>::kBoxedColumns),

@@ -30,7 +30,7 @@ template <class Config>
 struct MainLoop {
   using Tile = WgmmaTile<Config>;
   using Accumulators = typename Tile::Accumulators;
-  using A = MultipliedOperand<typename Tile::A, false>;
+  using A = MultipliedOperand<typename Tile::A, Config::kColumnMajorA>;
   using B = MultipliedOperand<typename Tile::B, Config::kRowMajorB>;
 
   static GEMMSMITH_DEVICE void MultiplyStage(const Tile& tile, int teammate, int stage, bool is_first,

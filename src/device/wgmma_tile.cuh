@@ -47,15 +47,19 @@ struct WgmmaTile {
   static constexpr bool kInside = M::IsMultipleOf(kTileM * Config::kClusterM * Config::kGroupM) &&
                                   N::IsMultipleOf(kTileN * Config::kClusterN * Config::kGroupN);
 
-  // ---- operands; lines of A are rows, lines of B columns, or k where B is row-major ----
+  // ---- operands: panels of 64 k with a line for each row of A or column of B; across k (a column-major A, a
+  // row-major B) panels of rows or columns with a line for each k ----
 
   static constexpr int kClusterSize = Config::kClusterM * Config::kClusterN;
   // CTAs that copy for this one, itself included: those of its row and of its column in the cluster.
   static constexpr int kPeers = Config::kClusterM + Config::kClusterN - 1;
-  static constexpr int kWidthB = Config::kRowMajorB ? PanelWidth(kTileN) : 64;
-  using A = StagedOperand<kStepK / 64, kTileM, 64, Config::kClusterN, Config::kDepthA>;
-  using B = StagedOperand<(Config::kRowMajorB ? kTileN / kWidthB : kStepK / 64), (Config::kRowMajorB ? kStepK : kTileN),
-                          kWidthB, Config::kClusterM, Config::kDepthB>;
+  template <bool kAcrossK, int kExtent, int kCopiers, int kDepth>
+  using Staged =
+      typename Conditional<kAcrossK,
+                           StagedOperand<kExtent / PanelWidth(kExtent), kStepK, PanelWidth(kExtent), kCopiers, kDepth>,
+                           StagedOperand<kStepK / 64, kExtent, 64, kCopiers, kDepth>>::Type;
+  using A = Staged<Config::kColumnMajorA, kTileM, Config::kClusterN, Config::kDepthA>;
+  using B = Staged<Config::kRowMajorB, kTileN, Config::kClusterM, Config::kDepthB>;
 
   // ---- shared memory and named barriers (0 is __syncthreads) ----
 

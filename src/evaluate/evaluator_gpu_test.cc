@@ -71,6 +71,23 @@ TEST_F(EvaluatorGpuTest, AScreenedPlanIsTimedAgainstBothAutoTunings) {
   EXPECT_EQ(outcome.comparisons.size(), 2u);
 }
 
+TEST_F(EvaluatorGpuTest, APlanForAColumnMajorARacesAgainstTheLibrariesInItsLayout) {
+  for (const Layout& layout : {kColumnRow, kColumnColumn}) {
+    EvaluationRequest request = Request({{512, 768, 1024}, {layout}});
+    request.subject = *ParsePlan("wgmma tile_m=64 tile_n=64 warpgroups=1 store=tma trigger=late");
+    request.protocol = Protocol::kShort;
+    for (const Clock clock : {Clock::kDeviceCold, Clock::kDevice, Clock::kOffline, Clock::kServer})
+      request.clocks.Add(clock);
+    const Outcome outcome = Evaluate(request);
+    ASSERT_EQ(outcome.kind, OutcomeKind::kMeasured) << outcome.stage << ": " << outcome.reason;
+    for (const char* family : {"lt_auto", "lt_heuristic", "cublas"})
+      for (const Clock clock : {Clock::kDeviceCold, Clock::kDevice, Clock::kOffline, Clock::kServer})
+        EXPECT_NE(outcome.Find(fmt::format("{}_{}", family, Name(layout)), clock), nullptr) << family << Name(clock);
+    EXPECT_EQ(outcome.baseline_algorithms.size(), 3u);
+    EXPECT_GT(outcome.verdict.baseline_max_abs_error, 0);
+  }
+}
+
 TEST_F(EvaluatorGpuTest, TheShortProtocolTimesAllSevenContendersOnEveryClock) {
   for (ScalarType type : {ScalarType::kF16, ScalarType::kBf16}) {
     EvaluationRequest request = Request({{512, 512, 512}, {kNn, type}});
@@ -169,8 +186,9 @@ bool IsRightOrCannotRun(const Outcome& outcome) {
          outcome.kind == OutcomeKind::kResourceOver;
 }
 
-const std::vector<GemmKind> kKinds = {
-    {kNn, ScalarType::kF16}, {kTn, ScalarType::kF16}, {kNn, ScalarType::kBf16}, {kTn, ScalarType::kBf16}};
+const std::vector<GemmKind> kKinds = {{kNn, ScalarType::kF16},        {kTn, ScalarType::kF16},
+                                      {kNn, ScalarType::kBf16},       {kTn, ScalarType::kBf16},
+                                      {kColumnRow, ScalarType::kF16}, {kColumnColumn, ScalarType::kBf16}};
 
 // A test each kind of problem, so that several GPUs can share them.
 class CoveringSet : public EvaluatorGpuTest, public testing::WithParamInterface<size_t> {};
@@ -211,7 +229,9 @@ TEST_P(CoveringSet, IsRightOnSixtyShapes) {
 
 std::string NameOfKind(const testing::TestParamInfo<size_t>& kind) {
   const GemmKind& of = kKinds[kind.param];
-  return fmt::format("{}_{}", of.layout == kTn ? "tn" : "nn", of.type == ScalarType::kF16 ? "f16" : "bf16");
+  std::string name = fmt::format("{}_{}", Name(of.layout), Name(of.type));
+  std::ranges::replace(name, '-', '_');  // no test may have one in its name
+  return name;
 }
 INSTANTIATE_TEST_SUITE_P(Kind, CoveringSet, testing::Range(size_t{0}, kKinds.size()), NameOfKind);
 

@@ -27,7 +27,7 @@ Gemm RandomGemm(Random& random, bool is_persistent, bool shares_staging) {
   const auto side = [&] { return int(64 * (least + random.Below(uint64_t(most_more)))); };
   const int m = side(), n = side();
   const int k = 64 * int(1 + random.Below(uint64_t(most_steps))) + (random.Below(4) == 0 ? 8 : 0);
-  return {{m, n, k}, {random.Below(2) == 0 ? kTn : kNn}};
+  return {{m, n, k}, {kLayouts[random.Below(std::size(kLayouts))]}};
 }
 
 // A third of them is persistent, and every third of these shares its staging. A quarter and those have a staggered
@@ -78,15 +78,19 @@ TEST_F(PipelineGpuTest, RandomPipelinesRunTenThousandTimesEachWithoutAHangOrAWro
 }
 
 // Compute-sanitizer watches these (tools/on_gpu.sh sanitize): every live value of every axis, whole and ragged tiles,
-// few launches. Several GPUs can share them by problem. The last three have just more tiles of 128 x 128 than there are
+// few launches. Several GPUs can share them by problem. The last five have just more tiles of 128 x 128 than there are
 // multiprocessors, because racecheck multiplies some 10^9 times a second.
 const std::vector<Gemm> kCoveredProblems = {{{256, 384, 768}},
                                             {{200, 136, 328}, {kNn, ScalarType::kBf16}},
                                             {{136, 72, 2056}, {kTn, ScalarType::kBf16}},
                                             {{17, 31, 63}, {kNn}},
+                                            {{256, 392, 763}, {kColumnRow}},
+                                            {{72, 200, 520}, {kColumnColumn, ScalarType::kBf16}},
                                             {{1544, 1800, 136}},
                                             {{1032, 1928, 392}},
-                                            {{1536, 1544, 200}, {kNn, ScalarType::kBf16}}};
+                                            {{1536, 1544, 200}, {kNn, ScalarType::kBf16}},
+                                            {{1544, 1672, 200}, {kColumnRow, ScalarType::kBf16}},
+                                            {{1672, 1544, 136}, {kColumnColumn}}};
 
 class CoveringKernels : public PipelineGpuTest, public testing::WithParamInterface<size_t> {};
 
@@ -160,9 +164,10 @@ TEST_F(PipelineGpuTest, StreamedOperandsComeOutRight) {
 // ---- plans that are legal and not worth trying ----
 
 // Small, ragged, one row of tiles, several waves.
-const std::vector<Gemm> kAdvisedProblems = {{{256, 384, 768}, {kTn}},   {{200, 136, 328}, {kNn, ScalarType::kBf16}},
-                                            {{60, 2056, 520}, {kTn}},   {{17, 2048, 72}, {kNn}},
-                                            {{1544, 1800, 136}, {kTn}}, {{2048, 2056, 200}, {kNn}}};
+const std::vector<Gemm> kAdvisedProblems = {{{256, 384, 768}, {kTn}},       {{200, 136, 328}, {kNn, ScalarType::kBf16}},
+                                            {{60, 2056, 520}, {kTn}},       {{17, 2048, 72}, {kNn}},
+                                            {{1544, 1800, 136}, {kTn}},     {{2048, 2056, 200}, {kNn}},
+                                            {{200, 264, 516}, {kColumnRow}}};
 constexpr size_t kAdvisedPlans = 10;  // of each problem
 
 // The advice without its numbers.
@@ -228,8 +233,8 @@ TEST_F(PipelineGpuTest, SplitsThatAreAClusterComeOutRight) {
         "tile_m=64 tile_n=16 warpgroups=1 stages=4 split=16 trigger=late",
         "tile_m=64 tile_n=32 warpgroups=1 stages=resident step_k=128 split=8 cluster_n=2 fixed=all trigger=late",
         "tile_m=192 tile_n=48 warpgroups=3 stages=4 split=4 fixed=k trigger=late"})
-    for (const Layout& layout : {kTn, kNn}) {
-      const Gemm gemm{{200, layout.b == Order::kRow ? 1096 : 1095, 4168}, {layout}};
+    for (const Layout& layout : kLayouts) {
+      const Gemm gemm{{200, layout == kTn ? 1095 : 1096, 4168}, {layout}};
       const Result<Plan> plan = ParsePlan("wgmma reduction=cluster " + std::string(words));
       ASSERT_DONE(plan);
       ASSERT_TRUE(IsLegal(*plan, gemm, gpu_->identity().device)) << words;

@@ -76,7 +76,7 @@ class PipelineGpuTest : public testing::Test {
     ASSERT_TRUE(pipeline.compilation.succeeded) << pipeline.compilation.log;
     const Gemm& gemm = pipeline.gemm;
     const Task task = MakeTask(gemm);
-    Result<GuardedMatrix> a = GuardedMatrix::Create(*gpu_, task.inputs[0], true);
+    Result<GuardedMatrix> a = GuardedMatrix::Create(*gpu_, task.inputs[0], gemm.kind.layout.a == Order::kRow);
     Result<GuardedMatrix> b = GuardedMatrix::Create(*gpu_, task.inputs[1], gemm.kind.layout.b == Order::kRow);
     Result<GuardedMatrix> c = GuardedMatrix::Create(*gpu_, task.output, true);
     ASSERT_TRUE(a.ok() && b.ok() && c.ok());

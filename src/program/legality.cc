@@ -33,7 +33,9 @@ std::vector<std::string> Check(const Plan& plan, const Gemm& gemm, const Device&
   return std::move(reasons).words();
 }
 
-bool IsServed(const Layout& layout) { return layout.a == Order::kRow; }
+bool IsServed(const Gemm& gemm) {
+  return gemm.kind.layout.a == Order::kRow || (gemm.AlignmentA() == 8 && gemm.AlignmentB() == 8);
+}
 
 bool HasRetiredValues(const Plan& plan) {
   Reasons reasons(Reasons::Mode::kCountOnly);

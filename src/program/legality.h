@@ -13,8 +13,8 @@ namespace gemmsmith {
 // Empty: legal.
 std::vector<std::string> Check(const Plan& plan, const Gemm& gemm, const Device& device);
 bool IsLegal(const Plan& plan, const Gemm& gemm, const Device& device);
-// Whether any family reads A and B stored so: they read a row-major A.
-bool IsServed(const Layout& layout);
+// Whether any family reads A and B stored so. A column-major A is for TMA alone, which asks for aligned lines.
+bool IsServed(const Gemm& gemm);
 // Records hold such plans; nothing emits or launches them.
 bool HasRetiredValues(const Plan& plan);
 

@@ -61,6 +61,19 @@ TEST(ModelReport, AStepIsTheSumOfItsProductsByWeight) {
   EXPECT_NEAR(time.floor_ns, floor_ns, 1e-6);
 }
 
+// The libraries' nn and tn are of other operands.
+TEST(ModelReport, WeightGradientsAreComparedInTheirOwnLayout) {
+  const Result<ModelReport> report =
+      MakeModelReport({RacedOnRing({1024, 1024, 12608}, kColumnRow, 4000, 6000, 5000)}, {});
+  ASSERT_TRUE(report.ok()) << report.status().message();
+  const StepTime& time = Phase(*report, "vit-l-16", Pass::kWeightGradient, 12608).time;
+  EXPECT_EQ(time.timed, 1);
+  EXPECT_DOUBLE_EQ(time.OverAuto(), 1.25);
+  EXPECT_DOUBLE_EQ(time.OverHeuristic(), 1.5);
+  EXPECT_NE(HeaderLines(*report)[1].find("no kernel reads the column-major A of 2"), std::string::npos)
+      << HeaderLines(*report)[1];
+}
+
 TEST(ModelReport, SumsLeaveOutWhatAContenderLacksAndNameIt) {
   std::vector<Trial> trials = OnePhase();
   trials.erase(trials.begin());                                            // never raced

@@ -150,7 +150,7 @@ std::vector<std::string> HeaderLines(const ModelReport& report) {
   for (const ModelProblem& problem : report.problems) {
     if (problem.IsTimed())
       ++timed;
-    else if (!IsServed(problem.layout))
+    else if (!IsServed({problem.shape, {problem.layout}}))
       ++unserved;
     else
       missing.push_back(NameOf(problem));

@@ -93,8 +93,7 @@ Result<std::string> PrecisionOf(const Gemm& gemm) {
 Result<StoredLayout> LayoutOf(const Gemm& gemm) {
   if (gemm.kind.layout == kNn) return StoredLayout::kRowMajorB;
   if (gemm.kind.layout == kTn) return StoredLayout::kColumnMajorB;
-  return Unavailable(fmt::format("nvmmh is asked for the layouts nn and tn, not {}: no wgmma plan has another",
-                                 Name(gemm.kind.layout)));
+  return Unavailable(fmt::format("nvmmh is asked for the layouts nn and tn, not {}", Name(gemm.kind.layout)));
 }
 
 NvmmhConfig Translate(const HeuristicConfig& config) {

@@ -18,9 +18,10 @@ Result<std::shared_ptr<const PolicyModel>> ReadPolicy(const std::filesystem::pat
   return std::shared_ptr<const PolicyModel>(std::make_shared<PolicyModel>(std::move(model)));
 }
 
-// The policy was trained on f16 products with f32 sums.
+// The policy was trained on f16 products in nn and tn with f32 sums.
 bool IsTrainedKind(const Gemm& gemm) {
-  return gemm.kind.type == ScalarType::kF16 && gemm.kind.accumulation == Accumulation::kF32;
+  return gemm.kind.layout.a == Order::kRow && gemm.kind.type == ScalarType::kF16 &&
+         gemm.kind.accumulation == Accumulation::kF32;
 }
 
 // Null where the shipped policy was not trained on such problems and devices, or cannot be read.

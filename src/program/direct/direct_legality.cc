@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "program/legality.h"
-
 namespace gemmsmith {
 
 namespace {
@@ -18,7 +16,7 @@ int EstimatedRegisters(const DirectPlan& plan) {
 }
 
 void CheckProblem(const DirectPlan& plan, const Gemm& gemm, const Device& device, Reasons& reasons) {
-  if (!IsServed(gemm.kind.layout))
+  if (gemm.kind.layout.a != Order::kRow)
     reasons.Add("direct reads a row-major A (layouts nn and tn), not {}", Name(gemm.kind.layout));
   if (device.compute_capability() < 80)
     reasons.Add("direct needs compute capability 8.0, {} has {}.{}", device.name, device.compute_major,

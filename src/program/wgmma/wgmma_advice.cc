@@ -6,7 +6,7 @@ namespace gemmsmith {
 namespace {
 
 void AdviseTile(const WgmmaPlan& plan, const Gemm& gemm, Reasons& reasons) {
-  const int unit_m = plan.is_swapped() ? 8 : 64;
+  const int unit_m = !plan.is_swapped() ? 64 : gemm.kind.layout.a == Order::kColumn ? 16 : 8;
   const int unit_n = plan.is_swapped() ? 64 : gemm.kind.layout.b == Order::kRow ? 16 : 8;
   if (plan.tile_m >= gemm.shape.m + unit_m)
     reasons.Add("m {} leaves {} of the tile's {} rows idle", gemm.shape.m, plan.tile_m - gemm.shape.m, plan.tile_m);

@@ -30,7 +30,7 @@ constexpr double kDeliverBytesPerNs = 122;  // by the copy engine into one multi
 constexpr double kPeakShare = 0.903;        // of the device's matrix rate that long main loops reach
 constexpr double kNarrowestN = 63;          // columns that a 64-row instruction costs at least
 constexpr double kReadShare = 0.033;  // what reading 64 rows costs an instruction of 64 columns; of wider ones less
-constexpr double kRowMajorShare = 0.015, kNarrowPanelShare = 0.076;  // row-major B; in panels of 16 or 32 columns
+constexpr double kAcrossShare = 0.015, kNarrowPanelShare = 0.076;    // each operand across k; panels of 16 or 32
 constexpr double kTwoShare = 0.029, kThreeShare = 0.032;             // warpgroups that share a tile
 constexpr double kL2BytesPerNs = 19600;         // into all multiprocessors, what a cluster shares counted once
 constexpr double kL2DistinctBytesPerNs = 6200;  // what a wave shares counted once, and
@@ -151,7 +151,7 @@ double BoxFactor(const WgmmaPlan& plan) {
 double SlowDown(const WgmmaPlan& plan, const Gemm& gemm, const Device& device) {
   const double work_ns = 2e-3 * double(gemm.shape.Volume()) / device.peak_half_tflops;
   const double reads = 64.0 / std::max(double(plan.sum_columns()), kNarrowestN);
-  double share = gemm.kind.layout.b == Order::kRow ? kRowMajorShare : 0;
+  double share = kAcrossShare * ((gemm.kind.layout.a == Order::kColumn) + (gemm.kind.layout.b == Order::kRow));
   if (plan.shares_copies()) share += kClusterShare;
   if (plan.stages == 2) share += kTwoStagesShare;
   if (plan.sum_columns() % 64 != 0)
@@ -170,7 +170,8 @@ double SlowDown(const WgmmaPlan& plan, const Gemm& gemm, const Device& device) {
 // Matrix instructions of one k step.
 double StepComputeNs(const WgmmaPlan& plan, const Gemm& gemm, const Device& device) {
   const double flop_per_ns = kPeakShare * 1e3 * device.peak_half_tflops / device.multiprocessors;
-  const bool narrow_panels = gemm.kind.layout.b == Order::kRow && plan.tile_n % 64 != 0;
+  const bool narrow_panels = (gemm.kind.layout.a == Order::kColumn && plan.tile_m % 64 != 0) ||
+                             (gemm.kind.layout.b == Order::kRow && plan.tile_n % 64 != 0);
   const double columns =
       std::max(double(plan.sum_columns()), kNarrowestN) * (narrow_panels ? 1 + kNarrowPanelShare : 1);
   return 2 * plan.sum_rows() * columns * plan.step_k / flop_per_ns * (1 + SlowDown(plan, gemm, device));

@@ -84,6 +84,7 @@ Launch LaunchWgmma(const WgmmaPlan& plan, const Gemm& gemm) {
 std::string WgmmaConfigText(const WgmmaPlan& plan, const Gemm& gemm) {
   ConfigText text;
   text.AddKind(gemm.kind);
+  text.Add("kColumnMajorA", gemm.kind.layout.a == Order::kColumn);
   text.Add("kTileM", plan.tile_m);
   text.Add("kTileN", plan.tile_n);
   text.Add("kSwapped", plan.is_swapped());

@@ -53,6 +53,52 @@ TEST(PersistentLaunch, HasAKernelAndALauncherOfItsOwn) {
   EXPECT_NE(standalone.find("cudaOccupancyMaxActiveClusters"), std::string::npos);
 }
 
+// ---- orders of A and B ----
+
+using Box = std::array<uint32_t, 3>;
+
+// B's map with m for n: what staged B staged A.
+TEST(ColumnMajorA, HasTheMapOfARowMajorBOfTheTransposedProduct) {
+  const auto map_of = [](std::string_view words, const Gemm& gemm, size_t operand) {
+    TensorMap map = LaunchFor(Wgmma("warpgroups=1 " + std::string(words)), gemm).maps.at(operand);
+    map.matrix = TensorMap::Matrix::kA;
+    return map;
+  };
+  const auto expect_same = [&](std::string_view words, std::string_view transposed, const Shape& shape) {
+    const TensorMap a = map_of(words, {shape, {kColumnRow}}, 0);
+    EXPECT_EQ(a, map_of(transposed, {{shape.n, shape.m, shape.k}, {kNn}}, 1)) << words;
+    EXPECT_EQ(a, map_of(words, {shape, {kColumnColumn}}, 0)) << words;
+  };
+  expect_same("tile_m=128 tile_n=64", "tile_m=64 tile_n=128", {4096, 2048, 1024});
+  expect_same("tile_m=128 tile_n=64 cluster_n=2", "tile_m=64 tile_n=128 cluster_m=2", {4096, 2048, 1024});
+  expect_same("tile_m=192 tile_n=64 cluster_n=2", "tile_m=64 tile_n=192 cluster_m=2", {4096, 2048, 1024});
+  expect_same("tile_m=96 tile_n=64 roles=swapped", "tile_m=64 tile_n=96", {1000, 2048, 1024});
+}
+
+TEST(ColumnMajorA, IsCopiedAsPanelsOfRowsWithALineForEachK) {
+  const auto map_of_a = [](std::string_view words, const Shape& shape) {
+    return LaunchFor(Wgmma(words), {shape, {kColumnRow}}).maps.at(0);
+  };
+  const TensorMap deep = map_of_a("", {4096, 2048, 1000});
+  EXPECT_EQ(deep.box, (Box{64, 64, 2})) << "two panels of 64 rows";
+  EXPECT_EQ(deep.extent, (std::array<uint64_t, 3>{64, 1000, 64}));
+  EXPECT_EQ(deep.stride_bytes, (std::array<uint64_t, 2>{8192, 128}));
+  EXPECT_EQ(map_of_a("", {4104, 2048, 1000}).box, (Box{64, 64, 0})) << "a panel would go on in the next line";
+  EXPECT_EQ(map_of_a("cluster_n=2", {4096, 2048, 1000}).box, (Box{64, 64, 0})) << "a panel for each CTA";
+  EXPECT_EQ(map_of_a("cluster_n=4", {4096, 2048, 1000}).box, (Box{64, 16, 0})) << "a quarter of the lines";
+  EXPECT_EQ(map_of_a("roles=swapped tile_m=48", {96, 2048, 1000}).swizzle_bytes, 32u) << "panels of 16 rows";
+}
+
+TEST(ColumnMajorA, IsAConstantOfTheEmittedConfig) {
+  const auto has = [](const Layout& layout, std::string_view constant) {
+    const Gemm gemm{{4096, 2048, 1024}, {layout}};
+    return Emit(Wgmma(""), gemm).text.find(constant) != std::string::npos;
+  };
+  EXPECT_TRUE(has(kColumnRow, "kColumnMajorA = true;") && has(kColumnRow, "kRowMajorB = true;"));
+  EXPECT_TRUE(has(kColumnColumn, "kColumnMajorA = true;") && has(kColumnColumn, "kRowMajorB = false;"));
+  EXPECT_TRUE(has(kTn, "kColumnMajorA = false;"));
+}
+
 // ---- streamed operands ----
 
 TEST(StreamedOperand, IsFetchedByShorterPiecesWhereItIsLong) {
@@ -63,7 +109,7 @@ TEST(StreamedOperand, IsFetchedByShorterPiecesWhereItIsLong) {
     for (const TensorMap& map : launch.maps) bytes.push_back(map.fetch_bytes);
     return bytes;
   };
-  for (const Layout layout : {kTn, kNn}) {
+  for (const Layout& layout : kLayouts) {
     EXPECT_EQ(fetched("stream=b store=tma", {64, 12288, 8192}, layout), (Bytes{256, 128, 256})) << "201 MB";
     EXPECT_EQ(fetched("stream=b", {64, 8192, 8192}, layout), (Bytes{256, 256})) << "134 MB";
     EXPECT_EQ(fetched("", {64, 12288, 8192}, layout), (Bytes{256, 256})) << "not streamed";
@@ -120,7 +166,7 @@ TEST(SplitsThatExchange, HaveASlotEach) {
 
 // The grid, the clusters and the copies of the operands are those of tiles of C for either role.
 TEST(SwappedRoles, ChangeTheBoxesOfCOnly) {
-  for (const Layout& layout : {kTn, kNn}) {
+  for (const Layout& layout : kLayouts) {
     const Gemm gemm{{4096, 2048, 1024}, {layout}};
     const std::string words = "cluster_m=2 raster=n warpgroups=1 store=tma roles=";
     Launch swapped = LaunchFor(Wgmma(words + "swapped"), gemm);

@@ -3,7 +3,6 @@
 
 #include <string_view>
 
-#include "program/legality.h"
 #include "program/wgmma/registers.h"
 #include "program/wgmma/staged_operand.h"
 
@@ -19,15 +18,19 @@ std::string_view NameOf(Schedule schedule) {
 
 bool IsLean(const WgmmaPlan& plan, const Gemm& gemm) {
   return plan.MovesRegisters() && plan.schedule != Schedule::kPingPong && plan.stages >= kStagesOfLean &&
-         plan.stores_by_tma() && !plan.is_swapped() && gemm.kind.layout.b == Order::kColumn;
+         plan.stores_by_tma() && !plan.is_swapped() && gemm.kind.layout == kTn;
+}
+
+int OtherRegisters(const WgmmaPlan& plan, const Gemm& gemm) {
+  const bool is_across_k = gemm.kind.layout.a == Order::kColumn;
+  if (plan.is_swapped() && is_across_k && PanelWidth(plan.tile_m) == 16) return kOtherRegistersOfNarrowA;
+  return IsLean(plan, gemm) ? kLeastOtherRegisters : kOtherRegisters;
 }
 
 void CheckProblem(const WgmmaPlan& plan, const Gemm& gemm, const Device& device, Reasons& reasons) {
   if (device.compute_capability() != 90)
     reasons.Add("wgmma needs compute capability 9.0, {} has {}.{}", device.name, device.compute_major,
                 device.compute_minor);
-  if (!IsServed(gemm.kind.layout))
-    reasons.Add("wgmma reads a row-major A (layouts nn and tn), not {}", Name(gemm.kind.layout));
   if (gemm.AlignmentA() < 8 || gemm.AlignmentB() < 8)
     reasons.Add("TMA needs lines of A and B at multiples of 16 bytes; lda is {}, ldb {}", gemm.LeadingA(),
                 gemm.LeadingB());
@@ -38,8 +41,7 @@ void CheckProblem(const WgmmaPlan& plan, const Gemm& gemm, const Device& device,
 void CheckRegisters(const WgmmaPlan& plan, const Gemm& gemm, Reasons& reasons) {
   const int compiled = RegisterLimit(plan.threads());
   const int limit = plan.MovesRegisters() ? plan.ConsumerRegisters() : compiled;
-  const int others = IsLean(plan, gemm) ? kLeastOtherRegisters : kOtherRegisters;
-  if (const int registers = plan.sums_per_thread() + others; registers > limit)
+  if (const int registers = plan.sums_per_thread() + OtherRegisters(plan, gemm); registers > limit)
     reasons.Add("about {} registers a thread, at most {} with {} threads", registers, limit, plan.threads());
   if (plan.MovesRegisters() && plan.sum_columns() / 2 + kOtherRegistersOfInstruction > compiled)
     reasons.Add("an instruction of {} columns does not fit into the {} registers of {} threads", plan.sum_columns(),
@@ -53,6 +55,8 @@ void CheckTile(const WgmmaPlan& plan, const Gemm& gemm, Reasons& reasons) {
   else if (plan.sum_rows() % (64 * plan.team()) != 0)
     reasons.Add("{} warpgroups cannot share {} {} in blocks of 64", plan.team(), plan.sum_rows(),
                 plan.is_swapped() ? "columns" : "rows");
+  if (gemm.kind.layout.a == Order::kColumn && plan.tile_m % 16 != 0)
+    reasons.Add("a column-major A comes in panels of 16 rows or more; tile_m is {}", plan.tile_m);
   if (gemm.kind.layout.b == Order::kRow && plan.tile_n % 16 != 0)
     reasons.Add("a row-major B comes in panels of 16 columns or more; tile_n is {}", plan.tile_n);
 }

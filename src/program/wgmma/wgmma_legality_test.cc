@@ -19,6 +19,46 @@ void ExpectAdvice(std::string_view words, const Gemm& gemm, std::string_view par
   EXPECT_NE(advice.find(part), std::string::npos) << words << ": " << advice;
 }
 
+// ---- orders of A and B ----
+
+TEST(ColumnMajorA, IsReadInPanelsOf16RowsOrMore) {
+  for (const Layout& layout : {kColumnRow, kColumnColumn}) {
+    const Gemm gemm{{1024, 2048, 4096}, {layout}};
+    EXPECT_EQ(Advice("tile_m=128 tile_n=128 store=tma", gemm), "");
+    EXPECT_EQ(Advice("roles=swapped tile_m=48 tile_n=128", gemm), "");
+    ExpectRefused("roles=swapped tile_m=40 tile_n=128", gemm, "panels of 16 rows or more; tile_m is 40");
+  }
+  ExpectRefused("tile_n=72", {{1024, 2048, 4096}, {kColumnRow}}, "panels of 16 columns or more; tile_n is 72");
+  EXPECT_EQ(Advice("tile_n=72", {{1024, 2048, 4096}, {kColumnColumn}}), "");
+}
+
+TEST(ColumnMajorA, InPanelsOf16RowsTakesRegistersOfSwappedSums) {
+  const std::string words = "roles=swapped tile_n=128 schedule=cooperative stages=3 store=tma tile_m=";
+  const Shape shape{3072, 4096, 512};
+  ExpectRefused(words + "240", {shape, {kColumnRow}}, "about 169 registers a thread, at most 168");
+  EXPECT_EQ(Advice(words + "240", {shape, {kNn}}), "");
+  EXPECT_EQ(Advice(words + "256", {shape, {kColumnRow}}), "");
+}
+
+TEST(ColumnMajorA, NeedsAnMAtMultiplesOf8AndNoK) {
+  EXPECT_EQ(Advice("", {{1000, 1024, 4095}, {kColumnRow}}), "");
+  ExpectRefused("", {{1001, 1024, 4096}, {kColumnRow}}, "lda is 1001");
+  ExpectRefused("", {{1000, 1024, 4095}, {kColumnColumn}}, "ldb 4095");
+}
+
+TEST(ColumnMajorA, LeavesNoPanelOfASwappedTileIdle) {
+  EXPECT_EQ(Advice("roles=swapped tile_m=32 warpgroups=1", {{24, 65536, 256}, {kColumnRow}}), "");
+  ExpectAdvice("roles=swapped tile_m=48 warpgroups=1", {{24, 65536, 256}, {kColumnRow}}, "m 24 leaves 24");
+  ExpectAdvice("roles=swapped tile_m=32 warpgroups=1", {{24, 65536, 256}, {kNn}}, "m 24 leaves 8");
+}
+
+TEST(ColumnMajorA, IsServedByWgmmaWhereItsLinesAreAligned) {
+  EXPECT_TRUE(IsServed({{1000, 1024, 4095}, {kColumnRow}}));
+  EXPECT_FALSE(IsServed({{1001, 1024, 4096}, {kColumnRow}}));
+  EXPECT_FALSE(IsServed({{1000, 1020, 4096}, {kColumnRow}}));
+  EXPECT_TRUE(IsServed({{1001, 1023, 4095}, {kNn}}));
+}
+
 // ---- persistent schedules ----
 
 TEST(PersistentPlan, IsWorthTryingWhereThereAreMoreTilesThanMultiprocessors) {
@@ -28,7 +68,7 @@ TEST(PersistentPlan, IsWorthTryingWhereThereAreMoreTilesThanMultiprocessors) {
   }
 }
 
-TEST(PersistentPlan, TheWidestTileNeedsAColumnMajorBBoxesAndThreeStages) {
+TEST(PersistentPlan, TheWidestTileNeedsLinesAlongKBoxesAndThreeStages) {
   const auto words = [](std::string_view rest) { return "schedule=cooperative finish=in_turn " + std::string(rest); };
   const Gemm gemm{{8192, 8192, 4096}, {kTn}};
   EXPECT_EQ(Advice(words("tile_m=256 tile_n=208 stages=3 store=tma"), gemm), "");
@@ -36,7 +76,8 @@ TEST(PersistentPlan, TheWidestTileNeedsAColumnMajorBBoxesAndThreeStages) {
        {"tile_m=256 tile_n=208 stages=2 store=tma", "tile_m=256 tile_n=208 stages=3 store=rows",
         "tile_m=256 tile_n=216 stages=3 store=tma", "roles=swapped tile_m=208 tile_n=256 stages=3 store=tma"})
     ExpectRefused(words(rest), gemm, "registers a thread");
-  ExpectRefused(words("tile_m=256 tile_n=208 stages=3 store=tma"), {gemm.shape, {kNn}}, "registers a thread");
+  for (const Layout& layout : {kNn, kColumnRow, kColumnColumn})
+    ExpectRefused(words("tile_m=256 tile_n=208 stages=3 store=tma"), {gemm.shape, {layout}}, "registers a thread");
 }
 
 TEST(PersistentPlan, SaysWhyItCannotRun) {
