@@ -332,5 +332,6 @@ extern "C" __global__ void harness_spin(const SpinArguments arguments) {
 }
 
 #include "harness/ring_draw.cuh"
+#include "harness/ring_units.cuh"
 #include "harness/ring_batch.cuh"
 #include "harness/ring_check.cuh"

@@ -20,8 +20,8 @@ TEST(HarnessText, CompilesForEveryKnownDevice) {
     EXPECT_EQ(compilation->binary.facts.local_bytes, 0) << key << " " << entry;
   };
   for (const char* key : {"a100", "l40s", "rtx5090"}) compile(key, "harness_ring_compare_many");
-  for (const char* entry : {"harness_inspect", "harness_reference", "harness_ring_spread", "harness_ring_compare",
-                            "harness_ring_compare_many"})
+  for (const char* entry : {"harness_inspect", "harness_reference", "harness_ring_checksum", "harness_ring_spread",
+                            "harness_ring_compare", "harness_ring_compare_many"})
     compile("h200", entry);
 }
 

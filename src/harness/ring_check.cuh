@@ -1,6 +1,7 @@
-// The check of the ring behind a batch. docs/measuring.md says what it finds. harness.cu includes this, and a test on the CPU.
+// The check of the ring behind a batch. docs/measuring.md says what it finds. harness.cu includes this, and a test on
+// the CPU.
 
-constexpr int kRingVectors = 32;  // the most that a block multiplies by at once
+constexpr int kRingVectors = 4;  // the most that a block multiplies by at once
 
 enum RingFault { kRingUnwritten, kRingOutside, kRingModifiedA, kRingModifiedB, kRingWrong };
 
@@ -13,200 +14,200 @@ constexpr int kRingBands = 6;
 // x weighs the columns of C, or its rows where `over_rows`; the weighed side is cut into segments. For each segment,
 // `spread` times x is `vectors`, the other input times that is what C times x must be.
 struct RingCheck {
-  RingOperand a, b, c;
+  RingOperand a, b, c;  // the lines of C are rows
   RingBand bands[kRingBands];
-  i64 weighed, kept, depth, segment, part;
+  i64 weighed, kept, depth, segment;
   int over_rows, sets, segments, padded;
   u64 weights_key, bands_key;
   float* vectors;      // [set][depth][padded]
-  float* differences;  // [set][segment][kept]
-  float* squares;      // the same
+  float* differences;  // [set][segment][kept], and the squares behind them
   u64* fault;          // the complement of the first one, 0: none
   u32 poison, round;
   float roundoff, accumulated, deviations;
 
   __device__ const RingOperand& Spread() const { return over_rows ? a : b; }
   __device__ const RingOperand& Other() const { return over_rows ? b : a; }
+  // The lines of a part never cross the end of a segment.
+  __device__ int Part() const { return min(int(segment), kRingPart); }
+  // Whether what is summed over in a matrix lies along its lines.
+  __device__ bool IsAlong(const RingOperand& operand) const { return over_rows != operand.matrix.lines_are_rows; }
+  // From a sum to its square.
+  __device__ int SquaresBehind() const { return sets * segments * int(kept); }
   // The first of a set, and the first set of a round, by the order of the fields.
   __device__ void Report(RingFault kind, i64 set, i64 index) const {
     atomicMax(fault, ~(u64(round) << 44 | u64(set) << 35 | u64(kind) << 32 | u64(u32(index))));
   }
 };
 
-// `line` is an index of what is kept, `depth` of what is summed over.
-struct RingTile {
-  float values[kRingTile][kRingTile + 1];
-  alignas(16) float vectors[kRingTile][kRingVectors];
+// Where sums go: sum `s` of what is kept at `i` to At(i, s), for s < count.
+struct RingSums {
+  float* first;
+  int step, sum_step, count;
+  __device__ float* At(int i, int s) const { return first + i64(i) * step + i64(s) * sum_step; }
 };
 
-// Inputs are made anew. Where memory holds something else, that is a fault and is mended, so that it is nobody else's.
-template <bool kIsInput>
-__device__ void LoadRingTile(const RingCheck& check, const RingMatrix& matrix, i64 set, i64 first_line, i64 first_depth,
-                             RingFault fault, RingTile& tile) {
-  const int first_row = int(check.over_rows ? first_depth : first_line);
-  const int first_column = int(check.over_rows ? first_line : first_depth);
-  constexpr int kAtOnce = 4;
-#pragma unroll 1
-  for (int first = 0; first < kRingTurns; first += kAtOnce) {
-    u16 found[kAtOnce][2];
+// Adds an element times its weights, and of C the square behind the bound.
+template <int kVectors, int kSums>
+__device__ void AddTerms(float value, const float (&weights)[kVectors], float (&sums)[kSums]) {
 #pragma unroll
-    for (int turn = 0; turn < kAtOnce; ++turn) {
-      const RingPlace place(matrix, first_row, first_column, first + turn);
-#pragma unroll
-      for (int i = 0; i < 2; ++i)
-        found[turn][i] = matrix.Has(place.row, place.column + i) ? matrix.data[place.offset + i * place.next] : u16(0);
-    }
-#pragma unroll
-    for (int turn = 0; turn < kAtOnce; ++turn) {
-      const RingPlace place(matrix, first_row, first_column, first + turn);
-      NormalPair made{};
-      if (kIsInput) made = matrix.ValuesAt(place.row, place.column);
-#pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        const bool is_inside = matrix.Has(place.row, place.column + i);
-        u16 value = found[turn][i];
-        if (kIsInput && is_inside) {
-          value = Narrow(i == 0 ? made.even : made.odd, matrix.type);
-          if (value != found[turn][i]) matrix.data[place.offset + i * place.next] = value;
-        }
-        const bool is_fault = kIsInput ? value != found[turn][i] : is_inside && value == u16(check.poison);
-        if (is_fault) check.Report(fault, set, place.row);
-        const int line = check.over_rows ? place.column + i - first_column : place.row - first_row;
-        const int depth = check.over_rows ? place.row - first_row : place.column + i - first_column;
-        tile.values[line][depth] = Widen(value, matrix.type);
-      }
-    }
-  }
+  for (int v = 0; v < kVectors; ++v) sums[v] += value * weights[v];
+  if (kSums > kVectors) sums[kSums - 1] += PowerBelow(value) * PowerBelow(value);
 }
 
-// A thread's line of a tile and the sixteen of its depth.
-__device__ int RingLine() { return threadIdx.x % kRingTile; }
-__device__ int RingFirstDepth() { return threadIdx.x / kRingTile * (kRingTile * kRingTile / kRingThreads); }
-constexpr int kRingDepths = kRingTile * kRingTile / kRingThreads;
-
-struct RingStrip {
-  i64 first_line, first_depth, end_depth;
-  __device__ RingStrip(i64 block, i64 lines, i64 depth, i64 part) {
-    const u32 strips = u32((lines + kRingTile - 1) / kRingTile);
-    first_line = i64(u32(block) % strips) * kRingTile;
-    first_depth = i64(u32(block) / strips) * part;
-    end_depth = min(first_depth + part, depth);
-  }
-};
-
-__device__ i64 RingBlocks(i64 lines, i64 depth, i64 part) {
-  return (lines + kRingTile - 1) / kRingTile * ((depth + part - 1) / part);
+// Sums along lines, for each group of so many lanes: weigh(i, v) is the weight of position i in vector v.
+template <int kVectors, int kSums, class Weigh, class Look>
+__device__ void SumAlongLines(const RingLines& lines, const RingStrip& strip, int lanes, const RingSums& to,
+                              const Weigh& weigh, const Look& look) {
+  const int group = lanes * kRingUnit;
+  const bool is_inside = strip.position / group * group < lines.length;
+  float weights[kRingUnit][kVectors];
+#pragma unroll
+  for (int i = 0; i < kRingUnit; ++i)
+#pragma unroll
+    for (int v = 0; v < kVectors; ++v) weights[i][v] = weigh(strip.position + i, v);
+  WalkRing(lines, strip, [&](int line, const auto& units) {
+    look(line, units);
+    float sums[kSums][kRingAtOnce];
+#pragma unroll
+    for (int u = 0; u < kRingAtOnce; ++u) {
+      float values[kRingUnit], terms[kSums] = {};
+      WidenUnit(units[u], lines.type, values);
+#pragma unroll
+      for (int i = 0; i < kRingUnit; ++i) AddTerms(values[i], weights[i], terms);
+#pragma unroll
+      for (int s = 0; s < kSums; ++s) sums[s][u] = terms[s];
+    }
+#pragma unroll
+    for (int s = 0; s < kSums; ++s)
+      AddLinesOverLanes(to.At(line, s), to.step, is_inside && s < to.count ? strip.end_line - line : 0, sums[s], lanes);
+  });
 }
 
-// Adds a strip's weighted sums, and of C the squares behind the bound too. Parts never cross the end of a segment.
-template <bool kIsInput>
-__device__ void WeighRingStrip(const RingCheck& check, const RingMatrix& matrix, i64 set, const RingStrip& strip,
-                               RingFault fault, float* sums, i64 sums_step, float* squares, RingTile& tile) {
+// Sums across lines: weigh(i, v) is the weight of line i.
+template <int kVectors, int kSums, class Weigh, class Look>
+__device__ void SumAcrossLines(const RingLines& lines, const RingStrip& strip, const RingSums& to, const Weigh& weigh,
+                               const Look& look) {
+  float sums[kRingUnit][kSums] = {};
+  WalkRing(lines, strip, [&](int line, const auto& units) {
+    look(line, units);
+#pragma unroll
+    for (int u = 0; u < kRingAtOnce; ++u) {
+      float values[kRingUnit], weights[kVectors];
+      WidenUnit(units[u], lines.type, values);
+#pragma unroll
+      for (int v = 0; v < kVectors; ++v) weights[v] = weigh(line + u, v);
+#pragma unroll
+      for (int i = 0; i < kRingUnit; ++i) AddTerms(values[i], weights, sums[i]);
+    }
+  });
+#pragma unroll
+  for (int s = 0; s < kSums; ++s)
+#pragma unroll
+    for (int i = 0; i < kRingUnit; ++i)
+      if (s < to.count && strip.position + i < lines.length) atomicAdd(to.At(strip.position + i, s), sums[i][s]);
+}
+
+template <int kVectors, int kSums, class Weigh, class Look>
+__device__ void SumRing(bool is_along, const RingLines& lines, const RingStrip& strip, int lanes, const RingSums& to,
+                        const Weigh& weigh, const Look& look) {
+  if (is_along)
+    SumAlongLines<kVectors, kSums>(lines, strip, lanes, to, weigh, look);
+  else
+    SumAcrossLines<kVectors, kSums>(lines, strip, to, weigh, look);
+}
+
+// A matrix times x; `to` is of the first segment, the others follow by `segment_step`. Of an input the checksum is
+// found too, of C what was not written.
+template <bool kIsOutput>
+__device__ void WeighRing(const RingCheck& check, const RingOperand& operand, i64 set, RingSums to, i64 segment_step) {
+  const RingLines lines(operand, set);
+  const RingStrip strip(lines, check.Part());
+  if (strip.IsEmpty()) return;
+  const bool is_along = check.IsAlong(operand);
+  const int lanes = min(32, int(check.segment) / kRingUnit);
+  to.first += (is_along ? strip.position : strip.first_line) / int(check.segment) * segment_step;
   const u64 key = RingKeyOf(check.weights_key, set);
-  float sum = 0, square = 0;
-  for (i64 depth = strip.first_depth; depth < strip.end_depth; depth += kRingTile) {
-    LoadRingTile<kIsInput>(check, matrix, set, strip.first_line, depth, fault, tile);
-    if (threadIdx.x < kRingTile) tile.vectors[threadIdx.x][0] = RingWeight(key, u32(depth + threadIdx.x));
-    __syncthreads();
+  const auto weigh = [&](int i, int) { return RingWeight(key, u32(i)); };
+  if constexpr (kIsOutput) {
+    SumRing<1, 2>(is_along, lines, strip, lanes, to, weigh, [&](int line, const auto& units) {
 #pragma unroll
-    for (int i = 0; i < kRingDepths; ++i) {
-      const float value = tile.values[RingLine()][RingFirstDepth() + i];
-      sum += value * tile.vectors[RingFirstDepth() + i][0];
-      if (!kIsInput) square += PowerBelow(value) * PowerBelow(value);
-    }
-    __syncthreads();
+      for (int u = 0; u < kRingAtOnce; ++u)
+        if (units[u].Has(check.poison)) check.Report(kRingUnwritten, set, line + u);
+    });
+  } else {
+    RingChecksum checksum(operand, lines, set);
+    SumRing<1, 1>(is_along, lines, strip, lanes, to, weigh,
+                  [&](int line, const auto& units) { checksum.Add(line, strip.position, units); });
+    AddOverWarp(&operand.found[set], checksum.sum());
   }
-  const i64 line = strip.first_line + RingLine();
-  if (line >= (check.over_rows ? matrix.columns : matrix.rows)) return;
-  atomicAdd(&sums[line * sums_step], sum);
-  if (!kIsInput) atomicAdd(&squares[line], square);
 }
 
 // vectors = spread * x.
-extern "C" __global__ void __launch_bounds__(kRingThreads, 3) harness_ring_spread(const RingCheck check) {
-  __shared__ RingTile tile;
+extern "C" __global__ void __launch_bounds__(kRingThreads, 2) harness_ring_spread(const RingCheck check) {
   const i64 set = blockIdx.y;
-  const RingStrip strip(blockIdx.x, check.depth, check.weighed, check.part);
-  float* const sums = check.vectors + set * check.depth * check.padded + strip.first_depth / check.segment;
-  WeighRingStrip<true>(check, RingMatrix(check.Spread(), set), set, strip,
-                       check.over_rows ? kRingModifiedA : kRingModifiedB, sums, check.padded, nullptr, tile);
+  const RingSums to{check.vectors + set * check.depth * check.padded, check.padded, 0, 1};
+  WeighRing<false>(check, check.Spread(), set, to, 1);
 }
 
 // differences -= other * vectors, for up to so many of them.
 template <int kVectors>
-__device__ void MultiplyRingStrip(const RingCheck& check, i64 set, const RingStrip& strip, int first_vector,
-                                  RingTile& tile) {
-  const RingMatrix matrix(check.Other(), set);
-  const int groups = min(check.padded - first_vector, kVectors) / 4;
+__device__ void MultiplyRing(const RingCheck& check, i64 set, int first_vector) {
+  const RingOperand& operand = check.Other();
+  const RingLines lines(operand, set);
+  const RingStrip strip(lines, check.Part());
+  if (strip.IsEmpty()) return;
   const float* const vectors = check.vectors + set * check.depth * check.padded + first_vector;
-  float sums[kVectors] = {};
-  for (i64 depth = strip.first_depth; depth < strip.end_depth; depth += kRingTile) {
-    LoadRingTile<true>(check, matrix, set, strip.first_line, depth, check.over_rows ? kRingModifiedB : kRingModifiedA,
-                       tile);
-    for (int i = threadIdx.x; i < kRingTile * 4 * groups; i += kRingThreads) {
-      const int row = i / (4 * groups), vector = i % (4 * groups);
-      tile.vectors[row][vector] = depth + row < check.depth ? vectors[(depth + row) * check.padded + vector] : 0.0f;
-    }
-    __syncthreads();
-#pragma unroll 4
-    for (int i = 0; i < kRingDepths; ++i) {
-      const float value = tile.values[RingLine()][RingFirstDepth() + i];
-      const float4* const at_depth = reinterpret_cast<const float4*>(tile.vectors[RingFirstDepth() + i]);
-#pragma unroll
-      for (int group = 0; group < kVectors / 4; ++group) {
-        if (group >= groups) break;
-        const float4 vector = at_depth[group];
-        sums[4 * group] += value * vector.x;
-        sums[4 * group + 1] += value * vector.y;
-        sums[4 * group + 2] += value * vector.z;
-        sums[4 * group + 3] += value * vector.w;
-      }
-    }
-    __syncthreads();
-  }
-  const i64 line = strip.first_line + RingLine();
-  if (line >= check.kept) return;
-#pragma unroll
-  for (int i = 0; i < kVectors; ++i)
-    if (first_vector + i < check.segments)
-      atomicAdd(&check.differences[(set * check.segments + first_vector + i) * check.kept + line], -sums[i]);
+  // Beyond the end they multiply zeros.
+  const auto weigh = [&](int i, int v) { return -vectors[min(i, int(check.depth) - 1) * check.padded + v]; };
+  const RingSums to{check.differences + (set * check.segments + first_vector) * check.kept, 1, int(check.kept),
+                    check.segments - first_vector};
+  RingChecksum checksum(operand, lines, set);
+  SumRing<kVectors, kVectors>(check.IsAlong(operand), lines, strip, 32, to, weigh,
+                              [&](int line, const auto& units) { checksum.Add(line, strip.position, units); });
+  if (first_vector == 0) AddOverWarp(&operand.found[set], checksum.sum());
 }
 
-// differences = C * x - other * vectors: the first blocks look at C, the others multiply.
+// differences = C * x - other * vectors: the first layer of blocks looks at C, the others multiply.
 template <int kVectors>
 __device__ void CompareRing(const RingCheck& check) {
-  __shared__ RingTile tile;
-  const i64 set = blockIdx.y, blocks_of_c = RingBlocks(check.kept, check.weighed, check.part);
-  if (blockIdx.x < blocks_of_c) {
-    const RingStrip strip(blockIdx.x, check.kept, check.weighed, check.part);
-    const i64 first = (set * check.segments + strip.first_depth / check.segment) * check.kept;
-    return WeighRingStrip<false>(check, RingMatrix(check.c, set), set, strip, kRingUnwritten,
-                                 check.differences + first, 1, check.squares + first, tile);
-  }
-  const i64 block = blockIdx.x - blocks_of_c, blocks = RingBlocks(check.kept, check.depth, check.part);
-  MultiplyRingStrip<kVectors>(check, set, RingStrip(block % blocks, check.kept, check.depth, check.part),
-                              int(block / blocks) * kVectors, tile);
+  const i64 set = blockIdx.y;
+  if (blockIdx.z > 0) return MultiplyRing<kVectors>(check, set, int(blockIdx.z - 1) * kVectors);
+  const RingSums to{check.differences + set * check.segments * check.kept, 1, check.SquaresBehind(), 2};
+  WeighRing<true>(check, check.c, set, to, int(check.kept));
 }
 
-// For up to four segments, and for more.
-extern "C" __global__ void __launch_bounds__(kRingThreads, 3) harness_ring_compare(const RingCheck check) {
-  CompareRing<4>(check);
+// For one segment, and for more.
+extern "C" __global__ void __launch_bounds__(kRingThreads, 2) harness_ring_compare(const RingCheck check) {
+  CompareRing<1>(check);
 }
 extern "C" __global__ void __launch_bounds__(kRingThreads, 2) harness_ring_compare_many(const RingCheck check) {
   CompareRing<kRingVectors>(check);
 }
 
-// Every sum, and the bands around the arrays; what was written there is mended too.
-extern "C" __global__ void harness_ring_judge(const RingCheck check) {
-  for (i64 i = First(); i < i64(check.sets) * check.segments * check.kept; i += Step()) {
-    const i64 set = i / (check.segments * check.kept), segment = i / check.kept % check.segments;
-    const i64 count = min(check.segment, check.weighed - segment * check.segment);
-    if (!RingSumPasses(check.differences[i], check.squares[i], float(count), check.roundoff, check.accumulated,
-                       check.deviations))
-      check.Report(kRingWrong, set, i % check.kept);
+// What was modified is drawn again, so that it is nobody else's fault.
+__device__ void MendRing(const RingCheck& check, const RingOperand& operand, i64 set, RingFault fault) {
+  if (operand.found[set] == operand.drawn[set]) return;
+  if (First() == 0) check.Report(fault, set, 0);
+  DrawRing(operand, set);
+}
+
+// Every sum, the inputs, and the bands around the arrays; what was written there is mended too.
+extern "C" __global__ void __launch_bounds__(kRingThreads) harness_ring_judge(const RingCheck check) {
+  const i64 set = blockIdx.y;
+  if (set < check.sets) {
+    const i64 sums = check.segments * check.kept;
+    for (i64 i = First(); i < sums; i += Step()) {
+      const float* const difference = check.differences + set * sums + i;
+      const i64 count = min(check.segment, check.weighed - i / check.kept * check.segment);
+      if (!RingSumPasses(difference[0], difference[check.SquaresBehind()], float(count), check.roundoff,
+                         check.accumulated, check.deviations))
+        check.Report(kRingWrong, set, i % check.kept);
+    }
+    MendRing(check, check.a, set, kRingModifiedA);
+    MendRing(check, check.b, set, kRingModifiedB);
   }
   for (int band = 0; band < kRingBands; ++band)
-    for (i64 i = First(); i < check.bands[band].count; i += Step()) {
+    for (i64 i = set * Step() + First(); i < check.bands[band].count; i += gridDim.y * Step()) {
       const u32 word = RingHash(check.bands_key, u32(i));
       if (check.bands[band].words[i] == word) continue;
       check.bands[band].words[i] = word;

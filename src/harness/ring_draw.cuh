@@ -1,11 +1,14 @@
-// The matrices of the ring, which holds operands for every call of a batch, and the draw of its inputs. harness.cu includes
-// this, and a test on the CPU. ring_kernels.h declares the same structs as this and its neighbours.
+// The matrices of the ring, which holds operands for every call of a batch, and the draw of its inputs. harness.cu
+// includes this, and a test on the CPU. ring_kernels.h declares the same structs as this and its neighbours.
 
 // One matrix of every set; neighbours lie `step` elements apart.
 struct RingOperand {
   Matrix matrix;
   i64 step;
   u64 key;  // of its values
+  RingChecksumKey checksum_key;
+  u64* drawn;  // the checksum of each set, as it was drawn
+  u64* found;  // and as the check found it
 };
 
 constexpr int kRingTile = 64, kRingThreads = 256, kRingTurns = kRingTile * kRingTile / 2 / kRingThreads;
@@ -60,18 +63,24 @@ struct RingPlace {
   }
 };
 
-extern "C" __global__ void __launch_bounds__(kRingThreads) harness_ring_draw(const RingOperand operand) {
-  const RingMatrix matrix(operand, blockIdx.y);
+__device__ void DrawRing(const RingOperand& operand, i64 set) {
+  const RingMatrix matrix(operand, set);
   const u32 tiles_across = u32((matrix.columns + kRingTile - 1) / kRingTile);
-  const int first_row = int(blockIdx.x / tiles_across) * kRingTile;
-  const int first_column = int(blockIdx.x % tiles_across) * kRingTile;
+  const u32 tiles = u32((matrix.rows + kRingTile - 1) / kRingTile) * tiles_across;
+  for (u32 tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
+    const int first_row = int(tile / tiles_across) * kRingTile, first_column = int(tile % tiles_across) * kRingTile;
 #pragma unroll
-  for (int turn = 0; turn < kRingTurns; ++turn) {
-    const RingPlace place(matrix, first_row, first_column, turn);
-    if (!matrix.Has(place.row, place.column)) continue;
-    const NormalPair values = matrix.ValuesAt(place.row, place.column);
-    matrix.data[place.offset] = Narrow(values.even, matrix.type);
-    if (matrix.Has(place.row, place.column + 1))
-      matrix.data[place.offset + place.next] = Narrow(values.odd, matrix.type);
+    for (int turn = 0; turn < kRingTurns; ++turn) {
+      const RingPlace place(matrix, first_row, first_column, turn);
+      if (!matrix.Has(place.row, place.column)) continue;
+      const NormalPair values = matrix.ValuesAt(place.row, place.column);
+      matrix.data[place.offset] = Narrow(values.even, matrix.type);
+      if (matrix.Has(place.row, place.column + 1))
+        matrix.data[place.offset + place.next] = Narrow(values.odd, matrix.type);
+    }
   }
+}
+
+extern "C" __global__ void __launch_bounds__(kRingThreads) harness_ring_draw(const RingOperand operand) {
+  DrawRing(operand, blockIdx.y);
 }

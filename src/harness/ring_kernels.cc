@@ -6,11 +6,12 @@ namespace gemmsmith {
 
 namespace {
 
-constexpr std::array kRingEntries = {"harness_ring_draw",   "harness_ring_poison",  "harness_ring_clear",
-                                     "harness_ring_spread", "harness_ring_compare", "harness_ring_compare_many",
-                                     "harness_ring_judge"};
-constexpr int64_t kRingTile = 64, kRingThreads = 256;
-constexpr int64_t kBandBlocks = 64;  // a thread for each word of a band
+constexpr std::array kRingEntries = {"harness_ring_draw",         "harness_ring_checksum", "harness_ring_poison",
+                                     "harness_ring_clear",        "harness_ring_spread",   "harness_ring_compare",
+                                     "harness_ring_compare_many", "harness_ring_judge"};
+constexpr int64_t kRingTile = 64, kRingThreads = 256, kRingWarps = kRingThreads / 32;
+constexpr int64_t kRingSpan = 256, kRingPart = 128;  // elements in a line and lines, of a warp
+constexpr int64_t kBandBlocks = 64;                  // a thread for each word of a band
 
 struct RingPoisonArguments {
   RingOperand operand;
@@ -31,8 +32,10 @@ Launch Blocks(int64_t x, int64_t sets) {
   return launch;
 }
 
-// The blocks of sums along `depth` for every line.
-int64_t StripBlocks(int64_t lines, int64_t depth, int64_t part) { return Ceil(lines, kRingTile) * Ceil(depth, part); }
+// The blocks of the strips of a set (ring_units.cuh).
+int64_t RingBlocks(const RingOperand& operand, int64_t part) {
+  return Ceil(Ceil(operand.matrix.line_length, kRingSpan) * Ceil(operand.matrix.lines, part), kRingWarps);
+}
 
 }  // namespace
 
@@ -72,8 +75,10 @@ Result<RingKernels> RingKernels::Load(Gpu& gpu, std::span<const uint8_t> cubin) 
 
 Status RingKernels::Draw(Gpu& gpu, const RingOperand& operand, int sets) const {
   const MatrixView& matrix = operand.matrix;
-  return gpu.Start(kernels_[kDraw], Blocks(Ceil(matrix.lines, kRingTile) * Ceil(matrix.line_length, kRingTile), sets),
-                   operand);
+  const Launch tiles = Blocks(Ceil(matrix.lines, kRingTile) * Ceil(matrix.line_length, kRingTile), sets);
+  RETURN_IF_ERROR(gpu.Start(kernels_[kDraw], tiles, operand));
+  RETURN_IF_ERROR(gpu.Fill8(reinterpret_cast<CUdeviceptr>(operand.drawn), 0, uint64_t(sets) * sizeof(*operand.drawn)));
+  return gpu.Start(kernels_[kChecksum], Blocks(RingBlocks(operand, kRingPart), sets), operand);
 }
 
 Status RingKernels::Poison(Gpu& gpu, const RingOperand& c, int sets, uint16_t bits, const RingRanges& arrays) const {
@@ -103,16 +108,17 @@ Status RingKernels::DrawBands(Gpu& gpu, const RingBands& bands, uint64_t key, ui
 }
 
 Status RingKernels::Check(Gpu& gpu, const RingCheck& check) const {
-  constexpr int kFew = 4, kMany = 32;  // vectors that a block multiplies by at once
-  RETURN_IF_ERROR(
-      gpu.Start(kernels_[kSpread], Blocks(StripBlocks(check.depth, check.weighed, check.part), check.sets), check));
-  const bool is_few = check.padded <= kFew;
-  const int64_t blocks = StripBlocks(check.kept, check.weighed, check.part) +
-                         StripBlocks(check.kept, check.depth, check.part) * Ceil(check.padded, is_few ? kFew : kMany);
-  RETURN_IF_ERROR(gpu.Start(kernels_[is_few ? kCompare : kCompareMany], Blocks(blocks, check.sets), check));
-  const int64_t sums = int64_t(check.sets) * check.segments * check.kept;
-  return gpu.Start(kernels_[kJudge], Blocks(std::clamp<int64_t>(Ceil(sums, kRingThreads), kBandBlocks, 1024), 1),
-                   check);
+  constexpr int kMany = 4;  // vectors that a block multiplies by at once
+  const int64_t part = std::min(check.segment, kRingPart);
+  const RingOperand &spread = check.over_rows ? check.a : check.b, &other = check.over_rows ? check.b : check.a;
+  RETURN_IF_ERROR(gpu.Start(kernels_[kSpread], Blocks(RingBlocks(spread, part), check.sets), check));
+  Launch compare = Blocks(std::max(RingBlocks(check.c, part), RingBlocks(other, part)), check.sets);
+  compare.grid.z = uint32_t(1 + Ceil(check.padded, kMany));
+  RETURN_IF_ERROR(gpu.Start(kernels_[check.segments == 1 ? kCompare : kCompareMany], compare, check));
+  const int64_t blocks_of_sums = Ceil(check.segments * check.kept, kRingThreads);
+  return gpu.Start(
+      kernels_[kJudge],
+      Blocks(std::clamp(blocks_of_sums, Ceil(kBandBlocks, check.sets), Ceil(1024, check.sets)), check.sets), check);
 }
 
 }  // namespace gemmsmith

@@ -1,11 +1,9 @@
-// The kernels of the draw and the check as C++, for a test: 256 threads for a block, one block after the other.
+// The kernels of the draw and the check as C++, for a test: one thread after the other, for none waits for another.
 #pragma once
 // GCC warns of #pragma unroll, and only so is it silent.
 #pragma GCC system_header
 
 #include <algorithm>
-#include <atomic>
-#include <barrier>
 #include <cstdint>
 
 namespace gemmsmith::emulated {
@@ -16,20 +14,16 @@ using u64 = uint64_t;
 using i64 = int64_t;
 
 struct Index {
-  u32 x = 0, y = 0;
+  u32 x = 0, y = 0, z = 0;
 };
-struct float4 {
-  float x, y, z, w;
-};
-inline thread_local Index threadIdx, blockIdx;
-inline Index blockDim, gridDim;
-inline std::barrier<>* block_barrier = nullptr;
+inline Index threadIdx, blockIdx, blockDim, gridDim;
 
-inline void __syncthreads() { block_barrier->arrive_and_wait(); }
-inline void atomicAdd(float* to, float value) { std::atomic_ref(*to).fetch_add(value); }
-inline void atomicMax(u64* to, u64 value) {
-  std::atomic_ref all(*to);
-  for (u64 seen = all.load(); seen < value && !all.compare_exchange_weak(seen, value);) continue;
+inline void atomicMax(u64* to, u64 value) { *to = std::max(*to, value); }
+inline void atomicAdd(float* to, float value) { *to += value; }
+// Lanes add one after the other what warps add up first.
+inline void AddOverWarp(u64* to, u64 value) { *to += value; }
+inline void AddLinesOverLanes(float* to, int step, int count, const float (&sums)[8], int) {
+  for (int i = 0; i < count && i < 8; ++i) to[i * step] += sums[i];
 }
 using std::min;
 
@@ -54,15 +48,14 @@ inline i64 Step() { return i64(gridDim.x) * blockDim.x; }
 // clang-format off
 #define __device__
 #define __global__
-#define __shared__ static
 #define __launch_bounds__(...)
 #include "harness/input_values.cuh"
 #include "harness/ring_values.cuh"
 #include "harness/ring_draw.cuh"
+#include "harness/ring_units.cuh"
 #include "harness/ring_check.cuh"
 #undef __device__
 #undef __global__
-#undef __shared__
 #undef __launch_bounds__
 // clang-format on
 

@@ -1,5 +1,5 @@
-// The inputs of the ring and the weights of its check, as functions of a key and a place. With the key they are made
-// again without reading memory. CUDA and C++ share this text; it follows input_values.cuh.
+// The inputs of the ring, and the weights and checksums of its check, as functions of a key and a place. CUDA and C++
+// share this text; it follows input_values.cuh.
 
 #ifdef __CUDACC__
 GEMMSMITH_VALUE float FastLog2(float x) {
@@ -41,6 +41,18 @@ GEMMSMITH_VALUE u32 RingHash(u64 key, u32 place) {
   z = (z ^ (z >> 16)) * 0x7feb352du + u32(key >> 32);
   z = (z ^ (z >> 15)) * 0x846ca68bu;
   return z ^ (z >> 16);
+}
+
+struct RingChecksumKey {
+  u32 words[4];
+  u64 place;
+};
+
+// The share in a checksum of the 16 bytes at a place: NH, folded, times a hash of the place. docs/measuring.md says how
+// probable it is that a change goes unseen. Without the fold a change of high bits alone would go unseen more often.
+GEMMSMITH_VALUE u64 RingChecksumOf(const u32 (&key)[4], const u32 (&words)[4], u32 hash) {
+  const u64 product = u64(words[0] + key[0]) * (words[1] + key[1]) + u64(words[2] + key[2]) * (words[3] + key[3]);
+  return (product ^ (product >> 32)) * hash;
 }
 
 struct NormalPair {

@@ -59,6 +59,30 @@ TEST(RingHash, FlipsHalfOfTheBitsWhateverBitOfThePlaceChanges) {
   }
 }
 
+// A change of the highest bits, and one that is taken back elsewhere, are those that a sum might not see.
+TEST(RingChecksum, ChangesThatCouldCompensateRarelyAgreeInSixteenBits) {
+  constexpr u32 kTrials = 1 << 20, kBefore[4] = {5, 5, 5, 5};
+  for (const u32 change : {1u, 0x8000u, 0x80000000u})
+    for (const int word : {0, 3})
+      for (const u32 distance : {0u, 1u, 1u << 20}) {
+        u32 after[4] = {5, 5, 5, 5};
+        after[word] ^= change;
+        u32 agree_low = 0, agree_high = 0;
+        for (u32 trial = 0; trial < kTrials; ++trial) {
+          const u64 place_key = Mix(trial), first = Mix(place_key), second = Mix(first);
+          const u32 key[4] = {u32(first), u32(first >> 32), u32(second), u32(second >> 32)};
+          const u64 changed = RingChecksumOf(key, kBefore, 1) - RingChecksumOf(key, after, 1);
+          const u32 taken_back = distance == 0 ? 0 : RingHash(place_key, 7 + distance);
+          const u64 difference = changed * (RingHash(place_key, 7) - taken_back);
+          agree_low += (difference & 0xffff) == 0;
+          agree_high += difference >> 48 == 0;
+        }
+        // Chance makes 16, a product of two random numbers ten times as many.
+        EXPECT_LT(agree_low, 256u) << change << " " << word << " " << distance;
+        EXPECT_LT(agree_high, 256u) << change << " " << word << " " << distance;
+      }
+}
+
 TEST(RingWeight, IsOfEitherSignAndNeverSmall) {
   double sum = 0, squares = 0;
   for (u32 place = 0; place < kPairs; ++place) {

@@ -17,10 +17,13 @@ uint64_t StepBytes(const Operand& operand) {
 
 uint64_t ArrayBytes(const Operand& operand, int sets) { return 2 * kBandBytes + uint64_t(sets) * StepBytes(operand); }
 
-// Floats that the check of a set needs.
-int64_t SumFloats(const Gemm& gemm) {
+uint64_t ChecksumBytes(int sets) { return uint64_t(sets) * sizeof(uint64_t); }
+
+// What the check of so many sets needs.
+uint64_t SumBytes(const Gemm& gemm, int sets) {
   const RingSums sums = RingSums::For(gemm, Maker::kCandidate);
-  return sums.VectorCount(gemm.shape.k) + 2 * sums.SumCount();
+  const int64_t floats = sums.VectorCount(gemm.shape.k) + 2 * sums.SumCount();
+  return 2 * ChecksumBytes(sets) + uint64_t(sets) * uint64_t(floats) * sizeof(float);
 }
 
 // A NaN of f16 and of bf16.
@@ -46,7 +49,7 @@ uint64_t Ring::BytesFor(const Gemm& gemm) {
   const Task task = MakeTask(gemm);
   const int sets = RingPlan::For(gemm).long_sets;
   return 2 * ArrayBytes(task.inputs[0], sets) + 2 * ArrayBytes(task.inputs[1], sets) + ArrayBytes(task.output, sets) +
-         uint64_t(sets) * uint64_t(SumFloats(gemm)) * sizeof(float);
+         5 * ChecksumBytes(sets) + SumBytes(gemm, sets);
 }
 
 Ring::Ring(Gpu& gpu, HarnessKernels& harness, const RingKernels& kernels, const Gemm& gemm)
@@ -62,8 +65,7 @@ Result<Ring> Ring::Create(Gpu& gpu, HarnessKernels& harness, const Gemm& gemm) {
   Ring ring(gpu, harness, *kernels, gemm);
   ASSIGN_OR_RETURN(ring.scratch_, gpu.Allocate(sizeof(uint64_t)));
   ASSIGN_OR_RETURN(ring.output_, ring.MakeArray(MakeTask(gemm).output, true));
-  ASSIGN_OR_RETURN(ring.sums_,
-                   gpu.Allocate(uint64_t(ring.plan_.long_sets) * uint64_t(SumFloats(gemm)) * sizeof(float)));
+  ASSIGN_OR_RETURN(ring.sums_, gpu.Allocate(SumBytes(gemm, ring.plan_.long_sets)));
   constexpr int64_t kLine = 8192;
   const int64_t lines = int64_t(2 * gpu.identity().l2_bytes / (kLine * sizeof(uint16_t))) + 1;
   ASSIGN_OR_RETURN(ring.sweep_, GuardedMatrix::Create(gpu, {"sweep", ScalarType::kF16, lines, kLine, kLine}, true));
@@ -80,6 +82,7 @@ Result<Ring::Array> Ring::MakeArray(const Operand& operand, bool lines_are_rows)
   const uint64_t bytes = ArrayBytes(operand, plan_.long_sets);
   Array array;
   ASSIGN_OR_RETURN(array.memory, gpu_->Allocate(bytes));
+  ASSIGN_OR_RETURN(array.checksums, gpu_->Allocate(ChecksumBytes(plan_.long_sets)));
   RETURN_IF_ERROR(gpu_->Fill16(array.memory.address(), kCanary, bytes / sizeof(uint16_t)));
   array.operand.matrix = {array.memory.as<char>() + kBandBytes,
                           operand.lines,
@@ -88,6 +91,7 @@ Result<Ring::Array> Ring::MakeArray(const Operand& operand, bool lines_are_rows)
                           lines_are_rows ? 1 : 0,
                           operand.type == ScalarType::kF16 ? ElementType::kF16 : ElementType::kBf16};
   array.operand.step = int64_t(StepBytes(operand) / sizeof(uint16_t));
+  array.operand.drawn = array.checksums.as<uint64_t>();
   return array;
 }
 
@@ -143,8 +147,11 @@ Status Ring::RestoreBands(int sets) {
 Status Ring::Draw(int sets) {
   RETURN_IF_ERROR(harness_->LeadIn());
   const uint64_t key_of_a = keys_.Next(), key_of_b = keys_.Next();
+  RingChecksumKey checksum_key{.place = keys_.Next()};
+  for (uint32_t& word : checksum_key.words) word = uint32_t(keys_.Next());
   for (auto& [key, array] : inputs_) {
     array.operand.key = key.first == 'A' ? key_of_a : key_of_b;
+    array.operand.checksum_key = checksum_key;
     RETURN_IF_ERROR(kernels_->Draw(*gpu_, array.operand, sets));
   }
   return OkStatus();
@@ -178,13 +185,14 @@ Status Ring::PutCheck(const Gemm& gemm, Maker maker, int sets, int round, uint64
   check.bands_key = bands_key_;
   check.weights_key = keys_.Next();
   check.sets = sets;
-  check.vectors = sums_.as<float>();
+  check.a.found = sums_.as<uint64_t>();
+  check.b.found = check.a.found + sets;
+  check.vectors = reinterpret_cast<float*>(check.b.found + sets);
   check.differences = check.vectors + sets * sums.VectorCount(k);
-  check.squares = check.differences + sets * sums.SumCount();
   check.fault = fault;
   check.poison = poison_;
   check.round = uint32_t(round);
-  RETURN_IF_ERROR(gpu_->Fill8(sums_.address(), 0, uint64_t(sets) * uint64_t(SumFloats(gemm)) * sizeof(float)));
+  RETURN_IF_ERROR(gpu_->Fill8(sums_.address(), 0, SumBytes(gemm, sets)));
   return kernels_->Check(*gpu_, check);
 }
 

@@ -48,14 +48,14 @@ class Ring {
   Status Draw(int sets);
   // Before the batch of an entry: poisons the outputs, overwrites shared memory, empties L2.
   Status PutBeforeBatch(int sets);
-  // Behind it: every input is as it was drawn, every output right. `fault` is a word on the device, zero at first, that
-  // keeps the first fault.
+  // Behind it: every input is as it was drawn, every output right; what is not is mended. `fault` is a word on the
+  // device, zero at first, that keeps the first fault.
   Status PutCheck(const Gemm& gemm, Maker maker, int sets, int round, uint64_t* fault);
 
  private:
   // One matrix of every set, and room for a band before the first and behind any.
   struct Array {
-    DeviceMemory memory;
+    DeviceMemory memory, checksums;
     RingOperand operand;
   };
 
@@ -74,7 +74,7 @@ class Ring {
   uint16_t poison_ = 0;
   Array output_;
   std::map<std::pair<char, Order>, Array> inputs_;
-  DeviceMemory sums_;  // vectors, then differences, then squares
+  DeviceMemory sums_;  // checksums of A and B, vectors, differences, squares
   DeviceMemory scratch_;
   GuardedMatrix sweep_;
 };

@@ -15,7 +15,6 @@ constexpr double kDeviations = 6;
 // a weight of at least 0.75 that half is 0.375.
 constexpr double kWantedBound = 0.2;
 constexpr int64_t kShortest = 64, kLongest = 4096;
-constexpr int64_t kMostInParts = 512;  // elements of a sum that one block adds
 // A standard deviation of one weight times one worst rounding, as a share of what is rounded, times the roundoff.
 constexpr double kWorstRounding = 0.74;
 // The largest element of normal inputs, in standard deviations.
@@ -37,7 +36,7 @@ RingSums RingSums::For(const Gemm& gemm, Maker maker) {
   sums.segment = int64_t(std::bit_floor(uint64_t(std::clamp(longest, double(kShortest), double(kLongest)))));
   sums.segments = int((sums.weighed + sums.segment - 1) / sums.segment);
   constexpr int kGroup = 4;
-  sums.padded = (sums.segments + kGroup - 1) / kGroup * kGroup;
+  sums.padded = sums.segments == 1 ? 1 : (sums.segments + kGroup - 1) / kGroup * kGroup;
   return sums;
 }
 
@@ -46,7 +45,6 @@ void RingSums::Enter(int64_t k, RingCheck& check) const {
   check.kept = kept;
   check.depth = k;
   check.segment = segment;
-  check.part = std::min(segment, kMostInParts);
   check.over_rows = over_rows ? 1 : 0;
   check.segments = segments;
   check.padded = padded;

@@ -9,8 +9,8 @@ namespace gemmsmith {
 struct RingSums {
   bool over_rows = false;  // the weights stand over the rows of C, else over its columns: over the shorter side
   int64_t weighed = 0, kept = 0;
-  int64_t segment = 0;  // elements of a sum, a power of two
-  int segments = 0, padded = 0;
+  int64_t segment = 0;           // elements of a sum, a power of two
+  int segments = 0, padded = 0;  // one, or padded to a multiple of four
   // For an element: half a unit in the last place of a number in [1, 2), and what may be accumulated.
   double roundoff = 0, accumulated = 0;
   double deviations = 0;  // that a sum may be off
