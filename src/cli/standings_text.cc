@@ -75,7 +75,7 @@ std::string StandingsText(const std::vector<Trial>& trials, const Terminal& term
     table.Add(std::move(row));
   }
   return fmt::format(
-             "  speed-up of each shape's best kernel over cuBLASLt AutoTuning (the faster of nn and tn), {}, f16;\n"
+             "  speed-up of each shape's best kernel over the fastest AutoTuning of its race, {}, f16;\n"
              "  clear: the whole 95 % interval lies above 1, or below\n",
              ClocksText(trials)) +
          table.Print(terminal);
