@@ -1,4 +1,4 @@
-// What `report --models` prints.
+// The text that `report --models` prints.
 #pragma once
 
 #include <string>

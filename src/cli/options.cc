@@ -18,8 +18,7 @@ void AddAccumulation(Verb* verb, Accumulation* accumulation) {
   Value(verb, "--accumulate", "f32|f16", "what sums are kept in [f32]", accumulation, ReadAccumulation);
 }
 void AddConstantB(Verb* verb, bool* constant_b) {
-  verb->AddFlag("--constant-b", "the kernel before does not write B; chains do not wait for it",
-                constant_b);
+  verb->AddFlag("--constant-b", "the kernel before does not write B; chains do not wait for it", constant_b);
 }
 void AddLayout(Verb* verb, Layout* layout) {
   Value(verb, "--layout", "NAME", "nn|tn|col-row|col-col: storage of A and B [tn]", layout, ReadLayout);

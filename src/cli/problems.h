@@ -9,9 +9,9 @@
 
 namespace gemmsmith {
 
-// Of shapes, named sets and files: each product in its own layout, or in each of `layouts` where it names none. A note
-// counts the problems that no kernel family serves; they are left out. InvalidArgument where a problem is no Gemm,
-// NotFound where none is left.
+// The words are shapes, named sets and files. Each product has its own layout, or each of `layouts` where it names
+// none. Problems that no kernel family serves are left out; a note counts them. InvalidArgument where a problem is no
+// Gemm, NotFound where none is left.
 Result<std::vector<Gemm>> LoadProblems(std::string_view words, std::span<const Layout> layouts, const GemmKind& kind);
 
 }  // namespace gemmsmith

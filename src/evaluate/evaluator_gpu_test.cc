@@ -511,7 +511,7 @@ TEST_F(EvaluatorGpuTest, PlansThatMayChainAreTimedOnBothClocks) {
       const Result<Plan> plan = ParsePlan(fmt::format("{} trigger={}", text, trigger));
       ASSERT_TRUE(plan.ok()) << plan.status().message();
       request.subject = *plan;
-      request.clocks = {Clock::kDevice};
+      request.clocks = {Clock::kDevice, Clock::kDeviceChained};
       candidates.push_back(CandidateFor(request));
     }
   const std::vector<Outcome> outcomes = JudgeTogether(candidates);
@@ -529,6 +529,7 @@ TEST_F(EvaluatorGpuTest, PlansThatMayChainAreTimedOnBothClocks) {
 
 TEST_F(EvaluatorGpuTest, PlansThatChainAreChainedOnTheRingTooAndStandAgainstPlainTimes) {
   EvaluationRequest request = Request({{512, 512, 1024}, {kTn}});
+  request.clocks.Add(Clock::kDeviceColdChained);
   std::vector<Candidate> candidates;
   for (const char* trigger : {"none", "early", "late"}) {
     request.subject = *ParsePlan(fmt::format("wgmma schedule=cooperative tile_m=128 warpgroups=2 trigger={}", trigger));

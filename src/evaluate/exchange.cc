@@ -128,8 +128,8 @@ Status Exchange::Capture(LoadedCandidate& candidate) {
   const bool repeats = problem_.clocks.Has(Clock::kDevice) || problem_.clocks.Has(Clock::kEnergy);
   if (!repeats || candidate.message->source) return OkStatus();
   RETURN_IF_ERROR(add(Clock::kDevice, Chaining::kNone));
-  const bool is_chained =
-      problem_.clocks.Has(Clock::kDevice) && candidate.graphs[Clock::kDevice].calls > 1 && IsWorthChaining(candidate);
+  const bool is_chained = problem_.clocks.Has(Clock::kDevice) && candidate.graphs[Clock::kDevice].calls > 1 &&
+                          WantsChain(candidate, Clock::kDevice);
   return is_chained ? add(Clock::kDeviceChained, Chaining::kProgrammatic) : OkStatus();
 }
 
@@ -147,14 +147,16 @@ Status Exchange::CaptureOnRing(LoadedCandidate& candidate) {
     return OkStatus();
   };
   RETURN_IF_ERROR(add(Clock::kDeviceCold, Chaining::kNone));
-  return IsWorthChaining(candidate) ? add(Clock::kDeviceColdChained, Chaining::kProgrammatic) : OkStatus();
+  return WantsChain(candidate, Clock::kDeviceCold) ? add(Clock::kDeviceColdChained, Chaining::kProgrammatic)
+                                                   : OkStatus();
 }
 
-// A chain saves less than a thousandth of a long call, and costs another visit a round. Sources are judged by plain
-// calls.
-bool Exchange::IsWorthChaining(const LoadedCandidate& candidate) const {
-  const bool decides = problem_.protocol != Protocol::kScreen || problem_.gemm.kind.constant_b;
-  return decides && candidate.late != nullptr && !candidate.message->source && !candidate.is_hopeless &&
+// A chain costs another visit a round: a screen has none unless B is constant or chains were asked for. It saves less
+// than a thousandth of a long call. Sources are judged by plain calls.
+bool Exchange::WantsChain(const LoadedCandidate& candidate, Clock plain) const {
+  const bool is_wanted =
+      problem_.protocol != Protocol::kScreen || problem_.gemm.kind.constant_b || problem_.clocks.Has(ChainedOf(plain));
+  return is_wanted && candidate.late != nullptr && !candidate.message->source && !candidate.is_hopeless &&
          !IsLongCall(candidate.call_ns);
 }
 

@@ -48,7 +48,7 @@ class Exchange {
   Status CaptureAll();
   Status Capture(LoadedCandidate& candidate);
   Status CaptureOnRing(LoadedCandidate& candidate);
-  bool IsWorthChaining(const LoadedCandidate& candidate) const;
+  bool WantsChain(const LoadedCandidate& candidate, Clock plain) const;
   Result<double> EstimateCall(const LoadedCandidate& candidate, const PutCall& call);
   // Whether a screen need not time the call exactly, because it is far slower than the baselines.
   bool IsHopeless(double call_ns) const;

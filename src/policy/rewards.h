@@ -1,9 +1,9 @@
 // What an outcome is worth to a policy that learns from it.
 //   r = t_ref / t - alpha * diff - beta * L
 // t_ref: the fastest baseline of the same layout, raced beside; t: ours, leading clock, the mean of their paired
-// ratios; diff: the largest absolute error; L: thousands of instructions of the kernel. What was not measured gets a
-// grade by the stage that ended it, so that a policy learns first to be legal, then to compile, then to be right, then
-// to be fast.
+// ratios; diff: the largest absolute error; L: thousands of instructions of the kernel.
+// An outcome without a time has a grade, by the stage that ended it. A policy so learns first to be legal, then to
+// compile, then to be right, then to be fast.
 #pragma once
 
 #include <array>

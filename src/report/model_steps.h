@@ -1,4 +1,4 @@
-// What a step of a public model takes: sums over its products (docs/models.md), of ours and of cuBLASLt.
+// The time of a step of a public model, of ours and of cuBLASLt: a sum over its products (docs/models.md).
 #pragma once
 
 #include <map>
@@ -58,7 +58,7 @@ struct ModelReport {
   std::vector<ModelProblem> In(ModelGroup group) const;
 };
 
-// Of those problems that are timed; nullopt where none is.
+// Statistics of the problems that are timed; nullopt where none is.
 std::optional<Statistics> OverHeuristic(const std::vector<ModelProblem>& problems);
 std::optional<Statistics> OverAuto(const std::vector<ModelProblem>& problems);
 std::optional<Statistics> ChainedOverAuto(const std::vector<ModelProblem>& problems);

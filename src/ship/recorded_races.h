@@ -17,12 +17,13 @@ struct RecordedDecisions {
   size_t of_older_clock = 0;  // of repeated calls, where the entry's race was on the ring
 };
 
-// What one campaign stored of a problem within a tenth of a second is a race. Of each problem those that are later than
-// its entry's decide, one by one, as by Decide(); plans that are illegal today, or failed in a later race, have failed
-// there. Only what comes of all of them is written, all at once: an entry that is slower in one race and comes back in
-// another stands as it was, with its proof; one that failed and passed again enters anew. The same trials once more
-// change nothing, but where an entry was withdrawn: to an empty place older races count, too. Nothing is changed where
-// a Status is returned.
+// A race is all that one campaign stored of a problem within a tenth of a second.
+// The races of a problem later than its entry's decide one by one, as by Decide(). A plan that is illegal today, or
+// failed in a later race, has failed in all.
+// Only the end of all decisions is written, at once. An entry that lost one race and won another stands as it was, with
+// its proof. An entry that failed and passed again enters anew.
+// The same trials once more change nothing, but where an entry was withdrawn: older races count for an empty place.
+// Nothing is changed where a Status is returned.
 Result<RecordedDecisions> DecideByRecords(CatalogueOnDisk& catalogue, std::span<const Trial> trials);
 
 }  // namespace gemmsmith

@@ -177,7 +177,7 @@ Result<BaselineMaker::Choosing> BaselineMaker::OnRepeatedCalls(std::span<const i
   return choosing;
 }
 
-// What is fastest on repeated calls need not be where no call finds its operands in L2.
+// The algorithm that is fastest on repeated calls need not be fastest on the ring.
 Result<BaselineMaker::Choosing> BaselineMaker::OnRing(std::span<const int> algorithms,
                                                       const std::shared_ptr<LtGemm>& lt, const Wish& wish) {
   const Layout& layout = wish.gemm.kind.layout;

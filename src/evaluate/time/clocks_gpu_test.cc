@@ -443,7 +443,9 @@ extern "C" __global__ void chain(const GemmArguments g) {{
 }
 
 TEST_F(ClocksGpuTest, AChainableKernelIsTimedOnBothClocksAndOneThatDoesNotWaitIsWrong) {
-  ASSERT_TRUE(judge_->Prepare({{{{64, 64, 64}, {kTn}}, Protocol::kScreen, {Clock::kDevice}, 1}}, kSilent).ok());
+  ASSERT_TRUE(
+      judge_->Prepare({{{{64, 64, 64}, {kTn}}, Protocol::kScreen, {Clock::kDevice, Clock::kDeviceChained}, 1}}, kSilent)
+          .ok());
   Result<std::unique_ptr<Compiler>> compiler = MakeCompilerHere();
   ASSERT_TRUE(compiler.ok());
   Launch launch;

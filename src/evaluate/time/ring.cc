@@ -19,7 +19,7 @@ uint64_t ArrayBytes(const Operand& operand, int sets) { return 2 * kBandBytes + 
 
 uint64_t ChecksumBytes(int sets) { return uint64_t(sets) * sizeof(uint64_t); }
 
-// What the check of so many sets needs.
+// Memory for the check of so many sets.
 uint64_t SumBytes(const Gemm& gemm, int sets) {
   const RingSums sums = RingSums::For(gemm, Maker::kCandidate);
   const int64_t floats = sums.VectorCount(gemm.shape.k) + 2 * sums.SumCount();

@@ -1,5 +1,5 @@
-// What the steps of a round on the ring take, brief batches; the draw with its lead-in of 0.1 ms. Prints the table of
-// docs/lab/judge.md.
+// Times the steps of a round on the ring, in brief batches; the draw includes its lead-in of 0.1 ms. Prints the table
+// of docs/lab/judge.md.
 #include <gtest/gtest.h>
 
 #include <algorithm>
