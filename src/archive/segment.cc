@@ -6,7 +6,7 @@
 #include <optional>
 #include <span>
 
-#include "archive/compression.h"
+#include "base/compression.h"
 #include "archive/sound_trial.h"
 #include "archive/trial_fields.h"
 #include "base/bytes.h"

@@ -5,28 +5,44 @@
 #include <algorithm>
 
 #include "base/bytes.h"
+#include "base/compression.h"
 #include "base/files.h"
-#include "base/hash.h"
 
 namespace gemmsmith {
 
 namespace {
 
-constexpr std::string_view kKernelFormat = "gemmsmith-kernels", kKernelVersion = "1";
+constexpr std::string_view kKernelFormat = "gemmsmith-kernels", kKernelVersion = "2";
 constexpr size_t kSumBytes = 32;
+// Larger frames compress better, and the first call of a kernel waits longer for its own.
+constexpr size_t kFrameBytes = 1 << 20, kMaxFrameBytes = 64 << 20;
 
 std::string SumOf(std::string_view bytes) { return HashBytes(bytes).Hex(); }
 
 }  // namespace
 
-uint32_t KernelFile::Add(KernelImage kernel) {
-  kernels_.push_back(std::move(kernel));
+uint32_t KernelFile::Add(std::string entry, const Hash128& text, std::string_view cubin) {
+  if (frames_.empty() || frames_.back().plain.empty() || frames_.back().plain.size() + cubin.size() > kFrameBytes)
+    frames_.emplace_back();
+  Frame& frame = frames_.back();
+  kernels_.push_back(
+      {std::move(entry), text, uint32_t(frames_.size() - 1), uint32_t(frame.plain.size()), uint32_t(cubin.size())});
+  frame.plain += cubin;
+  frame.plain_size = uint32_t(frame.plain.size());
   return uint32_t(kernels_.size() - 1);
 }
 
-const KernelImage* KernelFile::Find(const Gemm& gemm, const Plan& plan) const {
+const KernelFile::Kernel* KernelFile::Find(const Gemm& gemm, const Plan& plan) const {
   const auto found = of_problem_.find({gemm, plan});
-  return found == of_problem_.end() ? nullptr : &kernels_[found->second];
+  return found == of_problem_.end() ? nullptr : &kernels_[found->second.kernel];
+}
+
+Result<std::string> KernelFile::CubinOf(const Kernel& kernel) const {
+  const Frame& frame = frames_[kernel.frame];
+  if (frame.packed.empty()) return frame.plain.substr(kernel.offset, kernel.size);
+  const std::optional<std::string> plain = Decompress(frame.packed, frame.plain_size);
+  if (!plain) return DataLoss("a file of kernels holds a damaged frame: build it anew");
+  return plain->substr(kernel.offset, kernel.size);
 }
 
 std::string KernelFile::Print() const {
@@ -34,16 +50,24 @@ std::string KernelFile::Print() const {
   writer.PutString(kKernelFormat);
   writer.PutString(kKernelVersion);
   writer.PutString(device_key_);
+  writer.Put(uint32_t(frames_.size()));
+  for (const Frame& frame : frames_) {
+    writer.Put(frame.plain_size);
+    writer.PutString(frame.packed.empty() ? Compress(frame.plain) : frame.packed);
+  }
   writer.Put(uint32_t(kernels_.size()));
-  for (const KernelImage& kernel : kernels_) {
+  for (const Kernel& kernel : kernels_) {
     writer.PutString(kernel.entry);
-    writer.PutString(kernel.cubin);
+    for (const uint64_t half : {kernel.text.low, kernel.text.high}) writer.Put(half);
+    for (const uint32_t part : {kernel.frame, kernel.offset, kernel.size}) writer.Put(part);
   }
   writer.Put(uint32_t(of_problem_.size()));
-  for (const auto& [problem, kernel] : of_problem_) {
+  for (const auto& [problem, assignment] : of_problem_) {
     writer.PutString(gemmsmith::Print(problem.first));
     writer.PutString(gemmsmith::Print(problem.second));
-    writer.Put(kernel);
+    writer.Put(assignment.kernel);
+    writer.Put(assignment.time_ns);
+    writer.Put(assignment.speed_up);
   }
   std::string bytes = std::move(writer).Take();
   return bytes + SumOf(bytes);
@@ -58,19 +82,31 @@ Result<KernelFile> KernelFile::Parse(std::string_view bytes) {
   if (SumOf(bytes.substr(0, content)) != bytes.substr(content))
     return DataLoss("cut off or changed (its sum is another): build it anew");
   KernelFile file(head.GetString());
+  const auto frames = head.Get<uint32_t>();
+  for (uint32_t i = 0; i < frames && !head.failed(); ++i) {
+    const auto plain_size = head.Get<uint32_t>();
+    if (plain_size > kMaxFrameBytes) return DataLoss("a frame is larger than any that is written");
+    file.frames_.push_back({.packed = head.GetString(), .plain_size = plain_size});
+  }
   const auto kernels = head.Get<uint32_t>();
   for (uint32_t i = 0; i < kernels && !head.failed(); ++i) {
-    std::string entry = head.GetString();
-    file.Add({std::move(entry), head.GetString()});
+    Kernel kernel{.entry = head.GetString()};
+    kernel.text.low = head.Get<uint64_t>(), kernel.text.high = head.Get<uint64_t>();
+    kernel.frame = head.Get<uint32_t>(), kernel.offset = head.Get<uint32_t>(), kernel.size = head.Get<uint32_t>();
+    if (kernel.frame >= file.frames_.size() ||
+        uint64_t(kernel.offset) + kernel.size > file.frames_[kernel.frame].plain_size)
+      return DataLoss("a kernel lies outside its frame");
+    file.kernels_.push_back(std::move(kernel));
   }
   const auto problems = head.Get<uint32_t>();
   for (uint32_t i = 0; i < problems && !head.failed(); ++i) {
     const std::string problem = head.GetString(), words = head.GetString();
-    const auto kernel = head.Get<uint32_t>();
+    Assignment assignment{.kernel = head.Get<uint32_t>()};
+    assignment.time_ns = head.Get<double>(), assignment.speed_up = head.Get<double>();
     ASSIGN_OR_RETURN(const Gemm gemm, ParseGemm(problem));
     ASSIGN_OR_RETURN(const Plan plan, ParsePlan(words));
-    if (kernel >= file.kernels_.size()) return DataLoss("a problem has a kernel that is not there");
-    file.Assign(gemm, plan, kernel);
+    if (assignment.kernel >= file.kernels_.size()) return DataLoss("a problem has a kernel that is not there");
+    file.Assign(gemm, plan, assignment);
   }
   if (head.failed()) return DataLoss("it ends too soon");
   return file;

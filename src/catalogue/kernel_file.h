@@ -9,19 +9,28 @@
 #include <utility>
 #include <vector>
 
+#include "base/hash.h"
 #include "problem/gemm.h"
 #include "program/plan.h"
 
 namespace gemmsmith {
 
-struct KernelImage {
-  std::string entry;  // the name of its function
-  std::string cubin;
-  bool operator==(const KernelImage&) const = default;
-};
-
+// Kernels of one skeleton are near-copies, so many share a compressed frame. A frame is decompressed as a whole.
 class KernelFile {
  public:
+  struct Kernel {
+    std::string entry;  // the name of its function
+    Hash128 text;       // of the text it was compiled from: equal texts are equal kernels
+    uint32_t frame = 0, offset = 0, size = 0;
+    bool operator==(const Kernel&) const = default;
+  };
+  struct Assignment {
+    uint32_t kernel = 0;
+    double time_ns = 0;   // of its entry, in the mode that decided
+    double speed_up = 0;  // over AutoTuning, in the same race
+    bool operator==(const Assignment&) const = default;
+  };
+
   explicit KernelFile(std::string device_key) : device_key_(std::move(device_key)) {}
   // DataLoss for bytes that are not whole or were changed; an unknown version is refused.
   static Result<KernelFile> Parse(std::string_view bytes);
@@ -31,17 +40,26 @@ class KernelFile {
 
   const std::string& device_key() const { return device_key_; }
   // Its number, for Assign().
-  uint32_t Add(KernelImage kernel);
+  uint32_t Add(std::string entry, const Hash128& text, std::string_view cubin);
   // Several problems may share a kernel; each plan of a problem has one.
-  void Assign(const Gemm& gemm, const Plan& plan, uint32_t kernel) { of_problem_[{gemm, plan}] = kernel; }
-  const KernelImage* Find(const Gemm& gemm, const Plan& plan) const;  // null: not in this file
-  size_t kernels() const { return kernels_.size(); }
-  size_t problems() const { return of_problem_.size(); }
+  void Assign(const Gemm& gemm, const Plan& plan, const Assignment& assignment) {
+    of_problem_[{gemm, plan}] = assignment;
+  }
+  const Kernel* Find(const Gemm& gemm, const Plan& plan) const;  // null: not in this file
+  Result<std::string> CubinOf(const Kernel& kernel) const;
+  const std::vector<Kernel>& kernels() const { return kernels_; }
+  const std::map<std::pair<Gemm, Plan>, Assignment>& problems() const { return of_problem_; }
 
  private:
+  struct Frame {
+    std::string packed;  // empty: not compressed yet
+    std::string plain;   // empty: compressed
+    uint32_t plain_size = 0;
+  };
   std::string device_key_;
-  std::vector<KernelImage> kernels_;
-  std::map<std::pair<Gemm, Plan>, uint32_t> of_problem_;
+  std::vector<Frame> frames_;
+  std::vector<Kernel> kernels_;
+  std::map<std::pair<Gemm, Plan>, Assignment> of_problem_;
 };
 
 }  // namespace gemmsmith

@@ -248,8 +248,8 @@ Result<int> Run(const CatalogueBuildCommand& command) {
       .stop = InterruptArrived};
   ASSIGN_OR_RETURN(const KernelFile file, BuildKernels(catalogue, *compiler, options));
   RETURN_IF_ERROR(WriteFileAtomic(command.output, file.Print()));
-  RETURN_IF_ERROR(WriteOut(fmt::format("{} for {} in {}\n", Plural(int64_t(file.kernels()), "kernel"),
-                                       Plural(int64_t(file.problems()), "problem"), command.output.string())));
+  RETURN_IF_ERROR(WriteOut(fmt::format("{} for {} in {}\n", Plural(int64_t(file.kernels().size()), "kernel"),
+                                       Plural(int64_t(file.problems().size()), "problem"), command.output.string())));
   return kExitDone;
 }
 

@@ -26,7 +26,8 @@ namespace gemmsmith {
   X(cuOccupancyMaxActiveBlocksPerMultiprocessor) X(cuOccupancyMaxActiveClusters) X(cuTensorMapEncodeTiled)            \
   X(cuMemGetAllocationGranularity) X(cuMemCreate) X(cuMemRelease) X(cuMemAddressReserve) X(cuMemAddressFree)          \
   X(cuMemMap) X(cuMemUnmap) X(cuMemSetAccess) X(cuGraphGetNodes) X(cuGraphNodeGetType) X(cuGraphKernelNodeGetParams)  \
-  X(cuGraphExecKernelNodeSetParams) X(cuCtxResetPersistingL2Cache) X(cuFuncGetParamInfo)
+  X(cuGraphExecKernelNodeSetParams) X(cuCtxResetPersistingL2Cache) X(cuFuncGetParamInfo)  \
+  X(cuTensorMapReplaceAddress) X(cuCtxGetCurrent) X(cuCtxPushCurrent) X(cuCtxPopCurrent) X(cuCtxGetDevice)
 // clang-format on
 
 struct Driver {

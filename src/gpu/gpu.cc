@@ -26,7 +26,14 @@ Result<int> Attribute(const Driver& driver, CUdevice_attribute attribute, CUdevi
   return value;
 }
 
-Result<GpuIdentity> Identify(const Driver& driver, int ordinal) {
+std::string DriverRelease(const GpuIdentity& identity) {
+  const auto nvml = Nvml::Open(identity.uuid);
+  return nvml.ok() ? (*nvml)->DriverRelease() : "";
+}
+
+}  // namespace
+
+Result<GpuIdentity> IdentifyGpu(const Driver& driver, int ordinal) {
   GpuIdentity identity;
   identity.ordinal = ordinal;
   CUdevice device = 0;
@@ -53,68 +60,13 @@ Result<GpuIdentity> Identify(const Driver& driver, int ordinal) {
   return identity;
 }
 
-std::string DriverRelease(const GpuIdentity& identity) {
-  const auto nvml = Nvml::Open(identity.uuid);
-  return nvml.ok() ? (*nvml)->DriverRelease() : "";
-}
-
-// A launch's shape and its cluster; the array is where further attributes go.
-using LaunchAttributes = std::array<CUlaunchAttribute, 2>;
-CUlaunchConfig ConfigOf(const Launch& launch, CUstream stream, LaunchAttributes& attributes) {
-  CUlaunchConfig config{};
-  config.gridDimX = launch.grid.x;
-  config.gridDimY = launch.grid.y;
-  config.gridDimZ = launch.grid.z;
-  config.blockDimX = launch.block.x;
-  config.blockDimY = launch.block.y;
-  config.blockDimZ = launch.block.z;
-  config.sharedMemBytes = launch.smem_bytes;
-  config.hStream = stream;
-  config.attrs = attributes.data();
-  if (launch.cluster != Dim3{}) {
-    CUlaunchAttribute& cluster = attributes[config.numAttrs++];
-    cluster.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
-    cluster.value.clusterDim = {launch.cluster.x, launch.cluster.y, launch.cluster.z};
-  }
-  return config;
-}
-
-CUtensorMapSwizzle SwizzleOf(uint32_t bytes) {
-  switch (bytes) {
-    case 128:
-      return CU_TENSOR_MAP_SWIZZLE_128B;
-    case 64:
-      return CU_TENSOR_MAP_SWIZZLE_64B;
-    case 32:
-      return CU_TENSOR_MAP_SWIZZLE_32B;
-    default:
-      return CU_TENSOR_MAP_SWIZZLE_NONE;
-  }
-}
-
-CUresult EncodeTensorMap(const Driver& driver, const TensorMap& map, ScalarType type, const GemmArguments& arguments,
-                         CUtensorMap* to) {
-  const void* address = map.matrix == TensorMap::Matrix::kA   ? arguments.a
-                        : map.matrix == TensorMap::Matrix::kB ? arguments.b
-                                                              : arguments.c;
-  constexpr std::array<cuuint32_t, 3> kElementStrides = {1, 1, 1};
-  return driver.cuTensorMapEncodeTiled(
-      to, type == ScalarType::kF16 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16 : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16,
-      cuuint32_t(map.rank), const_cast<void*>(address), map.extent.data(), map.stride_bytes.data(), map.box.data(),
-      kElementStrides.data(), CU_TENSOR_MAP_INTERLEAVE_NONE, SwizzleOf(map.swizzle_bytes),
-      map.fetch_bytes == 128 ? CU_TENSOR_MAP_L2_PROMOTION_L2_128B : CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
-      CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
-}
-
-}  // namespace
-
 Result<std::vector<GpuIdentity>> ListGpus() {
   ASSIGN_OR_RETURN(const Driver* const driver, Driver::Open());
   int count = 0;
   RETURN_IF_CUDA_ERROR(driver->cuDeviceGetCount(&count));
   std::vector<GpuIdentity> gpus;
   for (int ordinal = 0; ordinal < count; ++ordinal) {
-    ASSIGN_OR_RETURN(GpuIdentity identity, Identify(*driver, ordinal));
+    ASSIGN_OR_RETURN(GpuIdentity identity, IdentifyGpu(*driver, ordinal));
     identity.driver_release = gpus.empty() ? DriverRelease(identity) : gpus[0].driver_release;
     gpus.push_back(std::move(identity));
   }
@@ -142,18 +94,6 @@ PageLockedMemory& PageLockedMemory::operator=(PageLockedMemory&& other) noexcept
 }
 PageLockedMemory::~PageLockedMemory() {
   if (!bytes_.empty()) driver_->cuMemFreeHost(bytes_.data());
-}
-
-Kernel::Kernel(Kernel&& other) noexcept { *this = std::move(other); }
-Kernel& Kernel::operator=(Kernel&& other) noexcept {
-  std::swap(driver_, other.driver_);
-  std::swap(module_, other.module_);
-  std::swap(function_, other.function_);
-  std::swap(ctas_at_once_, other.ctas_at_once_);
-  return *this;
-}
-Kernel::~Kernel() {
-  if (module_ != nullptr) driver_->cuModuleUnload(module_);
 }
 
 Graph::Graph(Graph&& other) noexcept { *this = std::move(other); }
@@ -185,7 +125,7 @@ Result<std::unique_ptr<Gpu>> Gpu::Open(int ordinal) {
   if (ordinal < 0 || ordinal >= count) return NotFound(fmt::format("no GPU {}: the driver sees {}", ordinal, count));
   std::unique_ptr<Gpu> gpu(new Gpu);
   gpu->driver_ = driver;
-  ASSIGN_OR_RETURN(gpu->identity_, Identify(*driver, ordinal));
+  ASSIGN_OR_RETURN(gpu->identity_, IdentifyGpu(*driver, ordinal));
   gpu->identity_.driver_release = DriverRelease(gpu->identity_);
   RETURN_IF_CUDA_ERROR(driver->cuDeviceGet(&gpu->device_, ordinal));
   RETURN_IF_CUDA_ERROR(driver->cuDevicePrimaryCtxRetain(&gpu->context_, gpu->device_));
@@ -266,17 +206,7 @@ uint64_t Gpu::FreeBytes() const {
 }
 
 Result<Kernel> Gpu::Load(std::span<const uint8_t> cubin, const std::string& entry, uint32_t dynamic_smem_bytes) {
-  Kernel kernel;
-  kernel.driver_ = driver_;
-  RETURN_IF_CUDA_ERROR(driver_->cuModuleLoadDataEx(&kernel.module_, cubin.data(), 0, nullptr, nullptr));
-  RETURN_IF_CUDA_ERROR(driver_->cuModuleGetFunction(&kernel.function_, kernel.module_, entry.c_str()));
-  if (dynamic_smem_bytes > 0)
-    RETURN_IF_CUDA_ERROR(driver_->cuFuncSetAttribute(kernel.function_, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                                                     int(dynamic_smem_bytes)));
-  if (identity_.device.compute_major >= 9)
-    RETURN_IF_CUDA_ERROR(
-        driver_->cuFuncSetAttribute(kernel.function_, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1));
-  return kernel;
+  return Kernel::Load(*driver_, cubin, entry, dynamic_smem_bytes, identity_.device.compute_major >= 9);
 }
 
 Result<Residency> Gpu::ResidencyOf(CUfunction kernel, const Launch& launch) const {
@@ -291,43 +221,8 @@ Result<Residency> Gpu::ResidencyOf(CUfunction kernel, const Launch& launch) cons
   ASSIGN_OR_RETURN(const int max_threads,
                    Attribute(*driver_, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, device_));
   residency.max_warps_per_multiprocessor = max_threads / 32;
-  ASSIGN_OR_RETURN(residency.ctas_at_once, CtasAtOnce(kernel, launch));
+  ASSIGN_OR_RETURN(residency.ctas_at_once, CtasAtOnce(*driver_, kernel, launch, identity_.device.multiprocessors));
   return residency;
-}
-
-// Asked of a launch with its cluster: 128 CTAs in clusters of 4 do not fit where 132 single ones do.
-Result<int64_t> Gpu::CtasAtOnce(CUfunction kernel, const Launch& launch) const {
-  if (launch.cluster == Dim3{}) {
-    int of_multiprocessor = 0;
-    RETURN_IF_CUDA_ERROR(driver_->cuOccupancyMaxActiveBlocksPerMultiprocessor(
-        &of_multiprocessor, kernel, int(launch.block.x * launch.block.y * launch.block.z), launch.smem_bytes));
-    return int64_t(of_multiprocessor) * identity_.device.multiprocessors;
-  }
-  LaunchAttributes attributes{};
-  const CUlaunchConfig config = ConfigOf(launch, stream_, attributes);
-  int clusters = 0;
-  RETURN_IF_CUDA_ERROR(driver_->cuOccupancyMaxActiveClusters(&clusters, kernel, &config));
-  return int64_t(clusters) * launch.cluster.x * launch.cluster.y * launch.cluster.z;
-}
-
-Result<uint32_t> Gpu::CtasThatFillIt(const Kernel& kernel, const Launch& launch) const {
-  if (kernel.ctas_at_once_ == 0) {
-    ASSIGN_OR_RETURN(kernel.ctas_at_once_, CtasAtOnce(kernel.function_, launch));
-    if (kernel.ctas_at_once_ == 0) return Unavailable("not one of the launch's clusters fits on this GPU");
-  }
-  return CtasToLaunch(launch, uint32_t(kernel.ctas_at_once_));
-}
-
-Result<GemmParameters> Gpu::ParametersFor(const Launch& launch, const GemmArguments& arguments) const {
-  GEMMSMITH_CHECK(launch.maps.size() <= kMaxTensorMaps, "{} tensor maps", launch.maps.size());
-  GemmParameters parameters;
-  std::byte* to = parameters.bytes.data();
-  for (const TensorMap& map : launch.maps) {
-    RETURN_IF_CUDA_ERROR(EncodeTensorMap(*driver_, map, launch.type, arguments, reinterpret_cast<CUtensorMap*>(to)));
-    to += kTensorMapBytes;
-  }
-  std::memcpy(to, &arguments, sizeof arguments);
-  return parameters;
 }
 
 Status Gpu::StartGemm(const Kernel& kernel, const Launch& launch, const GemmParameters& parameters, Chaining chaining) {
@@ -336,22 +231,9 @@ Status Gpu::StartGemm(const Kernel& kernel, const Launch& launch, const GemmPara
 }
 
 Status Gpu::StartRaw(const Kernel& kernel, const Launch& launch, void** arguments, Chaining chaining) {
-  LaunchAttributes attributes{};
-  CUlaunchConfig config = ConfigOf(launch, stream_, attributes);
-  if (chaining == Chaining::kProgrammatic) {
-    GEMMSMITH_CHECK(launch.chainable, "a kernel that does not wait for the launch before it");
-    CUlaunchAttribute& programmatic = attributes[config.numAttrs++];
-    programmatic.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
-    programmatic.value.programmaticStreamSerializationAllowed = 1;
-  } else if (launch.is_cooperative) {
-    CUlaunchAttribute& cooperative = attributes[config.numAttrs++];
-    cooperative.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
-    cooperative.value.cooperative = 1;
-  }
-  if (launch.fills_gpu) {
-    ASSIGN_OR_RETURN(config.gridDimX, CtasThatFillIt(kernel, launch));
-  }
-  RETURN_IF_CUDA_ERROR(driver_->cuLaunchKernelEx(&config, kernel.function_, arguments, nullptr));
+  ASSIGN_OR_RETURN(const uint32_t grid_x, kernel.GridFor(launch, identity_.device.multiprocessors));
+  RETURN_IF_ERROR(DriverStatus(StartOn(stream_, *driver_, kernel.function(), launch, grid_x, arguments, chaining),
+                               "cuLaunchKernelEx"));
   return OkStatus();
 }
 
@@ -411,7 +293,7 @@ Status Gpu::ReplaceArgumentsRaw(const Graph& graph, const Kernel& kernel, void**
     if (type != CU_GRAPH_NODE_TYPE_KERNEL) continue;
     CUDA_KERNEL_NODE_PARAMS parameters{};
     RETURN_IF_CUDA_ERROR(driver_->cuGraphKernelNodeGetParams(node, &parameters));
-    if (parameters.func != kernel.function_) continue;
+    if (parameters.func != kernel.function()) continue;
     parameters.kernelParams = arguments;
     parameters.extra = nullptr;
     RETURN_IF_CUDA_ERROR(driver_->cuGraphExecKernelNodeSetParams(graph.exec_, node, &parameters));

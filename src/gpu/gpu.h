@@ -1,4 +1,5 @@
-// One GPU: its context, memory, streams, events, graphs and kernels. Shipped programs launch kernels the same way.
+// One GPU: its context, memory, streams, events, graphs and kernels. Programs that call the library launch the same way
+// (gpu/start_kernel.h).
 // Every handle is owned and must be destroyed before its Gpu. Used from the thread that opened it.
 #pragma once
 
@@ -15,8 +16,8 @@
 
 #include "base/status.h"
 #include "gpu/driver.h"
+#include "gpu/start_kernel.h"
 #include "problem/device_model.h"
-#include "program/launch.h"
 
 namespace gemmsmith {
 
@@ -29,6 +30,8 @@ struct GpuIdentity {
   uint64_t memory_bytes = 0;
   uint64_t l2_bytes = 0;
 };
+// Without the driver's release. Creates no context.
+Result<GpuIdentity> IdentifyGpu(const Driver& driver, int ordinal);
 // The GPUs that the driver sees, at least one; without any, the status of Driver::Open(). Creates no context.
 Result<std::vector<GpuIdentity>> ListGpus();
 
@@ -67,32 +70,6 @@ class PageLockedMemory {
   const Driver* driver_ = nullptr;
   std::span<uint8_t> bytes_;
 };
-
-// A loaded kernel. Raises its dynamic shared memory limit and allows non-portable clusters when needed.
-class Kernel {
- public:
-  Kernel() = default;
-  Kernel(Kernel&& other) noexcept;
-  Kernel& operator=(Kernel&& other) noexcept;
-  ~Kernel();
-
- private:
-  friend class Gpu;
-  const Driver* driver_ = nullptr;
-  CUmodule module_ = nullptr;
-  CUfunction function_ = nullptr;
-  mutable int64_t ctas_at_once_ = 0;  // of launches that fill the GPU; 0: not asked yet
-};
-
-// The parameter block of one GEMM call: its tensor maps, then its GemmArguments. Bound to the addresses it was made for.
-struct GemmParameters {
-  // The driver copies as much as the kernel's parameter has, which is rounded up to its alignment.
-  static constexpr size_t kBytes = (kMaxTensorMaps + 1) * kTensorMapBytes;
-  alignas(kTensorMapBytes) std::array<std::byte, kBytes> bytes{};
-};
-
-// Whether a launch may begin while the one before it still runs; only for kernels whose Launch is chainable.
-enum class Chaining { kNone, kProgrammatic };
 
 // A kernel's resources, and how many CTAs of a launch are resident at once.
 struct Residency {
@@ -171,12 +148,14 @@ class Gpu {
     return StartRaw(kernel, launch, pointers);
   }
   Status StartRaw(const Kernel& kernel, const Launch& launch, void** arguments, Chaining chaining = Chaining::kNone);
-  Result<GemmParameters> ParametersFor(const Launch& launch, const GemmArguments& arguments) const;
+  Result<GemmParameters> ParametersFor(const Launch& launch, const GemmArguments& arguments) const {
+    return gemmsmith::ParametersFor(*driver_, launch, arguments);
+  }
   Status StartGemm(const Kernel& kernel, const Launch& launch, const GemmParameters& parameters,
                    Chaining chaining = Chaining::kNone);
 
   Result<Residency> ResidencyOf(const Kernel& kernel, const Launch& launch) const {
-    return ResidencyOf(kernel.function_, launch);
+    return ResidencyOf(kernel.function(), launch);
   }
   // For a kernel that was loaded elsewhere.
   Result<Residency> ResidencyOf(CUfunction kernel, const Launch& launch) const;
@@ -213,10 +192,6 @@ class Gpu {
  private:
   Gpu() = default;
   Status ReplaceArgumentsRaw(const Graph& graph, const Kernel& kernel, void** arguments);
-  Result<int64_t> CtasAtOnce(CUfunction kernel, const Launch& launch) const;
-  // The grid of a launch with fills_gpu. The driver is asked once a kernel, because all its launches share block,
-  // cluster and memory.
-  Result<uint32_t> CtasThatFillIt(const Kernel& kernel, const Launch& launch) const;
   const Driver* driver_ = nullptr;
   GpuIdentity identity_;
   CUdevice device_ = 0;

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <set>
 
-#include "archive/compression.h"
+#include "base/compression.h"
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "base/text.h"

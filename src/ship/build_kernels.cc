@@ -6,6 +6,7 @@
 #include <map>
 #include <vector>
 
+#include "base/hash.h"
 #include "campaign/compile_ahead.h"
 #include "evaluate/evaluator.h"
 #include "program/emit.h"
@@ -50,8 +51,12 @@ Result<KernelFile> BuildKernels(const Catalogue& catalogue, Compiler& compiler, 
       return InvalidArgument(fmt::format("{} ended as {}: {}", NameOf(*distinct[done].front()),
                                          Name(candidate.ended->kind), candidate.ended->reason));
     const Binary& binary = candidate.compilation.binary;
-    const uint32_t kernel = file.Add({binary.entry, {binary.cubin.begin(), binary.cubin.end()}});
-    for (const Entry* entry : distinct[done]) file.Assign(entry->gemm, entry->plan, kernel);
+    const Entry& first = *distinct[done].front();
+    const uint32_t kernel = file.Add(binary.entry, HashBytes(Emit(first.plan, first.gemm).text),
+                                     {reinterpret_cast<const char*>(binary.cubin.data()), binary.cubin.size()});
+    for (const Entry* entry : distinct[done])
+      file.Assign(entry->gemm, entry->plan,
+                  {.kernel = kernel, .time_ns = entry->Deciding().ns, .speed_up = entry->Deciding().speed_up});
     if (options.on_progress) options.on_progress(done + 1, distinct.size());
   }
   return file;

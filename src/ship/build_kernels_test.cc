@@ -29,8 +29,8 @@ TEST(BuildKernels, ProblemsShareWhatBecomesOneText) {
   const Result<KernelFile> file = BuildKernels(
       catalogue, compiler, {.compile_threads = 2, .on_progress = [&](size_t done, size_t) { told = done; }});
   ASSERT_TRUE(file.ok()) << file.status().message();
-  EXPECT_EQ(file->kernels(), 1u);
-  EXPECT_EQ(file->problems(), 2u);
+  EXPECT_EQ(file->kernels().size(), 1u);
+  EXPECT_EQ(file->problems().size(), 2u);
   EXPECT_EQ(compiler.calls, 1);
   EXPECT_EQ(told, 1u);
   EXPECT_EQ(file->Find(kOne, Known(FixedDimensions::kNone)), file->Find(kTwo, Known(FixedDimensions::kNone)));
@@ -44,7 +44,7 @@ TEST(BuildKernels, KnownDimensionsMakeKernelsOfTheirOwn) {
   FakeCompiler compiler;
   const Result<KernelFile> file = BuildKernels(catalogue, compiler, {.compile_threads = 2});
   ASSERT_TRUE(file.ok()) << file.status().message();
-  EXPECT_EQ(file->kernels(), 2u);
+  EXPECT_EQ(file->kernels().size(), 2u);
 }
 
 TEST(BuildKernels, AnEntryThatIsIllegalOrDoesNotCompileEndsItByItsName) {

@@ -44,10 +44,11 @@ TEST_F(CatalogueTest, ItsKernelsAreCompiledIntoOneFile) {
   ASSERT_EQ(built.exit_code, 0) << built.error;
   const Result<KernelFile> file = KernelFile::Read(kernels);
   ASSERT_TRUE(file.ok()) << file.status().message();
-  const KernelImage* const kernel = file->Find(kGemm, kPlan);
+  const KernelFile::Kernel* const kernel = file->Find(kGemm, kPlan);
   ASSERT_NE(kernel, nullptr);
-  EXPECT_EQ(kernel->cubin.substr(1, 3), "ELF");
-  EXPECT_NE(kernel->cubin.find(kernel->entry), std::string::npos);
+  const std::string cubin = *file->CubinOf(*kernel);
+  EXPECT_EQ(cubin.substr(1, 3), "ELF");
+  EXPECT_NE(cubin.find(kernel->entry), std::string::npos);
 }
 
 TEST_F(CatalogueTest, WhatCannotShipEndsTheBuildAndLeavesNoFile) {

@@ -1,4 +1,4 @@
-#include "archive/compression.h"
+#include "base/compression.h"
 
 #include <zstd.h>
 
