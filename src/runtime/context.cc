@@ -1,0 +1,46 @@
+#include "runtime/context.h"
+
+#include <algorithm>
+
+namespace gemmsmith {
+
+Failure Context::Make(std::string overlay, std::unique_ptr<Context>& context) {
+  const Result<const Driver*> driver = Driver::Open();
+  RETURN_FAILURE(FailIfNot(driver.status(), GEMMSMITH_NO_DRIVER));
+  context.reset(new Context(**driver, std::move(overlay)));
+  return Done();
+}
+
+Failure Context::DeviceOf(int ordinal, RuntimeDevice*& device) {
+  std::shared_ptr<RuntimeDevice>& known = devices_[ordinal];
+  if (!known) RETURN_FAILURE(RuntimeDevice::Open(driver_, ordinal, overlay_, known));
+  device = known.get();
+  return Done();
+}
+
+Failure Context::Prepare(const Request& request, std::shared_ptr<const Product>& product) {
+  const std::lock_guard lock(mutex_);
+  if (const Product* const known = products_.Find(request)) {
+    product = owners_.at(known);
+    return Done();
+  }
+  RuntimeDevice* device = nullptr;
+  RETURN_FAILURE(DeviceOf(request.device, device));
+  RETURN_FAILURE(device->Prepare(request, product));
+  owners_.emplace(product.get(), product);
+  products_.Add(product);
+  return Done();
+}
+
+Failure Context::Multiply(Request request, const gemmsmith_operands& operands, CUstream stream) {
+  CUdevice device = 0;
+  if (driver_.cuCtxGetDevice(&device) != CUDA_SUCCESS)
+    return Fail(GEMMSMITH_NO_DEVICE, "no CUDA context is current: call cudaSetDevice() first");
+  request.device = uint8_t(device);
+  if (const Product* const known = products_.Find(request)) return known->Run(operands, stream);
+  std::shared_ptr<const Product> product;
+  RETURN_FAILURE(Prepare(request, product));
+  return product->Run(operands, stream);
+}
+
+}  // namespace gemmsmith

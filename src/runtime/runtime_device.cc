@@ -1,0 +1,184 @@
+#include "runtime/runtime_device.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include "base/files.h"
+#include "base/installation.h"
+#include "program/plan.h"
+
+namespace gemmsmith {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+class CurrentContext {
+ public:
+  CurrentContext(const Driver& driver, CUcontext context)
+      : driver_(driver), status_(DriverStatus(driver.cuCtxPushCurrent(context), "cuCtxPushCurrent")) {}
+  CurrentContext(const CurrentContext&) = delete;
+  CurrentContext& operator=(const CurrentContext&) = delete;
+  ~CurrentContext() {
+    CUcontext popped = nullptr;
+    if (status_.ok()) driver_.cuCtxPopCurrent(&popped);
+  }
+  const Status& status() const { return status_; }
+
+ private:
+  const Driver& driver_;
+  const Status status_;
+};
+
+fs::path FolderOfThisLibrary() {
+  Dl_info info{};
+  static const int here = 0;
+  if (dladdr(&here, &info) == 0 || info.dli_fname == nullptr) return {};
+  std::error_code error;
+  return fs::weakly_canonical(info.dli_fname, error).parent_path();
+}
+
+std::string Expected(const Choice& choice) {
+  if (choice.library_ns == 0) return fmt::format("{:.2f} us", choice.time_ns / 1e3);
+  return fmt::format("{:.2f} us, cuBLASLt {:.2f} us", choice.time_ns / 1e3, choice.library_ns / 1e3);
+}
+
+}  // namespace
+
+std::vector<fs::path> KernelPaths(const std::string& overlay, const std::string& device_key) {
+  std::vector<fs::path> paths;
+  const std::string name = device_key + ".kernels";
+  const auto add = [&](std::string_view place) {
+    if (place.empty()) return;
+    std::error_code error;
+    paths.push_back(fs::is_directory(place, error) ? fs::path(place) / name : fs::path(place));
+  };
+  add(overlay);
+  add(Environment("GEMMSMITH_OVERLAY"));
+  const std::string_view config = Environment("XDG_CONFIG_HOME"), home = Environment("HOME");
+  const fs::path own = !config.empty() ? fs::path(config) : home.empty() ? fs::path() : fs::path(home) / ".config";
+  if (!own.empty()) paths.push_back(own / "gemmsmith/overlay" / name);
+  if (const std::string_view shipped = Environment("GEMMSMITH_KERNELS"); !shipped.empty()) {
+    add(shipped);
+  } else if (const fs::path folder = FolderOfThisLibrary(); !folder.empty()) {
+    paths.push_back(folder / "gemmsmith" / name);
+    paths.push_back(folder / name);
+  }
+  return paths;
+}
+
+Failure RuntimeDevice::Open(const Driver& driver, int ordinal, const std::string& overlay,
+                            std::shared_ptr<RuntimeDevice>& device) {
+  Result<GpuIdentity> identity = IdentifyGpu(driver, ordinal);
+  if (!identity.ok()) return Fail(GEMMSMITH_NO_DEVICE, fmt::format("GPU {}: {}", ordinal, identity.status().message()));
+  std::shared_ptr<RuntimeDevice> opened(new RuntimeDevice(driver, *std::move(identity)));
+  RETURN_FAILURE(opened->ReadKernels(overlay));
+  RETURN_FAILURE(FailIfNot(
+      DriverStatus(driver.cuDevicePrimaryCtxRetain(&opened->context_, CUdevice(ordinal)), "cuDevicePrimaryCtxRetain"),
+      GEMMSMITH_NO_DEVICE));
+  device = std::move(opened);
+  return Done();
+}
+
+// Modules go with their context at the end of the process; the driver may be gone by then.
+RuntimeDevice::~RuntimeDevice() {
+  if (context_ == nullptr) return;
+  {
+    const CurrentContext current(driver_, context_);
+    loaded_.clear();
+    library_.reset();
+  }
+  driver_.cuDevicePrimaryCtxRelease(CUdevice(identity_.ordinal));
+}
+
+Failure RuntimeDevice::ReadKernels(const std::string& overlay) {
+  std::vector<const KernelFile*> files;
+  for (const fs::path& path : KernelPaths(overlay, identity_.device.key)) {
+    Result<KernelFile> file = KernelFile::Read(path);
+    const bool is_asked_for = !overlay.empty() && files_.empty() && path == fs::path(overlay);
+    if (file.status().code() == StatusCode::kNotFound && !is_asked_for) continue;
+    if (!file.ok()) return Fail(GEMMSMITH_BAD_FILE, file.status().message());
+    if (file->device_key() != identity_.device.key) {
+      if (!is_asked_for) continue;  // a file of one device named for a process that sees several
+      return Fail(GEMMSMITH_BAD_FILE, fmt::format("{} holds kernels for {}, and this GPU is {}", path.string(),
+                                                  file->device_key(), identity_.device.name));
+    }
+    files_.push_back(std::make_unique<KernelFile>(*std::move(file)));
+    files.push_back(files_.back().get());
+  }
+  chooser_.emplace(std::move(files), identity_.device);
+  return Done();
+}
+
+Failure RuntimeDevice::Prepare(const Request& request, std::shared_ptr<const Product>& product) {
+  const auto made = std::make_shared<Product>();
+  made->request_ = request;
+  made->device_ = shared_from_this();
+  made->explanation_ = request.Print() + "\n";
+  product = made;
+  if (request.IsEmpty()) {
+    made->explanation_ += "nothing to compute\n";
+    return Done();
+  }
+  const CurrentContext current(driver_, context_);
+  RETURN_FAILURE(FailIfNot(current.status(), GEMMSMITH_INTERNAL));
+  const std::optional<Gemm> gemm = request.AsGemm();
+  std::optional<Choice> choice;
+  if (gemm && Environment("GEMMSMITH_DISABLE") != "1") choice = chooser_->Choose(*gemm);
+  if (choice && !choice->is_behind) return PrepareOwn(*choice, *gemm, *made);
+  const Failure by_library = PrepareByLibrary(*made);
+  if (by_library.ok()) {
+    made->explanation_ += choice ? fmt::format("cuBLASLt: expected to be faster (ours {})\n", Expected(*choice))
+                          : gemm ? "cuBLASLt: no kernel of ours serves this problem\n"
+                                 : "cuBLASLt: ours have no batches, epilogues, scales or f32 results\n";
+    return Done();
+  }
+  if (choice) return PrepareOwn(*choice, *gemm, *made);
+  return by_library;
+}
+
+Failure RuntimeDevice::PrepareOwn(const Choice& choice, const Gemm& gemm, Product& product) {
+  auto own = std::make_unique<Product::Own>();
+  own->launch = LaunchFor(choice.plan, gemm);
+  own->gemm = gemm;
+  own->chaining = product.request_.constant_b && own->launch.chainable ? Chaining::kProgrammatic : Chaining::kNone;
+  Result<std::shared_ptr<const Kernel>> kernel = Load(choice, own->launch.smem_bytes);
+  RETURN_FAILURE(FailIfNot(kernel.status(), GEMMSMITH_INTERNAL));
+  own->kernel = *std::move(kernel);
+  const Result<uint32_t> grid = own->kernel->GridFor(own->launch, identity_.device.multiprocessors);
+  RETURN_FAILURE(FailIfNot(grid.status(), GEMMSMITH_INTERNAL));
+  own->grid_x = *grid;
+  // Any aligned address does: each call puts its own.
+  const void* const somewhere = reinterpret_cast<const void*>(uintptr_t{4096});
+  Result<GemmParameters> parameters = ParametersFor(
+      driver_, own->launch, ArgumentsFor(gemm, somewhere, somewhere, const_cast<void*>(somewhere), nullptr));
+  RETURN_FAILURE(FailIfNot(parameters.status(), GEMMSMITH_INTERNAL));
+  own->parameters = *std::move(parameters);
+  product.explanation_ += fmt::format(
+      "kernel: {}\nchosen: {}\nexpected: {}\n", PrintShort(choice.plan),
+      choice.is_entry ? "made and measured for this problem" : "predicted to be the fastest of those that serve it",
+      Expected(choice));
+  product.own_ = std::move(own);
+  return Done();
+}
+
+Failure RuntimeDevice::PrepareByLibrary(Product& product) {
+  if (!library_) {
+    Result<std::unique_ptr<LtLibrary>> library = LtLibrary::Open();
+    RETURN_FAILURE(FailIfNot(library.status(), GEMMSMITH_NO_LIBRARY));
+    library_ = *std::move(library);
+  }
+  return LtProduct::Make(*library_, product.request_, product.by_library_);
+}
+
+Result<std::shared_ptr<const Kernel>> RuntimeDevice::Load(const Choice& choice, uint32_t smem_bytes) {
+  std::shared_ptr<const Kernel>& kernel = loaded_[choice.kernel];
+  if (kernel) return kernel;
+  ASSIGN_OR_RETURN(const std::string cubin, choice.file->CubinOf(*choice.kernel));
+  ASSIGN_OR_RETURN(Kernel loaded, Kernel::Load(driver_, {reinterpret_cast<const uint8_t*>(cubin.data()), cubin.size()},
+                                               choice.kernel->entry, smem_bytes, identity_.device.compute_major >= 9));
+  kernel = std::make_shared<const Kernel>(std::move(loaded));
+  return kernel;
+}
+
+}  // namespace gemmsmith
