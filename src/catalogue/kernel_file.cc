@@ -7,6 +7,7 @@
 #include "base/bytes.h"
 #include "base/compression.h"
 #include "base/files.h"
+#include "program/source.h"
 
 namespace gemmsmith {
 
@@ -50,6 +51,7 @@ std::string KernelFile::Print() const {
   writer.PutString(kKernelFormat);
   writer.PutString(kKernelVersion);
   writer.PutString(device_key_);
+  writer.PutString(HashOfDeviceHeaders().Hex());
   writer.Put(uint32_t(frames_.size()));
   for (const Frame& frame : frames_) {
     writer.Put(frame.plain_size);
@@ -82,6 +84,8 @@ Result<KernelFile> KernelFile::Parse(std::string_view bytes) {
   if (SumOf(bytes.substr(0, content)) != bytes.substr(content))
     return DataLoss("cut off or changed (its sum is another): build it anew");
   KernelFile file(head.GetString());
+  // Then arguments may lie elsewhere, though the texts of the plans are equal.
+  if (head.GetString() != HashOfDeviceHeaders().Hex()) return DataLoss("made from other device headers: build it anew");
   const auto frames = head.Get<uint32_t>();
   for (uint32_t i = 0; i < frames && !head.failed(); ++i) {
     const auto plain_size = head.Get<uint32_t>();

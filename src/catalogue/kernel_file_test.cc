@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/files.h"
+#include "program/source.h"
 
 namespace gemmsmith {
 namespace {
@@ -45,6 +46,15 @@ TEST(KernelFile, EveryCutAndEveryChangedByteIsNoticed) {
     changed[at] = char(changed[at] ^ 1);
     EXPECT_EQ(KernelFile::Parse(changed).status().code(), StatusCode::kDataLoss) << at;
   }
+}
+
+TEST(KernelFile, FromOtherDeviceHeadersItIsRefused) {
+  std::string bytes = ExampleKernels().Print();
+  const std::string hash = HashOfDeviceHeaders().Hex();
+  bytes.replace(bytes.find(hash), hash.size(), std::string(hash.size(), '0'));
+  bytes.resize(bytes.size() - hash.size());
+  bytes += HashBytes(bytes).Hex();
+  EXPECT_NE(KernelFile::Parse(bytes).status().message().find("other device headers"), std::string::npos);
 }
 
 TEST(KernelFile, ManyKernelsShareAFrameAndLargeOnesDoNot) {

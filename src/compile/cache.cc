@@ -21,14 +21,7 @@ std::optional<Compilation> Recall(StoredCompilation stored, const std::string& e
 class CachedCompiler : public Compiler {
  public:
   CachedCompiler(std::unique_ptr<Compiler> compiler, std::filesystem::path folder)
-      : compiler_(std::move(compiler)), store_(std::move(folder)), identity_(compiler_->Identity()) {
-    ByteWriter headers;
-    for (const DeviceHeader& header : DeviceHeaders()) {
-      headers.PutString(header.name);
-      headers.PutString(header.text);
-    }
-    headers_hash_ = HashBytes(std::move(headers).Take());
-  }
+      : compiler_(std::move(compiler)), store_(std::move(folder)), identity_(compiler_->Identity()) {}
 
   Result<Compilation> Compile(const Source& source, std::string_view architecture) override {
     const Hash128 key = KeyOf(source, architecture);
@@ -48,14 +41,13 @@ class CachedCompiler : public Compiler {
     text.PutString(source.entry);
     text.PutString(architecture);
     text.PutString(identity_);
-    PutHash(text, headers_hash_);
+    PutHash(text, HashOfDeviceHeaders());
     return HashBytes(std::move(text).Take());
   }
 
   const std::unique_ptr<Compiler> compiler_;
   const CompilationStore store_;
   const std::string identity_;
-  Hash128 headers_hash_;
 };
 
 }  // namespace

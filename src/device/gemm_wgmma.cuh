@@ -5,11 +5,18 @@
 //   ring (kStages 2 ..)   a producer warp behind the consumers refills each stage when all of them have released it
 // CTAs may split K of a tile (SplitReduction). Warpgroups end the tile together, or with a staggered epilogue.
 //
-// Config: Type, Sum, kColumnMajorA, kRowMajorB, kConstantB (B may be read before the launch before has ended),
-// kTileM/N, kSwapped, kSchedule, kWarpgroups, kStepK, kStages, kClusterM/N (CTAs that share copies), kGroupM/N (tiles
-// in a cluster of splits; 1 elsewhere), kSplit, kReduction, kStaggerSteps (steps of the stagger; 0: none), kTrigger,
-// kRaster, kStoresByTma (TMA stores C), kEvictsStoresFirst (evict-first), kStoreVector, kDepthA/B (panels an operation
-// copies), kStreamsA/B (evict-first), kStagingInStages (the epilogue reuses the stages' memory), kFixedM/N/K/LdC.
+// Config
+//   Type, Sum, kColumnMajorA, kRowMajorB, kSwapped, kTileM/N, kStepK, kStages, kFixedM/N/K/LdC
+//   kConstantB          B may be read before the launch before has ended
+//   kSchedule, kWarpgroups, kTrigger, kRaster, kSplit, kReduction
+//   kClusterM/N         CTAs that share copies
+//   kGroupM/N           tiles in a cluster of splits; 1 elsewhere
+//   kStaggerSteps       steps of the stagger; 0: none
+//   kStoresByTma        TMA stores C
+//   kStoreVector        elements that another store holds
+//   kDepthA/B           panels that an operation copies
+//   kStreamsA/B, kEvictsStoresFirst   evict-first
+//   kStagingInStages    the epilogue reuses the stages' memory
 #pragma once
 
 #include "epilogue_split.cuh"

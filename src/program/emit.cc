@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "base/bytes.h"
 #include "base/check.h"
 #include "base/text.h"
 #include "program/family.h"
@@ -67,6 +68,18 @@ std::string EmitStandalone(const Plan& plan, const Gemm& gemm) {
       "                            size_t workspace_bytes, cudaStream_t stream) {{\n"
       "  return gemmsmith::LaunchGemm<Config>({5}, a, b, c, m, n, k, workspace, workspace_bytes, stream);\n}}\n",
       Print(plan), Print(gemm), Inlined(text.launcher, done), Definition(text), PrintDescriptor(gemm.kind), kEntry);
+}
+
+Hash128 HashOfDeviceHeaders() {
+  static const Hash128 hash = [] {
+    ByteWriter headers;
+    for (const DeviceHeader& header : DeviceHeaders()) {
+      headers.PutString(header.name);
+      headers.PutString(header.text);
+    }
+    return HashBytes(std::move(headers).Take());
+  }();
+  return hash;
 }
 
 }  // namespace gemmsmith

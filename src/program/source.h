@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/hash.h"
+
 namespace gemmsmith {
 
 struct Source {
@@ -18,5 +20,7 @@ struct DeviceHeader {
   std::string_view text;
 };
 std::span<const DeviceHeader> DeviceHeaders();
+// Of their names and texts: sources with equal texts make equal kernels where it is equal.
+Hash128 HashOfDeviceHeaders();
 
 }  // namespace gemmsmith

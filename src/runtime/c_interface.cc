@@ -22,8 +22,6 @@ using gemmsmith::Failure;
 using gemmsmith::Request;
 using gemmsmith::Result;
 
-constexpr uint32_t kMostAlignment = 16;  // more makes no kernel faster
-
 std::string& LastError() {
   static thread_local std::string error;
   return error;
@@ -56,7 +54,7 @@ Failure ToRequest(const gemmsmith_problem* problem, Request& request) {
 
 uint32_t AlignmentOf(const gemmsmith_operands& operands) {
   auto bits = reinterpret_cast<uintptr_t>(operands.a) | reinterpret_cast<uintptr_t>(operands.b) |
-              reinterpret_cast<uintptr_t>(operands.d) | kMostAlignment;
+              reinterpret_cast<uintptr_t>(operands.d) | gemmsmith::kTmaAlignment;
   if (operands.beta != 0) bits |= reinterpret_cast<uintptr_t>(operands.c);
   return uint32_t(1) << std::countr_zero(bits);
 }
@@ -115,7 +113,7 @@ void gemmsmith_problem_default(gemmsmith_problem* problem) {
   problem->batch = 1;
   problem->ab_type = problem->cd_type = GEMMSMITH_F16;
   problem->alpha_is_one = problem->beta_is_zero = 1;
-  problem->pointer_alignment = kMostAlignment;
+  problem->pointer_alignment = gemmsmith::kTmaAlignment;
 }
 
 void gemmsmith_operands_default(gemmsmith_operands* operands) {

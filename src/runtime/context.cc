@@ -1,7 +1,5 @@
 #include "runtime/context.h"
 
-#include <algorithm>
-
 namespace gemmsmith {
 
 Failure Context::Make(std::string overlay, std::unique_ptr<Context>& context) {
@@ -21,13 +19,12 @@ Failure Context::DeviceOf(int ordinal, RuntimeDevice*& device) {
 Failure Context::Prepare(const Request& request, std::shared_ptr<const Product>& product) {
   const std::lock_guard lock(mutex_);
   if (const Product* const known = products_.Find(request)) {
-    product = owners_.at(known);
+    product = known->shared_from_this();
     return Done();
   }
   RuntimeDevice* device = nullptr;
   RETURN_FAILURE(DeviceOf(request.device, device));
   RETURN_FAILURE(device->Prepare(request, product));
-  owners_.emplace(product.get(), product);
   products_.Add(product);
   return Done();
 }

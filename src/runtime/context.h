@@ -28,7 +28,6 @@ class Context {
   const std::string overlay_;
   std::mutex mutex_;
   std::map<int, std::shared_ptr<RuntimeDevice>> devices_;
-  std::map<const Product*, std::shared_ptr<const Product>> owners_;
   ProductTable products_;
 };
 

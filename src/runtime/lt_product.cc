@@ -85,6 +85,7 @@ Failure LtProduct::Describe() {
     return check(lt.cublasLtMatmulDescSetAttribute(&description_, attribute, &value, sizeof value),
                  "cublasLtMatmulDescSetAttribute");
   };
+  constexpr const char* kSet = "cublasLtMatrixLayoutSetAttribute";
   const cudaDataType half = request_.is_bf16 ? CUDA_R_16BF : CUDA_R_16F;
   const cudaDataType wide = request_.is_f32_result ? CUDA_R_32F : half;
   const auto lay = [&](cublasLtMatrixLayout_t& layout, cudaDataType type, bool is_transposed, int64_t rows,
@@ -94,12 +95,11 @@ Failure LtProduct::Describe() {
                          "cublasLtMatrixLayoutCreate"));
     if (request_.batch == 1) return Done();
     const int32_t count = int32_t(request_.batch);
-    RETURN_FAILURE(
-        check(lt.cublasLtMatrixLayoutSetAttribute(layout, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count, sizeof count),
-              "batch"));
+    RETURN_FAILURE(check(
+        lt.cublasLtMatrixLayoutSetAttribute(layout, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count, sizeof count), kSet));
     return check(
         lt.cublasLtMatrixLayoutSetAttribute(layout, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &step, sizeof step),
-        "batch");
+        kSet);
   };
   RETURN_FAILURE(
       check(lt.cublasLtMatmulDescInit_internal(&description_, sizeof description_, CUBLAS_COMPUTE_32F, CUDA_R_32F),

@@ -13,7 +13,7 @@ namespace gemmsmith {
 
 class RuntimeDevice;
 
-class Product {
+class Product : public std::enable_shared_from_this<Product> {
  public:
   const Request& request() const { return request_; }
   const std::string& explanation() const { return explanation_; }

@@ -10,7 +10,6 @@ namespace gemmsmith {
 namespace {
 
 constexpr int64_t kMaxExtent = int64_t{1} << 30, kMaxElements = int64_t{1} << 40;
-constexpr uint32_t kTmaAlignment = 16;
 
 struct StoredMatrix {
   char name;

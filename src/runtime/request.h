@@ -11,13 +11,16 @@
 
 namespace gemmsmith {
 
+// What tensor maps ask of a pointer. More makes no kernel of ours faster.
+inline constexpr uint32_t kTmaAlignment = 16;
+
 // Equal requests have equal bytes: a table's key.
 struct Request {
   int64_t m = 0, n = 0, k = 0, batch = 1;
   int64_t lda = 0, ldb = 0, ldc = 0, ldd = 0;
   int64_t a_step = 0, b_step = 0, c_step = 0, d_step = 0;
   uint64_t workspace_bytes = 0;
-  uint32_t pointer_alignment = 16;
+  uint32_t pointer_alignment = kTmaAlignment;
   uint8_t a_is_column = 0, b_is_column = 0, is_bf16 = 0, is_f32_result = 0;
   uint8_t activation = 0, has_bias = 0, alpha_is_one = 1, beta_is_zero = 1;
   uint8_t constant_b = 0;

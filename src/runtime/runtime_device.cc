@@ -80,7 +80,6 @@ Failure RuntimeDevice::Open(const Driver& driver, int ordinal, const std::string
   return Done();
 }
 
-// Modules go with their context at the end of the process; the driver may be gone by then.
 RuntimeDevice::~RuntimeDevice() {
   if (context_ == nullptr) return;
   {
@@ -95,7 +94,7 @@ Failure RuntimeDevice::ReadKernels(const std::string& overlay) {
   std::vector<const KernelFile*> files;
   for (const fs::path& path : KernelPaths(overlay, identity_.device.key)) {
     Result<KernelFile> file = KernelFile::Read(path);
-    const bool is_asked_for = !overlay.empty() && files_.empty() && path == fs::path(overlay);
+    const bool is_asked_for = path == fs::path(overlay);
     if (file.status().code() == StatusCode::kNotFound && !is_asked_for) continue;
     if (!file.ok()) return Fail(GEMMSMITH_BAD_FILE, file.status().message());
     if (file->device_key() != identity_.device.key) {

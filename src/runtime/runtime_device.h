@@ -17,8 +17,8 @@
 namespace gemmsmith {
 
 // Where compiled kernels for a device may lie: the overlay that the caller names, $GEMMSMITH_OVERLAY, the user's own
-// (~/.config/gemmsmith/overlay), and those that ship: beside the library, or where $GEMMSMITH_KERNELS says. All that are
-// there are used, in this order.
+// (~/.config/gemmsmith/overlay), and those that ship: beside the library, or where $GEMMSMITH_KERNELS says. All that
+// are there are used, in this order.
 std::vector<std::filesystem::path> KernelPaths(const std::string& overlay, const std::string& device_key);
 
 class RuntimeDevice : public std::enable_shared_from_this<RuntimeDevice> {
