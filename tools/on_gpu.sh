@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What has to run on a machine with a GPU, where nothing is built: a build made elsewhere is carried there in .carry/.
-#   here   tools/on_gpu.sh pack                   build everything statically, stripped, into .carry/build.tgz; with the headers
+#   here   tools/on_gpu.sh pack                   build everything, stripped, into .carry/build.tgz; with the headers
 #                                                 of CUTLASS where GEMMSMITH_CUTLASS names them
 #   there  tools/on_gpu.sh tests SECONDS          every GPU test, shared out over the GPUs; log and XML under $OUT. Goes on from an
 #                                                 earlier call on this machine, or from its tests.tgz if it stands in .carry/; what
@@ -9,7 +9,12 @@
 #          tools/on_gpu.sh sanitize TOOL [SECONDS] compute-sanitizer (memcheck, racecheck, ...) over a covering set of plans
 #          tools/on_gpu.sh latency                where the time of short calls goes, stage by stage
 #          tools/on_gpu.sh baselines SECONDS      the baselines of bench/baseline_check.shapes, short protocol
-#          tools/on_gpu.sh rates                  how many results a second: bench/mix.shapes, screen and short, nothing compiled before
+#          tools/on_gpu.sh rates                  how many results a second: bench/mix.shapes, screen and short, nothing compiled
+#                                                 before, and once more with all compiled
+#          tools/on_gpu.sh kernels                compile the kernels of their catalogue into $OUT
+#          tools/on_gpu.sh standalone COUNT SECONDS
+#                                                 so many plans of their catalogue, drawn at random, beside their standalone files
+#                                                 (another $SEED draws others)
 #          tools/on_gpu.sh space SECONDS          the recorded space: bench/space
 #          tools/on_gpu.sh measure NAME SHAPES PLANS LAYOUTS PROTOCOL SECONDS [OPTIONS...]
 #                                                 every plan of a list on every shape of a list (--counters, ...)
@@ -53,11 +58,13 @@ program=$carry/bin/gemmsmith
 compiled=/tmp/gemmsmith_compiled  # what the program's own folder is there, in parts of its own
 
 pack() {
-  tools/setup gemmsmith portable
-  cmake --build --preset portable --target gemmsmith_gpu_tests
+  tools/setup gemmsmith
+  cmake --build --preset release --target gemmsmith_gpu_tests gemmsmith_library
   rm -rf "$carry" && mkdir -p "$carry/bin" "$carry/lib"
-  cp build/portable/bin/gemmsmith build/portable/bin/gemmsmith_gpu_tests "$carry/bin/"
-  cp build/portable/lib/libgemmsmith_cpu_product.so "$carry/lib/"
+  cp build/release/bin/gemmsmith build/release/bin/gemmsmith_gpu_tests "$carry/bin/"
+  cp build/release/lib/libgemmsmith_cpu_product.so build/release/lib/libgemmsmith.so.0 "$carry/lib/"
+  # The one library of the system that programs ask for beyond libc and libstdc++; they look beside themselves.
+  cp -L "$(ldd build/release/bin/gemmsmith | awk '/libfmt/ { print $3 }')" "$carry/lib/"
   cp "$(command -v bwrap)" "$carry/bin/"  # found beside the program
   strip "$carry"/bin/* "$carry"/lib/*
   if [[ -n ${GEMMSMITH_CUTLASS:-} ]]; then cp -r "$GEMMSMITH_CUTLASS" "$carry/cutlass"; fi
@@ -212,11 +219,13 @@ rates() {
   local home
   home=$(mktemp -d)
   for protocol in screen short; do
+    local pass
     grep -v '^#' bench/space/plans | awk -v every="$([[ $protocol == screen ]] && echo 1 || echo 10)" 'NR % every == 0' >"$home/plans"
-    GEMMSMITH_HOME=$home/$protocol "$program" records measure --shapes bench/mix.shapes --plans "$home/plans" --layouts tn \
-      --protocol "$protocol" --archive "$home/$protocol.db" --name rates --output "$out/rates_$protocol.gsr" --json \
-      >"$out/rates_$protocol.json"
-    grep -E '"(judged|seconds|measured)"' "$out/rates_$protocol.json"
+    for pass in new compiled; do
+      GEMMSMITH_HOME=$home/$protocol "$program" records measure --shapes bench/mix.shapes --plans "$home/plans" --layouts tn \
+        --protocol "$protocol" --archive "$home/$protocol-$pass.db" --name rates --json >"$out/rates_${protocol}_$pass.json"
+      echo "$protocol, $pass:" && grep -E '"(judged|seconds|measured)"' "$out/rates_${protocol}_$pass.json"
+    done
   done
 }
 
@@ -317,6 +326,20 @@ remeasure() {
   "$program" bench --shapes "$pairs.shapes" --contenders "plans:$pairs,lt_auto" --limit-seconds "$2" --name remeasured \
     --archive "$(archive_of remeasured)" --output "$out/remeasured.gsr"
   "$program" catalogue compare "$catalogue" "$out/remeasured.gsr" | tee "$out/remeasured.txt"
+}
+
+kernels() {
+  local catalogue
+  catalogue=$(catalogue_here)
+  "$program" catalogue build "kernels/$catalogue" -o "$out/${catalogue%.catalogue}.kernels"
+}
+
+standalone() {
+  local pairs=/tmp/gemmsmith_standalone
+  entries_of "kernels/$(catalogue_here)" | grep -E '^gemm [^ ]+ (nn|tn) f16 f32 ' |
+    shuf -n "$1" --random-source=<(yes "${SEED:-1}") >"$pairs"
+  awk '{ print $2 }' "$pairs" | sort -u >"$pairs.shapes"
+  bench standalone "$pairs.shapes" "plans:$pairs,standalone,lt_auto" device_cold short "$2"
 }
 
 bench() {
