@@ -491,6 +491,6 @@ kills() {
 step=${1:-}
 case $step in
   pack) pack ;;
-  tests | self_test | sanitize | latency | baselines | rates | space | measure | sweep | sweep_and_settle | settle | certify | remeasure | confirm | bench | each_gpu | promote | policy | compare | kills | bring) unpack && mkdir -p "$out" && shift && "$step" "$@" ;;
+  tests | self_test | sanitize | latency | baselines | rates | kernels | standalone | space | measure | sweep | sweep_and_settle | settle | certify | remeasure | confirm | bench | each_gpu | promote | policy | compare | kills | bring) unpack && mkdir -p "$out" && shift && "$step" "$@" ;;
   *) sed -n '2,/^set /s/^# //p' "$0" >&2; exit 2 ;;
 esac
