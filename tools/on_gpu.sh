@@ -223,7 +223,8 @@ rates() {
     grep -v '^#' bench/space/plans | awk -v every="$([[ $protocol == screen ]] && echo 1 || echo 10)" 'NR % every == 0' >"$home/plans"
     for pass in new compiled; do
       GEMMSMITH_HOME=$home/$protocol "$program" records measure --shapes bench/mix.shapes --plans "$home/plans" --layouts tn \
-        --protocol "$protocol" --archive "$home/$protocol-$pass.db" --name rates --json >"$out/rates_${protocol}_$pass.json"
+        --protocol "$protocol" --archive "$home/$protocol-$pass.db" --name rates --output "$home/rates.gsr" --json \
+        >"$out/rates_${protocol}_$pass.json"
       echo "$protocol, $pass:" && grep -E '"(judged|seconds|measured)"' "$out/rates_${protocol}_$pass.json"
     done
   done
