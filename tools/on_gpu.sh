@@ -12,6 +12,8 @@
 #          tools/on_gpu.sh rates                  how many results a second: bench/mix.shapes, screen and short, nothing compiled
 #                                                 before, and once more with all compiled
 #          tools/on_gpu.sh kernels                compile the kernels of their catalogue into $OUT
+#          tools/on_gpu.sh library SECONDS        libgemmsmith.so: 3,000 random problems checked, 300 raced, the host's time, first
+#                                                 calls, threads; with the kernels in .carry/, or compiled there
 #          tools/on_gpu.sh standalone COUNT SECONDS
 #                                                 so many plans of their catalogue, drawn at random, beside their standalone files
 #                                                 (another $SEED draws others)
@@ -59,9 +61,9 @@ compiled=/tmp/gemmsmith_compiled  # what the program's own folder is there, in p
 
 pack() {
   tools/setup gemmsmith
-  cmake --build --preset release --target gemmsmith_gpu_tests gemmsmith_library
+  cmake --build --preset release --target gemmsmith_gpu_tests library_bench
   rm -rf "$carry" && mkdir -p "$carry/bin" "$carry/lib"
-  cp build/release/bin/gemmsmith build/release/bin/gemmsmith_gpu_tests "$carry/bin/"
+  cp build/release/bin/{gemmsmith,gemmsmith_gpu_tests,library_bench} "$carry/bin/"
   cp build/release/lib/libgemmsmith_cpu_product.so build/release/lib/libgemmsmith.so.0 "$carry/lib/"
   # The one library of the system that programs ask for beyond libc and libstdc++; they look beside themselves.
   cp -L "$(ldd build/release/bin/gemmsmith | awk '/libfmt/ { print $3 }')" "$carry/lib/"
@@ -335,6 +337,19 @@ kernels() {
   "$program" catalogue build "kernels/$catalogue" -o "$out/${catalogue%.catalogue}.kernels"
 }
 
+library() {
+  local bench=$carry/bin/library_bench catalogue part
+  catalogue=$(catalogue_here)
+  export GEMMSMITH_KERNELS=$carry/${catalogue%.catalogue}.kernels XDG_CONFIG_HOME=/tmp/nothing
+  [[ -e $GEMMSMITH_KERNELS ]] || { kernels && GEMMSMITH_KERNELS=$out/${catalogue%.catalogue}.kernels; }
+  for part in "host" "first --count 2000" "check --count 3000 --seconds $1" "race --count 300 --seconds $1 --details $out/race.jsonl" \
+    "threads --count 1000000"; do
+    echo "== library_bench $part"
+    # shellcheck disable=SC2086
+    "$bench" $part || true
+  done 2>&1 | tee "$out/library.txt"
+}
+
 standalone() {
   local pairs=/tmp/gemmsmith_standalone
   entries_of "kernels/$(catalogue_here)" | grep -E '^gemm [^ ]+ (nn|tn) f16 f32 ' |
@@ -492,6 +507,6 @@ kills() {
 step=${1:-}
 case $step in
   pack) pack ;;
-  tests | self_test | sanitize | latency | baselines | rates | kernels | standalone | space | measure | sweep | sweep_and_settle | settle | certify | remeasure | confirm | bench | each_gpu | promote | policy | compare | kills | bring) unpack && mkdir -p "$out" && shift && "$step" "$@" ;;
+  tests | self_test | sanitize | latency | baselines | rates | kernels | library | standalone | space | measure | sweep | sweep_and_settle | settle | certify | remeasure | confirm | bench | each_gpu | promote | policy | compare | kills | bring) unpack && mkdir -p "$out" && shift && "$step" "$@" ;;
   *) sed -n '2,/^set /s/^# //p' "$0" >&2; exit 2 ;;
 esac
