@@ -1,6 +1,5 @@
 #include "gpu/cublas.h"
 
-#include <cublasLt.h>
 #include <cublas_v2.h>
 #include <dlfcn.h>
 
@@ -8,6 +7,7 @@
 #include <utility>
 
 #include "base/installation.h"
+#include "gpu/cublaslt.h"
 #include "gpu/symbol.h"
 
 namespace gemmsmith {
@@ -18,13 +18,6 @@ namespace {
 #define GEMMSMITH_CUBLAS_FUNCTIONS(X)                                                                                 \
   X(cublasCreate) X(cublasDestroy) X(cublasSetStream) X(cublasSetWorkspace) X(cublasGetVersion)                       \
   X(cublasGetStatusName)
-#define GEMMSMITH_CUBLASLT_FUNCTIONS(X)                                                                               \
-  X(cublasLtCreate) X(cublasLtDestroy) X(cublasLtGetVersion) X(cublasLtMatmul) X(cublasLtMatmulDescCreate)            \
-  X(cublasLtMatmulDescDestroy) X(cublasLtMatmulDescSetAttribute) X(cublasLtMatrixLayoutCreate)                        \
-  X(cublasLtMatrixLayoutDestroy) X(cublasLtMatmulPreferenceCreate) X(cublasLtMatmulPreferenceDestroy)                 \
-  X(cublasLtMatmulPreferenceSetAttribute) X(cublasLtMatmulAlgoGetHeuristic) X(cublasLtMatmulAlgoConfigGetAttribute)   \
-  X(cublasLtMatmulAlgoGetIds) X(cublasLtMatmulAlgoInit) X(cublasLtMatmulAlgoCheck)                                    \
-  X(cublasLtMatmulAlgoConfigSetAttribute) X(cublasLtMatmulAlgoCapGetAttribute)
 // clang-format on
 
 // Overloaded in C++, so its type is written out.
@@ -33,27 +26,21 @@ using GemmExFunction = cublasStatus_t (*)(cublasHandle_t, cublasOperation_t, cub
                                           cudaDataType, int ldb, const void* beta, void* c, cudaDataType, int ldc,
                                           cublasComputeType_t, cublasGemmAlgo_t);
 
-struct CublasLibrary {
+struct CublasLibrary : LtFunctions {
 #define GEMMSMITH_DECLARE(function) decltype(&::function) function = nullptr;
   GEMMSMITH_CUBLAS_FUNCTIONS(GEMMSMITH_DECLARE)
-  GEMMSMITH_CUBLASLT_FUNCTIONS(GEMMSMITH_DECLARE)
 #undef GEMMSMITH_DECLARE
   GemmExFunction gemm_ex = nullptr;
 
   static Result<CublasLibrary> Open() {
-    CublasLibrary library;
     // cuBLAS needs cuBLASLt of the same folder: once that is open, the loader takes it.
-    ASSIGN_OR_RETURN(void* const lt, OpenLibrary("libcublasLt.so.13"));
+    ASSIGN_OR_RETURN(const LtFunctions lt, LtFunctions::OfToolkit());
     ASSIGN_OR_RETURN(void* const cublas, OpenLibrary("libcublas.so.13"));
-#define GEMMSMITH_RESOLVE(handle, name)                                                           \
-  library.name = reinterpret_cast<decltype(library.name)>(dlsym(handle, GEMMSMITH_SYMBOL(name))); \
+    CublasLibrary library{lt};
+#define GEMMSMITH_RESOLVE(name)                                                                   \
+  library.name = reinterpret_cast<decltype(library.name)>(dlsym(cublas, GEMMSMITH_SYMBOL(name))); \
   if (library.name == nullptr) return Unavailable(fmt::format("cuBLAS has no {}", GEMMSMITH_SYMBOL(name)));
-#define GEMMSMITH_RESOLVE_CUBLAS(name) GEMMSMITH_RESOLVE(cublas, name)
-#define GEMMSMITH_RESOLVE_LT(name) GEMMSMITH_RESOLVE(lt, name)
-    GEMMSMITH_CUBLAS_FUNCTIONS(GEMMSMITH_RESOLVE_CUBLAS)
-    GEMMSMITH_CUBLASLT_FUNCTIONS(GEMMSMITH_RESOLVE_LT)
-#undef GEMMSMITH_RESOLVE_LT
-#undef GEMMSMITH_RESOLVE_CUBLAS
+    GEMMSMITH_CUBLAS_FUNCTIONS(GEMMSMITH_RESOLVE)
 #undef GEMMSMITH_RESOLVE
     library.gemm_ex = reinterpret_cast<GemmExFunction>(dlsym(cublas, "cublasGemmEx"));
     if (library.gemm_ex == nullptr) return Unavailable("cuBLAS has no cublasGemmEx");
@@ -68,10 +55,9 @@ struct CublasLibrary {
   }
 };
 
-// The call for column-major C^T[n,m] = B^T[n,k] A^T[k,m]: its first operand is our B. A row-major matrix is its own
-// transpose read column by column, so a row-major operand goes in as it lies (N) and a column-major one transposed (T).
-struct ColumnMajorCall {
-  cublasOperation_t first = CUBLAS_OP_N, second = CUBLAS_OP_N;
+// The types of a call and its operands.
+struct LibraryCall {
+  ColumnMajorProduct product;
   cudaDataType type = CUDA_R_16F;
   cublasComputeType_t compute = CUBLAS_COMPUTE_32F;
   cudaDataType scale_type = CUDA_R_32F;
@@ -80,12 +66,12 @@ struct ColumnMajorCall {
   const void* beta = nullptr;
 };
 
-Result<ColumnMajorCall> CallFor(const Gemm& gemm) {
+Result<LibraryCall> CallFor(const Gemm& gemm) {
   static constexpr float kOne = 1, kZero = 0;
   static constexpr uint16_t kHalfOne = 0x3c00, kHalfZero = 0;
-  ColumnMajorCall call;
-  call.first = gemm.kind.layout.b == Order::kRow ? CUBLAS_OP_N : CUBLAS_OP_T;
-  call.second = gemm.kind.layout.a == Order::kRow ? CUBLAS_OP_N : CUBLAS_OP_T;
+  LibraryCall call;
+  call.product = AsColumnMajor(gemm.shape.m, gemm.shape.n, gemm.shape.k, gemm.kind.layout.a == Order::kColumn,
+                               gemm.kind.layout.b == Order::kColumn);
   call.type = gemm.kind.type == ScalarType::kF16 ? CUDA_R_16F : CUDA_R_16BF;
   call.alpha = &kOne;
   call.beta = &kZero;
@@ -157,20 +143,20 @@ std::string Cublas::Version() const {
 }
 
 Status Cublas::GemmEx(const Gemm& gemm, const GemmBuffers& buffers, CUstream stream) {
-  ASSIGN_OR_RETURN(const ColumnMajorCall call, CallFor(gemm));
+  ASSIGN_OR_RETURN(const LibraryCall call, CallFor(gemm));
   RETURN_IF_ERROR(state_->SetStreamAndWorkspace(buffers, stream));
   const CublasLibrary& library = state_->library;
-  return library.Check(
-      library.gemm_ex(state_->handle, call.first, call.second, gemm.shape.n, gemm.shape.m, gemm.shape.k, call.alpha,
-                      buffers.b, call.type, gemm.LeadingB(), buffers.a, call.type, gemm.LeadingA(), call.beta,
-                      buffers.c, call.type, gemm.LeadingC(), call.compute, CUBLAS_GEMM_DEFAULT_TENSOR_OP),
-      "cublasGemmEx");
+  return library.Check(library.gemm_ex(state_->handle, call.product.first.operation, call.product.second.operation,
+                                       gemm.shape.n, gemm.shape.m, gemm.shape.k, call.alpha, buffers.b, call.type,
+                                       gemm.LeadingB(), buffers.a, call.type, gemm.LeadingA(), call.beta, buffers.c,
+                                       call.type, gemm.LeadingC(), call.compute, CUBLAS_GEMM_DEFAULT_TENSOR_OP),
+                       "cublasGemmEx");
 }
 
 struct LtGemm::State {
   const CublasLibrary& library;
   cublasLtHandle_t handle;
-  ColumnMajorCall call;
+  LibraryCall call;
   uint64_t workspace_bytes = 0;
   cublasLtMatmulDesc_t description = nullptr;
   cublasLtMatrixLayout_t first = nullptr, second = nullptr, result = nullptr;
@@ -185,24 +171,21 @@ struct LtGemm::State {
   Status Describe(const Gemm& gemm) {
     RETURN_IF_ERROR(library.Check(library.cublasLtMatmulDescCreate(&description, call.compute, call.scale_type),
                                   "cublasLtMatmulDescCreate"));
-    for (const auto& [attribute, operation] :
-         {std::pair{CUBLASLT_MATMUL_DESC_TRANSA, call.first}, std::pair{CUBLASLT_MATMUL_DESC_TRANSB, call.second}})
+    for (const auto& [attribute, operation] : {std::pair{CUBLASLT_MATMUL_DESC_TRANSA, call.product.first.operation},
+                                               std::pair{CUBLASLT_MATMUL_DESC_TRANSB, call.product.second.operation}})
       RETURN_IF_ERROR(
           library.Check(library.cublasLtMatmulDescSetAttribute(description, attribute, &operation, sizeof operation),
                         "cublasLtMatmulDescSetAttribute"));
-    const uint64_t m = uint64_t(gemm.shape.m), n = uint64_t(gemm.shape.n), k = uint64_t(gemm.shape.k);
-    const bool first_plain = call.first == CUBLAS_OP_N, second_plain = call.second == CUBLAS_OP_N;
-    RETURN_IF_ERROR(MakeLayout(first, first_plain ? n : k, first_plain ? k : n, gemm.LeadingB()));
-    RETURN_IF_ERROR(MakeLayout(second, second_plain ? k : m, second_plain ? m : k, gemm.LeadingA()));
-    return MakeLayout(result, n, m, gemm.LeadingC());
+    RETURN_IF_ERROR(MakeLayout(first, call.product.first, gemm.LeadingB()));
+    RETURN_IF_ERROR(MakeLayout(second, call.product.second, gemm.LeadingA()));
+    return MakeLayout(result, call.product.result, gemm.LeadingC());
   }
 
   // With its defaults; nullopt where these types have no such algorithm.
   std::optional<cublasLtMatmulAlgo_t> Algorithm(int id) const;
 
-  // Rows and columns of the column-major matrix as it lies in memory.
-  Status MakeLayout(cublasLtMatrixLayout_t& layout, uint64_t rows, uint64_t columns, int leading) {
-    return library.Check(library.cublasLtMatrixLayoutCreate(&layout, call.type, rows, columns, leading),
+  Status MakeLayout(cublasLtMatrixLayout_t& layout, const ColumnMajorProduct::Operand& operand, int leading) {
+    return library.Check(library.cublasLtMatrixLayoutCreate(&layout, call.type, operand.rows, operand.columns, leading),
                          "cublasLtMatrixLayoutCreate");
   }
 
@@ -233,7 +216,7 @@ LtGemm::~LtGemm() = default;
 Result<std::unique_ptr<LtGemm>> LtGemm::Create(Cublas& cublas, const Gemm& gemm, uint64_t workspace_bytes,
                                                int max_candidates) {
   GEMMSMITH_CHECK(max_candidates > 0, "{} candidates", max_candidates);
-  ASSIGN_OR_RETURN(const ColumnMajorCall call, CallFor(gemm));
+  ASSIGN_OR_RETURN(const LibraryCall call, CallFor(gemm));
   std::unique_ptr<State> state(new State{cublas.state_->library, cublas.state_->lt_handle, call, workspace_bytes});
   RETURN_IF_ERROR(state->Describe(gemm));
   RETURN_IF_ERROR(state->AskHeuristic(max_candidates));

@@ -1,57 +1,28 @@
 #include "runtime/lt_product.h"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
-
-#include "base/installation.h"
-#include "gpu/symbol.h"
 
 namespace gemmsmith {
 
-// clang-format off
-#define GEMMSMITH_LT_FUNCTIONS(X)                                                                                     \
-  X(cublasLtCreate) X(cublasLtDestroy) X(cublasLtMatmul) X(cublasLtMatmulDescInit_internal)                           \
-  X(cublasLtMatmulDescSetAttribute) X(cublasLtMatrixLayoutCreate) X(cublasLtMatrixLayoutDestroy)                      \
-  X(cublasLtMatrixLayoutSetAttribute) X(cublasLtMatmulPreferenceCreate) X(cublasLtMatmulPreferenceDestroy)            \
-  X(cublasLtMatmulPreferenceSetAttribute) X(cublasLtMatmulAlgoGetHeuristic) X(cublasLtGetStatusName)
-// clang-format on
+namespace {
 
-struct LtFunctions {
-#define GEMMSMITH_DECLARE(function) decltype(&::function) function = nullptr;
-  GEMMSMITH_LT_FUNCTIONS(GEMMSMITH_DECLARE)
-#undef GEMMSMITH_DECLARE
+const Result<LtFunctions>& Functions() {
+  static const Result<LtFunctions> functions = LtFunctions::OfProcess();
+  return functions;
+}
 
-  static Result<LtFunctions> Load() {
-    void* handle = nullptr;
-    for (const char* soname : {"libcublasLt.so.13", "libcublasLt.so.12"})
-      if (handle == nullptr) handle = dlopen(soname, RTLD_NOW | RTLD_NOLOAD);
-    if (handle == nullptr) {
-      ASSIGN_OR_RETURN(handle, OpenLibrary("libcublasLt.so.13"));
-    }
-    LtFunctions functions;
-#define GEMMSMITH_RESOLVE(name)                                                                       \
-  functions.name = reinterpret_cast<decltype(functions.name)>(dlsym(handle, GEMMSMITH_SYMBOL(name))); \
-  if (functions.name == nullptr) return Unavailable("cuBLASLt has no " GEMMSMITH_SYMBOL(name));
-    GEMMSMITH_LT_FUNCTIONS(GEMMSMITH_RESOLVE)
-#undef GEMMSMITH_RESOLVE
-    return functions;
-  }
-  static const Result<LtFunctions>& Get() {
-    static const Result<LtFunctions> functions = Load();
-    return functions;
-  }
+Failure LtFailure(const LtFunctions& lt, cublasStatus_t status, const char* call, gemmsmith_status otherwise) {
+  if (status == CUBLAS_STATUS_SUCCESS) return Done();
+  std::string reason = fmt::format("{}: {}", call, lt.cublasLtGetStatusName(status));
+  if (status == CUBLAS_STATUS_NOT_SUPPORTED) return Fail(GEMMSMITH_NOT_SUPPORTED, std::move(reason));
+  if (status == CUBLAS_STATUS_ALLOC_FAILED) return Fail(GEMMSMITH_OUT_OF_MEMORY, std::move(reason));
+  return Fail(otherwise, std::move(reason));
+}
 
-  Failure Check(cublasStatus_t status, const char* call, gemmsmith_status otherwise) const {
-    if (status == CUBLAS_STATUS_SUCCESS) return Done();
-    std::string reason = fmt::format("{}: {}", call, cublasLtGetStatusName(status));
-    if (status == CUBLAS_STATUS_NOT_SUPPORTED) return Fail(GEMMSMITH_NOT_SUPPORTED, std::move(reason));
-    if (status == CUBLAS_STATUS_ALLOC_FAILED) return Fail(GEMMSMITH_OUT_OF_MEMORY, std::move(reason));
-    return Fail(otherwise, std::move(reason));
-  }
-};
+}  // namespace
 
 Result<std::unique_ptr<LtLibrary>> LtLibrary::Open() {
-  const Result<LtFunctions>& functions = LtFunctions::Get();
+  const Result<LtFunctions>& functions = Functions();
   if (!functions.ok()) return functions.status();
   cublasLtHandle_t handle = nullptr;
   if (const cublasStatus_t status = functions->cublasLtCreate(&handle); status != CUBLAS_STATUS_SUCCESS)
@@ -74,24 +45,23 @@ LtProduct::~LtProduct() {
     if (layout != nullptr) library_.functions_.cublasLtMatrixLayoutDestroy(layout);
 }
 
-// Row-major D is asked for as column-major D^T = B^T A^T: the first operand is our B. A row-major matrix is its own
-// transpose read column by column, so it goes in as it lies.
 Failure LtProduct::Describe() {
   const LtFunctions& lt = library_.functions_;
   const auto check = [&](cublasStatus_t status, const char* call) {
-    return lt.Check(status, call, GEMMSMITH_INTERNAL);
+    return LtFailure(lt, status, call, GEMMSMITH_INTERNAL);
   };
   const auto set = [&](cublasLtMatmulDescAttributes_t attribute, const auto& value) {
     return check(lt.cublasLtMatmulDescSetAttribute(&description_, attribute, &value, sizeof value),
                  "cublasLtMatmulDescSetAttribute");
   };
   constexpr const char* kSet = "cublasLtMatrixLayoutSetAttribute";
+  const ColumnMajorProduct product =
+      AsColumnMajor(request_.m, request_.n, request_.k, request_.a_is_column != 0, request_.b_is_column != 0);
   const cudaDataType half = request_.is_bf16 ? CUDA_R_16BF : CUDA_R_16F;
   const cudaDataType wide = request_.is_f32_result ? CUDA_R_32F : half;
-  const auto lay = [&](cublasLtMatrixLayout_t& layout, cudaDataType type, bool is_transposed, int64_t rows,
-                       int64_t columns, int64_t leading, int64_t step) -> Failure {
-    if (is_transposed) std::swap(rows, columns);
-    RETURN_FAILURE(check(lt.cublasLtMatrixLayoutCreate(&layout, type, uint64_t(rows), uint64_t(columns), leading),
+  const auto lay = [&](cublasLtMatrixLayout_t& layout, cudaDataType type, const ColumnMajorProduct::Operand& operand,
+                       int64_t leading, int64_t step) -> Failure {
+    RETURN_FAILURE(check(lt.cublasLtMatrixLayoutCreate(&layout, type, operand.rows, operand.columns, leading),
                          "cublasLtMatrixLayoutCreate"));
     if (request_.batch == 1) return Done();
     const int32_t count = int32_t(request_.batch);
@@ -104,8 +74,8 @@ Failure LtProduct::Describe() {
   RETURN_FAILURE(
       check(lt.cublasLtMatmulDescInit_internal(&description_, sizeof description_, CUBLAS_COMPUTE_32F, CUDA_R_32F),
             "cublasLtMatmulDescInit"));
-  RETURN_FAILURE(set(CUBLASLT_MATMUL_DESC_TRANSA, request_.b_is_column ? CUBLAS_OP_T : CUBLAS_OP_N));
-  RETURN_FAILURE(set(CUBLASLT_MATMUL_DESC_TRANSB, request_.a_is_column ? CUBLAS_OP_T : CUBLAS_OP_N));
+  RETURN_FAILURE(set(CUBLASLT_MATMUL_DESC_TRANSA, product.first.operation));
+  RETURN_FAILURE(set(CUBLASLT_MATMUL_DESC_TRANSB, product.second.operation));
   const bool relu = request_.activation == GEMMSMITH_RELU, gelu = request_.activation == GEMMSMITH_GELU;
   const cublasLtEpilogue_t epilogue = request_.has_bias ? (relu   ? CUBLASLT_EPILOGUE_RELU_BIAS
                                                            : gelu ? CUBLASLT_EPILOGUE_GELU_BIAS
@@ -115,17 +85,17 @@ Failure LtProduct::Describe() {
                                                                   : CUBLASLT_EPILOGUE_DEFAULT);
   RETURN_FAILURE(set(CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue));
   if (request_.has_bias) RETURN_FAILURE(set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, wide));
-  RETURN_FAILURE(lay(first_, half, request_.b_is_column, request_.n, request_.k, request_.ldb, request_.b_step));
-  RETURN_FAILURE(lay(second_, half, request_.a_is_column, request_.k, request_.m, request_.lda, request_.a_step));
-  RETURN_FAILURE(lay(addend_, wide, false, request_.n, request_.m, request_.ldc, request_.c_step));
-  return lay(result_, wide, false, request_.n, request_.m, request_.ldd, request_.d_step);
+  RETURN_FAILURE(lay(first_, half, product.first, request_.ldb, request_.b_step));
+  RETURN_FAILURE(lay(second_, half, product.second, request_.lda, request_.a_step));
+  RETURN_FAILURE(lay(addend_, wide, product.result, request_.ldc, request_.c_step));
+  return lay(result_, wide, product.result, request_.ldd, request_.d_step);
 }
 
 Failure LtProduct::AskHeuristic() {
   const LtFunctions& lt = library_.functions_;
   cublasLtMatmulPreference_t preference = nullptr;
-  RETURN_FAILURE(
-      lt.Check(lt.cublasLtMatmulPreferenceCreate(&preference), "cublasLtMatmulPreferenceCreate", GEMMSMITH_INTERNAL));
+  RETURN_FAILURE(LtFailure(lt, lt.cublasLtMatmulPreferenceCreate(&preference), "cublasLtMatmulPreferenceCreate",
+                           GEMMSMITH_INTERNAL));
   const uint64_t workspace = request_.workspace_bytes;
   const uint32_t alignment = request_.pointer_alignment;
   lt.cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace,
@@ -140,7 +110,7 @@ Failure LtProduct::AskHeuristic() {
   lt.cublasLtMatmulPreferenceDestroy(preference);
   if (status == CUBLAS_STATUS_SUCCESS && count == 0)
     return Fail(GEMMSMITH_NOT_SUPPORTED, fmt::format("cuBLASLt has no algorithm for {}", request_.Print()));
-  RETURN_FAILURE(lt.Check(status, "cublasLtMatmulAlgoGetHeuristic", GEMMSMITH_INTERNAL));
+  RETURN_FAILURE(LtFailure(lt, status, "cublasLtMatmulAlgoGetHeuristic", GEMMSMITH_INTERNAL));
   algorithm_ = found.algo;
   return Done();
 }
@@ -153,12 +123,14 @@ Failure LtProduct::Run(const gemmsmith_operands& operands, cudaStream_t stream) 
   if (request_.has_bias) {
     own = description_;
     description = &own;
-    RETURN_FAILURE(lt.Check(lt.cublasLtMatmulDescSetAttribute(&own, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &operands.bias,
-                                                              sizeof operands.bias),
-                            "cublasLtMatmulDescSetAttribute", GEMMSMITH_INTERNAL));
+    RETURN_FAILURE(LtFailure(lt,
+                             lt.cublasLtMatmulDescSetAttribute(&own, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &operands.bias,
+                                                               sizeof operands.bias),
+                             "cublasLtMatmulDescSetAttribute", GEMMSMITH_INTERNAL));
   }
   const void* const addend = request_.beta_is_zero || operands.c == nullptr ? operands.d : operands.c;
-  return lt.Check(
+  return LtFailure(
+      lt,
       lt.cublasLtMatmul(library_.handle_, const_cast<cublasLtMatmulDescOpaque_t*>(description), &operands.alpha,
                         operands.b, first_, operands.a, second_, &operands.beta, addend, addend_, operands.d, result_,
                         &algorithm_, operands.workspace, request_.workspace_bytes, stream),

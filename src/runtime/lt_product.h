@@ -2,16 +2,13 @@
 // has already, else the one that is installed.
 #pragma once
 
-#include <cublasLt.h>
-
 #include <memory>
 
+#include "gpu/cublaslt.h"
 #include "runtime/failure.h"
 #include "runtime/request.h"
 
 namespace gemmsmith {
-
-struct LtFunctions;
 
 // One device's handle. Its primary context is current when it is opened.
 class LtLibrary {
