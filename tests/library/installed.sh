@@ -19,10 +19,16 @@ diff "$work/declared" "$work/exported" || fail "what is exported is not what is 
 echo "it needs no library but the system's"
 readelf -d "$work/moved/lib/libgemmsmith.so" | grep NEEDED | grep -vE '\[(lib(m|c|dl|pthread)\.so\.|ld-linux)' && fail "more is needed"
 
-echo "the header stands alone in C99 and in C++17"
-for standard in "c c99" "c++ c++17"; do
-  read -r language name <<< "$standard"
-  "$compiler" -x "$language" -std="$name" -pedantic-errors -Wall -Wextra -Werror -fsyntax-only "$work/moved/include/gemmsmith/gemmsmith.h"
+echo "every one of them has an entry in the reference"
+while read -r name; do
+  grep -q "^### .*\`$name\`" "$source/docs/library_reference.md" || fail "docs/library_reference.md has no entry of $name"
+done < "$work/exported"
+
+echo "the headers stand alone in C99 and in C++17"
+for header in "c c99 gemmsmith.h" "c++ c++17 gemmsmith.h" "c++ c++17 gemmsmith.hpp" "c++ c++17 gemmsmith.hpp -fno-exceptions"; do
+  read -r language standard file options <<< "$header"
+  "$compiler" -x "$language" -std="$standard" $options -pedantic-errors -Wall -Wextra -Werror -fsyntax-only \
+              -I"$work/moved/include" "$work/moved/include/gemmsmith/$file"
 done
 
 echo "find_package finds it"

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "fake/driver.h"
 #include "fake/numbers.h"
 
 namespace {
@@ -42,6 +43,36 @@ float Activated(cublasLtEpilogue_t epilogue, float x) {
 bool HasBias(cublasLtEpilogue_t epilogue) {
   return epilogue == CUBLASLT_EPILOGUE_BIAS || epilogue == CUBLASLT_EPILOGUE_RELU_BIAS ||
          epilogue == CUBLASLT_EPILOGUE_GELU_BIAS;
+}
+
+struct Call {
+  Description how;
+  Layout first, second, addend, result;
+  float scale, keep;
+  int64_t depth;
+  const void *a, *b, *c;
+  void* d;
+};
+
+void Multiply(const Call& call) {
+  const auto& [how, first, second, addend, result, scale, keep, depth, a, b, c, d] = call;
+  for (int64_t batch = 0; batch < result.count; ++batch) {
+    const void *x = OfBatch(a, first, batch), *y = OfBatch(b, second, batch), *z = OfBatch(c, addend, batch);
+    void* const to = const_cast<void*>(OfBatch(d, result, batch));
+    for (int64_t i = 0; i < int64_t(result.rows); ++i)
+      for (int64_t j = 0; j < int64_t(result.columns); ++j) {
+        float sum = 0;
+        for (int64_t k = 0; k < depth; ++k)
+          sum += FakeRead(x, TypeOf(first.type),
+                          how.first == CUBLAS_OP_N ? k * first.leading + i : i * first.leading + k) *
+                 FakeRead(y, TypeOf(second.type),
+                          how.second == CUBLAS_OP_N ? j * second.leading + k : k * second.leading + j);
+        sum *= scale;
+        if (keep != 0) sum += keep * FakeRead(z, TypeOf(addend.type), j * addend.leading + i);
+        if (HasBias(how.epilogue)) sum += FakeRead(how.bias, TypeOf(how.bias_type), i);
+        FakeWrite(to, TypeOf(result.type), j * result.leading + i, Activated(how.epilogue, sum));
+      }
+  }
 }
 
 }  // namespace
@@ -117,29 +148,14 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t description
                               cublasLtMatrixLayout_t a_layout, const void* b, cublasLtMatrixLayout_t b_layout,
                               const void* beta, const void* c, cublasLtMatrixLayout_t c_layout, void* d,
                               cublasLtMatrixLayout_t d_layout, const cublasLtMatmulAlgo_t*, void*, size_t,
-                              cudaStream_t) {
-  const Description& how = Of(description);
-  const Layout &first = Of(a_layout), &second = Of(b_layout), &addend = Of(c_layout), &result = Of(d_layout);
-  const float scale = *static_cast<const float*>(alpha), keep = *static_cast<const float*>(beta);
-  const int64_t depth = int64_t(how.first == CUBLAS_OP_N ? first.columns : first.rows);
-  if (uint64_t(depth) != (how.second == CUBLAS_OP_N ? second.rows : second.columns)) return CUBLAS_STATUS_INVALID_VALUE;
-  for (int64_t batch = 0; batch < result.count; ++batch) {
-    const void *x = OfBatch(a, first, batch), *y = OfBatch(b, second, batch), *z = OfBatch(c, addend, batch);
-    void* const to = const_cast<void*>(OfBatch(d, result, batch));
-    for (int64_t i = 0; i < int64_t(result.rows); ++i)
-      for (int64_t j = 0; j < int64_t(result.columns); ++j) {
-        float sum = 0;
-        for (int64_t k = 0; k < depth; ++k)
-          sum += FakeRead(x, TypeOf(first.type),
-                          how.first == CUBLAS_OP_N ? k * first.leading + i : i * first.leading + k) *
-                 FakeRead(y, TypeOf(second.type),
-                          how.second == CUBLAS_OP_N ? j * second.leading + k : k * second.leading + j);
-        sum *= scale;
-        if (keep != 0) sum += keep * FakeRead(z, TypeOf(addend.type), j * addend.leading + i);
-        if (HasBias(how.epilogue)) sum += FakeRead(how.bias, TypeOf(how.bias_type), i);
-        FakeWrite(to, TypeOf(result.type), j * result.leading + i, Activated(how.epilogue, sum));
-      }
-  }
+                              cudaStream_t stream) {
+  Call call{Of(description), Of(a_layout), Of(b_layout), Of(c_layout), Of(d_layout)};
+  call.scale = *static_cast<const float*>(alpha), call.keep = *static_cast<const float*>(beta);
+  call.a = a, call.b = b, call.c = c, call.d = d;
+  call.depth = int64_t(call.how.first == CUBLAS_OP_N ? call.first.columns : call.first.rows);
+  const uint64_t depth = call.how.second == CUBLAS_OP_N ? call.second.rows : call.second.columns;
+  if (uint64_t(call.depth) != depth) return CUBLAS_STATUS_INVALID_VALUE;
+  FakeSubmit(stream, [call] { Multiply(call); });
   return CUBLAS_STATUS_SUCCESS;
 }
 

@@ -1,12 +1,16 @@
-// A pretended libcuda.so.1 with one H200, whose memory is the host's and whose kernels are products on the CPU. A
-// "cubin" is the text "fake tn f16 maps=2". Launches happen when they are put on a stream.
+// A pretended libcuda.so.1 with H200s, whose memory is the host's and whose kernels are products on the CPU. A "cubin"
+// is the text "fake tn f16 maps=2".
 #include <cuda.h>
 
 #include <atomic>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <map>
+#include <mutex>
 #include <string>
+#include <utility>
 
 #include "device/geometry.h"
 #include "fake/driver.h"
@@ -17,11 +21,32 @@ namespace {
 struct FakeModule {
   char layout[8] = "", type[8] = "";
   int maps = 0;
+  CUcontext context = nullptr;  // that it is loaded into
 };
 
 std::atomic<int64_t> launches = 0, modules = 0, chained = 0;
-thread_local CUcontext current = nullptr;
-const CUcontext kPrimary = reinterpret_cast<CUcontext>(0x1000);
+thread_local std::vector<CUcontext> contexts;  // the last one is current
+
+constexpr uintptr_t kFirstContext = 0x1000;
+CUcontext PrimaryOf(CUdevice device) { return reinterpret_cast<CUcontext>(kFirstContext + uintptr_t(device)); }
+CUcontext Current() { return contexts.empty() ? nullptr : contexts.back(); }
+
+std::atomic<int> captures = 0;
+std::mutex graphs_mutex;
+std::map<void*, FakeGraph> graphs;  // of the streams that are captured
+
+void Multiply(const FakeModule& kernel, const gemmsmith::GemmArguments& call) {
+  const std::string_view layout = kernel.layout;
+  const int type = std::string_view(kernel.type) == "bf16" ? kFakeBf16 : kFakeF16;
+  for (int64_t i = 0; i < call.m; ++i)
+    for (int64_t j = 0; j < call.n; ++j) {
+      float sum = 0;
+      for (int64_t k = 0; k < call.k; ++k)
+        sum += FakeRead(call.a, type, layout.starts_with("col") ? k * call.lda + i : i * call.lda + k) *
+               FakeRead(call.b, type, layout == "tn" || layout == "col-col" ? j * call.ldb + k : k * call.ldb + j);
+      FakeWrite(call.c, type, i * call.ldc + j, sum);
+    }
+}
 
 bool IsOneOf(const void* address, const gemmsmith::GemmArguments& call) {
   return address == call.a || address == call.b || address == call.c;
@@ -33,17 +58,44 @@ int64_t FakeLaunches() { return launches; }
 int64_t FakeChainedLaunches() { return chained; }
 int64_t FakeModules() { return modules; }
 
+int FakeNumber(const char* variable, int otherwise) {
+  const char* const value = std::getenv(variable);
+  return value == nullptr ? otherwise : std::atoi(value);
+}
+
+void FakeBeginCapture(void* stream) {
+  const std::lock_guard lock(graphs_mutex);
+  graphs[stream].clear();
+  ++captures;
+}
+FakeGraph FakeEndCapture(void* stream) {
+  const std::lock_guard lock(graphs_mutex);
+  FakeGraph graph = std::move(graphs[stream]);
+  graphs.erase(stream);
+  --captures;
+  return graph;
+}
+bool FakeIsCaptured(void* stream) {
+  if (captures == 0) return false;
+  const std::lock_guard lock(graphs_mutex);
+  return graphs.count(stream) != 0;
+}
+void FakeRecord(void* stream, std::function<void()> work) {
+  const std::lock_guard lock(graphs_mutex);
+  graphs[stream].push_back(std::move(work));
+}
+
 extern "C" {
 
 CUresult cuInit(unsigned) { return CUDA_SUCCESS; }
-CUresult cuDriverGetVersion(int* version) { return *version = 13000, CUDA_SUCCESS; }
-CUresult cuDeviceGetCount(int* count) { return *count = 1, CUDA_SUCCESS; }
+CUresult cuDriverGetVersion(int* version) { return *version = FakeNumber("FAKE_CUDA", 13000), CUDA_SUCCESS; }
+CUresult cuDeviceGetCount(int* count) { return *count = FakeNumber("FAKE_GPUS", 1), CUDA_SUCCESS; }
 CUresult cuDeviceGet(CUdevice* device, int ordinal) {
-  if (ordinal != 0) return CUDA_ERROR_INVALID_DEVICE;
-  return *device = 0, CUDA_SUCCESS;
+  if (ordinal < 0 || ordinal >= FakeNumber("FAKE_GPUS", 1)) return CUDA_ERROR_INVALID_DEVICE;
+  return *device = ordinal, CUDA_SUCCESS;
 }
 CUresult cuDeviceGetName(char* name, int size, CUdevice) {
-  std::snprintf(name, size_t(size), "NVIDIA H200");
+  std::snprintf(name, size_t(size), FakeNumber("FAKE_CAPABILITY", 90) == 90 ? "NVIDIA H200" : "NVIDIA Fake");
   return CUDA_SUCCESS;
 }
 CUresult cuDeviceGetUuid(CUuuid* uuid, CUdevice) { return std::memset(uuid, 7, sizeof *uuid), CUDA_SUCCESS; }
@@ -51,9 +103,9 @@ CUresult cuDeviceTotalMem(size_t* bytes, CUdevice) { return *bytes = size_t{141}
 CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice) {
   switch (attribute) {
     case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:
-      return *value = 9, CUDA_SUCCESS;
+      return *value = FakeNumber("FAKE_CAPABILITY", 90) / 10, CUDA_SUCCESS;
     case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR:
-      return *value = 0, CUDA_SUCCESS;
+      return *value = FakeNumber("FAKE_CAPABILITY", 90) % 10, CUDA_SUCCESS;
     case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:
       return *value = 132, CUDA_SUCCESS;
     case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN:
@@ -66,16 +118,25 @@ CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice
       return CUDA_ERROR_INVALID_VALUE;
   }
 }
-CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice) { return *context = kPrimary, CUDA_SUCCESS; }
-CUresult cuDevicePrimaryCtxRelease(CUdevice) { return CUDA_SUCCESS; }
-CUresult cuCtxSetCurrent(CUcontext context) { return current = context, CUDA_SUCCESS; }
-CUresult cuCtxGetCurrent(CUcontext* context) { return *context = current, CUDA_SUCCESS; }
-CUresult cuCtxGetDevice(CUdevice* device) {
-  if (current == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
-  return *device = 0, CUDA_SUCCESS;
+CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
+  return *context = PrimaryOf(device), CUDA_SUCCESS;
 }
-CUresult cuCtxPushCurrent(CUcontext context) { return current = context, CUDA_SUCCESS; }
-CUresult cuCtxPopCurrent(CUcontext* context) { return *context = current, CUDA_SUCCESS; }
+CUresult cuDevicePrimaryCtxRelease(CUdevice) { return CUDA_SUCCESS; }
+CUresult cuCtxSetCurrent(CUcontext context) {
+  if (contexts.empty()) contexts.push_back(nullptr);
+  return contexts.back() = context, CUDA_SUCCESS;
+}
+CUresult cuCtxGetCurrent(CUcontext* context) { return *context = Current(), CUDA_SUCCESS; }
+CUresult cuCtxGetDevice(CUdevice* device) {
+  if (Current() == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+  return *device = CUdevice(reinterpret_cast<uintptr_t>(Current()) - kFirstContext), CUDA_SUCCESS;
+}
+CUresult cuCtxPushCurrent(CUcontext context) { return contexts.push_back(context), CUDA_SUCCESS; }
+CUresult cuCtxPopCurrent(CUcontext* context) {
+  if (contexts.empty()) return CUDA_ERROR_INVALID_CONTEXT;
+  *context = contexts.back();
+  return contexts.pop_back(), CUDA_SUCCESS;
+}
 CUresult cuGetErrorName(CUresult, const char** name) { return *name = "FAKE_ERROR", CUDA_SUCCESS; }
 CUresult cuGetErrorString(CUresult, const char** text) { return *text = "as the fake driver says", CUDA_SUCCESS; }
 
@@ -83,6 +144,7 @@ CUresult cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned, CUjit
   FakeModule made;
   if (std::sscanf(static_cast<const char*>(image), "fake %7s %7s maps=%d", made.layout, made.type, &made.maps) != 3)
     return CUDA_ERROR_INVALID_IMAGE;
+  made.context = Current();
   ++modules;
   *module = reinterpret_cast<CUmodule>(new FakeModule(made));
   return CUDA_SUCCESS;
@@ -115,6 +177,7 @@ CUresult cuTensorMapReplaceAddress(CUtensorMap* map, void* address) {
 
 CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, void** parameters, void**) {
   const FakeModule& kernel = *reinterpret_cast<const FakeModule*>(function);
+  if (kernel.context != Current()) return CUDA_ERROR_INVALID_HANDLE;
   const auto* const block = static_cast<const std::byte*>(parameters[0]);
   gemmsmith::GemmArguments call;
   std::memcpy(&call, block + kernel.maps * 128, sizeof call);
@@ -127,16 +190,7 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, voi
   for (unsigned i = 0; i < config->numAttrs; ++i)
     chained += config->attrs[i].id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
   ++launches;
-  const std::string_view layout = kernel.layout;
-  const int type = std::string_view(kernel.type) == "bf16" ? kFakeBf16 : kFakeF16;
-  for (int64_t i = 0; i < call.m; ++i)
-    for (int64_t j = 0; j < call.n; ++j) {
-      float sum = 0;
-      for (int64_t k = 0; k < call.k; ++k)
-        sum += FakeRead(call.a, type, layout.starts_with("col") ? k * call.lda + i : i * call.lda + k) *
-               FakeRead(call.b, type, layout == "tn" || layout == "col-col" ? j * call.ldb + k : k * call.ldb + j);
-      FakeWrite(call.c, type, i * call.ldc + j, sum);
-    }
+  FakeSubmit(config->hStream, [kernel, call] { Multiply(kernel, call); });
   return CUDA_SUCCESS;
 }
 
