@@ -57,6 +57,7 @@ typedef struct gemmsmith_problem {
   int constant_b;   /* 1: the kernel before a call never writes b; consecutive calls then overlap */
   uint32_t pointer_alignment; /* bytes, promised for a, b, c and d: a power of two, at least one element */
   size_t workspace_bytes;     /* that every call brings; more gives cuBLASLt more kernels to choose from */
+  int own_only; /* 1: cuBLASLt is left out; calls answer NOT_SUPPORTED unless a kernel of ours is expected to be faster */
 } gemmsmith_problem;
 
 typedef struct gemmsmith_operands {

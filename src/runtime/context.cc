@@ -2,6 +2,16 @@
 
 namespace gemmsmith {
 
+namespace {
+
+// A kernel cannot be loaded during a capture.
+bool IsCaptured(const Driver& driver, CUstream stream) {
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+  return driver.cuStreamIsCapturing(stream, &status) != CUDA_SUCCESS || status != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
+}  // namespace
+
 Failure Context::Make(std::string overlay, std::unique_ptr<Context>& context) {
   const Result<const Driver*> driver = Driver::Open();
   RETURN_FAILURE(FailIfNot(driver.status(), GEMMSMITH_NO_DRIVER));
@@ -35,6 +45,7 @@ Failure Context::Multiply(Request request, const gemmsmith_operands& operands, C
     return Fail(GEMMSMITH_NO_DEVICE, "no CUDA context is current: call cudaSetDevice() first");
   request.device = uint8_t(device);
   if (const Product* const known = products_.Find(request)) return known->Run(operands, stream);
+  if (request.own_only && IsCaptured(driver_, stream)) return NotOurs();
   std::shared_ptr<const Product> product;
   RETURN_FAILURE(Prepare(request, product));
   return product->Run(operands, stream);

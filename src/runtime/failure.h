@@ -22,6 +22,9 @@ inline Failure FailIfNot(const Status& status, gemmsmith_status otherwise) {
   return status.ok() ? Done() : Fail(otherwise, status.message());
 }
 
+// Callers that leave cuBLASLt out meet it at every other call: the reason is short enough to be stored without memory.
+inline Failure NotOurs() { return Fail(GEMMSMITH_NOT_SUPPORTED, "not ours"); }
+
 }  // namespace gemmsmith
 
 #define RETURN_FAILURE(expression)                                                     \

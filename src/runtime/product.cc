@@ -34,6 +34,7 @@ Failure Product::CheckOperands(const gemmsmith_operands& operands) const {
 
 Failure Product::Run(gemmsmith_operands operands, CUstream stream) const {
   if (request_.IsEmpty()) return Done();
+  if (!own_ && !by_library_) return NotOurs();
   RETURN_FAILURE(CheckOperands(operands));
   if (request_.is_swapped) std::swap(operands.a, operands.b);
   if (!own_) return by_library_->Run(operands, reinterpret_cast<cudaStream_t>(stream));

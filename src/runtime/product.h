@@ -17,6 +17,7 @@ class Product : public std::enable_shared_from_this<Product> {
  public:
   const Request& request() const { return request_; }
   const std::string& explanation() const { return explanation_; }
+  bool IsOurs() const { return own_ != nullptr; }
   // Allocates nothing and waits for nothing. Any number of threads at once.
   Failure Run(gemmsmith_operands operands, CUstream stream) const;
 
@@ -35,8 +36,8 @@ class Product : public std::enable_shared_from_this<Product> {
 
   Request request_;
   std::shared_ptr<RuntimeDevice> device_;
-  std::unique_ptr<Own> own_;               // null: the library serves it
-  std::unique_ptr<LtProduct> by_library_;  // null: a kernel of ours serves it
+  std::unique_ptr<Own> own_;               // null: no kernel of ours serves it
+  std::unique_ptr<LtProduct> by_library_;  // null: a kernel of ours serves it, or the library is left out
   std::string explanation_;
 };
 

@@ -96,7 +96,8 @@ Result<Request> MakeRequest(const gemmsmith_problem& problem) {
                   .alpha_is_one = problem.alpha_is_one != 0,
                   .beta_is_zero = problem.beta_is_zero != 0,
                   .constant_b = problem.constant_b != 0,
-                  .is_swapped = swap};
+                  .is_swapped = swap,
+                  .own_only = problem.own_only != 0};
   RETURN_IF_ERROR(CheckMatrix({'a', problem.m, problem.k, request.a_is_column != 0, request.lda, request.a_step, false},
                               problem.batch));
   RETURN_IF_ERROR(CheckMatrix({'b', problem.k, problem.n, request.b_is_column != 0, request.ldb, request.b_step, false},

@@ -26,7 +26,7 @@ struct Request {
   uint8_t constant_b = 0;
   uint8_t is_swapped = 0;  // the caller's D is in column order: our A is the caller's B
   uint8_t device = 0;
-  uint8_t unused = 0;
+  uint8_t own_only = 0;  // cuBLASLt is left out
   bool operator==(const Request&) const = default;
 
   bool IsEmpty() const { return m == 0 || n == 0 || batch == 0; }

@@ -125,7 +125,7 @@ Failure RuntimeDevice::Prepare(const Request& request, std::shared_ptr<const Pro
   std::optional<Choice> choice;
   if (gemm && Environment("GEMMSMITH_DISABLE") != "1") choice = chooser_->Choose(*gemm);
   if (choice && !choice->is_behind) return PrepareOwn(*choice, *gemm, *made);
-  const Failure by_library = PrepareByLibrary(*made);
+  const Failure by_library = request.own_only ? Done() : PrepareByLibrary(*made);
   if (by_library.ok()) {
     made->explanation_ += choice ? fmt::format("cuBLASLt: expected to be faster (ours {})\n", Expected(*choice))
                           : gemm ? "cuBLASLt: no kernel of ours serves this problem\n"

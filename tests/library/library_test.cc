@@ -260,6 +260,52 @@ TEST_F(Library, APromisedConstantBChains) {
   EXPECT_EQ(FakeChainedLaunches(), chained + 1);
 }
 
+TEST_F(Library, WhereCublasLtIsLeftOutACallIsOursOrNotSupported) {
+  const Gemm ahead{.shape = {64, 128, 256}, .kind = {.layout = kTn}},
+      behind{.shape = {64, 128, 512}, .kind = {.layout = kTn}};
+  KernelFile file("h200");
+  AddEntry(ahead, PlanFor(ahead), 1.25, file);
+  AddEntry(behind, WithFixed(PlanFor(behind), FixedDimensions::kAll), 0.95, file);
+  Open(file);
+  Case one = SomeCase(64, 128, 256);
+  one.problem.b_order = GEMMSMITH_COLUMN;
+  one.problem.own_only = 1;
+  EXPECT_EQ(Multiply(one), GEMMSMITH_OK) << gemmsmith_last_error();
+  const int64_t launches = FakeLaunches();
+  Case epilogue = one, slower = one;
+  epilogue.problem.has_bias = 1;
+  slower.problem.k = 512;
+  for (const Case& other : {epilogue, slower}) {
+    EXPECT_EQ(Multiply(other), GEMMSMITH_NOT_SUPPORTED);
+    EXPECT_EQ(Multiply(other), GEMMSMITH_NOT_SUPPORTED);
+  }
+  EXPECT_EQ(FakeLaunches(), launches);
+  EXPECT_NE(Explain(slower.problem).find("cuBLASLt: expected to be faster"), std::string::npos);
+}
+
+TEST_F(Library, AnUnknownProblemIsNotPreparedDuringACapture) {
+  const Gemm gemm{.shape = {16, 16, 64}, .kind = {.layout = kTn}};
+  KernelFile file("h200");
+  AddEntry(gemm, PlanFor(gemm), 2, file);
+  Open(file);
+  gemmsmith_problem problem = SomeCase(16, 16, 64).problem;
+  problem.b_order = GEMMSMITH_COLUMN;
+  problem.own_only = 1;
+  alignas(16) static char a[4096], b[4096], d[4096];
+  gemmsmith_operands operands;
+  gemmsmith_operands_default(&operands);
+  operands.a = a, operands.b = b, operands.d = d;
+  char stream = 0;
+  FakeBeginCapture(&stream);
+  EXPECT_EQ(gemmsmith_multiply(context_, &problem, &operands, &stream), GEMMSMITH_NOT_SUPPORTED);
+  EXPECT_EQ(FakeEndCapture(&stream).size(), 0u);
+  EXPECT_EQ(FakeModules(), 0);
+  EXPECT_EQ(gemmsmith_multiply(context_, &problem, &operands, nullptr), GEMMSMITH_OK) << gemmsmith_last_error();
+  FakeBeginCapture(&stream);
+  EXPECT_EQ(gemmsmith_multiply(context_, &problem, &operands, &stream), GEMMSMITH_OK) << gemmsmith_last_error();
+  EXPECT_EQ(FakeEndCapture(&stream).size(), 1u);
+}
+
 // Orders, types, leading dimensions, alignments, batches, scales and epilogues, drawn at random.
 TEST_F(Library, EveryProblemIsRight) {
   KernelFile file("h200");
@@ -412,18 +458,20 @@ TEST_F(Library, AfterTheFirstCallNothingIsAllocated) {
   AddEntry(gemm, PlanFor(gemm), 2, file);
   Open(file);
   alignas(16) static char a[4096], b[4096], d[4096];
-  for (const bool by_library : {false, true}) {
+  for (const auto& [has_bias, own_only] : {std::pair{0, 0}, {1, 0}, {0, 1}, {1, 1}}) {
     gemmsmith_problem problem = SomeCase(16, 16, 64).problem;
     problem.b_order = GEMMSMITH_COLUMN;
-    if (by_library) problem.has_bias = 1;
+    problem.has_bias = has_bias, problem.own_only = own_only;
     gemmsmith_operands operands;
     gemmsmith_operands_default(&operands);
     operands.a = a, operands.b = b, operands.d = d, operands.bias = a;
-    ASSERT_EQ(gemmsmith_multiply(context_, &problem, &operands, nullptr), GEMMSMITH_OK) << gemmsmith_last_error();
+    ASSERT_EQ(gemmsmith_multiply(context_, &problem, &operands, nullptr),
+              has_bias && own_only ? GEMMSMITH_NOT_SUPPORTED : GEMMSMITH_OK)
+        << gemmsmith_last_error();
     const int64_t before = allocations, launches = FakeLaunches();
     for (int i = 0; i < 1000; ++i) gemmsmith_multiply(context_, &problem, &operands, nullptr);
     EXPECT_EQ(allocations, before);
-    EXPECT_EQ(FakeLaunches(), by_library ? launches : launches + 1000);
+    EXPECT_EQ(FakeLaunches(), has_bias ? launches : launches + 1000);
   }
 }
 
