@@ -122,7 +122,7 @@ class Product {
   std::unique_ptr<gemmsmith_product, detail::Release> handle_;
 };
 
-// Kernels and choices; one a process is enough. It outlives its products.
+// Kernels and choices; one a process is enough.
 class Context {
  public:
   explicit Context(gemmsmith_context* owned) : handle_(owned) {}

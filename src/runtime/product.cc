@@ -29,6 +29,13 @@ Failure Product::CheckOperands(const gemmsmith_operands& operands) const {
     return Fail(
         GEMMSMITH_INVALID_ARGUMENT,
         fmt::format("a pointer is not aligned to the {} bytes that the problem promises", request_.pointer_alignment));
+  const auto results = reinterpret_cast<uintptr_t>(operands.d) |
+                       (request_.beta_is_zero ? 0 : reinterpret_cast<uintptr_t>(operands.c)) |
+                       (request_.has_bias ? reinterpret_cast<uintptr_t>(operands.bias) : 0);
+  const uintptr_t element_bytes = request_.is_f32_result ? 4 : 2;
+  if ((results & (element_bytes - 1)) != 0)
+    return Fail(GEMMSMITH_INVALID_ARGUMENT,
+                fmt::format("c, d or bias is not aligned to its elements of {} bytes", element_bytes));
   return Done();
 }
 

@@ -12,6 +12,7 @@ fakes=$build/tests/library
 pretended="$fakes/libcuda.so.1 $fakes/libcublasLt.so.13 $fakes/libfake_cudart.so"
 "$compiler" -shared -Wl,-soname,libcublasLt.so.13 -o "$work/libcublasLt.so.13" -x c /dev/null
 without_cublaslt="$fakes/libcuda.so.1 $work/libcublasLt.so.13 $fakes/libfake_cudart.so"
+"$compiler" -shared -Wl,-soname,libcuda.so.1 -o "$work/libcuda.so.1" -x c /dev/null
 mkdir "$work/no_kernels"
 export GEMMSMITH_KERNELS=$work/no_kernels XDG_CONFIG_HOME=$work/no_kernels
 
@@ -37,6 +38,7 @@ for example in c cpp cuda_graph two_streams two_gpus; do
   expect "$without_cublaslt" " 77 " "^missing here: .*cuBLASLt has no " FAKE_GPUS=2 "$program"
   expect "$pretended" " 0 " "are right" FAKE_GPUS=2 FAKE_CAPABILITY=80 "$program"
 done
+expect "$work/libcuda.so.1" " 77 " "^missing here: gemmsmith: .*is no NVIDIA driver" "$work/c/c"
 expect "$pretended" " 77 " "^missing here: a second GPU" FAKE_GPUS=1 "$work/two_gpus/two_gpus"
 
 echo "c by pkg-config"

@@ -26,8 +26,8 @@ extern "C" void* __libc_malloc(size_t bytes);
 namespace {
 std::atomic<int64_t> allocations = 0;
 }
-// Counts those of the library too. The address sanitizer has a malloc of its own.
-#ifndef __SANITIZE_ADDRESS__
+// Counts those of the library too. The sanitizers have a malloc of their own.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 extern "C" void* malloc(size_t bytes) {
   allocations.fetch_add(1, std::memory_order_relaxed);
   return __libc_malloc(bytes);
@@ -413,6 +413,117 @@ TEST_F(Library, WhatIsWrongWithOperandsIsSaidAndNothingIsLaunched) {
   gemmsmith_release(product);
 }
 
+TEST_F(Library, APointerBetweenElementsIsRefused) {
+  Open();
+  alignas(16) char matrix[2048] = {};
+  gemmsmith_problem problem = SomeCase(16, 16, 16).problem;
+  problem.has_bias = 1;
+  gemmsmith_operands good;
+  gemmsmith_operands_default(&good);
+  good.a = good.b = good.bias = good.d = matrix;
+  const auto status_of = [&](auto&& spoil) {
+    gemmsmith_operands operands = good;
+    spoil(operands);
+    const gemmsmith_status status = gemmsmith_multiply(context_, &problem, &operands, nullptr);
+    if (status != GEMMSMITH_OK) {
+      EXPECT_NE(std::string(gemmsmith_last_error()).find("align"), std::string::npos) << gemmsmith_last_error();
+    }
+    return status;
+  };
+  EXPECT_EQ(status_of([](auto&) {}), GEMMSMITH_OK) << gemmsmith_last_error();
+  EXPECT_EQ(status_of([&](auto& o) { o.a = matrix + 1; }), GEMMSMITH_INVALID_ARGUMENT);
+  EXPECT_EQ(status_of([&](auto& o) { o.bias = matrix + 1; }), GEMMSMITH_INVALID_ARGUMENT);
+  problem.cd_type = GEMMSMITH_F32;
+  EXPECT_EQ(status_of([&](auto& o) { o.a = matrix + 2; }), GEMMSMITH_OK);
+  EXPECT_EQ(status_of([&](auto& o) { o.d = matrix + 2; }), GEMMSMITH_INVALID_ARGUMENT);
+  EXPECT_EQ(status_of([&](auto& o) { o.bias = matrix + 2; }), GEMMSMITH_INVALID_ARGUMENT);
+  EXPECT_EQ(status_of([&](auto& o) { o.c = matrix + 2, o.beta = 1; }), GEMMSMITH_INVALID_ARGUMENT);
+}
+
+TEST_F(Library, NullsAndUnknownNumbersAreHarmless) {
+  EXPECT_EQ(gemmsmith_context_create(nullptr, nullptr), GEMMSMITH_INVALID_ARGUMENT);
+  gemmsmith_context_destroy(nullptr);
+  gemmsmith_release(nullptr);
+  gemmsmith_problem_default(nullptr);
+  gemmsmith_operands_default(nullptr);
+  size_t bytes = 7;
+  EXPECT_EQ(gemmsmith_explain(nullptr, nullptr, &bytes), GEMMSMITH_INVALID_ARGUMENT);
+  for (const int status : {-1, 0, 3, 9, 10, 1 << 30})
+    EXPECT_STRNE(gemmsmith_status_text(gemmsmith_status(status)), "") << status;
+  Open();
+  const gemmsmith_problem problem = SomeCase(16, 16, 16).problem;
+  EXPECT_EQ(gemmsmith_prepare(context_, &problem, 0, nullptr), GEMMSMITH_INVALID_ARGUMENT);
+  gemmsmith_product* product = nullptr;
+  for (const int device : {-1, 1, 255, 256, INT32_MAX, INT32_MIN})
+    EXPECT_EQ(gemmsmith_prepare(context_, &problem, device, &product), GEMMSMITH_NO_DEVICE) << device;
+  EXPECT_EQ(product, nullptr);
+}
+
+TEST_F(Library, AnExplanationIsCutToItsRoom) {
+  Open();
+  const gemmsmith_problem problem = SomeCase(16, 16, 16).problem;
+  gemmsmith_product* product = nullptr;
+  ASSERT_EQ(gemmsmith_prepare(context_, &problem, 0, &product), GEMMSMITH_OK);
+  const std::string whole = Explain(problem);
+  for (size_t room = 0; room <= whole.size() + 2; ++room) {
+    std::string text(whole.size() + 3, '#');
+    size_t bytes = room;
+    EXPECT_EQ(gemmsmith_explain(product, text.data(), &bytes), GEMMSMITH_OK);
+    EXPECT_EQ(bytes, whole.size() + 1);
+    const std::string expected = room == 0 ? "" : whole.substr(0, room - 1) + '\0';
+    EXPECT_EQ(text, expected + std::string(text.size() - expected.size(), '#')) << room;
+  }
+  EXPECT_EQ(gemmsmith_explain(product, nullptr, nullptr), GEMMSMITH_INVALID_ARGUMENT);
+  gemmsmith_release(product);
+}
+
+TEST_F(Library, AProductMayBeReleasedAfterItsContext) {
+  const Gemm gemm{.shape = {64, 128, 256}, .kind = {.layout = kTn}};
+  KernelFile file("h200");
+  AddEntry(gemm, PlanFor(gemm), 2, file);
+  Open(file);
+  gemmsmith_problem problem = SomeCase(64, 128, 256).problem;
+  problem.b_order = GEMMSMITH_COLUMN;
+  gemmsmith_product* product = nullptr;
+  ASSERT_EQ(gemmsmith_prepare(context_, &problem, 0, &product), GEMMSMITH_OK);
+  gemmsmith_context_destroy(std::exchange(context_, nullptr));
+  EXPECT_EQ(FakeModules(), 1) << "its kernel is still loaded";
+  gemmsmith_release(product);
+  EXPECT_EQ(FakeModules(), 0);
+}
+
+TEST_F(Library, AnOlderGpuIsServedByCublasLt) {
+  ASSERT_EQ(setenv("FAKE_CAPABILITY", "80", 1), 0);
+  EXPECT_EQ(gemmsmith_context_create(&context_, nullptr), GEMMSMITH_OK) << gemmsmith_last_error();
+  const int64_t launches = FakeLaunches();
+  EXPECT_EQ(Multiply(SomeCase(64, 128, 256)), GEMMSMITH_OK) << gemmsmith_last_error();
+  EXPECT_EQ(FakeLaunches(), launches);
+  unsetenv("FAKE_CAPABILITY");
+}
+
+TEST_F(Library, EachGpuHasKernelsOfItsOwn) {
+  ASSERT_EQ(setenv("FAKE_GPUS", "2", 1), 0);
+  const Gemm gemm{.shape = {64, 128, 256}, .kind = {.layout = kTn}};
+  KernelFile file("h200");
+  AddEntry(gemm, PlanFor(gemm), 2, file);
+  Open(file);
+  Case one = SomeCase(64, 128, 256);
+  one.problem.b_order = GEMMSMITH_COLUMN;
+  for (const int device : {0, 1, 0}) {
+    CUcontext primary = nullptr;
+    cuDevicePrimaryCtxRetain(&primary, device);
+    cuCtxSetCurrent(primary);
+    const int64_t launches = FakeLaunches();
+    EXPECT_EQ(Multiply(one), GEMMSMITH_OK) << gemmsmith_last_error();
+    EXPECT_EQ(FakeLaunches(), launches + 1);
+    CUdevice current = -1;
+    cuCtxGetDevice(&current);
+    EXPECT_EQ(current, device) << "left as it was";
+  }
+  EXPECT_EQ(FakeModules(), 2);
+  unsetenv("FAKE_GPUS");
+}
+
 TEST_F(Library, NothingToComputeIsDoneAtOnce) {
   Open();
   for (const auto& [m, n, k] : {std::array{0, 16, 16}, {16, 0, 16}, {0, 0, 0}}) {
@@ -449,8 +560,8 @@ TEST_F(Library, AnOverlayThatIsDamagedMissingOrForAnotherGpuIsRefusedByName) {
 }
 
 TEST_F(Library, AfterTheFirstCallNothingIsAllocated) {
-#ifdef __SANITIZE_ADDRESS__
-  GTEST_SKIP() << "allocations are not counted under the address sanitizer";
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "allocations are not counted under sanitizers";
 #endif
   ASSERT_GT(allocations, 0) << "they are counted";
   const Gemm gemm{.shape = {16, 16, 64}, .kind = {.layout = kTn}};
@@ -475,36 +586,108 @@ TEST_F(Library, AfterTheFirstCallNothingIsAllocated) {
   }
 }
 
-TEST_F(Library, ManyThreadsShareAContext) {
+// One of many threads: it multiplies one row by n columns on streams of its own, each time another n.
+class Worker {
+ public:
+  static constexpr int kDepth = 16, kShapes = 300, kStreams = 4, kCalls = 60;
+  Worker(gemmsmith_context* context, Numbers& a, Numbers& b, int number)
+      : context_(context), a_(a), b_(b), number_(number), d_(kFakeF16, kShapes, 3) {}
+
+  // The count of results and statuses that are wrong.
+  int Work() {
+    CUcontext primary = nullptr;
+    cuDevicePrimaryCtxRetain(&primary, 0);
+    cuCtxSetCurrent(primary);
+    for (int call = 0; call < kCalls; ++call) {
+      Call(call);
+      if (call % 10 == 0) RunPrepared(call);
+      if (call % 10 == 5) Capture(call);
+      if (call % 10 == 7) Fail(call);
+    }
+    return wrong_;
+  }
+
+ private:
+  gemmsmith_problem ProblemOf(int call) const {
+    gemmsmith_problem problem = SomeCase(1, 1 + (call * 7 + number_ * 13) % kShapes, kDepth).problem;
+    problem.b_order = GEMMSMITH_COLUMN;
+    return problem;
+  }
+  gemmsmith_operands Operands() {
+    gemmsmith_operands operands;
+    gemmsmith_operands_default(&operands);
+    operands.a = a_.data(), operands.b = b_.data(), operands.d = d_.data();
+    return operands;
+  }
+  void* StreamOf(int call) const {
+    return reinterpret_cast<void*>(uintptr_t(1 + number_ * kStreams + call % kStreams));
+  }
+  void Expect(bool is_so) { wrong_ += !is_so; }
+  void ExpectResults(int64_t n) {
+    for (int64_t j = 0; j < n; ++j) {
+      float sum = 0;
+      for (int k = 0; k < kDepth; ++k) sum += a_.At(k) * b_.At(j * kDepth + k);
+      Expect(std::abs(d_.At(j) - sum) <= 0.02f * (1 + std::abs(sum)));
+      FakeWrite(d_.data(), kFakeF16, j, 99);
+    }
+  }
+  void Call(int call) {
+    const gemmsmith_problem problem = ProblemOf(call);
+    const gemmsmith_operands operands = Operands();
+    Expect(gemmsmith_multiply(context_, &problem, &operands, StreamOf(call)) == GEMMSMITH_OK);
+    ExpectResults(problem.n);
+  }
+  void RunPrepared(int call) {
+    const gemmsmith_problem problem = ProblemOf(call + 3);
+    const gemmsmith_operands operands = Operands();
+    gemmsmith_product* product = nullptr;
+    Expect(gemmsmith_prepare(context_, &problem, 0, &product) == GEMMSMITH_OK);
+    Expect(gemmsmith_run(product, &operands, StreamOf(call)) == GEMMSMITH_OK);
+    ExpectResults(problem.n);
+    size_t bytes = 0;
+    Expect(gemmsmith_explain(product, nullptr, &bytes) == GEMMSMITH_OK && bytes > 1);
+    gemmsmith_release(product);
+  }
+  void Capture(int call) {
+    const gemmsmith_problem problem = ProblemOf(call);
+    const gemmsmith_operands operands = Operands();
+    FakeBeginCapture(StreamOf(call));
+    Expect(gemmsmith_multiply(context_, &problem, &operands, StreamOf(call)) == GEMMSMITH_OK);
+    const FakeGraph graph = FakeEndCapture(StreamOf(call));
+    Expect(graph.size() == 1 && d_.At(0) == 99);
+    for (const auto& work : graph) work();
+    ExpectResults(problem.n);
+  }
+  void Fail(int call) {
+    gemmsmith_problem problem = ProblemOf(call);
+    problem.lda = 1 + number_ % (kDepth - 1);
+    const gemmsmith_operands operands = Operands();
+    Expect(gemmsmith_multiply(context_, &problem, &operands, StreamOf(call)) == GEMMSMITH_INVALID_ARGUMENT);
+    const std::string reason = "lda = " + std::to_string(problem.lda) + " ";
+    Expect(std::string(gemmsmith_last_error()).find(reason) != std::string::npos);
+  }
+
+  gemmsmith_context* const context_;
+  Numbers &a_, &b_;
+  const int number_;
+  Numbers d_;
+  int wrong_ = 0;
+};
+
+// More shapes than the first table has room for, calls, captures and failures at once.
+TEST_F(Library, SixtyFourThreadsWithFourStreamsEachShareAContext) {
   const Gemm gemm{.shape = {16, 16, 16}, .kind = {.layout = kTn}};
   KernelFile file("h200");
   AddEntry(gemm, PlanFor(gemm), 2, file);
   Open(file);
+  Numbers a(kFakeF16, Worker::kDepth, 1), b(kFakeF16, Worker::kDepth * Worker::kShapes, 2);
+  const int64_t launches = FakeLaunches();
   std::atomic<int> wrong = 0;
   std::vector<std::thread> threads;
-  for (int t = 0; t < 16; ++t)
-    threads.emplace_back([&, t] {
-      CUcontext primary = nullptr;
-      cuDevicePrimaryCtxRetain(&primary, 0);
-      cuCtxSetCurrent(primary);
-      for (int i = 0; i < 600; ++i) {  // more shapes than the first table has room for
-        const int n = 1 + (i * 7 + t * 13) % 300;
-        Numbers a(kFakeF16, 16, 1), b(kFakeF16, 16 * n, 2), d(kFakeF16, n, 3);
-        gemmsmith_problem problem = SomeCase(1, n, 16).problem;
-        problem.b_order = GEMMSMITH_COLUMN;
-        gemmsmith_operands operands;
-        gemmsmith_operands_default(&operands);
-        operands.a = a.data(), operands.b = b.data(), operands.d = d.data();
-        if (gemmsmith_multiply(context_, &problem, &operands, nullptr) != GEMMSMITH_OK) ++wrong;
-        for (int j = 0; j < n; ++j) {
-          float sum = 0;
-          for (int k = 0; k < 16; ++k) sum += a.At(k) * b.At(j * 16 + k);
-          wrong += std::abs(d.At(j) - sum) > 0.02f * (1 + std::abs(sum));
-        }
-      }
-    });
+  for (int t = 0; t < 64; ++t) threads.emplace_back([&, t] { wrong += Worker(context_, a, b, t).Work(); });
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(wrong, 0);
+  EXPECT_GT(FakeLaunches(), launches) << "kernels of ours are among them";
 }
 
 TEST_F(Library, AnyNumbersAtAllGetADocumentedStatus) {
@@ -512,8 +695,9 @@ TEST_F(Library, AnyNumbersAtAllGetADocumentedStatus) {
   std::mt19937_64 random(7);
   const int64_t interesting[] = {0, 1, 2, 7, 16, 255, 4096, -1, INT32_MAX, INT64_MAX, INT64_MIN, int64_t{1} << 40};
   const auto any = [&] { return interesting[random() % std::size(interesting)]; };
+  constexpr int kProblems = 1'000'000;
   int done = 0;
-  for (int i = 0; i < 100'000; ++i) {
+  for (int i = 0; i < kProblems; ++i) {
     gemmsmith_problem problem = SomeCase(16, 16, 16).problem;
     int64_t* const numbers[] = {&problem.m,      &problem.n,      &problem.k,      &problem.batch,
                                 &problem.lda,    &problem.ldb,    &problem.ldc,    &problem.ldd,
