@@ -1,5 +1,5 @@
 // The functions of torch's stable C ABI that we call, found in the process at run time. Building needs no torch, and
-// one binary serves torch 2.10 and later.
+// one binary serves torch 2.10 and later. tests/torch/abi_check.cc compares the list with torch's headers.
 #pragma once
 
 #include <cstdint>
