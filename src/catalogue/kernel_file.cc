@@ -7,6 +7,7 @@
 #include "base/bytes.h"
 #include "base/compression.h"
 #include "base/files.h"
+#include "base/installation.h"
 #include "program/source.h"
 
 namespace gemmsmith {
@@ -21,6 +22,12 @@ constexpr size_t kFrameBytes = 1 << 20, kMaxFrameBytes = 64 << 20;
 std::string SumOf(std::string_view bytes) { return HashBytes(bytes).Hex(); }
 
 }  // namespace
+
+std::filesystem::path OverlayFolder() {
+  const std::filesystem::path config = Environment("XDG_CONFIG_HOME"), home = Environment("HOME");
+  if (!config.empty()) return config / "gemmsmith/overlay";
+  return home.empty() ? std::filesystem::path() : home / ".config/gemmsmith/overlay";
+}
 
 uint32_t KernelFile::Add(std::string entry, const Hash128& text, std::string_view cubin) {
   if (frames_.empty() || frames_.back().plain.empty() || frames_.back().plain.size() + cubin.size() > kFrameBytes)

@@ -15,6 +15,10 @@
 
 namespace gemmsmith {
 
+// Where the user's own kernels lie, which go before those that ship: DEVICE.kernels, made from DEVICE.catalogue.
+// $XDG_CONFIG_HOME/gemmsmith/overlay, else ~/.config/gemmsmith/overlay; empty where neither is known.
+std::filesystem::path OverlayFolder();
+
 // Kernels of one skeleton are near-copies, so many share a compressed frame. A frame is decompressed as a whole.
 class KernelFile {
  public:

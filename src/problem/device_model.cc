@@ -79,7 +79,8 @@ const std::vector<Device>& KnownDevices() {
   // H200: measured on one board, 2026-11-21 (8192^3 in bursts, L2 and HBM copies). H100: its copy bandwidth measured
   // there; the rest taken from the H200, whose processor it shares. The others: vendors' datasheets, L2 a guess of
   // twice the memory's bandwidth; nothing was measured on them.
-  static const std::vector<Device> devices = {
+  // Never destroyed: a record of products is written while the process ends.
+  static const std::vector<Device>& devices = *new std::vector<Device>{
       Make("NVIDIA H200", "h200", 9, 0, 132, kLimits90, 50, 800, 5.5, 40, 4.3),
       Make("NVIDIA H100 80GB HBM3", "h100", 9, 0, 132, kLimits90, 50, 800, 5.5, 40, 3.0),
       Make("NVIDIA A100-SXM4-80GB", "a100", 8, 0, 108, kLimits80, 40, 312, 4.0, 30, 2.0),

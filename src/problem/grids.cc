@@ -9,6 +9,7 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "problem/models.h"
+#include "problem/product_record.h"
 
 namespace gemmsmith {
 
@@ -109,7 +110,17 @@ Status AddLine(const std::vector<std::string_view>& words, std::vector<Product>&
   return OkStatus();
 }
 
+Result<std::vector<Product>> ProductsOf(const ProductRecord& record, const std::filesystem::path& path) {
+  std::vector<Product> products;
+  for (const ProductRecord::Line& line : record.Lines())
+    if (line.gemm) products.push_back({line.gemm->shape, line.gemm->kind.layout, line.gemm});
+  if (products.empty()) return InvalidArgument(fmt::format("{} holds no product that a search knows", path.string()));
+  return products;
+}
+
 Result<std::vector<Product>> ReadProducts(const std::filesystem::path& path) {
+  ASSIGN_OR_RETURN(const std::optional<ProductRecord> record, ReadProductRecord(path));
+  if (record) return ProductsOf(*record, path);
   ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
   std::vector<Product> products;
   for (const ListLine& line : ListLines(text))
@@ -171,17 +182,22 @@ std::vector<Shape> ShapesOf(const std::vector<Product>& products) {
 
 std::vector<Gemm> ProblemsOf(const std::vector<Product>& products, std::span<const Layout> layouts, GemmKind kind) {
   std::map<Shape, std::vector<Gemm>> by_shape;
-  const auto add = [&](const Shape& shape, const Layout& layout) {
-    kind.layout = layout;
-    std::vector<Gemm>& problems = by_shape[shape];
-    const Gemm gemm{.shape = shape, .kind = kind};
+  const auto add = [&](Gemm gemm) {
+    gemm.kind.constant_b = kind.constant_b;
+    std::vector<Gemm>& problems = by_shape[gemm.shape];
     if (std::ranges::find(problems, gemm) == problems.end()) problems.push_back(gemm);
   };
+  const auto add_in = [&](const Shape& shape, const Layout& layout) {
+    kind.layout = layout;
+    add({.shape = shape, .kind = kind});
+  };
   for (const Product& product : products) {
-    if (product.layout)
-      add(product.shape, *product.layout);
+    if (product.gemm)
+      add(*product.gemm);
+    else if (product.layout)
+      add_in(product.shape, *product.layout);
     else
-      for (const Layout& layout : layouts) add(product.shape, layout);
+      for (const Layout& layout : layouts) add_in(product.shape, layout);
   }
   std::vector<Gemm> problems;
   for (const Shape& shape : ShapesOf(products))

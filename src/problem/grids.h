@@ -16,16 +16,18 @@ enum class ShapeClass : uint8_t { kTiny, kLarge, kSplitK, kStore, kSkinny, kMid,
 std::string_view Name(ShapeClass shape_class);  // "tiny", "large", "splitk", "store", "skinny", "mid", "upper"
 ShapeClass Classify(const Shape& shape);
 
-// A line of a list: a shape, and how A and B are stored where the list says so.
+// A line of a list: a shape, how A and B are stored where the list says so, and the whole problem where a program's
+// calls were recorded.
 struct Product {
   Shape shape;
   std::optional<Layout> layout;
-  bool Names(const Gemm& gemm) const { return gemm.shape == shape && (!layout || gemm.kind.layout == *layout); }
+  std::optional<Gemm> gemm = std::nullopt;  // without a promise
   auto operator<=>(const Product&) const = default;
 };
 // Each shape once, in the order of the list.
 std::vector<Shape> ShapesOf(const std::vector<Product>& products);
-// Each product in its own layout, or in each of `layouts` where it names none; of `kind` in all but the layout. Each
+// Each product in its own layout, or in each of `layouts` where it names none; of `kind` in all but the layout. A whole
+// problem stays what it is, but takes the promise of `kind`. Each
 // problem once, in the order of the list; the layouts of a shape stand next to each other.
 std::vector<Gemm> ProblemsOf(const std::vector<Product>& products, std::span<const Layout> layouts, GemmKind kind);
 
@@ -39,7 +41,8 @@ struct NamedGrid {
 const std::vector<NamedGrid>& NamedGrids();
 // Of a shape of paper1000; nothing off it.
 std::optional<ShapeClass> ClassOnGrid(const Shape& shape);
-// A named grid or the path of a file: shapes, each perhaps followed by its layout ('#' comments).
+// A named grid or the path of a file: shapes, each perhaps followed by its layout ('#' comments), or a record of
+// products (product_record.h), the largest share first.
 Result<std::vector<Product>> LoadProducts(std::string_view name_or_path);
 // The same without layouts.
 Result<std::vector<Shape>> LoadShapes(std::string_view name_or_path);

@@ -1,6 +1,5 @@
 // The functions of include/gemmsmith/gemmsmith.h. No exception leaves them.
 #include <algorithm>
-#include <bit>
 #include <cstring>
 #include <new>
 
@@ -50,13 +49,6 @@ Failure ToRequest(const gemmsmith_problem* problem, Request& request) {
                 made.status().message());
   request = *made;
   return Done();
-}
-
-uint32_t AlignmentOf(const gemmsmith_operands& operands) {
-  auto bits = reinterpret_cast<uintptr_t>(operands.a) | reinterpret_cast<uintptr_t>(operands.b) |
-              reinterpret_cast<uintptr_t>(operands.d) | gemmsmith::kTmaAlignment;
-  if (operands.beta != 0) bits |= reinterpret_cast<uintptr_t>(operands.c);
-  return uint32_t(1) << std::countr_zero(bits);
 }
 
 }  // namespace
@@ -159,7 +151,7 @@ gemmsmith_status gemmsmith_multiply(gemmsmith_context* context, const gemmsmith_
     gemmsmith_problem asked = *problem;
     asked.alpha_is_one = operands->alpha == 1;
     asked.beta_is_zero = operands->beta == 0;
-    asked.pointer_alignment = AlignmentOf(*operands);
+    asked.pointer_alignment = gemmsmith::AlignmentOf(*operands);
     Request request;
     RETURN_FAILURE(ToRequest(&asked, request));
     return context->context->Multiply(request, *operands, static_cast<CUstream>(stream));

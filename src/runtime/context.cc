@@ -39,16 +39,23 @@ Failure Context::Prepare(const Request& request, std::shared_ptr<const Product>&
   return Done();
 }
 
-Failure Context::Multiply(Request request, const gemmsmith_operands& operands, CUstream stream) {
+Failure Context::Find(Request request, CUstream stream, const Product*& product) {
   CUdevice device = 0;
   if (driver_.cuCtxGetDevice(&device) != CUDA_SUCCESS)
     return Fail(GEMMSMITH_NO_DEVICE, "no CUDA context is current: call cudaSetDevice() first");
   request.device = uint8_t(device);
-  if (const Product* const known = products_.Find(request)) return known->Run(operands, stream);
-  if (request.own_only && IsCaptured(driver_, stream)) return NotOurs();
-  std::shared_ptr<const Product> product;
-  RETURN_FAILURE(Prepare(request, product));
-  return product->Run(operands, stream);
+  product = products_.Find(request);
+  if (product != nullptr || (request.own_only && IsCaptured(driver_, stream))) return Done();
+  std::shared_ptr<const Product> prepared;
+  RETURN_FAILURE(Prepare(request, prepared));
+  product = prepared.get();  // the table keeps it
+  return Done();
+}
+
+Failure Context::Multiply(const Request& request, const gemmsmith_operands& operands, CUstream stream) {
+  const Product* product = nullptr;
+  RETURN_FAILURE(Find(request, stream, product));
+  return product == nullptr ? NotOurs() : product->Run(operands, stream);
 }
 
 }  // namespace gemmsmith

@@ -17,9 +17,10 @@ class Context {
 
   // On the device of the request. Remembered: the same request is prepared once.
   Failure Prepare(const Request& request, std::shared_ptr<const Product>& product);
-  // For the current device. The first call of a request prepares it; later ones take no lock. A request that leaves
-  // cuBLASLt out is not prepared, and not remembered, while the stream is captured.
-  Failure Multiply(Request request, const gemmsmith_operands& operands, CUstream stream);
+  // For the current device: its product, prepared by the first call; later ones take no lock. A request that leaves
+  // cuBLASLt out is not prepared, and not remembered, while the stream is captured: null then.
+  Failure Find(Request request, CUstream stream, const Product*& product);
+  Failure Multiply(const Request& request, const gemmsmith_operands& operands, CUstream stream);
 
  private:
   Context(const Driver& driver, std::string overlay) : driver_(driver), overlay_(std::move(overlay)) {}

@@ -68,6 +68,13 @@ Status CheckValues(const gemmsmith_problem& problem) {
 
 }  // namespace
 
+uint32_t AlignmentOf(const gemmsmith_operands& operands) {
+  auto bits = reinterpret_cast<uintptr_t>(operands.a) | reinterpret_cast<uintptr_t>(operands.b) |
+              reinterpret_cast<uintptr_t>(operands.d) | kTmaAlignment;
+  if (operands.beta != 0) bits |= reinterpret_cast<uintptr_t>(operands.c);
+  return uint32_t(1) << std::countr_zero(bits);
+}
+
 Result<Request> MakeRequest(const gemmsmith_problem& problem) {
   if (problem.size != sizeof problem)
     return InvalidArgument("the problem was not set up by gemmsmith_problem_default() of this version");

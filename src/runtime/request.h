@@ -37,6 +37,9 @@ struct Request {
 };
 static_assert(sizeof(Request) == 13 * 8 + 16, "no padding: the bytes are hashed");
 
+// The largest power of two, at most kTmaAlignment, that divides the addresses of all matrices.
+uint32_t AlignmentOf(const gemmsmith_operands& operands);
+
 // InvalidArgument says what is wrong with it; Unavailable, what nobody serves.
 Result<Request> MakeRequest(const gemmsmith_problem& problem);
 

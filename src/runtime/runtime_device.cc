@@ -30,6 +30,20 @@ class CurrentContext {
   const Status status_;
 };
 
+// Loads are forbidden to a thread while any other captures, unless it says that it does not mind.
+class RelaxedCapture {
+ public:
+  explicit RelaxedCapture(const Driver& driver) : driver_(driver) { Exchange(); }
+  RelaxedCapture(const RelaxedCapture&) = delete;
+  RelaxedCapture& operator=(const RelaxedCapture&) = delete;
+  ~RelaxedCapture() { Exchange(); }
+
+ private:
+  void Exchange() { driver_.cuThreadExchangeStreamCaptureMode(&mode_); }
+  const Driver& driver_;
+  CUstreamCaptureMode mode_ = CU_STREAM_CAPTURE_MODE_RELAXED;
+};
+
 fs::path FolderOfThisLibrary() {
   Dl_info info{};
   static const int here = 0;
@@ -55,9 +69,7 @@ std::vector<fs::path> KernelPaths(const std::string& overlay, const std::string&
   };
   add(overlay);
   add(Environment("GEMMSMITH_OVERLAY"));
-  const std::string_view config = Environment("XDG_CONFIG_HOME"), home = Environment("HOME");
-  const fs::path own = !config.empty() ? fs::path(config) : home.empty() ? fs::path() : fs::path(home) / ".config";
-  if (!own.empty()) paths.push_back(own / "gemmsmith/overlay" / name);
+  if (const fs::path own = OverlayFolder(); !own.empty()) paths.push_back(own / name);
   if (const std::string_view shipped = Environment("GEMMSMITH_KERNELS"); !shipped.empty()) {
     add(shipped);
   } else if (const fs::path folder = FolderOfThisLibrary(); !folder.empty()) {
@@ -121,6 +133,7 @@ Failure RuntimeDevice::Prepare(const Request& request, std::shared_ptr<const Pro
   }
   const CurrentContext current(driver_, context_);
   RETURN_FAILURE(FailIfNot(current.status(), GEMMSMITH_INTERNAL));
+  const RelaxedCapture relaxed(driver_);
   const std::optional<Gemm> gemm = request.AsGemm();
   std::optional<Choice> choice;
   if (gemm && Environment("GEMMSMITH_DISABLE") != "1") choice = chooser_->Choose(*gemm);

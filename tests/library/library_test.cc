@@ -17,6 +17,7 @@
 #include "base/hash.h"
 #include "catalogue/kernel_file.h"
 #include "fake/driver.h"
+#include "fake/kernels.h"
 #include "fake/numbers.h"
 #include "program/emit.h"
 #include "program/family.h"
@@ -36,29 +37,6 @@ extern "C" void* malloc(size_t bytes) {
 
 namespace gemmsmith {
 namespace {
-
-const Device kH200 = *FindDevice("h200");
-
-// The fastest predicted plan without dimensions of its own that gives equal bits and needs no workspace.
-Plan PlanFor(const Gemm& gemm, bool chainable = false) {
-  for (Plan plan : RankedPlans(gemm, kH200, 400)) {
-    plan = WithFixed(plan, FixedDimensions::kNone);
-    plan = WithTrigger(plan, chainable ? Trigger::kLast : Trigger::kNone);
-    if (!IsLegal(plan, gemm, kH200)) continue;
-    const Launch launch = LaunchFor(plan, gemm);
-    if (launch.deterministic && launch.workspace_bytes == 0 && launch.chainable == chainable) return plan;
-  }
-  ADD_FAILURE() << "no plan for " << Print(gemm);
-  return DefaultPlan(FamilyId::kDirect);
-}
-
-void AddEntry(const Gemm& gemm, const Plan& plan, double speed_up, KernelFile& file) {
-  const std::string code = std::string("fake ") + std::string(Name(gemm.kind.layout)) + " " +
-                           std::string(Name(gemm.kind.type)) +
-                           " maps=" + std::to_string(LaunchFor(plan, gemm).maps.size());
-  const uint32_t kernel = file.Add("gemm", HashBytes(Emit(plan, gemm).text), code + '\0');
-  file.Assign(gemm, plan, {.kernel = kernel, .time_ns = 5000, .speed_up = speed_up});
-}
 
 class Numbers {
  public:

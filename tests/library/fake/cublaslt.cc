@@ -1,6 +1,7 @@
 // A pretended libcublasLt.so.13: column-major products on the CPU, as the library's documentation defines them.
 #include <cublasLt.h>
 
+#include <atomic>
 #include <cmath>
 #include <cstring>
 
@@ -14,6 +15,9 @@ struct Description {
   cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_DEFAULT;
   cudaDataType bias_type = CUDA_R_16F;
   const void* bias = nullptr;
+  const void* a_scale = nullptr;
+  cublasComputeType_t compute = CUBLAS_COMPUTE_32F;
+  cudaDataType scale_type = CUDA_R_32F;
 };
 struct Layout {
   cudaDataType type = CUDA_R_16F;
@@ -21,7 +25,9 @@ struct Layout {
   int64_t leading = 0;
   int32_t count = 1;
   int64_t step = 0;
+  int32_t order = CUBLASLT_ORDER_COL;
 };
+std::atomic<int64_t> calls = 0;
 static_assert(sizeof(Description) <= sizeof(cublasLtMatmulDescOpaque_t) &&
               sizeof(Layout) <= sizeof(cublasLtMatrixLayoutOpaque_t));
 
@@ -79,16 +85,20 @@ void Multiply(const Call& call) {
 
 extern "C" {
 
+int64_t FakeCublasLtCalls() { return calls; }
+
 cublasStatus_t cublasLtCreate(cublasLtHandle_t* handle) {
   return *handle = reinterpret_cast<cublasLtHandle_t>(0x2000), CUBLAS_STATUS_SUCCESS;
 }
 cublasStatus_t cublasLtDestroy(cublasLtHandle_t) { return CUBLAS_STATUS_SUCCESS; }
 const char* cublasLtGetStatusName(cublasStatus_t) { return "FAKE_STATUS"; }
 
-cublasStatus_t cublasLtMatmulDescInit_internal(cublasLtMatmulDesc_t description, size_t size, cublasComputeType_t,
-                                               cudaDataType) {
+cublasStatus_t cublasLtMatmulDescInit_internal(cublasLtMatmulDesc_t description, size_t size,
+                                               cublasComputeType_t compute, cudaDataType scale_type) {
   if (size < sizeof(Description)) return CUBLAS_STATUS_INVALID_VALUE;
-  return new (description) Description, CUBLAS_STATUS_SUCCESS;
+  new (description) Description;
+  Of(description).compute = compute, Of(description).scale_type = scale_type;
+  return CUBLAS_STATUS_SUCCESS;
 }
 cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t description,
                                               cublasLtMatmulDescAttributes_t attribute, const void* value,
@@ -108,6 +118,61 @@ cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t description,
       return set(Of(description).bias_type);
     case CUBLASLT_MATMUL_DESC_BIAS_POINTER:
       return set(Of(description).bias);
+    case CUBLASLT_MATMUL_DESC_A_SCALE_POINTER:
+      return set(Of(description).a_scale);
+    default:
+      return CUBLAS_STATUS_INVALID_VALUE;
+  }
+}
+cublasStatus_t cublasLtMatmulDescGetAttribute(cublasLtMatmulDesc_t description,
+                                              cublasLtMatmulDescAttributes_t attribute, void* value, size_t size,
+                                              size_t* written) {
+  const auto get = [&](const auto& field) {
+    if (size != sizeof field) return CUBLAS_STATUS_INVALID_VALUE;
+    return std::memcpy(value, &field, size), *written = size, CUBLAS_STATUS_SUCCESS;
+  };
+  const int32_t host_pointers = CUBLASLT_POINTER_MODE_HOST;
+  switch (attribute) {
+    case CUBLASLT_MATMUL_DESC_TRANSA:
+      return get(Of(description).first);
+    case CUBLASLT_MATMUL_DESC_TRANSB:
+      return get(Of(description).second);
+    case CUBLASLT_MATMUL_DESC_EPILOGUE:
+      return get(Of(description).epilogue);
+    case CUBLASLT_MATMUL_DESC_A_SCALE_POINTER:
+      return get(Of(description).a_scale);
+    case CUBLASLT_MATMUL_DESC_COMPUTE_TYPE:
+      return get(Of(description).compute);
+    case CUBLASLT_MATMUL_DESC_SCALE_TYPE:
+      return get(Of(description).scale_type);
+    case CUBLASLT_MATMUL_DESC_POINTER_MODE:
+      return get(host_pointers);
+    default:
+      return CUBLAS_STATUS_INVALID_VALUE;
+  }
+}
+cublasStatus_t cublasLtMatrixLayoutGetAttribute(cublasLtMatrixLayout_t layout,
+                                                cublasLtMatrixLayoutAttribute_t attribute, void* value, size_t size,
+                                                size_t* written) {
+  const auto get = [&](const auto& field) {
+    if (size != sizeof field) return CUBLAS_STATUS_INVALID_VALUE;
+    return std::memcpy(value, &field, size), *written = size, CUBLAS_STATUS_SUCCESS;
+  };
+  switch (attribute) {
+    case CUBLASLT_MATRIX_LAYOUT_TYPE:
+      return get(Of(layout).type);
+    case CUBLASLT_MATRIX_LAYOUT_ORDER:
+      return get(Of(layout).order);
+    case CUBLASLT_MATRIX_LAYOUT_ROWS:
+      return get(Of(layout).rows);
+    case CUBLASLT_MATRIX_LAYOUT_COLS:
+      return get(Of(layout).columns);
+    case CUBLASLT_MATRIX_LAYOUT_LD:
+      return get(Of(layout).leading);
+    case CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT:
+      return get(Of(layout).count);
+    case CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET:
+      return get(Of(layout).step);
     default:
       return CUBLAS_STATUS_INVALID_VALUE;
   }
@@ -124,6 +189,8 @@ cublasStatus_t cublasLtMatrixLayoutDestroy(cublasLtMatrixLayout_t layout) {
 cublasStatus_t cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayout_t layout,
                                                 cublasLtMatrixLayoutAttribute_t attribute, const void* value,
                                                 size_t size) {
+  if (attribute == CUBLASLT_MATRIX_LAYOUT_ORDER)
+    return std::memcpy(&Of(layout).order, value, size), CUBLAS_STATUS_SUCCESS;
   if (attribute == CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT)
     return std::memcpy(&Of(layout).count, value, size), CUBLAS_STATUS_SUCCESS;
   return std::memcpy(&Of(layout).step, value, size), CUBLAS_STATUS_SUCCESS;
@@ -149,6 +216,7 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t description
                               const void* beta, const void* c, cublasLtMatrixLayout_t c_layout, void* d,
                               cublasLtMatrixLayout_t d_layout, const cublasLtMatmulAlgo_t*, void*, size_t,
                               cudaStream_t stream) {
+  ++calls;
   Call call{Of(description), Of(a_layout), Of(b_layout), Of(c_layout), Of(d_layout)};
   call.scale = *static_cast<const float*>(alpha), call.keep = *static_cast<const float*>(beta);
   call.a = a, call.b = b, call.c = c, call.d = d;

@@ -25,6 +25,7 @@ struct FakeModule {
 };
 
 std::atomic<int64_t> launches = 0, modules = 0, chained = 0;
+thread_local CUstreamCaptureMode capture_mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
 thread_local std::vector<CUcontext> contexts;  // the last one is current
 
 constexpr uintptr_t kFirstContext = 0x1000;
@@ -141,6 +142,7 @@ CUresult cuGetErrorName(CUresult, const char** name) { return *name = "FAKE_ERRO
 CUresult cuGetErrorString(CUresult, const char** text) { return *text = "as the fake driver says", CUDA_SUCCESS; }
 
 CUresult cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned, CUjit_option*, void**) {
+  if (captures > 0 && capture_mode != CU_STREAM_CAPTURE_MODE_RELAXED) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
   FakeModule made;
   if (std::sscanf(static_cast<const char*>(image), "fake %7s %7s maps=%d", made.layout, made.type, &made.maps) != 3)
     return CUDA_ERROR_INVALID_IMAGE;
@@ -167,6 +169,10 @@ CUresult cuOccupancyMaxActiveClusters(int* count, CUfunction, const CUlaunchConf
 CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus* status) {
   *status = FakeIsCaptured(stream) ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
   return CUDA_SUCCESS;
+}
+
+CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode* mode) {
+  return std::swap(*mode, capture_mode), CUDA_SUCCESS;
 }
 
 // The fake map holds the address alone.
