@@ -137,11 +137,13 @@ class Racer {
   std::vector<gemmsmith_operands> operands_;
 };
 
+// Drawn ones are plain: others go to cuBLASLt on both sides.
 Result<std::vector<BenchProblem>> ProblemsOf(const BenchOptions& options) {
   std::vector<BenchProblem> problems;
   if (options.problems.empty()) {
     std::mt19937_64 random(options.seed);
-    for (int64_t i = 0; i < options.count; ++i) problems.push_back(DrawProblem(random));
+    while (int64_t(problems.size()) < options.count)
+      if (BenchProblem drawn = DrawProblem(random); drawn.IsPlain()) problems.push_back(drawn);
     return problems;
   }
   std::ifstream file(options.problems);

@@ -14,7 +14,7 @@ namespace gemmsmith {
 
 namespace {
 
-constexpr std::string_view kKernelFormat = "gemmsmith-kernels", kKernelVersion = "2";
+constexpr std::string_view kKernelFormat = "gemmsmith-kernels", kKernelVersion = "3";
 constexpr size_t kSumBytes = 32;
 // Larger frames compress better, and the first call of a kernel waits longer for its own.
 constexpr size_t kFrameBytes = 1 << 20, kMaxFrameBytes = 64 << 20;
@@ -77,6 +77,7 @@ std::string KernelFile::Print() const {
     writer.Put(assignment.kernel);
     writer.Put(assignment.time_ns);
     writer.Put(assignment.speed_up);
+    writer.Put(uint8_t(assignment.is_derived));
   }
   std::string bytes = std::move(writer).Take();
   return bytes + SumOf(bytes);
@@ -114,6 +115,7 @@ Result<KernelFile> KernelFile::Parse(std::string_view bytes) {
     const std::string problem = head.GetString(), words = head.GetString();
     Assignment assignment{.kernel = head.Get<uint32_t>()};
     assignment.time_ns = head.Get<double>(), assignment.speed_up = head.Get<double>();
+    assignment.is_derived = head.Get<uint8_t>() != 0;
     ASSIGN_OR_RETURN(const Gemm gemm, ParseGemm(problem));
     ASSIGN_OR_RETURN(const Plan plan, ParsePlan(words));
     if (assignment.kernel >= file.kernels_.size()) return DataLoss("a problem has a kernel that is not there");

@@ -32,6 +32,9 @@ class KernelFile {
     uint32_t kernel = 0;
     double time_ns = 0;   // of its entry, in the mode that decided
     double speed_up = 0;  // over AutoTuning, in the same race
+    // Both are of another kernel: of the entry's, where this one is its plan for the other half-precision type or
+    // without dimensions of its own.
+    bool is_derived = false;
     bool operator==(const Assignment&) const = default;
   };
 

@@ -1,9 +1,12 @@
 #include "runtime/kernel_choice.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
-#include <map>
+#include <utility>
 
+#include "problem/task.h"
 #include "program/cost.h"
 #include "program/emit.h"
 #include "program/family.h"
@@ -13,13 +16,20 @@ namespace gemmsmith {
 
 namespace {
 
-// A kernel that was not measured on the problem must be expected to lead by so much. Below kShortCallNs launches
-// dominate, where ours lead everywhere.
-constexpr double kMargin = 1.03, kShortCallNs = 5e3;
+// An entry must lead by so much: many were measured with their operands in L2. Below kShortCallNs launches dominate,
+// where ours lead everywhere.
+constexpr double kEntryMargin = 1.03, kShortCallNs = 5e3;
+// A kernel that was measured on another shape must be expected to lead by so much. Of 39 such
+// predictions raced on an H200, 20 were behind cuBLASLt; the 3 that expected this lead won by 1.35 and more.
+constexpr double kMargin = 1.45;
+// Shapes farther away say nothing: octaves of m, n and k together.
+constexpr double kFarthest = 1.2;
 // A measured time corrects a prediction by this factor at most: neighbours differ.
 constexpr double kMaxCorrection = 2;
 // So many of the fastest predicted are asked whether their text is the problem's.
 constexpr size_t kMostAsked = 16;
+// What a call takes beside its floor, in the ratio of two shapes' times.
+constexpr double kCallNs = 2e3;
 
 // The kernels of a plan do not depend on the promise, only its launches do.
 GemmKind WithoutPromise(GemmKind kind) {
@@ -33,33 +43,22 @@ std::array<double, 3> OctavesOf(const Shape& shape) {
 
 }  // namespace
 
-KernelChooser::Candidate KernelChooser::Describe(const KernelFile& file, const Gemm& gemm, const Plan& plan,
-                                                 const KernelFile::Assignment& assignment) const {
-  const double ratio = assignment.time_ns / PredictTimeNs(plan, gemm, device_);
-  return {.file = &file,
-          .gemm = gemm,
-          .plan = plan,
-          .assignment = assignment,
-          .correction = std::clamp(ratio, 1 / kMaxCorrection, kMaxCorrection),
-          .octaves = OctavesOf(gemm.shape)};
-}
-
-KernelChooser::KernelChooser(std::vector<const KernelFile*> files, const Device& device)
-    : files_(std::move(files)), device_(device) {
-  std::map<std::pair<GemmKind, Plan>, size_t> seen;
-  for (const KernelFile* const file : files_)
+KernelChooser::KernelChooser(std::vector<const KernelFile*> files, const Device& device) : device_(device) {
+  for (const KernelFile* const file : files)
     for (const auto& [problem, assignment] : file->problems()) {
       const auto& [gemm, plan] = problem;
-      entries_.push_back(Describe(*file, gemm, plan, assignment));
-      if (plan == WithFixed(plan, FixedDimensions::kNone) &&
-          seen.try_emplace({gemm.kind, plan}, general_.size()).second)
-        general_.push_back(entries_.back());
+      candidates_.push_back({.file = file,
+                             .gemm = gemm,
+                             .plan = plan,
+                             .assignment = assignment,
+                             .is_general = plan == WithFixed(plan, FixedDimensions::kNone),
+                             .octaves = OctavesOf(gemm.shape)});
     }
 }
 
 std::optional<Choice> KernelChooser::Choose(const Gemm& gemm) const {
   if (std::optional<Choice> entry = EntryFor(gemm)) return entry;
-  return FastestOfOthers(gemm);
+  return FastestNearby(gemm);
 }
 
 std::optional<Choice> KernelChooser::Serve(const Candidate& candidate, const Gemm& gemm) const {
@@ -73,55 +72,66 @@ std::optional<Choice> KernelChooser::Serve(const Candidate& candidate, const Gem
 }
 
 std::optional<Choice> KernelChooser::EntryFor(const Gemm& gemm) const {
-  for (const KernelFile* const file : files_) {
-    auto own = file->problems().lower_bound({gemm, Plan{}});
-    for (; own != file->problems().end() && own->first.first == gemm; ++own) {
-      std::optional<Choice> choice = Serve({.file = file, .plan = own->first.second, .assignment = own->second}, gemm);
-      if (!choice) continue;
-      choice->is_entry = true;
-      choice->time_ns = own->second.time_ns;
-      choice->library_ns = own->second.time_ns * own->second.speed_up;
-      choice->is_behind = own->second.speed_up < 1;
-      return choice;
-    }
+  // The plan of the problem itself, then without its promise, then of the other type, then without dimensions.
+  const auto rank = [&](const Candidate& candidate) {
+    return (candidate.gemm != gemm ? 1 : 0) + (candidate.assignment.is_derived ? candidate.is_general ? 4 : 2 : 0);
+  };
+  Gemm otherwise = gemm;
+  otherwise.kind.constant_b = !gemm.kind.constant_b;
+  std::vector<const Candidate*> own;
+  for (const Candidate& candidate : candidates_)
+    if (candidate.gemm == gemm || candidate.gemm == otherwise) own.push_back(&candidate);
+  std::stable_sort(own.begin(), own.end(), [&](const Candidate* a, const Candidate* b) { return rank(*a) < rank(*b); });
+  for (const Candidate* const candidate : own) {
+    std::optional<Choice> choice = Serve(*candidate, gemm);
+    if (!choice) continue;
+    const KernelFile::Assignment& entry = candidate->assignment;
+    choice->time_ns = entry.time_ns;
+    choice->library_ns = entry.time_ns * entry.speed_up;
+    choice->is_behind = entry.speed_up < (entry.time_ns < kShortCallNs ? 1 : kEntryMargin);
+    choice->reason = entry.is_derived ? "made for this problem and measured as another form of the same plan"
+                                      : "made and measured for this problem";
+    return choice;
   }
   return std::nullopt;
 }
 
 double KernelChooser::PredictedNs(const Candidate& candidate, const Gemm& gemm) const {
-  return PredictTimeNs(candidate.plan, gemm, device_) * candidate.correction;
+  const double ratio = candidate.assignment.time_ns / PredictTimeNs(candidate.plan, candidate.gemm, device_);
+  return PredictTimeNs(candidate.plan, gemm, device_) * std::clamp(ratio, 1 / kMaxCorrection, kMaxCorrection);
 }
 
-double KernelChooser::LibraryNs(const Gemm& gemm) const {
+// The library chooses another kernel for each shape, so its times follow the floor, not our plans.
+double KernelChooser::LibraryNs(const Candidate& nearest, const Gemm& gemm) const {
+  const double there = MakeTask(nearest.gemm).ColdFloorNs(device_) + kCallNs,
+               here = MakeTask(gemm).ColdFloorNs(device_) + kCallNs;
+  return nearest.assignment.time_ns * nearest.assignment.speed_up * here / there;
+}
+
+std::optional<Choice> KernelChooser::FastestNearby(const Gemm& gemm) const {
   const std::array<double, 3> wanted = OctavesOf(gemm.shape);
   const Candidate* nearest = nullptr;
-  double least = 0;
-  for (const Candidate& candidate : entries_) {
+  double least = kFarthest;
+  std::vector<std::pair<double, const Candidate*>> ranked;
+  for (const Candidate& candidate : candidates_) {
     if (WithoutPromise(candidate.gemm.kind) != WithoutPromise(gemm.kind)) continue;
     double octaves = 0;
     for (size_t i = 0; i < 3; ++i) octaves += std::abs(candidate.octaves[i] - wanted[i]);
-    if (nearest != nullptr && octaves >= least) continue;
-    nearest = &candidate;
-    least = octaves;
-  }
-  if (nearest == nullptr) return 0;
-  return PredictedNs(*nearest, gemm) * nearest->assignment.speed_up;
-}
-
-std::optional<Choice> KernelChooser::FastestOfOthers(const Gemm& gemm) const {
-  std::vector<std::pair<double, const Candidate*>> ranked;
-  for (const Candidate& candidate : general_)
-    if (WithoutPromise(candidate.gemm.kind) == WithoutPromise(gemm.kind) &&
-        CountReasons(candidate.plan, gemm, device_) == 0)
+    if (octaves > kFarthest) continue;
+    if (octaves < least || nearest == nullptr) nearest = &candidate, least = octaves;
+    if (candidate.is_general && CountReasons(candidate.plan, gemm, device_) == 0)
       ranked.emplace_back(PredictedNs(candidate, gemm), &candidate);
+  }
   std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   ranked.resize(std::min(ranked.size(), kMostAsked));
   for (const auto& [time_ns, candidate] : ranked) {
     std::optional<Choice> choice = Serve(*candidate, gemm);
     if (!choice) continue;
     choice->time_ns = time_ns;
-    choice->library_ns = LibraryNs(gemm);
-    choice->is_behind = choice->library_ns < time_ns * (time_ns < kShortCallNs ? 1 : kMargin);
+    choice->library_ns = LibraryNs(*nearest, gemm);
+    choice->is_behind = choice->library_ns < time_ns * kMargin;
+    choice->reason = fmt::format("predicted from {}; the nearest problem that was measured is {:.1f} octaves away",
+                                 Print(candidate->gemm), least);
     return choice;
   }
   return std::nullopt;

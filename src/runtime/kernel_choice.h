@@ -16,10 +16,10 @@ struct Choice {
   const KernelFile* file = nullptr;
   const KernelFile::Kernel* kernel = nullptr;
   Plan plan;
+  std::string reason;      // in words
   double time_ns = 0;      // expected
-  double library_ns = 0;   // expected of cuBLASLt; 0: nothing near is known
-  bool is_entry = false;   // made and measured for this very problem
-  bool is_behind = false;  // cuBLASLt is expected to be faster
+  double library_ns = 0;   // expected of cuBLASLt
+  bool is_behind = false;  // cuBLASLt is expected to be faster, or may well be
 };
 
 class KernelChooser {
@@ -27,7 +27,7 @@ class KernelChooser {
   // Files in front go before those behind them. They outlive it.
   KernelChooser(std::vector<const KernelFile*> files, const Device& device);
 
-  // The problem's own entry, else the kernel that is expected to be the fastest of those that serve it. Only kernels
+  // The problem's own entry, else the kernel that is expected to be the fastest of those measured nearby. Only kernels
   // that give equal bits call after call, and need no workspace. nullopt: none serves it.
   std::optional<Choice> Choose(const Gemm& gemm) const;
 
@@ -37,21 +37,17 @@ class KernelChooser {
     Gemm gemm;  // that it was measured on
     Plan plan;
     KernelFile::Assignment assignment;
-    double correction = 1;               // of what the model predicts for this plan
+    bool is_general = false;             // has no dimensions of its own
     std::array<double, 3> octaves = {};  // of m, n and k
   };
-  Candidate Describe(const KernelFile& file, const Gemm& gemm, const Plan& plan,
-                     const KernelFile::Assignment& assignment) const;
   std::optional<Choice> Serve(const Candidate& candidate, const Gemm& gemm) const;
   std::optional<Choice> EntryFor(const Gemm& gemm) const;
-  std::optional<Choice> FastestOfOthers(const Gemm& gemm) const;
-  double LibraryNs(const Gemm& gemm) const;
+  std::optional<Choice> FastestNearby(const Gemm& gemm) const;
   double PredictedNs(const Candidate& candidate, const Gemm& gemm) const;
+  double LibraryNs(const Candidate& nearest, const Gemm& gemm) const;
 
-  const std::vector<const KernelFile*> files_;
   const Device device_;
-  std::vector<Candidate> entries_;  // all
-  std::vector<Candidate> general_;  // of kernels without dimensions of their own, each once
+  std::vector<Candidate> candidates_;  // of files in front first
 };
 
 }  // namespace gemmsmith

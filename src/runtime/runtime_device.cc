@@ -53,7 +53,6 @@ fs::path FolderOfThisLibrary() {
 }
 
 std::string Expected(const Choice& choice) {
-  if (choice.library_ns == 0) return fmt::format("{:.2f} us", choice.time_ns / 1e3);
   return fmt::format("{:.2f} us, cuBLASLt {:.2f} us", choice.time_ns / 1e3, choice.library_ns / 1e3);
 }
 
@@ -137,7 +136,8 @@ Failure RuntimeDevice::Prepare(const Request& request, std::shared_ptr<const Pro
   const std::optional<Gemm> gemm = request.AsGemm();
   std::optional<Choice> choice;
   if (gemm && Environment("GEMMSMITH_DISABLE") != "1") choice = chooser_->Choose(*gemm);
-  if (choice && !choice->is_behind) return PrepareOwn(*choice, *gemm, *made);
+  if (choice && (!choice->is_behind || Environment("GEMMSMITH_ALWAYS") == "1"))
+    return PrepareOwn(*choice, *gemm, *made);
   const Failure by_library = request.own_only ? Done() : PrepareByLibrary(*made);
   if (by_library.ok()) {
     made->explanation_ += choice ? fmt::format("cuBLASLt: expected to be faster (ours {})\n", Expected(*choice))
@@ -166,10 +166,8 @@ Failure RuntimeDevice::PrepareOwn(const Choice& choice, const Gemm& gemm, Produc
       driver_, own->launch, ArgumentsFor(gemm, somewhere, somewhere, const_cast<void*>(somewhere), nullptr));
   RETURN_FAILURE(FailIfNot(parameters.status(), GEMMSMITH_INTERNAL));
   own->parameters = *std::move(parameters);
-  product.explanation_ += fmt::format(
-      "kernel: {}\nchosen: {}\nexpected: {}\n", PrintShort(choice.plan),
-      choice.is_entry ? "made and measured for this problem" : "predicted to be the fastest of those that serve it",
-      Expected(choice));
+  product.explanation_ +=
+      fmt::format("kernel: {}\nchosen: {}\nexpected: {}\n", PrintShort(choice.plan), choice.reason, Expected(choice));
   product.own_ = std::move(own);
   return Done();
 }
@@ -184,7 +182,7 @@ Failure RuntimeDevice::PrepareByLibrary(Product& product) {
 }
 
 Result<std::shared_ptr<const Kernel>> RuntimeDevice::Load(const Choice& choice, uint32_t smem_bytes) {
-  std::shared_ptr<const Kernel>& kernel = loaded_[choice.kernel];
+  std::shared_ptr<const Kernel>& kernel = loaded_[{choice.kernel, smem_bytes}];
   if (kernel) return kernel;
   ASSIGN_OR_RETURN(const std::string cubin, choice.file->CubinOf(*choice.kernel));
   ASSIGN_OR_RETURN(Kernel loaded, Kernel::Load(driver_, {reinterpret_cast<const uint8_t*>(cubin.data()), cubin.size()},

@@ -46,7 +46,8 @@ class RuntimeDevice : public std::enable_shared_from_this<RuntimeDevice> {
   CUcontext context_ = nullptr;
   std::vector<std::unique_ptr<KernelFile>> files_;
   std::optional<KernelChooser> chooser_;
-  std::map<const KernelFile::Kernel*, std::shared_ptr<const Kernel>> loaded_;
+  // With their dynamic shared memory: one text may need another amount for another K.
+  std::map<std::pair<const KernelFile::Kernel*, uint32_t>, std::shared_ptr<const Kernel>> loaded_;
   std::unique_ptr<LtLibrary> library_;
 };
 

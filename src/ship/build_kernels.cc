@@ -10,22 +10,49 @@
 #include "campaign/compile_ahead.h"
 #include "evaluate/evaluator.h"
 #include "program/emit.h"
+#include "program/family.h"
 #include "program/legality.h"
 
 namespace gemmsmith {
 
 namespace {
 
-using Sharers = std::vector<const Entry*>;  // of one text; at least one
+// A problem and plan that get a kernel, and the entry that says what it takes.
+struct Use {
+  const Entry* entry = nullptr;
+  Gemm gemm;
+  Plan plan;
+  bool is_derived = false;
+};
+using Sharers = std::vector<Use>;  // of one text; at least one
 
-std::string NameOf(const Entry& entry) { return fmt::format("{} by {}", Print(entry.gemm), PrintShort(entry.plan)); }
+std::string NameOf(const Use& use) { return fmt::format("{} by {}", Print(use.gemm), PrintShort(use.plan)); }
+
+// The entry's own, and derived ones: without dimensions of their own, and of the other half-precision type.
+std::vector<Use> UsesOf(const Entry& entry, const Catalogue& catalogue, const Device& device) {
+  std::vector<Use> uses = {{.entry = &entry, .gemm = entry.gemm, .plan = entry.plan}};
+  if (entry.gemm.kind.accumulation != Accumulation::kF32) return uses;
+  Gemm other = entry.gemm;
+  other.kind.type = entry.gemm.kind.type == ScalarType::kF16 ? ScalarType::kBf16 : ScalarType::kF16;
+  const Plan general = WithFixed(entry.plan, FixedDimensions::kNone);
+  const auto derive = [&](const Gemm& gemm, const Plan& plan) {
+    if (Check(plan, gemm, device).empty())
+      uses.push_back({.entry = &entry, .gemm = gemm, .plan = plan, .is_derived = true});
+  };
+  if (general != entry.plan) derive(entry.gemm, general);
+  if (catalogue.Find(other) != nullptr) return uses;
+  derive(other, entry.plan);
+  if (general != entry.plan) derive(other, general);
+  return uses;
+}
 
 Result<std::vector<Sharers>> DistinctKernels(const Catalogue& catalogue, const Device& device) {
   std::map<std::string, Sharers> by_text;
   for (const auto& [gemm, entry] : catalogue.entries()) {
     if (const std::vector<std::string> reasons = Check(entry.plan, gemm, device); !reasons.empty())
-      return InvalidArgument(fmt::format("{} is illegal: {}", NameOf(entry), reasons.front()));
-    by_text[Emit(entry.plan, gemm).text].push_back(&entry);
+      return InvalidArgument(
+          fmt::format("{} by {} is illegal: {}", Print(gemm), PrintShort(entry.plan), reasons.front()));
+    for (Use& use : UsesOf(entry, catalogue, device)) by_text[Emit(use.plan, use.gemm).text].push_back(std::move(use));
   }
   std::vector<Sharers> distinct;
   for (auto& [text, sharers] : by_text) distinct.push_back(std::move(sharers));
@@ -43,20 +70,22 @@ Result<KernelFile> BuildKernels(const Catalogue& catalogue, Compiler& compiler, 
   for (size_t done = 0; done < distinct.size(); ++done) {
     if (options.stop()) return Interrupted("stopped; the same command begins again, with what was compiled at hand");
     for (; begun < distinct.size() && ahead.pending() < ahead.window(); ++begun)
-      ahead.AddTogether(begun,
-                        {{{.gemm = distinct[begun].front()->gemm, .time = false}, distinct[begun].front()->plan}});
+      ahead.AddTogether(begun, {{{.gemm = distinct[begun].front().gemm, .time = false}, distinct[begun].front().plan}});
     ASSIGN_OR_RETURN(const std::vector<Candidate> built, ahead.TakeTogether(done));
     const PreparedCandidate& candidate = built.front().prepared;
     if (candidate.ended)
-      return InvalidArgument(fmt::format("{} ended as {}: {}", NameOf(*distinct[done].front()),
+      return InvalidArgument(fmt::format("{} ended as {}: {}", NameOf(distinct[done].front()),
                                          Name(candidate.ended->kind), candidate.ended->reason));
     const Binary& binary = candidate.compilation.binary;
-    const Entry& first = *distinct[done].front();
+    const Use& first = distinct[done].front();
     const uint32_t kernel = file.Add(binary.entry, HashBytes(Emit(first.plan, first.gemm).text),
                                      {reinterpret_cast<const char*>(binary.cubin.data()), binary.cubin.size()});
-    for (const Entry* entry : distinct[done])
-      file.Assign(entry->gemm, entry->plan,
-                  {.kernel = kernel, .time_ns = entry->Deciding().ns, .speed_up = entry->Deciding().speed_up});
+    for (const Use& use : distinct[done])
+      file.Assign(use.gemm, use.plan,
+                  {.kernel = kernel,
+                   .time_ns = use.entry->Deciding().ns,
+                   .speed_up = use.entry->Deciding().speed_up,
+                   .is_derived = use.is_derived});
     if (options.on_progress) options.on_progress(done + 1, distinct.size());
   }
   return file;

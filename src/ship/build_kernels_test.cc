@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 #include "campaign/fakes.h"
 #include "program/family.h"
 
@@ -29,10 +31,10 @@ TEST(BuildKernels, ProblemsShareWhatBecomesOneText) {
   const Result<KernelFile> file = BuildKernels(
       catalogue, compiler, {.compile_threads = 2, .on_progress = [&](size_t done, size_t) { told = done; }});
   ASSERT_TRUE(file.ok()) << file.status().message();
-  EXPECT_EQ(file->kernels().size(), 1u);
-  EXPECT_EQ(file->problems().size(), 2u);
-  EXPECT_EQ(compiler.calls, 1);
-  EXPECT_EQ(told, 1u);
+  EXPECT_EQ(file->kernels().size(), 2u) << "one for f16, one for bf16";
+  EXPECT_EQ(file->problems().size(), 4u);
+  EXPECT_EQ(compiler.calls, 2);
+  EXPECT_EQ(told, 2u);
   EXPECT_EQ(file->Find(kOne, Known(FixedDimensions::kNone)), file->Find(kTwo, Known(FixedDimensions::kNone)));
   EXPECT_FALSE(file->Find(kOne, Known(FixedDimensions::kNone))->entry.empty());
 }
@@ -44,7 +46,30 @@ TEST(BuildKernels, KnownDimensionsMakeKernelsOfTheirOwn) {
   FakeCompiler compiler;
   const Result<KernelFile> file = BuildKernels(catalogue, compiler, {.compile_threads = 2});
   ASSERT_TRUE(file.ok()) << file.status().message();
-  EXPECT_EQ(file->kernels().size(), 2u);
+  EXPECT_EQ(file->kernels().size(), 6u) << "for each type two with dimensions, and one without";
+  Gemm other = kOne;
+  other.kind.type = ScalarType::kBf16;
+  for (const auto& [gemm, plan, is_derived] : {std::tuple{kOne, Known(FixedDimensions::kAll), false},
+                                               {kOne, Known(FixedDimensions::kNone), true},
+                                               {other, Known(FixedDimensions::kAll), true}}) {
+    const auto found = file->problems().find({gemm, plan});
+    ASSERT_NE(found, file->problems().end()) << Print(gemm) << " by " << Print(plan);
+    EXPECT_EQ(found->second.is_derived, is_derived);
+    EXPECT_EQ(found->second.time_ns, 1000);
+  }
+}
+
+TEST(BuildKernels, ATypeWithAnEntryOfItsOwnIsNotDerived) {
+  Gemm other = kOne;
+  other.kind.type = ScalarType::kBf16;
+  Catalogue catalogue("h200");
+  catalogue.Put(EntryFor(kOne, Known(FixedDimensions::kNone)));
+  catalogue.Put(EntryFor(other, Known(FixedDimensions::kNone)));
+  FakeCompiler compiler;
+  const Result<KernelFile> file = BuildKernels(catalogue, compiler, {.compile_threads = 2});
+  ASSERT_TRUE(file.ok()) << file.status().message();
+  EXPECT_EQ(file->problems().size(), 2u);
+  for (const auto& [problem, assignment] : file->problems()) EXPECT_FALSE(assignment.is_derived);
 }
 
 TEST(BuildKernels, AnEntryThatIsIllegalOrDoesNotCompileEndsItByItsName) {
@@ -64,7 +89,7 @@ TEST(BuildKernels, AnEntryThatIsIllegalOrDoesNotCompileEndsItByItsName) {
   Catalogue catalogue("h200");
   catalogue.Put(EntryFor(kOne, Known(FixedDimensions::kAll)));
   status = BuildKernels(catalogue, refusing, {.compile_threads = 2}).status();
-  EXPECT_NE(status.message().find(Print(kOne)), std::string::npos) << status.message();
+  EXPECT_NE(status.message().find("gemm 64x128x512 tn"), std::string::npos) << status.message();
   EXPECT_NE(status.message().find("compile_failed"), std::string::npos) << status.message();
 }
 

@@ -209,7 +209,33 @@ TEST_F(Library, AKernelWithoutDimensionsOfItsOwnServesOtherShapes) {
   const int64_t launches = FakeLaunches();
   EXPECT_EQ(Multiply(one), GEMMSMITH_OK) << gemmsmith_last_error();
   EXPECT_EQ(FakeLaunches(), launches + 1);
-  EXPECT_NE(Explain(one.problem).find("predicted to be the fastest"), std::string::npos) << Explain(one.problem);
+  EXPECT_NE(Explain(one.problem).find("predicted from gemm 64x128x256"), std::string::npos) << Explain(one.problem);
+}
+
+// All of K stays in shared memory.
+TEST_F(Library, AKernelHasTheSharedMemoryThatEachOfItsProblemsNeeds) {
+  KernelFile file("h200");
+  const Plan plan = *ParsePlan("wgmma tile_m=128 tile_n=64 stages=resident store=tma");
+  uint32_t kernel = 0;
+  Hash128 text;
+  for (const int k : {64, 256}) {
+    const Gemm gemm{.shape = {128, 64, k}, .kind = {.layout = kTn}};
+    if (k == 64) {
+      text = HashBytes(Emit(plan, gemm).text);
+      const std::string code = "fake tn f16 maps=" + std::to_string(LaunchFor(plan, gemm).maps.size());
+      kernel = file.Add("gemm", text, code + '\0');
+    }
+    ASSERT_EQ(HashBytes(Emit(plan, gemm).text), text);
+    file.Assign(gemm, plan, {.kernel = kernel, .time_ns = 5000, .speed_up = 2});
+  }
+  Open(file);
+  const int64_t launches = FakeLaunches();
+  for (const int k : {64, 256}) {
+    Case one = SomeCase(128, 64, k);
+    one.problem.b_order = GEMMSMITH_COLUMN;
+    EXPECT_EQ(Multiply(one), GEMMSMITH_OK) << gemmsmith_last_error();
+  }
+  EXPECT_EQ(FakeLaunches(), launches + 2);
 }
 
 // Machine code for wide copies must not meet lines that they do not fit.
@@ -287,10 +313,11 @@ TEST_F(Library, AnUnknownProblemIsNotPreparedDuringACapture) {
 // Orders, types, leading dimensions, alignments, batches, scales and epilogues, drawn at random.
 TEST_F(Library, EveryProblemIsRight) {
   KernelFile file("h200");
-  for (const Layout& layout : kLayouts) {
-    const Gemm gemm{.shape = {32, 64, 64}, .kind = {.layout = layout}};
-    AddEntry(gemm, PlanFor(gemm), 3, file);
-  }
+  for (const Layout& layout : kLayouts)
+    for (const Shape& shape : {Shape{32, 64, 64}, {64, 16, 32}, {16, 32, 16}}) {
+      const Gemm gemm{.shape = shape, .kind = {.layout = layout}};
+      AddEntry(gemm, PlanFor(gemm), 3, file);
+    }
   Open(file);
   std::mt19937_64 random(2026);
   const auto draw = [&](int64_t first, int64_t last) { return first + int64_t(random() % uint64_t(last - first + 1)); };

@@ -22,6 +22,7 @@ struct FakeModule {
   char layout[8] = "", type[8] = "";
   int maps = 0;
   CUcontext context = nullptr;  // that it is loaded into
+  unsigned smem_limit = 48 << 10;
 };
 
 std::atomic<int64_t> launches = 0, modules = 0, chained = 0;
@@ -158,7 +159,11 @@ CUresult cuModuleUnload(CUmodule module) {
 CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char*) {
   return *function = reinterpret_cast<CUfunction>(module), CUDA_SUCCESS;
 }
-CUresult cuFuncSetAttribute(CUfunction, CUfunction_attribute, int) { return CUDA_SUCCESS; }
+CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value) {
+  if (attribute == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)
+    reinterpret_cast<FakeModule*>(function)->smem_limit = unsigned(value);
+  return CUDA_SUCCESS;
+}
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* count, CUfunction, int, size_t) {
   return *count = 1, CUDA_SUCCESS;
 }
@@ -189,6 +194,7 @@ CUresult cuTensorMapReplaceAddress(CUtensorMap* map, void* address) {
 CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, void** parameters, void**) {
   const FakeModule& kernel = *reinterpret_cast<const FakeModule*>(function);
   if (kernel.context != Current()) return CUDA_ERROR_INVALID_HANDLE;
+  if (config->sharedMemBytes > kernel.smem_limit) return CUDA_ERROR_INVALID_VALUE;
   const auto* const block = static_cast<const std::byte*>(parameters[0]);
   gemmsmith::GemmArguments call;
   std::memcpy(&call, block + kernel.maps * 128, sizeof call);
