@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 #include <utility>
 
 #include "problem/task.h"
@@ -26,6 +27,8 @@ constexpr double kMargin = 1.45;
 constexpr double kFarthest = 1.2;
 // A measured time corrects a prediction by this factor at most: neighbours differ.
 constexpr double kMaxCorrection = 2;
+// Up to so many rows a product takes the time of reading B.
+constexpr int kMostRowsOfReaders = 64;
 // So many of the fastest predicted are asked whether their text is the problem's.
 constexpr size_t kMostAsked = 16;
 // What a call takes beside its floor, in the ratio of two shapes' times.
@@ -39,6 +42,12 @@ GemmKind WithoutPromise(GemmKind kind) {
 
 std::array<double, 3> OctavesOf(const Shape& shape) {
   return {std::log2(shape.m), std::log2(shape.n), std::log2(shape.k)};
+}
+
+void TakeTimes(const KernelFile::Assignment& entry, Choice& choice) {
+  choice.time_ns = entry.time_ns;
+  choice.library_ns = entry.time_ns * entry.speed_up;
+  choice.is_behind = entry.speed_up < (entry.time_ns < kShortCallNs ? 1 : kEntryMargin);
 }
 
 }  // namespace
@@ -58,6 +67,7 @@ KernelChooser::KernelChooser(std::vector<const KernelFile*> files, const Device&
 
 std::optional<Choice> KernelChooser::Choose(const Gemm& gemm) const {
   if (std::optional<Choice> entry = EntryFor(gemm)) return entry;
+  if (std::optional<Choice> entry = EntryOfMoreRows(gemm)) return entry;
   return FastestNearby(gemm);
 }
 
@@ -85,12 +95,34 @@ std::optional<Choice> KernelChooser::EntryFor(const Gemm& gemm) const {
   for (const Candidate* const candidate : own) {
     std::optional<Choice> choice = Serve(*candidate, gemm);
     if (!choice) continue;
-    const KernelFile::Assignment& entry = candidate->assignment;
-    choice->time_ns = entry.time_ns;
-    choice->library_ns = entry.time_ns * entry.speed_up;
-    choice->is_behind = entry.speed_up < (entry.time_ns < kShortCallNs ? 1 : kEntryMargin);
-    choice->reason = entry.is_derived ? "made for this problem and measured as another form of the same plan"
-                                      : "made and measured for this problem";
+    TakeTimes(candidate->assignment, *choice);
+    choice->reason = candidate->assignment.is_derived
+                         ? "made for this problem and measured as another form of the same plan"
+                         : "made and measured for this problem";
+    return choice;
+  }
+  return std::nullopt;
+}
+
+// Decoding asks for 3 or 20 rows where entries have 8 and 32.
+std::optional<Choice> KernelChooser::EntryOfMoreRows(const Gemm& gemm) const {
+  std::vector<const Candidate*> larger;
+  for (const Candidate& candidate : candidates_) {
+    const Shape& shape = candidate.gemm.shape;
+    if (candidate.is_general && shape.n == gemm.shape.n && shape.k == gemm.shape.k && shape.m > gemm.shape.m &&
+        shape.m <= kMostRowsOfReaders && WithoutPromise(candidate.gemm.kind) == WithoutPromise(gemm.kind))
+      larger.push_back(&candidate);
+  }
+  const auto rank = [&](const Candidate& candidate) {
+    return std::tuple(candidate.gemm.shape.m, candidate.gemm.kind.constant_b != gemm.kind.constant_b);
+  };
+  std::stable_sort(larger.begin(), larger.end(),
+                   [&](const Candidate* a, const Candidate* b) { return rank(*a) < rank(*b); });
+  for (const Candidate* const candidate : larger) {
+    std::optional<Choice> choice = Serve(*candidate, gemm);
+    if (!choice) continue;
+    TakeTimes(candidate->assignment, *choice);
+    choice->reason = fmt::format("measured for {} rows", candidate->gemm.shape.m);
     return choice;
   }
   return std::nullopt;

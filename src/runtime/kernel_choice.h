@@ -42,6 +42,7 @@ class KernelChooser {
   };
   std::optional<Choice> Serve(const Candidate& candidate, const Gemm& gemm) const;
   std::optional<Choice> EntryFor(const Gemm& gemm) const;
+  std::optional<Choice> EntryOfMoreRows(const Gemm& gemm) const;
   std::optional<Choice> FastestNearby(const Gemm& gemm) const;
   double PredictedNs(const Candidate& candidate, const Gemm& gemm) const;
   double LibraryNs(const Candidate& nearest, const Gemm& gemm) const;

@@ -199,6 +199,22 @@ TEST_F(Library, AnEntryThatIsBehindIsLeftToCublasLt) {
       << Explain(one.problem);
 }
 
+TEST_F(Library, FewerRowsAreServedByTheEntryOfTheNextLargerNumber) {
+  KernelFile file("h200");
+  for (const int m : {8, 32}) {
+    const Gemm gemm{.shape = {m, 128, 256}, .kind = {.layout = kTn}};
+    AddEntry(gemm, PlanFor(gemm), 2, file);
+  }
+  Open(file);
+  const std::pair<int, const char*> asked[] = {{3, "measured for 8 rows"}, {20, "measured for 32 rows"}};
+  for (const auto& [m, words] : asked) {
+    Case one = SomeCase(m, 128, 256);
+    one.problem.b_order = GEMMSMITH_COLUMN;
+    EXPECT_EQ(Multiply(one), GEMMSMITH_OK) << gemmsmith_last_error();
+    EXPECT_NE(Explain(one.problem).find(words), std::string::npos) << Explain(one.problem);
+  }
+}
+
 TEST_F(Library, AKernelWithoutDimensionsOfItsOwnServesOtherShapes) {
   const Gemm gemm{.shape = {64, 128, 256}, .kind = {.layout = kTn}};
   KernelFile file("h200");

@@ -79,6 +79,9 @@ def facts():
 @section
 def products():
     """Types, shapes, layouts of operands and results, against stock torch in f32."""
+    # Else stock torch, where it serves a product, may add partial sums in f16 or bf16.
+    torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction = False
+    torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
     ours = total = 0
     gemmsmith.patch()  # main() undoes it
     for dtype in (*HALVES, torch.float32):
