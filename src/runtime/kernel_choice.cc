@@ -82,9 +82,11 @@ std::optional<Choice> KernelChooser::Serve(const Candidate& candidate, const Gem
 }
 
 std::optional<Choice> KernelChooser::EntryFor(const Gemm& gemm) const {
-  // The plan of the problem itself, then without its promise, then of the other type, then without dimensions.
+  // Entries without the promise first: theirs won when called plainly, and few kernels of programs let the next one
+  // start. Then those of the other type, then those without dimensions.
   const auto rank = [&](const Candidate& candidate) {
-    return (candidate.gemm != gemm ? 1 : 0) + (candidate.assignment.is_derived ? candidate.is_general ? 4 : 2 : 0);
+    return (candidate.gemm.kind.constant_b ? 1 : 0) +
+           (candidate.assignment.is_derived ? candidate.is_general ? 4 : 2 : 0);
   };
   Gemm otherwise = gemm;
   otherwise.kind.constant_b = !gemm.kind.constant_b;
@@ -114,7 +116,7 @@ std::optional<Choice> KernelChooser::EntryOfMoreRows(const Gemm& gemm) const {
       larger.push_back(&candidate);
   }
   const auto rank = [&](const Candidate& candidate) {
-    return std::tuple(candidate.gemm.shape.m, candidate.gemm.kind.constant_b != gemm.kind.constant_b);
+    return std::tuple(candidate.gemm.shape.m, candidate.gemm.kind.constant_b);
   };
   std::stable_sort(larger.begin(), larger.end(),
                    [&](const Candidate* a, const Candidate* b) { return rank(*a) < rank(*b); });
