@@ -1,4 +1,4 @@
-// The kernels of gemmsmith::mm, and of aten::mm where it is patched; and what Python calls, by ctypes.
+// The kernels of gemmsmith::mm and explain, and of aten::mm where it is patched; and what Python calls, by ctypes.
 #include <cinttypes>
 #include <cstddef>
 #include <cstdio>
@@ -44,6 +44,17 @@ void MmOut(Value* stack, uint64_t, uint64_t) {
   stack[0] = out.Release();
 }
 
+// explain(Tensor self, Tensor mat2) -> str
+void ExplainMm(Value* stack, uint64_t, uint64_t) {
+  const Tensor a(stack[0]), b(stack[1]);
+  const View view_a(a), view_b(b);
+  CheckShapes(view_a, view_b);
+  const std::string text = Explain(Tensor::Empty(view_a.sizes[0], view_b.sizes[1], view_a), a, b);
+  StringHandle string = nullptr;
+  Check(torch_abi.torch_new_string_handle(text.data(), text.size(), &string), "new_string_handle");
+  stack[0] = reinterpret_cast<Value>(string);
+}
+
 const char* Register(const char* name_space, const char* name, Kernel kernel, LibraryHandle& library) {
   if (library == nullptr &&
       torch_abi.aoti_torch_library_init_impl(name_space, "CUDA", "gemmsmith/kernels.cc", __LINE__, &library) != 0)
@@ -63,11 +74,12 @@ using namespace gemmsmith::aten;
 
 // Those that return text return null, or what is wrong in one line. Python calls them under its lock.
 
-// gemmsmith::mm is defined before.
+// gemmsmith::mm and gemmsmith::explain are defined before.
 GEMMSMITH_EXPORT const char* gemmsmith_aten_open() {
   if (const char* const error = torch_abi.Open()) return error;
   static LibraryHandle own = nullptr;
-  return Register("gemmsmith", "mm", Mm, own);
+  if (const char* const error = Register("gemmsmith", "mm", Mm, own)) return error;
+  return Register("gemmsmith", "explain", ExplainMm, own);
 }
 
 GEMMSMITH_EXPORT const char* gemmsmith_aten_patch() {

@@ -1,6 +1,8 @@
 #include "product.h"
 
+#include <algorithm>
 #include <atomic>
+#include <bit>
 
 #include "constant_weights.h"
 #include "gemmsmith/gemmsmith.h"
@@ -11,14 +13,17 @@ namespace {
 
 std::atomic<uint64_t> ours = 0, passed_on = 0;
 
-// Null where there is no driver: everything is passed on then.
-gemmsmith_context* Context() {
-  static gemmsmith_context* const context = [] {
-    gemmsmith_context* made = nullptr;
-    gemmsmith_context_create(&made, nullptr);
+struct Opened {
+  gemmsmith_context* context = nullptr;  // null where there is no driver: everything is passed on then
+  std::string error;
+};
+const Opened& Open() {
+  static const Opened& opened = *[] {
+    auto* const made = new Opened;
+    if (gemmsmith_context_create(&made->context, nullptr) != GEMMSMITH_OK) made->error = gemmsmith_last_error();
     return made;
   }();
-  return context;
+  return opened;
 }
 
 struct Matrix {
@@ -82,27 +87,39 @@ bool Describe(const View& type, const Matrix& out, const Matrix& a, const Matrix
   return true;
 }
 
-bool TryOurs(const Tensor& out_tensor, const Tensor& a_tensor, const Tensor& b_tensor) {
+struct Call {
+  gemmsmith_problem problem;
+  gemmsmith_operands operands;
+  int32_t device;
+};
+
+// False: not for us, whatever the kernels.
+bool Describe(const Tensor& out_tensor, const Tensor& a_tensor, const Tensor& b_tensor, Call& call) {
   const View view_a(a_tensor), view_b(b_tensor), view_out(out_tensor);
   if (view_a.type != torch_abi.float16 && view_a.type != torch_abi.bfloat16) return false;
   if (view_a.device_type != torch_abi.cuda || !view_a.IsLike(view_b) || !view_a.IsLike(view_out)) return false;
   Matrix a, b, out;
   if (!Describe(view_a, a) || !Describe(view_b, b) || !Describe(view_out, out)) return false;
-  gemmsmith_problem problem;
-  if (!Describe(view_a, out, a, b, problem) || Context() == nullptr) return false;
-  gemmsmith_operands operands;
+  if (!Describe(view_a, out, a, b, call.problem)) return false;
+  gemmsmith_operands& operands = call.operands;
   gemmsmith_operands_default(&operands);
   operands.a = Address(a_tensor), operands.b = Address(b_tensor);
   Check(torch_abi.torch_get_mutable_data_ptr(out_tensor.handle(), &operands.d), "get_mutable_data_ptr");
+  call.problem.constant_b = IsConstantWeight(operands.b);
+  call.device = view_a.device;
   const auto overlaps = [&](const void* address, const Matrix& matrix) {
     return address < EndOf(operands.d, out) && operands.d < EndOf(address, matrix);
   };
-  if (overlaps(operands.a, a) || overlaps(operands.b, b)) return false;
-  problem.constant_b = IsConstantWeight(operands.b);
-  const OnDevice on_device(view_a.device);
+  return !overlaps(operands.a, a) && !overlaps(operands.b, b);
+}
+
+bool TryOurs(const Tensor& out, const Tensor& a, const Tensor& b) {
+  Call call;
+  if (!Describe(out, a, b, call) || Open().context == nullptr) return false;
+  const OnDevice on_device(call.device);
   void* stream = nullptr;
-  Check(torch_abi.aoti_torch_get_current_cuda_stream(view_a.device, &stream), "get_current_cuda_stream");
-  return gemmsmith_multiply(Context(), &problem, &operands, stream) == GEMMSMITH_OK;
+  Check(torch_abi.aoti_torch_get_current_cuda_stream(call.device, &stream), "get_current_cuda_stream");
+  return gemmsmith_multiply(Open().context, &call.problem, &call.operands, stream) == GEMMSMITH_OK;
 }
 
 }  // namespace
@@ -111,6 +128,24 @@ bool MultiplyByOurs(const Tensor& out, const Tensor& a, const Tensor& b) {
   const bool is_ours = TryOurs(out, a, b);
   (is_ours ? ours : passed_on).fetch_add(1, std::memory_order_relaxed);
   return is_ours;
+}
+
+std::string Explain(const Tensor& out, const Tensor& a, const Tensor& b) {
+  Call call;
+  if (!Describe(out, a, b, call)) return "torch: not a product for us by its types, devices, sizes or strides";
+  if (Open().context == nullptr) return "torch: " + Open().error;
+  const auto bits = reinterpret_cast<uintptr_t>(call.operands.a) | reinterpret_cast<uintptr_t>(call.operands.b) |
+                    call.problem.pointer_alignment;
+  call.problem.pointer_alignment = uint32_t(1) << std::countr_zero(bits);
+  gemmsmith_product* product = nullptr;
+  if (gemmsmith_prepare(Open().context, &call.problem, call.device, &product) != GEMMSMITH_OK)
+    return std::string("torch: ") + gemmsmith_last_error();
+  std::string text(4096, 0);
+  size_t bytes = text.size();
+  gemmsmith_explain(product, text.data(), &bytes);
+  gemmsmith_release(product);
+  text.resize(std::min(bytes, text.size()) - 1);
+  return text;
 }
 
 Calls CountCalls() { return {ours, passed_on}; }

@@ -2,17 +2,20 @@
 // one binary serves torch 2.10 and later. tests/torch/abi_check.cc compares the list with torch's headers.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 struct AtenTensorOpaque;
 class TorchLibraryOpaque;
 struct CUDAGuardOpaque;
+struct StringOpaque;
 
 namespace gemmsmith::aten {
 
 using TensorHandle = AtenTensorOpaque*;
 using LibraryHandle = TorchLibraryOpaque*;
 using GuardHandle = CUDAGuardOpaque*;
+using StringHandle = StringOpaque*;
 using Value = uint64_t;  // StableIValue: a handle that its receiver owns, or the bytes of a number
 using Kernel = void (*)(Value* stack, uint64_t inputs, uint64_t outputs);
 using Error = int32_t;  // 0: success
@@ -25,6 +28,7 @@ inline constexpr uint64_t kTorchVersion = (uint64_t{2} << 56) | (uint64_t{10} <<
   X(torch_library_impl, Error, LibraryHandle, const char*, Kernel, uint64_t)                                           \
   X(torch_get_const_data_ptr, Error, TensorHandle, const void**)                                                       \
   X(torch_get_mutable_data_ptr, Error, TensorHandle, void**)                                                           \
+  X(torch_new_string_handle, Error, const char*, size_t, StringHandle*)                                                \
   X(aoti_torch_library_init_impl, Error, const char*, const char*, const char*, uint32_t, LibraryHandle*)              \
   X(aoti_torch_delete_library_object, Error, LibraryHandle)                                                            \
   X(aoti_torch_delete_tensor_object, Error, TensorHandle)                                                              \

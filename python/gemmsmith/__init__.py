@@ -8,10 +8,10 @@ file, needs no torch and no GPU.
 from gemmsmith._files import cmake_dir, include_dir, library
 from gemmsmith._version import __version__
 
-__all__ = ["__version__", "calls", "cmake_dir", "constant_weights", "include_dir", "library", "ops", "patch", "patched",
+__all__ = ["__version__", "calls", "cmake_dir", "constant_weights", "explain", "include_dir", "library", "ops", "patch", "patched",
            "unpatch"]
 
-_FROM_TORCH = ("calls", "constant_weights", "patch", "patched", "unpatch")
+_FROM_TORCH = ("calls", "constant_weights", "explain", "patch", "patched", "unpatch")
 
 
 def __getattr__(name):

@@ -11,6 +11,7 @@ from gemmsmith._files import torch_library
 _definition = torch.library.Library("gemmsmith", "DEF")
 _definition.define("mm(Tensor self, Tensor mat2) -> Tensor",
                    tags=(torch.Tag.pt2_compliant_tag, torch.Tag.needs_exact_strides))
+_definition.define("explain(Tensor self, Tensor mat2) -> str")
 
 
 @functools.cache

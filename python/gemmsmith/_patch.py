@@ -79,6 +79,12 @@ def calls() -> dict[str, int]:
     return {"ours": ours.value, "passed_on": passed_on.value}
 
 
+def explain(a: torch.Tensor, b: torch.Tensor) -> str:
+    """The kernel that a @ b of two matrices on a GPU gets, or why it is torch's, in some lines."""
+    gemmsmith._aten.aten()
+    return torch.ops.gemmsmith.explain.default(a, b)
+
+
 class ConstantWeights:
     """A standing promise. ``remove()``, or the end of its ``with`` block, ends it."""
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -113,6 +114,12 @@ class TorchCalls : public testing::Test {
     delete tensor;
     --torch_.tensors;
     return result;
+  }
+  std::string Explain(const Matrix& a, const Matrix& b) {
+    uint64_t stack[2] = {a.Give(), b.Give()};
+    torch_.kernels.at("gemmsmith::explain")(stack, 2, 1);
+    const std::unique_ptr<StringOpaque> string(reinterpret_cast<StringOpaque*>(stack[0]));
+    return string->text;
   }
   template <class Call>
   void ExpectOurs(const Call& call, int64_t launches = 1) {
@@ -242,11 +249,21 @@ TEST_F(TorchCalls, TheDeviceOfTheTensorsIsCurrentForTheCall) {
 
 TEST_F(TorchCalls, UnpatchingGivesTheOriginalsBack) {
   EXPECT_STREQ(gemmsmith_aten_patch(), nullptr) << "patched twice is patched";
-  EXPECT_EQ(torch_.kernels.size(), 3u);
+  EXPECT_EQ(torch_.kernels.size(), 4u);
   gemmsmith_aten_unpatch();
   gemmsmith_aten_unpatch();
-  EXPECT_EQ(torch_.kernels.size(), 1u);
+  EXPECT_EQ(torch_.kernels.size(), 2u);
   EXPECT_EQ(torch_.kernels.count("gemmsmith::mm"), 1u);
+}
+
+TEST_F(TorchCalls, AnExplanationNamesTheKernelOrTheReason) {
+  const Matrix no_kernel(kM + 8, kK, kK, 1), broadcast(kM, kK, 0, 1);
+  Matrix unaligned(kM, kK, kK, 1);
+  unaligned.tensor.data += 2;
+  EXPECT_NE(Explain(a_, b_).find("made and measured for this problem"), std::string::npos) << Explain(a_, b_);
+  for (const Matrix* a : {&no_kernel, const_cast<const Matrix*>(&unaligned)})
+    EXPECT_NE(Explain(*a, b_).find("cuBLASLt: "), std::string::npos) << Explain(*a, b_);
+  EXPECT_NE(Explain(broadcast, b_).find("torch: not a product for us"), std::string::npos);
 }
 
 TEST_F(TorchCalls, CallsAreCounted) {

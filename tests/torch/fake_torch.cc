@@ -45,6 +45,10 @@ Error aoti_torch_delete_library_object(TorchLibraryOpaque* library) {
   return delete library, 0;
 }
 
+Error torch_new_string_handle(const char* data, size_t length, StringOpaque** string) {
+  return *string = new StringOpaque{std::string(data, length)}, 0;
+}
+
 Error aoti_torch_delete_tensor_object(AtenTensorOpaque* tensor) { return delete tensor, --torch.tensors, 0; }
 Error aoti_torch_get_dim(AtenTensorOpaque* tensor, int64_t* value) { return *value = int64_t(tensor->sizes.size()), 0; }
 Error aoti_torch_get_sizes(AtenTensorOpaque* tensor, int64_t** value) { return *value = tensor->sizes.data(), 0; }

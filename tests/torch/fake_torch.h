@@ -14,6 +14,10 @@ struct AtenTensorOpaque {
   char* data = nullptr;
 };
 
+struct StringOpaque {
+  std::string text;
+};
+
 inline constexpr int32_t kFakeHalf = 5, kFakeFloat = 6, kFakeBrain = 15, kFakeCpu = 0, kFakeGpu = 1;
 
 struct FakeTorch {

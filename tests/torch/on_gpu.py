@@ -73,7 +73,9 @@ def facts():
     torch.mm(draw(64, 64, dtype=torch.float16), draw(64, 64, dtype=torch.float16))
     properties = torch.cuda.get_device_properties(0)
     return {"torch": torch.__version__, "gpu": properties.name, "gemmsmith": gemmsmith.__version__,
-            "calls": gemmsmith.calls()}
+            "calls": gemmsmith.calls(),
+            "explain": [gemmsmith.explain(draw(m, 4096, dtype=torch.bfloat16), draw(4096, 4096, dtype=torch.bfloat16).t())
+                        for m in (1, 16, 2048)]}
 
 
 @section
@@ -139,7 +141,7 @@ def passed_on():
         stock, patched = both(case)
         assert type(stock) is type(patched), (name, stock, patched)
         if isinstance(stock, str):
-            assert stock == patched, (name, stock, patched)
+            assert stock.endswith(patched), (name, stock, patched)  # newer ones begin with "mm: "
         elif name != "out is an operand":
             assert torch.equal(stock.isnan(), patched.isnan()) and torch.equal(stock.nan_to_num(), patched.nan_to_num()), name
     with gemmsmith.patched():  # resolved by torch before it comes to us
@@ -408,6 +410,33 @@ def in_turns(variants, rounds=15, calls=20):
             for name, values in times.items()}
 
 
+def promised_if(promise, module):
+    return gemmsmith.constant_weights(module) if promise else contextlib.nullcontext()
+
+
+def compare_graphs(model, functions, products):
+    """Graphs of the functions: stock, patched, and with constant weights. The first one's outputs are compared."""
+    report = {}
+    for what, function in functions.items():
+        outputs, replays, ours = {}, {}, 0
+        for name in ("stock", "patched", "constant"):
+            with patched_if(name != "stock"), promised_if(name == "constant", model):
+                (outputs[name], graph), count = counted(lambda: captured(function))
+                replays[name] = graph.replay
+                ours = max(ours, count // 3)
+        for replay in replays.values():
+            replay()
+        torch.cuda.synchronize()
+        if outputs["stock"] is not None:
+            stock = outputs["stock"].float()
+            error = max((outputs[name].float() - stock).abs().max().item() for name in outputs) / stock.std().item()
+            assert error < 0.2, f"outputs differ by {error} standard deviations"
+            report["largest difference in standard deviations"] = round(error, 4)
+            report["products of ours"] = f"{ours} of {products}"
+        report[what] = in_turns(replays)
+    return report
+
+
 @section
 def decode():
     """A decode step of four layers of Llama 3 8B (no head) with a cache of 512 tokens, in CUDA graphs."""
@@ -429,27 +458,63 @@ def decode():
                 for layer in layers:
                     layer.products(x, inner)
 
-            steps, products_alone, outputs, ours = {}, {}, {}, 0
-            for name in ("stock", "patched", "constant"):
-                with patched_if(name != "stock"):
-                    promise = gemmsmith.constant_weights(layers) if name == "constant" else None
-                    (outputs[name], graph), count = counted(lambda: captured(step))
-                    steps[name] = graph.replay
-                    _, graph = captured(only_products)
-                    products_alone[name] = graph.replay
-                    ours = max(ours, count)
-                    if promise:
-                        promise.remove()
-            for run in steps.values():
-                run()
-            torch.cuda.synchronize()
-            spread = outputs["stock"].float().std().item()
-            error = max((outputs[name] - outputs["stock"]).float().abs().max().item() for name in outputs) / spread
-            assert error < 0.1, f"batch {batch}: outputs differ by {error} standard deviations"
-            result[f"batch {batch}"] = {"products of ours": f"{ours // 3} of {7 * len(layers)}",
-                                        "largest difference in standard deviations": round(error, 4),
-                                        "step": in_turns(steps), "products": in_turns(products_alone)}
-            del steps, products_alone, outputs
+            result[f"batch {batch}"] = compare_graphs(layers, {"step": step, "products": only_products}, 7 * len(layers))
+    return result
+
+
+@section
+def decode_transformers():
+    """A whole decode step of LlamaForCausalLM in transformers: four layers and the head of Llama 3 8B, in CUDA graphs."""
+    from transformers import LlamaConfig, LlamaForCausalLM, StaticCache
+
+    config = LlamaConfig(hidden_size=4096, intermediate_size=14336, num_hidden_layers=4, num_attention_heads=32,
+                         num_key_value_heads=8, vocab_size=128256, max_position_embeddings=2048, dtype=torch.bfloat16)
+    with torch.device(DEVICE):
+        model = LlamaForCausalLM(config).to(torch.bfloat16).eval()
+    context, room, result = 512, 1024, {}
+    with torch.no_grad():
+        for batch in (1, 8, 32, 64):
+            cache = StaticCache(config=config, max_cache_len=room)
+            model(input_ids=torch.randint(0, 128256, (batch, context), device=DEVICE), past_key_values=cache, use_cache=True)
+            token = torch.randint(0, 128256, (batch, 1), device=DEVICE)
+            position = torch.full((batch, 1), context, device=DEVICE)
+            mask = (torch.arange(room, device=DEVICE) <= context).expand(batch, 1, 1, room)
+
+            def step():
+                logits = model(input_ids=token, past_key_values=cache, position_ids=position, attention_mask=mask,
+                               use_cache=True).logits
+                for layer in cache.layers:  # the same step again and again
+                    layer.cumulative_length.sub_(1)
+                return logits
+
+            result[f"batch {batch}"] = compare_graphs(model, {"step": step}, 7 * 4 + 1)
+    return result
+
+
+@section
+def decode_compiled():
+    """The decode step of the section `decode` by torch.compile with max-autotune, batch 16."""
+    result = {}
+    with torch.no_grad():
+        layers = torch.nn.ModuleList(Layer() for _ in range(4)).eval()
+        x = draw(16, 1, 4096, dtype=torch.bfloat16)
+        caches = [[draw(16, 8, 512, 128, dtype=torch.bfloat16, seed=i) for i in range(2)] for _ in layers]
+
+        def step():
+            y = x
+            for layer, cache in zip(layers, caches):
+                y = layer(y, cache)
+            return y
+
+        steps = {}
+        for name in ("stock", "patched", "constant"):
+            with patched_if(name != "stock"), promised_if(name == "constant", layers):
+                torch._dynamo.reset()
+                compiled_step = torch.compile(step, mode="max-autotune-no-cudagraphs")
+                (_, graph), count = counted(lambda: captured(compiled_step))
+                steps[name] = graph.replay
+                result[f"products of ours, {name}"] = count // 3
+        result["step"] = in_turns(steps)
     return result
 
 

@@ -152,7 +152,8 @@ class Operator(unittest.TestCase):
                 with self.assertRaises(RuntimeError) as caught:
                     product(a, b)
                 messages.append(str(caught.exception).splitlines()[0])
-            self.assertEqual(len(set(messages)), 1, messages)
+            for message in messages:  # newer ones begin with "mm: "
+                self.assertTrue(messages[0].endswith(message), messages)
 
     def test_it_compiles_into_one_graph(self):
         product = torch.compile(lambda x, w: gemmsmith.ops.linear(x, w).relu(), backend="aot_eager", fullgraph=True)
