@@ -25,7 +25,7 @@ std::vector<ModelProblem> TimesOf(const Result<Selection>& plain, const Result<S
   const Result<Device> device = FindDevice(setting.device_key);
   const std::vector<Product> products = *LoadProducts("models");
   std::vector<ModelProblem> problems;
-  for (const auto& [shape, fixed] : products) {
+  for (const auto& [shape, fixed, recorded] : products) {
     const Layout layout = *fixed;
     ModelProblem problem{shape, layout};
     if (device.ok()) problem.floor_ns = MakeTask({.shape = shape, .kind = {.layout = layout}}).ColdFloorNs(*device);
