@@ -1,9 +1,9 @@
-"""Runs programs of this folder alone and under gemmsmith run, and compares outputs and times.
+"""Runs programs of this folder alone and with the preload library, and compares outputs and times.
 
-    python with_and_without.py GEMMSMITH llama.py [ARGS...]     prints one JSON object
+    python with_and_without.py PRELOAD llama.py [ARGS...]     prints one JSON object
 
-GEMMSMITH is the program build/release/bin/gemmsmith, beside it the preload library. FOLDER/PROGRAM.shapes is the record;
-$RECORDS names the folder [the current one].
+PRELOAD is build/release/lib/libgemmsmith_preload.so; kernels lie beside it, or where $GEMMSMITH_KERNELS says.
+PROGRAM.shapes becomes the record; $RECORDS names its folder [the current one].
 """
 import json
 import os
@@ -15,8 +15,9 @@ import tempfile
 import numpy
 
 
-def run(words, save, timeout=500):
-    done = subprocess.run(words + ["--save", save], capture_output=True, text=True, timeout=timeout)
+def run(words, save, variables, timeout=500):
+    done = subprocess.run(words + ["--save", save], capture_output=True, text=True, timeout=timeout,
+                          env={**os.environ, **variables})
     lines = done.stdout.strip().splitlines()
     try:
         answer = json.loads(lines[-1])
@@ -42,17 +43,17 @@ def difference(first, second):
 
 
 def main():
-    gemmsmith, program, arguments = sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3:]
+    preload, program, arguments = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3:]
     if not program.exists():
         program = pathlib.Path(__file__).parent / program
     record = pathlib.Path(os.environ.get("RECORDS", ".")) / (program.stem + ".shapes")
     plain = [sys.executable, str(program), *arguments]
-    ways = {"without": plain,
-            "without_again": plain,
-            "with": [gemmsmith, "run", "--summary", "--record", str(record), "--", *plain]}
+    record.unlink(missing_ok=True)
+    preloaded = {"LD_PRELOAD": preload, "GEMMSMITH_LOG": "summary", "GEMMSMITH_RECORD": str(record.absolute())}
+    ways = {"without": {}, "without_again": {}, "with": preloaded}
     with tempfile.TemporaryDirectory() as folder:
         saved = {name: os.path.join(folder, name + ".npz") for name in ways}
-        report = {name: run(words, saved[name]) for name, words in ways.items()}
+        report = {name: run(plain, saved[name], variables) for name, variables in ways.items()}
         compare = lambda one, other: (difference(saved[one], saved[other])
                                       if os.path.exists(saved[one]) and os.path.exists(saved[other]) else None)
         report["difference"] = compare("without", "with")
