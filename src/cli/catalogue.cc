@@ -5,14 +5,12 @@
 #include <nlohmann/json.hpp>
 
 #include "base/files.h"
-#include "base/interrupt.h"
 #include "base/statistics.h"
 #include "catalogue/catalogue.h"
 #include "certify/certificate_journal.h"
+#include "cli/catalogue_job.h"
 #include "cli/exit.h"
 #include "cli/json_text.h"
-#include "cli/outputs.h"
-#include "cli/progress.h"
 #include "cli/promotion_text.h"
 #include "cli/run.h"
 #include "cli/selected_trials.h"
@@ -20,11 +18,9 @@
 #include "cli/terminal.h"
 #include "cli/words.h"
 #include "problem/grids.h"
-#include "ship/build_kernels.h"
 #include "ship/proofs.h"
 #include "ship/recorded_races.h"
 #include "ship/remeasured.h"
-#include "workflow/instrument.h"
 
 namespace gemmsmith {
 
@@ -196,6 +192,7 @@ Result<int> Run(const CatalogueFindCommand& command) {
 }
 
 Result<int> Run(const CatalogueCompareCommand& command) {
+  if (!command.job.empty()) return CompareForJob(command);
   ASSIGN_OR_RETURN(const Catalogue catalogue, Catalogue::Read(command.catalogue));
   ASSIGN_OR_RETURN(const SelectedTrials selected, SelectTrials(command.selection, false));
   const Remeasured remeasured = Remeasure(catalogue, selected.trials);
@@ -234,22 +231,6 @@ Result<int> Run(const CatalogueProveCommand& command) {
   RETURN_IF_ERROR(WriteOut(command.json ? PrintJson(json)
                                         : fmt::format("{}: {}, by {}\n", command.catalogue.string(), Print(changes),
                                                       Plural(int64_t(certificates.size()), "certificate"))));
-  return kExitDone;
-}
-
-Result<int> Run(const CatalogueBuildCommand& command) {
-  RETURN_IF_ERROR(CheckOutput(command.output));
-  WatchForInterrupts();
-  ASSIGN_OR_RETURN(const Catalogue catalogue, Catalogue::Read(command.catalogue));
-  ASSIGN_OR_RETURN(const std::unique_ptr<Compiler> compiler, OpenCompiler());
-  Progress progress("compiling kernels", std::nullopt);
-  const BuildKernelsOptions options{
-      .on_progress = [&](size_t done, size_t all) { progress.Update(int64_t(done), fmt::format("of {}", all)); },
-      .stop = InterruptArrived};
-  ASSIGN_OR_RETURN(const KernelFile file, BuildKernels(catalogue, *compiler, options));
-  RETURN_IF_ERROR(WriteFileAtomic(command.output, file.Print()));
-  RETURN_IF_ERROR(WriteOut(fmt::format("{} for {} in {}\n", Plural(int64_t(file.kernels().size()), "kernel"),
-                                       Plural(int64_t(file.problems().size()), "problem"), command.output.string())));
   return kExitDone;
 }
 

@@ -63,6 +63,7 @@ struct OptimizeCommand {
   std::filesystem::path record;   // empty: none
   bool promote = false;           // the finals decide on the entries of a catalogue
   std::filesystem::path catalogue;
+  bool overlay = false;  // that catalogue is the overlay's, and its kernels are compiled
   bool json = false;
 };
 
@@ -297,7 +298,9 @@ struct CatalogueFindCommand {
 
 struct CatalogueCompareCommand {
   std::filesystem::path catalogue;
-  TrialSelection selection;  // what was measured since
+  TrialSelection selection;   // what was measured since
+  std::filesystem::path job;  // instead: the record of a program's calls
+  int steps = 1;              // of the program while it was recorded
   bool json = false;
 };
 
@@ -329,11 +332,19 @@ struct ReportCommand {
   bool summary = false;
   bool figure = false;
   bool patterns = false;
-  bool models = false;  // the clock of the ring, the set models
-  std::string model;    // of these one, by phase; empty: all
+  bool models = false;           // the clock of the ring, the set models
+  std::string model;             // of these one, by phase; empty: all
   std::filesystem::path output;  // empty: standard output
   std::filesystem::path html;    // the page is written there, and nothing else is printed
   std::optional<int> live_port;  // the page is served there until an interrupt; 0: any free port
+};
+
+struct RunProgramCommand {
+  std::vector<std::string> words;  // the program and its arguments
+  std::filesystem::path record;    // empty: none
+  bool record_only = false;
+  std::filesystem::path overlay;  // empty: none but the user's own
+  bool summary = false;
 };
 
 struct DoctorCommand {
@@ -379,13 +390,14 @@ struct OnceCommand {
   int calls = 1;
 };
 
-using Command = std::variant<OptimizeCommand, EvaluateCommand, VerifyCommand, RecipeCommand, SelfTestCommand,
-                             PlanCheckCommand, PlanListCommand, PlanEmitCommand, PlanExplainCommand, PlanFactsCommand,
-                             RecordsImportCommand, RecordsExportCommand, RecordsListCommand, RecordsStatsCommand,
-                             RecordsPairsCommand, RecordsCompareCommand, RecordsMeasureCommand, BenchCommand,
-                             PromoteCommand, CatalogueShowCommand, CatalogueFindCommand, CatalogueCompareCommand,
-                             CatalogueSettleCommand, CatalogueProveCommand, CatalogueBuildCommand, ReportCommand,
-                             TrainCommand, CompareCommand, DoctorCommand, WorkerCommand, CompilerCommand, OnceCommand>;
+using Command =
+    std::variant<OptimizeCommand, EvaluateCommand, VerifyCommand, RecipeCommand, SelfTestCommand, PlanCheckCommand,
+                 PlanListCommand, PlanEmitCommand, PlanExplainCommand, PlanFactsCommand, RecordsImportCommand,
+                 RecordsExportCommand, RecordsListCommand, RecordsStatsCommand, RecordsPairsCommand,
+                 RecordsCompareCommand, RecordsMeasureCommand, BenchCommand, PromoteCommand, CatalogueShowCommand,
+                 CatalogueFindCommand, CatalogueCompareCommand, CatalogueSettleCommand, CatalogueProveCommand,
+                 CatalogueBuildCommand, ReportCommand, TrainCommand, CompareCommand, RunProgramCommand, DoctorCommand,
+                 WorkerCommand, CompilerCommand, OnceCommand>;
 
 // Nothing to carry out: help or the version was asked for (exit code 0), or the words were wrong (2).
 struct NoCommand {

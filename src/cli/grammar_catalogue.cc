@@ -24,6 +24,10 @@ void AddCatalogueVerbs(Grammar& grammar) {
       grammar.NewVerb(catalogue, "compare", "its entries beside what was measured of them since", compare_command);
   Value(compare, "CATALOGUE", "", "the catalogue", &compare_command->catalogue, ReadPath).Required();
   AddMeasurements(compare, &compare_command->selection);
+  Value(compare, "--job", "FILE", "instead: what its entries bring to the calls that run --record counted",
+        &compare_command->job, ReadPath);
+  Value(compare, "--steps", "N", "with --job: the steps that were recorded, for seconds a step [1]",
+        &compare_command->steps, ReadCount);
   AddJson(compare, &compare_command->json);
 
   CatalogueSettleCommand* settle_command = grammar.New<CatalogueSettleCommand>();

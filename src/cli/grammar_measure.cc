@@ -45,6 +45,9 @@ void AddOptimize(Grammar& grammar) {
       return NoCommand{kExitWrongUse, "--name and --fresh exclude each other"};
     if (!command->catalogue.empty() && !command->promote)
       return NoCommand{kExitWrongUse, "--catalogue goes with --promote"};
+    if (command->overlay && !command->promote) return NoCommand{kExitWrongUse, "--overlay goes with --promote"};
+    if (command->overlay && !command->catalogue.empty())
+      return NoCommand{kExitWrongUse, "--overlay and --catalogue exclude each other"};
     if (command->proposer.empty() && !command->weights.empty()) command->proposer = kPolicyProposer;
     if (command->proposer != kPolicyProposer && !command->weights.empty())
       return NoCommand{kExitWrongUse, "--weights is for --proposer policy"};
@@ -64,6 +67,8 @@ void AddOptimize(Grammar& grammar) {
   verb->AddFlag("--promote", "the finals decide on the kernels of a catalogue", &command->promote);
   Value(verb, "--catalogue", "FILE", "with --promote: that one [of this device, in the user's data folder]",
         &command->catalogue, ReadPath);
+  verb->AddFlag("--overlay", "with --promote: of the overlay, and compile its kernels [where SHAPE is a record]",
+                &command->overlay);
   AddJson(verb, &command->json);
   verb->AddFooter(
       "Without a GPU it answers from recorded measurements, and says so.\n"

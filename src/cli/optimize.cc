@@ -8,6 +8,7 @@
 #include "base/files.h"
 #include "base/interrupt.h"
 #include "cli/exit.h"
+#include "cli/kernel_build.h"
 #include "cli/optimize_report.h"
 #include "cli/problems.h"
 #include "cli/progress.h"
@@ -39,10 +40,15 @@ Result<OptimizeRequest> RequestOf(const OptimizeCommand& command) {
                           .fresh = command.fresh,
                           .archive = command.archive,
                           .promote = command.promote,
-                          .catalogue = command.catalogue};
+                          .catalogue = command.catalogue,
+                          .overlay = command.overlay};
   const std::string words = command.target.shape ? Print(*command.target.shape) : command.target.set;
   const GemmKind kind{.type = command.type, .accumulation = command.accumulation, .constant_b = command.constant_b};
   ASSIGN_OR_RETURN(request.problems, LoadProblems(words, command.layouts, kind));
+  if (command.promote && command.catalogue.empty() && !command.target.shape) {
+    ASSIGN_OR_RETURN(const bool is_record, NamesRecord(words));
+    request.overlay = request.overlay || is_record;
+  }
   ASSIGN_OR_RETURN(request.experience, ReadExperienceChoice(command.experience));
   if (!command.winners.empty()) request.winners = command.winners;
   if (command.winners == kNoWinners) request.winners.emplace();
@@ -247,6 +253,14 @@ std::string DecisionsText(const CatalogueChanges& changes, const CampaignResult&
   return PrintPromotions(round, changes.entries, changes.path, json);
 }
 
+// Programs find the file at their next start.
+Status BuildOverlay(const std::filesystem::path& catalogue) {
+  std::filesystem::path kernels = catalogue;
+  ASSIGN_OR_RETURN(const std::string built, BuildKernelFile(catalogue, kernels.replace_extension("kernels")));
+  WriteNote(built);
+  return OkStatus();
+}
+
 }  // namespace
 
 Result<int> Run(const OptimizeCommand& command) {
@@ -272,6 +286,8 @@ Result<int> Run(const OptimizeCommand& command) {
                                                              : ReportSet(command, request, result, std::move(findings),
                                                                          std::move(record_files)));
   if (result.changes) RETURN_IF_ERROR(WriteOut(DecisionsText(*result.changes, *result.search, command.json)));
+  if (result.changes && request.overlay && result.changes->entries > 0)
+    RETURN_IF_ERROR(BuildOverlay(result.changes->path));
   RETURN_IF_ERROR(result.search->failure);
   return exit_code;
 }

@@ -14,4 +14,7 @@ namespace gemmsmith {
 // Gemm, NotFound where none is left.
 Result<std::vector<Gemm>> LoadProblems(std::string_view words, std::span<const Layout> layouts, const GemmKind& kind);
 
+// Whether one of the words is a record of a program's products (problem/product_record.h).
+Result<bool> NamesRecord(std::string_view words);
+
 }  // namespace gemmsmith

@@ -32,8 +32,11 @@ Result<std::vector<Challenge>> ChallengesOf(const PromoteCommand& command, const
     ASSIGN_OR_RETURN(const std::vector<Product> products, LoadProductLists(command.shapes));
     const std::set<Product> named(products.begin(), products.end());
     std::erase_if(challenges, [&](const Challenge& one) {
-      const Shape& shape = one.gemm.shape;
-      return !named.contains({shape, std::nullopt}) && !named.contains({shape, one.gemm.kind.layout});
+      Gemm gemm = one.gemm;
+      gemm.kind.constant_b = false;
+      const auto& [shape, layout] = std::pair(gemm.shape, gemm.kind.layout);
+      return !named.contains({shape, std::nullopt}) && !named.contains({shape, layout}) &&
+             !named.contains({shape, layout, gemm});
     });
     std::map<Shape, size_t> places;
     for (const Shape& shape : ShapesOf(products)) places.emplace(shape, places.size());

@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "base/text.h"
+#include "catalogue/kernel_file.h"
 #include "evaluate/time/race_rules.h"
 #include "program/cost.h"
 #include "workflow/search_inputs.h"
@@ -175,7 +176,9 @@ Result<OptimizeResult> Optimize(const OptimizeRequest& request, StopRule& stop, 
   result.campaign = options.name;
   std::unique_ptr<CatalogueUpdate> update;
   if (request.promote) {
-    ASSIGN_OR_RETURN(update, CatalogueUpdate::Open(request.catalogue, device.key));
+    const std::filesystem::path asked_for =
+        request.overlay ? OverlayFolder() / (device.key + ".catalogue") : request.catalogue;
+    ASSIGN_OR_RETURN(update, CatalogueUpdate::Open(asked_for, device.key));
     options.standing = update->Standing(inputs.winners, device);
   }
   listener.OnSearch(options, CountCandidates(request, instrument, options.problems));

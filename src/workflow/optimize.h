@@ -42,6 +42,7 @@ struct OptimizeRequest {
   std::filesystem::path archive;  // empty: the one under HomeFolder()
   bool promote = false;           // the finals decide on the entries of a catalogue
   std::filesystem::path catalogue;
+  bool overlay = false;  // instead: the catalogue that the overlay's kernels are made from
 };
 
 // The progress of a call. One function at a time is called, perhaps by another thread.

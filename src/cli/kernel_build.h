@@ -1,0 +1,14 @@
+// A catalogue's kernels, compiled into the file that programs load.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "base/status.h"
+
+namespace gemmsmith {
+
+// What is in the file, in a line. `output` is replaced in one step, or stays as it is.
+Result<std::string> BuildKernelFile(const std::filesystem::path& catalogue, const std::filesystem::path& output);
+
+}  // namespace gemmsmith
