@@ -36,7 +36,7 @@ def _build_folder(settings):
 def _build(folder):
     if not (folder / "CMakeCache.txt").exists():
         _run("cmake", "-S", ROOT, "-B", folder, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DGEMMSMITH_TESTS=OFF")
-    _run("cmake", "--build", folder, "--target", "gemmsmith_library", "gemmsmith_aten")
+    _run("cmake", "--build", folder, "--target", "gemmsmith_library", "gemmsmith_aten", "gemmsmith_preload")
 
 
 def _install(folder, prefix):
