@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <tuple>
-#include <utility>
 
 #include "problem/task.h"
 #include "program/cost.h"
@@ -44,19 +42,14 @@ std::array<double, 3> OctavesOf(const Shape& shape) {
   return {std::log2(shape.m), std::log2(shape.n), std::log2(shape.k)};
 }
 
-void TakeTimes(const KernelFile::Assignment& entry, Choice& choice) {
-  choice.time_ns = entry.time_ns;
-  choice.library_ns = entry.time_ns * entry.speed_up;
-  choice.is_behind = entry.speed_up < (entry.time_ns < kShortCallNs ? 1 : kEntryMargin);
-}
-
 }  // namespace
 
-KernelChooser::KernelChooser(std::vector<const KernelFile*> files, const Device& device) : device_(device) {
-  for (const KernelFile* const file : files)
-    for (const auto& [problem, assignment] : file->problems()) {
+KernelChooser::KernelChooser(const std::vector<const KernelFile*>& files, const Device& device) : device_(device) {
+  for (size_t place = 0; place < files.size(); ++place)
+    for (const auto& [problem, assignment] : files[place]->problems()) {
       const auto& [gemm, plan] = problem;
-      candidates_.push_back({.file = file,
+      candidates_.push_back({.file = files[place],
+                             .place = place,
                              .gemm = gemm,
                              .plan = plan,
                              .assignment = assignment,
@@ -81,53 +74,48 @@ std::optional<Choice> KernelChooser::Serve(const Candidate& candidate, const Gem
   return Choice{.file = candidate.file, .kernel = &kernel, .plan = candidate.plan};
 }
 
-std::optional<Choice> KernelChooser::EntryFor(const Gemm& gemm) const {
-  // Entries without the promise first: theirs won when called plainly, and few kernels of programs let the next one
-  // start. Then those of the other type, then those without dimensions.
-  const auto rank = [&](const Candidate& candidate) {
-    return (candidate.gemm.kind.constant_b ? 1 : 0) +
-           (candidate.assignment.is_derived ? candidate.is_general ? 4 : 2 : 0);
-  };
-  Gemm otherwise = gemm;
-  otherwise.kind.constant_b = !gemm.kind.constant_b;
-  std::vector<const Candidate*> own;
-  for (const Candidate& candidate : candidates_)
-    if (candidate.gemm == gemm || candidate.gemm == otherwise) own.push_back(&candidate);
-  std::stable_sort(own.begin(), own.end(), [&](const Candidate* a, const Candidate* b) { return rank(*a) < rank(*b); });
-  for (const Candidate* const candidate : own) {
+// With the time of its entry.
+std::optional<Choice> KernelChooser::FirstThatServes(Ranked ranked, const Gemm& gemm) const {
+  std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  for (const auto& [rank, candidate] : ranked) {
     std::optional<Choice> choice = Serve(*candidate, gemm);
     if (!choice) continue;
-    TakeTimes(candidate->assignment, *choice);
-    choice->reason = candidate->assignment.is_derived
-                         ? "made for this problem and measured as another form of the same plan"
-                         : "made and measured for this problem";
+    const KernelFile::Assignment& entry = candidate->assignment;
+    choice->time_ns = entry.time_ns;
+    choice->library_ns = entry.time_ns * entry.speed_up;
+    choice->is_behind = entry.speed_up < (entry.time_ns < kShortCallNs ? 1 : kEntryMargin);
+    choice->reason = candidate->gemm.shape != gemm.shape ? fmt::format("measured for {} rows", candidate->gemm.shape.m)
+                     : entry.is_derived ? "made for this problem and measured as another form of the same plan"
+                                        : "made and measured for this problem";
     return choice;
   }
   return std::nullopt;
 }
 
+// The problem's own plan, then that of the other type, then one without dimensions. Entries without the promise go
+// before those with it: they won when called plainly, and few kernels of programs let the next one start.
+std::optional<Choice> KernelChooser::EntryFor(const Gemm& gemm) const {
+  Gemm otherwise = gemm;
+  otherwise.kind.constant_b = !gemm.kind.constant_b;
+  Ranked own;
+  for (const Candidate& candidate : candidates_) {
+    if (candidate.gemm != gemm && candidate.gemm != otherwise) continue;
+    const int form = !candidate.assignment.is_derived ? 0 : candidate.is_general ? 2 : 1;
+    own.push_back({{form, candidate.place, candidate.gemm.kind.constant_b}, &candidate});
+  }
+  return FirstThatServes(std::move(own), gemm);
+}
+
 // Decoding asks for 3 or 20 rows where entries have 8 and 32.
 std::optional<Choice> KernelChooser::EntryOfMoreRows(const Gemm& gemm) const {
-  std::vector<const Candidate*> larger;
+  Ranked larger;
   for (const Candidate& candidate : candidates_) {
     const Shape& shape = candidate.gemm.shape;
     if (candidate.is_general && shape.n == gemm.shape.n && shape.k == gemm.shape.k && shape.m > gemm.shape.m &&
         shape.m <= kMostRowsOfReaders && WithoutPromise(candidate.gemm.kind) == WithoutPromise(gemm.kind))
-      larger.push_back(&candidate);
+      larger.push_back({{shape.m, candidate.place, candidate.gemm.kind.constant_b}, &candidate});
   }
-  const auto rank = [&](const Candidate& candidate) {
-    return std::tuple(candidate.gemm.shape.m, candidate.gemm.kind.constant_b);
-  };
-  std::stable_sort(larger.begin(), larger.end(),
-                   [&](const Candidate* a, const Candidate* b) { return rank(*a) < rank(*b); });
-  for (const Candidate* const candidate : larger) {
-    std::optional<Choice> choice = Serve(*candidate, gemm);
-    if (!choice) continue;
-    TakeTimes(candidate->assignment, *choice);
-    choice->reason = fmt::format("measured for {} rows", candidate->gemm.shape.m);
-    return choice;
-  }
-  return std::nullopt;
+  return FirstThatServes(std::move(larger), gemm);
 }
 
 double KernelChooser::PredictedNs(const Candidate& candidate, const Gemm& gemm) const {

@@ -3,8 +3,9 @@
 
 #include <array>
 #include <optional>
-#include <span>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "catalogue/kernel_file.h"
@@ -25,7 +26,7 @@ struct Choice {
 class KernelChooser {
  public:
   // Files in front go before those behind them. They outlive it.
-  KernelChooser(std::vector<const KernelFile*> files, const Device& device);
+  KernelChooser(const std::vector<const KernelFile*>& files, const Device& device);
 
   // The problem's own entry, else the kernel that is expected to be the fastest of those measured nearby. Only kernels
   // that give equal bits call after call, and need no workspace. nullopt: none serves it.
@@ -34,13 +35,17 @@ class KernelChooser {
  private:
   struct Candidate {
     const KernelFile* file = nullptr;
-    Gemm gemm;  // that it was measured on
+    size_t place = 0;  // of the file; 0 goes first
+    Gemm gemm;         // that it was measured on
     Plan plan;
     KernelFile::Assignment assignment;
     bool is_general = false;             // has no dimensions of its own
     std::array<double, 3> octaves = {};  // of m, n and k
   };
+  // What comes first: form or rows, place, promise.
+  using Ranked = std::vector<std::pair<std::tuple<int, size_t, bool>, const Candidate*>>;
   std::optional<Choice> Serve(const Candidate& candidate, const Gemm& gemm) const;
+  std::optional<Choice> FirstThatServes(Ranked ranked, const Gemm& gemm) const;
   std::optional<Choice> EntryFor(const Gemm& gemm) const;
   std::optional<Choice> EntryOfMoreRows(const Gemm& gemm) const;
   std::optional<Choice> FastestNearby(const Gemm& gemm) const;

@@ -116,7 +116,7 @@ Failure RuntimeDevice::ReadKernels(const std::string& overlay) {
     files_.push_back(std::make_unique<KernelFile>(*std::move(file)));
     files.push_back(files_.back().get());
   }
-  chooser_.emplace(std::move(files), identity_.device);
+  chooser_.emplace(files, identity_.device);
   return Done();
 }
 
