@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <cstring>
 
-#include "base/files.h"
 #include "base/installation.h"
 #include "cli/exit.h"
 #include "cli/run.h"
@@ -35,12 +34,7 @@ Result<fs::path> PreloadLibrary() {
 Result<fs::path> BeginRecord(const fs::path& asked_for) {
   const fs::path path = fs::absolute(asked_for);
   if (path.string().find("%p") != std::string::npos) return path;
-  ASSIGN_OR_RETURN(const bool is_there, Exists(path));
-  if (is_there) {
-    ASSIGN_OR_RETURN(const std::optional<ProductRecord> old, ReadProductRecord(path));
-    if (!old) return InvalidArgument(fmt::format("{} is no record of products, and is left as it is", path.string()));
-  }
-  RETURN_IF_ERROR(WriteFileAtomic(path, ProductRecord().Print()));
+  RETURN_IF_ERROR(BeginProductRecord(path));
   return path;
 }
 

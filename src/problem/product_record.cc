@@ -102,16 +102,28 @@ Result<std::optional<ProductRecord>> ReadProductRecord(const std::filesystem::pa
   return std::optional(*std::move(record));
 }
 
+namespace {
+
+// Empty where there is no file. A file of another kind is never written over.
+Result<ProductRecord> RecordSoFar(const std::filesystem::path& path) {
+  ASSIGN_OR_RETURN(const bool is_there, Exists(path));
+  if (!is_there) return ProductRecord();
+  ASSIGN_OR_RETURN(std::optional<ProductRecord> record, ReadProductRecord(path));
+  if (!record) return InvalidArgument(fmt::format("{} is no record of products, and is left as it is", path.string()));
+  return *std::move(record);
+}
+
+}  // namespace
+
+Status BeginProductRecord(const std::filesystem::path& path) {
+  RETURN_IF_ERROR(RecordSoFar(path).status());
+  return WriteFileAtomic(path, ProductRecord().Print());
+}
+
 Status AddToProductRecord(const std::filesystem::path& path, const ProductRecord& record) {
   std::filesystem::path lock_path = path;
   ASSIGN_OR_RETURN(const FileLock lock, FileLock::Acquire(lock_path += ".lock"));
-  ASSIGN_OR_RETURN(const bool is_there, Exists(path));
-  ProductRecord all;
-  if (is_there) {
-    ASSIGN_OR_RETURN(const std::optional<ProductRecord> old, ReadProductRecord(path));
-    if (!old) return InvalidArgument(fmt::format("{} is no record of products, and is left as it is", path.string()));
-    all = *old;
-  }
+  ASSIGN_OR_RETURN(ProductRecord all, RecordSoFar(path));
   all.Add(record);
   return WriteFileAtomic(path, all.Print());
 }

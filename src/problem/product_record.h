@@ -40,6 +40,8 @@ class ProductRecord {
 
 // nullopt: a file of another kind.
 Result<std::optional<ProductRecord>> ReadProductRecord(const std::filesystem::path& path);
+// An empty record in the place of what the file held, which must be a record if it is there.
+Status BeginProductRecord(const std::filesystem::path& path);
 // Adds to the file, or makes it. Any number of processes at once.
 Status AddToProductRecord(const std::filesystem::path& path, const ProductRecord& record);
 
