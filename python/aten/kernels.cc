@@ -29,10 +29,10 @@ void PassOn(const Tensor& out, const Tensor& a, const Tensor& b) {
 // mm(Tensor self, Tensor mat2) -> Tensor
 void Mm(Value* stack, uint64_t, uint64_t) {
   const Tensor a(stack[0]), b(stack[1]);
-  const View view_a(a), view_b(b);
-  CheckShapes(view_a, view_b);
-  Tensor out = Tensor::Empty(view_a.sizes[0], view_b.sizes[1], view_a);
-  if (!MultiplyByOurs(out, a, b)) PassOn(out, a, b);
+  const Operand operand_a(a), operand_b(b);
+  CheckShapes(operand_a.view, operand_b.view);
+  Tensor out = Tensor::Empty(operand_a.view.sizes[0], operand_b.view.sizes[1], operand_a.view);
+  if (!MultiplyByOurs(out, operand_a, operand_b)) PassOn(out, a, b);
   stack[0] = out.Release();
 }
 
@@ -40,16 +40,17 @@ void Mm(Value* stack, uint64_t, uint64_t) {
 void MmOut(Value* stack, uint64_t, uint64_t) {
   const Tensor a(stack[0]), b(stack[1]);
   Tensor out(stack[2]);
-  if (!MultiplyByOurs(out, a, b)) PassOn(out, a, b);
+  if (!MultiplyByOurs(out, Operand(a), Operand(b))) PassOn(out, a, b);
   stack[0] = out.Release();
 }
 
 // explain(Tensor self, Tensor mat2) -> str
 void ExplainMm(Value* stack, uint64_t, uint64_t) {
   const Tensor a(stack[0]), b(stack[1]);
-  const View view_a(a), view_b(b);
-  CheckShapes(view_a, view_b);
-  const std::string text = Explain(Tensor::Empty(view_a.sizes[0], view_b.sizes[1], view_a), a, b);
+  const Operand operand_a(a), operand_b(b);
+  CheckShapes(operand_a.view, operand_b.view);
+  const Tensor out = Tensor::Empty(operand_a.view.sizes[0], operand_b.view.sizes[1], operand_a.view);
+  const std::string text = Explain(out, operand_a, operand_b);
   StringHandle string = nullptr;
   Check(torch_abi.torch_new_string_handle(text.data(), text.size(), &string), "new_string_handle");
   stack[0] = reinterpret_cast<Value>(string);

@@ -94,16 +94,17 @@ struct Call {
 };
 
 // False: not for us, whatever the kernels.
-bool Describe(const Tensor& out_tensor, const Tensor& a_tensor, const Tensor& b_tensor, Call& call) {
-  const View view_a(a_tensor), view_b(b_tensor), view_out(out_tensor);
+bool Describe(const Tensor& out_tensor, const Operand& a_operand, const Operand& b_operand, Call& call) {
+  const View &view_a = a_operand.view, &view_b = b_operand.view;
   if (view_a.type != torch_abi.float16 && view_a.type != torch_abi.bfloat16) return false;
+  const View view_out(out_tensor);
   if (view_a.device_type != torch_abi.cuda || !view_a.IsLike(view_b) || !view_a.IsLike(view_out)) return false;
   Matrix a, b, out;
   if (!Describe(view_a, a) || !Describe(view_b, b) || !Describe(view_out, out)) return false;
   if (!Describe(view_a, out, a, b, call.problem)) return false;
   gemmsmith_operands& operands = call.operands;
   gemmsmith_operands_default(&operands);
-  operands.a = Address(a_tensor), operands.b = Address(b_tensor);
+  operands.a = Address(a_operand.tensor), operands.b = Address(b_operand.tensor);
   Check(torch_abi.torch_get_mutable_data_ptr(out_tensor.handle(), &operands.d), "get_mutable_data_ptr");
   call.problem.constant_b = IsConstantWeight(operands.b);
   call.device = view_a.device;
@@ -113,7 +114,7 @@ bool Describe(const Tensor& out_tensor, const Tensor& a_tensor, const Tensor& b_
   return !overlaps(operands.a, a) && !overlaps(operands.b, b);
 }
 
-bool TryOurs(const Tensor& out, const Tensor& a, const Tensor& b) {
+bool TryOurs(const Tensor& out, const Operand& a, const Operand& b) {
   Call call;
   if (!Describe(out, a, b, call) || Open().context == nullptr) return false;
   const OnDevice on_device(call.device);
@@ -124,13 +125,13 @@ bool TryOurs(const Tensor& out, const Tensor& a, const Tensor& b) {
 
 }  // namespace
 
-bool MultiplyByOurs(const Tensor& out, const Tensor& a, const Tensor& b) {
+bool MultiplyByOurs(const Tensor& out, const Operand& a, const Operand& b) {
   const bool is_ours = TryOurs(out, a, b);
   (is_ours ? ours : passed_on).fetch_add(1, std::memory_order_relaxed);
   return is_ours;
 }
 
-std::string Explain(const Tensor& out, const Tensor& a, const Tensor& b) {
+std::string Explain(const Tensor& out, const Operand& a, const Operand& b) {
   Call call;
   if (!Describe(out, a, b, call)) return "torch: not a product for us by its types, devices, sizes or strides";
   if (Open().context == nullptr) return "torch: " + Open().error;

@@ -10,20 +10,22 @@ class Reader {
   explicit Reader(const RealLt& real) : real_(real) {}
   template <class T>
   T Of(cublasLtMatmulDesc_t description, cublasLtMatmulDescAttributes_t attribute, T otherwise) const {
-    T value{};
-    size_t written = 0;
-    const auto status = real_.cublasLtMatmulDescGetAttribute(description, attribute, &value, sizeof value, &written);
-    return status == CUBLAS_STATUS_SUCCESS && written == sizeof value ? value : otherwise;
+    return Value(real_.cublasLtMatmulDescGetAttribute, description, attribute, otherwise);
   }
   template <class T>
   T Of(cublasLtMatrixLayout_t layout, cublasLtMatrixLayoutAttribute_t attribute, T otherwise) const {
-    T value{};
-    size_t written = 0;
-    const auto status = real_.cublasLtMatrixLayoutGetAttribute(layout, attribute, &value, sizeof value, &written);
-    return status == CUBLAS_STATUS_SUCCESS && written == sizeof value ? value : otherwise;
+    return Value(real_.cublasLtMatrixLayoutGetAttribute, layout, attribute, otherwise);
   }
 
  private:
+  template <class Get, class Handle, class Attribute, class T>
+  static T Value(Get get, Handle handle, Attribute attribute, T otherwise) {
+    T value{};
+    size_t written = 0;
+    const cublasStatus_t status = get(handle, attribute, &value, sizeof value, &written);
+    return status == CUBLAS_STATUS_SUCCESS && written == sizeof value ? value : otherwise;
+  }
+
   const RealLt& real_;
 };
 
