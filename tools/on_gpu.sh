@@ -218,10 +218,9 @@ baselines() {
 }
 
 rates() {
-  local home
+  local home protocol pass
   home=$(mktemp -d)
   for protocol in screen short; do
-    local pass
     grep -v '^#' bench/space/plans | awk -v every="$([[ $protocol == screen ]] && echo 1 || echo 10)" 'NR % every == 0' >"$home/plans"
     for pass in new compiled; do
       GEMMSMITH_HOME=$home/$protocol "$program" records measure --shapes bench/mix.shapes --plans "$home/plans" --layouts tn \
