@@ -67,8 +67,7 @@ void AddOptimize(Grammar& grammar) {
   verb->AddFlag("--promote", "the finals decide on the kernels of a catalogue", &command->promote);
   Value(verb, "--catalogue", "FILE", "with --promote: that one [of this device, in the user's data folder]",
         &command->catalogue, ReadPath);
-  verb->AddFlag("--overlay", "with --promote: of the overlay, and compile its kernels [where SHAPE is a record]",
-                &command->overlay);
+  verb->AddFlag("--overlay", "with --promote: the overlay's, and compile its kernels [of a record]", &command->overlay);
   AddJson(verb, &command->json);
   verb->AddFooter(
       "Without a GPU it answers from recorded measurements, and says so.\n"

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <functional>
 
 #include "base/all_cores.h"
@@ -11,6 +10,7 @@
 #include "base/subprocess.h"
 #include "base/text.h"
 #include "compile/compiler.h"
+#include "compile/some_kernels.h"
 #include "program/covering.h"
 #include "program/emit.h"
 #include "program/legality.h"
@@ -40,18 +40,9 @@ std::vector<Plan> CoveringPlansOf(FamilyId family, const Gemm& gemm, const Devic
   return plans;
 }
 
-// One plan of so many is compiled; GEMMSMITH_ONE_KERNEL_OF=1 compiles all.
-size_t OneKernelOf() {
-  const char* wanted = std::getenv("GEMMSMITH_ONE_KERNEL_OF");
-  return wanted == nullptr ? 4 : size_t(std::max(1, std::atoi(wanted)));
-}
-
 // Each problem keeps another share of the plans.
-std::vector<Plan> SomeOf(const std::vector<Plan>& plans, const Gemm& gemm) {
-  const size_t first = std::hash<std::string>{}(Print(gemm)) % OneKernelOf();
-  std::vector<Plan> some;
-  for (size_t i = first; i < plans.size(); i += OneKernelOf()) some.push_back(plans[i]);
-  return some;
+std::vector<Plan> ShareOf(const std::vector<Plan>& plans, const Gemm& gemm) {
+  return OneOf(OneKernelOf(8), plans, std::hash<std::string>{}(Print(gemm)));
 }
 
 class DirectOnEveryDevice : public testing::TestWithParam<std::string> {};
@@ -59,7 +50,7 @@ class DirectOnEveryDevice : public testing::TestWithParam<std::string> {};
 TEST_P(DirectOnEveryDevice, CoveringPlansCompileToF32MatrixInstructionsAndStayInRegisters) {
   const Device device = *FindDevice(GetParam());
   int plans = 0, spilling = 0;
-  for (uint64_t seed = 2; seed < 14; ++seed) {
+  for (uint64_t seed = 2; seed < 14; seed += OneKernelOf(3)) {
     const Gemm gemm = seed % 2 == 0 ? Gemm{{64, 64, 2048}} : Gemm{{17, 31, 63}, {kNn, ScalarType::kBf16}};
     for (const auto& [plan, compilation] :
          Compiled(CoveringPlansOf(FamilyId::kDirect, gemm, device, seed), gemm, device)) {
@@ -76,7 +67,7 @@ TEST_P(DirectOnEveryDevice, CoveringPlansCompileToF32MatrixInstructionsAndStayIn
   EXPECT_GT(plans, 20);
   // ptxas sometimes needs a few registers more than the estimate of Check(), more often for sm_120. Such a plan ends as
   // kResourceOver.
-  EXPECT_LE(spilling, plans / (device.compute_major < 12 ? 20 : 5));
+  EXPECT_LE(spilling, 1 + plans / (device.compute_major < 12 ? 20 : 5));
 }
 INSTANTIATE_TEST_SUITE_P(, DirectOnEveryDevice, testing::Values("a100", "l40s", "h200", "rtx5090"),
                          [](const auto& device) { return device.param; });
@@ -103,7 +94,7 @@ TEST_P(WgmmaKernelsOf, CoveringPlansCompileWithoutAWarningToF32MatrixInstruction
   const Device device = *FindDevice("h200");
   const std::vector<Plan> covering = CoveringPlansOf(FamilyId::kWgmma, GetParam(), device, 2);
   EXPECT_GT(covering.size(), 20u);
-  for (const auto& [plan, compilation] : Compiled(SomeOf(covering, GetParam()), GetParam(), device)) {
+  for (const auto& [plan, compilation] : Compiled(ShareOf(covering, GetParam()), GetParam(), device)) {
     ASSERT_TRUE(compilation.succeeded) << Print(plan) << "\n" << compilation.log;
     const CodeFacts& facts = compilation.binary.facts;
     EXPECT_EQ(compilation.log, "") << Print(plan);

@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "compile/recording.h"
 #include "compile/screening.h"
+#include "compile/some_kernels.h"
 #include "compile/source_program.h"
 #include "program/free_form.h"
 #include "workflow/self_test_cases.h"
@@ -54,7 +55,7 @@ TEST_P(HonestCases, BuildPassAndRecord) {
   EXPECT_GE(recorded, is_fixed ? 1 : 3);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, HonestCases, testing::ValuesIn(ReadHonestCases()),
+INSTANTIATE_TEST_SUITE_P(, HonestCases, testing::ValuesIn(OneOf(OneKernelOf(3), ReadHonestCases())),
                          [](const auto& tested) { return tested.param.name; });
 
 }  // namespace

@@ -78,6 +78,7 @@ class TorchCalls : public testing::Test {
       AddEntry({.shape = {kM, kN, kK}, .kind = {.layout = layout}}, true, file);
     }
     AddEntry({.shape = {1, kN, kK}, .kind = {.layout = kTn}}, false, file);
+    AddEntry({.shape = {2 * kM, kN, kK}, .kind = {.layout = kTn}}, true, file);
     AddEntry({.shape = {kM, kN, 2 * kK}, .kind = {.layout = kTn}}, false, file);
     ASSERT_TRUE(WriteFileAtomic(folder_->path() / "h200.kernels", file.Print()).ok());
     setenv("GEMMSMITH_KERNELS", folder_->path().c_str(), 1);
@@ -228,16 +229,17 @@ TEST_F(TorchCalls, ANewProblemIsTorchsWhileItsStreamIsCaptured) {
   torch_.stream = nullptr;
 }
 
-TEST_F(TorchCalls, AConstantWeightChains) {
+TEST_F(TorchCalls, AConstantWeightChainsWhereOnlyAChainedKernelIsKnown) {
+  const Matrix a(2 * kM, kK, kK, 1);
   const uintptr_t begin = reinterpret_cast<uintptr_t>(b_.tensor.data), ranges[] = {8, 16, begin, begin + 2 * kK * kN};
   const int64_t chained = FakeChainedLaunches();
-  ExpectOurs([&] { Mm(a_, b_); });
+  ExpectOurs([&] { Mm(a, b_); });
   EXPECT_EQ(FakeChainedLaunches(), chained);
   gemmsmith_aten_constant_weights(ranges, 2);
-  ExpectOurs([&] { ExpectProduct(Mm(a_, b_), a_, b_); });
+  ExpectOurs([&] { ExpectProduct(Mm(a, b_), a, b_); });
   EXPECT_EQ(FakeChainedLaunches(), chained + 1);
   gemmsmith_aten_constant_weights(nullptr, 0);
-  ExpectOurs([&] { Mm(a_, b_); });
+  ExpectOurs([&] { Mm(a, b_); });
   EXPECT_EQ(FakeChainedLaunches(), chained + 1);
 }
 
