@@ -4,11 +4,9 @@
 
 namespace gemmsmith {
 
-using nlohmann::json;
-
 namespace {
 
-std::optional<double> RealOf(const json& field) {
+std::optional<double> RealOf(const nlohmann::json& field) {
   if (field.is_number()) return field.get<double>();
   if (field == "nan") return std::numeric_limits<double>::quiet_NaN();
   if (field == "inf") return std::numeric_limits<double>::infinity();
@@ -36,7 +34,7 @@ void JsonReader::Fail(std::string_view name, std::string_view reason) {
   if (status_.ok()) status_ = InvalidArgument(fmt::format("field {}{}: {}", path_, name, reason));
 }
 
-const json* JsonReader::Find(std::string_view name) {
+const nlohmann::json* JsonReader::Find(std::string_view name) {
   if (!status_.ok()) return nullptr;
   const auto field = object_.find(name);  // end() for anything but an object
   if (field != object_.end()) return &*field;
@@ -45,21 +43,21 @@ const json* JsonReader::Find(std::string_view name) {
 }
 
 void JsonReader::Text(RecordField, std::string_view name, std::string& text) {
-  const json* field = Find(name);
+  const nlohmann::json* field = Find(name);
   if (field == nullptr) return;
   if (!field->is_string()) return Fail(name, "must be a text");
   text = field->get<std::string>();
 }
 
 void JsonReader::Flag(RecordField, std::string_view name, bool& value) {
-  const json* field = Find(name);
+  const nlohmann::json* field = Find(name);
   if (field == nullptr) return;
   if (!field->is_boolean()) return Fail(name, "must be true or false");
   value = field->get<bool>();
 }
 
 void JsonReader::Real(RecordField, std::string_view name, double& value) {
-  const json* field = Find(name);
+  const nlohmann::json* field = Find(name);
   if (field == nullptr) return;
   const std::optional<double> real = RealOf(*field);
   if (!real) return Fail(name, "must be a number");
@@ -76,7 +74,7 @@ void JsonReader::Limits(RecordField field, std::string_view name, ClockLimits& l
 }
 
 void JsonReader::Bounds(RecordField, std::string_view name, Interval& interval, double /*middle*/) {
-  const json* field = Find(name);
+  const nlohmann::json* field = Find(name);
   if (field == nullptr) return;
   const bool is_pair = field->is_array() && field->size() == 2;
   const std::optional<double> low = is_pair ? RealOf((*field)[0]) : std::nullopt;
@@ -87,9 +85,9 @@ void JsonReader::Bounds(RecordField, std::string_view name, Interval& interval, 
 
 void JsonReader::Samples(RecordField, std::string_view name, std::vector<float>& samples, double /*near*/) {
   if (!status_.ok() || !object_.contains(name)) return;
-  const json& field = object_.at(std::string(name));
+  const nlohmann::json& field = object_.at(std::string(name));
   if (!field.is_array()) return Fail(name, "must be a list of numbers");
-  for (const json& element : field) {
+  for (const nlohmann::json& element : field) {
     const std::optional<double> sample = RealOf(element);
     if (!sample) return Fail(name, "must be a list of numbers");
     samples.push_back(float(*sample));

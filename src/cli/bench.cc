@@ -5,12 +5,12 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "archive/json_text.h"
 #include "archive/segment.h"
 #include "base/interrupt.h"
 #include "base/text.h"
 #include "campaign/bench.h"
 #include "cli/exit.h"
-#include "cli/json_text.h"
 #include "cli/plan_lines.h"
 #include "cli/problems.h"
 #include "cli/progress.h"

@@ -4,13 +4,13 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "archive/json_text.h"
 #include "base/files.h"
 #include "base/statistics.h"
 #include "catalogue/catalogue.h"
 #include "certify/certificate_journal.h"
 #include "cli/catalogue_job.h"
 #include "cli/exit.h"
-#include "cli/json_text.h"
 #include "cli/promotion_text.h"
 #include "cli/run.h"
 #include "cli/selected_trials.h"

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "archive/json_text.h"
 #include "catalogue/catalogue.h"
 #include "cli/exit.h"
-#include "cli/json_text.h"
 #include "cli/table.h"
 #include "cli/terminal.h"
 #include "cli/words.h"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/json_text.h"
+#include "archive/json_text.h"
 #include "cli/terminal.h"
 #include "report/search_comparison.h"
 

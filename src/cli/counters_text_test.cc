@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "cli/json_text.h"
+#include "archive/json_text.h"
 
 namespace gemmsmith {
 namespace {

@@ -2,11 +2,11 @@
 #include <unistd.h>
 #include <nlohmann/json.hpp>
 
+#include "archive/json_text.h"
 #include "base/files.h"
 #include "base/installation.h"
 #include "base/sandbox.h"
 #include "cli/exit.h"
-#include "cli/json_text.h"
 #include "cli/run.h"
 #include "cli/terminal.h"
 #include "cli/words.h"

@@ -2,11 +2,11 @@
 #include <unistd.h>
 #include <nlohmann/json.hpp>
 
+#include "archive/json_text.h"
 #include "base/text.h"
 #include "cli/counters_text.h"
 #include "cli/energy_text.h"
 #include "cli/exit.h"
-#include "cli/json_text.h"
 #include "cli/run.h"
 #include "cli/table.h"
 #include "cli/words.h"

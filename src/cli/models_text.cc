@@ -4,7 +4,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "cli/json_text.h"
+#include "archive/json_text.h"
 #include "cli/sheet_text.h"
 #include "report/model_tables.h"
 

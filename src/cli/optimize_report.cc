@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "archive/json_text.h"
 #include "archive/standings.h"
 #include "cli/energy_text.h"
-#include "cli/json_text.h"
 #include "cli/table.h"
 #include "cli/words.h"
 #include "outcome/baseline_set.h"

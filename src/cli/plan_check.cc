@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "archive/json_text.h"
 #include "cli/exit.h"
-#include "cli/json_text.h"
 #include "cli/run.h"
 #include "program/legality.h"
 

@@ -2,9 +2,9 @@
 #include <unistd.h>
 #include <nlohmann/json.hpp>
 
+#include "archive/json_text.h"
 #include "base/text.h"
 #include "cli/exit.h"
-#include "cli/json_text.h"
 #include "cli/run.h"
 #include "cli/table.h"
 #include "program/family.h"

@@ -2,9 +2,9 @@
 #include <nlohmann/json.hpp>
 
 #include "archive/json_fields.h"
+#include "archive/json_text.h"
 #include "base/text.h"
 #include "cli/exit.h"
-#include "cli/json_text.h"
 #include "cli/run.h"
 #include "cli/words.h"
 #include "program/emit.h"

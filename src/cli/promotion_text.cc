@@ -6,9 +6,9 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "archive/json_text.h"
 #include "base/files.h"
 #include "base/text.h"
-#include "cli/json_text.h"
 #include "cli/words.h"
 
 namespace gemmsmith {

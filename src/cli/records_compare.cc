@@ -2,11 +2,11 @@
 #include <unistd.h>
 #include <nlohmann/json.hpp>
 
+#include "archive/json_text.h"
 #include "archive/segment.h"
 #include "base/files.h"
 #include "base/text.h"
 #include "cli/exit.h"
-#include "cli/json_text.h"
 #include "cli/readers.h"
 #include "cli/run.h"
 #include "cli/selected_trials.h"

@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "archive/json_text.h"
 #include "cli/exit.h"
-#include "cli/json_text.h"
 #include "cli/record_files.h"
 #include "cli/run.h"
 #include "cli/selected_trials.h"

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "archive/json_text.h"
 #include "base/interrupt.h"
 #include "base/text.h"
 #include "campaign/grid.h"
 #include "cli/exit.h"
-#include "cli/json_text.h"
 #include "cli/plan_lines.h"
 #include "cli/problems.h"
 #include "cli/progress.h"

@@ -2,8 +2,8 @@
 #include <unistd.h>
 #include <nlohmann/json.hpp>
 
+#include "archive/json_text.h"
 #include "cli/exit.h"
-#include "cli/json_text.h"
 #include "cli/run.h"
 #include "cli/selected_trials.h"
 #include "cli/sheet_text.h"

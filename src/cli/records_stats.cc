@@ -6,8 +6,8 @@
 #include <set>
 
 #include "archive/archive.h"
+#include "archive/json_text.h"
 #include "cli/exit.h"
-#include "cli/json_text.h"
 #include "cli/run.h"
 #include "cli/selected_trials.h"
 #include "cli/standings_text.h"

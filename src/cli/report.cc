@@ -5,10 +5,10 @@
 #include <atomic>
 #include <thread>
 
+#include "archive/json_text.h"
 #include "base/files.h"
 #include "base/interrupt.h"
 #include "cli/exit.h"
-#include "cli/json_text.h"
 #include "cli/models_text.h"
 #include "cli/outputs.h"
 #include "cli/patterns_text.h"

@@ -6,8 +6,8 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "archive/json_text.h"
 #include "archive/standings.h"
-#include "cli/json_text.h"
 #include "cli/standings_text.h"
 #include "cli/words.h"
 #include "report/selection.h"

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "archive/json_text.h"
 #include "archive/standings.h"
-#include "cli/json_text.h"
 #include "cli/terminal.h"
 
 namespace gemmsmith {

@@ -4,12 +4,12 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "archive/json_text.h"
 #include "archive/segment.h"
 #include "base/files.h"
 #include "base/interrupt.h"
 #include "campaign/live_judge.h"
 #include "cli/exit.h"
-#include "cli/json_text.h"
 #include "cli/progress.h"
 #include "cli/readers.h"
 #include "cli/run.h"

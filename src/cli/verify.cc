@@ -4,10 +4,10 @@
 #include <unistd.h>
 #include <nlohmann/json.hpp>
 
+#include "archive/json_text.h"
 #include "base/text.h"
 #include "certify/memcheck.h"
 #include "cli/exit.h"
-#include "cli/json_text.h"
 #include "cli/readers.h"
 #include "cli/run.h"
 #include "cli/table.h"

@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "cli/json_text.h"
+#include "archive/json_text.h"
 #include "cli/terminal.h"
 #include "workflow/self_test_matrix.h"
 

@@ -6,13 +6,13 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "archive/json_text.h"
 #include "base/interrupt.h"
 #include "base/seconds.h"
 #include "base/text.h"
 #include "certify/certification_round.h"
 #include "certify/memcheck.h"
 #include "cli/exit.h"
-#include "cli/json_text.h"
 #include "cli/plan_lines.h"
 #include "cli/progress.h"
 #include "cli/verify.h"

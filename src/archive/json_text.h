@@ -1,4 +1,4 @@
-// The parts that several --json answers share. docs/command_line.md documents every key; they are stable.
+// The parts that several answers in JSON share. docs/command_line.md documents every key; they are stable.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
