@@ -44,7 +44,9 @@ std::optional<HttpRefusal> ReadRequestLine(std::string_view line, HttpRequest& r
   if (!words[1].starts_with('/') || std::any_of(words[1].begin(), words[1].end(), IsControl))
     return HttpRefusal{400, "the path does not begin with /"};
   request.method = words[0];
-  request.path = words[1].substr(0, words[1].find('?'));
+  const size_t mark = words[1].find('?');
+  request.path = words[1].substr(0, mark);
+  if (mark != std::string_view::npos) request.query = words[1].substr(mark + 1);
   return std::nullopt;
 }
 
@@ -76,6 +78,19 @@ ParsedRequest ParseHead(std::string_view head) {
   }
 }
 
+ParsedRequest WithBody(HttpRequest request, std::string_view received, size_t most_bytes) {
+  if (!request.Header("transfer-encoding").empty())
+    return HttpRefusal{501, "a body needs a Content-Length; transfer encodings are not read"};
+  const std::string_view length = request.Header("content-length");
+  if (length.empty() && request.method == "POST") return HttpRefusal{411, "a POST needs a Content-Length"};
+  const std::optional<long long> bytes = length.empty() ? 0 : ParseInteger(length);
+  if (!bytes || *bytes < 0) return HttpRefusal{400, "the Content-Length is no number"};
+  if (size_t(*bytes) > most_bytes) return HttpRefusal{413, fmt::format("a body of more than {} bytes", most_bytes)};
+  if (received.size() < size_t(*bytes)) return NeedsBody{std::move(request)};
+  request.body = received.substr(0, size_t(*bytes));
+  return request;
+}
+
 }  // namespace
 
 std::string_view HttpRequest::Header(std::string_view name) const {
@@ -83,12 +98,15 @@ std::string_view HttpRequest::Header(std::string_view name) const {
   return found == headers.end() ? std::string_view() : found->second;
 }
 
-ParsedRequest ParseHttpRequest(std::string_view received, size_t most_bytes) {
+ParsedRequest ParseHttpRequest(std::string_view received, size_t most_bytes, size_t most_body_bytes) {
   const size_t end = received.find(kHeadEnd);
   const size_t head_bytes = end == std::string_view::npos ? received.size() : end + kHeadEnd.size();
   if (head_bytes > most_bytes) return HttpRefusal{431, fmt::format("a request of more than {} bytes", most_bytes)};
   if (end == std::string_view::npos) return NeedsMore{};
-  return ParseHead(received.substr(0, end));
+  ParsedRequest head = ParseHead(received.substr(0, end));
+  HttpRequest* const request = std::get_if<HttpRequest>(&head);
+  if (request == nullptr || most_body_bytes == 0) return head;
+  return WithBody(std::move(*request), received.substr(head_bytes), most_body_bytes);
 }
 
 bool IsLoopbackHost(std::string_view host, int port) {
@@ -96,6 +114,11 @@ bool IsLoopbackHost(std::string_view host, int port) {
   for (const std::string_view name : {"127.0.0.1", "localhost"})
     if (lower == fmt::format("{}:{}", name, port) || (port == 80 && lower == name)) return true;
   return false;
+}
+
+bool IsLoopbackOrigin(std::string_view origin, int port) {
+  constexpr std::string_view kScheme = "http://";
+  return origin.starts_with(kScheme) && IsLoopbackHost(origin.substr(kScheme.size()), port);
 }
 
 bool NamesTag(std::string_view if_none_match, std::string_view tag) {

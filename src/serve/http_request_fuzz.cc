@@ -18,6 +18,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   constexpr size_t kMaxBytes = 4096;
   const std::string_view received(reinterpret_cast<const char*>(data), size);
   const ParsedRequest parsed = ParseHttpRequest(received, kMaxBytes);
+  static_cast<void>(ParseHttpRequest(received, kMaxBytes, kMaxBytes));
   if (std::holds_alternative<NeedsMore>(parsed)) {
     GEMMSMITH_CHECK(size <= kMaxBytes, "waits for more after {} bytes", size);
   } else if (const HttpRefusal* refusal = std::get_if<HttpRefusal>(&parsed)) {

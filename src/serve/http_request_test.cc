@@ -75,6 +75,35 @@ TEST(HttpRequest, RubbishIsRefusedOrWaitedFor) {
   }
 }
 
+TEST(HttpRequest, ABodyIsWaitedForToItsLastByte) {
+  const std::string whole = "POST /a?b=c HTTP/1.1\r\nContent-Length: 4\r\n\r\nbody";
+  const size_t head = whole.size() - 4;
+  for (size_t bytes = 0; bytes < whole.size(); ++bytes) {
+    const ParsedRequest parsed = ParseHttpRequest(std::string_view(whole).substr(0, bytes), kMax, 10);
+    EXPECT_EQ(std::holds_alternative<NeedsMore>(parsed), bytes < head) << bytes;
+    EXPECT_EQ(std::holds_alternative<NeedsBody>(parsed), bytes >= head) << bytes;
+  }
+  const ParsedRequest parsed = ParseHttpRequest(whole + "more", kMax, 10);
+  EXPECT_EQ(std::get<HttpRequest>(parsed).body, "body");
+  EXPECT_EQ(std::get<HttpRequest>(parsed).query, "b=c");
+}
+
+TEST(HttpRequest, ABodyThatIsTooLongOrOfNoLengthIsRefusedAtItsHead) {
+  const auto status = [](const std::string& line, const std::string& header) {
+    const ParsedRequest parsed = ParseHttpRequest(line + " / HTTP/1.1\r\n" + header + "\r\n", kMax, 10);
+    const HttpRefusal* const refusal = std::get_if<HttpRefusal>(&parsed);
+    return refusal == nullptr ? 0 : refusal->status;
+  };
+  EXPECT_EQ(status("POST", "Content-Length: 10\r\n"), 0);
+  EXPECT_EQ(status("POST", "Content-Length: 11\r\n"), 413);
+  EXPECT_EQ(status("POST", "Content-Length: 99999999999999999999\r\n"), 400);
+  EXPECT_EQ(status("POST", "Content-Length: -1\r\n"), 400);
+  EXPECT_EQ(status("POST", "Content-Length: 1, 1\r\n"), 400);
+  EXPECT_EQ(status("POST", ""), 411);
+  EXPECT_EQ(status("GET", ""), 0);
+  EXPECT_EQ(status("POST", "Transfer-Encoding: chunked\r\n"), 501);
+}
+
 TEST(HttpRequest, OnlyThisMachinesNamesAreItsHosts) {
   for (const char* host : {"127.0.0.1:8765", "localhost:8765", "LocalHost:8765"})
     EXPECT_TRUE(IsLoopbackHost(host, 8765));
@@ -83,6 +112,12 @@ TEST(HttpRequest, OnlyThisMachinesNamesAreItsHosts) {
         "127.0.0.1.evil:8765", "0.0.0.0:8765", "[::1]:8765", "localhost:8765 "})
     EXPECT_FALSE(IsLoopbackHost(host, 8765)) << host;
   EXPECT_TRUE(IsLoopbackHost("localhost", 80));
+}
+
+TEST(HttpRequest, OnlyPagesOfThisMachineAreItsOrigins) {
+  EXPECT_TRUE(IsLoopbackOrigin("http://localhost:8765", 8765));
+  for (const char* origin : {"", "null", "https://localhost:8765", "http://evil.example", "http://localhost:8766"})
+    EXPECT_FALSE(IsLoopbackOrigin(origin, 8765)) << origin;
 }
 
 TEST(HttpRequest, TagsAreNamedAloneInListsAndByAStar) {

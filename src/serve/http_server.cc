@@ -19,9 +19,9 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-constexpr int kPollMs = 200;
+constexpr int kPollMs = 200, kPendingPollMs = 20;
 constexpr int kMaxAcceptedPerPoll = 16;
-constexpr size_t kReadBytes = 4096;
+constexpr size_t kReadBytes = 65536;
 // Input after an answer is read and dropped for a while. To close at once would reset the connection and might lose the
 // answer.
 constexpr std::chrono::seconds kDrainTime{1};
@@ -35,18 +35,36 @@ std::string_view Phrase(int status) {
   switch (status) {
     case 200:
       return "OK";
+    case 202:
+      return "Accepted";
     case 304:
       return "Not Modified";
     case 400:
       return "Bad Request";
+    case 401:
+      return "Unauthorized";
+    case 403:
+      return "Forbidden";
     case 404:
       return "Not Found";
     case 405:
       return "Method Not Allowed";
     case 408:
       return "Request Timeout";
+    case 411:
+      return "Length Required";
+    case 413:
+      return "Content Too Large";
+    case 415:
+      return "Unsupported Media Type";
+    case 429:
+      return "Too Many Requests";
     case 431:
       return "Request Header Fields Too Large";
+    case 501:
+      return "Not Implemented";
+    case 503:
+      return "Service Unavailable";
     case 505:
       return "HTTP Version Not Supported";
     default:
@@ -54,41 +72,87 @@ std::string_view Phrase(int status) {
   }
 }
 
-std::string HeadOf(const HttpAnswer& answer) {
+std::string HeadOf(const HttpAnswer& answer, bool takes_bodies) {
   std::string head = fmt::format("HTTP/1.1 {} {}\r\n{}", answer.status, Phrase(answer.status), kHeaders);
   if (!answer.tag.empty()) head += fmt::format("ETag: {}\r\n", answer.tag);
-  if (answer.status == 405) head += "Allow: GET, HEAD\r\n";
+  if (answer.status == 405) head += fmt::format("Allow: GET, HEAD{}\r\n", takes_bodies ? ", POST" : "");
+  if (answer.status == 401) head += "WWW-Authenticate: Bearer\r\n";
+  if (answer.retry_after_seconds > 0) head += fmt::format("Retry-After: {}\r\n", answer.retry_after_seconds);
   if (answer.status != 304)
     head += fmt::format("Content-Type: {}\r\nContent-Length: {}\r\n", answer.content_type, answer.body->size());
   return head + "\r\n";
 }
 
+// What all connections of a server share.
+struct ServerTerms {
+  HttpLimits limits;
+  HttpAccess access;
+  int port = 0;
+};
+
+// Takes as long for a wrong token as for a right one.
+bool HasToken(const HttpRequest& request, std::string_view token) {
+  const std::string wanted = fmt::format("Bearer {}", token);
+  const std::string_view given = request.Header("authorization");
+  unsigned char difference = given.size() != wanted.size();
+  for (size_t i = 0; i < given.size(); ++i) difference |= given[i] ^ wanted[i % wanted.size()];
+  return difference == 0;
+}
+
+// Why a request is not for the handler, as far as its head says.
+std::optional<HttpAnswer> WhyRefused(const HttpRequest& request, const ServerTerms& terms) {
+  const int port = terms.port;
+  if (!terms.access.token.empty()) {
+    if (!HasToken(request, terms.access.token))
+      return PlainAnswer(401, "the header Authorization: Bearer TOKEN is wrong");
+  } else if (!IsLoopbackHost(request.Header("host"), port)) {
+    return PlainAnswer(400, fmt::format("this server answers as http://127.0.0.1:{0}/ and http://localhost:{0}/ only; "
+                                        "a tunnel needs the same port at both ends",
+                                        port));
+  }
+  const bool takes_bodies = terms.limits.body_bytes > 0, is_post = request.method == "POST";
+  if (request.method != "GET" && request.method != "HEAD" && !(takes_bodies && is_post))
+    return PlainAnswer(405, takes_bodies ? "only GET, HEAD and POST" : "only GET and HEAD");
+  if (!is_post) return std::nullopt;
+  // Pages of other sites may send simple requests here unasked.
+  const std::string_view origin = request.Header("origin"), type = request.Header("content-type");
+  if (!origin.empty() && !IsLoopbackOrigin(origin, port)) return PlainAnswer(403, "a page of another origin asks");
+  if (type.substr(0, type.find(';')) != "application/json")
+    return PlainAnswer(415, "a POST has the header Content-Type: application/json");
+  return std::nullopt;
+}
+
 class Connection {
  public:
-  Connection(int fd, const HttpLimits& limits)
-      : fd_(fd), limits_(limits), deadline_(SteadyClock::now() + limits.request_time) {}
+  Connection(int fd, const ServerTerms& terms)
+      : fd_(fd), terms_(terms), deadline_(SteadyClock::now() + terms.limits.request_time) {}
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
   ~Connection() { close(fd_); }
 
-  pollfd Wish() const { return {fd_, short(stage_ == Stage::kWriting ? POLLOUT : POLLIN), 0}; }
+  pollfd Wish() const {
+    if (stage_ == Stage::kWaiting) return {fd_, 0, 0};  // a hang-up is told without being asked for
+    return {fd_, short(stage_ == Stage::kWriting ? POLLOUT : POLLIN), 0};
+  }
   SteadyClock::time_point deadline() const { return deadline_; }
   bool IsDone() const { return stage_ == Stage::kDone; }
+  bool IsWaiting() const { return stage_ == Stage::kWaiting; }
 
-  void Advance(short events, int port, const HttpHandler& handler) {
+  void Advance(short events, const HttpHandler& handler) {
+    if (stage_ == Stage::kWaiting) return AskAgain(events);
     if (events != 0) {
       if (stage_ == Stage::kWriting) return Write();
       Read();
-      if (stage_ == Stage::kReading) Consider(port, handler);
+      if (stage_ == Stage::kReading) Consider(handler);
     }
-    if (SteadyClock::now() < deadline_ || stage_ == Stage::kDone) return;
+    if (SteadyClock::now() < deadline_ || stage_ == Stage::kDone || stage_ == Stage::kWaiting) return;
     const bool is_half_asked = stage_ == Stage::kReading && !received_.empty();
     if (is_half_asked) return Send(PlainAnswer(408, "the request did not come to its end"), false);
     stage_ = Stage::kDone;
   }
 
  private:
-  enum class Stage { kReading, kWriting, kDraining, kDone };
+  enum class Stage { kReading, kWaiting, kWriting, kDraining, kDone };
 
   void Read() {
     char buffer[kReadBytes];
@@ -98,34 +162,52 @@ class Connection {
     if (count > 0 && stage_ == Stage::kReading) received_.append(buffer, size_t(count));
   }
 
-  void Consider(int port, const HttpHandler& handler) {
-    const ParsedRequest parsed = ParseHttpRequest(received_, limits_.request_bytes);
+  void Consider(const HttpHandler& handler) {
+    const ParsedRequest parsed = ParseHttpRequest(received_, terms_.limits.request_bytes, terms_.limits.body_bytes);
     if (const HttpRefusal* refusal = std::get_if<HttpRefusal>(&parsed))
       return Send(PlainAnswer(refusal->status, refusal->reason), false);
-    if (const HttpRequest* request = std::get_if<HttpRequest>(&parsed))
-      Send(AnswerTo(*request, port, handler), request->IsHead());
+    if (const NeedsBody* needs = std::get_if<NeedsBody>(&parsed)) return ConsiderHead(needs->head);
+    if (const HttpRequest* request = std::get_if<HttpRequest>(&parsed)) AnswerTo(*request, handler);
   }
 
-  static HttpAnswer AnswerTo(const HttpRequest& request, int port, const HttpHandler& handler) {
-    if (!IsLoopbackHost(request.Header("host"), port))
-      return PlainAnswer(400,
-                         fmt::format("this server answers as http://127.0.0.1:{0}/ and http://localhost:{0}/ only; "
-                                     "a tunnel needs the same port at both ends",
-                                     port));
-    if (request.method != "GET" && request.method != "HEAD") return PlainAnswer(405, "only GET and HEAD");
-    HttpAnswer answer = handler(request);
+  // Before the body is there.
+  void ConsiderHead(const HttpRequest& head) {
+    if (std::optional<HttpAnswer> refusal = WhyRefused(head, terms_)) return Send(*refusal, head.IsHead());
+    if (was_told_to_go_on_ || head.Header("expect") != "100-continue") return;
+    was_told_to_go_on_ = true;
+    constexpr std::string_view kGoOn = "HTTP/1.1 100 Continue\r\n\r\n";
+    (void)send(fd_, kGoOn.data(), kGoOn.size(), MSG_NOSIGNAL);  // a client that misses it goes on by itself
+  }
+
+  void AnswerTo(const HttpRequest& request, const HttpHandler& handler) {
+    if (const std::optional<HttpAnswer> refusal = WhyRefused(request, terms_)) return Send(*refusal, request.IsHead());
+    HttpReply reply = handler(request);
+    if (HttpPending* const pending = std::get_if<HttpPending>(&reply)) {
+      pending_ = std::move(*pending);
+      is_head_ = request.IsHead();
+      stage_ = Stage::kWaiting;
+      deadline_ = SteadyClock::now() + terms_.limits.answer_time;  // for the choice of a connection to close
+      return AskAgain(0);
+    }
+    HttpAnswer& answer = std::get<HttpAnswer>(reply);
     if (answer.status == 200 && !answer.tag.empty() && NamesTag(request.Header("if-none-match"), answer.tag)) {
       answer.status = 304;
       answer.body = std::make_shared<const std::string>();
     }
-    return answer;
+    Send(answer, request.IsHead());
+  }
+
+  void AskAgain(short events) {
+    if ((events & (POLLHUP | POLLERR)) != 0) stage_ = Stage::kDone;
+    if (stage_ == Stage::kDone) return;
+    if (const std::optional<HttpAnswer> answer = pending_()) Send(*answer, is_head_);
   }
 
   void Send(const HttpAnswer& answer, bool head_alone) {
-    head_ = HeadOf(answer);
+    head_ = HeadOf(answer, terms_.limits.body_bytes > 0);
     body_ = head_alone ? std::make_shared<const std::string>() : answer.body;
     stage_ = Stage::kWriting;
-    deadline_ = SteadyClock::now() + limits_.answer_time;
+    deadline_ = SteadyClock::now() + terms_.limits.answer_time;
     Write();
   }
 
@@ -148,7 +230,9 @@ class Connection {
   }
 
   const int fd_;
-  const HttpLimits& limits_;
+  const ServerTerms& terms_;
+  HttpPending pending_;
+  bool is_head_ = false, was_told_to_go_on_ = false;
   Stage stage_ = Stage::kReading;
   SteadyClock::time_point deadline_;
   std::string received_, head_;
@@ -158,12 +242,21 @@ class Connection {
 
 std::string ErrorText(int error) { return std::generic_category().message(error); }
 
-Status CannotListen(int port, int error) {
+Status CannotListen(int port, std::string_view address, int error) {
   if (error == EADDRINUSE)
-    return Unavailable(fmt::format("port {} of 127.0.0.1 is in use: choose another, or 0 for any free one", port));
+    return Unavailable(fmt::format("port {} of {} is in use: choose another, or 0 for any free one", port, address));
   if (error == EACCES)
     return Unavailable(fmt::format("port {} needs root: choose one from 1024 up, or 0 for any free one", port));
-  return Unavailable(fmt::format("cannot listen on port {} of 127.0.0.1: {}", port, ErrorText(error)));
+  return Unavailable(fmt::format("cannot listen on port {} of {}: {}", port, address, ErrorText(error)));
+}
+
+Result<in_addr> AddressOf(const HttpAccess& access) {
+  in_addr address{};
+  if (inet_pton(AF_INET, access.address.c_str(), &address) != 1)
+    return InvalidArgument(fmt::format("'{}' is no IPv4 address, as in 127.0.0.1", access.address));
+  if (ntohl(address.s_addr) != INADDR_LOOPBACK && access.token.empty())
+    return InvalidArgument(fmt::format("{} is open to other machines: it needs a token", access.address));
+  return address;
 }
 
 }  // namespace
@@ -173,15 +266,15 @@ HttpAnswer PlainAnswer(int status, std::string text) {
 }
 
 struct HttpServer::State {
-  explicit State(HttpLimits asked) : limits(asked) {}
+  explicit State(ServerTerms asked) : terms(std::move(asked)) {}
   ~State() {
     if (listener >= 0) close(listener);
   }
 
   void Accept();
 
-  const HttpLimits limits;
-  int listener = -1, port = 0;
+  ServerTerms terms;
+  int listener = -1;
   std::list<Connection> connections;
 };
 
@@ -194,42 +287,47 @@ void HttpServer::State::Accept() {
       if (is_poor) std::this_thread::sleep_for(std::chrono::milliseconds(kPollMs));
       return;
     }
-    if (connections.size() >= limits.connections)
+    if (connections.size() >= terms.limits.connections)
       connections.erase(std::min_element(connections.begin(), connections.end(),
                                          [](const auto& a, const auto& b) { return a.deadline() < b.deadline(); }));
-    connections.emplace_back(fd, limits);
+    connections.emplace_back(fd, terms);
   }
 }
 
 HttpServer::HttpServer(std::unique_ptr<State> state) : state_(std::move(state)) {}
 HttpServer::~HttpServer() = default;
 
-Result<std::unique_ptr<HttpServer>> HttpServer::Listen(int port, HttpLimits limits) {
-  auto state = std::make_unique<State>(limits);
+Result<std::unique_ptr<HttpServer>> HttpServer::Listen(int port, HttpLimits limits, HttpAccess access) {
+  ASSIGN_OR_RETURN(const in_addr place, AddressOf(access));
+  auto state = std::make_unique<State>(ServerTerms{limits, access, port});
   state->listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-  if (state->listener < 0) return CannotListen(port, errno);
+  if (state->listener < 0) return CannotListen(port, access.address, errno);
   const int yes = 1;
   setsockopt(state->listener, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-  sockaddr_in address{.sin_family = AF_INET, .sin_port = htons(uint16_t(port)), .sin_addr = {htonl(INADDR_LOOPBACK)}};
+  sockaddr_in address{.sin_family = AF_INET, .sin_port = htons(uint16_t(port)), .sin_addr = place};
   auto* const generic = reinterpret_cast<sockaddr*>(&address);
   socklen_t length = sizeof address;
   if (bind(state->listener, generic, length) != 0 || listen(state->listener, SOMAXCONN) != 0 ||
       getsockname(state->listener, generic, &length) != 0)
-    return CannotListen(port, errno);
-  state->port = ntohs(address.sin_port);
+    return CannotListen(port, access.address, errno);
+  state->terms.port = ntohs(address.sin_port);
   return std::unique_ptr<HttpServer>(new HttpServer(std::move(state)));
 }
 
-int HttpServer::port() const { return state_->port; }
+int HttpServer::port() const { return state_->terms.port; }
 
 Status HttpServer::Serve(const HttpHandler& handler, const std::function<bool()>& stop) {
   while (!stop()) {
     std::vector<pollfd> wishes = {{state_->listener, POLLIN, 0}};
-    for (const Connection& connection : state_->connections) wishes.push_back(connection.Wish());
-    if (poll(wishes.data(), wishes.size(), kPollMs) < 0 && errno != EINTR)
+    bool is_any_waiting = false;
+    for (const Connection& connection : state_->connections) {
+      wishes.push_back(connection.Wish());
+      is_any_waiting = is_any_waiting || connection.IsWaiting();
+    }
+    if (poll(wishes.data(), wishes.size(), is_any_waiting ? kPendingPollMs : kPollMs) < 0 && errno != EINTR)
       return IoError(fmt::format("waiting for connections: {}", ErrorText(errno)));
     size_t i = 0;
-    for (Connection& connection : state_->connections) connection.Advance(wishes[++i].revents, state_->port, handler);
+    for (Connection& connection : state_->connections) connection.Advance(wishes[++i].revents, handler);
     state_->connections.remove_if([](const Connection& connection) { return connection.IsDone(); });
     if (wishes[0].revents != 0) state_->Accept();
   }

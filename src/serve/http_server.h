@@ -1,10 +1,13 @@
-// A small HTTP/1.1 server for browsers of this machine: on 127.0.0.1 only, GET and HEAD, one request a connection.
+// A small HTTP/1.1 server, one request a connection: for browsers of this machine (GET and HEAD on 127.0.0.1), and for
+// programs (POST, other addresses behind a token).
 #pragma once
 
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <variant>
 
 #include "base/status.h"
 #include "serve/http_request.h"
@@ -15,15 +18,25 @@ struct HttpAnswer {
   int status = 200;
   std::string content_type = "text/plain; charset=utf-8";
   std::shared_ptr<const std::string> body = std::make_shared<const std::string>();
-  std::string tag;  // in quotes; whoever has the body of this tag is told so with 304. Empty: no tag
+  std::string tag;              // in quotes; whoever has the body of this tag is told so with 304. Empty: no tag
+  int retry_after_seconds = 0;  // of a 429 or 503; 0: not said
 };
 HttpAnswer PlainAnswer(int status, std::string text);
 
-// Called between answers, by one thread: quick.
-using HttpHandler = std::function<HttpAnswer(const HttpRequest&)>;
+// An answer that is waited for: asked several times a second until it is there.
+using HttpPending = std::function<std::optional<HttpAnswer>()>;
+using HttpReply = std::variant<HttpAnswer, HttpPending>;
+// Called between answers, by one thread: quick. So are the pending answers.
+using HttpHandler = std::function<HttpReply(const HttpRequest&)>;
+
+struct HttpAccess {
+  std::string address = "127.0.0.1";  // IPv4; another one needs a token
+  std::string token;                  // where there is one, requests without it are refused before their body is read
+};
 
 struct HttpLimits {
   size_t request_bytes = 8192;
+  size_t body_bytes = 0;    // 0: GET and HEAD only; else POST too, of application/json
   size_t connections = 64;  // with more, the one whose time is up first is closed
   std::chrono::milliseconds request_time{10'000}, answer_time{120'000};
 };
@@ -31,12 +44,12 @@ struct HttpLimits {
 class HttpServer {
  public:
   // Port 0: any free one. Unavailable, with what to do, where the port cannot be had.
-  static Result<std::unique_ptr<HttpServer>> Listen(int port, HttpLimits limits = {});
+  static Result<std::unique_ptr<HttpServer>> Listen(int port, HttpLimits limits = {}, HttpAccess access = {});
   ~HttpServer();
 
   int port() const;
-  // Serves until `stop` returns true; asks it several times a second. The handler sees GET and HEAD requests that are
-  // well formed and name this server.
+  // Serves until `stop` returns true; asks it several times a second. The handler sees requests that are well formed,
+  // name this server, and have the token.
   Status Serve(const HttpHandler& handler, const std::function<bool()>& stop);
 
  private:

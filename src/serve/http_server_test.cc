@@ -15,17 +15,24 @@ using std::chrono::milliseconds;
 
 const std::string kLongBody(8'000'000, 'x');
 
-HttpAnswer Handle(const HttpRequest& request) {
+HttpReply Handle(const HttpRequest& request) {
+  if (request.path == "/echo") return PlainAnswer(200, request.query + request.body);
+  if (request.path == "/later")
+    return [asked = 0]() mutable -> std::optional<HttpAnswer> {
+      if (++asked < 4) return std::nullopt;
+      return HttpAnswer{.status = 429, .retry_after_seconds = 5};
+    };
+  if (request.path == "/never") return []() -> std::optional<HttpAnswer> { return std::nullopt; };
   if (request.path == "/tagged")
-    return {.body = std::make_shared<const std::string>("body of " + request.method), .tag = "\"7\""};
-  if (request.path == "/long") return {.body = std::make_shared<const std::string>(kLongBody)};
+    return HttpAnswer{.body = std::make_shared<const std::string>("body of " + request.method), .tag = "\"7\""};
+  if (request.path == "/long") return HttpAnswer{.body = std::make_shared<const std::string>(kLongBody)};
   return PlainAnswer(404, "nothing");
 }
 
 class HttpServerTest : public testing::Test {
  protected:
-  void Start(HttpLimits limits) {
-    server_ = *HttpServer::Listen(0, limits);
+  void Start(HttpLimits limits, HttpAccess access = {}) {
+    server_ = *HttpServer::Listen(0, limits, access);
     thread_ = std::thread([this] { EXPECT_TRUE(server_->Serve(Handle, [this] { return is_over_.load(); }).ok()); });
   }
   void TearDown() override {
@@ -136,6 +143,63 @@ TEST_F(HttpServerTest, WhoGoesAwayInTheMiddleOfALongAnswerHarmsNobody) {
     Client().Send(fmt::format("GET /long HTTP/1.1\r\nHost: localhost:{}\r\n\r\n", server_->port()));
   const std::string answer = Ask("GET /long");
   EXPECT_TRUE(answer.ends_with("\r\n\r\n" + kLongBody)) << answer.size();
+}
+
+TEST_F(HttpServerTest, APostIsTakenWhereBodiesAre) {
+  const std::string headers = "Content-Type: application/json; charset=utf-8\r\nContent-Length: 4\r\n";
+  Start({.body_bytes = 100});
+  const auto asked = [&](const std::string& head) {
+    return Client().Ask(
+        fmt::format("POST /echo?q= HTTP/1.1\r\nHost: localhost:{}\r\n{}\r\nbody", server_->port(), head));
+  };
+  EXPECT_TRUE(asked(headers).ends_with("\r\n\r\nq=body\n"));
+  EXPECT_TRUE(asked("Content-Length: 4\r\n").starts_with("HTTP/1.1 415 "));
+  EXPECT_TRUE(asked("Content-Type: text/plain\r\nContent-Length: 4\r\n").starts_with("HTTP/1.1 415 "));
+  EXPECT_TRUE(asked(headers + "Origin: http://evil.example\r\n").starts_with("HTTP/1.1 403 "));
+  EXPECT_TRUE(asked("Content-Type: application/json\r\nContent-Length: 101\r\n").starts_with("HTTP/1.1 413 "));
+  EXPECT_TRUE(Ask("PUT /echo", "Content-Length: 0\r\n").starts_with("HTTP/1.1 405 "));
+}
+
+TEST_F(HttpServerTest, WhoAsksBeforeSendingABodyIsToldToGoOn) {
+  Start({.body_bytes = 100});
+  LoopbackClient client = Client();
+  client.Send(
+      fmt::format("POST /echo HTTP/1.1\r\nHost: localhost:{}\r\nContent-Type: application/json\r\n"
+                  "Content-Length: 4\r\nExpect: 100-continue\r\n\r\n",
+                  server_->port()));
+  client.Send("bo");
+  client.Send("dy");
+  const std::string answer = client.ReadToEnd();
+  EXPECT_TRUE(answer.ends_with("\r\n\r\nbody\n")) << answer;
+}
+
+TEST_F(HttpServerTest, AnAnswerThatIsWaitedForHoldsNobodyUp) {
+  Start({});
+  LoopbackClient never = Client();
+  never.Send(fmt::format("GET /never HTTP/1.1\r\nHost: localhost:{}\r\n\r\n", server_->port()));
+  const std::string later = Ask("GET /later");
+  EXPECT_TRUE(later.starts_with("HTTP/1.1 429 Too Many Requests\r\n")) << later;
+  EXPECT_NE(later.find("Retry-After: 5\r\n"), std::string::npos);
+  EXPECT_TRUE(Ask("GET /tagged").starts_with("HTTP/1.1 200 "));
+}
+
+TEST_F(HttpServerTest, WithATokenOnlyItsBearersAreAnsweredUnderAnyName) {
+  Start({.body_bytes = 100}, {.address = "0.0.0.0", .token = "secret"});
+  const auto asked = [&](const std::string& headers) {
+    return Client().Ask("GET /tagged HTTP/1.1\r\nHost: any.example\r\n" + headers + "\r\n").substr(0, 12);
+  };
+  EXPECT_EQ(asked(""), "HTTP/1.1 401");
+  for (const char* wrong : {"secre", "secrets", "SECRET", "", "secretsecret"})
+    EXPECT_EQ(asked("Authorization: Bearer " + std::string(wrong) + "\r\n"), "HTTP/1.1 401") << wrong;
+  EXPECT_EQ(asked("Authorization: Bearer secret\r\n"), "HTTP/1.1 200");
+  const std::string early = Client().Ask("POST /echo HTTP/1.1\r\nContent-Length: 50\r\n\r\n");
+  EXPECT_TRUE(early.starts_with("HTTP/1.1 401")) << "without waiting for the body";
+}
+
+TEST_F(HttpServerTest, AnotherAddressNeedsAToken) {
+  EXPECT_EQ(HttpServer::Listen(0, {}, {.address = "0.0.0.0"}).status().code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(HttpServer::Listen(0, {}, {.address = "localhost"}).status().code(), StatusCode::kInvalidArgument);
+  EXPECT_TRUE(HttpServer::Listen(0, {}, {.address = "127.0.0.1"}).ok());
 }
 
 TEST_F(HttpServerTest, APortInUseIsOneLineThatSaysWhatToDo) {
