@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "agents/judge_room.h"
 #include "campaign/campaign.h"
 #include "outcome/outcome.h"
 #include "outcome/test_list.h"
@@ -347,6 +348,19 @@ struct RunProgramCommand {
   bool summary = false;
 };
 
+// The judge as tools of an agent, over standard input and output.
+struct McpCommand {
+  JudgeRoomOptions judge;
+};
+
+// The judge over HTTP.
+struct ServeCommand {
+  JudgeRoomOptions judge = {.resumes = true};
+  int port = 8766;
+  std::string address = "127.0.0.1";
+  std::filesystem::path token_file;  // empty: no token, on 127.0.0.1 alone
+};
+
 struct DoctorCommand {
   std::filesystem::path archive;
   bool json = false;
@@ -396,8 +410,8 @@ using Command =
                  RecordsExportCommand, RecordsListCommand, RecordsStatsCommand, RecordsPairsCommand,
                  RecordsCompareCommand, RecordsMeasureCommand, BenchCommand, PromoteCommand, CatalogueShowCommand,
                  CatalogueFindCommand, CatalogueCompareCommand, CatalogueSettleCommand, CatalogueProveCommand,
-                 CatalogueBuildCommand, ReportCommand, TrainCommand, CompareCommand, RunProgramCommand, DoctorCommand,
-                 WorkerCommand, CompilerCommand, OnceCommand>;
+                 CatalogueBuildCommand, ReportCommand, TrainCommand, CompareCommand, RunProgramCommand, McpCommand,
+                 ServeCommand, DoctorCommand, WorkerCommand, CompilerCommand, OnceCommand>;
 
 // Nothing to carry out: help or the version was asked for (exit code 0), or the words were wrong (2).
 struct NoCommand {

@@ -21,6 +21,7 @@ void AddEverything(Grammar& grammar) {
   AddTrain(grammar);
   AddCompare(grammar);
   AddRunProgram(grammar);
+  AddAgents(grammar);
   AddMachineVerbs(grammar);
   grammar.root()->AddFooter(  // last: verbs added later would inherit it
       "Every verb has its own --help. Exit codes: 0 done, 2 wrong use, 3 this machine or the record\n"

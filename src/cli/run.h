@@ -38,6 +38,8 @@ Result<int> Run(const ReportCommand& command);
 Result<int> Run(const TrainCommand& command);
 Result<int> Run(const CompareCommand& command);
 Result<int> Run(const RunProgramCommand& command);
+Result<int> Run(const McpCommand& command);
+Result<int> Run(const ServeCommand& command);
 Result<int> Run(const DoctorCommand& command);
 Result<int> Run(const WorkerCommand& command);
 Result<int> Run(const CompilerCommand& command);
