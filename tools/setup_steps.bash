@@ -3,8 +3,8 @@
 
 packages=(g++ cmake ninja-build libfmt-dev libcli11-dev nlohmann-json3-dev libsqlite3-dev libzstd-dev libxxhash-dev
           libopenblas-pthread-dev libseccomp-dev libgtest-dev bubblewrap)
-# Speed up builds; never asked for on their own.
-welcome_packages=(mold)
+# Speed up builds, and reach endpoints of language models; never asked for on their own.
+welcome_packages=(mold libcurl4)
 # What pip needs, where the toolkit has to be installed.
 python_packages=(python3 python3-venv ca-certificates)
 

@@ -11,6 +11,7 @@
 
 #include "agents/judge_room.h"
 #include "campaign/campaign.h"
+#include "llm/token_price.h"
 #include "outcome/outcome.h"
 #include "outcome/test_list.h"
 #include "policy/ablations.h"
@@ -35,6 +36,20 @@ inline const std::vector<std::filesystem::path> kNoWinners = {"none"};
 
 // Candidates of a layout, where nobody chose and races are brief.
 inline constexpr int kBriefEvaluations = 4;
+
+// How a language model writes (optimize --proposer llm).
+struct WritingCommand {
+  std::string endpoint, model;  // empty: the user's or a local one; the first that it lists
+  int islands = 4;
+  int repairs = 2;
+  int64_t answer_tokens = 8192;
+  double temperature = 1;
+  std::optional<int64_t> budget_tokens;
+  std::optional<double> budget_dollars;
+  std::optional<TokenPrice> price;
+  std::filesystem::path cassette;  // empty: none
+};
+inline constexpr std::string_view kLlmProposer = "llm";
 
 struct OptimizeCommand {
   OptimizeTarget target;
@@ -65,6 +80,7 @@ struct OptimizeCommand {
   bool promote = false;           // the finals decide on the entries of a catalogue
   std::filesystem::path catalogue;
   bool overlay = false;  // that catalogue is the overlay's, and its kernels are compiled
+  WritingCommand writing;
   bool json = false;
 };
 

@@ -1,5 +1,6 @@
 // The grammar of verbs that measure: optimize, evaluate, bench and promote.
 #include "cli/grammar.h"
+#include "cli/grammar_writing.h"
 
 namespace gemmsmith {
 
@@ -15,7 +16,7 @@ void AddOptimize(Grammar& grammar) {
   AddType(verb, &command->type);
   AddAccumulation(verb, &command->accumulation);
   AddConstantB(verb, &command->constant_b);
-  Value(verb, "--proposer", "NAME", "random|ranked|local|evolution|bayes|nvmmh|policy [policy or local]",
+  Value(verb, "--proposer", "NAME", "random|ranked|local|evolution|bayes|nvmmh|policy|llm [policy, local]",
         &command->proposer, ReadProposer);
   Value(verb, "--weights", "FILE", "of --proposer policy [the shipped ones]", &command->weights, ReadPath);
   AddExperience(verb, &command->experience, "records of other shapes, or none [the policy: what is shipped]");
@@ -37,6 +38,7 @@ void AddOptimize(Grammar& grammar) {
   verb->AddFlag("--fresh", "start again, whatever earlier runs stored", &command->fresh);
   Value(verb, "--name", "NAME", "campaign; the same name resumes, also on another GPU", &command->name, ReadName);
   grammar.OnceParsed(verb, [command, verb]() -> Parsed {
+    if (const std::optional<NoCommand> wrong = WrongWriting(verb, *command)) return *wrong;
     if (command->brief && command->objective == Objective::kEnergy)
       return NoCommand{kExitWrongUse, "--brief decides by time: windows of energy take seconds each"};
     if (command->brief && !verb->IsGiven("--budget-evals")) command->budget_evaluations = kBriefEvaluations;
@@ -68,6 +70,7 @@ void AddOptimize(Grammar& grammar) {
   Value(verb, "--catalogue", "FILE", "with --promote: that one [of this device, in the user's data folder]",
         &command->catalogue, ReadPath);
   verb->AddFlag("--overlay", "with --promote: the overlay's, and compile its kernels [of a record]", &command->overlay);
+  AddWriting(verb, &command->writing);
   AddJson(verb, &command->json);
   verb->AddFooter(
       "Without a GPU it answers from recorded measurements, and says so.\n"

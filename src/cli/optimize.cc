@@ -264,6 +264,7 @@ Status BuildOverlay(const std::filesystem::path& catalogue) {
 }  // namespace
 
 Result<int> Run(const OptimizeCommand& command) {
+  if (command.proposer == kLlmProposer) return RunWriting(command);
   RETURN_IF_ERROR(CheckSegmentPath("--record", command.record));
   ASSIGN_OR_RETURN(const OptimizeRequest request, RequestOf(command));
   const std::unique_ptr<StopRule> stop = StopOnInterruptOrAfter(command.limit_seconds);

@@ -53,6 +53,14 @@ Result<ScalarType> ReadType(std::string_view text);
 Result<std::vector<ScalarType>> ReadTypes(std::string_view text);  // "f16,bf16"
 Result<Accumulation> ReadAccumulation(std::string_view text);
 
+// Language models (readers_writing.cc).
+Result<int> ReadIslands(std::string_view text);
+Result<int> ReadRepairs(std::string_view text);
+Result<int64_t> ReadTokens(std::string_view text);
+Result<double> ReadTemperature(std::string_view text);
+Result<double> ReadDollars(std::string_view text);
+Result<TokenPrice> ReadTokenPrice(std::string_view text);
+
 // Devices (readers_device.cc).
 Result<Device> ReadDevice(std::string_view key);
 Result<Device> ReadArchitecture(std::string_view text);       // the first known device that "sm_90a" is compiled for
@@ -80,7 +88,7 @@ Result<Objective> ReadObjective(std::string_view text);
 Result<std::string> ReadPlanAxis(std::string_view text);
 Result<std::vector<std::string>> ReadPairGroups(std::string_view text);  // "tile,split"
 Result<AgreementGroup> ReadAgreementGroup(std::string_view text);
-Result<std::string> ReadModelName(std::string_view text);  // of the set models
+Result<std::string> ReadModelName(std::string_view text);                           // of the set models
 Result<std::map<std::string, std::string>> ReadColumnNames(std::string_view text);  // "theirs=ours,..."
 Result<double> ReadUnitNs(std::string_view text);                                   // "us"
 Result<ReportFormat> ReadReportFormat(std::string_view text);
@@ -88,7 +96,7 @@ inline constexpr int kLivePort = 8765;            // where --live stands alone
 Result<int> ReadLivePort(std::string_view text);  // 0 to 65535
 
 // Searches and policies (readers_policy.cc).
-Result<std::string> ReadProposer(std::string_view text);         // one of search's, or kPolicyProposer
+Result<std::string> ReadProposer(std::string_view text);         // one of search's, kPolicyProposer or kLlmProposer
 Result<PolicyWeights> ReadPolicyWeights(std::string_view text);  // "policy=weights.safetensors"
 Result<TrainingStage> ReadTrainingStage(std::string_view text);
 Result<double> ReadLearningRate(std::string_view text);         // above 0, below 1

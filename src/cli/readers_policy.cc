@@ -15,6 +15,7 @@ namespace gemmsmith {
 Result<std::string> ReadProposer(std::string_view text) {
   std::vector<std::string_view> known = ProposerNames();
   known.push_back(kPolicyProposer);
+  known.push_back(kLlmProposer);
   if (std::find(known.begin(), known.end(), text) != known.end()) return std::string(text);
   return NoSuchWord("proposer", text, known);
 }

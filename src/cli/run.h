@@ -10,6 +10,7 @@ namespace gemmsmith {
 int RunCommandLine(int argc, const char* const* argv);
 
 Result<int> Run(const OptimizeCommand& command);
+Result<int> RunWriting(const OptimizeCommand& command);  // --proposer llm
 Result<int> Run(const EvaluateCommand& command);
 Result<int> Run(const VerifyCommand& command);
 Result<int> Run(const RecipeCommand& command);

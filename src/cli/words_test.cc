@@ -67,7 +67,7 @@ TEST(BarLineTest, ShowsEverythingWhereThereIsRoom) {
 TEST(ReadersTest, WrongWordsNameTheNearestRightOne) {
   EXPECT_EQ(ReadProposer("locl").status().message(), "'locl' is no proposer; did you mean 'local'?");
   EXPECT_EQ(ReadProposer("zzz").status().message(),
-            "'zzz' is no proposer; there are random, ranked, local, evolution, bayes, nvmmh and policy");
+            "'zzz' is no proposer; there are random, ranked, local, evolution, bayes, nvmmh, policy and llm");
   EXPECT_EQ(ReadObjective("joules").status().message(), "'joules' is no objective; there are time and energy");
   EXPECT_EQ(*ReadObjective("energy"), Objective::kEnergy);
   EXPECT_EQ(ReadAccumulation("bf16").status().message(), "'bf16' is no accumulation; did you mean 'f16'?");

@@ -50,7 +50,7 @@ INSTANTIATE_TEST_SUITE_P(
         WrongWords{{"report", "--type", "bf16", "--accumulate", "f16"}, "goes with --type f16"},
         WrongWords{{"records", "compare", "x.csv", "--type", "bf16", "--accumulate", "f16"}, "goes with --type f16"},
         WrongWords{{"optimize", "8x8x8", "--proposer", "evolve"},
-                   "there are random, ranked, local, evolution, bayes, nvmmh and policy"},
+                   "there are random, ranked, local, evolution, bayes, nvmmh, policy and llm"},
         WrongWords{{"optimize", "8x8x8", "--proposer", "local", "--hold-out", "512"},
                    "there is none: --experience FILE"},
         WrongWords{{"optimize", "8x8x8", "--proposer", "local", "--weights", "x"},
