@@ -84,6 +84,7 @@ std::optional<Choice> KernelChooser::FirstThatServes(Ranked ranked, const Gemm& 
     choice->time_ns = entry.time_ns;
     choice->library_ns = entry.time_ns * entry.speed_up;
     choice->is_behind = entry.speed_up < (entry.time_ns < kShortCallNs ? 1 : kEntryMargin);
+    choice->is_chained = candidate->gemm.kind.constant_b;
     choice->reason = candidate->gemm.shape != gemm.shape ? fmt::format("measured for {} rows", candidate->gemm.shape.m)
                      : entry.is_derived ? "made for this problem and measured as another form of the same plan"
                                         : "made and measured for this problem";
@@ -93,7 +94,7 @@ std::optional<Choice> KernelChooser::FirstThatServes(Ranked ranked, const Gemm& 
 }
 
 // The problem's own plan, then that of the other type, then one without dimensions. Entries without the promise go
-// before those with it: they won when called plainly, and few kernels of programs let the next one start.
+// before those with it, and start when the kernel before is done: in steps of models started early they lost 2 to 5 %.
 std::optional<Choice> KernelChooser::EntryFor(const Gemm& gemm) const {
   Gemm otherwise = gemm;
   otherwise.kind.constant_b = !gemm.kind.constant_b;

@@ -17,10 +17,11 @@ struct Choice {
   const KernelFile* file = nullptr;
   const KernelFile::Kernel* kernel = nullptr;
   Plan plan;
-  std::string reason;      // in words
-  double time_ns = 0;      // expected
-  double library_ns = 0;   // expected of cuBLASLt
-  bool is_behind = false;  // cuBLASLt is expected to be faster, or may well be
+  std::string reason;       // in words
+  double time_ns = 0;       // expected
+  double library_ns = 0;    // expected of cuBLASLt
+  bool is_behind = false;   // cuBLASLt is expected to be faster, or may well be
+  bool is_chained = false;  // measured in chains with a constant B
 };
 
 class KernelChooser {

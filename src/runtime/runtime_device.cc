@@ -153,7 +153,8 @@ Failure RuntimeDevice::PrepareOwn(const Choice& choice, const Gemm& gemm, Produc
   auto own = std::make_unique<Product::Own>();
   own->launch = LaunchFor(choice.plan, gemm);
   own->gemm = gemm;
-  own->chaining = product.request_.constant_b && own->launch.chainable ? Chaining::kProgrammatic : Chaining::kNone;
+  own->chaining = product.request_.constant_b && choice.is_chained && own->launch.chainable ? Chaining::kProgrammatic
+                                                                                            : Chaining::kNone;
   Result<std::shared_ptr<const Kernel>> kernel = Load(choice, own->launch.smem_bytes);
   RETURN_FAILURE(FailIfNot(kernel.status(), GEMMSMITH_INTERNAL));
   own->kernel = *std::move(kernel);

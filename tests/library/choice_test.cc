@@ -120,17 +120,23 @@ TEST_F(Library, AKernelIsNotGivenLinesThatItsTextIsNotFor) {
   EXPECT_EQ(FakeLaunches(), launches);
 }
 
-TEST_F(Library, APromisedConstantBChains) {
-  const Gemm gemm{.shape = {64, 128, 256}, .kind = {.layout = kTn, .constant_b = true}};
+TEST_F(Library, APromisedConstantBChainsWhereTheEntryWasMeasuredInChains) {
+  const Gemm in_chains{.shape = {64, 128, 256}, .kind = {.layout = kTn, .constant_b = true}},
+      plain{.shape = {64, 128, 512}, .kind = {.layout = kTn}};
   KernelFile file("h200");
-  AddEntry(gemm, PlanFor(gemm, true), 2, file);
+  AddEntry(in_chains, PlanFor(in_chains, true), 2, file);
+  AddEntry(plain, PlanFor(plain, true), 2, file);
   Open(file);
-  Case one = SomeCase(64, 128, 256);
-  one.problem.b_order = GEMMSMITH_COLUMN;
-  one.problem.constant_b = 1;
   const int64_t chained = FakeChainedLaunches();
-  EXPECT_EQ(Multiply(one), GEMMSMITH_OK) << gemmsmith_last_error();
-  EXPECT_EQ(FakeChainedLaunches(), chained + 1);
+  for (const int k : {256, 512}) {
+    Case one = SomeCase(64, 128, k);
+    one.problem.b_order = GEMMSMITH_COLUMN;
+    one.problem.constant_b = 1;
+    const int64_t launches = FakeLaunches();
+    EXPECT_EQ(Multiply(one), GEMMSMITH_OK) << gemmsmith_last_error();
+    EXPECT_EQ(FakeLaunches(), launches + 1);
+    EXPECT_EQ(FakeChainedLaunches(), chained + 1) << k;
+  }
 }
 
 TEST_F(Library, WhereCublasLtIsLeftOutACallIsOursOrNotSupported) {
