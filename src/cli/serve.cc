@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "cli/exit.h"
 #include "cli/run.h"
+#include "llm/reward_http.h"
 
 namespace gemmsmith {
 namespace {
@@ -40,7 +41,12 @@ Result<int> Run(const ServeCommand& command) {
   RETURN_IF_ERROR(WriteOut(fmt::format("http://{}:{}/ judges for {}; Ctrl-C ends it\n", command.address, server->port(),
                                        room.judge->device().name)));
   if (!room.judge->why_no_gpu().empty()) WriteNote(fmt::format("{}: nothing is timed", room.judge->why_no_gpu()));
-  RETURN_IF_ERROR(server->Serve([&](const HttpRequest& request) { return http.Answer(request); }, InterruptArrived));
+  RewardHttp rewards(*room.queue);
+  const auto answer = [&](const HttpRequest& request) -> HttpReply {
+    std::optional<HttpReply> reward = rewards.Answer(request);
+    return reward ? *std::move(reward) : http.Answer(request);
+  };
+  RETURN_IF_ERROR(server->Serve(answer, InterruptArrived));
   return kExitInterrupted;
 }
 
