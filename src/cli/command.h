@@ -123,6 +123,8 @@ struct PlanEmitCommand {
   Gemm gemm;
   Device device;
   bool standalone = false;
+  bool flat = false;
+  std::optional<int> style;      // of the flat form
   std::filesystem::path output;  // empty: standard output
 };
 

@@ -35,6 +35,9 @@ void AddPlanVerbs(Grammar& grammar) {
   PlanEmitCommand* emit_command = grammar.New<PlanEmitCommand>();
   Verb* emit = NewVerbOfAPlan(grammar, plan, "emit", "the plan as CUDA source", emit_command);
   emit->AddFlag("--standalone", "one file that includes nothing of ours, with its launcher", &emit_command->standalone);
+  emit->AddFlag("--flat", "one readable kernel with its launcher, of 80 to 250 lines", &emit_command->flat);
+  Value(emit, "--style", "N", "how a flat kernel is written: 0, the default, to 1023", &emit_command->style,
+        ReadOrdinal);
   Value(emit, "-o,--output", "FILE", "write there instead of standard output", &emit_command->output, ReadPath);
 
   PlanExplainCommand* explain_command = grammar.New<PlanExplainCommand>();

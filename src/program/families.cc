@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 #include "program/direct/direct_family.h"
+#include "program/direct/direct_flat.h"
 #include "program/family.h"
 #include "program/wgmma/wgmma_family.h"
 
@@ -42,6 +43,11 @@ Plan WithFixed(Plan plan, FixedDimensions fixed) {
 
 Trigger TriggerOf(const Plan& plan) {
   return Trigger(plan.values[AxisWithRole(GetFamily(plan.family), AxisRole::kChain)]);
+}
+
+std::optional<std::string> FlatTextOf(const Plan& plan, const Gemm& gemm, const FlatStyle& style) {
+  if (plan.family != FamilyId::kDirect) return std::nullopt;
+  return DirectFlatText(plan, gemm, style);
 }
 
 }  // namespace gemmsmith

@@ -53,6 +53,19 @@ TEST(PlanTest, EmitsThinAndStandaloneSources) {
   EXPECT_EQ(text->find("#include \""), std::string::npos) << "includes something of ours";
 }
 
+TEST(PlanTest, EmitsFlatSourcesInStylesAndSaysWhatHasNone) {
+  const Home home;
+  const std::string plan = "direct tile_n=8";
+  const Finished plain = home.Run({"plan", "emit", plan, "64x64x64", "--flat"}),
+                 other = home.Run({"plan", "emit", plan, "64x64x64", "--flat", "--style", "1"});
+  EXPECT_EQ(plain.exit_code + other.exit_code, 0) << plain.error << other.error;
+  EXPECT_NE(plain.out.find("extern \"C\" cudaError_t gemm("), std::string::npos) << plain.out;
+  EXPECT_NE(plain.out, other.out);
+  ExpectOneError(home.Run({"plan", "emit", "wgmma", "64x64x64", "--flat"}), 2, "wgmma");
+  ExpectOneError(home.Run({"plan", "emit", plan, "64x64x64", "--style", "1"}), 2, "--flat");
+  ExpectOneError(home.Run({"plan", "emit", plan, "64x64x64", "--flat", "--standalone"}), 2, "exclude");
+}
+
 TEST(PlanTest, AnIllegalPlanIsNotEmitted) {
   const Finished finished = Home().Run({"plan", "emit", "direct tile_n=8 warps_n=4", "64x64x64"});
   ExpectOneError(finished, 4, "illegal");
