@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "agents/bounded_json.h"
+#include "agents/json_answer.h"
 #include "base/text.h"
 
 namespace gemmsmith {
@@ -15,23 +16,6 @@ using Json = nlohmann::ordered_json;
 using SteadyClock = std::chrono::steady_clock;
 
 constexpr int kMostWaitSeconds = 600;
-constexpr int kRetryAfterSeconds = 5;
-
-HttpAnswer JsonAnswer(int status, std::string text) {
-  return {.status = status,
-          .content_type = "application/json",
-          .body = std::make_shared<const std::string>(std::move(text) + "\n")};
-}
-
-HttpAnswer ErrorAnswer(int status, std::string_view message) {
-  return JsonAnswer(status, PrintLine({{"error", message}}));
-}
-
-HttpAnswer BusyAnswer(int status, std::string_view message) {
-  HttpAnswer answer = ErrorAnswer(status, message);
-  answer.retry_after_seconds = kRetryAfterSeconds;
-  return answer;
-}
 
 // A state that says nothing of the subject is an error of this service, never a verdict.
 int StatusOf(JudgeState state) {
@@ -97,12 +81,12 @@ HttpAnswer JudgeHttp::Judge(const HttpRequest& request) {
   Result<std::vector<JudgeRequest>> requests = RequestsIn(request.body, queue_.counts().capacity);
   if (!requests.ok()) return ErrorAnswer(400, requests.status().message());
   const Result<Submission> submission = queue_.Submit(*std::move(requests));
-  if (!submission.ok()) return BusyAnswer(503, submission.status().message());
-  if (submission->is_full) return BusyAnswer(429, "the queue is full; nothing of this batch was accepted");
+  if (!submission.ok()) return ErrorAnswer(503, submission.status().message());
+  if (submission->is_full) return ErrorAnswer(429, "the queue is full; nothing of this batch was accepted");
   Json results = Json::array();
   for (const std::string& id : submission->ids) {
     const Result<std::optional<JudgeAnswer>> answer = queue_.Find(id);
-    if (!answer.ok()) return BusyAnswer(503, answer.status().message());
+    if (!answer.ok()) return ErrorAnswer(503, answer.status().message());
     results.push_back(Json::parse((*answer)->json));
   }
   return JsonAnswer(200, PrintLine({{"results", std::move(results)}}));
@@ -115,7 +99,7 @@ HttpReply JudgeHttp::ResultOf(const std::string& id, const std::string& query) {
   return HttpPending([this, id, deadline]() -> std::optional<HttpAnswer> {
     if (queue_.IsUnderWay(id) && SteadyClock::now() < deadline) return std::nullopt;
     const Result<std::optional<JudgeAnswer>> answer = queue_.Find(id);
-    if (!answer.ok()) return BusyAnswer(503, answer.status().message());
+    if (!answer.ok()) return ErrorAnswer(503, answer.status().message());
     if (!*answer) return ErrorAnswer(404, "no request has this id");
     return JsonAnswer(StatusOf((*answer)->state), (*answer)->json);
   });

@@ -12,10 +12,10 @@
 namespace gemmsmith {
 
 enum class JudgeState : uint8_t {
-  kPending,  // accepted, not judged yet
-  kJudged,   // the outcome is the subject's own
-  kUntimed,  // passed everything that needs no GPU, and no GPU was there to test and time it
-  kFailed,   // the machine failed; nothing is known of the subject
+  kPending,  // Accepted, not judged yet.
+  kJudged,   // The outcome is the subject's own.
+  kUntimed,  // It passed what needs no GPU. No GPU was there to test and time it.
+  kFailed,   // The machine failed; nothing is known of the subject.
 };
 inline constexpr JudgeState kLastJudgeState = JudgeState::kFailed;
 std::string_view Name(JudgeState state);  // "pending", "judged", "untimed", "failed"

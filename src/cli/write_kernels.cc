@@ -2,12 +2,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "archive/json_text.h"
 #include "base/files.h"
 #include "base/hash.h"
+#include "base/installation.h"
 #include "base/interrupt.h"
 #include "cli/exit.h"
 #include "cli/progress.h"
@@ -15,16 +15,12 @@
 #include "cli/table.h"
 #include "cli/words.h"
 #include "llm/writing_run.h"
+#include "workflow/kernel_sources.h"
 
 namespace gemmsmith {
 namespace {
 
 constexpr const char* kLocalEndpoint = "http://127.0.0.1:8080/v1";
-
-std::string Variable(const char* name, const char* otherwise) {
-  const char* const value = std::getenv(name);
-  return value == nullptr || *value == '\0' ? otherwise : value;
-}
 
 WritingRequest RequestFor(const OptimizeCommand& command, Layout layout) {
   const WritingCommand& writing = command.writing;
@@ -42,10 +38,11 @@ WritingRequest RequestFor(const OptimizeCommand& command, Layout layout) {
                                      .answer_tokens = writing.answer_tokens,
                                      .seed = command.seed},
                          .endpoint = writing.endpoint,
-                         .key = Variable("OPENAI_API_KEY", ""),
+                         .key = std::string(Environment("OPENAI_API_KEY")),
                          .name = command.name,
                          .cassette = writing.cassette};
-  if (request.endpoint.empty()) request.endpoint = Variable("OPENAI_BASE_URL", kLocalEndpoint);
+  if (request.endpoint.empty()) request.endpoint = Environment("OPENAI_BASE_URL");
+  if (request.endpoint.empty()) request.endpoint = kLocalEndpoint;
   request.judge.machine = {.device = command.device, .archive = command.archive, .campaign = "llm"};
   return request;
 }
@@ -64,12 +61,10 @@ std::string NewsOf(const WritingEvent& event) {
 
 Result<std::vector<std::string>> WriteFiles(const OptimizeCommand& command, const WritingRun& run) {
   const std::filesystem::path folder = command.output.empty() ? HomeFolder() / "kernels" : command.output;
-  const Gemm& gemm = run.options.gemm;
   std::vector<std::string> files;
   for (const Member& member : run.result.best) {
-    const std::string name =
-        fmt::format("gemm_{}_{}_{}_{}_llm_{}.cu", Print(gemm.shape), Name(gemm.kind.layout),
-                    PrintNumberTypes(gemm.kind), run.device.key, HashBytes(member.source).Hex().substr(0, 8));
+    const std::string name = fmt::format("{}_llm_{}.cu", KernelFileStem(run.options.gemm, run.device),
+                                         HashBytes(member.source).Hex().substr(0, 8));
     RETURN_IF_ERROR(WriteFileAtomic(folder / name, member.source));
     files.push_back((folder / name).string());
   }

@@ -17,12 +17,12 @@ int BucketOf(const SourceVerdict& verdict) {
   return verdict.is_timed ? int(std::floor(std::log2(verdict.time_ns) / kBucketWidth)) : kUntimed;
 }
 
-bool IsFaster(const Member* first, const Member* second) {
-  if (first->verdict.is_timed != second->verdict.is_timed) return first->verdict.is_timed;
-  return first->verdict.time_ns < second->verdict.time_ns;
-}
-
 }  // namespace
+
+bool IsFaster(const Member& first, const Member& second) {
+  if (first.verdict.is_timed != second.verdict.is_timed) return first.verdict.is_timed;
+  return first.verdict.time_ns < second.verdict.time_ns;
+}
 
 void Population::Add(Member member) {
   const auto is_same = [&](const Member& other) { return other.source == member.source; };
@@ -32,7 +32,7 @@ void Population::Add(Member member) {
 const Member* Population::Fastest() const {
   const Member* fastest = nullptr;
   for (const Member& member : members_)
-    if (member.verdict.is_timed && (fastest == nullptr || IsFaster(&member, fastest))) fastest = &member;
+    if (member.verdict.is_timed && (fastest == nullptr || IsFaster(member, *fastest))) fastest = &member;
   return fastest;
 }
 
@@ -54,7 +54,8 @@ std::vector<const Member*> Population::DrawExemplars(Random& random) const {
       std::erase(chosen->second, drawn.back());
     if (buckets.begin()->second.empty()) break;
   }
-  std::stable_sort(drawn.begin(), drawn.end(), IsFaster);
+  std::stable_sort(drawn.begin(), drawn.end(),
+                   [](const Member* first, const Member* second) { return IsFaster(*first, *second); });
   return drawn;
 }
 

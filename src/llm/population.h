@@ -15,6 +15,9 @@ struct Member {
   SourceVerdict verdict;  // passed
 };
 
+// Timed sources come before those that were not timed.
+bool IsFaster(const Member& first, const Member& second);
+
 class Population {
  public:
   // A source that is there already is not added again.

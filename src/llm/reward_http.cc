@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "agents/bounded_json.h"
+#include "agents/json_answer.h"
 #include "llm/answer.h"
 #include "llm/source_verdict.h"
 #include "policy/rewards.h"
@@ -14,16 +15,6 @@ namespace gemmsmith {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr int kSecondsUntilAgain = 5;
-
-HttpAnswer RewardAnswer(int status, const Json& json) {
-  return {.status = status,
-          .content_type = "application/json",
-          .body = std::make_shared<const std::string>(PrintLine(json) + "\n"),
-          .retry_after_seconds = status == 429 || status == 503 ? kSecondsUntilAgain : 0};
-}
-HttpAnswer RefusalOf(int status, const std::string& message) { return RewardAnswer(status, {{"error", message}}); }
 
 bool IsListOfTexts(const Json& body, const char* name) {
   return body.contains(name) && body[name].is_array() &&
@@ -59,10 +50,10 @@ std::optional<double> RewardOf(const Json& json) {
 std::optional<HttpReply> RewardHttp::Answer(const HttpRequest& request) {
   const bool is_wire = request.path == "/get_reward" || request.path == "/seed_session" || request.path == "/verify";
   if (!is_wire) return std::nullopt;
-  if (request.method != "POST") return RefusalOf(405, "POST an object of JSON");
+  if (request.method != "POST") return ErrorAnswer(405, "POST an object of JSON");
   const Result<Json> body = ParseBoundedJson(request.body);
-  if (!body.ok() || !body->is_object()) return RefusalOf(400, "the body is no object of JSON");
-  if (request.path == "/seed_session") return RewardAnswer(200, Json::object());  // a row says all there is
+  if (!body.ok() || !body->is_object()) return ErrorAnswer(400, "the body is no object of JSON");
+  if (request.path == "/seed_session") return JsonAnswer(200, "{}");  // a row says all there is
   return request.path == "/get_reward" ? OpenRlhf(*body) : NemoGym(*body);
 }
 
@@ -87,12 +78,12 @@ HttpReply RewardHttp::Rewards(const std::vector<std::pair<std::string, std::stri
                               std::function<HttpAnswer(std::vector<Json>)> finish) {
   std::vector<Written> written;
   Result<std::vector<JudgeRequest>> requests = Read(answers, written);
-  if (!requests.ok()) return RefusalOf(400, requests.status().message());
+  if (!requests.ok()) return ErrorAnswer(400, requests.status().message());
   if (requests->size() > queue_.counts().capacity)
-    return RefusalOf(400, fmt::format("a batch has at most {} answers", queue_.counts().capacity));
+    return ErrorAnswer(400, fmt::format("a batch has at most {} answers", queue_.counts().capacity));
   const Result<Submission> submission = queue_.Submit(*std::move(requests));
-  if (!submission.ok()) return RefusalOf(503, submission.status().message());
-  if (submission->is_full) return RefusalOf(429, "the queue is full; nothing of this batch was accepted");
+  if (!submission.ok()) return ErrorAnswer(503, submission.status().message());
+  if (submission->is_full) return ErrorAnswer(429, "the queue is full; nothing of this batch was accepted");
   size_t next = 0;
   for (Written& one : written)
     if (one.reason.empty()) one.id = submission->ids[next++];
@@ -106,10 +97,10 @@ HttpReply RewardHttp::Rewards(const std::vector<std::pair<std::string, std::stri
         continue;
       }
       const Result<std::optional<JudgeAnswer>> answer = queue_.Find(one.id);
-      if (!answer.ok() || !*answer) return RefusalOf(503, "the journal lost a request");
+      if (!answer.ok() || !*answer) return ErrorAnswer(503, "the journal lost a request");
       const Json verdict = Json::parse((*answer)->json);
       const std::optional<double> reward = RewardOf(verdict);
-      if (!reward) return RefusalOf(503, fmt::format("no reward: {}", verdict["words"].get<std::string>()));
+      if (!reward) return ErrorAnswer(503, fmt::format("no reward: {}", verdict["words"].get<std::string>()));
       rewards.push_back({{"reward", *reward}, {"passed", verdict["passed"]}, {"words", verdict["words"]}});
     }
     return finish(std::move(rewards));
@@ -119,10 +110,10 @@ HttpReply RewardHttp::Rewards(const std::vector<std::pair<std::string, std::stri
 // {"query": [prompt and answer], "prompts": [...], "labels": [problems]} -> {"rewards", "scores", "extra_logs"}
 HttpReply RewardHttp::OpenRlhf(const Json& body) {
   for (const char* name : {"query", "prompts", "labels"})
-    if (!IsListOfTexts(body, name)) return RefusalOf(400, fmt::format("\"{}\" is no list of texts", name));
+    if (!IsListOfTexts(body, name)) return ErrorAnswer(400, fmt::format("\"{}\" is no list of texts", name));
   const size_t count = body["query"].size();
   if (count == 0 || body["prompts"].size() != count || body["labels"].size() != count)
-    return RefusalOf(400, "\"query\", \"prompts\" and \"labels\" are not of one length, at least 1");
+    return ErrorAnswer(400, "\"query\", \"prompts\" and \"labels\" are not of one length, at least 1");
   std::vector<std::pair<std::string, std::string>> answers;
   for (size_t i = 0; i < count; ++i) {
     std::string text = body["query"][i].get<std::string>();
@@ -136,21 +127,21 @@ HttpReply RewardHttp::OpenRlhf(const Json& body) {
       list.push_back(one["reward"]);
       passed.push_back(one["passed"].get<bool>() ? 1.0 : 0.0);
     }
-    return RewardAnswer(200, {{"rewards", list}, {"scores", list}, {"extra_logs", {{"passed", passed}}}});
+    return JsonAnswer(200, PrintLine({{"rewards", list}, {"scores", list}, {"extra_logs", {{"passed", passed}}}}));
   });
 }
 
 // A row with "problem" and the model's "response" -> the same with "reward".
 HttpReply RewardHttp::NemoGym(const Json& body) {
   if (!body.contains("problem") || !body["problem"].is_string())
-    return RefusalOf(400, "the row has no \"problem\", as in 256x512x4096");
-  if (!body.contains("response")) return RefusalOf(400, "the row has no \"response\"");
+    return ErrorAnswer(400, "the row has no \"problem\", as in 256x512x4096");
+  if (!body.contains("response")) return ErrorAnswer(400, "the row has no \"response\"");
   const Result<std::string> text = TextOfResponse(body["response"]);
-  if (!text.ok()) return RefusalOf(400, text.status().message());
+  if (!text.ok()) return ErrorAnswer(400, text.status().message());
   return Rewards({{body["problem"].get<std::string>(), *text}}, [body](const std::vector<Json>& rewards) {
     Json answer = body;
     answer.update(rewards.front());
-    return RewardAnswer(200, answer);
+    return JsonAnswer(200, PrintLine(answer));
   });
 }
 

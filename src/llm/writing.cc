@@ -170,7 +170,7 @@ class Writing {
     const Member* fastest = nullptr;
     for (const Population& island : islands_)
       if (const Member* member = island.Fastest();
-          member != nullptr && (fastest == nullptr || member->verdict.time_ns < fastest->verdict.time_ns))
+          member != nullptr && (fastest == nullptr || IsFaster(*member, *fastest)))
         fastest = member;
     return fastest;
   }
@@ -198,10 +198,7 @@ class Writing {
       for (const Member& member : island.members())
         if (member.source != options_.example) all.Add(member);
     std::vector<Member> passed = all.members();
-    std::stable_sort(passed.begin(), passed.end(), [](const Member& first, const Member& second) {
-      if (first.verdict.is_timed != second.verdict.is_timed) return first.verdict.is_timed;
-      return first.verdict.time_ns < second.verdict.time_ns;
-    });
+    std::stable_sort(passed.begin(), passed.end(), IsFaster);
     return passed;
   }
 
@@ -217,9 +214,7 @@ class Writing {
       ASSIGN_OR_RETURN(result.best[i].verdict, ReadSourceVerdict(verdicts[i]));
     }
     std::erase_if(result.best, [](const Member& member) { return !member.verdict.is_timed; });
-    std::stable_sort(result.best.begin(), result.best.end(), [](const Member& first, const Member& second) {
-      return first.verdict.time_ns < second.verdict.time_ns;
-    });
+    std::stable_sort(result.best.begin(), result.best.end(), IsFaster);
     return result;
   }
 

@@ -9,6 +9,9 @@
 
 namespace gemmsmith {
 
+// "gemm_256x512x4096_tn_f16_h200": what its files are called.
+std::string KernelFileStem(const Gemm& gemm, const Device& device);
+
 struct KernelSources {
   std::string thin_path, standalone_path;  // empty where the plan is not legal on the device
   std::string not_written;                 // why

@@ -18,10 +18,10 @@ struct DirectFlat {
   int load, store;          // elements that an access may hold
   int column_load;          // of one load from a row-major B
   bool row_major_b, sums_f16;
-  bool is_chained;                     // the launch before may still write A and B
-  bool has_even_k;                     // every warp has the same whole number of rounds
-  bool inside_m, inside_n;             // no tile crosses the edge
-  std::string m, n, k, lda, ldb, ldc;  // constants, or parameters of the kernel
+  bool is_chained;                     // The launch before may still write A and B.
+  bool has_even_k;                     // Every warp has the same whole number of rounds.
+  bool inside_m, inside_n;             // No tile crosses the edge.
+  std::string m, n, k, lda, ldb, ldc;  // Constants, or parameters of the kernel.
 
   int step_k() const { return kDirectChunkK * plan.chunks; }
   // Neighbouring sums that a thread stores.
