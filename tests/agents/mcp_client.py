@@ -11,7 +11,7 @@ try:
     from mcp import ClientSession, StdioServerParameters
     from mcp.client.stdio import stdio_client
 except ImportError:
-    print("skipped: python3 -m pip install mcp")
+    print("python3 has no package mcp: python3 -m pip install mcp")
     sys.exit(77)
 
 PROBLEM = "64x64x64"

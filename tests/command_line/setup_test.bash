@@ -178,6 +178,13 @@ case_the_summary_counts_and_ends_with_the_plain_line() {
   summary 0 a.One run '' gpu.Three notrun "$skipped"
 }
 
+case_a_test_that_ends_with_the_code_of_a_skip_says_why_in_its_first_line() {
+  make_tree
+  local reason=$'\t\t<skipped message="SKIP_RETURN_CODE=77"/>\n\t\t<system-out>no &lt;package&gt; here\nmore\n</system-out>'
+  summary 0 a.One run $'\t\t<system-out>text\n</system-out>' b.Two notrun "$reason"
+  says $'\nskipped 1: no <package> here\n'
+}
+
 case_a_run_without_a_passed_test_is_a_failure() {
   make_tree
   summary 1 gpu.Three notrun "$skipped"
