@@ -118,7 +118,10 @@ HttpReply RewardHttp::OpenRlhf(const Json& body) {
   for (size_t i = 0; i < count; ++i) {
     std::string text = body["query"][i].get<std::string>();
     const std::string prompt = body["prompts"][i].get<std::string>();
-    if (text.starts_with(prompt)) text.erase(0, prompt.size());
+    // A prompt may show sources. None of them is the model's.
+    if (!text.starts_with(prompt))
+      return ErrorAnswer(400, fmt::format("query {} does not begin with its prompt; trainers cut long prompts", i));
+    text.erase(0, prompt.size());
     answers.emplace_back(body["labels"][i].get<std::string>(), std::move(text));
   }
   return Rewards(answers, [](const std::vector<Json>& rewards) {

@@ -110,6 +110,14 @@ TEST_F(RewardHttpTest, WhatSaysNothingOfASourceIsNoReward) {
   judge_.Open(true);
 }
 
+TEST_F(RewardHttpTest, NoSourceOfAPromptGetsAReward) {
+  Json cut = Batch({"no code", "no code"});
+  cut["query"][1] = cut["query"][1].get<std::string>().substr(1);
+  const Answered answered = Post("/get_reward", cut);
+  EXPECT_EQ(answered.status, 400);
+  EXPECT_NE(answered.body["error"].get<std::string>().find("query 1"), std::string::npos) << answered.body;
+}
+
 TEST_F(RewardHttpTest, WrongBodiesAreNamed) {
   EXPECT_EQ(Post("/get_reward", Batch({Code("x")}, "64x64")).status, 400);
   EXPECT_EQ(Post("/get_reward", Batch({})).status, 400);

@@ -148,19 +148,21 @@ def drive_openrlhf(service):
     from openrlhf.utils.agent import SingleTurnAgentExecutor
     tokenizer = byte_tokenizer()
 
-    def run(text):
+    def run(text, prompt=PROMPT, max_tokens=None):
         async def generate(*_, **__):
             ids = tokenizer(text).input_ids + [tokenizer.eos_token_id]
             return SimpleNamespace(outputs=[SimpleNamespace(token_ids=ids, finish_reason="stop", logprobs=None)])
 
         executor = SingleTurnAgentExecutor(service + "/get_reward")
-        answer = asyncio.run(executor.execute(PROMPT, PROBLEM, SimpleNamespace(max_tokens=None, logprobs=None),
+        answer = asyncio.run(executor.execute(prompt, PROBLEM, SimpleNamespace(max_tokens=max_tokens, logprobs=None),
                                               2000, tokenizer, SimpleNamespace(generate=generate)))
         return answer["reward"], answer["scores"], answer["extra_logs"]
 
     for text, reward in REWARDS.items():
         equal(run(text), ([reward], [reward], {"passed": [0.0]}))
     equal(run(UNTIMED), (None, None, {}))
+    cut = "0" * 2000 + BROKEN  # OpenRLHF cuts long prompts at their beginning
+    equal(run(NO_CODE, prompt=cut, max_tokens=100), (None, None, {}))
 
 
 def responses_object(text):
