@@ -7,7 +7,7 @@ foreach(folder gpu outcome profile harness evaluate)
 endforeach()
 list(FILTER measuring_sources EXCLUDE REGEX "_(test|fuzz)\\.cc$")
 list(SORT measuring_sources)
-set(included elements input_values reference_product ring_values ring_draw ring_units ring_batch ring_check)
+set(included elements units compare input_values reference_product ring_values ring_draw ring_units ring_batch ring_check)
 list(TRANSFORM included REPLACE "(.+)" "harness/\\1.cuh")
 set(GEMMSMITH_HARNESS_CC ${CMAKE_BINARY_DIR}/generated/harness_text.cc)
 add_custom_command(

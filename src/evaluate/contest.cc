@@ -167,7 +167,7 @@ class ContestRun {
     };
     const RaceTraits traits{setup.entries.size(), fastest_call_ns, problem_.brief};
     // Before each window of energy its entry runs by itself.
-    if (row.clock != Clock::kEnergy) RETURN_IF_ERROR(BringToPace(traits, setup.window.has_value(), time_round));
+    if (row.clock != Clock::kEnergy) RETURN_IF_ERROR(BringToPace(setup, traits, time_round));
     Random random = Random(problem_.seed).Fork(row.name);
     const RaceRules rules = RulesFor(problem_.protocol, row.clock, traits);
     ASSIGN_OR_RETURN(RaceResult race, Race(EntriesOf(setup), rules, random, Reader(), time_round));
@@ -225,10 +225,14 @@ class ContestRun {
     return entries;
   }
 
-  // The GPU is warm or is not, whatever it was warmed with.
-  Status BringToPace(const RaceTraits& traits, bool in_steady_state, const TimeRound& time_round) const {
+  // The GPU is warm or is not, whatever it was warmed with: hopeless entries stay out.
+  Status BringToPace(const ClockSetup& setup, const RaceTraits& traits, const TimeRound& time_round) const {
     const bool is_warm = SecondsSince(tools_.last_race) < kStaysWarmSeconds;
-    return RunWarmUp(WarmUpFor(problem_.protocol, traits, is_warm, in_steady_state), traits.entries, time_round);
+    std::vector<size_t> order;
+    for (size_t i = 0; i < setup.entries.size(); ++i)
+      if (!timed_calls_[setup.entries[i].timed_call].is_hopeless) order.push_back(i);
+    return RunWarmUp(WarmUpFor(problem_.protocol, traits, is_warm, setup.window.has_value()), std::move(order),
+                     time_round);
   }
 
   ReadCondition Reader() const {

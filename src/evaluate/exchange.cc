@@ -116,7 +116,13 @@ Status Exchange::Capture(LoadedCandidate& candidate) {
   const auto call = [&](Chaining chaining) -> PutCall {
     return [this, &candidate, chaining] { return Put(candidate, *candidate.setup->normal, chaining); };
   };
-  ASSIGN_OR_RETURN(candidate.call_ns, EstimateCall(candidate, call(Chaining::kNone)));
+  // Repeated calls would reward what a source keeps of the last one.
+  const bool repeats =
+      (problem_.clocks.Has(Clock::kDevice) || problem_.clocks.Has(Clock::kEnergy)) && !candidate.message->source;
+  candidate.call_ns = candidate.tested.call_ns;
+  if (repeats) {
+    ASSIGN_OR_RETURN(candidate.call_ns, EstimateCall(candidate, call(Chaining::kNone)));
+  }
   candidate.is_hopeless = IsHopeless(candidate.call_ns);
   const auto add = [&](Clock clock, Chaining chaining) -> Status {
     ASSIGN_OR_RETURN(candidate.graphs[clock],
@@ -124,9 +130,7 @@ Status Exchange::Capture(LoadedCandidate& candidate) {
     return OkStatus();
   };
   if (problem_.clocks.Has(Clock::kDeviceCold)) RETURN_IF_ERROR(CaptureOnRing(candidate));
-  // Repeated calls would reward what a source keeps of the last one.
-  const bool repeats = problem_.clocks.Has(Clock::kDevice) || problem_.clocks.Has(Clock::kEnergy);
-  if (!repeats || candidate.message->source) return OkStatus();
+  if (!repeats) return OkStatus();
   RETURN_IF_ERROR(add(Clock::kDevice, Chaining::kNone));
   const bool is_chained = problem_.clocks.Has(Clock::kDevice) && candidate.graphs[Clock::kDevice].calls > 1 &&
                           WantsChain(candidate, Clock::kDevice);
@@ -160,7 +164,7 @@ bool Exchange::WantsChain(const LoadedCandidate& candidate, Clock plain) const {
          !IsLongCall(candidate.call_ns);
 }
 
-// The tests time a long call well enough.
+// For the size of a batch. The tests time a long call well enough.
 Result<double> Exchange::EstimateCall(const LoadedCandidate& candidate, const PutCall& call) {
   constexpr double kLongNs = 1e6;
   if (candidate.tested.call_ns > kLongNs) return candidate.tested.call_ns;
@@ -168,13 +172,17 @@ Result<double> Exchange::EstimateCall(const LoadedCandidate& candidate, const Pu
       tools_.gpu, [this] { return tools_.harness.LeadIn(); }, call);
 }
 
+// The tests time a single call, with what lies between two events.
 bool Exchange::IsHopeless(double call_ns) const {
-  constexpr double kFactor = 4, kCheapNs = 0.2e6;
-  if (problem_.protocol != Protocol::kScreen || call_ns <= kCheapNs || baselines_.empty()) return false;
+  constexpr double kFactor = 4, kCheapNs = 0.2e6, kBetweenEventsNs = 5e3;
+  if (problem_.protocol != Protocol::kScreen || baselines_.empty()) return false;
+  const bool on_ring = problem_.clocks.Has(Clock::kDeviceCold);
+  const int calls = on_ring ? RingPlan::For(problem_.gemm).SetsOf(BatchFor(problem_.protocol)) : 1;
+  if (call_ns * calls <= kCheapNs) return false;
   const Baseline& fastest =
       **std::min_element(baselines_.begin(), baselines_.end(),
                          [](const Baseline* x, const Baseline* y) { return x->call_ns < y->call_ns; });
-  return call_ns > kFactor * fastest.call_ns;
+  return call_ns - kBetweenEventsNs > kFactor * fastest.call_ns;
 }
 
 std::vector<TimedCall> Exchange::TimedCallsOf() const {
@@ -241,11 +249,9 @@ Result<std::string> Exchange::LookForDamage() {
     ASSIGN_OR_RETURN(std::string damage, verifier_.LookForDamage({inputs, &session_.output()}));
     if (!damage.empty()) return damage;
   }
-  for (const auto& candidate : passed_) {
-    ASSIGN_OR_RETURN(std::string damage, verifier_.LookAtWorkspace(*candidate->workspace));
-    if (!damage.empty()) return damage;
-  }
-  return std::string();
+  std::vector<const GuardedWorkspace*> workspaces;
+  for (const auto& candidate : passed_) workspaces.push_back(candidate->workspace);
+  return verifier_.LookAtWorkspaces(workspaces);
 }
 
 // All candidates share one output, which holds what ran last. So what was timed runs once more, on a poisoned output;

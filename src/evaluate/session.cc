@@ -273,7 +273,8 @@ Status ProblemSession::WithdrawUntidyBaselines(const ProblemMessage& problem, st
     if (!baseline.usable) continue;
     std::string reason = faults[raced++];
     if (reason.empty() && baseline.workspace != nullptr) {
-      ASSIGN_OR_RETURN(reason, verifier_.LookAtWorkspace(*baseline.workspace));
+      const GuardedWorkspace* const workspace = baseline.workspace.get();
+      ASSIGN_OR_RETURN(reason, verifier_.LookAtWorkspaces({&workspace, 1}));
     }
     if (reason.empty()) continue;
     baseline.usable = false;

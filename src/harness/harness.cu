@@ -26,15 +26,10 @@ __device__ i64 OffsetOf(const Matrix& matrix, i64 row, i64 column) {
   return matrix.lines_are_rows ? row * matrix.stride + column : column * matrix.stride + row;
 }
 
-// The offset of the i-th element. Most matrices have no gaps, and a division in 64 bits costs more than a load.
-__device__ i64 OffsetOfElement(const Matrix& matrix, i64 i) {
-  if (matrix.stride == matrix.line_length) return i;
-  return i / matrix.line_length * matrix.stride + i % matrix.line_length;
-}
-
 __device__ i64 First() { return i64(blockIdx.x) * blockDim.x + threadIdx.x; }
 __device__ i64 Step() { return i64(gridDim.x) * blockDim.x; }
 
+#include "harness/units.cuh"
 #include "harness/input_values.cuh"
 #include "harness/ring_values.cuh"
 
@@ -93,96 +88,14 @@ struct PoisonArguments {
 };
 
 extern "C" __global__ void harness_poison(const PoisonArguments arguments) {
-  const Matrix& matrix = arguments.matrix;
-  for (i64 i = First(); i < matrix.lines * matrix.line_length; i += Step())
-    static_cast<u16*>(matrix.data)[OffsetOfElement(matrix, i)] = u16(arguments.bits);
+  FillUnits(arguments.matrix, 0, u16(arguments.bits));
 }
 
 #include "harness/reference_product.cuh"
 
 // ---- judgement ----------------------------------------------------------------------------------------------------------
 
-__device__ double SumOverWarp(double value) {
-  for (int distance = 16; distance > 0; distance /= 2) value += __shfl_xor_sync(0xffffffffu, value, distance);
-  return value;
-}
-
-struct Differences {
-  double error_squares, reference_squares;
-  u64 worst;          // bits of the largest error (NaN counts as infinity) << 32 | low 32 bits of its index
-  u64 failures;
-  u64 first_failure_complement;  // ~(the smallest index row * n + column that failed); 0: none
-  u32 largest_reference;  // bits of a float
-  u32 unused;
-};
-
-// Which elements pass. Those whose reference is small enough must be equal. The others may be off by a fixed error and
-// a share of the reference, but never by more than the last number.
-struct Acceptance {
-  float exact_below;
-  float fixed, share, most;
-  bool special;  // the reference may be NaN or infinite, and then an element must be the same
-};
-
-struct CompareArguments {
-  Matrix c;                // row-major
-  const float* reference;  // packed
-  Acceptance acceptance;
-  Differences* differences;
-};
-
-__device__ bool Passes(float got, float expected, const Acceptance& acceptance) {
-  if (fabsf(expected) < acceptance.exact_below) return got == expected;
-  return fabsf(got - expected) <= fminf(acceptance.fixed + acceptance.share * fabsf(expected), acceptance.most);
-}
-
-// NaN fails everywhere but where NaN is expected. Values beyond C's type are expected as that type has them.
-__device__ bool PassesSpecially(float got, float expected, float tolerance) {
-  if (expected != expected) return got != got;
-  return got == expected || fabsf(got - expected) <= tolerance;
-}
-
-__device__ void Compare(const CompareArguments& arguments) {
-  const Matrix& matrix = arguments.c;
-  double error_squares = 0, reference_squares = 0;
-  u64 worst = 0, failures = 0, first_failure_complement = 0;
-  u32 largest_reference = 0;
-  for (i64 i = First(); i < matrix.lines * matrix.line_length; i += Step()) {
-    const float got = Load(matrix, OffsetOfElement(matrix, i));
-    float expected = arguments.reference[i], error = fabsf(got - expected);
-    bool passes = Passes(got, expected, arguments.acceptance);
-    if (arguments.acceptance.special) {
-      expected = Widen(Narrow(expected, matrix.type), matrix.type);
-      passes = PassesSpecially(got, expected, arguments.acceptance.fixed);
-      error = passes ? 0.0f : fabsf(got - expected);
-      if (!(fabsf(expected) < 0x1p126f)) expected = 0;  // no part of a norm
-    }
-    const u32 error_bits = error == error ? __float_as_uint(error) : 0x7f800000u;
-    const u64 key = u64(error_bits) << 32 | u32(i);
-    worst = max(worst, key);
-    if (!passes) ++failures, first_failure_complement = max(first_failure_complement, ~u64(i));
-    largest_reference = max(largest_reference, __float_as_uint(fabsf(expected)));
-    error_squares += double(error) * double(error);
-    reference_squares += double(expected) * double(expected);
-  }
-  error_squares = SumOverWarp(error_squares);
-  reference_squares = SumOverWarp(reference_squares);
-  Differences* differences = arguments.differences;
-  // Sums that are not zero only: most warps have seen nothing, and additions to one address wait for each other.
-  if (threadIdx.x % 32 == 0 && (error_squares != 0 || reference_squares != 0)) {
-    atomicAdd(&differences->error_squares, error_squares);
-    atomicAdd(&differences->reference_squares, reference_squares);
-  }
-  // Zeros need no look at what is there: a part without elements has no differences to point at.
-  if (worst > 0 && worst > *reinterpret_cast<volatile u64*>(&differences->worst)) atomicMax(&differences->worst, worst);
-  if (largest_reference > 0 &&
-      largest_reference > *reinterpret_cast<volatile u32*>(&differences->largest_reference))
-    atomicMax(&differences->largest_reference, largest_reference);
-  if (failures > 0) {
-    atomicAdd(&differences->failures, failures);
-    atomicMax(&differences->first_failure_complement, first_failure_complement);
-  }
-}
+#include "harness/compare.cuh"
 
 // Everything of an allocation that is not an element: the guard bands and the gaps between lines.
 struct CanaryArguments {
@@ -244,23 +157,6 @@ __device__ void CountNonZero(const NonZeroArguments& arguments) {
   if (found > 0) atomicAdd(arguments.found, found);
 }
 
-struct ChecksumArguments {
-  Matrix matrix;
-  u64* sum;
-};
-
-// The sum of a hash of every (place, bits) pair: any changed bit changes it, whatever the order of the additions.
-__device__ void Checksum(const ChecksumArguments& arguments) {
-  const Matrix& matrix = arguments.matrix;
-  u64 sum = 0;
-  for (i64 i = First(); i < matrix.lines * matrix.line_length; i += Step()) {
-    const u16 bits = static_cast<const u16*>(matrix.data)[OffsetOfElement(matrix, i)];
-    sum += Mix(u64(i + 1) * 0x9e3779b97f4a7c15ull + bits);
-  }
-  for (int distance = 16; distance > 0; distance /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, distance);
-  if (threadIdx.x % 32 == 0 && sum != 0) atomicAdd(arguments.sum, sum);
-}
-
 // Everything there is to look at after a call, in one launch: every row of blocks does one part. A part that is not wanted
 // has no elements.
 struct InspectArguments {
@@ -304,8 +200,13 @@ struct LateArguments {
   i64 cycles;
 };
 
+// Both begin at 16 bytes.
 __device__ void CopyElements(const LateCopy& copy) {
-  for (i64 i = First(); i < copy.count; i += Step()) copy.to[i] = copy.from[i];
+  const i64 units = copy.count / kUnit;
+#pragma unroll 4
+  for (i64 i = First(); i < units; i += Step())
+    reinterpret_cast<Unit*>(copy.to)[i] = reinterpret_cast<const Unit*>(copy.from)[i];
+  for (i64 i = units * kUnit + First(); i < copy.count; i += Step()) copy.to[i] = copy.from[i];
 }
 
 extern "C" __global__ void harness_write_late(const LateArguments arguments) {

@@ -13,10 +13,7 @@ struct RingPoisonArguments {
 };
 
 extern "C" __global__ void harness_ring_poison(const RingPoisonArguments arguments) {
-  const Matrix& matrix = arguments.operand.matrix;
-  u16* const data = static_cast<u16*>(matrix.data) + i64(blockIdx.y) * arguments.operand.step;
-  for (i64 i = First(); i < matrix.lines * matrix.line_length; i += Step())
-    data[OffsetOfElement(matrix, i)] = u16(arguments.bits);
+  FillUnits(arguments.operand.matrix, i64(blockIdx.y) * arguments.operand.step, u16(arguments.bits));
   constexpr i64 kLine = 128;
   const i64 rank = i64(blockIdx.y) * Step() + First(), ranks = i64(gridDim.y) * Step();
   for (const RingRange& array : arguments.arrays)

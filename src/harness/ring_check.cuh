@@ -58,11 +58,11 @@ __device__ void AddTerms(float value, const float (&weights)[kVectors], float (&
 template <int kVectors, int kSums, class Weigh, class Look>
 __device__ void SumAlongLines(const RingLines& lines, const RingStrip& strip, int lanes, const RingSums& to,
                               const Weigh& weigh, const Look& look) {
-  const int group = lanes * kRingUnit;
+  const int group = lanes * kUnit;
   const bool is_inside = strip.position / group * group < lines.length;
-  float weights[kRingUnit][kVectors];
+  float weights[kUnit][kVectors];
 #pragma unroll
-  for (int i = 0; i < kRingUnit; ++i)
+  for (int i = 0; i < kUnit; ++i)
 #pragma unroll
     for (int v = 0; v < kVectors; ++v) weights[i][v] = weigh(strip.position + i, v);
   WalkRing(lines, strip, [&](int line, const auto& units) {
@@ -70,10 +70,10 @@ __device__ void SumAlongLines(const RingLines& lines, const RingStrip& strip, in
     float sums[kSums][kRingAtOnce];
 #pragma unroll
     for (int u = 0; u < kRingAtOnce; ++u) {
-      float values[kRingUnit], terms[kSums] = {};
+      float values[kUnit], terms[kSums] = {};
       WidenUnit(units[u], lines.type, values);
 #pragma unroll
-      for (int i = 0; i < kRingUnit; ++i) AddTerms(values[i], weights[i], terms);
+      for (int i = 0; i < kUnit; ++i) AddTerms(values[i], weights[i], terms);
 #pragma unroll
       for (int s = 0; s < kSums; ++s) sums[s][u] = terms[s];
     }
@@ -87,23 +87,23 @@ __device__ void SumAlongLines(const RingLines& lines, const RingStrip& strip, in
 template <int kVectors, int kSums, class Weigh, class Look>
 __device__ void SumAcrossLines(const RingLines& lines, const RingStrip& strip, const RingSums& to, const Weigh& weigh,
                                const Look& look) {
-  float sums[kRingUnit][kSums] = {};
+  float sums[kUnit][kSums] = {};
   WalkRing(lines, strip, [&](int line, const auto& units) {
     look(line, units);
 #pragma unroll
     for (int u = 0; u < kRingAtOnce; ++u) {
-      float values[kRingUnit], weights[kVectors];
+      float values[kUnit], weights[kVectors];
       WidenUnit(units[u], lines.type, values);
 #pragma unroll
       for (int v = 0; v < kVectors; ++v) weights[v] = weigh(line + u, v);
 #pragma unroll
-      for (int i = 0; i < kRingUnit; ++i) AddTerms(values[i], weights, sums[i]);
+      for (int i = 0; i < kUnit; ++i) AddTerms(values[i], weights, sums[i]);
     }
   });
 #pragma unroll
   for (int s = 0; s < kSums; ++s)
 #pragma unroll
-    for (int i = 0; i < kRingUnit; ++i)
+    for (int i = 0; i < kUnit; ++i)
       if (s < to.count && strip.position + i < lines.length) atomicAdd(to.At(strip.position + i, s), sums[i][s]);
 }
 
@@ -124,7 +124,7 @@ __device__ void WeighRing(const RingCheck& check, const RingOperand& operand, i6
   const RingStrip strip(lines, check.Part());
   if (strip.IsEmpty()) return;
   const bool is_along = check.IsAlong(operand);
-  const int lanes = min(32, int(check.segment) / kRingUnit);
+  const int lanes = min(32, int(check.segment) / kUnit);
   to.first += (is_along ? strip.position : strip.first_line) / int(check.segment) * segment_step;
   const u64 key = RingKeyOf(check.weights_key, set);
   const auto weigh = [&](int i, int) { return RingWeight(key, u32(i)); };

@@ -82,8 +82,8 @@ Status RingKernels::Draw(Gpu& gpu, const RingOperand& operand, int sets) const {
 }
 
 Status RingKernels::Poison(Gpu& gpu, const RingOperand& c, int sets, uint16_t bits, const RingRanges& arrays) const {
-  constexpr int64_t kMostBlocks = 2048;
-  const int64_t blocks = Ceil(c.matrix.lines * c.matrix.line_length, kRingThreads);
+  constexpr int64_t kMostBlocks = 2048, kUnit = 8;  // elements that a thread writes at once
+  const int64_t blocks = Ceil(c.matrix.lines * c.matrix.line_length, kRingThreads * kUnit);
   return gpu.Start(kernels_[kPoison], Blocks(std::min(blocks, std::max<int64_t>(kMostBlocks / sets, 16)), sets),
                    RingPoisonArguments{c, bits, arrays});
 }

@@ -1,4 +1,5 @@
-// The kernels of the draw and the check as C++, for a test: one thread after the other, for none waits for another.
+// The kernels of the comparison, the draw and the check as C++, for tests: one thread after the other, for none waits
+// for another.
 #pragma once
 // GCC warns of #pragma unroll, and only so is it silent.
 #pragma GCC system_header
@@ -18,16 +19,33 @@ struct Index {
 };
 inline Index threadIdx, blockIdx, blockDim, gridDim;
 
-inline void atomicMax(u64* to, u64 value) { *to = std::max(*to, value); }
-inline void atomicAdd(float* to, float value) { *to += value; }
+template <class T>
+void atomicMax(T* to, T value) {
+  *to = std::max(*to, value);
+}
+template <class T>
+void atomicAdd(T* to, T value) {
+  *to += value;
+}
 // Lanes add one after the other what warps add up first.
-inline void AddOverWarp(u64* to, u64 value) { *to += value; }
+template <class T>
+void AddOverWarp(T* to, T value) {
+  *to += value;
+}
 inline void AddLinesOverLanes(float* to, int step, int count, const float (&sums)[8], int) {
   for (int i = 0; i < count && i < 8; ++i) to[i * step] += sums[i];
 }
+using std::max;
 using std::min;
 
-enum ElementType { kF16, kBf16 };
+struct alignas(16) float4 {
+  float x, y, z, w;
+};
+inline float fabsf(float x) { return __builtin_fabsf(x); }
+inline float fminf(float x, float y) { return __builtin_fminf(x, y); }
+inline u32 __float_as_uint(float x) { return __builtin_bit_cast(u32, x); }
+
+enum ElementType { kF16, kBf16, kF32 };
 struct Matrix {
   void* data;
   i64 lines, line_length, stride;
@@ -49,7 +67,9 @@ inline i64 Step() { return i64(gridDim.x) * blockDim.x; }
 #define __device__
 #define __global__
 #define __launch_bounds__(...)
+#include "harness/units.cuh"
 #include "harness/input_values.cuh"
+#include "harness/compare.cuh"
 #include "harness/ring_values.cuh"
 #include "harness/ring_draw.cuh"
 #include "harness/ring_units.cuh"

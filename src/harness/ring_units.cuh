@@ -1,27 +1,9 @@
 // How the check reads the ring: a warp walks down some lines of a matrix, and each lane has 16 bytes of a line.
 
-constexpr int kRingUnit = 8, kRingSpan = 32 * kRingUnit;  // elements of a lane, and of a warp
-constexpr int kRingAtOnce = 8, kRingPart = 128;           // lines that a warp loads at once, and the most it has
-
-struct alignas(16) RingUnit {
-  u32 words[kRingUnit / 2];
-
-  __device__ bool Has(u32 element) const {
-    bool has = false;
-    for (const u32 word : words) {
-      const u32 others = word ^ element * 0x10001u;
-      has |= ((others - 0x10001u) & ~others & 0x80008000u) != 0;  // one half is zero
-    }
-    return has;
-  }
-};
+constexpr int kRingSpan = 32 * kUnit;            // elements of a warp in a line
+constexpr int kRingAtOnce = 8, kRingPart = 128;  // lines that a warp loads at once, and the most it has
 
 #ifdef __CUDACC__
-__device__ void AddOverWarp(u64* to, u64 value) {
-  for (int distance = 16; distance > 0; distance /= 2) value += __shfl_xor_sync(0xffffffffu, value, distance);
-  if (threadIdx.x % 32 == 0) atomicAdd(to, value);
-}
-
 // Adds the sums of `count` lines over `lanes` neighbours, eight at least; line i goes to to[i * step]. Lanes exchange
 // halves of their lines until each has one line: 9 shuffles instead of 5 a line.
 __device__ void AddLinesOverLanes(float* to, int step, int count, float (&sums)[kRingAtOnce], int lanes) {
@@ -53,17 +35,9 @@ struct RingLines {
     length = int(matrix.line_length);
     type = matrix.type;
     stride = int(matrix.stride);
-    is_wide = length % kRingUnit == 0 && stride % kRingUnit == 0 && reinterpret_cast<u64>(data) % sizeof(RingUnit) == 0;
+    is_wide = length % kUnit == 0 && stride % kUnit == 0 && reinterpret_cast<u64>(data) % sizeof(Unit) == 0;
   }
 };
-
-__device__ void WidenUnit(const RingUnit& unit, int type, float (&values)[kRingUnit]) {
-  const auto widen = [&](int constant) {
-#pragma unroll
-    for (int i = 0; i < kRingUnit; ++i) values[i] = Widen(u16(unit.words[i / 2] >> (16 * (i % 2))), constant);
-  };
-  type == kBf16 ? widen(kBf16) : widen(kF16);
-}
 
 // A warp's lines and the lane's position in them.
 struct RingStrip {
@@ -73,34 +47,25 @@ struct RingStrip {
     const int spans = (lines.length + kRingSpan - 1) / kRingSpan, warp = int(First() / 32);
     first_line = min(warp / spans * part, lines.count);
     end_line = min(first_line + part, lines.count);
-    position = warp % spans * kRingSpan + int(threadIdx.x % 32) * kRingUnit;
+    position = warp % spans * kRingSpan + int(threadIdx.x % 32) * kUnit;
   }
   __device__ bool IsEmpty() const { return first_line == end_line; }
 };
 
-// `count` elements of a line, and zeros behind them.
-__device__ RingUnit LoadElements(const u16* at, int count) {
-  RingUnit unit{};
-#pragma unroll
-  for (int i = 0; i < kRingUnit; ++i)
-    if (i < count) unit.words[i / 2] |= u32(at[i]) << (16 * (i % 2));
-  return unit;
-}
-
 // Loads units of up to eight lines; `count` elements of each are inside.
 __device__ void LoadUnits(const u16* at, int stride, bool is_wide, int lines, int count,
-                          RingUnit (&units)[kRingAtOnce]) {
+                          Unit (&units)[kRingAtOnce]) {
 #pragma unroll
-  for (int i = 0; i < kRingAtOnce; ++i) units[i] = RingUnit{};
+  for (int i = 0; i < kRingAtOnce; ++i) units[i] = Unit{};
   if (is_wide) {
 #pragma unroll
     for (int i = 0; i < kRingAtOnce; ++i)
-      if (i < lines && count > 0) units[i] = *reinterpret_cast<const RingUnit*>(at + i64(i) * stride);
+      if (i < lines && count > 0) units[i] = *reinterpret_cast<const Unit*>(at + i64(i) * stride);
     return;
   }
 #pragma unroll 1
   for (int line = 0; line < min(lines, kRingAtOnce); ++line, at += stride) {
-    const RingUnit unit = LoadElements(at, count);
+    const Unit unit = LoadElements(at, count);
 #pragma unroll
     for (int i = 0; i < kRingAtOnce; ++i)  // no index at run time: units stay in registers
       if (i == line) units[i] = unit;
@@ -114,7 +79,7 @@ __device__ void WalkRing(const RingLines& lines, const RingStrip& strip, const V
   const u16* at = lines.data + i64(strip.first_line) * lines.stride + strip.position;
 #pragma unroll 1
   for (int line = strip.first_line; line < strip.end_line; line += kRingAtOnce, at += i64(kRingAtOnce) * lines.stride) {
-    RingUnit units[kRingAtOnce];
+    Unit units[kRingAtOnce];
     LoadUnits(at, lines.stride, lines.is_wide, strip.end_line - line, inside, units);
     visit(line, units);
   }
@@ -126,9 +91,9 @@ class RingChecksum {
   __device__ RingChecksum(const RingOperand& operand, const RingLines& lines, i64 set)
       : key_(operand.checksum_key),
         place_key_(RingKeyOf(operand.checksum_key.place, set)),
-        units_(u32(lines.length + kRingUnit - 1) / kRingUnit) {}
-  __device__ void Add(int line, int position, const RingUnit (&units)[kRingAtOnce]) {
-    u32 place = u32(line) * units_ + u32(position) / kRingUnit;
+        units_(u32(lines.length + kUnit - 1) / kUnit) {}
+  __device__ void Add(int line, int position, const Unit (&units)[kRingAtOnce]) {
+    u32 place = u32(line) * units_ + u32(position) / kUnit;
 #pragma unroll
     for (int i = 0; i < kRingAtOnce; ++i, place += units_)
       sum_ += RingChecksumOf(key_.words, units[i].words, RingHash(place_key_, place));

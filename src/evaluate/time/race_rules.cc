@@ -57,7 +57,7 @@ RaceRules RulesFor(Protocol protocol, Clock clock, const RaceTraits& traits) {
   if (clock == Clock::kEnergy && protocol != Protocol::kLong) return EnergyRules(protocol);
   switch (protocol) {
     case Protocol::kScreen:
-      return {.min_rounds = 5, .max_rounds = 5};
+      return {.min_rounds = 3, .max_rounds = 3};
     case Protocol::kHeat:
       return {.min_rounds = 5, .max_rounds = traits.is_brief ? kBriefHeatRounds : 100, .survivors = 4};
     case Protocol::kShort:

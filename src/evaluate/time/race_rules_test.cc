@@ -6,7 +6,7 @@ namespace gemmsmith {
 namespace {
 
 TEST(RulesFor, AreThoseOfThePage) {
-  EXPECT_EQ(RulesFor(Protocol::kScreen, Clock::kDeviceCold).max_rounds, 5);
+  EXPECT_EQ(RulesFor(Protocol::kScreen, Clock::kDeviceCold).max_rounds, 3);
   EXPECT_EQ(RulesFor(Protocol::kHeat, Clock::kDeviceCold).survivors, 4);
   for (const Clock clock : {Clock::kDevice, Clock::kOffline, Clock::kHost, Clock::kDeviceCold}) {
     const RaceRules rules = RulesFor(Protocol::kShort, clock);

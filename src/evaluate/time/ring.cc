@@ -161,11 +161,12 @@ Status Ring::Draw(int sets) {
 Status Ring::PutBeforeBatch(int sets) {
   RingRanges ranges;
   size_t count = 0;
-  const auto add = [&](const DeviceMemory& memory) {
-    ranges[count++] = {memory.as<void>(), int64_t(memory.size_bytes())};
+  const auto add = [&](const Array& array) {
+    const int64_t bytes = sets * array.operand.step * int64_t(sizeof(uint16_t));
+    ranges[count++] = {array.memory.as<void>(), bytes + 2 * int64_t(kBandBytes)};
   };
-  for (const auto& [key, array] : inputs_) add(array.memory);
-  add(output_.memory);
+  for (const auto& [key, array] : inputs_) add(array);
+  add(output_);
   poison_ = DrawPoison(keys_);
   RETURN_IF_ERROR(kernels_->Poison(*gpu_, output_.operand, sets, poison_, ranges));
   RETURN_IF_ERROR(kernels_->ClearSharedMemory(*gpu_, uint32_t(keys_.Next())));

@@ -17,10 +17,10 @@ namespace {
 // entries: with fourteen it was hardly ever below 3 % (November 2026; docs/lab/judge.md, sweeps.md).
 constexpr double kSteady = 0.015;
 
-bool AreSteady(const std::vector<double>& before, const std::vector<double>& now) {
+bool AreSteady(std::span<const size_t> entries, const std::vector<double>& before, const std::vector<double>& now) {
   double squares = 0;
-  for (size_t i = 0; i < now.size(); ++i) squares += std::pow(std::log(now[i] / before[i]), 2);
-  return squares <= kSteady * kSteady * double(now.size());
+  for (size_t i : entries) squares += std::pow(std::log(now[i] / before[i]), 2);
+  return squares <= kSteady * kSteady * double(entries.size());
 }
 
 }  // namespace
@@ -28,13 +28,17 @@ bool AreSteady(const std::vector<double>& before, const std::vector<double>& now
 Status RunWarmUp(const WarmUp& rules, size_t entries, const TimeRound& time_round) {
   std::vector<size_t> order(entries);
   std::iota(order.begin(), order.end(), size_t{0});
+  return RunWarmUp(rules, std::move(order), time_round);
+}
+
+Status RunWarmUp(const WarmUp& rules, std::vector<size_t> order, const TimeRound& time_round) {
   std::vector<double> before;
   const auto start = std::chrono::steady_clock::now();
   while (true) {
     ASSIGN_OR_RETURN(std::vector<double> now, time_round(order));
     const double seconds = SecondsSince(start);
     const bool waits_for_rest =
-        seconds < rules.most_seconds_until_steady && (before.empty() || !AreSteady(before, now));
+        seconds < rules.most_seconds_until_steady && (before.empty() || !AreSteady(order, before, now));
     if (seconds >= rules.least_seconds && !waits_for_rest) return OkStatus();
     before = std::move(now);
     std::ranges::reverse(order);

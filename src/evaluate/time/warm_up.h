@@ -11,7 +11,9 @@ struct WarmUp {
   double most_seconds_until_steady = 0;
 };
 
-// Times all entries, in one order and the reverse of it alternately, and keeps nothing.
+// Times these entries, in this order and the reverse of it alternately, and keeps nothing.
+Status RunWarmUp(const WarmUp& rules, std::vector<size_t> order, const TimeRound& time_round);
+// All of so many entries.
 Status RunWarmUp(const WarmUp& rules, size_t entries, const TimeRound& time_round);
 
 }  // namespace gemmsmith

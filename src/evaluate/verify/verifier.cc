@@ -104,9 +104,10 @@ Result<std::string> Verifier::LookForDamage(const CallBuffers& buffers) {
   return DamageIn(report, buffers);
 }
 
-Result<std::string> Verifier::LookAtWorkspace(const GuardedWorkspace& workspace) {
+Result<std::string> Verifier::LookAtWorkspaces(std::span<const GuardedWorkspace* const> workspaces) {
   RETURN_IF_ERROR(harness_.ResetReport());
-  RETURN_IF_ERROR(harness_.Inspect({.workspace = &workspace}));
+  for (const GuardedWorkspace* const workspace : workspaces)
+    RETURN_IF_ERROR(harness_.Inspect({.workspace = workspace}));
   ASSIGN_OR_RETURN(const HarnessReport report, harness_.ReadReport());
   return WorkspaceDamageIn(report);
 }

@@ -43,8 +43,8 @@ class Verifier {
   Result<uint64_t> Fingerprint(const GuardedMatrix& matrix);
   // Describes writes outside the output's elements; empty if there are none.
   Result<std::string> LookForDamage(const CallBuffers& buffers);
-  // Describes damage to a workspace between two calls; empty if there is none.
-  Result<std::string> LookAtWorkspace(const GuardedWorkspace& workspace);
+  // Describes damage to any of these workspaces between two calls; empty if there is none.
+  Result<std::string> LookAtWorkspaces(std::span<const GuardedWorkspace* const> workspaces);
 
  private:
   Status MakeEvents();
