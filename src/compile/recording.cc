@@ -47,12 +47,15 @@ std::array<uint64_t, 4> InventAddresses(Random& random, bool is_aligned) {
   return addresses;
 }
 
-// Shapes take turns, so that what is kept from one shape shows in the next.
+// Shapes take turns, so that what is kept from one shape shows in the next. Every second turn is reversed, so that a
+// launcher that counts its calls shows too.
 std::vector<Question> MakeQuestions(size_t shapes, Random& random) {
   std::vector<Question> questions;
   for (int call = 0; call < kCallsOfAShape; ++call)
-    for (size_t shape = 0; shape < shapes; ++shape)
+    for (size_t place = 0; place < shapes; ++place) {
+      const size_t shape = call % 2 == 0 ? place : shapes - 1 - place;
       questions.push_back({shape, InventAddresses(random, call % 2 == 0), 4096 + 16 * random.Below(1 << 30)});
+    }
   return questions;
 }
 

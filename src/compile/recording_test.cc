@@ -132,6 +132,13 @@ TEST_F(RecordingTest, LaunchesThatDependOnMoreThanTheShapeAreRefused) {
   ExpectEnd(17, RecordEnd::kRefused, "gemm returns cudaErrorInvalidValue in one call");
 }
 
+TEST_F(RecordingTest, AnswersThatAlternateFromCallToCallShowBesideAnotherShape) {
+  const std::vector<LaunchRecord> recordings = Record(std::array{Shape{12, 5, 6}, Shape{12, 2, 3}});
+  for (const LaunchRecord& recording : recordings)
+    EXPECT_NE(recording.reason.find("launches 0 kernels and memsets in one call and 1"), std::string::npos)
+        << recording.reason;
+}
+
 TEST_F(RecordingTest, DimensionsAreNotTakenForAddresses) {
   for (int n = 2048; n < 18000; n += 512) {
     const LaunchRecord record = Record(std::array{Shape{7, n, n}, Shape{7, n + 1, 131072}}, uint64_t(n)).at(1);
