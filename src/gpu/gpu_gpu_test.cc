@@ -203,7 +203,7 @@ TEST_F(GpuTest, TooMuchSharedMemoryIsRefusedByName) {
   ASSERT_TRUE(compilation.ok());
   const auto kernel = gpu_->Load(compilation->binary.cubin, "add", 1 << 20);
   EXPECT_EQ(kernel.status().code(), StatusCode::kIoError);
-  EXPECT_TRUE(kernel.status().message().starts_with("cuFuncSetAttribute: CUDA_ERROR_")) << kernel.status().message();
+  EXPECT_TRUE(kernel.status().message().starts_with("driver.cuFuncSetAttribute: CUDA_ERROR_")) << kernel.status().message();
 }
 
 TEST_F(GpuTest, ALaunchThatCannotBeIsRefusedAndHarmless) {
@@ -292,7 +292,7 @@ TEST_F(GpuTest, BytesThatAreNoCubinAreRefusedByName) {
   std::vector<uint8_t> bytes(4096, 0x42);
   const auto kernel = gpu_->Load(bytes, "add", 0);
   EXPECT_EQ(kernel.status().code(), StatusCode::kIoError);
-  EXPECT_TRUE(kernel.status().message().starts_with("cuModuleLoadDataEx: CUDA_ERROR_")) << kernel.status().message();
+  EXPECT_TRUE(kernel.status().message().starts_with("driver.cuModuleLoadDataEx: CUDA_ERROR_")) << kernel.status().message();
 }
 
 TEST_F(GpuTest, AMissingEntryIsRefusedByName) {
@@ -300,7 +300,7 @@ TEST_F(GpuTest, AMissingEntryIsRefusedByName) {
   ASSERT_TRUE(compiler.ok());
   const auto compilation = (*compiler)->Compile({kKernels, "add"}, gpu_->identity().device.Architecture());
   const auto kernel = gpu_->Load(compilation->binary.cubin, "subtract", 0);
-  EXPECT_TRUE(kernel.status().message().starts_with("cuModuleGetFunction: CUDA_ERROR_NOT_FOUND"))
+  EXPECT_TRUE(kernel.status().message().starts_with("driver.cuModuleGetFunction: CUDA_ERROR_NOT_FOUND"))
       << kernel.status().message();
 }
 
