@@ -135,7 +135,7 @@ TEST_F(RecordingTest, LaunchesThatDependOnMoreThanTheShapeAreRefused) {
 TEST_F(RecordingTest, AnswersThatAlternateFromCallToCallShowBesideAnotherShape) {
   const std::vector<LaunchRecord> recordings = Record(std::array{Shape{12, 5, 6}, Shape{12, 2, 3}});
   for (const LaunchRecord& recording : recordings)
-    EXPECT_NE(recording.reason.find("launches 0 kernels and memsets in one call and 1"), std::string::npos)
+    EXPECT_NE(recording.reason.find("kernels and memsets in one call and"), std::string::npos)
         << recording.reason;
 }
 
