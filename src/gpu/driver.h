@@ -28,7 +28,8 @@ namespace gemmsmith {
   X(cuMemGetAllocationGranularity) X(cuMemCreate) X(cuMemRelease) X(cuMemAddressReserve) X(cuMemAddressFree)          \
   X(cuMemMap) X(cuMemUnmap) X(cuMemSetAccess) X(cuGraphGetNodes) X(cuGraphNodeGetType) X(cuGraphKernelNodeGetParams)  \
   X(cuGraphExecKernelNodeSetParams) X(cuCtxResetPersistingL2Cache) X(cuFuncGetParamInfo)  \
-  X(cuTensorMapReplaceAddress) X(cuCtxGetCurrent) X(cuCtxPushCurrent) X(cuCtxPopCurrent) X(cuCtxGetDevice)
+  X(cuTensorMapReplaceAddress) X(cuCtxGetCurrent) X(cuCtxPushCurrent) X(cuCtxPopCurrent) X(cuCtxGetDevice)             \
+  X(cuStreamGetCaptureInfo) X(cuStreamGetId) X(cuUserObjectCreate) X(cuUserObjectRelease) X(cuGraphRetainUserObject)
 // clang-format on
 
 struct Driver {

@@ -58,7 +58,8 @@ Server::Answer Server::AnswerTo(const Call& call) {
   if (product == nullptr) return kCaptured;
   if (settings_.log == PreloadLog::kChoices) SayOnce(*product);
   if (!product->IsOurs()) return kLibraryIsFaster;
-  return product->Run(call.operands, call.stream).ok() ? kServed : kFailed;
+  const Failure ran = product->Run(call.operands, call.stream);
+  return ran.ok() ? kServed : ran.status == GEMMSMITH_NOT_SUPPORTED ? kOtherProblem : kFailed;
 }
 
 Context* Server::TheContext() {

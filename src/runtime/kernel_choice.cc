@@ -58,16 +58,17 @@ KernelChooser::KernelChooser(const std::vector<const KernelFile*>& files, const 
     }
 }
 
-std::optional<Choice> KernelChooser::Choose(const Gemm& gemm) const {
-  if (std::optional<Choice> entry = EntryFor(gemm)) return entry;
+std::optional<Choice> KernelChooser::Choose(const Gemm& gemm, uint64_t workspace_bytes) const {
+  if (std::optional<Choice> entry = EntryFor(gemm, workspace_bytes)) return entry;
   if (std::optional<Choice> entry = EntryOfMoreRows(gemm)) return entry;
   return FastestNearby(gemm);
 }
 
-std::optional<Choice> KernelChooser::Serve(const Candidate& candidate, const Gemm& gemm) const {
+std::optional<Choice> KernelChooser::Serve(const Candidate& candidate, const Gemm& gemm,
+                                           uint64_t workspace_bytes) const {
   if (!IsLegal(candidate.plan, gemm, device_)) return std::nullopt;
   const Launch launch = LaunchFor(candidate.plan, gemm);
-  if (!launch.deterministic || launch.workspace_bytes > 0) return std::nullopt;
+  if (!launch.deterministic || launch.workspace_bytes > workspace_bytes) return std::nullopt;
   const KernelFile::Kernel& kernel = candidate.file->kernels()[candidate.assignment.kernel];
   // The text depends on alignments and whole panels too: where it is another, this machine code is not the plan's.
   if (HashBytes(Emit(candidate.plan, gemm).text) != kernel.text) return std::nullopt;
@@ -75,10 +76,10 @@ std::optional<Choice> KernelChooser::Serve(const Candidate& candidate, const Gem
 }
 
 // With the time of its entry.
-std::optional<Choice> KernelChooser::FirstThatServes(Ranked ranked, const Gemm& gemm) const {
+std::optional<Choice> KernelChooser::FirstThatServes(Ranked ranked, const Gemm& gemm, uint64_t workspace_bytes) const {
   std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   for (const auto& [rank, candidate] : ranked) {
-    std::optional<Choice> choice = Serve(*candidate, gemm);
+    std::optional<Choice> choice = Serve(*candidate, gemm, workspace_bytes);
     if (!choice) continue;
     const KernelFile::Assignment& entry = candidate->assignment;
     choice->time_ns = entry.time_ns;
@@ -95,7 +96,7 @@ std::optional<Choice> KernelChooser::FirstThatServes(Ranked ranked, const Gemm& 
 
 // The problem's own plan, then that of the other type, then one without dimensions. Entries without the promise go
 // before those with it, and start when the kernel before is done: in steps of models started early they lost 2 to 5 %.
-std::optional<Choice> KernelChooser::EntryFor(const Gemm& gemm) const {
+std::optional<Choice> KernelChooser::EntryFor(const Gemm& gemm, uint64_t workspace_bytes) const {
   Gemm otherwise = gemm;
   otherwise.kind.constant_b = !gemm.kind.constant_b;
   Ranked own;
@@ -104,7 +105,7 @@ std::optional<Choice> KernelChooser::EntryFor(const Gemm& gemm) const {
     const int form = !candidate.assignment.is_derived ? 0 : candidate.is_general ? 2 : 1;
     own.push_back({{form, candidate.place, candidate.gemm.kind.constant_b}, &candidate});
   }
-  return FirstThatServes(std::move(own), gemm);
+  return FirstThatServes(std::move(own), gemm, workspace_bytes);
 }
 
 // Decoding asks for 3 or 20 rows where entries have 8 and 32.
@@ -116,7 +117,7 @@ std::optional<Choice> KernelChooser::EntryOfMoreRows(const Gemm& gemm) const {
         shape.m <= kMostRowsOfReaders && WithoutPromise(candidate.gemm.kind) == WithoutPromise(gemm.kind))
       larger.push_back({{shape.m, candidate.place, candidate.gemm.kind.constant_b}, &candidate});
   }
-  return FirstThatServes(std::move(larger), gemm);
+  return FirstThatServes(std::move(larger), gemm, 0);
 }
 
 double KernelChooser::PredictedNs(const Candidate& candidate, const Gemm& gemm) const {
@@ -148,7 +149,7 @@ std::optional<Choice> KernelChooser::FastestNearby(const Gemm& gemm) const {
   std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   ranked.resize(std::min(ranked.size(), kMostAsked));
   for (const auto& [time_ns, candidate] : ranked) {
-    std::optional<Choice> choice = Serve(*candidate, gemm);
+    std::optional<Choice> choice = Serve(*candidate, gemm, 0);
     if (!choice) continue;
     choice->time_ns = time_ns;
     choice->library_ns = LibraryNs(*nearest, gemm);

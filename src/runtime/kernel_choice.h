@@ -30,8 +30,9 @@ class KernelChooser {
   KernelChooser(const std::vector<const KernelFile*>& files, const Device& device);
 
   // The problem's own entry, else the kernel that is expected to be the fastest of those measured nearby. Only kernels
-  // that give equal bits call after call, and need no workspace. nullopt: none serves it.
-  std::optional<Choice> Choose(const Gemm& gemm) const;
+  // that give equal bits call after call. An entry may need so much workspace, others need none. nullopt: none serves
+  // it.
+  std::optional<Choice> Choose(const Gemm& gemm, uint64_t workspace_bytes) const;
 
  private:
   struct Candidate {
@@ -45,9 +46,9 @@ class KernelChooser {
   };
   // What comes first: form or rows, place, promise.
   using Ranked = std::vector<std::pair<std::tuple<int, size_t, bool>, const Candidate*>>;
-  std::optional<Choice> Serve(const Candidate& candidate, const Gemm& gemm) const;
-  std::optional<Choice> FirstThatServes(Ranked ranked, const Gemm& gemm) const;
-  std::optional<Choice> EntryFor(const Gemm& gemm) const;
+  std::optional<Choice> Serve(const Candidate& candidate, const Gemm& gemm, uint64_t workspace_bytes) const;
+  std::optional<Choice> FirstThatServes(Ranked ranked, const Gemm& gemm, uint64_t workspace_bytes) const;
+  std::optional<Choice> EntryFor(const Gemm& gemm, uint64_t workspace_bytes) const;
   std::optional<Choice> EntryOfMoreRows(const Gemm& gemm) const;
   std::optional<Choice> FastestNearby(const Gemm& gemm) const;
   double PredictedNs(const Candidate& candidate, const Gemm& gemm) const;

@@ -8,6 +8,7 @@
 #include "runtime/failure.h"
 #include "runtime/lt_product.h"
 #include "runtime/request.h"
+#include "runtime/workspace_slots.h"
 
 namespace gemmsmith {
 
@@ -31,13 +32,15 @@ class Product : public std::enable_shared_from_this<Product> {
     Chaining chaining = Chaining::kNone;
     Gemm gemm;
     GemmParameters parameters;
+    std::shared_ptr<WorkspaceSlots> slots;  // null: it needs no workspace
   };
   Failure CheckOperands(const gemmsmith_operands& operands) const;
 
   Request request_;
   std::shared_ptr<RuntimeDevice> device_;
-  std::unique_ptr<Own> own_;               // null: no kernel of ours serves it
-  std::unique_ptr<LtProduct> by_library_;  // null: a kernel of ours serves it, or the library is left out
+  std::unique_ptr<Own> own_;                          // null: no kernel of ours serves it
+  std::unique_ptr<LtProduct> by_library_;             // null: a kernel of ours serves it, or the library is left out
+  std::shared_ptr<const Product> without_workspace_;  // where our kernel needs one: what serves when none is left
   std::string explanation_;
 };
 

@@ -97,6 +97,7 @@ RuntimeDevice::~RuntimeDevice() {
     const CurrentContext current(driver_, context_);
     loaded_.clear();
     library_.reset();
+    slots_.reset();
   }
   driver_.cuDevicePrimaryCtxRelease(CUdevice(identity_.ordinal));
 }
@@ -121,6 +122,15 @@ Failure RuntimeDevice::ReadKernels(const std::string& overlay) {
 }
 
 Failure RuntimeDevice::Prepare(const Request& request, std::shared_ptr<const Product>& product) {
+  const CurrentContext current(driver_, context_);
+  RETURN_FAILURE(FailIfNot(current.status(), GEMMSMITH_INTERNAL));
+  const RelaxedCapture relaxed(driver_);
+  return PrepareWith(WorkspaceSlots::kSlotBytes, request, product);
+}
+
+// Where there is no memory for workspaces, kernels without one serve.
+Failure RuntimeDevice::PrepareWith(uint64_t workspace_bytes, const Request& request,
+                                   std::shared_ptr<const Product>& product) {
   const auto made = std::make_shared<Product>();
   made->request_ = request;
   made->device_ = shared_from_this();
@@ -130,12 +140,11 @@ Failure RuntimeDevice::Prepare(const Request& request, std::shared_ptr<const Pro
     made->explanation_ += "nothing to compute\n";
     return Done();
   }
-  const CurrentContext current(driver_, context_);
-  RETURN_FAILURE(FailIfNot(current.status(), GEMMSMITH_INTERNAL));
-  const RelaxedCapture relaxed(driver_);
   const std::optional<Gemm> gemm = request.AsGemm();
   std::optional<Choice> choice;
-  if (gemm && Environment("GEMMSMITH_DISABLE") != "1") choice = chooser_->Choose(*gemm);
+  if (gemm && Environment("GEMMSMITH_DISABLE") != "1") choice = chooser_->Choose(*gemm, workspace_bytes);
+  if (choice && LaunchFor(choice->plan, *gemm).workspace_bytes > 0 && !EnsureSlots())
+    return PrepareWith(0, request, product);
   if (choice && (!choice->is_behind || Environment("GEMMSMITH_ALWAYS") == "1"))
     return PrepareOwn(*choice, *gemm, *made);
   const Failure by_library = request.own_only ? Done() : PrepareByLibrary(*made);
@@ -149,15 +158,28 @@ Failure RuntimeDevice::Prepare(const Request& request, std::shared_ptr<const Pro
   return by_library;
 }
 
+bool RuntimeDevice::EnsureSlots() {
+  if (slots_) return true;
+  Result<std::unique_ptr<WorkspaceSlots>> made = WorkspaceSlots::Make(driver_);
+  if (made.ok()) slots_ = *std::move(made);
+  return made.ok();
+}
+
 Failure RuntimeDevice::PrepareOwn(const Choice& choice, const Gemm& gemm, Product& product) {
   auto own = std::make_unique<Product::Own>();
   own->launch = LaunchFor(choice.plan, gemm);
   own->gemm = gemm;
-  own->chaining = product.request_.constant_b && choice.is_chained && own->launch.chainable ? Chaining::kProgrammatic
-                                                                                            : Chaining::kNone;
+  // CTAs that wait for each other start all together: a chain would let them start one by one, beside other streams.
+  const bool may_chain = choice.is_chained && own->launch.chainable && !own->launch.is_cooperative;
+  own->chaining = product.request_.constant_b && may_chain ? Chaining::kProgrammatic : Chaining::kNone;
   Result<std::shared_ptr<const Kernel>> kernel = Load(choice, own->launch.smem_bytes);
   RETURN_FAILURE(FailIfNot(kernel.status(), GEMMSMITH_INTERNAL));
   own->kernel = *std::move(kernel);
+  if (own->launch.workspace_bytes > 0) {
+    own->slots = slots_;
+    std::shared_ptr<const Product> other;
+    if (PrepareWith(0, product.request_, other).ok()) product.without_workspace_ = std::move(other);
+  }
   const Result<uint32_t> grid = own->kernel->GridFor(own->launch, identity_.device.multiprocessors);
   RETURN_FAILURE(FailIfNot(grid.status(), GEMMSMITH_INTERNAL));
   own->grid_x = *grid;
@@ -169,6 +191,9 @@ Failure RuntimeDevice::PrepareOwn(const Choice& choice, const Gemm& gemm, Produc
   own->parameters = *std::move(parameters);
   product.explanation_ +=
       fmt::format("kernel: {}\nchosen: {}\nexpected: {}\n", PrintShort(choice.plan), choice.reason, Expected(choice));
+  if (own->slots)
+    product.explanation_ += fmt::format("workspace: {} KiB for each stream; the first {} streams and graphs have one\n",
+                                        own->launch.workspace_bytes >> 10, WorkspaceSlots::kSlots);
   product.own_ = std::move(own);
   return Done();
 }

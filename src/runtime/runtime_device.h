@@ -37,6 +37,8 @@ class RuntimeDevice : public std::enable_shared_from_this<RuntimeDevice> {
  private:
   RuntimeDevice(const Driver& driver, GpuIdentity identity) : driver_(driver), identity_(std::move(identity)) {}
   Failure ReadKernels(const std::string& overlay);
+  Failure PrepareWith(uint64_t workspace_bytes, const Request& request, std::shared_ptr<const Product>& product);
+  bool EnsureSlots();
   Failure PrepareOwn(const Choice& choice, const Gemm& gemm, Product& product);
   Failure PrepareByLibrary(Product& product);
   Result<std::shared_ptr<const Kernel>> Load(const Choice& choice, uint32_t smem_bytes);
@@ -49,6 +51,7 @@ class RuntimeDevice : public std::enable_shared_from_this<RuntimeDevice> {
   // With their dynamic shared memory: one text may need another amount for another K.
   std::map<std::pair<const KernelFile::Kernel*, uint32_t>, std::shared_ptr<const Kernel>> loaded_;
   std::unique_ptr<LtLibrary> library_;
+  std::shared_ptr<WorkspaceSlots> slots_;  // made for the first kernel that needs one
 };
 
 }  // namespace gemmsmith

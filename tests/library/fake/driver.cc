@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -26,6 +27,7 @@ struct FakeModule {
 };
 
 std::atomic<int64_t> launches = 0, modules = 0, chained = 0;
+std::atomic<void*> workspace = nullptr;  // of the last launch
 thread_local CUstreamCaptureMode capture_mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
 thread_local std::vector<CUcontext> contexts;  // the last one is current
 
@@ -36,6 +38,8 @@ CUcontext Current() { return contexts.empty() ? nullptr : contexts.back(); }
 std::atomic<int> captures = 0;
 std::mutex graphs_mutex;
 std::map<void*, FakeGraph> graphs;  // of the streams that are captured
+std::map<void*, uint64_t> capture_ids;
+uint64_t last_capture = 0;
 
 void Multiply(const FakeModule& kernel, const gemmsmith::GemmArguments& call) {
   const std::string_view layout = kernel.layout;
@@ -59,6 +63,7 @@ bool IsOneOf(const void* address, const gemmsmith::GemmArguments& call) {
 int64_t FakeLaunches() { return launches; }
 int64_t FakeChainedLaunches() { return chained; }
 int64_t FakeModules() { return modules; }
+void* FakeWorkspace() { return workspace; }
 
 int FakeNumber(const char* variable, int otherwise) {
   const char* const value = std::getenv(variable);
@@ -68,6 +73,7 @@ int FakeNumber(const char* variable, int otherwise) {
 void FakeBeginCapture(void* stream) {
   const std::lock_guard lock(graphs_mutex);
   graphs[stream].clear();
+  capture_ids[stream] = ++last_capture;
   ++captures;
 }
 FakeGraph FakeEndCapture(void* stream) {
@@ -176,6 +182,47 @@ CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus* status) {
   return CUDA_SUCCESS;
 }
 
+// A stream's identity is its handle, and a graph's handle is the stream that it is captured from.
+CUresult cuStreamGetId(CUstream stream, unsigned long long* identity) {
+  return *identity = reinterpret_cast<uintptr_t>(stream), CUDA_SUCCESS;
+}
+CUresult cuStreamGetCaptureInfo(CUstream stream, CUstreamCaptureStatus* status, cuuint64_t* identity, CUgraph* graph,
+                                const CUgraphNode**, const CUgraphEdgeData**, size_t*) {
+  cuStreamIsCapturing(stream, status);
+  if (*status == CU_STREAM_CAPTURE_STATUS_NONE) return CUDA_SUCCESS;
+  const std::lock_guard lock(graphs_mutex);
+  *identity = capture_ids.at(stream);
+  return *graph = reinterpret_cast<CUgraph>(stream), CUDA_SUCCESS;
+}
+CUresult cuUserObjectCreate(CUuserObject* object, void* data, CUhostFn destroy, unsigned, unsigned) {
+  if (FakeNumber("FAKE_USER_OBJECTS", 1) == 0) return CUDA_ERROR_NOT_SUPPORTED;
+  *object = reinterpret_cast<CUuserObject>(new std::shared_ptr<void>(data, destroy));
+  return CUDA_SUCCESS;
+}
+CUresult cuUserObjectRelease(CUuserObject object, unsigned) {
+  return delete reinterpret_cast<std::shared_ptr<void>*>(object), CUDA_SUCCESS;
+}
+// The graph keeps it as work that does nothing.
+CUresult cuGraphRetainUserObject(CUgraph graph, CUuserObject object, unsigned, unsigned) {
+  FakeRecord(graph, [kept = *reinterpret_cast<std::shared_ptr<void>*>(object)] {});
+  return cuUserObjectRelease(object, 1);
+}
+
+CUresult cuMemAlloc(CUdeviceptr* address, size_t bytes) {
+  if (FakeNumber("FAKE_MEMORY", 1) == 0) return CUDA_ERROR_OUT_OF_MEMORY;
+  return *address = reinterpret_cast<CUdeviceptr>(std::malloc(bytes)), CUDA_SUCCESS;
+}
+CUresult cuMemFree(CUdeviceptr address) { return std::free(reinterpret_cast<void*>(address)), CUDA_SUCCESS; }
+CUresult cuMemsetD8Async(CUdeviceptr address, unsigned char value, size_t bytes, CUstream) {
+  return std::memset(reinterpret_cast<void*>(address), value, bytes), CUDA_SUCCESS;
+}
+CUresult cuStreamCreate(CUstream* stream, unsigned) {
+  static char any;
+  return *stream = reinterpret_cast<CUstream>(&any), CUDA_SUCCESS;
+}
+CUresult cuStreamSynchronize(CUstream) { return CUDA_SUCCESS; }
+CUresult cuStreamDestroy(CUstream) { return CUDA_SUCCESS; }
+
 CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode* mode) {
   return std::swap(*mode, capture_mode), CUDA_SUCCESS;
 }
@@ -207,6 +254,7 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, voi
   for (unsigned i = 0; i < config->numAttrs; ++i)
     chained += config->attrs[i].id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
   ++launches;
+  workspace = call.workspace;
   FakeSubmit(config->hStream, [kernel, call] { Multiply(kernel, call); });
   return CUDA_SUCCESS;
 }

@@ -1,7 +1,7 @@
 // What the pretended driver counted, and how the pretended libraries put work on its streams.
 //
 // Environment: FAKE_GPUS is their number (1), FAKE_CAPABILITY their compute capability (90), FAKE_CUDA the version of
-// CUDA that the driver tells (13000).
+// CUDA that the driver tells (13000). FAKE_MEMORY=0 and FAKE_USER_OBJECTS=0: there are none.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,7 @@
 int64_t FakeLaunches();
 int64_t FakeChainedLaunches();  // of these, programmatic ones
 int64_t FakeModules();          // loaded now
+void* FakeWorkspace();          // of the last launch
 int FakeNumber(const char* variable, int otherwise);
 
 using FakeGraph = std::vector<std::function<void()>>;
