@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
 #include <sstream>
 
 namespace gemmsmith {
@@ -99,6 +100,23 @@ Result<BenchProblem> ReadProblem(const std::string& line) {
   p.ab_type = p.cd_type = type == "bf16" ? GEMMSMITH_BF16 : GEMMSMITH_F16;
   p.constant_b = promise.empty() ? 0 : 1;
   return read;
+}
+
+double ShareOfSum(int64_t k) { return 0x1p-20 * std::max(1.0, std::sqrt(double(k) / 1024)); }
+
+double RoundingOf(gemmsmith_type type) {
+  return 1.01 * (type == GEMMSMITH_F16 ? 0x1p-11 : type == GEMMSMITH_BF16 ? 0x1p-8 : 0x1p-23);
+}
+
+Result<std::vector<BenchProblem>> ReadProblems(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) return NotFound(path + " cannot be read");
+  std::vector<BenchProblem> problems;
+  for (std::string line; std::getline(file, line);) {
+    if (line.empty() || line[0] == '#') continue;
+    ASSIGN_OR_RETURN(problems.emplace_back(), ReadProblem(line));
+  }
+  return problems;
 }
 
 PlacedMatrix MatrixOf(const BenchProblem& problem, char name) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <random>
 #include <string>
+#include <vector>
 
 #include "base/status.h"
 #include "gemmsmith/gemmsmith.h"
@@ -23,6 +24,12 @@ struct BenchProblem {
 BenchProblem DrawProblem(std::mt19937_64& random);
 // "16x4096x4096 tn bf16 [constant_b]"
 Result<BenchProblem> ReadProblem(const std::string& line);
+// One a line of the file; "#" begins a comment.
+Result<std::vector<BenchProblem>> ReadProblems(const std::string& path);
+
+// Bounds of an error: of a sum in f32, as a share of the sum of the products' sizes, and of rounding the result.
+double ShareOfSum(int64_t k);
+double RoundingOf(gemmsmith_type type);
 
 // A matrix of a problem, packed dimensions put in.
 struct PlacedMatrix {

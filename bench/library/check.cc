@@ -99,7 +99,6 @@ class Checker {
     const gemmsmith_problem& p = problem.problem;
     const int64_t elements = p.m * p.n * p.batch;
     const int64_t samples = std::max<int64_t>(kMostProducts / p.k, 4096);
-    const double rounding = p.cd_type == GEMMSMITH_F16 ? 0x1p-11 : p.cd_type == GEMMSMITH_BF16 ? 0x1p-8 : 0x1p-23;
     return bench_.Check({.a = Described(MatrixOf(problem, 'a'), a),
                          .b = Described(MatrixOf(problem, 'b'), b),
                          .c = Described(MatrixOf(problem, 'c'), c),
@@ -115,8 +114,8 @@ class Checker {
                          .beta = problem.beta,
                          .bias_along_rows = p.d_order == GEMMSMITH_ROW,
                          .activation = p.activation,
-                         .share_of_sum = 0x1p-20 * std::max(1.0, std::sqrt(double(p.k) / 1024)),
-                         .share_of_result = rounding * 1.01});
+                         .share_of_sum = ShareOfSum(p.k),
+                         .share_of_result = RoundingOf(p.cd_type)});
   }
   Status CheckMemory(const BenchProblem& problem) {
     const PlacedMatrix matrix = MatrixOf(problem, 'd');
@@ -144,12 +143,17 @@ Status CheckProblems(BenchGpu& bench, const BenchOptions& options) {
   ASSIGN_OR_RETURN(const OwnedContext context, OpenLibrary());
   Checker checker(bench, context.get());
   RETURN_IF_ERROR(checker.Allocate());
+  std::vector<BenchProblem> named;
+  if (!options.problems.empty()) {
+    ASSIGN_OR_RETURN(named, ReadProblems(options.problems));
+  }
+  const int64_t count = named.empty() ? options.count : int64_t(named.size());
   std::mt19937_64 random(options.seed);
   int64_t done = 0, ours = 0, wrong = 0;
   const auto begin = std::chrono::steady_clock::now();
-  for (; done < options.count; ++done) {
+  for (; done < count; ++done) {
     if (std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() > options.seconds) break;
-    const BenchProblem problem = DrawProblem(random);
+    const BenchProblem problem = named.empty() ? DrawProblem(random) : named[size_t(done)];
     bool is_ours = false;
     const Result<std::string> found = checker.Check(problem, done % 2 == 1, is_ours);
     ours += is_ours;

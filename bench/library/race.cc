@@ -146,13 +146,7 @@ Result<std::vector<BenchProblem>> ProblemsOf(const BenchOptions& options) {
       if (BenchProblem drawn = DrawProblem(random); drawn.IsPlain()) problems.push_back(drawn);
     return problems;
   }
-  std::ifstream file(options.problems);
-  if (!file) return NotFound(options.problems + " cannot be read");
-  for (std::string line; std::getline(file, line);) {
-    if (line.empty() || line[0] == '#') continue;
-    ASSIGN_OR_RETURN(problems.emplace_back(), ReadProblem(line));
-  }
-  return problems;
+  return ReadProblems(options.problems);
 }
 
 }  // namespace

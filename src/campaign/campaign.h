@@ -60,7 +60,7 @@ struct CampaignOptions {
   // The fastest of the heat, that many, pass the short protocol, with the offline clock, before one is named best. 0:
   // the screening decides, and there is no heat.
   int finalists = 4;
-  // All races are brief, and the finals' only baseline is AutoTuning: a first answer to many problems.
+  // All races are brief, and finals are against cuBLASLt alone: a first answer to many problems.
   bool brief = false;
   Objective objective = Objective::kTime;  // kEnergy: the finals race on the energy clock too
   std::optional<StandingKernels> standing;

@@ -242,9 +242,9 @@ Result<bool> CampaignWorker::JudgeNextList(size_t last_turn, std::chrono::millis
 Status CampaignWorker::JudgeFinals(std::span<ProblemRun* const> runs, std::vector<EvaluationRequest> requests) {
   std::map<Gemm, ProblemRun*> run_of;
   for (ProblemRun* const run : runs) run_of[run->gemm()] = run;
-  // The best is decided among our own. Promotion makes the times that are published.
+  // What tunes, and what programs call.
   if (options().brief)
-    for (EvaluationRequest& request : requests) request.baselines = *BaselineSet::Parse("lt_auto");
+    for (EvaluationRequest& request : requests) request.baselines = *BaselineSet::Parse("lt_auto,lt_heuristic");
   ASSIGN_OR_RETURN(std::vector<Candidate> candidates, ahead_.PrepareNow(requests));
   ASSIGN_OR_RETURN(const JudgedList judged, Judge(std::move(candidates)));
   for (const Trial& trial : judged.trials) Take(*run_of.at(trial.gemm), trial);

@@ -41,7 +41,7 @@ TEST_F(CampaignTest, TheHeatOfLongCallsHasManyTilesAndNoTwins) {
   for (const auto& [one, count] : of_tile) EXPECT_LE(count, 2);
 }
 
-TEST_F(CampaignTest, ABriefRunAsksForBriefRacesOnlyAndItsFinalsForAutoTuningAlone) {
+TEST_F(CampaignTest, ABriefRunAsksForBriefRacesOnlyAndItsFinalsForCublasLtAlone) {
   options.brief = true;
   options.finalists = 2;
   options.heat_candidates = 4;
@@ -50,7 +50,7 @@ TEST_F(CampaignTest, ABriefRunAsksForBriefRacesOnlyAndItsFinalsForAutoTuningAlon
     evaluator.judge = [&](const EvaluationRequest& request) {
       ++judged[request.protocol];
       EXPECT_TRUE(request.brief);
-      EXPECT_EQ(request.baselines == *BaselineSet::Parse("lt_auto"), request.protocol == Protocol::kShort);
+      EXPECT_EQ(request.baselines == *BaselineSet::Parse("lt_auto,lt_heuristic"), request.protocol == Protocol::kShort);
       return MeasuredIn(call_ns, request.protocol);
     };
     options.name = std::to_string(call_ns);
