@@ -84,10 +84,12 @@ void* WorkspaceSlots::SlotFor(CUstream stream) {
   unsigned long long identity = 0;
   CUgraph graph = nullptr;
   if (driver_.cuStreamGetCaptureInfo(stream, &status, &capture, &graph, nullptr, nullptr, nullptr) != CUDA_SUCCESS ||
-      status == CU_STREAM_CAPTURE_STATUS_INVALIDATED || driver_.cuStreamGetId(stream, &identity) != CUDA_SUCCESS)
+      status == CU_STREAM_CAPTURE_STATUS_INVALIDATED)
     return nullptr;
   const bool is_captured = status == CU_STREAM_CAPTURE_STATUS_ACTIVE;
-  const User user{identity, is_captured ? capture : 0};
+  // To ask a stream that is captured for its identity ends the capture. Its handle is its own as long as it lives.
+  if (!is_captured && driver_.cuStreamGetId(stream, &identity) != CUDA_SUCCESS) return nullptr;
+  const User user = is_captured ? User{uint64_t(reinterpret_cast<uintptr_t>(stream)), capture} : User{identity, 0};
   const Slot* slot = Find(user);
   if (slot == nullptr) slot = Claim(user, graph);
   if (slot == nullptr) return nullptr;

@@ -27,7 +27,8 @@ class WorkspaceSlots {
   void* SlotFor(CUstream stream);
 
  private:
-  // Who may use a slot. Identities of streams and captures are never given again.
+  // Who may use a slot: a stream by its identity, or, during a capture, by its handle and the capture's identity.
+  // Identities are never given again.
   struct User {
     uint64_t stream = 0, capture = 0;  // capture 0: none
   };

@@ -184,6 +184,9 @@ CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus* status) {
 
 // A stream's identity is its handle, and a graph's handle is the stream that it is captured from.
 CUresult cuStreamGetId(CUstream stream, unsigned long long* identity) {
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+  cuStreamIsCapturing(stream, &status);
+  if (status != CU_STREAM_CAPTURE_STATUS_NONE) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
   return *identity = reinterpret_cast<uintptr_t>(stream), CUDA_SUCCESS;
 }
 CUresult cuStreamGetCaptureInfo(CUstream stream, CUstreamCaptureStatus* status, cuuint64_t* identity, CUgraph* graph,
