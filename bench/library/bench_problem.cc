@@ -116,6 +116,7 @@ Result<std::vector<BenchProblem>> ReadProblems(const std::string& path) {
     if (line.empty() || line[0] == '#') continue;
     ASSIGN_OR_RETURN(problems.emplace_back(), ReadProblem(line));
   }
+  if (problems.empty()) return InvalidArgument(path + " names no problem");
   return problems;
 }
 

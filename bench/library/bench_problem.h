@@ -24,7 +24,7 @@ struct BenchProblem {
 BenchProblem DrawProblem(std::mt19937_64& random);
 // "16x4096x4096 tn bf16 [constant_b]"
 Result<BenchProblem> ReadProblem(const std::string& line);
-// One a line of the file; "#" begins a comment.
+// One a line of the file, one at least; "#" begins a comment.
 Result<std::vector<BenchProblem>> ReadProblems(const std::string& path);
 
 // Bounds of an error: of a sum in f32, as a share of the sum of the products' sizes, and of rounding the result.

@@ -242,7 +242,7 @@ Result<bool> CampaignWorker::JudgeNextList(size_t last_turn, std::chrono::millis
 Status CampaignWorker::JudgeFinals(std::span<ProblemRun* const> runs, std::vector<EvaluationRequest> requests) {
   std::map<Gemm, ProblemRun*> run_of;
   for (ProblemRun* const run : runs) run_of[run->gemm()] = run;
-  // What tunes, and what programs call.
+  // AutoTuning is the goal, and programs call the heuristic.
   if (options().brief)
     for (EvaluationRequest& request : requests) request.baselines = *BaselineSet::Parse("lt_auto,lt_heuristic");
   ASSIGN_OR_RETURN(std::vector<Candidate> candidates, ahead_.PrepareNow(requests));

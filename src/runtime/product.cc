@@ -43,9 +43,11 @@ Failure Product::Run(gemmsmith_operands operands, CUstream stream) const {
   if (request_.IsEmpty()) return Done();
   if (!own_ && !by_library_) return NotOurs();
   RETURN_FAILURE(CheckOperands(operands));
-  void* const workspace = own_ && own_->slots ? own_->slots->SlotFor(stream) : nullptr;
-  if (own_ && own_->slots && workspace == nullptr)
-    return without_workspace_ ? without_workspace_->Run(operands, stream) : NotOurs();
+  void* workspace = nullptr;
+  if (own_ && own_->slots) {
+    workspace = own_->slots->SlotFor(stream);
+    if (workspace == nullptr) return without_workspace_ ? without_workspace_->Run(operands, stream) : NotOurs();
+  }
   if (request_.is_swapped) std::swap(operands.a, operands.b);
   if (!own_) return by_library_->Run(operands, reinterpret_cast<cudaStream_t>(stream));
   const GemmArguments arguments = ArgumentsFor(own_->gemm, operands.a, operands.b, operands.d, workspace);

@@ -143,10 +143,11 @@ Failure RuntimeDevice::PrepareWith(uint64_t workspace_bytes, const Request& requ
   const std::optional<Gemm> gemm = request.AsGemm();
   std::optional<Choice> choice;
   if (gemm && Environment("GEMMSMITH_DISABLE") != "1") choice = chooser_->Choose(*gemm, workspace_bytes);
-  if (choice && LaunchFor(choice->plan, *gemm).workspace_bytes > 0 && !EnsureSlots())
-    return PrepareWith(0, request, product);
-  if (choice && (!choice->is_behind || Environment("GEMMSMITH_ALWAYS") == "1"))
+  const auto by_own = [&] {
+    if (LaunchFor(choice->plan, *gemm).workspace_bytes > 0 && !EnsureSlots()) return PrepareWith(0, request, product);
     return PrepareOwn(*choice, *gemm, *made);
+  };
+  if (choice && (!choice->is_behind || Environment("GEMMSMITH_ALWAYS") == "1")) return by_own();
   const Failure by_library = request.own_only ? Done() : PrepareByLibrary(*made);
   if (by_library.ok()) {
     made->explanation_ += choice ? fmt::format("cuBLASLt: expected to be faster (ours {})\n", Expected(*choice))
@@ -154,7 +155,7 @@ Failure RuntimeDevice::PrepareWith(uint64_t workspace_bytes, const Request& requ
                                  : "cuBLASLt: ours have no batches, epilogues, scales or f32 results\n";
     return Done();
   }
-  if (choice) return PrepareOwn(*choice, *gemm, *made);
+  if (choice) return by_own();
   return by_library;
 }
 
