@@ -1,7 +1,10 @@
-// The Model Context Protocol over standard input and output: one JSON-RPC message a line.
+// The Model Context Protocol: its methods, and its transport over standard input and output, one JSON-RPC message a
+// line.
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <variant>
 
 #include "agents/json_rpc.h"
 #include "agents/tools.h"
@@ -15,9 +18,17 @@ class McpServer {
   // For any thread; waits where a tool does.
   RpcResult Handle(const std::string& method, const nlohmann::ordered_json& params) const;
 
+  // The same for one thread that must not wait: begin the call, ask until it is due, end it.
+  using Begun = std::variant<RpcResult, AwaitedVerdict>;
+  Begun Begin(const std::string& method, const nlohmann::ordered_json& params) const;
+  bool IsDue(const Begun& call) const;
+  RpcResult End(const Begun& call) const;
+
+  static bool Speaks(std::string_view version);
+
  private:
   nlohmann::ordered_json Initialize(const nlohmann::ordered_json& params) const;
-  RpcResult CallTool(const nlohmann::ordered_json& params) const;
+  Begun BeginTool(const nlohmann::ordered_json& params) const;
 
   Tools& tools_;
   const std::string version_;

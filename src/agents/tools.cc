@@ -15,6 +15,7 @@ namespace gemmsmith {
 namespace {
 
 using Json = nlohmann::ordered_json;
+using Moment = std::chrono::steady_clock;
 
 // Clients give up after a minute, many of them.
 constexpr int kUsualWaitSeconds = 50, kMostWaitSeconds = 600;
@@ -95,12 +96,12 @@ Result<std::string> Text(const Json& arguments, const char* name) {
   return found->get<std::string>();
 }
 
-Result<std::chrono::milliseconds> WaitIn(const Json& arguments) {
+Result<Moment::time_point> DeadlineIn(const Json& arguments) {
   const auto found = arguments.find("wait_seconds");
-  if (found == arguments.end()) return std::chrono::milliseconds(kUsualWaitSeconds * 1000);
+  if (found == arguments.end()) return Moment::now() + std::chrono::seconds(kUsualWaitSeconds);
   const bool is_right = found->is_number_integer() && *found >= 0 && *found <= kMostWaitSeconds;
   if (!is_right) return InvalidArgument(fmt::format("'wait_seconds' is not a number from 0 to {}", kMostWaitSeconds));
-  return std::chrono::milliseconds(found->get<int>() * 1000);
+  return Moment::now() + std::chrono::seconds(found->get<int>());
 }
 
 const Json& ToolNamed(const std::string& name) {
@@ -118,22 +119,54 @@ Status CheckArguments(const std::string& name, const Json& arguments) {
   return OkStatus();
 }
 
+ToolAnswer ErrorOf(const Status& status) { return {.is_error = true, .text = status.message()}; }
+
+ToolAnswer AnswerFound(const Result<std::optional<JudgeAnswer>>& found, const std::string& id) {
+  if (!found.ok()) return ErrorOf(found.status());
+  if (!*found) return ErrorOf(NotFound(fmt::format("no request has the id '{}'", WithoutControls(id))));
+  const JudgeAnswer& answer = **found;
+  return {.is_error = answer.state == JudgeState::kFailed, .text = answer.json, .is_json = true};
+}
+
+Result<AwaitedVerdict> VerdictNamedIn(const Json& arguments) {
+  ASSIGN_OR_RETURN(const Moment::time_point deadline, DeadlineIn(arguments));
+  ASSIGN_OR_RETURN(std::string id, Text(arguments, "id"));
+  return AwaitedVerdict{std::move(id), deadline};
+}
+
 }  // namespace
 
 Json Tools::List() { return MakeList(); }
 bool Tools::Has(const std::string& name) { return !ToolNamed(name).is_null(); }
 
-ToolAnswer Tools::Call(const std::string& name, const Json& arguments) {
-  Result<ToolAnswer> answer = [&]() -> Result<ToolAnswer> {
-    RETURN_IF_ERROR(CheckArguments(name, arguments));
-    if (name == "get_task") return GetTask(arguments);
-    if (name == "get_result") return GetResult(arguments);
-    if (name == "list_best") return ListBest(arguments);
-    if (name == "show_source") return ShowSource(arguments);
-    return Judge(arguments);
-  }();
-  if (!answer.ok()) return {.is_error = true, .text = answer.status().message()};
-  return *std::move(answer);
+BegunCall Tools::Begin(const std::string& name, const Json& arguments) {
+  const bool is_awaited = name == "judge_source" || name == "judge_plan" || name == "get_result";
+  if (const Status status = CheckArguments(name, arguments); !status.ok()) return ErrorOf(status);
+  if (!is_awaited) {
+    Result<ToolAnswer> answer = AnswerAtOnce(name, arguments);
+    return answer.ok() ? *std::move(answer) : ErrorOf(answer.status());
+  }
+  Result<AwaitedVerdict> verdict = name == "get_result" ? VerdictNamedIn(arguments) : Submit(arguments);
+  if (!verdict.ok()) return ErrorOf(verdict.status());
+  return *std::move(verdict);
+}
+
+bool Tools::IsDue(const AwaitedVerdict& verdict) const {
+  return Moment::now() >= verdict.deadline || !ground_.queue.IsUnderWay(verdict.id);
+}
+
+ToolAnswer Tools::Answer(const AwaitedVerdict& verdict) const {
+  return AnswerFound(ground_.queue.Find(verdict.id), verdict.id);
+}
+
+ToolAnswer Tools::Await(const AwaitedVerdict& verdict) {
+  const auto limit = std::chrono::ceil<std::chrono::milliseconds>(verdict.deadline - Moment::now());
+  return AnswerFound(ground_.queue.Wait(verdict.id, limit), verdict.id);
+}
+
+Result<ToolAnswer> Tools::AnswerAtOnce(const std::string& name, const Json& arguments) const {
+  if (name == "get_task") return GetTask(arguments);
+  return name == "list_best" ? ListBest(arguments) : ShowSource(arguments);
 }
 
 Result<ToolAnswer> Tools::GetTask(const Json& arguments) const {
@@ -142,14 +175,8 @@ Result<ToolAnswer> Tools::GetTask(const Json& arguments) const {
   return ToolAnswer{.text = TaskText(gemm, ground_.device)};
 }
 
-Result<ToolAnswer> Tools::Await(const std::string& id, std::chrono::milliseconds limit) {
-  ASSIGN_OR_RETURN(const std::optional<JudgeAnswer> answer, ground_.queue.Wait(id, limit));
-  if (!answer) return NotFound(fmt::format("no request has the id '{}'", WithoutControls(id)));
-  return ToolAnswer{.is_error = answer->state == JudgeState::kFailed, .text = answer->json, .is_json = true};
-}
-
-Result<ToolAnswer> Tools::Judge(const Json& arguments) {
-  ASSIGN_OR_RETURN(const std::chrono::milliseconds limit, WaitIn(arguments));
+Result<AwaitedVerdict> Tools::Submit(const Json& arguments) {
+  ASSIGN_OR_RETURN(const Moment::time_point deadline, DeadlineIn(arguments));
   Json asked = arguments;
   asked.erase("wait_seconds");
   ASSIGN_OR_RETURN(JudgeRequest request, ParseJudgeRequest(asked));
@@ -157,13 +184,7 @@ Result<ToolAnswer> Tools::Judge(const Json& arguments) {
   requests.push_back(std::move(request));
   ASSIGN_OR_RETURN(const Submission submission, ground_.queue.Submit(std::move(requests)));
   if (submission.is_full) return Unavailable("the judge has too much to do: send the same request again in a minute");
-  return Await(submission.ids.front(), limit);
-}
-
-Result<ToolAnswer> Tools::GetResult(const Json& arguments) {
-  ASSIGN_OR_RETURN(const std::chrono::milliseconds limit, WaitIn(arguments));
-  ASSIGN_OR_RETURN(const std::string id, Text(arguments, "id"));
-  return Await(id, limit);
+  return AwaitedVerdict{submission.ids.front(), deadline};
 }
 
 Result<ToolAnswer> Tools::ListBest(const Json& arguments) const {

@@ -4,6 +4,7 @@
 
 #include "agents/judge_http.h"
 #include "agents/judge_room.h"
+#include "agents/mcp_http.h"
 #include "base/files.h"
 #include "base/interrupt.h"
 #include "base/text.h"
@@ -42,9 +43,12 @@ Result<int> Run(const ServeCommand& command) {
                                        room.judge->device().name)));
   if (!room.judge->why_no_gpu().empty()) WriteNote(fmt::format("{}: nothing is timed", room.judge->why_no_gpu()));
   RewardHttp rewards(*room.queue);
+  const McpServer tools(*room.tools, GEMMSMITH_VERSION);
+  McpHttp mcp(tools);
   const auto answer = [&](const HttpRequest& request) -> HttpReply {
-    std::optional<HttpReply> reward = rewards.Answer(request);
-    return reward ? *std::move(reward) : http.Answer(request);
+    std::optional<HttpReply> reply = rewards.Answer(request);
+    if (!reply) reply = mcp.Answer(request);
+    return reply ? *std::move(reply) : http.Answer(request);
   };
   RETURN_IF_ERROR(server->Serve(answer, InterruptArrived));
   return kExitInterrupted;

@@ -49,6 +49,8 @@ std::string_view Phrase(int status) {
       return "Not Found";
     case 405:
       return "Method Not Allowed";
+    case 406:
+      return "Not Acceptable";
     case 408:
       return "Request Timeout";
     case 411:
@@ -75,7 +77,9 @@ std::string_view Phrase(int status) {
 std::string HeadOf(const HttpAnswer& answer, bool takes_bodies) {
   std::string head = fmt::format("HTTP/1.1 {} {}\r\n{}", answer.status, Phrase(answer.status), kHeaders);
   if (!answer.tag.empty()) head += fmt::format("ETag: {}\r\n", answer.tag);
-  if (answer.status == 405) head += fmt::format("Allow: GET, HEAD{}\r\n", takes_bodies ? ", POST" : "");
+  if (answer.status == 405 && !answer.headers.contains("Allow"))
+    head += fmt::format("Allow: GET, HEAD{}\r\n", takes_bodies ? ", POST" : "");
+  for (const auto& [name, value] : answer.headers) head += fmt::format("{}: {}\r\n", name, value);
   if (answer.status == 401) head += "WWW-Authenticate: Bearer\r\n";
   if (answer.retry_after_seconds > 0) head += fmt::format("Retry-After: {}\r\n", answer.retry_after_seconds);
   if (answer.status != 304)
@@ -111,13 +115,13 @@ std::optional<HttpAnswer> WhyRefused(const HttpRequest& request, const ServerTer
                                         port));
   }
   const bool takes_bodies = terms.limits.body_bytes > 0, is_post = request.method == "POST";
-  if (request.method != "GET" && request.method != "HEAD" && !(takes_bodies && is_post))
-    return PlainAnswer(405, takes_bodies ? "only GET, HEAD and POST" : "only GET and HEAD");
-  if (!is_post) return std::nullopt;
+  const bool is_for_programs = is_post || request.method == "DELETE";
+  if (request.method != "GET" && request.method != "HEAD" && !(takes_bodies && is_for_programs))
+    return PlainAnswer(405, takes_bodies ? "only GET, HEAD, POST and DELETE" : "only GET and HEAD");
   // Pages of other sites may send simple requests here unasked.
   const std::string_view origin = request.Header("origin"), type = request.Header("content-type");
   if (!origin.empty() && !IsLoopbackOrigin(origin, port)) return PlainAnswer(403, "a page of another origin asks");
-  if (type.substr(0, type.find(';')) != "application/json")
+  if (is_post && type.substr(0, type.find(';')) != "application/json")
     return PlainAnswer(415, "a POST has the header Content-Type: application/json");
   return std::nullopt;
 }

@@ -1,9 +1,10 @@
 // A small HTTP/1.1 server, one request a connection: for browsers of this machine (GET and HEAD on 127.0.0.1), and for
-// programs (POST, other addresses behind a token).
+// programs (POST and DELETE, other addresses behind a token).
 #pragma once
 
 #include <chrono>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,6 +21,7 @@ struct HttpAnswer {
   std::shared_ptr<const std::string> body = std::make_shared<const std::string>();
   std::string tag;              // in quotes; whoever has the body of this tag is told so with 304. Empty: no tag
   int retry_after_seconds = 0;  // of a 429 or 503; 0: not said
+  std::map<std::string, std::string> headers = {};  // further ones, and Allow of a 405
 };
 HttpAnswer PlainAnswer(int status, std::string text);
 
@@ -36,7 +38,7 @@ struct HttpAccess {
 
 struct HttpLimits {
   size_t request_bytes = 8192;
-  size_t body_bytes = 0;    // 0: GET and HEAD only; else POST too, of application/json
+  size_t body_bytes = 0;    // 0: GET and HEAD only; else DELETE too, and POST of application/json
   size_t connections = 64;  // with more, the one whose time is up first is closed
   std::chrono::milliseconds request_time{10'000}, answer_time{120'000};
 };

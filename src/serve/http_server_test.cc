@@ -158,6 +158,16 @@ TEST_F(HttpServerTest, APostIsTakenWhereBodiesAre) {
   EXPECT_TRUE(asked(headers + "Origin: http://evil.example\r\n").starts_with("HTTP/1.1 403 "));
   EXPECT_TRUE(asked("Content-Type: application/json\r\nContent-Length: 101\r\n").starts_with("HTTP/1.1 413 "));
   EXPECT_TRUE(Ask("PUT /echo", "Content-Length: 0\r\n").starts_with("HTTP/1.1 405 "));
+  EXPECT_TRUE(Ask("DELETE /echo?q").ends_with("\r\n\r\nq\n"));
+}
+
+TEST_F(HttpServerTest, APageOfAnotherOriginIsRefusedWhateverItAsks) {
+  Start({.body_bytes = 100});
+  for (const char* method : {"GET", "HEAD", "DELETE"}) {
+    EXPECT_TRUE(Ask(method + std::string(" /tagged"), "Origin: http://evil.example\r\n").starts_with("HTTP/1.1 403 "));
+    const std::string own = fmt::format("Origin: http://localhost:{}\r\n", server_->port());
+    EXPECT_TRUE(Ask(method + std::string(" /tagged"), own).starts_with("HTTP/1.1 200 ")) << method;
+  }
 }
 
 TEST_F(HttpServerTest, WhoAsksBeforeSendingABodyIsToldToGoOn) {

@@ -1,15 +1,21 @@
 #!/usr/bin/env python3
-"""Drives `gemmsmith mcp` with the official Python SDK. Exits with 77 where `mcp` is not installed."""
+"""Drives `gemmsmith mcp` and /mcp of `gemmsmith serve` with the official Python SDK. Exits with 77 without `mcp`."""
 
 import asyncio
 import json
 import os
+import re
+import subprocess
 import sys
 import tempfile
 
 try:
     from mcp import ClientSession, StdioServerParameters
     from mcp.client.stdio import stdio_client
+    try:
+        from mcp.client.streamable_http import streamable_http_client
+    except ImportError:  # its name before mcp 1.24
+        from mcp.client.streamable_http import streamablehttp_client as streamable_http_client
 except ImportError:
     print("python3 has no package mcp: python3 -m pip install mcp")
     sys.exit(77)
@@ -54,14 +60,30 @@ async def use(session):
     assert plain(wrong)["isError"], wrong
 
 
-async def main(program):
-    with tempfile.TemporaryDirectory() as home:
-        environment = dict(os.environ, GEMMSMITH_HOME=home)
-        server = StdioServerParameters(command=program, args=["mcp", "--device", "h200"], env=environment)
-        async with stdio_client(server) as (read, write), ClientSession(read, write) as session:
+async def over_stdio(program, environment):
+    server = StdioServerParameters(command=program, args=["mcp", "--device", "h200"], env=environment)
+    async with stdio_client(server) as (read, write), ClientSession(read, write) as session:
+        await use(session)
+
+
+async def over_http(program, environment):
+    server = subprocess.Popen([program, "serve", "--port", "0", "--device", "h200"], stdout=subprocess.PIPE, text=True,
+                              env=environment)
+    try:
+        address = re.search(r"http://127\.0\.0\.1:\d+", server.stdout.readline())[0]
+        async with streamable_http_client(f"{address}/mcp") as (read, write, *_), ClientSession(read, write) as session:
             await use(session)
-    print("the client of the Python SDK is served")
+    finally:
+        server.kill()
+        server.wait()
+
+
+def main(program):
+    for transport in (over_stdio, over_http):
+        with tempfile.TemporaryDirectory() as home:
+            asyncio.run(transport(program, dict(os.environ, GEMMSMITH_HOME=home)))
+    print("the client of the Python SDK is served over both transports")
 
 
 if __name__ == "__main__":
-    asyncio.run(main(sys.argv[1]))
+    main(sys.argv[1])
