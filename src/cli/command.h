@@ -220,6 +220,24 @@ struct CompareCommand {
   bool json = false;
 };
 
+// Training texts: flat kernels of random plans.
+struct CorpusFlatCommand {
+  std::string shapes;
+  std::vector<Layout> layouts = {kNn, kTn};
+  std::vector<ScalarType> types = {ScalarType::kF16};
+  int count = 5000;
+  HeldOut held_out;
+  Device device;
+  uint64_t seed = 1;
+  std::filesystem::path output;  // a folder
+};
+
+struct CorpusTokenizerCommand {
+  std::vector<std::filesystem::path> texts;  // shards, or folders of them
+  int words = 8192;
+  std::filesystem::path output;
+};
+
 enum class ReportFormat { kText, kMarkdown, kCsv, kJson };
 
 struct RecordsPairsCommand {
@@ -422,14 +440,14 @@ struct OnceCommand {
   int calls = 1;
 };
 
-using Command =
-    std::variant<OptimizeCommand, EvaluateCommand, VerifyCommand, RecipeCommand, SelfTestCommand, PlanCheckCommand,
-                 PlanListCommand, PlanEmitCommand, PlanExplainCommand, PlanFactsCommand, RecordsImportCommand,
-                 RecordsExportCommand, RecordsListCommand, RecordsStatsCommand, RecordsPairsCommand,
-                 RecordsCompareCommand, RecordsMeasureCommand, BenchCommand, PromoteCommand, CatalogueShowCommand,
-                 CatalogueFindCommand, CatalogueCompareCommand, CatalogueSettleCommand, CatalogueProveCommand,
-                 CatalogueBuildCommand, ReportCommand, TrainCommand, CompareCommand, RunProgramCommand, McpCommand,
-                 ServeCommand, DoctorCommand, WorkerCommand, CompilerCommand, OnceCommand>;
+using Command = std::variant<OptimizeCommand, EvaluateCommand, VerifyCommand, RecipeCommand, SelfTestCommand,
+                             PlanCheckCommand, PlanListCommand, PlanEmitCommand, PlanExplainCommand, PlanFactsCommand,
+                             RecordsImportCommand, RecordsExportCommand, RecordsListCommand, RecordsStatsCommand,
+                             RecordsPairsCommand, RecordsCompareCommand, RecordsMeasureCommand, BenchCommand,
+                             PromoteCommand, CatalogueShowCommand, CatalogueFindCommand, CatalogueCompareCommand,
+                             CatalogueSettleCommand, CatalogueProveCommand, CatalogueBuildCommand, ReportCommand,
+                             TrainCommand, CompareCommand, CorpusFlatCommand, CorpusTokenizerCommand, RunProgramCommand,
+                             McpCommand, ServeCommand, DoctorCommand, WorkerCommand, CompilerCommand, OnceCommand>;
 
 // Nothing to carry out: help or the version was asked for (exit code 0), or the words were wrong (2).
 struct NoCommand {

@@ -95,6 +95,7 @@ void AddCatalogueVerbs(Grammar& grammar);
 void AddReport(Grammar& grammar);
 void AddTrain(Grammar& grammar);
 void AddCompare(Grammar& grammar);
+void AddCorpusVerbs(Grammar& grammar);
 void AddRunProgram(Grammar& grammar);
 void AddAgents(Grammar& grammar);
 void AddMachineVerbs(Grammar& grammar);

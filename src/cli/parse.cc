@@ -20,6 +20,7 @@ void AddEverything(Grammar& grammar) {
   AddReport(grammar);
   AddTrain(grammar);
   AddCompare(grammar);
+  AddCorpusVerbs(grammar);
   AddRunProgram(grammar);
   AddAgents(grammar);
   AddMachineVerbs(grammar);

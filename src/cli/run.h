@@ -38,6 +38,8 @@ Result<int> Run(const CatalogueBuildCommand& command);
 Result<int> Run(const ReportCommand& command);
 Result<int> Run(const TrainCommand& command);
 Result<int> Run(const CompareCommand& command);
+Result<int> Run(const CorpusFlatCommand& command);
+Result<int> Run(const CorpusTokenizerCommand& command);
 Result<int> Run(const RunProgramCommand& command);
 Result<int> Run(const McpCommand& command);
 Result<int> Run(const ServeCommand& command);

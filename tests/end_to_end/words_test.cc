@@ -60,6 +60,13 @@ INSTANTIATE_TEST_SUITE_P(
         WrongWords{{"train", "--output", "x", "--on", "cuda:0,cuda:0"}, "'cuda:0,cuda:0' is nothing to train on: "},
         WrongWords{{"train", "--output", "x", "--on", "cuda:0,"}, "'cuda:0,' is nothing to train on: "},
         WrongWords{{"train", "--output", "x", "--hold-out", "64,"}, "'' is not what shapes are held out by"},
+        WrongWords{{"corpus", "flatt"}, "did you mean 'flat'?"},
+        WrongWords{{"corpus", "flat", "--output", "x"}, "corpus flat needs --shapes"},
+        WrongWords{{"corpus", "flat", "--shapes", "paper100", "--output", "x"}, "did you mean 'paper1000'?"},
+        WrongWords{{"corpus", "flat", "--shapes", "8x8x8", "--output", "x", "--count", "0"}, "'0' is not a whole"},
+        WrongWords{{"corpus", "flat", "--shapes", "8x8x8", "--output", "x", "--hold-out", "a"}, "'a' is not what"},
+        WrongWords{{"corpus", "tokenizer", "--output", "x"}, "corpus tokenizer needs FILE"},
+        WrongWords{{"corpus", "tokenizer", "x", "--output", "y", "--words", "258"}, "'258'"},
         WrongWords{{"compare", "--repeats", "3"}, "--repeats goes with --recompute"},
         WrongWords{{"compare", "--policy", "policy=x"}, "--policy goes with --recompute"},
         WrongWords{{"compare", "x.gtr", "--recompute"}, "not both"},
@@ -177,7 +184,8 @@ INSTANTIATE_TEST_SUITE_P(Verbs, HelpTest,
                                          "plan emit", "plan explain", "plan facts", "records", "records import",
                                          "records export", "records list", "records stats", "records pairs",
                                          "records compare", "records measure", "promote", "catalogue", "catalogue show",
-                                         "catalogue find", "catalogue build", "train", "compare", "doctor"));
+                                         "catalogue find", "catalogue build", "train", "compare", "corpus", "corpus flat",
+                                         "corpus tokenizer", "doctor"));
 
 TEST(HelpTest, DoesNotShowWhatOnlyTheProgramItselfStarts) {
   const std::string help = Home().Run({"--help"}).out;
