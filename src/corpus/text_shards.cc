@@ -42,8 +42,7 @@ Result<ShardHeader> HeaderOf(std::string_view line) {
   ASSIGN_OR_RETURN(const nlohmann::json json, ParseLine(line));
   const auto version = json.find(kVersionName);
   if (version == json.end()) return DataLoss("no shard of texts: gemmsmith corpus flat writes them");
-  if (*version != kShardVersion)
-    return DataLoss(fmt::format("version {} of texts is unknown, known is {}", version->dump(), kShardVersion));
+  if (*version != kShardVersion) return DataLoss(fmt::format("another version of texts: known is {}", kShardVersion));
   ShardHeader header;
   ASSIGN_OR_RETURN(header.origin, TextIn(json, "origin"));
   const auto texts = json.find("texts");

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "base/files.h"
 
 namespace gemmsmith {
@@ -23,7 +25,7 @@ class TextShardsTest : public testing::Test {
   }
   // The message for a file of this content.
   std::string Refusal(const std::string& content) const {
-    EXPECT_TRUE(WriteFileAtomic(Path("bad.jsonl"), content).ok());
+    std::ofstream(Path("bad.jsonl"), std::ios::binary) << content;
     const Status status = ReadTextShard(Path("bad.jsonl")).status();
     EXPECT_EQ(status.code(), StatusCode::kDataLoss);
     EXPECT_EQ(status.message().find('\n'), std::string::npos);
@@ -77,8 +79,11 @@ TEST_F(TextShardsTest, DamageIsNamed) {
             std::string::npos);
   EXPECT_NE(Refusal(header + "\n").find("0 of 1 text; cut off?"), std::string::npos);
   EXPECT_NE(Refusal("{\"gemmsmith_trial\":1}\n").find("no shard of texts"), std::string::npos);
-  EXPECT_NE(Refusal("{\"gemmsmith_texts\":2}\n").find("version 2"), std::string::npos);
+  EXPECT_NE(Refusal("{\"gemmsmith_texts\":2}\n").find("another version"), std::string::npos);
   EXPECT_NE(Refusal("").find("cut off?"), std::string::npos);
+  const std::string deep = std::string(200000, '[') + std::string(200000, ']');
+  EXPECT_NE(Refusal("{\"gemmsmith_texts\":" + deep + "}\n").find("another version"), std::string::npos);
+  EXPECT_NE(Refusal(header + "\n{\"prompt\":" + deep + "}\n").find("no text \"prompt\""), std::string::npos);
 }
 
 TEST_F(TextShardsTest, MissingTextsAreAnError) {

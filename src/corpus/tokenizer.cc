@@ -1,7 +1,10 @@
 #include "corpus/tokenizer.h"
 
+#include <optional>
 #include <queue>
+#include <set>
 #include <tuple>
+#include <utility>
 
 #include "base/check.h"
 #include "corpus/text_words.h"

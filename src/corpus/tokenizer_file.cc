@@ -1,7 +1,10 @@
 // The file form of a tokenizer. A file is read by making its merges anew and comparing everything else with that.
 #include <fmt/format.h>
 
+#include <array>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
 
 #include "base/files.h"
 #include "corpus/text_words.h"
@@ -149,11 +152,13 @@ std::string PrintTokenizer(const Tokenizer& tokenizer) {
 Result<Tokenizer> ParseTokenizer(std::string_view text) {
   const ReadJson file = ReadJson::parse(text, nullptr, false);
   if (!file.is_object()) return Damaged("it is no JSON object; cut off?");
-  const auto field = [](const ReadJson& object, const char* name) {
+  static const ReadJson kNone;
+  // No copies: those of what is nested deeply would take the stack.
+  const auto field = [](const ReadJson& object, const char* name) -> const ReadJson& {
     const auto found = object.find(name);
-    return found == object.end() ? ReadJson() : *found;
+    return found == object.end() ? kNone : *found;
   };
-  const ReadJson model = field(file, "model");
+  const ReadJson& model = field(file, "model");
   if (!model.is_object() || field(model, "type") != "BPE" || !field(model, "merges").is_array())
     return Damaged("its model is no BPE");
   if (field(file, "pre_tokenizer") != ReadJson(PreTokenizer())) return Damaged("it cuts texts into other pieces");
@@ -161,7 +166,7 @@ Result<Tokenizer> ParseTokenizer(std::string_view text) {
     return Damaged(fmt::format("its special tokens are not {}", fmt::join(kSpecialNames, ", ")));
   for (const char* name : {"normalizer", "post_processor"})
     if (!field(file, name).is_null()) return Damaged(fmt::format("it has a {}", name));
-  ASSIGN_OR_RETURN(Tokenizer tokenizer, TokenizerFile::FromMerges(model["merges"]));
+  ASSIGN_OR_RETURN(Tokenizer tokenizer, TokenizerFile::FromMerges(field(model, "merges")));
   if (field(model, "vocab") != ReadJson(TokenizerFile::Vocabulary(tokenizer)))
     return Damaged("its vocabulary is not what its merges make");
   return tokenizer;

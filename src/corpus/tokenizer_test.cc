@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
+
 #include "base/files.h"
 #include "base/random.h"
 
@@ -181,6 +184,16 @@ INSTANTIATE_TEST_SUITE_P(Files, DamagedTokenizerTest,
                                          DamagedFile{"<|answer|>", "<|pad|>", "special tokens"},
                                          DamagedFile{"\"normalizer\": null", "\"normalizer\": {}", "a normalizer"},
                                          DamagedFile{"\"xyz\": 260", "\"xyz\": 999", "vocabulary"}));
+
+TEST(TokenizerFileTest, DeepNestingIsRefused) {
+  const std::string whole = PrintTokenizer(OfText("xy xy", 1));
+  const std::string deep = std::string(200000, '[') + std::string(200000, ']');
+  for (const std::string part : {"\"BPE\"", "\"Isolated\"", "\"x y\"", "\"<|end|>\"", "259"}) {
+    std::string text = whole;
+    text.replace(text.find(part), part.size(), part == "259" ? "[" + deep + "]" : deep);
+    EXPECT_EQ(ParseTokenizer(text).status().code(), StatusCode::kDataLoss) << part;
+  }
+}
 
 // Forty of these would make a token of a terabyte.
 TEST(TokenizerFileTest, TokensThatGrowWithoutEndAreRefused) {

@@ -184,8 +184,8 @@ INSTANTIATE_TEST_SUITE_P(Verbs, HelpTest,
                                          "plan emit", "plan explain", "plan facts", "records", "records import",
                                          "records export", "records list", "records stats", "records pairs",
                                          "records compare", "records measure", "promote", "catalogue", "catalogue show",
-                                         "catalogue find", "catalogue build", "train", "compare", "corpus", "corpus flat",
-                                         "corpus tokenizer", "doctor"));
+                                         "catalogue find", "catalogue build", "train", "compare", "corpus",
+                                         "corpus flat", "corpus tokenizer", "doctor"));
 
 TEST(HelpTest, DoesNotShowWhatOnlyTheProgramItselfStarts) {
   const std::string help = Home().Run({"--help"}).out;
