@@ -70,7 +70,8 @@ HttpReply JudgeHttp::Answer(const HttpRequest& request) {
   const bool is_post = request.method == "POST";
   if (request.path == "/v1/judge")
     return is_post ? Judge(request) : ErrorAnswer(405, "POST a request, or {\"requests\": [...]}");
-  if (is_post) return ErrorAnswer(404, "POST goes to /v1/judge, /mcp, /get_reward, /seed_session or /verify");
+  if (is_post)
+    return ErrorAnswer(404, "POST goes to /v1/judge, /mcp, /reset, /step, /get_reward, /seed_session or /verify");
   if (request.method == "DELETE") return ErrorAnswer(405, "only /mcp takes DELETE");
   if (request.path.starts_with(kResult)) return ResultOf(request.path.substr(kResult.size()), request.query);
   if (request.path == "/health") return Health();
@@ -108,7 +109,8 @@ HttpReply JudgeHttp::ResultOf(const std::string& id, const std::string& query) {
 
 HttpAnswer JudgeHttp::Health() const {
   const JudgeCounts counts = queue_.counts();
-  return JsonAnswer(200, PrintLine({{"device", device_},
+  return JsonAnswer(200, PrintLine({{"status", "healthy"},
+                                    {"device", device_},
                                     {"gpu", why_no_gpu_.empty()},
                                     {"why_no_gpu", why_no_gpu_.empty() ? Json() : Json(why_no_gpu_)},
                                     {"under_way", counts.under_way},

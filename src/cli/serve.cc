@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "cli/exit.h"
 #include "cli/run.h"
+#include "llm/openenv_http.h"
 #include "llm/reward_http.h"
 
 namespace gemmsmith {
@@ -45,9 +46,11 @@ Result<int> Run(const ServeCommand& command) {
   RewardHttp rewards(*room.queue);
   const McpServer tools(*room.tools, GEMMSMITH_VERSION);
   McpHttp mcp(tools);
+  OpenEnvHttp environment(*room.queue, room.judge->device(), GEMMSMITH_VERSION);
   const auto answer = [&](const HttpRequest& request) -> HttpReply {
     std::optional<HttpReply> reply = rewards.Answer(request);
     if (!reply) reply = mcp.Answer(request);
+    if (!reply) reply = environment.Answer(request);
     return reply ? *std::move(reply) : http.Answer(request);
   };
   RETURN_IF_ERROR(server->Serve(answer, InterruptArrived));

@@ -22,6 +22,8 @@ using SteadyClock = std::chrono::steady_clock;
 constexpr int kPollMs = 200, kPendingPollMs = 20;
 constexpr int kMaxAcceptedPerPoll = 16;
 constexpr size_t kReadBytes = 65536;
+// A stream whose client takes no more than this is not read from.
+constexpr size_t kMostUnsentBytes = size_t{1} << 20;
 // Input after an answer is read and dropped for a while. To close at once would reset the connection and might lose the
 // answer.
 constexpr std::chrono::seconds kDrainTime{1};
@@ -31,8 +33,16 @@ constexpr std::string_view kHeaders =
     "Cache-Control: no-cache\r\nX-Content-Type-Options: nosniff\r\nCross-Origin-Resource-Policy: same-origin\r\n"
     "Content-Security-Policy: frame-ancestors 'none'\r\nReferrer-Policy: no-referrer\r\nConnection: close\r\n";
 
+std::string Lines(const std::map<std::string, std::string>& headers) {
+  std::string lines;
+  for (const auto& [name, value] : headers) lines += fmt::format("{}: {}\r\n", name, value);
+  return lines;
+}
+
 std::string_view Phrase(int status) {
   switch (status) {
+    case 101:
+      return "Switching Protocols";
     case 200:
       return "OK";
     case 202:
@@ -59,6 +69,8 @@ std::string_view Phrase(int status) {
       return "Content Too Large";
     case 415:
       return "Unsupported Media Type";
+    case 426:
+      return "Upgrade Required";
     case 429:
       return "Too Many Requests";
     case 431:
@@ -79,7 +91,7 @@ std::string HeadOf(const HttpAnswer& answer, bool takes_bodies) {
   if (!answer.tag.empty()) head += fmt::format("ETag: {}\r\n", answer.tag);
   if (answer.status == 405 && !answer.headers.contains("Allow"))
     head += fmt::format("Allow: GET, HEAD{}\r\n", takes_bodies ? ", POST" : "");
-  for (const auto& [name, value] : answer.headers) head += fmt::format("{}: {}\r\n", name, value);
+  head += Lines(answer.headers);
   if (answer.status == 401) head += "WWW-Authenticate: Bearer\r\n";
   if (answer.retry_after_seconds > 0) head += fmt::format("Retry-After: {}\r\n", answer.retry_after_seconds);
   if (answer.status != 304)
@@ -136,14 +148,16 @@ class Connection {
 
   pollfd Wish() const {
     if (stage_ == Stage::kWaiting) return {fd_, 0, 0};  // a hang-up is told without being asked for
+    if (stage_ == Stage::kStreaming) return {fd_, StreamWish(), 0};
     return {fd_, short(stage_ == Stage::kWriting ? POLLOUT : POLLIN), 0};
   }
   SteadyClock::time_point deadline() const { return deadline_; }
   bool IsDone() const { return stage_ == Stage::kDone; }
-  bool IsWaiting() const { return stage_ == Stage::kWaiting; }
+  bool IsWaiting() const { return stage_ == Stage::kWaiting || (stage_ == Stage::kStreaming && stream_->IsWaiting()); }
 
   void Advance(short events, const HttpHandler& handler) {
     if (stage_ == Stage::kWaiting) return AskAgain(events);
+    if (stage_ == Stage::kStreaming) return Stream(events);
     if (events != 0) {
       if (stage_ == Stage::kWriting) return Write();
       Read();
@@ -156,14 +170,53 @@ class Connection {
   }
 
  private:
-  enum class Stage { kReading, kWaiting, kWriting, kDraining, kDone };
+  enum class Stage { kReading, kWaiting, kStreaming, kWriting, kDraining, kDone };
 
   void Read() {
     char buffer[kReadBytes];
     const ssize_t count = recv(fd_, buffer, sizeof buffer, 0);
     const bool is_over = count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR);
     if (is_over) stage_ = Stage::kDone;
-    if (count > 0 && stage_ == Stage::kReading) received_.append(buffer, size_t(count));
+    if (count <= 0) return;
+    if (stage_ == Stage::kReading) received_.append(buffer, size_t(count));
+    if (stage_ == Stage::kStreaming) stream_->Receive({buffer, size_t(count)});
+  }
+
+  short StreamWish() const {
+    const bool reads = unsent_.size() < kMostUnsentBytes;
+    return short((reads ? POLLIN : 0) | (unsent_.empty() ? 0 : POLLOUT));
+  }
+
+  void Upgrade(const HttpUpgrade& upgrade, const HttpRequest& request) {
+    stream_ = upgrade.stream;
+    // What came in one piece with the request.
+    stream_->Receive(std::string_view(received_).substr(received_.find("\r\n\r\n") + 4 + request.body.size()));
+    unsent_ = fmt::format("HTTP/1.1 101 {}\r\n{}\r\n", Phrase(101), Lines(upgrade.headers));
+    stage_ = Stage::kStreaming;
+    deadline_ = SteadyClock::now() + terms_.limits.answer_time;
+    Stream(0);
+  }
+
+  void Stream(short events) {
+    if ((events & POLLIN) != 0) Read();
+    if ((events & (POLLHUP | POLLERR)) != 0) stage_ = Stage::kDone;
+    if (stage_ == Stage::kDone) return;
+    if (events != 0) deadline_ = SteadyClock::now() + terms_.limits.answer_time;  // for the choice of one to close
+    unsent_ += stream_->TakeOutput();
+    while (!unsent_.empty()) {
+      const ssize_t count = send(fd_, unsent_.data(), unsent_.size(), MSG_NOSIGNAL);
+      if (count < 0 && errno == EINTR) continue;
+      if (count < 0 && errno != EAGAIN) stage_ = Stage::kDone;
+      if (count < 0) return;
+      unsent_.erase(0, size_t(count));
+    }
+    if (stream_->IsOver()) Drain();
+  }
+
+  void Drain() {
+    shutdown(fd_, SHUT_WR);
+    stage_ = Stage::kDraining;
+    deadline_ = SteadyClock::now() + kDrainTime;
   }
 
   void Consider(const HttpHandler& handler) {
@@ -193,6 +246,7 @@ class Connection {
       deadline_ = SteadyClock::now() + terms_.limits.answer_time;  // for the choice of a connection to close
       return AskAgain(0);
     }
+    if (const HttpUpgrade* const upgrade = std::get_if<HttpUpgrade>(&reply)) return Upgrade(*upgrade, request);
     HttpAnswer& answer = std::get<HttpAnswer>(reply);
     if (answer.status == 200 && !answer.tag.empty() && NamesTag(request.Header("if-none-match"), answer.tag)) {
       answer.status = 304;
@@ -227,19 +281,17 @@ class Connection {
       sent_ += size_t(count);
     }
     if (SteadyClock::now() >= deadline_) stage_ = Stage::kDone;
-    if (sent_ < head_.size() + body_->size()) return;
-    shutdown(fd_, SHUT_WR);
-    stage_ = Stage::kDraining;
-    deadline_ = SteadyClock::now() + kDrainTime;
+    if (sent_ == head_.size() + body_->size()) Drain();
   }
 
   const int fd_;
   const ServerTerms& terms_;
   HttpPending pending_;
+  std::shared_ptr<HttpStream> stream_;
   bool is_head_ = false, was_told_to_go_on_ = false;
   Stage stage_ = Stage::kReading;
   SteadyClock::time_point deadline_;
-  std::string received_, head_;
+  std::string received_, head_, unsent_;
   std::shared_ptr<const std::string> body_;
   size_t sent_ = 0;
 };

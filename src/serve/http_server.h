@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 
 #include "base/status.h"
@@ -27,8 +28,26 @@ HttpAnswer PlainAnswer(int status, std::string text);
 
 // An answer that is waited for: asked several times a second until it is there.
 using HttpPending = std::function<std::optional<HttpAnswer>()>;
-using HttpReply = std::variant<HttpAnswer, HttpPending>;
-// Called between answers, by one thread: quick. So are the pending answers.
+
+// The further bytes of a connection that was upgraded to another protocol.
+class HttpStream {
+ public:
+  virtual ~HttpStream() = default;
+  virtual void Receive(std::string_view bytes) = 0;
+  // Bytes for the client; asked after each Receive(), and several times a second while IsWaiting().
+  virtual std::string TakeOutput() = 0;
+  virtual bool IsWaiting() const = 0;
+  // The connection ends when the output is sent.
+  virtual bool IsOver() const = 0;
+};
+// 101 with these headers.
+struct HttpUpgrade {
+  std::map<std::string, std::string> headers;
+  std::shared_ptr<HttpStream> stream;
+};
+
+using HttpReply = std::variant<HttpAnswer, HttpPending, HttpUpgrade>;
+// Called between answers, by one thread: quick. So are the pending answers and the streams.
 using HttpHandler = std::function<HttpReply(const HttpRequest&)>;
 
 struct HttpAccess {

@@ -15,6 +15,24 @@ using std::chrono::milliseconds;
 
 const std::string kLongBody(8'000'000, 'x');
 
+// Says what it was told, when it is asked for the third time, and ends with a full stop.
+class Echo : public HttpStream {
+ public:
+  void Receive(std::string_view bytes) override { told_ += bytes; }
+  std::string TakeOutput() override {
+    if (told_.empty() || ++asked_ % 3 != 0) return "";
+    is_over_ = told_.ends_with('.');
+    return std::exchange(told_, {});
+  }
+  bool IsWaiting() const override { return !told_.empty(); }
+  bool IsOver() const override { return is_over_; }
+
+ private:
+  std::string told_;
+  int asked_ = 0;
+  bool is_over_ = false;
+};
+
 HttpReply Handle(const HttpRequest& request) {
   if (request.path == "/echo") return PlainAnswer(200, request.query + request.body);
   if (request.path == "/later")
@@ -23,6 +41,7 @@ HttpReply Handle(const HttpRequest& request) {
       return HttpAnswer{.status = 429, .retry_after_seconds = 5};
     };
   if (request.path == "/never") return []() -> std::optional<HttpAnswer> { return std::nullopt; };
+  if (request.path == "/stream") return HttpUpgrade{{{"Upgrade", "echo"}}, std::make_shared<Echo>()};
   if (request.path == "/tagged")
     return HttpAnswer{.body = std::make_shared<const std::string>("body of " + request.method), .tag = "\"7\""};
   if (request.path == "/long") return HttpAnswer{.body = std::make_shared<const std::string>(kLongBody)};
@@ -191,6 +210,19 @@ TEST_F(HttpServerTest, AnAnswerThatIsWaitedForHoldsNobodyUp) {
   EXPECT_TRUE(later.starts_with("HTTP/1.1 429 Too Many Requests\r\n")) << later;
   EXPECT_NE(later.find("Retry-After: 5\r\n"), std::string::npos);
   EXPECT_TRUE(Ask("GET /tagged").starts_with("HTTP/1.1 200 "));
+}
+
+TEST_F(HttpServerTest, AnUpgradedConnectionIsAStreamOfBothSides) {
+  Start({});
+  LoopbackClient client = Client();
+  client.Send(fmt::format("GET /stream HTTP/1.1\r\nHost: localhost:{}\r\n\r\n", server_->port()));
+  client.Send("hel");
+  client.Send("lo.");
+  EXPECT_TRUE(Ask("GET /tagged").starts_with("HTTP/1.1 200 "));
+  const std::string answer = client.ReadToEnd();
+  EXPECT_TRUE(answer.starts_with("HTTP/1.1 101 Switching Protocols\r\nUpgrade: echo\r\n\r\n")) << answer;
+  EXPECT_TRUE(answer.ends_with("\r\n\r\nhello.")) << answer;
+  EXPECT_EQ(Ask("GET /stream", "Origin: http://evil.example\r\n").substr(0, 12), "HTTP/1.1 403");
 }
 
 TEST_F(HttpServerTest, WithATokenOnlyItsBearersAreAnsweredUnderAnyName) {
