@@ -35,6 +35,16 @@ class FakeTrainer : public Trainer {
   Result<std::vector<float>> LogProbabilities(const PolicyBatch& batch) override {
     return std::vector<float>(batch.rows.size());
   }
+  // Each text is its prompt, and the end.
+  Result<std::vector<SampledText>> Sample(const TextRequest& request) override {
+    std::vector<SampledText> texts;
+    for (const std::vector<Token>& prompt : request.prompts) {
+      SampledText& text = texts.emplace_back(SampledText{.words = prompt, .is_finished = true});
+      text.words.push_back(request.end);
+      text.logs.resize(text.words.size());
+    }
+    return texts;
+  }
   Result<std::vector<float>> Logits(const TokenBatch&) override { return std::vector<float>(); }
   Status Put(const std::string& name, const std::vector<float>& values) override {
     tensors_[name] = values;

@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-#define GEMMSMITH_TRAINER_ABI 3
+#define GEMMSMITH_TRAINER_ABI 4
 
 /* ModelConfig of policy/model.h. */
 typedef struct {
@@ -32,8 +32,8 @@ int gemmsmith_trainer_abi(void);
 /* "torch 2.11.0". */
 const char* gemmsmith_trainer_version(void);
 /* On "cpu", "cuda:0", several separated by commas, which share the rows of each batch, or "cuda", every GPU there is;
- * all weights 0; null where that failed. */
-void* gemmsmith_trainer_open(const GemmsmithTrainerModel* model, const char* device);
+ * all weights 0; null where that failed. Matrices are multiplied in bf16 where `in_bf16` is not 0, else in f32. */
+void* gemmsmith_trainer_open(const GemmsmithTrainerModel* model, const char* device, int in_bf16);
 void gemmsmith_trainer_close(void* trainer);
 /* The tensors by their names in the file of weights; behind "first." and "second.", AdamW's moments. 0, or not. */
 int gemmsmith_trainer_put(void* trainer, const char* name, const float* values, int64_t count);
@@ -53,6 +53,7 @@ typedef struct {
   const int32_t* allowed;
   const float* log_prior;
 } GemmsmithTrainerChoices;
+/* Without any `allowed`, all words are. */
 typedef struct {
   double clip, kl_weight, entropy_weight;
 } GemmsmithTrainerPolicy;
@@ -68,6 +69,26 @@ int gemmsmith_trainer_log_probabilities(void* trainer, const GemmsmithTrainerBat
                                         const GemmsmithTrainerChoices* choices, float* logs);
 /* [rows, length, words], of all positions. */
 int gemmsmith_trainer_logits(void* trainer, const GemmsmithTrainerBatch* batch, float* logits);
+/* Words to go on behind: row i has those from `from`[i] to `from`[i + 1]. */
+typedef struct {
+  int64_t rows;
+  const int64_t* from; /* [rows + 1] */
+  const int32_t* tokens;
+} GemmsmithTrainerPrompts;
+/* Up to `most` words a row, to `end` at the latest. At temperature 0 the likeliest. */
+typedef struct {
+  int32_t most, end;
+  double temperature, top_p;
+  uint64_t seed;
+} GemmsmithTrainerDraw;
+typedef struct {
+  int32_t* words;   /* [rows, most] */
+  float* logs;      /* [rows, most]: log probability among all words at temperature 1 */
+  int32_t* lengths; /* [rows], the end's word with them */
+} GemmsmithTrainerTexts;
+/* The same seed draws the same on the same devices. */
+int gemmsmith_trainer_sample(void* trainer, const GemmsmithTrainerPrompts* prompts, const GemmsmithTrainerDraw* draw,
+                             GemmsmithTrainerTexts* texts);
 /* What went wrong last. */
 const char* gemmsmith_trainer_error(void);
 

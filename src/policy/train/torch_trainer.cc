@@ -3,6 +3,7 @@
 #include "policy/train/gemmsmith_trainer.h"
 
 #include <ATen/ATen.h>
+#include <ATen/core/Generator.h>
 #include <ATen/detail/CUDAHooksInterface.h>
 #include <c10/core/GradMode.h>
 #include <dlfcn.h>
@@ -16,6 +17,7 @@
 #include <future>
 #include <limits>
 #include <memory>
+#include <mutex>
 #include <numeric>
 #include <sstream>
 #include <stdexcept>
@@ -31,6 +33,7 @@ namespace {
 using at::Tensor;
 
 constexpr double kNormEpsilon = 1e-5;
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 gemmsmith::ExceptionGuard guarded;
 
@@ -119,6 +122,11 @@ struct Part {
   int64_t first_row = 0, first_choice = 0;
 };
 
+// So many rows are drawn at once on a device.
+constexpr int64_t kMostRowsDrawn = 256;
+// So many logits are computed at once on a device: a gibibyte, and some times that for what stands on them.
+constexpr int64_t kMostLogits = int64_t{1} << 28;
+
 // Where each of so many parts of the rows begins, all as long as can be, and the end of the last.
 std::vector<int64_t> Shares(int64_t rows, size_t parts) {
   std::vector<int64_t> begins;
@@ -166,8 +174,8 @@ double WeightOf(const GemmsmithTrainerBatch& batch) {
 // The weights on one device, and what they make of texts there.
 class Replica {
  public:
-  Replica(const GemmsmithTrainerModel& model, const WeightSlices& slices, const at::Device& device)
-      : model_(model), device_(device) {
+  Replica(const GemmsmithTrainerModel& model, const WeightSlices& slices, const at::Device& device, bool in_bf16)
+      : model_(model), device_(device), products_(in_bf16 ? at::kBFloat16 : at::kFloat) {
     const auto options = at::TensorOptions().dtype(at::kFloat).device(device_);
     numbers = at::zeros({slices.count()}, options);
     gradients = at::zeros({slices.count()}, options);
@@ -191,13 +199,44 @@ class Replica {
 
   Tensor Logits(const GemmsmithTrainerBatch& batch) const {
     const Tensor tokens = TokensOf(batch);
-    const Tensor ahead = at::ones({batch.length, batch.length}, numbers.options().dtype(at::kBool)).triu(1);
     Tensor x = at::embedding(embedding_, tokens) + position_.slice(0, 0, batch.length);
     for (const Layer& layer : layers_) {
-      x = x + Attention(layer, Norm(x, layer.attention_norm), ahead).matmul(layer.out);
-      x = x + Norm(x, layer.hidden_norm).matmul(layer.up).relu().square().matmul(layer.down);
+      const Tensor qkv = Heads(layer, x);
+      x = x + Times(Joined(at::scaled_dot_product_attention(qkv[0], qkv[1], qkv[2], {}, 0, true)), layer.out);
+      x = x + FeedForward(layer, x);
     }
-    return Norm(x, final_norm_).matmul(embedding_.t());
+    return WordLogits(x);
+  }
+
+  // Draws for some rows, whose prompts may differ in length, position by position.
+  void Sample(const GemmsmithTrainerPrompts& prompts, int64_t begin, int64_t end, const GemmsmithTrainerDraw& draw,
+              GemmsmithTrainerTexts& texts) {
+    Seed(draw.seed + uint64_t(begin));
+    std::vector<Drawing> rows;
+    for (int64_t row = begin; row < end; ++row)
+      rows.push_back({prompts.tokens + prompts.from[row], prompts.from[row + 1] - prompts.from[row]});
+    const int64_t count = int64_t(rows.size()), head_width = model_.width / model_.heads;
+    int64_t longest = 0;
+    for (const Drawing& row : rows) longest = std::max(longest, row.prompt_length);
+    const int64_t positions = std::min<int64_t>(model_.positions, longest + draw.most);
+    std::vector<Tensor> caches;
+    for (size_t i = 0; i < layers_.size(); ++i)
+      caches.push_back(at::empty({2, count, model_.heads, positions, head_width}, numbers.options().dtype(products_)));
+    for (int64_t at = 0; at + 1 < positions; ++at) {
+      const auto [words, logs] = Drawn(LogitsAt(at, WordsAt(rows, at), caches), draw);
+      bool all_done = true;
+      for (int64_t i = 0; i < count; ++i) {
+        rows[size_t(i)].Take(at + 1, words[i], logs[i], draw);
+        all_done = all_done && rows[size_t(i)].is_done;
+      }
+      if (all_done) break;
+    }
+    for (int64_t i = 0; i < count; ++i) {
+      const Drawing& row = rows[size_t(i)];
+      texts.lengths[begin + i] = int32_t(row.words.size());
+      std::copy(row.words.begin(), row.words.end(), texts.words + (begin + i) * draw.most);
+      std::copy(row.logs.begin(), row.logs.end(), texts.logs + (begin + i) * draw.most);
+    }
   }
 
   // The part's share in the mean loss of a batch whose words weigh so much.
@@ -240,16 +279,104 @@ class Replica {
   Tensor numbers, gradients;  // of all weights, as WeightSlices has them
 
  private:
-  // By word drawn, the log probabilities of all words, minus infinity where one was not allowed.
+  // A row that is drawn.
+  struct Drawing {
+    const int32_t* prompt = nullptr;
+    int64_t prompt_length = 0;
+    std::vector<int32_t> words = {};
+    std::vector<float> logs = {};
+    bool is_done = false;
+
+    // One that is done repeats its last word, which nobody reads.
+    int32_t WordAt(int64_t at) const {
+      return at < prompt_length ? prompt[at] : words[size_t(std::min(at - prompt_length, int64_t(words.size()) - 1))];
+    }
+    void Take(int64_t at, int32_t word, float log, const GemmsmithTrainerDraw& draw) {
+      if (is_done || at < prompt_length) return;
+      words.push_back(word), logs.push_back(log);
+      is_done = word == draw.end || int64_t(words.size()) == draw.most;
+    }
+  };
+
+  void Seed(uint64_t seed) const {
+    at::Generator generator = at::globalContext().defaultGenerator(device_);
+    const std::lock_guard lock(generator.mutex());
+    generator.set_current_seed(seed);
+  }
+
+  Tensor WordsAt(const std::vector<Drawing>& rows, int64_t at) const {
+    const Tensor words = at::empty({int64_t(rows.size())}, at::kInt);
+    for (size_t i = 0; i < rows.size(); ++i) words.data_ptr<int32_t>()[i] = rows[i].WordAt(at);
+    return words.to(device_).to(at::kLong);
+  }
+
+  // Of one position of every row, whose keys and values join the caches.
+  Tensor LogitsAt(int64_t at, const Tensor& words, std::vector<Tensor>& caches) const {
+    Tensor x = (at::embedding(embedding_, words) + position_[at]).unsqueeze(1);
+    for (size_t i = 0; i < layers_.size(); ++i) {
+      const Layer& layer = layers_[i];
+      const Tensor qkv = Heads(layer, x);
+      caches[i].narrow(3, at, 1).copy_(qkv.narrow(0, 1, 2));
+      const Tensor known = caches[i].narrow(3, 0, at + 1);
+      x = x + Times(Joined(at::scaled_dot_product_attention(qkv[0], known[0], known[1])), layer.out);
+      x = x + FeedForward(layer, x);
+    }
+    return WordLogits(x).squeeze(1);
+  }
+
+  // A word of each row, and its log probability among all words at temperature 1. Gumbel's way: the largest of logits
+  // with noise is a draw.
+  std::pair<std::vector<int32_t>, std::vector<float>> Drawn(const Tensor& logits,
+                                                            const GemmsmithTrainerDraw& draw) const {
+    Tensor scores = logits / std::max(draw.temperature, 1e-6);
+    if (draw.top_p < 1) scores = scores.masked_fill(BehindTopP(scores, draw.top_p), -kInfinity);
+    const Tensor noise = -at::rand_like(scores).clamp_min(1e-30).log().neg().clamp_min(1e-30).log();
+    const Tensor words = (draw.temperature > 0 ? scores + noise : scores).argmax(-1);
+    const Tensor logs = logits.log_softmax(-1).gather(-1, words.unsqueeze(-1)).squeeze(-1);
+    std::vector<int32_t> drawn(size_t(words.numel()));
+    std::vector<float> drawn_logs(drawn.size());
+    at::from_blob(drawn.data(), words.sizes(), at::kInt).copy_(words);
+    at::from_blob(drawn_logs.data(), logs.sizes(), at::kFloat).copy_(logs);
+    return {std::move(drawn), std::move(drawn_logs)};
+  }
+
+  // True for words behind those that hold a share top_p of the probability; never for the likeliest. The sums of CUDA
+  // have no order that stays.
+  static Tensor BehindTopP(const Tensor& scores, double top_p) {
+    const auto [sorted, order] = scores.softmax(-1).sort(-1, true);
+    const Tensor before = (sorted.cpu().cumsum(-1) - sorted.cpu()).to(sorted.device());
+    return at::empty_like(before, at::kBool).scatter_(-1, order, before.ge(top_p));
+  }
+
+  Tensor Times(const Tensor& x, const Tensor& weights) const { return x.to(products_).matmul(weights.to(products_)); }
+
+  // Queries, keys and values: [3, rows, heads, length, head width].
+  Tensor Heads(const Layer& layer, const Tensor& x) const {
+    return Times(Norm(x, layer.attention_norm), layer.qkv)
+        .view({x.size(0), x.size(1), 3, model_.heads, model_.width / model_.heads})
+        .permute({2, 0, 3, 1, 4});
+  }
+
+  static Tensor Joined(const Tensor& heads) { return heads.transpose(1, 2).flatten(2); }
+
+  Tensor FeedForward(const Layer& layer, const Tensor& x) const {
+    return Times(Times(Norm(x, layer.hidden_norm), layer.up).relu().square(), layer.down);
+  }
+
+  Tensor WordLogits(const Tensor& x) const { return Times(Norm(x, final_norm_), embedding_.t()).to(at::kFloat); }
+
+  // By word drawn, the log probabilities of all words, minus infinity where one was not allowed. A part without any
+  // allowed ones allows all.
   Tensor AllLogs(const Part& part) const {
     const GemmsmithTrainerChoices& choices = part.choices;
-    Tensor log_prior = at::full({choices.count, model_.words}, -std::numeric_limits<double>::infinity(), at::kFloat);
+    const Tensor logits = Logits(part.batch).index({RowsOf(part), Indices(choices.positions, choices.count) - 1});
+    if (choices.allowed_from[0] == choices.allowed_from[choices.count]) return logits.log_softmax(-1);
+    Tensor log_prior = at::full({choices.count, model_.words}, -kInfinity, at::kFloat);
     auto log_prior_at = log_prior.accessor<float, 2>();
     for (int64_t i = 0; i < choices.count; ++i)
       for (int64_t at = choices.allowed_from[i]; at < choices.allowed_from[i + 1]; ++at)
         log_prior_at[i][choices.allowed[at]] = choices.log_prior[at];
-    const Tensor before = Indices(choices.positions, choices.count) - 1;
-    return (Logits(part.batch).index({RowsOf(part), before}) + log_prior.to(device_)).log_softmax(-1);
+    return (logits + log_prior.to(device_)).log_softmax(-1);
   }
 
   Tensor ChosenLogs(const Tensor& all_logs, const Part& part) const {
@@ -272,16 +399,9 @@ class Replica {
         .to(at::kLong);
   }
 
-  Tensor Attention(const Layer& layer, const Tensor& x, const Tensor& ahead) const {
-    const int64_t rows = x.size(0), length = x.size(1), head_width = model_.width / model_.heads;
-    const Tensor qkv = x.matmul(layer.qkv).view({rows, length, 3, model_.heads, head_width}).permute({2, 0, 3, 1, 4});
-    const Tensor scores = (qkv[0] / std::sqrt(double(head_width))).matmul(qkv[1].transpose(-1, -2));
-    const Tensor weights = scores.masked_fill(ahead, -std::numeric_limits<double>::infinity()).softmax(-1);
-    return weights.matmul(qkv[2]).transpose(1, 2).reshape({rows, length, model_.width});
-  }
-
   const GemmsmithTrainerModel model_;
   const at::Device device_;
+  const at::ScalarType products_;  // what matrices are multiplied in; sums and everything else are in f32
   Tensor embedding_, position_, final_norm_;
   std::vector<Layer> layers_;
 };
@@ -306,9 +426,10 @@ std::vector<at::Device> DevicesOf(const std::string& names) {
 // the weights out again.
 class Trainer {
  public:
-  Trainer(const GemmsmithTrainerModel& model, const std::string& devices) : model_(model), slices_(model) {
+  Trainer(const GemmsmithTrainerModel& model, const std::string& devices, bool in_bf16)
+      : model_(model), slices_(model) {
     for (const at::Device& device : DevicesOf(devices))
-      replicas_.push_back(std::make_unique<Replica>(model, slices_, device));
+      replicas_.push_back(std::make_unique<Replica>(model, slices_, device, in_bf16));
     first_ = at::zeros_like(replicas_.at(0)->numbers);
     second_ = at::zeros_like(first_);
     decaying_ = slices_.Decaying().to(first_.device());
@@ -331,8 +452,8 @@ class Trainer {
 
   double Loss(const GemmsmithTrainerBatch& batch) {
     const double weight = WeightOf(batch);
-    std::vector<double> losses(replicas_.size());
-    OnEach(Split(batch, replicas_.size()), [&](size_t i, Replica& replica, const Part& part) {
+    std::vector<double> losses(PartsOf(batch));
+    OnEach(Split(batch, losses.size()), [&](size_t i, Replica& replica, const Part& part) {
       const c10::NoGradGuard no_gradients;
       losses[i] = replica.Loss(part, weight).item<double>();
     });
@@ -341,8 +462,8 @@ class Trainer {
 
   std::pair<double, double> Step(const GemmsmithTrainerBatch& batch, const GemmsmithTrainerStep& step) {
     const double weight = WeightOf(batch);
-    std::vector<double> losses(replicas_.size());
-    OnEach(Split(batch, replicas_.size()), [&](size_t i, Replica& replica, const Part& part) {
+    std::vector<double> losses(PartsOf(batch));
+    OnEach(Split(batch, losses.size()), [&](size_t i, Replica& replica, const Part& part) {
       const Tensor loss = replica.Loss(part, weight);
       loss.backward();
       losses[i] = loss.item<double>();
@@ -352,8 +473,8 @@ class Trainer {
 
   GemmsmithTrainerPolicyResult PolicyStep(const GemmsmithTrainerBatch& batch, const GemmsmithTrainerChoices& choices,
                                           const GemmsmithTrainerStep& step, const GemmsmithTrainerPolicy& policy) {
-    std::vector<GemmsmithTrainerPolicyResult> shares(replicas_.size());
-    OnEach(Split(batch, choices, replicas_.size()), [&](size_t i, Replica& replica, const Part& part) {
+    std::vector<GemmsmithTrainerPolicyResult> shares(PartsOf(batch));
+    OnEach(Split(batch, choices, shares.size()), [&](size_t i, Replica& replica, const Part& part) {
       if (part.choices.count > 0) shares[i] = replica.Learn(part, policy, choices.count);
     });
     GemmsmithTrainerPolicyResult sum = {};
@@ -366,38 +487,65 @@ class Trainer {
   }
 
   void LogProbabilities(const GemmsmithTrainerBatch& batch, const GemmsmithTrainerChoices& choices, float* logs) {
-    OnEach(Split(batch, choices, replicas_.size()), [&](size_t, Replica& replica, const Part& part) {
+    OnEach(Split(batch, choices, PartsOf(batch)), [&](size_t, Replica& replica, const Part& part) {
       const c10::NoGradGuard no_gradients;
       if (part.choices.count > 0) Write(replica.ChosenLogs(part), logs + part.first_choice);
     });
   }
 
+  void Sample(const GemmsmithTrainerPrompts& prompts, const GemmsmithTrainerDraw& draw, GemmsmithTrainerTexts& texts) {
+    for (int64_t row = 0; row < prompts.rows; ++row) {
+      const int64_t length = prompts.from[row + 1] - prompts.from[row];
+      if (length < 1 || length >= model_.positions)
+        throw std::runtime_error("a prompt has no word, or as many as the model has positions");
+    }
+    const std::vector<int64_t> begins = Shares(prompts.rows, replicas_.size());
+    OnEachReplica([&](size_t i, Replica& replica) {
+      const c10::NoGradGuard no_gradients;
+      for (int64_t begin = begins[i]; begin < begins[i + 1]; begin += kMostRowsDrawn)
+        replica.Sample(prompts, begin, std::min(begins[i + 1], begin + kMostRowsDrawn), draw, texts);
+    });
+  }
+
   void Logits(const GemmsmithTrainerBatch& batch, float* logits) {
-    OnEach(Split(batch, replicas_.size()), [&](size_t, Replica& replica, const Part& part) {
+    OnEach(Split(batch, PartsOf(batch)), [&](size_t, Replica& replica, const Part& part) {
       const c10::NoGradGuard no_gradients;
       Write(replica.Logits(part.batch), logits + part.first_row * batch.length * model_.words);
     });
   }
 
  private:
-  // Side by side, a thread a device; those without rows do nothing.
+  // So many for each device that the logits of a part fit.
+  size_t PartsOf(const GemmsmithTrainerBatch& batch) const {
+    const int64_t devices = int64_t(replicas_.size()), logits = batch.rows * batch.length * model_.words;
+    return size_t(devices * std::max<int64_t>(1, logits / (devices * kMostLogits) + 1));
+  }
+
+  // Side by side, a thread a device, each with as many parts one after the other.
   template <typename Work>
   void OnEach(const std::vector<Part>& parts, const Work& work) {
+    const size_t share = parts.size() / replicas_.size();
+    OnEachReplica([&](size_t i, Replica& replica) {
+      for (size_t at = i * share; at < (i + 1) * share; ++at)
+        if (parts[at].batch.rows > 0) work(at, replica, parts[at]);
+    });
+  }
+
+  template <typename Work>
+  void OnEachReplica(const Work& work) {
     MakeAlike();
-    const auto run = [&](size_t i) {
-      if (parts[i].batch.rows > 0) work(i, *replicas_[i], parts[i]);
-    };
+    const auto run = [&](size_t i) { work(i, *replicas_[i]); };
     std::vector<std::future<void>> others;
     std::exception_ptr failure;
-    const auto guard = [&](const auto& part_of_it) {
+    const auto guard = [&](const auto& part) {
       try {
-        part_of_it();
+        part();
       } catch (...) {
         failure = std::current_exception();
       }
     };
     guard([&] {
-      for (size_t i = 1; i < parts.size(); ++i) others.push_back(std::async(std::launch::async, run, i));
+      for (size_t i = 1; i < replicas_.size(); ++i) others.push_back(std::async(std::launch::async, run, i));
       run(0);
     });
     for (std::future<void>& other : others) guard([&] { other.get(); });
@@ -461,8 +609,8 @@ int gemmsmith_trainer_abi(void) { return GEMMSMITH_TRAINER_ABI; }
 
 const char* gemmsmith_trainer_version(void) { return "torch " TORCH_VERSION; }
 
-void* gemmsmith_trainer_open(const GemmsmithTrainerModel* model, const char* device) {
-  return guarded([&]() -> void* { return new Trainer(*model, device); }, nullptr);
+void* gemmsmith_trainer_open(const GemmsmithTrainerModel* model, const char* device, int in_bf16) {
+  return guarded([&]() -> void* { return new Trainer(*model, device, in_bf16 != 0); }, nullptr);
 }
 
 void gemmsmith_trainer_close(void* trainer) { delete static_cast<Trainer*>(trainer); }
@@ -533,6 +681,16 @@ int gemmsmith_trainer_logits(void* trainer, const GemmsmithTrainerBatch* batch, 
   return guarded(
       [&] {
         static_cast<Trainer*>(trainer)->Logits(*batch, logits);
+        return 0;
+      },
+      1);
+}
+
+int gemmsmith_trainer_sample(void* trainer, const GemmsmithTrainerPrompts* prompts, const GemmsmithTrainerDraw* draw,
+                             GemmsmithTrainerTexts* texts) {
+  return guarded(
+      [&] {
+        static_cast<Trainer*>(trainer)->Sample(*prompts, *draw, *texts);
         return 0;
       },
       1);

@@ -46,6 +46,23 @@ struct PolicyBatch {
   std::vector<int64_t> allowed_from = {0};  // where in `allowed` its words begin, and behind the last one their end
   std::vector<int32_t> allowed;
   std::vector<float> log_prior;  // of each of these, added to the policy's logit
+  // Every word of the model was allowed everywhere.
+  void AllowAll() { allowed_from.assign(rows.size() + 1, 0); }
+};
+
+// Texts to go on with.
+struct TextRequest {
+  std::vector<std::vector<Token>> prompts;
+  int most_words = 0;  // of an answer; the model's positions end it too
+  Token end = 0;       // the last word of an answer
+  double temperature = 1;
+  double top_p = 1;  // the likeliest words that hold this share are drawn from
+  uint64_t seed = 1;
+};
+struct SampledText {
+  std::vector<Token> words;  // the end among them
+  std::vector<float> logs;   // log probability of each among all words, at temperature 1
+  bool is_finished = false;  // it came to the end
 };
 
 // PPO's clip on the ratio of new to old probability; KL to the reference (k3); a bonus for entropy.
@@ -75,6 +92,8 @@ class Trainer {
                                           const PolicyOptions& policy) = 0;
   // The log probability of each drawn word among the allowed ones.
   virtual Result<std::vector<float>> LogProbabilities(const PolicyBatch& batch) = 0;
+  // One text for each prompt. The same request draws the same texts.
+  virtual Result<std::vector<SampledText>> Sample(const TextRequest& request) = 0;
   // By position and word.
   virtual Result<std::vector<float>> Logits(const TokenBatch& batch) = 0;
   // The tensors of WeightsOf(model) by their names; behind "first." and "second.", the moments.

@@ -30,6 +30,7 @@ struct Functions {
   decltype(&::gemmsmith_trainer_policy_step) policy_step = nullptr;
   decltype(&::gemmsmith_trainer_log_probabilities) log_probabilities = nullptr;
   decltype(&::gemmsmith_trainer_logits) logits = nullptr;
+  decltype(&::gemmsmith_trainer_sample) sample = nullptr;
   decltype(&::gemmsmith_trainer_error) error = nullptr;
 };
 
@@ -46,6 +47,7 @@ Result<Functions> Load() {
   library.Find(functions.policy_step, "gemmsmith_trainer_policy_step");
   library.Find(functions.log_probabilities, "gemmsmith_trainer_log_probabilities");
   library.Find(functions.logits, "gemmsmith_trainer_logits");
+  library.Find(functions.sample, "gemmsmith_trainer_sample");
   library.Find(functions.error, "gemmsmith_trainer_error");
   RETURN_IF_ERROR(library.FoundAll());
   return functions;
@@ -114,6 +116,31 @@ class TorchTrainer : public Trainer {
     return logits;
   }
 
+  Result<std::vector<SampledText>> Sample(const TextRequest& request) override {
+    if (request.most_words < 1) return InvalidArgument("an answer needs a word");
+    std::vector<int64_t> from = {0};
+    std::vector<int32_t> tokens;
+    for (const std::vector<Token>& prompt : request.prompts) {
+      tokens.insert(tokens.end(), prompt.begin(), prompt.end());
+      from.push_back(int64_t(tokens.size()));
+    }
+    const size_t rows = request.prompts.size(), most = size_t(request.most_words);
+    std::vector<int32_t> words(rows * most), lengths(rows);
+    std::vector<float> logs(rows * most);
+    const GemmsmithTrainerPrompts prompts{int64_t(rows), from.data(), tokens.data()};
+    const GemmsmithTrainerDraw draw{request.most_words, request.end, request.temperature, request.top_p, request.seed};
+    GemmsmithTrainerTexts drawn{words.data(), logs.data(), lengths.data()};
+    RETURN_IF_ERROR(Checked(torch_.sample(trainer_.get(), &prompts, &draw, &drawn)));
+    std::vector<SampledText> texts(rows);
+    for (size_t i = 0; i < rows; ++i) {
+      const size_t begin = i * most, end = begin + size_t(lengths[i]);
+      texts[i].words.assign(words.begin() + long(begin), words.begin() + long(end));
+      texts[i].logs.assign(logs.begin() + long(begin), logs.begin() + long(end));
+      texts[i].is_finished = !texts[i].words.empty() && texts[i].words.back() == request.end;
+    }
+    return texts;
+  }
+
   Status Put(const std::string& name, const std::vector<float>& values) override {
     return Checked(torch_.put(trainer_.get(), name.c_str(), values.data(), int64_t(values.size())));
   }
@@ -132,12 +159,13 @@ class TorchTrainer : public Trainer {
 
 }  // namespace
 
-Result<std::unique_ptr<Trainer>> OpenTorchTrainer(const ModelConfig& config, const std::string& device) {
+Result<std::unique_ptr<Trainer>> OpenTorchTrainer(const ModelConfig& config, const std::string& device,
+                                                  ProductType products) {
   static const Result<Functions> functions = Load();
   if (!functions.ok()) return functions.status();
   const GemmsmithTrainerModel model{config.words,  config.positions, config.width,
                                     config.layers, config.heads,     config.hidden};
-  void* const trainer = functions->open(&model, device.c_str());
+  void* const trainer = functions->open(&model, device.c_str(), products == ProductType::kBf16);
   if (trainer == nullptr) return Unavailable(fmt::format("torch does not train on {}: {}", device, functions->error()));
   return std::unique_ptr<Trainer>(std::make_unique<TorchTrainer>(*functions, config, trainer));
 }

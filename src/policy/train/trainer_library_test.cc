@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "policy/inference.h"
 
@@ -188,6 +190,127 @@ TEST_F(TrainerLibraryTest, ADeviceThatIsNotThereIsRefused) {
   ASSERT_FALSE(opened.ok());
   EXPECT_TRUE(opened.status().message().starts_with("torch does not train on sundial: ")) << opened.status().message();
   EXPECT_EQ(opened.status().message().find('\n'), std::string::npos);
+}
+
+// Prompts of different lengths, and weights that make some words much likelier than others.
+TextRequest SomeRequest(const TokenBatch& batch, double temperature) {
+  TextRequest request{.most_words = 12, .end = 3, .temperature = temperature, .seed = 7};
+  for (int row = 0; row < batch.rows; ++row) {
+    const auto begin = batch.tokens.begin() + row * batch.length;
+    request.prompts.push_back({begin, begin + 5 + 3 * row});
+  }
+  return request;
+}
+
+PolicyModel DecidedModel() {
+  PolicyModel model = NewModel(SmallConfig(), 3);
+  for (const NamedWeights& weights : WeightsOf(model))
+    for (float& value : *weights.values) value *= weights.shape.size() == 1 ? 1.2f : 6;
+  return model;
+}
+
+// Prompts and their answers as rows whose words are all choices.
+PolicyBatch ChoicesOf(const TextRequest& request, const std::vector<SampledText>& texts) {
+  PolicyBatch batch;
+  std::vector<WeightedTokens> rows;
+  for (size_t i = 0; i < texts.size(); ++i) {
+    std::vector<Token> row = request.prompts[i];
+    for (const Token word : texts[i].words) {
+      batch.rows.push_back(int32_t(i)), batch.positions.push_back(int32_t(row.size()));
+      row.push_back(word);
+    }
+    rows.push_back({row, std::vector<float>(row.size(), 0.0f)});
+  }
+  batch.texts = BatchOf(rows);
+  batch.AllowAll();
+  return batch;
+}
+
+TEST_F(TrainerLibraryTest, ATextIsDrawnWordByWordAsTheModelSays) {
+  ASSERT_TRUE(PutModel(DecidedModel(), *trainer).ok());
+  const TokenBatch batch = SomeBatch(3, 20, 5);
+  const TextRequest request = SomeRequest(batch, 0);
+  const Result<std::vector<SampledText>> texts = trainer->Sample(request);
+  ASSERT_TRUE(texts.ok()) << texts.status().message();
+  ASSERT_EQ(texts->size(), 3u);
+  const size_t words = TokenVocabulary().size();
+  for (size_t i = 0; i < texts->size(); ++i) {
+    std::vector<Token> row = request.prompts[i];
+    for (const Token word : (*texts)[i].words) {
+      const std::vector<float> logits = *trainer->Logits(BatchOf({{row, std::vector<float>(row.size())}}));
+      EXPECT_EQ(word, std::max_element(logits.end() - long(words), logits.end()) - (logits.end() - long(words)));
+      row.push_back(word);
+    }
+    EXPECT_TRUE((*texts)[i].is_finished || (*texts)[i].words.size() == 12) << i;
+  }
+}
+
+TEST_F(TrainerLibraryTest, ADrawnWordHasItsLogProbabilityAmongAllWords) {
+  ASSERT_TRUE(PutModel(DecidedModel(), *trainer).ok());
+  TextRequest request = SomeRequest(SomeBatch(3, 20, 5), 2);
+  request.top_p = 0.9;
+  const std::vector<SampledText> texts = *trainer->Sample(request);
+  const Result<std::vector<float>> logs = trainer->LogProbabilities(ChoicesOf(request, texts));
+  ASSERT_TRUE(logs.ok()) << logs.status().message();
+  size_t next = 0;
+  for (const SampledText& text : texts)
+    for (const float log : text.logs) EXPECT_NEAR(log, (*logs)[next++], 1e-3);
+  EXPECT_EQ(next, logs->size());
+}
+
+TEST_F(TrainerLibraryTest, ASeedDrawsTheSameTextsAndAnotherOthers) {
+  ASSERT_TRUE(PutModel(NewModel(SmallConfig(), 3), *trainer).ok());
+  TextRequest request = SomeRequest(SomeBatch(3, 20, 5), 10);
+  const std::vector<SampledText> once = *trainer->Sample(request), again = *trainer->Sample(request);
+  request.seed = 8;
+  const std::vector<SampledText> other = *trainer->Sample(request);
+  EXPECT_EQ(once[1].words, again[1].words);
+  EXPECT_NE(once[1].words, other[1].words);
+}
+
+TEST_F(TrainerLibraryTest, WordsAreDrawnAsOftenAsTheModelSays) {
+  ASSERT_TRUE(PutModel(DecidedModel(), *trainer).ok());
+  TextRequest request = SomeRequest(SomeBatch(1, 20, 5), 1);
+  request.most_words = 1, request.prompts.assign(600, std::vector<Token>(request.prompts[0]));
+  std::map<Token, int> drawn;
+  std::map<Token, double> share;
+  const std::vector<SampledText> texts = *trainer->Sample(request);
+  for (const SampledText& text : texts) {
+    ++drawn[text.words[0]];
+    share[text.words[0]] = std::exp(text.logs[0]);
+  }
+  ASSERT_GT(drawn.size(), 1u);
+  for (const auto& [word, count] : drawn) EXPECT_NEAR(count / 600.0, share[word], 0.08) << word;
+}
+
+TEST_F(TrainerLibraryTest, ASmallShareOfTheProbabilityLeavesTheLikeliestWord) {
+  ASSERT_TRUE(PutModel(DecidedModel(), *trainer).ok());
+  TextRequest request = SomeRequest(SomeBatch(3, 20, 5), 1);
+  request.top_p = 1e-6;
+  const std::vector<SampledText> drawn = *trainer->Sample(request);
+  request.top_p = 1, request.temperature = 0;
+  const std::vector<SampledText> likeliest = *trainer->Sample(request);
+  for (size_t i = 0; i < drawn.size(); ++i) EXPECT_EQ(drawn[i].words, likeliest[i].words) << i;
+}
+
+TEST_F(TrainerLibraryTest, APromptThatLeavesNoRoomIsRefused) {
+  TextRequest request{.prompts = {std::vector<Token>(48)}, .most_words = 1};
+  EXPECT_NE(trainer->Sample(request).status().message().find("positions"), std::string::npos);
+  request.prompts = {{}};
+  EXPECT_FALSE(trainer->Sample(request).ok());
+}
+
+TEST_F(TrainerLibraryTest, ProductsInBf16AreNearThoseInF32) {
+  const std::unique_ptr<Trainer> half = *OpenTorchTrainer(SmallConfig(), "cpu", ProductType::kBf16);
+  const TokenBatch batch = SomeBatch(4, 40, 2);
+  std::vector<double> losses;
+  for (Trainer* each : {trainer.get(), half.get()}) {
+    ASSERT_TRUE(PutModel(NewModel(SmallConfig(), 1), *each).ok());
+    for (int64_t step = 1; step <= 20; ++step) ASSERT_TRUE(each->Step(batch, step, {.learning_rate = 3e-3}).ok());
+    losses.push_back(*each->Loss(batch));
+  }
+  EXPECT_NE(losses[0], losses[1]);
+  EXPECT_NEAR(losses[1], losses[0], 0.05 * losses[0]);
 }
 
 }  // namespace
