@@ -246,5 +246,21 @@ def drive_verifiers(service):
         equal({row["name"]: row["reason"] for row in rows}, {PROBLEM: "valid", "no": "error"})
 
 
+def drive_openenv(service):
+    from openenv import GenericEnvClient
+
+    async def run(*texts):
+        async with GenericEnvClient(base_url=service) as environment:
+            task = await environment.reset(problem=PROBLEM, episode_id="one", turns=len(texts))
+            assert "gemmsmith_descriptor_v1" in task.observation["task"], task
+            results = [await environment.step({"source": text}) for text in texts]
+            return [(result.reward, result.done) for result in results], await environment.state()
+
+    rewards, state = asyncio.run(run(*REWARDS))
+    equal(rewards, list(zip(REWARDS.values(), [False, True])))
+    equal((state["episode_id"], state["step_count"]), ("one", 2))
+    refused("no reward", lambda: asyncio.run(run(UNTIMED)))
+
+
 if __name__ == "__main__":
     globals()[f"drive_{sys.argv[1]}"](sys.argv[2])

@@ -14,7 +14,7 @@ from pathlib import Path
 
 TRAINERS = Path(__file__).resolve().parents[2] / "trainers"
 PACKAGES = {"service": None, "verl": "verl", "trl": "trl", "verifiers": "verifiers", "openrlhf": "openrlhf",
-            "nemo_gym": "nemo-gym"}  # and their names on PyPI
+            "nemo_gym": "nemo-gym", "openenv": "openenv"}  # and their names on PyPI
 
 
 def python_with(distribution):
