@@ -28,7 +28,7 @@ function(gemmsmith_is_cold target)
                                            $<$<AND:$<CONFIG:Release>,$<CXX_COMPILER_ID:GNU>>:-Wno-maybe-uninitialized>)
 endfunction()
 
-# gemmsmith_batches(TARGET [SOURCES...]): compiles SOURCES in batches of up to eight, each from one folder. Names in the
+# gemmsmith_batches(TARGET [SOURCES...]): compiles SOURCES in batches of up to 24, each from one folder. Names in the
 # anonymous namespaces of a folder therefore differ, or the source sets SKIP_UNITY_BUILD_INCLUSION.
 function(gemmsmith_batches target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
@@ -37,7 +37,7 @@ function(gemmsmith_batches target)
     string(MAKE_C_IDENTIFIER ${folder} key)
     math(EXPR batch "${taken_${key}}+0")
     math(EXPR taken_${key} "${batch} + 1")
-    math(EXPR batch "${batch} / 8")
+    math(EXPR batch "${batch} / 24")
     cmake_path(GET folder FILENAME name)
     set_property(SOURCE ${source} PROPERTY UNITY_GROUP ${name}_${batch})
   endforeach()

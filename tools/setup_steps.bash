@@ -154,7 +154,7 @@ configure() {
 
 # Progress as ninja counts it: in place on a terminal, a line every tenth elsewhere.
 build() {
-  local started="$stamp.started" line built total tenth last=-1
+  local started="$stamp.started" line built total tenth last=-1 begin=$SECONDS
   printf '%s\n%s\n' "$root" "$(find_toolkit)" >"$started" || log_failed 3 "cannot write to $root/$folder" "free some space"
   say "building $target (4 of 4)"
   printf '\n$ ninja %s\n' "$target" >>"$log"
@@ -165,7 +165,7 @@ build() {
     if [[ -t 2 ]]; then
       printf '\r\033[Kgemmsmith: building, %d of %d ' "$built" "$total" >&2
     elif ((tenth != last && total >= 20)); then
-      say "building, $built of $total"
+      say "building, $built of $total, $((SECONDS - begin)) s"
       last=$tenth
     fi
   done

@@ -15,8 +15,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 using SteadyClock = std::chrono::steady_clock;
 
-constexpr int kMostWaitSeconds = 600;
-
 // A state that says nothing of the subject is an error of this service, never a verdict.
 int StatusOf(JudgeState state) {
   switch (state) {

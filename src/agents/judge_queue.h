@@ -20,6 +20,9 @@
 
 namespace gemmsmith {
 
+// A client may wait so long for an answer.
+inline constexpr int kMostWaitSeconds = 600;
+
 struct JudgeQueueOptions {
   size_t capacity = 256;  // requests under way
   size_t prepare_threads = 1;

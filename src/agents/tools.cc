@@ -18,7 +18,7 @@ using Json = nlohmann::ordered_json;
 using Moment = std::chrono::steady_clock;
 
 // Clients give up after a minute, many of them.
-constexpr int kUsualWaitSeconds = 50, kMostWaitSeconds = 600;
+constexpr int kUsualWaitSeconds = 50;
 constexpr size_t kMostBest = 10;
 
 Json Schema(Json properties, std::vector<std::string> required) {

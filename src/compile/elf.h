@@ -11,6 +11,9 @@
 
 namespace gemmsmith {
 
+// Of machine code, on every device that is compiled for.
+inline constexpr size_t kInstructionBytes = 16;
+
 struct ElfSection {
   std::string_view name;
   uint32_t type = 0;

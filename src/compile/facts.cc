@@ -31,7 +31,6 @@ namespace gemmsmith {
 
 namespace {
 
-constexpr size_t kInstructionBytes = 16;
 constexpr uint64_t kReservedSmemBytes = 1024;
 
 constexpr uint8_t kAttributeMinStackSize = 0x12;

@@ -23,8 +23,6 @@ namespace gemmsmith {
 
 namespace {
 
-constexpr size_t kInstructionBytes = 16;
-
 class Reasons {
  public:
   void Add(std::string reason) {

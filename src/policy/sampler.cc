@@ -17,8 +17,8 @@ namespace {
 // Branches that share the products of a step: enough rows that reading the weights costs little, and so few that four
 // cores have work where there are not many in all. Nothing of the machine, so that all of them draw the same plans.
 size_t RequestsAtOnce(size_t requests, int plans) {
-  constexpr size_t kMin = 32, kMax = 256, kParts = 4;
-  const size_t branches = std::clamp(requests * size_t(plans) / kParts, kMin, kMax);
+  constexpr size_t kMin = 32, kMax = 256, kShare = 4;
+  const size_t branches = std::clamp(requests * size_t(plans) / kShare, kMin, kMax);
   return std::max<size_t>(1, branches / size_t(plans));
 }
 

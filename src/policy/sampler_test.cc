@@ -5,7 +5,6 @@
 
 #include <cmath>
 
-#include "base/seconds.h"
 #include "policy/contexts.h"
 #include "policy/reference_forward.h"
 #include "problem/example_device.h"
@@ -95,28 +94,5 @@ TEST(SamplerTest, ALowTemperatureKeepsToTheLikeliestWords) {
 }
 
 // Not a bound, which busy machines would break, but a number to read: docs/policy_model.md holds it.
-TEST(SamplerTest, SaysHowFastItIs) {
-  const PolicyModel model = NewModel(DefaultModelConfig(), 1);
-  std::vector<Plan> ranked = RankedPlans(kSampledGemm, H200(), 256);
-  std::erase_if(ranked, [](const Plan& plan) { return plan.family != FamilyId::kWgmma; });  // the longest ones
-  const LegalPlanMask mask(kSampledGemm, H200(), ranked);
-  std::vector<Exemplar> variants;
-  for (size_t i = 0; i < 16; ++i)
-    variants.push_back({ranked[i], {.kind = OutcomeKind::kMeasured, .score = 0.05 * double(i + 1)}});
-  Random random(1);
-  const std::vector<Token> context = EncodeContext(ContextFor(kSampledGemm, H200(), variants, {}, random));
-  for (const auto& [requests, plans] : {std::pair(1, 16), std::pair(32, 16), std::pair(8, 128)}) {
-    const std::vector<SampleRequest> group(size_t(requests), {context, &mask});
-    const auto start = std::chrono::steady_clock::now();
-    SamplePlans(model, group, {.plans = plans});
-    const double seconds = SecondsSince(start);
-    RecordProperty(fmt::format("plans_a_second_{}x{}", requests, plans),
-                   fmt::format("{:.0f}", requests * plans / seconds));
-    fmt::print("{} contexts of {} words x {} plans: {:.0f} ms, {:.0f} plans a second\n", requests, context.size(),
-               plans, 1e3 * seconds, requests * plans / seconds);
-    EXPECT_LT(seconds, 60);
-  }
-}
-
 }  // namespace
 }  // namespace gemmsmith

@@ -51,7 +51,7 @@ Group TimeGroup(double time_ns) {
   return {3, "1 ms and more"};
 }
 
-Group GroupOf(AgreementGroup by, const Shape& shape, const LibraryTime& time) {
+Group RowGroupOf(AgreementGroup by, const Shape& shape, const LibraryTime& time) {
   switch (by) {
     case AgreementGroup::kNone:
       break;
@@ -99,7 +99,7 @@ Result<Agreement> Agree(const Selection& here, const VariantTimes& there, const 
       if (times == there.end() || !times->second.contains(records.shape)) continue;
       const ShapeRatio ratio{records.shape, variant, time.time_ns, times->second.at(records.shape),
                              PowerGroup(*time.trial).text};
-      rows[{variant, GroupOf(options.by, records.shape, time)}].push_back(ratio.ratio());
+      rows[{variant, RowGroupOf(options.by, records.shape, time)}].push_back(ratio.ratio());
       agreement.furthest.push_back(ratio);
       both.insert(records.shape);
     }

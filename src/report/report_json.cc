@@ -23,7 +23,7 @@ Json JsonOf(const ModeTable& table) {
   return json;
 }
 
-Json SameLayout(const ModeTable& table) {
+Json SameLayoutJson(const ModeTable& table) {
   Json json = Json::object();
   for (const Row& row : table.same_layout) json[row.name] = JsonOf(row.all);
   return json;
@@ -175,7 +175,7 @@ Json ReportJson(const Scoreboard& board, const std::string& source) {
   for (const EnergyRow& row : EnergyRows(selection)) json["energy"].push_back(JsonOf(row));
   for (const ModeTable& table : board.modes) {
     json["modes"][std::string(Name(table.mode))] = JsonOf(table);
-    if (!table.same_layout.empty()) json["same_layout"][std::string(Name(table.mode))] = SameLayout(table);
+    if (!table.same_layout.empty()) json["same_layout"][std::string(Name(table.mode))] = SameLayoutJson(table);
   }
   return json;
 }
