@@ -238,6 +238,41 @@ struct CorpusTokenizerCommand {
   std::filesystem::path output;
 };
 
+struct CorpusTrainCommand {
+  std::vector<std::filesystem::path> texts;  // shards, or folders of them
+  std::filesystem::path tokenizer, output;
+  std::optional<int> steps, batch;
+  std::optional<double> learning_rate;
+  uint64_t seed = 1;
+  std::string device = "cpu";
+  bool bf16 = false;
+};
+
+struct CorpusSampleCommand {
+  std::filesystem::path model, tokenizer, output;
+  std::string shapes;
+  std::vector<Layout> layouts = {kNn, kTn};
+  int count = 16;
+  double temperature = 1, top_p = 1;
+  Device device;  // of the prompt
+  uint64_t seed = 1;
+  std::string trainer = "cpu";
+  bool bf16 = false;
+};
+
+struct CorpusReinforceCommand {
+  std::filesystem::path model, tokenizer, output, archive;
+  std::string shapes;
+  std::vector<Layout> layouts = {kNn, kTn};
+  HeldOut held_out;
+  std::optional<int> steps, batch;
+  std::optional<double> learning_rate;
+  std::string judge = "auto";
+  uint64_t seed = 1;
+  std::string trainer = "cpu";
+  bool bf16 = false;
+};
+
 enum class ReportFormat { kText, kMarkdown, kCsv, kJson };
 
 struct RecordsPairsCommand {
@@ -440,14 +475,14 @@ struct OnceCommand {
   int calls = 1;
 };
 
-using Command = std::variant<OptimizeCommand, EvaluateCommand, VerifyCommand, RecipeCommand, SelfTestCommand,
-                             PlanCheckCommand, PlanListCommand, PlanEmitCommand, PlanExplainCommand, PlanFactsCommand,
-                             RecordsImportCommand, RecordsExportCommand, RecordsListCommand, RecordsStatsCommand,
-                             RecordsPairsCommand, RecordsCompareCommand, RecordsMeasureCommand, BenchCommand,
-                             PromoteCommand, CatalogueShowCommand, CatalogueFindCommand, CatalogueCompareCommand,
-                             CatalogueSettleCommand, CatalogueProveCommand, CatalogueBuildCommand, ReportCommand,
-                             TrainCommand, CompareCommand, CorpusFlatCommand, CorpusTokenizerCommand, RunProgramCommand,
-                             McpCommand, ServeCommand, DoctorCommand, WorkerCommand, CompilerCommand, OnceCommand>;
+using Command = std::variant<
+    OptimizeCommand, EvaluateCommand, VerifyCommand, RecipeCommand, SelfTestCommand, PlanCheckCommand, PlanListCommand,
+    PlanEmitCommand, PlanExplainCommand, PlanFactsCommand, RecordsImportCommand, RecordsExportCommand,
+    RecordsListCommand, RecordsStatsCommand, RecordsPairsCommand, RecordsCompareCommand, RecordsMeasureCommand,
+    BenchCommand, PromoteCommand, CatalogueShowCommand, CatalogueFindCommand, CatalogueCompareCommand,
+    CatalogueSettleCommand, CatalogueProveCommand, CatalogueBuildCommand, ReportCommand, TrainCommand, CompareCommand,
+    CorpusFlatCommand, CorpusTokenizerCommand, CorpusTrainCommand, CorpusSampleCommand, CorpusReinforceCommand,
+    RunProgramCommand, McpCommand, ServeCommand, DoctorCommand, WorkerCommand, CompilerCommand, OnceCommand>;
 
 // Nothing to carry out: help or the version was asked for (exit code 0), or the words were wrong (2).
 struct NoCommand {

@@ -37,6 +37,71 @@ void AddCorpusTokenizer(Grammar& grammar, Verb* corpus) {
   verb->AddFooter("Example: gemmsmith corpus tokenizer texts --output tokenizer.json");
 }
 
+void AddTrainer(Verb* verb, std::string* device, bool* bf16) {
+  Value(verb, "--on", "DEVICE", "what computes: cpu, cuda (every GPU), cuda:N, cuda:0,cuda:1 [cpu]", device,
+        ReadTrainingDevice);
+  verb->AddFlag("--bf16", "matrix products in bf16", bf16);
+}
+
+void AddCorpusTrain(Grammar& grammar, Verb* corpus) {
+  CorpusTrainCommand* command = grammar.New<CorpusTrainCommand>();
+  Verb* verb = grammar.NewVerb(corpus, "train", "train a text model; needs libtorch (tools/torch_trainer)", command);
+  AddSources(verb, &command->texts, "shards of texts, or folders of them").Required();
+  Value(verb, "--tokenizer", "FILE", "of corpus tokenizer", &command->tokenizer, ReadPath).Required();
+  Value(verb, "--steps", "N", "[2000]", &command->steps, ReadCount);
+  Value(verb, "--batch", "N", "texts a step [64]", &command->batch, ReadCount);
+  Value(verb, "--learning-rate", "X", "at its peak [0.001]", &command->learning_rate, ReadLearningRate);
+  AddTrainer(verb, &command->device, &command->bf16);
+  AddSeed(verb, &command->seed);
+  Value(verb, "-o,--output", "DIR", "checkpoint, log and weights; the same command goes on there", &command->output,
+        ReadPath)
+      .Required();
+  verb->AddFooter("Example: gemmsmith corpus train texts --tokenizer tokenizer.json --on cuda:0 --bf16 --output model");
+}
+
+void AddCorpusSample(Grammar& grammar, Verb* corpus) {
+  CorpusSampleCommand* command = grammar.New<CorpusSampleCommand>();
+  Verb* verb = grammar.NewVerb(corpus, "sample", "kernels that a text model writes", command);
+  Value(verb, "MODEL", "", "weights.safetensors of corpus train", &command->model, ReadPath).Required();
+  Value(verb, "--tokenizer", "FILE", "the one it was trained with", &command->tokenizer, ReadPath).Required();
+  Value(verb, "--shapes", "SET|FILE|SHAPE,...", "for which problems", &command->shapes, ReadShapeWords).Required();
+  Value(verb, "--layouts", "nn,tn", "layouts; also col-row, col-col [nn,tn]", &command->layouts, ReadLayouts);
+  Value(verb, "--count", "N", "kernels in all [16]", &command->count, ReadCount);
+  Value(verb, "--temperature", "X", "0: always the likeliest token [1]", &command->temperature, ReadTemperature);
+  Value(verb, "--top-p", "X", "of the tokens with this probability together [1]", &command->top_p, ReadTopP);
+  AddKnownDevice(verb, &command->device);
+  AddTrainer(verb, &command->trainer, &command->bf16);
+  AddSeed(verb, &command->seed);
+  Value(verb, "-o,--output", "DIR", "kernels and samples.jsonl", &command->output, ReadPath).Required();
+  verb->AddFooter(
+      "Example: gemmsmith corpus sample model/weights.safetensors --tokenizer tokenizer.json \\\n"
+      "             --shapes 512x512x512 --count 8 --output kernels");
+}
+
+void AddCorpusReinforce(Grammar& grammar, Verb* corpus) {
+  CorpusReinforceCommand* command = grammar.New<CorpusReinforceCommand>();
+  Verb* verb =
+      grammar.NewVerb(corpus, "reinforce", "goes on from a text model by measured rewards; needs a GPU", command);
+  Value(verb, "MODEL", "", "weights.safetensors of corpus train", &command->model, ReadPath).Required();
+  Value(verb, "--tokenizer", "FILE", "the one it was trained with", &command->tokenizer, ReadPath).Required();
+  Value(verb, "--shapes", "SET|FILE|SHAPE,...", "for which problems", &command->shapes, ReadShapeWords).Required();
+  Value(verb, "--layouts", "nn,tn", "layouts; also col-row, col-col [nn,tn]", &command->layouts, ReadLayouts);
+  Value(verb, "--hold-out", "RULE", "keep shapes out, as in corpus flat", &command->held_out, ParseHeldOut);
+  Value(verb, "--steps", "N", "[25]", &command->steps, ReadCount);
+  Value(verb, "--batch", "N", "problems a step, 16 kernels each [16]", &command->batch, ReadCount);
+  Value(verb, "--learning-rate", "X", "at its peak [2e-05]", &command->learning_rate, ReadLearningRate);
+  Value(verb, "--device", "WHERE", "what judges: auto, gpu:N or all [auto]", &command->judge, ReadDeviceChoice);
+  AddArchive(verb, &command->archive);
+  AddTrainer(verb, &command->trainer, &command->bf16);
+  AddSeed(verb, &command->seed);
+  Value(verb, "-o,--output", "DIR", "checkpoint, log and weights; the same command goes on there", &command->output,
+        ReadPath)
+      .Required();
+  verb->AddFooter(
+      "Example: gemmsmith corpus reinforce model/weights.safetensors --tokenizer tokenizer.json \\\n"
+      "             --shapes paper1000/tiny --hold-out standard --on cuda:0 --output reinforced");
+}
+
 }  // namespace
 
 void AddCorpusVerbs(Grammar& grammar) {
@@ -44,6 +109,9 @@ void AddCorpusVerbs(Grammar& grammar) {
   corpus->NeedOneVerb();
   AddCorpusFlat(grammar, corpus);
   AddCorpusTokenizer(grammar, corpus);
+  AddCorpusTrain(grammar, corpus);
+  AddCorpusSample(grammar, corpus);
+  AddCorpusReinforce(grammar, corpus);
 }
 
 }  // namespace gemmsmith

@@ -58,6 +58,7 @@ Result<int> ReadIslands(std::string_view text);
 Result<int> ReadRepairs(std::string_view text);
 Result<int64_t> ReadTokens(std::string_view text);
 Result<double> ReadTemperature(std::string_view text);
+Result<double> ReadTopP(std::string_view text);
 Result<double> ReadDollars(std::string_view text);
 Result<TokenPrice> ReadTokenPrice(std::string_view text);
 

@@ -31,6 +31,7 @@ Result<int64_t> ReadTokens(std::string_view text) {
 }
 
 Result<double> ReadTemperature(std::string_view text) { return ReadNumberIn(text, 0, 2, "temperature"); }
+Result<double> ReadTopP(std::string_view text) { return ReadNumberIn(text, 1e-6, 1, "top-p"); }
 Result<double> ReadDollars(std::string_view text) { return ReadNumberIn(text, 1e-6, 1e6, "sum of dollars"); }
 
 Result<TokenPrice> ReadTokenPrice(std::string_view text) {

@@ -36,6 +36,19 @@ Result<std::string> MetadataOf(const SafeTensors& file, const std::string& key) 
   return found->second;
 }
 
+Status CheckTokenizer(const SafeTensors& file, const std::string& tokenizer) {
+  const auto found = file.metadata.find("gemmsmith_text_model");
+  const bool is_text_model = found != file.metadata.end();
+  if (is_text_model && tokenizer.empty())
+    return InvalidArgument("weights of a text model, not of a policy: gemmsmith corpus sample draws from them");
+  if (!is_text_model && !tokenizer.empty())
+    return InvalidArgument("no weights of a text model: gemmsmith corpus train makes them");
+  if (is_text_model && found->second != tokenizer)
+    return InvalidArgument(fmt::format("weights for the tokenizer {}, this one is {}: name the one they came with",
+                                       WithoutControls(found->second.substr(0, 60)), tokenizer));
+  return OkStatus();
+}
+
 Status CheckIdentity(const SafeTensors& file) {
   ASSIGN_OR_RETURN(const std::string format, MetadataOf(file, "gemmsmith_policy"));
   if (format != kFormat)
@@ -59,8 +72,6 @@ Result<ModelConfig> ReadConfig(const SafeTensors& file) {
   }
   if (config.width % config.heads != 0)
     return DataLoss(fmt::format("{} heads cannot share a width of {}", config.heads, config.width));
-  if (size_t(config.words) != TokenVocabulary().size())
-    return DataLoss(fmt::format("weights for {} words, there are {}", config.words, TokenVocabulary().size()));
   return config;
 }
 
@@ -146,9 +157,13 @@ PolicyModel NewModel(const ModelConfig& config, uint64_t seed) {
 
 std::string EncodeModel(const PolicyModel& model) {
   SafeTensors file;
-  file.metadata["gemmsmith_policy"] = kFormat;
-  file.metadata["tokens"] = TokenVocabulary().identity();
-  file.metadata["without"] = Print(model.ablations);
+  if (model.tokenizer.empty()) {
+    file.metadata["gemmsmith_policy"] = kFormat;
+    file.metadata["tokens"] = TokenVocabulary().identity();
+    file.metadata["without"] = Print(model.ablations);
+  } else {
+    file.metadata["gemmsmith_text_model"] = model.tokenizer;
+  }
   for (const ConfigField& field : kConfigFields)
     file.metadata[std::string(field.name)] = fmt::format("{}", model.config.*field.value);
   PolicyModel copy = model;
@@ -157,12 +172,18 @@ std::string EncodeModel(const PolicyModel& model) {
   return EncodeSafeTensors(file, NumberType::kF16);
 }
 
-Result<PolicyModel> DecodeModel(std::string_view bytes) {
+Result<PolicyModel> DecodeModel(std::string_view bytes, const std::string& tokenizer) {
   ASSIGN_OR_RETURN(SafeTensors file, DecodeSafeTensors(bytes));
-  RETURN_IF_ERROR(CheckIdentity(file));
+  RETURN_IF_ERROR(CheckTokenizer(file, tokenizer));
+  if (tokenizer.empty()) RETURN_IF_ERROR(CheckIdentity(file));
   PolicyModel model;
+  model.tokenizer = tokenizer;
   ASSIGN_OR_RETURN(model.config, ReadConfig(file));
-  ASSIGN_OR_RETURN(model.ablations, ReadAblations(file));
+  if (tokenizer.empty()) {
+    if (size_t(model.config.words) != TokenVocabulary().size())
+      return DataLoss(fmt::format("weights for {} words, there are {}", model.config.words, TokenVocabulary().size()));
+    ASSIGN_OR_RETURN(model.ablations, ReadAblations(file));
+  }
   model.layers.resize(size_t(model.config.layers));
   for (const NamedWeights& weights : WeightsOf(model)) RETURN_IF_ERROR(TakeTensor(file, weights));
   if (!file.tensors.empty())
@@ -171,9 +192,9 @@ Result<PolicyModel> DecodeModel(std::string_view bytes) {
   return model;
 }
 
-Result<PolicyModel> ReadModel(const std::filesystem::path& path) {
+Result<PolicyModel> ReadModel(const std::filesystem::path& path, const std::string& tokenizer) {
   ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path));
-  Result<PolicyModel> model = DecodeModel(bytes);
+  Result<PolicyModel> model = DecodeModel(bytes, tokenizer);
   if (!model.ok()) return WithContext(model.status(), path.string());
   return model;
 }

@@ -41,6 +41,7 @@ struct LayerWeights {
 struct PolicyModel {
   ModelConfig config;
   Ablations ablations;           // what it was trained without
+  std::string tokenizer;         // of a text model: the fingerprint of its tokens; empty: the words of a policy
   std::vector<float> embedding;  // [words, width]; also what logits are made with
   std::vector<float> position;   // [positions, width]
   std::vector<LayerWeights> layers;
@@ -59,8 +60,9 @@ PolicyModel NewModel(const ModelConfig& config, uint64_t seed);
 std::string EncodeModel(const PolicyModel& model);
 // Refuses damage, other words, sizes out of range, and tensors that are missing, of another shape or not finite, each
 // in one line.
-Result<PolicyModel> DecodeModel(std::string_view bytes);
-Result<PolicyModel> ReadModel(const std::filesystem::path& path);
+// A text model is read with the fingerprint of its tokenizer, a policy without.
+Result<PolicyModel> DecodeModel(std::string_view bytes, const std::string& tokenizer = "");
+Result<PolicyModel> ReadModel(const std::filesystem::path& path, const std::string& tokenizer = "");
 // A hash of the bytes of EncodeModel(): other weights have another fingerprint.
 std::string Fingerprint(const PolicyModel& model);
 

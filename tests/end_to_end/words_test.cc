@@ -66,6 +66,10 @@ INSTANTIATE_TEST_SUITE_P(
         WrongWords{{"corpus", "flat", "--shapes", "8x8x8", "--output", "x", "--count", "0"}, "'0' is not a whole"},
         WrongWords{{"corpus", "flat", "--shapes", "8x8x8", "--output", "x", "--hold-out", "a"}, "'a' is not what"},
         WrongWords{{"corpus", "tokenizer", "--output", "x"}, "corpus tokenizer needs FILE"},
+        WrongWords{{"corpus", "train", "x", "--output", "y"}, "corpus train needs --tokenizer"},
+        WrongWords{{"corpus", "sample", "--output", "y"}, "corpus sample needs MODEL"},
+        WrongWords{{"corpus", "sample", "m", "--top-p", "0"}, "--top-p"},
+        WrongWords{{"corpus", "reinforce", "m", "--tokenizer", "t"}, "corpus reinforce needs --shapes"},
         WrongWords{{"corpus", "tokenizer", "x", "--output", "y", "--words", "258"}, "'258'"},
         WrongWords{{"compare", "--repeats", "3"}, "--repeats goes with --recompute"},
         WrongWords{{"compare", "--policy", "policy=x"}, "--policy goes with --recompute"},
@@ -185,7 +189,8 @@ INSTANTIATE_TEST_SUITE_P(Verbs, HelpTest,
                                          "records export", "records list", "records stats", "records pairs",
                                          "records compare", "records measure", "promote", "catalogue", "catalogue show",
                                          "catalogue find", "catalogue build", "train", "compare", "corpus",
-                                         "corpus flat", "corpus tokenizer", "doctor"));
+                                         "corpus flat", "corpus tokenizer", "corpus train", "corpus sample",
+                                         "corpus reinforce", "doctor"));
 
 TEST(HelpTest, DoesNotShowWhatOnlyTheProgramItselfStarts) {
   const std::string help = Home().Run({"--help"}).out;

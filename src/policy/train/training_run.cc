@@ -66,13 +66,17 @@ Status RunSteps(const TrainingRun& run, const PolicyModel& begin, Trainer& train
   while (done < run.steps && !hooks.stop()) {
     ASSIGN_OR_RETURN(const nlohmann::ordered_json line, step(done + 1));
     RETURN_IF_ERROR(log.Append(line));
-    RETURN_IF_ERROR(checkpoints.Keep(trainer, ++done));
+    const bool is_last = ++done == run.steps || hooks.stop();
+    if (!is_last && done % run.keep_every != 0) continue;
+    RETURN_IF_ERROR(checkpoints.Keep(trainer, done));
     RETURN_IF_ERROR(syncing.SyncIfDue());
+    if (is_last) break;
   }
   if (done != restored.value_or(0)) RETURN_IF_ERROR(syncing.Sync());
   if (done < run.steps) return OkStatus();
   ASSIGN_OR_RETURN(PolicyModel model, GetModel(begin.config, trainer));
   model.ablations = begin.ablations;
+  model.tokenizer = begin.tokenizer;
   return WriteFileAtomic(run.folder / "weights.safetensors", EncodeModel(model));
 }
 

@@ -17,9 +17,10 @@ struct TrainingRun {
   std::filesystem::path folder;
   int64_t steps = 0;
   std::string options;  // what must be the same for a checkpoint to be gone on from
-  // Behind every step a checkpoint is kept; it is brought to the disk as often as this share of the time allows, and
-  // behind the last step.
+  // Behind each of these steps a checkpoint is kept; it is brought to the disk as often as this share of the time
+  // allows, and behind the last step.
   double sync_share = 0.1;
+  int64_t keep_every = 1;  // steps between two checkpoints; the last step has one
 };
 
 // Callbacks of a run.

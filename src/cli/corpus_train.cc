@@ -1,0 +1,58 @@
+#include <fmt/format.h>
+
+#include <memory>
+#include <utility>
+
+#include "base/interrupt.h"
+#include "cli/exit.h"
+#include "cli/progress.h"
+#include "cli/run.h"
+#include "cli/words.h"
+#include "corpus/text_training.h"
+#include "policy/train/trainer_library.h"
+
+namespace gemmsmith {
+
+namespace {
+
+TextTrainingOptions OptionsOf(const CorpusTrainCommand& command) {
+  TextTrainingOptions options{.seed = command.seed};
+  options.steps = command.steps.value_or(options.steps);
+  options.batch = command.batch.value_or(options.batch);
+  options.learning_rate = command.learning_rate.value_or(options.learning_rate);
+  return options;
+}
+
+}  // namespace
+
+Result<int> Run(const CorpusTrainCommand& command) {
+  WatchForInterrupts();
+  const TextTrainingOptions options = OptionsOf(command);
+  ASSIGN_OR_RETURN(const Tokenizer tokenizer, ReadTokenizer(command.tokenizer));
+  const ModelConfig config = TextModelConfig(tokenizer);
+  ASSIGN_OR_RETURN(const EncodedTexts texts, EncodedTexts::Read(command.texts, tokenizer, config.positions));
+  ASSIGN_OR_RETURN(const std::unique_ptr<Trainer> trainer,
+                   OpenTorchTrainer(config, command.device, command.bf16 ? ProductType::kBf16 : ProductType::kF32));
+  WriteNote(fmt::format("training with {} on {}: {}, {} held out, {} too long", trainer->Version(), command.device,
+                        Plural(int64_t(texts.train().size()), "text"), texts.held_out().size(), texts.too_long()));
+  Progress bar("train", options.steps);
+  int64_t done = 0;
+  std::optional<double> loss;
+  const auto watch = [&](int64_t step, std::optional<double> value) {
+    if (done == 0) bar.StartFrom(step - 1);
+    done = step, loss = value;
+    bar.Update(step, fmt::format("loss {:.3f}", *value));
+  };
+  const TrainingHooks hooks{.stop = InterruptArrived, .watch = watch, .note = WriteNote};
+  RETURN_IF_ERROR(TrainOnTexts(texts, tokenizer, config, options, *trainer, command.output, hooks));
+  if (InterruptArrived() && done < options.steps) {
+    RETURN_IF_ERROR(WriteOut(fmt::format("stopped at step {}; the same command goes on\n", done)));
+    return kExitInterrupted;
+  }
+  RETURN_IF_ERROR(WriteOut(fmt::format("{} steps{}\n  weights  {}\n", options.steps,
+                                       loss ? fmt::format(", loss {:.3f}", *loss) : " were done before",
+                                       (command.output / "weights.safetensors").string())));
+  return kExitDone;
+}
+
+}  // namespace gemmsmith

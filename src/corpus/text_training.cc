@@ -1,0 +1,118 @@
+#include "corpus/text_training.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/hash.h"
+#include "base/random.h"
+#include "corpus/text_shards.h"
+#include "policy/train/learning_rate.h"
+
+namespace gemmsmith {
+
+namespace {
+
+constexpr int64_t kHeldOutEvery = 50;
+
+WeightedTokens Document(const Tokenizer& tokenizer, const TextExample& example) {
+  const std::vector<Token> prompt = PromptTokens(tokenizer, example.prompt);
+  const std::vector<int32_t> kernel = tokenizer.Encode(example.text);
+  WeightedTokens document{.tokens = prompt, .weights = {}};
+  document.tokens.insert(document.tokens.end(), kernel.begin(), kernel.end());
+  document.tokens.push_back(Token(tokenizer.end()));
+  document.weights.assign(document.tokens.size(), 1);
+  std::fill_n(document.weights.begin(), prompt.size(), 0.0f);
+  return document;
+}
+
+TokenBatch DrawTexts(const std::vector<WeightedTokens>& texts, int rows, Random random) {
+  std::vector<WeightedTokens> drawn;
+  for (int i = 0; i < rows; ++i) drawn.push_back(texts[random.Below(texts.size())]);
+  return BatchOf(drawn);
+}
+
+std::string OptionsOf(const TextTrainingOptions& options, const EncodedTexts& texts, const std::string& tokenizer,
+                      const ModelConfig& config) {
+  return fmt::format(
+      "text_model steps={} batch={} learning_rate={} warm_up={} seed={} beta1={} beta2={} decay={} norm={} "
+      "config={}x{}x{}x{}x{} texts={} tokenizer={}",
+      options.steps, options.batch, options.learning_rate, options.warm_up, options.seed, options.adam.beta1,
+      options.adam.beta2, options.adam.weight_decay, options.adam.largest_norm, config.positions, config.layers,
+      config.width, config.heads, config.hidden, texts.train().size(), tokenizer);
+}
+
+}  // namespace
+
+ModelConfig TextModelConfig(const Tokenizer& tokenizer) {
+  return {.words = tokenizer.words(), .positions = 3072, .width = 512, .layers = 8, .heads = 8, .hidden = 2048};
+}
+
+std::string Fingerprint(const Tokenizer& tokenizer) { return HashBytes(PrintTokenizer(tokenizer)).Hex().substr(0, 8); }
+
+std::vector<Token> PromptTokens(const Tokenizer& tokenizer, std::string_view prompt) {
+  std::vector<Token> tokens = {Token(tokenizer.begin())};
+  const std::vector<int32_t> encoded = tokenizer.Encode(prompt);
+  tokens.insert(tokens.end(), encoded.begin(), encoded.end());
+  tokens.push_back(Token(tokenizer.answer()));
+  return tokens;
+}
+
+std::string KernelOf(const SampledText& text, const Tokenizer& tokenizer) {
+  return tokenizer.Decode(std::vector<int32_t>(text.words.begin(), text.words.end()));
+}
+
+Result<EncodedTexts> EncodedTexts::Read(std::span<const std::filesystem::path> files, const Tokenizer& tokenizer,
+                                        int positions) {
+  EncodedTexts texts;
+  int64_t number = 0;
+  RETURN_IF_ERROR(ForEachText(files, [&](const TextExample& example) {
+    WeightedTokens document = Document(tokenizer, example);
+    const bool is_held_out = ++number % kHeldOutEvery == 0;
+    if (document.tokens.size() > size_t(positions)) {
+      ++texts.too_long_;
+    } else {
+      (is_held_out ? texts.held_out_ : texts.train_).push_back(std::move(document));
+    }
+    return OkStatus();
+  }));
+  if (texts.train_.empty()) return NotFound(fmt::format("no text has {} tokens or fewer", positions));
+  return texts;
+}
+
+Status TrainOnTexts(const EncodedTexts& texts, const Tokenizer& tokenizer, const ModelConfig& config,
+                    const TextTrainingOptions& options, Trainer& trainer, const std::filesystem::path& folder,
+                    const TrainingHooks& hooks) {
+  PolicyModel begin = NewModel(config, options.seed);
+  begin.tokenizer = Fingerprint(tokenizer);
+  constexpr int64_t kKeepEvery = 50;  // a checkpoint of this model takes longer than a step
+  const TrainingRun run = {.folder = folder,
+                           .steps = options.steps,
+                           .options = OptionsOf(options, texts, begin.tokenizer, config),
+                           .keep_every = kKeepEvery};
+  const Random random(options.seed);
+  std::optional<TokenBatch> held_out;
+  if (!texts.held_out().empty())
+    held_out = DrawTexts(texts.held_out(), options.validation_batch, random.Fork("held-out texts"));
+  return RunSteps(run, begin, trainer, hooks, [&](int64_t step) -> Result<nlohmann::ordered_json> {
+    const TokenBatch batch =
+        DrawTexts(texts.train(), options.batch, random.Fork(fmt::format("texts of step {}", step)));
+    StepOptions adam = options.adam;
+    adam.learning_rate = WarmedUp(options.learning_rate, options.warm_up, options.steps, step);
+    ASSIGN_OR_RETURN(const StepResult result, trainer.Step(batch, step, adam));
+    nlohmann::ordered_json line = {{"step", step},
+                                   {"loss", result.loss},
+                                   {"grad_norm", result.gradient_norm},
+                                   {"learning_rate", adam.learning_rate},
+                                   {"words", std::count(batch.weights.begin(), batch.weights.end(), 1.0f)}};
+    if (held_out && (step % options.validate_every == 0 || step == options.steps)) {
+      ASSIGN_OR_RETURN(const double loss, trainer.Loss(*held_out));
+      line["validation_loss"] = loss;
+    }
+    hooks.watch(step, result.loss);
+    return line;
+  });
+}
+
+}  // namespace gemmsmith
