@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <variant>
 
 #include "agents/judge_room.h"
 #include "agents/task_text.h"
@@ -66,7 +67,9 @@ class Answers : public testing::Test {
 
   Json Judged(Json arguments) {
     arguments["wait_seconds"] = 600;
-    const ToolAnswer answer = room_->tools->Call("judge_source", arguments);
+    const BegunCall begun = room_->tools->Begin("judge_source", arguments);
+    const auto* const awaited = std::get_if<AwaitedVerdict>(&begun);
+    const ToolAnswer answer = awaited != nullptr ? room_->tools->Await(*awaited) : std::get<ToolAnswer>(begun);
     EXPECT_FALSE(answer.is_error) << answer.text;
     return Json::parse(answer.text);
   }
