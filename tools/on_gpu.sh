@@ -48,6 +48,9 @@
 #          call on this machine left it, or if it stands in .carry/records/
 #          tools/on_gpu.sh policy TORCH SECONDS RECORDS...
 #                                                 train the policy and its ablations, then live on the first GPU until SECONDS
+#          tools/on_gpu.sh text_model TORCH STEPS SECONDS
+#                                                 train the text model for STEPS on all GPUs, draw 256 kernels of shapes held out, and
+#                                                 learn by reward until SECONDS
 #          tools/on_gpu.sh compare REPEATS        what `policy` trained, on the recorded space (no GPU)
 #          tools/on_gpu.sh bring                  everything under $OUT in pieces of 15 MB, behind the other steps of a call
 #          tools/on_gpu.sh kills ROUNDS           kill -9 of driver and worker in live runs; two runs on one GPU
@@ -415,6 +418,29 @@ experience=(--experience data/h200 --experience "$sweeps" --experience data/h200
 
 # All variants of a stage train side by side, dealt out to the GPUs; what is cut off goes on with the same call. The folders are in
 # /tmp/gemmsmith_policy, their weights (in pieces: cat weights.tar.*), logs and cards in $OUT.
+text_model() {
+  local torch=$1 steps=$2 seconds=$3 home=/tmp/gemmsmith_text_model
+  local tokenizer=$home/tokenizer.json weights=$home/model/weights.safetensors
+  mkdir -p "$home"
+  export GEMMSMITH_TRAINER=$home/libgemmsmith_trainer.so
+  [[ -e $GEMMSMITH_TRAINER ]] || tools/torch_trainer --output "$GEMMSMITH_TRAINER" "$torch"
+  {
+    "$program" corpus flat --shapes paper1000 --count 50000 --hold-out standard -o "$home/texts"
+    [[ -e $tokenizer ]] || "$program" corpus tokenizer "$home/texts" -o "$tokenizer"
+    "$program" corpus train "$home/texts" --tokenizer "$tokenizer" --steps "$steps" --on cuda --bf16 -o "$home/model"
+    "$program" corpus sample "$weights" --tokenizer "$tokenizer" --shapes heldout --count 256 --on cuda:0 --bf16 \
+      -o "$home/kernels"
+    if ((seconds > SECONDS)); then
+      timeout -s INT $((seconds - SECONDS)) "$program" corpus reinforce "$weights" --tokenizer "$tokenizer" \
+        --shapes paper1000/tiny,paper1000/splitk,paper1000/mid --hold-out standard --device all --on cuda --bf16 \
+        --archive "$home/archive.db" -o "$home/reinforced" || true
+    fi
+  } 2>&1 | while IFS= read -r line; do printf '%4d s  %s\n' "$SECONDS" "$line"; done | tee "$out/text_model.txt"
+  tar -C "$home" -czf "$out/text_model_logs.tgz" --exclude='*.safetensors' --exclude='*.so' --exclude='*.db*' \
+    --exclude=texts --exclude='*.sqlite*' .
+  (cd "$home" && find model reinforced -name weights.safetensors -exec tar -cf - {} + 2>/dev/null || true) |
+    split -b 15M - "$out/weights.tar."
+}
 policy() {
   local torch=$1 seconds=$2 home=/tmp/gemmsmith_policy records=("${@:3}")
   local known="${experience[*]}" gpus
@@ -506,6 +532,6 @@ kills() {
 step=${1:-}
 case $step in
   pack) pack ;;
-  tests | self_test | sanitize | latency | baselines | rates | kernels | library | standalone | space | measure | sweep | sweep_and_settle | settle | certify | remeasure | confirm | bench | each_gpu | promote | policy | compare | kills | bring) unpack && mkdir -p "$out" && shift && "$step" "$@" ;;
+  tests | self_test | sanitize | latency | baselines | rates | kernels | library | standalone | space | measure | sweep | sweep_and_settle | settle | certify | remeasure | confirm | bench | each_gpu | promote | policy | text_model | compare | kills | bring) unpack && mkdir -p "$out" && shift && "$step" "$@" ;;
   *) sed -n '2,/^set /s/^# //p' "$0" >&2; exit 2 ;;
 esac
