@@ -86,7 +86,7 @@ typedef struct {
   float* logs;      /* [rows, most]: log probability among all words at temperature 1 */
   int32_t* lengths; /* [rows], the end's word with them */
 } GemmsmithTrainerTexts;
-/* The same seed draws the same on the same devices. */
+/* The same seed draws the same for a row, whatever stands beside it. */
 int gemmsmith_trainer_sample(void* trainer, const GemmsmithTrainerPrompts* prompts, const GemmsmithTrainerDraw* draw,
                              GemmsmithTrainerTexts* texts);
 /* What went wrong last. */

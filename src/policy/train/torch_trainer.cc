@@ -3,7 +3,6 @@
 #include "policy/train/gemmsmith_trainer.h"
 
 #include <ATen/ATen.h>
-#include <ATen/core/Generator.h>
 #include <ATen/detail/CUDAHooksInterface.h>
 #include <c10/core/GradMode.h>
 #include <dlfcn.h>
@@ -17,8 +16,8 @@
 #include <future>
 #include <limits>
 #include <memory>
-#include <mutex>
 #include <numeric>
+#include <random>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -208,34 +207,51 @@ class Replica {
     return WordLogits(x);
   }
 
-  // Draws for some rows, whose prompts may differ in length, position by position.
+  // Draws behind some prompts, position by position. A row whose prompt ends early draws early. The device is waited
+  // for at every kStepsBetweenLooks only.
   void Sample(const GemmsmithTrainerPrompts& prompts, int64_t begin, int64_t end, const GemmsmithTrainerDraw& draw,
               GemmsmithTrainerTexts& texts) {
-    Seed(draw.seed + uint64_t(begin));
-    std::vector<Drawing> rows;
-    for (int64_t row = begin; row < end; ++row)
-      rows.push_back({prompts.tokens + prompts.from[row], prompts.from[row + 1] - prompts.from[row]});
-    const int64_t count = int64_t(rows.size()), head_width = model_.width / model_.heads;
-    int64_t longest = 0;
-    for (const Drawing& row : rows) longest = std::max(longest, row.prompt_length);
+    constexpr int64_t kStepsBetweenLooks = 16;
+    const int64_t rows = end - begin, head_width = model_.width / model_.heads;
+    const Tensor lengths = at::zeros({rows}, at::kLong);
+    for (int64_t row = 0; row < rows; ++row)
+      lengths.data_ptr<int64_t>()[row] = prompts.from[begin + row + 1] - prompts.from[begin + row];
+    const int64_t longest = lengths.max().item<int64_t>();
     const int64_t positions = std::min<int64_t>(model_.positions, longest + draw.most);
+    const Tensor on_host = at::full({rows, positions}, draw.end, at::kLong);
+    for (int64_t row = 0; row < rows; ++row)
+      std::copy(prompts.tokens + prompts.from[begin + row], prompts.tokens + prompts.from[begin + row + 1],
+                on_host.data_ptr<int64_t>() + row * positions);
+    const Tensor words = on_host.to(device_), starts = lengths.to(device_);
+    const Tensor logs = at::zeros({rows, positions}, numbers.options());
+    const Tensor chances = Chances(draw.seed, begin, rows, positions).to(device_);
+    Tensor is_done = at::zeros({rows}, numbers.options().dtype(at::kBool));
     std::vector<Tensor> caches;
     for (size_t i = 0; i < layers_.size(); ++i)
-      caches.push_back(at::empty({2, count, model_.heads, positions, head_width}, numbers.options().dtype(products_)));
-    for (int64_t at = 0; at + 1 < positions; ++at) {
-      const auto [words, logs] = Drawn(LogitsAt(at, WordsAt(rows, at), caches), draw);
-      bool all_done = true;
-      for (int64_t i = 0; i < count; ++i) {
-        rows[size_t(i)].Take(at + 1, words[i], logs[i], draw);
-        all_done = all_done && rows[size_t(i)].is_done;
-      }
-      if (all_done) break;
+      caches.push_back(at::empty({2, rows, model_.heads, positions, head_width}, numbers.options().dtype(products_)));
+    const std::vector<Layer> layers = LayersForProducts();
+    const Tensor word_weights = embedding_.to(products_).t();
+    int64_t next = 1;
+    for (; next < positions; ++next) {
+      const Tensor logits = LogitsAt(next - 1, words.select(1, next - 1), layers, word_weights, caches);
+      const Tensor is_prompt = starts > next;
+      is_done = is_done.logical_or(starts + draw.most <= next);
+      const Tensor drawn = Drawn(logits, draw, chances.select(1, next)).masked_fill(is_done, draw.end);
+      const Tensor word = at::where(is_prompt, words.select(1, next), drawn);
+      words.select(1, next).copy_(word);
+      logs.select(1, next).copy_(logits.log_softmax(-1).gather(-1, word.unsqueeze(-1)).squeeze(-1));
+      is_done = is_done.logical_or(is_prompt.logical_not().logical_and(word == draw.end));
+      if (next % kStepsBetweenLooks == 0 && is_done.all().item<bool>()) break;
     }
-    for (int64_t i = 0; i < count; ++i) {
-      const Drawing& row = rows[size_t(i)];
-      texts.lengths[begin + i] = int32_t(row.words.size());
-      std::copy(row.words.begin(), row.words.end(), texts.words + (begin + i) * draw.most);
-      std::copy(row.logs.begin(), row.logs.end(), texts.logs + (begin + i) * draw.most);
+    const Tensor all_words = words.cpu(), all_logs = logs.cpu();
+    for (int64_t row = 0; row < rows; ++row) {
+      const int64_t start = lengths.data_ptr<int64_t>()[row], last = std::min(positions, start + draw.most);
+      const int64_t* const from = all_words.data_ptr<int64_t>() + row * positions;
+      const int64_t* const stop = std::find(from + start, from + last, int64_t(draw.end));
+      const int64_t count = std::min<int64_t>(stop - from + 1, last) - start;
+      texts.lengths[begin + row] = int32_t(count);
+      std::copy_n(from + start, count, texts.words + (begin + row) * draw.most);
+      std::copy_n(all_logs.data_ptr<float>() + row * positions + start, count, texts.logs + (begin + row) * draw.most);
     }
   }
 
@@ -279,73 +295,54 @@ class Replica {
   Tensor numbers, gradients;  // of all weights, as WeightSlices has them
 
  private:
-  // A row that is drawn.
-  struct Drawing {
-    const int32_t* prompt = nullptr;
-    int64_t prompt_length = 0;
-    std::vector<int32_t> words = {};
-    std::vector<float> logs = {};
-    bool is_done = false;
-
-    // One that is done repeats its last word, which nobody reads.
-    int32_t WordAt(int64_t at) const {
-      return at < prompt_length ? prompt[at] : words[size_t(std::min(at - prompt_length, int64_t(words.size()) - 1))];
+  // Numbers in [0, 1). Those of a row depend neither on the rows beside it nor on the devices.
+  static Tensor Chances(uint64_t seed, int64_t first_row, int64_t rows, int64_t positions) {
+    const Tensor chances = at::zeros({rows, positions}, at::kDouble);
+    for (int64_t row = 0; row < rows; ++row) {
+      std::seed_seq seeds{uint32_t(seed), uint32_t(seed >> 32), uint32_t(first_row + row)};
+      std::mt19937_64 random(seeds);
+      for (int64_t at = 0; at < positions; ++at)
+        chances.data_ptr<double>()[row * positions + at] = double(random() >> 11) * 0x1p-53;
     }
-    void Take(int64_t at, int32_t word, float log, const GemmsmithTrainerDraw& draw) {
-      if (is_done || at < prompt_length) return;
-      words.push_back(word), logs.push_back(log);
-      is_done = word == draw.end || int64_t(words.size()) == draw.most;
-    }
-  };
-
-  void Seed(uint64_t seed) const {
-    at::Generator generator = at::globalContext().defaultGenerator(device_);
-    const std::lock_guard lock(generator.mutex());
-    generator.set_current_seed(seed);
+    return chances;
   }
 
-  Tensor WordsAt(const std::vector<Drawing>& rows, int64_t at) const {
-    const Tensor words = at::empty({int64_t(rows.size())}, at::kInt);
-    for (size_t i = 0; i < rows.size(); ++i) words.data_ptr<int32_t>()[i] = rows[i].WordAt(at);
-    return words.to(device_).to(at::kLong);
+  // Matrices in the type of products, so that a step need not convert them.
+  std::vector<Layer> LayersForProducts() const {
+    std::vector<Layer> layers = layers_;
+    for (Layer& layer : layers)
+      for (Tensor* matrix : {&layer.qkv, &layer.out, &layer.up, &layer.down}) *matrix = matrix->to(products_);
+    return layers;
   }
 
   // Of one position of every row, whose keys and values join the caches.
-  Tensor LogitsAt(int64_t at, const Tensor& words, std::vector<Tensor>& caches) const {
+  Tensor LogitsAt(int64_t at, const Tensor& words, const std::vector<Layer>& layers, const Tensor& word_weights,
+                  std::vector<Tensor>& caches) const {
     Tensor x = (at::embedding(embedding_, words) + position_[at]).unsqueeze(1);
-    for (size_t i = 0; i < layers_.size(); ++i) {
-      const Layer& layer = layers_[i];
-      const Tensor qkv = Heads(layer, x);
+    for (size_t i = 0; i < layers.size(); ++i) {
+      const Tensor qkv = Heads(layers[i], x);
       caches[i].narrow(3, at, 1).copy_(qkv.narrow(0, 1, 2));
       const Tensor known = caches[i].narrow(3, 0, at + 1);
-      x = x + Times(Joined(at::scaled_dot_product_attention(qkv[0], known[0], known[1])), layer.out);
-      x = x + FeedForward(layer, x);
+      x = x + Times(Joined(at::scaled_dot_product_attention(qkv[0], known[0], known[1])), layers[i].out);
+      x = x + FeedForward(layers[i], x);
     }
-    return WordLogits(x).squeeze(1);
+    return Times(Norm(x, final_norm_), word_weights).to(at::kFloat).squeeze(1);
   }
 
-  // A word of each row, and its log probability among all words at temperature 1. Gumbel's way: the largest of logits
-  // with noise is a draw.
-  std::pair<std::vector<int32_t>, std::vector<float>> Drawn(const Tensor& logits,
-                                                            const GemmsmithTrainerDraw& draw) const {
-    Tensor scores = logits / std::max(draw.temperature, 1e-6);
-    if (draw.top_p < 1) scores = scores.masked_fill(BehindTopP(scores, draw.top_p), -kInfinity);
-    const Tensor noise = -at::rand_like(scores).clamp_min(1e-30).log().neg().clamp_min(1e-30).log();
-    const Tensor words = (draw.temperature > 0 ? scores + noise : scores).argmax(-1);
-    const Tensor logs = logits.log_softmax(-1).gather(-1, words.unsqueeze(-1)).squeeze(-1);
-    std::vector<int32_t> drawn(size_t(words.numel()));
-    std::vector<float> drawn_logs(drawn.size());
-    at::from_blob(drawn.data(), words.sizes(), at::kInt).copy_(words);
-    at::from_blob(drawn_logs.data(), logs.sizes(), at::kFloat).copy_(logs);
-    return {std::move(drawn), std::move(drawn_logs)};
-  }
-
-  // True for words behind those that hold a share top_p of the probability; never for the likeliest. The sums of CUDA
-  // have no order that stays.
-  static Tensor BehindTopP(const Tensor& scores, double top_p) {
-    const auto [sorted, order] = scores.softmax(-1).sort(-1, true);
-    const Tensor before = (sorted.cpu().cumsum(-1) - sorted.cpu()).to(sorted.device());
-    return at::empty_like(before, at::kBool).scatter_(-1, order, before.ge(top_p));
+  // A word of each row. Sums are of whole numbers: those of floating-point numbers come in no fixed order on a GPU, and
+  // torch refuses them.
+  Tensor Drawn(const Tensor& logits, const GemmsmithTrainerDraw& draw, const Tensor& chances) const {
+    if (draw.temperature == 0) return logits.argmax(-1);
+    Tensor parts = ((logits / draw.temperature).softmax(-1).to(at::kDouble) * 0x1p40).to(at::kLong), words;
+    if (draw.top_p < 1) {
+      std::tie(parts, words) = parts.sort(true, -1, true);
+      const Tensor before = parts.cumsum(-1) - parts;
+      parts = parts.masked_fill(before >= parts.sum(-1, true).to(at::kDouble) * draw.top_p, 0);
+    }
+    const Tensor sums = parts.cumsum(-1);
+    const Tensor mark = (sums.select(-1, model_.words - 1).to(at::kDouble) * chances).to(at::kLong);
+    const Tensor found = (sums <= mark.unsqueeze(-1)).sum(-1);
+    return words.defined() ? words.gather(-1, found.unsqueeze(-1)).squeeze(-1) : found;
   }
 
   Tensor Times(const Tensor& x, const Tensor& weights) const { return x.to(products_).matmul(weights.to(products_)); }
