@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "agents/fake_judge.h"
+#include "agents/settled_reply.h"
 #include "base/files.h"
 #include "base/random.h"
 
@@ -17,14 +18,6 @@ Json SourceBody(const std::string& text) { return {{"problem", "64x64x64"}, {"so
 
 class JudgeHttpTest : public testing::Test {
  protected:
-  static HttpAnswer Now(HttpReply reply) {
-    HttpPending* const pending = std::get_if<HttpPending>(&reply);
-    if (pending == nullptr) return std::get<HttpAnswer>(reply);
-    while (true) {
-      if (const std::optional<HttpAnswer> answer = (*pending)()) return *answer;
-      std::this_thread::yield();
-    }
-  }
   HttpAnswer Get(const std::string& path, const std::string& query = "") {
     return Now(http_.Answer({.method = "GET", .path = path, .query = query}));
   }

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "agents/fake_judge.h"
+#include "agents/settled_reply.h"
 #include "base/files.h"
 #include "base/random.h"
 #include "serve/loopback_client.h"
@@ -36,14 +37,6 @@ class McpHttpTest : public testing::Test {
   HttpReply Reply(const std::string& method, const std::string& body, Headers headers) {
     return http_.Answer({.method = method, .path = "/mcp", .headers = std::move(headers), .query = "", .body = body})
         .value();
-  }
-  static HttpAnswer Now(HttpReply reply) {
-    HttpPending* const pending = std::get_if<HttpPending>(&reply);
-    if (pending == nullptr) return std::get<HttpAnswer>(reply);
-    while (true) {
-      if (const std::optional<HttpAnswer> answer = (*pending)()) return *answer;
-      std::this_thread::yield();
-    }
   }
   HttpAnswer Post(const std::string& body, Headers headers) { return Now(Reply("POST", body, std::move(headers))); }
   HttpAnswer Post(const Json& message) { return Post(message.dump(), session_); }

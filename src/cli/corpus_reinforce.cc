@@ -5,10 +5,9 @@
 
 #include "agents/judge_room.h"
 #include "base/interrupt.h"
-#include "cli/exit.h"
 #include "cli/problems.h"
-#include "cli/progress.h"
 #include "cli/run.h"
+#include "cli/training_bar.h"
 #include "cli/words.h"
 #include "corpus/text_grpo.h"
 #include "corpus/text_prompt.h"
@@ -64,24 +63,10 @@ Result<int> Run(const CorpusReinforceCommand& command) {
   QueueTextJudge judge(queue, fmt::format("live on {}", room.judge->device().name));
   WriteNote(fmt::format("learning by reward with {} on {}: {}, {}", trainer->Version(), command.trainer,
                         Plural(int64_t(problems.size()), "problem"), judge.name()));
-  Progress bar("reinforce", options.steps);
-  int64_t done = 0;
-  double reward = 0;
-  const auto watch = [&](int64_t step, std::optional<double> value) {
-    if (done == 0) bar.StartFrom(step - 1);
-    done = step, reward = value.value_or(0);
-    bar.Update(step, fmt::format("reward {:.3f}", reward));
-  };
-  const TrainingHooks hooks{.stop = InterruptArrived, .watch = watch, .note = WriteNote};
-  RETURN_IF_ERROR(LearnToWrite(problems, reference, tokenizer, options, judge, *trainer, *held, command.output, hooks));
-  if (InterruptArrived() && done < options.steps) {
-    RETURN_IF_ERROR(WriteOut(fmt::format("stopped at step {}; the same command goes on\n", done)));
-    return kExitInterrupted;
-  }
-  const std::string last = done > 0 ? fmt::format(", the last reward is {:.3f}", reward) : " were done before";
-  RETURN_IF_ERROR(WriteOut(fmt::format("{} steps{}\n  weights  {}\n", options.steps, last,
-                                       (command.output / "weights.safetensors").string())));
-  return kExitDone;
+  TrainingBar bar("reinforce", "reward", options.steps);
+  RETURN_IF_ERROR(
+      LearnToWrite(problems, reference, tokenizer, options, judge, *trainer, *held, command.output, bar.Hooks()));
+  return bar.Finish(command.output);
 }
 
 }  // namespace gemmsmith

@@ -1,12 +1,10 @@
 #include <fmt/format.h>
 
 #include <memory>
-#include <utility>
 
 #include "base/interrupt.h"
-#include "cli/exit.h"
-#include "cli/progress.h"
 #include "cli/run.h"
+#include "cli/training_bar.h"
 #include "cli/words.h"
 #include "corpus/text_training.h"
 #include "policy/train/trainer_library.h"
@@ -35,24 +33,9 @@ Result<int> Run(const CorpusTrainCommand& command) {
                    OpenTorchTrainer(config, command.device, command.bf16 ? ProductType::kBf16 : ProductType::kF32));
   WriteNote(fmt::format("training with {} on {}: {}, {} held out, {} too long", trainer->Version(), command.device,
                         Plural(int64_t(texts.train().size()), "text"), texts.held_out().size(), texts.too_long()));
-  Progress bar("train", options.steps);
-  int64_t done = 0;
-  std::optional<double> loss;
-  const auto watch = [&](int64_t step, std::optional<double> value) {
-    if (done == 0) bar.StartFrom(step - 1);
-    done = step, loss = value;
-    bar.Update(step, fmt::format("loss {:.3f}", *value));
-  };
-  const TrainingHooks hooks{.stop = InterruptArrived, .watch = watch, .note = WriteNote};
-  RETURN_IF_ERROR(TrainOnTexts(texts, tokenizer, config, options, *trainer, command.output, hooks));
-  if (InterruptArrived() && done < options.steps) {
-    RETURN_IF_ERROR(WriteOut(fmt::format("stopped at step {}; the same command goes on\n", done)));
-    return kExitInterrupted;
-  }
-  RETURN_IF_ERROR(WriteOut(fmt::format("{} steps{}\n  weights  {}\n", options.steps,
-                                       loss ? fmt::format(", loss {:.3f}", *loss) : " were done before",
-                                       (command.output / "weights.safetensors").string())));
-  return kExitDone;
+  TrainingBar bar("train", "loss", options.steps);
+  RETURN_IF_ERROR(TrainOnTexts(texts, tokenizer, config, options, *trainer, command.output, bar.Hooks()));
+  return bar.Finish(command.output);
 }
 
 }  // namespace gemmsmith

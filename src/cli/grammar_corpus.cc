@@ -59,13 +59,19 @@ void AddCorpusTrain(Grammar& grammar, Verb* corpus) {
   verb->AddFooter("Example: gemmsmith corpus train texts --tokenizer tokenizer.json --on cuda:0 --bf16 --output model");
 }
 
-void AddCorpusSample(Grammar& grammar, Verb* corpus) {
-  CorpusSampleCommand* command = grammar.New<CorpusSampleCommand>();
-  Verb* verb = grammar.NewVerb(corpus, "sample", "kernels that a text model writes", command);
+// The model, and what it writes for.
+template <class TextCommand>
+void AddModelAndProblems(Verb* verb, TextCommand* command) {
   Value(verb, "MODEL", "", "weights.safetensors of corpus train", &command->model, ReadPath).Required();
   Value(verb, "--tokenizer", "FILE", "the one it was trained with", &command->tokenizer, ReadPath).Required();
   Value(verb, "--shapes", "SET|FILE|SHAPE,...", "for which problems", &command->shapes, ReadShapeWords).Required();
   Value(verb, "--layouts", "nn,tn", "layouts; also col-row, col-col [nn,tn]", &command->layouts, ReadLayouts);
+}
+
+void AddCorpusSample(Grammar& grammar, Verb* corpus) {
+  CorpusSampleCommand* command = grammar.New<CorpusSampleCommand>();
+  Verb* verb = grammar.NewVerb(corpus, "sample", "kernels that a text model writes", command);
+  AddModelAndProblems(verb, command);
   Value(verb, "--count", "N", "kernels in all [16]", &command->count, ReadCount);
   Value(verb, "--temperature", "X", "0: always the likeliest token [1]", &command->temperature, ReadTemperature);
   Value(verb, "--top-p", "X", "of the tokens with this probability together [1]", &command->top_p, ReadTopP);
@@ -82,10 +88,7 @@ void AddCorpusReinforce(Grammar& grammar, Verb* corpus) {
   CorpusReinforceCommand* command = grammar.New<CorpusReinforceCommand>();
   Verb* verb =
       grammar.NewVerb(corpus, "reinforce", "goes on from a text model by measured rewards; needs a GPU", command);
-  Value(verb, "MODEL", "", "weights.safetensors of corpus train", &command->model, ReadPath).Required();
-  Value(verb, "--tokenizer", "FILE", "the one it was trained with", &command->tokenizer, ReadPath).Required();
-  Value(verb, "--shapes", "SET|FILE|SHAPE,...", "for which problems", &command->shapes, ReadShapeWords).Required();
-  Value(verb, "--layouts", "nn,tn", "layouts; also col-row, col-col [nn,tn]", &command->layouts, ReadLayouts);
+  AddModelAndProblems(verb, command);
   Value(verb, "--hold-out", "RULE", "keep shapes out, as in corpus flat", &command->held_out, ParseHeldOut);
   Value(verb, "--steps", "N", "[25]", &command->steps, ReadCount);
   Value(verb, "--batch", "N", "problems a step, 16 kernels each [16]", &command->batch, ReadCount);
