@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
+#include "base/seconds.h"
 #include "base/statistics.h"
 #include "corpus/text_training.h"
 #include "policy/rewards.h"
@@ -117,8 +120,22 @@ Result<PolicyResult> Learn(const std::vector<WrittenGroup>& groups, int64_t step
   return result;
 }
 
+struct StepSeconds {
+  double writing = 0, judging = 0, learning = 0;
+};
+
+// Runs the work and writes down how long it took.
+template <class Work>
+auto Timed(double& seconds, const Work& work) {
+  const std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
+  auto result = work();
+  seconds = SecondsSince(begin);
+  return result;
+}
+
 // Statistics of the groups' rewards, under the field's names.
-Json LogOf(int64_t step, const std::vector<WrittenGroup>& groups, const PolicyResult& result, double learning_rate) {
+Json LogOf(int64_t step, const std::vector<WrittenGroup>& groups, const PolicyResult& result, double learning_rate,
+           const StepSeconds& seconds) {
   std::vector<double> rewards, deviations, lengths, finished, compiled, correct, cheated, speed_ups;
   for (const WrittenGroup& group : groups) {
     deviations.push_back(StandardDeviation(RewardsOf(group)));
@@ -147,7 +164,12 @@ Json LogOf(int64_t step, const std::vector<WrittenGroup>& groups, const PolicyRe
           {"loss", result.loss},
           {"grad_norm", result.gradient_norm},
           {"learning_rate", learning_rate},
-          {"speedup", speed_ups.empty() ? Json() : Json(Mean(speed_ups))}};
+          {"speedup", speed_ups.empty() ? Json() : Json(Mean(speed_ups))},
+          {"tokens", std::accumulate(lengths.begin(), lengths.end(), 0.0)},
+          {"seconds", seconds.writing + seconds.judging + seconds.learning},
+          {"seconds/writing", seconds.writing},
+          {"seconds/judging", seconds.judging},
+          {"seconds/learning", seconds.learning}};
 }
 
 }  // namespace
@@ -174,12 +196,16 @@ Status LearnToWrite(const std::vector<TextProblem>& problems, const PolicyModel&
   const auto take_step = [&](int64_t step) -> Result<Json> {
     Random random = Random(options.seed).Fork(fmt::format("texts of step {}", step));
     std::vector<WrittenGroup> groups = AskedGroups(problems, options.problems, tokenizer, random);
-    RETURN_IF_ERROR(WriteKernels(groups, options, tokenizer, random.Next(), trainer));
-    RETURN_IF_ERROR(JudgeAll(groups, tokenizer, judge));
+    StepSeconds seconds;
+    RETURN_IF_ERROR(
+        Timed(seconds.writing, [&] { return WriteKernels(groups, options, tokenizer, random.Next(), trainer); }));
+    RETURN_IF_ERROR(Timed(seconds.judging, [&] { return JudgeAll(groups, tokenizer, judge); }));
     StepOptions adam = options.adam;
     adam.learning_rate = options.learning_rate * std::min(1.0, double(step) / double(std::max(1, options.warm_up)));
-    ASSIGN_OR_RETURN(const PolicyResult result, Learn(groups, step, options, adam, trainer, reference_trainer));
-    const Json line = LogOf(step, groups, result, adam.learning_rate);
+    ASSIGN_OR_RETURN(const PolicyResult result, Timed(seconds.learning, [&] {
+                       return Learn(groups, step, options, adam, trainer, reference_trainer);
+                     }));
+    const Json line = LogOf(step, groups, result, adam.learning_rate, seconds);
     hooks.watch(step, line["reward"].get<double>());
     return line;
   };

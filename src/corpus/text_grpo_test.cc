@@ -79,6 +79,8 @@ TEST(TextGrpo, KernelsAreJudgedInTheOrderOfTheirPromptsAndLogged) {
   EXPECT_EQ(lines[0]["correct"], 1.0);
   EXPECT_EQ(lines[0]["completions/mean_length"], 4.0);
   EXPECT_EQ(lines[0]["reward_std"], 0.0);
+  EXPECT_EQ(lines[0]["tokens"], 24.0);
+  EXPECT_GE(lines[0]["seconds"].get<double>(), lines[0]["seconds/writing"].get<double>());
 }
 
 TEST(TextGrpo, AFailedJudgeEndsTheRunAndTheStepIsVoid) {

@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <nlohmann/json.hpp>
 
 #include "base/hash.h"
 #include "base/random.h"
+#include "base/seconds.h"
+#include "corpus/text_batches.h"
 #include "corpus/text_shards.h"
 #include "policy/train/learning_rate.h"
 
@@ -27,11 +30,34 @@ WeightedTokens Document(const Tokenizer& tokenizer, const TextExample& example) 
   return document;
 }
 
-TokenBatch DrawTexts(const std::vector<WeightedTokens>& texts, int rows, Random random) {
-  std::vector<WeightedTokens> drawn;
-  for (int i = 0; i < rows; ++i) drawn.push_back(texts[random.Below(texts.size())]);
-  return BatchOf(drawn);
-}
+// Draws batch after batch.
+class TextDeck {
+ public:
+  TextDeck(const std::vector<WeightedTokens>& texts, int rows, const Random& random)
+      : texts_(texts), batches_(LengthsOf(texts), rows, random) {}
+
+  // `number` counts from 0.
+  TokenBatch Batch(int64_t number) {
+    std::vector<WeightedTokens> drawn;
+    for (const size_t text : batches_.At(number)) drawn.push_back(texts_[text]);
+    tokens_ = 0;
+    for (const WeightedTokens& text : drawn) tokens_ += int64_t(text.tokens.size());
+    return BatchOf(drawn);
+  }
+  // Of the last batch, without padding.
+  int64_t tokens() const { return tokens_; }
+
+ private:
+  static std::vector<size_t> LengthsOf(const std::vector<WeightedTokens>& texts) {
+    std::vector<size_t> lengths;
+    for (const WeightedTokens& text : texts) lengths.push_back(text.tokens.size());
+    return lengths;
+  }
+
+  const std::vector<WeightedTokens>& texts_;
+  TextBatches batches_;
+  int64_t tokens_ = 0;
+};
 
 std::string OptionsOf(const TextTrainingOptions& options, const EncodedTexts& texts, const std::string& tokenizer,
                       const ModelConfig& config) {
@@ -94,10 +120,11 @@ Status TrainOnTexts(const EncodedTexts& texts, const Tokenizer& tokenizer, const
   const Random random(options.seed);
   std::optional<TokenBatch> held_out;
   if (!texts.held_out().empty())
-    held_out = DrawTexts(texts.held_out(), options.validation_batch, random.Fork("held-out texts"));
+    held_out = TextDeck(texts.held_out(), options.validation_batch, random.Fork("held-out texts")).Batch(0);
+  TextDeck deck(texts.train(), options.batch, random.Fork("texts"));
   return RunSteps(run, begin, trainer, hooks, [&](int64_t step) -> Result<nlohmann::ordered_json> {
-    const TokenBatch batch =
-        DrawTexts(texts.train(), options.batch, random.Fork(fmt::format("texts of step {}", step)));
+    const std::chrono::steady_clock::time_point begin_of_step = std::chrono::steady_clock::now();
+    const TokenBatch batch = deck.Batch(step - 1);
     StepOptions adam = options.adam;
     adam.learning_rate = WarmedUp(options.learning_rate, options.warm_up, options.steps, step);
     ASSIGN_OR_RETURN(const StepResult result, trainer.Step(batch, step, adam));
@@ -105,7 +132,10 @@ Status TrainOnTexts(const EncodedTexts& texts, const Tokenizer& tokenizer, const
                                    {"loss", result.loss},
                                    {"grad_norm", result.gradient_norm},
                                    {"learning_rate", adam.learning_rate},
-                                   {"words", std::count(batch.weights.begin(), batch.weights.end(), 1.0f)}};
+                                   {"tokens", deck.tokens()},
+                                   {"padding", 1 - double(deck.tokens()) / double(batch.tokens.size())},
+                                   {"seconds", SecondsSince(begin_of_step)}};
+    if (hooks.count) hooks.count(deck.tokens());
     if (held_out && (step % options.validate_every == 0 || step == options.steps)) {
       ASSIGN_OR_RETURN(const double loss, trainer.Loss(*held_out));
       line["validation_loss"] = loss;

@@ -32,12 +32,20 @@ class TextTraining : public testing::Test {
     int taken = 0;
     const TrainingHooks hooks{.stop = [&] { return taken >= stop_after; },
                               .watch = [&](int64_t, std::optional<double>) { ++taken; },
-                              .note = [](const std::string&) {}};
+                              .note = [](const std::string&) {},
+                              .count = [&](int64_t tokens) { counted.push_back(tokens); }};
     return TrainOnTexts(*Read(24), tokenizer, config,
                         {.steps = steps, .batch = 4, .learning_rate = 1e-2, .warm_up = 5, .validate_every = 2}, trainer,
                         folder.path() / output, hooks);
   }
 
+  std::vector<nlohmann::ordered_json> LogWithoutSeconds(const char* output) const {
+    std::vector<nlohmann::ordered_json> lines = ReadLog(folder.path() / output);
+    for (nlohmann::ordered_json& line : lines) line.erase("seconds");
+    return lines;
+  }
+
+  mutable std::vector<int64_t> counted;
   const Tokenizer tokenizer = Tokenizer::Train(PieceCounts(), Tokenizer::kFewestWords);
   const ModelConfig config = {
       .words = tokenizer.words(), .positions = 24, .width = 16, .layers = 1, .heads = 2, .hidden = 32};
@@ -65,9 +73,21 @@ TEST_F(TextTraining, AStoppedRunEndsInTheSameWeights) {
   ASSERT_TRUE(Train("parts", first, 6, 3).ok());
   ASSERT_FALSE(ReadModel(folder.path() / "parts" / "weights.safetensors", Fingerprint(tokenizer)).ok());
   ASSERT_TRUE(Train("parts", second, 6).ok());
-  for (const char* file : {"weights.safetensors", "log.jsonl"})
-    EXPECT_EQ(*ReadFile(folder.path() / "whole" / file), *ReadFile(folder.path() / "parts" / file)) << file;
+  EXPECT_EQ(*ReadFile(folder.path() / "whole" / "weights.safetensors"),
+            *ReadFile(folder.path() / "parts" / "weights.safetensors"));
+  EXPECT_EQ(LogWithoutSeconds("whole"), LogWithoutSeconds("parts"));
   EXPECT_EQ(ReadLog(folder.path() / "whole")[1]["validation_loss"], 0.5);
+}
+
+TEST_F(TextTraining, AStepLogsItsTokensItsPaddingAndItsSeconds) {
+  FakeTrainer trainer;
+  ASSERT_TRUE(Train("model", trainer, 2).ok());
+  for (const nlohmann::ordered_json& line : ReadLog(folder.path() / "model")) {
+    EXPECT_EQ(line["tokens"], 40);  // four texts of ten
+    EXPECT_EQ(line["padding"], 0.0);
+    EXPECT_GE(line["seconds"].get<double>(), 0);
+  }
+  EXPECT_EQ(counted, (std::vector<int64_t>{40, 40}));
 }
 
 TEST_F(TextTraining, WeightsAreReadWithTheirTokenizerAlone) {

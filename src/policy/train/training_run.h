@@ -28,6 +28,7 @@ struct TrainingHooks {
   std::function<bool()> stop;                                      // between two steps
   std::function<void(int64_t step, std::optional<double>)> watch;  // what was trained for; nothing: unknown this time
   std::function<void(const std::string&)> note;                    // a line for whoever watches
+  std::function<void(int64_t tokens)> count = nullptr;             // of a step of texts, before it is watched
 };
 
 // Begins from these weights, or goes on from the folder's checkpoint, and takes one step after the other until all are
