@@ -17,7 +17,9 @@
 #include <limits>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <random>
+#include <span>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -121,8 +123,11 @@ struct Part {
   int64_t first_row = 0, first_choice = 0;
 };
 
-// So many rows are drawn at once on a device.
+// So many rows are drawn at once on a device, and fewer where their keys and values would take more bytes.
 constexpr int64_t kMostRowsDrawn = 256;
+constexpr int64_t kMostCacheBytes = int64_t{1} << 35;
+// So many words of prompts are read at once.
+constexpr int64_t kMostWordsRead = int64_t{1} << 16;
 // So many logits are computed at once on a device: a gibibyte, and some times that for what stands on them.
 constexpr int64_t kMostLogits = int64_t{1} << 28;
 
@@ -196,7 +201,10 @@ class Replica {
     final_norm_ = take();
   }
 
-  Tensor Logits(const GemmsmithTrainerBatch& batch) const {
+  Tensor Logits(const GemmsmithTrainerBatch& batch) const { return WordLogits(Hidden(batch)); }
+
+  // Behind the last layer.
+  Tensor Hidden(const GemmsmithTrainerBatch& batch) const {
     const Tensor tokens = TokensOf(batch);
     Tensor x = at::embedding(embedding_, tokens) + position_.slice(0, 0, batch.length);
     for (const Layer& layer : layers_) {
@@ -204,55 +212,39 @@ class Replica {
       x = x + Times(Joined(at::scaled_dot_product_attention(qkv[0], qkv[1], qkv[2], {}, 0, true)), layer.out);
       x = x + FeedForward(layer, x);
     }
-    return WordLogits(x);
+    return x;
   }
 
-  // Draws behind some prompts, position by position. A row whose prompt ends early draws early. The device is waited
-  // for at every kStepsBetweenLooks only.
+  int64_t MostCacheBytesOfRow() const {
+    return 2 * model_.layers * model_.width * model_.positions * int64_t(at::elementSize(products_));
+  }
+
+  // Draws behind some prompts. They are read at once, then all rows get a word at a time. The device is waited for at
+  // every kStepsBetweenLooks only; rows that have ended are dropped when they are half of all.
   void Sample(const GemmsmithTrainerPrompts& prompts, int64_t begin, int64_t end, const GemmsmithTrainerDraw& draw,
-              GemmsmithTrainerTexts& texts) {
+              GemmsmithTrainerTexts& texts) const {
     constexpr int64_t kStepsBetweenLooks = 16;
-    const int64_t rows = end - begin, head_width = model_.width / model_.heads;
-    const Tensor lengths = at::zeros({rows}, at::kLong);
-    for (int64_t row = 0; row < rows; ++row)
-      lengths.data_ptr<int64_t>()[row] = prompts.from[begin + row + 1] - prompts.from[begin + row];
-    const int64_t longest = lengths.max().item<int64_t>();
-    const int64_t positions = std::min<int64_t>(model_.positions, longest + draw.most);
-    const Tensor on_host = at::full({rows, positions}, draw.end, at::kLong);
-    for (int64_t row = 0; row < rows; ++row)
-      std::copy(prompts.tokens + prompts.from[begin + row], prompts.tokens + prompts.from[begin + row + 1],
-                on_host.data_ptr<int64_t>() + row * positions);
-    const Tensor words = on_host.to(device_), starts = lengths.to(device_);
-    const Tensor logs = at::zeros({rows, positions}, numbers.options());
-    const Tensor chances = Chances(draw.seed, begin, rows, positions).to(device_);
-    Tensor is_done = at::zeros({rows}, numbers.options().dtype(at::kBool));
-    std::vector<Tensor> caches;
-    for (size_t i = 0; i < layers_.size(); ++i)
-      caches.push_back(at::empty({2, rows, model_.heads, positions, head_width}, numbers.options().dtype(products_)));
-    const std::vector<Layer> layers = LayersForProducts();
-    const Tensor word_weights = embedding_.to(products_).t();
-    int64_t next = 1;
-    for (; next < positions; ++next) {
-      const Tensor logits = LogitsAt(next - 1, words.select(1, next - 1), layers, word_weights, caches);
-      const Tensor is_prompt = starts > next;
-      is_done = is_done.logical_or(starts + draw.most <= next);
-      const Tensor drawn = Drawn(logits, draw, chances.select(1, next)).masked_fill(is_done, draw.end);
-      const Tensor word = at::where(is_prompt, words.select(1, next), drawn);
-      words.select(1, next).copy_(word);
-      logs.select(1, next).copy_(logits.log_softmax(-1).gather(-1, word.unsqueeze(-1)).squeeze(-1));
-      is_done = is_done.logical_or(is_prompt.logical_not().logical_and(word == draw.end));
-      if (next % kStepsBetweenLooks == 0 && is_done.all().item<bool>()) break;
+    Drafts drafts = BeginDrafts(prompts, begin, end, draw);
+    const DecodingWeights weights = {LayersForProducts(), embedding_.to(products_).t()};
+    Tensor logits = ReadPrompts(prompts, weights, drafts);
+    const int64_t most = drafts.rooms.max().item<int64_t>();
+    for (int64_t word = 0;; ++word) {
+      const Tensor drawn = Drawn(logits, draw, drafts.chances.select(1, word)).masked_fill(drafts.is_done, draw.end);
+      drafts.words.select(1, word).copy_(drawn);
+      drafts.logs.select(1, word).copy_(logits.log_softmax(-1).gather(-1, drawn.unsqueeze(-1)).squeeze(-1));
+      drafts.is_done = drafts.is_done.logical_or(drawn == draw.end).logical_or(drafts.rooms <= word + 1);
+      if (word + 1 == most) break;
+      if ((word + 1) % kStepsBetweenLooks == 0) {
+        const int64_t done = drafts.is_done.sum().item<int64_t>(), all = drafts.is_done.size(0);
+        if (done == all) break;
+        if (2 * done >= all) {
+          HandOut(drafts, draw, texts);
+          DropDone(word, drafts);
+        }
+      }
+      logits = LogitsBehind(word, weights, drafts);
     }
-    const Tensor all_words = words.cpu(), all_logs = logs.cpu();
-    for (int64_t row = 0; row < rows; ++row) {
-      const int64_t start = lengths.data_ptr<int64_t>()[row], last = std::min(positions, start + draw.most);
-      const int64_t* const from = all_words.data_ptr<int64_t>() + row * positions;
-      const int64_t* const stop = std::find(from + start, from + last, int64_t(draw.end));
-      const int64_t count = std::min<int64_t>(stop - from + 1, last) - start;
-      texts.lengths[begin + row] = int32_t(count);
-      std::copy_n(from + start, count, texts.words + (begin + row) * draw.most);
-      std::copy_n(all_logs.data_ptr<float>() + row * positions + start, count, texts.logs + (begin + row) * draw.most);
-    }
+    HandOut(drafts, draw, texts);
   }
 
   // The part's share in the mean loss of a batch whose words weigh so much.
@@ -295,19 +287,24 @@ class Replica {
   Tensor numbers, gradients;  // of all weights, as WeightSlices has them
 
  private:
-  // Numbers in [0, 1). Those of a row depend neither on the rows beside it nor on the devices.
-  static Tensor Chances(uint64_t seed, int64_t first_row, int64_t rows, int64_t positions) {
-    const Tensor chances = at::zeros({rows, positions}, at::kDouble);
-    for (int64_t row = 0; row < rows; ++row) {
-      std::seed_seq seeds{uint32_t(seed), uint32_t(seed >> 32), uint32_t(first_row + row)};
+  // Numbers in [0, 1) for the words of some rows. Those of a row depend neither on the rows beside it nor on the
+  // devices.
+  static Tensor Chances(uint64_t seed, const std::vector<int64_t>& rows, int64_t words) {
+    const Tensor chances = at::zeros({int64_t(rows.size()), words}, at::kDouble);
+    double* next = chances.data_ptr<double>();
+    for (const int64_t row : rows) {
+      std::seed_seq seeds{uint32_t(seed), uint32_t(seed >> 32), uint32_t(row)};
       std::mt19937_64 random(seeds);
-      for (int64_t at = 0; at < positions; ++at)
-        chances.data_ptr<double>()[row * positions + at] = double(random() >> 11) * 0x1p-53;
+      for (int64_t word = 0; word < words; ++word) *next++ = double(random() >> 11) * 0x1p-53;
     }
     return chances;
   }
 
   // Matrices in the type of products, so that a step need not convert them.
+  struct DecodingWeights {
+    std::vector<Layer> layers;
+    Tensor words;
+  };
   std::vector<Layer> LayersForProducts() const {
     std::vector<Layer> layers = layers_;
     for (Layer& layer : layers)
@@ -315,18 +312,155 @@ class Replica {
     return layers;
   }
 
-  // Of one position of every row, whose keys and values join the caches.
-  Tensor LogitsAt(int64_t at, const Tensor& words, const std::vector<Layer>& layers, const Tensor& word_weights,
-                  std::vector<Tensor>& caches) const {
-    Tensor x = (at::embedding(embedding_, words) + position_[at]).unsqueeze(1);
-    for (size_t i = 0; i < layers.size(); ++i) {
-      const Tensor qkv = Heads(layers[i], x);
-      caches[i].narrow(3, at, 1).copy_(qkv.narrow(0, 1, 2));
-      const Tensor known = caches[i].narrow(3, 0, at + 1);
-      x = x + Times(Joined(at::scaled_dot_product_attention(qkv[0], known[0], known[1])), layers[i].out);
-      x = x + FeedForward(layers[i], x);
+  // Rows of a request that are being written. All prompts end in one column of the caches, so a word of every row has
+  // one column too; its position is the row's own.
+  struct Drafts {
+    std::vector<int64_t> rows;    // in the request, by prompts: equal ones stand together, and those of one length
+    int64_t longest = 0;          // prompt
+    Tensor lengths, rooms;        // of the prompts, and how many words fit behind them: [rows]
+    Tensor chances, words, logs;  // [rows, most]; words are the end where none is drawn yet
+    Tensor is_done;               // [rows]
+    Tensor is_known;              // [rows, 1, 1, columns]: no padding; undefined where no row has any
+    std::vector<Tensor> caches;   // keys and values of each layer: [2, rows, heads, columns, head width]
+  };
+
+  Drafts BeginDrafts(const GemmsmithTrainerPrompts& prompts, int64_t begin, int64_t end,
+                     const GemmsmithTrainerDraw& draw) const {
+    Drafts drafts;
+    drafts.rows.resize(size_t(end - begin));
+    std::iota(drafts.rows.begin(), drafts.rows.end(), begin);
+    std::stable_sort(drafts.rows.begin(), drafts.rows.end(), [&](int64_t a, int64_t b) {
+      const Prompt one = PromptOf(prompts, a), other = PromptOf(prompts, b);
+      if (one.size() != other.size()) return one.size() < other.size();
+      return std::lexicographical_compare(one.begin(), one.end(), other.begin(), other.end());
+    });
+    std::vector<int64_t> lengths;
+    for (const int64_t row : drafts.rows) lengths.push_back(int64_t(PromptOf(prompts, row).size()));
+    drafts.longest = lengths.back();
+    drafts.lengths = OnDevice(lengths);
+    drafts.rooms = (model_.positions - drafts.lengths).clamp_max(draw.most);
+    const int64_t rows = end - begin, columns = drafts.longest + drafts.rooms.max().item<int64_t>();
+    drafts.chances = Chances(draw.seed, drafts.rows, draw.most).to(device_);
+    drafts.words = at::full({rows, draw.most}, draw.end, drafts.lengths.options());
+    drafts.logs = at::zeros({rows, draw.most}, numbers.options());
+    drafts.is_done = at::zeros({rows}, numbers.options().dtype(at::kBool));
+    if (lengths.front() != drafts.longest)
+      drafts.is_known = at::arange(columns, drafts.lengths.options())
+                            .ge((drafts.longest - drafts.lengths).unsqueeze(1))
+                            .view({rows, 1, 1, columns});
+    for (size_t i = 0; i < layers_.size(); ++i) drafts.caches.push_back(NewCache(rows, columns));
+    return drafts;
+  }
+
+  Tensor NewCache(int64_t rows, int64_t columns) const {
+    return at::empty({2, rows, model_.heads, columns, model_.width / model_.heads}, numbers.options().dtype(products_));
+  }
+
+  // Logits behind each prompt, whose keys and values join the caches. Equal prompts are read once.
+  Tensor ReadPrompts(const GemmsmithTrainerPrompts& prompts, const DecodingWeights& weights, Drafts& drafts) const {
+    std::vector<Tensor> logits;
+    for (size_t begin = 0; begin < drafts.rows.size();) {
+      PromptBlock block{.first_row = int64_t(begin), .length = PromptOf(prompts, drafts.rows[begin]).size()};
+      std::vector<int64_t> words, copies;
+      for (; begin < drafts.rows.size(); ++begin) {
+        const Prompt prompt = PromptOf(prompts, drafts.rows[begin]);
+        if (prompt.size() != block.length) break;
+        const bool is_copy =
+            !words.empty() && std::equal(prompt.begin(), prompt.end(), words.end() - long(block.length));
+        if (!is_copy && int64_t(words.size() + block.length) > kMostWordsRead && !words.empty()) break;
+        if (!is_copy) words.insert(words.end(), prompt.begin(), prompt.end());
+        copies.push_back(int64_t(words.size() / block.length) - 1);
+      }
+      block.words = OnDevice(words).view({-1, int64_t(block.length)}), block.copies = OnDevice(copies);
+      logits.push_back(ReadBlock(block, weights, drafts));
     }
-    return Times(Norm(x, final_norm_), word_weights).to(at::kFloat).squeeze(1);
+    return at::cat(logits);
+  }
+
+  using Prompt = std::span<const int32_t>;
+  static Prompt PromptOf(const GemmsmithTrainerPrompts& prompts, int64_t row) {
+    return {prompts.tokens + prompts.from[row], prompts.tokens + prompts.from[row + 1]};
+  }
+
+  // Different prompts of one length: [prompts, length]; `copies` says which of them each row has.
+  struct PromptBlock {
+    int64_t first_row = 0;
+    size_t length = 0;
+    Tensor words, copies;
+  };
+
+  Tensor ReadBlock(const PromptBlock& block, const DecodingWeights& weights, Drafts& drafts) const {
+    const int64_t length = block.words.size(1), rows = block.copies.size(0);
+    Tensor x = at::embedding(embedding_, block.words) + position_.slice(0, 0, length);
+    for (size_t i = 0; i < weights.layers.size(); ++i) {
+      const Tensor qkv = Heads(weights.layers[i], x);
+      drafts.caches[i]
+          .narrow(1, block.first_row, rows)
+          .narrow(3, drafts.longest - length, length)
+          .copy_(qkv.narrow(0, 1, 2).index_select(1, block.copies));
+      x = x +
+          Times(Joined(at::scaled_dot_product_attention(qkv[0], qkv[1], qkv[2], {}, 0, true)), weights.layers[i].out);
+      x = x + FeedForward(weights.layers[i], x);
+    }
+    return DecodedLogits(x.select(1, length - 1), weights).index_select(0, block.copies);
+  }
+
+  // Of the word that was drawn last, whose keys and values join the caches.
+  Tensor LogitsBehind(int64_t word, const DecodingWeights& weights, Drafts& drafts) const {
+    const int64_t column = drafts.longest + word;
+    const Tensor positions = (drafts.lengths + word).clamp_max(model_.positions - 1);
+    const std::optional<Tensor> is_known =
+        drafts.is_known.defined() ? std::optional(drafts.is_known.narrow(3, 0, column + 1)) : std::nullopt;
+    Tensor x = at::embedding(embedding_, drafts.words.select(1, word)) + at::embedding(position_, positions);
+    x = x.unsqueeze(1);
+    for (size_t i = 0; i < weights.layers.size(); ++i) {
+      const Tensor qkv = Heads(weights.layers[i], x);
+      drafts.caches[i].narrow(3, column, 1).copy_(qkv.narrow(0, 1, 2));
+      const Tensor known = drafts.caches[i].narrow(3, 0, column + 1);
+      x = x +
+          Times(Joined(at::scaled_dot_product_attention(qkv[0], known[0], known[1], is_known)), weights.layers[i].out);
+      x = x + FeedForward(weights.layers[i], x);
+    }
+    return DecodedLogits(x.squeeze(1), weights);
+  }
+
+  Tensor DecodedLogits(const Tensor& x, const DecodingWeights& weights) const {
+    return Times(Norm(x, final_norm_), weights.words).to(at::kFloat);
+  }
+
+  // Leaves the rows that have not ended behind this word.
+  void DropDone(int64_t word, Drafts& drafts) const {
+    const Tensor kept = drafts.is_done.logical_not().nonzero().squeeze(1), on_host = kept.cpu();
+    std::vector<int64_t> rows;
+    for (int64_t i = 0; i < on_host.size(0); ++i) rows.push_back(drafts.rows[size_t(on_host[i].item<int64_t>())]);
+    drafts.rows = std::move(rows);
+    for (Tensor* tensor :
+         {&drafts.lengths, &drafts.rooms, &drafts.chances, &drafts.words, &drafts.logs, &drafts.is_done})
+      *tensor = tensor->index_select(0, kept);
+    if (drafts.is_known.defined()) drafts.is_known = drafts.is_known.index_select(0, kept);
+    const int64_t filled = drafts.longest + word;
+    for (Tensor& cache : drafts.caches) {
+      const Tensor all = cache.narrow(3, 0, filled);
+      cache = NewCache(kept.size(0), cache.size(3));
+      cache.narrow(3, 0, filled).copy_(all.index_select(1, kept));
+    }
+  }
+
+  static void HandOut(const Drafts& drafts, const GemmsmithTrainerDraw& draw, GemmsmithTrainerTexts& texts) {
+    const Tensor words = drafts.words.cpu(), logs = drafts.logs.cpu(), rooms = drafts.rooms.cpu();
+    for (size_t i = 0; i < drafts.rows.size(); ++i) {
+      const int64_t* const from = words.data_ptr<int64_t>() + int64_t(i) * draw.most;
+      const int64_t room = rooms.data_ptr<int64_t>()[i];
+      const int64_t count = std::min<int64_t>(std::find(from, from + room, int64_t(draw.end)) - from + 1, room);
+      const int64_t row = drafts.rows[i];
+      texts.lengths[row] = int32_t(count);
+      std::copy_n(from, count, texts.words + row * draw.most);
+      std::copy_n(logs.data_ptr<float>() + int64_t(i) * draw.most, count, texts.logs + row * draw.most);
+    }
+  }
+
+  Tensor OnDevice(const std::vector<int64_t>& values) const {
+    return at::tensor(values, at::TensorOptions().dtype(at::kLong)).to(device_);
   }
 
   // A word of each row. Sums are of whole numbers: those of floating-point numbers come in no fixed order on a GPU, and
@@ -366,7 +500,8 @@ class Replica {
   // allowed ones allows all.
   Tensor AllLogs(const Part& part) const {
     const GemmsmithTrainerChoices& choices = part.choices;
-    const Tensor logits = Logits(part.batch).index({RowsOf(part), Indices(choices.positions, choices.count) - 1});
+    const Tensor logits =
+        WordLogits(Hidden(part.batch).index({RowsOf(part), Indices(choices.positions, choices.count) - 1}));
     if (choices.allowed_from[0] == choices.allowed_from[choices.count]) return logits.log_softmax(-1);
     Tensor log_prior = at::full({choices.count, model_.words}, -kInfinity, at::kFloat);
     auto log_prior_at = log_prior.accessor<float, 2>();
@@ -499,8 +634,9 @@ class Trainer {
     const std::vector<int64_t> begins = Shares(prompts.rows, replicas_.size());
     OnEachReplica([&](size_t i, Replica& replica) {
       const c10::NoGradGuard no_gradients;
-      for (int64_t begin = begins[i]; begin < begins[i + 1]; begin += kMostRowsDrawn)
-        replica.Sample(prompts, begin, std::min(begins[i + 1], begin + kMostRowsDrawn), draw, texts);
+      const int64_t rows = std::clamp<int64_t>(kMostCacheBytes / replica.MostCacheBytesOfRow(), 1, kMostRowsDrawn);
+      for (int64_t begin = begins[i]; begin < begins[i + 1]; begin += rows)
+        replica.Sample(prompts, begin, std::min(begins[i + 1], begin + rows), draw, texts);
     });
   }
 

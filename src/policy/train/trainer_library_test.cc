@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <random>
+#include <span>
 
 #include "policy/inference.h"
 
@@ -243,6 +245,69 @@ TEST_F(TrainerLibraryTest, ATextIsDrawnWordByWordAsTheModelSays) {
     }
     EXPECT_TRUE((*texts)[i].is_finished || (*texts)[i].words.size() == 12) << i;
   }
+}
+
+// The numbers in [0, 1) that a seed draws for the words of a row.
+class RowChances {
+ public:
+  RowChances(uint64_t seed, uint32_t row) : seeds_{uint32_t(seed), uint32_t(seed >> 32), row}, random_(seeds_) {}
+  double Next() { return double(random_() >> 11) * 0x1p-53; }
+
+ private:
+  std::seed_seq seeds_;
+  std::mt19937_64 random_;
+};
+
+Token DrawnFrom(std::span<const float> logits, double temperature, double chance) {
+  double largest = logits[0], sum = 0;
+  for (const float logit : logits) largest = std::max(largest, double(logit));
+  std::vector<double> parts;
+  for (const float logit : logits) parts.push_back(std::exp((double(logit) - largest) / temperature));
+  for (const double part : parts) sum += part;
+  double before = 0;
+  for (size_t word = 0; word < parts.size(); ++word)
+    if (before += parts[word]; before > chance * sum) return Token(word);
+  return Token(parts.size() - 1);
+}
+
+// A row by itself, a word at a time, from the whole text before it.
+std::vector<Token> DrawnNaively(const TextRequest& request, size_t row, Trainer& trainer) {
+  RowChances chances(request.seed, uint32_t(row));
+  std::vector<Token> text = request.prompts[row], answer;
+  while (int(answer.size()) < request.most_words && text.size() < size_t(SmallConfig().positions)) {
+    const std::vector<float> logits = *trainer.Logits(BatchOf({{text, std::vector<float>(text.size())}}));
+    const std::span<const float> last = std::span(logits).last(TokenVocabulary().size());
+    answer.push_back(DrawnFrom(last, request.temperature, chances.Next()));
+    if (answer.back() == request.end) break;
+    text.push_back(answer.back());
+  }
+  return answer;
+}
+
+// Prompts of 1 to 47 words, the model's positions less one. Some stand twice; rows end early, late and not at all.
+TEST_F(TrainerLibraryTest, RowsOfAllLengthsGetTheTextsThatEachGetsAlone) {
+  ASSERT_TRUE(PutModel(DecidedModel(), *trainer).ok());
+  const TokenBatch batch = SomeBatch(1, 47, 5);
+  TextRequest request{.most_words = 40, .end = 3, .temperature = 2.5, .seed = 11};
+  for (const int length : {9, 1, 30, 9, 47, 20, 9, 30, 2, 46, 9, 5})
+    request.prompts.push_back({batch.tokens.begin(), batch.tokens.begin() + length});
+  request.prompts[6][0] = 8;
+  const std::vector<SampledText> first = *trainer->Sample(request);
+  std::map<Token, int> drawn;
+  for (const SampledText& text : first)
+    for (const Token word : text.words) ++drawn[word];
+  request.end = std::max_element(drawn.begin(), drawn.end(), [](const auto& a, const auto& b) {
+                  return a.second < b.second;
+                })->first;
+  const Result<std::vector<SampledText>> texts = trainer->Sample(request);
+  ASSERT_TRUE(texts.ok()) << texts.status().message();
+  size_t early = 0, late = 0;
+  for (size_t row = 0; row < texts->size(); ++row) {
+    EXPECT_EQ((*texts)[row].words, DrawnNaively(request, row, *trainer)) << row;
+    ((*texts)[row].words.size() <= 32 ? early : late) += 1;
+  }
+  EXPECT_GE(early, 6u);  // so many that rows are dropped
+  EXPECT_GE(late, 1u);
 }
 
 TEST_F(TrainerLibraryTest, ADrawnWordHasItsLogProbabilityAmongAllWords) {
