@@ -14,7 +14,7 @@ namespace gemmsmith {
 
 namespace {
 
-constexpr std::string_view kKernelFormat = "gemmsmith-kernels", kKernelVersion = "3";
+constexpr std::string_view kKernelFormat = "gemmsmith-kernels", kKernelVersion = "4";
 constexpr size_t kSumBytes = 32;
 // Larger frames compress better, and the first call of a kernel waits longer for its own.
 constexpr size_t kFrameBytes = 1 << 20, kMaxFrameBytes = 64 << 20;
@@ -79,6 +79,12 @@ std::string KernelFile::Print() const {
     writer.Put(assignment.speed_up);
     writer.Put(uint8_t(assignment.is_derived));
   }
+  writer.Put(uint32_t(general_.size()));
+  for (const auto& [plan, of_plan] : general_) {
+    writer.PutString(gemmsmith::Print(plan));
+    writer.Put(uint32_t(of_plan.size()));
+    for (const uint32_t kernel : of_plan) writer.Put(kernel);
+  }
   std::string bytes = std::move(writer).Take();
   return bytes + SumOf(bytes);
 }
@@ -120,6 +126,16 @@ Result<KernelFile> KernelFile::Parse(std::string_view bytes) {
     ASSIGN_OR_RETURN(const Plan plan, ParsePlan(words));
     if (assignment.kernel >= file.kernels_.size()) return DataLoss("a problem has a kernel that is not there");
     file.Assign(gemm, plan, assignment);
+  }
+  const auto general = head.Get<uint32_t>();
+  for (uint32_t i = 0; i < general && !head.failed(); ++i) {
+    ASSIGN_OR_RETURN(const Plan plan, ParsePlan(head.GetString()));
+    const auto of_plan = head.Get<uint32_t>();
+    for (uint32_t j = 0; j < of_plan && !head.failed(); ++j) {
+      const auto kernel = head.Get<uint32_t>();
+      if (kernel >= file.kernels_.size()) return DataLoss("a plan has a kernel that is not there");
+      file.AddGeneral(plan, kernel);
+    }
   }
   if (head.failed()) return DataLoss("it ends too soon");
   return file;

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -52,10 +53,13 @@ class KernelFile {
   void Assign(const Gemm& gemm, const Plan& plan, const Assignment& assignment) {
     of_problem_[{gemm, plan}] = assignment;
   }
+  // A kernel of a plan without dimensions: it serves every problem whose text it was compiled from.
+  void AddGeneral(const Plan& plan, uint32_t kernel) { general_[plan].insert(kernel); }
   const Kernel* Find(const Gemm& gemm, const Plan& plan) const;  // null: not in this file
   Result<std::string> CubinOf(const Kernel& kernel) const;
   const std::vector<Kernel>& kernels() const { return kernels_; }
   const std::map<std::pair<Gemm, Plan>, Assignment>& problems() const { return of_problem_; }
+  const std::map<Plan, std::set<uint32_t>>& general() const { return general_; }
 
  private:
   struct Frame {
@@ -67,6 +71,7 @@ class KernelFile {
   std::vector<Frame> frames_;
   std::vector<Kernel> kernels_;
   std::map<std::pair<Gemm, Plan>, Assignment> of_problem_;
+  std::map<Plan, std::set<uint32_t>> general_;
 };
 
 }  // namespace gemmsmith

@@ -20,6 +20,8 @@ KernelFile ExampleKernels() {
   file.Assign(kSmall, kPlan, {shared, 1000, 1.5});
   file.Assign(kDeep, kPlan, {shared, 3000, 1.25});
   file.Assign(kDeep, kOther, {alone, 2000, 0.75});
+  file.AddGeneral(kOther, alone);
+  file.AddGeneral(kOther, shared);
   return file;
 }
 
@@ -34,6 +36,8 @@ TEST(KernelFile, SurvivesItsBytes) {
   EXPECT_EQ(*read->CubinOf(*read->Find(kDeep, kPlan)), kCode);
   EXPECT_EQ(*read->CubinOf(*read->Find(kDeep, kOther)), "two");
   EXPECT_EQ(read->problems(), ExampleKernels().problems());
+  EXPECT_EQ(read->general(), ExampleKernels().general());
+  EXPECT_EQ(read->general().at(kOther), (std::set<uint32_t>{0, 1}));
   EXPECT_EQ(read->Find(kSmall, kOther), nullptr);
   EXPECT_EQ(read->Print(), ExampleKernels().Print());
 }

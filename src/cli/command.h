@@ -252,7 +252,7 @@ struct CorpusSampleCommand {
   std::filesystem::path model, tokenizer, output;
   std::string shapes;
   std::vector<Layout> layouts = {kNn, kTn};
-  int count = 16;
+  int count = 4;  // a class of rows
   double temperature = 1, top_p = 1;
   Device device;  // of the prompt
   uint64_t seed = 1;
@@ -390,6 +390,12 @@ struct CatalogueProveCommand {
 
 struct CatalogueBuildCommand {
   std::filesystem::path catalogue, output;
+  std::filesystem::path general;  // plans without dimensions that go along; empty: none
+};
+
+struct CatalogueGeneralCommand {
+  std::filesystem::path catalogue;
+  int count = 16;
 };
 
 struct ReportCommand {
@@ -475,14 +481,16 @@ struct OnceCommand {
   int calls = 1;
 };
 
-using Command = std::variant<
-    OptimizeCommand, EvaluateCommand, VerifyCommand, RecipeCommand, SelfTestCommand, PlanCheckCommand, PlanListCommand,
-    PlanEmitCommand, PlanExplainCommand, PlanFactsCommand, RecordsImportCommand, RecordsExportCommand,
-    RecordsListCommand, RecordsStatsCommand, RecordsPairsCommand, RecordsCompareCommand, RecordsMeasureCommand,
-    BenchCommand, PromoteCommand, CatalogueShowCommand, CatalogueFindCommand, CatalogueCompareCommand,
-    CatalogueSettleCommand, CatalogueProveCommand, CatalogueBuildCommand, ReportCommand, TrainCommand, CompareCommand,
-    CorpusFlatCommand, CorpusTokenizerCommand, CorpusTrainCommand, CorpusSampleCommand, CorpusReinforceCommand,
-    RunProgramCommand, McpCommand, ServeCommand, DoctorCommand, WorkerCommand, CompilerCommand, OnceCommand>;
+using Command =
+    std::variant<OptimizeCommand, EvaluateCommand, VerifyCommand, RecipeCommand, SelfTestCommand, PlanCheckCommand,
+                 PlanListCommand, PlanEmitCommand, PlanExplainCommand, PlanFactsCommand, RecordsImportCommand,
+                 RecordsExportCommand, RecordsListCommand, RecordsStatsCommand, RecordsPairsCommand,
+                 RecordsCompareCommand, RecordsMeasureCommand, BenchCommand, PromoteCommand, CatalogueShowCommand,
+                 CatalogueFindCommand, CatalogueCompareCommand, CatalogueSettleCommand, CatalogueProveCommand,
+                 CatalogueBuildCommand, CatalogueGeneralCommand, ReportCommand, TrainCommand, CompareCommand,
+                 CorpusFlatCommand, CorpusTokenizerCommand, CorpusTrainCommand, CorpusSampleCommand,
+                 CorpusReinforceCommand, RunProgramCommand, McpCommand, ServeCommand, DoctorCommand, WorkerCommand,
+                 CompilerCommand, OnceCommand>;
 
 // Nothing to carry out: help or the version was asked for (exit code 0), or the words were wrong (2).
 struct NoCommand {

@@ -5,7 +5,7 @@ namespace gemmsmith {
 
 void AddCatalogueVerbs(Grammar& grammar) {
   Verb* catalogue =
-      grammar.root()->AddVerb("catalogue", "the kernels that won: show, find, compare, settle, prove, build");
+      grammar.root()->AddVerb("catalogue", "the kernels that won: show, find, compare, settle, prove, build, ...");
   catalogue->NeedOneVerb();
 
   CatalogueShowCommand* show_command = grammar.New<CatalogueShowCommand>();
@@ -47,6 +47,14 @@ void AddCatalogueVerbs(Grammar& grammar) {
   Verb* build = grammar.NewVerb(catalogue, "build", "compile its kernels into one file; needs no GPU", build_command);
   Value(build, "FILE", "", "the catalogue", &build_command->catalogue, ReadPath).Required();
   Value(build, "-o,--output", "FILE", "where they go", &build_command->output, ReadPath).Required();
+  Value(build, "--general", "FILE", "plans that go along for shapes without entries: kernels/general.plans",
+        &build_command->general, ReadPath);
+
+  CatalogueGeneralCommand* general_command = grammar.New<CatalogueGeneralCommand>();
+  Verb* general = grammar.NewVerb(catalogue, "general",
+                                  "the few of its plans that serve every shape, without dimensions", general_command);
+  Value(general, "FILE", "", "the catalogue", &general_command->catalogue, ReadPath).Required();
+  Value(general, "--count", "N", "how many plans for each class of rows [4]", &general_command->count, ReadCount);
 }
 
 }  // namespace gemmsmith

@@ -3,12 +3,16 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "base/status.h"
+#include "program/plan.h"
 
 namespace gemmsmith {
 
-// What is in the file, in a line. `output` is replaced in one step, or stays as it is.
-Result<std::string> BuildKernelFile(const std::filesystem::path& catalogue, const std::filesystem::path& output);
+// What is in the file, in a line. `output` is replaced in one step, or stays as it is. `general`: plans without
+// dimensions that go along.
+Result<std::string> BuildKernelFile(const std::filesystem::path& catalogue, const std::filesystem::path& output,
+                                    std::vector<Plan> general);
 
 }  // namespace gemmsmith

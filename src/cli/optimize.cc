@@ -256,7 +256,7 @@ std::string DecisionsText(const CatalogueChanges& changes, const CampaignResult&
 // Programs find the file at their next start.
 Status BuildOverlay(const std::filesystem::path& catalogue) {
   std::filesystem::path kernels = catalogue;
-  ASSIGN_OR_RETURN(const std::string built, BuildKernelFile(catalogue, kernels.replace_extension("kernels")));
+  ASSIGN_OR_RETURN(const std::string built, BuildKernelFile(catalogue, kernels.replace_extension("kernels"), {}));
   WriteNote(built);
   return OkStatus();
 }

@@ -35,6 +35,7 @@ Result<int> Run(const CatalogueCompareCommand& command);
 Result<int> Run(const CatalogueSettleCommand& command);
 Result<int> Run(const CatalogueProveCommand& command);
 Result<int> Run(const CatalogueBuildCommand& command);
+Result<int> Run(const CatalogueGeneralCommand& command);
 Result<int> Run(const ReportCommand& command);
 Result<int> Run(const TrainCommand& command);
 Result<int> Run(const CompareCommand& command);

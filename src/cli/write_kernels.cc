@@ -140,7 +140,7 @@ Result<int> RunWriting(const OptimizeCommand& command) {
       RETURN_IF_ERROR(WriteOut(TextOf(*run, files, terminal)));
     if (InterruptArrived()) return Interrupted("interrupted; the same command goes on from what was exchanged");
   }
-  if (command.json) RETURN_IF_ERROR(WriteOut(PrintJson({{"runs", all}})));
+  if (command.json) RETURN_IF_ERROR(WriteOut(PrintJson(Json({{"runs", all}}))));
   return any_passed ? kExitDone : kExitNoCandidate;
 }
 

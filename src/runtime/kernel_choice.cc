@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "problem/task.h"
 #include "program/cost.h"
@@ -27,8 +28,14 @@ constexpr double kFarthest = 1.2;
 constexpr double kMaxCorrection = 2;
 // Up to so many rows a product takes the time of reading B.
 constexpr int kMostRowsOfReaders = 64;
-// So many of the fastest predicted are asked whether their text is the problem's.
+// So many of the fastest predicted that were measured are asked whether their text is the problem's.
 constexpr size_t kMostAsked = 16;
+// So many entries correct a prediction, each by its weight: an entry so many octaves away counts half as much as the
+// problem's own would.
+constexpr size_t kMostAround = 8;
+constexpr double kHalfWeight = 0.25;
+// Another storage order counts as so many octaves.
+constexpr double kOtherLayout = 1;
 // What a call takes beside its floor, in the ratio of two shapes' times.
 constexpr double kCallNs = 2e3;
 
@@ -56,23 +63,42 @@ KernelChooser::KernelChooser(const std::vector<const KernelFile*>& files, const 
                              .is_general = plan == WithFixed(plan, FixedDimensions::kNone),
                              .octaves = OctavesOf(gemm.shape)});
     }
+  for (const KernelFile* file : files)
+    for (const auto& [plan, kernels] : file->general())
+      general_.push_back({file, plan, std::vector<uint32_t>(kernels.begin(), kernels.end())});
 }
 
 std::optional<Choice> KernelChooser::Choose(const Gemm& gemm, uint64_t workspace_bytes) const {
   if (std::optional<Choice> entry = EntryFor(gemm, workspace_bytes)) return entry;
   if (std::optional<Choice> entry = EntryOfMoreRows(gemm)) return entry;
-  return FastestNearby(gemm);
+  return FastestPredicted(gemm);
+}
+
+std::optional<Choice> KernelChooser::ServeBy(const KernelFile& file, const Plan& plan,
+                                             std::span<const uint32_t> kernels, const Gemm& gemm,
+                                             uint64_t workspace_bytes) const {
+  if (!IsLegal(plan, gemm, device_)) return std::nullopt;
+  const Launch launch = LaunchFor(plan, gemm);
+  if (!launch.deterministic || launch.workspace_bytes > workspace_bytes) return std::nullopt;
+  // The text depends on alignments and whole panels too: where it is another, this machine code is not the plan's.
+  const Hash128 text = HashBytes(Emit(plan, gemm).text);
+  for (const uint32_t number : kernels)
+    if (const KernelFile::Kernel& kernel = file.kernels()[number]; kernel.text == text)
+      return Choice{.file = &file, .kernel = &kernel, .plan = plan};
+  return std::nullopt;
 }
 
 std::optional<Choice> KernelChooser::Serve(const Candidate& candidate, const Gemm& gemm,
                                            uint64_t workspace_bytes) const {
-  if (!IsLegal(candidate.plan, gemm, device_)) return std::nullopt;
-  const Launch launch = LaunchFor(candidate.plan, gemm);
-  if (!launch.deterministic || launch.workspace_bytes > workspace_bytes) return std::nullopt;
-  const KernelFile::Kernel& kernel = candidate.file->kernels()[candidate.assignment.kernel];
-  // The text depends on alignments and whole panels too: where it is another, this machine code is not the plan's.
-  if (HashBytes(Emit(candidate.plan, gemm).text) != kernel.text) return std::nullopt;
-  return Choice{.file = candidate.file, .kernel = &kernel, .plan = candidate.plan};
+  return ServeBy(*candidate.file, candidate.plan, {&candidate.assignment.kernel, 1}, gemm, workspace_bytes);
+}
+
+// Kernels for any problem make no use of the promise.
+std::optional<Choice> KernelChooser::Serve(const Offer& offer, const Gemm& gemm) const {
+  if (offer.measured != nullptr) return Serve(*offer.measured, gemm, 0);
+  Gemm plain = gemm;
+  plain.kind = WithoutPromise(gemm.kind);
+  return ServeBy(*offer.general->file, offer.general->plan, offer.general->kernels, plain, 0);
 }
 
 // With the time of its entry.
@@ -84,7 +110,7 @@ std::optional<Choice> KernelChooser::FirstThatServes(Ranked ranked, const Gemm& 
     const KernelFile::Assignment& entry = candidate->assignment;
     choice->time_ns = entry.time_ns;
     choice->library_ns = entry.time_ns * entry.speed_up;
-    choice->is_behind = entry.speed_up < (entry.time_ns < kShortCallNs ? 1 : kEntryMargin);
+    choice->asked_lead = entry.time_ns < kShortCallNs ? 1 : kEntryMargin;
     choice->is_chained = candidate->gemm.kind.constant_b;
     choice->reason = candidate->gemm.shape != gemm.shape ? fmt::format("measured for {} rows", candidate->gemm.shape.m)
                      : entry.is_derived ? "made for this problem and measured as another form of the same plan"
@@ -120,42 +146,81 @@ std::optional<Choice> KernelChooser::EntryOfMoreRows(const Gemm& gemm) const {
   return FirstThatServes(std::move(larger), gemm, 0);
 }
 
-double KernelChooser::PredictedNs(const Candidate& candidate, const Gemm& gemm) const {
+double KernelChooser::CorrectionOf(const Candidate& candidate) const {
   const double ratio = candidate.assignment.time_ns / PredictTimeNs(candidate.plan, candidate.gemm, device_);
-  return PredictTimeNs(candidate.plan, gemm, device_) * std::clamp(ratio, 1 / kMaxCorrection, kMaxCorrection);
+  return std::clamp(ratio, 1 / kMaxCorrection, kMaxCorrection);
 }
 
-// The library chooses another kernel for each shape, so its times follow the floor, not our plans.
-double KernelChooser::LibraryNs(const Candidate& nearest, const Gemm& gemm) const {
-  const double there = MakeTask(nearest.gemm).ColdFloorNs(device_) + kCallNs,
-               here = MakeTask(gemm).ColdFloorNs(device_) + kCallNs;
-  return nearest.assignment.time_ns * nearest.assignment.speed_up * here / there;
-}
-
-std::optional<Choice> KernelChooser::FastestNearby(const Gemm& gemm) const {
+double KernelChooser::OctavesTo(const Candidate& candidate, const Gemm& gemm) const {
   const std::array<double, 3> wanted = OctavesOf(gemm.shape);
-  const Candidate* nearest = nullptr;
-  double least = kFarthest;
-  std::vector<std::pair<double, const Candidate*>> ranked;
+  double octaves = candidate.gemm.kind.layout == gemm.kind.layout ? 0 : kOtherLayout;
+  for (size_t i = 0; i < wanted.size(); ++i) octaves += std::abs(candidate.octaves[i] - wanted[i]);
+  return octaves;
+}
+
+// The library chooses another kernel for each shape, so its times follow the floor, not our plans. Times in chains are
+// left out: they are shorter.
+KernelChooser::Surroundings KernelChooser::SurroundingsOf(const Gemm& gemm) const {
+  std::vector<std::pair<double, const Candidate*>> nearest;
+  const Gemm* last = nullptr;
   for (const Candidate& candidate : candidates_) {
-    if (WithoutPromise(candidate.gemm.kind) != WithoutPromise(gemm.kind)) continue;
-    double octaves = 0;
-    for (size_t i = 0; i < 3; ++i) octaves += std::abs(candidate.octaves[i] - wanted[i]);
-    if (octaves > kFarthest) continue;
-    if (octaves < least || nearest == nullptr) nearest = &candidate, least = octaves;
-    if (candidate.is_general && CountReasons(candidate.plan, gemm, device_) == 0)
-      ranked.emplace_back(PredictedNs(candidate, gemm), &candidate);
+    const GemmKind& kind = candidate.gemm.kind;
+    if (kind.constant_b || kind.type != gemm.kind.type || kind.accumulation != gemm.kind.accumulation) continue;
+    if (last != nullptr && *last == candidate.gemm) continue;  // another form of the same entry
+    last = &candidate.gemm;
+    nearest.emplace_back(OctavesTo(candidate, gemm), &candidate);
   }
-  std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-  ranked.resize(std::min(ranked.size(), kMostAsked));
-  for (const auto& [time_ns, candidate] : ranked) {
-    std::optional<Choice> choice = Serve(*candidate, gemm, 0);
+  if (nearest.empty()) return {.octaves = std::numeric_limits<double>::infinity()};
+  const size_t count = std::min(nearest.size(), kMostAround);
+  std::partial_sort(nearest.begin(), nearest.begin() + ptrdiff_t(count), nearest.end());
+  double weights = 0, own = 0, library = 0;
+  for (const auto& [octaves, candidate] : std::span(nearest).first(count)) {
+    const double weight = 1 / ((kHalfWeight + octaves) * (kHalfWeight + octaves));
+    const KernelFile::Assignment& entry = candidate->assignment;
+    const double floor_ns = MakeTask(candidate->gemm).ColdFloorNs(device_) + kCallNs;
+    weights += weight;
+    own += weight * std::log(CorrectionOf(*candidate));
+    library += weight * std::log(entry.time_ns * entry.speed_up / floor_ns);
+  }
+  return {.entries = count,
+          .octaves = nearest.front().first,
+          .own_ratio = std::exp(own / weights),
+          .library_ratio = std::exp(library / weights)};
+}
+
+// Kernels that were measured nearby, corrected by what each took itself, and those for any problem, corrected by what
+// others took around it.
+std::vector<KernelChooser::Offer> KernelChooser::OffersFor(const Gemm& gemm, const Surroundings& around) const {
+  std::vector<Offer> offers;
+  for (const Candidate& candidate : candidates_)
+    if (candidate.is_general && WithoutPromise(candidate.gemm.kind) == WithoutPromise(gemm.kind) &&
+        OctavesTo(candidate, gemm) <= kFarthest && IsWorthTrying(candidate.plan, gemm, device_))
+      offers.push_back(
+          {.time_ns = PredictTimeNs(candidate.plan, gemm, device_) * CorrectionOf(candidate), .measured = &candidate});
+  for (const General& general : general_)
+    if (IsLegal(general.plan, gemm, device_))
+      offers.push_back({.time_ns = PredictTimeNs(general.plan, gemm, device_) * around.own_ratio, .general = &general});
+  std::stable_sort(offers.begin(), offers.end(), [](const Offer& a, const Offer& b) { return a.time_ns < b.time_ns; });
+  return offers;
+}
+
+std::optional<Choice> KernelChooser::FastestPredicted(const Gemm& gemm) const {
+  const Surroundings around = SurroundingsOf(gemm);
+  size_t asked = 0;
+  for (const Offer& offer : OffersFor(gemm, around)) {
+    if (offer.measured != nullptr && asked++ >= kMostAsked) continue;
+    std::optional<Choice> choice = Serve(offer, gemm);
     if (!choice) continue;
-    choice->time_ns = time_ns;
-    choice->library_ns = LibraryNs(*nearest, gemm);
-    choice->is_behind = choice->library_ns < time_ns * kMargin;
-    choice->reason = fmt::format("predicted from {}; the nearest problem that was measured is {:.1f} octaves away",
-                                 Print(candidate->gemm), least);
+    choice->time_ns = offer.time_ns;
+    choice->library_ns = (MakeTask(gemm).ColdFloorNs(device_) + kCallNs) * around.library_ratio;
+    choice->asked_lead = around.octaves > kFarthest ? std::numeric_limits<double>::infinity() : kMargin;
+    const std::string by = offer.measured != nullptr ? Print(offer.measured->gemm)
+                                                     : fmt::format("{} entries, without dimensions", around.entries);
+    choice->reason = around.entries == 0 ? "without dimensions, predicted; no problem like it was measured"
+                                         : fmt::format(
+                                               "predicted from {}; the nearest problem that was measured is "
+                                               "{:.1f} octaves away",
+                                               by, around.octaves);
     return choice;
   }
   return std::nullopt;

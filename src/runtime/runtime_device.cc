@@ -3,6 +3,8 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "base/files.h"
 #include "base/installation.h"
 #include "program/plan.h"
@@ -54,6 +56,15 @@ fs::path FolderOfThisLibrary() {
 
 std::string Expected(const Choice& choice) {
   return fmt::format("{:.2f} us, cuBLASLt {:.2f} us", choice.time_ns / 1e3, choice.library_ns / 1e3);
+}
+
+// Predictions are asked for more than measurements.
+std::string WhyBehind(const Choice& choice) {
+  if (choice.Lead() < 1) return fmt::format("cuBLASLt: expected to be faster (ours {})\n", Expected(choice));
+  const std::string asked = std::isinf(choice.asked_lead) ? "none is trusted so far from what was measured"
+                                                          : fmt::format("{:.2f} is asked", choice.asked_lead);
+  return fmt::format("cuBLASLt: a lead of {:.2f} is expected, and {} (ours {})\nours: {}; {}\n", choice.Lead(), asked,
+                     Expected(choice), PrintShort(choice.plan), choice.reason);
 }
 
 }  // namespace
@@ -147,10 +158,10 @@ Failure RuntimeDevice::PrepareWith(uint64_t workspace_bytes, const Request& requ
     if (LaunchFor(choice->plan, *gemm).workspace_bytes > 0 && !EnsureSlots()) return PrepareWith(0, request, product);
     return PrepareOwn(*choice, *gemm, *made);
   };
-  if (choice && (!choice->is_behind || Environment("GEMMSMITH_ALWAYS") == "1")) return by_own();
+  if (choice && (!choice->IsBehind() || Environment("GEMMSMITH_ALWAYS") == "1")) return by_own();
   const Failure by_library = request.own_only ? Done() : PrepareByLibrary(*made);
   if (by_library.ok()) {
-    made->explanation_ += choice ? fmt::format("cuBLASLt: expected to be faster (ours {})\n", Expected(*choice))
+    made->explanation_ += choice ? WhyBehind(*choice)
                           : gemm ? "cuBLASLt: no kernel of ours serves this problem\n"
                                  : "cuBLASLt: ours have no batches, epilogues, scales or f32 results\n";
     return Done();

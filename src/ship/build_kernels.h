@@ -12,6 +12,7 @@
 namespace gemmsmith {
 
 struct BuildKernelsOptions {
+  std::vector<Plan> general;                                 // plans without dimensions, for problems without entries
   int compile_threads = 0;                                   // all cores
   std::function<void(size_t done, size_t all)> on_progress;  // may be null
   std::function<bool()> stop = [] { return false; };         // asked before each kernel

@@ -93,6 +93,25 @@ TEST(BuildKernels, AnEntryThatIsIllegalOrDoesNotCompileEndsItByItsName) {
   EXPECT_NE(status.message().find("compile_failed"), std::string::npos) << status.message();
 }
 
+TEST(BuildKernels, APlanForAnyProblemHasAKernelForEachText) {
+  const Plan plan = *ParsePlan("wgmma tile_m=64 tile_n=64 warpgroups=1 step_k=128");
+  Catalogue catalogue("h200");
+  catalogue.Put(EntryFor({{64, 64, 4096}, {kTn}}, plan));
+  FakeCompiler compiler;
+  const Result<KernelFile> file = BuildKernels(catalogue, compiler, {.general = {plan}, .compile_threads = 2});
+  ASSERT_TRUE(file.ok()) << file.status().message();
+  // Two types; one operand in panels across k, both, or none: deep copies of each operand along k, or not.
+  EXPECT_EQ(file->general().at(plan).size(), 2u * (2 + 2 + 2 + 1)) << "k aligned and not, but for col-row";
+  EXPECT_EQ(file->kernels().size(), file->general().at(plan).size()) << "the entry's is one of them";
+}
+
+TEST(BuildKernels, APlanThatKnowsDimensionsIsNotForAnyProblem) {
+  const Plan plan = Known(FixedDimensions::kAll);
+  FakeCompiler compiler;
+  const Status status = BuildKernels(Catalogue("h200"), compiler, {.general = {plan}, .compile_threads = 1}).status();
+  EXPECT_NE(status.message().find("knows dimensions"), std::string::npos) << status.message();
+}
+
 TEST(BuildKernels, StopsBetweenKernels) {
   Catalogue catalogue("h200");
   for (int i = 1; i <= 100; ++i) catalogue.Put(EntryFor({{64 * i, 128, 512}, {kTn}}, Known(FixedDimensions::kAll)));

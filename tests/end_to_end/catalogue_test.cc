@@ -2,12 +2,14 @@
 
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 
 #include "archive/segment.h"
 #include "base/files.h"
 #include "catalogue/catalogue.h"
 #include "catalogue/kernel_file.h"
 #include "certify/certificate_journal.h"
+#include "program/family.h"
 #include "tests/end_to_end/program.h"
 
 namespace gemmsmith {
@@ -49,6 +51,24 @@ TEST_F(CatalogueTest, ItsKernelsAreCompiledIntoOneFile) {
   const std::string cubin = *file->CubinOf(*kernel);
   EXPECT_EQ(cubin.substr(1, 3), "ELF");
   EXPECT_NE(cubin.find(kernel->entry), std::string::npos);
+}
+
+// Each text of the chosen plan is compiled by the real compiler.
+TEST_F(CatalogueTest, PlansChosenForAnyShapeAreCompiledAlong) {
+  const std::string catalogue = File(kPlan), kernels = home.Path("h200.kernels");
+  const Finished chosen = home.Run({"catalogue", "general", catalogue, "--count", "2"});
+  ASSERT_EQ(chosen.exit_code, 0) << chosen.error;
+  const std::string plans = home.File("general.plans", chosen.out);
+  const Finished built = home.Run({"catalogue", "build", catalogue, "--general", plans, "-o", kernels});
+  ASSERT_EQ(built.exit_code, 0) << built.error;
+  EXPECT_NE(built.out.find("and any other by 1 plan in"), std::string::npos) << built.out;
+  const Result<KernelFile> file = KernelFile::Read(kernels);
+  ASSERT_TRUE(file.ok()) << file.status().message();
+  const std::set<uint32_t>& general = file->general().at(WithFixed(kPlan, FixedDimensions::kNone));
+  EXPECT_EQ(general.size(), 8u) << "four storage orders of two types";
+  for (const uint32_t number : general) EXPECT_EQ(file->CubinOf(file->kernels()[number])->substr(1, 3), "ELF");
+  ExpectOneError(home.Run({"catalogue", "build", catalogue, "--general", catalogue, "-o", kernels}), 2,
+                 "a plan starts with its family");
 }
 
 TEST_F(CatalogueTest, WhatCannotShipEndsTheBuildAndLeavesNoFile) {

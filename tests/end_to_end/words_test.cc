@@ -188,8 +188,8 @@ INSTANTIATE_TEST_SUITE_P(Verbs, HelpTest,
                                          "plan emit", "plan explain", "plan facts", "records", "records import",
                                          "records export", "records list", "records stats", "records pairs",
                                          "records compare", "records measure", "promote", "catalogue", "catalogue show",
-                                         "catalogue find", "catalogue build", "train", "compare", "corpus",
-                                         "corpus flat", "corpus tokenizer", "corpus train", "corpus sample",
+                                         "catalogue find", "catalogue build", "catalogue general", "train", "compare",
+                                         "corpus", "corpus flat", "corpus tokenizer", "corpus train", "corpus sample",
                                          "corpus reinforce", "doctor"));
 
 TEST(HelpTest, DoesNotShowWhatOnlyTheProgramItselfStarts) {

@@ -81,6 +81,77 @@ TEST_F(Library, AKernelWithoutDimensionsOfItsOwnServesOtherShapes) {
   EXPECT_NE(Explain(one.problem).find("predicted from gemm 64x128x256"), std::string::npos) << Explain(one.problem);
 }
 
+class GeneralKernels : public Library {
+ protected:
+  // An entry that no other shape can use, and a plan for any.
+  void OpenWith(double speed_up) {
+    const Gemm gemm{.shape = {64, 128, 256}, .kind = {.layout = kTn}};
+    KernelFile file("h200");
+    AddEntry(gemm, WithFixed(PlanFor(gemm), FixedDimensions::kAll), speed_up, file);
+    for (const Layout& layout : kLayouts) {
+      const Gemm any{.shape = {64, 128, 512}, .kind = {.layout = layout}};
+      file.AddGeneral(kPlan, AddKernel(any, kPlan, file));
+    }
+    Open(file);
+  }
+  static Case CaseOf(int64_t m, int64_t n, int64_t k) {
+    Case one = SomeCase(m, n, k);
+    one.problem.b_order = GEMMSMITH_COLUMN;
+    return one;
+  }
+  // Which of the two served it.
+  bool IsOurs(const Case& one) {
+    const int64_t launches = FakeLaunches();
+    EXPECT_EQ(Multiply(one), GEMMSMITH_OK) << gemmsmith_last_error();
+    return FakeLaunches() > launches;
+  }
+  const Plan kPlan = *ParsePlan("wgmma tile_m=64 tile_n=64 warpgroups=1 stages=3 store=tma");
+};
+
+TEST_F(GeneralKernels, ServeShapesNearbyWhereTheLeadIsEnough) {
+  OpenWith(2);
+  Case one = CaseOf(72, 136, 264);
+  EXPECT_TRUE(IsOurs(one));
+  const std::string text = Explain(one.problem);
+  EXPECT_NE(text.find("predicted from 1 entries, without dimensions; the nearest problem that was measured is 0.3"),
+            std::string::npos)
+      << text;
+  one.problem.constant_b = 1;
+  EXPECT_TRUE(IsOurs(one)) << "the promise asks for nothing";
+}
+
+TEST_F(GeneralKernels, LeaveASmallPredictedLeadToCublasLt) {
+  OpenWith(1.2);
+  const Case one = CaseOf(72, 136, 264);
+  EXPECT_FALSE(IsOurs(one));
+  const std::string text = Explain(one.problem);
+  EXPECT_NE(text.find("1.45 is asked"), std::string::npos) << text;
+  EXPECT_NE(text.find("\nours: wgmma tile_m=64 tile_n=64"), std::string::npos) << text;
+}
+
+TEST_F(GeneralKernels, AreNotTrustedFarFromWhatWasMeasured) {
+  OpenWith(20);
+  const Case one = CaseOf(72, 136, 2048);
+  EXPECT_FALSE(IsOurs(one));
+  EXPECT_NE(Explain(one.problem).find("none is trusted so far"), std::string::npos) << Explain(one.problem);
+}
+
+// Ragged m, n and k; every storage order; lines with gaps.
+TEST_F(GeneralKernels, ServeEveryShapeOfAlignedLinesWhereTheyMust) {
+  OpenWith(2);
+  ASSERT_EQ(setenv("GEMMSMITH_ALWAYS", "1", 1), 0);
+  for (const gemmsmith_order a : {GEMMSMITH_ROW, GEMMSMITH_COLUMN})
+    for (const gemmsmith_order b : {GEMMSMITH_ROW, GEMMSMITH_COLUMN})
+      for (const gemmsmith_order d : {GEMMSMITH_ROW, GEMMSMITH_COLUMN}) {
+        Case one = SomeCase(37, 91, 53);
+        one.problem.a_order = a, one.problem.b_order = b, one.problem.d_order = d;
+        one.problem.lda = one.problem.ldb = one.problem.ldc = one.problem.ldd = 96;
+        EXPECT_TRUE(IsOurs(one)) << Explain(one.problem);
+      }
+  EXPECT_FALSE(IsOurs(CaseOf(37, 91, 53))) << "TMA takes no such lines";
+  unsetenv("GEMMSMITH_ALWAYS");
+}
+
 // All of K stays in shared memory.
 TEST_F(Library, AKernelHasTheSharedMemoryThatEachOfItsProblemsNeeds) {
   KernelFile file("h200");

@@ -29,12 +29,15 @@ inline Plan PlanFor(const Gemm& gemm, bool chainable = false) {
   return DefaultPlan(FamilyId::kDirect);
 }
 
-inline void AddEntry(const Gemm& gemm, const Plan& plan, double speed_up, KernelFile& file) {
+inline uint32_t AddKernel(const Gemm& gemm, const Plan& plan, KernelFile& file) {
   const std::string code = std::string("fake ") + std::string(Name(gemm.kind.layout)) + " " +
                            std::string(Name(gemm.kind.type)) +
                            " maps=" + std::to_string(LaunchFor(plan, gemm).maps.size());
-  const uint32_t kernel = file.Add("gemm", HashBytes(Emit(plan, gemm).text), code + '\0');
-  file.Assign(gemm, plan, {.kernel = kernel, .time_ns = 5000, .speed_up = speed_up});
+  return file.Add("gemm", HashBytes(Emit(plan, gemm).text), code + '\0');
+}
+
+inline void AddEntry(const Gemm& gemm, const Plan& plan, double speed_up, KernelFile& file) {
+  file.Assign(gemm, plan, {.kernel = AddKernel(gemm, plan, file), .time_ns = 5000, .speed_up = speed_up});
 }
 
 }  // namespace gemmsmith
