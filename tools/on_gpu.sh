@@ -14,6 +14,8 @@
 #          tools/on_gpu.sh kernels                compile the kernels of their catalogue into $OUT
 #          tools/on_gpu.sh library SECONDS        libgemmsmith.so: 3,000 random problems checked, 300 raced, the host's time, first
 #                                                 calls, threads; with the kernels in .carry/, or compiled there
+#          tools/on_gpu.sh general SECONDS        the kernels for any shape, a part of that: 3,000 random problems checked, 300 and those of
+#                                                 bench/library/serving.problems raced, all by kernels of ours, faster or not
 #          tools/on_gpu.sh standalone COUNT SECONDS
 #                                                 so many plans of their catalogue, drawn at random, beside their standalone files
 #                                                 (another $SEED draws others)
@@ -336,20 +338,32 @@ remeasure() {
 kernels() {
   local catalogue
   catalogue=$(catalogue_here)
-  "$program" catalogue build "kernels/$catalogue" -o "$out/${catalogue%.catalogue}.kernels"
+  "$program" catalogue build "kernels/$catalogue" --general kernels/general.plans -o "$out/${catalogue%.catalogue}.kernels"
 }
 
 library() {
-  local bench=$carry/bin/library_bench catalogue part
+  library_bench "host" "first --count 2000" "check --count 3000 --seconds $1" "race --count 300 --seconds $1 --details $out/race.jsonl" \
+    "threads --count 1000000" | tee "$out/library.txt"
+  general "$1"
+}
+
+general() {
+  library_bench "check --own --count 3000 --seconds 60" "race --own --count 300 --seconds $1 --details $out/race_own.jsonl" \
+    "race --own --problems bench/library/serving.problems --seconds $1 --details $out/race_serving.jsonl" | tee "$out/general.txt"
+}
+
+# The program with each of these words.
+library_bench() {
+  local catalogue part
   catalogue=$(catalogue_here)
   export GEMMSMITH_KERNELS=$carry/${catalogue%.catalogue}.kernels XDG_CONFIG_HOME=/tmp/nothing
-  [[ -e $GEMMSMITH_KERNELS ]] || { kernels && GEMMSMITH_KERNELS=$out/${catalogue%.catalogue}.kernels; }
-  for part in "host" "first --count 2000" "check --count 3000 --seconds $1" "race --count 300 --seconds $1 --details $out/race.jsonl" \
-    "threads --count 1000000"; do
+  [[ -e $GEMMSMITH_KERNELS ]] || GEMMSMITH_KERNELS=$out/${catalogue%.catalogue}.kernels
+  [[ -e $GEMMSMITH_KERNELS ]] || kernels
+  for part in "$@"; do
     echo "== library_bench $part"
     # shellcheck disable=SC2086
-    "$bench" $part || true
-  done 2>&1 | tee "$out/library.txt"
+    "$carry/bin/library_bench" $part || true
+  done 2>&1
 }
 
 standalone() {
@@ -532,6 +546,6 @@ kills() {
 step=${1:-}
 case $step in
   pack) pack ;;
-  tests | self_test | sanitize | latency | baselines | rates | kernels | library | standalone | space | measure | sweep | sweep_and_settle | settle | certify | remeasure | confirm | bench | each_gpu | promote | policy | text_model | compare | kills | bring) unpack && mkdir -p "$out" && shift && "$step" "$@" ;;
+  tests | self_test | sanitize | latency | baselines | rates | kernels | library | general | standalone | space | measure | sweep | sweep_and_settle | settle | certify | remeasure | confirm | bench | each_gpu | promote | policy | text_model | compare | kills | bring) unpack && mkdir -p "$out" && shift && "$step" "$@" ;;
   *) sed -n '2,/^set /s/^# //p' "$0" >&2; exit 2 ;;
 esac

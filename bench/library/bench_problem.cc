@@ -85,6 +85,11 @@ BenchProblem DrawProblem(std::mt19937_64& random) {
   return drawn;
 }
 
+BenchProblem DrawPlainProblem(std::mt19937_64& random) {
+  for (;;)
+    if (BenchProblem drawn = DrawProblem(random); drawn.IsPlain()) return drawn;
+}
+
 Result<BenchProblem> ReadProblem(const std::string& line) {
   BenchProblem read;
   gemmsmith_problem& p = read.problem;

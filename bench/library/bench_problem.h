@@ -22,6 +22,7 @@ struct BenchProblem {
 
 // m, n and k from 1 to 20,000 evenly by octave; half of all plain, with dimensions that tensor maps take.
 BenchProblem DrawProblem(std::mt19937_64& random);
+BenchProblem DrawPlainProblem(std::mt19937_64& random);
 // "16x4096x4096 tn bf16 [constant_b]"
 Result<BenchProblem> ReadProblem(const std::string& line);
 // One a line of the file, one at least; "#" begins a comment.

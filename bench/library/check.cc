@@ -47,12 +47,12 @@ class Checker {
     return OkStatus();
   }
 
-  // What is wrong; empty: nothing. `is_ours`: a kernel of ours served it.
-  Result<std::string> Check(const BenchProblem& problem, bool with_workspace, bool& is_ours) {
+  // What is wrong; empty: nothing. `explanation`: of the product that served it.
+  Result<std::string> Check(const BenchProblem& problem, bool with_workspace, std::string& explanation) {
     gemmsmith_problem asked = problem.problem;
     if (with_workspace) asked.workspace_bytes = kWorkspaceBytes;
     ASSIGN_OR_RETURN(const OwnedProduct product, Prepare(context_, asked));
-    is_ours = IsOurs(Explain(product.get()));
+    explanation = Explain(product.get());
     const auto at = [&](const DeviceMemory& slab) { return slab.address() + kGuardBytes + problem.shift_bytes; };
     RETURN_IF_ERROR(FillOperands(problem));
     gemmsmith_operands operands;
@@ -149,26 +149,32 @@ Status CheckProblems(BenchGpu& bench, const BenchOptions& options) {
   }
   const int64_t count = named.empty() ? options.count : int64_t(named.size());
   std::mt19937_64 random(options.seed);
-  int64_t done = 0, ours = 0, wrong = 0;
+  int64_t done = 0, ours = 0, general = 0, wrong = 0;
   const auto begin = std::chrono::steady_clock::now();
   for (; done < count; ++done) {
     if (std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() > options.seconds) break;
-    const BenchProblem problem = named.empty() ? DrawProblem(random) : named[size_t(done)];
-    bool is_ours = false;
-    const Result<std::string> found = checker.Check(problem, done % 2 == 1, is_ours);
+    const BenchProblem problem = !named.empty() ? named[size_t(done)]
+                                 : options.own  ? DrawPlainProblem(random)
+                                                : DrawProblem(random);
+    std::string explanation;
+    const Result<std::string> found = checker.Check(problem, done % 2 == 1, explanation);
+    const bool is_ours = IsOurs(explanation);
     ours += is_ours;
+    general += is_ours && IsGeneral(explanation);
     std::string why = found.ok() ? *found : found.status().message();
     if (why.empty()) continue;
     ++wrong;
-    const Result<std::string> otherwise = checker.Check(problem, done % 2 == 0, is_ours);
+    const Result<std::string> otherwise = checker.Check(problem, done % 2 == 0, explanation);
     if (otherwise.ok() && otherwise->empty())
       why += done % 2 == 0 ? "; right with a workspace" : "; right without workspace";
     fmt::print("{} ({}): {}\n", problem.Print(), is_ours ? "ours" : "cuBLASLt", why);
     std::fflush(stdout);
     if (!bench.gpu().Synchronize().ok()) return Unavailable("the GPU is lost");
   }
-  fmt::print("{} problems: {} served by kernels of ours, {} by cuBLASLt; {} wrong; worst error {:.2f} of the allowed\n",
-             done, ours, done - ours, wrong, checker.worst());
+  fmt::print(
+      "{} problems: {} served by kernels of ours, {} of them by kernels for any shape, {} by cuBLASLt; {} wrong; worst "
+      "error {:.2f} of the allowed\n",
+      done, ours, general, done - ours, wrong, checker.worst());
   return wrong == 0 ? OkStatus() : Unavailable("results are wrong");
 }
 

@@ -14,6 +14,7 @@ struct BenchOptions {
   double seconds = 300;
   std::string problems;  // a file of ReadProblem()'s lines; empty: drawn
   std::string details;   // a file; empty: none
+  bool own = false;  // plain problems alone, each by a kernel of ours where one serves, expected to be faster or not
 };
 
 // Random problems, every element of the result (large ones: many) against sums in f64, twice with equal bits, and no

@@ -43,6 +43,9 @@ inline std::string Explain(const gemmsmith_product* product) {
   text.resize(text.find('\0'));
   return text;
 }
+inline bool IsGeneral(const std::string& explanation) {
+  return explanation.find("without dimensions") != std::string::npos;
+}
 inline bool IsOurs(const std::string& explanation) { return explanation.find("\nkernel: ") != std::string::npos; }
 
 }  // namespace gemmsmith

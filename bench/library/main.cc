@@ -11,7 +11,7 @@ namespace {
 
 constexpr const char* kUsage =
     "library_bench check|race|host|first|threads [--count N] [--seed N] [--seconds S] [--problems FILE] [--details "
-    "FILE]\n";
+    "FILE] [--own]\n";
 
 }  // namespace
 
@@ -19,8 +19,13 @@ int main(int count, char** words) {
   using namespace gemmsmith;
   BenchOptions options;
   const std::string command = count > 1 ? words[1] : "";
-  for (int i = 2; i < count; i += 2) {
-    const std::string option = words[i], value = i + 1 < count ? words[i + 1] : "";
+  for (int i = 2; i < count; ++i) {
+    const std::string option = words[i];
+    if (option == "--own") {
+      options.own = true;
+      continue;
+    }
+    const std::string value = ++i < count ? words[i] : "";
     if (value.empty()) return fmt::print(stderr, "{} needs a value\n{}", option, kUsage), 2;
     if (option == "--count")
       options.count = std::atoll(value.c_str());
@@ -37,6 +42,7 @@ int main(int count, char** words) {
   }
   if (command != "check" && command != "race" && command != "host" && command != "first" && command != "threads")
     return fmt::print(stderr, "{}", kUsage), 2;
+  if (options.own) setenv("GEMMSMITH_ALWAYS", "1", 1);
   Result<BenchGpu> bench = BenchGpu::Open();
   if (!bench.ok()) return fmt::print(stderr, "library_bench: {}\n", bench.status().message()), 3;
   const Status done = command == "check"   ? CheckProblems(*bench, options)

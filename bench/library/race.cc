@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -14,6 +13,7 @@
 #include "bench_problem.h"
 #include "commands.h"
 #include "library_calls.h"
+#include "race_summary.h"
 
 namespace gemmsmith {
 
@@ -142,8 +142,7 @@ Result<std::vector<BenchProblem>> ProblemsOf(const BenchOptions& options) {
   std::vector<BenchProblem> problems;
   if (options.problems.empty()) {
     std::mt19937_64 random(options.seed);
-    while (int64_t(problems.size()) < options.count)
-      if (BenchProblem drawn = DrawProblem(random); drawn.IsPlain()) problems.push_back(drawn);
+    while (int64_t(problems.size()) < options.count) problems.push_back(DrawPlainProblem(random));
     return problems;
   }
   return ReadProblems(options.problems);
@@ -156,31 +155,28 @@ Status RaceProblems(BenchGpu& bench, const BenchOptions& options) {
   Racer racer(bench);
   RETURN_IF_ERROR(racer.Open());
   std::ofstream details(options.details);
-  std::vector<double> ratios;
+  std::vector<Raced> races;
   size_t seen = 0;
-  double sum_of_logarithms = 0;
   const auto begin = std::chrono::steady_clock::now();
   for (const BenchProblem& problem : problems) {
     if (std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() > options.seconds) break;
     std::string explanation;
     ASSIGN_OR_RETURN(const std::optional<Race> race, racer.Run(problem, explanation));
     ++seen;
+    Raced raced{.shape_class = Classify({int(problem.problem.m), int(problem.problem.n), int(problem.problem.k)})};
+    ReadExpected(explanation, raced);
     std::replace(explanation.begin(), explanation.end(), '\n', ';');
     details << fmt::format(R"({{"problem": "{}", "explanation": "{}")", problem.Print(), explanation);
     if (race) {
-      ratios.push_back(race->ratio);
-      sum_of_logarithms += std::log(race->ratio);
+      raced.own_ns = race->own_ns, raced.library_ns = race->library_ns, raced.ratio = race->ratio;
+      races.push_back(raced);
       details << fmt::format(R"(, "own_ns": {:.1f}, "library_ns": {:.1f}, "ratio": {:.4f})", race->own_ns,
                              race->library_ns, race->ratio);
     }
     details << "}\n";
   }
-  std::sort(ratios.begin(), ratios.end());
-  if (ratios.empty()) return Unavailable("no kernel of ours was chosen");
-  fmt::print(
-      "{} problems, {} by kernels of ours: cuBLASLt over ours {:.3f} (geometric mean), least {:.3f}, {} below 0.97\n",
-      seen, ratios.size(), std::exp(sum_of_logarithms / double(ratios.size())), ratios.front(),
-      std::lower_bound(ratios.begin(), ratios.end(), 0.97) - ratios.begin());
+  if (races.empty()) return Unavailable("no kernel of ours was chosen");
+  fmt::print("{} problems, {} by kernels of ours\n{}", seen, races.size(), SummaryOf(races));
   return OkStatus();
 }
 

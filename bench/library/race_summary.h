@@ -1,0 +1,27 @@
+// What races say about the library's choices: by class of shape, and by the lead that was expected.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "problem/grids.h"
+
+namespace gemmsmith {
+
+struct Raced {
+  ShapeClass shape_class = ShapeClass::kTiny;
+  double own_ns = 0, library_ns = 0;
+  double ratio = 0;                                     // cuBLASLt's time over ours, the median of rounds
+  double expected_own_ns = 0, expected_library_ns = 0;  // as the explanation says
+  double octaves = 0;                                   // to the nearest problem that was measured; 0: its own entry
+
+  double ExpectedLead() const { return expected_library_ns / expected_own_ns; }
+};
+
+// The times and octaves in an explanation of gemmsmith_explain().
+void ReadExpected(const std::string& explanation, Raced& raced);
+// All, each class, and each lead that might be asked, within 1.2 octaves and anywhere: how many races, the geometric
+// mean of the ratios, the least, and how many are below 0.97; then how far predictions were off. At least one race.
+std::string SummaryOf(const std::vector<Raced>& races);
+
+}  // namespace gemmsmith
