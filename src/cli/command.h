@@ -228,6 +228,7 @@ struct CorpusFlatCommand {
   int count = 5000;
   HeldOut held_out;
   Device device;
+  int contrast = 2;
   uint64_t seed = 1;
   std::filesystem::path output;  // a folder
 };
@@ -268,6 +269,7 @@ struct CorpusReinforceCommand {
   std::optional<int> steps, batch;
   std::optional<double> learning_rate;
   std::string judge = "auto";
+  int contrast = 2;
   uint64_t seed = 1;
   std::string trainer = "cpu";
   bool bf16 = false;

@@ -24,6 +24,7 @@ TextGrpoOptions OptionsOf(const CorpusReinforceCommand& command, const ModelConf
   options.steps = command.steps.value_or(options.steps);
   options.problems = command.batch.value_or(options.problems);
   options.learning_rate = command.learning_rate.value_or(options.learning_rate);
+  options.contrast = command.contrast;
   options.most_words = std::min(options.most_words, config.positions);
   return options;
 }

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -19,7 +20,7 @@ namespace {
 
 TextRequest RequestOf(const CorpusSampleCommand& command, const std::vector<Gemm>& problems, const Tokenizer& tokenizer,
                       int positions) {
-  TextRequest request{.most_words = positions,
+  TextRequest request{.most_words = std::min(positions, kMostKernelWords),
                       .end = Token(tokenizer.end()),
                       .temperature = command.temperature,
                       .top_p = command.top_p,

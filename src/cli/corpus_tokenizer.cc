@@ -50,10 +50,10 @@ std::string PrintText(const CorpusTokenizerCommand& command, const Tokenizer& to
   const std::string fewer =
       tokenizer.words() < command.words ? fmt::format(" of {} (no pair is left)", CountText(command.words)) : "";
   return fmt::format(
-      "{}{} tokens from {}; a kernel has {} (median), {} (p99), at most {}; a prompt {}\n  tokenizer  {}\n",
+      "{}{} tokens from {}; a kernel has {} (median), {} (p99), at most {}; a prompt {} to {}\n  tokenizer  {}\n",
       CountText(tokenizer.words()), fewer, Plural(int64_t(counts.kernels.size()), "text"),
       QuantileText(counts.kernels, 0.5), QuantileText(counts.kernels, 0.99), CountText(counts.kernels.back()),
-      QuantileText(counts.prompts, 0.5), command.output.string());
+      CountText(counts.prompts.front()), CountText(counts.prompts.back()), command.output.string());
 }
 
 }  // namespace

@@ -1,4 +1,6 @@
 // The grammar of corpus: a language model of kernels and its data.
+#include <fmt/format.h>
+
 #include "cli/grammar.h"
 #include "corpus/tokenizer.h"
 
@@ -11,6 +13,11 @@ Result<int> ReadWordCount(std::string_view text) {
   return int(words);
 }
 
+Result<int> ReadContrast(std::string_view text) {
+  if (text != "0" && text != "2") return InvalidArgument(fmt::format("'{}' is neither 2 nor 0", text));
+  return text == "2" ? 2 : 0;
+}
+
 void AddCorpusFlat(Grammar& grammar, Verb* corpus) {
   CorpusFlatCommand* command = grammar.New<CorpusFlatCommand>();
   Verb* verb = grammar.NewVerb(corpus, "flat", "flat kernels of random plans, as texts to train on", command);
@@ -21,6 +28,7 @@ void AddCorpusFlat(Grammar& grammar, Verb* corpus) {
   Value(verb, "--hold-out", "RULE", "keep shapes out: sizes of m, n or k, offgrid, or standard", &command->held_out,
         ParseHeldOut);
   AddKnownDevice(verb, &command->device);
+  Value(verb, "--contrast", "2|0", "other kernels that every other prompt shows [2]", &command->contrast, ReadContrast);
   AddSeed(verb, &command->seed);
   Value(verb, "-o,--output", "DIR", "shards of texts; the same command goes on there", &command->output, ReadPath)
       .Required();
@@ -93,6 +101,7 @@ void AddCorpusReinforce(Grammar& grammar, Verb* corpus) {
   Value(verb, "--steps", "N", "[25]", &command->steps, ReadCount);
   Value(verb, "--batch", "N", "problems a step, 16 kernels each [16]", &command->batch, ReadCount);
   Value(verb, "--learning-rate", "X", "at its peak [2e-05]", &command->learning_rate, ReadLearningRate);
+  Value(verb, "--contrast", "2|0", "earlier kernels that a prompt shows [2]", &command->contrast, ReadContrast);
   Value(verb, "--device", "WHERE", "what judges: auto, gpu:N or all [auto]", &command->judge, ReadDeviceChoice);
   AddArchive(verb, &command->archive);
   AddTrainer(verb, &command->trainer, &command->bf16);

@@ -11,7 +11,9 @@
 #include "base/hash.h"
 #include "base/random.h"
 #include "base/text.h"
+#include "corpus/shown_kernels.h"
 #include "corpus/text_prompt.h"
+#include "policy/contrast.h"
 #include "program/flat_form.h"
 #include "program/random_plan.h"
 
@@ -25,10 +27,54 @@ namespace fs = std::filesystem;
 constexpr int kMostDraws = 200;
 
 // A commented kernel begins with its problem and its plan; a model is to write neither.
-std::string WithoutPlan(std::string text) {
+std::string WithoutPlan(std::string_view text) {
   constexpr std::string_view kEnd = "\n//\n";
-  if (text.starts_with("// gemm ")) text.erase(0, text.find(kEnd) + kEnd.size());
-  return text;
+  if (text.starts_with("// gemm ")) text.remove_prefix(text.find(kEnd) + kEnd.size());
+  return std::string(text);
+}
+
+Result<std::string> KernelText(const Plan& plan, const Gemm& gemm, const FlatStyle& style) {
+  const Result<std::string> text = EmitFlat(plan, gemm, style);
+  if (!text.ok()) return text.status();
+  return WithoutPlan(*text);
+}
+
+std::optional<Plan> DirectPlan(const Gemm& gemm, const Device& device, Random& random) {
+  return RandomPlan(GetFamily(FamilyId::kDirect), {}, gemm, device, random);
+}
+
+// Empty where there are not so many in different buckets of speed.
+std::vector<MeasuredPlan> ChooseMeasured(const FlatTextOptions& options, const Gemm& gemm, Random& random) {
+  const auto found = options.measured.find(gemm);
+  if (found == options.measured.end()) return {};
+  std::vector<double> speeds;
+  for (const MeasuredPlan& measured : found->second) speeds.push_back(1 / measured.time_ns);
+  std::vector<MeasuredPlan> chosen;
+  for (const size_t plan : ChooseContrasting(speeds, size_t(options.contrast), 1, random))
+    chosen.push_back(found->second[plan]);
+  return chosen.size() == size_t(options.contrast) ? chosen : std::vector<MeasuredPlan>();
+}
+
+// A shown kernel has the style of the text as often as another one.
+Result<std::vector<ShownKernel>> ShownBeside(const FlatTextOptions& options, const Gemm& gemm, const FlatStyle& style,
+                                             Random random) {
+  std::vector<ShownKernel> shown;
+  if (options.contrast == 0 || random.Below(2) == 0) return shown;
+  const auto show = [&](const Plan& plan, std::optional<double> time_ns) {
+    const FlatStyle own = random.Below(2) == 0 ? style : FlatStyleOf(random.Next());
+    const auto kind = time_ns ? std::optional(OutcomeKind::kMeasured) : std::nullopt;
+    Result<std::string> text = KernelText(plan, gemm, own);
+    if (text.ok()) shown.push_back({*std::move(text), kind, time_ns});
+    return text.status();
+  };
+  for (const MeasuredPlan& measured : ChooseMeasured(options, gemm, random))
+    RETURN_IF_ERROR(show(measured.plan, measured.time_ns));
+  while (shown.size() < size_t(options.contrast)) {
+    const std::optional<Plan> plan = DirectPlan(gemm, options.device, random);
+    if (!plan) return std::vector<ShownKernel>();
+    RETURN_IF_ERROR(show(*plan, std::nullopt));
+  }
+  return shown;
 }
 
 using Draft = Result<std::optional<TextExample>>;
@@ -38,11 +84,13 @@ using Draft = Result<std::optional<TextExample>>;
 Draft DrawText(const FlatTextOptions& options, int64_t number, int draw) {
   Random random = Random(options.seed).Fork(fmt::format("text {} draw {}", number, draw));
   const Gemm& gemm = options.problems[random.Below(options.problems.size())];
-  const std::optional<Plan> plan = RandomPlan(GetFamily(FamilyId::kDirect), {}, gemm, options.device, random);
+  const std::optional<Plan> plan = DirectPlan(gemm, options.device, random);
   if (!plan) return std::optional<TextExample>();
-  ASSIGN_OR_RETURN(std::string text, EmitFlat(*plan, gemm, FlatStyleOf(random.Next())));
-  return std::optional(TextExample{.prompt = TextPrompt(gemm, options.device),
-                                   .text = WithoutPlan(std::move(text)),
+  const FlatStyle style = FlatStyleOf(random.Next());
+  ASSIGN_OR_RETURN(std::string text, KernelText(*plan, gemm, style));
+  ASSIGN_OR_RETURN(const std::vector<ShownKernel> shown, ShownBeside(options, gemm, style, random.Fork("shown")));
+  return std::optional(TextExample{.prompt = PromptShowing(TextPrompt(gemm, options.device), shown),
+                                   .text = std::move(text),
                                    .plan = Print(*plan),
                                    .problem = Print(gemm)});
 }

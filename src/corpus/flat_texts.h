@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -12,8 +13,15 @@
 #include "corpus/text_shards.h"
 #include "problem/device_model.h"
 #include "problem/gemm.h"
+#include "program/plan.h"
 
 namespace gemmsmith {
+
+// A plan that was measured on the device.
+struct MeasuredPlan {
+  Plan plan;
+  double time_ns = 0;
+};
 
 struct FlatTextOptions {
   std::vector<Gemm> problems;  // packed
@@ -22,6 +30,10 @@ struct FlatTextOptions {
   uint64_t seed = 1;
   std::string origin;  // says all of the above but the count
   int shard_texts = 500;
+  // Every other prompt, at random, shows so many kernels of its problem: plans of `measured` with their times, else
+  // random plans without. The texts do not depend on it.
+  int contrast = 0;
+  std::map<Gemm, std::vector<MeasuredPlan>> measured;  // of family direct
 };
 
 struct FlatTextHooks {

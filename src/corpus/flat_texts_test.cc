@@ -3,12 +3,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "base/files.h"
 #include "corpus/text_prompt.h"
 #include "problem/example_device.h"
+#include "program/flat_form.h"
 #include "program/legality.h"
+#include "program/random_plan.h"
 
 namespace gemmsmith {
 namespace {
@@ -74,6 +77,76 @@ TEST_F(FlatTextsTest, DependOnTheSeedAlone) {
   options_.seed = 2;
   ASSERT_TRUE(Write("c").ok());
   EXPECT_NE(TextsOf("a"), TextsOf("c"));
+}
+
+// The kernels that a prompt shows, by their verdicts.
+std::vector<std::pair<std::string, std::string>> ShownIn(const std::string& prompt) {
+  std::vector<std::pair<std::string, std::string>> shown;
+  for (size_t at = prompt.find("// kernel "); at != std::string::npos;) {
+    const size_t verdict = prompt.find(": ", at) + 2, code = prompt.find('\n', at) + 1;
+    at = prompt.find("// kernel ", code);
+    shown.emplace_back(prompt.substr(verdict, code - 1 - verdict), prompt.substr(code, at - code));
+  }
+  return shown;
+}
+
+// By problem, all direct plans among some that are legal.
+std::map<Gemm, std::vector<MeasuredPlan>> SomeMeasured(const std::vector<Gemm>& problems) {
+  std::map<Gemm, std::vector<MeasuredPlan>> measured;
+  for (const Gemm& gemm : problems) {
+    Random random(7);
+    for (int i = 0; i < 4; ++i)
+      measured[gemm].push_back({*RandomPlan(GetFamily(FamilyId::kDirect), {}, gemm, H200(), random), 1000.0 * (i + 1)});
+  }
+  return measured;
+}
+
+bool IsKernelOf(const Plan& plan, const Gemm& gemm, const std::string& text) {
+  for (uint64_t style = 0; style < kFlatStyles; ++style)
+    if (EmitFlat(plan, gemm, FlatStyleOf(style))->ends_with(text)) return true;
+  return false;
+}
+
+TEST_F(FlatTextsTest, EveryOtherPromptShowsTwoKernelsAndTheTextsStayTheSame) {
+  ASSERT_TRUE(Write("without").ok());
+  options_.contrast = 2;
+  ASSERT_TRUE(Write("with").ok());
+  const std::vector<TextExample> without = TextsOf("without"), with = TextsOf("with");
+  int showing = 0;
+  for (size_t i = 0; i < with.size(); ++i) {
+    EXPECT_EQ(with[i].text, without[i].text);
+    EXPECT_TRUE(with[i].prompt.starts_with(without[i].prompt));
+    const auto shown = ShownIn(with[i].prompt);
+    if (shown.empty()) continue;
+    ++showing;
+    ASSERT_EQ(shown.size(), 2u);
+    for (const auto& [verdict, code] : shown) {
+      EXPECT_EQ(verdict, "not judged");
+      EXPECT_NE(code.find("__global__"), std::string::npos);
+      EXPECT_EQ(code.find("warps_m="), std::string::npos);
+    }
+  }
+  EXPECT_GT(showing, 6);
+  EXPECT_LT(showing, 19);
+}
+
+TEST_F(FlatTextsTest, ATimeIsThatOfTheMeasuredPlanWhoseKernelIsShown) {
+  options_.contrast = 2;
+  options_.measured = SomeMeasured({options_.problems[0]});
+  ASSERT_TRUE(Write("a").ok());
+  int timed = 0, untimed = 0;
+  for (const TextExample& example : TextsOf("a")) {
+    const Gemm gemm = *ParseGemm(example.problem);
+    for (const auto& [verdict, code] : ShownIn(example.prompt)) {
+      if (verdict == "not judged" && ++untimed) continue;
+      ++timed;
+      ASSERT_TRUE(verdict.starts_with("right, ")) << verdict;
+      const size_t which = size_t(std::stod(verdict.substr(7))) - 1;
+      EXPECT_TRUE(IsKernelOf(options_.measured[gemm].at(which).plan, gemm, code)) << verdict;
+    }
+  }
+  EXPECT_GT(timed, 0);
+  EXPECT_GT(untimed, 0);
 }
 
 TEST_F(FlatTextsTest, AStoppedRunGoesOnToTheSameTexts) {

@@ -9,6 +9,7 @@
 
 #include "base/seconds.h"
 #include "base/statistics.h"
+#include "corpus/earlier_kernels.h"
 #include "corpus/text_training.h"
 #include "policy/rewards.h"
 
@@ -27,6 +28,7 @@ struct Written {
 struct WrittenGroup {
   const TextProblem* problem = nullptr;
   std::vector<Token> prompt;
+  bool shows_kernels = false;
   std::vector<Written> kernels;
 };
 
@@ -38,6 +40,28 @@ std::vector<WrittenGroup> AskedGroups(const std::vector<TextProblem>& problems, 
     groups.push_back({.problem = &problem, .prompt = PromptTokens(tokenizer, problem.prompt)});
   }
   return groups;
+}
+
+// Adds earlier kernels to each prompt, if `most_words` of `positions` are left behind them.
+void ShowKernels(std::vector<WrittenGroup>& groups, const EarlierKernels& earlier, const TextGrpoOptions& options,
+                 int positions, const Tokenizer& tokenizer, Random random) {
+  for (WrittenGroup& group : groups) {
+    const std::vector<ShownKernel> shown = earlier.Choose(Print(group.problem->gemm), size_t(options.contrast), random);
+    if (shown.empty()) continue;
+    std::vector<Token> prompt = PromptTokens(tokenizer, PromptShowing(group.problem->prompt, shown));
+    if (prompt.size() + size_t(options.most_words) > size_t(positions)) continue;
+    group.prompt = std::move(prompt);
+    group.shows_kernels = true;
+  }
+}
+
+std::vector<EarlierKernel> JudgedKernels(const std::vector<WrittenGroup>& groups, const Tokenizer& tokenizer) {
+  std::vector<EarlierKernel> kernels;
+  for (const WrittenGroup& group : groups)
+    for (const Written& one : group.kernels)
+      if (one.text.is_finished)
+        kernels.push_back({Print(group.problem->gemm), KernelOf(one.text, tokenizer), one.judged});
+  return kernels;
 }
 
 Status WriteKernels(std::vector<WrittenGroup>& groups, const TextGrpoOptions& options, const Tokenizer& tokenizer,
@@ -136,8 +160,9 @@ auto Timed(double& seconds, const Work& work) {
 // Statistics of the groups' rewards, under the field's names.
 Json LogOf(int64_t step, const std::vector<WrittenGroup>& groups, const PolicyResult& result, double learning_rate,
            const StepSeconds& seconds) {
-  std::vector<double> rewards, deviations, lengths, finished, compiled, correct, cheated, speed_ups;
+  std::vector<double> rewards, deviations, lengths, finished, compiled, correct, cheated, speed_ups, shown;
   for (const WrittenGroup& group : groups) {
+    shown.push_back(group.shows_kernels);
     deviations.push_back(StandardDeviation(RewardsOf(group)));
     for (const Written& one : group.kernels) {
       const OutcomeKind kind = one.judged.kind;
@@ -165,6 +190,7 @@ Json LogOf(int64_t step, const std::vector<WrittenGroup>& groups, const PolicyRe
           {"grad_norm", result.gradient_norm},
           {"learning_rate", learning_rate},
           {"speedup", speed_ups.empty() ? Json() : Json(Mean(speed_ups))},
+          {"shown", Mean(shown)},
           {"tokens", std::accumulate(lengths.begin(), lengths.end(), 0.0)},
           {"seconds", seconds.writing + seconds.judging + seconds.learning},
           {"seconds/writing", seconds.writing},
@@ -176,12 +202,11 @@ Json LogOf(int64_t step, const std::vector<WrittenGroup>& groups, const PolicyRe
 
 std::string Describe(const TextGrpoOptions& options) {
   return fmt::format(
-      "text grpo steps={} problems={} group={} epochs={} learning_rate={} warm_up={} words={} temperature={} seed={} "
-      "clip={} "
-      "kl={} entropy={}",
+      "text grpo steps={} problems={} group={} epochs={} learning_rate={} warm_up={} words={} contrast={} "
+      "temperature={} seed={} clip={} kl={} entropy={}",
       options.steps, options.problems, options.group, options.epochs, options.learning_rate, options.warm_up,
-      options.most_words, options.temperature, options.seed, options.policy.clip, options.policy.kl_weight,
-      options.policy.entropy_weight);
+      options.most_words, options.contrast, options.temperature, options.seed, options.policy.clip,
+      options.policy.kl_weight, options.policy.entropy_weight);
 }
 
 Status LearnToWrite(const std::vector<TextProblem>& problems, const PolicyModel& reference, const Tokenizer& tokenizer,
@@ -193,13 +218,20 @@ Status LearnToWrite(const std::vector<TextProblem>& problems, const PolicyModel&
                            .steps = options.steps,
                            .options = fmt::format("{} from={} problems={} {}", Describe(options),
                                                   Fingerprint(reference), problems.size(), judge.name())};
+  EarlierKernels earlier(folder / "kernels");
   const auto take_step = [&](int64_t step) -> Result<Json> {
     Random random = Random(options.seed).Fork(fmt::format("texts of step {}", step));
     std::vector<WrittenGroup> groups = AskedGroups(problems, options.problems, tokenizer, random);
+    if (options.contrast > 0) {
+      RETURN_IF_ERROR(earlier.ReadBefore(step));
+      ShowKernels(groups, earlier, options, reference.config.positions, tokenizer,
+                  Random(options.seed).Fork(fmt::format("shown kernels of step {}", step)));
+    }
     StepSeconds seconds;
     RETURN_IF_ERROR(
         Timed(seconds.writing, [&] { return WriteKernels(groups, options, tokenizer, random.Next(), trainer); }));
     RETURN_IF_ERROR(Timed(seconds.judging, [&] { return JudgeAll(groups, tokenizer, judge); }));
+    RETURN_IF_ERROR(earlier.Keep(step, JudgedKernels(groups, tokenizer)));
     StepOptions adam = options.adam;
     adam.learning_rate = options.learning_rate * std::min(1.0, double(step) / double(std::max(1, options.warm_up)));
     ASSIGN_OR_RETURN(const PolicyResult result, Timed(seconds.learning, [&] {

@@ -1,5 +1,6 @@
 #include "corpus/text_grpo.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -99,6 +100,136 @@ TEST(TextGrpo, WithoutAProblemThereIsNothingToLearn) {
   LetterJudge judge;
   EXPECT_EQ(LearnToWrite({}, BeginningModel(), SmallTokenizer(), {}, judge, trainer, reference, "/tmp", Quiet()).code(),
             StatusCode::kInvalidArgument);
+}
+
+// Without torch: row after row writes one more letter. It keeps what it was asked and taught.
+class SpellingTrainer : public FakeTrainer {
+ public:
+  Result<std::vector<SampledText>> Sample(const TextRequest& request) override {
+    prompts.push_back(request.prompts);
+    std::vector<SampledText> texts;
+    for (size_t i = 0; i < request.prompts.size(); ++i) {
+      const Token letter = Token(SmallTokenizer().Encode(std::string(1, char('a' + written++ % 26)))[0]);
+      texts.push_back({.words = {letter, request.end}, .logs = {-1, -1}, .is_finished = true});
+    }
+    return texts;
+  }
+  Result<PolicyResult> PolicyStep(const PolicyBatch& batch, int64_t, const StepOptions&,
+                                  const PolicyOptions&) override {
+    taught = batch;
+    return PolicyResult();
+  }
+
+  std::vector<std::vector<std::vector<Token>>> prompts;  // by step
+  PolicyBatch taught;
+  int written = 0;
+};
+
+// A letter takes its place in the alphabet, in microseconds; vowels are wrong.
+class AlphabetJudge : public TextJudge {
+ public:
+  std::string name() const override { return "alphabet"; }
+  Result<std::vector<std::vector<JudgedText>>> Judge(std::span<const WrittenTexts> written) override {
+    std::vector<std::vector<JudgedText>> judged;
+    for (const WrittenTexts& texts : written) {
+      judged.emplace_back();
+      for (const std::string& source : texts.sources) {
+        const double time_ns = 1000.0 * (source[0] - 'a' + 1);
+        if (std::string("aeiou").find(source[0]) != std::string::npos) {
+          judged.back().push_back({.kind = OutcomeKind::kWrong, .reward = -0.5});
+        } else {
+          judged.back().push_back({.kind = OutcomeKind::kMeasured, .reward = 1000 / time_ns, .time_ns = time_ns});
+        }
+      }
+    }
+    return judged;
+  }
+};
+
+class TextContrast : public testing::Test {
+ protected:
+  Status Learn(SpellingTrainer& trainer, TextGrpoOptions options, const char* output = "run", int positions = 120,
+               int stop_after = 1000) const {
+    ModelConfig config = SmallTextConfig();
+    config.positions = positions;
+    int taken = 0;
+    const TrainingHooks hooks{.stop = [&] { return taken >= stop_after; },
+                              .watch = [&](int64_t, std::optional<double>) { ++taken; },
+                              .note = [](const std::string&) {}};
+    FakeTrainer reference;
+    AlphabetJudge judge;
+    return LearnToWrite({SomeTextProblems()[0]}, NewModel(config, 1), SmallTokenizer(), options, judge, trainer,
+                        reference, folder.path() / output, hooks);
+  }
+  std::string PromptTextOf(const std::vector<Token>& prompt) const {
+    return SmallTokenizer().Decode(std::vector<int32_t>(prompt.begin(), prompt.end()));
+  }
+  std::vector<double> Logged(const char* name) const {
+    std::vector<double> values;
+    for (const nlohmann::ordered_json& line : ReadLog(folder.path() / "run")) values.push_back(line[name]);
+    return values;
+  }
+
+  const TextGrpoOptions few = {.steps = 3, .problems = 2, .group = 4, .most_words = 20};
+  const TemporaryFolder folder = *TemporaryFolder::Create("text-contrast");
+};
+
+TEST_F(TextContrast, LaterPromptsShowEarlierKernelsWithTheirTimes) {
+  SpellingTrainer trainer;
+  const Status learned = Learn(trainer, few);
+  ASSERT_TRUE(learned.ok()) << learned.message();
+  EXPECT_EQ(Logged("shown"), (std::vector<double>{0, 1, 1}));
+  for (const std::vector<Token>& prompt : trainer.prompts[0]) EXPECT_EQ(PromptTextOf(prompt), "a");
+  for (size_t step : {1, 2})
+    for (size_t row = 0; row < 8; ++row) {
+      const std::vector<Token>& prompt = trainer.prompts[step][row];
+      EXPECT_EQ(prompt, trainer.prompts[step][row / 4 * 4]);  // one prompt a group
+      const std::string text = PromptTextOf(prompt);
+      const size_t kernel = text.find("// kernel 1: "), code = text.find('\n', kernel) + 1;
+      ASSERT_NE(kernel, std::string::npos) << text;
+      ASSERT_NE(text.find("// kernel 2: "), std::string::npos) << text;
+      const std::string verdict = text.substr(kernel + 13, code - 1 - kernel - 13);
+      const bool is_vowel = std::string("aeiou").find(text[code]) != std::string::npos;
+      EXPECT_EQ(verdict, is_vowel ? "wrong" : fmt::format("right, {}.00 us", text[code] - 'a' + 1)) << text;
+      EXPECT_LT(text[code], char('a' + 8 * step)) << "of an earlier step";
+    }
+}
+
+TEST_F(TextContrast, OnlyTheAnswersWordsAreTaught) {
+  SpellingTrainer trainer;
+  ASSERT_TRUE(Learn(trainer, few).ok());
+  const PolicyBatch& taught = trainer.taught;
+  ASSERT_EQ(taught.rows.size(), 16u);  // eight answers of a letter and the end
+  for (size_t i = 0; i < taught.rows.size(); ++i) {
+    const size_t row = size_t(taught.rows[i]), at = size_t(taught.positions[i]);
+    const std::vector<Token>& prompt = trainer.prompts[2][row];
+    EXPECT_EQ(at, prompt.size() + i % 2);
+    const auto begin = taught.texts.tokens.begin() + long(row * size_t(taught.texts.length));
+    EXPECT_TRUE(std::equal(prompt.begin(), prompt.end(), begin));
+    EXPECT_EQ(*(begin + long(at)) == SmallTokenizer().end(), i % 2 == 1);
+  }
+}
+
+TEST_F(TextContrast, APairThatIsTooLongIsLeftOut) {
+  SpellingTrainer trainer;
+  ASSERT_TRUE(Learn(trainer, few, "run", 60).ok());
+  EXPECT_EQ(Logged("shown"), (std::vector<double>{0, 0, 0}));
+}
+
+TEST_F(TextContrast, WithoutContrastNothingIsShown) {
+  SpellingTrainer trainer;
+  TextGrpoOptions options = few;
+  options.contrast = 0;
+  ASSERT_TRUE(Learn(trainer, options).ok());
+  EXPECT_EQ(Logged("shown"), (std::vector<double>{0, 0, 0}));
+}
+
+TEST_F(TextContrast, AStoppedRunShowsTheSameKernels) {
+  SpellingTrainer whole, part;
+  ASSERT_TRUE(Learn(whole, few, "whole").ok());
+  ASSERT_TRUE(Learn(part, few, "parts", 120, 2).ok());
+  ASSERT_TRUE(Learn(part, few, "parts").ok());
+  EXPECT_EQ(part.prompts, whole.prompts);
 }
 
 TEST(TextGrpoWithTorch, WhatIsRewardedIsWrittenMoreOften) {

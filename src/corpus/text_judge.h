@@ -23,6 +23,7 @@ struct JudgedText {
   OutcomeKind kind = OutcomeKind::kIllegal;
   double reward = 0;
   std::optional<double> speed_up;  // over cuBLASLt AutoTuning, where timed
+  std::optional<double> time_ns;   // on the leading clock
 };
 
 class TextJudge {

@@ -72,7 +72,8 @@ std::string OptionsOf(const TextTrainingOptions& options, const EncodedTexts& te
 }  // namespace
 
 ModelConfig TextModelConfig(const Tokenizer& tokenizer) {
-  return {.words = tokenizer.words(), .positions = 3072, .width = 512, .layers = 8, .heads = 8, .hidden = 2048};
+  return {
+      .words = tokenizer.words(), .positions = kTextPositions, .width = 512, .layers = 8, .heads = 8, .hidden = 2048};
 }
 
 std::string Fingerprint(const Tokenizer& tokenizer) { return HashBytes(PrintTokenizer(tokenizer)).Hex().substr(0, 8); }

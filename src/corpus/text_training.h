@@ -13,7 +13,11 @@
 
 namespace gemmsmith {
 
-// About 27 million parameters at 2,158 tokens.
+// Two kernels that a prompt shows, and a third: few of direct plans are longer.
+inline constexpr int kTextPositions = 6400;
+// Longer than every kernel that the tokenizer was trained on: what is longer has no end.
+inline constexpr int kMostKernelWords = 2800;
+// About 30 million parameters at 2,158 tokens.
 ModelConfig TextModelConfig(const Tokenizer& tokenizer);
 // A hash of the tokenizer file; a text model names it.
 std::string Fingerprint(const Tokenizer& tokenizer);

@@ -16,7 +16,10 @@ Result<JudgedText> JudgedTextOf(const nlohmann::ordered_json& json) {
   const std::optional<double> reward = RewardOf(json);
   const std::optional<OutcomeKind> kind = ParseOutcomeKind(verdict.outcome);
   if (!reward || !kind) return Unavailable(fmt::format("no reward: {}", verdict.words));
-  return JudgedText{.kind = *kind, .reward = *reward, .speed_up = verdict.speed_up};
+  return JudgedText{.kind = *kind,
+                    .reward = *reward,
+                    .speed_up = verdict.speed_up,
+                    .time_ns = verdict.is_timed ? std::optional(verdict.time_ns) : std::nullopt};
 }
 
 }  // namespace

@@ -28,6 +28,8 @@ TEST(QueueTextJudge, AMeasuredKernelIsWorthItsSpeedUpAndOthersTheirGrade) {
   EXPECT_EQ((*judged)[0][0].reward, 2);
   EXPECT_EQ((*judged)[0][0].speed_up, 2);
   EXPECT_EQ((*judged)[0][0].kind, OutcomeKind::kMeasured);
+  EXPECT_EQ((*judged)[0][0].time_ns, 500);
+  EXPECT_EQ((*judged)[0][1].time_ns, std::nullopt);
   EXPECT_EQ((*judged)[0][1].reward, -0.9);
   EXPECT_EQ((*judged)[0][1].kind, OutcomeKind::kCompileFailed);
   EXPECT_TRUE((*judged)[1].empty());

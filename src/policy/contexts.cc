@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/statistics.h"
+#include "policy/contrast.h"
 #include "program/family.h"
 
 namespace gemmsmith {
@@ -11,7 +11,6 @@ namespace gemmsmith {
 namespace {
 
 constexpr size_t kExemplars = 2;
-constexpr size_t kBuckets = 8;
 constexpr size_t kMaxReasons = 3;
 constexpr double kMinDifference = 0.1;  // of a counter that is a reason, relative
 constexpr double kSameScore = 0.01;     // within the noise of a screening
@@ -21,39 +20,6 @@ constexpr Counter kShownCounters[] = {
     Counter::kTensorPipe,          Counter::kAchievedOccupancy, Counter::kWaves,
     Counter::kDramPercent,         Counter::kL2Percent,         Counter::kBankConflictsWgmma,
     Counter::kStallLongScoreboard, Counter::kStallWgmma};
-
-// Buckets of equal width over the scores; those without a variant are left out.
-std::vector<std::vector<const Exemplar*>> BucketsOf(std::span<const Exemplar> variants) {
-  double low = INFINITY, high = 0;
-  for (const Exemplar& variant : variants) {
-    if (!variant.judged.score) continue;
-    low = std::min(low, *variant.judged.score), high = std::max(high, *variant.judged.score);
-  }
-  std::vector<std::vector<const Exemplar*>> buckets(kBuckets);
-  for (const Exemplar& variant : variants) {
-    if (!variant.judged.score) continue;
-    const double place = high > low ? (*variant.judged.score - low) / (high - low) : 0;
-    buckets[std::min(kBuckets - 1, size_t(place * kBuckets))].push_back(&variant);
-  }
-  std::erase_if(buckets, [](const auto& bucket) { return bucket.empty(); });
-  return buckets;
-}
-
-double MeanScore(std::span<const Exemplar* const> bucket) {
-  double sum = 0;
-  for (const Exemplar* variant : bucket) sum += *variant->judged.score;
-  return sum / double(bucket.size());
-}
-
-std::vector<double> BucketWeights(std::span<const std::vector<const Exemplar*>> buckets, double temperature) {
-  std::vector<double> means;
-  for (const auto& bucket : buckets) means.push_back(MeanScore(bucket));
-  const double centre = Mean(means), deviation = StandardDeviation(means);
-  std::vector<double> weights;
-  for (const double mean : means)
-    weights.push_back(deviation > 0 ? std::exp((mean - centre) / (deviation * temperature)) : 1);
-  return weights;
-}
 
 std::optional<double> Find(const JudgedAs& judged, Counter counter) {
   for (const auto& [known, value] : judged.counters)
@@ -89,16 +55,16 @@ JudgedAs AsJudged(const Gemm& gemm, const Device& device, const Outcome& outcome
 }
 
 std::vector<Exemplar> ChooseExemplars(std::span<const Exemplar> variants, double temperature, Random& random) {
-  std::vector<std::vector<const Exemplar*>> buckets = BucketsOf(variants);
-  std::vector<double> weights;
-  if (!buckets.empty()) weights = BucketWeights(buckets, temperature);
-  std::vector<Exemplar> chosen;
-  while (chosen.size() < kExemplars && !buckets.empty()) {
-    const size_t drawn = random.Choose(weights);
-    chosen.push_back(*buckets[drawn][random.Below(buckets[drawn].size())]);
-    buckets.erase(buckets.begin() + long(drawn));
-    weights.erase(weights.begin() + long(drawn));
+  std::vector<const Exemplar*> scored;
+  std::vector<double> scores;
+  for (const Exemplar& variant : variants) {
+    if (!variant.judged.score) continue;
+    scored.push_back(&variant);
+    scores.push_back(*variant.judged.score);
   }
+  std::vector<Exemplar> chosen;
+  for (const size_t variant : ChooseContrasting(scores, kExemplars, temperature, random))
+    chosen.push_back(*scored[variant]);
   return chosen;
 }
 

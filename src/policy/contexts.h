@@ -24,9 +24,7 @@ struct ContextOptions {
   double temperature = 1;  // of the choice among buckets, in deviations of the bucket's means
 };
 
-// The contrastive choice of two: variants of a problem with a score are parted into buckets by score, buckets are drawn
-// without return by a softmax over their mean scores, centred on the mean of all, and each gives one variant. So
-// exemplars are mostly good and never alike. In the order in which they were drawn.
+// ChooseContrasting() two of the variants that have a score.
 std::vector<Exemplar> ChooseExemplars(std::span<const Exemplar> variants, double temperature, Random& random);
 
 // Compares the first two exemplars; nullopt if two with scores are missing. Reasons are counters of both that differ
