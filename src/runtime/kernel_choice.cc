@@ -28,6 +28,11 @@ constexpr double kFarthest = 1.2;
 constexpr double kMaxCorrection = 2;
 // Up to so many rows a product takes the time of reading B.
 constexpr int kMostRowsOfReaders = 64;
+// Between two entries of the same n and k, with at most so many times as many rows. cuBLASLt's time grows with m: of
+// 1,994 pairs of neighbouring H200 entries it fell in 41, in 8 by more than 3 %. The margin is an entry's, and 5 % for
+// dimensions at run time.
+constexpr int kWidestBracket = 4;
+constexpr double kBracketMargin = 1.08;
 // So many of the fastest predicted that were measured are asked whether their text is the problem's.
 constexpr size_t kMostAsked = 16;
 // So many entries correct a prediction, each by its weight: an entry so many octaves away counts half as much as the
@@ -71,6 +76,7 @@ KernelChooser::KernelChooser(const std::vector<const KernelFile*>& files, const 
 std::optional<Choice> KernelChooser::Choose(const Gemm& gemm, uint64_t workspace_bytes) const {
   if (std::optional<Choice> entry = EntryFor(gemm, workspace_bytes)) return entry;
   if (std::optional<Choice> entry = EntryOfMoreRows(gemm)) return entry;
+  if (std::optional<Choice> between = BetweenEntries(gemm)) return between;
   return FastestPredicted(gemm);
 }
 
@@ -144,6 +150,34 @@ std::optional<Choice> KernelChooser::EntryOfMoreRows(const Gemm& gemm) const {
       larger.push_back({{shape.m, candidate.place, candidate.gemm.kind.constant_b}, &candidate});
   }
   return FirstThatServes(std::move(larger), gemm, 0);
+}
+
+// Our kernel takes at most what it takes for more rows, cuBLASLt at least what it takes for fewer. nullopt too where
+// that decides nothing. A column-major A has lines along m, which other rows may leave ragged.
+std::optional<Choice> KernelChooser::BetweenEntries(const Gemm& gemm) const {
+  if (gemm.kind.layout.a == Order::kColumn) return std::nullopt;
+  Ranked more;
+  const Candidate* fewer = nullptr;
+  for (const Candidate& candidate : candidates_) {
+    const Shape& shape = candidate.gemm.shape;
+    if (shape.n != gemm.shape.n || shape.k != gemm.shape.k || candidate.gemm.kind != WithoutPromise(gemm.kind))
+      continue;
+    if (shape.m > gemm.shape.m && candidate.is_general) more.push_back({{shape.m, candidate.place, false}, &candidate});
+    if (shape.m < gemm.shape.m && (fewer == nullptr || shape.m > fewer->gemm.shape.m)) fewer = &candidate;
+  }
+  if (fewer == nullptr) return std::nullopt;
+  std::erase_if(more, [&](const auto& ranked) {
+    return ranked.second->gemm.shape.m > int64_t{kWidestBracket} * fewer->gemm.shape.m;
+  });
+  Gemm plain = gemm;
+  plain.kind = WithoutPromise(gemm.kind);
+  std::optional<Choice> choice = FirstThatServes(std::move(more), plain, 0);
+  if (!choice) return std::nullopt;
+  choice->library_ns = fewer->assignment.time_ns * fewer->assignment.speed_up;
+  choice->asked_lead = kBracketMargin;
+  choice->reason += fmt::format(", cuBLASLt for {}", fewer->gemm.shape.m);
+  if (choice->IsBehind()) return std::nullopt;
+  return choice;
 }
 
 double KernelChooser::CorrectionOf(const Candidate& candidate) const {

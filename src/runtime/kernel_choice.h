@@ -76,6 +76,7 @@ class KernelChooser {
   std::optional<Choice> FirstThatServes(Ranked ranked, const Gemm& gemm, uint64_t workspace_bytes) const;
   std::optional<Choice> EntryFor(const Gemm& gemm, uint64_t workspace_bytes) const;
   std::optional<Choice> EntryOfMoreRows(const Gemm& gemm) const;
+  std::optional<Choice> BetweenEntries(const Gemm& gemm) const;
   std::optional<Choice> FastestPredicted(const Gemm& gemm) const;
   std::vector<Offer> OffersFor(const Gemm& gemm, const Surroundings& around) const;
   Surroundings SurroundingsOf(const Gemm& gemm) const;

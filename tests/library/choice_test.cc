@@ -68,6 +68,26 @@ TEST_F(Library, FewerRowsAreServedByTheEntryOfTheNextLargerNumber) {
   }
 }
 
+// Ours takes at most what it takes for more rows, cuBLASLt at least what it takes for fewer.
+TEST_F(Library, BetweenTwoEntriesThatOfMoreRowsServesWhereItsLeadIsSure) {
+  KernelFile file("h200");
+  for (const auto& [m, speed_up] : {std::pair{64, 1.2}, {256, 1.05}, {1024, 3}}) {
+    const Gemm gemm{.shape = {m, 128, 256}, .kind = {.layout = kTn}};
+    AddEntry(gemm, PlanFor(gemm), speed_up, file);
+  }
+  Open(file);
+  const auto explained = [&](int m) {
+    Case one = SomeCase(m, 128, 256);
+    one.problem.b_order = GEMMSMITH_COLUMN;
+    EXPECT_EQ(Multiply(one), GEMMSMITH_OK) << gemmsmith_last_error();
+    return Explain(one.problem);
+  };
+  const std::string sure = explained(100), unsure = explained(300);
+  EXPECT_NE(sure.find("measured for 256 rows, cuBLASLt for 64"), std::string::npos) << sure;
+  EXPECT_NE(sure.find("5.00 us, cuBLASLt 6.00 us"), std::string::npos) << sure;
+  EXPECT_EQ(unsure.find("cuBLASLt for 256"), std::string::npos) << unsure;
+}
+
 TEST_F(Library, AKernelWithoutDimensionsOfItsOwnServesOtherShapes) {
   const Gemm gemm{.shape = {64, 128, 256}, .kind = {.layout = kTn}};
   KernelFile file("h200");
