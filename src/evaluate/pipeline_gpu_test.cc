@@ -161,6 +161,39 @@ TEST_F(PipelineGpuTest, StreamedOperandsComeOutRight) {
   }
 }
 
+// One compilation of plans of kernels/general.plans, launched for shapes that it was not compiled for: fewer rows than
+// a tile, several waves, a K of few and of many steps.
+TEST_F(PipelineGpuTest, OneKernelWithoutDimensionsServesManyShapes) {
+  std::vector<Pipeline> compiled;
+  for (const char* words :
+       {"tile_m=16 tile_n=64 roles=swapped warpgroups=1 step_k=128 stages=5 cluster_n=2 split=2 reduction=cluster "
+        "stream=b",
+        "tile_m=32 tile_n=64 roles=swapped warpgroups=1 step_k=128 stages=8 stream=b",
+        "tile_m=64 tile_n=64 warpgroups=1 stages=7 cluster_m=2 split=3 reduction=cluster",
+        "tile_m=64 tile_n=256 warpgroups=1 stages=5 store=tma stream=b",
+        "tile_m=128 tile_n=128 schedule=pingpong stages=6 store=tma raster=8 ctas=even",
+        "tile_m=128 tile_n=256 schedule=cooperative cluster_m=2 store=tma raster=8 ctas=even finish=in_turn"})
+    for (const Layout& layout : kLayouts) {
+      const Result<Plan> plan = ParsePlan("wgmma " + std::string(words));
+      ASSERT_DONE(plan);
+      compiled.push_back({{{264, 264, 1032}, {layout}}, *plan, {}});
+    }
+  CompileAll(compiled);
+  int served = 0;
+  for (Pipeline pipeline : compiled) {
+    const std::string text = Emit(pipeline.plan, pipeline.gemm).text;
+    for (const Shape& shape : {Shape{8, 136, 520}, {200, 1096, 4168}, {1544, 3336, 392}}) {
+      pipeline.gemm.shape = shape;
+      if (!IsLegal(pipeline.plan, pipeline.gemm, gpu_->identity().device)) continue;
+      ASSERT_EQ(Emit(pipeline.plan, pipeline.gemm).text, text);
+      ++served;
+      Run(pipeline, Chaining::kNone, 3);
+      if (HasFatalFailure()) return;
+    }
+  }
+  EXPECT_GE(served, 60);
+}
+
 // ---- plans that are legal and not worth trying ----
 
 // Small, ragged, one row of tiles, several waves.
