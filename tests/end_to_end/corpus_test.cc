@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "tests/end_to_end/program.h"
 
@@ -32,6 +33,26 @@ TEST_F(CorpusTest, TextsBecomeTokens) {
   ASSERT_EQ(tokens.exit_code, 0) << tokens.error;
   EXPECT_TRUE(tokens.out.starts_with("300 tokens from 20 texts; a kernel has ")) << tokens.out;
   EXPECT_EQ(Parsed(*ReadFile(home.Path("t.json")))["model"]["vocab"].size(), 300u);
+}
+
+TEST_F(CorpusTest, EveryOtherPromptShowsKernelsUnlessToldOtherwise) {
+  const auto prompts_showing = [&](const char* contrast) {
+    const std::string folder = home.Path(contrast);
+    const Finished made =
+        home.Run({"corpus", "flat", "--shapes", "64x64x64", "--count", "20", "--contrast", contrast, "-o", folder});
+    EXPECT_EQ(made.exit_code, 0) << made.error;
+    int showing = 0;
+    std::istringstream lines(*ReadFile(folder + "/texts_00000.jsonl"));
+    for (std::string line; std::getline(lines, line);)
+      showing += line.find("// kernel 2: ") != std::string::npos ? 1 : 0;
+    return showing;
+  };
+  EXPECT_EQ(prompts_showing("0"), 0);
+  const int showing = prompts_showing("2");
+  EXPECT_GT(showing, 2);
+  EXPECT_LT(showing, 18);
+  ExpectOneError(home.Run({"corpus", "flat", "--shapes", "64x64x64", "--contrast", "1", "-o", texts}), 2,
+                 "'1' is neither 2 nor 0");
 }
 
 TEST_F(CorpusTest, HostileInputIsOneLine) {
