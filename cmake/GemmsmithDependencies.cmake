@@ -19,6 +19,7 @@ endfunction()
 gemmsmith_static_library(xxHash::xxhash xxhash.h libxxhash.a)
 gemmsmith_static_library(seccomp::seccomp seccomp.h libseccomp.a)
 gemmsmith_static_library(zstd::zstd zstd.h libzstd.a)
+gemmsmith_static_library(zlib::zlib zlib.h libz.a)
 gemmsmith_static_library(SQLite::SQLite3 sqlite3.h libsqlite3.a)
 gemmsmith_static_library(OpenBLAS::OpenBLAS cblas.h libopenblas.a x86_64-linux-gnu/openblas-pthread openblas-pthread)
 

@@ -2,7 +2,7 @@
 # The steps of the set-up, each silent where it finds its work done. Sourced by tools/setup.
 
 packages=(g++ cmake ninja-build libfmt-dev libcli11-dev nlohmann-json3-dev libsqlite3-dev libzstd-dev libxxhash-dev
-          libopenblas-pthread-dev libseccomp-dev libgtest-dev bubblewrap)
+          zlib1g-dev libopenblas-pthread-dev libseccomp-dev libgtest-dev bubblewrap)
 # Speed up builds, and reach endpoints of language models; never asked for on their own.
 welcome_packages=(mold libcurl4)
 # What pip needs, where the toolkit has to be installed.

@@ -11,6 +11,7 @@
 
 #include "agents/judge_room.h"
 #include "campaign/campaign.h"
+#include "corpus/collect/license.h"
 #include "llm/token_price.h"
 #include "outcome/outcome.h"
 #include "outcome/test_list.h"
@@ -275,6 +276,22 @@ struct CorpusReinforceCommand {
   bool bf16 = false;
 };
 
+// Data for a language model from sources of others (docs/corpus.md).
+struct CorpusCollectCommand {
+  std::vector<std::filesystem::path> sources;
+  LicenseChoice licenses = *LicenseChoice::Parse("permissive");
+  std::filesystem::path output;  // a folder, as in what follows
+};
+
+struct CorpusCleanCommand {
+  std::filesystem::path texts, output;
+};
+
+struct CorpusStatsCommand {
+  std::vector<std::filesystem::path> texts;
+  bool json = false;
+};
+
 enum class ReportFormat { kText, kMarkdown, kCsv, kJson };
 
 struct RecordsPairsCommand {
@@ -483,16 +500,15 @@ struct OnceCommand {
   int calls = 1;
 };
 
-using Command =
-    std::variant<OptimizeCommand, EvaluateCommand, VerifyCommand, RecipeCommand, SelfTestCommand, PlanCheckCommand,
-                 PlanListCommand, PlanEmitCommand, PlanExplainCommand, PlanFactsCommand, RecordsImportCommand,
-                 RecordsExportCommand, RecordsListCommand, RecordsStatsCommand, RecordsPairsCommand,
-                 RecordsCompareCommand, RecordsMeasureCommand, BenchCommand, PromoteCommand, CatalogueShowCommand,
-                 CatalogueFindCommand, CatalogueCompareCommand, CatalogueSettleCommand, CatalogueProveCommand,
-                 CatalogueBuildCommand, CatalogueGeneralCommand, ReportCommand, TrainCommand, CompareCommand,
-                 CorpusFlatCommand, CorpusTokenizerCommand, CorpusTrainCommand, CorpusSampleCommand,
-                 CorpusReinforceCommand, RunProgramCommand, McpCommand, ServeCommand, DoctorCommand, WorkerCommand,
-                 CompilerCommand, OnceCommand>;
+using Command = std::variant<
+    OptimizeCommand, EvaluateCommand, VerifyCommand, RecipeCommand, SelfTestCommand, PlanCheckCommand, PlanListCommand,
+    PlanEmitCommand, PlanExplainCommand, PlanFactsCommand, RecordsImportCommand, RecordsExportCommand,
+    RecordsListCommand, RecordsStatsCommand, RecordsPairsCommand, RecordsCompareCommand, RecordsMeasureCommand,
+    BenchCommand, PromoteCommand, CatalogueShowCommand, CatalogueFindCommand, CatalogueCompareCommand,
+    CatalogueSettleCommand, CatalogueProveCommand, CatalogueBuildCommand, CatalogueGeneralCommand, ReportCommand,
+    TrainCommand, CompareCommand, CorpusFlatCommand, CorpusTokenizerCommand, CorpusTrainCommand, CorpusSampleCommand,
+    CorpusReinforceCommand, CorpusCollectCommand, CorpusCleanCommand, CorpusStatsCommand, RunProgramCommand, McpCommand,
+    ServeCommand, DoctorCommand, WorkerCommand, CompilerCommand, OnceCommand>;
 
 // Nothing to carry out: help or the version was asked for (exit code 0), or the words were wrong (2).
 struct NoCommand {

@@ -96,6 +96,7 @@ void AddReport(Grammar& grammar);
 void AddTrain(Grammar& grammar);
 void AddCompare(Grammar& grammar);
 void AddCorpusVerbs(Grammar& grammar);
+void AddCorpusDataVerbs(Grammar& grammar, Verb* corpus);
 void AddRunProgram(Grammar& grammar);
 void AddAgents(Grammar& grammar);
 void AddMachineVerbs(Grammar& grammar);

@@ -124,6 +124,7 @@ void AddCorpusVerbs(Grammar& grammar) {
   AddCorpusTrain(grammar, corpus);
   AddCorpusSample(grammar, corpus);
   AddCorpusReinforce(grammar, corpus);
+  AddCorpusDataVerbs(grammar, corpus);
 }
 
 }  // namespace gemmsmith

@@ -127,7 +127,7 @@ class FlatTextWriter {
   }
 
  private:
-  fs::path PathOf(int64_t shard) const { return folder_ / fmt::format("texts_{:05}.jsonl", shard); }
+  fs::path PathOf(int64_t shard) const { return folder_ / TextShardName(shard); }
 
   Status HoldsMore() const {
     return InvalidArgument(fmt::format("{} holds more than {}: name another folder, or a larger count",

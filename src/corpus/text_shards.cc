@@ -51,8 +51,20 @@ Result<ShardHeader> HeaderOf(std::string_view line) {
   return header;
 }
 
-Result<TextExample> ExampleOf(std::string_view line) {
-  ASSIGN_OR_RETURN(const nlohmann::json json, ParseLine(line));
+// The last message is the text; the prompt has the others, in order.
+Result<TextExample> ExampleOfMessages(const nlohmann::json& messages) {
+  if (!messages.is_array() || messages.empty()) return DataLoss("\"messages\" is no list of messages");
+  TextExample example;
+  for (const nlohmann::json& message : messages) {
+    if (!message.is_object()) return DataLoss("\"messages\" is no list of messages");
+    if (!example.text.empty()) example.prompt += example.text + "\n";
+    ASSIGN_OR_RETURN(example.text, TextIn(message, "content"));
+  }
+  return example;
+}
+
+Result<TextExample> ExampleOf(const nlohmann::json& json) {
+  if (const auto messages = json.find("messages"); messages != json.end()) return ExampleOfMessages(*messages);
   TextExample example;
   ASSIGN_OR_RETURN(example.prompt, TextIn(json, "prompt"));
   ASSIGN_OR_RETURN(example.text, TextIn(json, "text"));
@@ -61,8 +73,9 @@ Result<TextExample> ExampleOf(std::string_view line) {
   return example;
 }
 
-// Reports the line that it stands at.
-Status ReadLines(std::string_view rest, TextShard& shard, int64_t& number) {
+// Reports the line that it stands at. The origin.
+Result<std::string> ReadLines(std::string_view rest, const std::function<Status(const nlohmann::json&)>& read,
+                              int64_t& number) {
   const auto next = [&] {
     const std::string_view line = rest.substr(0, rest.find('\n'));
     rest.remove_prefix(std::min(line.size() + 1, rest.size()));
@@ -70,17 +83,20 @@ Status ReadLines(std::string_view rest, TextShard& shard, int64_t& number) {
     return line;
   };
   ASSIGN_OR_RETURN(const ShardHeader header, HeaderOf(next()));
-  shard.origin = header.origin;
-  while (!rest.empty()) {
-    ASSIGN_OR_RETURN(TextExample example, ExampleOf(next()));
-    shard.examples.push_back(std::move(example));
+  int64_t texts = 0;
+  for (; !rest.empty(); ++texts) {
+    ASSIGN_OR_RETURN(const nlohmann::json json, ParseLine(next()));
+    RETURN_IF_ERROR(read(json));
   }
-  if (int64_t(shard.examples.size()) != header.texts)
-    return DataLoss(fmt::format("{} of {}; cut off?", shard.examples.size(), Plural(header.texts, "text")));
-  return OkStatus();
+  if (texts != header.texts) return DataLoss(fmt::format("{} of {}; cut off?", texts, Plural(header.texts, "text")));
+  return header.origin;
 }
 
-Result<std::vector<fs::path>> ShardsAt(const fs::path& path) {
+}  // namespace
+
+std::string TextShardName(int64_t number) { return fmt::format("texts_{:05}.jsonl", number); }
+
+Result<std::vector<fs::path>> TextShardsAt(const fs::path& path) {
   std::error_code error;
   if (!fs::is_directory(path, error)) return std::vector<fs::path>{path};
   std::vector<fs::path> shards;
@@ -93,28 +109,40 @@ Result<std::vector<fs::path>> ShardsAt(const fs::path& path) {
   return shards;
 }
 
-}  // namespace
-
-Status WriteTextShard(const TextShard& shard, const fs::path& path) {
-  std::string text =
-      LineOf({{kVersionName, kShardVersion}, {"origin", shard.origin}, {"texts", shard.examples.size()}});
-  for (const auto& [prompt, kernel, plan, problem] : shard.examples)
-    text += LineOf({{"prompt", prompt}, {"text", kernel}, {"plan", plan}, {"problem", problem}});
+Status WriteShardLines(const std::string& origin, std::span<const nlohmann::ordered_json> lines, const fs::path& path) {
+  std::string text = LineOf({{kVersionName, kShardVersion}, {"origin", origin}, {"texts", lines.size()}});
+  for (const nlohmann::ordered_json& line : lines) text += LineOf(line);
   return WriteFileAtomic(path, text);
 }
 
-Result<TextShard> ReadTextShard(const fs::path& path) {
+Result<std::string> ReadShardLines(const fs::path& path, const std::function<Status(const nlohmann::json&)>& read) {
   ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
+  int64_t number = 0;
+  Result<std::string> origin = ReadLines(text, read, number);
+  if (!origin.ok()) return WithContext(origin.status(), fmt::format("{}:{}", path.string(), number));
+  return origin;
+}
+
+Status WriteTextShard(const TextShard& shard, const fs::path& path) {
+  std::vector<nlohmann::ordered_json> lines;
+  for (const auto& [prompt, kernel, plan, problem] : shard.examples)
+    lines.push_back({{"prompt", prompt}, {"text", kernel}, {"plan", plan}, {"problem", problem}});
+  return WriteShardLines(shard.origin, lines, path);
+}
+
+Result<TextShard> ReadTextShard(const fs::path& path) {
   TextShard shard;
-  int64_t line = 0;
-  if (const Status status = ReadLines(text, shard, line); !status.ok())
-    return WithContext(status, fmt::format("{}:{}", path.string(), line));
+  ASSIGN_OR_RETURN(shard.origin, ReadShardLines(path, [&](const nlohmann::json& json) -> Status {
+                     ASSIGN_OR_RETURN(TextExample example, ExampleOf(json));
+                     shard.examples.push_back(std::move(example));
+                     return OkStatus();
+                   }));
   return shard;
 }
 
 Status ForEachText(std::span<const fs::path> files, const std::function<Status(const TextExample&)>& read) {
   for (const fs::path& file : files) {
-    ASSIGN_OR_RETURN(const std::vector<fs::path> shards, ShardsAt(file));
+    ASSIGN_OR_RETURN(const std::vector<fs::path> shards, TextShardsAt(file));
     for (const fs::path& path : shards) {
       ASSIGN_OR_RETURN(const TextShard shard, ReadTextShard(path));
       for (const TextExample& example : shard.examples) RETURN_IF_ERROR(read(example));

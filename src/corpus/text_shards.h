@@ -2,8 +2,10 @@
 // texts. docs/text_model.md has the format.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
 #include <vector>
@@ -30,8 +32,18 @@ Status WriteTextShard(const TextShard& shard, const std::filesystem::path& path)
 // The path, the line and the reason where a shard is damaged or cut off.
 Result<TextShard> ReadTextShard(const std::filesystem::path& path);
 
-// All texts in order, one shard in memory at a time. A path may be a folder: its shards (*.jsonl) by name. Stops at the
-// first failure, its own or the reader's. NotFound where there are no texts.
+// The same of any texts: `lines` are JSON objects without the header. Reading gives the origin.
+Status WriteShardLines(const std::string& origin, std::span<const nlohmann::ordered_json> lines,
+                       const std::filesystem::path& path);
+Result<std::string> ReadShardLines(const std::filesystem::path& path,
+                                   const std::function<Status(const nlohmann::json& line)>& read);
+// "texts_00007.jsonl"
+std::string TextShardName(int64_t number);
+// The path, or a folder's shards (*.jsonl) by name. NotFound where it has none.
+Result<std::vector<std::filesystem::path>> TextShardsAt(const std::filesystem::path& path);
+
+// All texts in order, one shard in memory at a time. A path may be a folder. Stops at the first failure, its own or the
+// reader's. Of a text with messages (docs/corpus.md) the last one is the text, and the others are the prompt.
 Status ForEachText(std::span<const std::filesystem::path> files, const std::function<Status(const TextExample&)>& read);
 
 }  // namespace gemmsmith

@@ -86,6 +86,20 @@ TEST_F(TextShardsTest, DamageIsNamed) {
   EXPECT_NE(Refusal(header + "\n{\"prompt\":" + deep + "}\n").find("no text \"prompt\""), std::string::npos);
 }
 
+TEST_F(TextShardsTest, OfMessagesTheLastIsTheText) {
+  const std::string header = R"({"gemmsmith_texts":1,"origin":"x","texts":2})";
+  const std::string chat =
+      R"({"messages":[{"role":"system","content":"c"},{"role":"user","content":"i"},{"role":"assistant","content":"t"}]})";
+  const std::string alone = R"({"messages":[{"role":"assistant","content":"t"}]})";
+  ASSERT_TRUE(WriteFileAtomic(Path("a.jsonl"), header + "\n" + chat + "\n" + alone + "\n").ok());
+  const std::vector<TextExample> expected = {{.prompt = "c\ni\n", .text = "t", .plan = {}, .problem = {}},
+                                             {.prompt = "", .text = "t", .plan = {}, .problem = {}}};
+  EXPECT_EQ(ReadTextShard(Path("a.jsonl"))->examples, expected);
+  const std::string one = R"({"gemmsmith_texts":1,"origin":"x","texts":1})";
+  EXPECT_NE(Refusal(one + "\n{\"messages\":[]}\n").find("bad.jsonl:2: \"messages\" is no list"), std::string::npos);
+  EXPECT_NE(Refusal(one + "\n{\"messages\":[7]}\n").find("is no list of messages"), std::string::npos);
+}
+
 TEST_F(TextShardsTest, MissingTextsAreAnError) {
   const auto read = [](const std::filesystem::path& path) {
     return ForEachText(std::span(&path, 1), [](const TextExample&) { return OkStatus(); });

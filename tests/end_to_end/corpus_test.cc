@@ -68,5 +68,58 @@ TEST_F(CorpusTest, HostileInputIsOneLine) {
   ExpectOneError(full, 1, "cannot write /dev/full: No space left on device");
 }
 
+class CorpusDataTest : public testing::Test {
+ protected:
+  CorpusDataTest() {
+    WriteInTree("LICENSE", "Permission is hereby granted, free of charge");
+    WriteInTree("k.cu",
+                "// Adds one to each element.\n__global__ void k(int* p) {\n  int i = 1;\n  p[i] += 1;\n}\n\n"
+                "void plain(int n) {\n  int j = n;\n  j += 1;\n}\n");
+  }
+  void WriteInTree(const std::string& name, const std::string& content) const {
+    EXPECT_TRUE(WriteFileAtomic(std::filesystem::path(tree) / name, content).ok());
+  }
+  Finished Collect(const std::string& source) const { return home.Run({"corpus", "collect", source, "-o", files}); }
+  Finished Clean() const { return home.Run({"corpus", "clean", files, "-o", snippets}); }
+
+  Home home;
+  const std::string tree = home.Path("tree"), files = home.Path("files"), snippets = home.Path("snippets");
+};
+
+TEST_F(CorpusDataTest, FilesBecomeSnippetsThatTokensAreMadeOf) {
+  const Finished collected = Collect(tree);
+  ASSERT_EQ(collected.exit_code, 0) << collected.error;
+  EXPECT_TRUE(collected.out.starts_with("1 file, ")) << collected.out;
+  EXPECT_NE(Collect(tree).out.find("; 1 were there"), std::string::npos);
+  const Finished cleaned = Clean();
+  ASSERT_EQ(cleaned.exit_code, 0) << cleaned.error;
+  EXPECT_TRUE(cleaned.out.starts_with("2 snippets from 1 file, 1 of them with an instruction; 0 duplicates dropped\n"))
+      << cleaned.out;
+  const Finished stats = home.Run({"corpus", "stats", snippets, "--json"});
+  const nlohmann::json groups = Parsed(stats.out)["groups"];
+  ASSERT_EQ(groups.size(), 2u);
+  EXPECT_EQ(groups[1]["kind"], "kernel");
+  EXPECT_EQ(groups[1]["instruction_by"], "comment");
+  EXPECT_EQ(groups[1]["license"], "MIT");
+  EXPECT_NE(home.Run({"corpus", "stats", snippets}).out.find("kernel"), std::string::npos);
+  EXPECT_EQ(home.Run({"corpus", "tokenizer", snippets, "--words", "262", "-o", home.Path("t.json")}).exit_code, 0);
+}
+
+TEST_F(CorpusDataTest, HostileInputIsOneLine) {
+  ExpectOneError(Collect(home.Path("none")), 3, "none: no such tree, archive or page");
+  ExpectOneError(Collect(home.File("notes.txt", "x")), 2, "notes.txt: no tree, archive");
+  ExpectOneError(home.Run({"corpus", "collect", tree, "-o", "/dev/full"}), 1, "/dev/full");
+  const Finished cut = Collect(home.File("cut.whl", "PK"));
+  ExpectOneError(cut, 1, "1 source could not be read whole");
+  EXPECT_NE(cut.error.find("cut.whl: no zip, or one without its end: load it again\n"), std::string::npos) << cut.error;
+  ExpectOneError(Clean(), 3, "files has no shards of texts");
+  ASSERT_EQ(Collect(tree).exit_code, 0);
+  ASSERT_EQ(Clean().exit_code, 0);
+  const std::string shard = *ReadFile(files + "/texts_00000.jsonl");
+  ExpectOneError(home.Run({"corpus", "stats", home.File("half.jsonl", shard.substr(0, shard.size() / 2))}), 1,
+                 "half.jsonl:2: ");
+  ExpectOneError(home.Run({"corpus", "stats", snippets}, "/dev/full"), 1, "No space left on device");
+}
+
 }  // namespace
 }  // namespace gemmsmith

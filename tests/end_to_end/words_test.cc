@@ -71,6 +71,9 @@ INSTANTIATE_TEST_SUITE_P(
         WrongWords{{"corpus", "sample", "m", "--top-p", "0"}, "--top-p"},
         WrongWords{{"corpus", "reinforce", "m", "--tokenizer", "t"}, "corpus reinforce needs --shapes"},
         WrongWords{{"corpus", "tokenizer", "x", "--output", "y", "--words", "258"}, "'258'"},
+        WrongWords{{"corpus", "collect", "--output", "y"}, "corpus collect needs FILE"},
+        WrongWords{{"corpus", "collect", "x", "--output", "y", "--licenses", "MIT,"}, "'' is no licence"},
+        WrongWords{{"corpus", "clean", "x"}, "corpus clean needs --output"},
         WrongWords{{"compare", "--repeats", "3"}, "--repeats goes with --recompute"},
         WrongWords{{"compare", "--policy", "policy=x"}, "--policy goes with --recompute"},
         WrongWords{{"compare", "x.gtr", "--recompute"}, "not both"},
@@ -190,7 +193,8 @@ INSTANTIATE_TEST_SUITE_P(Verbs, HelpTest,
                                          "records compare", "records measure", "promote", "catalogue", "catalogue show",
                                          "catalogue find", "catalogue build", "catalogue general", "train", "compare",
                                          "corpus", "corpus flat", "corpus tokenizer", "corpus train", "corpus sample",
-                                         "corpus reinforce", "doctor"));
+                                         "corpus reinforce", "corpus collect", "corpus clean", "corpus stats",
+                                         "doctor"));
 
 TEST(HelpTest, DoesNotShowWhatOnlyTheProgramItselfStarts) {
   const std::string help = Home().Run({"--help"}).out;
