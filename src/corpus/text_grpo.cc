@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
@@ -104,28 +105,45 @@ std::vector<double> RewardsOf(const WrittenGroup& group) {
   return rewards;
 }
 
-// Every word is a choice. The words of a kernel share its weight; a group whose rewards are equal teaches nothing.
+struct Lesson {
+  const std::vector<Token>* prompt;
+  const SampledText* text;
+  double advantage;
+  size_t length() const { return prompt->size() + text->words.size(); }
+};
+
+// By length, so that a trainer that parts the rows reads little padding. A group whose rewards are equal teaches
+// nothing.
+std::vector<Lesson> LessonsOf(const std::vector<WrittenGroup>& groups) {
+  std::vector<Lesson> lessons;
+  for (const WrittenGroup& group : groups) {
+    const std::vector<double> rewards = RewardsOf(group), advantages = Advantages(rewards);
+    if (std::ranges::all_of(rewards, [&](double reward) { return reward == rewards.front(); })) continue;
+    for (size_t i = 0; i < group.kernels.size(); ++i)
+      lessons.push_back({&group.prompt, &group.kernels[i].text, advantages[i]});
+  }
+  std::ranges::stable_sort(lessons, std::less(), &Lesson::length);
+  return lessons;
+}
+
+// Every word is a choice. The words of a kernel share its weight.
 PolicyBatch BatchFrom(const std::vector<WrittenGroup>& groups, const TextGrpoOptions& options) {
   PolicyBatch batch;
   std::vector<WeightedTokens> rows;
   const double weight = 1.0 / double(groups.size() * size_t(options.group));
-  for (const WrittenGroup& group : groups) {
-    const std::vector<double> rewards = RewardsOf(group), advantages = Advantages(rewards);
-    if (std::ranges::all_of(rewards, [&](double reward) { return reward == rewards.front(); })) continue;
-    for (size_t i = 0; i < group.kernels.size(); ++i) {
-      const SampledText& text = group.kernels[i].text;
-      std::vector<Token> row = group.prompt;
-      for (size_t word = 0; word < text.words.size(); ++word) {
-        batch.rows.push_back(int32_t(rows.size()));
-        batch.positions.push_back(int32_t(row.size()));
-        batch.weights.push_back(float(weight / double(text.words.size())));
-        batch.advantages.push_back(float(advantages[i]));
-        row.push_back(text.words[word]);
-      }
-      batch.old_logs.insert(batch.old_logs.end(), text.logs.begin(), text.logs.end());
-      rows.push_back({std::move(row), {}});
-      rows.back().weights.assign(rows.back().tokens.size(), 0.0f);
+  for (const Lesson& lesson : LessonsOf(groups)) {
+    const SampledText& text = *lesson.text;
+    std::vector<Token> row = *lesson.prompt;
+    for (size_t word = 0; word < text.words.size(); ++word) {
+      batch.rows.push_back(int32_t(rows.size()));
+      batch.positions.push_back(int32_t(row.size()));
+      batch.weights.push_back(float(weight / double(text.words.size())));
+      batch.advantages.push_back(float(lesson.advantage));
+      row.push_back(text.words[word]);
     }
+    batch.old_logs.insert(batch.old_logs.end(), text.logs.begin(), text.logs.end());
+    rows.push_back({std::move(row), {}});
+    rows.back().weights.assign(rows.back().tokens.size(), 0.0f);
   }
   if (!rows.empty()) batch.texts = BatchOf(rows);
   batch.AllowAll();

@@ -202,10 +202,11 @@ TEST_F(TextContrast, OnlyTheAnswersWordsAreTaught) {
   ASSERT_EQ(taught.rows.size(), 16u);  // eight answers of a letter and the end
   for (size_t i = 0; i < taught.rows.size(); ++i) {
     const size_t row = size_t(taught.rows[i]), at = size_t(taught.positions[i]);
-    const std::vector<Token>& prompt = trainer.prompts[2][row];
-    EXPECT_EQ(at, prompt.size() + i % 2);
     const auto begin = taught.texts.tokens.begin() + long(row * size_t(taught.texts.length));
-    EXPECT_TRUE(std::equal(prompt.begin(), prompt.end(), begin));
+    const auto is_prompt = [&](const std::vector<Token>& prompt) {
+      return at == prompt.size() + i % 2 && std::equal(prompt.begin(), prompt.end(), begin);
+    };
+    EXPECT_TRUE(std::ranges::any_of(trainer.prompts[2], is_prompt)) << i;
     EXPECT_EQ(*(begin + long(at)) == SmallTokenizer().end(), i % 2 == 1);
   }
 }

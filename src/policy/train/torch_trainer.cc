@@ -121,6 +121,7 @@ struct Part {
   GemmsmithTrainerBatch batch = {};
   GemmsmithTrainerChoices choices = {};
   int64_t first_row = 0, first_choice = 0;
+  int64_t length = 0;  // of its rows that counts: nothing was drawn behind it
 };
 
 // So many rows are drawn at once on a device, and fewer where their keys and values would take more bytes.
@@ -151,11 +152,13 @@ std::vector<Part> Split(const GemmsmithTrainerBatch& batch, const GemmsmithTrain
     split.push_back({.batch = {batch.tokens + words, batch.weights + words, begins[i + 1] - row, batch.length},
                      .choices = choices,
                      .first_row = row,
-                     .first_choice = choice});
+                     .first_choice = choice,
+                     .length = batch.length});
     GemmsmithTrainerChoices& own = split.back().choices;
     own.count = end - choice;
     own.rows += choice, own.positions += choice, own.weights += choice, own.advantages += choice;
     own.old_logs += choice, own.reference_logs += choice, own.allowed_from += choice;
+    if (own.count > 0) split.back().length = *std::max_element(own.positions, own.positions + own.count) + 1;
   }
   return split;
 }
@@ -201,12 +204,12 @@ class Replica {
     final_norm_ = take();
   }
 
-  Tensor Logits(const GemmsmithTrainerBatch& batch) const { return WordLogits(Hidden(batch)); }
+  Tensor Logits(const Part& part) const { return WordLogits(Hidden(part)); }
 
   // Behind the last layer.
-  Tensor Hidden(const GemmsmithTrainerBatch& batch) const {
-    const Tensor tokens = TokensOf(batch);
-    Tensor x = at::embedding(embedding_, tokens) + position_.slice(0, 0, batch.length);
+  Tensor Hidden(const Part& part) const {
+    const Tensor tokens = TokensOf(part);
+    Tensor x = at::embedding(embedding_, tokens) + position_.slice(0, 0, part.length);
     for (const Layer& layer : layers_) {
       const Tensor qkv = Heads(layer, x);
       x = x + Times(Joined(at::scaled_dot_product_attention(qkv[0], qkv[1], qkv[2], {}, 0, true)), layer.out);
@@ -250,8 +253,8 @@ class Replica {
   // The part's share in the mean loss of a batch whose words weigh so much.
   Tensor Loss(const Part& part, double weight) const {
     const GemmsmithTrainerBatch& batch = part.batch;
-    const Tensor logits = Logits(batch).slice(1, 0, batch.length - 1);
-    const Tensor next = TokensOf(batch).slice(1, 1);
+    const Tensor logits = Logits(part).slice(1, 0, batch.length - 1);
+    const Tensor next = TokensOf(part).slice(1, 1);
     const Tensor weights = at::from_blob(const_cast<float*>(batch.weights), {batch.rows, batch.length}, at::kFloat)
                                .to(device_)
                                .slice(1, 1);
@@ -500,8 +503,7 @@ class Replica {
   // allowed ones allows all.
   Tensor AllLogs(const Part& part) const {
     const GemmsmithTrainerChoices& choices = part.choices;
-    const Tensor logits =
-        WordLogits(Hidden(part.batch).index({RowsOf(part), Indices(choices.positions, choices.count) - 1}));
+    const Tensor logits = WordLogits(Hidden(part).index({RowsOf(part), Indices(choices.positions, choices.count) - 1}));
     if (choices.allowed_from[0] == choices.allowed_from[choices.count]) return logits.log_softmax(-1);
     Tensor log_prior = at::full({choices.count, model_.words}, -kInfinity, at::kFloat);
     auto log_prior_at = log_prior.accessor<float, 2>();
@@ -513,7 +515,7 @@ class Replica {
 
   Tensor ChosenLogs(const Tensor& all_logs, const Part& part) const {
     const Tensor positions = Indices(part.choices.positions, part.choices.count);
-    return all_logs.gather(-1, TokensOf(part.batch).index({RowsOf(part), positions}).unsqueeze(-1)).squeeze(-1);
+    return all_logs.gather(-1, TokensOf(part).index({RowsOf(part), positions}).unsqueeze(-1)).squeeze(-1);
   }
 
   Tensor RowsOf(const Part& part) const { return Indices(part.choices.rows, part.choices.count) - part.first_row; }
@@ -525,8 +527,9 @@ class Replica {
     return at::from_blob(const_cast<float*>(values), {count}, at::kFloat).to(device_);
   }
 
-  Tensor TokensOf(const GemmsmithTrainerBatch& batch) const {
-    return at::from_blob(const_cast<int32_t*>(batch.tokens), {batch.rows, batch.length}, at::kInt)
+  Tensor TokensOf(const Part& part) const {
+    return at::from_blob(const_cast<int32_t*>(part.batch.tokens), {part.batch.rows, part.batch.length}, at::kInt)
+        .slice(1, 0, part.length)
         .to(device_)
         .to(at::kLong);
   }
@@ -643,7 +646,7 @@ class Trainer {
   void Logits(const GemmsmithTrainerBatch& batch, float* logits) {
     OnEach(Split(batch, PartsOf(batch)), [&](size_t, Replica& replica, const Part& part) {
       const c10::NoGradGuard no_gradients;
-      Write(replica.Logits(part.batch), logits + part.first_row * batch.length * model_.words);
+      Write(replica.Logits(part), logits + part.first_row * batch.length * model_.words);
     });
   }
 
@@ -654,12 +657,12 @@ class Trainer {
     return size_t(devices * std::max<int64_t>(1, logits / (devices * kMostLogits) + 1));
   }
 
-  // Side by side, a thread a device, each with as many parts one after the other.
+  // Side by side, a thread a device, each with as many parts one after the other. They are dealt out in turn: longer
+  // rows may stand behind shorter ones.
   template <typename Work>
   void OnEach(const std::vector<Part>& parts, const Work& work) {
-    const size_t share = parts.size() / replicas_.size();
     OnEachReplica([&](size_t i, Replica& replica) {
-      for (size_t at = i * share; at < (i + 1) * share; ++at)
+      for (size_t at = i; at < parts.size(); at += replicas_.size())
         if (parts[at].batch.rows > 0) work(at, replica, parts[at]);
     });
   }
