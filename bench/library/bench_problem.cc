@@ -148,4 +148,11 @@ PlacedMatrix MatrixOf(const BenchProblem& problem, char name) {
   return matrix;
 }
 
+bool HasWholeLines(const BenchProblem& problem) {
+  for (const char name : {'a', 'b', 'd'})
+    if (const PlacedMatrix matrix = MatrixOf(problem, name); matrix.leading * matrix.element_bytes() % 128 != 0)
+      return false;
+  return true;
+}
+
 }  // namespace gemmsmith

@@ -43,5 +43,7 @@ struct PlacedMatrix {
   int64_t SpanBytes() const { return ((batch - 1) * step + (lines - 1) * leading + line) * element_bytes(); }
 };
 PlacedMatrix MatrixOf(const BenchProblem& problem, char name);
+// Lines of a, b and d begin at multiples of 128 bytes.
+bool HasWholeLines(const BenchProblem& problem);
 
 }  // namespace gemmsmith

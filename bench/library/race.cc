@@ -164,6 +164,7 @@ Status RaceProblems(BenchGpu& bench, const BenchOptions& options) {
     ASSIGN_OR_RETURN(const std::optional<Race> race, racer.Run(problem, explanation));
     ++seen;
     Raced raced{.shape_class = Classify({int(problem.problem.m), int(problem.problem.n), int(problem.problem.k)})};
+    raced.whole_lines = HasWholeLines(problem);
     ReadExpected(explanation, raced);
     std::replace(explanation.begin(), explanation.end(), '\n', ';');
     details << fmt::format(R"({{"problem": "{}", "explanation": "{}")", problem.Print(), explanation);

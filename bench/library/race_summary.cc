@@ -53,12 +53,13 @@ std::string SummaryOf(const std::vector<Raced>& races) {
   for (int i = 0; i <= int(ShapeClass::kUpper); ++i)
     text +=
         Line(std::string(Name(ShapeClass(i))), races, [&](const Raced& raced) { return int(raced.shape_class) == i; });
-  for (const double lead : kLeads) {
-    text += Line(fmt::format("lead of {} expected, {} octaves", lead, kNear), races,
-                 [&](const Raced& raced) { return raced.octaves <= kNear && raced.ExpectedLead() >= lead; });
-    text += Line(fmt::format("lead of {} expected, anywhere", lead), races,
-                 [&](const Raced& raced) { return raced.ExpectedLead() >= lead; });
-  }
+  text += Line("beyond 1.2 octaves", races, [](const Raced& raced) { return raced.octaves > kNear; });
+  for (const bool whole : {true, false})
+    for (const double lead : kLeads)
+      text += Line(fmt::format("{} lines, lead of {} expected", whole ? "whole" : "ragged", lead), races,
+                   [&](const Raced& raced) {
+                     return raced.octaves <= kNear && raced.whole_lines == whole && raced.ExpectedLead() >= lead;
+                   });
   std::vector<double> own, library;
   for (const Raced& raced : races) {
     own.push_back(raced.own_ns / raced.expected_own_ns);

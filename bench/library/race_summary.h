@@ -10,6 +10,7 @@ namespace gemmsmith {
 
 struct Raced {
   ShapeClass shape_class = ShapeClass::kTiny;
+  bool whole_lines = false;  // lines of all matrices are multiples of 128 bytes
   double own_ns = 0, library_ns = 0;
   double ratio = 0;                                     // cuBLASLt's time over ours, the median of rounds
   double expected_own_ns = 0, expected_library_ns = 0;  // as the explanation says
@@ -20,8 +21,9 @@ struct Raced {
 
 // The times and octaves in an explanation of gemmsmith_explain().
 void ReadExpected(const std::string& explanation, Raced& raced);
-// All, each class, and each lead that might be asked, within 1.2 octaves and anywhere: how many races, the geometric
-// mean of the ratios, the least, and how many are below 0.97; then how far predictions were off. At least one race.
+// All, each class, those far from what was measured, and those near by each lead that might be asked: how many races,
+// the geometric mean of the ratios, the least, and how many are below 0.97. Then how far predictions were off. At least
+// one race.
 std::string SummaryOf(const std::vector<Raced>& races);
 
 }  // namespace gemmsmith
