@@ -106,6 +106,7 @@ Result<KernelFile> BuildKernels(const Catalogue& catalogue, Compiler& compiler, 
       ahead.AddTogether(begun, {{{.gemm = distinct[begun].front().gemm, .time = false}, distinct[begun].front().plan}});
     ASSIGN_OR_RETURN(const std::vector<Candidate> built, ahead.TakeTogether(done));
     const PreparedCandidate& candidate = built.front().prepared;
+    if (candidate.ended && std::ranges::all_of(distinct[done], &Use::is_derived)) continue;
     if (candidate.ended)
       return InvalidArgument(fmt::format("{} ended as {}: {}", NameOf(distinct[done].front()),
                                          Name(candidate.ended->kind), candidate.ended->reason));

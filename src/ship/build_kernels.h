@@ -19,7 +19,8 @@ struct BuildKernelsOptions {
 };
 
 // Needs no GPU. An entry that is illegal, does not compile or is not what its problem asks for ends it, by its name:
-// nothing ships in part. Interrupted where `stop` says so.
+// nothing ships in part. A derived kernel that is not, which may spill where its entry's does not, is left out.
+// Interrupted where `stop` says so.
 Result<KernelFile> BuildKernels(const Catalogue& catalogue, Compiler& compiler, const BuildKernelsOptions& options);
 
 }  // namespace gemmsmith

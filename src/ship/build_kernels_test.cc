@@ -112,6 +112,23 @@ TEST(BuildKernels, APlanThatKnowsDimensionsIsNotForAnyProblem) {
   EXPECT_NE(status.message().find("knows dimensions"), std::string::npos) << status.message();
 }
 
+TEST(BuildKernels, ADerivedKernelThatDoesNotPassIsLeftOut) {
+  class RefusesTheGeneral : public FakeCompiler {
+   public:
+    Result<Compilation> Compile(const Source& source, std::string_view architecture) override {
+      if (source.text.find("kFixedK = 0;") != std::string::npos) return Compilation{.log = "no such word"};
+      return FakeCompiler::Compile(source, architecture);
+    }
+  } compiler;
+  Catalogue catalogue("h200");
+  catalogue.Put(EntryFor(kOne, Known(FixedDimensions::kAll)));
+  const Result<KernelFile> file = BuildKernels(catalogue, compiler, {.compile_threads = 2});
+  ASSERT_TRUE(file.ok()) << file.status().message();
+  EXPECT_EQ(file->kernels().size(), 2u);
+  EXPECT_NE(file->Find(kOne, Known(FixedDimensions::kAll)), nullptr);
+  EXPECT_EQ(file->Find(kOne, Known(FixedDimensions::kNone)), nullptr);
+}
+
 TEST(BuildKernels, StopsBetweenKernels) {
   Catalogue catalogue("h200");
   for (int i = 1; i <= 100; ++i) catalogue.Put(EntryFor({{64 * i, 128, 512}, {kTn}}, Known(FixedDimensions::kAll)));
