@@ -287,6 +287,11 @@ struct CorpusCleanCommand {
   std::filesystem::path texts, output;
 };
 
+struct CorpusRetrieveCommand {
+  std::filesystem::path texts, documents, output;  // no documents: the texts; no output: a query
+  std::string query;
+};
+
 struct CorpusStatsCommand {
   std::vector<std::filesystem::path> texts;
   bool json = false;
@@ -507,8 +512,8 @@ using Command = std::variant<
     BenchCommand, PromoteCommand, CatalogueShowCommand, CatalogueFindCommand, CatalogueCompareCommand,
     CatalogueSettleCommand, CatalogueProveCommand, CatalogueBuildCommand, CatalogueGeneralCommand, ReportCommand,
     TrainCommand, CompareCommand, CorpusFlatCommand, CorpusTokenizerCommand, CorpusTrainCommand, CorpusSampleCommand,
-    CorpusReinforceCommand, CorpusCollectCommand, CorpusCleanCommand, CorpusStatsCommand, RunProgramCommand, McpCommand,
-    ServeCommand, DoctorCommand, WorkerCommand, CompilerCommand, OnceCommand>;
+    CorpusReinforceCommand, CorpusCollectCommand, CorpusCleanCommand, CorpusRetrieveCommand, CorpusStatsCommand,
+    RunProgramCommand, McpCommand, ServeCommand, DoctorCommand, WorkerCommand, CompilerCommand, OnceCommand>;
 
 // Nothing to carry out: help or the version was asked for (exit code 0), or the words were wrong (2).
 struct NoCommand {

@@ -25,6 +25,23 @@ void AddCorpusClean(Grammar& grammar, Verb* corpus) {
   verb->AddFooter("Example: gemmsmith corpus clean files --output snippets");
 }
 
+void AddCorpusRetrieve(Grammar& grammar, Verb* corpus) {
+  CorpusRetrieveCommand* command = grammar.New<CorpusRetrieveCommand>();
+  Verb* verb = grammar.NewVerb(corpus, "retrieve", "texts with an instruction get a context: triplets", command);
+  Value(verb, "TEXTS", "", "folder of corpus clean or instruct", &command->texts, ReadPath).Required();
+  Value(verb, "--documents", "DIR", "snippets that contexts are taken from [TEXTS]", &command->documents, ReadPath);
+  Value(verb, "-o,--output", "DIR", "shards of triplets; the same command goes on there", &command->output, ReadPath);
+  Value(verb, "--query", "WORDS", "print what these words find instead", &command->query, ReadText);
+  verb->AddFooter(
+      "Examples: gemmsmith corpus retrieve snippets --output triplets\n"
+      "          gemmsmith corpus retrieve snippets --query 'copy a tile to shared memory'");
+  grammar.OnceParsed(verb, [command]() -> Parsed {
+    if (command->output.empty() == command->query.empty())
+      return NoCommand{kExitWrongUse, "corpus retrieve needs --output DIR or --query WORDS, one of them"};
+    return Command(*command);
+  });
+}
+
 void AddCorpusStats(Grammar& grammar, Verb* corpus) {
   CorpusStatsCommand* command = grammar.New<CorpusStatsCommand>();
   Verb* verb = grammar.NewVerb(corpus, "stats", "what the texts of any stage are made of", command);
@@ -38,6 +55,7 @@ void AddCorpusStats(Grammar& grammar, Verb* corpus) {
 void AddCorpusDataVerbs(Grammar& grammar, Verb* corpus) {
   AddCorpusCollect(grammar, corpus);
   AddCorpusClean(grammar, corpus);
+  AddCorpusRetrieve(grammar, corpus);
   AddCorpusStats(grammar, corpus);
 }
 

@@ -105,6 +105,23 @@ TEST_F(CorpusDataTest, FilesBecomeSnippetsThatTokensAreMadeOf) {
   EXPECT_EQ(home.Run({"corpus", "tokenizer", snippets, "--words", "262", "-o", home.Path("t.json")}).exit_code, 0);
 }
 
+TEST_F(CorpusDataTest, SnippetsBecomeTriplets) {
+  WriteInTree("page.md", "# Adding\nEach element of an array is added to by one thread, in the order of the array.\n");
+  ASSERT_EQ(Collect(tree).exit_code, 0);
+  ASSERT_EQ(Clean().exit_code, 0);
+  const std::string triplets = home.Path("triplets");
+  const Finished made = home.Run({"corpus", "retrieve", snippets, "-o", triplets});
+  EXPECT_TRUE(made.out.starts_with("1 triplet from 3 texts, 2 without an instruction; 3 passages\n")) << made.out;
+  const std::string shard = *ReadFile(triplets + "/texts_00000.jsonl");
+  const nlohmann::json messages = Parsed(shard.substr(shard.find('\n') + 1))["messages"];
+  ASSERT_EQ(messages.size(), 3u);
+  EXPECT_TRUE(messages[0]["content"].get<std::string>().starts_with("### Adding (tree/page.md:2)\n"));
+  EXPECT_EQ(messages[1]["content"], "Adds one to each element.");
+  const Finished asked = home.Run({"corpus", "retrieve", snippets, "--query", "array of threads"});
+  EXPECT_NE(asked.out.find("### Adding"), std::string::npos) << asked.out;
+  ExpectOneError(home.Run({"corpus", "retrieve", snippets, "--query", "zebra"}), 3, "no passage has a word of 'zebra'");
+}
+
 TEST_F(CorpusDataTest, HostileInputIsOneLine) {
   ExpectOneError(Collect(home.Path("none")), 3, "none: no such tree, archive or page");
   ExpectOneError(Collect(home.File("notes.txt", "x")), 2, "notes.txt: no tree, archive");
