@@ -287,6 +287,11 @@ struct CorpusCleanCommand {
   std::filesystem::path texts, output;
 };
 
+struct CorpusInstructCommand {
+  std::filesystem::path texts, output, cassette;  // no cassette: an endpoint
+  std::string endpoint, model;                    // empty: the user's or a local one; the first that it lists
+};
+
 struct CorpusRetrieveCommand {
   std::filesystem::path texts, documents, output;  // no documents: the texts; no output: a query
   std::string query;
@@ -505,15 +510,17 @@ struct OnceCommand {
   int calls = 1;
 };
 
-using Command = std::variant<
-    OptimizeCommand, EvaluateCommand, VerifyCommand, RecipeCommand, SelfTestCommand, PlanCheckCommand, PlanListCommand,
-    PlanEmitCommand, PlanExplainCommand, PlanFactsCommand, RecordsImportCommand, RecordsExportCommand,
-    RecordsListCommand, RecordsStatsCommand, RecordsPairsCommand, RecordsCompareCommand, RecordsMeasureCommand,
-    BenchCommand, PromoteCommand, CatalogueShowCommand, CatalogueFindCommand, CatalogueCompareCommand,
-    CatalogueSettleCommand, CatalogueProveCommand, CatalogueBuildCommand, CatalogueGeneralCommand, ReportCommand,
-    TrainCommand, CompareCommand, CorpusFlatCommand, CorpusTokenizerCommand, CorpusTrainCommand, CorpusSampleCommand,
-    CorpusReinforceCommand, CorpusCollectCommand, CorpusCleanCommand, CorpusRetrieveCommand, CorpusStatsCommand,
-    RunProgramCommand, McpCommand, ServeCommand, DoctorCommand, WorkerCommand, CompilerCommand, OnceCommand>;
+using Command =
+    std::variant<OptimizeCommand, EvaluateCommand, VerifyCommand, RecipeCommand, SelfTestCommand, PlanCheckCommand,
+                 PlanListCommand, PlanEmitCommand, PlanExplainCommand, PlanFactsCommand, RecordsImportCommand,
+                 RecordsExportCommand, RecordsListCommand, RecordsStatsCommand, RecordsPairsCommand,
+                 RecordsCompareCommand, RecordsMeasureCommand, BenchCommand, PromoteCommand, CatalogueShowCommand,
+                 CatalogueFindCommand, CatalogueCompareCommand, CatalogueSettleCommand, CatalogueProveCommand,
+                 CatalogueBuildCommand, CatalogueGeneralCommand, ReportCommand, TrainCommand, CompareCommand,
+                 CorpusFlatCommand, CorpusTokenizerCommand, CorpusTrainCommand, CorpusSampleCommand,
+                 CorpusReinforceCommand, CorpusCollectCommand, CorpusCleanCommand, CorpusInstructCommand,
+                 CorpusRetrieveCommand, CorpusStatsCommand, RunProgramCommand, McpCommand, ServeCommand, DoctorCommand,
+                 WorkerCommand, CompilerCommand, OnceCommand>;
 
 // Nothing to carry out: help or the version was asked for (exit code 0), or the words were wrong (2).
 struct NoCommand {

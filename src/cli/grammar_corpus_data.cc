@@ -25,6 +25,25 @@ void AddCorpusClean(Grammar& grammar, Verb* corpus) {
   verb->AddFooter("Example: gemmsmith corpus clean files --output snippets");
 }
 
+void AddCorpusInstruct(Grammar& grammar, Verb* corpus) {
+  CorpusInstructCommand* command = grammar.New<CorpusInstructCommand>();
+  Verb* verb = grammar.NewVerb(corpus, "instruct", "a language model words the instruction of each snippet", command);
+  Value(verb, "TEXTS", "", "folder of corpus clean", &command->texts, ReadPath).Required();
+  Value(verb, "--endpoint", "URL", "OpenAI-compatible [$OPENAI_BASE_URL or http://127.0.0.1:8080/v1]",
+        &command->endpoint, ReadText);
+  Value(verb, "--model", "NAME", "of that endpoint [the first that it lists]", &command->model, ReadText);
+  Value(verb, "--cassette", "DIR", "exchanges of an earlier run answer instead", &command->cassette, ReadPath);
+  Value(verb, "-o,--output", "DIR", "shards of texts, and the exchanges; the same command goes on there",
+        &command->output, ReadPath)
+      .Required();
+  verb->AddFooter("Example: gemmsmith corpus instruct snippets --output instructed");
+  grammar.OnceParsed(verb, [verb, command]() -> Parsed {
+    if (!command->cassette.empty() && (verb->IsGiven("--endpoint") || verb->IsGiven("--model")))
+      return NoCommand{kExitWrongUse, "--cassette goes without --endpoint and --model: it names its model"};
+    return Command(*command);
+  });
+}
+
 void AddCorpusRetrieve(Grammar& grammar, Verb* corpus) {
   CorpusRetrieveCommand* command = grammar.New<CorpusRetrieveCommand>();
   Verb* verb = grammar.NewVerb(corpus, "retrieve", "texts with an instruction get a context: triplets", command);
@@ -55,6 +74,7 @@ void AddCorpusStats(Grammar& grammar, Verb* corpus) {
 void AddCorpusDataVerbs(Grammar& grammar, Verb* corpus) {
   AddCorpusCollect(grammar, corpus);
   AddCorpusClean(grammar, corpus);
+  AddCorpusInstruct(grammar, corpus);
   AddCorpusRetrieve(grammar, corpus);
   AddCorpusStats(grammar, corpus);
 }

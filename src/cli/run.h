@@ -46,6 +46,7 @@ Result<int> Run(const CorpusSampleCommand& command);
 Result<int> Run(const CorpusReinforceCommand& command);
 Result<int> Run(const CorpusCollectCommand& command);
 Result<int> Run(const CorpusCleanCommand& command);
+Result<int> Run(const CorpusInstructCommand& command);
 Result<int> Run(const CorpusRetrieveCommand& command);
 Result<int> Run(const CorpusStatsCommand& command);
 Result<int> Run(const RunProgramCommand& command);

@@ -7,8 +7,8 @@
 #include "archive/json_text.h"
 #include "base/files.h"
 #include "base/hash.h"
-#include "base/installation.h"
 #include "base/interrupt.h"
+#include "cli/endpoint.h"
 #include "cli/exit.h"
 #include "cli/progress.h"
 #include "cli/run.h"
@@ -19,8 +19,6 @@
 
 namespace gemmsmith {
 namespace {
-
-constexpr const char* kLocalEndpoint = "http://127.0.0.1:8080/v1";
 
 WritingRequest RequestFor(const OptimizeCommand& command, Layout layout) {
   const WritingCommand& writing = command.writing;
@@ -37,12 +35,10 @@ WritingRequest RequestFor(const OptimizeCommand& command, Layout layout) {
                                      .temperature = writing.temperature,
                                      .answer_tokens = writing.answer_tokens,
                                      .seed = command.seed},
-                         .endpoint = writing.endpoint,
-                         .key = std::string(Environment("OPENAI_API_KEY")),
+                         .endpoint = EndpointOr(writing.endpoint),
+                         .key = EndpointKey(),
                          .name = command.name,
                          .cassette = writing.cassette};
-  if (request.endpoint.empty()) request.endpoint = Environment("OPENAI_BASE_URL");
-  if (request.endpoint.empty()) request.endpoint = kLocalEndpoint;
   request.judge.machine = {.device = command.device, .archive = command.archive, .campaign = "llm"};
   return request;
 }

@@ -122,6 +122,16 @@ TEST_F(CorpusDataTest, SnippetsBecomeTriplets) {
   ExpectOneError(home.Run({"corpus", "retrieve", snippets, "--query", "zebra"}), 3, "no passage has a word of 'zebra'");
 }
 
+TEST_F(CorpusDataTest, InstructionsNeedAnEndpointOrACassette) {
+  ASSERT_EQ(Collect(tree).exit_code, 0);
+  ASSERT_EQ(Clean().exit_code, 0);
+  const std::string texts = home.Path("instructed");
+  ExpectOneError(home.Run({"corpus", "instruct", snippets, "-o", texts, "--endpoint", "http://127.0.0.1:9/v1"}), 3, "");
+  ExpectOneError(home.Run({"corpus", "instruct", snippets, "-o", texts, "--cassette", home.Path("none")}), 3, "none");
+  ExpectOneError(home.Run({"corpus", "instruct", snippets, "-o", texts, "--cassette", home.File("x.jsonl", "{}\n")}), 1,
+                 "x.jsonl");
+}
+
 TEST_F(CorpusDataTest, HostileInputIsOneLine) {
   ExpectOneError(Collect(home.Path("none")), 3, "none: no such tree, archive or page");
   ExpectOneError(Collect(home.File("notes.txt", "x")), 2, "notes.txt: no tree, archive");

@@ -74,6 +74,8 @@ INSTANTIATE_TEST_SUITE_P(
         WrongWords{{"corpus", "collect", "--output", "y"}, "corpus collect needs FILE"},
         WrongWords{{"corpus", "collect", "x", "--output", "y", "--licenses", "MIT,"}, "'' is no licence"},
         WrongWords{{"corpus", "clean", "x"}, "corpus clean needs --output"},
+        WrongWords{{"corpus", "instruct", "x", "--output", "y", "--cassette", "z", "--model", "m"},
+                   "it names its model"},
         WrongWords{{"corpus", "retrieve", "x"}, "--output DIR or --query WORDS"},
         WrongWords{{"compare", "--repeats", "3"}, "--repeats goes with --recompute"},
         WrongWords{{"compare", "--policy", "policy=x"}, "--policy goes with --recompute"},
@@ -194,8 +196,8 @@ INSTANTIATE_TEST_SUITE_P(Verbs, HelpTest,
                                          "records compare", "records measure", "promote", "catalogue", "catalogue show",
                                          "catalogue find", "catalogue build", "catalogue general", "train", "compare",
                                          "corpus", "corpus flat", "corpus tokenizer", "corpus train", "corpus sample",
-                                         "corpus reinforce", "corpus collect", "corpus clean", "corpus retrieve",
-                                         "corpus stats", "doctor"));
+                                         "corpus reinforce", "corpus collect", "corpus clean", "corpus instruct",
+                                         "corpus retrieve", "corpus stats", "doctor"));
 
 TEST(HelpTest, DoesNotShowWhatOnlyTheProgramItselfStarts) {
   const std::string help = Home().Run({"--help"}).out;
