@@ -355,8 +355,9 @@ class Replica {
     return drafts;
   }
 
+  // Padding has no weight in a sum, but NaN times zero is NaN.
   Tensor NewCache(int64_t rows, int64_t columns) const {
-    return at::empty({2, rows, model_.heads, columns, model_.width / model_.heads}, numbers.options().dtype(products_));
+    return at::zeros({2, rows, model_.heads, columns, model_.width / model_.heads}, numbers.options().dtype(products_));
   }
 
   // Logits behind each prompt, whose keys and values join the caches. Equal prompts are read once.
