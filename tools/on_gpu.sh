@@ -51,8 +51,8 @@
 #          tools/on_gpu.sh policy TORCH SECONDS RECORDS...
 #                                                 train the policy and its ablations, then live on the first GPU until SECONDS
 #          tools/on_gpu.sh text_model TORCH STEPS SECONDS
-#                                                 train the text model for STEPS on all GPUs, draw 256 kernels of shapes held out, and
-#                                                 learn by reward until SECONDS
+#                                                 train the text model for STEPS on all GPUs, draw and judge 480 kernels of shapes held
+#                                                 out, and learn by reward until SECONDS
 #          tools/on_gpu.sh compare REPEATS        what `policy` trained, on the recorded space (no GPU)
 #          tools/on_gpu.sh bring                  everything under $OUT in pieces of 15 MB, behind the other steps of a call
 #          tools/on_gpu.sh kills ROUNDS           kill -9 of driver and worker in live runs; two runs on one GPU
@@ -442,8 +442,9 @@ text_model() {
     "$program" corpus flat --shapes paper1000 --count 50000 --hold-out standard -o "$home/texts"
     [[ -e $tokenizer ]] || "$program" corpus tokenizer "$home/texts" -o "$tokenizer"
     "$program" corpus train "$home/texts" --tokenizer "$tokenizer" --steps "$steps" --on cuda --bf16 -o "$home/model"
-    "$program" corpus sample "$weights" --tokenizer "$tokenizer" --shapes heldout --count 256 --on cuda:0 --bf16 \
+    "$program" corpus sample "$weights" --tokenizer "$tokenizer" --shapes heldout --count 480 --on cuda:0 --bf16 \
       -o "$home/kernels"
+    "$program" corpus judge "$home/kernels" --device all --archive "$home/archive.db"
     if ((seconds > SECONDS)); then
       timeout -s INT $((seconds - SECONDS)) "$program" corpus reinforce "$weights" --tokenizer "$tokenizer" \
         --shapes paper1000/tiny,paper1000/splitk,paper1000/mid --hold-out standard --device all --on cuda --bf16 \

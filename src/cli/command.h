@@ -262,6 +262,11 @@ struct CorpusSampleCommand {
   bool bf16 = false;
 };
 
+struct CorpusJudgeCommand {
+  std::filesystem::path kernels, archive;
+  std::string judge = "auto";
+};
+
 struct CorpusReinforceCommand {
   std::filesystem::path model, tokenizer, output, archive;
   std::string shapes;
@@ -517,7 +522,7 @@ using Command =
                  RecordsCompareCommand, RecordsMeasureCommand, BenchCommand, PromoteCommand, CatalogueShowCommand,
                  CatalogueFindCommand, CatalogueCompareCommand, CatalogueSettleCommand, CatalogueProveCommand,
                  CatalogueBuildCommand, CatalogueGeneralCommand, ReportCommand, TrainCommand, CompareCommand,
-                 CorpusFlatCommand, CorpusTokenizerCommand, CorpusTrainCommand, CorpusSampleCommand,
+                 CorpusFlatCommand, CorpusTokenizerCommand, CorpusTrainCommand, CorpusSampleCommand, CorpusJudgeCommand,
                  CorpusReinforceCommand, CorpusCollectCommand, CorpusCleanCommand, CorpusInstructCommand,
                  CorpusRetrieveCommand, CorpusStatsCommand, RunProgramCommand, McpCommand, ServeCommand, DoctorCommand,
                  WorkerCommand, CompilerCommand, OnceCommand>;

@@ -2,15 +2,14 @@
 
 #include <algorithm>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "base/files.h"
 #include "cli/exit.h"
 #include "cli/problems.h"
 #include "cli/run.h"
 #include "cli/words.h"
 #include "corpus/text_prompt.h"
+#include "corpus/text_samples.h"
 #include "corpus/text_training.h"
 #include "policy/train/trainer_library.h"
 
@@ -31,23 +30,17 @@ TextRequest RequestOf(const CorpusSampleCommand& command, const std::vector<Gemm
   return request;
 }
 
-// Writes the kernels; their lines of samples.jsonl.
-Result<std::string> WriteSamples(const CorpusSampleCommand& command, const std::vector<Gemm>& problems,
-                                 const Tokenizer& tokenizer, const std::vector<SampledText>& texts) {
-  std::string lines;
-  for (size_t i = 0; i < texts.size(); ++i) {
-    const SampledText& text = texts[i];
-    const std::string name = fmt::format("kernel_{:05}.cu", i);
-    RETURN_IF_ERROR(WriteFileAtomic(command.output / name, KernelOf(text, tokenizer)));
-    const nlohmann::ordered_json line = {
-        {"file", name},
-        {"problem", Print(problems[i % problems.size()])},
-        {"tokens", text.words.size()},
-        {"mean_log_probability", std::accumulate(text.logs.begin(), text.logs.end(), 0.0) / double(text.logs.size())},
-        {"finished", text.is_finished}};
-    lines += line.dump() + "\n";
-  }
-  return lines;
+std::vector<TextSample> SamplesOf(const std::vector<SampledText>& texts, const std::vector<Gemm>& problems,
+                                  const Tokenizer& tokenizer) {
+  std::vector<TextSample> samples;
+  for (const SampledText& text : texts)
+    samples.push_back(
+        {.source = KernelOf(text, tokenizer),
+         .gemm = problems[samples.size() % problems.size()],
+         .tokens = int64_t(text.words.size()),
+         .mean_log_probability = std::accumulate(text.logs.begin(), text.logs.end(), 0.0) / double(text.logs.size()),
+         .is_finished = text.is_finished});
+  return samples;
 }
 
 }  // namespace
@@ -62,8 +55,7 @@ Result<int> Run(const CorpusSampleCommand& command) {
   RETURN_IF_ERROR(PutModel(model, *trainer));
   ASSIGN_OR_RETURN(const std::vector<SampledText> texts,
                    trainer->Sample(RequestOf(command, problems, tokenizer, model.config.positions)));
-  ASSIGN_OR_RETURN(const std::string lines, WriteSamples(command, problems, tokenizer, texts));
-  RETURN_IF_ERROR(WriteFileAtomic(command.output / "samples.jsonl", lines));
+  RETURN_IF_ERROR(WriteSamples(SamplesOf(texts, problems, tokenizer), command.output));
   size_t finished = 0, tokens = 0;
   for (const SampledText& text : texts) finished += text.is_finished ? 1 : 0, tokens += text.words.size();
   RETURN_IF_ERROR(WriteOut(fmt::format("{} of {} finished, {} tokens\n  kernels  {}\n", finished,

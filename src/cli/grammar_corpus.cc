@@ -92,6 +92,20 @@ void AddCorpusSample(Grammar& grammar, Verb* corpus) {
       "             --shapes 512x512x512 --count 8 --output kernels");
 }
 
+void AddJudge(Verb* verb, std::string* judge, std::filesystem::path* archive) {
+  Value(verb, "--device", "WHERE", "what judges: auto, gpu:N or all [auto]", judge, ReadDeviceChoice);
+  AddArchive(verb, archive);
+}
+
+void AddCorpusJudge(Grammar& grammar, Verb* corpus) {
+  CorpusJudgeCommand* command = grammar.New<CorpusJudgeCommand>();
+  Verb* verb = grammar.NewVerb(corpus, "judge", "which kernels of corpus sample are right, and how fast", command);
+  Value(verb, "KERNELS", "", "folder of corpus sample; judged.jsonl is written there", &command->kernels, ReadPath)
+      .Required();
+  AddJudge(verb, &command->judge, &command->archive);
+  verb->AddFooter("Example: gemmsmith corpus judge kernels --device all");
+}
+
 void AddCorpusReinforce(Grammar& grammar, Verb* corpus) {
   CorpusReinforceCommand* command = grammar.New<CorpusReinforceCommand>();
   Verb* verb =
@@ -102,8 +116,7 @@ void AddCorpusReinforce(Grammar& grammar, Verb* corpus) {
   Value(verb, "--batch", "N", "problems a step, 16 kernels each [16]", &command->batch, ReadCount);
   Value(verb, "--learning-rate", "X", "at its peak [2e-05]", &command->learning_rate, ReadLearningRate);
   Value(verb, "--contrast", "2|0", "earlier kernels that a prompt shows [2]", &command->contrast, ReadContrast);
-  Value(verb, "--device", "WHERE", "what judges: auto, gpu:N or all [auto]", &command->judge, ReadDeviceChoice);
-  AddArchive(verb, &command->archive);
+  AddJudge(verb, &command->judge, &command->archive);
   AddTrainer(verb, &command->trainer, &command->bf16);
   AddSeed(verb, &command->seed);
   Value(verb, "-o,--output", "DIR", "checkpoint, log and weights; the same command goes on there", &command->output,
@@ -123,6 +136,7 @@ void AddCorpusVerbs(Grammar& grammar) {
   AddCorpusTokenizer(grammar, corpus);
   AddCorpusTrain(grammar, corpus);
   AddCorpusSample(grammar, corpus);
+  AddCorpusJudge(grammar, corpus);
   AddCorpusReinforce(grammar, corpus);
   AddCorpusDataVerbs(grammar, corpus);
 }

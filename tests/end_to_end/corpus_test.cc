@@ -59,6 +59,7 @@ TEST_F(CorpusTest, HostileInputIsOneLine) {
   ExpectOneError(Flat("512x64x64", "5"), 3, "every shape of '512x64x64' is held out");
   ExpectOneError(Tokenize(home.Path("none")), 3, "none: No such file or directory");
   ExpectOneError(Tokenize(home.File("other.txt", "hello\n")), 1, "other.txt:1: the line is no JSON object");
+  ExpectOneError(home.Run({"corpus", "judge", home.Path("none")}), 3, "none/samples.jsonl: No such file or directory");
   ASSERT_EQ(Flat("64x64x64", "5").exit_code, 0);
   ExpectOneError(Flat("128x64x64", "5"), 2, "is of other texts (corpus flat --shapes 64x64x64 ");
   const std::string shard = *ReadFile(texts + "/texts_00000.jsonl");

@@ -69,6 +69,7 @@ INSTANTIATE_TEST_SUITE_P(
         WrongWords{{"corpus", "train", "x", "--output", "y"}, "corpus train needs --tokenizer"},
         WrongWords{{"corpus", "sample", "--output", "y"}, "corpus sample needs MODEL"},
         WrongWords{{"corpus", "sample", "m", "--top-p", "0"}, "--top-p"},
+        WrongWords{{"corpus", "judge"}, "corpus judge needs KERNELS"},
         WrongWords{{"corpus", "reinforce", "m", "--tokenizer", "t"}, "corpus reinforce needs --shapes"},
         WrongWords{{"corpus", "tokenizer", "x", "--output", "y", "--words", "258"}, "'258'"},
         WrongWords{{"corpus", "collect", "--output", "y"}, "corpus collect needs FILE"},
@@ -196,8 +197,8 @@ INSTANTIATE_TEST_SUITE_P(Verbs, HelpTest,
                                          "records compare", "records measure", "promote", "catalogue", "catalogue show",
                                          "catalogue find", "catalogue build", "catalogue general", "train", "compare",
                                          "corpus", "corpus flat", "corpus tokenizer", "corpus train", "corpus sample",
-                                         "corpus reinforce", "corpus collect", "corpus clean", "corpus instruct",
-                                         "corpus retrieve", "corpus stats", "doctor"));
+                                         "corpus judge", "corpus reinforce", "corpus collect", "corpus clean",
+                                         "corpus instruct", "corpus retrieve", "corpus stats", "doctor"));
 
 TEST(HelpTest, DoesNotShowWhatOnlyTheProgramItselfStarts) {
   const std::string help = Home().Run({"--help"}).out;
