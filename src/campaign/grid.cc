@@ -40,7 +40,7 @@ class GridRun {
       FillWindow();
       RETURN_IF_ERROR(CompleteProblems());
       if (ahead_.pending() == 0 || queue_.IsStopped()) break;
-      const size_t max_cells = std::min(kListSize, size_t(queue_.EvaluationsLeft()));
+      const size_t max_cells = std::min(kCellsTogether, size_t(queue_.EvaluationsLeft()));
       ASSIGN_OR_RETURN(CompileAhead::List list, ahead_.Take(max_cells, kPatience));
       if (!list.candidates.empty()) RETURN_IF_ERROR(Judge(std::move(list)));
     }
@@ -50,7 +50,8 @@ class GridRun {
   }
 
  private:
-  static constexpr size_t kWorker = 0;  // the only one
+  static constexpr size_t kWorker = 0;          // the only one
+  static constexpr size_t kCellsTogether = 32;  // no search waits for them
 
   // A problem whose cells are on their way to the GPU.
   struct Begun {

@@ -225,14 +225,18 @@ class ContestRun {
     return entries;
   }
 
-  // The GPU is warm or is not, whatever it was warmed with: hopeless entries stay out.
+  // The GPU is warm or is not, whatever it was warmed with: hopeless entries stay out. The first launch of a graph is
+  // slow; where a warm-up has nothing else to end, each graph is launched, and no output is looked at.
   Status BringToPace(const ClockSetup& setup, const RaceTraits& traits, const TimeRound& time_round) const {
     const bool is_warm = SecondsSince(tools_.last_race) < kStaysWarmSeconds;
+    const WarmUp rules = WarmUpFor(problem_.protocol, traits, is_warm, setup.window.has_value());
     std::vector<size_t> order;
     for (size_t i = 0; i < setup.entries.size(); ++i)
       if (!timed_calls_[setup.entries[i].timed_call].is_hopeless) order.push_back(i);
-    return RunWarmUp(WarmUpFor(problem_.protocol, traits, is_warm, setup.window.has_value()), std::move(order),
-                     time_round);
+    const bool is_first_launch_enough = rules == WarmUp{} && setup.entries[0].graph != nullptr;
+    if (!is_first_launch_enough) return RunWarmUp(rules, std::move(order), time_round);
+    for (const size_t i : order) RETURN_IF_ERROR(tools_.gpu.Replay(setup.entries[i].graph->twins[0]));
+    return OkStatus();
   }
 
   ReadCondition Reader() const {

@@ -174,7 +174,7 @@ Result<double> Exchange::EstimateCall(const LoadedCandidate& candidate, const Pu
 
 // The tests time a single call, with what lies between two events.
 bool Exchange::IsHopeless(double call_ns) const {
-  constexpr double kFactor = 4, kCheapNs = 0.2e6, kBetweenEventsNs = 5e3;
+  constexpr double kFactor = 2.5, kCheapNs = 0.1e6, kBetweenEventsNs = 5e3;
   if (problem_.protocol != Protocol::kScreen || baselines_.empty()) return false;
   const bool on_ring = problem_.clocks.Has(Clock::kDeviceCold);
   const int calls = on_ring ? RingPlan::For(problem_.gemm).SetsOf(BatchFor(problem_.protocol)) : 1;

@@ -18,7 +18,8 @@ Result<Outcome> RaceBaselines(const GpuTools& tools, ProblemSession& session, co
 
 class Exchange {
  public:
-  // All outlive it; the session is prepared for the problem in every layout of the candidates.
+  // All outlive Run(), and the tools outlive the exchange. The session is prepared for the problem in every layout of
+  // the candidates.
   Exchange(const GpuTools& tools, ProblemSession& session, const ProblemMessage& problem,
            std::span<const CandidateMessage> candidates, const StepListener& on_step);
   ~Exchange();

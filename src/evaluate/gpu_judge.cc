@@ -114,11 +114,16 @@ Result<Judgements> GpuJudge::Evaluate(std::span<const CandidateMessage> candidat
       return InvalidArgument("a candidate in a layout that was not prepared");
   if (std::any_of(candidates.begin(), candidates.end(), [](const auto& candidate) { return candidate.source; }))
     MakeRoom(SourceOperands::BytesFor(problem_.gemm), 1);
-  Exchange exchange(tools(), *sessions_.front(), problem_, candidates, on_step);
-  Result<Judgements> judgements = UnlessLost(exchange.Run(), candidates.size());
+  answered_ = std::make_unique<Exchange>(tools(), *sessions_.front(), problem_, candidates, on_step);
+  Result<Judgements> judgements = UnlessLost(answered_->Run(), candidates.size());
   const bool is_lost = judgements.ok() && judgements->worker_is_lost;
-  if (exchange.touched_others() && !is_lost) DropOtherSessions();
+  if (answered_->touched_others() && !is_lost) DropOtherSessions();
   return judgements;
+}
+
+void GpuJudge::TidyUp() {
+  answered_.reset();
+  counters_->Rest();
 }
 
 Result<Judgements> GpuJudge::UnlessLost(Result<Judgements> judgements, size_t candidates) {

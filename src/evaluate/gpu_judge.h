@@ -20,7 +20,7 @@ class GpuJudge : public Judge {
   Result<Judgements> Evaluate(std::span<const CandidateMessage> candidates, const StepListener& on_step) override;
   Result<Judgements> RaceBaselines(const StepListener& on_step) override;
   // Switches the profiler off. So does what is about to take times.
-  void TidyUp() override { counters_->Rest(); }
+  void TidyUp() override;
 
   Gpu& gpu() { return *gpu_; }
   HarnessKernels& harness() { return *harness_; }
@@ -50,6 +50,7 @@ class GpuJudge : public Judge {
   std::chrono::steady_clock::time_point last_race_;
   ProblemMessage problem_;
   WorkerHello hello_;
+  std::unique_ptr<Exchange> answered_;  // the kernels of the last list: unloading them takes as long as an answer
 };
 
 }  // namespace gemmsmith

@@ -149,6 +149,7 @@ Result<std::unique_ptr<HarnessKernels>> HarnessKernels::Load(Gpu& gpu, Compiler&
     ASSIGN_OR_RETURN(harness->kernels_[i], gpu.Load(compilation.binary.cubin, kEntries[i], 0));
   }
   ASSIGN_OR_RETURN(harness->report_, gpu.Allocate(sizeof(HarnessReport)));
+  ASSIGN_OR_RETURN(harness->report_on_host_, gpu.AllocateOnHost(sizeof(HarnessReport)));
   harness->cubin_ = std::move(compilation.binary.cubin);
   return harness;
 }
@@ -240,10 +241,10 @@ Status HarnessKernels::Compare(const MatrixView& c, const float* reference, cons
 }
 
 Result<HarnessReport> HarnessKernels::ReadReport() {
-  uint8_t bytes[sizeof(HarnessReport)];
+  const std::span<uint8_t> bytes = report_on_host_.bytes();
   RETURN_IF_ERROR(gpu_.CopyToHost(bytes, report_.address()));  // waits for all that is on the stream
   HarnessReport report;
-  std::memcpy(static_cast<void*>(&report), bytes, sizeof report);
+  std::memcpy(static_cast<void*>(&report), bytes.data(), sizeof report);
   return report;
 }
 

@@ -123,6 +123,7 @@ class HarnessKernels {
   Gpu& gpu_;
   std::array<Kernel, kKernelCount> kernels_;
   DeviceMemory report_;
+  PageLockedMemory report_on_host_;  // read once a test: the driver copies to other memory in two steps
   std::vector<uint8_t> cubin_;
   std::unique_ptr<const RingKernels> ring_;
 };

@@ -211,9 +211,8 @@ Result<std::vector<int>> BaselineMaker::FastestFirst(std::span<const int> algori
   constexpr bool kIsWarm = true;
   if (choosing.window)
     RETURN_IF_ERROR(RunWarmUp(WarmUpFor(Protocol::kShort, {}, kIsWarm, true), entries.size(), time_round));
-  const int race_rounds =
-      (choosing.window ? kSteadyStateFinalRounds : kFinalRounds) / (race_ == TuningRace::kBrief ? 2 : 1);
-  const int rounds = is_race ? race_rounds : kFirstRounds;
+  const int full = !is_race ? kFirstRounds : choosing.window ? kSteadyStateFinalRounds : kFinalRounds;
+  const int rounds = race_ == TuningRace::kBrief ? full / 2 : full;
   ASSIGN_OR_RETURN(const RaceResult race,
                    Race(entries, {.min_rounds = rounds, .max_rounds = rounds}, wish.random, {}, time_round));
   std::vector<size_t> order(algorithms.size());

@@ -13,7 +13,7 @@ namespace gemmsmith {
 
 namespace {
 
-constexpr size_t kMaxTogether = 16, kMaxInHeat = 32;
+constexpr size_t kMaxTogether = 32;
 constexpr uint64_t kMaxBytesTogether = uint64_t{64} << 20;
 
 Outcome Unanswered(const WorkerFailure& failure) {
@@ -76,7 +76,7 @@ ProblemMessage InWhateverLayout(const EvaluationRequest& request) {
 size_t ExchangeSize(Protocol protocol, std::span<const CandidateMessage> messages) {
   const bool is_heat = protocol == Protocol::kHeat;
   const uint64_t max_bytes = is_heat ? kMaxPayloadBytes - (1 << 20) : kMaxBytesTogether;
-  const size_t most = std::min(messages.size(), is_heat ? kMaxInHeat : kMaxTogether);
+  const size_t most = std::min(messages.size(), kMaxTogether);
   size_t count = 0;
   for (uint64_t bytes = 0; count < most; ++count)
     if (bytes += EncodedBytes(messages[count]); bytes > max_bytes && count > 0) break;

@@ -398,11 +398,11 @@ TEST(JudgingTogether, WhoIsLeftUnansweredEvenAloneHasFailed) {
 
 TEST(JudgingTogether, AFailingWorldIsTheStatusOfAllThatHaveNoAnswer) {
   const auto evaluator = Start();
-  Words acts(20, "measure");
-  acts[17] = "fail";
+  Words acts(36, "measure");
+  acts[33] = "fail";
   const std::vector<Result<Outcome>> outcomes = JudgeTogether(*evaluator, acts);
-  for (size_t i = 0; i < outcomes.size(); ++i) EXPECT_EQ(outcomes[i].ok(), i < 16) << i;
-  EXPECT_EQ(outcomes[19].status().message(), "the harness failed");
+  for (size_t i = 0; i < outcomes.size(); ++i) EXPECT_EQ(outcomes[i].ok(), i < 32) << i;
+  EXPECT_EQ(outcomes[35].status().message(), "the harness failed");
 }
 
 // The harness fails for the whole exchange: in a shorter exchange the first candidates would have their answers.

@@ -178,7 +178,7 @@ const Inputs& TestSetup::Of(InputKind kind) const {
 }
 
 int ChainCalls(double call_ns) {
-  constexpr double kNs = 4e6;
+  constexpr double kNs = 0.5e6;
   return int(std::clamp(kNs / std::max(call_ns, 1.0), 3.0, 8.0));
 }
 

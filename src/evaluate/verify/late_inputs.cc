@@ -4,6 +4,12 @@
 
 namespace gemmsmith {
 
+namespace {
+
+constexpr int64_t kLeadInCycles = 40'000;  // 20 us: two launches are put behind it
+
+}  // namespace
+
 uint64_t LateInputs::BytesFor(const Gemm& gemm) {
   const Task task = MakeTask(gemm);
   const uint64_t a = GuardedMatrix::AllocationBytes(task.inputs[0]);
@@ -27,7 +33,7 @@ Status LateInputs::Write() const {
   std::vector<HarnessKernels::ElementCopy> copies{{normal_.a, inputs_.a}};
   if (inputs_.b != normal_.b) copies.push_back({normal_.b, inputs_.b});
   for (const HarnessKernels::ElementCopy& copy : copies) RETURN_IF_ERROR(harness_.Poison(copy.to->view()));
-  RETURN_IF_ERROR(harness_.LeadIn());
+  RETURN_IF_ERROR(harness_.Spin(kLeadInCycles));
   return harness_.WriteLate(copies);
 }
 

@@ -289,7 +289,7 @@ TEST(BaselineBound, IsTheLargerOfTheTwo) {
 TEST(ChainCalls, AreEightWhereTheyAreShortAndNeverFewerThanThree) {
   EXPECT_EQ(ChainCalls(0), 8);
   EXPECT_EQ(ChainCalls(5e3), 8);
-  EXPECT_EQ(ChainCalls(0.9e6), 4);
+  EXPECT_EQ(ChainCalls(0.12e6), 4);
   EXPECT_EQ(ChainCalls(10e6), 3);
 }
 
