@@ -439,7 +439,7 @@ text_model() {
   export GEMMSMITH_TRAINER=$home/libgemmsmith_trainer.so
   [[ -e $GEMMSMITH_TRAINER ]] || tools/torch_trainer --output "$GEMMSMITH_TRAINER" "$torch"
   {
-    "$program" corpus flat --shapes paper1000 --count 50000 --hold-out standard -o "$home/texts"
+    "$program" corpus flat --shapes paper1000 --random-shapes 20000 --count 50000 --hold-out standard -o "$home/texts"
     [[ -e $tokenizer ]] || "$program" corpus tokenizer "$home/texts" -o "$tokenizer"
     "$program" corpus train "$home/texts" --tokenizer "$tokenizer" --steps "$steps" --on cuda --bf16 -o "$home/model"
     "$program" corpus sample "$weights" --tokenizer "$tokenizer" --shapes heldout --count 480 --on cuda:0 --bf16 \

@@ -226,6 +226,7 @@ struct CorpusFlatCommand {
   std::string shapes;
   std::vector<Layout> layouts = {kNn, kTn};
   std::vector<ScalarType> types = {ScalarType::kF16};
+  int random_shapes = 0;
   int count = 5000;
   HeldOut held_out;
   Device device;

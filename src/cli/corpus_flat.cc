@@ -7,6 +7,7 @@
 #include "archive/replay.h"
 #include "base/hash.h"
 #include "base/interrupt.h"
+#include "base/random.h"
 #include "base/text.h"
 #include "cli/exit.h"
 #include "cli/problems.h"
@@ -14,6 +15,7 @@
 #include "cli/run.h"
 #include "cli/words.h"
 #include "corpus/flat_texts.h"
+#include "corpus/random_shapes.h"
 #include "program/legality.h"
 #include "workflow/shipped_data.h"
 
@@ -23,11 +25,15 @@ namespace {
 
 Result<std::vector<Gemm>> ProblemsOfTexts(const CorpusFlatCommand& command) {
   std::vector<Gemm> problems;
+  const std::vector<Shape> random =
+      RandomShapes(command.random_shapes, command.held_out, Random(command.seed).Fork("shapes"));
   for (const ScalarType type : command.types) {
-    ASSIGN_OR_RETURN(const std::vector<Gemm> more, LoadProblems(command.shapes, command.layouts, {.type = type}));
-    problems.insert(problems.end(), more.begin(), more.end());
+    ASSIGN_OR_RETURN(std::vector<Gemm> named, LoadProblems(command.shapes, command.layouts, {.type = type}));
+    std::erase_if(named, [&](const Gemm& gemm) { return IsHeldOut(gemm.shape, command.held_out); });
+    problems.insert(problems.end(), named.begin(), named.end());
+    for (const Shape& shape : random)
+      for (const Layout& layout : command.layouts) problems.push_back({shape, {.layout = layout, .type = type}});
   }
-  std::erase_if(problems, [&](const Gemm& gemm) { return IsHeldOut(gemm.shape, command.held_out); });
   if (problems.empty()) return NotFound(fmt::format("every shape of '{}' is held out", command.shapes));
   return problems;
 }
@@ -87,8 +93,10 @@ Status AddContrast(const CorpusFlatCommand& command, FlatTextOptions& options) {
 
 std::string OriginOf(const CorpusFlatCommand& command) {
   const std::string held_out = Print(command.held_out);
-  return fmt::format("corpus flat --shapes {} --layouts {} --types {}{} --device {} --seed {}", command.shapes,
-                     NamesOf(command.layouts), NamesOf(command.types),
+  const std::string random =
+      command.random_shapes == 0 ? "" : fmt::format(" --random-shapes {}", command.random_shapes);
+  return fmt::format("corpus flat --shapes {}{} --layouts {} --types {}{} --device {} --seed {}", command.shapes,
+                     random, NamesOf(command.layouts), NamesOf(command.types),
                      held_out.empty() ? "" : " --hold-out " + held_out, command.device.key, command.seed);
 }
 

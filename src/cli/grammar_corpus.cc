@@ -24,6 +24,7 @@ void AddCorpusFlat(Grammar& grammar, Verb* corpus) {
   Value(verb, "--shapes", "SET|FILE|SHAPE,...", "of which problems", &command->shapes, ReadShapeWords).Required();
   Value(verb, "--layouts", "nn,tn", "layouts; also col-row, col-col [nn,tn]", &command->layouts, ReadLayouts);
   Value(verb, "--types", "f16,bf16", "element types [f16]", &command->types, ReadTypes);
+  Value(verb, "--random-shapes", "N", "and so many shapes drawn at random [0]", &command->random_shapes, ReadCount);
   Value(verb, "--count", "N", "texts, no two alike [5000]", &command->count, ReadCount);
   Value(verb, "--hold-out", "RULE", "keep shapes out: sizes of m, n or k, offgrid, or standard", &command->held_out,
         ParseHeldOut);
