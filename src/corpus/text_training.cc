@@ -6,6 +6,7 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "base/all_cores.h"
 #include "base/hash.h"
 #include "base/random.h"
 #include "base/seconds.h"
@@ -92,18 +93,29 @@ std::string KernelOf(const SampledText& text, const Tokenizer& tokenizer) {
 
 Result<EncodedTexts> EncodedTexts::Read(std::span<const std::filesystem::path> files, const Tokenizer& tokenizer,
                                         int positions) {
+  constexpr size_t kEncodedTogether = 4096;
   EncodedTexts texts;
   int64_t number = 0;
-  RETURN_IF_ERROR(ForEachText(files, [&](const TextExample& example) {
-    WeightedTokens document = Document(tokenizer, example);
-    const bool is_held_out = ++number % kHeldOutEvery == 0;
-    if (document.tokens.size() > size_t(positions)) {
-      ++texts.too_long_;
-    } else {
-      (is_held_out ? texts.held_out_ : texts.train_).push_back(std::move(document));
+  std::vector<TextExample> waiting;
+  const auto encode = [&] {
+    std::vector<WeightedTokens> documents(waiting.size());
+    ForEachOnAllCores(waiting.size(), [&](size_t i) { documents[i] = Document(tokenizer, waiting[i]); });
+    waiting.clear();
+    for (WeightedTokens& document : documents) {
+      const bool is_held_out = ++number % kHeldOutEvery == 0;
+      if (document.tokens.size() > size_t(positions)) {
+        ++texts.too_long_;
+      } else {
+        (is_held_out ? texts.held_out_ : texts.train_).push_back(std::move(document));
+      }
     }
+  };
+  RETURN_IF_ERROR(ForEachText(files, [&](const TextExample& example) {
+    waiting.push_back(example);
+    if (waiting.size() == kEncodedTogether) encode();
     return OkStatus();
   }));
+  encode();
   if (texts.train_.empty()) return NotFound(fmt::format("no text has {} tokens or fewer", positions));
   return texts;
 }
