@@ -4,14 +4,12 @@ namespace gemmsmith {
 
 const std::string_view kPieceRegex =
     "[ !-/:-@\\[-\\^`{-~]?[A-Za-z_][A-Za-z0-9_]*(?:[^A-Za-z0-9_ \\t\\n\\r]+(?:\\n[ \\t\\n\\r]*)?)?"
-    "| ?[0-9]{1,3}"
+    "| ?[0-9]"
     "| ?[^A-Za-z0-9_ \\t\\n\\r]+(?:\\n[ \\t\\n\\r]*)?"
     "|[\\n\\r][ \\t\\n\\r]*"
     "|[ \\t]+";
 
 namespace {
-
-constexpr size_t kMostDigits = 3;
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool BeginsName(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
@@ -38,7 +36,7 @@ size_t PieceSize(std::string_view text) {
   const size_t name = LeadsName(text[0]) ? 1 : 0, first = text[0] == ' ' ? 1 : 0;
   if (const size_t end = EndOfRun(text, name, IsOfName); end > name && BeginsName(text[name]))
     return EndOfSigns(text, end);
-  if (const size_t end = EndOfRun(text.substr(0, first + kMostDigits), first, IsDigit); end > first) return end;
+  if (text.size() > first && IsDigit(text[first])) return first + 1;
   if (const size_t end = EndOfSigns(text, first); end > first) return end;
   return EndsLine(text[0]) ? EndOfRun(text, 0, IsWhite) : EndOfRun(text, 0, IsBlank);
 }

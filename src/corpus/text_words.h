@@ -1,6 +1,6 @@
 // How a text is cut into the pieces inside which tokens are merged: a name with the space or sign before it and the
-// signs behind it; a number of up to three digits; a run of signs. Signs take the end of their line and the next indent
-// along.
+// signs behind it; a digit, since what is said of some numbers shall hold for all; a run of signs. Signs take the end
+// of their line and the next indent along.
 #pragma once
 
 #include <string_view>

@@ -26,8 +26,8 @@ TEST(TextWords, NamesTakeTheSignsAroundThem) {
   EXPECT_EQ(PiecesIn("(x->y"), (Pieces{"(x->", "y"}));
 }
 
-TEST(TextWords, NumbersAreCutAfterThreeDigits) {
-  EXPECT_EQ(PiecesIn("16384 512x8"), (Pieces{"163", "84", " 512", "x8"}));
+TEST(TextWords, DigitsAreCutFromEachOther) {
+  EXPECT_EQ(PiecesIn("163 51x8 "), (Pieces{"1", "6", "3", " 5", "1", "x8", " "}));
 }
 
 TEST(TextWords, WhiteSpaceIsOnePiece) {
