@@ -113,7 +113,7 @@ struct Layer {
 };
 
 Tensor Norm(const Tensor& x, const Tensor& weights) {
-  return x * at::rsqrt(x.square().mean(-1, true) + kNormEpsilon) * weights;
+  return at::rms_norm(x, weights.sizes(), weights, kNormEpsilon);
 }
 
 // Some rows of a batch, and the words that were drawn in them.
@@ -323,7 +323,7 @@ class Replica {
     Tensor lengths, rooms;        // of the prompts, and how many words fit behind them: [rows]
     Tensor chances, words, logs;  // [rows, most]; words are the end where none is drawn yet
     Tensor is_done;               // [rows]
-    Tensor is_known;              // [rows, 1, 1, columns]: no padding; undefined where no row has any
+    Tensor mask;                  // [rows, 1, 1, columns]: -inf for padding, else 0; undefined where no row has any
     std::vector<Tensor> caches;   // keys and values of each layer: [2, rows, heads, columns, head width]
   };
 
@@ -348,9 +348,11 @@ class Replica {
     drafts.logs = at::zeros({rows, draw.most}, numbers.options());
     drafts.is_done = at::zeros({rows}, numbers.options().dtype(at::kBool));
     if (lengths.front() != drafts.longest)
-      drafts.is_known = at::arange(columns, drafts.lengths.options())
-                            .ge((drafts.longest - drafts.lengths).unsqueeze(1))
-                            .view({rows, 1, 1, columns});
+      drafts.mask = at::zeros({rows, columns}, numbers.options().dtype(products_))
+                        .masked_fill(at::arange(columns, drafts.lengths.options())
+                                         .lt((drafts.longest - drafts.lengths).unsqueeze(1)),
+                                     -kInfinity)
+                        .view({rows, 1, 1, columns});
     for (size_t i = 0; i < layers_.size(); ++i) drafts.caches.push_back(NewCache(rows, columns));
     return drafts;
   }
@@ -413,8 +415,8 @@ class Replica {
   Tensor LogitsBehind(int64_t word, const DecodingWeights& weights, Drafts& drafts) const {
     const int64_t column = drafts.longest + word;
     const Tensor positions = (drafts.lengths + word).clamp_max(model_.positions - 1);
-    const std::optional<Tensor> is_known =
-        drafts.is_known.defined() ? std::optional(drafts.is_known.narrow(3, 0, column + 1)) : std::nullopt;
+    const std::optional<Tensor> mask =
+        drafts.mask.defined() ? std::optional(drafts.mask.narrow(3, 0, column + 1)) : std::nullopt;
     Tensor x = at::embedding(embedding_, drafts.words.select(1, word)) + at::embedding(position_, positions);
     x = x.unsqueeze(1);
     for (size_t i = 0; i < weights.layers.size(); ++i) {
@@ -422,7 +424,7 @@ class Replica {
       drafts.caches[i].narrow(3, column, 1).copy_(qkv.narrow(0, 1, 2));
       const Tensor known = drafts.caches[i].narrow(3, 0, column + 1);
       x = x +
-          Times(Joined(at::scaled_dot_product_attention(qkv[0], known[0], known[1], is_known)), weights.layers[i].out);
+          Times(Joined(at::scaled_dot_product_attention(qkv[0], known[0], known[1], mask)), weights.layers[i].out);
       x = x + FeedForward(weights.layers[i], x);
     }
     return DecodedLogits(x.squeeze(1), weights);
@@ -441,7 +443,7 @@ class Replica {
     for (Tensor* tensor :
          {&drafts.lengths, &drafts.rooms, &drafts.chances, &drafts.words, &drafts.logs, &drafts.is_done})
       *tensor = tensor->index_select(0, kept);
-    if (drafts.is_known.defined()) drafts.is_known = drafts.is_known.index_select(0, kept);
+    if (drafts.mask.defined()) drafts.mask = drafts.mask.index_select(0, kept);
     const int64_t filled = drafts.longest + word;
     for (Tensor& cache : drafts.caches) {
       const Tensor all = cache.narrow(3, 0, filled);
