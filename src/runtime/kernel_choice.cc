@@ -29,8 +29,8 @@ constexpr double kFarthest = 1.2;
 constexpr double kMaxCorrection = 2;
 // Up to so many rows a product takes the time of reading B.
 constexpr int kMostRowsOfReaders = 64;
-// An entry of other rows must lead by so much. Of 100 products with fewer rows than their entry, raced on an H200, those
-// of 5 us and more with a lead of 1.03 were 1.08 times faster, 6 of 38 below 0.97; with this one 1.11, 2 of 18.
+// An entry of other rows must lead by so much. Of 100 products with fewer rows than their entry, raced on an H200,
+// those of 5 us and more with a lead of 1.03 were 1.08 times faster, 6 of 38 below 0.97; with this one 1.11, 2 of 18.
 constexpr double kOtherRowsMargin = 1.08;
 // Between two entries of the same n and k, with at most so many times as many rows. cuBLASLt's time grows with m: of
 // 1,994 pairs of neighbouring H200 entries it fell in 41, in 8 by more than 3 %.

@@ -112,9 +112,7 @@ struct Layer {
   Tensor attention_norm, qkv, out, hidden_norm, up, down;
 };
 
-Tensor Norm(const Tensor& x, const Tensor& weights) {
-  return at::rms_norm(x, weights.sizes(), weights, kNormEpsilon);
-}
+Tensor Norm(const Tensor& x, const Tensor& weights) { return at::rms_norm(x, weights.sizes(), weights, kNormEpsilon); }
 
 // Some rows of a batch, and the words that were drawn in them.
 struct Part {
@@ -348,11 +346,12 @@ class Replica {
     drafts.logs = at::zeros({rows, draw.most}, numbers.options());
     drafts.is_done = at::zeros({rows}, numbers.options().dtype(at::kBool));
     if (lengths.front() != drafts.longest)
-      drafts.mask = at::zeros({rows, columns}, numbers.options().dtype(products_))
-                        .masked_fill(at::arange(columns, drafts.lengths.options())
-                                         .lt((drafts.longest - drafts.lengths).unsqueeze(1)),
-                                     -kInfinity)
-                        .view({rows, 1, 1, columns});
+      drafts.mask =
+          at::zeros({rows, columns}, numbers.options().dtype(products_))
+              .masked_fill(
+                  at::arange(columns, drafts.lengths.options()).lt((drafts.longest - drafts.lengths).unsqueeze(1)),
+                  -kInfinity)
+              .view({rows, 1, 1, columns});
     for (size_t i = 0; i < layers_.size(); ++i) drafts.caches.push_back(NewCache(rows, columns));
     return drafts;
   }
@@ -423,8 +422,7 @@ class Replica {
       const Tensor qkv = Heads(weights.layers[i], x);
       drafts.caches[i].narrow(3, column, 1).copy_(qkv.narrow(0, 1, 2));
       const Tensor known = drafts.caches[i].narrow(3, 0, column + 1);
-      x = x +
-          Times(Joined(at::scaled_dot_product_attention(qkv[0], known[0], known[1], mask)), weights.layers[i].out);
+      x = x + Times(Joined(at::scaled_dot_product_attention(qkv[0], known[0], known[1], mask)), weights.layers[i].out);
       x = x + FeedForward(weights.layers[i], x);
     }
     return DecodedLogits(x.squeeze(1), weights);
