@@ -43,7 +43,7 @@ std::string TextShardName(int64_t number);
 Result<std::vector<std::filesystem::path>> TextShardsAt(const std::filesystem::path& path);
 
 // All texts in order, one shard in memory at a time. A path may be a folder. Stops at the first failure, its own or the
-// reader's. Of a text with messages (docs/corpus.md) the last one is the text, and the others are the prompt.
+// reader's. The last message of a text with messages (docs/corpus.md) is the text, the others are the prompt.
 Status ForEachText(std::span<const std::filesystem::path> files, const std::function<Status(const TextExample&)>& read);
 
 }  // namespace gemmsmith

@@ -19,9 +19,9 @@ namespace {
 // An entry must lead by so much: many were measured with their operands in L2. Below kShortCallNs launches dominate,
 // where ours lead everywhere.
 constexpr double kEntryMargin = 1.03, kShortCallNs = 5e3;
-// A kernel that was measured on another shape, or on none, must be expected to lead by so much. Of 184 such predictions
-// raced on an H200, ours were 0.92 times as fast as cuBLASLt; of 7 that expected this lead within kFarthest 1.31 times,
-// one below 0.97. Of the 12 that expected 1.3 three were.
+// A kernel that was measured on another shape, or on none, must be expected to lead by so much. In 184 races on an H200
+// such kernels were 0.92 times as fast as cuBLASLt. The 7 that expected this lead within kFarthest were 1.31 times as
+// fast, one below 0.97; 3 of the 12 that expected 1.3 were.
 constexpr double kMargin = 1.45;
 // Shapes farther away say nothing: octaves of m, n and k together.
 constexpr double kFarthest = 1.2;
@@ -29,8 +29,8 @@ constexpr double kFarthest = 1.2;
 constexpr double kMaxCorrection = 2;
 // Up to so many rows a product takes the time of reading B.
 constexpr int kMostRowsOfReaders = 64;
-// An entry of other rows must lead by so much. Of 100 products with fewer rows than their entry, raced on an H200,
-// those of 5 us and more with a lead of 1.03 were 1.08 times faster, 6 of 38 below 0.97; with this one 1.11, 2 of 18.
+// An entry of other rows must lead by so much. Products of 5 us and more with fewer rows than their entry raced on an
+// H200: with a lead of 1.03 they were 1.08 times as fast as cuBLASLt, 6 of 38 below 0.97; with this one 1.11, 2 of 18.
 constexpr double kOtherRowsMargin = 1.08;
 // Between two entries of the same n and k, with at most so many times as many rows. cuBLASLt's time grows with m: of
 // 1,994 pairs of neighbouring H200 entries it fell in 41, in 8 by more than 3 %.

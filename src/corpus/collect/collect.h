@@ -35,7 +35,7 @@ struct CollectSummary {
   int64_t unread = 0;                      // archives, folders and files that could not be read, or not to their end
 };
 
-// Adds texts to the folder, none twice. What is there is kept, so a stopped run goes on and further sources add theirs.
+// Adds texts to the folder, none twice. Those there stay: a stopped run goes on, and further sources add theirs.
 // InvalidArgument where the folder was made with other licences, NotFound where a source is missing, Unavailable while
 // another process writes there.
 Result<CollectSummary> CollectTexts(const CollectOptions& options, const std::filesystem::path& folder,
