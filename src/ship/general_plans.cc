@@ -15,7 +15,7 @@ namespace gemmsmith {
 namespace {
 
 // Natural logarithms. A plan that was not searched for a problem is about so much slower than predicted: a first choice
-// by the model alone reaches 94 % of the best (README.md). And a problem that no plan serves.
+// by the model alone reaches 94 % of the best. And a problem that no plan serves.
 constexpr double kUnsearched = 0.06, kUnserved = 3;
 constexpr int kDeepK = 1 << 20;
 constexpr int kMostRows[] = {16, 64, 128, 256, std::numeric_limits<int>::max()};

@@ -25,7 +25,7 @@ class IsolatedEvaluator : public Evaluator {
   const Device& device() const override { return hello_.device; }
   Setting setting() const override { return hello_.setting; }
   Result<Outcome> Evaluate(const EvaluationRequest& request, const PreparedCandidate& candidate) override;
-  // In exchanges of at most 16 candidates and 64 MiB. A heat is one race, so it is one exchange, of at most 32. A
+  // In exchanges of at most 32 candidates and 64 MiB. A heat is one race, so its bytes do not divide it. A
   // candidate that hangs or crashes costs its own outcome and one worker: the others of its exchange are sent again.
   std::vector<Result<Outcome>> EvaluateTogether(std::span<const Candidate> candidates) override;
 
