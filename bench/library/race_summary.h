@@ -1,4 +1,4 @@
-// What races say about the library's choices: by class of shape, and by the lead that was expected.
+// The library's choices by their races: by class of shape, and by the lead that was expected.
 #pragma once
 
 #include <string>

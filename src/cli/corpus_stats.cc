@@ -20,7 +20,7 @@ namespace {
 struct TextCounts {
   int64_t texts = 0, bytes = 0, instructed = 0, with_context = 0;
 };
-// What texts are counted by.
+// Texts are counted by these.
 struct TextGroup {
   std::string source, license, kind, instruction_by;
   auto operator<=>(const TextGroup&) const = default;

@@ -114,7 +114,7 @@ class FlatTextWriter {
     return OkStatus();
   }
 
-  // Of a larger count.
+  // A shard there would be of a larger count.
   Status CheckNothingAfter(int64_t shards) const {
     ASSIGN_OR_RETURN(const bool is_there, Exists(PathOf(shards)));
     return is_there ? HoldsMore() : OkStatus();

@@ -30,7 +30,7 @@ struct Snippet {
   std::string text;            // the code, or what a section says
   std::string instruction_by;  // kByComment, or a model's name; empty without an instruction
   SnippetKind kind = SnippetKind::kFile;
-  std::string title;    // the name of what the code defines, or headings from the page's on, by " > "
+  std::string title;    // the name that the code defines; of a section its headings, by " > "
   std::string source;   // the last name of the tree, archive or page that was given
   std::string path;     // in it; empty: the source itself
   int64_t line = 1;     // where it begins there

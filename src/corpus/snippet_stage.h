@@ -16,7 +16,7 @@ struct SnippetStage {
   std::filesystem::path input, output;
   // In the order of the shards. The shard's name tells them apart.
   std::function<Result<std::vector<Snippet>>(std::vector<Snippet> snippets, const std::string& shard)> make;
-  // What an earlier run wrote, in the same order; may be null.
+  // The texts of an earlier run, in the same order; may be null.
   std::function<void(const std::vector<Snippet>& snippets)> keep;
   std::function<bool()> stop;                             // between two shards; may be null
   std::function<void(int64_t shards, int64_t of)> watch;  // may be null

@@ -45,7 +45,7 @@ class TextDeck {
     for (const WeightedTokens& text : drawn) tokens_ += int64_t(text.tokens.size());
     return BatchOf(drawn);
   }
-  // Of the last batch, without padding.
+  // Tokens of the last batch, without padding.
   int64_t tokens() const { return tokens_; }
 
  private:

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/lower_case.h"
 #include "base/text.h"
 
 namespace gemmsmith {
@@ -26,11 +27,7 @@ std::string_view AfterThinking(std::string_view text) {
   return end == std::string_view::npos ? text : text.substr(end + kEnd.size());
 }
 
-bool HasWord(std::string_view line, std::string_view word) {
-  std::string lower(line);
-  for (char& c : lower) c = char(std::tolower(static_cast<unsigned char>(c)));
-  return lower.find(word) != std::string::npos;
-}
+bool HasWord(std::string_view line, std::string_view word) { return Lowered(line).find(word) != std::string::npos; }
 
 struct Fence {
   std::string text;

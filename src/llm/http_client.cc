@@ -3,8 +3,8 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
-#include <cctype>
 
+#include "base/lower_case.h"
 #include "base/text.h"
 
 namespace gemmsmith {
@@ -57,8 +57,7 @@ size_t TakeBody(char* bytes, size_t, size_t count, void* response) {
 
 size_t TakeHeader(char* bytes, size_t, size_t count, void* response) {
   constexpr std::string_view kName = "retry-after:";
-  std::string line(bytes, count);
-  for (char& c : line) c = char(std::tolower(static_cast<unsigned char>(c)));
+  const std::string line = Lowered({bytes, count});
   if (!line.starts_with(kName)) return count;
   const std::string rest = line.substr(kName.size());
   const std::vector<std::string_view> words = SplitWords(rest);

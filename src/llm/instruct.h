@@ -30,7 +30,7 @@ Result<InstructSummary> WriteInstructions(const InstructOptions& options, ChatMo
                                           std::function<bool()> stop,
                                           std::function<void(int64_t shards, int64_t of)> watch);
 
-// What the model is asked for a snippet.
+// The question to the model about a snippet.
 ChatRequest InstructionRequest(const Snippet& snippet, const std::string& model);
 // The instruction in an answer, on one line; empty where it is none: code, less than three words, or longer than 600
 // bytes.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/lower_case.h"
 #include "base/text.h"
 
 namespace gemmsmith {
@@ -20,13 +21,6 @@ bool IsToken(std::string_view text) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
            kMarks.find(c) != std::string_view::npos;
   });
-}
-
-std::string Lower(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower)
-    if (c >= 'A' && c <= 'Z') c = char(c - 'A' + 'a');
-  return lower;
 }
 
 std::string_view Trimmed(std::string_view text) {
@@ -57,7 +51,7 @@ std::optional<HttpRefusal> ReadHeader(std::string_view line, HttpRequest& reques
   const std::string_view value = Trimmed(line.substr(colon + 1));
   if (std::any_of(value.begin(), value.end(), [](char c) { return IsControl(c) && c != '\t'; }))
     return HttpRefusal{400, "a header holds control characters"};
-  const auto [place, is_new] = request.headers.emplace(Lower(line.substr(0, colon)), value);
+  const auto [place, is_new] = request.headers.emplace(Lowered(line.substr(0, colon)), value);
   if (is_new) return std::nullopt;
   if (place->first == "host") return HttpRefusal{400, "there are two Host headers"};
   place->second.append(", ").append(value);
@@ -110,7 +104,7 @@ ParsedRequest ParseHttpRequest(std::string_view received, size_t most_bytes, siz
 }
 
 bool IsLoopbackHost(std::string_view host, int port) {
-  const std::string lower = Lower(host);
+  const std::string lower = Lowered(host);
   for (const std::string_view name : {"127.0.0.1", "localhost"})
     if (lower == fmt::format("{}:{}", name, port) || (port == 80 && lower == name)) return true;
   return false;

@@ -6,7 +6,7 @@
 
 namespace gemmsmith {
 
-// What a comment says in words, on one line of at most 600 bytes. Empty where it says less than three words, or is a
+// The words of a comment, on one line of at most 600 bytes. Empty where it says less than three words, or is a
 // licence, a line of signs, a note to do something, or code.
 std::string InstructionIn(std::string_view comment);
 

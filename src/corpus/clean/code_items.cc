@@ -30,7 +30,7 @@ bool IsNamespaceMacro(std::string_view name) {
           name.find("_END") != name.npos || name.find("END_") != name.npos);
 }
 
-// What is known of a declaration while it is read.
+// A declaration while it is read.
 struct Declaration {
   std::string_view function, type, value, last;  // names
   bool is_kernel = false, is_type = false, has_bracket = false, has_value = false, has_body = false;
@@ -38,7 +38,7 @@ struct Declaration {
 
 class ItemFinder {
  public:
-  // Of the tokens from `begin` to `end`.
+  // Looks at the tokens from `begin` to `end`.
   ItemFinder(std::string_view code, const std::vector<CodeToken>& tokens, size_t begin, size_t end)
       : code_(code), tokens_(tokens), end_(end), at_(begin) {}
 

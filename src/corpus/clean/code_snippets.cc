@@ -63,7 +63,7 @@ class CodeCutter {
   }
 
  private:
-  // What the item uses, directly or not, as far as there is room.
+  // Everything that the item uses, directly or not, as far as there is room.
   std::set<size_t> HelpersOf(const CodeItem& root) const {
     std::set<size_t> items;
     std::vector<const CodeItem*> open = {&root};

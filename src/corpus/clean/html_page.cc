@@ -85,7 +85,7 @@ std::string WithoutAnchor(std::string_view heading) {
   return std::string(heading);
 }
 
-// Of class="language-cpp" and class="highlight-c++ notranslate".
+// "cpp" in class="language-cpp", "c++" in class="highlight-c++ notranslate".
 std::string LanguageInClasses(std::string_view attributes) {
   for (const std::string_view mark : {"language-", "highlight-", "lang-", "brush:"}) {
     const size_t at = attributes.find(mark);

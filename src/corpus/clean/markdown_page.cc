@@ -16,7 +16,7 @@ std::string_view WithoutSpacesAround(std::string_view text) {
 
 size_t IndentOf(std::string_view line) { return std::min(line.find_first_not_of(' '), line.size()); }
 
-// Of ``` and ~~~, with what follows.
+// A line of ``` or ~~~, with what follows.
 struct Fence {
   char sign = '`';
   size_t length = 0, indent = 0;
@@ -86,7 +86,7 @@ class MarkdownReader {
     ++at_;
   }
 
-  // Of a heading that is one by the line below it.
+  // The level of a heading that the line below makes one; else 0.
   int UnderlineLevel() const {
     if (!words_.empty() || at_ + 1 >= lines_.size() || WithoutSpacesAround(lines_[at_]).empty()) return 0;
     if (lines_[at_].find('|') != std::string_view::npos || IsRuleOf(lines_[at_], '-')) return 0;

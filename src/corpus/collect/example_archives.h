@@ -14,10 +14,11 @@ namespace gemmsmith {
 
 using ExampleFiles = std::vector<std::pair<std::string, std::string>>;  // names and contents
 
-inline std::string Deflated(std::string content) {
+// zlib's `window_bits` say what stands around: nothing, or gzip's header and end.
+inline std::string Deflated(std::string content, int window_bits = -MAX_WBITS) {
   std::string packed(compressBound(uLong(content.size())) + 64, '\0');
   z_stream stream{};
-  deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, -MAX_WBITS, 8, Z_DEFAULT_STRATEGY);
+  deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, window_bits, 8, Z_DEFAULT_STRATEGY);
   stream.next_in = reinterpret_cast<Bytef*>(content.data()), stream.avail_in = uInt(content.size());
   stream.next_out = reinterpret_cast<Bytef*>(packed.data()), stream.avail_out = uInt(packed.size());
   deflate(&stream, Z_FINISH);
@@ -84,16 +85,6 @@ inline std::string ExampleTar(const ExampleFiles& files) {
   return tar + std::string(1024, '\0');
 }
 
-inline std::string Gzipped(std::string content) {
-  std::string packed(compressBound(uLong(content.size())) + 64, '\0');
-  z_stream stream{};
-  deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, MAX_WBITS + 16, 8, Z_DEFAULT_STRATEGY);
-  stream.next_in = reinterpret_cast<Bytef*>(content.data()), stream.avail_in = uInt(content.size());
-  stream.next_out = reinterpret_cast<Bytef*>(packed.data()), stream.avail_out = uInt(packed.size());
-  deflate(&stream, Z_FINISH);
-  packed.resize(stream.total_out);
-  deflateEnd(&stream);
-  return packed;
-}
+inline std::string Gzipped(const std::string& content) { return Deflated(content, MAX_WBITS + 16); }
 
 }  // namespace gemmsmith

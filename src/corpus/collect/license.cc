@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "base/lower_case.h"
 #include "base/text.h"
 
 namespace gemmsmith {
@@ -58,12 +59,6 @@ constexpr LicenseWords kPackageWords[] = {
     {"nvidia", "LicenseRef-NVIDIA"},
     {"proprietary", "LicenseRef-proprietary"},
 };
-
-std::string Lower(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) c = char(std::tolower(uint8_t(c)));
-  return lower;
-}
 
 // Lower case, one space for each run of spaces, line ends and comment signs.
 std::string PlainWords(std::string_view text) {
@@ -121,7 +116,7 @@ std::string_view CommonFolder(std::string_view folder, std::string_view path) {
   return folder;
 }
 
-// Of each top folder in a RECORD the deepest one that holds all its files.
+// The deepest folder that holds all files of each top folder in a RECORD.
 std::map<std::string, std::string, std::less<>> FoldersOfRecord(std::string_view record) {
   std::map<std::string, std::string, std::less<>> folders;
   for (const std::string_view line : Split(record, '\n')) {
@@ -135,8 +130,8 @@ std::map<std::string, std::string, std::less<>> FoldersOfRecord(std::string_view
 }
 
 bool IsPlainLicense(std::string_view name) {
-  const std::string lower = Lower(name.substr(0, name.find('.')));
-  const std::string ending = Lower(name.substr(std::min(name.size(), name.find('.'))));
+  const std::string lower = Lowered(name.substr(0, name.find('.')));
+  const std::string ending = Lowered(name.substr(std::min(name.size(), name.find('.'))));
   const bool is_text = ending.empty() || ending == ".txt" || ending == ".md" || ending == ".rst";
   return is_text && (lower == "license" || lower == "licence" || lower == "copying" || lower == "unlicense");
 }
@@ -168,9 +163,9 @@ std::optional<std::string> LicenseOfPackage(std::string_view metadata) {
     if (line.empty()) break;  // the description follows
     if (line.starts_with("License-Expression: ")) return std::string(line.substr(20));
     if (line.starts_with("License: ")) license = line.substr(9);
-    if (line.starts_with("Classifier: License :: ")) classifiers += Lower(line.substr(23)) + "\n";
+    if (line.starts_with("Classifier: License :: ")) classifiers += Lowered(line.substr(23)) + "\n";
   }
-  for (const std::string& words : {Lower(license), classifiers}) {
+  for (const std::string& words : {Lowered(license), classifiers}) {
     if (words == "mit") return "MIT";
     for (const LicenseWords& known : kPackageWords)
       if (words.find(known.words) != std::string::npos) return std::string(known.name);
@@ -180,7 +175,7 @@ std::optional<std::string> LicenseOfPackage(std::string_view metadata) {
 }
 
 bool IsLicenseFileName(std::string_view name) {
-  const std::string lower = Lower(name);
+  const std::string lower = Lowered(name);
   return IsPlainLicense(name) || lower.starts_with("license-") || lower.starts_with("license.") ||
          lower.starts_with("licence-") || lower.starts_with("copying.");
 }
@@ -197,13 +192,13 @@ Result<LicenseChoice> LicenseChoice::Parse(std::string_view text) {
     if (word == "permissive")
       choice.names_.insert(std::begin(kPermissive), std::end(kPermissive));
     else
-      choice.names_.insert(Lower(word));
+      choice.names_.insert(Lowered(word));
   }
   return choice;
 }
 
 bool LicenseChoice::Allows(std::string_view license) const {
-  std::string lower = Lower(license);
+  std::string lower = Lowered(license);
   // Without a parser for brackets, all that they hold is needed.
   if (lower.find('(') != std::string::npos)
     for (size_t at; (at = lower.find(" or ")) != std::string::npos;) lower.replace(at, 4, " and ");

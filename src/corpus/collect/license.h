@@ -40,9 +40,9 @@ class LicenseMap {
  public:
   // A licence file. In a folder, LICENSE counts before LICENSE-MIT or LICENSE.other; of several such, all.
   void AddFile(std::string_view path, std::string_view text);
-  // Of NAME.dist-info/METADATA and the RECORD beside it: for the folders that the package fills.
+  // For the folders that a package fills, by NAME.dist-info/METADATA and the RECORD beside it.
   void AddPackage(std::string_view metadata_path, std::string_view metadata, std::string_view record);
-  // Of everything that nothing nearer is known of.
+  // For everything that nothing nearer is known of.
   void AddRoot(std::string license) { folders_[""] = std::move(license); }
   std::string Of(std::string_view path) const;
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <optional>
 #include <set>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "base/files.h"
+#include "base/lower_case.h"
 #include "base/text.h"
 #include "corpus/collect/archive_files.h"
 #include "corpus/collect/license.h"
@@ -29,8 +29,7 @@ constexpr std::string_view kCodeEndings[] = {".cu", ".cuh", ".h",   ".hh", ".hpp
 
 template <class Endings>
 bool HasEnding(std::string_view name, const Endings& endings) {
-  std::string ending(name.substr(std::min(name.size(), name.rfind('.'))));
-  for (char& c : ending) c = char(std::tolower(uint8_t(c)));
+  const std::string ending = Lowered(name.substr(std::min(name.size(), name.rfind('.'))));
   return std::ranges::find(endings, ending) != std::end(endings);
 }
 
@@ -53,7 +52,7 @@ std::string RecordBeside(std::string_view metadata) {
   return std::string(metadata.substr(0, metadata.rfind('/') + 1)) + "RECORD";
 }
 
-// What is read before the files themselves.
+// Licences are read before the files themselves.
 class LicenseFinder {
  public:
   void Add(const std::string& path, std::string text) {

@@ -69,7 +69,7 @@ class QuestionsTest : public testing::Test {
       }
   }
 
-  // Of 50.
+  // How many of 50.
   int CountRight(const std::string& file) {
     const std::string text = *ReadFile(fs::path(GEMMSMITH_SOURCE_DIR) / "src/corpus/retrieve" / file);
     int questions = 0, right = 0;
@@ -96,7 +96,7 @@ class QuestionsTest : public testing::Test {
 
 TEST_F(QuestionsTest, FourOfFiveHaveTheirSectionFirst) { EXPECT_GE(CountRight("questions.txt"), 40) << wrong_; }
 
-// What words alone can do.
+// Words alone find no more.
 TEST_F(QuestionsTest, HalfOfThoseInOtherWordsDo) { EXPECT_GE(CountRight("paraphrases.txt"), 24) << wrong_; }
 
 }  // namespace

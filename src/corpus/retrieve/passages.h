@@ -30,8 +30,8 @@ class Passages {
     std::string text;  // "### title (source/path:line)" and the first lines of its text, 1,500 bytes at most
   };
   Result<std::vector<Found>> Find(std::string_view question, size_t count) const;
-  // What helps to answer the snippet's instruction: the best section and the two best examples, none of the snippet's
-  // own file and none of code with its name. Safe from many threads.
+  // Passages that help to answer the snippet's instruction: the best section and the two best examples. None is of the
+  // snippet's own file, or of code with its name. Safe from many threads.
   Result<std::string> ContextFor(const Snippet& snippet) const;
 
  private:

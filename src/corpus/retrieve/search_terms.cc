@@ -4,6 +4,8 @@
 #include <cctype>
 #include <iterator>
 
+#include "base/lower_case.h"
+
 namespace gemmsmith {
 
 namespace {
@@ -37,7 +39,7 @@ std::string Stem(std::string word) {
   return word;
 }
 
-// Of fooBar_baz and HTTPServer.
+// The parts of fooBar_baz and HTTPServer.
 std::vector<std::string_view> PartsOf(std::string_view name) {
   std::vector<std::string_view> parts;
   size_t begin = 0;
@@ -57,12 +59,6 @@ std::vector<std::string_view> PartsOf(std::string_view name) {
   }
   cut(name.size());
   return parts;
-}
-
-std::string Lowered(std::string_view word) {
-  std::string lower(word);
-  for (char& c : lower) c = char(std::tolower(uint8_t(c)));
-  return lower;
 }
 
 void AddTerm(std::string_view word, std::vector<std::string>& terms) {

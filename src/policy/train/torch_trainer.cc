@@ -410,7 +410,7 @@ class Replica {
     return DecodedLogits(x.select(1, length - 1), weights).index_select(0, block.copies);
   }
 
-  // Of the word that was drawn last, whose keys and values join the caches.
+  // Logits behind the word that was drawn last, whose keys and values join the caches.
   Tensor LogitsBehind(int64_t word, const DecodingWeights& weights, Drafts& drafts) const {
     const int64_t column = drafts.longest + word;
     const Tensor positions = (drafts.lengths + word).clamp_max(model_.positions - 1);
