@@ -20,6 +20,8 @@ if(GEMMSMITH_TORCH)
   gemmsmith_torch_library(gemmsmith_torch torch_baseline ${sources}/evaluate/baseline/torch/torch_matmul.cc
                           ${sources}/evaluate/baseline/torch/gemmsmith_torch.h
                           ${sources}/base/exception_guard.h)
-  gemmsmith_torch_library(gemmsmith_trainer torch_trainer ${sources}/policy/train/torch_trainer.cc
-                          ${sources}/policy/train/gemmsmith_trainer.h ${sources}/base/exception_guard.h)
+  set(training ${sources}/policy/train)
+  gemmsmith_torch_library(gemmsmith_trainer torch_trainer ${training}/torch_trainer.cc ${training}/torch_model.h
+                          ${training}/torch_sampler.h ${training}/repeated_launches.h
+                          ${training}/gemmsmith_trainer.h ${sources}/base/exception_guard.h)
 endif()

@@ -18,8 +18,6 @@
 #include <memory>
 #include <numeric>
 #include <optional>
-#include <random>
-#include <span>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -28,12 +26,18 @@
 #include <vector>
 
 #include "base/exception_guard.h"
+#include "policy/train/torch_model.h"
+#include "policy/train/torch_sampler.h"
 
 namespace {
 
 using at::Tensor;
+using gemmsmith::Layer;
+using gemmsmith::TorchModel;
+using gemmsmith::TorchSampler;
+using gemmsmith::WeightSlice;
+using gemmsmith::WeightSlices;
 
-constexpr double kNormEpsilon = 1e-5;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 gemmsmith::ExceptionGuard guarded;
@@ -53,67 +57,6 @@ void OpenCuda() {
   at::globalContext().setAllowTF32CuBLAS(true);
 }
 
-// The numbers of one weight within the numbers of all weights of a model.
-struct WeightSlice {
-  std::string name;
-  std::vector<int64_t> shape;
-  int64_t begin = 0, count = 0;
-};
-
-class WeightSlices {
- public:
-  explicit WeightSlices(const GemmsmithTrainerModel& model) {
-    Add("embedding", {model.words, model.width});
-    Add("position", {model.positions, model.width});
-    for (int i = 0; i < model.layers; ++i) {
-      const std::string prefix = "layers." + std::to_string(i) + ".";
-      Add(prefix + "attention_norm", {model.width});
-      Add(prefix + "qkv", {model.width, 3 * model.width});
-      Add(prefix + "out", {model.width, model.width});
-      Add(prefix + "hidden_norm", {model.width});
-      Add(prefix + "up", {model.width, model.hidden});
-      Add(prefix + "down", {model.hidden, model.width});
-    }
-    Add("final_norm", {model.width});
-  }
-
-  const std::vector<WeightSlice>& all() const { return all_; }
-  int64_t count() const { return all_.back().begin + all_.back().count; }
-  const WeightSlice* Find(const std::string& name) const {
-    for (const WeightSlice& slice : all_)
-      if (slice.name == name) return &slice;
-    return nullptr;
-  }
-
-  // 1 where AdamW lets weights decay: matrices of layers, not norms and embeddings.
-  Tensor Decaying() const {
-    Tensor decaying = at::zeros({count()}, at::kFloat);
-    for (const WeightSlice& slice : all_)
-      if (slice.shape.size() == 2 && slice.name.rfind("layers.", 0) == 0) Of(slice, decaying).fill_(1);
-    return decaying;
-  }
-
-  static Tensor Of(const WeightSlice& slice, const Tensor& numbers) {
-    return numbers.narrow(0, slice.begin, slice.count).view(slice.shape);
-  }
-
- private:
-  void Add(std::string name, std::vector<int64_t> shape) {
-    int64_t count = 1;
-    for (const int64_t size : shape) count *= size;
-    const int64_t begin = all_.empty() ? 0 : this->count();
-    all_.push_back({std::move(name), std::move(shape), begin, count});
-  }
-
-  std::vector<WeightSlice> all_;
-};
-
-struct Layer {
-  Tensor attention_norm, qkv, out, hidden_norm, up, down;
-};
-
-Tensor Norm(const Tensor& x, const Tensor& weights) { return at::rms_norm(x, weights.sizes(), weights, kNormEpsilon); }
-
 // Some rows of a batch, and the words that were drawn in them.
 struct Part {
   GemmsmithTrainerBatch batch = {};
@@ -122,13 +65,20 @@ struct Part {
   int64_t length = 0;  // of its rows that counts: nothing was drawn behind it
 };
 
-// So many rows are drawn at once on a device, and fewer where their keys and values would take more bytes.
-constexpr int64_t kMostRowsDrawn = 256;
-constexpr int64_t kMostCacheBytes = int64_t{1} << 35;
-// So many words of prompts are read at once.
-constexpr int64_t kMostWordsRead = int64_t{1} << 16;
 // So many logits are computed at once on a device: a gibibyte, and some times that for what stands on them.
 constexpr int64_t kMostLogits = int64_t{1} << 28;
+
+// Lets torch choose algorithms that are not deterministic, for a while.
+class AnyOrder {
+ public:
+  AnyOrder() { at::globalContext().setDeterministicAlgorithms(false, false); }
+  AnyOrder(const AnyOrder&) = delete;
+  AnyOrder& operator=(const AnyOrder&) = delete;
+  ~AnyOrder() { at::globalContext().setDeterministicAlgorithms(was_deterministic_, false); }
+
+ private:
+  const bool was_deterministic_ = at::globalContext().deterministicAlgorithms();
+};
 
 // Where each of so many parts of the rows begins, all as long as can be, and the end of the last.
 std::vector<int64_t> Shares(int64_t rows, size_t parts) {
@@ -179,8 +129,8 @@ double WeightOf(const GemmsmithTrainerBatch& batch) {
 // The weights on one device, and what they make of texts there.
 class Replica {
  public:
-  Replica(const GemmsmithTrainerModel& model, const WeightSlices& slices, const at::Device& device, bool in_bf16)
-      : model_(model), device_(device), products_(in_bf16 ? at::kBFloat16 : at::kFloat) {
+  Replica(const GemmsmithTrainerModel& sizes, const WeightSlices& slices, const at::Device& device, bool in_bf16)
+      : device_(device) {
     const auto options = at::TensorOptions().dtype(at::kFloat).device(device_);
     numbers = at::zeros({slices.count()}, options);
     gradients = at::zeros({slices.count()}, options);
@@ -191,61 +141,19 @@ class Replica {
       weight.mutable_grad() = WeightSlices::Of(slice, gradients);
       weights.push_back(std::move(weight));
     }
-    size_t next = 0;
-    const auto take = [&] { return weights.at(next++); };
-    embedding_ = take(), position_ = take();
-    for (int i = 0; i < model.layers; ++i) {
-      Layer& layer = layers_.emplace_back();
-      for (Tensor* tensor : {&layer.attention_norm, &layer.qkv, &layer.out, &layer.hidden_norm, &layer.up, &layer.down})
-        *tensor = take();
-    }
-    final_norm_ = take();
+    model_.emplace(sizes, in_bf16 ? at::kBFloat16 : at::kFloat, weights);
   }
 
-  Tensor Logits(const Part& part) const { return WordLogits(Hidden(part)); }
+  const TorchModel& model() const { return *model_; }
+
+  Tensor Logits(const Part& part) const { return model_->WordLogits(Hidden(part)); }
 
   // Behind the last layer.
   Tensor Hidden(const Part& part) const {
     const Tensor tokens = TokensOf(part);
-    Tensor x = at::embedding(embedding_, tokens) + position_.slice(0, 0, part.length);
-    for (const Layer& layer : layers_) {
-      const Tensor qkv = Heads(layer, x);
-      x = x + Times(Joined(at::scaled_dot_product_attention(qkv[0], qkv[1], qkv[2], {}, 0, true)), layer.out);
-      x = x + FeedForward(layer, x);
-    }
+    Tensor x = at::embedding(model_->embedding, tokens) + model_->position.slice(0, 0, part.length);
+    for (const Layer& layer : model_->layers) x = model_->BehindCausalHeads(layer, x, model_->Heads(layer, x));
     return x;
-  }
-
-  int64_t MostCacheBytesOfRow() const {
-    return 2 * model_.layers * model_.width * model_.positions * int64_t(at::elementSize(products_));
-  }
-
-  // Draws behind some prompts. They are read at once, then all rows get a word at a time. The device is waited for at
-  // every kStepsBetweenLooks only; rows that have ended are dropped when they are half of all.
-  void Sample(const GemmsmithTrainerPrompts& prompts, int64_t begin, int64_t end, const GemmsmithTrainerDraw& draw,
-              GemmsmithTrainerTexts& texts) const {
-    constexpr int64_t kStepsBetweenLooks = 16;
-    Drafts drafts = BeginDrafts(prompts, begin, end, draw);
-    const DecodingWeights weights = {LayersForProducts(), embedding_.to(products_).t()};
-    Tensor logits = ReadPrompts(prompts, weights, drafts);
-    const int64_t most = drafts.rooms.max().item<int64_t>();
-    for (int64_t word = 0;; ++word) {
-      const Tensor drawn = Drawn(logits, draw, drafts.chances.select(1, word)).masked_fill(drafts.is_done, draw.end);
-      drafts.words.select(1, word).copy_(drawn);
-      drafts.logs.select(1, word).copy_(logits.log_softmax(-1).gather(-1, drawn.unsqueeze(-1)).squeeze(-1));
-      drafts.is_done = drafts.is_done.logical_or(drawn == draw.end).logical_or(drafts.rooms <= word + 1);
-      if (word + 1 == most) break;
-      if ((word + 1) % kStepsBetweenLooks == 0) {
-        const int64_t done = drafts.is_done.sum().item<int64_t>(), all = drafts.is_done.size(0);
-        if (done == all) break;
-        if (2 * done >= all) {
-          HandOut(drafts, draw, texts);
-          DropDone(word, drafts);
-        }
-      }
-      logits = LogitsBehind(word, weights, drafts);
-    }
-    HandOut(drafts, draw, texts);
   }
 
   // The part's share in the mean loss of a batch whose words weigh so much.
@@ -288,225 +196,14 @@ class Replica {
   Tensor numbers, gradients;  // of all weights, as WeightSlices has them
 
  private:
-  // Numbers in [0, 1) for the words of some rows. Those of a row depend neither on the rows beside it nor on the
-  // devices.
-  static Tensor Chances(uint64_t seed, const std::vector<int64_t>& rows, int64_t words) {
-    const Tensor chances = at::zeros({int64_t(rows.size()), words}, at::kDouble);
-    double* next = chances.data_ptr<double>();
-    for (const int64_t row : rows) {
-      std::seed_seq seeds{uint32_t(seed), uint32_t(seed >> 32), uint32_t(row)};
-      std::mt19937_64 random(seeds);
-      for (int64_t word = 0; word < words; ++word) *next++ = double(random() >> 11) * 0x1p-53;
-    }
-    return chances;
-  }
-
-  // Matrices in the type of products, so that a step need not convert them.
-  struct DecodingWeights {
-    std::vector<Layer> layers;
-    Tensor words;
-  };
-  std::vector<Layer> LayersForProducts() const {
-    std::vector<Layer> layers = layers_;
-    for (Layer& layer : layers)
-      for (Tensor* matrix : {&layer.qkv, &layer.out, &layer.up, &layer.down}) *matrix = matrix->to(products_);
-    return layers;
-  }
-
-  // Rows of a request that are being written. All prompts end in one column of the caches, so a word of every row has
-  // one column too; its position is the row's own.
-  struct Drafts {
-    std::vector<int64_t> rows;    // in the request, by prompts: equal ones stand together, and those of one length
-    int64_t longest = 0;          // prompt
-    Tensor lengths, rooms;        // of the prompts, and how many words fit behind them: [rows]
-    Tensor chances, words, logs;  // [rows, most]; words are the end where none is drawn yet
-    Tensor is_done;               // [rows]
-    Tensor mask;                  // [rows, 1, 1, columns]: -inf for padding, else 0; undefined where no row has any
-    std::vector<Tensor> caches;   // keys and values of each layer: [2, rows, heads, columns, head width]
-  };
-
-  Drafts BeginDrafts(const GemmsmithTrainerPrompts& prompts, int64_t begin, int64_t end,
-                     const GemmsmithTrainerDraw& draw) const {
-    Drafts drafts;
-    drafts.rows.resize(size_t(end - begin));
-    std::iota(drafts.rows.begin(), drafts.rows.end(), begin);
-    std::stable_sort(drafts.rows.begin(), drafts.rows.end(), [&](int64_t a, int64_t b) {
-      const Prompt one = PromptOf(prompts, a), other = PromptOf(prompts, b);
-      if (one.size() != other.size()) return one.size() < other.size();
-      return std::lexicographical_compare(one.begin(), one.end(), other.begin(), other.end());
-    });
-    std::vector<int64_t> lengths;
-    for (const int64_t row : drafts.rows) lengths.push_back(int64_t(PromptOf(prompts, row).size()));
-    drafts.longest = lengths.back();
-    drafts.lengths = OnDevice(lengths);
-    drafts.rooms = (model_.positions - drafts.lengths).clamp_max(draw.most);
-    const int64_t rows = end - begin, columns = drafts.longest + drafts.rooms.max().item<int64_t>();
-    drafts.chances = Chances(draw.seed, drafts.rows, draw.most).to(device_);
-    drafts.words = at::full({rows, draw.most}, draw.end, drafts.lengths.options());
-    drafts.logs = at::zeros({rows, draw.most}, numbers.options());
-    drafts.is_done = at::zeros({rows}, numbers.options().dtype(at::kBool));
-    if (lengths.front() != drafts.longest)
-      drafts.mask =
-          at::zeros({rows, columns}, numbers.options().dtype(products_))
-              .masked_fill(
-                  at::arange(columns, drafts.lengths.options()).lt((drafts.longest - drafts.lengths).unsqueeze(1)),
-                  -kInfinity)
-              .view({rows, 1, 1, columns});
-    for (size_t i = 0; i < layers_.size(); ++i) drafts.caches.push_back(NewCache(rows, columns));
-    return drafts;
-  }
-
-  // Padding has no weight in a sum, but NaN times zero is NaN.
-  Tensor NewCache(int64_t rows, int64_t columns) const {
-    return at::zeros({2, rows, model_.heads, columns, model_.width / model_.heads}, numbers.options().dtype(products_));
-  }
-
-  // Logits behind each prompt, whose keys and values join the caches. Equal prompts are read once.
-  Tensor ReadPrompts(const GemmsmithTrainerPrompts& prompts, const DecodingWeights& weights, Drafts& drafts) const {
-    std::vector<Tensor> logits;
-    for (size_t begin = 0; begin < drafts.rows.size();) {
-      PromptBlock block{.first_row = int64_t(begin), .length = PromptOf(prompts, drafts.rows[begin]).size()};
-      std::vector<int64_t> words, copies;
-      for (; begin < drafts.rows.size(); ++begin) {
-        const Prompt prompt = PromptOf(prompts, drafts.rows[begin]);
-        if (prompt.size() != block.length) break;
-        const bool is_copy =
-            !words.empty() && std::equal(prompt.begin(), prompt.end(), words.end() - long(block.length));
-        if (!is_copy && int64_t(words.size() + block.length) > kMostWordsRead && !words.empty()) break;
-        if (!is_copy) words.insert(words.end(), prompt.begin(), prompt.end());
-        copies.push_back(int64_t(words.size() / block.length) - 1);
-      }
-      block.words = OnDevice(words).view({-1, int64_t(block.length)}), block.copies = OnDevice(copies);
-      logits.push_back(ReadBlock(block, weights, drafts));
-    }
-    return at::cat(logits);
-  }
-
-  using Prompt = std::span<const int32_t>;
-  static Prompt PromptOf(const GemmsmithTrainerPrompts& prompts, int64_t row) {
-    return {prompts.tokens + prompts.from[row], prompts.tokens + prompts.from[row + 1]};
-  }
-
-  // Different prompts of one length: [prompts, length]; `copies` says which of them each row has.
-  struct PromptBlock {
-    int64_t first_row = 0;
-    size_t length = 0;
-    Tensor words, copies;
-  };
-
-  Tensor ReadBlock(const PromptBlock& block, const DecodingWeights& weights, Drafts& drafts) const {
-    const int64_t length = block.words.size(1), rows = block.copies.size(0);
-    Tensor x = at::embedding(embedding_, block.words) + position_.slice(0, 0, length);
-    for (size_t i = 0; i < weights.layers.size(); ++i) {
-      const Tensor qkv = Heads(weights.layers[i], x);
-      drafts.caches[i]
-          .narrow(1, block.first_row, rows)
-          .narrow(3, drafts.longest - length, length)
-          .copy_(qkv.narrow(0, 1, 2).index_select(1, block.copies));
-      x = x +
-          Times(Joined(at::scaled_dot_product_attention(qkv[0], qkv[1], qkv[2], {}, 0, true)), weights.layers[i].out);
-      x = x + FeedForward(weights.layers[i], x);
-    }
-    return DecodedLogits(x.select(1, length - 1), weights).index_select(0, block.copies);
-  }
-
-  // Logits behind the word that was drawn last, whose keys and values join the caches.
-  Tensor LogitsBehind(int64_t word, const DecodingWeights& weights, Drafts& drafts) const {
-    const int64_t column = drafts.longest + word;
-    const Tensor positions = (drafts.lengths + word).clamp_max(model_.positions - 1);
-    const std::optional<Tensor> mask =
-        drafts.mask.defined() ? std::optional(drafts.mask.narrow(3, 0, column + 1)) : std::nullopt;
-    Tensor x = at::embedding(embedding_, drafts.words.select(1, word)) + at::embedding(position_, positions);
-    x = x.unsqueeze(1);
-    for (size_t i = 0; i < weights.layers.size(); ++i) {
-      const Tensor qkv = Heads(weights.layers[i], x);
-      drafts.caches[i].narrow(3, column, 1).copy_(qkv.narrow(0, 1, 2));
-      const Tensor known = drafts.caches[i].narrow(3, 0, column + 1);
-      x = x + Times(Joined(at::scaled_dot_product_attention(qkv[0], known[0], known[1], mask)), weights.layers[i].out);
-      x = x + FeedForward(weights.layers[i], x);
-    }
-    return DecodedLogits(x.squeeze(1), weights);
-  }
-
-  Tensor DecodedLogits(const Tensor& x, const DecodingWeights& weights) const {
-    return Times(Norm(x, final_norm_), weights.words).to(at::kFloat);
-  }
-
-  // Leaves the rows that have not ended behind this word.
-  void DropDone(int64_t word, Drafts& drafts) const {
-    const Tensor kept = drafts.is_done.logical_not().nonzero().squeeze(1), on_host = kept.cpu();
-    std::vector<int64_t> rows;
-    for (int64_t i = 0; i < on_host.size(0); ++i) rows.push_back(drafts.rows[size_t(on_host[i].item<int64_t>())]);
-    drafts.rows = std::move(rows);
-    for (Tensor* tensor :
-         {&drafts.lengths, &drafts.rooms, &drafts.chances, &drafts.words, &drafts.logs, &drafts.is_done})
-      *tensor = tensor->index_select(0, kept);
-    if (drafts.mask.defined()) drafts.mask = drafts.mask.index_select(0, kept);
-    const int64_t filled = drafts.longest + word;
-    for (Tensor& cache : drafts.caches) {
-      const Tensor all = cache.narrow(3, 0, filled);
-      cache = NewCache(kept.size(0), cache.size(3));
-      cache.narrow(3, 0, filled).copy_(all.index_select(1, kept));
-    }
-  }
-
-  static void HandOut(const Drafts& drafts, const GemmsmithTrainerDraw& draw, GemmsmithTrainerTexts& texts) {
-    const Tensor words = drafts.words.cpu(), logs = drafts.logs.cpu(), rooms = drafts.rooms.cpu();
-    for (size_t i = 0; i < drafts.rows.size(); ++i) {
-      const int64_t* const from = words.data_ptr<int64_t>() + int64_t(i) * draw.most;
-      const int64_t room = rooms.data_ptr<int64_t>()[i];
-      const int64_t count = std::min<int64_t>(std::find(from, from + room, int64_t(draw.end)) - from + 1, room);
-      const int64_t row = drafts.rows[i];
-      texts.lengths[row] = int32_t(count);
-      std::copy_n(from, count, texts.words + row * draw.most);
-      std::copy_n(logs.data_ptr<float>() + int64_t(i) * draw.most, count, texts.logs + row * draw.most);
-    }
-  }
-
-  Tensor OnDevice(const std::vector<int64_t>& values) const {
-    return at::tensor(values, at::TensorOptions().dtype(at::kLong)).to(device_);
-  }
-
-  // A word of each row. Sums are of whole numbers: those of floating-point numbers come in no fixed order on a GPU, and
-  // torch refuses them.
-  Tensor Drawn(const Tensor& logits, const GemmsmithTrainerDraw& draw, const Tensor& chances) const {
-    if (draw.temperature == 0) return logits.argmax(-1);
-    Tensor parts = ((logits / draw.temperature).softmax(-1).to(at::kDouble) * 0x1p40).to(at::kLong), words;
-    if (draw.top_p < 1) {
-      std::tie(parts, words) = parts.sort(true, -1, true);
-      const Tensor before = parts.cumsum(-1) - parts;
-      parts = parts.masked_fill(before >= parts.sum(-1, true).to(at::kDouble) * draw.top_p, 0);
-    }
-    const Tensor sums = parts.cumsum(-1);
-    const Tensor mark = (sums.select(-1, model_.words - 1).to(at::kDouble) * chances).to(at::kLong);
-    const Tensor found = (sums <= mark.unsqueeze(-1)).sum(-1);
-    return words.defined() ? words.gather(-1, found.unsqueeze(-1)).squeeze(-1) : found;
-  }
-
-  Tensor Times(const Tensor& x, const Tensor& weights) const { return x.to(products_).matmul(weights.to(products_)); }
-
-  // Queries, keys and values: [3, rows, heads, length, head width].
-  Tensor Heads(const Layer& layer, const Tensor& x) const {
-    return Times(Norm(x, layer.attention_norm), layer.qkv)
-        .view({x.size(0), x.size(1), 3, model_.heads, model_.width / model_.heads})
-        .permute({2, 0, 3, 1, 4});
-  }
-
-  static Tensor Joined(const Tensor& heads) { return heads.transpose(1, 2).flatten(2); }
-
-  Tensor FeedForward(const Layer& layer, const Tensor& x) const {
-    return Times(Times(Norm(x, layer.hidden_norm), layer.up).relu().square(), layer.down);
-  }
-
-  Tensor WordLogits(const Tensor& x) const { return Times(Norm(x, final_norm_), embedding_.t()).to(at::kFloat); }
-
   // By word drawn, the log probabilities of all words, minus infinity where one was not allowed. A part without any
   // allowed ones allows all.
   Tensor AllLogs(const Part& part) const {
     const GemmsmithTrainerChoices& choices = part.choices;
-    const Tensor logits = WordLogits(Hidden(part).index({RowsOf(part), Indices(choices.positions, choices.count) - 1}));
+    const Tensor logits =
+        model_->WordLogits(Hidden(part).index({RowsOf(part), Indices(choices.positions, choices.count) - 1}));
     if (choices.allowed_from[0] == choices.allowed_from[choices.count]) return logits.log_softmax(-1);
-    Tensor log_prior = at::full({choices.count, model_.words}, -kInfinity, at::kFloat);
+    Tensor log_prior = at::full({choices.count, model_->sizes.words}, -kInfinity, at::kFloat);
     auto log_prior_at = log_prior.accessor<float, 2>();
     for (int64_t i = 0; i < choices.count; ++i)
       for (int64_t at = choices.allowed_from[i]; at < choices.allowed_from[i + 1]; ++at)
@@ -535,11 +232,8 @@ class Replica {
         .to(at::kLong);
   }
 
-  const GemmsmithTrainerModel model_;
   const at::Device device_;
-  const at::ScalarType products_;  // what matrices are multiplied in; sums and everything else are in f32
-  Tensor embedding_, position_, final_norm_;
-  std::vector<Layer> layers_;
+  std::optional<TorchModel> model_;
 };
 
 // "cpu", or "cuda:0" and others like it, separated by commas; "cuda" is every GPU there is.
@@ -636,11 +330,14 @@ class Trainer {
         throw std::runtime_error("a prompt has no word, or as many as the model has positions");
     }
     const std::vector<int64_t> begins = Shares(prompts.rows, replicas_.size());
+    // Here torch's ways of being deterministic are slow ones: it sorts the places that numbers are copied to.
+    const AnyOrder any_order;
     OnEachReplica([&](size_t i, Replica& replica) {
       const c10::NoGradGuard no_gradients;
-      const int64_t rows = std::clamp<int64_t>(kMostCacheBytes / replica.MostCacheBytesOfRow(), 1, kMostRowsDrawn);
+      const TorchSampler sampler(replica.model(), prompts, draw);
+      const int64_t rows = TorchSampler::RowsAtOnce(replica.model());
       for (int64_t begin = begins[i]; begin < begins[i + 1]; begin += rows)
-        replica.Sample(prompts, begin, std::min(begins[i + 1], begin + rows), draw, texts);
+        sampler.Sample(begin, std::min(begins[i + 1], begin + rows), texts);
     });
   }
 
