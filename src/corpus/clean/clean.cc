@@ -6,7 +6,7 @@
 #include "corpus/clean/code_snippets.h"
 #include "corpus/clean/near_duplicates.h"
 #include "corpus/clean/page_snippets.h"
-#include "corpus/collect/source_files.h"
+#include "corpus/collect/file_names.h"
 
 namespace gemmsmith {
 

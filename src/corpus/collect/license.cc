@@ -7,6 +7,7 @@
 
 #include "base/lower_case.h"
 #include "base/text.h"
+#include "corpus/collect/file_names.h"
 
 namespace gemmsmith {
 
@@ -24,11 +25,13 @@ constexpr std::string_view kPermissive[] = {
 struct LicenseWords {
   std::string_view words, name;
 };
-// The first that is found counts. Line ends and comment signs are spaces by then.
+// The first that is found counts, so restrictions come before what they restrict. Line ends and comment signs are
+// spaces by then.
 constexpr LicenseWords kLicenseWords[] = {
     {"retain all intellectual property and proprietary rights", "LicenseRef-NVIDIA"},
     {"notice to licensee", "LicenseRef-NVIDIA"},
     {"end user license agreement", "LicenseRef-EULA"},
+    {"all advertising materials mentioning features", "BSD-4-Clause"},
     {"gnu affero general public license", "AGPL-3.0"},
     {"gnu lesser general public license", "LGPL-3.0"},
     {"gnu general public license", "GPL-3.0"},
@@ -44,22 +47,6 @@ constexpr LicenseWords kLicenseWords[] = {
     {"unencumbered software released into the public domain", "Unlicense"},
 };
 constexpr std::string_view kBsdWords = "redistribution and use in source and binary forms";
-
-// How packages word theirs.
-constexpr LicenseWords kPackageWords[] = {
-    {"apache", "Apache-2.0"},
-    {"3-clause", "BSD-3-Clause"},
-    {"new bsd", "BSD-3-Clause"},
-    {"2-clause", "BSD-2-Clause"},
-    {"bsd", "BSD-3-Clause"},
-    {"mit license", "MIT"},
-    {"boost software", "BSL-1.0"},
-    {"isc license", "ISC"},
-    {"python software foundation", "PSF-2.0"},
-    {"nvidia", "LicenseRef-NVIDIA"},
-    {"proprietary", "LicenseRef-proprietary"},
-};
-
 // Lower case, one space for each run of spaces, line ends and comment signs.
 std::string PlainWords(std::string_view text) {
   std::string words;
@@ -78,17 +65,34 @@ bool IsLicenseChar(char c) {
   return std::isalnum(uint8_t(c)) || c == '.' || c == '-' || c == '+' || c == ' ' || c == '(' || c == ')';
 }
 
-// Behind "SPDX-License-Identifier:".
-std::optional<std::string> SpdxTag(std::string_view text) {
+// Words of an expression between `separator`s.
+std::vector<std::string_view> Terms(std::string_view text, std::string_view separator) {
+  std::vector<std::string_view> terms;
+  for (size_t at; (at = text.find(separator)) != std::string_view::npos; text.remove_prefix(at + separator.size()))
+    terms.push_back(text.substr(0, at));
+  terms.push_back(text);
+  return terms;
+}
+
+// What stands behind an "SPDX-License-Identifier:", up to the end of the line or comment.
+std::string TaggedLicense(std::string_view text) {
+  text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
+  text = text.substr(0, size_t(std::ranges::find_if_not(text, IsLicenseChar) - text.begin()));
+  while (text.ends_with('-') || text.ends_with(' ')) text.remove_suffix(1);  // of " -->"
+  const std::vector<std::string_view> words = SplitWords(text);
+  return Join(std::vector<std::string>(words.begin(), words.end()), " ");
+}
+
+// Several tags are of several parts of a file.
+std::optional<std::string> SpdxTags(std::string_view text) {
   constexpr std::string_view kTag = "SPDX-License-Identifier:";
-  const size_t at = text.find(kTag);
-  if (at == std::string_view::npos) return std::nullopt;
-  std::string_view rest = text.substr(at + kTag.size());
-  rest = rest.substr(0, size_t(std::ranges::find_if_not(rest, IsLicenseChar) - rest.begin()));
-  const std::vector<std::string_view> words = SplitWords(rest);
-  const std::vector<std::string> owned(words.begin(), words.end());
-  if (owned.empty()) return std::nullopt;
-  return Join(owned, " ");
+  std::string all;
+  for (size_t at; (at = text.find(kTag)) != std::string_view::npos;) {
+    text.remove_prefix(at + kTag.size());
+    if (const std::string license = TaggedLicense(text); !license.empty()) all = BothLicenses(all, license);
+  }
+  if (all.empty()) return std::nullopt;
+  return all;
 }
 
 std::optional<std::string> BsdIn(std::string_view words) {
@@ -102,8 +106,6 @@ std::string_view FolderOf(std::string_view path) {
   const size_t slash = path.rfind('/');
   return slash == std::string_view::npos ? "" : path.substr(0, slash);
 }
-
-std::string_view NameIn(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
 std::string InFolder(std::string_view folder, std::string_view name) {
   return folder.empty() ? std::string(name) : fmt::format("{}/{}", folder, name);
@@ -136,45 +138,35 @@ bool IsPlainLicense(std::string_view name) {
   return is_text && (lower == "license" || lower == "licence" || lower == "copying" || lower == "unlicense");
 }
 
-// Words of an expression between `separator`s.
-std::vector<std::string_view> Terms(std::string_view text, std::string_view separator) {
-  std::vector<std::string_view> terms;
-  for (size_t at; (at = text.find(separator)) != std::string_view::npos; text.remove_prefix(at + separator.size()))
-    terms.push_back(text.substr(0, at));
-  terms.push_back(text);
-  return terms;
-}
-
 }  // namespace
+
+std::string BothLicenses(const std::string& one, const std::string& other) {
+  if (one.empty()) return other;
+  const std::vector<std::string_view> known = Terms(one, " AND ");
+  if (one == other || std::ranges::find(known, other) != known.end()) return one;
+  const auto bracketed = [](const std::string& license) {
+    return license.find(" OR ") == std::string::npos ? license : fmt::format("({})", license);
+  };
+  return fmt::format("{} AND {}", bracketed(one), bracketed(other));
+}
 
 std::optional<std::string> LicenseIn(std::string_view text) {
   text = text.substr(0, kHeadOfFile);
-  if (std::optional<std::string> tag = SpdxTag(text)) return tag;
   const std::string words = PlainWords(text);
+  if (words.find(kCommonsClauseWords) != std::string::npos) return std::string(kCommonsClause);
+  if (std::optional<std::string> tags = SpdxTags(text)) return tags;
   for (const LicenseWords& known : kLicenseWords)
     if (words.find(known.words) != std::string::npos) return std::string(known.name);
   return BsdIn(words);
 }
 
-std::optional<std::string> LicenseOfPackage(std::string_view metadata) {
-  std::string license, classifiers;
-  for (std::string_view line : Split(metadata, '\n')) {
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    if (line.empty()) break;  // the description follows
-    if (line.starts_with("License-Expression: ")) return std::string(line.substr(20));
-    if (line.starts_with("License: ")) license = line.substr(9);
-    if (line.starts_with("Classifier: License :: ")) classifiers += Lowered(line.substr(23)) + "\n";
-  }
-  for (const std::string& words : {Lowered(license), classifiers}) {
-    if (words == "mit") return "MIT";
-    for (const LicenseWords& known : kPackageWords)
-      if (words.find(known.words) != std::string::npos) return std::string(known.name);
-  }
-  if (license.empty()) return std::nullopt;
-  return license;
+std::optional<std::string> LicenseOfFile(std::string_view text) {
+  if (PlainWords(text).find(kCommonsClauseWords) != std::string::npos) return std::string(kCommonsClause);
+  return LicenseIn(text);
 }
 
 bool IsLicenseFileName(std::string_view name) {
+  if (IsProgramName(name)) return false;
   const std::string lower = Lowered(name);
   return IsPlainLicense(name) || lower.starts_with("license-") || lower.starts_with("license.") ||
          lower.starts_with("licence-") || lower.starts_with("copying.");
@@ -204,7 +196,10 @@ bool LicenseChoice::Allows(std::string_view license) const {
     for (size_t at; (at = lower.find(" or ")) != std::string::npos;) lower.replace(at, 4, " and ");
   std::erase_if(lower, [](char c) { return c == '(' || c == ')'; });
   const auto allows_one = [&](std::string_view term) {
-    return names_.contains(std::string(term.substr(0, term.find(" with "))));
+    const size_t with = std::min(term.find(" with "), term.size());
+    const std::string_view addition = term.substr(with);
+    return names_.contains(std::string(term.substr(0, with))) &&
+           (addition.empty() || addition.find("exception") != addition.npos);
   };
   return std::ranges::any_of(Terms(lower, " or "), [&](std::string_view alternative) {
     return std::ranges::all_of(Terms(alternative, " and "), allows_one);
@@ -214,28 +209,23 @@ bool LicenseChoice::Allows(std::string_view license) const {
 void LicenseMap::AddFile(std::string_view path, std::string_view text) {
   std::string folder(FolderOf(path));
   if (folder.find(".dist-info") != std::string::npos) return;  // the package's METADATA says it
-  const bool is_plain = IsPlainLicense(NameIn(path));
+  const bool is_plain = IsPlainLicense(LastName(path));
   if (!is_plain && plain_.contains(folder)) return;
-  const std::string license = LicenseIn(text).value_or(std::string(kUnknownLicense));
+  const std::string license = LicenseOfFile(text).value_or(std::string(kUnknownLicense));
   std::string& known = folders_[folder];
-  if (is_plain && plain_.insert(folder).second)
-    known = license;
-  else if (known.empty())
-    known = license;
-  else if (known != license)
-    known += " AND " + license;
+  known = is_plain && plain_.insert(folder).second ? license : BothLicenses(known, license);
 }
 
 void LicenseMap::AddPackage(std::string_view metadata_path, std::string_view metadata, std::string_view record) {
   const std::optional<std::string> license = LicenseOfPackage(metadata);
   if (!license) return;
   const std::string_view info = FolderOf(metadata_path), above = FolderOf(info);
-  if (NameIn(metadata_path) == "PKG-INFO") {
+  if (LastName(metadata_path) == "PKG-INFO") {
     folders_.try_emplace(std::string(info), *license);
     return;
   }
   for (const auto& [top, folder] : FoldersOfRecord(record))
-    if (top != NameIn(info)) folders_.try_emplace(InFolder(above, folder), *license);
+    if (top != LastName(info)) folders_.try_emplace(InFolder(above, folder), *license);
 }
 
 std::string LicenseMap::Of(std::string_view path) const {

@@ -15,18 +15,27 @@ namespace gemmsmith {
 
 inline constexpr std::string_view kUnknownLicense = "unknown";
 
-// By an SPDX tag or the known words of a licence in the first lines of a file, or in a licence's own text.
+// Forbids to sell what another licence allows to: wherever the words stand, it is the licence.
+inline constexpr std::string_view kCommonsClauseWords = "commons clause";
+inline constexpr std::string_view kCommonsClause = "LicenseRef-Commons-Clause";
+
+// By SPDX tags or the known words of a licence in the first 8 KiB.
 std::optional<std::string> LicenseIn(std::string_view text);
-// A package's METADATA or PKG-INFO.
+// The same of a LICENSE, whose additions may stand at its end.
+std::optional<std::string> LicenseOfFile(std::string_view text);
+// A package's METADATA or PKG-INFO: all that its License and its classifiers name. License-Expression stands alone.
 std::optional<std::string> LicenseOfPackage(std::string_view metadata);
-bool IsLicenseFileName(std::string_view name);  // LICENSE, COPYING.txt, ...
+// The expression of what is under both. `one` may be empty.
+std::string BothLicenses(const std::string& one, const std::string& other);
+bool IsLicenseFileName(std::string_view name);  // LICENSE, COPYING.txt, ...; no source file
 
 // Those that texts are collected under.
 class LicenseChoice {
  public:
   // SPDX names, "permissive" for those that ask for no more than their notice, "unknown"; by commas.
   static Result<LicenseChoice> Parse(std::string_view text);
-  // An expression: one side of OR is enough, both of AND are needed, an exception changes nothing.
+  // An expression: one side of OR is enough, both of AND are needed. WITH an exception changes nothing; WITH anything
+  // else is not allowed.
   bool Allows(std::string_view license) const;
   const std::string& words() const { return words_; }
 

@@ -21,12 +21,78 @@ TEST(LicenseTest, FilesSayTheirs) {
   EXPECT_EQ(LicenseIn("int x;"), std::nullopt);
 }
 
+TEST(LicenseTest, TagsEndWithTheirComment) {
+  for (const char* text : {"<!-- SPDX-License-Identifier: MIT -->", "<!--SPDX-License-Identifier: MIT-->",
+                           "/*SPDX-License-Identifier:\tMIT*/", "-- SPDX-License-Identifier: MIT --\nx"})
+    EXPECT_EQ(LicenseIn(text), "MIT") << text;
+}
+
+TEST(LicenseTest, AllTagsOfAFileCount) {
+  EXPECT_EQ(LicenseIn("// SPDX-License-Identifier: MIT OR ISC\n// SPDX-License-Identifier: GPL-2.0-only\n"),
+            "(MIT OR ISC) AND GPL-2.0-only");
+}
+
+TEST(LicenseTest, RestrictionsAreNotPermissive) {
+  const LicenseChoice permissive = *LicenseChoice::Parse("permissive");
+  const std::string advertising = std::string(kBsdText) + " * All advertising materials mentioning\n * features or use";
+  EXPECT_EQ(LicenseIn(advertising), "BSD-4-Clause");
+  const std::string commons = "\"Commons Clause\" License Condition v1.0\n";
+  const std::string mit = "Permission is hereby granted, free of charge, to any person\n";
+  EXPECT_EQ(LicenseIn(commons + "// SPDX-License-Identifier: MIT\n"), kCommonsClause);
+  EXPECT_EQ(LicenseIn(mit + commons), kCommonsClause);
+  EXPECT_EQ(LicenseOfFile(mit + std::string(9000, '\n') + commons), kCommonsClause);
+  EXPECT_FALSE(permissive.Allows(std::string(kCommonsClause)));
+  EXPECT_FALSE(permissive.Allows("BSD-4-Clause"));
+  EXPECT_FALSE(permissive.Allows("Apache-2.0 WITH Commons-Clause"));
+}
+
+TEST(LicenseTest, SourcesAreNoLicenceFiles) {
+  for (const char* name : {"LICENSE", "license.txt", "LICENSE-MIT", "COPYING.LIB", "LICENSE.own", "Licence-2.0"})
+    EXPECT_TRUE(IsLicenseFileName(name)) << name;
+  for (const char* name : {"license.h", "license.cc", "LICENSE.CU", "license.py", "license-check.js", "copying.c"})
+    EXPECT_FALSE(IsLicenseFileName(name)) << name;
+}
+
 TEST(LicenseTest, PackagesSayTheirs) {
   EXPECT_EQ(LicenseOfPackage("Name: x\nLicense-Expression: Apache-2.0\n\nLicense: MIT"), "Apache-2.0");
   EXPECT_EQ(LicenseOfPackage("License: BSD-3-Clause\r\n"), "BSD-3-Clause");
   EXPECT_EQ(LicenseOfPackage("Classifier: License :: OSI Approved :: MIT License\n"), "MIT");
   EXPECT_EQ(LicenseOfPackage("License: Own terms\n"), "Own terms");
   EXPECT_EQ(LicenseOfPackage("Name: x\n\nLicense: MIT\n"), std::nullopt);
+  EXPECT_EQ(LicenseOfPackage("License: Apache License, Version 2.0\n"), "Apache-2.0");
+  EXPECT_EQ(LicenseOfPackage("License: GPL-3.0 or MIT\n"), "GPL-3.0 OR MIT");
+  EXPECT_EQ(LicenseOfPackage("License: The MIT License (MIT)\n"), "MIT");
+  EXPECT_EQ(LicenseOfPackage("License: Modified BSD License\n"), "BSD-3-Clause");
+  EXPECT_EQ(LicenseOfPackage("License: LicenseRef-NVIDIA-Proprietary\n"), "LicenseRef-NVIDIA");
+}
+
+TEST(LicenseTest, AllLicencesOfAPackageCount) {
+  const std::string classifier = "Classifier: License :: OSI Approved :: ";
+  const std::string mit = classifier + "MIT License\n";
+  const std::pair<std::string, const char*> kPackages[] = {
+      {mit + classifier + "GNU General Public License v3 (GPLv3)\n", "MIT AND GPL-3.0"},
+      {mit + classifier + "Eiffel Forum License\n", "MIT AND LicenseRef-EiffelForumLicense"},
+      {"License: Apache-2.0\nClassifier: License :: Other/Proprietary License\n",
+       "Apache-2.0 AND LicenseRef-proprietary"},
+      {"License: BSD 3-Clause, with Commons Clause\n",
+       "LicenseRef-Commons-Clause AND BSD-3-Clause AND LicenseRef-further-words"},
+      {"License: Apache 2.0 and GPL\n", "Apache-2.0 AND GPL"},
+      {"License: Apache 2.0, GPL\n", "Apache-2.0 AND LicenseRef-further-words"},
+      {"License: (MIT or GPL) and ISC\n", "(MIT AND GPL) AND ISC"},
+      {"License: Own terms\n" + mit, "Own terms AND MIT"},
+      {"License: BSD-4-Clause\n" + classifier + "BSD License\n", "BSD-4-Clause"},
+      {"License: BSD-2-Clause\n" + classifier + "BSD License\n", "BSD-2-Clause"},
+      {"License: MIT OR GPL-3.0\n" + mit, "MIT OR GPL-3.0"},
+      {"License: see LICENSE.txt\n" + classifier + "Apache Software License\n", "Apache-2.0"},
+      {"License: MIT License\n        \n        \"Commons Clause\" License\n", "LicenseRef-Commons-Clause AND MIT"},
+  };
+  for (const auto& [metadata, license] : kPackages) EXPECT_EQ(LicenseOfPackage(metadata), license) << metadata;
+}
+
+TEST(LicenseTest, APackageMayHoldTheTextOfItsLicence) {
+  std::string text = "License: Permission is hereby granted, free of charge";
+  for (int i = 0; i < 40; ++i) text += "\n        a word";
+  EXPECT_EQ(LicenseOfPackage(text), "MIT");
 }
 
 TEST(LicenseTest, ChoicesReadExpressions) {

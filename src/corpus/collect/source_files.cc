@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "base/files.h"
-#include "base/lower_case.h"
 #include "base/text.h"
 #include "corpus/collect/archive_files.h"
+#include "corpus/collect/file_names.h"
 #include "corpus/collect/license.h"
 #include "corpus/collect/plain_text.h"
 
@@ -22,21 +22,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kHtmlEndings[] = {".html", ".htm", ".xhtml"};
-constexpr std::string_view kMarkdownEndings[] = {".md", ".markdown"};
-constexpr std::string_view kCodeEndings[] = {".cu", ".cuh", ".h",   ".hh", ".hpp", ".hxx",
-                                             ".cc", ".cpp", ".cxx", ".c",  ".inl", ".inc"};
-
-template <class Endings>
-bool HasEnding(std::string_view name, const Endings& endings) {
-  const std::string ending = Lowered(name.substr(std::min(name.size(), name.rfind('.'))));
-  return std::ranges::find(endings, ending) != std::end(endings);
-}
-
-std::string LastName(std::string_view path) { return std::string(path.substr(path.rfind('/') + 1)); }
-
 bool IsCollected(std::string_view path) {
-  return (HasEnding(path, kCodeEndings) || IsPageName(path)) && !IsLicenseFileName(LastName(path));
+  return (IsCodeName(path) || IsPageName(path)) && !IsLicenseFileName(LastName(path));
 }
 
 bool IsMetadataName(std::string_view path) {
@@ -160,7 +147,7 @@ std::optional<std::string> LicenseAbove(fs::path folder) {
     for (const char* name : {"LICENSE", "LICENSE.txt", "LICENSE.md", "COPYING"}) {
       if (!fs::is_regular_file(folder / name, error)) continue;
       const Result<std::string> text = ReadFile(folder / name);
-      return text.ok() ? LicenseIn(*text) : std::nullopt;
+      return text.ok() ? LicenseOfFile(*text) : std::nullopt;
     }
   }
   return std::nullopt;
@@ -168,7 +155,8 @@ std::optional<std::string> LicenseAbove(fs::path folder) {
 
 class TreeSource {
  public:
-  TreeSource(const fs::path& root, const SourceHooks& hooks) : root_(root), hooks_(hooks) {}
+  TreeSource(const fs::path& root, const SourceHooks& hooks)
+      : root_(root), name_(LastName(fs::absolute(root).lexically_normal().string())), hooks_(hooks) {}
 
   Status Run() {
     FindRootLicense(root_);
@@ -229,12 +217,12 @@ class TreeSource {
       Tell(hooks_.unread, path, content.status().message());
       return OkStatus();
     }
-    std::string name = LastName(fs::absolute(root_).lexically_normal().string());
-    return ReadOne(hooks_, {.source = std::move(name), .path = path, .license = licenses_.Of(path), .text = {}},
+    return ReadOne(hooks_, {.source = name_, .path = path, .license = licenses_.Of(path), .text = {}},
                    *std::move(content));
   }
 
   const fs::path root_;
+  const std::string name_;
   const SourceHooks& hooks_;
   LicenseFinder finder_;
   LicenseMap licenses_;
@@ -242,9 +230,6 @@ class TreeSource {
 };
 
 }  // namespace
-
-bool IsHtmlName(std::string_view name) { return HasEnding(name, kHtmlEndings); }
-bool IsPageName(std::string_view name) { return IsHtmlName(name) || HasEnding(name, kMarkdownEndings); }
 
 Status ReadSource(const fs::path& source, const SourceHooks& hooks) {
   std::error_code error;

@@ -19,9 +19,6 @@ struct SourceFile {
 
 inline constexpr uint64_t kLargestSourceFile = 2 << 20;
 
-bool IsPageName(std::string_view name);  // Markdown or HTML
-bool IsHtmlName(std::string_view name);
-
 struct SourceHooks {
   std::function<Status(SourceFile)> read;  // its failure ends the reading
   // One line on a file that is left out: too large, no text, an unsafe path.
