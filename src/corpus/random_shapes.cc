@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <set>
 
 #include "problem/grids.h"
@@ -10,10 +11,13 @@ namespace gemmsmith {
 
 namespace {
 
-int RandomSize(Random& random) {
-  const double octaves = std::log2(double(kMostRandomSize) / kLeastRandomSize);
-  const double size = kLeastRandomSize * std::exp2(octaves * random.Uniform());
-  return int(std::lround(size / 8)) * 8;
+constexpr int kGrains[] = {64, 8, 1};
+
+// A multiple of one of the first so many grains.
+int RandomSize(size_t grains, Random& random) {
+  const double size = std::exp2(std::log2(double(kMostRandomSize)) * random.Uniform());
+  const int grain = kGrains[random.Below(grains)];
+  return std::max(1, int(std::lround(size / grain))) * grain;
 }
 
 }  // namespace
@@ -24,7 +28,8 @@ std::vector<Shape> RandomShapes(int count, const HeldOut& held_out, Random rando
   std::set<Shape> taken(compared.begin(), compared.end());
   std::vector<Shape> shapes;
   while (shapes.size() < size_t(count)) {
-    const int m = RandomSize(random), n = RandomSize(random), k = RandomSize(random);
+    const size_t grains = std::size(kGrains) - random.Below(2);
+    const int m = RandomSize(grains, random), n = RandomSize(grains, random), k = RandomSize(grains, random);
     if (const Shape shape{m, n, k}; !IsHeldOut(shape, by_size) && taken.insert(shape).second) shapes.push_back(shape);
   }
   return shapes;

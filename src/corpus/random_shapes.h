@@ -8,10 +8,11 @@
 
 namespace gemmsmith {
 
-inline constexpr int kLeastRandomSize = 16, kMostRandomSize = 16384;
+inline constexpr int kMostRandomSize = 16384;
 
-// Sizes are multiples of 8, each power of two as likely as the next. No shape that is held out by its sizes, and none
-// of the set "heldout" (grids.h): `off_grid` would hold out them all and does not count.
+// Every power of two is as likely as the next. Sizes of half of the shapes are multiples of 64 or of 8; sizes of the
+// others may also be any number. No shape that is held out by its sizes, and none of the set "heldout" (grids.h):
+// `off_grid` would hold out them all and does not count.
 std::vector<Shape> RandomShapes(int count, const HeldOut& held_out, Random random);
 
 }  // namespace gemmsmith
