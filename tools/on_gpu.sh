@@ -16,9 +16,9 @@
 #                                                 calls, threads; with the kernels in .carry/, or compiled there
 #          tools/on_gpu.sh general SECONDS        the kernels for any shape, a part of that: 3,000 random problems checked, 300 and those of
 #                                                 bench/library/serving.problems raced, all by kernels of ours, faster or not
-#          tools/on_gpu.sh standalone COUNT SECONDS
-#                                                 so many plans of their catalogue, drawn at random, beside their standalone files
-#                                                 (another $SEED draws others)
+#          tools/on_gpu.sh written standalone|flat COUNT SECONDS
+#                                                 so many plans of their catalogue, drawn at random, beside the files that plan emit
+#                                                 writes of them (another $SEED draws others)
 #          tools/on_gpu.sh space SECONDS          the recorded space: bench/space
 #          tools/on_gpu.sh measure NAME SHAPES PLANS LAYOUTS PROTOCOL SECONDS [OPTIONS...]
 #                                                 every plan of a list on every shape of a list (--counters, ...)
@@ -366,12 +366,13 @@ library_bench() {
   done 2>&1
 }
 
-standalone() {
-  local pairs=/tmp/gemmsmith_standalone
-  entries_of "kernels/$(catalogue_here)" | grep -E '^gemm [^ ]+ (nn|tn) f16 f32 ' |
-    shuf -n "$1" --random-source=<(yes "${SEED:-1}") >"$pairs"
+written() {
+  local pairs=/tmp/gemmsmith_$1 family=.
+  [[ $1 != flat ]] || family='[|] direct '
+  entries_of "kernels/$(catalogue_here)" | grep -E '^gemm [^ ]+ (nn|tn) f16 f32 ' | grep -E "$family" |
+    shuf -n "$2" --random-source=<(yes "${SEED:-1}") >"$pairs"
   awk '{ print $2 }' "$pairs" | sort -u >"$pairs.shapes"
-  bench standalone "$pairs.shapes" "plans:$pairs,standalone,lt_auto" device_cold short "$2"
+  bench "$1" "$pairs.shapes" "plans:$pairs,$1,lt_auto" device_cold short "$3"
 }
 
 bench() {
@@ -547,6 +548,6 @@ kills() {
 step=${1:-}
 case $step in
   pack) pack ;;
-  tests | self_test | sanitize | latency | baselines | rates | kernels | library | general | standalone | space | measure | sweep | sweep_and_settle | settle | certify | remeasure | confirm | bench | each_gpu | promote | policy | text_model | compare | kills | bring) unpack && mkdir -p "$out" && shift && "$step" "$@" ;;
+  tests | self_test | sanitize | latency | baselines | rates | kernels | library | general | written | space | measure | sweep | sweep_and_settle | settle | certify | remeasure | confirm | bench | each_gpu | promote | policy | text_model | compare | kills | bring) unpack && mkdir -p "$out" && shift && "$step" "$@" ;;
   *) sed -n '2,/^set /s/^# //p' "$0" >&2; exit 2 ;;
 esac

@@ -19,6 +19,7 @@
 #include "cli/run.h"
 #include "cli/words.h"
 #include "program/emit.h"
+#include "program/flat_form.h"
 #include "workflow/instrument.h"
 #include "workflow/shipped_data.h"
 #include "workflow/winners.h"
@@ -103,8 +104,8 @@ Result<BenchOptions> OptionsFor(const BenchCommand& command, const Archive& arch
   for (const RecordSource& source : command.contenders.best) {
     ASSIGN_OR_RETURN(bests.emplace_back(), BestIn(source, archive, device.key));
   }
-  options.candidates = [lists, sources, bests,
-                        standalone = command.contenders.standalone](const Gemm& gemm) -> Result<std::vector<Subject>> {
+  options.candidates = [lists, sources, bests, standalone = command.contenders.standalone,
+                        flat = command.contenders.flat](const Gemm& gemm) -> Result<std::vector<Subject>> {
     std::vector<Plan> plans = lists.of_all;
     const auto add = [&](const Plan& plan) {
       if (std::ranges::find(plans, plan) == plans.end()) plans.push_back(plan);
@@ -117,6 +118,10 @@ Result<BenchOptions> OptionsFor(const BenchCommand& command, const Archive& arch
     if (standalone)
       for (const Plan& plan : plans)
         subjects.emplace_back(FreeForm{fmt::format("{}.cu", PrintShort(plan)), EmitStandalone(plan, gemm)});
+    if (flat)
+      for (const Plan& plan : plans)
+        if (Result<std::string> text = EmitFlat(plan, gemm, FlatStyle()); text.ok())
+          subjects.emplace_back(FreeForm{fmt::format("{}_flat.cu", PrintShort(plan)), *std::move(text)});
     subjects.insert(subjects.end(), sources.begin(), sources.end());
     return subjects;
   };
@@ -131,7 +136,8 @@ Result<MeasuredList> Measure(const BenchCommand& command, const BenchOptions& op
     progress->Update(int64_t(event.done), Print(event.trial->gemm));
   };
   const std::unique_ptr<StopRule> stop = StopOnInterruptOrAfter(command.limit_seconds);
-  if (command.contenders.standalone || !command.contenders.sources.empty()) RETURN_IF_ERROR(OpenSources(instrument));
+  const BenchContenders& contenders = command.contenders;
+  if (contenders.standalone || contenders.flat || !contenders.sources.empty()) RETURN_IF_ERROR(OpenSources(instrument));
   return RunBench(options, *instrument.evaluator, instrument.compiler.get(), instrument.source_compiler.get(), archive,
                   *stop, on_event);
 }

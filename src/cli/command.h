@@ -361,6 +361,7 @@ struct BenchContenders {
   std::vector<std::filesystem::path> plan_files;  // a plan, or problem | plan, a line
   std::vector<std::filesystem::path> sources;     // free-form .cu files
   bool standalone = false;                        // beside each plan its own standalone file
+  bool flat = false;                              // and its flat form, where it has one
 };
 
 struct BenchCommand {

@@ -126,8 +126,8 @@ void AddBench(Grammar& grammar) {
   verb->AddFooter(
       "Contenders: baselines (lt_auto, lt_heuristic and cublas), any of these or torch, lt_exhaustive by name,\n"
       "also lt_auto_nn or lt_auto_tn alone; so:PATH; plan:TEXT; plans:FILE; file:X.cu; best, the fastest recorded\n"
-      "plan of each shape, or best:RECORDS; standalone, the file that plan emit writes of each plan. Then 'gemmsmith "
-      "report --campaign NAME' prints the tables.\n"
+      "plan of each shape, or best:RECORDS; standalone and flat, the files that plan emit writes of each plan. Then\n"
+      "'gemmsmith report --campaign NAME' prints the tables.\n"
       "Example: gemmsmith bench --shapes paper1000/tiny --contenders best,baselines,torch -o tiny.gsr");
 }
 

@@ -58,8 +58,8 @@ Status AddContender(std::string_view word, BenchContenders& contenders, std::vec
     contenders.best.emplace_back();
     return OkStatus();
   }
-  if (word == "standalone") {
-    contenders.standalone = true;
+  if (word == "standalone" || word == "flat") {
+    (word == "flat" ? contenders.flat : contenders.standalone) = true;
     return OkStatus();
   }
   if (word == "baselines") {
@@ -70,8 +70,8 @@ Status AddContender(std::string_view word, BenchContenders& contenders, std::vec
     baselines.emplace_back(word);
     return OkStatus();
   }
-  std::vector<std::string_view> known = {"baselines",  "best",      "standalone", "plan:TEXT",
-                                         "plans:FILE", "file:X.cu", "so:PATH"};
+  std::vector<std::string_view> known = {"baselines", "best",       "standalone", "flat",
+                                         "plan:TEXT", "plans:FILE", "file:X.cu",  "so:PATH"};
   known.insert(known.end(), std::begin(kBaselineKinds), std::end(kBaselineKinds));
   return NoSuchWord("contender", word, known);
 }

@@ -21,6 +21,7 @@ TEST_F(BenchWordsTest, WrongWordsNameTheRightOnes) {
   const std::string shape = "64x64x64";
   ExpectOneError(Bench({"--shapes", shape, "--contenders", "bst"}), 2, "did you mean 'best'");
   ExpectOneError(Bench({"--shapes", shape, "--contenders", "best,lt_atuo"}), 2, "did you mean 'lt_auto'");
+  ExpectOneError(Bench({"--shapes", shape, "--contenders", "best,flatt"}), 2, "did you mean 'flat'");
   ExpectOneError(Bench({"--shapes", shape, "--contenders", "plan:direct tile=1"}), 2, "tile");
   ExpectOneError(Bench({"--shapes", shape, "--contenders", "file:none.cu"}), 2, "none.cu");
   const std::string folder = home.File("none.gsr", "");
