@@ -3,6 +3,7 @@
 #include <iterator>
 #include <optional>
 
+#include "base/lower_case.h"
 #include "base/text.h"
 #include "corpus/clean/page.h"
 
@@ -85,19 +86,63 @@ std::string WithoutAnchor(std::string_view heading) {
   return std::string(heading);
 }
 
-// "cpp" in class="language-cpp", "c++" in class="highlight-c++ notranslate".
-std::string LanguageInClasses(std::string_view attributes) {
-  for (const std::string_view mark : {"language-", "highlight-", "lang-", "brush:"}) {
-    const size_t at = attributes.find(mark);
-    if (at == attributes.npos) continue;
-    std::string language;
-    for (const char c : attributes.substr(at + mark.size())) {
-      if (!std::isalnum(uint8_t(c)) && c != '+') break;
-      language += char(std::tolower(uint8_t(c)));
-    }
-    if (!language.empty()) return language;
+constexpr std::string_view kTagSpaces = " \t\n\f";
+
+void SkipAny(std::string_view& text, std::string_view chars) {
+  text.remove_prefix(std::min(text.find_first_not_of(chars), text.size()));
+}
+
+std::string_view TakeUntil(std::string_view& text, std::string_view ends) {
+  const std::string_view taken = text.substr(0, text.find_first_of(ends));
+  text.remove_prefix(taken.size());
+  return taken;
+}
+
+// Behind the name of an attribute: what "=" gives it, without quotes.
+std::string_view TakeValue(std::string_view& attributes) {
+  SkipAny(attributes, kTagSpaces);
+  if (!attributes.starts_with('=')) return "";
+  attributes.remove_prefix(1);
+  SkipAny(attributes, kTagSpaces);
+  if (!attributes.starts_with('"') && !attributes.starts_with('\'')) return TakeUntil(attributes, kTagSpaces);
+  const std::string_view quote = attributes.substr(0, 1);
+  attributes.remove_prefix(1);
+  const std::string_view value = TakeUntil(attributes, quote);
+  attributes.remove_prefix(std::min<size_t>(1, attributes.size()));
+  return value;
+}
+
+// Empty where the tag has no such attribute.
+std::string_view AttributeOf(std::string_view attributes, std::string_view name) {
+  for (;;) {
+    SkipAny(attributes, " \t\n\f/");
+    if (attributes.empty()) return "";
+    const std::string_view key = TakeUntil(attributes, " \t\n\f/=");
+    const std::string_view value = TakeValue(attributes);
+    if (Lowered(key) == name) return value;
   }
+}
+
+std::string LanguageName(std::string_view text) {
+  const auto is_of_name = [](char c) { return std::isalnum(uint8_t(c)) || c == '+'; };
+  return Lowered(text.substr(0, size_t(std::ranges::find_if_not(text, is_of_name) - text.begin())));
+}
+
+// "cpp" in data-lang="cpp" and class="language-cpp", "c++" in class="highlight-c++ notranslate".
+std::string LanguageOfTag(std::string_view attributes) {
+  if (std::string language = LanguageName(AttributeOf(attributes, "data-lang")); !language.empty()) return language;
+  const std::vector<std::string_view> classes = SplitWords(AttributeOf(attributes, "class"));
+  for (const std::string_view mark : {"language-", "highlight-source-", "highlight-", "lang-", "brush:"})
+    for (const std::string_view name : classes)
+      if (name.size() > mark.size() && name.starts_with(mark)) return LanguageName(name.substr(mark.size()));
   return "";
+}
+
+// "<svg/>", but not "<script src=a/>".
+bool IsEmptyElement(std::string_view attributes) {
+  if (!attributes.ends_with('/')) return false;
+  attributes.remove_suffix(1);
+  return attributes.empty() || attributes.find_last_of(" \t\n\f\"'") == attributes.size() - 1;
 }
 
 class HtmlReader {
@@ -122,6 +167,13 @@ class HtmlReader {
   size_t After(std::string_view words, size_t from) const {
     const size_t found = page_.find(words, from);
     return found == page_.npos ? page_.size() : found + words.size();
+  }
+
+  // Behind the closing tag of an element, or the page's end.
+  size_t BehindEnd(const std::string& name, size_t from) const {
+    for (size_t at = from; (at = page_.find("</", at)) != page_.npos; at += 2)
+      if (ParseTag(page_.substr(at + 1, name.size() + 2)).name == name) return After(">", at);
+    return page_.size();
   }
 
   void Advance(size_t to) {
@@ -154,17 +206,16 @@ class HtmlReader {
     const size_t end = TagEnd();
     const Tag tag = ParseTag(page_.substr(at_ + 1, end - at_ - 1));
     const size_t behind = std::min(end + 1, page_.size());
-    if (!tag.is_end && IsAmong(tag.name, kLeftOut)) {
+    if (!tag.is_end && IsAmong(tag.name, kLeftOut) && !IsEmptyElement(tag.attributes)) {
       Flush();
-      const size_t close = After("</" + tag.name, behind);
-      return Advance(std::min(After(">", close), page_.size()));
+      return Advance(BehindEnd(tag.name, behind));
     }
     Advance(behind);
     TakeElement(tag);
   }
 
   void TakeElement(const Tag& tag) {
-    if (const std::string language = tag.is_end ? "" : LanguageInClasses(tag.attributes); !language.empty())
+    if (const std::string language = tag.is_end ? "" : LanguageOfTag(tag.attributes); !language.empty())
       language_ = language;
     const bool is_heading = tag.name.size() == 2 && tag.name[0] == 'h' && tag.name[1] >= '1' && tag.name[1] <= '6';
     if (is_heading || tag.name == "pre") {

@@ -47,6 +47,30 @@ TEST(HtmlTest, HeadingsWordsAndCode) {
              Paragraph("End\n", 7)}));
 }
 
+TEST(HtmlTest, ClosingTagsMayBeCapital) {
+  EXPECT_EQ(ParseHtml("<SCRIPT>a</SCRIPT><p>one<script>b</Script >\n<PRE>\nint a;\n</PRE><p>two"),
+            (Parts{Paragraph("one\n", 1), Code("", "int a;\n", 2), Paragraph("two\n", 4)}));
+}
+
+TEST(HtmlTest, LeftOutElementsEndWithTheirOwnName) {
+  EXPECT_EQ(ParseHtml("<head><title>a</title></header></head><svg class=x /><p>one<svg/>"),
+            (Parts{Paragraph("one\n", 1)}));
+}
+
+TEST(HtmlTest, LanguagesAreInClassesAndDataLangOnly) {
+  const auto language = [](const std::string& attributes) {
+    return ParseHtml("<pre " + attributes + ">int a;</pre>").at(0).language;
+  };
+  EXPECT_EQ(language("class='x language-cpp'"), "cpp");
+  EXPECT_EQ(language("CLASS = language-CUDA"), "cuda");
+  EXPECT_EQ(language("class=\"highlight highlight-source-c++\""), "c++");
+  EXPECT_EQ(language("data-lang=\"Cpp\""), "cpp");
+  EXPECT_EQ(language("class=\"brush:cpp\" data-x"), "cpp");
+  for (const char* other : {"title='language-python'", "data-class=\"lang-python\"", "class='my-language-python'",
+                            "id=highlight-python class", "=language-python", "class='", "href='x\" class=lang-python'"})
+    EXPECT_EQ(language(other), "") << other;
+}
+
 TEST(HtmlTest, BrokenPagesEnd) {
   EXPECT_EQ(ParseHtml("<p class=\"open>words").size(), 1u);
   EXPECT_EQ(ParseHtml("a < b &unknown; &#xZ; &"), (Parts{Paragraph("a < b &unknown; &#xZ; &\n", 1)}));
