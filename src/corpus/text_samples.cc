@@ -37,6 +37,9 @@ Result<TextSample> SampleOf(std::string_view line, const fs::path& folder, size_
 std::string SampleFile(size_t index) { return fmt::format("kernel_{:05}.cu", index); }
 
 Status WriteSamples(const std::vector<TextSample>& samples, const fs::path& folder) {
+  std::error_code error;
+  fs::remove(folder / kLinesName, error);  // the list of an earlier run names other kernels
+  if (error) return IoError(fmt::format("cannot remove {}: {}", (folder / kLinesName).string(), error.message()));
   std::string lines;
   for (size_t i = 0; i < samples.size(); ++i) {
     const TextSample& sample = samples[i];

@@ -32,5 +32,16 @@ TEST(TextSamples, DamageIsNamedWithItsLine) {
   EXPECT_EQ(ReadSamples(folder.path() / "none").status().code(), StatusCode::kNotFound);
 }
 
+TEST(TextSamples, AFailedRunLeavesNoListOfAnEarlierOne) {
+  const TemporaryFolder folder = *TemporaryFolder::Create("text-samples");
+  const std::vector<TextSample> before(2, {"a", {{8, 8, 8}, {}}, 1, -1, true});
+  ASSERT_TRUE(WriteSamples(before, folder.path()).ok());
+  std::filesystem::remove(folder.path() / SampleFile(1));
+  std::filesystem::create_directories(folder.path() / SampleFile(1) / "in the way");
+  EXPECT_FALSE(WriteSamples(std::vector<TextSample>(2, {"b", {{16, 16, 16}, {}}, 1, -1, true}), folder.path()).ok());
+  EXPECT_EQ(ReadSamples(folder.path()).status().code(), StatusCode::kNotFound);
+  EXPECT_TRUE(WriteSamples({}, folder.path() / "new").ok());
+}
+
 }  // namespace
 }  // namespace gemmsmith
