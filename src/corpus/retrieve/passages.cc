@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "base/descriptors.h"
+#include "base/files.h"
 #include "base/hash.h"
 #include "corpus/text_shards.h"
 
@@ -37,6 +38,16 @@ std::string Excerpt(const Snippet& snippet) {
   return text;
 }
 
+// A file without a name, which is gone when its process is. The descriptor.
+Result<int> NamelessFile() {
+  ASSIGN_OR_RETURN(const TemporaryFolder folder, TemporaryFolder::Create("gemmsmith-passages"));
+  const fs::path file = folder.path() / "passages";
+  const int fd = open(file.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (fd < 0)
+    return IoError(fmt::format("cannot create {}: {}", file.string(), std::generic_category().message(errno)));
+  return fd;
+}
+
 }  // namespace
 
 Passages::~Passages() {
@@ -44,12 +55,8 @@ Passages::~Passages() {
 }
 
 Result<std::unique_ptr<Passages>> Passages::Read(const fs::path& folder) {
-  ASSIGN_OR_RETURN(TemporaryFolder temporary, TemporaryFolder::Create("gemmsmith-passages"));
-  std::unique_ptr<Passages> passages(new Passages(std::move(temporary)));
-  const fs::path file = passages->folder_.path() / "passages";
-  passages->fd_ = open(file.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (passages->fd_ < 0)
-    return IoError(fmt::format("cannot create {}: {}", file.string(), std::generic_category().message(errno)));
+  std::unique_ptr<Passages> passages(new Passages);
+  ASSIGN_OR_RETURN(passages->fd_, NamelessFile());
   ASSIGN_OR_RETURN(const std::vector<fs::path> shards, TextShardsAt(folder));
   for (const fs::path& path : shards) {
     ASSIGN_OR_RETURN(const SnippetShard shard, ReadSnippets(path));
@@ -61,7 +68,7 @@ Result<std::unique_ptr<Passages>> Passages::Read(const fs::path& folder) {
 Status Passages::Add(const Snippet& snippet) {
   const std::string excerpt = Excerpt(snippet);
   if (!WriteAll(fd_, excerpt))
-    return IoError(fmt::format("cannot write passages to {} ($TMPDIR): {}", folder_.path().string(),
+    return IoError(fmt::format("cannot write passages to a file in $TMPDIR: {}; set it to a folder with room",
                                std::generic_category().message(errno)));
   index_.Add(snippet.title + "\n" + snippet.instruction, snippet.text);
   known_.push_back({FileHash(snippet), HashBytes(snippet.title).low, snippet.kind, written_, uint32_t(excerpt.size())});
@@ -74,7 +81,7 @@ Result<std::string> Passages::TextOf(uint32_t passage) const {
   const Known& known = known_[passage];
   std::string text(known.bytes, '\0');
   if (pread(fd_, text.data(), text.size(), known.offset) != ssize_t(text.size()))
-    return IoError(fmt::format("cannot read passages in {}", folder_.path().string()));
+    return IoError("cannot read passages in their file in $TMPDIR");
   return text;
 }
 

@@ -7,13 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "base/files.h"
+#include "base/status.h"
 #include "corpus/retrieve/passage_index.h"
 #include "corpus/snippet.h"
 
 namespace gemmsmith {
 
-// Memory holds words' and names' hashes; texts lie in a temporary file.
+// Memory holds words' and names' hashes; texts lie in a file in $TMPDIR that has no name.
 class Passages {
  public:
   // Shards of corpus clean. NotFound where there are none.
@@ -41,12 +41,11 @@ class Passages {
     int64_t offset = 0;  // in the temporary file
     uint32_t bytes = 0;
   };
-  explicit Passages(TemporaryFolder folder) : folder_(std::move(folder)) {}
+  Passages() = default;
   Status Add(const Snippet& snippet);
   Result<std::string> TextOf(uint32_t passage) const;
 
-  const TemporaryFolder folder_;
-  int fd_ = -1;
+  int fd_ = -1;  // of the texts
   int64_t written_ = 0;
   PassageIndex index_;
   std::vector<Known> known_;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/files.h"
+#include "base/scoped_variable.h"
 #include "corpus/retrieve/passages.h"
 #include "corpus/text_shards.h"
 
@@ -92,6 +93,14 @@ TEST_F(RetrieveTest, PeopleAskToo) {
   EXPECT_EQ(found[0].kind, SnippetKind::kSection);
   EXPECT_EQ(found[0].text, "### softmax_name (s/d.md:1)\ntext on softmax\n");
   EXPECT_TRUE(passages->Find("", 5)->empty());
+}
+
+TEST_F(RetrieveTest, AKilledRunLeavesNoTemporaryFile) {
+  fs::create_directories(Path("tmp"));
+  const ScopedVariable place("TMPDIR", Path("tmp").c_str());
+  const std::unique_ptr<Passages> passages = *Passages::Read(Path("in"));
+  EXPECT_TRUE(fs::is_empty(Path("tmp")));
+  EXPECT_EQ(passages->Find("softmax", 1)->size(), 1u);
 }
 
 }  // namespace
