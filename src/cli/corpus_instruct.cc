@@ -16,6 +16,8 @@ std::string PrintText(const CorpusInstructCommand& command, const InstructSummar
   std::string text = fmt::format("{} by {}; {} of {} were none\n", Plural(summary.written, "instruction"),
                                  WithoutControls(summary.model), CountText(summary.unreadable),
                                  Plural(summary.written + summary.unreadable, "answer"));
+  if (summary.refused > 0)
+    text += fmt::format("  refused  {}; their comments stay\n", Plural(summary.refused, "question"));
   if (stage.found > 0) text += fmt::format("  there before  {}\n", Plural(stage.found, "text"));
   return text + fmt::format("  texts  {}\n", command.output.string());
 }

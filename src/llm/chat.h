@@ -38,7 +38,8 @@ Result<ChatAnswer> ReadChatAnswer(const nlohmann::ordered_json& json);
 class ChatModel {
  public:
   virtual ~ChatModel() = default;
-  // Safe from many threads. Unavailable where the model cannot be asked.
+  // Safe from many threads. Unavailable where the model cannot be asked, InvalidArgument where this one
+  // request is refused: it is too long, or of words that the model does not take.
   virtual Result<ChatAnswer> Ask(const ChatRequest& request) = 0;
 };
 

@@ -20,6 +20,9 @@ using Json = nlohmann::ordered_json;
 constexpr double kLongestPause = 60;
 constexpr size_t kWordsOfErrors = 300;
 
+// Of statuses that are about the request, not about the endpoint, its key or its models.
+bool RefusesTheRequest(long status) { return status == 400 || status == 413 || status == 422; }
+
 bool MaySucceedLater(long status) { return status == 408 || status == 429 || status >= 500; }
 
 // The message of an error as OpenAI words it, else the beginning of the body.
@@ -80,8 +83,9 @@ Result<std::string> ChatEndpoint::Call(const std::string& path, const std::optio
     if (!may_succeed || retry >= retries) {
       if (!response.ok())
         return Unavailable(fmt::format("{}; --endpoint names another server", response.status().message()));
-      return Unavailable(fmt::format("{}{} answers {}: {}{}", options_.url, path, response->status,
-                                     ErrorText(*response), RemedyFor(response->status)));
+      return Status(RefusesTheRequest(response->status) ? StatusCode::kInvalidArgument : StatusCode::kUnavailable,
+                    fmt::format("{}{} answers {}: {}{}", options_.url, path, response->status, ErrorText(*response),
+                                RemedyFor(response->status)));
     }
     const double asked_for = response.ok() ? response->retry_after_seconds.value_or(pause) : pause;
     RETURN_IF_ERROR(Pause(std::clamp(asked_for, 0.0, kLongestPause)));

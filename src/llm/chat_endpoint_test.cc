@@ -77,7 +77,9 @@ TEST_F(ChatEndpointTest, AsksWithMessagesAndReadsTextAndTokens) {
 TEST_F(ChatEndpointTest, SendsItsKeyAndSaysWhatToDoWithoutOne) {
   Serve([](const HttpRequest&) -> HttpReply { return Answers(Completion("x")); }, "secret");
   EXPECT_TRUE(Endpoint("secret")->Ask(request_).ok());
-  const std::string why = Endpoint("wrong")->Ask(request_).status().message();
+  const Status failure = Endpoint("wrong")->Ask(request_).status();
+  EXPECT_EQ(failure.code(), StatusCode::kUnavailable);
+  const std::string why = failure.message();
   EXPECT_NE(why.find("401"), why.npos) << why;
   EXPECT_NE(why.find("set OPENAI_API_KEY"), why.npos) << why;
   EXPECT_EQ(why.find("secret"), why.npos);
@@ -96,7 +98,9 @@ TEST_F(ChatEndpointTest, WhatCannotSucceedIsAskedOnce) {
   Serve([](const HttpRequest&) -> HttpReply {
     return PlainAnswer(400, Json{{"error", {{"message", "context\x1b too long"}}}}.dump());
   });
-  const std::string why = Endpoint()->Ask(request_).status().message();
+  const Status refusal = Endpoint()->Ask(request_).status();
+  EXPECT_EQ(refusal.code(), StatusCode::kInvalidArgument);
+  const std::string why = refusal.message();
   EXPECT_TRUE(why.ends_with("/v1/chat/completions answers 400: context? too long")) << why;
   EXPECT_EQ(asked_, 1);
 }

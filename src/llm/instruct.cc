@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "agents/judge_journal.h"
+#include "base/hash.h"
 #include "base/text.h"
 #include "corpus/text_shards.h"
 #include "llm/logged.h"
@@ -16,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char *kInstructRun = "run", *kInstructModel = "model";
+constexpr const char *kInstructRun = "run", *kInstructModel = "model", *kInstructRefused = "refused";
 constexpr size_t kAskedAtOnce = 8;
 constexpr size_t kMostCodeAsked = 8 << 10, kLongestInstructionAnswer = 600, kFewestInstructionWords = 3;
 
@@ -24,6 +26,10 @@ constexpr std::string_view kTaskOfInstructor =
     "You write instructions for a data set of CUDA code. For the code that you are shown, write the instruction that "
     "a programmer would give to have it written: what it computes, from what, and what matters about how. One to three "
     "sentences, on one line, without code and without the words of this task. Answer with the instruction alone.";
+
+bool IsRefusal(const Result<ChatAnswer>& answer) { return answer.status().code() == StatusCode::kInvalidArgument; }
+
+std::string KeyOfQuestion(const ChatRequest& request) { return HashBytes(PrintLine(JsonOf(request))).Hex(); }
 
 class Instructor {
  public:
@@ -36,9 +42,8 @@ class Instructor {
     if (options_.cassette.empty()) return OkStatus();
     ASSIGN_OR_RETURN(const std::vector<fs::path> files, TextShardsAt(options_.cassette));
     ASSIGN_OR_RETURN(const std::unique_ptr<ExchangeLog> log, ExchangeLog::Open(files.front(), true));
-    const std::optional<nlohmann::ordered_json> model = log->Find(kInstructRun, kInstructModel);
-    if (!model || !model->is_string()) return DataLoss(fmt::format("{} is no log of instructions", files[0].string()));
-    summary_.model = model->get<std::string>();
+    ASSIGN_OR_RETURN(const std::string model, ModelOf(*log, files.front()));
+    if (summary_.model.empty()) summary_.model = model;
     return OkStatus();
   }
 
@@ -46,15 +51,17 @@ class Instructor {
     const bool is_replay = !options_.cassette.empty();
     const fs::path folder = is_replay ? options_.cassette : options_.output / "exchanges";
     ASSIGN_OR_RETURN(const std::unique_ptr<ExchangeLog> log, ExchangeLog::Open(folder / shard, is_replay));
-    if (!is_replay && !log->Find(kInstructRun, kInstructModel))
-      RETURN_IF_ERROR(log->Append(kInstructRun, kInstructModel, {}, summary_.model));
-    LoggedModel model(endpoint_, *log);
+    if (!is_replay && log->size() == 0) RETURN_IF_ERROR(log->Append(kInstructRun, kInstructModel, {}, summary_.model));
+    ASSIGN_OR_RETURN(const std::string answers_by, ModelOf(*log, folder / shard));
+    if (answers_by != summary_.model)
+      return InvalidArgument(fmt::format("{} has answers of {}, not of {}: name another folder, or that model",
+                                         (folder / shard).string(), answers_by, summary_.model));
     std::vector<Snippet*> asked;
     for (Snippet& snippet : snippets)
       if (snippet.kind != SnippetKind::kSection) asked.push_back(&snippet);
     for (size_t begin = 0; begin < asked.size(); begin += kAskedAtOnce) {
       const std::span<Snippet*> some = std::span(asked).subspan(begin, std::min(kAskedAtOnce, asked.size() - begin));
-      RETURN_IF_ERROR(AskFor(some, model));
+      RETURN_IF_ERROR(AskFor(some, *log));
     }
     return snippets;
   }
@@ -62,18 +69,45 @@ class Instructor {
   InstructSummary& summary() { return summary_; }
 
  private:
-  Status AskFor(std::span<Snippet*> snippets, ChatModel& model) {
+  static Result<std::string> ModelOf(const ExchangeLog& log, const fs::path& path) {
+    const std::optional<nlohmann::ordered_json> model = log.Find(kInstructRun, kInstructModel);
+    if (!model || !model->is_string()) return DataLoss(fmt::format("{} is no log of instructions", path.string()));
+    return model->get<std::string>();
+  }
+
+  Result<ChatAnswer> Ask(const ChatRequest& request, ExchangeLog& log) const {
+    if (const auto refusal = log.Find(kInstructRefused, KeyOfQuestion(request)); refusal && refusal->is_string())
+      return InvalidArgument(refusal->get<std::string>());
+    return LoggedModel(endpoint_, log).Ask(request);
+  }
+
+  Status AskFor(std::span<Snippet*> snippets, ExchangeLog& log) {
+    std::vector<ChatRequest> requests;
+    for (const Snippet* snippet : snippets) requests.push_back(InstructionRequest(*snippet, summary_.model));
     std::vector<Result<ChatAnswer>> answers(snippets.size(), Unavailable("not asked"));
     {
       std::vector<std::jthread> threads;
-      for (size_t i = 0; i < snippets.size(); ++i)
-        threads.emplace_back([&, i] { answers[i] = model.Ask(InstructionRequest(*snippets[i], summary_.model)); });
+      for (size_t i = 0; i < snippets.size(); ++i) threads.emplace_back([&, i] { answers[i] = Ask(requests[i], log); });
     }
+    for (const Result<ChatAnswer>& answer : answers)
+      if (!answer.ok() && !IsRefusal(answer)) return answer.status();
+    // An endpoint that takes none of the questions needs other options.
+    const bool has_answered = summary_.written + summary_.unreadable > 0 || !std::ranges::all_of(answers, IsRefusal);
+    if (!has_answered) return answers.front().status();
     for (size_t i = 0; i < snippets.size(); ++i) {
-      RETURN_IF_ERROR(answers[i].status());
-      Take(InstructionInAnswer(*answers[i]), *snippets[i]);
+      if (answers[i].ok())
+        Take(InstructionInAnswer(*answers[i]), *snippets[i]);
+      else
+        RETURN_IF_ERROR(KeepRefusal(requests[i], answers[i].status().message(), log));
     }
     return OkStatus();
+  }
+
+  Status KeepRefusal(const ChatRequest& request, const std::string& words, ExchangeLog& log) {
+    ++summary_.refused;
+    const std::string key = KeyOfQuestion(request);
+    if (log.is_read_only() || log.Find(kInstructRefused, key)) return OkStatus();
+    return log.Append(kInstructRefused, key, JsonOf(request), words);
   }
 
   void Take(std::string instruction, Snippet& snippet) {

@@ -22,10 +22,12 @@ struct InstructSummary {
   std::string model;
   int64_t written = 0;     // instructions, by this call
   int64_t unreadable = 0;  // answers that are none; the author's comment stays
+  int64_t refused = 0;     // questions that the endpoint does not take; the same
 };
 
 // Sections stay as they are. Exchanges are kept in `output`/exchanges, a file for each shard: a stopped run asks
-// nothing twice, and the folder is a cassette. `endpoint` is null with a cassette; its failure ends the run.
+// nothing twice, and the folder is a cassette. `endpoint` is null with a cassette. Its failure ends the run; so does a
+// refusal of the first questions, all of them. InvalidArgument where exchanges are of another model.
 Result<InstructSummary> WriteInstructions(const InstructOptions& options, ChatModel* endpoint,
                                           std::function<bool()> stop,
                                           std::function<void(int64_t shards, int64_t of)> watch);

@@ -96,6 +96,57 @@ TEST_F(InstructTest, AFailedRunAsksNothingTwice) {
   EXPECT_EQ(TextsIn("out")[15].instruction, "Write what is code 15");
 }
 
+// The endpoint takes one question not: it is too long for the model.
+TEST_F(InstructTest, ARefusedQuestionIsSkippedAndCounted) {
+  FakeModel refuses([](const ChatRequest& request) -> Result<ChatAnswer> {
+    if (request.messages.back().content.ends_with("code 5")) return InvalidArgument("too long");
+    if (request.messages.back().content.ends_with("code 15")) return Unavailable("no endpoint");
+    return InstructionFor(request);
+  });
+  EXPECT_EQ(Write("out", &refuses).status().message(), "no endpoint");
+  FakeModel model(InstructionFor);
+  fs::remove(Path("out") / TextShardName(0));
+  const Result<InstructSummary> summary = Write("out", &model);
+  ASSERT_TRUE(summary.ok()) << summary.status().message();
+  EXPECT_EQ(summary->refused, 1);
+  EXPECT_EQ(summary->written, 18);
+  EXPECT_EQ(TextsIn("out")[5], CodeNumber(5));
+  for (const ChatRequest& request : model.requests())
+    EXPECT_FALSE(request.messages.back().content.ends_with("code 5")) << "asked twice";
+  const Result<InstructSummary> replay = Write("again", nullptr, Path("out/exchanges"));
+  ASSERT_TRUE(replay.ok()) << replay.status().message();
+  EXPECT_EQ(replay->refused, 1);
+  EXPECT_EQ(TextsIn("again"), TextsIn("out"));
+}
+
+TEST_F(InstructTest, AnEndpointThatTakesNoQuestionEndsTheRun) {
+  FakeModel refuses([](const ChatRequest&) -> Result<ChatAnswer> { return InvalidArgument("no such parameter"); });
+  EXPECT_EQ(Write("out", &refuses).status().message(), "no such parameter");
+  EXPECT_EQ(refuses.requests().size(), 8u);
+  FakeModel model(InstructionFor);
+  EXPECT_EQ(Write("out", &model)->written, 19);
+}
+
+// Also of a run that was stopped before its first shard was whole.
+TEST_F(InstructTest, AnswersOfTwoModelsDoNotMix) {
+  FakeModel fails([](const ChatRequest& request) -> Result<ChatAnswer> {
+    if (request.messages.back().content.ends_with("code 9")) return Unavailable("no endpoint");
+    return InstructionFor(request);
+  });
+  ASSERT_FALSE(Write("out", &fails).ok());
+  FakeModel model(InstructionFor);
+  const Status mixed = WriteInstructions({Path("in"), Path("out"), "n", ""}, &model, nullptr, nullptr).status();
+  EXPECT_EQ(mixed.code(), StatusCode::kInvalidArgument);
+  EXPECT_NE(mixed.message().find("has answers of m, not of n"), std::string::npos);
+  EXPECT_TRUE(model.requests().empty());
+  ASSERT_TRUE(Write("out", &model).ok());
+  ASSERT_TRUE(WriteInstructions({Path("in"), Path("other"), "n", ""}, &model, nullptr, nullptr).ok());
+  fs::copy_file(Path("other/exchanges") / TextShardName(1), Path("out/exchanges") / TextShardName(1),
+                fs::copy_options::overwrite_existing);
+  const Status replay = Write("again", nullptr, Path("out/exchanges")).status();
+  EXPECT_NE(replay.message().find("has answers of n, not of m"), std::string::npos) << replay.message();
+}
+
 TEST_F(InstructTest, AnswersThatAreNoInstructionLeaveTheAuthors) {
   FakeModel model([](const ChatRequest&) -> Result<ChatAnswer> { return ChatAnswer{.text = "```\nint x;\n```"}; });
   const Result<InstructSummary> summary = Write("out", &model);
