@@ -23,11 +23,13 @@ struct ArchiveVisitor {
   std::function<bool(const std::string& name, uint64_t size)> wants;
   // Called with the content where it is wanted. A failure ends the reading.
   std::function<Status(const std::string& name, std::string content)> read;
+  // Asked before each file, also those that are not wanted; may be null.
+  std::function<bool()> stop;
 };
 
-// Links, devices and encrypted files are passed over. DataLoss where the archive is damaged or cut off; what is whole
-// before the damage, in a zip also behind it, was read. So much of a file is in memory as the archive told, and `wants`
-// has allowed.
+// Links, devices and encrypted files are passed over. Interrupted where `stop` said so. DataLoss where the archive is
+// damaged or cut off; what is whole before the damage, in a zip also behind it, was read. So much of a file is in
+// memory as the archive told, and `wants` has allowed.
 Status ReadArchive(const std::filesystem::path& path, const ArchiveVisitor& visitor);
 
 }  // namespace gemmsmith

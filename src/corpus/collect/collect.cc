@@ -26,7 +26,7 @@ class Collector {
     for (;; ++shards_) {
       const fs::path path = folder_ / TextShardName(shards_);
       ASSIGN_OR_RETURN(const bool is_there, Exists(path));
-      if (!is_there) return OkStatus();
+      if (!is_there) return CheckNoneIsMissing();
       ASSIGN_OR_RETURN(const SnippetShard shard, ReadSnippets(path));
       if (shard.origin != origin_)
         return InvalidArgument(
@@ -48,7 +48,8 @@ class Collector {
     };
     return ReadSource(source, {.read = [&](SourceFile file) { return Read(std::move(file)); },
                                .left_out = counting(summary_.left_out),
-                               .unread = counting(summary_.unread)});
+                               .unread = counting(summary_.unread),
+                               .stop = hooks_.stop});
   }
 
   Status Flush() {
@@ -65,8 +66,19 @@ class Collector {
   const CollectSummary& summary() const { return summary_; }
 
  private:
+  // A shard behind the first that is not there would be overwritten.
+  Status CheckNoneIsMissing() const {
+    const Result<std::vector<fs::path>> all = TextShardsAt(folder_);
+    if (!all.ok()) return all.status().code() == StatusCode::kNotFound ? OkStatus() : all.status();
+    const std::string missing = TextShardName(shards_);
+    for (const fs::path& path : *all)
+      if (const std::string name = path.filename().string(); name.starts_with("texts_") && name > missing)
+        return DataLoss(fmt::format("{} is missing, and {} is there: put it back, or name another folder",
+                                    (folder_ / missing).string(), name));
+    return OkStatus();
+  }
+
   Status Read(SourceFile file) {
-    if (hooks_.stop && hooks_.stop()) return Interrupted("stopped");
     if (!options_.licenses.Allows(file.license)) {
       ++summary_.refused[file.license];
       return OkStatus();

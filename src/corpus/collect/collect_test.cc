@@ -32,9 +32,10 @@ class CollectTest : public testing::Test {
     CollectOptions options{.sources = {}, .licenses = *LicenseChoice::Parse("permissive"), .shard_texts = 3};
     for (const std::string& source : sources) options.sources.push_back(Path(source));
     left_out_.clear();
-    return CollectTexts(options, Path(output), {.stop = stop_, .watch = nullptr, .left_out = [&](std::string why) {
-                                                  left_out_.push_back(std::move(why));
-                                                }});
+    return CollectTexts(options, Path(output),
+                        {.stop = stop_,
+                         .watch = [&](int64_t texts) { kept_ = texts; },
+                         .left_out = [&](std::string why) { left_out_.push_back(std::move(why)); }});
   }
   std::vector<Snippet> TextsIn(const std::string& output) const {
     std::vector<Snippet> texts;
@@ -59,6 +60,7 @@ class CollectTest : public testing::Test {
 
   const TemporaryFolder folder_ = *TemporaryFolder::Create("collect");
   std::function<bool()> stop_;
+  int64_t kept_ = 0;
   std::vector<std::string> left_out_;
 };
 
@@ -105,8 +107,7 @@ TEST_F(CollectTest, NothingStandsTwice) {
 
 TEST_F(CollectTest, AStoppedRunGoesOn) {
   WriteTree();
-  int files = 0;
-  stop_ = [&] { return ++files > 5; };
+  stop_ = [&] { return kept_ == 5; };
   EXPECT_EQ(Collect({"tree"})->texts, 5);
   stop_ = nullptr;
   const Result<CollectSummary> rest = Collect({"tree"});
@@ -114,6 +115,34 @@ TEST_F(CollectTest, AStoppedRunGoesOn) {
   EXPECT_EQ(rest->texts, 10);
   ASSERT_TRUE(Collect({"tree"}, "whole").ok());
   EXPECT_EQ(PathsIn("out"), PathsIn("whole"));
+}
+
+// Ctrl-C is heeded in the search for licences, and among files that are not collected.
+TEST_F(CollectTest, AStopWaitsForNoCollectedFile) {
+  ExampleFiles files;
+  for (int i = 0; i < 10; ++i) files.emplace_back("a" + std::to_string(i) + ".py", "x");
+  files.emplace_back("z.cu", kMitTag);
+  for (const auto& [name, content] : files) Write("tree/" + name, content);
+  Write("a.zip", ExampleZip(files));
+  Write("a.tar", ExampleTar(files));
+  for (const char* source : {"tree", "a.zip", "a.tar"}) {
+    int asked = 0;
+    stop_ = [&] { return ++asked > 3; };
+    EXPECT_EQ(Collect({source}, std::string("out_") + source)->texts, 0) << source;
+    EXPECT_EQ(asked, 4) << source;
+    EXPECT_TRUE(left_out_.empty()) << left_out_[0];
+  }
+}
+
+TEST_F(CollectTest, AMissingShardIsNoticedBeforeOthersAreOverwritten) {
+  WriteTree();
+  ASSERT_TRUE(Collect({"tree"}).ok());
+  fs::remove(Path("out") / TextShardName(1));
+  const std::vector<std::string> before = PathsIn("out");
+  const Status status = Collect({"tree"}).status();
+  EXPECT_EQ(status.code(), StatusCode::kDataLoss);
+  EXPECT_NE(status.message().find("texts_00001.jsonl is missing, and texts_00002.jsonl is there"), std::string::npos);
+  EXPECT_EQ(PathsIn("out"), before);
 }
 
 TEST_F(CollectTest, FurtherSourcesAddTheirs) {
@@ -166,6 +195,28 @@ TEST_F(CollectTest, AHugeFileIsNotRead) {
   EXPECT_EQ(Collect({"tree"})->texts, 10);
   ASSERT_EQ(left_out_.size(), 1u);
   EXPECT_NE(left_out_[0].find("huge.cu: 209,715,200 bytes"), std::string::npos);
+}
+
+TEST_F(CollectTest, AHugeMetadataIsNotRead) {
+  Write("tree/p/a.cu", "int a;");
+  Write("tree/p-1.dist-info/METADATA", "License: MIT\n\n");
+  Write("tree/p-1.dist-info/RECORD", "p/a.cu,,\n");
+  EXPECT_EQ(Collect({"tree"}, "small")->texts, 1);
+  fs::resize_file(Path("tree/p-1.dist-info/METADATA"), 200 << 20);
+  EXPECT_EQ(Collect({"tree"})->refused, (std::map<std::string, int64_t>{{"unknown", 1}}));
+}
+
+TEST_F(CollectTest, ManyHalfPackagesAreNotAllKept) {
+  ExampleFiles files = {{"p/a.cu", "int a;"}};
+  const std::string metadata = "License: MIT\n\n" + std::string(2'000'000, ' ');
+  for (int i = 0; i < 9; ++i) files.emplace_back("p" + std::to_string(i) + "-1.dist-info/METADATA", metadata);
+  files.emplace_back("p0-1.dist-info/RECORD", "p/a.cu,,\n");
+  Write("many.zip", ExampleZip(files));
+  const Result<CollectSummary> summary = Collect({"many.zip"});
+  EXPECT_EQ(summary->texts, 1);
+  EXPECT_EQ(summary->unread, 1);
+  ASSERT_EQ(left_out_.size(), 1u);
+  EXPECT_NE(left_out_[0].find("over 16,777,216 bytes of METADATA and RECORD without the other"), std::string::npos);
 }
 
 TEST_F(CollectTest, MissingAndStrangeSourcesAreErrors) {

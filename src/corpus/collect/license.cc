@@ -221,17 +221,18 @@ void LicenseMap::AddPackage(std::string_view metadata_path, std::string_view met
   if (!license) return;
   const std::string_view info = FolderOf(metadata_path), above = FolderOf(info);
   if (LastName(metadata_path) == "PKG-INFO") {
-    folders_.try_emplace(std::string(info), *license);
+    packages_.try_emplace(std::string(info), *license);
     return;
   }
   for (const auto& [top, folder] : FoldersOfRecord(record))
-    if (top != LastName(info)) folders_.try_emplace(InFolder(above, folder), *license);
+    if (top != LastName(info)) packages_.try_emplace(InFolder(above, folder), *license);
 }
 
 std::string LicenseMap::Of(std::string_view path) const {
   while (!path.empty()) {
     path = FolderOf(path);
-    if (const auto found = folders_.find(path); found != folders_.end()) return found->second;
+    for (const auto* known : {&folders_, &packages_})
+      if (const auto found = known->find(path); found != known->end()) return found->second;
   }
   return std::string(kUnknownLicense);
 }

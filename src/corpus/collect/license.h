@@ -57,7 +57,8 @@ class LicenseMap {
 
  private:
   std::map<std::string, std::string, std::less<>> folders_;
-  std::set<std::string, std::less<>> plain_;  // folders with a LICENSE
+  std::map<std::string, std::string, std::less<>> packages_;  // by folder; a licence file in it counts before
+  std::set<std::string, std::less<>> plain_;                  // folders with a LICENSE
 };
 
 }  // namespace gemmsmith

@@ -44,6 +44,7 @@ constexpr std::string_view kFillWords[] = {"the", "version", "v2",       "v2.0",
 constexpr std::string_view kFurtherWords = "LicenseRef-further-words";
 // A License field of so many words is the text of a licence.
 constexpr size_t kWordsOfText = 40;
+constexpr size_t kLongestExpression = 500;
 
 void AddOnce(std::string_view name, std::vector<std::string>& names) {
   if (std::ranges::find(names, name) == names.end()) names.emplace_back(name);
@@ -156,11 +157,16 @@ LicenseFields FieldsOf(std::string_view metadata) {
   return fields;
 }
 
+// A part of an expression could allow more than the whole.
+std::string Bounded(const std::string& license) {
+  return license.size() <= kLongestExpression ? license : std::string(kFurtherWords);
+}
+
 }  // namespace
 
 std::optional<std::string> LicenseOfPackage(std::string_view metadata) {
   const LicenseFields fields = FieldsOf(metadata);
-  if (!fields.expression.empty()) return fields.expression;
+  if (!fields.expression.empty()) return Bounded(fields.expression);
   std::string license = NamesALicense(fields.license) ? LicenseOfField(fields.license) : "";
   std::vector<std::string> names;  // of the field, then those that only classifiers have
   for (const std::string_view word : SplitWords(license)) names.emplace_back(word);
@@ -168,7 +174,7 @@ std::optional<std::string> LicenseOfPackage(std::string_view metadata) {
   for (const std::string_view classifier : fields.classifiers) AddClassifier(classifier, names);
   for (const std::string& name : std::span(names).subspan(of_field)) license = BothLicenses(license, name);
   if (license.empty()) return std::nullopt;
-  return license;
+  return Bounded(license);
 }
 
 }  // namespace gemmsmith

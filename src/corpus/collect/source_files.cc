@@ -26,40 +26,67 @@ bool IsCollected(std::string_view path) {
   return (IsCodeName(path) || IsPageName(path)) && !IsLicenseFileName(LastName(path));
 }
 
-bool IsMetadataName(std::string_view path) {
-  return path.ends_with(".dist-info/METADATA") || LastName(path) == "PKG-INFO";
-}
-
 // Whether a file says something about licences.
 bool IsAboutLicenses(std::string_view path) {
-  return IsMetadataName(path) || path.ends_with(".dist-info/RECORD") || IsLicenseFileName(LastName(path));
+  return path.ends_with(".dist-info/METADATA") || path.ends_with(".dist-info/RECORD") || LastName(path) == "PKG-INFO" ||
+         IsLicenseFileName(LastName(path));
 }
 
-std::string RecordBeside(std::string_view metadata) {
-  return std::string(metadata.substr(0, metadata.rfind('/') + 1)) + "RECORD";
+// nullopt where a file is too large, or cannot be read.
+std::optional<std::string> SmallFile(const fs::path& path) {
+  std::error_code error;
+  const uint64_t bytes = fs::file_size(path, error);
+  if (error || bytes > kLargestSourceFile) return std::nullopt;
+  Result<std::string> text = ReadFile(path);
+  if (!text.ok()) return std::nullopt;
+  return *std::move(text);
 }
 
-// Licences are read before the files themselves.
+// Licences are read before the files themselves. METADATA and RECORD are kept until both are there.
 class LicenseFinder {
  public:
   void Add(const std::string& path, std::string text) {
-    if (IsMetadataName(path))
-      metadata_.emplace_back(path, std::move(text));
+    if (path.ends_with(".dist-info/METADATA"))
+      AddHalf(path, std::move(text), &Package::metadata);
     else if (path.ends_with(".dist-info/RECORD"))
-      records_.emplace(path, std::move(text));
+      AddHalf(path, std::move(text), &Package::record);
+    else if (LastName(path) == "PKG-INFO")
+      map_.AddPackage(path, text, "");
     else
       map_.AddFile(path, text);
   }
   void AddRoot(std::string license) { map_.AddRoot(std::move(license)); }
-  LicenseMap Finish() {
-    for (const auto& [path, text] : metadata_) map_.AddPackage(path, text, records_[RecordBeside(path)]);
-    return std::move(map_);
+  // One line on packages that are not known, if there are such.
+  std::optional<std::string> problem() const {
+    if (!is_full_) return std::nullopt;
+    return fmt::format("over {} bytes of METADATA and RECORD without the other; some licences are not known",
+                       CountText(int64_t(kMostWaitingBytes)));
   }
+  LicenseMap Finish() { return std::move(map_); }
 
  private:
+  static constexpr size_t kMostWaitingBytes = 16 << 20;
+  struct Package {
+    std::optional<std::string> metadata, record;
+  };
+
+  void AddHalf(const std::string& path, std::string text, std::optional<std::string> Package::*half) {
+    const std::string folder = path.substr(0, path.rfind('/'));
+    Package& package = waiting_[folder];
+    waiting_bytes_ += text.size();
+    package.*half = std::move(text);
+    if (package.metadata && package.record) map_.AddPackage(folder + "/METADATA", *package.metadata, *package.record);
+    is_full_ = is_full_ || waiting_bytes_ > kMostWaitingBytes;
+    if ((!package.metadata || !package.record) && waiting_bytes_ <= kMostWaitingBytes) return;
+    for (const std::optional<std::string>& text_of : {package.metadata, package.record})
+      waiting_bytes_ -= text_of ? text_of->size() : 0;
+    waiting_.erase(folder);
+  }
+
   LicenseMap map_;
-  std::vector<std::pair<std::string, std::string>> metadata_;
-  std::map<std::string, std::string> records_;
+  std::map<std::string, Package> waiting_;  // by the package's folder
+  size_t waiting_bytes_ = 0;
+  bool is_full_ = false;
 };
 
 Status ReadOne(const SourceHooks& hooks, SourceFile file, std::string bytes) {
@@ -84,29 +111,40 @@ class ArchiveSource {
       : path_(path), name_(path.filename().string()), hooks_(hooks) {}
 
   Status Run() {
-    LicenseFinder finder;
-    // The damage is told by the second reading.
-    (void)ReadArchive(path_, {.wants =
-                                  [](const std::string& name, uint64_t size) {
-                                    return IsSafePath(name) && IsAboutLicenses(name) && size <= kLargestSourceFile;
-                                  },
-                              .read =
-                                  [&](const std::string& name, std::string content) {
-                                    finder.Add(name, std::move(content));
-                                    return OkStatus();
-                                  }});
-    licenses_ = finder.Finish();
+    RETURN_IF_ERROR(FindLicenses());
     Status failure;  // of the reader, which is no damage
-    const Status read =
-        ReadArchive(path_, {.wants = [&](const std::string& name, uint64_t size) { return Wants(name, size); },
-                            .read = [&](const std::string& name,
-                                        std::string content) { return failure = Read(name, std::move(content)); }});
+    const Status read = ReadArchive(
+        path_,
+        {.wants = [&](const std::string& name, uint64_t size) { return Wants(name, size); },
+         .read = [&](const std::string& name, std::string content) { return failure = Read(name, std::move(content)); },
+         .stop = hooks_.stop});
     RETURN_IF_ERROR(failure);
+    if (read.code() == StatusCode::kInterrupted) return read;
     if (!read.ok()) hooks_.unread(fmt::format("{}: {}", path_.string(), read.message()));
     return OkStatus();
   }
 
  private:
+  // Damage is told by the second reading.
+  Status FindLicenses() {
+    LicenseFinder finder;
+    const Status read = ReadArchive(
+        path_,
+        {.wants = [](const std::string& name,
+                     uint64_t size) { return IsSafePath(name) && IsAboutLicenses(name) && size <= kLargestSourceFile; },
+         .read =
+             [&](const std::string& name, std::string content) {
+               finder.Add(name, std::move(content));
+               return OkStatus();
+             },
+         .stop = hooks_.stop});
+    if (read.code() == StatusCode::kInterrupted) return read;
+    if (const std::optional<std::string> problem = finder.problem())
+      hooks_.unread(fmt::format("{}: {}", path_.string(), *problem));
+    licenses_ = finder.Finish();
+    return OkStatus();
+  }
+
   bool Wants(const std::string& name, uint64_t size) const {
     if (!IsCollected(name)) return false;
     if (!IsSafePath(name)) {
@@ -146,8 +184,8 @@ std::optional<std::string> LicenseAbove(fs::path folder) {
     folder = folder.parent_path();
     for (const char* name : {"LICENSE", "LICENSE.txt", "LICENSE.md", "COPYING"}) {
       if (!fs::is_regular_file(folder / name, error)) continue;
-      const Result<std::string> text = ReadFile(folder / name);
-      return text.ok() ? LicenseOfFile(*text) : std::nullopt;
+      const std::optional<std::string> text = SmallFile(folder / name);
+      return text ? LicenseOfFile(*text) : std::nullopt;
     }
   }
   return std::nullopt;
@@ -162,9 +200,10 @@ class TreeSource {
     FindRootLicense(root_);
     RETURN_IF_ERROR(Walk("", [&](const std::string& path) {
       if (IsAboutLicenses(path))
-        if (Result<std::string> text = ReadFile(root_ / path); text.ok()) finder_.Add(path, *std::move(text));
+        if (std::optional<std::string> text = SmallFile(root_ / path)) finder_.Add(path, *std::move(text));
       return OkStatus();
     }));
+    if (const std::optional<std::string> problem = finder_.problem()) Tell(hooks_.unread, root_.string(), *problem);
     licenses_ = finder_.Finish();
     return Walk("", [&](const std::string& path) { return Read(path); });
   }
@@ -190,6 +229,7 @@ class TreeSource {
       return OkStatus();
     }
     for (const std::string& name : *names) {
+      if (hooks_.stop && hooks_.stop()) return Interrupted("stopped");
       const std::string path = folder.empty() ? name : fmt::format("{}/{}", folder, name);
       std::error_code error;
       const fs::file_status status = fs::symlink_status(root_ / path, error);

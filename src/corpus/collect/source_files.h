@@ -25,10 +25,12 @@ struct SourceHooks {
   std::function<void(std::string)> left_out;
   // One line on an archive, a folder or a file that could not be read, or not to its end.
   std::function<void(std::string)> unread;
+  // Asked before each file, also those that are not read; may be null.
+  std::function<bool()> stop;
 };
 
 // Files in the order of their names; archives in a tree are sources of their own, in an archive they are nothing. Links
-// in trees and hidden files are passed over. NotFound where the source is missing.
+// in trees and hidden files are passed over. NotFound where the source is missing, Interrupted where `stop` said so.
 Status ReadSource(const std::filesystem::path& source, const SourceHooks& hooks);
 
 }  // namespace gemmsmith

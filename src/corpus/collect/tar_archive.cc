@@ -121,6 +121,7 @@ class TarReader {
   Status Run() {
     if (!file_.is_open()) return IoError(std::generic_category().message(errno));
     for (;;) {
+      if (visitor_.stop && visitor_.stop()) return Interrupted("stopped");
       const std::string header = file_.Read(kTarBlock);
       if (header.size() < kTarBlock) return CutOff();
       if (header.find_first_not_of('\0') == std::string::npos) return file_.HasSoundEnd() ? OkStatus() : CutOff();

@@ -130,6 +130,7 @@ Status ReadZip(const fs::path& path, const ArchiveVisitor& visitor) {
   ASSIGN_OR_RETURN(const std::string folder, ReadFolder(file));
   Status damage;
   for (ByteReader reader(folder); reader.remaining() > 0;) {
+    if (visitor.stop && visitor.stop()) return Interrupted("stopped");
     const std::optional<ZipEntry> entry = TakeEntry(reader);
     if (!entry) return DataLoss("the zip's list of files is damaged: load it again");
     if (!IsPlainFile(*entry) || !visitor.wants(entry->name, entry->size)) continue;
