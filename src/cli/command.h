@@ -268,6 +268,10 @@ struct CorpusJudgeCommand {
   std::string judge = "auto";
 };
 
+struct CorpusCompareCommand {
+  std::vector<std::filesystem::path> judged;
+};
+
 struct CorpusReinforceCommand {
   std::filesystem::path model, tokenizer, output, archive;
   std::string shapes;
@@ -525,9 +529,9 @@ using Command =
                  CatalogueFindCommand, CatalogueCompareCommand, CatalogueSettleCommand, CatalogueProveCommand,
                  CatalogueBuildCommand, CatalogueGeneralCommand, ReportCommand, TrainCommand, CompareCommand,
                  CorpusFlatCommand, CorpusTokenizerCommand, CorpusTrainCommand, CorpusSampleCommand, CorpusJudgeCommand,
-                 CorpusReinforceCommand, CorpusCollectCommand, CorpusCleanCommand, CorpusInstructCommand,
-                 CorpusRetrieveCommand, CorpusStatsCommand, RunProgramCommand, McpCommand, ServeCommand, DoctorCommand,
-                 WorkerCommand, CompilerCommand, OnceCommand>;
+                 CorpusCompareCommand, CorpusReinforceCommand, CorpusCollectCommand, CorpusCleanCommand,
+                 CorpusInstructCommand, CorpusRetrieveCommand, CorpusStatsCommand, RunProgramCommand, McpCommand,
+                 ServeCommand, DoctorCommand, WorkerCommand, CompilerCommand, OnceCommand>;
 
 // Nothing to carry out: help or the version was asked for (exit code 0), or the words were wrong (2).
 struct NoCommand {

@@ -107,6 +107,14 @@ void AddCorpusJudge(Grammar& grammar, Verb* corpus) {
   verb->AddFooter("Example: gemmsmith corpus judge kernels --device all");
 }
 
+void AddCorpusCompare(Grammar& grammar, Verb* corpus) {
+  CorpusCompareCommand* command = grammar.New<CorpusCompareCommand>();
+  Verb* verb = grammar.NewVerb(corpus, "compare", "what several models wrote for the same problems", command);
+  AddSources(verb, &command->judged, "folders of corpus judge, or their judged.jsonl; ratios are over the first")
+      .Required();
+  verb->AddFooter("Example: gemmsmith corpus compare before after");
+}
+
 void AddCorpusReinforce(Grammar& grammar, Verb* corpus) {
   CorpusReinforceCommand* command = grammar.New<CorpusReinforceCommand>();
   Verb* verb =
@@ -138,6 +146,7 @@ void AddCorpusVerbs(Grammar& grammar) {
   AddCorpusTrain(grammar, corpus);
   AddCorpusSample(grammar, corpus);
   AddCorpusJudge(grammar, corpus);
+  AddCorpusCompare(grammar, corpus);
   AddCorpusReinforce(grammar, corpus);
   AddCorpusDataVerbs(grammar, corpus);
 }

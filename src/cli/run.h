@@ -44,6 +44,7 @@ Result<int> Run(const CorpusTokenizerCommand& command);
 Result<int> Run(const CorpusTrainCommand& command);
 Result<int> Run(const CorpusSampleCommand& command);
 Result<int> Run(const CorpusJudgeCommand& command);
+Result<int> Run(const CorpusCompareCommand& command);
 Result<int> Run(const CorpusReinforceCommand& command);
 Result<int> Run(const CorpusCollectCommand& command);
 Result<int> Run(const CorpusCleanCommand& command);

@@ -1,4 +1,5 @@
 // gemmsmith corpus: texts and their tokens, and refusals.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -53,6 +54,24 @@ TEST_F(CorpusTest, EveryOtherPromptShowsKernelsUnlessToldOtherwise) {
   EXPECT_LT(showing, 18);
   ExpectOneError(home.Run({"corpus", "flat", "--shapes", "64x64x64", "--contrast", "1", "-o", texts}), 2,
                  "'1' is neither 2 nor 0");
+}
+
+TEST_F(CorpusTest, JudgedKernelsOfTwoModelsAreCompared) {
+  const auto line = [](const char* outcome, double speed_up) {
+    return fmt::format(
+        "{{\"file\":\"a.cu\",\"problem\":\"gemm 64x64x64 nn f16 f32\",\"outcome\":\"{}\",\"speed_up\":{}}}\n", outcome,
+        speed_up);
+  };
+  const std::string before = home.File("before.jsonl", line("measured", 0.5) + line("wrong", 0));
+  const std::string after = home.File("after.jsonl", line("measured", 0.6) + line("measured", 0.4));
+  const Finished done = home.Run({"corpus", "compare", before, after});
+  ASSERT_EQ(done.exit_code, 0) << done.error;
+  EXPECT_NE(done.out.find("50.0 %"), std::string::npos) << done.out;
+  EXPECT_NE(done.out.find("2.000 [2.000, 2.000]"), std::string::npos) << done.out;  // 0.5 over 0.25
+  const std::string other =
+      home.File("other.jsonl", "{\"file\":\"a.cu\",\"problem\":\"gemm 8x8x8 nn f16 f32\",\"outcome\":\"wrong\"}\n");
+  ExpectOneError(home.Run({"corpus", "compare", before, other}), 2, "written for different problems");
+  ExpectOneError(home.Run({"corpus", "compare", home.Path("none")}), 3, "none: No such file or directory");
 }
 
 TEST_F(CorpusTest, HostileInputIsOneLine) {

@@ -70,6 +70,7 @@ INSTANTIATE_TEST_SUITE_P(
         WrongWords{{"corpus", "sample", "--output", "y"}, "corpus sample needs MODEL"},
         WrongWords{{"corpus", "sample", "m", "--top-p", "0"}, "--top-p"},
         WrongWords{{"corpus", "judge"}, "corpus judge needs KERNELS"},
+        WrongWords{{"corpus", "compare"}, "corpus compare needs FILE"},
         WrongWords{{"corpus", "reinforce", "m", "--tokenizer", "t"}, "corpus reinforce needs --shapes"},
         WrongWords{{"corpus", "tokenizer", "x", "--output", "y", "--words", "258"}, "'258'"},
         WrongWords{{"corpus", "collect", "--output", "y"}, "corpus collect needs FILE"},
@@ -197,8 +198,9 @@ INSTANTIATE_TEST_SUITE_P(Verbs, HelpTest,
                                          "records compare", "records measure", "promote", "catalogue", "catalogue show",
                                          "catalogue find", "catalogue build", "catalogue general", "train", "compare",
                                          "corpus", "corpus flat", "corpus tokenizer", "corpus train", "corpus sample",
-                                         "corpus judge", "corpus reinforce", "corpus collect", "corpus clean",
-                                         "corpus instruct", "corpus retrieve", "corpus stats", "doctor"));
+                                         "corpus judge", "corpus compare", "corpus reinforce", "corpus collect",
+                                         "corpus clean", "corpus instruct", "corpus retrieve", "corpus stats",
+                                         "doctor"));
 
 TEST(HelpTest, DoesNotShowWhatOnlyTheProgramItselfStarts) {
   const std::string help = Home().Run({"--help"}).out;
