@@ -441,7 +441,8 @@ text_model() {
   export GEMMSMITH_TRAINER=$home/libgemmsmith_trainer.so
   [[ -e $GEMMSMITH_TRAINER ]] || tools/torch_trainer --output "$GEMMSMITH_TRAINER" "$torch"
   {
-    "$program" corpus flat --shapes paper1000 --random-shapes 20000 --count 50000 --hold-out standard -o "$home/texts"
+    "$program" corpus flat --shapes paper1000 --random-shapes 40000 --count 80000 --hold-out standard --contrast 0 \
+      -o "$home/texts"
     [[ -e $tokenizer ]] || "$program" corpus tokenizer "$home/texts" -o "$tokenizer"
     "$program" corpus train "$home/texts" --tokenizer "$tokenizer" --steps "$steps" --on cuda --bf16 -o "$home/model"
     "$program" corpus sample "$weights" --tokenizer "$tokenizer" --shapes heldout --count 480 --on cuda:0 --bf16 \
@@ -449,7 +450,7 @@ text_model() {
     "$program" corpus judge "$home/kernels" --device all --archive "$home/archive.db"
     if ((seconds > SECONDS)); then
       timeout -s INT $((seconds - SECONDS)) "$program" corpus reinforce "$weights" --tokenizer "$tokenizer" \
-        --shapes paper1000/tiny,paper1000/splitk,paper1000/mid --hold-out standard --device all --on cuda --bf16 \
+        --shapes paper1000/tiny,paper1000/splitk,paper1000/mid --hold-out standard --contrast 0 --device all --on cuda --bf16 \
         --archive "$home/archive.db" -o "$home/reinforced" || true
     fi
   } 2>&1 | while IFS= read -r line; do printf '%4d s  %s\n' "$SECONDS" "$line"; done | tee "$out/text_model.txt"
