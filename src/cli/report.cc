@@ -17,6 +17,7 @@
 #include "cli/selected_trials.h"
 #include "cli/sheet_text.h"
 #include "cli/words.h"
+#include "report/model_tables.h"
 #include "report/page.h"
 #include "report/report_json.h"
 #include "report/tables.h"
@@ -188,6 +189,19 @@ Result<std::string> ModelsTextFor(const ReportCommand& command, const SelectedTr
   return PrintModels(*report, command.model, selected.source, command.format, TerminalOf(command));
 }
 
+// Products of public models, whose operands change: what the summary of the shipped records begins with.
+Result<std::string> ShippedProducts(const ReportCommand& command) {
+  ASSIGN_OR_RETURN(const SelectedTrials models, SelectShipped(command.device_key, ShippedTrials::kModels));
+  if (models.trials.empty()) return std::string();
+  const Result<ModelReport> report = MakeModelReport(models.trials, {});
+  if (!report.ok()) return WithContext(report.status(), models.source);
+  const Sheet products = SheetsOf(*report).front();
+  const bool is_markdown = command.format == ReportFormat::kMarkdown;
+  return fmt::format("{}{}decode: m up to 64, middle: to 512; operands change from call to call (report --models)\n\n",
+                     is_markdown ? Markdown(products) + "\n" : TextOf(products, TerminalOf(command)),
+                     is_markdown ? "" : "  ");
+}
+
 Result<std::string> TextFor(const ReportCommand& command, const SelectedTrials& selected,
                             const SelectionOptions& options) {
   if (command.models) return ModelsTextFor(command, selected, options);
@@ -200,7 +214,11 @@ Result<std::string> TextFor(const ReportCommand& command, const SelectedTrials& 
   }
   const Result<Scoreboard> board = MakeScoreboard(selected.trials, *selection, command.against);
   if (!board.ok()) return WithContext(board.status(), selected.source);
-  return Print(command, *board, selected.source);
+  const std::string text = Print(command, *board, selected.source);
+  const bool is_read = command.format == ReportFormat::kText || command.format == ReportFormat::kMarkdown;
+  if (!command.summary || !selected.shipped || !is_read) return text;
+  ASSIGN_OR_RETURN(const std::string products, ShippedProducts(command));
+  return products + text;
 }
 
 }  // namespace
@@ -209,7 +227,9 @@ Result<int> Run(const ReportCommand& command) {
   for (const std::filesystem::path& output : {command.html, command.output}) RETURN_IF_ERROR(CheckOutput(output));
   ASSIGN_OR_RETURN(const SelectionOptions options, OptionsFor(command));
   if (command.live_port) return ServePage(command, options);
-  ASSIGN_OR_RETURN(const SelectedTrials selected, SelectMeasurements(command.selection, command.device_key));
+  ASSIGN_OR_RETURN(const SelectedTrials selected,
+                   SelectMeasurements(command.selection, command.device_key,
+                                      command.models ? ShippedTrials::kModels : ShippedTrials::kSearches));
   if (!command.html.empty()) return WritePage(command, selected, options);
   ASSIGN_OR_RETURN(const std::string text, TextFor(command, selected, options));
   if (command.output.empty())

@@ -45,25 +45,31 @@ Result<SelectedTrials> SelectTrials(const TrialSelection& selection, bool with_r
   return selected;
 }
 
-Result<SelectedTrials> SelectMeasurements(const TrialSelection& selection,
-                                          const std::optional<std::string>& device_key) {
+Result<SelectedTrials> SelectShipped(const std::optional<std::string>& device_key, ShippedTrials shipped) {
+  TrialSelection of_folders;
+  ASSIGN_OR_RETURN(of_folders.sources,
+                   shipped == ShippedTrials::kModels ? RecordsOfModels(device_key) : StandingRecords(device_key));
+  SelectedTrials none = {.shipped = true};
+  if (of_folders.sources.empty()) return none;
+  const size_t folders = of_folders.sources.size();
+  ASSIGN_OR_RETURN(SelectedTrials selected, SelectTrials(of_folders, false));
+  selected.shipped = true;
+  if (folders > 1) selected.source = fmt::format("the {} shipped sets of records", folders);
+  return selected;
+}
+
+Result<SelectedTrials> SelectMeasurements(const TrialSelection& selection, const std::optional<std::string>& device_key,
+                                          ShippedTrials shipped) {
   Result<SelectedTrials> selected = SelectTrials(selection, false);
   const bool nothing_named = selection.sources.empty() && selection.archive.empty() && !selection.campaign;
   const bool nothing_there =
       selected.ok() ? !selected->any_measured : selected.status().code() == StatusCode::kNotFound;
   if (!nothing_named || !nothing_there) return selected;
-  ASSIGN_OR_RETURN(std::vector<std::filesystem::path> folders, StandingRecords(device_key));
-  if (folders.empty() && !selected.ok())
-    return NotFound(fmt::format("{}; and no records are shipped (looked in {})", selected.status().message(),
-                                RecordingsSearched()));
-  if (folders.empty()) return selected;
-  const size_t searches = folders.size();
-  TrialSelection of_folders = selection;
-  of_folders.sources = std::move(folders);
-  ASSIGN_OR_RETURN(SelectedTrials along, SelectTrials(of_folders, false));
-  along.shipped = true;
-  if (searches > 1) along.source = fmt::format("the {} shipped sets of records", searches);
-  return along;
+  ASSIGN_OR_RETURN(SelectedTrials along, SelectShipped(device_key, shipped));
+  if (!along.source.empty()) return along;
+  if (selected.ok()) return selected;
+  return NotFound(
+      fmt::format("{}; and no records are shipped (looked in {})", selected.status().message(), RecordingsSearched()));
 }
 
 }  // namespace gemmsmith

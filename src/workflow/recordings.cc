@@ -109,12 +109,29 @@ Result<RecordSource> StandingRecords(const RecordingPlace& place) {
   return folders;
 }
 
+namespace {
+
+// The device's, else what answers where there is no GPU.
+std::optional<RecordingPlace> PlaceOf(const std::optional<std::string>& key) {
+  for (RecordingPlace& place : FindRecordings())
+    if (place.key == key) return std::move(place);
+  std::vector<RecordingPlace> replayable = FindReplayable();
+  return replayable.empty() ? std::nullopt : std::optional(std::move(replayable.front()));
+}
+
+}  // namespace
+
 Result<RecordSource> StandingRecords(const std::optional<std::string>& key) {
-  for (const RecordingPlace& place : FindRecordings())
-    if (place.key == key) return StandingRecords(place);
-  const std::vector<RecordingPlace> replayable = FindReplayable();
-  if (replayable.empty()) return RecordSource();
-  return StandingRecords(replayable.front());
+  const std::optional<RecordingPlace> place = PlaceOf(key);
+  return place ? StandingRecords(*place) : RecordSource();
+}
+
+Result<RecordSource> RecordsOfModels(const std::optional<std::string>& key) {
+  const std::optional<RecordingPlace> place = PlaceOf(key);
+  if (!place) return RecordSource();
+  const fs::path folder = place->path / "models";
+  ASSIGN_OR_RETURN(const bool is_there, Exists(folder));
+  return is_there ? RecordSource{folder} : RecordSource();
 }
 
 }  // namespace gemmsmith

@@ -38,5 +38,7 @@ Result<RecordSource> StandingRecords(const RecordingPlace& place);
 // Those of the device of this key; where it is not recorded, or without a key, of the first that replays. Empty where
 // nothing is recorded.
 Result<RecordSource> StandingRecords(const std::optional<std::string>& key);
+// The races of products of public models there; empty where none shipped.
+Result<RecordSource> RecordsOfModels(const std::optional<std::string>& key);
 
 }  // namespace gemmsmith

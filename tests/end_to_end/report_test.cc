@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "archive/example_trials.h"
@@ -42,6 +43,17 @@ TEST_F(ReportTest, TheSummaryFitsAScreen) {
   ASSERT_EQ(summary.exit_code, 0) << summary.error;
   EXPECT_LE(std::count(summary.out.begin(), summary.out.end(), '\n'), 24);
   for (const std::string_view line : Split(summary.out, '\n')) EXPECT_LE(line.size(), 120u) << line;
+}
+
+TEST_F(ReportTest, ShippedRecordsBeginWithProductsOfModels) {
+  std::filesystem::create_directory_symlink(GEMMSMITH_SOURCE_DIR "/data/h200", home.Path("records/h200"));
+  const Finished summary = home.Run({"report", "--summary"});
+  ASSERT_EQ(summary.exit_code, 0) << summary.error;
+  EXPECT_TRUE(summary.out.starts_with("  Products by m, device_cold")) << summary.out;
+  EXPECT_NE(summary.out.find("\n1,000 shapes\n"), std::string::npos) << summary.out;
+  const Finished models = home.Run({"report", "--models"});
+  ASSERT_EQ(models.exit_code, 0) << models.error;
+  EXPECT_NE(models.out.find("llama-3-8b"), std::string::npos) << models.out;
 }
 
 TEST_F(ReportTest, EveryFormCanBeWrittenToAFile) {
