@@ -7,6 +7,7 @@
 
 #include "base/lower_case.h"
 #include "base/text.h"
+#include "base/trimmed.h"
 
 namespace gemmsmith {
 namespace {
@@ -21,12 +22,6 @@ bool IsToken(std::string_view text) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
            kMarks.find(c) != std::string_view::npos;
   });
-}
-
-std::string_view Trimmed(std::string_view text) {
-  const size_t begin = text.find_first_not_of(" \t");
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
 }
 
 std::optional<HttpRefusal> ReadRequestLine(std::string_view line, HttpRequest& request) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "base/trimmed.h"
 
 namespace gemmsmith {
 
@@ -19,12 +20,6 @@ constexpr std::string_view kNoInstruction[] = {"Copyright",          "SPDX",   "
                                                "All rights reserved"};
 // Where a comment turns from what it is to its parts.
 constexpr std::string_view kParts[] = {"@param", "\\param", "@tparam", "\\tparam", "@return", "\\return"};
-
-std::string_view Trimmed(std::string_view text) {
-  while (!text.empty() && std::isspace(uint8_t(text.front()))) text.remove_prefix(1);
-  while (!text.empty() && std::isspace(uint8_t(text.back()))) text.remove_suffix(1);
-  return text;
-}
 
 // Without comment signs at both ends and doxygen's words.
 std::string_view WordsOfLine(std::string_view line) {

@@ -3,16 +3,12 @@
 #include <optional>
 
 #include "base/text.h"
+#include "base/trimmed.h"
 #include "corpus/clean/page.h"
 
 namespace gemmsmith {
 
 namespace {
-
-std::string_view WithoutSpacesAround(std::string_view text) {
-  const size_t begin = text.find_first_not_of(" \t"), end = text.find_last_not_of(" \t");
-  return begin == text.npos ? "" : text.substr(begin, end + 1 - begin);
-}
 
 size_t IndentOf(std::string_view line) { return std::min(line.find_first_not_of(' '), line.size()); }
 
@@ -27,7 +23,7 @@ std::optional<Fence> FenceIn(std::string_view line) {
   line.remove_prefix(indent);
   if (line.empty() || (line[0] != '`' && line[0] != '~')) return std::nullopt;
   const size_t length = std::min(line.find_first_not_of(line[0]), line.size());
-  const Fence fence{line[0], length, indent, WithoutSpacesAround(line.substr(length))};
+  const Fence fence{line[0], length, indent, Trimmed(line.substr(length))};
   if (length < 3 || (fence.sign == '`' && fence.info.find('`') != fence.info.npos)) return std::nullopt;
   return fence;
 }
@@ -47,13 +43,13 @@ std::string LanguageOf(std::string_view info) {
 std::optional<std::pair<int, std::string_view>> HeadingIn(std::string_view line) {
   const size_t level = std::min(line.find_first_not_of('#'), line.size());
   if (level == 0 || level > 6 || level == line.size() || line[level] != ' ') return std::nullopt;
-  std::string_view title = WithoutSpacesAround(line.substr(level));
+  std::string_view title = Trimmed(line.substr(level));
   while (title.ends_with('#')) title.remove_suffix(1);
-  return std::pair(int(level), WithoutSpacesAround(title));
+  return std::pair(int(level), Trimmed(title));
 }
 
 bool IsRuleOf(std::string_view line, char sign) {
-  const std::string_view rule = WithoutSpacesAround(line);
+  const std::string_view rule = Trimmed(line);
   return rule.size() >= 3 && rule.find_first_not_of(sign) == rule.npos;
 }
 
@@ -72,9 +68,9 @@ class MarkdownReader {
     const std::string_view line = lines_[at_];
     if (const std::optional<Fence> fence = FenceIn(line)) return TakeFenced(*fence);
     if (const auto heading = HeadingIn(line)) return TakeHeading(heading->first, heading->second, 1);
-    if (const int level = UnderlineLevel(); level > 0) return TakeHeading(level, WithoutSpacesAround(line), 2);
+    if (const int level = UnderlineLevel(); level > 0) return TakeHeading(level, Trimmed(line), 2);
     if (words_.empty() && !in_list_ && IndentOf(line) >= 4 && IndentOf(line) < line.size()) return TakeIndented();
-    if (WithoutSpacesAround(line).empty()) {
+    if (Trimmed(line).empty()) {
       FlushWords();
       ++at_;
       return;
@@ -88,7 +84,7 @@ class MarkdownReader {
 
   // The level of a heading that the line below makes one; else 0.
   int UnderlineLevel() const {
-    if (!words_.empty() || at_ + 1 >= lines_.size() || WithoutSpacesAround(lines_[at_]).empty()) return 0;
+    if (!words_.empty() || at_ + 1 >= lines_.size() || Trimmed(lines_[at_]).empty()) return 0;
     if (lines_[at_].find('|') != std::string_view::npos || IsRuleOf(lines_[at_], '-')) return 0;
     return IsRuleOf(lines_[at_ + 1], '=') ? 1 : IsRuleOf(lines_[at_ + 1], '-') ? 2 : 0;
   }
@@ -124,7 +120,7 @@ class MarkdownReader {
     PagePart part{PagePartKind::kCode, 0, "", "", int64_t(at_) + 1};
     for (; at_ < lines_.size(); ++at_) {
       const std::string_view line = lines_[at_];
-      const bool is_blank = WithoutSpacesAround(line).empty();
+      const bool is_blank = Trimmed(line).empty();
       if (!is_blank && IndentOf(line) < 4) break;
       part.text += std::string(is_blank ? "" : line.substr(4)) + "\n";
     }
