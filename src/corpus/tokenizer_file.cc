@@ -1,6 +1,7 @@
 // The file form of a tokenizer. A file is read by making its merges anew and comparing everything else with that.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -108,7 +109,10 @@ class TokenizerFile {
             fmt::format("merge {} is there twice or makes a token of over {} bytes", number, Tokenizer::kLongestToken));
       if (tokenizer.words() > Tokenizer::kMostWords)
         return Damaged(fmt::format("over {} tokens", Tokenizer::kMostWords));
-      known.emplace(NameOf(tokenizer, tokenizer.words() - 1), tokenizer.words() - 1);
+      std::string name = NameOf(tokenizer, tokenizer.words() - 1);
+      if (std::ranges::find(kSpecialNames, name) != kSpecialNames.end())
+        return Damaged(fmt::format("merge {} makes a token with the name of a special one", number));
+      known.emplace(std::move(name), tokenizer.words() - 1);
     }
     return tokenizer;
   }

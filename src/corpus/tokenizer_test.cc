@@ -206,6 +206,21 @@ TEST(TokenizerFileTest, TokensThatGrowWithoutEndAreRefused) {
   EXPECT_NE(ParseTokenizer(text).status().message().find("over 128 bytes"), std::string::npos);
 }
 
+// It would stand twice in the vocabulary, where one number is lost.
+TEST(TokenizerFileTest, ATokenNamedLikeASpecialOneIsRefused) {
+  std::string text = PrintTokenizer(OfText("xx xx", 1));
+  const auto replace = [&](const std::string& was, const std::string& is) {
+    const size_t at = text.find(was);
+    ASSERT_NE(at, text.npos);
+    text.replace(at, was.size(), is);
+  };
+  replace("\"x x\"", R"("< |", "<| e", "<|e n", "<|en d", "<|end |", "<|end| >")");
+  replace("\"xx\": 259", R"("<|": 259, "<|e": 260, "<|en": 261, "<|end": 262, "<|end|": 263)");
+  const Status status = ParseTokenizer(text).status();
+  EXPECT_EQ(status.code(), StatusCode::kDataLoss);
+  EXPECT_NE(status.message().find("merge 6 makes a token with the name of a special one"), std::string::npos);
+}
+
 TEST(TokenizerFileTest, AMissingFileIsNamed) {
   const Status status = ReadTokenizer("no_such_tokenizer.json").status();
   EXPECT_EQ(status.code(), StatusCode::kNotFound);
